@@ -7,7 +7,7 @@
 #ifndef TR_TRENCODE_ENCODER_H
 #define TR_TRENCODE_ENCODER_H
 
-#include "cmd/trencode/apitrace/pack.h"
+#include "cmd/trencode/pack.h"
 #include "cmd/trencode/clip.h"
 #include "common/calls/calls.h"
 #include "common/cli/remarks.h"

@@ -1,5 +1,5 @@
 #include "cmd/trsym/stack_frames.h"
-#include "cmd/trsym/function_names.h"
+#include "cmd/trsym/resolve.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "common/util/buffer_file.h"
 #include "common/stream/field.h"
 #include "common/value/json.h"
-#include "cmd/trencode/text/apitrace/apitrace.h"
+#include "cmd/trencode/text/apitrace.h"
 #include "cmd/trencode/convert/kernel_messages.h"
 
 static int render_key(struct buffer *to, const char *name, size_t n)

@@ -7,7 +7,7 @@
 #ifndef TR_TRENCODE_CONVERT_KERNEL_MESSAGES_H
 #define TR_TRENCODE_CONVERT_KERNEL_MESSAGES_H
 
-#include "cmd/trencode/text/tracecmd/sources.h"
+#include "cmd/trencode/text/tracecmd.h"
 
 /* The texts of one stream's recordings. */
 struct kernel_messages {

@@ -8,7 +8,7 @@
 
 #include "common/value/json.h"
 #include "common/value/value_plain.h"
-#include "cmd/trencode/text/details.h"
+#include "cmd/trencode/text/columns.h"
 
 struct text_generic {
 	struct text *out;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/text/apitrace/apitrace.h"
+#include "cmd/trencode/text/apitrace.h"
 #include "t/unit/tap.h"
 
 static unsigned long wrong;

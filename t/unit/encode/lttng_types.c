@@ -1,5 +1,5 @@
 /* links: cmd/trencode */
-#include "cmd/trencode/lttng/convert_types.h"
+#include "cmd/trencode/lttng.h"
 
 #include <stdlib.h>
 

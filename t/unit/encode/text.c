@@ -9,8 +9,7 @@
 
 #include "common/calls/calls.h"
 #include "cmd/trencode/formats.h"
-#include "cmd/trencode/text/time_format.h"
-#include "cmd/trencode/text/values.h"
+#include "cmd/trencode/text/columns.h"
 #include "common/stream/writer_rows.h"
 #include "t/unit/tap.h"
 

@@ -1,0 +1,49 @@
+/*
+ * plugins.h - texts of events as the plug-ins of trace-cmd 3.1.6 (libtraceevent 1.7) print them
+ *
+ * The fields of an event are found once for each type. A field that the type does not have is
+ * reported in the text, as trace-cmd does.
+ *
+ * Source: the output of trace-cmd report, with and without -N; t/tools/plugin_events.py writes
+ * traces for it.
+ */
+#ifndef TR_TRENCODE_TEXT_PLUGINS
+#define TR_TRENCODE_TEXT_PLUGINS
+
+#include "cmd/trencode/text/tracecmd.h"
+
+enum { PLUGIN_FIELDS = 14 };
+
+struct plugin;
+
+/* The plug-in of a type. */
+struct plugin_type {
+	const struct plugin *plugin;			/* NULL: none */
+	const struct event_field *field[PLUGIN_FIELDS]; /* NULL: the type does not have it */
+};
+
+/* The functions that the function tracer recorded last, of each CPU: each is indented below its
+ * caller. */
+struct plugin_indent {
+	struct plugin_calls *cpu;
+	size_t ncpus;
+};
+
+/* What a text needs besides the event. */
+struct plugin_context {
+	const struct print_kernel *names;
+	struct tc_sources *sources; /* with the kernels of guests */
+	struct plugin_indent *indent;
+	bool seconds, nanoseconds; /* how times are printed: time_text() */
+	unsigned plugins;	   /* enum plugin_option */
+};
+
+/* Find the plug-in of a type. fields: valid as long as p. */
+void plugin_find(struct plugin_type *p, const struct type *type, const struct event_format *fields);
+/* Append the text of an event. Returns true if it is complete; false: the text of the print fmt
+ * follows. */
+bool plugin_text(const struct plugin_type *p, const struct event *ev,
+		 const struct plugin_context *context, struct line *out);
+void plugin_indent_free(struct plugin_indent *indent);
+
+#endif

@@ -1,0 +1,1749 @@
+/*
+ * tracecmd.c - as trace-cmd report prints
+ */
+#include "cmd/trencode/text/tracecmd.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/encoder.h"
+#include "cmd/trencode/text/layout.h"
+#include "cmd/trencode/text/plugins.h"
+#include "cmd/trencode/text/columns.h"
+#include "common/formats/tracecmd.h"
+#include "common/ftrace/print_format.h"
+#include "common/stream/event.h"
+#include "common/stream/field.h"
+#include "common/util/lines.h"
+
+/*
+ * The way in which `trace-cmd report -R` prints the fields of one event type.
+ *
+ * A scalar that is an argument of print fmt (REC->field, also after casts) is printed by its
+ * conversion there; other fields by their type. Observed with trace-cmd 3.1.6 and libtraceevent
+ * 1.7.1.
+ */
+
+enum conversion_kind {
+	PLAN_PLAIN,	  /* by the type of the field */
+	PLAN_NUMBER,	  /* by a conversion of printf */
+	PLAN_FUNCTION,	  /* %ps */
+	PLAN_FUNCTION_AT, /* %pS: with the offset */
+	PLAN_POINTER,	  /* %p */
+	PLAN_STRING,	  /* %s of a pointer: a constant string */
+};
+
+/* One printed field. */
+struct plan_field {
+	const struct field *field;
+	enum conversion_kind how;
+	bool prefix;	    /* print fmt has "0x" before the conversion */
+	bool array, string; /* an array; one of characters, printed as text if it is printable */
+	bool pointer, is_long, is_signed;
+	char conversion[24]; /* "%08llx", for 64 bits */
+	uint8_t bits;	     /* bits that the conversion of print fmt takes */
+	uint8_t cast;	     /* bytes that a cast leaves, 0: no cast */
+	bool cast_signed;
+};
+
+/* The printed fields of a type. */
+struct plan {
+	struct plan_field *fields;
+	size_t count;
+};
+
+/* --- the parts of lines that are made once for each type and each lane --- */
+
+/* A type of events. */
+struct tc_type {
+	bool ready;
+	bool line; /* its events are lines of a latency tracer's text, printed unchanged */
+	struct print_format *format; /* NULL: print fmt cannot be evaluated */
+	struct event_format fields;  /* printed where format is NULL */
+	struct graph_fields graph;
+	struct bprint_fields bprint;
+	struct plugin_type plugin;
+	struct plan *plan; /* of --raw; then the fields above are not set */
+	char *name;	   /* " sched_switch:         " */
+	size_t name_size;
+};
+
+/* A lane. */
+struct tc_lane {
+	struct tc_source *source;
+	char *head; /* "            work-151   [001]" */
+	size_t head_size, prefix_size;
+	bool microseconds; /* times have seconds and microseconds; else they are printed as numbers
+			    */
+};
+
+struct tc_types {
+	bool no_plugins, raw;
+	struct tc_type *at; /* by number */
+	size_t count;
+	/* of the first format that cannot be evaluated */
+	char why[PRINT_WHY], why_type[64];
+};
+
+struct tc_lanes {
+	struct tc_lane *at; /* by number */
+	size_t count;
+};
+
+/* Return the lane, or NULL before tc_lane_new. */
+static inline struct tc_lane *tc_lane_at(const struct tc_lanes *l, const struct lane *lane)
+{
+	return lane->number < l->count && l->at[lane->number].head ? &l->at[lane->number] : NULL;
+}
+
+static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out);
+static void binary_formats_free(struct binary_formats *all);
+static struct plan *plan_make(const struct type *t, bool plugins);
+static void plan_free(struct plan *p);
+static void graph_fields_find(struct graph_fields *g, const struct type *type,
+			      const struct event_format *fields);
+
+enum { NAME_WIDTH = 20 };
+
+/* --- types --- */
+
+static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct type *type,
+			const struct print_kernel *names)
+{
+	bool big = type->flags & TYPE_BIG_ENDIAN;
+	struct line name = {0};
+	char why[PRINT_WHY];
+
+	t->ready = true;
+	if (!type->declaration.size && tracecmd_is_text(type->name.text)) {
+		t->line = true;
+		return 0;
+	}
+	line_char(&name, ' ');
+	line_put(&name, type->name.text, type->name.size);
+	line_puts(&name, ": ");
+	if (type->name.size < NAME_WIDTH)
+		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
+	t->name = name.data;
+	t->name_size = name.size;
+	if (all->raw) {
+		t->plan = plan_make(type, !all->no_plugins);
+		return name.failed || !t->plan ? -1 : 0;
+	}
+	t->format = print_format_compile(type->declaration.text, type->declaration.size,
+					 type->word_size, big, names, why);
+	if (name.failed || (!t->format && !*why) ||
+	    event_format_parse(&t->fields, type->declaration.text, type->declaration.size,
+			       type->word_size) < 0)
+		return -1;
+	if (!t->format && !*all->why) {
+		memcpy(all->why, why, sizeof why);
+		memcpy(all->why_type, type->name.text,
+		       type->name.size < sizeof all->why_type ? type->name.size
+							      : sizeof all->why_type - 1);
+	}
+	bprint_fields_find(&t->bprint, type, &t->fields);
+	if (!all->no_plugins) {
+		graph_fields_find(&t->graph, type, &t->fields);
+		plugin_find(&t->plugin, type, &t->fields);
+	}
+	return 0;
+}
+
+/* Return the type, made at its first event. names: of its source. Returns NULL when out of memory.
+ */
+static struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
+				  const struct print_kernel *names)
+{
+	struct tc_type *types;
+
+	if (ARRAY_REACH(all->at, all->count, type->number))
+		return NULL;
+	types = all->at;
+	if (!types[type->number].ready && tc_type_make(all, &types[type->number], type, names))
+		return NULL;
+	return &types[type->number];
+}
+
+static void tc_types_free(struct tc_types *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		print_format_free(all->at[i].format);
+		event_format_free(&all->at[i].fields);
+		plan_free(all->at[i].plan);
+		free(all->at[i].name);
+	}
+	free(all->at);
+}
+
+/* --- lanes --- */
+
+static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
+			const struct lane *lane)
+{
+	struct line line = {0};
+	size_t start;
+
+	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
+	tc_prefix(sources, lane, &line);
+	l->prefix_size = start = line.size;
+	if (lane->comm.size || !lane->tid)
+		line_put(&line, lane->comm.text, lane->comm.size);
+	else
+		line_puts(&line, "<...>");
+	line_column(&line, start, 16, -1, false);
+	line_char(&line, '-');
+	start = line.size;
+	line_i64(&line, lane->tid);
+	line_column(&line, start, 5, -1, true);
+	line_puts(&line, " [");
+	line_u64_wide(&line, (uint64_t)(lane->cpu < 0 ? 0 : lane->cpu), 3, '0');
+	line_char(&line, ']');
+	if (line.failed) {
+		line_free(&line);
+		return -1;
+	}
+	l->head = line.data;
+	l->head_size = line.size;
+	return 0;
+}
+
+/* source: that of the lane, after tc_source_begin. Returns NULL when out of memory. */
+static struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources,
+				   struct tc_source *source, const struct lane *lane)
+{
+	struct tc_lane *lanes;
+
+	if (ARRAY_REACH(l->at, l->count, lane->number))
+		return NULL;
+	lanes = l->at;
+	lanes[lane->number].source = source;
+	return tc_lane_make(&lanes[lane->number], sources, lane) ? NULL : &lanes[lane->number];
+}
+
+static void tc_lanes_free(struct tc_lanes *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		free(l->at[i].head);
+	free(l->at);
+}
+
+/* --- sources --- */
+
+enum { META_MOST = 1 << 20 };
+
+void tc_sources_free(struct tc_sources *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		text_kernel_free(s->at[i]->kernel);
+		buffer_free(&s->at[i]->buffers);
+		buffer_free(&s->at[i]->options);
+		binary_formats_free(&s->at[i]->binary);
+		free(s->at[i]);
+	}
+	free(s->at);
+	idmap_free(&s->numbers);
+	free(s->vcpus);
+}
+
+struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source)
+{
+	uint32_t id = source ? source->number : 0, known = idmap_get(&s->numbers, id);
+	struct tc_source *t, **at;
+
+	if (known)
+		return s->at[known - 1];
+	if (ARRAY_GROW(s->at, s->capacity, s->count))
+		return NULL;
+	at = s->at;
+	t = calloc(1, sizeof *t);
+	if (t)
+		t->kernel = text_kernel_new();
+	if (!t || !t->kernel || idmap_set(&s->numbers, id, (uint32_t)s->count + 1)) {
+		if (t)
+			text_kernel_free(t->kernel);
+		free(t);
+		return NULL;
+	}
+	t->source = source;
+	return at[s->count++] = t;
+}
+
+static bool is_meta(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
+
+int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m)
+{
+	struct tc_source *t = tc_source_of(s, source);
+	struct buffer *b;
+
+	if (!t)
+		return -1;
+	b = is_meta(m, "buffers") ? &t->buffers : is_meta(m, "options") ? &t->options : NULL;
+	if (!b)
+		return text_kernel_meta(t->kernel, m);
+	if (m->offset != b->size || m->size > META_MOST - b->size)
+		return 0;
+	return buffer_append(b, m->data, m->size);
+}
+
+/* An option of the trace.dat. */
+struct option {
+	uint32_t id;
+	const uint8_t *data;
+	size_t size;
+};
+
+/* Read the next option from *at on. */
+static bool next_option(const struct tc_source *t, size_t *at, struct option *o)
+{
+	const uint8_t *p = t->options.data ? t->options.data + *at : NULL;
+	size_t left = t->options.size - *at;
+
+	if (left < 8)
+		return false;
+	*o = (struct option){get_u32(p), p + 8, get_u32(p + 4)};
+	if (o->size > left - 8)
+		return false;
+	*at += 8 + o->size;
+	return true;
+}
+
+int tc_source_begin(struct tc_source *t)
+{
+	struct option option;
+	size_t at = 0;
+
+	if (t->ready)
+		return 0;
+	t->ready = true;
+	while (next_option(t, &at, &option))
+		t->has_clock = t->has_clock || option.id == TRACECMD_TRACECLOCK;
+	return text_kernel_get(t->kernel, &t->names);
+}
+
+/* --- guests --- */
+
+static bool has_id(const struct tc_source *t, uint64_t id, bool big)
+{
+	struct option o;
+	size_t at = 0;
+
+	while (next_option(t, &at, &o))
+		if (o.id == TRACECMD_TRACEID && o.size >= 8 && get_uint(o.data, 8, big) == id)
+			return true;
+	return false;
+}
+
+/* Add the virtual CPUs of a guest whose trace is another source. The option: name, NUL, u64 id of
+ * the trace, u32 number of virtual CPUs, u32 number and u32 thread of each. */
+static int add_guest(struct tc_sources *s, const struct option *o, bool big)
+{
+	const uint8_t *end = o->data + o->size, *p = memchr(o->data, 0, o->size);
+	struct tc_source *guest = NULL;
+	uint64_t id;
+
+	if (!p || end - p < 13)
+		return 0;
+	id = get_uint(p + 1, 8, big);
+	for (size_t i = 1; i < s->count && !guest; i++)
+		if (has_id(s->at[i], id, big))
+			guest = s->at[i];
+	if (!guest)
+		return 0;
+	if (tc_source_begin(guest))
+		return -1;
+	for (p += 13; end - p >= 8; p += 8) {
+		struct tc_vcpu *vcpus;
+
+		if (ARRAY_GROW(s->vcpus, s->vcpus_capacity, s->nvcpus))
+			return -1;
+		vcpus = s->vcpus;
+		vcpus[s->nvcpus++] = (struct tc_vcpu){(uint32_t)get_uint(p + 4, 4, big), guest};
+	}
+	return 0;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct tc_vcpu *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big)
+{
+	struct tc_vcpu key = {.tid = tid}, *found;
+	struct option o;
+	size_t at = 0;
+
+	if (!s->has_vcpus) {
+		s->has_vcpus = true;
+		while (s->count > 1 && next_option(s->at[0], &at, &o))
+			if (o.id == TRACECMD_GUEST && add_guest(s, &o, big))
+				return NULL;
+		if (s->nvcpus)
+			qsort(s->vcpus, s->nvcpus, sizeof key, by_tid);
+	}
+	if (!s->nvcpus)
+		return NULL;
+	found = bsearch(&key, s->vcpus, s->nvcpus, sizeof key, by_tid);
+	return found ? &found->guest->names : NULL;
+}
+
+/* Read the next line of the META block "buffers" from *at on: name and number of CPUs. */
+static bool next_buffer(const struct tc_source *t, size_t *at, const char **name, size_t *size,
+			uint64_t *cpus)
+{
+	struct lines l = lines_of((const char *)t->buffers.data, t->buffers.size);
+	const char *p, *end, *q;
+
+	if (*at >= t->buffers.size)
+		return false;
+	l.next += *at;
+	lines_next(&l);
+	p = l.line;
+	q = p + l.size;
+	*at = t->buffers.size - (size_t)(l.end - l.next);
+	*name = p;
+	end = memchr(p, '\t', (size_t)(q - p));
+	*size = (size_t)((end ? end : q) - p);
+	*cpus = 0;
+	for (end = q; end > p && end[-1] >= '0' && end[-1] <= '9';)
+		end--;
+	for (; end < q; end++)
+		*cpus = *cpus * 10 + (uint64_t)(*end - '0');
+	return true;
+}
+
+static const char *file_name(const struct source *source)
+{
+	const char *slash = strrchr(source->name.text, '/');
+
+	return slash ? slash + 1 : source->name.text;
+}
+
+/* Set the width of the column to the longest name of a file, if there are several, or of an
+ * instance. */
+static void find_width(struct tc_sources *s)
+{
+	size_t width = 0, n;
+
+	for (size_t i = 0; i < s->count; i++) {
+		size_t at = 0, size;
+		const char *name;
+		uint64_t cpus;
+
+		while (next_buffer(s->at[i], &at, &name, &size, &cpus))
+			if (size > width)
+				width = size;
+		n = s->count > 1 && s->at[i]->source ? strlen(file_name(s->at[i]->source)) : 0;
+		if (n > width)
+			width = n;
+	}
+	s->width = (int)(width < 256 ? width : 256);
+}
+
+static void put_prefix(const struct tc_sources *s, const char *name, size_t n, struct line *out)
+{
+	size_t start = out->size;
+
+	if (!s->width)
+		return;
+	line_put(out, name, n);
+	line_column(out, start, s->width, s->width, false);
+	line_puts(out, n ? ": " : "  ");
+}
+
+/* Print "instance: " or "file: "; blanks for the top buffer of a single file. */
+static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out)
+{
+	const char *name = "";
+
+	if (lane->buffer.size) {
+		put_prefix(s, lane->buffer.text, lane->buffer.size, out);
+		return;
+	}
+	if (s->count > 1 && lane->source)
+		name = file_name(lane->source);
+	put_prefix(s, name, strlen(name), out);
+}
+
+/* Print "cpus=2", the first lines of the report, when all META blocks were read. Later calls print
+ * nothing. */
+static void tc_header(struct tc_sources *s, struct line *out)
+{
+	if (s->header)
+		return;
+	s->header = true;
+	find_width(s);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct tc_source *t = s->at[i];
+		const char *name;
+		size_t at = 0, size;
+		uint64_t cpus = 0;
+
+		if (!next_buffer(t, &at, &name, &size, &cpus))
+			continue;
+		if (s->count > 1 && t->source)
+			put_prefix(s, file_name(t->source), strlen(file_name(t->source)), out);
+		line_puts(out, "cpus=");
+		line_u64(out, cpus);
+		line_char(out, '\n');
+	}
+}
+
+/* --- events of trace_bprintk(): the address of a format, and packed arguments --- */
+
+void bprint_fields_find(struct bprint_fields *b, const struct type *type,
+			const struct event_format *fields)
+{
+	const struct event_field *ip, *fmt, *buf;
+
+	*b = (struct bprint_fields){0};
+	if (strcmp(type->group.text, "ftrace") || strcmp(type->name.text, "bprint"))
+		return;
+	ip = event_format_find(fields, "ip", 2);
+	fmt = event_format_find(fields, "fmt", 3);
+	buf = event_format_find(fields, "buf", 3);
+	if (!ip || !fmt || !buf)
+		return;
+	*b = (struct bprint_fields){true, *ip, *fmt, *buf};
+}
+
+/* Find the format at an address. *out is NULL if the kernel's formats do not have it, or if it
+ * cannot be compiled. Returns -1 when out of memory. */
+static int format_at(struct binary_formats *all, const struct event *ev, uint64_t address,
+		     const struct print_kernel *k, const struct print_format **out)
+{
+	uint32_t i = intern_find(&all->addresses, &address, sizeof address);
+	struct print_format **formats;
+	char why[PRINT_WHY];
+	const char *s;
+	size_t size;
+
+	*out = NULL;
+	if (i != INTERN_NONE) {
+		*out = all->formats[i];
+		return 0;
+	}
+	s = k->string(k->context, address, &size);
+	if (!s)
+		return 0;
+	if (ARRAY_GROW(all->formats, all->capacity, all->addresses.count))
+		return -1;
+	formats = all->formats;
+	i = intern(&all->addresses, &address, sizeof address);
+	if (i == INTERN_NONE)
+		return -1;
+	formats[i] = print_format_compile_binary(s, size, ev->type->word_size,
+						 ev->type->flags & TYPE_BIG_ENDIAN, why);
+	*out = formats[i];
+	return 0;
+}
+
+int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
+		   const struct event *ev, const struct print_kernel *k, struct line *out)
+{
+	const struct print_format *f;
+	uint64_t fmt;
+
+	if (!record_number(&b->fmt, ev, &fmt))
+		return 0;
+	if (format_at(all, ev, fmt, k, &f))
+		return -1;
+	if (!f)
+		return 0;
+	if (b->buf.offset <= ev->tail_size)
+		print_format_text(f, k, ev->tail + b->buf.offset, ev->tail_size - b->buf.offset,
+				  out);
+	return 1;
+}
+
+/* Append the calling function and the text. Returns -1 when out of memory. */
+static int bprint_text(struct binary_formats *all, const struct bprint_fields *b,
+		       const struct event *ev, const struct print_kernel *k, struct line *out)
+{
+	uint64_t ip, fmt;
+	int known;
+
+	if (!record_number(&b->ip, ev, &ip) || !record_number(&b->fmt, ev, &fmt))
+		return 0;
+	function_text(out, ip, "0x", k);
+	line_puts(out, ": ");
+	known = bprint_message(all, b, ev, k, out);
+	if (!known) {
+		line_puts(out, "(NO FORMAT FOUND at ");
+		line_hex(out, fmt, 1);
+		line_char(out, ')');
+	}
+	return known < 0 ? -1 : 0;
+}
+
+static void binary_formats_free(struct binary_formats *all)
+{
+	for (uint32_t i = 0; i < all->addresses.count && all->formats; i++)
+		print_format_free(all->formats[i]);
+	free(all->formats);
+	intern_free(&all->addresses);
+}
+
+/* --- plan --- */
+
+enum { ARGUMENTS = 128, CONVERSIONS = 128 };
+
+struct span {
+	const char *at, *end;
+};
+
+/* A conversion of print fmt. */
+struct plan_conversion {
+	struct span text; /* "%08llx" */
+	int argument;	  /* index of its argument */
+	bool prefix;	  /* "0x" is before it */
+};
+
+static struct span trim(struct span s)
+{
+	while (s.at < s.end && isspace((unsigned char)*s.at))
+		s.at++;
+	while (s.end > s.at && isspace((unsigned char)s.end[-1]))
+		s.end--;
+	return s;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Return the end of the string literal that begins at p. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (p++; p < end && *p != '"'; p++)
+		if (*p == '\\' && p + 1 < end)
+			p++;
+	return p < end ? p + 1 : end;
+}
+
+/* Return the end of an argument: a comma outside of brackets, or the end of the text. */
+static const char *argument_end(const char *p, const char *end)
+{
+	int open = 0;
+
+	while (p < end) {
+		if (*p == '"') {
+			p = skip_string(p, end);
+			continue;
+		}
+		if (*p == ',' && !open)
+			return p;
+		if (*p == '(' || *p == '{' || *p == '[')
+			open++;
+		if (*p == ')' || *p == '}' || *p == ']')
+			open--;
+		p++;
+	}
+	return end;
+}
+
+static const char *closing_bracket(const char *p, const char *end)
+{
+	int open = 0;
+
+	for (; p < end; p++) {
+		open += *p == '(';
+		open -= *p == ')';
+		if (!open)
+			return p;
+	}
+	return NULL;
+}
+
+static bool is_one_of(struct span s, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == (size_t)(s.end - s.at) &&
+		    !memcmp(names[i], s.at, strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* Test whether a word may be followed by a bracket. At other words trace-cmd gives up the format.
+ */
+static bool is_function(struct span s, bool plugins)
+{
+	static const char *const known[] = {"__print_flags",
+					    "__print_symbolic",
+					    "__print_hex",
+					    "__print_hex_str",
+					    "__print_array",
+					    "__get_str",
+					    "__get_rel_str",
+					    "__get_dynamic_array",
+					    "__get_rel_dynamic_array",
+					    "__get_dynamic_array_len",
+					    "__get_rel_dynamic_array_len",
+					    "__get_bitmask",
+					    "__get_rel_bitmask",
+					    "__get_cpumask",
+					    "__get_rel_cpumask",
+					    "sizeof",
+					    "__builtin_expect",
+					    "__print_symbolic_u64",
+					    "__print_flags_u64"};
+	static const char *const of_plugins[] = {"is_writable_pte",    "jbd2_dev_to_name",
+						 "jiffies_to_msecs",   "__le16_to_cpup",
+						 "xen_hypercall_name", "scsi_trace_parse_cdb"};
+
+	return is_one_of(s, known, sizeof known / sizeof *known) ||
+	       (plugins && is_one_of(s, of_plugins, sizeof of_plugins / sizeof *of_plugins));
+}
+
+static bool is_readable(struct span s, bool plugins)
+{
+	const char *p = s.at, *word;
+
+	while (p < s.end) {
+		if (*p == '"') {
+			p = skip_string(p, s.end);
+		} else if (isalpha((unsigned char)*p) || *p == '_') {
+			for (word = p; p < s.end && is_word(*p); p++)
+				;
+			if (p < s.end && *p == '(' && !is_function((struct span){word, p}, plugins))
+				return false;
+		} else if (*p == '(' && p + 1 < s.end && p[1] == '{') {
+			return false;
+		} else {
+			p++;
+		}
+	}
+	return true;
+}
+
+static bool is_type(struct span s)
+{
+	bool any = false;
+
+	for (const char *p = s.at; p < s.end; p++) {
+		if (!is_word(*p) && *p != '*' && *p != ' ')
+			return false;
+		any = any || isalpha((unsigned char)*p);
+	}
+	return any && !memmem(s.at, (size_t)(s.end - s.at), "REC", 3);
+}
+
+static bool has_word(struct span s, const char *word)
+{
+	return memmem(s.at, (size_t)(s.end - s.at), word, strlen(word));
+}
+
+static void take_cast(struct plan_field *f, struct span type, uint8_t word)
+{
+	bool no_sign = has_word(type, "unsigned") || has_word(type, "u8") ||
+		       has_word(type, "u16") || has_word(type, "u32") || has_word(type, "u64") ||
+		       has_word(type, "size_t") || has_word(type, "*");
+	uint8_t size = has_word(type, "*") || has_word(type, "size_t")		  ? word
+		       : has_word(type, "long long") || has_word(type, "64")	  ? 8
+		       : has_word(type, "long")					  ? word
+		       : has_word(type, "short") || has_word(type, "16")	  ? 2
+		       : has_word(type, "char") || has_word(type, "8")		  ? 1
+		       : has_word(type, "int") || has_word(type, "32") || no_sign ? 4
+										  : 0;
+
+	/* of several casts the innermost counts, which is the last */
+	if (size && (!f->cast || size < f->cast)) {
+		f->cast = size;
+		f->cast_signed = !no_sign;
+	}
+}
+
+/* Return the name of the field that the argument is, without casts and brackets. The span is empty
+ * if the argument is not a field. */
+static struct span plain_field(struct span s, struct plan_field *f, uint8_t word)
+{
+	const struct span none = {s.end, s.end};
+
+	for (;;) {
+		const char *close;
+
+		s = trim(s);
+		if (s.at == s.end || *s.at != '(')
+			break;
+		close = closing_bracket(s.at, s.end);
+		if (!close)
+			return none;
+		if (close + 1 == s.end) {
+			s = (struct span){s.at + 1, close};
+			continue;
+		}
+		if (close - s.at == 4 && !memcmp(s.at, "(REC)", 5)) {
+			s.at = close + 1;
+			break;
+		}
+		if (!is_type(trim((struct span){s.at + 1, close})))
+			return none;
+		take_cast(f, (struct span){s.at + 1, close}, word);
+		s.at = close + 1;
+	}
+	if (s.end - s.at > 3 && !memcmp(s.at, "REC", 3))
+		s.at += 3;
+	if (s.end - s.at < 3 || memcmp(s.at, "->", 2))
+		return none;
+	s = trim((struct span){s.at + 2, s.end});
+	for (const char *p = s.at; p < s.end; p++)
+		if (!is_word(*p))
+			return none;
+	return s;
+}
+
+/* Read the conversions of the format and the arguments they take. Returns their number. */
+static size_t read_conversions(struct span format, struct plan_conversion *out, size_t room)
+{
+	size_t n = 0;
+	int argument = 0;
+	bool prefix = false;
+
+	for (const char *p = format.at; p < format.end && n < room;) {
+		const char *begin = p;
+
+		if (*p != '%') {
+			p += *p == '\\' && p + 1 < format.end ? 2 : 1;
+			/* only a "0x" directly before the conversion counts, as in trace-cmd */
+			prefix = p - begin == 1 && p - format.at >= 2 && p[-1] == 'x' &&
+				 p[-2] == '0';
+			continue;
+		}
+		if (p + 1 < format.end && p[1] == '%') {
+			p += 2;
+			prefix = false;
+			continue;
+		}
+		for (p++; p < format.end &&
+			  (strchr("#-+ 0'.*hlLqjzt", *p) || isdigit((unsigned char)*p));
+		     p++)
+			argument += *p == '*';
+		if (p == format.end)
+			break;
+		p++;
+		out[n++] = (struct plan_conversion){{begin, p}, argument, prefix};
+		/* libtraceevent 1.7.1 does not know %c and takes no argument for it */
+		argument++;
+		prefix = false;
+	}
+	return n;
+}
+
+/* Make the conversion for a number of 64 bits; set bits to those that the given one takes. */
+static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
+{
+	size_t n = 0;
+	int l = 0, h = 0;
+	char last = c.end[-1];
+
+	for (const char *p = c.at; p < c.end - 1; p++) {
+		l += *p == 'l' || *p == 'q' || *p == 'L' || *p == 'j' ? 1 + (*p != 'l') : 0;
+		l += *p == 'z' || *p == 't';
+		h += *p == 'h';
+		if (!strchr("lLqjzth*", *p) && n < sizeof f->conversion - 5)
+			f->conversion[n++] = *p;
+	}
+	f->bits = (uint8_t)(l >= 2 ? 64 : l == 1 ? word * 8 : h == 1 ? 16 : h >= 2 ? 8 : 32);
+	f->conversion[n++] = 'l';
+	f->conversion[n++] = 'l';
+	f->conversion[n++] = last;
+	f->conversion[n] = '\0';
+}
+
+static void apply_conversion(struct plan_field *f, const struct plan_conversion *c, uint8_t word)
+{
+	const char *p = memchr(c->text.at, 'p', (size_t)(c->text.end - c->text.at));
+	char last = c->text.end[-1];
+
+	f->prefix = c->prefix;
+	if (p) {
+		char kind = c->text.end[0];
+
+		f->how = strchr("sf", kind) && kind   ? PLAN_FUNCTION
+			 : strchr("SF", kind) && kind ? PLAN_FUNCTION_AT
+						      : PLAN_POINTER;
+	} else if (last == 's') {
+		f->how = PLAN_STRING;
+	} else if (strchr("diuxXoc", last)) {
+		f->how = PLAN_NUMBER;
+		take_conversion(f, c->text, word);
+	}
+}
+
+/* Return the end of the conversion with its letter of a function: "%pS". */
+static const char *conversion_end(const struct plan_conversion *c, const char *end)
+{
+	const char *p = c->text.end;
+
+	return p < end && p[-1] == 'p' && strchr("sSfF", *p) ? p + 1 : p;
+}
+
+/* Find the format in "print fmt: "...", args": the literal without its quotes, and the rest. */
+static bool find_format(const struct type *t, struct span *format, struct span *rest)
+{
+	const char *text = t->declaration.text, *end = text + t->declaration.size,
+		   *p = memmem(text, (size_t)(end - text), "print fmt:", 10), *q;
+
+	if (!p)
+		return false;
+	p += 10;
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	if (p == end || *p != '"')
+		return false;
+	q = skip_string(p, end);
+	*format = (struct span){p + 1, q > p + 1 ? q - 1 : q};
+	*rest = trim((struct span){q, end});
+	/* formats of several literals are ignored: none of them prints a plain field */
+	return rest->at == rest->end || *rest->at == ',';
+}
+
+static void plan_describe(struct plan_field *f, const struct field *field)
+{
+	const char *type = field->type_name.text;
+
+	f->field = field;
+	f->array = strchr(type, '[') || !strncmp(type, "__data_loc", 10) ||
+		   !strncmp(type, "__rel_loc", 9);
+	f->string = strstr(type, "char") || strstr(type, "u8") || strstr(type, "s8");
+	f->pointer = strchr(type, '*') != NULL;
+	f->is_long = strstr(type, "long") != NULL;
+	f->is_signed = field->kind == FIELD_INT || field->kind == FIELD_CHAR ||
+		       (field->kind == FIELD_ENUM && !definition_is_unsigned(field->definition));
+}
+
+static void plan_find_conversions(struct plan *plan, const struct type *t, bool plugins)
+{
+	struct plan_conversion conversions[CONVERSIONS];
+	struct span arguments[ARGUMENTS], format, rest;
+	size_t nconversions, narguments = 0, next = 0;
+
+	if (!find_format(t, &format, &rest) || !is_readable(rest, plugins))
+		return;
+	nconversions = read_conversions(format, conversions, CONVERSIONS);
+	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
+		const char *end = argument_end(p + 1, rest.end);
+
+		arguments[narguments++] = trim((struct span){p + 1, end});
+		p = end;
+	}
+	/* fields are searched from the conversion after the last one used, with wrap-around; once
+	   the last conversion is used, the remaining fields are printed by their type */
+	for (size_t i = 0; i < plan->count && next < nconversions; i++) {
+		struct plan_field *f = &plan->fields[i];
+
+		for (size_t k = 0; k < nconversions && !f->array; k++) {
+			size_t at = (next + k) % nconversions;
+			const struct plan_conversion *c = &conversions[at];
+			struct plan_field with = *f;
+			struct span name;
+
+			if ((size_t)c->argument >= narguments)
+				continue;
+			name = plain_field(arguments[c->argument], &with, t->word_size);
+			if ((size_t)(name.end - name.at) != f->field->name.size ||
+			    !f->field->name.size ||
+			    memcmp(name.at, f->field->name.text, f->field->name.size))
+				continue;
+			apply_conversion(&with, c, t->word_size);
+			*f = with;
+			next = at + 1;
+			/* with text after the last conversion the search wraps around */
+			if (next == nconversions && conversion_end(c, format.end) < format.end)
+				next = 0;
+			break;
+		}
+	}
+}
+
+/* plugins: a print fmt may call the functions of trace-cmd's plug-ins. Returns NULL when out of
+ * memory. */
+static struct plan *plan_make(const struct type *t, bool plugins)
+{
+	struct plan *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->fields = calloc(t->nfields + 1, sizeof *p->fields);
+	if (!p->fields) {
+		free(p);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct field *f = &t->fields[i];
+
+		if (f->where != WHERE_FIXED && strncmp(f->name.text, "common_", 7))
+			plan_describe(&p->fields[p->count++], f);
+	}
+	/* print fmt of bprint is a placeholder for the format that the event carries */
+	if (strcmp(t->name.text, "bprint") || strcmp(t->group.text, "ftrace"))
+		plan_find_conversions(p, t, plugins);
+	return p;
+}
+
+static void plan_free(struct plan *p)
+{
+	if (p)
+		free(p->fields);
+	free(p);
+}
+
+/*
+ * The fields of an event as `trace-cmd report -R` prints them.
+ *
+ * Small signed numbers are printed with their sign; libtraceevent prints them as unsigned.
+ */
+
+static uint64_t raw_number(const struct event *ev, const struct plan_field *f)
+{
+	struct field_value v;
+
+	/* a field with neither size nor brackets is not an array for trace-cmd, and its number is 0
+	 */
+	if (f->field->where == WHERE_REST)
+		return 0;
+	field_get(ev, f->field, 0, &v);
+	if (v.form == FORM_INT)
+		return (uint64_t)v.i;
+	if (v.form == FORM_UINT)
+		return v.u;
+	/* one character, or a structure: the number that its bytes are */
+	if (v.form == FORM_TEXT && v.size && v.size <= 8)
+		return get_uint(v.text, (unsigned)v.size, ev->type->flags & TYPE_BIG_ENDIAN);
+	return 0;
+}
+
+static bool is_printable(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n && p[i]; i++)
+		if (p[i] >= 0x80 || (!isprint(p[i]) && !isspace(p[i])))
+			return false;
+	return true;
+}
+
+/* Return the size in bytes of an array by the brackets of its type; 0: no brackets. The callers of
+ * a stack may exceed it. */
+static size_t declared_size(const struct field *f)
+{
+	const char *bracket = strchr(f->type_name.text, '[');
+
+	return bracket ? f->size * (size_t)strtoul(bracket + 1, NULL, 10) : 0;
+}
+
+static void raw_print_array(struct line *out, const struct event *ev, struct plan_field *f)
+{
+	size_t n, most = f->field->where == WHERE_REST ? declared_size(f->field) : SIZE_MAX;
+	bool rest = !most;
+	const uint8_t *p = field_bytes(ev, f->field, &n), *nul;
+
+	if (!rest && n > most)
+		n = most;
+
+	/* the record is shorter than its format: print the part there is */
+	if (!p && f->field->where == WHERE_TAIL && f->field->offset < ev->tail_size) {
+		p = ev->tail + f->field->offset;
+		n = ev->tail_size - f->field->offset;
+	}
+	if (!p)
+		return;
+	/* without a length the field is text up to its NUL, printable or not; with one, it is no
+	   text any more after the first record where it is not printable */
+	f->string = f->string && (rest || is_printable(p, n));
+	if (f->string) {
+		nul = memchr(p, 0, n);
+		line_put(out, (const char *)p, nul ? (size_t)(nul - p) : n);
+		return;
+	}
+	line_puts(out, "ARRAY[");
+	for (size_t i = 0; i < n && !rest; i++) {
+		if (i)
+			line_puts(out, ", ");
+		line_hex(out, p[i], 2);
+	}
+	line_char(out, ']');
+}
+
+static void raw_print_plain(struct line *out, const struct plan_field *f, uint64_t v)
+{
+	if (f->pointer || (f->is_long && (!f->is_signed || f->field->size == 4))) {
+		line_puts(out, "0x");
+		line_hex(out, f->field->size == 4 ? (uint32_t)v : v, 1);
+	} else if (f->is_signed) {
+		line_i64(out, (int64_t)v);
+	} else {
+		line_u64(out, v);
+	}
+}
+
+static void raw_print_function(struct line *out, const struct print_kernel *k,
+			       const struct plan_field *f, uint64_t v)
+{
+	size_t n;
+	uint64_t offset;
+	const char *name = k->symbol(k->context, v, &n, &offset);
+
+	if (!name) {
+		line_puts(out, "0x");
+		line_hex(out, v, 1);
+		return;
+	}
+	line_put(out, name, n);
+	if (f->how == PLAN_FUNCTION_AT) {
+		line_puts(out, "+0x");
+		line_hex(out, offset, 1);
+	}
+}
+
+/* Convert a number to one of so many bytes. */
+static uint64_t truncate_to(uint64_t v, unsigned bytes, bool is_signed)
+{
+	if (bytes >= 8)
+		return v;
+	if (is_signed)
+		return (uint64_t)sign_extend(v, bytes);
+	return v & ((1ull << 8 * bytes) - 1);
+}
+
+static void raw_print_number(struct line *out, const struct plan_field *f, uint64_t v)
+{
+	char last = f->conversion[strlen(f->conversion) - 1], text[512], c = (char)v;
+	bool is_signed = last == 'd' || last == 'i';
+
+	if (f->cast)
+		v = truncate_to(v, f->cast, f->cast_signed);
+	if (last == 'c') {
+		if (c)
+			line_char(out, c);
+		return;
+	}
+	v = truncate_to(v, f->bits / 8, is_signed);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	/* the format consists of flags and digits, see take_conversion */
+	snprintf(text, sizeof text, f->conversion, (unsigned long long)v);
+#pragma GCC diagnostic pop
+	line_puts(out, text);
+}
+
+static void raw_print_value(struct line *out, const struct event *ev, struct plan_field *f,
+			    const struct print_kernel *k)
+{
+	const char *string;
+	const uint8_t *rest;
+	uint64_t v;
+	size_t n;
+
+	if (f->array) {
+		raw_print_array(out, ev, f);
+		return;
+	}
+	v = raw_number(ev, f);
+	if (f->prefix && f->how != PLAN_PLAIN)
+		line_puts(out, "0x");
+	switch (f->how) {
+	case PLAN_PLAIN: raw_print_plain(out, f, v); break;
+	case PLAN_NUMBER: raw_print_number(out, f, v); break;
+	case PLAN_FUNCTION:
+	case PLAN_FUNCTION_AT: raw_print_function(out, k, f, v); break;
+	case PLAN_POINTER:
+		if (!v) {
+			line_puts(out, "(nil)");
+			break;
+		}
+		line_puts(out, "0x");
+		line_hex(out, v, 1);
+		break;
+	case PLAN_STRING:
+		/* old kernels declare the text of a marker with size 0 */
+		rest = f->field->where == WHERE_REST ? field_bytes(ev, f->field, &n) : NULL;
+		if (rest) {
+			line_put(out, (const char *)rest, strnlen((const char *)rest, n));
+			break;
+		}
+		string = k->string(k->context, v, &n);
+		if (string)
+			line_put(out, string, n);
+		else
+			line_hex(out, v, 1);
+		break;
+	}
+}
+
+/* raw.c: append " NAME=VALUE" for each field. */
+static void plan_text(struct plan *p, const struct event *ev, const struct print_kernel *k,
+		      struct line *out)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct plan_field *f = &p->fields[i];
+
+		line_char(out, ' ');
+		line_put(out, f->field->name.text, f->field->name.size);
+		line_char(out, '=');
+		raw_print_value(out, ev, f, k);
+	}
+}
+
+/* --- function graphs as `trace-cmd report` draws them --- */
+
+enum { INDENT = 2, DEPTH_MOST = 512 };
+
+bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v)
+{
+	if (f->offset > ev->tail_size || f->size > ev->tail_size - f->offset)
+		return false;
+	*v = get_uint(ev->tail + f->offset, f->size, ev->type->flags & TYPE_BIG_ENDIAN);
+	return true;
+}
+
+void function_text(struct line *out, uint64_t address, const char *prefix,
+		   const struct print_kernel *k)
+{
+	uint64_t offset;
+	size_t size;
+	const char *name = k->symbol(k->context, address, &size, &offset);
+
+	if (name) {
+		line_put(out, name, size);
+		return;
+	}
+	line_puts(out, prefix);
+	line_hex(out, address, 1);
+}
+
+static bool find_field(const struct event_format *fields, const char *name, struct event_field *out)
+{
+	const struct event_field *f = event_format_find(fields, name, strlen(name));
+
+	if (f)
+		*out = *f;
+	return f;
+}
+
+static bool is_ftrace(const struct type *t, const char *name)
+{
+	return !strcmp(t->group.text, "ftrace") && !strcmp(t->name.text, name);
+}
+
+/* Find the kind and the fields of a type; GRAPH_NONE also if a required field is missing. */
+static void graph_fields_find(struct graph_fields *g, const struct type *type,
+			      const struct event_format *fields)
+{
+	*g = (struct graph_fields){0};
+	if (is_ftrace(type, "funcgraph_entry"))
+		g->kind = GRAPH_ENTRY;
+	else if (is_ftrace(type, "funcgraph_exit"))
+		g->kind = GRAPH_EXIT;
+	if (!g->kind)
+		return;
+	if (!find_field(fields, "func", &g->func) || !find_field(fields, "depth", &g->depth) ||
+	    (g->kind == GRAPH_EXIT && (!find_field(fields, "calltime", &g->calltime) ||
+				       !find_field(fields, "rettime", &g->rettime))))
+		g->kind = GRAPH_NONE;
+}
+
+/* Read a record. Returns false if it is too short. */
+static bool graph_read(const struct graph_fields *g, const struct event *ev, struct graph_call *c)
+{
+	uint64_t called, returned;
+
+	*c = (struct graph_call){0};
+	if (!record_number(&g->func, ev, &c->func) || !record_number(&g->depth, ev, &c->depth))
+		return false;
+	c->level = c->depth;
+	if (c->depth > DEPTH_MOST)
+		c->depth = DEPTH_MOST;
+	if (g->kind == GRAPH_ENTRY)
+		return true;
+	if (!record_number(&g->calltime, ev, &called) || !record_number(&g->rettime, ev, &returned))
+		return false;
+	c->duration = returned - called;
+	return true;
+}
+
+static void graph_duration(struct line *out, uint64_t ns)
+{
+	static const struct {
+		uint64_t above;
+		char mark;
+	} marks[] = {{1000000000, '$'}, {1000000, '#'}, {100000, '!'}, {10000, '+'}};
+	char mark = ' ';
+	size_t start;
+
+	for (size_t i = 0; i < 4 && mark == ' '; i++)
+		if (ns > marks[i].above)
+			mark = marks[i].mark;
+	line_char(out, mark);
+	line_char(out, ' ');
+	start = out->size;
+	line_u64(out, ns / 1000);
+	if (out->size - start < 7) {
+		line_char(out, '.');
+		line_u64_wide(out, ns % 1000, 3, '0');
+	}
+	start = out->size - start;
+	line_puts(out, " us ");
+	if (start < 7)
+		line_pad(out, ' ', 7 - start);
+	line_puts(out, "|  ");
+}
+
+static void graph_level(struct line *out, const struct graph_call *c, const struct graph_style *g)
+{
+	if (!(g->plugins & PLUGIN_DEPTH))
+		return;
+	line_puts(out, " (");
+	line_i64(out, (int64_t)c->level);
+	line_char(out, ')');
+}
+
+/* Draw a call before other events, its end, and a call without events inside. */
+static void graph_enter_text(struct line *out, const struct graph_call *c,
+			     const struct graph_style *g)
+{
+	line_puts(out, "             |  ");
+	line_pad(out, ' ', c->depth * INDENT);
+	function_text(out, c->func, "", g->names);
+	line_puts(out, "() {");
+	graph_level(out, c, g);
+}
+
+static void graph_exit_text(struct line *out, const struct graph_call *c,
+			    const struct graph_style *g)
+{
+	graph_duration(out, c->duration);
+	line_pad(out, ' ', c->depth * INDENT);
+	line_char(out, '}');
+	if (g->plugins & PLUGIN_TAILPRINT) {
+		line_puts(out, " /* ");
+		function_text(out, c->func, "", g->names);
+		line_puts(out, " */");
+	}
+	graph_level(out, c, g);
+}
+
+static void graph_leaf_text(struct line *out, const struct graph_call *c,
+			    const struct graph_style *g)
+{
+	graph_duration(out, c->duration);
+	line_pad(out, ' ', c->depth * INDENT);
+	function_text(out, c->func, "", g->names);
+	line_puts(out, "();");
+	graph_level(out, c, g);
+}
+
+/*
+ * Kernel events as `trace-cmd report` prints them, with --no-plugins as its option -N does, with
+ * --raw as its option -R.
+ *
+ * The enter of a call is drawn only when the next event of its buffer is read: if that event is the
+ * leave, both are one line. Lines of other buffers are queued until then.
+ */
+
+enum { QUEUE_MOST = 65536 };
+
+/* A call whose enter is not drawn yet. */
+struct tc_open {
+	bool is; /* there is such a call */
+	const struct lane *lane;
+	struct graph_call call;
+	struct print_kernel *names;
+	size_t size; /* length of its line so far, in queue */
+};
+
+struct text_tracecmd {
+	struct text *out;
+	bool nanoseconds, differences, latency;
+	unsigned plugins; /* enum plugin_option */
+	struct tc_sources sources;
+	struct tc_types types;
+	struct plugin_indent indent;
+	struct tc_lanes lanes;
+	struct line line;
+	struct tc_open open;
+	const struct dictionary *dictionary;
+	const struct calls *calls;
+	struct buffer fields; /* fields of an event, as text */
+	struct buffer queue;  /* the line of the open call, then lines of other buffers */
+	struct time_difference difference;
+	uint64_t not_evaluated;
+	bool quiet;
+};
+
+static int tracecmd_begin(void *state, const struct encoding *en, struct error *e)
+{
+	struct text_tracecmd *s = state;
+
+	(void)e;
+	s->out = en->text;
+	s->dictionary = en->dictionary;
+	s->calls = en->calls;
+	s->nanoseconds = en->options->ns;
+	s->differences = en->options->ts_diff;
+	s->quiet = en->options->quiet;
+	s->types.no_plugins = en->options->no_plugins;
+	s->types.raw = en->options->raw;
+	s->plugins = en->options->plugins;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+/* Print text. On a terminal control characters are masked, except newlines and tabs, which messages
+ * of the kernel contain. */
+static void tracecmd_put(struct text *out, const char *p, size_t n)
+{
+	if (!output_is_terminal(out->out)) {
+		text_put(out, p, n);
+		return;
+	}
+	while (n) {
+		size_t i = 0;
+
+		while (i < n && p[i] != '\n' && p[i] != '\t')
+			i++;
+		text_masked(out, p, i);
+		if (i < n)
+			text_char(out, p[i++]);
+		p += i;
+		n -= i;
+	}
+}
+
+/* Print or queue the line. */
+static int tracecmd_put_line(struct text_tracecmd *s, struct error *e)
+{
+	struct line *l = &s->line;
+	int r = 0;
+
+	if (l->failed)
+		return error_no_memory(e);
+	if (s->open.is)
+		r = buffer_append(&s->queue, l->data, l->size);
+	else
+		tracecmd_put(s->out, l->data, l->size);
+	l->size = 0;
+	return r ? error_no_memory(e) : 0;
+}
+
+/* Print the line of the open call, which s->line completes, and the queued lines. */
+static void close_open(struct text_tracecmd *s)
+{
+	struct tc_open *o = &s->open;
+
+	o->is = false;
+	tracecmd_put(s->out, (const char *)s->queue.data, o->size);
+	line_char(&s->line, '\n');
+	tracecmd_put(s->out, s->line.data, s->line.size);
+	tracecmd_put(s->out, (const char *)s->queue.data + o->size, s->queue.size - o->size);
+	s->line.size = 0;
+	s->queue.size = 0;
+}
+
+static void resolve_open(struct text_tracecmd *s)
+{
+	if (!s->open.is)
+		return;
+	s->line.size = 0;
+	graph_enter_text(&s->line, &s->open.call, &(struct graph_style){s->open.names, s->plugins});
+	close_open(s);
+}
+
+/* ---- events ---- */
+
+static int tracecmd_meta(void *state, const struct source *source, const struct meta *m,
+			 struct error *e)
+{
+	struct text_tracecmd *s = state;
+
+	return tc_sources_meta(&s->sources, source, m) ? error_no_memory(e) : 0;
+}
+
+static int print_header(struct text_tracecmd *s, struct error *e)
+{
+	tc_header(&s->sources, &s->line);
+	return s->line.size ? tracecmd_put_line(s, e) : 0;
+}
+
+static struct tc_lane *make_lane(struct text_tracecmd *s, const struct lane *lane, struct error *e)
+{
+	struct tc_source *source = tc_source_of(&s->sources, lane->source);
+	struct tc_lane *l = NULL;
+
+	if (!source || tc_source_begin(source)) {
+		error_no_memory(e);
+		return NULL;
+	}
+	source->names.plugins = !s->types.no_plugins;
+	if (print_header(s, e))
+		return NULL;
+	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
+	if (!l)
+		error_no_memory(e);
+	return l;
+}
+
+static inline struct tc_lane *lane_at(struct text_tracecmd *s, const struct lane *lane,
+				      struct error *e)
+{
+	struct tc_lane *l = tc_lane_at(&s->lanes, lane);
+
+	return __builtin_expect(l != NULL, 1) ? l : make_lane(s, lane, e);
+}
+
+void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds)
+{
+	uint64_t second = nanoseconds ? 1000000000 : 1000000;
+
+	if (!seconds) {
+		line_u64_wide(out, time, 12, ' ');
+		return;
+	}
+	if (!nanoseconds)
+		time = (time + 500) / 1000;
+	line_u64_wide(out, time / second, 5, ' ');
+	line_char(out, '.');
+	line_u64_wide(out, time % second, nanoseconds ? 9 : 6, '0');
+}
+
+static void put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
+{
+	if (l->microseconds)
+		line_char(&s->line, ' ');
+	time_text(&s->line, time, l->microseconds, s->nanoseconds);
+	line_char(&s->line, ':');
+}
+
+static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const struct tc_type *t,
+		     uint64_t time)
+{
+	char text[DIFFERENCE_MOST];
+
+	line_put(&s->line, l->head, l->head_size);
+	put_time(s, l, time);
+	/* trace-cmd rounds times only where the trace names its clock */
+	if (s->differences)
+		line_put(&s->line, text,
+			 difference_text(&s->difference, time,
+					 s->nanoseconds || !l->source->has_clock, text));
+	line_put(&s->line, t->name, t->name_size);
+}
+
+/* Read a record of the graph; of a filtered stream with the depth among the calls that are left.
+ * Returns false if the record is too short. */
+static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
+		      const struct event *ev, struct graph_call *c)
+{
+	if (!graph_read(&t->graph, ev, c))
+		return false;
+	if (dictionary_left_out(s->dictionary, ev->lane->thread))
+		c->depth = calls_depth(s->calls, ev);
+	return true;
+}
+
+static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct tc_type *t,
+		       const struct event *ev, struct error *e)
+{
+	struct tc_source *source = l->source;
+	struct plugin_context context = {&source->names,  &s->sources,	  &s->indent,
+					 l->microseconds, s->nanoseconds, s->plugins};
+	struct line *out = &s->line;
+	struct graph_call call;
+
+	if (t->plan) {
+		plan_text(t->plan, ev, &source->names, out);
+	} else if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
+		graph_exit_text(out, &call, &(struct graph_style){&source->names, s->plugins});
+	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
+		/* the text is complete */
+	} else if (t->bprint.is) {
+		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
+			return error_no_memory(e);
+	} else if (t->format) {
+		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
+	} else if (!ev->type->declaration.size) {
+		/* a filter removed fields and with them the declaration of the source */
+		s->fields.size = 0;
+		if (convert_text_fields(&s->fields, s->dictionary, ev))
+			return error_no_memory(e);
+		line_put(out, (const char *)s->fields.data, s->fields.size);
+	} else {
+		s->not_evaluated++;
+		line_puts(out, "[FAILED TO PARSE]");
+		print_fields_text(&t->fields, ev->tail, ev->tail_size,
+				  ev->type->flags & TYPE_BIG_ENDIAN, out);
+	}
+	if (out->size && out->data[out->size - 1] == '\n')
+		out->size--;
+	line_char(out, '\n');
+	return 0;
+}
+
+static bool same_buffer(const struct lane *a, const struct lane *b)
+{
+	return a->source == b->source && a->buffer.number == b->buffer.number;
+}
+
+/* Test whether the event is the leave of the open call. */
+static bool ends_open(const struct text_tracecmd *s, const struct tc_type *t,
+		      const struct event *ev, struct graph_call *end)
+{
+	return t->graph.kind == GRAPH_EXIT && ev->lane->tid == s->open.lane->tid &&
+	       graph_read(&t->graph, ev, end) && end->func == s->open.call.func;
+}
+
+/* Make a call the open call. Returns 1, 0 if the record is too short, -1 with *e filled. */
+static int set_open(struct text_tracecmd *s, struct tc_source *source, const struct tc_lane *l,
+		    const struct tc_type *t, const struct event *ev, struct error *e)
+{
+	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
+
+	if (!read_call(s, t, ev, &o.call))
+		return 0;
+	put_head(s, l, t, ev->time);
+	if (s->line.failed || buffer_append(&s->queue, s->line.data, s->line.size))
+		return error_no_memory(e);
+	o.size = s->line.size;
+	s->line.size = 0;
+	s->open = o;
+	return 1;
+}
+
+static int put_gap(struct text_tracecmd *s, const struct event *ev, struct error *e)
+{
+	const struct tc_lane *l = lane_at(s, ev->lane, e);
+	struct line *out = &s->line;
+	struct gap_row g;
+
+	if (!l)
+		return -1;
+	if (!gap_get(ev, &g))
+		return 0;
+	if (s->open.is && same_buffer(ev->lane, s->open.lane))
+		resolve_open(s);
+	line_put(out, l->head, l->prefix_size);
+	line_puts(out, "CPU:");
+	line_i64(out, ev->lane->cpu);
+	line_puts(out, " [");
+	if (g.count != UINT64_MAX) {
+		line_u64(out, g.count);
+		line_char(out, ' ');
+	}
+	line_puts(out, g.unit == GAP_BYTES ? "BYTES " : "EVENTS ");
+	line_puts(out, g.reason == GAP_LOST	? "DROPPED"
+		       : g.reason == GAP_DAMAGE ? "DAMAGED"
+						: "NOT READ");
+	if (g.message_size) {
+		line_puts(out, ": ");
+		line_put(out, g.message, g.message_size);
+	}
+	line_puts(out, "]\n");
+	return tracecmd_put_line(s, e);
+}
+
+static int tracecmd_event(void *state, const struct event *ev, struct error *e)
+{
+	struct text_tracecmd *s = state;
+	struct event without_data;
+	struct tc_lane *l;
+	struct tc_type *t;
+	struct graph_call end;
+	int r;
+
+	if (ev->type->kind == KIND_GAP)
+		return put_gap(s, ev, e);
+	if (__builtin_expect(!ev->tail, 0)) {
+		/* a type without data gets an empty tail, not NULL */
+		without_data = *ev;
+		without_data.tail = (const uint8_t *)"";
+		ev = &without_data;
+	}
+	l = lane_at(s, ev->lane, e);
+	if (!l)
+		return -1;
+	t = tc_type_at(&s->types, ev->type, &l->source->names);
+	if (!t)
+		return error_no_memory(e);
+	if (__builtin_expect(s->open.is, 0)) {
+		if (same_buffer(ev->lane, s->open.lane)) {
+			if (ends_open(s, t, ev, &end)) {
+				end.depth = s->open.call.depth;
+				graph_leaf_text(&s->line, &end,
+						&(struct graph_style){s->open.names, s->plugins});
+				close_open(s);
+				return 0;
+			}
+			resolve_open(s);
+		} else if (s->queue.size > QUEUE_MOST) {
+			resolve_open(s);
+		}
+	}
+	if (__builtin_expect(t->line, 0)) {
+		s->latency = true;
+		line_put(&s->line, (const char *)ev->tail, ev->tail_size);
+		line_char(&s->line, '\n');
+		return tracecmd_put_line(s, e);
+	}
+	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
+	    (r = set_open(s, l->source, l, t, ev, e)))
+		return r < 0 ? -1 : 0;
+	put_head(s, l, t, ev->time);
+	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
+		graph_enter_text(&s->line, &end,
+				 &(struct graph_style){&l->source->names, s->plugins});
+		line_char(&s->line, '\n');
+	} else if (put_message(s, l, t, ev, e)) {
+		return -1;
+	}
+	return tracecmd_put_line(s, e);
+}
+
+static int tracecmd_end(void *state, struct error *e)
+{
+	struct text_tracecmd *s = state;
+
+	resolve_open(s);
+	if (print_header(s, e))
+		return -1;
+	if (s->latency)
+		text_char(s->out, '\n');
+	if (!s->quiet)
+		remark_count(s->not_evaluated,
+			     "{event is shown by its fields: its|events are shown by their fields: "
+			     "their} print fmt cannot be evaluated (%s: %s)",
+			     s->types.why_type, s->types.why);
+	return 0;
+}
+
+static void tracecmd_free_state(void *state)
+{
+	struct text_tracecmd *s = state;
+
+	tc_sources_free(&s->sources);
+	tc_types_free(&s->types);
+	plugin_indent_free(&s->indent);
+	tc_lanes_free(&s->lanes);
+	line_free(&s->line);
+	buffer_free(&s->fields);
+	buffer_free(&s->queue);
+}
+
+const struct text_layout text_tracecmd = {
+	.format = "trace-cmd",
+	.state_size = sizeof(struct text_tracecmd),
+	.begin = tracecmd_begin,
+	.meta = tracecmd_meta,
+	.event = tracecmd_event,
+	.end = tracecmd_end,
+	.free = tracecmd_free_state,
+};

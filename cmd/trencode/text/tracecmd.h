@@ -1,0 +1,112 @@
+/*
+ * tracecmd.h - declarations that the files of the text of kernel events share
+ */
+#ifndef TR_TRENCODE_TEXT_TRACECMD
+#define TR_TRENCODE_TEXT_TRACECMD
+
+#include "cmd/trencode/text/kernel.h"
+#include "common/stream/event.h"
+#include "common/util/idmap.h"
+
+/* The lines of a function graph: funcgraph_entry and funcgraph_exit, drawn as trace-cmd does. */
+enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
+
+/* The places of the fields in a record of one type. */
+struct graph_fields {
+	enum graph_kind kind;
+	struct event_field func, depth, calltime, rettime;
+};
+
+/* The data of a record of the graph. */
+struct graph_call {
+	uint64_t func, depth, duration; /* address; levels; ns, of an exit only */
+	uint64_t level;			/* the depth as recorded */
+};
+
+/* How calls are drawn. */
+struct graph_style {
+	const struct print_kernel *names;
+	unsigned plugins; /* enum plugin_option */
+};
+
+/* The formats of trace_bprintk(), by their address in the kernel. */
+struct binary_formats {
+	struct intern addresses;
+	struct print_format **formats; /* NULL: unknown, or cannot be compiled */
+	size_t capacity;
+};
+
+/* The places of the fields in a bprint record. */
+struct bprint_fields {
+	bool is; /* the type is bprint */
+	struct event_field ip, fmt, buf;
+};
+
+void bprint_fields_find(struct bprint_fields *b, const struct type *type,
+			const struct event_format *fields);
+/* Append the text that the call of trace_bprintk() printed. Returns 1, 0 if its format is unknown,
+ * -1 when out of memory. */
+int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
+		   const struct event *ev, const struct print_kernel *k, struct line *out);
+
+/* Read a number. Returns false if the field is outside of the record. */
+bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v);
+
+/* Append the name of the function at that address, or prefix and the address in hexadecimal. */
+void function_text(struct line *out, uint64_t address, const char *prefix,
+		   const struct print_kernel *k);
+
+/* Append a time: seconds with nine decimals (nanoseconds) or rounded to six; if the clock has no
+ * seconds, the number. */
+void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds);
+
+/*
+ * The inputs whose kernel events are printed: the names of their kernels, and the column of files
+ * and instances in front of the lines.
+ *
+ * Functions return 0, or -1 when out of memory; those that return a pointer, NULL.
+ */
+
+/* An input with the format trace-cmd. */
+struct tc_source {
+	const struct source *source;
+	struct text_kernel *kernel;
+	struct print_kernel names;
+	struct buffer buffers; /* META block "buffers": name, clock, page size, CPUs */
+	struct buffer options; /* META block "options": u32 id, u32 length, content */
+	struct binary_formats binary;
+	bool ready;	/* tc_source_begin was called */
+	bool has_clock; /* the trace.dat names its clock; those of trace-cmd split do not */
+};
+
+/* A virtual CPU of a guest: a thread of the host. */
+struct tc_vcpu {
+	uint32_t tid;
+	struct tc_source *guest;
+};
+
+/* All inputs. */
+struct tc_sources {
+	struct tc_source **at;
+	size_t count, capacity;
+	struct idmap numbers;  /* index in `at` + 1, by the number of the source */
+	int width;	       /* width of the column; 0: no column */
+	bool header;	       /* tc_header was called */
+	struct tc_vcpu *vcpus; /* sorted by thread */
+	size_t nvcpus, vcpus_capacity;
+	bool has_vcpus; /* they were searched */
+};
+
+void tc_sources_free(struct tc_sources *s);
+/* Return the source of that input; make it at the first call. */
+struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source);
+/* Take a piece of a META block. */
+int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);
+/* Parse the META blocks, which are complete before the first event. */
+int tc_source_begin(struct tc_source *t);
+
+/* Find the kernel of the guest whose virtual CPU that thread of the first source is; NULL: none, or
+ * out of memory. big: byte order of the machine. */
+const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big);
+
+#endif
