@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/pack.h"

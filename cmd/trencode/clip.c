@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trencode/tick_scale.h"
+#include "cmd/trencode/encode.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/util/buffer_file.h"

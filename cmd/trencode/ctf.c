@@ -7,14 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trencode/convert/attribute_values.h"
-#include "cmd/trencode/convert/attributes.h"
-#include "cmd/trencode/convert/convert.h"
-#include "cmd/trencode/convert/kernel_messages.h"
-#include "cmd/trencode/convert/location_names.h"
-#include "cmd/trencode/convert/restored_calls.h"
-#include "cmd/trencode/convert/thread_ids.h"
-#include "cmd/trencode/convert/tree_output.h"
+#include "cmd/trencode/attributes.h"
+#include "cmd/trencode/convert.h"
+#include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
 #include "common/calls/calls.h"
 #include "common/formats/ctf.h"
@@ -53,7 +48,7 @@ struct ctf_class {
 	uint32_t id;		  /* in the metadata */
 	bool named;		  /* events have the name of a location */
 	bool depth, call, values; /* events have a depth, a call number, values */
-	bool message;		  /* of trace_printk(), see kernel_messages.h */
+	bool message;		  /* of trace_printk(), see convert.h */
 	struct ctf_field *fields;
 	size_t nfields;
 };

@@ -1,3 +1,6 @@
+/*
+ * encode.c - one run of an encoder
+ */
 #include "cmd/trencode/encode.h"
 
 #include <errno.h>
@@ -5,11 +8,57 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
-#include "cmd/trencode/convert/convert.h"
-#include "cmd/trencode/tick_scale.h"
 #include "common/stream/clocks.h"
 #include "common/util/buffer_file.h"
+
+int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e)
+{
+	return error_set(e, lane->source ? lane->source->name.text : NULL, NO_OFFSET,
+			 "tick %" PRIu64 ", of %" PRIu64 " ns each, is beyond 2^64 ns: --tick is "
+			 "too long for this trace",
+			 time, tick);
+}
+
+static int find_overflow(const struct block *b, struct error *e)
+{
+	struct events it;
+	struct event ev;
+	uint64_t time;
+
+	events_begin(&it, b);
+	while (event_next(&it, &ev)) {
+		uint64_t tick = ev.lane->clock ? ev.lane->clock->tick : 0;
+
+		if (tick && __builtin_mul_overflow(ev.time, tick, &time))
+			return tick_overflow(ev.lane, ev.time, tick, e);
+	}
+	return 0;
+}
+
+/* Set the length of a tick, ns, in the clocks of a block's lanes that count ticks. Fails where a
+ * time of an event in ns exceeds 64 bits. */
+static int tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick, struct error *e)
+{
+	bool counts = false;
+	uint64_t last;
+
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct clock *known = b->lanes[i]->clock;
+		struct clock *clock;
+
+		counts |= known && (known->tick || known->flags & CLOCK_TICKS);
+		if (!known || !(known->flags & CLOCK_TICKS))
+			continue;
+		clock = pool_at(&d->clocks, known->number);
+		clock->flags &= ~(uint32_t)CLOCK_TICKS;
+		clock->tick = tick;
+	}
+	return counts && __builtin_mul_overflow(b->last, tick, &last) ? find_overflow(b, e) : 0;
+}
+
+/* --- encode --- */
 
 /* The META blocks read so far; a segment may refer to those of earlier segments. */
 struct known_metas {

@@ -4,13 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/attributes.h"
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/attributes.h"
+#include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
-#include "cmd/trencode/profile/names.h"
-#include "cmd/trencode/profile/sample_profile.h"
-#include "cmd/trencode/timeline/rows.h"
-#include "cmd/trencode/timeline/tracks.h"
+#include "cmd/trencode/stack_profile.h"
+#include "cmd/trencode/tracks.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
@@ -39,7 +37,7 @@ enum { FIREFOX_VERSION = 61, FIREFOX_GECKO_VERSION = 33 };
 /* Indexes of meta.categories. */
 enum firefox_category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_IDLE };
 
-/* The category of a frame is the first byte of its key; then the key is that of names.h. */
+/* The category of a frame is the first byte of its key; then the key is that of stack_profile.h. */
 enum { FRAME_KEY_CATEGORY = 1 };
 
 struct firefox_sample {
@@ -93,7 +91,7 @@ struct firefox {
 	struct call_stacks stacks;
 	struct tracks tracks;
 	struct attributes attributes;
-	struct rows samples, markers;
+	struct kept_rows samples, markers;
 	struct buffer data; /* fields of markers, as JSON; spills */
 	struct buffer kept; /* attributes of the enters of calls with numbers; spills */
 	/* of the present marker: its attributes, its fields, and one value; they spill */
@@ -708,7 +706,7 @@ static void firefox_put_ms(const struct firefox *f, struct text *out, uint64_t t
 /* A column of samples, or of markers. */
 typedef void put_cell(const struct firefox *f, struct text *out, const void *record, void *last);
 
-static void put_rows(struct firefox *f, struct text *out, struct rows *rows,
+static void put_rows(struct firefox *f, struct text *out, struct kept_rows *rows,
 		     const struct row_list *list, put_cell *put)
 {
 	struct row_cursor at = {0};

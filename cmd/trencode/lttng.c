@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/tree_output.h"
+#include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
 #include "common/formats/lttng.h"

@@ -5,7 +5,7 @@
 #ifndef TR_TRENCODE_LTTNG
 #define TR_TRENCODE_LTTNG
 
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/convert.h"
 
 /* How the events of one type of the stream are written. */
 struct lttng_converted_type {

@@ -10,10 +10,10 @@
 #ifndef TR_TRENCODE_TABLE
 #define TR_TRENCODE_TABLE
 
-#include "cmd/trencode/convert/attributes.h"
-#include "cmd/trencode/convert/location_names.h"
+#include "cmd/trencode/attributes.h"
+#include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
-#include "cmd/trencode/timeline/spans.h"
+#include "cmd/trencode/spans.h"
 #include "common/value/nearest.h"
 
 enum { FIELD_COLUMNS = 100 }; /* at most, in a table */

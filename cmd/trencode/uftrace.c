@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/convert/convert.h"
-#include "cmd/trencode/convert/tree_output.h"
+#include "cmd/trencode/convert.h"
+#include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/tracecmd.h"

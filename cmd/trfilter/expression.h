@@ -1,5 +1,5 @@
 /*
- * names.h - the predefined names of conditions
+ * stack_profile.h - the predefined names of conditions
  */
 #ifndef TR_TRFILTER_EXPRESSION
 #define TR_TRFILTER_EXPRESSION
@@ -70,7 +70,8 @@ struct plain_name {
 const struct plain_name *names_all(void);
 
 /*
- * Trfilter's conditions: the language of common/expr/expression.h, with the fields of names.h.
+ * Trfilter's conditions: the language of common/expr/expression.h, with the fields of
+ * stack_profile.h.
  *
  * node.depends and operand.depends are of enum depends, operand.field of enum ask; operand.data is
  * a struct field_lookup and node.data a struct node_marks.

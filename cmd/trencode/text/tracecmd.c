@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/text/layout.h"
 #include "cmd/trencode/text/plugins.h"

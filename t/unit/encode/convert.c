@@ -1,5 +1,5 @@
 /* links: cmd/trencode */
-#include "cmd/trencode/convert/convert.h"
+#include "cmd/trencode/convert.h"
 
 #include <stdlib.h>
 

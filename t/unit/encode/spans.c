@@ -1,6 +1,6 @@
 /* links: cmd/trencode */
 /* Calls as spans (timeline/spans.h): every call that was begun ends once, with what was kept. */
-#include "cmd/trencode/timeline/spans.h"
+#include "cmd/trencode/spans.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, EXECVE, LOCATIONS };

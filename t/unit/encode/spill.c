@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trencode/timeline/spill_list.h"
-#include "cmd/trencode/timeline/spill_journal.h"
+#include "cmd/trencode/spill_list.h"
 #include "t/unit/tap.h"
 
 enum { CHAINS = 5, RECORDS = 400000 };

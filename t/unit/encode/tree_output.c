@@ -1,5 +1,5 @@
 /* links: cmd/trencode */
-#include "cmd/trencode/convert/tree_output.h"
+#include "cmd/trencode/tree_output.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,0 +1,809 @@
+/*
+ * flame_chart.c - flame charts as SVG, by time
+ */
+#include "cmd/trencode/flame_chart.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trencode/convert.h"
+#include "cmd/trencode/folded.h"
+#include "cmd/trencode/stack_profile.h"
+#include "cmd/trencode/spans.h"
+#include "cmd/trencode/tracks.h"
+#include "common/picture/svg.h"
+#include "common/util/buffer.h"
+#include "common/util/stack_limit.h"
+
+enum {
+	WIDEST = 64, /* levels are halved rather than merging frames of this part of the whole */
+	LEVELS_LEAST = 8,
+};
+
+static void chart_frames_init(struct chart_frames *c)
+{
+	*c = (struct chart_frames){
+		.least = 1, .levels = STACK_FRAMES, .first = UINT64_MAX, .most = CHART_FRAMES_MOST};
+}
+
+/* Free the frames of a lane. */
+static void chart_lane_free(struct chart_lane *lane)
+{
+	free(lane->frames);
+	*lane = (struct chart_lane){0};
+}
+
+/* Join a merged frame with the one before it, if these are merged frames of one caller. */
+static bool join_last(const struct chart_frames *c, struct chart_lane *lane,
+		      const struct chart_frame *f)
+{
+	struct chart_frame *last = lane->count ? &lane->frames[lane->count - 1] : NULL;
+
+	/* frames between two levels may be missing, so the caller of both is that of the lower */
+	if (!last || !last->merged || last->level < f->level ||
+	    (f->start > last->end && f->start - last->end >= c->least))
+		return false;
+	last->level = f->level;
+	last->merged = last->merged + f->merged < f->merged ? UINT32_MAX : last->merged + f->merged;
+	last->start = f->start < last->start ? f->start : last->start;
+	last->end = f->end > last->end ? f->end : last->end;
+	return true;
+}
+
+/* Append a frame, for which there is memory. */
+static void append(const struct chart_frames *c, struct chart_lane *lane, struct chart_frame f)
+{
+	if (!f.merged && (f.end - f.start < c->least || f.level >= c->levels)) {
+		while (lane->count && lane->frames[lane->count - 1].level > f.level &&
+		       lane->frames[lane->count - 1].start >= f.start)
+			lane->count--;
+		f.merged = 1;
+		f.name = 0;
+	}
+	while (f.merged && join_last(c, lane, &f))
+		f = lane->frames[--lane->count];
+	lane->frames[lane->count++] = f;
+}
+
+/* Merge all frames with a larger `least` or a smaller `levels`, which the caller has set. */
+static void chart_frames_merge(struct chart_frames *c)
+{
+	c->kept = 0;
+	for (struct chart_lane *lane = c->lanes; lane; lane = lane->next) {
+		size_t n = lane->count;
+
+		lane->count = 0;
+		for (size_t i = 0; i < n; i++)
+			append(c, lane, lane->frames[i]);
+		c->kept += lane->count;
+	}
+}
+
+/* Make the frames fewer: add `least` / parts to `least`, or halve `levels`. Returns
+ * false if all frames are merged. */
+static bool chart_frames_coarsen(struct chart_frames *c, unsigned parts)
+{
+	uint64_t span = c->last > c->first ? c->last - c->first : 0;
+
+	if (c->least > span)
+		return false;
+	if (c->least > span / WIDEST && c->levels > LEVELS_LEAST)
+		c->levels /= 2;
+	else if (__builtin_add_overflow(c->least, c->least / parts + 1, &c->least))
+		c->least = UINT64_MAX;
+	chart_frames_merge(c);
+	return true;
+}
+
+/* Add a frame, which must end after all frames that it calls. Returns 0, or -1 when out of memory.
+ */
+static int chart_frames_add(struct chart_frames *c, struct chart_lane *lane,
+			    const struct chart_frame *f)
+{
+	size_t had = lane->count;
+
+	if (c->kept >= c->most) {
+		while (c->kept > c->most / 2 && chart_frames_coarsen(c, 1))
+			;
+		/* where each lane has a single frame there may be more */
+		if (c->most < 2 * c->kept)
+			c->most = 2 * c->kept;
+		had = lane->count;
+	}
+	if (ARRAY_GROW(lane->frames, lane->capacity, lane->count))
+		return -1;
+	if (!lane->listed) {
+		lane->listed = true;
+		lane->next = c->lanes;
+		c->lanes = lane;
+	}
+	if (f->start < c->first)
+		c->first = f->start;
+	if (f->end > c->last)
+		c->last = f->end;
+	c->added++;
+	append(c, lane, *f);
+	c->kept += lane->count;
+	c->kept -= had;
+	return 0;
+}
+
+/* Test whether a frame, which ended before top, is not called by top. Levels alone do not show
+ * this, as frames between them may be missing. */
+static bool is_beside(const struct chart_frame *f, const struct chart_frame *top, uint32_t level)
+{
+	return level >= f->level || (f->end <= top->start && f->start < top->start);
+}
+
+/* Set the level of each frame of a lane to the number of frames below that are kept. Returns the
+ * largest level + 1, 0 if there is no frame; -1 when out of memory. To be called once, at the end.
+ */
+static int chart_lane_nest(struct chart_lane *lane)
+{
+	/* the frames that call the present one: index and level */
+	struct {
+		size_t frame;
+		uint32_t level;
+	} *open = malloc((lane->count + 1) * sizeof *open);
+	size_t n = 0, depth = 0;
+
+	if (!open)
+		return -1;
+	for (size_t i = lane->count; i--;) {
+		struct chart_frame *f = &lane->frames[i];
+
+		while (n && is_beside(f, &lane->frames[open[n - 1].frame], open[n - 1].level))
+			n--;
+		open[n].frame = i;
+		open[n].level = f->level;
+		f->level = (uint32_t)n++;
+		depth = n > depth ? n : depth;
+	}
+	free(open);
+	return (int)depth;
+}
+
+/* --- writes a flame chart: a lane for each thread, the outermost frame on top --- */
+
+enum {
+	LANES_MOST = 500,
+	AXIS = 16, /* height of the line of times */
+	GAP = 6,   /* between two lanes */
+	GREY = 0xb8b8b8,
+};
+
+/* One lane of the picture. */
+struct drawn_lane {
+	struct chart_lane *lane;
+	const struct chart_thread *thread;
+	const char *what; /* follows the name */
+	uint64_t busy;	  /* time of its outermost frames */
+	int depth;
+	bool left_out;
+};
+
+struct chart_drawing {
+	struct flame_chart *chart;
+	struct text *out;
+	struct drawn_lane *lanes;
+	size_t count, left_out;
+	uint64_t origin, span;
+};
+
+static bool is_visible(const struct chart_drawing *d, const struct chart_frame *f)
+{
+	return f->end - f->start >= d->chart->frames.least;
+}
+
+/* Test whether the frames that are wide enough fit into the picture. */
+static bool fits(const struct chart_drawing *d)
+{
+	const struct intern *names = &d->chart->names;
+	size_t n = 0, bytes = 0;
+
+	for (const struct chart_lane *l = d->chart->frames.lanes; l; l = l->next) {
+		for (size_t i = 0; i < l->count; i++) {
+			const struct chart_frame *f = &l->frames[i];
+
+			if (!is_visible(d, f))
+				continue;
+			n++;
+			bytes += f->merged ? svg_frame_bytes("", 0)
+					   : svg_frame_bytes(intern_data(names, f->name),
+							     intern_size(names, f->name));
+		}
+	}
+	return n <= SVG_FRAMES_MOST && bytes <= SVG_BYTES_MOST;
+}
+
+static void merge_narrow(const struct chart_drawing *d)
+{
+	struct chart_frames *c = &d->chart->frames;
+
+	if (c->least <= d->span / SVG_PARTS) {
+		c->least = d->span / SVG_PARTS + 1;
+		chart_frames_merge(c);
+	}
+	while (!fits(d) && chart_frames_coarsen(c, 4))
+		;
+}
+
+/* --- lanes --- */
+
+static int add_lane(struct chart_drawing *d, const struct chart_thread *thread,
+		    struct chart_lane *lane, const char *what)
+{
+	struct drawn_lane *to = &d->lanes[d->count];
+
+	if (!lane->count)
+		return 0;
+	*to = (struct drawn_lane){.lane = lane, .thread = thread, .what = what};
+	to->depth = chart_lane_nest(lane);
+	if (to->depth < 0)
+		return -1;
+	for (size_t i = 0; i < lane->count; i++)
+		if (!lane->frames[i].level)
+			add_saturated(&to->busy, lane->frames[i].end - lane->frames[i].start);
+	d->count++;
+	return 0;
+}
+
+static int by_busy(const void *a, const void *b)
+{
+	const struct drawn_lane *x = *(struct drawn_lane *const *)a,
+				*y = *(struct drawn_lane *const *)b;
+
+	if (x->busy != y->busy)
+		return x->busy > y->busy ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* Leave out the lanes with the shortest times, where there are too many. */
+static int choose_lanes(struct chart_drawing *d)
+{
+	struct drawn_lane **order;
+
+	if (d->count <= LANES_MOST)
+		return 0;
+	order = malloc(d->count * sizeof *order);
+	if (!order)
+		return -1;
+	for (size_t i = 0; i < d->count; i++)
+		order[i] = &d->lanes[i];
+	qsort(order, d->count, sizeof *order, by_busy);
+	for (size_t i = LANES_MOST; i < d->count; i++)
+		order[i]->left_out = true;
+	d->left_out = d->count - LANES_MOST;
+	free(order);
+	return 0;
+}
+
+static int make_lanes(struct chart_drawing *d)
+{
+	const struct flame_chart *c = d->chart;
+
+	d->lanes = malloc((2 * c->nthreads + 1) * sizeof *d->lanes);
+	if (!d->lanes)
+		return -1;
+	for (size_t i = 0; i < c->nthreads; i++) {
+		struct chart_thread *t = c->threads[i];
+
+		if (add_lane(d, t, &t->calls, "") || add_lane(d, t, &t->samples, ", samples"))
+			return -1;
+	}
+	return choose_lanes(d);
+}
+
+/* --- frames --- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct chart_frame *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->level < y->level ? -1 : x->level > y->level;
+}
+
+static double pixels(const struct chart_drawing *d, uint64_t time)
+{
+	return (double)time / (double)d->span * SVG_INSIDE;
+}
+
+static void put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
+{
+	const struct intern *names = &d->chart->names;
+	const char *unit = d->chart->unit;
+	uint64_t at = f->start - d->origin, time = f->end - f->start;
+	struct svg_frame frame = {.x = pixels(d, at), .width = pixels(d, time), .y = y};
+	char merged[64], value[160];
+
+	if (f->merged) {
+		snprintf(merged, sizeof merged, "(%" PRIu32 " merged frame%s)", f->merged,
+			 f->merged == 1 ? "" : "s");
+		frame.name = merged;
+		frame.size = strlen(merged);
+		frame.colour = GREY;
+	} else {
+		frame.name = intern_data(names, f->name);
+		frame.size = intern_size(names, f->name);
+		frame.colour = svg_colour(frame.name, frame.size);
+	}
+	snprintf(value, sizeof value, "%" PRIu64 " %.40s at %" PRIu64 " %.40s, %.2f%%", time, unit,
+		 at, unit, 100 * (double)time / (double)d->span);
+	frame.value = value;
+	svg_put_frame(d->out, &frame);
+}
+
+static int put_lane(const struct chart_drawing *d, const struct drawn_lane *l, int y)
+{
+	const struct buffer *name = &l->thread->name;
+
+	text_printf(d->out, "<g>\n<text class=\"lane\" x=\"%d\" y=\"%d\">", SVG_LEFT, y + 12);
+	svg_put_escaped(d->out, (const char *)name->data, name->size);
+	text_puts(d->out, l->what);
+	text_puts(d->out, "</text>\n");
+	y += SVG_ROW;
+	qsort(l->lane->frames, l->lane->count, sizeof *l->lane->frames, by_start);
+	for (size_t i = 0; i < l->lane->count; i++) {
+		const struct chart_frame *f = &l->lane->frames[i];
+
+		if (is_visible(d, f))
+			put_frame(d, f, y + (int)f->level * SVG_ROW);
+	}
+	text_puts(d->out, "</g>\n");
+	return y + l->depth * SVG_ROW + GAP;
+}
+
+/* --- the head --- */
+
+/* Count the frames that are drawn and not merged. */
+static uint64_t count_drawn(const struct chart_drawing *d)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		for (size_t k = 0; !d->lanes[i].left_out && k < d->lanes[i].lane->count; k++) {
+			const struct chart_frame *f = &d->lanes[i].lane->frames[k];
+
+			n += !f->merged && is_visible(d, f);
+		}
+	return n;
+}
+
+/* Write what is drawn, and how much is missing and why; exact: with exact amounts. */
+static void about_chart(const struct chart_drawing *d, bool exact, char *out, size_t size)
+{
+	const struct flame_chart *c = d->chart;
+	char hidden[256] = "", deep[64] = "", lanes[80] = "", span[SVG_AMOUNT], least[SVG_AMOUNT];
+	uint64_t missing = c->frames.added - count_drawn(d);
+
+	if (c->frames.levels < STACK_FRAMES)
+		snprintf(deep, sizeof deep, ", or deeper than %" PRIu32, c->frames.levels);
+	if (missing)
+		snprintf(hidden, sizeof hidden,
+			 ", %" PRIu64 " frames too narrow to see (below %s%s)", missing,
+			 svg_amount(least, c->frames.least, c->unit, exact), deep);
+	if (d->left_out)
+		snprintf(lanes, sizeof lanes, ", %zu threads left out", d->left_out);
+	snprintf(out, size, "%s%s%.200s by time: %s%s%s", c->calls || !c->sampled ? "calls" : "",
+		 !c->sampled ? ""
+		 : c->calls  ? " and samples of "
+			     : "samples of ",
+		 c->sampled ? c->sampled : "", svg_amount(span, d->span, c->unit, exact), hidden,
+		 lanes);
+}
+
+static void put_about(const struct chart_drawing *d)
+{
+	char line[768], exact[768];
+
+	about_chart(d, false, line, sizeof line);
+	about_chart(d, true, exact, sizeof exact);
+	svg_about(d->out, d->chart->title, line, exact);
+}
+
+static void write_chart(struct chart_drawing *d)
+{
+	char root[128];
+	int height = SVG_ABOVE + AXIS + SVG_BELOW, y = SVG_ABOVE + AXIS;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (!d->lanes[i].left_out)
+			height += (d->lanes[i].depth + 1) * SVG_ROW + GAP;
+	snprintf(root, sizeof root, "class=\"chart\" data-span=\"%" PRIu64 "\"", d->span);
+	svg_begin(d->out, root, d->chart->unit, height);
+	put_about(d);
+	svg_put_axis(d->out, d->span, d->chart->unit, SVG_ABOVE, height - SVG_BELOW);
+	for (size_t i = 0; i < d->count; i++)
+		if (!d->lanes[i].left_out)
+			y = put_lane(d, &d->lanes[i], y);
+	svg_end(d->out);
+}
+
+/* Write the chart. Merges the frames that are too narrow. Returns 0, or -1 when out of memory. */
+static int flame_chart_draw(struct flame_chart *c, struct text *out)
+{
+	struct chart_drawing d = {.chart = c, .out = out, .span = 1};
+	int bad;
+
+	if (c->frames.last > c->frames.first) {
+		d.origin = c->frames.first;
+		d.span = c->frames.last - c->frames.first;
+	}
+	merge_narrow(&d);
+	bad = make_lanes(&d);
+	if (!bad)
+		write_chart(&d);
+	free(d.lanes);
+	return bad;
+}
+
+/*
+ * -t svg --by-time: a flame chart, the calls and the samples of each thread by time.
+ *
+ * A call is a frame from its enter to its leave. A sample lasts until the next sample of its
+ * thread. Where its weight is a time, and the next sample is more than twice the weight later, the
+ * sample lasts its weight: the thread did not run in between. Neighbouring samples share the frames
+ * that their stacks have in common. The samples are those of one type, the first in the trace.
+ *
+ * Where the trace has samples without times, whose clock counts ticks, and no calls, a sample lasts
+ * its weight, from the end of the sample before it: the chart counts what the samples count.
+ */
+
+/* One run of the encoder. */
+struct chart_run {
+	struct flame_chart chart;
+	struct spans spans;
+	struct tracks tracks;
+	struct location_names names;
+	uint32_t *numbers; /* by location: number in chart.names + 1; 0 not yet looked up */
+	size_t nnumbers;
+	uint32_t symbol_changes;
+	const struct type *sampled; /* of the samples that are shown */
+	struct buffer frames;	    /* locations of a stack, innermost first */
+	struct other_events others;
+	uint64_t crossing, samples, negative;
+	uint64_t elapsed; /* with timeless: weight of the samples so far */
+	bool started, drop, timeless;
+};
+
+static int clean_name(struct buffer *to, const char *name, size_t n)
+{
+	return n ? folded_clean_name(to, NULL, (struct text_ref){name, (uint32_t)n, 0})
+		 : buffer_u8(to, '?');
+}
+
+/* Get the number of a location's name. */
+static int name_of(struct chart_run *s, uint32_t location, uint32_t *number)
+{
+	const struct dictionary *d = s->names.dictionary;
+	uint32_t *numbers, size;
+	const char *name;
+
+	if (ARRAY_REACH(s->numbers, s->nnumbers, location))
+		return -1;
+	numbers = s->numbers;
+	if (s->symbol_changes != d->symbol_changes)
+		memset(numbers, 0, s->nnumbers * sizeof *numbers);
+	s->symbol_changes = d->symbol_changes;
+	if (!numbers[location]) {
+		name = location_names_get(&s->names, location, &size);
+		*number = name ? intern(&s->chart.names, name, size) : INTERN_NONE;
+		if (*number == INTERN_NONE)
+			return -1;
+		numbers[location] = *number + 1;
+	}
+	*number = numbers[location] - 1;
+	return 0;
+}
+
+/* Get the thread of that number; NULL: out of memory. */
+static struct chart_thread *thread_of(struct chart_run *s, uint32_t number, const struct lane *lane)
+{
+	struct track *track = tracks_get(&s->tracks, number, lane);
+	struct flame_chart *c = &s->chart;
+	struct chart_thread *t = track ? track->user : NULL, **threads;
+
+	if (!track)
+		return NULL;
+	if (!t) {
+		if (ARRAY_GROW(c->threads, c->capacity, c->nthreads))
+			return NULL;
+		threads = c->threads;
+		t = calloc(1, sizeof *t);
+		if (!t)
+			return NULL;
+		threads[c->nthreads++] = t;
+		track->user = t;
+	}
+	if (track->renamed) {
+		track->renamed = false;
+		t->name.size = 0;
+		if (track_name(track, lane, &t->name) ||
+		    (!track->per_cpu && !track->made_up &&
+		     buffer_printf(&t->name, " [%d]", track->tid)))
+			return NULL;
+	}
+	return t;
+}
+
+/* --- calls --- */
+
+static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+{
+	struct chart_run *s = ctx;
+	struct chart_frame f = {span->start, span->end, 0, span->level + span->beside, 0};
+	struct chart_thread *t;
+
+	(void)leave;
+	if (span->unfinished && s->drop)
+		return 0;
+	if (span->crossing) {
+		s->crossing++;
+		return 0;
+	}
+	if (f.end < f.start)
+		f.end = f.start;
+	t = thread_of(s, span->thread, span->lane);
+	if (!t || name_of(s, span->location, &f.name) ||
+	    chart_frames_add(&s->chart.frames, &t->calls, &f))
+		return error_no_memory(e);
+	s->chart.calls = true;
+	return 0;
+}
+
+/* --- samples --- */
+
+/* End the frames above the lowest ones. */
+static int close_frames(struct chart_run *s, struct chart_thread *t, size_t lowest, uint64_t time)
+{
+	struct sampled_thread *st = &t->sampled;
+
+	while (st->nopen > lowest) {
+		const struct open_frame *o = &st->open[--st->nopen];
+		struct chart_frame f = {o->start, time > o->start ? time : o->start, o->name,
+					(uint32_t)st->nopen, 0};
+
+		if (chart_frames_add(&s->chart.frames, &t->samples, &f))
+			return -1;
+	}
+	return 0;
+}
+
+/* Open the frames of a stack that are not open, and end those that it does not have. */
+static int show_stack(struct chart_run *s, struct chart_thread *t, uint32_t stack, uint64_t time)
+{
+	const struct dictionary *d = s->names.dictionary;
+	struct sampled_thread *st = &t->sampled;
+	size_t level = 0;
+
+	s->frames.size = 0;
+	for (; stack; stack = dictionary_stack_parent(d, stack))
+		if (buffer_u32(&s->frames, dictionary_stack_location(d, stack)))
+			return -1;
+	for (size_t i = s->frames.size; i && level < STACK_FRAMES; i -= 4, level++) {
+		uint32_t name;
+
+		if (name_of(s, get_u32(s->frames.data + i - 4), &name))
+			return -1;
+		if (level < st->nopen && st->open[level].name == name)
+			continue;
+		if (close_frames(s, t, level, time) || ARRAY_GROW(st->open, st->capacity, level))
+			return -1;
+		st->open[st->nopen++] = (struct open_frame){time, name};
+	}
+	return close_frames(s, t, level, time);
+}
+
+/* Get the time at which the last sample ends, where the next one is at `next`. */
+static uint64_t end_of_sample(const struct chart_run *s, const struct sampled_thread *st,
+			      uint64_t next)
+{
+	bool timed = s->sampled->flags & TYPE_WEIGHT_TIME;
+
+	if (s->timeless)
+		return st->time + st->weight;
+	return timed && next - st->time > st->weight && next - st->time - st->weight > st->weight
+		       ? st->time + st->weight
+		       : next;
+}
+
+static int add_sample(struct chart_run *s, const struct event *ev)
+{
+	struct chart_thread *t = thread_of(s, ev->lane->thread, ev->lane);
+	struct sampled_thread *st = t ? &t->sampled : NULL;
+	uint64_t time = s->timeless ? s->elapsed : ev->time;
+
+	if (!t)
+		return -1;
+	add_saturated(&s->elapsed, sample_weight(ev));
+	if (st->seen) {
+		/* a later stream may have earlier times */
+		uint64_t end = time < st->time ? st->time : end_of_sample(s, st, time);
+
+		if (end != time && close_frames(s, t, 0, end))
+			return -1;
+		st->interval = end > st->time ? end - st->time : 0;
+	}
+	st->seen = true;
+	st->time = time;
+	st->weight = s->timeless ? s->elapsed - time : sample_weight(ev);
+	return show_stack(s, t, ev->stack, time);
+}
+
+/* End the frames of the last sample of each thread: it lasts as long as the sample before it, or,
+ * if its weight is a time, its weight. */
+static int end_samples(struct chart_run *s)
+{
+	for (size_t i = 0; i < s->chart.nthreads; i++) {
+		struct chart_thread *t = s->chart.threads[i];
+		struct sampled_thread *st = &t->sampled;
+		uint64_t end = st->time;
+
+		if (!st->seen)
+			continue;
+		add_saturated(&end, s->timeless || s->sampled->flags & TYPE_WEIGHT_TIME
+					    ? st->weight
+					    : st->interval);
+		if (close_frames(s, t, 0, end))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- events --- */
+
+static bool has_calls(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++)
+		if (dictionary_type(d, i)->kind == KIND_ENTER)
+			return true;
+	return false;
+}
+
+static int other_event(void *ctx, const struct event *ev, struct error *e)
+{
+	struct chart_run *s = ctx;
+
+	if (ev->type->kind != KIND_SAMPLE) {
+		return other_events_add(&s->others, ev->type) ? error_no_memory(e) : 0;
+	}
+	if (!s->sampled) {
+		s->sampled = ev->type;
+		s->chart.sampled = ev->type->name.text;
+		s->timeless = !strcmp(s->chart.unit, "ticks") && !has_calls(s->names.dictionary);
+		if (s->timeless)
+			s->chart.unit =
+				ev->type->flags & TYPE_WEIGHT_TIME ? "ns" : ev->type->name.text;
+	}
+	if (!sample_profile_same_type(s->sampled, ev->type)) {
+		s->samples++;
+		return 0;
+	}
+	if (sample_is_negative(ev)) {
+		s->negative++;
+		return 0;
+	}
+	return add_sample(s, ev) ? error_no_memory(e) : 0;
+}
+
+static const struct span_sink sink = {.end = end_call, .other = other_event};
+
+static int chart_begin(struct encoding *en, struct error *e)
+{
+	struct chart_run *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return error_no_memory(e);
+	en->state = s;
+	s->drop = en->options->drop;
+	s->chart.unit = "ns";
+	chart_frames_init(&s->chart.frames);
+	spans_init(&s->spans, en, &sink, s);
+	location_names_init(&s->names, en->dictionary, clean_name);
+	if (en->options->weight)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--weight does not go with --by-time, whose widths are times");
+	return 0;
+}
+
+static int chart_event(struct encoding *en, const struct event *ev, struct error *e)
+{
+	struct chart_run *s = en->state;
+
+	if (!s->started) {
+		s->started = true;
+		if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS)
+			s->chart.unit = "ticks";
+	}
+	return spans_event(&s->spans, ev, e);
+}
+
+static void chart_report(const struct chart_run *s)
+{
+	location_names_report(&s->names);
+	spans_report(&s->spans, s->drop);
+	remark_count(s->crossing, SPANS_OVERLAP);
+	if (s->samples)
+		remark(NULL,
+		       "the chart is of the samples of '%s', the first type: choose others with "
+		       "trfilter 'type == ...'",
+		       s->chart.sampled);
+	remark_count(s->samples, "{sample|samples} of other types left out");
+	remark_count(s->negative, SAMPLES_NEGATIVE);
+	remark_count(s->others.count,
+		     "other {event|events} left out: flame charts show calls and samples only");
+}
+
+const char *picture_title(const struct encoding *en)
+{
+	const struct pool *sources = &en->dictionary->sources;
+	const char *name = en->options->title, *slash;
+
+	if (name)
+		return *name ? name : NULL;
+	/* the first source, of number 0, is that of lanes without one */
+	if (sources->count != 2)
+		return NULL;
+	name = ((const struct source *)pool_at(sources, 1))->name.text;
+	slash = strrchr(name, '/');
+	name = slash && slash[1] ? slash + 1 : name;
+	return *name && *name != '<' ? name : NULL;
+}
+
+static int chart_end(struct encoding *en, struct error *e)
+{
+	struct chart_run *s = en->state;
+
+	if (spans_finish(&s->spans, e))
+		return -1;
+	s->chart.title = picture_title(en);
+	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
+		return error_no_memory(e);
+	if (!s->chart.calls && !s->chart.sampled)
+		other_events_report_empty(&s->others);
+	if (!en->options->quiet)
+		chart_report(s);
+	return 0;
+}
+
+static void chart_free(struct encoding *en)
+{
+	struct chart_run *s = en->state;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->chart.nthreads; i++) {
+		struct chart_thread *t = s->chart.threads[i];
+
+		chart_lane_free(&t->calls);
+		chart_lane_free(&t->samples);
+		free(t->sampled.open);
+		buffer_free(&t->name);
+		free(t);
+	}
+	free(s->chart.threads);
+	intern_free(&s->chart.names);
+	intern_free(&s->others.types);
+	tracks_free(&s->tracks);
+	spans_free(&s->spans);
+	location_names_free(&s->names);
+	buffer_free(&s->frames);
+	free(s->numbers);
+	free(s);
+	en->state = NULL;
+}
+
+const struct encoder encoder_flame_chart = {
+	.name = "svg",
+	.output = ENCODER_TEXT,
+	.report = true,
+	.deferred = true,
+	.begin = chart_begin,
+	.drops = true,
+	.event = chart_event,
+	.end = chart_end,
+	.free = chart_free,
+};

@@ -1,0 +1,18 @@
+/*
+ * folded.h - the parts of the encoder of folded stacks that other reports on stacks share
+ *
+ * Each is the function of struct encoder with that name; the state of the run is a struct
+ * stack_profile.
+ */
+#ifndef TR_TRENCODE_FOLDED
+#define TR_TRENCODE_FOLDED
+
+#include "cmd/trencode/encoder.h"
+
+int folded_begin(struct encoding *en, struct error *e);
+
+/* Append the name as valid UTF-8, without the characters that separate frames: a call_stacks_key.
+ */
+int folded_clean_name(struct buffer *to, const struct location *p, struct text_ref name);
+
+#endif

@@ -1,0 +1,498 @@
+#include "cmd/trencode/tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/formats/chrome.h"
+#include "common/formats/perfetto.h"
+#include "common/formats/process_names.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+#include "common/util/buffer_file.h"
+#include "common/util/siphash.h"
+
+void rows_init(struct kept_rows *r, size_t record)
+{
+	*r = (struct kept_rows){.record = record, .bytes.spills = true};
+}
+
+void rows_free(struct kept_rows *r)
+{
+	buffer_free(&r->bytes);
+}
+
+/* Release the memory now and then. */
+static void rows_touch(struct kept_rows *r)
+{
+	r->touched += r->record;
+	if (r->touched < BUFFER_PIECE)
+		return;
+	r->touched = 0;
+	buffer_rest(&r->bytes);
+}
+
+int rows_add(struct kept_rows *r, struct row_list *list, const void *record)
+{
+	size_t within = list->count % ROWS_CHUNK;
+
+	if (!within) {
+		size_t chunk = r->bytes.size;
+
+		if (buffer_zero(&r->bytes, 8 + ROWS_CHUNK * r->record))
+			return -1;
+		if (list->count)
+			put_u64(r->bytes.data + list->last, chunk);
+		else
+			list->first = chunk;
+		list->last = chunk;
+	}
+	memcpy(r->bytes.data + list->last + 8 + within * r->record, record, r->record);
+	list->count++;
+	rows_touch(r);
+	return 0;
+}
+
+const void *rows_next(struct kept_rows *r, const struct row_list *list, struct row_cursor *c)
+{
+	size_t within = c->at % ROWS_CHUNK;
+
+	if (c->at == list->count)
+		return NULL;
+	if (!within)
+		c->chunk = c->at ? (size_t)get_u64(r->bytes.data + c->chunk) : list->first;
+	c->at++;
+	rows_touch(r);
+	return r->bytes.data + c->chunk + 8 + within * r->record;
+}
+
+/* --- async events --- */
+
+bool async_event_is(const struct type *t)
+{
+	return t && t->nfields && type_is_of(t, "chrome") &&
+	       t->fields[t->nfields - 1].where == WHERE_FIXED &&
+	       t->fields[t->nfields - 1].role == ROLE_NONE;
+}
+
+char async_event_phase(const struct type *t)
+{
+	char phase = (char)(t->native & CHROME_PHASE);
+
+	return phase && strchr("bnSTpstf", phase) ? phase : 'n';
+}
+
+uint64_t async_event_id(const struct event *ev)
+{
+	struct field_value id;
+
+	if (!async_event_is(ev->type))
+		return 0;
+	field_get(ev, &ev->type->fields[ev->type->nfields - 1], 0, &id);
+	return id.form == FORM_NONE ? 0 : id.u;
+}
+
+/* --- flows --- */
+
+enum { FLOWS_MOST = 1 << 18 };
+
+void flows_free(struct flows *f)
+{
+	open_calls_free(&f->numbers.begun);
+	open_calls_free(&f->numbers.owners);
+	free(f->has);
+}
+
+static uint32_t source_of(const struct event *ev)
+{
+	return ev->lane->source ? ev->lane->source->number : 0;
+}
+
+/* What makes two flows with one id different. */
+struct flow_key {
+	uint64_t id;
+	uint32_t name, category, source;
+	int32_t pid, local;
+	uint32_t zero;
+};
+
+static uint64_t hash_key(const struct flow_key *of)
+{
+	static const struct siphash_key key = {0x66, 0x6c};
+
+	return siphash(&key, of, sizeof *of);
+}
+
+static void add_part(struct flows *f, uint64_t id, bool ends)
+{
+	if (f->count < EVENT_FLOWS_MOST)
+		f->parts[f->count++] = (struct flow_part){id, ends};
+}
+
+/* Return the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
+ * that of the source though too many others have one. */
+static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
+{
+	uint64_t hash = hash_key(of), owner = hash;
+	uint32_t high = (uint32_t)(of->id >> 32), low = (uint32_t)of->id;
+	bool known;
+
+	known = open_calls_take(&n->owners, high, low, &owner);
+	if (!known && open_calls_count(&n->owners) >= FLOWS_MOST)
+		return keep ? of->id : hash;
+	if (open_calls_put(&n->owners, high, low, owner) && !keep)
+		return hash;
+	return owner == hash ? of->id : hash;
+}
+
+/* Add the ids in the next value: a number, or an ARRAY of them. */
+static void add_ids(struct flows *f, const struct event *ev, struct values v, bool ends)
+{
+	struct flow_numbers *n = &f->numbers;
+	uint32_t source = source_of(ev);
+	bool perfetto = type_is_of(ev->type, "perfetto");
+	struct value value;
+
+	if (!n->source && perfetto)
+		n->source = source + 1;
+	for (uint64_t left = 1; left && values_value(&v, &value); left--) {
+		struct flow_key of = {.id = value.number, .source = source};
+		uint64_t id;
+
+		if (value.tag == VALUE_ARRAY)
+			left += value.count;
+		if (value.tag != VALUE_UINT)
+			continue;
+		id = id_of(n, &of, perfetto && n->source == source + 1);
+		f->same &= id == value.number;
+		add_part(f, id, ends);
+	}
+}
+
+/* Add the flow of an event s, t or f. */
+static void add_chrome(struct flows *f, const struct event *ev)
+{
+	bool local = ev->type->native & CHROME_LOCAL;
+	struct flow_key of = {.id = async_event_id(ev),
+			      .name = ev->type->name.number,
+			      .category = ev->type->group.number,
+			      .source = source_of(ev),
+			      .pid = local ? ev->lane->pid : 0,
+			      .local = local};
+
+	f->phase = async_event_phase(ev->type);
+	f->enclosing = ev->type->native & CHROME_ENCLOSING;
+	add_part(f, id_of(&f->numbers, &of, false), f->phase == 'f');
+}
+
+/* Read the phase of an event that trencode wrote for one of JSON. */
+static void read_phase(struct flows *f, const struct event *ev, struct values v)
+{
+	struct value value;
+
+	if (ev->type->kind != KIND_INSTANT || !values_value(&v, &value) ||
+	    value.tag != VALUE_STRING || !value.n || !strchr("stf", value.bytes[0]))
+		return;
+	f->phase = (char)value.bytes[0];
+	f->enclosing = value.n > 1 && value.bytes[1] == PERFETTO_FLOW_ENCLOSING;
+}
+
+/* Test whether a location has an argument with flows; true when out of memory. */
+static bool has_flows(struct flows *f, uint32_t number, const struct location *l)
+{
+	uint8_t *has;
+
+	if (ARRAY_REACH(f->has, f->nhas, number))
+		return true;
+	has = f->has;
+	if (!has[number]) {
+		has[number] = 1;
+		for (uint32_t i = 0; l->arguments && i < l->arguments->count; i++)
+			if (perfetto_is_flow(l->arguments->members[i].name.text))
+				has[number] = 2;
+	}
+	return has[number] == 2;
+}
+
+static bool flows_of(const struct type *t)
+{
+	return type_is_of(t, "perfetto") || type_is_of(t, "chrome");
+}
+
+unsigned flows_read(struct flows *f, const struct event *ev)
+{
+	const struct location *l;
+	struct values v;
+	uint64_t index;
+	uint8_t what;
+
+	f->count = 0;
+	f->phase = 0;
+	f->same = true;
+	if (async_event_is_flow(ev->type))
+		add_chrome(f, ev);
+	if (f->count || !(ev->type->flags & TYPE_VALUES))
+		return f->count;
+	l = dictionary_location(f->dictionary, ev->location);
+	if (!l || !has_flows(f, ev->location, l) || !flows_of(ev->type))
+		return 0;
+	values_begin(&v, ev->tail, ev->tail_size);
+	while (values_what(&v, &what, &index)) {
+		const struct text_ref *name =
+			what == DETAIL_ARGUMENT ? location_argument(l, index) : NULL;
+
+		if (name && perfetto_is_flow(name->text))
+			add_ids(f, ev, v, !strcmp(name->text, PERFETTO_ENDED_FLOWS));
+		else if (name && !strcmp(name->text, PERFETTO_FLOW_PHASE))
+			read_phase(f, ev, v);
+		if (!values_skip(&v))
+			break;
+	}
+	if (f->count != 1)
+		f->phase = 0;
+	return f->count;
+}
+
+char flow_phase(struct flows *f, const struct flow_part *part)
+{
+	struct open_calls *begun = &f->numbers.begun;
+	uint32_t high = (uint32_t)(part->id >> 32), low = (uint32_t)part->id;
+	uint64_t value;
+	bool was = open_calls_take(begun, high, low, &value);
+
+	if (part->ends)
+		return 'f';
+	/* beyond the limit each part is the first one */
+	if (open_calls_count(begun) < FLOWS_MOST && open_calls_put(begun, high, low, 0))
+		return 0;
+	return was ? 't' : 's';
+}
+
+/* --- tracks --- */
+
+static void numbers_free(struct track_numbers *n)
+{
+	intern_free(&n->keys);
+	free(n->given);
+	intern_free(&n->used);
+}
+
+void tracks_free(struct tracks *t)
+{
+	free(t->tracks);
+	free(t->processes);
+	numbers_free(&t->process_numbers);
+	numbers_free(&t->thread_numbers);
+	intern_free(&t->keys);
+	intern_free(&t->names.keys);
+	free(t->names.name);
+	buffer_free(&t->names.part);
+	*t = (struct tracks){0};
+}
+
+/* --- names of processes in the stream --- */
+
+static int tracks_add_name(struct track_names *names, const int32_t key[2], uint32_t name)
+{
+	uint32_t number = intern(&names->keys, key, 2 * sizeof *key);
+	uint32_t *list;
+
+	if (number == INTERN_NONE)
+		return -1;
+	if (ARRAY_REACH(names->name, names->capacity, number))
+		return -1;
+	list = names->name;
+	list[number] = name;
+	return 0;
+}
+
+/* Returns the name of a process of a source, a string of the dictionary; 0: the stream has none. */
+static uint32_t tracks_name_of(const struct tracks *t, const int32_t key[2])
+{
+	uint32_t number = intern_find(&t->names.keys, key, 2 * sizeof *key);
+
+	return number == INTERN_NONE ? 0 : t->names.name[number];
+}
+
+int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m)
+{
+	struct buffer *b = &t->names.part;
+	const struct source *source = m->source ? pool_at(&d->sources, m->source) : NULL;
+	int32_t key[2] = {(int32_t)(source ? source->number : 0), 0};
+	size_t size;
+	int whole = meta_join(b, m, PROCESS_NAMES_META);
+
+	if (whole <= 0)
+		return whole;
+	for (size_t at = 0; b->size - at >= PROCESS_NAMES_RECORD; at += size) {
+		key[1] = (int32_t)get_u32(b->data + at);
+		size = get_u32(b->data + at + 4);
+		at += PROCESS_NAMES_RECORD;
+		if (size > b->size - at)
+			return 0;
+		if (tracks_add_name(&t->names, key, dictionary_text(d, b->data + at, size).number))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- numbers --- */
+
+/* Take the number `wanted` if it is not in use, else a made-up number. process: `wanted` is unique
+ * within this process; -1: within all. Returns 0, or -1 when out of memory. */
+static int tracks_take_number(struct track_numbers *n, int32_t process, int32_t wanted,
+			      int32_t *given)
+{
+	int32_t key[2] = {wanted, process};
+	uint32_t had = n->used.count;
+
+	if (wanted >= 0) {
+		if (intern(&n->used, key, process >= 0 ? sizeof key : sizeof *key) == INTERN_NONE)
+			return -1;
+		if (n->used.count > had) {
+			*given = wanted;
+			return 0;
+		}
+	}
+	do {
+		had = n->used.count;
+		*given = TRACK_MADE_UP + ++n->next;
+		if (intern(&n->used, given, sizeof *given) == INTERN_NONE)
+			return -1;
+	} while (n->used.count == had);
+	return 0;
+}
+
+/* Get the number of a key, or take one for it as tracks_take_number does. */
+static int tracks_number_of(struct track_numbers *n, const int32_t key[2], int32_t process,
+			    int32_t wanted, int32_t *given)
+{
+	uint32_t had = n->keys.count, number = intern(&n->keys, key, 2 * sizeof *key);
+
+	if (number == INTERN_NONE)
+		return -1;
+	if (number < had) {
+		*given = n->given[number];
+		return 0;
+	}
+	if (ARRAY_GROW(n->given, n->capacity, number))
+		return -1;
+	n->given[number] = 0;
+	if (tracks_take_number(n, process, wanted, given))
+		return -1;
+	n->given[number] = *given;
+	return 0;
+}
+
+int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t *pid)
+{
+	const int32_t key[2] = {(int32_t)~source, which}; /* no source has a number below 0 */
+
+	return tracks_number_of(&t->process_numbers, key, -1, -1, pid);
+}
+
+int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown)
+{
+	const int32_t key[2] = {(int32_t)source, pid};
+
+	return tracks_number_of(&t->process_numbers, key, -1, pid, shown);
+}
+
+static bool is_chrome(const struct lane *lane)
+{
+	return lane->source && !strcmp(lane->source->format.text, "chrome");
+}
+
+static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t pid,
+			     uint32_t *index)
+{
+	int32_t key[2] = {(int32_t)(lane->source ? lane->source->number : 0), pid};
+	uint32_t had = t->keys.count;
+	struct track_process *processes;
+
+	*index = intern(&t->keys, key, sizeof key);
+	if (*index == INTERN_NONE)
+		return -1;
+	if (t->keys.count == had)
+		return 0;
+	if (ARRAY_GROW(t->processes, t->processes_capacity, t->nprocesses))
+		return -1;
+	processes = t->processes;
+	processes[t->nprocesses] = (struct track_process){.source = (uint32_t)key[0],
+							  .pid = pid,
+							  .comm = tracks_name_of(t, key),
+							  .renamed = true};
+	processes[t->nprocesses].named = processes[t->nprocesses].comm || is_chrome(lane);
+	return tracks_number_of(&t->process_numbers, key, -1, pid,
+				&processes[t->nprocesses++].shown);
+}
+
+static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,
+			    const struct lane *lane)
+{
+	bool per_cpu = thread == lane->cpu_thread && thread != lane->thread;
+	int32_t tid = !per_cpu && lane->flags & LANE_HAS_TID ? lane->tid : -1, pid = 0,
+		process = -1;
+
+	/* an unknown process is the thread itself */
+	if (!per_cpu)
+		pid = lane->flags & LANE_HAS_PID ? lane->pid : tid >= 0 ? tid : 0;
+	*tr = (struct track){.per_cpu = per_cpu || tid == -1};
+	if (tracks_process_of(t, lane, pid, &tr->process))
+		return -1;
+	if (t->process_tids && lane->flags & LANE_PROCESS_TID)
+		process = t->processes[tr->process].shown;
+	if (tracks_number_of(&t->thread_numbers, (int32_t[2]){(int32_t)thread, 0}, process, tid,
+			     &tr->tid))
+		return -1;
+	tr->made_up = tr->tid != tid;
+	tr->pid = t->processes[tr->process].shown;
+	tr->thread = thread + 1;
+	tr->renamed = true;
+	return 0;
+}
+
+struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane)
+{
+	struct track *tr;
+
+	if (ARRAY_REACH(t->tracks, t->count, thread))
+		return NULL;
+	tr = &t->tracks[thread];
+	if (!tr->thread && tracks_new_track(t, tr, thread, lane))
+		return NULL;
+	if (tr->comm != lane->comm.number) {
+		tr->comm = lane->comm.number;
+		tr->renamed |= !tr->per_cpu;
+	}
+	if (tr->renamed && !tr->per_cpu) {
+		struct track_process *p = &t->processes[tr->process];
+
+		/* a process without a name has that of its first thread */
+		if (!p->named && (p->pid == lane->tid || !p->comm) &&
+		    p->comm != lane->comm.number) {
+			p->comm = lane->comm.number;
+			p->renamed = true;
+		}
+	}
+	return tr;
+}
+
+bool track_is_other(const struct lane *lane)
+{
+	return lane->buffer.size && lane->source && !strcmp(lane->source->format.text, "perfetto");
+}
+
+int track_name(const struct track *t, const struct lane *lane, struct buffer *to)
+{
+	if (t->per_cpu)
+		return lane->flags & LANE_HAS_CPU ? buffer_printf(to, "CPU %d", lane->cpu)
+						  : buffer_append(to, "events", 6);
+	if (lane->comm.size ? buffer_append(to, lane->comm.text, lane->comm.size)
+			    : buffer_append(to, "thread", 6))
+		return -1;
+	if (!t->made_up)
+		return 0;
+	if (lane->tid || !(lane->flags & LANE_HAS_CPU))
+		return buffer_printf(to, " [%d]", lane->tid);
+	return buffer_printf(to, " [CPU %d]", lane->cpu);
+}

@@ -1,0 +1,208 @@
+/*
+ * tracks.h - a process and a thread number for each thread of a stream, no pair twice
+ *
+ * Viewers identify a timeline by its process and thread. In a stream several threads may have the
+ * same numbers (those of several recordings; the idle threads, which are all 0) or none (a CPU's
+ * interrupts). The first keeps its numbers, the others get numbers that no system assigns.
+ */
+#ifndef TR_TRENCODE_TRACKS
+#define TR_TRENCODE_TRACKS
+
+#include "common/calls/open_calls.h"
+#include "common/stream/dictionary.h"
+#include "common/stream/event.h"
+#include "common/stream/reader.h"
+#include "common/util/buffer.h"
+
+enum { TRACK_MADE_UP = 1 << 22 }; /* no thread of Linux has a number above it */
+
+/* The timeline of one thread. */
+struct track {
+	uint32_t thread; /* number of calls_thread + 1; 0: not used */
+	int32_t pid, tid;
+	uint32_t comm;	  /* string number of its present name */
+	uint32_t process; /* index of its process */
+	bool made_up;	  /* the stream has another tid, or no tid */
+	bool per_cpu;	  /* events of a CPU, whichever thread runs there */
+	bool renamed;	  /* it has a new name, or is new; the encoder clears it */
+	void *user;	  /* private to the encoder */
+};
+
+/* One process of a source. */
+struct track_process {
+	uint32_t source; /* number */
+	int32_t pid, shown;
+	uint32_t comm;
+	bool renamed; /* as of a track */
+	bool named;   /* its name, or none, is not that of a thread */
+};
+
+/* The names of processes that the stream has. */
+struct track_names {
+	struct intern keys; /* source and pid */
+	uint32_t *name;	    /* by number of the key: string of the dictionary */
+	size_t capacity;
+	struct buffer part; /* pieces of the META part that is read */
+};
+
+/* The numbers that processes, or threads, got. */
+struct track_numbers {
+	struct intern keys; /* of them */
+	int32_t *given;	    /* by number of the key */
+	size_t capacity;
+	struct intern used; /* numbers in use */
+	int32_t next;	    /* made-up number */
+};
+
+/* The timelines of one stream. */
+struct tracks {
+	struct track_numbers process_numbers, thread_numbers;
+	struct track *tracks; /* by thread number */
+	size_t count;
+	struct track_process *processes;
+	size_t nprocesses, processes_capacity;
+	struct intern keys; /* source and pid; number: index of the process */
+	struct track_names names;
+	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are unique in their process only
+			    */
+};
+
+void tracks_free(struct tracks *t);
+
+/* Take a piece of a META part, which may have names of processes. Returns 0, or -1 when out of
+ * memory. */
+int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m);
+
+/* Get a number for process `which` of the encoder's own, of a source. Returns 0, or -1 when out of
+ * memory. */
+int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t *pid);
+
+/* Get the number that a process of a source has in the output. Returns 0, or -1 when out of memory.
+ */
+int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown);
+
+/* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
+ * The next call with a new thread may move it. */
+struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);
+
+static inline struct track *tracks_get(struct tracks *t, uint32_t thread, const struct lane *lane)
+{
+	if (__builtin_expect(thread < t->count && t->tracks[thread].thread &&
+				     t->tracks[thread].comm == lane->comm.number,
+			     1))
+		return &t->tracks[thread];
+	return tracks_new(t, thread, lane);
+}
+
+/* Test whether it has a name: that of the thread or CPU, or one made of its recorded number. */
+static inline bool track_is_named(const struct track *t, const struct lane *lane)
+{
+	return lane->comm.size || (t->per_cpu ? lane->flags & LANE_HAS_CPU : t->made_up);
+}
+
+/* Test for the lane of a track that was read from Perfetto's format and is not that of a thread:
+ * the buffer is its name. */
+bool track_is_other(const struct lane *lane);
+
+/* Append its display name: comm, "CPU 3", or "swapper/1" style for threads without a number of
+ * their own. Returns 0, or -1 when out of memory. */
+int track_name(const struct track *t, const struct lane *lane, struct buffer *to);
+
+/*
+ * Flows between events: the arguments flow_ids and terminating_flow_ids of events that were read
+ * from Perfetto's format or Trace Event JSON, and the events s, t and f of JSON.
+ *
+ * The ids of a flow are those of its source. Equal ids of two sources are two flows; so are equal
+ * ids of Trace Event JSON with other names, categories or, if they are local, processes. The first
+ * flow of an id keeps it, the ids of the others are hashed. All ids are hashed of which FLOWS_MOST
+ * others were met before, but not those of the first source of Perfetto's format.
+ */
+
+enum { EVENT_FLOWS_MOST = 128 }; /* of one event; trdecode reads no more */
+
+/* A flow that an event is part of. */
+struct flow_part {
+	uint64_t id;
+	bool ends; /* the flow ends here */
+};
+
+/* What is known of the flows of a trace. */
+struct flow_numbers {
+	struct open_calls begun;  /* by id, for flow_phase */
+	struct open_calls owners; /* by id of the source: hash of the flow that keeps it */
+	uint32_t source; /* number + 1 of the source whose ids are not hashed; 0 none yet */
+};
+
+struct flows {
+	struct dictionary *dictionary;
+	struct flow_numbers numbers;
+	struct flow_part parts[EVENT_FLOWS_MOST];
+	unsigned count;
+	char phase;	/* of a part that is an event of its own: s, t or f; 0: it is of an event */
+	bool enclosing; /* with phase: "bp":"e" */
+	bool same;	/* the ids of the parts are those of the source */
+	uint8_t *has;	/* by location: 1 it has no argument with flows, 2 it has one */
+	size_t nhas;
+};
+
+void flows_free(struct flows *f);
+
+/* Read the flows of an event into f->parts, and f->phase. Returns their number. */
+unsigned flows_read(struct flows *f, const struct event *ev);
+/* Returns the phase of a part in Trace Event JSON: s of the first part of a flow, t, or f; 0: out
+ * of memory. */
+char flow_phase(struct flows *f, const struct flow_part *part);
+
+/*
+ * Records of one size in lists, each of which is read several times from its beginning.
+ *
+ * All lists share one buffer that spills (common/util/buffer_file.h), so memory does not depend on
+ * their number of records. A function that returns int returns 0, or -1 when out of memory.
+ */
+
+/* The records of all lists. A chunk of a list is the offset of its next chunk, then ROWS_CHUNK
+ * records. */
+struct kept_rows {
+	struct buffer bytes;
+	size_t record;	/* size of a record, bytes */
+	size_t touched; /* bytes read or written since the memory was released */
+};
+
+enum { ROWS_CHUNK = 64 };
+
+/* One list. */
+struct row_list {
+	size_t first, last; /* offsets of chunks; valid if there are records */
+	uint64_t count;
+};
+
+void rows_init(struct kept_rows *r, size_t record);
+void rows_free(struct kept_rows *r);
+int rows_add(struct kept_rows *r, struct row_list *list, const void *record);
+
+/* A position in a list. */
+struct row_cursor {
+	size_t chunk;
+	uint64_t at; /* number of the next record */
+};
+
+/* Returns the next record of a list, valid until the next call; NULL: there is none. *c is zero at
+ * the beginning. */
+const void *rows_next(struct kept_rows *r, const struct row_list *list, struct row_cursor *c);
+
+/* --- events of Trace Event JSON that have an id: asynchronous events and flows --- */
+
+/* Test for an event with an id (common/formats/chrome.h). */
+bool async_event_is(const struct type *t);
+/* Returns its phase, except for ends of calls; its id. */
+char async_event_phase(const struct type *t);
+uint64_t async_event_id(const struct event *ev);
+/* Test for a begin, step or end of a flow. */
+static inline bool async_event_is_flow(const struct type *t)
+{
+	char phase = async_event_is(t) ? async_event_phase(t) : 0;
+
+	return phase == 's' || phase == 't' || phase == 'f';
+}
+
+#endif
