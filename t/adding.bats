@@ -28,7 +28,7 @@ setup_file() {
 	sed -n 's/^    \(VALUE(spread.*\)/\1/p' "$page" >value
 	sed -n 's/^    \({"spread".*\)/\1/p' "$page" >row
 	sed -i -e '/^VALUE(count/r value' -e '/^const struct column_type column_types/r row' \
-		cmd/trstat/table/column_types.c
+		cmd/trstat/table.c
 	make -s O=build HASH="${objects##*-}" WERROR=1 build/bin/tr{decode,encode,stat} >log 2>&1 ||
 		{ cat log >&2; return 1; }
 }

@@ -208,7 +208,7 @@ complete_line() {
 
 @test "each column of trstat is in --help and is completed" {
 	# the table of columns, with the spelling of those that are of a field
-	sed -n '/^const struct column_type column_types/,/^};/p' "$ROOT/cmd/trstat/table/column_types.c" |
+	sed -n '/^const struct column_type column_types/,/^};/p' "$ROOT/cmd/trstat/table.c" |
 		tr -d '\n' | grep -oE '\{"[^"]+", (NULL|"[^"]+"), [A-Z_| 0]+' | tr -d '"{,' >"$BATS_TEST_TMPDIR/types"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 20 ]
 	while read -r name alias flags; do

@@ -5,7 +5,7 @@
 #define TR_TRSTAT_COMMAND_LINE_H
 
 #include "common/cli/program.h"
-#include "cmd/trstat/views/diff_run.h"
+#include "cmd/trstat/diff.h"
 #include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/query.h"
 

@@ -15,9 +15,10 @@
 #ifndef TR_TRSTAT_FAIL_IF_H
 #define TR_TRSTAT_FAIL_IF_H
 
-#include "common/pairs/condition.h"
 #include "cmd/trstat/query.h"
-#include "cmd/trstat/groups/statistics.h"
+#include "cmd/trstat/statistics.h"
+#include "common/cli/stage.h"
+#include "common/pairs/condition.h"
 
 struct alarm_column {
 	char *name; /* of the column, as the user wrote it */
@@ -79,8 +80,6 @@ int alarms_check_keys(const struct alarms *a, struct error *e);
 /* Report columns whose condition is on names or types and selected no group of summaries. Returns
  * true if one of them compares with a name by == or in. */
 bool alarms_report_unmatched(const struct alarms *a, const struct statistics *st);
-/* Returns true for a column that alarms_report_unmatched reports. */
-bool alarm_column_unmatched(const struct alarm_column *c);
 int alarms_block(struct alarms *a, const struct block *b);
 /* Call a function of statistics.h for all groups that are not the table's. */
 int alarms_each(struct alarms *a, int (*f)(struct statistics *s));
@@ -103,5 +102,19 @@ enum outcome alarms_judge(struct alarms *a, const struct query *q, const struct 
  * all calls of alarms_judge. Returns whether there are any. */
 bool alarms_report_undecided(const struct alarms *a, const struct query *q,
 			     const struct statistics *st);
+
+/*
+ * Refuses fields that no event of the streams read has, and in --fail-if all that the streams lack
+ * for a condition (common/expr/declared.h); warns of names elsewhere.
+ */
+
+/* Check keys, columns, pairs and conditions at the end of the input. The fault is an error of the
+ * stage; with a damaged input, which may lack declarations, a warning; with a part of a stream
+ * nothing. Returns 0, or -1 after stage_fail. */
+int check_names(struct stage *stage, const struct query *q, struct alarms *alarms);
+/* The same for one input of several. file: its name for messages, or NULL; alarms may be NULL.
+ * Returns 0, or -1 with e filled. */
+int check_names_of(struct stage *stage, const char *file, const struct query *q,
+		   struct alarms *alarms, struct error *e);
 
 #endif

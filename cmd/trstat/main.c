@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/trstat/command_line.h"
-#include "cmd/trstat/summary/partial.h"
+#include "cmd/trstat/partial.h"
 #include "cmd/trstat/run.h"
 
 static int streams(const void *ctx)

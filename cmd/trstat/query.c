@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trstat/monitor.h"
-#include "cmd/trstat/views/timeline.h"
+#include "cmd/trstat/run.h"
+#include "cmd/trstat/timeline.h"
 #include "common/value/units.h"
 
 /* Returns the list of keys: those of -g, or otherwise if not given, and those that the view

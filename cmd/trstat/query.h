@@ -4,15 +4,13 @@
 #ifndef TR_TRSTAT_QUERY_H
 #define TR_TRSTAT_QUERY_H
 
-#include "cmd/trstat/table/columns.h"
+#include "cmd/trstat/table.h"
 #include "common/stream/bad_values.h"
 #include "common/pairs/keys.h"
 #include "common/pairs/pair.h"
-#include "cmd/trstat/views/pair_list.h"
-#include "cmd/trstat/table/sort.h"
-#include "cmd/trstat/table/table.h"
-#include "cmd/trstat/views/histogram.h"
-#include "cmd/trstat/views/tree.h"
+#include "cmd/trstat/pair_list.h"
+#include "cmd/trstat/histogram.h"
+#include "cmd/trstat/tree.h"
 #include "common/value/time_window.h"
 
 enum view {

@@ -18,7 +18,7 @@ enum cell_kind {
 	KEY_TEXT,
 	KEY_STACK,   /* value: a node of common/calls/call_stacks.h */
 	KEY_ADDRESS, /* an unsigned number shown in hexadecimal */
-	/* in no group: a cell of a pair that waits for its A (trstat's pair_edges.h). value: the
+	/* in no group: a cell of a pair that waits for its A (trstat's pair_list.h). value: the
 	   number of its field among those of the A, or KEY_PENDING_TIME */
 	KEY_PENDING,
 	KEY_REAL, /* a finite number that no integer of 64 bits is equal to */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/trstat/run.h"
-#include "cmd/trstat/summary/summary.h"
+#include "cmd/trstat/summary.h"
 #include "t/fuzz/fuzz.h"
 
 static void make(int fd, const uint8_t *data, size_t size)

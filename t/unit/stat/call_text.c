@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/groups/call_text.h"
+#include "cmd/trstat/call_args.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/table/columns.h"
+#include "cmd/trstat/table.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/table/columns.h"
-#include "cmd/trstat/groups/groups.h"
+#include "cmd/trstat/table.h"
+#include "cmd/trstat/groups.h"
 
 #include <stdlib.h>
 

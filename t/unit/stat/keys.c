@@ -2,8 +2,8 @@
 /* links: cmd/trstat */
 #include "t/unit/stream.h"
 
-#include "cmd/trstat/groups/statistics.h"
-#include "cmd/trstat/table/table.h"
+#include "cmd/trstat/statistics.h"
+#include "cmd/trstat/table.h"
 
 /* The table of a stream as tsv. */
 static const char *table_of(struct blob b, const char *key_list, const char *column_list)

@@ -2,7 +2,7 @@
 /* links: cmd/trstat */
 #include "t/unit/stream.h"
 
-#include "cmd/trstat/groups/statistics.h"
+#include "cmd/trstat/statistics.h"
 
 enum { REQUESTS = 3 * PAIR_LIMIT };
 

@@ -2,7 +2,7 @@
  * The rank test and the shift against what counting all pairs and all orders says.
  */
 /* links: cmd/trstat */
-#include "cmd/trstat/views/rank_test.h"
+#include "cmd/trstat/diff.h"
 #include "t/unit/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/groups/stddev.h"
+#include "cmd/trstat/groups.h"
 
 #include <errno.h>
 

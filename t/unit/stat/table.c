@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/table/table.h"
+#include "cmd/trstat/table.h"
 #include "common/util/utf8.h"
 
 #include <stdlib.h>

@@ -1,0 +1,1989 @@
+/*
+ * diff.c - the difference of two traces
+ */
+#include "cmd/trstat/diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/fail_if.h"
+#include "cmd/trstat/run.h"
+#include "cmd/trstat/partial.h"
+#include "cmd/trstat/table.h"
+#include "common/expr/evaluate.h"
+#include "common/expr/expression.h"
+#include "common/pairs/declared_names.h"
+#include "common/pairs/keys.h"
+#include "common/picture/flame_graph.h"
+#include "common/util/error.h"
+#include "common/value/nearest.h"
+
+/* --- what the writers of --diff have in common --- */
+
+/* Values of a column in a row: in A, in B, and B less A where both have one. */
+struct diff_value {
+	struct column_value a, b, change;
+};
+
+/* The columns of the test, after those of -c. */
+enum diff_test {
+	DIFF_VERDICT,
+	DIFF_EFFECT,
+	DIFF_SHIFT,
+	DIFF_SHIFT_LOW,
+	DIFF_SHIFT_HIGH,
+	DIFF_P,
+	DIFF_TESTS
+};
+
+/* The names for an option that takes them, with words that it takes besides. */
+struct diff_cells {
+	char **names;
+	size_t count;
+	const char *option, *words;
+};
+
+/* The number in a cell after the keys: number_real of both, real is 0 where it is an integer. */
+struct diff_number {
+	bool present;
+	int128 number;
+	double real;
+};
+
+/*
+ * --fail-if with --diff: conditions on the rows of the difference.
+ *
+ * A condition is in the language of common/expr/expression.h. Its fields are the cells of a row:
+ * keys, columns with _a, _b and _change, and those of the test. A _change that is compared with a
+ * percentage is the share of the value in A.
+ */
+
+/* Why no row decides an alarm, the reason to report last. */
+enum diff_lack {
+	LACKS_NOTHING, /* the rows lack values */
+	LACKS_TIMES,   /* a row has times in one trace at most */
+	LACKS_CALLS_FOR_P,
+	LACKS_CALLS, /* for a verdict */
+};
+
+/* A word or a condition of --fail-if. */
+struct diff_alarm {
+	const char *text;	/* as the user wrote it */
+	struct node *condition; /* NULL: a word */
+	uint32_t verdicts;	/* of a word: one bit for each enum diff_verdict */
+};
+
+struct diff_alarms {
+	const struct diff *diff;
+	const struct diff_options *options;
+	struct diff_cells cells;
+	struct diff_alarm *alarm;
+	size_t count;
+	/* while one is judged */
+	const struct diff_row *row;
+	uint32_t verdicts;
+	bool deciding; /* it is true for no row */
+	enum diff_lack lack;
+	bool few_reported; /* too few calls for a verdict */
+};
+
+static struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell);
+static struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column);
+
+static void diff_free_names(char **names, size_t count);
+static char **diff_names(const struct diff *d, const struct query *q, size_t *count);
+
+int sample_of_histogram(struct sample *s, const struct histogram *h)
+{
+	struct histogram_iterator it;
+	struct histogram_bucket b;
+	size_t n = 0;
+
+	*s = (struct sample){0};
+	histogram_begin(&it, h);
+	while (histogram_next(&it, &b))
+		n++;
+	s->values = calloc(n + 1, sizeof(*s->values));
+	if (!s->values)
+		return -1;
+	histogram_begin(&it, h);
+	while (histogram_next(&it, &b))
+		s->values[s->size++] = (struct sample_value){histogram_middle(b.index), b.count};
+	s->count = histogram_count(h);
+	return 0;
+}
+
+void sample_free(struct sample *s)
+{
+	free(s->values);
+	*s = (struct sample){0};
+}
+
+bool rank_test(const struct sample *a, const struct sample *b, struct rank_test *out)
+{
+	const uint64_t most = (uint64_t)1 << 62;
+	double na = (double)a->count, nb = (double)b->count, n = na + nb, ties = 0, distance;
+	uint128 u2 = 0;
+	uint64_t below = 0; /* values of a */
+
+	if (!a->count || !b->count || a->count > most || b->count > most)
+		return false;
+	for (size_t i = 0, k = 0; i < a->size || k < b->size;) {
+		bool from_a =
+			i < a->size && (k == b->size || a->values[i].value <= b->values[k].value);
+		bool from_b =
+			k < b->size && (i == a->size || b->values[k].value <= a->values[i].value);
+		uint64_t in_a = from_a ? a->values[i++].count : 0;
+		uint64_t in_b = from_b ? b->values[k++].count : 0;
+		double t = (double)in_a + (double)in_b;
+
+		u2 += (uint128)in_b * (2 * (uint128)below + in_a);
+		below += in_a;
+		ties += t * (t - 1) * (t + 1);
+	}
+	*out = (struct rank_test){.u2 = u2, .p = 1};
+	out->effect = (double)u2 / (na * nb) - 1;
+	out->p_least = erfc((na * nb - 1) / 2 / sqrt(na * nb / 12 * (n + 1)) / sqrt(2));
+	if (n < 2 || ties >= n * (n - 1) * (n + 1))
+		return true; /* all values are the same */
+	out->error = sqrt(na * nb / 12 * (n + 1 - ties / (n * (n - 1))));
+	out->p_least = erfc((na * nb - 1) / 2 / out->error / sqrt(2));
+	distance = (double)((int128)u2 - (int128)a->count * (int128)b->count) / 2;
+	/* half a step towards the mean (continuity correction) */
+	if (fabs(distance) > 0.5)
+		out->z = copysign(fabs(distance) - 0.5, distance) / out->error;
+	out->p = erfc(fabs(out->z) / sqrt(2));
+	return true;
+}
+
+/* Returns the number of pairs with b - a <= difference. */
+static uint128 pairs_to(const struct sample *a, const struct sample *b, int128 difference)
+{
+	uint64_t below = 0; /* values of a with b - a > difference */
+	uint128 pairs = 0;
+
+	for (size_t k = 0, i = 0; k < b->size; k++) {
+		for (; i < a->size && (int128)b->values[k].value - a->values[i].value > difference;
+		     i++)
+			below += a->values[i].count;
+		pairs += (uint128)b->values[k].count * (a->count - below);
+	}
+	return pairs;
+}
+
+/* Returns the rank-th smallest difference, from 1. */
+static int128 difference_at(const struct sample *a, const struct sample *b, uint128 rank)
+{
+	int128 low = (int128)b->values[0].value - a->values[a->size - 1].value;
+	int128 high = (int128)b->values[b->size - 1].value - a->values[0].value;
+
+	while (low < high) {
+		int128 middle = low + (high - low) / 2;
+
+		if (pairs_to(a, b, middle) >= rank)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Returns z such that a normal distribution has alpha outside of [-z, z]. */
+static double critical(double alpha)
+{
+	double low = 0, high = 40;
+
+	for (int i = 0; i < 64; i++) {
+		double middle = (low + high) / 2;
+
+		if (erfc(middle / sqrt(2)) > alpha)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+struct shift rank_shift(const struct sample *a, const struct sample *b, const struct rank_test *t,
+			double alpha)
+{
+	uint128 pairs = (uint128)a->count * b->count, outside = 1;
+	double skipped = (double)pairs / 2 - critical(alpha) * t->error;
+	int128 first = difference_at(a, b, (pairs + 1) / 2), second = first, sum;
+
+	if (!(pairs & 1))
+		second = difference_at(a, b, pairs / 2 + 1);
+	sum = first + second;
+	if (skipped >= 2)
+		outside = (uint128)skipped;
+	return (struct shift){.middle = sum / 2 - (sum < 0 && sum % 2),
+			      .low = difference_at(a, b, outside),
+			      .high = difference_at(a, b, pairs + 1 - outside)};
+}
+
+static int by_p(const void *x, const void *y)
+{
+	double a = **(double *const *)x, b = **(double *const *)y;
+
+	return (a > b) - (a < b);
+}
+
+int holm_adjust(double *p, size_t n)
+{
+	double **order = calloc(n + 1, sizeof(*order)), least = 0;
+
+	if (!order)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		order[i] = &p[i];
+	if (n)
+		qsort(order, n, sizeof(*order), by_p);
+	for (size_t i = 0; i < n; i++) {
+		double adjusted = *order[i] * (double)(n - i);
+
+		adjusted = adjusted < 1 ? adjusted : 1;
+		least = adjusted > least ? adjusted : least;
+		*order[i] = least;
+	}
+	free(order);
+	return 0;
+}
+
+/* --- diff --- */
+
+const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
+
+/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
+static const char *parse_number(const char *text, double *number)
+{
+	size_t n = strspn(text, "0123456789.eE-");
+	char *end;
+
+	*number = strtod(text, &end);
+	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
+}
+
+int diff_threshold(struct diff_options *o, const char *text, struct error *e)
+{
+	double number;
+	const char *unit = parse_number(text, &number);
+
+	if (unit && !strcmp(unit, "%")) {
+		o->threshold = number / 100;
+		return 0;
+	}
+	if (unit && !strcmp(unit, "x") && number >= 1) {
+		o->threshold = number - 1;
+		return 0;
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
+			 "'%.64s'",
+			 text);
+}
+
+int diff_alpha(struct diff_options *o, const char *text, struct error *e)
+{
+	const char *unit = parse_number(text, &o->alpha);
+
+	if (unit && *unit == '%') {
+		o->alpha /= 100;
+		unit++;
+	}
+	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--alpha takes a probability between 0 and 1, not '%s'", text);
+}
+
+/* Returns the word of a bit of diff_options.fail_if. */
+static const char *diff_fail_if_word(enum diff_verdict v)
+{
+	return v == DIFF_SAME ? "changed" : diff_verdicts[v];
+}
+
+bool diff_fail_if(struct diff_options *o, const char *text)
+{
+	for (int v = DIFF_SAME; v < DIFF_VERDICTS; v++) {
+		if (strcmp(text, diff_fail_if_word(v)) != 0)
+			continue;
+		o->fail_if |= 1u << v;
+		return true;
+	}
+	return false;
+}
+
+/* --- the groups of both traces --- */
+
+/* Copy a cell; stacks, which are nodes of their own trace's tree, become texts. */
+static int copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
+		     struct key_cell *copy)
+{
+	const char *text;
+	size_t size;
+
+	if (cell->kind != KEY_STACK)
+		return groups_copy_cell(into, from, cell, copy);
+	if (!groups_cell_text(from, cell, &text, &size))
+		return 0;
+	return groups_text(into, text, size, copy);
+}
+
+/* Returns the row of a group of either trace. The union's aggregates contain the rows' numbers,
+ * from 1. */
+static struct diff_row *row_of(struct diff *d, const struct groups *from, const struct aggregate *a,
+			       struct key_cell *cells)
+{
+	const struct key_cell *key = groups_cells(from, a);
+	struct aggregate *group;
+
+	for (size_t i = 0; i < from->keys; i++) {
+		cells[i] = (struct key_cell){0};
+		if (copy_cell(&d->groups, from, &key[i], &cells[i]))
+			return NULL;
+	}
+	group = groups_find(&d->groups, cells);
+	if (!group)
+		return NULL;
+	if (!group->calls) {
+		group->calls = ++d->count;
+		d->row[d->count - 1].group = group;
+	}
+	return &d->row[group->calls - 1];
+}
+
+static int pair_up(struct diff *d)
+{
+	const struct groups *a = &d->a.statistics->groups, *b = &d->b.statistics->groups;
+	struct key_cell *cells = calloc(a->keys + 1, sizeof(*cells));
+	int bad = 0;
+
+	d->row = calloc(a->count + b->count + 1, sizeof(*d->row));
+	bad = !cells || !d->row;
+	for (size_t i = 0; !bad && i < a->count; i++) {
+		struct diff_row *r = row_of(d, a, groups_at(a, i), cells);
+
+		bad = !r;
+		if (r)
+			r->a = groups_at(a, i);
+	}
+	for (size_t i = 0; !bad && i < b->count; i++) {
+		struct diff_row *r = row_of(d, b, groups_at(b, i), cells);
+
+		bad = !r;
+		if (r)
+			r->b = groups_at(b, i);
+	}
+	free(cells);
+	return bad ? -1 : 0;
+}
+
+/* --- the tests --- */
+
+static int test_row(const struct diff *d, struct diff_row *r, double alpha)
+{
+	uint32_t in_a = d->a.columns->wanted.histogram, in_b = d->b.columns->wanted.histogram;
+	struct sample a = {0}, b = {0};
+	int bad = 0;
+
+	/* weights of samples are no times of calls */
+	if (!r->a || !r->b || !in_a || !in_b || d->a.statistics->samples.type ||
+	    d->b.statistics->samples.type)
+		return 0;
+	bad = sample_of_histogram(&a, aggregate_part(r->a, in_a)) ||
+	      sample_of_histogram(&b, aggregate_part(r->b, in_b));
+	if (!bad && rank_test(&a, &b, &r->test)) {
+		r->tested = true;
+		r->shift = rank_shift(&a, &b, &r->test, alpha);
+		r->p = r->test.p;
+		r->p_least = r->test.p_least;
+	}
+	sample_free(&a);
+	sample_free(&b);
+	return bad;
+}
+
+/* Correct the p or, with least, the p_least of all rows. */
+static int diff_adjust(struct diff *d, bool least)
+{
+	double *p = calloc(d->count + 1, sizeof(*p));
+	size_t n = 0;
+	int bad = !p;
+
+	for (size_t i = 0; !bad && i < d->count; i++)
+		if (d->row[i].tested)
+			p[n++] = least ? d->row[i].p_least : d->row[i].p;
+	bad = bad || holm_adjust(p, n);
+	n = 0;
+	for (size_t i = 0; !bad && i < d->count; i++)
+		if (d->row[i].tested)
+			*(least ? &d->row[i].p_least : &d->row[i].p) = p[n++];
+	free(p);
+	return bad ? -1 : 0;
+}
+
+static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row *r, double alpha,
+				    double threshold)
+{
+	const struct aggregate *a = r->a;
+	double median, shift = fabs((double)r->shift.middle);
+
+	if (!r->a || !r->b)
+		return r->a ? DIFF_GONE : DIFF_NEW;
+	if (!r->tested || r->p >= alpha)
+		return DIFF_SAME;
+	median = (double)aggregate_quantile(a, &d->a.columns->wanted, 1, 2);
+	if (shift < threshold * median)
+		return DIFF_SAME;
+	return r->test.effect > 0 ? DIFF_SLOWER : DIFF_FASTER;
+}
+
+/* --- the order of rows --- */
+
+static int rank_of(const struct diff_row *r)
+{
+	return r->verdict == DIFF_SAME					? 2
+	       : r->verdict == DIFF_SLOWER || r->verdict == DIFF_FASTER ? 0
+									: 1;
+}
+
+static uint128 size_of(const struct diff_row *r)
+{
+	int128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
+
+	return a > b ? (uint128)a - (uint128)b : (uint128)b - (uint128)a;
+}
+
+static int compare_rows(const void *x, const void *y, void *ctx)
+{
+	const struct diff_row *r = x, *s = y;
+	const struct diff *d = ctx;
+	double by = r->tested ? fabs(r->test.effect) : -1,
+	       than = s->tested ? fabs(s->test.effect) : -1;
+
+	if (rank_of(r) != rank_of(s))
+		return rank_of(r) - rank_of(s);
+	if (by != than)
+		return by > than ? -1 : 1;
+	if (size_of(r) != size_of(s))
+		return size_of(r) > size_of(s) ? -1 : 1;
+	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
+}
+
+/* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by
+ * the size of the effect; groups of one trace only by their time; other groups by the effect.
+ * Returns -1 when out of memory. */
+static int diff_make(struct diff *d, struct diff_side a, struct diff_side b,
+		     const struct diff_options *o)
+{
+	double alpha = diff_alpha_of(o);
+
+	*d = (struct diff){.a = a, .b = b};
+	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
+	groups_init(&d->groups, a.statistics->groups.keys, &d->wanted);
+	if (pair_up(d))
+		return -1;
+	for (size_t i = 0; i < d->count; i++)
+		if (test_row(d, &d->row[i], alpha))
+			return -1;
+	if (diff_adjust(d, false) || diff_adjust(d, true))
+		return -1;
+	for (size_t i = 0; i < d->count; i++) {
+		d->tested += d->row[i].tested;
+		d->few += d->row[i].tested && !diff_can_judge(&d->row[i], o);
+	}
+	for (size_t i = 0; i < d->count; i++)
+		d->row[i].verdict = diff_judge(d, &d->row[i], alpha, o->threshold);
+	if (d->count)
+		qsort_r(d->row, d->count, sizeof(*d->row), compare_rows, d);
+	return 0;
+}
+
+static void diff_free(struct diff *d)
+{
+	groups_free(&d->groups);
+	free(d->row);
+}
+
+/* --- -s with --diff: by keys, by columns of A, of B, their change, and by the test --- */
+
+/* One item of -s: the cell of a row with that number, as diff_names has them. */
+struct diff_sort_key {
+	size_t cell;
+	bool descending;
+};
+
+struct diff_order {
+	const struct diff *diff;
+	struct diff_sort_key *key;
+	size_t count;
+};
+
+static struct diff_number test_number(const struct diff_row *r, size_t test)
+{
+	struct diff_number n = {.present = r->tested};
+
+	switch (test) {
+	case DIFF_VERDICT:
+		n.present = r->verdict != DIFF_SAME;
+		n.number = -(int128)r->verdict;
+		break;
+	case DIFF_EFFECT: n.real = r->test.effect; break;
+	case DIFF_SHIFT: n.number = r->shift.middle; break;
+	case DIFF_SHIFT_LOW: n.number = r->shift.low; break;
+	case DIFF_SHIFT_HIGH: n.number = r->shift.high; break;
+	case DIFF_P: n.real = r->p; break;
+	}
+	return n;
+}
+
+/* cell: counted from the first one after the keys */
+static struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell)
+{
+	size_t printed = 3 * d->a.columns->printed;
+	struct diff_value v;
+	struct column_value c;
+
+	if (cell >= printed)
+		return test_number(r, cell - printed);
+	v = diff_value(d, r, cell / 3);
+	c = cell % 3 == 0 ? v.a : cell % 3 == 1 ? v.b : v.change;
+	return (struct diff_number){.present = c.present, .number = c.number, .real = c.fraction};
+}
+
+static int compare_numbers(struct diff_number a, struct diff_number b, bool descending)
+{
+	int c = a.number != b.number ? (a.number > b.number ? 1 : -1)
+				     : (a.real > b.real) - (a.real < b.real);
+
+	if (!a.present || !b.present)
+		return b.present - a.present; /* last in either order */
+	return descending ? -c : c;
+}
+
+static int compare_keys(const struct groups *g, const struct key_cell *a, const struct key_cell *b,
+			bool descending)
+{
+	int c = groups_compare(g, a, b);
+
+	return descending && a->kind != KEY_MISSING && b->kind != KEY_MISSING ? -c : c;
+}
+
+static int compare_in_order(const void *x, const void *y, void *ctx)
+{
+	const struct diff_row *r = x, *s = y;
+	const struct diff_order *o = ctx;
+	const struct groups *g = &o->diff->groups;
+
+	for (size_t i = 0; i < o->count; i++) {
+		const struct diff_sort_key *k = &o->key[i];
+		int c;
+
+		if (k->cell < g->keys)
+			c = compare_keys(g, &groups_cells(g, r->group)[k->cell],
+					 &groups_cells(g, s->group)[k->cell], k->descending);
+		else
+			c = compare_numbers(diff_number(o->diff, r, k->cell - g->keys),
+					    diff_number(o->diff, s, k->cell - g->keys),
+					    k->descending);
+		if (c)
+			return c;
+	}
+	return groups_compare_first(g, r->group, s->group, g->keys);
+}
+
+/* Find the cell of that name; a column alone is its value in B. -1 with e filled. */
+static int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const char *name,
+			  size_t n, struct error *e)
+{
+	const struct columns *c = d->a.columns;
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, n);
+	nearest_offer_words(&nearest, cells->words);
+	for (size_t i = 0; i < cells->count; i++) {
+		if (strlen(cells->names[i]) == n && !memcmp(cells->names[i], name, n))
+			return (int)i;
+		nearest_offer(&nearest, cells->names[i], strlen(cells->names[i]));
+	}
+	for (size_t i = 0; i < c->printed; i++) {
+		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, name, n))
+			return (int)(d->groups.keys + 3 * i + 1);
+		nearest_offer(&nearest, c->column[i].name, strlen(c->column[i].name));
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
+			 "effect, p and verdict with --diff, not '%.*s'%s",
+			 cells->option, c->column[0].name, c->column[0].name, c->column[0].name,
+			 (int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
+}
+
+static int parse_order(struct diff_order *o, const struct diff_cells *cells, const char *list,
+		       struct error *e)
+{
+	for (;; list++) {
+		size_t n = keys_item_length(list);
+		bool sign = *list == '+' || *list == '-';
+		int cell = diff_find_cell(o->diff, cells, list + sign, n - sign, e);
+		struct diff_sort_key *grown;
+
+		if (cell < 0)
+			return -1;
+		grown = realloc(o->key, (o->count + 1) * sizeof(*grown));
+		if (!grown)
+			return error_no_memory(e);
+		o->key = grown;
+		grown[o->count++] = (struct diff_sort_key){
+			.cell = (size_t)cell,
+			.descending = sign ? *list == '-' : (size_t)cell >= o->diff->groups.keys};
+		list += n;
+		if (!*list)
+			return 0;
+	}
+}
+
+/* Sort the rows by a list as of -s. Returns -1 with e filled. */
+static int diff_sort(struct diff *d, const struct query *q, const char *list, struct error *e)
+{
+	struct diff_order o = {.diff = d};
+	struct diff_cells cells = {.option = "-s", .words = ""};
+	int bad;
+
+	cells.names = diff_names(d, q, &cells.count);
+	bad = cells.names ? parse_order(&o, &cells, list, e) : error_no_memory(e);
+
+	if (!bad && d->count)
+		qsort_r(d->row, d->count, sizeof(*d->row), compare_in_order, &o);
+	diff_free_names(cells.names, cells.count);
+	free(o.key);
+	return bad;
+}
+
+/*
+ * The rows of --diff as an aligned table: for each column its value in B and its change, then the
+ * shift and its significance, then the keys.
+ */
+
+enum { GAP = 2, NARROW = 12, OF_TEST = 4 };
+
+static bool diff_ticks(const struct diff *d)
+{
+	return d->a.statistics->ticks || d->b.statistics->ticks;
+}
+
+/* All cells but those of the keys, row by row; the first row is the header. */
+struct grid {
+	size_t columns, *width; /* a width of 0: the column is left out */
+	char (*cell)[VALUE_SIZE];
+};
+
+static void put_grid(struct grid *g, size_t row, size_t column, const char *text)
+{
+	size_t n = format_characters(text, strlen(text));
+
+	snprintf(g->cell[row * g->columns + column], VALUE_SIZE, "%s", text);
+	if (n > g->width[column])
+		g->width[column] = n;
+}
+
+/* Leave out the columns that -c does not name, if they are empty in all rows or of single weights.
+ */
+static void hide_empty(struct grid *g, size_t rows, const struct query *q,
+		       const struct columns *columns)
+{
+	size_t named = g->columns - OF_TEST;
+
+	for (size_t i = 0; rows && q->optional && i < g->columns; i++) {
+		bool empty = i < 2 * q->optional || i >= named;
+
+		for (size_t row = 1; empty && row <= rows; row++)
+			empty = !*g->cell[row * g->columns + i];
+		empty = empty ||
+			(i < 2 * q->optional && column_of_single_weights(&columns->column[i / 2]));
+		if (empty)
+			g->width[i] = 0;
+	}
+}
+
+static double real_of(const struct column_value *v)
+{
+	return number_real(v->number, v->fraction);
+}
+
+static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
+		       const struct diff_value *v, const struct column *column)
+{
+	char text[VALUE_SIZE] = "";
+	double a = real_of(&v->a), change = 100 * real_of(&v->change) / fabs(a);
+
+	if (!r->a || !r->b)
+		snprintf(text, sizeof(text), "%s", diff_verdicts[r->verdict]);
+	else if (!v->change.present || column_unit(column) == UNIT_TIME)
+		;
+	else if (!v->change.number && v->change.fraction == 0)
+		snprintf(text, sizeof(text), "=");
+	else if (a == 0)
+		snprintf(text, sizeof(text), "from 0");
+	else if (fabs(change) < 9999.5)
+		snprintf(text, sizeof(text), "%+.1f %%", change);
+	else
+		snprintf(text, sizeof(text), "x %.3g", real_of(&v->b) / a);
+	put_grid(g, row, at, text);
+}
+
+static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool ticks)
+{
+	char text[VALUE_SIZE], digits[VALUE_SIZE];
+
+	format_duration(digits, shift, ticks);
+	snprintf(text, sizeof(text), "%s%.46s", shift > 0 ? "+" : "", digits);
+	put_grid(g, row, at, text);
+}
+
+static void diff_aligned_put_row(struct grid *g, size_t row, const struct diff *d,
+				 const struct diff_row *r, bool ticks)
+{
+	const struct columns *c = d->a.columns;
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		struct diff_value v = diff_value(d, r, i);
+		char text[VALUE_SIZE];
+
+		format_column(text, &c->column[i], r->b ? v.b : v.a, ticks);
+		put_grid(g, row, at++, text);
+		put_change(g, row, at++, r, &v, &c->column[i]);
+	}
+	if (r->tested) {
+		char text[VALUE_SIZE];
+
+		put_shift(g, row, at, r->shift.middle, ticks);
+		snprintf(text, sizeof(text), "%+.2f", r->test.effect);
+		put_grid(g, row, at + 1, text);
+		snprintf(text, sizeof(text), "%.2g", r->p);
+		put_grid(g, row, at + 2, text);
+	}
+	put_grid(g, row, at + 3, diff_verdicts[r->verdict]);
+}
+
+static void put_header(struct grid *g, const struct columns *c, bool ticks)
+{
+	static const char *const of_test[OF_TEST] = {"shift", "effect", "p", "verdict"};
+	size_t at = 0;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		const struct column *column = &c->column[i];
+		bool unit = column_counts_ticks(column, ticks);
+		char text[VALUE_SIZE];
+
+		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");
+		put_grid(g, 0, at++, text);
+		snprintf(text, sizeof(text), "%.38s_change", column->name);
+		put_grid(g, 0, at++, text);
+	}
+	for (size_t i = 0; i < OF_TEST; i++)
+		put_grid(g, 0, at++, of_test[i]);
+}
+
+/* --- the keys --- */
+
+/* Returns the text of a row's key, or its number in digits, a buffer of the caller. */
+static const char *diff_key_text(const struct diff *d, const struct query *q, size_t row,
+				 size_t key, char digits[static VALUE_SIZE], size_t *n)
+{
+	const struct key_cell *cell = &groups_cells(&d->groups, d->row[row].group)[key];
+	const char *p;
+
+	if (groups_cell_text(&d->groups, cell, &p, n))
+		return p;
+	*n = cell->kind == KEY_MISSING
+		     ? 0
+		     : format_key_aligned(digits, &q->keys, key, cell, diff_ticks(d));
+	return digits;
+}
+
+static void measure_keys(const struct diff *d, const struct query *q, size_t rows, size_t *width)
+{
+	for (size_t k = 0; k < d->groups.keys; k++) {
+		width[k] = format_characters(q->keys.names[k], strlen(q->keys.names[k]));
+		for (size_t i = 0; i < rows; i++) {
+			char digits[VALUE_SIZE];
+			size_t n;
+			const char *p = diff_key_text(d, q, i, k, digits, &n);
+
+			n = format_characters(p, n);
+			width[k] = n > width[k] ? n : width[k];
+		}
+	}
+}
+
+/* Shorten the last key where the line is too long. */
+static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < g->columns; i++)
+		used += g->width[i] ? g->width[i] + GAP : 0;
+	for (size_t k = 0; k + 1 < nkeys; k++)
+		used += keys[k] + GAP;
+	if (nkeys && width && used + keys[nkeys - 1] > width) {
+		size_t room = width > used + NARROW ? width - used : NARROW;
+
+		keys[nkeys - 1] = room < keys[nkeys - 1] ? room : keys[nkeys - 1];
+	}
+}
+
+static void print_row(const struct grid *g, size_t row, bool keys, struct text *out)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < g->columns; i++) {
+		const char *cell = g->cell[row * g->columns + i];
+		size_t n = format_characters(cell, strlen(cell));
+		bool last = i + 1 == g->columns; /* a verdict: aligned left */
+
+		if (!g->width[i])
+			continue;
+		text_pad(out, ' ', (first ? 0 : GAP) + (last ? 0 : g->width[i] - n));
+		format_elided(out, cell, strlen(cell), SIZE_MAX);
+		if (last && keys)
+			text_pad(out, ' ', g->width[i] - n);
+		first = false;
+	}
+}
+
+static void print_grid(const struct diff *d, const struct query *q, const struct grid *g,
+		       size_t rows, const size_t *width, struct text *out)
+{
+	size_t keys = d->groups.keys;
+
+	for (size_t row = 0; row <= rows && !text_failed(out); row++) {
+		print_row(g, row, keys, out);
+		for (size_t k = 0; k < keys; k++) {
+			char digits[VALUE_SIZE];
+			const char *p = q->keys.names[k];
+			size_t n = strlen(p), shown;
+
+			if (row)
+				p = diff_key_text(d, q, row - 1, k, digits, &n);
+			text_pad(out, ' ', GAP);
+			shown = format_elided(out, p, n, width[k]);
+			if (k + 1 < keys)
+				text_pad(out, ' ', width[k] - shown);
+		}
+		text_char(out, '\n');
+	}
+}
+
+/* Write the first rows as an aligned table, texts elided to width (0: not elided). Returns -1
+ * with e filled. */
+static int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
+			struct text *out, struct error *e)
+{
+	bool ticks = diff_ticks(d);
+	size_t columns = 2 * d->a.columns->printed + OF_TEST;
+	struct grid g = {.columns = columns,
+			 .width = calloc(columns, sizeof(*g.width)),
+			 .cell = calloc((rows + 1) * columns, sizeof(*g.cell))};
+	size_t *keys = calloc(d->groups.keys + 1, sizeof(*keys));
+	int bad = 0;
+
+	if (!g.width || !g.cell || !keys) {
+		bad = error_no_memory(e);
+	} else {
+		put_header(&g, d->a.columns, ticks);
+		for (size_t i = 0; i < rows; i++)
+			diff_aligned_put_row(&g, i + 1, d, &d->row[i], ticks);
+		hide_empty(&g, rows, q, d->a.columns);
+		measure_keys(d, q, rows, keys);
+		fit_keys(&g, keys, d->groups.keys, width);
+		print_grid(d, q, &g, rows, keys, out);
+		table_put_more(out, d->more ? d->count - rows : 0);
+	}
+	free(g.width);
+	free(g.cell);
+	free(keys);
+	return bad;
+}
+
+/*
+ * The rows of --diff as a differential flame graph.
+ *
+ * The rows have a single key, the stack, and a single column, its self value.
+ */
+
+/* The stacks of both traces. */
+struct diff_stacks {
+	struct stack_tree tree; /* self: of the second trace */
+	struct intern names;
+	uint64_t *before; /* self of each node in the first trace */
+	size_t nbefore;
+	uint64_t negative, clipped; /* number of sums below 0, and above UINT64_MAX */
+};
+
+/* Returns a sum as the width of a frame. */
+static uint64_t width_of(struct diff_stacks *s, struct column_value v)
+{
+	s->negative += v.present && v.number < 0;
+	s->clipped += v.present && v.number > UINT64_MAX;
+	return v.present ? saturated_u64(v.number) : 0;
+}
+
+/* Get the node of a stack "a;b;c"; 0: out of memory. */
+static uint32_t node_of(struct diff_stacks *s, const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint32_t node = STACK_ROOT;
+
+	while (text < end) {
+		const char *next = memchr(text, ';', (size_t)(end - text));
+		size_t n = (size_t)((next ? next : end) - text);
+		uint32_t name = intern(&s->names, text, n);
+
+		node = name == INTERN_NONE ? 0 : stack_tree_child(&s->tree, node, name);
+		if (!node)
+			return 0;
+		text += n + 1;
+	}
+	return node;
+}
+
+static int add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
+{
+	const struct key_cell *cell = groups_cells(&d->groups, r->group);
+	struct diff_value v = diff_value(d, r, 0);
+	const char *text;
+	uint32_t node;
+	size_t size;
+
+	if (!groups_cell_text(&d->groups, cell, &text, &size) || !size)
+		return 0;
+	node = node_of(s, text, size);
+	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
+		return -1;
+	add_saturated(&s->before[node], width_of(s, v.a));
+	stack_tree_add(&s->tree, node, (int128)width_of(s, v.b));
+	return 0;
+}
+
+static void remark_sums(const struct diff_stacks *s)
+{
+	warn_count(NULL, s->negative, "{stack|stacks} with a negative weight left out");
+	warn_count(NULL, s->clipped, "{sum of a stack was|sums of stacks were} clipped to %" PRIu64,
+		   UINT64_MAX);
+}
+
+/* Write all rows as a flame graph. Returns -1 with e filled. */
+static int diff_svg(const struct diff *d, struct text *out, struct error *e)
+{
+	const struct statistics *st = d->b.statistics;
+	struct diff_stacks s = {0};
+	struct flame_graph g = {.tree = &s.tree, .names = &s.names};
+	int bad;
+
+	if (d->groups.keys > 1)
+		return error_set(e, NULL, NO_OFFSET,
+				 "the samples are of several types: choose one with trfilter 'type "
+				 "== ...'");
+	bad = stack_tree_init(&s.tree);
+
+	for (size_t i = 0; !bad && i < d->count; i++)
+		bad = add_row(&s, d, &d->row[i]);
+	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
+	g.before = s.before;
+	g.title = *d->title ? d->title : NULL;
+	g.what = d->b.columns->weights ? "weight of samples" : "time";
+	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
+	bad = bad || flame_graph_draw(&g, out);
+	if (!bad && !d->quiet)
+		remark_sums(&s);
+	stack_tree_free(&s.tree);
+	intern_free(&s.names);
+	free(s.before);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/*
+ * The rows of --diff in machine formats: keys, columns of A, of B and their change, the test.
+ */
+
+static const char *const of_test[DIFF_TESTS] = {
+	[DIFF_VERDICT] = "verdict",	[DIFF_EFFECT] = "effect",	  [DIFF_SHIFT] = "shift",
+	[DIFF_SHIFT_LOW] = "shift_low", [DIFF_SHIFT_HIGH] = "shift_high", [DIFF_P] = "p"};
+
+static struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column)
+{
+	const struct diff_side *a = &d->a, *b = &d->b;
+	struct columns_run run_a = statistics_run(a->statistics);
+	struct columns_run run_b = statistics_run(b->statistics);
+	struct number change = {0};
+	struct diff_value v = {0};
+
+	if (r->a)
+		v.a = column_value(a->columns, &a->columns->column[column], r->a, &run_a);
+	if (r->b)
+		v.b = column_value(b->columns, &b->columns->column[column], r->b, &run_b);
+	v.change.present = v.a.present && v.b.present;
+	if (v.a.fraction != 0 || v.b.fraction != 0) {
+		double real = number_real(v.b.number, v.b.fraction) -
+			      number_real(v.a.number, v.a.fraction);
+
+		v.change.present &= isfinite(real);
+		change = number_of_real(v.change.present ? real : 0);
+	} else {
+		v.change.present &= !__builtin_sub_overflow(v.b.number, v.a.number, &change.whole);
+	}
+	v.change.number = change.whole;
+	v.change.fraction = change.fraction;
+	return v;
+}
+
+static void put_real(struct cells *c, bool known, const char *format, double v)
+{
+	char digits[32];
+
+	if (known)
+		cells_number(c, digits, (size_t)snprintf(digits, sizeof(digits), format, v));
+	else
+		cells_none(c);
+}
+
+static void diff_write_put_row(struct cells *c, const struct diff *d, const struct diff_row *r)
+{
+	const struct columns *columns = d->a.columns;
+	const struct key_cell *keys = groups_cells(&d->groups, r->group);
+	const char *verdict = diff_verdicts[r->verdict];
+
+	for (size_t i = 0; i < d->groups.keys; i++)
+		cells_key(c, &d->groups, &keys[i]);
+	for (size_t i = 0; i < columns->printed; i++) {
+		const struct column *column = &columns->column[i];
+		struct diff_value v = diff_value(d, r, i);
+
+		cells_value(c, column, v.a);
+		cells_value(c, column, v.b);
+		cells_value(c, column, v.change);
+	}
+	if (*verdict)
+		cells_text(c, verdict, strlen(verdict));
+	else
+		cells_none(c);
+	put_real(c, r->tested, "%.4f", r->test.effect);
+	cells_integer(c, r->tested, r->shift.middle);
+	cells_integer(c, r->tested, r->shift.low);
+	cells_integer(c, r->tested, r->shift.high);
+	put_real(c, r->tested, "%.3g", r->p);
+}
+
+static void diff_free_names(char **names, size_t count)
+{
+	for (size_t i = 0; names && i < count; i++)
+		free(names[i]);
+	free(names);
+}
+
+/* Returns the names of a row's cells, count of them: the keys, NAME_a NAME_b NAME_change of each
+ * column, and the test. NULL when out of memory; the caller calls diff_free_names. */
+static char **diff_names(const struct diff *d, const struct query *q, size_t *count)
+{
+	const struct columns *columns = d->a.columns;
+	size_t n = 0, most = d->groups.keys + 3 * columns->printed + DIFF_TESTS;
+	char **names = calloc(most, sizeof(*names));
+	bool bad = !names;
+
+	for (size_t i = 0; !bad && i < d->groups.keys; i++)
+		bad = !(names[n++] = strdup(q->keys.names[i]));
+	for (size_t i = 0; !bad && i < 3 * columns->printed; i++) {
+		static const char *const what[] = {"a", "b", "change"};
+
+		bad = asprintf(&names[n], "%s_%s", columns->column[i / 3].name, what[i % 3]) < 0;
+		n += !bad;
+	}
+	for (size_t i = 0; !bad && i < DIFF_TESTS; i++)
+		bad = !(names[n++] = strdup(of_test[i]));
+	*count = n;
+	if (!bad)
+		return names;
+	diff_free_names(names, n);
+	return NULL;
+}
+
+int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+	       struct error *e)
+{
+	const struct settings *s = q->settings;
+	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;
+	struct cells cells;
+	char **names;
+
+	if (s->format == TABLE_ALIGNED)
+		return diff_aligned(d, q, rows, width, out, e);
+	if (s->format == TABLE_SVG)
+		return diff_svg(d, out, e);
+	names = diff_names(d, q, &count);
+	if (!names)
+		return error_no_memory(e);
+	cells_begin(&cells, out, s->format, (const char *const *)names, count);
+	for (size_t i = 0; i < rows && !text_failed(out); i++)
+		diff_write_put_row(&cells, d, &d->row[i]);
+	cells_end(&cells);
+	diff_free_names(names, count);
+	return 0;
+}
+
+/* --- diff fail if --- */
+
+enum { NAMED_GROUPS = 3 }; /* groups that a message names */
+
+enum column_of_three { CELL_A, CELL_B, CELL_CHANGE };
+
+/* Returns the number of the test's cell, or -1 for a column. */
+static int test_of(const struct diff *d, size_t cell)
+{
+	size_t columns = 3 * d->a.columns->printed;
+
+	return cell < columns ? -1 : (int)(cell - columns);
+}
+
+static enum column_unit unit_of(const struct diff *d, size_t cell)
+{
+	switch (test_of(d, cell)) {
+	case DIFF_SHIFT:
+	case DIFF_SHIFT_LOW:
+	case DIFF_SHIFT_HIGH: return d->a.columns->weights ? UNIT_NUMBER : UNIT_DURATION;
+	case -1: return column_unit(&d->a.columns->column[cell / 3]);
+	default: return UNIT_NUMBER;
+	}
+}
+
+/* --- parsing --- */
+
+/* Refuse a word of --fail-if in a condition. Returns -1. */
+static int refuse_word(struct lexer *l, const struct operand *o)
+{
+	return lexer_error(l, o->column,
+			   "--fail-if takes the word '%s' alone; a condition compares the verdict, "
+			   "as in 'verdict == \"%s\" && total_b > 1ms'",
+			   o->name, strcmp(o->name, "changed") ? o->name : "slower");
+}
+
+static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	const struct diff_alarms *all = ctx;
+	const struct diff *d = all->diff;
+	int cell = diff_find_cell(d, &all->cells, o->name, strlen(o->name), l->error);
+	enum column_unit unit;
+	size_t at;
+
+	if (cell < 0)
+		return diff_fail_if(&(struct diff_options){0}, o->name) ? refuse_word(l, o) : -1;
+	if (!quoted && l->token.kind == TOKEN_OPEN)
+		return lexer_error(l, l->token.column,
+				   "with --diff a condition on keys is joined with &&, as in 'name "
+				   "== \"commit\" && p99_change > 10%%'");
+	o->field = (unsigned)cell;
+	if ((size_t)cell < d->groups.keys) {
+		o->words = condition_words(&d->a.statistics->keys->key[cell]);
+		o->form = o->words ? KNOWN_TEXT : KNOWN_NOTHING;
+		return 0;
+	}
+	at = (size_t)cell - d->groups.keys;
+	unit = unit_of(d, at);
+	o->words = test_of(d, at) == DIFF_VERDICT ? diff_verdicts : NULL;
+	o->form = o->words ? KNOWN_TEXT : KNOWN_NUMBER;
+	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
+	o->may_be_time = test_of(d, at) < 0 && column_may_be_time(&d->a.columns->column[at / 3]);
+	o->of_percent = test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % 3 == CELL_CHANGE);
+	return 0;
+}
+
+static int check_leaf(struct lexer *l, struct node *n, size_t column)
+{
+	bool time = !n->nfields;
+
+	for (size_t i = 0; i < n->nfields; i++)
+		time |= n->fields[i]->of_time || n->fields[i]->form == KNOWN_NOTHING;
+	if (n->time_unit && !time)
+		return lexer_error(l, column, "%s is not a time", n->fields[0]->name);
+	return fail_if_check_leaf(l, n, column);
+}
+
+static const struct language language = {
+	.field = parse_cell,
+	.leaf = check_leaf,
+	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
+};
+
+/* Add the words of --fail-if, which test verdicts. */
+static void add_words(struct diff_alarms *all, const struct diff_options *o)
+{
+	const uint32_t any = ~(UINT32_MAX << DIFF_VERDICTS) & ~(1u << DIFF_SAME);
+
+	for (int v = DIFF_SAME; v < DIFF_VERDICTS; v++)
+		if (o->fail_if >> v & 1)
+			all->alarm[all->count++] =
+				(struct diff_alarm){.text = diff_fail_if_word(v),
+						    .verdicts = v == DIFF_SAME ? any : 1u << v};
+}
+
+/* Parse the words and conditions of the options. Returns -1 with e filled; diff_alarms_free in any
+ * case. */
+static int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struct query *q,
+			     const struct diff_options *o, struct error *e)
+{
+	struct language of_cells = language;
+	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
+
+	*all = (struct diff_alarms){.diff = d, .options = o};
+	all->cells = (struct diff_cells){.option = "--fail-if",
+					 .words = "changed slower faster new gone"};
+	all->cells.names = diff_names(d, q, &all->cells.count);
+	all->alarm = calloc(o->conditions + DIFF_VERDICTS, sizeof(*all->alarm));
+	if (!all->cells.names || !all->alarm)
+		return error_no_memory(e);
+	add_words(all, o);
+	of_cells.ctx = all;
+	for (size_t i = 0; i < o->conditions; i++) {
+		struct node *n = expression_parse(o->condition[i], &of_cells, e);
+
+		if (!n)
+			return -1;
+		all->alarm[all->count++] = (struct diff_alarm){o->condition[i], n, 0};
+		if (expression_check_clock(n, "--fail-if", ticks, NULL, NULL, e))
+			return -1;
+	}
+	return 0;
+}
+
+static void diff_alarms_free(struct diff_alarms *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		expression_free(all->alarm[i].condition, &language);
+	free(all->alarm);
+	diff_free_names(all->cells.names, all->cells.count);
+	*all = (struct diff_alarms){0};
+}
+
+/* --- judging --- */
+
+/* Returns a change in percent of the value in A. */
+static struct scalar share_of(const struct diff *d, const struct diff_row *r, size_t cell)
+{
+	struct diff_number a = diff_number(d, r, cell / 3 * 3), change = diff_number(d, r, cell);
+	struct scalar s = {.form = SCALAR_REAL};
+
+	if (!a.present || !change.present)
+		s.form = SCALAR_NONE;
+	else if (change.number || change.real != 0)
+		s.real = (long double)number_real(change.number, change.real) * 100 /
+			 number_real(a.number, a.real);
+	return s;
+}
+
+static void give_cell(void *ctx, struct operand *o, struct scalar *s)
+{
+	const struct diff_alarms *all = ctx;
+	const struct diff *d = all->diff;
+	const struct key_cell *keys = groups_cells(&d->groups, all->row->group);
+	struct diff_number n;
+	size_t cell;
+
+	if (o->field < d->groups.keys) {
+		*s = condition_scalar(&d->groups.texts, &keys[o->field], false);
+		return;
+	}
+	cell = o->field - d->groups.keys;
+	if (test_of(d, cell) == DIFF_VERDICT) {
+		s->form = SCALAR_TEXT;
+		s->text = diff_verdicts[all->row->verdict];
+		s->size = strlen(s->text);
+		return;
+	}
+	n = diff_number(d, all->row, cell);
+	if (!n.present)
+		return;
+	if (test_of(d, cell) == DIFF_EFFECT || test_of(d, cell) == DIFF_P) {
+		*s = (struct scalar){.form = SCALAR_REAL, .real = n.real};
+	} else if (o->percent && cell % 3 == CELL_CHANGE) {
+		*s = share_of(d, all->row, cell);
+	} else {
+		*s = column_scalar(unit_of(d, cell), (struct column_value){true, n.number, n.real});
+	}
+}
+
+/* Append the keys of a row, separated by commas. */
+static void append_keys(struct buffer *to, const struct diff *d, const struct diff_row *r)
+{
+	const struct key_cell *keys = groups_cells(&d->groups, r->group);
+
+	for (size_t i = 0; i < d->groups.keys; i++) {
+		char number[VALUE_SIZE];
+		const char *text = "";
+		size_t size = 0;
+
+		if (keys[i].kind != KEY_MISSING &&
+		    !groups_cell_text(&d->groups, &keys[i], &text, &size)) {
+			size = format_key(number, &keys[i]);
+			text = number;
+		}
+		buffer_append(to, i ? "," : " ", 1);
+		buffer_append(to, text, size < 100 ? size : 100);
+	}
+}
+
+/* Returns the key that a leaf tests alone, other than for being different; NULL: none. */
+static const struct operand *key_of_leaf(const struct diff *d, const struct node *n)
+{
+	bool excludes = n->kind == NODE_COMPARE ? n->comparison == COMPARE_NE : n->negated;
+
+	return n->nfields == 1 && n->fields[0]->field < d->groups.keys && !excludes ? n->fields[0]
+										    : NULL;
+}
+
+/* Warn of tests of keys that are false for all rows. Returns true if one is a comparison with a
+ * text by == or in. */
+static bool warn_unmatched(struct diff_alarms *all, const char *text, struct node *n)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+	const struct operand *key = n->nchildren ? NULL : key_of_leaf(all->diff, n);
+	bool names = false;
+
+	for (size_t i = 0; i < n->nchildren && n->kind != NODE_NOT; i++)
+		names |= warn_unmatched(all, text, n->children[i]);
+	for (size_t i = 0; key && i < all->diff->count; i++) {
+		all->row = &all->diff->row[i];
+		if (expression_leaf(&values, n))
+			return false;
+	}
+	if (key)
+		warn(NULL, NO_OFFSET, "--fail-if '%s': no group matches its condition on %s", text,
+		     key->name);
+	return names || (key && node_equals_text(n));
+}
+
+/* Returns true if the condition does not exclude the row by its keys: no leaf that is joined by &&
+ * and tests keys alone is false. */
+static bool selects(struct diff_alarms *all, struct node *n)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+
+	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++)
+		if (!selects(all, n->children[i]))
+			return false;
+	return n->nchildren || !key_of_leaf(all->diff, n) || expression_leaf(&values, n);
+}
+
+/* Returns whether a leaf, or (NULL) a word, is true for the row. */
+static bool leaf_holds(const struct expression_values *v, const struct node *n)
+{
+	const struct diff_alarms *all = v->ctx;
+
+	return n ? expression_leaf(v, n) : all->verdicts >> all->row->verdict & 1;
+}
+
+/* The same as if the row had that verdict and that p. */
+static bool leaf_would_hold(const struct expression_values *v, const struct node *n,
+			    enum diff_verdict verdict, double p)
+{
+	struct diff_alarms *all = v->ctx;
+	const struct diff_row *row = all->row;
+	struct diff_row other = *row;
+	bool holds;
+
+	other.verdict = verdict;
+	other.p = p;
+	all->row = &other;
+	holds = leaf_holds(v, n);
+	all->row = row;
+	return holds;
+}
+
+/* Returns why the test of the row's times does not decide a leaf: too few calls for a verdict, or
+ * for such a p. A row that has no test does not decide whether groups are slower or faster. */
+static enum diff_lack lack_of_test(const struct expression_values *v, const struct node *n)
+{
+	const struct diff_alarms *all = v->ctx;
+	const struct diff_row *r = all->row;
+	bool same = leaf_would_hold(v, n, DIFF_SAME, r->p),
+	     slower = leaf_would_hold(v, n, DIFF_SLOWER, r->p),
+	     faster = leaf_would_hold(v, n, DIFF_FASTER, r->p);
+
+	if (r->tested && !diff_can_judge(r, all->options) && (slower != same || faster != same))
+		return LACKS_CALLS;
+	if (!all->deciding || leaf_holds(v, n))
+		return LACKS_NOTHING;
+	if (r->tested)
+		return leaf_would_hold(v, n, r->verdict, 0) &&
+				       !leaf_would_hold(v, n, r->verdict, r->p_least)
+			       ? LACKS_CALLS_FOR_P
+			       : LACKS_NOTHING;
+	return (slower || faster) && !leaf_would_hold(v, n, DIFF_NEW, r->p) &&
+			       !leaf_would_hold(v, n, DIFF_GONE, r->p)
+		       ? LACKS_TIMES
+		       : LACKS_NOTHING;
+}
+
+/* Answer a condition, or (NULL) a word, on a row; ANSWER_LATER: it depends on a column that the row
+ * has no value of, or on more calls. */
+static enum answer answer_row(void *values, struct node *n)
+{
+	const struct expression_values *v = values;
+	struct diff_alarms *all = v->ctx;
+	enum diff_lack lack;
+
+	if (n && expression_joined(n))
+		return expression_join(n, answer_row, values);
+	for (size_t i = 0; n && i < n->nfields && n->kind != NODE_HAS; i++) {
+		struct scalar s = {.form = SCALAR_NONE};
+
+		if (n->fields[i]->field < all->diff->groups.keys)
+			continue;
+		give_cell(all, n->fields[i], &s);
+		if (s.form == SCALAR_NONE)
+			return ANSWER_LATER;
+	}
+	lack = lack_of_test(v, n);
+	if (!lack)
+		return leaf_holds(v, n) ? ANSWER_YES : ANSWER_NO;
+	all->lack = lack > all->lack ? lack : all->lack;
+	return ANSWER_LATER;
+}
+
+/* Returns true if the condition is decided for no row: each row that it may be true for lacks a
+ * value of a column, or calls. */
+static bool lacks_values(struct diff_alarms *all, struct node *n)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+	bool rows = false;
+
+	for (size_t i = 0; i < all->diff->count; i++) {
+		enum answer is;
+
+		all->row = &all->diff->row[i];
+		is = answer_row((void *)(uintptr_t)&values, n);
+		rows |= is == ANSWER_LATER;
+		/* false for its values, not for its keys */
+		if (is == ANSWER_NO && (!n || selects(all, n)))
+			return false;
+	}
+	return rows || !all->diff->count;
+}
+
+/* Warn that groups have too few calls for a verdict. before: what the line begins with. */
+static void warn_few(const struct diff_alarms *all, const char *before)
+{
+	const struct diff *d = all->diff;
+
+	warn(NULL, NO_OFFSET,
+	     "%s%zu of %zu group%s with times %s too few calls for a verdict with --alpha %g; "
+	     "--fail-if tests changes too, such as 'p99_change > 10%%'",
+	     before, d->few, d->tested, d->tested == 1 ? "" : "s", d->few == 1 ? "has" : "have",
+	     diff_alpha_of(all->options));
+}
+
+/* Warn that a word or a condition could be true for no row; that of words only once. */
+static void warn_undecided(struct diff_alarms *all, const struct diff_alarm *a)
+{
+	char before[200] = "";
+
+	if (!a->condition && all->few_reported)
+		return;
+	all->few_reported |= !a->condition || all->lack == LACKS_CALLS;
+	if (a->condition)
+		snprintf(before, sizeof before, "--fail-if '%.170s': ", a->text);
+	if (all->lack == LACKS_CALLS)
+		warn_few(all, before);
+	else
+		warn(NULL, NO_OFFSET, "%s%s", before,
+		     !all->diff->count		      ? "neither trace has a group"
+		     : all->lack == LACKS_CALLS_FOR_P ? "no group has enough calls for this p"
+		     : all->lack && all->diff->tested
+			     ? "no group that is compared has times in both traces"
+		     : all->lack || !a->condition
+			     ? "no group has times in both traces: none is slower or faster"
+			     : "no group has the values that are compared");
+}
+
+/* Judge a word or a condition. Returns the answer, ANSWER_LATER: no row decides it. */
+static enum answer judge(struct diff_alarms *all, const struct diff_alarm *a)
+{
+	const struct expression_values values = {.field = give_cell, .ctx = all};
+	struct buffer named = {0};
+	size_t n = 0;
+
+	all->verdicts = a->verdicts;
+	all->deciding = false;
+	for (size_t k = 0; k < all->diff->count; k++) {
+		all->row = &all->diff->row[k];
+		if (answer_row((void *)(uintptr_t)&values, a->condition) != ANSWER_YES)
+			continue;
+		if (n++ < NAMED_GROUPS)
+			append_keys(&named, all->diff, all->row);
+		else if (n == NAMED_GROUPS + 1)
+			buffer_append(&named, " ...", 4);
+	}
+	if (n)
+		warn(NULL, NO_OFFSET, "%s is true for %zu of %zu group%s:%.*s", a->text, n,
+		     all->diff->count, all->diff->count == 1 ? "" : "s", (int)named.size,
+		     named.data ? (const char *)named.data : "");
+	buffer_free(&named);
+	if (n)
+		return ANSWER_YES;
+	if (a->condition && warn_unmatched(all, a->text, a->condition))
+		return ANSWER_LATER;
+	all->deciding = true;
+	all->lack = LACKS_NOTHING;
+	if (!lacks_values(all, a->condition))
+		return ANSWER_NO;
+	warn_undecided(all, a);
+	return ANSWER_LATER;
+}
+
+/* Returns whether a word or a condition is true for a row. Prints each such one. *undecided: one
+ * that is true for no row compares with a name that no row has, with a column that no row has a
+ * value of, or needs a verdict or a p that no row that is compared can have. */
+static bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		enum answer is = judge(all, &all->alarm[i]);
+
+		any |= is == ANSWER_YES;
+		*undecided |= is == ANSWER_LATER;
+	}
+	return any;
+}
+
+/* Warn that groups have too few calls for a verdict, unless diff_alarms_judge did: if all have or,
+ * where a word needs a verdict, if any has. */
+static void diff_warn_few(const struct diff_alarms *all)
+{
+	const struct diff *d = all->diff;
+	bool words = all->options->fail_if & (1u << DIFF_SLOWER | 1u << DIFF_FASTER);
+
+	if (!all->few_reported && d->few && (words || d->few == d->tested))
+		warn_few(all, "");
+}
+
+/* Warn if only one side has functions without names, so that its groups are other ones. Returns
+ * whether it has. paths: those of both sides. */
+static bool diff_warn_nameless(const struct diff *d, char **paths)
+{
+	bool a = statistics_nameless(d->a.statistics), b = statistics_nameless(d->b.statistics);
+
+	if (a == b)
+		return false;
+	warn(paths[b], NO_OFFSET,
+	     "some functions have an address but no name, unlike those of %s: run trsym before "
+	     "this program",
+	     paths[a]);
+	return true;
+}
+
+/* --- diff run --- */
+
+/* One of the two inputs. */
+struct side {
+	struct stage stage;
+	struct settings settings;
+	struct query query;
+	struct statistics statistics;
+	const struct side *first; /* of the second side; NULL: it is the first */
+};
+
+int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+	       struct error *e)
+{
+	const char *other = s->view_option	      ? s->view_option
+			    : s->partial	      ? "partial"
+			    : s->merge		      ? "merge"
+			    : s->interval	      ? "interval"
+			    : s->bounds		      ? "bounds"
+			    : settings_selection(s)   ? settings_selection(s)
+			    : s->format == TABLE_PROM ? "to=prom"
+						      : NULL;
+	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
+
+	if (!o->asked && own)
+		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
+	if (o->title && s->format != TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
+	if (!o->asked && o->fail_if)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if with a word instead of a condition goes with --diff");
+	if (!o->asked && s->format == TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg goes with --diff; trencode -t svg draws one trace");
+	if (!o->asked)
+		return 0;
+	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg draws the self times of all stacks: it goes with none of "
+				 "-g, -c, -n, -s and --pair");
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
+	if (operands != 2)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--diff takes two streams or summaries, not %d", operands);
+	return 0;
+}
+
+/* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
+ */
+static int add_columns(struct side *s, struct error *e)
+{
+	struct columns *c = &s->query.columns;
+
+	return columns_find(c, "total", e) < 0 || columns_find(c, "p50", e) < 0 ? -1 : 0;
+}
+
+static int begin_statistics(struct side *s)
+{
+	return statistics_init(&s->statistics, &s->query.keys, &s->query.columns,
+			       &s->stage.in.dictionary) ||
+			       (s->settings.pair && statistics_pair(&s->statistics, &s->query.pair))
+		       ? -1
+		       : 0;
+}
+
+/* Test whether samples are all of one type: for a picture, and beside a first side without the key
+ * type. */
+static bool has_one_type(const struct side *s)
+{
+	return s->settings.format == TABLE_SVG || (s->first && !s->first->query.keys.by_type);
+}
+
+/* Refuse samples of different types where type is no key. */
+static int check_samples(const struct side *s, struct error *e)
+{
+	const struct sample_counts *c = &s->statistics.samples;
+	const char *type = s->first ? s->first->statistics.samples.type : NULL;
+
+	if (!c->other || !has_one_type(s))
+		return statistics_check_samples(&s->statistics, e);
+	return error_set(e, NULL, NO_OFFSET,
+			 "samples of '%.100s' and of '%.100s': choose a type with trfilter 'type "
+			 "== \"%.100s\"'",
+			 c->type, c->other, type ? type : c->type);
+}
+
+/* Begin again with the key type, once, if the types that the stream declares require it. */
+static int begin_rows(struct side *s, bool *begun, struct error *e)
+{
+	if (*begun || has_one_type(s) || !query_mixes_samples(&s->query, &s->stage.in.dictionary)) {
+		*begun = true;
+		return 0;
+	}
+	*begun = true;
+	statistics_free(&s->statistics);
+	s->statistics = (struct statistics){0};
+	if (query_add_type(&s->query, e) || add_columns(s, e))
+		return -1;
+	return begin_statistics(s) ? error_no_memory(e) : 0;
+}
+
+/* Read the rows of a stream, whose first block is b. */
+static int read_stream(struct side *s, struct block *b)
+{
+	struct statistics *st = &s->statistics;
+	struct stage *stage = &s->stage;
+	bool begun = false;
+	struct error e;
+
+	if (query_parse(&s->query, &s->settings, &e) || add_columns(s, &e))
+		return stage_fail(stage, &e);
+	stage->in.reads_values = query_reads_values(&s->query);
+	if (begin_statistics(s))
+		return stage_no_memory(stage);
+	do {
+		if (b->kind == BLOCK_EVENTS && begin_rows(s, &begun, &e))
+			return stage_fail(stage, &e);
+		report_missed_calls(stage, b);
+		if (statistics_block(st, b))
+			return stage_no_memory(stage);
+		if (query_check_clocks(&s->query, &st->clocks, false, &e) ||
+		    statistics_check_busy(st, &e) || check_samples(s, &e))
+			return stage_fail(stage, &e);
+	} while (stage_next(stage, b));
+	if (stage->status == STATUS_FAILED)
+		return -1;
+	return statistics_finish(st) ? stage_no_memory(stage) : 0;
+}
+
+static int read_summary(struct side *s, struct block *b)
+{
+	struct summary sm = {.s = &s->statistics, .asked = &s->settings};
+	const struct merging how = {.settings = &s->settings, .first = b, .histograms = true};
+	struct error e;
+	int bad = merge_run(&s->stage, &s->query, &sm, &how);
+
+	summary_free(&sm);
+	if (bad)
+		return -1;
+	if (s->settings.view == VIEW_TABLE && !s->settings.interval)
+		return 0;
+	error_set(&e, NULL, NO_OFFSET, "--diff cannot compare the summary of a view");
+	return stage_fail(&s->stage, &e);
+}
+
+/* Read a stream or a summary, as its first head has it. */
+static int read_side(struct side *s)
+{
+	struct block b;
+
+	s->stage.in.either = true;
+	if (!stage_next(&s->stage, &b))
+		/* not one complete block was read: a stream without events */
+		b = (struct block){0};
+	return s->stage.in.summaries ? read_summary(s, &b) : read_stream(s, &b);
+}
+
+/* Returns the number of keys (-g) or columns (-a). */
+static size_t count_of(const struct query *q, bool keys)
+{
+	return keys ? q->keys.count : q->columns.printed;
+}
+
+static const char *name_of(const struct query *q, bool keys, size_t i)
+{
+	return keys ? q->keys.names[i] : q->columns.column[i].name;
+}
+
+static bool same_names(const struct query *a, const struct query *b, bool keys)
+{
+	bool same = count_of(a, keys) == count_of(b, keys);
+
+	for (size_t i = 0; same && i < count_of(a, keys); i++)
+		same = !strcmp(name_of(a, keys, i), name_of(b, keys, i));
+	return same;
+}
+
+/* List as many names as fit, for a message. */
+static void list_names(const struct query *q, bool keys, char *out, size_t size)
+{
+	size_t n = 0;
+
+	*out = '\0';
+	for (size_t i = 0; i < count_of(q, keys) && n < size; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
+}
+
+/* Warn of samples of two types, whose weights are compared. */
+static void check_types(const struct side *a, const struct side *b, char **paths)
+{
+	const struct sample_counts *s = &a->statistics.samples, *t = &b->statistics.samples;
+
+	if (s->type && t->type && !s->typed && strcmp(s->type, t->type) != 0 &&
+	    !a->stage.options->quiet)
+		warn(paths[1], NO_OFFSET, "the samples are of '%s', and in %s of '%s'", t->type,
+		     paths[0], s->type);
+}
+
+/* Check that both have the same keys, columns and unit of time. */
+static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
+{
+	const struct statistics *s = &a->statistics, *t = &b->statistics;
+	char one[300], other[300];
+
+	for (int keys = 1; keys >= 0; keys--) {
+		if (same_names(&a->query, &b->query, keys))
+			continue;
+		list_names(&a->query, keys, one, sizeof(one));
+		list_names(&b->query, keys, other, sizeof(other));
+		return error_set(e, paths[1], NO_OFFSET,
+				 "has the %s '%s', and not '%s' as %s: use -%c",
+				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
+	}
+	if (!s->groups.count || !t->groups.count)
+		return 0;
+	check_types(a, b, paths);
+	if (a->query.columns.weights != b->query.columns.weights && !s->samples.typed)
+		return error_set(e, NULL, NO_OFFSET,
+				 "times and weights of samples cannot be compared");
+	if (s->ticks != t->ticks && !a->query.columns.weights && !a->query.columns.ns)
+		return error_set(e, NULL, NO_OFFSET, "the clocks differ: ticks and ns");
+	return 0;
+}
+
+static int print_diff(struct stage *stage, const struct side *a, struct diff *d, const char *title)
+{
+	struct text *text = malloc(sizeof(*text));
+	unsigned width = 0;
+	struct error e;
+	int bad;
+
+	if (!text)
+		return stage_no_memory(stage);
+	d->title = title;
+	d->quiet = stage->options->quiet;
+	text_init(text, &stage->output);
+	if (output_is_terminal(&stage->output) && !a->settings.wide)
+		width = table_terminal_width(output_fd(&stage->output));
+	d->more = output_is_terminal(&stage->output) && !a->settings.limited;
+	d->limit = d->more && a->settings.format == TABLE_ALIGNED ? TABLE_ROWS : a->settings.limit;
+	bad = diff_write(d, &a->query, width, text, &e) || text_flush(text, &e);
+	free(text);
+	return bad ? stage_fail(stage, &e) : 0;
+}
+
+/* Report that a stream does not declare the events of the pair, so that it has no groups. */
+static bool lacks_pair(const struct side *s, const char *path)
+{
+	const struct pair *p = s->statistics.pair;
+	char *lacks = p && !p->pairs ? pair_lacks(p->dictionary, p) : NULL;
+
+	if (lacks)
+		warn(path, NO_OFFSET, "no pair of %s: the trace has %s",
+		     p->preset ? p->preset->name : p->text, lacks);
+	free(lacks);
+	return lacks != NULL;
+}
+
+static void fail_if_differs(struct side *a, const struct side *b, struct diff_alarms *alarms,
+			    char **paths)
+{
+	struct stage *stage = &a->stage;
+	bool undecided = false, quiet = stage->options->quiet;
+	struct error reported = {.what = ""};
+
+	if (stage->status == STATUS_FAILED)
+		return;
+	if (alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED &&
+	    b->stage.status != STATUS_DAMAGED &&
+	    lacks_pair(a, paths[0]) + lacks_pair(b, paths[1]) > 0) { /* both are reported */
+		stage_fail(stage, &reported);
+		return;
+	}
+	if (diff_alarms_judge(alarms, &undecided))
+		stage->status = status_worse(stage->status, STATUS_CONDITION);
+	if (!quiet)
+		diff_warn_few(alarms);
+	if (alarms->count || !quiet)
+		undecided |= diff_warn_nameless(alarms->diff, paths);
+	if (undecided && alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED)
+		stage_fail(stage, &reported);
+}
+
+/* Refuse fields that no event of either has. A summary's were checked when it was written. */
+static int check_fields(struct side *a, struct side *b, char **paths, struct error *e)
+{
+	struct error ea, eb;
+	bool bad = !a->stage.in.summaries &&
+		   check_names_of(&a->stage, paths[0], &a->query, NULL, &ea),
+	     bad_too = !b->stage.in.summaries &&
+		       check_names_of(&b->stage, paths[1], &b->query, NULL, &eb);
+
+	*e = bad ? ea : eb;
+	if (bad && bad_too)
+		return -1;
+	if ((bad || bad_too) && !a->stage.options->quiet)
+		warn(e->file, NO_OFFSET, "%s", e->what);
+	return 0;
+}
+
+/* Returns the title of a picture: --title, or the names of both files. */
+static const char *title_of(const struct diff_options *o, char **paths, char *out, size_t size)
+{
+	const char *a = strrchr(paths[0], '/'), *b = strrchr(paths[1], '/');
+
+	if (o->title)
+		return o->title;
+	snprintf(out, size, "%.200s, compared with %.200s", b ? b + 1 : paths[1],
+		 a ? a + 1 : paths[0]);
+	return out;
+}
+
+static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
+{
+	struct stage *stage = &a->stage;
+	struct diff_alarms alarms = {0};
+	struct diff d = {0};
+	struct error e;
+	char title[512];
+
+	if (compare_sides(a, b, paths, &e) || check_fields(a, b, paths, &e))
+		stage_fail(stage, &e);
+	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
+			   (struct diff_side){&b->statistics, &b->query.columns}, o))
+		stage_no_memory(stage);
+	else if (o->sort && diff_sort(&d, &a->query, o->sort, &e))
+		stage_fail(stage, &e);
+	else if (diff_alarms_parse(&alarms, &d, &a->query, o, &e))
+		stage_fail(stage, &e);
+	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
+		fail_if_differs(a, b, &alarms, paths);
+	diff_alarms_free(&alarms);
+	diff_free(&d);
+}
+
+/* Apply to b the keys and columns that a uses, including those from a summary. */
+static void follow_side(struct side *b, const struct side *a)
+{
+	if (a->query.typed_keys)
+		b->settings.keys = a->query.typed_keys;
+	else if (!b->settings.keys)
+		b->settings.keys = a->settings.keys;
+	if (!b->settings.columns)
+		b->settings.columns = a->settings.columns;
+	if (!b->settings.pair)
+		b->settings.pair = a->settings.pair;
+}
+
+static void remark_side(const struct side *s, const char *path)
+{
+	if (s->stage.options->quiet)
+		return;
+	warn_count(path, s->stage.lost, "{event was|events were} lost by the recorder");
+	if (s->stage.lost_more)
+		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
+}
+
+int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
+	     const struct common_options *options)
+{
+	struct side *side = calloc(2, sizeof(*side)), *a = side, *b = side + 1;
+	int status = STATUS_FAILED;
+
+	if (!side) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		return STATUS_FAILED;
+	}
+	a->settings = b->settings = *s;
+	a->settings.otherwise = b->settings.otherwise =
+		s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
+	if (s->format == TABLE_SVG)
+		a->settings.keys = b->settings.keys = "stack";
+	if (!stage_open(&a->stage, paths, 1, options) &&
+	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT) &&
+	    !stage_open(&b->stage, paths + 1, 1, options)) {
+		b->stage.in.output = &a->stage.output;
+		a->stage.alarm = o->fail_if || o->conditions;
+		if (!read_side(a)) {
+			follow_side(b, a);
+			b->first = a;
+			if (!read_side(b))
+				make_diff(a, b, paths, o);
+		}
+		remark_side(a, paths[0]);
+		remark_side(b, paths[1]);
+		if (s->strict &&
+		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
+			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
+	}
+	/* the output belongs to the first side, which therefore ends last */
+	a->stage.status = status_worse(a->stage.status, b->stage.status);
+	for (int i = 1; i >= 0; i--) {
+		if (side[i].statistics.keys)
+			statistics_free(&side[i].statistics);
+		if (side[i].stage.options) /* the stage was opened */
+			status = stage_finish(&side[i].stage);
+		query_free(&side[i].query);
+		settings_free(&side[i].settings);
+	}
+	free(side);
+	return status;
+}

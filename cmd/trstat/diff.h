@@ -1,0 +1,161 @@
+/*
+ * diff.h - are the values of one sample larger than those of another?
+ *
+ * The test of Mann, Whitney and Wilcoxon on values with counts, such as the buckets of two
+ * histograms, all values of a bucket being ties. Over all pairs (a, b) of values of the two samples
+ *
+ *     U = number of pairs with b > a, and half of those with b == a
+ *
+ * If both samples are of one population, the distribution of U is approximately normal. The
+ * variance is corrected for ties, and U by a half for continuity (Hollander and Wolfe,
+ * Nonparametric Statistical Methods, section 4.1). The approximation is good from about eight
+ * values on. With fewer values the test is stricter than an exact test, so it reports no false
+ * differences.
+ */
+#ifndef TR_TRSTAT_DIFF
+#define TR_TRSTAT_DIFF
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/trstat/query.h"
+#include "cmd/trstat/statistics.h"
+#include "common/cli/stage.h"
+#include "common/util/histogram.h"
+#include "common/util/u128.h"
+
+/* Zero-initialised is empty. */
+struct sample {
+	struct sample_value {
+		uint64_t value, count;
+	} * values; /* ascending, no count 0 */
+	size_t size;
+	uint64_t count; /* of all */
+};
+
+/* Convert a histogram to a sample of the middles of its buckets. Returns -1 when out of memory;
+ * sample_free in any case. */
+int sample_of_histogram(struct sample *s, const struct histogram *h);
+void sample_free(struct sample *s);
+
+struct rank_test {
+	uint128 u2;	/* 2 U */
+	double effect;	/* P(b > a) - P(b < a): from -1, all b less, to 1, all b larger */
+	double z, p;	/* two-sided */
+	double error;	/* standard deviation of U if there is no difference */
+	double p_least; /* p if all values of one sample were above all of the other sample */
+};
+
+/* Test two samples. Returns false if one is empty, or if counts exceed 2^62. */
+bool rank_test(const struct sample *a, const struct sample *b, struct rank_test *out);
+
+/*
+ * The shift between the samples, b - a, by the estimator of Hodges and Lehmann: the median of the
+ * differences of all pairs (the mean of the middle two, rounded down, where their number is even).
+ * low and high: confidence interval for 1 - alpha (Hollander and Wolfe, 4.3). Time is proportional
+ * to the number of different values. Neither sample may be empty.
+ */
+struct shift {
+	int128 middle, low, high;
+};
+struct shift rank_shift(const struct sample *a, const struct sample *b, const struct rank_test *t,
+			double alpha);
+
+/*
+ * Apply Holm's correction for n tests at once: each p becomes the least level of significance at
+ * which its test still reports a difference. Returns -1 when out of memory.
+ */
+int holm_adjust(double *p, size_t n);
+
+/*
+ * --diff A B: the groups of two traces side by side, and which of them changed.
+ *
+ * The histograms of a group's times in A and in B are compared by a rank test, whose p is corrected
+ * for the number of groups (diff.h). A group changed if p is below alpha and the shift of its
+ * times is at least the threshold, a share of its median in A. Groups without times, and samples,
+ * are not tested.
+ */
+
+#define DIFF_COLUMNS "total,count,p50,p99" /* the default of -c */
+#define DIFF_ALPHA   0.01		   /* the default of --alpha */
+
+enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_VERDICTS };
+
+/* The options of --diff. */
+struct diff_options {
+	bool asked;
+	const char *sort;	      /* -s, or NULL */
+	const char *title;	      /* --title, or NULL */
+	double threshold, alpha;      /* shares: 0.05 for 5%; alpha 0: not given */
+	uint32_t fail_if;	      /* words: one bit for each enum diff_verdict; SAME: changed */
+	const char *const *condition; /* of --fail-if, the caller's */
+	size_t conditions;
+};
+
+/* Returns alpha, or the default. */
+static inline double diff_alpha_of(const struct diff_options *o)
+{
+	return o->alpha > 0 ? o->alpha : DIFF_ALPHA;
+}
+
+/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
+int diff_threshold(struct diff_options *o, const char *text, struct error *e);
+int diff_alpha(struct diff_options *o, const char *text, struct error *e);
+/* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
+bool diff_fail_if(struct diff_options *o, const char *text);
+
+/* The name of each verdict, and NULL; that of DIFF_SAME is empty. */
+extern const char *const diff_verdicts[];
+
+struct diff_row {
+	const struct aggregate *group; /* of diff.groups: has the keys */
+	const struct aggregate *a, *b; /* NULL: the group is missing from that trace */
+	bool tested;		       /* the next three are computed */
+	struct rank_test test;
+	struct shift shift;
+	double p, p_least; /* corrected */
+	enum diff_verdict verdict;
+};
+
+/* Returns true if a row with a test has enough calls for a verdict. */
+static inline bool diff_can_judge(const struct diff_row *r, const struct diff_options *o)
+{
+	return r->p_least < diff_alpha_of(o);
+}
+
+/* One of the two traces. */
+struct diff_side {
+	const struct statistics *statistics;
+	const struct columns *columns;
+};
+
+struct diff {
+	struct diff_side a, b;
+	struct groups groups;	      /* of both traces; their aggregates count nothing */
+	struct columns_wanted wanted; /* columns of groups */
+	struct diff_row *row;
+	size_t count;
+	const char *title; /* of a picture */
+	bool quiet;	   /* nothing is remarked on */
+	size_t tested,
+		few;  /* number of rows with a test, and of those that cannot have a verdict */
+	size_t limit; /* most rows; 0: all */
+	bool more;    /* aligned table: a last line counts the rows that the limit leaves out */
+};
+
+/* Write the rows, at most d->limit. Returns -1 with e filled. */
+int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+	       struct error *e);
+
+/* --- --diff: the table of the differences of two inputs, each a stream or a summary --- */
+
+/* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
+int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+	       struct error *e);
+
+/* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
+int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
+	     const struct common_options *options);
+
+#endif

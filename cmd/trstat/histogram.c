@@ -1,0 +1,443 @@
+#include "cmd/trstat/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/prom.h"
+#include "cmd/trstat/table.h"
+#include "common/util/buffer.h"
+
+/* Add the rows of a bucket of the key hist(F). */
+static int add_bucket(struct distribution *d, const struct key_cell *low, uint64_t count)
+{
+	if (low->kind == KEY_SIGNED)
+		return histogram_add_bucket(&d->negative, histogram_index(-low->value), count);
+	if (low->kind == KEY_UNSIGNED)
+		return histogram_add_bucket(&d->positive, histogram_index(low->value), count);
+	if (low->kind == KEY_REAL) {
+		bool negative = key_real_value(low) < 0;
+
+		d->clipped += count;
+		return histogram_add_bucket(
+			negative ? &d->negative : &d->positive,
+			histogram_index(negative ? magnitude(INT64_MIN) : UINT64_MAX), count);
+	}
+	return 0; /* rows without a value */
+}
+
+static void widen(struct distribution *d, struct column_value min, struct column_value max)
+{
+	if (!min.present || !max.present)
+		return;
+	d->min = min.number < d->min ? saturated_64(min.number) : d->min;
+	d->max = max.number > d->max ? saturated_64(max.number) : d->max;
+}
+
+static int add_group(struct distribution *d, const struct table *t, const struct hist *h,
+		     const struct aggregate *a)
+{
+	const struct columns *c = t->columns;
+	struct column_value sum;
+
+	if (!h->keyed) {
+		d->sum += aggregate_every(a);
+		widen(d, (struct column_value){a->calls > 0, a->total_min, 0},
+		      (struct column_value){a->calls > 0, a->total_max, 0});
+		return histogram_merge(&d->positive, aggregate_part(a, c->wanted.histogram));
+	}
+	sum = column_value(c, &c->column[h->sum], a, &t->run);
+	if (sum.present && __builtin_add_overflow(d->sum, sum.number, &d->sum))
+		d->sum = sum.number > 0 ? INT128_MAX : -INT128_MAX;
+	widen(d, column_value(c, &c->column[h->min], a, &t->run),
+	      column_value(c, &c->column[h->max], a, &t->run));
+	return add_bucket(d, &groups_cells(t->groups, a)[t->groups->keys - 1], aggregate_count(a));
+}
+
+struct sorting {
+	const struct groups *groups;
+	size_t keys;
+};
+
+static int compare_distributions(const void *a, const void *b, void *ctx)
+{
+	const struct distribution *x = a, *y = b;
+	const struct sorting *s = ctx;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return groups_compare_first(s->groups, x->group, y->group, s->keys);
+}
+
+struct distribution *distributions(const struct table *t, const struct hist *h, size_t *n,
+				   struct error *e)
+{
+	const struct groups *g = t->groups;
+	struct sorting s = {g, g->keys - h->keyed};
+	struct sort by_keys = {0};
+	const struct aggregate **groups = sort_groups(&by_keys, g, t->columns, &t->run, e);
+	struct distribution *all = groups ? calloc(g->count + 1, sizeof(*all)) : NULL, *d = NULL;
+	int bad = 0;
+
+	*n = 0;
+	for (size_t i = 0; all && !bad && i < g->count; i++) {
+		if (!i || groups_compare_first(g, groups[i - 1], groups[i], s.keys)) {
+			d = &all[(*n)++];
+			d->group = groups[i];
+			d->min = INT128_MAX;
+			d->max = INT128_MIN;
+		}
+		bad = add_group(d, t, h, groups[i]);
+	}
+	free(groups);
+	if (!all || bad) {
+		distributions_free(all, *n);
+		error_no_memory(e);
+		return NULL;
+	}
+	for (size_t i = 0; i < *n; i++)
+		all[i].count =
+			histogram_count(&all[i].negative) + histogram_count(&all[i].positive);
+	qsort_r(all, *n, sizeof(*all), compare_distributions, &s);
+	while (*n && !all[*n - 1].count)
+		--*n; /* groups without a value are left out */
+	return all;
+}
+
+void distributions_free(struct distribution *d, size_t n)
+{
+	for (size_t i = 0; d && i < n; i++) {
+		histogram_free(&d[i].negative);
+		histogram_free(&d[i].positive);
+	}
+	free(d);
+}
+
+/* Returns the value of that rank; rank 1 is the least value. */
+static int128 ranked_value(const struct distribution *d, uint64_t rank)
+{
+	uint64_t below = histogram_count(&d->negative), above = histogram_count(&d->positive);
+
+	if (rank <= below) /* the least value is the negative one of the largest size */
+		return -(int128)histogram_quantile(&d->negative, below - rank + 1, below,
+						   d->max < 0 ? (uint64_t)magnitude(d->max) : 1,
+						   (uint64_t)magnitude(d->min));
+	return histogram_quantile(&d->positive, rank - below, above,
+				  d->min > 0 ? (uint64_t)d->min : 0, (uint64_t)magnitude(d->max));
+}
+
+/* Returns a quantile, with the arguments of histogram_quantile. */
+static int128 distribution_quantile(const struct distribution *d, uint64_t numerator,
+				    uint64_t denominator)
+{
+	uint128 rank = ((uint128)d->count * numerator + denominator - 1) / denominator;
+
+	return d->count ? ranked_value(d, rank ? (uint64_t)rank : 1) : 0;
+}
+
+struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n)
+{
+	struct distribution_bucket *all = NULL;
+	struct histogram_iterator it;
+	struct histogram_bucket b;
+	size_t capacity = 0;
+
+	*n = 0;
+	for (int negative = 1; negative >= 0; negative--) {
+		histogram_begin(&it, negative ? &d->negative : &d->positive);
+		while (histogram_next(&it, &b)) {
+			if (ARRAY_GROW(all, capacity, *n)) {
+				free(all);
+				return NULL;
+			}
+			all[(*n)++] = (struct distribution_bucket){
+				negative ? -(int128)b.high : (int128)b.low,
+				negative ? -(int128)b.low : (int128)b.high, b.count};
+		}
+		/* so far ordered from 0 downwards */
+		for (size_t i = 0; negative && i < *n / 2; i++) {
+			struct distribution_bucket swap = all[i];
+
+			all[i] = all[*n - 1 - i];
+			all[*n - 1 - i] = swap;
+		}
+	}
+	return all ? all : calloc(1, sizeof(*all));
+}
+
+/* --- histogram --- */
+
+/* --- aligned --- */
+
+struct picture {
+	const struct table *table;
+	const struct hist *hist;
+	struct text *out;
+	bool utf8;
+	size_t width; /* width of a line */
+};
+
+enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits the line */
+
+/*
+ * Returns the line of a value: octave * parts + part, from 1 on; 0 for 0; negated for negative
+ * values. An octave [2^k, 2^(k+1)) is divided into parts, fewer if it has fewer values.
+ */
+static int64_t line_of(int128 value, unsigned parts)
+{
+	uint64_t size = (uint64_t)magnitude(value), k;
+	int64_t at;
+
+	if (!size)
+		return 0;
+	k = 63 - (uint64_t)__builtin_clzll(size);
+	at = 1 + (int64_t)(k * parts) +
+	     (int64_t)((uint128)(size - ((uint64_t)1 << k)) * parts >> k);
+	return value < 0 ? -at : at;
+}
+
+/* Returns the value of the line that is nearest to 0. */
+static int128 line_low(int64_t at, unsigned parts)
+{
+	uint64_t n = (uint64_t)(at < 0 ? -at : at) - 1, k = n / parts;
+	uint128 low;
+
+	if (!at)
+		return 0;
+	low = (uint128)1 << k;
+	low += (((uint128)(n % parts) << k) + parts - 1) / parts;
+	return at < 0 ? -(int128)low : (int128)low;
+}
+
+static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
+{
+	return format_duration(out, v, !p->hist->duration || !table_durations_ns(p->table));
+}
+
+/* Returns the parts of an octave that give about two dozen lines. */
+static unsigned parts_of(const struct distribution_bucket *b, size_t n)
+{
+	int64_t lines = line_of(b[n - 1].low, 1) - line_of(b[0].high, 1) + 1;
+
+	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
+}
+
+/* Write the keys. Returns their width in characters. */
+static size_t put_keys(const struct picture *p, const struct distribution *d)
+{
+	const struct groups *g = p->table->groups;
+	size_t keys = g->keys - p->hist->keyed;
+	const struct key_cell *cells = groups_cells(g, d->group);
+	char value[VALUE_SIZE] = "-";
+	const char *s;
+	size_t n, used = 0;
+
+	for (size_t i = 0; i < keys; i++) {
+		text_puts(p->out, p->table->keys[i]);
+		text_char(p->out, ' ');
+		if (groups_cell_text(g, &cells[i], &s, &n)) {
+			n = format_elided(p->out, s, n, p->table->width ? KEY_MOST : SIZE_MAX);
+		} else {
+			n = cells[i].kind == KEY_MISSING
+				    ? 1
+				    : format_key_aligned(value, p->table->by, i, &cells[i],
+							 p->table->ticks);
+			text_put(p->out, value, n);
+		}
+		text_puts(p->out, i + 1 < keys ? ", " : ": ");
+		used += strlen(p->table->keys[i]) + n + 3;
+	}
+	return used;
+}
+
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+} marks[] = {{"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}};
+
+enum { MARKS = sizeof(marks) / sizeof(*marks) };
+
+/* Write ", NAME VALUE", on a new line where the used characters leave no room for it. */
+static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
+{
+	size_t n = strlen(name) + strlen(value) + 3;
+
+	if (*used + n >= p->width) {
+		text_puts(p->out, ",\n    ");
+		*used = 2;
+	} else {
+		text_puts(p->out, ", ");
+	}
+	text_printf(p->out, "%s %s", name, value);
+	*used += n;
+}
+
+static void put_summary(const struct picture *p, const struct distribution *d)
+{
+	char value[VALUE_SIZE];
+	size_t used = put_keys(p, d) + strlen(p->hist->of);
+
+	text_puts(p->out, p->hist->of);
+	u128_decimal(value, d->count);
+	put_item(p, "count", value, &used);
+	for (size_t i = 0; i < MARKS; i++) {
+		put_number(value, p,
+			   distribution_quantile(d, marks[i].numerator, marks[i].denominator));
+		put_item(p, marks[i].name, value, &used);
+	}
+	put_number(value, p, d->min);
+	put_item(p, "min", value, &used);
+	put_number(value, p, d->max);
+	put_item(p, "max", value, &used);
+	text_char(p->out, '\n');
+}
+
+/* The lines of one distribution. */
+struct lines {
+	unsigned parts;
+	uint64_t highest;    /* highest count */
+	int64_t mark[MARKS]; /* line of each mark */
+};
+
+static void put_line(const struct picture *p, const struct lines *l, int64_t at, uint64_t count)
+{
+	enum { LABEL = 16, COUNT = 12, BEHIND = 2 + 4 * MARKS };
+	char value[VALUE_SIZE];
+	size_t n = put_number(value, p, line_low(at, l->parts)), used;
+	size_t room =
+		p->width > LABEL + COUNT + BEHIND + 10 ? p->width - LABEL - COUNT - BEHIND : 10;
+
+	text_pad(p->out, ' ', n < LABEL ? LABEL - n : 0);
+	text_put(p->out, value, n);
+	text_u64_wide(p->out, count, COUNT, ' ');
+	if (count)
+		text_puts(p->out, "  ");
+	used = plot_bar(p->out, count, l->highest, room, p->utf8);
+	for (size_t i = 0; i < MARKS; i++) {
+		if (l->mark[i] != at)
+			continue;
+		text_pad(p->out, ' ', room - used + 1);
+		text_puts(p->out, marks[i].name);
+		used = room;
+	}
+	text_char(p->out, '\n');
+}
+
+/* Returns true if a value is between the least ones of this line and the next. */
+static bool has_values(int64_t line, unsigned parts)
+{
+	return line_of(line_low(line, parts), parts) == line;
+}
+
+static int put_distribution(const struct picture *p, const struct distribution *d, struct error *e)
+{
+	size_t n;
+	struct distribution_bucket *b = distribution_buckets(d, &n);
+	struct lines l = {0};
+
+	if (!b)
+		return error_no_memory(e);
+	l.parts = parts_of(b, n);
+	for (size_t i = 0; i < MARKS; i++)
+		l.mark[i] =
+			line_of(distribution_quantile(d, marks[i].numerator, marks[i].denominator),
+				l.parts);
+	put_summary(p, d);
+	for (int draw = 0; draw < 2; draw++) {
+		int64_t line = line_of(b[0].low, l.parts), end = line_of(b[n - 1].low, l.parts);
+
+		for (size_t at = 0; line <= end; line++) {
+			uint64_t count = 0;
+
+			if (!has_values(line, l.parts))
+				continue;
+			for (; at < n && line_of(b[at].low, l.parts) <= line; at++)
+				count += b[at].count;
+			l.highest = count > l.highest ? count : l.highest;
+			if (draw)
+				put_line(p, &l, line, count);
+		}
+	}
+	free(b);
+	return 0;
+}
+
+/* --- machine formats --- */
+
+static int put_buckets(struct cells *c, const struct table *t, const struct hist *h,
+		       const struct distribution *d, struct error *e)
+{
+	const struct key_cell *key = groups_cells(t->groups, d->group);
+	size_t n;
+	struct distribution_bucket *b = distribution_buckets(d, &n);
+
+	if (!b)
+		return error_no_memory(e);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < t->groups->keys - h->keyed; k++)
+			cells_key(c, t->groups, &key[k]);
+		cells_integer(c, true, b[i].low);
+		cells_integer(c, true, b[i].high);
+		cells_u64(c, b[i].count);
+	}
+	free(b);
+	return 0;
+}
+
+static int for_programs(const struct picture *p, enum table_format format,
+			const struct distribution *d, size_t n, struct error *e)
+{
+	const struct table *t = p->table;
+	size_t keys = t->groups->keys - p->hist->keyed;
+	const char **names = calloc(keys + 3, sizeof(*names));
+	struct cells c;
+	int bad = 0;
+
+	if (!names)
+		return error_no_memory(e);
+	for (size_t i = 0; i < keys; i++)
+		names[i] = t->keys[i];
+	names[keys] = "low";
+	names[keys + 1] = "high";
+	names[keys + 2] = "count";
+	cells_begin(&c, p->out, format, names, keys + 3);
+	for (size_t i = 0; i < n && !bad && !text_failed(p->out); i++)
+		bad = put_buckets(&c, t, p->hist, &d[i], e);
+	cells_end(&c);
+	free(names);
+	return bad;
+}
+
+int view_hist(const struct table *t, const struct hist *h, enum table_format format,
+	      struct text *out, struct error *e)
+{
+	struct picture p = {.table = t,
+			    .hist = h,
+			    .out = out,
+			    .utf8 = plot_utf8(out->out),
+			    .width = t->width ? t->width : PLOT_WIDTH};
+	size_t n, shown;
+	struct distribution *d = distributions(t, h, &n, e);
+	uint64_t clipped = 0;
+	int bad = 0;
+
+	if (!d)
+		return -1;
+	shown = t->limit && t->limit < n ? t->limit : n;
+	if (format == TABLE_PROM)
+		bad = prom_hist(t, h, out, e);
+	else if (format != TABLE_ALIGNED)
+		bad = for_programs(&p, format, d, shown, e);
+	for (size_t i = 0; format == TABLE_ALIGNED && i < shown && !bad && !text_failed(out); i++) {
+		if (i)
+			text_char(out, '\n');
+		bad = put_distribution(&p, &d[i], e);
+	}
+	for (size_t i = 0; i < n; i++)
+		clipped += d[i].clipped;
+	if (!t->quiet)
+		warn_count(
+			NULL, clipped,
+			"{value|values} beyond 64 bits counted as the nearest number of 64 bits");
+	distributions_free(d, n);
+	return bad;
+}

@@ -1,0 +1,304 @@
+#include "cmd/trstat/pair_list.h"
+
+#include <stdlib.h>
+
+#include "cmd/trstat/call_args.h"
+#include "cmd/trstat/table.h"
+#include "common/util/bytes.h"
+#include "common/util/heap.h"
+
+struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, size_t b_cells,
+				  size_t a_cells)
+{
+	struct pair_edges *e = calloc(1, sizeof(*e));
+	size_t size = sizeof(struct pair_edge) + (b_cells + 2 * a_cells) * sizeof(struct key_cell);
+
+	if (!e)
+		return NULL;
+	e->wanted = *w;
+	e->edge = w->size;
+	e->wanted.size += (uint32_t)align_up(size, 16);
+	e->on = on;
+	e->b_cells = b_cells;
+	e->a_cells = a_cells;
+	groups_init(&e->map, on, &e->wanted);
+	return e;
+}
+
+void pair_edges_free(struct pair_edges *e)
+{
+	if (!e)
+		return;
+	groups_free(&e->map);
+	free(e);
+}
+
+static enum outcome note_first(struct pair_edges *e, const struct key_cell *on,
+			       enum pair_first which, struct aggregate **entry)
+{
+	struct pair_edge *edge;
+
+	*entry = pair_edges_find(e, on);
+	if (!*entry)
+		return OUTCOME_FAILED;
+	edge = pair_edge(e, *entry);
+	if (edge->first != PAIR_NONE)
+		return OUTCOME_NO;
+	edge->first = which;
+	return OUTCOME_YES;
+}
+
+void pair_edges_note(struct pair_edges *e, struct pair *p)
+{
+	p->edges = e;
+	p->note_first = note_first;
+}
+
+static int keep_waiting(struct pair *p, const struct key_cell *on, const struct key_cell *begun,
+			uint64_t time)
+{
+	struct aggregate *a = pair_edges_find(p->edges, on);
+	struct pair_edge *edge;
+
+	if (!a)
+		return -1;
+	edge = pair_edge(p->edges, a);
+	edge->waiting = true;
+	edge->a = time;
+	memcpy(pair_edge_a(p->edges, a), begun, p->edges->a_cells * sizeof(*begun));
+	return 0;
+}
+
+int pair_edges_end_part(struct pair *p)
+{
+	return pair_drain(p, keep_waiting);
+}
+
+/* --- pair list --- */
+
+#define CELLS "time,tid,pid,comm,cpu,name"
+
+enum { CELL_TIME, CELL_TID, CELL_PID, CELL_COMM, CELL_CPU, CELL_NAME };
+
+int pair_list_begin(struct pair_list *l, struct dictionary *d, struct groups *g)
+{
+	struct error e;
+
+	l->dictionary = d;
+	l->groups = g;
+	return keys_parse(&l->keys, CELLS, &e);
+}
+
+static void instance_free(struct pair_instance *i)
+{
+	free(i->a.fields);
+	free(i->b.fields);
+}
+
+void pair_list_free(struct pair_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		instance_free(&l->instance[i]);
+	for (size_t i = 0; i < l->nwaiting; i++)
+		free(l->waiting[i].fields);
+	free(l->instance);
+	free(l->waiting);
+	keys_free(&l->keys);
+	buffer_free(&l->scratch);
+	*l = (struct pair_list){0};
+}
+
+static int describe(struct pair_list *l, const struct event *e, struct pair_event *to)
+{
+	struct event_ref s = event_ref_of(e);
+
+	l->scratch.size = 0;
+	if (keys_cells(&l->keys, l->dictionary, &l->groups->texts, &s, to->cell) ||
+	    call_arguments(&l->scratch, l->dictionary, e) || buffer_u8(&l->scratch, 0))
+		return -1;
+	to->fields = strdup((const char *)l->scratch.data);
+	return to->fields ? 0 : -1;
+}
+
+static int pair_list_put(void *ctx, size_t number, const struct event *a)
+{
+	struct pair_list *l = ctx;
+	struct pair_event *grown;
+
+	if (ARRAY_REACH(l->waiting, l->nwaiting, number))
+		return -1;
+	grown = l->waiting;
+	free(grown[number].fields);
+	grown[number].fields = NULL;
+	return describe(l, a, &grown[number]);
+}
+
+/* Returns true if x precedes y in the list. */
+static bool is_slower(const struct pair_instance *x, const struct pair_instance *y)
+{
+	return x->time != y->time ? x->time > y->time : x->number < y->number;
+}
+
+/* Add an instance, which belongs to the list or is freed. */
+static int add_instance(struct pair_list *l, struct pair_instance *i)
+{
+	struct pair_instance *grown;
+
+	if (l->limit && l->count == l->limit) {
+		instance_free(&l->instance[0]);
+		l->instance[0] = *i;
+		HEAP_DOWN(l->instance, l->count, 0, a, b, is_slower(b, a));
+		return 0;
+	}
+	if (ARRAY_GROW(l->instance, l->capacity, l->count)) {
+		instance_free(i);
+		return -1;
+	}
+	grown = l->instance;
+	grown[l->count++] = *i;
+	if (l->limit)
+		HEAP_UP(grown, l->count - 1, a, b, is_slower(b, a));
+	return 0;
+}
+
+static int pair_list_end(void *ctx, size_t number, const struct event *b, uint64_t time)
+{
+	struct pair_list *l = ctx;
+	struct pair_instance i = {.time = time, .number = l->pairs++};
+
+	if (!l->limit || (l->count == l->limit && !is_slower(&i, &l->instance[0])))
+		return 0;
+	i.a = l->waiting[number];
+	l->waiting[number].fields = NULL;
+	if (!describe(l, b, &i.b))
+		return add_instance(l, &i);
+	instance_free(&i);
+	return -1;
+}
+
+static int pair_list_left(void *ctx, size_t number)
+{
+	struct pair_list *l = ctx;
+	struct pair_instance i = {.a = l->waiting[number]};
+
+	if (l->limit)
+		return 0;
+	l->waiting[number].fields = NULL;
+	return add_instance(l, &i);
+}
+
+void pair_list_watch(struct pair_list *l, struct pair *p)
+{
+	p->watch = (struct pair_watch){l, pair_list_put, pair_list_end, pair_list_left};
+}
+
+/* --- output --- */
+
+static int by_time(const void *x, const void *y)
+{
+	return is_slower(x, y) ? -1 : 1;
+}
+
+static void put_printable(struct text *out, const char *p, size_t n)
+{
+	format_elided(out, p, n, SIZE_MAX);
+}
+
+static void put_cell(struct text *out, const char *before, const struct groups *g,
+		     const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (cell->kind == KEY_MISSING)
+		return;
+	text_puts(out, before);
+	if (groups_cell_text(g, cell, &p, &n))
+		put_printable(out, p, n);
+	else
+		text_put(out, value, format_key(value, cell));
+}
+
+/* Write a line: the time of the event, its name and fields, its thread. */
+static void put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
+		     struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	text_put(out, value,
+		 format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], ticks));
+	put_cell(out, "  ", l->groups, &e->cell[CELL_NAME]);
+	text_char(out, '(');
+	put_printable(out, e->fields, strlen(e->fields));
+	text_char(out, ')');
+	put_cell(out, ", thread ", l->groups, &e->cell[CELL_TID]);
+	put_cell(out, " ", l->groups, &e->cell[CELL_COMM]);
+	put_cell(out, ", cpu ", l->groups, &e->cell[CELL_CPU]);
+	text_char(out, '\n');
+}
+
+static void put_people(const struct pair_list *l, const struct pair_instance *i, bool ticks,
+		       struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	if (l->limit) {
+		format_duration(value, i->time, ticks);
+		text_printf(out, "%s\n    ", value);
+	}
+	put_line(l, &i->a, ticks, out);
+	if (!l->limit)
+		return;
+	text_puts(out, "    ");
+	put_line(l, &i->b, ticks, out);
+}
+
+static void put_cells(struct cells *cells, const struct groups *g, const struct pair_event *e)
+{
+	for (size_t i = 0; i < PAIR_LIST_CELLS; i++)
+		cells_key(cells, g, &e->cell[i]);
+	if (*e->fields)
+		cells_text(cells, e->fields, strlen(e->fields));
+	else
+		cells_none(cells);
+}
+
+static void write_cells(const struct pair_list *l, size_t count, enum table_format format,
+			struct text *out)
+{
+	static const char *const of_pair[] = {"dur",   "a.time", "a.tid",  "a.pid",  "a.comm",
+					      "a.cpu", "a.name", "a.args", "b.time", "b.tid",
+					      "b.pid", "b.comm", "b.cpu",  "b.name", "b.args"};
+	static const char *const of_a[] = {"time", "tid", "pid", "comm", "cpu", "name", "args"};
+	struct cells cells;
+
+	cells_begin(&cells, out, format, l->limit ? of_pair : of_a,
+		    PAIR_LIST_CELLS + 1 + (l->limit ? PAIR_LIST_CELLS + 2 : 0));
+	for (size_t i = 0; i < count && !text_failed(out); i++) {
+		const struct pair_instance *pair = &l->instance[i];
+
+		if (l->limit)
+			cells_u64(&cells, pair->time);
+		put_cells(&cells, l->groups, &pair->a);
+		if (l->limit)
+			put_cells(&cells, l->groups, &pair->b);
+	}
+	cells_end(&cells);
+}
+
+void pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
+		     struct text *out)
+{
+	size_t count = t->limit && t->limit < l->count ? t->limit : l->count;
+
+	if (l->limit && l->count)
+		qsort(l->instance, l->count, sizeof(*l->instance), by_time);
+	if (format != TABLE_ALIGNED) {
+		write_cells(l, count, format, out);
+		return;
+	}
+	for (size_t i = 0; i < count && !text_failed(out); i++)
+		put_people(l, &l->instance[i], t->ticks, out);
+	table_put_more(out, t->more ? l->count - count : 0);
+}

@@ -1,0 +1,446 @@
+/*
+ * prom.c - a table as metrics of Prometheus
+ */
+#include "cmd/trstat/prom.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/histogram.h"
+#include "cmd/trstat/table.h"
+#include "common/util/utf8.h"
+
+/* --- the keys of groups as labels of Prometheus --- */
+
+/* The labels of each group, without braces: name="read",tid="7". No two are alike. */
+struct prom_labels {
+	struct buffer *label; /* by row */
+	size_t count;
+};
+
+/* Append a valid name of a label, [a-zA-Z_][a-zA-Z0-9_]*, that Prometheus does not reserve. */
+static int put_name(struct buffer *b, const char *name)
+{
+	static const char *const own[] = {"le",	       "quantile", "field",
+					  "duplicate", "job",	   "instance"};
+	bool reserved = name[0] == '_' && name[1] == '_';
+	int bad;
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		reserved |= !strcmp(name, own[i]);
+	bad = reserved || isdigit((unsigned char)*name) ? buffer_append(b, "key_", 4) : 0;
+	for (; *name && !bad; name++) {
+		/* the end of bucket(time,1s) and the like */
+		if (*name == ')' && !name[1])
+			break;
+		bad = buffer_u8(b, isascii((unsigned char)*name) && isalnum((unsigned char)*name)
+					   ? (uint8_t)*name
+					   : '_');
+	}
+	return bad;
+}
+
+/* Append a label's value with its quotes. Returns -1 when out of memory. */
+static int prom_quoted(struct buffer *b, const char *p, size_t n)
+{
+	int bad = buffer_u8(b, '"');
+
+	while (n && !bad) {
+		size_t length = utf8_length(p, n);
+
+		if (!length) {
+			bad = buffer_append(b, "\xef\xbf\xbd", 3);
+			length = 1;
+		} else if (*p == '\n') {
+			bad = buffer_append(b, "\\n", 2);
+		} else if (*p == '"' || *p == '\\') {
+			bad = buffer_u8(b, '\\') || buffer_u8(b, (uint8_t)*p);
+		} else {
+			bad = buffer_append(b, p, length);
+		}
+		p += length;
+		n -= length;
+	}
+	return bad || buffer_u8(b, '"') ? -1 : 0;
+}
+
+static int put_key(struct buffer *b, const struct groups *g, const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p = value;
+	size_t n = 0;
+
+	if (!groups_cell_text(g, cell, &p, &n) && cell->kind != KEY_MISSING)
+		n = format_key(value, cell);
+	return prom_quoted(b, p, n);
+}
+
+/* Make a text unique by appending a number while it occurs in seen. */
+static int make_new(struct intern *seen, struct buffer *b, const char *number, const char *end)
+{
+	uint32_t before = seen->count;
+	size_t size = b->size;
+
+	for (unsigned n = 2;; n++) {
+		if (intern(seen, b->size ? (void *)b->data : "", b->size) == INTERN_NONE)
+			return -1;
+		if (seen->count > before)
+			return 0;
+		b->size = size;
+		if (buffer_printf(b, "%s%s%u%s", size && *end ? "," : "", number, n, end))
+			return -1;
+	}
+}
+
+/* Make the names of the keys' labels; no two are alike. */
+static int put_names(struct buffer *names, const struct table *t, size_t keys)
+{
+	struct intern seen = {0};
+	int bad = 0;
+
+	for (size_t i = 0; i < keys && !bad; i++)
+		bad = put_name(&names[i], t->keys[i]) || make_new(&seen, &names[i], "_", "");
+	intern_free(&seen);
+	return bad;
+}
+
+static int put_labels(struct buffer *b, const struct buffer *names, const struct table *t,
+		      const struct aggregate *a, size_t keys)
+{
+	const struct key_cell *cells = groups_cells(t->groups, a);
+
+	for (size_t i = 0; i < keys; i++)
+		if ((i && buffer_u8(b, ',')) || buffer_append(b, names[i].data, names[i].size) ||
+		    buffer_u8(b, '=') || put_key(b, t->groups, &cells[i]))
+			return -1;
+	return 0;
+}
+
+/*
+ * Make the labels. keys: how many of each group's keys are labels. Names of keys become names of
+ * labels; texts become valid UTF-8; an empty or missing key is an empty label. If two groups get
+ * the same labels, the later one gets one more: duplicate="2". Returns -1 when out of memory.
+ */
+static int prom_labels_make(struct prom_labels *l, const struct table *t,
+			    const struct aggregate *const *row, size_t count, size_t keys)
+{
+	struct buffer *names = calloc(keys + 1, sizeof(*names));
+	struct intern seen = {0};
+	int bad = names ? put_names(names, t, keys) : -1;
+
+	*l = (struct prom_labels){.label = calloc(count + 1, sizeof(*l->label)), .count = count};
+	bad = bad || !l->label;
+	for (size_t i = 0; i < count && !bad; i++)
+		bad = put_labels(&l->label[i], names, t, row[i], keys) ||
+		      make_new(&seen, &l->label[i], "duplicate=\"", "\"");
+	for (size_t i = 0; names && i < keys; i++)
+		buffer_free(&names[i]);
+	free(names);
+	intern_free(&seen);
+	return bad ? -1 : 0;
+}
+
+static void prom_labels_free(struct prom_labels *l)
+{
+	for (size_t i = 0; l->label && i < l->count; i++)
+		buffer_free(&l->label[i]);
+	free(l->label);
+}
+
+/* Write "{labels}", or "{labels,more}"; nothing if both are empty. */
+static void prom_labels_put(const struct prom_labels *l, size_t row, const char *more,
+			    struct text *out)
+{
+	const struct buffer *b = &l->label[row];
+
+	if (!b->size && !*more)
+		return;
+	text_char(out, '{');
+	if (b->size)
+		text_put(out, (const char *)b->data, b->size);
+	text_puts(out, b->size && *more ? "," : "");
+	text_puts(out, more);
+	text_char(out, '}');
+}
+
+/* --- prom --- */
+
+struct exposition {
+	const struct table_rows *rows;
+	struct prom_labels labels;
+	struct text *out;
+	const char *unit; /* of durations */
+};
+
+static void put_metric(struct text *out, const char *name, const char *unit)
+{
+	const char *at = strchr(name, '@');
+
+	text_put(out, name, at ? (size_t)(at - name) : strlen(name));
+	if (at)
+		text_puts(out, unit);
+}
+
+static void put_family(struct text *out, const char *name, const char *help, const char *unit,
+		       const char *type)
+{
+	text_puts(out, "# HELP ");
+	put_metric(out, name, unit);
+	text_printf(out, " %s\n# TYPE ", help);
+	put_metric(out, name, unit);
+	text_printf(out, " %s\n", type);
+}
+
+/* Format ns as seconds, with the digits of the value: 1500 is 0.000001500. */
+static size_t format_seconds(char out[static VALUE_SIZE], int128 ns)
+{
+	char digits[U128_SIZE];
+	uint128 size = magnitude(ns);
+
+	u128_decimal(digits, size / 1000000000);
+	return (size_t)snprintf(out, VALUE_SIZE, "%s%.31s.%09u", ns < 0 ? "-" : "", digits,
+				(unsigned)(size % 1000000000));
+}
+
+static void put_number(struct text *out, enum column_unit unit, bool ns, struct column_value v)
+{
+	char value[VALUE_SIZE];
+
+	if (ns && (unit == UNIT_DURATION || unit == UNIT_TIME))
+		text_put(out, value, format_seconds(value, v.number));
+	else
+		text_put(out, value, format_number(value, unit, v));
+}
+
+static const char *unit_of_durations(const struct table *t)
+{
+	return table_durations_ns(t) ? "seconds" : t->columns->weights ? "weight" : "ticks";
+}
+
+static const char *unit_of(const struct exposition *x, const struct column_type *type)
+{
+	return type->unit != UNIT_TIME ? x->unit : x->rows->table->ticks ? "ticks" : "seconds";
+}
+
+static bool is_field(const struct column *c)
+{
+	return c->type->flags & COLUMN_OF_FIELD;
+}
+
+/* Write the labels that distinguish a column's values from those of other columns of the metric. */
+static int put_more(const struct table *t, const struct column *c, struct buffer *more)
+{
+	const char *name;
+	char quantile[48];
+
+	more->size = 0;
+	if (c->type->flags & COLUMN_PERCENTILE) {
+		snprintf(quantile, sizeof(quantile), "quantile=\"%.10g\"",
+			 (double)c->numerator / (double)c->denominator);
+		return buffer_append(more, quantile, strlen(quantile) + 1);
+	}
+	if (!is_field(c))
+		return buffer_u8(more, 0);
+	name = t->columns->wanted.field[c->field].name;
+	return buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
+	       buffer_u8(more, 0);
+}
+
+static bool same_column(const struct column *a, const struct column *b)
+{
+	return a->type == b->type && (!is_field(a) || a->field == b->field) &&
+	       (!(a->type->flags & COLUMN_PERCENTILE) ||
+		(uint128)a->numerator * b->denominator == (uint128)b->numerator * a->denominator);
+}
+
+static int put_column(const struct exposition *x, const struct column *c, bool *begun)
+{
+	const struct table *t = x->rows->table;
+	struct buffer more = {0};
+
+	if (put_more(t, c, &more)) {
+		buffer_free(&more);
+		return -1;
+	}
+	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
+		struct column_value v = column_value(t->columns, c, x->rows->row[i], &t->run);
+
+		if (!v.present)
+			continue;
+		if (!*begun)
+			put_family(x->out, c->type->metric, c->type->help, unit_of(x, c->type),
+				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
+		*begun = true;
+		put_metric(x->out, c->type->metric, unit_of(x, c->type));
+		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
+		text_char(x->out, ' ');
+		/* a field's metric has no unit in its name */
+		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
+			   !column_counts_ticks(c, t->ticks), v);
+		text_char(x->out, '\n');
+	}
+	buffer_free(&more);
+	return 0;
+}
+
+/* Write the sum and count of a summary. */
+static void put_summary(const struct exposition *x)
+{
+	const struct table *t = x->rows->table;
+	const char *name = column_percentile()->metric;
+
+	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
+		const struct aggregate *a = x->rows->row[i];
+
+		if (!a->calls)
+			continue;
+		put_metric(x->out, name, x->unit);
+		text_puts(x->out, "_sum");
+		prom_labels_put(&x->labels, i, "", x->out);
+		text_char(x->out, ' ');
+		put_number(x->out, UNIT_DURATION, table_durations_ns(t),
+			   (struct column_value){true, aggregate_every(a), 0});
+		text_char(x->out, '\n');
+		put_metric(x->out, name, x->unit);
+		text_puts(x->out, "_count");
+		prom_labels_put(&x->labels, i, "", x->out);
+		text_printf(x->out, " %llu\n", (unsigned long long)a->calls);
+	}
+}
+
+/* Write all columns of one type, which are one family of metrics. */
+static int put_type(const struct exposition *x, const struct column_type *type)
+{
+	const struct columns *c = x->rows->table->columns;
+	bool begun = false;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		bool before = c->column[i].type != type;
+
+		for (size_t k = 0; k < i && !before; k++)
+			before = same_column(&c->column[k], &c->column[i]);
+		if (!before && put_column(x, &c->column[i], &begun))
+			return -1;
+	}
+	if (begun && type->flags & COLUMN_PERCENTILE)
+		put_summary(x);
+	return 0;
+}
+
+int format_prom(const struct table_rows *rows, struct text *out, struct error *e)
+{
+	const struct table *t = rows->table;
+	struct exposition x = {.rows = rows, .out = out, .unit = unit_of_durations(t)};
+	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
+
+	for (size_t i = 0; i < column_types_count && !bad; i++)
+		bad = put_type(&x, &column_types[i]);
+	prom_labels_free(&x.labels);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/* --- histograms --- */
+
+struct buckets {
+	const struct table *table;
+	const struct hist *hist;
+	const struct prom_labels *labels;
+	struct text *out;
+	const char *name, *unit;
+	struct buffer field; /* field="F", or empty */
+};
+
+static void put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
+{
+	char more[400];
+
+	snprintf(more, sizeof(more), "%s%s%s%s%s", b->field.size ? (char *)b->field.data : "",
+		 b->field.size && *le ? "," : "", *le ? "le=\"" : "", le, *le ? "\"" : "");
+	put_metric(b->out, b->name, b->unit);
+	text_puts(b->out, suffix);
+	prom_labels_put(b->labels, row, more, b->out);
+	text_char(b->out, ' ');
+}
+
+static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_t count)
+{
+	char le[VALUE_SIZE];
+
+	if (b->hist->duration && table_durations_ns(b->table))
+		format_seconds(le, upto);
+	else
+		i128_decimal(le, upto);
+	put_sample(b, row, "_bucket", le);
+	text_printf(b->out, "%llu\n", (unsigned long long)count);
+}
+
+/* Values are integers: those below 2^k are those up to 2^k - 1. Values below 0 are one bucket. */
+static int put_histogram(const struct buckets *b, size_t row, const struct distribution *d)
+{
+	size_t n, at = 0;
+	struct distribution_bucket *all = distribution_buckets(d, &n);
+	uint64_t count = 0;
+
+	if (!all)
+		return -1;
+	for (int128 edge = d->min < 0 ? -1 : 0; at < n; edge = edge < 0 ? 0 : 2 * edge + 1) {
+		for (; at < n && all[at].high <= edge; at++)
+			count += all[at].count;
+		/* otherwise this bucket and the next one are empty */
+		if (count || 2 * edge + 1 >= d->min)
+			put_bucket(b, row, edge, count);
+	}
+	put_sample(b, row, "_bucket", "+Inf");
+	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
+	put_sample(b, row, "_sum", "");
+	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
+		   table_durations_ns(b->table), (struct column_value){true, d->sum, 0});
+	text_char(b->out, '\n');
+	put_sample(b, row, "_count", "");
+	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
+	free(all);
+	return 0;
+}
+
+int prom_hist(const struct table *t, const struct hist *h, struct text *out, struct error *e)
+{
+	const struct column_type *calls = column_percentile();
+	const char *name = !h->duration ? "trstat_field"
+			   : h->keyed	? "trstat_call_self_@"
+					: calls->metric,
+		   *help = !h->duration ? "Values of a field of the events."
+			   : h->keyed	? "Self times of calls."
+					: calls->help;
+	struct prom_labels labels = {0};
+	struct buckets b = {.table = t,
+			    .hist = h,
+			    .labels = &labels,
+			    .out = out,
+			    .name = name,
+			    .unit = unit_of_durations(t)};
+	size_t n, shown;
+	struct distribution *d = distributions(t, h, &n, e);
+	const struct aggregate **row = d ? calloc(n + 1, sizeof(*row)) : NULL;
+	int bad;
+
+	if (!d)
+		return -1;
+	shown = t->limit && t->limit < n ? t->limit : n;
+	for (size_t i = 0; row && i < shown; i++)
+		row[i] = d[i].group;
+	bad = !row || prom_labels_make(&labels, t, row, shown, t->groups->keys - h->keyed);
+	if (!bad && !h->duration)
+		bad = buffer_append(&b.field, "field=", 6) ||
+		      prom_quoted(&b.field, h->of, strlen(h->of)) || buffer_u8(&b.field, 0);
+	if (!bad && shown)
+		put_family(out, name, help, b.unit, "histogram");
+	for (size_t i = 0; i < shown && !bad && !text_failed(out); i++)
+		bad = put_histogram(&b, i, &d[i]);
+	prom_labels_free(&labels);
+	buffer_free(&b.field);
+	free(row);
+	distributions_free(d, n);
+	return bad ? error_no_memory(e) : 0;
+}

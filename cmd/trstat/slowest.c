@@ -1,0 +1,424 @@
+#include "cmd/trstat/slowest.h"
+
+#include <stdlib.h>
+
+#include "cmd/trstat/call_args.h"
+#include "cmd/trstat/table.h"
+#include "common/calls/calls.h"
+#include "common/util/heap.h"
+
+/* Keep the enter of a call of calls_restore. */
+static int slowest_restore(void *ctx, const struct event *e, const struct call *call)
+{
+	struct slowest *s = ctx;
+
+	(void)call;
+	return open_call_args_put(&s->enters, &s->calls, e, s->segment);
+}
+
+static void begin_calls(struct slowest *s)
+{
+	calls_init(&s->calls, s->dictionary);
+	s->calls.on_restore = slowest_restore;
+	s->calls.on_restore_ctx = s;
+}
+
+int slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
+{
+	*s = (struct slowest){
+		.list = {.limit = limit}, .dictionary = d, .enters = {.dictionary = d}};
+	begin_calls(s);
+	return 0;
+}
+
+void slow_call_free(struct slow_call *c)
+{
+	free(c->name);
+	free(c->arguments);
+	free(c->returned);
+	free(c->stack);
+	free(c->comm);
+}
+
+void slow_list_free(struct slow_list *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		slow_call_free(&l->call[i]);
+	free(l->call);
+	*l = (struct slow_list){.limit = l->limit};
+}
+
+void slowest_free(struct slowest *s)
+{
+	slow_list_free(&s->list);
+	calls_free(&s->calls);
+	open_call_args_free(&s->enters);
+	buffer_free(&s->scratch);
+}
+
+void slowest_forget_calls(struct slowest *s)
+{
+	struct calls_counts counts = s->calls.counts;
+
+	calls_free(&s->calls);
+	begin_calls(s);
+	s->calls.counts = counts;
+	open_call_args_free(&s->enters);
+	s->enters = (struct open_call_args){.dictionary = s->dictionary};
+}
+
+/* --- calls to keep: a heap with the least slow call first --- */
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_i32(int32_t a, int32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Compare what the table shows after total, start, tid and name. */
+static int compare_rest(const struct slow_call *x, const struct slow_call *y)
+{
+	int c = compare_u64(x->self, y->self);
+
+	c = c ? c : compare_u64(x->end, y->end);
+	c = c ? c : compare_u64(x->has, y->has);
+	c = c ? c : compare_i32(x->pid, y->pid);
+	c = c ? c : compare_i32(x->cpu, y->cpu);
+	c = c ? c : strcmp(x->comm, y->comm);
+	c = c ? c : strcmp(x->arguments, y->arguments);
+	c = c ? c : strcmp(x->returned, y->returned);
+	return c ? c : strcmp(x->stack, y->stack);
+}
+
+/* Compare the order in the table. */
+static int slow_call_compare(const void *a, const void *b)
+{
+	const struct slow_call *x = a, *y = b;
+	int c = compare_u64(y->total, x->total);
+
+	c = c ? c : compare_u64(x->start, y->start);
+	c = c ? c : compare_i32(x->tid, y->tid);
+	c = c ? c : strcmp(x->name, y->name);
+	return c ? c : compare_rest(x, y);
+}
+
+/* Returns true if a precedes b in the table. */
+static bool is_before(const struct slow_call *a, const struct slow_call *b)
+{
+	return slow_call_compare(a, b) < 0;
+}
+
+static void swap_calls(struct slow_call *a, struct slow_call *b)
+{
+	struct slow_call c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+int slow_list_add(struct slow_list *l, struct slow_call *c)
+{
+	struct slow_call *grown;
+
+	if (l->count == l->limit) {
+		if (l->count && is_before(c, &l->call[0])) {
+			swap_calls(c, &l->call[0]);
+			HEAP_DOWN(l->call, l->count, 0, a, b, is_before(b, a));
+		}
+		slow_call_free(c);
+		return 0;
+	}
+	grown = realloc(l->call, (l->count + 1) * sizeof(*grown));
+	if (!grown) {
+		slow_call_free(c);
+		return -1;
+	}
+	l->call = grown;
+	grown[l->count++] = *c;
+	HEAP_UP(grown, l->count - 1, a, b, is_before(b, a));
+	return 0;
+}
+
+int slow_list_move(struct slow_list *to, struct slow_list *from)
+{
+	while (from->count)
+		if (slow_list_add(to, &from->call[--from->count]))
+			return -1;
+	return 0;
+}
+
+/* --- text --- */
+
+static int put_name(struct slowest *s, uint32_t location)
+{
+	struct text_ref name = dictionary_location_name(s->dictionary, location);
+
+	return buffer_append(&s->scratch, name.text, name.size);
+}
+
+/* Returns a copy of the scratch buffer as a text; NULL: out of memory. */
+static char *take_scratch(struct slowest *s)
+{
+	char *copy = malloc(s->scratch.size + 1);
+
+	if (copy) {
+		if (s->scratch.size)
+			memcpy(copy, s->scratch.data, s->scratch.size);
+		copy[s->scratch.size] = '\0';
+	}
+	s->scratch.size = 0;
+	return copy;
+}
+
+/* Append the names of a stack's frames, as many as the limit allows. */
+static int put_frames(struct slowest *s, const struct stack *stack, size_t skip, bool first)
+{
+	for (size_t i = skip; i < stack->count; i++)
+		if (((!first || i > skip) && buffer_u8(&s->scratch, ';')) ||
+		    put_name(s, stack->frames[i].location))
+			return -1;
+	return 0;
+}
+
+/* Returns the open callers as text, those in the kernel after the others. */
+static char *stack_text(struct slowest *s, const struct stack *all, bool in_kernel)
+{
+	const struct stack *kernel = all && in_kernel ? all->kernel : NULL;
+	size_t below = all ? all->count : 0, top = kernel ? kernel->count : 0;
+	size_t skip = below + top > SLOWEST_STACK ? below + top - SLOWEST_STACK : 0;
+	size_t skip_below = skip < below ? skip : below;
+
+	if ((skip && buffer_append(&s->scratch, "...;", 4)) ||
+	    (all && put_frames(s, all, skip_below, true)) ||
+	    (kernel && put_frames(s, kernel, skip - skip_below, below == skip_below)))
+		return NULL;
+	return take_scratch(s);
+}
+
+static char *arguments_text(struct slowest *s, const struct enter *n, const struct lane *lane)
+{
+	struct event e;
+
+	if (n && n->text) {
+		if (buffer_append(&s->scratch, n->payload.data, n->payload.size))
+			return NULL;
+	} else if (n && n->segment == s->segment) {
+		e = (struct event){.type = n->type,
+				   .lane = lane,
+				   .location = n->location,
+				   .fixed = n->payload.data,
+				   .tail = n->tail_size ? n->payload.data + n->fixed_size : NULL,
+				   .tail_size = n->tail_size};
+		if (call_arguments(&s->scratch, s->dictionary, &e))
+			return NULL;
+	}
+	return take_scratch(s);
+}
+
+static void put_lane(struct slow_call *c, const struct lane *l)
+{
+	if (l->flags & LANE_HAS_TID) {
+		c->has |= SLOW_TID;
+		c->tid = l->tid;
+	}
+	if (l->flags & LANE_HAS_PID) {
+		c->has |= SLOW_PID;
+		c->pid = l->pid;
+	}
+	if (l->flags & LANE_HAS_CPU) {
+		c->has |= SLOW_CPU;
+		c->cpu = l->cpu;
+	}
+}
+
+/* Add a call; e: its leave; NULL: it has none. */
+static int add_call(struct slowest *s, const struct call *call, const struct enter *enter,
+		    const struct event *e, const struct stack *stack, bool in_kernel)
+{
+	struct slow_call c = {
+		.total = call->total, .self = call->self, .start = call->start, .end = call->end};
+	const struct slow_list *l = &s->list;
+	int bad;
+
+	if (l->count == l->limit && call->total < l->call[0].total)
+		return 0;
+	put_lane(&c, call->lane);
+	c.has |= call->unfinished ? SLOW_UNFINISHED : 0;
+	s->scratch.size = 0;
+	bad = buffer_append(&s->scratch, call->lane->comm.text, call->lane->comm.size) ||
+	      !(c.comm = take_scratch(s));
+	bad = bad || put_name(s, call->location) || !(c.name = take_scratch(s));
+	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
+	bad = bad || (e && call_returned(&s->scratch, s->dictionary, e)) ||
+	      !(c.returned = take_scratch(s));
+	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
+	if (!bad)
+		return slow_list_add(&s->list, &c);
+	slow_call_free(&c);
+	return -1;
+}
+
+/* --- events --- */
+
+static int take_event(struct slowest *s, const struct event *e)
+{
+	const struct stack *stack;
+	const struct enter *enter;
+	struct call call;
+
+	if (e->type->kind == KIND_GAP)
+		return 0;
+	switch (calls_next(&s->calls, e, &call)) {
+	case CALLS_ENTER: return open_call_args_put(&s->enters, &s->calls, e, s->segment);
+	case CALLS_LEAVE:
+		enter = open_call_args_take(&s->enters, &s->calls, e, &call);
+		if (e->type->flags & TYPE_CALL_NUMBER)
+			return add_call(s, &call, enter, e, NULL, false);
+		stack = s->calls.stacks[calls_thread(e)];
+		return add_call(s, &call, enter, e, stack, calls_stack(&s->calls, e) != stack);
+	default: return s->calls.out_of_memory ? -1 : 0;
+	}
+}
+
+int slowest_block(struct slowest *s, const struct block *b)
+{
+	struct events it;
+	struct event e;
+	struct error error;
+
+	if (b->kind == BLOCK_HEAD)
+		s->segment++;
+	if (b->kind == BLOCK_SNAPSHOT)
+		return calls_restore(&s->calls, b, &error) ||
+				       open_call_args_drop(&s->enters, &s->calls)
+			       ? -1
+			       : 0;
+	if (b->kind == BLOCK_END)
+		return open_call_args_to_text(&s->enters);
+	if (b->kind != BLOCK_EVENTS || !b->rows)
+		return 0;
+	clocks_look(&s->clocks, b);
+	s->ticks |= s->clocks.ticks;
+	events_begin(&it, b);
+	while (event_next(&it, &e))
+		if (take_event(s, &e))
+			return -1;
+	return 0;
+}
+
+int slowest_finish(struct slowest *s)
+{
+	struct call call;
+
+	while (calls_finish(&s->calls, &call)) {
+		bool numbered = call.type && call.type->flags & TYPE_CALL_NUMBER;
+		const struct stack *stack = numbered ? NULL : s->calls.stacks[s->calls.end.thread];
+
+		if (!call_is_unnamed(&call) && add_call(s, &call, NULL, NULL, stack, call.kernel))
+			return -1;
+	}
+	return s->calls.out_of_memory ? -1 : 0;
+}
+
+/* --- the slowest calls as a list --- */
+
+static void slowest_put(struct text *out, const char *s)
+{
+	format_elided(out, s, strlen(s), SIZE_MAX);
+}
+
+static void put_duration(struct text *out, uint64_t t, bool ticks)
+{
+	char value[VALUE_SIZE];
+
+	text_put(out, value, format_duration(value, t, ticks));
+}
+
+/* Write a line with the times and the thread, one with the call, one with its callers. */
+static void put_people(const struct slow_call *c, bool ticks, struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	put_duration(out, c->total, ticks);
+	text_puts(out, ", self ");
+	put_duration(out, c->self, ticks);
+	if (ticks)
+		u128_decimal(value, c->start);
+	else
+		format_time(value, c->start);
+	text_printf(out, ", at %s", value);
+	if (c->has & SLOW_TID)
+		text_printf(out, ", thread %d", c->tid);
+	if (*c->comm) {
+		text_char(out, ' ');
+		slowest_put(out, c->comm);
+	}
+	if (c->has & SLOW_CPU)
+		text_printf(out, ", cpu %d", c->cpu);
+	text_puts(out, c->has & SLOW_UNFINISHED ? ", not returned\n    " : "\n    ");
+	slowest_put(out, c->name);
+	text_char(out, '(');
+	slowest_put(out, c->arguments);
+	text_char(out, ')');
+	if (*c->returned) {
+		text_puts(out, " = ");
+		slowest_put(out, c->returned);
+	}
+	text_char(out, '\n');
+	if (*c->stack) {
+		text_puts(out, "    in ");
+		slowest_put(out, c->stack);
+		text_char(out, '\n');
+	}
+}
+
+static void put_text(struct cells *cells, const char *s)
+{
+	if (*s)
+		cells_text(cells, s, strlen(s));
+	else
+		cells_none(cells);
+}
+
+static void put_cells(struct cells *cells, const struct slow_call *c)
+{
+	cells_u64(cells, c->total);
+	cells_u64(cells, c->self);
+	cells_u64(cells, c->start);
+	cells_u64(cells, c->end);
+	cells_integer(cells, c->has & SLOW_TID, c->tid);
+	cells_integer(cells, c->has & SLOW_PID, c->pid);
+	put_text(cells, c->comm);
+	cells_integer(cells, c->has & SLOW_CPU, c->cpu);
+	put_text(cells, c->name);
+	put_text(cells, c->arguments);
+	put_text(cells, c->returned);
+	put_text(cells, c->stack);
+}
+
+int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
+		  struct error *e)
+{
+	static const char *const names[] = {"dur",  "self", "time", "end",  "tid", "pid",
+					    "comm", "cpu",  "name", "args", "ret", "stack"};
+	struct cells cells;
+
+	(void)e;
+	if (l->count)
+		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
+	if (format != TABLE_ALIGNED)
+		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
+	for (size_t i = 0; i < l->count && !text_failed(out); i++) {
+		if (format == TABLE_ALIGNED)
+			put_people(&l->call[i], ticks, out);
+		else
+			put_cells(&cells, &l->call[i]);
+	}
+	if (format != TABLE_ALIGNED)
+		cells_end(&cells);
+	return 0;
+}

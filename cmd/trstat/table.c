@@ -1,0 +1,1649 @@
+/*
+ * table.c - columns, and tables of them
+ */
+#include "cmd/trstat/table.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/trstat/groups.h"
+#include "cmd/trstat/prom.h"
+#include "common/cli/options.h"
+#include "common/pairs/keys.h"
+#include "common/util/error.h"
+#include "common/util/u128.h"
+#include "common/util/utf8.h"
+#include "common/value/json.h"
+#include "common/value/nearest.h"
+#include "common/value/shortest.h"
+
+static struct column_value none(void)
+{
+	return (struct column_value){.present = false};
+}
+
+static struct column_value some(int128 number)
+{
+	return (struct column_value){.present = true, .number = number};
+}
+
+/* numerator / denominator in thousandths, rounded; denominator below 2^64. */
+static int128 thousandths(uint128 numerator, uint64_t denominator)
+{
+	uint128 whole = numerator / denominator, rest = numerator % denominator;
+
+	if (whole > (uint128)INT128_MAX / 1000 - 1)
+		return INT128_MAX;
+	return (int128)(whole * 1000 + (rest * 1000 + denominator / 2) / denominator);
+}
+
+static struct column_value average(int128 sum, uint64_t n)
+{
+	return some(sum / n);
+}
+
+static const struct aggregate_times *times_of(const struct column_cell *v)
+{
+	return aggregate_part(v->a, v->columns->wanted.times);
+}
+
+static const struct aggregate_field *field_of(const struct column_cell *v)
+{
+	const struct aggregate_field *f = aggregate_part(v->a, v->columns->wanted.fields);
+
+	return f + v->column->field;
+}
+
+/* Define NAME_value, which computes the value of a cell v. */
+#define VALUE(name, ...)                                                                           \
+	static struct column_value name##_value(const struct column_cell *v)                       \
+	{                                                                                          \
+		return __VA_ARGS__;                                                                \
+	}
+
+VALUE(count, some(aggregate_count(v->a)))
+VALUE(total, some(v->a->total))
+VALUE(total_avg, average(aggregate_every(v->a), v->a->calls))
+VALUE(total_min, some(v->a->total_min))
+VALUE(total_max, some(v->a->total_max))
+VALUE(total_stdev, some(stddev_of(v->a->calls, aggregate_every(v->a),
+				  aggregate_part(v->a, v->columns->wanted.total_stdev))))
+VALUE(self, some(v->a->self))
+VALUE(self_avg, average(v->a->self, v->a->calls))
+VALUE(self_min, some(v->a->self_min))
+VALUE(self_max, some(v->a->self_max))
+VALUE(self_stdev,
+      some(stddev_of(v->a->calls, v->a->self, aggregate_part(v->a, v->columns->wanted.self_stdev))))
+VALUE(percentile, some(aggregate_quantile(v->a, &v->columns->wanted, v->column->numerator,
+					  v->column->denominator)))
+VALUE(first, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->first))
+VALUE(last, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->last))
+
+static struct column_value rate_value(const struct column_cell *v)
+{
+	const struct columns_run *run = v->run;
+
+	if (run->first >= run->last)
+		return none();
+	return some(
+		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
+}
+
+/* Returns a value in percent of the self values of all groups, if their sum is above 0. */
+static struct column_value column_types_share(const struct column_cell *v, int128 value)
+{
+	int128 whole = *(const int128 *)aggregate_part(v->a, v->columns->wanted.whole), part;
+	uint128 size = magnitude(value);
+
+	for (; whole > UINT64_MAX || size > UINT128_MAX / 100; whole >>= 1)
+		size >>= 1;
+	if (whole <= 0)
+		return none();
+	part = thousandths(100 * size, (uint64_t)whole);
+	return some(value < 0 ? -part : part);
+}
+
+VALUE(total_percent, column_types_share(v, v->a->total))
+VALUE(self_percent, column_types_share(v, v->a->self))
+
+static uint128 busy_of(const struct column_cell *v)
+{
+	return *(const uint128 *)aggregate_part(v->a, v->columns->wanted.busy);
+}
+
+VALUE(busy, some((int128)busy_of(v)))
+
+/* Returns the time of the run that is in the group's bucket: the first and the last bucket of a
+ * trace are rarely whole. */
+static uint64_t time_covered(const struct column_cell *v)
+{
+	const struct columns_run *run = v->run;
+	uint64_t first = run->first, last = run->last, begin = run->bucket_begin, end;
+
+	if (run->bucket) {
+		if (run->bucket_key)
+			begin = aggregate_cells(v->a, &v->columns->wanted)[run->bucket_key - 1]
+					.value;
+		first = begin > first ? begin : first;
+		if (!__builtin_add_overflow(begin, run->bucket, &end) && end < last)
+			last = end;
+	}
+	return first < last ? last - first : 0;
+}
+
+static struct column_value util_value(const struct column_cell *v)
+{
+	uint64_t width = time_covered(v);
+	uint128 busy = busy_of(v);
+
+	if (!width)
+		return none();
+	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
+}
+
+static struct column_value column_field_number(const struct aggregate_field *f, struct number n)
+{
+	n = number_settle(n);
+	return (struct column_value){f->count > 0, n.whole, n.fraction};
+}
+
+VALUE(field_sum, column_field_number(field_of(v), field_of(v)->sum))
+VALUE(field_min, column_field_number(field_of(v), field_of(v)->min))
+VALUE(field_max, column_field_number(field_of(v), field_of(v)->max))
+
+/* Returns a mean in thousandths. */
+static double mean_of(struct number sum, uint64_t n)
+{
+	double mean = number_real(sum.whole, sum.fraction) / (double)n;
+
+	return fabs(mean) < DBL_MAX / 1000 ? mean * 1000 : copysign(DBL_MAX, mean);
+}
+
+static struct column_value field_avg_value(const struct column_cell *v)
+{
+	const struct aggregate_field *f = field_of(v);
+	int128 size;
+
+	if (!f->count)
+		return none();
+	if (v->column->duration)
+		return average(f->sum.whole, f->count);
+	if (f->sum.fraction != 0)
+		return column_field_number(f, number_of_real(mean_of(f->sum, f->count)));
+	size = thousandths(magnitude(f->sum.whole), f->count);
+	return some(f->sum.whole < 0 ? -size : size);
+}
+
+VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))
+
+const struct column_type column_types[] = {
+	{"count", NULL, COLUMN_SUM, UNIT_NUMBER, PART_NONE, count_value, "trstat_events",
+	 "Finished calls and events without a duration."},
+	{"total", NULL, COLUMN_OF_TIMES | COLUMN_SUM | COLUMN_TOTALS, UNIT_DURATION, PART_NONE,
+	 total_value, "trstat_total_@", "Time in calls; time of recursions counts once."},
+	{"total_avg", "avg", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_avg_value,
+	 "trstat_total_avg_@", "Mean time of a call."},
+	{"total_min", "min", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_min_value,
+	 "trstat_total_min_@", "Least time of a call."},
+	{"total_max", "max", COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, total_max_value,
+	 "trstat_total_max_@", "Largest time of a call."},
+	{"total_stdev", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_TOTAL_STDEV, total_stdev_value,
+	 "trstat_total_stdev_@", "Standard deviation of the calls' times."},
+	{"self", NULL, COLUMN_OF_TIMES | COLUMN_SUM, UNIT_DURATION, PART_NONE, self_value,
+	 "trstat_self_@", "Time in calls less that of the calls made from them."},
+	{"total_percent", "total%", COLUMN_OF_TIMES | COLUMN_SUM | COLUMN_TOTALS, UNIT_PERCENT,
+	 PART_WHOLE, total_percent_value, "trstat_total_percent",
+	 "Time in calls as a share of the self times of all groups."},
+	{"self_percent", "self%", COLUMN_OF_TIMES | COLUMN_SUM, UNIT_PERCENT, PART_WHOLE,
+	 self_percent_value, "trstat_self_percent",
+	 "Self time as a share of the self times of all groups."},
+	{"self_avg", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_avg_value,
+	 "trstat_self_avg_@", "Mean self time of a call."},
+	{"self_min", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_min_value,
+	 "trstat_self_min_@", "Least self time of a call."},
+	{"self_max", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_NONE, self_max_value,
+	 "trstat_self_max_@", "Largest self time of a call."},
+	{"self_stdev", NULL, COLUMN_OF_CALLS, UNIT_DURATION, PART_SELF_STDEV, self_stdev_value,
+	 "trstat_self_stdev_@", "Standard deviation of the calls' self times."},
+	{"p", NULL, COLUMN_OF_CALLS | COLUMN_PERCENTILE, UNIT_DURATION, PART_HISTOGRAM,
+	 percentile_value, "trstat_call_@", "Times of calls."},
+	{"first", NULL, 0, UNIT_TIME, PART_TIMES, first_value, "trstat_first_@",
+	 "Time of the first event or finished call."},
+	{"last", NULL, 0, UNIT_TIME, PART_TIMES, last_value, "trstat_last_@",
+	 "Time of the last event or finished call."},
+	{"rate", NULL, COLUMN_RATE | COLUMN_SUM | COLUMN_OF_RUN, UNIT_THOUSANDTHS, PART_NONE,
+	 rate_value, "trstat_events_per_second", "Calls and events per second of the run."},
+	{"busy", NULL, COLUMN_OF_PAIRS | COLUMN_SUM, UNIT_DURATION, PART_BUSY, busy_value,
+	 "trstat_busy_@", "Time in pairs, of which each bucket of time has its part."},
+	{"util", NULL, COLUMN_OF_PAIRS | COLUMN_SUM | COLUMN_OF_RUN, UNIT_PERCENT, PART_BUSY,
+	 util_value, "trstat_util_percent",
+	 "Time in pairs as a share of the bucket of time, or of the run."},
+	{"sum", NULL, COLUMN_OF_FIELD | COLUMN_SUM, UNIT_NUMBER, PART_FIELDS, field_sum_value,
+	 "trstat_field_sum_of_values", "Sum of a field of the events."},
+	{"min", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_min_value,
+	 "trstat_field_min", "Least value of a field of the events."},
+	{"max", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_max_value,
+	 "trstat_field_max", "Largest value of a field of the events."},
+	{"avg", NULL, COLUMN_OF_FIELD, UNIT_THOUSANDTHS, PART_FIELDS, field_avg_value,
+	 "trstat_field_avg", "Mean of a field of the events."},
+	{"uniq", NULL, COLUMN_OF_FIELD | COLUMN_UNIQ | COLUMN_SUM, UNIT_NUMBER, PART_FIELDS,
+	 field_uniq_value, "trstat_field_distinct", "Different values of a field."},
+};
+
+const size_t column_types_count = sizeof column_types / sizeof *column_types;
+
+const struct column_type *column_percentile(void)
+{
+	const struct column_type *t = column_types;
+
+	while (!(t->flags & COLUMN_PERCENTILE))
+		t++;
+	return t;
+}
+
+struct column_value column_value(const struct columns *c, const struct column *column,
+				 const struct aggregate *a, const struct columns_run *run)
+{
+	const struct column_cell cell = {c, column, a, run};
+
+	if ((column->type->flags & COLUMN_OF_CALLS && !a->calls) ||
+	    (column->type->flags & COLUMN_OF_TIMES && !aggregate_has_times(a)))
+		return none();
+	return column->type->value(&cell);
+}
+
+/* --- columns --- */
+
+/* Parse p50, p99.9: at most six decimals, at most 100. */
+static bool parse_quantile(const char *s, size_t n, struct column *column)
+{
+	uint64_t number = 0, scale = 1;
+	bool point = false, digit = false;
+
+	if (n < 2 || n > 11 || *s != 'p')
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] == '.' && !point && digit) {
+			point = true;
+			digit = false;
+		} else if (s[i] >= '0' && s[i] <= '9') {
+			number = number * 10 + (uint64_t)(s[i] - '0');
+			scale *= point ? 10 : 1;
+			digit = true;
+		} else {
+			return false;
+		}
+	}
+	if (!digit || scale > 1000000 || number > 100 * scale)
+		return false;
+	column->type = column_percentile();
+	column->numerator = number;
+	column->denominator = 100 * scale;
+	return true;
+}
+
+static bool is_word(const char *word, const char *s, size_t n)
+{
+	return strlen(word) == n && !memcmp(word, s, n);
+}
+
+static int find_field(const struct columns *c, const char *name, size_t n)
+{
+	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
+		if (is_word(c->wanted.field[i].name, name, n))
+			return (int)i;
+	}
+	return -1;
+}
+
+int columns_field(const struct columns *c, const char *name)
+{
+	return find_field(c, name, strlen(name));
+}
+
+bool columns_is_argument(const struct wanted_field *f)
+{
+	return !f->time && !strncmp(f->name, "arg.", 4);
+}
+
+size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
+{
+	size_t arguments = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		arguments += columns_is_argument(&w->field[i]);
+	return arguments;
+}
+
+static enum wanted_time time_of(const char *name)
+{
+	if (!strcmp(name, "dur"))
+		return TIME_TOTAL;
+	return !strcmp(name, "self") ? TIME_SELF : TIME_NONE;
+}
+
+/* Find or add the field of that name; -1 with e filled. */
+static int want_field(struct columns *c, const char *name, size_t n, bool uniq, struct error *e)
+{
+	struct wanted_field *field;
+	int i = find_field(c, name, n);
+
+	if (i < 0) {
+		field = realloc(c->wanted.field, (c->wanted.field_count + 1) * sizeof *field);
+		if (!field)
+			return error_no_memory(e);
+		c->wanted.field = field;
+		i = (int)c->wanted.field_count;
+		field[i] = (struct wanted_field){.name = strndup(name, n)};
+		if (!field[i].name)
+			return error_no_memory(e);
+		field[i].time = time_of(field[i].name);
+		c->wanted.field_count++;
+		if (!strcmp(field[i].name, KEYS_CHILDREN))
+			return keys_refuse_children(e);
+	}
+	if (uniq)
+		c->wanted.field[i].uniq = true;
+	return i;
+}
+
+/* Parse sum(F), min(F) and so on. OUTCOME_NO: the name is no such function;
+ * OUTCOME_FAILED: e is filled. */
+static enum outcome parse_function(struct columns *c, const char *s, size_t n,
+				   struct column *column, struct error *e)
+{
+	const char *open = memchr(s, '(', n);
+	int field;
+
+	if (!open || s[n - 1] != ')' || open + 2 > s + n - 1)
+		return OUTCOME_NO;
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+
+		if (!(t->flags & COLUMN_OF_FIELD) || !is_word(t->name, s, (size_t)(open - s)))
+			continue;
+		column->type = t;
+		field = want_field(c, open + 1, n - (size_t)(open - s) - 2, t->flags & COLUMN_UNIQ,
+				   e);
+		if (field < 0)
+			return OUTCOME_FAILED;
+		column->field = (uint32_t)field;
+		column->duration =
+			c->wanted.field[field].time != TIME_NONE && !(t->flags & COLUMN_UNIQ);
+		return OUTCOME_YES;
+	}
+	return OUTCOME_NO;
+}
+
+/* Find a column that is written by its name alone. */
+static const struct column_type *named_type(const char *s, size_t n)
+{
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+
+		if (!(t->flags & (COLUMN_OF_FIELD | COLUMN_PERCENTILE)) &&
+		    (is_word(t->name, s, n) || (t->alias && is_word(t->alias, s, n))))
+			return t;
+	}
+	return NULL;
+}
+
+void columns_add_words(char *words, size_t size)
+{
+	char name[64];
+
+	for (size_t i = 0; i < column_types_count; i++) {
+		const struct column_type *t = &column_types[i];
+		const char *few[] = {"p50", "p90", "p99", "p99.9"};
+
+		for (size_t p = 0; t->flags & COLUMN_PERCENTILE && p < sizeof few / sizeof *few;
+		     p++)
+			options_add_word(words, size, few[p]);
+		if (t->flags & COLUMN_PERCENTILE)
+			continue;
+		snprintf(name, sizeof name, "%s%s", t->name,
+			 t->flags & COLUMN_OF_FIELD ? "(F)" : "");
+		options_add_word(words, size, name);
+		if (t->alias)
+			options_add_word(words, size, t->alias);
+	}
+}
+
+static int unknown_column(const char *s, size_t n, struct error *e)
+{
+	const char *open = memchr(s, '(', n);
+	char known[COLUMN_WORDS_SIZE] = "", near[COLUMN_WORDS_SIZE] = "";
+	struct nearest nearest;
+
+	if (open && named_type(s, (size_t)(open - s)))
+		return error_set(e, NULL, NO_OFFSET, "column '%.*s' takes no parentheses: '%.*s'",
+				 (int)(open - s), s, (int)(n < 64 ? n : 64), s);
+	columns_add_words(known, sizeof known);
+	/* sum(F) is like sum */
+	for (size_t i = 0, at = 0; known[i]; i++)
+		if (strncmp(known + i, "(F)", 3) != 0)
+			near[at++] = known[i];
+		else
+			i += 2;
+	nearest_begin(&nearest, s, open ? (size_t)(open - s) : n);
+	nearest_offer_words(&nearest, near);
+	if (*nearest_hint(&nearest))
+		return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s'%s",
+				 (int)(n < 64 ? n : 64), s, nearest_hint(&nearest));
+	return error_set(e, NULL, NO_OFFSET, "unknown column '%.*s' (columns are %s)",
+			 (int)(n < 64 ? n : 64), s, known);
+}
+
+static int parse_one(struct columns *c, const char *s, size_t n, struct column *column,
+		     struct error *e)
+{
+	enum outcome r;
+
+	*column = (struct column){0};
+	column->type = named_type(s, n);
+	if (column->type)
+		return 0;
+	if (parse_quantile(s, n, column))
+		return 0;
+	r = parse_function(c, s, n, column, e);
+	if (r != OUTCOME_NO)
+		return r == OUTCOME_FAILED ? -1 : 0;
+	return unknown_column(s, n, e);
+}
+
+/* Assign an offset in the aggregate to each part that a column needs. */
+static void lay_out(struct columns *c)
+{
+	struct columns_wanted *w = &c->wanted;
+	uint32_t at = sizeof(struct aggregate);
+	bool has[PARTS] = {false};
+
+	w->totals = false;
+	for (size_t i = 0; i < c->count; i++) {
+		has[c->column[i].type->part] = true;
+		w->totals |= c->column[i].type->flags & COLUMN_TOTALS;
+	}
+	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = w->whole =
+		0;
+	if (has[PART_HISTOGRAM]) {
+		w->histogram = at;
+		at += sizeof(struct histogram);
+	}
+	if (has[PART_TIMES]) {
+		w->times = at;
+		at += sizeof(struct aggregate_times);
+	}
+	at = (at + 15) & ~15u;
+	if (has[PART_TOTAL_STDEV]) {
+		w->total_stdev = at;
+		at += sizeof(struct squares);
+	}
+	if (has[PART_SELF_STDEV]) {
+		w->self_stdev = at;
+		at += sizeof(struct squares);
+	}
+	if (has[PART_BUSY]) {
+		w->busy = at;
+		at += sizeof(uint128);
+	}
+	if (has[PART_WHOLE]) {
+		w->whole = at;
+		at += sizeof(int128);
+	}
+	if (w->field_count) {
+		w->fields = at;
+		at += w->field_count * (uint32_t)sizeof(struct aggregate_field);
+	}
+	w->size = at;
+	w->rarely = w->times || w->total_stdev || w->self_stdev;
+}
+
+static int add_column(struct columns *c, const char *s, size_t n, struct error *e)
+{
+	struct column *grown, parsed;
+
+	if (parse_one(c, s, n, &parsed, e))
+		return -1;
+	grown = realloc(c->column, (c->count + 1) * sizeof *grown);
+	if (!grown)
+		return error_no_memory(e);
+	c->column = grown;
+	parsed.name = strndup(s, n);
+	if (!parsed.name)
+		return error_no_memory(e);
+	c->column[c->count++] = parsed;
+	lay_out(c);
+	return 0;
+}
+
+static int find_column(const struct columns *c, const char *s, size_t n)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (is_word(c->column[i].name, s, n))
+			return (int)i;
+	}
+	return -1;
+}
+
+int columns_parse(struct columns *c, const char *list, struct error *e)
+{
+	enum { MANY = 1000 }; /* each costs memory in every group */
+
+	for (;;) {
+		size_t n = keys_item_length(list);
+
+		if (find_column(c, list, n) >= 0)
+			return error_set(e, NULL, NO_OFFSET, "column '%.*s' is given twice",
+					 (int)(n < 64 ? n : 64), list);
+		if (c->count == MANY)
+			return error_set(e, NULL, NO_OFFSET, "more than %d columns", MANY);
+		if (add_column(c, list, n, e))
+			return -1;
+		c->printed = c->count;
+		if (!list[n])
+			return 0;
+		list += n + 1;
+	}
+}
+
+int columns_find(struct columns *c, const char *name, struct error *e)
+{
+	int i = find_column(c, name, strlen(name));
+
+	if (i >= 0)
+		return i;
+	if (add_column(c, name, strlen(name), e))
+		return -1;
+	return (int)c->count - 1;
+}
+
+int columns_check_ticks(const struct columns *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->column[i].type->flags & COLUMN_RATE)
+			return error_set(e, NULL, NO_OFFSET, "no rate: the clock counts ticks");
+	}
+	return 0;
+}
+
+int columns_refuse_pairs(const struct columns *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->column[i].type->flags & COLUMN_OF_PAIRS)
+			return error_set(e, NULL, NO_OFFSET, "the column %s goes with --pair",
+					 c->column[i].name);
+	return 0;
+}
+
+int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		enum column_unit unit = column_unit(&c->column[i]);
+
+		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
+		    c->column[i].type->part == PART_WHOLE)
+			return clocks_check(clocks, CLOCKS_HINT, e);
+	}
+	return 0;
+}
+
+void columns_free(struct columns *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free(c->column[i].name);
+	free(c->column);
+	for (uint32_t i = 0; i < c->wanted.field_count; i++)
+		free(c->wanted.field[i].name);
+	free(c->wanted.field);
+	memset(c, 0, sizeof *c);
+}
+
+enum column_unit column_unit(const struct column *c)
+{
+	enum column_unit unit = c->duration ? UNIT_DURATION : c->type->unit;
+
+	return c->weight && unit == UNIT_DURATION ? UNIT_NUMBER : unit;
+}
+
+bool column_of_single_weights(const struct column *c)
+{
+	return c->weight && strcmp(c->type->name, "total") != 0 &&
+	       strcmp(c->type->name, "self") != 0 && strcmp(c->type->name, "count") != 0;
+}
+
+bool column_counts_ticks(const struct column *c, bool ticks)
+{
+	enum column_unit unit = column_unit(c);
+
+	return ticks && (unit == UNIT_TIME || (unit == UNIT_DURATION && !c->ns));
+}
+
+void columns_set_weights(struct columns *c, bool ns)
+{
+	c->weights |= !ns;
+	c->ns |= ns;
+	for (size_t i = 0; i < c->count; i++) {
+		c->column[i].weight = c->weights;
+		c->column[i].ns = c->ns;
+	}
+}
+
+/* --- sort --- */
+
+static int sort_resolve(struct sort_key *key, const char *name, const char *const *keys,
+			size_t key_count, struct columns *c, struct error *e)
+{
+	int column;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		if (!strcmp(c->column[i].name, name)) {
+			key->index = i;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < key_count; i++) {
+		if (!strcmp(keys[i], name)) {
+			key->index = i;
+			key->group_key = true;
+			return 0;
+		}
+	}
+	column = columns_find(c, name, e);
+	if (column < 0) {
+		char reason[sizeof e->what];
+
+		if (!e)
+			return -1;
+		memcpy(reason, e->what, sizeof reason);
+		return error_set(e, NULL, NO_OFFSET, "-s takes columns and keys of -g: %.470s",
+				 reason);
+	}
+	key->index = (size_t)column;
+	return 0;
+}
+
+int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t key_count,
+	       struct columns *c, struct error *e)
+{
+	for (;;) {
+		size_t n = keys_item_length(list);
+		bool sign = *list == '+' || *list == '-';
+		struct sort_key key = {0}, *grown;
+		char *name = strndup(list + sign, n - sign);
+		int r;
+
+		if (!name)
+			return error_no_memory(e);
+		r = sort_resolve(&key, name, keys, key_count, c, e);
+		free(name);
+		if (r)
+			return -1;
+		key.descending = sign ? *list == '-' : !key.group_key;
+		grown = realloc(s->key, (s->count + 1) * sizeof *grown);
+		if (!grown)
+			return error_no_memory(e);
+		s->key = grown;
+		s->key[s->count++] = key;
+		if (!list[n])
+			return 0;
+		list += n + 1;
+	}
+}
+
+void sort_free(struct sort *s)
+{
+	free(s->key);
+	memset(s, 0, sizeof *s);
+}
+
+/* A row with the values of its sort columns, because percentiles are costly to compute. */
+struct row {
+	const struct aggregate *group;
+	const struct column_value *value; /* one for each sort key, unused for group keys */
+	size_t place, first;		  /* with together: its place, and that of its value */
+};
+
+struct context {
+	const struct sort *sort;
+	const struct groups *groups;
+};
+
+static int compare_values(const struct column_value *a, const struct column_value *b, bool reverse)
+{
+	if (!a->present || !b->present)
+		return b->present - a->present;
+	if (a->number != b->number)
+		return (a->number < b->number) != reverse ? -1 : 1;
+	if (a->fraction != b->fraction)
+		return (a->fraction < b->fraction) != reverse ? -1 : 1;
+	return 0;
+}
+
+static int compare_cells(const struct groups *g, const struct key_cell *a, const struct key_cell *b,
+			 bool reverse)
+{
+	int c = groups_compare(g, a, b);
+
+	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
+		return c; /* last in either order */
+	return reverse ? -c : c;
+}
+
+static int compare_rows(const void *pa, const void *pb, void *pc)
+{
+	const struct row *a = pa, *b = pb;
+	const struct context *context = pc;
+	const struct groups *g = context->groups;
+	const struct key_cell *ka = groups_cells(g, a->group), *kb = groups_cells(g, b->group);
+	int c;
+
+	for (size_t i = 0; i < context->sort->count; i++) {
+		const struct sort_key *key = &context->sort->key[i];
+
+		if (key->group_key)
+			c = compare_cells(g, &ka[key->index], &kb[key->index], key->descending);
+		else
+			c = compare_values(&a->value[i], &b->value[i], key->descending);
+		if (c)
+			return c;
+	}
+	return groups_compare_first(g, a->group, b->group, g->keys);
+}
+
+static int compare_together(const void *pa, const void *pb, void *pc)
+{
+	const struct row *a = pa, *b = pb;
+	const struct context *context = pc;
+	const struct groups *g = context->groups;
+	size_t key = context->sort->together - 1;
+	int c = groups_compare(g, &groups_cells(g, a->group)[key], &groups_cells(g, b->group)[key]);
+
+	return c ? c : a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int compare_first(const void *pa, const void *pb)
+{
+	const struct row *a = pa, *b = pb;
+
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Put sorted rows with one value of the key together, each value at the place of its first row. */
+static void put_together(struct row *rows, size_t n, struct context *context)
+{
+	size_t key = context->sort->together - 1;
+	const struct groups *g = context->groups;
+
+	for (size_t i = 0; i < n; i++)
+		rows[i].place = i;
+	qsort_r(rows, n, sizeof *rows, compare_together, context);
+	for (size_t i = 0; i < n; i++) {
+		bool same = i && !groups_compare(g, &groups_cells(g, rows[i - 1].group)[key],
+						 &groups_cells(g, rows[i].group)[key]);
+
+		rows[i].first = same ? rows[i - 1].first : rows[i].place;
+	}
+	qsort(rows, n, sizeof *rows, compare_first);
+}
+
+const struct aggregate **sort_groups(const struct sort *s, const struct groups *g,
+				     const struct columns *c, const struct columns_run *run,
+				     struct error *e)
+{
+	struct context context = {s, g};
+	const struct aggregate **sorted = calloc(g->count + 1, sizeof *sorted);
+	struct row *rows = calloc(g->count + 1, sizeof *rows);
+	struct column_value *values = calloc(g->count * s->count + 1, sizeof *values);
+
+	if (!sorted || !rows || !values) {
+		free(sorted);
+		free(rows);
+		free(values);
+		error_no_memory(e);
+		return NULL;
+	}
+	for (size_t i = 0; i < g->count; i++) {
+		rows[i].group = groups_at(g, i);
+		rows[i].value = &values[i * s->count];
+		for (size_t k = 0; k < s->count; k++) {
+			if (!s->key[k].group_key)
+				values[i * s->count + k] = column_value(
+					c, &c->column[s->key[k].index], rows[i].group, run);
+		}
+	}
+	qsort_r(rows, g->count, sizeof *rows, compare_rows, &context);
+	if (s->together)
+		put_together(rows, g->count, &context);
+	for (size_t i = 0; i < g->count; i++)
+		sorted[i] = rows[i].group;
+	free(rows);
+	free(values);
+	return sorted;
+}
+
+/* --- cells --- */
+
+/* Write tab, newline, carriage return and backslash as \t \n \r \\, so that a row is a line and
+ * a cell has no tab. */
+static void put_tsv(struct text *out, const char *p, size_t n)
+{
+	for (; n; p++, n--) {
+		switch (*p) {
+		case '\t': text_puts(out, "\\t"); break;
+		case '\n': text_puts(out, "\\n"); break;
+		case '\r': text_puts(out, "\\r"); break;
+		case '\\': text_puts(out, "\\\\"); break;
+		default: text_char(out, *p);
+		}
+	}
+}
+
+/* RFC 4180; an empty text is quoted too, to distinguish it from a missing text. */
+static void put_csv(struct text *out, const char *p, size_t n)
+{
+	bool quote = !n;
+
+	for (size_t i = 0; i < n; i++)
+		quote |= p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
+	if (!quote) {
+		text_put(out, p, n);
+		return;
+	}
+	text_char(out, '"');
+	for (; n; p++, n--) {
+		if (*p == '"')
+			text_char(out, '"');
+		text_char(out, *p);
+	}
+	text_char(out, '"');
+}
+
+static bool is_json(const struct cells *c)
+{
+	return c->format == TABLE_JSON || c->format == TABLE_NDJSON;
+}
+
+static void put_text(const struct cells *c, const char *p, size_t n)
+{
+	if (is_json(c))
+		json_string(c->out, p, n);
+	else if (c->format == TABLE_CSV)
+		put_csv(c->out, p, n);
+	else
+		put_tsv(c->out, p, n);
+}
+
+/* Start in the middle of a table: like cells_begin, without a header line. */
+static void cells_resume(struct cells *c, struct text *out, enum table_format format,
+			 const char *const *names, size_t count)
+{
+	*c = (struct cells){.out = out, .format = format, .names = names, .count = count};
+}
+
+void cells_begin(struct cells *c, struct text *out, enum table_format format,
+		 const char *const *names, size_t count)
+{
+	cells_resume(c, out, format, names, count);
+	if (format == TABLE_JSON)
+		text_char(out, '[');
+	for (size_t i = 0; !is_json(c) && i < count; i++) {
+		if (i)
+			text_char(out, format == TABLE_CSV ? ',' : '\t');
+		put_text(c, names[i], strlen(names[i]));
+	}
+	if (!is_json(c))
+		text_char(out, '\n');
+}
+
+void cells_end(struct cells *c)
+{
+	if (c->format == TABLE_JSON)
+		text_puts(c->out, c->rows ? "\n]\n" : "]\n");
+}
+
+/* Write the separator before a cell. */
+static void put_separator(struct cells *c)
+{
+	if (!is_json(c)) {
+		if (c->at)
+			text_char(c->out, c->format == TABLE_CSV ? ',' : '\t');
+		return;
+	}
+	if (c->at)
+		text_puts(c->out, ", ");
+	else if (c->format == TABLE_JSON)
+		text_puts(c->out, c->rows ? ",\n  {" : "\n  {");
+	else
+		text_char(c->out, '{');
+	json_string(c->out, c->names[c->at], strlen(c->names[c->at]));
+	text_puts(c->out, ": ");
+}
+
+static void after(struct cells *c)
+{
+	if (++c->at < c->count)
+		return;
+	c->at = 0;
+	c->rows = true;
+	if (is_json(c))
+		text_char(c->out, '}');
+	if (c->format != TABLE_JSON)
+		text_char(c->out, '\n');
+}
+
+void cells_text(struct cells *c, const char *p, size_t n)
+{
+	put_separator(c);
+	put_text(c, p, n);
+	after(c);
+}
+
+void cells_number(struct cells *c, const char *digits, size_t n)
+{
+	put_separator(c);
+	text_put(c->out, digits, n);
+	after(c);
+}
+
+void cells_u64(struct cells *c, uint64_t number)
+{
+	put_separator(c);
+	text_u64(c->out, number);
+	after(c);
+}
+
+void cells_integer(struct cells *c, bool known, int128 number)
+{
+	char digits[I128_SIZE];
+
+	if (known)
+		cells_number(c, digits, i128_decimal(digits, number));
+	else
+		cells_none(c);
+}
+
+void cells_none(struct cells *c)
+{
+	put_separator(c);
+	if (is_json(c))
+		text_puts(c->out, "null");
+	after(c);
+}
+
+void cells_key(struct cells *c, const struct groups *g, const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (groups_cell_text(g, cell, &p, &n))
+		cells_text(c, p, n);
+	else if (cell->kind == KEY_MISSING)
+		cells_none(c);
+	else if (cell->kind == KEY_ADDRESS)
+		cells_text(c, value, format_key(value, cell));
+	else
+		cells_number(c, value, format_key(value, cell));
+}
+
+void cells_value(struct cells *c, const struct column *column, struct column_value v)
+{
+	char value[VALUE_SIZE];
+
+	if (v.present)
+		cells_number(c, value, format_number(value, column_unit(column), v));
+	else
+		cells_none(c);
+}
+
+/* --- plot --- */
+
+bool plot_utf8(const struct output *o)
+{
+	locale_t l;
+	bool utf8;
+
+	if (!output_is_terminal(o))
+		return false;
+	l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	if (!l)
+		return false;
+	utf8 = !strcmp(nl_langinfo_l(CODESET, l), "UTF-8");
+	freelocale(l);
+	return utf8;
+}
+
+/* Returns value / max of n, rounded down, but at least 1 if value is not 0. */
+static uint64_t plot_share(uint64_t value, uint64_t max, uint64_t n)
+{
+	uint64_t part = max ? (uint64_t)((uint128)value * n / max) : 0;
+
+	return part ? part : value != 0;
+}
+
+size_t plot_bar(struct text *out, uint64_t value, uint64_t max, size_t width, bool utf8)
+{
+	static const char *const part[8] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	uint64_t eighths =
+		utf8 ? plot_share(value, max, width * 8) : plot_share(value, max, width) * 8;
+	size_t full = (size_t)(eighths / 8), used = full + (eighths % 8 != 0);
+
+	for (size_t i = 0; i < full; i++)
+		text_puts(out, utf8 ? "█" : "#");
+	text_puts(out, part[eighths % 8]);
+	return used;
+}
+
+void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8)
+{
+	static const char *const levels[9] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char ascii[9] = {' ', '.', '-', ':', '=', '+', '*', '#', '@'};
+	uint64_t level = plot_share(value, max, 8);
+
+	if (utf8)
+		text_puts(out, levels[level]);
+	else
+		text_char(out, ascii[level]);
+}
+
+/* --- numbers, times and texts, for human-readable and machine formats --- */
+
+#define ELLIPSIS       "..."
+#define ELLIPSIS_WIDTH 3
+
+size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
+{
+	char digits[I128_SIZE];
+	size_t n, sign = number < 0, whole;
+
+	if (unit != UNIT_THOUSANDTHS && unit != UNIT_PERCENT)
+		return i128_decimal(out, number);
+
+	/* "-5" is -0.005: at least four digits, the point before the last three. */
+	n = u128_decimal(digits, magnitude(number));
+	whole = n > 3 ? n - 3 : 1;
+	if (sign)
+		out[0] = '-';
+	if (n > 3)
+		memcpy(out + sign, digits, whole);
+	else
+		out[sign] = '0';
+	memcpy(out + sign + whole, ".000", 5);
+	n = n > 3 ? 3 : n;
+	memcpy(out + sign + whole + 4 - n, digits + strlen(digits) - n, n);
+	return sign + whole + 4;
+}
+
+size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v)
+{
+	double real = number_real(v.number, v.fraction);
+	size_t n;
+
+	if (v.fraction == 0)
+		return format_value(out, unit, v.number);
+	if (unit == UNIT_THOUSANDTHS)
+		return (size_t)snprintf(out, VALUE_SIZE, "%.15g", real / 1000);
+	n = shortest_double(out, real);
+	out[n] = '\0';
+	return n;
+}
+
+size_t format_key(char out[static VALUE_SIZE], const struct key_cell *cell)
+{
+	if (cell->kind == KEY_SIGNED)
+		return i128_decimal(out, (int64_t)cell->value);
+	if (cell->kind == KEY_ADDRESS)
+		return (size_t)snprintf(out, VALUE_SIZE, "0x%" PRIx64, cell->value);
+	if (cell->kind == KEY_REAL) {
+		size_t n = shortest_double(out, key_real_value(cell));
+
+		out[n] = '\0';
+		return n;
+	}
+	return u128_decimal(out, cell->value);
+}
+
+size_t format_key_aligned(char out[static VALUE_SIZE], const struct keys *by, size_t key,
+			  const struct key_cell *cell, bool ticks)
+{
+	const struct key *k = by && key < by->count ? &by->key[key] : NULL;
+	bool time = k && k->kind == BY_TIME && !k->other &&
+		    (k->transform == KEY_AS_IT_IS || k->transform == KEY_BUCKET);
+
+	return time && !ticks && cell->kind == KEY_UNSIGNED ? format_time(out, cell->value)
+							    : format_key(out, cell);
+}
+
+size_t format_duration(char out[static VALUE_SIZE], int128 duration, bool ticks)
+{
+	static const struct {
+		uint64_t below, thousandth;
+		const char *unit;
+	} scales[] = {
+		{1000000, 1, " us"},
+		{1000000000, 1000, " ms"},
+		{0, 1000000, " s"},
+	};
+	size_t i = 0, n;
+
+	if (ticks)
+		return i128_decimal(out, duration);
+	while (scales[i].below && magnitude(duration) >= scales[i].below)
+		i++;
+	n = format_value(out, UNIT_THOUSANDTHS, duration / scales[i].thousandth);
+	strcpy(out + n, scales[i].unit);
+	return n + strlen(scales[i].unit);
+}
+
+size_t format_time(char out[static VALUE_SIZE], uint64_t ns)
+{
+	uint64_t rest = ns % 1000000000;
+	size_t n = u128_decimal(out, ns / 1000000000);
+
+	out[n] = '.';
+	for (size_t i = 9; i > 0; i--, rest /= 10)
+		out[n + i] = (char)('0' + rest % 10);
+	out[n + 10] = '\0';
+	return n + 10;
+}
+
+size_t format_column(char out[static VALUE_SIZE], const struct column *column,
+		     struct column_value v, bool ticks)
+{
+	enum column_unit unit = column_unit(column);
+	size_t n;
+
+	out[0] = '\0';
+	if (!v.present)
+		return 0;
+	ticks = column_counts_ticks(column, ticks);
+	if (unit == UNIT_DURATION)
+		return format_duration(out, v.number, ticks);
+	if (!ticks && unit == UNIT_TIME)
+		return format_time(out, (uint64_t)v.number);
+	n = format_number(out, unit, v);
+	if (unit != UNIT_PERCENT)
+		return n;
+	strcpy(out + n, " %");
+	return n + 2;
+}
+
+/* Read the character at p: its length in bytes, and whether it is printable. */
+static size_t character(const char *p, size_t n, bool *printable)
+{
+	size_t length = utf8_length(p, n);
+	unsigned char c = (unsigned char)*p;
+
+	*printable = length && c >= 0x20 && c != 0x7f &&
+		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
+	return length ? length : 1;
+}
+
+size_t format_characters(const char *p, size_t n)
+{
+	size_t count = 0;
+	bool printable;
+
+	while (n) {
+		size_t length = character(p, n, &printable);
+
+		p += length;
+		n -= length;
+		count++;
+	}
+	return count;
+}
+
+size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
+{
+	size_t count = format_characters(p, n), head = count, tail = count;
+
+	if (count > width) {
+		head = (width - ELLIPSIS_WIDTH + 1) / 2;
+		tail = count - (width - ELLIPSIS_WIDTH - head);
+	}
+	for (size_t i = 0; n; i++) {
+		bool printable;
+		size_t length = character(p, n, &printable);
+
+		if (i == head && count > width)
+			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
+		if (i < head || i >= tail) {
+			if (printable)
+				text_put(out, p, length);
+			else
+				text_char(out, '?');
+		}
+		p += length;
+		n -= length;
+	}
+	return count < width ? count : width;
+}
+
+/* --- tsv, csv, json and ndjson --- */
+
+static int format_cells(const struct table_rows *rows, struct text *out, struct error *e)
+{
+	const struct table *t = rows->table;
+	const struct columns *c = t->columns;
+	size_t keys = t->groups->keys;
+	const struct interval *interval = t->interval;
+	const char **names = calloc(keys + c->printed + 2, sizeof(*names));
+	struct cells cells;
+	size_t n = 0;
+
+	if (!names)
+		return error_no_memory(e);
+	if (interval)
+		names[n++] = "time";
+	for (size_t i = 0; i < keys; i++)
+		names[n++] = t->keys[i];
+	for (size_t i = 0; i < c->printed; i++)
+		names[n++] = c->column[i].name;
+	if (interval && !interval->first)
+		cells_resume(&cells, out, rows->format, names, n);
+	else
+		cells_begin(&cells, out, rows->format, names, n);
+	for (size_t r = 0; r < rows->count && !text_failed(out); r++) {
+		const struct aggregate *a = rows->row[r];
+		const struct key_cell *key = groups_cells(t->groups, a);
+
+		if (interval)
+			cells_u64(&cells, interval->time);
+		for (size_t i = 0; i < keys; i++)
+			cells_key(&cells, t->groups, &key[i]);
+		for (size_t i = 0; i < c->printed; i++)
+			cells_value(&cells, &c->column[i],
+				    column_value(c, &c->column[i], a, &t->run));
+	}
+	cells_end(&cells);
+	free(names);
+	return 0;
+}
+
+/*
+ * The aligned table.
+ *
+ * Numbers are aligned right. The group keys come after the numbers, integers before texts, so that
+ * the longest text is at the end of the line. Unprintable characters are shown as '?', because a
+ * name from a trace must neither break the table nor control a terminal.
+ */
+
+#define GAP	  "  "
+#define GAP_WIDTH 2
+#define NARROWEST 16 /* shortest length in characters to which a text is elided */
+
+struct layout {
+	const struct table *table;
+	size_t *shown;	/* the columns in printing order */
+	size_t columns; /* number of those */
+	size_t *column; /* widths of all columns */
+	size_t *key;	/* widths of the group keys */
+	size_t *order;	/* the group keys in printing order: integers, then texts */
+	bool *text;	/* the group key is a text in some row */
+};
+
+static const char *unit_of(const struct table *t, const struct column *column)
+{
+	return column_counts_ticks(column, t->ticks) ? " [ticks]" : "";
+}
+
+static void widen(size_t *width, size_t n)
+{
+	if (*width < n)
+		*width = n;
+}
+
+static size_t key_width(const struct table *t, size_t key, const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (cell->kind == KEY_MISSING)
+		return 0;
+	return groups_cell_text(t->groups, cell, &p, &n)
+		       ? format_characters(p, n)
+		       : format_key_aligned(value, t->by, key, cell, t->ticks);
+}
+
+/* Test whether a column is shown: it was asked for, or some row has a value that is not in
+ * ticks. */
+static bool is_shown(const struct table_rows *rows, const struct column_value *values,
+		     size_t column)
+{
+	const struct table *t = rows->table;
+
+	if (column >= t->optional || !rows->count)
+		return true;
+	if (column_counts_ticks(&t->columns->column[column], t->ticks))
+		return false;
+	if (column_of_single_weights(&t->columns->column[column]))
+		return false;
+	for (size_t r = 0; r < rows->count; r++)
+		if (values[r * t->columns->printed + column].present)
+			return true;
+	return false;
+}
+
+static void measure_widths(struct layout *l, const struct table_rows *rows,
+			   const struct column_value *values)
+{
+	const struct table *t = l->table;
+	const struct columns *c = t->columns;
+	size_t keys = t->groups->keys, n = 0;
+
+	for (size_t i = 0; i < c->printed; i++)
+		if (is_shown(rows, values, i))
+			l->shown[l->columns++] = i;
+	for (size_t i = 0; i < c->printed; i++)
+		l->column[i] = format_characters(c->column[i].name, strlen(c->column[i].name)) +
+			       strlen(unit_of(t, &c->column[i]));
+	for (size_t i = 0; i < keys; i++)
+		l->key[i] = format_characters(t->keys[i], strlen(t->keys[i]));
+	for (size_t r = 0; r < rows->count; r++) {
+		const struct key_cell *cells = groups_cells(t->groups, rows->row[r]);
+		char value[VALUE_SIZE];
+
+		for (size_t i = 0; i < c->printed; i++)
+			widen(&l->column[i], format_column(value, &c->column[i],
+							   values[r * c->printed + i], t->ticks));
+		for (size_t i = 0; i < keys; i++) {
+			widen(&l->key[i], key_width(t, i, &cells[i]));
+			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
+		}
+	}
+	for (int texts = 0; texts < 2; texts++) {
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] == texts)
+				l->order[n++] = i;
+		}
+	}
+}
+
+/* Elide the texts until the line fits, the longest first, none below NARROWEST. */
+static void fit_texts(struct layout *l, size_t width)
+{
+	const struct table *t = l->table;
+	size_t used = 0, keys = t->groups->keys;
+
+	for (size_t i = 0; i < l->columns; i++)
+		used += l->column[l->shown[i]] + GAP_WIDTH;
+	for (size_t i = 0; i < keys; i++)
+		used += l->key[i] + GAP_WIDTH;
+	used -= used ? GAP_WIDTH : 0;
+
+	while (used > width) {
+		size_t longest = keys, second = NARROWEST, cut;
+
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] && (longest == keys || l->key[i] > l->key[longest]))
+				longest = i;
+		}
+		if (longest == keys || l->key[longest] <= NARROWEST)
+			return;
+		for (size_t i = 0; i < keys; i++) {
+			if (l->text[i] && i != longest && l->key[i] > second)
+				second = l->key[i];
+		}
+		/* down to the second longest; if they are equal, by one */
+		cut = l->key[longest] - second;
+		cut = cut ? cut : 1;
+		cut = cut < used - width ? cut : used - width;
+		l->key[longest] -= cut;
+		used -= cut;
+	}
+}
+
+void format_interval(char value[static VALUE_SIZE], const struct interval *i, bool ticks)
+{
+	time_t seconds = (time_t)(i->time / 1000000000);
+	struct tm tm;
+
+	if (i->wall && localtime_r(&seconds, &tm))
+		strftime(value, VALUE_SIZE, "%F %T", &tm);
+	else if (ticks)
+		u128_decimal(value, i->time);
+	else
+		format_time(value, i->time);
+}
+
+/* Write the time of an interval above its table. */
+static void put_interval(const struct interval *i, bool ticks, struct text *out)
+{
+	char value[VALUE_SIZE];
+
+	if (!i->first)
+		text_char(out, '\n');
+	format_interval(value, i, ticks);
+	text_puts(out, value);
+	text_puts(out, ":\n");
+}
+
+static void put_header(const struct layout *l, struct text *out)
+{
+	const struct table *t = l->table;
+	size_t keys = t->groups->keys;
+
+	for (size_t i = 0; i < l->columns; i++) {
+		const struct column *column = &t->columns->column[l->shown[i]];
+		const char *unit = unit_of(t, column);
+		size_t n = strlen(column->name);
+
+		text_pad(out, ' ',
+			 (i ? GAP_WIDTH : 0) + l->column[l->shown[i]] -
+				 format_characters(column->name, n) - strlen(unit));
+		format_elided(out, column->name, n, SIZE_MAX);
+		text_puts(out, unit);
+	}
+	for (size_t k = 0; k < keys; k++) {
+		size_t i = l->order[k], n = strlen(t->keys[i]);
+		size_t shown = format_characters(t->keys[i], n), pad;
+
+		shown = shown < l->key[i] ? shown : l->key[i];
+		pad = l->key[i] - shown;
+		if (l->columns + k)
+			text_puts(out, GAP);
+		if (!l->text[i])
+			text_pad(out, ' ', pad);
+		format_elided(out, t->keys[i], n, l->key[i]);
+		if (l->text[i] && k + 1 < keys)
+			text_pad(out, ' ', pad);
+	}
+	text_char(out, '\n');
+}
+
+static void put_row(const struct layout *l, const struct aggregate *a,
+		    const struct column_value *values, struct text *out)
+{
+	const struct table *t = l->table;
+	const struct groups *g = t->groups;
+	const struct key_cell *cells = groups_cells(g, a);
+
+	for (size_t k = 0; k < l->columns; k++) {
+		size_t i = l->shown[k], n;
+		char value[VALUE_SIZE];
+
+		n = format_column(value, &t->columns->column[i], values[i], t->ticks);
+		text_pad(out, ' ', (k ? GAP_WIDTH : 0) + l->column[i] - n);
+		text_put(out, value, n);
+	}
+	for (size_t k = 0; k < g->keys; k++) {
+		size_t i = l->order[k], shown = 0, n;
+		char value[VALUE_SIZE];
+		const char *p;
+
+		if (l->columns + k)
+			text_puts(out, GAP);
+		if (groups_cell_text(g, &cells[i], &p, &n)) {
+			shown = format_elided(out, p, n, l->key[i]);
+		} else if (cells[i].kind != KEY_MISSING) {
+			shown = format_key_aligned(value, t->by, i, &cells[i], t->ticks);
+			if (!l->text[i])
+				text_pad(out, ' ', l->key[i] > shown ? l->key[i] - shown : 0);
+			text_put(out, value, shown);
+			shown = l->text[i] ? shown : l->key[i];
+		}
+		if (k + 1 < g->keys && shown < l->key[i])
+			text_pad(out, ' ', l->key[i] - shown);
+	}
+	text_char(out, '\n');
+}
+
+static int format_aligned(const struct table_rows *rows, struct text *out, struct error *e)
+{
+	const struct table *t = rows->table;
+	const struct columns *c = t->columns;
+	size_t keys = t->groups->keys;
+	struct layout l = {
+		.table = t,
+		.shown = calloc(c->printed + 1, sizeof *l.shown),
+		.column = calloc(c->printed + 1, sizeof *l.column),
+		.key = calloc(keys + 1, sizeof *l.key),
+		.order = calloc(keys + 1, sizeof *l.order),
+		.text = calloc(keys + 1, sizeof *l.text),
+	};
+	struct column_value *values = calloc(rows->count * c->printed + 1, sizeof *values);
+	const char *bounds = t->bounds ? table_bounds(c) : NULL;
+	int r = 0;
+
+	if (!l.shown || !l.column || !l.key || !l.order || !l.text || !values) {
+		r = error_no_memory(e);
+		goto out;
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		for (size_t k = 0; k < c->printed; k++)
+			values[i * c->printed + k] =
+				column_value(c, &c->column[k], rows->row[i], &t->run);
+	}
+	measure_widths(&l, rows, values);
+	if (t->width)
+		fit_texts(&l, t->width);
+	if (t->interval)
+		put_interval(t->interval, t->ticks, out);
+	put_header(&l, out);
+	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
+		put_row(&l, rows->row[i], &values[i * c->printed], out);
+	table_put_more(out, rows->left_out);
+	if (bounds)
+		text_printf(out, "\n%s\n", bounds);
+out:
+	free(values);
+	free(l.shown);
+	free(l.column);
+	free(l.key);
+	free(l.order);
+	free(l.text);
+	return r;
+}
+
+/* --- table --- */
+
+static const struct format formats[] = {
+	[TABLE_ALIGNED] = {"table", format_aligned},
+	[TABLE_TSV] = {"tsv", format_cells},
+	[TABLE_CSV] = {"csv", format_cells},
+	[TABLE_JSON] = {"json", format_cells},
+	[TABLE_NDJSON] = {"ndjson", format_cells},
+	[TABLE_PROM] = {"prom", format_prom},
+	[TABLE_SVG] = {"svg", NULL},
+};
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+int table_format_parse(const char *name, enum table_format *format, struct error *e)
+{
+	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		if (!strcmp(formats[i].name, name)) {
+			*format = (enum table_format)i;
+			return 0;
+		}
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom svg",
+			 name);
+}
+
+const char *table_format_name(enum table_format format)
+{
+	return formats[format].name;
+}
+
+int table_write_rows(const struct table_rows *rows, struct text *out, struct error *e)
+{
+	return formats[rows->format].write(rows, out, e);
+}
+
+void rows_limit(struct table_rows *rows)
+{
+	const struct table *t = rows->table;
+
+	if (!t->limit || rows->count <= t->limit)
+		return;
+	rows->left_out = t->more ? rows->count - t->limit : 0;
+	rows->count = t->limit;
+}
+
+void table_put_more(struct text *out, size_t rows)
+{
+	if (rows)
+		text_printf(out, "... %zu more (-n 0)\n", rows);
+}
+
+int table_write(const struct table *t, enum table_format format, struct text *out, struct error *e)
+{
+	const struct aggregate **row = sort_groups(t->sort, t->groups, t->columns, &t->run, e);
+	struct table_rows rows = {
+		.format = format, .table = t, .row = row, .count = t->groups->count};
+	int r;
+
+	if (!row)
+		return -1;
+	rows_limit(&rows);
+	r = table_write_rows(&rows, out, e);
+	free(row);
+	return r;
+}
+
+const char *table_bounds(const struct columns *c)
+{
+	bool quantile = false, uniq = false;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		quantile |= (c->column[i].type->flags & COLUMN_PERCENTILE) != 0;
+		uniq |= (c->column[i].type->flags & COLUMN_UNIQ) != 0;
+	}
+#define QUANTILE "percentiles: of the exact rank, value within 0.391 %, exact below 256"
+#define UNIQ	 "uniq: exact to 4096, then an estimate with standard error 0.81 %"
+	if (quantile && uniq)
+		return QUANTILE "; " UNIQ;
+	return quantile ? QUANTILE : uniq ? UNIQ : NULL;
+}
+
+unsigned table_terminal_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	char *end;
+
+	if (!isatty(fd))
+		return 0;
+	if (columns && *columns) {
+		unsigned long n = strtoul(columns, &end, 10);
+
+		if (!*end && n > 0 && n < 1000000)
+			return (unsigned)n;
+	}
+	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}

@@ -1,0 +1,338 @@
+#include "cmd/trstat/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/table.h"
+#include "common/value/units.h"
+
+enum { VALUE = 12, LEAST = 10, NAME = 30, AXIS = 10 };
+
+struct timeline {
+	const struct table *table;
+	const struct aggregate **group; /* ordered by the other keys, then by time */
+	size_t keys;			/* number of keys other than the time */
+	uint64_t first, last;		/* the first and the last bucket */
+	uint64_t step;			/* time from one bar to the next */
+	size_t bars;
+	uint64_t *height; /* of the bars of one line */
+	struct text *out;
+	bool utf8;
+	/* over the whole time, by the other keys and a cell with the index of their first group */
+	struct groups sums;
+	size_t *end; /* by group of sums: index after its last group */
+};
+
+/* Returns the bucket of a group; false if it has none. */
+static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
+{
+	const struct key_cell *c = &groups_cells(tl->table->groups, a)[tl->keys];
+
+	*time = c->value;
+	return c->kind == KEY_UNSIGNED;
+}
+
+/* Returns the run of the sums, which are not of buckets. */
+static struct columns_run whole_run(const struct table *t)
+{
+	return (struct columns_run){.first = t->run.first, .last = t->run.last};
+}
+
+static int add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
+{
+	const struct groups *g = tl->table->groups;
+	struct aggregate *sum;
+
+	for (size_t i = 0; i < tl->keys; i++)
+		if (groups_copy_cell(&tl->sums, g, &groups_cells(g, tl->group[begin])[i],
+				     &cells[i]))
+			return -1;
+	cells[tl->keys] = key_unsigned(begin);
+	tl->end[begin] = end;
+	sum = groups_find(&tl->sums, cells);
+	if (!sum)
+		return -1;
+	for (size_t i = begin; i < end; i++)
+		if (aggregate_merge(sum, tl->group[i], tl->sums.wanted))
+			return -1;
+	return 0;
+}
+
+static int add_sums(struct timeline *tl)
+{
+	const struct groups *g = tl->table->groups;
+	struct key_cell *cells = calloc(tl->keys + 1, sizeof(*cells));
+	int bad = cells ? 0 : -1;
+
+	tl->end = calloc(g->count + 1, sizeof(*tl->end));
+	if (!tl->end)
+		bad = -1;
+	for (size_t i = 0, end; !bad && i < g->count; i = end) {
+		for (end = i + 1; end < g->count &&
+				  !groups_compare_first(g, tl->group[i], tl->group[end], tl->keys);)
+			end++;
+		bad = add_sum(tl, cells, i, end);
+	}
+	free(cells);
+	/* the sums have the stacks of the groups, which are compared and shown */
+	return bad || !g->texts.stacks ? bad : groups_stacks(&tl->sums, g->texts.stacks);
+}
+
+/* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. */
+static void lay_out(struct timeline *tl, uint64_t width, size_t names)
+{
+	const struct table *t = tl->table;
+	size_t room = t->width ? t->width : PLOT_WIDTH, used = VALUE + 6 + names;
+	uint64_t buckets, together;
+
+	tl->first = UINT64_MAX;
+	tl->last = 0;
+	for (size_t i = 0; i < t->groups->count; i++) {
+		uint64_t time;
+
+		if (!bucket_of(tl, tl->group[i], &time))
+			continue;
+		tl->first = time < tl->first ? time : tl->first;
+		tl->last = time > tl->last ? time : tl->last;
+	}
+	room = room > used + LEAST ? room - used : LEAST;
+	buckets = tl->first <= tl->last ? (tl->last - tl->first) / width : 0;
+	together = round_step(buckets / room + 1);
+	tl->step = width * together;
+	tl->bars = (size_t)(buckets / together) + 1;
+}
+
+/* Compute the heights of bars: the column over all groups in the time of each. Returns -1 when
+ * out of memory. */
+static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *highest)
+{
+	const struct table *t = tl->table;
+	const struct columns_wanted *w = t->groups->wanted;
+
+	struct columns_run run = {t->run.first, t->run.last, .bucket = tl->step};
+
+	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
+	*highest = 0;
+	while (i < end) {
+		struct aggregate *sum = aligned_alloc(16, w->size);
+		struct column_value v;
+		uint64_t time, next;
+		size_t bar;
+		int bad = 0;
+
+		if (!sum)
+			return -1;
+		memset(sum, 0, w->size);
+		aggregate_init(sum, w);
+		bucket_of(tl, tl->group[i], &time);
+		bar = (size_t)((time - tl->first) / tl->step);
+		for (; i < end && !bad; i++) {
+			bucket_of(tl, tl->group[i], &next);
+			if ((next - tl->first) / tl->step != bar)
+				break;
+			bad = aggregate_merge(sum, tl->group[i], w);
+		}
+		run.bucket_begin = tl->first + bar * tl->step;
+		v = column_value(t->columns, &t->columns->column[0], sum, &run);
+		aggregate_free(sum, w);
+		free(sum);
+		if (bad)
+			return -1;
+		if (v.present && v.number > 0 && bar < tl->bars)
+			tl->height[bar] = v.number > UINT64_MAX ? UINT64_MAX : (uint64_t)v.number;
+		*highest = tl->height[bar] > *highest ? tl->height[bar] : *highest;
+	}
+	return 0;
+}
+
+/* Write the cell of a key, unless out is NULL. Returns its width. */
+static size_t put_cell(const struct timeline *tl, struct text *out, size_t key,
+		       const struct key_cell *cell)
+{
+	char value[VALUE_SIZE];
+	const char *p;
+	size_t n;
+
+	if (groups_cell_text(&tl->sums, cell, &p, &n))
+		return out ? format_elided(out, p, n, tl->table->width ? NAME : SIZE_MAX)
+			   : format_characters(p, n);
+	n = cell->kind == KEY_MISSING
+		    ? (size_t)snprintf(value, sizeof(value), "-")
+		    : format_key_aligned(value, tl->table->by, key, cell, tl->table->ticks);
+	if (out)
+		text_put(out, value, n);
+	return n;
+}
+
+/* Returns the width of the keys, which is bounded where a terminal limits the line. */
+static size_t names_width(const struct timeline *tl)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; i < tl->sums.count; i++) {
+		const struct key_cell *cells = groups_cells(&tl->sums, groups_at(&tl->sums, i));
+		size_t n = 0;
+
+		for (size_t k = 0; k < tl->keys; k++)
+			n += put_cell(tl, NULL, k, &cells[k]) + 2;
+		widest = n > widest ? n : widest;
+	}
+	return widest < NAME ? widest : NAME;
+}
+
+/* Write the axis, above the bars: a mark at each AXIS-th bar, with the time since the first one. */
+static void put_axis(const struct timeline *tl)
+{
+	char label[VALUE_SIZE];
+	size_t bar = 0;
+
+	text_puts(tl->out, "  ");
+	while (bar < tl->bars) {
+		size_t n = bar ? format_duration(label, (int128)bar * tl->step, tl->table->ticks)
+			       : (size_t)snprintf(label, sizeof label, "0");
+
+		if (bar + n + 2 > tl->bars)
+			break;
+		text_char(tl->out, '|');
+		text_put(tl->out, label, n);
+		bar += n + 1;
+		do
+			text_char(tl->out, ' ');
+		while (++bar < tl->bars && bar % AXIS);
+	}
+	text_pad(tl->out, ' ', tl->bars - bar);
+}
+
+static void put_head(const struct timeline *tl)
+{
+	const struct table *t = tl->table;
+	const struct column *c = &t->columns->column[0];
+	char from[VALUE_SIZE], to[VALUE_SIZE], step[VALUE_SIZE];
+	size_t n = strlen(c->name);
+
+	if (t->ticks) {
+		u128_decimal(from, tl->first);
+		u128_decimal(to, (uint128)tl->first + (uint128)tl->bars * tl->step);
+	} else {
+		format_time(from, tl->first);
+		format_time(to, tl->first + tl->bars * tl->step);
+	}
+	format_duration(step, tl->step, t->ticks);
+	text_printf(tl->out, "from %s to %s, %s a bar\n", from, to, step);
+	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
+	text_puts(tl->out, c->name);
+	put_axis(tl);
+	for (size_t i = 0; i < tl->keys; i++)
+		text_printf(tl->out, "  %s", t->keys[i]);
+	text_char(tl->out, '\n');
+}
+
+static int put_line(struct timeline *tl, const struct aggregate *sum)
+{
+	const struct table *t = tl->table;
+	const struct column *c = &t->columns->column[0];
+	const struct columns_run whole = whole_run(t);
+	struct column_value v = column_value(t->columns, c, sum, &whole);
+	char value[VALUE_SIZE];
+	size_t n = format_column(value, c, v, t->ticks);
+	uint64_t highest, begin = groups_cells(&tl->sums, sum)[tl->keys].value;
+
+	if (bar_heights(tl, begin, tl->end[begin], &highest))
+		return -1;
+	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
+	text_put(tl->out, value, n);
+	text_puts(tl->out, "  ");
+	for (size_t i = 0; i < tl->bars; i++)
+		plot_level(tl->out, tl->height[i], highest, tl->utf8);
+	for (size_t k = 0; k < tl->keys; k++) {
+		text_puts(tl->out, "  ");
+		put_cell(tl, tl->out, k, &groups_cells(&tl->sums, sum)[k]);
+	}
+	text_char(tl->out, '\n');
+	return 0;
+}
+
+static int for_people(struct timeline *tl, uint64_t width, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct columns_run whole = whole_run(t);
+	const struct aggregate **sums;
+	size_t n;
+	int bad = 0;
+
+	if (!t->groups->count)
+		return 0;
+	if (add_sums(tl))
+		return error_no_memory(e);
+	lay_out(tl, width, names_width(tl));
+	tl->height = calloc(tl->bars, sizeof(*tl->height));
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
+	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
+	if (!sums || !tl->height) {
+		free(sums);
+		return error_no_memory(e);
+	}
+	put_head(tl);
+	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
+		bad = put_line(tl, sums[i]);
+	free(sums);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/* Keep in tl->group only the rows of the first limit groups, as the picture does. Returns -1
+ * when out of memory. */
+static int limit_groups(struct timeline *tl, size_t *count, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct columns_run whole = whole_run(t);
+	const struct aggregate **sums;
+	size_t kept = 0;
+
+	if (!t->limit)
+		return 0;
+	if (add_sums(tl))
+		return error_no_memory(e);
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
+	if (!sums)
+		return -1;
+	/* groups over the limit become empty */
+	for (size_t i = t->limit; i < tl->sums.count; i++) {
+		size_t begin = groups_cells(&tl->sums, sums[i])[tl->keys].value;
+
+		tl->group[begin] = NULL;
+	}
+	for (size_t i = 0, end; i < *count; i = end) {
+		end = tl->end[i];
+		for (size_t row = i; tl->group[i] && row < end; row++)
+			tl->group[kept++] = tl->group[row];
+	}
+	*count = kept;
+	free(sums);
+	return 0;
+}
+
+int view_timeline(const struct table *t, uint64_t width, enum table_format format, struct text *out,
+		  struct error *e)
+{
+	struct sort by_keys = {0};
+	struct timeline tl = {
+		.table = t, .keys = t->groups->keys - 1, .out = out, .utf8 = plot_utf8(out->out)};
+	struct table_rows rows = {.format = format, .table = t, .count = t->groups->count};
+	int bad;
+
+	groups_init(&tl.sums, tl.keys + 1, t->groups->wanted);
+	tl.group = sort_groups(&by_keys, t->groups, t->columns, &t->run, e);
+	rows.row = tl.group;
+	if (!tl.group)
+		bad = -1;
+	else if (format == TABLE_ALIGNED)
+		bad = for_people(&tl, width, e);
+	else
+		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);
+	groups_free(&tl.sums);
+	free(tl.group);
+	free(tl.height);
+	free(tl.end);
+	return bad;
+}

@@ -1,0 +1,369 @@
+#include "cmd/trstat/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trstat/table.h"
+
+enum { INDENTED = 40 }; /* levels that are indented; deeper rows have their depth as a number */
+
+/* The state of making the tree of one group of the keys before the stack. */
+struct making {
+	const struct table *table;
+	const struct call_stacks *stacks;
+	enum tree_kind kind;
+	bool indent;
+	uint32_t function; /* its name in stacks->names; INTERN_NONE: it has no calls */
+	/* by node of the stacks: its rank, callers first; the outermost call of F that it is, or is
+	 * below, 0: none */
+	uint32_t *rank, *inside;
+	/* of this tree: the ranks of the nodes that have a group, or are below one that has, in
+	 * order; by node of the stacks: its node in the tree, 0: none */
+	uint32_t *marked, *became;
+	size_t nmarked;
+	uint32_t *order; /* nodes of the stacks, by rank */
+	const struct aggregate **value;
+	struct stack_tree tree; /* below its root one node for each group of the other keys */
+	struct groups groups;	/* printed rows, by prefix, depth and node */
+	struct key_cell *cells;
+	const char **keys; /* names of their keys */
+	uint32_t made;	   /* number of trees so far */
+};
+
+static size_t prefix_size(const struct making *m)
+{
+	return m->table->groups->keys - 1;
+}
+
+static uint32_t node_of(const struct groups *g, const struct aggregate *a)
+{
+	const struct key_cell *c = &groups_cells(g, a)[g->keys - 1];
+
+	return c->kind == KEY_STACK ? (uint32_t)c->value : STACK_ROOT;
+}
+
+/* --- the rows --- */
+
+/* Returns the row of a node of the tree, made if it is new. m->cells has the prefix. */
+static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
+{
+	size_t n = prefix_size(m);
+
+	m->cells[n] = key_unsigned(depth);
+	m->cells[n + 1] = key_unsigned(node);
+	return groups_find(&m->groups, m->cells);
+}
+
+/* Add a group to a row. recursive: its calls are below other calls of the same row. */
+static int add_to_row(struct making *m, uint32_t node, uint32_t depth, const struct aggregate *a,
+		      bool recursive)
+{
+	struct aggregate *row = row_of(m, node, depth);
+
+	if (!row || (a && aggregate_merge(row, a, m->groups.wanted)))
+		return -1;
+	/* instants within a function are not calls of it */
+	row->instants = 0;
+	if (a && recursive) {
+		row->total -= a->total;
+		row->recursive += a->total;
+	}
+	return 0;
+}
+
+/* Add the whole tree, or the part below F, callers first, so that the caller's node is known. */
+static int add_below(struct making *m, uint32_t node)
+{
+	const struct stack_node *n = &m->stacks->tree.nodes[node];
+	uint32_t parent = n->parent, at;
+
+	if (m->kind == TREE_CALLEES && !m->inside[node])
+		return 0;
+	/* F's tree begins here */
+	if (!m->became[parent])
+		parent = STACK_ROOT;
+	at = m->became[node] = stack_tree_child(&m->tree, m->became[parent], n->name);
+	if (!at)
+		return -1;
+	/* self of a node of the tree is its depth */
+	m->tree.nodes[at].self = m->tree.nodes[m->became[parent]].self + 1;
+	return add_to_row(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
+}
+
+/* Add the self values of samples to a row that counts them already. */
+static int add_self_to_row(struct making *m, uint32_t node, uint32_t depth,
+			   const struct aggregate *a)
+{
+	struct aggregate *row = row_of(m, node, depth);
+
+	return row ? aggregate_merge_self(row, a, m->groups.wanted) : -1;
+}
+
+/* Add the calls of F with this stack, for each of the callers on it. A sample has one path of
+ * callers, that of its outermost F. */
+static int add_callers(struct making *m, uint32_t node)
+{
+	const struct stack_node *nodes = m->stacks->tree.nodes;
+	bool recursive = m->inside[nodes[node].parent];
+	bool counted = recursive && m->table->samples;
+	uint32_t to = m->became[STACK_ROOT], from = counted ? m->inside[node] : node;
+
+	if (nodes[node].name != m->function || !m->value[node])
+		return 0;
+	for (uint32_t depth = 0; from != STACK_ROOT && depth <= TREE_CALLERS_DEEP; depth++) {
+		to = stack_tree_child(&m->tree, to, nodes[from].name);
+		if (!to || (counted ? add_self_to_row(m, to, depth, m->value[node])
+				    : add_to_row(m, to, depth, m->value[node], recursive)))
+			return -1;
+		from = nodes[from].parent;
+	}
+	return 0;
+}
+
+static int make_rows(struct making *m)
+{
+	for (size_t i = 0; i < m->nmarked; i++) {
+		uint32_t node = m->order[m->marked[i]];
+
+		if (m->kind == TREE_CALLERS ? add_callers(m, node) : add_below(m, node))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the order of rows --- */
+
+/* Replace the nodes of rows from first on by their indented names; value keeps the node. */
+static int name_rows(struct making *m, size_t first)
+{
+	struct buffer label = {0};
+	int bad = 0;
+
+	for (size_t i = first; i < m->groups.count && !bad; i++) {
+		struct aggregate *row = groups_at(&m->groups, i);
+		struct key_cell *c = (struct key_cell *)((char *)row + m->groups.wanted->size);
+		struct key_cell *name = c + prefix_size(m) + 1;
+		uint64_t node = name->value, depth = name[-1].value;
+		uint32_t text = m->tree.nodes[node].name;
+
+		label.size = 0;
+		for (uint64_t k = 0; m->indent && k < depth && k < INDENTED; k++)
+			bad |= buffer_append(&label, "  ", 2);
+		bad |= buffer_append(&label, intern_data(&m->stacks->names, text),
+				     intern_size(&m->stacks->names, text));
+		if (!bad)
+			bad = groups_text(&m->groups, label.data, label.size, name);
+		name->value = node;
+	}
+	buffer_free(&label);
+	return bad ? -1 : 0;
+}
+
+/* Order the rows by -s, so that each is below its caller's. */
+static int put_in_order(struct making *m, const struct aggregate **rows, size_t n)
+{
+	uint32_t *first = calloc(m->tree.count, sizeof(*first));
+	uint32_t *next = calloc(m->tree.count, sizeof(*next));
+	const struct aggregate **row = calloc(m->tree.count, sizeof(*row));
+	uint32_t node = STACK_ROOT;
+	size_t count = 0;
+
+	if (first && next && row) {
+		for (size_t i = n; i > 0; i--) {
+			const struct key_cell *c = groups_cells(&m->groups, rows[i - 1]);
+			uint32_t at = (uint32_t)c[prefix_size(m) + 1].value;
+			uint32_t parent = m->tree.nodes[at].parent;
+
+			row[at] = rows[i - 1];
+			next[at] = first[parent];
+			first[parent] = at;
+		}
+		for (size_t i = m->tree.count; i-- > 1;)
+			if (m->tree.nodes[i].parent == STACK_ROOT) {
+				next[i] = first[STACK_ROOT];
+				first[STACK_ROOT] = (uint32_t)i;
+			}
+		while (count < n) {
+			if (first[node]) {
+				node = first[node];
+			} else {
+				while (!next[node])
+					node = m->tree.nodes[node].parent;
+				node = next[node];
+			}
+			if (row[node])
+				rows[count++] = row[node];
+		}
+	}
+	count = first && next && row;
+	free(first);
+	free(next);
+	free(row);
+	return count ? 0 : -1;
+}
+
+/* --- one tree for each group of the keys before the stack --- */
+
+static int copy_prefix(struct making *m, const struct aggregate *a)
+{
+	const struct groups *g = m->table->groups;
+	const struct key_cell *from = groups_cells(g, a);
+
+	for (size_t i = 0; i < prefix_size(m); i++)
+		if (groups_copy_cell(&m->groups, g, &from[i], &m->cells[i]))
+			return -1;
+	return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Mark the nodes of n groups and those of their callers. A marked node has a value in `became`. */
+static void mark_nodes(struct making *m, const struct aggregate **groups, size_t n)
+{
+	const struct stack_node *nodes = m->stacks->tree.nodes;
+
+	m->nmarked = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t node = node_of(m->table->groups, groups[i]);
+
+		if (node == STACK_ROOT || !groups[i]->calls)
+			/* events outside of all calls, or of other calls than those left */
+			continue;
+		m->value[node] = groups[i];
+		for (; node != STACK_ROOT && !m->became[node]; node = nodes[node].parent) {
+			m->became[node] = 1;
+			m->marked[m->nmarked++] = m->rank[node];
+		}
+	}
+	qsort(m->marked, m->nmarked, sizeof(*m->marked), by_rank);
+	for (size_t i = 0; i < m->nmarked; i++)
+		m->became[m->order[m->marked[i]]] = 0;
+}
+
+/* Make the rows of n groups with the same prefix. The cost is that of their stacks. */
+static int make_tree(struct making *m, const struct aggregate **groups, size_t n)
+{
+	size_t first = m->groups.count;
+	uint32_t base = stack_tree_child(&m->tree, STACK_ROOT, m->made++);
+	int bad;
+
+	if (!base)
+		return -1;
+	m->tree.nodes[base].self = -1; /* nodes on it have depth 0 */
+	m->became[STACK_ROOT] = base;
+	mark_nodes(m, groups, n);
+	bad = copy_prefix(m, groups[0]) || make_rows(m) || name_rows(m, first) ? -1 : 0;
+	for (size_t i = 0; i < m->nmarked; i++) {
+		uint32_t node = m->order[m->marked[i]];
+
+		m->became[node] = 0;
+		m->value[node] = NULL;
+	}
+	return bad;
+}
+
+static int make_trees(struct making *m, struct error *e)
+{
+	const struct groups *g = m->table->groups;
+	struct sort by_keys = {0};
+	const struct aggregate **groups =
+		sort_groups(&by_keys, g, m->table->columns, &m->table->run, e);
+	int bad = groups ? 0 : -1;
+
+	for (size_t i = 0, end; !bad && i < g->count; i = end) {
+		for (end = i + 1; end < g->count &&
+				  !groups_compare_first(g, groups[i], groups[end], prefix_size(m));)
+			end++;
+		bad = make_tree(m, groups + i, end - i) ? error_no_memory(e) : 0;
+	}
+	free(groups);
+	return bad;
+}
+
+static int write_rows(struct making *m, enum table_format format, struct text *out, struct error *e)
+{
+	struct table t = *m->table;
+	const struct aggregate **row;
+	struct table_rows rows = {.format = format, .table = &t, .count = m->groups.count};
+	int bad = 0;
+
+	t.groups = &m->groups;
+	t.keys = m->keys;
+	row = sort_groups(t.sort, &m->groups, t.columns, &t.run, e);
+	if (!row)
+		return -1;
+	if (rows.count && put_in_order(m, row, rows.count))
+		bad = error_no_memory(e);
+	rows.row = row;
+	rows_limit(&rows);
+	if (!bad)
+		bad = table_write_rows(&rows, out, e);
+	free(row);
+	return bad;
+}
+
+static int begin_trees(struct making *m, const char *function)
+{
+	const struct stack_node *nodes = m->stacks->tree.nodes;
+	size_t size = m->stacks->tree.count, keys = m->table->groups->keys, count;
+
+	m->function =
+		function ? intern_find(&m->stacks->names, function, strlen(function)) : INTERN_NONE;
+	m->order = calloc(size, sizeof(*m->order));
+	m->marked = calloc(size, sizeof(*m->marked));
+	m->inside = calloc(size, sizeof(*m->inside));
+	m->rank = calloc(size, sizeof(*m->rank));
+	m->became = calloc(size, sizeof(*m->became));
+	m->value = calloc(size, sizeof(*m->value));
+	m->cells = calloc(keys + 1, sizeof(*m->cells));
+	m->keys = calloc(keys + 1, sizeof(*m->keys));
+	if (!m->order || !m->marked || !m->inside || !m->rank || !m->became || !m->value ||
+	    !m->cells || !m->keys)
+		return -1;
+	memcpy(m->keys, m->table->keys, (keys - 1) * sizeof(*m->keys));
+	m->keys[keys - 1] = "depth";
+	m->keys[keys] = "name";
+	count = stack_tree_order(&m->stacks->tree, &m->stacks->names, m->order);
+	for (size_t i = 1; i < count; i++) {
+		uint32_t node = m->order[i];
+
+		m->rank[node] = (uint32_t)i;
+		m->inside[node] = m->inside[nodes[node].parent];
+		if (!m->inside[node] && nodes[node].name == m->function)
+			m->inside[node] = node;
+	}
+	return count ? stack_tree_init(&m->tree) : -1;
+}
+
+int view_tree(const struct table *t, enum tree_kind kind, const char *function,
+	      enum table_format format, struct text *out, struct error *e)
+{
+	struct making m = {.table = t,
+			   .stacks = t->groups->texts.stacks,
+			   .kind = kind,
+			   .indent = format == TABLE_ALIGNED};
+	int bad;
+
+	groups_init(&m.groups, t->groups->keys + 1, t->groups->wanted);
+	bad = begin_trees(&m, function) ? error_no_memory(e) : 0;
+	if (!bad)
+		bad = make_trees(&m, e);
+	if (!bad)
+		bad = write_rows(&m, format, out, e);
+	groups_free(&m.groups);
+	stack_tree_free(&m.tree);
+	free(m.order);
+	free(m.marked);
+	free(m.inside);
+	free(m.rank);
+	free(m.became);
+	free(m.value);
+	free(m.cells);
+	free(m.keys);
+	return bad;
+}
