@@ -16,7 +16,7 @@
 #include "cmd/trdecode/input/input.h"
 #include "cmd/trdecode/input/trace_times.h"
 #include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/list/list.h"
+#include "cmd/trdecode/list.h"
 #include "common/calls/calls_writer.h"
 
 /* What is decoded, and to where. */

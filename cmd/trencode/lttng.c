@@ -19,8 +19,8 @@
  * The encoder of legacy LTTng traces: what its files share.
  *
  * The output is version 2.6, packed, little-endian: one tracefile for each channel and CPU.
- * lttng.c receives the stream's events and numbers them in each channel; marker.c decides how
- * payloads are written; block.c writes blocks.
+ * lttng.c receives the stream's events and numbers them in each channel; lttng_file.c decides how
+ * payloads are written; lttng_file.c writes blocks.
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 

@@ -49,7 +49,7 @@ struct uftrace_machine {
 };
 
 /*
- * What uftrace.c (the recording, and its files that are copied) and records.c (rows as records)
+ * What uftrace.c (the recording, and its files that are copied) and uftrace.c (rows as records)
  * share.
  *
  * Functions return 0, or -1 with *e filled.
@@ -91,7 +91,7 @@ struct uftrace_output {
 	uint64_t damage, unfit, unmatched; /* gaps, rows or values, leaves: left out */
 };
 
-/* Write an event; events that cannot be written are counted (records.c). */
+/* Write an event; events that cannot be written are counted (uftrace.c). */
 int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
 
 /* uftrace.c */

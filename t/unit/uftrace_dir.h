@@ -7,7 +7,7 @@
 #include "t/unit/tap.h"
 
 #include "cmd/trdecode/input/tree.h"
-#include "cmd/trdecode/uftrace/args.h"
+#include "cmd/trdecode/uftrace_args.h"
 
 #include <fcntl.h>
 #include <limits.h>

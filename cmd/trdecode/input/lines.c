@@ -7,7 +7,7 @@
 enum { PIECE = 64 * 1024 };
 
 /* Read more bytes after those that are there. */
-static int read_more(struct lines *l, const struct input *in, struct error *e)
+static int read_more(struct input_lines *l, const struct input *in, struct error *e)
 {
 	ssize_t got;
 
@@ -34,7 +34,7 @@ static int read_more(struct lines *l, const struct input *in, struct error *e)
 	return 0;
 }
 
-int lines_next(struct lines *l, const struct input *in, const char **text, size_t *n,
+int input_lines_next(struct input_lines *l, const struct input *in, const char **text, size_t *n,
 	       struct error *e)
 {
 	const uint8_t *end = NULL;
@@ -75,7 +75,7 @@ int lines_next(struct lines *l, const struct input *in, const char **text, size_
 	return 1;
 }
 
-int lines_fill(struct lines *l, const struct input *in, size_t size, struct error *e)
+int input_lines_fill(struct input_lines *l, const struct input *in, size_t size, struct error *e)
 {
 	while (!l->ended && l->data.size - l->begin < size)
 		if (read_more(l, in, e))
@@ -83,7 +83,7 @@ int lines_fill(struct lines *l, const struct input *in, size_t size, struct erro
 	return 0;
 }
 
-bool lines_ready(const struct lines *l, const struct input *in, int ms)
+bool input_lines_ready(const struct input_lines *l, const struct input *in, int ms)
 {
 	size_t have = l->data.size - l->begin;
 	struct pollfd p = {.fd = in->fd, .events = POLLIN};
@@ -94,7 +94,7 @@ bool lines_ready(const struct lines *l, const struct input *in, int ms)
 	       poll(&p, 1, ms) != 0;
 }
 
-void lines_free(struct lines *l)
+void input_lines_free(struct input_lines *l)
 {
 	buffer_free(&l->data);
 }

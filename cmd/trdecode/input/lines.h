@@ -19,7 +19,7 @@ struct lines_source {
 };
 
 /* A text that is read from the beginning of an input. Zero-initialised: nothing was read. */
-struct lines {
+struct input_lines {
 	struct lines_source source; /* read NULL: the input */
 	struct buffer data;
 	size_t begin, searched; /* of data: the next line; bytes of it without a newline */
@@ -32,13 +32,13 @@ struct lines {
 
 /* Get the next line, without its newline and a carriage return before it. The text is valid until
  * the next call. Returns 1; 0: no more lines; -1 with *e filled: cannot read, or out of memory. */
-int lines_next(struct lines *l, const struct input *in, const char **text, size_t *n,
+int input_lines_next(struct input_lines *l, const struct input *in, const char **text, size_t *n,
 	       struct error *e);
 /* Read until so many bytes follow the last line, or to the end. */
-int lines_fill(struct lines *l, const struct input *in, size_t size, struct error *e);
-/* Test whether lines_next need not wait: a line is there, the input has ended, or bytes of it can
+int input_lines_fill(struct input_lines *l, const struct input *in, size_t size, struct error *e);
+/* Test whether input_lines_next need not wait: a line is there, the input has ended, or bytes of it can
  * be read within so many ms. */
-bool lines_ready(const struct lines *l, const struct input *in, int ms);
-void lines_free(struct lines *l);
+bool input_lines_ready(const struct input_lines *l, const struct input *in, int ms);
+void input_lines_free(struct input_lines *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* links: cmd/trdecode */
 /* lttng.h: stacks of calls, threads on their CPUs, and time without division. */
-#include "cmd/trdecode/lttng/lttng.h"
+#include "cmd/trdecode/lttng.h"
 
 #include <stdlib.h>
 

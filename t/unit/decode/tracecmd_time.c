@@ -2,7 +2,7 @@
 /* links: cmd/trdecode */
 #include "t/unit/tap.h"
 
-#include "cmd/trdecode/tracecmd/tracecmd.h"
+#include "cmd/trdecode/tracecmd.h"
 
 enum { NO_SAMPLES, ONE, TWO, BETWEEN };
 

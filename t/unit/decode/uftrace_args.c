@@ -1,8 +1,7 @@
 /* links: cmd/trdecode */
 #include "t/unit/uftrace_dir.h"
 
-#include "cmd/trdecode/uftrace/enum.h"
-#include "cmd/trdecode/uftrace/spec.h"
+#include "cmd/trdecode/uftrace_args.h"
 
 #include <math.h>
 

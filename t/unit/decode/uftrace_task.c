@@ -1,6 +1,6 @@
 /* links: cmd/trdecode */
 #include "t/unit/uftrace_dir.h"
-#include "cmd/trdecode/uftrace/task_private.h"
+#include "cmd/trdecode/uftrace_session.h"
 
 #define A "aaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbb"

@@ -1,0 +1,1767 @@
+/*
+ * chrome.c - Chrome JSON (Trace Event Format, CPU profiles)
+ */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/chrome.h"
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/process_names.h"
+#include "common/cli/program.h"
+#include "common/stream/value.h"
+#include "common/util/siphash.h"
+
+static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
+static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
+
+enum { OPEN_MOST = 1 << 20, SEARCHED = 256, FIXED = 16, FIXED_CALL = 0, FIXED_ID = 8 };
+
+static bool is_legacy(uint32_t phase)
+{
+	return phase == 'S' || phase == 'F';
+}
+
+/* Declare a type: one for the calls of each category, one for the instants of each name. */
+static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
+{
+	struct {
+		uint32_t kind, name, category, values, phase, form;
+	} key = {kind, 0, r->category, r->values > 0, r->phase, r->id.form};
+	struct writer *w = c->w;
+	struct field_entry fields[2] = {{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL,
+					 WHERE_FIXED, FIXED_CALL, 4, 0, 0},
+					{c->id_name, 0,
+					 r->id.form & CHROME_ID_HEX ? FIELD_HEX : FIELD_UINT,
+					 ROLE_NONE, WHERE_FIXED, FIXED_ID, 8, 0, 0}};
+	bool call = kind != KIND_INSTANT;
+	uint32_t *id;
+
+	key.name = kind == KIND_ENTER	? writer_text(w, "async begin")
+		   : kind == KIND_LEAVE ? writer_text(w, "async end")
+					: r->name;
+	id = id_cache_number(&c->async.declared, &key, sizeof key);
+	if (id && !*id && key.name && fields[0].name && fields[1].name)
+		*id = writer_type(
+			w, &(struct type_entry){
+				   .source = c->source,
+				   .name = key.name,
+				   .group = r->category,
+				   .kind = (uint8_t)kind,
+				   .flags = (r->values ? TYPE_TAIL | TYPE_VALUES : 0) |
+					    (call ? TYPE_CALL_NUMBER : 0),
+				   .fixed_size = FIXED,
+				   .native = r->phase |
+					     (r->id.form & CHROME_ID_LOCAL ? CHROME_LOCAL : 0) |
+					     (chrome_is_flow((char)r->phase) &&
+							      r->id.form & CHROME_ID_ENCLOSING
+						      ? CHROME_ENCLOSING
+						      : 0),
+				   .nfields = call ? 2 : 1,
+				   .fields = call ? fields : fields + 1});
+	return id ? *id : 0;
+}
+
+/* Write a row of a call, or of an instant: then open has thread, name and location alone. */
+static int async_row(struct chrome *c, const struct chrome_record *r,
+		     const struct chrome_open *open, enum type_kind kind, uint64_t time,
+		     const uint8_t *values)
+{
+	uint32_t lane = chrome_lane(c, &c->threads[open->thread], -1), type = type_of(c, kind, r);
+	uint8_t fixed[FIXED] = {0};
+
+	put_u32(fixed + FIXED_CALL, open->call);
+	put_u64(fixed + FIXED_ID, r->id.number);
+	if (!lane || !type || chrome_values(c, open->name, values, r->values))
+		return -1;
+	return writer_row_data(c->w, (struct new_row){.time = merge_shifted(time, c->input->shift),
+						      .lane = lane,
+						      .type = type,
+						      .location = open->location,
+						      .fixed = fixed,
+						      .fixed_size = sizeof fixed,
+						      .tail = c->read.values.data,
+						      .tail_size = (uint32_t)c->read.values.size,
+						      .has_tail = r->values > 0});
+}
+
+/* --- open calls --- */
+
+static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
+{
+	static const struct siphash_key key = {0x63, 0x68};
+	struct {
+		uint64_t number;
+		uint32_t category, legacy, form, pid;
+	} of = {r->id.number, r->category, is_legacy(r->phase), r->id.form & CHROME_ID_LOCAL,
+		r->id.form & CHROME_ID_LOCAL ? (uint32_t)c->threads[r->thread].pid : 0};
+
+	return siphash(&key, &of, sizeof of) >> 1;
+}
+
+static bool async_take(struct chrome *c, uint64_t key, uint64_t *index)
+{
+	return open_calls_take(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
+}
+
+static int async_put(struct chrome *c, uint64_t key, uint64_t index)
+{
+	return open_calls_put(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
+}
+
+/* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
+static size_t new_open(struct chrome *c, uint64_t time, uint32_t *call)
+{
+	size_t index = c->async.unfinished;
+
+	if (index) {
+		c->async.unfinished = c->async.open[index - 1].below;
+		/* the begin of another call with its number ends this call in the stream; not at
+		 * the same time: readers that merge streams may have the begins in another order
+		 */
+		*call = time > c->async.open[index - 1].time ? c->async.open[index - 1].call
+							     : ++c->async.calls;
+		return index;
+	}
+	*call = ++c->async.calls;
+	index = c->async.free;
+	if (index) {
+		c->async.free = c->async.open[index - 1].below;
+		return index;
+	}
+	if (ARRAY_GROW(c->async.open, c->async.capacity, c->async.count))
+		return 0;
+	return ++c->async.count;
+}
+
+/* Write the row of a call in the kernel that overlaps calls outside. */
+static int async_kernel(struct chrome *c, const struct chrome_record *r,
+			const struct chrome_open *open, uint64_t time, const uint8_t *values)
+{
+	bool enter = r->phase == 'b';
+
+	return chrome_row(c,
+			  &(struct chrome_row){.thread = &c->threads[open->thread],
+					       .time = time,
+					       .kind = enter ? KIND_ENTER : KIND_LEAVE,
+					       .kernel = true,
+					       .level = open->level,
+					       .type_name = enter ? c->texts.begin : c->texts.end,
+					       .category = r->category,
+					       .phase = enter ? 'B' : 'E',
+					       .location = open->location,
+					       .name = open->name,
+					       .values = values,
+					       .size = r->values});
+}
+
+static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		       const uint8_t *values)
+{
+	uint64_t key = key_of(c, r), below = 0;
+	struct chrome_open *open;
+	uint32_t location, call;
+	size_t index;
+
+	if (c->async.count == OPEN_MOST && !c->async.free && !c->async.unfinished) {
+		c->counts.unkept++;
+		return 0;
+	}
+	location = chrome_location(c, r->name);
+	index = new_open(c, time, &call);
+	if (!location || !index)
+		return -1;
+	async_take(c, key, &below);
+	open = &c->async.open[index - 1];
+	*open = (struct chrome_open){.key = key,
+				     .time = time,
+				     .below = (size_t)below,
+				     .call = call,
+				     .thread = r->thread,
+				     .name = r->name,
+				     .location = location};
+	if (async_put(c, key, index))
+		return -1;
+	open->kernel = !is_legacy(r->phase) && chrome_in_kernel(c, r);
+	if (open->kernel) {
+		open->level = c->threads[r->thread].kernel_level++;
+		return async_kernel(c, r, open, time, values);
+	}
+	return async_row(c, r, open, KIND_ENTER, time, values);
+}
+
+/* Find the call to end in the list from *head on; return the pointer to its index + 1. NULL: not
+ * among the innermost SEARCHED. */
+static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key,
+			  size_t *head)
+{
+	size_t *other = NULL, *at = head;
+
+	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->async.open[*at - 1].below) {
+		const struct chrome_open *o = &c->async.open[*at - 1];
+
+		if (o->key != key || (r->name && o->name != r->name))
+			continue;
+		if (c->threads[o->thread].pid == c->threads[r->thread].pid)
+			return at;
+		other = other ? other : at;
+	}
+	return other;
+}
+
+static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		     const uint8_t *values)
+{
+	uint64_t key = key_of(c, r), index = 0;
+	struct chrome_open open;
+	size_t head, *at, *list, ended;
+
+	async_take(c, key, &index);
+	head = (size_t)index;
+	at = async_find(c, r, key, &head);
+	if (!at) {
+		c->counts.unopened++;
+		return head ? async_put(c, key, head) : 0;
+	}
+	ended = *at;
+	open = c->async.open[ended - 1];
+	*at = open.below;
+	list = r->marks.unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
+	c->async.open[ended - 1].below = *list;
+	*list = ended;
+	if (head && async_put(c, key, head))
+		return -1;
+	c->threads[open.thread].kernel_level -= open.kernel;
+	if (r->marks.unfinished)
+		return 0;
+	if (open.kernel)
+		return async_kernel(c, r, &open, time, values);
+	return async_row(c, r, &open, KIND_LEAVE, time, values);
+}
+
+int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values)
+{
+	struct chrome_open instant = {.thread = r->thread, .name = r->name};
+
+	switch (r->phase) {
+	case 'b':
+	case 'S': return async_begin(c, r, time, values);
+	case 'e':
+	case 'F': return async_end(c, r, time, values);
+	}
+	instant.location = r->values ? chrome_location(c, r->name) : 0;
+	if (r->values && !instant.location)
+		return -1;
+	return async_row(c, r, &instant, KIND_INSTANT, time, values);
+}
+
+/* --- ids --- */
+
+/* Convert the text of an event's id. */
+static int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+{
+	c->read.id_text.size = 0;
+	if (buffer_append(&c->read.id_text, text->data, text->size))
+		return -1;
+	return chrome_read_number(c, text, id);
+}
+
+/* Convert the text of a number of a flow. */
+static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+{
+	const char *p = (const char *)text->data, *digits = p;
+	bool hex = *p == '0' && (p[1] == 'x' || p[1] == 'X');
+	uint64_t number = 0;
+	unsigned digit;
+
+	id->form &= CHROME_ID_LOCAL | CHROME_ID_ENCLOSING;
+	id->form |= CHROME_ID_HERE;
+	for (digits += hex ? 2 : 0; *digits; digits++) {
+		digit = *digits >= '0' && *digits <= '9' ? (unsigned)(*digits - '0')
+			: hex && (*digits | 32) >= 'a' && (*digits | 32) <= 'f'
+				? (unsigned)((*digits | 32) - 'a') + 10
+				: UINT32_MAX;
+		if (digit == UINT32_MAX ||
+		    __builtin_mul_overflow(number, hex ? 16u : 10u, &number) ||
+		    __builtin_add_overflow(number, digit, &number))
+			break;
+	}
+	if (text->size && !*digits && digits == p + text->size) {
+		id->number = number;
+		id->form |= hex ? CHROME_ID_HEX : 0;
+		return 0;
+	}
+	/* ids that are not numbers get numbers that no process uses as addresses */
+	number = intern(&c->async.ids, text->data, text->size);
+	if (number == INTERN_NONE)
+		return -1;
+	id->number = number | 1ull << 63;
+	id->form |= CHROME_ID_HEX;
+	return 0;
+}
+
+/* Count an instant of a phase without ids, whose id is left out. */
+static void chrome_count_id(struct chrome *c)
+{
+	char phase = (char)c->read.phase.data[0];
+	size_t n = strlen(c->counts.phases);
+
+	if (!(c->read.id.form & CHROME_ID_HERE))
+		return;
+	c->counts.idless++;
+	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
+		c->counts.phases[n] = phase;
+}
+
+/* Append the id of a counter to the name, as viewers do: "name[id]". A counter has one track for
+ * each name and id. */
+static int chrome_name_counter(struct chrome *c)
+{
+	struct buffer *name = &c->read.name;
+
+	if (!(c->read.id.form & CHROME_ID_HERE))
+		return 0;
+	if (buffer_u8(name, '[') ||
+	    buffer_append(name, c->read.id_text.data, c->read.id_text.size) ||
+	    buffer_append(name, "]", 2))
+		return -1;
+	name->size--;
+	return 0;
+}
+
+/* Return a name for the field with the ids of asynchronous events that no argument has. */
+static uint32_t chrome_id_name(struct chrome *c)
+{
+	uint32_t name = writer_text(c->w, CHROME_ID_FIELD);
+
+	return name && arguments_has(&c->arguments, name)
+		       ? arguments_free_name(&c->arguments, c->w, CHROME_ID_FIELD_2)
+		       : name;
+}
+
+/* --- reads one object of "traceEvents" --- */
+
+enum {
+	ARGUMENTS_MOST = 1024,
+	CHROME_CPUS = 1 << 16, /* more than any system has */
+};
+
+/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated; then *inexact
+ * is set. false: out of range. */
+static bool chrome_time(const char *text, int64_t *ns, bool *inexact)
+{
+	bool minus = *text == '-';
+	unsigned __int128 n = 0;
+	long scale = 3; /* n must be multiplied by so many powers of ten */
+	bool point = false;
+
+	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		/* digits after the 30th cannot be part of a time in range */
+		if (n > (unsigned __int128)1 << 100) {
+			scale += !point;
+			continue;
+		}
+		n = n * 10 + (unsigned)(*text - '0');
+		scale -= point;
+	}
+	if (*text == 'e' || *text == 'E') {
+		long exponent = strtol(text + 1, NULL, 10);
+
+		if (exponent > 1000 || exponent < -1000)
+			return false;
+		scale += exponent;
+	}
+	for (; scale < 0 && n; scale++) {
+		*inexact |= n % 10 != 0;
+		n /= 10;
+	}
+	for (; scale > 0 && n; scale--) {
+		if (n > TIME_LIMIT)
+			return false;
+		n *= 10;
+	}
+	if (n >= TIME_LIMIT)
+		return false;
+	*ns = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* --- arguments --- */
+
+/* Read "args": { name: value, ... } in the form of a record. */
+static int read_arguments(struct chrome *c, struct json_reader *r)
+{
+	struct buffer *to = &c->read.arguments;
+	enum json_token token;
+	size_t n = 0;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		uint32_t key = writer_string(c->w, r->text.data, r->text.size);
+
+		token = json_next(r);
+		if (n++ == ARGUMENTS_MOST) {
+			if (!json_skip(r, token))
+				return -1;
+			n--;
+			continue;
+		}
+		c->read.values.size = 0;
+		if ((token == JSON_OBJECT || token == JSON_ARRAY
+			     ? chrome_nested_put(c, r, token)
+			     : json_put_scalar(r, token, &c->read.values)) ||
+		    buffer_u32(to, key) || buffer_u32(to, (uint32_t)c->read.values.size) ||
+		    buffer_append(to, c->read.values.data, c->read.values.size))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* --- threads --- */
+
+/* Convert a pid or tid; -1: there is none. *named: the text is no number in range, and gets one. */
+static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
+{
+	uint32_t number;
+	char *end;
+	long n;
+
+	if (!b->size)
+		return -1;
+	n = strtol((char *)b->data, &end, 10);
+	if (!*end && n >= 0 && n <= INT32_MAX)
+		return (int32_t)n;
+	/* not a number in range: use one that no other id has, the same each time */
+	number = intern(&c->names, b->data, b->size);
+	if (number == c->counts.named) {
+		if (!number)
+			snprintf(c->counts.named_first, sizeof c->counts.named_first, "%s",
+				 (char *)b->data);
+		c->counts.named++;
+	}
+	*named = true;
+	return (int32_t)(0x40000000u | (number & 0x3fffffff));
+}
+
+int32_t chrome_id(struct chrome *c, const struct buffer *text)
+{
+	bool named;
+
+	return id_of(c, text, &named);
+}
+
+/* Name a process by its pid, which is no number, unless a metadata event named it. */
+static int name_process(struct chrome *c, int32_t pid)
+{
+	uint32_t *name = id_cache_number(&c->metadata.process_names, &pid, sizeof pid);
+
+	if (name && !*name)
+		*name = writer_string(c->w, c->read.pid.data, c->read.pid.size);
+	return name && *name ? 0 : -1;
+}
+
+struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
+{
+	int32_t key[2];
+	struct chrome_thread *t;
+	/* uftrace writes a tid only if it differs from the pid */
+	const struct buffer *tid = c->read.tid.size ? &c->read.tid : &c->read.pid;
+	bool pid_named = false, tid_named = false;
+
+	key[0] = id_of(c, &c->read.pid, &pid_named);
+	key[1] = id_of(c, tid, &tid_named);
+	*number = intern(&c->thread_keys, key, sizeof key);
+	if (*number == INTERN_NONE)
+		return NULL;
+	if (*number == c->nthreads) {
+		if (pid_named && name_process(c, key[0]))
+			return NULL;
+		if (ARRAY_GROW(c->threads, c->threads_capacity, c->nthreads))
+			return NULL;
+		t = c->threads;
+		t += c->nthreads++;
+		*t = (struct chrome_thread){.pid = key[0], .tid = key[1], .cpu = -1};
+		if (pid_named || tid_named) {
+			const struct buffer *id = tid_named ? tid : &c->read.pid;
+
+			t->comm = writer_string(c->w, id->data, id->size);
+		}
+	}
+	return &c->threads[*number];
+}
+
+/* --- events --- */
+
+/* Take an "M" event; one with the name of a thread or process has the name as its only argument. */
+static int take_metadata(struct chrome *c)
+{
+	const char *what = (char *)c->read.name.data;
+	struct chrome_thread *t;
+	struct values v;
+	struct value name;
+	uint32_t number, *process;
+
+	if (strcmp(what, "thread_name") && strcmp(what, "process_name"))
+		return chrome_metadata_event(c);
+	if (c->read.arguments.size <= 8)
+		return 0;
+	values_begin(&v, c->read.arguments.data + 8, get_u32(c->read.arguments.data + 4));
+	if (!values_value(&v, &name) || name.tag != VALUE_STRING)
+		return 0;
+	t = chrome_thread(c, &number);
+	if (!t)
+		return -1;
+	number = writer_string(c->w, name.bytes, name.n);
+	if (*what == 'p') {
+		if (c->read.pid.size &&
+		    (chrome_metadata_event(c) ||
+		     intern(&c->metadata.named, &t->pid, sizeof t->pid) == INTERN_NONE))
+			return -1;
+		process = id_cache_number(&c->metadata.process_names, &t->pid, sizeof t->pid);
+		if (!process)
+			return -1;
+		*process = number;
+	}
+	if (*what == 't' || !t->has_name)
+		t->comm = number;
+	t->has_name |= *what == 't';
+	return 0;
+}
+
+static bool is_phase(const struct chrome *c, const char *any)
+{
+	return c->read.phase.size == 1 && strchr(any, c->read.phase.data[0]);
+}
+
+/* Remove the last argument, if it has that name: it repeats a member of the event. */
+static void forget_argument(struct chrome *c, uint32_t name)
+{
+	const struct buffer *b = &c->read.arguments;
+	size_t last = 0;
+
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4))
+		last = i;
+	if (b->size && get_u32(b->data + last) == name)
+		c->read.arguments.size = last;
+}
+
+/* Return the number in "cpu" of an event of a thread; -1: there is none. */
+static int32_t cpu_of(struct chrome *c, uint32_t thread)
+{
+	struct chrome_thread *t = &c->threads[thread];
+	const char *text = (char *)c->read.cpu.data;
+	char *end;
+	unsigned long cpu = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || cpu >= CHROME_CPUS)
+		return -1;
+	if (!t->tid) {
+		t->cpus |= t->cpu >= 0 && t->cpu != (int32_t)cpu;
+		t->cpu = (int32_t)cpu;
+	}
+	return (int32_t)cpu;
+}
+
+/* Return the second part of the key of an event: of calls that begin at one time the longer one is
+ * the outer one, and those without an enter are outside of others. */
+static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen)
+{
+	static const uint64_t others = (uint64_t)1 << 63;
+
+	if (unseen)
+		return others - 1 - (kind == CHROME_COMPLETE ? duration : others - 1);
+	return kind == CHROME_COMPLETE ? UINT64_MAX - duration : others;
+}
+
+/* Note that a thread has an event. */
+static void note_thread(struct chrome *c, struct chrome_thread *t, enum chrome_kind kind)
+{
+	t->used = true;
+	t->begins |= kind == CHROME_BEGIN;
+	t->completes |= kind == CHROME_COMPLETE;
+	c->overlapping.mixed |= t->begins && t->completes;
+}
+
+/* Add the event to the sorter. */
+static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
+		      struct error *e)
+{
+	struct chrome_record record = {
+		.duration = duration, .kind = (uint16_t)kind, .phase = c->read.phase.data[0]};
+	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, 0};
+	const uint8_t *p;
+	uint32_t name; /* of the row with the arguments */
+
+	record.id = c->read.id;
+	record.marks = c->read.marks;
+	record.marks.unseen &= kind == CHROME_COMPLETE || kind == CHROME_BEGIN;
+	c->depths |= record.marks.unfinished || record.marks.unseen;
+	if (c->read.has_nested && chrome_nested_convert(c))
+		return error_no_memory(e);
+	if (record.marks.unfinished)
+		forget_argument(c, c->texts.unfinished);
+	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
+	     chrome_flow_add(c, &record, time)) ||
+	    !chrome_thread(c, &record.thread))
+		return error_no_memory(e);
+	note_thread(c, &c->threads[record.thread], kind);
+	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
+	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
+	/* an end without a name ends any call */
+	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
+			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
+			      : writer_text(c->w, "(no name)");
+	if (kind == CHROME_INSTANT && c->read.frame.size) {
+		record.other = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
+		if (!record.other)
+			return error_no_memory(e);
+	}
+	if (kind == CHROME_COMPLETE || kind == CHROME_END)
+		record.other = writer_string(c->w, c->read.other.data, c->read.other.size);
+	name = kind == CHROME_COMPLETE && record.other && !record.marks.unseen ? record.other
+									       : record.name;
+	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
+	record.values = (uint32_t)c->read.arguments.size;
+	p = c->read.arguments.data;
+	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
+		if (arguments_learn(&c->arguments, name, get_u32(p + i)))
+			return error_no_memory(e);
+	if (record.flow && arguments_learn(&c->arguments, name, c->texts.ended_flows))
+		return error_no_memory(e);
+	c->counts.negative += time < 0;
+	if (time < c->lowest)
+		c->lowest = time;
+	if (time + (int64_t)duration > c->highest)
+		c->highest = time + (int64_t)duration;
+	key.second = second_key(kind, duration, record.marks.unseen);
+	c->read.record.size = 0;
+	if (buffer_append(&c->read.record, &record, sizeof record) ||
+	    (record.values && buffer_append(&c->read.record, p, record.values)))
+		return error_no_memory(e);
+	c->counts.events++;
+	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
+}
+
+/* Add an element of "samples". */
+static int keep_sample(struct chrome *c, int64_t time, struct error *e)
+{
+	struct chrome_sample s = {.time = time,
+				  .weight = 1,
+				  .in_time = c->read.in_time,
+				  .name = c->read.name.size ? (char *)c->read.name.data
+							    : "samples"};
+	const char *weight = (char *)c->read.weight.data;
+	const struct buffer *args = &c->read.arguments;
+
+	if (c->read.weight.size && *weight != '-')
+		s.weight = strtoull(weight, NULL, 10);
+	if (c->read.frame.size)
+		s.frame = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
+	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
+		return error_no_memory(e);
+	s.cpu = cpu_of(c, s.thread);
+	c->counts.reduced += args->size && (get_u32(args->data) != c->texts.period ||
+					    args->size > 8 + get_u32(args->data + 4));
+	return chrome_sample(c, &s, e);
+}
+
+/* Return the buffer for the value of a key whose value is text or a number, or NULL. */
+static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
+{
+	static const char *const keys[] = {"name",
+					   "cat",
+					   "ph",
+					   "pid",
+					   "tid",
+					   "sf",
+					   "weight",
+					   "cpu",
+					   CHROME_ENTER_NAME,
+					   CHROME_LEAVE_NAME};
+	struct buffer *const texts[] = {
+		&c->read.name,	&c->read.category, &c->read.phase, &c->read.pid,   &c->read.tid,
+		&c->read.frame, &c->read.weight,   &c->read.cpu,   &c->read.other, &c->read.other};
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_is(r, keys[i]))
+			return texts[i];
+	return NULL;
+}
+
+/* Read "id2": { "local" or "global": id }. */
+static int read_id2(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool local = json_is(r, "local"), global = json_is(r, "global");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
+			c->read.id.form &= CHROME_ID_ENCLOSING;
+			c->read.id.form |= local ? CHROME_ID_LOCAL : 0;
+			if (chrome_read_id(c, &r->text, &c->read.id))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Keep the name of a member that the stream has no place for. */
+static int leave_out(struct chrome *c, const char *name, size_t size)
+{
+	return buffer_append(&c->read.left_out, name, size) || buffer_u8(&c->read.left_out, 0);
+}
+
+/* Count the event that is read if the stream is without some of its members. Returns 0, or -1 when
+ * out of memory. */
+static int count_left_out(struct chrome *c)
+{
+	const struct buffer *b = &c->read.left_out;
+	const char *name = (const char *)b->data;
+	size_t n;
+
+	/* only these have a frame */
+	if (c->read.frame.size && !c->read.sample && is_phase(c, "BEXCbenSTFpstf") &&
+	    leave_out(c, "sf", 2))
+		return -1;
+	c->counts.reduced_events += b->size > 0;
+	for (size_t i = 0; i < b->size && c->counts.left_out.count <= CHROME_NAMED_MOST;
+	     i += n + 1) {
+		name = (const char *)b->data + i;
+		n = strlen(name);
+		if (intern(&c->counts.left_out, name, n) == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+/* Keep the text of a member, ended by a NUL. */
+static int keep_text(struct buffer *text, const struct json_reader *r)
+{
+	text->size = 0;
+	if (buffer_append(text, r->text.data, r->text.size + 1))
+		return -1;
+	text->size--;
+	return 0;
+}
+
+struct times {
+	int64_t ts, dur;
+	bool has_ts, has_dur, wrong, wrong_dur;
+};
+
+static int event_read_member(struct chrome *c, struct json_reader *r, struct times *t)
+{
+	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
+	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
+	bool unfinished = json_is(r, CHROME_UNFINISHED), unseen = json_is(r, CHROME_UNSEEN);
+	bool unit = json_is(r, CHROME_WEIGHT_UNIT);
+	bool overlaps = json_is(r, CHROME_OVERLAPS), scope = json_is(r, "s"),
+	     derived = json_is(r, CHROME_DERIVED_MARK);
+	bool bind = json_is(r, "bind_id");
+	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
+	struct buffer *text = text_of(c, r);
+	enum json_token token;
+
+	if (!(ts || dur || args || id || id2 || bp || unfinished || unseen || unit || overlaps ||
+	      scope || derived || bind || flows || text) &&
+	    leave_out(c, (char *)r->text.data, r->text.size))
+		return -1;
+	token = json_next(r);
+	if (token == JSON_BAD || (!ts && !dur && json_spell_whole(r, token)))
+		return -1;
+	if (args && token == JSON_OBJECT)
+		return read_arguments(c, r);
+	if (id2 && token == JSON_OBJECT)
+		return read_id2(c, r);
+	if (id && (token == JSON_STRING || token == JSON_NUMBER))
+		return chrome_read_id(c, &r->text, &c->read.id);
+	if (bind && (token == JSON_STRING || token == JSON_NUMBER))
+		return chrome_read_number(c, &r->text, &c->read.bind);
+	c->read.flows |= flows && token == JSON_TRUE;
+	c->read.flow_out |= flow_out && token == JSON_TRUE;
+	/* some writers put numbers beyond 2^53 in quotes */
+	if ((ts || dur) && (token == JSON_NUMBER ||
+			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
+		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur,
+				 &c->read.marks.inexact))
+			*(ts ? &t->wrong : &t->wrong_dur) = true;
+		t->has_ts |= ts;
+		t->has_dur |= dur;
+		return 0;
+	}
+	t->wrong_dur |= dur && token != JSON_NULL;
+	if (bp && token == JSON_STRING && !strcmp((char *)r->text.data, "e"))
+		c->read.id.form |= CHROME_ID_ENCLOSING;
+	if (scope && token == JSON_STRING)
+		c->read.scope = json_is(r, "g")	  ? CHROME_GLOBAL
+				: json_is(r, "p") ? CHROME_PROCESS
+						  : 0;
+	c->read.marks.unfinished |= unfinished && token == JSON_TRUE;
+	c->read.marks.unseen |= unseen && token == JSON_TRUE;
+	c->read.marks.overlaps |= overlaps && token == JSON_TRUE;
+	c->read.derived |= derived && token == JSON_TRUE;
+	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
+	if (text && (token == JSON_STRING || token == JSON_NUMBER))
+		return keep_text(text, r);
+	return json_skip(r, token) ? 0 : -1;
+}
+
+/* Test for a decimal number, also in forms that JSON does not have: +1, .5, 5., 007. */
+static bool is_decimal(const char *p)
+{
+	static const char digits[] = "0123456789";
+	size_t n;
+
+	p += *p == '-' || *p == '+';
+	n = strspn(p, digits);
+	p += n;
+	if (*p == '.') {
+		n += strspn(p + 1, digits);
+		p += 1 + strspn(p + 1, digits);
+	}
+	if (n && (*p == 'e' || *p == 'E')) {
+		p++;
+		p += *p == '-' || *p == '+';
+		n = strspn(p, digits);
+		p += n;
+	}
+	return n && !*p;
+}
+
+/* Convert the arguments of a counter that are numbers in quotes to numbers, as Perfetto does. */
+static int read_counter(struct chrome *c)
+{
+	struct buffer *from = &c->read.arguments, *to = &c->read.nested, other;
+	size_t size;
+
+	to->size = 0;
+	for (size_t i = 0; i < from->size; i += 8 + size) {
+		struct buffer *text = &c->read.weight;
+		size_t at = to->size, plus;
+		struct values v;
+		struct value value;
+
+		size = get_u32(from->data + i + 4);
+		values_begin(&v, from->data + i + 8, size);
+		text->size = 0;
+		if (!values_value(&v, &value) || value.tag != VALUE_STRING ||
+		    buffer_append(text, value.bytes, value.n) || buffer_u8(text, 0) ||
+		    strlen((char *)text->data) != value.n || !is_decimal((char *)text->data)) {
+			if (buffer_append(to, from->data + i, 8 + size))
+				return -1;
+			continue;
+		}
+		plus = *text->data == '+';
+		if (buffer_append(to, from->data + i, 8) ||
+		    json_put_number(to, (char *)text->data + plus, value.n - plus))
+			return -1;
+		put_u32(to->data + at + 4, (uint32_t)(to->size - at - 8));
+	}
+	other = *from;
+	*from = *to;
+	*to = other;
+	return 0;
+}
+
+/* Add an event with a time, by its phase. */
+static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
+{
+	const char *name = (char *)c->read.name.data;
+	bool done = false;
+
+	if (c->read.sample)
+		return keep_sample(c, t->ts, e);
+	if (is_phase(c, "P") && (!strcmp(name, "Profile") || !strcmp(name, "ProfileChunk")) &&
+	    (chrome_cpu_profile(c, t->ts, &done, e) || done))
+		return done ? 0 : -1;
+	if (is_phase(c, "B"))
+		return keep_event(c, CHROME_BEGIN, t->ts, 0, e);
+	if (is_phase(c, "E"))
+		return keep_event(c, CHROME_END, t->ts, 0, e);
+	if (is_phase(c, "X"))
+		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
+	if (is_phase(c, "C"))
+		return chrome_name_counter(c) || read_counter(c)
+			       ? error_no_memory(e)
+			       : keep_event(c, CHROME_COUNTER, t->ts, 0, e);
+	if (chrome_is_async((char)c->read.phase.data[0]) ||
+	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
+		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
+	/* instants, objects, samples */
+	chrome_count_id(c);
+	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
+}
+
+/* Test for an event that trencode made from others, which are in the file too. */
+static bool is_derived(const struct chrome *c)
+{
+	const char *category = (const char *)c->read.category.data;
+
+	return !strcmp(category, CHROME_DERIVED) || (c->read.derived && is_phase(c, "M")) ||
+	       (c->read.derived && is_phase(c, "stf") && !strcmp(category, CHROME_FLOW) &&
+		!strcmp((const char *)c->read.name.data, CHROME_FLOW));
+}
+
+int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
+				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
+				      &c->read.values, &c->read.arguments, &c->read.frame,
+				      &c->read.weight, &c->read.cpu,	   &c->read.left_out};
+	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
+	struct times t = {0};
+	enum json_token token;
+
+	c->read.id = c->read.bind = (struct chrome_id){0};
+	c->read.flows = c->read.flow_out = c->read.has_nested = false;
+	c->read.scope = 0;
+	c->read.marks = (struct chrome_marks){0};
+	c->read.in_time = c->read.derived = false;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		all[i]->size = 0;
+		if (buffer_u8(all[i], 0))
+			return error_no_memory(e);
+		all[i]->size = 0;
+	}
+	while ((token = json_next(r)) == JSON_KEY)
+		if (event_read_member(c, r, &t))
+			return -1;
+	if (token == JSON_BAD)
+		return -1;
+	if (c->read.doubtful &&
+	    !(is_phase(c, "M") || (t.has_ts && (c->read.phase.size == 1 || c->read.sample))))
+		return 1;
+	c->counts.phased += c->read.phase.size == 1;
+	if (is_derived(c))
+		return 0;
+	if (is_phase(c, "M"))
+		return take_metadata(c) ? error_no_memory(e) : 0;
+	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
+				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
+		if (!c->counts.wrong_times++)
+			input_damage(c->input, c->input->name, offset,
+				     "an event with an impossible time");
+		return 0;
+	}
+	if (!t.has_ts || (c->read.phase.size != 1 && !c->read.sample)) {
+		if (!c->counts.ignored++)
+			c->counts.ignored_first = offset;
+		return 0;
+	}
+	if (is_phase(c, "X") &&
+	    (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts)) {
+		if (!c->counts.wrong_durations++)
+			input_damage(c->input, c->input->name, offset,
+				     "an event with an impossible duration, which is left out");
+		return 0;
+	}
+	c->counts.lasting_none += is_phase(c, "X") && !t.has_dur;
+	if (count_left_out(c))
+		return error_no_memory(e);
+	return keep_phase(c, &t, e);
+}
+
+/*
+ * The events Profile and ProfileChunk of V8's CPU profiler.
+ *
+ * Profile has the thread that is sampled and the time at which this begins. Each ProfileChunk of
+ * the same process and id has new nodes, which are frames with the ids of their callers, the ids of
+ * the nodes of samples, and the microseconds from each sample to the next: "args": {"data":
+ * {"cpuProfile": {"nodes": [...], "samples": [...]}, "timeDeltas": [...]}}.
+ *
+ * Source: the traces that Chrome and Node.js write, and src/profiler of V8.
+ */
+
+int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
+{
+	struct chrome_record record = {
+		.duration = s->weight,
+		.kind = s->in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
+		.phase = 'P',
+		.thread = s->thread,
+		.name = writer_text(c->w, s->name),
+		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
+		.other = s->frame,
+		.id.number = s->profile,
+		.cpu = s->cpu};
+	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
+
+	if (s->time < c->lowest)
+		c->lowest = s->time;
+	if (s->time > c->highest)
+		c->highest = s->time;
+	c->counts.negative += s->time < 0;
+	c->counts.events++;
+	c->threads[s->thread].used = true;
+	return sorter_add(&c->sorter, key, &record, sizeof record, e);
+}
+
+/* A profile of a process. */
+struct chrome_profile {
+	uint32_t thread; /* number in chrome.threads */
+	int64_t time;	 /* ns: of the last sample */
+	int64_t start;	 /* ns: of the sample before the first one, in the order of times */
+};
+
+/* What a chunk has. */
+struct chunk {
+	uint32_t space;		       /* number of the profile + 1 */
+	struct buffer samples, deltas; /* u32 frames + 1; i64 ns */
+	int64_t start;		       /* ns; -1: not given */
+};
+
+/* --- reading --- */
+
+/* Read "callFrame", after its '{'. Lines count from 0. */
+static int read_call_frame(struct chrome *c, struct json_reader *r, struct chrome_call_frame *frame)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool name = json_is(r, "functionName"), file = json_is(r, "url");
+		bool line = json_is(r, "lineNumber");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if (name && token == JSON_STRING)
+			frame->name = r->text.size ? writer_string(c->w, r->text.data, r->text.size)
+						   : writer_text(c->w, "(anonymous)");
+		else if (file && token == JSON_STRING)
+			frame->file = writer_string(c->w, r->text.data, r->text.size);
+		else if (line && token == JSON_NUMBER && r->text.data[0] != '-')
+			frame->line = (uint32_t)strtoul((char *)r->text.data, NULL, 10) + 1;
+		else if (!json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read a node, after its '{'. */
+static int read_node(struct chrome *c, struct json_reader *r, struct chunk *chunk)
+{
+	struct chrome_call_frame frame = {0};
+	uint32_t number = 0;
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool id = json_is(r, "id"), parent = json_is(r, "parent");
+		bool content = json_is(r, "callFrame");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if ((id || parent) && token == JSON_NUMBER) {
+			uint32_t n =
+				chrome_frame(&c->frames, chunk->space, r->text.data, r->text.size);
+
+			if (!n)
+				return -1;
+			*(id ? &number : &frame.parent) = n;
+		} else if (content && token == JSON_OBJECT) {
+			if (read_call_frame(c, r, &frame))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if (token != JSON_OBJECT_END)
+		return -1;
+	return number ? chrome_frame_set(&c->frames, number, &frame) : 0;
+}
+
+/* Read an array, after its '[': of nodes, of samples, or of times. */
+static int cpu_profile_read_array(struct chrome *c, struct json_reader *r, struct chunk *chunk,
+				  char what)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		uint32_t frame;
+		int64_t ns = 0;
+
+		if (what == 's' && json_spell_whole(r, token))
+			return -1;
+		if (what == 'n' && token == JSON_OBJECT) {
+			if (read_node(c, r, chunk))
+				return -1;
+		} else if (what == 's' && token == JSON_NUMBER) {
+			frame = chrome_frame(&c->frames, chunk->space, r->text.data, r->text.size);
+			if (!frame || buffer_u32(&chunk->samples, frame))
+				return -1;
+		} else if (what == 't' && token == JSON_NUMBER) {
+			if (!chrome_time((char *)r->text.data, &ns, &c->read.marks.inexact))
+				ns = 0;
+			if (buffer_u64(&chunk->deltas, (uint64_t)ns))
+				return -1;
+		} else if (token == JSON_BAD || !json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Read "data" or "cpuProfile", after its '{'. */
+static int read_chunk(struct chrome *c, struct json_reader *r, struct chunk *chunk)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
+		char what = json_is(r, "nodes")	       ? 'n'
+			    : json_is(r, "samples")    ? 's'
+			    : json_is(r, "timeDeltas") ? 't'
+						       : 0;
+
+		token = json_next(r);
+		if (profile && token == JSON_OBJECT && r->depth < 4) {
+			if (read_chunk(c, r, chunk))
+				return -1;
+		} else if (start && token == JSON_NUMBER) {
+			if (!chrome_time((char *)r->text.data, &chunk->start,
+					 &c->read.marks.inexact))
+				chunk->start = -1;
+		} else if (what && token == JSON_ARRAY) {
+			if (cpu_profile_read_array(c, r, chunk, what))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Find the argument "data" in the arguments that were read: an object as text. */
+static bool find_data(struct chrome *c, struct value *data)
+{
+	const struct buffer *b = &c->read.arguments;
+	uint32_t name = writer_text(c->w, "data");
+	struct values v;
+
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
+		if (get_u32(b->data + i) != name)
+			continue;
+		values_begin(&v, b->data + i + 8, get_u32(b->data + i + 4));
+		return values_value(&v, data) && data->tag == VALUE_BLOB;
+	}
+	return false;
+}
+
+/* --- samples --- */
+
+/* Get the number of the profile with the id of the event, in the event's process. */
+static struct chrome_profile *profile_of(struct chrome *c, uint32_t *number)
+{
+	struct chrome_profile *p;
+	struct {
+		struct chrome_id id;
+		int64_t pid;
+	} key;
+	uint32_t thread;
+
+	memset(&key, 0, sizeof key);
+	key.id.number = c->read.id.number;
+	key.id.form = c->read.id.form;
+	if (!chrome_thread(c, &thread))
+		return NULL;
+	key.pid = c->threads[thread].pid;
+	*number = intern(&c->profiles.keys, &key, sizeof key);
+	if (*number == INTERN_NONE)
+		return NULL;
+	if (*number >= c->profiles.count) {
+		if (ARRAY_GROW(c->profiles.profile, c->profiles.capacity, c->profiles.count))
+			return NULL;
+		p = c->profiles.profile;
+		p[c->profiles.count++] = (struct chrome_profile){.thread = thread, .time = -1};
+	}
+	return &c->profiles.profile[*number];
+}
+
+/* Add the samples of a chunk. Times of the profiler go back now and then. */
+static int keep_samples(struct chrome *c, struct chrome_profile *p, const struct chunk *chunk,
+			struct error *e)
+{
+	size_t n = chunk->samples.size / 4;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t delta =
+			8 * i < chunk->deltas.size ? get_u64(chunk->deltas.data + 8 * i) : 0;
+		int64_t time = p->time + (int64_t)delta;
+
+		if (time < 0 || time >= (int64_t)TIME_LIMIT - CHROME_EARLIEST)
+			time = p->time;
+		if (chrome_sample(
+			    c,
+			    &(struct chrome_sample){.thread = p->thread,
+						    .frame = get_u32(chunk->samples.data + 4 * i),
+						    .time = time,
+						    .profile = chunk->space,
+						    .cpu = -1,
+						    .name = "cpu_profile",
+						    .in_time = true},
+			    e))
+			return -1;
+		p->time = time;
+	}
+	return 0;
+}
+
+uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time)
+{
+	struct chrome_profile *p = &c->profiles.profile[profile - 1];
+	int64_t before = p->start;
+
+	p->start = (int64_t)(time - (uint64_t)chrome_zero(c));
+	return p->start > before ? (uint64_t)(p->start - before) : 0;
+}
+
+/* chrome.c: take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
+ * or -1 with *e filled. */
+static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e)
+{
+	struct chunk chunk = {.start = -1};
+	struct chrome_profile *p;
+	struct json_reader r = {0};
+	struct value data;
+	uint32_t number;
+	bool first;
+	int bad = 0;
+
+	*done = find_data(c, &data);
+	if (!*done)
+		return 0;
+	p = profile_of(c, &number);
+	if (!p)
+		return error_no_memory(e);
+	chunk.space = number + 1;
+	json_open_text(&r, (const char *)data.bytes, data.n);
+	if (json_next(&r) == JSON_OBJECT)
+		bad = read_chunk(c, &r, &chunk);
+	/* the text was read before, so it is JSON */
+	bad = bad && !r.error.what[0] ? error_no_memory(e) : 0;
+	json_close(&r);
+	first = p->time < 0;
+	if (chunk.start >= 0)
+		p->time = chunk.start;
+	else if (first)
+		p->time = time;
+	if (first)
+		p->start = p->time;
+	bad = bad || keep_samples(c, p, &chunk, e) ? -1 : 0;
+	buffer_free(&chunk.samples);
+	buffer_free(&chunk.deltas);
+	return bad;
+}
+
+/* --- chrome --- */
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* Test for a key and a colon. */
+static bool begins_member(const char *p, const char *end)
+{
+	p = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
+	p = p ? skip_blanks(p + 1, end) : end;
+	return p < end && *p == ':';
+}
+
+/* Accept an object with a member, and an array of objects with a member: no other format begins so.
+ * Those with "traceEvents" or "ph" have the format; in others these words may follow. With -f
+ * accept any object or array. */
+static enum bid chrome_probe(const struct input *in)
+{
+	const char *p = (const char *)in->head, *end, *first;
+	size_t n;
+
+	if (!p || in->tree)
+		return BID_NONE;
+	end = p + in->head_size;
+	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
+		p += 3;
+	first = p = skip_blanks(p, end);
+	n = (size_t)(end - p);
+	if (p == end || (*p != '{' && *p != '['))
+		return BID_NONE;
+	if (memmem(p, n, *first == '{' ? "\"traceEvents\"" : "\"ph\"", *first == '{' ? 13 : 4))
+		return BID_MAGIC;
+	if (in->format)
+		return strcmp(in->format, "chrome") ? BID_NONE : BID_CHANCE;
+	p = skip_blanks(p + 1, end);
+	/* an empty array and nothing else: other formats begin with these two bytes too */
+	if (*first == '[' && p < end && *p == ']')
+		p = skip_blanks(p + 1, end);
+	if (*first == '[' && p == end)
+		return BID_LIKELY;
+	if (*first == '[' && *p == '{')
+		p = skip_blanks(p + 1, end);
+	return begins_member(p, end) ? BID_CHANCE : BID_NONE;
+}
+
+static int chrome_open(struct input *in, struct error *e)
+{
+	struct chrome *c = calloc(1, sizeof *c);
+
+	in->state = c;
+	if (!c)
+		return error_no_memory(e);
+	c->input = in;
+	c->w = in->decoding->writer;
+	sorter_init(&c->sorter);
+	in->clock_name = "trace";
+	return 0;
+}
+
+/* --- reading --- */
+
+/* Report the fault in r, in the array at a depth, and go on at the next event. Returns 0; 1: there
+ * is none up to the end of the input; -1 with *e filled. */
+static int recover(struct chrome *c, struct json_reader *r, int depth, struct error *e)
+{
+	struct error fault = r->error;
+	size_t n = strlen(fault.what);
+	enum json_found found;
+	int got = 0;
+
+	if (r->keeps && !r->cut)
+		snprintf(fault.what + n, sizeof fault.what - n, ": the event is left out");
+	c->counts.unread += r->keeps;
+	if (!c->counts.faults++)
+		input_damage_error(c->input, &fault);
+	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT) {
+		c->read.doubtful = true;
+		got = chrome_event(c, r, e);
+		c->read.doubtful = false;
+		if (got < 0 && !r->error.what[0])
+			return -1;
+		if (!got) {
+			json_rejoin(r, depth);
+			return 0;
+		}
+	}
+	return found == JSON_FOUND_NEXT ? 0 : r->failed ? -1 : 1;
+}
+
+/* Read the array of events, or of samples, after its '['. Returns 0; 1: the input ended after a
+ * fault that was reported; -1 with r->error or *e filled. */
+static int read_events(struct chrome *c, struct json_reader *r, bool samples, struct error *e)
+{
+	enum json_token token;
+	int depth = r->depth, bad;
+
+	c->read.sample = samples;
+	json_keep_none(r);
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (token == JSON_OBJECT) {
+			json_keep(r);
+			bad = chrome_event(c, r, e);
+		} else {
+			bad = token == JSON_BAD || !json_skip(r, token);
+		}
+		/* the input may end between events: its writer may be killed at any time */
+		if (bad && (!r->error.what[0] || r->failed || (r->cut && r->depth == depth)))
+			return -1;
+		bad = bad ? recover(c, r, depth, e) : 0;
+		if (bad)
+			return bad;
+		json_keep_none(r);
+	}
+	return 0;
+}
+
+/* Convert digits to ns or ticks; -1: not a number. */
+static int64_t origin_of(const char *text)
+{
+	char *end;
+	uint64_t n = strtoull(text, &end, 10);
+
+	return *text >= '0' && *text <= '9' && !*end && n < TIME_LIMIT ? (int64_t)n : -1;
+}
+
+/* Read "otherData", after its '{': it contains the origin and its unit if trencode wrote the file.
+ * -1: BAD. */
+static int read_other_data(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+	int64_t origin = -1;
+	bool ns = false, ticks = false;
+	uint32_t kernel = 0;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool is_origin = json_is(r, "origin"), is_unit = json_is(r, "unit");
+		bool is_clock = json_is(r, "clock"), is_kernel = json_is(r, CHROME_KERNEL_CATEGORY);
+
+		if (!is_origin && !is_unit && !is_clock && !is_kernel) {
+			if (chrome_metadata_member(c, r, true))
+				return -1;
+			continue;
+		}
+		token = json_next(r);
+		if (token == JSON_STRING && is_unit) {
+			ns = json_is(r, "ns");
+			ticks = json_is(r, "ticks");
+		} else if (token == JSON_STRING && is_origin) {
+			origin = origin_of((const char *)r->text.data);
+		} else if (token == JSON_STRING && is_clock) {
+			snprintf(c->clock_name, sizeof c->clock_name, "%s",
+				 (const char *)r->text.data);
+		} else if (token == JSON_STRING && is_kernel) {
+			kernel = writer_string(c->w, r->text.data, r->text.size);
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if ((ns || ticks) && origin >= 0) {
+		c->origin = origin;
+		c->ticks = ticks;
+		c->kernel = kernel;
+		c->depths |= kernel != 0;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Report that the file is no trace. */
+static int no_trace(const struct json_reader *r, uint64_t offset, const char *why, struct error *e)
+{
+	return error_set(e, r->name, offset,
+			 "JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
+			 "with traceEvents or an array of events with ph",
+			 why);
+}
+
+static int chrome_read_array(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	int ended = read_events(c, r, false, e);
+
+	if (ended)
+		return ended;
+	if (c->counts.ignored && !c->counts.phased && !c->counts.faults)
+		return no_trace(r, NO_OFFSET, "no object has a ph", e);
+	return json_next(r) == JSON_END ? 0 : -1;
+}
+
+/* Read a member of the file after its key. Returns as read_events. */
+static int chrome_read_member(struct chrome *c, struct json_reader *r, bool *found, struct error *e)
+{
+	bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
+	bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
+	enum json_token token;
+
+	if (!events && !other && !samples && !frames)
+		return chrome_metadata_member(c, r, false);
+	token = json_next(r);
+	if ((events || samples) && token == JSON_ARRAY) {
+		*found |= events;
+		return read_events(c, r, samples, e);
+	}
+	if (frames && token == JSON_OBJECT)
+		return chrome_frames_read(&c->frames, c->w, r);
+	if (other && token == JSON_OBJECT)
+		return read_other_data(c, r);
+	return json_skip(r, token) ? 0 : -1;
+}
+
+/* Read the members of the file. */
+static int read_object(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token;
+	bool found = false;
+	struct error fault;
+	int ended;
+
+	json_keep(r);
+	for (;;) {
+		token = json_next(r);
+		ended = token == JSON_KEY	   ? chrome_read_member(c, r, &found, e)
+			: token == JSON_OBJECT_END ? 0
+						   : -1;
+		if (ended && (found || e->what[0] || !r->error.what[0] || r->failed))
+			return ended;
+		if (ended) {
+			fault = r->error;
+			if (!json_recover_key(r, "traceEvents"))
+				return no_trace(r, fault.offset, fault.what, e);
+			input_damage_error(c->input, &fault);
+			found = true;
+			ended = read_events(c, r, false, e);
+			if (ended)
+				return ended;
+		}
+		if (token == JSON_OBJECT_END)
+			break;
+		json_keep(r);
+	}
+	if (!found)
+		return no_trace(r, NO_OFFSET, "no traceEvents", e);
+	return json_next(r) == JSON_END ? 0 : -1;
+}
+
+/* Read the whole file. Returns as read_events. */
+static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
+{
+	enum json_token token = json_next(r);
+
+	return token == JSON_ARRAY    ? chrome_read_array(c, r, e)
+	       : token == JSON_OBJECT ? read_object(c, r, e)
+				      : -1;
+}
+
+static int read_all(struct chrome *c, struct error *e)
+{
+	struct input *in = c->input;
+	struct json_reader r;
+	int failed = 0;
+
+	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
+		json_close(&r);
+		return error_no_memory(e);
+	}
+	e->what[0] = '\0';
+	if (read_file(c, &r, e) < 0) {
+		/* the array of events may be unterminated */
+		bool between = r.cut && r.depth == 1 && r.array[0];
+
+		if (e->what[0])
+			failed = -1;
+		else if (r.error.what[0] && !between)
+			input_damage_error(in, &r.error);
+		else if (!r.error.what[0])
+			failed = error_no_memory(e);
+	}
+	c->counts.escapes = r.escapes;
+	if (r.escapes)
+		input_damage(
+			in, in->name, r.escape_at,
+			"an escape that JSON does not have: its characters are read as they are");
+	json_close(&r);
+	/* ignore an origin that moves an event out of the range of times */
+	if (c->origin > (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->highest)
+		c->origin = 0;
+	return failed;
+}
+
+/* --- the decoder --- */
+
+static int chrome_info(struct input *in, struct trace_info *info, struct error *e)
+{
+	struct chrome *c = in->state;
+
+	if (read_all(c, e))
+		return -1;
+	fact_text(info, "format", "chrome");
+	fact_number(info, "events", c->counts.events);
+	fact_number(info, "threads", c->nthreads);
+	return 0;
+}
+
+static int chrome_begin(struct input *in, struct error *e)
+{
+	struct chrome *c = in->state;
+	struct writer *w = c->w;
+	struct sorter_record r;
+
+	c->texts.begin = writer_text(w, "begin");
+	c->texts.end = writer_text(w, "end");
+	c->texts.unfinished = writer_text(w, CHROME_UNFINISHED);
+	c->texts.gap = writer_text(w, CHROME_GAP);
+	c->texts.gap_category = writer_text(w, CHROME_GAP_CATEGORY);
+	c->texts.period = writer_text(w, "period");
+	if (!c->texts.period || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
+	    !c->texts.gap || !c->texts.gap_category)
+		return error_no_memory(e);
+	if (read_all(c, e) || sorter_finish(&c->sorter, e))
+		return -1;
+	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
+							    writer_text(w, in->name), 0, 0});
+	in->ticks = c->ticks;
+	if (c->ticks)
+		in->clock_name = c->clock_name;
+	if (merge_choose_clock(in, e))
+		return -1;
+	c->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+							 .flags = c->ticks ? CLOCK_TICKS : 0});
+	c->id_name = chrome_id_name(c);
+	if (!c->source || !c->clock || !c->id_name ||
+	    process_names_write(w, c->source, &c->metadata.process_names) ||
+	    chrome_metadata_write(c))
+		return error_no_memory(e);
+	if (chrome_find_overlaps(c, e))
+		return -1;
+	return sorter_peek(&c->sorter, &r) ? merge_first(in, chrome_stream_time(c, r.key.time), e)
+					   : 0;
+}
+
+static int chrome_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct chrome *c = in->state;
+	uint64_t limit;
+
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (chrome_rows(c, limit, &in->next, e))
+		return -1;
+	if (in->next != UINT64_MAX)
+		in->next = merge_shifted(in->next, in->shift);
+	return 0;
+}
+
+/* Report the members of events that the stream has no place for. */
+static void report_left_out(const struct chrome *c)
+{
+	char names[256];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < c->counts.left_out.count && i < CHROME_NAMED_MOST; i++)
+		at += (size_t)snprintf(names + at, sizeof names - at, "%s%.20s", i ? ", " : "",
+				       (const char *)intern_data(&c->counts.left_out, i));
+	warn_count(c->input->name, c->counts.reduced_events,
+		   "{event has|events have} members that are left out: %s%s", names,
+		   c->counts.left_out.count > CHROME_NAMED_MOST ? ", ..." : "");
+}
+
+/* Report the events that the stream does not contain, or contains in another form. */
+static void print_remarks(const struct chrome *c)
+{
+	const struct chrome_counts *n = &c->counts;
+	const char *file = c->input->name;
+	int64_t lowest = chrome_unit(c, c->lowest);
+
+	if (lowest + c->origin < 0)
+		warn_count(
+			file, n->negative,
+			"{time is|times are} below 0: all times count from the earliest, %" PRId64
+			" %s",
+			lowest, c->ticks ? "ticks" : "ns");
+	warn_count(file, n->lasting_none,
+		   "{call has|calls have} no duration (X without dur): {it lasts|they last} 0 %s",
+		   c->ticks ? "ticks" : "ns");
+	complete_calls_clipped(file, n->clipped);
+	if (n->ignored)
+		warn(file, n->ignored_first,
+		     "the first of %" PRIu64
+		     " event%s without a time or a phase, which were left out",
+		     n->ignored, n->ignored == 1 ? "" : "s");
+	warn_count(
+		file, n->named,
+		"{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
+		"2147483647 (the first one: %s): {it was given a number, and names|they were given "
+		"numbers, and name} processes and threads without a name",
+		n->named_first);
+	warn_count(
+		file, c->arguments.nameless,
+		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
+		"left out");
+	warn_count(file, c->frames.unknown,
+		   "{frame of stacks is|frames of stacks are} not in the file");
+	warn_count(file, n->unopened,
+		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
+	warn_count(file, n->unkept,
+		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
+		   "open");
+	if (c->async.ids.count)
+		warn_count(
+			file, c->async.ids.count,
+			"{id|ids} of asynchronous events {is no number|are no numbers} (the first "
+			"one: %.64s): {it was given a number|they were given numbers}",
+			intern_data(&c->async.ids, 0));
+	if (n->idless)
+		warn(file, NO_OFFSET,
+		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
+		     "(phases: %s)",
+		     n->idless, n->idless == 1 ? "" : "s", n->phases);
+	report_left_out(c);
+	warn_count(file, n->reduced,
+		   "{sample has|samples have} arguments beside the weight, which are left out");
+}
+
+/* Report the number of further faults of each kind; the first was reported with its offset. */
+static void more_damage(const struct chrome *c)
+{
+	uint64_t times = c->counts.wrong_times, durations = c->counts.wrong_durations;
+
+	uint64_t faults = c->counts.faults, escapes = c->counts.escapes;
+
+	warn_count(c->input->name, faults - (faults > 0),
+		   "more {fault|faults} in the JSON; events that were left out: %" PRIu64,
+		   c->counts.unread);
+	warn_count(c->input->name, escapes - (escapes > 0),
+		   "more {escape|escapes} that JSON does not have");
+	warn_count(
+		c->input->name, times - (times > 0),
+		"more {event|events} with {an impossible time was|impossible times were} left out");
+	warn_count(c->input->name, durations - (durations > 0),
+		   "more {event|events} with {an impossible duration was|impossible durations "
+		   "were} left "
+		   "out");
+}
+
+static void chrome_close(struct input *in)
+{
+	struct chrome *c = in->state;
+	struct buffer *const buffers[] = {
+		&c->read.name,	    &c->read.category, &c->read.phase,	&c->read.pid,
+		&c->read.tid,	    &c->read.other,    &c->read.values, &c->read.record,
+		&c->read.arguments, &c->read.frame,    &c->read.weight, &c->read.cpu,
+		&c->read.id_text,   &c->read.names,    &c->read.nested, &c->read.left_out};
+
+	more_damage(c);
+	if (!in->decoding->quiet)
+		print_remarks(c);
+	sorter_free(&c->sorter);
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+	json_close(&c->read.json);
+	for (size_t i = 0; i < c->nthreads; i++) {
+		while (c->threads[i].depth)
+			free(c->threads[i].frames[--c->threads[i].depth].values);
+		free(c->threads[i].frames);
+	}
+	free(c->threads);
+	for (size_t i = 0; i < c->overlapping.count; i++)
+		free(c->overlapping.frames[i].values);
+	free(c->overlapping.frames);
+	chrome_metadata_free(&c->metadata);
+	complete_calls_free(&c->completes);
+	free(c->async.open);
+	chrome_frames_free(&c->frames);
+	intern_free(&c->profiles.keys);
+	free(c->profiles.profile);
+	open_calls_free(&c->async.keys);
+	intern_free(&c->async.ids);
+	id_cache_free(&c->async.declared);
+	intern_free(&c->thread_keys);
+	intern_free(&c->names);
+	intern_free(&c->counts.left_out);
+	arguments_free(&c->arguments);
+	id_cache_free(&c->declared);
+	chrome_flows_free(&c->flows);
+	id_cache_free(&c->metadata.process_names);
+	free(c);
+	in->state = NULL;
+}
+
+const struct decoder decoder_chrome = {
+	.name = "chrome",
+	.in_order = true,
+	.probe = chrome_probe,
+	.open = chrome_open,
+	.info = chrome_info,
+	.begin = chrome_begin,
+	.run = chrome_run,
+	.close = chrome_close,
+};

@@ -1,0 +1,417 @@
+/*
+ * chrome.h - the frames of "stackFrames" and of V8's CPU profiles, and the stacks that they make
+ *
+ * A frame has a key, its name, and the key of its caller's frame, which may come later. Functions
+ * return 0, or -1 when out of memory.
+ */
+#ifndef TR_TRDECODE_CHROME
+#define TR_TRDECODE_CHROME
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/arguments.h"
+#include "cmd/trdecode/input/complete_calls.h"
+#include "cmd/trdecode/input/sorter.h"
+#include "common/calls/open_calls.h"
+#include "common/formats/chrome.h"
+#include "common/stream/writer.h"
+#include "common/util/intern.h"
+#include "common/value/json_reader.h"
+
+struct chrome_call_frame {
+	uint32_t name, file, line; /* name, file: strings of the writer */
+	uint32_t parent;	   /* number of the caller's frame + 1; 0 none */
+	uint32_t stack;		   /* of the writer; 0 not yet declared */
+	bool known, visited;
+};
+
+struct chrome_frames {
+	struct intern keys; /* a frame's number is that of its key */
+	struct chrome_call_frame *frame;
+	size_t size;
+	uint64_t unknown; /* frames that are named and not there */
+	struct buffer key, path;
+};
+
+/* Get the number of a frame + 1. space: 0, or that of the profile whose frame it is. 0: out of
+ * memory. */
+uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, size_t n);
+/* Set what is known of a frame; parent 0: it has no caller. */
+int chrome_frame_set(struct chrome_frames *f, uint32_t number,
+		     const struct chrome_call_frame *content);
+/* Read "stackFrames", after its '{'. -1: BAD, or out of memory. */
+int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct json_reader *r);
+void chrome_frames_free(struct chrome_frames *f);
+
+/*
+ * Inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer.
+ *
+ * The events of a file are in any order, and a thread's name may be at the end. So the whole file
+ * is read first, and its events are sorted by time (sorter.h). An "X" event becomes an enter and a
+ * leave.
+ *
+ * Functions return 0, or -1 (an id: 0) when out of memory or when the output failed.
+ *
+ * Sources: "Trace Event Format" (the document of the catapult project), and the files that uftrace,
+ * Chrome and Perfetto write.
+ */
+
+/* What an event becomes in the stream. */
+enum chrome_kind {
+	CHROME_BEGIN,
+	CHROME_END,
+	CHROME_COMPLETE,
+	CHROME_INSTANT,
+	CHROME_COUNTER,
+	CHROME_ASYNC,
+	CHROME_SAMPLE,
+	CHROME_TIME_SAMPLE, /* its weight is a time */
+};
+
+enum chrome_id_form {
+	CHROME_ID_HERE = 1,	 /* the event has an id */
+	CHROME_ID_HEX = 2,	 /* written in hexadecimal */
+	CHROME_ID_LOCAL = 4,	 /* unique in its process, else in the trace */
+	CHROME_ID_ENCLOSING = 8, /* "bp":"e" of a flow: it ends in the call that is open then */
+};
+
+/* The id of an event. */
+struct chrome_id {
+	uint64_t number;
+	uint16_t form; /* enum chrome_id_form */
+};
+
+/* What is known of a call beside its times. */
+struct chrome_marks {
+	bool unfinished; /* it ended without a leave */
+	bool unseen;	 /* it has no enter */
+	bool overlaps;	 /* it is on no stack */
+	bool inexact;	 /* its times had digits below 1 ns */
+};
+
+/* An event, as stored in the sorter. Its arguments follow; each is a name (a string of the writer),
+ * the value's size, the value (value.h). */
+struct chrome_record {
+	uint64_t duration;    /* COMPLETE, ns; of samples the weight */
+	uint16_t kind, phase; /* enum chrome_kind, "ph" */
+	uint32_t thread;      /* number in chrome.threads */
+	uint32_t name;	      /* string of the writer */
+	uint32_t category;
+	uint32_t values; /* bytes of the arguments */
+	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
+			    instants the frame + 1; 0 none */
+	struct chrome_id id;
+	uint32_t flow; /* number of the event among those of flows, if it may be the end; 0 */
+	int32_t cpu;   /* of an instant or sample; -1: it is not known */
+	struct chrome_marks marks;
+	uint16_t scope; /* of an instant: CHROME_GLOBAL, CHROME_PROCESS; 0: of its thread */
+};
+
+/* An open asynchronous call. */
+struct chrome_open {
+	uint64_t key;  /* hash of the properties that its end must share */
+	uint64_t time; /* of its begin */
+	size_t below;  /* index + 1 of the next outer call with this key, or of the next free
+			  element; 0 none */
+	uint32_t call; /* number of the call in the stream */
+	uint32_t thread, name, location;
+	bool kernel;	/* in the kernel */
+	uint32_t level; /* in the kernel: number of the thread's calls there below */
+};
+
+/* An open call of a thread. */
+struct chrome_frame {
+	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
+	uint64_t limit;	 /* the earliest end of it and the calls around it */
+	uint64_t serial; /* of an X (input/complete_calls.h); 0 */
+	uint32_t call;	 /* on no stack: number of the call in the stream; 0 on a stack */
+	uint32_t location, name, category;
+	uint32_t leave_name; /* if it has another name; 0 none */
+	uint32_t level;	     /* number of open calls below, of those in or outside the kernel */
+	bool kernel;	     /* in the kernel */
+	bool unfinished, inexact;
+	bool complete;	 /* an X that may be on no stack */
+	uint8_t *values; /* of the leave, if there is no enter; owned */
+	uint32_t size;
+};
+
+/* A thread and its open calls. */
+struct chrome_thread {
+	int32_t pid, tid;
+	uint32_t comm; /* string of the writer: its name, else its id if not a number; 0 none */
+	bool has_name; /* of a thread_name */
+	bool used;     /* it has events */
+	bool begins, completes; /* it has a B, an X */
+	bool cpus;		/* tid 0: events have several CPUs */
+	int32_t cpu;		/* tid 0: the CPU that events have; -1: none has */
+	uint32_t lane;
+	struct chrome_frame *frames;
+	size_t depth, capacity;
+	uint32_t level, kernel_level; /* open calls outside and in the kernel */
+};
+
+/* The open calls that overlap others of their thread. */
+struct chrome_overlapping {
+	struct chrome_frame *frames;
+	size_t count, capacity;
+	size_t free; /* index + 1 of the first free one, which has the next one in its level; 0 */
+	bool mixed;  /* a thread has X and B */
+};
+
+/* Numbers of unusual events, for the remarks at the end. */
+struct chrome_counts {
+	uint64_t events, ignored, clipped, unopened;
+	uint64_t wrong_times, wrong_durations;
+	uint64_t lasting_none;	 /* X without "dur" */
+	uint64_t negative;	 /* times below 0 */
+	uint64_t unkept;	 /* begins of asynchronous calls beyond the limit of open ones */
+	uint64_t idless;	 /* instants whose id was left out */
+	char phases[16];	 /* phases of those instants */
+	uint64_t reduced;	 /* samples whose arguments were left out */
+	uint64_t reduced_events; /* events without some of their members */
+	struct intern left_out;	 /* names of those */
+	uint64_t ignored_first;	 /* offset of the first ignored event */
+	uint64_t phased;	 /* objects with a phase */
+	uint64_t faults;	 /* of the JSON among the events */
+	uint64_t unread;	 /* events that were left out as they are no JSON */
+	uint64_t escapes;	 /* that JSON does not have */
+	uint64_t named;		 /* ids in names */
+	uint32_t definitions;	 /* of objects in arguments */
+	char named_first[64];
+};
+
+/* The asynchronous calls (chrome.c). */
+struct chrome_async {
+	struct open_calls keys; /* index + 1 in open, by key */
+	struct chrome_open *open;
+	size_t count, capacity;
+	size_t free;	   /* index + 1 of the first free element, 0 none */
+	size_t unfinished; /* the same of calls that ended without a leave */
+	struct intern ids; /* ids that are not numbers */
+	struct id_cache declared;
+	uint32_t calls; /* number of the last call */
+};
+
+/* The flows of calls (chrome_rows.c). */
+struct chrome_flows {
+	struct id_cache ids;	  /* index + 1 in last */
+	struct chrome_flow *last; /* the last event of each */
+	uint32_t count, events;
+	size_t capacity;
+};
+
+/* What the file has beside its events (ctf_metadata.c). */
+struct chrome_metadata {
+	struct id_cache process_names; /* by pid: strings of the writer */
+	struct buffer events; /* JSON of metadata events, but names of threads that rows have */
+	struct buffer members, other; /* of the file, of otherData: a comma before each */
+	struct buffer text;
+	struct id_cache last; /* by ids and name: where the last such event begins, + 1 */
+	struct intern named;  /* pids with a process_name */
+	uint64_t events_left_out, members_left_out;
+};
+
+/* The profiles of V8 (chrome.c). */
+struct chrome_profiles {
+	struct intern keys; /* process and id: number of the profile */
+	struct chrome_profile *profile;
+	size_t count, capacity;
+};
+
+/* The event that is read. */
+struct chrome_read {
+	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
+	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
+	struct buffer id_text;
+	struct buffer left_out;	     /* names of members that are left out, each with a NUL */
+	struct buffer names, nested; /* nested.c: names of members, arguments */
+	struct json_reader json;     /* of an argument that is an object or array */
+	bool has_nested;	     /* there is one */
+	bool sample;		     /* it is an element of "samples" */
+	bool doubtful;		     /* it follows a fault: it may be a part of an event */
+	bool in_time;		     /* its weight is in ns */
+	struct chrome_id id, bind;   /* bind: "bind_id" */
+	struct chrome_marks marks;
+	bool derived;
+	bool flows;	/* the event is part of the flow `bind` */
+	bool flow_out;	/* and may not be its end */
+	uint16_t scope; /* as of a record */
+};
+
+/* The state of decoding one input. */
+struct chrome {
+	struct input *input;
+	struct writer *w;
+	struct sorter sorter;
+	struct intern thread_keys, names; /* names: pids and tids that are not int32_t */
+	struct id_cache declared;	  /* types */
+	struct argument_table arguments;
+	struct chrome_thread *threads;
+	size_t nthreads, threads_capacity;
+	struct chrome_async async;
+	struct chrome_frames frames;
+	struct chrome_flows flows;
+	struct chrome_metadata metadata;
+	struct chrome_profiles profiles;
+	struct complete_calls completes;
+	struct chrome_overlapping overlapping;
+	struct chrome_counts counts;
+	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
+	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
+			 */
+	bool ticks;	/* times of the file are ticks, which were read as microseconds */
+	char clock_name[64]; /* of ticks */
+	uint32_t kernel;     /* string of the writer: category of calls in the kernel; 0 none */
+	bool depths;	     /* calls on a stack have a recorded depth */
+	uint32_t id_name;    /* string of the writer: name of the field for ids */
+	uint32_t source, clock;
+	struct chrome_texts { /* strings of the writer */
+		uint32_t begin, end, unfinished, gap, gap_category, period;
+		uint32_t flows, ended_flows; /* 0: not used yet */
+	} texts;
+	struct chrome_read read;
+};
+
+/* A row to write: an instant, a counter, or the begin or end of a call on a stack. */
+struct chrome_row {
+	struct chrome_thread *thread;
+	uint64_t time;
+	enum type_kind kind;
+	int32_t cpu;		      /* of an instant; -1 none */
+	bool kernel;		      /* of a call in the kernel */
+	uint32_t call;		      /* number of a call on no stack; 0 */
+	uint32_t level;		      /* of a call */
+	uint32_t type_name, category; /* strings of the writer */
+	uint32_t phase;		      /* with the scope */
+	uint32_t location;	      /* of name, which declares the arguments; 0 none */
+	uint32_t name;
+	const uint8_t *values;
+	uint32_t size;	/* of values */
+	uint32_t stack; /* with which an instant was recorded; 0 none */
+};
+
+/* A sample. */
+struct chrome_sample {
+	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
+	int64_t time;		/* ns */
+	uint64_t weight;
+	int32_t cpu;	  /* -1: it is not known */
+	const char *name; /* of their type */
+	bool in_time;	  /* the weight is in ns */
+	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
+};
+
+enum { CHROME_NAMED_MOST = 8 }; /* number of names of members in a remark */
+
+/* --- lttng.c --- */
+
+/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
+static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
+
+/* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
+ * or r->error filled. */
+int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
+
+/* Convert a pid or tid. A text that is no number in range gets one. */
+int32_t chrome_id(struct chrome *c, const struct buffer *text);
+/* Get the thread of the event that is read, and its number. NULL: out of memory. */
+struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
+/* Add a sample. 0, or -1 with *e filled. */
+int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
+
+/* nested.c: append the object or array that token began to c->read.values. */
+int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token);
+/* nested.c: convert the objects and arrays in c->read.arguments. */
+int chrome_nested_convert(struct chrome *c);
+
+/* Return the weight of the next sample of a profile (number + 1), in the order of times: the time
+ * since the one before it. time: that of the stream. */
+uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time);
+
+/* Convert what chrome_time returned to ns, or to ticks. */
+static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)
+{
+	return c->ticks ? ns / 1000 : ns;
+}
+
+/* Return the time in the stream of the file's time 0; times of the stream are not below 0. */
+static inline int64_t chrome_zero(const struct chrome *c)
+{
+	int64_t lowest = chrome_unit(c, c->lowest);
+
+	return c->origin > -lowest ? c->origin : -lowest;
+}
+
+static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorted)
+{
+	int64_t time = chrome_unit(c, (int64_t)(sorted - (uint64_t)INT64_MIN));
+
+	return (uint64_t)time + (uint64_t)chrome_zero(c);
+}
+
+/* --- ctf_metadata.c --- */
+
+/* Keep the metadata event that is read, unless it is the name of a thread or process. */
+int chrome_metadata_event(struct chrome *c);
+/* Keep a member of the file, or of otherData, whose key r has read. -1: BAD, or out of memory. */
+int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool other);
+/* Write the META, after all events were read. */
+int chrome_metadata_write(struct chrome *c);
+void chrome_metadata_free(struct chrome_metadata *k);
+
+/* --- chrome.c --- */
+
+static inline bool chrome_is_async(char phase)
+{
+	return phase && strchr("benSFTp", phase);
+}
+/* Test for a begin, step or end of a flow. */
+static inline bool chrome_is_flow(char phase)
+{
+	return phase && strchr("stf", phase);
+}
+/* Write the row of an event with an asynchronous phase. */
+int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
+		 const uint8_t *values);
+
+/* --- chrome_rows.c --- */
+
+/* Add the flow of an event that begins a call, as the last argument. */
+int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time);
+void chrome_flows_free(struct chrome_flows *f);
+
+/* --- rows.c --- */
+
+/* Return the location of a name, after all events were read. */
+static inline uint32_t chrome_location(struct chrome *c, uint32_t name)
+{
+	return arguments_location_of(&c->arguments, c->w, name);
+}
+
+/* Convert the arguments of the next row to details in c->read.values; the name has a location. */
+static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
+{
+	if (arguments_values(&c->arguments, name, p, size, &c->read.values))
+		return -1;
+	return size && c->counts.definitions ? arguments_use_structs(c->w, &c->read.values) : 0;
+}
+
+/* Return the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an
+ * idle thread, tid 0, for each CPU, and trencode writes a thread for each: all its events are on
+ * its CPU. */
+uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu);
+
+int chrome_row(struct chrome *c, const struct chrome_row *r);
+
+/* Test for a call in the kernel that begins inside another call of its thread. Filters may leave
+ * that call out; the stream counts no calls in the kernel outside of others. */
+static inline bool chrome_in_kernel(const struct chrome *c, const struct chrome_record *r)
+{
+	return c->kernel && r->category == c->kernel && c->threads[r->thread].level;
+}
+
+/* Find the calls that overlap others, before the first row is written. */
+int chrome_find_overlaps(struct chrome *c, struct error *e);
+/* Write all rows up to and including a time, and set *next to the time of the next row. */
+int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *e);
+
+#endif

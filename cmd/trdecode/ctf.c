@@ -1,0 +1,2155 @@
+/*
+ * ctf.c - traces in CTF
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/trdecode/ctf.h"
+#include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/input/merge.h"
+#include "common/formats/softirqs.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+#include "common/util/bisect.h"
+#include "common/util/stack_table.h"
+#include "common/util/utf8.h"
+#include "common/value/json_reader.h"
+
+static const char *ctf_calls_group(const struct ctf_class *c);
+static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
+static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address);
+static const char *ctf_calls_name(const struct ctf_class *c);
+static enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n);
+static bool ctf_is_text(const struct ctf_part *p);
+static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
+
+enum {
+	NAMES_MOST = 256,	 /* arguments of one function */
+	DECLARED_MOST = 1 << 20, /* members of all locations */
+	SHAPES_MOST = 4096,	 /* structs with other members */
+	MEMBERS_MOST = 1024,	 /* members of one struct */
+	NESTING_MOST = 64,	 /* objects and arrays in each other; others are texts */
+	NUMBER_MOST = 4096,	 /* N of "argN", the name of an argument without a name */
+	POINTER_DIGITS = 16,
+};
+
+/* Add a name. 1: added; 0: there are too many; -1: out of memory. */
+static int add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t name)
+{
+	/* a location that was declared without the name is declared again */
+	if (f->count == NAMES_MOST || a->declared + f->count + 1 > DECLARED_MOST)
+		return 0;
+	if (arguments_add(f, name))
+		return -1;
+	a->declared += f->count;
+	return 1;
+}
+
+/* Make a string of the writer of the token's text. 0: out of memory, or the text is empty. */
+static uint32_t text_string(struct ctf *ctf)
+{
+	const struct buffer *text = &ctf->arguments.json.text;
+
+	return writer_string(ctf->w, text->data, text->size);
+}
+
+int ctf_arguments_declare(struct ctf *ctf, const char *text)
+{
+	struct json_reader *json = &ctf->arguments.json;
+	struct argument_names *f = NULL;
+	size_t n = strlen(text);
+
+	json_open_text(json, text, n);
+	if (json_next(json) != JSON_ARRAY || !json_skip(json, JSON_ARRAY) ||
+	    json_next(json) != JSON_END)
+		return 0;
+	json_open_text(json, text, n);
+	json_next(json);
+	while (json_next(json) == JSON_STRING) {
+		uint32_t name = text_string(ctf);
+		bool known = false;
+
+		if (!name && json->text.size)
+			return -1;
+		if (!f) {
+			f = arguments_of(&ctf->arguments.table, name);
+			if (!f)
+				return -1;
+			continue;
+		}
+		for (size_t i = 0; i < f->count && !known; i++)
+			known = f->names[i] == name;
+		if (!known && add_name(&ctf->arguments, f, name) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Return the location of a function, which declares all arguments known so far. name: a string of
+ * the writer. */
+static uint32_t ctf_arguments_location(struct ctf *ctf, uint32_t name)
+{
+	struct argument_names *f = arguments_of(&ctf->arguments.table, name);
+
+	if (f && !f->location)
+		f->location = arguments_location(ctf->w, name, f->names, f->count);
+	return f ? f->location : 0;
+}
+
+/* --- values --- */
+
+/* Read "0x1f", which is a pointer, as trencode writes it. */
+static bool is_pointer(const char *p, size_t n, uint64_t *number)
+{
+	*number = 0;
+	if (n < 3 || n > 2 + POINTER_DIGITS || p[0] != '0' || p[1] != 'x' || (p[2] == '0' && n > 3))
+		return false;
+	for (size_t i = 2; i < n; i++) {
+		bool digit = p[i] >= '0' && p[i] <= '9';
+
+		if (!digit && (p[i] < 'a' || p[i] > 'f'))
+			return false;
+		*number = *number << 4 | (uint64_t)(digit ? p[i] - '0' : p[i] - 'a' + 10);
+	}
+	return true;
+}
+
+/* Return the definition of a struct with n members by their names. 0: there are too many, or
+ * *failed is set: out of memory. */
+static uint32_t shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	uint32_t *id, *used;
+
+	if (n > MEMBERS_MOST)
+		return 0;
+	id = id_cache_number(&a->shapes, n ? (const char *)names->data : "", names->size);
+	*failed = !id;
+	if (id && !*id && a->nshapes < SHAPES_MOST) {
+		a->nshapes++;
+		*id = arguments_struct(ctf->w, (const uint32_t *)names->data, (uint32_t)n);
+		*failed = !*id;
+	}
+	if (!id || !*id)
+		return 0;
+	if (ARRAY_GROW(a->used, a->used_capacity, a->nused)) {
+		*failed = true;
+		return 0;
+	}
+	used = a->used;
+	used[a->nused++] = *id;
+	return *id;
+}
+
+/* Put the head of n children before them: the values from `at` on. */
+static int put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t n)
+{
+	struct buffer *b = &a->values;
+	size_t size = b->size - at, head;
+
+	if (shape ? value_put_struct(b, shape, n) : value_put_array(b, n))
+		return -1;
+	head = b->size - at - size;
+	a->text.size = 0;
+	if (buffer_append(&a->text, b->data + at + size, head))
+		return -1;
+	memmove(b->data + at + head, b->data + at, size);
+	memcpy(b->data + at, a->text.data, head);
+	return 0;
+}
+
+static int put_value(struct ctf *ctf, enum json_token token);
+
+/* Append the children of an array, or those of an object and their names. Returns their number,
+ * or -1. */
+static int64_t put_children(struct ctf *ctf, struct buffer *names, bool object)
+{
+	struct json_reader *json = &ctf->arguments.json;
+	enum json_token token;
+	int64_t n = 0;
+
+	for (; (token = json_next(json)) != (object ? JSON_OBJECT_END : JSON_ARRAY_END); n++) {
+		if (object) {
+			if (buffer_u32(names, text_string(ctf)))
+				return -1;
+			token = json_next(json);
+		}
+		if (put_value(ctf, token))
+			return -1;
+	}
+	return n;
+}
+
+/* Append the object or array that begins; an object with too many members as its text. */
+static int put_parent(struct ctf *ctf, bool object)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	const uint8_t *text = a->json.data + a->json.at - 1;
+	size_t at = a->values.size;
+	struct buffer names = {0};
+	int64_t n = a->json.depth > NESTING_MOST ? -1 : put_children(ctf, &names, object);
+	uint32_t shape = 0;
+	bool failed = n < 0;
+
+	if (object && !failed)
+		shape = shape_of(ctf, &names, (uint64_t)n, &failed);
+	buffer_free(&names);
+	if (failed)
+		return -1;
+	if (!object || shape)
+		return put_head(a, at, shape, (uint64_t)n);
+	a->values.size = at;
+	return value_put_bytes(&a->values, VALUE_STRING, text,
+			       (size_t)(a->json.data + a->json.at - text));
+}
+
+/* Append the value that the token begins. */
+static int put_value(struct ctf *ctf, enum json_token token)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	const struct json_reader *json = &a->json;
+	uint64_t number;
+
+	if (token == JSON_OBJECT || token == JSON_ARRAY)
+		return put_parent(ctf, token == JSON_OBJECT);
+	/* a string that looks like a pointer is written with an escape */
+	if (token == JSON_STRING && json->data[json->at - 2 - json->text.size] == '"' &&
+	    is_pointer((const char *)json->text.data, json->text.size, &number))
+		return value_put_uint(&a->values, VALUE_POINTER, number);
+	return json_put_scalar(json, token, &a->values);
+}
+
+/* Return the number of "argN" or "fpargN", the names that trencode gives to arguments without a
+ * name; 0: another name. */
+static uint64_t unnamed(const char *name, size_t n)
+{
+	bool real = n > 5 && !memcmp(name, "fparg", 5);
+	size_t at = real ? 5 : 3;
+	uint64_t number = 0;
+
+	if (n <= at || n > at + 4 || (!real && memcmp(name, "arg", 3)) || name[at] == '0')
+		return 0;
+	for (; at < n; at++) {
+		if (name[at] < '0' || name[at] > '9')
+			return 0;
+		number = 10 * number + (uint64_t)(name[at] - '0');
+	}
+	return number <= NUMBER_MOST ? number + (real ? FLOAT_ARGUMENTS : 0) : 0;
+}
+
+/* Return the number of an argument, or 0 if there are too many: it is left out. -1: out of memory.
+ * last: number of the argument before, as they are mostly in order. */
+static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
+			 size_t last)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	uint32_t name = writer_string(ctf->w, text, n);
+	uint64_t number = unnamed(text, n);
+	int added;
+
+	for (size_t i = 0, at = last; i < f->count; i++, at++) {
+		at = at < f->count ? at : 0;
+		if (f->names[at] == name)
+			return (int64_t)at + 1;
+	}
+	if (number > f->count)
+		return (int64_t)number;
+	added = add_name(a, f, name);
+	if (added)
+		return added < 0 ? -1 : (int64_t)f->count;
+	if (!a->left_out)
+		warn(ctf->input->name, NO_OFFSET,
+		     "functions with more than %d arguments: the others are left out", NAMES_MOST);
+	a->left_out = true;
+	return 0;
+}
+
+/* Append the arguments of an object whose end is the end of the text. Returns 0, or -1: out of
+ * memory, or the text is no such object. */
+static int read_object(struct ctf *ctf, struct argument_names *function, bool leave)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+	struct json_reader *json = &a->json;
+	enum json_token token;
+	int64_t number = 0;
+
+	if (json_next(json) != JSON_OBJECT)
+		return -1;
+	while ((token = json_next(json)) == JSON_KEY) {
+		bool result = leave && json_is(json, "ret");
+
+		if (!result)
+			number = number_of(ctf, function, (const char *)json->text.data,
+					   json->text.size, (size_t)number);
+		if (number < 0)
+			return -1;
+		token = json_next(json);
+		if (!result && !number) {
+			json_skip(json, token);
+			continue;
+		}
+		if (value_put_detail(&a->values, result ? DETAIL_RETURN : DETAIL_ARGUMENT,
+				     result ? 0 : (uint64_t)number) ||
+		    put_value(ctf, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END && json_next(json) == JSON_END ? 0 : -1;
+}
+
+/* Convert an event's arguments, a string of the tail, to details in ctf->arguments.values. */
+static int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buffer *tail)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct ctf_arguments *a = &ctf->arguments;
+	struct json_reader *json = &a->json;
+	size_t size = 0, name_size = 0;
+	const char *text = ctf_calls_string(tail, c->call.arguments, &size);
+	const char *name = ctf_calls_string(tail, c->string, &name_size);
+	struct argument_names *function;
+	int64_t number;
+
+	a->values.size = 0;
+	a->nused = 0;
+	if (!text || !size || !name)
+		return 0;
+	function = arguments_of(&a->table, writer_string(ctf->w, name, name_size));
+	if (!function)
+		return -1;
+	json_open_text(json, text, size);
+	if (!read_object(ctf, function, c->kind == KIND_LEAVE))
+		return 0;
+	if (!json->error.what[0] && json->depth <= NESTING_MOST && *text == '{')
+		return -1;
+	/* a text of another program */
+	a->values.size = a->nused = 0;
+	number = number_of(ctf, function, "args", 4, 0);
+	if (number > 0 && (value_put_detail(&a->values, DETAIL_ARGUMENT, (uint64_t)number) ||
+			   value_put_bytes(&a->values, VALUE_STRING, text, size)))
+		return -1;
+	return number < 0 ? -1 : 0;
+}
+
+static void ctf_arguments_free(struct ctf *ctf)
+{
+	struct ctf_arguments *a = &ctf->arguments;
+
+	arguments_free(&a->table);
+	free(a->used);
+	id_cache_free(&a->shapes);
+	buffer_free(&a->values);
+	buffer_free(&a->text);
+	json_close(&a->json);
+}
+
+/*
+ * The stacks of events: the contexts callstack_kernel and callstack_user.
+ *
+ * Each is a sequence of addresses, innermost first. Older recorders end it with an address of all
+ * ones. A user's stack is called by no frame of the kernel: with both, it is below the kernel's.
+ *
+ * Source: lttng-modules 2.11 to 2.13 (src/lttng-context-callstack*.c).
+ */
+
+/* Test whether a context is a stack. */
+static bool ctf_is_callstack(const struct ctf_part *p)
+{
+	const struct ctf_part *address = p->children;
+
+	return (p->role == CTF_KERNEL_STACK || p->role == CTF_USER_STACK) &&
+	       p->kind == CTF_SEQUENCE && address->kind == CTF_INTEGER &&
+	       (address->size == 32 || address->size == 64);
+}
+
+void ctf_stack_find(struct ctf_class *c)
+{
+	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
+		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+
+		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
+			c->has_stack |= ctf_is_callstack(p);
+	}
+}
+
+/* Add the addresses of the sequence p, from `begin` to the cursor, to the event's frames. */
+static int ctf_stack_take(const struct ctf_cursor *at, const struct ctf_part *p, uint64_t begin,
+			  struct ctf_frames *frames)
+{
+	struct ctf_cursor c = *at;
+	const struct ctf_part *address = p->children;
+	struct buffer *b = p->role == CTF_USER_STACK ? &frames->user : &frames->kernel;
+	uint64_t n;
+
+	for (c.at = ctf_align(begin, p->align); c.at < at->at;) {
+		if (ctf_read_number(&c, address, &n) != CTF_GOT)
+			break;
+		n &= UINT64_MAX >> (64 - address->size);
+		if (!n || n == UINT64_MAX >> (64 - address->size))
+			break;
+		if (b->size < 8 * STACK_FRAMES_MOST && buffer_u64(b, n))
+			return -1;
+	}
+	return 0;
+}
+
+/* Convert addresses to locations, at *to. */
+static int locate(const struct buffer *addresses, struct ctf_trace *t, int32_t pid,
+		  struct buffer *to)
+{
+	for (size_t i = 0; i < addresses->size; i += 8) {
+		uint32_t location = ctf_calls_address(t, pid, get_u64(addresses->data + i));
+
+		if (!location || buffer_u32(to, location))
+			return -1;
+	}
+	return 0;
+}
+
+/* Put the stack of the event that was read at `fixed`, for the next row. */
+static int ctf_stack_put(const struct ctf_file *f, uint8_t *fixed)
+{
+	struct ctf_frames *frames = &f->trace->ctf->frames;
+	struct buffer *l = &frames->locations;
+	uint32_t stack = 0;
+
+	l->size = 0;
+	if (locate(&frames->kernel, f->trace, CTF_KERNEL_PID, l) ||
+	    locate(&frames->user, f->trace, f->thread.pid, l))
+		return -1;
+	if (l->size) {
+		stack = writer_stack_of(f->trace->ctf->w, (const uint32_t *)(const void *)l->data,
+					l->size / 4);
+		if (!stack || writer_use_stack(f->trace->ctf->w, stack))
+			return -1;
+	}
+	put_u32(fixed, stack);
+	return 0;
+}
+
+/* --- declares an event class in the stream: its type, fields and names --- */
+
+/* Report which members the stream leaves out of a definition. */
+static void report_members(const struct ctf *ctf, uint32_t n, const char *what, const char *name)
+{
+	if (n > WRITER_MEMBERS)
+		warn(ctf->input->name, NO_OFFSET,
+		     "'%.100s' has %" PRIu32 " %s: those after the first %d are left out", name, n,
+		     what, WRITER_MEMBERS);
+}
+
+/* Declare the labels of an enum. */
+static uint32_t declare_labels(const struct ctf *ctf, const struct ctf_part *p)
+{
+	struct writer *w = ctf->w;
+	struct definition_entry d = {.kind = p->type->flags ? DEFINITION_BITMASK : DEFINITION_ENUM,
+				     .flags = p->is_signed || p->type->flags ? 0
+									     : DEFINITION_UNSIGNED};
+	struct member_entry *members;
+	uint32_t id;
+
+	for (const struct ctf_label *l = p->type->labels; l; l = l->next)
+		d.nmembers++;
+	members = calloc(d.nmembers + 1, sizeof *members);
+	if (!members)
+		return 0;
+	d.nmembers = 0;
+	for (const struct ctf_label *l = p->type->labels; l; l = l->next)
+		members[d.nmembers++] = (struct member_entry){
+			writer_text(w, l->name), (uint64_t)l->first, (uint64_t)l->last};
+	d.members = members;
+	report_members(ctf, d.nmembers, "labels", p->name);
+	id = writer_definition(w, &d);
+	free(members);
+	return id;
+}
+
+/* Declare the names of members. context: the first members are of a packet's context; leave out
+ * those that events do not repeat. */
+static uint32_t declare_members(const struct ctf *ctf, const char *name,
+				const struct ctf_part *const *first, int n, bool context)
+{
+	struct writer *w = ctf->w;
+	struct member_entry *members = NULL;
+	size_t count = 0;
+	uint32_t id;
+
+	for (int i = 0; i < n; i++)
+		for (const struct ctf_part *p = first[i]; p; p = p->next)
+			count += !(context && !i && ctf_is_own(p));
+	members = calloc(count + 1, sizeof *members);
+	if (!members)
+		return 0;
+	report_members(ctf, (uint32_t)count, "fields", name);
+	count = 0;
+	for (int i = 0; i < n; i++)
+		for (const struct ctf_part *p = first[i]; p; p = p->next)
+			if (!(context && !i && ctf_is_own(p)))
+				members[count++].name = writer_text(w, ctf_bare_name(p->name));
+	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
+							     .nmembers = (uint32_t)count,
+							     .members = members});
+	free(members);
+	return id;
+}
+
+/* Declare the definitions that the values of a part and of its members name, for all segments, as
+ * the types are. */
+static int declare_values(struct ctf_class *c, struct ctf_part *p)
+{
+	const struct ctf *ctf = c->stream->trace->ctf;
+	struct writer *w = ctf->w;
+	const struct ctf_part *children = p->children;
+
+	if (p->kind == CTF_ENUM && !p->definition) {
+		p->definition = declare_labels(ctf, p);
+		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
+			return -1;
+	}
+	if (p->kind == CTF_STRUCT && !p->definition) {
+		p->definition = declare_members(ctf, p->name, &children, 1, false);
+		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
+			return -1;
+	}
+	for (struct ctf_part *m = p->children; m; m = m->next) {
+		if (p->kind == CTF_VARIANT && !m->option) {
+			struct member_entry name = {.name = writer_text(w, ctf_bare_name(m->name))};
+
+			m->option = writer_definition(
+				w, &(struct definition_entry){.name = writer_text(w, "variant"),
+							      .kind = DEFINITION_STRUCT,
+							      .nmembers = 1,
+							      .members = &name});
+			if (!m->option || writer_announce(w, ENTRY_DEFINITION, m->option))
+				return -1;
+		}
+		if (declare_values(c, m))
+			return -1;
+	}
+	return 0;
+}
+
+static enum field_kind kind_of(const struct ctf_part *p)
+{
+	if (p->kind == CTF_FLOAT)
+		return FIELD_FLOAT;
+	if (p->kind == CTF_ENUM)
+		return p->type->flags ? FIELD_BITMASK : FIELD_ENUM;
+	if (p->kind == CTF_STRING || p->kind == CTF_SEQUENCE || p->type->unit)
+		return FIELD_STRING;
+	if (p->kind == CTF_ARRAY && p->children->type->text)
+		return FIELD_CHAR;
+	if (p->kind == CTF_ARRAY)
+		p = p->children;
+	if (p->type->base == 16)
+		return FIELD_HEX;
+	return p->is_signed ? FIELD_INT : FIELD_UINT;
+}
+
+static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
+			      uint32_t *at, uint32_t *string)
+{
+	struct writer *w = c->stream->trace->ctf->w;
+	const struct ctf_part *number = p->kind == CTF_ARRAY ? p->children : p;
+
+	f->name = writer_text(w, ctf_bare_name(p->name));
+	f->kind = (uint8_t)kind_of(p);
+	if (f->kind == FIELD_STRING) {
+		f->where = WHERE_STRING;
+		f->offset = (*string)++;
+		if (c->call.kind == CALL_TEXT)
+			f->role = f->offset == c->string	   ? ROLE_ROW
+				  : f->offset == c->call.arguments ? ROLE_ARGUMENTS
+								   : ROLE_NONE;
+		if (c->stream->trace->own && ctf_is_thread(p))
+			f->role = ROLE_ROW;
+		return 0;
+	}
+	f->where = WHERE_FIXED;
+	f->offset = *at;
+	f->size = p->kind == CTF_ARRAY ? number->size / 8 : ctf_bytes(number->size);
+	f->count = p->kind == CTF_ARRAY ? (uint32_t)p->count : 0;
+	*at += f->size * (f->count ? f->count : 1);
+	if (number->type->base == 8)
+		f->type_name = writer_text(w, "octal");
+	if (p->kind == CTF_ENUM) {
+		if (!p->definition)
+			p->definition = declare_labels(c->stream->trace->ctf, p);
+		f->definition = p->definition;
+	}
+	if ((int32_t)f->offset == c->call.depth.at || (c->stream->trace->own && ctf_is_thread(p)))
+		f->role = ROLE_ROW;
+	if (c->numbered && (int32_t)f->offset == c->call.number.at)
+		f->role = ROLE_CALL;
+	if ((int32_t)f->offset == c->call.location.at && c->call.kind == CALL_ADDRESS)
+		f->role = ROLE_ADDRESS;
+	return 0;
+}
+
+/* Describe the class, as in "cpu 2 - 3": "cpu" if the packet records only a CPU, else how many
+ * fields of its context events repeat; then how many fields each scope has, "-" if not declared. */
+static void describe_class(const struct ctf_class *c, char *text, size_t size)
+{
+	const struct ctf_stream *stream = c->stream;
+	size_t at =
+		(size_t)(stream->carried ? snprintf(text, size, "%" PRIu32, stream->carried)
+					 : snprintf(text, size, stream->cpu_alone ? "cpu" : "-"));
+
+	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
+		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+		unsigned n = 0;
+
+		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
+			n++;
+		if (s)
+			at += (size_t)snprintf(text + at, size - at, " %u", n);
+		else
+			at += (size_t)snprintf(text + at, size - at, " -");
+	}
+}
+
+static uint32_t plain_flags(const struct ctf_class *c)
+{
+	return (c->nstrings ? TYPE_TAIL : 0) | (c->has_arguments ? TYPE_VALUES : 0) |
+	       (c->per_cpu ? TYPE_PER_CPU : 0) | (c->inner ? TYPE_INNER : 0) |
+	       (c->of_kernel ? TYPE_KERNEL : 0) |
+	       (c->numbered		? TYPE_CALL_NUMBER
+		: c->call.depth.at >= 0 ? TYPE_DEPTH
+					: 0);
+}
+
+/* Declare the location of a class whose data are values: a function whose arguments are the parts
+ * from first[1] on, and in first[0] the fields of the packet's context, if events repeat these. */
+static int declare_location(struct ctf_class *c, uint32_t name, const struct ctf_part **first)
+{
+	struct ctf *ctf = c->stream->trace->ctf;
+	struct location_entry location = {.name = name};
+	struct ctf_part *carried =
+		c->stream->carried ? c->layout.scope[SCOPE_PACKET_CONTEXT]->children : NULL;
+
+	first[0] = carried;
+	for (struct ctf_part *p = carried; p; p = p->next)
+		if (declare_values(c, p))
+			return -1;
+	if (c->call.kind == CALL_NAMED)
+		location.name = writer_text(ctf->w, ctf_calls_name(c));
+	location.arguments =
+		declare_members(ctf, c->declared->name, first, 1 + CTF_DATA_SCOPES, true);
+	c->fixed_size = c->has_stack ? 4 : 0;
+	c->location = writer_location(ctf->w, &location);
+	return location.arguments && c->location ? 0 : -1;
+}
+
+/* Declare the type of a class to the writer. */
+static int ctf_class_declare(struct ctf_class *c)
+{
+	struct ctf_trace *t = c->stream->trace;
+	struct writer *w = t->ctf->w;
+	struct field_entry fields[CTF_FIELDS] = {0};
+	const struct ctf_part *first[1 + CTF_DATA_SCOPES] = {0};
+	const char *group = ctf_calls_group(c);
+	struct type_entry type = {.source = t->source,
+				  .name = writer_text(w, c->declared->name),
+				  .group = group ? writer_text(w, group) : 0,
+				  .kind = (uint8_t)c->kind,
+				  .native = (uint32_t)c->declared->id,
+				  .fields = fields};
+	uint32_t at = 0, string = 0;
+	char text[64];
+
+	describe_class(c, text, sizeof text);
+	type.declaration = writer_text(w, text);
+	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
+		struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+
+		first[1 + i] = s ? s->children : NULL;
+		for (struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
+			if (c->has_arguments && p->kind == CTF_STRING)
+				continue;
+			else if (c->plain)
+				declare_field(c, p, &fields[type.nfields++], &at, &string);
+			else if (declare_values(c, p))
+				return -1;
+	}
+	if (c->plain) {
+		c->fixed_size = (uint32_t)align_up(at, 4);
+		type.flags = plain_flags(c);
+		type.fixed_size = c->fixed_size;
+	} else {
+		type.flags = TYPE_TAIL | TYPE_VALUES;
+		if (c->has_stack) {
+			type.nfields = 1;
+			fields[0] = (struct field_entry){.name = writer_text(w, "stack"),
+							 .kind = FIELD_UINT,
+							 .role = ROLE_STACK,
+							 .where = WHERE_FIXED,
+							 .size = 4};
+		}
+		if (declare_location(c, type.name, first))
+			return -1;
+		type.fixed_size = c->fixed_size;
+	}
+	c->type = writer_type(w, &type);
+	return c->type ? 0 : -1;
+}
+
+/*
+ * Events with a meaning to the decoder: enters and leaves of calls, switches between threads,
+ * mappings of a process.
+ *
+ * Sources: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
+ * lttng-ust 2.0 to 2.13 (liblttng-ust-cyg-profile, lttng-ust-statedump).
+ */
+
+enum { CPUS_MOST = 1 << 16 };
+
+static const struct {
+	const char *name;
+	bool prefix; /* the rest of the event's name is the call's name */
+	enum type_kind kind;
+	enum ctf_call_kind call;
+	bool per_cpu;
+	enum ctf_action action;
+} known_calls[] = {
+	{"syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"irq_handler_entry", false, KIND_ENTER, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_handler_exit", false, KIND_LEAVE, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_entry", false, KIND_ENTER, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_exit", false, KIND_LEAVE, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_entry", false, KIND_ENTER, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_exit", false, KIND_LEAVE, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"sched_switch", false, KIND_INSTANT, CALL_NONE, false, CTF_SWITCH},
+	{"lttng_ust_statedump:bin_info", false, KIND_INSTANT, CALL_NONE, false, CTF_BIN_INFO},
+};
+
+static const struct {
+	const char *uri;
+	enum type_kind kind;
+} own[] = {
+	{"urn:trutils:enter", KIND_ENTER},
+	{"urn:trutils:leave", KIND_LEAVE},
+	{"urn:trutils:instant", KIND_INSTANT},
+	{"urn:trutils:gap", KIND_GAP},
+};
+
+/* Test whether a URI of trencode has a flag, which the group does not contain. */
+static bool has_flag(const char *uri, const char *flag)
+{
+	const char *at = strstr(uri, flag);
+
+	return at && at < strchrnul(uri, '#');
+}
+
+/* Return the group that trencode wrote for the class. NULL: none. */
+static const char *ctf_calls_group(const struct ctf_class *c)
+{
+	const char *uri = c->declared->uri, *group = NULL;
+
+	if (uri && !strncmp(uri, "urn:trutils:", 12))
+		group = strchr(uri, '#');
+	return group ? group + 1 : NULL;
+}
+
+void ctf_calls_classify(struct ctf_class *c)
+{
+	const char *name = c->declared->name, *uri = c->declared->uri;
+
+	for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
+		size_t n = strlen(known_calls[i].name);
+
+		if (known_calls[i].prefix ? strncmp(name, known_calls[i].name, n) || !name[n]
+					  : strcmp(name, known_calls[i].name))
+			continue;
+		c->kind = known_calls[i].kind;
+		c->call.kind = known_calls[i].call;
+		c->per_cpu = known_calls[i].per_cpu;
+		c->action = known_calls[i].action;
+	}
+	c->string = c->call.arguments = CTF_NO_STRING;
+	/* fields of an event that trencode wrote */
+	for (size_t i = 0; uri && i < sizeof own / sizeof *own; i++)
+		if (!strncmp(uri, own[i].uri, strlen(own[i].uri))) {
+			c->kind = own[i].kind;
+			c->per_cpu = has_flag(uri, ":per-cpu");
+			c->inner = has_flag(uri, ":inner");
+			c->of_kernel = has_flag(uri, ":kernel");
+			c->numbered = own[i].kind != KIND_INSTANT && has_flag(uri, ":numbered");
+			c->call.kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
+			c->action = CTF_NO_ACTION;
+		}
+}
+
+/* Set *gap to the gap that the event with this fixed part and tail is. Its texts are in the tail.
+ */
+static void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed,
+			  const struct buffer *tail, struct gap *gap)
+{
+	const char *texts[4] = {"", "", "", ""}; /* reason, unit, message, file */
+
+	for (uint32_t i = 0; i < 4; i++) {
+		size_t size;
+		const char *text = ctf_calls_string(tail, c->string + i, &size);
+
+		texts[i] = text ? text : "";
+	}
+	*gap = (struct gap){.reason = GAP_UNREAD,
+			    .count = ctf_spot(fixed, c->argument[0]),
+			    .offset = ctf_spot(fixed, c->argument[1]),
+			    .message = texts[2],
+			    .file = texts[3]};
+	for (enum gap_reason reason = GAP_LOST; reason < GAP_UNREAD; reason++)
+		if (!strcmp(texts[0], gap_reason_name(reason)))
+			gap->reason = reason;
+	for (enum gap_unit unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
+		if (!strcmp(texts[1], gap_unit_name(unit)))
+			gap->unit = unit;
+}
+
+/* Return string number n of a tail; NULL: the tail has fewer. */
+static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
+{
+	const char *p = (const char *)tail->data, *end = p + tail->size;
+
+	for (; p < end; p += strlen(p) + 1)
+		if (!n--) {
+			*size = strlen(p);
+			return p;
+		}
+	return NULL;
+}
+
+/* --- locations --- */
+
+/* Declare the location of a call that has a name and no address. */
+static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
+{
+	struct {
+		char kind;
+		uint32_t name;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'n';
+	key.name = writer_string(ctf->w, name, n);
+	id = id_cache_number(&ctf->declared, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_location(ctf->w, &(struct location_entry){.name = key.name});
+	return *id;
+}
+
+/* Declare the address space of a process (-1: unknown), or of the kernel. */
+static uint32_t space_of(struct ctf_trace *t, int32_t pid)
+{
+	struct {
+		char kind;
+		uint32_t source;
+		int32_t pid;
+	} key = {0};
+	struct space_entry space = {.source = t->source, .pid = pid};
+	struct map_entry kernel = {.end = UINT64_MAX};
+	uint32_t *id;
+
+	key.kind = 's';
+	key.source = t->source;
+	key.pid = pid;
+	id = id_cache_number(&t->ctf->declared, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (*id)
+		return *id;
+	if (pid == CTF_KERNEL_PID)
+		space = (struct space_entry){.source = t->source,
+					     .name = writer_text(t->ctf->w, "kernel"),
+					     .flags = SPACE_KERNEL};
+	*id = writer_space(t->ctf->w, &space);
+	kernel.space = *id;
+	kernel.path = writer_text(t->ctf->w, "[kernel]");
+	return pid != CTF_KERNEL_PID || !*id || !writer_map(t->ctf->w, &kernel) ? *id : 0;
+}
+
+/* Declare the location of an address of a process (-1: unknown), or of the kernel. */
+static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address)
+{
+	struct {
+		char kind;
+		uint32_t space;
+		uint64_t address;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'a';
+	key.space = space_of(t, pid);
+	key.address = address;
+	id = key.space ? id_cache_number(&t->ctf->declared, &key, sizeof key) : NULL;
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_location(t->ctf->w, &(struct location_entry){.space = key.space,
+									  .address = address});
+	return *id;
+}
+
+/* Return the name of the call of a CALL_NAMED event. */
+static const char *ctf_calls_name(const struct ctf_class *c)
+{
+	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
+
+	return strchr(at + 1, '_') + 1;
+}
+
+/* Declare the location of an enter or leave whose row has this fixed part and tail. */
+static uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f,
+				   const uint8_t *fixed, const struct buffer *tail)
+{
+	const char *at = c->declared->name;
+	char name[32];
+	size_t size = 0;
+	uint64_t n;
+
+	if (c->call.kind == CALL_TEXT) {
+		at = ctf_calls_string(tail, c->string, &size);
+		return ctf_arguments_location(f->trace->ctf,
+					      writer_string(f->trace->ctf->w, at ? at : "", size));
+	}
+	if (c->call.kind == CALL_NAMED) {
+		if (!c->location) {
+			at = ctf_calls_name(c);
+			c->location = named_location(f->trace->ctf, at, strlen(at));
+		}
+		return c->location;
+	}
+	n = ctf_spot(fixed, c->call.location);
+	if (c->call.kind == CALL_ADDRESS)
+		return ctf_calls_address(f->trace, f->thread.pid, n);
+	if (c->call.kind == CALL_SOFTIRQ && softirq_name(n))
+		snprintf(name, sizeof name, "softirq %s", softirq_name(n));
+	else
+		snprintf(name, sizeof name, "%s %" PRIu64,
+			 c->call.kind == CALL_IRQ ? "irq" : "softirq", n);
+	return named_location(f->trace->ctf, name, strlen(name));
+}
+
+/* --- threads and mappings --- */
+
+static struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
+{
+	struct ctf_cpu *cpus = t->cpus;
+	size_t had = t->ncpus;
+
+	if (cpu < 0 || cpu >= CPUS_MOST)
+		return NULL;
+	if ((size_t)cpu >= t->ncpus) {
+		if (ARRAY_GROW(t->cpus, t->cpus_capacity, (size_t)cpu))
+			return NULL;
+		cpus = t->cpus;
+		t->ncpus = (size_t)cpu + 1;
+		for (size_t i = had; i < t->ncpus; i++)
+			cpus[i] = (struct ctf_cpu){.cpu = (int32_t)i, .tid = -1};
+	}
+	return &cpus[cpu];
+}
+
+static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+		     const struct buffer *tail)
+{
+	struct ctf_trace *t = f->trace;
+	struct map_entry map = {.start = ctf_spot(fixed, c->argument[0])};
+	uint64_t size = ctf_spot(fixed, c->argument[1]);
+	size_t n = 0;
+	const char *path = ctf_calls_string(tail, c->string, &n);
+
+	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
+		return 0;
+	map.space = space_of(t, f->thread.pid);
+	map.path = writer_string(t->ctf->w, path, n);
+	return map.space ? writer_map(t->ctf->w, &map) : -1;
+}
+
+/* Record the thread that runs on the CPU from now on. */
+static void take_switch(const struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
+			const struct buffer *tail)
+{
+	const struct ctf_cursor *at = &f->cursor;
+	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
+	const uint8_t *comm = at->next_comm;
+	size_t n = comm ? at->next_comm_size : 0;
+
+	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
+		return;
+	cpu->tid = c->plain ? ctf_id_number(ctf_spot(fixed, c->argument[0]))
+			    : ctf_id_read(at, CTF_NEXT_TID);
+	if (c->plain && c->argument[1].at >= 0) {
+		comm = fixed + c->argument[1].at;
+		n = strnlen((const char *)comm, c->argument[1].size);
+	} else if (c->plain) {
+		n = 0;
+		comm = c->string == CTF_NO_STRING
+			       ? NULL
+			       : (const uint8_t *)ctf_calls_string(tail, c->string, &n);
+	}
+	cpu->comm_size = n < sizeof cpu->comm ? n : sizeof cpu->comm;
+	if (comm)
+		memcpy(cpu->comm, comm, cpu->comm_size);
+}
+
+/* Update threads and mappings by the event whose row was written. */
+static int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+			   const struct buffer *tail)
+{
+	if (c->action == CTF_BIN_INFO)
+		return take_file(c, f, fixed, tail);
+	take_switch(c, f, fixed, tail);
+	return 0;
+}
+
+/* --- converts the data of an event into a row of the stream --- */
+
+enum { CONTEXT_MOST = 4096 }; /* bytes of a packet's context that each event may repeat */
+
+/* --- data --- */
+
+static inline void put_size(uint8_t *to, uint64_t n, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		to[i] = (uint8_t)(n >> 8 * i);
+}
+
+/* Not in line: in line it costs traces without such moves 6 % of CPU. */
+static __attribute__((noinline)) enum ctf_got
+move_unusual(struct ctf_cursor *c, const struct ctf_move *m, uint8_t *fixed, struct buffer *tail)
+{
+	enum ctf_got got;
+	uint64_t n;
+
+	if (ctf_is_text(m->part))
+		return ctf_put_text(c, m->part, tail);
+	got = ctf_read_number(c, m->part, &n);
+	if (got != CTF_GOT)
+		return got;
+	if (m->slot)
+		c->slots[m->slot] = n;
+	put_size(fixed + m->to, n, m->n);
+	return CTF_GOT;
+}
+
+static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t *fixed,
+			 struct buffer *tail)
+{
+	const uint8_t *from, *end;
+	uint64_t n;
+
+	c->at = ctf_align(c->at, m->align);
+	if (c->at > c->have)
+		return CTF_SHORT;
+	from = c->data + (c->at - c->origin) / 8;
+	switch (m->kind) {
+	case MOVE_BYTES:
+		if (c->have - c->at < 8ull * m->n)
+			return CTF_SHORT;
+		memcpy(fixed + m->to, from, m->n);
+		c->at += 8ull * m->n;
+		return CTF_GOT;
+	case MOVE_NUMBER:
+		if (c->have - c->at < m->size)
+			return CTF_SHORT;
+		n = ctf_bits(c->data, c->at - c->origin, m->size, m->big);
+		if (m->is_signed)
+			n = (uint64_t)((int64_t)(n << (64 - m->size)) >> (64 - m->size));
+		if (m->slot)
+			c->slots[m->slot] = n;
+		put_size(fixed + m->to, n, m->n);
+		c->at += m->size;
+		return CTF_GOT;
+	case MOVE_STRING:
+		end = memchr(from, 0, (size_t)(c->have - c->at) / 8);
+		if (!end)
+			return CTF_SHORT;
+		n = (uint64_t)(end - from) + 1;
+		c->at += 8 * n;
+		return buffer_append(tail, from, n) ? CTF_BAD : CTF_GOT;
+	case MOVE_TEXT:
+		n = c->slots[m->slot];
+		if (n > UINT64_MAX / 8 || c->have - c->at < 8 * n)
+			return CTF_SHORT;
+		c->at += 8 * n;
+		return buffer_append(tail, from, strnlen((const char *)from, n)) ||
+				       buffer_u8(tail, 0)
+			       ? CTF_BAD
+			       : CTF_GOT;
+	case MOVE_UNUSUAL: return move_unusual(c, m, fixed, tail);
+	}
+	return CTF_BAD;
+}
+
+/* Convert the fields of the packet's context into details, once for all events of the packet. */
+static enum ctf_got make_context(struct ctf_file *f)
+{
+	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
+			      *context = f->stream->layout.scope[SCOPE_PACKET_CONTEXT];
+	struct ctf_cursor c = {.data = f->packet.beginning.data,
+			       .have = 8 * (uint64_t)f->packet.beginning.size,
+			       .slots = f->cursor.slots,
+			       .budget = CTF_BUDGET,
+			       .empty = CTF_EMPTY_LEAST};
+	enum ctf_got got = header ? ctf_step_over(&c, header) : CTF_GOT;
+	uint64_t number = 0;
+
+	c.at = ctf_align(c.at, context->align);
+	for (const struct ctf_part *p = context->children; p && got == CTF_GOT; p = p->next) {
+		if (ctf_is_own(p))
+			got = ctf_step_over(&c, p);
+		else if (value_put_detail(&f->packet.context, DETAIL_ARGUMENT, ++number))
+			return CTF_BAD;
+		else
+			got = ctf_put_value(&c, p, &f->packet.context);
+	}
+	f->packet.has_context = true;
+	if (f->packet.context.size <= CONTEXT_MOST)
+		return got;
+	/* each of many small events would repeat it */
+	f->packet.context.size = 0;
+	if (!f->trace->ctf->context_left_out)
+		warn(f->member, f->packet.at,
+		     "the context of a packet is too large to be part of its events");
+	f->trace->ctf->context_left_out = true;
+	return got;
+}
+
+/* Append the event's data as details. */
+static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
+{
+	struct ctf_cursor *c = &f->cursor;
+	enum ctf_got got = CTF_GOT;
+	struct ctf_frames *frames = &f->trace->ctf->frames;
+	uint64_t number = 0;
+
+	c->seen = 0;
+	c->comm = c->next_comm = NULL;
+	c->budget = CTF_BUDGET;
+	frames->kernel.size = frames->user.size = 0;
+	if (f->stream->carried) {
+		if (!f->packet.has_context)
+			got = make_context(f);
+		if (got != CTF_GOT)
+			return CTF_BAD;
+		if (buffer_append(tail, f->packet.context.data, f->packet.context.size))
+			return CTF_BAD;
+		number = f->stream->carried;
+	}
+	for (size_t i = 0; i < CTF_DATA_SCOPES; i++) {
+		const struct ctf_part *s = f->class->layout.scope[ctf_data_scopes[i]];
+
+		if (s)
+			c->at = ctf_align(c->at, s->align);
+		for (const struct ctf_part *p = s ? s->children : NULL; p && got == CTF_GOT;
+		     p = p->next) {
+			uint64_t at = c->at;
+
+			if (value_put_detail(tail, DETAIL_ARGUMENT, ++number))
+				return CTF_BAD;
+			got = ctf_put_value(c, p, tail);
+			if (got == CTF_GOT && ctf_is_callstack(p) &&
+			    ctf_stack_take(c, p, at, frames))
+				return CTF_BAD;
+		}
+	}
+	return got;
+}
+
+static enum ctf_got read_data(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	const struct ctf_class *k = f->class;
+	enum ctf_got got = CTF_GOT;
+
+	ctf->tail.size = 0;
+	if (!k->plain)
+		return put_values(f, &ctf->tail);
+	for (uint32_t i = 0; i < k->nmoves && got == CTF_GOT; i++)
+		got = move(&f->cursor, &k->moves[i], ctf->fixed.data, &ctf->tail);
+	return got;
+}
+
+/* --- rows --- */
+
+static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
+{
+	return s.at < 0 ? -1 : ctf_id_number(ctf_spot(fixed, s));
+}
+
+/* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. Without
+ * the lane used last 'trdecode | trstat -g name -c count' of a trace of calls takes 1.27 times the
+ * instructions. */
+static inline uint32_t find_lane(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	const struct ctf_class *k = f->class;
+	const struct ctf_cursor *c = &f->cursor;
+	const uint8_t *fixed = ctf->fixed.data, *comm = NULL;
+	struct ctf_thread *t = &f->thread;
+	int32_t tid, pid, ppid;
+	size_t comm_size = 0;
+
+	if (k->plain) {
+		tid = number_at(fixed, k->tid);
+		pid = number_at(fixed, k->pid);
+		ppid = number_at(fixed, k->ppid);
+		if (k->comm.at >= 0) {
+			comm = fixed + k->comm.at;
+			comm_size = strnlen((const char *)comm, k->comm.size);
+		} else if (k->comm_string) {
+			comm = (const uint8_t *)ctf_calls_string(&ctf->tail, k->comm_string - 1,
+								 &comm_size);
+		}
+	} else {
+		tid = ctf_id_read(c, CTF_TID);
+		pid = ctf_id_read(c, CTF_PID);
+		ppid = ctf_id_read(c, CTF_PPID);
+		comm = c->comm;
+		comm_size = comm ? c->comm_size : 0;
+	}
+	if (tid < 0)
+		tid = f->packet.thread.tid;
+	if (pid < 0)
+		pid = f->packet.thread.pid;
+	if (tid < 0 && f->trace->kernel) {
+		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
+
+		tid = cpu ? cpu->tid : -1;
+		comm = cpu ? cpu->comm : NULL;
+		comm_size = cpu ? cpu->comm_size : 0;
+	}
+	if (!comm_size && f->packet.thread.comm_size) {
+		comm = f->packet.thread.comm;
+		comm_size = f->packet.thread.comm_size;
+	}
+	if (comm_size > sizeof t->comm)
+		comm_size = sizeof t->comm;
+	if (__builtin_expect(f->lane && t->tid == tid && t->pid == pid && t->ppid == ppid &&
+				     t->comm_size == comm_size &&
+				     (!comm_size || !memcmp(t->comm, comm, comm_size)),
+			     1))
+		return f->lane;
+	t->tid = tid;
+	t->pid = pid;
+	t->ppid = ppid;
+	t->comm_size = comm_size;
+	if (comm_size)
+		memcpy(t->comm, comm, comm_size);
+	f->lane = ctf_lane(f, tid, pid, ppid, t->comm, comm_size);
+	return f->lane;
+}
+
+/* Test whether the fields of events may record the thread, or events of the kernel do. */
+static inline bool has_thread(const struct ctf_file *f)
+{
+	const struct ctf_class *k = f->class;
+
+	return !k->plain || f->trace->kernel || k->comm_string ||
+	       (k->tid.at & k->pid.at & k->ppid.at & k->comm.at) >= 0;
+}
+
+static inline uint32_t lane_of(struct ctf_file *f)
+{
+	if (has_thread(f))
+		return find_lane(f);
+	if (!f->packet_lane)
+		f->packet_lane = find_lane(f);
+	return f->packet_lane;
+}
+
+/* Write the gap that the event is. */
+static int put_own_gap(struct ctf_file *f, uint32_t lane)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct gap gap;
+
+	ctf_calls_gap(f->class, ctf->fixed.data, &ctf->tail, &gap);
+	return writer_gap(ctf->w, f->next.time, lane, &gap);
+}
+
+static int put_row(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct ctf_class *k = f->class;
+	uint8_t *fixed = ctf->fixed.data;
+	const struct buffer *tail = &ctf->tail, *values = tail;
+	uint32_t lane, location = 0,
+		       depth = k->call.depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->call.depth);
+
+	lane = lane_of(f);
+	if (!lane)
+		return -1;
+	if (k->call.kind != CALL_NONE || !k->plain) {
+		if (k->call.kind == CALL_GAP)
+			return put_own_gap(f, lane);
+		if (k->has_arguments) {
+			/* before the location, which declares their names */
+			if (ctf_arguments_read(k, f, tail))
+				return -1;
+			values = &ctf->arguments.values;
+		}
+		location = k->plain ? ctf_calls_location(k, f, fixed, tail) : k->location;
+		if (!location)
+			return -1;
+	}
+	if (k->has_stack && ctf_stack_put(f, fixed))
+		return -1;
+	for (size_t i = 0; k->has_arguments && i < ctf->arguments.nused; i++)
+		if (writer_use_definition(ctf->w, ctf->arguments.used[i]))
+			return -1;
+	if (writer_row_data(ctf->w, (struct new_row){.time = f->next.time,
+						     .lane = lane,
+						     .type = k->type,
+						     .location = location,
+						     .depth = depth,
+						     .fixed = fixed,
+						     .fixed_size = k->fixed_size,
+						     .tail = values->data,
+						     .tail_size = (uint32_t)values->size,
+						     .has_tail = k->nstrings || !k->plain}))
+		return -1;
+	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
+}
+
+static int put_lost(struct ctf_file *f)
+{
+	struct ctf *ctf = f->trace->ctf;
+	struct gap events = {.reason = GAP_LOST,
+			     .unit = GAP_EVENTS,
+			     .count = f->packet.lost,
+			     .offset = NO_OFFSET};
+	struct gap packets = {.reason = GAP_LOST,
+			      .unit = GAP_PACKETS,
+			      .count = f->packet.packets_lost,
+			      .offset = NO_OFFSET};
+	uint32_t lane = ctf_lane(f, -1, -1, -1, NULL, 0);
+
+	if (!lane || (f->packet.lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
+	    (f->packet.packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
+		return -1;
+	f->packet.lost = f->packet.packets_lost = 0;
+	return 0;
+}
+
+/* Write the next event as a row. */
+static int ctf_row(struct ctf_file *f, struct error *e)
+{
+	uint64_t empty = f->cursor.empty;
+
+	if (__builtin_expect(f->packet.fresh, 0) && ctf_file_begun(f, e))
+		return -1;
+	if (__builtin_expect(f->packet.lost || f->packet.packets_lost, 0) && put_lost(f))
+		return -1;
+	if (__builtin_expect(!f->class || !f->in_packet, 0))
+		return 0;
+	for (;;) {
+		enum ctf_got got;
+		int grown;
+
+		got = read_data(f);
+		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
+			return ctf_file_abandon(f, f->header, "an event that takes no bits");
+		if (__builtin_expect(got == CTF_GOT, 1))
+			return put_row(f) ? -1 : 0;
+		f->cursor.empty = empty;
+		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
+		if (grown < 0)
+			return -1;
+		if (!grown)
+			return ctf_file_abandon(
+				f, f->payload,
+				got == CTF_SHORT
+					? "an event is cut short"
+					: "an event's data are not as the metadata declares them");
+	}
+}
+
+/* --- reads parts of a packet, bit by bit --- */
+
+uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big)
+{
+	const uint8_t *p = data + at / 8;
+	unsigned shift = at % 8, bytes = (shift + size + 7) / 8;
+	unsigned __int128 n = 0;
+
+	if (big) {
+		for (unsigned i = 0; i < bytes; i++)
+			n = n << 8 | p[i];
+		n >>= 8 * bytes - shift - size;
+	} else {
+		for (unsigned i = bytes; i--;)
+			n = n << 8 | p[i];
+		n >>= shift;
+	}
+	return size < 64 ? (uint64_t)n & ((1ull << size) - 1) : (uint64_t)n;
+}
+
+/* Read the number at the cursor, sign-extended. */
+static enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	if (__builtin_expect(p->unusual, 0))
+		return ctf_read_unusual(c, p, n);
+	c->at = ctf_align(c->at, p->align);
+	if (!ctf_has(c, p->size))
+		return CTF_SHORT;
+	if (p->size >= 8 && !(p->size & (p->size - 1)) && !(c->at % 8))
+		*n = get_uint(c->data + (c->at - c->origin) / 8, p->size / 8u, p->big);
+	else
+		*n = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
+	c->at += p->size;
+	if (p->is_signed)
+		*n = ctf_sign_bits(*n, p->size);
+	return CTF_GOT;
+}
+
+/* Keep the value of a part that has several roles. */
+static void keep_roles(struct ctf_cursor *c, uint32_t roles, uint64_t n)
+{
+	for (; roles; roles &= roles - 1)
+		c->role[__builtin_ctz(roles)] = n;
+}
+
+static enum ctf_got integer(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	enum ctf_got got = ctf_read_number(c, p, n);
+
+	if (got != CTF_GOT)
+		return got;
+	if (p->slot)
+		c->slots[p->slot] = *n;
+	if (p->role == CTF_TIME)
+		c->time = ctf_later(c->time, *n, p->type->varying ? c->width : p->size);
+	c->role[p->role] = *n;
+	c->seen |= 1u << p->role | p->roles;
+	if (__builtin_expect(p->roles, 0))
+		keep_roles(c, p->roles, *n);
+	return CTF_GOT;
+}
+
+/* Keep a text or bytes that the decoder needs, by the part's role. */
+static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t *bytes,
+			      size_t n)
+{
+	if (p->type->unit) {
+		return; /* not in UTF-8 */
+	} else if (p->role == CTF_COMM) {
+		c->comm = bytes;
+		c->comm_size = strnlen((const char *)bytes, n);
+	} else if (p->role == CTF_NEXT_COMM) {
+		c->next_comm = bytes;
+		c->next_comm_size = strnlen((const char *)bytes, n);
+	} else if (p->role == CTF_UUID && n == 16) {
+		c->uuid = bytes;
+	}
+}
+
+/* Read the string at the cursor; its size in bytes is without the NUL. */
+static enum ctf_got read_string(struct ctf_cursor *c, const struct ctf_part *p,
+				const uint8_t **text, size_t *n)
+{
+	const uint8_t *from, *end;
+	uint64_t have;
+	size_t unit = p->type->unit;
+
+	c->at = ctf_align(c->at, 8);
+	if (!ctf_has(c, 8))
+		return CTF_SHORT;
+	from = c->data + (c->at - c->origin) / 8;
+	have = (c->have - c->at) / 8;
+	if (unit) {
+		static const uint8_t nul[4];
+
+		for (end = from; (uint64_t)(end - from) + unit <= have; end += unit)
+			if (!memcmp(end, nul, unit))
+				break;
+		if ((uint64_t)(end - from) + unit > have)
+			return CTF_SHORT;
+	} else {
+		unit = 1;
+		end = memchr(from, 0, (size_t)have);
+		if (!end)
+			return CTF_SHORT;
+	}
+	*text = from;
+	*n = (size_t)(end - from);
+	c->at += 8 * (*n + unit);
+	keep_bytes(c, p, from, *n);
+	return CTF_GOT;
+}
+
+const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value)
+{
+	const struct ctf_choice *c = variant->choices;
+	size_t n = variant->nchoices, i;
+
+	if (variant->kind == CTF_OPTIONAL && !variant->children->ranges)
+		return value ? variant->children : NULL;
+	value = ctf_tag_key(variant->refers, value);
+	i = BISECT(n, k, c[k].last < value);
+	return i < n && c[i].first <= value ? c[i].option : NULL;
+}
+
+/* Return the member of a variant or optional that its tag chooses; NULL: none. */
+static const struct ctf_part *chosen_of(const struct ctf_cursor *c, const struct ctf_part *variant)
+{
+	return ctf_option(variant, c->slots[variant->refers->slot]);
+}
+
+/* Return the number of elements of an array or sequence. */
+static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part *p)
+{
+	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
+
+	if (p->kind == CTF_SEQUENCE && p->refers->is_signed && (int64_t)n < 0)
+		n = 0;
+	return n;
+}
+
+/* Return the bits of one number, or the least bits of one string; 0: no least size is known. */
+static uint64_t element_bits(const struct ctf_part *p)
+{
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT: return p->type->varying ? 8 : p->size;
+	case CTF_STRING: return 8;
+	default: return 0;
+	}
+}
+
+static bool is_bytes(const struct ctf_part *p)
+{
+	return p->kind == CTF_INTEGER && p->size == 8 && !(p->align % 8) && p->align == 8;
+}
+
+/* Read an array of bytes. */
+static enum ctf_got run_of_bytes(struct ctf_cursor *c, const struct ctf_part *p, uint64_t n,
+				 const uint8_t **bytes)
+{
+	c->at = ctf_align(c->at, 8);
+	if (n > UINT64_MAX / 8 || !ctf_has(c, 8 * n))
+		return CTF_SHORT;
+	*bytes = c->data + (c->at - c->origin) / 8;
+	c->at += 8 * n;
+	keep_bytes(c, p, *bytes, (size_t)n);
+	return CTF_GOT;
+}
+
+/* Test whether n elements need more bits than are loaded. */
+static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint64_t n)
+{
+	uint64_t bits = element_bits(p->children);
+
+	return bits && (n > UINT64_MAX / bits || !ctf_has(c, n * bits));
+}
+
+/* Count an element or member that began at bit `from`. false: too many. */
+static inline bool count_part(struct ctf_cursor *c, uint64_t from)
+{
+	if (!c->budget)
+		return false;
+	c->budget--;
+	return __builtin_expect(c->at != from, 1) || (c->empty && c->empty--);
+}
+
+enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
+{
+	enum ctf_got got = CTF_GOT;
+	const struct ctf_part *chosen;
+	const uint8_t *text;
+	uint64_t n, from;
+	size_t size;
+
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM: return integer(c, p, &n);
+	case CTF_FLOAT: return ctf_read_number(c, p, &n);
+	case CTF_STRING: return read_string(c, p, &text, &size);
+	case CTF_STRUCT:
+		c->at = ctf_align(c->at, p->align);
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
+			got = ctf_step_over(c, m);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		chosen = chosen_of(c, p);
+		if (!chosen)
+			return p->kind == CTF_OPTIONAL ? CTF_GOT : CTF_BAD;
+		return ctf_step_over(c, chosen);
+	case CTF_ARRAY:
+	case CTF_SEQUENCE:
+		n = element_count(c, p);
+		c->at = ctf_align(c->at, p->align);
+		if (is_bytes(p->children))
+			return run_of_bytes(c, p, n, &text);
+		if (too_many(c, p, n))
+			return CTF_SHORT;
+		for (; n && got == CTF_GOT; n--) {
+			from = c->at;
+			got = ctf_step_over(c, p->children);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	}
+	return CTF_BAD;
+}
+
+/* --- texts --- */
+
+/* Test whether a part is a text: a string, or an array of characters. */
+static bool ctf_is_text(const struct ctf_part *p)
+{
+	return p->kind == CTF_STRING || ((p->kind == CTF_ARRAY || p->kind == CTF_SEQUENCE) &&
+					 is_bytes(p->children) && p->children->type->text);
+}
+
+/* Read the text at the cursor, up to a NUL. */
+static enum ctf_got read_text(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t **text,
+			      size_t *n)
+{
+	static const uint8_t nul[4];
+	uint64_t size = 0;
+	size_t unit = p->type->unit;
+	enum ctf_got got;
+
+	if (p->kind == CTF_STRING)
+		return read_string(c, p, text, n);
+	size = element_count(c, p);
+	c->at = ctf_align(c->at, p->align);
+	got = run_of_bytes(c, p, size, text);
+	if (got != CTF_GOT)
+		return got;
+	*n = (size_t)size;
+	if (!unit)
+		*n = strnlen((const char *)*text, *n);
+	for (size_t i = 0; unit && i + unit <= size; i += unit)
+		if (!memcmp(*text + i, nul, unit))
+			*n = i;
+	return CTF_GOT;
+}
+
+/* Append a text of UTF-16 or UTF-32 to b as UTF-8. Units that are no character become U+FFFD. */
+static int put_converted(const struct ctf_part *p, const uint8_t *text, size_t n, struct buffer *b)
+{
+	size_t unit = p->type->unit;
+
+	for (size_t i = 0; i + unit <= n; i += unit) {
+		uint32_t code = (uint32_t)get_uint(text + i, (unsigned)unit, p->big), low = 0;
+
+		if (unit == 2 && code >> 10 == 0xd800 >> 10 && i + 4 <= n) {
+			low = (uint32_t)get_uint(text + i + 2, 2, p->big);
+			if (low >> 10 == 0xdc00 >> 10) {
+				code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
+				i += 2;
+			}
+		}
+		if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+			code = 0xfffd;
+		if (utf8_put(b, code))
+			return -1;
+	}
+	return 0;
+}
+
+enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	const uint8_t *text;
+	size_t n;
+	enum ctf_got got = read_text(c, p, &text, &n);
+
+	if (got != CTF_GOT)
+		return got;
+	return (p->type->unit ? put_converted(p, text, n, b) : buffer_append(b, text, n)) ||
+			       buffer_u8(b, 0)
+		       ? CTF_BAD
+		       : CTF_GOT;
+}
+
+/* --- values --- */
+
+static enum ctf_got put_text_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	struct buffer converted = {0};
+	const uint8_t *text;
+	size_t n;
+	enum ctf_got got = read_text(c, p, &text, &n);
+
+	if (got != CTF_GOT)
+		return got;
+	if (!p->type->unit)
+		return value_put_bytes(b, VALUE_STRING, text, n) ? CTF_BAD : CTF_GOT;
+	if (put_converted(p, text, n, &converted) ||
+	    value_put_bytes(b, VALUE_STRING, converted.data, converted.size))
+		got = CTF_BAD;
+	buffer_free(&converted);
+	return got;
+}
+
+static char format_of(const struct ctf_part *p)
+{
+	if (p->kind == CTF_FLOAT)
+		return 'f';
+	switch (p->type->base) {
+	case 16: return 'x';
+	case 8: return 'o';
+	default: return p->is_signed ? 'i' : 'u';
+	}
+}
+
+static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	uint8_t bytes[8];
+	enum ctf_got got;
+	uint64_t n;
+
+	got = p->kind == CTF_FLOAT ? ctf_read_number(c, p, &n) : integer(c, p, &n);
+	if (got != CTF_GOT)
+		return got;
+	put_u64(bytes, n);
+	if (p->kind == CTF_ENUM && p->definition && p->type->flags)
+		return value_put_bitmask(b, p->definition, n) ? CTF_BAD : CTF_GOT;
+	if (p->kind == CTF_FLOAT ? value_put_float(b, bytes, p->size / 8)
+	    : p->kind == CTF_ENUM && p->definition
+		    ? value_put_enum(b, p->definition, bytes, ctf_bytes(p->size))
+		    : value_put_number(b, format_of(p), bytes, ctf_bytes(p->size)))
+		return CTF_BAD;
+	return CTF_GOT;
+}
+
+static enum ctf_got put_elements(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	uint64_t n = element_count(c, p), from;
+	enum ctf_got got = CTF_GOT;
+	const uint8_t *text;
+
+	c->at = ctf_align(c->at, p->align);
+	if (is_bytes(p->children) && p->children->type->blob) {
+		got = run_of_bytes(c, p, n, &text);
+		if (got != CTF_GOT)
+			return got;
+		return value_put_bytes(b, VALUE_BLOB, text, (size_t)n) ? CTF_BAD : CTF_GOT;
+	}
+	if (too_many(c, p, n))
+		return CTF_SHORT;
+	if (value_put_array(b, n))
+		return CTF_BAD;
+	for (; n && got == CTF_GOT; n--) {
+		from = c->at;
+		got = ctf_put_value(c, p->children, b);
+		if (got == CTF_GOT && !count_part(c, from))
+			return CTF_BAD;
+	}
+	return got;
+}
+
+/* Skip a part as ctf_step_over does, and append it to b as a value (value.h). */
+static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	enum ctf_got got = CTF_GOT;
+	const struct ctf_part *chosen;
+	uint64_t n = 0, from;
+
+	if (ctf_is_text(p))
+		return put_text_value(c, p, b);
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT: return put_number(c, p, b);
+	case CTF_STRING: break;
+	case CTF_STRUCT:
+		c->at = ctf_align(c->at, p->align);
+		for (const struct ctf_part *m = p->children; m; m = m->next)
+			n++;
+		if (value_put_struct(b, p->definition, n))
+			return CTF_BAD;
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
+			got = ctf_put_value(c, m, b);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	case CTF_VARIANT:
+		/* a struct with only the chosen member */
+		chosen = chosen_of(c, p);
+		if (!chosen || value_put_struct(b, chosen->option, 1))
+			return CTF_BAD;
+		return ctf_put_value(c, chosen, b);
+	case CTF_OPTIONAL:
+		chosen = chosen_of(c, p);
+		if (!chosen)
+			return value_put_simple(b, VALUE_NULL) ? CTF_BAD : CTF_GOT;
+		return ctf_put_value(c, chosen, b);
+	case CTF_ARRAY:
+	case CTF_SEQUENCE: return put_elements(c, p, b);
+	}
+	return CTF_BAD;
+}
+
+/* --- the decoder of CTF: finds the traces of an input and merges their files by time --- */
+
+enum {
+	HEAD = 8192, /* bytes read to recognise metadata */
+};
+
+/* --- finding the traces --- */
+
+static enum bid bid_metadata(const struct tree *tree, const char *member)
+{
+	uint8_t head[HEAD];
+
+	if (strcmp(member + ctf_prefix_size(member), "metadata"))
+		return BID_NONE;
+	return ctf_metadata_bid(head, tree_peek(tree, member, head, sizeof head));
+}
+
+/* A file given by the user that has a metadata file beside it is the metadata, or its first packet
+ * has the magic number. A trace whose packets have none must be given as a directory. */
+static enum bid ctf_probe(const struct input *in)
+{
+	enum bid best = BID_NONE, bid;
+
+	if (in->tree && in->member)
+		return !strcmp(in->member, "metadata") || ctf_packet_is(in->head, in->head_size)
+			       ? bid_metadata(in->tree, "metadata")
+			       : BID_NONE;
+	for (size_t i = 0; in->tree && i < tree_count(in->tree); i++) {
+		bid = bid_metadata(in->tree, tree_member(in->tree, i));
+		best = bid > best ? bid : best;
+	}
+	return best;
+}
+
+/* --- opening --- */
+
+/* Find the next tracefile of a trace among the members from *at on, which are sorted: it is beside
+ * the trace's metadata. NULL: there is no other one. */
+static const char *next_tracefile(const struct ctf *ctf, const struct ctf_trace *t, size_t *at)
+{
+	const struct tree *tree = ctf->input->tree;
+	const char *only = ctf->input->member;
+	size_t prefix = strlen(t->prefix);
+
+	while (*at < tree_count(tree)) {
+		const char *member = tree_member(tree, (*at)++), *name = member + prefix;
+
+		if (strncmp(member, t->prefix, prefix) != 0)
+			return NULL;
+		if (!strchr(name, '/') && name[0] != '.' && strcmp(name, "metadata") &&
+		    (!only || !strcmp(only, member)))
+			return member;
+	}
+	return NULL;
+}
+
+static int find_files(struct ctf *ctf, struct error *e)
+{
+	const struct tree *tree = ctf->input->tree;
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		struct ctf_trace *t = &ctf->traces[i];
+		size_t at = tree_lower_bound(tree, t->prefix);
+		const char *member;
+
+		while ((member = next_tracefile(ctf, t, &at))) {
+			if (ARRAY_GROW(ctf->files, capacity, ctf->nfiles))
+				return error_no_memory(e);
+			ctf->files[ctf->nfiles] =
+				(struct ctf_file){.trace = t,
+						  .member = member,
+						  .next = {UINT64_MAX, (uint32_t)ctf->nfiles},
+						  .done = true};
+			ctf->nfiles++;
+		}
+	}
+	ctf->heap.items = calloc(ctf->nfiles + 1, sizeof *ctf->heap.items);
+	return ctf->heap.items ? 0 : error_no_memory(e);
+}
+
+/* Find the time from 1970 to the clock's 0. A clock of version 2 has an id. */
+static bool find_wall(const struct ctf_clock *c, int64_t *wall)
+{
+	if ((c->absolute || !c->id) && ctf_trace_wall(c, wall))
+		return c->absolute || *wall;
+	*wall = 0;
+	return false;
+}
+
+static void set_clock(struct ctf *ctf)
+{
+	struct input *in = ctf->input;
+	const struct ctf_clock *first = NULL;
+	bool time = false;
+
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		struct ctf_trace *t = &ctf->traces[i];
+		const struct ctf_clock *c = ctf_trace_clock(t);
+
+		for (size_t k = 0; k < t->nstreams; k++)
+			ctf_trace_set_offset(&t->streams[k]);
+		if (!first && c) {
+			first = c;
+			in->has_wall = find_wall(c, &in->wall);
+		}
+		time |= ctf_trace_has_time(t);
+	}
+	in->ticks = !time;
+	/* a stream has no wall times before 1970, so the times stay the clock's own */
+	ctf->raw = in->decoding->clock == CLOCK_RAW || !in->has_wall || in->wall < 0;
+	in->clock_name = !time ? "none" : !ctf->raw ? "wall" : first ? first->name : "ticks";
+	/* clocks of the same origin meet, with their offsets */
+	if (time && first && first->origin && in->decoding->clock != CLOCK_RAW) {
+		ctf->raw = false;
+		in->clock_name = first->origin;
+	}
+	if (!ctf->raw)
+		in->wall = 0;
+}
+
+/* Open all traces that can be read. -1: none can be. */
+static int open_traces(struct ctf *ctf, struct error *e)
+{
+	struct input *in = ctf->input;
+	struct error bad = {.what = ""}, other;
+
+	for (size_t i = 0; i < tree_count(in->tree); i++) {
+		const char *member = tree_member(in->tree, i);
+
+		if ((in->member && ctf_prefix_size(member)) || !bid_metadata(in->tree, member) ||
+		    !ctf_trace_open(ctf, member, &other))
+			continue;
+		if (bad.what[0])
+			input_damage_error(in, &other);
+		else
+			bad = other;
+	}
+	if (bad.what[0] && !ctf->ntraces) {
+		*e = bad;
+		return -1;
+	}
+	if (bad.what[0])
+		input_damage_error(in, &bad);
+	return 0;
+}
+
+static int ctf_open(struct input *in, struct error *e)
+{
+	struct ctf *ctf = calloc(1, sizeof *ctf);
+	const struct tree *tree = in->tree;
+
+	in->state = ctf;
+	if (!ctf)
+		return error_no_memory(e);
+	ctf->input = in;
+	ctf->w = in->decoding->writer;
+	ctf->flows = ctf_flows_join(&in->decoding->ctf_flows);
+	if (!ctf->flows)
+		return error_no_memory(e);
+	if (tree_damage(tree, e))
+		input_damage_error(in, e);
+	e->what[0] = '\0';
+	if (in->member && !strcmp(in->member, "metadata"))
+		return error_set(e, in->name, NO_OFFSET,
+				 "metadata has no events: give the directory that contains it");
+	if (open_traces(ctf, e))
+		return -1;
+	/* from here on pointers to traces stay valid */
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		if (ctf_classes_make(&ctf->traces[i], e))
+			return -1;
+		ctf_skip_prepare(&ctf->traces[i]);
+	}
+	set_clock(ctf);
+	return find_files(ctf, e);
+}
+
+static uint64_t ctf_fingerprint(const struct input *in)
+{
+	const struct ctf *ctf = in->state;
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < ctf->ntraces; i++) {
+		const struct ctf_clock *c = ctf_trace_clock(&ctf->traces[i]);
+		int64_t wall = 0;
+
+		if (c)
+			ctf_trace_wall(c, &wall);
+		id = hash_bytes(ctf->traces[i].metadata.uuid, 16, id + (uint64_t)wall);
+	}
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		id = hash_bytes(ctf->files[i].member, strlen(ctf->files[i].member), id);
+	return id;
+}
+
+static int ctf_info(struct input *in, struct trace_info *info, struct error *e)
+{
+	struct ctf *ctf = in->state;
+	uint64_t bytes = 0;
+
+	(void)e;
+
+	fact_text(info, "format", "ctf");
+	for (size_t i = 0; i < ctf->ntraces; i++)
+		ctf_trace_info(&ctf->traces[i], info);
+	fact_number(info, "tracefiles", ctf->nfiles);
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		bytes += tree_size(in->tree, ctf->files[i].member);
+	fact_number(info, "bytes", bytes);
+	return 0;
+}
+
+/* --- merging --- */
+
+/* Return the length of the channel's name in "channel0_3", which ends with the CPU. */
+static size_t channel_size(const char *name)
+{
+	size_t n = strlen(name), digits = n;
+
+	while (digits && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	return digits > 1 && digits < n && name[digits - 1] == '_' ? digits - 1 : n;
+}
+
+static int open_files(struct ctf *ctf, struct error *e)
+{
+	for (size_t i = 0; i < ctf->nfiles; i++) {
+		struct ctf_file *f = &ctf->files[i];
+		const char *name = f->member + ctf_prefix_size(f->member);
+
+		f->buffer = writer_string(ctf->w, name, channel_size(name));
+		f->done = false;
+		if (ctf_file_open(f, e))
+			return -1;
+		if (f->done)
+			ctf_file_close(f);
+		else
+			ctf->heap.items[ctf->heap.count++] = &f->next;
+	}
+	heap_build(&ctf->heap);
+	return 0;
+}
+
+/* Declare the types of all event classes, and their locations, which have the names of fields. */
+static int announce_types(struct ctf *ctf, const struct ctf_trace *t)
+{
+	struct row_filter *filter = ctf->input->decoding->row_filter;
+
+	for (size_t i = 0; i < t->nclasses; i++) {
+		struct ctf_class *c = &t->classes[i];
+
+		if (!c->usable || c->call.kind == CALL_GAP)
+			continue;
+		if (ctf_class_declare(c) || row_filter_announce(filter, c->type, c->location))
+			return -1;
+	}
+	return 0;
+}
+
+static int ctf_begin(struct input *in, struct error *e)
+{
+	struct ctf *ctf = in->state;
+	struct writer *w = ctf->w;
+	const struct ctf_file *first;
+	uint64_t time;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	ctf->clock = writer_clock(
+		w, &(struct clock_entry){
+			   writer_text(w, in->clock_name),
+			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
+				   (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+			   merge_wall(in)});
+	/* rows are written without a test for NULL */
+	if (!ctf->clock || buffer_reserve(&ctf->fixed, 8192) || buffer_reserve(&ctf->tail, 4096))
+		return -1;
+	memset(ctf->fixed.data, 0, ctf->fixed.capacity);
+	for (size_t i = 0; i < ctf->ntraces; i++)
+		if (ctf_trace_declare(&ctf->traces[i]) || announce_types(ctf, &ctf->traces[i]))
+			return -1;
+	if (open_files(ctf, e))
+		return -1;
+	ctf->begun = true;
+	first = ctf->heap.count ? (const struct ctf_file *)ctf->heap.items[0] : NULL;
+	return first && ctf_file_own_time(first, first->cursor.time, &time)
+		       ? merge_first(in, time, e)
+		       : 0;
+}
+
+static int ctf_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct ctf *ctf = in->state;
+	struct heap *heap = &ctf->heap;
+
+	while (heap->count && heap->items[0]->time <= until) {
+		struct ctf_file *first = (struct ctf_file *)heap->items[0];
+		const struct heap_item *second = heap_second(heap);
+
+		do {
+			if (ctf_row(first, e) || ctf_file_next(first, e))
+				return -1;
+		} while (first->next.time <= until && !first->done &&
+			 (!second || heap_earlier(&first->next, second)));
+		if (first->done)
+			ctf_file_close(first);
+		heap_settle(heap);
+	}
+	in->next = heap->count ? heap->items[0]->time : UINT64_MAX;
+	return 0;
+}
+
+static void ctf_close(struct input *in)
+{
+	struct ctf *ctf = in->state;
+
+	if (!in->decoding->quiet && ctf->back)
+		warn_count(in->name, ctf->back - 1, "more {time steps|times step} back");
+	if (!in->decoding->quiet)
+		warn_count(
+			in->name, ctf->early,
+			"{time is|times are} below 0, of events or packets: {it is|they are} 0 in "
+			"the stream");
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		ctf_file_close(&ctf->files[i]);
+	for (size_t i = 0; i < ctf->ntraces; i++)
+		ctf_trace_free(&ctf->traces[i]);
+	free(ctf->files);
+	free(ctf->heap.items);
+	free(ctf->traces);
+	id_cache_free(&ctf->declared);
+	if (ctf->flows)
+		ctf_flows_leave(&in->decoding->ctf_flows);
+	ctf_arguments_free(ctf);
+	buffer_free(&ctf->fixed);
+	buffer_free(&ctf->tail);
+	buffer_free(&ctf->frames.kernel);
+	buffer_free(&ctf->frames.user);
+	buffer_free(&ctf->frames.locations);
+	free(ctf);
+	in->state = NULL;
+}
+
+const struct decoder decoder_ctf = {
+	.name = "ctf",
+	.raw_clock = true,
+	.probe = ctf_probe,
+	.open = ctf_open,
+	.fingerprint = ctf_fingerprint,
+	.info = ctf_info,
+	.begin = ctf_begin,
+	.late = ctf_skip_late,
+	.run = ctf_run,
+	.close = ctf_close,
+};

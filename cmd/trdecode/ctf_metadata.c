@@ -1,0 +1,1225 @@
+/*
+ * ctf_metadata.c - the metadata of CTF, and the layout of its events
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cmd/trdecode/ctf.h"
+#include "cmd/trdecode/ctf_metadata.h"
+#include "common/util/buffer.h"
+#include "common/util/heap.h"
+
+static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name);
+static int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,
+			      struct error *e);
+
+#define TOO_MANY "it has too many parts, or they are nested too deep"
+
+/* A part and the parts that contain it. */
+struct inside {
+	struct ctf_part *part;
+	const struct inside *outer;
+	int depth;
+};
+
+struct maker {
+	struct ctf_metadata *metadata;
+	struct ctf_layout *layout;
+	enum ctf_scope scope;
+	struct error *error;
+};
+
+static const struct {
+	enum ctf_scope scope;
+	const char *name;
+	enum ctf_role role;
+} roles[] = {
+	{SCOPE_PACKET_HEADER, "magic", CTF_MAGIC},
+	{SCOPE_PACKET_HEADER, "uuid", CTF_UUID},
+	{SCOPE_PACKET_HEADER, "stream_id", CTF_STREAM_ID},
+	{SCOPE_PACKET_HEADER, "stream_instance_id", CTF_INSTANCE},
+	{SCOPE_PACKET_CONTEXT, "timestamp_begin", CTF_TIME_BEGIN},
+	{SCOPE_PACKET_CONTEXT, "timestamp_end", CTF_TIME_END},
+	{SCOPE_PACKET_CONTEXT, "content_size", CTF_CONTENT_SIZE},
+	{SCOPE_PACKET_CONTEXT, "packet_size", CTF_PACKET_SIZE},
+	{SCOPE_PACKET_CONTEXT, "events_discarded", CTF_DISCARDED},
+	{SCOPE_PACKET_CONTEXT, "packet_seq_num", CTF_SEQUENCE_NUMBER},
+	{SCOPE_PACKET_CONTEXT, "cpu_id", CTF_CPU},
+	{SCOPE_PACKET_CONTEXT, "vtid", CTF_TID},
+	{SCOPE_PACKET_CONTEXT, "tid", CTF_TID},
+	{SCOPE_PACKET_CONTEXT, "vpid", CTF_PID},
+	{SCOPE_PACKET_CONTEXT, "pid", CTF_PID},
+	{SCOPE_PACKET_CONTEXT, "procname", CTF_COMM},
+	{SCOPE_PACKET_CONTEXT, "comm", CTF_COMM},
+	{SCOPE_PACKET_CONTEXT, "thread_name", CTF_COMM},
+	{SCOPE_EVENT_HEADER, "id", CTF_ID},
+	{SCOPE_STREAM_CONTEXT, "vtid", CTF_TID},
+	{SCOPE_STREAM_CONTEXT, "tid", CTF_TID},
+	{SCOPE_STREAM_CONTEXT, "vpid", CTF_PID},
+	{SCOPE_STREAM_CONTEXT, "pid", CTF_PID},
+	{SCOPE_STREAM_CONTEXT, "vppid", CTF_PPID},
+	{SCOPE_STREAM_CONTEXT, "ppid", CTF_PPID},
+	{SCOPE_STREAM_CONTEXT, "procname", CTF_COMM},
+	{SCOPE_STREAM_CONTEXT, "callstack_kernel", CTF_KERNEL_STACK},
+	{SCOPE_STREAM_CONTEXT, "callstack_user", CTF_USER_STACK},
+	{SCOPE_EVENT_CONTEXT, "callstack_kernel", CTF_KERNEL_STACK},
+	{SCOPE_EVENT_CONTEXT, "callstack_user", CTF_USER_STACK},
+	/* of sched_switch */
+	{SCOPE_FIELDS, "next_tid", CTF_NEXT_TID},
+	{SCOPE_FIELDS, "next_comm", CTF_NEXT_COMM},
+};
+
+const char *ctf_bare_name(const char *name)
+{
+	return name[0] == '_' && name[1] ? name + 1 : name;
+}
+
+/* Set the role of a part of version 2, and its further roles. */
+static void set_roles(const struct maker *m, struct ctf_part *p)
+{
+	uint32_t mask = p->type->roles;
+
+	if (m->scope == SCOPE_PACKET_CONTEXT && mask & 1u << CTF_TIME)
+		mask = (mask & ~(1u << CTF_TIME)) | 1u << CTF_TIME_BEGIN;
+	if (!mask)
+		return;
+	/* of a time and another role, the time is the part's own */
+	p->role = mask & 1u << CTF_TIME ? CTF_TIME : (enum ctf_role)__builtin_ctz(mask);
+	p->roles = mask & ~(1u << p->role);
+}
+
+/* Test whether a field of version 2 has a role by its `roles` alone. */
+static bool needs_roles(enum ctf_role role)
+{
+	return role < CTF_CPU || role == CTF_ID || role == CTF_TIME;
+}
+
+static enum ctf_role role_of(const struct maker *m, const struct ctf_type *t, const char *name)
+{
+	bool named = m->metadata->major == 2;
+
+	if (!named && m->scope == SCOPE_EVENT_HEADER && t->kind == CTF_INTEGER &&
+	    (t->clock || !strcmp(name, "timestamp")))
+		return CTF_TIME;
+	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+		if (roles[i].scope == m->scope && !strcmp(roles[i].name, ctf_bare_name(name)) &&
+		    !(named && needs_roles(roles[i].role)))
+			return roles[i].role;
+	return CTF_NO_ROLE;
+}
+
+/* --- lengths and tags --- */
+
+/* Find the last member of that name. */
+static struct ctf_part *member(const struct maker *m, struct ctf_part *p, const char *name,
+			       size_t n)
+{
+	void **place;
+
+	if (p->kind != CTF_STRUCT && p->kind != CTF_VARIANT)
+		return NULL;
+	/* members are added between searches */
+	for (struct ctf_part *c = p->found ? p->found->next : p->children; c; c = c->next) {
+		place = ctf_named(m->metadata, p, c->name, strlen(c->name));
+		if (!place)
+			return NULL;
+		*place = p->found = c;
+	}
+	place = ctf_named(m->metadata, p, name, n);
+	return place ? *place : NULL;
+}
+
+/* Find "a.b.c" below p. */
+static struct ctf_part *find_below(const struct maker *m, struct ctf_part *p, const char *path)
+{
+	while (p && *path) {
+		const char *dot = strchrnul(path, '.');
+
+		p = member(m, p, path, (size_t)(dot - path));
+		path = *dot ? dot + 1 : dot;
+	}
+	return p;
+}
+
+static struct ctf_part *find_reference(const struct maker *m, const struct inside *in,
+				       const char *path)
+{
+	static const char *const scopes[SCOPES] = {"trace.packet.header.", "stream.packet.context.",
+						   "stream.event.header.", "stream.event.context.",
+						   "event.context.",	   "event.fields."};
+	const struct inside *outermost = in;
+	struct ctf_part *p;
+
+	while (outermost && outermost->outer)
+		outermost = outermost->outer;
+	for (int i = 0; i < SCOPES; i++)
+		if (!strncmp(path, scopes[i], strlen(scopes[i]))) {
+			/* of the current scope: the members before this one */
+			p = (int)m->scope == i && outermost ? outermost->part : m->layout->scope[i];
+			return find_below(m, p, path + strlen(scopes[i]));
+		}
+	for (; in; in = in->outer) {
+		p = find_below(m, in->part, path);
+		if (p)
+			return p;
+	}
+	for (int i = (int)m->scope; i-- > 0;) {
+		p = find_below(m, m->layout->scope[i], path);
+		if (p)
+			return p;
+	}
+	return NULL;
+}
+
+/* Make p an array whose length is a number of the environment. */
+static bool refer_env(const struct maker *m, struct ctf_part *p)
+{
+	const char *path = p->type->reference;
+	const struct ctf_env *v;
+
+	if (p->kind != CTF_SEQUENCE || strncmp(path, "env.", 4) != 0)
+		return false;
+	v = ctf_env_find(m->metadata, path + 4);
+	if (!v || v->text || v->number < 0)
+		return false;
+	p->kind = CTF_ARRAY;
+	p->count = (uint64_t)v->number;
+	return true;
+}
+
+/* Count a step of a search. false: too many. */
+static bool step(const struct maker *m)
+{
+	return m->metadata->steps < CTF_STEPS && ++m->metadata->steps;
+}
+
+static bool contains(const struct inside *in, const struct ctf_part *p)
+{
+	while (in && in->part != p)
+		in = in->outer;
+	return in;
+}
+
+/* The fields that a location of version 2 may locate: several where its path leads through a
+ * variant. */
+struct located {
+	struct ctf_part **parts; /* for several, of CTF_LOCATED */
+	size_t n;
+};
+
+enum { CTF_LOCATED = 256 };
+
+/* Follow the names from number i on. false: too many fields. */
+static bool locate(const struct maker *m, struct ctf_part *p, size_t i, const struct inside *in,
+		   const struct ctf_location *location, struct located *to)
+{
+	struct ctf_part *named;
+	bool ok = true;
+
+	if (!step(m))
+		return false;
+	switch (p->kind) {
+	case CTF_STRUCT:
+		named = i < location->n
+				? member(m, p, location->names[i], strlen(location->names[i]))
+				: NULL;
+		return !named || locate(m, named, i + 1, in, location, to);
+	case CTF_ARRAY:
+	case CTF_SEQUENCE:
+		/* the element that is read now */
+		return !contains(in, p) || !p->children ||
+		       locate(m, p->children, i, in, location, to);
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		for (struct ctf_part *c = p->children; c && ok; c = c->next)
+			ok = locate(m, c, i, in, location, to);
+		return ok;
+	case CTF_INTEGER:
+	case CTF_ENUM:
+		if (i < location->n)
+			return true;
+		if (to->n == CTF_LOCATED)
+			return false;
+		to->parts[to->n++] = p;
+		return true;
+	default: return true;
+	}
+}
+
+static int new_slot(const struct maker *m, uint32_t *slot)
+{
+	if (m->metadata->slots == CTF_SLOTS)
+		return error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
+	*slot = ++m->metadata->slots;
+	return 0;
+}
+
+/* Replace a slot in a tree of parts. false: too many steps. */
+static bool replace_slot(const struct maker *m, struct ctf_part *p, uint32_t from, uint32_t to)
+{
+	for (; p; p = p->next) {
+		if (p->slot == from)
+			p->slot = to;
+		if (!step(m) || !replace_slot(m, p->children, from, to))
+			return false;
+	}
+	return true;
+}
+
+/* Give all parts the same slot. Parts that are located with one of them get it too. */
+static int share_slot(const struct maker *m, struct ctf_part *root, const struct located *all)
+{
+	uint32_t slot = 0;
+	bool ok = true;
+
+	for (size_t i = 0; i < all->n && !slot; i++)
+		slot = all->parts[i]->slot;
+	if (!slot && new_slot(m, &slot))
+		return -1;
+	for (size_t i = 0; i < all->n && ok; i++) {
+		uint32_t had = all->parts[i]->slot;
+
+		all->parts[i]->slot = slot;
+		if (!had || had == slot)
+			continue;
+		ok = replace_slot(m, root, had, slot);
+		for (int s = 0; s < SCOPES && ok; s++)
+			ok = replace_slot(m, m->layout->scope[s], had, slot);
+	}
+	return ok ? 0 : error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
+}
+
+/* Test whether a part can be a length, or a tag as the options need one. */
+static bool is_tag(const struct ctf_part *p, const struct ctf_part *tag)
+{
+	bool flags = tag->kind == CTF_ENUM && tag->type->flags;
+
+	if (p->kind == CTF_SEQUENCE)
+		return !tag->is_signed && !tag->type->boolean && !flags;
+	if (p->kind == CTF_OPTIONAL)
+		return !flags && tag->type->boolean == !p->type->members->ranges[0];
+	return !tag->type->boolean && !flags;
+}
+
+/* Set p->refers by a location of version 2. All located fields get the same slot, which keeps the
+ * value of the one that was read last. */
+static int refer_location(struct maker *m, struct ctf_part *p, const struct inside *in)
+{
+	const struct ctf_location *location = p->type->location;
+	struct ctf_part *parts[CTF_LOCATED], *from = NULL, *root = NULL;
+	struct located to = {parts, 0};
+	size_t up = location->up;
+
+	for (const struct inside *i = in; i; i = i->outer) {
+		if (i->part->kind == CTF_STRUCT && !from && !up--)
+			from = i->part;
+		root = i->part;
+	}
+	if (location->scope >= 0)
+		from = location->up			  ? NULL
+		       : location->scope == (int)m->scope ? root
+							  : m->layout->scope[location->scope];
+	if (from && !locate(m, from, 0, in, location, &to))
+		return error_set(m->error, NULL, NO_OFFSET, "'%.100s' needs too many fields",
+				 p->name);
+	for (size_t i = 0; i < to.n; i++)
+		if (!is_tag(p, parts[i]) || parts[i]->is_signed != parts[0]->is_signed)
+			to.n = 0;
+	if (!to.n)
+		return error_set(m->error, NULL, NO_OFFSET,
+				 "'%.100s', the %s of '%.100s', is missing or of another kind",
+				 location->names[location->n - 1],
+				 p->kind == CTF_SEQUENCE ? "length" : "tag", p->name);
+	if (share_slot(m, root, &to))
+		return -1;
+	p->refers = parts[0];
+	return 0;
+}
+
+static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
+{
+	struct ctf_part *to;
+
+	if (p->type->location)
+		return refer_location(m, p, in);
+	if (!p->type->reference)
+		return error_set(m->error, NULL, NO_OFFSET, "the variant '%.100s' has no tag",
+				 p->name);
+	if (refer_env(m, p))
+		return 0;
+	to = find_reference(m, in, p->type->reference);
+	if (!to || (p->kind == CTF_VARIANT ? to->kind != CTF_ENUM
+					   : to->kind != CTF_INTEGER && to->kind != CTF_ENUM))
+		return error_set(m->error, NULL, NO_OFFSET,
+				 "'%.100s', the %s of '%.100s', is missing or of another kind",
+				 p->type->reference, p->kind == CTF_VARIANT ? "tag" : "length",
+				 p->name);
+	if (!to->slot && new_slot(m, &to->slot))
+		return -1;
+	p->refers = to;
+	return 0;
+}
+
+/* --- the options of variants --- */
+
+/* A range of a tag's values, and the option for them. Of two ranges that overlap, the one that is
+ * declared first counts. */
+struct claim {
+	struct ctf_choice choice;
+	size_t order;
+};
+
+struct claims {
+	struct claim *all;
+	size_t n, capacity;
+};
+
+static int add_claims(struct claims *to, const struct ctf_part *tag, const struct ctf_label *range,
+		      const struct ctf_part *option)
+{
+	struct ctf_choice choice = {ctf_tag_key(tag, (uint64_t)range->first),
+				    ctf_tag_key(tag, (uint64_t)range->last), option};
+
+	if (choice.first > choice.last)
+		return 0;
+	if (ARRAY_GROW(to->all, to->capacity, to->n))
+		return -1;
+	to->all[to->n] = (struct claim){choice, to->n};
+	to->n++;
+	return 0;
+}
+
+/* Claim, for each label of the tag, the first option that has its name, or its name after '_'. */
+static int claim_labels(const struct maker *m, const struct ctf_part *p, struct claims *to)
+{
+	void **place;
+
+	for (struct ctf_part *c = p->children; c; c = c->next)
+		for (int i = 0; i < 1 + (c->name[0] == '_'); i++) {
+			place = ctf_named(m->metadata, &p->choices, c->name + i,
+					  strlen(c->name + i));
+			if (!place)
+				return -1;
+			if (!*place)
+				*place = c;
+		}
+	for (const struct ctf_label *l = p->refers->type->labels; l; l = l->next) {
+		place = ctf_named(m->metadata, &p->choices, l->name, strlen(l->name));
+		if (!place || add_claims(to, p->refers, l, *place))
+			return -1;
+	}
+	return 0;
+}
+
+static int claim_ranges(const struct ctf_part *p, struct claims *to)
+{
+	for (const struct ctf_part *c = p->children; c; c = c->next)
+		for (const struct ctf_label *l = c->ranges; l; l = l->next)
+			if (add_claims(to, p->refers, l, c))
+				return -1;
+	return 0;
+}
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	return (x->choice.first > y->choice.first) - (x->choice.first < y->choice.first);
+}
+
+/* Make choices of claims: from each value at which a claim begins or ends, the first of those that
+ * contain it. `open` has room for all claims. */
+static void settle_claims(struct ctf_part *p, const struct claims *c, struct claim *open)
+{
+	size_t next = 0, nopen = 0;
+	uint64_t at = 0, end;
+
+	while (nopen || next < c->n) {
+		if (!nopen)
+			at = c->all[next].choice.first;
+		for (; next < c->n && c->all[next].choice.first <= at; next++) {
+			open[nopen++] = c->all[next];
+			HEAP_UP(open, nopen - 1, a, b, a->order < b->order);
+		}
+		if (open->choice.last < at) {
+			*open = open[--nopen];
+			if (nopen)
+				HEAP_DOWN(open, nopen, 0, a, b, a->order < b->order);
+			continue;
+		}
+		end = open->choice.last;
+		if (next < c->n && c->all[next].choice.first <= end)
+			end = c->all[next].choice.first - 1;
+		p->choices[p->nchoices++] = (struct ctf_choice){at, end, open->choice.option};
+		if (end == UINT64_MAX)
+			break;
+		at = end + 1;
+	}
+}
+
+/* Find which values of the tag choose which option. */
+static int make_choices(const struct maker *m, struct ctf_part *p)
+{
+	struct claims c = {.all = NULL};
+	struct claim *open = NULL;
+	int result = p->type->location ? claim_ranges(p, &c) : claim_labels(m, p, &c);
+
+	if (!result && c.n > CTF_PARTS - m->metadata->parts) {
+		result = error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
+	} else if (!result && c.n) {
+		m->metadata->parts += (uint32_t)c.n;
+		qsort(c.all, c.n, sizeof *c.all, compare_claims);
+		open = calloc(c.n, sizeof *open);
+		/* at most two begin at each claim's begin and end */
+		p->choices = ctf_alloc(m->metadata, 2 * c.n * sizeof *p->choices);
+		if (open && p->choices)
+			settle_claims(p, &c, open);
+		else
+			result = error_no_memory(m->error);
+	} else if (result) {
+		error_no_memory(m->error);
+	}
+	free(open);
+	free(c.all);
+	return result;
+}
+
+/* --- parts --- */
+
+static int make(struct maker *m, const struct ctf_type *t, const char *name,
+		const struct inside *outer, struct ctf_part **at);
+
+static int make_members(struct maker *m, const struct ctf_type *t, const struct inside *in)
+{
+	struct ctf_part *p = in->part, **last = &p->children;
+
+	for (const struct ctf_member *member_of = t->members; member_of;
+	     member_of = member_of->next) {
+		if (make(m, member_of->type, member_of->name, in, last))
+			return -1;
+		if (p->refers)
+			(*last)->ranges = member_of->ranges[p->refers->is_signed];
+		if (p->kind == CTF_STRUCT && (*last)->align > p->align)
+			p->align = (*last)->align;
+		last = &(*last)->next;
+	}
+	return 0;
+}
+
+static void set_type(const struct maker *m, struct ctf_part *p, const struct ctf_type *t,
+		     const char *name)
+{
+	p->kind = t->kind;
+	p->type = t;
+	p->name = name;
+	p->align = t->align;
+	p->size = t->size;
+	p->count = t->count;
+	p->is_signed = t->is_signed;
+	p->unusual = t->varying || t->reversed || t->boolean;
+	p->big = t->order == CTF_NATIVE ? m->metadata->big : t->order == CTF_BIG;
+	p->role = role_of(m, t, name);
+	set_roles(m, p);
+}
+
+/* Make the part and those in it. The part is at *at before the parts in it are made, which may
+ * refer to members that are before them. */
+static int make(struct maker *m, const struct ctf_type *t, const char *name,
+		const struct inside *outer, struct ctf_part **at)
+{
+	struct ctf_part *p;
+	struct inside in = {.outer = outer, .depth = outer ? outer->depth + 1 : 0};
+
+	if (in.depth >= CTF_DEPTH || ++m->metadata->parts > CTF_PARTS)
+		return error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
+	p = in.part = ctf_alloc(m->metadata, sizeof *p);
+	if (!p)
+		return error_no_memory(m->error);
+	set_type(m, p, t, name);
+	if ((t->kind == CTF_VARIANT || t->kind == CTF_OPTIONAL || t->kind == CTF_SEQUENCE) &&
+	    refer(m, p, outer))
+		return -1;
+	*at = p;
+	switch (t->kind) {
+	case CTF_STRUCT:
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		if (make_members(m, t, &in) ||
+		    (t->kind != CTF_STRUCT && p->children && make_choices(m, p)))
+			return -1;
+		if (t->kind != CTF_STRUCT)
+			p->align = 1;
+		break;
+	case CTF_ARRAY:
+	case CTF_SEQUENCE:
+		if (make(m, t->element, name, &in, &p->children))
+			return -1;
+		p->children->role = CTF_NO_ROLE;
+		p->children->roles = 0;
+		if (p->children->align > p->align)
+			p->align = p->children->align;
+		break;
+	default: break;
+	}
+	return 0;
+}
+
+int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope scope,
+		   const struct ctf_type *type, struct error *e)
+{
+	struct maker maker = {m, l, scope, e};
+	struct ctf_part *part;
+
+	if (!type)
+		return 0;
+	if (type->kind != CTF_STRUCT)
+		return error_set(e, NULL, NO_OFFSET, "not a struct");
+	/* a scope that cannot be made is not declared */
+	if (make(&maker, type, "", NULL, &part))
+		return -1;
+	l->scope[scope] = part;
+	return 0;
+}
+
+/* --- one trace of an input: its metadata, clock and environment --- */
+
+enum { METADATA_MOST = 64 << 20 };
+
+size_t ctf_prefix_size(const char *member)
+{
+	const char *slash = strrchr(member, '/');
+
+	return slash ? (size_t)(slash - member) + 1 : 0;
+}
+
+/* Traces of drafts and of later versions would be misread. */
+static int check_version(const struct ctf_metadata *m, const char *path, struct error *e)
+{
+	if ((m->major == 1 && m->minor == 8) || m->major == 2)
+		return 0;
+	return error_set(e, path, NO_OFFSET,
+			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 and 2 can be read",
+			 m->major, m->minor);
+}
+
+static int read_metadata(struct ctf_trace *t, const char *member, struct error *e)
+{
+	struct input *in = t->ctf->input;
+	char path[512], *text;
+	void *data;
+	size_t size, n;
+	int failed;
+
+	tree_path(in->tree, member, path, sizeof path);
+	if (tree_read(in->tree, member, METADATA_MOST, &data, &size, e))
+		return -1;
+	e->what[0] = '\0';
+	if (ctf_metadata_text(data, size, path, &text, &n, e) && text)
+		input_damage_error(in, e);
+	free(data);
+	if (!text)
+		return -1;
+	if (ctf_metadata_is_json(text, n)) {
+		failed = ctf_metadata_fragments(&t->metadata, text, n, path, e);
+		/* of another version, or with an extension */
+		if (failed && t->metadata.major != 2) {
+			free(text);
+			return -1;
+		}
+	} else {
+		failed = ctf_metadata_parse(&t->metadata, text, n, path, e);
+	}
+	if (failed)
+		input_damage_error(in, e);
+	free(text);
+	return check_version(&t->metadata, path, e);
+}
+
+bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall)
+{
+	__int128 ns = (__int128)c->offset * 1000000000, f = (__int128)c->frequency;
+
+	ns = ns / f - (ns % f < 0) + (__int128)c->offset_s * 1000000000;
+	*wall = (int64_t)ns;
+	return ns < (__int128)TIME_LIMIT && ns > -(__int128)TIME_LIMIT;
+}
+
+void ctf_trace_set_offset(struct ctf_stream *s)
+{
+	const struct ctf_clock *c = s->clock;
+	struct input *in = s->trace->ctf->input;
+	char path[512], member[300];
+	int64_t wall;
+
+	s->frequency = c ? c->frequency : 1000000000;
+	if (!c)
+		return;
+	if (ctf_trace_wall(c, &wall)) {
+		s->offset_s = c->offset_s;
+		s->offset = c->offset;
+		return;
+	}
+	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
+	input_damage(in, tree_path(in->tree, member, path, sizeof path), NO_OFFSET,
+		     "the offset of the clock '%.100s' is impossible: times are without it",
+		     c->name);
+}
+
+const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t)
+{
+	for (size_t i = 0; i < t->nstreams; i++)
+		if (t->streams[i].clock)
+			return t->streams[i].clock;
+	return NULL;
+}
+
+bool ctf_trace_has_time(const struct ctf_trace *t)
+{
+	for (size_t i = 0; i < t->nstreams; i++)
+		if (t->streams[i].has_time)
+			return true;
+	return false;
+}
+
+void ctf_trace_free(struct ctf_trace *t)
+{
+	ctf_classes_free(t);
+	ctf_metadata_free(&t->metadata);
+	free(t->own_prefix);
+	free(t->cpus);
+}
+
+int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
+{
+	struct ctf_trace *t;
+	const struct ctf_env *domain, *tracer;
+
+	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
+		return error_no_memory(e);
+	t = ctf->traces;
+	t = &t[ctf->ntraces];
+	*t = (struct ctf_trace){.ctf = ctf};
+	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));
+	if (!t->prefix ? error_no_memory(e) : read_metadata(t, member, e)) {
+		ctf_trace_free(t);
+		return -1;
+	}
+	ctf->ntraces++;
+	tracer = ctf_env_find(&t->metadata, "tracer_name");
+	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
+	domain = ctf_env_find(&t->metadata, "domain");
+	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
+	return 0;
+}
+
+int ctf_trace_declare(struct ctf_trace *t)
+{
+	struct ctf *ctf = t->ctf;
+	struct writer *w = ctf->w;
+	struct buffer text = {0};
+	int failed = 0;
+
+	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
+							    writer_text(w, ctf->input->name), 8,
+							    t->metadata.big});
+	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
+		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
+			failed = ctf_arguments_declare(ctf, v->text);
+		else
+			failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
+					 : buffer_printf(&text, "%s %" PRId64 "\n", v->name,
+							 v->number);
+	if (!failed && text.size)
+		failed = writer_meta(w, t->source, "ctf.env", text.data, text.size);
+	buffer_free(&text);
+	return failed || !t->source ? -1 : 0;
+}
+
+void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
+{
+	static const char *const variables[] = {"domain", "hostname", "tracer_name", "trace_name"};
+	const struct ctf_clock *c = ctf_trace_clock(t);
+	char text[64], uuid[40];
+	const uint8_t *u = t->metadata.uuid;
+
+	if (t->ctf->ntraces > 1)
+		fact_text(info, "trace", t->prefix);
+	snprintf(text, sizeof text, t->metadata.major == 2 ? "%" PRIu64 : "%" PRIu64 ".%" PRIu64,
+		 t->metadata.major, t->metadata.minor);
+	fact_text(info, "version", text);
+	fact_text(info, "byte order", t->metadata.big ? "big-endian" : "little-endian");
+	if (t->metadata.has_uuid) {
+		snprintf(uuid, sizeof uuid,
+			 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+			 "%02x%02x%02x%02x%02x%02x",
+			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+			 u[12], u[13], u[14], u[15]);
+		fact_text(info, "uuid", uuid);
+	}
+	for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
+		const struct ctf_env *v = ctf_env_find(&t->metadata, variables[k]);
+
+		if (v && v->text)
+			fact_text(info, variables[k], v->text);
+	}
+	if (c) {
+		fact_text(info, "clock", c->name);
+		fact_number(info, "clock rate", c->frequency);
+		if (c->origin)
+			fact_text(info, "clock origin", c->origin);
+		if (c->has_precision)
+			fact_number(info, "clock precision", c->precision);
+		if (c->has_accuracy)
+			fact_number(info, "clock accuracy", c->accuracy);
+	}
+	fact_number(info, "streams", t->nstreams);
+	fact_number(info, "event types", t->nclasses);
+}
+
+/* --- metadata --- */
+
+struct ctf_allocation {
+	struct ctf_allocation *next;
+	max_align_t data[];
+};
+
+void *ctf_alloc(struct ctf_metadata *m, size_t size)
+{
+	struct ctf_allocation *a = calloc(1, sizeof *a + size);
+
+	if (!a)
+		return NULL;
+	a->next = m->allocations;
+	m->allocations = a;
+	return a->data;
+}
+
+void ctf_metadata_free(struct ctf_metadata *m)
+{
+	while (m->allocations) {
+		struct ctf_allocation *next = m->allocations->next;
+
+		free(m->allocations);
+		m->allocations = next;
+	}
+	id_cache_free(&m->named);
+	free(m->places);
+	m->places = NULL;
+}
+
+void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n)
+{
+	struct buffer key = {0};
+	uint32_t *number = NULL;
+
+	if (!buffer_append(&key, &owner, sizeof owner) && !buffer_append(&key, name, n))
+		number = id_cache_number(&m->named, key.data, key.size);
+	buffer_free(&key);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(m->places, m->places_capacity, m->nplaces))
+			return NULL;
+		m->places[m->nplaces++] = NULL;
+		*number = (uint32_t)m->nplaces;
+	}
+	return &m->places[*number - 1];
+}
+
+bool ctf_env_add(struct ctf_metadata *m, struct ctf_env v)
+{
+	struct ctf_env *added = ctf_alloc(m, sizeof *added);
+	void **place = ctf_named(m, &m->env, v.name, strlen(v.name));
+
+	if (!added || !place)
+		return false;
+	*added = v;
+	added->next = m->env;
+	*place = m->env = added;
+	return true;
+}
+
+/* Find a variable of the environment; NULL: not declared. */
+static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name)
+{
+	void **place = ctf_named(m, &m->env, name, strlen(name));
+
+	return place ? *place : NULL;
+}
+
+struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
+{
+	void **place = ctf_named(m, &m->clocks, name, strlen(name));
+	struct ctf_clock *c;
+	char *copy;
+
+	if (!place || *place)
+		return place ? *place : NULL;
+	c = ctf_alloc(m, sizeof *c);
+	copy = ctf_alloc(m, strlen(name) + 1);
+	if (!c || !copy)
+		return NULL;
+	c->name = strcpy(copy, name);
+	c->frequency = 1000000000;
+	c->next = m->clocks;
+	*place = m->clocks = c;
+	return c;
+}
+
+/* --- words --- */
+
+bool ctf_wrong(struct ctf_parser *p, const char *what)
+{
+	const struct ctf_lexer *l = &p->lexer;
+
+	if (p->error->what[0])
+		return false;
+	if (l->token == TOKEN_BAD)
+		what = l->wrong;
+	error_set(p->error, p->file, NO_OFFSET, "line %" PRIu32 ": %s%s%.60s%s", l->line, what,
+		  l->token == TOKEN_WORD ? ", before '" : "", l->token == TOKEN_WORD ? l->text : "",
+		  l->token == TOKEN_WORD ? "'" : "");
+	return false;
+}
+
+bool ctf_accept(struct ctf_parser *p, int mark)
+{
+	if (!ctf_is_mark(&p->lexer, mark))
+		return false;
+	ctf_lexer_next(&p->lexer);
+	return true;
+}
+
+bool ctf_accept_word(struct ctf_parser *p, const char *word)
+{
+	if (!ctf_is_word(&p->lexer, word))
+		return false;
+	ctf_lexer_next(&p->lexer);
+	return true;
+}
+
+bool ctf_expect(struct ctf_parser *p, int mark)
+{
+	char what[32];
+
+	if (ctf_accept(p, mark))
+		return true;
+	if (mark == MARK_ASSIGN_TYPE)
+		snprintf(what, sizeof what, "':=' is missing");
+	else
+		snprintf(what, sizeof what, "'%c' is missing", mark);
+	return ctf_wrong(p, what);
+}
+
+char *ctf_take_text(struct ctf_parser *p)
+{
+	char *copy = ctf_alloc(p->metadata, strlen(p->lexer.text) + 1);
+
+	if (!copy) {
+		ctf_wrong(p, "out of memory");
+		return NULL;
+	}
+	strcpy(copy, p->lexer.text);
+	ctf_lexer_next(&p->lexer);
+	return copy;
+}
+
+char *ctf_take_path(struct ctf_parser *p)
+{
+	char path[4096], *copy;
+	size_t n = 0;
+
+	for (;;) {
+		size_t size;
+
+		/* other tokens have no text, or unterminated text */
+		if (p->lexer.token != TOKEN_WORD) {
+			ctf_wrong(p, "a name is missing");
+			return NULL;
+		}
+		size = strlen(p->lexer.text);
+		if (size >= sizeof path - n - 1) {
+			ctf_wrong(p, "a path that is too long");
+			return NULL;
+		}
+		if (n)
+			path[n++] = '.';
+		memcpy(path + n, p->lexer.text, size + 1);
+		n += size;
+		ctf_lexer_next(&p->lexer);
+		if (!ctf_accept(p, '.') && !ctf_accept(p, MARK_ARROW))
+			break;
+	}
+	copy = ctf_alloc(p->metadata, n + 1);
+	if (!copy)
+		ctf_wrong(p, "out of memory");
+	else
+		memcpy(copy, path, n + 1);
+	return copy;
+}
+
+bool ctf_take_number(struct ctf_parser *p, int64_t *number)
+{
+	bool minus = ctf_accept(p, '-');
+
+	if (!minus)
+		ctf_accept(p, '+');
+	if (p->lexer.token != TOKEN_NUMBER && p->lexer.token != TOKEN_CHARACTER)
+		return ctf_wrong(p, "a number is missing");
+	*number = (int64_t)(minus ? -p->lexer.number : p->lexer.number);
+	ctf_lexer_next(&p->lexer);
+	return true;
+}
+
+/* --- blocks --- */
+
+/* One line of a block: "name = value" or "name := type". */
+struct attribute {
+	char *name;
+	char *text; /* NULL: number */
+	int64_t number;
+	struct ctf_type *type; /* with := */
+};
+
+/* Parse one line of a block. The name may be a whole path, which begins with the block's name:
+ * "stream.event.header". */
+static bool parse_attribute(struct ctf_parser *p, struct attribute *a)
+{
+	*a = (struct attribute){0};
+	if (p->lexer.token == TOKEN_STRING)
+		a->name = ctf_take_text(p); /* of env */
+	else
+		a->name = ctf_take_path(p);
+	if (!a->name)
+		return false;
+	if (ctf_accept(p, MARK_ASSIGN_TYPE)) {
+		a->type = ctf_parse_type(p);
+		return a->type && ctf_expect(p, ';');
+	}
+	if (!ctf_expect(p, '='))
+		return false;
+	if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER)
+		a->text = ctf_take_text(p);
+	else if (p->lexer.token == TOKEN_WORD)
+		a->text = ctf_take_path(p);
+	else if (!ctf_take_number(p, &a->number))
+		return false;
+	/* C joins adjacent strings, although LTTng writes none */
+	return !p->error->what[0] && ctf_expect(p, ';');
+}
+
+static bool parse_uuid(const char *text, uint8_t *uuid)
+{
+	int n = 0;
+
+	for (; *text; text++) {
+		unsigned value;
+		int used;
+
+		if (*text == '-')
+			continue;
+		if (n == 16 || sscanf(text, "%2x%n", &value, &used) != 1 || used != 2)
+			return false;
+		uuid[n++] = (uint8_t)value;
+		text++;
+	}
+	return n == 16;
+}
+
+static bool trace_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	struct ctf_metadata *m = p->metadata;
+
+	(void)block;
+	if (!strcmp(a->name, "major"))
+		m->major = (uint64_t)a->number;
+	else if (!strcmp(a->name, "minor"))
+		m->minor = (uint64_t)a->number;
+	else if (!strcmp(a->name, "byte_order") && a->text)
+		m->big = !strcmp(a->text, "be") || !strcmp(a->text, "network");
+	else if (!strcmp(a->name, "uuid") && a->text)
+		m->has_uuid = parse_uuid(a->text, m->uuid);
+	else if (!strcmp(a->name, "packet.header") && a->type)
+		m->packet_header = a->type;
+	return true;
+}
+
+static bool stream_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	struct ctf_stream_class *s = block;
+
+	(void)p;
+	if (!strcmp(a->name, "id"))
+		s->id = (uint64_t)a->number;
+	else if (!strcmp(a->name, "packet.context"))
+		s->packet_context = a->type;
+	else if (!strcmp(a->name, "event.header"))
+		s->header = a->type;
+	else if (!strcmp(a->name, "event.context"))
+		s->context = a->type;
+	return true;
+}
+
+static bool event_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	struct ctf_event_class *c = block;
+
+	(void)p;
+	if (!strcmp(a->name, "id"))
+		c->id = (uint64_t)a->number;
+	else if (!strcmp(a->name, "stream_id")) {
+		c->stream = (uint64_t)a->number;
+		c->has_stream = true;
+	} else if (!strcmp(a->name, "name") && a->text)
+		c->name = a->text;
+	else if (!strcmp(a->name, "model.emf.uri") && a->text)
+		c->uri = a->text;
+	else if (!strcmp(a->name, "context"))
+		c->context = a->type;
+	else if (!strcmp(a->name, "fields"))
+		c->fields = a->type;
+	return true;
+}
+
+static bool clock_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	struct ctf_clock *c = block;
+
+	if (!strcmp(a->name, "name") && a->text)
+		c->name = a->text;
+	else if (!strcmp(a->name, "freq"))
+		c->frequency = (uint64_t)a->number;
+	else if (!strcmp(a->name, "offset_s"))
+		c->offset_s = a->number;
+	else if (!strcmp(a->name, "offset"))
+		c->offset = a->number;
+	else if (!strcmp(a->name, "absolute"))
+		c->absolute = a->text ? !strcasecmp(a->text, "true") : a->number;
+	if (!c->frequency)
+		return ctf_wrong(p, "a clock of frequency 0");
+	return true;
+}
+
+static bool env_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	(void)block;
+	return ctf_env_add(p->metadata, (struct ctf_env){a->name, a->text, a->number, NULL}) ||
+	       ctf_wrong(p, "out of memory");
+}
+
+static bool other_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+{
+	(void)p;
+	(void)block;
+	(void)a;
+	return true;
+}
+
+static bool parse_block(struct ctf_parser *p, void *block,
+			bool (*take)(struct ctf_parser *p, void *block, const struct attribute *a))
+{
+	struct ctf_name *outside = p->names;
+	struct attribute a;
+
+	if (!ctf_expect(p, '{'))
+		return false;
+	while (!ctf_accept(p, '}')) {
+		if (ctf_at_declaration(p)) {
+			if (!ctf_parse_declaration(p))
+				return false;
+			continue;
+		}
+		if (!parse_attribute(p, &a) || !take(p, block, &a))
+			return false;
+	}
+	ctf_forget_names(p, outside);
+	return ctf_expect(p, ';');
+}
+
+static bool parse_stream(struct ctf_parser *p)
+{
+	struct ctf_stream_class *s = ctf_alloc(p->metadata, sizeof *s);
+
+	if (!s)
+		return ctf_wrong(p, "out of memory");
+	if (!parse_block(p, s, stream_attribute))
+		return false;
+	s->next = p->metadata->streams;
+	p->metadata->streams = s;
+	return true;
+}
+
+static bool parse_event(struct ctf_parser *p)
+{
+	struct ctf_event_class *c = ctf_alloc(p->metadata, sizeof *c);
+
+	if (!c)
+		return ctf_wrong(p, "out of memory");
+	c->line = p->lexer.line;
+	if (!parse_block(p, c, event_attribute))
+		return false;
+	if (!c->name)
+		return ctf_wrong(p, "an event without a name");
+	c->next = p->metadata->events;
+	p->metadata->events = c;
+	return true;
+}
+
+/* Parse a block "clock". If a type has named the clock already, fill in that clock. */
+static bool parse_clock(struct ctf_parser *p)
+{
+	struct ctf_clock read = {.frequency = 1000000000}, *known, *next;
+
+	if (!parse_block(p, &read, clock_attribute))
+		return false;
+	known = ctf_clock_named(p->metadata, read.name ? read.name : "");
+	if (!known)
+		return ctf_wrong(p, "out of memory");
+	next = known->next;
+	read.name = known->name;
+	read.declared = true;
+	*known = read;
+	known->next = next;
+	return true;
+}
+
+static bool parse_statement(struct ctf_parser *p)
+{
+	if (ctf_at_declaration(p))
+		return ctf_parse_declaration(p);
+	if (ctf_accept_word(p, "trace"))
+		return parse_block(p, NULL, trace_attribute);
+	if (ctf_accept_word(p, "stream"))
+		return parse_stream(p);
+	if (ctf_accept_word(p, "event"))
+		return parse_event(p);
+	if (ctf_accept_word(p, "clock"))
+		return parse_clock(p);
+	if (ctf_accept_word(p, "env"))
+		return parse_block(p, NULL, env_attribute);
+	if (ctf_accept_word(p, "callsite"))
+		return parse_block(p, NULL, other_attribute);
+	return ctf_wrong(p, "this is no statement of CTF 1.8");
+}
+
+/* Parse n bytes of TSDL text; messages name it `file`. -1 with *e filled: the line and what is
+ * wrong there, or out of memory. Declarations before that line are kept. */
+static int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,
+			      struct error *e)
+{
+	struct ctf_parser p = {.metadata = m, .file = file, .error = e};
+
+	*m = (struct ctf_metadata){.major = 1, .minor = 8};
+	e->what[0] = '\0';
+	ctf_lexer_begin(&p.lexer, text, n);
+	while (p.lexer.token != TOKEN_END && !e->what[0])
+		if (!ctf_accept(&p, ';'))
+			parse_statement(&p);
+	ctf_lexer_free(&p.lexer);
+	m->complete = !e->what[0];
+	return m->complete ? 0 : -1;
+}

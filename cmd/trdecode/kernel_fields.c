@@ -1,0 +1,1707 @@
+/*
+ * kernel_fields.c - the fields of an event in the kernel's text
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "cmd/trdecode/input/atrace_mark.h"
+#include "cmd/trdecode/kernel_text.h"
+#include "common/formats/softirqs.h"
+#include "common/util/io.h"
+#include "common/util/siphash.h"
+
+static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after));
+static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done);
+
+/* The characters of names, and of "FUNCTION+OFFSET". A call for each would take a twentieth of the
+ * time. */
+static const bool of_a_name[256] = {
+	['_'] = true, ['-'] = true,	    ['.'] = true,	  ['/'] = true,
+	['+'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+};
+
+struct span ftrace_take_name(struct span *text)
+{
+	struct span name = {text->at, text->at};
+	const char *p = text->at;
+
+	while (p < text->end && of_a_name[(unsigned char)*p])
+		p++;
+	if (p == text->at || p == text->end || *p != ':' ||
+	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
+		return name;
+	name.end = p;
+	*text = span_trim((struct span){p + 1, text->end});
+	return name;
+}
+
+/* Read decimal digits and move *s after them; an empty span: there are none. */
+static struct span take_digits(struct span *s)
+{
+	struct span digits = {s->at, s->at};
+
+	while (digits.end < s->end && isdigit((unsigned char)*digits.end))
+		digits.end++;
+	s->at = digits.end;
+	return digits;
+}
+
+static bool take(struct span *s, const char *text)
+{
+	if (!span_begins(*s, text))
+		return false;
+	s->at += strlen(text);
+	return true;
+}
+
+/* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
+static bool take_task(struct ftrace *f, struct span *s, const char *const keys[3])
+{
+	struct span pid, prio, rest;
+
+	for (const char *open = s->at;
+	     (open = span_find_rare((struct span){open, s->end}, " [", 1)); open++) {
+		const char *colon = open;
+
+		while (colon > s->at && isdigit((unsigned char)colon[-1]))
+			colon--;
+		if (colon == open || colon == s->at || colon[-1] != ':')
+			continue;
+		rest = (struct span){open + 2, s->end};
+		prio = take_digits(&rest);
+		if (prio.at == prio.end || !take(&rest, "]"))
+			continue;
+		pid = (struct span){colon, open};
+		ftrace_value_add(f, keys[0], (struct span){s->at, colon - 1}, false);
+		ftrace_value_add(f, keys[1], pid, true);
+		ftrace_value_add(f, keys[2], prio, true);
+		*s = rest;
+		return true;
+	}
+	return false;
+}
+
+/* Read what trace-cmd's plug-in prints of sched_switch: "COMM:PID [PRIO] STATE ==> COMM:PID
+ * [PRIO]".
+ */
+static bool read_switch(struct ftrace *f, struct span s)
+{
+	static const char *const prev[] = {"prev_comm", "prev_pid", "prev_prio"};
+	static const char *const next[] = {"next_comm", "next_pid", "next_prio"};
+	struct span state;
+	const char *arrow;
+
+	if (!take_task(f, &s, prev))
+		return false;
+	arrow = span_find_rare(s, " ==> ", 1);
+	if (!arrow)
+		return false;
+	state = span_trim((struct span){s.at, arrow});
+	ftrace_value_add(f, "prev_state", state, true);
+	s.at = arrow + 5;
+	return take_task(f, &s, next) && s.at == s.end;
+}
+
+/* Read that of sched_wakeup and the like: "COMM:PID [PRIO] [success=N] CPU:N". */
+static bool read_wakeup(struct ftrace *f, struct span s)
+{
+	static const char *const keys[] = {"comm", "pid", "prio"};
+	struct span digits;
+
+	if (!take_task(f, &s, keys))
+		return false;
+	s = span_trim(s);
+	if (take(&s, "success=")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "success", digits, true);
+		s = span_trim(s);
+	}
+	if (take(&s, "CPU:")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "target_cpu", digits, true);
+	}
+	return s.at == s.end;
+}
+
+/* Make an array of a value that is a list of hexadecimal numbers: "3, 7ffe8d5547b0, 0". */
+static void read_numbers(struct ftrace *f, struct ftrace_value *v)
+{
+	struct span s = v->text;
+	uint8_t n = 0;
+
+	do {
+		if (n == FTRACE_SYSCALL_ARGUMENTS ||
+		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
+			return;
+	} while (take(&s, ", "));
+	if (s.at < s.end)
+		return;
+	v->kind = FIELD_HEX;
+	v->count = n;
+	v->numbers = f->row.arguments;
+}
+
+/* Read "NR ID = RET" and "NR ID (ARGS)" of sys_exit and sys_enter. */
+static bool read_syscall(struct ftrace *f, struct span s)
+{
+	struct span id;
+
+	if (!take(&s, "NR "))
+		return false;
+	id = (struct span){s.at, memchr(s.at, ' ', span_size(s))};
+	if (!id.end)
+		return false;
+	ftrace_value_add(f, "id", id, true);
+	s.at = id.end + 1;
+	if (take(&s, "= ")) {
+		ftrace_value_add(f, "ret", s, true);
+		return true;
+	}
+	if (!take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+		return false;
+	ftrace_value_add(f, "args", (struct span){s.at, s.end - 1}, false);
+	read_numbers(f, &f->values[f->nvalues - 1]);
+	return true;
+}
+
+/* Read "KEY: ", or "TYPE KEY: " as the option verbose prints it, and move s->at after it. false:
+ * there is no such text. */
+static bool take_key(struct span *s, struct span *key)
+{
+	const char *p = s->at;
+
+	key->at = p;
+	for (; p < s->end && (isalnum((unsigned char)*p) || *p == '_' || *p == ' ' || *p == '*');
+	     p++)
+		if (*p == ' ' || *p == '*')
+			key->at = p + 1;
+	key->end = p;
+	if (p == key->at || s->end - p < 2 || p[0] != ':' || p[1] != ' ')
+		return false;
+	s->at = p + 2;
+	return true;
+}
+
+/* Test for what follows the string of an argument: ", KEY: ", or nothing. "..." is in place of
+ * bytes that are not shown. */
+static bool text_is_string_end(struct span after)
+{
+	struct span key;
+
+	take(&after, "...");
+	return after.at == after.end || (take(&after, ", ") && take_key(&after, &key));
+}
+
+/* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
+ * have a comma, too: buf: 0x7ffd1 (68:65, ...) "he"... Returns false if there are no more
+ * arguments. */
+static bool take_value(struct span *s, struct span *value, struct span *key)
+{
+	const char *quote = memchr(s->at, '"', span_size(*s)), *p = s->at, *end;
+
+	*value = *s;
+	while ((p = span_find((struct span){p, s->end}, ", "))) {
+		struct span next = {p + 2, s->end};
+
+		if (quote && quote < p) {
+			end = ftrace_string_end((struct span){quote, s->end}, text_is_string_end);
+			p = end ? end : p;
+			quote = NULL;
+			continue;
+		}
+		if (take_key(&next, key)) {
+			value->end = p;
+			*s = next;
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
+/* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
+static bool read_arguments(struct ftrace *f, struct span s)
+{
+	struct span key, value;
+	bool more = take_key(&s, &key);
+
+	if (!more)
+		return false;
+	while (more && f->nvalues < FTRACE_FIELDS_MOST) {
+		struct span now = key;
+
+		more = take_value(&s, &value, &key);
+		ftrace_value_add(f, "", span_trim(value), true);
+		f->values[f->nvalues - 1].key = now;
+	}
+	return !more;
+}
+
+/* Test for a text that begins with "KEY=". */
+static bool is_key_first(struct span text)
+{
+	const char *p = text.at;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	return p > text.at && p < text.end && *p == '=';
+}
+
+/* Make the row of a text with a name. */
+static int named(struct ftrace *f, struct span name, struct span text)
+{
+	bool known = false, formed = true, free = false;
+
+	f->nvalues = 0;
+	if (span_is(name, "sched_switch"))
+		known = read_switch(f, text);
+	else if (span_begins(name, "sched_wak"))
+		known = read_wakeup(f, text);
+	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
+		known = read_syscall(f, text);
+	else if (span_begins(name, "sys_enter_"))
+		known = free = read_arguments(f, text);
+	else
+		formed = false;
+	if (!formed && span_begins(name, "sys_exit_") && text.at < text.end &&
+	    !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
+		ftrace_value_add(f, "ret", text, true);
+		known = true;
+	} else if (!formed && (span_begins(name, "block_") || span_ends(name, "_noise") ||
+			       span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
+			       span_is(name, "osnoise") || span_is(name, "timerlat")))
+		known = ftrace_form_values(f, name, text);
+	/* newer kernels print strings among the arguments */
+	if (!known && formed && !memchr(text.at, '"', span_size(text)) && !is_key_first(text) &&
+	    ftrace_cut_is_known(f, name)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (!known)
+		return ftrace_event(f, name, text);
+	if (free)
+		return ftrace_keyed(f, name, NULL);
+	if (ftrace_typed(f, name, NULL))
+		return -1;
+	f->row.instant_text = false;
+	return 0;
+}
+
+/* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
+static int printed(struct ftrace *f, const struct ftrace_line *l, struct span name, struct span ip,
+		   struct span text)
+{
+	bool done = false;
+
+	if (ip.at == ip.end)
+		ip = ftrace_take_name(&text);
+	if (ftrace_mark(f, l, text, &done) || done)
+		return done ? 0 : -1;
+	if (ip.at == ip.end && f->seen.ip && name.at < l->text.end && name.at >= l->text.at) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	/* a message has its blanks */
+	if (span_skip_blanks(text.end, f->whole.end) == f->whole.end)
+		text.end = f->whole.end;
+	if (ip.at < ip.end && ip.end + 2 <= text.end && ip.end[1] == ' ')
+		text.at = ip.end + 2;
+	f->nvalues = 0;
+	ftrace_value_add(f, "message", text, false);
+	if (ip.at < ip.end) {
+		/* the message is the last text: it may go on in the next line */
+		f->values[1] = f->values[0];
+		f->nvalues = 0;
+		ftrace_value_add(f, "ip", ip, false);
+		f->nvalues = 2;
+	}
+	f->row.mark = true;
+	return ftrace_typed(f, name, NULL);
+}
+
+/* Take the values as hexadecimal, if all of them are: kernels up to 6.18 print the arguments of a
+ * system call so, without 0x. Later ones print it before each number from 10 on, and texts. */
+static void take_bare_hex(struct ftrace *f)
+{
+	uint64_t numbers[FTRACE_FIELDS_MOST];
+
+	for (size_t i = 0; i < f->nvalues; i++) {
+		struct span s = f->values[i].text;
+
+		if (!digits_hex(&s.at, s.end, &numbers[i]) || s.at != s.end)
+			return;
+	}
+	for (size_t i = 0; i < f->nvalues; i++) {
+		f->values[i].kind = FIELD_HEX;
+		f->values[i].number = numbers[i];
+	}
+}
+
+/* Make the row of a system call as the kernel prints it: "sys_NAME(ARGS)", "sys_NAME -> RET". */
+static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
+{
+	char name[80] = "";
+	const char *p = text.at + 4;
+	struct span s;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	s = (struct span){p, text.end};
+	*done = p - text.at < 64;
+	f->nvalues = 0;
+	/* a string with a newline goes on in the next line */
+	if (*done && span_begins(s, "(") && (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
+		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
+		s = (struct span){p + 1, text.end - (text.end[-1] == ')')};
+		*done = s.at == s.end || read_arguments(f, s);
+		take_bare_hex(f);
+	} else if (*done && take(&s, " -> ")) {
+		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
+		ftrace_value_add(f, "ret", s, true);
+	} else {
+		*done = false;
+	}
+	return *done ? ftrace_typed(f, (struct span){name, name + strlen(name)}, NULL) : 0;
+}
+
+static int stack_event(struct ftrace *f, const char *name, struct span text)
+{
+	struct field_entry stack = {.name = writer_text(f->w, "stack"),
+				    .kind = FIELD_UINT,
+				    .role = ROLE_STACK,
+				    .where = WHERE_FIXED,
+				    .size = 4};
+
+	const char *arrow = span_find_rare(text, "=>", 0);
+
+	if (!arrow && (text.at == text.end || (*text.at == '<' && text.end[-1] != '>'))) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	f->stack.wanted = true;
+	f->stack.count = 0;
+	if (arrow && arrow > text.at)
+		input_damage(f->input, f->input->name, f->offset,
+			     "a frame in the line of its event");
+	if (arrow)
+		f->stack.frames[f->stack.count++] =
+			ftrace_frame(f, span_trim((struct span){arrow + 2, text.end}));
+	f->row.type = ftrace_plain_type(
+		f, name,
+		&(struct type_entry){
+			.kind = KIND_INSTANT, .fixed_size = 4, .nfields = 1, .fields = &stack});
+	return f->row.type && !buffer_zero(&f->row.fixed, 4) ? 0 : -1;
+}
+
+/* Take "PID:PRIO:STATE" off a text, and add its fields. */
+static bool take_state(struct ftrace *f, struct span *s, const char *const keys[3])
+{
+	*s = span_trim(*s);
+	for (unsigned i = 0; i < 3; i++) {
+		struct span word = take_digits(s);
+
+		if (i == 2)
+			while (s->at < s->end && *s->at != ' ')
+				word.end = ++s->at;
+		if (word.at == word.end || (i < 2 && !take(s, ":")))
+			return false;
+		ftrace_value_add(f, keys[i], word, i < 2);
+	}
+	return true;
+}
+
+/* Read what the tracer wakeup prints: "PREV ==> [CPU] NEXT COMM" of a switch, and "+" in place of
+ * the arrow of a wakeup. */
+static int scheduled(struct ftrace *f, struct span s, bool *done)
+{
+	static const char *const prev[] = {"prev_pid", "prev_prio", "prev_state"};
+	static const char *const next[] = {"next_pid", "next_prio", "next_state"};
+	struct span cpu;
+	bool change;
+
+	f->nvalues = 0;
+	if (!take_state(f, &s, prev))
+		return 0;
+	s = span_trim(s);
+	change = take(&s, "==> [");
+	if (!change && !take(&s, "+ ["))
+		return 0;
+	cpu = take_digits(&s);
+	if (cpu.at == cpu.end || !take(&s, "]"))
+		return 0;
+	ftrace_value_add(f, "next_cpu", cpu, true);
+	if (!take_state(f, &s, next))
+		return 0;
+	ftrace_value_add(f, "next_comm", span_trim(s), false);
+	*done = true;
+	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
+}
+
+static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
+{
+	struct span name;
+	bool done = false, arrow;
+
+	if (ftrace_cut_name(f, text)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (span_begins(text, "<stack trace"))
+		return stack_event(f, "kernel_stack", text);
+	if (span_begins(text, "<user stack trace"))
+		return stack_event(f, "user_stack", text);
+	if ((span_find_rare(text, "==> [", 4) || span_find_rare(text, "+ [", 2)) &&
+	    (scheduled(f, text, &done) || done))
+		return done ? 0 : -1;
+	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
+		return done ? 0 : -1;
+	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
+		struct ftrace_line call = *l;
+
+		if (ftrace_blk(f, l, &done) || done)
+			return done ? 0 : -1;
+
+		/* a call of function_graph, printed by another tracer */
+		if (ftrace_graph_line(text, &call) && call.kind == LINE_GRAPH && call.cpu == l->cpu)
+			return ftrace_graph(f, &call, call.text, call.duration);
+	}
+	if (ftrace_form_unnamed(f, text, &name))
+		return ftrace_typed(f, name, NULL);
+	arrow = span_find_rare(text, " <-", 1) != NULL;
+	f->seen.unnamed |= !arrow;
+	if (text.at < text.end && (arrow || !memchr(text.at, ' ', span_size(text))))
+		return ftrace_function(f, text);
+	return printed(f, l, SPAN("print"), (struct span){text.at, text.at}, text);
+}
+
+bool ftrace_is_mark(struct span name)
+{
+	return span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs") ||
+	       span_is(name, "tracing_mark_write") || span_begins(name, "0x") ||
+	       span_is(name, "0") || span_find_rare(name, "+0x", 0);
+}
+
+int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
+{
+	struct span text = l->text, name = ftrace_take_name(&text), none = {text.at, text.at}, rest;
+	uint64_t duration;
+	bool done = false;
+
+	if (l->form == LINE_MMIO)
+		return ftrace_mmio(f, l->text);
+	if (name.at == name.end)
+		return unnamed(f, l, text);
+	if (span_is(name, "function"))
+		return ftrace_function(f, text);
+	if (span_is(name, "kernel_stack") || span_is(name, "user_stack"))
+		return stack_event(f, span_is(name, "kernel_stack") ? "kernel_stack" : "user_stack",
+				   text);
+	if (span_is(name, "funcgraph_entry") || span_is(name, "funcgraph_exit")) {
+		rest = l->text;
+		rest.at = name.end + 1;
+		if (ftrace_duration(&rest, &duration))
+			return ftrace_graph(f, l, rest, duration);
+		if (ftrace_graph_raw(f, l, name, text, &done) || done)
+			return done ? 0 : -1;
+		if (f->seen.call) {
+			ftrace_cut_damage(f, f->offset);
+			return 0;
+		}
+		if (named(f, name, text))
+			return -1;
+		f->row.odd = true;
+		return 0;
+	}
+	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs")) {
+		if (printed(f, l, name, none, text))
+			return -1;
+		f->seen.ip |= f->has_row && f->nvalues == 2;
+		return 0;
+	}
+	if (ftrace_is_mark(name))
+		return printed(f, l, SPAN("print"), name, text);
+	return named(f, name, text);
+}
+
+/*
+ * Kernel text that is in a page, or compressed.
+ *
+ *     TRACE:\n, then a stream of zlib                    `atrace -z`, and bug reports of Android
+ *     <script id="viewer-data" type="text/plain">        a page of trace2html: Base64 of the text
+ *     ...                                                itself, of gzip or of zlib
+ *     </script>
+ *     <script class="trace-data" type="application/text">   a page of systrace: the text as it is,
+ *     ...                                                or Base64 of gzip or of zlib
+ *     </script>
+ *
+ * A page is read line by line: what is in Base64 is replaced by its text. Data begin and end in a
+ * line of their own, whatever is beside their tags. Other texts of a page are in it as they are
+ * (ftrace.c).
+ *
+ * Source: catapult, systrace/tracing_agents/atrace_agent.py and tracing_build/html2trace.py.
+ */
+
+enum { PACKED_PIECE = 16 * 1024, WINDOW_BITS_AUTO = 15 + 32, HEADER_MOST = 512 };
+
+static const char trace_word[] = "TRACE:\n";
+
+enum data_tag {
+	TAG_NONE,
+	TAG_VIEWER, /* Base64 */
+	TAG_TRACE,  /* Base64 of what is compressed, or text */
+};
+
+struct ftrace_packed {
+	struct ftrace *f;
+	struct input_lines page; /* of a page */
+	bool is_page;
+	struct span rest;    /* of the line of the page: what is not read */
+	enum data_tag begun; /* a tag after which nothing was read */
+	bool in_data;	     /* Base64 follows */
+	bool closed;	     /* "</html>" was read */
+	z_stream z;
+	bool inflating;
+	bool ended;    /* of the compressed text */
+	uint32_t bits; /* of Base64 that are no byte yet */
+	unsigned nbits;
+	size_t head; /* bytes of the input's head that were read */
+	uint8_t in[PACKED_PIECE];
+	size_t in_size, in_at;
+	struct buffer line; /* text of the page that is still to be read */
+	size_t line_at;
+};
+
+/* Find what follows "TRACE:". NULL: it is not there. */
+static const char *after_word(const char *head, size_t n)
+{
+	struct span s = {head, head + (n < HEADER_MOST ? n : HEADER_MOST)};
+	const char *p = span_find(s, trace_word);
+
+	return p && (p == head || p[-1] == '\n') ? p + sizeof trace_word - 1 : NULL;
+}
+
+/* Test for the header of zlib: deflate, and a check. */
+static bool is_zlib(const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	return n >= 2 && (p[0] & 0x0f) == Z_DEFLATED && (p[0] << 8 | p[1]) % 31 == 0;
+}
+
+bool ftrace_is_packed(const char *head, size_t n)
+{
+	const char *p = after_word(head, n);
+
+	return p && is_zlib(p, (size_t)(head + n - p));
+}
+
+bool ftrace_is_page(const char *head, size_t n)
+{
+	return n > 5 && (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
+}
+
+static void packed_damage(struct ftrace_packed *p, const char *what)
+{
+	input_damage(p->f->input, p->f->input->name, p->is_page ? p->page.offset : NO_OFFSET, "%s",
+		     what);
+	p->ended = true;
+}
+
+/* --- the compressed bytes --- */
+
+static int base64_digit(char c)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *p = c ? strchr(digits, c) : NULL;
+
+	return p ? (int)(p - digits) : -1;
+}
+
+/* Decode a line of Base64 into the text after `line`. */
+static int decode_base64(struct ftrace_packed *p, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int digit = base64_digit(text[i]);
+
+		if (digit < 0)
+			continue; /* blanks and padding */
+		p->bits = p->bits << 6 | (uint32_t)digit;
+		p->nbits += 6;
+		if (p->nbits < 8)
+			continue;
+		p->nbits -= 8;
+		if (buffer_u8(&p->line, (uint8_t)(p->bits >> p->nbits)))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the page --- */
+
+/* Find a text that begins with '<', in small or in capital letters. NULL: it is not there. */
+static const char *find_tag(struct span s, const char *tag)
+{
+	size_t n = strlen(tag);
+
+	for (const char *p = s.at;
+	     p < s.end && (p = memchr(p, '<', span_size((struct span){p, s.end}))); p++)
+		if ((size_t)(s.end - p) >= n && !strncasecmp(p, tag, n))
+			return p;
+	return NULL;
+}
+
+/* Find the end of a tag that data follow. NULL: there is none. */
+static const char *find_data(struct span s, enum data_tag *which)
+{
+	while ((s.at = find_tag(s, "<script"))) {
+		struct span tag = {s.at, memchr(s.at, '>', span_size(s))};
+
+		if (!tag.end)
+			return NULL;
+		*which = span_find(tag, "\"viewer-data\"") ? TAG_VIEWER
+			 : span_find(tag, "trace-data")	   ? TAG_TRACE
+							   : TAG_NONE;
+		s.at = tag.end + 1;
+		if (*which)
+			return s.at;
+	}
+	return NULL;
+}
+
+static bool begins_end(struct span s)
+{
+	return find_tag((struct span){s.at, s.end - s.at > 8 ? s.at + 8 : s.end}, "</script") ==
+	       s.at;
+}
+
+/* Take a piece of a line of the page: up to a tag that ends data, after one that data follow, or to
+ * the end. *which: the tag at its end. Returns as input_lines_next. */
+static int take_piece(struct ftrace_packed *p, struct span *piece, enum data_tag *which,
+		      struct error *e)
+{
+	const char *text, *ends, *begins;
+	size_t n;
+	int got;
+
+	*which = TAG_NONE;
+	if (p->rest.at == p->rest.end) {
+		got = input_lines_next(&p->page, p->f->input, &text, &n, e);
+		if (got <= 0)
+			return got;
+		p->rest = (struct span){text, text + n};
+	}
+	*piece = p->rest;
+	ends = find_tag((struct span){piece->at + (piece->at < piece->end), piece->end},
+			"</script");
+	begins = p->in_data ? NULL : find_data(*piece, which);
+	if (begins && (!ends || begins <= ends))
+		piece->end = begins;
+	else if (ends)
+		piece->end = ends;
+	if (piece->end != begins)
+		*which = TAG_NONE;
+	p->rest.at = piece->end;
+	return 1;
+}
+
+static int append_text(struct ftrace_packed *p, struct span piece)
+{
+	bool newline = p->rest.at < p->rest.end || p->page.whole;
+
+	p->closed |= find_tag(piece, "</html>") != NULL;
+	return buffer_append(&p->line, piece.at, span_size(piece)) ||
+			       buffer_append(&p->line, "\n", newline)
+		       ? -1
+		       : 0;
+}
+
+static int inflate_begin(struct ftrace_packed *p, struct error *e);
+
+/* Read the first piece after a tag: find out whether it is Base64, and how its bytes are packed. If
+ * it is Base64, the bytes are in `line`. */
+static int data_begin(struct ftrace_packed *p, struct span piece, struct error *e)
+{
+	bool packed, viewer = p->begun == TAG_VIEWER;
+
+	p->begun = TAG_NONE;
+	for (const char *c = piece.at; !viewer && c < piece.end; c++)
+		if (base64_digit(*c) < 0 && *c != '=' && *c != ' ' && *c != '\t')
+			return 0;
+	p->nbits = 0;
+	if (decode_base64(p, piece.at, span_size(piece)))
+		return error_no_memory(e);
+	packed = p->line.size > 1 && ((p->line.data[0] == 0x1f && p->line.data[1] == 0x8b) ||
+				      (p->line.data[0] == 0x78 && is_zlib(p->line.data, 2)));
+	p->in_data = viewer || packed;
+	p->ended = false;
+	if (!p->in_data)
+		p->line.size = 0;
+	return packed ? inflate_begin(p, e) : 0;
+}
+
+/* Read the next piece of the page: its text, or bytes of Base64, in `line`. Returns as
+ * input_lines_next.
+ */
+static int next_page_piece(struct ftrace_packed *p, struct error *e)
+{
+	enum data_tag which;
+	struct span piece;
+	int got = take_piece(p, &piece, &which, e);
+
+	p->line.size = p->line_at = 0;
+	if (!got && !p->closed)
+		packed_damage(p, "the page ends early");
+	if (got <= 0)
+		return got;
+	if (p->in_data && begins_end(piece)) {
+		/* the tag is the next piece; the text may end without a newline */
+		p->in_data = false;
+		p->rest.at = piece.at;
+		return buffer_append(&p->line, "\n", 1) ? error_no_memory(e) : 1;
+	}
+	if (p->in_data) {
+		if (decode_base64(p, piece.at, span_size(piece)))
+			return error_no_memory(e);
+	} else if (p->begun && !begins_end(piece) && span_size(span_trim(piece))) {
+		if (data_begin(p, piece, e))
+			return -1;
+	}
+	if (p->in_data) {
+		if (p->page.cut)
+			packed_damage(p, "a line of Base64 is too long");
+		return 1;
+	}
+	if (which || begins_end(piece))
+		p->begun = which;
+	return append_text(p, piece) ? error_no_memory(e) : 1;
+}
+
+/* Read bytes of the input. Returns their number; -1 with *e filled. */
+static ssize_t read_input(struct ftrace_packed *p, void *to, size_t n, struct error *e)
+{
+	struct input *in = p->f->input;
+	size_t rest = in->head_size - p->head;
+	ssize_t got;
+
+	if (rest) {
+		n = n < rest ? n : rest;
+		memcpy(to, in->head + p->head, n);
+		p->head += n;
+		return (ssize_t)n;
+	}
+	got = io_read(in->fd, to, n);
+	return got < 0 ? error_errno(e, in->name, NO_OFFSET, "cannot read") : got;
+}
+
+/* --- inflating --- */
+
+static int inflate_begin(struct ftrace_packed *p, struct error *e)
+{
+	if (p->inflating)
+		inflateEnd(&p->z);
+	p->z = (z_stream){.next_in = NULL};
+	p->inflating = inflateInit2(&p->z, WINDOW_BITS_AUTO) == Z_OK;
+	return p->inflating ? 0 : error_no_memory(e);
+}
+
+/* Inflate what is in [*from, end) into to. Returns the number of bytes. */
+static size_t inflate_some(struct ftrace_packed *p, const uint8_t **from, const uint8_t *end,
+			   void *to, size_t n)
+{
+	int status;
+
+	p->z.next_in = (uint8_t *)(uintptr_t)*from;
+	p->z.avail_in = (unsigned)(end - *from);
+	p->z.next_out = to;
+	p->z.avail_out = (unsigned)n;
+	status = inflate(&p->z, Z_NO_FLUSH);
+	*from = p->z.next_in;
+	if (status == Z_STREAM_END)
+		p->ended = true;
+	else if (status != Z_OK && status != Z_BUF_ERROR)
+		packed_damage(p, "the compressed text is damaged");
+	return n - p->z.avail_out;
+}
+
+static ssize_t read_zlib(void *ctx, void *to, size_t n, struct error *e)
+{
+	struct ftrace_packed *p = ctx;
+
+	while (!p->ended) {
+		const uint8_t *at = p->in + p->in_at;
+		size_t made;
+
+		if (p->in_at == p->in_size) {
+			ssize_t got = read_input(p, p->in, sizeof p->in, e);
+
+			if (got < 0)
+				return -1;
+			if (!got) {
+				packed_damage(p, "the compressed text ends early");
+				break;
+			}
+			p->in_at = 0;
+			p->in_size = (size_t)got;
+			at = p->in;
+		}
+		made = inflate_some(p, &at, p->in + p->in_size, to, n);
+		p->in_at = (size_t)(at - p->in);
+		if (made)
+			return (ssize_t)made;
+	}
+	return 0;
+}
+
+static ssize_t read_page(void *ctx, void *to, size_t n, struct error *e)
+{
+	struct ftrace_packed *p = ctx;
+	const uint8_t *at, *end;
+	bool had_data;
+	size_t made;
+	int got;
+
+	for (;;) {
+		while (p->line_at == p->line.size) {
+			had_data = p->in_data;
+			got = next_page_piece(p, e);
+			if (got <= 0)
+				return got;
+			if (had_data && !p->in_data && p->inflating) {
+				if (!p->ended)
+					packed_damage(p, "the compressed text ends early");
+				inflateEnd(&p->z);
+				p->inflating = false;
+			}
+		}
+		at = p->line.data + p->line_at;
+		end = p->line.data + p->line.size;
+		if (!p->in_data || !p->inflating) {
+			made = (size_t)(end - at) < n ? (size_t)(end - at) : n;
+			memcpy(to, at, made);
+			p->line_at += made;
+			return (ssize_t)made;
+		}
+		made = p->ended ? 0 : inflate_some(p, &at, end, to, n);
+		p->line_at = p->ended ? p->line.size : (size_t)(at - p->line.data);
+		if (made)
+			return (ssize_t)made;
+	}
+}
+
+int ftrace_packed_open(struct ftrace *f, struct error *e)
+{
+	struct input *in = f->input;
+	const char *head = (const char *)in->head, *data = after_word(head, in->head_size);
+	struct ftrace_packed *p = f->packed = calloc(1, sizeof *p);
+
+	if (!p)
+		return error_no_memory(e);
+	p->f = f;
+	p->is_page = ftrace_is_page(head, in->head_size);
+	f->lines.source = (struct lines_source){p->is_page ? read_page : read_zlib, p};
+	if (p->is_page)
+		return 0;
+	p->head = (size_t)(data - head);
+	return inflate_begin(p, e);
+}
+
+void ftrace_packed_close(struct ftrace *f)
+{
+	struct ftrace_packed *p = f->packed;
+
+	if (!p)
+		return;
+	if (p->inflating)
+		inflateEnd(&p->z);
+	input_lines_free(&p->page);
+	buffer_free(&p->line);
+	free(p);
+}
+
+/* --- events with a name: "KEY=VALUE" texts become fields, and their kinds a type --- */
+
+bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
+{
+	bool minus = s.at < s.end && *s.at == '-';
+	const char *p = s.at + minus;
+	uint64_t n = 0;
+
+	if (s.end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X') && !minus) {
+		p += 2;
+		*kind = FIELD_HEX;
+		return digits_hex(&p, s.end, number) && p == s.end;
+	}
+	*kind = minus ? FIELD_INT : FIELD_UINT;
+	if (p == s.end || s.end - p > 20)
+		return false;
+	for (; p < s.end; p++) {
+		unsigned digit = (unsigned char)(*p - '0');
+
+		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, digit, &n))
+			return false;
+	}
+	if (minus && n > 1ull << 63)
+		return false;
+	*number = minus ? -n : n;
+	return true;
+}
+
+/* --- fields of a text --- */
+
+/* Test for keys whose values are text, whatever their first value is. */
+static bool is_text_key(struct span key)
+{
+	return span_ends(key, "comm") || span_ends(key, "name");
+}
+
+/* Test for numbers that trace-cmd -R prints in hexadecimal without 0x. */
+static bool is_bare_hex(struct span key)
+{
+	return span_is(key, "calltime") || span_is(key, "rettime");
+}
+
+static void value_set(struct ftrace_value *v)
+{
+	struct span s = v->text;
+	const char *p = s.at;
+
+	if (is_text_key(v->key)) {
+		v->kind = FIELD_STRING;
+	} else if (is_bare_hex(v->key)) {
+		v->kind =
+			digits_hex(&p, s.end, &v->number) && p == s.end ? FIELD_HEX : FIELD_STRING;
+	} else if (!ftrace_number(s, &v->kind, &v->number)) {
+		/* the option fields prints both: "0x10 (16)" */
+		p = span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (") : NULL;
+		if (p && ftrace_number((struct span){p + 2, s.end - 1}, &v->kind, &v->number))
+			return;
+		/* a unit in brackets may follow: "[ns]" */
+		s.end = memchr(s.at, ' ', span_size(s));
+		if (!s.end || v->text.end[-1] != ']' || s.end[1] != '[' ||
+		    !ftrace_number(s, &v->kind, &v->number))
+			v->kind = FIELD_STRING;
+	}
+}
+
+void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number)
+{
+	struct ftrace_value *v = &f->values[f->nvalues++];
+
+	*v = (struct ftrace_value){.key = {key, key + strlen(key)}, .text = text};
+	if (number)
+		value_set(v);
+	else
+		v->kind = FIELD_STRING;
+}
+
+static bool is_open(char c)
+{
+	return c == '[' || c == '(' || c == '{';
+}
+
+static bool is_key_end(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Find the next "KEY=" from at on. Returns its '='; NULL: there is none. */
+static const char *next_key(const char *from, struct span text, const char **key)
+{
+	const char *equal = from;
+
+	for (; (equal = memchr(equal, '=', (size_t)(text.end - equal))); equal++) {
+		const char *p = equal;
+
+		if (equal + 1 < text.end && (equal[1] == '=' || equal[1] == '>'))
+			continue;
+		while (p > from && is_key_end(p[-1]))
+			p--;
+		if (p == equal || isdigit((unsigned char)*p))
+			continue;
+		if (p > text.at && !is_open(p[-1]) && p[-1] != ' ' && p[-1] != '\t' && p[-1] != ',')
+			continue;
+		*key = p;
+		return equal;
+	}
+	return NULL;
+}
+
+/* Take off what separates a value from the next key. */
+static struct span value_end(struct span v, char before)
+{
+	v = span_trim(v);
+	if (span_ends(v, "==>"))
+		v.end -= 3;
+	v = span_trim(v);
+	if (v.end > v.at && v.end[-1] == ',')
+		v.end--;
+	if (v.end > v.at &&
+	    ((before == '[' && v.end[-1] == ']') || (before == '(' && v.end[-1] == ')')))
+		v.end--;
+	return span_trim(v);
+}
+
+/* Find the end of a string, whose first quote is at s.at: the first quote after which is_end finds
+ * that a value ends, if possible one without a backslash before it. The kernel prints a string as
+ * it is, so it may have quotes. NULL: it has no end. */
+static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after))
+{
+	const char *p = s.at + 1, *escaped = NULL;
+
+	for (; p < s.end && (p = memchr(p, '"', (size_t)(s.end - p))); p++) {
+		const char *slash = p;
+
+		while (slash[-1] == '\\')
+			slash--;
+		if ((p - slash) % 2 == 0) {
+			if (is_end((struct span){p + 1, s.end}))
+				return p + 1;
+			if (escaped) /* another string begins */
+				return escaped;
+		} else if (!escaped && is_end((struct span){p + 1, s.end})) {
+			escaped = p + 1;
+		}
+	}
+	return escaped;
+}
+
+/* Test for the end of the text, or the next key, after a string and the brackets around it. */
+static bool fields_is_string_end(struct span after)
+{
+	const char *p = after.at, *key;
+
+	while (p < after.end && (*p == '}' || *p == ']' || *p == ')' || *p == ','))
+		p++;
+	key = span_skip_blanks(p, after.end);
+	if (key == after.end)
+		return true;
+	if (key == p)
+		return false;
+	while (key < after.end && is_open(*key))
+		key++;
+	for (p = key; p < after.end && is_key_end(*p); p++)
+		;
+	return p > key && p < after.end && *p == '=';
+}
+
+/* Skip a string, or the array of strings of a probe, FIELD={"A","B"}, at the begin of a value: its
+ * blanks and keys are of the value. */
+static const char *skip_string(const char *p, const char *end)
+{
+	const char *quote = p + (p < end && *p == '{'), *after = NULL;
+
+	if (quote < end && *quote == '"')
+		after = ftrace_string_end((struct span){quote, end}, fields_is_string_end);
+	return after ? after : p;
+}
+
+void ftrace_split(struct ftrace *f, struct span text)
+{
+	const char *key, *equal = next_key(text.at, text, &key), *next = NULL, *next_equal;
+	const char *lead_end = equal ? key : text.end;
+	struct span lead = {text.at, lead_end};
+
+	if (equal && lead.end > lead.at && is_open(lead.end[-1]))
+		lead.end--;
+	lead = span_trim(lead);
+	if (lead.at < lead.end)
+		ftrace_value_add(f, "message", lead, false);
+	for (; equal; key = next, equal = next_equal) {
+		struct ftrace_value *v = &f->values[f->nvalues++];
+		const char *after = skip_string(equal + 1, text.end);
+
+		next_equal = f->nvalues < FTRACE_FIELDS_MOST ? next_key(after, text, &next) : NULL;
+		v->key = (struct span){key, equal};
+		v->text = (struct span){equal + 1, next_equal ? next : text.end};
+		/* the bracket is of the next key */
+		if (next_equal && is_open(next[-1]))
+			v->text.end--;
+		v->text = value_end(v->text, key > text.at ? key[-1] : ' ');
+		value_set(v);
+		/* the quotes are not of the string */
+		if (after > equal + 1 && after == v->text.end && *v->text.at == '"') {
+			v->kind = FIELD_STRING;
+			v->text = (struct span){v->text.at + 1, after - 1};
+		}
+	}
+}
+
+/* --- types --- */
+
+/* Return the kind of a field that has values of both kinds, which is a number if both are:
+ *
+ *     field  | UINT    HEX     INT     STRING
+ *     -------+-------------------------------
+ *     UINT   | UINT    HEX     INT     STRING
+ *     HEX    | UINT *  HEX     INT     STRING    * HEX for 0, which some texts have without 0x
+ *     INT    | INT +   INT +   INT     STRING    + -1, none, for a number above INT64_MAX
+ *     STRING | STRING  STRING  STRING  STRING
+ *
+ * Values that are not 0 have the base of their name, so UINT and HEX meet only in zeros. */
+static int common_kind(uint8_t kind, const struct ftrace_value *v)
+{
+	if (kind == FIELD_STRING || v->kind == FIELD_STRING)
+		return FIELD_STRING;
+	if (kind == FIELD_INT)
+		return v->kind != FIELD_INT && v->number > INT64_MAX ? -1 : FIELD_INT;
+	return kind == FIELD_HEX && v->kind == FIELD_UINT && !v->number ? FIELD_HEX : v->kind;
+}
+
+/* Give a number the base that numbers of that field have in the trace: 0x3 and 3 are of one kind.
+ */
+static void take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
+{
+	uint8_t *base = &f->declared.bases[name];
+
+	if (v->kind == FIELD_STRING || v->count)
+		return;
+	/* zero has no 0x in some texts of the kernel */
+	if (!*base && v->number)
+		*base = (v->kind == FIELD_HEX ? FIELD_HEX : FIELD_UINT) + 1;
+	if (*base && v->kind != FIELD_INT)
+		v->kind = *base - 1;
+}
+
+/* Count the fields of a variant whose kind the present values change. -1: one has no kind in common
+ * with its value. */
+static int kind_changes(struct ftrace *f, const struct ftrace_type *t)
+{
+	int changes = 0;
+
+	for (size_t i = 0; i < t->nfields; i++) {
+		struct ftrace_value *v = &f->values[i];
+		int kind = t->fields[i].kind;
+
+		/* most values */
+		if (kind == v->kind &&
+		    (kind == FIELD_STRING || f->declared.bases[t->fields[i].name] == kind + 1))
+			continue;
+		take_base(f, t->fields[i].name, v);
+		kind = common_kind(t->fields[i].kind, v);
+		if (kind < 0)
+			return -1;
+		changes += kind != t->fields[i].kind;
+	}
+	return changes;
+}
+
+static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
+{
+	if (t->nfields != f->nvalues)
+		return false;
+	for (size_t i = 0; i < f->nvalues; i++) {
+		uint32_t name = t->fields[i].name;
+		size_t n = intern_size(&f->names, name);
+
+		if (n != span_size(f->values[i].key) || t->fields[i].count != f->values[i].count ||
+		    memcmp(intern_data(&f->names, name), f->values[i].key.at, n))
+			return false;
+	}
+	return true;
+}
+
+/* Add a variant with the keys of the present values, before all others of its name. */
+static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
+{
+	struct ftrace_declared *d = &f->declared;
+	struct ftrace_type *t;
+
+	if (ARRAY_GROW(d->types, d->types_capacity, d->ntypes))
+		return NULL;
+	t = d->types;
+	t += d->ntypes;
+	*t = (struct ftrace_type){.next = *first, .nfields = (uint32_t)f->nvalues};
+	t->fields = calloc(f->nvalues + 1, sizeof *t->fields);
+	if (!t->fields)
+		return NULL;
+	d->ntypes++;
+	for (size_t i = 0; i < f->nvalues; i++) {
+		struct span key = f->values[i].key;
+
+		t->fields[i].name = intern(&f->names, key.at, span_size(key));
+		if (t->fields[i].name == INTERN_NONE ||
+		    ARRAY_REACH(d->bases, d->nbases, t->fields[i].name))
+			return NULL;
+		take_base(f, t->fields[i].name, &f->values[i]);
+		t->fields[i].kind = f->values[i].kind;
+		t->fields[i].count = f->values[i].count;
+	}
+	*first = (uint32_t)d->ntypes;
+	return t;
+}
+
+/* Test for the number of a softirq, whose field has names in trace.dat too. */
+static bool is_softirq(struct span type, const char *key)
+{
+	return span_begins(type, "softirq_") && !strcmp(key, "vec");
+}
+
+static uint32_t softirq_definition(struct writer *w)
+{
+	struct member_entry members[SOFTIRQS];
+
+	for (uint64_t i = 0; i < SOFTIRQS; i++)
+		members[i] = (struct member_entry){writer_text(w, softirq_name(i)), i, i};
+	return writer_definition(w, &(struct definition_entry){.kind = DEFINITION_ENUM,
+							       .flags = DEFINITION_UNSIGNED,
+							       .nmembers = SOFTIRQS,
+							       .members = members});
+}
+
+/* Declare the type of a variant, as its fields are now. */
+static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span name,
+			   const struct type_entry *like)
+{
+	struct field_entry fields[FTRACE_FIELDS_MOST + 1];
+	bool numbered = like && like->flags & TYPE_CALL_NUMBER;
+	struct type_entry e = {.source = f->declared.source,
+			       .name = writer_string(f->w, name.at, span_size(name)),
+			       .group = like ? like->group : 0,
+			       .kind = like ? like->kind : KIND_INSTANT,
+			       .fields = fields};
+	uint32_t texts = 0;
+
+	if (numbered) {
+		fields[e.nfields++] = (struct field_entry){.name = writer_text(f->w, "call"),
+							   .kind = FIELD_UINT,
+							   .role = ROLE_CALL,
+							   .where = WHERE_FIXED,
+							   .size = 4};
+		e.fixed_size = 4;
+	}
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct ftrace_type_field *from = &t->fields[i];
+		const char *key = intern_data(&f->names, from->name);
+		bool text = from->kind == FIELD_STRING;
+		bool softirq = from->kind == FIELD_UINT && is_softirq(name, key);
+		uint32_t count = from->count ? from->count : 1;
+
+		fields[e.nfields++] = (struct field_entry){
+			.name = writer_text(f->w, key),
+			.kind = softirq ? FIELD_ENUM : from->kind,
+			.role = !strcmp(key, "message") ? ROLE_MESSAGE : ROLE_NONE,
+			.where = text ? WHERE_STRING : WHERE_FIXED,
+			.offset = text ? texts : e.fixed_size,
+			.size = text ? 1 : 8,
+			.count = from->count,
+			.definition = softirq ? softirq_definition(f->w) : 0};
+		texts += text;
+		e.fixed_size += text ? 0 : 8 * count;
+	}
+	e.flags = (uint16_t)((texts ? TYPE_TAIL : 0) | (like ? like->flags : 0));
+	t->type = writer_type(f->w, &e);
+	return t->type && !row_filter_announce(f->input->decoding->row_filter, t->type, 0) ? 0 : -1;
+}
+
+/* Find the variant of a name with the present keys and kinds, or one whose kinds change, or add it.
+ * *full: the name has too many for a new one, which may have only a message. NULL: *full, or out of
+ * memory. */
+static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool *full,
+					bool *changes)
+{
+	struct ftrace_declared *d = &f->declared;
+	struct ftrace_type *other = NULL;
+	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
+	unsigned variants = 0;
+
+	*full = *changes = false;
+	if (!first)
+		return NULL;
+	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++) {
+		int changed =
+			same_keys(f, &d->types[i - 1]) ? kind_changes(f, &d->types[i - 1]) : -1;
+
+		if (!changed)
+			return &d->types[i - 1];
+		if (changed > 0 && !other)
+			other = &d->types[i - 1];
+	}
+	*changes = true;
+	*full = !other && variants >= FTRACE_VARIANTS_MOST &&
+		(f->nvalues > 1 || (f->nvalues && !span_is(f->values[0].key, "message")));
+	return other || *full ? other : new_variant(f, first);
+}
+
+/* As find_variant. If there are too many, the values become the message. */
+static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, struct span text,
+					   bool *changes)
+{
+	bool full;
+	struct ftrace_type *t = find_variant(f, name, &full, changes);
+
+	if (!full)
+		return t;
+	f->nvalues = 0;
+	ftrace_value_add(f, "message", text, false);
+	return find_variant(f, name, &full, changes);
+}
+
+static int put_numbers(struct buffer *to, const struct ftrace_value *v)
+{
+	for (unsigned i = 0; i < v->count; i++)
+		if (buffer_u64(to, v->numbers[i]))
+			return -1;
+	return 0;
+}
+
+/* Make the row of an event of a variant. changes: the values change its kinds. */
+static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
+		    const struct type_entry *like, bool changes)
+{
+	struct ftrace_row *r = &f->row;
+
+	r->fresh = !t->type;
+	r->odd = r->fresh ? t->next : changes;
+	for (uint32_t i = 0; changes && i < t->nfields; i++)
+		t->fields[i].kind =
+			r->fresh ? f->values[i].kind
+				 : (uint8_t)common_kind(t->fields[i].kind, &f->values[i]);
+	if ((changes || r->fresh) && declare_variant(f, t, name, like))
+		return -1;
+	r->type = t->type;
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct ftrace_value *v = &f->values[i];
+
+		if (t->fields[i].kind != FIELD_STRING) {
+			if (v->count ? put_numbers(&r->fixed, v) : buffer_u64(&r->fixed, v->number))
+				return -1;
+			continue;
+		}
+		r->has_tail = true;
+		if (buffer_append(&r->tail, v->text.at, span_size(v->text)) ||
+		    buffer_append(&r->tail, "", 1))
+			return -1;
+	}
+	r->instant_text = t->nfields && t->fields[t->nfields - 1].kind == FIELD_STRING;
+	return 0;
+}
+
+int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
+{
+	bool changes;
+	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
+
+	return t ? fill_row(f, t, name, like, changes) : -1;
+}
+
+int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like)
+{
+	bool changes;
+	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
+	const struct ftrace_value *last = &f->values[f->nvalues ? f->nvalues - 1 : 0];
+
+	if (!t)
+		return -1;
+	if ((t->longer || !t->type || (changes && f->nvalues && last->kind == FIELD_STRING)) &&
+	    ftrace_cut_event(f, t)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (fill_row(f, t, name, like, changes))
+		return -1;
+	ftrace_cut_count(f, t);
+	return 0;
+}
+
+int ftrace_event(struct ftrace *f, struct span name, struct span text)
+{
+	const struct ftrace_value *last;
+	bool closed = false, open = false, quote;
+
+	f->nvalues = 0;
+	ftrace_split(f, text);
+	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
+		/* a bracket or a quote is the end of the last value */
+		last = &f->values[f->nvalues - 1];
+		quote = last->text.at < last->text.end && *last->text.at == '"';
+		closed = last->text.end < span_trim(text).end ||
+			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
+		open = !closed && (quote || (last->key.at > text.at &&
+					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
+	}
+	if (ftrace_keyed(f, name, NULL))
+		return -1;
+	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
+		return 0;
+	f->row.instant_text &= !closed;
+	f->row.odd |= open;
+	ftrace_cut_end(f, closed, open);
+	return 0;
+}
+
+uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
+{
+	struct {
+		uint32_t name, kind, flags, fixed;
+	} key = {0, like->kind, like->flags, like->fixed_size};
+	struct type_entry e = *like;
+	uint32_t *id;
+
+	e.source = f->declared.source;
+	e.group = e.group ? e.group : f->declared.group;
+	key.name = e.name = writer_text(f->w, name);
+	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
+	if (id && !*id) {
+		uint32_t type = writer_type(f->w, &e);
+
+		if (!type || row_filter_announce(f->input->decoding->row_filter, type, 0))
+			return 0;
+		*id = type;
+	}
+	return id ? *id : 0;
+}
+
+/*
+ * The locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)", "NAME <ADDRESS>",
+ * "FILE[+OFFSET] <ADDRESS>".
+ */
+
+/* Declare the names of arguments; 0: there are none, or out of memory. */
+static uint32_t argument_names(struct ftrace *f, struct span arguments)
+{
+	struct member_entry members[FTRACE_ARGUMENTS_MOST];
+	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
+	const char *comma;
+
+	for (struct span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
+	     s.at = comma ? comma + 2 : s.end) {
+		struct span one = {s.at, s.end};
+		const char *equal;
+
+		comma = span_find(s, ", ");
+		one.end = comma ? comma : s.end;
+		equal = memchr(one.at, '=', span_size(one));
+		members[d.nmembers++] = (struct member_entry){
+			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
+	}
+	return d.nmembers ? writer_definition(f->w, &d) : 0;
+}
+
+/* Take " (0xADDRESS)" off the end of a name. */
+static struct span without_address(struct span name)
+{
+	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
+
+	return open && open > name.at ? (struct span){name.at, open} : name;
+}
+
+uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments)
+{
+	struct location_entry e = {0};
+	struct span module;
+	uint32_t location, *id;
+
+	name = without_address(name);
+	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
+	if (!id || *id)
+		return id ? *id : 0;
+	module = (struct span){span_find_rare(name, " [", 1), name.end};
+	if (module.at && name.end[-1] == ']') {
+		name.end = module.at;
+		module = (struct span){module.at + 2, module.end - 1};
+	} else {
+		module.at = NULL;
+	}
+	e.name = writer_string(f->w, name.at, span_size(name));
+	e.arguments = argument_names(f, arguments);
+	location = e.name ? writer_location(f->w, &e) : 0;
+	if (module.at && location &&
+	    writer_symbol(f->w, location,
+			  &(struct symbol_entry){.flags = SYMBOL_KERNEL,
+						 .name = name.at,
+						 .name_size = (uint32_t)span_size(name),
+						 .module = module.at,
+						 .module_size = (uint32_t)span_size(module)}))
+		return 0;
+	*id = location;
+	return location;
+}
+
+uint32_t ftrace_frame(struct ftrace *f, struct span text)
+{
+	const char *p = span_find_rare(text, " (", 1);
+	struct span none = {text.at, text.at};
+
+	if (p && p > text.at)
+		text.end = p;
+	/* the options sym-addr, and sym-userobj */
+	p = span_find_rare(text, " <", 1);
+	if (p && p > text.at)
+		text.end = p;
+	p = span_find_rare(text, "+0x", 0);
+	if (p && p > text.at)
+		text.end = p[-1] == '[' ? p - 1 : p;
+	if (text.at == text.end)
+		text = SPAN("?");
+	return ftrace_function_location(f, span_trim(text), none);
+}
+
+/* --- the marks of atrace: calls, instants, counters and asynchronous calls --- */
+
+enum { ASYNC_MOST = 1 << 16 };
+
+static struct span span_of(struct mark_text t)
+{
+	return (struct span){t.at, t.at + t.size};
+}
+
+/* Set the fields in values: arguments, category, track and cookie. */
+static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
+{
+	struct mark_text arguments = m->arguments, key, value;
+
+	f->nvalues = 0;
+	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
+	       atrace_mark_argument(&arguments, &key, &value)) {
+		ftrace_value_add(f, "", span_of(value), true);
+		f->values[f->nvalues - 1].key = span_of(key);
+	}
+	if (m->category.size)
+		ftrace_value_add(f, "category", span_of(m->category), false);
+	if (m->track.size)
+		ftrace_value_add(f, "track", span_of(m->track), false);
+	if (m->cookie.size)
+		ftrace_value_add(f, "cookie", span_of(m->cookie), true);
+}
+
+/* Give the row a type, with the fields in values. */
+static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
+{
+	struct type_entry like = {.kind = kind, .group = f->declared.group};
+
+	if (f->nvalues)
+		return ftrace_typed(f, (struct span){name, name + strlen(name)}, &like);
+	f->row.type = ftrace_plain_type(f, name, &like);
+	return f->row.type ? 0 : -1;
+}
+
+static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
+{
+	f->row.location = ftrace_location(f, span_of(m->name));
+	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
+		return -1;
+	if (t->nmarks >= FTRACE_FRAMES_MOST)
+		return 0;
+	if (ARRAY_GROW(t->marks, t->marks_capacity, t->nmarks))
+		return -1;
+	t->marks[t->nmarks++] = f->row.location;
+	return 0;
+}
+
+static int mark_end(struct ftrace *f, struct ftrace_thread *t)
+{
+	f->row.location = t->nmarks ? t->marks[--t->nmarks] : ftrace_frame(f, SPAN("?"));
+	return f->row.location && !mark_type(f, "end", KIND_LEAVE) ? 0 : -1;
+}
+
+static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
+{
+	f->row.location = ftrace_location(f, span_of(m->name));
+	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
+}
+
+/* Make the row of a counter. The name of its type is that of the counter. */
+static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
+{
+	struct span name = span_of(m->name);
+	struct field_entry value = {.name = writer_text(f->w, "value"),
+				    .kind = FIELD_INT,
+				    .where = WHERE_FIXED,
+				    .size = 8};
+	struct type_entry e = {
+		.kind = KIND_COUNTER, .fixed_size = 8, .nfields = 1, .fields = &value};
+	char text[256];
+	uint8_t bytes[8];
+
+	if (span_size(name) >= sizeof text)
+		name.end = name.at + sizeof text - 1;
+	memcpy(text, name.at, span_size(name));
+	text[span_size(name)] = '\0';
+	f->row.type = ftrace_plain_type(f, text, &e);
+	put_u64(bytes, (uint64_t)m->value);
+	return f->row.type && !buffer_append(&f->row.fixed, bytes, sizeof bytes) ? 0 : -1;
+}
+
+/* Get the number of an asynchronous call, and the location of an end without a name. */
+static int async_number(struct ftrace *f, const struct atrace_mark *m, uint32_t *number)
+{
+	static const struct siphash_key of_name = {0x66, 0x74}, of_track = {0x66, 0x75};
+	bool begin = m->what == 'S' || m->what == 'G';
+	uint64_t parts[3] = {(uint64_t)m->tgid, siphash(&of_track, m->track.at, m->track.size),
+			     siphash(&of_track, m->cookie.at, m->cookie.size)};
+	uint64_t hash = m->track.size ? siphash(&of_track, parts, sizeof parts)
+				      : siphash(&of_name, m->id.at, m->id.size);
+	uint32_t high = (uint32_t)(hash >> 33), low = (uint32_t)(hash >> 1);
+	uint64_t known;
+
+	if (begin) {
+		*number = ++f->ncalls;
+		known = (uint64_t)f->row.location << 32 | *number;
+		return open_calls_count(&f->async) < ASYNC_MOST
+			       ? open_calls_put(&f->async, high, low, known)
+			       : 0;
+	}
+	if (open_calls_take(&f->async, high, low, &known)) {
+		*number = (uint32_t)known;
+		if (!f->row.location)
+			f->row.location = (uint32_t)(known >> 32);
+	} else {
+		*number = ++f->ncalls; /* of a call that began before the trace */
+	}
+	if (!f->row.location)
+		f->row.location = ftrace_frame(f, SPAN("?"));
+	return f->row.location ? 0 : -1;
+}
+
+/* Make the row of the begin or the end of an asynchronous call. */
+static int mark_async(struct ftrace *f, const struct atrace_mark *m)
+{
+	bool begin = m->what == 'S' || m->what == 'G';
+	struct type_entry like = {.kind = begin ? KIND_ENTER : KIND_LEAVE,
+				  .flags = TYPE_CALL_NUMBER,
+				  .group = f->declared.group};
+	uint8_t bytes[4];
+	uint32_t number;
+
+	f->row.location = m->name.size ? ftrace_location(f, span_of(m->name)) : 0;
+	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
+		return -1;
+	put_u32(bytes, number);
+	return buffer_append(&f->row.fixed, bytes, sizeof bytes) ||
+			       ftrace_typed(f, begin ? SPAN("async begin") : SPAN("async end"),
+					    &like)
+		       ? -1
+		       : 0;
+}
+
+/* kernel_fields.c: the marks of atrace. *done: the text was one. */
+static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done)
+{
+	struct ftrace_lane *lane;
+	struct ftrace_thread *t;
+	struct atrace_mark m;
+	int failed;
+
+	*done = false;
+	if (!atrace_mark_read(&m, text.at, span_size(text)))
+		return 0;
+	lane = ftrace_lane(f, l);
+	if (!lane)
+		return -1;
+	t = &f->declared.thread[lane->thread];
+	mark_fields(f, &m);
+	switch (m.what) {
+	case 'B': failed = mark_begin(f, t, &m); break;
+	case 'E': failed = mark_end(f, t); break;
+	case 'C': failed = mark_counter(f, &m); break;
+	case 'I':
+	case 'N': failed = mark_instant(f, &m); break;
+	default: failed = mark_async(f, &m);
+	}
+	*done = !failed;
+	return failed;
+}

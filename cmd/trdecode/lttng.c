@@ -1,0 +1,1784 @@
+/*
+ * lttng.c - traces of LTTng 0.x
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/lttng.h"
+#include "common/util/heap.h"
+
+static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
+			 uint32_t lane);
+static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+static int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
+static void lttng_transcoded_free(struct lttng *l);
+static int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *ev);
+
+enum { NAME_MOST = 4096 };
+
+static bool ends_with(const char *s, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n > m && !memcmp(s + n - m, end, m);
+}
+
+static bool contains(const char *s, size_t n, const char *part)
+{
+	return memmem(s, n, part, strlen(part));
+}
+
+/* Set offset and size of the next argument: the field of that name in the fixed part. */
+static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+		    const char *name, int index)
+{
+	size_t size = strlen(name);
+
+	m->arg[index] = -1;
+	for (int i = 0; i < n; i++)
+		if (fields[i].size && fields[i].name && fields[i].name_size == size &&
+		    !memcmp(fields[i].name, name, size)) {
+			m->arg[index] = (int16_t)m->layout.steps[i].offset;
+			m->arg_size[index] = fields[i].size;
+			return;
+		}
+}
+
+static void set_string_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+			   const char *name)
+{
+	size_t size = strlen(name);
+	int8_t number = 0;
+
+	m->string_arg = -1;
+	for (int i = 0; i < n; i++) {
+		if (fields[i].size)
+			continue;
+		if (fields[i].name && fields[i].name_size == size &&
+		    !memcmp(fields[i].name, name, size)) {
+			m->string_arg = number;
+			return;
+		}
+		if (number++ == INT8_MAX)
+			return;
+	}
+}
+
+/* Set the action of events that record threads or names. In 1.0 the facility precedes their names.
+ */
+static void find_action(struct lttng_marker *m, const struct lttng_field *fields, int n)
+{
+	static const struct {
+		const char *ending;
+		enum lttng_action action;
+		const char *arg[LTTNG_ARGS], *string;
+	} actions[] = {
+		{"core_marker_id", ACTION_MARKER_ID, {0}, NULL},
+		{"core_marker_format", ACTION_MARKER_FORMAT, {0}, NULL},
+		{"sched_schedule", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
+		{"sched_change", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
+		{"process_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
+		{"proc_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
+		{"process_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
+		{"proc_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
+		{"process_free", ACTION_EXIT, {"pid"}, NULL},
+		{"exec", ACTION_EXEC, {0}, "filename"},
+		{"sys_call_table", ACTION_SYSCALL_NAME, {"id"}, "symbol"},
+		{"softirq_vec", ACTION_SOFTIRQ_NAME, {"id"}, "symbol"},
+		{"idt_table", ACTION_TRAP_NAME, {"irq"}, "symbol"},
+		{"interrupt", ACTION_IRQ_NAME, {"irq_id"}, "action"},
+		{"irq_line", ACTION_IRQ_NAME, {"irq_id"}, "action"},
+		{"vm_map", ACTION_MAP, {"pid", "start", "end", "pgoff", "inode"}, NULL},
+	};
+	size_t size = strlen(m->name);
+
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+		const char *ending = actions[i].ending;
+		size_t length = strlen(ending);
+		bool there = true;
+
+		if (size < length || strcmp(m->name + size - length, ending) ||
+		    (size > length && m->name[size - length - 1] != '_'))
+			continue;
+		for (int k = 0; k < LTTNG_ARGS; k++) {
+			m->arg[k] = -1;
+			if (actions[i].arg[k])
+				set_arg(m, fields, n, actions[i].arg[k], k);
+		}
+		/* the first two names are required, a tgid is not */
+		there = (!actions[i].arg[0] || m->arg[0] >= 0) &&
+			(!actions[i].arg[1] || m->arg[1] >= 0);
+		if (actions[i].string) {
+			set_string_arg(m, fields, n, actions[i].string);
+			there &= m->string_arg >= 0;
+		}
+		if (there)
+			m->action = actions[i].action;
+		return;
+	}
+}
+
+static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t base,
+		       const char *ending)
+{
+	char name[NAME_MOST + 16];
+	size_t n = strlen(ending);
+
+	if (base > NAME_MOST)
+		return false;
+	memcpy(name, m->name, base);
+	memcpy(name + base, ending, n);
+	return lttng_marker_known(l, m->channel, name, base + n);
+}
+
+/* Set the locations by the id at arg[3]. */
+static void find_locations(struct lttng *l, struct lttng_marker *m)
+{
+	const uint32_t *locations;
+	uint32_t n;
+
+	if (m->arg[3] < 0 || !(locations = lttng_names_locations(l, m->names, &n)))
+		return;
+	m->locations = locations;
+	m->nlocations = n;
+	m->id_field = (uint16_t)m->arg[3];
+	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
+}
+
+static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
+		      int n)
+{
+	static const char *const endings[][2] = {
+		{"_entry", "_exit"}, {"_begin", "_end"}, {"_start", "_end"}};
+	static const struct {
+		const char *part, *field;
+		enum lttng_names names;
+	} ids[] = {{"softirq", "softirq_id", NAMES_SOFTIRQ},
+		   {"irq", "irq_id", NAMES_IRQ},
+		   {"sysc", "syscall_id", NAMES_SYSCALL},
+		   {"trap", "trap_id", NAMES_TRAP}};
+	size_t size = strlen(m->name), base = 0;
+	char key[NAME_MOST + 256];
+
+	m->kind = KIND_INSTANT;
+	m->names = NAMES_NONE;
+	m->locations = &m->location;
+	m->nlocations = 1;
+	m->keep = UINT32_MAX;
+	for (int i = 0; i < 3 && !base; i++)
+		for (int leave = 0; leave < 2 && !base; leave++) {
+			const char *ending = endings[i][leave];
+
+			if (!ends_with(m->name, size, ending) ||
+			    !has_marker(l, m, size - strlen(ending), endings[i][!leave]))
+				continue;
+			base = size - strlen(ending);
+			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
+		}
+	if (!base || base > NAME_MOST)
+		return;
+	memcpy(key, m->name, base);
+	key[base] = '\0';
+	snprintf(key + base + 1, 255, "%.250s", m->channel->name);
+	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
+	m->location = writer_location(
+		l->w, &(struct location_entry){.name = writer_string(l->w, key, base)});
+	m->per_cpu = contains(m->name, base, "irq") || contains(m->name, base, "tasklet") ||
+		     contains(m->name, base, "nmi");
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+		if (!contains(m->name, base, ids[i].part))
+			continue;
+		m->names = ids[i].names;
+		set_arg(m, fields, n, ids[i].field, 3);
+		if (m->action == ACTION_NONE && m->kind == KIND_ENTER)
+			find_locations(l, m);
+		/* a thread begins a system call in user mode: calls that are open have lost their
+		 * ends */
+		if (m->names == NAMES_SYSCALL)
+			m->keep = 0;
+		return;
+	}
+}
+
+void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
+			   const struct lttng_field *fields, int n)
+{
+	m->action = ACTION_NONE;
+	find_action(m, fields, n);
+	if (!m->pair)
+		find_pair(l, m, fields, n);
+}
+
+/* --- lanes: a tracefile and the thread that runs on its CPU --- */
+
+uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
+{
+	const struct lttng_thread *t = c->thread;
+	struct lttng_known_lane *known = lttng_known_lane(f, t);
+	struct lttng_lane_key key = {f->buffer, t->comm, c->cpu, t->tid, t->pid, t->ppid};
+	struct lane_entry e = {.source = l->source,
+			       .clock = l->clock_id,
+			       .buffer = f->buffer,
+			       .comm = t->comm,
+			       .flags = LANE_HAS_CPU,
+			       .cpu = c->cpu};
+	uint32_t *lane;
+
+	if (known->thread == t && known->version == t->version)
+		return known->lane;
+	lane = id_cache_number(&l->lanes, &key, sizeof key);
+	if (!lane)
+		return 0;
+	if (!*lane) {
+		if (t->tid >= 0) {
+			e.flags |= LANE_HAS_TID;
+			e.tid = t->tid;
+		}
+		if (t->pid >= 0) {
+			e.flags |= LANE_HAS_PID;
+			e.pid = t->pid;
+			e.ppid = t->ppid >= 0 ? t->ppid : 0;
+		}
+		*lane = writer_lane(l->w, &e);
+		if (lttng_maps_of(l, c, t, *lane))
+			return 0;
+	}
+	*known = (struct lttng_known_lane){t, t->version, *lane};
+	return known->lane;
+}
+
+/*
+ * Mappings of processes, as the trace dumps them.
+ *
+ * They contain an inode and no file name. The mappings of a process are sent with the lanes of its
+ * threads, so that addresses in their events belong to modules.
+ */
+
+enum { MAPS_MOST = 1 << 16, PAGE = 4096 };
+
+/* Take in a mapping (maps.c). */
+static int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	const struct lttng_marker *m = ev->marker;
+	uint64_t values[LTTNG_ARGS];
+	struct lttng_thread *t;
+	char text[64];
+
+	for (int i = 0; i < LTTNG_ARGS; i++)
+		values[i] =
+			m->arg[i] < 0 ? 0 : get_uint(ev->fixed + m->arg[i], m->arg_size[i], false);
+	t = lttng_state_thread(l, c, lttng_arg(ev, 0));
+	if (!t)
+		return -1;
+	if (t == &c->idle || t == &c->unknown || values[2] <= values[1] ||
+	    values[3] > UINT64_MAX / PAGE || l->nmaps == MAPS_MOST)
+		return 0;
+	if (!t->space) {
+		snprintf(text, sizeof text, "%d", t->tid);
+		t->space = writer_space(l->w, &(struct space_entry){.source = l->source,
+								    .name = writer_text(l->w, text),
+								    .pid = t->tid});
+		if (!t->space)
+			return -1;
+	}
+	if (values[4])
+		snprintf(text, sizeof text, "[inode %llu]", (unsigned long long)values[4]);
+	else
+		snprintf(text, sizeof text, "[anonymous]");
+	l->nmaps++;
+	return writer_map(l->w, &(struct map_entry){.space = t->space,
+						    .flags = MAP_FILE_OFFSET,
+						    .start = values[1],
+						    .end = values[2],
+						    .offset = values[3] * PAGE,
+						    .path = writer_text(l->w, text)});
+}
+
+/* Attach the mappings of a thread's process to one of its lanes. */
+static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
+			 uint32_t lane)
+{
+	/* the threads of a process share its mappings */
+	const struct lttng_thread *process = t->pid > 0 ? lttng_state_thread(l, c, t->pid) : t;
+
+	return process && process->space && lane ? writer_lane_space(l->w, lane, process->space)
+						 : 0;
+}
+
+/* --- reads some files ahead for names and threads that the first rows need --- */
+
+enum { AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
+
+/* Call take for each event of a file up to an offset, without reports of damage, until take returns
+ * 1 or -1. -1: out of memory. */
+static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
+		      int (*take)(struct lttng *l, struct lttng_cpu *c,
+				  const struct lttng_event *ev))
+{
+	struct lttng_file f = {.window.fd = -1,
+			       .channel = of->channel,
+			       .cpu = of->cpu,
+			       .compact = of->compact,
+			       .metadata = of->metadata,
+			       .quiet = true};
+	struct lttng_event ev;
+	int got = lttng_file_open(l, &f, of->member, 1);
+
+	while (!got && !f.done && f.at < limit) {
+		if (!f.gap.pending) {
+			got = lttng_file_event(l, &f, &ev);
+			if (got > 0)
+				got = take(l, l->cpus[f.cpu], &ev);
+		}
+		f.gap.pending = false;
+		if (!got)
+			got = lttng_file_next(l, &f);
+	}
+	lttng_file_close(&f);
+	return got < 0 ? -1 : 0;
+}
+
+static int take_marker(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	(void)c;
+	return lttng_marker_take(l, ev);
+}
+
+/* Take in the markers that a file of the metadata announces. */
+static int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f)
+{
+	return each_event(l, f, UINT64_MAX, take_marker);
+}
+
+/* Test whether events of this channel record what is needed ahead. */
+static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
+{
+	static const char *const names[] = {"interrupts", "processes", "modules"};
+	size_t base, n;
+	int32_t cpu;
+	const char *name;
+
+	if (f->metadata)
+		return false;
+	lttng_file_name(f->member, &base, &cpu);
+	name = lttng_channel_name(f->member, base, &n);
+	if (!l->one_table)
+		return n > 6 && !memcmp(name + n - 6, "_state", 6);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+			return true;
+	return n > 6 && !memcmp(name + n - 6, "_state", 6);
+}
+
+/* Test whether the channel has an event that contains a name and its id. */
+static bool names_something(struct lttng *l, const struct lttng_channel *c)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
+
+		if (m && m->action >= ACTION_SYSCALL_NAME && m->action <= ACTION_MAP)
+			return true;
+		if (m && m->action == ACTION_PROCESS)
+			return true;
+	}
+	return false;
+}
+
+/* Take the thread that ran first from the first switch of the CPU, which records the previous
+ * thread. */
+static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	if (ev->marker->action != ACTION_SCHEDULE)
+		return 0;
+	return lttng_state_before(l, c, ev) ? -1 : 1;
+}
+
+static bool has_schedule(struct lttng *l, const struct lttng_channel *c)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
+
+		if (m && m->action == ACTION_SCHEDULE)
+			return true;
+	}
+	return false;
+}
+
+/* Take in the names that the trace dumps anywhere, and the thread that runs first on each CPU. */
+static int lttng_prescan(struct lttng *l)
+{
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (is_needed_ahead(l, &l->files[i]) && names_something(l, l->files[i].channel) &&
+		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
+			return -1;
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (!l->files[i].metadata && !l->files[i].compact &&
+		    l->cpus[l->files[i].cpu]->thread->tid < 0 &&
+		    has_schedule(l, l->files[i].channel) &&
+		    each_event(l, &l->files[i], FIRST_SCHEDULE, take_first_thread))
+			return -1;
+	return 0;
+}
+
+/*
+ * Tracks by the merged events: the thread that runs on each CPU, its name, and the call that a
+ * leave ends.
+ */
+
+enum { THREADS_MOST = 1 << 18 };
+
+/* --- CPUs and threads --- */
+
+struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu)
+{
+	return l->cpus[cpu];
+}
+
+struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid)
+{
+	struct lttng_thread *t;
+	uint32_t number;
+
+	if (tid == c->thread->tid)
+		return c->thread;
+	if (tid == 0)
+		return &c->idle;
+	if (tid < 0 || tid > INT32_MAX)
+		return &c->unknown;
+	number = idmap_get(&l->threads.by_tid, (uint32_t)tid);
+	if (number)
+		return l->threads.thread[number - 1];
+	number = (uint32_t)l->threads.count;
+	if (number == THREADS_MOST)
+		return &c->unknown; /* no machine has so many threads: the trace is damaged */
+	if (ARRAY_GROW(l->threads.thread, l->threads.capacity, number))
+		return NULL;
+	t = calloc(1, sizeof *t);
+	if (!t || idmap_set(&l->threads.by_tid, (uint32_t)tid, number + 1)) {
+		free(t);
+		return NULL;
+	}
+	*t = (struct lttng_thread){.tid = (int32_t)tid, .pid = -1, .ppid = -1, .number = number};
+	l->threads.thread[l->threads.count++] = t;
+	return t;
+}
+
+static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
+{
+	uint32_t comm = n ? writer_string(l->w, name, n < 15 ? n : 15) : 0;
+
+	if (n && !comm)
+		return -1;
+	if (comm != t->comm) {
+		t->comm = comm;
+		t->version++;
+	}
+	return 0;
+}
+
+static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	int64_t tid = lttng_arg(ev, 0), pid = lttng_arg(ev, 2), ppid = lttng_arg(ev, 1);
+	struct lttng_thread *t = lttng_state_thread(l, c, tid);
+	const uint8_t *name;
+	size_t n;
+
+	if (!t)
+		return -1;
+	if (t == &c->idle || t == &c->unknown)
+		return 0;
+	if (ev->marker->arg[2] < 0)
+		pid = -1;
+	if ((pid >= 0 && pid <= INT32_MAX && t->pid != pid) ||
+	    (ppid >= 0 && ppid <= INT32_MAX && t->ppid != ppid)) {
+		t->pid = pid >= 0 && pid <= INT32_MAX ? (int32_t)pid : -1;
+		t->ppid = ppid >= 0 && ppid <= INT32_MAX ? (int32_t)ppid : -1;
+		t->version++;
+	}
+	name = lttng_event_text(ev, ev->marker->string_arg, &n);
+	return set_comm(l, t, name, n);
+}
+
+static int take_fork(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	struct lttng_thread *parent = lttng_state_thread(l, c, lttng_arg(ev, 0)),
+			    *child = lttng_state_thread(l, c, lttng_arg(ev, 1));
+	int64_t pid = lttng_arg(ev, 2);
+
+	if (!parent || !child)
+		return -1;
+	if (child == &c->idle || child == &c->unknown || child == parent)
+		return 0;
+	child->comm = parent->comm;
+	child->pid = pid >= 0 && pid <= INT32_MAX ? (int32_t)pid : -1;
+	child->ppid = parent->pid >= 0 ? parent->pid : parent->tid;
+	if (child->frames)
+		child->frames->count = 0;
+	child->version++;
+	return 0;
+}
+
+static int take_exec(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	struct lttng_thread *t = c->thread;
+	size_t n;
+	const uint8_t *path = lttng_event_text(ev, ev->marker->string_arg, &n), *slash;
+
+	if (t == &c->idle || t == &c->unknown)
+		return 0;
+	slash = memrchr(path, '/', n);
+	if (slash) {
+		n -= (size_t)(slash + 1 - path);
+		path = slash + 1;
+	}
+	return set_comm(l, t, path, n);
+}
+
+static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	struct lttng_thread *t = lttng_state_thread(l, c, lttng_arg(ev, 0));
+
+	if (t && t->frames)
+		t->frames->count = 0;
+	return t ? 0 : -1;
+}
+
+/* --- reading ahead --- */
+
+/* Take in an event that dumps threads or names, before the first row. */
+static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	switch (ev->marker->action) {
+	case ACTION_PROCESS: return take_process(l, c, ev);
+	case ACTION_MAP: return lttng_maps_take(l, c, ev);
+	default: return lttng_names_take(l, ev);
+	}
+}
+
+/* --- calls --- */
+
+struct lttng_frames *lttng_state_stack(struct lttng_cpu *c)
+{
+	struct lttng_thread *t = c->thread;
+
+	if (!t->frames)
+		t->frames = calloc(1, sizeof *t->frames);
+	c->stacks[0] = t->frames;
+	return t->frames ? t->frames : &c->frames;
+}
+
+bool lttng_state_unwind(const struct lttng_marker *m, struct lttng_frames *frames,
+			uint32_t *location, uint32_t *depth)
+{
+	for (uint32_t at = frames->count; at; at--)
+		if (frames->frame[at - 1].pair == m->pair) {
+			*depth = frames->count = at - 1;
+			*location = frames->frame[at - 1].location;
+			return true;
+		}
+	*location = m->location;
+	*depth = frames->count;
+	return frames->count > 0;
+}
+
+/* --- events --- */
+
+/* Update threads and names by an event, before and after its row is written. */
+static int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	struct lttng_thread *t;
+
+	if (ev->marker->action != ACTION_SCHEDULE)
+		return 0;
+	t = lttng_state_thread(l, c, lttng_arg(ev, 0));
+	if (!t)
+		return -1;
+	lttng_cpu_run(c, t);
+	return 0;
+}
+
+static int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	struct lttng_thread *t;
+
+	switch (ev->marker->action) {
+	case ACTION_SCHEDULE:
+		t = lttng_state_thread(l, c, lttng_arg(ev, 1));
+		if (!t)
+			return -1;
+		lttng_cpu_run(c, t);
+		return 0;
+	case ACTION_PROCESS: return take_process(l, c, ev);
+	case ACTION_FORK: return take_fork(l, c, ev);
+	case ACTION_EXEC: return take_exec(l, c, ev);
+	case ACTION_EXIT: return take_free(l, c, ev);
+	default: return 0;
+	}
+}
+
+void lttng_state_free(struct lttng *l)
+{
+	for (size_t i = 0; i < l->ncpus; i++) {
+		if (!l->cpus[i])
+			continue;
+		free(l->cpus[i]->idle.frames);
+		free(l->cpus[i]->unknown.frames);
+		free(l->cpus[i]);
+	}
+	free(l->cpus);
+	lttng_transcoded_free(l);
+	for (size_t i = 0; i < l->threads.count; i++) {
+		free(l->threads.thread[i]->frames);
+		free(l->threads.thread[i]);
+	}
+	free(l->threads.thread);
+	idmap_free(&l->threads.by_tid);
+	lttng_names_free(l);
+	id_cache_free(&l->lanes);
+}
+
+/*
+ * Markers with fields that contain the thread and the call of the event.
+ *
+ * trencode writes such markers for events of other systems. The first fields are _tid and _pid.
+ * _comm follows the numbers. A call has the function's name in _enter or _leave (_cpu_enter: on the
+ * CPU's own stack; _kernel_enter: in the kernel, on top of the thread's stack; _inner_enter:
+ * scheduled out), and in _function a number that distinguishes functions of one name. _depth is
+ * the number of calls open below, or _call is the call's number. Other events have in _at the
+ * function in which they occurred. _order, after those numbers, numbers the events of the trace: it
+ * orders events of one time in several files. The names of these markers have no meaning to the
+ * decoder, even if they are names of the kernel's markers.
+ */
+
+static bool is_named(const struct lttng_field *f, const char *name)
+{
+	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
+}
+
+static int16_t number_at(const struct lttng_marker *m, const struct lttng_field *fields, int n,
+			 const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (fields[i].size == 4 && is_named(&fields[i], name))
+			return (int16_t)m->layout.steps[i].offset;
+	return 0;
+}
+
+/* Return the offset of _order in the payload: only numbers of four bytes precede it. 0: none. */
+static int16_t order_at(const struct lttng_field *fields, int n)
+{
+	for (int16_t i = 0; i < n && fields[i].size == 4; i++)
+		if (is_named(&fields[i], "_order"))
+			return (int16_t)(4 * i);
+	return 0;
+}
+
+void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n)
+{
+	static const struct {
+		const char *enter, *leave;
+		uint16_t flags;
+	} calls[] = {
+		{"_enter", "_leave", 0},
+		{"_cpu_enter", "_cpu_leave", TYPE_PER_CPU},
+		{"_kernel_enter", "_kernel_leave", TYPE_KERNEL},
+		{"_inner_enter", "_inner_leave", TYPE_INNER},
+	};
+	struct lttng_transcoded *t = &m->transcoded;
+	int8_t text = 0;
+
+	*t = (struct lttng_transcoded){.comm = -1, .name = -1};
+	if (n < 1 || !is_named(&fields[0], "_tid") || fields[0].size != 4)
+		return;
+	t->tid = number_at(m, fields, n, "_tid");
+	t->pid = number_at(m, fields, n, "_pid");
+	t->depth = number_at(m, fields, n, "_depth");
+	t->call = number_at(m, fields, n, "_call");
+	t->function = number_at(m, fields, n, "_function");
+	t->order = order_at(fields, n);
+	m->action = ACTION_NONE;
+	m->kind = KIND_INSTANT;
+	m->names = NAMES_NONE;
+	m->id_field = -1;
+	m->per_cpu = false;
+	for (int i = 0; i < n && text < INT8_MAX; i++) {
+		if (fields[i].size)
+			continue;
+		if (is_named(&fields[i], "_comm"))
+			t->comm = text;
+		for (size_t k = 0; k < sizeof calls / sizeof *calls && (t->depth || t->call); k++) {
+			bool leave = is_named(&fields[i], calls[k].leave);
+
+			if (!leave && !is_named(&fields[i], calls[k].enter))
+				continue;
+			t->name = text;
+			t->flags = calls[k].flags;
+			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
+			m->per_cpu = t->flags & TYPE_PER_CPU;
+		}
+		if (is_named(&fields[i], "_at"))
+			t->name = text;
+		text++;
+	}
+}
+
+static const uint8_t *text_of(const struct lttng_event *ev, int number, size_t *n)
+{
+	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
+
+	for (; p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	*n = 0;
+	return (const uint8_t *)"";
+}
+
+/* Set f->order of the next event, whose marker has the field. -1: out of memory, or the output
+ * failed. */
+static int lttng_transcoded_order(struct lttng *l, struct lttng_file *f)
+{
+	size_t end = (size_t)f->marker->transcoded.order + 4;
+	const uint8_t *p;
+	size_t have;
+
+	f->order = 0;
+	if (f->payload > f->used)
+		return 0;
+	p = lttng_window_block(l, f, f->payload, end, &have);
+	if (!p)
+		return -1;
+	if (have >= end)
+		f->order = 1 + get_uint(p + end - 4, 4, f->block.big);
+	return 0;
+}
+
+/* Take the thread from an event; it runs on c from now on. */
+static int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c,
+				   const struct lttng_event *ev)
+{
+	const struct lttng_transcoded *where = &ev->marker->transcoded;
+	struct lttng_thread *t = lttng_state_thread(l, c, lttng_number(ev, where->tid, 4));
+	int32_t pid = where->pid ? (int32_t)lttng_number(ev, where->pid, 4) : -1;
+	const uint8_t *name;
+	uint32_t comm;
+	size_t n;
+
+	if (!t)
+		return -1;
+	c->thread = t;
+	if (where->comm < 0)
+		return 0;
+	name = text_of(ev, where->comm, &n);
+	comm = writer_string(l->w, name, n);
+	if (n && !comm)
+		return -1;
+	if (comm != t->comm || pid != t->pid) {
+		t->comm = comm;
+		t->pid = pid;
+		t->version++;
+	}
+	return 0;
+}
+
+/* Take location and depth of a call from an event. */
+static int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_t *location,
+				 uint32_t *depth)
+{
+	const struct lttng_transcoded *where = &ev->marker->transcoded;
+	size_t n;
+	const uint8_t *name = text_of(ev, where->name, &n);
+	uint32_t function =
+		where->function ? (uint32_t)get_uint(ev->fixed + where->function, 4, false) : 0;
+	uint32_t number;
+
+	l->functions.key.size = 0;
+	if (buffer_u32(&l->functions.key, function) ||
+	    (n && buffer_append(&l->functions.key, name, n)))
+		return -1;
+	number = intern(&l->functions.names, l->functions.key.data, l->functions.key.size);
+	if (number == INTERN_NONE)
+		return -1;
+	if (ARRAY_REACH(l->functions.locations, l->functions.capacity, number))
+		return -1;
+	if (!l->functions.locations[number])
+		l->functions.locations[number] = writer_location(
+			l->w, &(struct location_entry){.address = function,
+						       .name = writer_string(l->w, name, n)});
+	*location = l->functions.locations[number];
+	*depth = where->depth ? (uint32_t)get_uint(ev->fixed + where->depth, 4, false) : 0;
+	return *location ? 0 : -1;
+}
+
+static void lttng_transcoded_free(struct lttng *l)
+{
+	intern_free(&l->functions.names);
+	buffer_free(&l->functions.key);
+	free(l->functions.locations);
+}
+
+/* --- writes a tracefile's next event or gap as a row --- */
+
+static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32_t lane)
+{
+	char path[512], message[80];
+	struct gap gap = {.reason = GAP_LOST,
+			  .unit = GAP_EVENTS,
+			  .count = f->gap.lost,
+			  .offset = f->at,
+			  .file = tree_path(l->input->tree, f->member, path, sizeof path)};
+
+	if (f->gap.lost && writer_gap(l->w, time, lane, &gap))
+		return -1;
+	if (!f->gap.blocks)
+		return 0;
+	snprintf(message, sizeof message, "%" PRIu64 " sub-buffers were lost", f->gap.blocks);
+	gap.message = message;
+	gap.count = UINT64_MAX;
+	return writer_gap(l->w, time, lane, &gap);
+}
+
+static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
+			  uint32_t type, uint32_t location, uint32_t depth)
+{
+	const struct lttng_marker *m = ev->marker;
+	struct new_row r = {.time = lttng_row_time(l, ev->tsc),
+			    .lane = lane,
+			    .type = type,
+			    .location = location,
+			    .depth = depth,
+			    .fixed = ev->fixed,
+			    .fixed_size = m->layout.fixed_size,
+			    .tail = ev->tail,
+			    .tail_size = ev->tail_size,
+			    .has_tail = m->layout.nstrings > 0};
+
+	return writer_row_data(l->w, r);
+}
+
+/* Write the file's next event or gap as a row; write nothing for a damaged event. */
+static int lttng_rows_event(struct lttng *l, struct lttng_file *f)
+{
+	struct lttng_cpu *c = l->cpus[f->cpu];
+	struct lttng_event ev;
+	uint32_t location = 0, depth = 0, lane, type;
+	struct lttng_marker *m;
+	int got;
+
+	if (__builtin_expect(f->gap.pending, 0)) {
+		f->gap.pending = false;
+		lane = lttng_state_lane(l, f, c);
+		return put_lost(l, f, lttng_row_time(l, f->next), lane);
+	}
+	got = lttng_file_event(l, f, &ev);
+	if (__builtin_expect(got <= 0, 0))
+		return got;
+	m = ev.marker;
+	if (__builtin_expect(!m->type, 0) && lttng_marker_declare(l, m))
+		return -1;
+	type = m->type;
+	if (m->action && lttng_state_before(l, c, &ev))
+		return -1;
+	if (m->transcoded.tid && lttng_transcoded_thread(l, c, &ev))
+		return -1;
+	if (m->transcoded.name >= 0 && m->transcoded.tid) {
+		if (lttng_transcoded_call(l, &ev, &location, &depth))
+			return -1;
+	} else if (m->kind != KIND_INSTANT &&
+		   !lttng_state_call(l, c, m, ev.fixed, &location, &depth)) {
+		type = lttng_marker_orphan(l, m);
+	}
+	lane = lttng_lane(l, f, c);
+	if (put_row(l, &ev, lane, type, location, depth))
+		return -1;
+	return m->action ? lttng_state_after(l, c, &ev) : 0;
+}
+
+/* --- reads headers and payloads of events of every kind --- */
+
+enum { EVENT_HEADER = 40 }; /* most bytes of the header of an event, with padding */
+
+static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
+			    uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	uint32_t i = lttng_pad(position, lttng_align_of(h, h->alignment, 4)), w;
+	bool big = h->big;
+
+	if (n < i + 4)
+		return "an event's header runs past the end of its block";
+	w = (uint32_t)get_uint(p + i, 4, big);
+	i += 4;
+	*id = w >> LTTNG_TIME_BITS;
+	f->size = SIZE_UNKNOWN;
+	f->tsc = lttng_advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
+	if (__builtin_expect(*id < LTTNG_ID_FULL_TIME, 1)) {
+		*length = i;
+		return NULL;
+	}
+	w = *id;
+	if (n < i + 16 && n < i + (w == LTTNG_ID_WIDE ? 2 : 4))
+		return "an event's header runs past the end of its block";
+	*id = (uint32_t)get_uint(p + i, 2, big);
+	i += 2;
+	if (w != LTTNG_ID_WIDE) {
+		f->size = (uint32_t)get_uint(p + i, 2, big);
+		i += 2;
+		if (f->size == LTTNG_SIZE_WIDE) {
+			if (n < i + 4)
+				return "an event's header runs past the end of its block";
+			f->size = (uint32_t)get_uint(p + i, 4, big);
+			i += 4;
+		}
+	}
+	if (w == LTTNG_ID_FULL_TIME) {
+		i += lttng_pad(position + i, lttng_align_of(h, h->alignment, 8));
+		if (n < i + 8)
+			return "an event's header runs past the end of its block";
+		f->tsc = get_uint(p + i, 8, big);
+		i += 8;
+	}
+	*length = i;
+	return NULL;
+}
+
+static const char *header_1(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
+			    uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	unsigned align = lttng_at_most(h->alignment, h->word_size), time = h->heartbeat ? 4 : 8;
+	uint32_t i = lttng_pad(position, align);
+
+	if (n < i + time + 4)
+		return "an event's header runs past the end of its block";
+	f->tsc = h->heartbeat ? lttng_advance(f->tsc, get_uint(p + i, 4, h->big), 32)
+			      : get_uint(p + i, 8, h->big);
+	*id = (uint32_t)get_uint(p + i + time, 2, h->big);
+	f->size = (uint32_t)get_uint(p + i + time + 2, 2, h->big);
+	if (f->size == LTTNG_SIZE_WIDE)
+		f->size = SIZE_UNKNOWN;
+	i += time + 4;
+	*length = i + lttng_pad(position + i, align);
+	return NULL;
+}
+
+static const char *header_compact(struct lttng_file *f, const uint8_t *p, uint32_t n,
+				  uint32_t position, uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	uint32_t i = lttng_pad(position, lttng_at_most(h->alignment, 4)), w;
+	unsigned shift = h->tsc_shift;
+	uint64_t rest = f->tsc & (((uint64_t)1 << shift) - 1);
+
+	if (n < i + 4)
+		return "an event's header runs past the end of its block";
+	w = (uint32_t)get_uint(p + i, 4, h->big);
+	f->tsc = lttng_advance(f->tsc >> shift, w & (((uint64_t)1 << h->tsc_bits) - 1), h->tsc_bits)
+			 << shift |
+		 rest;
+	*id = (uint32_t)((w & (((uint64_t)1 << h->data_shift) - 1)) >> h->tsc_bits);
+	f->data_bits = h->data_shift < 32 ? w >> h->data_shift : 0;
+	f->size = SIZE_UNKNOWN;
+	*length = i + 4;
+	return NULL;
+}
+
+/* Skip an event that cannot be read, if its length is known. */
+static int skip_unknown(struct lttng *l, struct lttng_file *f, uint32_t id)
+{
+	char what[80];
+
+	snprintf(what, sizeof what, "an event of an unknown id (%u)", id);
+	if (f->size == SIZE_UNKNOWN || f->size > f->used - f->payload || f->block.unfinished)
+		return lttng_file_abandon(l, f, f->position, what);
+	f->position = f->payload + f->size;
+	return f->cut ? 0 : lttng_file_damage(l, f, f->at + f->payload, what, 1);
+}
+
+/* Read the header at f->position, in n bytes. Return NULL, or what is wrong. */
+static const char *read_header(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t *id,
+			       uint32_t *length)
+{
+	if (f->block.major == 2)
+		return header_2(f, p, n, f->position, id, length);
+	if (f->compact)
+		return header_compact(f, p, n, f->position, id, length);
+	return header_1(f, p, n, f->position, id, length);
+}
+
+/* Take the full time from the payload of a heartbeat. false: the payload exceeds the block. */
+static bool take_heartbeat(struct lttng *l, struct lttng_file *f)
+{
+	const uint8_t *p;
+	size_t have;
+
+	if (f->payload > f->used || f->used - f->payload < 8)
+		return false;
+	p = lttng_window_block(l, f, f->payload, 8, &have);
+	if (p && have >= 8)
+		f->tsc = get_uint(p, 8, f->block.big);
+	return true;
+}
+
+int lttng_file_next(struct lttng *l, struct lttng_file *f)
+{
+	for (;;) {
+		const char *wrong;
+		const uint8_t *p;
+		uint32_t id, length = 0;
+		uint64_t before = f->tsc;
+		size_t have;
+
+		while (__builtin_expect(!f->in_block || f->position >= f->used, 0)) {
+			if (lttng_file_block(l, f))
+				return -1;
+			f->order = 0;
+			if (f->done || f->gap.pending) {
+				f->next = f->done ? UINT64_MAX : f->tsc;
+				return 0;
+			}
+		}
+		p = lttng_window_block(l, f, f->position, EVENT_HEADER, &have);
+		if (!p)
+			return -1;
+		if (have > UINT32_MAX)
+			have = UINT32_MAX;
+		wrong = read_header(f, p, (uint32_t)have, &id, &length);
+		/* the memory's earlier content is older, and seems to follow a wrap */
+		if (!wrong && f->block.unfinished &&
+		    (f->tsc < before || f->tsc - before > (uint64_t)1 << 26))
+			wrong = "";
+		if (wrong) {
+			f->tsc = before;
+			if (lttng_file_abandon(l, f, f->position, wrong))
+				return -1;
+			continue;
+		}
+		f->payload = f->position + length;
+		f->marker = lttng_marker(l, f->channel, id);
+		if (__builtin_expect(!f->marker, 0)) {
+			f->tsc = before;
+			if (skip_unknown(l, f, id))
+				return -1;
+			continue;
+		}
+		if (f->block.major == 2) {
+			f->payload += lttng_pad(f->payload, f->marker->layout.align);
+		} else if (id == LTTNG_HEARTBEAT_64 && !take_heartbeat(l, f)) {
+			f->tsc = before;
+			if (lttng_file_abandon(l, f, f->position,
+					       "a heartbeat runs past its block"))
+				return -1;
+			continue;
+		}
+		f->next = f->tsc;
+		if (__builtin_expect(f->marker->transcoded.order, 0))
+			return lttng_transcoded_order(l, f);
+		f->order = 0;
+		return 0;
+	}
+}
+
+/* --- payloads --- */
+
+/* Convert the payload at position, and return where it ends; 0: not within n bytes. */
+static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const uint8_t *p, size_t n,
+			   uint32_t position, bool *strings)
+{
+	bool big = f->block.big, packed = f->compact;
+	const struct lttng_marker *m = f->marker;
+	size_t i = 0;
+	const struct lttng_step *s = m->layout.steps, *end = s + m->layout.nsteps;
+
+	if (f->compact && m->layout.compact) {
+		uint8_t bits[8];
+
+		put_u64(bits, f->data_bits);
+		memcpy(l->fixed + s->offset, bits, s->size);
+		s++;
+	}
+	for (; s < end; s++) {
+		if (!packed)
+			i += lttng_pad(position + (uint32_t)i, s->align);
+		if (s->size) {
+			uint8_t *to = l->fixed + s->offset;
+
+			if (i > n || n - i < s->size)
+				return 0;
+			switch (s->size) {
+			case 1: *to = p[i]; break;
+			case 2: put_u16(to, (uint16_t)get_uint(p + i, 2, big || s->network)); break;
+			case 4: put_u32(to, (uint32_t)get_uint(p + i, 4, big || s->network)); break;
+			default: put_u64(to, get_uint(p + i, 8, big || s->network));
+			}
+			i += s->size;
+		} else {
+			const uint8_t *nul = i < n ? memchr(p + i, 0, n - i) : NULL;
+			size_t size;
+
+			*strings = true;
+			if (!nul)
+				return 0;
+			size = (size_t)(nul - p) - i + 1;
+			if (buffer_append(&l->tail, p + i, size))
+				return UINT32_MAX;
+			i += size;
+		}
+	}
+	return position + (uint32_t)i;
+}
+
+/* Read the event's payload, and move the position after it. 1: *ev is filled; 0: damaged: the
+ * damage was reported, and the file is at its next block; -1. */
+static int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *ev)
+{
+	struct lttng_marker *m = f->marker;
+	uint32_t position = f->payload, end;
+	size_t want = m->layout.most + (m->layout.nstrings ? 512 : 0), have;
+	const uint8_t *p;
+
+	ev->marker = m;
+	ev->tsc = f->next;
+	ev->fixed = l->fixed;
+	put_u32(l->fixed + m->layout.fixed_size - 4, 0); /* padding */
+	put_u64(l->fixed, f->next);
+	if (position > f->used)
+		return lttng_file_abandon(l, f, f->position,
+					  "an event runs past the end of its block");
+	if (f->size != SIZE_UNKNOWN && f->size > f->used - position)
+		return lttng_file_abandon(l, f, f->position,
+					  "an event's size reaches past the end of its block");
+	for (;;) {
+		p = lttng_window_block(l, f, position, want, &have);
+		if (!p)
+			return -1;
+		if (m->layout.plain && !f->compact && !f->block.big && have >= m->layout.plain) {
+			memcpy(l->fixed + 8, p, m->layout.plain);
+			end = position + m->layout.plain;
+			ev->tail = l->tail.data;
+			ev->tail_size = 0;
+			break;
+		}
+		bool strings = false;
+
+		l->tail.size = 0;
+		end = take_steps(l, f, p, have, position, &strings);
+		if (end == UINT32_MAX)
+			return -1;
+		ev->tail = l->tail.data;
+		ev->tail_size = (uint32_t)l->tail.size;
+		if (end)
+			break;
+		if (have >= f->used - position || f->at + position + have >= f->window.size)
+			return lttng_file_abandon(l, f, f->position,
+						  "an event runs past the end of its block");
+		want = 2 * have > 4096 ? 2 * have : 4096;
+	}
+	if (f->size != SIZE_UNKNOWN && __builtin_expect(f->size != end - position, 0)) {
+		if (m->has_eight && !m->eight && f->block.major == 1) {
+			lttng_marker_reread(l, m);
+			return lttng_file_event(l, f, ev);
+		}
+		return lttng_file_abandon(l, f, f->position,
+					  "an event's size is not that of its description");
+	}
+	f->position = end;
+	return 1;
+}
+
+const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n)
+{
+	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
+
+	for (; number >= 0 && p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	*n = 0;
+	return (const uint8_t *)"";
+}
+
+/*
+ * Converts the common events directly from a tracefile into rows.
+ *
+ * An event is quick if its trace is little-endian, its fields are adjacent numbers, its header is
+ * ordinary, its block was completed, and the window contains all of it. file.c, lttng.c and rows.c
+ * convert all other events, step by step.
+ *
+ * Instructions of 'trdecode | trstat -g name -c count' of t/bench/lttng.sh without this file: 1.7
+ * times as many.
+ */
+
+enum {
+	/* most bytes read from the start of a payload: the payload, padding, the next header, and
+	   what is read beyond. Before the last REACH bytes no check is necessary */
+	REACH = LTTNG_QUICK_MOST + 64,
+	ROOM = 2 * LTTNG_QUICK_MOST, /* bytes of a row, and what is written beyond */
+};
+
+/* A file in the loop of quick_run; positions count from the start of its block. */
+struct side {
+	struct lttng_file *f;
+	struct lttng_cpu *c;
+	const uint8_t *block;
+	uint32_t safe; /* payloads that begin below need no checks */
+	/* the next event */
+	uint32_t position, payload, size;
+	uint64_t tsc;
+	struct lttng_marker *m;
+	struct lttng_marker **markers;
+	size_t nmarkers;
+	unsigned align;
+};
+
+static __attribute__((noinline)) int put_slow(struct lttng *l, const struct side *s, uint32_t type,
+					      uint32_t location, uint32_t depth)
+{
+	const struct lttng_marker *m = s->m;
+
+	memset(l->fixed + m->layout.fixed_size - 4, 0, 4);
+	put_u64(l->fixed, s->tsc);
+	memcpy(l->fixed + 8, s->block + s->payload, m->layout.plain);
+	return writer_row_data(l->w, (struct new_row){.time = lttng_row_time(l, s->tsc),
+						      .lane = lttng_lane(l, s->f, s->c),
+						      .type = type,
+						      .location = location,
+						      .depth = depth,
+						      .fixed = l->fixed,
+						      .fixed_size = m->layout.fixed_size});
+}
+
+static inline int put_quick(struct lttng *l, const struct side *s, uint32_t type, uint32_t location,
+			    uint32_t depth)
+{
+	struct writer *w = l->w;
+	const struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	struct new_row r = {.time = lttng_row_time(l, s->tsc),
+			    .lane = lttng_lane(l, s->f, s->c),
+			    .type = type,
+			    .location = location,
+			    .depth = depth};
+	uint8_t *to = NULL;
+
+	if (__builtin_expect(w->block.limit - w->block.row >= ROOM, 1)) {
+		to = writer_row_put(w, &r, m->layout.fixed_size);
+		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
+			to = writer_row_put(w, &r, m->layout.fixed_size);
+	}
+	if (__builtin_expect(!to, 0))
+		return put_slow(l, s, type, location, depth);
+	put_u64(to, s->tsc);
+	/* one size for all short payloads: no branch to mispredict */
+	memcpy(to + 8, payload, 32);
+	if (__builtin_expect(m->layout.plain > 32, 0))
+		memcpy(to + 40, payload + 32, LTTNG_QUICK_MOST - 32);
+	put_u32(to + 8 + m->layout.plain, 0); /* padding, if there is some */
+	return 0;
+}
+
+static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
+{
+	uint64_t end = f->window.offset + window_have(&f->window) - f->at;
+
+	end = end < f->used ? end : f->used;
+	s->f = f;
+	s->c = l->cpus[f->cpu];
+	s->block = window_at(&f->window) + (int64_t)(f->at - f->window.offset);
+	s->safe = end > REACH ? (uint32_t)end - REACH : 0;
+	s->position = f->position;
+	s->payload = f->payload;
+	s->size = f->size;
+	s->tsc = f->next;
+	s->m = f->marker;
+	s->markers = f->channel->markers;
+	s->nmarkers = f->channel->size;
+	s->align = f->headers.align;
+}
+
+static void end_side(struct side *s)
+{
+	struct lttng_file *f = s->f;
+
+	f->marker = s->m;
+	f->next = f->tsc = s->tsc;
+	f->position = s->position;
+	f->payload = s->payload;
+	f->size = s->size;
+}
+
+/* Write an event with an action, and update the state before and after the row. */
+static __attribute__((noinline)) int put_action(struct lttng *l, const struct side *s)
+{
+	const uint8_t *payload = s->block + s->payload;
+	struct lttng_marker *m = s->m;
+	/* in the fixed part the fields follow a TSC */
+	const struct lttng_event ev = {m, s->tsc, payload - 8, l->tail.data, 0};
+	uint32_t type = m->type, location = 0, depth = 0;
+
+	if (lttng_state_before(l, s->c, &ev))
+		return -1;
+	if (m->kind != KIND_INSTANT &&
+	    !lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
+		type = lttng_marker_orphan(l, m);
+	if (put_quick(l, s, type, location, depth))
+		return -1;
+	return lttng_state_after(l, s->c, &ev);
+}
+
+static inline int put_schedule(struct lttng *l, const struct side *s)
+{
+	const struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	int32_t before = (int32_t)get_u32(payload - 8 + m->arg[0]),
+		after = (int32_t)get_u32(payload - 8 + m->arg[1]);
+	struct lttng_cpu *c = s->c;
+	struct lttng_thread *t = c->thread;
+
+	if (t->tid != before) {
+		t = lttng_state_thread(l, c, before);
+		if (!t)
+			return -1;
+		lttng_cpu_run(c, t);
+	}
+	if (put_quick(l, s, m->type, 0, 0))
+		return -1;
+	t = lttng_state_thread(l, c, after);
+	if (t)
+		lttng_cpu_run(c, t);
+	return t ? 0 : -1;
+}
+
+static inline int put_event(struct lttng *l, const struct side *s)
+{
+	struct lttng_marker *m = s->m;
+	const uint8_t *payload = s->block + s->payload;
+	uint32_t type = m->type, location = 0, depth = 0;
+
+	if (m->quick == QUICK_CALL) {
+		if (!lttng_state_call(l, s->c, m, payload - 8, &location, &depth))
+			type = lttng_marker_orphan(l, m);
+	} else if (m->quick == QUICK_SCHEDULE) {
+		return put_schedule(l, s);
+	} else if (m->quick == QUICK_ACTION) {
+		return put_action(l, s);
+	}
+	return put_quick(l, s, type, location, depth);
+}
+
+/* Read the header at s->position. false: not a quick event. */
+static inline __attribute__((always_inline)) bool find_event(struct side *s, bool old)
+{
+	uint32_t payload = s->position + lttng_pad(s->position, s->align), id;
+
+	if (old) {
+		uint64_t w = get_u64(s->block + payload);
+
+		id = w >> 32 & 0xffff;
+		if (id >= s->nmarkers || !s->markers[id] || !s->markers[id]->quick)
+			return false;
+		s->m = s->markers[id];
+		s->size = w >> 48 == LTTNG_SIZE_WIDE ? SIZE_UNKNOWN : (uint32_t)(w >> 48);
+		s->tsc = lttng_advance(s->tsc, w & 0xffffffff, 32);
+		payload += 8;
+		s->payload = payload + lttng_pad(payload, s->align);
+	} else {
+		uint32_t w = get_u32(s->block + payload);
+
+		id = w >> LTTNG_TIME_BITS;
+		if (id >= LTTNG_ID_FULL_TIME || id >= s->nmarkers || !s->markers[id] ||
+		    !s->markers[id]->quick)
+			return false;
+		s->m = s->markers[id];
+		s->size = SIZE_UNKNOWN;
+		s->tsc = lttng_advance(s->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
+		payload += 4;
+		s->payload = payload + lttng_pad(payload, s->m->layout.align);
+	}
+	return true;
+}
+
+/* Write the events of two files in turn. The next file is selected without a branch, which a
+ * processor could not predict. At equal times sides[0] is first. */
+static inline __attribute__((always_inline)) int run_sides(struct lttng *l, struct side sides[2],
+							   uint64_t limit, bool old)
+{
+	for (;;) {
+		struct side *s = &sides[sides[1].tsc < sides[0].tsc];
+
+		if (s->tsc >= limit || s->payload >= s->safe || !s->m->quick ||
+		    (old && s->size != SIZE_UNKNOWN && s->size != s->m->layout.plain))
+			break;
+		if (put_event(l, s))
+			return -1;
+		s->position = s->payload + s->m->layout.plain;
+		if (__builtin_expect(s->position >= s->safe || !find_event(s, old), 0)) {
+			struct side *other = &sides[s == sides];
+
+			if (other->f)
+				end_side(other);
+			s->f->tsc = s->tsc;
+			s->f->position = s->position;
+			return lttng_file_next(l, s->f);
+		}
+	}
+	end_side(&sides[0]);
+	if (sides[1].f)
+		end_side(&sides[1]);
+	return 0;
+}
+
+static bool is_quick(const struct lttng_file *f)
+{
+	return !f->done && !f->gap.pending && f->in_block && (f->headers.compact || f->headers.old);
+}
+
+int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit)
+{
+	struct side sides[2];
+
+	if (!is_quick(f))
+		return 0;
+	if (!g || !is_quick(g)) {
+		if (g && g->next < limit)
+			limit = g->next;
+		sides[1].f = NULL;
+		sides[1].tsc = UINT64_MAX;
+		begin_side(l, &sides[0], f);
+	} else {
+		begin_side(l, &sides[f->rank > g->rank], f);
+		begin_side(l, &sides[f->rank < g->rank], g);
+	}
+	return l->old ? run_sides(l, sides, limit, true) : run_sides(l, sides, limit, false);
+}
+
+/* --- merges all tracefiles by TSC; events of one TSC by their recorded order, then by file --- */
+
+static inline bool earlier(const struct lttng_file *a, const struct lttng_file *b)
+{
+	if (a->next != b->next)
+		return a->next < b->next;
+	return a->order != b->order ? a->order < b->order : a->rank < b->rank;
+}
+
+static void sift_down(struct lttng *l, size_t i)
+{
+	HEAP_DOWN(l->heap, l->nheap, i, a, b, earlier(*a, *b));
+}
+
+static void set_next(struct lttng *l)
+{
+	uint64_t time = l->nheap ? lttng_row_time(l, l->heap[0]->next) : UINT64_MAX;
+
+	/* UINT64_MAX means: no next event */
+	l->input->next = l->nheap && time == UINT64_MAX ? time - 1 : time;
+}
+
+/* Order the files in l->heap, and set the input's next time. */
+static void lttng_merge_begin(struct lttng *l)
+{
+	for (size_t i = l->nheap; i--;)
+		sift_down(l, i);
+	set_next(l);
+}
+
+/* Return the first file of the heap, the index of the second, and the TSC of the third, which both
+ * must stay below. */
+static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64_t *limit)
+{
+	struct lttng_file *const *h = l->heap;
+	size_t n = l->nheap;
+
+	*second = n > 2 && earlier(h[2], h[1]) ? 2 : 1;
+	*limit = n > 2 ? h[3 - *second]->next : UINT64_MAX;
+	for (size_t i = 2 * *second + 1; i < n && i < 2 * *second + 3; i++)
+		if (h[i]->next < *limit)
+			*limit = h[i]->next;
+	return n > 1 ? h[*second] : NULL;
+}
+
+/* Write the rows up to and including that time. */
+static int lttng_merge_run(struct lttng *l, uint64_t until)
+{
+	while (l->nheap) {
+		struct lttng_file *first = l->heap[0], *g;
+		size_t second;
+		uint64_t limit;
+
+		if (first->done) {
+			lttng_file_close(first);
+			l->heap[0] = l->heap[--l->nheap];
+			sift_down(l, 0);
+			continue;
+		}
+		if (until != UINT64_MAX) {
+			if (lttng_row_time(l, first->next) > until)
+				break;
+		} else {
+			g = next_two(l, &second, &limit);
+			if (lttng_quick(l, first, g, limit))
+				return -1;
+			if (g)
+				sift_down(l, second);
+			sift_down(l, 0);
+			first = l->heap[0];
+			if (first->done)
+				continue;
+		}
+		if (lttng_rows_event(l, first) || lttng_file_next(l, first))
+			return -1;
+		sift_down(l, 0);
+	}
+	set_next(l);
+	return 0;
+}
+
+/* --- the decoder of legacy LTTng traces: opening, --info, and decoding by TSC --- */
+
+/* --- opening --- */
+
+static int open_trace(struct lttng *l, struct error *e)
+{
+	const struct lttng_header *h = &l->header;
+	struct input *in = l->input;
+	int64_t wall = 0;
+	uint64_t us;
+
+	if (lttng_find_header(l, e))
+		return -1;
+	l->old = h->major == 1;
+	if (lttng_find_files(l, e))
+		return -1;
+	if (lttng_find_channels(l))
+		return error_no_memory(e);
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (l->files[i].metadata && lttng_prescan_metadata(l, &l->files[i]))
+			return error_no_memory(e);
+	if (h->seconds < 1ull << 33 && !__builtin_mul_overflow(h->seconds, 1000000u, &us) &&
+	    h->microseconds < 1ull << 40)
+		wall = (int64_t)((us + h->microseconds) * 1000);
+	in->has_wall = wall != 0;
+	in->clock_name = "wall";
+	if (in->decoding->clock == CLOCK_RAW || !in->has_wall) {
+		in->clock_name = "tsc";
+		if (lttng_clock_init(&l->clock, h, 0, 0))
+			goto no_rate;
+		if (in->has_wall)
+			in->wall = wall - lttng_clock_slow(&l->clock, h->start_tsc);
+	} else if (lttng_clock_init(&l->clock, h, h->start_tsc, wall)) {
+		goto no_rate;
+	}
+	return 0;
+no_rate:
+	/* without a rate, times are ticks */
+	input_damage(in, in->name, NO_OFFSET,
+		     "the trace does not record the length of its clock's tick: 1 ns is assumed");
+	in->has_wall = false;
+	in->wall = 0;
+	in->clock_name = "tsc";
+	l->header.frequency = 1000000000;
+	l->header.scale = 1;
+	return lttng_clock_init(&l->clock, h, 0, 0);
+}
+
+static int lttng_open(struct input *in, struct error *e)
+{
+	struct lttng *l = calloc(1, sizeof *l);
+
+	in->state = l;
+	if (!l)
+		return error_no_memory(e);
+	l->input = in;
+	l->w = in->decoding->writer;
+	/* never NULL from here on */
+	if (buffer_reserve(&l->tail, 4096))
+		return error_no_memory(e);
+	if (tree_damage(in->tree, e))
+		input_damage_error(in, e);
+	e->what[0] = '\0';
+	return open_trace(l, e);
+}
+
+static uint64_t lttng_fingerprint(const struct input *in)
+{
+	const struct lttng *l = in->state;
+	const struct lttng_header *h = &l->header;
+	uint64_t key[4] = {h->start_tsc, h->seconds, h->microseconds, h->frequency};
+	uint64_t id = hash_bytes(key, sizeof key, 0);
+
+	for (size_t i = 0; i < l->nfiles; i++)
+		id = hash_bytes(l->files[i].member, strlen(l->files[i].member), id);
+	return in->member ? hash_bytes(in->member, strlen(in->member), id) : id;
+}
+
+static int lttng_info(struct input *in, struct trace_info *info, struct error *e)
+{
+	static const char *const flights[] = {"no", "all channels but the metadata",
+					      "the cpu channel"};
+	struct lttng *l = in->state;
+	const struct lttng_header *h = &l->header;
+	uint64_t bytes = 0, cpus = 0, markers = 0;
+	char text[32];
+
+	(void)e;
+	fact_text(info, "format", "lttng");
+	snprintf(text, sizeof text, "%u.%u", h->major, h->minor);
+	fact_text(info, "version", text);
+	fact_text(info, "byte order", h->big ? "big-endian" : "little-endian");
+	fact_number(info, "word size", h->word_size);
+	fact_number(info, "alignment", h->alignment);
+	if (l->old) {
+		fact_text(info, "heartbeat", h->heartbeat ? "yes" : "no");
+		fact_text(info, "flight recorder", flights[h->flight < 3 ? h->flight : 0]);
+	}
+	fact_number(info, "clock rate", lttng_clock_hertz(h));
+	fact_number(info, "start TSC", h->start_tsc);
+	snprintf(text, sizeof text, "%" PRIu64 ".%06" PRIu64, h->seconds, h->microseconds);
+	fact_text(info, "start time", text);
+	for (size_t i = 0; i < l->ncpus; i++)
+		cpus += l->cpus[i] != NULL;
+	fact_number(info, "cpus", cpus);
+	fact_number(info, "tracefiles", l->nfiles);
+	for (size_t i = 0; i < l->nfiles; i++)
+		bytes += tree_size(in->tree, l->files[i].member);
+	fact_number(info, "bytes", bytes);
+	for (size_t i = 0; i < l->nchannels; i++)
+		for (size_t k = 0; k < l->channels[i].size; k++)
+			markers += l->channels[i].markers[k] != NULL;
+	fact_number(info, "markers", markers);
+	return 0;
+}
+
+/* --- beginning --- */
+
+static int declare_trace(struct lttng *l)
+{
+	struct writer *w = l->w;
+	const struct lttng_header *h = &l->header;
+	struct input *in = l->input;
+	char text[512];
+	int n;
+
+	l->source = writer_source(w, &(struct source_entry){writer_text(w, "lttng"),
+							    writer_text(w, in->name), h->word_size,
+							    h->big});
+	l->clock_id = writer_clock(
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      in->wall});
+	/* the conversion of TSCs to times, for programs that write the trace again: start_freq /
+	   freq_scale ticks per second, the meaning in 2.3, in all versions */
+	n = snprintf(text, sizeof text,
+		     "version %u.%u\nstart_freq %" PRIu64 "\nfreq_scale %" PRIu64
+		     "\nstart_tsc %" PRIu64 "\nstart_time_sec %" PRIu64 "\nstart_time_usec %" PRIu64
+		     "\n",
+		     h->major, h->minor, l->clock.denominator, l->clock.numerator / 1000000000,
+		     h->start_tsc, h->seconds, h->microseconds);
+	if (writer_meta(w, l->source, "lttng.trace", text, (size_t)n))
+		return -1;
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct lttng_file *f = &l->files[i];
+		size_t base;
+		int32_t cpu;
+
+		lttng_file_name(f->member, &base, &cpu);
+		f->buffer = writer_string(w, f->member, base);
+	}
+	return w->out_of_memory ? -1 : 0;
+}
+
+static bool is_wanted(const struct lttng *l, const char *member)
+{
+	const char *only = l->input->member;
+
+	return !only || !strcmp(only, member);
+}
+
+/* Declare the markers that the metadata announce, except those whose layout depends on an event. */
+static int announce_types(struct lttng *l)
+{
+	for (size_t i = 0; i < l->nchannels; i++)
+		for (size_t k = 0; k < l->channels[i].size; k++) {
+			struct lttng_marker *m = lttng_marker(l, &l->channels[i], (uint32_t)k);
+
+			if (!m || (l->old && m->has_eight))
+				continue;
+			if (lttng_marker_declare(l, m) ||
+			    row_filter_announce(l->input->decoding->row_filter, m->type, 0))
+				return -1;
+		}
+	return 0;
+}
+
+static int lttng_begin(struct input *in, struct error *e)
+{
+	struct lttng *l = in->state;
+	struct decoding *d = in->decoding;
+	int64_t first;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	l->shift = in->shift;
+	if (declare_trace(l) || (!d->times_only && lttng_prescan(l)))
+		return -1;
+	l->begun = true;
+	if (announce_types(l))
+		return -1;
+	for (size_t i = 0; i < l->nfiles; i++) {
+		struct lttng_file *f = &l->files[i];
+
+		if (!is_wanted(l, f->member))
+			continue;
+		f->done = false;
+		if (lttng_file_open(l, f, f->member, l->nfiles))
+			return -1;
+		if (!f->done)
+			l->heap[l->nheap++] = f;
+	}
+	lttng_merge_begin(l);
+	if (!l->nheap)
+		return 0;
+	first = lttng_clock_ns(&l->clock, l->heap[0]->next);
+	return merge_first(in, first < 0 ? 0 : (uint64_t)first, e);
+}
+
+static int lttng_run(struct input *in, uint64_t until, struct error *e)
+{
+	(void)e;
+	return lttng_merge_run(in->state, until);
+}
+
+static void lttng_close(struct input *in)
+{
+	struct lttng *l = in->state;
+
+	for (size_t i = 0; i < l->nfiles; i++)
+		lttng_file_close(&l->files[i]);
+	free(l->files);
+	free(l->heap);
+	lttng_markers_free(l);
+	lttng_state_free(l);
+	buffer_free(&l->tail);
+	free(l);
+	in->state = NULL;
+}
+
+const struct decoder decoder_lttng = {
+	.name = "lttng",
+	.in_order = true,
+	.raw_clock = true,
+	.probe = lttng_probe,
+	.open = lttng_open,
+	.fingerprint = lttng_fingerprint,
+	.info = lttng_info,
+	.begin = lttng_begin,
+	.late = lttng_skip_late,
+	.run = lttng_run,
+	.close = lttng_close,
+};

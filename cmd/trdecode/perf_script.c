@@ -1,0 +1,924 @@
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/kernel_line.h"
+#include "cmd/trdecode/input/lines.h"
+#include "cmd/trdecode/input/merge.h"
+#include "common/util/buffer.h"
+#include "common/util/digits.h"
+#include "common/util/intern.h"
+
+/*
+ * One line of the text of perf script, taken apart.
+ *
+ * A sample begins with
+ *
+ *     COMM TID|PID/TID [CPU] MISC TIME: PERIOD EVENT: TEXT
+ *
+ * CPU, MISC (ignored), TIME, PERIOD and TEXT may be missing. COMM may have blanks and words of
+ * digits; the ids are the last word before the others. TEXT is that of a tracepoint, or the
+ * address, function and file of the sample. A call chain follows, a line for each frame, the
+ * innermost first:
+ *
+ *     ADDRESS FUNCTION+OFFSET (FILE)
+ *
+ * With options such as --show-task-events perf prints other records, too, which have no call chain:
+ *
+ *     COMM TID [CPU] TIME: PERF_RECORD_NAME TEXT
+ *
+ * Sources: the pages perf-script(1), tools/perf/builtin-script.c of Linux for the order of the
+ * fields, and texts of perf 3.13 to 6.1.
+ */
+
+struct sample_line {
+	struct span comm, event, text;
+	int32_t pid, tid, cpu; /* -1: the line has none */
+	bool has_time, has_period;
+	bool is_record; /* no sample: event is PERF_RECORD_NAME, that of perf.data */
+	uint64_t time;	/* ns */
+	uint64_t period;
+};
+
+struct frame_line {
+	uint64_t address, offset; /* offset: in the function */
+	struct span function, file;
+};
+
+static const char anonymous[] = "(anonymous namespace)";
+
+static bool drop_end(struct span *s, const char *end)
+{
+	if (!span_ends(*s, end))
+		return false;
+	s->end -= strlen(end);
+	return true;
+}
+
+/* Return the name of a function of C++ without its parameters and what follows them:
+ * "f(int) const [clone .cold]" is "f", but "operator()" and "(anonymous namespace)" are of a name.
+ */
+static struct span without_parameters(struct span s)
+{
+	struct span name = s;
+	int depth = 0;
+
+	if (span_ends(name, "]")) {
+		const char *clone = span_find(name, " [clone ");
+
+		name.end = clone ? clone : name.end;
+	}
+	while (drop_end(&name, " const") || drop_end(&name, " volatile") || drop_end(&name, " &") ||
+	       drop_end(&name, " &&"))
+		;
+	if (!span_ends(name, ")") || span_ends(name, anonymous))
+		return s;
+	do {
+		name.end--;
+		depth += *name.end == ')' ? 1 : *name.end == '(' ? -1 : 0;
+	} while (depth && name.end > name.at);
+	return depth || name.end == name.at || span_ends(name, "operator") ? s : name;
+}
+
+/* Copy the name of a function without what is noise: parameters, quotes. */
+static int clean_name(struct buffer *name, struct span s, bool java)
+{
+	const char *signature = java ? memchr(s.at, '(', span_size(s)) : NULL;
+
+	name->size = 0;
+	if (java && *s.at == 'L' && memchr(s.at, '/', span_size(s))) {
+		s.at++;
+		s.end = signature ? signature : s.end;
+	}
+	for (s = without_parameters(s); s.at < s.end; s.at++)
+		if (*s.at != '"' && *s.at != '\'' && buffer_append(name, s.at, 1))
+			return -1;
+	while (name->size && name->data[name->size - 1] == ' ')
+		name->size--;
+	return 0;
+}
+
+/* Name a function that perf did not know after its file. */
+static int name_unknown(struct buffer *name, struct span file)
+{
+	const char *slash = file.at < file.end ? memrchr(file.at, '/', span_size(file)) : NULL;
+
+	if (slash)
+		file.at = slash + 1;
+	name->size = 0;
+	if (span_is(file, "[unknown]") || file.at == file.end)
+		file = SPAN("unknown");
+	return buffer_append(name, "[", 1) || buffer_append(name, file.at, span_size(file)) ||
+			       buffer_append(name, "]", 1)
+		       ? -1
+		       : 0;
+}
+
+/* Put the name of a function in *name: without parameters, or the name of its file if perf did not
+ * know it. java: of a thread of Java. Returns -1 when out of memory. */
+static int frame_name(struct buffer *name, struct span function, struct span file, bool java)
+{
+	if (span_is(function, "[unknown]") || function.at == function.end)
+		return name_unknown(name, file);
+	return clean_name(name, function, java);
+}
+
+/* Is it the name of a process, "(java)", and no function? */
+static bool frame_is_process(struct span function)
+{
+	return function.at < function.end && *function.at == '(' &&
+	       !span_begins(function, anonymous);
+}
+
+/* --- sample line --- */
+
+enum { NANOSECONDS = 1000000000, FRACTION_MOST = 9, SECONDS_MOST = 1 << 30 };
+
+/* Take the next word off a span. false: there is none. */
+static bool take_word(struct span *s, struct span *word)
+{
+	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
+		s->at++;
+	word->at = s->at;
+	while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
+		s->at++;
+	word->end = s->at;
+	return word->at < word->end;
+}
+
+/* Read a whole span as a number below most. */
+static bool read_number(struct span s, uint64_t most, uint64_t *number)
+{
+	return ftrace_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
+}
+
+/* Read TID or PID/TID. perf prints -1 for a thread that it does not know. */
+static bool read_ids(struct span word, struct sample_line *l)
+{
+	const char *slash = memchr(word.at, '/', span_size(word));
+	struct span tid = {slash ? slash + 1 : word.at, word.end};
+	uint64_t number;
+
+	l->pid = -1;
+	if (slash && !span_is((struct span){word.at, slash}, "-1")) {
+		if (!read_number((struct span){word.at, slash}, INT32_MAX, &number))
+			return false;
+		l->pid = (int32_t)number;
+	}
+	l->tid = -1;
+	if (span_is(tid, "-1"))
+		return true;
+	if (!read_number(tid, INT32_MAX, &number))
+		return false;
+	l->tid = (int32_t)number;
+	return true;
+}
+
+/* Read SECONDS.FRACTION. */
+static bool read_time(struct span s, uint64_t *ns)
+{
+	const char *point = memchr(s.at, '.', span_size(s));
+	uint64_t seconds, fraction;
+	size_t digits;
+
+	if (!point || !read_number((struct span){s.at, point}, SECONDS_MOST, &seconds) ||
+	    !read_number((struct span){point + 1, s.end}, NANOSECONDS, &fraction))
+		return false;
+	for (digits = (size_t)(s.end - point - 1); digits < FRACTION_MOST; digits++)
+		fraction *= 10;
+	*ns = seconds * NANOSECONDS + fraction;
+	return digits == FRACTION_MOST;
+}
+
+/* Name the record of a switch as perf.data does: OUT or IN is the first word of its text. */
+static void name_switch(struct sample_line *l)
+{
+	struct span rest = l->text, word;
+
+	if (!span_is(l->event, "PERF_RECORD_SWITCH") &&
+	    !span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
+		return;
+	take_word(&rest, &word);
+	if (!span_is(word, "OUT") && !span_is(word, "IN"))
+		return;
+	l->event = span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
+					: SPAN("PERF_RECORD_SWITCH_IN");
+	l->text = span_trim(rest);
+}
+
+/* Read a record that is no sample. */
+static bool read_record(struct span rest, struct sample_line *l)
+{
+	rest = span_trim(rest);
+	if (!span_begins(rest, "PERF_RECORD_"))
+		return false;
+	l->is_record = true;
+	l->event = (struct span){rest.at, rest.at};
+	while (l->event.end < rest.end &&
+	       ((*l->event.end >= 'A' && *l->event.end <= 'Z') || *l->event.end == '_' ||
+		(*l->event.end >= '0' && *l->event.end <= '9')))
+		l->event.end++;
+	rest.at = l->event.end + (l->event.end < rest.end && *l->event.end == ':');
+	l->text = span_trim(rest);
+	name_switch(l);
+	return true;
+}
+
+/* Is it the word of a time? */
+static bool is_time(struct span word, uint64_t *ns)
+{
+	return word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, ns);
+}
+
+/* Read [CPU]. */
+static bool read_cpu(struct span word, struct sample_line *l)
+{
+	uint64_t number;
+
+	if (span_size(word) < 3 || *word.at != '[' || word.end[-1] != ']' ||
+	    !read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number))
+		return false;
+	l->cpu = (int32_t)number;
+	return true;
+}
+
+/* Is it the column misc: the mode of the CPU, or bits of a record? */
+static bool is_misc(struct span word)
+{
+	enum { MISC_MOST = 5 };
+
+	if (word.at == word.end || span_size(word) > MISC_MOST)
+		return false;
+	for (; word.at < word.end; word.at++)
+		if (!strchr("KUHGgMESpF", *word.at))
+			return false;
+	return true;
+}
+
+/* Read what follows the time, or where it would be. */
+static bool read_event(struct span rest, struct sample_line *l)
+{
+	struct span word;
+	uint64_t number;
+
+	l->has_period = false;
+	if (read_record(rest, l))
+		return true;
+	if (!take_word(&rest, &word))
+		return false;
+	if (read_number(word, UINT64_MAX, &l->period)) {
+		l->has_period = true;
+		if (!take_word(&rest, &word))
+			return false;
+	}
+	if (span_size(word) < 2 || word.end[-1] != ':' || is_time(word, &number))
+		return false;
+	l->event = (struct span){word.at, word.end - 1};
+	l->text = span_trim(rest);
+	return true;
+}
+
+/* Take the last word off a span. false: there is none. */
+static bool take_last(struct span *s, struct span *word)
+{
+	*s = span_trim(*s);
+	word->at = word->end = s->end;
+	while (word->at > s->at && word->at[-1] != ' ' && word->at[-1] != '\t')
+		word->at--;
+	s->end = word->at;
+	return word->at < word->end;
+}
+
+/* Read what is before the time, from its end: the name of a thread may have blanks, and words of
+ * digits. */
+static bool read_thread(struct span before, struct sample_line *l)
+{
+	struct span word;
+
+	l->cpu = -1;
+	if (!take_last(&before, &word) || (is_misc(word) && !take_last(&before, &word)) ||
+	    (read_cpu(word, l) && !take_last(&before, &word)) || !read_ids(word, l))
+		return false;
+	l->comm = span_trim(before);
+	return true;
+}
+
+/* Read a line without a time: the first word that may be the ids counts. */
+static bool read_timeless(struct span line, struct sample_line *l)
+{
+	struct span rest = line, word;
+	uint64_t time;
+
+	while (take_word(&rest, &word) && !is_time(word, &time)) {
+		struct span next = rest, ahead = rest, after;
+
+		l->comm = span_trim((struct span){line.at, word.at});
+		l->cpu = -1;
+		if (take_word(&ahead, &after) && read_cpu(after, l)) {
+			next = ahead;
+			take_word(&ahead, &after);
+		}
+		if (is_misc(after))
+			next = ahead;
+		if (read_ids(word, l) && read_event(next, l))
+			return true;
+	}
+	return false;
+}
+
+/* Take the first line of a sample apart. The spans point into it, or to constants. false: it is
+ * none. */
+static bool sample_line_parse(struct span line, struct sample_line *l)
+{
+	struct span rest = line, word;
+
+	*l = (struct sample_line){.cpu = -1};
+	while (take_word(&rest, &word)) {
+		if (!is_time(word, &l->time) || !read_thread((struct span){line.at, word.at}, l) ||
+		    !read_event(rest, l))
+			continue;
+		l->has_time = true;
+		return true;
+	}
+	l->time = 0;
+	return read_timeless(line, l);
+}
+
+/* Is it a line of records that has no content for a stream: the namespaces after NAMESPACES, or a
+ * FINISHED_ROUND, which has no thread? */
+static bool record_line_is_other(struct span line)
+{
+	uint64_t number;
+	struct span word;
+
+	if (span_begins(line, "PERF_RECORD_FINISHED_"))
+		return true;
+	if (!span_begins(line, "\t\t") || !take_word(&line, &word))
+		return false;
+	/* "[0/net: 4/0xeffffff9, ", and " 4/user: " */
+	word.at += *word.at == '[';
+	line.at = memchr(word.at, '/', span_size(word));
+	return line.at && word.end[-1] == ':' &&
+	       read_number((struct span){word.at, line.at}, UINT32_MAX, &number);
+}
+
+/* Take the offset off a function. */
+static void take_offset(struct frame_line *f)
+{
+	const char *plus = memrchr(f->function.at, '+', span_size(f->function));
+	const char *digits = plus ? plus + 3 : NULL;
+
+	if (plus && f->function.end - plus > 3 && plus[1] == '0' && plus[2] == 'x' &&
+	    digits_hex(&digits, f->function.end, &f->offset) && digits == f->function.end)
+		f->function.end = plus;
+	else
+		f->offset = 0;
+}
+
+/* Take the line of a frame apart. false: it is none. */
+static bool frame_line_parse(struct span line, struct frame_line *f)
+{
+	const char *open;
+
+	*f = (struct frame_line){0};
+	line = span_trim(line);
+	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
+	    (*line.at != ' ' && *line.at != '\t'))
+		return false;
+	f->function = span_trim(line);
+	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
+		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
+		int depth = 1;
+
+		for (open = f->function.end - 1; depth && open > f->function.at;) {
+			open--;
+			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
+		}
+		if (!depth && (open == f->function.at || open[-1] == ' ')) {
+			f->file = (struct span){open + 1, f->function.end - 1};
+			f->function = span_trim((struct span){f->function.at, open});
+		}
+	}
+	take_offset(f);
+	return f->function.at < f->function.end || f->file.at < f->file.end;
+}
+
+/* Is it an address? A word of a few letters may be a part of a name. */
+static bool is_address(struct span word)
+{
+	enum { ADDRESS_LEAST = 4 };
+	const char *at = word.at;
+	uint64_t address;
+
+	if (span_size(word) < ADDRESS_LEAST || !digits_hex(&at, word.end, &address) ||
+	    at != word.end)
+		return false;
+	for (at = word.at; at < word.end; at++)
+		if (*at <= '9')
+			return true;
+	return false;
+}
+
+/* Take the line of a frame off the end of the text of a sample. false: it has none. */
+static bool frame_line_split(struct span *text, struct span *frame)
+{
+	struct span rest = *text, word, before = *text;
+	struct frame_line last;
+	bool found = false;
+
+	if (text->at == text->end || text->end[-1] != ')')
+		return false;
+	/* the last one counts: the text of a tracepoint may have numbers */
+	while (take_word(&rest, &word)) {
+		if (!is_address(word) ||
+		    !frame_line_parse((struct span){word.at, text->end}, &last) ||
+		    last.file.at == last.file.end || last.function.at == last.function.end ||
+		    *last.function.at == ',')
+			continue;
+		*frame = (struct span){word.at, text->end};
+		before.end = word.at;
+		found = true;
+	}
+	if (found)
+		*text = span_trim(before);
+	return found;
+}
+
+/*
+ * The decoder of the text of perf script.
+ *
+ * An event of the text is a type, whose samples have a period if the text does, and the text of a
+ * tracepoint as the field text. A frame is a location with its address, in a space of its file. Its
+ * name is that of the text without parameters and offset, as trsym names functions; a function that
+ * perf did not know has the name of its file: [libc.so.6]. These are the rules of
+ * stackcollapse-perf.pl, so folded stacks of a text are the same.
+ *
+ * Records that are no samples, as --show-task-events prints them, are instants. Those that perf
+ * made from /proc have the time 0, and become no row, as in perf.data; so have those of a text
+ * without times.
+ *
+ * perf_script.c has the grammar of a line.
+ */
+
+enum { PROBE_LINES = 100, PERIOD_SIZE = 8 };
+
+struct perf_script {
+	struct input *input;
+	struct writer *w;
+	struct input_lines lines;
+	struct buffer header;  /* the first line of the next sample */
+	struct buffer present; /* that of the sample */
+	bool has_header;
+	bool timed; /* the samples have times; else the time is their number */
+	uint32_t source, clock;
+	struct id_cache lanes, types, frames, spaces;
+	struct buffer frame; /* locations of the sample's frames, the innermost first */
+	struct buffer name;  /* of a function, without parameters */
+	/* the next row */
+	struct sample_line line;
+	struct buffer text; /* of the sample, with its NUL */
+	uint64_t samples, strange;
+};
+
+/* Test whether a line is not empty and no comment. */
+static bool is_content(struct span line)
+{
+	line = span_trim(line);
+	return line.at < line.end && *line.at != '#';
+}
+
+/* Accept a text whose first line is a sample. */
+static enum bid script_probe(const struct input *in)
+{
+	const char *at = (const char *)in->head, *end, *newline;
+	bool forced = in->format && !strcmp(in->format, "perf-script");
+
+	if (in->tree || !in->head_size)
+		return BID_NONE;
+	end = at + in->head_size;
+	for (unsigned lines = 0; at < end && lines < PROBE_LINES; at = newline + 1, lines++) {
+		struct sample_line l;
+
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (!newline)
+			break;
+		if (memchr(at, '\0', (size_t)(newline - at)))
+			return BID_NONE;
+		if (!is_content((struct span){at, newline}) ||
+		    record_line_is_other((struct span){at, newline}))
+			continue;
+		if (sample_line_parse((struct span){at, newline}, &l))
+			return BID_CHANCE;
+		/* with -f other lines may be before the samples, such as messages of perf */
+		if (!forced)
+			return BID_NONE;
+	}
+	return BID_NONE;
+}
+
+static int script_open(struct input *in, struct error *e)
+{
+	struct perf_script *p = calloc(1, sizeof *p);
+
+	in->state = p;
+	if (!p)
+		return error_no_memory(e);
+	p->input = in;
+	p->w = in->decoding->writer;
+	return 0;
+}
+
+/* --- lines --- */
+
+static void report_strange(struct perf_script *p, struct span line)
+{
+	if (!record_line_is_other(line) && !p->strange++)
+		input_damage(p->input, p->input->name, p->lines.offset,
+			     "a line that is neither a sample nor a frame");
+}
+
+/* Read a line. Returns 1; 0: no more lines; -1 with *e filled. */
+static int next_line(struct perf_script *p, struct span *line, struct error *e)
+{
+	const char *text;
+	size_t n;
+	int got = input_lines_next(&p->lines, p->input, &text, &n, e);
+
+	if (got > 0)
+		*line = (struct span){text, text + n};
+	return got;
+}
+
+/* --- declarations --- */
+
+/* Declare the space of a file. 0: out of memory. */
+static uint32_t declare_space(struct perf_script *p, struct span file)
+{
+	uint32_t *id = id_cache_number(&p->spaces, file.at, span_size(file));
+
+	if (id && !*id)
+		*id = writer_space(p->w,
+				   &(struct space_entry){
+					   .source = p->source,
+					   .name = writer_string(p->w, file.at, span_size(file))});
+	return id ? *id : 0;
+}
+
+/* Declare the location of a function. 0: out of memory. */
+static uint32_t declare_location(struct perf_script *p, const struct frame_line *f,
+				 struct span function)
+{
+	struct symbol_entry symbol = {.start = f->address - f->offset,
+				      .module = f->file.at,
+				      .module_size = (uint32_t)span_size(f->file)};
+	struct location_entry location = {.address = f->address};
+	bool java = p->line.comm.end - p->line.comm.at >= 4 && !memcmp(p->line.comm.at, "java", 4);
+	uint32_t id;
+
+	if (frame_name(&p->name, function, f->file, java))
+		return 0;
+	symbol.name = (const char *)p->name.data;
+	symbol.name_size = (uint32_t)p->name.size;
+	location.name = writer_string(p->w, symbol.name, p->name.size);
+	location.space = declare_space(p, f->file);
+	id = location.space ? writer_location(p->w, &location) : 0;
+	return id && !writer_symbol(p->w, id, &symbol) ? id : 0;
+}
+
+/* Add the frames of a line: "A->B" is B, which A has inlined. *known becomes the location if there
+ * is one. Returns -1 when out of memory. */
+static int add_frames(struct perf_script *p, const struct frame_line *f, uint32_t *known)
+{
+	struct span rest = f->function;
+	size_t begin = p->frame.size;
+
+	if (frame_is_process(rest))
+		return 0;
+	for (const char *arrow; rest.at <= rest.end; rest.at = arrow + 2) {
+		uint32_t location;
+
+		arrow = span_find(rest, "->");
+		location = declare_location(p, f, (struct span){rest.at, arrow ? arrow : rest.end});
+		if (!location || buffer_u32(&p->frame, location))
+			return -1;
+		if (!arrow)
+			break;
+	}
+	/* innermost first */
+	for (size_t i = begin, last = p->frame.size - 4; i < last; i += 4, last -= 4) {
+		uint32_t location = get_u32(p->frame.data + i);
+
+		put_u32(p->frame.data + i, get_u32(p->frame.data + last));
+		put_u32(p->frame.data + last, location);
+	}
+	if (p->frame.size - begin == 4)
+		*known = get_u32(p->frame.data + begin);
+	return 0;
+}
+
+/* Add the frames of a line, if it is that of a frame: a line that was met before is not taken apart
+ * again. Returns -1 when out of memory. */
+static int add_frame_line(struct perf_script *p, struct span line, bool *is_frame)
+{
+	uint32_t *known = id_cache_number(&p->frames, line.at, span_size(line));
+	struct frame_line f;
+
+	*is_frame = true;
+	if (!known)
+		return -1;
+	if (*known)
+		return buffer_u32(&p->frame, *known);
+	*is_frame = frame_line_parse(line, &f);
+	return *is_frame ? add_frames(p, &f, known) : 0;
+}
+
+static uint32_t declare_lane(struct perf_script *p, const struct sample_line *l)
+{
+	struct buffer key = {0};
+	int32_t numbers[] = {l->pid, l->tid, l->cpu};
+	uint32_t *id = NULL;
+
+	if (!buffer_append(&key, numbers, sizeof numbers) &&
+	    !buffer_append(&key, l->comm.at, span_size(l->comm)))
+		id = id_cache_number(&p->lanes, key.data, key.size);
+	buffer_free(&key);
+	if (id && !*id)
+		*id = writer_lane(p->w,
+				  &(struct lane_entry){.source = p->source,
+						       .clock = p->clock,
+						       .comm = writer_string(p->w, l->comm.at,
+									     span_size(l->comm)),
+						       .flags = (l->cpu >= 0 ? LANE_HAS_CPU : 0) |
+								(l->tid >= 0 ? LANE_HAS_TID : 0) |
+								(l->pid >= 0 ? LANE_HAS_PID : 0),
+						       .cpu = l->cpu,
+						       .tid = l->tid,
+						       .pid = l->pid,
+						       .ppid = -1});
+	return id ? *id : 0;
+}
+
+/* Does the name of an event end with modifiers, cycles:u, and not with the name of a tracepoint? */
+static bool is_modifier(struct span s)
+{
+	for (; s.at < s.end; s.at++)
+		if (!strchr("ukhGHpPSDeWIb", *s.at))
+			return false;
+	return true;
+}
+
+static uint32_t declare_type(struct perf_script *p, const struct sample_line *l)
+{
+	bool has_text = p->text.size > 1;
+	const char *colon = memchr(l->event.at, ':', span_size(l->event));
+	bool tracepoint = colon && !is_modifier((struct span){colon + 1, l->event.end});
+	struct span name = {tracepoint ? colon + 1 : l->event.at, l->event.end};
+	struct field_entry fields[2] = {{.name = writer_text(p->w, "period"),
+					 .kind = FIELD_UINT,
+					 .role = ROLE_PERIOD,
+					 .size = PERIOD_SIZE},
+					{.name = writer_text(p->w, "text"),
+					 .kind = FIELD_STRING,
+					 .where = WHERE_STRING,
+					 .size = 1}};
+	bool in_time = span_begins(l->event, "cpu-clock") || span_begins(l->event, "task-clock");
+	struct type_entry type = {
+		.source = p->source,
+		.name = writer_string(p->w, name.at, span_size(name)),
+		.kind = l->is_record ? KIND_INSTANT : KIND_SAMPLE,
+		.fixed_size = l->has_period ? PERIOD_SIZE : 0,
+		.flags = (uint16_t)((has_text ? TYPE_TAIL : 0) |
+				    (in_time && l->has_period ? TYPE_WEIGHT_TIME : 0)),
+		.nfields = (uint32_t)l->has_period + has_text,
+		.fields = fields + !l->has_period};
+	struct buffer key = {0};
+	uint8_t parts[] = {l->has_period, has_text};
+	uint32_t *id = NULL;
+
+	if (tracepoint)
+		type.group = writer_string(p->w, l->event.at, (size_t)(colon - l->event.at));
+	if (!buffer_append(&key, parts, sizeof parts) &&
+	    !buffer_append(&key, l->event.at, span_size(l->event)))
+		id = id_cache_number(&p->types, key.data, key.size);
+	buffer_free(&key);
+	if (id && !*id) {
+		*id = writer_type(p->w, &type);
+		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
+			return 0;
+	}
+	return id ? *id : 0;
+}
+
+/* --- samples --- */
+
+/* Begin the sample of the header. The texts of p->line are in p->present. */
+static int begin_sample(struct perf_script *p)
+{
+	struct buffer last = p->present;
+	struct span text, frame;
+	bool is_frame;
+
+	p->present = p->header;
+	p->header = last;
+	sample_line_parse((struct span){(const char *)p->present.data,
+					(const char *)p->present.data + p->present.size},
+			  &p->line);
+	p->has_header = false;
+	p->frame.size = p->text.size = 0;
+	text = p->line.text;
+	/* a sample without a call chain has its frame in this line */
+	if (!p->line.is_record && frame_line_split(&text, &frame) &&
+	    add_frame_line(p, frame, &is_frame))
+		return -1;
+	return buffer_append(&p->text, text.at, span_size(text)) || buffer_append(&p->text, "", 1)
+		       ? -1
+		       : 0;
+}
+
+/* Keep a line as the header of the next row, unless it is a record without a time. false: it is no
+ * header. */
+static bool keep_header(struct perf_script *p, struct span line, int *bad)
+{
+	struct sample_line l;
+
+	if (!sample_line_parse(line, &l))
+		return false;
+	if (l.is_record && !l.time)
+		return true;
+	p->header.size = 0;
+	*bad = buffer_append(&p->header, line.at, span_size(line));
+	p->has_header = true;
+	return true;
+}
+
+/* A source line after a frame, FILE:LINE: what perf adds with -F +srcline. */
+static bool is_source(struct span line)
+{
+	const char *colon = memrchr(line.at, ':', span_size(line));
+
+	line = span_trim(line);
+	if (!colon || colon + 1 >= line.end)
+		return false;
+	while (++colon < line.end)
+		if (*colon < '0' || *colon > '9')
+			return false;
+	return true;
+}
+
+/* Take a line after the header of a sample. *ended: the sample has ended. */
+static int take_line(struct perf_script *p, struct span line, bool *ended)
+{
+	bool is_frame = false;
+	int bad = 0;
+
+	/* perf begins the lines of frames with a tab; other programs may have changed it */
+	*ended = line.at == line.end ||
+		 (*line.at != '\t' && (!is_content(line) || keep_header(p, line, &bad)));
+	if (*ended)
+		return bad;
+	/* records have no stack */
+	if (!p->line.is_record)
+		bad = add_frame_line(p, line, &is_frame);
+	if (!is_frame && !is_source(line))
+		report_strange(p, line);
+	return bad;
+}
+
+/* Read the next sample; in->next is UINT64_MAX if there is none. */
+static int script_advance(struct perf_script *p, struct error *e)
+{
+	struct input *in = p->input;
+	struct span line;
+	bool ended = false;
+	int got = 1, bad = 0;
+
+	e->what[0] = '\0';
+	in->next = UINT64_MAX;
+	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
+		if (is_content(line) && !keep_header(p, line, &bad))
+			report_strange(p, line);
+	if (got <= 0 || bad)
+		return bad ? error_no_memory(e) : got;
+	if (begin_sample(p))
+		return -1;
+	while (!ended && (got = next_line(p, &line, e)) > 0)
+		if (take_line(p, line, &ended))
+			return -1;
+	p->samples += !p->line.is_record;
+	in->next = merge_shifted(p->timed ? p->line.time : p->samples, in->shift);
+	return got < 0 ? -1 : 0;
+}
+
+static int write_row(struct perf_script *p)
+{
+	uint8_t period[PERIOD_SIZE];
+	size_t n = p->frame.size / 4;
+	uint32_t *locations = (uint32_t *)(void *)p->frame.data;
+	struct new_row row = {.time = p->input->next,
+			      .lane = declare_lane(p, &p->line),
+			      .type = declare_type(p, &p->line),
+			      .location = n ? writer_stack_of(p->w, locations, n) : 0,
+			      .fixed = period,
+			      .fixed_size = p->line.has_period ? PERIOD_SIZE : 0,
+			      .tail = p->text.data,
+			      .tail_size = p->text.size > 1 ? (uint32_t)p->text.size : 0,
+			      .has_tail = p->text.size > 1};
+
+	put_u64(period, p->line.period);
+	if (!row.lane || !row.type || (n && !row.location))
+		return -1;
+	return p->line.is_record ? writer_row_data(p->w, row) : writer_sample(p->w, row);
+}
+
+/* --- the decoder --- */
+
+static int script_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct perf_script *p = in->state;
+	uint64_t samples = 0;
+	struct span line;
+	struct sample_line l;
+	int got;
+
+	fact_text(facts, "format", "perf-script");
+	while ((got = next_line(p, &line, e)) > 0)
+		samples += is_content(line) && sample_line_parse(line, &l) && !l.is_record;
+	fact_number(facts, "samples", samples);
+	return got;
+}
+
+static int script_begin(struct input *in, struct error *e)
+{
+	struct perf_script *p = in->state;
+	struct span line;
+	int got = 0, bad = 0;
+
+	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
+		if (is_content(line) && !keep_header(p, line, &bad))
+			report_strange(p, line);
+	if (got < 0 || bad)
+		return got < 0 ? -1 : error_no_memory(e);
+	if (got)
+		sample_line_parse((struct span){(const char *)p->header.data,
+						(const char *)p->header.data + p->header.size},
+				  &p->line);
+	else
+		input_damage(in, in->name, NO_OFFSET, "the text has no sample");
+	p->timed = got && p->line.has_time;
+	in->ticks = !p->timed;
+	in->clock_name = p->timed ? "perf" : "samples";
+	if (merge_choose_clock(in, e))
+		return -1;
+	p->source = writer_source(p->w, &(struct source_entry){writer_text(p->w, "perf-script"),
+							       writer_text(p->w, in->name), 0, 0});
+	p->clock =
+		writer_clock(p->w, &(struct clock_entry){.name = writer_text(p->w, in->clock_name),
+							 .flags = in->ticks ? CLOCK_TICKS : 0});
+	if (!p->source || !p->clock)
+		return error_no_memory(e);
+	if (script_advance(p, e))
+		return -1;
+	return in->next == UINT64_MAX ? 0 : merge_first(in, p->timed ? p->line.time : 1, e);
+}
+
+static int script_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct perf_script *p = in->state;
+
+	while (in->next <= until && in->next != UINT64_MAX)
+		if (write_row(p) || script_advance(p, e))
+			return -1;
+	return 0;
+}
+
+static void script_close(struct input *in)
+{
+	struct perf_script *p = in->state;
+
+	if (!p)
+		return;
+	if (!in->decoding->quiet)
+		warn_count(in->name, p->strange - (p->strange > 0),
+			   "more {line is|lines are} neither a sample nor a frame");
+	input_lines_free(&p->lines);
+	buffer_free(&p->header);
+	buffer_free(&p->present);
+	buffer_free(&p->frame);
+	buffer_free(&p->name);
+	buffer_free(&p->text);
+	id_cache_free(&p->lanes);
+	id_cache_free(&p->types);
+	id_cache_free(&p->frames);
+	id_cache_free(&p->spaces);
+	free(p);
+	in->state = NULL;
+}
+
+const struct decoder decoder_perf_script = {
+	.name = "perf-script",
+	.probe = script_probe,
+	.open = script_open,
+	.info = script_info,
+	.begin = script_begin,
+	.run = script_run,
+	.close = script_close,
+};

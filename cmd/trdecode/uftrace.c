@@ -1,0 +1,2328 @@
+/*
+ * uftrace.c - uftrace directories
+ */
+#include "cmd/trdecode/uftrace.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/trdecode/uftrace_args.h"
+#include "common/stream/value.h"
+#include "common/util/bisect.h"
+#include "common/util/buffer.h"
+#include "common/util/lines.h"
+#include "common/value/escape.h"
+
+static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
+static bool uftrace_is_task_file(const char *name, int32_t *tid);
+
+static const char letters[] = {
+	[UFTRACE_FMT_AUTO] = 'd', [UFTRACE_FMT_SINT] = 'i',  [UFTRACE_FMT_UINT] = 'u',
+	[UFTRACE_FMT_HEX] = 'x',  [UFTRACE_FMT_OCT] = 'o',   [UFTRACE_FMT_CHAR] = 'c',
+	[UFTRACE_FMT_PTR] = 'p',  [UFTRACE_FMT_FLOAT] = 'f', [UFTRACE_FMT_ENUM] = 'e',
+};
+
+/* Return the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
+static const uint8_t *to_little_endian(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
+{
+	if (!big)
+		return p;
+	for (size_t i = 0; i < n; i++)
+		buffer[i] = p[n - 1 - i];
+	return buffer;
+}
+
+/* Can the recording have unsigned enums? Until symbols had sizes, all enums were ints. */
+static bool is_recent(const struct uftrace *u)
+{
+	return u->info.feat_mask & UFTRACE_FEAT_SYM_SIZE;
+}
+
+/* apitrace.c: convert a record's payload into a list of values in u->tail. */
+static bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum *type)
+{
+	return is_recent(u) && type->nr && type->values[type->nr - 1].value >= 0;
+}
+
+/* Reduce the number to the enum's size: upper bits of the register are arbitrary. */
+static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, uint8_t *bytes,
+		     unsigned size)
+{
+	int64_t high = type->values[0].value, low = type->values[type->nr - 1].value;
+	bool wide = is_recent(u) && (high > UINT32_MAX || low < INT32_MIN);
+	unsigned width = size < 4 ? size : wide ? size : 4;
+	uint64_t n = get_uint(bytes, width, false);
+
+	if (!uftrace_enum_is_unsigned(u, type))
+		n = (uint64_t)sign_extend(n, width);
+	for (unsigned i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(n >> 8 * i);
+}
+
+static int put_value(struct uftrace *u, const struct uftrace_arg *a)
+{
+	const struct uftrace_spec *s = a->spec;
+	uint8_t turned[16];
+	uint32_t definition;
+
+	switch (s->fmt) {
+	case UFTRACE_FMT_STR: return value_put_bytes(&u->tail, VALUE_STRING, a->bytes, a->length);
+	case UFTRACE_FMT_STD_STRING:
+		/* the value has a length of its own and may contain NULs */
+		return value_put_bytes(&u->tail, VALUE_BLOB, a->bytes, a->length);
+	case UFTRACE_FMT_STRUCT:
+		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
+	case UFTRACE_FMT_ENUM:
+		if (!s->type || !a->length || a->length > 8 || a->length & (a->length - 1))
+			break;
+		definition = uftrace_definition(u, s->type);
+		if (!definition)
+			return -1;
+		memmove(turned, to_little_endian(a->bytes, a->length, u->info.big_endian, turned),
+			a->length);
+		fit_enum(u, s->type, turned, a->length);
+		return value_put_enum(&u->tail, definition, turned, (uint8_t)a->length);
+	default: break;
+	}
+	if (!a->length || a->length > sizeof(turned))
+		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
+	return value_put_number(&u->tail, letters[s->fmt],
+				to_little_endian(a->bytes, a->length, u->info.big_endian, turned),
+				(uint8_t)a->length);
+}
+
+int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
+		   size_t size, bool leave)
+{
+	struct uftrace_args_iter it = {0};
+	struct uftrace_arg arg;
+
+	u->tail.size = 0;
+	while (uftrace_args_next(&it, specs, payload, size, u->info.swap, &arg) > 0) {
+		/* floating-point arguments are counted separately */
+		uint64_t index = arg.spec->index + (arg.spec->is_fp ? FLOAT_ARGUMENTS : 0);
+
+		if (value_put_detail(&u->tail, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
+				     leave ? 0 : index) ||
+		    put_value(u, &arg))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- payload --- */
+
+static bool is_text(const struct uftrace_spec *spec)
+{
+	return spec->fmt == UFTRACE_FMT_STR || spec->fmt == UFTRACE_FMT_STD_STRING;
+}
+
+int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
+		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg)
+{
+	const uint8_t *p = payload;
+	const struct uftrace_spec *spec;
+	size_t left, total;
+
+	if (it->next >= specs->nr)
+		return 0;
+	if (it->offset > size)
+		return -1;
+	spec = &specs->spec[it->next];
+	left = size - it->offset;
+	p += it->offset;
+	*arg = (struct uftrace_arg){.spec = spec, .bytes = p, .length = spec->size};
+	total = spec->size;
+	if (is_text(spec) && spec->size) {
+		uint16_t length;
+
+		if (left < sizeof(length))
+			return -1;
+		memcpy(&length, p, sizeof(length));
+		length = uftrace_swap16(length, swap);
+		arg->bytes = p + sizeof(length);
+		arg->length = length;
+		arg->is_string = true;
+		total = sizeof(length) + length;
+	}
+	if (total > left)
+		return -1;
+	it->next++;
+	it->offset += uftrace_align(total, 4);
+	return 1;
+}
+
+int64_t uftrace_args_size(const struct uftrace_specs *specs, const void *payload, size_t avail,
+			  bool swap)
+{
+	struct uftrace_args_iter it = {0};
+	struct uftrace_arg arg;
+	uint64_t size;
+	int r;
+
+	while ((r = uftrace_args_next(&it, specs, payload, avail, swap, &arg)) > 0)
+		;
+	size = uftrace_align(it.offset, 8);
+	return r < 0 || size > avail ? -1 : (int64_t)size;
+}
+
+/*
+ * Skip records before the first wanted time, and find when a task's records end.
+ *
+ * In a file without arguments every 16 bytes are a record, and the times ascend: so the first
+ * wanted record is found by bisection, and the records before it are never read. If the search
+ * meets arguments between the records, everything is read. Where a tenth of the recording of
+ * t/bench/uftrace.sh is wanted, 'trdecode --since +TIME | trstat' without uftrace_skip takes 3.0
+ * times the instructions, and 'trdecode --since -TIME | trstat' without uftrace_late 41 times.
+ */
+
+enum { WORTHWHILE = 96 * 1024 }; /* least bytes to skip: more than a window */
+
+/* Get the time of a bare record. Return false if the record is none. */
+static bool bare_time(const struct uftrace *u, const uint8_t *p, uint64_t *time)
+{
+	*time = uftrace_record_time(p, u->info.swap);
+	return uftrace_word_bare(uftrace_record_word(p, u->info.swap)) && *time < TIME_LIMIT;
+}
+
+/* Get the time of record n from the window's start on, if the next record is soon after it. */
+static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, uint64_t *time)
+{
+	uint8_t two[2 * UFTRACE_RECORD_SIZE];
+	uint64_t next;
+
+	return window_peek(&t->file, t->file.offset + n * UFTRACE_RECORD_SIZE, two, sizeof two) &&
+	       bare_time(u, two, time) && bare_time(u, two + UFTRACE_RECORD_SIZE, &next) &&
+	       next >= *time && next - *time < TASK_JUMP;
+}
+
+/* skip.c: skip a task's records before a time, if they are bare and many; the task is stale
+ * then. */
+static void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first)
+{
+	uint64_t left = t->file.size - t->file.offset, low = 0, high, time, before;
+
+	if (t->file.size < t->file.offset || left < WORTHWHILE)
+		return;
+	/* record low is before the first wanted time; record high is not, or no record follows
+	 * it */
+	high = left / UFTRACE_RECORD_SIZE - 1;
+	if (!time_at(u, t, 0, &before) || before >= first)
+		return;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (!time_at(u, t, middle, &time) || time < before)
+			return;
+		if (time < first) {
+			low = middle;
+			before = time;
+		} else {
+			high = middle;
+		}
+	}
+	if (low < 2 || !time_at(u, t, low - 1, &time) || time > before)
+		return;
+	t->last = time;
+	t->stale = true;
+	window_skip(&t->file, (size_t)(low * UFTRACE_RECORD_SIZE));
+}
+
+/* Return the time of the last record; 0: there may be arguments after it. */
+static uint64_t last_record(const struct uftrace *u, struct task_reader *t)
+{
+	uint8_t record[UFTRACE_RECORD_SIZE];
+	uint64_t time;
+
+	return t->open &&
+			       window_peek(&t->file, t->file.size - sizeof record, record,
+					   sizeof record) &&
+			       bare_time(u, record, &time)
+		       ? time
+		       : 0;
+}
+
+/* Find the time of the last record of a task (struct decoder, late). */
+static bool uftrace_late(struct input *in, uint64_t *time)
+{
+	struct uftrace *u = in->state;
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < u->ntasks; i++) {
+		uint64_t of = last_record(u, &u->task_readers[i]);
+
+		last = of > last ? of : last;
+	}
+	*time = last ? shifted(u, last) : 0;
+	return false;
+}
+
+/*
+ * Declare a uftrace directory in the stream: its text files, tasks, sessions with their modules,
+ * types, locations, enums.
+ */
+
+enum { META_LIMIT = 1 << 30 };
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+
+	return n >= k && !strcmp(name + n - k, ending);
+}
+
+/* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
+static bool is_meta(const char *name)
+{
+	static const char *const names[] = {"info",	  "task.txt",	   "task",
+					    "events.txt", "default.opts",  "extern.dat",
+					    "note.txt",	  "kernel_header", "kallsyms"};
+	static const char *const endings[] = {".map", ".sym", ".dbg"};
+	if (strchr(name, '/'))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (ends_with(name, endings[i]))
+			return true;
+	return false;
+}
+
+/* Test whether a table of symbols is shorter than its head records (a few lines at its end are
+ * not counted). */
+static bool lacks_symbols(const char *data, size_t size)
+{
+	static const char key[] = "# symbols: ";
+	uint64_t want, have = 0;
+
+	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
+		return false;
+	want = strtoull(data + sizeof(key) - 1, NULL, 10);
+	for (struct lines l = lines_of(data, size); lines_next(&l);)
+		have += l.whole && *l.line != '#';
+	return have < want;
+}
+
+/* Report a truncated file: recorders write whole lines. A map that ends between two lines does
+ * not show the truncation. */
+static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
+{
+	bool symbols = ends_with(name, ".sym");
+	const char *what = NULL;
+	char path[512];
+
+	if (!symbols && !ends_with(name, ".map") && !ends_with(name, ".dbg"))
+		return;
+	if (!size)
+		what = "the file is empty";
+	else if (data[size - 1] != '\n')
+		what = "the file ends inside of a line";
+	else if (symbols && lacks_symbols(data, size))
+		what = "the file ends before its last symbol";
+	if (what)
+		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
+			     "%s", what);
+}
+
+static int send_metas(struct uftrace *u)
+{
+	const struct tree *tree = u->input->tree;
+
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		const char *name = tree_member(tree, i);
+		struct error e;
+		size_t size;
+		void *data;
+		int bad;
+
+		if (!is_meta(name))
+			continue;
+		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
+			input_damage_error(u->input, &e);
+			continue;
+		}
+		check_lines(u, name, data, size);
+		bad = writer_meta(u->w, u->ids.source, name, data, size);
+		free(data);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+/* Return monotonic, mono_raw or boot, as in the command line. The clock is not stored; only the
+ * command line may show it. */
+static const char *uftrace_clock_name(const struct uftrace_info *info)
+{
+	const char *p = info->cmdline ? strstr(info->cmdline, "--clock") : NULL;
+
+	p = p ? p + strlen("--clock") : "";
+	while (*p == '=' || *p == ' ')
+		p++;
+	if (!strncmp(p, "mono_raw", 8))
+		return "mono_raw";
+	if (!strncmp(p, "boot", 4))
+		return "boot";
+	return "monotonic";
+}
+
+static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind kind,
+			    uint16_t flags, uint32_t native)
+{
+	struct type_entry t = {.source = u->ids.source,
+			       .name = writer_text(u->w, name),
+			       .group = writer_text(u->w, "uftrace"),
+			       .kind = (uint8_t)kind,
+			       .word_size = u->info.is_32bit ? 4 : 8,
+			       .flags = flags,
+			       .native = native};
+
+	return writer_type(u->w, &t);
+}
+
+static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, const char *comm,
+			     size_t n)
+{
+	struct lane_entry l = {.source = u->ids.source,
+			       .clock = u->ids.clock,
+			       .comm = writer_string(u->w, comm, n),
+			       .flags = LANE_HAS_TID | (t->task ? LANE_HAS_PID : 0),
+			       .cpu = -1,
+			       .tid = t->tid,
+			       .pid = t->task ? t->task->pid : 0,
+			       .ppid = t->task ? t->task->ppid : 0};
+
+	return writer_lane(u->w, &l);
+}
+
+int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n)
+{
+	t->lane = declare_lane(u, t, comm, n);
+	t->bits.block = 0; /* they are those of the old lane */
+	return t->lane ? 0 : -1;
+}
+
+/* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
+ * time and epoch. */
+static int declare_map(struct uftrace *u, struct map_entry e, const struct uftrace_module *m,
+		       const char *path)
+{
+	/* ancient tables contain absolute addresses */
+	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
+
+	e.offset = relative ? 0 : e.start;
+	e.path = writer_text(u->w, m ? m->path : path);
+	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
+	e.table = writer_text(u->w, m ? m->sym_name : NULL);
+	return writer_map(u->w, &e);
+}
+
+/* Declare the address space of a session, with its modules and the libraries it loads later. */
+static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
+{
+	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
+	struct space_entry entry = {
+		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
+	const struct uftrace_map *map;
+	struct error damage;
+	uint32_t space;
+
+	if (!s)
+		return error_no_memory(e);
+	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
+	map = uftrace_session_map(s);
+	for (size_t i = 0; i < map->nr; i++)
+		if (declare_map(u,
+				(struct map_entry){.space = space,
+						   .start = map->maps[i].start,
+						   .end = map->maps[i].end},
+				uftrace_session_map_module(s, i), map->maps[i].path))
+			return -1;
+	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
+		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
+
+		if (declare_map(u,
+				(struct map_entry){.space = space,
+						   .start = d->base,
+						   .time = shifted(u, d->time),
+						   .epoch = (uint32_t)i + 1},
+				uftrace_session_dlopen_module(s, i), d->path))
+			return -1;
+	}
+	while (uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
+	return 0;
+}
+
+static int uftrace_declare(struct uftrace *u, struct error *e)
+{
+	struct writer *w = u->w;
+	struct input *in = u->input;
+	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
+
+	u->ids.source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
+	u->ids.clock = writer_clock(
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      merge_wall(in)});
+	if (send_metas(u))
+		return -1;
+	u->ids.entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
+	u->ids.entry_values = simple_type(u, "entry", KIND_ENTER,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_ENTRY);
+	u->ids.leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
+	u->ids.leave_values = simple_type(u, "exit", KIND_LEAVE,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_EXIT);
+	u->ids.nspaces = nsess;
+	u->ids.spaces = calloc(nsess + 1, sizeof(*u->ids.spaces));
+	u->contexts.numbers = calloc(nsess + 1, sizeof(*u->contexts.numbers));
+	if (!u->ids.spaces || !u->contexts.numbers)
+		return error_no_memory(e);
+	for (size_t i = 0; i < nsess; i++) {
+		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
+
+		if (sess->same == sess && declare_space(u, sess, e))
+			return -1;
+	}
+	for (size_t i = 0; i < u->ntasks; i++) {
+		struct task_reader *t = &u->task_readers[i];
+		const char *comm = "";
+
+		if (t->task && t->task->nr_refs)
+			comm = t->task->refs[0].sess->comm;
+		else if (t->task)
+			comm = t->task->comm;
+		if (uftrace_rename(u, t, comm, strlen(comm)))
+			return -1;
+	}
+	return w->out_of_memory ? -1 : 0;
+}
+
+/* --- session and epoch of a task --- */
+
+static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
+			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
+{
+	struct idmap *numbers = &u->contexts.numbers[sess ? sess->id : u->ids.nspaces];
+	struct context *c;
+
+	*number = idmap_get(numbers, epoch);
+	if (*number)
+		return 0;
+	if (ARRAY_GROW(u->contexts.at, u->contexts.capacity, u->contexts.count))
+		return -1;
+	c = u->contexts.at;
+	c[u->contexts.count++] =
+		(struct context){sess, session, epoch, sess ? u->ids.spaces[sess->same->id] : 0};
+	*number = (uint32_t)u->contexts.count;
+	return idmap_set(numbers, epoch, *number);
+}
+
+/* Set session and epoch of the task for that time. */
+static int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
+{
+	uint64_t until = UINT64_MAX, epoch_until = UINT64_MAX;
+	const struct uftrace_sess *sess =
+		u->tasks ? uftrace_session_at(u->tasks, t->task, time, &until) : NULL;
+	struct uftrace_session *session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+	uint32_t before = t->context;
+
+	t->session = session;
+	t->epoch = session ? uftrace_session_epoch_at(session, time, &epoch_until) : 0;
+	t->context_until = until < epoch_until ? until : epoch_until;
+	if (context_number(u, sess, session, t->epoch, &t->context))
+		return -1;
+	/* an exec gave the task another program, and so another name */
+	if (before && sess && u->contexts.at[before - 1].sess != sess) {
+		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
+			return -1;
+		u->last_lane = t->lane;
+	}
+	return 0;
+}
+
+/* --- locations --- */
+
+/* Have a free slot for another location. */
+static int reserve_location(struct uftrace *u)
+{
+	struct location_cached *old = u->locations.slot, *slots;
+	uint32_t size = u->locations.mask + 1;
+
+	if (u->locations.count < u->locations.mask / 2)
+		return 0;
+	slots = calloc(2 * (size_t)size, sizeof(*slots));
+	if (!slots)
+		return -1;
+	u->locations.slot = slots;
+	u->locations.mask = 2 * size - 1;
+	for (uint32_t i = 0; i < size; i++)
+		if (old[i].location)
+			*uftrace_find_location(u, old[i].address, old[i].context) = old[i];
+	free(old);
+	return 0;
+}
+
+/*
+ * Return the epoch that a location's name depends on: 0 for an address in the session's own
+ * mappings, else that of the dlopen which loaded it. So a function stays one location while other
+ * libraries are loaded and closed.
+ */
+static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
+{
+	struct uftrace_where where;
+
+	if (!t->epoch || !uftrace_session_resolve(t->session, t->epoch, address, &where))
+		return t->epoch;
+	return where.epoch;
+}
+
+uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address)
+{
+	const struct context *c = &u->contexts.at[t->context - 1];
+	struct location_cached *p;
+	uint32_t epoch, context = t->context, location;
+
+	if (reserve_location(u))
+		return 0;
+	p = uftrace_find_location(u, address, context);
+	if (!p->location) {
+		epoch = location_epoch(t, address);
+		if (epoch != t->epoch) {
+			/* the location of another epoch is the same */
+			if (context_number(u, c->sess, c->session, epoch, &context))
+				return 0;
+			p = uftrace_find_location(u, address, context);
+			c = &u->contexts.at[t->context - 1];
+		}
+	}
+	location = p->location;
+	if (!location) {
+		location = writer_location(
+			u->w, &(struct location_entry){c->space, u->contexts.at[context - 1].epoch,
+						       address, 0, 0});
+		*p = (struct location_cached){address, context, location};
+		u->locations.count++;
+	}
+	if (context != t->context && location) {
+		p = uftrace_find_location(u, address, t->context);
+		*p = (struct location_cached){address, t->context, location};
+		u->locations.count++;
+	}
+	return location;
+}
+
+uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address)
+{
+	struct location_cached *p;
+
+	if (reserve_location(u))
+		return 0;
+	/* contexts are counted from 1 */
+	p = uftrace_find_location(u, address, 0);
+	if (!p->location) {
+		const struct location_entry entry = {.space = space, .address = address};
+
+		*p = (struct location_cached){address, 0, writer_location(u->w, &entry)};
+		u->locations.count++;
+	}
+	return p->location;
+}
+
+/* --- enums --- */
+
+/* Return the id of an enum's definition; 0: out of memory. */
+static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
+{
+	uint16_t flags =
+		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
+	struct member_entry *members;
+
+	if (!type->definition) {
+		members = calloc(type->nr + 1, sizeof(*members));
+		if (!members)
+			return 0;
+		for (size_t i = 0; i < type->nr; i++)
+			members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
+							   (uint64_t)type->values[i].value,
+							   (uint64_t)type->values[i].value};
+		type->definition = writer_definition(
+			u->w, &(struct definition_entry){.name = writer_text(u->w, type->name),
+							 .kind = DEFINITION_ENUM,
+							 .flags = flags,
+							 .nmembers = (uint32_t)type->nr,
+							 .members = members});
+		free(members);
+	}
+	return type->definition && !writer_use_definition(u->w, type->definition) ? type->definition
+										  : 0;
+}
+
+static int by_tid(const void *a, const void *b, void *readers)
+{
+	int32_t x = ((struct task_reader *)readers)[*(const uint32_t *)a].tid,
+		y = ((struct task_reader *)readers)[*(const uint32_t *)b].tid;
+
+	return (x > y) - (x < y);
+}
+
+/* Return the task of that tid, if it has a file. */
+struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
+{
+	struct task_reader *t = u->task_readers;
+	size_t at;
+
+	if (!u->task_by_tid && u->ntasks) {
+		u->task_by_tid = calloc(u->ntasks, sizeof(*u->task_by_tid));
+		if (!u->task_by_tid)
+			return NULL;
+		for (size_t i = 0; i < u->ntasks; i++)
+			u->task_by_tid[i] = (uint32_t)i;
+		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), by_tid, t);
+	}
+	at = BISECT(u->ntasks, i, t[u->task_by_tid[i]].tid < tid);
+	if (at == u->ntasks)
+		return NULL;
+	t += u->task_by_tid[at];
+	return t->tid == tid && t->member ? t : NULL;
+}
+
+/*
+ * Write EVENT records as rows of types of their own.
+ *
+ * A type is declared before its first record. A record whose data do not have the length that its
+ * id requires (a counter that could not be opened) is written with its bytes unchanged.
+ */
+
+struct shape {
+	uint64_t id;
+	const char *name;
+	uint8_t kind; /* enum field_kind */
+	uint8_t size; /* bytes of a field */
+	const char *fields[4];
+};
+
+static const struct shape shapes[] = {
+	{UFTRACE_EV_READ_STATM, "read:proc/statm", FIELD_UINT, 8, {"vmsize", "vmrss", "shared"}},
+	{UFTRACE_EV_READ_PAGE_FAULT, "read:page-fault", FIELD_UINT, 8, {"major", "minor"}},
+	{UFTRACE_EV_DIFF_STATM, "diff:proc/statm", FIELD_INT, 8, {"vmsize", "vmrss", "shared"}},
+	{UFTRACE_EV_DIFF_PAGE_FAULT, "diff:page-fault", FIELD_INT, 8, {"major", "minor"}},
+	{UFTRACE_EV_READ_PMU_CYCLE, "read:pmu-cycle", FIELD_UINT, 8, {"cycles", "instructions"}},
+	{UFTRACE_EV_DIFF_PMU_CYCLE, "diff:pmu-cycle", FIELD_INT, 8, {"cycles", "instructions"}},
+	{UFTRACE_EV_READ_PMU_CACHE, "read:pmu-cache", FIELD_UINT, 8, {"refers", "misses"}},
+	{UFTRACE_EV_DIFF_PMU_CACHE, "diff:pmu-cache", FIELD_INT, 8, {"refers", "misses"}},
+	{UFTRACE_EV_READ_PMU_BRANCH, "read:pmu-branch", FIELD_UINT, 8, {"branches", "misses"}},
+	{UFTRACE_EV_DIFF_PMU_BRANCH, "diff:pmu-branch", FIELD_INT, 8, {"branches", "misses"}},
+	{UFTRACE_EV_WATCH_CPU, "watch:cpu", FIELD_INT, 4, {"cpu"}},
+	{UFTRACE_EV_WATCH_VAR, "watch:var", FIELD_UINT, 8, {"address", "value"}},
+	{UFTRACE_EV_CALLSITE, "callsite", FIELD_HEX, 8, {"address"}},
+};
+
+enum { NSHAPES = sizeof(shapes) / sizeof(*shapes), LEAST_USER = UFTRACE_EV_USER_FIRST };
+
+struct user_event {
+	uint64_t id;
+	const char *name;
+};
+
+/* Ids are read from the trace: unknown ids beyond so many share a type. */
+/* Ids come from the trace: the unknown ones beyond so many share a type. */
+enum { UNKNOWN_MOST = 1024 };
+#define NO_ID UINT32_MAX
+
+enum variant { VARIANT_FIELDS, VARIANT_RAW, VARIANT_NONE };
+
+struct event_types {
+	struct user_event *users;
+	size_t nusers, users_capacity;
+	struct idmap declared[3]; /* by variant: id of the event to id of the type */
+	uint32_t ndeclared, external;
+	char *text; /* events.txt, cut into names */
+};
+
+static void event_types_free(struct uftrace *u)
+{
+	if (!u->events)
+		return;
+	free(u->events->users);
+	for (int i = 0; i < 3; i++)
+		idmap_free(&u->events->declared[i]);
+	free(u->events->text);
+	free(u->events);
+	u->events = NULL;
+}
+
+static const struct shape *shape_of(uint64_t id)
+{
+	for (size_t i = 0; i < NSHAPES; i++)
+		if (shapes[i].id == id)
+			return &shapes[i];
+	return NULL;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct user_event *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Parse events.txt: a line is "EVENT: <id> <provider>:<event>". */
+static int event_types_read(struct uftrace *u)
+{
+	struct event_types *t = calloc(1, sizeof(*t));
+	struct error e;
+	struct lines l;
+	size_t size;
+	void *data;
+
+	u->events = t;
+	if (!t)
+		return -1;
+	if (!tree_has(u->input->tree, "events.txt"))
+		return 0;
+	if (tree_read(u->input->tree, "events.txt", 64 << 20, &data, &size, &e)) {
+		input_damage_error(u->input, &e);
+		return 0;
+	}
+	t->text = data;
+	for (l = lines_of(t->text, size); lines_next(&l);) {
+		struct user_event *users;
+		unsigned long long id;
+		char *line = l.line;
+		int at = 0;
+
+		line[l.size] = '\0';
+		if (sscanf(line, "EVENT: %llu %n", &id, &at) != 1 || !at || !line[at]) {
+			char path[512];
+
+			input_damage(u->input,
+				     tree_path(u->input->tree, "events.txt", path, sizeof(path)),
+				     (uint64_t)(line - t->text), "a line that names no event");
+			continue;
+		}
+		if (ARRAY_GROW(t->users, t->users_capacity, t->nusers))
+			return -1;
+		users = t->users;
+		/* trencode escapes blanks, which uftrace's names do not have */
+		line[at + (int)escape_undo(line + at, strlen(line + at), '\\')] = '\0';
+		users[t->nusers++] = (struct user_event){id, line + at};
+	}
+	if (t->nusers)
+		qsort(t->users, t->nusers, sizeof(*t->users), by_id);
+	return 0;
+}
+
+static const char *user_name(const struct uftrace *u, uint64_t id)
+{
+	const struct event_types *t = u->events;
+	size_t low;
+
+	/* find the first of equal ids */
+	low = BISECT(t->nusers, i, t->users[i].id < id);
+	return low < t->nusers && t->users[low].id == id ? t->users[low].name : NULL;
+}
+
+static bool uftrace_event_known(const struct uftrace *u, uint64_t id)
+{
+	return shape_of(id) || user_name(u, id);
+}
+
+static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant variant)
+{
+	const struct shape *s = shape_of(id);
+	const char *name = s ? s->name : user_name(u, id);
+	struct field_entry fields[4];
+	struct type_entry type = {.source = u->ids.source,
+				  .group = writer_text(u->w, "uftrace"),
+				  .kind = KIND_INSTANT,
+				  .word_size = u->info.is_32bit ? 4 : 8,
+				  .native = (uint32_t)id,
+				  .fields = fields};
+	char unknown[40];
+
+	if (!name) {
+		snprintf(unknown, sizeof(unknown), "event:%llu", (unsigned long long)id);
+		name = id == NO_ID ? "event" : unknown;
+	}
+	type.name = writer_text(u->w, name);
+	if (variant == VARIANT_RAW) {
+		fields[0] = (struct field_entry){.name = writer_text(u->w, "data"),
+						 .kind = FIELD_BYTES,
+						 .where = WHERE_REST,
+						 .size = 1};
+		type.flags = TYPE_TAIL;
+		type.nfields = 1;
+	} else if (variant == VARIANT_FIELDS) {
+		for (; s->fields[type.nfields]; type.nfields++) {
+			bool address = !strcmp(s->fields[type.nfields], "address");
+
+			fields[type.nfields] = (struct field_entry){
+				.name = writer_text(u->w, s->fields[type.nfields]),
+				.kind = address ? FIELD_HEX : s->kind,
+				.role = address				? ROLE_ADDRESS
+					: s->id == UFTRACE_EV_WATCH_CPU ? ROLE_CPU
+									: ROLE_NONE,
+				.offset = type.fixed_size,
+				.size = s->size};
+			type.fixed_size += s->size;
+		}
+		if (id == UFTRACE_EV_WATCH_VAR) {
+			fields[2] = (struct field_entry){.name = writer_text(u->w, "size"),
+							 .kind = FIELD_UINT,
+							 .role = ROLE_SIZE,
+							 .offset = type.fixed_size,
+							 .size = 4};
+			type.nfields++;
+			type.fixed_size += 4;
+		}
+	}
+	return writer_type(u->w, &type);
+}
+
+static uint32_t type_of(struct uftrace *u, uint64_t id, enum variant variant)
+{
+	struct event_types *t = u->events;
+	struct idmap *declared = &t->declared[variant];
+	uint32_t type = idmap_get(declared, (uint32_t)id);
+
+	if (!type && t->ndeclared >= UNKNOWN_MOST && !uftrace_event_known(u, id)) {
+		id = NO_ID;
+		type = idmap_get(declared, NO_ID);
+	}
+	if (type)
+		return type;
+	type = declare_event(u, id, variant);
+	if (!type || idmap_set(declared, (uint32_t)id, type))
+		return 0;
+	t->ndeclared++;
+	return type;
+}
+
+uint32_t uftrace_extern_type(struct uftrace *u)
+{
+	struct field_entry message = {.name = writer_text(u->w, "message"),
+				      .kind = FIELD_STRING,
+				      .role = ROLE_MESSAGE,
+				      .where = WHERE_REST,
+				      .size = 1};
+	struct type_entry type = {.source = u->ids.source,
+				  .name = writer_text(u->w, "external-data"),
+				  .group = writer_text(u->w, "uftrace"),
+				  .kind = KIND_INSTANT,
+				  .flags = TYPE_TAIL,
+				  .native = UFTRACE_EV_EXTERN,
+				  .nfields = 1,
+				  .fields = &message};
+
+	if (!u->events->external)
+		u->events->external = writer_type(u->w, &type);
+	return u->events->external;
+}
+
+/* Return the bytes of data that the shape requires; watch:var has any length. */
+static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n)
+{
+	size_t word = u->info.is_32bit ? 4 : 8, fields = 0;
+
+	if (s->id == UFTRACE_EV_WATCH_VAR) {
+		size_t value = n > word ? n - word : 0;
+
+		return value == 1 || value == 2 || value == 4 || value == 8 ? n : 0;
+	}
+	while (s->fields[fields])
+		fields++;
+	return fields * s->size;
+}
+
+int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		  const uint8_t *data, size_t n, bool has_data)
+{
+	const struct shape *s = shape_of(r->addr);
+	bool big = u->info.big_endian;
+	size_t word = u->info.is_32bit ? 4 : 8;
+	uint8_t fixed[24];
+	uint32_t fixed_size = 0, type;
+
+	if (!s || data_size(u, s, n) != n || !n) {
+		enum variant variant = has_data ? VARIANT_RAW : VARIANT_NONE;
+
+		type = type_of(u, r->addr, variant);
+		return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+							      .lane = t->lane,
+							      .type = type,
+							      .depth = r->depth,
+							      .tail = data,
+							      .tail_size = (uint32_t)n,
+							      .has_tail = variant == VARIANT_RAW});
+	}
+	if (s->id == UFTRACE_EV_WATCH_VAR) {
+		put_u64(fixed, get_uint(data, (unsigned)word, big));
+		put_u64(fixed + 8, get_uint(data + word, (unsigned)(n - word), big));
+		put_u32(fixed + 16, (uint32_t)(n - word));
+		fixed_size = 20;
+	} else {
+		for (; fixed_size < n; fixed_size += s->size) {
+			uint64_t v = get_uint(data + fixed_size, s->size, big);
+
+			if (s->size == 8)
+				put_u64(fixed + fixed_size, v);
+			else
+				put_u32(fixed + fixed_size, (uint32_t)v);
+		}
+	}
+	type = type_of(u, r->addr, VARIANT_FIELDS);
+	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
+						      .lane = t->lane,
+						      .type = type,
+						      .depth = r->depth,
+						      .fixed = fixed,
+						      .fixed_size = fixed_size});
+}
+
+/*
+ * TID.dat: write the records of one task as rows.
+ *
+ * A record is two words (common/formats/uftrace.h); if its `more` bit is set, a payload without a
+ * length follows, whose size only the argument specs of its function give. If they do not, or if a
+ * record is damaged, the next plausible record is searched in steps of 8 bytes.
+ */
+
+/* bytes. The recorder keeps at most 1 KiB of a call's values. */
+enum { PAYLOAD_LIMIT = 4096 };
+
+static void task_damage(struct uftrace *u, struct task_reader *t, const char *what)
+{
+	char path[512];
+
+	input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
+		     t->file.offset, "%s", what);
+}
+
+static int task_gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason,
+		    uint64_t count, uint64_t offset, const char *message)
+{
+	struct gap g = {.reason = reason,
+			.unit = reason == GAP_LOST ? GAP_EVENTS : GAP_BYTES,
+			.count = count,
+			.offset = offset,
+			.file = t->member,
+			.message = message};
+
+	return writer_gap(u->w, shifted(u, t->last), t->lane, &g);
+}
+
+/* Is the record valid by itself? Recorders write time and depth of LOST as 0, and the ids of
+ * events fit 32 bits. */
+static bool well_formed(const struct uftrace_record *r)
+{
+	if (r->type == UFTRACE_LOST)
+		return !r->time && !r->depth && !r->more;
+	if (r->type == UFTRACE_EVENT && r->addr > UINT32_MAX)
+		return false;
+	return r->time < TIME_LIMIT;
+}
+
+static bool record_unpack(const struct uftrace *u, const uint8_t *p, struct uftrace_record *r)
+{
+	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
+}
+
+/* Does the function or event of the record exist? If nothing is known of the address space, any
+ * address may. */
+static bool names_something(struct uftrace *u, const struct task_reader *t,
+			    const struct uftrace_record *r)
+{
+	uint64_t until = UINT64_MAX;
+	struct uftrace_session *session = t->session;
+	const struct uftrace_sess *sess;
+	struct uftrace_where where;
+	uint32_t epoch = t->epoch;
+
+	if (r->type == UFTRACE_EVENT)
+		return !r->depth && uftrace_event_known(u, r->addr);
+	if (!t->context || r->time >= t->context_until) {
+		sess = uftrace_session_at(u->tasks, t->task, r->time, &until);
+		session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+		epoch = session ? uftrace_session_epoch_at(session, r->time, NULL) : 0;
+	}
+	if (!session || !uftrace_session_map(session)->nr)
+		return r->addr >= 4096;
+	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
+}
+
+/* Can the bytes after this record, which has no payload, be the next record? */
+static bool record_confirmed(struct uftrace *u, const struct task_reader *t,
+			     const struct uftrace_record *r, const uint8_t *p, size_t have)
+{
+	struct uftrace_record next;
+
+	if (r->more || have < 2 * UFTRACE_RECORD_SIZE)
+		return false;
+	return record_unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
+	       next.time >= r->time && next.time - r->time < TASK_JUMP &&
+	       names_something(u, t, &next);
+}
+
+/*
+ * Could a record begin here? Its time should be after that of the previous record; if it is not
+ * (the previous time may be the damaged one), the record after it must confirm it.
+ */
+static bool record_plausible(struct uftrace *u, const struct task_reader *t, const uint8_t *p,
+			     size_t have)
+{
+	struct uftrace_record r;
+
+	if (!record_unpack(u, p, &r))
+		return false;
+	if (r.type == UFTRACE_LOST)
+		return r.addr && r.addr <= UINT32_MAX;
+	if (!names_something(u, t, &r))
+		return false;
+	return !t->last || (r.time >= t->last && r.time - t->last < TASK_JUMP) ||
+	       record_confirmed(u, t, &r, p, have);
+}
+
+/* Go to the next plausible record at or after the present position, and report what was skipped.
+ * Returns 1 if found, 0 at the end of the file, -1. */
+static int task_resynchronise(struct uftrace *u, struct task_reader *t, const char *message,
+			      struct error *e)
+{
+	uint64_t from = t->file.offset;
+	ssize_t have;
+	int found = 0;
+
+	for (;;) {
+		have = window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
+		if (have < 0)
+			return -1;
+		if (have < UFTRACE_RECORD_SIZE) {
+			window_skip(&t->file, (size_t)have);
+			break;
+		}
+		if (record_plausible(u, t, window_at(&t->file), (size_t)have)) {
+			found = 1;
+			break;
+		}
+		window_skip(&t->file, 8);
+	}
+	/* calls and returns may be missing */
+	t->depth_known = false;
+	if (task_gap(u, t, GAP_DAMAGE, t->file.offset - from, from, message))
+		return -1;
+	return found;
+}
+
+/* Remove a depth beyond 1023 from the address, to which the recorder added it. */
+static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32_t *depth)
+{
+	uint32_t expected, d;
+
+	if (!t->depth_known) {
+		t->depth = r->depth + (r->type == UFTRACE_EXIT);
+		t->depth_known = true;
+	}
+	expected = r->type == UFTRACE_ENTRY ? t->depth : t->depth ? t->depth - 1 : 0;
+	/* the depth next to the expected one that has these ten low bits */
+	d = (expected & ~1023u) | r->depth;
+	if (d > expected && d - expected > 512 && d >= 1024)
+		d -= 1024;
+	else if (expected > d && expected - d > 512)
+		d += 1024;
+	r->addr = (r->addr - (d >> 10)) & UFTRACE_ADDR_MASK;
+	*depth = d;
+	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
+}
+
+/* An ENTRY or EXIT record, and what its row needs. */
+struct call_record {
+	struct uftrace_record r;
+	uint32_t location, depth;
+};
+
+/* Write the row of a record without its values. */
+static int row_without_values(struct uftrace *u, struct task_reader *t, const struct call_record *c)
+{
+	t->last = c->r.time;
+	return writer_row(u->w, shifted(u, c->r.time), t->lane,
+			  c->r.type == UFTRACE_ENTRY ? u->ids.entry : u->ids.leave, c->location,
+			  c->depth);
+}
+
+/* Write the row, without values, of a record whose payload has an unknown size, and search the
+ * next record. */
+static int record_unmeasured(struct uftrace *u, struct task_reader *t, const struct call_record *c,
+			     const char *what, struct error *e)
+{
+	task_damage(u, t, what);
+	if (row_without_values(u, t, c))
+		return -1;
+	return task_resynchronise(u, t, what, e);
+}
+
+/* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
+static int record_with_payload(struct uftrace *u, struct task_reader *t,
+			       const struct call_record *c, struct error *e)
+{
+	bool leave = c->r.type == UFTRACE_EXIT;
+	const struct uftrace_specs *specs = NULL;
+	struct uftrace_where where;
+	const uint8_t *payload;
+	size_t have;
+	ssize_t got;
+	int64_t size;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	if (t->session && uftrace_session_resolve(t->session, t->epoch, c->r.addr, &where))
+		specs = uftrace_args_find(u->args, t->session, &where, leave);
+	if (!specs)
+		return record_unmeasured(
+			u, t, c, "arguments of a function whose argument types are not known", e);
+	payload = window_at(&t->file);
+	have = window_have(&t->file);
+	size = uftrace_args_size(specs, payload, have, u->info.swap);
+	if (size < 0) {
+		got = window_need(&t->file, PAYLOAD_LIMIT, e);
+		if (got < 0)
+			return -1;
+		payload = window_at(&t->file);
+		have = (size_t)got;
+		size = uftrace_args_size(specs, payload, have, u->info.swap);
+	}
+	if (size < 0)
+		return record_unmeasured(u, t, c,
+					 have + t->file.offset >= t->file.size
+						 ? "the file ends inside of a record's arguments"
+						 : "a record's arguments do not end",
+					 e);
+	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
+	    writer_row_data(u->w, (struct new_row){.time = shifted(u, c->r.time),
+						   .lane = t->lane,
+						   .type = leave ? u->ids.leave_values
+								 : u->ids.entry_values,
+						   .location = c->location,
+						   .depth = c->depth,
+						   .tail = u->tail.data,
+						   .tail_size = (uint32_t)u->tail.size,
+						   .has_tail = true}))
+		return -1;
+	t->last = c->r.time;
+	window_skip(&t->file, (size_t)size);
+	return 1;
+}
+
+static int event_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+			struct error *e)
+{
+	const uint8_t *p = NULL;
+	size_t n = 0, size = 0;
+	ssize_t have = 0;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	if (r->more) {
+		have = window_need(&t->file, 2, e);
+		if (have >= 2)
+			n = (size_t)get_uint(window_at(&t->file), 2, u->info.big_endian);
+		size = align_up(2 + n, 8);
+		if (have >= 0)
+			have = window_need(&t->file, size, e);
+		if (have < 0)
+			return -1;
+		p = window_at(&t->file);
+		if ((size_t)have < 2 + n) {
+			task_damage(u, t, "the file ends inside of an event's data");
+			return task_resynchronise(u, t, "damaged event data", e);
+		}
+	}
+	if (uftrace_event(u, t, r, n ? p + 2 : NULL, n, r->more))
+		return -1;
+	t->last = r->time;
+	window_skip(&t->file, size < (size_t)have ? size : (size_t)have);
+	return 1;
+}
+
+static int lost_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+{
+	uint64_t offset = t->file.offset;
+
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	t->depth_known = false;
+	return task_gap(u, t, GAP_LOST, r->addr, offset, NULL) ? -1 : 1;
+}
+
+/*
+ * Check that times of a task ascend, except those of estimated returns. Of two times that do not
+ * ascend, the record after them shows which one is damaged. Returns 1: leave out the present
+ * record; 0; -1.
+ */
+static int check_time(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		      struct error *e)
+{
+	bool back = r->time < t->last;
+	struct uftrace_record next;
+	ssize_t have;
+
+	if (!t->last || t->checked == t->file.offset + 1 ||
+	    (!back && r->time - t->last < TASK_JUMP) ||
+	    (back && u->info.feat_mask & UFTRACE_FEAT_ESTIMATE_RETURN))
+		return 0;
+	t->checked = t->file.offset + 1; /* reported once */
+	have = r->more ? 0 : window_need(&t->file, 2 * UFTRACE_RECORD_SIZE, e);
+	if (have < 0)
+		return -1;
+	if (have >= 2 * UFTRACE_RECORD_SIZE) {
+		bool follows = record_unpack(u, window_at(&t->file) + UFTRACE_RECORD_SIZE, &next) &&
+			       next.type != UFTRACE_LOST && next.time >= t->last &&
+			       next.time - t->last < TASK_JUMP;
+
+		if (follows && (back || next.time < r->time)) {
+			task_damage(u, t, "a record whose time is not between those beside it");
+			if (task_gap(u, t, GAP_DAMAGE, UFTRACE_RECORD_SIZE, t->file.offset,
+				     "a damaged time"))
+				return -1;
+			window_skip(&t->file, UFTRACE_RECORD_SIZE);
+			t->depth_known = false;
+			return 1;
+		}
+	}
+	if (back)
+		task_damage(u, t, "the time steps back");
+	return 0;
+}
+
+/* Set base.due.time to the next record's time, skipping damage. Returns 0, or -1. */
+static int record_look_ahead(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	for (;;) {
+		struct uftrace_record r;
+		ssize_t have = window_need(&t->file, UFTRACE_RECORD_SIZE, e);
+		int got;
+
+		if (have < 0)
+			return -1;
+		if (!have)
+			break;
+		if (have < UFTRACE_RECORD_SIZE) {
+			task_damage(u, t, "the file ends inside of a record");
+			if (task_gap(u, t, GAP_DAMAGE, (uint64_t)have, t->file.offset,
+				     "cut record"))
+				return -1;
+			break;
+		}
+		if (record_unpack(u, window_at(&t->file), &r)) {
+			/* LOST has no time of its own: it has that of the record before it */
+			t->base.due.time = r.type == UFTRACE_LOST ? t->last : r.time;
+			got = r.type == UFTRACE_LOST ? 0 : check_time(u, t, &r, e);
+			if (got <= 0)
+				return got;
+			continue;
+		}
+		if (!uftrace_record_unpack(window_at(&t->file), u->info.swap, &r))
+			task_damage(u, t, "a record with a wrong magic");
+		else if (r.type == UFTRACE_LOST)
+			task_damage(u, t, "a LOST record with a time or depth");
+		else if (r.time >= TIME_LIMIT)
+			task_damage(u, t, "a record with an impossible time");
+		else
+			task_damage(u, t, "an event with an impossible id");
+		got = task_resynchronise(u, t, "damaged records", e);
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+	}
+	t->base.due.time = UINT64_MAX;
+	window_close(&t->file);
+	t->open = false;
+	return 0;
+}
+
+/* Begin a task with its first call: if rows of the task may be left out, record which calls are
+ * open. */
+static int task_start(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+{
+	const struct row_filter *l = u->input->decoding->row_filter;
+	uint32_t unseen = r->depth + (r->type == UFTRACE_EXIT);
+	uint64_t time = shifted(u, r->time);
+
+	t->started = true;
+	if (!l || !l->cuts_threads || !unseen || time < l->first_time || time > l->last_time)
+		return 0;
+	return writer_thread(
+		u->w, &(struct thread_entry){.lane = t->lane, .since = time, .unseen = unseen});
+}
+
+static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	struct call_record c;
+
+	uftrace_record_unpack(window_at(&t->file), u->info.swap, &c.r);
+	if (c.r.type == UFTRACE_LOST)
+		return lost_record(u, t, &c.r);
+	if (c.r.time >= t->context_until || !t->context || c.r.time < t->last)
+		if (uftrace_context(u, t, c.r.time))
+			return -1;
+	if (c.r.type == UFTRACE_EVENT)
+		return event_record(u, t, &c.r, e);
+	c.depth = c.r.depth;
+	if (u->info.max_stack > 1024)
+		repair_depth(t, &c.r, &c.depth);
+	if (!t->started && task_start(u, t, &c.r))
+		return -1;
+	c.location = uftrace_location(u, t, c.r.addr);
+	if (!c.location)
+		return -1;
+	if (c.r.more)
+		return record_with_payload(u, t, &c, e);
+	window_skip(&t->file, UFTRACE_RECORD_SIZE);
+	return row_without_values(u, t, &c) ? -1 : 1;
+}
+
+/* End the task's file, which cannot be read further: damage of this task only. Returns 0, or -1
+ * if the writer failed. */
+static int task_failed(struct uftrace *u, struct task_reader *t, const struct error *e)
+{
+	if (!e->what[0])
+		return -1;
+	input_damage_error(u->input, e);
+	t->base.due.time = UINT64_MAX;
+	window_close(&t->file);
+	t->open = false;
+	return 0;
+}
+
+/* Find the time of the task's next record, skipping damage. Returns 0, or -1 if the writer
+ * failed. */
+static int task_look_ahead(struct uftrace *u, struct task_reader *t)
+{
+	struct error e;
+
+	e.what[0] = '\0';
+	return record_look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
+}
+
+/* Write one event, and the gaps of damage after it; bare records are written by merge.c. */
+static int task_run(struct uftrace *u, struct lane_reader *r)
+{
+	struct task_reader *t = (struct task_reader *)r;
+	struct error e;
+
+	e.what[0] = '\0';
+	u->last_lane = t->lane;
+	if (one_record(u, t, &e) < 0 || record_look_ahead(u, t, &e))
+		return task_failed(u, t, &e);
+	return 0;
+}
+
+/* Find the first time. A file may begin with LOST: the gap is before the first record that has a
+ * time. */
+static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	ssize_t have = window_need(&t->file, t->file.capacity, e);
+
+	if (have < 0)
+		return -1;
+	for (ssize_t at = 0; have - at >= UFTRACE_RECORD_SIZE; at += UFTRACE_RECORD_SIZE) {
+		struct uftrace_record r;
+
+		if (!record_unpack(u, window_at(&t->file) + at, &r))
+			break;
+		if (r.type != UFTRACE_LOST) {
+			t->base.due.time = t->last = r.time;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* uftrace.c */
+static int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
+{
+	struct error damaged;
+
+	t->base.run = task_run;
+	t->base.task = true;
+	t->base.due.time = UINT64_MAX;
+	if (!t->open)
+		return 0;
+	damaged.what[0] = '\0';
+	if (record_look_ahead(u, t, &damaged) ||
+	    (!t->base.due.time && first_time(u, t, &damaged))) {
+		*e = damaged;
+		return task_failed(u, t, &damaged);
+	}
+	return 0;
+}
+
+/*
+ * Write the bare records of two tasks in order of time.
+ *
+ * Two threads that run at once alternate irregularly, which no processor predicts: so the next of
+ * the two is computed without a branch.
+ *
+ * Without this file: 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.11 times the
+ * instructions.
+ */
+
+static inline uint64_t merge_two_pick(uint64_t mask, uint64_t zero, uint64_t ones)
+{
+	return zero ^ ((zero ^ ones) & mask);
+}
+
+/* Is the next record of the task in memory, bare, and soon after the last one? */
+static bool merge_two_ready(const struct task_reader *t)
+{
+	const uint8_t *p;
+
+	/* readers other than tasks have another size */
+	if (!t->base.task || !t->context || t->stale || window_have(&t->file) < UFTRACE_RECORD_SIZE)
+		return false;
+	p = window_at(&t->file);
+	return uftrace_word_bare(uftrace_record_word(p, false)) &&
+	       uftrace_record_time(p, false) == t->base.due.time &&
+	       t->base.due.time - t->last < TASK_JUMP;
+}
+
+/* Do both tasks have a bare record in memory? a is the earlier one. */
+static bool uftrace_merge_two_ready(const struct uftrace *u, const struct task_reader *a,
+				    const struct task_reader *b)
+{
+	return !u->info.swap && merge_two_ready(a) && merge_two_ready(b);
+}
+
+/* Move the task to p: the records before p are written. next is its next time, unless stale. */
+static void merge_two_settle(struct task_reader *t, const uint8_t *p, uint64_t next)
+{
+	const uint8_t *start = window_at(&t->file);
+
+	if (p == start)
+		return;
+	t->last = uftrace_record_time(p - UFTRACE_RECORD_SIZE, false);
+	if (!t->stale)
+		t->base.due.time = next;
+	window_skip(&t->file, (size_t)(p - start));
+}
+
+/* Write bare records of both before the time `end`, in order; both have their row_bits. The
+ * base.due.time of a task that is not stale is that of its next record. */
+static enum merge_two_end uftrace_merge_two(struct uftrace *u, struct task_reader *a,
+					    struct task_reader *b, struct rows *rows, uint64_t end)
+{
+	const uint8_t *pa = window_at(&a->file), *pb = window_at(&b->file);
+	const uint8_t *la = pa + window_have(&a->file) - UFTRACE_RECORD_SIZE,
+		      *lb = pb + window_have(&b->file) - UFTRACE_RECORD_SIZE;
+	uint64_t ta = uftrace_record_time(pa, false), tb = uftrace_record_time(pb, false),
+		 shift = u->shift, second = b->base.due.rank < a->base.due.rank;
+	struct task_reader *t = a;
+	enum merge_two_end result = MERGE_TWO_OVER;
+
+	for (;;) {
+		/* all ones: b's turn */
+		uint64_t mask = -(uint64_t)(tb < ta + second), time = merge_two_pick(mask, ta, tb),
+			 next;
+		const uint8_t *p =
+			(const uint8_t *)merge_two_pick(mask, (uintptr_t)pa, (uintptr_t)pb);
+		uint64_t word = uftrace_record_word(p, false);
+
+		if (time >= end)
+			break;
+		t = (struct task_reader *)merge_two_pick(mask, (uintptr_t)a, (uintptr_t)b);
+		if (!rows_put(rows, &t->bits, time + shift,
+			      uftrace_location(u, t, uftrace_word_addr(word)),
+			      uftrace_word_depth(word), uftrace_bare_leaves(word))) {
+			result = MERGE_TWO_STUCK;
+			break;
+		}
+		pa += UFTRACE_RECORD_SIZE & ~mask;
+		pb += UFTRACE_RECORD_SIZE & mask;
+		if (pa > la || pb > lb) {
+			t->stale = true;
+			break;
+		}
+		ta = uftrace_record_time(pa, false);
+		tb = uftrace_record_time(pb, false);
+		next = merge_two_pick(mask, ta, tb);
+		if (!uftrace_word_bare(uftrace_record_word(p + UFTRACE_RECORD_SIZE, false)) ||
+		    next - time >= TASK_JUMP) {
+			t->stale = true;
+			break;
+		}
+	}
+	if (pa > window_at(&a->file) || pb > window_at(&b->file))
+		u->last_lane = t->lane;
+	merge_two_settle(a, pa, ta);
+	merge_two_settle(b, pb, tb);
+	return result;
+}
+
+/*
+ * Run the readers of a directory in order of time.
+ *
+ * A heap of readers, the earliest on top. By far most events are ENTRY and EXIT records without a
+ * payload ("bare"): these are written here, across tasks, with what is constant in a block kept in
+ * local variables. All other records are written by their reader, one at a time. Without
+ * bare_records 'trdecode | trstat' of t/bench/uftrace.sh takes 2.4 times the instructions.
+ */
+
+/* ns. Two tasks are run together if no other reader has an event for so long: some dozens of
+ * records. */
+enum { MERGE_TWO_SPAN = 8192 };
+
+/* Return the first time at which the top reader is no longer the next one. */
+static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
+{
+	const struct heap_item *first = u->heap.items[0], *second = heap_second(&u->heap);
+
+	/* at equal times the lower rank is first: run up to and including that time */
+	if (second && second->time <= limit)
+		return second->time + (first->rank < second->rank);
+	return limit == UINT64_MAX ? limit : limit + 1;
+}
+
+/*
+ * Write the bare records of one task before the time `end`. Returns true if t->base.due.time is
+ * the time of the record that follows; false if that record is not bare, or not yet in memory:
+ * t->stale then shows whether t->base.due.time must be found.
+ */
+static inline __attribute__((always_inline)) bool
+task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t end, bool swap)
+{
+	const uint8_t *start = window_at(&t->file), *p = start,
+		      *stop = start + window_have(&t->file);
+	uint64_t last = t->last, shift = u->shift;
+	bool over = false;
+
+	if (t->context_until < end)
+		end = t->context_until;
+	if (last + TASK_JUMP < end)
+		end = last + TASK_JUMP;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = uftrace_record_time(p, swap), word = uftrace_record_word(p, swap);
+		uint32_t location;
+
+		if (__builtin_expect(!uftrace_word_bare(word), 0))
+			break;
+		if (time >= end || time < last) {
+			over = time >= last && time < t->context_until && time - last < TASK_JUMP;
+			t->base.due.time = time;
+			break;
+		}
+		location = uftrace_location(u, t, uftrace_word_addr(word));
+		if (__builtin_expect(!rows_put(rows, &t->bits, time + shift, location,
+					       uftrace_word_depth(word), uftrace_bare_leaves(word)),
+				     0))
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = !over;
+	window_skip(&t->file, (size_t)(p - start));
+	return over;
+}
+
+static bool has_bits(const struct uftrace *u, const struct rows *rows, struct task_reader *t)
+{
+	return t->bits.block == rows->block ||
+	       rows_bits(rows, u->w, t->lane, u->ids.entry, u->ids.leave, &t->bits);
+}
+
+/* Find the reader to run together with the top, if that is worth while, and until when. Returns
+ * its number, or 0. */
+static size_t find_two(const struct uftrace *u, uint64_t limit, uint64_t *end)
+{
+	struct heap_item **items = u->heap.items;
+	size_t second = u->heap.count > 2 && heap_earlier(items[2], items[1]) ? 2 : 1;
+	/* the other child of the top, and the children of this one */
+	size_t children[] = {3 - second, 2 * second + 1, 2 * second + 2};
+	const struct task_reader *a, *b;
+
+	if (u->heap.count < 2)
+		return 0;
+	a = (const struct task_reader *)items[0];
+	b = (const struct task_reader *)items[second];
+	*end = limit == UINT64_MAX ? limit : limit + 1;
+	for (int i = 0; i < 3; i++)
+		if (children[i] < u->heap.count && items[children[i]]->time < *end)
+			*end = items[children[i]]->time;
+	if (*end < MERGE_TWO_SPAN || *end - MERGE_TWO_SPAN < items[second]->time ||
+	    !uftrace_merge_two_ready(u, a, b))
+		return 0;
+	*end = a->context_until < *end ? a->context_until : *end;
+	*end = b->context_until < *end ? b->context_until : *end;
+	return *end > items[second]->time ? second : 0;
+}
+
+/*
+ * Write bare records as long as the top of the heap has any. Returns the number of a reader, not
+ * the top, that is stale; 0: none.
+ */
+static size_t bare_records(struct uftrace *u, uint64_t limit)
+{
+	size_t second = 0;
+	struct rows rows;
+
+	rows_open(&rows, u->w);
+	while (rows.block) {
+		struct task_reader *t = (struct task_reader *)u->heap.items[0];
+		uint64_t end = turn_ends(u, limit), until;
+		bool over;
+
+		if (!t->base.task || !t->context || t->base.due.time >= end)
+			break;
+		if (!has_bits(u, &rows, t))
+			break;
+		second = find_two(u, limit, &until);
+		if (second && has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
+			struct task_reader *b = (struct task_reader *)u->heap.items[second];
+			enum merge_two_end how = uftrace_merge_two(u, t, b, &rows, until);
+
+			if (b->stale)
+				break;
+			heap_sift_down(&u->heap, second);
+			second = 0;
+			if (t->stale)
+				break;
+			heap_sift_down(&u->heap, 0);
+			if (how == MERGE_TWO_STUCK)
+				break;
+			continue;
+		}
+		second = 0;
+		u->last_lane = t->lane;
+		over = u->info.swap ? task_turn(u, t, &rows, end, true)
+				    : task_turn(u, t, &rows, end, false);
+		if (!over)
+			break;
+		heap_sift_down(&u->heap, 0);
+	}
+	rows_close(&rows, u->w);
+	return second;
+}
+
+/* Find the next time of the reader `second`, and restore the heap. Returns 0, or -1. */
+static int refresh_second(struct uftrace *u, size_t second)
+{
+	struct task_reader *t = (struct task_reader *)u->heap.items[second];
+
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	if (t->base.due.time == UINT64_MAX)
+		u->heap.items[second] = u->heap.items[--u->heap.count];
+	if (second < u->heap.count)
+		heap_sift_down(&u->heap, second);
+	heap_sift_down(&u->heap, 0);
+	return 0;
+}
+
+/* Find the top reader's next time if it is stale. Returns 0, or -1. */
+static int refresh_top(struct uftrace *u)
+{
+	struct task_reader *t = (struct task_reader *)u->heap.items[0];
+
+	if (!t->base.task || !t->stale)
+		return 0;
+	t->stale = false;
+	if (task_look_ahead(u, t))
+		return -1;
+	heap_settle(&u->heap);
+	return 0;
+}
+
+/* Skip a task's bare records before a time. Returns true if there were any. */
+static bool pass_over(struct uftrace *u, struct lane_reader *r, uint64_t first)
+{
+	struct task_reader *t = (struct task_reader *)r;
+	const uint8_t *start, *p, *stop;
+	bool swap = u->info.swap;
+	uint64_t last;
+
+	if (!r->task || t->stale || r->due.time >= first)
+		return false;
+	if (!t->skipped) {
+		t->skipped = true;
+		uftrace_skip(u, t, first);
+		if (t->stale)
+			return true;
+	}
+	p = start = window_at(&t->file);
+	stop = start + window_have(&t->file);
+	last = t->last;
+	for (; stop - p >= UFTRACE_RECORD_SIZE; p += UFTRACE_RECORD_SIZE) {
+		uint64_t time = uftrace_record_time(p, swap);
+
+		if (!uftrace_word_bare(uftrace_record_word(p, swap)) || time >= first ||
+		    time < last || time - last >= TASK_JUMP)
+			break;
+		last = time;
+	}
+	t->last = last;
+	t->stale = p > start;
+	window_skip(&t->file, (size_t)(p - start));
+	return t->stale;
+}
+
+/* Drop the tasks that are not wanted: they have no more events. */
+static void drop_tasks(struct uftrace *u)
+{
+	size_t kept = 0;
+
+	u->tasks_dropped = true;
+	for (size_t i = 0; i < u->heap.count; i++) {
+		const struct lane_reader *r = (const struct lane_reader *)u->heap.items[i];
+
+		if (!r->task || row_filter_tid(u->input->decoding->row_filter,
+					       ((const struct task_reader *)r)->tid))
+			u->heap.items[kept++] = u->heap.items[i];
+	}
+	u->heap.count = kept;
+	heap_build(&u->heap);
+}
+
+/* merge.c: write the events up to and including that time (unshifted). Returns 0, or -1 if the
+ * writer failed. */
+static int merge_until(struct uftrace *u, uint64_t limit)
+{
+	uint64_t first = row_filter_first(u->input);
+
+	if (!u->tasks_dropped && u->input->decoding->row_filter)
+		drop_tasks(u);
+	while (u->heap.count && u->heap.items[0]->time <= limit) {
+		struct lane_reader *next;
+		size_t second;
+
+		/* deeper stacks carry into the address: each record must be read */
+		if (first && u->info.max_stack <= 1024)
+			while (u->heap.count &&
+			       pass_over(u, (struct lane_reader *)u->heap.items[0], first))
+				if (refresh_top(u))
+					return -1;
+		if (!u->heap.count || u->heap.items[0]->time > limit)
+			break;
+		second = u->info.max_stack <= 1024 ? bare_records(u, limit) : 0;
+		if (second ? refresh_second(u, second) : refresh_top(u))
+			return -1;
+		if (!u->heap.count || u->heap.items[0]->time > limit)
+			break;
+		next = (struct lane_reader *)u->heap.items[0];
+		if (next->run(u, next))
+			return -1;
+		heap_settle(&u->heap);
+	}
+	return 0;
+}
+
+/* --- print a uftrace directory's properties for --info --- */
+
+static void add_exit_status(struct trace_info *f, const struct uftrace_info *info)
+{
+	char text[64];
+	int status = info->exit_status;
+
+	if (!uftrace_info_has(info, UFTRACE_INFO_EXIT_STATUS))
+		return;
+	if (status == 65536)
+		snprintf(text, sizeof(text), "stopped by a finish trigger");
+	else if (status & 0x7f)
+		snprintf(text, sizeof(text), "signal %d", status & 0x7f);
+	else
+		snprintf(text, sizeof(text), "%d", status >> 8 & 0xff);
+	fact_text(f, "exit status", text);
+}
+
+static void add_features(struct trace_info *f, const struct uftrace_info *info)
+{
+	static const char *const names[] = {
+		"plthook",	"task-session",	   "kernel",   "argument",   "retval",
+		"sym-rel-addr", "max-stack",	   "event",    "perf-event", "auto-args",
+		"debug-info",	"estimate-return", "sym-size", "callsite"};
+	char text[256] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (info->feat_mask >> i & 1)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", n ? " " : "",
+					      names[i]);
+	fact_text(f, "features", text);
+}
+
+static void add_data_sizes(struct uftrace *u, struct trace_info *f)
+{
+	const struct tree *tree = u->input->tree;
+	uint64_t bytes = 0, files = 0, kernel = 0;
+	int32_t tid;
+
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		kernel += !strncmp(tree_member(tree, i), "kernel-cpu", 10);
+		if (!uftrace_is_task_file(tree_member(tree, i), &tid))
+			continue;
+		files++;
+		bytes += tree_size(tree, tree_member(tree, i));
+	}
+	fact_number(f, "task files", files);
+	fact_number(f, "task file bytes", bytes);
+	if (kernel)
+		fact_number(f, "kernel data files", kernel);
+}
+
+/* trace_info.c */
+static int uftrace_trace_info(struct input *in, struct trace_info *f, struct error *e)
+{
+	struct uftrace *u = in->state;
+	const struct uftrace_info *i = &u->info;
+
+	(void)e;
+	fact_text(f, "format", "uftrace");
+	fact_number(f, "version", i->version);
+	fact_text(f, "byte order", i->big_endian ? "big-endian" : "little-endian");
+	fact_number(f, "word size", i->is_32bit ? 4 : 8);
+	add_features(f, i);
+	fact_number(f, "max stack", i->max_stack);
+	fact_text(f, "clock", in->clock_name);
+	fact_text(f, "utc offset", i->lines.utc_offset_text);
+	fact_text(f, "program", i->exename);
+	fact_text(f, "build id", i->lines.build_id);
+	fact_text(f, "command line", i->cmdline);
+	add_exit_status(f, i);
+	fact_text(f, "recorded by", i->lines.uftrace_version);
+	fact_text(f, "recorded on", i->lines.record_date);
+	fact_text(f, "elapsed time", i->lines.elapsed_time);
+	fact_text(f, "system time", i->lines.systime);
+	fact_text(f, "user time", i->lines.usrtime);
+	fact_text(f, "context switches", i->lines.ctxsw);
+	fact_text(f, "max rss", i->lines.maxrss);
+	fact_text(f, "page faults", i->lines.pagefault);
+	fact_text(f, "block operations", i->lines.iops);
+	fact_text(f, "cpus", i->lines.nr_cpus);
+	fact_text(f, "cpu", i->lines.cpu_desc);
+	fact_text(f, "memory", i->lines.meminfo);
+	fact_text(f, "load", i->lines.loadinfo);
+	fact_text(f, "kernel", i->lines.os_kernel);
+	fact_text(f, "host", i->lines.os_hostname);
+	fact_text(f, "distribution", i->lines.os_distro);
+	fact_text(f, "sysctl", i->lines.sysctl);
+	fact_text(f, "argument specs", i->argspec);
+	fact_text(f, "return specs", i->retspec);
+	fact_number(f, "tasks", u->ntasks);
+	fact_number(f, "sessions", uftrace_tasks_nr_sess(u->tasks));
+	add_data_sizes(u, f);
+	return 0;
+}
+
+/*
+ * The decoder of uftrace data directories: probe and open them, and merge their sources of events
+ * by time.
+ */
+
+enum {
+	INFO_LIMIT = 64 << 20,
+	TASKS_LIMIT = 1 << 30,
+};
+
+/* Test whether a member is named TID.dat, and give its tid. */
+static bool uftrace_is_task_file(const char *name, int32_t *tid)
+{
+	uint64_t n = 0;
+	const char *p = name;
+
+	for (; isdigit((unsigned char)*p) && n < INT32_MAX; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	/* a leading zero would name another file of the same task */
+	if (p == name || strcmp(p, ".dat") || n > INT32_MAX || (*name == '0' && n))
+		return false;
+	*tid = (int32_t)n;
+	return true;
+}
+
+/* Does a recording have files of this name? */
+static bool is_part(const char *member)
+{
+	static const char *const names[] = {"info",	    "task",	  "task.txt",
+					    "default.opts", "extern.dat", "events.txt",
+					    "kernel_header"};
+	static const char *const prefixes[] = {"sid-", "perf-cpu", "kernel-cpu"};
+	int32_t tid;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(member, names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(member, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return uftrace_is_task_file(member, &tid);
+}
+
+static enum bid uftrace_probe(const struct input *in)
+{
+	size_t files = 0;
+	uint8_t head[UFTRACE_MAGIC_SIZE];
+	int32_t tid;
+
+	if (!in->tree || (in->member && !is_part(in->member)))
+		return BID_NONE;
+	if (tree_peek(in->tree, "info", head, sizeof head) == sizeof head &&
+	    !memcmp(head, UFTRACE_MAGIC, sizeof head))
+		return BID_HEADER;
+	for (size_t i = 0; i < tree_count(in->tree); i++)
+		files += uftrace_is_task_file(tree_member(in->tree, i), &tid);
+	/* a directory with a damaged info is still a recording; a truncated archive may lack the
+	 * info */
+	return files && (tree_has(in->tree, "task.txt") || tree_has(in->tree, "task") ||
+			 tree_has(in->tree, "info") || tree_damage(in->tree, NULL))
+		       ? BID_LIKELY
+		       : BID_NONE;
+}
+
+static void read_info(struct uftrace *u)
+{
+	struct input *in = u->input;
+	struct error e;
+	char path[512];
+	size_t size;
+	void *data;
+	int got;
+
+	if (tree_read(in->tree, "info", INFO_LIMIT, &data, &size, &e)) {
+		input_damage_error(in, &e);
+		goto guess;
+	}
+	got = uftrace_info_parse(&u->info, data, size,
+				 tree_path(in->tree, "info", path, sizeof(path)), &e);
+	if (got)
+		input_damage_error(in, &e);
+	if (got >= 0) {
+		u->info_usable = true;
+		return;
+	}
+	uftrace_info_free(&u->info);
+guess:
+	/* decode the records as those of most machines */
+	u->info = (struct uftrace_info){.version = UFTRACE_VERSION,
+					.max_stack = UFTRACE_MAX_STACK,
+					.pattern = UFTRACE_PATTERN_REGEX,
+					.feat_mask = UFTRACE_FEAT_SYM_REL_ADDR};
+}
+
+static int read_tasks(struct uftrace *u, struct error *e)
+{
+	struct input *in = u->input;
+	bool binary = tree_has(in->tree, "task");
+	const char *name = binary ? "task" : "task.txt";
+	char path[512];
+	struct error damage;
+	size_t size;
+	void *data;
+	int got;
+
+	u->tasks = uftrace_tasks_new();
+	if (!u->tasks)
+		return error_no_memory(e);
+	if (tree_read(in->tree, name, TASKS_LIMIT, &data, &size, &damage)) {
+		input_damage_error(in, &damage);
+		return 0;
+	}
+	tree_path(in->tree, name, path, sizeof(path));
+	got = binary ? uftrace_tasks_parse_binary(u->tasks, data, size, u->info.swap, path, &damage)
+		     : uftrace_tasks_parse_text(u->tasks, data, size, path, &damage);
+	free(data);
+	if (got > 0)
+		input_damage_error(in, &damage);
+	if (got < 0)
+		*e = damage;
+	u->tasks_read = true;
+	return got < 0 ? -1 : 0;
+}
+
+/* Report a task that task.txt does not have: a damaged number may have changed the tid. */
+static void check_known(struct uftrace *u, const struct task_reader *t)
+{
+	char path[512];
+
+	if (t->member && !t->task && u->tasks_read)
+		input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
+			     NO_OFFSET, "task.txt does not list this task");
+}
+
+static int add_task(struct uftrace *u, int32_t tid, struct error *e)
+{
+	struct task_reader *t = &u->task_readers[u->ntasks];
+	char name[32];
+
+	snprintf(name, sizeof(name), "%d.dat", tid);
+	*t = (struct task_reader){.tid = tid, .task = uftrace_tasks_find(u->tasks, tid)};
+	t->file.fd = -1;
+	t->base.due.time = UINT64_MAX;
+	/* no file: the task recorded nothing */
+	if (tree_has(u->input->tree, name)) {
+		t->member = strdup(name);
+		if (!t->member)
+			return error_no_memory(e);
+	}
+	u->ntasks++;
+	check_known(u, t);
+	return 0;
+}
+
+/* Add the tasks that info lists, each once, and then those with files that info should have
+ * listed. */
+static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	char path[512];
+	int32_t tid;
+
+	for (size_t i = 0; i < u->info.nr_tids; i++) {
+		tid = u->info.tids[i];
+		if (idmap_get(seen, (uint32_t)tid)) {
+			input_damage(u->input, tree_path(tree, "info", path, sizeof(path)),
+				     NO_OFFSET, "task %d is listed twice", tid);
+			continue;
+		}
+		if (idmap_set(seen, (uint32_t)tid, 1))
+			return error_no_memory(e);
+		if (add_task(u, tid, e))
+			return -1;
+	}
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		if (!uftrace_is_task_file(tree_member(tree, i), &tid) ||
+		    idmap_get(seen, (uint32_t)tid))
+			continue;
+		input_damage(u->input, tree_path(tree, tree_member(tree, i), path, sizeof(path)),
+			     NO_OFFSET, "info does not list this task");
+		if (add_task(u, tid, e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Find the tasks: those of info, or else those that have files. */
+static int find_tasks(struct uftrace *u, struct error *e)
+{
+	const struct tree *tree = u->input->tree;
+	bool listed = u->info_usable && u->info.nr_tids;
+	size_t most = tree_count(tree) + (listed ? u->info.nr_tids : 0);
+	struct idmap seen = {0};
+	int32_t tid;
+	int bad;
+
+	u->task_readers = calloc(most + 1, sizeof(*u->task_readers));
+	if (!u->task_readers)
+		return error_no_memory(e);
+	if (u->input->member) {
+		if (!uftrace_is_task_file(u->input->member, &tid))
+			return error_set(e, u->input->name, NO_OFFSET,
+					 "only a TID.dat can be read alone");
+		return add_task(u, tid, e);
+	}
+	if (listed) {
+		bad = listed_tasks(u, &seen, e);
+		idmap_free(&seen);
+		return bad;
+	}
+	for (size_t i = 0; i < tree_count(tree); i++)
+		if (uftrace_is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
+			return -1;
+	return 0;
+}
+
+static int uftrace_open(struct input *in, struct error *e)
+{
+	struct uftrace *u = calloc(1, sizeof(*u));
+	int64_t utc;
+
+	in->state = u;
+	if (!u)
+		return error_no_memory(e);
+	u->input = in;
+	u->w = in->decoding->writer;
+	if (tree_damage(in->tree, e))
+		input_damage_error(in, e);
+	e->what[0] = '\0';
+	read_info(u);
+	if (read_tasks(u, e) || find_tasks(u, e))
+		return -1;
+	in->clock_name = uftrace_clock_name(&u->info);
+	utc = u->info.utc_offset;
+	if (uftrace_info_has(&u->info, UFTRACE_INFO_UTC_OFFSET) && utc > 0 && utc < 1ll << 33) {
+		in->has_wall = true;
+		in->wall = utc * 1000000000;
+	}
+	return 0;
+}
+
+static uint64_t uftrace_fingerprint(const struct input *in)
+{
+	const struct uftrace *u = in->state;
+	uint64_t h = hash_bytes(u->info.raw, u->info.raw_size, 0);
+
+	for (size_t i = 0; i < tree_count(in->tree); i++)
+		h = hash_bytes(tree_member(in->tree, i), strlen(tree_member(in->tree, i)), h);
+	return in->member ? hash_bytes(in->member, strlen(in->member), h) : h;
+}
+
+/* Report damage found while loading symbols and arguments: END must include it. */
+static void report_damage(struct uftrace *u)
+{
+	struct error damage;
+
+	while (u->sessions && uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
+}
+
+static int uftrace_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct uftrace *u = in->state;
+	uint64_t limit;
+
+	(void)e;
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	if (merge_until(u, limit))
+		return -1;
+	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
+	if (!u->heap.count)
+		report_damage(u);
+	return 0;
+}
+
+bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
+{
+	size_t n = strlen(kind);
+	unsigned number;
+	int end = 0;
+
+	if (strncmp(name, kind, n) != 0)
+		return false;
+	name += n;
+	if (sscanf(name, "-cpu%u.dat%n", &number, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = number;
+	return true;
+}
+
+static int begin_readers(struct uftrace *u, struct error *e)
+{
+	size_t n = 0, files = 0, i;
+	uint32_t rank = 1;
+	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
+	char path[512];
+
+	for (i = 0; i < u->ntasks; i++)
+		files += u->task_readers[i].member != NULL;
+	u->readers = calloc(most, sizeof(*u->readers));
+	u->heap.items = calloc(most, sizeof(*u->heap.items));
+	if (!u->readers || !u->heap.items)
+		return error_no_memory(e);
+	for (i = 0; i < u->ntasks; i++) {
+		struct task_reader *t = &u->task_readers[i];
+
+		if (t->member) {
+			if (window_open_one(&t->file, u->input, t->member, files, e)) {
+				input_damage_error(u->input, e);
+				e->what[0] = '\0';
+			} else {
+				t->open = true;
+				if (!t->file.size && !tree_has(u->input->tree, UFTRACE_EMPTY))
+					input_damage(u->input,
+						     tree_path(u->input->tree, t->member, path,
+							       sizeof(path)),
+						     NO_OFFSET, "the task's file is empty");
+			}
+		}
+		if (task_begin(u, t, e))
+			return -1;
+		u->readers[n++] = &t->base;
+	}
+	for (i = 0; i < kernel_nreaders(u); i++)
+		u->readers[n++] = kernel_reader(u, i);
+	for (i = 0; i < u->nperf; i++)
+		u->readers[n++] = &u->perf[i].base;
+	u->readers[n++] = &u->external.base;
+	for (i = 0; i < n; i++) {
+		u->readers[i]->rank = u->readers[i]->due.rank = rank++;
+		if (u->readers[i]->due.time != UINT64_MAX)
+			u->heap.items[u->heap.count++] = &u->readers[i]->due;
+	}
+	heap_build(&u->heap);
+	return 0;
+}
+
+static int uftrace_begin(struct input *in, struct error *e)
+{
+	struct uftrace *u = in->state;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	u->shift = (uint64_t)in->shift;
+	u->locations.slot = calloc(LOCATIONS_LEAST, sizeof(*u->locations.slot));
+	if (!u->locations.slot)
+		return error_no_memory(e);
+	u->locations.mask = LOCATIONS_LEAST - 1;
+	u->sessions = uftrace_sessions_new(in->tree, &u->info, u->tasks, e);
+	if (!u->sessions)
+		return -1;
+	u->args = uftrace_args_new(u->sessions, &u->info, e);
+	if (!u->args)
+		return -1;
+	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
+	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e))
+		return -1;
+	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
+}
+
+static void uftrace_close(struct input *in)
+{
+	struct uftrace *u = in->state;
+
+	if (!u)
+		return;
+	report_damage(u);
+	for (size_t i = 0; u->contexts.numbers && i <= u->ids.nspaces; i++)
+		idmap_free(&u->contexts.numbers[i]);
+	free(u->contexts.numbers);
+	for (size_t i = 0; i < u->ntasks; i++) {
+		window_close(&u->task_readers[i].file);
+		free(u->task_readers[i].member);
+	}
+	kernel_close(u);
+	perf_close(u);
+	event_types_free(u);
+	uftrace_args_free(u->args);
+	uftrace_sessions_free(u->sessions);
+	uftrace_tasks_free(u->tasks);
+	uftrace_info_free(&u->info);
+	buffer_free(&u->tail);
+	free(u->external.text);
+	free(u->task_readers);
+	free(u->task_by_tid);
+	free(u->readers);
+	free(u->heap.items);
+	free(u->ids.spaces);
+	free(u->locations.slot);
+	free(u->contexts.at);
+	free(u);
+	in->state = NULL;
+}
+
+const struct decoder decoder_uftrace = {
+	.name = "uftrace",
+	.in_order = true,
+	.probe = uftrace_probe,
+	.open = uftrace_open,
+	.fingerprint = uftrace_fingerprint,
+	.info = uftrace_trace_info,
+	.begin = uftrace_begin,
+	.late = uftrace_late,
+	.run = uftrace_run,
+	.close = uftrace_close,
+};

@@ -1,0 +1,208 @@
+/*
+ * uftrace.h - a uftrace data directory being decoded: what its files share
+ *
+ * The events of a directory have many sources in order of time: one file per task, one of
+ * scheduling per CPU, external data. Each is a struct lane_reader; merge.c runs the earliest, at
+ * equal times by rank (tasks in the order of info, then the kernel, perf, external data, as in
+ * uftrace).
+ */
+#ifndef TR_TRDECODE_UFTRACE
+#define TR_TRDECODE_UFTRACE
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input/window.h"
+#include "cmd/trdecode/uftrace_args.h"
+#include "cmd/trdecode/uftrace_session.h"
+#include "common/formats/uftrace.h"
+#include "common/util/heap.h"
+#include "common/util/idmap.h"
+
+struct uftrace;
+
+/* One source of events. */
+struct lane_reader {
+	struct heap_item due; /* first: time of its next event, unshifted; UINT64_MAX none */
+	bool task;	      /* the reader is a struct task_reader */
+	uint32_t rank;	      /* due.rank of its events, except of uftrace_inner_due */
+	/* Write the next event (and the gaps beside it), and set due.time. Returns 0, or -1 if
+	 * the writer failed. */
+	int (*run)(struct uftrace *u, struct lane_reader *r);
+};
+
+struct task_reader {
+	struct lane_reader base;
+	int32_t tid;
+	const struct uftrace_task *task; /* NULL: not in task.txt */
+	uint32_t lane;			 /* id of the writer */
+	struct row_bits bits;		 /* of its rows in the present block */
+	struct file_window file;
+	char *member;
+	uint64_t last;			 /* time of the last record, 0: none */
+	uint64_t checked;		 /* 1 + offset of the record whose time was checked */
+	uint64_t context_until;		 /* session and epoch are valid before this time */
+	struct uftrace_session *session; /* NULL: unknown */
+	uint32_t epoch;
+	uint32_t context;	 /* number of (session, epoch) in the cache of locations */
+	uint32_t depth;		 /* of the stack, where depths beyond 1023 are repaired */
+	uint32_t sched_location; /* location of the open sched-out, 0: none */
+	bool open;		 /* has a file */
+	bool depth_known;
+	bool started; /* its first call was written */
+	bool skipped; /* the events before the first wanted time were skipped */
+	bool stale;   /* base.due.time is unknown: task_look_ahead finds it */
+};
+
+/* ns. A record so long after the previous one is checked: its time may be damaged. */
+#define TASK_JUMP (3600ull * 1000000000)
+
+struct perf_reader {
+	struct lane_reader base;
+	struct file_window file;
+	char *member;
+	uint32_t cpu;
+	uint64_t last, checked; /* as in struct task_reader */
+};
+
+struct extern_reader {
+	struct lane_reader base;
+	char *text, *line;
+	size_t size;
+	uint64_t offset;
+};
+
+/* Ids that the writer gave. */
+struct uftrace_ids {
+	uint32_t source, clock;
+	uint32_t *spaces; /* by session */
+	size_t nspaces;
+	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
+		task_name, sched_location, preempt_location;
+};
+
+enum { LOCATIONS_LEAST = 1024 };
+
+/* Locations by (address, context): a table of mask + 1 slots, at first LOCATIONS_LEAST. */
+struct location_cache {
+	struct location_cached {
+		uint64_t address;
+		uint32_t context, location; /* location 0: free */
+	} * slot;
+	uint32_t mask, count;
+};
+
+/* The sessions and epochs in which locations were met. */
+struct contexts {
+	struct context {
+		const struct uftrace_sess *sess;
+		struct uftrace_session *session;
+		uint32_t epoch, space;
+	} * at;
+	size_t count, capacity;
+	struct idmap *numbers; /* by session (the last: none), then epoch */
+};
+
+/* A directory that is decoded. */
+struct uftrace {
+	struct input *input;
+	struct writer *w;
+	struct uftrace_info info;
+	struct uftrace_tasks *tasks;
+	struct uftrace_sessions *sessions;
+	struct uftrace_args *args;
+	bool info_usable, tasks_read;
+
+	struct lane_reader **readers;
+	size_t nreaders;
+	struct heap heap;		  /* readers that have an event */
+	bool tasks_dropped;		  /* tasks that are not wanted were dropped */
+	struct task_reader *task_readers; /* in the order of info */
+	size_t ntasks;
+	uint32_t *task_by_tid; /* indexes of task_readers, sorted */
+	struct perf_reader *perf;
+	size_t nperf;
+	struct extern_reader external;
+	struct kernel *kernel; /* NULL: there are no data of the kernel */
+	uint32_t last_lane;    /* of the last event: external data belong to it */
+
+	struct uftrace_ids ids;
+	struct event_types *events;
+	struct buffer tail; /* values of a row */
+	struct location_cache locations;
+	struct contexts contexts;
+	uint64_t shift;
+};
+
+static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
+{
+	return merge_shifted(time, (int64_t)u->shift);
+}
+
+/* uftrace.c */
+/* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
+bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
+
+/* declare.c */
+/* Return the location of an address for a task at its present session and epoch; 0: out of
+ * memory. */
+uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address);
+/* Return the location of a function of the kernel; 0: out of memory. */
+uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address);
+/* Give the task that comm, in a new lane, from now on. */
+int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
+struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
+
+/* Find the slot of a location, which is free if the location is new. */
+static inline struct location_cached *uftrace_find_location(const struct uftrace *u,
+							    uint64_t address, uint32_t context)
+{
+	/* with hash_u64 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.05 times the
+	 * instructions */
+	uint64_t at = (address ^ context) * 0x9e3779b97f4a7c15u >> 32;
+	struct location_cached *p;
+
+	while ((p = &u->locations.slot[at & u->locations.mask])->location &&
+	       (p->address != address || p->context != context))
+		at++;
+	return p;
+}
+
+static inline uint32_t uftrace_location(struct uftrace *u, const struct task_reader *t,
+					uint64_t address)
+{
+	const struct location_cached *p = uftrace_find_location(u, address, t->context);
+
+	return __builtin_expect(p->location != 0, 1) ? p->location
+						     : uftrace_add_location(u, t, address);
+}
+
+/* uftrace.c */
+enum merge_two_end {
+	MERGE_TWO_OVER,	 /* `end` was reached, or a task is stale */
+	MERGE_TWO_STUCK, /* the next record needs more than a row of the present block */
+};
+int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
+		   size_t size, bool leave);
+/* events.c */
+int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+		  const uint8_t *data, size_t n, bool has_data);
+uint32_t uftrace_extern_type(struct uftrace *u);
+/* Note the time of the next event of the kernel or of perf. At equal times the end of a call on top
+ * of those of a task is before the task's events, which may end these. */
+static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool ends)
+{
+	r->due.time = time;
+	r->due.rank = ends ? 0 : r->rank;
+}
+/* perf.c */
+int perf_begin(struct uftrace *u, struct error *e);
+void perf_close(struct uftrace *u);
+/* kernel.c: one reader for each CPU's file. */
+int kernel_begin(struct uftrace *u, struct error *e);
+size_t kernel_nreaders(const struct uftrace *u);
+struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
+void kernel_close(struct uftrace *u);
+/* uftrace_kernel.c */
+int extern_begin(struct uftrace *u, struct error *e);
+
+#endif
