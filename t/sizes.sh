@@ -27,7 +27,7 @@ find cmd common -name '*.[ch]' | sort |
 					print i ": " count[i] " fields"
 		}' | sort |
 	# a callback of libdw, find_debuginfo
-	grep -vFx 'cmd/trdecode/perf/unwind.c: find_debug: 8 parameters' |
+	grep -vFx 'cmd/trdecode/perf_unwind.c: find_debug: 8 parameters' |
 	complain "at most $FIELDS fields, $LINES_MOST lines, $PARAMETERS parameters"
 
 grep -rE --include='*.h' '^#include "(cmd|common)/' cmd common |

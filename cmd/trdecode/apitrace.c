@@ -11,9 +11,8 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/glprofile.h"
-#include "cmd/trdecode/input/input.h"
-#include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/unpack.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
 #include "common/calls/open_calls.h"
 #include "common/cli/program.h"
 #include "common/formats/apitrace.h"
@@ -182,7 +181,7 @@ int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame);
 
 /* --- apitrace.c --- */
 
-/* --- header.c --- */
+/* --- perf_records.c --- */
 
 /* Read the header of a trace. FAILURE_END: the fields that were read are set. */
 int apitrace_header(struct apitrace *a);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/chrome.h"
-#include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/process_names.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "common/cli/program.h"
 #include "common/stream/value.h"
 #include "common/util/siphash.h"

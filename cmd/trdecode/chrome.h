@@ -8,9 +8,8 @@
 #define TR_TRDECODE_CHROME
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/arguments.h"
-#include "cmd/trdecode/input/complete_calls.h"
-#include "cmd/trdecode/input/sorter.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"
 #include "common/formats/chrome.h"
 #include "common/stream/writer.h"

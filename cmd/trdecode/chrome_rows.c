@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/gap_arguments.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/input.h"
 #include "common/cli/program.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/value.h"

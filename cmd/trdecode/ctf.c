@@ -8,7 +8,7 @@
 
 #include "cmd/trdecode/ctf.h"
 #include "cmd/trdecode/ctf_metadata.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/formats/softirqs.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"

@@ -14,8 +14,8 @@
 
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/arguments.h"
-#include "cmd/trdecode/input/window.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/input.h"
 #include "common/formats/ctf.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
@@ -347,7 +347,7 @@ enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
 /* Set has_stack of a class. */
 void ctf_stack_find(struct ctf_class *c);
 
-/* --- arguments.c --- */
+/* --- rows.c --- */
 
 /* Take the names of a function's arguments from a variable of env. */
 int ctf_arguments_declare(struct ctf *ctf, const char *text);

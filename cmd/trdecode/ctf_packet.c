@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/ctf_metadata.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 
 static int ctf_packet_next(struct ctf_file *f, struct error *e);
 static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);

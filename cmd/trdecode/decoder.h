@@ -15,8 +15,8 @@
 #include "common/util/text.h"
 #include "common/stream/writer_rows.h"
 #include "cmd/trdecode/bid.h"
-#include "cmd/trdecode/input/row_filter.h"
-#include "cmd/trdecode/input/tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/input_tree.h"
 
 enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 
@@ -28,7 +28,7 @@ struct decoding {
 	enum clock_choice clock;
 	bool quiet, verbose, strict;
 	bool times_only;      /* only the times of rows are used, and damage is not reported
-				 (trace_times.h) */
+				 (input.h) */
 	int status;	      /* exit status for the damage found so far (program.h) */
 	struct error failure; /* what ended the program; "" nothing */
 	struct row_filter *row_filter; /* rows that are wanted; NULL: all */
@@ -117,7 +117,7 @@ struct decoder {
 	 * trace cannot be read at all. */
 	int (*open)(struct input *in, struct error *e);
 	/* Return a number that differs between inputs whose files have the same bytes
-	 * (stream_fingerprint.h). NULL: there is none. */
+	 * (rows.h). NULL: there is none. */
 	uint64_t (*fingerprint)(const struct input *in);
 	int (*info)(struct input *in, struct trace_info *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known.

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/util/heap.h"
 
 struct queued_row {

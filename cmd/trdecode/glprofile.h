@@ -10,7 +10,7 @@
 #define TR_TRDECODE_GLPROFILE
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/lines.h"
+#include "cmd/trdecode/input.h"
 #include "common/calls/open_calls.h"
 #include "common/stream/writer_rows.h"
 #include "common/util/intern.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "cmd/trdecode/input/atrace_mark.h"
+#include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/kernel_text.h"
 #include "common/formats/softirqs.h"
 #include "common/util/io.h"

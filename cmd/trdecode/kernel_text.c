@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/input.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_text.h"
 #include "common/stream/value.h"
 

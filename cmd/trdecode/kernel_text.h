@@ -1,5 +1,5 @@
 /*
- * ftrace.h - the decoder of the kernel's trace text: what its files share
+ * perfetto.c - the decoder of the kernel's trace text: what its files share
  *
  * Read are the files trace and trace_pipe of tracefs, the text of `trace-cmd report` (with and
  * without -R, -N, -t, -l), function and function_graph text, and Android's systrace as text and in
@@ -18,14 +18,14 @@
  * that its thread has open at its depth; the kernel names the function if its enter was lost. Text
  * of function_graph without times has the sums of the durations, for each CPU.
  *
- * Text of a thread written to trace_marker may be a mark of atrace (atrace_mark.h): a call, an
+ * Text of a thread written to trace_marker may be a mark of atrace (rows.h): a call, an
  * instant, a counter or an asynchronous call.
  */
 #ifndef TR_TRDECODE_KERNEL_TEXT
 #define TR_TRDECODE_KERNEL_TEXT
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/lines.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_line.h"
 #include "common/calls/open_calls.h"
 #include "common/util/intern.h"

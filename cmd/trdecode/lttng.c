@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/lttng.h"
 #include "common/util/heap.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/window.h"
+#include "cmd/trdecode/input.h"
 #include "common/formats/lttng.h"
 #include "common/stream/writer.h"
 #include "common/util/error.h"

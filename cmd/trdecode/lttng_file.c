@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/util/u128.h"
 
 static void lttng_marker_layout(const struct lttng_header *trace, struct lttng_marker *m,

@@ -4,7 +4,7 @@
 
 #include "common/util/u128.h"
 #include "common/value/units.h"
-#include "cmd/trdecode/input/input.h"
+#include "cmd/trdecode/input.h"
 
 enum {
 	OPT_FORMATS = 256,

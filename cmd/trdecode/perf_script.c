@@ -2,8 +2,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/kernel_line.h"
-#include "cmd/trdecode/input/lines.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/util/buffer.h"
 #include "common/util/digits.h"
 #include "common/util/intern.h"

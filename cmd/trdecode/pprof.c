@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/row_filter.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/protobuf/protobuf_reader.h"
 #include "common/util/buffer.h"
 #include "common/util/buffer_file.h"

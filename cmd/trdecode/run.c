@@ -11,11 +11,8 @@
 #include "common/util/memory.h"
 #include "common/util/output.h"
 #include "common/util/u128.h"
-#include "cmd/trdecode/input/trace_info.h"
-#include "cmd/trdecode/input/stream_fingerprint.h"
-#include "cmd/trdecode/input/input.h"
-#include "cmd/trdecode/input/trace_times.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/list.h"
 #include "common/calls/calls_writer.h"
 

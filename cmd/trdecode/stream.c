@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/calls/calls.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"

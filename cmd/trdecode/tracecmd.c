@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/kernel_line.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/formats/tracecmd.h"
 #include "common/util/intern.h"
 #include "common/util/io.h"
@@ -787,7 +787,7 @@ static int read_tag(struct cursor *c, const char *want, size_t n, struct error *
 	return 0;
 }
 
-/* header.c: read bodies that are equal in both versions. Returns 0, or -1 with *e filled:
+/* perf_records.c: read bodies that are equal in both versions. Returns 0, or -1 with *e filled:
  * damage, or out of memory. */
 static int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c, struct error *e)
 {

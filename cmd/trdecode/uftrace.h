@@ -10,8 +10,7 @@
 #define TR_TRDECODE_UFTRACE
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/merge.h"
-#include "cmd/trdecode/input/window.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "cmd/trdecode/uftrace_session.h"
 #include "common/formats/uftrace.h"

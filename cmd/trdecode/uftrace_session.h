@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/trdecode/input/tree.h"
+#include "cmd/trdecode/input_tree.h"
 #include "common/formats/uftrace.h"
 #include "common/symbols/symbols.h"
 #include "common/util/error.h"

@@ -230,7 +230,7 @@ size_t restored_calls_sort(struct restored_calls *r);
  * A native encoder writes what trdecode decoded of a trace of the encoder's own system. Events of
  * other sources are converted to such events before. convert.c is the encoder that does so, to a
  * target that TARGET/convert.c describes. calls.c converts the rows of any source to calls that are
- * entered and left, events with fields, and gaps; threads.c and convert.c give the threads
+ * entered and left, events with fields, and gaps; perf_unwind.c and convert.c give the threads
  * numbers that are unique in the written trace; text.c converts values and fields to text;
  * kernel_fields.c plans the fields of a type; lttng_file.c escapes the bytes that the target
  * forbids in names; and convert.c makes the dictionary that a decoded trace of the target would

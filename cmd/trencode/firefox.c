@@ -127,7 +127,7 @@ static inline bool firefox_begins_with(struct text_ref text, const char *with)
 	return text.size >= n && !memcmp(text.text, with, n);
 }
 
-/* --- samples.c --- */
+/* --- perfetto.c --- */
 
 /* --- firefox.c --- */
 
@@ -135,7 +135,7 @@ static inline bool firefox_begins_with(struct text_ref text, const char *with)
 
 /* Write the shared tables and the list of modules. */
 
-/* --- threads.c --- */
+/* --- perf_unwind.c --- */
 
 static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct firefox_marker m,
 			  struct text_ref type, const struct buffer *bytes);

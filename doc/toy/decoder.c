@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "common/util/intern.h"
 #include "common/util/io.h"
 

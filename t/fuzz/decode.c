@@ -9,7 +9,7 @@
  * options with a value. Then the second byte has ways to give the input (enum ways), and the value
  * follows, up to a NUL.
  */
-#include "cmd/trdecode/input/sorter.h"
+#include "cmd/trdecode/sorter.h"
 #include "t/fuzz/packed_directory.h"
 #include "t/fuzz/packed_stream.h"
 #include "t/fuzz/packed_tar.h"

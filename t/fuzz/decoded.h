@@ -6,9 +6,8 @@
 #ifndef TR_T_FUZZ_DECODED_H
 #define TR_T_FUZZ_DECODED_H
 
-#include "cmd/trdecode/input/input.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input/trace_info.h"
 #include "common/stream/reader.h"
 #include "t/fuzz/fuzz.h"
 

@@ -4,7 +4,7 @@
  * must be without a fault and hold as many rows as its END counts
  */
 #include "cmd/trdecode/formats.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "t/fuzz/decoded.h"
 
 enum { HEAD = 512 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/formats.h"
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 #include "t/fuzz/decoded.h"
 #include "t/fuzz/packed_tar.h"
 

@@ -71,7 +71,7 @@ for name, f in PAYLOADS.items():
 
 def read_table():
     """Of each message and field of left_out.c: what becomes of it."""
-    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto/left_out.c")).read()
+    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
     names = dict(re.findall(r'\[(MESSAGE_\w+)\] = "([^"]+)"', text))
     table = {}
     for message, number, what, name in re.findall(r'\[(MESSAGE_\w+)\]\[(\d+)\] = {(\w+),\s*"(\w+)"}', text):
@@ -420,7 +420,7 @@ def wire_of(f):
 
 def check_wires():
     """The wires of a payload in packet_reader.c are those of the fields of its message."""
-    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto/packet_reader.c")).read()
+    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
     for name, wires in re.findall(r'{\w+,\s*"(\w+)",\s*"([a-z-]+)"}', text):
         message = ALL["Packet"][name].type
         fields = KNOWN.get(message) or ALL[message]

@@ -6,7 +6,7 @@
 
 #include "t/unit/tap.h"
 
-#include "cmd/trdecode/input/tree.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/uftrace_args.h"
 
 #include <fcntl.h>

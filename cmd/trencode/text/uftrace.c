@@ -849,7 +849,7 @@ static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
 		 !memcmp(name.text + name.size - CALL, call, CALL));
 }
 
-/* lines.c: return the text of a location; NULL when out of memory. */
+/* input.c: return the text of a location; NULL when out of memory. */
 static const struct location_text *text_uftrace_location_slow(struct text_uftrace *s,
 							      uint32_t number)
 {

@@ -3,7 +3,7 @@
 #include <snappy-c.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/unpack.h"
+#include "cmd/trdecode/input_tree.h"
 #include "t/unit/tap.h"
 
 enum { SIZE = 50000 };

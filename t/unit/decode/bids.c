@@ -5,7 +5,7 @@
 #include <glob.h>
 
 #include "cmd/trdecode/formats.h"
-#include "cmd/trdecode/input/input.h"
+#include "cmd/trdecode/input.h"
 
 #define FORMAT_ROW(name) &decoder_##name,
 static const struct decoder *const table[] = {TRDECODE_FORMATS(FORMAT_ROW) NULL};

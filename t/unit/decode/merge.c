@@ -1,7 +1,7 @@
 /* links: cmd/trdecode */
 #include "t/unit/tap.h"
 
-#include "cmd/trdecode/input/merge.h"
+#include "cmd/trdecode/input.h"
 
 enum { EVENTS_MOST = 8 };
 

@@ -3,8 +3,7 @@
  */
 #include "t/unit/stream.h"
 
-#include "cmd/trdecode/perf/known_stacks.h"
-#include "cmd/trdecode/perf/perf.h"
+#include "cmd/trdecode/perf_unwind.h"
 
 enum { FRAMES = 700, CHAINS = 6000 };
 

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "cmd/trdecode/input/sorter.h"
+#include "cmd/trdecode/sorter.h"
 #include "t/unit/tap.h"
 
 enum { RECORDS = 20000, SIZE_MOST = 50 };

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/trdecode/input/trace_info.h"
+#include "cmd/trdecode/input.h"
 
 static char written[4096];
 

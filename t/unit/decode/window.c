@@ -1,6 +1,6 @@
 /* links: cmd/trdecode */
 /* A window over a file: ends, large pieces, files that change while they are read. */
-#include "cmd/trdecode/input/window.h"
+#include "cmd/trdecode/input.h"
 #include "t/unit/uftrace_dir.h"
 
 enum { SIZE = 1000 };

@@ -1,0 +1,2094 @@
+/*
+ * perf.c - perf.data
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/perf_unwind.h"
+#include "common/formats/tracecmd.h"
+#include "common/stream/writer_rows.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/symbols_elf.h"
+#include "common/util/u128.h"
+
+static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);
+static int perf_declare_records(struct perf *p);
+static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o);
+
+/* A type being declared. */
+struct type_fields {
+	struct writer *w;
+	struct field_entry fields[PERF_MEMBERS + 32 + FTRACE_FIELDS];
+	struct type_entry type;
+};
+
+static struct field_entry *add_field(struct type_fields *f, const char *name, enum field_kind kind,
+				     uint32_t size, uint32_t count)
+{
+	struct field_entry *field = &f->fields[f->type.nfields++];
+
+	*field = (struct field_entry){.name = writer_text(f->w, name),
+				      .kind = (uint8_t)kind,
+				      .offset = f->type.fixed_size,
+				      .size = size,
+				      .count = count};
+	f->type.fixed_size += size * (count ? count : 1);
+	return field;
+}
+
+static bool leads_group(const struct perf_attr *a)
+{
+	return a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_READ_GROUP && a->period;
+}
+
+/* Guess the counters that the event's samples read: the events after it that take no samples. */
+static int guess_members(struct perf *p, struct perf_attr *a)
+{
+	size_t first = (size_t)(a - p->attrs) + 1, i = first;
+
+	while (i < p->nattrs && i - first < PERF_MEMBERS && !p->attrs[i].period &&
+	       p->attrs[i].read_format & PERF_READ_GROUP)
+		i++;
+	free(a->members);
+	a->members = calloc(i - first + 1, sizeof *a->members);
+	if (!a->members)
+		return -1;
+	a->nmembers = (uint32_t)(i - first);
+	for (uint32_t k = 0; k < a->nmembers; k++)
+		a->members[k].attr = (uint32_t)first + k;
+	return 0;
+}
+
+static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *f)
+{
+	if (!a->knows_members && leads_group(a) && guess_members(p, a))
+		return -1;
+	for (uint32_t k = 0; k < a->nmembers; k++) {
+		const char *name = p->attrs[a->members[k].attr].name;
+
+		a->members[k].offset = f->type.fixed_size;
+		add_field(f, name ? name : "counter", FIELD_UINT, 8, 0)->role = ROLE_WEIGHT;
+	}
+	return 0;
+}
+
+/* Add the fields in the order in which fill_fixed of perf.c writes them. */
+static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
+{
+	uint64_t has = a->sample_type;
+
+	if (has & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ))
+		add_field(f, "period", FIELD_UINT, 8, 0)->role = ROLE_PERIOD;
+	if (add_members(p, a, f))
+		return -1;
+	if (a->has_ip)
+		add_field(f, "ip", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
+	if (has & PERF_SAMPLE_ADDR)
+		add_field(f, "addr", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
+	if (has & PERF_SAMPLE_WEIGHT) {
+		add_field(f, "weight", FIELD_UINT, 8, 0);
+	} else if (has & PERF_SAMPLE_WEIGHT_STRUCT) {
+		add_field(f, "weight", FIELD_UINT, 4, 0);
+		add_field(f, "ins_lat", FIELD_UINT, 2, 0);
+		add_field(f, "retire_lat", FIELD_UINT, 2, 0);
+	}
+	if (has & PERF_SAMPLE_DATA_SRC)
+		add_field(f, "data_src", FIELD_HEX, 8, 0);
+	if (has & PERF_SAMPLE_TRANSACTION)
+		add_field(f, "transaction", FIELD_HEX, 8, 0);
+	if (has & PERF_SAMPLE_PHYS_ADDR)
+		add_field(f, "phys_addr", FIELD_HEX, 8, 0);
+	if (has & PERF_SAMPLE_CGROUP)
+		add_field(f, "cgroup", FIELD_UINT, 8, 0);
+	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+		add_field(f, "data_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
+	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+		add_field(f, "code_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
+	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER) && a->user_regs)
+		add_field(f, "user_regs", FIELD_HEX, 8,
+			  (uint32_t)__builtin_popcountll(a->user_regs));
+	if (has & PERF_SAMPLE_REGS_INTR && a->intr_regs)
+		add_field(f, "intr_regs", FIELD_HEX, 8,
+			  (uint32_t)__builtin_popcountll(a->intr_regs));
+	return 0;
+}
+
+/* Add the fields of the tail, which fill_tail of perf.c makes. */
+static void add_tail(struct perf *p, const struct perf_attr *a, struct type_fields *f)
+{
+	bool raw = a->sample_type & PERF_SAMPLE_RAW,
+	     branches = a->sample_type & PERF_SAMPLE_BRANCH_STACK;
+
+	if (raw && a->tracepoint) {
+		f->type.flags |= TYPE_TAIL;
+		ftrace_fields(p->events, a->tracepoint, p->w, f->fields, &f->type);
+		return;
+	}
+	if (raw || branches)
+		f->type.flags |= TYPE_TAIL;
+	if (raw)
+		f->fields[f->type.nfields++] =
+			(struct field_entry){.name = writer_text(p->w, "raw"),
+					     .kind = FIELD_BYTES,
+					     .where = branches ? WHERE_DATA_LOC : WHERE_REST,
+					     .size = 1};
+	if (branches)
+		f->fields[f->type.nfields++] =
+			(struct field_entry){.name = writer_text(p->w, "branch_stack"),
+					     .kind = FIELD_HEX,
+					     .where = raw ? WHERE_DATA_LOC : WHERE_REST,
+					     .offset = raw ? 4 : 0,
+					     .size = 8};
+}
+
+static const char *group_of(const struct perf_attr *a)
+{
+	static const char *const groups[] = {"hardware", "software", "tracepoint",
+					     "cache",	 "raw",	     "breakpoint"};
+
+	return a->kind < sizeof groups / sizeof *groups ? groups[a->kind] : "pmu";
+}
+
+/* Set name, group and declaration: a tracepoint has those of its format. */
+static void set_names(struct perf *p, const struct perf_attr *a, struct type_entry *type)
+{
+	const char *colon = a->name ? strchr(a->name, ':') : NULL;
+	const struct ftrace_event *v = a->tracepoint;
+
+	if (v) {
+		type->name = writer_string(p->w, v->format.name, v->format.name_size);
+		type->group = writer_string(p->w, v->system, v->system_size);
+		type->declaration = writer_string(p->w, v->text, v->text_size);
+	} else if (a->kind == PERF_TYPE_TRACEPOINT && colon) {
+		type->name = writer_text(p->w, colon + 1);
+		type->group = writer_string(p->w, a->name, (size_t)(colon - a->name));
+	} else {
+		type->name = writer_text(p->w, a->name);
+		type->group = writer_text(p->w, group_of(a));
+	}
+}
+
+/* Find the format of a tracepoint. */
+static struct ftrace_event *tracepoint_of(const struct perf *p, const struct perf_attr *a)
+{
+	if (a->kind != PERF_TYPE_TRACEPOINT || a->config > UINT16_MAX || !p->events)
+		return NULL;
+	return ftrace_events_find(p->events, (uint16_t)a->config);
+}
+
+/* Is the weight of the event's samples a time? Without a period of its own, and with a frequency in
+ * place of a common one, a sample counts 1. */
+static bool weighs_time(const struct perf_attr *a)
+{
+	return a->kind == PERF_TYPE_SOFTWARE &&
+	       (a->config == PERF_SOFTWARE_CPU_CLOCK || a->config == PERF_SOFTWARE_TASK_CLOCK) &&
+	       (!perf_flag(a, PERF_FLAG_FREQ) ||
+		a->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ));
+}
+
+/* perf.c: declare the types of the events. Until a sample shows the members of a group,
+ * they are the events after the leader that take no samples. */
+static int perf_declare_attr(struct perf *p, struct perf_attr *a)
+{
+	struct type_fields *f = calloc(1, sizeof *f);
+	int bad;
+
+	if (!f)
+		return -1;
+	a->tracepoint = tracepoint_of(p, a);
+	bad = perf_attrs_name(p);
+	/* samples with a precise address have an address that is not the stack's */
+	a->has_ip = a->flags >> PERF_FLAG_PRECISE & 3 && a->kind != PERF_TYPE_SOFTWARE &&
+		    a->sample_type & PERF_SAMPLE_CALLCHAIN && a->sample_type & PERF_SAMPLE_IP;
+	f->w = p->w;
+	f->type = (struct type_entry){.source = p->source,
+				      .kind = KIND_SAMPLE,
+				      .word_size = (uint8_t)p->h.long_size,
+				      .flags = (weighs_time(a) ? TYPE_WEIGHT_TIME : 0) |
+					       (p->h.big_endian ? TYPE_BIG_ENDIAN : 0),
+				      .native = (uint32_t)(a - p->attrs),
+				      .weight = perf_flag(a, PERF_FLAG_FREQ) ? 0 : a->period,
+				      .fields = f->fields};
+	set_names(p, a, &f->type);
+	bad = bad || add_fixed(p, a, f);
+	add_tail(p, a, f);
+	a->has_tail = f->type.flags & TYPE_TAIL;
+	a->fixed_size = f->type.fixed_size;
+	a->type = bad ? 0 : writer_type(p->w, &f->type);
+	free(f);
+	return a->type && !row_filter_announce(p->input->decoding->row_filter, a->type, 0) ? 0 : -1;
+}
+
+static unsigned word_size(const struct perf *p)
+{
+	if (p->h.long_size || !p->h.arch)
+		return p->h.long_size;
+	return strstr(p->h.arch, "64") || !strncmp(p->h.arch, "s390x", 5) ? 8 : 4;
+}
+
+int perf_declare(struct perf *p)
+{
+	struct writer *w = p->w;
+	struct input *in = p->input;
+
+	p->h.long_size = word_size(p);
+	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perf"),
+							    writer_text(w, in->name),
+							    p->h.long_size, p->h.big_endian});
+	p->clock = writer_clock(
+		w, &(struct clock_entry){
+			   writer_text(w, in->clock_name),
+			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
+				   (in->has_wall && !merge_wall(in) ? CLOCK_IS_WALL : 0),
+			   merge_wall(in)});
+	p->spaces.source = p->source;
+	if (!p->source || !p->clock)
+		return -1;
+	for (size_t i = 0; i < p->nattrs; i++)
+		if (perf_declare_attr(p, &p->attrs[i]))
+			return -1;
+	return perf_declare_records(p);
+}
+
+/* --- read the parts of samples --- */
+
+/* Read the numbers up to the period. */
+static void parse_head(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type;
+	struct perf_origin *o = &out->origin;
+
+	o->has_id = has & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID);
+	o->has_tid = has & PERF_SAMPLE_TID;
+	o->has_time = has & PERF_SAMPLE_TIME;
+	o->has_cpu = has & PERF_SAMPLE_CPU;
+	if (has & PERF_SAMPLE_IDENTIFIER)
+		o->id = span_number(s, 8);
+	if (has & PERF_SAMPLE_IP)
+		out->ip = span_number(s, 8);
+	if (has & PERF_SAMPLE_TID) {
+		o->pid = (int32_t)span_number(s, 4);
+		o->tid = (int32_t)span_number(s, 4);
+	}
+	if (has & PERF_SAMPLE_TIME)
+		o->time = span_number(s, 8);
+	if (has & PERF_SAMPLE_ADDR)
+		out->addr = span_number(s, 8);
+	if (has & PERF_SAMPLE_ID)
+		o->id = span_number(s, 8);
+	if (has & PERF_SAMPLE_STREAM_ID)
+		span_number(s, 8);
+	if (has & PERF_SAMPLE_CPU) {
+		o->cpu = (int32_t)span_number(s, 4);
+		span_number(s, 4);
+	}
+	if (has & PERF_SAMPLE_PERIOD)
+		out->period = span_number(s, 8);
+}
+
+static void skip_read(struct span *s, const struct perf_attr *a)
+{
+	uint64_t n = 1;
+
+	if (a->read_format & PERF_READ_GROUP)
+		n = span_number(s, 8);
+	span_take(s, perf_read_times(a));
+	if (n > PERF_RECORD_MOST)
+		s->cut = true;
+	else
+		span_take(s, n * perf_value_size(a));
+}
+
+/* Take an array of n elements. */
+static const uint8_t *take_array(struct span *s, uint64_t n, unsigned element)
+{
+	if (n > PERF_RECORD_MOST) {
+		s->cut = true;
+		return NULL;
+	}
+	return span_take(s, n * element);
+}
+
+static const uint8_t *take_registers(struct span *s, uint64_t mask, uint64_t *abi)
+{
+	*abi = span_number(s, 8);
+	return *abi ? span_take(s, 8 * (uint64_t)__builtin_popcountll(mask)) : NULL;
+}
+
+/* Read the parts whose sizes vary, up to the stack of the thread. */
+static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type, used;
+
+	if (has & PERF_SAMPLE_READ) {
+		out->read = s->at;
+		skip_read(s, a);
+	}
+	if (has & PERF_SAMPLE_CALLCHAIN) {
+		out->nchain = span_number(s, 8);
+		out->chain = take_array(s, out->nchain, 8);
+	}
+	if (has & PERF_SAMPLE_RAW) {
+		out->raw_size = (uint32_t)span_number(s, 4);
+		out->raw = span_take(s, out->raw_size);
+	}
+	if (has & PERF_SAMPLE_BRANCH_STACK) {
+		out->nbranches = span_number(s, 8);
+		if (a->branch_type & PERF_BRANCH_HW_INDEX)
+			span_number(s, 8);
+		out->branches = take_array(s, out->nbranches, PERF_BRANCH_SIZE);
+		if (a->branch_type & PERF_BRANCH_COUNTERS)
+			take_array(s, out->nbranches, 8);
+	}
+	if (has & PERF_SAMPLE_REGS_USER)
+		out->user_regs = take_registers(s, a->user_regs, &out->user_abi);
+	if (has & PERF_SAMPLE_STACK_USER) {
+		out->stack_size = span_number(s, 8);
+		if (out->stack_size) {
+			out->stack = take_array(s, out->stack_size, 1);
+			/* how many of the bytes were in use */
+			used = span_number(s, 8);
+			if (used < out->stack_size)
+				out->stack_size = used;
+		}
+	}
+}
+
+static void parse_end(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+{
+	uint64_t has = a->sample_type, abi;
+
+	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		out->weight = span_number(s, 8);
+	if (has & PERF_SAMPLE_DATA_SRC)
+		out->data_src = span_number(s, 8);
+	if (has & PERF_SAMPLE_TRANSACTION)
+		out->transaction = span_number(s, 8);
+	if (has & PERF_SAMPLE_REGS_INTR)
+		out->intr_regs = take_registers(s, a->intr_regs, &abi);
+	if (has & PERF_SAMPLE_PHYS_ADDR)
+		out->phys_addr = span_number(s, 8);
+	if (has & PERF_SAMPLE_CGROUP)
+		out->cgroup = span_number(s, 8);
+	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+		out->data_page_size = span_number(s, 8);
+	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+		out->code_page_size = span_number(s, 8);
+}
+
+static struct span span_of(const struct perf *p, const struct perf_record *r)
+{
+	return (struct span){r->data + PERF_RECORD_HEAD, r->data + r->size, p->h.big_endian, false};
+}
+
+static struct perf_attr *samples_attr_of(struct perf *p, const struct perf_record *r)
+{
+	size_t at = PERF_RECORD_HEAD + 8 * (size_t)(p->id_at < 0 ? 0 : p->id_at);
+	bool has_id = p->id_at >= 0 && at + 8 <= r->size;
+
+	return perf_attr_of(p, has_id ? perf_u64(p, r->data + at) : 0, has_id);
+}
+
+/* Read the time of a sample. Returns whether the sample has all parts up to its period. */
+static bool perf_sample_time(struct perf *p, const struct perf_record *r, uint64_t *time,
+			     bool *has_time)
+{
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+		       head = before | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	const struct perf_attr *a = samples_attr_of(p, r);
+	uint64_t has = a ? a->sample_type : 0;
+
+	if (!a || r->size < PERF_RECORD_HEAD + 8 * (unsigned)__builtin_popcountll(has & head))
+		return false;
+	*has_time = has & PERF_SAMPLE_TIME;
+	if (*has_time)
+		*time = perf_u64(p, r->data + PERF_RECORD_HEAD +
+					    8 * __builtin_popcountll(has & before));
+	return true;
+}
+
+/* Cut the mark of a deferred part, and the cookie after it, off a call chain. Returns whether it
+ * has them. */
+static bool cut_mark(const struct perf *p, struct perf_sample *s, uint64_t *cookie)
+{
+	const uint8_t *mark = s->chain && s->nchain >= 2 ? s->chain + 8 * (s->nchain - 2) : NULL;
+
+	if (!mark || perf_u64(p, mark) != PERF_CONTEXT_USER_DEFERRED)
+		return false;
+	*cookie = perf_u64(p, mark + 8);
+	s->nchain -= 2;
+	return true;
+}
+
+/* Test whether a part of a sample's call chain is in a later record. */
+static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
+				    struct perf_deferral *d)
+{
+	const struct perf_attr *a = samples_attr_of(p, r);
+	struct span s = span_of(p, r);
+	struct perf_sample sample = {.ip = 0};
+
+	if (!a || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
+		return false;
+	parse_head(&s, a, &sample);
+	parse_parts(&s, a, &sample);
+	d->tid = sample.origin.has_tid ? sample.origin.tid : -1;
+	return !s.cut && cut_mark(p, &sample, &d->cookie);
+}
+
+/* Read the parts of a sample. Those that its attribute lacks are not set, but for the origin, the
+ * period, and the pointers that are NULL. Returns false if the record is shorter than its parts. */
+static bool perf_sample_parse(struct perf *p, const struct perf_record *r, struct perf_sample *s)
+{
+	struct span left = span_of(p, r);
+	uint64_t cookie;
+
+	s->record = *r;
+	s->attr = samples_attr_of(p, r);
+	s->origin = (struct perf_origin){0};
+	s->chain = s->raw = s->branches = s->user_regs = NULL;
+	s->period = s->stack_size = 0;
+	if (!s->attr)
+		return true;
+	parse_head(&left, s->attr, s);
+	parse_parts(&left, s->attr, s);
+	parse_end(&left, s->attr, s);
+	if (p->deferred.used)
+		cut_mark(p, s, &cookie);
+	return !left.cut;
+}
+
+/*
+ * Write the rows of samples.
+ *
+ * A sample takes three steps: its parts and the digest of its call chain, its stack, its row. The
+ * steps of several samples overlap: what the next step reads of large tables is fetched meanwhile.
+ * 'trdecode | trstat' of t/bench/perf.sh takes 1.3 times the CPU where each sample takes its steps
+ * at once.
+ */
+
+enum {
+	FIXED_MOST = 8 * (PERF_MEMBERS + 16 + 2 * 64),
+	STEP = 4, /* samples between two steps of one */
+	PENDING = 2 * STEP,
+};
+
+/* A sample whose row is not yet written. */
+struct pending_sample {
+	struct perf_sample sample;
+	struct perf_process *process; /* that of its thread at that time */
+	uint32_t lane, stack;
+	bool has_digest;
+	uint64_t digest;	 /* of the call chain */
+	struct buffer own_chain; /* the chain, if not that of the record */
+};
+
+/* Samples in their order: the next is number `begun`. */
+struct perf_pending {
+	struct pending_sample samples[PENDING]; /* by number % PENDING */
+	uint64_t begun, found, written;		/* numbers of those that took each step */
+	struct buffer tail;
+};
+
+/* perf.c: samples whose rows are not yet written. NULL: out of memory. */
+static struct perf_pending *perf_pending_new(void)
+{
+	return calloc(1, sizeof(struct perf_pending));
+}
+
+static void perf_pending_free(struct perf_pending *q)
+{
+	for (int i = 0; q && i < PENDING; i++)
+		buffer_free(&q->samples[i].own_chain);
+	if (q)
+		buffer_free(&q->tail);
+	free(q);
+}
+
+/* --- the parts of rows --- */
+
+/* Find where the value is that a counter had when it was last read. An inherited counter counts in
+ * each thread by itself. NULL: out of memory. */
+static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct perf_id *known,
+			    int32_t tid)
+{
+	struct perf_thread_counters *c = &p->thread_counters;
+	uint64_t key[2] = {known->id, (uint32_t)tid};
+	uint32_t *number;
+
+	if (!perf_flag(a, PERF_FLAG_INHERIT) || c->count == PERF_THREAD_VALUES)
+		return &known->last;
+	number = id_cache_number(&c->numbers, key, sizeof key);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_REACH(c->values, c->size, c->count))
+			return NULL;
+		*number = ++c->count;
+	}
+	return &c->values[*number - 1];
+}
+
+/* The values that a sample has read: of a group {number, times, {value, id, lost} of each}, else
+ * {value, times, id, lost}. */
+struct read_values {
+	const uint8_t *at;
+	uint64_t n;
+	unsigned size, id_at; /* of one; of the id in it */
+};
+
+static struct read_values values_of(const struct perf *p, const struct perf_sample *s)
+{
+	const struct perf_attr *a = s->attr;
+	bool group = a->read_format & PERF_READ_GROUP;
+
+	return (struct read_values){.at = s->read + (group ? 8 + perf_read_times(a) : 0),
+				    .n = group ? perf_u64(p, s->read) : 1,
+				    .size = perf_value_size(a),
+				    .id_at = 8 + (group ? 0 : perf_read_times(a))};
+}
+
+/* Find the counter of value number i. NULL: it is not known. */
+static struct perf_id *counter_of(struct perf *p, const struct perf_attr *a,
+				  const struct read_values *v, uint64_t i)
+{
+	const uint8_t *id = v->at + i * v->size + v->id_at;
+
+	return a->read_format & PERF_READ_ID ? perf_id_find(p, perf_u64(p, id)) : NULL;
+}
+
+static bool has_member(const struct perf_member *members, uint32_t n, uint32_t attr)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (members[i].attr == attr)
+			return true;
+	return false;
+}
+
+/* Fill the period and the fields of the other counters. Returns -1 when out of memory. */
+static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
+{
+	const struct perf_attr *a = s->attr;
+	struct read_values v = values_of(p, s);
+
+	put_u64(fixed, s->period);
+	for (uint32_t i = 0; i < a->nmembers; i++)
+		put_u64(fixed + a->members[i].offset, 0);
+	for (uint64_t i = 0; i < v.n; i++) {
+		uint64_t now = perf_u64(p, v.at + i * v.size), value, *last;
+		struct perf_id *known = counter_of(p, a, &v, i);
+
+		if (!known)
+			continue;
+		last = last_value(p, a, known, s->origin.tid);
+		if (!last)
+			return -1;
+		value = now - *last;
+		*last = now;
+		if (&p->attrs[known->attr - 1] == a)
+			put_u64(fixed, value);
+		for (uint32_t k = 0; k < a->nmembers; k++)
+			if (a->members[k].attr == known->attr - 1)
+				put_u64(fixed + a->members[k].offset, value);
+	}
+	return 0;
+}
+
+static uint8_t *fill_registers(const struct perf *p, uint8_t *to, const uint8_t *regs,
+			       uint64_t mask)
+{
+	int n = __builtin_popcountll(mask);
+
+	for (int i = 0; i < n; i++, to += 8)
+		put_u64(to, regs ? perf_u64(p, regs + 8 * i) : 0);
+	return to;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t v)
+{
+	put_u64(to, v);
+	return to + 8;
+}
+
+/* Fill the fixed part, in the order of add_fixed of perf.c. Returns -1 when out of memory.
+ */
+static int fill_fixed(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
+{
+	const struct perf_attr *a = s->attr;
+	uint64_t has = a->sample_type;
+	uint8_t *to = fixed;
+
+	if (has & PERF_SAMPLE_READ) {
+		if (fill_read(p, s, fixed))
+			return -1;
+		to += 8 + 8 * (size_t)a->nmembers;
+	} else if (has & PERF_SAMPLE_PERIOD) {
+		to = put_number(to, s->period);
+	}
+	if (a->has_ip)
+		to = put_number(to, s->ip);
+	if (has & PERF_SAMPLE_ADDR)
+		to = put_number(to, s->addr);
+	/* of three numbers the first is the lowest 4 bytes, in both byte orders */
+	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		to = put_number(to, s->weight);
+	if (has & PERF_SAMPLE_DATA_SRC)
+		to = put_number(to, s->data_src);
+	if (has & PERF_SAMPLE_TRANSACTION)
+		to = put_number(to, s->transaction);
+	if (has & PERF_SAMPLE_PHYS_ADDR)
+		to = put_number(to, s->phys_addr);
+	if (has & PERF_SAMPLE_CGROUP)
+		to = put_number(to, s->cgroup);
+	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+		to = put_number(to, s->data_page_size);
+	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+		to = put_number(to, s->code_page_size);
+	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER))
+		to = fill_registers(p, to, s->user_regs, a->user_regs);
+	if (has & PERF_SAMPLE_REGS_INTR)
+		fill_registers(p, to, s->intr_regs, a->intr_regs);
+	return 0;
+}
+
+static int append_location(const struct perf *p, struct buffer *b, uint32_t offset, uint32_t size)
+{
+	uint32_t at = size << 16 | offset;
+	uint8_t location[4];
+
+	put_u32(location, p->h.big_endian ? __builtin_bswap32(at) : at);
+	return buffer_append(b, location, 4);
+}
+
+/* Set the tail of a row: the raw data or the branch stack, or both after their locations. */
+static int fill_tail(struct perf *p, const struct perf_sample *s, struct new_row *row)
+{
+	struct buffer *b = &p->pending->tail;
+	uint32_t branch_size = s->branches ? (uint32_t)s->nbranches * PERF_BRANCH_SIZE : 0;
+
+	if (!s->raw && !s->branches)
+		return 0;
+	row->tail = s->raw ? s->raw : s->branches;
+	row->tail_size = s->raw ? s->raw_size : branch_size;
+	if (!s->raw || !s->branches || s->attr->tracepoint)
+		return 0;
+	buffer_clear(b);
+	if (append_location(p, b, 8, s->raw_size) ||
+	    append_location(p, b, 8 + (uint32_t)align_up(s->raw_size, 8), branch_size) ||
+	    buffer_append(b, s->raw, s->raw_size) || buffer_align(b, 8) ||
+	    buffer_append(b, s->branches, branch_size))
+		return -1;
+	row->tail = b->data;
+	row->tail_size = (uint32_t)b->size;
+	return 0;
+}
+
+/* --- the steps --- */
+
+static bool has_user_state(const struct perf_sample *s)
+{
+	return s->user_regs && s->stack_size;
+}
+
+static struct perf_chain chain_of(const struct perf_sample *s, uint32_t parent)
+{
+	return (struct perf_chain){s->chain, s->nchain, s->record.misc & PERF_MISC_MODE, parent};
+}
+
+/* Get the stack of a sample that has no known digest. 0: it has none, or with *bad, out of memory.
+ */
+static uint32_t stack_of(struct perf *p, struct perf_process *process, const struct perf_sample *s,
+			 bool *bad)
+{
+	const struct perf_record *r = &s->record;
+	const struct perf_attr *a = s->attr;
+	uint32_t stack = 0;
+
+	if (has_user_state(s)) {
+		struct perf_user_state state = {.registers = s->user_regs,
+						.mask = a->user_regs,
+						.abi = s->user_abi,
+						.stack = s->stack,
+						.size = s->stack_size,
+						.big_endian = p->h.big_endian};
+
+		stack = p->unwinder ? perf_user_stack(p, process, &state, bad)
+				    : perf_user_frame(p, process, &state, bad);
+	}
+	if (r->user_chain && !*bad)
+		stack = perf_chain_stack(
+			p, process,
+			&(struct perf_chain){r->user_chain, r->nuser_chain, PERF_MODE_USER, 0},
+			bad);
+	if (s->chain && !*bad) {
+		struct perf_chain chain = chain_of(s, stack);
+
+		stack = perf_chain_stack(p, process, &chain, bad);
+	}
+	/* a chain is empty if it excludes the mode in which the sample was taken */
+	if (!stack && !*bad && a->sample_type & PERF_SAMPLE_IP)
+		stack = perf_frame_stack(p, process, s->ip, r->misc & PERF_MISC_MODE, 0, bad);
+	return stack;
+}
+
+/* Find the stack of the next sample. */
+static int find_stack(struct perf *p)
+{
+	struct perf_pending *q = p->pending;
+	struct pending_sample *s = &q->samples[q->found++ % PENDING];
+	bool bad = false;
+
+	s->stack = s->has_digest ? known_stacks_find(p->spaces.known, s->digest) : 0;
+	if (!s->stack)
+		s->stack = stack_of(p, s->process, &s->sample, &bad);
+	writer_fetch_stack(p->w, s->stack);
+	return bad ? -1 : 0;
+}
+
+/* Write the row of the next sample. */
+static int write_row(struct perf *p)
+{
+	struct perf_pending *q = p->pending;
+	const struct pending_sample *from = &q->samples[q->written++ % PENDING];
+	const struct perf_sample *s = &from->sample;
+	uint8_t fixed[FIXED_MOST];
+	struct new_row row = {.time = merge_shifted(s->record.time, p->input->shift),
+			      .lane = from->lane,
+			      .type = s->attr->type,
+			      .location = from->stack,
+			      .fixed = fixed,
+			      .fixed_size = s->attr->fixed_size,
+			      .has_tail = s->attr->has_tail};
+
+	if (fill_fixed(p, s, fixed))
+		return -1;
+	if (fill_tail(p, s, &row))
+		return -1;
+	return writer_sample(p->w, row);
+}
+
+/* Write the rows of all samples so far, before other rows, and before what a sample depends on
+ * changes. */
+static int perf_samples_flush(struct perf *p)
+{
+	struct perf_pending *q = p->pending;
+
+	while (q->found < q->begun)
+		if (find_stack(p))
+			return -1;
+	while (q->written < q->begun)
+		if (write_row(p))
+			return -1;
+	return 0;
+}
+
+/* Have a recorded stack of calls in place of the user's part of the call chain: where the last call
+ * went, and the calls, of which the innermost is first (resolve_lbr_callchain_sample of perf). */
+static int chain_of_branches(const struct perf *p, struct pending_sample *pending)
+{
+	struct perf_sample *s = &pending->sample;
+	struct buffer *b = &pending->own_chain;
+	uint64_t i = 0;
+
+	if (!(s->attr->branch_type & PERF_BRANCH_CALL_STACK) || !s->branches || !s->nbranches ||
+	    !s->chain)
+		return 0;
+	while (i < s->nchain && perf_u64(p, s->chain + 8 * i) != PERF_CONTEXT_USER)
+		i++;
+	if (i == s->nchain)
+		return 0;
+	buffer_clear(b);
+	if (buffer_append(b, s->chain, 8 * (i + 1)) ||
+	    buffer_append(b, s->branches + PERF_BRANCH_TO, 8))
+		return -1;
+	for (uint64_t k = 0; k < s->nbranches; k++)
+		if (buffer_append(b, s->branches + k * PERF_BRANCH_SIZE + PERF_BRANCH_FROM, 8))
+			return -1;
+	s->chain = b->data;
+	s->nchain = b->size / 8;
+	return 0;
+}
+
+/* Have the counters of a group that the type of its samples lacks as fields in a new type, by the
+ * ids of a sample. */
+static int settle_members(struct perf *p, const struct perf_sample *s)
+{
+	struct perf_attr *a = s->attr;
+	struct read_values v = values_of(p, s);
+	struct perf_member members[PERF_MEMBERS];
+	uint32_t n = 0, missing = 0;
+
+	/* what was guessed is kept only if the first sample has all of it */
+	if (a->knows_members)
+		for (; n < a->nmembers; n++)
+			members[n] = a->members[n];
+	for (uint64_t i = 0; i < v.n && n < PERF_MEMBERS; i++) {
+		const struct perf_id *known = counter_of(p, a, &v, i);
+		uint32_t attr = known ? known->attr - 1 : 0;
+
+		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
+			continue;
+		missing += !has_member(a->members, a->nmembers, attr);
+		members[n++].attr = attr;
+	}
+	a->knows_members = true;
+	if (!missing && n == a->nmembers)
+		return 0;
+	/* the rows of the samples before have the type and the members so far */
+	if (perf_samples_flush(p))
+		return -1;
+	free(a->members);
+	a->members = malloc(sizeof members);
+	if (!a->members)
+		return -1;
+	memcpy(a->members, members, n * sizeof *members);
+	a->nmembers = n;
+	return perf_declare_attr(p, a);
+}
+
+/* Find whose sample it is, and the digest of its call chain. */
+static int begin_sample(struct perf *p, struct pending_sample *s)
+{
+	const struct perf_origin *o = &s->sample.origin;
+	struct perf_thread *t =
+		perf_thread_of(&p->threads, o->has_tid ? o->pid : -1, o->has_tid ? o->tid : -1);
+	struct perf_chain chain;
+	bool bad = false;
+
+	if (!t || chain_of_branches(p, s))
+		return -1;
+	/* a JIT compiler's mappings may change at each sample */
+	if (t->process->dump && perf_samples_flush(p))
+		return -1;
+	s->lane = perf_lane(p, t, o);
+	s->process = t->process;
+	chain = chain_of(&s->sample, 0);
+	s->has_digest = chain.addresses && !s->sample.record.user_chain &&
+			!has_user_state(&s->sample) &&
+			perf_chain_digest(p, s->process, &chain, &s->digest, &bad);
+	return s->lane && !bad ? 0 : -1;
+}
+
+int perf_sample(struct perf *p, const struct perf_record *r)
+{
+	struct perf_pending *q = p->pending;
+	struct pending_sample *s = &q->samples[q->begun % PENDING];
+	bool whole = perf_sample_parse(p, r, &s->sample);
+	struct perf_attr *a = s->sample.attr;
+
+	if (!a || !whole)
+		return perf_samples_flush(p) ||
+				       perf_damage_gap(p, r,
+						       a ? "a sample that is shorter than its parts"
+							 : "a sample of no declared event")
+			       ? -1
+			       : 0;
+	if (!a->type && (perf_samples_flush(p) || perf_declare_attr(p, a)))
+		return -1;
+	if (a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_READ_GROUP &&
+	    settle_members(p, &s->sample))
+		return -1;
+	if (begin_sample(p, s))
+		return -1;
+	q->begun++;
+	/* the bytes of a deferred record are not kept, nor the mappings of a JIT compiler */
+	if (p->deferred.used || s->process->dump)
+		return perf_samples_flush(p);
+	if (q->begun - q->found > STEP && find_stack(p))
+		return -1;
+	return q->begun - q->written == PENDING ? write_row(p) : 0;
+}
+
+/* --- what is missing: events that the kernel has lost, and damaged records --- */
+
+/* Return the time of a record in the stream, or of the row before it. */
+static uint64_t gaps_time_of(const struct perf *p, const struct perf_record *r)
+{
+	return merge_shifted(r->time ? r->time : p->time, p->input->shift);
+}
+
+/* Return the lane of what no thread has done. 0: out of memory. */
+static uint32_t recorder_lane(struct perf *p)
+{
+	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
+
+	return t ? perf_lane(p, t, &(struct perf_origin){.pid = -1}) : 0;
+}
+
+/* Take a LOST_SAMPLES that perf record wrote at its end, without a time: all samples that an event
+ * has lost, most of which LOST has counted. Returns whether it is one. */
+static bool perf_lost_total(struct perf *p, const struct perf_record *r,
+			    const struct perf_origin *o)
+{
+	bool counted = false;
+
+	if (r->type != PERF_RECORD_LOST_SAMPLES || r->misc & PERF_MISC_LOST_BY_BPF || o->body < 8 ||
+	    (o->has_time && o->time))
+		return false;
+	for (size_t i = 0; i < p->nattrs; i++)
+		counted |= p->attrs[i].read_format & PERF_READ_LOST;
+	if (counted)
+		add_saturated(&p->counts.lost_samples, perf_u64(p, r->data + PERF_RECORD_HEAD));
+	return counted;
+}
+
+/* Write the gap of the lost samples that LOST has not counted, after all rows. */
+static int perf_lost_rest(struct perf *p)
+{
+	struct perf_counts *c = &p->counts;
+	uint64_t rest = c->lost_samples > c->lost ? c->lost_samples - c->lost : 0;
+	uint32_t lane;
+
+	c->lost_samples = 0;
+	if (!rest)
+		return 0;
+	lane = recorder_lane(p);
+	return lane ? writer_gap(p->w, merge_shifted(p->time, p->input->shift), lane,
+				 &(struct gap){.reason = GAP_LOST,
+					       .unit = GAP_EVENTS,
+					       .count = rest,
+					       .offset = NO_OFFSET})
+		    : -1;
+}
+
+/* Write the gap of a record for lost events, with a body of so many bytes. */
+static int perf_lost(struct perf *p, const struct perf_record *r, uint32_t lane, size_t body)
+{
+	bool samples = r->type == PERF_RECORD_LOST_SAMPLES;
+	size_t at = samples ? 0 : 8;
+	struct gap g = {.reason =
+				samples && r->misc & PERF_MISC_LOST_BY_BPF ? GAP_UNREAD : GAP_LOST,
+			.unit = GAP_EVENTS,
+			.offset = NO_OFFSET};
+
+	if (body < at + 8)
+		return 0;
+	g.count = perf_u64(p, r->data + PERF_RECORD_HEAD + at);
+	if (!samples)
+		add_saturated(&p->counts.lost, g.count);
+	return g.count ? writer_gap(p->w, gaps_time_of(p, r), lane, &g) : 0;
+}
+
+static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what)
+{
+	uint32_t lane = recorder_lane(p);
+
+	input_damage(p->input, p->file.name, r->offset, "%s", what);
+	return lane ? writer_gap(p->w, gaps_time_of(p, r), lane,
+				 &(struct gap){.reason = GAP_DAMAGE,
+					       .unit = GAP_EVENTS,
+					       .count = 1,
+					       .offset = r->offset,
+					       .file = p->file.name,
+					       .message = what})
+		    : -1;
+}
+
+/*
+ * The mappings that records add: of files, of the kernel, and of code that the kernel makes.
+ */
+
+/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. */
+static size_t path_size(const char *path, size_t n)
+{
+	const char *end = n && *path == '[' ? memchr(path, ']', n) : NULL;
+
+	return end ? (size_t)(end + 1 - path) : n;
+}
+
+static bool is_kernel(const char *path, size_t n)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+
+	return n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1);
+}
+
+/* Extend the mapping of the kernel: perf records where its text ends, and the code that runs once
+ * at the start follows it. Modules, which are recorded later, replace what they cover. */
+static void extend_kernel(struct perf_map *map, const char *path, size_t n)
+{
+	const uint64_t size = 64 << 20;
+
+	if (is_kernel(path, n) && map->end - map->start < size && map->start <= UINT64_MAX - size)
+		map->end = map->start + size;
+}
+
+static bool has_fact(const struct perf *p, const char *name, const char *text)
+{
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		if (!strcmp(p->h.facts[i].name, name))
+			return !strcmp(p->h.facts[i].text, text);
+	return false;
+}
+
+/* Find the build-id of the kernel, which pipes lack, and the files of perf record -z and
+ * --switch-output: if the kernel that runs has the text of the recorded one at its addresses, it is
+ * the recorded one. */
+static bool find_running_kernel(struct perf *p, struct text_range text, char id[ELF_BUILD_ID_MAX])
+{
+	struct perf_running *running = &p->spaces.running;
+	struct utsname u;
+
+	if (uname(&u) || !has_fact(p, "host", u.nodename) || !has_fact(p, "kernel", u.release))
+		return false;
+	/* once, however many records the kernel has */
+	if (!running->is_read)
+		symbols_running_text(&running->text);
+	running->is_read = true;
+	return running->text.end && running->text.begin == text.begin &&
+	       running->text.end == text.end && elf_build_id_of_kernel(id);
+}
+
+static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
+		   const char *path, size_t n)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
+	const char *build_id = perf_build_id_of(p, path, n);
+	char text[ELF_BUILD_ID_MAX];
+	struct perf_process *process;
+
+	if ((r->misc & PERF_MISC_MODE) > PERF_MODE_HYPERVISOR)
+		return 0; /* of a guest */
+	if (r->type == PERF_RECORD_MMAP2 && r->misc & PERF_MISC_MMAP_BUILD_ID) {
+		perf_build_id_text(d + 36, d[32], text);
+		build_id = text;
+	}
+	if (!build_id && kernel && is_kernel(path, n) &&
+	    find_running_kernel(p, (struct text_range){map.start, map.end}, text))
+		build_id = text;
+	map.path = writer_string(p->w, path, n);
+	map.build_id = writer_text(p->w, build_id);
+	if (kernel) {
+		extend_kernel(&map, path, n);
+		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+	}
+	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
+	if (!process || !perf_process_maps(&p->spaces, process))
+		return -1;
+	map.code = perf_jit_anonymous(path, n);
+	if (!process->dump)
+		process->dump = perf_jit_dump(p->spaces.jit, path, n);
+	/* "//anon" is no file */
+	if (p->unwinder && n > 1 && path[0] == '/' && path[1] != '/') {
+		map.file = perf_unwinder_file(p->unwinder, path, n, build_id);
+		if (!map.file)
+			return -1;
+	}
+	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
+}
+
+/* perf.c: take a mapping of a file. body: bytes between the record's header and origin. */
+static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t at = r->type == PERF_RECORD_MMAP ? PERF_MMAP_BODY : PERF_MMAP2_BODY;
+	const char *path = (const char *)d + at;
+	struct perf_map map;
+	size_t n;
+
+	if (body < at)
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
+	map.end = map.start + perf_u64(p, d + 16);
+	n = path_size(path, strnlen(path, body - at));
+	/* the offset is the address of the kernel's first symbol, so that what is mapped has the
+	 * addresses relative to that symbol */
+	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
+		map.offset = map.start - map.offset;
+	return add_map(p, r, map, path, n);
+}
+
+/* The kernel has freed code: what the code covered is there again. */
+static int remove_ksymbol(struct perf *p, uint64_t address)
+{
+	const struct perf_map *gone = perf_maps_find(p->spaces.kernel, address);
+	struct perf_map map;
+
+	if (!gone || !gone->code)
+		return 0;
+	map = (struct perf_map){.start = gone->start,
+				.end = gone->end,
+				.path = gone->path,
+				.build_id = gone->build_id,
+				.offset = gone->path ? gone->start - gone->below : 0,
+				.code = gone->path ? JIT_NONE : JIT_UNKNOWN};
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+/* Take a program of BPF, or other code that the kernel has made or freed. */
+static int perf_apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	const char *name = (const char *)d + PERF_KSYMBOL_BODY;
+	size_t n = body > PERF_KSYMBOL_BODY ? strnlen(name, body - PERF_KSYMBOL_BODY) : 0;
+	const struct perf_map *covered;
+	struct perf_map map;
+
+	if (!n)
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d)};
+	if (perf_u16(p, d + 14) & PERF_KSYMBOL_UNREGISTER)
+		return remove_ksymbol(p, map.start);
+	map.end = map.start + perf_u32(p, d + 8);
+	map.code = perf_jit_kernel_code(p->spaces.jit, name, n);
+	if (!map.code)
+		return -1;
+	covered = perf_maps_find(p->spaces.kernel, map.start);
+	if (covered) {
+		map.path = covered->path;
+		map.build_id = covered->build_id;
+		map.below = covered->code ? covered->below : covered->start - covered->offset;
+	}
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+/*
+ * What records change: names of threads, their processes, and the mappings (perf.c).
+ */
+
+static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
+		      size_t body)
+{
+	const char *comm = (const char *)r->data + PERF_RECORD_HEAD + PERF_COMM_BODY;
+	size_t n = strnlen(comm, body - PERF_COMM_BODY);
+	uint32_t name = writer_string(p->w, comm, n);
+
+	if (n && !name)
+		return -1;
+	perf_thread_rename(t, name);
+	if (r->misc & PERF_MISC_COMM_EXEC) {
+		t->process->dump = NULL;
+		return perf_maps_exec(&p->spaces, &t->process->maps, t->process->pid);
+	}
+	return 0;
+}
+
+static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	struct perf_thread *parent = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d + 4),
+						    (int32_t)perf_u32(p, d + 12));
+
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
+	if (!*t || !parent)
+		return -1;
+	if (*t != parent && r->type == PERF_RECORD_FORK)
+		perf_thread_fork(*t, parent);
+	return 0;
+}
+
+/* perf.c: take what a record changes. *t: the thread that it describes, NULL: none. */
+static int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
+		      struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t least = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ? PERF_FORK_BODY
+										  : PERF_COMM_BODY;
+
+	*t = NULL;
+	switch (r->type) {
+	case PERF_RECORD_KSYMBOL: return perf_apply_ksymbol(p, r, o->body);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: break;
+	default: return 0;
+	}
+	if (o->body < least) {
+		input_damage(p->input, p->file.name, r->offset, "a record of type %u that is cut",
+			     r->type);
+		return 0;
+	}
+	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
+		return apply_fork(p, r, t);
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
+	if (!*t)
+		return -1;
+	return r->type == PERF_RECORD_COMM ? apply_comm(p, r, *t, o->body)
+					   : perf_apply_mmap(p, r, o->body);
+}
+
+/*
+ * Records that are no samples: they change threads and mappings, and become rows.
+ *
+ * What perf read from /proc when the recording began has the time 0, and becomes no row.
+ */
+
+enum {
+	FIELDS = 8,
+	AT_BIT_13 = 254, /* in place of an offset: a bit of misc */
+	AT_BIT_14 = 255,
+};
+
+struct side_field {
+	const char *name;
+	uint8_t at, size; /* of the number in the body */
+	uint8_t kind, role;
+};
+
+/* The rows of a type of record. */
+struct side_type {
+	uint32_t record;
+	const char *name;
+	uint8_t announced_by;		  /* enum perf_attr_flag; 0: none */
+	uint8_t text_at;		  /* of a text in the body; 0: none */
+	const char *text;		  /* name of its field */
+	struct side_field fields[FIELDS]; /* up to one without a name */
+};
+
+/* The name that perf prints. */
+#define RECORD(name) PERF_RECORD_##name, "PERF_RECORD_" #name
+#define PID                                                                                        \
+	{                                                                                          \
+		"pid", 0, 4, FIELD_INT, ROLE_NONE                                                  \
+	}
+#define TID                                                                                        \
+	{                                                                                          \
+		"tid", 4, 4, FIELD_INT, ROLE_NONE                                                  \
+	}
+#define PREEMPT                                                                                    \
+	{                                                                                          \
+		"preempt", AT_BIT_14, 4, FIELD_UINT, ROLE_NONE                                     \
+	}
+#define NAMESPACE(name, number)                                                                    \
+	{                                                                                          \
+		name, 24 + 16 * (number), 8, FIELD_UINT, ROLE_NONE                                 \
+	}
+#define MAPPED                                                                                     \
+	PID, TID, {"addr", 8, 8, FIELD_HEX, ROLE_ADDRESS}, {"len", 16, 8, FIELD_UINT, ROLE_SIZE},  \
+	{                                                                                          \
+		"pgoff", 24, 8, FIELD_HEX, ROLE_NONE                                               \
+	}
+#define FORKED                                                                                     \
+	{"pid", 0, 4, FIELD_INT, ROLE_NONE}, {"ppid", 4, 4, FIELD_INT, ROLE_NONE},                 \
+		{"tid", 8, 4, FIELD_INT, ROLE_NONE},                                               \
+	{                                                                                          \
+		"ptid", 12, 4, FIELD_INT, ROLE_NONE                                                \
+	}
+
+/* Of a record for a switch, the first is for SWITCH_OUT, the second for none. */
+static const struct side_type side_types[] = {
+	{RECORD(MMAP), PERF_FLAG_MMAP, PERF_MMAP_BODY, "filename", {MAPPED}},
+	{RECORD(MMAP2), PERF_FLAG_MMAP2, PERF_MMAP2_BODY, "filename", {MAPPED}},
+	{RECORD(COMM),
+	 PERF_FLAG_COMM,
+	 PERF_COMM_BODY,
+	 "comm",
+	 {PID, TID, {"exec", AT_BIT_13, 4, FIELD_UINT, ROLE_NONE}}},
+	{RECORD(FORK), PERF_FLAG_TASK, 0, NULL, {FORKED}},
+	{RECORD(EXIT), PERF_FLAG_TASK, 0, NULL, {FORKED}},
+	{RECORD(THROTTLE), 0, 0, NULL, {{"id", 8, 8, FIELD_UINT, ROLE_NONE}}},
+	{RECORD(UNTHROTTLE), 0, 0, NULL, {{"id", 8, 8, FIELD_UINT, ROLE_NONE}}},
+	{PERF_RECORD_SWITCH, "PERF_RECORD_SWITCH_OUT", PERF_FLAG_SWITCH, 0, NULL, {PREEMPT}},
+	{PERF_RECORD_SWITCH,
+	 "PERF_RECORD_SWITCH_IN",
+	 PERF_FLAG_SWITCH,
+	 0,
+	 NULL,
+	 {{NULL, 0, 0, 0, 0}}},
+	{PERF_RECORD_SWITCH_CPU_WIDE,
+	 "PERF_RECORD_SWITCH_OUT",
+	 0,
+	 0,
+	 NULL,
+	 {PREEMPT,
+	  {"next_pid", 0, 4, FIELD_INT, ROLE_NONE},
+	  {"next_tid", 4, 4, FIELD_INT, ROLE_NONE}}},
+	{PERF_RECORD_SWITCH_CPU_WIDE,
+	 "PERF_RECORD_SWITCH_IN",
+	 0,
+	 0,
+	 NULL,
+	 {{"prev_pid", 0, 4, FIELD_INT, ROLE_NONE}, {"prev_tid", 4, 4, FIELD_INT, ROLE_NONE}}},
+	{RECORD(NAMESPACES),
+	 PERF_FLAG_NAMESPACES,
+	 0,
+	 NULL,
+	 {NAMESPACE("net", 0), NAMESPACE("uts", 1), NAMESPACE("ipc", 2), NAMESPACE("pid_ns", 3),
+	  NAMESPACE("user", 4), NAMESPACE("mnt", 5), NAMESPACE("cgroup", 6)}},
+	{RECORD(KSYMBOL),
+	 PERF_FLAG_KSYMBOL,
+	 PERF_KSYMBOL_BODY,
+	 "symbol",
+	 {{"addr", 0, 8, FIELD_HEX, ROLE_NONE},
+	  {"len", 8, 4, FIELD_UINT, ROLE_SIZE},
+	  {"ksym_type", 12, 2, FIELD_UINT, ROLE_NONE},
+	  {"flags", 14, 2, FIELD_HEX, ROLE_NONE}}},
+	{RECORD(BPF_EVENT),
+	 PERF_FLAG_BPF,
+	 0,
+	 NULL,
+	 {{"bpf_type", 0, 2, FIELD_UINT, ROLE_NONE},
+	  {"flags", 2, 2, FIELD_HEX, ROLE_NONE},
+	  {"prog_id", 4, 4, FIELD_UINT, ROLE_NONE}}},
+	{RECORD(CGROUP),
+	 PERF_FLAG_CGROUP,
+	 PERF_CGROUP_BODY,
+	 "path",
+	 {{"id", 0, 8, FIELD_UINT, ROLE_NONE}}},
+	{RECORD(TEXT_POKE),
+	 PERF_FLAG_TEXT_POKE,
+	 0,
+	 NULL,
+	 {{"addr", 0, 8, FIELD_HEX, ROLE_NONE},
+	  {"old_len", 8, 2, FIELD_UINT, ROLE_SIZE},
+	  {"new_len", 10, 2, FIELD_UINT, ROLE_SIZE}}},
+	{RECORD(READ), 0, 0, NULL, {PID, TID, {"value", 8, 8, FIELD_UINT, ROLE_NONE}}},
+	{RECORD(AUX_OUTPUT_HW_ID), 0, 0, NULL, {{"hw_id", 0, 8, FIELD_HEX, ROLE_NONE}}},
+	{RECORD(ITRACE_START), 0, 0, NULL, {PID, TID}},
+	{RECORD(AUX),
+	 0,
+	 0,
+	 NULL,
+	 {{"aux_offset", 0, 8, FIELD_HEX, ROLE_NONE},
+	  {"aux_size", 8, 8, FIELD_UINT, ROLE_SIZE},
+	  {"flags", 16, 8, FIELD_HEX, ROLE_NONE}}},
+};
+
+enum { SIDE_TYPES = sizeof side_types / sizeof *side_types };
+_Static_assert((int)SIDE_TYPES <= (int)PERF_SIDE_TYPES, "ids of the types");
+
+static int declare_type(struct perf *p, size_t number)
+{
+	const struct side_type *s = &side_types[number];
+	struct field_entry fields[FIELDS + 1];
+	struct type_entry type = {.source = p->source,
+				  .name = writer_text(p->w, s->name),
+				  .group = writer_text(p->w, "perf"),
+				  .kind = KIND_INSTANT,
+				  .flags = s->text ? TYPE_TAIL : 0,
+				  .native = s->record,
+				  .fields = fields};
+
+	for (; type.nfields < FIELDS && s->fields[type.nfields].name; type.nfields++) {
+		const struct side_field *f = &s->fields[type.nfields];
+
+		fields[type.nfields] = (struct field_entry){.name = writer_text(p->w, f->name),
+							    .kind = f->kind,
+							    .role = f->role,
+							    .offset = type.fixed_size,
+							    .size = f->size};
+		type.fixed_size += f->size;
+	}
+	if (s->text)
+		fields[type.nfields++] = (struct field_entry){.name = writer_text(p->w, s->text),
+							      .kind = FIELD_STRING,
+							      .role = ROLE_MESSAGE,
+							      .where = WHERE_REST,
+							      .size = 1};
+	type.fixed_size = (uint32_t)align_up(type.fixed_size, 4);
+	p->side_types[number] = writer_type(p->w, &type);
+	return p->side_types[number] ? 0 : -1;
+}
+
+/* Declare the types of records that the attributes announce. */
+static int perf_declare_records(struct perf *p)
+{
+	uint64_t flags = 0;
+
+	for (size_t i = 0; i < p->nattrs; i++)
+		flags |= p->attrs[i].flags;
+	for (size_t i = 0; i < SIDE_TYPES; i++) {
+		if (!side_types[i].announced_by || !(flags >> side_types[i].announced_by & 1))
+			continue;
+		if (declare_type(p, i) ||
+		    row_filter_announce(p->input->decoding->row_filter, p->side_types[i], 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- origin --- */
+
+/* Return the bytes of the origin at the end of records of an event. */
+static unsigned origin_size(const struct perf_attr *a)
+{
+	const uint64_t parts = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+	return perf_flag(a, PERF_FLAG_SAMPLE_ID_ALL)
+		       ? 8 * (unsigned)__builtin_popcountll(a->sample_type & parts)
+		       : 0;
+}
+
+static const struct perf_attr *side_records_attr_of(struct perf *p, const struct perf_record *r)
+{
+	size_t from_end = p->id_from_end < 0 ? 0 : 8 * (size_t)p->id_from_end;
+	bool has_id = p->id_from_end > 0 && r->size >= PERF_RECORD_HEAD + from_end;
+
+	return perf_attr_of(p, has_id ? perf_u64(p, r->data + r->size - from_end) : 0, has_id);
+}
+
+/* Read the origin at the end of a record that is no sample. */
+static void perf_record_origin(struct perf *p, const struct perf_record *r, struct perf_origin *o)
+{
+	const struct perf_attr *a = side_records_attr_of(p, r);
+	unsigned size = a ? origin_size(a) : 0;
+	const uint8_t *d = r->data + r->size - size;
+
+	*o = (struct perf_origin){.pid = -1, .tid = -1, .body = r->size - PERF_RECORD_HEAD};
+	if (!size || size > o->body)
+		return;
+	o->body -= size;
+	o->has_tid = a->sample_type & PERF_SAMPLE_TID;
+	o->has_time = a->sample_type & PERF_SAMPLE_TIME;
+	o->has_cpu = a->sample_type & PERF_SAMPLE_CPU;
+	if (o->has_tid) {
+		o->pid = (int32_t)perf_u32(p, d);
+		o->tid = (int32_t)perf_u32(p, d + 4);
+		d += 8;
+	}
+	if (o->has_time) {
+		o->time = perf_u64(p, d);
+		d += 8;
+	}
+	if (a->sample_type & PERF_SAMPLE_ID)
+		d += 8;
+	if (a->sample_type & PERF_SAMPLE_STREAM_ID)
+		d += 8;
+	if (o->has_cpu)
+		o->cpu = (int32_t)perf_u32(p, d);
+}
+
+/* --- rows --- */
+
+static uint64_t field_value(const struct perf *p, const struct perf_record *r,
+			    const struct side_field *f, size_t body)
+{
+	if (f->at == AT_BIT_13)
+		return r->misc >> 13 & 1;
+	if (f->at == AT_BIT_14)
+		return r->misc >> 14 & 1;
+	return (size_t)f->at + f->size <= body
+		       ? get_uint(r->data + PERF_RECORD_HEAD + f->at, f->size, p->h.big_endian)
+		       : 0;
+}
+
+static int side_row(struct perf *p, const struct perf_record *r, size_t number, uint32_t lane,
+		    size_t body)
+{
+	const struct side_type *s = &side_types[number];
+	uint8_t fixed[8 * FIELDS + 8] = {0};
+	struct new_row row = {.time = merge_shifted(r->time, p->input->shift),
+			      .lane = lane,
+			      .fixed = fixed,
+			      .has_tail = s->text};
+
+	if (!p->side_types[number] && declare_type(p, number))
+		return -1;
+	row.type = p->side_types[number];
+	for (size_t i = 0; i < FIELDS && s->fields[i].name; i++) {
+		put_u64(fixed + row.fixed_size, field_value(p, r, &s->fields[i], body));
+		row.fixed_size += s->fields[i].size;
+	}
+	row.fixed_size = (uint32_t)align_up(row.fixed_size, 4);
+	if (s->text && body > s->text_at) {
+		row.tail = r->data + PERF_RECORD_HEAD + s->text_at;
+		row.tail_size = (uint32_t)strnlen(row.tail, body - s->text_at);
+	}
+	return writer_row_data(p->w, row);
+}
+
+static int put_row(struct perf *p, const struct perf_record *r, uint32_t lane, size_t body)
+{
+	bool is_switch = r->type == PERF_RECORD_SWITCH || r->type == PERF_RECORD_SWITCH_CPU_WIDE;
+
+	for (size_t i = 0; i < SIDE_TYPES; i++)
+		if (side_types[i].record == r->type)
+			return side_row(p, r, i + (is_switch && !(r->misc & PERF_MISC_SWITCH_OUT)),
+					lane, body);
+	return 0;
+}
+
+/* Take a record that is no sample: it changes threads and mappings, and becomes a row. */
+static int perf_side_record(struct perf *p, const struct perf_record *r)
+{
+	struct perf_origin o;
+	struct perf_thread *t;
+	uint32_t lane;
+
+	perf_record_origin(p, r, &o);
+	if (perf_apply(p, r, &o, &t))
+		return -1;
+	if (perf_lost_total(p, r, &o))
+		return 0;
+	if (!r->time && !(r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES))
+		return 0;
+	if (o.has_tid || !t)
+		t = perf_thread_of(&p->threads, o.pid, o.tid);
+	lane = t ? perf_lane(p, t, &o) : 0;
+	if (!lane)
+		return -1;
+	if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
+		return perf_lost(p, r, lane, o.body);
+	return put_row(p, r, lane, o.body);
+}
+
+/*
+ * The formats of the kernel's events, as in a trace.dat of version 6.
+ *
+ * Facts: tools/perf/util/trace-event-info.c of Linux.
+ */
+
+/* Add the events of one system. Returns 0, or -1: out of memory. */
+static int add_system(struct perf *p, struct span *s, const char *system)
+{
+	uint64_t n = span_number(s, 4);
+
+	while (n-- && !s->cut) {
+		uint64_t size = span_number(s, 8);
+		const char *text = (const char *)span_take(s, size);
+
+		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
+					      p->h.long_size) == FTRACE_NO_MEMORY)
+			return -1;
+	}
+	return 0;
+}
+
+/* Skip a named text. Returns false if the name is another. */
+static bool skip_named(struct span *s, const char *name)
+{
+	const char *have = span_text(s);
+
+	if (!have || strcmp(have, name) != 0)
+		return false;
+	span_take(s, span_number(s, 8));
+	return !s->cut;
+}
+
+static int add_events(struct perf *p, struct span *s)
+{
+	uint64_t systems;
+
+	if (add_system(p, s, "ftrace"))
+		return -1;
+	systems = span_number(s, 4);
+	while (systems-- && !s->cut) {
+		const char *name = span_text(s);
+
+		if (name && add_system(p, s, name))
+			return -1;
+	}
+	return ftrace_events_kinds(p->events);
+}
+
+int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
+{
+	struct span s;
+	const uint8_t *magic;
+
+	if (p->events)
+		return 0; /* given twice */
+	/* formats point to their texts */
+	if (buffer_append(&p->h.formats, data, n))
+		return -1;
+	s = (struct span){.at = p->h.formats.data, .end = p->h.formats.data + n};
+	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
+	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
+		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
+		return 0;
+	}
+	s.big_endian = span_number(&s, 1);
+	p->h.long_size = span_number(&s, 1) == 4 ? 4 : 8;
+	span_number(&s, 4); /* the size of a page */
+	p->events = calloc(1, sizeof *p->events);
+	if (!p->events)
+		return -1;
+	p->events->machine = p->h.arch;
+	if (skip_named(&s, TRACECMD_HEADER_PAGE) && skip_named(&s, TRACECMD_HEADER_EVENT) &&
+	    add_events(p, &s))
+		return -1;
+	if (s.cut)
+		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
+	return 0;
+}
+
+/* --- print the properties of a perf.data for --info --- */
+
+static void event_fact(struct trace_info *f, const struct perf_attr *a)
+{
+	char text[256];
+
+	snprintf(text, sizeof text, "%.160s, %s %" PRIu64 "%s%s", a->name,
+		 perf_flag(a, PERF_FLAG_FREQ) ? "frequency" : "period", a->period,
+		 a->sample_type & PERF_SAMPLE_CALLCHAIN ? ", call chains" : "",
+		 a->sample_type & PERF_SAMPLE_STACK_USER ? ", stacks of the thread" : "");
+	fact_item(f, "events", text);
+}
+
+/* info.c */
+static int perf_info(struct input *in, struct trace_info *f, struct error *e)
+{
+	const struct perf *p = in->state;
+	const struct perf_header *h = &p->h;
+
+	(void)e;
+	fact_text(f, "format", "perf");
+	fact_number(f, "version", h->version);
+	fact_text(f, "mode", h->pipe ? "pipe" : "file");
+	fact_text(f, "byte order", h->big_endian ? "big-endian" : "little-endian");
+	fact_text(f, "clock", in->clock_name);
+	for (size_t i = 0; i < p->nattrs; i++)
+		event_fact(f, &p->attrs[i]);
+	fact_number(f, "build ids", h->build_ids.keys.count);
+	fact_number(f, "event formats", p->events ? p->events->count : 0);
+	for (size_t i = 0; i < h->nfacts; i++)
+		if (h->facts[i].item)
+			fact_item(f, h->facts[i].name, h->facts[i].text);
+		else
+			fact_text(f, h->facts[i].name, h->facts[i].text);
+	return 0;
+}
+
+/* --- the decoder of perf.data: open it, put its records in order, write their rows --- */
+
+static enum bid perf_probe(const struct input *in)
+{
+	const uint8_t *d = in->head;
+	uint8_t peeked[PERF_PIPE_HEADER];
+	uint64_t little, big;
+
+	if (in->tree) {
+		size_t n = in->member ? 0
+				      : tree_peek(in->tree, PERF_DIRECTORY_DATA, peeked,
+						  sizeof peeked);
+
+		d = n == sizeof peeked ? peeked : NULL;
+	} else if (in->head_size < PERF_PIPE_HEADER) {
+		d = NULL;
+	}
+	if (!d)
+		return BID_NONE;
+	little = get_u64(d);
+	big = __builtin_bswap64(little);
+	if (little != get_u64(PERF_MAGIC_2) && big != get_u64(PERF_MAGIC_2) &&
+	    little != get_u64(PERF_MAGIC_1))
+		return BID_NONE;
+	return BID_HEADER;
+}
+
+/* Read the records that a pipe begins with, up to the first one of the kernel. */
+static int read_pipe_header(struct perf *p, struct error *e)
+{
+	for (;;) {
+		struct perf_record r;
+		int got = perf_files_next(&p->files, &r, e);
+
+		if (got <= 0)
+			return got;
+		if (r.type < PERF_RECORD_OF_PERF) {
+			perf_records_back(p->files.last, &r);
+			return 0;
+		}
+		if (perf_header_record(p, &r, e))
+			return -1;
+	}
+}
+
+static const char *clock_name(int32_t id)
+{
+	static const char *const names[] = {"realtime",	     "monotonic", "", "",
+					    "monotonic_raw", "",	  "", "boot"};
+	size_t n = sizeof names / sizeof *names;
+
+	if (id == 11)
+		return "tai";
+	return id >= 0 && (size_t)id < n && *names[id] ? names[id] : "perf";
+}
+
+static void choose_clock(struct perf *p)
+{
+	struct input *in = p->input;
+	const struct perf_attr *a = p->attrs;
+
+	in->clock_name = "perf";
+	if (p->nattrs && !(a->sample_type & PERF_SAMPLE_TIME)) {
+		in->clock_name = "ticks";
+		in->ticks = true;
+		return;
+	}
+	if (p->nattrs && perf_flag(a, PERF_FLAG_USE_CLOCK_ID)) {
+		in->clock_name = clock_name(a->clock_id);
+		in->has_wall = !strcmp(in->clock_name, "realtime");
+	}
+	if (p->h.has_clock_data) {
+		in->has_wall = true;
+		in->wall = p->h.wall;
+	}
+}
+
+static int perf_open(struct input *in, struct error *e)
+{
+	struct perf *p = calloc(1, sizeof *p);
+
+	in->state = p;
+	if (!p)
+		return error_no_memory(e);
+	p->input = in;
+	p->w = in->decoding->writer;
+	p->file.name = in->name;
+	if (perf_header_read(p, e) || (p->h.pipe && read_pipe_header(p, e)))
+		return -1;
+	if (!p->nattrs)
+		return error_set(e, in->name, NO_OFFSET, "no event was recorded");
+	if (p->h.in_directory && !in->tree)
+		return error_set(e, in->name, NO_OFFSET,
+				 "the samples are in files beside it: name the directory");
+	if (perf_attrs_name(p))
+		return error_no_memory(e);
+	choose_clock(p);
+	return 0;
+}
+
+/* Name a thread of which no record has the name, as perf does. */
+static uint32_t name_unnamed(struct perf *p, int32_t tid)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, ":%" PRId32, tid);
+	return writer_text(p->w, tid ? text : "swapper");
+}
+
+/* Return the lane of an event of a thread. 0: out of memory. */
+static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
+{
+	int32_t cpu = o->has_cpu ? o->cpu : -1;
+	/* samples of an exiting thread have the tid -1; what has no tid at all is of no thread */
+	bool unnamed = !t->comm && (t->tid != -1 || o->has_tid);
+	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, unnamed ? UINT32_MAX : t->comm,
+			  (uint32_t)cpu};
+	uint32_t *lane;
+	struct lane_entry entry = {.source = p->source,
+				   .clock = p->clock,
+				   .comm = t->comm,
+				   .cpu = cpu,
+				   .tid = t->tid,
+				   .pid = t->pid};
+
+	if (t->lane && t->lane_cpu == cpu)
+		return t->lane;
+	lane = id_cache_number(&p->threads.lanes, key, sizeof key);
+	if (!lane)
+		return 0;
+	if (!*lane) {
+		/* ids in the order of the rows */
+		if (perf_samples_flush(p))
+			return 0;
+		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
+			      (t->pid != -1 ? LANE_HAS_PID : 0);
+		if (unnamed)
+			entry.comm = name_unnamed(p, t->tid);
+		*lane = writer_lane(p->w, &entry);
+	}
+	t->lane = *lane;
+	t->lane_cpu = cpu;
+	return *lane;
+}
+
+/* --- records in order --- */
+
+/* Find the time of a record; 0: it has none, and is taken at once. */
+static uint64_t perf_time_of(struct perf *p, const struct perf_record *r)
+{
+	struct perf_origin o;
+
+	if (r->type != PERF_RECORD_SAMPLE)
+		perf_record_origin(p, r, &o);
+	else if (!perf_sample_time(p, r, &o.time, &o.has_time))
+		return p->queue.highest;
+	if (o.has_time && o.time < TIME_LIMIT)
+		return o.time;
+	if (o.has_time && o.time != UINT64_MAX)
+		input_damage(p->input, p->file.name, r->offset, "an impossible time");
+	/* the place among the others */
+	if (r->type == PERF_RECORD_SAMPLE)
+		return p->input->ticks ? ++p->ticks : p->queue.highest;
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED)
+		return p->queue.highest;
+	/* kernels before 2.6.38 write a time into samples only */
+	return o.has_time || p->input->ticks ? 0 : p->read_time;
+}
+
+static int put_record(struct perf *p, const struct perf_record *r)
+{
+	if (r->type == PERF_RECORD_SAMPLE)
+		return perf_sample(p, r);
+	if (perf_samples_flush(p))
+		return -1;
+	if (r->type == PERF_RECORD_CALLCHAIN_DEFERRED) {
+		p->deferred.unmatched++;
+		return 0;
+	}
+	return perf_side_record(p, r);
+}
+
+/* Queue a record of the kernel. */
+static int take_record(struct perf *p, struct perf_record *r)
+{
+	r->time = perf_time_of(p, r);
+	if (r->time)
+		p->read_time = p->files.last->time = r->time;
+	if (!r->time && r->type != PERF_RECORD_SAMPLE)
+		return put_record(p, r);
+	if (perf_queue_add(&p->queue, r->time, r->offset, r->data, r->size))
+		return -1;
+	return perf_queue_full(&p->queue) ? perf_queue_end_round(&p->queue, false) : 0;
+}
+
+/* Read records until some are in order, or to the end. */
+static int fill_queue(struct perf *p, struct error *e)
+{
+	perf_queue_change_round(&p->queue);
+	while (!p->queue.ending) {
+		struct perf_record r;
+		int got = perf_files_next(&p->files, &r, e);
+
+		if (got < 0)
+			return -1;
+		if (!got) {
+			p->ended = true;
+			return perf_queue_end(&p->queue);
+		}
+		if (r.type == PERF_RECORD_FINISHED_ROUND) {
+			/* of one file, it says nothing of the others */
+			if (p->files.count == 1 && perf_queue_end_round(&p->queue, true))
+				return -1;
+		} else if (r.type >= PERF_RECORD_KNOWN) {
+			input_damage(p->input, p->file.name, r.offset,
+				     "a record of type %u, which perf does not have", r.type);
+		} else if (r.type >= PERF_RECORD_OF_PERF) {
+			p->counts.stat += r.type == PERF_RECORD_STAT;
+			if (perf_header_record(p, &r, e))
+				return -1;
+		} else if (r.type > PERF_RECORD_CALLCHAIN_DEFERRED) {
+			p->counts.unknown_types++;
+		} else if (take_record(p, &r)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Get the next record of the queue: 1; 0: no more; -1. */
+static int next_queued(struct perf *p, struct perf_record *r, struct error *e)
+{
+	for (;;) {
+		const uint8_t *data;
+		const struct perf_queued *q = perf_queue_peek(&p->queue, &data);
+
+		if (q) {
+			*r = (struct perf_record){.data = data,
+						  .time = q->time,
+						  .offset = q->offset,
+						  .type = perf_u32(p, data),
+						  .size = q->size,
+						  .misc = perf_u16(p, data + 4)};
+			return 1;
+		}
+		if (perf_samples_flush(p))
+			return -1;
+		if (p->ended)
+			return 0;
+		if (fill_queue(p, e))
+			return -1;
+	}
+}
+
+/* Hold a record back, or what it has of samples that are held back. */
+static int hold_record(struct perf *p, const struct perf_record *r)
+{
+	struct perf_deferral d;
+	struct perf_origin o;
+	const uint8_t *body = r->data + PERF_RECORD_HEAD;
+	uint64_t n;
+
+	if (r->type == PERF_RECORD_SAMPLE)
+		return perf_deferred_add(&p->deferred, r,
+					 perf_sample_is_deferred(p, r, &d) ? &d : NULL);
+	perf_record_origin(p, r, &o);
+	if (r->type == PERF_RECORD_EXIT && o.body >= PERF_FORK_BODY)
+		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 8));
+	/* the addresses are those of the new program */
+	if (r->type == PERF_RECORD_COMM && r->misc & PERF_MISC_COMM_EXEC &&
+	    o.body >= PERF_COMM_BODY)
+		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 4));
+	if (r->type != PERF_RECORD_CALLCHAIN_DEFERRED)
+		return perf_deferred_add(&p->deferred, r, NULL);
+	n = o.body < PERF_DEFERRED_BODY ? UINT64_MAX : perf_u64(p, body + 8);
+	if (n > (o.body - PERF_DEFERRED_BODY) / 8) {
+		input_damage(p->input, p->file.name, r->offset,
+			     "a deferred call chain that is cut");
+		return 0;
+	}
+	d = (struct perf_deferral){perf_u64(p, body), o.has_tid ? o.tid : -1};
+	return perf_deferred_join(&p->deferred, &d, body + PERF_DEFERRED_BODY, n);
+}
+
+/* Get the next record in order, whose deferred call chain is there: 1; 0: no more; -1. */
+static int next_in_order(struct perf *p, struct perf_record *r, struct error *e)
+{
+	if (!p->deferred.used)
+		return next_queued(p, r, e);
+	while (!perf_deferred_peek(&p->deferred, r, false)) {
+		int got = next_queued(p, r, e);
+
+		if (got <= 0)
+			return got ? got : perf_deferred_peek(&p->deferred, r, true);
+		if (hold_record(p, r))
+			return -1;
+		perf_queue_take(&p->queue);
+	}
+	return 1;
+}
+
+static void take_in_order(struct perf *p)
+{
+	if (p->deferred.used)
+		perf_deferred_take(&p->deferred);
+	else
+		perf_queue_take(&p->queue);
+}
+
+static bool records_stacks(const struct perf *p)
+{
+	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	for (size_t i = 0; i < p->nattrs; i++)
+		if ((p->attrs[i].sample_type & both) == both)
+			return true;
+	return false;
+}
+
+/* Prepare to unwind the recorded stacks, unless no caller wants them. */
+static int begin_unwinding(struct perf *p, struct error *e)
+{
+	const struct decoding *d = p->input->decoding;
+
+	if (!records_stacks(p) || d->no_unwind || d->times_only)
+		return 0;
+	e->what[0] = '\0';
+	p->unwinder = perf_unwinder_new(p->h.arch, d->sysroot, e);
+	if (!p->unwinder && !e->what[0] && !d->quiet)
+		warn(p->input->name, NO_OFFSET, "stacks of %s are not unwound", p->h.arch);
+	return p->unwinder || !e->what[0] ? 0 : -1;
+}
+
+static int perf_begin(struct input *in, struct error *e)
+{
+	struct perf *p = in->state;
+	struct perf_record r;
+	int got;
+
+	if (merge_choose_clock(in, e))
+		return -1;
+	perf_attrs_settle(p);
+	/* the records may come from a process that still records */
+	p->deferred.longest = in->file.live && !in->tree ? DEFERRED_LIVE : UINT64_MAX;
+	p->pending = perf_pending_new();
+	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
+				     strcmp(in->clock_name, "monotonic") != 0);
+	if (!p->pending || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
+	    perf_declare(p) || begin_unwinding(p, e))
+		return -1;
+	got = next_in_order(p, &r, e);
+	return got > 0 ? merge_first(in, r.time, e) : got;
+}
+
+static int perf_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct perf *p = in->state;
+	struct perf_record r;
+	uint64_t limit;
+	int got;
+
+	if (!merge_unshifted(until, in->shift, &limit))
+		return 0;
+	while ((got = next_in_order(p, &r, e)) > 0 && r.time <= limit) {
+		p->time = r.time;
+		if (put_record(p, &r))
+			return -1;
+		take_in_order(p);
+	}
+	in->next = got > 0 ? merge_shifted(r.time, in->shift) : UINT64_MAX;
+	return got < 0 || perf_samples_flush(p) || (!got && perf_lost_rest(p)) ? -1 : 0;
+}
+
+static void report_unwinding(const struct perf *p)
+{
+	struct error first;
+	uint64_t missing = p->unwinder ? perf_unwinder_missing(p->unwinder, &first) : 0;
+	char text[sizeof first];
+
+	if (!missing)
+		return;
+	error_text(&first, text, sizeof text);
+	warn_count(p->input->name, missing,
+		   "{file|files} could not be read to unwind stacks; the first: %s", text);
+}
+
+static void report(const struct perf *p)
+{
+	const char *name = p->input->name;
+	uint64_t aux_bytes = 0;
+
+	report_unwinding(p);
+	warn_count(name, p->counts.unknown_types, "{record has|records have} an unknown type");
+	warn_count(name, p->deferred.incomplete,
+		   "{sample lacks its|samples lack their} deferred call {chain|chains}");
+	warn_count(name, p->deferred.unmatched,
+		   "deferred call {chain belongs|chains belong} to no sample");
+	warn_count(name, p->counts.stat,
+		   "{count|counts} of perf stat were left out: use perf stat report");
+	for (size_t i = 0; i < p->files.count; i++)
+		aux_bytes += p->files.files[i].aux_bytes;
+	warn_count(name, aux_bytes,
+		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
+}
+
+static void perf_close(struct input *in)
+{
+	struct perf *p = in->state;
+
+	if (!p)
+		return;
+	if (!in->decoding->quiet)
+		report(p);
+	perf_unwinder_free(p->unwinder);
+	perf_files_free(&p->files);
+	perf_queue_free(&p->queue);
+	perf_deferred_free(&p->deferred);
+	perf_threads_free(&p->threads);
+	perf_spaces_free(&p->spaces);
+	perf_attrs_free(p);
+	if (p->events)
+		ftrace_events_free(p->events);
+	free(p->events);
+	perf_header_free(&p->h);
+	if (!p->h.pipe)
+		tracecmd_file_close(&p->file);
+	free(p->own_name);
+	id_cache_free(&p->thread_counters.numbers);
+	free(p->thread_counters.values);
+	perf_pending_free(p->pending);
+	perf_jit_free(p->spaces.jit);
+	free(p);
+	in->state = NULL;
+}
+
+const struct decoder decoder_perf = {
+	.name = "perf",
+	.in_order = true,
+	.probe = perf_probe,
+	.open = perf_open,
+	.info = perf_info,
+	.begin = perf_begin,
+	.run = perf_run,
+	.close = perf_close,
+};

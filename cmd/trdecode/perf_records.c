@@ -1,0 +1,1518 @@
+/*
+ * perf_records.c - the records of a perf.data, in the order of their times
+ */
+#include "cmd/trdecode/perf_records.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "cmd/trdecode/perf_unwind.h"
+#include "common/util/buffer_file.h"
+#include "common/util/heap.h"
+#include "common/util/io.h"
+#include "common/util/memory.h"
+
+static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
+			      uint64_t end);
+static void perf_records_free(struct perf_records *s);
+static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e);
+static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n);
+static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
+			 size_t n);
+
+static bool is_earlier(const struct perf_run *a, const struct perf_run *b)
+{
+	return a->time < b->time || (a->time == b->time && a->number < b->number);
+}
+
+static const struct perf_queued *queued_at(const struct perf_round *round, size_t i)
+{
+	return (const struct perf_queued *)(void *)round->records.data + i;
+}
+
+/* Put the run that is added to into the heap. */
+static int close_run(struct perf_queue *q)
+{
+	struct perf_run *runs;
+
+	if (!q->open.round)
+		return 0;
+	if (ARRAY_GROW(q->runs, q->runs_capacity, q->nruns))
+		return -1;
+	runs = q->runs;
+	runs[q->nruns] = q->open;
+	HEAP_UP(q->runs, q->nruns, a, b, is_earlier(a, b));
+	q->nruns++;
+	q->open.round = NULL;
+	return 0;
+}
+
+int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
+		   size_t size)
+{
+	struct perf_round *round = &q->rounds[q->present];
+	struct perf_queued record = {time, offset, (uint32_t)round->bytes.size, (uint32_t)size};
+	size_t number = round->records.size / sizeof record;
+
+	round->bytes.spills = round->bytes.size > PERF_QUEUE_MEMORY;
+	round->records.spills = round->records.size > PERF_QUEUE_MEMORY;
+	if (buffer_put(&round->bytes, data, size) || buffer_align(&round->bytes, 8) ||
+	    buffer_put(&round->records, &record, sizeof record))
+		return -1;
+	if (time > q->highest)
+		q->highest = time;
+	if (q->open.round && time < q->open_last && close_run(q))
+		return -1;
+	q->open_last = time;
+	if (!q->open.round)
+		q->open = (struct perf_run){round, number, number, time, ++q->begun};
+	q->open.end = number + 1;
+	return 0;
+}
+
+bool perf_queue_full(const struct perf_queue *q)
+{
+	size_t size = q->rounds[q->present].bytes.size;
+
+	return size > PERF_ROUND_MOST || (q->sorted && !q->nruns && size > PERF_ROUND_SORTED);
+}
+
+int perf_queue_end_round(struct perf_queue *q, bool finished)
+{
+	q->has_rounds |= finished;
+	q->sorted = !q->has_rounds && !q->nruns;
+	if (close_run(q))
+		return -1;
+	q->limit = q->sorted ? q->highest : q->before;
+	q->before = q->highest;
+	q->ending = true;
+	return 0;
+}
+
+int perf_queue_end(struct perf_queue *q)
+{
+	q->limit = UINT64_MAX;
+	q->ending = true;
+	return close_run(q);
+}
+
+void perf_queue_change_round(struct perf_queue *q)
+{
+	struct perf_round *other = &q->rounds[!q->present];
+
+	if (!q->ending)
+		return;
+	q->ending = false;
+	buffer_clear(&other->bytes);
+	buffer_clear(&other->records);
+	buffer_rest(&q->rounds[q->present].bytes);
+	buffer_rest(&q->rounds[q->present].records);
+	q->present = !q->present;
+}
+
+const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data)
+{
+	const struct perf_run *top = q->runs;
+	const struct perf_queued *record;
+
+	if (!q->ending || !q->nruns || top->time > q->limit)
+		return NULL;
+	record = queued_at(top->round, top->next);
+	*data = top->round->bytes.data + record->at;
+	return record;
+}
+
+void perf_queue_take(struct perf_queue *q)
+{
+	struct perf_run *top = q->runs;
+
+	if (++top->next == top->end) {
+		*top = q->runs[--q->nruns];
+		if (!q->nruns)
+			return;
+	} else {
+		top->time = queued_at(top->round, top->next)->time;
+	}
+	if (q->nruns > 1)
+		HEAP_DOWN(q->runs, q->nruns, 0, a, b, is_earlier(a, b));
+}
+
+void perf_queue_free(struct perf_queue *q)
+{
+	for (int i = 0; i < 2; i++) {
+		buffer_free(&q->rounds[i].bytes);
+		buffer_free(&q->rounds[i].records);
+	}
+	free(q->runs);
+}
+
+/* --- record files --- */
+
+enum { RECORD_FILES_PATH_MOST = 4096 };
+
+static const char PREFIX[] = "data.";
+
+/* Begin with the perf.data alone. Returns it, or NULL: out of memory. */
+static struct perf_records *perf_files_begin(struct perf_files *f)
+{
+	f->files = calloc(1, sizeof *f->files);
+	f->count = f->files ? 1 : 0;
+	f->last = f->files;
+	return f->files;
+}
+
+static int add_file(struct perf_files *f, struct tree *t, const char *member, struct error *e)
+{
+	struct perf_records *files = realloc(f->files, (f->count + 1) * sizeof *files), *s;
+	uint64_t offset, size;
+	char path[RECORD_FILES_PATH_MOST];
+
+	if (!files)
+		return error_no_memory(e);
+	f->files = files;
+	f->last = files;
+	s = &files[f->count++];
+	*s = (struct perf_records){.input = files->input,
+				   .big_endian = files->big_endian,
+				   .fd = -1,
+				   .own_name = strdup(tree_path(t, member, path, sizeof path))};
+	s->name = s->own_name;
+	if (!s->name)
+		return error_no_memory(e);
+	s->fd = tree_fd(t, member, &offset, &size, e);
+	if (s->fd < 0)
+		return -1;
+	perf_records_seek(s, s->fd, offset, 0, size);
+	return 0;
+}
+
+/* Report the first file that is missing: of so many files, the numbers begin with 0. */
+static void check_numbers(const struct perf_files *f, const struct tree *t, size_t count)
+{
+	char member[sizeof PREFIX + 20], path[RECORD_FILES_PATH_MOST];
+
+	for (size_t i = 0; i < count; i++) {
+		snprintf(member, sizeof member, "%s%zu", PREFIX, i);
+		if (tree_has(t, member))
+			continue;
+		input_damage(f->files->input, tree_path(t, member, path, sizeof path), NO_OFFSET,
+			     "the file of the directory is missing");
+		return;
+	}
+}
+
+/* Add data.0 and so on of the directory. A missing number is damage, and with `some` their lack,
+ * too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
+static int perf_files_add(struct perf_files *f, struct tree *t, bool some, struct error *e)
+{
+	for (size_t i = tree_lower_bound(t, PREFIX); i < tree_count(t); i++) {
+		const char *member = tree_member(t, i), *number = member + sizeof PREFIX - 1;
+
+		if (strncmp(member, PREFIX, sizeof PREFIX - 1))
+			break;
+		if (*number && strspn(number, "0123456789") == strlen(number) &&
+		    add_file(f, t, member, e))
+			return -1;
+	}
+	/* the first file is the perf.data */
+	check_numbers(f, t, f->count == 1 && some ? 1 : f->count - 1);
+	return 0;
+}
+
+int perf_files_next(struct perf_files *f, struct perf_record *r, struct error *e)
+{
+	for (;;) {
+		struct perf_records *from = NULL;
+		int got;
+
+		for (size_t i = 0; i < f->count; i++)
+			if (!f->files[i].ended && (!from || f->files[i].time < from->time))
+				from = &f->files[i];
+		if (!from)
+			return 0;
+		got = perf_records_next(from, r, e);
+		f->last = from;
+		if (got)
+			return got;
+		from->ended = true;
+	}
+}
+
+void perf_files_free(struct perf_files *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		perf_records_free(&f->files[i]);
+		/* that of the first one is the input's */
+		if (i && f->files[i].fd >= 0)
+			close(f->files[i].fd);
+		free(f->files[i].own_name);
+	}
+	free(f->files);
+}
+
+/* --- record reader --- */
+
+enum {
+	READ = 256 * 1024,
+	UNPACKED = 256 * 1024,	  /* bytes to unpack before records are returned */
+	TRACING_LIMIT = 64 << 20, /* bytes after a HEADER_TRACING_DATA */
+	ZSTD_WINDOW_LOG = 27,	  /* 128 MiB */
+	PROBED = 3,		  /* records in a row that are no chance */
+};
+
+/* Begin at an offset of a file that can be read anywhere, and begins at base of fd. */
+static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
+			      uint64_t end)
+{
+	s->fd = fd;
+	s->seeks = true;
+	s->base = base;
+	s->offset = offset;
+	s->end = end;
+}
+
+/* Begin with the n bytes that were already read from fd. */
+static int perf_records_pipe(struct perf_records *s, int fd, const uint8_t *head, size_t n)
+{
+	s->fd = fd;
+	s->end = UINT64_MAX;
+	s->capacity = n > READ ? n : READ;
+	s->data = malloc(s->capacity);
+	if (!s->data)
+		return -1;
+	memcpy(s->data, head, n);
+	s->filled = n;
+	return 0;
+}
+
+static void perf_records_free(struct perf_records *s)
+{
+	free(s->data);
+	ZSTD_freeDCtx(s->unpacker.zstd);
+	buffer_free(&s->unpacker.packed);
+	buffer_free(&s->unpacker.out);
+}
+
+static const uint8_t *records_at(const struct perf_records *s)
+{
+	return s->data + s->begin;
+}
+
+static size_t records_have(const struct perf_records *s)
+{
+	return s->filled - s->begin;
+}
+
+static int make_room(struct perf_records *s, size_t n)
+{
+	size_t capacity = s->capacity ? s->capacity : READ;
+	uint8_t *data;
+
+	if (s->begin) {
+		memmove(s->data, records_at(s), records_have(s));
+		s->filled -= s->begin;
+		s->begin = 0;
+	}
+	/* grows as bytes arrive: a size is no evidence of data */
+	if (s->filled < s->capacity)
+		return 0;
+	while (capacity < n && capacity < 2 * s->capacity)
+		capacity *= 2;
+	if (capacity == s->capacity)
+		capacity *= 2;
+	data = realloc(s->data, capacity);
+	if (!data)
+		return -1;
+	s->data = data;
+	s->capacity = capacity;
+	return 0;
+}
+
+/* Read until there are n bytes, fewer only at the end. Returns how many there are; -1: *e. */
+static ssize_t records_need(struct perf_records *s, size_t n, struct error *e)
+{
+	while (records_have(s) < n && !s->eof) {
+		uint64_t at = s->offset + records_have(s);
+		size_t room;
+		ssize_t got;
+
+		if (s->begin + n > s->capacity && make_room(s, n))
+			return error_no_memory(e);
+		room = s->capacity - s->filled;
+		if (s->end - at < room)
+			room = (size_t)(s->end - at);
+		got = !room	 ? 0
+		      : s->seeks ? io_read_at(s->fd, s->data + s->filled, room, s->base + at)
+				 : io_read(s->fd, s->data + s->filled, room);
+		if (got < 0)
+			return error_errno(e, s->name, at, "cannot read");
+		s->eof = !got;
+		s->filled += (size_t)got;
+	}
+	return (ssize_t)records_have(s);
+}
+
+/* Skip n bytes, also beyond those that were read. Returns false if the file ends before. */
+static bool records_skip(struct perf_records *s, uint64_t n, struct error *e)
+{
+	size_t have = records_have(s);
+
+	if (n > have && s->seeks) {
+		bool whole = n <= s->end - s->offset;
+
+		s->offset = whole ? s->offset + n : s->end;
+		s->begin = s->filled = 0;
+		return whole;
+	}
+	while (n > have) {
+		s->offset += have;
+		n -= have;
+		s->begin = s->filled = 0;
+		if (records_need(s, 1, e) <= 0)
+			return false;
+		have = records_have(s);
+	}
+	s->begin += (size_t)n;
+	s->offset += n;
+	return true;
+}
+
+static void unpack_header(const struct perf_records *s, const uint8_t *d, struct perf_record *r)
+{
+	*r = (struct perf_record){.data = d,
+				  .type = (uint32_t)get_uint(d, 4, s->big_endian),
+				  .misc = (uint16_t)get_uint(d + 4, 2, s->big_endian),
+				  .size = (uint32_t)get_uint(d + 6, 2, s->big_endian)};
+}
+
+static bool is_plausible(const struct perf_record *r)
+{
+	return r->size >= PERF_RECORD_HEAD && r->type && r->type < PERF_RECORD_KNOWN &&
+	       (r->type >= PERF_RECORD_OF_PERF || r->size % 8 == 0);
+}
+
+/* Do records begin here? */
+static bool looks_like_records(const struct perf_records *s)
+{
+	const uint8_t *d = records_at(s), *end = s->data + s->filled;
+	struct perf_record r;
+
+	for (int i = 0; i < PROBED; i++) {
+		if (end - d < PERF_RECORD_HEAD)
+			return i > 0 && s->eof && d == end;
+		unpack_header(s, d, &r);
+		if (!is_plausible(&r))
+			return false;
+		if ((size_t)(end - d) < r.size)
+			return i > 0 && !s->eof;
+		d += r.size;
+	}
+	return true;
+}
+
+/* Move on to where records begin again. Returns 1; 0: nowhere; -1. */
+static int find_records(struct perf_records *s, struct error *e)
+{
+	for (;;) {
+		ssize_t have;
+
+		s->begin += 8;
+		s->offset += 8;
+		have = records_need(s, (size_t)PROBED * PERF_RECORD_MOST, e);
+		if (have < 0)
+			return -1;
+		if (have < 2 * PERF_RECORD_HEAD) {
+			s->begin = s->filled;
+			return 0;
+		}
+		if (looks_like_records(s))
+			return 1;
+	}
+}
+
+/* Get the size of a record with the bytes after it that belong to it, and how many to keep. */
+static int whole_size(struct perf_records *s, const struct perf_record *r, uint64_t *more,
+		      struct error *e)
+{
+	*more = 0;
+	if (r->type != PERF_RECORD_HEADER_TRACING_DATA || r->size < 12)
+		return 0;
+	*more = get_uint(records_at(s) + 8, 4, s->big_endian);
+	if (*more > TRACING_LIMIT) {
+		input_damage(s->input, s->name, s->offset, "tracing data of %" PRIu64 " bytes",
+			     *more);
+		*more = 0;
+		return 0;
+	}
+	return records_need(s, (size_t)(r->size + *more), e) < 0 ? -1 : 0;
+}
+
+/* Get the next record of the file. */
+static int next_of_file(struct perf_records *s, struct perf_record *r, struct error *e)
+{
+	uint64_t more;
+	ssize_t have = records_need(s, PERF_RECORD_HEAD, e);
+
+	if (have < 0)
+		return -1;
+	if (have && have < PERF_RECORD_HEAD)
+		input_damage(s->input, s->name, s->offset, "the file ends inside of a record");
+	if (have < PERF_RECORD_HEAD)
+		return 0;
+	unpack_header(s, records_at(s), r);
+	if (r->size < PERF_RECORD_HEAD || !r->type) {
+		int found;
+
+		input_damage(s->input, s->name, s->offset, "a record of type %u with %u bytes",
+			     r->type, r->size);
+		found = find_records(s, e);
+		if (found <= 0)
+			return found;
+		unpack_header(s, records_at(s), r);
+	}
+	have = records_need(s, r->size, e);
+	if (have < 0)
+		return -1;
+	if ((size_t)have < r->size) {
+		input_damage(s->input, s->name, s->offset, "the file ends inside of a record");
+		s->begin = s->filled;
+		return 0;
+	}
+	if (whole_size(s, r, &more, e))
+		return -1;
+	if (more > records_have(s) - r->size) {
+		input_damage(s->input, s->name, s->offset, "the file ends in the tracing data");
+		more = records_have(s) - r->size;
+	}
+	r->data = records_at(s);
+	r->offset = s->offset;
+	r->size += (uint32_t)more;
+	s->begin += r->size;
+	s->offset += r->size;
+	return 1;
+}
+
+/* --- packed records --- */
+
+static void refuse(struct perf_records *s, const char *what)
+{
+	struct perf_unpacker *u = &s->unpacker;
+
+	input_damage(s->input, s->name, u->offset, "packed records: %s", what);
+	u->refused = true;
+	u->packed.size = u->packed_at = 0;
+	u->out.size = u->out_at = 0;
+}
+
+static int begin_packed(struct perf_records *s, const struct perf_record *r)
+{
+	struct perf_unpacker *u = &s->unpacker;
+	size_t at = PERF_RECORD_HEAD, n = r->size - at;
+
+	if (r->type == PERF_RECORD_COMPRESSED2) {
+		uint64_t size = n < 8 ? 0 : get_uint(r->data + at, 8, s->big_endian);
+
+		at += 8;
+		n = n < 8 ? 0 : n - 8;
+		if (size > n)
+			input_damage(s->input, s->name, r->offset,
+				     "a packed record that is longer than its record");
+		else
+			n = (size_t)size;
+	}
+	u->offset = r->offset;
+	u->packed.size = u->packed_at = 0;
+	if (u->refused)
+		return 0;
+	if (!u->zstd) {
+		u->zstd = ZSTD_createDCtx();
+		if (!u->zstd)
+			return -1;
+		ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+	}
+	return buffer_append(&u->packed, r->data + at, n);
+}
+
+/* Unpack more bytes after those not yet returned. Returns 1; 0: no more; -1: out of memory. */
+static int unpack_piece(struct perf_records *s)
+{
+	struct perf_unpacker *u = &s->unpacker;
+	ZSTD_inBuffer in = {u->packed.data, u->packed.size, u->packed_at};
+	ZSTD_outBuffer out;
+	size_t result, had = u->out.size - u->out_at;
+
+	if (u->refused)
+		return 0;
+	if (u->out_at)
+		memmove(u->out.data, u->out.data + u->out_at, had);
+	u->out.size = had;
+	u->out_at = 0;
+	if (buffer_reserve(&u->out, UNPACKED))
+		return -1;
+	out = (ZSTD_outBuffer){u->out.data, u->out.size + UNPACKED, u->out.size};
+	result = ZSTD_decompressStream(u->zstd, &out, &in);
+	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) {
+		memory_fail();
+		return -1;
+	}
+	if (ZSTD_isError(result)) {
+		refuse(s, ZSTD_getErrorName(result));
+		return 0;
+	}
+	u->packed_at = in.pos;
+	u->out.size = out.pos;
+	return out.pos > had;
+}
+
+/* Get the next record among the unpacked bytes. Returns 1; 0: more of the file is needed; -1. */
+static int next_unpacked(struct perf_records *s, struct perf_record *r, struct error *e)
+{
+	struct perf_unpacker *u = &s->unpacker;
+
+	for (;;) {
+		size_t have = u->out.size - u->out_at;
+		int got;
+
+		if (have >= PERF_RECORD_HEAD) {
+			unpack_header(s, u->out.data + u->out_at, r);
+			if (r->size < PERF_RECORD_HEAD || !r->type ||
+			    r->type == PERF_RECORD_COMPRESSED ||
+			    r->type == PERF_RECORD_COMPRESSED2) {
+				refuse(s, "they have a damaged record");
+				return 0;
+			}
+			if (have >= r->size) {
+				r->offset = u->offset;
+				u->out_at += r->size;
+				return 1;
+			}
+		}
+		if (!u->packed.size)
+			return 0;
+		got = unpack_piece(s);
+		if (got < 0)
+			return error_no_memory(e);
+		if (!got)
+			return 0;
+	}
+}
+
+/* Get the next record; its data are valid until the next call. Returns 1; 0 at the end; -1 with *e
+ * filled. */
+static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e)
+{
+	for (;;) {
+		int got = next_unpacked(s, r, e);
+
+		if (got)
+			return got;
+		got = next_of_file(s, r, e);
+		if (!got && s->unpacker.out.size > s->unpacker.out_at)
+			refuse(s, "they end inside of a record");
+		if (got <= 0)
+			return got;
+		if (r->type == PERF_RECORD_AUXTRACE && r->size >= 16) {
+			uint64_t n = get_uint(r->data + 8, 8, s->big_endian);
+
+			s->aux_bytes += n;
+			if (!records_skip(s, n, e))
+				input_damage(s->input, s->name, s->offset,
+					     "the file ends in the data of AUXTRACE");
+			continue;
+		}
+		if (r->type != PERF_RECORD_COMPRESSED && r->type != PERF_RECORD_COMPRESSED2)
+			return 1;
+		if (begin_packed(s, r))
+			return error_no_memory(e);
+	}
+}
+
+void perf_records_back(struct perf_records *s, const struct perf_record *r)
+{
+	struct perf_unpacker *u = &s->unpacker;
+
+	if (u->out_at >= r->size && r->data == u->out.data + u->out_at - r->size) {
+		u->out_at -= r->size;
+		return;
+	}
+	s->begin -= r->size;
+	s->offset -= r->size;
+}
+
+/*
+ * The header of a file, its attributes and sections; and the records that a pipe has in their
+ * place.
+ */
+
+enum {
+	ATTR_MOST = 4096,   /* bytes of an attribute */
+	SECTION_LEAST = 16, /* u64 offset, u64 size */
+	SECTION_MOST = 64 << 20,
+	HEADER_PATH_MOST = 4096,
+	TYPES_MOST = 4096,
+};
+
+struct perf_section {
+	uint64_t offset, size;
+};
+
+static struct perf_section section_at(const struct perf *p, const uint8_t *d)
+{
+	return (struct perf_section){perf_u64(p, d), perf_u64(p, d + 8)};
+}
+
+/* Read a section, as far as the file has it. -1: *e. */
+static int read_section(struct perf *p, struct perf_section section, struct buffer *b,
+			struct error *e)
+{
+	uint64_t have = section.offset < p->file.size ? p->file.size - section.offset : 0;
+	struct cursor c = {.file = &p->file, .base = section.offset};
+
+	b->size = 0;
+	c.size = section.size < have ? section.size : have;
+	if (c.size > SECTION_MOST)
+		c.size = SECTION_MOST;
+	if (c.size < section.size)
+		input_short(p->input, p->file.name, section.offset,
+			    "the file ends inside of a section of its header");
+	return cursor_append(&c, b, c.size, e);
+}
+
+static int read_attrs(struct perf *p, struct perf_section section, struct error *e)
+{
+	struct buffer attrs = {0}, ids = {0};
+	size_t size = (size_t)p->h.attr_size;
+	int result = read_section(p, section, &attrs, e);
+
+	for (size_t at = 0; !result && attrs.size - at >= size; at += size) {
+		const uint8_t *d = attrs.data + at;
+
+		result = read_section(p, section_at(p, d + size - SECTION_LEAST), &ids, e);
+		if (!result && perf_attr_add(p, d, size - SECTION_LEAST, ids.data, ids.size / 8))
+			result = error_no_memory(e);
+	}
+	buffer_free(&attrs);
+	buffer_free(&ids);
+	return result;
+}
+
+/* The names of tracepoints in old files. */
+static int read_event_types(struct perf *p, struct perf_section section, struct error *e)
+{
+	const size_t each = 8 + PERF_EVENT_NAME;
+	struct buffer types = {0};
+	int result = section.size > TYPES_MOST * each ? 0 : read_section(p, section, &types, e);
+
+	for (size_t at = 0; !result && types.size - at >= each; at += each) {
+		uint64_t id = perf_u64(p, types.data + at);
+
+		for (size_t i = 0; i < p->nattrs; i++) {
+			struct perf_attr *a = &p->attrs[i];
+
+			if (a->name || a->kind != PERF_TYPE_TRACEPOINT || a->config != id)
+				continue;
+			a->name = strndup((char *)types.data + at + 8, PERF_EVENT_NAME);
+			if (!a->name)
+				result = error_no_memory(e);
+		}
+	}
+	buffer_free(&types);
+	return result;
+}
+
+static int read_features(struct perf *p, uint64_t offset, struct error *e)
+{
+	struct buffer content = {0};
+	int result = 0;
+
+	for (unsigned i = 1; i < PERF_FEATURES && !result; i++) {
+		uint8_t d[SECTION_LEAST];
+
+		if (!(p->h.features[i / 64] >> i % 64 & 1))
+			continue;
+		if (tracecmd_file_read(&p->file, d, sizeof d, offset, e) != sizeof d) {
+			input_short(p->input, p->file.name, offset,
+				    "the file ends before the sections of its header");
+			break;
+		}
+		offset += sizeof d;
+		result = read_section(p, section_at(p, d), &content, e);
+		if (!result && perf_feature(p, i, content.data, content.size))
+			result = error_no_memory(e);
+	}
+	buffer_free(&content);
+	return result;
+}
+
+/* Read the bits of features, which a 32-bit big-endian machine has in words of 4 bytes. */
+static void read_feature_bits(struct perf *p, const uint8_t *d)
+{
+	uint64_t *features = p->h.features;
+
+	for (int i = 0; i < PERF_FEATURES / 64; i++)
+		features[i] = perf_u64(p, d + 8 * i);
+	if (!p->h.big_endian || features[0] >> PERF_FEATURE_HOSTNAME & 1)
+		return;
+	for (int i = 0; i < PERF_FEATURES / 64; i++)
+		features[i] = features[i] << 32 | features[i] >> 32;
+}
+
+static int read_file(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	struct perf_section attrs, data;
+	uint8_t d[PERF_FILE_HEADER];
+	uint64_t end;
+
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d)
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
+	p->h.attr_size = perf_u64(p, d + PERF_AT_ATTR_SIZE);
+	attrs = section_at(p, d + PERF_AT_ATTRS);
+	data = section_at(p, d + PERF_AT_DATA);
+	if (p->h.attr_size < PERF_ATTR_LEAST + SECTION_LEAST || p->h.attr_size > ATTR_MOST)
+		return error_set(e, p->file.name, PERF_AT_ATTR_SIZE,
+				 "attributes of %" PRIu64 " bytes", p->h.attr_size);
+	if (read_attrs(p, attrs, e) ||
+	    read_event_types(p, section_at(p, d + PERF_AT_EVENT_TYPES), e))
+		return -1;
+	read_feature_bits(p, d + PERF_AT_FEATURES);
+	end = data.offset + data.size;
+	if (!data.size || end < data.offset || end > p->file.size) {
+		const char *what = data.size ? "the file ends before its records do"
+					     : "the size of the records is 0 (perf record did not "
+					       "end): they are read up to the end of the file";
+
+		input_short(in, p->file.name, PERF_AT_DATA, "%s", what);
+		end = p->file.size;
+		if (data.offset > end)
+			data.offset = end;
+	} else if (read_features(p, end, e)) {
+		return -1;
+	}
+	perf_records_seek(p->files.files, p->file.fd, p->file.base, data.offset, end);
+	return 0;
+}
+
+/* Find version and byte order. Returns false if the bytes are no perf.data. */
+static bool read_magic(struct perf_header *h, const uint8_t *d)
+{
+	h->version = 2;
+	h->big_endian = get_u64(d) == __builtin_bswap64(get_u64(PERF_MAGIC_2));
+	if (h->big_endian || !memcmp(d, PERF_MAGIC_2, 8))
+		return true;
+	h->version = 1;
+	/* the size of the header is small */
+	h->big_endian = get_u64(d + PERF_AT_SIZE) > UINT32_MAX;
+	return !memcmp(d, PERF_MAGIC_1, 8);
+}
+
+/* Open the file `data` of a directory. */
+static int open_member(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	char path[HEADER_PATH_MOST];
+
+	p->file.fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &p->file.base, &p->file.size, e);
+	if (p->file.fd < 0)
+		return -1;
+	p->file.own = true;
+	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
+	p->file.name = p->own_name;
+	return p->own_name ? 0 : error_no_memory(e);
+}
+
+static int read_directory(struct perf *p, struct error *e)
+{
+	uint8_t d[PERF_PIPE_HEADER];
+
+	if (open_member(p, e))
+		return -1;
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(&p->h, d))
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
+	p->files.files->big_endian = p->h.big_endian;
+	p->files.files->name = p->file.name;
+	return read_file(p, e) ? -1
+			       : perf_files_add(&p->files, p->input->tree, p->h.in_directory, e);
+}
+
+int perf_header_read(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	struct perf_records *records = perf_files_begin(&p->files);
+
+	if (!records)
+		return error_no_memory(e);
+	records->input = in;
+	records->name = in->name;
+	if (in->tree)
+		return read_directory(p, e);
+	if (in->head_size < PERF_PIPE_HEADER || !read_magic(&p->h, in->head))
+		return error_set(e, in->name, 0, "the header of perf.data is cut");
+	records->big_endian = p->h.big_endian;
+	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
+	if (!p->h.pipe)
+		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
+				       read_file(p, e)
+			       ? -1
+			       : 0;
+	p->file.name = in->name;
+	records->offset = PERF_PIPE_HEADER;
+	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
+				 in->head_size - PERF_PIPE_HEADER)
+		       ? error_no_memory(e)
+		       : 0;
+}
+
+/* --- records of a pipe --- */
+
+static int take_attr(struct perf *p, const struct perf_record *r)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t have = r->size - PERF_RECORD_HEAD, size;
+
+	if (have < PERF_ATTR_LEAST) {
+		input_damage(p->input, p->file.name, r->offset, "an attribute that is cut");
+		return 0;
+	}
+	size = perf_u32(p, d + PERF_ATTR_SIZE);
+	if (size < PERF_ATTR_LEAST)
+		size = PERF_ATTR_LEAST;
+	if (size > have)
+		size = have;
+	return perf_attr_add(p, d, size, d + size, (have - size) / 8);
+}
+
+static int take_update(struct perf *p, const struct perf_record *r)
+{
+	enum { UPDATE_NAME = 2, UPDATE_BODY = 24 };
+	const struct perf_id *id;
+	struct perf_attr *a;
+
+	if (r->size <= UPDATE_BODY || perf_u64(p, r->data + 8) != UPDATE_NAME)
+		return 0;
+	id = perf_id_find(p, perf_u64(p, r->data + 16));
+	a = id ? &p->attrs[id->attr - 1] : NULL;
+	if (!a || a->name)
+		return 0;
+	a->name = strndup((const char *)r->data + UPDATE_BODY, r->size - UPDATE_BODY);
+	return a->name ? 0 : -1;
+}
+
+int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t n = r->size - PERF_RECORD_HEAD, own;
+	int bad = 0;
+
+	switch (r->type) {
+	case PERF_RECORD_HEADER_ATTR: bad = take_attr(p, r); break;
+	case PERF_RECORD_EVENT_UPDATE: bad = take_update(p, r); break;
+	case PERF_RECORD_HEADER_BUILD_ID: bad = perf_build_id_record(p, r->data, r->size); break;
+	case PERF_RECORD_HEADER_TRACING_DATA:
+		/* the data follow the record, whose own size is 12 or, with padding, 16 */
+		own = perf_u16(p, r->data + 6);
+		if (r->size > own && own >= 12)
+			bad = perf_tracing_data(p, r->data + own, r->size - own);
+		break;
+	case PERF_RECORD_HEADER_FEATURE:
+		if (n >= 8 && perf_u64(p, d) < PERF_FEATURES)
+			bad = perf_feature(p, (unsigned)perf_u64(p, d), d + 8, n - 8);
+		break;
+	default: break;
+	}
+	return bad ? error_no_memory(e) : 0;
+}
+
+void perf_header_free(struct perf_header *h)
+{
+	for (size_t i = 0; i < h->nfacts; i++)
+		free(h->facts[i].text);
+	free(h->facts);
+	free(h->arch);
+	buffer_free(&h->formats);
+	buffer_free(&h->build_id_texts);
+	id_cache_free(&h->build_ids);
+}
+
+/*
+ * The features of a perf.data: facts about the machine and the recording.
+ *
+ * Facts: tools/perf/Documentation/perf.data-file-format.txt and tools/perf/util/header.c of Linux.
+ */
+
+enum { FACTS_MOST = 4096, LIST_MOST = 4096 };
+
+static int perf_fact_add(struct perf *p, const char *name, const char *text, size_t n, bool item)
+{
+	struct perf_header *h = &p->h;
+	struct perf_fact *facts;
+
+	if (h->nfacts == FACTS_MOST)
+		return 0;
+	if (ARRAY_GROW(h->facts, h->facts_capacity, h->nfacts))
+		return -1;
+	facts = h->facts;
+	facts[h->nfacts] = (struct perf_fact){name, strndup(text, n), item};
+	return facts[h->nfacts++].text ? 0 : -1;
+}
+
+static __attribute__((format(printf, 4, 5))) int fact(struct perf *p, const char *name, bool item,
+						      const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	return perf_fact_add(p, name, text, strlen(text), item);
+}
+
+static int take_text(struct perf *p, struct span *s, const char *name)
+{
+	size_t n;
+	const char *text = span_string(s, &n);
+
+	return n ? perf_fact_add(p, name, text, n, false) : 0;
+}
+
+/* Take a list of texts: as items, or as one text with blanks between them. */
+static int take_list(struct perf *p, struct span *s, const char *name, bool items)
+{
+	uint64_t count = span_number(s, 4);
+	struct buffer line = {0};
+	int bad = 0;
+
+	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut && !bad; i++) {
+		size_t n;
+		const char *text = span_string(s, &n);
+
+		if (items)
+			bad = n ? perf_fact_add(p, name, text, n, true) : 0;
+		else
+			bad = (i && buffer_puts(&line, " ")) || buffer_append(&line, text, n);
+	}
+	if (line.size && !bad)
+		bad = perf_fact_add(p, name, (char *)line.data, line.size, false);
+	buffer_free(&line);
+	return bad ? -1 : 0;
+}
+
+static int take_arch(struct perf *p, struct span *s)
+{
+	size_t n;
+	const char *text = span_string(s, &n);
+
+	if (p->h.arch || !n)
+		return 0;
+	p->h.arch = strndup(text, n);
+	if (!p->h.arch)
+		return -1;
+	if (p->events)
+		p->events->machine = p->h.arch;
+	return perf_fact_add(p, "machine", text, n, false);
+}
+
+static int take_events(struct perf *p, struct span *s)
+{
+	uint64_t count = span_number(s, 4), size = span_number(s, 4);
+
+	for (uint64_t i = 0; i < count && !s->cut; i++) {
+		size_t n;
+		uint64_t nids;
+		const char *name;
+		const uint8_t *ids;
+		struct perf_attr *a = i < p->nattrs ? &p->attrs[i] : NULL;
+
+		span_take(s, size);
+		nids = span_number(s, 4);
+		name = span_string(s, &n);
+		ids = span_take(s, 8 * nids);
+		if (s->cut)
+			break;
+		for (uint64_t k = 0; k < nids; k++) {
+			const struct perf_id *id = perf_id_find(p, perf_u64(p, ids + 8 * k));
+
+			if (id)
+				a = &p->attrs[id->attr - 1];
+		}
+		if (!a || a->name || !n)
+			continue;
+		a->name = strndup(name, n);
+		if (!a->name)
+			return -1;
+	}
+	return 0;
+}
+
+static int take_topology(struct perf *p, struct span *s)
+{
+	return take_list(p, s, "sibling cores", true) || take_list(p, s, "sibling threads", true)
+		       ? -1
+		       : 0;
+}
+
+static int take_numa(struct perf *p, struct span *s)
+{
+	uint64_t count = span_number(s, 4);
+
+	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
+		uint64_t node = span_number(s, 4), total = span_number(s, 8);
+		size_t n;
+		const char *cpus;
+
+		span_number(s, 8); /* free */
+		cpus = span_string(s, &n);
+		if (!s->cut && fact(p, "numa nodes", true, "%" PRIu64 ": CPUs %.*s, %" PRIu64 " kB",
+				    node, (int)(n < 400 ? n : 400), cpus, total))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_pmus(struct perf *p, struct span *s)
+{
+	uint64_t count = span_number(s, 4);
+
+	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
+		uint64_t type = span_number(s, 4);
+		size_t n;
+		const char *name = span_string(s, &n);
+
+		if (!s->cut &&
+		    fact(p, "pmus", true, "%.*s = %" PRIu64, (int)(n < 400 ? n : 400), name, type))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_groups(struct perf *p, struct span *s)
+{
+	uint64_t count = span_number(s, 4);
+
+	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
+		size_t n;
+		const char *name = span_string(s, &n);
+		uint64_t leader = span_number(s, 4), members = span_number(s, 4);
+		const struct perf_attr *a = leader < p->nattrs ? &p->attrs[leader] : NULL;
+
+		if (!s->cut && fact(p, "groups", true, "%.*s: %" PRIu64 " events, %s leads",
+				    (int)(n < 200 ? n : 200), name, members,
+				    a && a->name ? a->name : "the first"))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_cpus(struct perf *p, struct span *s)
+{
+	uint64_t available = span_number(s, 4), online = span_number(s, 4);
+
+	return fact(p, "cpus", false, "%" PRIu64 " online, %" PRIu64 " available", online,
+		    available);
+}
+
+static int take_sample_time(struct perf *p, struct span *s)
+{
+	uint64_t first = span_number(s, 8), last = span_number(s, 8);
+
+	return fact(p, "samples", false, "from %" PRIu64 " to %" PRIu64 " ns", first, last);
+}
+
+static int take_compressed(struct perf *p, struct span *s)
+{
+	uint64_t type, level, ratio;
+
+	span_number(s, 4); /* version */
+	type = span_number(s, 4);
+	level = span_number(s, 4);
+	ratio = span_number(s, 4);
+	return fact(p, "compression", false, "%s, level %" PRIu64 ", ratio %" PRIu64,
+		    type == 1 ? "zstd" : "unknown", level, ratio);
+}
+
+/* A wall time, and the time of the records' clock at that moment. */
+static int take_clock_data(struct perf *p, struct span *s)
+{
+	uint64_t wall, time;
+
+	span_number(s, 4); /* version */
+	span_number(s, 4); /* clock */
+	wall = span_number(s, 8);
+	time = span_number(s, 8);
+	if (s->cut || wall >= TIME_LIMIT || time >= TIME_LIMIT)
+		return 0;
+	p->h.has_clock_data = true;
+	p->h.wall = (int64_t)(wall - time);
+	return fact(p, "wall time", false, "%" PRIu64 " ns at %" PRIu64 " ns", wall, time);
+}
+
+/* --- build ids --- */
+
+void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT])
+{
+	*text = '\0';
+	for (size_t i = 0; i < n && i < PERF_BUILD_ID; i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+/* Take the build id of a file: a record with its header. */
+static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n)
+{
+	enum { ID_AT = PERF_RECORD_HEAD + 4, PATH_AT = PERF_RECORD_HEAD + PERF_BUILD_ID_BODY };
+	char text[PERF_BUILD_ID_TEXT];
+	const char *path = (const char *)data + PATH_AT;
+	size_t size = PERF_BUILD_ID;
+	uint32_t *number;
+
+	if (n <= PATH_AT)
+		return 0;
+	if (perf_u16(p, data + 4) & PERF_MISC_BUILD_ID_SIZE)
+		size = data[ID_AT + PERF_BUILD_ID];
+	perf_build_id_text(data + ID_AT, size, text);
+	number = id_cache_number(&p->h.build_ids, path, strnlen(path, n - PATH_AT));
+	if (!number)
+		return -1;
+	if (*number)
+		return 0;
+	*number = 1 + (uint32_t)(p->h.build_id_texts.size / sizeof text);
+	return buffer_append(&p->h.build_id_texts, text, sizeof text);
+}
+
+const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
+{
+	uint32_t key = intern_find(&p->h.build_ids.keys, path, n), number;
+
+	if (key == INTERN_NONE)
+		return NULL;
+	number = p->h.build_ids.numbers[key];
+	return number ? (char *)p->h.build_id_texts.data + (size_t)(number - 1) * PERF_BUILD_ID_TEXT
+		      : NULL;
+}
+
+static int take_build_ids(struct perf *p, struct span *s)
+{
+	while (s->end - s->at >= PERF_RECORD_HEAD) {
+		const uint8_t *d = s->at;
+		uint16_t size = perf_u16(p, d + 6);
+
+		if (size < PERF_RECORD_HEAD || !span_take(s, size)) {
+			s->cut = true;
+			return 0;
+		}
+		if (perf_build_id_record(p, d, size))
+			return -1;
+	}
+	return 0;
+}
+
+int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
+{
+	struct span s = {data, data + n, p->h.big_endian, false};
+	int bad = 0;
+
+	switch ((enum perf_feature)feature) {
+	case PERF_FEATURE_TRACING_DATA: bad = n ? perf_tracing_data(p, data, n) : 0; break;
+	case PERF_FEATURE_BUILD_ID: bad = take_build_ids(p, &s); break;
+	case PERF_FEATURE_HOSTNAME: bad = take_text(p, &s, "host"); break;
+	case PERF_FEATURE_RELEASE: bad = take_text(p, &s, "kernel"); break;
+	case PERF_FEATURE_VERSION: bad = take_text(p, &s, "recorded by perf"); break;
+	case PERF_FEATURE_ARCH: bad = take_arch(p, &s); break;
+	case PERF_FEATURE_CPUS: bad = take_cpus(p, &s); break;
+	case PERF_FEATURE_CPU_NAME: bad = take_text(p, &s, "cpu"); break;
+	case PERF_FEATURE_CPU_ID: bad = take_text(p, &s, "cpu id"); break;
+	case PERF_FEATURE_MEMORY:
+		bad = fact(p, "memory", false, "%" PRIu64 " kB", span_number(&s, 8));
+		break;
+	case PERF_FEATURE_COMMAND: bad = take_list(p, &s, "command", false); break;
+	case PERF_FEATURE_EVENTS: bad = take_events(p, &s); break;
+	case PERF_FEATURE_TOPOLOGY: bad = take_topology(p, &s); break;
+	case PERF_FEATURE_NUMA: bad = take_numa(p, &s); break;
+	case PERF_FEATURE_PMUS: bad = take_pmus(p, &s); break;
+	case PERF_FEATURE_GROUPS: bad = take_groups(p, &s); break;
+	case PERF_FEATURE_SAMPLE_TIME: bad = take_sample_time(p, &s); break;
+	case PERF_FEATURE_COMPRESSED: bad = take_compressed(p, &s); break;
+	case PERF_FEATURE_CLOCK_DATA: bad = take_clock_data(p, &s); break;
+	case PERF_FEATURE_DIRECTORY: p->h.in_directory = span_number(&s, 8) != 0; break;
+	case PERF_FEATURE_CACHE:
+	case PERF_FEATURE_CLOCK: break;
+	}
+	if (s.cut && n && !bad)
+		input_short(p->input, p->file.name, NO_OFFSET, "feature %u of the header is cut",
+			    feature);
+	return bad ? -1 : 0;
+}
+
+/* --- the events of a recording, and their ids --- */
+
+enum { ATTRS_MOST = 4096, IDS_LEAST = 256, IDS_MOST = 1 << 22 };
+
+/* Reverse the bits: a big-endian machine numbers the bits of a bit field from the highest. */
+static uint64_t reversed(uint64_t v)
+{
+	uint64_t out = 0;
+
+	for (int i = 0; i < 64; i++)
+		out |= (v >> i & 1) << (63 - i);
+	return out;
+}
+
+static void unpack_attr(const struct perf *p, const uint8_t *d, size_t size, struct perf_attr *a)
+{
+	uint64_t flags = perf_u64(p, d + PERF_ATTR_FLAGS);
+
+	*a = (struct perf_attr){.kind = perf_u32(p, d + PERF_ATTR_TYPE),
+				.config = perf_u64(p, d + PERF_ATTR_CONFIG),
+				.period = perf_u64(p, d + PERF_ATTR_PERIOD),
+				.sample_type = perf_u64(p, d + PERF_ATTR_SAMPLE_TYPE),
+				.read_format = perf_u64(p, d + PERF_ATTR_READ_FORMAT),
+				.flags = p->h.big_endian ? reversed(flags) : flags};
+	if (size >= PERF_ATTR_BRANCH_TYPE + 8)
+		a->branch_type = perf_u64(p, d + PERF_ATTR_BRANCH_TYPE);
+	if (size >= PERF_ATTR_USER_REGS + 8)
+		a->user_regs = perf_u64(p, d + PERF_ATTR_USER_REGS);
+	if (size >= PERF_ATTR_CLOCK_ID + 4) {
+		a->user_stack = perf_u32(p, d + PERF_ATTR_USER_STACK);
+		a->clock_id = (int32_t)perf_u32(p, d + PERF_ATTR_CLOCK_ID);
+	}
+	if (size >= PERF_ATTR_INTR_REGS + 8)
+		a->intr_regs = perf_u64(p, d + PERF_ATTR_INTR_REGS);
+}
+
+/* --- ids --- */
+
+static struct perf_id *id_slot(const struct perf *p, uint64_t id)
+{
+	size_t i = hash_u64(id) & (p->ids_size - 1);
+
+	while (p->ids[i].attr && p->ids[i].id != id)
+		i = (i + 1) & (p->ids_size - 1);
+	return &p->ids[i];
+}
+
+static int grow_ids(struct perf *p)
+{
+	struct perf_id *old = p->ids;
+	size_t had = p->ids_size;
+
+	p->ids_size = had ? 2 * had : IDS_LEAST;
+	p->ids = calloc(p->ids_size, sizeof *p->ids);
+	if (!p->ids) {
+		p->ids = old;
+		p->ids_size = had;
+		return -1;
+	}
+	for (size_t i = 0; i < had; i++)
+		if (old[i].attr)
+			*id_slot(p, old[i].id) = old[i];
+	free(old);
+	return 0;
+}
+
+static int perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
+{
+	struct perf_id *slot;
+
+	if (p->nids == IDS_MOST)
+		return 0;
+	if (2 * p->nids >= p->ids_size && grow_ids(p))
+		return -1;
+	slot = id_slot(p, id);
+	if (slot->attr)
+		return 0;
+	*slot = (struct perf_id){.id = id, .attr = attr + 1};
+	p->nids++;
+	return 0;
+}
+
+struct perf_id *perf_id_find(const struct perf *p, uint64_t id)
+{
+	struct perf_id *slot = p->ids_size ? id_slot(p, id) : NULL;
+
+	return slot && slot->attr ? slot : NULL;
+}
+
+/* Add an attribute of size bytes, with n ids. */
+static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
+			 size_t n)
+{
+	struct perf_attr *attrs;
+
+	if (p->nattrs == ATTRS_MOST)
+		return 0;
+	if (ARRAY_GROW(p->attrs, p->attrs_capacity, p->nattrs))
+		return -1;
+	attrs = p->attrs;
+	unpack_attr(p, data, size, &attrs[p->nattrs++]);
+	for (size_t i = 0; i < n; i++)
+		if (perf_id_add(p, perf_u64(p, ids + 8 * i), (uint32_t)p->nattrs - 1))
+			return -1;
+	return 0;
+}
+
+/* Return the place of the id among the numbers of a sample; -1: the sample has none. */
+static int id_place(const struct perf_attr *a)
+{
+	const uint64_t before =
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 0;
+	return a->sample_type & PERF_SAMPLE_ID ? __builtin_popcountll(a->sample_type & before) : -1;
+}
+
+/* The same in the origin at the end of other records, counted from the end. */
+static int id_place_from_end(const struct perf_attr *a)
+{
+	const uint64_t after = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
+
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	return a->sample_type & PERF_SAMPLE_ID ? 1 + __builtin_popcountll(a->sample_type & after)
+					       : -1;
+}
+
+void perf_attrs_settle(struct perf *p)
+{
+	p->id_at = p->nattrs ? id_place(&p->attrs[0]) : -1;
+	p->id_from_end = p->nattrs ? id_place_from_end(&p->attrs[0]) : -1;
+	for (size_t i = 0; i < p->nattrs; i++)
+		p->deferred.used |= perf_flag(&p->attrs[i], PERF_FLAG_DEFER_CALLCHAIN);
+}
+
+struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)
+{
+	const struct perf_id *found;
+
+	if (!p->nattrs)
+		return NULL;
+	/* what perf itself has made has the id 0 */
+	if (p->nattrs == 1 || !has_id || !id)
+		return &p->attrs[0];
+	found = perf_id_find(p, id);
+	return found ? &p->attrs[found->attr - 1] : NULL;
+}
+
+void perf_attrs_free(struct perf *p)
+{
+	for (size_t i = 0; i < p->nattrs; i++) {
+		free(p->attrs[i].name);
+		free(p->attrs[i].members);
+	}
+	free(p->attrs);
+	free(p->ids);
+}
+
+/*
+ * Names of events that the file does not name, as perf prints them.
+ *
+ * Facts: tools/perf/util/evsel.c of Linux.
+ */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const hardware_names[] = {
+	"cycles",
+	"instructions",
+	"cache-references",
+	"cache-misses",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"stalled-cycles-frontend",
+	"stalled-cycles-backend",
+	"ref-cycles",
+};
+
+static const char *const software_names[] = {
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+};
+
+static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+					  "iTLB",      "branch",    "node"};
+static const char *const cache_actions[] = {"load", "store", "prefetch"};
+
+/* Append "-loads" or "-load-misses". */
+static void name_cache(char *name, size_t n, uint64_t config)
+{
+	uint64_t cache = config & 0xff, action = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (cache >= COUNT(cache_names) || action >= COUNT(cache_actions) || result > 1)
+		snprintf(name, n, "cache 0x%" PRIx64, config);
+	else
+		snprintf(name, n, "%s-%s%s", cache_names[cache], cache_actions[action],
+			 result	       ? "-misses"
+			 : action == 2 ? "es"
+				       : "s");
+}
+
+static void name_base(const struct perf_attr *a, char *name, size_t n)
+{
+	uint64_t number = a->config & 0xffffffff;
+
+	if (a->kind == PERF_TYPE_HARDWARE && number < COUNT(hardware_names))
+		snprintf(name, n, "%s", hardware_names[number]);
+	else if (a->kind == PERF_TYPE_SOFTWARE && a->config < COUNT(software_names))
+		snprintf(name, n, "%s", software_names[a->config]);
+	else if (a->kind == PERF_TYPE_CACHE)
+		name_cache(name, n, a->config);
+	else if (a->kind == PERF_TYPE_TRACEPOINT)
+		snprintf(name, n, "tracepoint:%" PRIu64, a->config);
+	else if (a->kind == PERF_TYPE_BREAKPOINT)
+		snprintf(name, n, "breakpoint");
+	else if (a->kind == PERF_TYPE_RAW)
+		snprintf(name, n, "raw 0x%" PRIx64, a->config);
+	else
+		snprintf(name, n, "pmu-%u/config=0x%" PRIx64 "/", a->kind, a->config);
+}
+
+/* Append what the event does not count: ":u", ":ppp", ":H". */
+static void name_modifiers(const struct perf_attr *a, char *name, size_t n)
+{
+	bool kernel = perf_flag(a, PERF_FLAG_EXCLUDE_KERNEL),
+	     user = perf_flag(a, PERF_FLAG_EXCLUDE_USER), hv = perf_flag(a, PERF_FLAG_EXCLUDE_HV),
+	     host = perf_flag(a, PERF_FLAG_EXCLUDE_HOST),
+	     guest = perf_flag(a, PERF_FLAG_EXCLUDE_GUEST);
+	unsigned precise = a->flags >> PERF_FLAG_PRECISE & 3;
+	bool some = kernel || user || hv, usual = some || precise;
+	char text[16] = "";
+
+	if (some)
+		snprintf(text, sizeof text, "%s%s%s", kernel ? "" : "k", user ? "" : "u",
+			 hv ? "" : "h");
+	strncat(text, &"ppp"[3 - precise], 4);
+	if (host || guest == usual) {
+		strncat(text, host ? "" : "H", 2);
+		strncat(text, guest ? "" : "G", 2);
+	}
+	if (*text)
+		snprintf(name + strlen(name), n - strlen(name), ":%s", text);
+}
+
+int perf_attrs_name(struct perf *p)
+{
+	char name[128];
+
+	for (size_t i = 0; i < p->nattrs; i++) {
+		struct perf_attr *a = &p->attrs[i];
+
+		if (a->name || a->tracepoint)
+			continue;
+		name_base(a, name, sizeof name);
+		if (a->kind == PERF_TYPE_HARDWARE || a->kind == PERF_TYPE_SOFTWARE ||
+		    a->kind == PERF_TYPE_RAW)
+			name_modifiers(a, name, sizeof name);
+		a->name = strdup(name);
+		if (!a->name)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,143 @@
+/*
+ * perf_records.h - puts the records of several CPUs in the order of their times
+ *
+ * perf writes what it finds in the buffers of all CPUs, one after another, and then a record
+ * FINISHED_ROUND. A record of a later round is not before the last one of the round before this
+ * round. So at the end of a round, all records up to the last time of the round before are in
+ * order. The queue has the records of two rounds. In each round the records of a CPU are a run in
+ * the order of their times; runs are merged. Records with equal times stay in the order of the
+ * file.
+ *
+ * What exceeds PERF_QUEUE_MEMORY is kept in a temporary file (buffer_file.h). A round that exceeds
+ * PERF_ROUND_MOST is ended early.
+ */
+#ifndef TR_TRDECODE_PERF_RECORDS
+#define TR_TRDECODE_PERF_RECORDS
+
+#include <stdbool.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "common/util/buffer.h"
+
+enum {
+	PERF_QUEUE_MEMORY = 2 << 20, /* bytes of one round in memory */
+	PERF_ROUND_MOST = 64 << 20,
+	PERF_ROUND_SORTED = 1 << 20, /* bytes of a round where a file is sorted without rounds */
+};
+
+/* A record in a round. */
+struct perf_queued {
+	uint64_t time, offset; /* of the record in the file */
+	uint32_t at;	       /* offset of its bytes in the round's */
+	uint32_t size;
+};
+
+struct perf_round {
+	struct buffer bytes;
+	struct buffer records; /* struct perf_queued */
+};
+
+/* Records in the order of their times: the next one, and the end. */
+struct perf_run {
+	struct perf_round *round;
+	size_t next, end; /* indexes in the round's records */
+	uint64_t time;	  /* of the next record */
+	uint64_t number;  /* runs begin in this order */
+};
+
+struct perf_queue {
+	struct perf_round rounds[2];
+	unsigned present;      /* index of the round that is added to */
+	struct perf_run *runs; /* a heap, the earliest next time on top */
+	size_t nruns, runs_capacity;
+	struct perf_run open; /* the run that is added to, not in the heap; round NULL: none */
+	uint64_t open_last;   /* time of its last record */
+	uint64_t begun;	      /* runs so far */
+	uint64_t highest;     /* latest time of all records */
+	uint64_t before;      /* highest at the end of the round before */
+	bool ending;	      /* records up to `limit` are to be taken before others are added */
+	uint64_t limit;
+	bool has_rounds; /* a FINISHED_ROUND was read */
+	bool sorted;	 /* no rounds, and all records so far were one run */
+};
+
+/* Add a record. Returns 0, or -1: out of memory. */
+int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
+		   size_t size);
+/* Does the present round have to end? */
+bool perf_queue_full(const struct perf_queue *q);
+/* End the round: what is in order can be taken. finished: the file says so. 0, or -1: out of
+ * memory. */
+int perf_queue_end_round(struct perf_queue *q, bool finished);
+/* End the input: all records can be taken. 0, or -1: out of memory. */
+int perf_queue_end(struct perf_queue *q);
+/* Get the next record in order without taking it. NULL: records must be added first, after
+ * perf_queue_change_round. *data: its bytes, valid until then. */
+const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data);
+/* Begin another round if one was ended, whose records in order were all taken. */
+void perf_queue_change_round(struct perf_queue *q);
+void perf_queue_take(struct perf_queue *q);
+void perf_queue_free(struct perf_queue *q);
+
+/*
+ * The records of a perf.data, read forward; packed ones are unpacked.
+ *
+ * Damage is reported. After it the reader goes on at the next place that looks like records.
+ */
+
+struct perf_record;
+
+/* Records in COMPRESSED ones: they continue in the next one. */
+struct perf_unpacker {
+	struct ZSTD_DCtx_s *zstd; /* made when first needed */
+	struct buffer packed;	  /* content of the present record */
+	size_t packed_at;
+	struct buffer out; /* unpacked bytes; those before out_at were returned */
+	size_t out_at;
+	uint64_t offset; /* of the present record in the file */
+	bool refused;	 /* damaged: what follows cannot be unpacked */
+};
+
+struct perf_records {
+	struct input *input;
+	const char *name;
+	char *own_name; /* NULL: the name is the caller's */
+	bool big_endian;
+	int fd;
+	bool seeks;	      /* the file is read at offsets, else from where fd is */
+	uint64_t base;	      /* bytes of fd before the file */
+	uint64_t offset, end; /* of data[begin]; of the last record, UINT64_MAX: not known */
+	uint8_t *data;
+	size_t begin, filled, capacity;
+	bool eof;
+	bool ended;    /* of perf_records.h: no more records */
+	uint64_t time; /* the caller's: of the last record that has one */
+	struct perf_unpacker unpacker;
+	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */
+};
+
+/* Have the next call return the record that the last call returned. */
+void perf_records_back(struct perf_records *s, const struct perf_record *r);
+
+/*
+ * The records of all files of a recording.
+ *
+ * perf record --threads and --kcore write a directory, whose file `data` is a perf.data. With
+ * --threads the records of the kernel are in data.0, data.1 and so on, without a header and without
+ * FINISHED_ROUND; each file has the records of one or more CPUs. Source of the facts: perf's
+ * documentation of the directory format, and recordings of perf 6.1.
+ */
+
+/* The files, of which the first one is the perf.data itself. */
+struct perf_files {
+	struct perf_records *files;
+	size_t count;
+	struct perf_records *last; /* the file of the record that was read last */
+};
+
+/* Get the next record: that of the file whose last record is the earliest. Returns 1; 0 at the end
+ * of all; -1 with *e filled. */
+int perf_files_next(struct perf_files *f, struct perf_record *r, struct error *e);
+void perf_files_free(struct perf_files *f);
+
+#endif

@@ -1,0 +1,2240 @@
+/*
+ * perf_unwind.c - stacks of perf: call chains, unwinding of user stacks, JIT code
+ */
+#include "cmd/trdecode/perf_unwind.h"
+
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/formats/perf.h"
+#include "common/symbols/frame_tables.h"
+#include "common/symbols/symbols.h"
+#include "common/util/bisect.h"
+#include "common/util/buffer.h"
+#include "common/util/buffer_file.h"
+#include "common/util/bytes.h"
+#include "common/util/digits.h"
+#include "common/util/error.h"
+#include "common/util/idmap.h"
+#include "common/util/intern.h"
+#include "common/util/lines.h"
+#include "common/util/pool.h"
+
+/*
+ * The registers that perf records, and their numbers in DWARF.
+ *
+ * Facts: arch/.../include/uapi/asm/perf_regs.h of Linux; the DWARF supplements of the psABIs.
+ */
+
+enum { UNWIND_REGISTERS = 33 };
+
+/* The registers of a machine, in perf's order. */
+struct unwind_machine {
+	unsigned elf; /* EM_* */
+	uint8_t sp, pc, count;
+	int8_t dwarf[UNWIND_REGISTERS]; /* -1: none */
+};
+
+/* --- read a jit-PID.dump --- */
+
+/* A source line of a function. Texts are offsets in jit_codes.texts. */
+struct jit_line {
+	uint64_t address;
+	uint32_t file, line;
+};
+
+/* A function: name is an offset in jit_codes.texts. */
+struct jit_code {
+	uint64_t address; /* where it was compiled; its lines have addresses relative to that */
+	uint32_t name, module;
+	size_t first_line, nlines;
+};
+
+/* The functions of all dumps, by number from 1. */
+struct jit_codes {
+	struct jit_code *code;
+	size_t ncode, code_capacity;
+	struct jit_line *line;
+	size_t nline, line_capacity;
+	struct buffer texts;
+};
+
+/* From its time on, a function is at [address, address + size). */
+struct jit_event {
+	uint64_t time, address, size;
+	uint32_t code;
+};
+
+struct jit_events {
+	struct jit_event *event; /* as in the file, whose times do not fall */
+	size_t count, capacity;
+};
+
+static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg);
+
+enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
+
+static size_t size_of(const struct known_stacks *k)
+{
+	return (size_t)1 << (64 - k->shift);
+}
+
+struct known_stacks *known_stacks_new(void)
+{
+	struct known_stacks *k = calloc(1, sizeof *k);
+
+	if (!k)
+		return NULL;
+	k->shift = 64 - LOG_LEAST;
+	k->slots = huge_zeroed(size_of(k) * sizeof *k->slots);
+	for (size_t at = 0, n; k->slots && at < sizeof k->key; at += n) {
+		n = sizeof k->key - at < RANDOM_MOST ? sizeof k->key - at : RANDOM_MOST;
+		if (getentropy((char *)&k->key + at, n)) {
+			free(k->slots);
+			k->slots = NULL;
+		}
+	}
+	if (!k->slots) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void known_stacks_free(struct known_stacks *k)
+{
+	if (k)
+		free(k->slots);
+	free(k);
+}
+
+/* Put a stack that is not there. */
+static void known_stacks_insert(struct known_stacks *k, struct known_stack s)
+{
+	size_t at = s.digest >> k->shift;
+
+	while (k->slots[at].stack)
+		at = (at + 1) & (size_of(k) - 1);
+	k->slots[at] = s;
+}
+
+/* Double the number of slots. If there are enough, or no more memory, empty them instead. */
+static void make_room(struct known_stacks *k)
+{
+	size_t old = size_of(k);
+	struct known_stack *slots = k->slots, *more = NULL;
+
+	if (k->shift > 64 - LOG_MOST)
+		more = huge_zeroed(2 * old * sizeof *more);
+	if (!more) {
+		memset(slots, 0, old * sizeof *slots);
+		k->count = 0;
+		return;
+	}
+	k->slots = more;
+	k->shift--;
+	for (size_t i = 0; i < old; i++)
+		if (slots[i].stack)
+			known_stacks_insert(k, slots[i]);
+	free(slots);
+}
+
+void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack)
+{
+	if (k->count >= size_of(k) / 4 * 3)
+		make_room(k);
+	known_stacks_insert(k, (struct known_stack){digest, stack});
+	k->count++;
+}
+
+/* --- deferred --- */
+
+/* A record that is held back. */
+struct deferred_record {
+	uint64_t time, offset; /* as of perf_record */
+	uint64_t at, chain; /* of its bytes, of the addresses; counted from the first byte ever */
+	uint64_t earlier;   /* number + 1 of the sample before it in the slot of its thread */
+	struct perf_deferral d; /* of a sample that waits */
+	uint32_t size, nchain, type;
+	uint16_t misc;
+	bool waits;
+};
+
+static size_t kept_records(const struct perf_deferred *q)
+{
+	return q->records.size / sizeof(struct deferred_record);
+}
+
+static struct deferred_record *record_at(const struct perf_deferred *q, uint64_t number)
+{
+	struct deferred_record *all = (void *)q->records.data;
+
+	return &all[number - (q->end - kept_records(q))];
+}
+
+static const uint8_t *bytes_at(const struct perf_deferred *q, uint64_t at)
+{
+	return q->bytes.data + (at - q->dropped);
+}
+
+static uint64_t *slot_of(struct perf_deferred *q, int32_t tid)
+{
+	return &q->last[hash_u64((uint32_t)tid) % DEFERRED_SLOTS];
+}
+
+static int put_bytes(struct perf_deferred *q, const uint8_t *data, size_t n, uint64_t *at)
+{
+	q->bytes.spills = true;
+	*at = q->dropped + q->bytes.size;
+	return buffer_append(&q->bytes, data, n) || buffer_align(&q->bytes, 8) ? -1 : 0;
+}
+
+int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
+		      const struct perf_deferral *d)
+{
+	struct deferred_record record = {.time = r->time,
+					 .offset = r->offset,
+					 .size = r->size,
+					 .type = r->type,
+					 .misc = r->misc};
+
+	q->records.spills = true;
+	if (d) {
+		record.d = *d;
+		record.waits = true;
+		record.earlier = *slot_of(q, d->tid);
+	}
+	if (put_bytes(q, r->data, r->size, &record.at) ||
+	    buffer_append(&q->records, &record, sizeof record))
+		return -1;
+	q->latest = r->time;
+	q->end++;
+	if (d) {
+		*slot_of(q, d->tid) = q->end;
+		q->waiting++;
+	}
+	return 0;
+}
+
+static void end_wait(struct perf_deferred *q, struct deferred_record *record)
+{
+	record->waits = false;
+	q->waiting--;
+	q->incomplete += !record->chain;
+}
+
+int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
+		       const uint8_t *addresses, uint64_t n)
+{
+	uint64_t *link = slot_of(q, d->tid), chain = 0;
+
+	/* those before the first have waited too long */
+	while (*link > q->first) {
+		struct deferred_record *record = record_at(q, *link - 1);
+		bool same = record->d.cookie == d->cookie;
+
+		if (record->d.tid != d->tid || (!same && d->tid == -1)) {
+			link = &record->earlier;
+			continue;
+		}
+		*link = record->earlier;
+		if (same && !chain && put_bytes(q, addresses, 8 * n, &chain))
+			return -1;
+		if (same) {
+			record->chain = chain;
+			record->nchain = (uint32_t)n;
+		}
+		/* the chains of a thread are in the order of its samples */
+		end_wait(q, record);
+	}
+	*link = 0;
+	q->unmatched += !chain;
+	return 0;
+}
+
+void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
+{
+	uint64_t *link = slot_of(q, tid);
+
+	while (*link > q->first) {
+		struct deferred_record *record = record_at(q, *link - 1);
+
+		if (record->d.tid != tid) {
+			link = &record->earlier;
+			continue;
+		}
+		*link = record->earlier;
+		end_wait(q, record);
+	}
+	*link = 0;
+}
+
+static bool waits_too_long(const struct perf_deferred *q, const struct deferred_record *record)
+{
+	size_t bytes = (size_t)(q->dropped + q->bytes.size - record->at) +
+		       (size_t)(q->end - q->first) * sizeof *record;
+
+	return q->waiting > DEFERRED_MOST || bytes > DEFERRED_BYTES ||
+	       (q->latest > record->time && q->latest - record->time > q->longest);
+}
+
+bool perf_deferred_peek(struct perf_deferred *q, struct perf_record *r, bool ending)
+{
+	struct deferred_record *record;
+
+	if (q->first == q->end)
+		return false;
+	record = record_at(q, q->first);
+	if (record->waits) {
+		if (!ending && !waits_too_long(q, record))
+			return false;
+		end_wait(q, record);
+	}
+	*r = (struct perf_record){.data = bytes_at(q, record->at),
+				  .time = record->time,
+				  .offset = record->offset,
+				  .type = record->type,
+				  .size = record->size,
+				  .misc = record->misc,
+				  .user_chain = record->chain ? bytes_at(q, record->chain) : NULL,
+				  .nuser_chain = record->nchain};
+	return true;
+}
+
+/* Remove the part of a buffer before byte n, if it is the larger part. Returns whether it did. */
+static bool drop_front(struct buffer *b, size_t n)
+{
+	if (n < BUFFER_PIECE || n < b->size - n)
+		return false;
+	memmove(b->data, b->data + n, b->size - n);
+	b->size -= n;
+	buffer_rest(b);
+	return true;
+}
+
+void perf_deferred_take(struct perf_deferred *q)
+{
+	size_t had = (size_t)(record_at(q, q->first)->at - q->dropped), taken, bytes;
+
+	if (++q->first == q->end) {
+		q->dropped += q->bytes.size;
+		buffer_clear(&q->bytes);
+		buffer_clear(&q->records);
+		return;
+	}
+	bytes = (size_t)(record_at(q, q->first)->at - q->dropped);
+	if (had / BUFFER_PIECE != bytes / BUFFER_PIECE) {
+		buffer_rest(&q->bytes);
+		buffer_rest(&q->records);
+	}
+	if (drop_front(&q->bytes, bytes))
+		q->dropped += bytes;
+	taken = (size_t)(kept_records(q) - (q->end - q->first)) * sizeof(struct deferred_record);
+	drop_front(&q->records, taken);
+}
+
+void perf_deferred_free(struct perf_deferred *q)
+{
+	buffer_free(&q->bytes);
+	buffer_free(&q->records);
+}
+
+/* --- unwind registers --- */
+
+/* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 ... r15 */
+static const struct unwind_machine x86_64 = {EM_X86_64, 7, 8, 24, {0,  3,  2,  1,  4,  5,  6,  7,
+								   16, -1, -1, -1, -1, -1, -1, -1,
+								   8,  9,  10, 11, 12, 13, 14, 15}};
+static const struct unwind_machine i386 = {EM_386, 7, 8, 9, {0, 3, 1, 2, 6, 7, 5, 4, 8}};
+/* x0 ... x30 sp pc */
+static const struct unwind_machine aarch64 = {
+	EM_AARCH64, 31, 32, 33, {0,  1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12, 13, 14, 15, 16,
+				 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1}};
+/* r0 ... r15 */
+static const struct unwind_machine arm = {
+	EM_ARM, 13, 15, 16, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+
+/* Find a machine by its name (of uname -m; NULL: x86_64) and enum perf_abi. NULL: none. */
+static const struct unwind_machine *unwind_machine_find(const char *name, uint64_t abi)
+{
+	bool narrow = abi == PERF_ABI_32;
+
+	if (!name || !strcmp(name, "x86_64"))
+		return narrow ? &i386 : &x86_64;
+	if (!strcmp(name, "aarch64"))
+		return narrow ? &arm : &aarch64;
+	if (name[0] == 'i' && !strcmp(name + 2, "86"))
+		return &i386;
+	return !strncmp(name, "arm", 3) ? &arm : NULL;
+}
+
+/* Get a register by perf's number. Returns false if it was not recorded. */
+static bool unwind_register(const struct perf_user_state *s, unsigned number, uint64_t *value)
+{
+	uint64_t bit = (uint64_t)1 << number;
+
+	if (!(s->mask & bit))
+		return false;
+	*value = get_uint(s->registers + 8 * __builtin_popcountll(s->mask & (bit - 1)), 8,
+			  s->big_endian);
+	return true;
+}
+
+/* Set the registers of a thread of libdw. Returns false if libdw refuses them. */
+static bool unwind_set_registers(const struct unwind_machine *m, const struct perf_user_state *s,
+				 Dwfl_Thread *thread)
+{
+	uint64_t value;
+
+	for (unsigned i = 0; i < m->count; i++) {
+		Dwarf_Word word;
+
+		if (m->dwarf[i] < 0 || !unwind_register(s, i, &value))
+			continue;
+		word = value;
+		if (!dwfl_thread_state_registers(thread, m->dwarf[i], 1, &word))
+			return false;
+	}
+	if (!unwind_register(s, m->pc, &value))
+		return false;
+	dwfl_thread_state_register_pc(thread, value);
+	return true;
+}
+
+/* --- unwind --- */
+
+enum { THREAD = 1, MODULES_MOST = 1024, FILES_MOST = 1 << 16 };
+
+enum file_state { FILE_UNREAD, FILE_READ, FILE_MISSING };
+
+struct unwind_file {
+	uint32_t key; /* of its path in the names; the build-id follows the path's NUL */
+	enum file_state state;
+	struct frame_tables *tables; /* FILE_READ */
+};
+
+/* A file at its place in an address space. */
+struct unwind_module {
+	uint64_t low, high, bias;
+	uint32_t file, context; /* context: the mappings for which it is known to be right */
+};
+
+/* An address space for libdw. dwfl NULL: unused. */
+struct unwind_space {
+	Dwfl *dwfl;
+	Elf *elf; /* of the file by which libdw knows the machine; NULL: none yet */
+	uint32_t number;
+	const struct unwind_machine *machine;
+	struct unwind_module *modules;
+	size_t nmodules, capacity;
+	uint64_t used;	  /* number of the last stack */
+	uint32_t without; /* context of mappings of which none has a machine, 0: none */
+	bool stale;	  /* a module is no longer what is mapped there */
+};
+
+struct perf_unwinder {
+	const char *machine, *sysroot;
+	struct id_cache names; /* numbers of files */
+	struct unwind_file *files;
+	size_t nfiles, capacity;
+	struct unwind_space spaces[UNWIND_SPACES];
+	uint64_t stacks, size; /* size: bytes of the files' tables */
+	uint64_t missing;
+	struct error first_missing;
+	/* the present stack */
+	struct unwind_space *space;
+	const struct perf_maps *maps;
+	const struct perf_user_state *state;
+	uint64_t begin, last_sp; /* begin: address of the recorded memory */
+	size_t count;
+	uint64_t addresses[UNWIND_FRAMES];
+};
+
+/* --- files --- */
+
+uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
+			    const char *build_id)
+{
+	struct buffer key = {0};
+	struct unwind_file *files;
+	uint32_t *number = NULL;
+
+	if (!buffer_append(&key, path, n) && !buffer_append(&key, "", 1) &&
+	    !buffer_append(&key, build_id ? build_id : "", build_id ? strlen(build_id) : 0))
+		number = id_cache_number(&u->names, key.data, key.size);
+	buffer_free(&key);
+	if (!number || *number)
+		return number ? *number : 0;
+	if (ARRAY_GROW(u->files, u->capacity, u->nfiles))
+		return 0;
+	files = u->files;
+	files[u->nfiles++] = (struct unwind_file){.key = u->names.keys.count - 1};
+	/* of the others nothing is read */
+	if (u->nfiles > FILES_MOST)
+		files[u->nfiles - 1].state = FILE_MISSING;
+	*number = (uint32_t)u->nfiles;
+	return *number;
+}
+
+/* Get the tables of a file. NULL: there are none for this machine. */
+static struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t number)
+{
+	struct unwind_file *f = number ? &u->files[number - 1] : NULL;
+	struct error e;
+	const char *path;
+
+	if (!f || f->state == FILE_MISSING)
+		return NULL;
+	if (f->state == FILE_UNREAD) {
+		path = intern_data(&u->names.keys, f->key);
+		f->state = FILE_READ;
+		f->tables = frame_tables_open(path, u->sysroot, path + strlen(path) + 1, &e);
+		if (!f->tables) {
+			f->state = FILE_MISSING;
+			if (!u->missing++)
+				u->first_missing = e;
+			return NULL;
+		}
+		u->size += f->tables->size;
+	}
+	return f->tables->machine == u->space->machine->elf ? f->tables : NULL;
+}
+
+static void close_files(struct perf_unwinder *u)
+{
+	for (size_t i = 0; i < u->nfiles; i++) {
+		if (u->files[i].state != FILE_READ)
+			continue;
+		frame_tables_close(u->files[i].tables);
+		u->files[i].tables = NULL;
+		u->files[i].state = FILE_UNREAD;
+	}
+	u->size = 0;
+}
+
+/* --- spaces --- */
+
+/* Give libdw the file of a module. libdw calls this function, and ends its reference. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		    char **file, Elf **elf)
+{
+	const struct frame_tables *t = *userdata;
+
+	(void)module;
+	(void)name;
+	(void)base;
+	*file = NULL;
+	*elf = elf_begin(-1, ELF_C_READ, t->elf);
+	return -1;
+}
+
+/* Give libdw the .debug_frame of a separate file. libdw calls this function where .eh_frame does
+ * not have an address, and the module's file has no .debug_frame. */
+static int find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+		      const char *file, const char *link, GElf_Word checksum, char **found)
+{
+	(void)module;
+	(void)name;
+	(void)base;
+	(void)file;
+	(void)link;
+	(void)checksum;
+	*found = NULL;
+	return frame_tables_debug(*userdata);
+}
+
+static void space_free(struct unwind_space *s)
+{
+	if (s->dwfl)
+		dwfl_end(s->dwfl);
+	elf_end(s->elf);
+	free(s->modules);
+	*s = (struct unwind_space){.dwfl = NULL};
+}
+
+static void free_spaces(struct perf_unwinder *u)
+{
+	for (int i = 0; i < UNWIND_SPACES; i++)
+		space_free(&u->spaces[i]);
+}
+
+/* Get the space of mappings: the one in use, or a new one in place of the least recently used.
+ * NULL: libdw fails. */
+static struct unwind_space *space_of(struct perf_unwinder *u, const struct perf_maps *m,
+				     const struct unwind_machine *machine)
+{
+	static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
+						 .find_debuginfo = find_debug,
+						 .section_address = dwfl_offline_section_address};
+	struct unwind_space *s = u->spaces;
+
+	for (int i = 0; i < UNWIND_SPACES; i++) {
+		struct unwind_space *other = &u->spaces[i];
+
+		if (other->dwfl && other->number == m->number && other->machine == machine)
+			return other;
+		if (other->used < s->used)
+			s = other;
+	}
+	space_free(s);
+	s->number = m->number;
+	s->machine = machine;
+	s->dwfl = dwfl_begin(&callbacks);
+	return s->dwfl ? s : NULL;
+}
+
+/* Find what has to be added to the addresses of a file at a mapping. */
+static bool bias_of(const struct frame_tables *t, const struct perf_map *map, uint64_t *bias)
+{
+	uint64_t address;
+
+	if (!frame_tables_address(t, map->offset, &address))
+		return false;
+	*bias = map->start - address;
+	return true;
+}
+
+/* Is the module still what is mapped at an address in it? */
+static bool is_mapped(struct perf_unwinder *u, struct unwind_module *module, uint64_t pc)
+{
+	const struct perf_map *map;
+	uint64_t bias;
+
+	if (module->context == u->maps->context)
+		return true;
+	map = perf_maps_find(u->maps, pc);
+	if (!map || map->file != module->file ||
+	    !bias_of(u->files[map->file - 1].tables, map, &bias) || bias != module->bias)
+		return false;
+	module->context = u->maps->context;
+	return true;
+}
+
+static void add_module(struct perf_unwinder *u, const struct perf_map *map)
+{
+	struct unwind_space *s = u->space;
+	struct frame_tables *t = tables_of(u, map->file);
+	struct unwind_module module = {.file = map->file, .context = u->maps->context};
+	struct unwind_module *modules;
+	Dwfl_Module *reported;
+	char name[16];
+	void **userdata;
+
+	if (!t || s->nmodules == MODULES_MOST || !bias_of(t, map, &module.bias))
+		return;
+	module.low = t->low + module.bias;
+	module.high = t->high + module.bias;
+	if (ARRAY_GROW(s->modules, s->capacity, s->nmodules) || module.low >= module.high)
+		return;
+	modules = s->modules;
+	snprintf(name, sizeof name, "%zu", s->nmodules);
+	reported = dwfl_report_module(s->dwfl, name, module.low, module.high);
+	if (!reported)
+		return;
+	dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = t;
+	modules[s->nmodules++] = module;
+	if (!s->elf)
+		s->elf = elf_begin(-1, ELF_C_READ, t->elf);
+}
+
+/* Have libdw know the file that is mapped at an address. */
+static void cover(struct perf_unwinder *u, uint64_t pc)
+{
+	struct unwind_space *s = u->space;
+	const struct perf_map *map;
+
+	for (size_t i = 0; i < s->nmodules; i++) {
+		struct unwind_module *module = &s->modules[i];
+
+		if (pc < module->low || pc >= module->high)
+			continue;
+		s->stale |= !is_mapped(u, module, pc);
+		return;
+	}
+	map = perf_maps_find(u->maps, pc);
+	if (map && map->file)
+		add_module(u, map);
+}
+
+/* --- stacks --- */
+
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
+{
+	(void)dwfl;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return THREAD;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+{
+	(void)dwfl;
+	*thread = arg;
+	return tid == THREAD;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *arg)
+{
+	const struct perf_unwinder *u = arg;
+	const struct perf_user_state *s = u->state;
+	unsigned size =
+		u->space->machine->elf == EM_386 || u->space->machine->elf == EM_ARM ? 4 : 8;
+
+	(void)dwfl;
+	if (address < u->begin || s->size < size || address - u->begin > s->size - size)
+		return false;
+	*word = get_uint(s->stack + (address - u->begin), size, s->big_endian);
+	return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct perf_unwinder *u = arg;
+
+	return unwind_set_registers(u->space->machine, u->state, thread);
+}
+
+/* Add the first module that has a machine. */
+static void add_first_module(const struct perf_map *map, void *arg)
+{
+	struct perf_unwinder *u = arg;
+
+	if (map->file && !u->space->elf)
+		add_module(u, map);
+}
+
+/* Give libdw the thread, once. Returns false if it is not possible. */
+static bool attach(struct perf_unwinder *u)
+{
+	static const Dwfl_Thread_Callbacks callbacks = {.next_thread = next_thread,
+							.get_thread = get_thread,
+							.memory_read = read_memory,
+							.set_initial_registers = set_registers};
+	struct unwind_space *s = u->space;
+
+	if (dwfl_pid(s->dwfl) == THREAD)
+		return true;
+	/* once for the same mappings, if none of them has a file that can be read */
+	if (!s->elf && s->without == u->maps->context)
+		return false;
+	perf_maps_walk(u->maps, add_first_module, u);
+	if (!s->elf)
+		s->without = u->maps->context;
+	return s->elf && dwfl_attach_state(s->dwfl, s->elf, THREAD, &callbacks, u);
+}
+
+/* Does the stack go on from a frame? The stack pointer grows; only a frame that has not yet used
+ * the stack has that of its caller. */
+static bool stack_grows(struct perf_unwinder *u, Dwfl_Frame *frame)
+{
+	unsigned number = u->space->machine->sp;
+	Dwarf_Word sp;
+
+	if (dwfl_frame_reg(frame, (unsigned)u->space->machine->dwarf[number], &sp))
+		return false;
+	if (u->count > 2 ? sp <= u->last_sp : sp < u->last_sp)
+		return false;
+	u->last_sp = sp;
+	return true;
+}
+
+static int take_frame(Dwfl_Frame *frame, void *arg)
+{
+	struct perf_unwinder *u = arg;
+	Dwarf_Addr pc;
+	bool active;
+
+	if (!dwfl_frame_pc(frame, &pc, NULL) || !pc)
+		return DWARF_CB_ABORT;
+	cover(u, u->count ? pc - 1 : pc);
+	if (!dwfl_frame_pc(frame, &pc, &active))
+		return DWARF_CB_ABORT;
+	u->addresses[u->count++] = active ? pc : pc - 1;
+	return u->count == UNWIND_FRAMES || u->space->stale || !stack_grows(u, frame)
+		       ? DWARF_CB_ABORT
+		       : DWARF_CB_OK;
+}
+
+/* Get the address at which the thread was. Returns false if it was not recorded. */
+static bool perf_unwind_pc(const char *machine, const struct perf_user_state *state, uint64_t *pc)
+{
+	const struct unwind_machine *m = unwind_machine_find(machine, state->abi);
+
+	return m && unwind_register(state, m->pc, pc);
+}
+
+/*
+ * Unwind a stack. Returns the number of its frames, the innermost first; at most UNWIND_FRAMES, 0
+ * if the registers were not recorded. The address of a frame that calls another is that of the last
+ * byte of its call. *addresses is valid until the next call.
+ */
+static size_t perf_unwind(struct perf_unwinder *u, const struct perf_maps *m,
+			  const struct perf_user_state *state, const uint64_t **addresses)
+{
+	const struct unwind_machine *machine = unwind_machine_find(u->machine, state->abi);
+	uint64_t pc;
+
+	if (!unwind_register(state, machine->pc, &pc) ||
+	    !unwind_register(state, machine->sp, &u->begin))
+		return 0;
+	if (u->size > UNWIND_TABLES) {
+		free_spaces(u);
+		close_files(u);
+	}
+	u->maps = m;
+	u->state = state;
+	/* once more if what is mapped has changed */
+	for (int i = 0; i < 2; i++) {
+		u->count = 0;
+		u->last_sp = 0;
+		u->space = space_of(u, m, machine);
+		if (!u->space)
+			break;
+		u->space->used = ++u->stacks;
+		cover(u, pc);
+		if (!u->space->stale && attach(u))
+			dwfl_getthread_frames(u->space->dwfl, THREAD, take_frame, u);
+		if (!u->space->stale)
+			break;
+		space_free(u->space);
+	}
+	if (!u->count)
+		u->addresses[u->count++] = pc;
+	*addresses = u->addresses;
+	return u->count;
+}
+
+/* --- the unwinder --- */
+
+struct perf_unwinder *perf_unwinder_new(const char *machine, const char *sysroot, struct error *e)
+{
+	struct perf_unwinder *u;
+
+	if (!unwind_machine_find(machine, PERF_ABI_64))
+		return NULL;
+	u = calloc(1, sizeof *u);
+	if (!u) {
+		error_no_memory(e);
+		return NULL;
+	}
+	u->machine = machine;
+	u->sysroot = sysroot;
+	return u;
+}
+
+void perf_unwinder_free(struct perf_unwinder *u)
+{
+	if (!u)
+		return;
+	free_spaces(u);
+	close_files(u);
+	free(u->files);
+	id_cache_free(&u->names);
+	free(u);
+}
+
+uint64_t perf_unwinder_missing(const struct perf_unwinder *u, struct error *first)
+{
+	*first = u->first_missing;
+	return u->missing;
+}
+
+/* --- jit dump --- */
+
+/* Sizes are those of the records of perf's jitdump-specification.txt. */
+enum {
+	MAGIC = 0x4a695444,
+	HEAD = 40,
+	RECORD_HEAD = 16,
+	LOAD = 0,
+	MOVE = 1,
+	DEBUG_INFO = 2,
+	CLOSE = 3,
+	LOAD_BODY = 40,
+	MOVE_BODY = 48,
+	DEBUG_BODY = 16,
+	DEBUG_LINE = 16,
+	ARCH_TIMES = 1, /* flag of the file: times are not in nanoseconds */
+	CODES_MOST = 1 << 20,
+	LINES_MOST = 1 << 22,
+	RECORD_MOST = 1 << 24, /* bytes that are read of a record; the code itself is skipped */
+};
+
+struct reader {
+	FILE *file;
+	const char *path;
+	uint64_t offset; /* of the present record */
+	bool swapped;
+	struct buffer record; /* what is read of it, without its head */
+	struct buffer debug;  /* the last DEBUG_INFO, for the function that follows */
+	uint64_t debug_address;
+	uint32_t module;
+	uint32_t *by_index; /* function by its number in the file; 0: none */
+	size_t nindex;
+	struct jit_codes *codes;
+	struct jit_events *events;
+};
+
+static uint64_t number(const struct reader *r, const uint8_t *d, unsigned size)
+{
+	return get_uint(d, size, r->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
+}
+
+static int no_memory(const struct reader *r, struct error *e)
+{
+	return error_set(e, r->path, NO_OFFSET, "out of memory");
+}
+
+/* Keep a text. Returns its offset, 0 when out of memory: offset 0 is "". */
+static uint32_t keep_text(struct jit_codes *c, const char *text, size_t n)
+{
+	size_t at = c->texts.size;
+
+	if ((!at && buffer_append(&c->texts, "", 1)) || c->texts.size > UINT32_MAX - n - 2)
+		return 0;
+	at = c->texts.size;
+	return buffer_append(&c->texts, text, n) || buffer_append(&c->texts, "", 1) ? 0
+										    : (uint32_t)at;
+}
+
+/* Take the lines of the DEBUG_INFO before a function. */
+static int take_lines(struct reader *r, struct jit_code *code)
+{
+	struct jit_codes *c = r->codes;
+	const uint8_t *d = r->debug.data, *end = d + r->debug.size;
+	uint64_t n = number(r, d + 8, 8);
+	uint32_t file = 0;
+
+	code->first_line = c->nline;
+	for (d += DEBUG_BODY; n && (size_t)(end - d) > DEBUG_LINE; n--) {
+		const char *name = (const char *)d + DEBUG_LINE;
+		size_t size = strnlen(name, (size_t)(end - d) - DEBUG_LINE);
+		struct jit_line *line;
+
+		if (ARRAY_GROW(c->line, c->line_capacity, c->nline))
+			return -1;
+		line = c->line;
+		/* one byte 0xff: the file of the line before */
+		if (size != 1 || (uint8_t)*name != 0xff)
+			file = keep_text(c, name, size);
+		if (!file || c->nline == LINES_MOST)
+			return file ? 0 : -1;
+		line[c->nline++] =
+			(struct jit_line){number(r, d, 8), file, (uint32_t)number(r, d + 8, 4)};
+		code->nlines++;
+		if ((size_t)(end - d) - DEBUG_LINE <= size)
+			break;
+		d += DEBUG_LINE + size + 1;
+	}
+	return 0;
+}
+
+static int add_event(struct reader *r, uint64_t time, uint64_t address, uint64_t size,
+		     uint32_t code)
+{
+	struct jit_events *v = r->events;
+	struct jit_event *event;
+
+	if (ARRAY_GROW(v->event, v->capacity, v->count))
+		return -1;
+	event = v->event;
+	event[v->count++] = (struct jit_event){time, address, size, code};
+	return 0;
+}
+
+/* Note which function has a number. */
+static int note_index(struct reader *r, uint64_t index, uint32_t code)
+{
+	uint32_t *by_index;
+
+	if (index >= CODES_MOST)
+		return 0;
+	if (ARRAY_REACH(r->by_index, r->nindex, index))
+		return -1;
+	by_index = r->by_index;
+	by_index[index] = code;
+	return 0;
+}
+
+static int take_load(struct reader *r, uint64_t time)
+{
+	struct jit_codes *c = r->codes;
+	const uint8_t *d = r->record.data;
+	const char *name = (const char *)d + LOAD_BODY;
+	struct jit_code *code;
+	uint64_t address = number(r, d + 16, 8);
+
+	if (ARRAY_GROW(c->code, c->code_capacity, c->ncode))
+		return -1;
+	code = c->code;
+	code += c->ncode;
+	*code = (struct jit_code){
+		.address = address,
+		.name = keep_text(c, name, strnlen(name, r->record.size - LOAD_BODY)),
+		.module = r->module};
+	if (!code->name ||
+	    (r->debug.size >= DEBUG_BODY && r->debug_address == address && take_lines(r, code)))
+		return -1;
+	r->debug.size = 0;
+	c->ncode++;
+	if (note_index(r, number(r, d + 32, 8), (uint32_t)c->ncode))
+		return -1;
+	return add_event(r, time, address, number(r, d + 24, 8), (uint32_t)c->ncode);
+}
+
+static int take_move(struct reader *r, uint64_t time)
+{
+	const uint8_t *d = r->record.data;
+	uint64_t index = number(r, d + 40, 8);
+	uint32_t code = index < r->nindex ? r->by_index[index] : 0;
+
+	return code ? add_event(r, time, number(r, d + 24, 8), number(r, d + 32, 8), code) : 0;
+}
+
+/* Returns 1 at the end, -1 when out of memory. */
+static int take_record(struct reader *r, uint32_t kind, uint64_t time)
+{
+	switch (kind) {
+	case LOAD:
+		if (r->codes->ncode == CODES_MOST)
+			return 1;
+		return r->record.size > LOAD_BODY ? take_load(r, time) : 0;
+	case MOVE: return r->record.size >= MOVE_BODY ? take_move(r, time) : 0;
+	case DEBUG_INFO:
+		r->debug.size = 0;
+		if (r->record.size < DEBUG_BODY)
+			return 0;
+		r->debug_address = number(r, r->record.data, 8);
+		return buffer_append(&r->debug, r->record.data, r->record.size);
+	case CLOSE: return 1;
+	default: return 0;
+	}
+}
+
+/* Read a record but the code of a LOAD. Returns 1 for a record, 0 at the end, -1 with e filled. */
+static int next_record(struct reader *r, uint32_t *kind, uint64_t *time, struct error *e)
+{
+	uint8_t head[RECORD_HEAD];
+	size_t n = fread(head, 1, sizeof head, r->file), size, wanted;
+
+	if (!n)
+		return 0;
+	*kind = (uint32_t)number(r, head, 4);
+	size = (size_t)number(r, head + 4, 4);
+	*time = number(r, head + 8, 8);
+	if (n < sizeof head || size < RECORD_HEAD)
+		return error_set(e, r->path, r->offset, "a damaged record: the rest is left out");
+	size -= RECORD_HEAD;
+	wanted = *kind == LOAD && size > LOAD_BODY + 4096 ? LOAD_BODY + 4096 : size;
+	if (wanted > RECORD_MOST)
+		wanted = RECORD_MOST;
+	r->record.size = 0;
+	if (buffer_reserve(&r->record, wanted))
+		return no_memory(r, e);
+	r->record.size = fread(r->record.data, 1, wanted, r->file);
+	if (r->record.size < wanted || fseek(r->file, (long)(size - wanted), SEEK_CUR))
+		return error_set(e, r->path, r->offset,
+				 "the file ends within a record, which is left out");
+	r->offset += RECORD_HEAD + size;
+	return 1;
+}
+
+static int read_records(struct reader *r, struct error *e)
+{
+	uint32_t kind;
+	uint64_t time;
+	int got, taken = 0;
+
+	while (!taken && (got = next_record(r, &kind, &time, e)) > 0)
+		taken = take_record(r, kind, time);
+	if (taken < 0)
+		return no_memory(r, e);
+	return taken ? 0 : got;
+}
+
+static int read_head(struct reader *r, struct error *e)
+{
+	uint8_t head[HEAD];
+	uint32_t size;
+
+	if (fread(head, 1, HEAD, r->file) < HEAD)
+		return error_set(e, r->path, 0, "not a dump of a JIT compiler: too short");
+	r->swapped = number(r, head, 4) != MAGIC;
+	if (number(r, head, 4) != MAGIC)
+		return error_set(e, r->path, 0, "not a dump of a JIT compiler: unknown magic");
+	size = (uint32_t)number(r, head + 8, 4);
+	if (number(r, head + 4, 4) != 1 || size < HEAD || fseek(r->file, (long)size, SEEK_SET))
+		return error_set(e, r->path, 4, "unknown version of a JIT compiler's dump");
+	if (number(r, head + 32, 8) & ARCH_TIMES)
+		return error_set(e, r->path, 32,
+				 "times of the machine's counter cannot be compared with those of "
+				 "the trace");
+	r->offset = size;
+	return 0;
+}
+
+/* Read a dump. Returns -1 with e filled if it is damaged; the events up to there are kept. */
+static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *events,
+			 struct error *e)
+{
+	struct reader r = {.path = path, .codes = codes, .events = events};
+	struct stat st;
+	int bad;
+
+	if (stat(path, &st))
+		return error_errno(e, path, NO_OFFSET, "cannot open");
+	r.file = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	if (!r.file)
+		return error_set(e, path, NO_OFFSET, "cannot open, or no regular file");
+	r.module = keep_text(codes, path, strlen(path));
+	bad = !r.module ? no_memory(&r, e) : read_head(&r, e) ? -1 : read_records(&r, e);
+	free(r.by_index);
+	buffer_free(&r.record);
+	buffer_free(&r.debug);
+	fclose(r.file);
+	return bad;
+}
+
+/* Add a function without lines, whose module has its name. Returns its number, 0 when out of
+ * memory.
+ */
+static uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n)
+{
+	uint32_t text = keep_text(c, name, n);
+
+	if (!text || ARRAY_GROW(c->code, c->code_capacity, c->ncode))
+		return 0;
+	c->code[c->ncode++] = (struct jit_code){.name = text, .module = text};
+	return (uint32_t)c->ncode;
+}
+
+static void jit_codes_free(struct jit_codes *c)
+{
+	free(c->code);
+	free(c->line);
+	buffer_free(&c->texts);
+	*c = (struct jit_codes){0};
+}
+
+/* --- jit --- */
+
+enum { NAME_MOST = 4096, MAP_TEXT_MOST = 256 << 20, PIECE = 1 << 16 };
+
+struct jit_dump {
+	struct jit_events events;
+	size_t next; /* the first one that is not yet applied */
+};
+
+struct perf_jit {
+	const char *sysroot, *trace;
+	bool ignore_times;
+	struct jit_codes codes;
+	struct jit_dump **dumps;
+	size_t ndumps, dumps_capacity;
+	struct idmap numbers;  /* of maps, by pid, from 1 */
+	struct symbols **maps; /* of /tmp/perf-PID.map, NULL: there is none */
+	size_t nmaps, maps_capacity;
+	struct id_cache kernel_codes; /* by name: numbers of code */
+	char module[64];	      /* of the last symbol */
+};
+
+struct perf_jit *perf_jit_new(const char *sysroot, const char *trace, bool ignore_times)
+{
+	struct perf_jit *j = calloc(1, sizeof *j);
+
+	if (j)
+		*j = (struct perf_jit){.sysroot = sysroot ? sysroot : "",
+				       .trace = trace,
+				       .ignore_times = ignore_times};
+	return j;
+}
+
+void perf_jit_free(struct perf_jit *j)
+{
+	if (!j)
+		return;
+	for (size_t i = 0; i < j->ndumps; i++) {
+		free(j->dumps[i]->events.event);
+		free(j->dumps[i]);
+	}
+	for (size_t i = 0; i < j->nmaps; i++)
+		symbols_free(j->maps[i]);
+	free(j->dumps);
+	free(j->maps);
+	idmap_free(&j->numbers);
+	jit_codes_free(&j->codes);
+	id_cache_free(&j->kernel_codes);
+	free(j);
+}
+
+/* --- /tmp/perf-PID.map --- */
+
+uint32_t perf_jit_anonymous(const char *path, size_t n)
+{
+	static const char *const paths[] = {"//anon", "/dev/zero", "/anon_hugepage"};
+
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+		if (n >= strlen(paths[i]) && !memcmp(path, paths[i], strlen(paths[i])))
+			return JIT_ANONYMOUS;
+	return JIT_NONE;
+}
+
+/* A line of a map: start and size in hex, with or without 0x, and the name. */
+struct map_line {
+	uint64_t start, size;
+	const char *name;
+	size_t name_size, number;
+};
+
+/* Read a number and the blank after it. */
+static bool read_hex(const char **text, const char *end, uint64_t *value)
+{
+	if (end - *text > 2 && !memcmp(*text, "0x", 2))
+		*text += 2;
+	return digits_hex(text, end, value) && *text < end && *(*text)++ == ' ';
+}
+
+static bool read_line(const char *text, size_t n, struct map_line *l)
+{
+	const char *end = text + n;
+
+	if (end > text && end[-1] == '\r')
+		end--;
+	if (!read_hex(&text, end, &l->start) || !read_hex(&text, end, &l->size) || text == end)
+		return false;
+	l->name = text;
+	l->name_size = (size_t)(end - text);
+	return l->size && l->start <= UINT64_MAX - l->size;
+}
+
+/* By address; of one address the last line first. */
+static int compare_lines(const void *a, const void *b)
+{
+	const struct map_line *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->number > y->number ? -1 : x->number < y->number;
+}
+
+static struct symbols *symbols_of_lines(const struct map_line *line, size_t n)
+{
+	struct symbols *s = symbols_new();
+	int bad = s ? 0 : -1;
+
+	for (size_t i = 0; i < n && !bad; i++)
+		if (!i || line[i].start != line[i - 1].start)
+			bad = symbols_add(s, line[i].start, line[i].size, 'T', line[i].name,
+					  line[i].name_size);
+	if (!bad && !symbols_sort(s) && !symbols_nest(s))
+		return s;
+	symbols_free(s);
+	return NULL;
+}
+
+static struct symbols *symbols_of_text(const char *text, size_t size)
+{
+	struct map_line *line = NULL;
+	size_t n = 0, capacity = 0;
+	struct symbols *s;
+
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		if (ARRAY_GROW(line, capacity, n)) {
+			free(line);
+			return NULL;
+		}
+		line[n].number = n;
+		n += read_line(l.line, l.size, &line[n]);
+	}
+	if (n)
+		qsort(line, n, sizeof *line, compare_lines);
+	s = symbols_of_lines(line, n);
+	free(line);
+	return s;
+}
+
+/* Read a regular file of this user or of root, as perf does: anyone can write to /tmp. */
+static int read_map(const char *path, struct buffer *b, struct error *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : error_errno(e, path, NO_OFFSET, "cannot open");
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		error_set(e, path, NO_OFFSET, "is no regular file, and is not read");
+	else if (st.st_uid && st.st_uid != geteuid())
+		error_set(e, path, NO_OFFSET,
+			  "belongs to another user, and is not read: copy it below --sysroot");
+	else
+		do {
+			if (b->size > MAP_TEXT_MOST || buffer_reserve(b, PIECE)) {
+				n = -1;
+				error_set(e, path, NO_OFFSET, "too large, and is not read");
+				break;
+			}
+			n = read(fd, b->data + b->size, PIECE);
+			b->size += n > 0 ? (size_t)n : 0;
+		} while (n > 0 || (n < 0 && errno == EINTR));
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+static struct symbols *load_map(struct perf_jit *j, int32_t pid)
+{
+	struct buffer path = {0}, text = {0};
+	struct symbols *s = NULL;
+	struct error e = {.what = ""};
+
+	if (!buffer_printf(&path, "%s/tmp/perf-%" PRId32 ".map", j->sysroot, pid)) {
+		if (read_map((const char *)path.data, &text, &e))
+			warn(e.what[0] ? (const char *)path.data : NULL, NO_OFFSET, "%s", e.what);
+		else if (text.size)
+			s = symbols_of_text((const char *)text.data, text.size);
+	}
+	buffer_free(&path);
+	buffer_free(&text);
+	return s;
+}
+
+/* Get the functions of a process. NULL: none are known. */
+static struct symbols *map_of(struct perf_jit *j, int32_t pid)
+{
+	uint32_t number = idmap_get(&j->numbers, (uint32_t)pid);
+
+	if (number)
+		return j->maps[number - 1];
+	if (ARRAY_GROW(j->maps, j->maps_capacity, j->nmaps) ||
+	    idmap_set(&j->numbers, (uint32_t)pid, (uint32_t)j->nmaps + 1))
+		return NULL;
+	j->maps[j->nmaps++] = load_map(j, pid);
+	return j->maps[j->nmaps - 1];
+}
+
+static bool symbol_of_map(struct perf_jit *j, int32_t pid, uint64_t address, struct symbol_entry *e)
+{
+	const struct symbols *symbols = map_of(j, pid);
+	const struct symbol *s = symbols ? symbols_find(symbols, address) : NULL;
+
+	if (!s)
+		return false;
+	snprintf(j->module, sizeof j->module, "/tmp/perf-%" PRId32 ".map", pid);
+	*e = (struct symbol_entry){.start = s->start,
+				   .size = s->size,
+				   .name = s->name,
+				   .name_size = (uint32_t)strlen(s->name),
+				   .module = j->module,
+				   .module_size = (uint32_t)strlen(j->module)};
+	return true;
+}
+
+/* --- dumps --- */
+
+/* Is it the path of a dump, .../jit-PID.dump? */
+static bool is_dump(const char *path, size_t n)
+{
+	const char *name = memrchr(path, '/', n);
+	size_t digits;
+
+	n -= name ? (size_t)(++name - path) : 0;
+	if (!name || n < 10 || memcmp(name, "jit-", 4) || memcmp(name + n - 5, ".dump", 5))
+		return false;
+	for (digits = 4; digits < n - 5; digits++)
+		if (name[digits] < '0' || name[digits] > '9')
+			return false;
+	return true;
+}
+
+/* Read the dump where it was written, or beside the recording. */
+static int read_dump(struct perf_jit *j, const char *path, int n, struct jit_events *events)
+{
+	const char *name = memrchr(path, '/', (size_t)n) + 1, *slash = strrchr(j->trace, '/');
+	struct buffer text = {0};
+	struct error e;
+	int bad = buffer_printf(&text, "%s%.*s", j->sysroot, n, path);
+
+	if (!bad && access((const char *)text.data, F_OK)) {
+		text.size = 0;
+		bad = buffer_printf(&text, "%.*s%.*s", slash ? (int)(slash + 1 - j->trace) : 0,
+				    j->trace, (int)(path + n - name), name);
+	}
+	if (bad || jit_dump_read((const char *)text.data, &j->codes, events, &e)) {
+		if (bad)
+			error_no_memory(&e);
+		warn(e.file[0] ? e.file : NULL, e.offset, "%s", e.what);
+	}
+	buffer_free(&text);
+	return events->count ? 0 : -1;
+}
+
+struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
+{
+	struct jit_dump **dumps, *d;
+
+	if (!is_dump(path, n) || n > NAME_MOST)
+		return NULL;
+	d = calloc(1, sizeof *d);
+	if (ARRAY_GROW(j->dumps, j->dumps_capacity, j->ndumps) || !d ||
+	    read_dump(j, path, (int)n, &d->events)) {
+		if (d)
+			free(d->events.event);
+		free(d);
+		return NULL;
+	}
+	dumps = j->dumps;
+	return dumps[j->ndumps++] = d;
+}
+
+/* Change the mappings of a process to those at a time. Returns -1 when out of memory. */
+static int perf_jit_advance(struct perf_jit *j, struct jit_dump *d, uint64_t time,
+			    struct perf_spaces *s, struct perf_maps **maps, int32_t pid)
+{
+	for (; d->next < d->events.count; d->next++) {
+		const struct jit_event *event = &d->events.event[d->next];
+		uint64_t size = event->size;
+		struct perf_map map = {.start = event->address, .code = event->code};
+
+		if (event->time > time && !j->ignore_times)
+			break;
+		map.end = map.start + size;
+		if (perf_maps_add(s, maps, map, pid))
+			return -1;
+	}
+	return 0;
+}
+
+static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map, uint64_t address,
+			   struct symbol_entry *e)
+{
+	const struct jit_code *code = &j->codes.code[map->code - 1];
+	const struct jit_line *line = j->codes.line + code->first_line;
+	const char *texts = (const char *)j->codes.texts.data;
+	uint64_t inside = address - map->start + map->offset;
+	/* the lines of a compiler are by address */
+	size_t n = BISECT(code->nlines, i, line[i].address - code->address <= inside);
+
+	*e = (struct symbol_entry){.start = map->start - map->offset,
+				   .size = map->end - map->start + map->offset,
+				   .name = texts + code->name,
+				   .module = texts + code->module};
+	if (n) {
+		e->line = line[n - 1].line;
+		e->file = texts + line[n - 1].file;
+		e->file_size = (uint32_t)strlen(e->file);
+	}
+	e->name_size = (uint32_t)strlen(e->name);
+	e->module_size = (uint32_t)strlen(e->module);
+	return true;
+}
+
+uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
+{
+	uint32_t *code = id_cache_number(&j->kernel_codes, name, n);
+
+	if (code && !*code)
+		*code = jit_codes_add(&j->codes, name, n);
+	return code ? *code : 0;
+}
+
+/* Find the function at an address of a mapping with a code. Returns false if there is none. The
+ * texts of *e are valid until the next call. */
+static bool perf_jit_symbol(struct perf_jit *j, const struct perf_map *map, int32_t pid,
+			    uint64_t address, struct symbol_entry *e)
+{
+	switch (map->code) {
+	case JIT_UNKNOWN: return false;
+	case JIT_ANONYMOUS: return symbol_of_map(j, pid, address, e);
+	default: return symbol_of_code(j, map, address, e);
+	}
+}
+
+/* --- maps --- */
+
+enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
+
+static struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
+{
+	struct perf_maps *m = calloc(1, sizeof *m);
+
+	if (m)
+		*m = (struct perf_maps){
+			.users = 1, .pid = pid, .kernel = kernel, .context = ++s->contexts};
+	if (m)
+		m->number = m->context;
+	return m;
+}
+
+void perf_maps_release(struct perf_maps *m)
+{
+	while (m && !--m->users) {
+		struct perf_maps *before = m->before;
+
+		tdestroy(m->present, free);
+		free(m->spaces);
+		free(m);
+		m = before;
+	}
+}
+
+int perf_spaces_init(struct perf_spaces *s, struct writer *w)
+{
+	s->w = w;
+	s->kernel = perf_maps_new(s, -1, true);
+	s->known = known_stacks_new();
+	return s->kernel && s->known ? 0 : -1;
+}
+
+void perf_spaces_free(struct perf_spaces *s)
+{
+	perf_maps_release(s->kernel);
+	known_stacks_free(s->known);
+	free(s->locations);
+}
+
+/* Compare mappings, or find those that overlap a key: those of a tree do not overlap. */
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct perf_map *x = a, *y = b;
+
+	return x->end <= y->start ? -1 : x->start >= y->end;
+}
+
+/* Find a mapping that has a part of [start, end). */
+static struct perf_map *find_overlap(const struct perf_maps *m, uint64_t start, uint64_t end)
+{
+	struct perf_map key = {.start = start, .end = end};
+	struct perf_map *const *found = tfind(&key, &m->present, compare_ranges);
+
+	return found ? *found : NULL;
+}
+
+static const struct perf_map *find_map(const struct perf_maps *m, uint64_t address)
+{
+	return address < UINT64_MAX ? find_overlap(m, address, address + 1) : NULL;
+}
+
+const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
+{
+	const struct perf_map *map = find_map(m, address);
+
+	return map || !m->before ? map : find_map(m->before, address);
+}
+
+struct walk {
+	perf_maps_visit *visit;
+	void *arg;
+};
+
+static void visit_node(const void *node, VISIT order, void *arg)
+{
+	const struct walk *w = arg;
+
+	if (order == postorder || order == leaf) /* in the middle of its subtrees */
+		w->visit(*(struct perf_map *const *)node, w->arg);
+}
+
+static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
+{
+	twalk_r(m->present, visit_node, &(struct walk){visit, arg});
+}
+
+/* Get the first space of the mappings. */
+static uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
+{
+	uint32_t *spaces;
+	char name[64] = "kernel"; /* equal spaces would be one */
+
+	if (ARRAY_REACH(m->spaces, m->spaces_capacity, layer))
+		return 0;
+	spaces = m->spaces;
+	if (m->nspaces <= layer)
+		m->nspaces = layer + 1;
+	if (spaces[layer])
+		return spaces[layer];
+	if (!m->kernel || layer)
+		snprintf(name, sizeof name, "%d.%u.%u", m->pid, m->number, layer);
+	spaces[layer] =
+		writer_space(s->w, &(struct space_entry){.source = s->source,
+							 .name = writer_text(s->w, name),
+							 .pid = m->kernel ? 0 : m->pid,
+							 .flags = m->kernel ? SPACE_KERNEL : 0});
+	return spaces[layer];
+}
+
+/* Insert a mapping that overlaps no other one. */
+static int maps_insert(struct perf_maps *m, const struct perf_map *map)
+{
+	struct perf_map *copy = malloc(sizeof *copy);
+
+	if (!copy)
+		return -1;
+	*copy = *map;
+	if (!tsearch(copy, &m->present, compare_ranges)) {
+		free(copy);
+		return -1;
+	}
+	return 0;
+}
+
+/* Remove [start, end) from a mapping that overlaps it. */
+static int clear_overlap(struct perf_maps *m, struct perf_map *p, uint64_t start, uint64_t end)
+{
+	struct perf_map rest = *p;
+	bool before = p->start < start;
+
+	rest.offset += end - p->start;
+	rest.start = end;
+	if (before)
+		p->end = start;
+	if (rest.end > end && before)
+		return maps_insert(m, &rest);
+	if (rest.end > end) {
+		*p = rest;
+	} else if (!before) {
+		tdelete(p, &m->present, compare_ranges);
+		free(p);
+	}
+	return 0;
+}
+
+static bool is_same(const struct perf_map *a, const struct perf_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->path == b->path && a->build_id == b->build_id && a->code == b->code;
+}
+
+/* Declare a mapping in its layer. */
+static int declare_map(struct perf_spaces *s, struct perf_maps *m, const struct perf_map *map)
+{
+	uint32_t space = perf_maps_space(s, m, map->layer);
+
+	if (!space)
+		return -1;
+	m->declared++;
+	s->nmaps++;
+	/* functions of JIT compilers have symbols at their locations */
+	if (map->code && map->code != JIT_ANONYMOUS)
+		return 0;
+	return writer_map(s->w, &(struct map_entry){.space = space,
+						    .flags = MAP_FILE_OFFSET,
+						    .start = map->start,
+						    .end = map->end,
+						    .offset = map->offset,
+						    .path = map->path,
+						    .build_id = map->build_id});
+}
+
+/* Declare and insert a mapping. Its layer is above those of all that it overlaps, which are above
+ * those of what was there before. */
+static int add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+{
+	struct perf_map *p = find_overlap(m, map->start, map->end);
+
+	map->layer = 0;
+	if (p && is_same(p, map)) {
+		map->layer = p->layer;
+		*p = *map;
+		return 0;
+	}
+	for (; p; p = find_overlap(m, map->start, map->end)) {
+		if (p->layer >= map->layer)
+			map->layer = p->layer + 1;
+		if (clear_overlap(m, p, map->start, map->end))
+			return -1;
+	}
+	return declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
+}
+
+/* The copy of mappings. */
+struct copy {
+	struct perf_spaces *spaces;
+	struct perf_maps *to;
+	int failed;
+};
+
+static void copy_map(const struct perf_map *map, void *arg)
+{
+	struct copy *c = arg;
+	struct perf_map own = *map;
+
+	if (!c->failed)
+		c->failed = add_map(c->spaces, c->to, &own);
+}
+
+/* Give the process its own mappings. */
+static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
+{
+	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
+	struct copy copy = {.spaces = s, .to = m};
+
+	if (!m)
+		return -1;
+	m->before = from->before;
+	if (m->before)
+		m->before->users++;
+	perf_maps_walk(from, copy_map, &copy);
+	if (copy.failed) {
+		perf_maps_release(m);
+		return -1;
+	}
+	perf_maps_release(from);
+	*shared = m;
+	return 0;
+}
+
+int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid)
+{
+	struct perf_maps *before = *m;
+
+	if (!before)
+		return 0;
+	*m = perf_maps_new(s, pid, false);
+	if (!*m) {
+		*m = before;
+		return -1;
+	}
+	(*m)->before = before;
+	/* one program before is enough */
+	if (before->users == 1) {
+		perf_maps_release(before->before);
+		before->before = NULL;
+	}
+	return 0;
+}
+
+int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_map map, int32_t pid)
+{
+	struct perf_maps *m;
+
+	if (map.end <= map.start || s->nmaps >= MAPS_MOST || (*maps)->declared >= MAPS_OF_PROCESS)
+		return 0;
+	if ((*maps)->users > 1 && unshare(s, maps, pid))
+		return -1;
+	m = *maps;
+	m->context = ++s->contexts;
+	return add_map(s, m, &map);
+}
+
+/* --- locations --- */
+
+static struct perf_location *location_slot(const struct perf_spaces *s, uint32_t space,
+					   uint64_t address)
+{
+	size_t i = hash_u64(address ^ (uint64_t)space << 40) & (s->size - 1);
+
+	while (s->locations[i].location &&
+	       (s->locations[i].address != address || s->locations[i].space != space))
+		i = (i + 1) & (s->size - 1);
+	return &s->locations[i];
+}
+
+static int grow_locations(struct perf_spaces *s)
+{
+	struct perf_location *old = s->locations;
+	size_t had = s->size;
+
+	s->size = had ? 2 * had : LOCATIONS_LEAST;
+	s->locations = calloc(s->size, sizeof *s->locations);
+	if (!s->locations) {
+		s->locations = old;
+		s->size = had;
+		return -1;
+	}
+	for (size_t i = 0; i < had; i++)
+		if (old[i].location)
+			*location_slot(s, old[i].space, old[i].address) = old[i];
+	free(old);
+	return 0;
+}
+
+uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
+{
+	const struct perf_map *map = m ? find_map(m, address) : NULL;
+	struct perf_location *slot;
+	struct symbol_entry symbol;
+	uint32_t space;
+
+	if (m && !map && m->before) {
+		map = find_map(m->before, address);
+		if (map)
+			m = m->before;
+	}
+	space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
+	if (m && !space)
+		return 0;
+	if (4 * s->nlocations >= 3 * s->size && grow_locations(s))
+		return 0;
+	slot = location_slot(s, space, address);
+	if (slot->location)
+		return slot->location;
+	*slot = (struct perf_location){
+		address, space,
+		writer_location(s->w,
+				&(struct location_entry){.space = space, .address = address})};
+	s->nlocations += slot->location != 0;
+	if (!map || !map->code || !perf_jit_symbol(s->jit, map, m->pid, address, &symbol))
+		return slot->location;
+	symbol.flags = m->kernel ? SYMBOL_KERNEL : 0;
+	return writer_symbol(s->w, slot->location, &symbol) ? 0 : slot->location;
+}
+
+/* --- threads --- */
+
+enum { TABLE_LEAST = 64, TABLE_MOST = 1 << 18 };
+
+static size_t table_slot(const struct perf_table *t, int32_t key)
+{
+	size_t i = hash_u64((uint32_t)key) & (t->size - 1);
+
+	while (t->items[i] && t->keys[i] != key)
+		i = (i + 1) & (t->size - 1);
+	return i;
+}
+
+static int table_grow(struct perf_table *t)
+{
+	struct perf_table old = *t;
+
+	t->size = old.size ? 2 * old.size : TABLE_LEAST;
+	t->items = calloc(t->size, sizeof *t->items);
+	t->keys = calloc(t->size, sizeof *t->keys);
+	if (!t->items || !t->keys) {
+		free(t->items);
+		free(t->keys);
+		*t = old;
+		return -1;
+	}
+	for (size_t i = 0; i < old.size; i++) {
+		size_t at;
+
+		if (!old.items[i])
+			continue;
+		at = table_slot(t, old.keys[i]);
+		t->items[at] = old.items[i];
+		t->keys[at] = old.keys[i];
+	}
+	free(old.items);
+	free(old.keys);
+	return 0;
+}
+
+/* Get the slot of a key, whose item may be NULL. NULL: out of memory. */
+static void **table_get(struct perf_table *t, int32_t key)
+{
+	size_t i;
+
+	if (2 * t->count >= t->size && table_grow(t))
+		return NULL;
+	i = table_slot(t, key);
+	t->keys[i] = key;
+	return &t->items[i];
+}
+
+struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
+{
+	void **slot = table_get(&t->processes, pid);
+
+	if (!slot || *slot)
+		return slot ? *slot : NULL;
+	/* no machine has so many: the file is damaged */
+	if (t->processes.count == TABLE_MOST)
+		return &t->unknown_process;
+	*slot = calloc(1, sizeof(struct perf_process));
+	if (!*slot)
+		return NULL;
+	t->processes.count++;
+	((struct perf_process *)*slot)->pid = pid;
+	return *slot;
+}
+
+static int set_process(struct perf_threads *t, struct perf_thread *thread, int32_t pid)
+{
+	struct perf_process *process = perf_process_of(t, pid);
+
+	if (!process)
+		return -1;
+	thread->process = process;
+	thread->pid = pid;
+	thread->lane = 0;
+	return 0;
+}
+
+static struct perf_thread *new_thread(struct perf_threads *t, void **slot, int32_t pid, int32_t tid)
+{
+	struct perf_thread *thread = &t->unknown;
+
+	if (t->threads.count < TABLE_MOST) {
+		thread = calloc(1, sizeof *thread);
+		if (!thread)
+			return NULL;
+		*slot = thread;
+		t->threads.count++;
+		thread->pid = -1;
+	}
+	thread->tid = tid;
+	return set_process(t, thread, pid) ? NULL : thread;
+}
+
+struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid)
+{
+	struct perf_thread *thread = t->last;
+	void **slot;
+
+	if (thread && thread->tid == tid && (thread->pid == pid || pid == -1))
+		return thread;
+	slot = table_get(&t->threads, tid);
+	if (!slot)
+		return NULL;
+	thread = *slot ? *slot : new_thread(t, slot, pid, tid);
+	if (!thread || (thread->pid != pid && pid != -1 && set_process(t, thread, pid)))
+		return NULL;
+	t->last = thread;
+	return thread;
+}
+
+struct perf_maps *perf_process_maps(struct perf_spaces *s, struct perf_process *process)
+{
+	if (!process->maps)
+		process->maps = perf_maps_new(s, process->pid, false);
+	return process->maps;
+}
+
+void perf_thread_rename(struct perf_thread *t, uint32_t comm)
+{
+	if (t->comm != comm)
+		t->lane = 0;
+	t->comm = comm;
+}
+
+void perf_thread_fork(struct perf_thread *child, const struct perf_thread *parent)
+{
+	perf_thread_rename(child, parent->comm);
+	if (child->process == parent->process)
+		return;
+	perf_maps_release(child->process->maps);
+	child->process->maps = parent->process->maps;
+	if (child->process->maps)
+		child->process->maps->users++;
+}
+
+void perf_threads_free(struct perf_threads *t)
+{
+	for (size_t i = 0; i < t->threads.size; i++)
+		free(t->threads.items[i]);
+	for (size_t i = 0; i < t->processes.size; i++) {
+		struct perf_process *process = t->processes.items[i];
+
+		if (process)
+			perf_maps_release(process->maps);
+		free(process);
+	}
+	perf_maps_release(t->unknown_process.maps);
+	free(t->threads.items);
+	free(t->threads.keys);
+	free(t->processes.items);
+	free(t->processes.keys);
+	id_cache_free(&t->lanes);
+}
+
+/*
+ * Call chains as stacks of the stream.
+ *
+ * A chain has its innermost frame first. Marks between the addresses tell whose they are.
+ */
+
+enum { PARTS = 16 }; /* the kernel writes at most 8 marks */
+
+/* Addresses [begin, end) of a chain. */
+struct chain_part {
+	uint64_t begin, end;
+	unsigned mode;
+};
+
+static enum perf_mode mode_of(uint64_t mark)
+{
+	switch (mark) {
+	case PERF_CONTEXT_KERNEL: return PERF_MODE_KERNEL;
+	case PERF_CONTEXT_USER: return PERF_MODE_USER;
+	case PERF_CONTEXT_HV: return PERF_MODE_HYPERVISOR;
+	default: return PERF_MODE_UNKNOWN;
+	}
+}
+
+/* Find the next mark in a chain of n addresses, from i on; n: there is none. */
+static inline __attribute__((always_inline)) uint64_t find_mark(const uint8_t *chain, uint64_t i,
+								uint64_t n, bool big_endian)
+{
+	while (i < n && get_uint(chain + 8 * i, 8, big_endian) < PERF_CONTEXT_MOST)
+		i++;
+	return i;
+}
+
+/* Split a chain at its marks. Returns the number of parts; -1: a mark is damaged. */
+static int split_chain(const struct perf *p, const uint8_t *chain, uint64_t n, unsigned mode,
+		       struct chain_part *parts)
+{
+	int count = 0;
+	uint64_t i = 0;
+
+	parts[0] = (struct chain_part){.mode = mode};
+	for (;; i++) {
+		uint64_t mark;
+
+		i = p->h.big_endian ? find_mark(chain, i, n, true) : find_mark(chain, i, n, false);
+		parts[count++].end = i;
+		if (i == n)
+			return count;
+		if (count == PARTS)
+			return -1;
+		mark = perf_u64(p, chain + 8 * i);
+		/* the user's part is in a record of its own, whose number follows */
+		if (mark == PERF_CONTEXT_USER_DEFERRED)
+			return count;
+		/* perf too refuses the chains of guests */
+		if (mode_of(mark) == PERF_MODE_UNKNOWN)
+			return -1;
+		parts[count] = (struct chain_part){.begin = i + 1, .mode = mode_of(mark)};
+	}
+}
+
+/* Get the mappings of a process at the time of the sample. NULL when out of memory. */
+static struct perf_maps *user_maps(struct perf *p, struct perf_process *process)
+{
+	if (!perf_process_maps(&p->spaces, process) ||
+	    (process->dump && perf_jit_advance(p->spaces.jit, process->dump, p->time, &p->spaces,
+					       &process->maps, process->pid)))
+		return NULL;
+	return process->maps;
+}
+
+/* Get the mappings that addresses of a mode are in, and their number. Returns false when out of
+ * memory. */
+static bool maps_of(struct perf *p, struct perf_process *process, unsigned mode,
+		    struct perf_maps **m)
+{
+	*m = NULL;
+	if (mode == PERF_MODE_KERNEL)
+		*m = p->spaces.kernel;
+	else if (mode == PERF_MODE_USER)
+		*m = user_maps(p, process);
+	return *m || (mode != PERF_MODE_KERNEL && mode != PERF_MODE_USER);
+}
+
+/* --- paths: frames from the outermost one inwards, of which the stack is looked up --- */
+
+struct path {
+	struct known_sum at;
+	uint128 sums[KNOWN_FRAMES];
+	uint64_t addresses[KNOWN_FRAMES];
+	struct perf_maps *maps[KNOWN_FRAMES]; /* NULL: in no known address space */
+	uint32_t stack;			      /* of the frames before these */
+};
+
+static void path_begin(const struct perf *p, struct path *path, uint32_t stack)
+{
+	path->stack = stack;
+	path->at = known_stacks_begin(p->spaces.known, stack);
+}
+
+/* Look up the stack of the path. Returns false when out of memory. */
+static bool path_stack(struct perf *p, struct path *path)
+{
+	size_t n = path->at.frames, i = n;
+	uint64_t digest, callers = 0;
+	uint32_t location;
+
+	for (; i; i--) {
+		uint32_t stack;
+
+		digest = i < n ? callers : known_stacks_digest(p->spaces.known, path->sums[i - 1]);
+		if (i > 1) {
+			callers = known_stacks_digest(p->spaces.known, path->sums[i - 2]);
+			__builtin_prefetch(known_stacks_slot(p->spaces.known, callers));
+		}
+		stack = known_stacks_find(p->spaces.known, digest);
+		if (stack) {
+			path->stack = stack;
+			break;
+		}
+	}
+	for (; i < n; i++) {
+		/* a new space may be declared, but the mappings are the same */
+		location = perf_maps_location(&p->spaces, path->maps[i], path->addresses[i]);
+		path->stack = location ? writer_stack(p->w, path->stack, location) : 0;
+		if (!path->stack)
+			return false;
+		known_stacks_put(p->spaces.known,
+				 known_stacks_digest(p->spaces.known, path->sums[i]), path->stack);
+	}
+	return true;
+}
+
+static uint32_t context_of(const struct perf_maps *m)
+{
+	return m ? m->context : 0;
+}
+
+/* Note the mappings of the next frames. A full path notes them when the next frame is added. */
+static void path_context(const struct perf *p, struct path *path, const struct perf_maps *m)
+{
+	if (path->at.frames < KNOWN_FRAMES)
+		known_stacks_context(p->spaces.known, &path->at, context_of(m));
+}
+
+/* Add a frame. Returns false when out of memory. */
+static inline bool path_add(struct perf *p, struct path *path, struct perf_maps *m,
+			    uint64_t address)
+{
+	size_t i = path->at.frames;
+
+	if (__builtin_expect(i == KNOWN_FRAMES, 0)) {
+		if (!path_stack(p, path))
+			return false;
+		path_begin(p, path, path->stack);
+		path_context(p, path, m);
+		i = 0;
+	}
+	known_stacks_add(p->spaces.known, &path->at, address);
+	path->sums[i] = path->at.sum;
+	path->addresses[i] = address;
+	path->maps[i] = m;
+	return true;
+}
+
+uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
+			  unsigned mode, uint32_t parent, bool *bad)
+{
+	struct perf_maps *m;
+	struct path path;
+
+	path_begin(p, &path, parent);
+	if (!maps_of(p, process, mode, &m)) {
+		*bad = true;
+		return 0;
+	}
+	path_context(p, &path, m);
+	if (!path_add(p, &path, m, address) || !path_stack(p, &path)) {
+		*bad = true;
+		return 0;
+	}
+	return path.stack;
+}
+
+/* Add n frames, of which the innermost is first. */
+static inline __attribute__((always_inline)) void sum_frames(const struct known_stacks *k,
+							     struct known_sum *sum,
+							     const uint8_t *frames, uint64_t n,
+							     bool big_endian)
+{
+	while (n-- > 0)
+		known_stacks_add(k, sum, get_uint(frames + 8 * n, 8, big_endian));
+}
+
+bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
+		       uint64_t *digest, bool *bad)
+{
+	struct chain_part parts[PARTS + 1];
+	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	struct known_sum sum = known_stacks_begin(p->spaces.known, chain->parent);
+
+	while (count-- > 0) {
+		const struct chain_part *part = &parts[count];
+		const uint8_t *frames = chain->addresses + 8 * part->begin;
+		uint64_t n = part->end - part->begin;
+		struct perf_maps *m;
+
+		if (!n)
+			continue;
+		if (n > KNOWN_FRAMES - sum.frames)
+			return false;
+		if (!maps_of(p, process, part->mode, &m)) {
+			*bad = true;
+			return false;
+		}
+		known_stacks_context(p->spaces.known, &sum, context_of(m));
+		/* two loops, as a test of the byte order for each frame takes half of the time */
+		if (p->h.big_endian)
+			sum_frames(p->spaces.known, &sum, frames, n, true);
+		else
+			sum_frames(p->spaces.known, &sum, frames, n, false);
+	}
+	*digest = known_stacks_digest(p->spaces.known, sum.sum);
+	__builtin_prefetch(known_stacks_slot(p->spaces.known, *digest));
+	return sum.frames > 0;
+}
+
+uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
+			  const struct perf_chain *chain, bool *bad)
+{
+	struct chain_part parts[PARTS + 1];
+	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	struct path path;
+
+	if (count < 0)
+		return 0;
+	path_begin(p, &path, chain->parent);
+	while (count-- > 0) {
+		struct chain_part *part = &parts[count];
+		struct perf_maps *m;
+
+		if (part->begin == part->end)
+			continue;
+		if (!maps_of(p, process, part->mode, &m)) {
+			*bad = true;
+			return 0;
+		}
+		path_context(p, &path, m);
+		for (uint64_t i = part->end; i-- > part->begin;)
+			if (!path_add(p, &path, m, perf_u64(p, chain->addresses + 8 * i))) {
+				*bad = true;
+				return 0;
+			}
+	}
+	if (!path_stack(p, &path)) {
+		*bad = true;
+		return 0;
+	}
+	return path.stack;
+}
+
+uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad)
+{
+	uint64_t pc;
+
+	if (!perf_unwind_pc(p->h.arch, state, &pc))
+		return 0;
+	return perf_frame_stack(p, process, pc, PERF_MODE_USER, 0, bad);
+}
+
+uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad)
+{
+	const uint64_t *addresses;
+	struct perf_maps *m;
+	struct path path;
+	size_t n;
+
+	if (!maps_of(p, process, PERF_MODE_USER, &m)) {
+		*bad = true;
+		return 0;
+	}
+	n = perf_unwind(p->unwinder, m, state, &addresses);
+	path_begin(p, &path, 0);
+	path_context(p, &path, m);
+	while (n-- && !*bad)
+		*bad |= !path_add(p, &path, m, addresses[n]);
+	*bad |= !*bad && !path_stack(p, &path);
+	return *bad ? 0 : path.stack;
+}

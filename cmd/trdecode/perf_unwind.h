@@ -1,0 +1,673 @@
+/*
+ * span.h - numbers and texts in sequence, in a part of a perf.data that is in memory
+ *
+ * A read beyond the end gives 0 or NULL and sets cut.
+ */
+#ifndef TR_TRDECODE_PERF_UNWIND
+#define TR_TRDECODE_PERF_UNWIND
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/perf_records.h"
+#include "common/formats/perf.h"
+#include "common/ftrace/events.h"
+#include "common/ftrace/file.h"
+#include "common/stream/writer.h"
+#include "common/symbols/symbols.h"
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+#include "common/util/error.h"
+#include "common/util/u128.h"
+
+struct span {
+	const uint8_t *at, *end;
+	bool big_endian, cut;
+};
+
+static inline const uint8_t *span_take(struct span *s, uint64_t n)
+{
+	const uint8_t *at = s->at;
+
+	if (n > (uint64_t)(s->end - at)) {
+		s->cut = true;
+		s->at = s->end;
+		return NULL;
+	}
+	s->at += n;
+	return at;
+}
+
+static inline uint64_t span_number(struct span *s, unsigned size)
+{
+	const uint8_t *d = span_take(s, size);
+
+	return d ? get_uint(d, size, s->big_endian) : 0;
+}
+
+/* Get a text of a u32 length, up to its NUL. Returns "" with *n 0 beyond the end. */
+static inline const char *span_string(struct span *s, size_t *n)
+{
+	uint64_t size = span_number(s, 4);
+	const char *text = (const char *)span_take(s, size);
+
+	*n = text ? strnlen(text, size) : 0;
+	return text ? text : "";
+}
+
+/* Get a text that ends with a NUL. NULL: there is no NUL. */
+static inline const char *span_text(struct span *s)
+{
+	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
+
+	return (const char *)span_take(s, n + 1);
+}
+
+/*
+ * Holds samples back until the kernel has recorded the rest of their call chains.
+ *
+ * If an event asks for it (PERF_FLAG_DEFER_CALLCHAIN), the chain of a sample has no addresses of
+ * the program. It ends with PERF_CONTEXT_USER_DEFERRED and a cookie. When the thread returns to the
+ * program, the kernel writes a record CALLCHAIN_DEFERRED with the cookie and these addresses. All
+ * samples that the thread took since it had entered the kernel have the same cookie.
+ *
+ * Records are added in the order of their times and taken in this order. A sample that waits holds
+ * back all records after it. A sample does not wait any longer if its thread has another chain,
+ * ends, or runs another program; and if the records that are held back exceed a limit:
+ * DEFERRED_MOST samples, DEFERRED_BYTES, or, where the input is read as it is recorded, a time.
+ * Then the sample has the chain that it has. What exceeds memory is kept in a temporary file
+ * (buffer_file.h).
+ *
+ * Functions return 0, or -1 when out of memory.
+ */
+
+struct perf_record;
+
+enum {
+	DEFERRED_MOST = 1 << 14,    /* samples that wait */
+	DEFERRED_BYTES = 64 << 20,  /* of all records that are held back */
+	DEFERRED_SLOTS = 1 << 10,   /* of the hash table of threads */
+	DEFERRED_LIVE = 1000000000, /* ns of the trace, for an input that is no file */
+};
+
+/* What a sample waits for. */
+struct perf_deferral {
+	uint64_t cookie;
+	int32_t tid; /* -1: not recorded */
+};
+
+struct perf_deferred {
+	bool used;			/* an event asks for deferred chains */
+	struct buffer bytes;		/* of records and chains, from `begin` on */
+	struct buffer records;		/* struct deferred_record, from `first` on */
+	uint64_t dropped;		/* bytes before those in `bytes` */
+	uint64_t first, end;		/* numbers of the records that are held back */
+	uint64_t waiting;		/* samples */
+	uint64_t longest;		/* ns that a sample waits; UINT64_MAX: as long as needed */
+	uint64_t latest;		/* time of the last record */
+	uint64_t last[DEFERRED_SLOTS];	/* by thread: number of the last sample that waits, + 1 */
+	uint64_t incomplete, unmatched; /* samples without the rest; chains without a sample */
+};
+
+/* Add a record. d: what it waits for; NULL: nothing. */
+int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
+		      const struct perf_deferral *d);
+/* Give n addresses of 8 bytes each to the samples that wait for them. */
+int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
+		       const uint8_t *addresses, uint64_t n);
+/* Have the samples of a thread wait no longer. */
+void perf_deferred_give_up(struct perf_deferred *q, int32_t tid);
+/* Get the first record without taking it, with the addresses that it waited for. ending: no
+ * sample waits any longer. Returns false if there is none. Its bytes are valid until records are
+ * added. */
+bool perf_deferred_peek(struct perf_deferred *q, struct perf_record *r, bool ending);
+void perf_deferred_take(struct perf_deferred *q);
+void perf_deferred_free(struct perf_deferred *q);
+
+/*
+ * The mappings of each process and of the kernel, and locations in them.
+ *
+ * In the stream, the MAPs of a space do not change. So a mapping that overlaps an earlier one of
+ * its process, of another file, is declared in a further space of the process: a layer. The
+ * location of an address is in the space of the mapping that has the address at that time.
+ *
+ * A process that forks shares its mappings with the child until either of them maps a file.
+ */
+
+/* A mapping in an address space: addresses [start, end). */
+struct perf_map {
+	uint64_t start, end, offset; /* offset: of start, in the file */
+	uint32_t path, build_id;     /* strings of the writer */
+	uint32_t file;		     /* of perf_unwind.h, 0: none */
+	uint32_t layer;
+	uint32_t code; /* of jit.h: a function of a JIT compiler, or code that the kernel made */
+	/* of code of the kernel, whose path and build_id are those of the mapping that it covers:
+	 * start - offset of that mapping */
+	uint64_t below;
+};
+
+/* The mappings of processes that share them. */
+struct perf_maps {
+	unsigned users;
+	int32_t pid;
+	bool kernel;
+	uint32_t number;  /* of these mappings, never used again */
+	uint32_t context; /* number of this state of the mappings, never used again */
+	void *present;	  /* struct perf_map, none overlaps another: root for tsearch() */
+	size_t declared;  /* number of the mappings so far */
+	uint32_t *spaces; /* by layer: space of the writer, 0: not yet declared */
+	size_t nspaces, spaces_capacity;
+	struct perf_maps *before; /* of the program that the process ran before; NULL: none */
+};
+
+struct perf_location {
+	uint64_t address;
+	uint32_t space, location; /* location 0: the slot is free */
+};
+
+/* The text of the kernel that runs; end 0: it is hidden. */
+struct perf_running {
+	bool is_read;
+	struct text_range text;
+};
+
+struct perf_spaces {
+	struct writer *w;
+	uint32_t source;
+	uint32_t contexts; /* numbers in use */
+	struct perf_maps *kernel;
+	struct perf_running running;
+	struct perf_location *locations; /* hash table */
+	size_t nlocations, size;
+	size_t nmaps; /* declared in all spaces */
+	struct perf_jit *jit;
+	struct known_stacks *known; /* in these spaces */
+};
+
+/* Functions return -1, NULL or 0 when out of memory. */
+
+int perf_spaces_init(struct perf_spaces *s, struct writer *w);
+void perf_spaces_free(struct perf_spaces *s);
+void perf_maps_release(struct perf_maps *m); /* m may be NULL */
+/* Give a process that executes a program no mappings of its own. An address that the new program
+ * has not mapped is that of the program before: the kernel executes a program on its behalf. */
+int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid);
+/* Add a mapping that replaces what it overlaps. If the mappings are shared, *m is its own copy
+ * then. */
+int perf_maps_add(struct perf_spaces *s, struct perf_maps **m, struct perf_map map, int32_t pid);
+/* Get the location of an address. m NULL: in no known address space. */
+uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address);
+/* Find the mapping of an address; NULL: there is none. */
+const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address);
+/* Visit the mappings, in the order of their addresses. */
+typedef void perf_maps_visit(const struct perf_map *map, void *arg);
+
+/*
+ * Threads and processes by their numbers, with their names and mappings at the time of the present
+ * record.
+ */
+
+struct perf_process {
+	int32_t pid;
+	struct perf_maps *maps; /* NULL: no record has named any */
+	struct jit_dump *dump;	/* NULL: no JIT compiler has mapped one */
+};
+
+struct perf_thread {
+	int32_t tid, pid; /* pid -1: not known */
+	uint32_t comm;	  /* string of the writer */
+	struct perf_process *process;
+	/* the last lane, and the CPU (-1: none) that it is of; 0: comm or pid have changed */
+	uint32_t lane;
+	int32_t lane_cpu;
+};
+
+/* A table of threads, or of processes, by number. */
+struct perf_table {
+	void **items;
+	int32_t *keys;
+	size_t count, size;
+};
+
+struct perf_threads {
+	struct perf_table threads, processes;
+	struct id_cache lanes;	    /* by tid, pid, comm and CPU */
+	struct perf_thread *last;   /* the last one found */
+	struct perf_thread unknown; /* of all threads beyond the limit */
+	struct perf_process unknown_process;
+};
+
+/* Functions return NULL or -1 when out of memory. */
+
+/* Get a thread. pid -1: as known so far. */
+struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid);
+struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid);
+/* Get the mappings of a process, empty ones if none are known. */
+struct perf_maps *perf_process_maps(struct perf_spaces *s, struct perf_process *process);
+void perf_thread_rename(struct perf_thread *t, uint32_t comm);
+/* Begin a thread: it has the name of its parent, and a process the mappings. */
+void perf_thread_fork(struct perf_thread *child, const struct perf_thread *parent);
+void perf_threads_free(struct perf_threads *t);
+
+/*
+ * Unwinds the stacks of threads that perf recorded as registers and memory.
+ *
+ * libdw unwinds by the .eh_frame of the mapped files; where that has no entry, by the .debug_frame
+ * of the file or of its debug file; and else by the frame pointer. The files are those of this
+ * machine, below a sysroot; one with another build-id is not used.
+ *
+ * Memory: the tables of at most UNWIND_TABLES bytes of files, and libdw's copies for UNWIND_SPACES
+ * processes.
+ */
+
+enum {
+	UNWIND_FRAMES = 1024, /* most frames of a stack */
+	UNWIND_SPACES = 32,
+	UNWIND_TABLES = 64 << 20,
+};
+
+/* The recorded state of a thread. */
+struct perf_user_state {
+	const uint8_t *registers; /* 8 bytes for each bit of mask */
+	uint64_t mask, abi;	  /* abi: enum perf_abi */
+	const uint8_t *stack;	  /* from the stack pointer on */
+	uint64_t size;
+	bool big_endian;
+};
+
+struct perf_unwinder;
+
+/* Make an unwinder. machine: as of uname -m, NULL: x86_64. sysroot: NULL: /. Both are borrowed.
+ * NULL: the stacks of the machine cannot be unwound, or *e filled: out of memory. */
+struct perf_unwinder *perf_unwinder_new(const char *machine, const char *sysroot, struct error *e);
+void perf_unwinder_free(struct perf_unwinder *u);
+
+/* Get a number for a mapped file, for perf_map.file; build_id: in hexadecimal, NULL: not known. 0:
+ * out of memory. */
+uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
+			    const char *build_id);
+
+/* Get the number of files that could not be read, and the reason for the first. */
+uint64_t perf_unwinder_missing(const struct perf_unwinder *u, struct error *first);
+
+/*
+ * The decoder of perf.data: what its files share.
+ *
+ * Each event that perf recorded is a type of kind SAMPLE, whose rows have the stack. Records of the
+ * kernel about threads are INSTANTs. Mappings become MAPs. Records are read in the order of the
+ * file, queued, and written in the order of their times (perf_records.h).
+ *
+ * Functions return 0, or -1 with the writer's error, or where they have e, with *e filled.
+ */
+
+/* A counter that a sample of a group has read. */
+struct perf_member {
+	uint32_t attr;	 /* index of its event */
+	uint32_t offset; /* of its field in the fixed part */
+};
+
+enum {
+	PERF_MEMBERS = 32, /* counters of one group */
+	PERF_BUILD_ID = 20,
+	PERF_BUILD_ID_TEXT = 2 * PERF_BUILD_ID + 1,
+};
+
+/* An event: struct perf_event_attr, and its type in the stream. */
+struct perf_attr {
+	uint32_t kind, user_stack; /* kind: enum perf_attr_type or the number of a PMU */
+	uint64_t config, period, sample_type, read_format, flags;
+	uint64_t branch_type, user_regs, intr_regs;
+	int32_t clock_id;
+	char *name; /* as perf prints it; NULL: not known */
+	struct ftrace_event *tracepoint;
+	uint32_t type; /* id in the stream, 0: not yet declared */
+	uint32_t fixed_size;
+	struct perf_member *members; /* of the group that it leads */
+	uint32_t nmembers;
+	bool has_tail, has_ip; /* has_ip: the type has a field for the address, beside the stack */
+	bool knows_members;    /* from a sample */
+};
+
+/* An id of an event on a CPU or thread, by which samples and counters are recognised. */
+struct perf_id {
+	uint64_t id;
+	uint32_t attr; /* 1 + index, 0: the slot is free */
+	uint64_t last; /* value of its counter when it was last read */
+};
+
+/* What is known of a trace as names and texts, for --info. */
+struct perf_fact {
+	const char *name;
+	char *text;
+	bool item; /* one of a list */
+};
+
+/* What is in a perf.data beside its records. */
+struct perf_header {
+	unsigned version; /* 1 or 2 */
+	bool pipe, big_endian;
+	uint64_t attr_size; /* of an attribute in the file, with its section of ids */
+	uint64_t features[PERF_FEATURES / 64];
+	struct perf_fact *facts;
+	size_t nfacts, facts_capacity;
+	char *arch;	       /* as of uname -m; NULL: not known */
+	struct buffer formats; /* texts of the tracing data, which the formats of events point to */
+	unsigned long_size;    /* of the recorded kernel: 4, 8; 0 not known */
+	struct id_cache build_ids;    /* by path: 1 + index of its text */
+	struct buffer build_id_texts; /* PERF_BUILD_ID_TEXT bytes each, with a NUL */
+	bool has_clock_data;	      /* wall is known */
+	bool in_directory;	      /* of perf record --threads: the samples are in other files */
+	int64_t wall;		      /* ns to add to the times of the records */
+};
+
+enum { PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
+
+/* The values that inherited counters had in each thread when they were last read. */
+struct perf_thread_counters {
+	struct id_cache numbers; /* by id and thread: 1 + index of the value */
+	uint64_t *values;
+	size_t size;
+	uint32_t count; /* at most PERF_THREAD_VALUES */
+};
+
+/* Counts that are reported at the end. */
+struct perf_counts {
+	uint64_t unknown_types, stat;
+	uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
+};
+
+struct perf {
+	struct input *input;
+	struct writer *w;
+	struct perf_header h;
+	struct tracecmd_file file; /* if the file can be read at offsets */
+	char *own_name;		   /* of the file of a directory; NULL: the input's is used */
+	struct perf_files files;   /* have the records */
+	struct perf_queue queue;
+	struct perf_deferred deferred;
+	bool ended; /* all records are queued */
+
+	struct perf_attr *attrs;
+	size_t nattrs, attrs_capacity;
+	struct perf_id *ids; /* hash table */
+	size_t nids, ids_size;
+	int id_at, id_from_end; /* offset of the id in the body of a sample, and of the other
+				   records before their end; -1: none */
+	struct ftrace_events *events;
+
+	uint32_t source, clock;
+	struct perf_threads threads;
+	struct perf_spaces spaces;
+	struct perf_pending *pending;
+	uint32_t side_types[PERF_SIDE_TYPES]; /* of perf.c: types in the stream, 0: none */
+	uint64_t time;			      /* of the last row, unshifted */
+	uint64_t ticks;			      /* times of samples without a time */
+	uint64_t read_time;		      /* of the record that was read last */
+	struct perf_thread_counters thread_counters;
+	struct perf_counts counts;
+	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
+};
+
+/* Read a number in the byte order of the file. */
+static inline uint64_t perf_u64(const struct perf *p, const uint8_t *d)
+{
+	return get_uint(d, 8, p->h.big_endian);
+}
+static inline uint32_t perf_u32(const struct perf *p, const uint8_t *d)
+{
+	return (uint32_t)get_uint(d, 4, p->h.big_endian);
+}
+static inline uint16_t perf_u16(const struct perf *p, const uint8_t *d)
+{
+	return (uint16_t)get_uint(d, 2, p->h.big_endian);
+}
+
+static inline bool perf_flag(const struct perf_attr *a, enum perf_attr_flag flag)
+{
+	return a->flags >> flag & 1;
+}
+
+/* A record with its header. */
+struct perf_record {
+	const uint8_t *data;
+	uint64_t time;	 /* unshifted */
+	uint64_t offset; /* in the file, of the record or of the packed one with it */
+	uint32_t type, size;
+	uint16_t misc;
+	const uint8_t *user_chain; /* the deferred addresses of a sample; NULL: none */
+	uint32_t nuser_chain;
+};
+
+/* What the end of a record, or a sample, says of its origin. */
+struct perf_origin {
+	int32_t pid, tid, cpu;
+	uint64_t time, id;
+	bool has_tid, has_time, has_cpu, has_id;
+	size_t body; /* bytes between header and origin, of a record that is no sample */
+};
+
+/* perf_records.c: read the header of a file, and its attributes and features. */
+int perf_header_read(struct perf *p, struct error *e);
+/* Take a record that a pipe has in place of the header's parts. */
+int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e);
+void perf_header_free(struct perf_header *h);
+
+/* attributes.c */
+/* Find an id. NULL: there is none. */
+struct perf_id *perf_id_find(const struct perf *p, uint64_t id);
+/* Find where records have the ids of their events, and whether call chains are deferred. */
+void perf_attrs_settle(struct perf *p);
+/* Find the event of a record by its id; has_id: the record has one. NULL: there is none. */
+struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id);
+void perf_attrs_free(struct perf *p);
+
+/* perf_records.c: name the events that have no name. */
+int perf_attrs_name(struct perf *p);
+
+/* perf_records.c: take a feature. Damage in it is reported. */
+int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n);
+/* Find the build id of a file by its path, in hexadecimal; NULL: not known. */
+const char *perf_build_id_of(struct perf *p, const char *path, size_t n);
+/* Write a build id of n bytes as text. */
+void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT]);
+
+/* perf.c: read the formats of the kernel's events. */
+int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
+
+int perf_declare(struct perf *p);
+
+/* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
+int perf_sample(struct perf *p, const struct perf_record *r);
+
+/* perfetto.c */
+
+/* stacks.c */
+/* A recorded call chain: n addresses, the innermost first. */
+struct perf_chain {
+	const uint8_t *addresses;
+	uint64_t n;
+	unsigned mode;	 /* enum perf_mode of the addresses before the first mark */
+	uint32_t parent; /* stack of the callers */
+};
+
+/* Find the digest of a call chain that no frame of another stack calls, by which its stack may be
+ * known (perf_unwind.h). Returns false: it has none, or with *bad, out of memory. */
+bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
+		       uint64_t *digest, bool *bad);
+/* Return the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
+uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
+			  const struct perf_chain *chain, bool *bad);
+/* Return the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
+uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad);
+/* Return the stack of the address at which a thread's state is; 0: it is not known. */
+uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
+			 const struct perf_user_state *state, bool *bad);
+/* Return the stack of one frame. */
+uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
+			  unsigned mode, uint32_t parent, bool *bad);
+
+/* perf.c */
+
+/* gaps.c */
+
+/* --- the parts of a sample of perf.data --- */
+
+/* A sample as its attribute has it. Pointers are into its record. */
+struct perf_sample {
+	struct perf_record record;
+	struct perf_attr *attr; /* NULL: of no declared event */
+	struct perf_origin origin;
+	uint64_t ip, addr, period;
+	const uint8_t *chain, *raw, *branches, *user_regs; /* NULL: there are none */
+	const uint8_t *read, *intr_regs;
+	uint64_t nchain, nbranches;
+	uint32_t raw_size;
+	uint64_t user_abi;
+	const uint8_t *stack;
+	uint64_t stack_size; /* 0: there is none */
+	uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+};
+
+/* Return the bytes of one value that a sample has read. */
+static inline unsigned perf_value_size(const struct perf_attr *a)
+{
+	return 8 + (a->read_format & PERF_READ_ID ? 8 : 0) +
+	       (a->read_format & PERF_READ_LOST ? 8 : 0);
+}
+
+static inline unsigned perf_read_times(const struct perf_attr *a)
+{
+	return (a->read_format & PERF_READ_ENABLED ? 8 : 0) +
+	       (a->read_format & PERF_READ_RUNNING ? 8 : 0);
+}
+
+/*
+ * The functions that JIT compilers have made, from the files that the compilers write.
+ *
+ * A compiler that maps a file jit-PID.dump writes there, with times, which function it has put at
+ * which address. The mapping is recorded; from then on the functions of the file are mappings of
+ * the process, each from its time on. The layout is that of jitdump-specification.txt of perf.
+ *
+ * Other compilers write a line "START SIZE NAME" for each function, in hexadecimal, to
+ * /tmp/perf-PID.map. It names addresses in memory without a file. As there are no times, the last
+ * line for an address counts.
+ */
+
+/* Numbers of perf_map.code. */
+enum { JIT_NONE, JIT_UNKNOWN = UINT32_MAX - 1, JIT_ANONYMOUS };
+
+struct perf_jit;
+struct jit_dump;
+
+/* sysroot: of all files, NULL: none. trace: path of the recording; a dump that is gone is looked
+ * for beside it. ignore_times: the clock of the recording is another than that of the dumps. All
+ * are borrowed. NULL when out of memory. */
+struct perf_jit *perf_jit_new(const char *sysroot, const char *trace, bool ignore_times);
+void perf_jit_free(struct perf_jit *j);
+
+/* Return JIT_ANONYMOUS for the path of memory without a file, else JIT_NONE. */
+uint32_t perf_jit_anonymous(const char *path, size_t n);
+/* Read the dump that a process maps. Returns NULL if the path is not that of a dump, or nothing in
+ * the file can be read, which is reported. */
+struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n);
+
+/* Return the number of code that the kernel has made, such as a program of BPF: its symbol and its
+ * module have the name. 0 when out of memory. */
+uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n);
+
+/*
+ * The stacks of call chains that were met before.
+ *
+ * A stack is found by one digest of all its addresses, from the outermost frame on, and so are the
+ * stacks of its callers, whose digests are the sums on the way. A chain is looked up from its
+ * innermost frame outwards, up to the first stack that is known: mostly at once, as most frames of
+ * a new chain are those of an earlier one. A sample of N frames costs N multiplications and one or
+ * two accesses to memory, where a look-up of each frame costs N such accesses. With these look-ups
+ * instead, 'trdecode | trstat' of t/bench/perf.sh takes 2.7 times the instructions. Without the
+ * digest of the whole chain, which perf.c computes ahead, it takes 1.05 times the
+ * instructions and 1.3 times the CPU.
+ *
+ * A digest is a sum of products of the addresses with secret numbers of 64 bits, one for each place
+ * in a chain, modulo 2^128. Two chains have the same sum with a probability of at most 2^-64,
+ * whatever a file holds. The sum is reduced to 64 bits by another such sum, with numbers of 128
+ * bits, which collides as rarely.
+ */
+
+enum { KNOWN_FRAMES = 256 }; /* of a digest */
+
+struct known_stack {
+	uint64_t digest;
+	uint32_t stack; /* 0: the slot is free */
+};
+
+/* The secret numbers, and a hash table of at most 16 MiB, which is emptied when it is full. */
+struct known_stacks {
+	struct {
+		uint64_t address[KNOWN_FRAMES], context[KNOWN_FRAMES], parent;
+		uint128 low, high;
+	} key;
+	struct known_stack *slots;
+	size_t count;
+	unsigned shift; /* 64 less the binary logarithm of the number of slots */
+};
+
+/* The sums of the frames of a chain. */
+struct known_sum {
+	uint128 sum;
+	size_t frames;
+};
+
+struct known_stacks *known_stacks_new(void); /* NULL: out of memory */
+void known_stacks_free(struct known_stacks *k);
+void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack);
+
+/* Begin the sums of frames that the innermost frame of the stack parent calls; 0: of none. */
+static inline struct known_sum known_stacks_begin(const struct known_stacks *k, uint32_t parent)
+{
+	return (struct known_sum){(uint128)parent * k->key.parent, 0};
+}
+
+/* Note a number on which the stacks of the next frames depend; frames are added before another is
+ * noted. */
+static inline void known_stacks_context(const struct known_stacks *k, struct known_sum *s,
+					uint32_t context)
+{
+	s->sum += ((uint128)context + 1) * k->key.context[s->frames];
+}
+
+/* Add a frame, of at most KNOWN_FRAMES. */
+static inline void known_stacks_add(const struct known_stacks *k, struct known_sum *s,
+				    uint64_t address)
+{
+	uint64_t key = k->key.address[s->frames++];
+
+	/* the address + 1: a frame at 0 is a frame */
+	s->sum += (uint128)address * key + key;
+}
+
+static inline uint64_t known_stacks_digest(const struct known_stacks *k, uint128 sum)
+{
+	return (uint64_t)(((uint64_t)sum * k->key.low + (uint64_t)(sum >> 64) * k->key.high) >> 64);
+}
+
+static inline const struct known_stack *known_stacks_slot(const struct known_stacks *k,
+							  uint64_t digest)
+{
+	return &k->slots[digest >> k->shift];
+}
+
+/* Find a stack; 0: it is not known. */
+static inline uint32_t known_stacks_find(const struct known_stacks *k, uint64_t digest)
+{
+	size_t mask = ((size_t)1 << (64 - k->shift)) - 1;
+
+	for (size_t at = digest >> k->shift; k->slots[at].stack; at = (at + 1) & mask)
+		if (k->slots[at].digest == digest)
+			return k->slots[at].stack;
+	return 0;
+}
+
+#endif

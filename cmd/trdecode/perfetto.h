@@ -1,0 +1,927 @@
+/*
+ * perfetto.h - reads the packets of a trace: from a file, or from a packet that contains
+ * compressed packets
+ *
+ *     trace  = { 0x0a, varint length, message of a TracePacket }
+ *
+ * The buffer grows as bytes arrive, for packets of at most 64 MiB. Where bytes are no packet, the
+ * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
+ * packets, or in a trace without sequences is like no other message.
+ */
+#ifndef TR_TRDECODE_PERFETTO
+#define TR_TRDECODE_PERFETTO
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/calls/open_calls.h"
+#include "common/formats/perfetto.h"
+#include "common/protobuf/protobuf_reader.h"
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/util/intern.h"
+#include "common/util/u128.h"
+
+struct packet_reader {
+	const char *name; /* of the file */
+	/* Read at most n bytes. Returns their number, 0 at the end, or -1 with *e filled. */
+	ssize_t (*read)(void *ctx, uint8_t *to, size_t n, struct error *e);
+	void *ctx;
+	uint64_t offset; /* of data[begin] */
+	uint8_t *data;
+	size_t begin, filled, capacity;
+	bool ended;
+};
+
+enum packet_got {
+	PACKET_FAILED = -1, /* *e is filled */
+	PACKET_ENDED,
+	PACKET_GOT,
+	PACKET_BAD, /* no packet, *e says why; packet_resync goes on */
+};
+
+/* Begin with n bytes of the file. -1: out of memory. */
+int packet_reader_open(struct packet_reader *r, const uint8_t *head, size_t n);
+void packet_reader_close(struct packet_reader *r);
+/* Get the next packet without skipping it. The message is valid until the next call; *size: the
+ * bytes to skip. */
+enum packet_got packet_next(struct packet_reader *r, struct protobuf_view *message, size_t *size,
+			    struct error *e);
+void packet_skip(struct packet_reader *r, size_t size);
+/* Skip bytes up to the next packet. sequences: packets of the trace have one. *skipped: the number
+ * of bytes. 0, or -1 with *e filled. */
+int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skipped, struct error *e);
+
+/* Get the name of a payload's field. NULL: it is not known. */
+const char *packet_payload_name(uint32_t number);
+/* Test whether a message of that number can be a payload: garbage has any number. */
+bool packet_is_payload(uint32_t number);
+/* Test for a payload that the decoder reads. */
+bool packet_is_read(uint32_t number);
+
+/* Test whether a message has the fields of a packet, each at most once and with its wire type. cut:
+ * its end may be missing. sure: it must have a sequence. */
+bool packet_is_sound(struct protobuf_view message, bool cut, bool sure);
+/* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
+ * or zstd do. The packet may be cut. */
+bool packet_is_compressed(struct protobuf_view packet);
+/* Test for a sound packet that no other message of Protocol Buffers is likely to have: a known
+ * payload has the fields of its kind. The numbers of some payloads are those of fields that most
+ * messages have: these need a time, or events. */
+bool packet_is_likely(struct protobuf_view packet);
+
+/*
+ * Maps 64-bit ids of a trace to numbers.
+ *
+ * Ids are any u64. Where they are dense, an array has their numbers; other ids are in a hash table,
+ * so a hostile id costs no memory. Number 0 means none. A zero-initialised map is empty.
+ */
+
+struct perfetto_ids {
+	uint32_t *dense;
+	size_t size;
+	bool used; /* ids are in the array */
+	struct id_cache far;
+};
+
+uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id);
+
+static inline uint32_t perfetto_ids_get(const struct perfetto_ids *m, uint64_t id)
+{
+	return id < m->size && m->dense[id] ? m->dense[id] : perfetto_ids_far(m, id);
+}
+
+/* --- the state of a sequence of packets --- */
+
+enum { PERFETTO_EXTRA = 16 }; /* extra counters of an event */
+
+/* Kinds of interned entries; perfetto_interned gets what is in parentheses, else a string. */
+enum perfetto_interned_kind {
+	OF_CATEGORY,
+	OF_NAME,
+	OF_ANNOTATION_NAME,
+	OF_SOURCE_LOCATION, /* (number in p->source_locations, from 1) */
+	OF_FUNCTION,
+	OF_FRAME,     /* (location of the writer) */
+	OF_CALLSTACK, /* (stack of the writer) */
+	OF_BUILD_ID,
+	OF_PATH,
+	OF_SOURCE_PATH,
+	OF_MAPPING, /* (number in p->modules.mappings, from 1) */
+	OF_LOG_BODY,
+	OF_ANNOTATION_STRING,
+	OF_CORRELATION,
+	OF_KERNEL_SYMBOL,
+	INTERNED_KINDS,
+};
+
+/* The interned entries of a sequence. */
+struct perfetto_interned {
+	uint64_t entries; /* of all kinds, which may share the ids */
+	struct perfetto_ids ids[INTERNED_KINDS];
+};
+
+struct perfetto_source_location {
+	uint32_t file, function; /* strings of the writer */
+	uint32_t line;
+};
+
+/* A file that is mapped, with a space of the writer for its addresses. */
+struct perfetto_mapped {
+	uint32_t space, path, build_id;
+};
+
+/* A clock of one sequence. */
+struct perfetto_own_clock {
+	uint64_t last, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
+	bool incremental;
+};
+
+/* Values that packets of a sequence have unless they give others. */
+struct perfetto_defaults {
+	uint64_t track;
+	bool has_track;
+	uint32_t clock; /* 0: none */
+	uint32_t sample_name;
+	uint64_t period;
+	uint8_t nextra, nextra_real, nfollowers;
+	uint32_t followers[PERFETTO_EXTRA]; /* names of the other counters of a sample */
+	uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA];
+};
+
+struct perfetto_sequence {
+	uint32_t id, machine, number;
+	bool seen;		   /* a packet was read */
+	bool valid;		   /* the state is complete */
+	bool has_thread;	   /* a descriptor of its thread was read */
+	uint32_t generation;	   /* number of times that the state was cleared */
+	uint64_t skipped;	   /* packets left out since the state is incomplete */
+	uint64_t skipped_time;	   /* time of the first of them */
+	uint64_t last_time;	   /* of its last packet */
+	uint32_t thread_track;	   /* number of the track of its thread */
+	int64_t time, thread_time; /* us: of events with time deltas */
+	struct perfetto_defaults defaults;
+	struct perfetto_interned *interned; /* NULL: none yet */
+	struct perfetto_own_clock *clocks;  /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
+};
+
+/* --- call stacks: their frames, mapped files, and the symbols of modules --- */
+
+struct perfetto;
+struct perfetto_packet;
+
+/* An address of a frame without a function. */
+struct perfetto_unnamed {
+	uint64_t address;
+	uint32_t module; /* string of the build-id, or else of the path */
+	uint32_t location;
+	uint32_t space, path; /* of the file */
+};
+
+/* Mapped files, frames, and their symbols (perfetto.c). */
+struct perfetto_modules {
+	struct id_cache mapping_numbers;
+	struct buffer mappings; /* struct perfetto_mapped each */
+	struct id_cache frames; /* locations, by what they are */
+	struct buffer unnamed;	/* struct perfetto_unnamed each */
+	struct id_cache symbol_numbers;
+	struct buffer symbols; /* of each: u64 number of its lines, then as many struct
+				  perfetto_source_location, the innermost function first */
+	uint32_t *inlined;     /* by location: where its inlined functions are; 0: it has none */
+	size_t ninlined;
+	struct buffer chains; /* of each: u32 number of locations, and these, outermost first */
+	uint32_t *full;	      /* by stack: the stack with inlined functions; 0: not yet known */
+	size_t nfull;
+};
+
+struct location_entry;
+
+/* Get what an interned frame, mapping or call stack is in the stream. */
+uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message);
+uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
+			  struct protobuf_view message);
+uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
+			    struct protobuf_view message);
+uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
+
+/* Fields of ProfilePacket: tables of Android 10, in the form of InternedData's. */
+enum { PROFILE_STRINGS = 1, PROFILE_FRAMES, PROFILE_CALLSTACKS, PROFILE_MAPPINGS };
+/* Take these tables (perfetto_packets.c). */
+int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
+			    struct protobuf_view message);
+
+/* --- perfetto.c --- */
+
+/* Take the symbols of a module; name the addresses that they have, at the end of the input. */
+int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *packet);
+/* Add to a stack the frames of inlined functions, which the symbols name. */
+int perfetto_add_inlined(struct perfetto *p, uint32_t *stack);
+
+/*
+ * Inside the decoder of Perfetto's traces: a sequence of messages TracePacket.
+ *
+ * Packets of several writers are in any order of their times, and the description of a track may
+ * come after its events. So the whole file is read first (perfetto.c), and its events are sorted
+ * (input/sorter.h) and then written (rows.c). A packet belongs to a sequence, whose state
+ * (perfetto_packets.c) has the names that later packets of the sequence use, and defaults. Times
+ * are converted to one clock (clocks.c) before they are sorted.
+ *
+ * Functions return 0, or -1 with p->error filled, or, without text, when out of memory or when the
+ * output failed; an id 0 is the same.
+ *
+ * Sources: protos/perfetto/trace, docs/reference and docs/concepts of the project perfetto, and the
+ * meaning that its trace processor gives to incomplete traces.
+ */
+
+enum {
+	PERFETTO_RECENT = 256, /* slots of a cache of the tracks used last */
+	PERFETTO_KINDS = 1024, /* numbers of packet fields that are counted in an array */
+	PERFETTO_EVENT_FIELDS = 64,
+};
+
+/* What an event becomes in the stream. */
+enum perfetto_kind {
+	PERFETTO_BEGIN,
+	PERFETTO_END,
+	PERFETTO_INSTANT,
+	PERFETTO_STATE,	  /* name 0: the state ends */
+	PERFETTO_COUNTER, /* value: an int64 */
+	PERFETTO_COUNTER_REAL,
+	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
+	PERFETTO_SAMPLE,
+	PERFETTO_HEAP,	   /* name: of the heap; the totals of heap.c follow */
+	PERFETTO_ID_BEGIN, /* of a call with an id: struct perfetto_id follows */
+	PERFETTO_ID_END,   /* the same; name 0: of any name */
+	PERFETTO_GAP,	   /* struct perfetto_loss follows */
+	PERFETTO_FTRACE,   /* name: number of the event, track: tid; the message follows */
+	PERFETTO_SWITCH,   /* struct perfetto_switch follows */
+	PERFETTO_WAKING,
+	PERFETTO_GRAPH_ENTRY, /* name: of the function, track: tid, value: depth */
+	PERFETTO_GRAPH_EXIT,
+	PERFETTO_NAMING, /* no event: struct perfetto_naming follows */
+};
+
+enum perfetto_flags {
+	PERFETTO_UNFINISHED = 1, /* an END: the call has no leave */
+	PERFETTO_VALUE = 2,	 /* a u64 follows: of a counter the value, of a BEGIN its end or
+				    its id, of a sample the weight */
+	PERFETTO_STRUCTS = 4,	 /* arguments contain STRUCTs */
+	PERFETTO_NAMED = 8,	 /* an END: only of a call with that name */
+	PERFETTO_COMPLETE = 16,	 /* a BEGIN: the value is the time of its end */
+	PERFETTO_HAS_CPU = 32,
+	PERFETTO_BY_ID = 64, /* a BEGIN: the value is the id that the call had in its source */
+};
+
+/* An event, as stored in the sorter. After it: the value, then arguments as arguments_values takes
+ * them. */
+struct perfetto_record {
+	uint8_t kind, flags; /* enum perfetto_kind, enum perfetto_flags */
+	uint16_t cpu;
+	uint32_t track;	   /* index */
+	uint32_t name;	   /* string of the writer */
+	uint32_t category; /* string of the writer */
+	uint32_t stack;	   /* of the writer; 0 none */
+};
+
+/* The id of an asynchronous call. */
+struct perfetto_id {
+	uint64_t hash;	 /* of all properties that its end must share: 63 bits; of an X that
+			    overlaps others its serial, with bit 63 */
+	uint64_t number; /* the id itself */
+};
+
+/* What was lost. */
+struct perfetto_loss {
+	uint64_t count, offset;
+	uint32_t reason, unit;
+};
+
+/* A packet: its fields but the payload's. */
+struct perfetto_packet {
+	uint64_t offset; /* in the file, of its message */
+	uint64_t time;	 /* as recorded, then in the stream's clock */
+	bool has_time, dropped, first, cleared;
+	uint32_t clock, sequence, machine, flags;
+	uint32_t kind;	 /* number of the payload's field; 0 none */
+	uint32_t others; /* fields with other numbers, of no messages */
+	bool has_more;	 /* payloads of later versions beside this one */
+	struct protobuf_view payload, interned, defaults;
+	bool has_interned, has_defaults;
+};
+
+/* An open call. */
+struct perfetto_frame {
+	uint64_t serial; /* of an X (input/complete_calls.h); by_id: the number of the id; 0 none */
+	uint64_t end;	 /* of an X; UINT64_MAX: it is not known */
+	uint64_t limit;	 /* the earliest end of it and the calls around it */
+	uint32_t name, category, location;
+	uint32_t call; /* number of an asynchronous call; 0: it is on a stack */
+	uint32_t level;
+	bool kernel, by_id;
+	bool overlaps; /* an X on no stack */
+};
+
+struct perfetto_open; /* perfetto_tracks.c */
+
+/* The calls with ids that are open. */
+struct perfetto_async {
+	struct open_calls keys; /* index + 1 in open, by hash */
+	struct perfetto_open *open;
+	size_t count, capacity;
+	size_t free;	 /* index + 1 of the first free element; 0 none */
+	uint32_t frames; /* track of the last frame: index + 1; 0 none yet */
+};
+
+struct perfetto_calls {
+	struct perfetto_frame *frames;
+	size_t depth, capacity;
+	bool begins, completes; /* of a track: it has BEGINs without and with their end */
+};
+
+/* A thread and its calls. */
+struct perfetto_thread {
+	int32_t pid, tid;
+	uint32_t comm;
+	bool named;	  /* comm is that of a track */
+	bool begun;	  /* a track with events has it */
+	uint32_t process; /* name of its process, by a track; 0: not known */
+	uint32_t lane;
+	uint32_t unseen; /* calls that were open before the trace */
+	uint32_t kernel; /* open calls in the kernel */
+	struct perfetto_calls calls;
+};
+
+enum perfetto_role {
+	PERFETTO_UNRESOLVED,
+	PERFETTO_STACK,	 /* calls of a thread */
+	PERFETTO_KERNEL, /* calls of a thread in the kernel */
+	PERFETTO_BEFORE, /* calls that were open before the trace */
+	PERFETTO_ASYNC,	 /* calls that need not nest with those of threads */
+};
+
+/* A track. Before rows are written, role, thread and lane are not yet known. */
+struct perfetto_track {
+	uint64_t uuid, parent;
+	uint32_t name, process_name, thread_name, unit; /* strings of the writer */
+	int32_t pid, tid, cpu;
+	bool has_process, has_thread, has_counter, has_cpu, incremental, before, is_async;
+	bool is_state;	     /* its events are states: each lasts until the next one */
+	bool keyed;	     /* it has no descriptor: its thread is the one that has the number */
+	uint64_t multiplier; /* 0: 1 */
+	int64_t value;	     /* of an incremental counter */
+	double real_value;
+	uint32_t sequence, generation; /* that value is of */
+	uint8_t role;
+	uint32_t resolved; /* role, thread and lane are valid while tracks.renewed is below */
+	uint32_t thread;   /* index + 1; 0 none */
+	uint32_t lane;
+	uint32_t types[2], category; /* of counters: integers, reals; category of both */
+	struct perfetto_calls calls;
+};
+
+struct perfetto_tracks {
+	struct perfetto_track *track;
+	size_t count, capacity;
+	struct id_cache by_uuid, others; /* index + 1 */
+	struct {
+		uint64_t uuid;
+		uint32_t number; /* index + 1 */
+	} recent[PERFETTO_RECENT];
+	struct perfetto_thread *thread;
+	size_t nthreads, threads_capacity;
+	struct id_cache threads; /* by pid, tid and name: index + 1; name 0: that of now */
+	uint32_t renewed;	 /* threads whose number another thread had before */
+	struct id_cache lanes;
+	struct id_cache process_names; /* by pid: strings of the writer */
+	struct id_cache counting;      /* by track and sequence: index + 1 in reached */
+	struct buffer reached;	       /* perfetto_tracks.c: values of incremental counters */
+};
+
+/* What is known of a thread of the system: before rows are written what is recorded first, then
+ * what is known at the time of the row. */
+struct perfetto_task {
+	int32_t tgid; /* -1: unknown */
+	uint32_t comm;
+	uint32_t process;		    /* name of the process that has this number */
+	uint64_t comm_since, process_since; /* times of the names before rows are written, then 0 */
+	bool inherited;			    /* comm is that of the thread that made it */
+	bool apart; /* calls of its tracks are not to be merged with those of the system */
+};
+
+/* Names that a thread and its process have from a time on; 0: the name is not recorded. */
+struct perfetto_naming {
+	int32_t pid, tid; /* -1: none */
+	uint32_t thread, process;
+	uint32_t by_track; /* of a descriptor: other names of a number are of other threads */
+};
+
+struct perfetto_tasks {
+	struct id_cache numbers; /* by tid: index + 1 */
+	struct perfetto_task *task;
+	size_t count, capacity;
+	bool shared_tids; /* threads of several processes have the same tid */
+};
+
+struct perfetto_clocks {
+	uint32_t trace; /* id of the stream's clock; 0: not yet known */
+	bool has_wall;
+	int64_t wall;
+	uint64_t first;		 /* time of the earliest event */
+	struct id_cache numbers; /* by sequence and id: index + 1 */
+	struct perfetto_clock *clock;
+	size_t count, capacity;
+};
+
+/* Messages that are read. Each field is read, or counted as left out (left_out.c). */
+enum perfetto_message {
+	MESSAGE_PACKET, /* without its payloads */
+	MESSAGE_BUNDLE,
+	MESSAGE_COMPACT_SCHED,
+	MESSAGE_GENERIC_DESCRIPTOR,
+	MESSAGE_FTRACE_EVENT,
+	MESSAGE_GRAPH_ENTRY,
+	MESSAGE_GRAPH_EXIT,
+	MESSAGE_TREE,
+	MESSAGE_TREE_PROCESS,
+	MESSAGE_TREE_THREAD,
+	MESSAGE_CLOCK_SNAPSHOT,
+	MESSAGE_CLOCK,
+	MESSAGE_SYS_STATS,
+	MESSAGE_MEMINFO,
+	MESSAGE_VMSTAT,
+	MESSAGE_CPU_TIMES,
+	MESSAGE_INTERRUPT,
+	MESSAGE_DEVFREQ,
+	MESSAGE_BUDDY,
+	MESSAGE_DISK,
+	MESSAGE_PSI,
+	MESSAGE_THERMAL,
+	MESSAGE_CPUIDLE,
+	MESSAGE_CPUIDLE_ENTRY,
+	MESSAGE_SLAB,
+	MESSAGE_PROCESS_STATS,
+	MESSAGE_PROCESS,
+	MESSAGE_TRACK_EVENT, /* numbers beyond the limits, and values of no counter */
+	MESSAGE_LEGACY_EVENT,
+	MESSAGE_ANNOTATION,
+	MESSAGE_INTERNED,
+	MESSAGE_INTERNED_STRING,
+	MESSAGE_SOURCE_LOCATION,
+	MESSAGE_FRAME,
+	MESSAGE_CALLSTACK,
+	MESSAGE_MAPPING,
+	MESSAGE_TRACE_CONFIG,
+	MESSAGE_TRACE_STATS,
+	MESSAGE_BUFFER_STATS,
+	MESSAGE_PROFILE,
+	MESSAGE_HEAP_SAMPLES,
+	MESSAGE_HEAP_SAMPLE,
+	MESSAGE_LOG,
+	MESSAGE_LOG_EVENT,
+	MESSAGE_PROCESS_DESCRIPTOR,
+	MESSAGE_THREAD_DESCRIPTOR,
+	MESSAGE_PACKAGES,
+	MESSAGE_PACKAGE,
+	MESSAGE_STREAMING_PROFILE,
+	MESSAGE_DEFAULTS,
+	MESSAGE_EVENT_DEFAULTS,
+	MESSAGE_SAMPLE_DEFAULTS,
+	MESSAGE_TIMEBASE,
+	MESSAGE_TRACEPOINT,
+	MESSAGE_FOLLOWER,
+	MESSAGE_TRACK,
+	MESSAGE_COUNTER,
+	MESSAGE_MODULE,
+	MESSAGE_ADDRESS_SYMBOLS,
+	MESSAGE_LINE,
+	MESSAGE_PERF_SAMPLE,
+	MESSAGE_FRAME_TIMELINE, /* those of its fields, in order: */
+	MESSAGE_EXPECTED_DISPLAY,
+	MESSAGE_ACTUAL_DISPLAY,
+	MESSAGE_EXPECTED_SURFACE,
+	MESSAGE_ACTUAL_SURFACE,
+	MESSAGE_FRAME_END,
+	MESSAGE_TRIGGER,
+	MESSAGE_SERVICE_EVENT,
+	PERFETTO_MESSAGES,
+};
+enum { PERFETTO_FIELDS = 64 };
+
+/* Numbers of what the stream does not contain, and of packets. */
+struct perfetto_counts {
+	uint64_t packets, events;
+	uint64_t sequences;		/* that have a number */
+	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
+	struct id_cache far_kinds;	/* of larger numbers: index in far */
+	struct buffer far;		/* u64 each */
+	uint64_t unopened, clipped, wrong_times, uninterned, unknown_ftrace, too_deep;
+	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
+	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
+	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
+	struct buffer sample_counts; /* u64 each: the counter of the last sample */
+	uint64_t lost_packets;	     /* that the buffers of the service lost */
+	/* fields of messages that are read, by number; 0: of larger numbers */
+	uint64_t left_out[PERFETTO_MESSAGES][PERFETTO_FIELDS];
+};
+
+/* Events of ftrace (perfetto.c). */
+struct perfetto_ftrace {
+	struct perfetto_event_type *type;
+	size_t ntypes, types_capacity;
+	struct id_cache numbers; /* by number of the event: index + 1 */
+	struct id_cache generic; /* types of GenericFtraceEvent, by name and fields */
+	struct perfetto_cpu *cpu;
+	size_t ncpus;
+	struct buffer fixed, tail, key;
+};
+
+/* Buffers that events are made in. */
+struct perfetto_scratch {
+	struct buffer record, arguments, details, key, text;
+};
+
+/* Strings of the writer. */
+struct perfetto_texts {
+	uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
+		gap_category, unfinished, leave_name;
+	uint32_t kernel, before; /* names of tracks */
+	uint32_t nothing;	 /* name of calls without one */
+	uint32_t track_id;	 /* name of the field; 0: not yet known */
+};
+
+/* The type of the last call's row without arguments. */
+struct perfetto_bare_types {
+	uint32_t category, type;
+};
+
+/* The types of rows. */
+struct perfetto_types {
+	struct id_cache ids;
+	struct perfetto_bare_types bare[2]; /* of enters and leaves */
+};
+
+/* The totals of the heaps' last dumps (heap.c). */
+struct perfetto_heaps {
+	struct id_cache numbers; /* by process, heap and stack: index + 1 */
+	struct buffer totals;	 /* u64 each */
+};
+
+/* How often a name is in the last list that has it. */
+struct perfetto_name_use {
+	uint32_t list, count;
+};
+
+/* The names of arguments. */
+struct perfetto_arguments {
+	struct argument_table table;
+	struct perfetto_name_use *uses; /* by name */
+	size_t uses_capacity;
+	uint32_t list; /* number of the last list of names */
+};
+
+/* The state of decoding one input. */
+struct perfetto {
+	struct input *input;
+	struct writer *w;
+	struct error error;
+	struct sorter sorter;
+	bool counting; /* for --info: events are not kept */
+	struct perfetto_arguments arguments;
+	struct buffer sequences; /* struct perfetto_sequence * each */
+	struct id_cache sequence_numbers;
+	struct perfetto_sequence *recent_sequence;
+	struct perfetto_clocks clocks;
+	struct perfetto_tracks tracks;
+	struct perfetto_tasks tasks;
+	struct perfetto_ftrace ftrace;
+	struct perfetto_counts counts;
+	struct perfetto_scratch scratch;
+	struct perfetto_texts texts;
+	struct perfetto_types types;
+	struct id_cache definitions;
+	struct perfetto_modules modules;
+	struct perfetto_heaps heaps;
+	struct buffer source_locations; /* struct perfetto_source_location each */
+	struct buffer packages;		/* text of a META */
+	uint32_t *locations;		/* by name: of functions */
+	size_t nlocations;
+	struct perfetto_async async;
+	uint32_t source, clock, calls;
+	uint64_t last; /* the latest time so far */
+	struct complete_calls completes;
+};
+
+/* --- perfetto.c --- */
+
+/* Report damage in the packet's payload. */
+void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
+
+/* --- perfetto_packets.c --- */
+
+/* Test for a packet that does not change the state of the sequence that was used last. Without this
+ * test 'trdecode | trstat' of a trace of calls takes 1.05 times the instructions. */
+static inline bool perfetto_is_plain(const struct perfetto *p, const struct perfetto_packet *packet)
+{
+	const struct perfetto_sequence *s = p->recent_sequence;
+
+	return s && s->valid && s->id == packet->sequence && s->machine == packet->machine &&
+	       !packet->dropped && !packet->cleared && !(packet->flags & STATE_CLEARED) &&
+	       !packet->has_defaults && !packet->has_interned;
+}
+
+/* Get the state of a packet's sequence, changed by the packet. *skip: the packet needs state that
+ * is missing. */
+int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
+		      struct perfetto_sequence **sequence, bool *skip);
+/* Read a message SourceLocation. */
+struct perfetto_source_location perfetto_source_location(struct perfetto *p,
+							 struct protobuf_view message);
+/* End the gaps of sequences at the end of the input. */
+int perfetto_sequences_end(struct perfetto *p);
+void perfetto_sequences_free(struct perfetto *p);
+/* Get an interned entry: a string of the writer, or what its kind stores; 0: there is none, which
+ * is counted unless the iid is 0. */
+static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
+					 enum perfetto_interned_kind kind, uint64_t iid)
+{
+	uint32_t number = s->interned ? perfetto_ids_get(&s->interned->ids[kind], iid) : 0;
+
+	p->counts.uninterned += !number && iid;
+	return number;
+}
+
+/* --- clocks.c --- */
+
+int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet);
+/* Convert a time to the stream's clock. false: it cannot be converted, which is counted. */
+bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
+			   uint64_t *time);
+/* Test for a clock whose times can be converted, or kept as they are. */
+bool perfetto_clock_usable(struct perfetto *p, const struct perfetto_sequence *s, uint32_t clock);
+static inline uint32_t perfetto_trace_clock(const struct perfetto *p)
+{
+	return p->clocks.trace ? p->clocks.trace : CLOCK_BOOTTIME_ID;
+}
+static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
+				 uint64_t *time)
+{
+	return (clock == perfetto_trace_clock(p) && *time < TIME_LIMIT) ||
+	       perfetto_convert_time(p, s, clock, time);
+}
+/* Convert a time of the monotonic clock, us. Returns as perfetto_time. */
+bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time);
+/* Record that a clock had a time when the stream's clock had another. */
+int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
+const char *perfetto_clock_name(const struct perfetto *p);
+void perfetto_clocks_free(struct perfetto *p);
+
+/* --- tracks.c --- */
+
+/* Get the number of a track, from 1. */
+uint32_t perfetto_track(struct perfetto *p, uint64_t uuid);
+/* Get the track of what has no uuid; the key has the properties that identify it. */
+enum perfetto_other {
+	PERFETTO_OF_THREAD = 1,
+	PERFETTO_OF_PROCESS,
+	PERFETTO_OF_COUNTER,
+	PERFETTO_OF_TRACK, /* of calls that need not nest with those of threads */
+	PERFETTO_OF_FRAME, /* no track: the id of a frame, or of a flow */
+	PERFETTO_OF_FLOW,
+};
+struct perfetto_track_key {
+	uint32_t kind; /* enum perfetto_other */
+	int32_t pid, tid, cpu;
+	uint32_t name, scope;
+	uint64_t id;
+};
+uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_key *key);
+int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			      const struct perfetto_packet *packet);
+/* Take a ThreadDescriptor or ProcessDescriptor of its own packet. */
+int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
+			       const struct perfetto_packet *packet);
+int perfetto_process_descriptor(struct perfetto *p, const struct perfetto_packet *packet);
+int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *packet);
+/* Get what is known of a thread of the system. NULL: out of memory. */
+struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid);
+/* Forget names of threads before the first name of their process: they are of a later thread. */
+void perfetto_first_names(struct perfetto *p);
+/* Give the thread that has a number the name and the process of its task. NULL: out of memory. */
+struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid);
+/* Get a thread. NULL: out of memory. */
+struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid);
+/* Get the lane of a thread on a CPU (-1: on any). */
+uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu);
+uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu);
+void perfetto_tracks_free(struct perfetto *p);
+
+/* --- perfetto_tracks.c --- */
+
+int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet);
+/* Add an event to the sorter: the record, the value, and p->scratch.arguments. */
+int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
+		  uint64_t value);
+/* Learn the names in p->scratch.arguments as those of the arguments of a name. Several arguments
+ * of one name get names of their own. */
+int perfetto_learn(struct perfetto *p, uint32_t name);
+/* The same, with another order among the events of one time, and any data. */
+int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
+		       const void *data, size_t size);
+/* The same, of a call with an id: the key has its properties. */
+int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
+		     const struct perfetto_track_key *key);
+int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
+		      int32_t cpu);
+enum { PERFETTO_ORDER_UNSEEN };
+static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
+
+/* --- perfetto.c --- */
+
+int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
+		    const struct perfetto_packet *packet);
+int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
+			     struct protobuf_view message);
+
+/* --- ftrace.c, perfetto.c, perfetto.c --- */
+
+int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
+			const uint8_t *data, size_t size);
+void perfetto_ftrace_free(struct perfetto *p);
+
+/* --- left_out.c --- */
+
+/* Count a field if the stream does not contain it; of a message that it does, the fields in it. */
+void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
+			  const struct protobuf_field *f);
+/* The same of a packet's payload, but of events: their readers check what few of them have. */
+void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *packet);
+/* Report the fields that were counted, by their names. */
+void perfetto_print_left_out(const struct perfetto *p);
+
+/* --- perfetto_packets.c --- */
+
+/* What a counter is of. */
+struct perfetto_counter_of {
+	const char *name;
+	int32_t pid, cpu; /* -1: none */
+	uint32_t string;  /* the name as a string of the writer; 0: it is not yet one */
+};
+int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfetto_counter_of *of,
+			  uint64_t value);
+
+int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
+			  const struct perfetto_packet *packet);
+
+/* --- heap.c --- */
+
+int perfetto_heap_profile(struct perfetto *p, struct perfetto_sequence *s,
+			  const struct perfetto_packet *packet);
+int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
+		      const struct perfetto_record *rec, uint64_t time, const uint8_t *data);
+
+/* --- perfetto.c --- */
+
+int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *packet);
+
+/* --- perfetto_tracks.c --- */
+
+struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
+void perfetto_async_free(struct perfetto *p);
+
+/* --- rows.c --- */
+
+/* Write all rows up to and including a time, and set *next to the time of the next row. */
+int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
+/* Find the calls that overlap others, before the first row is written (perfetto_tracks.c). */
+int perfetto_find_overlaps(struct perfetto *p);
+/* Write the row of an event on a track. */
+int perfetto_row_event(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
+		       const uint8_t *data, size_t size);
+/* Get the location of a function. */
+uint32_t perfetto_location(struct perfetto *p, uint32_t name);
+
+/* Get a text as a string of the writer. 0: out of memory. */
+uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v);
+
+/* --- rows of the stream while they are made: rows.c and perfetto_tracks.c --- */
+
+enum { DEPTH_MOST = 65535 }; /* of a row */
+
+/* A row to write. */
+struct perfetto_row {
+	uint64_t time;
+	uint64_t track_id; /* of an asynchronous call */
+	enum type_kind kind;
+	uint32_t lane, type_name, category; /* strings of the writer */
+	uint32_t flags;			    /* of the type */
+	uint32_t level, location, stack;
+	uint32_t call; /* number of an asynchronous call; 0: none */
+	bool by_id;    /* it has an id */
+	uint32_t name; /* whose arguments are values */
+	bool structs;  /* the values contain STRUCTs */
+	const uint8_t *values;
+	uint32_t size;
+};
+
+/* Begin a call. of: the time, the values and the stack of the row; as track_id the id.
+ */
+int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
+			const struct perfetto_record *rec, const struct perfetto_row *of);
+/* End the call of a record, and the calls inside it. */
+int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
+		      const struct perfetto_record *rec, const struct perfetto_row *of);
+
+/*
+ * Arguments of an event while it is read: perfetto_annotations.c and perfetto_annotations.c.
+ *
+ * p->scratch.arguments has the arguments so far as named values: u32 name, u32 size, and the value
+ * (value.h).
+ */
+
+/* What annotations of an event contain. */
+struct perfetto_annotated {
+	bool structs;	 /* a STRUCT */
+	bool unfinished; /* the mark of a call without a leave, which is left out */
+	bool has_id;	 /* the mark of a call with an id, which is left out: the id */
+	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
+			    name; 0 none */
+	uint64_t id;
+};
+
+/* Append an annotation to p->scratch.arguments. */
+int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message, struct perfetto_annotated *a);
+/* Begin a list of names, such as the arguments of an event. */
+static inline void perfetto_begin_names(struct perfetto *p)
+{
+	p->arguments.list++;
+}
+/* Get the name of the next element of the list: the second u is u_2. 0: out of memory. */
+uint32_t perfetto_next_name(struct perfetto *p, uint32_t name);
+/* Append an argument with a name. */
+int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
+int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
+int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
+int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
+int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
+
+/* --- perfetto_annotations.c --- */
+
+/* Append a field of a track event that is a typed argument, or one of a later version. */
+int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
+		   const struct protobuf_field *f, struct perfetto_annotated *found);
+
+/* --- one TrackEvent while it is read: perfetto_tracks.c and perfetto_tracks.c --- */
+
+enum { FLOWS_MOST = 64 };
+
+/* The message LegacyEvent: an event of Chrome's older format. */
+struct legacy_event {
+	bool present, has_id, local;
+	uint8_t phase;
+	int64_t duration; /* us, at least 0 */
+	uint64_t id, bind_id, flow_direction;
+	uint32_t scope;	  /* string of the writer */
+	uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
+	int32_t pid, tid; /* other than those of the track; -1: none */
+};
+
+/* Lists of numbers that an event has; those beyond the limits are left out. */
+struct event_lists {
+	unsigned ntracks, nvalues, nreal_tracks, nreal_values, nflows, nended;
+	uint64_t tracks[PERFETTO_EXTRA], values[PERFETTO_EXTRA];
+	uint64_t real_tracks[PERFETTO_EXTRA], real_values[PERFETTO_EXTRA];
+	uint64_t flows[FLOWS_MOST], ended[FLOWS_MOST];
+};
+
+struct track_event {
+	const struct perfetto_packet *packet;
+	uint64_t time;
+	uint64_t type, uuid, counter;
+	bool has_track, has_counter, has_real, has_lists;
+	uint32_t name, category; /* strings of the writer */
+	uint32_t track;		 /* number */
+	uint32_t stack;
+	int64_t time_delta, thread_time;
+	bool has_time_delta, has_thread_time;
+	struct perfetto_annotated annotated;
+	struct legacy_event legacy; /* not set unless it is present, but the phase is */
+};
+
+/* Begin the lists of an event that has none yet. */
+static inline void event_lists_begin(struct track_event *ev, struct event_lists *l)
+{
+	if (ev->has_lists)
+		return;
+	ev->has_lists = true;
+	l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
+	l->nflows = l->nended = 0;
+}
+
+#endif

@@ -1,0 +1,744 @@
+/*
+ * perfetto_annotations.c - the annotations of track events, and their typed arguments
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/trdecode/perfetto.h"
+#include "common/stream/value.h"
+
+/* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
+enum { ANNOTATION_DEPTH_MOST = 64, MEMBERS_MOST = 4096 };
+
+/* What is read: annotations of a sequence. */
+struct annotations {
+	struct perfetto *p;
+	const struct perfetto_sequence *s;
+	struct perfetto_annotated *found;
+};
+
+/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
+static size_t perfetto_begin_named(struct perfetto *p, uint32_t name)
+{
+	struct buffer *b = &p->scratch.arguments;
+	uint32_t head[2] = {htole32(name), 0};
+
+	return name && !buffer_put(b, head, sizeof head) ? b->size : SIZE_MAX;
+}
+
+static int perfetto_end_named(struct perfetto *p, size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+
+	put_u32(b->data + at - 4, (uint32_t)(b->size - at));
+	return 0;
+}
+
+static int put_int(struct buffer *b, int64_t n)
+{
+	return n < 0 ? value_put_uint(b, VALUE_NEGATIVE, -(uint64_t)n)
+		     : value_put_uint(b, VALUE_UINT, (uint64_t)n);
+}
+
+static int put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag)
+{
+	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
+}
+
+/* --- several values of one name --- */
+
+/* Get how a name is used. NULL: out of memory. */
+static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_arguments *a = &p->arguments;
+
+	return ARRAY_REACH(a->uses, a->uses_capacity, name) ? NULL : &a->uses[name];
+}
+
+/* Get a name with a number. 0: out of memory. */
+static uint32_t numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
+{
+	enum { TEXT_MOST = 256 };
+	struct buffer *b = &p->scratch.text;
+	size_t n;
+	const char *text = writer_string_of(p->w, name, &n);
+
+	b->size = 0;
+	if (buffer_append(b, text, n < TEXT_MOST ? n : TEXT_MOST) ||
+	    buffer_printf(b, "_%" PRIu32, number))
+		return 0;
+	return writer_string(p->w, b->data, b->size);
+}
+
+uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_name_use *use = name_use(p, name);
+	uint32_t list = p->arguments.list, other = name;
+
+	while (use && use->list == list) {
+		uint32_t number = ++name_use(p, name)->count;
+
+		other = numbered_name(p, name, number);
+		/* an event has no more arguments: those of this name are counted and left out */
+		if (!other || number > MEMBERS_MOST)
+			return other;
+		use = name_use(p, other);
+	}
+	if (!use)
+		return 0;
+	*use = (struct perfetto_name_use){list, 1};
+	return other;
+}
+
+/* --- members of dictionaries --- */
+
+/* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
+ * aligned. The values follow. */
+static int perfetto_put_struct(struct perfetto *p, size_t names)
+{
+	struct buffer *b = &p->scratch.key;
+	size_t n = (b->size - names) / 4;
+	/* the buffer has no bytes before its first name */
+	const void *list = n ? (const void *)(b->data + names) : "";
+	uint32_t *id, name;
+
+	perfetto_begin_names(p);
+	for (size_t i = names; i < b->size; i += 4) {
+		name = perfetto_next_name(p, get_u32(b->data + i));
+		if (!name)
+			return -1;
+		put_u32(b->data + i, name);
+	}
+	id = id_cache_number(&p->definitions, list, 4 * n);
+	if (id && !*id)
+		*id = arguments_struct(p->w, list, n);
+	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
+}
+
+/* Append null for a list or dictionary that is nested too deep. */
+static int put_too_deep(struct annotations *a)
+{
+	a->p->counts.too_deep++;
+	return value_put_simple(&a->p->scratch.arguments, VALUE_NULL);
+}
+
+/* Get the name of an annotation, if it is wanted, and the field of its value. 0: it has no name;
+ * number 0: no value. To read each annotation twice costs 6 % of the time. */
+static inline uint32_t read_annotation(struct annotations *a, struct protobuf_view message,
+				       bool wanted, struct protobuf_field *value)
+{
+	struct protobuf_field f;
+	uint32_t name = 0;
+
+	value->number = 0;
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case ANNOTATION_NAME_IID:
+			if (wanted)
+				name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
+			break;
+		case ANNOTATION_NAME:
+			if (wanted)
+				name = perfetto_text(a->p, f.bytes);
+			break;
+		case ANNOTATION_DICT:
+		case ANNOTATION_ARRAY:
+		case ANNOTATION_PROTO:
+			if (f.wire == PROTOBUF_LENGTH)
+				*value = f;
+			break;
+		case ANNOTATION_BOOL:
+		case ANNOTATION_UINT:
+		case ANNOTATION_INT:
+		case ANNOTATION_DOUBLE:
+		case ANNOTATION_STRING:
+		case ANNOTATION_POINTER:
+		case ANNOTATION_NESTED:
+		case ANNOTATION_JSON:
+		case ANNOTATION_STRING_IID: *value = f; break;
+		default:
+			if (wanted)
+				perfetto_check_field(a->p, MESSAGE_ANNOTATION, &f);
+		}
+	return name;
+}
+
+static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+{
+	struct protobuf_field value;
+
+	return read_annotation(a, message, true, &value);
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth);
+
+/* Append the entries of a dictionary. */
+static int put_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	size_t start, n = 0;
+	struct protobuf_field f;
+
+	/* numbers are aligned for perfetto_put_struct */
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && n < MEMBERS_MOST)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			uint32_t name = annotation_name(a, f.bytes);
+
+			if (buffer_u32(names, name ? name : a->p->texts.nothing))
+				return -1;
+			n++;
+		}
+	if (perfetto_put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (put_annotation(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static uint64_t count_fields(struct protobuf_view message, uint32_t number)
+{
+	struct protobuf_field f;
+	uint64_t n = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		n += f.number == number && f.wire == PROTOBUF_LENGTH;
+	return n;
+}
+
+static int put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field f;
+
+	if (value_put_array(&a->p->scratch.arguments, count_fields(message, ANNOTATION_ARRAY)))
+		return -1;
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_ARRAY && f.wire == PROTOBUF_LENGTH &&
+		    put_annotation(a, f.bytes, depth + 1))
+			return -1;
+	return 0;
+}
+
+/* --- the older nested values --- */
+
+static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth);
+
+/* Append the dictionary of a nested value: keys and values are two lists. */
+static int put_nested_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	uint64_t n = count_fields(message, NESTED_DICT);
+	struct protobuf_field f;
+	size_t start;
+
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && (names->size - start) / 4 < n)
+		if (f.number == NESTED_KEYS &&
+		    buffer_u32(names, f.bytes.at != f.bytes.end ? perfetto_text(a->p, f.bytes)
+								: a->p->texts.nothing))
+			return -1;
+	n = (names->size - start) / 4;
+	if (n > MEMBERS_MOST)
+		n = MEMBERS_MOST;
+	names->size = start + 4 * n;
+	if (perfetto_put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == NESTED_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (put_nested(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	enum { DICT = 1, ARRAY = 2 };
+	struct buffer *b = &a->p->scratch.arguments;
+	struct protobuf_view rest = message;
+	struct protobuf_field f = {0}, last = {0};
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number == NESTED_TYPE || f.number >= NESTED_INT || !last.number)
+			last = f;
+	switch (last.number) {
+	case NESTED_INT: return put_int(b, (int64_t)last.value);
+	case NESTED_DOUBLE: return value_put_float(b, &(uint64_t){htole64(last.value)}, 8);
+	case NESTED_BOOL: return value_put_simple(b, last.value ? VALUE_TRUE : VALUE_FALSE);
+	case NESTED_STRING: return put_text(b, last.bytes, VALUE_STRING);
+	case NESTED_TYPE:
+		if (last.value != DICT && last.value != ARRAY)
+			break;
+		if (depth == ANNOTATION_DEPTH_MOST)
+			return put_too_deep(a);
+		if (last.value == DICT)
+			return put_nested_dict(a, message, depth);
+		if (value_put_array(b, count_fields(message, NESTED_ARRAY)))
+			return -1;
+		while (protobuf_next(&message, &f) > 0)
+			if (f.number == NESTED_ARRAY && f.wire == PROTOBUF_LENGTH &&
+			    put_nested(a, f.bytes, depth + 1))
+				return -1;
+		return 0;
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+/* --- annotations --- */
+
+static int put_interned(struct annotations *a, uint64_t iid)
+{
+	uint32_t string = perfetto_interned(a->p, a->s, OF_ANNOTATION_STRING, iid);
+	size_t n;
+	const char *text = string ? writer_string_of(a->p->w, string, &n) : "";
+
+	return value_put_bytes(&a->p->scratch.arguments, VALUE_STRING, text, string ? n : 0);
+}
+
+/* Append JSON: its text, but null and what is empty, which have no form of their own. */
+static int put_json(struct annotations *a, struct protobuf_view text)
+{
+	struct perfetto *p = a->p;
+	size_t n = protobuf_size(text);
+
+	if (n == 4 && !memcmp(text.at, "null", 4))
+		return value_put_simple(&p->scratch.arguments, VALUE_NULL);
+	if (n == 2 && !memcmp(text.at, "[]", 2))
+		return value_put_array(&p->scratch.arguments, 0);
+	if (n != 2 || memcmp(text.at, "{}", 2) != 0)
+		return put_text(&p->scratch.arguments, text, VALUE_STRING);
+	a->found->structs = true;
+	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
+}
+
+/* Append the value of an annotation, which is in that field. */
+static int annotations_put_value(struct annotations *a, struct protobuf_view message,
+				 const struct protobuf_field *value, unsigned depth)
+{
+	struct buffer *b = &a->p->scratch.arguments;
+
+	switch (value->number) {
+	case ANNOTATION_BOOL: return value_put_simple(b, value->value ? VALUE_TRUE : VALUE_FALSE);
+	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value->value);
+	case ANNOTATION_INT: return put_int(b, (int64_t)value->value);
+	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value->value)}, 8);
+	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value->value);
+	case ANNOTATION_JSON: return put_json(a, value->bytes);
+	case ANNOTATION_STRING: return put_text(b, value->bytes, VALUE_STRING);
+	case ANNOTATION_STRING_IID: return put_interned(a, value->value);
+	case ANNOTATION_NESTED: return put_nested(a, value->bytes, depth);
+	case ANNOTATION_DICT:
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
+						      : put_dict(a, message, depth);
+	case ANNOTATION_ARRAY:
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
+						      : put_array(a, message, depth);
+	case ANNOTATION_PROTO: return put_text(b, value->bytes, VALUE_BLOB);
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field value;
+
+	read_annotation(a, message, false, &value);
+	return annotations_put_value(a, message, &value, depth);
+}
+
+/* Take the mark of a call, its id or the name of its leave, from the named value at an offset. The
+ * value is removed. */
+static int take_mark(struct perfetto *p, struct perfetto_annotated *found, size_t start, size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+	bool is_id = b->data[at] == VALUE_UINT;
+	struct values v;
+	struct value value;
+
+	values_begin(&v, b->data + at, b->size - at);
+	b->size = start;
+	if (!values_value(&v, &value))
+		return 0;
+	if (is_id)
+		found->id = value.number;
+	else
+		found->leave = writer_string(p->w, value.bytes, value.n);
+	found->has_id |= is_id;
+	return 0;
+}
+
+int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
+			struct protobuf_view message, struct perfetto_annotated *found)
+{
+	struct annotations a = {p, s, found};
+	struct buffer *b = &p->scratch.arguments;
+	size_t start = b->size, at;
+	struct protobuf_field value;
+	uint32_t name = read_annotation(&a, message, true, &value);
+
+	p->scratch.key.size = 0;
+	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
+	if (at == SIZE_MAX || annotations_put_value(&a, message, &value, 0))
+		return -1;
+	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
+	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))
+		return take_mark(p, found, start, at);
+	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
+		found->unfinished = true;
+		b->size = start;
+		return 0;
+	}
+	return perfetto_end_named(p, at);
+}
+
+int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_uint(&p->scratch.arguments, VALUE_UINT, number)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1
+									: perfetto_end_named(p, at);
+}
+
+int perfetto_argument_bool(struct perfetto *p, const char *name, bool value)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments,
+						  value ? VALUE_TRUE : VALUE_FALSE)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name)), n;
+	const char *text = writer_string_of(p->w, string, &n);
+
+	return at == SIZE_MAX || value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n)
+{
+	struct buffer *b = &p->scratch.arguments;
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	if (at == SIZE_MAX || (n > 1 && value_put_array(b, n)))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (value_put_uint(b, VALUE_UINT, numbers[i]))
+			return -1;
+	return perfetto_end_named(p, at);
+}
+
+/*
+ * Typed arguments of track events: messages of known types, mostly Chrome's.
+ *
+ * A message becomes a STRUCT, whose members have the names of its fields; a field that is repeated
+ * becomes an ARRAY. A field that no table has is named by its number: a text if it can be one, else
+ * a message if it can be one.
+ *
+ * Source: protos/perfetto/trace/track_event of the project perfetto.
+ */
+
+enum { NUMBERS = 64, TYPED_DEPTH = 8 };
+
+/* What a field is. */
+enum typed_form {
+	TYPED_ANY,
+	TYPED_UINT,
+	TYPED_INT,
+	TYPED_BOOL,
+	TYPED_TEXT,
+	TYPED_BYTES,
+	TYPED_REAL,  /* a double */
+	TYPED_PLACE, /* iid of a SourceLocation */
+	TYPED_MESSAGE,
+};
+
+struct typed_field {
+	const char *name; /* NULL: the table does not have the number */
+	enum typed_form form;
+	const struct typed_field *fields; /* of a MESSAGE: NUMBERS by number; NULL: none is known */
+};
+
+#define MESSAGE(name)		  static const struct typed_field name[NUMBERS]
+#define FIELD(number, text, kind) [number] = {.name = (text), .form = TYPED_##kind}
+
+MESSAGE(task_execution) = {FIELD(1, "posted_from", PLACE)};
+MESSAGE(user_event) = {FIELD(1, "action", TEXT), FIELD(2, "action_hash", UINT)};
+MESSAGE(keyed_service) = {FIELD(1, "name", TEXT)};
+MESSAGE(legacy_ipc) = {FIELD(1, "message_class", UINT), FIELD(2, "message_line", UINT)};
+MESSAGE(histogram_sample) = {FIELD(1, "name_hash", UINT), FIELD(2, "name", TEXT),
+			     FIELD(3, "sample", INT), FIELD(4, "name_iid", UINT)};
+MESSAGE(latency_component) = {FIELD(1, "component_type", UINT), FIELD(2, "time_us", UINT)};
+MESSAGE(latency_info) = {FIELD(1, "trace_id", INT),
+			 FIELD(2, "step", UINT),
+			 FIELD(3, "frame_tree_node_id", INT),
+			 [4] = {"component_info", TYPED_MESSAGE, latency_component},
+			 FIELD(5, "is_coalesced", BOOL),
+			 FIELD(6, "gesture_scroll_id", INT),
+			 FIELD(7, "touch_id", INT),
+			 FIELD(8, "input_type", UINT)};
+MESSAGE(frame_reporter) = {FIELD(1, "state", UINT),
+			   FIELD(2, "reason", UINT),
+			   FIELD(3, "frame_source", UINT),
+			   FIELD(4, "frame_sequence", UINT),
+			   FIELD(5, "affects_smoothness", BOOL),
+			   FIELD(6, "scroll_state", UINT),
+			   FIELD(7, "has_main_animation", BOOL),
+			   FIELD(8, "has_compositor_animation", BOOL),
+			   FIELD(9, "has_smooth_input_main", BOOL),
+			   FIELD(10, "has_missing_content", BOOL),
+			   FIELD(11, "layer_tree_host_id", UINT),
+			   FIELD(12, "has_high_latency", BOOL),
+			   FIELD(13, "frame_type", UINT),
+			   FIELD(14, "high_latency_contribution_stage", TEXT),
+			   FIELD(15, "checkerboarded_needs_raster", BOOL),
+			   FIELD(16, "checkerboarded_needs_record", BOOL),
+			   FIELD(17, "surface_frame_trace_id", INT),
+			   FIELD(18, "display_trace_id", INT)};
+MESSAGE(application_state) = {FIELD(1, "application_state", UINT)};
+MESSAGE(renderer_state) = {FIELD(1, "rail_mode", UINT), FIELD(2, "is_backgrounded", BOOL),
+			   FIELD(3, "is_hidden", BOOL)};
+MESSAGE(window_handle) = {FIELD(1, "dpi", UINT), FIELD(2, "message_id", UINT),
+			  FIELD(3, "hwnd_ptr", UINT)};
+MESSAGE(content_settings) = {FIELD(1, "number_of_exceptions", UINT)};
+MESSAGE(active_processes) = {FIELD(1, "pid", INT)};
+MESSAGE(screenshot) = {FIELD(1, "jpg_image", BYTES), FIELD(2, "pam_image", BYTES),
+		       FIELD(3, "ppm_image", BYTES)};
+MESSAGE(message_pump) = {FIELD(1, "sent_messages_in_queue", BOOL),
+			 FIELD(2, "io_handler_location", PLACE)};
+MESSAGE(mojo_event) = {FIELD(1, "watcher_notify_interface_tag", TEXT),
+		       FIELD(2, "ipc_hash", UINT),
+		       FIELD(3, "mojo_interface_tag", TEXT),
+		       FIELD(4, "mojo_interface_method_iid", UINT),
+		       FIELD(5, "is_reply", BOOL),
+		       FIELD(6, "payload_size", UINT),
+		       FIELD(7, "data_num_bytes", UINT)};
+MESSAGE(scheduler_state) = {FIELD(1, "state_machine", MESSAGE),
+			    FIELD(2, "observing_begin_frame_source", BOOL),
+			    FIELD(3, "begin_impl_frame_deadline_task", BOOL),
+			    FIELD(4, "pending_begin_frame_task", BOOL),
+			    FIELD(5, "skipped_last_frame_missed_exceeded_deadline", BOOL),
+			    FIELD(7, "inside_action", UINT),
+			    FIELD(8, "deadline_mode", UINT),
+			    FIELD(9, "deadline_us", INT),
+			    FIELD(10, "deadline_scheduled_at_us", INT),
+			    FIELD(11, "now_us", INT),
+			    FIELD(12, "now_to_deadline_delta_us", INT),
+			    FIELD(13, "now_to_deadline_scheduled_at_delta_us", INT),
+			    FIELD(14, "begin_impl_frame_args", MESSAGE),
+			    FIELD(15, "begin_frame_observer_state", MESSAGE),
+			    FIELD(16, "begin_frame_source_state", MESSAGE),
+			    FIELD(17, "compositor_timing_history", MESSAGE)};
+
+/* TrackEvent */
+MESSAGE(arguments) = {
+	[5] = {"task_execution", TYPED_MESSAGE, task_execution},
+	FIELD(8, "thread_instruction_count_delta", INT),
+	FIELD(20, "thread_instruction_count", INT),
+	[24] = {"cc_scheduler_state", TYPED_MESSAGE, scheduler_state},
+	[25] = {"chrome_user_event", TYPED_MESSAGE, user_event},
+	[26] = {"chrome_keyed_service", TYPED_MESSAGE, keyed_service},
+	[27] = {"chrome_legacy_ipc", TYPED_MESSAGE, legacy_ipc},
+	[28] = {"chrome_histogram_sample", TYPED_MESSAGE, histogram_sample},
+	[29] = {"chrome_latency_info", TYPED_MESSAGE, latency_info},
+	[32] = {"chrome_frame_reporter", TYPED_MESSAGE, frame_reporter},
+	[35] = {"chrome_message_pump", TYPED_MESSAGE, message_pump},
+	[38] = {"chrome_mojo_event_info", TYPED_MESSAGE, mojo_event},
+	[39] = {"chrome_application_state_info", TYPED_MESSAGE, application_state},
+	[40] = {"chrome_renderer_scheduler_state", TYPED_MESSAGE, renderer_state},
+	[41] = {"chrome_window_handle_event_info", TYPED_MESSAGE, window_handle},
+	[43] = {"chrome_content_settings_event_info", TYPED_MESSAGE, content_settings},
+	[49] = {"chrome_active_processes", TYPED_MESSAGE, active_processes},
+	[50] = {"screenshot", TYPED_MESSAGE, screenshot},
+	FIELD(57, "callstack_weight", REAL),
+};
+
+/* What is read. */
+struct typed {
+	struct perfetto *p;
+	const struct perfetto_sequence *s;
+	struct perfetto_annotated *found;
+};
+
+static uint32_t name_of(struct perfetto *p, const struct typed_field *of, uint32_t number)
+{
+	char text[32];
+
+	if (of && of->name)
+		return writer_text(p->w, of->name);
+	snprintf(text, sizeof text, "field %u", (unsigned)number);
+	return writer_text(p->w, text);
+}
+
+/* Append a string of the writer; 0: "". */
+static int put_string(struct perfetto *p, uint32_t string)
+{
+	size_t n = 0;
+	const char *text = string ? writer_string_of(p->w, string, &n) : "";
+
+	return value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n);
+}
+
+/* Append the STRUCT of a source location. */
+static int put_place(struct typed *t, uint64_t iid)
+{
+	struct perfetto *p = t->p;
+	struct buffer *b = &p->scratch.arguments, *names = &p->scratch.key;
+	uint32_t number = perfetto_interned(p, t->s, OF_SOURCE_LOCATION, iid);
+	struct perfetto_source_location l;
+	size_t start;
+
+	if (!number)
+		return value_put_simple(b, VALUE_NULL);
+	memcpy(&l, p->source_locations.data + (number - 1) * sizeof l, sizeof l);
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	if (buffer_u32(names, writer_text(p->w, "file")) ||
+	    buffer_u32(names, writer_text(p->w, "function")) ||
+	    buffer_u32(names, writer_text(p->w, "line")) || perfetto_put_struct(p, start))
+		return -1;
+	names->size = start;
+	t->found->structs = true;
+	return put_string(p, l.file) || put_string(p, l.function) ||
+			       value_put_uint(b, VALUE_UINT, l.line)
+		       ? -1
+		       : 0;
+}
+
+static bool is_text(struct protobuf_view v)
+{
+	for (; v.at < v.end; v.at++)
+		if (!isprint(*v.at) && *v.at < 0x80 && !isspace(*v.at))
+			return false;
+	return true;
+}
+
+static bool is_message(struct protobuf_view v)
+{
+	struct protobuf_field f;
+	int got;
+
+	while ((got = protobuf_next(&v, &f)) > 0)
+		;
+	return !got;
+}
+
+static int put_bytes(struct buffer *b, enum value_tag tag, struct protobuf_view v)
+{
+	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
+}
+
+static int put_message(struct typed *t, struct protobuf_view message,
+		       const struct typed_field *fields, unsigned depth);
+
+static int typed_put_value(struct typed *t, const struct protobuf_field *f,
+			   const struct typed_field *of, unsigned depth)
+{
+	struct buffer *b = &t->p->scratch.arguments;
+	enum typed_form form = of ? of->form : TYPED_ANY;
+
+	if (f->wire == PROTOBUF_LENGTH) {
+		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && is_message(f->bytes))
+			return put_message(t, f->bytes, of->fields, depth + 1);
+		if (form == TYPED_TEXT || (form != TYPED_BYTES && is_text(f->bytes)))
+			return put_bytes(b, VALUE_STRING, f->bytes);
+		if (form == TYPED_ANY && depth < TYPED_DEPTH && is_message(f->bytes))
+			return put_message(t, f->bytes, NULL, depth + 1);
+		return put_bytes(b, VALUE_BLOB, f->bytes);
+	}
+	switch (form) {
+	case TYPED_INT:
+		return (int64_t)f->value < 0 ? value_put_uint(b, VALUE_NEGATIVE, -f->value)
+					     : value_put_uint(b, VALUE_UINT, f->value);
+	case TYPED_BOOL: return value_put_simple(b, f->value ? VALUE_TRUE : VALUE_FALSE);
+	case TYPED_PLACE: return put_place(t, f->value);
+	case TYPED_REAL:
+		if (f->wire == PROTOBUF_FIXED64)
+			return value_put_float(b, &(uint64_t){htole64(f->value)}, 8);
+		break;
+	default: break;
+	}
+	return value_put_uint(b, VALUE_UINT, f->value);
+}
+
+/* Append the values of the fields with a number. */
+static int put_values(struct typed *t, struct protobuf_view message, uint32_t number,
+		      const struct typed_field *of, unsigned depth)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == number && typed_put_value(t, &f, of, depth))
+			return -1;
+	return 0;
+}
+
+static int put_message(struct typed *t, struct protobuf_view message,
+		       const struct typed_field *fields, unsigned depth)
+{
+	struct buffer *names = &t->p->scratch.key;
+	struct protobuf_view rest = message;
+	uint32_t counts[NUMBERS] = {0};
+	struct protobuf_field f;
+	size_t start;
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number < NUMBERS)
+			counts[f.number]++;
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	for (uint32_t i = 1; i < NUMBERS; i++)
+		if (counts[i] && buffer_u32(names, name_of(t->p, fields ? &fields[i] : NULL, i)))
+			return -1;
+	if (perfetto_put_struct(t->p, start))
+		return -1;
+	names->size = start;
+	t->found->structs = true;
+	for (uint32_t i = 1; i < NUMBERS; i++)
+		if ((counts[i] > 1 && value_put_array(&t->p->scratch.arguments, counts[i])) ||
+		    (counts[i] && put_values(t, message, i, fields ? &fields[i] : NULL, depth)))
+			return -1;
+	return 0;
+}
+
+int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
+		   const struct protobuf_field *f, struct perfetto_annotated *found)
+{
+	struct typed t = {p, s, found};
+	const struct typed_field *of = f->number < NUMBERS ? &arguments[f->number] : NULL;
+	size_t at = perfetto_begin_named(p, name_of(p, of, f->number));
+
+	p->scratch.key.size = 0;
+	return at == SIZE_MAX || typed_put_value(&t, f, of, 0) ? -1 : perfetto_end_named(p, at);
+}

@@ -1,0 +1,491 @@
+#include "cmd/trdecode/row_filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input.h"
+
+static void row_filter_stacks_free(struct row_filter_stacks *x)
+{
+	intern_free(&x->keys);
+	free(x->calls);
+	free(x->numbers[0]);
+	free(x->numbers[1]);
+	free(x->stacks);
+}
+
+/* Number threads and CPUs as trstream(5) defines them under LANE. */
+static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, uint32_t lane,
+			  bool per_cpu)
+{
+	struct lane_entry e;
+	bool tid, cpu, pid;
+
+	writer_lane_of(w, lane, &e);
+	tid = e.flags & LANE_HAS_TID && !per_cpu;
+	cpu = e.flags & LANE_HAS_CPU && (!tid || !e.tid);
+	pid = tid && e.flags & LANE_PROCESS_TID;
+
+	const uint32_t key[] = {e.source,
+				tid,
+				tid ? (uint32_t)e.tid : 0,
+				cpu,
+				cpu ? (uint32_t)e.cpu : 0,
+				pid,
+				pid ? (uint32_t)e.pid : 0};
+
+	return intern(&x->keys, key, sizeof key);
+}
+
+static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const struct writer *w,
+					 uint32_t lane, bool per_cpu)
+{
+	uint32_t *numbers;
+	struct row_filter_stack *stacks;
+	uint32_t n;
+
+	if (ARRAY_REACH(x->numbers[per_cpu], x->nnumbers[per_cpu], lane))
+		return NULL;
+	numbers = x->numbers[per_cpu];
+	if (!numbers[lane]) {
+		n = number_of(x, w, lane, per_cpu);
+		if (n == INTERN_NONE)
+			return NULL;
+		numbers[lane] = n + 1;
+	}
+	n = numbers[lane] - 1;
+	if (ARRAY_REACH(x->stacks, x->nstacks, n))
+		return NULL;
+	stacks = x->stacks;
+	return &stacks[n];
+}
+
+/* Returns what calls of a type are, as x->calls has it; 0: out of memory. */
+static uint8_t calls_of(struct row_filter_stacks *x, const struct writer *w, uint32_t type)
+{
+	uint8_t *calls;
+	struct type_entry t;
+
+	if (ARRAY_REACH(x->calls, x->ncalls, type))
+		return 0;
+	calls = x->calls;
+	if (!calls[type]) {
+		writer_type_of(w, type, &t);
+		calls[type] = t.flags & TYPE_PER_CPU ? 3 : 2;
+		if ((t.kind != KIND_ENTER && t.kind != KIND_LEAVE) || t.flags & TYPE_CALL_NUMBER)
+			calls[type] = 1;
+	}
+	return calls[type];
+}
+
+/* Note that a row of that lane and type is refused or kept. Returns 0, or -1: out of memory, or
+ * the entry cannot be written. */
+static int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_t lane,
+				 uint32_t type, bool refused)
+{
+	uint8_t calls = calls_of(x, w, type);
+	bool per_cpu = calls == 3;
+	struct row_filter_stack *s;
+
+	if (calls == 1)
+		return 0;
+	s = calls ? stack_of(x, w, lane, per_cpu) : NULL;
+	if (!s)
+		return error_no_memory(&w->error);
+	s->left_out |= refused || x->all;
+	s->used |= !refused;
+	if (!s->left_out || !s->used || (s->written && s->segment == w->head.sequence))
+		return 0;
+	s->written = true;
+	s->segment = w->head.sequence;
+	/* rows before the entry must not move to after it */
+	return writer_flush(w) || writer_thread(w,
+						&(struct thread_entry){
+							.lane = lane,
+							.flags = THREAD_LEFT_OUT |
+								 (per_cpu ? THREAD_PER_CPU : 0)})
+		       ? -1
+		       : 0;
+}
+
+/* --- row filter --- */
+
+/* What is known of a lane or type. ROWS_TELL: its rows record the CPU. GAPS: of a lane, only its
+ * gaps are wanted; of a type, it is that of gaps. */
+enum { NOT_TESTED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
+
+void row_filter_free(struct row_filter *l)
+{
+	free(l->cpus.ranges);
+	free(l->tids.ranges);
+	free(l->types);
+	free(l->lanes);
+	free(l->kinds);
+	free(l->lasts);
+	row_filter_stacks_free(&l->stacks);
+}
+
+int row_filter_add_numbers(struct number_list *l, const char *text)
+{
+	for (;;) {
+		struct number_range r, *grown;
+		char *end;
+
+		errno = 0;
+		r.first = r.last = strtoll(text, &end, 10);
+		if (*text < '0' || *text > '9' || errno)
+			return -1;
+		if (*end == '-') {
+			text = end + 1;
+			r.last = strtoll(text, &end, 10);
+			if (*text < '0' || *text > '9' || errno || r.last < r.first)
+				return -1;
+		}
+		if (ARRAY_GROW(l->ranges, l->capacity, l->count))
+			return -1;
+		grown = l->ranges;
+		grown[l->count++] = r;
+		if (!*end)
+			return 0;
+		if (*end != ',')
+			return -1;
+		text = end + 1;
+	}
+}
+
+int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
+{
+	struct type_glob *grown;
+
+	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
+		return error_no_memory(e);
+	grown = l->types;
+	grown[l->ntypes] = (struct type_glob){.glob = glob};
+	nearest_begin(&grown[l->ntypes++].nearest, glob, strlen(glob));
+	return 0;
+}
+
+bool row_filter_has(const struct number_list *l, int64_t n)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (n >= l->ranges[i].first && n <= l->ranges[i].last)
+			return true;
+	return false;
+}
+
+/* Test a lane. ROWS_TELL: the lane has no CPU. */
+static uint8_t lane_wanted(struct row_filter *l, uint32_t lane)
+{
+	struct lane_entry e;
+	bool cpu, tid;
+
+	writer_lane_of(l->writer, lane, &e);
+	cpu = e.flags & LANE_HAS_CPU;
+	tid = e.flags & LANE_HAS_TID;
+	l->has_lane = true;
+	l->has_cpu |= cpu;
+	l->has_tid |= tid;
+	l->of_cpu |= cpu && row_filter_cpu(l, e.cpu);
+	l->of_tid |= tid && row_filter_tid(l, e.tid);
+	if ((cpu && l->cpus.count && !row_filter_cpu(l, e.cpu)) ||
+	    (tid && l->tids.count && !row_filter_tid(l, e.tid)))
+		return REFUSED;
+	/* gaps of a CPU may have been events of any thread */
+	if (!tid && l->tids.count)
+		return GAPS;
+	return cpu || !l->cpus.count ? WANTED : ROWS_TELL;
+}
+
+static void copy_name(const struct writer *w, uint32_t string, char *out)
+{
+	size_t n;
+	const char *s = writer_string_of(w, string, &n);
+
+	n = n < NAME_LIMIT ? n : NAME_LIMIT - 1;
+	memcpy(out, s, n);
+	out[n] = 0;
+}
+
+/* Match the globs with the type's name or, if they have a colon, its group and name. */
+static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t group_id)
+{
+	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
+	bool matched = false;
+
+	copy_name(l->writer, name_id, name);
+	copy_name(l->writer, group_id, group);
+	snprintf(both, sizeof both, "%s:%s", group, name);
+	for (size_t i = 0; i < l->ntypes; i++) {
+		struct type_glob *t = &l->types[i];
+
+		if (!fnmatch(t->glob, name, 0) || !fnmatch(t->glob, both, 0))
+			matched = t->matched = true;
+		nearest_offer(&t->nearest, name, strlen(name));
+		nearest_offer(&t->nearest, both, strlen(both));
+	}
+	return matched;
+}
+
+/* Test a type. Gaps are always wanted. ROWS_TELL: its rows have a field with their CPU. */
+static uint8_t type_wanted(struct row_filter *l, uint32_t type)
+{
+	uint32_t offset, size;
+	struct type_entry t;
+	bool cpu = writer_type_field(l->writer, type, ROLE_CPU, &offset, &size);
+
+	l->has_cpu |= cpu;
+	writer_type_of(l->writer, type, &t);
+	if (t.kind == KIND_GAP)
+		return GAPS;
+	if (l->ntypes && !type_named(l, t.name, t.group))
+		return REFUSED;
+	return cpu ? ROWS_TELL : WANTED;
+}
+
+/* Test a row in a lane without a CPU. */
+static bool row_wanted(struct row_filter *l, uint32_t type, const uint8_t *fixed)
+{
+	uint32_t offset, size;
+	bool wanted = !fixed || !writer_type_field(l->writer, type, ROLE_CPU, &offset, &size) ||
+		      row_filter_cpu(l, sign_extend(get_uint(fixed + offset, size, false), size));
+
+	l->of_cpu |= wanted;
+	return wanted;
+}
+
+static uint8_t row_filter_wanted(struct row_filter *l, uint8_t **known, size_t *size, uint32_t id,
+				 uint8_t (*ask)(struct row_filter *, uint32_t))
+{
+	if (id >= *size) {
+		size_t more = 2 * ((size_t)id + 32);
+		uint8_t *grown = realloc(*known, more);
+
+		if (!grown)
+			return ask(l, id);
+		memset(grown + *size, NOT_TESTED, more - *size);
+		*known = grown;
+		*size = more;
+	}
+	if ((*known)[id] == NOT_TESTED)
+		(*known)[id] = ask(l, id);
+	return (*known)[id];
+}
+
+static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t type,
+			       const void *fixed)
+{
+	uint8_t by_lane, by_type;
+
+	by_lane = row_filter_wanted(l, &l->lanes, &l->nlanes, lane, lane_wanted);
+	by_type = row_filter_wanted(l, &l->kinds, &l->nkinds, type, type_wanted);
+	if (by_lane == WANTED || by_lane == REFUSED)
+		return by_lane == REFUSED || by_type == REFUSED;
+	if (by_lane == GAPS && by_type != GAPS)
+		return true;
+	/* otherwise the lanes and the types of a block do not show whether a row has both */
+	if (!l->writer->refusal.each)
+		writer_refuse_rows(l->writer);
+	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
+}
+
+/* Note the time of the last refused row of a lane. */
+static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
+{
+	uint64_t *lasts;
+
+	if (ARRAY_REACH(l->lasts, l->nlasts, lane))
+		return;
+	lasts = l->lasts;
+	lasts[lane] = time;
+}
+
+static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type,
+			      const void *fixed)
+{
+	struct row_filter *l = ctx;
+	bool no;
+
+	if (time < l->first_time || time > l->last_time)
+		return true;
+	l->in_range = true;
+	no = row_filter_refused(l, lane, type, fixed);
+	l->any |= !no;
+	if (!l->cuts_threads)
+		return no;
+	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
+	if (no)
+		note_last(l, lane, time);
+	return no;
+}
+
+int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location)
+{
+	/* without a writer only times are wanted */
+	if (!l || !l->writer ||
+	    (type && row_filter_wanted(l, &l->kinds, &l->nkinds, type, type_wanted) == REFUSED))
+		return 0;
+	return writer_announce(l->writer, ENTRY_TYPE, type) ||
+			       writer_announce(l->writer, ENTRY_LOCATION, location)
+		       ? -1
+		       : 0;
+}
+
+int row_filter_end(struct row_filter *l)
+{
+	for (uint32_t i = 1; i < l->nlasts; i++)
+		if (l->lasts[i] && writer_lane_used(l->writer, i) &&
+		    writer_thread(l->writer, &(struct thread_entry){.lane = i,
+								    .flags = THREAD_HAS_LAST,
+								    .last = l->lasts[i]}))
+			return -1;
+	return l->failed ? -1 : 0;
+}
+
+static bool has_range(const struct row_filter *l)
+{
+	return l->since.from || l->until.from;
+}
+
+/* Warn of a list of numbers that no event has. */
+static void report_numbers(const struct row_filter *l, const struct number_list *list,
+			   const char *what, const char *option)
+{
+	const char *range = has_range(l) ? " in the range of --since and --until" : "";
+
+	if (list->count == 1 && list->ranges->first == list->ranges->last)
+		warn(NULL, NO_OFFSET, "no event%s is of %s %" PRId64, range, what,
+		     list->ranges->first);
+	else
+		warn(NULL, NO_OFFSET, "no event%s is of a %s of %s", range, what, option);
+}
+
+void row_filter_report(const struct row_filter *l)
+{
+	bool ranged = has_range(l), all_matched = true;
+
+	/* without a tested type there was no event */
+	for (size_t i = 0; l->nkinds && i < l->ntypes; i++) {
+		struct nearest nearest = l->types[i].nearest;
+
+		all_matched &= l->types[i].matched;
+		if (!l->types[i].matched)
+			warn(NULL, NO_OFFSET, "no event has the type '%.200s'%s", l->types[i].glob,
+			     nearest_hint(&nearest));
+	}
+	if (ranged && !l->in_range) {
+		if (l->has_start && all_matched)
+			moment_warn_empty(l->ticks, l->start, 0);
+		return;
+	}
+	if (l->cpus.count && !l->of_cpu) {
+		if (l->has_lane && !l->has_cpu)
+			warn(NULL, NO_OFFSET, "no event has a CPU: --cpu leaves none");
+		else
+			report_numbers(l, &l->cpus, "CPU", "--cpu");
+	}
+	if (l->tids.count && !l->of_tid) {
+		if (l->has_lane && !l->has_tid)
+			warn(NULL, NO_OFFSET, "no event has a thread: --tid leaves none");
+		else
+			report_numbers(l, &l->tids, "thread", "--tid");
+	}
+	/* each limit alone leaves some */
+	if (l->has_lane && !l->any && all_matched && (!l->cpus.count || l->of_cpu) &&
+	    (!l->tids.count || l->of_tid))
+		warn(NULL, NO_OFFSET, "no event matches all of the limits");
+}
+
+void row_filter_begin(struct row_filter *l, struct writer *w)
+{
+	l->first_time = 0;
+	l->last_time = UINT64_MAX;
+	l->writer = w;
+	if (!row_filter_any(l))
+		return;
+	w->refusal.row = row_filter_refuse;
+	w->refusal.ctx = l;
+	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
+	w->head.flags |= HEAD_FILTERED;
+	/* decoders may skip the rows of other CPUs */
+	l->stacks.all = l->cpus.count;
+}
+
+int row_filter_times(struct row_filter *l, const struct input *inputs, int n, struct error *e)
+{
+	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
+	uint64_t until;
+
+	for (int i = 0; i < n; i++) {
+		const struct input *in = &inputs[i];
+
+		if (moment_check_clock(&l->since, in->name, "--since", in->ticks, e) ||
+		    moment_check_clock(&l->until, in->name, "--until", in->ticks, e))
+			return -1;
+		if (in->next < base.start)
+			base.start = in->next;
+		l->ticks |= in->ticks;
+		if (in->has_wall && !base.has_wall) {
+			base.has_wall = true;
+			base.wall = merge_wall(in);
+		}
+	}
+	l->has_start = base.start != UINT64_MAX;
+	l->start = base.start;
+	if (!l->has_start)
+		return 0;
+	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
+	    (l->until.from && moment_time(&l->until, &base, &until)))
+		return error_set(e, inputs[0].name, NO_OFFSET,
+				 "the trace does not record its wall time (--since, --until)");
+	l->stacks.all |= l->first_time > base.start;
+	if (l->until.from) {
+		l->last_time = until ? until - 1 : 0;
+		/* no event is before the lowest time */
+		if (!until)
+			l->first_time = UINT64_MAX;
+	}
+	return 0;
+}
+
+uint64_t row_filter_first(const struct input *in)
+{
+	const struct row_filter *l = in->decoding->row_filter;
+	uint64_t time;
+
+	if (!l || !l->first_time)
+		return 0;
+	if (!merge_unshifted(l->first_time - 1, in->shift, &time))
+		return 0;
+	return time == UINT64_MAX ? time : time + 1;
+}
+
+uint64_t row_filter_last(const struct input *in)
+{
+	const struct row_filter *l = in->decoding->row_filter;
+
+	return l ? l->last_time : UINT64_MAX;
+}
+
+uint64_t row_filter_fingerprint(const struct row_filter *l)
+{
+	const struct moment *moments[] = {&l->since, &l->until};
+	const struct number_list *lists[] = {&l->cpus, &l->tids};
+	uint64_t hash = 0;
+
+	if (!row_filter_any(l))
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);
+		for (size_t j = 0; j < lists[i]->count; j++)
+			hash = hash_u64(hash ^ (uint64_t)lists[i]->ranges[j].first) ^
+			       (uint64_t)lists[i]->ranges[j].last;
+		hash = hash_u64(hash);
+	}
+	for (size_t i = 0; i < l->ntypes; i++)
+		hash = hash_bytes(l->types[i].glob, strlen(l->types[i].glob), hash);
+	return hash;
+}

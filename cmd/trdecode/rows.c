@@ -1,0 +1,651 @@
+/*
+ * rows.c - what decoders make rows of: arguments, marks of atrace, calls with a duration, processes
+ */
+#include "cmd/trdecode/rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/formats/perfetto.h"
+#include "common/formats/process_names.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+#include "common/util/error.h"
+#include "common/util/heap.h"
+#include "common/util/io.h"
+
+enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
+
+struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
+{
+	uint32_t *number = id_cache_number(&t->numbers, &function, sizeof function);
+	struct argument_names *functions;
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(t->functions, t->capacity, t->count))
+			return NULL;
+		functions = t->functions;
+		functions[t->count++] = (struct argument_names){0};
+		*number = (uint32_t)t->count;
+	}
+	return &t->functions[*number - 1];
+}
+
+int arguments_add(struct argument_names *f, uint32_t name)
+{
+	uint32_t *names;
+
+	if (ARRAY_GROW(f->names, f->capacity, f->count))
+		return -1;
+	names = f->names;
+	names[f->count++] = name;
+	f->location = 0;
+	return 0;
+}
+
+void arguments_free(struct argument_table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->functions[i].names);
+	free(t->functions);
+	id_cache_free(&t->numbers);
+	id_cache_free(&t->pairs);
+	intern_free(&t->names);
+}
+
+/* --- all arguments are learnt before the first row --- */
+
+/* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
+static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t name)
+{
+	uint32_t both[2] = {function, name}, *number;
+	uint64_t pair = (uint64_t)function << 32 | name;
+	size_t slot = hash_u64(pair) % ARGUMENTS_RECENT;
+
+	/* without this cache 'trdecode | trstat' takes 1.21 times the instructions for a trace of
+	 * Perfetto whose events have arguments */
+	if (t->recent[slot].number && t->recent[slot].pair == pair)
+		return &t->recent[slot].number;
+	number = id_cache_number(&t->pairs, both, sizeof both);
+	if (number && *number) {
+		t->recent[slot].pair = pair;
+		t->recent[slot].number = *number;
+	}
+	return number;
+}
+
+int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)
+{
+	uint32_t *number = number_of(t, function, name);
+	struct argument_names *names;
+
+	if (!number || *number)
+		return number ? 0 : -1;
+	names = arguments_of(t, function);
+	if (!names)
+		return -1;
+	if (names->count == NAMES_MOST)
+		return 0;
+	if (intern(&t->names, &name, sizeof name) == INTERN_NONE || arguments_add(names, name))
+		return -1;
+	*number = (uint32_t)names->count;
+	return 0;
+}
+
+bool arguments_has(const struct argument_table *t, uint32_t name)
+{
+	return intern_find(&t->names, &name, sizeof name) != INTERN_NONE;
+}
+
+uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text)
+{
+	char longer[64];
+	size_t n = strlen(text);
+	uint32_t name = writer_text(w, text);
+
+	memcpy(longer, text, n + 1);
+	while (name && arguments_has(t, name) && n < sizeof longer - 1) {
+		longer[n++] = '_';
+		longer[n] = '\0';
+		name = writer_text(w, longer);
+	}
+	return name;
+}
+
+uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function)
+{
+	struct argument_names *names = arguments_of(t, function), *ends;
+	struct buffer all = {0};
+	int failed;
+
+	if (!names || names->location)
+		return names ? names->location : 0;
+	ends = arguments_of(t, 0);
+	names = arguments_of(t, function); /* the array may have moved */
+	if (!ends || !names)
+		return 0;
+	failed = names->count && buffer_append(&all, names->names, 4 * names->count);
+	for (size_t i = 0; i < ends->count && !failed; i++) {
+		uint32_t *number = number_of(t, function, ends->names[i]);
+
+		if (number && *number)
+			continue;
+		failed = !number || buffer_u32(&all, ends->names[i]);
+		if (!failed)
+			*number = (uint32_t)(all.size / 4);
+	}
+	if (!failed)
+		names->location =
+			arguments_location(w, function, (const uint32_t *)all.data, all.size / 4);
+	buffer_free(&all);
+	return failed ? 0 : names->location;
+}
+
+int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
+		     uint32_t size, struct buffer *details)
+{
+	const uint8_t *p = values, *end;
+
+	details->size = 0;
+	if (!size)
+		return 0;
+	for (end = p + size; p < end;) {
+		uint32_t name = get_u32(p), n = get_u32(p + 4);
+		uint32_t *number = number_of(t, function, name);
+
+		p += 8;
+		if (!number)
+			return -1;
+		if (!*number)
+			t->nameless++;
+		else if (value_put_detail(details, DETAIL_ARGUMENT, *number) ||
+			 buffer_append(details, p, n))
+			return -1;
+		p += n;
+	}
+	return 0;
+}
+
+int arguments_use_structs(struct writer *w, const struct buffer *details)
+{
+	struct values v;
+	struct value value;
+	uint8_t what;
+	uint64_t index;
+
+	values_begin(&v, details->data, details->size);
+	while (values_what(&v, &what, &index))
+		for (uint64_t left = 1; left; left--) {
+			if (!values_value(&v, &value))
+				return 0;
+			if (value.tag == VALUE_STRUCT && writer_use_definition(w, value.definition))
+				return -1;
+			left += value.count;
+		}
+	return 0;
+}
+
+uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n)
+{
+	struct member_entry *members = calloc(n + 1, sizeof *members);
+	uint32_t id;
+
+	if (!members)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		members[i].name = names[i];
+	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
+							     .nmembers = (uint32_t)n,
+							     .members = members});
+	free(members);
+	return id;
+}
+
+uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t *names, size_t n)
+{
+	uint32_t arguments = n ? arguments_struct(w, names, n) : 0;
+
+	if (n && !arguments)
+		return 0;
+	return writer_location(w,
+			       &(struct location_entry){.name = function, .arguments = arguments});
+}
+
+/* --- atrace mark --- */
+
+enum { PARTS = 6 };
+
+static const char no_name[] = "(no name)"; /* as other traces that name calls have it */
+
+bool atrace_mark_number(struct mark_text s, int64_t *number)
+{
+	bool minus = s.size && *s.at == '-';
+	uint64_t n = 0;
+
+	while (s.size && s.at[s.size - 1] == ' ')
+		s.size--;
+	if (s.size == minus)
+		return false;
+	for (size_t i = minus; i < s.size; i++) {
+		unsigned digit = (unsigned char)(s.at[i] - '0');
+
+		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, digit, &n))
+			return false;
+	}
+	if (n > (minus ? 1ull << 63 : INT64_MAX))
+		return false;
+	*number = (int64_t)(minus ? -n : n);
+	return true;
+}
+
+/* Split the text after the letter at its bars; the last of at most `most` parts has the rest. */
+static unsigned split(struct mark_text s, struct mark_text *parts, unsigned most)
+{
+	unsigned n = 0;
+
+	while (n + 1 < most) {
+		const char *bar = s.size ? memchr(s.at, '|', s.size) : NULL;
+		size_t size;
+
+		if (!bar)
+			break;
+		size = (size_t)(bar - s.at);
+		parts[n++] = (struct mark_text){s.at, size};
+		s = (struct mark_text){bar + 1, s.size - size - 1};
+	}
+	parts[n++] = s;
+	return n;
+}
+
+bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
+			  struct mark_text *value)
+{
+	const char *at = arguments->at, *end, *equal, *semicolon;
+
+	if (!arguments->size)
+		return false;
+	semicolon = memchr(at, ';', arguments->size);
+	end = semicolon ? semicolon : at + arguments->size;
+	equal = memchr(at, '=', (size_t)(end - at));
+	if (!equal || equal == at)
+		return false;
+	*key = (struct mark_text){at, (size_t)(equal - at)};
+	*value = (struct mark_text){equal + 1, (size_t)(end - equal - 1)};
+	end += semicolon != NULL;
+	arguments->size -= (size_t)(end - at);
+	arguments->at = end;
+	return true;
+}
+
+/* Take the arguments and the category from parts. Returns false if they are none. */
+static bool take_arguments(struct atrace_mark *m, const struct mark_text *p, unsigned n)
+{
+	struct mark_text rest = n ? p[0] : (struct mark_text){0}, key, value;
+
+	while (atrace_mark_argument(&rest, &key, &value))
+		;
+	if (rest.size || n > 2)
+		return false;
+	if (n)
+		m->arguments = p[0];
+	if (n > 1)
+		m->category = p[1];
+	return true;
+}
+
+/* Return the text from a part to the end of the last one. */
+static struct mark_text from(const struct mark_text *p, unsigned n)
+{
+	return (struct mark_text){p[0].at, (size_t)(p[n - 1].at + p[n - 1].size - p[0].at)};
+}
+
+/* Take the n parts; the first one is TGID. */
+static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigned n)
+{
+	static const char letters[] = "EBICSFNGH";
+	static const unsigned char least[] = {1, 2, 2, 3, 3, 3, 3, 4, 3};
+
+	if (n < least[strchr(letters, m->what) - letters])
+		return false;
+	/* a call of a thread may have no name */
+	if (m->what != 'E' && m->what != 'B' && !p[1].size)
+		return false;
+	switch (m->what) {
+	case 'E':
+		if (n > 2)
+			take_arguments(m, p + 2, n - 2);
+		return true;
+	case 'B':
+		m->name = take_arguments(m, p + 2, n - 2) ? p[1] : from(p + 1, n - 1);
+		return true;
+	case 'I': m->name = from(p + 1, n - 1); return true;
+	case 'N':
+		m->track = p[1];
+		m->name = from(p + 2, n - 2);
+		return true;
+	case 'C':
+		m->name = p[1];
+		m->category = n > 3 ? p[3] : m->category;
+		return atrace_mark_number(p[2], &m->value);
+	case 'S':
+	case 'F':
+		m->name = p[1];
+		m->cookie = p[2];
+		m->id = from(p, 3);
+		return take_arguments(m, p + 3, n - 3);
+	default:
+		m->track = p[1];
+		m->name = n > 3 ? p[2] : (struct mark_text){0};
+		m->cookie = p[n > 3 ? 3 : 2];
+		return true;
+	}
+}
+
+bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
+{
+	struct mark_text parts[PARTS] = {{0}};
+	unsigned count;
+
+	*m = (struct atrace_mark){0};
+	if (!n || !memchr("BEISFCNGH", *text, 9) || (n > 1 && text[1] != '|'))
+		return false;
+	m->what = *text;
+	if (n < 2)
+		return m->what == 'E';
+	count = split((struct mark_text){text + 2, n - 2}, parts, PARTS);
+	m->has_tgid = atrace_mark_number(parts[0], &m->tgid);
+	if ((!m->has_tgid && parts[0].size) || !take_parts(m, parts, count))
+		return false;
+	if (strchr("BGN", m->what) && !m->name.size)
+		m->name = (struct mark_text){no_name, sizeof no_name - 1};
+	return true;
+}
+
+/* --- complete calls --- */
+
+static bool sooner(const struct complete_end *a, const struct complete_end *b)
+{
+	return a->time != b->time ? a->time < b->time : a->serial > b->serial;
+}
+
+int complete_calls_push(struct complete_calls *c, const struct complete_end *end)
+{
+	struct complete_end *ends;
+
+	if (ARRAY_GROW(c->heap, c->capacity, c->count))
+		return -1;
+	ends = c->heap;
+	ends[c->count] = *end;
+	HEAP_UP(ends, c->count, a, b, sooner(a, b));
+	c->count++;
+	return 0;
+}
+
+struct complete_end complete_calls_pop(struct complete_calls *c)
+{
+	struct complete_end top = c->heap[0];
+
+	c->heap[0] = c->heap[--c->count];
+	HEAP_DOWN(c->heap, c->count, 0, a, b, sooner(a, b));
+	return top;
+}
+
+bool complete_calls_overlap(const struct complete_calls *c, const struct complete_end *end,
+			    uint64_t limit, bool inexact)
+{
+	uint64_t bit = end->serial - 1;
+
+	if (c->marks && !c->looking)
+		return bit / 8 < c->nmarks && c->marks[bit / 8] >> bit % 8 & 1;
+	return complete_ends_outside(end->time, limit, inexact);
+}
+
+int complete_calls_mark(struct complete_calls *c, uint64_t serial)
+{
+	uint64_t bit = serial - 1;
+
+	if (ARRAY_REACH(c->marks, c->nmarks, bit / 8))
+		return -1;
+	c->marks[bit / 8] |= (uint8_t)(1 << bit % 8);
+	return 0;
+}
+
+void complete_calls_rewind(struct complete_calls *c)
+{
+	c->looking = false;
+	c->count = 0;
+	c->serial = 0;
+}
+
+void complete_calls_free(struct complete_calls *c)
+{
+	free(c->heap);
+	free(c->marks);
+}
+
+void complete_calls_clipped(const char *file, uint64_t calls)
+{
+	warn_count(file, calls,
+		   "{call that ends after the call around it was|calls that end after "
+		   "the call around them were} ended with it");
+}
+
+/* --- gap arguments --- */
+
+static bool is_text(struct text_ref text, const char *name)
+{
+	return text.size == strlen(name) && !memcmp(text.text, name, text.size);
+}
+
+/* Copy a string; *to remains unchanged if the value is none. */
+static void take_text(const struct value *v, char *text, size_t room, const char **to)
+{
+	if (v->tag != VALUE_STRING)
+		return;
+	snprintf(text, room, "%.*s", (int)(v->n < room ? v->n : room), (const char *)v->bytes);
+	*to = text;
+}
+
+/* Read a number; in quotes, as --json-int64=string writes large ones. */
+static void take_number(const struct value *v, uint64_t *number)
+{
+	char text[24], *end;
+	uint64_t n;
+	bool is_signed;
+
+	if (v->tag == VALUE_STRING) {
+		snprintf(text, sizeof text, "%.*s", (int)(v->n < 22 ? v->n : 22),
+			 (const char *)v->bytes);
+		n = strtoull(text, &end, 10);
+		if (*text >= '0' && *text <= '9' && !*end)
+			*number = n;
+	} else if (value_integer(v, NULL, &n, &is_signed) && !(is_signed && n >> 63)) {
+		*number = n;
+	}
+}
+
+static void take_reason(const struct value *v, struct gap_arguments *a)
+{
+	struct text_ref text = {.text = (const char *)v->bytes, .size = (uint32_t)v->n};
+
+	for (uint32_t reason = 0; reason <= GAP_UNREAD && v->tag == VALUE_STRING; reason++)
+		if (is_text(text, gap_reason_name(reason))) {
+			a->gap.reason = reason;
+			a->has_reason = true;
+		}
+}
+
+static void take_argument(struct gap_arguments *a, struct text_ref key, const struct value *v)
+{
+	struct gap *g = &a->gap;
+
+	if (is_text(key, "reason"))
+		take_reason(v, a);
+	else if (is_text(key, "file"))
+		take_text(v, a->file, sizeof a->file, &g->file);
+	else if (is_text(key, "message"))
+		take_text(v, a->message, sizeof a->message, &g->message);
+	else if (is_text(key, "offset"))
+		take_number(v, &g->offset);
+	else if (is_text(key, PERFETTO_GAP_CPU) && v->tag == VALUE_UINT && v->number < UINT16_MAX)
+		a->cpu = (int32_t)v->number;
+	for (uint32_t unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
+		if (is_text(key, gap_unit_name(unit))) {
+			g->unit = unit;
+			take_number(v, &g->count);
+		}
+}
+
+bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const uint8_t *values,
+			uint32_t size)
+{
+	const uint8_t *end = values + size;
+
+	*a = (struct gap_arguments){.gap = {.count = UINT64_MAX, .offset = NO_OFFSET}, .cpu = -1};
+	for (const uint8_t *p = values; p < end; p += 8 + get_u32(p + 4)) {
+		size_t n;
+		const char *key = writer_string_of(w, get_u32(p), &n);
+		struct values v;
+		struct value value;
+
+		values_begin(&v, p + 8, get_u32(p + 4));
+		if (values_value(&v, &value))
+			take_argument(a, (struct text_ref){.text = key, .size = (uint32_t)n},
+				      &value);
+	}
+	return a->has_reason;
+}
+
+/* --- process names --- */
+
+int process_names_write(struct writer *w, uint32_t source, const struct id_cache *names)
+{
+	struct buffer b = {0};
+	int failed = 0;
+
+	for (uint32_t i = 0; i < names->keys.count && !failed; i++) {
+		const char *name;
+		int32_t pid;
+		size_t n;
+
+		if (!names->numbers[i])
+			continue;
+		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
+		name = writer_string_of(w, names->numbers[i], &n);
+		failed = buffer_u32(&b, (uint32_t)pid) || buffer_u32(&b, (uint32_t)n) ||
+			 buffer_append(&b, name, n);
+	}
+	if (!failed && b.size)
+		failed = writer_meta(w, source, PROCESS_NAMES_META, b.data, b.size);
+	buffer_free(&b);
+	return failed ? -1 : 0;
+}
+
+/* --- stream fingerprint --- */
+
+enum {
+	WHOLE = 1 << 20, /* files up to this size are read whole */
+	PIECE = 4096,	 /* bytes of each piece of a larger file, and the number of pieces */
+	PIECES = 64,
+	TREE_BYTES = 2 << 20, /* bytes read of all files of a directory together */
+	TREE_LEAST = 64,      /* least bytes read of each file */
+};
+
+/* Hash the n bytes from offset on, as far as they can be read. */
+static uint64_t hash_piece(int fd, uint64_t offset, uint64_t n, uint64_t hash)
+{
+	uint8_t data[PIECE];
+
+	while (n) {
+		ssize_t got = io_read_at(fd, data, n < PIECE ? (size_t)n : PIECE, offset);
+
+		if (got <= 0)
+			break;
+		hash = hash_bytes(data, (size_t)got, hash);
+		offset += (uint64_t)got;
+		n -= (uint64_t)got;
+	}
+	return hash;
+}
+
+/* Hash n pieces, spread from the first byte to the last one. */
+static uint64_t hash_pieces(int fd, uint64_t offset, uint64_t size, uint64_t n, uint64_t bytes,
+			    uint64_t hash)
+{
+	hash = hash_u64(hash ^ size);
+	if (size <= n * bytes)
+		return hash_piece(fd, offset, size, hash);
+	for (uint64_t i = 0; i < n; i++)
+		hash = hash_piece(fd, offset + (size - bytes) / (n - 1) * i, bytes, hash);
+	return hash_piece(fd, offset + size - bytes, bytes, hash);
+}
+
+static uint64_t hash_member(const struct input *in, const char *name, uint64_t bytes, uint64_t hash)
+{
+	uint64_t offset, size;
+	int fd;
+
+	hash = hash_bytes(name, strlen(name), hash);
+	fd = tree_fd(in->tree, name, &offset, &size, NULL);
+	if (fd < 0)
+		return hash;
+	hash = hash_pieces(fd, offset, size, 4, bytes, hash);
+	close(fd);
+	return hash;
+}
+
+static uint64_t hash_tree(const struct input *in, uint64_t hash)
+{
+	size_t n = tree_count(in->tree);
+	uint64_t bytes = TREE_BYTES / 4 / (n ? n : 1);
+
+	if (in->member)
+		return hash_member(in, in->member, PIECE, hash);
+	bytes = bytes < TREE_LEAST ? TREE_LEAST : bytes > PIECE ? PIECE : bytes;
+	for (size_t i = 0; i < n; i++)
+		hash = hash_member(in, tree_member(in->tree, i), bytes, hash);
+	return hash;
+}
+
+static uint64_t hash_content(const struct input *in)
+{
+	const struct decoder *d = in->decoder;
+	uint64_t hash = hash_bytes(d->name, strlen(d->name), 0);
+	struct stat st;
+
+	if (d->fingerprint)
+		hash = hash_u64(hash ^ d->fingerprint(in));
+	if (in->tree)
+		return hash_tree(in, hash);
+	if (in->fd < 0)
+		return hash;
+	if (!fstat(in->fd, &st) && S_ISREG(st.st_mode)) {
+		uint64_t size = (uint64_t)st.st_size;
+
+		return size <= WHOLE ? hash_piece(in->fd, 0, size, hash_u64(hash ^ size))
+				     : hash_pieces(in->fd, 0, size, PIECES, PIECE, hash);
+	}
+	/* how many bytes beyond these a pipe has given is chance */
+	return hash_bytes(in->head, in->head_size < TREE_PROBE ? in->head_size : TREE_PROBE, hash);
+}
+
+uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d)
+{
+	uint64_t id = d->row_filter ? row_filter_fingerprint(d->row_filter) : 0;
+
+	id = hash_u64(id ^ d->writer->segment_limit);
+	id = hash_u64(id ^ (d->max_value ? d->max_value : MAX_VALUE));
+	id = hash_u64(id ^ d->clock);
+	id = hash_u64(id ^ d->no_unwind);
+	for (int i = 0; i < n; i++)
+		id = hash_u64(hash_u64(id ^ hash_content(&inputs[i])) ^ (uint64_t)inputs[i].shift);
+	return id;
+}

@@ -1,0 +1,212 @@
+/*
+ * rows.h - the names of the arguments of each function, which its location declares
+ *
+ * For formats whose events name their arguments, each event its own. Where all events are read
+ * before the first row is written, a location declares all arguments that events of its name have:
+ * arguments_learn, then arguments_location_of and arguments_values. Arguments are optional, and
+ * ends may have other arguments than their begins. So each location also declares the arguments of
+ * events without a name, after its own.
+ */
+#ifndef TR_TRDECODE_ROWS
+#define TR_TRDECODE_ROWS
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "common/stream/writer.h"
+#include "common/util/intern.h"
+
+enum { ARGUMENTS_RECENT = 4096 }; /* slots of a cache of numbers that were used last */
+
+/* A function. Names are strings of the writer. */
+struct argument_names {
+	uint32_t *names;
+	size_t count, capacity;
+	uint32_t location; /* 0: not declared, or not with all names */
+};
+
+struct argument_table {
+	struct id_cache numbers; /* by name of the function: index + 1 */
+	struct argument_names *functions;
+	size_t count, capacity;
+	/* of arguments_learn: numbers by function and name, from 1; the names of all functions */
+	struct id_cache pairs;
+	struct intern names;
+	struct {
+		uint64_t pair;	 /* function << 32 | name */
+		uint32_t number; /* 0: the slot is free */
+	} recent[ARGUMENTS_RECENT];
+	uint64_t nameless; /* arguments that arguments_values left out */
+};
+
+/* Get the arguments of a function, none at first. The pointer is valid until the next call. NULL:
+ * out of memory. */
+struct argument_names *arguments_of(struct argument_table *t, uint32_t function);
+/* Add a name. -1: out of memory. */
+int arguments_add(struct argument_names *f, uint32_t name);
+void arguments_free(struct argument_table *t);
+
+/* Record that an event of a function has an argument with a name; at most 4096 names of a function
+ * are recorded. -1: out of memory. */
+int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name);
+/* Test whether any function has an argument with that name. */
+bool arguments_has(const struct argument_table *t, uint32_t name);
+/* Get the name of a field of the decoder's own that no argument has: the text, followed by as many
+ * _ as are needed. 0: out of memory. */
+uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text);
+/* Get the location of a function with all names learnt. 0: out of memory. */
+uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function);
+/* Set the content of a buffer to the details (value.h) of named values of a function that has a
+ * location. A named value is u32 name, u32 size, and the value. -1: out of memory. */
+int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
+		     uint32_t size, struct buffer *details);
+
+/* Declare the definitions of the STRUCTs in the details of the next row. -1: out of memory. */
+int arguments_use_structs(struct writer *w, const struct buffer *details);
+
+/* Declare a struct whose members have these names. 0: out of memory. */
+uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);
+/* Declare a function with arguments of these names. 0: out of memory. */
+uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t *names, size_t n);
+
+/*
+ * The marks that atrace writes to trace_marker.
+ *
+ *     B|TGID|NAME              E[|TGID]                    a call of the thread
+ *     S|TGID|NAME|COOKIE       F|TGID|NAME|COOKIE          an asynchronous call
+ *     G|TGID|TRACK|NAME|COOKIE H|TGID|TRACK|[NAME|]COOKIE  the same, on a track
+ *     C|TGID|NAME|VALUE                                    a counter
+ *     I|TGID|NAME              N|TGID|TRACK|NAME           an instant
+ *
+ * Chrome adds "|ARGUMENTS|CATEGORY" to B, S and F, "|NAME|ARGUMENTS|CATEGORY" to E and "|CATEGORY"
+ * to C. ARGUMENTS are KEY=VALUE with ";" between, or empty. Names of B may have bars: what follows
+ * a bar is part of the name if it has another form.
+ *
+ * Source: Android's ATrace (libcutils trace.h), and the parsers of systrace in catapult
+ * (android_parser.html) and of Perfetto (systrace_parser.h).
+ */
+
+/* A part of a mark. */
+struct mark_text {
+	const char *at;
+	size_t size;
+};
+
+struct atrace_mark {
+	char what; /* the letter */
+	bool has_tgid;
+	int64_t tgid;
+	/* of B, G and N the name is never empty */
+	struct mark_text name, track, cookie, arguments, category;
+	struct mark_text id; /* of S and F: from TGID to COOKIE */
+	int64_t value;
+};
+
+/* Take the next of the arguments: KEY and VALUE. Returns false if there are no more. */
+bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
+			  struct mark_text *value);
+/* Read a decimal number with an optional sign. Returns false if the text is none. */
+bool atrace_mark_number(struct mark_text text, int64_t *number);
+/* Read a mark, without a newline. Returns false if the text is none. */
+bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n);
+
+/*
+ * Calls of one event with a duration, the phase X of Chrome's formats: their ends in order, and
+ * the rule of those that overlap others.
+ *
+ * The calls of a thread are a stack. An X that ends after the X around it overlaps that one, and so
+ * does an X that is open when the B and E around it end: it is on no stack, and has a number. That
+ * an E comes before the end of an X is known too late to write the enter of the X. So where a
+ * thread may have X and B, all events are looked at before the first row is written, and
+ * overlapping X are marked.
+ */
+
+/* The end of an open X. */
+struct complete_end {
+	uint64_t time, serial;
+	uint32_t thread; /* the decoder's number of the thread, or of the track */
+	uint32_t depth;	 /* depth of its frame; on no stack: a number of the decoder */
+	bool overlaps;	 /* on no stack */
+};
+
+/* The X of an input. */
+struct complete_calls {
+	struct complete_end *heap; /* ends of the open ones */
+	size_t count, capacity;
+	uint64_t serial; /* of the last X, in the order of times: from 1 */
+	bool looking;	 /* no rows are written */
+	uint8_t *marks;	 /* a bit for each X: it overlaps others; NULL: none is known to */
+	size_t nmarks;
+};
+
+/* Add an end. -1: out of memory. */
+int complete_calls_push(struct complete_calls *c, const struct complete_end *end);
+/* Remove the earliest end; at one time that of the call that began last. */
+struct complete_end complete_calls_pop(struct complete_calls *c);
+/* Test for an X that overlaps others. limit: the earliest end of the calls around it; inexact:
+ * times are truncated, and may seem to be 1 ns earlier. */
+bool complete_calls_overlap(const struct complete_calls *c, const struct complete_end *end,
+			    uint64_t limit, bool inexact);
+/* While looking: note that an X overlaps others. -1: out of memory. */
+int complete_calls_mark(struct complete_calls *c, uint64_t serial);
+/* Begin again at the first X, after all events were looked at. */
+void complete_calls_rewind(struct complete_calls *c);
+void complete_calls_free(struct complete_calls *c);
+/* Report calls that ended with the call around them. */
+void complete_calls_clipped(const char *file, uint64_t calls);
+
+static inline uint64_t complete_calls_next(const struct complete_calls *c)
+{
+	return c->count ? c->heap[0].time : UINT64_MAX;
+}
+
+/* Test for an end outside of the calls around it. */
+static inline bool complete_ends_outside(uint64_t end, uint64_t limit, bool inexact)
+{
+	return end > limit && end - limit > inexact;
+}
+
+/*
+ * Instants that trencode wrote for gaps become gaps again.
+ *
+ * An instant with the name CHROME_GAP and the category CHROME_GAP_CATEGORY
+ * (common/formats/chrome.h) is a gap if one of its arguments is the reason.
+ */
+
+/* A gap and its texts. */
+struct gap_arguments {
+	struct gap gap;
+	bool has_reason;
+	int32_t cpu; /* of a gap of no thread in Perfetto's format; -1 none */
+	char file[1024 + 1], message[1000 + 1]; /* as much as writer_gap writes */
+};
+
+/* Read a gap from named values, as arguments_values takes them. Returns false if there is no
+ * reason.
+ */
+bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const uint8_t *values,
+			uint32_t size);
+
+/* --- writes the names of processes as a META part (common/formats/process_names.h) --- */
+
+/* Write the part of a source, unless there are no names. names: by pid, an int32_t, strings of the
+ * writer; 0 none. Returns 0, or -1 when out of memory or with the writer's error. */
+int process_names_write(struct writer *w, uint32_t source, const struct id_cache *names);
+
+/*
+ * Compute the id of a stream: equal for equal inputs decoded with equal options.
+ *
+ * trstat --merge recognises the summaries of one stream by this id. Copies of a trace, other names
+ * of its files and other file times do not change the id.
+ */
+
+/*
+ * Hash all inputs and the options that change the stream: the row filter, clock, shifts, --segment
+ * and --max-value. Small files are hashed whole; of large files, the size and pieces at many
+ * offsets; of inputs that can only be read forward, the first bytes.
+ */
+uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d);
+
+#endif
