@@ -29,7 +29,7 @@ t/sizes.sh | complain 'sizes'
 
 # The library keeps no state and never ends the process. What a process has once is of the programs,
 # which alone set it: that a signal came, that memory was lacking, what was printed, temporary files.
-of_process='program.o: line|remarks.o: remarks|error.o: said|error.o: prints_errors|io.o: stop|memory.o: failed|temporary.o: names'
+of_process='program.o: line|program.o: remarks|error.o: said|error.o: prints_errors|output.o: stop|memory.o: failed|output.o: names'
 objdump -t "$library" | awk '/^.*:  *file format/ { file = $1 }
 	($4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss") && / O / { print file, $NF }' |
 	sed 's/ [a-z_]*\.\([a-z]\)/ \1/' |

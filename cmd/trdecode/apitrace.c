@@ -18,9 +18,7 @@
 #include "common/formats/apitrace.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
-#include "common/util/idmap.h"
 #include "common/util/intern.h"
-#include "common/util/stack_table.h"
 
 /*
  * Inside the decoder of apitrace's .trace files.
@@ -186,7 +184,7 @@ int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame);
 /* Read the header of a trace. FAILURE_END: the fields that were read are set. */
 int apitrace_header(struct apitrace *a);
 
-/* --- events.c --- */
+/* --- event_format.c --- */
 
 /* Describe a type of rows; stacks: they have a stack. fields: array of APITRACE_FIELDS_MOST. */
 void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
@@ -1188,8 +1186,8 @@ int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame)
  * Converts nearly all calls.
  *
  * Their values are simple (apitrace.c), and the writer's current block has their lane and their
- * location: their rows are written directly into the block. events.c and apitrace.c convert all
- * others, from the beginning of the event or of the detail.
+ * location: their rows are written directly into the block. event_format.c and apitrace.c convert
+ * all others, from the beginning of the event or of the detail.
  *
  * Instructions of 'trdecode | trstat -g name -c count' of t/bench/apitrace.sh without this file:
  * 2.0 times as many; with the details alone 1.5 times.

@@ -11,7 +11,7 @@
 #include "cmd/trdecode/rows.h"
 #include "common/cli/program.h"
 #include "common/stream/value.h"
-#include "common/util/siphash.h"
+#include "common/util/hash.h"
 
 static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
 static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);

@@ -14,7 +14,7 @@
 #include "common/formats/chrome.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
-#include "common/value/json_reader.h"
+#include "common/value/json.h"
 
 struct chrome_call_frame {
 	uint32_t name, file, line; /* name, file: strings of the writer */

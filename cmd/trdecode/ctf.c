@@ -13,9 +13,9 @@
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/bisect.h"
-#include "common/util/stack_table.h"
-#include "common/util/utf8.h"
-#include "common/value/json_reader.h"
+#include "common/util/intern.h"
+#include "common/util/text.h"
+#include "common/value/json.h"
 
 static const char *ctf_calls_group(const struct ctf_class *c);
 static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);

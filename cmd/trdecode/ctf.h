@@ -19,9 +19,8 @@
 #include "common/formats/ctf.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
-#include "common/util/idmap.h"
 #include "common/util/intern.h"
-#include "common/value/json_reader.h"
+#include "common/value/json.h"
 
 /* One movement of data from an event into its row. */
 struct ctf_move {
@@ -296,7 +295,7 @@ void ctf_classes_free(struct ctf_trace *t);
 struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
 /* Find the class of an event by its id. NULL: not declared. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
-/* --- declare.c --- */
+/* --- dictionary.c --- */
 
 /* --- file.c --- */
 

@@ -10,7 +10,7 @@
 
 #include "cmd/trdecode/ctf_metadata.h"
 #include "common/formats/ctf.h"
-#include "common/value/json_reader.h"
+#include "common/value/json.h"
 
 /*
  * A JSON text as a tree of nodes.

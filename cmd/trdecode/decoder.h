@@ -13,7 +13,7 @@
 
 #include "common/util/error.h"
 #include "common/util/text.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 #include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/input_tree.h"

@@ -12,7 +12,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "common/calls/open_calls.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 #include "common/util/intern.h"
 
 enum { ROW_QUEUE_ROWS = 1 << 18, ROW_QUEUE_BYTES = 64 << 20 };

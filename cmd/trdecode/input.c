@@ -16,7 +16,7 @@
 #include "cmd/trdecode/input_tree.h"
 #include "common/cli/program.h"
 #include "common/stream/reader.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/util/memory.h"
 #include "common/util/u128.h"
 #include "common/value/json.h"

@@ -27,9 +27,8 @@
 #include "common/util/bisect.h"
 #include "common/util/bytes.h"
 #include "common/util/intern.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/util/memory.h"
-#include "common/util/temporary.h"
 
 struct member {
 	char *name;
@@ -65,7 +64,7 @@ struct decompress {
 	const char *name;
 	uint8_t *buffer; /* the bytes read last, at first those of the head */
 	size_t head_size;
-	bool unpacks; /* by unpack.h, else by libarchive, which loses the end of a truncated file */
+	bool unpacks; /* by ring.h, else by libarchive, which loses the end of a truncated file */
 	enum container container;
 	struct error damage;
 };

@@ -9,8 +9,8 @@
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/kernel_text.h"
 #include "common/formats/softirqs.h"
-#include "common/util/io.h"
-#include "common/util/siphash.h"
+#include "common/util/output.h"
+#include "common/util/hash.h"
 
 static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after));
 static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/stream/reader.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/value/argument.h"
 #include "common/value/json.h"
 #include "common/value/value_text.h"

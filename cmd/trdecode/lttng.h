@@ -13,7 +13,6 @@
 #include "common/formats/lttng.h"
 #include "common/stream/writer.h"
 #include "common/util/error.h"
-#include "common/util/idmap.h"
 #include "common/util/intern.h"
 
 /* The header of a block. */

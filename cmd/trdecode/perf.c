@@ -9,9 +9,8 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perf_unwind.h"
 #include "common/formats/tracecmd.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 #include "common/symbols/symbols.h"
-#include "common/symbols/symbols_elf.h"
 #include "common/util/u128.h"
 
 static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);

@@ -13,9 +13,9 @@
 #include <zstd_errors.h>
 
 #include "cmd/trdecode/perf_unwind.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/util/heap.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/util/memory.h"
 
 static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,

@@ -8,7 +8,7 @@
  * the order of their times; runs are merged. Records with equal times stay in the order of the
  * file.
  *
- * What exceeds PERF_QUEUE_MEMORY is kept in a temporary file (buffer_file.h). A round that exceeds
+ * What exceeds PERF_QUEUE_MEMORY is kept in a temporary file (buffer.h). A round that exceeds
  * PERF_ROUND_MOST is ended early.
  */
 #ifndef TR_TRDECODE_PERF_RECORDS

@@ -4,7 +4,7 @@
 #include "cmd/trdecode/kernel_line.h"
 #include "cmd/trdecode/input.h"
 #include "common/util/buffer.h"
-#include "common/util/digits.h"
+#include "common/util/text.h"
 #include "common/util/intern.h"
 
 /*

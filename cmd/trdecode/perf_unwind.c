@@ -19,14 +19,11 @@
 #include "common/symbols/symbols.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
-#include "common/util/buffer_file.h"
 #include "common/util/bytes.h"
-#include "common/util/digits.h"
+#include "common/util/text.h"
 #include "common/util/error.h"
-#include "common/util/idmap.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
-#include "common/util/pool.h"
 
 /*
  * The registers that perf records, and their numbers in DWARF.

@@ -13,8 +13,8 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/perf_records.h"
 #include "common/formats/perf.h"
-#include "common/ftrace/events.h"
-#include "common/ftrace/file.h"
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/ring.h"
 #include "common/stream/writer.h"
 #include "common/symbols/symbols.h"
 #include "common/util/buffer.h"
@@ -78,7 +78,7 @@ static inline const char *span_text(struct span *s)
  * ends, or runs another program; and if the records that are held back exceed a limit:
  * DEFERRED_MOST samples, DEFERRED_BYTES, or, where the input is read as it is recorded, a time.
  * Then the sample has the chain that it has. What exceeds memory is kept in a temporary file
- * (buffer_file.h).
+ * (buffer.h).
  *
  * Functions return 0, or -1 when out of memory.
  */

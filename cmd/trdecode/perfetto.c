@@ -14,7 +14,7 @@
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
 #include "common/util/bytes.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 
 /* --- types of the events of ftrace: perfetto.c and perfetto.c --- */
 

@@ -19,7 +19,7 @@
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"
 #include "common/formats/perfetto.h"
-#include "common/protobuf/protobuf_reader.h"
+#include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"

@@ -9,7 +9,7 @@
 #include "cmd/trdecode/perfetto.h"
 #include "common/formats/chrome.h"
 #include "common/stream/value.h"
-#include "common/util/siphash.h"
+#include "common/util/hash.h"
 #include "common/util/u128.h"
 
 static struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,

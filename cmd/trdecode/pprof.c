@@ -5,11 +5,10 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
-#include "common/protobuf/protobuf_reader.h"
+#include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
-#include "common/util/buffer_file.h"
 #include "common/util/intern.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 
 /*
  * The tables of a profile.proto: strings, functions, locations, mappings.

@@ -8,7 +8,7 @@
 #include "common/util/buffer.h"
 #include "common/util/intern.h"
 #include "common/value/moment.h"
-#include "common/value/nearest.h"
+#include "common/value/scalar.h"
 
 struct row_filter_stack {
 	bool left_out; /* a row was refused */

@@ -17,7 +17,7 @@
 #include "common/util/bytes.h"
 #include "common/util/error.h"
 #include "common/util/heap.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 
 enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
 

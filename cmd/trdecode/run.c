@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/cli/failure.h"
-#include "common/util/io.h"
-#include "common/util/memory.h"
+#include "common/cli/program.h"
 #include "common/util/output.h"
+#include "common/util/memory.h"
 #include "common/util/u128.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"

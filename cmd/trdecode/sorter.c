@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/util/heap.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 enum {
 	HEADER = SORTER_HEADER,

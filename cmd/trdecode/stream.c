@@ -7,15 +7,11 @@
 #include "common/calls/calls.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"
-#include "common/stream/bad_values.h"
-#include "common/stream/declare.h"
+#include "common/stream/value.h"
 #include "common/stream/dictionary.h"
-#include "common/stream/entry.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
-#include "common/stream/reader_tail.h"
 #include "common/stream/snapshot.h"
-#include "common/stream/value.h"
 #include "common/util/u128.h"
 
 /*

@@ -12,10 +12,10 @@
 #include "cmd/trdecode/input.h"
 #include "common/formats/tracecmd.h"
 #include "common/util/intern.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/util/lines.h"
 #include "common/util/u128.h"
-#include "common/value/escape.h"
+#include "common/value/json.h"
 
 /*
  * Recover sections of a version 7 file whose chain of options is broken: the recorder died, the
@@ -1809,7 +1809,7 @@ static int declare_space(struct tracecmd *t)
 	return t->space ? writer_map(w, &map) : -1;
 }
 
-/* declare.c: source, clock, META. */
+/* dictionary.c: source, clock, META. */
 static int tracecmd_declare(struct tracecmd *t)
 {
 	struct writer *w = t->w;
@@ -2187,7 +2187,7 @@ static void tracecmd_skip(struct tracecmd *t)
 /* Where the common fields are, if no format gives them. */
 static const struct number_at usual_type = {0, 2}, usual_pid = {4, 4};
 
-/* events.c: formats, types, lanes, locations; rows. */
+/* event_format.c: formats, types, lanes, locations; rows. */
 static int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 {
 	struct ftrace_events *v = &t->events;

@@ -6,12 +6,10 @@
 #define TR_TRDECODE_TRACECMD
 
 #include "cmd/trdecode/decoder.h"
-#include "common/ftrace/cpu_data.h"
-#include "common/ftrace/events.h"
-#include "common/ftrace/file.h"
-#include "common/ftrace/unpack.h"
+#include "common/ftrace/ring.h"
+#include "common/ftrace/event_format.h"
 #include "common/util/heap.h"
-#include "common/util/idmap.h"
+#include "common/util/intern.h"
 
 struct tracecmd_format_text {
 	char *system, *text; /* ended by NULs */

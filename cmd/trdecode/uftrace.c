@@ -14,7 +14,7 @@
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/lines.h"
-#include "common/value/escape.h"
+#include "common/value/json.h"
 
 static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
 static bool uftrace_is_task_file(const char *name, int32_t *tid);

@@ -15,7 +15,7 @@
 #include "cmd/trdecode/uftrace_session.h"
 #include "common/formats/uftrace.h"
 #include "common/util/heap.h"
-#include "common/util/idmap.h"
+#include "common/util/intern.h"
 
 struct uftrace;
 
@@ -141,7 +141,7 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 /* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
-/* declare.c */
+/* dictionary.c */
 /* Return the location of an address for a task at its present session and epoch; 0: out of
  * memory. */
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address);
@@ -182,7 +182,7 @@ enum merge_two_end {
 };
 int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
 		   size_t size, bool leave);
-/* events.c */
+/* event_format.c */
 int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 		  const uint8_t *data, size_t n, bool has_data);
 uint32_t uftrace_extern_type(struct uftrace *u);

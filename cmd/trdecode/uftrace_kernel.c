@@ -9,9 +9,9 @@
 
 #include "cmd/trdecode/uftrace.h"
 #include "common/formats/perf.h"
-#include "common/ftrace/cpu_data.h"
-#include "common/ftrace/events.h"
-#include "common/util/idmap.h"
+#include "common/ftrace/ring.h"
+#include "common/ftrace/event_format.h"
+#include "common/util/intern.h"
 #include "common/util/lines.h"
 
 /* --- the kernel's part of a uftrace recording: what kernel_header describes --- */

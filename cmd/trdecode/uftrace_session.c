@@ -19,7 +19,7 @@
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/lines.h"
-#include "common/value/escape.h"
+#include "common/value/json.h"
 
 static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what);
 static int uftrace_tasks_no_memory(struct uftrace_tasks *t);

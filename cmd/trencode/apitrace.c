@@ -15,8 +15,7 @@
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/intern.h"
-#include "common/value/value_names.h"
-#include "common/value/value_walk.h"
+#include "common/value/value_text.h"
 
 /* --- write a .trace: definitions where they are first used, values in their order --- */
 

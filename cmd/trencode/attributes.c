@@ -8,10 +8,10 @@
 #include "cmd/trencode/text/apitrace.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/value/argument.h"
 #include "common/value/json.h"
-#include "common/value/value_walk.h"
+#include "common/value/value_text.h"
 
 static int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote);
 static int attribute_value_json(const struct attribute_source *s, struct values *v,

@@ -16,7 +16,7 @@
 #include "common/stream/event.h"
 #include "common/stream/reader.h"
 #include "common/util/buffer.h"
-#include "common/value/value_plain.h"
+#include "common/value/value_text.h"
 
 enum attribute_kind {
 	ATTRIBUTE_NULL = PLAIN_NULL,
@@ -80,7 +80,7 @@ void attributes_free(struct attributes *a);
 int attributes_meta(struct attributes *a, const struct meta *m);
 
 /* Append the attributes of an event. If they may be large, to must be a buffer that spills
- * (buffer_file.h). */
+ * (buffer.h). */
 int attributes_append(struct attributes *a, const struct event *ev, struct buffer *to);
 
 /* Append only the arguments and return values. */

@@ -15,9 +15,8 @@
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/value/json.h"
-#include "common/value/json_reader.h"
 
 enum {
 	PREFIX_MOST = 64,  /* {"pid":-2147483648,"tid":-2147483648,"ts": */

@@ -5,7 +5,7 @@
 #include "cmd/trencode/encode.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/value/units.h"
 
 enum {

@@ -30,7 +30,7 @@
 
 #include "common/calls/calls.h"
 #include "common/stream/reader.h"
-#include "common/value/time_window.h"
+#include "common/value/moment.h"
 
 enum { CLIP_ENTER_MOST = 65536 };
 

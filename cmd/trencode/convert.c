@@ -15,7 +15,6 @@
 #include "common/util/error.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
-#include "common/value/value_walk.h"
 
 /* Note that a segment begins. */
 static void clock_epoch_head(struct clock_epoch *r, const struct head *h)

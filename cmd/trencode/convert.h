@@ -13,7 +13,7 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/text/tracecmd.h"
 #include "common/calls/calls.h"
-#include "common/cli/remarks.h"
+#include "common/cli/program.h"
 #include "common/stream/clocks.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/reader.h"

@@ -13,9 +13,9 @@
 #include "cmd/trencode/encoder.h"
 #include "common/calls/calls.h"
 #include "common/formats/ctf.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/util/intern.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "common/util/version.h"
 #include "common/value/json.h"
 

@@ -11,7 +11,7 @@
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 
 int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e)
 {

@@ -10,7 +10,7 @@
 #include "cmd/trencode/pack.h"
 #include "cmd/trencode/clip.h"
 #include "common/calls/calls.h"
-#include "common/cli/remarks.h"
+#include "common/cli/program.h"
 #include "common/cli/stage.h"
 #include "common/util/text.h"
 

@@ -12,7 +12,7 @@
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 #include "common/util/version.h"
 #include "common/value/json.h"
 

@@ -11,7 +11,7 @@
 #include "common/calls/stack_tree.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/buffer.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "common/util/version.h"
 #include "common/value/scalar.h"
 

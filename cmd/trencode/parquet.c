@@ -6,12 +6,11 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/table.h"
-#include "common/protobuf/protobuf_writer.h"
+#include "common/protobuf/protobuf.h"
 #include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
-#include "common/util/buffer_file.h"
 #include "common/util/output.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "common/util/version.h"
 
 /*

@@ -13,13 +13,13 @@
 #include "cmd/trencode/tracks.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
-#include "common/protobuf/protobuf_writer.h"
+#include "common/protobuf/protobuf.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
-#include "common/util/buffer_file.h"
-#include "common/util/utf8.h"
-#include "common/value/json_reader.h"
-#include "common/value/value_walk.h"
+#include "common/util/buffer.h"
+#include "common/util/text.h"
+#include "common/value/json.h"
+#include "common/value/value_text.h"
 
 /* Kinds of names that are interned: numbers of fields of InternedData below this. */
 enum { NAME_KINDS = INTERNED_SOURCE_LOCATION + 1 };

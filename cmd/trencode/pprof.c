@@ -12,7 +12,7 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
 #include "cmd/trencode/encode.h"
-#include "common/protobuf/protobuf_writer.h"
+#include "common/protobuf/protobuf.h"
 
 /* Profile */
 enum {

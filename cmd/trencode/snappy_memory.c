@@ -11,8 +11,7 @@
 
 #include "common/util/error.h"
 #include "common/util/memory.h"
-#include "common/util/status.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 /* A hash table and two buffers for pieces of 64 KiB. */
 enum { RESERVE = 256 * 1024 };

@@ -19,7 +19,7 @@
 #include "common/stream/field.h"
 #include "common/util/version.h"
 #include "common/value/json.h"
-#include "common/value/value_walk.h"
+#include "common/value/value_text.h"
 
 /* One spilled call. */
 struct call_record {

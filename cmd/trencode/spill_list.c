@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "common/util/buffer_file.h"
-#include "common/util/temporary.h"
+#include "common/util/buffer.h"
+#include "common/util/output.h"
 
 /* The header of a piece: offset of the piece before it + 1, and the length. */
 enum { PIECE_HEADER = 16, PIECE_RECORDS = 1024, SPILL_LIST_PENDING_MOST = 4 << 20 };

@@ -7,11 +7,11 @@
 
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encode.h"
-#include "common/calls/calls_rows.h"
-#include "common/cli/remarks.h"
-#include "common/pairs/declared_names.h"
+#include "common/calls/calls.h"
+#include "common/cli/program.h"
+#include "common/pairs/pair.h"
 #include "common/stream/field.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "common/value/scalar.h"
 
 /* Test whether \xHH is at p. */

@@ -15,7 +15,6 @@
 #include "common/pairs/pair.h"
 #include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
-#include "common/util/idmap.h"
 #include "common/util/intern.h"
 
 /* SUBJECT_STACKS: instants with stacks, which are the subject only as long as there are neither

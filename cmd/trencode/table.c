@@ -11,8 +11,8 @@
 #include "common/expr/declared.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
-#include "common/util/utf8.h"
+#include "common/util/buffer.h"
+#include "common/util/text.h"
 #include "common/value/delimited.h"
 #include "common/value/json.h"
 

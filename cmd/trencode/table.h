@@ -14,7 +14,7 @@
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/spans.h"
-#include "common/value/nearest.h"
+#include "common/value/scalar.h"
 
 enum { FIELD_COLUMNS = 100 }; /* at most, in a table */
 

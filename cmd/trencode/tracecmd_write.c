@@ -12,7 +12,7 @@
 #include "common/formats/tracecmd.h"
 #include "common/stream/field.h"
 #include "common/util/lines.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 /* The header of a piece: u64 offset of the chain's next piece, u64 bytes of this piece. */
 enum { PIECE_HEADER = 16, COPY_SIZE = 64 * 1024 };

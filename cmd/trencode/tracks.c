@@ -8,8 +8,8 @@
 #include "common/formats/process_names.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
-#include "common/util/buffer_file.h"
-#include "common/util/siphash.h"
+#include "common/util/buffer.h"
+#include "common/util/hash.h"
 
 void rows_init(struct kept_rows *r, size_t record)
 {

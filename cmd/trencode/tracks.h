@@ -156,7 +156,7 @@ char flow_phase(struct flows *f, const struct flow_part *part);
 /*
  * Records of one size in lists, each of which is read several times from its beginning.
  *
- * All lists share one buffer that spills (common/util/buffer_file.h), so memory does not depend on
+ * All lists share one buffer that spills (common/util/buffer.h), so memory does not depend on
  * their number of records. A function that returns int returns 0, or -1 when out of memory.
  */
 

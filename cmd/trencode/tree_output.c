@@ -16,7 +16,7 @@
 
 #include "common/util/buffer.h"
 #include "common/util/memory.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 /*
  * The spool of a tree_output, for tree_output*.c only.

@@ -18,8 +18,7 @@
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
-#include "common/util/buffer_file.h"
-#include "common/util/pool.h"
+#include "common/util/intern.h"
 
 /*
  * Write kernel-cpuN.dat of a uftrace recording: the kernel's records, in pages of its ring buffer.

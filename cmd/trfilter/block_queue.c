@@ -8,7 +8,7 @@
 
 #include "cmd/trfilter/block_compact.h"
 #include "common/stream/snapshot.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 /* Offsets of the parts of a queued EVENTS block, which are after its payload. */
 struct block_queue_layout {

@@ -8,7 +8,6 @@
 #include "cmd/trfilter/block_compact.h"
 #include "cmd/trfilter/emit.h"
 #include "common/calls/calls.h"
-#include "common/calls/calls_rows.h"
 #include "common/stream/field.h"
 #include "common/util/stack_limit.h"
 

@@ -11,7 +11,7 @@
 #include "cmd/trfilter/left_out.h"
 #include "cmd/trfilter/rows.h"
 #include "common/calls/calls.h"
-#include "common/expr/evaluate.h"
+#include "common/expr/expression.h"
 #include "common/util/buffer.h"
 
 /* An open call. All is zero where the call was open before its thread's first event. */

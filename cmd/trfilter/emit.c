@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/trfilter/row_state.h"
-#include "common/stream/entry.h"
+#include "common/stream/dictionary.h"
 
 /* Returns the type that the input declares with an id; NULL: none. */
 static const struct type *type_with_id(struct stage *s, uint32_t id)

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/expr/evaluate.h"
+#include "common/expr/expression.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/error.h"
 #include "common/value/argument.h"
-#include "common/value/value_names.h"
-#include "common/value/value_plain.h"
+#include "common/value/value_text.h"
 
 static const struct plain_name *names_find(const char *name, size_t n);
 static const char *names_refused(const char *name, size_t n);
@@ -55,7 +54,7 @@ static size_t argument_prefix(const char *name)
 /* A call of apitrace is of the frame that it returns in, as in apitrace trim --frames. */
 enum { DEPENDS_OF_FRAME = DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT };
 
-/* The language, for condition.c (expression.c). */
+/* The language, for pair.c (expression.c). */
 static int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
 	size_t size = strlen(o->name), prefix = argument_prefix(o->name);

@@ -9,7 +9,7 @@
 
 #include "common/expr/declared.h"
 #include "common/expr/expression.h"
-#include "common/stream/bad_values.h"
+#include "common/stream/value.h"
 #include "common/stream/event.h"
 #include "common/util/buffer.h"
 
@@ -92,7 +92,7 @@ struct field_lookup {
 	struct buffer text; /* for a value whose text is assembled from parts */
 };
 
-/* The cached result of a condition on an entry of the dictionary, by its number (evaluate.c). */
+/* The cached result of a condition on an entry of the dictionary, by its number (expression.c). */
 struct verdict {
 	const struct location_symbol *symbol; /* locations: the symbol at that time */
 	uint8_t state;			      /* 0 unknown, 1 false, 2 true */

@@ -4,7 +4,7 @@
 
 #include "cmd/trfilter/block_compact.h"
 #include "cmd/trfilter/row_state.h"
-#include "common/stream/entry.h"
+#include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
 
 /* Add an entry. Returns -1 when out of memory. */

@@ -6,7 +6,6 @@
 
 #include "common/calls/calls.h"
 #include "common/stream/dictionary.h"
-#include "common/stream/entry.h"
 #include "common/stream/event.h"
 #include "common/util/buffer.h"
 

@@ -7,7 +7,7 @@
 #include "cmd/trfilter/context.h"
 #include "cmd/trfilter/rewrite.h"
 #include "cmd/trfilter/rows.h"
-#include "common/cli/options.h"
+#include "common/cli/program.h"
 
 struct settings {
 	bool invert, count, explain, callers, strict;

@@ -8,8 +8,7 @@
 #define TR_TRFILTER_PAIRING
 
 #include "cmd/trfilter/row_state.h"
-#include "common/calls/calls_rows.h"
-#include "common/calls/calls_run.h"
+#include "common/calls/calls.h"
 
 struct pairing {
 	struct calls calls; /* data: uint64_t, the mark + 1; 0 in a call without an enter */
@@ -70,7 +69,7 @@ struct pairing_block {
 	struct calls_rows rows;
 	/* by type: */
 	uint8_t enters[256]; /* is it of calls: KIND_ENTER or KIND_LEAVE, else 0 */
-	uint8_t kinds[256];  /* the same for those that calls_run.h understands */
+	uint8_t kinds[256];  /* the same for those that calls.h understands */
 	uint8_t unfit[256]; /* 1 for rows that cannot be in a run: with a payload, or other calls */
 };
 

@@ -13,7 +13,7 @@
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
-#include "common/util/siphash.h"
+#include "common/util/hash.h"
 
 struct projected;
 

@@ -9,7 +9,7 @@
 #include "cmd/trfilter/row_state.h"
 #include "cmd/trfilter/emit.h"
 #include "common/util/buffer.h"
-#include "common/util/siphash.h"
+#include "common/util/hash.h"
 
 /*
  * The result of the leading terms depends on a row's lane, type and location alone, so each

@@ -13,7 +13,7 @@
 
 #include "cmd/trfilter/expression.h"
 #include "cmd/trfilter/pairing.h"
-#include "common/value/time_window.h"
+#include "common/value/moment.h"
 
 struct term {
 	struct node *node; /* subtree of the condition */

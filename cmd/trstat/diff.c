@@ -13,13 +13,12 @@
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/partial.h"
 #include "cmd/trstat/table.h"
-#include "common/expr/evaluate.h"
 #include "common/expr/expression.h"
-#include "common/pairs/declared_names.h"
+#include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
-#include "common/value/nearest.h"
+#include "common/value/scalar.h"
 
 /* --- what the writers of --diff have in common --- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
-#include "common/expr/evaluate.h"
-#include "common/pairs/declared_names.h"
+#include "common/expr/expression.h"
+#include "common/pairs/pair.h"
 
 static int check_columns(const struct declared *check, const struct columns *c, struct error *e)
 {

@@ -5,7 +5,7 @@
  *
  *     column [ "(" condition ")" ]
  *
- * A column (columns.h) covers all groups for which the condition (condition.h) is true; without a
+ * A column (columns.h) covers all groups for which the condition (pair.h) is true; without a
  * condition, everything. Where the table's keys include those of the condition, the table's groups
  * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
  * where a further key depends on their frames, as a sample counts in the groups of several
@@ -18,7 +18,7 @@
 #include "cmd/trstat/query.h"
 #include "cmd/trstat/statistics.h"
 #include "common/cli/stage.h"
-#include "common/pairs/condition.h"
+#include "common/pairs/pair.h"
 
 struct alarm_column {
 	char *name; /* of the column, as the user wrote it */

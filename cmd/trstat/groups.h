@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/pairs/key_cell.h"
+#include "common/pairs/keys.h"
 #include "common/util/buffer.h"
 #include "common/util/histogram.h"
 #include "common/util/u128.h"
@@ -372,7 +372,7 @@ static inline void indexes_free(struct indexes *x)
 /*
  * The groups of trstat: a map from composite keys to aggregates.
  *
- * A key has one cell (key_cell.h) for each name in -g. Groups never move, so a caller can keep an
+ * A key has one cell (keys.h) for each name in -g. Groups never move, so a caller can keep an
  * aggregate, for instance by location.
  */
 

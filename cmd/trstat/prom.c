@@ -10,7 +10,7 @@
 
 #include "cmd/trstat/histogram.h"
 #include "cmd/trstat/table.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 
 /* --- the keys of groups as labels of Prometheus --- */
 

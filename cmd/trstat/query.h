@@ -5,13 +5,13 @@
 #define TR_TRSTAT_QUERY_H
 
 #include "cmd/trstat/table.h"
-#include "common/stream/bad_values.h"
+#include "common/stream/value.h"
 #include "common/pairs/keys.h"
 #include "common/pairs/pair.h"
 #include "cmd/trstat/pair_list.h"
 #include "cmd/trstat/histogram.h"
 #include "cmd/trstat/tree.h"
-#include "common/value/time_window.h"
+#include "common/value/moment.h"
 
 enum view {
 	VIEW_TABLE,

@@ -15,7 +15,7 @@
 #include "cmd/trstat/partial.h"
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/table.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/value/units.h"
 
 enum { SECOND = 1000000000 };

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "common/calls/calls.h"
-#include "common/calls/calls_rows.h"
 #include "common/stream/field.h"
 #include "common/value/argument.h"
-#include "common/value/shortest.h"
+#include "common/value/scalar.h"
 
 /* --- groups --- */
 

@@ -9,10 +9,10 @@
 #include "cmd/trstat/pair_list.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
-#include "common/pairs/condition.h"
+#include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
 #include "common/stream/clocks.h"
-#include "common/util/idmap.h"
+#include "common/util/intern.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
 

@@ -17,14 +17,13 @@
 
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/prom.h"
-#include "common/cli/options.h"
+#include "common/cli/program.h"
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
 #include "common/util/u128.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "common/value/json.h"
-#include "common/value/nearest.h"
-#include "common/value/shortest.h"
+#include "common/value/scalar.h"
 
 static struct column_value none(void)
 {

@@ -133,7 +133,7 @@ struct columns_run {
 
 enum { COLUMN_WORDS_SIZE = 500 };
 /* Add the names of all columns, separated by blanks, and some percentiles, to the words of an
- * option (common/cli/options.h). Those of fields are "sum(F)". */
+ * option (common/cli/program.h). Those of fields are "sum(F)". */
 void columns_add_words(char *words, size_t size);
 
 /*

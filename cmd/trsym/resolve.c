@@ -12,9 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/stream/declare.h"
+#include "common/stream/dictionary.h"
 #include "common/symbols/symbols.h"
-#include "common/symbols/symbols_elf.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"

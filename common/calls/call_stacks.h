@@ -23,9 +23,9 @@
 #ifndef TR_CALLS_CALL_STACKS_H
 #define TR_CALLS_CALL_STACKS_H
 
-#include "common/util/buffer.h"
 #include "common/calls/calls.h"
 #include "common/calls/stack_tree.h"
+#include "common/util/buffer.h"
 
 /* Append the key of a function; p may be NULL. */
 typedef int call_stacks_key(struct buffer *to, const struct location *p, struct text_ref name);

@@ -1,10 +1,10 @@
 /*
- * calls_private.h - shared by calls*.c (pairing) and restore.c
+ * calls_private.h - shared by calls*.c (pairing) and calls.c
  */
 #ifndef TR_CALLS_CALLS_PRIVATE_H
 #define TR_CALLS_CALLS_PRIVATE_H
 
-#include "common/calls/calls_rows.h"
+#include "common/calls/calls.h"
 
 /* A numbered call that the end of the trace closes. */
 struct numbered_end {
@@ -122,8 +122,6 @@ static inline void end_exec(struct stack *s)
 
 /* false: out of memory. */
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f);
-/* NULL: out of memory. */
-struct stack *calls_empty_stack(struct calls *c);
 
 /* Add the time of a callee to its caller's child time. */
 static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total)
@@ -176,52 +174,5 @@ static inline void calls_end_open(struct calls *c, const struct stack *s, const 
 	done->kernel = s != c->stacks[s->number];
 	c->counts.unfinished++;
 }
-
-/* Describe a call that was entered, of which the engine has noted data and stack. */
-void calls_describe_entered(const struct calls *c, const struct event *e, struct call *call);
-
-/* Parts of calls_next, for callers that have checked their conditions. */
-enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
-enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
-			      struct call *done);
-enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
-			       struct call *done);
-/* Process scheduling out or in while calls in the kernel are open. */
-enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
-				     struct call *done);
-/* Process a row of a call outside the kernel while calls in the kernel are open. */
-void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time);
-enum calls_result calls_numbered(struct calls *c, struct stack *s, const struct event *e,
-				 struct call *done);
-/* Make the stack of a thread's calls in the kernel, or of those that do not count. NULL: out of
- * memory. */
-struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
-/* With calls.balances (calls_balanced.c): enter and leave a call with TYPE_INNER that does not
- * count. */
-enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s,
-				      const struct event *e);
-enum calls_result calls_ignored_leave(struct calls *c, const struct stack *s, const struct event *e,
-				      struct call *done);
-/* With calls.balances: give each call that was open before the first row a frame. */
-void calls_push_unseen(struct calls *c, struct stack *s);
-/* Add an open numbered call. */
-int calls_number_enter(struct calls *c, const struct event *e, uint32_t call);
-/* Process a row of KIND_DROP, for a stack that is fully known. */
-void calls_drop(struct calls *c, struct stack *s, const struct event *e);
-/* Forget the calls of the old image: an exec succeeded. */
-void calls_forget_image(struct calls *c, struct stack *s);
-/* Enter and leave a call with a number, on the stack. */
-int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e, uint32_t call);
-enum calls_result calls_nested_leave(struct calls *c, struct stack *s, const struct event *e,
-				     uint32_t call, struct call *done);
-/* Discard the calls with numbers on top of the call that a leave ends. */
-void calls_nested_clear(struct calls *c, struct stack *s, const struct event *leave);
-/* Add a call to the table of open calls; the caller sets start, lane, type, location and thread.
- * NULL: out of memory. */
-struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call);
-
-/* Parts of calls_finish: get the next call that is open in the kernel, or has a number. */
-bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done);
-bool calls_numbered_finish(struct calls *c, struct call *done);
 
 #endif

@@ -18,7 +18,7 @@
 #include "common/stream/field.h"
 #include "common/stream/snapshot.h"
 #include "common/stream/value.h"
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 
 /*
  * The row of a call's enter has a handle: in the present block 1 more than its position in words of

@@ -66,9 +66,6 @@ uint32_t stack_tree_detached(struct stack_tree *t);
  * with keep they resolve to the nodes that they were joined with. */
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name);
 
-/* Join node with to, which takes its children. */
-int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to);
-
 /* Resolve a number of a node that may have been joined, with keep. */
 uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node);
 

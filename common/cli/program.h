@@ -15,12 +15,87 @@
 #ifndef TR_CLI_PROGRAM_H
 #define TR_CLI_PROGRAM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "common/util/buffer.h"
 #include "common/util/error.h"
-#include "common/cli/options.h"
-#include "common/util/status.h"
+#include "common/util/output.h"
 
-#include <stdbool.h>
+/*
+ * One table of options gives parsing, --help and completion.
+ *
+ * A table is an array of struct option_row ended by {0}. A long name may be shortened to any
+ * unambiguous beginning; options and operands may mix; "--" ends the options.
+ */
+
+enum {
+	OPTION_HEADING = -1,
+	OPTION_ASIDE = 1 << 16, /* keys from here on: the option does not change the output */
+};
+
+struct option_row {
+	int key;	  /* short letter; >= 256: long only; OPTION_HEADING: help is a heading */
+	const char *name; /* long name without "--", may be NULL */
+	const char *arg;  /* metavariable, NULL for a flag, "[WHEN]": the argument is optional */
+	const char *help; /* may contain \n; NULL: a hidden option, neither in --help nor completed;
+			     if it ends with a colon, --help shows the words of complete after it */
+	/* NULL, "file", "dir", or the blank-separated words it takes; of a heading whose help is ""
+	   the blank-separated output formats that the options below it apply to, or "!" and the
+	   formats that they do not apply to */
+	const char *complete;
+};
+
+/* Called for each option in order; arg is NULL where none was given. 0, or -1 with e filled. */
+typedef int option_function(void *ctx, const struct option_row *row, const char *arg,
+			    struct error *e);
+
+/* The options of a program. */
+struct option_table {
+	const struct option_row *const *rows; /* pointers into tables, which belong to the caller */
+	size_t n;
+	option_function *option;
+	void *ctx; /* of option */
+};
+
+/*
+ * Parse argv by the table and leave optind at the first operand, with the operands moved to the end
+ * of argv. Returns 0, or -1 with e->what that names the wrong option. Uses getopt_long, hence its
+ * globals: not for two threads.
+ */
+int options_parse(const struct option_table *table, int argc, char **argv, struct error *e);
+
+/* The rows as --help shows them: option column, help column. */
+void options_help(const struct option_row *const *rows, size_t n, FILE *f);
+
+/*
+ * Print the rows for a completion script, a line for each option: names, metavariable, what
+ * completes the argument ("file", "directory" or words), the formats and the first line of the
+ * help, separated by tabs ("-" for none): "-o --output\tFILE\tfile\twrite to FILE".
+ */
+void options_complete(const struct option_row *const *rows, size_t n, FILE *f);
+
+/* Test whether options of these formats apply to the output format. */
+bool options_apply(const char *formats, const char *format);
+
+/* Parse a whole number that an option takes. Returns 0, or -1 with *e filled. */
+int option_number(const char *option, const char *arg, uint64_t *n, struct error *e);
+
+/* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
+void options_add_word(char *words, size_t size, const char *word);
+
+/* Test whether the row is the {0} that ends a table. */
+static inline bool options_end(const struct option_row *row)
+{
+	return !row->key && !row->name;
+}
+
+/* Get the short letter of the row, 0 if it has none. */
+static inline int options_letter(const struct option_row *row)
+{
+	return row->key > ' ' && row->key < 127 ? row->key : 0;
+}
 
 /*
  * Time for which a program reads on from a pipe after a signal, ms (io.h). A recorder has 2 s to
@@ -89,5 +164,47 @@ int program_streams(const struct common_options *c);
 /* End the program after a printed error, before it has opened its output: if the next program of
  * the pipe waits for a stream, write a stream that contains the error. Returns 2. */
 int program_failed(const struct common_options *c, const struct error *e);
+
+/*
+ * Remarks that a run with several outputs prints once.
+ *
+ *     remarks_collect()                for each output
+ *     remark_count(3, "{gap|gaps}")        remark_count(2, "{gap|gaps}")
+ *     remarks_print()                  prints "5 gaps"
+ *
+ * Without remarks_collect the functions print at once, as warn and warn_count do.
+ */
+
+/* Print a remark, as warn does; of those collected, each text once. */
+void remark(const char *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Print a remark with a count, as warn_count does; of those collected, one of each format, with the
+ * sum. The arguments are those of the first call. */
+void remark_count(uint64_t count, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Collect remarks from now on. */
+void remarks_collect(void);
+/* Print the remarks with counts that were collected, in the order of their first calls. */
+void remarks_print(void);
+
+/* --- writes a stream that contains only the cause of its program's failure --- */
+
+struct error;
+struct output;
+struct printed;
+struct writer;
+
+enum { FAILURE_CAUSE = 1200 };
+
+/* Write "program: file: offset: what is wrong", as error_print prints it. */
+void failure_cause(const struct error *e, char cause[FAILURE_CAUSE]);
+
+/* Write the complete stream: a HEAD with these flags, and an END. A file that has content
+ * already is unchanged. Errors are ignored. printed: as of writer_status. */
+void failure_write(struct output *o, uint32_t head_flags, const char *cause,
+		   const struct printed *printed);
+
+/* With --strict: report the events that the recorder lost, and record them in the END of a writer;
+ * NULL: none. Returns the status of damage if events were lost, else STATUS_OK. */
+int failure_of_lost(struct writer *w, uint64_t lost, bool lost_more);
 
 #endif

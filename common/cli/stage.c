@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/util/io.h"
+#include "common/util/output.h"
 #include "common/util/memory.h"
 
 enum {

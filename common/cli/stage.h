@@ -20,11 +20,9 @@
 #ifndef TR_CLI_STAGE_H
 #define TR_CLI_STAGE_H
 
-#include "common/stream/bad_values.h"
-#include "common/cli/failure.h"
-#include "common/util/output.h"
+#include "common/stream/value.h"
 #include "common/cli/program.h"
-#include "common/util/progress.h"
+#include "common/util/output.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 
@@ -45,7 +43,7 @@ struct stage {
 	struct output output;
 	struct writer out;
 	const struct common_options *options;
-	int status;  /* status.h; only gets worse */
+	int status;  /* output.h; only gets worse */
 	bool filter; /* out is in use */
 	bool output_open;
 	uint64_t lost, gaps;		     /* events lost by recorders; gap rows; of all inputs */

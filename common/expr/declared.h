@@ -9,7 +9,7 @@
 #include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
 #include "common/util/intern.h"
-#include "common/value/nearest.h"
+#include "common/value/scalar.h"
 
 /* What an operand of a condition is. */
 enum declared_kind {
@@ -97,10 +97,6 @@ struct declared_text {
  * k->absent, but with a regular expression only if functions have no names. Returns whether the
  * name occurs, or may. */
 bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name);
-
-/* Warn of the number of a thread or process that does not occur. */
-void declared_number(const struct declared *k, enum declared_kind kind,
-		     const struct scalar *number);
 
 /* Warn if no function has a file and a line. */
 void declared_line(const struct declared *k);

@@ -21,8 +21,104 @@
 
 #include <regex.h>
 
-#include "common/expr/arithmetic.h"
-#include "common/expr/lexer.h"
+#include "common/util/error.h"
+#include "common/value/scalar.h"
+
+/*
+ * The operators of conditions that make a number of two.
+ *
+ * A value that is not a number, a division by zero and a negative shift give no value. The results
+ * of + - * and << on integers are exact where they fit into 64 bits, signed or unsigned; otherwise
+ * they wrap. The results of & | and ^ are unsigned if one side is. A shift by 64 and more shifts
+ * all bits out. Real numbers are calculated as doubles, and only by + - * and /. A division is one
+ * of real numbers also if one side is an integer that is written with a point or an exponent.
+ */
+
+enum arithmetic {
+	ARITHMETIC_OR,
+	ARITHMETIC_XOR,
+	ARITHMETIC_AND,
+	ARITHMETIC_LEFT,
+	ARITHMETIC_RIGHT,
+	ARITHMETIC_ADD,
+	ARITHMETIC_SUBTRACT,
+	ARITHMETIC_MULTIPLY,
+	ARITHMETIC_DIVIDE,
+	ARITHMETIC_REMAINDER,
+};
+
+/* Returns the operator as it is written. */
+const char *arithmetic_sign(enum arithmetic how);
+
+struct scalar arithmetic(enum arithmetic how, const struct scalar *a, const struct scalar *b);
+
+/* --- the tokens of a condition (trfilter, trstat) --- */
+
+enum token_kind {
+	TOKEN_END,
+	TOKEN_NUMBER,
+	TOKEN_STRING,
+	TOKEN_NAME,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_OPEN_BRACE,
+	TOKEN_CLOSE_BRACE,
+	TOKEN_COMMA,
+	TOKEN_AND,
+	TOKEN_OR,
+	TOKEN_NOT,
+	TOKEN_EQ,
+	TOKEN_NE,
+	TOKEN_LT,
+	TOKEN_LE,
+	TOKEN_GT,
+	TOKEN_GE,
+	TOKEN_MATCH,
+	TOKEN_NO_MATCH,
+	TOKEN_BIT_AND,
+	TOKEN_BIT_OR,
+	TOKEN_BIT_XOR,
+	TOKEN_COMPLEMENT,
+	TOKEN_LEFT,
+	TOKEN_RIGHT,
+	TOKEN_PLUS,
+	TOKEN_MINUS,
+	TOKEN_TIMES,
+	TOKEN_DIVIDE,
+	TOKEN_REMAINDER,
+};
+
+struct token {
+	enum token_kind kind;
+	size_t column;	  /* from 1 */
+	const char *text; /* as written */
+	size_t size;
+	struct scalar value; /* NUMBER */
+	bool time_unit;	     /* NUMBER */
+	bool percent;	     /* NUMBER: written with a "%" that is no operator */
+	struct scalar
+		seconds; /* NUMBER with a point and without a unit: in ns, if it is of seconds */
+	bool has_seconds;
+	char *string; /* STRING: its bytes, then NUL; a caller that takes it sets it to NULL */
+	size_t string_size;
+};
+
+struct lexer {
+	const char *text;
+	size_t at;
+	struct token token;
+	struct error *error;
+};
+
+/* Read the next token into the lexer. A '-' before digits belongs to the number, except after an
+ * operand. Returns -1 if there is no valid token, or when out of
+ * memory. */
+int lexer_next(struct lexer *l);
+void lexer_free(struct lexer *l);
+
+/* Set l->error to "column N: ..."; returns -1. */
+int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Limit of parentheses and operators inside each other */
 enum { EXPRESSION_NESTING = 200 };
@@ -159,6 +255,75 @@ static inline bool node_equals_text(const struct node *n)
 	return (n->kind == NODE_IN && n->ntexts) ||
 	       (n->kind == NODE_COMPARE && n->comparison == COMPARE_EQ && operand_literal(text) &&
 		text->value.form == SCALAR_TEXT);
+}
+
+/* --- evaluate a condition from the values of its fields --- */
+
+/* How a program gives the values of fields, which are valid until the condition is evaluated. */
+struct expression_values {
+	/* Set the value of a field, which is SCALAR_NONE before. */
+	void (*field)(void *ctx, struct operand *field, struct scalar *out);
+	/* Make a number of a text that spells one, to compare it with a number or to calculate;
+	 * NULL: a text is not a number */
+	void (*number)(struct scalar *s);
+	void *ctx;
+};
+
+/* Evaluate an operand; SCALAR_NONE: it has no value. */
+void expression_value(const struct expression_values *v, struct operand *o, struct scalar *out);
+
+/* Evaluate a leaf. */
+bool expression_leaf(const struct expression_values *v, const struct node *n);
+
+/* Evaluate a condition without under() and over(). */
+bool expression_holds(const struct expression_values *v, struct node *n);
+
+enum answer { ANSWER_NO, ANSWER_YES, ANSWER_LATER };
+
+static inline enum answer answer_not(enum answer a)
+{
+	return a == ANSWER_LATER ? a : a == ANSWER_NO ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Returns true for a condition made of others by !, && or ||. */
+static inline bool expression_joined(const struct node *n)
+{
+	return n->kind == NODE_AND || n->kind == NODE_OR || n->kind == NODE_NOT;
+}
+
+/* Answer a joined condition from the answers of its children, up to one that decides it. In line,
+ * since conditions are evaluated for each event. */
+static inline enum answer
+expression_join(const struct node *n, enum answer (*child)(void *ctx, struct node *n), void *ctx)
+{
+	enum answer neutral = n->kind == NODE_AND ? ANSWER_YES : ANSWER_NO, all = neutral;
+
+	if (n->kind == NODE_NOT)
+		return answer_not(child(ctx, n->children[0]));
+	for (size_t i = 0; i < n->nchildren; i++) {
+		enum answer a = child(ctx, n->children[i]);
+
+		if (a == ANSWER_LATER)
+			all = ANSWER_LATER;
+		else if (a != neutral)
+			return a;
+	}
+	return all;
+}
+
+/* Returns the result of a comparison of two values in that order. */
+static inline bool comparison_holds(enum comparison c, enum scalar_order o)
+{
+	static const uint8_t orders[] = {
+		[COMPARE_EQ] = 1 << ORDER_EQUAL,
+		[COMPARE_NE] = 1 << ORDER_UNORDERED | 1 << ORDER_LESS | 1 << ORDER_GREATER,
+		[COMPARE_LT] = 1 << ORDER_LESS,
+		[COMPARE_LE] = 1 << ORDER_LESS | 1 << ORDER_EQUAL,
+		[COMPARE_GT] = 1 << ORDER_GREATER,
+		[COMPARE_GE] = 1 << ORDER_GREATER | 1 << ORDER_EQUAL,
+	};
+
+	return orders[c] >> o & 1;
 }
 
 #endif

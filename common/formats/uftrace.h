@@ -36,7 +36,7 @@ enum {
 };
 
 /* The session of a directory that trencode converted from another system's trace: names in it
- * are escaped (common/value/escape.h), and those of its programs are names of threads, of any
+ * are escaped (common/value/json.h), and those of its programs are names of threads, of any
  * length. */
 #define UFTRACE_CONVERTED_SID "7472656e636f6465"
 

@@ -8,11 +8,13 @@
 #ifndef TR_FTRACE_EVENT_FORMAT_H
 #define TR_FTRACE_EVENT_FORMAT_H
 
-#include "common/util/error.h"
-#include "common/stream/stream.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "common/ftrace/ring.h"
+#include "common/stream/stream.h"
+#include "common/stream/writer.h"
+#include "common/util/error.h"
 
 /* One field; texts point into the format's text, except the type name. */
 struct event_field {
@@ -64,5 +66,89 @@ bool event_field_range(const struct event_field *f, const uint8_t *record, size_
 
 /* Return the bytes of a type by its name in C or in the kernel; 0: not known. */
 unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *is_signed);
+
+/*
+ * The events of a recording of the kernel by their ids, as their format files describe them.
+ */
+
+/* Where a number is in a record. */
+struct number_at {
+	uint32_t offset, size; /* bytes; size 0: there is none */
+};
+
+/* Where the stack of an event of the kernel's own tracers is: of kernel_stack and user_stack the
+ * addresses, innermost first; of function the address of the caller. */
+struct ftrace_stack {
+	struct number_at caller; /* the first one; size 0: the event has no stack */
+	struct number_at count;	 /* how many; size 0: up to the end of the record */
+	struct number_at tgid;	 /* of user_stack: the process */
+	bool is_parent;		 /* caller is that of the event's address */
+};
+
+/* The tid and the name of a thread, in a record of the scheduler. */
+struct task_at {
+	struct number_at tid;
+	struct number_at comm; /* bytes of an array; size 0: there is none */
+};
+
+struct ftrace_event {
+	struct event_format format;
+	const char *system, *text; /* NULL: the recording has no format of this id */
+	size_t system_size, text_size;
+	enum type_kind kind; /* ENTER or LEAVE of a function, else INSTANT */
+	/* of the kernel's own tracers: the function, and the depth of its call */
+	struct number_at address, depth;
+	uint32_t least; /* bytes of a record with both */
+	struct ftrace_stack stack;
+	struct number_at next_pid, pid;
+	struct task_at tasks[2]; /* of sched_switch, sched_wakeup and sched_wakeup_new */
+	uint32_t type;		 /* id in the stream, 0: not yet declared */
+};
+
+struct ftrace_events {
+	struct ftrace_event *event;
+	size_t count, capacity;
+	uint16_t by_id[65536];	    /* 1 + index of the event */
+	struct number_at type, pid; /* of the common fields, equal in all events */
+	const char *machine;	    /* as of uname -m, NULL: not known */
+};
+
+enum ftrace_added { FTRACE_ADDED, FTRACE_NO_FORMAT, FTRACE_KNOWN, FTRACE_NO_MEMORY };
+
+/* Add the event of a format file; system and text stay the caller's. Of equal ids the first
+ * counts. long_size: that of the kernel. */
+enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system, size_t system_size,
+				    const char *text, size_t text_size, unsigned long_size);
+/* Make an event for an id without a format: its common fields are those of any other event. NULL:
+ * out of memory. */
+struct ftrace_event *ftrace_events_unknown(struct ftrace_events *t, uint16_t id);
+void ftrace_events_free(struct ftrace_events *t);
+
+enum { FTRACE_FIELDS = 1024 };
+
+/* Give the fields of all events their kinds, after the last event was added: an unsigned long is
+ * hexadecimal, but decimal if another event has a decimal field of that name, as fd of system calls
+ * other than mmap. */
+int ftrace_events_kinds(struct ftrace_events *t);
+
+/* Append the fields of an event, at most FTRACE_FIELDS, to those of a type. */
+void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
+		   struct field_entry *fields, struct type_entry *type);
+
+/* Get the event of an id; NULL: there is none. */
+static inline struct ftrace_event *ftrace_events_find(struct ftrace_events *t, uint16_t id)
+{
+	return t->by_id[id] ? &t->event[t->by_id[id] - 1] : NULL;
+}
+
+static inline uint64_t ftrace_number(const struct ring_record *r, struct number_at at, bool big)
+{
+	return get_uint(r->data + at.offset, at.size, big);
+}
+
+static inline bool ftrace_number_fits(const struct ring_record *r, struct number_at at)
+{
+	return at.size && at.offset + at.size <= r->size;
+}
 
 #endif

@@ -7,8 +7,12 @@
 #ifndef TR_FTRACE_PRINT_TREE_H
 #define TR_FTRACE_PRINT_TREE_H
 
-#include "common/util/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "common/ftrace/print_format.h"
+#include "common/util/buffer.h"
 
 enum {
 	NODES_MOST = 65536,
@@ -145,11 +149,6 @@ struct byte_range {
 	size_t size;
 };
 
-/* Compile the format string in texts [at, at + n) into items. next is called for the node of
- * each argument; -1: the reason is set. */
-int print_items(struct print_format *f, size_t at, size_t n,
-		int (*next)(void *context, uint32_t *node), void *context, char *why);
-
 /* Convert a value to a number of that type. */
 static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 {
@@ -160,21 +159,12 @@ static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 	return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
 }
 
-uint64_t print_number(const struct print_input *in, uint32_t node);
-/* Get the bytes of an array, or of a scalar in the record. */
-struct byte_range print_range(const struct print_input *in, uint32_t node);
 /* Print a value of any kind as a string. */
 void print_text(const struct print_input *in, uint32_t node, struct line *out);
 /* Compute a constant of both operands, or of the only one. */
 uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b);
 
-/* print_address.c: print %p with its extensions. */
-void print_mac(struct line *out, const char *extension, struct byte_range r);
-void print_uuid(struct line *out, const char *extension, struct byte_range r);
-void print_ip(struct line *out, const char *extension, struct byte_range r, bool big);
-void print_bytes(struct line *out, const char *extension, struct byte_range r, size_t n);
-
-/* print_array.c */
+/* print_parse.c */
 void print_bitmask(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
 void print_cpulist(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
 void print_hex(struct line *out, struct byte_range r, bool blanks);
@@ -189,8 +179,39 @@ struct hex_dump {
 
 void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump *d);
 
-/* print_plugin.c */
-uint64_t print_plugin_number(const struct print_input *in, const struct print_node *n);
-void print_plugin_text(const struct print_input *in, const struct print_node *n, struct line *out);
+/* --- the tokens of a print fmt --- */
+
+enum print_token_kind {
+	TOKEN_END,
+	TOKEN_NUMBER,
+	TOKEN_STRING, /* text: between the quotes, escapes and all */
+	TOKEN_NAME,
+	TOKEN_OPERATOR, /* one or two characters; "->" too */
+	TOKEN_BAD,
+};
+
+struct print_token {
+	enum print_token_kind kind;
+	const char *text;
+	size_t size;
+	uint64_t value; /* TOKEN_NUMBER, with its type */
+	uint8_t width;	/* 4 or 8 */
+	bool is_signed;
+};
+
+struct print_lexer {
+	const char *p, *end;
+	unsigned word; /* bytes of a long */
+	struct print_token token;
+};
+
+/* Read the next token. */
+void print_lexer_next(struct print_lexer *l);
+
+static inline bool token_is(const struct print_token *t, const char *op)
+{
+	return t->kind == TOKEN_OPERATOR && t->text[0] == op[0] &&
+	       (op[1] ? t->size == 2 && t->text[1] == op[1] : t->size == 1);
+}
 
 #endif

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "common/library/trstream.h"
-#include "common/stream/bad_values.h"
+#include "common/stream/value.h"
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
-#include "common/util/status.h"
+#include "common/util/output.h"
 #include "common/util/version.h"
 #include "common/value/argument.h"
-#include "common/value/value_plain.h"
+#include "common/value/value_text.h"
 #include "common/calls/calls.h"
 
 struct trstream_reader {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "common/library/trstream.h"
-#include "common/stream/writer_rows.h"
-#include "common/util/siphash.h"
-#include "common/util/status.h"
+#include "common/stream/writer.h"
+#include "common/util/hash.h"
+#include "common/util/output.h"
 
 enum {
 	FIELDS_MOST = 1000,

@@ -1,12 +1,647 @@
+/*
+ * keys.c - the keys of groups and pairs
+ */
 #include "common/pairs/keys.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "common/formats/apitrace.h"
+#include "common/stream/field.h"
+#include "common/util/histogram.h"
+#include "common/util/stack_limit.h"
+#include "common/util/u128.h"
 #include "common/value/argument.h"
-#include "common/value/value_names.h"
-#include "common/value/value_plain.h"
+#include "common/value/units.h"
+#include "common/value/value_text.h"
+
+enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
+
+void key_texts_init(struct key_texts *t)
+{
+	*t = (struct key_texts){0};
+	/* The seed decides only the slots of hash tables, which no output shows. */
+	if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
+		t->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)t;
+}
+
+void key_texts_free(struct key_texts *t)
+{
+	intern_free(&t->intern);
+	if (t->path)
+		buffer_free(t->path);
+	free(t->path);
+	*t = (struct key_texts){0};
+}
+
+int key_text(struct key_texts *t, const void *data, size_t size, struct key_cell *cell)
+{
+	uint32_t text = intern(&t->intern, data, size);
+
+	if (text == INTERN_NONE)
+		return -1;
+	*cell = (struct key_cell){.kind = KEY_TEXT, .text = text};
+	return 0;
+}
+
+struct key_cell key_real(double real, bool single)
+{
+	struct key_cell cell = {.kind = KEY_REAL, .single = single};
+	double exact = single ? (double)(float)real : real;
+
+	if (exact < 0 && exact >= -0x1p63 && (double)(int64_t)exact == exact)
+		return key_signed((int64_t)exact);
+	if (exact >= 0 && exact < 0x1p64 && (double)(uint64_t)exact == exact)
+		return key_unsigned((uint64_t)exact);
+	memcpy(&cell.value, &real, sizeof real);
+	return cell;
+}
+
+static uint64_t hash_fold(uint64_t a, uint64_t b)
+{
+	uint128 product = (uint128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Returns the kind by which a cell is compared: equal numbers are one key, whatever the base in
+ * which the source prints them. */
+static uint8_t compared_kind(const struct key_cell *cell)
+{
+	return cell->kind == KEY_ADDRESS ? KEY_UNSIGNED : cell->kind;
+}
+
+uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
+{
+	uint64_t h = t->seed;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = cells[i].kind == KEY_TEXT ? cells[i].text : cells[i].value;
+
+		h = hash_fold(h ^ v ^ (uint64_t)compared_kind(&cells[i]) << 62,
+			      t->seed | 0x9e3779b97f4a7c15u);
+	}
+	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
+}
+
+bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (compared_kind(&a[i]) != compared_kind(&b[i]) || a[i].text != b[i].text ||
+		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
+			return false;
+	}
+	return true;
+}
+
+/* Cut the text of a stack of more than STACK_FRAMES frames to its innermost frames. */
+static void cut_deep_stack(const struct key_texts *t, const char **text, size_t *size)
+{
+	static const char deeper[] = ";" STACK_DEEPER;
+	char *p = (char *)t->path->data;
+	size_t end = sizeof deeper - 1, from;
+
+	if (!t->cut_stacks || *size <= DEEP_STACK_MOST || memcmp(p + *size - end, deeper, end) != 0)
+		return;
+	from = *size - DEEP_STACK_MOST;
+	while (p[from] != ';')
+		from++;
+	from -= sizeof STACK_DEEPER - 1;
+	memcpy(p + from, STACK_DEEPER, sizeof STACK_DEEPER - 1);
+	*text += from;
+	*size -= from;
+}
+
+bool key_cell_text(const struct key_texts *t, const struct key_cell *cell, const char **text,
+		   size_t *size)
+{
+	if (cell->kind == KEY_TEXT) {
+		*text = intern_data(&t->intern, cell->text);
+		*size = intern_size(&t->intern, cell->text);
+		return true;
+	}
+	if (cell->kind != KEY_STACK)
+		return false;
+	*text = "";
+	*size = 0;
+	if (!call_stacks_path(t->stacks, (uint32_t)cell->value, t->path) && t->path->size) {
+		*text = (const char *)t->path->data;
+		*size = t->path->size;
+		cut_deep_stack(t, text, size);
+	}
+	return true;
+}
+
+/* --- parse the list of keys --- */
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct {
+	const char *name;
+	enum key_kind kind;
+	uint32_t needs;
+} key_names[] = {
+	/* the name of an event without a location is that of its type */
+	{"name", BY_NAME, NEEDS_LOCATION | NEEDS_TYPE},
+	{"type", BY_TYPE, NEEDS_TYPE},
+	{"group", BY_GROUP, NEEDS_TYPE},
+	{"kind", BY_KIND, NEEDS_TYPE},
+	{"input", BY_INPUT, NEEDS_LANE},
+	{"buffer", BY_BUFFER, NEEDS_LANE},
+	{"tid", BY_TID, NEEDS_LANE},
+	{"pid", BY_PID, NEEDS_LANE},
+	{"ppid", BY_PPID, NEEDS_LANE},
+	{"comm", BY_COMM, NEEDS_LANE},
+	{"cpu", BY_CPU, NEEDS_LANE | NEEDS_TYPE | NEEDS_CPU},
+	{"module", BY_MODULE, NEEDS_LOCATION},
+	{"symkind", BY_SYMKIND, NEEDS_LOCATION},
+	{"file", BY_FILE, NEEDS_LOCATION},
+	{"line", BY_LINE, NEEDS_LOCATION},
+	{"address", BY_ADDRESS, NEEDS_LOCATION},
+	{"class", BY_CLASS, NEEDS_LOCATION},
+	{"caller", BY_CALLER, NEEDS_CALLER},
+	{"depth", BY_DEPTH, NEEDS_LEVEL},
+	{"stack", BY_STACK, NEEDS_STACK},
+	{"time", BY_TIME, NEEDS_TIME},
+	{"dur", BY_DURATION, NEEDS_EVENT | NEEDS_CALL},
+	{"self", BY_SELF, NEEDS_EVENT | NEEDS_CALL},
+};
+
+bool keys_has_name(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(key_names); i++)
+		if (!strcmp(name, key_names[i].name))
+			return true;
+	return false;
+}
+
+void keys_offer_names(struct nearest *nearest)
+{
+	for (size_t i = 0; i < COUNT_OF(key_names); i++)
+		nearest_offer(nearest, key_names[i].name, strlen(key_names[i].name));
+	nearest_offer_words(nearest, "arg.1 ret");
+}
+
+int keys_refuse_children(struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "trstat does not count children: use trfilter 'children > 2' (a field of "
+			 "that name is .children)");
+}
+
+size_t keys_item_length(const char *list)
+{
+	size_t n = 0;
+
+	for (int depth = 0; list[n] && (list[n] != ',' || depth > 0); n++)
+		depth += list[n] == '(' ? 1 : list[n] == ')' ? -1 : 0;
+	return n;
+}
+
+static bool is_name(const char *s)
+{
+	uint64_t index;
+
+	if (!isalpha((unsigned char)*s) && *s != '_')
+		return false;
+	while (*s) {
+		size_t size = field_index(s, &index);
+
+		if (!size && !isalnum((unsigned char)*s) && !strchr("_.-:", *s))
+			return false;
+		s += size ? size : 1;
+	}
+	return true;
+}
+
+static int keys_refuse(const char *name, struct error *e)
+{
+	struct nearest nearest;
+
+	nearest_begin(&nearest, name, strcspn(name, "("));
+	nearest_offer_words(&nearest, "bucket log2 hist");
+	return error_set(
+		e, NULL, NO_OFFSET,
+		"no such key: '%.64s'%s (keys are name type group kind input buffer tid pid "
+		"ppid comm cpu module symkind file line address class caller stack depth time "
+		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+		name, nearest_hint(&nearest));
+}
+
+/* Parse a plain key: one of the names above, or a field. */
+static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct error *e)
+{
+	bool field = *name == '.';
+
+	if (!strcmp(name, KEYS_CHILDREN))
+		return keys_refuse_children(e);
+	for (size_t i = 0; !field && i < COUNT_OF(key_names); i++)
+		if (!strcmp(name, key_names[i].name)) {
+			k->kind = key_names[i].kind;
+			*needs |= key_names[i].needs;
+			if (!(key_names[i].needs & NEEDS_CALL))
+				return 0;
+			k->field = strdup(name);
+			return k->field ? 0 : error_no_memory(e);
+		}
+	k->quoted = field;
+	name += field;
+	if (!is_name(name))
+		return keys_refuse(k->name, e);
+	*needs |= NEEDS_EVENT;
+	k->kind = BY_FIELD;
+	k->field = strdup(name);
+	return k->field ? 0 : error_no_memory(e);
+}
+
+static const struct {
+	const char *name;
+	enum key_transform transform;
+} transforms[] = {
+	{"bucket(", KEY_BUCKET},
+	{"log2(", KEY_LOG2},
+	{"hist(", KEY_HIST},
+};
+
+/* Parse the width of bucket(F,WIDTH): a time if F is a time, else a number. */
+static int parse_width(struct key *k, const char *width, struct error *e)
+{
+	int64_t ns;
+
+	if (parse_time(width, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no such key: '%s' (a bucket is bucket(time,1s) or bucket(F,64))",
+				 k->name);
+	k->width = (uint64_t)ns;
+	k->unit = time_has_unit(width);
+	return 0;
+}
+
+/* Parse bucket(F,WIDTH), log2(F), hist(F). */
+static int parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
+{
+	size_t n = strlen(inside);
+	char *comma;
+
+	if (!n || inside[n - 1] != ')')
+		return keys_refuse(k->name, e);
+	inside[n - 1] = '\0';
+	comma = strchr(inside, ',');
+	if ((k->transform == KEY_BUCKET) != (comma != NULL))
+		return parse_width(k, "", e);
+	if (comma) {
+		*comma++ = '\0';
+		if (parse_width(k, comma + strspn(comma, " "), e))
+			return -1;
+	}
+	return parse_plain(k, inside, needs, e);
+}
+
+/* Parse the alternatives after the first bar of A|B. The key's header is A. */
+static int parse_others(struct key *k, char *bar, uint32_t *needs, struct error *e)
+{
+	char *next;
+
+	for (; bar; bar = next, k = k->other) {
+		next = strchr(bar, '|');
+		if (next)
+			*next++ = '\0';
+		k->other = calloc(1, sizeof(*k->other));
+		if (!k->other)
+			return error_no_memory(e);
+		k->other->name = strdup(bar);
+		if (!k->other->name)
+			return error_no_memory(e);
+		if (parse_plain(k->other, bar, needs, e))
+			return -1;
+		if (k->other->kind == BY_CALLER || k->other->kind == BY_DEPTH ||
+		    k->other->kind == BY_STACK)
+			return error_set(e, NULL, NO_OFFSET,
+					 "'%s' cannot be an alternative of another key", bar);
+	}
+	return 0;
+}
+
+static int parse_key(struct key *k, uint32_t *needs, struct error *e)
+{
+	char *inside, *bar = strchr(k->name, '|');
+	int r;
+
+	if (bar) {
+		*bar = '\0';
+		if (parse_others(k, bar + 1, needs, e))
+			return -1;
+	}
+
+	for (size_t i = 0; i < COUNT_OF(transforms); i++) {
+		size_t n = strlen(transforms[i].name);
+
+		if (strncmp(k->name, transforms[i].name, n) != 0)
+			continue;
+		k->transform = transforms[i].transform;
+		inside = strdup(k->name + n);
+		if (!inside)
+			return error_no_memory(e);
+		r = parse_function(k, inside, needs, e);
+		free(inside);
+		return r;
+	}
+	return parse_plain(k, k->name, needs, e);
+}
+
+/* Add an empty key of that name. Returns NULL when out of memory. */
+static struct key *add_key(struct keys *k, const char *name, size_t n)
+{
+	struct key *key = realloc(k->key, (k->count + 1) * sizeof(*key));
+	const char **text = realloc(k->names, (k->count + 1) * sizeof(*text));
+	char *copy = strndup(name, n);
+
+	if (key)
+		k->key = key;
+	if (text)
+		k->names = text;
+	if (!key || !text || !copy) {
+		free(copy);
+		return NULL;
+	}
+	key[k->count] = (struct key){.name = copy};
+	text[k->count] = copy;
+	return &key[k->count++];
+}
+
+int keys_parse(struct keys *k, const char *list, struct error *e)
+{
+	while (*list) {
+		size_t n = keys_item_length(list);
+		struct key *key = add_key(k, list, n);
+
+		if (!key)
+			return error_no_memory(e);
+		if (parse_key(key, &key->needs, e))
+			return -1;
+		k->needs |= key->needs;
+		for (size_t i = 0; i + 1 < k->count; i++)
+			if (!strcmp(k->names[i], key->name))
+				return error_set(e, NULL, NO_OFFSET, "the key '%s' is given twice",
+						 key->name);
+		k->by_type |= key->kind == BY_TYPE;
+		key->begins = key->kind == BY_FIELD;
+		k->begins += key->begins;
+		list += n;
+		if (*list == ',' && !*++list)
+			return error_set(e, NULL, NO_OFFSET,
+					 "a key is missing after the last comma");
+	}
+	return 0;
+}
+
+/* Returns the event of a pair that a key's prefix names, EITHER without a prefix. */
+static enum key_side side_of(const struct key *k)
+{
+	const char *sides = "abw", *side;
+
+	if (k->quoted || k->kind != BY_FIELD || !*k->field || k->field[1] != '.')
+		return KEY_OF_EITHER;
+	side = strchr(sides, *k->field);
+	return side ? KEY_OF_A + (enum key_side)(side - sides) : KEY_OF_EITHER;
+}
+
+/* Resolve the prefix of one key, which is still the name of a field. */
+static int resolve_side(struct key *k, const char *end_fields, uint32_t *needs, struct error *e)
+{
+	k->side = side_of(k);
+	if (k->side == KEY_OF_EITHER) {
+		if (end_fields && k->kind == BY_FIELD &&
+		    !strncmp(k->field, end_fields, strlen(end_fields)))
+			k->side = KEY_OF_B;
+		if (k->kind == BY_STACK) {
+			k->side = KEY_OF_A;
+			*needs |= NEEDS_EVENT;
+		}
+		return 0;
+	}
+	memmove(k->field, k->field + 2, strlen(k->field) - 1);
+	if (*k->field == '.' && is_name(k->field + 1)) {
+		memmove(k->field, k->field + 1, strlen(k->field));
+		return 0;
+	}
+	for (size_t i = 0; i < COUNT_OF(key_names); i++) {
+		if (strcmp(k->field, key_names[i].name) != 0 || key_names[i].needs & NEEDS_CALL)
+			continue;
+		k->kind = key_names[i].kind;
+		*needs |= key_names[i].needs;
+		if (key_names[i].needs & (NEEDS_CALLER | NEEDS_LEVEL))
+			return error_set(e, NULL, NO_OFFSET,
+					 "pairs are not calls: they have no caller and no depth");
+	}
+	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
+}
+
+/* Make of the keys tid, pid, comm and stack those of the pair's task. */
+static int name_task(struct key *k, const struct pair_task *task, uint32_t *needs, struct error *e)
+{
+	const char *of_task = k->kind == BY_TID	    ? task->tid
+			      : k->kind == BY_PID   ? task->pid
+			      : k->kind == BY_COMM  ? task->comm
+			      : k->kind == BY_STACK ? task->stack
+						    : k->name;
+	struct key *rest = k->other;
+	char *copy, *others;
+	int bad;
+
+	if (of_task == k->name)
+		return 0;
+	if (!of_task)
+		return error_set(e, NULL, NO_OFFSET,
+				 "no event of these pairs records the %.64s of their task; use "
+				 "a.%.64s or b.%.64s, of one event",
+				 k->name, k->name, k->name);
+	copy = strdup(of_task);
+	if (!copy)
+		return error_no_memory(e);
+	others = strchr(copy, '|');
+	if (others)
+		*others++ = '\0';
+	k->other = NULL;
+	bad = parse_plain(k, copy, needs, e) || parse_others(k, others, needs, e);
+	while (k->other)
+		k = k->other;
+	k->other = rest;
+	free(copy);
+	return bad ? -1 : 0;
+}
+
+int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task *task,
+		 struct error *e)
+{
+	k->pairs = true;
+	k->begins = 0;
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *key = &k->key[i];
+
+		key->begins = false;
+		for (struct key *a = key; a; a = a->other) {
+			if ((task && name_task(a, task, &k->needs, e)) ||
+			    resolve_side(a, end_fields, &k->needs, e))
+				return -1;
+			key->begins |= key_begins(a);
+			if (a->side == KEY_OF_W && key->other)
+				return error_set(e, NULL, NO_OFFSET,
+						 "'%s' cannot be an alternative of another key",
+						 a->name);
+		}
+		k->wakers += key->side == KEY_OF_W;
+		k->begins += key->begins;
+	}
+	return 0;
+}
+
+bool key_is_time(const struct key *k, const struct clocks *clocks)
+{
+	switch (k->kind) {
+	case BY_TIME: return clocks->times;
+	case BY_DURATION:
+	case BY_SELF: return clocks_durations(clocks);
+	default: return false;
+	}
+}
+
+int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		const struct key *key = &k->key[i];
+		char width[24];
+
+		if (clocks->ticks && key->unit)
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"the clock counts ticks: use a number without a unit, not '%s'",
+				key->name);
+		if (key->unit || key->transform != KEY_BUCKET || !key_is_time(key, clocks))
+			continue;
+		snprintf(width, sizeof width, "%" PRIu64, key->width);
+		return time_needs_unit(NULL, key->name, width, e);
+	}
+	return 0;
+}
+
+void keys_free(struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *other = k->key[i].other, *next;
+
+		for (; other; other = next) {
+			next = other->other;
+			free(other->name);
+			free(other->field);
+			free(other);
+		}
+		free(k->key[i].name);
+		free(k->key[i].field);
+	}
+	free(k->key);
+	free(k->names);
+}
+
+/* --- numbers as keys: bucket(F,N), log2(F), hist(F) --- */
+
+static struct key_cell with_sign(bool negative, uint64_t size)
+{
+	/* a negative size is at most that of INT64_MIN */
+	return negative ? key_signed((int64_t)-size) : key_unsigned(size);
+}
+
+/* Returns the key of a number that may have more than 64 bits. */
+static struct key_cell key_wide(int128 number)
+{
+	if (number != saturated_64(number))
+		return key_real((double)number, false);
+	return number < 0 ? key_signed((int64_t)number) : key_unsigned((uint64_t)number);
+}
+
+/* Returns the bucket of an integer: rounded down, also negative numbers. */
+static struct key_cell bucket_of(int128 number, uint64_t width)
+{
+	int128 rest = number % width;
+
+	return key_wide(number - rest - (rest < 0 ? width : 0));
+}
+
+/* Returns the key of a float beyond the integers of 64 bits, of a bucket beyond those of 127. */
+static struct key_cell transform_large(const struct key *k, double real)
+{
+	enum { HIST = 2 << HISTOGRAM_PRECISION }; /* the fraction is in [0.5, 1) */
+	double fraction, sign = real < 0 ? -1 : 1;
+	long double rest;
+	int exponent;
+
+	if (k->transform == KEY_BUCKET) {
+		rest = fmodl(real, k->width);
+		return key_real((double)(real - rest - (rest < 0 ? k->width : 0)), false);
+	}
+	fraction = frexp(fabs(real), &exponent);
+	fraction = k->transform == KEY_LOG2 ? 0.5 : floor(fraction * HIST) / HIST;
+	return key_real(ldexp(sign * fraction, exponent), false);
+}
+
+static struct key_cell transform_real(const struct key *k, double real)
+{
+	if (k->transform == KEY_BUCKET && fabs(real) < 0x1p126)
+		return bucket_of((int128)floor(real), k->width);
+	if (real >= 0x1p64 || real < -0x1p63)
+		return transform_large(k, real);
+	return key_transform(k, key_wide((int128)real));
+}
+
+struct key_cell key_transform(const struct key *k, struct key_cell c)
+{
+	bool negative = c.kind == KEY_SIGNED;
+	uint64_t size = negative ? -c.value : c.value;
+
+	if (c.kind == KEY_PENDING || k->transform == KEY_AS_IT_IS)
+		return c;
+	if (c.kind == KEY_REAL)
+		return transform_real(k, key_real_value(&c));
+	if (c.kind != KEY_SIGNED && c.kind != KEY_UNSIGNED && c.kind != KEY_ADDRESS)
+		return (struct key_cell){0};
+	switch (k->transform) {
+	case KEY_AS_IT_IS: break;
+	case KEY_BUCKET: return bucket_of(negative ? -(int128)size : size, k->width);
+	case KEY_LOG2:
+		return with_sign(negative, size ? (uint64_t)1 << (63 - __builtin_clzll(size)) : 0);
+	case KEY_HIST: return with_sign(negative, histogram_low(histogram_index(size)));
+	}
+	return c;
+}
+
+size_t keys_time_bucket(const struct keys *k)
+{
+	size_t least = 0;
+
+	for (size_t i = 0; i < k->count; i++)
+		if (key_is_time_bucket(&k->key[i]) &&
+		    (!least || k->key[i].width < k->key[least - 1].width))
+			least = i + 1;
+	return least;
+}
+
+bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].kind == BY_TIME &&
+		    key_transform(&k->key[i], key_unsigned(first)).value !=
+			    key_transform(&k->key[i], key_unsigned(last)).value)
+			return false;
+	return true;
+}
+
+/* --- keys --- */
 
 /* Take the label of an enum's number, where it has one. */
 static void take_label(const struct definition *names, struct field_value *out)

@@ -1,10 +1,465 @@
+/*
+ * pair.c - pairs of events
+ */
 #include "common/pairs/pair.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "common/util/buffer.h"
-#include "common/pairs/declared_names.h"
+#include "common/expr/expression.h"
 #include "common/stream/field.h"
+#include "common/util/buffer.h"
+#include "common/value/scalar.h"
+
+static char *pair_hint(const struct dictionary *d, const struct pair *p);
+
+/* --- the keys of a condition --- */
+
+static enum known_form form_of(const struct key *k)
+{
+	switch (k->kind) {
+	case BY_TID:
+	case BY_PID:
+	case BY_PPID:
+	case BY_CPU:
+	case BY_LINE:
+	case BY_ADDRESS:
+	case BY_DEPTH:
+	case BY_TIME: return KNOWN_NUMBER;
+	case BY_DURATION:
+	case BY_SELF:
+	case BY_FIELD: return KNOWN_NOTHING;
+	default: return KNOWN_TEXT;
+	}
+}
+
+static bool is_time(const struct key *k)
+{
+	return k->transform == KEY_AS_IT_IS &&
+	       (k->kind == BY_TIME || k->kind == BY_DURATION || k->kind == BY_SELF);
+}
+
+const char *const *condition_words(const struct key *k)
+{
+	if (k->transform != KEY_AS_IT_IS || k->other)
+		return NULL;
+	return k->kind == BY_KIND ? expression_kinds : k->kind == BY_SYMKIND ? key_symkinds : NULL;
+}
+
+/* Find the key of that name, or add it. */
+static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	struct keys *k = ctx;
+	char *name;
+	int bad;
+
+	if (asprintf(&name, "%s%s", quoted ? "." : "", o->name) < 0)
+		return lexer_error(l, o->column, "out of memory");
+	while (o->field < k->count && strcmp(k->names[o->field], name) != 0)
+		o->field++;
+	bad = o->field == k->count ? keys_parse(k, name, l->error) : 0;
+	free(name);
+	if (bad)
+		return -1;
+	o->form = form_of(&k->key[o->field]);
+	o->words = condition_words(&k->key[o->field]);
+	o->of_time = is_time(&k->key[o->field]);
+	return 0;
+}
+
+static const struct language language = {
+	.field = find_key,
+	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
+};
+
+int condition_parse(struct condition *c, struct lexer *l)
+{
+	struct language of_keys = language;
+
+	of_keys.ctx = &c->keys;
+	c->root = expression_parse_part(l, &of_keys);
+	return c->root ? 0 : -1;
+}
+
+int condition_parse_text(struct condition *c, const char *text, struct error *e)
+{
+	struct lexer l = {.text = text, .error = e};
+	int bad = lexer_next(&l) || condition_parse(c, &l);
+
+	if (!bad && l.token.kind != TOKEN_END)
+		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
+	lexer_free(&l);
+	return bad ? -1 : 0;
+}
+
+void condition_free(struct condition *c)
+{
+	expression_free(c->root, &language);
+	keys_free(&c->keys);
+	*c = (struct condition){0};
+}
+
+struct key_times {
+	const struct keys *keys;
+	const struct clocks *clocks;
+	bool weights;
+};
+
+static bool key_of_time(const void *ctx, unsigned key)
+{
+	const struct key_times *of = ctx;
+
+	return key_is_time(&of->keys->key[key], of->clocks);
+}
+
+static bool key_of_ticks(const void *ctx, unsigned key)
+{
+	const struct key_times *of = ctx;
+	const struct key *k = &of->keys->key[key];
+
+	return is_time(k) && (k->kind == BY_TIME || !of->weights);
+}
+
+int condition_check_clocks(const struct condition *c, const char *option,
+			   const struct clocks *clocks, bool weights, struct error *e)
+{
+	const struct key_times times = {&c->keys, clocks, weights};
+
+	return (clocks->ticks &&
+		expression_check_clock(c->root, option, true, key_of_ticks, &times, e)) ||
+			       expression_check_clock(c->root, option, false, key_of_time, &times,
+						      e)
+		       ? -1
+		       : 0;
+}
+
+/* --- evaluation --- */
+
+/* Convert the text of a constant, or of a float that is not finite, to its number. Other texts are
+ * no numbers, as in events. */
+static void make_number(struct scalar *s)
+{
+	static const struct {
+		const char *text;
+		float real;
+	} texts[] = {{"nan", NAN}, {"inf", INFINITY}, {"-inf", -INFINITY}};
+
+	if (s->form != SCALAR_TEXT || scalar_constant(s->text, s->size, s))
+		return;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		if (s->size == strlen(texts[i].text) && !memcmp(s->text, texts[i].text, s->size)) {
+			*s = (struct scalar){.form = SCALAR_REAL, .real = texts[i].real};
+			return;
+		}
+	}
+}
+
+struct asking {
+	const struct condition *condition;
+	const struct key_texts *texts;
+	condition_cell *cell;
+	void *ctx;
+};
+
+static struct scalar real_scalar(const struct key_cell *cell)
+{
+	double real = key_real_value(cell);
+
+	return (struct scalar){.form = SCALAR_REAL,
+			       .real = cell->single ? (float)real : real,
+			       .real_size = cell->single ? 4 : 8};
+}
+
+struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path)
+{
+	struct scalar s = {.form = SCALAR_NONE};
+
+	switch (cell->kind) {
+	case KEY_MISSING:
+	case KEY_PENDING: return s;
+	case KEY_SIGNED: return (struct scalar){.form = SCALAR_INT, .u = cell->value};
+	case KEY_ADDRESS:
+	case KEY_UNSIGNED: return (struct scalar){.form = SCALAR_UINT, .u = cell->value};
+	case KEY_REAL: return real_scalar(cell);
+	case KEY_TEXT:
+	case KEY_STACK: break;
+	}
+	if (!key_cell_text(g, cell, &s.text, &s.size))
+		return s;
+	if (cell->label) {
+		s.form = cell->is_signed ? SCALAR_INT : SCALAR_UINT;
+		s.u = cell->value;
+		return s;
+	}
+	s.form = SCALAR_TEXT;
+	s.path = path;
+	return s;
+}
+
+static void give_cell(void *ctx, struct operand *o, struct scalar *s)
+{
+	const struct asking *ask = ctx;
+	const struct key_cell *cell = ask->cell(ask->ctx, o->field);
+	enum key_kind kind = ask->condition->keys.key[o->field].kind;
+
+	if (cell)
+		*s = condition_scalar(ask->texts, cell, kind == BY_MODULE || kind == BY_FILE);
+}
+
+bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
+		     void *ctx)
+{
+	struct asking ask = {c, g, cell, ctx};
+	const struct expression_values values = {give_cell, make_number, &ask};
+
+	return !c->root || expression_holds(&values, c->root);
+}
+
+/* --- parse 'A -> B on .x == .y', and the presets --- */
+
+/* The fields that name the task of a pair: neither event is one of the woken thread, and
+ * sched_switch is an event of the thread that it switches out. */
+static const struct pair_task woken = {"b.next_pid|b.next_tid", NULL, "b.next_comm", "a.stack"},
+			      sleeping = {"a.prev_pid|a.prev_tid", "a.pid", "a.prev_comm|a.comm",
+					  "a.stack"},
+			      running = {"b.prev_pid|b.prev_tid", "b.pid", "a.next_comm|b.comm",
+					 "b.stack"};
+
+#define WAKEUPS                                                                                    \
+	"type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", "                      \
+	"\"sched_try_wakeup\", "                                                                   \
+	"\"sched_wakeup_new_task\"}"
+
+/*
+ * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
+ * event type for each system call. The last ones of each list, after each bar, are older LTTng's.
+ */
+static const struct pair_preset presets[] = {
+	/* from the wakeup of a thread until it runs */
+	{"wakeup",
+	 WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
+		 "on .pid|.tid == .next_pid|.next_tid",
+	 "next_comm|next_pid", NULL, false, &woken, NULL, NULL},
+	/* from when a thread leaves its CPU until it is back on one */
+	{"offcpu",
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
+	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
+	 "next_comm|next_pid", "next_", false, &sleeping, WAKEUPS, ".pid|.tid"},
+	/* from when a thread gets a CPU until it leaves the CPU */
+	{"oncpu",
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
+	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
+	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
+	 "next_comm|next_pid", "prev_", false, &running, NULL, NULL},
+	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
+	 * LTTng's events are calls, named like the system call */
+	{"syscall",
+	 "type =~ \"^sys_enter(_|$)\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" "
+	 "-> "
+	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
+	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
+	 "id|name", NULL, true, NULL, NULL, NULL},
+	{"irq",
+	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
+	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
+	 "irq|irq_id", NULL, false, NULL, NULL, NULL},
+	{"softirq",
+	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
+	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
+	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
+	 "vec|softirq_id", NULL, false, NULL, NULL, NULL},
+	/* from the issue of a request to the device until its completion */
+	{"block",
+	 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
+	 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
+	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
+	 "dev|group", NULL, false, NULL, NULL, NULL},
+};
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Returns the names of the presets, for --help: "wakeup offcpu ...". */
+static const char *pair_presets(void)
+{
+	return "wakeup offcpu oncpu syscall irq softirq block";
+}
+
+static int bad_pair(const char *text, const char *why, struct error *e)
+{
+	return error_set(e, NULL, NO_OFFSET,
+			 "%s in the pair '%.200s' (a pair is 'A -> B on .x == .y', or one of %s)",
+			 why, text, pair_presets());
+}
+
+/* Find a word outside of quotes; NULL: there is none. */
+static const char *find_word(const char *text, const char *word, bool alone)
+{
+	size_t n = strlen(word);
+	char quote = 0;
+
+	for (const char *p = text; *p; p++) {
+		if (quote) {
+			p += *p == '\\' && p[1];
+			quote = *p == quote ? 0 : quote;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (!strncmp(p, word, n) &&
+			   (!alone || ((p == text || p[-1] == ' ') && p[n] == ' '))) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static bool is_bare(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-$@",
+			    p[i]))
+			return false;
+	return n > 0;
+}
+
+/* Parse one side, up to end. */
+static int parse_side(struct pair_side *side, const char *text, const char *end, const char *whole,
+		      struct error *e)
+{
+	char *copy;
+	int bad;
+
+	while (text < end && *text == ' ')
+		text++;
+	while (text < end && end[-1] == ' ')
+		end--;
+	if (text == end)
+		return bad_pair(whole, "an event is missing", e);
+	copy = strndup(text, (size_t)(end - text));
+	if (!copy)
+		return error_no_memory(e);
+	if (is_bare(text, (size_t)(end - text))) {
+		side->name = copy;
+		return 0;
+	}
+	bad = condition_parse_text(&side->condition, copy, e);
+	free(copy);
+	return bad;
+}
+
+/* Returns the key without the prefix of its side, which may be given. */
+static char *on_key(char *key, const char *side)
+{
+	return key && !strncmp(key, side, 2) ? key + 2 : key;
+}
+
+/* Parse ".x == .y && .z == .w" from text on. */
+static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
+{
+	char *copy = strdup(text), *save = NULL;
+	int bad = copy ? 0 : error_no_memory(e);
+
+	for (char *at = copy; !bad && at;) {
+		char *next = strstr(at, "&&"), *equal, *left, *right;
+
+		if (next) {
+			*next = '\0';
+			next += 2;
+		}
+		equal = strstr(at, "==");
+		if (!equal) {
+			bad = bad_pair(whole, "'==' is missing after 'on'", e);
+			break;
+		}
+		*equal = '\0';
+		left = on_key(strtok_r(at, " ", &save), "a.");
+		right = on_key(strtok_r(equal + 2, " ", &save), "b.");
+		if (left && right && (!strncmp(left, "b.", 2) || !strncmp(right, "a.", 2))) {
+			bad = bad_pair(whole, "a key of the first event belongs before '=='", e);
+			break;
+		}
+		if (!left || !right || strtok_r(NULL, " ", &save)) {
+			bad = bad_pair(whole, "a key is missing", e);
+			break;
+		}
+		bad = keys_parse(&p->a.on, left, e) || keys_parse(&p->b.on, right, e);
+		at = next;
+	}
+	free(copy);
+	if (!bad && (p->a.on.count != p->b.on.count || p->a.on.count > PAIR_ON_MOST))
+		bad = bad_pair(whole, "there are too many keys after 'on'", e);
+	return bad ? -1 : 0;
+}
+
+static int parse_words(struct pair *p, const char *text, struct error *e)
+{
+	const char *arrow = find_word(text, "->", false), *on;
+	struct nearest nearest;
+
+	nearest_begin(&nearest, text, strlen(text));
+	nearest_offer_words(&nearest, pair_presets());
+	if (!arrow && *nearest_hint(&nearest))
+		return error_set(e, NULL, NO_OFFSET, "no such pair: '%.64s'%s", text,
+				 nearest_hint(&nearest));
+	if (!arrow)
+		return bad_pair(text, "'->' is missing", e);
+	on = find_word(arrow + 2, "on", true);
+	if (parse_side(&p->a, text, arrow, text, e) ||
+	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), text, e))
+		return -1;
+	return on ? parse_on(p, on + 2, text, e)
+		  : parse_on(p, "input == input && tid == tid", text, e);
+}
+
+int pair_parse(struct pair *p, const char *text, struct error *e)
+{
+	*p = (struct pair){.text = text};
+	for (size_t i = 0; i < COUNT_OF(presets); i++)
+		if (!strcmp(text, presets[i].name)) {
+			p->preset = &presets[i];
+			p->text = text = presets[i].pair;
+			break;
+		}
+	if (parse_words(p, text, e))
+		return -1;
+	if (p->preset && p->preset->waker &&
+	    (condition_parse_text(&p->w.condition, p->preset->waker, e) ||
+	     keys_parse(&p->w.on, p->preset->woken, e)))
+		return -1;
+	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
+	     p->b.condition.keys.needs) &
+	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
+		return error_set(e, NULL, NO_OFFSET,
+				 "the events of pairs have no keys caller, depth, stack, dur, "
+				 "total and self");
+	return 0;
+}
+
+int pair_keys(const struct pair *p, struct keys *k, struct error *e)
+{
+	if (keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
+			 p->preset ? p->preset->task : NULL, e))
+		return -1;
+	if (k->wakers && !p->w.on.count)
+		return error_set(e, NULL, NO_OFFSET,
+				 "keys of the event that wakes a thread, such as w.comm, are of "
+				 "the pairs offcpu");
+	return 0;
+}
+
+int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error *e)
+{
+	const struct node *of[] = {p->a.condition.root, p->b.condition.root};
+
+	for (int i = 0; i < 2; i++)
+		if ((times && expression_check_clock(of[i], "--pair", false, NULL, NULL, e)) ||
+		    (ticks && expression_check_clock(of[i], "--pair", true, NULL, NULL, e)))
+			return -1;
+	return 0;
+}
+
+/* --- pair --- */
 
 enum { FIRST_SLOTS = 256 };
 
@@ -430,4 +885,182 @@ void pair_report(const struct pair *p, bool verbose)
 	}
 	remark_count(p->forgotten,
 		     "{beginning|beginnings} of pairs given up, as too many waited for their end");
+}
+
+/* --- declared names --- */
+
+static enum declared_kind kind_of_key(const struct key *k)
+{
+	switch (k->kind) {
+	case BY_FIELD: return DECLARED_FIELD;
+	case BY_KIND: return DECLARED_KIND;
+	case BY_NAME: return DECLARED_NAME;
+	case BY_TYPE: return DECLARED_TYPE;
+	case BY_GROUP: return DECLARED_GROUP;
+	case BY_CALLER: return DECLARED_CALLER;
+	case BY_COMM: return DECLARED_COMM;
+	case BY_TID: return DECLARED_TID;
+	case BY_PID: return DECLARED_PID;
+	case BY_MODULE: return DECLARED_MODULE;
+	case BY_FILE: return DECLARED_FILE;
+	case BY_CLASS: return DECLARED_CLASS;
+	case BY_BUFFER: return DECLARED_BUFFER;
+	case BY_INPUT: return DECLARED_INPUT;
+	case BY_DURATION:
+	case BY_SELF: return DECLARED_TIMES;
+	case BY_DEPTH: return DECLARED_DEPTH;
+	case BY_STACK: return DECLARED_STACK;
+	case BY_SYMKIND: return DECLARED_SYMKIND;
+	default: return DECLARED_OTHER;
+	}
+}
+
+static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
+{
+	const struct key *k = &((const struct keys *)ctx)->key[o->field];
+
+	*name = k->field;
+	/* those of pairs are not of calls */
+	if (((const struct keys *)ctx)->pairs && k->kind != BY_FIELD &&
+	    kind_of_key(k) < DECLARED_NAME && k->kind != BY_KIND && k->kind != BY_SYMKIND)
+		return DECLARED_OTHER;
+	return kind_of_key(k);
+}
+
+int key_check_name(const struct declared *check, const char *name, struct error *e)
+{
+	struct keys keys = {0};
+	int bad;
+
+	if (!keys_has_name(name))
+		return declared_field(check, name, false, e);
+	bad = keys_parse(&keys, name, e);
+	if (!bad)
+		declared_need(check, kind_of_key(&keys.key[0]), name);
+	keys_free(&keys);
+	return bad;
+}
+
+int condition_check_names(struct declared *check, const struct condition *c, struct error *e)
+{
+	check->kind = kind_of;
+	check->ctx = (void *)(uintptr_t)&c->keys;
+	return c->root ? declared_condition(check, c->root, e) : 0;
+}
+
+/* Check the first of A|B, unless events have another of them. */
+static int check_key(const struct declared *check, const struct key *k, struct error *e)
+{
+	if (k->kind == BY_FILE || k->kind == BY_LINE)
+		declared_line(check);
+	if (k->kind != BY_FIELD)
+		return 0;
+	for (const struct key *other = k->other; other; other = other->other)
+		if (other->kind != BY_FIELD || declared_has(check->dictionary, other->field))
+			return 0;
+	return declared_field(check, k->field, false, e);
+}
+
+int keys_check_names(const struct declared *check, const struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (check_key(check, &k->key[i], e))
+			return -1;
+	return 0;
+}
+
+static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
+{
+	if (side->name &&
+	    !declared_name(check, DECLARED_NAME,
+			   (struct declared_text){.text = side->name, .size = strlen(side->name)}))
+		return 0;
+	return condition_check_names(check, &side->condition, e) ||
+			       keys_check_names(check, &side->on, e)
+		       ? -1
+		       : 0;
+}
+
+int pair_check_names(struct declared *check, const struct pair *p, struct error *e)
+{
+	return check_side(check, &p->a, e) || check_side(check, &p->b, e) ? -1 : 0;
+}
+
+/* Returns the names of a side, separated by commas, if the stream lacks all of them. */
+static char *side_lacks(struct declared *check, const struct pair_side *side)
+{
+	const struct declared_text name = {.text = side->name,
+					   .size = side->name ? strlen(side->name) : 0};
+	struct buffer names = {0};
+	char *text = NULL;
+
+	check->kind = kind_of;
+	check->ctx = (void *)(uintptr_t)&side->condition.keys;
+	if (side->name)
+		return declared_name(check, DECLARED_NAME, name) ? NULL : strdup(side->name);
+	if (side->condition.root && declared_lacks(check, side->condition.root, &names) == 1)
+		text = strndup((const char *)names.data, names.size);
+	buffer_free(&names);
+	return text;
+}
+
+/* Test whether a type that may be of a side has a field. */
+static bool side_has(const struct dictionary *d, const struct pair_side *side, const char *field)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && (!side->name || !strcmp(t->name.text, side->name)) &&
+		    field_find(t, field))
+			return true;
+	}
+	return false;
+}
+
+static const char *meaning_of(enum key_kind kind)
+{
+	switch (kind) {
+	case BY_PID: return "the process that made the event";
+	case BY_TID: return "the thread that made the event";
+	case BY_PPID: return "the parent of the process that made the event";
+	case BY_COMM: return "the name of the thread that made the event";
+	case BY_CPU: return "the CPU of the event";
+	default: return "not a field of the event";
+	}
+}
+
+/* Returns what to write instead of a key of "on" that is no field of the event, although the event
+ * has a field of that name, as "pid is the process that made the event; .pid is the field"; NULL:
+ * there is none, or no memory. To be freed. */
+static char *pair_hint(const struct dictionary *d, const struct pair *p)
+{
+	const struct pair_side *const sides[] = {&p->a, &p->b};
+	char *text = NULL;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < sides[i]->on.count && !p->preset; k++) {
+			const struct key *key = &sides[i]->on.key[k];
+
+			if (key->kind == BY_FIELD || !side_has(d, sides[i], key->name))
+				continue;
+			if (asprintf(&text, "%s is %s; .%s is the field", key->name,
+				     meaning_of(key->kind), key->name) < 0)
+				text = NULL;
+			return text;
+		}
+	return text;
+}
+
+char *pair_lacks(struct dictionary *d, const struct pair *p)
+{
+	struct declared check = {.dictionary = d, .quiet = true};
+	char *a = side_lacks(&check, &p->a), *b = side_lacks(&check, &p->b), *text = NULL;
+	bool both = a && b && strcmp(a, b) != 0;
+
+	if ((a || b) &&
+	    asprintf(&text, "no %s%s%s", a ? a : b, both ? " and no " : "", both ? b : "") < 0)
+		text = NULL;
+	free(a);
+	free(b);
+	return text;
 }

@@ -2,7 +2,7 @@
  * pair.h - --pair 'A -> B on .x == .y': the time from one event to another one
  *
  * A and B are each the name of a type of event or of a function (its enter), or a condition
- * (condition.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot fields
+ * (pair.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot fields
  * of the events; without "on" both are of the same thread. An event may be a B and then an A.
  *
  * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
@@ -14,9 +14,53 @@
 #ifndef TR_PAIRS_PAIR_H
 #define TR_PAIRS_PAIR_H
 
-#include "common/cli/remarks.h"
-#include "common/pairs/condition.h"
+#include "common/cli/program.h"
+#include "common/expr/declared.h"
+#include "common/expr/expression.h"
+#include "common/pairs/keys.h"
 #include "common/util/error.h"
+
+/*
+ * A condition on keys: of a group (--fail-if) or of an event (--pair).
+ *
+ * The language is that of common/expr/expression.h without under() and over(). A field is any key
+ * of keys.h that is a name. A comparison with a key that a group or an event has no cell of is
+ * false.
+ */
+
+struct condition {
+	struct keys keys;  /* the keys of the condition, each once */
+	struct node *root; /* NULL: always true */
+};
+
+/*
+ * Parse a condition; the lexer has read its first token. Returns 0, or -1 with l->error filled. The
+ * caller calls condition_free in either case.
+ */
+int condition_parse(struct condition *c, struct lexer *l);
+/* Parse a text that is a condition. */
+int condition_parse_text(struct condition *c, const char *text, struct error *e);
+void condition_free(struct condition *c);
+
+/* Returns the words of a key, for struct operand; NULL: any text. */
+const char *const *condition_words(const struct key *k);
+
+/* Refuse a condition that compares times of clocks in ns with an integer without a unit, or of
+ * clocks that count ticks with one in a unit. Durations that are weights of samples, or fields of
+ * events, are numbers. weights: those of a clock of ticks are times. Returns 0, or -1 with e
+ * filled. */
+int condition_check_clocks(const struct condition *c, const char *option,
+			   const struct clocks *clocks, bool weights, struct error *e);
+
+/* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
+ * path of a file. */
+struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path);
+
+/* Returns the cell of the key with that index in c->keys; texts of cells are in g. */
+typedef const struct key_cell *condition_cell(void *ctx, size_t key);
+
+bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
+		     void *ctx);
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 
@@ -134,7 +178,21 @@ uint64_t pair_pending(const struct pair *p);
 /* Report on standard error what was not paired; verbose: also what is usual. */
 void pair_report(const struct pair *p, bool verbose);
 
-/* Returns the names of the presets, for --help: "wakeup offcpu ...". */
-const char *pair_presets(void);
+/*
+ * Check the names in keys, conditions and pairs against what a stream declares.
+ *
+ * Functions return 0, or -1 with *e naming what no event has (common/expr/declared.h).
+ */
+
+/* Returns what the stream lacks that the events of a pair are, as "no sched_wakeup and no
+ * sched_switch"; NULL: the stream has declared both, or there is no memory. To be freed. */
+char *pair_lacks(struct dictionary *d, const struct pair *p);
+
+int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
+/* Check the field of a column, which may be a key. */
+int key_check_name(const struct declared *check, const char *name, struct error *e);
+int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
+/* Check a pair that is no preset, whose keys have alternatives for several recorders. */
+int pair_check_names(struct declared *check, const struct pair *p, struct error *e);
 
 #endif

@@ -14,10 +14,13 @@
 #ifndef TR_STREAM_READER_H
 #define TR_STREAM_READER_H
 
-#include "common/util/buffer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "common/stream/dictionary.h"
-#include "common/util/error.h"
 #include "common/stream/snapshot.h"
+#include "common/util/buffer.h"
+#include "common/util/error.h"
 
 struct writer;
 
@@ -26,7 +29,7 @@ struct end {
 	uint64_t events, gaps,
 		lost;	      /* rows written; gap rows among them; events lost by the recorder */
 	uint64_t first, last; /* times, only if events > 0 */
-	uint32_t status;      /* status.h */
+	uint32_t status;      /* output.h */
 	uint32_t flags;	      /* enum end_flags */
 	struct text_ref message; /* the error, "" none */
 	struct printed printed;	 /* where it was printed; none if the input is a file */
@@ -168,5 +171,18 @@ bool reader_is_stream(const void *data, size_t n);
 
 /* Test whether the marker is that of a stream of an unknown version. */
 bool reader_other_version(const void *data, size_t n, unsigned *version);
+
+/* --- reads END blocks without reading the stream before them --- */
+
+/* Get the last time of a stream's events. -1: no regular file, no complete stream, or no events.
+ * */
+int reader_tail_last(int fd, uint64_t *last);
+
+/* Call note for each segment of a file from the offset of fd on: whether it begins a stream, the
+ * number of its events and, if it has any, the last of their times. Only the headers of blocks are
+ * read; the offset of fd is unchanged. 0, or -1: no regular file, not only complete segments, or
+ * note returned an error. */
+int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t events, uint64_t last),
+			 void *ctx);
 
 #endif

@@ -2,7 +2,7 @@
  * snapshot.h - the content of SNAPSHOT blocks, as trstream(5) specifies it
  *
  * The reader decodes and checks each of these blocks. A block whose field `snapshot` is set must be
- * adopted (calls_adopt in common/calls/adopt.h); any other SNAPSHOT is skipped.
+ * adopted (calls_restore in common/calls/calls.h); any other SNAPSHOT is skipped.
  *
  *     struct snapshot_walk w;
  *

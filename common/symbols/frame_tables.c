@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/symbols/symbols_elf.h"
+#include "common/symbols/symbols.h"
 
 enum { PAGE = 4096, TABLE_MOST = 128 << 20 };
 

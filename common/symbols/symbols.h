@@ -14,6 +14,7 @@
 #ifndef TR_SYMBOLS_SYMBOLS_H
 #define TR_SYMBOLS_SYMBOLS_H
 
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,9 +42,6 @@ void symbols_free(struct symbols *s);
  */
 int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
 		size_t length);
-/* Append a symbol of a text file of trencode, in which bytes may be escaped as \xHH. */
-int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
-			const char *name, size_t length);
 
 /* Sort by start, stable. Returns 0, or -1 when out of memory. A sorted table costs one pass. */
 int symbols_sort(struct symbols *s);
@@ -130,5 +128,61 @@ bool symbols_hidden(const struct symbols *s);
 /* Return the address of _text, or else of _stext, the first function of a kernel, in a table from
  * kallsyms. 0: it has neither. In the table of a vmlinux this address is 0, too. */
 uint64_t symbols_kernel_text(const struct symbols *s);
+
+/*
+ * Open ELF files, find their debug files, read PLT stubs.
+ *
+ * Most is private to common/symbols/symbols_elf*.c and debug_info*.c.
+ */
+
+/* Hex digits of a build-id and a NUL; ids of more than 64 bytes are ignored. */
+#define ELF_BUILD_ID_MAX 129
+
+struct elf_file {
+	int fd;
+	Elf *elf;
+};
+
+struct elf_module {
+	Elf *elf;
+	uint64_t base; /* of the first PT_LOAD, to subtract from every address */
+	unsigned machine;
+	bool is_kernel_module;		 /* a .ko: its sections have no addresses yet, base is 0 */
+	char build_id[ELF_BUILD_ID_MAX]; /* "": none */
+};
+
+void elf_file_close(struct elf_file *f);
+
+/* Return the size of the file, 0 if it is unknown. */
+uint64_t elf_file_size(const struct elf_file *f);
+
+/*
+ * Open a module's file: a program or library with the recorded build-id (NULL or "": any). If there
+ * is none at path, its separate debug file is opened, if one is found by the build-id. Returns 0,
+ * or -1 with e filled and nothing open.
+ */
+int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, const char *sysroot,
+		    const char *build_id, struct error *e);
+
+/*
+ * Open the separate debug file of elf, which was found at path below sysroot. Returns 0, or -1 if
+ * none matches.
+ */
+int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot);
+
+/* Return the path of a file of a build-id that perf has copied to ~/.debug, to be freed: name is
+ * "elf", "debug", "vdso" or "kallsyms", or "", the one that an older perf has linked. NULL: there
+ * is no home, or the id is none. */
+char *elf_perf_copy(const char *build_id, const char *name, const char *sysroot);
+
+/* The names of perf's copies of a program, those with symbols first; NULL ends them. */
+extern const char *const elf_perf_names[];
+
+/* Open the copy of that name that perf has made. Returns 0, or -1: the build-id has no such copy.
+ */
+int elf_perf_open(struct elf_file *f, const char *build_id, const char *name, const char *sysroot);
+
+/* Read the build-id of the kernel that runs. Returns whether it is known. */
+bool elf_build_id_of_kernel(char id[ELF_BUILD_ID_MAX]);
 
 #endif

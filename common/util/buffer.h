@@ -3,7 +3,7 @@
  *
  * A zero-initialised buffer is empty. Appending returns -1 when out of memory, and the buffer is
  * then unchanged. A buffer that spills keeps its content beyond 1 MiB in a temporary file
- * (buffer_file.h). It is meant for large values of a trace that are kept until they are written.
+ * (buffer.h). It is meant for large values of a trace that are kept until they are written.
  */
 #ifndef TR_UTIL_BUFFER_H
 #define TR_UTIL_BUFFER_H
@@ -123,5 +123,29 @@ static inline void *array_reach(void *array, size_t *capacity, size_t i, size_t 
 {
 	return i < *capacity ? array : array_reach_slow(array, capacity, i, element);
 }
+
+/*
+ * Moves the unused part of a large buffer out of memory.
+ *
+ * A buffer that spills (buffer.h) and grows beyond BUFFER_LARGE moves into a mapped temporary file.
+ * All its bytes stay at data, and may be read and changed as in any other buffer. Only the use of
+ * memory differs: pages before the end of appending are released, and so are pages that were read,
+ * by callers that read much of the buffer. If no such file can be created, the buffer stays in
+ * memory.
+ */
+
+enum {
+	BUFFER_LARGE = 1 << 20,	 /* bytes up to which a buffer that spills is in memory */
+	BUFFER_PIECE = 256 << 10 /* bytes to write or read before a call of buffer_rest */
+};
+
+/* Release the memory of the spilled part until it is read again; other buffers are unchanged. */
+void buffer_rest(const struct buffer *b);
+
+/* Get the size of the next piece of n bytes at p, so that no UTF-8 character is split. */
+size_t buffer_piece(const void *p, size_t n);
+
+/* Append another buffer's content, piece by piece. -1: out of memory. */
+int buffer_append_from(struct buffer *b, const struct buffer *from, size_t at, size_t n);
 
 #endif

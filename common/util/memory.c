@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "common/util/error.h"
-#include "common/util/status.h"
-#include "common/util/temporary.h"
+#include "common/util/output.h"
 
 static bool failed;
 

@@ -1,19 +1,410 @@
+/*
+ * output.c - files that are written
+ */
 #include "common/util/output.h"
-
-#include "common/util/buffer_file.h"
-#include "common/util/memory.h"
-#include "common/util/status.h"
-#include "common/util/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/util/memory.h"
+
+static int badness(int status)
+{
+	switch (status) {
+	case STATUS_OK: return 0;
+	case STATUS_CONDITION: return 1;
+	case STATUS_DAMAGED: return 2;
+	default: return 3;
+	}
+}
+
+int status_worse(int a, int b)
+{
+	return badness(a) >= badness(b) ? a : b;
+}
+
+/* --- io --- */
+
+enum {
+	TICK = 50, /* ms between the signals that interrupt a read after the first signal */
+	/* ms within which a signal is the first one again: timeout(1) sends it to the program and
+	   to its process group */
+	REPEAT = 100,
+};
+
+static struct {
+	atomic_uint patience; /* ms */
+	uint64_t at;	      /* time of the first signal, ms of CLOCK_MONOTONIC */
+	atomic_bool is_set;   /* there was one */
+	atomic_bool cut, left_file, left_pipe;
+} stop;
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* --- signals: functions that a handler may call --- */
+
+static void set_ticks(int ms)
+{
+	const struct timeval t = {.tv_usec = ms * 1000};
+
+	setitimer(ITIMER_REAL, &(struct itimerval){t, t}, NULL);
+}
+
+/*
+ * Interrupt a read that began between the test of the flag and the signal, and end the patience of
+ * one that waits.
+ */
+static void on_tick(int number)
+{
+	(void)number;
+	if (now_ms() - stop.at > stop.patience + 1000)
+		set_ticks(0);
+}
+
+static void on_stop(int number)
+{
+	int saved = errno;
+
+	if (!stop.is_set) {
+		stop.at = now_ms();
+		stop.is_set = true;
+		set_ticks(TICK);
+	} else if (now_ms() - stop.at > REPEAT) {
+		temporary_remove_names();
+		/* the shell, which reports 128 + number, learns that a signal ended the program */
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	errno = saved;
+}
+
+static void catch_signal(int number, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler}, old;
+
+	/* no SA_RESTART: a read that waits must return */
+	sigaddset(&action.sa_mask, SIGINT);
+	sigaddset(&action.sa_mask, SIGTERM);
+	sigaddset(&action.sa_mask, SIGALRM);
+	if (number != SIGALRM && !sigaction(number, NULL, &old) && old.sa_handler == SIG_IGN)
+		return;
+	sigaction(number, &action, NULL);
+}
+
+void io_catch_signals(unsigned patience)
+{
+	io_set_patience(patience);
+	catch_signal(SIGALRM, on_tick);
+	catch_signal(SIGINT, on_stop);
+	catch_signal(SIGTERM, on_stop);
+}
+
+void io_set_patience(unsigned patience)
+{
+	stop.patience = patience;
+}
+
+bool io_stopped(void)
+{
+	return stop.is_set;
+}
+
+bool io_cut(void)
+{
+	return stop.cut;
+}
+
+const char *io_left(void)
+{
+	return stop.left_file ? "ended by a signal: the rest of the file is not read"
+	       : stop.left_pipe
+		       ? "ended by a signal: its writer still runs, and the rest is not read"
+		       : NULL;
+}
+
+void io_leave(void)
+{
+	stop.left_file = true;
+}
+
+/* --- reads --- */
+
+static bool is_live_file(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && !st->st_size;
+}
+
+/* Test whether a pipe that was read for the patience of the program is over: its writer has not
+ * closed it. What a writer left before it closed the pipe is read in any case. */
+static bool is_over_late(int fd, const struct stat *st)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	if (!S_ISFIFO(st->st_mode) && !S_ISSOCK(st->st_mode))
+		return true;
+	if (poll(&p, 1, 0) > 0 && p.revents & POLLHUP)
+		return false;
+	stop.left_pipe = true;
+	return true;
+}
+
+bool io_over(int fd)
+{
+	struct stat st;
+
+	if (!stop.is_set || fstat(fd, &st))
+		return false;
+	if (S_ISREG(st.st_mode) && st.st_size) {
+		if (lseek(fd, 0, SEEK_CUR) < st.st_size)
+			stop.left_file = true;
+		/* the file was read to its end, for those who ask for the position */
+		lseek(fd, 0, SEEK_END);
+		return true;
+	}
+	if (fcntl(fd, F_GETOWN) == getpid()) /* io_pipe */
+		return false;
+	return now_ms() - stop.at >= stop.patience && is_over_late(fd, &st);
+}
+
+/* Let a live file return what it has, and not wait for more. */
+static void stop_waiting(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags >= 0 && !(flags & O_NONBLOCK) && !fstat(fd, &st) && is_live_file(&st))
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+/* Wait until a descriptor that does not block has bytes. Returns false at the end of a live file
+ * that a signal ended. */
+static bool wait_readable(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+	struct stat st;
+
+	if (stop.is_set && !fstat(fd, &st) && is_live_file(&st))
+		return false;
+	poll(&p, 1, -1);
+	return true;
+}
+
+static ssize_t end_here(void)
+{
+	if (stop.is_set)
+		stop.cut = true;
+	return 0;
+}
+
+int io_open(const char *path, int flags)
+{
+	for (;;) {
+		int fd = open(path, flags);
+
+		if (fd >= 0 || errno != EINTR)
+			return fd;
+		if (stop.is_set)
+			return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	}
+}
+
+int io_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	/* the owner is a mark: a pipe from another program does not belong to this one */
+	fcntl(ends[0], F_SETOWN, getpid());
+	return 0;
+}
+
+ssize_t io_read(int fd, void *data, size_t n)
+{
+	for (;;) {
+		ssize_t got;
+
+		if (stop.is_set) {
+			if (io_over(fd))
+				return end_here();
+			stop_waiting(fd);
+		}
+		got = read(fd, data, n);
+		if (got > 0)
+			return got;
+		if (!got)
+			return end_here();
+		if (errno != EAGAIN && errno != EINTR)
+			return -1;
+		if (errno == EAGAIN && !wait_readable(fd))
+			return end_here();
+	}
+}
+
+ssize_t io_read_at(int fd, void *data, size_t n, uint64_t offset)
+{
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t got = pread(fd, (char *)data + have, n - have, (off_t)(offset + have));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+int io_wait(int fd, int out)
+{
+	struct pollfd p[2] = {{fd, POLLIN, 0}, {out, 0, 0}};
+	int got;
+
+	while ((got = poll(p, 2, 2 * TICK)) <= 0)
+		if ((got < 0 && errno != EINTR) || io_over(fd))
+			return 0;
+	return p[1].revents ? -1 : 0;
+}
+
+/* --- temporary --- */
+
+static int failed(struct error *e, const char *what)
+{
+	return error_errno(e, NULL, NO_OFFSET, "cannot %s a temporary file", what);
+}
+
+int temporary_open(struct error *e)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!dir || !*dir)
+		dir = "/tmp";
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* not every file system has O_TMPFILE */
+	if ((size_t)snprintf(path, sizeof path, "%s/trutils.XXXXXX", dir) >= sizeof path)
+		return error_set(e, dir, NO_OFFSET, "name of the temporary directory is too long");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(e, dir, NO_OFFSET, "cannot create a temporary file");
+	unlink(path);
+	return fd;
+}
+
+int temporary_write(int fd, const void *data, size_t n, uint64_t offset, struct error *e)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t wrote = pwrite(fd, p, n, (off_t)offset);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return failed(e, "write");
+		p += wrote;
+		n -= (size_t)wrote;
+		offset += (size_t)wrote;
+	}
+	return 0;
+}
+
+int temporary_read(int fd, void *data, size_t n, uint64_t offset, struct error *e)
+{
+	ssize_t got = io_read_at(fd, data, n, offset);
+
+	if (got < 0)
+		return failed(e, "read");
+	if ((size_t)got < n)
+		return error_set(e, NULL, NO_OFFSET, "the temporary file was truncated");
+	return 0;
+}
+
+void temporary_forget(int fd, uint64_t offset, size_t n)
+{
+	fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)n);
+}
+
+enum { NAMES = 8 };
+
+static const char *volatile names[NAMES]; /* NULL: free */
+
+void temporary_name(const char *name)
+{
+	for (int i = 0; i < NAMES; i++)
+		if (!names[i]) {
+			names[i] = name;
+			return;
+		}
+}
+
+void temporary_unname(const char *name)
+{
+	for (int i = 0; i < NAMES; i++)
+		if (names[i] == name)
+			names[i] = NULL;
+}
+
+/* Remove the files of a directory by system calls alone: opendir allocates memory. */
+static void remove_files(int directory)
+{
+	uint64_t entries[512];
+	long n;
+
+	while ((n = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+		for (long at = 0; at < n;) {
+			/* linux_dirent64: u64 d_ino, u64 d_off, u16 d_reclen, u8 d_type, name */
+			const char *entry = (const char *)entries + at;
+			uint16_t length;
+
+			memcpy(&length, entry + 16, sizeof length);
+			unlinkat(directory, entry + 19, 0);
+			at += length;
+		}
+}
+
+void temporary_remove_names(void)
+{
+	for (int i = 0; i < NAMES; i++) {
+		const char *name = names[i];
+		int directory;
+
+		if (!name || !unlink(name))
+			continue;
+		directory = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (directory >= 0)
+			remove_files(directory);
+		rmdir(name);
+	}
+}
+
+/* --- output --- */
 
 enum { PIPE_SIZE = 1 << 20 };
 
@@ -326,4 +717,69 @@ bool output_same_file(const struct output *o, int fd)
 
 	return o->file && !fstat(fd, &in) && !fstat(o->fd, &out) && S_ISREG(in.st_mode) &&
 	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+/* --- progress --- */
+
+enum { INTERVAL_NS = 200 * 1000 * 1000 };
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void progress_begin(struct progress *p, int when, bool to_file)
+{
+	*p = (struct progress){.terminal = isatty(STDERR_FILENO)};
+	p->on = when > 0 || (!when && p->terminal && to_file);
+	if (p->on) {
+		p->start = now();
+		p->next = p->start + INTERVAL_NS;
+	}
+}
+
+static void print(struct progress *p, uint64_t time, uint64_t bytes, uint64_t total,
+		  uint64_t events)
+{
+	uint64_t ms = (time - p->start) / 1000000;
+	char of[80] = "", line[256];
+	int n;
+
+	if (total && bytes <= total)
+		snprintf(of, sizeof of, " of %" PRIu64 ".%" PRIu64 " MB, %" PRIu64 " %%",
+			 total / 1000000, total / 100000 % 10,
+			 (uint64_t)((unsigned __int128)bytes * 100 / total));
+	n = snprintf(line, sizeof line,
+		     "%s%.40s: %" PRIu64 ".%" PRIu64 " MB%s, %" PRIu64 " event%s in %" PRIu64
+		     ".%" PRIu64 " s%s",
+		     p->terminal ? "\r" : "", program_invocation_short_name, bytes / 1000000,
+		     bytes / 100000 % 10, of, events, events == 1 ? "" : "s", ms / 1000,
+		     ms / 100 % 10, p->terminal ? "\033[K" : "\n");
+	error_write(line, (size_t)n);
+	p->shown = true;
+}
+
+void progress_show(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events)
+{
+	uint64_t time = now();
+
+	if (time < p->next)
+		return;
+	p->next = time + INTERVAL_NS;
+	print(p, time, bytes, total, events);
+}
+
+void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events)
+{
+	if (!p->on)
+		return;
+	/* very short work needs no final line, unless the user gave --progress */
+	if (p->shown || !p->terminal)
+		print(p, now(), bytes, total, events);
+	if (p->shown && p->terminal)
+		error_write("\n", 1);
+	p->on = false;
 }

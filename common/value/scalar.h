@@ -10,6 +10,46 @@
 
 #include "common/stream/dictionary.h"
 
+/* --- finds the known name that is most like a misspelt one, for messages --- */
+
+enum { NEAREST_SIZE = 64 }; /* longer names are not compared */
+
+struct nearest {
+	const char *word; /* as the user wrote it; belongs to the caller */
+	size_t size;
+	unsigned distance; /* of name, in units of its own */
+	char name[NEAREST_SIZE];
+	char hint[NEAREST_SIZE + 24];
+};
+
+void nearest_begin(struct nearest *n, const char *word, size_t size);
+/* Take a known name into account. If it is the word, the word is not misspelt: there is no hint. */
+void nearest_offer(struct nearest *n, const char *name, size_t size);
+/* Take blank-separated names into account. */
+void nearest_offer_words(struct nearest *n, const char *words);
+/* Returns "; did you mean 'name'?", which is valid as long as n, or "" if no name is alike. */
+const char *nearest_hint(struct nearest *n);
+
+/*
+ * Floats and doubles as the shortest decimals that read back as the same number.
+ *
+ * Of several such decimals the one nearest to the number is taken. The layout is that of "%.15g",
+ * or of "%.16g" and "%.17g" where so many digits are needed.
+ */
+
+enum { SHORTEST_SIZE = 40 };
+
+/* Write the digits to out, which has SHORTEST_SIZE bytes; returns how many were written. There is
+ * no NUL. NaN and the infinities are "nan", "inf" and "-inf". */
+size_t shortest_double(char *out, double x);
+size_t shortest_float(char *out, float x);
+
+/* Write digits * 10^exponent, digits not 0, in the same layout. */
+size_t shortest_layout(char *out, uint64_t digits, int exponent);
+
+/* Get the double nearest to the shortest decimal of a float: 0.1 for 0.1f. */
+double shortest_widen(float x);
+
 enum scalar_form {
 	SCALAR_NONE,  /* missing: every comparison is false */
 	SCALAR_OTHER, /* present, but not comparable (an array, a structure) */
@@ -34,7 +74,7 @@ struct scalar {
 		long double real;
 	};
 	const char *text; /* TEXT: may contain NULs; not owned. Of a number its spelling
-			     (value_plain.h), or NULL */
+			     (value_text.h), or NULL */
 	size_t size;
 	const struct definition *names; /* of an enum's numbers, else NULL */
 	double as_double;		/* REAL, written */

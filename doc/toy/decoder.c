@@ -9,7 +9,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "common/util/intern.h"
-#include "common/util/io.h"
+#include "common/util/output.h"
 
 #define TOY_MAGIC "toy 1\n"
 

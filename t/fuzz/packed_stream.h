@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "common/stream/reader.h"
-#include "common/stream/writer_private.h"
+#include "common/stream/writer.h"
 #include "t/fuzz/fuzz.h"
 
 enum packed_record {

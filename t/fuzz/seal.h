@@ -5,7 +5,7 @@
 #define TR_T_FUZZ_SEAL_H
 
 #include "common/util/bytes.h"
-#include "common/util/checksum.h"
+#include "common/util/hash.h"
 #include "common/stream/stream.h"
 
 /* Give every block header in the bytes the check that it should have, and where its checksum is 0

@@ -5,7 +5,7 @@
 #include "common/stream/reader.h"
 #include "t/unit/tap.h"
 #include "common/stream/value.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 
 enum { ROWS = 15000, LANES = 2, LOCATIONS = 5, STACK = 400 };
 

@@ -8,7 +8,7 @@
 
 #include "common/cli/stage.h"
 #include "common/calls/calls_private.h"
-#include "common/stream/writer_private.h"
+#include "common/stream/writer.h"
 #include "t/unit/random_trace.h"
 
 /* A reader with its call engine. */

@@ -13,7 +13,7 @@
 #include "common/stream/field.h"
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 #include "t/unit/tap.h"
 
 struct blob {

@@ -18,10 +18,9 @@
 #include "common/calls/calls.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
-#include "common/util/buffer_file.h"
-#include "common/value/shortest.h"
-#include "common/value/value_names.h"
-#include "common/value/value_walk.h"
+#include "common/util/buffer.h"
+#include "common/value/scalar.h"
+#include "common/value/value_text.h"
 
 static int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);
 
@@ -765,7 +764,7 @@ int apitrace_frame(const struct apitrace_writer *w, const struct definition *fra
  * leave is read, unfinished calls at the end, in the order of their enters.
  *
  * The values of an enter or a leave are converted to text at once, so that open calls keep lines in
- * memory, not blobs; most of a long line is in a temporary file (buffer_file.h).
+ * memory, not blobs; most of a long line is in a temporary file (buffer.h).
  */
 
 /* A part of the text of a call. */

@@ -7,9 +7,8 @@
 
 #include "common/formats/uftrace.h"
 #include "common/symbols/demangle.h"
-#include "common/value/nearest.h"
-#include "common/value/value_names.h"
-#include "common/value/value_walk.h"
+#include "common/value/scalar.h"
+#include "common/value/value_text.h"
 
 static void put_three_digits(char *out, unsigned v, char pad)
 {

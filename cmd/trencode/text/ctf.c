@@ -8,11 +8,9 @@
 
 #include "cmd/trencode/text/layout.h"
 #include "common/util/buffer.h"
-#include "common/util/digits.h"
-#include "common/util/lines.h"
 #include "common/util/text.h"
-#include "common/value/value_names.h"
-#include "common/value/value_plain.h"
+#include "common/util/lines.h"
+#include "common/value/value_text.h"
 
 /* --- functions that the files of the text of CTF traces share --- */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/value/json.h"
-#include "common/value/value_plain.h"
+#include "common/value/value_text.h"
 #include "cmd/trencode/text/columns.h"
 
 struct text_generic {

@@ -4,7 +4,7 @@
 
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
-#include "common/util/digits.h"
+#include "common/util/text.h"
 #include "common/util/lines.h"
 
 /* The print fmt of one type, compiled at its first event. */

@@ -6,7 +6,7 @@
 
 #include "cmd/trencode/text/kernel.h"
 #include "common/stream/event.h"
-#include "common/util/idmap.h"
+#include "common/util/intern.h"
 
 /* The lines of a function graph: funcgraph_entry and funcgraph_exit, drawn as trace-cmd does. */
 enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/calls/calls_rows.h"
+#include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
 enum { NONE, MAIN, F, G, EXECVE, LOCATIONS, ROWS = 60, DEEPEST = 8, OPEN_MOST = ROWS + DEEPEST };

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/calls/calls_rows.h"
+#include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, H, LEAF, EXECL, EXECVE, LOCATIONS };

@@ -1,7 +1,7 @@
 /* Data of open calls, and calls that end without a leave (common/calls/calls.h). */
 #include <string.h>
 
-#include "common/calls/calls_rows.h"
+#include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
 enum { MAIN, F, G, EXECVE, LOCATIONS };

@@ -1,7 +1,7 @@
 /* Calls by number: the table of open ones, and their pairing in common/calls.h. */
 #include <stdlib.h>
 
-#include "common/calls/calls_rows.h"
+#include "common/calls/calls.h"
 #include "t/unit/tap.h"
 
 static struct dictionary dictionary;

@@ -5,7 +5,7 @@
  *
  *     snapshot_damage [CASES [FIRST]]
  */
-#include "common/util/checksum.h"
+#include "common/util/hash.h"
 #include "t/unit/same_anywhere.h"
 
 /* Read all into found. Returns the number of errors. */

@@ -1,6 +1,5 @@
 #include "t/unit/tap.h"
 
-#include "common/cli/options.h"
 #include "common/cli/program.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "common/calls/calls.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/text/columns.h"
-#include "common/stream/writer_rows.h"
+#include "common/stream/writer.h"
 #include "t/unit/tap.h"
 
 static struct buffer tail;

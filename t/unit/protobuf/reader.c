@@ -1,5 +1,5 @@
 /* Numbers of messages: those that are read 8 bytes at a time against a loop over bytes. */
-#include "common/protobuf/protobuf_reader.h"
+#include "common/protobuf/protobuf.h"
 
 #include "t/unit/tap.h"
 

@@ -3,7 +3,7 @@
  * of a single run. CASES=N does more of them, SEED=N one of them.
  */
 /* links: cmd/trstat */
-#include "common/stream/writer_private.h"
+#include "common/stream/writer.h"
 #include "t/unit/random_trace.h"
 
 #include "cmd/trstat/run.h"

@@ -2,7 +2,7 @@
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/table.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

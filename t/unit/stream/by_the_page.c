@@ -366,7 +366,7 @@ static const char *page_stream(const uint8_t *p, size_t n, FILE *out)
 
 /* --- by common/ --- */
 
-#include "common/stream/writer_private.h"
+#include "common/stream/writer.h"
 #include "t/unit/random_trace.h"
 
 static void our_hex(FILE *out, const uint8_t *p, size_t n)

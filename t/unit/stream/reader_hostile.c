@@ -1,5 +1,5 @@
 /* Reading: unknown blocks and entries, and impossible numbers. */
-#include "common/util/checksum.h"
+#include "common/util/hash.h"
 #include "t/unit/stream.h"
 
 /* A block or entry put into a stream behind HEAD. */

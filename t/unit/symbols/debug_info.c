@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/symbols/range_index.h"
 #include "common/symbols/symbols.h"
 #include "t/unit/symbols/named.h"
 #include "t/unit/tap.h"

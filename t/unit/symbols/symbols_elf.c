@@ -1,5 +1,5 @@
 /* Symbols of ELF files: this program's own, its stripped copy with debug files, damaged copies */
-#include "common/symbols/symbols_elf.h"
+#include "common/symbols/symbols.h"
 
 #include <fcntl.h>
 #include <link.h>

@@ -1,5 +1,5 @@
 /* buffer.h, bytes.h: bytes that grow, and numbers in them. */
-#include "common/util/buffer_file.h"
+#include "common/util/buffer.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The checksum of long texts is zlib's, wherever they begin and end. */
-#include "common/util/checksum.h"
+#include "common/util/hash.h"
 
 #include <stdlib.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
-/* idmap.h: any u32 to a number, at a cost in step with what was set. */
-#include "common/util/idmap.h"
+/* intern.h: any u32 to a number, at a cost in step with what was set. */
+#include "common/util/intern.h"
 
 #include "common/util/bytes.h"
 #include "t/unit/tap.h"

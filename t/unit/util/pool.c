@@ -1,5 +1,5 @@
 /* pool.h: an array whose elements stay where they are. */
-#include "common/util/pool.h"
+#include "common/util/intern.h"
 
 #include "t/unit/tap.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/value/delimited.h"
-#include "common/util/utf8.h"
+#include "common/util/text.h"
 #include "t/unit/tap.h"
 
 static struct buffer b;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/value/nearest.h"
+#include "common/value/scalar.h"
 
 /* The name of a blank-separated list that a word is a misspelling of; "" if none. */
 static void suggests(const char *word, const char *names, const char *want)

@@ -2,7 +2,7 @@
  * The shortest digits of floats and doubles, against printf by trial and strtod.
  * An argument is the number of random ones: millions, where somebody has changed the algorithm.
  */
-#include "common/value/shortest.h"
+#include "common/value/scalar.h"
 
 #include <float.h>
 #include <math.h>

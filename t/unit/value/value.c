@@ -1,7 +1,7 @@
 /* value.h: what is put is what is got; damaged lists end. */
 #include <stdlib.h>
 
-#include "common/value/value_names.h"
+#include "common/value/value_text.h"
 
 #include "t/unit/tap.h"
 

@@ -1,16 +1,27 @@
 /*
- * protobuf_reader.h - reads the fields of messages of Protocol Buffers
+ * protobuf.h - the wire types of Protocol Buffers
+ */
+#ifndef TR_PROTOBUF_PROTOBUF
+#define TR_PROTOBUF_PROTOBUF
+
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+
+enum protobuf_wire {
+	PROTOBUF_VARINT = 0,
+	PROTOBUF_FIXED64 = 1,
+	PROTOBUF_LENGTH = 2,
+	PROTOBUF_FIXED32 = 5,
+};
+
+/*
+ * Reads the fields of messages of Protocol Buffers.
  *
  * A message is bytes in memory; field numbers are the caller's. Nothing is allocated, and every
  * read field consumes bytes. Nested messages, strings and packed lists are views of the message.
  *
  * Source: "Encoding" of the documentation of Protocol Buffers (protobuf.dev).
  */
-#ifndef TR_PROTOBUF_PROTOBUF_READER_H
-#define TR_PROTOBUF_PROTOBUF_READER_H
-
-#include "common/protobuf/protobuf_wire.h"
-#include "common/util/bytes.h"
 
 /* A message, or what is left of it. */
 struct protobuf_view {
@@ -95,7 +106,7 @@ static inline bool protobuf_varint(struct protobuf_view *v, uint64_t *n)
 	return true;
 }
 
-/* Undo zigzag of protobuf_writer.h. */
+/* Undo zigzag of protobuf.h. */
 static inline int64_t protobuf_unzigzag(uint64_t n)
 {
 	return (int64_t)(n >> 1 ^ (0 - (n & 1)));
@@ -172,6 +183,69 @@ static inline bool protobuf_each(struct protobuf_field *f, struct protobuf_view 
 	/* the value is taken */
 	f->wire = PROTOBUF_LENGTH;
 	return true;
+}
+
+/*
+ * Writes messages of Protocol Buffers into a buffer.
+ *
+ * Field numbers are the caller's. Functions return 0, or -1 when out of memory. A nested message is
+ * built in a separate buffer and added with protobuf_bytes.
+ */
+
+static inline size_t varint_size(uint64_t n)
+{
+	size_t size = 1;
+
+	while (n >>= 7)
+		size++;
+	return size;
+}
+
+/* Map a signed number so that small ones of both signs are short. */
+static inline uint64_t zigzag(int64_t n)
+{
+	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+}
+
+static inline int protobuf_key(struct buffer *b, uint32_t field, enum protobuf_wire wire)
+{
+	return buffer_uleb(b, (uint64_t)field << 3 | wire);
+}
+
+/* Append a uint32, uint64, int64 (two's complement), bool or enum. */
+static inline int protobuf_uint(struct buffer *b, uint32_t field, uint64_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_VARINT) || buffer_uleb(b, n) ? -1 : 0;
+}
+
+static inline int protobuf_fixed64(struct buffer *b, uint32_t field, uint64_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_FIXED64) || buffer_u64(b, n) ? -1 : 0;
+}
+
+static inline int protobuf_double(struct buffer *b, uint32_t field, double n)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &n, sizeof bits);
+	return protobuf_fixed64(b, field, bits);
+}
+
+/* Append bytes, a string, a packed list or a message. */
+static inline int protobuf_bytes(struct buffer *b, uint32_t field, const void *data, size_t n)
+{
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_uleb(b, n) ||
+			       buffer_append(b, data, n)
+		       ? -1
+		       : 0;
+}
+
+static inline int protobuf_message(struct buffer *b, uint32_t field, const struct buffer *message)
+{
+	return protobuf_key(b, field, PROTOBUF_LENGTH) || buffer_uleb(b, message->size) ||
+			       buffer_append_from(b, message, 0, message->size)
+		       ? -1
+		       : 0;
 }
 
 #endif
