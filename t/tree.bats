@@ -26,7 +26,7 @@ oversized() {
 @test "sizes: a struct, a function and headers beyond the limits are found in any folder" {
 	need ctags
 	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
-	((${#folders[@]} > 20))
+	((${#folders[@]} > 12))
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p sizes/t
 	for folder in "${folders[@]}"; do
@@ -45,7 +45,7 @@ oversized() {
 
 @test "a violation in any folder of sources is found" {
 	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
-	((${#folders[@]} > 20))
+	((${#folders[@]} > 12))
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p tree/t
 	for folder in "${folders[@]}"; do
