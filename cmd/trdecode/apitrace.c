@@ -132,7 +132,7 @@ struct apitrace {
 	bool done;
 };
 
-/* --- read.c: numbers and strings --- */
+/* --- numbers and strings --- */
 
 static int apitrace_refill(struct apitrace *a);
 static int apitrace_uint_slow(struct apitrace *a, uint64_t *n);
@@ -171,13 +171,11 @@ static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
 	return apitrace_uint_slow(a, n);
 }
 
-/* --- apitrace.c: read an id, and at its first use its definition --- */
+/* --- read an id, and at its first use its definition --- */
 
 int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame);
 
 /* --- lttng.c --- */
-
-/* --- apitrace.c --- */
 
 /* --- perf_records.c --- */
 
@@ -1185,7 +1183,7 @@ int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame)
 /*
  * Converts nearly all calls.
  *
- * Their values are simple (apitrace.c), and the writer's current block has their lane and their
+ * Their values are simple, and the writer's current block has their lane and their
  * location: their rows are written directly into the block. event_format.c and apitrace.c convert
  * all others, from the beginning of the event or of the detail.
  *

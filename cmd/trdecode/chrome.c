@@ -1226,7 +1226,7 @@ uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time
 	return p->start > before ? (uint64_t)(p->start - before) : 0;
 }
 
-/* chrome.c: take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
+/* Take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
  * or -1 with *e filled. */
 static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e)
 {

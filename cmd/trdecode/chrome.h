@@ -4,8 +4,8 @@
  * A frame has a key, its name, and the key of its caller's frame, which may come later. Functions
  * return 0, or -1 when out of memory.
  */
-#ifndef TR_TRDECODE_CHROME
-#define TR_TRDECODE_CHROME
+#ifndef TR_TRDECODE_CHROME_H
+#define TR_TRDECODE_CHROME_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/rows.h"
@@ -178,7 +178,7 @@ struct chrome_counts {
 	char named_first[64];
 };
 
-/* The asynchronous calls (chrome.c). */
+/* The asynchronous calls. */
 struct chrome_async {
 	struct open_calls keys; /* index + 1 in open, by key */
 	struct chrome_open *open;
@@ -209,7 +209,7 @@ struct chrome_metadata {
 	uint64_t events_left_out, members_left_out;
 };
 
-/* The profiles of V8 (chrome.c). */
+/* The profiles of V8. */
 struct chrome_profiles {
 	struct intern keys; /* process and id: number of the profile */
 	struct chrome_profile *profile;
@@ -222,7 +222,7 @@ struct chrome_read {
 	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
 	struct buffer id_text;
 	struct buffer left_out;	     /* names of members that are left out, each with a NUL */
-	struct buffer names, nested; /* nested.c: names of members, arguments */
+	struct buffer names, nested; /* Names of members, arguments */
 	struct json_reader json;     /* of an argument that is an object or array */
 	bool has_nested;	     /* there is one */
 	bool sample;		     /* it is an element of "samples" */
@@ -317,9 +317,9 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
 /* Add a sample. 0, or -1 with *e filled. */
 int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
 
-/* nested.c: append the object or array that token began to c->read.values. */
+/* Append the object or array that token began to c->read.values. */
 int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token);
-/* nested.c: convert the objects and arrays in c->read.arguments. */
+/* Convert the objects and arrays in c->read.arguments. */
 int chrome_nested_convert(struct chrome *c);
 
 /* Return the weight of the next sample of a profile (number + 1), in the order of times: the time
@@ -356,8 +356,6 @@ int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool other);
 /* Write the META, after all events were read. */
 int chrome_metadata_write(struct chrome *c);
 void chrome_metadata_free(struct chrome_metadata *k);
-
-/* --- chrome.c --- */
 
 static inline bool chrome_is_async(char phase)
 {

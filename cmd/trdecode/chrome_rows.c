@@ -797,7 +797,7 @@ static int put_value(struct buffer *b, const uint8_t *p, uint32_t size)
 		return buffer_puts(b, "null");
 	switch (value.tag) {
 	case VALUE_STRING: return json_append_string(b, (const char *)value.bytes, value.n);
-	/* an object or array (nested.c) */
+	/* an object or array */
 	case VALUE_BLOB: return buffer_append(b, value.bytes, value.n);
 	case VALUE_UINT: return buffer_decimal(b, value.number);
 	case VALUE_NEGATIVE: return buffer_signed(b, (int64_t)value.number);

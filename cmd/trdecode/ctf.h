@@ -2,15 +2,15 @@
  * ctf.h - inside the decoder of CTF 1.8 and 2, the formats of LTTng 2
  *
  * A trace is a directory with a file "metadata", which declares in TSDL or JSON (ctf_metadata.h)
- * the layout of the packets in the other files (layout.h). An input may contain several traces, as
+ * the layout of the packets in the other files. An input may contain several traces, as
  * a session of LTTng does: one of the kernel, one of each user. Tracefiles are read forward, packet
- * by packet (file.c). Each event class is prepared once (ctf_tsdl.c). All files are merged by time
+ * by packet. Each event class is prepared once (ctf_tsdl.c). All files are merged by time
  * (ctf.c).
  *
  * Functions return 0, or -1 with *e filled, or without an e: -1 (an id: 0) when out of memory.
  */
-#ifndef TR_TRDECODE_CTF
-#define TR_TRDECODE_CTF
+#ifndef TR_TRDECODE_CTF_H
+#define TR_TRDECODE_CTF_H
 
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/decoder.h"
@@ -209,7 +209,7 @@ struct ctf_file {
 	struct ctf_cursor cursor;
 	struct ctf_packet packet;
 	bool in_packet, cut;
-	bool survey; /* read only packet headers, without losses and damage (skip.c) */
+	bool survey; /* read only packet headers, without losses and damage */
 
 	/* the next event */
 	bool done;
@@ -297,8 +297,6 @@ struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
 /* --- dictionary.c --- */
 
-/* --- file.c --- */
-
 /* Open a tracefile and find its first event. */
 int ctf_file_open(struct ctf_file *f, struct error *e);
 void ctf_file_close(struct ctf_file *f);
@@ -320,28 +318,20 @@ int ctf_file_begun(struct ctf_file *f, struct error *e);
 /* Test whether the first bytes of a file begin a packet, in either byte order. */
 bool ctf_packet_is(const uint8_t *data, size_t n);
 
-/* --- loss.c --- */
-
 /* Share the last packets of all streams between the inputs. NULL: out of memory. */
 struct ctf_flows *ctf_flows_join(struct ctf_flows **shared);
 void ctf_flows_leave(struct ctf_flows **shared);
-
-/* --- skip.c --- */
 
 /* Set stateless of the streams of a trace. */
 void ctf_skip_prepare(struct ctf_trace *t);
 /* Find the beginning of the last packet, as struct decoder's late. */
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 
-/* --- row.c --- */
-
 /* --- calls.c --- */
 
 /* Set kind, call_kind and action by the event's name. */
 void ctf_calls_classify(struct ctf_class *c);
 enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
-
-/* --- stacks.c --- */
 
 /* Set has_stack of a class. */
 void ctf_stack_find(struct ctf_class *c);
@@ -350,8 +340,6 @@ void ctf_stack_find(struct ctf_class *c);
 
 /* Take the names of a function's arguments from a variable of env. */
 int ctf_arguments_declare(struct ctf *ctf, const char *text);
-
-/* --- lane.c --- */
 
 /* Declare the lane of a thread, as far as the thread is known. */
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,

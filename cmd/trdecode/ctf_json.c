@@ -40,8 +40,8 @@ struct json_source {
 };
 
 /*
- * Inside the reader of the metadata of CTF 2: the fragments (ctf_json.c) and the field classes in
- * them (ctf_json.c, ctf_json.c).
+ * Inside the reader of the metadata of CTF 2: the fragments and the field classes in
+ * them.
  *
  * Functions return false or NULL after a fault; *error then contains the message.
  */

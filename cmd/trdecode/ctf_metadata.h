@@ -8,8 +8,8 @@
  * Sources: the CTF 1.8.3 specification, sections 4 to 7 and its appendices; the metadata that
  * lttng-tools 2.0 to 2.14 write; CTF2-SPEC-2.0, section 5, and CTF2-PMETA-1.0.
  */
-#ifndef TR_TRDECODE_CTF_METADATA
-#define TR_TRDECODE_CTF_METADATA
+#ifndef TR_TRDECODE_CTF_METADATA_H
+#define TR_TRDECODE_CTF_METADATA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -417,7 +417,7 @@ bool ctf_is_word(const struct ctf_lexer *l, const char *word);
 
 /*
  * Inside the reader of TSDL: types (ctf_tsdl.c, ctf_tsdl.c), and the blocks around them
- * (ctf_metadata.c).
+.
  *
  * Functions return false or NULL after a fault; *error then contains the message.
  */

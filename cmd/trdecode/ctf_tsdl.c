@@ -1407,7 +1407,7 @@ bool ctf_is_alignment(int64_t n)
 	return n > 0 && n <= 1 << 20 && !(n & (n - 1));
 }
 
-/* Parse what follows the keyword (ctf_tsdl.c). */
+/* Parse what follows the keyword. */
 static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_INTEGER);

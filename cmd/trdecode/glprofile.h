@@ -6,8 +6,8 @@
  * are written. A zero-initialised queue is empty. Functions that return int return 0, or -1 when
  * out of memory, or with the writer's error.
  */
-#ifndef TR_TRDECODE_GLPROFILE
-#define TR_TRDECODE_GLPROFILE
+#ifndef TR_TRDECODE_GLPROFILE_H
+#define TR_TRDECODE_GLPROFILE_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"

@@ -3,8 +3,8 @@
  *
  * Functions return 0, or -1 with *e filled.
  */
-#ifndef TR_TRDECODE_INPUT
-#define TR_TRDECODE_INPUT
+#ifndef TR_TRDECODE_INPUT_H
+#define TR_TRDECODE_INPUT_H
 
 #include <sys/types.h>
 

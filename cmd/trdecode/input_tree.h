@@ -1,5 +1,5 @@
 /*
- * tree.h - the files of a trace that is a directory, wherever they are stored
+ * input_tree.h - the files of a trace that is a directory, wherever they are stored
  *
  * A tree is a directory, or a tar of one, from a file or a pipe. Its members are the regular files
  * below it, named by their path relative to the trace's own directory: directories that all members
@@ -11,8 +11,8 @@
  * A tar is read once, forward, by tree_open_fd, and its contents are copied to one unlinked file in
  * $TMPDIR (default /tmp). In neither case does the tree keep a descriptor per member.
  */
-#ifndef TR_TRDECODE_INPUT_TREE
-#define TR_TRDECODE_INPUT_TREE
+#ifndef TR_TRDECODE_INPUT_TREE_H
+#define TR_TRDECODE_INPUT_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -538,7 +538,7 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
  *
  * A page is read line by line: what is in Base64 is replaced by its text. Data begin and end in a
  * line of their own, whatever is beside their tags. Other texts of a page are in it as they are
- * (ftrace.c).
+.
  *
  * Source: catapult, systrace/tracing_agents/atrace_agent.py and tracing_build/html2trace.py.
  */
@@ -1678,7 +1678,7 @@ static int mark_async(struct ftrace *f, const struct atrace_mark *m)
 		       : 0;
 }
 
-/* kernel_fields.c: the marks of atrace. *done: the text was one. */
+/* The marks of atrace. *done: the text was one. */
 static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done)
 {
 	struct ftrace_lane *lane;

@@ -1,5 +1,5 @@
 /*
- * line.h - one line of the kernel's trace text, taken apart
+ * kernel_line.h - one line of the kernel's trace text, taken apart
  *
  * An event is a line
  *
@@ -8,14 +8,14 @@
  *     COMM TID CPU FLAGS PREEMPT NUMBER [TIME] TIMEms (+TIMEms): TEXT       (verbose)
  *
  * TIME is SECONDS.FRACTION of one to nine digits, microseconds with "us" from the start of a
- * latency trace, or a number of a clock without seconds. kernel_line.c has the grammar of a line of
+ * latency trace, or a number of a clock without seconds. kernel_text.h has the grammar of a line of
  * the tracer function_graph.
  *
  * Sources: Documentation/trace/ftrace.rst of Linux, and the output of kernels 3.10 to 6.18 and of
  * trace-cmd 3.1.6 and 3.4; Android's systrace.
  */
-#ifndef TR_TRDECODE_KERNEL_LINE
-#define TR_TRDECODE_KERNEL_LINE
+#ifndef TR_TRDECODE_KERNEL_LINE_H
+#define TR_TRDECODE_KERNEL_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,7 +142,7 @@ struct ftrace_line {
 
 /* kernel_text.c: take a line of mmiotrace apart. false: it is none. */
 bool ftrace_mmio_line(struct span s, struct ftrace_line *l);
-/* blk.c: take a line of blk with the option blk_classic apart. false: it is none. */
+/* Take a line of blk with the option blk_classic apart. false: it is none. */
 bool ftrace_blk_line(struct span s, struct ftrace_line *l);
 /* Read "SECONDS.FRACTION", or whole seconds, as ns. */
 bool ftrace_seconds(struct span s, uint64_t *ns);
@@ -157,7 +157,7 @@ bool ftrace_latency_line(struct span line, struct ftrace_line *l);
 /* Read "COMM-TID" up to the end of s, with an instance or a file before it. */
 bool ftrace_task(struct span s, struct ftrace_line *l);
 
-/* kernel_line.c: take a line of function_graph apart. false: it is none, and *l is undefined. */
+/* Take a line of function_graph apart. false: it is none, and *l is undefined. */
 bool ftrace_graph_line(struct span line, struct ftrace_line *l);
 /* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
  * if there is no duration. false: there is no such text. */

@@ -263,7 +263,7 @@ static void take_sync(struct ftrace *f, struct span line, const char *at)
 	}
 }
 
-/* kernel_text.c: find the wall time of the trace's clock. */
+/* Find the wall time of the trace's clock. */
 static int ftrace_clock_sync(struct ftrace *f, struct error *e)
 {
 	const struct input *in = f->input;

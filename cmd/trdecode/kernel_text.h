@@ -1,17 +1,17 @@
 /*
- * perfetto.c - the decoder of the kernel's trace text: what its files share
+ * kernel_text.h - the decoder of the kernel's trace text: what its files share
  *
  * Read are the files trace and trace_pipe of tracefs, the text of `trace-cmd report` (with and
  * without -R, -N, -t, -l), function and function_graph text, and Android's systrace as text and in
- * HTML. line.h has the grammar of a line.
+ * HTML. kernel_line.h has the grammar of a line.
  *
  * A type of the stream is the name of an event and the fields that its text has. The text declares
  * none, so a type is declared with its first event: "KEY=VALUE" is a field. Numbers, decimal or
  * hexadecimal with 0x, are fields of 8 bytes; all other values, and those of the keys in
  * kernel_fields.c, are text. If a later value is no number, the event and all after it have another
  * type of the same name, in which the field is text. Text before the first key is the field
- * message. Text without a key, and that of print, bprint and bputs, is the message. kernel_line.c
- * has texts of another form, and blk.c the tracer blk.
+ * message. Text without a key, and that of print, bprint and bputs, is the message. Texts of
+ * another form are in kernel_line.c, but for the tracer blk.
  *
  * funcgraph_entry and funcgraph_exit are an enter and a leave. "NAME();" is both: the leave comes
  * after the duration, or before the next event of the CPU. A leave without a name ends the call
@@ -21,8 +21,8 @@
  * Text of a thread written to trace_marker may be a mark of atrace (rows.h): a call, an
  * instant, a counter or an asynchronous call.
  */
-#ifndef TR_TRDECODE_KERNEL_TEXT
-#define TR_TRDECODE_KERNEL_TEXT
+#ifndef TR_TRDECODE_KERNEL_TEXT_H
+#define TR_TRDECODE_KERNEL_TEXT_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
@@ -54,7 +54,7 @@ struct ftrace_type {
 	uint32_t type;
 	uint32_t next; /* number + 1 of another type of the name; 0: none */
 	uint32_t nfields;
-	/* cut.c: number + 1 of a variant of the name that has these fields and more; 0: none */
+	/* Number + 1 of a variant of the name that has these fields and more; 0: none */
 	uint32_t longer;
 	uint8_t words;	/* events, up to a limit */
 	bool spaced;	/* the last value of one of them has a blank */
@@ -220,10 +220,10 @@ void ftrace_trim_page(struct span *s);
  * is not whole; -1 with *e filled. */
 int ftrace_heading_check(struct ftrace *f, struct error *e);
 
-/* kernel_text.c: take a second event off the line, and report it. */
+/* Take a second event off the line, and report it. */
 void ftrace_second_event(struct ftrace *f);
 
-/* cut.c: events of KEY=VALUE without their end. */
+/* Events of KEY=VALUE without their end. */
 /* Test whether the values, which are those of the variant, have no end. Else f->row.early may be
  * set. */
 bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t);
@@ -255,7 +255,7 @@ bool ftrace_is_packed(const char *head, size_t n);
 int ftrace_packed_open(struct ftrace *f, struct error *e);
 void ftrace_packed_close(struct ftrace *f);
 
-/* kernel_text.c: the threads of function_graph text, which a CPU names where they change. */
+/* The threads of function_graph text, which a CPU names where they change. */
 
 /* rows.c: lanes, locations and the order of rows. */
 /* Get the lane of a line and its thread's calls. NULL: out of memory. */
@@ -289,7 +289,7 @@ struct span ftrace_take_name(struct span *text);
 bool ftrace_is_mark(struct span name);
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
-/* kernel_text.c: make the row of a line that ftrace_mmio_line has read. */
+/* Make the row of a line that ftrace_mmio_line has read. */
 int ftrace_mmio(struct ftrace *f, struct span text);
 
 /* kernel_line.c: the events whose texts have a form. The fields are added to values. */
@@ -298,7 +298,7 @@ bool ftrace_form_values(struct ftrace *f, struct span name, struct span text);
 /* Read a text without a name. false: it is of no tracer known. */
 bool ftrace_form_unnamed(struct ftrace *f, struct span text, struct span *name);
 
-/* blk.c: make the row of a line of the tracer blk. *done: it was one. */
+/* Make the row of a line of the tracer blk. *done: it was one. */
 int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done);
 
 /* kernel_fields.c: locations of functions; 0: out of memory. */
@@ -307,7 +307,7 @@ uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct spa
 /* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
 uint32_t ftrace_frame(struct ftrace *f, struct span text);
 
-/* kernel_text.c: function and function_graph. */
+/* Function and function_graph. */
 /* Make the row of a CALL at the line's time. */
 int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call,
 		 uint64_t duration);

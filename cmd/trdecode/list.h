@@ -9,8 +9,8 @@
  * A thread reads the stream that the decoders write, so the list is right for every format, and for
  * the chosen CPUs, threads, types and times.
  */
-#ifndef TR_TRDECODE_LIST
-#define TR_TRDECODE_LIST
+#ifndef TR_TRDECODE_LIST_H
+#define TR_TRDECODE_LIST_H
 
 #include <stdbool.h>
 

@@ -258,7 +258,7 @@ uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cp
 
 enum { MAPS_MOST = 1 << 16, PAGE = 4096 };
 
-/* Take in a mapping (maps.c). */
+/* Take in a mapping. */
 static int lttng_maps_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
 	const struct lttng_marker *m = ev->marker;
@@ -1206,8 +1206,8 @@ const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t
  * Converts the common events directly from a tracefile into rows.
  *
  * An event is quick if its trace is little-endian, its fields are adjacent numbers, its header is
- * ordinary, its block was completed, and the window contains all of it. file.c, lttng.c and rows.c
- * convert all other events, step by step.
+ * ordinary, its block was completed, and the window contains all of it. All other events
+ * are converted step by step.
  *
  * Instructions of 'trdecode | trstat -g name -c count' of t/bench/lttng.sh without this file: 1.7
  * times as many.

@@ -1,8 +1,8 @@
 /*
  * lttng.h - the headers of blocks, and the clock that they define
  */
-#ifndef TR_TRDECODE_LTTNG
-#define TR_TRDECODE_LTTNG
+#ifndef TR_TRDECODE_LTTNG_H
+#define TR_TRDECODE_LTTNG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -157,7 +157,7 @@ struct lttng_marker {
 	uint8_t arg_size[LTTNG_ARGS];
 	int8_t string_arg; /* number of the string that the action needs */
 
-	/* lttng.c: offsets in the fixed part, 0 none; numbers of strings, -1 none */
+	/* Offsets in the fixed part, 0 none; numbers of strings, -1 none */
 	struct lttng_transcoded {
 		int16_t tid, pid, depth, call, function;
 		int16_t order; /* offset in the payload */
@@ -184,12 +184,12 @@ struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n)
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev);
 /* Lay out the marker's payload again, with the other meaning of "#8". */
 void lttng_marker_reread(struct lttng *l, struct lttng_marker *m);
-/* Set action, calls and locations by the names of marker and fields (lttng.c). */
+/* Set action, calls and locations by the names of marker and fields. */
 void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
 			   const struct lttng_field *fields, int n);
 /* Test whether the channel has a marker of that name. */
 bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n);
-/* Declare the type of its rows (type.c). */
+/* Declare the type of its rows. */
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m);
 /* Declare the type of a leave without an enter. 0: out of memory. */
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m);
@@ -302,7 +302,7 @@ static inline const uint8_t *lttng_window_block(struct lttng *l, struct lttng_fi
 	return p;
 }
 
-/* --- blocks (file.c, skip.c) --- */
+/* --- blocks --- */
 
 /* Find the beginning of the last block, as struct decoder's late. */
 bool lttng_skip_late(struct input *in, uint64_t *latest);
@@ -319,9 +319,9 @@ int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position,
  * Inside the decoder of legacy LTTng traces (1.0, 2.0 to 2.6).
  *
  * A trace is a tracefile per channel and CPU, each a run of blocks. A tracefile is read forward
- * through a window (file.c). The trace itself announces its markers (lttng_file.c), which define
- * the layout of events. All files are merged by TSC (merge.c). The merged events determine which
- * thread runs on a CPU and which call an entry opens (lttng.c).
+ * through a window. The trace itself announces its markers (lttng_file.c), which define
+ * the layout of events. All files are merged by TSC. The merged events determine which
+ * thread runs on a CPU and which call an entry opens.
  *
  * Functions return 0, or -1 when out of memory; those that write rows, also when the output failed.
  */
@@ -431,7 +431,7 @@ struct lttng {
 	struct buffer tail;
 };
 
-/* --- opening (find.c) --- */
+/* --- opening --- */
 
 enum bid lttng_probe(const struct input *in);
 /* Read the trace's header from a file of the metadata, else from any file. -1 with *e filled: no
@@ -447,7 +447,7 @@ bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
  * overwritten channels. */
 const char *lttng_channel_name(const char *member, size_t base, size_t *n);
 
-/* --- reading ahead (lttng.c) --- */
+/* --- reading ahead --- */
 
 /* --- names (lttng_file.c) --- */
 
@@ -459,7 +459,7 @@ const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, u
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 void lttng_names_free(struct lttng *l);
 
-/* --- threads and calls (lttng.c, lttng.c) --- */
+/* --- threads and calls --- */
 
 /* Find the thread and call among the fields that trencode adds to a marker; called after all other
  * classification. */

@@ -1,3 +1,6 @@
+/*
+ * options.c - trdecode's command line
+ */
 #include "cmd/trdecode/options.h"
 
 #include <stdlib.h>

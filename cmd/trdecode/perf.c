@@ -74,7 +74,7 @@ static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *
 	return 0;
 }
 
-/* Add the fields in the order in which fill_fixed of perf.c writes them. */
+/* Add the fields in the order in which fill_fixed writes them. */
 static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 {
 	uint64_t has = a->sample_type;
@@ -115,7 +115,7 @@ static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 	return 0;
 }
 
-/* Add the fields of the tail, which fill_tail of perf.c makes. */
+/* Add the fields of the tail, which fill_tail makes. */
 static void add_tail(struct perf *p, const struct perf_attr *a, struct type_fields *f)
 {
 	bool raw = a->sample_type & PERF_SAMPLE_RAW,
@@ -188,7 +188,7 @@ static bool weighs_time(const struct perf_attr *a)
 		a->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ));
 }
 
-/* perf.c: declare the types of the events. Until a sample shows the members of a group,
+/* Declare the types of the events. Until a sample shows the members of a group,
  * they are the events after the leader that take no samples. */
 static int perf_declare_attr(struct perf *p, struct perf_attr *a)
 {
@@ -493,7 +493,7 @@ struct perf_pending {
 	struct buffer tail;
 };
 
-/* perf.c: samples whose rows are not yet written. NULL: out of memory. */
+/* Samples whose rows are not yet written. NULL: out of memory. */
 static struct perf_pending *perf_pending_new(void)
 {
 	return calloc(1, sizeof(struct perf_pending));
@@ -613,7 +613,7 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
 	return to + 8;
 }
 
-/* Fill the fixed part, in the order of add_fixed of perf.c. Returns -1 when out of memory.
+/* Fill the fixed part, in the order of add_fixed. Returns -1 when out of memory.
  */
 static int fill_fixed(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
 {
@@ -1081,7 +1081,7 @@ static int add_map(struct perf *p, const struct perf_record *r, struct perf_map 
 	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
 }
 
-/* perf.c: take a mapping of a file. body: bytes between the record's header and origin. */
+/* Take a mapping of a file. body: bytes between the record's header and origin. */
 static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
@@ -1147,7 +1147,7 @@ static int perf_apply_ksymbol(struct perf *p, const struct perf_record *r, size_
 }
 
 /*
- * What records change: names of threads, their processes, and the mappings (perf.c).
+ * What records change: names of threads, their processes, and the mappings.
  */
 
 static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
@@ -1181,7 +1181,7 @@ static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_t
 	return 0;
 }
 
-/* perf.c: take what a record changes. *t: the thread that it describes, NULL: none. */
+/* Take what a record changes. *t: the thread that it describes, NULL: none. */
 static int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
 		      struct perf_thread **t)
 {

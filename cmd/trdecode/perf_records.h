@@ -11,8 +11,8 @@
  * What exceeds PERF_QUEUE_MEMORY is kept in a temporary file (buffer.h). A round that exceeds
  * PERF_ROUND_MOST is ended early.
  */
-#ifndef TR_TRDECODE_PERF_RECORDS
-#define TR_TRDECODE_PERF_RECORDS
+#ifndef TR_TRDECODE_PERF_RECORDS_H
+#define TR_TRDECODE_PERF_RECORDS_H
 
 #include <stdbool.h>
 
@@ -110,7 +110,7 @@ struct perf_records {
 	uint8_t *data;
 	size_t begin, filled, capacity;
 	bool eof;
-	bool ended;    /* of perf_records.h: no more records */
+	bool ended;    /*: no more records */
 	uint64_t time; /* the caller's: of the last record that has one */
 	struct perf_unpacker unpacker;
 	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */

@@ -1,3 +1,6 @@
+/*
+ * perf_script.c - the text of perf script
+ */
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"

@@ -1,10 +1,10 @@
 /*
- * span.h - numbers and texts in sequence, in a part of a perf.data that is in memory
+ * perf_unwind.h - numbers and texts in sequence, in a part of a perf.data that is in memory
  *
  * A read beyond the end gives 0 or NULL and sets cut.
  */
-#ifndef TR_TRDECODE_PERF_UNWIND
-#define TR_TRDECODE_PERF_UNWIND
+#ifndef TR_TRDECODE_PERF_UNWIND_H
+#define TR_TRDECODE_PERF_UNWIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -140,7 +140,7 @@ void perf_deferred_free(struct perf_deferred *q);
 struct perf_map {
 	uint64_t start, end, offset; /* offset: of start, in the file */
 	uint32_t path, build_id;     /* strings of the writer */
-	uint32_t file;		     /* of perf_unwind.h, 0: none */
+	uint32_t file;		     /*, 0: none */
 	uint32_t layer;
 	uint32_t code; /* of jit.h: a function of a JIT compiler, or code that the kernel made */
 	/* of code of the kernel, whose path and build_id are those of the mapping that it covers:
@@ -454,7 +454,6 @@ int perf_header_read(struct perf *p, struct error *e);
 int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e);
 void perf_header_free(struct perf_header *h);
 
-/* attributes.c */
 /* Find an id. NULL: there is none. */
 struct perf_id *perf_id_find(const struct perf *p, uint64_t id);
 /* Find where records have the ids of their events, and whether call chains are deferred. */
@@ -483,7 +482,6 @@ int perf_sample(struct perf *p, const struct perf_record *r);
 
 /* perfetto.c */
 
-/* stacks.c */
 /* A recorded call chain: n addresses, the innermost first. */
 struct perf_chain {
 	const uint8_t *addresses;
@@ -493,7 +491,7 @@ struct perf_chain {
 };
 
 /* Find the digest of a call chain that no frame of another stack calls, by which its stack may be
- * known (perf_unwind.h). Returns false: it has none, or with *bad, out of memory. */
+ * known. Returns false: it has none, or with *bad, out of memory. */
 bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
 		       uint64_t *digest, bool *bad);
 /* Return the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
@@ -510,8 +508,6 @@ uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t
 			  unsigned mode, uint32_t parent, bool *bad);
 
 /* perf.c */
-
-/* gaps.c */
 
 /* --- the parts of a sample of perf.data --- */
 

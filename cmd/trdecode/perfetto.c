@@ -16,7 +16,7 @@
 #include "common/util/bytes.h"
 #include "common/util/output.h"
 
-/* --- types of the events of ftrace: perfetto.c and perfetto.c --- */
+/* --- types of the events of ftrace --- */
 
 enum { LIST_MOST = 6 }; /* elements of a list: the arguments of a system call */
 
@@ -1156,7 +1156,7 @@ static int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *
  *
  * A frame with a function is a named location with the file and the line; any other frame is an
  * address in the space of the file that is mapped, where a MAP relates addresses to the file. The
- * symbols of modules (perfetto.c), which are often the last packets, name such addresses.
+ * symbols of modules, which are often the last packets, name such addresses.
  */
 
 /* --- frames --- */

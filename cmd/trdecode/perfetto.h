@@ -8,8 +8,8 @@
  * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
  * packets, or in a trace without sequences is like no other message.
  */
-#ifndef TR_TRDECODE_PERFETTO
-#define TR_TRDECODE_PERFETTO
+#ifndef TR_TRDECODE_PERFETTO_H
+#define TR_TRDECODE_PERFETTO_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -181,7 +181,7 @@ struct perfetto_unnamed {
 	uint32_t space, path; /* of the file */
 };
 
-/* Mapped files, frames, and their symbols (perfetto.c). */
+/* Mapped files, frames, and their symbols. */
 struct perfetto_modules {
 	struct id_cache mapping_numbers;
 	struct buffer mappings; /* struct perfetto_mapped each */
@@ -214,8 +214,6 @@ enum { PROFILE_STRINGS = 1, PROFILE_FRAMES, PROFILE_CALLSTACKS, PROFILE_MAPPINGS
 int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 			    struct protobuf_view message);
 
-/* --- perfetto.c --- */
-
 /* Take the symbols of a module; name the addresses that they have, at the end of the input. */
 int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *packet);
 /* Add to a stack the frames of inlined functions, which the symbols name. */
@@ -225,7 +223,7 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack);
  * Inside the decoder of Perfetto's traces: a sequence of messages TracePacket.
  *
  * Packets of several writers are in any order of their times, and the description of a track may
- * come after its events. So the whole file is read first (perfetto.c), and its events are sorted
+ * come after its events. So the whole file is read first, and its events are sorted
  * (input/sorter.h) and then written (rows.c). A packet belongs to a sequence, whose state
  * (perfetto_packets.c) has the names that later packets of the sequence use, and defaults. Times
  * are converted to one clock (clocks.c) before they are sorted.
@@ -436,7 +434,7 @@ struct perfetto_clocks {
 	size_t count, capacity;
 };
 
-/* Messages that are read. Each field is read, or counted as left out (left_out.c). */
+/* Messages that are read. Each field is read, or counted as left out. */
 enum perfetto_message {
 	MESSAGE_PACKET, /* without its payloads */
 	MESSAGE_BUNDLE,
@@ -528,7 +526,7 @@ struct perfetto_counts {
 	uint64_t left_out[PERFETTO_MESSAGES][PERFETTO_FIELDS];
 };
 
-/* Events of ftrace (perfetto.c). */
+/* Events of ftrace. */
 struct perfetto_ftrace {
 	struct perfetto_event_type *type;
 	size_t ntypes, types_capacity;
@@ -564,7 +562,7 @@ struct perfetto_types {
 	struct perfetto_bare_types bare[2]; /* of enters and leaves */
 };
 
-/* The totals of the heaps' last dumps (heap.c). */
+/* The totals of the heaps' last dumps. */
 struct perfetto_heaps {
 	struct id_cache numbers; /* by process, heap and stack: index + 1 */
 	struct buffer totals;	 /* u64 each */
@@ -614,8 +612,6 @@ struct perfetto {
 	uint64_t last; /* the latest time so far */
 	struct complete_calls completes;
 };
-
-/* --- perfetto.c --- */
 
 /* Report damage in the packet's payload. */
 void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
@@ -680,8 +676,6 @@ int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint
 const char *perfetto_clock_name(const struct perfetto *p);
 void perfetto_clocks_free(struct perfetto *p);
 
-/* --- tracks.c --- */
-
 /* Get the number of a track, from 1. */
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid);
 /* Get the track of what has no uuid; the key has the properties that identify it. */
@@ -741,20 +735,14 @@ int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_l
 enum { PERFETTO_ORDER_UNSEEN };
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
 
-/* --- perfetto.c --- */
-
 int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 		    const struct perfetto_packet *packet);
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			     struct protobuf_view message);
 
-/* --- ftrace.c, perfetto.c, perfetto.c --- */
-
 int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
 			const uint8_t *data, size_t size);
 void perfetto_ftrace_free(struct perfetto *p);
-
-/* --- left_out.c --- */
 
 /* Count a field if the stream does not contain it; of a message that it does, the fields in it. */
 void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
@@ -778,14 +766,10 @@ int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfet
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
 
-/* --- heap.c --- */
-
 int perfetto_heap_profile(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
 int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
 		      const struct perfetto_record *rec, uint64_t time, const uint8_t *data);
-
-/* --- perfetto.c --- */
 
 int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *packet);
 

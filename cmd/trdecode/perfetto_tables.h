@@ -11,8 +11,8 @@
  * Source: protos/perfetto/trace/ftrace (numbers and names) and
  * src/traced/probes/ftrace/event_info.cc (groups) of the project perfetto, of August 2026.
  */
-#ifndef TR_TRDECODE_PERFETTO_TABLES
-#define TR_TRDECODE_PERFETTO_TABLES
+#ifndef TR_TRDECODE_PERFETTO_TABLES_H
+#define TR_TRDECODE_PERFETTO_TABLES_H
 
 #include <stddef.h>
 

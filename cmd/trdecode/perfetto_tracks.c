@@ -1264,7 +1264,7 @@ int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 
 /* --- calls with a duration --- */
 
-/* The id, in perfetto_tracks.c, of an X that overlaps others. */
+/* The id,, of an X that overlaps others. */
 static struct perfetto_id id_of_complete(uint64_t serial)
 {
 	return (struct perfetto_id){.hash = serial | 1ull << 63};
@@ -1526,7 +1526,7 @@ static bool perfetto_ids_full(const struct perfetto *p)
 	return p->async.count == OPEN_MOST && !p->async.free;
 }
 
-/* Begin and end a call with an id (perfetto_tracks.c). */
+/* Begin and end a call with an id. */
 static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec,
 			     struct perfetto_id id, const struct perfetto_row *of)
 {

@@ -1,3 +1,6 @@
+/*
+ * pprof.c - profiles of pprof
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/*
+ * row_filter.c - the stacks of calls some of whose rows are refused (THREAD in trstream(5))
+ */
 #include "cmd/trdecode/row_filter.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * row_filter.h - the stacks of calls some of whose rows are refused (THREAD in trstream(5))
  */
-#ifndef TR_TRDECODE_ROW_FILTER
-#define TR_TRDECODE_ROW_FILTER
+#ifndef TR_TRDECODE_ROW_FILTER_H
+#define TR_TRDECODE_ROW_FILTER_H
 
 #include "common/stream/writer.h"
 #include "common/util/buffer.h"
@@ -70,7 +70,7 @@ struct row_filter {
 	bool ticks;			    /* a clock counts ticks */
 	bool in_range, of_cpu, of_tid, any; /* a row was in the range of times; of a CPU, of a
 					     * thread, wanted; was written */
-	uint8_t *lanes, *kinds; /* by id: one of the constants in row_filter.c, 0: not yet tested */
+	uint8_t *lanes, *kinds;		    /* by id: one of the constants, 0: not yet tested */
 	size_t nlanes, nkinds;
 	/* some calls of a thread may be left out and others kept: trstream(5) THREAD. By lane:
 	 * the time of the last refused row. */

@@ -7,8 +7,8 @@
  * ends may have other arguments than their begins. So each location also declares the arguments of
  * events without a name, after its own.
  */
-#ifndef TR_TRDECODE_ROWS
-#define TR_TRDECODE_ROWS
+#ifndef TR_TRDECODE_ROWS_H
+#define TR_TRDECODE_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

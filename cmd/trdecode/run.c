@@ -1,3 +1,6 @@
+/*
+ * run.c - decode the inputs of trdecode
+ */
 #include "cmd/trdecode/run.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/*
+ * sorter.c - sorts any number of records by their keys
+ */
 #include "cmd/trdecode/sorter.h"
 
 #include <fcntl.h>

@@ -6,8 +6,8 @@
  *
  * Functions return 0, or -1 with *e filled.
  */
-#ifndef TR_TRDECODE_SORTER
-#define TR_TRDECODE_SORTER
+#ifndef TR_TRDECODE_SORTER_H
+#define TR_TRDECODE_SORTER_H
 
 #include <stdbool.h>
 

@@ -1,3 +1,6 @@
+/*
+ * stream.c - saved streams of trutils, so that trdecode can merge and cut them too
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,7 +307,7 @@ static void stream_ids_free(struct stream_ids *s)
 /*
  * The decoder of saved streams, so that trdecode can merge and cut them too.
  *
- * Everything that a row uses is declared again with the writer's ids, at its first use (ids.c).
+ * Everything that a row uses is declared again with the writer's ids, at its first use.
  */
 
 enum { LARGE = 1 << 20 }; /* bytes of values that are copied only if their ids change */

@@ -1210,7 +1210,7 @@ static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct
 	return read_data(h, c, tag, e);
 }
 
-/* v6.c, v7.c: read all that follows the prefix. */
+/* Read all that follows the prefix. */
 static int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e)
 {
 	struct cursor c = {
@@ -1638,7 +1638,6 @@ static int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t opt
  * In its order: the guest's clock to the host's; TSC to nanoseconds; date and offset.
  */
 
-/* time.c */
 static void tracecmd_clock(struct tracecmd *t)
 {
 	const struct tracecmd_header *h = &t->h;
@@ -1985,7 +1984,7 @@ static int take_frames(struct tracecmd *t, const struct ftrace_event *v,
 	return 0;
 }
 
-/* stacks.c: declare the stack of a record, of whose event v has one. 0: it has no frame, or out of
+/* Declare the stack of a record, of whose event v has one. 0: it has no frame, or out of
  * memory, which *bad shows. */
 static uint32_t tracecmd_stack(struct tracecmd *t, const struct ftrace_event *v,
 			       const struct ring_record *record, bool *bad)
@@ -2160,7 +2159,7 @@ static bool tracecmd_late(struct input *in, uint64_t *latest)
 	return false;
 }
 
-/* skip.c: skip what is not wanted, before the first event is written. */
+/* Skip what is not wanted, before the first event is written. */
 static void tracecmd_skip(struct tracecmd *t)
 {
 	const struct row_filter *l = t->input->decoding->row_filter;

@@ -2,8 +2,8 @@
  * tracecmd.h - what a trace.dat has before its events: texts, formats, options, and the offsets of
  * each CPU's data
  */
-#ifndef TR_TRDECODE_TRACECMD
-#define TR_TRDECODE_TRACECMD
+#ifndef TR_TRDECODE_TRACECMD_H
+#define TR_TRDECODE_TRACECMD_H
 
 #include "cmd/trdecode/decoder.h"
 #include "common/ftrace/ring.h"

@@ -199,7 +199,7 @@ static bool time_at(const struct uftrace *u, struct task_reader *t, uint64_t n, 
 	       next >= *time && next - *time < TASK_JUMP;
 }
 
-/* skip.c: skip a task's records before a time, if they are bare and many; the task is stale
+/* Skip a task's records before a time, if they are bare and many; the task is stale
  * then. */
 static void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_t first)
 {
@@ -1445,7 +1445,6 @@ static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
 	return 0;
 }
 
-/* uftrace.c */
 static int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	struct error damaged;
@@ -1789,7 +1788,7 @@ static void drop_tasks(struct uftrace *u)
 	heap_build(&u->heap);
 }
 
-/* merge.c: write the events up to and including that time (unshifted). Returns 0, or -1 if the
+/* Write the events up to and including that time (unshifted). Returns 0, or -1 if the
  * writer failed. */
 static int merge_until(struct uftrace *u, uint64_t limit)
 {
@@ -1875,7 +1874,6 @@ static void add_data_sizes(struct uftrace *u, struct trace_info *f)
 		fact_number(f, "kernel data files", kernel);
 }
 
-/* trace_info.c */
 static int uftrace_trace_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct uftrace *u = in->state;

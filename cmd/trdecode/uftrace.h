@@ -2,12 +2,12 @@
  * uftrace.h - a uftrace data directory being decoded: what its files share
  *
  * The events of a directory have many sources in order of time: one file per task, one of
- * scheduling per CPU, external data. Each is a struct lane_reader; merge.c runs the earliest, at
+ * scheduling per CPU, external data. Each is a struct lane_reader; the earliest runs, at
  * equal times by rank (tasks in the order of info, then the kernel, perf, external data, as in
  * uftrace).
  */
-#ifndef TR_TRDECODE_UFTRACE
-#define TR_TRDECODE_UFTRACE
+#ifndef TR_TRDECODE_UFTRACE_H
+#define TR_TRDECODE_UFTRACE_H
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
@@ -137,7 +137,6 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 	return merge_shifted(time, (int64_t)u->shift);
 }
 
-/* uftrace.c */
 /* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
@@ -175,7 +174,6 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 						     : uftrace_add_location(u, t, address);
 }
 
-/* uftrace.c */
 enum merge_two_end {
 	MERGE_TWO_OVER,	 /* `end` was reached, or a task is stale */
 	MERGE_TWO_STUCK, /* the next record needs more than a row of the present block */
@@ -196,7 +194,7 @@ static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool 
 /* perf.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);
-/* kernel.c: one reader for each CPU's file. */
+/* One reader for each CPU's file. */
 int kernel_begin(struct uftrace *u, struct error *e);
 size_t kernel_nreaders(const struct uftrace *u);
 struct lane_reader *kernel_reader(struct uftrace *u, size_t i);

@@ -32,8 +32,6 @@ struct uftrace_dbg {
 
 /*
  * The lists of argument specs in `info`, and which of their items name a function.
- *
- * Used by args.c only.
  */
 
 enum uftrace_match { UFTRACE_MATCH_EXACT, UFTRACE_MATCH_REGEX, UFTRACE_MATCH_GLOB };

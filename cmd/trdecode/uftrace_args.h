@@ -1,12 +1,12 @@
 /*
- * args.h - which values a record has, and where they are in its payload
+ * uftrace_args.h - which values a record has, and where they are in its payload
  *
  * The payload of an ENTRY or EXIT record has neither length nor types: it contains the values of
  * the specs that apply to the function, in an order that follows from how the recorder applied
  * them.
  */
-#ifndef TR_TRDECODE_UFTRACE_ARGS
-#define TR_TRDECODE_UFTRACE_ARGS
+#ifndef TR_TRDECODE_UFTRACE_ARGS_H
+#define TR_TRDECODE_UFTRACE_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
- * info.h - the `info` file of a uftrace data directory
+ * uftrace_session.h - the `info` file of a uftrace data directory
  */
-#ifndef TR_TRDECODE_UFTRACE_SESSION
-#define TR_TRDECODE_UFTRACE_SESSION
+#ifndef TR_TRDECODE_UFTRACE_SESSION_H
+#define TR_TRDECODE_UFTRACE_SESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -288,7 +288,7 @@ const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 /*
  * Files with code and their symbols, shared by all sessions.
  *
- * Used by uftrace_session.c and args.c only; other files use struct uftrace_module.
+ * Used for sessions and arguments only; other files use struct uftrace_module.
  */
 
 /* A .sym file; modules of several paths or build-ids may share it. */

@@ -60,8 +60,6 @@ struct apitrace_convert_values {
 	uint64_t rounded, opaque; /* values */
 };
 
-/* --- apitrace.c --- */
-
 /* One function of the target trace. */
 struct apitrace_convert_function {
 	uint32_t location;  /* number in the target dictionary; 0: not yet declared */
@@ -1426,7 +1424,7 @@ static int apitrace_convert_details(struct apitrace_convert_values *a, struct bu
  * Convert the events of any source to a .trace.
  *
  * Calls keep their arguments. Every other event becomes a call that returns at once, with the
- * event's fields as arguments. apitrace.c, the encoder of apitrace's own streams, numbers the calls
+ * event's fields as arguments. The encoder of apitrace's own streams numbers the calls
  * and writes the file.
  */
 

@@ -1,3 +1,6 @@
+/*
+ * attributes.c - arguments, return values and fields of events as names with plain values
+ */
 #include "cmd/trencode/attributes.h"
 
 #include <inttypes.h>

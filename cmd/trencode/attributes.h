@@ -9,8 +9,8 @@
  *
  * A function that returns int returns 0, or -1 when out of memory.
  */
-#ifndef TR_TRENCODE_ATTRIBUTES
-#define TR_TRENCODE_ATTRIBUTES
+#ifndef TR_TRENCODE_ATTRIBUTES_H
+#define TR_TRENCODE_ATTRIBUTES_H
 
 #include "cmd/trencode/convert.h"
 #include "common/stream/event.h"

@@ -147,8 +147,6 @@ static inline void chrome_clear_args(struct chrome_output *s)
 	buffer_clear(&s->bytes);
 }
 
-/* --- chrome.c --- */
-
 /* Test whether the call has no end in the file: it is open at the end of the trace. */
 static inline bool chrome_is_open(const struct chrome_output *s, const struct span *span)
 {
@@ -168,9 +166,7 @@ static inline char *chrome_put_marks(struct chrome_output *s, char *p, const str
 		       : chrome_marks(s, p, span, begun);
 }
 
-/* --- chrome.c --- */
-
-/* --- chrome.c: -1 when out of memory --- */
+/* --- -1 when out of memory --- */
 
 /* Keep a sample. prefix: of its thread. */
 int chrome_sample(struct chrome_output *s, const struct event *ev,
@@ -180,8 +176,6 @@ static inline bool chrome_keeps_stack(const struct type *t)
 {
 	return t && t->has_stacks && t->flags & TYPE_CALL_NUMBER;
 }
-
-/* --- chrome.c --- */
 
 /* With --unclosed=drop flows are held, since their phases depend on the calls that are dropped.
  * Hold the flows of a call that begins; what the call keeps begins with CHROME_HELD bytes, which
@@ -1499,7 +1493,7 @@ static int chrome_scheduling_finish(struct chrome_scheduling *c, struct error *e
  *
  * A call is one complete event (X), written at its end. Calls that overlap are pairs of
  * asynchronous events. Where two X would not show which call is inside of which, the calls are
- * pairs of B and E (chrome.c). Times are microseconds with three decimals, made from
+ * pairs of B and E. Times are microseconds with three decimals, made from
  * integers. Readers parse them as doubles, so they count from the trace's first event unless
  * --rebase=none is given.
  */

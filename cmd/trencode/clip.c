@@ -1,3 +1,6 @@
+/*
+ * clip.c - the part of a stream that is encoded: --since, --until, --limit; and its parts: --split
+ */
 #include "cmd/trencode/clip.h"
 
 #include <stdlib.h>

@@ -1321,7 +1321,6 @@ static int convert_restored(void *ctx, bool last);
 static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
 			 enum calls_lost why);
 
-/* private to convert.c and calls.c */
 static void convert_calls_init(struct conversion *a)
 {
 	a->calls->numbers_on_stacks = a->target->nests;

@@ -4,8 +4,8 @@
  * A bprint event has the address of a format and its arguments, a bputs event the address of a
  * text; META parts of the recording contain both texts. All zero is valid and knows no text.
  */
-#ifndef TR_TRENCODE_CONVERT
-#define TR_TRENCODE_CONVERT
+#ifndef TR_TRENCODE_CONVERT_H
+#define TR_TRENCODE_CONVERT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -228,13 +228,10 @@ size_t restored_calls_sort(struct restored_calls *r);
  * A trace of one system out of the events of any other, or of several.
  *
  * A native encoder writes what trdecode decoded of a trace of the encoder's own system. Events of
- * other sources are converted to such events before. convert.c is the encoder that does so, to a
- * target that TARGET/convert.c describes. calls.c converts the rows of any source to calls that are
- * entered and left, events with fields, and gaps; perf_unwind.c and convert.c give the threads
- * numbers that are unique in the written trace; text.c converts values and fields to text;
- * kernel_fields.c plans the fields of a type; lttng_file.c escapes the bytes that the target
- * forbids in names; and convert.c makes the dictionary that a decoded trace of the target would
- * have, for the target's native encoder.
+ * other sources are converted to such events before: the rows of any source become calls that are
+ * entered and left, events with fields, and gaps; threads get numbers that are unique in the
+ * written trace; values and fields become text; names lose the bytes that the target forbids. The
+ * target's native encoder gets a dictionary such as a decoded trace of the target would have.
  *
  * A function that returns int returns 0, or -1 with *e filled; without e, -1 when out of memory.
  */

@@ -22,8 +22,6 @@
 /*
  * Write the Common Trace Format: metadata in TSDL (version 1.8) or JSON (2), and files of packets.
  *
- * ctf.c is the encoder, ctf.c declares the classes of events, ctf_metadata.c writes the metadata,
- * stream.c writes packets.
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 

@@ -1,3 +1,6 @@
+/*
+ * encoder_choice.c - find an encoder by its name or by the name of the output
+ */
 #include "cmd/trencode/encoder_choice.h"
 
 #include <stdio.h>

@@ -129,13 +129,9 @@ static inline bool firefox_begins_with(struct text_ref text, const char *with)
 
 /* --- perfetto.c --- */
 
-/* --- firefox.c --- */
-
 /* --- tracecmd_write.c --- */
 
 /* Write the shared tables and the list of modules. */
-
-/* --- perf_unwind.c --- */
 
 static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct firefox_marker m,
 			  struct text_ref type, const struct buffer *bytes);

@@ -8,8 +8,8 @@
  * `least` is doubled, and where this merges too much, `levels` is halved. The result is that of a
  * chart of all frames with the same `least` and `levels`.
  */
-#ifndef TR_TRENCODE_FLAME_CHART
-#define TR_TRENCODE_FLAME_CHART
+#ifndef TR_TRENCODE_FLAME_CHART_H
+#define TR_TRENCODE_FLAME_CHART_H
 
 #include <stdbool.h>
 #include <stddef.h>

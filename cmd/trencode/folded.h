@@ -4,8 +4,8 @@
  * Each is the function of struct encoder with that name; the state of the run is a struct
  * stack_profile.
  */
-#ifndef TR_TRENCODE_FOLDED
-#define TR_TRENCODE_FOLDED
+#ifndef TR_TRENCODE_FOLDED_H
+#define TR_TRENCODE_FOLDED_H
 
 #include "cmd/trencode/encoder.h"
 

@@ -19,8 +19,6 @@
  * The encoder of legacy LTTng traces: what its files share.
  *
  * The output is version 2.6, packed, little-endian: one tracefile for each channel and CPU.
- * lttng.c receives the stream's events and numbers them in each channel; lttng_file.c decides how
- * payloads are written; lttng_file.c writes blocks.
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 
@@ -1014,7 +1012,7 @@ void lttng_types_free(struct lttng_types *l)
  * name as _at. _order numbers all events, as events of one time may be in several files. trdecode
  * reads these fields.
  *
- * The TSC counts ns. lttng.c, the encoder of LTTng's own streams, writes blocks and announcements.
+ * The TSC counts ns. The encoder of LTTng's own streams writes blocks and announcements.
  */
 
 enum { TEXT_MOST = 32 * 1024 };

@@ -2,8 +2,8 @@
  * lttng.h - types of any source as markers of LTTng: their names, channels, formats and
  * fields
  */
-#ifndef TR_TRENCODE_LTTNG
-#define TR_TRENCODE_LTTNG
+#ifndef TR_TRENCODE_LTTNG_H
+#define TR_TRENCODE_LTTNG_H
 
 #include "cmd/trencode/convert.h"
 

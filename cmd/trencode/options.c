@@ -1,3 +1,6 @@
+/*
+ * options.c - trencode's command line
+ */
 #include "cmd/trencode/options.h"
 
 #include <limits.h>

@@ -1,8 +1,8 @@
 /*
  * pack.h - compress and write the container of a .trace
  */
-#ifndef TR_TRENCODE_PACK
-#define TR_TRENCODE_PACK
+#ifndef TR_TRENCODE_PACK_H
+#define TR_TRENCODE_PACK_H
 
 #include <stdint.h>
 #include <string.h>

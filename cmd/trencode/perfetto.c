@@ -70,10 +70,6 @@ struct perfetto {
 
 /* A function that returns int returns 0, or -1 with *e filled; without e, -1 when out of memory. */
 
-/* perfetto.c */
-
-/* perfetto.c */
-
 /* What identifies a track. */
 struct track_of {
 	enum track_kind kind;
@@ -682,7 +678,7 @@ static int put_nested(struct perfetto *s, const struct attribute *item, struct b
 
 /* --- annotations --- */
 
-/* perfetto.c: append an attribute of s->kept to an event. */
+/* Append an attribute of s->kept to an event. */
 static int perfetto_put_annotation(struct perfetto *s, const struct attribute *item,
 				   struct buffer *event)
 {

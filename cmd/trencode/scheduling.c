@@ -1,3 +1,6 @@
+/*
+ * scheduling.c - which types of events record the scheduler, interrupts and the power of CPUs
+ */
 #include "cmd/trencode/scheduling.h"
 
 #include <stdio.h>

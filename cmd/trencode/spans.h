@@ -10,8 +10,8 @@
  *
  * A function that returns int returns 0, or -1 with *e filled.
  */
-#ifndef TR_TRENCODE_SPANS
-#define TR_TRENCODE_SPANS
+#ifndef TR_TRENCODE_SPANS_H
+#define TR_TRENCODE_SPANS_H
 
 #include "cmd/trencode/attributes.h"
 #include "cmd/trencode/encoder.h"
@@ -135,7 +135,6 @@ static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, 
 	return kernel ? &th->kernel_kept : &th->kept;
 }
 
-/* private to spans.c and spans.c */
 /* Returns the number of open calls with a number of a thread. */
 static inline uint32_t spans_numbered_open(const struct spans *s, uint32_t thread)
 {

@@ -1,3 +1,6 @@
+/*
+ * spill_list.c - records of many threads, added in any order and read back thread by thread
+ */
 #include "cmd/trencode/spill_list.h"
 
 #include <unistd.h>

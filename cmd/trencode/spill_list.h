@@ -5,8 +5,8 @@
  * nameless file in $TMPDIR, in pieces; each piece has the offset of the piece before it. A function
  * that returns int returns 0, or -1 with *e filled.
  */
-#ifndef TR_TRENCODE_SPILL_LIST
-#define TR_TRENCODE_SPILL_LIST
+#ifndef TR_TRENCODE_SPILL_LIST_H
+#define TR_TRENCODE_SPILL_LIST_H
 
 #include "common/util/buffer.h"
 #include "common/util/error.h"

@@ -1,3 +1,7 @@
+/*
+ * stack_profile.c - what a profile is of: calls, the samples of one type, or pairs of events
+ * (stack_profile.h); and what these weigh
+ */
 #include "cmd/trencode/stack_profile.h"
 
 #include <ctype.h>

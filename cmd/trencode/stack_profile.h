@@ -6,8 +6,8 @@
  * the trace has first: calls or samples; if it has neither, the events that have stacks. The type
  * of the samples or events is that with the most of them, the first one where several have as many.
  */
-#ifndef TR_TRENCODE_STACK_PROFILE
-#define TR_TRENCODE_STACK_PROFILE
+#ifndef TR_TRENCODE_STACK_PROFILE_H
+#define TR_TRENCODE_STACK_PROFILE_H
 
 #include "cmd/trencode/encoder.h"
 #include "common/calls/call_stacks.h"

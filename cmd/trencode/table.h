@@ -7,8 +7,8 @@
  *
  * A function that returns int returns 0, or -1 when out of memory.
  */
-#ifndef TR_TRENCODE_TABLE
-#define TR_TRENCODE_TABLE
+#ifndef TR_TRENCODE_TABLE_H
+#define TR_TRENCODE_TABLE_H
 
 #include "cmd/trencode/attributes.h"
 #include "cmd/trencode/convert.h"

@@ -5,8 +5,8 @@
  * begins where events were lost, as only a page's header can report lost events.
  * Functions that return int return 0, or -1 with *e filled.
  */
-#ifndef TR_TRENCODE_TRACECMD
-#define TR_TRENCODE_TRACECMD
+#ifndef TR_TRENCODE_TRACECMD_H
+#define TR_TRENCODE_TRACECMD_H
 
 #include <zstd.h>
 

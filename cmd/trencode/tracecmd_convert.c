@@ -62,8 +62,6 @@ struct tracecmd_formats {
 	struct buffer text;
 };
 
-/* --- tracecmd_convert.c --- */
-
 /* What the target file has beside its records. */
 struct tracecmd_parts {
 	struct buffer kallsyms, printk; /* of all sources */
@@ -670,7 +668,7 @@ static void swap_field(uint8_t *record, size_t size, const struct type *t, const
 	}
 }
 
-/* Convert a record of a big-endian machine to little-endian (tracecmd_convert.c). */
+/* Convert a record of a big-endian machine to little-endian. */
 static void tracecmd_swap_record(uint8_t *record, size_t size, const struct type *t)
 {
 	for (uint32_t i = 0; i < t->nfields; i++)
@@ -682,7 +680,7 @@ static void tracecmd_swap_record(uint8_t *record, size_t size, const struct type
  *
  * Calls become funcgraph_entry and funcgraph_exit records of functions that have synthesised
  * addresses in kallsyms. A print record beside each has the arguments and return value. Other
- * events get formats of their own (tracecmd_convert.c). tracecmd_convert.c makes the rest of the
+ * events get formats of their own. The encoder makes the rest of the
  * file; tracecmd.c, the encoder of trace.dat's own streams, writes the ring buffers.
  */
 

@@ -347,7 +347,7 @@ static int tracecmd_sized(const struct tracecmd_state *s, enum tracecmd_part par
 		       : 0;
 }
 
-/* Append parts that both versions share to b (tracecmd_write.c). */
+/* Append parts that both versions share to b. */
 static int tracecmd_header_info(const struct tracecmd_state *s, struct buffer *b)
 {
 	return buffer_append(b, TRACECMD_HEADER_PAGE, sizeof TRACECMD_HEADER_PAGE) ||
@@ -611,7 +611,7 @@ static void choose_version(struct tracecmd_state *s, const struct encode_options
 			 tracecmd_packer_version(s->packer.method));
 }
 
-/* Choose the output's properties by the source's META, before the first event (tracecmd_write.c).
+/* Choose the output's properties by the source's META, before the first event.
  */
 static int tracecmd_take_source(struct tracecmd_state *s, const struct encode_options *o,
 				struct error *e)
@@ -1013,7 +1013,7 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	return 0;
 }
 
-/* Write the file, at the end of the stream (tracecmd_write.c). */
+/* Write the file, at the end of the stream. */
 static int tracecmd_write(struct tracecmd_state *s, struct output *to, struct error *e)
 {
 	struct out o = {.to = to};

@@ -1,3 +1,6 @@
+/*
+ * tracks.c - a process and a thread number for each thread of a stream, no pair twice
+ */
 #include "cmd/trencode/tracks.h"
 
 #include <stdlib.h>

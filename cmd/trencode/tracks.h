@@ -5,8 +5,8 @@
  * same numbers (those of several recordings; the idle threads, which are all 0) or none (a CPU's
  * interrupts). The first keeps its numbers, the others get numbers that no system assigns.
  */
-#ifndef TR_TRENCODE_TRACKS
-#define TR_TRENCODE_TRACKS
+#ifndef TR_TRENCODE_TRACKS_H
+#define TR_TRENCODE_TRACKS_H
 
 #include "common/calls/open_calls.h"
 #include "common/stream/dictionary.h"

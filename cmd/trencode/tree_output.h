@@ -12,8 +12,8 @@
  *
  * A function that returns int returns 0, or -1 with *e filled.
  */
-#ifndef TR_TRENCODE_TREE_OUTPUT
-#define TR_TRENCODE_TREE_OUTPUT
+#ifndef TR_TRENCODE_TREE_OUTPUT_H
+#define TR_TRENCODE_TREE_OUTPUT_H
 
 #include <stdint.h>
 #include <string.h>

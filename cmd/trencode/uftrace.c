@@ -90,10 +90,8 @@ struct uftrace_output {
 	uint64_t damage, unfit, unmatched; /* gaps, rows or values, leaves: left out */
 };
 
-/* Write an event; events that cannot be written are counted (uftrace.c). */
+/* Write an event; events that cannot be written are counted. */
 int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
-
-/* uftrace.c */
 
 /*
  * Convert the events of any source to a uftrace recording: what the files share.
@@ -101,7 +99,7 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 
-/* --- uftrace.c: functions have addresses in synthesised modules --- */
+/* --- functions have addresses in synthesised modules --- */
 
 /* The modules of the recording, and their symbols. */
 struct uftrace_modules {
@@ -115,7 +113,7 @@ struct uftrace_modules {
 	struct intern files; /* names of files */
 };
 
-/* --- uftrace.c: arguments and return values by a specification for each function --- */
+/* --- arguments and return values by a specification for each function --- */
 
 /* How one value of a function is stored, in terms of uftrace's argument specifications. */
 struct uftrace_stored {
@@ -150,7 +148,7 @@ struct uftrace_specs {
 int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const struct event *values,
 		   struct text_ref name);
 
-/* --- uftrace.c: user events, whose fields or values are texts in extern.dat --- */
+/* --- user events, whose fields or values are texts in extern.dat --- */
 
 /* The user events of the recording. Zero-initialised is empty. */
 struct uftrace_events {
@@ -164,7 +162,7 @@ struct uftrace_events {
 	uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */
 };
 
-/* --- uftrace.c: threads and their processes --- */
+/* --- threads and their processes --- */
 
 /* The threads of the recording. */
 struct uftrace_tasks {
@@ -1849,7 +1847,7 @@ static void uftrace_events_free(struct uftrace_events *s)
  *
  * Calls become records of functions in synthesised modules. Other events become user events, with
  * their fields or values as text in extern.dat. Each thread becomes a task; all tasks have the same
- * session. uftrace.c, the encoder of uftrace's own streams, writes the records.
+ * session. The encoder of uftrace's own streams writes the records.
  */
 
 enum { FIELDS_MOST = 64 };

@@ -1,3 +1,6 @@
+/*
+ * block_compact.c - make a block of some rows of another block
+ */
 #include "cmd/trfilter/block_compact.h"
 
 /* Make the rows' times relative to out's base, which is step after their present base. */

@@ -1,8 +1,8 @@
 /*
  * block_compact.h - make a block of some rows of another block
  */
-#ifndef TR_TRFILTER_BLOCK_COMPACT
-#define TR_TRFILTER_BLOCK_COMPACT
+#ifndef TR_TRFILTER_BLOCK_COMPACT_H
+#define TR_TRFILTER_BLOCK_COMPACT_H
 
 #include "common/stream/event.h"
 

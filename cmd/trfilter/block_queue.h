@@ -7,8 +7,8 @@
  * memory. A block that is large by itself (a value of many MiB) spills at once, so that it is not
  * in memory twice.
  */
-#ifndef TR_TRFILTER_BLOCK_QUEUE
-#define TR_TRFILTER_BLOCK_QUEUE
+#ifndef TR_TRFILTER_BLOCK_QUEUE_H
+#define TR_TRFILTER_BLOCK_QUEUE_H
 
 #include "cmd/trfilter/row_state.h"
 #include "common/stream/reader.h"

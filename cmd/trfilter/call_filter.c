@@ -41,12 +41,11 @@ static inline uint32_t call_filter_level(const struct call_filter *w, struct aro
 
 /*
  * The fast path: blocks of narrow rows, conditions on the duration, location and lane of calls
- * alone (see call_filter.c).
+ * alone.
  *
  * States are written only for kept rows; calls that are open at the end of the block are found on
  * the stacks of the call engine, which have no times of callees and last events here.
- * duration_scan.c works row by row, call_filter.c on runs of rows whose depths are
- * consistent.
+ * It works on runs of rows whose depths are consistent, and else row by row.
  */
 
 enum {
@@ -776,7 +775,7 @@ static void call_filter_set_open_info(struct call_filter *w, const struct call_d
 
 /* Decide a call that ended without a leave, or that the end of the stream closed. Decide a call
  * without a leave. Its duration is the time it is known to have been open, which
- * decide_open_calls() of call_filter.c may have used before. */
+ * decide_open_calls() may have used before. */
 static void call_filter_never_left(struct call_filter *w, struct call_data *f)
 {
 	const struct event e = {.lane = f->lane};
@@ -1010,7 +1009,7 @@ static void quick_free(struct duration_scan_runs *q)
 	free(q);
 }
 
-/* Allocate the state of call_filter.c; NULL: out of memory. */
+/* Allocate the state; NULL: out of memory. */
 static struct duration_scan_runs *duration_scan_runs_new(void)
 {
 	return calloc(1, sizeof(struct duration_scan_runs));
@@ -1339,7 +1338,7 @@ static bool duration_scan(struct call_filter *w, const struct block *b, bool *an
 	return true;
 }
 
-/* --- find out whether call_filter.c suits a condition, and its parameters --- */
+/* --- find out whether the fast path suits a condition, and its parameters --- */
 
 /* Returns true if a term depends on the location alone, or on the lane alone. */
 static bool by_entry(const struct node *n)
@@ -1404,7 +1403,7 @@ void duration_scan_init(struct call_filter *w)
 		w->duration.quick = duration_scan_runs_new();
 }
 
-/* Evaluate the terms that depend on the lane, or else on the location (call_filter.c). */
+/* Evaluate the terms that depend on the lane, or else on the location. */
 static bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e)
 {
 	for (size_t i = 0; i < w->filter->nterms; i++) {

@@ -1,8 +1,8 @@
 /*
  * call_filter.h - trfilter's data of each open call, which the call engine keeps (calls.balances)
  */
-#ifndef TR_TRFILTER_CALL_FILTER
-#define TR_TRFILTER_CALL_FILTER
+#ifndef TR_TRFILTER_CALL_FILTER_H
+#define TR_TRFILTER_CALL_FILTER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,9 +32,9 @@ struct call_data {
 	bool per_cpu;	 /* is on the stack of a CPU */
 	uint32_t level;	 /* number of calls around it, or since the one that under() selects */
 	uint32_t children;
-	uint32_t node;	      /* node of its stack (call_filter.h) */
+	uint32_t node;	      /* node of its stack */
 	uint64_t under, over; /* conditions true around it; conditions true for it or within it */
-	uint64_t marks[];     /* results of conditions at the enter (call_filter.c) */
+	uint64_t marks[];     /* results of conditions at the enter */
 };
 
 /* Returns the bytes of the data for so many marks. */
@@ -113,7 +113,7 @@ struct stack_nodes {
  * queued, with all that follows (block_queue.h).
  */
 
-/* A condition that suits call_filter.c: a range of durations, and wanted locations and lanes. */
+/* A condition that suits the fast path: a range of durations, and wanted locations and lanes. */
 struct duration_range {
 	bool only; /* the condition is such a range */
 	uint64_t shortest, longest;
@@ -145,7 +145,7 @@ struct call_filter {
 
 	struct evaluation *evaluation;
 	struct stack_nodes nodes;
-	struct calls calls; /* data: struct call_data (call_filter.h) */
+	struct calls calls; /* data: struct call_data */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
 	struct call_info info;

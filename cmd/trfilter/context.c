@@ -1,3 +1,6 @@
+/*
+ * context.c - the two rows of each call that context.h may keep: both are kept, or neither
+ */
 #include "cmd/trfilter/context.h"
 
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * An enter is undecided until its leave is decided, even long after the last match that could reach
  * the enter itself.
  */
-#ifndef TR_TRFILTER_CONTEXT
-#define TR_TRFILTER_CONTEXT
+#ifndef TR_TRFILTER_CONTEXT_H
+#define TR_TRFILTER_CONTEXT_H
 
 #include "cmd/trfilter/block_queue.h"
 #include "cmd/trfilter/pairing.h"
@@ -52,7 +52,7 @@ static inline uint8_t partners_ended(struct partners *p)
  * Events around those that match: -A, -B, --within.
  *
  * Takes blocks whose rows are decided, queues the rows that a later match may need, and returns
- * blocks in their order. Both rows of a call are kept, or neither (context.h), so that calls are
+ * blocks in their order. Both rows of a call are kept, or neither, so that calls are
  * balanced.
  */
 

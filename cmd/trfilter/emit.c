@@ -1,3 +1,6 @@
+/*
+ * emit.c - writes rows of KIND_DROP, which end calls without a leave (CALLS in trstream(5))
+ */
 #include "cmd/trfilter/emit.h"
 
 #include <stdlib.h>
@@ -316,7 +319,7 @@ static int left_out_ends(struct emit_rows *x)
 	return 0;
 }
 
-/* Read all rows, also those that are not kept, for ends.h and left_out.h. */
+/* Read all rows, also those that are not kept, for left_out.h. */
 static int read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
 {
 	struct stage *s = x->stage;

@@ -4,8 +4,8 @@
  * Such a row has the time, lane and depth of the row that ended the calls in the input. Its type is
  * declared in each segment that needs it, with an id that no other type has.
  */
-#ifndef TR_TRFILTER_EMIT
-#define TR_TRFILTER_EMIT
+#ifndef TR_TRFILTER_EMIT_H
+#define TR_TRFILTER_EMIT_H
 
 #include "cmd/trfilter/call_filter.h"
 #include "cmd/trfilter/context.h"

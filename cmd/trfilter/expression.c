@@ -54,7 +54,7 @@ static size_t argument_prefix(const char *name)
 /* A call of apitrace is of the frame that it returns in, as in apitrace trim --frames. */
 enum { DEPENDS_OF_FRAME = DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT };
 
-/* The language, for pair.c (expression.c). */
+/* The language, for pair.c. */
 static int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 {
 	size_t size = strlen(o->name), prefix = argument_prefix(o->name);

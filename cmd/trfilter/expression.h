@@ -1,8 +1,8 @@
 /*
- * stack_profile.h - the predefined names of conditions
+ * expression.h - the conditions of trfilter: names, fields, operands, and their evaluation
  */
-#ifndef TR_TRFILTER_EXPRESSION
-#define TR_TRFILTER_EXPRESSION
+#ifndef TR_TRFILTER_EXPRESSION_H
+#define TR_TRFILTER_EXPRESSION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,13 +86,13 @@ struct field_lookup {
 	uint64_t index;	  /* ASK_ARGUMENT */
 	bool is_argument; /* ASK_FIELD: also the argument of that name (arg.NAME) */
 	/* ASK_FIELD: the field by number of the type; one past NULL: not looked up yet
-	 * (expression.c) */
+	 */
 	const struct field **fields;
 	size_t nfields;
 	struct buffer text; /* for a value whose text is assembled from parts */
 };
 
-/* The cached result of a condition on an entry of the dictionary, by its number (expression.c). */
+/* The cached result of a condition on an entry of the dictionary, by its number. */
 struct verdict {
 	const struct location_symbol *symbol; /* locations: the symbol at that time */
 	uint8_t state;			      /* 0 unknown, 1 false, 2 true */

@@ -1,3 +1,6 @@
+/*
+ * left_out.c - THREAD entries of the dictionary, collected to be written
+ */
 #include "cmd/trfilter/left_out.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * left_out.h - THREAD entries of the dictionary, collected to be written
  */
-#ifndef TR_TRFILTER_LEFT_OUT
-#define TR_TRFILTER_LEFT_OUT
+#ifndef TR_TRFILTER_LEFT_OUT_H
+#define TR_TRFILTER_LEFT_OUT_H
 
 #include "common/calls/calls.h"
 #include "common/stream/dictionary.h"

@@ -1,3 +1,6 @@
+/*
+ * pairing.c - keep a mark for each enter until the leave that ends its call
+ */
 #include "cmd/trfilter/pairing.h"
 
 #include <string.h>

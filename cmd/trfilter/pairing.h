@@ -2,10 +2,11 @@
  * pairing.h - keep a mark for each enter until the leave that ends its call
  *
  * For a filter that decides events one by one and keeps only the decision of each enter: the call
- * engine with calls.balances and calls.pairs_only. pairing.h does the same for whole blocks.
+ * engine with calls.balances and calls.pairs_only. struct pairing_block does the same for whole
+ * blocks.
  */
-#ifndef TR_TRFILTER_PAIRING
-#define TR_TRFILTER_PAIRING
+#ifndef TR_TRFILTER_PAIRING_H
+#define TR_TRFILTER_PAIRING_H
 
 #include "cmd/trfilter/row_state.h"
 #include "common/calls/calls.h"

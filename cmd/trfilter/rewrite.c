@@ -1,3 +1,6 @@
+/*
+ * rewrite.c - the fields and arguments to be kept in rows: --keep, --drop
+ */
 #include "cmd/trfilter/rewrite.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * rewrite.h - the fields and arguments to be kept in rows: --keep, --drop
  */
-#ifndef TR_TRFILTER_REWRITE
-#define TR_TRFILTER_REWRITE
+#ifndef TR_TRFILTER_REWRITE_H
+#define TR_TRFILTER_REWRITE_H
 
 #include <stdbool.h>
 
@@ -63,7 +63,7 @@ enum field_change { CHANGE_NONE, CHANGE_TEXT, CHANGE_PATH, CHANGE_BYTES };
 
 struct layout {
 	bool same;	  /* rows are unchanged */
-	bool values;	  /* the tail is a list of values (rewrite.c) */
+	bool values;	  /* the tail is a list of values */
 	bool texts;	  /* the tail is texts, each with NUL at its end */
 	bool gap;	  /* a gap: keeps its numbers, loses file and message */
 	struct type type; /* the new type, with fields of its own */

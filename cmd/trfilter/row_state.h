@@ -5,8 +5,8 @@
  * (CALLS in trstream(5)). Such a row has flags beside its state, and remains in the queue: where
  * the row itself is not kept, or does not end the calls that are kept, a row of KIND_DROP does.
  */
-#ifndef TR_TRFILTER_ROW_STATE
-#define TR_TRFILTER_ROW_STATE
+#ifndef TR_TRFILTER_ROW_STATE_H
+#define TR_TRFILTER_ROW_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

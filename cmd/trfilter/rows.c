@@ -1,3 +1,6 @@
+/*
+ * rows.c - a compiled condition, evaluated row by row in the order of the stream
+ */
 #include "cmd/trfilter/rows.h"
 
 #include <errno.h>

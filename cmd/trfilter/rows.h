@@ -6,10 +6,10 @@
  *
  * A term that is by_call decides a call at its enter, for its leave too, even if it depends on the
  * location alone: the leave may have another location (a second return of setjmp). Where nearly all
- * rows of a block have the same result, rows.h finds calls without evaluating each row.
+ * rows of a block have the same result, calls are found without evaluating each row.
  */
-#ifndef TR_TRFILTER_ROWS
-#define TR_TRFILTER_ROWS
+#ifndef TR_TRFILTER_ROWS_H
+#define TR_TRFILTER_ROWS_H
 
 #include "cmd/trfilter/expression.h"
 #include "cmd/trfilter/pairing.h"
@@ -173,7 +173,7 @@ struct select {
 	size_t next_capacity;
 	uint8_t *payload;
 	size_t capacity;
-	uint8_t *cells; /* results of the leading terms: see rows.c */
+	uint8_t *cells; /* results of the leading terms: enum cell */
 	size_t cells_capacity;
 	bool lopsided; /* nearly all rows of the last block were kept, or nearly none */
 

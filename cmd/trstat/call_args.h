@@ -4,8 +4,8 @@
  * One entry for each open frame (common/calls/calls.h), with a copy of the enter's values. Of large
  * values only the text is kept.
  */
-#ifndef TR_TRSTAT_CALL_ARGS
-#define TR_TRSTAT_CALL_ARGS
+#ifndef TR_TRSTAT_CALL_ARGS_H
+#define TR_TRSTAT_CALL_ARGS_H
 
 #include "cmd/trstat/groups.h"
 #include "common/calls/calls.h"

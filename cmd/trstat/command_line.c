@@ -1,3 +1,6 @@
+/*
+ * command_line.c - the options of trstat
+ */
 #include "cmd/trstat/command_line.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  * values on. With fewer values the test is stricter than an exact test, so it reports no false
  * differences.
  */
-#ifndef TR_TRSTAT_DIFF
-#define TR_TRSTAT_DIFF
+#ifndef TR_TRSTAT_DIFF_H
+#define TR_TRSTAT_DIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ int holm_adjust(double *p, size_t n);
  * --diff A B: the groups of two traces side by side, and which of them changed.
  *
  * The histograms of a group's times in A and in B are compared by a rank test, whose p is corrected
- * for the number of groups (diff.h). A group changed if p is below alpha and the shift of its
+ * for the number of groups. A group changed if p is below alpha and the shift of its
  * times is at least the threshold, a share of its median in A. Groups without times, and samples,
  * are not tested.
  */

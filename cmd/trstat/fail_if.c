@@ -1,3 +1,6 @@
+/*
+ * fail_if.c - --fail-if 'p99(name == "commit") > 5ms': conditions that give exit status 3
+ */
 #include "cmd/trstat/fail_if.h"
 
 #include <stdio.h>

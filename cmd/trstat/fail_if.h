@@ -5,7 +5,7 @@
  *
  *     column [ "(" condition ")" ]
  *
- * A column (columns.h) covers all groups for which the condition (pair.h) is true; without a
+ * A column covers all groups for which the condition (pair.h) is true; without a
  * condition, everything. Where the table's keys include those of the condition, the table's groups
  * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
  * where a further key depends on their frames, as a sample counts in the groups of several

@@ -4,8 +4,8 @@
  * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it cannot wrap and
  * does not depend on the order of values. Only the result is rounded.
  */
-#ifndef TR_TRSTAT_GROUPS
-#define TR_TRSTAT_GROUPS
+#ifndef TR_TRSTAT_GROUPS_H
+#define TR_TRSTAT_GROUPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ uint64_t distinct_count(const struct distinct *d);
  * Times are in ns, or in ticks where the clock has no unit. Every part is a sum, an extreme or a
  * set, kept exactly, so aggregate_merge of the parts of a trace, in any order, is the aggregate of
  * the whole. Parts that no column needs take no memory: an aggregate has the size and the
- * offsets that struct columns_wanted gives, and is allocated by groups.c.
+ * offsets that struct columns_wanted gives, and is allocated.
  *
  * The meaning of the numbers is that of uftrace report 0.19: total is the
  * sum over calls with no call of the same function below them; averages, extremes, deviation and

@@ -1,3 +1,6 @@
+/*
+ * histogram.c - --hist: the distribution of the times of calls, or of the values of a field
+ */
 #include "cmd/trstat/histogram.h"
 
 #include <stdlib.h>

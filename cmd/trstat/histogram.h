@@ -7,8 +7,8 @@
  * count. Groups are in descending order of their count, groups of equal count in ascending order of
  * their keys.
  */
-#ifndef TR_TRSTAT_HISTOGRAM
-#define TR_TRSTAT_HISTOGRAM
+#ifndef TR_TRSTAT_HISTOGRAM_H
+#define TR_TRSTAT_HISTOGRAM_H
 
 #include "cmd/trstat/table.h"
 

@@ -1,3 +1,7 @@
+/*
+ * pair_list.c - --pair with --slowest N or --unpaired: single pairs, or As without a B, each event
+ * with its time, thread and fields
+ */
 #include "cmd/trstat/pair_list.h"
 
 #include <stdlib.h>

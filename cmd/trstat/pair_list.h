@@ -4,8 +4,8 @@
  *
  * Memory depends on N and on the number of As that wait for their B (PAIR_LIMIT).
  */
-#ifndef TR_TRSTAT_PAIR_LIST
-#define TR_TRSTAT_PAIR_LIST
+#ifndef TR_TRSTAT_PAIR_LIST_H
+#define TR_TRSTAT_PAIR_LIST_H
 
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/table.h"
@@ -56,7 +56,7 @@ void pair_list_write(struct pair_list *l, const struct table *t, enum table_form
  *
  * For each value of "on": whether the first event is an A or a B, the first B without an A before
  * it, and the A that waits for its B at the end of the part. Parts are composed in the order of the
- * stream (part.h).
+ * stream.
  */
 
 /*

@@ -2,8 +2,8 @@
  * partial.h - trstat --partial and --merge: write summaries instead of tables, make tables of
  * summaries
  */
-#ifndef TR_TRSTAT_PARTIAL
-#define TR_TRSTAT_PARTIAL
+#ifndef TR_TRSTAT_PARTIAL_H
+#define TR_TRSTAT_PARTIAL_H
 
 #include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/query.h"

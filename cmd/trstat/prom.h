@@ -5,8 +5,8 @@
  * ticks), percentiles are the quantiles of a summary. The file of a run replaces that of the
  * previous run, so metrics are gauges, summaries and histograms, never counters.
  */
-#ifndef TR_TRSTAT_PROM
-#define TR_TRSTAT_PROM
+#ifndef TR_TRSTAT_PROM_H
+#define TR_TRSTAT_PROM_H
 
 #include "cmd/trstat/table.h"
 #include "cmd/trstat/histogram.h"

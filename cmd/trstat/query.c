@@ -1,3 +1,6 @@
+/*
+ * query.c - the query that the options describe: keys, columns, an order and a view
+ */
 #include "cmd/trstat/query.h"
 
 #include <stdio.h>

@@ -1,3 +1,6 @@
+/*
+ * slowest.c - --slowest N: the longest calls, each with its thread, arguments and stack
+ */
 #include "cmd/trstat/slowest.h"
 
 #include <stdlib.h>

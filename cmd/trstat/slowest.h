@@ -5,8 +5,8 @@
  * in the order of their enters, and then of all their cells, so the result does not depend on the
  * order in which calls are added.
  */
-#ifndef TR_TRSTAT_SLOWEST
-#define TR_TRSTAT_SLOWEST
+#ifndef TR_TRSTAT_SLOWEST_H
+#define TR_TRSTAT_SLOWEST_H
 
 #include "cmd/trstat/call_args.h"
 #include "cmd/trstat/table.h"

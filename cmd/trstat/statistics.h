@@ -1,8 +1,8 @@
 /*
  * statistics.h - count the events of a stream in groups
  */
-#ifndef TR_TRSTAT_STATISTICS
-#define TR_TRSTAT_STATISTICS
+#ifndef TR_TRSTAT_STATISTICS_H
+#define TR_TRSTAT_STATISTICS_H
 
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/table.h"
@@ -158,7 +158,7 @@ int statistics_check_samples(const struct statistics *s, struct error *e);
 /* The cells that groups have in a summary, after those of the keys. */
 enum {
 	CELL_INTERVAL, /* time at which its interval of -i begins; missing without -i */
-	/* number of the part (part.h) whose open calls it closes; missing: a finished row's */
+	/* number of the part whose open calls it closes; missing: a finished row's */
 	CELL_TAIL,
 	SUMMARY_CELLS
 };

@@ -1,8 +1,8 @@
 /*
- * pack.h - encode and decode the groups of a summary (summary.h): cells and aggregates
+ * summary.h - encode and decode the groups of a summary (summary.h): cells and aggregates
  */
-#ifndef TR_TRSTAT_SUMMARY
-#define TR_TRSTAT_SUMMARY
+#ifndef TR_TRSTAT_SUMMARY_H
+#define TR_TRSTAT_SUMMARY_H
 
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/query.h"
@@ -77,8 +77,8 @@ int parts_count_pairs(struct parts *ps, struct statistics *s);
  * Summaries, written by trstat --partial and read by --merge.
  *
  * A summary is a stream (trstream(5)) of one segment with HEAD_SUMMARY and a META "trstat" block,
- * whose content is that of summary.c: groups, and the parts of streams that they are of
- * (part.h).
+ * whose content is that: groups, and the parts of streams that they are of
+.
  */
 
 #define SUMMARY_META "trstat"

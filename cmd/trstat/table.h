@@ -1,8 +1,8 @@
 /*
  * table.h - what columns of trstat are called, need and show: one table
  */
-#ifndef TR_TRSTAT_TABLE
-#define TR_TRSTAT_TABLE
+#ifndef TR_TRSTAT_TABLE_H
+#define TR_TRSTAT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * timeline.c - --timeline WIDTH: a column over time, group by group
+ */
 #include "cmd/trstat/timeline.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * buckets exceed the width, a bar covers several. The bars of a line are scaled to its highest.
  * Machine formats have the plain table, in the order of the other keys and the time.
  */
-#ifndef TR_TRSTAT_TIMELINE
-#define TR_TRSTAT_TIMELINE
+#ifndef TR_TRSTAT_TIMELINE_H
+#define TR_TRSTAT_TIMELINE_H
 
 #include "cmd/trstat/table.h"
 

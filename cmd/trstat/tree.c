@@ -1,3 +1,6 @@
+/*
+ * tree.c - --tree, --callers F and --callees F: groups by stack as an indented tree
+ */
 #include "cmd/trstat/tree.h"
 
 #include <stdlib.h>

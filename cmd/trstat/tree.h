@@ -12,8 +12,8 @@
  *                   numbers of F. A sample counts once, with the callers of its outermost F. At
  *                   most TREE_CALLERS_DEEP callers are distinguished.
  */
-#ifndef TR_TRSTAT_TREE
-#define TR_TRSTAT_TREE
+#ifndef TR_TRSTAT_TREE_H
+#define TR_TRSTAT_TREE_H
 
 #include "cmd/trstat/table.h"
 

@@ -1,3 +1,6 @@
+/*
+ * main.c - the command line of trsym, and its remarks
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>

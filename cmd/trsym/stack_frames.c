@@ -1,3 +1,6 @@
+/*
+ * stack_frames.c - inlined functions and source lines of the frames of recorded stacks
+ */
 #include "cmd/trsym/stack_frames.h"
 #include "cmd/trsym/resolve.h"
 

@@ -47,7 +47,6 @@ static struct recorded_root *root_of(struct recorded_stacks *r, uint32_t root, u
 	return at;
 }
 
-/* call_stacks.c */
 static void call_stacks_forget_recorded(struct call_stacks *cs)
 {
 	struct recorded_stacks *r = &cs->recorded;

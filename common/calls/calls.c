@@ -129,7 +129,7 @@ static void calls_drop(struct calls *c, struct stack *s, const struct event *e)
 
 /* --- frames that only calls.balances has --- */
 
-/* With calls.balances (calls.c): enter and leave a call with TYPE_INNER that does not
+/* With calls.balances: enter and leave a call with TYPE_INNER that does not
  * count. */
 static enum calls_result calls_ignored_enter(struct calls *c, const struct stack *s,
 					     const struct event *e)

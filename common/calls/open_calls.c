@@ -1,3 +1,6 @@
+/*
+ * open_calls.c - open calls, by their numbers
+ */
 #include "common/calls/open_calls.h"
 
 #include <stdlib.h>

@@ -98,7 +98,7 @@ static inline int options_letter(const struct option_row *row)
 }
 
 /*
- * Time for which a program reads on from a pipe after a signal, ms (io.h). A recorder has 2 s to
+ * Time for which a program reads on from a pipe after a signal, ms. A recorder has 2 s to
  * write what it has. A program that reads a stream waits longer, since its end arrives only when
  * the program before has waited, and finished.
  */

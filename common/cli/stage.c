@@ -1,3 +1,7 @@
+/*
+ * stage.c - a program of the pipe: it reads streams, writes a stream or a result, and has one exit
+ * status
+ */
 #include "common/cli/stage.h"
 
 #include <inttypes.h>

@@ -1,3 +1,7 @@
+/*
+ * lttng.c - constants of legacy LTTng traces and the grammar of marker formats, shared by the
+ * decoder and the encoder
+ */
 #include "common/formats/lttng.h"
 
 #include <string.h>

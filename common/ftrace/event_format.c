@@ -1,3 +1,6 @@
+/*
+ * event_format.c - the text of an event's format file: its number, name and fields
+ */
 #include "common/ftrace/event_format.h"
 
 #include <ctype.h>

@@ -109,7 +109,7 @@ void line_column(struct line *l, size_t start, int width, int most, bool left)
 
 enum { FAMILY_IP4 = 2, FAMILY_IP6 = 10 };
 
-/* print_format.c: print %p with its extensions. */
+/* Print %p with its extensions. */
 static void print_mac(struct line *out, const char *extension, struct byte_range r)
 {
 	char separator = extension[1] == 'F' ? '-' : ':';
@@ -1110,7 +1110,6 @@ static void copy_array(const struct print_input *in, uint32_t node, uint8_t *to,
 	memcpy(to, r.data, left < n ? left : n);
 }
 
-/* print_format.c */
 static uint64_t print_plugin_number(const struct print_input *in, const struct print_node *n)
 {
 	uint8_t bytes[2];

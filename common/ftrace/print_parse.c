@@ -63,13 +63,8 @@ static inline bool parse_name_is(const struct print_token *t, const char *name)
 	return t->kind == TOKEN_NAME && t->size == strlen(name) && !memcmp(t->text, name, t->size);
 }
 
-/* print_parse.c */
 uint32_t parse_constant(struct parser *p, uint64_t v, unsigned width, bool is_signed);
 uint32_t parse_unary(struct parser *p, enum print_op op, uint32_t a);
-
-/* print_parse.c */
-
-/* print_parse.c */
 
 static uint32_t parse_expression(struct parser *p, int least);
 
@@ -508,7 +503,7 @@ static void type_word(struct parser *p, struct type_words *w)
 	}
 }
 
-/* print_parse.c: parse a type and the parenthesis after it. False: there is no type, and nothing
+/* Parse a type and the parenthesis after it. False: there is no type, and nothing
  * was read. */
 static bool parse_cast_type(struct parser *p, struct parsed_type *out)
 {
@@ -1360,7 +1355,7 @@ static const struct {
 	{"scsi_trace_parse_cdb", F_PLUGIN + PRINT_CDB},
 };
 
-/* print_parse.c: parse the call of a function, after its name. */
+/* Parse the call of a function, after its name. */
 static uint32_t parse_call(struct parser *p, const struct print_token *name)
 {
 	bool big = p->format->big;
@@ -1537,7 +1532,7 @@ static uint32_t operand(struct parser *p)
 	return p->failed ? PARSE_NONE : a;
 }
 
-/* print_parse.c: parse operators of that level or above; 0: the ternary one too. */
+/* Parse operators of that level or above; 0: the ternary one too. */
 static uint32_t parse_expression(struct parser *p, int least)
 {
 	uint32_t a;

@@ -1,3 +1,6 @@
+/*
+ * flame_graph.c - draws a tree of stacks as a flame graph
+ */
 #include "common/picture/flame_graph.h"
 
 #include <inttypes.h>

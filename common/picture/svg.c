@@ -1,3 +1,6 @@
+/*
+ * svg.c - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
+ */
 #include "common/picture/svg.h"
 
 #include <inttypes.h>

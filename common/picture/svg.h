@@ -37,7 +37,7 @@ struct svg_frame {
 };
 
 /* Begin a picture of that height; root is the attributes of its root: its class, "graph" or
- * "chart", and those of a chart (svg.c). unit: that of a chart's times, as plain text; NULL:
+ * "chart", and those of a chart. unit: that of a chart's times, as plain text; NULL:
  * none. */
 void svg_begin(struct text *out, const char *root, const char *unit, int height);
 /* Write the lines on top: a title, NULL: none, and what is drawn; exact: its tooltip. */

@@ -1,8 +1,8 @@
 /*
  * protobuf.h - the wire types of Protocol Buffers
  */
-#ifndef TR_PROTOBUF_PROTOBUF
-#define TR_PROTOBUF_PROTOBUF
+#ifndef TR_PROTOBUF_PROTOBUF_H
+#define TR_PROTOBUF_PROTOBUF_H
 
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
@@ -106,7 +106,7 @@ static inline bool protobuf_varint(struct protobuf_view *v, uint64_t *n)
 	return true;
 }
 
-/* Undo zigzag of protobuf.h. */
+/* Undo zigzag. */
 static inline int64_t protobuf_unzigzag(uint64_t n)
 {
 	return (int64_t)(n >> 1 ^ (0 - (n & 1)));

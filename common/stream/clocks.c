@@ -1,3 +1,6 @@
+/*
+ * clocks.c - checks that all clocks of a stream count the same: a unit of time, or ticks
+ */
 #include "common/stream/clocks.h"
 
 #include <stdio.h>

@@ -1107,7 +1107,7 @@ struct allocation {
 	max_align_t data[];
 };
 
-/* dictionary.c: allocate memory that lives as long as the dictionary: fields, members. NULL: out
+/* Allocate memory that lives as long as the dictionary: fields, members. NULL: out
  * of memory. */
 static void *dictionary_keep(struct dictionary *d, size_t n)
 {

@@ -23,7 +23,7 @@
  * The encoding of the entries of a DICT payload.
  *
  * The part that needs no dictionary: the content of each kind of entry, the step from one entry to
- * the next, and the table of their fields (dictionary.c), which drives reading, declaring,
+ * the next, and the table of their fields, which drives reading, declaring,
  * writing, filtering and copying. Entries name strings, sources, definitions and all else by ids.
  */
 
@@ -115,7 +115,7 @@ struct entry_field {
 	uint8_t use;	   /* of a string: enum entry_use */
 	bool or_null;	   /* id 0 gives the dictionary's object a null pointer, not object 0 */
 	uint8_t content;   /* offset in the structs above */
-	uint8_t object;	   /* offset in the structs of dictionary.h, ENTRY_NO_OBJECT: none */
+	uint8_t object;	   /* offset in the structs, ENTRY_NO_OBJECT: none */
 };
 
 enum { ENTRY_NO_OBJECT = UINT8_MAX };

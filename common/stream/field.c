@@ -1,3 +1,6 @@
+/*
+ * field.c - reads the fields of an event
+ */
 #include "common/stream/field.h"
 
 #include <stdlib.h>

@@ -151,7 +151,7 @@ static void reader_distrust_length(struct reader *r, size_t length)
 
 /* --- reader input --- */
 
-/* reader.c: fill the error and return -1. */
+/* Fill the error and return -1. */
 static int reader_fatal(struct reader *r, const char *what)
 {
 	r->fatal = true;
@@ -533,7 +533,7 @@ const char *events_block_tables(struct events_tables *t, const struct dictionary
 	return fault;
 }
 
-/* reader.c: resolve the ids of the block's tables. 0, or -1. */
+/* Resolve the ids of the block's tables. 0, or -1. */
 static int reader_tables(struct reader *r, struct block *b)
 {
 	const char *fault = events_block_tables(&r->tables, &r->dictionary, b);
@@ -801,7 +801,7 @@ int reader_rows(struct reader *r, struct block *b)
 	return -1;
 }
 
-/* reader.c: read the head of an EVENTS block, and its rows except on demand. */
+/* Read the head of an EVENTS block, and its rows except on demand. */
 static int reader_read_events(struct reader *r, struct block *b)
 {
 	const char *fault = events_block_head(b);
@@ -906,7 +906,7 @@ static int end_of_input(struct reader *r)
 	return wanted ? reader_ended(r, at, "the stream ends before its last segment") : 2;
 }
 
-/* reader.c: read what follows a segment: another marker (1), or the end of the input (2:
+/* Read what follows a segment: another marker (1), or the end of the input (2:
  * normal, -1). */
 static int reader_begin_segment(struct reader *r)
 {
@@ -1328,7 +1328,7 @@ static bool header_sane(const struct block *b)
 	return b->kind >= BLOCK_KINDS || b->length >= least[b->kind];
 }
 
-/* reader.c: decode the header of a block; false if there is none at p. */
+/* Decode the header of a block; false if there is none at p. */
 static bool reader_parse_header(const uint8_t *p, struct block *b)
 {
 	*b = (struct block){.kind = get_u16(p + 4),

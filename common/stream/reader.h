@@ -97,7 +97,7 @@ struct reader {
 	const char *file; /* the present input, for messages */
 	struct end end;	  /* of the last END block */
 	struct head head; /* of the last HEAD block; valid until the next block */
-	bool cut;	  /* the error is the end that a signal made (io.h), no damage */
+	bool cut;	  /* the error is the end that a signal made, no damage */
 	bool fatal;	  /* cannot open or read, not a stream, out of memory: exit status 2 */
 	const struct output
 		*output; /* the output file, which may not be an input; NULL: not checked */

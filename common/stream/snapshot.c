@@ -1,3 +1,6 @@
+/*
+ * snapshot.c - the content of SNAPSHOT blocks, as trstream(5) specifies it
+ */
 #include "common/stream/snapshot.h"
 
 /* Order of the frames of a record. */

@@ -95,7 +95,7 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 	return 0;
 }
 
-/* writer.c: send references to the parts that earlier segments have. */
+/* Send references to the parts that earlier segments have. */
 static int writer_refer_metas(struct writer *w)
 {
 	for (size_t i = 0; i < w->metas.count; i++)
@@ -190,7 +190,7 @@ static int declare_stack(struct writer *w, uint32_t id)
 	return 0;
 }
 
-/* writer.c: send an entry after the entries that it names, unless this segment has it.
+/* Send an entry after the entries that it names, unless this segment has it.
  * Send an entry after the entries that it names, unless this segment has it. */
 static int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
@@ -1143,7 +1143,6 @@ int writer_command(struct writer *w, int argc, char **argv)
 
 /* --- sending of blocks --- */
 
-/* writer.c */
 static void writer_block_header(const struct writer *w, uint8_t *p, uint16_t kind, uint16_t flags,
 				uint32_t length, uint32_t crc)
 {

@@ -312,7 +312,7 @@ int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lo
 /*
  * Writes rows of a source of events, in line where they fit the present block.
  *
- * Lanes, types and locations are ids of writer.h (location 0: none); depth is the row's. Times are
+ * Lanes, types and locations are ids (location 0: none); depth is the row's. Times are
  * those of the lane's clock.
  */
 
@@ -569,7 +569,5 @@ struct sent_meta {
 
 int writer_next_segment(struct writer *w);
 void writer_count_events(struct writer *w, uint64_t rows, uint64_t base, uint64_t last);
-
-/* writer.c */
 
 #endif

@@ -1,3 +1,6 @@
+/*
+ * frame_tables.c - the tables of ELF files by which stacks are unwound: .eh_frame, .debug_frame
+ */
 #include "common/symbols/frame_tables.h"
 
 #include <fcntl.h>

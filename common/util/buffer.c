@@ -1,3 +1,6 @@
+/*
+ * buffer.c - a growable array of bytes, and growing arrays of any type (ARRAY_GROW)
+ */
 #include "common/util/buffer.h"
 
 #include <fcntl.h>

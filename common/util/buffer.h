@@ -127,7 +127,7 @@ static inline void *array_reach(void *array, size_t *capacity, size_t i, size_t 
 /*
  * Moves the unused part of a large buffer out of memory.
  *
- * A buffer that spills (buffer.h) and grows beyond BUFFER_LARGE moves into a mapped temporary file.
+ * A buffer that spills and grows beyond BUFFER_LARGE moves into a mapped temporary file.
  * All its bytes stay at data, and may be read and changed as in any other buffer. Only the use of
  * memory differs: pages before the end of appending are released, and so are pages that were read,
  * by callers that read much of the buffer. If no such file can be created, the buffer stays in

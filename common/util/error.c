@@ -1,3 +1,6 @@
+/*
+ * error.c - errors, passed up to main
+ */
 #include "common/util/error.h"
 
 #include "common/util/bytes.h"

@@ -4,8 +4,8 @@
  * All bytes of a stream in a file are checked by it. libdeflate uses the processor's carry-less
  * multiplication where available, zlib does not.
  */
-#ifndef TR_UTIL_HASH
-#define TR_UTIL_HASH
+#ifndef TR_UTIL_HASH_H
+#define TR_UTIL_HASH_H
 
 #include <libdeflate.h>
 #include <stddef.h>

@@ -1,3 +1,6 @@
+/*
+ * histogram.c - log-linear histogram of 64-bit values: exact counts, bounded relative error
+ */
 #include "common/util/histogram.h"
 
 #include <errno.h>

@@ -24,7 +24,7 @@
 #define HISTOGRAM_BUCKETS   ((65 - HISTOGRAM_PRECISION) << HISTOGRAM_PRECISION) /* 7424 */
 #define HISTOGRAM_SPARSE    64 /* slots of the largest open-addressed table */
 
-/* All zero is an empty histogram; the members belong to histogram.c. */
+/* All zero is an empty histogram; the members belong. */
 struct histogram {
 	uint64_t *slots;   /* dense: a counter per bucket; sparse: bucket + 1 << 48 | count */
 	uint32_t base;	   /* dense: bucket of slots[0] */

@@ -1,3 +1,6 @@
+/*
+ * memory.c - remembers that the program ran out of memory
+ */
 #include "common/util/memory.h"
 
 #include <dirent.h>

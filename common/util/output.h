@@ -45,7 +45,7 @@ int status_worse(int a, int b);
  *     a file       ends where it was read to
  *
  * Only this module and the loops that wait for input know of the signal. A second signal ends the
- * program, without its unfinished outputs (output.h).
+ * program, without its unfinished outputs.
  *
  * Functions return -1 with errno set.
  */
@@ -133,7 +133,7 @@ int output_write_buffer(struct output *o, const struct buffer *b, struct error *
 int output_writev(struct output *o, struct iovec *v, int n, struct error *e);
 
 /*
- * Close, and rename a FILE to its target when status (output.h) is OK, DAMAGED or CONDITION; with
+ * Close, and rename a FILE to its target when status is OK, DAMAGED or CONDITION; with
  * STATUS_FAILED, or after a failed write, it is removed. -1 with e filled if closing, renaming or
  * an earlier write failed. The struct is no longer valid in any case.
  */

@@ -1,3 +1,6 @@
+/*
+ * packed.c - numbers and bytes in sequence, the encoding of summaries of trstat
+ */
 #include "common/util/packed.h"
 
 int packed_put_u128(struct buffer *b, uint128 v)

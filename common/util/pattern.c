@@ -1,3 +1,6 @@
+/*
+ * pattern.c - how large regular expressions become
+ */
 #include "common/util/pattern.h"
 
 #include <stdlib.h>

@@ -148,7 +148,7 @@ struct text {
 	bool failed;
 	bool held;		      /* see text_hold */
 	struct error error;	      /* of the first failed write */
-	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for the next one (text.c) */
+	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for the next one */
 };
 
 void text_init(struct text *t, struct output *o);

@@ -1,3 +1,6 @@
+/*
+ * u128.c - sums of input, and their decimal digits
+ */
 #include "common/util/u128.h"
 
 #include <stdint.h>

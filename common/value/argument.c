@@ -1,3 +1,6 @@
+/*
+ * argument.c - finds an argument of a call by its name, and values inside of it
+ */
 #include "common/value/argument.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/*
+ * delimited.c - cells of csv and tsv
+ */
 #include "common/value/delimited.h"
 
 int csv_append_inside(struct buffer *b, const char *p, size_t n)

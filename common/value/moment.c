@@ -1,3 +1,6 @@
+/*
+ * moment.c - a moment as a user names it: --since, --until
+ */
 #include "common/value/moment.h"
 
 #include <fcntl.h>

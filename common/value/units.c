@@ -1,3 +1,6 @@
+/*
+ * units.c - units of time and size, in options and expressions
+ */
 #include "common/value/units.h"
 
 #include <ctype.h>

@@ -3,8 +3,8 @@
  *
  * Functions return 0, or -1 when out of memory, if not stated otherwise.
  */
-#ifndef TR_TRENCODE_TEXT_APITRACE
-#define TR_TRENCODE_TEXT_APITRACE
+#ifndef TR_TRENCODE_TEXT_APITRACE_H
+#define TR_TRENCODE_TEXT_APITRACE_H
 
 #include "common/stream/dictionary.h"
 #include "common/stream/value.h"

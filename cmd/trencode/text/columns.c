@@ -1,3 +1,6 @@
+/*
+ * columns.c - the columns in front of a line, as `uftrace replay -f` prints them
+ */
 #include "cmd/trencode/text/columns.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/*
+ * kernel.c - names of the kernel that a trace.dat was recorded on
+ */
 #include "cmd/trencode/text/kernel.h"
 
 #include <stdlib.h>

@@ -88,7 +88,7 @@ static void plugin_function_put_function(const struct plugin_event *e, uint64_t 
 
 enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA }; /* fields */
 
-/* plugins.c: the function tracer */
+/* The function tracer */
 static bool plugin_function(const struct plugin_event *e, struct line *out)
 {
 	struct plugin_indent *indent = e->context->indent;
@@ -256,7 +256,7 @@ static void put_state(uint64_t state, struct line *out)
 		line_char(out, 'R');
 }
 
-/* plugins.c: scheduler, timers, memory, futexes, mac80211 */
+/* Scheduler, timers, memory, futexes, mac80211 */
 static bool plugin_switch(const struct plugin_event *e, struct line *out)
 {
 	uint64_t v;
@@ -698,7 +698,6 @@ static bool put_rip(const struct plugin_event *e, unsigned field, const char *be
 	return true;
 }
 
-/* plugins.c */
 static bool plugin_kvm_entry(const struct plugin_event *e, struct line *out)
 {
 	plugin_put(e, 0, " vcpu ", 'u', out);

@@ -7,8 +7,8 @@
  * Source: the output of trace-cmd report, with and without -N; t/tools/plugin_events.py writes
  * traces for it.
  */
-#ifndef TR_TRENCODE_TEXT_PLUGINS
-#define TR_TRENCODE_TEXT_PLUGINS
+#ifndef TR_TRENCODE_TEXT_PLUGINS_H
+#define TR_TRENCODE_TEXT_PLUGINS_H
 
 #include "cmd/trencode/text/tracecmd.h"
 

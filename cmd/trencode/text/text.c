@@ -1,3 +1,6 @@
+/*
+ * text.c - the format text: lines as the system of each source prints them
+ */
 #include "cmd/trencode/text/columns.h"
 #include "cmd/trencode/text/layout.h"
 

@@ -1180,7 +1180,7 @@ static void raw_print_value(struct line *out, const struct event *ev, struct pla
 	}
 }
 
-/* raw.c: append " NAME=VALUE" for each field. */
+/* Append " NAME=VALUE" for each field. */
 static void plan_text(struct plan *p, const struct event *ev, const struct print_kernel *k,
 		      struct line *out)
 {

@@ -1,8 +1,8 @@
 /*
  * tracecmd.h - declarations that the files of the text of kernel events share
  */
-#ifndef TR_TRENCODE_TEXT_TRACECMD
-#define TR_TRENCODE_TEXT_TRACECMD
+#ifndef TR_TRENCODE_TEXT_TRACECMD_H
+#define TR_TRENCODE_TEXT_TRACECMD_H
 
 #include "cmd/trencode/text/kernel.h"
 #include "common/stream/event.h"

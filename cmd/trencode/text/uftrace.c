@@ -849,7 +849,7 @@ static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
 		 !memcmp(name.text + name.size - CALL, call, CALL));
 }
 
-/* input.c: return the text of a location; NULL when out of memory. */
+/* Return the text of a location; NULL when out of memory. */
 static const struct location_text *text_uftrace_location_slow(struct text_uftrace *s,
 							      uint32_t number)
 {
@@ -1122,7 +1122,7 @@ static int by_tid(const void *a, const void *b)
 	return ((*x)->lane->tid > (*y)->lane->tid) - ((*x)->lane->tid < (*y)->lane->tid);
 }
 
-/* uftrace.c: print the calls that were open when the recording ended. */
+/* Print the calls that were open when the recording ended. */
 static void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
 {
 	struct replay *p = &r->replay;
@@ -1498,7 +1498,7 @@ static int text_uftrace_restored(struct text_uftrace *s, const struct stack *sta
 	return t->replay->out_of_memory ? -1 : 0;
 }
 
-/* rows.c: print an event, or keep it pending until the next row. */
+/* Print an event, or keep it pending until the next row. */
 static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
 			    const struct event *ev, struct error *e)
 {
@@ -1543,8 +1543,7 @@ static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
 }
 
 /*
- * Text of uftrace recordings, as `uftrace replay` prints it: the functions of the layout. rows.c
- * prints the rows, uftrace.c the calls open at the end.
+ * Text of uftrace recordings, as `uftrace replay` prints it: the functions of the layout.
  */
 
 static int uftrace_begin(void *state, const struct encoding *en, struct error *e)
@@ -1575,7 +1574,7 @@ static void uftrace_free_state(void *state)
 	buffer_free(&s->result);
 }
 
-/* uftrace.c: return the recording of a source; NULL when out of memory. */
+/* Return the recording of a source; NULL when out of memory. */
 static struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
 {
 	if (source->number >= s->nrecordings) {

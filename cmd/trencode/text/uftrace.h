@@ -7,8 +7,8 @@
  * follows its enters and leaves (scheduling is a call too). The recorded depth is used only at the
  * first record of a task and after a loss.
  */
-#ifndef TR_TRENCODE_TEXT_UFTRACE
-#define TR_TRENCODE_TEXT_UFTRACE
+#ifndef TR_TRENCODE_TEXT_UFTRACE_H
+#define TR_TRENCODE_TEXT_UFTRACE_H
 
 #include "common/stream/dictionary.h"
 
