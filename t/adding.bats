@@ -20,9 +20,8 @@ setup_file() {
 	# they may have been built elsewhere, as by make asan
 	find build -name '*.d' -exec sed -i "s,[^ ]*/${objects##*/}/,build/${objects##*/}/,g" {} +
 
-	mkdir cmd/trdecode/toy cmd/trencode/toy
-	cp "$ROOT/doc/toy/decoder.c" cmd/trdecode/toy/toy.c
-	cp "$ROOT/doc/toy/encoder.c" cmd/trencode/toy/toy.c
+	cp "$ROOT/doc/toy/decoder.c" cmd/trdecode/toy.c
+	cp "$ROOT/doc/toy/encoder.c" cmd/trencode/toy.c
 	add_format cmd/trdecode/formats.h
 	add_format cmd/trencode/formats.h
 	sed -n 's/^    \(VALUE(spread.*\)/\1/p' "$page" >value
