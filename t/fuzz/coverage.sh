@@ -17,9 +17,9 @@ lttng        lttng,decode            cmd/trdecode/lttng
 ctf          ctf,decode              cmd/trdecode/ctf
 chrome       chrome,decode           cmd/trdecode/chrome
 perfetto     perfetto,decode         cmd/trdecode/perfetto
-ftrace       ftrace,decode           cmd/trdecode/ftrace
+ftrace       ftrace,decode           cmd/trdecode/kernel_
 streams      decode                  cmd/trdecode/stream
-containers   decode                  cmd/trdecode/input
+containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream
 expressions  expression,filter       cmd/trfilter
 tables       stat,summary            cmd/trstat

@@ -87,7 +87,7 @@ TABLE = read_table()
 for message, fields in KNOWN.items():
     for f in fields.values():
         number, what = TABLE.pop((message, f.name), (0, "nothing"))
-        if number != f.number or (what not in ("READ", "LEFT_OUT") and what != f.type):
+        if number != f.number or (what not in ("LEFT_OUT_READ", "LEFT_OUT") and what != f.type):
             faults.append("%s.%s: the table has %d %s" % (message, f.name, number, what))
 faults += ["%s.%s: of the table only" % key for key in TABLE]
 TABLE = read_table()
