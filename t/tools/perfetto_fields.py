@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Test what trdecode does with each field of the messages of Perfetto that it reads.
 usage: perfetto_fields.py TRDECODE ROOT
-The table of left_out.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
+The table of perfetto_packets.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
 those that are left out, with their counts. A field that is read must change the stream: a trace without it gives
 another one. A packet whose payload is not read must be named in a remark, any other is one of the messages that are read.
 The probe must know the wire types of fields, and a counter of vmstat has the name of its enum. The names and numbers of
@@ -70,7 +70,7 @@ for name, f in PAYLOADS.items():
 # --- the table ---
 
 def read_table():
-    """Of each message and field of left_out.c: what becomes of it."""
+    """Of each message and field of perfetto_packets.c: what becomes of it."""
     text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
     names = dict(re.findall(r'\[(MESSAGE_\w+)\] = "([^"]+)"', text))
     table = {}
@@ -87,7 +87,7 @@ TABLE = read_table()
 for message, fields in KNOWN.items():
     for f in fields.values():
         number, what = TABLE.pop((message, f.name), (0, "nothing"))
-        if number != f.number or (what not in ("LEFT_OUT_READ", "LEFT_OUT") and what != f.type):
+        if number != f.number or (what not in ("FIELD_READ", "LEFT_OUT") and what != f.type):
             faults.append("%s.%s: the table has %d %s" % (message, f.name, number, what))
 faults += ["%s.%s: of the table only" % key for key in TABLE]
 TABLE = read_table()
@@ -292,7 +292,7 @@ def statistics():
     pair = [{"key": 1, "value": 5}]
     trigger = {"trigger_name": "t", "producer_name": "p", "trusted_producer_uid": 5, "stop_delay_ms": 9}
     of_process = {f.name: 4 for f in KNOWN["ProcessStats.Process"].values()
-                  if TABLE["ProcessStats.Process", f.name][1] == "READ"}
+                  if TABLE["ProcessStats.Process", f.name][1] == "FIELD_READ"}
     cpu = {f.name: 6 for f in KNOWN["SysStats.CpuTimes"].values()}
     disk = {f.name: "sda" if f.type == "string" else 7 for f in KNOWN["SysStats.DiskStat"].values()}
     return [
@@ -308,7 +308,7 @@ def statistics():
         {"timestamp": 5020, "trace_stats": {"buffer_stats": [{"chunks_overwritten": 3}]}},
         {"timestamp": 5021, "trigger": dict(trigger, trusted_producer_uid=-1)}, {"clone_snapshot_trigger": trigger},
         *({"timestamp": 5022, "service_event": {f.name: 1}} for f in KNOWN["TracingServiceEvent"].values()
-          if TABLE["TracingServiceEvent", f.name][1] == "READ"),
+          if TABLE["TracingServiceEvent", f.name][1] == "FIELD_READ"),
         {"timestamp": 5030, "trace_stats": {"buffer_stats": [{"chunks_overwritten": 3, "trace_writer_packet_loss": 2}]}},
         {"timestamp": 5040, "android_log": {"events": [{
             "log_id": 1, "pid": 7, "tid": 8, "uid": 2, "timestamp": 90000, "tag": "tag", "prio": 4, "message": "said"}]}},
@@ -325,7 +325,7 @@ def frames():
                   "actual_surface_frame_start"):
         message = ALL["FrameTimelineEvent"][field].type
         begin = {f.name: "layer" if f.type == "string" else 1 for f in KNOWN[message].values()
-                 if TABLE[message, f.name][1] == "READ"}
+                 if TABLE[message, f.name][1] == "FIELD_READ"}
         begin["cookie"] = cookie
         out += [{"timestamp": 6000 + 10 * cookie, "frame_timeline_event": {field: begin}},
                 {"timestamp": 6005 + 10 * cookie, "frame_timeline_event": {"frame_end": {"cookie": cookie}}}]
@@ -419,7 +419,7 @@ def wire_of(f):
 
 
 def check_wires():
-    """The wires of a payload in packet_reader.c are those of the fields of its message."""
+    """The wires of a payload in perfetto_packets.c are those of the fields of its message."""
     text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
     for name, wires in re.findall(r'{\w+,\s*"(\w+)",\s*"([a-z-]+)"}', text):
         message = ALL["Packet"][name].type
