@@ -1,8 +1,5 @@
 /*
- * chrome.h - the frames of "stackFrames" and of V8's CPU profiles, and the stacks that they make
- *
- * A frame has a key, its name, and the key of its caller's frame, which may come later. Functions
- * return 0, or -1 when out of memory.
+ * chrome.h - Chrome JSON (Trace Event Format, CPU profiles)
  */
 #ifndef TR_TRDECODE_CHROME_H
 #define TR_TRDECODE_CHROME_H
@@ -15,6 +12,13 @@
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
 #include "common/value/json.h"
+
+/*
+ * The frames of "stackFrames" and of V8's CPU profiles, and the stacks that they make.
+ *
+ * A frame has a key, its name, and the key of its caller's frame, which may come later. Functions
+ * return 0, or -1 when out of memory.
+ */
 
 struct chrome_call_frame {
 	uint32_t name, file, line; /* name, file: strings of the writer */

@@ -1,10 +1,5 @@
 /*
- * glprofile.h - rows that wait for their times
- *
- * Rows may be added in any order; those of the same time are written in the order of their
- * addition. At most ROW_QUEUE_ROWS rows and about ROW_QUEUE_BYTES bytes wait; then the earliest
- * are written. A zero-initialised queue is empty. Functions that return int return 0, or -1 when
- * out of memory, or with the writer's error.
+ * glprofile.h - glretrace --pgpu --pcpu
  */
 #ifndef TR_TRDECODE_GLPROFILE_H
 #define TR_TRDECODE_GLPROFILE_H
@@ -14,6 +9,15 @@
 #include "common/calls/open_calls.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
+
+/*
+ * Rows that wait for their times.
+ *
+ * Rows may be added in any order; those of the same time are written in the order of their
+ * addition. At most ROW_QUEUE_ROWS rows and about ROW_QUEUE_BYTES bytes wait; then the earliest
+ * are written. A zero-initialised queue is empty. Functions that return int return 0, or -1 when
+ * out of memory, or with the writer's error.
+ */
 
 enum { ROW_QUEUE_ROWS = 1 << 18, ROW_QUEUE_BYTES = 64 << 20 };
 

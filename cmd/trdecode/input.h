@@ -1,7 +1,5 @@
 /*
- * input.h - open an operand of the command line and find its decoder
- *
- * Functions return 0, or -1 with *e filled.
+ * input.h - inputs: their formats, times and order
  */
 #ifndef TR_TRDECODE_INPUT_H
 #define TR_TRDECODE_INPUT_H
@@ -12,6 +10,12 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
+
+/*
+ * Open an operand of the command line and find its decoder.
+ *
+ * Functions return 0, or -1 with *e filled.
+ */
 
 /*
  * Open a directory, a file of a directory, a tar, a saved stream, or "-". Find its decoder among

@@ -1,5 +1,18 @@
 /*
- * input_tree.h - the files of a trace that is a directory, wherever they are stored
+ * input_tree.h - inputs that are directories, archives and compressed files
+ */
+#ifndef TR_TRDECODE_INPUT_TREE_H
+#define TR_TRDECODE_INPUT_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/trdecode/bid.h"
+#include "common/util/error.h"
+
+/*
+ * The files of a trace that is a directory, wherever they are stored.
  *
  * A tree is a directory, or a tar of one, from a file or a pipe. Its members are the regular files
  * below it, named by their path relative to the trace's own directory: directories that all members
@@ -11,15 +24,6 @@
  * A tar is read once, forward, by tree_open_fd, and its contents are copied to one unlinked file in
  * $TMPDIR (default /tmp). In neither case does the tree keep a descriptor per member.
  */
-#ifndef TR_TRDECODE_INPUT_TREE_H
-#define TR_TRDECODE_INPUT_TREE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "cmd/trdecode/bid.h"
-#include "common/util/error.h"
 
 struct tree;
 

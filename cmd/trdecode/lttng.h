@@ -1,5 +1,5 @@
 /*
- * lttng.h - the headers of blocks, and the clock that they define
+ * lttng.h - traces of LTTng 0.x
  */
 #ifndef TR_TRDECODE_LTTNG_H
 #define TR_TRDECODE_LTTNG_H
@@ -14,6 +14,10 @@
 #include "common/stream/writer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
+
+/*
+ * The headers of blocks, and the clock that they define.
+ */
 
 /* The header of a block. */
 struct lttng_header {

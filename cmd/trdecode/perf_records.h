@@ -1,5 +1,16 @@
 /*
- * perf_records.h - puts the records of several CPUs in the order of their times
+ * perf_records.h - the records of a perf.data, in the order of their times
+ */
+#ifndef TR_TRDECODE_PERF_RECORDS_H
+#define TR_TRDECODE_PERF_RECORDS_H
+
+#include <stdbool.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "common/util/buffer.h"
+
+/*
+ * Puts the records of several CPUs in the order of their times.
  *
  * perf writes what it finds in the buffers of all CPUs, one after another, and then a record
  * FINISHED_ROUND. A record of a later round is not before the last one of the round before this
@@ -11,13 +22,6 @@
  * What exceeds PERF_QUEUE_MEMORY is kept in a temporary file (buffer.h). A round that exceeds
  * PERF_ROUND_MOST is ended early.
  */
-#ifndef TR_TRDECODE_PERF_RECORDS_H
-#define TR_TRDECODE_PERF_RECORDS_H
-
-#include <stdbool.h>
-
-#include "cmd/trdecode/decoder.h"
-#include "common/util/buffer.h"
 
 enum {
 	PERF_QUEUE_MEMORY = 2 << 20, /* bytes of one round in memory */

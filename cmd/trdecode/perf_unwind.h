@@ -1,7 +1,5 @@
 /*
- * perf_unwind.h - numbers and texts in sequence, in a part of a perf.data that is in memory
- *
- * A read beyond the end gives 0 or NULL and sets cut.
+ * perf_unwind.h - stacks of perf: call chains, unwinding of user stacks, JIT code
  */
 #ifndef TR_TRDECODE_PERF_UNWIND_H
 #define TR_TRDECODE_PERF_UNWIND_H
@@ -21,6 +19,12 @@
 #include "common/util/bytes.h"
 #include "common/util/error.h"
 #include "common/util/u128.h"
+
+/*
+ * Numbers and texts in sequence, in a part of a perf.data that is in memory.
+ *
+ * A read beyond the end gives 0 or NULL and sets cut.
+ */
 
 struct span {
 	const uint8_t *at, *end;

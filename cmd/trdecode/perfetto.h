@@ -1,12 +1,5 @@
 /*
- * perfetto.h - reads the packets of a trace: from a file, or from a packet that contains
- * compressed packets
- *
- *     trace  = { 0x0a, varint length, message of a TracePacket }
- *
- * The buffer grows as bytes arrive, for packets of at most 64 MiB. Where bytes are no packet, the
- * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
- * packets, or in a trace without sequences is like no other message.
+ * perfetto.h - traces of Perfetto
  */
 #ifndef TR_TRDECODE_PERFETTO_H
 #define TR_TRDECODE_PERFETTO_H
@@ -24,6 +17,17 @@
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/u128.h"
+
+/*
+ * Reads the packets of a trace: from a file, or from a packet that contains
+ * compressed packets.
+ *
+ *     trace  = { 0x0a, varint length, message of a TracePacket }
+ *
+ * The buffer grows as bytes arrive, for packets of at most 64 MiB. Where bytes are no packet, the
+ * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
+ * packets, or in a trace without sequences is like no other message.
+ */
 
 struct packet_reader {
 	const char *name; /* of the file */

@@ -1143,8 +1143,7 @@ static struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
 	return t->thread ? &p->tracks.thread[t->thread - 1] : NULL;
 }
 
-/* Get the calls that a track's begins and ends are of. Get the calls that a track's begins and
- * ends are of. */
+/* Get the calls that a track's begins and ends are of. */
 static struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct perfetto_track *t)
 {
 	return t->role == PERFETTO_STACK ? &perfetto_track_thread(p, t)->calls : &t->calls;

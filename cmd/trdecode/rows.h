@@ -1,11 +1,5 @@
 /*
- * rows.h - the names of the arguments of each function, which its location declares
- *
- * For formats whose events name their arguments, each event its own. Where all events are read
- * before the first row is written, a location declares all arguments that events of its name have:
- * arguments_learn, then arguments_location_of and arguments_values. Arguments are optional, and
- * ends may have other arguments than their begins. So each location also declares the arguments of
- * events without a name, after its own.
+ * rows.h - what decoders make rows of: arguments, marks of atrace, calls with a duration, processes
  */
 #ifndef TR_TRDECODE_ROWS_H
 #define TR_TRDECODE_ROWS_H
@@ -17,6 +11,16 @@
 #include "cmd/trdecode/decoder.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
+
+/*
+ * The names of the arguments of each function, which its location declares.
+ *
+ * For formats whose events name their arguments, each event its own. Where all events are read
+ * before the first row is written, a location declares all arguments that events of its name have:
+ * arguments_learn, then arguments_location_of and arguments_values. Arguments are optional, and
+ * ends may have other arguments than their begins. So each location also declares the arguments of
+ * events without a name, after its own.
+ */
 
 enum { ARGUMENTS_RECENT = 4096 }; /* slots of a cache of numbers that were used last */
 

@@ -1,6 +1,5 @@
 /*
- * tracecmd.h - what a trace.dat has before its events: texts, formats, options, and the offsets of
- * each CPU's data
+ * tracecmd.h - trace.dat
  */
 #ifndef TR_TRDECODE_TRACECMD_H
 #define TR_TRDECODE_TRACECMD_H
@@ -10,6 +9,11 @@
 #include "common/ftrace/event_format.h"
 #include "common/util/heap.h"
 #include "common/util/intern.h"
+
+/*
+ * What a trace.dat has before its events: texts, formats, options, and the offsets of
+ * each CPU's data.
+ */
 
 struct tracecmd_format_text {
 	char *system, *text; /* ended by NULs */

@@ -1,9 +1,5 @@
 /*
- * uftrace_args.h - which values a record has, and where they are in its payload
- *
- * The payload of an ENTRY or EXIT record has neither length nor types: it contains the values of
- * the specs that apply to the function, in an order that follows from how the recorder applied
- * them.
+ * uftrace_args.h - arguments and return values of uftrace: specifications, enums, debug data
  */
 #ifndef TR_TRDECODE_UFTRACE_ARGS_H
 #define TR_TRDECODE_UFTRACE_ARGS_H
@@ -14,6 +10,14 @@
 
 #include "cmd/trdecode/uftrace_session.h"
 #include "common/util/error.h"
+
+/*
+ * Which values a record has, and where they are in its payload.
+ *
+ * The payload of an ENTRY or EXIT record has neither length nor types: it contains the values of
+ * the specs that apply to the function, in an order that follows from how the recorder applied
+ * them.
+ */
 
 enum uftrace_fmt {
 	UFTRACE_FMT_AUTO, /* d: small numbers decimal, others hex */

@@ -1,5 +1,6 @@
 /*
- * uftrace_session.h - the `info` file of a uftrace data directory
+ * uftrace_session.h - the files beside the data of a uftrace directory: info, tasks, sessions,
+ * maps, modules
  */
 #ifndef TR_TRDECODE_UFTRACE_SESSION_H
 #define TR_TRDECODE_UFTRACE_SESSION_H
@@ -12,6 +13,10 @@
 #include "common/formats/uftrace.h"
 #include "common/symbols/symbols.h"
 #include "common/util/error.h"
+
+/*
+ * The `info` file of a uftrace data directory.
+ */
 
 enum uftrace_pattern {
 	UFTRACE_PATTERN_SIMPLE,

@@ -1,8 +1,5 @@
 /*
- * convert.h - the text that the kernel's trace_printk() wrote, for formats that show fields
- *
- * A bprint event has the address of a format and its arguments, a bputs event the address of a
- * text; META parts of the recording contain both texts. All zero is valid and knows no text.
+ * convert.h - what all conversions to other systems' traces share
  */
 #ifndef TR_TRENCODE_CONVERT_H
 #define TR_TRENCODE_CONVERT_H
@@ -19,6 +16,13 @@
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
+
+/*
+ * The text that the kernel's trace_printk() wrote, for formats that show fields.
+ *
+ * A bprint event has the address of a format and its arguments, a bputs event the address of a
+ * text; META parts of the recording contain both texts. All zero is valid and knows no text.
+ */
 
 /* The texts of one stream's recordings. */
 struct kernel_messages {

@@ -320,8 +320,7 @@ static const char *firefox_cpu_unit(const struct firefox *f)
 		       : NULL;
 }
 
-/* Add the time up to this one with the stack that the thread has had. Add the time up to this
- * one with the stack that the thread has had. */
+/* Add the time up to this one with the stack that the thread has had. */
 static int firefox_end_stack(struct firefox *f, struct firefox_thread *th, uint64_t time)
 {
 	struct firefox_sample s = {th->since, time - th->since, th->node};
@@ -346,8 +345,7 @@ static int stack_after(struct firefox *f, struct firefox_thread *th, const struc
 	return call_stacks_here(&f->stacks, ev, kernel ? &th->kernel : &th->user);
 }
 
-/* Get the whole stack of a thread. Get the whole stack of a thread. A task that is scheduled out
- * in the kernel is so on top. */
+/* Get the whole stack of a thread. A task that is scheduled out in the kernel is so on top. */
 static int firefox_stack(struct firefox *f, const struct firefox_thread *th, const struct event *ev,
 			 uint32_t *node)
 {
@@ -361,8 +359,7 @@ static int firefox_stack(struct firefox *f, const struct firefox_thread *th, con
 	return th->kernel != STACK_ROOT && *node == STACK_ROOT ? -1 : 0;
 }
 
-/* Note the stack of a thread after an event of a call. Note the stack of a thread after an event
- * of a call. */
+/* Note the stack of a thread after an event of a call. */
 static int firefox_note_stack(struct firefox *f, struct firefox_thread *th, const struct event *ev)
 {
 	uint32_t node;
@@ -377,8 +374,7 @@ static int firefox_note_stack(struct firefox *f, struct firefox_thread *th, cons
 	return 0;
 }
 
-/* Test whether samples of the type are events with fields of their own. Test whether samples of
- * the type are events with fields of their own. */
+/* Test whether samples of the type are events with fields of their own. */
 static bool firefox_is_tracepoint(const struct type *t)
 {
 	return field_find(t, "common_type") != NULL;

@@ -1,12 +1,5 @@
 /*
- * flame_chart.h - the frames of a flame chart that are wide enough to see, in bounded memory
- *
- * Frames are added when they end, so callees before their callers. A frame shorter than `least` is
- * not kept by itself, and neither are its callees: such frames of one caller that are less than
- * `least` apart become one merged frame, from the start of the first to the end of the last. So do
- * frames at `levels` or more above the outermost one. Where CHART_FRAMES_MOST frames are kept,
- * `least` is doubled, and where this merges too much, `levels` is halved. The result is that of a
- * chart of all frames with the same `least` and `levels`.
+ * flame_chart.h - flame charts as SVG, by time
  */
 #ifndef TR_TRENCODE_FLAME_CHART_H
 #define TR_TRENCODE_FLAME_CHART_H
@@ -16,6 +9,17 @@
 #include <stdint.h>
 
 #include "cmd/trencode/encoder.h"
+
+/*
+ * The frames of a flame chart that are wide enough to see, in bounded memory.
+ *
+ * Frames are added when they end, so callees before their callers. A frame shorter than `least` is
+ * not kept by itself, and neither are its callees: such frames of one caller that are less than
+ * `least` apart become one merged frame, from the start of the first to the end of the last. So do
+ * frames at `levels` or more above the outermost one. Where CHART_FRAMES_MOST frames are kept,
+ * `least` is doubled, and where this merges too much, `levels` is halved. The result is that of a
+ * chart of all frames with the same `least` and `levels`.
+ */
 
 enum { CHART_FRAMES_MOST = 1 << 17 };
 

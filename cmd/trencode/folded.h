@@ -1,13 +1,17 @@
 /*
- * folded.h - the parts of the encoder of folded stacks that other reports on stacks share
- *
- * Each is the function of struct encoder with that name; the state of the run is a struct
- * stack_profile.
+ * folded.h - profiles as folded stacks, pictures, call graphs and callgrind files
  */
 #ifndef TR_TRENCODE_FOLDED_H
 #define TR_TRENCODE_FOLDED_H
 
 #include "cmd/trencode/encoder.h"
+
+/*
+ * The parts of the encoder of folded stacks that other reports on stacks share.
+ *
+ * Each is the function of struct encoder with that name; the state of the run is a struct
+ * stack_profile.
+ */
 
 int folded_begin(struct encoding *en, struct error *e);
 

@@ -1,11 +1,15 @@
 /*
- * lttng.h - types of any source as markers of LTTng: their names, channels, formats and
- * fields
+ * lttng.h - LTTng 0.x
  */
 #ifndef TR_TRENCODE_LTTNG_H
 #define TR_TRENCODE_LTTNG_H
 
 #include "cmd/trencode/convert.h"
+
+/*
+ * Types of any source as markers of LTTng: their names, channels, formats and
+ * fields.
+ */
 
 /* How the events of one type of the stream are written. */
 struct lttng_converted_type {

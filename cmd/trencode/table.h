@@ -1,11 +1,5 @@
 /*
- * table.h - fields of events, arguments and return values as columns of a table
- *
- * A column is named as a key elsewhere: next_comm, arg.1, arg.NAME, ret; or, with a dot before it,
- * as a field of which another column has the name: .pid. A call has what its enter and its leave
- * have, of both that of the leave.
- *
- * A function that returns int returns 0, or -1 when out of memory.
+ * table.h - tables of events: csv, tsv, ndjson
  */
 #ifndef TR_TRENCODE_TABLE_H
 #define TR_TRENCODE_TABLE_H
@@ -15,6 +9,16 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/spans.h"
 #include "common/value/scalar.h"
+
+/*
+ * Fields of events, arguments and return values as columns of a table.
+ *
+ * A column is named as a key elsewhere: next_comm, arg.1, arg.NAME, ret; or, with a dot before it,
+ * as a field of which another column has the name: .pid. A call has what its enter and its leave
+ * have, of both that of the leave.
+ *
+ * A function that returns int returns 0, or -1 when out of memory.
+ */
 
 enum { FIELD_COLUMNS = 100 }; /* at most, in a table */
 

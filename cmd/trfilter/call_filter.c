@@ -639,8 +639,7 @@ static void call_filter_kept(struct call_filter *w, struct around a)
 		go_out(w, a, keep_caller, 0);
 }
 
-/* Decide a row by the answer of the whole condition. Decide a row by the answer of the whole
- * condition. */
+/* Decide a row by the answer of the whole condition. */
 static enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool in_range,
 				      bool row_holds)
 {
@@ -760,8 +759,7 @@ static void call_filter_set_info(struct call_filter *w, const struct event *e, s
 		a->children++;
 }
 
-/* Set what is known of an open call at this time. Set what is known of an open call at this
- * time. */
+/* Set what is known of an open call at this time. */
 static void call_filter_set_open_info(struct call_filter *w, const struct call_data *f,
 				      uint64_t time)
 {

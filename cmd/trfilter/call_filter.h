@@ -1,5 +1,5 @@
 /*
- * call_filter.h - trfilter's data of each open call, which the call engine keeps (calls.balances)
+ * call_filter.h - filter whole calls
  */
 #ifndef TR_TRFILTER_CALL_FILTER_H
 #define TR_TRFILTER_CALL_FILTER_H
@@ -13,6 +13,10 @@
 #include "common/calls/calls.h"
 #include "common/expr/expression.h"
 #include "common/util/buffer.h"
+
+/*
+ * Trfilter's data of each open call, which the call engine keeps (calls.balances).
+ */
 
 /* An open call. All is zero where the call was open before its thread's first event. */
 struct call_data {

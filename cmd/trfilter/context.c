@@ -1,5 +1,5 @@
 /*
- * context.c - the two rows of each call that context.h may keep: both are kept, or neither
+ * context.c - the rows around a match: -A, -B and --within
  */
 #include "cmd/trfilter/context.h"
 

@@ -1,8 +1,5 @@
 /*
- * context.h - the two rows of each call that context.h may keep: both are kept, or neither
- *
- * An enter is undecided until its leave is decided, even long after the last match that could reach
- * the enter itself.
+ * context.h - the rows around a match: -A, -B and --within
  */
 #ifndef TR_TRFILTER_CONTEXT_H
 #define TR_TRFILTER_CONTEXT_H
@@ -10,6 +7,13 @@
 #include "cmd/trfilter/block_queue.h"
 #include "cmd/trfilter/pairing.h"
 #include "cmd/trfilter/rows.h"
+
+/*
+ * The two rows of each call that context.h may keep: both are kept, or neither.
+ *
+ * An enter is undecided until its leave is decided, even long after the last match that could reach
+ * the enter itself.
+ */
 
 /* Which row of the call call_address.number a row of the block queue is, in call_address.stack. */
 enum partner_row { PARTNER_NONE, PARTNER_ENTER, PARTNER_LEAVE };

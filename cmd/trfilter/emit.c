@@ -1,5 +1,5 @@
 /*
- * emit.c - writes rows of KIND_DROP, which end calls without a leave (CALLS in trstream(5))
+ * emit.c - writes the selected rows, and rows of KIND_DROP in place of others
  */
 #include "cmd/trfilter/emit.h"
 

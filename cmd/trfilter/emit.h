@@ -1,8 +1,5 @@
 /*
- * emit.h - writes rows of KIND_DROP, which end calls without a leave (CALLS in trstream(5))
- *
- * Such a row has the time, lane and depth of the row that ended the calls in the input. Its type is
- * declared in each segment that needs it, with an id that no other type has.
+ * emit.h - writes the selected rows, and rows of KIND_DROP in place of others
  */
 #ifndef TR_TRFILTER_EMIT_H
 #define TR_TRFILTER_EMIT_H
@@ -13,6 +10,13 @@
 #include "cmd/trfilter/rows.h"
 #include "common/cli/stage.h"
 #include "common/stream/snapshot.h"
+
+/*
+ * Writes rows of KIND_DROP, which end calls without a leave (CALLS in trstream(5)).
+ *
+ * Such a row has the time, lane and depth of the row that ended the calls in the input. Its type is
+ * declared in each segment that needs it, with an id that no other type has.
+ */
 
 enum { DROP_TYPES = 8 }; /* combinations of TYPE_INNER, TYPE_KERNEL and TYPE_PER_CPU */
 

@@ -70,7 +70,7 @@ struct plain_name {
 const struct plain_name *names_all(void);
 
 /*
- * Trfilter's conditions: the language of common/expr/expression.h, with the fields of
+ * The conditions of trfilter: the language of common/expr/expression.h, with the fields of
  * stack_profile.h.
  *
  * node.depends and operand.depends are of enum depends, operand.field of enum ask; operand.data is

@@ -58,7 +58,7 @@ static inline uint8_t pairing_flags(unsigned ended)
 }
 
 /*
- * Pairing.h for blocks of narrow rows: what the rows are for the engine, and runs of rows with
+ * The same for blocks of narrow rows: what the rows are for the engine, and runs of rows with
  * equal marks, of which most rows are skipped.
  */
 

@@ -1,8 +1,5 @@
 /*
- * call_args.h - the enters of calls that are open, with their arguments, for --slowest
- *
- * One entry for each open frame (common/calls/calls.h), with a copy of the enter's values. Of large
- * values only the text is kept.
+ * call_args.h - the arguments of open calls, and calls as text
  */
 #ifndef TR_TRSTAT_CALL_ARGS_H
 #define TR_TRSTAT_CALL_ARGS_H
@@ -12,6 +9,13 @@
 #include "common/stream/event.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
+
+/*
+ * The enters of calls that are open, with their arguments, for --slowest.
+ *
+ * One entry for each open frame (common/calls/calls.h), with a copy of the enter's values. Of large
+ * values only the text is kept.
+ */
 
 struct enter {
 	uint64_t start; /* time of its call's enter; UINT64_MAX: none */

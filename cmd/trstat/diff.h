@@ -1,16 +1,5 @@
 /*
- * diff.h - are the values of one sample larger than those of another?
- *
- * The test of Mann, Whitney and Wilcoxon on values with counts, such as the buckets of two
- * histograms, all values of a bucket being ties. Over all pairs (a, b) of values of the two samples
- *
- *     U = number of pairs with b > a, and half of those with b == a
- *
- * If both samples are of one population, the distribution of U is approximately normal. The
- * variance is corrected for ties, and U by a half for continuity (Hollander and Wolfe,
- * Nonparametric Statistical Methods, section 4.1). The approximation is good from about eight
- * values on. With fewer values the test is stricter than an exact test, so it reports no false
- * differences.
+ * diff.h - the difference of two traces
  */
 #ifndef TR_TRSTAT_DIFF_H
 #define TR_TRSTAT_DIFF_H
@@ -24,6 +13,21 @@
 #include "common/cli/stage.h"
 #include "common/util/histogram.h"
 #include "common/util/u128.h"
+
+/*
+ * Are the values of one sample larger than those of another?.
+ *
+ * The test of Mann, Whitney and Wilcoxon on values with counts, such as the buckets of two
+ * histograms, all values of a bucket being ties. Over all pairs (a, b) of values of the two samples
+ *
+ *     U = number of pairs with b > a, and half of those with b == a
+ *
+ * If both samples are of one population, the distribution of U is approximately normal. The
+ * variance is corrected for ties, and U by a half for continuity (Hollander and Wolfe,
+ * Nonparametric Statistical Methods, section 4.1). The approximation is good from about eight
+ * values on. With fewer values the test is stricter than an exact test, so it reports no false
+ * differences.
+ */
 
 /* Zero-initialised is empty. */
 struct sample {

@@ -1,8 +1,5 @@
 /*
- * groups.h - the exact population standard deviation of 64-bit integers
- *
- * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it cannot wrap and
- * does not depend on the order of values. Only the result is rounded.
+ * groups.h - groups of a table, and what is summed up in each
  */
 #ifndef TR_TRSTAT_GROUPS_H
 #define TR_TRSTAT_GROUPS_H
@@ -16,6 +13,13 @@
 #include "common/util/buffer.h"
 #include "common/util/histogram.h"
 #include "common/util/u128.h"
+
+/*
+ * The exact population standard deviation of 64-bit integers.
+ *
+ * The sum of squares is kept in 192 bits, enough for 2^64 values of 64 bits, so it cannot wrap and
+ * does not depend on the order of values. Only the result is rounded.
+ */
 
 /* All zero is the empty sum. */
 struct squares {

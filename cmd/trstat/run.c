@@ -312,7 +312,7 @@ static void print_instead(const struct stage *stage, const struct settings *s)
 	     stage->events, stage->events == 1 ? "" : "s", types, types == 1 ? "" : "s");
 }
 
-/* Print on stderr what the table does not show. Print on stderr what the table does not show. */
+/* Print on stderr what the table does not show. */
 static void report_counts(const struct stage *stage, const struct statistics *st,
 			  const struct settings *s)
 {

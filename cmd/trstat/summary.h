@@ -1,5 +1,5 @@
 /*
- * summary.h - encode and decode the groups of a summary (summary.h): cells and aggregates
+ * summary.h - the file of --partial
  */
 #ifndef TR_TRSTAT_SUMMARY_H
 #define TR_TRSTAT_SUMMARY_H
@@ -11,6 +11,10 @@
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 #include "common/util/packed.h"
+
+/*
+ * Encode and decode the groups of a summary (summary.h): cells and aggregates.
+ */
 
 /* The stacks of a summary. Number 0 is the root, which is not a stack. */
 struct packed_stacks {

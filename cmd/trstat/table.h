@@ -1,5 +1,5 @@
 /*
- * table.h - what columns of trstat are called, need and show: one table
+ * table.h - columns, and tables of them
  */
 #ifndef TR_TRSTAT_TABLE_H
 #define TR_TRSTAT_TABLE_H
@@ -14,6 +14,10 @@
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
+
+/*
+ * What columns of trstat are called, need and show: one table.
+ */
 
 struct aggregate;
 struct column;

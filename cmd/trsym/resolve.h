@@ -1,5 +1,5 @@
 /*
- * resolve.h - find the symbol of a location
+ * resolve.h - the symbols of a stream, and what they resolve
  */
 #ifndef TR_TRSYM_RESOLVE_H
 #define TR_TRSYM_RESOLVE_H
@@ -14,6 +14,10 @@
 #include "common/symbols/demangle.h"
 #include "common/symbols/symbols.h"
 #include "common/util/intern.h"
+
+/*
+ * Find the symbol of a location.
+ */
 
 /*
  * The source lines of functions that uftrace record --srcline recorded.

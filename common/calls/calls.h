@@ -554,8 +554,8 @@ calls_next(struct calls *c, const struct event *e, struct call *call)
 }
 
 /*
- * Calls_next for loops over the rows of narrow blocks; calls_try_* are for callers that only pair,
- * as with calls.pairs_only.
+ * calls_next() for loops over the rows of narrow blocks; calls_try_* are for callers that only
+ * pair, as with calls.pairs_only.
  */
 
 /*

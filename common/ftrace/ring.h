@@ -1,8 +1,5 @@
 /*
- * ring.h - read the records of one sub-buffer ("page") of the kernel's ring buffer
- *
- * Works on memory alone; no byte outside of those given is read, whatever the page contains. Used
- * for trace.dat and for uftrace's kernel-cpu*.dat.
+ * ring.h - the kernel's ring buffer, and files of its pages
  */
 #ifndef TR_FTRACE_RING_H
 #define TR_FTRACE_RING_H
@@ -15,6 +12,13 @@
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
 #include "common/util/error.h"
+
+/*
+ * Read the records of one sub-buffer ("page") of the kernel's ring buffer.
+ *
+ * Works on memory alone; no byte outside of those given is read, whatever the page contains. Used
+ * for trace.dat and for uftrace's kernel-cpu*.dat.
+ */
 
 /*
  * A trace.dat as a file that is read at offsets, and cursors through its parts.

@@ -375,7 +375,7 @@ static int reader_fill(struct reader *r, size_t n, size_t most)
 	return 1;
 }
 
-/* Skip the rest of the last block. Skip the rest of the last block. */
+/* Skip the rest of the last block. */
 static int reader_skip_pending(struct reader *r)
 {
 	while (r->pending) {

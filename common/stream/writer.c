@@ -190,8 +190,7 @@ static int declare_stack(struct writer *w, uint32_t id)
 	return 0;
 }
 
-/* Send an entry after the entries that it names, unless this segment has it.
- * Send an entry after the entries that it names, unless this segment has it. */
+/* Send an entry after the entries that it names, unless this segment has it. */
 static int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 {
 	const struct entry_layout *l = &entry_layouts[kind];

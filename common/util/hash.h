@@ -1,8 +1,5 @@
 /*
- * hash.h - CRC-32 as in zlib, gzip and PNG (polynomial 0xedb88320, both ends inverted)
- *
- * All bytes of a stream in a file are checked by it. libdeflate uses the processor's carry-less
- * multiplication where available, zlib does not.
+ * hash.h - check sums and hashes
  */
 #ifndef TR_UTIL_HASH_H
 #define TR_UTIL_HASH_H
@@ -10,6 +7,13 @@
 #include <libdeflate.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * CRC-32 as in zlib, gzip and PNG (polynomial 0xedb88320, both ends inverted).
+ *
+ * All bytes of a stream in a file are checked by it. libdeflate uses the processor's carry-less
+ * multiplication where available, zlib does not.
+ */
 
 /* Compute the checksum of many bytes: n >= 128. */
 uint32_t checksum_long(uint32_t crc, const void *data, size_t n);

@@ -1,8 +1,5 @@
 /*
- * intern.h - byte strings, each stored once and named by a small number
- *
- * Numbers are dense from 0 in the order of first use. A stored string never moves and is followed
- * by a NUL. A zero-initialised table is empty.
+ * intern.h - tables of numbers: of bytes, of ids, of objects, of stacks
  */
 #ifndef TR_UTIL_INTERN_H
 #define TR_UTIL_INTERN_H
@@ -10,6 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Byte strings, each stored once and named by a small number.
+ *
+ * Numbers are dense from 0 in the order of first use. A stored string never moves and is followed
+ * by a NUL. A zero-initialised table is empty.
+ */
 
 struct intern_key {
 	const char *data;

@@ -1,5 +1,5 @@
 /*
- * json.h - writes strings and numbers of JSON
+ * json.h - JSON
  */
 #ifndef TR_VALUE_JSON_H
 #define TR_VALUE_JSON_H
@@ -11,6 +11,10 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
+
+/*
+ * Writes strings and numbers of JSON.
+ */
 
 /* --- decodes names in which bytes that a format forbids are written \xHH or _xHH --- */
 

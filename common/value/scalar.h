@@ -1,5 +1,5 @@
 /*
- * scalar.h - one value in conditions: a number, a text, or nothing
+ * scalar.h - numbers: scalars, and their shortest text
  */
 #ifndef TR_VALUE_SCALAR_H
 #define TR_VALUE_SCALAR_H
@@ -9,6 +9,10 @@
 #include <stdint.h>
 
 #include "common/stream/dictionary.h"
+
+/*
+ * One value in conditions: a number, a text, or nothing.
+ */
 
 /* --- finds the known name that is most like a misspelt one, for messages --- */
 

@@ -1,5 +1,5 @@
 /*
- * tracecmd.h - declarations that the files of the text of kernel events share
+ * tracecmd.h - as trace-cmd report prints
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_H
 #define TR_TRENCODE_TEXT_TRACECMD_H
@@ -7,6 +7,10 @@
 #include "cmd/trencode/text/kernel.h"
 #include "common/stream/event.h"
 #include "common/util/intern.h"
+
+/*
+ * Declarations that the files of the text of kernel events share.
+ */
 
 /* The lines of a function graph: funcgraph_entry and funcgraph_exit, drawn as trace-cmd does. */
 enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };

@@ -1,5 +1,13 @@
 /*
- * uftrace.h - the state that `uftrace replay` has of each task while it prints
+ * uftrace.h - as uftrace replay prints
+ */
+#ifndef TR_TRENCODE_TEXT_UFTRACE_H
+#define TR_TRENCODE_TEXT_UFTRACE_H
+
+#include "common/stream/dictionary.h"
+
+/*
+ * The state that `uftrace replay` has of each task while it prints.
  *
  * The line of a call depends on more than its depth: on the indent after a fork, lost records or a
  * longjmp, on the depth limit, and on the assumed start of frames whose enter is missing. The state
@@ -7,10 +15,6 @@
  * follows its enters and leaves (scheduling is a call too). The recorded depth is used only at the
  * first record of a task and after a loss.
  */
-#ifndef TR_TRENCODE_TEXT_UFTRACE_H
-#define TR_TRENCODE_TEXT_UFTRACE_H
-
-#include "common/stream/dictionary.h"
 
 enum {
 	FRAME_EXEC = 1,	   /* an exec: the stack is empty after it */
