@@ -1513,9 +1513,11 @@ static void merge_two_settle(struct task_reader *t, const uint8_t *p, uint64_t n
 }
 
 /* Write bare records of both before the time `end`, in order; both have their row_bits. The
- * base.due.time of a task that is not stale is that of its next record. */
-static enum merge_two_end uftrace_merge_two(struct uftrace *u, struct task_reader *a,
-					    struct task_reader *b, struct rows *rows, uint64_t end)
+ * base.due.time of a task that is not stale is that of its next record. Not in line: in line, where
+ * this is called once, trdecode takes 1.35 times as long. */
+static __attribute__((noinline)) enum merge_two_end
+uftrace_merge_two(struct uftrace *u, struct task_reader *a, struct task_reader *b,
+		  struct rows *rows, uint64_t end)
 {
 	const uint8_t *pa = window_at(&a->file), *pb = window_at(&b->file);
 	const uint8_t *la = pa + window_have(&a->file) - UFTRACE_RECORD_SIZE,

@@ -4,6 +4,7 @@
 #ifndef TR_TRFILTER_LEFT_OUT_H
 #define TR_TRFILTER_LEFT_OUT_H
 
+#include "cmd/trfilter/pairing.h"
 #include "common/calls/calls.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/event.h"
@@ -225,7 +226,7 @@ uint64_t ends_last(const struct ends *x, uint32_t thread);
 
 struct ignored {
 	struct dictionary *dictionary;
-	struct calls calls;
+	struct pairing pairing;
 	uint32_t ntypes; /* number of types examined: */
 	bool possible;	 /* one of them is INNER or KERNEL */
 	uint8_t *rows;	 /* of the present block: is the row ignored? */
