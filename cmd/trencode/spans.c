@@ -1,6 +1,5 @@
 /*
- * spans.c - calls that the source has numbered: they may overlap, and each is a span by
- * itself
+ * spans.c - calls as spans with a begin and an end, for timelines
  */
 #include "cmd/trencode/spans.h"
 
@@ -9,6 +8,11 @@
 
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
+
+/*
+ * Calls that the source has numbered: they may overlap, and each is a span by
+ * itself.
+ */
 
 static int spans_begin(struct spans *s, const struct event *enter, struct span *span,
 		       struct span_frame *f, struct buffer *keep);

@@ -1,5 +1,5 @@
 /*
- * tree_output.c - the members of the spool as a tar on standard output
+ * tree_output.c - a result of several files: a directory, or a tar of it on standard output
  */
 #include "cmd/trencode/tree_output.h"
 
@@ -17,6 +17,10 @@
 #include "common/util/buffer.h"
 #include "common/util/memory.h"
 #include "common/util/output.h"
+
+/*
+ * The members of the spool as a tar on standard output.
+ */
 
 /*
  * The spool of a tree_output, for tree_output*.c only.

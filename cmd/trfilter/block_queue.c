@@ -1,5 +1,5 @@
 /*
- * block_queue.c - memory and temporary file of the queue
+ * block_queue.c - the queue of blocks with undecided rows, in memory and in a temporary file
  */
 #include "cmd/trfilter/block_queue.h"
 
@@ -9,6 +9,10 @@
 #include "cmd/trfilter/block_compact.h"
 #include "common/stream/snapshot.h"
 #include "common/util/output.h"
+
+/*
+ * Memory and temporary file of the queue.
+ */
 
 /* Offsets of the parts of a queued EVENTS block, which are after its payload. */
 struct block_queue_layout {

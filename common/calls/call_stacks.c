@@ -1,9 +1,13 @@
 /*
- * call_stacks.c - the nodes of recorded stacks, in the tree that the calls are in
+ * call_stacks.c - the stack of every call, as a node of one tree for all threads
  */
 #include "common/calls/call_stacks.h"
 
 #include <stdlib.h>
+
+/*
+ * The nodes of recorded stacks, in the tree that the calls are in.
+ */
 
 /* Get the number of calls open in a stack, with unseen ones. */
 static inline uint32_t call_stacks_open(const struct stack *s)

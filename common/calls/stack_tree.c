@@ -1,5 +1,5 @@
 /*
- * stack_tree.c - stacks of at most STACK_FRAMES frames
+ * stack_tree.c - the time spent in each distinct stack of calls
  */
 #include "common/calls/stack_tree.h"
 
@@ -7,6 +7,10 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+
+/*
+ * Stacks of at most STACK_FRAMES frames.
+ */
 
 static int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to);
 

@@ -1,12 +1,16 @@
 /*
- * value.c - skips values without decoding them, three times as fast as values_value():
- * programs check the values of every event, and search one argument among many
+ * value.c - encoded values: read, skipped, checked
  */
 #include "common/stream/value.h"
 
 #include <inttypes.h>
 
 #include "common/stream/dictionary.h"
+
+/*
+ * Skips values without decoding them, three times as fast as values_value():
+ * programs check the values of every event, and search one argument among many.
+ */
 
 static const uint8_t *step_long_uleb(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
