@@ -95,6 +95,30 @@ filtered() {
 	done
 }
 
+@test "a filter knows the open calls when a type that may be ignored is declared later" {
+	local rows
+	cd "$BATS_TEST_TMPDIR"
+	# the task is scheduled out inside of main, and after it; one lane, and two of one thread
+	for rows in 'case.L(1020, F, 1)' 'case.L(1020, F, 1, lane=1)' 'case.L(1020, F, 1).E(1030, F, 1)'; do
+		PYTHONPATH=$ROOT/t/tools python3 - "$rows" >late.trs <<-'END'
+			import sys
+			from streams_case import *
+
+			case = Case()
+			case.lane(tid=42, buffer="second")
+			case.E(1000).E(1010, F, 1)
+			eval(sys.argv[1])
+			case.flush()
+			off, on = case.type("off", w.ENTER, w.INNER), case.type("on", w.LEAVE, w.INNER)
+			case.E(1100, G, kind=off).L(1150, G, kind=on).L(1300).E(1400, G, kind=off).L(1450, G, kind=on)
+			sys.stdout.buffer.write(case.data())
+		END
+		trstat -q -t csv -c count,total late.trs | grep '^g,' >expected
+		trfilter 'name == "g"' late.trs | trstat -q -t csv -c count,total | grep '^g,' | diff expected -
+		grep -q '^g,1,50$' expected
+	done
+}
+
 @test "filtered streams: the independent reader gives the events of ndjson" {
 	local condition
 	cd "$RECORDED/uftrace"

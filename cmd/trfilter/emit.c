@@ -326,7 +326,7 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 	struct block some;
 	bool all = ends_wants_all(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
 		   ignored_reads(&x->ignored, b);
-	bool needed = kept || all || ends_needed(&x->ends, b);
+	bool needed = kept || all || ends_needed(&x->ends, b) || ignored_reads_last(&x->ignored, b);
 
 	if (!needed ||
 	    (!kept && (all || last_rows_unchecked(&x->ends.last, b)) && stage_rows(s, b)))
@@ -335,7 +335,7 @@ static int read_rows(struct emit_rows *x, struct block *b, const struct block *k
 		some = without_ends(x->select, kept);
 		kept = &some;
 	}
-	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, b) ||
+	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends.last, b) ||
 	    ends_rows(&x->ends, b, kept) || left_out_rows(&x->left_out, b, kept) ||
 	    (kept && left_out_ends(x)) || (kept && left_out_block(&x->left_out, b)) ||
 	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))

@@ -220,15 +220,27 @@ uint64_t ends_last(const struct ends *x, uint32_t thread);
  *       sched-out      a call
  *       sched-in
  *
- * A filter that decides row by row has the engine for enters that reach a term of its condition
- * only; so this is one more, in streams with such types.
+ * A filter that decides row by row has the call engine for enters that reach a term of its
+ * condition only. Where all calls have depths, the last row with a depth before such a row shows
+ * which calls are open, and blocks without such rows are not read; else this is one more engine.
  */
+
+/* The calls of a thread that its last row with a depth shows. */
+struct ignored_stack {
+	uint32_t open;	     /* number of open calls but for those with TYPE_INNER */
+	uint32_t location;   /* of the innermost of these; 0 unknown */
+	uint32_t inner;	     /* number of open calls with TYPE_INNER on top that are not ignored */
+	const uint8_t *last; /* that row, in the present block; NULL: it is in none */
+};
 
 struct ignored {
 	struct dictionary *dictionary;
 	struct pairing pairing;
+	struct ignored_stack *stacks; /* by number of the thread */
+	size_t nstacks;
 	uint32_t ntypes; /* number of types examined: */
 	bool possible;	 /* one of them is INNER or KERNEL */
+	bool by_engine;	 /* one is of calls in the kernel, of a CPU, or without a depth */
 	uint8_t *rows;	 /* of the present block: is the row ignored? */
 	size_t capacity;
 	bool any; /* some row is; else rows is not filled in */
@@ -239,9 +251,12 @@ void ignored_free(struct ignored *x);
 
 /* Returns true if ignored_block reads the rows of the block, which must be checked then. */
 bool ignored_reads(struct ignored *x, const struct block *b);
-/* Find the ignored rows of a block. Returns -1 when out of memory. */
-int ignored_block(struct ignored *x, const struct block *b);
-/* Open the calls of a SNAPSHOT (calls_restore). Returns -1 when out of memory. */
+/* Returns true if it reads the last rows of the block. */
+bool ignored_reads_last(struct ignored *x, const struct block *b);
+/* Find the ignored rows of a block. last: of the block; its rows are checked if they are not found
+ * yet. Returns -1 when out of memory. */
+int ignored_block(struct ignored *x, struct last_rows *last, const struct block *b);
+/* Open the calls of a SNAPSHOT. Returns -1 when out of memory. */
 int ignored_restore(struct ignored *x, const struct block *b);
 
 #endif

@@ -669,12 +669,28 @@ static bool bare_rows_sane(struct block *b)
 	return narrow_rows_sane(b, b->row_data, b->row_data + b->row_size);
 }
 
-/* Count the complete rows at the front into *rows, and return their bytes. Sets bad_values.
- * Count the complete rows at the front into *rows, and return their bytes. The same loop checks
- * values: for the encoders of apitrace a second one would cost 6 % of the time. */
+/* Find the types whose narrow rows have 8 bytes, and need no other check than that of their
+ * indexes and times. Returns false if no row of the block is such. */
+static bool find_bare(const struct block *b, bool bare[256])
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		const struct type *t = i < b->ntypes ? b->types[i] : NULL;
+
+		bare[i] = t && t->kind != KIND_SAMPLE && !t->fixed_size && !(t->flags & TYPE_TAIL);
+		any |= bare[i];
+	}
+	return any && !(b->row_flags & EVENTS_WIDE);
+}
+
+/* Count the complete rows at the front into *rows, and return their bytes. Sets bad_values: for the
+ * encoders of apitrace a second loop would cost 6 % of the time. Without the test for bare rows,
+ * which most are, 'trfilter 'dur > 1ms' SAVED' of t/bench/uftrace.sh takes 1.08 times as long. */
 static size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_t *rows)
 {
-	bool wide = b->row_flags & EVENTS_WIDE;
+	bool wide = b->row_flags & EVENTS_WIDE, bare[256], any_bare = find_bare(b, bare);
+	struct row_limits limits = narrow_limits(b);
 	uint64_t span = b->last - b->base;
 	const uint8_t *p = b->row_data;
 	size_t left = b->row_size;
@@ -688,6 +704,11 @@ static size_t reader_walk_rows(enum reads_values reads, struct block *b, uint32_
 
 		if (left < size)
 			break;
+		if (any_bare && bare[row_type_at(p)] && narrow_row_sane(&limits, get_u64(p))) {
+			p += NARROW_ROW;
+			left -= NARROW_ROW;
+			continue;
+		}
 		r = row_load(p, 0, wide);
 		if (!row_sane(b, span, &r))
 			break;
