@@ -1,34 +1,45 @@
 #!/bin/bash
-# Structs of more than 30 fields, functions of more than 60 lines or 6 parameters, and headers that
-# include each other.
+# Functions of more than 60 lines or 6 parameters, names of functions and structs that are defined
+# twice, and headers that include each other.
 # usage: t/sizes.sh [ROOT]
 # shellcheck source=t/complain.bash
 . "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "${1:-$(dirname "$0")/..}" || exit
-FIELDS=30 LINES_MOST=60 PARAMETERS=6
+LINES_MOST=60 PARAMETERS=6
 
-# Print "FILE: NAME: NUMBER WHAT" for each.
-find cmd common -name '*.[ch]' | sort |
-	ctags -x --languages=C --map-C=+.h --kinds-C=fm --fields=+neS -L - \
-		--_xformat='%K	%N	%F	%n	%{end}	%{scope}	%S' |
-	awk -F '\t' -v fields=$FIELDS -v lines=$LINES_MOST -v parameters=$PARAMETERS '
-		$1 == "member" { count[$3 ": " $6]++ }
-		$1 == "function" && $5 - $4 + 1 > lines { print $3 ": " $2 ": " $5 - $4 + 1 " lines" }
-		$1 == "function" {
-			# commas inside of the parentheses of a function pointer are its own
-			gsub(/\([^()]*\)\([^()]*\)/, "", $7)
-			n = gsub(/,/, "", $7) + 1
-			if (n > parameters)
-				print $3 ": " $2 ": " n " parameters"
-		}
-		END {
-			for (i in count)
-				if (count[i] > fields)
-					print i ": " count[i] " fields"
-		}' | sort |
+# Print "KIND FILE NAME LINE END SIGNATURE" for each function, struct and union.
+declared() {
+	find cmd common -name '*.[ch]' | sort |
+		ctags -x --languages=C --map-C=+.h --kinds-C=fsu --fields=+neS -L - \
+			--_xformat='%K	%F	%N	%n	%{end}	%S' | grep -v '	__anon'
+}
+
+declared | awk -F '\t' -v lines=$LINES_MOST -v parameters=$PARAMETERS '
+	$1 != "function" { next }
+	$5 - $4 + 1 > lines { print $2 ": " $3 ": " $5 - $4 + 1 " lines" }
+	{
+		# commas inside of the parentheses of a function pointer are its own
+		gsub(/\([^()]*\)\([^()]*\)/, "", $6)
+		n = gsub(/,/, "", $6) + 1
+		if (n > parameters)
+			print $2 ": " $3 ": " n " parameters"
+	}' | sort |
 	# a callback of libdw, find_debuginfo
-	grep -vFx 'cmd/trdecode/perf_unwind.c: find_debug: 8 parameters' |
-	complain "at most $FIELDS fields, $LINES_MOST lines, $PARAMETERS parameters"
+	grep -vFx 'cmd/trdecode/perf_unwind.c: unwind_find_debug: 8 parameters' |
+	complain "at most $LINES_MOST lines, $PARAMETERS parameters"
+
+declared | awk -F '\t' '
+	$1 == "function" && $3 == "main" { next }
+	{
+		kind = $1 == "function" ? $1 : "tag"
+		files[kind " " $3] = files[kind " " $3] " " $2
+		count[kind " " $3]++
+	}
+	END {
+		for (i in count)
+			if (count[i] > 1)
+				print i ":" files[i]
+	}' | sort | complain 'names that are defined more than once'
 
 grep -rE --include='*.h' '^#include "(cmd|common)/' cmd common |
 	sed -E 's/^([^:]*):#include "([^"]*)".*/\1 \2/' | tsort 2>&1 >/dev/null |

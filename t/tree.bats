@@ -7,23 +7,22 @@ load lib
 	refute_output
 }
 
-@test "structs and functions keep their sizes, and no headers include each other" {
+@test "functions keep their sizes, names are unique, and no headers include each other" {
 	need ctags
 	run -0 "$ROOT/t/sizes.sh"
 	refute_output
 }
 
-# Print a source with a struct of 31 fields, a function of 61 lines and one of 7 parameters.
+# oversized NAME: a source with a struct NAME, a function of 61 lines and one of 7 parameters
 oversized() {
-	echo 'struct wide {'
-	printf '\tint f%d;\n' {1..31}
-	printf '};\n\nvoid many(int a, int b, int c, int (*d)(int, int), int e, int f, int g);\n\n'
+	printf 'struct %s {\n\tint f;\n};\n\n' "$1"
+	printf 'void many(int a, int b, int c, int (*d)(int, int), int e, int f, int g);\n\n'
 	printf 'int long_one(int (*a)(int, int, int), int b, int c, int d, int e, int f)\n{\n'
 	yes '' | head -n 58
 	printf '}\n\nint many(int a, int b, int c, int (*d)(int, int), int e, int f, int g)\n{\n}\n'
 }
 
-@test "sizes: a struct, a function and headers beyond the limits are found in any folder" {
+@test "sizes: functions and headers beyond the limits, and names that occur twice, are found in any folder" {
 	need ctags
 	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
 	((${#folders[@]} > 12))
@@ -31,13 +30,15 @@ oversized() {
 	mkdir -p sizes/t
 	for folder in "${folders[@]}"; do
 		mkdir -p "sizes/$folder"
-		oversized >"sizes/$folder/planted.c"
-		echo "#include \"$folder/b.h\"" >"sizes/$folder/a.h"
+		oversized "of_${folder//\//_}" >"sizes/$folder/planted.c"
+		printf '#include "%s/b.h"\nstruct of_%s {\n\tint g;\n};\n' "$folder" "${folder//\//_}" >"sizes/$folder/a.h"
 		echo "#include \"$folder/a.h\"" >"sizes/$folder/b.h"
 	done
 	run -1 "$ROOT/t/sizes.sh" sizes
 	missing=$(for folder in "${folders[@]}"; do
-		printf '%s\n' "$folder/planted.c: "{'wide: 31 fields','long_one: 61 lines','many: 7 parameters'}
+		printf '%s\n' "$folder/planted.c: "{'long_one: 61 lines','many: 7 parameters'} \
+			"tag of_${folder//\//_}: $folder/a.h $folder/planted.c"
+		grep -qE "^function many:.* $folder/planted.c( |$)" <<<"$output" || echo "function many $folder"
 		grep -qF "$folder/a.h" <<<"$output" || echo "$folder/a.h"
 	done | grep -vxFf <(echo "$output")) || true
 	[[ -z $missing ]] || fail "not found: $missing"

@@ -886,14 +886,14 @@ static void apitrace_forget(struct apitrace *a)
 	open_calls_free(&a->open);
 }
 
-static int add_member(struct apitrace *a, uint32_t name, uint64_t value)
+static int apitrace_add_member(struct apitrace *a, uint32_t name, uint64_t value)
 {
 	struct member_entry m = {name, value, value};
 
 	return buffer_append(&a->values.members, &m, sizeof m) ? apitrace_no_memory(a) : 0;
 }
 
-static int count_of(struct apitrace *a, uint64_t *n)
+static int apitrace_count_of(struct apitrace *a, uint64_t *n)
 {
 	if (apitrace_uint(a, n))
 		return -1;
@@ -922,13 +922,13 @@ static int define_members(struct apitrace *a, uint64_t id, uint32_t name, enum d
 	return 0;
 }
 
-static int read_names(struct apitrace *a, uint64_t n)
+static int apitrace_read_names(struct apitrace *a, uint64_t n)
 {
 	uint32_t name;
 
 	a->values.members.size = 0;
 	while (n--)
-		if (apitrace_name(a, &name) || add_member(a, name, 0))
+		if (apitrace_name(a, &name) || apitrace_add_member(a, name, 0))
 			return -1;
 	return 0;
 }
@@ -973,7 +973,7 @@ static int define_function(struct apitrace *a, uint64_t id, struct apitrace_func
 	if (!a->totals.api[0])
 		detect_api(a, (const char *)a->values.members.data, a->values.members.size);
 	name = a->w ? writer_string(a->w, a->values.members.data, a->values.members.size) : 0;
-	if (count_of(a, &n) || read_names(a, n) ||
+	if (apitrace_count_of(a, &n) || apitrace_read_names(a, n) ||
 	    define_members(a, 0, name, DEFINITION_STRUCT, &arguments))
 		return -1;
 	f->names = (uint32_t)n;
@@ -1009,7 +1009,7 @@ static int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
 	if (!fresh)
 		return 0;
 	a->values.members.size = 0;
-	if (apitrace_name(a, &name) || count_of(a, &n) || read_names(a, n))
+	if (apitrace_name(a, &name) || apitrace_count_of(a, &n) || apitrace_read_names(a, n))
 		return -1;
 	(*s)->members = (uint32_t)n;
 	return define_members(a, id, name, DEFINITION_STRUCT, &(*s)->definition);
@@ -1024,11 +1024,11 @@ static int named_value(struct apitrace *a, enum definition_kind kind, uint64_t *
 	if (apitrace_name(a, &name))
 		return -1;
 	if (kind == DEFINITION_BITMASK)
-		return apitrace_uint(a, n) || add_member(a, name, *n) ? -1 : 0;
+		return apitrace_uint(a, n) || apitrace_add_member(a, name, *n) ? -1 : 0;
 	if (apitrace_sint(a, &number))
 		return -1;
 	*n = (uint64_t)number;
-	return add_member(a, name, *n);
+	return apitrace_add_member(a, name, *n);
 }
 
 /* Read the id of an enum or bitmask, and at its first use all names with their values. */
@@ -1044,7 +1044,7 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 		return -1;
 	if (fresh) {
 		a->values.members.size = 0;
-		if (count_of(a, &n))
+		if (apitrace_count_of(a, &n))
 			return -1;
 		while (n--)
 			if (named_value(a, kind, &value))
@@ -1094,7 +1094,7 @@ static int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t
 
 /* Declare the location of a frame, by its texts and numbers (enum apitrace_frame). A frame
  * without a function has the name of its module and the offset in it. */
-static int frame_location(struct apitrace *a, const uint64_t *details, uint32_t *location)
+static int apitrace_frame_location(struct apitrace *a, const uint64_t *details, uint32_t *location)
 {
 	struct symbol_entry symbol = {.line = details[APITRACE_FRAME_LINE] > UINT32_MAX
 						      ? 0
@@ -1148,11 +1148,11 @@ static int frame_details(struct apitrace *a, uint64_t *details)
 			return apitrace_bad(a, "a frame of too many details");
 		key = a->w ? writer_text(a->w, keys[what]) : 0;
 		if (what >= APITRACE_FRAME_LINE) {
-			if (apitrace_uint(a, &number) || add_member(a, key, number))
+			if (apitrace_uint(a, &number) || apitrace_add_member(a, key, number))
 				return -1;
 			details[what] = number;
-		} else if (apitrace_name(a, &text) || add_member(a, key, 0) ||
-			   add_member(a, text, 0)) {
+		} else if (apitrace_name(a, &text) || apitrace_add_member(a, key, 0) ||
+			   apitrace_add_member(a, text, 0)) {
 			return -1;
 		} else {
 			details[what] = text;
@@ -1173,7 +1173,7 @@ int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame)
 		a->values.members.size = 0;
 		if (frame_details(a, details) ||
 		    define_members(a, id, 0, DEFINITION_FRAME, &known->definition) ||
-		    (a->w && frame_location(a, details, &known->location)))
+		    (a->w && apitrace_frame_location(a, details, &known->location)))
 			return -1;
 	}
 	*frame = *known;
@@ -1359,7 +1359,7 @@ static bool apitrace_quick_events(struct apitrace *a, uint64_t until)
 enum { ROOM = 64 }; /* most bytes written between two calls of tail_room */
 
 /* Enlarge tail; discard a detail that exceeds the limit of one event. */
-static int make_room(struct apitrace *a)
+static int apitrace_make_room(struct apitrace *a)
 {
 	struct buffer *b = &a->values.tail;
 
@@ -1375,7 +1375,7 @@ static inline int tail_room(struct apitrace *a)
 	return __builtin_expect(a->values.tail.capacity - a->values.tail.size < ROOM ||
 					a->values.tail.size > a->values.limit,
 				0)
-		       ? make_room(a)
+		       ? apitrace_make_room(a)
 		       : 0;
 }
 
@@ -1415,7 +1415,7 @@ static int apitrace_sint(struct apitrace *a, int64_t *n)
 }
 
 /* Copy n bytes, in pieces as they are unpacked. */
-static int copy_bytes(struct apitrace *a, uint64_t n)
+static int apitrace_copy_bytes(struct apitrace *a, uint64_t n)
 {
 	while (n) {
 		size_t have = (size_t)(a->unpack.end - a->unpack.at);
@@ -1455,7 +1455,7 @@ static int copy_string(struct apitrace *a, uint8_t tag)
 		a->values.tail.size += (size_t)n;
 		return 0;
 	}
-	return copy_bytes(a, n);
+	return apitrace_copy_bytes(a, n);
 }
 
 static int wide_string(struct apitrace *a)
@@ -1500,7 +1500,7 @@ static int signed_number(struct apitrace *a)
 	return 0;
 }
 
-static inline int put_bytes(struct apitrace *a, uint8_t tag, unsigned n)
+static inline int apitrace_put_bytes(struct apitrace *a, uint8_t tag, unsigned n)
 {
 	uint8_t *p = tail_out(a);
 
@@ -1512,7 +1512,7 @@ static inline int put_bytes(struct apitrace *a, uint8_t tag, unsigned n)
 		return 0;
 	}
 	tail_written(a, p);
-	return copy_bytes(a, n);
+	return apitrace_copy_bytes(a, n);
 }
 
 static int put_enumeration(struct apitrace *a)
@@ -1558,19 +1558,19 @@ static int put_bitmask(struct apitrace *a)
 	return 0;
 }
 
-static int put_value(struct apitrace *a, unsigned nesting);
+static int apitrace_put_value(struct apitrace *a, unsigned nesting);
 
-static int put_elements(struct apitrace *a, uint64_t n, unsigned nesting)
+static int apitrace_put_elements(struct apitrace *a, uint64_t n, unsigned nesting)
 {
 	if (nesting == APITRACE_NESTING)
 		return apitrace_bad(a, "values nested deeper than %d", APITRACE_NESTING);
 	while (n--)
-		if (put_value(a, nesting + 1))
+		if (apitrace_put_value(a, nesting + 1))
 			return -1;
 	return 0;
 }
 
-static int put_array(struct apitrace *a, unsigned nesting)
+static int apitrace_put_array(struct apitrace *a, unsigned nesting)
 {
 	uint8_t *p = tail_out(a);
 	uint64_t n;
@@ -1579,7 +1579,7 @@ static int put_array(struct apitrace *a, unsigned nesting)
 		return -1;
 	*p++ = VALUE_ARRAY;
 	tail_written(a, uleb_at(p, n));
-	return put_elements(a, n, nesting);
+	return apitrace_put_elements(a, n, nesting);
 }
 
 static int put_structure(struct apitrace *a, unsigned nesting)
@@ -1594,7 +1594,7 @@ static int put_structure(struct apitrace *a, unsigned nesting)
 	*p++ = VALUE_STRUCT;
 	p = uleb_at(p, s->definition);
 	tail_written(a, uleb_at(p, members));
-	return put_elements(a, members, nesting);
+	return apitrace_put_elements(a, members, nesting);
 }
 
 static int put_representation(struct apitrace *a, unsigned nesting)
@@ -1603,10 +1603,10 @@ static int put_representation(struct apitrace *a, unsigned nesting)
 
 	*p++ = VALUE_REPR;
 	tail_written(a, p);
-	return put_elements(a, 2, nesting);
+	return apitrace_put_elements(a, 2, nesting);
 }
 
-static int put_value(struct apitrace *a, unsigned nesting)
+static int apitrace_put_value(struct apitrace *a, unsigned nesting)
 {
 	uint8_t type;
 
@@ -1622,13 +1622,13 @@ static int put_value(struct apitrace *a, unsigned nesting)
 		return 0;
 	case APITRACE_SINT: return signed_number(a);
 	case APITRACE_UINT: return copy_number(a, VALUE_UINT);
-	case APITRACE_FLOAT: return put_bytes(a, VALUE_FLOAT, 4);
-	case APITRACE_DOUBLE: return put_bytes(a, VALUE_DOUBLE, 8);
+	case APITRACE_FLOAT: return apitrace_put_bytes(a, VALUE_FLOAT, 4);
+	case APITRACE_DOUBLE: return apitrace_put_bytes(a, VALUE_DOUBLE, 8);
 	case APITRACE_STRING: return copy_string(a, VALUE_STRING);
 	case APITRACE_BLOB: return copy_string(a, VALUE_BLOB);
 	case APITRACE_ENUM: return put_enumeration(a);
 	case APITRACE_BITMASK: return put_bitmask(a);
-	case APITRACE_ARRAY: return put_array(a, nesting);
+	case APITRACE_ARRAY: return apitrace_put_array(a, nesting);
 	case APITRACE_STRUCT: return put_structure(a, nesting);
 	case APITRACE_OPAQUE: return copy_number(a, VALUE_POINTER);
 	case APITRACE_REPR: return put_representation(a, nesting);
@@ -1646,7 +1646,7 @@ static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 	tail_written(a, uleb_at(p, index));
 }
 
-static int put_backtrace(struct apitrace *a)
+static int apitrace_put_backtrace(struct apitrace *a)
 {
 	struct apitrace_frame_ids frame;
 	uint64_t n;
@@ -1672,7 +1672,7 @@ static int put_backtrace(struct apitrace *a)
 	return 0;
 }
 
-static int put_detail(struct apitrace *a, uint8_t what)
+static int apitrace_put_detail(struct apitrace *a, uint8_t what)
 {
 	uint64_t index;
 
@@ -1686,9 +1686,9 @@ static int put_detail(struct apitrace *a, uint8_t what)
 		if (index >= a->values.arguments)
 			a->values.arguments = (uint32_t)index + 1;
 		begin_detail(a, DETAIL_ARGUMENT, index + 1);
-		return put_value(a, 0);
-	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return put_value(a, 0);
-	case APITRACE_BACKTRACE: return put_backtrace(a);
+		return apitrace_put_value(a, 0);
+	case APITRACE_RETURN: begin_detail(a, DETAIL_RETURN, 0); return apitrace_put_value(a, 0);
+	case APITRACE_BACKTRACE: return apitrace_put_backtrace(a);
 	case APITRACE_FLAGS: begin_detail(a, DETAIL_FLAGS, 0); return copy_number(a, VALUE_UINT);
 	}
 	return apitrace_bad(a, "unknown call detail %u", what);
@@ -1716,7 +1716,7 @@ static int apitrace_details(struct apitrace *a)
 		if (what == APITRACE_END)
 			return 0;
 		a->values.too_large = false;
-		if (put_detail(a, what))
+		if (apitrace_put_detail(a, what))
 			return -1;
 		if (a->values.too_large)
 			a->values.tail.size = a->values.detail;
@@ -1870,7 +1870,8 @@ void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bo
 						 .size = 4};
 }
 
-static uint32_t declare_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks)
+static uint32_t apitrace_declare_type(struct apitrace *a, enum type_kind kind, const char *name,
+				      bool stacks)
 {
 	struct field_entry fields[APITRACE_FIELDS_MOST];
 	struct type_entry e;
@@ -1899,8 +1900,8 @@ static int apitrace_declare(struct apitrace *a)
 	a->source =
 		writer_source(w, &(struct source_entry){.format = writer_text(w, "apitrace"),
 							.name = writer_text(w, a->input->name)});
-	a->enter = declare_type(a, KIND_ENTER, "enter", false);
-	a->leave = declare_type(a, KIND_LEAVE, "leave", false);
+	a->enter = apitrace_declare_type(a, KIND_ENTER, "enter", false);
+	a->leave = apitrace_declare_type(a, KIND_LEAVE, "leave", false);
 	a->traced = 0; /* declared at the first backtrace */
 	if (!a->clock || !a->source || !a->enter || !a->leave)
 		return apitrace_no_memory(a);
@@ -1913,7 +1914,7 @@ static int apitrace_declare(struct apitrace *a)
 	return 0;
 }
 
-static int find_lane(struct apitrace *a, uint64_t thread, uint32_t *lane)
+static int apitrace_find_lane(struct apitrace *a, uint64_t thread, uint32_t *lane)
 {
 	if (thread >= APITRACE_THREAD_LIMIT)
 		return apitrace_bad(a, "a thread of number %" PRIu64, thread);
@@ -1956,7 +1957,7 @@ static const char *limit_text(const struct apitrace *a, char *text, size_t size)
 }
 
 /* Write a gap: values of the row were left out. */
-static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t call)
+static int apitrace_put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t call)
 {
 	char what[80], size[32];
 	struct gap g = {GAP_UNREAD, GAP_EVENTS, UINT64_MAX, NO_OFFSET, a->input->name, what};
@@ -1969,14 +1970,15 @@ static int put_gap(struct apitrace *a, uint64_t tick, uint32_t lane, uint32_t ca
 }
 
 /* Put the stack of an enter in its fixed part; without a backtrace nothing. */
-static int put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed, uint32_t *stack)
+static int apitrace_put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed,
+			      uint32_t *stack)
 {
 	const struct buffer *frames = &a->values.frames;
 
 	if (!frames->size || r->type != a->enter)
 		return 0;
 	if (!a->traced)
-		a->traced = declare_type(a, KIND_ENTER, "enter", true);
+		a->traced = apitrace_declare_type(a, KIND_ENTER, "enter", true);
 	*stack = writer_stack_of(a->w, (const uint32_t *)(const void *)frames->data,
 				 frames->size / 4);
 	if (!a->traced || !*stack)
@@ -1987,8 +1989,8 @@ static int put_stack(struct apitrace *a, struct new_row *r, uint8_t *fixed, uint
 	return 0;
 }
 
-static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t location,
-		   uint32_t call)
+static int apitrace_put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t location,
+			    uint32_t call)
 {
 	struct writer *w = a->w;
 	bool timed = a->timed.profile;
@@ -2008,7 +2010,7 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 	r.tail = a->values.tail.data;
 	r.tail_size = (uint32_t)a->values.tail.size;
 	r.has_tail = true;
-	if (put_stack(a, &r, fixed, &needs.stack))
+	if (apitrace_put_stack(a, &r, fixed, &needs.stack))
 		return -1;
 	if (timed) {
 		if (timed_row(a, &r, fixed, &needs, call))
@@ -2016,7 +2018,7 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 	} else if (row_needs_use(&needs, w) || writer_row_data(w, r)) {
 		return write_failed(a);
 	}
-	if (a->values.too_large && put_gap(a, r.time, lane, call))
+	if (a->values.too_large && apitrace_put_gap(a, r.time, lane, call))
 		return write_failed(a);
 	/* free the memory of a large texture */
 	if (a->values.tail.capacity > 4 << 20)
@@ -2024,7 +2026,7 @@ static int put_row(struct apitrace *a, uint32_t lane, uint32_t type, uint32_t lo
 	return 0;
 }
 
-static void report_damage(struct apitrace *a, const char *what, uint64_t offset)
+static void apitrace_report_damage(struct apitrace *a, const char *what, uint64_t offset)
 {
 	const struct unpack *u = &a->unpack;
 
@@ -2039,17 +2041,18 @@ static void report_oddities(struct apitrace *a, const struct apitrace_function *
 	char what[80];
 
 	if (a->values.lost_bits)
-		report_damage(a, "a number of more than 64 bits", offset);
+		apitrace_report_damage(a, "a number of more than 64 bits", offset);
 	a->values.lost_bits = false;
 	if (!f || a->values.arguments <= f->names)
 		return;
 	snprintf(what, sizeof what, "argument %" PRIu32 " of a function that has %" PRIu32,
 		 a->values.arguments, f->names);
-	report_damage(a, what, offset);
+	apitrace_report_damage(a, what, offset);
 }
 
 /* Return the function of an open call; NULL: not an open call. */
-static const struct apitrace_function *function_of(const struct apitrace *a, uint64_t known)
+static const struct apitrace_function *apitrace_function_of(const struct apitrace *a,
+							    uint64_t known)
 {
 	const struct apitrace_function *all = a->ids.functions.at;
 
@@ -2064,7 +2067,7 @@ static int put_enter(struct apitrace *a, uint64_t offset)
 
 	/* details define no functions, so f stays valid */
 	if ((a->version >= APITRACE_THREADS && apitrace_uint(a, &thread)) ||
-	    find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
+	    apitrace_find_lane(a, thread, &lane) || apitrace_function(a, &f) || apitrace_details(a))
 		return -1;
 	if (__builtin_expect(a->values.arguments > f->names || a->values.lost_bits, 0))
 		report_oddities(a, f, offset);
@@ -2073,10 +2076,10 @@ static int put_enter(struct apitrace *a, uint64_t offset)
 		return apitrace_no_memory(a);
 	a->totals.calls++;
 	a->timed.name = f->name;
-	return put_row(a, lane, a->enter, f->location, a->call++);
+	return apitrace_put_row(a, lane, a->enter, f->location, a->call++);
 }
 
-static int put_leave(struct apitrace *a, uint64_t offset)
+static int decode_apitrace_put_leave(struct apitrace *a, uint64_t offset)
 {
 	const struct apitrace_function *f;
 	uint64_t call, known = 0;
@@ -2086,13 +2089,13 @@ static int put_leave(struct apitrace *a, uint64_t offset)
 	/* apitrace ignores the leave of a call that is not open; here it is kept, without a
 	 * location */
 	if (!open_calls_take(&a->open, 0, (uint32_t)call, &known) &&
-	    (known = 0, !a->last_lane && find_lane(a, 0, &a->last_lane)))
+	    (known = 0, !a->last_lane && apitrace_find_lane(a, 0, &a->last_lane)))
 		return -1;
-	f = function_of(a, known);
+	f = apitrace_function_of(a, known);
 	if (__builtin_expect((f && a->values.arguments > f->names) || a->values.lost_bits, 0))
 		report_oddities(a, f, offset);
-	if (put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->location : 0,
-		    (uint32_t)call))
+	if (apitrace_put_row(a, f ? (uint32_t)known : a->last_lane, a->leave, f ? f->location : 0,
+			     (uint32_t)call))
 		return -1;
 	if (f && f->known & APITRACE_END_FRAME) {
 		a->frame++;
@@ -2107,7 +2110,7 @@ static void apitrace_count_open(struct apitrace *a)
 	uint64_t known;
 
 	while (open_calls_take_any(&a->open, &known)) {
-		const struct apitrace_function *f = function_of(a, known);
+		const struct apitrace_function *f = apitrace_function_of(a, known);
 
 		a->totals.incomplete++;
 		a->totals.frames += f->known & APITRACE_END_FRAME ? 1 : 0;
@@ -2115,7 +2118,7 @@ static void apitrace_count_open(struct apitrace *a)
 }
 
 /* Report values that were left out. With --max-value they count as a loss only with --strict. */
-static void report_left_out(struct apitrace *a)
+static void apitrace_report_left_out(struct apitrace *a)
 {
 	const struct decoding *d = a->input->decoding;
 	bool expected = d->max_value && !d->strict;
@@ -2138,15 +2141,15 @@ static int finish_trace(struct apitrace *a, bool in_event, uint64_t offset)
 	a->done = true;
 	apitrace_count_open(a);
 	if (a->totals.left_out)
-		report_left_out(a);
+		apitrace_report_left_out(a);
 	if (a->values.lost_bits)
 		report_oddities(a, NULL, offset);
 	if (a->failure == FAILURE_BAD)
-		report_damage(a, a->message, offset);
+		apitrace_report_damage(a, a->message, offset);
 	else if (a->unpack.damage.what[0])
 		input_damage_error(a->input, &a->unpack.damage);
 	else if (in_event)
-		report_damage(a, "the trace ends inside of an event", offset);
+		apitrace_report_damage(a, "the trace ends inside of an event", offset);
 	return 0;
 }
 
@@ -2165,7 +2168,7 @@ int apitrace_event(struct apitrace *a)
 	if (event == APITRACE_ENTER)
 		bad = put_enter(a, offset);
 	else if (event == APITRACE_LEAVE)
-		bad = put_leave(a, offset);
+		bad = decode_apitrace_put_leave(a, offset);
 	else
 		bad = apitrace_other_traces(a, event);
 	if (!bad)
@@ -2245,7 +2248,7 @@ static uint64_t file_size(const struct input *in)
 	return !fstat(in->fd, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-static int apitrace_begin(struct input *in, struct error *e)
+static int decode_apitrace_begin(struct input *in, struct error *e)
 {
 	struct apitrace *a = in->state;
 
@@ -2395,7 +2398,7 @@ const struct decoder decoder_apitrace = {
 	.probe = apitrace_probe,
 	.open = apitrace_open,
 	.info = apitrace_info,
-	.begin = apitrace_begin,
+	.begin = decode_apitrace_begin,
 	.run = apitrace_run,
 	.close = apitrace_close,
 };

@@ -24,7 +24,7 @@ static bool is_legacy(uint32_t phase)
 }
 
 /* Declare a type: one for the calls of each category, one for the instants of each name. */
-static uint32_t type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
+static uint32_t chrome_type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
 {
 	struct {
 		uint32_t kind, name, category, values, phase, form;
@@ -68,7 +68,8 @@ static int async_row(struct chrome *c, const struct chrome_record *r,
 		     const struct chrome_open *open, enum type_kind kind, uint64_t time,
 		     const uint8_t *values)
 {
-	uint32_t lane = chrome_lane(c, &c->threads[open->thread], -1), type = type_of(c, kind, r);
+	uint32_t lane = chrome_lane(c, &c->threads[open->thread], -1),
+		 type = chrome_type_of(c, kind, r);
 	uint8_t fixed[FIXED] = {0};
 
 	put_u32(fixed + FIXED_CALL, open->call);
@@ -88,7 +89,7 @@ static int async_row(struct chrome *c, const struct chrome_record *r,
 
 /* --- open calls --- */
 
-static uint64_t key_of(const struct chrome *c, const struct chrome_record *r)
+static uint64_t chrome_key_of(const struct chrome *c, const struct chrome_record *r)
 {
 	static const struct siphash_key key = {0x63, 0x68};
 	struct {
@@ -111,7 +112,7 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 }
 
 /* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
-static size_t new_open(struct chrome *c, uint64_t time, uint32_t *call)
+static size_t chrome_new_open(struct chrome *c, uint64_t time, uint32_t *call)
 {
 	size_t index = c->async.unfinished;
 
@@ -159,7 +160,7 @@ static int async_kernel(struct chrome *c, const struct chrome_record *r,
 static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		       const uint8_t *values)
 {
-	uint64_t key = key_of(c, r), below = 0;
+	uint64_t key = chrome_key_of(c, r), below = 0;
 	struct chrome_open *open;
 	uint32_t location, call;
 	size_t index;
@@ -169,7 +170,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 		return 0;
 	}
 	location = chrome_location(c, r->name);
-	index = new_open(c, time, &call);
+	index = chrome_new_open(c, time, &call);
 	if (!location || !index)
 		return -1;
 	async_take(c, key, &below);
@@ -213,7 +214,7 @@ static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint6
 static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,
 		     const uint8_t *values)
 {
-	uint64_t key = key_of(c, r), index = 0;
+	uint64_t key = chrome_key_of(c, r), index = 0;
 	struct chrome_open open;
 	size_t head, *at, *list, ended;
 
@@ -395,7 +396,7 @@ static bool chrome_time(const char *text, int64_t *ns, bool *inexact)
 /* --- arguments --- */
 
 /* Read "args": { name: value, ... } in the form of a record. */
-static int read_arguments(struct chrome *c, struct json_reader *r)
+static int chrome_read_arguments(struct chrome *c, struct json_reader *r)
 {
 	struct buffer *to = &c->read.arguments;
 	enum json_token token;
@@ -425,7 +426,7 @@ static int read_arguments(struct chrome *c, struct json_reader *r)
 /* --- threads --- */
 
 /* Convert a pid or tid; -1: there is none. *named: the text is no number in range, and gets one. */
-static int32_t id_of(struct chrome *c, const struct buffer *b, bool *named)
+static int32_t chrome_id_of(struct chrome *c, const struct buffer *b, bool *named)
 {
 	uint32_t number;
 	char *end;
@@ -452,7 +453,7 @@ int32_t chrome_id(struct chrome *c, const struct buffer *text)
 {
 	bool named;
 
-	return id_of(c, text, &named);
+	return chrome_id_of(c, text, &named);
 }
 
 /* Name a process by its pid, which is no number, unless a metadata event named it. */
@@ -473,8 +474,8 @@ struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 	const struct buffer *tid = c->read.tid.size ? &c->read.tid : &c->read.pid;
 	bool pid_named = false, tid_named = false;
 
-	key[0] = id_of(c, &c->read.pid, &pid_named);
-	key[1] = id_of(c, tid, &tid_named);
+	key[0] = chrome_id_of(c, &c->read.pid, &pid_named);
+	key[1] = chrome_id_of(c, tid, &tid_named);
 	*number = intern(&c->thread_keys, key, sizeof key);
 	if (*number == INTERN_NONE)
 		return NULL;
@@ -551,7 +552,7 @@ static void forget_argument(struct chrome *c, uint32_t name)
 }
 
 /* Return the number in "cpu" of an event of a thread; -1: there is none. */
-static int32_t cpu_of(struct chrome *c, uint32_t thread)
+static int32_t chrome_cpu_of(struct chrome *c, uint32_t thread)
 {
 	struct chrome_thread *t = &c->threads[thread];
 	const char *text = (char *)c->read.cpu.data;
@@ -579,7 +580,7 @@ static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen
 }
 
 /* Note that a thread has an event. */
-static void note_thread(struct chrome *c, struct chrome_thread *t, enum chrome_kind kind)
+static void chrome_note_thread(struct chrome *c, struct chrome_thread *t, enum chrome_kind kind)
 {
 	t->used = true;
 	t->begins |= kind == CHROME_BEGIN;
@@ -588,8 +589,8 @@ static void note_thread(struct chrome *c, struct chrome_thread *t, enum chrome_k
 }
 
 /* Add the event to the sorter. */
-static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uint64_t duration,
-		      struct error *e)
+static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t time,
+			     uint64_t duration, struct error *e)
 {
 	struct chrome_record record = {
 		.duration = duration, .kind = (uint16_t)kind, .phase = c->read.phase.data[0]};
@@ -609,9 +610,9 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 	     chrome_flow_add(c, &record, time)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
-	note_thread(c, &c->threads[record.thread], kind);
+	chrome_note_thread(c, &c->threads[record.thread], kind);
 	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
-	record.cpu = kind == CHROME_INSTANT ? cpu_of(c, record.thread) : -1;
+	record.cpu = kind == CHROME_INSTANT ? chrome_cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
 	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
@@ -648,7 +649,7 @@ static int keep_event(struct chrome *c, enum chrome_kind kind, int64_t time, uin
 }
 
 /* Add an element of "samples". */
-static int keep_sample(struct chrome *c, int64_t time, struct error *e)
+static int chrome_keep_sample(struct chrome *c, int64_t time, struct error *e)
 {
 	struct chrome_sample s = {.time = time,
 				  .weight = 1,
@@ -664,14 +665,14 @@ static int keep_sample(struct chrome *c, int64_t time, struct error *e)
 		s.frame = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
 	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
 		return error_no_memory(e);
-	s.cpu = cpu_of(c, s.thread);
+	s.cpu = chrome_cpu_of(c, s.thread);
 	c->counts.reduced += args->size && (get_u32(args->data) != c->texts.period ||
 					    args->size > 8 + get_u32(args->data + 4));
 	return chrome_sample(c, &s, e);
 }
 
 /* Return the buffer for the value of a key whose value is text or a number, or NULL. */
-static struct buffer *text_of(struct chrome *c, const struct json_reader *r)
+static struct buffer *chrome_text_of(struct chrome *c, const struct json_reader *r)
 {
 	static const char *const keys[] = {"name",
 					   "cat",
@@ -724,7 +725,7 @@ static int leave_out(struct chrome *c, const char *name, size_t size)
 
 /* Count the event that is read if the stream is without some of its members. Returns 0, or -1 when
  * out of memory. */
-static int count_left_out(struct chrome *c)
+static int chrome_count_left_out(struct chrome *c)
 {
 	const struct buffer *b = &c->read.left_out;
 	const char *name = (const char *)b->data;
@@ -746,7 +747,7 @@ static int count_left_out(struct chrome *c)
 }
 
 /* Keep the text of a member, ended by a NUL. */
-static int keep_text(struct buffer *text, const struct json_reader *r)
+static int chrome_keep_text(struct buffer *text, const struct json_reader *r)
 {
 	text->size = 0;
 	if (buffer_append(text, r->text.data, r->text.size + 1))
@@ -770,7 +771,7 @@ static int event_read_member(struct chrome *c, struct json_reader *r, struct tim
 	     derived = json_is(r, CHROME_DERIVED_MARK);
 	bool bind = json_is(r, "bind_id");
 	bool flow_out = json_is(r, "flow_out"), flows = flow_out || json_is(r, "flow_in");
-	struct buffer *text = text_of(c, r);
+	struct buffer *text = chrome_text_of(c, r);
 	enum json_token token;
 
 	if (!(ts || dur || args || id || id2 || bp || unfinished || unseen || unit || overlaps ||
@@ -781,7 +782,7 @@ static int event_read_member(struct chrome *c, struct json_reader *r, struct tim
 	if (token == JSON_BAD || (!ts && !dur && json_spell_whole(r, token)))
 		return -1;
 	if (args && token == JSON_OBJECT)
-		return read_arguments(c, r);
+		return chrome_read_arguments(c, r);
 	if (id2 && token == JSON_OBJECT)
 		return read_id2(c, r);
 	if (id && (token == JSON_STRING || token == JSON_NUMBER))
@@ -813,7 +814,7 @@ static int event_read_member(struct chrome *c, struct json_reader *r, struct tim
 	c->read.derived |= derived && token == JSON_TRUE;
 	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
 	if (text && (token == JSON_STRING || token == JSON_NUMBER))
-		return keep_text(text, r);
+		return chrome_keep_text(text, r);
 	return json_skip(r, token) ? 0 : -1;
 }
 
@@ -881,26 +882,26 @@ static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 	bool done = false;
 
 	if (c->read.sample)
-		return keep_sample(c, t->ts, e);
+		return chrome_keep_sample(c, t->ts, e);
 	if (is_phase(c, "P") && (!strcmp(name, "Profile") || !strcmp(name, "ProfileChunk")) &&
 	    (chrome_cpu_profile(c, t->ts, &done, e) || done))
 		return done ? 0 : -1;
 	if (is_phase(c, "B"))
-		return keep_event(c, CHROME_BEGIN, t->ts, 0, e);
+		return chrome_keep_event(c, CHROME_BEGIN, t->ts, 0, e);
 	if (is_phase(c, "E"))
-		return keep_event(c, CHROME_END, t->ts, 0, e);
+		return chrome_keep_event(c, CHROME_END, t->ts, 0, e);
 	if (is_phase(c, "X"))
-		return keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
+		return chrome_keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
 	if (is_phase(c, "C"))
 		return chrome_name_counter(c) || read_counter(c)
 			       ? error_no_memory(e)
-			       : keep_event(c, CHROME_COUNTER, t->ts, 0, e);
+			       : chrome_keep_event(c, CHROME_COUNTER, t->ts, 0, e);
 	if (chrome_is_async((char)c->read.phase.data[0]) ||
 	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
-		return keep_event(c, CHROME_ASYNC, t->ts, 0, e);
+		return chrome_keep_event(c, CHROME_ASYNC, t->ts, 0, e);
 	/* instants, objects, samples */
 	chrome_count_id(c);
-	return keep_event(c, CHROME_INSTANT, t->ts, 0, e);
+	return chrome_keep_event(c, CHROME_INSTANT, t->ts, 0, e);
 }
 
 /* Test for an event that trencode made from others, which are in the file too. */
@@ -967,7 +968,7 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 		return 0;
 	}
 	c->counts.lasting_none += is_phase(c, "X") && !t.has_dur;
-	if (count_left_out(c))
+	if (chrome_count_left_out(c))
 		return error_no_memory(e);
 	return keep_phase(c, &t, e);
 }
@@ -1143,7 +1144,7 @@ static int read_chunk(struct chrome *c, struct json_reader *r, struct chunk *chu
 }
 
 /* Find the argument "data" in the arguments that were read: an object as text. */
-static bool find_data(struct chrome *c, struct value *data)
+static bool chrome_find_data(struct chrome *c, struct value *data)
 {
 	const struct buffer *b = &c->read.arguments;
 	uint32_t name = writer_text(c->w, "data");
@@ -1238,7 +1239,7 @@ static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct
 	bool first;
 	int bad = 0;
 
-	*done = find_data(c, &data);
+	*done = chrome_find_data(c, &data);
 	if (!*done)
 		return 0;
 	p = profile_of(c, &number);
@@ -1266,7 +1267,7 @@ static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct
 
 /* --- chrome --- */
 
-static const char *skip_blanks(const char *p, const char *end)
+static const char *chrome_skip_blanks(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
 		p++;
@@ -1277,7 +1278,7 @@ static const char *skip_blanks(const char *p, const char *end)
 static bool begins_member(const char *p, const char *end)
 {
 	p = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
-	p = p ? skip_blanks(p + 1, end) : end;
+	p = p ? chrome_skip_blanks(p + 1, end) : end;
 	return p < end && *p == ':';
 }
 
@@ -1294,7 +1295,7 @@ static enum bid chrome_probe(const struct input *in)
 	end = p + in->head_size;
 	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
-	first = p = skip_blanks(p, end);
+	first = p = chrome_skip_blanks(p, end);
 	n = (size_t)(end - p);
 	if (p == end || (*p != '{' && *p != '['))
 		return BID_NONE;
@@ -1302,14 +1303,14 @@ static enum bid chrome_probe(const struct input *in)
 		return BID_MAGIC;
 	if (in->format)
 		return strcmp(in->format, "chrome") ? BID_NONE : BID_CHANCE;
-	p = skip_blanks(p + 1, end);
+	p = chrome_skip_blanks(p + 1, end);
 	/* an empty array and nothing else: other formats begin with these two bytes too */
 	if (*first == '[' && p < end && *p == ']')
-		p = skip_blanks(p + 1, end);
+		p = chrome_skip_blanks(p + 1, end);
 	if (*first == '[' && p == end)
 		return BID_LIKELY;
 	if (*first == '[' && *p == '{')
-		p = skip_blanks(p + 1, end);
+		p = chrome_skip_blanks(p + 1, end);
 	return begins_member(p, end) ? BID_CHANCE : BID_NONE;
 }
 
@@ -1477,7 +1478,7 @@ static int chrome_read_member(struct chrome *c, struct json_reader *r, bool *fou
 }
 
 /* Read the members of the file. */
-static int read_object(struct chrome *c, struct json_reader *r, struct error *e)
+static int chrome_read_object(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token;
 	bool found = false;
@@ -1512,16 +1513,16 @@ static int read_object(struct chrome *c, struct json_reader *r, struct error *e)
 }
 
 /* Read the whole file. Returns as read_events. */
-static int read_file(struct chrome *c, struct json_reader *r, struct error *e)
+static int chrome_read_file(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	enum json_token token = json_next(r);
 
 	return token == JSON_ARRAY    ? chrome_read_array(c, r, e)
-	       : token == JSON_OBJECT ? read_object(c, r, e)
+	       : token == JSON_OBJECT ? chrome_read_object(c, r, e)
 				      : -1;
 }
 
-static int read_all(struct chrome *c, struct error *e)
+static int chrome_read_all(struct chrome *c, struct error *e)
 {
 	struct input *in = c->input;
 	struct json_reader r;
@@ -1532,7 +1533,7 @@ static int read_all(struct chrome *c, struct error *e)
 		return error_no_memory(e);
 	}
 	e->what[0] = '\0';
-	if (read_file(c, &r, e) < 0) {
+	if (chrome_read_file(c, &r, e) < 0) {
 		/* the array of events may be unterminated */
 		bool between = r.cut && r.depth == 1 && r.array[0];
 
@@ -1561,7 +1562,7 @@ static int chrome_info(struct input *in, struct trace_info *info, struct error *
 {
 	struct chrome *c = in->state;
 
-	if (read_all(c, e))
+	if (chrome_read_all(c, e))
 		return -1;
 	fact_text(info, "format", "chrome");
 	fact_number(info, "events", c->counts.events);
@@ -1569,7 +1570,7 @@ static int chrome_info(struct input *in, struct trace_info *info, struct error *
 	return 0;
 }
 
-static int chrome_begin(struct input *in, struct error *e)
+static int decode_chrome_begin(struct input *in, struct error *e)
 {
 	struct chrome *c = in->state;
 	struct writer *w = c->w;
@@ -1584,7 +1585,7 @@ static int chrome_begin(struct input *in, struct error *e)
 	if (!c->texts.period || !c->texts.begin || !c->texts.end || !c->texts.unfinished ||
 	    !c->texts.gap || !c->texts.gap_category)
 		return error_no_memory(e);
-	if (read_all(c, e) || sorter_finish(&c->sorter, e))
+	if (chrome_read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
 	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
@@ -1621,7 +1622,7 @@ static int chrome_run(struct input *in, uint64_t until, struct error *e)
 }
 
 /* Report the members of events that the stream has no place for. */
-static void report_left_out(const struct chrome *c)
+static void chrome_report_left_out(const struct chrome *c)
 {
 	char names[256];
 	size_t at = 0;
@@ -1635,7 +1636,7 @@ static void report_left_out(const struct chrome *c)
 }
 
 /* Report the events that the stream does not contain, or contains in another form. */
-static void print_remarks(const struct chrome *c)
+static void chrome_print_remarks(const struct chrome *c)
 {
 	const struct chrome_counts *n = &c->counts;
 	const char *file = c->input->name;
@@ -1684,7 +1685,7 @@ static void print_remarks(const struct chrome *c)
 		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
 		     "(phases: %s)",
 		     n->idless, n->idless == 1 ? "" : "s", n->phases);
-	report_left_out(c);
+	chrome_report_left_out(c);
 	warn_count(file, n->reduced,
 		   "{sample has|samples have} arguments beside the weight, which are left out");
 }
@@ -1721,7 +1722,7 @@ static void chrome_close(struct input *in)
 
 	more_damage(c);
 	if (!in->decoding->quiet)
-		print_remarks(c);
+		chrome_print_remarks(c);
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -1761,7 +1762,7 @@ const struct decoder decoder_chrome = {
 	.probe = chrome_probe,
 	.open = chrome_open,
 	.info = chrome_info,
-	.begin = chrome_begin,
+	.begin = decode_chrome_begin,
 	.run = chrome_run,
 	.close = chrome_close,
 };

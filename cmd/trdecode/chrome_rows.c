@@ -48,8 +48,8 @@ static bool is_scalar(enum json_token token)
 }
 
 /* Read the content of a frame, after its '{'. */
-static int read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
-		      struct chrome_call_frame *frame)
+static int chrome_rows_read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
+				  struct chrome_call_frame *frame)
 {
 	enum json_token token;
 
@@ -81,8 +81,8 @@ int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct json_re
 		uint32_t number = chrome_frame(f, 0, r->text.data, r->text.size);
 
 		token = json_next(r);
-		if (!number ||
-		    (token == JSON_OBJECT ? read_frame(f, w, r, &frame) : !json_skip(r, token)))
+		if (!number || (token == JSON_OBJECT ? chrome_rows_read_frame(f, w, r, &frame)
+						     : !json_skip(r, token)))
 			return -1;
 		if (chrome_frame_set(f, number, &frame))
 			return -1;
@@ -277,7 +277,7 @@ static uint16_t type_flags(const struct chrome *c, const struct chrome_row *r)
 
 /* Declare a row's type: one for the calls of each category, one for the instants or counters of
  * each name. */
-static uint32_t type_of(struct chrome *c, const struct chrome_row *r)
+static uint32_t chrome_rows_type_of(struct chrome *c, const struct chrome_row *r)
 {
 	struct {
 		uint32_t what, kind, name, category, flags, phase, stack;
@@ -336,7 +336,7 @@ uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu)
 
 int chrome_row(struct chrome *c, const struct chrome_row *r)
 {
-	uint32_t lane = chrome_lane(c, r->thread, r->cpu), type = type_of(c, r);
+	uint32_t lane = chrome_lane(c, r->thread, r->cpu), type = chrome_rows_type_of(c, r);
 	uint8_t fixed[4];
 
 	put_u32(fixed, r->call ? r->call : r->stack);
@@ -358,23 +358,23 @@ int chrome_row(struct chrome *c, const struct chrome_row *r)
 }
 
 /* Return the number of open calls of a frame's stack. */
-static uint32_t *level_of(struct chrome_thread *t, const struct chrome_frame *f)
+static uint32_t *chrome_rows_level_of(struct chrome_thread *t, const struct chrome_frame *f)
 {
 	return f->kernel ? &t->kernel_level : &t->level;
 }
 
 /* Return the location of a name; any, where no rows are written. */
-static uint32_t frame_location(struct chrome *c, uint32_t name)
+static uint32_t chrome_rows_frame_location(struct chrome *c, uint32_t name)
 {
 	return c->completes.looking ? 1 : chrome_location(c, name);
 }
 
 /* Write the leave of a call; it may have arguments. */
-static int put_leave(struct chrome *c, struct chrome_thread *t, struct chrome_frame *f,
-		     uint64_t time, const uint8_t *values, uint32_t size)
+static int chrome_rows_put_leave(struct chrome *c, struct chrome_thread *t, struct chrome_frame *f,
+				 uint64_t time, const uint8_t *values, uint32_t size)
 {
 	uint32_t name = f->leave_name ? f->leave_name : f->name;
-	uint32_t location = f->leave_name ? frame_location(c, name) : f->location;
+	uint32_t location = f->leave_name ? chrome_rows_frame_location(c, name) : f->location;
 	int failed = 0;
 
 	if (c->completes.looking)
@@ -407,8 +407,8 @@ static int chrome_leave(struct chrome *c, struct chrome_thread *t, uint64_t time
 {
 	struct chrome_frame *f = &t->frames[--t->depth];
 
-	--*level_of(t, f);
-	return put_leave(c, t, f, time, values, size);
+	--*chrome_rows_level_of(t, f);
+	return chrome_rows_put_leave(c, t, f, time, values, size);
 }
 
 /* End the calls of a thread until so many are left. */
@@ -521,7 +521,7 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 				   .limit = end->time,
 				   .serial = end->serial,
 				   .call = end->overlaps ? f->call : 0,
-				   .location = frame_location(c, name),
+				   .location = chrome_rows_frame_location(c, name),
 				   .name = name,
 				   .leave_name = name != r->name ? r->name : 0,
 				   .category = r->category,
@@ -534,7 +534,7 @@ static struct chrome_frame *begin_frame(struct chrome *c, const struct chrome_re
 			f->limit = f[-1].limit;
 			f->inexact = f[-1].inexact;
 		}
-		f->level = (*level_of(t, f))++;
+		f->level = (*chrome_rows_level_of(t, f))++;
 		t->depth++;
 	}
 	return f->location ? f : NULL;
@@ -573,8 +573,8 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 /* End the call of an "E" event, and the calls inside it: the innermost call begun by a "B". If the
  * "E" has a name, the call must have this name: uftrace writes ends of calls whose begins it leaves
  * out. */
-static int end_call(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		    const uint8_t *values)
+static int chrome_rows_end_call(struct chrome *c, const struct chrome_record *r, uint64_t time,
+				const uint8_t *values)
 {
 	struct chrome_thread *t = &c->threads[r->thread];
 	size_t depth = t->depth;
@@ -603,8 +603,8 @@ static bool is_gap(const struct chrome *c, const struct chrome_record *r, const 
 }
 
 /* Write the row of an instant, counter or gap. */
-static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		       const uint8_t *values)
+static int chrome_rows_other_event(struct chrome *c, const struct chrome_record *r, uint64_t time,
+				   const uint8_t *values)
 {
 	uint32_t location, stack = 0;
 	struct gap_arguments gap;
@@ -635,7 +635,7 @@ static int other_event(struct chrome *c, const struct chrome_record *r, uint64_t
 }
 
 /* Return the type of samples of that name. */
-static uint32_t sample_type(struct chrome *c, const struct chrome_record *r)
+static uint32_t chrome_rows_sample_type(struct chrome *c, const struct chrome_record *r)
 {
 	struct {
 		uint32_t what, name, category, kind;
@@ -669,7 +669,7 @@ static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_
 	uint8_t weight[8];
 	struct new_row row = {.time = merge_shifted(time, c->input->shift),
 			      .lane = chrome_lane(c, &c->threads[r->thread], r->cpu),
-			      .type = sample_type(c, r),
+			      .type = chrome_rows_sample_type(c, r),
 			      .fixed = weight,
 			      .fixed_size = sizeof weight};
 
@@ -696,23 +696,23 @@ static int chrome_row_event(struct chrome *c, const struct sorter_record *record
 	switch (r.kind) {
 	case CHROME_BEGIN:
 	case CHROME_COMPLETE: return chrome_enter(c, &r, time, values);
-	case CHROME_END: return end_call(c, &r, time, values);
+	case CHROME_END: return chrome_rows_end_call(c, &r, time, values);
 	case CHROME_ASYNC: return chrome_async(c, &r, time, values);
 	case CHROME_SAMPLE:
 	case CHROME_TIME_SAMPLE: return sample_event(c, &r, time);
-	default: return other_event(c, &r, time, values);
+	default: return chrome_rows_other_event(c, &r, time, values);
 	}
 }
 
 /* Take the earliest end from the heap, and end its call if the call is still open. */
-static int take_end(struct chrome *c)
+static int chrome_rows_take_end(struct chrome *c)
 {
 	struct complete_end end = complete_calls_pop(&c->completes);
 	struct chrome_thread *t = &c->threads[end.thread];
 
 	if (end.overlaps) {
 		struct chrome_frame *f = &c->overlapping.frames[end.depth];
-		int failed = put_leave(c, t, f, end.time, NULL, 0);
+		int failed = chrome_rows_put_leave(c, t, f, end.time, NULL, 0);
 
 		f->level = (uint32_t)c->overlapping.free;
 		c->overlapping.free = end.depth + 1;
@@ -736,7 +736,7 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 			*next = complete_calls_next(&c->completes);
 			if (*next > until)
 				return 0;
-			if (take_end(c))
+			if (chrome_rows_take_end(c))
 				return -1;
 			continue;
 		}
@@ -786,7 +786,7 @@ enum { METADATA_MOST = 4 << 20 }; /* bytes of the events, and of the members */
 /* --- metadata events --- */
 
 /* Append the value of an argument as JSON. */
-static int put_value(struct buffer *b, const uint8_t *p, uint32_t size)
+static int chrome_rows_put_value(struct buffer *b, const uint8_t *p, uint32_t size)
 {
 	long double real;
 	struct values v;
@@ -810,7 +810,8 @@ static int put_value(struct buffer *b, const uint8_t *p, uint32_t size)
 }
 
 /* Append the beginning of a metadata event, up to its arguments. An id of -1 is left out. */
-static int put_head(struct buffer *b, int32_t pid, int32_t tid, const char *name, size_t n)
+static int chrome_rows_put_head(struct buffer *b, int32_t pid, int32_t tid, const char *name,
+				size_t n)
 {
 	return buffer_puts(b, "{\"ph\":\"M\"") ||
 			       (pid >= 0 && buffer_printf(b, ",\"pid\":%" PRId32, pid)) ||
@@ -822,7 +823,7 @@ static int put_head(struct buffer *b, int32_t pid, int32_t tid, const char *name
 }
 
 /* Append the metadata event in k->text. *last: where the one of its kind before begins, + 1; 0. */
-static int add_event(struct chrome_metadata *k, uint32_t *last)
+static int chrome_rows_add_event(struct chrome_metadata *k, uint32_t *last)
 {
 	struct buffer *b = &k->events;
 	size_t size = k->text.size;
@@ -853,9 +854,9 @@ int chrome_metadata_event(struct chrome *c)
 		return 0;
 	}
 	k->text.size = 0;
-	if (put_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
-		     c->read.tid.size ? chrome_id(c, &c->read.tid) : -1, (const char *)name->data,
-		     name->size))
+	if (chrome_rows_put_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
+				 c->read.tid.size ? chrome_id(c, &c->read.tid) : -1,
+				 (const char *)name->data, name->size))
 		return -1;
 	head = k->text.size;
 	for (size_t i = 0; i < args->size; i += 8 + size) {
@@ -863,15 +864,17 @@ int chrome_metadata_event(struct chrome *c)
 
 		size = get_u32(args->data + i + 4);
 		if ((i && buffer_u8(&k->text, ',')) || json_append_string(&k->text, key, n) ||
-		    buffer_u8(&k->text, ':') || put_value(&k->text, args->data + i + 8, size))
+		    buffer_u8(&k->text, ':') ||
+		    chrome_rows_put_value(&k->text, args->data + i + 8, size))
 			return -1;
 	}
 	last = id_cache_number(&k->last, k->text.data, head);
-	return !last || buffer_puts(&k->text, "}}") || add_event(k, last) ? -1 : 0;
+	return !last || buffer_puts(&k->text, "}}") || chrome_rows_add_event(k, last) ? -1 : 0;
 }
 
 /* Add the event with the name of a thread or process that has no other events. */
-static int add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid, uint32_t name)
+static int chrome_rows_add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+				uint32_t name)
 {
 	struct chrome_metadata *k = &c->metadata;
 	uint32_t last = 0;
@@ -879,16 +882,16 @@ static int add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid
 	const char *text = writer_string_of(c->w, name, &n);
 
 	k->text.size = 0;
-	if (put_head(&k->text, pid, tid, what, strlen(what)) ||
+	if (chrome_rows_put_head(&k->text, pid, tid, what, strlen(what)) ||
 	    buffer_puts(&k->text, "\"name\":") || json_append_string(&k->text, text, n) ||
 	    buffer_puts(&k->text, "}}"))
 		return -1;
-	return add_event(k, &last);
+	return chrome_rows_add_event(k, &last);
 }
 
 /* Add the names of threads that no row of the stream has, or none as the thread's own: the comm of
  * the rows may be the name of the process. And those of processes in whose place the pid was. */
-static int add_names(struct chrome *c)
+static int chrome_rows_add_names(struct chrome *c)
 {
 	struct id_cache *names = &c->metadata.process_names;
 	struct id_cache used = {0};
@@ -903,7 +906,7 @@ static int add_names(struct chrome *c)
 			*is = 1;
 		failed = !process || (t->used && !is) ||
 			 (t->has_name && (!t->used || t->comm == *process) &&
-			  add_name(c, "thread_name", t->pid, t->tid, t->comm));
+			  chrome_rows_add_name(c, "thread_name", t->pid, t->tid, t->comm));
 	}
 	for (uint32_t i = 0; i < names->keys.count && !failed; i++) {
 		int32_t pid;
@@ -911,7 +914,8 @@ static int add_names(struct chrome *c)
 		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
 		if (names->numbers[i] && intern_find(&used.keys, &pid, sizeof pid) == INTERN_NONE &&
 		    intern_find(&c->metadata.named, &pid, sizeof pid) == INTERN_NONE)
-			failed = add_name(c, "process_name", pid, -1, names->numbers[i]);
+			failed =
+				chrome_rows_add_name(c, "process_name", pid, -1, names->numbers[i]);
 	}
 	id_cache_free(&used);
 	return failed ? -1 : 0;
@@ -955,7 +959,7 @@ int chrome_metadata_write(struct chrome *c)
 	struct chrome_metadata *k = &c->metadata;
 	struct buffer *b = &k->text;
 
-	if (add_names(c))
+	if (chrome_rows_add_names(c))
 		return -1;
 	warn_count(c->input->name, k->events_left_out,
 		   "metadata {event is|events are} left out: they are larger than 4 MiB");
@@ -1018,7 +1022,7 @@ static int insert_head(struct buffer *b, size_t at, const struct buffer *head)
 }
 
 /* Get the definition of an object with the names that were read. *id 0: there are too many. */
-static int definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
+static int chrome_rows_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
 {
 	const struct buffer *names = &c->read.names;
 	const uint8_t *first = names->data + l->names;
@@ -1046,7 +1050,7 @@ static int end_level(struct chrome *c, const struct nested_level *l, bool object
 
 	head->size = 0;
 	if (object) {
-		if (definition_of(c, l, &id))
+		if (chrome_rows_definition_of(c, l, &id))
 			return -1;
 		if (!id)
 			return 1;
@@ -1060,7 +1064,7 @@ static int end_level(struct chrome *c, const struct nested_level *l, bool object
 }
 
 /* Add the name of a member of the innermost object. Returns 1: it has too many. */
-static int add_member(struct chrome *c, const struct nested_level *l)
+static int chrome_rows_add_member(struct chrome *c, const struct nested_level *l)
 {
 	const struct buffer *text = &c->read.json.text;
 
@@ -1070,7 +1074,7 @@ static int add_member(struct chrome *c, const struct nested_level *l)
 }
 
 /* Append the value of a JSON text. Returns 1: it exceeds the limits. */
-static int put_nested(struct chrome *c, const struct value *text)
+static int chrome_rows_put_nested(struct chrome *c, const struct value *text)
 {
 	struct json_reader *r = &c->read.json;
 	struct nested_level levels[NESTED_DEPTH_MOST];
@@ -1094,7 +1098,7 @@ static int put_nested(struct chrome *c, const struct value *text)
 		}
 		/* the text is an object or array */
 		if (token == JSON_KEY) {
-			bad = add_member(c, &levels[depth - 1]);
+			bad = chrome_rows_add_member(c, &levels[depth - 1]);
 			continue;
 		}
 		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
@@ -1142,7 +1146,7 @@ int chrome_nested_convert(struct chrome *c)
 		}
 		if (buffer_append(to, from->data + i, 8))
 			return -1;
-		status = put_nested(c, &value);
+		status = chrome_rows_put_nested(c, &value);
 		if (status > 0) {
 			to->size = at;
 			status = value_put_bytes(to, VALUE_STRING, value.bytes, value.n);

@@ -36,7 +36,7 @@ enum {
 };
 
 /* Add a name. 1: added; 0: there are too many; -1: out of memory. */
-static int add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t name)
+static int ctf_add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t name)
 {
 	/* a location that was declared without the name is declared again */
 	if (f->count == NAMES_MOST || a->declared + f->count + 1 > DECLARED_MOST)
@@ -81,7 +81,7 @@ int ctf_arguments_declare(struct ctf *ctf, const char *text)
 		}
 		for (size_t i = 0; i < f->count && !known; i++)
 			known = f->names[i] == name;
-		if (!known && add_name(&ctf->arguments, f, name) < 0)
+		if (!known && ctf_add_name(&ctf->arguments, f, name) < 0)
 			return -1;
 	}
 	return 0;
@@ -118,7 +118,7 @@ static bool is_pointer(const char *p, size_t n, uint64_t *number)
 
 /* Return the definition of a struct with n members by their names. 0: there are too many, or
  * *failed is set: out of memory. */
-static uint32_t shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
+static uint32_t ctf_shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
 {
 	struct ctf_arguments *a = &ctf->arguments;
 	uint32_t *id, *used;
@@ -144,7 +144,7 @@ static uint32_t shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n
 }
 
 /* Put the head of n children before them: the values from `at` on. */
-static int put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t n)
+static int ctf_put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t n)
 {
 	struct buffer *b = &a->values;
 	size_t size = b->size - at, head;
@@ -160,7 +160,7 @@ static int put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t
 	return 0;
 }
 
-static int put_value(struct ctf *ctf, enum json_token token);
+static int decode_ctf_put_value(struct ctf *ctf, enum json_token token);
 
 /* Append the children of an array, or those of an object and their names. Returns their number,
  * or -1. */
@@ -176,7 +176,7 @@ static int64_t put_children(struct ctf *ctf, struct buffer *names, bool object)
 				return -1;
 			token = json_next(json);
 		}
-		if (put_value(ctf, token))
+		if (decode_ctf_put_value(ctf, token))
 			return -1;
 	}
 	return n;
@@ -194,19 +194,19 @@ static int put_parent(struct ctf *ctf, bool object)
 	bool failed = n < 0;
 
 	if (object && !failed)
-		shape = shape_of(ctf, &names, (uint64_t)n, &failed);
+		shape = ctf_shape_of(ctf, &names, (uint64_t)n, &failed);
 	buffer_free(&names);
 	if (failed)
 		return -1;
 	if (!object || shape)
-		return put_head(a, at, shape, (uint64_t)n);
+		return ctf_put_head(a, at, shape, (uint64_t)n);
 	a->values.size = at;
 	return value_put_bytes(&a->values, VALUE_STRING, text,
 			       (size_t)(a->json.data + a->json.at - text));
 }
 
 /* Append the value that the token begins. */
-static int put_value(struct ctf *ctf, enum json_token token)
+static int decode_ctf_put_value(struct ctf *ctf, enum json_token token)
 {
 	struct ctf_arguments *a = &ctf->arguments;
 	const struct json_reader *json = &a->json;
@@ -223,7 +223,7 @@ static int put_value(struct ctf *ctf, enum json_token token)
 
 /* Return the number of "argN" or "fpargN", the names that trencode gives to arguments without a
  * name; 0: another name. */
-static uint64_t unnamed(const char *name, size_t n)
+static uint64_t ctf_unnamed(const char *name, size_t n)
 {
 	bool real = n > 5 && !memcmp(name, "fparg", 5);
 	size_t at = real ? 5 : 3;
@@ -241,12 +241,12 @@ static uint64_t unnamed(const char *name, size_t n)
 
 /* Return the number of an argument, or 0 if there are too many: it is left out. -1: out of memory.
  * last: number of the argument before, as they are mostly in order. */
-static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
-			 size_t last)
+static int64_t ctf_number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
+			     size_t last)
 {
 	struct ctf_arguments *a = &ctf->arguments;
 	uint32_t name = writer_string(ctf->w, text, n);
-	uint64_t number = unnamed(text, n);
+	uint64_t number = ctf_unnamed(text, n);
 	int added;
 
 	for (size_t i = 0, at = last; i < f->count; i++, at++) {
@@ -256,7 +256,7 @@ static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *
 	}
 	if (number > f->count)
 		return (int64_t)number;
-	added = add_name(a, f, name);
+	added = ctf_add_name(a, f, name);
 	if (added)
 		return added < 0 ? -1 : (int64_t)f->count;
 	if (!a->left_out)
@@ -268,7 +268,7 @@ static int64_t number_of(struct ctf *ctf, struct argument_names *f, const char *
 
 /* Append the arguments of an object whose end is the end of the text. Returns 0, or -1: out of
  * memory, or the text is no such object. */
-static int read_object(struct ctf *ctf, struct argument_names *function, bool leave)
+static int ctf_read_object(struct ctf *ctf, struct argument_names *function, bool leave)
 {
 	struct ctf_arguments *a = &ctf->arguments;
 	struct json_reader *json = &a->json;
@@ -281,8 +281,8 @@ static int read_object(struct ctf *ctf, struct argument_names *function, bool le
 		bool result = leave && json_is(json, "ret");
 
 		if (!result)
-			number = number_of(ctf, function, (const char *)json->text.data,
-					   json->text.size, (size_t)number);
+			number = ctf_number_of(ctf, function, (const char *)json->text.data,
+					       json->text.size, (size_t)number);
 		if (number < 0)
 			return -1;
 		token = json_next(json);
@@ -292,7 +292,7 @@ static int read_object(struct ctf *ctf, struct argument_names *function, bool le
 		}
 		if (value_put_detail(&a->values, result ? DETAIL_RETURN : DETAIL_ARGUMENT,
 				     result ? 0 : (uint64_t)number) ||
-		    put_value(ctf, token))
+		    decode_ctf_put_value(ctf, token))
 			return -1;
 	}
 	return token == JSON_OBJECT_END && json_next(json) == JSON_END ? 0 : -1;
@@ -318,13 +318,13 @@ static int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const str
 	if (!function)
 		return -1;
 	json_open_text(json, text, size);
-	if (!read_object(ctf, function, c->kind == KIND_LEAVE))
+	if (!ctf_read_object(ctf, function, c->kind == KIND_LEAVE))
 		return 0;
 	if (!json->error.what[0] && json->depth <= NESTING_MOST && *text == '{')
 		return -1;
 	/* a text of another program */
 	a->values.size = a->nused = 0;
-	number = number_of(ctf, function, "args", 4, 0);
+	number = ctf_number_of(ctf, function, "args", 4, 0);
 	if (number > 0 && (value_put_detail(&a->values, DETAIL_ARGUMENT, (uint64_t)number) ||
 			   value_put_bytes(&a->values, VALUE_STRING, text, size)))
 		return -1;
@@ -394,8 +394,8 @@ static int ctf_stack_take(const struct ctf_cursor *at, const struct ctf_part *p,
 }
 
 /* Convert addresses to locations, at *to. */
-static int locate(const struct buffer *addresses, struct ctf_trace *t, int32_t pid,
-		  struct buffer *to)
+static int ctf_locate(const struct buffer *addresses, struct ctf_trace *t, int32_t pid,
+		      struct buffer *to)
 {
 	for (size_t i = 0; i < addresses->size; i += 8) {
 		uint32_t location = ctf_calls_address(t, pid, get_u64(addresses->data + i));
@@ -414,8 +414,8 @@ static int ctf_stack_put(const struct ctf_file *f, uint8_t *fixed)
 	uint32_t stack = 0;
 
 	l->size = 0;
-	if (locate(&frames->kernel, f->trace, CTF_KERNEL_PID, l) ||
-	    locate(&frames->user, f->trace, f->thread.pid, l))
+	if (ctf_locate(&frames->kernel, f->trace, CTF_KERNEL_PID, l) ||
+	    ctf_locate(&frames->user, f->trace, f->thread.pid, l))
 		return -1;
 	if (l->size) {
 		stack = writer_stack_of(f->trace->ctf->w, (const uint32_t *)(const void *)l->data,
@@ -529,7 +529,7 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 	return 0;
 }
 
-static enum field_kind kind_of(const struct ctf_part *p)
+static enum field_kind ctf_kind_of(const struct ctf_part *p)
 {
 	if (p->kind == CTF_FLOAT)
 		return FIELD_FLOAT;
@@ -546,14 +546,14 @@ static enum field_kind kind_of(const struct ctf_part *p)
 	return p->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-static uint32_t declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
-			      uint32_t *at, uint32_t *string)
+static uint32_t ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
+				  uint32_t *at, uint32_t *string)
 {
 	struct writer *w = c->stream->trace->ctf->w;
 	const struct ctf_part *number = p->kind == CTF_ARRAY ? p->children : p;
 
 	f->name = writer_text(w, ctf_bare_name(p->name));
-	f->kind = (uint8_t)kind_of(p);
+	f->kind = (uint8_t)ctf_kind_of(p);
 	if (f->kind == FIELD_STRING) {
 		f->where = WHERE_STRING;
 		f->offset = (*string)++;
@@ -620,7 +620,7 @@ static uint32_t plain_flags(const struct ctf_class *c)
 
 /* Declare the location of a class whose data are values: a function whose arguments are the parts
  * from first[1] on, and in first[0] the fields of the packet's context, if events repeat these. */
-static int declare_location(struct ctf_class *c, uint32_t name, const struct ctf_part **first)
+static int ctf_declare_location(struct ctf_class *c, uint32_t name, const struct ctf_part **first)
 {
 	struct ctf *ctf = c->stream->trace->ctf;
 	struct location_entry location = {.name = name};
@@ -667,7 +667,7 @@ static int ctf_class_declare(struct ctf_class *c)
 			if (c->has_arguments && p->kind == CTF_STRING)
 				continue;
 			else if (c->plain)
-				declare_field(c, p, &fields[type.nfields++], &at, &string);
+				ctf_declare_field(c, p, &fields[type.nfields++], &at, &string);
 			else if (declare_values(c, p))
 				return -1;
 	}
@@ -685,7 +685,7 @@ static int ctf_class_declare(struct ctf_class *c)
 							 .where = WHERE_FIXED,
 							 .size = 4};
 		}
-		if (declare_location(c, type.name, first))
+		if (ctf_declare_location(c, type.name, first))
 			return -1;
 		type.fixed_size = c->fixed_size;
 	}
@@ -843,7 +843,7 @@ static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
 }
 
 /* Declare the address space of a process (-1: unknown), or of the kernel. */
-static uint32_t space_of(struct ctf_trace *t, int32_t pid)
+static uint32_t ctf_space_of(struct ctf_trace *t, int32_t pid)
 {
 	struct {
 		char kind;
@@ -883,7 +883,7 @@ static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t add
 	uint32_t *id;
 
 	key.kind = 'a';
-	key.space = space_of(t, pid);
+	key.space = ctf_space_of(t, pid);
 	key.address = address;
 	id = key.space ? id_cache_number(&t->ctf->declared, &key, sizeof key) : NULL;
 	if (!id)
@@ -965,14 +965,14 @@ static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fix
 
 	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
 		return 0;
-	map.space = space_of(t, f->thread.pid);
+	map.space = ctf_space_of(t, f->thread.pid);
 	map.path = writer_string(t->ctf->w, path, n);
 	return map.space ? writer_map(t->ctf->w, &map) : -1;
 }
 
 /* Record the thread that runs on the CPU from now on. */
-static void take_switch(const struct ctf_class *c, const struct ctf_file *f, const uint8_t *fixed,
-			const struct buffer *tail)
+static void ctf_take_switch(const struct ctf_class *c, const struct ctf_file *f,
+			    const uint8_t *fixed, const struct buffer *tail)
 {
 	const struct ctf_cursor *at = &f->cursor;
 	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
@@ -1003,7 +1003,7 @@ static int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_
 {
 	if (c->action == CTF_BIN_INFO)
 		return take_file(c, f, fixed, tail);
-	take_switch(c, f, fixed, tail);
+	ctf_take_switch(c, f, fixed, tail);
 	return 0;
 }
 
@@ -1121,7 +1121,7 @@ static enum ctf_got make_context(struct ctf_file *f)
 }
 
 /* Append the event's data as details. */
-static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
+static enum ctf_got ctf_put_values(struct ctf_file *f, struct buffer *tail)
 {
 	struct ctf_cursor *c = &f->cursor;
 	enum ctf_got got = CTF_GOT;
@@ -1161,7 +1161,7 @@ static enum ctf_got put_values(struct ctf_file *f, struct buffer *tail)
 	return got;
 }
 
-static enum ctf_got read_data(struct ctf_file *f)
+static enum ctf_got ctf_read_data(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	const struct ctf_class *k = f->class;
@@ -1169,7 +1169,7 @@ static enum ctf_got read_data(struct ctf_file *f)
 
 	ctf->tail.size = 0;
 	if (!k->plain)
-		return put_values(f, &ctf->tail);
+		return ctf_put_values(f, &ctf->tail);
 	for (uint32_t i = 0; i < k->nmoves && got == CTF_GOT; i++)
 		got = move(&f->cursor, &k->moves[i], ctf->fixed.data, &ctf->tail);
 	return got;
@@ -1177,7 +1177,7 @@ static enum ctf_got read_data(struct ctf_file *f)
 
 /* --- rows --- */
 
-static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
+static int32_t ctf_number_at(const uint8_t *fixed, struct ctf_spot s)
 {
 	return s.at < 0 ? -1 : ctf_id_number(ctf_spot(fixed, s));
 }
@@ -1185,7 +1185,7 @@ static int32_t number_at(const uint8_t *fixed, struct ctf_spot s)
 /* Find the lane by the fields of the event that was read, or its packet. 0: out of memory. Without
  * the lane used last 'trdecode | trstat -g name -c count' of a trace of calls takes 1.27 times the
  * instructions. */
-static inline uint32_t find_lane(struct ctf_file *f)
+static inline uint32_t ctf_find_lane(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	const struct ctf_class *k = f->class;
@@ -1196,9 +1196,9 @@ static inline uint32_t find_lane(struct ctf_file *f)
 	size_t comm_size = 0;
 
 	if (k->plain) {
-		tid = number_at(fixed, k->tid);
-		pid = number_at(fixed, k->pid);
-		ppid = number_at(fixed, k->ppid);
+		tid = ctf_number_at(fixed, k->tid);
+		pid = ctf_number_at(fixed, k->pid);
+		ppid = ctf_number_at(fixed, k->ppid);
 		if (k->comm.at >= 0) {
 			comm = fixed + k->comm.at;
 			comm_size = strnlen((const char *)comm, k->comm.size);
@@ -1246,7 +1246,7 @@ static inline uint32_t find_lane(struct ctf_file *f)
 }
 
 /* Test whether the fields of events may record the thread, or events of the kernel do. */
-static inline bool has_thread(const struct ctf_file *f)
+static inline bool ctf_has_thread(const struct ctf_file *f)
 {
 	const struct ctf_class *k = f->class;
 
@@ -1254,12 +1254,12 @@ static inline bool has_thread(const struct ctf_file *f)
 	       (k->tid.at & k->pid.at & k->ppid.at & k->comm.at) >= 0;
 }
 
-static inline uint32_t lane_of(struct ctf_file *f)
+static inline uint32_t ctf_lane_of(struct ctf_file *f)
 {
-	if (has_thread(f))
-		return find_lane(f);
+	if (ctf_has_thread(f))
+		return ctf_find_lane(f);
 	if (!f->packet_lane)
-		f->packet_lane = find_lane(f);
+		f->packet_lane = ctf_find_lane(f);
 	return f->packet_lane;
 }
 
@@ -1273,7 +1273,7 @@ static int put_own_gap(struct ctf_file *f, uint32_t lane)
 	return writer_gap(ctf->w, f->next.time, lane, &gap);
 }
 
-static int put_row(struct ctf_file *f)
+static int ctf_put_row(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_class *k = f->class;
@@ -1282,7 +1282,7 @@ static int put_row(struct ctf_file *f)
 	uint32_t lane, location = 0,
 		       depth = k->call.depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->call.depth);
 
-	lane = lane_of(f);
+	lane = ctf_lane_of(f);
 	if (!lane)
 		return -1;
 	if (k->call.kind != CALL_NONE || !k->plain) {
@@ -1317,7 +1317,7 @@ static int put_row(struct ctf_file *f)
 	return k->action ? ctf_calls_after(k, f, fixed, tail) : 0;
 }
 
-static int put_lost(struct ctf_file *f)
+static int ctf_put_lost(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	struct gap events = {.reason = GAP_LOST,
@@ -1344,7 +1344,7 @@ static int ctf_row(struct ctf_file *f, struct error *e)
 
 	if (__builtin_expect(f->packet.fresh, 0) && ctf_file_begun(f, e))
 		return -1;
-	if (__builtin_expect(f->packet.lost || f->packet.packets_lost, 0) && put_lost(f))
+	if (__builtin_expect(f->packet.lost || f->packet.packets_lost, 0) && ctf_put_lost(f))
 		return -1;
 	if (__builtin_expect(!f->class || !f->in_packet, 0))
 		return 0;
@@ -1352,11 +1352,11 @@ static int ctf_row(struct ctf_file *f, struct error *e)
 		enum ctf_got got;
 		int grown;
 
-		got = read_data(f);
+		got = ctf_read_data(f);
 		if (__builtin_expect(f->cursor.at == f->header, 0) && got == CTF_GOT)
 			return ctf_file_abandon(f, f->header, "an event that takes no bits");
 		if (__builtin_expect(got == CTF_GOT, 1))
-			return put_row(f) ? -1 : 0;
+			return ctf_put_row(f) ? -1 : 0;
 		f->cursor.empty = empty;
 		grown = got == CTF_SHORT ? ctf_file_more(f, f->payload, e) : 0;
 		if (grown < 0)
@@ -1450,8 +1450,8 @@ static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, co
 }
 
 /* Read the string at the cursor; its size in bytes is without the NUL. */
-static enum ctf_got read_string(struct ctf_cursor *c, const struct ctf_part *p,
-				const uint8_t **text, size_t *n)
+static enum ctf_got ctf_read_string(struct ctf_cursor *c, const struct ctf_part *p,
+				    const uint8_t **text, size_t *n)
 {
 	const uint8_t *from, *end;
 	uint64_t have;
@@ -1570,7 +1570,7 @@ enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
 	case CTF_INTEGER:
 	case CTF_ENUM: return integer(c, p, &n);
 	case CTF_FLOAT: return ctf_read_number(c, p, &n);
-	case CTF_STRING: return read_string(c, p, &text, &size);
+	case CTF_STRING: return ctf_read_string(c, p, &text, &size);
 	case CTF_STRUCT:
 		c->at = ctf_align(c->at, p->align);
 		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
@@ -1624,7 +1624,7 @@ static enum ctf_got read_text(struct ctf_cursor *c, const struct ctf_part *p, co
 	enum ctf_got got;
 
 	if (p->kind == CTF_STRING)
-		return read_string(c, p, text, n);
+		return ctf_read_string(c, p, text, n);
 	size = element_count(c, p);
 	c->at = ctf_align(c->at, p->align);
 	got = run_of_bytes(c, p, size, text);
@@ -1696,7 +1696,7 @@ static enum ctf_got put_text_value(struct ctf_cursor *c, const struct ctf_part *
 	return got;
 }
 
-static char format_of(const struct ctf_part *p)
+static char ctf_format_of(const struct ctf_part *p)
 {
 	if (p->kind == CTF_FLOAT)
 		return 'f';
@@ -1707,7 +1707,7 @@ static char format_of(const struct ctf_part *p)
 	}
 }
 
-static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+static enum ctf_got ctf_put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
 {
 	uint8_t bytes[8];
 	enum ctf_got got;
@@ -1722,12 +1722,13 @@ static enum ctf_got put_number(struct ctf_cursor *c, const struct ctf_part *p, s
 	if (p->kind == CTF_FLOAT ? value_put_float(b, bytes, p->size / 8)
 	    : p->kind == CTF_ENUM && p->definition
 		    ? value_put_enum(b, p->definition, bytes, ctf_bytes(p->size))
-		    : value_put_number(b, format_of(p), bytes, ctf_bytes(p->size)))
+		    : value_put_number(b, ctf_format_of(p), bytes, ctf_bytes(p->size)))
 		return CTF_BAD;
 	return CTF_GOT;
 }
 
-static enum ctf_got put_elements(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+static enum ctf_got ctf_put_elements(struct ctf_cursor *c, const struct ctf_part *p,
+				     struct buffer *b)
 {
 	uint64_t n = element_count(c, p), from;
 	enum ctf_got got = CTF_GOT;
@@ -1765,7 +1766,7 @@ static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p
 	switch (p->kind) {
 	case CTF_INTEGER:
 	case CTF_ENUM:
-	case CTF_FLOAT: return put_number(c, p, b);
+	case CTF_FLOAT: return ctf_put_number(c, p, b);
 	case CTF_STRING: break;
 	case CTF_STRUCT:
 		c->at = ctf_align(c->at, p->align);
@@ -1792,7 +1793,7 @@ static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p
 			return value_put_simple(b, VALUE_NULL) ? CTF_BAD : CTF_GOT;
 		return ctf_put_value(c, chosen, b);
 	case CTF_ARRAY:
-	case CTF_SEQUENCE: return put_elements(c, p, b);
+	case CTF_SEQUENCE: return ctf_put_elements(c, p, b);
 	}
 	return CTF_BAD;
 }
@@ -2042,7 +2043,7 @@ static int open_files(struct ctf *ctf, struct error *e)
 }
 
 /* Declare the types of all event classes, and their locations, which have the names of fields. */
-static int announce_types(struct ctf *ctf, const struct ctf_trace *t)
+static int ctf_announce_types(struct ctf *ctf, const struct ctf_trace *t)
 {
 	struct row_filter *filter = ctf->input->decoding->row_filter;
 
@@ -2057,7 +2058,7 @@ static int announce_types(struct ctf *ctf, const struct ctf_trace *t)
 	return 0;
 }
 
-static int ctf_begin(struct input *in, struct error *e)
+static int decode_ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
 	struct writer *w = ctf->w;
@@ -2077,7 +2078,7 @@ static int ctf_begin(struct input *in, struct error *e)
 		return -1;
 	memset(ctf->fixed.data, 0, ctf->fixed.capacity);
 	for (size_t i = 0; i < ctf->ntraces; i++)
-		if (ctf_trace_declare(&ctf->traces[i]) || announce_types(ctf, &ctf->traces[i]))
+		if (ctf_trace_declare(&ctf->traces[i]) || ctf_announce_types(ctf, &ctf->traces[i]))
 			return -1;
 	if (open_files(ctf, e))
 		return -1;
@@ -2148,7 +2149,7 @@ const struct decoder decoder_ctf = {
 	.open = ctf_open,
 	.fingerprint = ctf_fingerprint,
 	.info = ctf_info,
-	.begin = ctf_begin,
+	.begin = decode_ctf_begin,
 	.late = ctf_skip_late,
 	.run = ctf_run,
 	.close = ctf_close,

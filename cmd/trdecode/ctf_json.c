@@ -98,7 +98,7 @@ static const char *copy_text(struct json_source *s)
 	return copy;
 }
 
-static bool json_bad(struct json_source *s, const char *what)
+static bool ctf_json_bad(struct json_source *s, const char *what)
 {
 	error_set(s->error, s->file, NO_OFFSET, "line %" PRIu32 ": %.300s", s->line, what);
 	return false;
@@ -128,21 +128,21 @@ static bool read_nodes(struct json_source *s, const char *text, struct json_node
 		count_lines(s, text, &counted);
 		switch (token) {
 		case JSON_END: return true;
-		case JSON_BAD: return json_bad(s, s->reader.error.what);
+		case JSON_BAD: return ctf_json_bad(s, s->reader.error.what);
 		case JSON_OBJECT_END:
 		case JSON_ARRAY_END: depth--; continue;
 		case JSON_KEY:
 			key = copy_text(s);
 			if (!key)
-				return json_bad(s, "out of memory");
+				return ctf_json_bad(s, "out of memory");
 			continue;
 		default: break;
 		}
 		if (++nodes > JSON_NODES)
-			return json_bad(s, "a fragment has too many values");
+			return ctf_json_bad(s, "a fragment has too many values");
 		node = ctf_alloc(&s->nodes, sizeof *node);
 		if (!node)
-			return json_bad(s, "out of memory");
+			return ctf_json_bad(s, "out of memory");
 		*node = (struct json_node){.kind = token, .line = s->line, .key = key};
 		key = NULL;
 		*open[depth] = node;
@@ -152,7 +152,7 @@ static bool read_nodes(struct json_source *s, const char *text, struct json_node
 		else if (token == JSON_STRING || token == JSON_NUMBER)
 			node->text = copy_text(s);
 		if ((token == JSON_STRING || token == JSON_NUMBER) && !node->text)
-			return json_bad(s, "out of memory");
+			return ctf_json_bad(s, "out of memory");
 	}
 }
 
@@ -244,7 +244,8 @@ static bool take_roles(struct ctf_fragments *f, const struct json_node *node, st
 	return true;
 }
 
-static bool take_base(struct ctf_fragments *f, const struct json_node *node, struct ctf_type *t)
+static bool ctf_json_take_base(struct ctf_fragments *f, const struct json_node *node,
+			       struct ctf_type *t)
 {
 	uint64_t base = 10;
 
@@ -319,7 +320,8 @@ static bool add_flag(struct ctf_fragments *f, const struct json_node *at, struct
 	return label->name;
 }
 
-static bool take_flags(struct ctf_fragments *f, const struct json_node *node, struct ctf_type *t)
+static bool ctf_json_take_flags(struct ctf_fragments *f, const struct json_node *node,
+				struct ctf_type *t)
 {
 	const struct json_node *flags = json_find(node, "flags");
 	struct ctf_label **last = &t->labels;
@@ -386,10 +388,10 @@ static struct ctf_type *ctf_bits_class(struct ctf_fragments *f, const struct jso
 	t->is_signed = variant == BITS_SIGNED;
 	switch (variant) {
 	case BITS_ARRAY: t->base = 16; return t;
-	case BITS_MAP: ok = take_flags(f, node, t); break;
+	case BITS_MAP: ok = ctf_json_take_flags(f, node, t); break;
 	case BITS_BOOLEAN: ok = set_boolean(f, node, t); break;
 	case BITS_FLOAT: return t;
-	default: ok = take_base(f, node, t) && take_mappings(f, node, t); break;
+	default: ok = ctf_json_take_base(f, node, t) && take_mappings(f, node, t); break;
 	}
 	return ok ? t : NULL;
 }
@@ -405,8 +407,9 @@ static struct ctf_type *ctf_varying_class(struct ctf_fragments *f, const struct 
 	t->size = 64;
 	t->align = 8;
 	t->is_signed = is_signed;
-	return take_base(f, node, t) && take_mappings(f, node, t) && take_roles(f, node, t) ? t
-											    : NULL;
+	return ctf_json_take_base(f, node, t) && take_mappings(f, node, t) && take_roles(f, node, t)
+		       ? t
+		       : NULL;
 }
 
 /* --- texts and BLOBs --- */
@@ -626,8 +629,8 @@ static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *n
 /* --- field classes that contain others --- */
 
 /* Append a member or option. node: has its field class, and its ranges if it has any. */
-static bool add_member(struct ctf_fragments *f, const struct json_node *node, const char *name,
-		       struct ctf_member ***last)
+static bool ctf_json_add_member(struct ctf_fragments *f, const struct json_node *node,
+				const char *name, struct ctf_member ***last)
 {
 	struct ctf_member *m = ctf_alloc(f->metadata, sizeof *m);
 	const struct json_node *ranges = json_find(node, "selector-field-ranges");
@@ -664,7 +667,7 @@ static struct ctf_type *structure_class(struct ctf_fragments *f, const struct js
 	for (const struct json_node *n = list ? list->first : NULL; n; n = n->next) {
 		const char *name = ctf_need_text(f, n, "name");
 
-		if (!name || !ctf_no_extensions(f, n) || !add_member(f, n, name, &last))
+		if (!name || !ctf_no_extensions(f, n) || !ctf_json_add_member(f, n, name, &last))
 			return NULL;
 	}
 	return t;
@@ -696,7 +699,7 @@ static struct ctf_type *optional_class(struct ctf_fragments *f, const struct jso
 
 	(void)dummy;
 	return t && ctf_take_location(f, node, "selector-field-location", t) &&
-			       add_member(f, node, "optional", &last)
+			       ctf_json_add_member(f, node, "optional", &last)
 		       ? t
 		       : NULL;
 }
@@ -725,7 +728,8 @@ static struct ctf_type *variant_class(struct ctf_fragments *f, const struct json
 			ctf_fragment_wrong(f, n, "'selector-field-ranges' is missing");
 			return NULL;
 		}
-		if (!ctf_no_extensions(f, n) || !add_member(f, n, name ? name : number, &last))
+		if (!ctf_no_extensions(f, n) ||
+		    !ctf_json_add_member(f, n, name ? name : number, &last))
 			return NULL;
 	}
 	return t;
@@ -762,8 +766,8 @@ static const struct {
 	     {"variable-length-unsigned-enumeration", ctf_varying_class, false},
 	     {"variable-length-signed-enumeration", ctf_varying_class, true}};
 
-static struct ctf_type *look_up(struct ctf_fragments *f, const struct json_node *at,
-				const char *name)
+static struct ctf_type *ctf_json_look_up(struct ctf_fragments *f, const struct json_node *at,
+					 const char *name)
 {
 	void **place = ctf_named(f->metadata, f, name, strlen(name));
 
@@ -787,7 +791,7 @@ static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct js
 		return NULL;
 	}
 	if (json_text(node))
-		return look_up(f, node, json_text(node));
+		return ctf_json_look_up(f, node, json_text(node));
 	type = ctf_need_text(f, node, "type");
 	if (!type || !ctf_no_extensions(f, node))
 		return NULL;
@@ -906,8 +910,8 @@ static const char *ctf_need_text(struct ctf_fragments *f, const struct json_node
 }
 
 /* Copy the text of a member into *text, if there is one. */
-static bool take_text(struct ctf_fragments *f, const struct json_node *object, const char *key,
-		      const char **text)
+static bool ctf_json_take_text(struct ctf_fragments *f, const struct json_node *object,
+			       const char *key, const char **text)
 {
 	if (!json_find(object, key))
 		return true;
@@ -1060,7 +1064,8 @@ static bool read_trace(struct ctf_fragments *f, const struct json_node *node)
 }
 
 /* Read what the times of the clock count from. */
-static bool take_origin(struct ctf_fragments *f, const struct json_node *node, struct ctf_clock *c)
+static bool ctf_json_take_origin(struct ctf_fragments *f, const struct json_node *node,
+				 struct ctf_clock *c)
 {
 	const struct json_node *origin = json_find(node, "origin");
 	const char *parts[3], *text = json_text(origin);
@@ -1112,8 +1117,9 @@ static bool read_clock(struct ctf_fragments *f, const struct json_node *node)
 		return ctf_fragment_wrong(f, node, "out of memory");
 	if (!offset)
 		offset = json_find(node, "offset");
-	if (!take_text(f, node, "id", &c->id) || !take_text(f, node, "name", &c->name) ||
-	    !take_origin(f, node, c) || !ctf_take_count(f, node, "frequency", &c->frequency) ||
+	if (!ctf_json_take_text(f, node, "id", &c->id) ||
+	    !ctf_json_take_text(f, node, "name", &c->name) || !ctf_json_take_origin(f, node, c) ||
+	    !ctf_take_count(f, node, "frequency", &c->frequency) ||
 	    !take_signed(f, json_find(offset, "seconds"), &c->offset_s) ||
 	    !take_signed(f, json_find(offset, "cycles"), &c->offset) ||
 	    !ctf_take_count(f, node, "precision", &c->precision) ||
@@ -1149,12 +1155,12 @@ static bool take_clock(struct ctf_fragments *f, const struct json_node *node,
 }
 
 /* Find the place of the data stream class of that id. */
-static void **stream_of(struct ctf_metadata *m, uint64_t id)
+static void **ctf_json_stream_of(struct ctf_metadata *m, uint64_t id)
 {
 	return ctf_named(m, &m->streams, &id, sizeof id);
 }
 
-static bool read_stream(struct ctf_fragments *f, const struct json_node *node)
+static bool ctf_json_read_stream(struct ctf_fragments *f, const struct json_node *node)
 {
 	struct ctf_stream_class *s = ctf_alloc(f->metadata, sizeof *s);
 	void **place;
@@ -1166,7 +1172,7 @@ static bool read_stream(struct ctf_fragments *f, const struct json_node *node)
 	    !take_scope(f, node, "event-record-header-field-class", &s->header) ||
 	    !take_scope(f, node, "event-record-common-context-field-class", &s->context))
 		return false;
-	place = stream_of(f->metadata, s->id);
+	place = ctf_json_stream_of(f->metadata, s->id);
 	if (!place || *place)
 		return ctf_fragment_wrong(
 			f, node, "the data stream class %" PRIu64 " is declared twice", s->id);
@@ -1182,12 +1188,13 @@ static bool take_uri(struct ctf_fragments *f, const struct json_node *node,
 	const struct json_node *attributes = json_find(node, "attributes");
 
 	for (const struct json_node *n = attributes ? attributes->first : NULL; n; n = n->next)
-		if (json_text(json_find(n, "emf-uri")) && !take_text(f, n, "emf-uri", &c->uri))
+		if (json_text(json_find(n, "emf-uri")) &&
+		    !ctf_json_take_text(f, n, "emf-uri", &c->uri))
 			return false;
 	return true;
 }
 
-static bool read_event(struct ctf_fragments *f, const struct json_node *node)
+static bool ctf_json_read_event(struct ctf_fragments *f, const struct json_node *node)
 {
 	struct ctf_event_class *c = ctf_alloc(f->metadata, sizeof *c);
 	void **place;
@@ -1199,11 +1206,11 @@ static bool read_event(struct ctf_fragments *f, const struct json_node *node)
 	c->has_stream = true;
 	if (!ctf_take_count(f, node, "id", &c->id) ||
 	    !ctf_take_count(f, node, "data-stream-class-id", &c->stream) ||
-	    !take_text(f, node, "name", &c->name) || !take_uri(f, node, c) ||
+	    !ctf_json_take_text(f, node, "name", &c->name) || !take_uri(f, node, c) ||
 	    !take_scope(f, node, "specific-context-field-class", &c->context) ||
 	    !take_scope(f, node, "payload-field-class", &c->fields))
 		return false;
-	place = stream_of(f->metadata, c->stream);
+	place = ctf_json_stream_of(f->metadata, c->stream);
 	if (!place || !*place)
 		return ctf_fragment_wrong(
 			f, node, "the data stream class %" PRIu64 " is not declared", c->stream);
@@ -1223,9 +1230,12 @@ static bool read_fragment(struct ctf_fragments *f, const struct json_node *node)
 	static const struct {
 		const char *type;
 		bool (*read)(struct ctf_fragments *f, const struct json_node *node);
-	} types[] = {{"preamble", read_preamble},	 {"field-class-alias", read_alias},
-		     {"trace-class", read_trace},	 {"clock-class", read_clock},
-		     {"data-stream-class", read_stream}, {"event-record-class", read_event}};
+	} types[] = {{"preamble", read_preamble},
+		     {"field-class-alias", read_alias},
+		     {"trace-class", read_trace},
+		     {"clock-class", read_clock},
+		     {"data-stream-class", ctf_json_read_stream},
+		     {"event-record-class", ctf_json_read_event}};
 	const char *type = ctf_need_text(f, node, "type");
 
 	if (!type)

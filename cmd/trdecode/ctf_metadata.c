@@ -98,7 +98,8 @@ static bool needs_roles(enum ctf_role role)
 	return role < CTF_CPU || role == CTF_ID || role == CTF_TIME;
 }
 
-static enum ctf_role role_of(const struct maker *m, const struct ctf_type *t, const char *name)
+static enum ctf_role ctf_metadata_role_of(const struct maker *m, const struct ctf_type *t,
+					  const char *name)
 {
 	bool named = m->metadata->major == 2;
 
@@ -192,12 +193,12 @@ static bool refer_env(const struct maker *m, struct ctf_part *p)
 }
 
 /* Count a step of a search. false: too many. */
-static bool step(const struct maker *m)
+static bool ctf_metadata_step(const struct maker *m)
 {
 	return m->metadata->steps < CTF_STEPS && ++m->metadata->steps;
 }
 
-static bool contains(const struct inside *in, const struct ctf_part *p)
+static bool ctf_metadata_contains(const struct inside *in, const struct ctf_part *p)
 {
 	while (in && in->part != p)
 		in = in->outer;
@@ -214,29 +215,30 @@ struct located {
 enum { CTF_LOCATED = 256 };
 
 /* Follow the names from number i on. false: too many fields. */
-static bool locate(const struct maker *m, struct ctf_part *p, size_t i, const struct inside *in,
-		   const struct ctf_location *location, struct located *to)
+static bool ctf_metadata_locate(const struct maker *m, struct ctf_part *p, size_t i,
+				const struct inside *in, const struct ctf_location *location,
+				struct located *to)
 {
 	struct ctf_part *named;
 	bool ok = true;
 
-	if (!step(m))
+	if (!ctf_metadata_step(m))
 		return false;
 	switch (p->kind) {
 	case CTF_STRUCT:
 		named = i < location->n
 				? member(m, p, location->names[i], strlen(location->names[i]))
 				: NULL;
-		return !named || locate(m, named, i + 1, in, location, to);
+		return !named || ctf_metadata_locate(m, named, i + 1, in, location, to);
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
 		/* the element that is read now */
-		return !contains(in, p) || !p->children ||
-		       locate(m, p->children, i, in, location, to);
+		return !ctf_metadata_contains(in, p) || !p->children ||
+		       ctf_metadata_locate(m, p->children, i, in, location, to);
 	case CTF_VARIANT:
 	case CTF_OPTIONAL:
 		for (struct ctf_part *c = p->children; c && ok; c = c->next)
-			ok = locate(m, c, i, in, location, to);
+			ok = ctf_metadata_locate(m, c, i, in, location, to);
 		return ok;
 	case CTF_INTEGER:
 	case CTF_ENUM:
@@ -264,7 +266,7 @@ static bool replace_slot(const struct maker *m, struct ctf_part *p, uint32_t fro
 	for (; p; p = p->next) {
 		if (p->slot == from)
 			p->slot = to;
-		if (!step(m) || !replace_slot(m, p->children, from, to))
+		if (!ctf_metadata_step(m) || !replace_slot(m, p->children, from, to))
 			return false;
 	}
 	return true;
@@ -323,7 +325,7 @@ static int refer_location(struct maker *m, struct ctf_part *p, const struct insi
 		from = location->up			  ? NULL
 		       : location->scope == (int)m->scope ? root
 							  : m->layout->scope[location->scope];
-	if (from && !locate(m, from, 0, in, location, &to))
+	if (from && !ctf_metadata_locate(m, from, 0, in, location, &to))
 		return error_set(m->error, NULL, NO_OFFSET, "'%.100s' needs too many fields",
 				 p->name);
 	for (size_t i = 0; i < to.n; i++)
@@ -510,8 +512,8 @@ static int make_members(struct maker *m, const struct ctf_type *t, const struct 
 	return 0;
 }
 
-static void set_type(const struct maker *m, struct ctf_part *p, const struct ctf_type *t,
-		     const char *name)
+static void ctf_metadata_set_type(const struct maker *m, struct ctf_part *p,
+				  const struct ctf_type *t, const char *name)
 {
 	p->kind = t->kind;
 	p->type = t;
@@ -522,7 +524,7 @@ static void set_type(const struct maker *m, struct ctf_part *p, const struct ctf
 	p->is_signed = t->is_signed;
 	p->unusual = t->varying || t->reversed || t->boolean;
 	p->big = t->order == CTF_NATIVE ? m->metadata->big : t->order == CTF_BIG;
-	p->role = role_of(m, t, name);
+	p->role = ctf_metadata_role_of(m, t, name);
 	set_roles(m, p);
 }
 
@@ -539,7 +541,7 @@ static int make(struct maker *m, const struct ctf_type *t, const char *name,
 	p = in.part = ctf_alloc(m->metadata, sizeof *p);
 	if (!p)
 		return error_no_memory(m->error);
-	set_type(m, p, t, name);
+	ctf_metadata_set_type(m, p, t, name);
 	if ((t->kind == CTF_VARIANT || t->kind == CTF_OPTIONAL || t->kind == CTF_SEQUENCE) &&
 	    refer(m, p, outer))
 		return -1;
@@ -597,7 +599,8 @@ size_t ctf_prefix_size(const char *member)
 }
 
 /* Traces of drafts and of later versions would be misread. */
-static int check_version(const struct ctf_metadata *m, const char *path, struct error *e)
+static int ctf_metadata_check_version(const struct ctf_metadata *m, const char *path,
+				      struct error *e)
 {
 	if ((m->major == 1 && m->minor == 8) || m->major == 2)
 		return 0;
@@ -606,7 +609,7 @@ static int check_version(const struct ctf_metadata *m, const char *path, struct 
 			 m->major, m->minor);
 }
 
-static int read_metadata(struct ctf_trace *t, const char *member, struct error *e)
+static int ctf_metadata_read_metadata(struct ctf_trace *t, const char *member, struct error *e)
 {
 	struct input *in = t->ctf->input;
 	char path[512], *text;
@@ -636,7 +639,7 @@ static int read_metadata(struct ctf_trace *t, const char *member, struct error *
 	if (failed)
 		input_damage_error(in, e);
 	free(text);
-	return check_version(&t->metadata, path, e);
+	return ctf_metadata_check_version(&t->metadata, path, e);
 }
 
 bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall)
@@ -704,7 +707,7 @@ int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 	t = &t[ctf->ntraces];
 	*t = (struct ctf_trace){.ctf = ctf};
 	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));
-	if (!t->prefix ? error_no_memory(e) : read_metadata(t, member, e)) {
+	if (!t->prefix ? error_no_memory(e) : ctf_metadata_read_metadata(t, member, e)) {
 		ctf_trace_free(t);
 		return -1;
 	}
@@ -978,7 +981,7 @@ bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 /* --- blocks --- */
 
 /* One line of a block: "name = value" or "name := type". */
-struct attribute {
+struct ctf_attribute {
 	char *name;
 	char *text; /* NULL: number */
 	int64_t number;
@@ -987,9 +990,9 @@ struct attribute {
 
 /* Parse one line of a block. The name may be a whole path, which begins with the block's name:
  * "stream.event.header". */
-static bool parse_attribute(struct ctf_parser *p, struct attribute *a)
+static bool parse_attribute(struct ctf_parser *p, struct ctf_attribute *a)
 {
-	*a = (struct attribute){0};
+	*a = (struct ctf_attribute){0};
 	if (p->lexer.token == TOKEN_STRING)
 		a->name = ctf_take_text(p); /* of env */
 	else
@@ -1030,7 +1033,7 @@ static bool parse_uuid(const char *text, uint8_t *uuid)
 	return n == 16;
 }
 
-static bool trace_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool trace_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	struct ctf_metadata *m = p->metadata;
 
@@ -1048,7 +1051,7 @@ static bool trace_attribute(struct ctf_parser *p, void *block, const struct attr
 	return true;
 }
 
-static bool stream_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool stream_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	struct ctf_stream_class *s = block;
 
@@ -1064,7 +1067,7 @@ static bool stream_attribute(struct ctf_parser *p, void *block, const struct att
 	return true;
 }
 
-static bool event_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool event_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	struct ctf_event_class *c = block;
 
@@ -1085,7 +1088,7 @@ static bool event_attribute(struct ctf_parser *p, void *block, const struct attr
 	return true;
 }
 
-static bool clock_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool clock_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	struct ctf_clock *c = block;
 
@@ -1104,14 +1107,14 @@ static bool clock_attribute(struct ctf_parser *p, void *block, const struct attr
 	return true;
 }
 
-static bool env_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool env_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	(void)block;
 	return ctf_env_add(p->metadata, (struct ctf_env){a->name, a->text, a->number, NULL}) ||
 	       ctf_wrong(p, "out of memory");
 }
 
-static bool other_attribute(struct ctf_parser *p, void *block, const struct attribute *a)
+static bool other_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	(void)p;
 	(void)block;
@@ -1120,10 +1123,11 @@ static bool other_attribute(struct ctf_parser *p, void *block, const struct attr
 }
 
 static bool parse_block(struct ctf_parser *p, void *block,
-			bool (*take)(struct ctf_parser *p, void *block, const struct attribute *a))
+			bool (*take)(struct ctf_parser *p, void *block,
+				     const struct ctf_attribute *a))
 {
 	struct ctf_name *outside = p->names;
-	struct attribute a;
+	struct ctf_attribute a;
 
 	if (!ctf_expect(p, '{'))
 		return false;

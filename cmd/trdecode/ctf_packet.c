@@ -156,7 +156,7 @@ bool ctf_packet_is(const uint8_t *data, size_t n)
 			  get_uint(data, 4, true) == PACKET_MAGIC);
 }
 
-static bool is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
+static bool ctf_packet_is_packet(const struct ctf_file *f, const uint8_t *p, size_t n)
 {
 	const struct ctf_metadata *m = &f->trace->metadata;
 	/* compare with the packets before: some writers give the metadata another UUID */
@@ -185,7 +185,7 @@ static int search_packet(struct ctf_file *f, uint64_t *at, bool *found, struct e
 		p = window_at(&f->window);
 		got = (ssize_t)window_have(&f->window);
 		for (i = 0; i + 20 <= (size_t)got; i++)
-			if (is_packet(f, p + i, 20)) {
+			if (ctf_packet_is_packet(f, p + i, 20)) {
 				*at += i;
 				*found = true;
 				return 0;
@@ -267,7 +267,7 @@ static const char *read_packet(struct ctf_file *f)
 }
 
 /* Take the clock and the CPU from the packet's context. */
-static void begin_packet(struct ctf_file *f)
+static void ctf_packet_begin_packet(struct ctf_file *f)
 {
 	struct ctf_cursor *c = &f->cursor;
 	f->packet.cpu = ctf_seen(c, CTF_CPU) && c->role[CTF_CPU] <= INT32_MAX
@@ -347,7 +347,7 @@ static int next_packet(struct ctf_file *f, struct error *e)
 		if (!wrong) {
 			if (keep_beginning(f))
 				return error_no_memory(e);
-			begin_packet(f);
+			ctf_packet_begin_packet(f);
 			if (f->packet.size > f->window.size - f->packet.at || !ctf_skip_packet(f))
 				break;
 			f->in_packet = f->packet.fresh = false;
@@ -477,7 +477,7 @@ static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns
 
 /* --- damage --- */
 
-static void report_damage(const struct ctf_file *f, uint64_t offset, const char *what)
+static void ctf_packet_report_damage(const struct ctf_file *f, uint64_t offset, const char *what)
 {
 	struct input *in = f->trace->ctf->input;
 	char path[512];
@@ -500,7 +500,7 @@ static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what
 	/* it is reported where the file is read */
 	if (f->survey)
 		return 0;
-	report_damage(f, offset, what);
+	ctf_packet_report_damage(f, offset, what);
 	if (!f->trace->ctf->begun)
 		return 0;
 	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
@@ -520,7 +520,8 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
 
 /* Read the header of an event in one of the usual shapes. false: not enough bytes. Without this
  * 'trdecode | trstat -g name -c count' of t/bench/ctf.sh takes 1.7 times the instructions. */
-static inline bool read_shape(struct ctf_cursor *c, const struct ctf_stream *s, uint64_t *id)
+static inline bool ctf_packet_read_shape(struct ctf_cursor *c, const struct ctf_stream *s,
+					 uint64_t *id)
 {
 	uint64_t at = ctf_align(c->at, 8);
 	const uint8_t *p = c->data + (at - c->origin) / 8;
@@ -561,14 +562,14 @@ static inline bool read_shape(struct ctf_cursor *c, const struct ctf_stream *s, 
 	return true;
 }
 
-static enum ctf_got read_header(struct ctf_file *f, uint64_t *id)
+static enum ctf_got ctf_packet_read_header(struct ctf_file *f, uint64_t *id)
 {
 	struct ctf_cursor *c = &f->cursor;
 	const struct ctf_part *p = f->stream->layout.scope[SCOPE_EVENT_HEADER];
 	uint64_t time = c->time;
 	enum ctf_got got;
 
-	if (f->stream->shape != SHAPE_ANY && read_shape(c, f->stream, id))
+	if (f->stream->shape != SHAPE_ANY && ctf_packet_read_shape(c, f->stream, id))
 		return CTF_GOT;
 	*id = 0;
 	if (!p)
@@ -661,7 +662,7 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 		}
 		from = f->header = c->at;
 		time = c->time;
-		got = read_header(f, &id);
+		got = ctf_packet_read_header(f, &id);
 		if (__builtin_expect(got == CTF_SHORT, 0)) {
 			grown = ctf_file_more(f, from, e);
 			if (grown < 0)
@@ -680,8 +681,8 @@ int ctf_file_next(struct ctf_file *f, struct error *e)
 				return 0;
 			}
 			c->time = time; /* keep the event */
-			report_damage(f, f->packet.at + from / 8,
-				      "an event with an impossible time");
+			ctf_packet_report_damage(f, f->packet.at + from / 8,
+						 "an event with an impossible time");
 			return 0;
 		}
 		if (ctf_file_abandon(f, from,
@@ -807,7 +808,7 @@ void ctf_flows_leave(struct ctf_flows **shared)
 }
 
 /* What identifies a flow. */
-struct flow_key {
+struct ctf_flow_key {
 	uint8_t uuid[16];
 	const void *owner; /* the trace if it has no UUID, or the file */
 	uint64_t stream, number;
@@ -819,7 +820,7 @@ static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const voi
 {
 	struct ctf_flows *all = f->trace->ctf->flows;
 	const struct ctf_metadata *m = &f->trace->metadata;
-	struct flow_key key;
+	struct ctf_flow_key key;
 	struct ctf_flow **flows;
 	uint32_t *id;
 
@@ -858,7 +859,7 @@ static struct ctf_flow *flow_of(const struct ctf_file *f)
 	return find_flow(f, 'f', f, 0);
 }
 
-static struct ctf_packet_key key_of(const struct ctf_file *f)
+static struct ctf_packet_key ctf_packet_key_of(const struct ctf_file *f)
 {
 	return (struct ctf_packet_key){f->packet.counters[CTF_SEQUENCE_NUMBER],
 				       f->packet.counters[CTF_TIME_BEGIN],
@@ -866,9 +867,9 @@ static struct ctf_packet_key key_of(const struct ctf_file *f)
 }
 
 /* Test whether another file contained this packet. */
-static bool is_again(const struct ctf_flow *flow, const struct ctf_file *f)
+static bool ctf_packet_is_again(const struct ctf_flow *flow, const struct ctf_file *f)
 {
-	struct ctf_packet_key key = key_of(f);
+	struct ctf_packet_key key = ctf_packet_key_of(f);
 
 	if (!has_counter(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
 		return false;
@@ -882,7 +883,7 @@ static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
 {
 	flow->begun = true;
 	flow->file = f;
-	flow->last = key_of(f);
+	flow->last = ctf_packet_key_of(f);
 	flow->recent[flow->nrecent++ % RECENT] = flow->last;
 	if (has_counter(f, CTF_DISCARDED))
 		flow->discarded = f->packet.counters[CTF_DISCARDED];
@@ -927,7 +928,7 @@ static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *las
 	return UINT64_MAX;
 }
 
-static uint64_t packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
+static uint64_t ctf_packet_packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
 {
 	uint64_t sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
 
@@ -936,8 +937,8 @@ static uint64_t packets_lost(const struct ctf_file *f, const struct ctf_flow *la
 	return sequence - last->last.sequence - 1;
 }
 
-/* Set f->lost and f->packets_lost for the current packet. The caller passes packets of a stream in
- * the order of time. 1: the packet was already read from another file. */
+/* Set f->lost and f->ctf_packet_packets_lost for the current packet. The caller passes packets of a
+ * stream in the order of time. 1: the packet was already read from another file. */
 static int ctf_loss_take(struct ctf_file *f)
 {
 	struct ctf_flow *flow = flow_of(f), *cpu = NULL;
@@ -950,12 +951,12 @@ static int ctf_loss_take(struct ctf_file *f)
 		if (!cpu)
 			return -1;
 	}
-	if (is_again(flow, f))
+	if (ctf_packet_is_again(flow, f))
 		return 1;
 	if (!flow->begun)
 		last = cpu ? before_file(f, cpu) : NULL;
 	f->packet.lost = f->trace->has_gaps ? 0 : events_lost(f, last);
-	f->packet.packets_lost = f->trace->has_gaps ? 0 : packets_lost(f, last);
+	f->packet.packets_lost = f->trace->has_gaps ? 0 : ctf_packet_packets_lost(f, last);
 	follow_flow(flow, f);
 	if (cpu)
 		follow_flow(cpu, f);
@@ -970,7 +971,7 @@ static int ctf_loss_pass(const struct ctf_file *f)
 	if (!flow)
 		return -1;
 	/* files are skipped one by one, not in the order of time */
-	if (!flow->begun || key_of(f).begin >= flow->last.begin)
+	if (!flow->begun || ctf_packet_key_of(f).begin >= flow->last.begin)
 		follow_flow(flow, f);
 	return 0;
 }

@@ -49,7 +49,7 @@ static size_t comment_size(const char *p, size_t n)
 }
 
 /* Test whether a word that begins a statement follows blanks and comments. */
-static bool is_bare(const char *p, size_t n)
+static bool ctf_tsdl_is_bare(const char *p, size_t n)
 {
 	static const char *const words[] = {"typealias", "typedef", "trace",   "stream",
 					    "event",	 "clock",   "env",     "struct",
@@ -78,11 +78,12 @@ enum bid ctf_metadata_bid(const uint8_t *data, size_t n)
 	if (is_packets(data, n) || has_signature(data, n) ||
 	    ctf_metadata_is_json((const char *)data, n))
 		return BID_HEADER;
-	return is_bare((const char *)data, n) ? BID_LIKELY : BID_NONE;
+	return ctf_tsdl_is_bare((const char *)data, n) ? BID_LIKELY : BID_NONE;
 }
 
 /* Require version 1.8 or 2, in the packets or after the signature of plain text. */
-static int check_version(const uint8_t *data, size_t size, const char *file, struct error *e)
+static int ctf_tsdl_check_version(const uint8_t *data, size_t size, const char *file,
+				  struct error *e)
 {
 	unsigned major = 1, minor = 8;
 	char text[32];
@@ -150,7 +151,7 @@ int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char *
 	*n = 0;
 	if (!ctf_metadata_bid(data, size))
 		return error_set(e, file, 0, "no CTF metadata");
-	if (check_version(data, size, file, e))
+	if (ctf_tsdl_check_version(data, size, file, e))
 		return -1;
 	if (is_packets(data, size))
 		failed = unpack_text(data, size, file, &b, e);
@@ -227,7 +228,7 @@ static bool skip_comment(struct ctf_lexer *l)
 }
 
 /* Skip blanks and comments before the next token. */
-static bool skip_blanks(struct ctf_lexer *l)
+static bool ctf_tsdl_skip_blanks(struct ctf_lexer *l)
 {
 	while (l->at < l->end) {
 		if (*l->at == '\n') {
@@ -378,7 +379,7 @@ static void lex_quoted(struct ctf_lexer *l)
 	l->number = n ? (uint64_t)(signed char)l->text[0] : 0;
 }
 
-static void mark(struct ctf_lexer *l)
+static void ctf_tsdl_mark(struct ctf_lexer *l)
 {
 	static const struct {
 		const char *text;
@@ -400,7 +401,7 @@ static void mark(struct ctf_lexer *l)
 
 void ctf_lexer_next(struct ctf_lexer *l)
 {
-	if (!skip_blanks(l)) {
+	if (!ctf_tsdl_skip_blanks(l)) {
 		bad(l, "a comment that does not end");
 		return;
 	}
@@ -416,7 +417,7 @@ void ctf_lexer_next(struct ctf_lexer *l)
 	else if (*l->at == '"' || *l->at == '\'')
 		lex_quoted(l);
 	else
-		mark(l);
+		ctf_tsdl_mark(l);
 }
 
 /*
@@ -467,7 +468,7 @@ void ctf_forget_names(struct ctf_parser *p, struct ctf_name *outside)
 	}
 }
 
-static struct ctf_type *look_up(struct ctf_parser *p, const char *name)
+static struct ctf_type *ctf_tsdl_look_up(struct ctf_parser *p, const char *name)
 {
 	void **place = ctf_named(p->metadata, p, name, strlen(name));
 	char what[256];
@@ -528,7 +529,7 @@ static char *take_c_words(struct ctf_parser *p)
 }
 
 /* Read the name of a type: words of C ("unsigned long"), or one word ("uint32_t"), and stars. */
-static char *take_name(struct ctf_parser *p)
+static char *ctf_tsdl_take_name(struct ctf_parser *p)
 {
 	char *name, *pointer;
 
@@ -645,7 +646,7 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 	return true;
 }
 
-static struct ctf_type *parse_struct(struct ctf_parser *p)
+static struct ctf_type *ctf_tsdl_parse_struct(struct ctf_parser *p)
 {
 	char *name = NULL;
 	struct ctf_type *t;
@@ -656,7 +657,7 @@ static struct ctf_type *parse_struct(struct ctf_parser *p)
 		return NULL;
 	if (!ctf_accept(p, '{')) {
 		if (name)
-			return look_up(p, name);
+			return ctf_tsdl_look_up(p, name);
 		ctf_wrong(p, "'{' is missing");
 		return NULL;
 	}
@@ -691,7 +692,7 @@ static struct ctf_type *parse_variant(struct ctf_parser *p)
 		return NULL;
 	}
 	/* a variant declared before, with the tag given here */
-	known = look_up(p, name);
+	known = ctf_tsdl_look_up(p, name);
 	t = known ? ctf_new_type(p, CTF_VARIANT) : NULL;
 	if (!t)
 		return NULL;
@@ -748,8 +749,8 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 	if (name && !(name = tagged_name(p, "enum", name)))
 		return NULL;
 	if (name && !ctf_is_mark(&p->lexer, ':') && !ctf_is_mark(&p->lexer, '{'))
-		return look_up(p, name);
-	container = ctf_accept(p, ':') ? ctf_parse_type(p) : look_up(p, "int");
+		return ctf_tsdl_look_up(p, name);
+	container = ctf_accept(p, ':') ? ctf_parse_type(p) : ctf_tsdl_look_up(p, "int");
 	if (!container)
 		return NULL;
 	if (container->kind != CTF_INTEGER) {
@@ -774,7 +775,7 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p)
 		const char *word;
 		struct ctf_type *(*parse)(struct ctf_parser *p);
 	} kinds[] = {{"integer", ctf_parse_integer}, {"floating_point", ctf_parse_float},
-		     {"string", ctf_parse_string},   {"struct", parse_struct},
+		     {"string", ctf_parse_string},   {"struct", ctf_tsdl_parse_struct},
 		     {"variant", parse_variant},     {"enum", parse_enum}};
 	struct ctf_type *t = NULL;
 	char *name;
@@ -789,9 +790,9 @@ struct ctf_type *ctf_parse_type(struct ctf_parser *p)
 			t = kinds[i].parse(p);
 			goto out;
 		}
-	name = take_name(p);
+	name = ctf_tsdl_take_name(p);
 	if (name)
-		t = look_up(p, name);
+		t = ctf_tsdl_look_up(p, name);
 out:
 	p->depth--;
 	return t;
@@ -816,7 +817,7 @@ bool ctf_parse_declaration(struct ctf_parser *p)
 		t = ctf_parse_type(p);
 		if (!t || !ctf_expect(p, MARK_ASSIGN_TYPE))
 			return false;
-		name = take_name(p);
+		name = ctf_tsdl_take_name(p);
 		return name && declare_name(p, name, t) && ctf_expect(p, ';');
 	}
 	if (ctf_accept_word(p, "typedef")) {
@@ -1084,7 +1085,7 @@ static bool has_role(const struct ctf_part *p, enum ctf_role role)
 }
 
 /* Set which fields of the packet's context events repeat. A CPU alone is in their lanes. */
-static void find_carried(struct ctf_stream *s)
+static void ctf_tsdl_find_carried(struct ctf_stream *s)
 {
 	const struct ctf_part *context = s->layout.scope[SCOPE_PACKET_CONTEXT];
 
@@ -1139,7 +1140,7 @@ static int make_stream(struct ctf_stream *s, const struct ctf_clock *only, struc
 	if (m->major == 2 && s->has_time && !s->clock)
 		return error_set(e, NULL, NO_OFFSET, "it has times and no default clock");
 	s->has_id = has_role(s->layout.scope[SCOPE_EVENT_HEADER], CTF_ID);
-	find_carried(s);
+	ctf_tsdl_find_carried(s);
 	s->usable = true;
 	return 0;
 }
@@ -1212,7 +1213,7 @@ struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
 }
 
 /* Test whether the event's data contain the name of its call, or all of a gap. */
-static bool has_name(const struct ctf_class *c)
+static bool ctf_tsdl_has_name(const struct ctf_class *c)
 {
 	if (c->call.kind == CALL_TEXT)
 		return c->string != CTF_NO_STRING;
@@ -1230,7 +1231,7 @@ static int finish_class(struct ctf_class *c)
 		return -1;
 	if (!c->plain)
 		ctf_stack_find(c);
-	if (c->plain ? !has_name(c) : c->call.kind != CALL_NAMED) {
+	if (c->plain ? !ctf_tsdl_has_name(c) : c->call.kind != CALL_NAMED) {
 		c->kind = KIND_INSTANT;
 		c->call.kind = CALL_NONE;
 	}
@@ -1309,7 +1310,7 @@ void ctf_classes_free(struct ctf_trace *t)
 
 /* --- the integer, floating_point and string types of TSDL, and their attributes --- */
 
-struct number {
+struct tsdl_number {
 	int64_t size, align, exponent, mantissa;
 	bool align_given;
 };
@@ -1353,7 +1354,8 @@ static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name,
 	return true;
 }
 
-static void set_number(struct ctf_type *t, struct number *n, const char *name, int64_t value)
+static void ctf_tsdl_set_number(struct ctf_type *t, struct tsdl_number *n, const char *name,
+				int64_t value)
 {
 	if (!strcmp(name, "size")) {
 		n->size = value;
@@ -1373,7 +1375,7 @@ static void set_number(struct ctf_type *t, struct number *n, const char *name, i
 }
 
 /* { name = value; ... } */
-static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct number *n)
+static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct tsdl_number *n)
 {
 	if (!ctf_expect(p, '{'))
 		return false;
@@ -1394,7 +1396,7 @@ static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct nu
 		} else {
 			if (!ctf_take_number(p, &number))
 				return false;
-			set_number(t, n, name, number);
+			ctf_tsdl_set_number(t, n, name, number);
 		}
 		if (!ctf_expect(p, ';'))
 			return false;
@@ -1411,7 +1413,7 @@ bool ctf_is_alignment(int64_t n)
 static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_INTEGER);
-	struct number n = {0};
+	struct tsdl_number n = {0};
 
 	if (!t || !parse_attributes(p, t, &n))
 		return NULL;
@@ -1433,7 +1435,7 @@ static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_FLOAT);
-	struct number n = {0};
+	struct tsdl_number n = {0};
 
 	if (!t || !parse_attributes(p, t, &n))
 		return NULL;
@@ -1455,7 +1457,7 @@ static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
 static struct ctf_type *ctf_parse_string(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_STRING);
-	struct number n = {0};
+	struct tsdl_number n = {0};
 
 	if (!t || (ctf_is_mark(&p->lexer, '{') && !parse_attributes(p, t, &n)))
 		return NULL;

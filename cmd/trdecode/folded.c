@@ -64,7 +64,7 @@ static bool folded_parse(const char *text, size_t *n, int128 *weight, bool *frac
 	return true;
 }
 
-static bool is_text(const char *text, size_t n)
+static bool folded_is_text(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)text[i] < ' ' && text[i] != '\t')
@@ -95,9 +95,9 @@ static enum bid folded_probe(const struct input *in)
 		n -= n && at[n - 1] == '\r';
 		if (!n)
 			continue;
-		if (forced && line == end && is_text(at, n))
+		if (forced && line == end && folded_is_text(at, n))
 			several = true; /* a line that is longer than the head */
-		else if (folded_parse(at, &n, &weight, &fraction) && is_text(at, n))
+		else if (folded_parse(at, &n, &weight, &fraction) && folded_is_text(at, n))
 			several |= forced || memchr(at, ';', n);
 		else if (!forced)
 			return BID_NONE;
@@ -184,7 +184,7 @@ static uint32_t folded_type(struct input *in, bool is_signed)
 	return *type;
 }
 
-static int folded_begin(struct input *in, struct error *e)
+static int decode_folded_begin(struct input *in, struct error *e)
 {
 	struct folded *f = in->state;
 	struct writer *w = in->decoding->writer;
@@ -276,7 +276,7 @@ const struct decoder decoder_folded = {
 	.probe = folded_probe,
 	.open = folded_open,
 	.info = folded_info,
-	.begin = folded_begin,
+	.begin = decode_folded_begin,
 	.run = folded_run,
 	.close = folded_close,
 };

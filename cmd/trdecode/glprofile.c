@@ -97,7 +97,8 @@ enum { TYPE_ENTER, TYPE_LEAVE, TYPE_GPU, TYPE_GPU_END, TYPE_CALL = TYPE_GPU_END 
 
 static const char gpu_prefix[] = "GPU ";
 
-static uint32_t declare_lane(struct glprofile *p, uint32_t source, const char *comm, int32_t tid)
+static uint32_t glprofile_declare_lane(struct glprofile *p, uint32_t source, const char *comm,
+				       int32_t tid)
 {
 	struct writer *w = p->input->decoding->writer;
 
@@ -119,8 +120,8 @@ int glprofile_declare(struct glprofile *p)
 	p->cpu_source = writer_source(w, &e);
 	p->gpu_source = writer_source(w, &e);
 	p->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "replay")});
-	p->cpu_lane = declare_lane(p, p->cpu_source, "CPU", 0);
-	p->gpu_lane = declare_lane(p, p->gpu_source, "GPU", 1);
+	p->cpu_lane = glprofile_declare_lane(p, p->cpu_source, "CPU", 0);
+	p->gpu_lane = glprofile_declare_lane(p, p->gpu_source, "GPU", 1);
 	return p->cpu_source && p->gpu_source && p->clock && p->cpu_lane && p->gpu_lane ? 0 : -1;
 }
 
@@ -132,8 +133,8 @@ unsigned glprofile_variant(const struct glprofile_call *c, bool gpu)
 	return (pixels ? GLPROFILE_PIXELS : 0) | (memory ? GLPROFILE_MEMORY : 0);
 }
 
-static void add_field(struct writer *w, struct field_entry *f, const char *name, uint32_t *offset,
-		      uint32_t size)
+static void glprofile_add_field(struct writer *w, struct field_entry *f, const char *name,
+				uint32_t *offset, uint32_t size)
 {
 	*f = (struct field_entry){.name = writer_text(w, name),
 				  .kind = size == 4 ? FIELD_UINT : FIELD_INT,
@@ -149,11 +150,11 @@ uint32_t glprofile_fields(struct writer *w, unsigned variant, struct field_entry
 	static const char *const memory[] = {"vsize_start", "vsize_dura", "rss_start", "rss_dura"};
 	uint32_t n = 0;
 
-	add_field(w, &fields[n++], "program", size, 4);
+	glprofile_add_field(w, &fields[n++], "program", size, 4);
 	if (variant & GLPROFILE_PIXELS)
-		add_field(w, &fields[n++], "pixels", size, 8);
+		glprofile_add_field(w, &fields[n++], "pixels", size, 8);
 	for (unsigned i = 0; variant & GLPROFILE_MEMORY && i < 4; i++)
-		add_field(w, &fields[n++], memory[i], size, 8);
+		glprofile_add_field(w, &fields[n++], memory[i], size, 8);
 	return n;
 }
 
@@ -176,7 +177,7 @@ uint32_t glprofile_fixed(const struct glprofile_call *c, unsigned variant, uint8
 }
 
 /* Get the type of a row. A leave has no fields but the number and the frame. */
-static uint32_t type_of(struct glprofile *p, unsigned type, unsigned variant)
+static uint32_t glprofile_type_of(struct glprofile *p, unsigned type, unsigned variant)
 {
 	static const char *const names[] = {"enter", "leave", "enter", "leave", "call"};
 	struct writer *w = p->input->decoding->writer;
@@ -195,9 +196,9 @@ static uint32_t type_of(struct glprofile *p, unsigned type, unsigned variant)
 
 	if (*id)
 		return *id;
-	add_field(w, &fields[e.nfields++], "call", &e.fixed_size, 4);
+	glprofile_add_field(w, &fields[e.nfields++], "call", &e.fixed_size, 4);
 	fields[0].role = ROLE_CALL;
-	add_field(w, &fields[e.nfields++], "frame", &e.fixed_size, 4);
+	glprofile_add_field(w, &fields[e.nfields++], "frame", &e.fixed_size, 4);
 	if (!leave)
 		e.nfields += glprofile_fields(w, variant, fields + 2, &e.fixed_size);
 	*id = writer_type(w, &e);
@@ -207,7 +208,7 @@ static uint32_t type_of(struct glprofile *p, unsigned type, unsigned variant)
 }
 
 /* Declare the function of a call. 0: out of memory. */
-static uint32_t location_of(struct glprofile *p, const struct glprofile_call *c, bool gpu)
+static uint32_t glprofile_location_of(struct glprofile *p, const struct glprofile_call *c, bool gpu)
 {
 	char text[sizeof gpu_prefix + GLPROFILE_NAME_MOST];
 	size_t prefix = gpu ? sizeof gpu_prefix - 1 : 0, n = intern_size(&p->names, c->name);
@@ -224,8 +225,8 @@ static uint32_t location_of(struct glprofile *p, const struct glprofile_call *c,
 }
 
 /* Add the row of a call to the queue. */
-static int put_row(struct glprofile *p, const struct glprofile_call *c, uint32_t frame,
-		   unsigned type, uint64_t time)
+static int glprofile_put_row(struct glprofile *p, const struct glprofile_call *c, uint32_t frame,
+			     unsigned type, uint64_t time)
 {
 	bool gpu = type == TYPE_GPU || type == TYPE_GPU_END;
 	bool leave = type == TYPE_LEAVE || type == TYPE_GPU_END;
@@ -233,8 +234,8 @@ static int put_row(struct glprofile *p, const struct glprofile_call *c, uint32_t
 	uint8_t fixed[8 + GLPROFILE_FIXED_MOST];
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .lane = gpu ? p->gpu_lane : p->cpu_lane,
-			    .type = type_of(p, type, variant),
-			    .location = location_of(p, c, gpu),
+			    .type = glprofile_type_of(p, type, variant),
+			    .location = glprofile_location_of(p, c, gpu),
 			    .fixed = fixed,
 			    .fixed_size = 8};
 
@@ -263,8 +264,8 @@ int glprofile_gpu(struct glprofile *p, const struct glprofile_call *c, uint32_t 
 			start = TIME_LIMIT - 1 - duration;
 	}
 	p->gpu_end = start + duration;
-	return put_row(p, c, frame, TYPE_GPU, start) ||
-			       put_row(p, c, frame, TYPE_GPU_END, start + duration)
+	return glprofile_put_row(p, c, frame, TYPE_GPU, start) ||
+			       glprofile_put_row(p, c, frame, TYPE_GPU_END, start + duration)
 		       ? -1
 		       : 0;
 }
@@ -272,12 +273,13 @@ int glprofile_gpu(struct glprofile *p, const struct glprofile_call *c, uint32_t 
 static int glprofile_cpu(struct glprofile *p, const struct glprofile_call *c)
 {
 	if (glprofile_has_cpu(c))
-		return put_row(p, c, p->frame, TYPE_ENTER, glprofile_cpu_time(c, false)) ||
-				       put_row(p, c, p->frame, TYPE_LEAVE,
-					       glprofile_cpu_time(c, true))
+		return glprofile_put_row(p, c, p->frame, TYPE_ENTER,
+					 glprofile_cpu_time(c, false)) ||
+				       glprofile_put_row(p, c, p->frame, TYPE_LEAVE,
+							 glprofile_cpu_time(c, true))
 			       ? -1
 			       : 0;
-	return glprofile_has_gpu(c) ? 0 : put_row(p, c, p->frame, TYPE_CALL, p->now);
+	return glprofile_has_gpu(c) ? 0 : glprofile_put_row(p, c, p->frame, TYPE_CALL, p->now);
 }
 
 /* --- the lines of a profile, and the calls that a trace takes from it --- */
@@ -289,7 +291,7 @@ struct word {
 };
 
 /* Take the next word off [*p, end). n 0: there is none. */
-static struct word next_word(const char **p, const char *end)
+static struct word glprofile_next_word(const char **p, const char *end)
 {
 	struct word w;
 
@@ -307,7 +309,7 @@ static bool word_is(struct word w, const char *text)
 	return w.n == strlen(text) && !memcmp(w.at, text, w.n);
 }
 
-static bool begins(const char *text, size_t n, const char *with)
+static bool glprofile_begins(const char *text, size_t n, const char *with)
 {
 	size_t size = strlen(with);
 
@@ -323,11 +325,11 @@ static bool glprofile_columns(struct glprofile *p, const char *text, size_t n)
 	const char *at = text, *end = text + n;
 	struct word w;
 
-	if (!begins(text, n, "# call no "))
+	if (!glprofile_begins(text, n, "# call no "))
 		return false;
 	at += 6;
 	p->ncolumns = 0;
-	while ((w = next_word(&at, end)).n && p->ncolumns < GLPROFILE_COLUMNS_MOST) {
+	while ((w = glprofile_next_word(&at, end)).n && p->ncolumns < GLPROFILE_COLUMNS_MOST) {
 		uint8_t column = 0;
 
 		while (column < COLUMN_OTHER && !word_is(w, names[column]))
@@ -337,7 +339,7 @@ static bool glprofile_columns(struct glprofile *p, const char *text, size_t n)
 	return true;
 }
 
-static bool read_number(struct word w, int64_t *number)
+static bool glprofile_read_number(struct word w, int64_t *number)
 {
 	bool minus = w.n && *w.at == '-';
 	uint64_t n = 0;
@@ -365,20 +367,21 @@ static bool times_are_good(int64_t *start, int64_t duration)
 }
 
 /* Read the words after "call". */
-static bool read_call(struct glprofile *p, const char *at, const char *end,
-		      struct glprofile_call *c)
+static bool glprofile_read_call(struct glprofile *p, const char *at, const char *end,
+				struct glprofile_call *c)
 {
 	struct word name = {at, 0};
 
 	*c = (struct glprofile_call){.value[COLUMN_NO] = -1, .value[COLUMN_PIXELS] = -1};
 	for (unsigned i = 0; i < p->ncolumns; i++) {
-		struct word w = next_word(&at, end);
+		struct word w = glprofile_next_word(&at, end);
 
 		if (!w.n)
 			return false;
 		if (p->column[i] == COLUMN_NAME)
 			name = w;
-		else if (p->column[i] < COLUMN_NUMBERS && !read_number(w, &c->value[p->column[i]]))
+		else if (p->column[i] < COLUMN_NUMBERS &&
+			 !glprofile_read_number(w, &c->value[p->column[i]]))
 			return false;
 	}
 	if (!name.n || name.n > GLPROFILE_NAME_MOST || c->value[COLUMN_NO] < 0 ||
@@ -392,27 +395,27 @@ static bool read_call(struct glprofile *p, const char *at, const char *end,
 }
 
 /* Test for a message of the replay, "NO: text", and for its summary. */
-static bool is_message(const char *text, size_t n)
+static bool glprofile_is_message(const char *text, size_t n)
 {
 	size_t digits = 0;
 
 	while (digits < n && text[digits] >= '0' && text[digits] <= '9')
 		digits++;
-	return !n || *text == '#' || begins(text, n, "Rendered ") ||
+	return !n || *text == '#' || glprofile_begins(text, n, "Rendered ") ||
 	       (digits && digits + 1 < n && text[digits] == ':' && text[digits + 1] == ' ');
 }
 
 /* Test for the line of a call, whose columns may not be known. */
-static bool is_call(const char *text, size_t n)
+static bool glprofile_is_call(const char *text, size_t n)
 {
-	return begins(text, n, "call ") && n > 5 && text[5] >= '0' && text[5] <= '9';
+	return glprofile_begins(text, n, "call ") && n > 5 && text[5] >= '0' && text[5] <= '9';
 }
 
-static void report(struct glprofile *p, const char *text, size_t n)
+static void glprofile_report(struct glprofile *p, const char *text, size_t n)
 {
 	int shown = n > 200 ? 200 : (int)n;
 
-	if (begins(text, n, "error: "))
+	if (glprofile_begins(text, n, "error: "))
 		input_damage(p->input, p->input->name, p->lines.offset, "the replay failed: %.*s",
 			     shown - 7, text + 7);
 	else if (!p->strange++)
@@ -432,17 +435,18 @@ static int glprofile_next(struct glprofile *p, struct glprofile_call *c, struct 
 		if (glprofile_columns(p, text, n))
 			continue;
 		/* what is before the columns is of the program that replays */
-		if (!p->ncolumns && !begins(text, n, "error: ") && !is_call(text, n))
+		if (!p->ncolumns && !glprofile_begins(text, n, "error: ") &&
+		    !glprofile_is_call(text, n))
 			continue;
-		if (begins(text, n, "call ") && !p->lines.cut &&
-		    read_call(p, text + 5, text + n, c)) {
+		if (glprofile_begins(text, n, "call ") && !p->lines.cut &&
+		    glprofile_read_call(p, text + 5, text + n, c)) {
 			p->calls++;
 			return c->name == INTERN_NONE ? error_no_memory(e) : 1;
 		}
-		if (n == 9 && begins(text, n, "frame_end"))
+		if (n == 9 && glprofile_begins(text, n, "frame_end"))
 			p->frame++;
-		else if (!is_message(text, n))
-			report(p, text, n);
+		else if (!glprofile_is_message(text, n))
+			glprofile_report(p, text, n);
 	}
 	return got;
 }
@@ -578,7 +582,7 @@ static int glprofile_info(struct input *in, struct trace_info *facts, struct err
 }
 
 /* Add the rows of the next calls to the queue, until the first row is known. Returns 0, or -1. */
-static int read_rows(struct glprofile *p, struct error *e)
+static int glprofile_read_rows(struct glprofile *p, struct error *e)
 {
 	struct glprofile_call c;
 	int got;
@@ -622,7 +626,7 @@ static int glprofile_begin(struct input *in, struct error *e)
 		in->decoding->shared = in;
 		return 0;
 	}
-	if (glprofile_declare(p) || merge_choose_clock(in, e) || read_rows(p, e))
+	if (glprofile_declare(p) || merge_choose_clock(in, e) || glprofile_read_rows(p, e))
 		return -1;
 	if (!p->queue.count)
 		return 0;
@@ -636,7 +640,8 @@ static int glprofile_run(struct input *in, uint64_t until, struct error *e)
 	do {
 		uint64_t now = p->ended ? UINT64_MAX : merge_shifted(p->now, in->shift);
 
-		if (row_queue_write(&p->queue, until < now ? until : now) || read_rows(p, e))
+		if (row_queue_write(&p->queue, until < now ? until : now) ||
+		    glprofile_read_rows(p, e))
 			return -1;
 		in->next = row_queue_next(&p->queue);
 	} while (in->next <= until && in->next != UINT64_MAX);

@@ -158,7 +158,7 @@ ssize_t window_need(struct file_window *w, size_t n, struct error *e)
 enum { PIECE = 64 * 1024 };
 
 /* Read more bytes after those that are there. */
-static int read_more(struct input_lines *l, const struct input *in, struct error *e)
+static int input_read_more(struct input_lines *l, const struct input *in, struct error *e)
 {
 	ssize_t got;
 
@@ -208,7 +208,7 @@ int input_lines_next(struct input_lines *l, const struct input *in, const char *
 			l->searched = LINE_MOST;
 			l->cut = true;
 		}
-		if (read_more(l, in, e))
+		if (input_read_more(l, in, e))
 			return -1;
 	}
 	l->searched = 0;
@@ -229,7 +229,7 @@ int input_lines_next(struct input_lines *l, const struct input *in, const char *
 int input_lines_fill(struct input_lines *l, const struct input *in, size_t size, struct error *e)
 {
 	while (!l->ended && l->data.size - l->begin < size)
-		if (read_more(l, in, e))
+		if (input_read_more(l, in, e))
 			return -1;
 	return 0;
 }
@@ -482,7 +482,7 @@ static size_t trimmed(const char *value)
 	return n;
 }
 
-static void put_value(struct trace_info *f, const char *value, size_t n)
+static void input_put_value(struct trace_info *f, const char *value, size_t n)
 {
 	if (f->json) {
 		json_string(f->text, value, n);
@@ -499,7 +499,7 @@ void fact_text(struct trace_info *f, const char *name, const char *value)
 	if (!n)
 		return;
 	begin_fact(f, name);
-	put_value(f, value, n);
+	input_put_value(f, value, n);
 }
 
 void fact_item(struct trace_info *f, const char *name, const char *value)
@@ -511,7 +511,7 @@ void fact_item(struct trace_info *f, const char *name, const char *value)
 	if (f->json)
 		text_puts(f->text, further ? ", " : "[");
 	f->list = name;
-	put_value(f, value, trimmed(value));
+	input_put_value(f, value, trimmed(value));
 }
 
 void fact_number(struct trace_info *f, const char *name, uint64_t value)
@@ -549,7 +549,7 @@ static bool pass_note(void *ctx, uint64_t time, uint32_t lane, uint32_t type, co
 }
 
 /* Test whether a regular file, which need not be open, can be read again. */
-static bool is_file(const char *name)
+static bool decode_input_is_file(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
 	bool is = fd < 0 || input_is_file(fd); /* the error of opening is reported later */
@@ -567,7 +567,8 @@ static int can_seek(const char *name, const char *what, struct error *e)
 	if (standard ? fstat(STDIN_FILENO, &st) : stat(name, &st))
 		return error_errno(e, standard ? "<stdin>" : name, NO_OFFSET, "cannot open");
 	if (S_ISDIR(st.st_mode) ||
-	    (S_ISREG(st.st_mode) && (standard ? !lseek(STDIN_FILENO, 0, SEEK_CUR) : is_file(name))))
+	    (S_ISREG(st.st_mode) &&
+	     (standard ? !lseek(STDIN_FILENO, 0, SEEK_CUR) : decode_input_is_file(name))))
 		return 0;
 	return error_set(e, standard ? "<stdin>" : name, NO_OFFSET,
 			 "%s needs a file or directory, not a pipe: save the trace first", what);
@@ -638,7 +639,7 @@ static bool look_late(struct pass *p, int n)
 	return false;
 }
 
-static void pass_end(struct pass *p)
+static void input_pass_end(struct pass *p)
 {
 	for (int i = 0; i < p->opened; i++) {
 		p->inputs[i].faults = (struct faults){0};
@@ -662,7 +663,7 @@ static int pass_decode(const struct trace_times *l, bool late, uint64_t *last, b
 	*last = p.last;
 	/* the highest time is known only if it is not below the first time decoded */
 	*any = p.any && p.last >= p.row_filter.first_time;
-	pass_end(&p);
+	input_pass_end(&p);
 	return bad;
 }
 
@@ -690,7 +691,7 @@ int trace_times_first(const struct trace_times *l, uint64_t *first, struct error
 	bad = pass_begin(&p, l, e);
 	for (int i = 0; !bad && i < l->n; i++)
 		first[i] = p.inputs[i].next;
-	pass_end(&p);
+	input_pass_end(&p);
 	return bad;
 }
 
@@ -851,7 +852,7 @@ static int read_until(struct input *in, size_t n, size_t room,
 }
 
 /* Read the first bytes of a file or pipe, up to the number by which a format is recognised. */
-static int read_head(struct input *in, const struct decoder *const *decoders, struct error *e)
+static int input_read_head(struct input *in, const struct decoder *const *decoders, struct error *e)
 {
 	if (read_until(in, TREE_PROBE, HEAD_SIZE, decoders, e))
 		return -1;
@@ -899,7 +900,7 @@ static const struct decoder *probe_decoders(const struct input *in, const char *
 }
 
 /* Find the damage of a compressed file whose content is read. Returns true, once, if it has any. */
-static bool packed_damage(const struct input *in, struct error *e)
+static bool input_packed_damage(const struct input *in, struct error *e)
 {
 	char rest[4096];
 
@@ -920,7 +921,7 @@ static int unknown_format(const struct input *in, const char *format,
 				 version);
 	/* content that is so short was read to its end */
 	if (in->tree ? tree_damage(in->tree, e)
-		     : in->head_size < TREE_PROBE && packed_damage(in, e))
+		     : in->head_size < TREE_PROBE && input_packed_damage(in, e))
 		return -1;
 	if (!other && !in->head_size && (!in->tree || in->member))
 		return error_set(e, in->name, NO_OFFSET, "empty, not a trace");
@@ -936,7 +937,7 @@ static int unknown_format(const struct input *in, const char *format,
 				 : "");
 }
 
-static int open_file(struct input *in, const char *name, struct stat *st, struct error *e)
+static int input_open_file(struct input *in, const char *name, struct stat *st, struct error *e)
 {
 	if (!strcmp(name, "-")) {
 		in->name = "<stdin>";
@@ -959,19 +960,19 @@ static int open_file(struct input *in, const char *name, struct stat *st, struct
 }
 
 /* Close the operand's descriptor: the tree of a directory or an archive reads from its own. */
-static void close_file(struct input *in)
+static void input_close_file(struct input *in)
 {
 	if (in->fd > STDERR_FILENO)
 		close(in->fd);
 	in->fd = -1;
 }
 
-static int open_tree(struct input *in, struct error *e)
+static int input_open_tree(struct input *in, struct error *e)
 {
 	struct error packed;
 
 	in->tree = tree_open_fd(in->fd, in->name, in->head, in->head_size, e);
-	if (packed_damage(in, &packed)) {
+	if (input_packed_damage(in, &packed)) {
 		if (!in->tree)
 			*e = packed;
 		else if (!io_cut())
@@ -979,7 +980,7 @@ static int open_tree(struct input *in, struct error *e)
 	}
 	if (!in->tree)
 		return -1;
-	close_file(in);
+	input_close_file(in);
 	return 0;
 }
 
@@ -994,14 +995,14 @@ static int open_packed(struct input *in, struct error *e)
 		return -1;
 	in->fd = fd;
 	in->head_size = 0;
-	return read_head(in, NULL, e);
+	return input_read_head(in, NULL, e);
 }
 
 /* Find the decoder of a file or pipe. A compressed one may be a trace itself, as a .trace is;
  * else its content is. */
 static int open_content(struct input *in, const struct decoder *const *decoders, struct error *e)
 {
-	if (read_head(in, decoders, e))
+	if (input_read_head(in, decoders, e))
 		return -1;
 	in->decoder = probe_decoders(in, in->format, decoders);
 	if (!in->decoder && decompress_known(in->head, in->head_size)) {
@@ -1011,7 +1012,7 @@ static int open_content(struct input *in, const struct decoder *const *decoders,
 	}
 	if (in->decoder || !tree_is_archive(in->head, in->head_size))
 		return 0;
-	return open_tree(in, e);
+	return input_open_tree(in, e);
 }
 
 static int ended_open(struct input *in, struct error *e)
@@ -1077,7 +1078,7 @@ static int find_decoder(struct input *in, const struct stat *st,
 {
 	const char *format = in->format;
 
-	if (S_ISDIR(st->st_mode) ? open_tree(in, e) : open_content(in, decoders, e))
+	if (S_ISDIR(st->st_mode) ? input_open_tree(in, e) : open_content(in, decoders, e))
 		return -1;
 	if (!in->decoder)
 		in->decoder = probe_decoders(in, format, decoders);
@@ -1089,7 +1090,7 @@ static int find_decoder(struct input *in, const struct stat *st,
 		if (!open_part(in, &none))
 			in->decoder = probe_decoders(in, format, decoders);
 		if (in->decoder)
-			close_file(in);
+			input_close_file(in);
 	}
 	return in->decoder ? 0 : unknown_format(in, format, decoders, e);
 }
@@ -1117,7 +1118,7 @@ int input_open(struct input *in, const char *name, const char *format,
 	/* also while the stream's writer waits for its own first byte */
 	if (format && !strcmp(format, "stream"))
 		io_set_patience(PATIENCE_FILTER);
-	if (open_file(in, name, &st, e))
+	if (input_open_file(in, name, &st, e))
 		return -1;
 	if (!find_decoder(in, &st, decoders, e))
 		return 0;
@@ -1214,8 +1215,8 @@ static void report_packed(struct input *in)
 {
 	struct error damage;
 
-	if (in->next == UINT64_MAX && in->decoding->shared != in && packed_damage(in, &damage) &&
-	    !io_cut())
+	if (in->next == UINT64_MAX && in->decoding->shared != in &&
+	    input_packed_damage(in, &damage) && !io_cut())
 		input_damage_error(in, &damage);
 }
 

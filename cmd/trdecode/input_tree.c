@@ -30,7 +30,7 @@
 #include "common/util/output.h"
 #include "common/util/memory.h"
 
-struct member {
+struct input_member {
 	char *name;
 	uint64_t offset; /* in the temporary file */
 	uint64_t size;
@@ -44,7 +44,7 @@ struct tree {
 	int spool; /* the temporary file of packed members; -1: there are none */
 	bool is_archive;
 	int depth_most;
-	struct member *members;
+	struct input_member *members;
 	size_t nr, room;
 	size_t names_size;
 	bool damaged;
@@ -52,7 +52,7 @@ struct tree {
 	struct error damage;
 };
 
-static struct member *tree_add(struct tree *t, const char *name);
+static struct input_member *tree_add(struct tree *t, const char *name);
 static int tree_compare(const void *a, const void *b);
 
 enum { DECOMPRESS_READ_SIZE = 256 * 1024, PIPE_SIZE = 1 << 20 };
@@ -69,26 +69,26 @@ struct decompress {
 	struct error damage;
 };
 
-static bool begins(const uint8_t *head, size_t n, const char *magic, size_t size)
+static bool tree_begins(const uint8_t *head, size_t n, const char *magic, size_t size)
 {
 	return n >= size && !memcmp(head, magic, size);
 }
 
 static bool is_gzip(const uint8_t *head, size_t n)
 {
-	return begins(head, n, "\x1f\x8b\x08", 3);
+	return tree_begins(head, n, "\x1f\x8b\x08", 3);
 }
 
 bool decompress_known(const uint8_t *head, size_t n)
 {
 	return is_gzip(head, n) || unpack_is_zstd(head, n) ||
-	       begins(head, n,
-		      "\xfd"
-		      "7zXZ\0",
-		      6) ||
-	       begins(head, n, "\x04\x22\x4d\x18", 4) ||
-	       (begins(head, n, "BZh", 3) &&
-		begins(head + 4, n - 4, "\x31\x41\x59\x26\x53\x59", 6));
+	       tree_begins(head, n,
+			   "\xfd"
+			   "7zXZ\0",
+			   6) ||
+	       tree_begins(head, n, "\x04\x22\x4d\x18", 4) ||
+	       (tree_begins(head, n, "BZh", 3) &&
+		tree_begins(head + 4, n - 4, "\x31\x41\x59\x26\x53\x59", 6));
 }
 
 /* Wait for bytes of the file. -1: the pipe has no reader any more. */
@@ -100,7 +100,7 @@ static int wait_for_input(void *ctx)
 }
 
 /* Returns false if the pipe has no reader any more. */
-static bool put(const struct decompress *d, const uint8_t *p, size_t n)
+static bool tree_put(const struct decompress *d, const uint8_t *p, size_t n)
 {
 	while (n) {
 		ssize_t done = write(d->out, p, n);
@@ -125,7 +125,7 @@ static void run_unpack(struct decompress *d)
 	u.before_block_ctx = d;
 	for (; got > 0; u.at = u.end) {
 		got = unpack_more(&u, &d->damage);
-		if (!put(d, u.at, (size_t)(u.end - u.at)))
+		if (!tree_put(d, u.at, (size_t)(u.end - u.at)))
 			break;
 	}
 	if (!got)
@@ -133,7 +133,7 @@ static void run_unpack(struct decompress *d)
 	unpack_close(&u);
 }
 
-static la_ssize_t read_packed(struct archive *a, void *ctx, const void **buffer)
+static la_ssize_t tree_read_packed(struct archive *a, void *ctx, const void **buffer)
 {
 	struct decompress *d = ctx;
 	ssize_t n = (ssize_t)d->head_size;
@@ -165,12 +165,12 @@ static void run_archive(struct decompress *d)
 	archive_read_support_filter_lz4(a);
 	archive_read_support_format_raw(a);
 	archive_read_support_format_empty(a);
-	r = archive_read_open(a, d, NULL, read_packed, NULL);
+	r = archive_read_open(a, d, NULL, tree_read_packed, NULL);
 	if (r == ARCHIVE_OK)
 		r = archive_read_next_header(a, &entry);
 	while (r == ARCHIVE_OK || r == ARCHIVE_WARN) {
 		r = archive_read_data_block(a, &data, &n, &offset);
-		if ((r == ARCHIVE_OK || r == ARCHIVE_WARN) && !put(d, data, n))
+		if ((r == ARCHIVE_OK || r == ARCHIVE_WARN) && !tree_put(d, data, n))
 			r = ARCHIVE_EOF;
 	}
 	if (r != ARCHIVE_EOF && archive_errno(a) == ENOMEM)
@@ -182,7 +182,7 @@ static void run_archive(struct decompress *d)
 	archive_read_free(a);
 }
 
-static void *run(void *ctx)
+static void *tree_run(void *ctx)
 {
 	struct decompress *d = ctx;
 
@@ -195,14 +195,14 @@ static void *run(void *ctx)
 }
 
 /* Start the thread, without signals: a write to a closed pipe only fails there. */
-static int start(struct decompress *d)
+static int tree_start(struct decompress *d)
 {
 	sigset_t all, before;
 	int failed;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&d->thread, NULL, run, d);
+	failed = pthread_create(&d->thread, NULL, tree_run, d);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return failed;
 }
@@ -230,7 +230,7 @@ struct decompress *decompress_open(const struct unpack_file *file, int *fd, stru
 	}
 	d->out = ends[1];
 	fcntl(d->out, F_SETPIPE_SZ, PIPE_SIZE);
-	if (!start(d)) {
+	if (!tree_start(d)) {
 		*fd = ends[0];
 		return d;
 	}
@@ -243,7 +243,7 @@ failed:
 	return NULL;
 }
 
-static void join(struct decompress *d)
+static void tree_join(struct decompress *d)
 {
 	if (!d->joined)
 		pthread_join(d->thread, NULL);
@@ -252,7 +252,7 @@ static void join(struct decompress *d)
 
 bool decompress_damage(struct decompress *d, struct error *e)
 {
-	join(d);
+	tree_join(d);
 	if (!d->damage.what[0])
 		return false;
 	*e = d->damage;
@@ -264,7 +264,7 @@ void decompress_close(struct decompress *d)
 {
 	if (!d)
 		return;
-	join(d);
+	tree_join(d);
 	if (d->in > STDERR_FILENO)
 		close(d->in);
 	free(d->buffer);
@@ -334,7 +334,7 @@ static enum bid probe_gzip(const uint8_t *head, size_t n)
 }
 
 /* Where damage follows soon: do the bytes begin with a whole header, or with its first property? */
-static bool header_sane(const uint8_t *p, size_t n)
+static bool tree_header_sane(const uint8_t *p, size_t n)
 {
 	if (n < 4 || !first_bytes_sane(p, n))
 		return false;
@@ -382,7 +382,7 @@ static enum bid probe_brotli(const uint8_t *head, size_t n)
 	BrotliDecoderDestroyInstance(b);
 	unpacked = sizeof out - room;
 	if (result == BROTLI_DECODER_RESULT_ERROR)
-		return header_sane(out, unpacked) ? BID_CHANCE : BID_NONE;
+		return tree_header_sane(out, unpacked) ? BID_CHANCE : BID_NONE;
 	if (!unpacked) /* the tables alone may fill what was read; random bytes seldom make them so
 			  long */
 		return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT && !n &&
@@ -554,7 +554,7 @@ static void unpack_take(struct unpack *u, size_t n)
 }
 
 /* Move the unread bytes to the front of the buffer, and make room for n bytes after them. */
-static uint8_t *make_room(struct unpack *u, size_t n, struct error *e)
+static uint8_t *tree_make_room(struct unpack *u, size_t n, struct error *e)
 {
 	size_t have = (size_t)(u->end - u->at);
 
@@ -610,7 +610,7 @@ static int rest_of_chunk(struct unpack *u, size_t n, const char *what, struct er
 		return unpack_end(u, u->chunk_at, what);
 	if (length > 22 * (uint64_t)n + 64)
 		length = (uint32_t)(22 * (uint64_t)n + 64);
-	out = make_room(u, length, e);
+	out = tree_make_room(u, length, e);
 	if (!out)
 		return -1;
 	got = snappy_part(u->in_at, n, out, length, &complete);
@@ -652,7 +652,7 @@ static int chunk_snappy(struct unpack *u, struct error *e)
 				     "the file ends inside of it", e);
 	if (!snappy_length(u->in_at, packed, &length) || !snappy_length_sane(packed, length))
 		return unpack_end(u, u->chunk_at, "impossible length of what is packed in it");
-	out = make_room(u, length, e);
+	out = tree_make_room(u, length, e);
 	if (!out)
 		return -1;
 	got = length;
@@ -767,7 +767,7 @@ static bool unpack_another(const struct unpack *u)
 
 static int more_stream(struct unpack *u, step_function *step, struct error *e)
 {
-	uint8_t *out = make_room(u, OUT_SIZE, e), *to = out;
+	uint8_t *out = tree_make_room(u, OUT_SIZE, e), *to = out;
 
 	if (!out)
 		return -1;
@@ -915,7 +915,7 @@ static size_t plain_length(const char *name)
 
 /* Test whether a member is the only one of its name without the suffix, or the first of several
  * with different suffixes. */
-static bool is_wanted(const struct tree *t, const char *name, size_t length)
+static bool tree_is_wanted(const struct tree *t, const char *name, size_t length)
 {
 	char other[PATH_MAX];
 
@@ -967,7 +967,7 @@ static int copy_content(struct tree *t, const struct unpack_file *file, uint64_t
 }
 
 /* Unpack a member, whose name loses its suffix. */
-static int unpack_member(struct tree *t, struct member *m, size_t length, uint64_t *end,
+static int unpack_member(struct tree *t, struct input_member *m, size_t length, uint64_t *end,
 			 struct error *e)
 {
 	uint8_t head[32];
@@ -1014,7 +1014,7 @@ static int tree_unpack_members(struct tree *t, struct error *e)
 
 	for (size_t i = 0; i < t->nr; i++)
 		t->members[i].packed =
-			is_wanted(t, t->members[i].name, plain_length(t->members[i].name));
+			tree_is_wanted(t, t->members[i].name, plain_length(t->members[i].name));
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->members[i].packed &&
 		    unpack_member(t, &t->members[i], plain_length(t->members[i].name), &end, e))
@@ -1033,7 +1033,7 @@ static int tree_unpack_members(struct tree *t, struct error *e)
 #define TREE_ARCHIVE_READ_SIZE (256u << 10)
 
 /* What an archive is read from. */
-struct source {
+struct input_source {
 	int fd;
 	const void *peeked;
 	size_t nr_peeked;
@@ -1088,7 +1088,7 @@ bool tree_is_archive(const void *head, size_t n)
 
 static la_ssize_t read_source(struct archive *a, void *data, const void **buffer)
 {
-	struct source *s = data;
+	struct input_source *s = data;
 	ssize_t n;
 
 	if (s->nr_peeked) {
@@ -1112,7 +1112,7 @@ static la_ssize_t read_source(struct archive *a, void *data, const void **buffer
  * Copy the contents of the current entry to m->offset of the temporary file. Returns 0; 1 when the
  * contents end early (m->size is what was copied); -1 and e when writing fails.
  */
-static int spool_entry(struct tree *t, struct archive *a, struct member *m, struct error *e)
+static int spool_entry(struct tree *t, struct archive *a, struct input_member *m, struct error *e)
 {
 	const void *block;
 	size_t n;
@@ -1179,7 +1179,7 @@ static int64_t find_target(struct targets *x, const struct tree *t, const char *
 }
 
 /* Record why the archive cannot be read further. */
-static void archive_failure(const struct tree *t, struct archive *a, const struct source *s,
+static void archive_failure(const struct tree *t, struct archive *a, const struct input_source *s,
 			    const char *member, struct error *e)
 {
 	const char *why = s->read_errno ? strerror(s->read_errno) : archive_error_string(a);
@@ -1193,7 +1193,7 @@ static void archive_failure(const struct tree *t, struct archive *a, const struc
 		  why ? ")" : "");
 }
 
-static void archive_damage(struct tree *t, struct archive *a, const struct source *s,
+static void archive_damage(struct tree *t, struct archive *a, const struct input_source *s,
 			   const char *member)
 {
 	if (t->damaged)
@@ -1207,11 +1207,11 @@ static void archive_damage(struct tree *t, struct archive *a, const struct sourc
 }
 
 /* Add a member that is a hard link to an earlier one, if that is there. */
-static int add_link(struct tree *t, struct targets *targets, const char *name, const char *link,
-		    struct error *e)
+static int tree_add_link(struct tree *t, struct targets *targets, const char *name,
+			 const char *link, struct error *e)
 {
 	int64_t target = find_target(targets, t, link);
-	struct member *m;
+	struct input_member *m;
 
 	if (target < 0)
 		return error_no_memory(e);
@@ -1223,7 +1223,7 @@ static int add_link(struct tree *t, struct targets *targets, const char *name, c
 	return 0;
 }
 
-static int read_archive(struct tree *t, struct archive *a, struct source *s,
+static int read_archive(struct tree *t, struct archive *a, struct input_source *s,
 			struct targets *targets, struct error *e)
 {
 	struct archive_entry *entry;
@@ -1233,7 +1233,7 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s,
 	while ((r = archive_read_next_header(a, &entry)) == ARCHIVE_OK || r == ARCHIVE_WARN) {
 		const char *name = archive_entry_pathname(entry);
 		const char *link = archive_entry_hardlink(entry);
-		struct member *m;
+		struct input_member *m;
 
 		if (!name)
 			name = archive_entry_pathname_utf8(entry);
@@ -1243,7 +1243,7 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s,
 		if (!*name || strlen(name) >= PATH_MAX)
 			continue;
 		if (link && !archive_entry_size(entry)) {
-			if (add_link(t, targets, name, entry_name(link), e))
+			if (tree_add_link(t, targets, name, entry_name(link), e))
 				return -1;
 			continue;
 		}
@@ -1280,7 +1280,7 @@ static int read_archive(struct tree *t, struct archive *a, struct source *s,
  */
 static int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t n, struct error *e)
 {
-	struct source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
+	struct input_source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
 	struct archive *a = archive_read_new();
 	struct targets targets = {.added = 0};
 	int result = -1;
@@ -1336,9 +1336,9 @@ static void set_damage(struct tree *t, const char *member, const char *what)
 
 /* Add a member, its name copied; NULL: the tree is full or out of memory, which is noted as
  * damage. Add a member; NULL if the tree is full or out of memory. The name is copied. */
-static struct member *tree_add(struct tree *t, const char *name)
+static struct input_member *tree_add(struct tree *t, const char *name)
 {
-	struct member *m;
+	struct input_member *m;
 	size_t length = strlen(name);
 
 	if (t->nr == TREE_MAX_MEMBERS || t->names_size + length > NAMES_MAX) {
@@ -1357,7 +1357,7 @@ static struct member *tree_add(struct tree *t, const char *name)
 		t->room = room;
 	}
 	m = &t->members[t->nr];
-	*m = (struct member){.name = strdup(name), .order = t->nr};
+	*m = (struct input_member){.name = strdup(name), .order = t->nr};
 	if (!m->name) {
 		set_damage(t, NULL, "out of memory, the rest is not read");
 		return NULL;
@@ -1370,7 +1370,7 @@ static struct member *tree_add(struct tree *t, const char *name)
 /* Compare members for qsort: by name, then by order in the archive. */
 static int tree_compare(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct input_member *x = a, *y = b;
 	int c = strcmp(x->name, y->name);
 
 	return c ? c : (x->order > y->order) - (x->order < y->order);
@@ -1391,7 +1391,7 @@ static void list_directory(struct tree *t, int fd, const char *prefix, int depth
 		return;
 	}
 	while ((entry = readdir(dir))) {
-		struct member *m;
+		struct input_member *m;
 
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
@@ -1422,7 +1422,7 @@ static void list_directory(struct tree *t, int fd, const char *prefix, int depth
 	closedir(dir);
 }
 
-static int open_directory(struct tree *t, int fd, struct error *e)
+static int tree_open_directory(struct tree *t, int fd, struct error *e)
 {
 	int copy;
 
@@ -1439,8 +1439,8 @@ static int open_directory(struct tree *t, int fd, struct error *e)
 
 /* ---- what callers see ---- */
 
-static struct tree *open_tree(int fd, const char *name, const void *peeked, size_t n,
-			      int depth_most, struct error *e)
+static struct tree *tree_open_tree(int fd, const char *name, const void *peeked, size_t n,
+				   int depth_most, struct error *e)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 	struct stat st;
@@ -1459,7 +1459,7 @@ static struct tree *open_tree(int fd, const char *name, const void *peeked, size
 	if (fstat(fd, &st) < 0)
 		r = error_errno(e, name, NO_OFFSET, "cannot read");
 	else if (S_ISDIR(st.st_mode))
-		r = open_directory(t, fd, e);
+		r = tree_open_directory(t, fd, e);
 	else
 		r = tree_open_archive(t, fd, peeked, n, e);
 	if (r < 0) {
@@ -1478,14 +1478,14 @@ struct tree *tree_open_near(const char *path, struct error *e)
 		error_errno(e, path, NO_OFFSET, "cannot open");
 		return NULL;
 	}
-	t = open_tree(fd, path, NULL, 0, DEPTH_NEAR, e);
+	t = tree_open_tree(fd, path, NULL, 0, DEPTH_NEAR, e);
 	close(fd);
 	return t;
 }
 
 struct tree *tree_open_fd(int fd, const char *name, const void *peeked, size_t n, struct error *e)
 {
-	return open_tree(fd, name, peeked, n, DEPTH_MAX, e);
+	return tree_open_tree(fd, name, peeked, n, DEPTH_MAX, e);
 }
 
 void tree_close(struct tree *t)
@@ -1523,7 +1523,7 @@ size_t tree_lower_bound(const struct tree *t, const char *name)
 	return BISECT(t->nr, i, strcmp(t->members[i].name, name) < 0);
 }
 
-static const struct member *find_member(const struct tree *t, const char *name)
+static const struct input_member *tree_find_member(const struct tree *t, const char *name)
 {
 	size_t i = tree_lower_bound(t, name);
 
@@ -1532,13 +1532,13 @@ static const struct member *find_member(const struct tree *t, const char *name)
 
 bool tree_has(const struct tree *t, const char *name)
 {
-	return find_member(t, name) != NULL;
+	return tree_find_member(t, name) != NULL;
 }
 
 int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *size,
 	    struct error *e)
 {
-	const struct member *m = find_member(t, name);
+	const struct input_member *m = tree_find_member(t, name);
 	char path[512];
 	struct stat st;
 	int fd;

@@ -12,8 +12,9 @@
 #include "common/util/output.h"
 #include "common/util/hash.h"
 
-static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after));
-static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done);
+static const char *ftrace_string_end(struct text_span s, bool (*is_end)(struct text_span after));
+static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct text_span text,
+		       bool *done);
 
 /* The characters of names, and of "FUNCTION+OFFSET". A call for each would take a twentieth of the
  * time. */
@@ -22,9 +23,9 @@ static const bool of_a_name[256] = {
 	['+'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
 };
 
-struct span ftrace_take_name(struct span *text)
+struct text_span ftrace_take_name(struct text_span *text)
 {
-	struct span name = {text->at, text->at};
+	struct text_span name = {text->at, text->at};
 	const char *p = text->at;
 
 	while (p < text->end && of_a_name[(unsigned char)*p])
@@ -33,14 +34,14 @@ struct span ftrace_take_name(struct span *text)
 	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
 		return name;
 	name.end = p;
-	*text = span_trim((struct span){p + 1, text->end});
+	*text = kernel_line_span_trim((struct text_span){p + 1, text->end});
 	return name;
 }
 
 /* Read decimal digits and move *s after them; an empty span: there are none. */
-static struct span take_digits(struct span *s)
+static struct text_span take_digits(struct text_span *s)
 {
-	struct span digits = {s->at, s->at};
+	struct text_span digits = {s->at, s->at};
 
 	while (digits.end < s->end && isdigit((unsigned char)*digits.end))
 		digits.end++;
@@ -48,33 +49,34 @@ static struct span take_digits(struct span *s)
 	return digits;
 }
 
-static bool take(struct span *s, const char *text)
+static bool kernel_fields_take(struct text_span *s, const char *text)
 {
-	if (!span_begins(*s, text))
+	if (!kernel_line_span_begins(*s, text))
 		return false;
 	s->at += strlen(text);
 	return true;
 }
 
 /* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
-static bool take_task(struct ftrace *f, struct span *s, const char *const keys[3])
+static bool kernel_fields_take_task(struct ftrace *f, struct text_span *s,
+				    const char *const keys[3])
 {
-	struct span pid, prio, rest;
+	struct text_span pid, prio, rest;
 
 	for (const char *open = s->at;
-	     (open = span_find_rare((struct span){open, s->end}, " [", 1)); open++) {
+	     (open = span_find_rare((struct text_span){open, s->end}, " [", 1)); open++) {
 		const char *colon = open;
 
 		while (colon > s->at && isdigit((unsigned char)colon[-1]))
 			colon--;
 		if (colon == open || colon == s->at || colon[-1] != ':')
 			continue;
-		rest = (struct span){open + 2, s->end};
+		rest = (struct text_span){open + 2, s->end};
 		prio = take_digits(&rest);
-		if (prio.at == prio.end || !take(&rest, "]"))
+		if (prio.at == prio.end || !kernel_fields_take(&rest, "]"))
 			continue;
-		pid = (struct span){colon, open};
-		ftrace_value_add(f, keys[0], (struct span){s->at, colon - 1}, false);
+		pid = (struct text_span){colon, open};
+		ftrace_value_add(f, keys[0], (struct text_span){s->at, colon - 1}, false);
 		ftrace_value_add(f, keys[1], pid, true);
 		ftrace_value_add(f, keys[2], prio, true);
 		*s = rest;
@@ -86,39 +88,39 @@ static bool take_task(struct ftrace *f, struct span *s, const char *const keys[3
 /* Read what trace-cmd's plug-in prints of sched_switch: "COMM:PID [PRIO] STATE ==> COMM:PID
  * [PRIO]".
  */
-static bool read_switch(struct ftrace *f, struct span s)
+static bool read_switch(struct ftrace *f, struct text_span s)
 {
 	static const char *const prev[] = {"prev_comm", "prev_pid", "prev_prio"};
 	static const char *const next[] = {"next_comm", "next_pid", "next_prio"};
-	struct span state;
+	struct text_span state;
 	const char *arrow;
 
-	if (!take_task(f, &s, prev))
+	if (!kernel_fields_take_task(f, &s, prev))
 		return false;
 	arrow = span_find_rare(s, " ==> ", 1);
 	if (!arrow)
 		return false;
-	state = span_trim((struct span){s.at, arrow});
+	state = kernel_line_span_trim((struct text_span){s.at, arrow});
 	ftrace_value_add(f, "prev_state", state, true);
 	s.at = arrow + 5;
-	return take_task(f, &s, next) && s.at == s.end;
+	return kernel_fields_take_task(f, &s, next) && s.at == s.end;
 }
 
 /* Read that of sched_wakeup and the like: "COMM:PID [PRIO] [success=N] CPU:N". */
-static bool read_wakeup(struct ftrace *f, struct span s)
+static bool read_wakeup(struct ftrace *f, struct text_span s)
 {
 	static const char *const keys[] = {"comm", "pid", "prio"};
-	struct span digits;
+	struct text_span digits;
 
-	if (!take_task(f, &s, keys))
+	if (!kernel_fields_take_task(f, &s, keys))
 		return false;
-	s = span_trim(s);
-	if (take(&s, "success=")) {
+	s = kernel_line_span_trim(s);
+	if (kernel_fields_take(&s, "success=")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "success", digits, true);
-		s = span_trim(s);
+		s = kernel_line_span_trim(s);
 	}
-	if (take(&s, "CPU:")) {
+	if (kernel_fields_take(&s, "CPU:")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "target_cpu", digits, true);
 	}
@@ -128,14 +130,14 @@ static bool read_wakeup(struct ftrace *f, struct span s)
 /* Make an array of a value that is a list of hexadecimal numbers: "3, 7ffe8d5547b0, 0". */
 static void read_numbers(struct ftrace *f, struct ftrace_value *v)
 {
-	struct span s = v->text;
+	struct text_span s = v->text;
 	uint8_t n = 0;
 
 	do {
 		if (n == FTRACE_SYSCALL_ARGUMENTS ||
 		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
 			return;
-	} while (take(&s, ", "));
+	} while (kernel_fields_take(&s, ", "));
 	if (s.at < s.end)
 		return;
 	v->kind = FIELD_HEX;
@@ -144,31 +146,31 @@ static void read_numbers(struct ftrace *f, struct ftrace_value *v)
 }
 
 /* Read "NR ID = RET" and "NR ID (ARGS)" of sys_exit and sys_enter. */
-static bool read_syscall(struct ftrace *f, struct span s)
+static bool read_syscall(struct ftrace *f, struct text_span s)
 {
-	struct span id;
+	struct text_span id;
 
-	if (!take(&s, "NR "))
+	if (!kernel_fields_take(&s, "NR "))
 		return false;
-	id = (struct span){s.at, memchr(s.at, ' ', span_size(s))};
+	id = (struct text_span){s.at, memchr(s.at, ' ', span_size(s))};
 	if (!id.end)
 		return false;
 	ftrace_value_add(f, "id", id, true);
 	s.at = id.end + 1;
-	if (take(&s, "= ")) {
+	if (kernel_fields_take(&s, "= ")) {
 		ftrace_value_add(f, "ret", s, true);
 		return true;
 	}
-	if (!take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+	if (!kernel_fields_take(&s, "(") || s.end == s.at || s.end[-1] != ')')
 		return false;
-	ftrace_value_add(f, "args", (struct span){s.at, s.end - 1}, false);
+	ftrace_value_add(f, "args", (struct text_span){s.at, s.end - 1}, false);
 	read_numbers(f, &f->values[f->nvalues - 1]);
 	return true;
 }
 
 /* Read "KEY: ", or "TYPE KEY: " as the option verbose prints it, and move s->at after it. false:
  * there is no such text. */
-static bool take_key(struct span *s, struct span *key)
+static bool take_key(struct text_span *s, struct text_span *key)
 {
 	const char *p = s->at;
 
@@ -186,27 +188,30 @@ static bool take_key(struct span *s, struct span *key)
 
 /* Test for what follows the string of an argument: ", KEY: ", or nothing. "..." is in place of
  * bytes that are not shown. */
-static bool text_is_string_end(struct span after)
+static bool text_is_string_end(struct text_span after)
 {
-	struct span key;
+	struct text_span key;
 
-	take(&after, "...");
-	return after.at == after.end || (take(&after, ", ") && take_key(&after, &key));
+	kernel_fields_take(&after, "...");
+	return after.at == after.end ||
+	       (kernel_fields_take(&after, ", ") && take_key(&after, &key));
 }
 
 /* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
  * have a comma, too: buf: 0x7ffd1 (68:65, ...) "he"... Returns false if there are no more
  * arguments. */
-static bool take_value(struct span *s, struct span *value, struct span *key)
+static bool kernel_fields_take_value(struct text_span *s, struct text_span *value,
+				     struct text_span *key)
 {
 	const char *quote = memchr(s->at, '"', span_size(*s)), *p = s->at, *end;
 
 	*value = *s;
-	while ((p = span_find((struct span){p, s->end}, ", "))) {
-		struct span next = {p + 2, s->end};
+	while ((p = span_find((struct text_span){p, s->end}, ", "))) {
+		struct text_span next = {p + 2, s->end};
 
 		if (quote && quote < p) {
-			end = ftrace_string_end((struct span){quote, s->end}, text_is_string_end);
+			end = ftrace_string_end((struct text_span){quote, s->end},
+						text_is_string_end);
 			p = end ? end : p;
 			quote = NULL;
 			continue;
@@ -222,25 +227,25 @@ static bool take_value(struct span *s, struct span *value, struct span *key)
 }
 
 /* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
-static bool read_arguments(struct ftrace *f, struct span s)
+static bool kernel_fields_read_arguments(struct ftrace *f, struct text_span s)
 {
-	struct span key, value;
+	struct text_span key, value;
 	bool more = take_key(&s, &key);
 
 	if (!more)
 		return false;
 	while (more && f->nvalues < FTRACE_FIELDS_MOST) {
-		struct span now = key;
+		struct text_span now = key;
 
-		more = take_value(&s, &value, &key);
-		ftrace_value_add(f, "", span_trim(value), true);
+		more = kernel_fields_take_value(&s, &value, &key);
+		ftrace_value_add(f, "", kernel_line_span_trim(value), true);
 		f->values[f->nvalues - 1].key = now;
 	}
 	return !more;
 }
 
 /* Test for a text that begins with "KEY=". */
-static bool is_key_first(struct span text)
+static bool is_key_first(struct text_span text)
 {
 	const char *p = text.at;
 
@@ -250,28 +255,30 @@ static bool is_key_first(struct span text)
 }
 
 /* Make the row of a text with a name. */
-static int named(struct ftrace *f, struct span name, struct span text)
+static int named(struct ftrace *f, struct text_span name, struct text_span text)
 {
 	bool known = false, formed = true, free = false;
 
 	f->nvalues = 0;
-	if (span_is(name, "sched_switch"))
+	if (kernel_line_span_is(name, "sched_switch"))
 		known = read_switch(f, text);
-	else if (span_begins(name, "sched_wak"))
+	else if (kernel_line_span_begins(name, "sched_wak"))
 		known = read_wakeup(f, text);
-	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
+	else if (kernel_line_span_is(name, "sys_enter") || kernel_line_span_is(name, "sys_exit"))
 		known = read_syscall(f, text);
-	else if (span_begins(name, "sys_enter_"))
-		known = free = read_arguments(f, text);
+	else if (kernel_line_span_begins(name, "sys_enter_"))
+		known = free = kernel_fields_read_arguments(f, text);
 	else
 		formed = false;
-	if (!formed && span_begins(name, "sys_exit_") && text.at < text.end &&
+	if (!formed && kernel_line_span_begins(name, "sys_exit_") && text.at < text.end &&
 	    !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
 		ftrace_value_add(f, "ret", text, true);
 		known = true;
-	} else if (!formed && (span_begins(name, "block_") || span_ends(name, "_noise") ||
-			       span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
-			       span_is(name, "osnoise") || span_is(name, "timerlat")))
+	} else if (!formed &&
+		   (kernel_line_span_begins(name, "block_") || span_ends(name, "_noise") ||
+		    kernel_line_span_is(name, "sample_threshold") ||
+		    kernel_line_span_is(name, "hwlat") || kernel_line_span_is(name, "osnoise") ||
+		    kernel_line_span_is(name, "timerlat")))
 		known = ftrace_form_values(f, name, text);
 	/* newer kernels print strings among the arguments */
 	if (!known && formed && !memchr(text.at, '"', span_size(text)) && !is_key_first(text) &&
@@ -290,8 +297,8 @@ static int named(struct ftrace *f, struct span name, struct span text)
 }
 
 /* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
-static int printed(struct ftrace *f, const struct ftrace_line *l, struct span name, struct span ip,
-		   struct span text)
+static int kernel_fields_printed(struct ftrace *f, const struct ftrace_line *l,
+				 struct text_span name, struct text_span ip, struct text_span text)
 {
 	bool done = false;
 
@@ -328,7 +335,7 @@ static void take_bare_hex(struct ftrace *f)
 	uint64_t numbers[FTRACE_FIELDS_MOST];
 
 	for (size_t i = 0; i < f->nvalues; i++) {
-		struct span s = f->values[i].text;
+		struct text_span s = f->values[i].text;
 
 		if (!digits_hex(&s.at, s.end, &numbers[i]) || s.at != s.end)
 			return;
@@ -340,33 +347,34 @@ static void take_bare_hex(struct ftrace *f)
 }
 
 /* Make the row of a system call as the kernel prints it: "sys_NAME(ARGS)", "sys_NAME -> RET". */
-static int kernel_syscall(struct ftrace *f, struct span text, bool *done)
+static int kernel_syscall(struct ftrace *f, struct text_span text, bool *done)
 {
 	char name[80] = "";
 	const char *p = text.at + 4;
-	struct span s;
+	struct text_span s;
 
 	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
 		p++;
-	s = (struct span){p, text.end};
+	s = (struct text_span){p, text.end};
 	*done = p - text.at < 64;
 	f->nvalues = 0;
 	/* a string with a newline goes on in the next line */
-	if (*done && span_begins(s, "(") && (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
+	if (*done && kernel_line_span_begins(s, "(") &&
+	    (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
 		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
-		s = (struct span){p + 1, text.end - (text.end[-1] == ')')};
-		*done = s.at == s.end || read_arguments(f, s);
+		s = (struct text_span){p + 1, text.end - (text.end[-1] == ')')};
+		*done = s.at == s.end || kernel_fields_read_arguments(f, s);
 		take_bare_hex(f);
-	} else if (*done && take(&s, " -> ")) {
+	} else if (*done && kernel_fields_take(&s, " -> ")) {
 		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
 		ftrace_value_add(f, "ret", s, true);
 	} else {
 		*done = false;
 	}
-	return *done ? ftrace_typed(f, (struct span){name, name + strlen(name)}, NULL) : 0;
+	return *done ? ftrace_typed(f, (struct text_span){name, name + strlen(name)}, NULL) : 0;
 }
 
-static int stack_event(struct ftrace *f, const char *name, struct span text)
+static int stack_event(struct ftrace *f, const char *name, struct text_span text)
 {
 	struct field_entry stack = {.name = writer_text(f->w, "stack"),
 				    .kind = FIELD_UINT,
@@ -386,8 +394,8 @@ static int stack_event(struct ftrace *f, const char *name, struct span text)
 		input_damage(f->input, f->input->name, f->offset,
 			     "a frame in the line of its event");
 	if (arrow)
-		f->stack.frames[f->stack.count++] =
-			ftrace_frame(f, span_trim((struct span){arrow + 2, text.end}));
+		f->stack.frames[f->stack.count++] = ftrace_frame(
+			f, kernel_line_span_trim((struct text_span){arrow + 2, text.end}));
 	f->row.type = ftrace_plain_type(
 		f, name,
 		&(struct type_entry){
@@ -396,16 +404,16 @@ static int stack_event(struct ftrace *f, const char *name, struct span text)
 }
 
 /* Take "PID:PRIO:STATE" off a text, and add its fields. */
-static bool take_state(struct ftrace *f, struct span *s, const char *const keys[3])
+static bool take_state(struct ftrace *f, struct text_span *s, const char *const keys[3])
 {
-	*s = span_trim(*s);
+	*s = kernel_line_span_trim(*s);
 	for (unsigned i = 0; i < 3; i++) {
-		struct span word = take_digits(s);
+		struct text_span word = take_digits(s);
 
 		if (i == 2)
 			while (s->at < s->end && *s->at != ' ')
 				word.end = ++s->at;
-		if (word.at == word.end || (i < 2 && !take(s, ":")))
+		if (word.at == word.end || (i < 2 && !kernel_fields_take(s, ":")))
 			return false;
 		ftrace_value_add(f, keys[i], word, i < 2);
 	}
@@ -414,48 +422,49 @@ static bool take_state(struct ftrace *f, struct span *s, const char *const keys[
 
 /* Read what the tracer wakeup prints: "PREV ==> [CPU] NEXT COMM" of a switch, and "+" in place of
  * the arrow of a wakeup. */
-static int scheduled(struct ftrace *f, struct span s, bool *done)
+static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 {
 	static const char *const prev[] = {"prev_pid", "prev_prio", "prev_state"};
 	static const char *const next[] = {"next_pid", "next_prio", "next_state"};
-	struct span cpu;
+	struct text_span cpu;
 	bool change;
 
 	f->nvalues = 0;
 	if (!take_state(f, &s, prev))
 		return 0;
-	s = span_trim(s);
-	change = take(&s, "==> [");
-	if (!change && !take(&s, "+ ["))
+	s = kernel_line_span_trim(s);
+	change = kernel_fields_take(&s, "==> [");
+	if (!change && !kernel_fields_take(&s, "+ ["))
 		return 0;
 	cpu = take_digits(&s);
-	if (cpu.at == cpu.end || !take(&s, "]"))
+	if (cpu.at == cpu.end || !kernel_fields_take(&s, "]"))
 		return 0;
 	ftrace_value_add(f, "next_cpu", cpu, true);
 	if (!take_state(f, &s, next))
 		return 0;
-	ftrace_value_add(f, "next_comm", span_trim(s), false);
+	ftrace_value_add(f, "next_comm", kernel_line_span_trim(s), false);
 	*done = true;
 	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
 }
 
-static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span text)
+static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
+				 struct text_span text)
 {
-	struct span name;
+	struct text_span name;
 	bool done = false, arrow;
 
 	if (ftrace_cut_name(f, text)) {
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
-	if (span_begins(text, "<stack trace"))
+	if (kernel_line_span_begins(text, "<stack trace"))
 		return stack_event(f, "kernel_stack", text);
-	if (span_begins(text, "<user stack trace"))
+	if (kernel_line_span_begins(text, "<user stack trace"))
 		return stack_event(f, "user_stack", text);
 	if ((span_find_rare(text, "==> [", 4) || span_find_rare(text, "+ [", 2)) &&
 	    (scheduled(f, text, &done) || done))
 		return done ? 0 : -1;
-	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
+	if (kernel_line_span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
 		return done ? 0 : -1;
 	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
 		struct ftrace_line call = *l;
@@ -473,32 +482,39 @@ static int unnamed(struct ftrace *f, const struct ftrace_line *l, struct span te
 	f->seen.unnamed |= !arrow;
 	if (text.at < text.end && (arrow || !memchr(text.at, ' ', span_size(text))))
 		return ftrace_function(f, text);
-	return printed(f, l, SPAN("print"), (struct span){text.at, text.at}, text);
+	return kernel_fields_printed(f, l, SPAN("print"), (struct text_span){text.at, text.at},
+				     text);
 }
 
-bool ftrace_is_mark(struct span name)
+bool ftrace_is_mark(struct text_span name)
 {
-	return span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs") ||
-	       span_is(name, "tracing_mark_write") || span_begins(name, "0x") ||
-	       span_is(name, "0") || span_find_rare(name, "+0x", 0);
+	return kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
+	       kernel_line_span_is(name, "bputs") ||
+	       kernel_line_span_is(name, "tracing_mark_write") ||
+	       kernel_line_span_begins(name, "0x") || kernel_line_span_is(name, "0") ||
+	       span_find_rare(name, "+0x", 0);
 }
 
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 {
-	struct span text = l->text, name = ftrace_take_name(&text), none = {text.at, text.at}, rest;
+	struct text_span text = l->text, name = ftrace_take_name(&text), none = {text.at, text.at},
+			 rest;
 	uint64_t duration;
 	bool done = false;
 
 	if (l->form == LINE_MMIO)
 		return ftrace_mmio(f, l->text);
 	if (name.at == name.end)
-		return unnamed(f, l, text);
-	if (span_is(name, "function"))
+		return kernel_fields_unnamed(f, l, text);
+	if (kernel_line_span_is(name, "function"))
 		return ftrace_function(f, text);
-	if (span_is(name, "kernel_stack") || span_is(name, "user_stack"))
-		return stack_event(f, span_is(name, "kernel_stack") ? "kernel_stack" : "user_stack",
+	if (kernel_line_span_is(name, "kernel_stack") || kernel_line_span_is(name, "user_stack"))
+		return stack_event(f,
+				   kernel_line_span_is(name, "kernel_stack") ? "kernel_stack"
+									     : "user_stack",
 				   text);
-	if (span_is(name, "funcgraph_entry") || span_is(name, "funcgraph_exit")) {
+	if (kernel_line_span_is(name, "funcgraph_entry") ||
+	    kernel_line_span_is(name, "funcgraph_exit")) {
 		rest = l->text;
 		rest.at = name.end + 1;
 		if (ftrace_duration(&rest, &duration))
@@ -514,14 +530,15 @@ int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 		f->row.odd = true;
 		return 0;
 	}
-	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs")) {
-		if (printed(f, l, name, none, text))
+	if (kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
+	    kernel_line_span_is(name, "bputs")) {
+		if (kernel_fields_printed(f, l, name, none, text))
 			return -1;
 		f->seen.ip |= f->has_row && f->nvalues == 2;
 		return 0;
 	}
 	if (ftrace_is_mark(name))
-		return printed(f, l, SPAN("print"), name, text);
+		return kernel_fields_printed(f, l, SPAN("print"), name, text);
 	return named(f, name, text);
 }
 
@@ -557,10 +574,10 @@ struct ftrace_packed {
 	struct ftrace *f;
 	struct input_lines page; /* of a page */
 	bool is_page;
-	struct span rest;    /* of the line of the page: what is not read */
-	enum data_tag begun; /* a tag after which nothing was read */
-	bool in_data;	     /* Base64 follows */
-	bool closed;	     /* "</html>" was read */
+	struct text_span rest; /* of the line of the page: what is not read */
+	enum data_tag begun;   /* a tag after which nothing was read */
+	bool in_data;	       /* Base64 follows */
+	bool closed;	       /* "</html>" was read */
 	z_stream z;
 	bool inflating;
 	bool ended;    /* of the compressed text */
@@ -576,7 +593,7 @@ struct ftrace_packed {
 /* Find what follows "TRACE:". NULL: it is not there. */
 static const char *after_word(const char *head, size_t n)
 {
-	struct span s = {head, head + (n < HEADER_MOST ? n : HEADER_MOST)};
+	struct text_span s = {head, head + (n < HEADER_MOST ? n : HEADER_MOST)};
 	const char *p = span_find(s, trace_word);
 
 	return p && (p == head || p[-1] == '\n') ? p + sizeof trace_word - 1 : NULL;
@@ -602,7 +619,7 @@ bool ftrace_is_page(const char *head, size_t n)
 	return n > 5 && (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
 }
 
-static void packed_damage(struct ftrace_packed *p, const char *what)
+static void kernel_fields_packed_damage(struct ftrace_packed *p, const char *what)
 {
 	input_damage(p->f->input, p->f->input->name, p->is_page ? p->page.offset : NO_OFFSET, "%s",
 		     what);
@@ -642,22 +659,22 @@ static int decode_base64(struct ftrace_packed *p, const char *text, size_t n)
 /* --- the page --- */
 
 /* Find a text that begins with '<', in small or in capital letters. NULL: it is not there. */
-static const char *find_tag(struct span s, const char *tag)
+static const char *find_tag(struct text_span s, const char *tag)
 {
 	size_t n = strlen(tag);
 
 	for (const char *p = s.at;
-	     p < s.end && (p = memchr(p, '<', span_size((struct span){p, s.end}))); p++)
+	     p < s.end && (p = memchr(p, '<', span_size((struct text_span){p, s.end}))); p++)
 		if ((size_t)(s.end - p) >= n && !strncasecmp(p, tag, n))
 			return p;
 	return NULL;
 }
 
 /* Find the end of a tag that data follow. NULL: there is none. */
-static const char *find_data(struct span s, enum data_tag *which)
+static const char *kernel_fields_find_data(struct text_span s, enum data_tag *which)
 {
 	while ((s.at = find_tag(s, "<script"))) {
-		struct span tag = {s.at, memchr(s.at, '>', span_size(s))};
+		struct text_span tag = {s.at, memchr(s.at, '>', span_size(s))};
 
 		if (!tag.end)
 			return NULL;
@@ -671,15 +688,15 @@ static const char *find_data(struct span s, enum data_tag *which)
 	return NULL;
 }
 
-static bool begins_end(struct span s)
+static bool begins_end(struct text_span s)
 {
-	return find_tag((struct span){s.at, s.end - s.at > 8 ? s.at + 8 : s.end}, "</script") ==
-	       s.at;
+	return find_tag((struct text_span){s.at, s.end - s.at > 8 ? s.at + 8 : s.end},
+			"</script") == s.at;
 }
 
 /* Take a piece of a line of the page: up to a tag that ends data, after one that data follow, or to
  * the end. *which: the tag at its end. Returns as input_lines_next. */
-static int take_piece(struct ftrace_packed *p, struct span *piece, enum data_tag *which,
+static int take_piece(struct ftrace_packed *p, struct text_span *piece, enum data_tag *which,
 		      struct error *e)
 {
 	const char *text, *ends, *begins;
@@ -691,12 +708,12 @@ static int take_piece(struct ftrace_packed *p, struct span *piece, enum data_tag
 		got = input_lines_next(&p->page, p->f->input, &text, &n, e);
 		if (got <= 0)
 			return got;
-		p->rest = (struct span){text, text + n};
+		p->rest = (struct text_span){text, text + n};
 	}
 	*piece = p->rest;
-	ends = find_tag((struct span){piece->at + (piece->at < piece->end), piece->end},
+	ends = find_tag((struct text_span){piece->at + (piece->at < piece->end), piece->end},
 			"</script");
-	begins = p->in_data ? NULL : find_data(*piece, which);
+	begins = p->in_data ? NULL : kernel_fields_find_data(*piece, which);
 	if (begins && (!ends || begins <= ends))
 		piece->end = begins;
 	else if (ends)
@@ -707,7 +724,7 @@ static int take_piece(struct ftrace_packed *p, struct span *piece, enum data_tag
 	return 1;
 }
 
-static int append_text(struct ftrace_packed *p, struct span piece)
+static int append_text(struct ftrace_packed *p, struct text_span piece)
 {
 	bool newline = p->rest.at < p->rest.end || p->page.whole;
 
@@ -722,7 +739,7 @@ static int inflate_begin(struct ftrace_packed *p, struct error *e);
 
 /* Read the first piece after a tag: find out whether it is Base64, and how its bytes are packed. If
  * it is Base64, the bytes are in `line`. */
-static int data_begin(struct ftrace_packed *p, struct span piece, struct error *e)
+static int data_begin(struct ftrace_packed *p, struct text_span piece, struct error *e)
 {
 	bool packed, viewer = p->begun == TAG_VIEWER;
 
@@ -748,12 +765,12 @@ static int data_begin(struct ftrace_packed *p, struct span piece, struct error *
 static int next_page_piece(struct ftrace_packed *p, struct error *e)
 {
 	enum data_tag which;
-	struct span piece;
+	struct text_span piece;
 	int got = take_piece(p, &piece, &which, e);
 
 	p->line.size = p->line_at = 0;
 	if (!got && !p->closed)
-		packed_damage(p, "the page ends early");
+		kernel_fields_packed_damage(p, "the page ends early");
 	if (got <= 0)
 		return got;
 	if (p->in_data && begins_end(piece)) {
@@ -765,13 +782,13 @@ static int next_page_piece(struct ftrace_packed *p, struct error *e)
 	if (p->in_data) {
 		if (decode_base64(p, piece.at, span_size(piece)))
 			return error_no_memory(e);
-	} else if (p->begun && !begins_end(piece) && span_size(span_trim(piece))) {
+	} else if (p->begun && !begins_end(piece) && span_size(kernel_line_span_trim(piece))) {
 		if (data_begin(p, piece, e))
 			return -1;
 	}
 	if (p->in_data) {
 		if (p->page.cut)
-			packed_damage(p, "a line of Base64 is too long");
+			kernel_fields_packed_damage(p, "a line of Base64 is too long");
 		return 1;
 	}
 	if (which || begins_end(piece))
@@ -822,11 +839,11 @@ static size_t inflate_some(struct ftrace_packed *p, const uint8_t **from, const 
 	if (status == Z_STREAM_END)
 		p->ended = true;
 	else if (status != Z_OK && status != Z_BUF_ERROR)
-		packed_damage(p, "the compressed text is damaged");
+		kernel_fields_packed_damage(p, "the compressed text is damaged");
 	return n - p->z.avail_out;
 }
 
-static ssize_t read_zlib(void *ctx, void *to, size_t n, struct error *e)
+static ssize_t kernel_fields_read_zlib(void *ctx, void *to, size_t n, struct error *e)
 {
 	struct ftrace_packed *p = ctx;
 
@@ -840,7 +857,7 @@ static ssize_t read_zlib(void *ctx, void *to, size_t n, struct error *e)
 			if (got < 0)
 				return -1;
 			if (!got) {
-				packed_damage(p, "the compressed text ends early");
+				kernel_fields_packed_damage(p, "the compressed text ends early");
 				break;
 			}
 			p->in_at = 0;
@@ -871,7 +888,8 @@ static ssize_t read_page(void *ctx, void *to, size_t n, struct error *e)
 				return got;
 			if (had_data && !p->in_data && p->inflating) {
 				if (!p->ended)
-					packed_damage(p, "the compressed text ends early");
+					kernel_fields_packed_damage(
+						p, "the compressed text ends early");
 				inflateEnd(&p->z);
 				p->inflating = false;
 			}
@@ -901,7 +919,8 @@ int ftrace_packed_open(struct ftrace *f, struct error *e)
 		return error_no_memory(e);
 	p->f = f;
 	p->is_page = ftrace_is_page(head, in->head_size);
-	f->lines.source = (struct lines_source){p->is_page ? read_page : read_zlib, p};
+	f->lines.source =
+		(struct lines_source){p->is_page ? read_page : kernel_fields_read_zlib, p};
 	if (p->is_page)
 		return 0;
 	p->head = (size_t)(data - head);
@@ -923,7 +942,7 @@ void ftrace_packed_close(struct ftrace *f)
 
 /* --- events with a name: "KEY=VALUE" texts become fields, and their kinds a type --- */
 
-bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
+bool ftrace_number(struct text_span s, uint8_t *kind, uint64_t *number)
 {
 	bool minus = s.at < s.end && *s.at == '-';
 	const char *p = s.at + minus;
@@ -953,20 +972,20 @@ bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number)
 /* --- fields of a text --- */
 
 /* Test for keys whose values are text, whatever their first value is. */
-static bool is_text_key(struct span key)
+static bool is_text_key(struct text_span key)
 {
 	return span_ends(key, "comm") || span_ends(key, "name");
 }
 
 /* Test for numbers that trace-cmd -R prints in hexadecimal without 0x. */
-static bool is_bare_hex(struct span key)
+static bool is_bare_hex(struct text_span key)
 {
-	return span_is(key, "calltime") || span_is(key, "rettime");
+	return kernel_line_span_is(key, "calltime") || kernel_line_span_is(key, "rettime");
 }
 
 static void value_set(struct ftrace_value *v)
 {
-	struct span s = v->text;
+	struct text_span s = v->text;
 	const char *p = s.at;
 
 	if (is_text_key(v->key)) {
@@ -976,8 +995,9 @@ static void value_set(struct ftrace_value *v)
 			digits_hex(&p, s.end, &v->number) && p == s.end ? FIELD_HEX : FIELD_STRING;
 	} else if (!ftrace_number(s, &v->kind, &v->number)) {
 		/* the option fields prints both: "0x10 (16)" */
-		p = span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (") : NULL;
-		if (p && ftrace_number((struct span){p + 2, s.end - 1}, &v->kind, &v->number))
+		p = kernel_line_span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (")
+									  : NULL;
+		if (p && ftrace_number((struct text_span){p + 2, s.end - 1}, &v->kind, &v->number))
 			return;
 		/* a unit in brackets may follow: "[ns]" */
 		s.end = memchr(s.at, ' ', span_size(s));
@@ -987,7 +1007,7 @@ static void value_set(struct ftrace_value *v)
 	}
 }
 
-void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number)
+void ftrace_value_add(struct ftrace *f, const char *key, struct text_span text, bool number)
 {
 	struct ftrace_value *v = &f->values[f->nvalues++];
 
@@ -998,7 +1018,7 @@ void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool 
 		v->kind = FIELD_STRING;
 }
 
-static bool is_open(char c)
+static bool kernel_fields_is_open(char c)
 {
 	return c == '[' || c == '(' || c == '{';
 }
@@ -1009,7 +1029,7 @@ static bool is_key_end(char c)
 }
 
 /* Find the next "KEY=" from at on. Returns its '='; NULL: there is none. */
-static const char *next_key(const char *from, struct span text, const char **key)
+static const char *next_key(const char *from, struct text_span text, const char **key)
 {
 	const char *equal = from;
 
@@ -1022,7 +1042,8 @@ static const char *next_key(const char *from, struct span text, const char **key
 			p--;
 		if (p == equal || isdigit((unsigned char)*p))
 			continue;
-		if (p > text.at && !is_open(p[-1]) && p[-1] != ' ' && p[-1] != '\t' && p[-1] != ',')
+		if (p > text.at && !kernel_fields_is_open(p[-1]) && p[-1] != ' ' && p[-1] != '\t' &&
+		    p[-1] != ',')
 			continue;
 		*key = p;
 		return equal;
@@ -1031,24 +1052,24 @@ static const char *next_key(const char *from, struct span text, const char **key
 }
 
 /* Take off what separates a value from the next key. */
-static struct span value_end(struct span v, char before)
+static struct text_span value_end(struct text_span v, char before)
 {
-	v = span_trim(v);
+	v = kernel_line_span_trim(v);
 	if (span_ends(v, "==>"))
 		v.end -= 3;
-	v = span_trim(v);
+	v = kernel_line_span_trim(v);
 	if (v.end > v.at && v.end[-1] == ',')
 		v.end--;
 	if (v.end > v.at &&
 	    ((before == '[' && v.end[-1] == ']') || (before == '(' && v.end[-1] == ')')))
 		v.end--;
-	return span_trim(v);
+	return kernel_line_span_trim(v);
 }
 
 /* Find the end of a string, whose first quote is at s.at: the first quote after which is_end finds
  * that a value ends, if possible one without a backslash before it. The kernel prints a string as
  * it is, so it may have quotes. NULL: it has no end. */
-static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span after))
+static const char *ftrace_string_end(struct text_span s, bool (*is_end)(struct text_span after))
 {
 	const char *p = s.at + 1, *escaped = NULL;
 
@@ -1058,11 +1079,11 @@ static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span a
 		while (slash[-1] == '\\')
 			slash--;
 		if ((p - slash) % 2 == 0) {
-			if (is_end((struct span){p + 1, s.end}))
+			if (is_end((struct text_span){p + 1, s.end}))
 				return p + 1;
 			if (escaped) /* another string begins */
 				return escaped;
-		} else if (!escaped && is_end((struct span){p + 1, s.end})) {
+		} else if (!escaped && is_end((struct text_span){p + 1, s.end})) {
 			escaped = p + 1;
 		}
 	}
@@ -1070,7 +1091,7 @@ static const char *ftrace_string_end(struct span s, bool (*is_end)(struct span a
 }
 
 /* Test for the end of the text, or the next key, after a string and the brackets around it. */
-static bool fields_is_string_end(struct span after)
+static bool fields_is_string_end(struct text_span after)
 {
 	const char *p = after.at, *key;
 
@@ -1081,7 +1102,7 @@ static bool fields_is_string_end(struct span after)
 		return true;
 	if (key == p)
 		return false;
-	while (key < after.end && is_open(*key))
+	while (key < after.end && kernel_fields_is_open(*key))
 		key++;
 	for (p = key; p < after.end && is_key_end(*p); p++)
 		;
@@ -1090,42 +1111,42 @@ static bool fields_is_string_end(struct span after)
 
 /* Skip a string, or the array of strings of a probe, FIELD={"A","B"}, at the begin of a value: its
  * blanks and keys are of the value. */
-static const char *skip_string(const char *p, const char *end)
+static const char *kernel_fields_skip_string(const char *p, const char *end)
 {
 	const char *quote = p + (p < end && *p == '{'), *after = NULL;
 
 	if (quote < end && *quote == '"')
-		after = ftrace_string_end((struct span){quote, end}, fields_is_string_end);
+		after = ftrace_string_end((struct text_span){quote, end}, fields_is_string_end);
 	return after ? after : p;
 }
 
-void ftrace_split(struct ftrace *f, struct span text)
+void ftrace_split(struct ftrace *f, struct text_span text)
 {
 	const char *key, *equal = next_key(text.at, text, &key), *next = NULL, *next_equal;
 	const char *lead_end = equal ? key : text.end;
-	struct span lead = {text.at, lead_end};
+	struct text_span lead = {text.at, lead_end};
 
-	if (equal && lead.end > lead.at && is_open(lead.end[-1]))
+	if (equal && lead.end > lead.at && kernel_fields_is_open(lead.end[-1]))
 		lead.end--;
-	lead = span_trim(lead);
+	lead = kernel_line_span_trim(lead);
 	if (lead.at < lead.end)
 		ftrace_value_add(f, "message", lead, false);
 	for (; equal; key = next, equal = next_equal) {
 		struct ftrace_value *v = &f->values[f->nvalues++];
-		const char *after = skip_string(equal + 1, text.end);
+		const char *after = kernel_fields_skip_string(equal + 1, text.end);
 
 		next_equal = f->nvalues < FTRACE_FIELDS_MOST ? next_key(after, text, &next) : NULL;
-		v->key = (struct span){key, equal};
-		v->text = (struct span){equal + 1, next_equal ? next : text.end};
+		v->key = (struct text_span){key, equal};
+		v->text = (struct text_span){equal + 1, next_equal ? next : text.end};
 		/* the bracket is of the next key */
-		if (next_equal && is_open(next[-1]))
+		if (next_equal && kernel_fields_is_open(next[-1]))
 			v->text.end--;
 		v->text = value_end(v->text, key > text.at ? key[-1] : ' ');
 		value_set(v);
 		/* the quotes are not of the string */
 		if (after > equal + 1 && after == v->text.end && *v->text.at == '"') {
 			v->kind = FIELD_STRING;
-			v->text = (struct span){v->text.at + 1, after - 1};
+			v->text = (struct text_span){v->text.at + 1, after - 1};
 		}
 	}
 }
@@ -1153,7 +1174,7 @@ static int common_kind(uint8_t kind, const struct ftrace_value *v)
 
 /* Give a number the base that numbers of that field have in the trace: 0x3 and 3 are of one kind.
  */
-static void take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
+static void kernel_fields_take_base(struct ftrace *f, uint32_t name, struct ftrace_value *v)
 {
 	uint8_t *base = &f->declared.bases[name];
 
@@ -1180,7 +1201,7 @@ static int kind_changes(struct ftrace *f, const struct ftrace_type *t)
 		if (kind == v->kind &&
 		    (kind == FIELD_STRING || f->declared.bases[t->fields[i].name] == kind + 1))
 			continue;
-		take_base(f, t->fields[i].name, v);
+		kernel_fields_take_base(f, t->fields[i].name, v);
 		kind = common_kind(t->fields[i].kind, v);
 		if (kind < 0)
 			return -1;
@@ -1220,13 +1241,13 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 		return NULL;
 	d->ntypes++;
 	for (size_t i = 0; i < f->nvalues; i++) {
-		struct span key = f->values[i].key;
+		struct text_span key = f->values[i].key;
 
 		t->fields[i].name = intern(&f->names, key.at, span_size(key));
 		if (t->fields[i].name == INTERN_NONE ||
 		    ARRAY_REACH(d->bases, d->nbases, t->fields[i].name))
 			return NULL;
-		take_base(f, t->fields[i].name, &f->values[i]);
+		kernel_fields_take_base(f, t->fields[i].name, &f->values[i]);
 		t->fields[i].kind = f->values[i].kind;
 		t->fields[i].count = f->values[i].count;
 	}
@@ -1235,9 +1256,9 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 }
 
 /* Test for the number of a softirq, whose field has names in trace.dat too. */
-static bool is_softirq(struct span type, const char *key)
+static bool kernel_fields_is_softirq(struct text_span type, const char *key)
 {
-	return span_begins(type, "softirq_") && !strcmp(key, "vec");
+	return kernel_line_span_begins(type, "softirq_") && !strcmp(key, "vec");
 }
 
 static uint32_t softirq_definition(struct writer *w)
@@ -1253,7 +1274,7 @@ static uint32_t softirq_definition(struct writer *w)
 }
 
 /* Declare the type of a variant, as its fields are now. */
-static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span name,
+static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct text_span name,
 			   const struct type_entry *like)
 {
 	struct field_entry fields[FTRACE_FIELDS_MOST + 1];
@@ -1277,7 +1298,7 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span 
 		const struct ftrace_type_field *from = &t->fields[i];
 		const char *key = intern_data(&f->names, from->name);
 		bool text = from->kind == FIELD_STRING;
-		bool softirq = from->kind == FIELD_UINT && is_softirq(name, key);
+		bool softirq = from->kind == FIELD_UINT && kernel_fields_is_softirq(name, key);
 		uint32_t count = from->count ? from->count : 1;
 
 		fields[e.nfields++] = (struct field_entry){
@@ -1300,7 +1321,7 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct span 
 /* Find the variant of a name with the present keys and kinds, or one whose kinds change, or add it.
  * *full: the name has too many for a new one, which may have only a message. NULL: *full, or out of
  * memory. */
-static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool *full,
+static struct ftrace_type *find_variant(struct ftrace *f, struct text_span name, bool *full,
 					bool *changes)
 {
 	struct ftrace_declared *d = &f->declared;
@@ -1322,13 +1343,14 @@ static struct ftrace_type *find_variant(struct ftrace *f, struct span name, bool
 	}
 	*changes = true;
 	*full = !other && variants >= FTRACE_VARIANTS_MOST &&
-		(f->nvalues > 1 || (f->nvalues && !span_is(f->values[0].key, "message")));
+		(f->nvalues > 1 ||
+		 (f->nvalues && !kernel_line_span_is(f->values[0].key, "message")));
 	return other || *full ? other : new_variant(f, first);
 }
 
 /* As find_variant. If there are too many, the values become the message. */
-static struct ftrace_type *find_or_message(struct ftrace *f, struct span name, struct span text,
-					   bool *changes)
+static struct ftrace_type *find_or_message(struct ftrace *f, struct text_span name,
+					   struct text_span text, bool *changes)
 {
 	bool full;
 	struct ftrace_type *t = find_variant(f, name, &full, changes);
@@ -1349,8 +1371,8 @@ static int put_numbers(struct buffer *to, const struct ftrace_value *v)
 }
 
 /* Make the row of an event of a variant. changes: the values change its kinds. */
-static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
-		    const struct type_entry *like, bool changes)
+static int kernel_fields_fill_row(struct ftrace *f, struct ftrace_type *t, struct text_span name,
+				  const struct type_entry *like, bool changes)
 {
 	struct ftrace_row *r = &f->row;
 
@@ -1380,15 +1402,15 @@ static int fill_row(struct ftrace *f, struct ftrace_type *t, struct span name,
 	return 0;
 }
 
-int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like)
+int ftrace_typed(struct ftrace *f, struct text_span name, const struct type_entry *like)
 {
 	bool changes;
 	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
 
-	return t ? fill_row(f, t, name, like, changes) : -1;
+	return t ? kernel_fields_fill_row(f, t, name, like, changes) : -1;
 }
 
-int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like)
+int ftrace_keyed(struct ftrace *f, struct text_span name, const struct type_entry *like)
 {
 	bool changes;
 	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
@@ -1401,31 +1423,31 @@ int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *li
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
-	if (fill_row(f, t, name, like, changes))
+	if (kernel_fields_fill_row(f, t, name, like, changes))
 		return -1;
 	ftrace_cut_count(f, t);
 	return 0;
 }
 
-int ftrace_event(struct ftrace *f, struct span name, struct span text)
+int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text)
 {
 	const struct ftrace_value *last;
 	bool closed = false, open = false, quote;
 
 	f->nvalues = 0;
 	ftrace_split(f, text);
-	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
+	if (f->nvalues && !kernel_line_span_is(f->values[f->nvalues - 1].key, "message")) {
 		/* a bracket or a quote is the end of the last value */
 		last = &f->values[f->nvalues - 1];
 		quote = last->text.at < last->text.end && *last->text.at == '"';
-		closed = last->text.end < span_trim(text).end ||
+		closed = last->text.end < kernel_line_span_trim(text).end ||
 			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
 		open = !closed && (quote || (last->key.at > text.at &&
 					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
 	}
 	if (ftrace_keyed(f, name, NULL))
 		return -1;
-	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
+	if (!f->has_row || (f->nvalues == 1 && kernel_line_span_is(f->values[0].key, "message")))
 		return 0;
 	f->row.instant_text &= !closed;
 	f->row.odd |= open;
@@ -1461,15 +1483,15 @@ uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type
  */
 
 /* Declare the names of arguments; 0: there are none, or out of memory. */
-static uint32_t argument_names(struct ftrace *f, struct span arguments)
+static uint32_t argument_names(struct ftrace *f, struct text_span arguments)
 {
 	struct member_entry members[FTRACE_ARGUMENTS_MOST];
 	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
 	const char *comma;
 
-	for (struct span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
+	for (struct text_span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
 	     s.at = comma ? comma + 2 : s.end) {
-		struct span one = {s.at, s.end};
+		struct text_span one = {s.at, s.end};
 		const char *equal;
 
 		comma = span_find(s, ", ");
@@ -1482,27 +1504,28 @@ static uint32_t argument_names(struct ftrace *f, struct span arguments)
 }
 
 /* Take " (0xADDRESS)" off the end of a name. */
-static struct span without_address(struct span name)
+static struct text_span without_address(struct text_span name)
 {
 	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
 
-	return open && open > name.at ? (struct span){name.at, open} : name;
+	return open && open > name.at ? (struct text_span){name.at, open} : name;
 }
 
-uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments)
+uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
+				  struct text_span arguments)
 {
 	struct location_entry e = {0};
-	struct span module;
+	struct text_span module;
 	uint32_t location, *id;
 
 	name = without_address(name);
 	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
 	if (!id || *id)
 		return id ? *id : 0;
-	module = (struct span){span_find_rare(name, " [", 1), name.end};
+	module = (struct text_span){span_find_rare(name, " [", 1), name.end};
 	if (module.at && name.end[-1] == ']') {
 		name.end = module.at;
-		module = (struct span){module.at + 2, module.end - 1};
+		module = (struct text_span){module.at + 2, module.end - 1};
 	} else {
 		module.at = NULL;
 	}
@@ -1521,10 +1544,10 @@ uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct spa
 	return location;
 }
 
-uint32_t ftrace_frame(struct ftrace *f, struct span text)
+uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
 {
 	const char *p = span_find_rare(text, " (", 1);
-	struct span none = {text.at, text.at};
+	struct text_span none = {text.at, text.at};
 
 	if (p && p > text.at)
 		text.end = p;
@@ -1537,16 +1560,16 @@ uint32_t ftrace_frame(struct ftrace *f, struct span text)
 		text.end = p[-1] == '[' ? p - 1 : p;
 	if (text.at == text.end)
 		text = SPAN("?");
-	return ftrace_function_location(f, span_trim(text), none);
+	return ftrace_function_location(f, kernel_line_span_trim(text), none);
 }
 
 /* --- the marks of atrace: calls, instants, counters and asynchronous calls --- */
 
 enum { ASYNC_MOST = 1 << 16 };
 
-static struct span span_of(struct mark_text t)
+static struct text_span kernel_fields_span_of(struct mark_text t)
 {
-	return (struct span){t.at, t.at + t.size};
+	return (struct text_span){t.at, t.at + t.size};
 }
 
 /* Set the fields in values: arguments, category, track and cookie. */
@@ -1557,15 +1580,15 @@ static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 	f->nvalues = 0;
 	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
 	       atrace_mark_argument(&arguments, &key, &value)) {
-		ftrace_value_add(f, "", span_of(value), true);
-		f->values[f->nvalues - 1].key = span_of(key);
+		ftrace_value_add(f, "", kernel_fields_span_of(value), true);
+		f->values[f->nvalues - 1].key = kernel_fields_span_of(key);
 	}
 	if (m->category.size)
-		ftrace_value_add(f, "category", span_of(m->category), false);
+		ftrace_value_add(f, "category", kernel_fields_span_of(m->category), false);
 	if (m->track.size)
-		ftrace_value_add(f, "track", span_of(m->track), false);
+		ftrace_value_add(f, "track", kernel_fields_span_of(m->track), false);
 	if (m->cookie.size)
-		ftrace_value_add(f, "cookie", span_of(m->cookie), true);
+		ftrace_value_add(f, "cookie", kernel_fields_span_of(m->cookie), true);
 }
 
 /* Give the row a type, with the fields in values. */
@@ -1574,14 +1597,14 @@ static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
 	struct type_entry like = {.kind = kind, .group = f->declared.group};
 
 	if (f->nvalues)
-		return ftrace_typed(f, (struct span){name, name + strlen(name)}, &like);
+		return ftrace_typed(f, (struct text_span){name, name + strlen(name)}, &like);
 	f->row.type = ftrace_plain_type(f, name, &like);
 	return f->row.type ? 0 : -1;
 }
 
 static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, span_of(m->name));
+	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
 	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
 		return -1;
 	if (t->nmarks >= FTRACE_FRAMES_MOST)
@@ -1600,14 +1623,14 @@ static int mark_end(struct ftrace *f, struct ftrace_thread *t)
 
 static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, span_of(m->name));
+	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
 	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
 }
 
 /* Make the row of a counter. The name of its type is that of the counter. */
 static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
 {
-	struct span name = span_of(m->name);
+	struct text_span name = kernel_fields_span_of(m->name);
 	struct field_entry value = {.name = writer_text(f->w, "value"),
 				    .kind = FIELD_INT,
 				    .where = WHERE_FIXED,
@@ -1667,7 +1690,7 @@ static int mark_async(struct ftrace *f, const struct atrace_mark *m)
 	uint8_t bytes[4];
 	uint32_t number;
 
-	f->row.location = m->name.size ? ftrace_location(f, span_of(m->name)) : 0;
+	f->row.location = m->name.size ? ftrace_location(f, kernel_fields_span_of(m->name)) : 0;
 	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
 		return -1;
 	put_u32(bytes, number);
@@ -1679,7 +1702,8 @@ static int mark_async(struct ftrace *f, const struct atrace_mark *m)
 }
 
 /* The marks of atrace. *done: the text was one. */
-static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct span text, bool *done)
+static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct text_span text,
+		       bool *done)
 {
 	struct ftrace_lane *lane;
 	struct ftrace_thread *t;

@@ -8,7 +8,7 @@
 #include "cmd/trdecode/kernel_text.h"
 
 static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns);
-static bool ftrace_line_damaged(const struct ftrace *f, struct span line);
+static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line);
 static void ftrace_heading_take(struct ftrace *f);
 static bool ftrace_cut_is_word(const struct ftrace *f);
 static bool ftrace_cut_lacks(const struct ftrace *f);
@@ -65,8 +65,8 @@ static const struct form {
 };
 
 /* Add a field whose key is the next word of keys. */
-static void add(struct ftrace *f, const char **keys, struct span text, uint8_t kind,
-		uint64_t number)
+static void kernel_line_add(struct ftrace *f, const char **keys, struct text_span text,
+			    uint8_t kind, uint64_t number)
 {
 	const char *end = strchrnul(*keys, ' ');
 
@@ -92,15 +92,15 @@ static const char *read_second(const char *p, const char *end, unsigned bits, ui
 	return last;
 }
 
-static const char *read_priority(struct span s, uint64_t *number)
+static const char *read_priority(struct text_span s, uint64_t *number)
 {
 	static const char *const classes[] = {"none,", "rt,", "be,", "idle,"};
 	unsigned class = 7; /* any other name: invalid */
 	const char *p = memchr(s.at, ',', span_size(s)), *end;
 
 	for (unsigned i = 0; i < sizeof classes / sizeof *classes; i++)
-		class = span_begins(s, classes[i]) ? i : class;
-	if (!p || (class == 7 && !span_begins(s, "invalid,")))
+		class = kernel_line_span_begins(s, classes[i]) ? i : class;
+	if (!p || (class == 7 && !kernel_line_span_begins(s, "invalid,")))
 		return NULL;
 	end = ftrace_digits(p + 1, s.end, number);
 	end = end == p + 1 ? NULL : read_second(end, s.end, 3, number);
@@ -109,7 +109,8 @@ static const char *read_priority(struct span s, uint64_t *number)
 }
 
 /* Read the digits of %u, %i, %x, and what has them: %t, %d, %p. NULL: they are not there. */
-static const char *read_number(struct span s, char code, uint8_t *kind, uint64_t *number)
+static const char *kernel_line_read_number(struct text_span s, char code, uint8_t *kind,
+					   uint64_t *number)
 {
 	const char *end = s.at + (code == 'i' && s.at < s.end && *s.at == '-');
 
@@ -119,36 +120,36 @@ static const char *read_number(struct span s, char code, uint8_t *kind, uint64_t
 	}
 	while (end < s.end && (unsigned char)(*end - '0') <= 9)
 		end++;
-	if (!ftrace_number((struct span){s.at, end}, kind, number))
+	if (!ftrace_number((struct text_span){s.at, end}, kind, number))
 		return NULL;
 	if (code == 'd')
 		return read_second(end, s.end, 20, number);
 	if (code == 't') {
 		while (end < s.end && (*end == '.' || (unsigned char)(*end - '0') <= 9))
 			end++;
-		return ftrace_seconds((struct span){s.at, end}, number) ? end : NULL;
+		return ftrace_seconds((struct text_span){s.at, end}, number) ? end : NULL;
 	}
 	return end;
 }
 
-static bool match(struct ftrace *f, const char *form, const char *keys, struct span s);
+static bool match(struct ftrace *f, const char *form, const char *keys, struct text_span s);
 
 /* Match %s or %w: the shortest text after which the rest matches. */
-static bool match_text(struct ftrace *f, const char *form, const char *keys, struct span s)
+static bool match_text(struct ftrace *f, const char *form, const char *keys, struct text_span s)
 {
 	size_t n = f->nvalues;
 	bool word = form[1] == 'w';
 
 	if (!form[2] && !word) {
-		add(f, &keys, s, FIELD_STRING, 0);
+		kernel_line_add(f, &keys, s, FIELD_STRING, 0);
 		return true;
 	}
 	for (const char *end = s.at; end < s.end && end - s.at < TEXT_MOST; end++) {
 		const char *rest = keys;
 
 		if (*end == form[2] && (!word || end > s.at)) {
-			add(f, &rest, (struct span){s.at, end}, FIELD_STRING, 0);
-			if (match(f, form + 2, rest, (struct span){end, s.end}))
+			kernel_line_add(f, &rest, (struct text_span){s.at, end}, FIELD_STRING, 0);
+			if (match(f, form + 2, rest, (struct text_span){end, s.end}))
 				return true;
 			f->nvalues = n;
 		}
@@ -159,7 +160,7 @@ static bool match_text(struct ftrace *f, const char *form, const char *keys, str
 }
 
 /* Match a form that begins with %?, with or without what is up to the next %?. */
-static bool match_optional(struct ftrace *f, const char *form, const char *keys, struct span s)
+static bool match_optional(struct ftrace *f, const char *form, const char *keys, struct text_span s)
 {
 	size_t n = f->nvalues;
 	const char *next = form + 2, *end;
@@ -175,7 +176,7 @@ static bool match_optional(struct ftrace *f, const char *form, const char *keys,
 	return match(f, next, keys, s);
 }
 
-static bool match(struct ftrace *f, const char *form, const char *keys, struct span s)
+static bool match(struct ftrace *f, const char *form, const char *keys, struct text_span s)
 {
 	for (; *form; form++) {
 		const char *end;
@@ -195,42 +196,44 @@ static bool match(struct ftrace *f, const char *form, const char *keys, struct s
 			return match_optional(f, form, keys, s);
 		if (form[1] == 's' || form[1] == 'w')
 			return match_text(f, form, keys, s);
-		end = read_number(s, *++form, &kind, &number);
+		end = kernel_line_read_number(s, *++form, &kind, &number);
 		if (!end)
 			return false;
 		if (*form != 'x')
-			add(f, &keys, (struct span){s.at, end}, kind, number);
+			kernel_line_add(f, &keys, (struct text_span){s.at, end}, kind, number);
 		s.at = end;
 	}
 	return s.at == s.end;
 }
 
-static bool is_named(const char *pattern, struct span name)
+static bool kernel_line_is_named(const char *pattern, struct text_span name)
 {
 	size_t n = strlen(pattern) - 1;
 
 	return pattern[n] == '*' ? span_size(name) >= n && !memcmp(name.at, pattern, n)
-				 : span_is(name, pattern);
+				 : kernel_line_span_is(name, pattern);
 }
 
-bool ftrace_form_values(struct ftrace *f, struct span name, struct span text)
+bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_span text)
 {
 	size_t n = f->nvalues;
 
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-		if (is_named(forms[i].name, name) && match(f, forms[i].text, forms[i].keys, text))
+		if (kernel_line_is_named(forms[i].name, name) &&
+		    match(f, forms[i].text, forms[i].keys, text))
 			return true;
 		f->nvalues = n;
 	}
 	return false;
 }
 
-bool ftrace_form_unnamed(struct ftrace *f, struct span text, struct span *name)
+bool ftrace_form_unnamed(struct ftrace *f, struct text_span text, struct text_span *name)
 {
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		f->nvalues = 0;
 		if (forms[i].unnamed && match(f, forms[i].text, forms[i].keys, text)) {
-			*name = (struct span){forms[i].name, forms[i].name + strlen(forms[i].name)};
+			*name = (struct text_span){forms[i].name,
+						   forms[i].name + strlen(forms[i].name)};
 			return true;
 		}
 	}
@@ -255,7 +258,7 @@ bool ftrace_form_unnamed(struct ftrace *f, struct span text, struct span *name)
 
 enum { TASK_COLUMN_MOST = 32, COMM_MOST = 7, FLAGS_LEAST = 3, FLAGS_COLUMN_MOST = 10 };
 
-bool ftrace_duration(struct span *s, uint64_t *ns)
+bool ftrace_duration(struct text_span *s, uint64_t *ns)
 {
 	const char *p = span_skip_blanks(s->at, s->end), *q;
 	uint64_t number, fraction = 0;
@@ -284,7 +287,7 @@ bool ftrace_duration(struct span *s, uint64_t *ns)
 }
 
 /* Read "SECONDS.FRACTION |" or "NUMBER us |". Without a CPU the second is a duration. */
-static void take_time(struct span *s, struct ftrace_line *l)
+static void take_time(struct text_span *s, struct ftrace_line *l)
 {
 	uint64_t number, ns = 0;
 	const char *first = span_skip_blanks(s->at, s->end);
@@ -300,7 +303,7 @@ static void take_time(struct span *s, struct ftrace_line *l)
 		p = q;
 	}
 	p = span_skip_blanks(p, s->end);
-	us = span_begins((struct span){p, s->end}, "us");
+	us = kernel_line_span_begins((struct text_span){p, s->end}, "us");
 	p = us ? span_skip_blanks(p + 2, s->end) : p;
 	if (p == s->end || *p != '|' || (!us && !point) || number >= TIME_LIMIT / 1000000000)
 		return;
@@ -316,7 +319,7 @@ static void take_time(struct span *s, struct ftrace_line *l)
 }
 
 /* Read "CPU)". */
-static bool take_cpu(struct span *s, struct ftrace_line *l)
+static bool take_cpu(struct text_span *s, struct ftrace_line *l)
 {
 	uint64_t number;
 	const char *first = span_skip_blanks(s->at, s->end);
@@ -331,16 +334,16 @@ static bool take_cpu(struct span *s, struct ftrace_line *l)
 }
 
 /* Read "COMM-TID |". The kernel prints seven bytes of a comm, which may be bars. */
-static void take_task(struct span *s, struct ftrace_line *l)
+static void kernel_line_take_task(struct text_span *s, struct ftrace_line *l)
 {
-	struct span column = *s;
+	struct text_span column = *s;
 	const char *bar = s->at;
 	struct ftrace_line task = {0};
 
 	if (span_size(column) > TASK_COLUMN_MOST)
 		column.end = s->at + TASK_COLUMN_MOST;
 	for (; (bar = memchr(bar, '|', (size_t)(column.end - bar))); bar++) {
-		struct span text = span_trim((struct span){s->at, bar});
+		struct text_span text = kernel_line_span_trim((struct text_span){s->at, bar});
 
 		if (!ftrace_task(text, &task))
 			continue;
@@ -356,9 +359,9 @@ static void take_task(struct span *s, struct ftrace_line *l)
 }
 
 /* Read "FLAGS |". */
-static void take_flags(struct span *s, struct ftrace_line *l)
+static void kernel_line_take_flags(struct text_span *s, struct ftrace_line *l)
 {
-	struct span column = *s, flags;
+	struct text_span column = *s, flags;
 	const char *bar;
 
 	if (span_size(column) > FLAGS_COLUMN_MOST)
@@ -366,7 +369,7 @@ static void take_flags(struct span *s, struct ftrace_line *l)
 	bar = memchr(s->at, '|', span_size(column));
 	if (!bar)
 		return;
-	flags = span_trim((struct span){s->at, bar});
+	flags = kernel_line_span_trim((struct text_span){s->at, bar});
 	if (span_size(flags) < FLAGS_LEAST || memchr(flags.at, ' ', span_size(flags)))
 		return;
 	l->indent = 1;
@@ -374,18 +377,18 @@ static void take_flags(struct span *s, struct ftrace_line *l)
 }
 
 /* Test for the end that all calls have. */
-static bool ftrace_is_call(struct span s)
+static bool ftrace_is_call(struct text_span s)
 {
-	s = span_trim(s);
+	s = kernel_line_span_trim(s);
 	return span_ends(s, "{") || span_ends(s, "}") || span_ends(s, ";") || span_ends(s, "*/");
 }
 
 /* Test for the arrow at the begin or the end of an interrupt. */
-static bool is_arrow(struct span s)
+static bool is_arrow(struct text_span s)
 {
-	s = span_trim(s);
+	s = kernel_line_span_trim(s);
 	if (span_ends(s, " |"))
-		s = span_trim((struct span){s.at, s.end - 1});
+		s = kernel_line_span_trim((struct text_span){s.at, s.end - 1});
 	if (!span_ends(s, "==========>") && !span_ends(s, "<=========="))
 		return false;
 	/* an event with a text that ends so has a time */
@@ -393,9 +396,9 @@ static bool is_arrow(struct span s)
 }
 
 /* Read what follows the columns that all lines have: a call, or another thread. */
-static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
+static bool kernel_line_read_call(struct text_span s, bool cpu, struct ftrace_line *l)
 {
-	struct span before = {s.at, span_find_rare(s, "/*", 0)};
+	struct text_span before = {s.at, span_find_rare(s, "/*", 0)};
 	const char *arrow;
 
 	if (ftrace_duration(&s, &l->duration)) {
@@ -404,9 +407,9 @@ static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
 		return cpu || ftrace_is_call(s);
 	}
 	arrow = cpu ? span_find(s, "=>") : NULL;
-	if (arrow && !ftrace_is_call(s) && ftrace_task((struct span){arrow + 2, s.end}, l)) {
+	if (arrow && !ftrace_is_call(s) && ftrace_task((struct text_span){arrow + 2, s.end}, l)) {
 		l->kind = LINE_SWITCH;
-		l->text = span_trim((struct span){s.at, arrow});
+		l->text = kernel_line_span_trim((struct text_span){s.at, arrow});
 		return true;
 	}
 	l->text = s;
@@ -416,9 +419,9 @@ static bool read_call(struct span s, bool cpu, struct ftrace_line *l)
 	       !memchr(before.at, '|', span_size(before));
 }
 
-bool ftrace_graph_line(struct span line, struct ftrace_line *l)
+bool ftrace_graph_line(struct text_span line, struct ftrace_line *l)
 {
-	struct span s = line;
+	struct text_span s = line;
 	bool cpu;
 
 	l->kind = LINE_GRAPH;
@@ -428,19 +431,19 @@ bool ftrace_graph_line(struct span line, struct ftrace_line *l)
 	}
 	take_time(&s, l);
 	cpu = take_cpu(&s, l);
-	take_task(&s, l);
-	take_flags(&s, l);
-	return read_call(s, cpu, l);
+	kernel_line_take_task(&s, l);
+	kernel_line_take_flags(&s, l);
+	return kernel_line_read_call(s, cpu, l);
 }
 
 /* Take a line of function_graph apart that has no column but FLAGS. false: as above. */
-static bool ftrace_graph_bare(struct span line, struct ftrace_line *l)
+static bool ftrace_graph_bare(struct text_span line, struct ftrace_line *l)
 {
-	struct span s = line;
+	struct text_span s = line;
 
 	l->kind = LINE_GRAPH;
 	l->indent = 0;
-	take_flags(&s, l);
+	kernel_line_take_flags(&s, l);
 	l->text = s;
 	return ftrace_is_call(s);
 }
@@ -486,7 +489,7 @@ static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns
 	return p;
 }
 
-bool ftrace_seconds(struct span s, uint64_t *ns)
+bool ftrace_seconds(struct text_span s, uint64_t *ns)
 {
 	uint64_t fraction = 0;
 	const char *p = ftrace_digits(s.at, s.end, ns);
@@ -501,7 +504,7 @@ bool ftrace_seconds(struct span s, uint64_t *ns)
 }
 
 /* Read "TIME:" into the line. Returns its end; NULL: it is no time. */
-static const char *read_time(const char *at, const char *end, struct ftrace_line *l)
+static const char *kernel_line_read_time(const char *at, const char *end, struct ftrace_line *l)
 {
 	uint64_t number, ns = 0;
 	const char *p = ftrace_digits(at, end, &number), *q;
@@ -530,45 +533,46 @@ static const char *read_time(const char *at, const char *end, struct ftrace_line
 	return p + 1;
 }
 
-bool ftrace_task(struct span s, struct ftrace_line *l)
+bool ftrace_task(struct text_span s, struct ftrace_line *l)
 {
 	const char *p, *colon;
 	uint64_t tid;
 
-	s = span_trim(s);
+	s = kernel_line_span_trim(s);
 	for (p = s.end; p > s.at && p[-1] >= '0' && p[-1] <= '9'; p--)
 		;
 	if (p == s.end || p == s.at || p[-1] != '-' || ftrace_digits(p, s.end, &tid) != s.end ||
 	    tid > INT32_MAX)
 		return false;
 	l->tid = (int32_t)tid;
-	l->comm = (struct span){s.at, p - 1};
+	l->comm = (struct text_span){s.at, p - 1};
 	colon = memchr(s.at, ':', span_size(l->comm));
-	l->instance = (struct span){s.at, s.at};
+	l->instance = (struct text_span){s.at, s.at};
 	if (colon && colon + 1 < l->comm.end && colon[1] == ' ' &&
 	    !memchr(s.at, ' ', (size_t)(colon - s.at))) {
 		l->instance.end = colon;
 		l->comm.at = span_skip_blanks(colon + 1, l->comm.end);
 	}
 	/* the kernel prints this of a thread whose name it does not know */
-	if (span_is(l->comm, "<...>"))
+	if (kernel_line_span_is(l->comm, "<...>"))
 		l->comm.end = l->comm.at;
 	return true;
 }
 
 /* Read "COMM-TID [(TGID)]" up to the end of s. */
-static bool read_threads(struct span s, struct ftrace_line *l)
+static bool read_threads(struct text_span s, struct ftrace_line *l)
 {
 	const char *open;
 	uint64_t tgid;
 
 	l->tgid = -1;
-	s = span_trim(s);
+	s = kernel_line_span_trim(s);
 	if (s.end > s.at && s.end[-1] == ')') {
 		for (open = s.end - 1; open > s.at && *open != '('; open--)
 			;
 		if (*open == '(') {
-			struct span in = span_trim((struct span){open + 1, s.end - 1});
+			struct text_span in =
+				kernel_line_span_trim((struct text_span){open + 1, s.end - 1});
 
 			if (ftrace_digits(in.at, in.end, &tgid) == in.end && in.at < in.end &&
 			    tgid <= INT32_MAX)
@@ -580,15 +584,17 @@ static bool read_threads(struct span s, struct ftrace_line *l)
 }
 
 /* Skip "(+NUMBER)", the time since the event before, which trace-cmd report --ts-diff prints. */
-static struct span skip_difference(struct span s)
+static struct text_span skip_difference(struct text_span s)
 {
 	const char *digits = s.at + 2, *p;
 	uint64_t number;
 
-	if (!span_begins(s, "(+"))
+	if (!kernel_line_span_begins(s, "(+"))
 		return s;
 	p = ftrace_digits(digits, s.end, &number);
-	return p > digits && p < s.end && *p == ')' ? span_trim((struct span){p + 1, s.end}) : s;
+	return p > digits && p < s.end && *p == ')'
+		       ? kernel_line_span_trim((struct text_span){p + 1, s.end})
+		       : s;
 }
 
 /* Read "[FLAGS] TIME:" and what follows. */
@@ -597,18 +603,18 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 	const char *text;
 
 	p = span_skip_blanks(p, end);
-	text = read_time(p, end, l);
+	text = kernel_line_read_time(p, end, l);
 	if (!text) {
 		p = span_skip_blanks(skip_word(p, end), end);
-		text = read_time(p, end, l);
+		text = kernel_line_read_time(p, end, l);
 	}
 	if (!text)
 		return false;
-	l->text = skip_difference(span_trim((struct span){text, end}));
+	l->text = skip_difference(kernel_line_span_trim((struct text_span){text, end}));
 	return true;
 }
 
-bool ftrace_event_line(struct span line, struct ftrace_line *l)
+bool ftrace_event_line(struct text_span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -620,7 +626,7 @@ bool ftrace_event_line(struct span line, struct ftrace_line *l)
 		if (q == p || q == line.end || *q != ']' || cpu > LINE_CPU_MOST)
 			continue;
 		if (!read_rest(q + 1, line.end, l) ||
-		    !read_threads((struct span){line.at, p - 1}, l))
+		    !read_threads((struct text_span){line.at, p - 1}, l))
 			continue;
 		l->cpu = (int32_t)cpu;
 		return true;
@@ -629,16 +635,17 @@ bool ftrace_event_line(struct span line, struct ftrace_line *l)
 }
 
 /* Read "FLAGSTIME:": a time of twelve digits has no blank before it. */
-static bool read_joined(struct span s, struct ftrace_line *l)
+static bool read_joined(struct text_span s, struct ftrace_line *l)
 {
 	static const uint8_t flags[] = {5, 6, 4}; /* in the order of their frequency */
 
 	for (unsigned i = 0; i < sizeof flags; i++) {
-		const char *text =
-			span_size(s) > flags[i] ? read_time(s.at + flags[i], s.end, l) : NULL;
+		const char *text = span_size(s) > flags[i]
+					   ? kernel_line_read_time(s.at + flags[i], s.end, l)
+					   : NULL;
 
 		if (text) {
-			l->text = span_trim((struct span){text, s.end});
+			l->text = kernel_line_span_trim((struct text_span){text, s.end});
 			return true;
 		}
 	}
@@ -646,7 +653,7 @@ static bool read_joined(struct span s, struct ftrace_line *l)
 }
 
 /* The CPU is directly before the flags. */
-bool ftrace_latency_line(struct span line, struct ftrace_line *l)
+bool ftrace_latency_line(struct text_span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q, *task;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -663,8 +670,8 @@ bool ftrace_latency_line(struct span line, struct ftrace_line *l)
 		if (q == p || q == line.end || number > LINE_CPU_MOST || *q == ' ' || *q == '/')
 			continue;
 		if ((!read_rest(skip_word(q, line.end), line.end, l) &&
-		     !read_joined((struct span){q, line.end}, l)) ||
-		    !read_threads((struct span){line.at, task}, l))
+		     !read_joined((struct text_span){q, line.end}, l)) ||
+		    !read_threads((struct text_span){line.at, task}, l))
 			continue;
 		l->cpu = (int32_t)number;
 		return true;
@@ -684,16 +691,16 @@ static const char *word_before(const char *p, const char *first)
 
 /* Read a line of the options latency-format and verbose:
  * "COMM TID CPU FLAGS PREEMPT NUMBER [TIME] N.NNNms (+N.NNNms): TEXT". */
-static bool read_verbose(struct span line, struct ftrace_line *l)
+static bool read_verbose(struct text_span line, struct ftrace_line *l)
 {
-	struct span head = {line.at,
-			    span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end};
+	struct text_span head = {
+		line.at, span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end};
 	const char *ms = span_find(head, "ms (+"), *text, *time, *cpu, *tid, *p;
 	uint64_t number, ns;
 
 	if (!ms)
 		return false;
-	text = span_find((struct span){ms + 5, head.end}, "ms):");
+	text = span_find((struct text_span){ms + 5, head.end}, "ms):");
 	time = word_before(ms, line.at);
 	p = ftrace_digits(time, ms, &number);
 	if (!text || p == time || *p != '.' || ftrace_fraction(p + 1, ms, &ns) != ms ||
@@ -701,7 +708,7 @@ static bool read_verbose(struct span line, struct ftrace_line *l)
 		return false;
 	l->time = number * 1000000 + ns / 1000;
 	l->clock = LINE_MICROSECONDS;
-	l->text = span_trim((struct span){text + 4, line.end});
+	l->text = kernel_line_span_trim((struct text_span){text + 4, line.end});
 	cpu = time;
 	for (unsigned i = 0; i < 5; i++)
 		cpu = word_before(cpu, line.at);
@@ -714,12 +721,12 @@ static bool read_verbose(struct span line, struct ftrace_line *l)
 	if (p == tid || *p != ' ' || number > INT32_MAX)
 		return false;
 	l->tid = (int32_t)number;
-	l->comm = span_trim((struct span){line.at, tid});
+	l->comm = kernel_line_span_trim((struct text_span){line.at, tid});
 	return true;
 }
 
 /* Skip "NAME: ", the instance or file that trace-cmd prints if there are several. */
-static struct span skip_instance(struct span s)
+static struct text_span skip_instance(struct text_span s)
 {
 	const char *colon = memchr(s.at, ':', span_size(s));
 
@@ -731,22 +738,22 @@ static struct span skip_instance(struct span s)
 
 /* Read "CPU:N [LOST M EVENTS]", as the kernel prints it, or "[NAME: ]CPU:N [[M ]EVENTS DROPPED]",
  * as trace-cmd does. */
-static bool read_lost(struct span line, struct ftrace_line *l)
+static bool read_lost(struct text_span line, struct ftrace_line *l)
 {
 	uint64_t cpu, count;
 	const char *p, *q, *end;
 
 	line = skip_instance(line);
-	if (!span_begins(line, "CPU:"))
+	if (!kernel_line_span_begins(line, "CPU:"))
 		return false;
 	p = line.at + 4;
 	q = ftrace_digits(p, line.end, &cpu);
 	if (q == p || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
 	    line.end[-1] != ']')
 		return false;
-	p = q + 2 + (span_begins((struct span){q + 2, line.end}, "LOST ") ? 5 : 0);
+	p = q + 2 + (kernel_line_span_begins((struct text_span){q + 2, line.end}, "LOST ") ? 5 : 0);
 	end = ftrace_digits(p, line.end, &count);
-	if (!span_find((struct span){p, line.end}, "EVENTS"))
+	if (!span_find((struct text_span){p, line.end}, "EVENTS"))
 		return false;
 	l->cpu = (int32_t)cpu;
 	l->lost = end == p ? UINT64_MAX : count;
@@ -755,23 +762,25 @@ static bool read_lost(struct span line, struct ftrace_line *l)
 }
 
 /* Test for "[FILE: ]cpus=N". */
-static bool is_cpus(struct span s)
+static bool is_cpus(struct text_span s)
 {
 	uint64_t cpus;
 
 	s = skip_instance(s);
-	return span_begins(s, "cpus=") && ftrace_digits(s.at + 5, s.end, &cpus) == s.end;
+	return kernel_line_span_begins(s, "cpus=") &&
+	       ftrace_digits(s.at + 5, s.end, &cpus) == s.end;
 }
 
-static bool is_ignored(struct span s)
+static bool is_ignored(struct text_span s)
 {
-	return s.at == s.end || *s.at == '#' || span_begins(s, "-----") || is_cpus(s) ||
-	       span_begins(s, "version = ") || span_begins(s, "(Overruns: ");
+	return s.at == s.end || *s.at == '#' || kernel_line_span_begins(s, "-----") || is_cpus(s) ||
+	       kernel_line_span_begins(s, "version = ") ||
+	       kernel_line_span_begins(s, "(Overruns: ");
 }
 
 /* Read a line of a latency format or of the option verbose. The text of an event may look like a
  * line of another form: the columns that end first are those of the line. */
-static bool read_others(struct span line, struct ftrace_line *l)
+static bool read_others(struct text_span line, struct ftrace_line *l)
 {
 	struct ftrace_line verbose = *l;
 	bool latency = ftrace_latency_line(line, l);
@@ -789,7 +798,7 @@ static bool read_others(struct span line, struct ftrace_line *l)
 	return true;
 }
 
-void ftrace_line_parse(struct span line, struct ftrace_line *l)
+void ftrace_line_parse(struct text_span line, struct ftrace_line *l)
 {
 	const struct ftrace_line none = {.kind = LINE_OTHER,
 					 .clock = LINE_NO_TIME,
@@ -801,12 +810,12 @@ void ftrace_line_parse(struct span line, struct ftrace_line *l)
 					 .cpu = -1,
 					 .duration = UINT64_MAX,
 					 .indent = 2};
-	struct span s = span_trim(line);
+	struct text_span s = kernel_line_span_trim(line);
 
 	*l = none;
-	if (span_begins(s, "=>")) {
+	if (kernel_line_span_begins(s, "=>")) {
 		l->kind = LINE_FRAME;
-		l->text = span_trim((struct span){s.at + 2, s.end});
+		l->text = kernel_line_span_trim((struct text_span){s.at + 2, s.end});
 	} else if (s.at == s.end || *s.at == '#') {
 		/* a comment, unless the mark of a long duration is the first of a call */
 		if (s.at < s.end && ftrace_graph_line(line, l) && l->duration != UINT64_MAX)
@@ -865,34 +874,35 @@ void ftrace_strange(struct ftrace *f)
 					    : "the text ends within a line");
 }
 
-void ftrace_trim_page(struct span *s)
+void ftrace_trim_page(struct text_span *s)
 {
 	if (span_ends(*s, "\\n\\"))
 		s->end -= 3;
 }
 
 /* Test whether a line of a page is in its trace. */
-static bool in_trace(struct ftrace *f, struct span s, const struct ftrace_line *l)
+static bool in_trace(struct ftrace *f, struct text_span s, const struct ftrace_line *l)
 {
 	if (!f->html)
 		return true;
 	if (f->outside)
-		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
-	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
+		f->outside = l->kind != LINE_EVENT && !kernel_line_span_begins(s, "# tracer: ");
+	else if (kernel_line_span_begins(kernel_line_span_trim(s), "</script>") ||
+		 kernel_line_span_is(kernel_line_span_trim(s), "\";"))
 		f->outside = true;
 	return !f->outside;
 }
 
 /* Test for "##### CPU N buffer started ####". */
-static bool is_buffer_start(struct span s)
+static bool is_buffer_start(struct text_span s)
 {
 	uint64_t cpu;
 
-	if (!span_begins(s, "##### CPU "))
+	if (!kernel_line_span_begins(s, "##### CPU "))
 		return false;
 	s.at += 10;
 	s.at = ftrace_digits(s.at, s.end, &cpu);
-	return span_is(s, " buffer started ####");
+	return kernel_line_span_is(s, " buffer started ####");
 }
 
 /* Test whether a line, though it may have a meaning of its own, is of the mark before it. */
@@ -906,7 +916,7 @@ static bool is_of_mark(const struct ftrace *f)
 	case LINE_IGNORED:
 		/* blank lines end a page, and are between the threads of function_graph */
 		return !f->seen.heading && !f->seen.graph && !is_buffer_start(f->whole) &&
-		       (!f->html || span_size(span_trim(f->whole)));
+		       (!f->html || span_size(kernel_line_span_trim(f->whole)));
 	case LINE_FRAME: return true;
 	case LINE_GRAPH:
 	case LINE_SWITCH: return !f->seen.graph && l->clock != f->clock;
@@ -925,9 +935,10 @@ static void take_meaning(struct ftrace *f)
 
 	if (l->kind == LINE_EVENT)
 		f->seen.heading = false;
-	else if (l->kind == LINE_IGNORED && span_begins(f->whole, "# tracer: "))
+	else if (l->kind == LINE_IGNORED && kernel_line_span_begins(f->whole, "# tracer: "))
 		f->seen.heading = true;
-	f->graph |= f->seen.heading && span_begins(f->whole, "# tracer: function_graph");
+	f->graph |=
+		f->seen.heading && kernel_line_span_begins(f->whole, "# tracer: function_graph");
 	f->seen.graph |= f->graph;
 	f->seen.columns |= l->kind == LINE_GRAPH;
 	if (f->graph && !f->seen.columns && l->kind == LINE_OTHER &&
@@ -952,7 +963,7 @@ static int get_line(struct ftrace *f, struct error *e)
 	}
 	while ((got = input_lines_next(&f->lines, f->input, &text, &n, e)) > 0) {
 		f->offset = f->lines.offset;
-		f->whole = (struct span){text, text + n};
+		f->whole = (struct text_span){text, text + n};
 		ftrace_trim_page(&f->whole);
 		if (!f->lines.cut && !memchr(text, '\0', n))
 			return 1;
@@ -992,7 +1003,7 @@ int ftrace_next_line(struct ftrace *f, struct error *e)
 }
 
 /* Test whether a line goes on with the text of the event before. */
-static bool goes_on(const struct ftrace *f)
+static bool kernel_line_goes_on(const struct ftrace *f)
 {
 	const struct ftrace_row *r = &f->row;
 
@@ -1018,18 +1029,18 @@ static int append_line(struct ftrace *f)
 }
 
 /* Test for the address that trace-cmd prints in place of "NAME (ADDRESS)". */
-static bool is_address(struct span s)
+static bool kernel_line_is_address(struct text_span s)
 {
 	uint64_t address;
-	const char *p = span_begins(s, "0x") ? s.at + 2 : s.at;
+	const char *p = kernel_line_span_begins(s, "0x") ? s.at + 2 : s.at;
 
 	return digits_hex(&p, s.end, &address) && p == s.end;
 }
 
 /* Take a frame of the row's stack. If it ends in another way than those before, it was cut. */
-static int take_frame(struct ftrace *f)
+static int kernel_line_take_frame(struct ftrace *f)
 {
-	struct span text = f->line.text;
+	struct text_span text = f->line.text;
 	char end = text.at < text.end ? text.end[-1] : '\0';
 	bool cut = !f->lines.whole || span_size(f->rest.text);
 	/* trace-cmd prints "(ADDRESS)" after the names of functions of the kernel */
@@ -1038,7 +1049,7 @@ static int take_frame(struct ftrace *f)
 
 	if (!f->has_row || !f->stack.wanted)
 		return 0;
-	if ((cut && !end) || (closed && end != f->stack.end && !is_address(text))) {
+	if ((cut && !end) || (closed && end != f->stack.end && !kernel_line_is_address(text))) {
 		ftrace_strange(f);
 		return 0;
 	}
@@ -1060,9 +1071,9 @@ int ftrace_take_rest(struct ftrace *f, struct error *e)
 		if (got <= 0)
 			return got;
 		if (f->line.kind == LINE_FRAME) {
-			if (take_frame(f))
+			if (kernel_line_take_frame(f))
 				return -1;
-		} else if (!goes_on(f)) {
+		} else if (!kernel_line_goes_on(f)) {
 			return 1;
 		} else if (append_line(f)) {
 			return error_no_memory(e);
@@ -1087,7 +1098,7 @@ enum {
 	DAMAGED_FLAGS_MOST = 8,
 };
 
-static size_t digits_in(struct span s)
+static size_t digits_in(struct text_span s)
 {
 	size_t n = 0;
 
@@ -1097,20 +1108,20 @@ static size_t digits_in(struct span s)
 }
 
 /* Test for "COMM-TID", in which a digit may be wrong. */
-static bool is_task(struct span word)
+static bool is_task(struct text_span word)
 {
 	const char *minus = memrchr(word.at, '-', span_size(word));
-	struct span tid;
+	struct text_span tid;
 
 	if (!minus)
 		return false;
-	tid = (struct span){minus + 1, word.end};
+	tid = (struct text_span){minus + 1, word.end};
 	return tid.at < tid.end && span_size(tid) <= 10 && digits_in(tid) &&
 	       digits_in(tid) + 1 >= span_size(tid);
 }
 
 /* Test for "[CPU]" of at least three digits, of which one may be wrong. */
-static bool is_cpu(struct span word)
+static bool is_cpu(struct text_span word)
 {
 	size_t n = span_size(word);
 
@@ -1119,7 +1130,7 @@ static bool is_cpu(struct span word)
 }
 
 /* Test for "TIME:", in which all digits are right: "1.000001:", "15us+:". */
-static bool is_time(struct span word)
+static bool kernel_line_is_time(struct text_span word)
 {
 	uint64_t number;
 	const char *p = ftrace_digits(word.at, word.end, &number), *fraction;
@@ -1136,7 +1147,7 @@ static bool is_time(struct span word)
 }
 
 /* Test for "NAME:", which follows the time of most events. */
-static bool is_name(struct span word)
+static bool kernel_line_is_name(struct text_span word)
 {
 	if (span_size(word) < 2 || word.end[-1] != ':')
 		return false;
@@ -1147,7 +1158,7 @@ static bool is_name(struct span word)
 }
 
 /* Test for "CPU) ... |". */
-static bool is_graph(struct span s)
+static bool is_graph(struct text_span s)
 {
 	struct ftrace_line l;
 	uint64_t cpu;
@@ -1158,7 +1169,7 @@ static bool is_graph(struct span s)
 }
 
 /* Test for what may be before a time: the end of "[CPU]", or FLAGS, of which the begin is lost. */
-static bool is_rest(struct span word)
+static bool is_rest(struct text_span word)
 {
 	if (word.end[-1] == ']')
 		return digits_in(word) + 2 >= span_size(word);
@@ -1171,19 +1182,20 @@ static bool is_rest(struct span word)
 }
 
 /* Test for the end of a time, and the name of an event that the trace has. */
-static bool is_event_rest(const struct ftrace *f, struct span time, struct span name)
+static bool is_event_rest(const struct ftrace *f, struct text_span time, struct text_span name)
 {
 	for (const char *p = time.at; p < time.end - 1; p++)
 		if ((unsigned char)(*p - '0') > 9 && *p != '.')
 			return false;
-	return span_size(time) > 1 && time.end[-1] == ':' && is_name(name) &&
+	return span_size(time) > 1 && time.end[-1] == ':' && kernel_line_is_name(name) &&
 	       intern_find(&f->declared.names.keys, name.at, span_size(name) - 1) != INTERN_NONE;
 }
 
 /* Test for "COMM-TID" and what may follow it: blanks, or the begin of "[CPU]". */
-static bool is_event_begin(struct span line)
+static bool is_event_begin(struct text_span line)
 {
-	struct span s = span_trim(line), task = span_take_word(&s), rest = span_trim(s);
+	struct text_span s = kernel_line_span_trim(line), task = span_take_word(&s),
+			 rest = kernel_line_span_trim(s);
 
 	return task.at > line.at && is_task(task) && s.at < line.end &&
 	       (rest.at == rest.end ||
@@ -1191,9 +1203,9 @@ static bool is_event_begin(struct span line)
 }
 
 /* Test for a line that is no event, but has columns that only an event has. */
-static bool ftrace_line_damaged(const struct ftrace *f, struct span line)
+static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line)
 {
-	struct span s = span_trim(line), word, before = {0};
+	struct text_span s = kernel_line_span_trim(line), word, before = {0};
 	unsigned task = WORDS_MOST, cpu = WORDS_MOST, named = WORDS_MOST;
 
 	if (span_size(s) > COLUMNS_MOST)
@@ -1207,11 +1219,11 @@ static bool ftrace_line_damaged(const struct ftrace *f, struct span line)
 			if (i - task <= 1 + BETWEEN_MOST)
 				return true;
 			cpu = i;
-		} else if (is_time(word)) {
+		} else if (kernel_line_is_time(word)) {
 			if (i - task <= 1 + BETWEEN_MOST || i - cpu <= 1 + BETWEEN_MOST)
 				return true;
 			named = i && i <= BETWEEN_MOST && is_rest(before) ? i + 1 : named;
-		} else if ((i == named && is_name(word)) ||
+		} else if ((i == named && kernel_line_is_name(word)) ||
 			   (i && i <= 1 + BETWEEN_MOST && is_event_rest(f, before, word))) {
 			return true;
 		} else if (is_task(word)) {
@@ -1249,7 +1261,7 @@ bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l)
  */
 
 /* Test for the last line of the names of columns: only bars. */
-static bool is_bars(struct span s)
+static bool is_bars(struct text_span s)
 {
 	bool bar = false;
 
@@ -1262,15 +1274,15 @@ static bool is_bars(struct span s)
 }
 
 /* Test for a tracer of latencies: irqsoff, preemptoff, wakeup_rt and the like. */
-static bool is_of_latencies(struct span name)
+static bool is_of_latencies(struct text_span name)
 {
-	return span_ends(name, "off") || span_begins(name, "wakeup");
+	return span_ends(name, "off") || kernel_line_span_begins(name, "wakeup");
 }
 
 /* Take the held line, which has no meaning of its own. */
 static void ftrace_heading_take(struct ftrace *f)
 {
-	struct span s = span_trim(f->whole);
+	struct text_span s = kernel_line_span_trim(f->whole);
 	enum ftrace_heading *h = &f->seen.first;
 
 	if (s.at == s.end)
@@ -1279,7 +1291,7 @@ static void ftrace_heading_take(struct ftrace *f)
 		*h = *h == HEADING_NONE ? HEADING_NONE : HEADING_PART;
 	} else if (*s.at != '#') {
 		*h = span_find(s, "cpus=") ? HEADING_WHOLE : *h;
-	} else if (span_begins(s, "# tracer: ")) {
+	} else if (kernel_line_span_begins(s, "# tracer: ")) {
 		s.at += 10;
 		*h = is_of_latencies(s) ? HEADING_LATENCY : HEADING_PART;
 	} else if (*h != HEADING_NONE && span_size(s) > 1) {
@@ -1386,7 +1398,7 @@ static bool ends_in_key(const struct ftrace *f, const struct ftrace_type *t,
 			const struct ftrace_type *other)
 {
 	bool only = is_text_only(f, t, other);
-	struct span s = f->values[f->nvalues - 1].text;
+	struct text_span s = f->values[f->nvalues - 1].text;
 	const char *blank = memrchr(s.at, ' ', span_size(s));
 	uint32_t key = other->fields[only ? 0 : t->nfields].name;
 	bool bracket;
@@ -1449,7 +1461,8 @@ void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
 	if (!f->row.instant_text || t->words >= WORDS_LEAST)
 		return;
 	last = &f->values[f->nvalues - 1];
-	if (span_is(last->key, "message") || memchr(last->text.at, ' ', span_size(last->text)))
+	if (kernel_line_span_is(last->key, "message") ||
+	    memchr(last->text.at, ' ', span_size(last->text)))
 		t->spaced = true;
 	t->words++;
 }
@@ -1466,7 +1479,7 @@ void ftrace_cut_end(struct ftrace *f, bool closed, bool open)
 		f->row.early = true;
 }
 
-bool ftrace_cut_is_known(struct ftrace *f, struct span name)
+bool ftrace_cut_is_known(struct ftrace *f, struct text_span name)
 {
 	const uint32_t *first = id_cache_number(&f->declared.names, name.at, span_size(name));
 
@@ -1481,7 +1494,8 @@ static bool ftrace_cut_is_word(const struct ftrace *f)
 {
 	const struct ftrace_row *r = &f->row;
 	const struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
-	struct span text = {(const char *)r->tail.data, (const char *)r->tail.data + r->tail.size};
+	struct text_span text = {(const char *)r->tail.data,
+				 (const char *)r->tail.data + r->tail.size};
 	const char *before;
 
 	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || r->goes_on)
@@ -1522,7 +1536,7 @@ void ftrace_cut_decide(struct ftrace *f)
 	ftrace_cut_damage(f, r->offset);
 }
 
-bool ftrace_cut_name(const struct ftrace *f, struct span text)
+bool ftrace_cut_name(const struct ftrace *f, struct text_span text)
 {
 	static const char *const others[] = {
 		"tracing_mark_write", "<stack trace>", "<user stack trace>", "funcgraph_entry",

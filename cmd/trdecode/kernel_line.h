@@ -23,33 +23,33 @@
 #include <string.h>
 
 /* A part of a line. */
-struct span {
+struct text_span {
 	const char *at, *end;
 };
 
 /* A span of a literal. */
-#define SPAN(text) ((struct span){text, &(text)[sizeof(text) - 1]})
+#define SPAN(text) ((struct text_span){text, &(text)[sizeof(text) - 1]})
 
-static inline size_t span_size(struct span s)
+static inline size_t span_size(struct text_span s)
 {
 	return (size_t)(s.end - s.at);
 }
 
-static inline bool span_is(struct span s, const char *text)
+static inline bool kernel_line_span_is(struct text_span s, const char *text)
 {
 	size_t n = strlen(text);
 
 	return span_size(s) == n && !memcmp(s.at, text, n);
 }
 
-static inline bool span_begins(struct span s, const char *text)
+static inline bool kernel_line_span_begins(struct text_span s, const char *text)
 {
 	size_t n = strlen(text);
 
 	return span_size(s) >= n && !memcmp(s.at, text, n);
 }
 
-static inline bool span_ends(struct span s, const char *text)
+static inline bool span_ends(struct text_span s, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -64,7 +64,7 @@ static inline const char *span_skip_blanks(const char *p, const char *end)
 }
 
 /* Take blanks off both ends. */
-static inline struct span span_trim(struct span s)
+static inline struct text_span kernel_line_span_trim(struct text_span s)
 {
 	while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
 		s.at++;
@@ -74,9 +74,9 @@ static inline struct span span_trim(struct span s)
 }
 
 /* Take the next word off a span, and the blanks before it. */
-static inline struct span span_take_word(struct span *s)
+static inline struct text_span span_take_word(struct text_span *s)
 {
-	struct span word = span_trim(*s);
+	struct text_span word = kernel_line_span_trim(*s);
 
 	s->at = memchr(word.at, ' ', span_size(word));
 	s->at = s->at ? s->at : word.end;
@@ -85,19 +85,20 @@ static inline struct span span_take_word(struct span *s)
 }
 
 /* Find a text in a span. NULL: it is not there. */
-static inline const char *span_find(struct span s, const char *text)
+static inline const char *span_find(struct text_span s, const char *text)
 {
 	return s.at < s.end ? memmem(s.at, span_size(s), text, strlen(text)) : NULL;
 }
 
 /* As span_find, for a text whose character at `rare` is in few places of the span: memmem looks at
  * each byte where a text is short, and kernel text takes a tenth longer. */
-static inline const char *span_find_rare(struct span s, const char *text, size_t rare)
+static inline const char *span_find_rare(struct text_span s, const char *text, size_t rare)
 {
 	size_t n = strlen(text);
 	const char *p = s.at;
 
-	for (; p < s.end && (p = memchr(p, text[rare], span_size((struct span){p, s.end}))); p++)
+	for (; p < s.end && (p = memchr(p, text[rare], span_size((struct text_span){p, s.end})));
+	     p++)
 		if ((size_t)(p - s.at) >= rare && (size_t)(s.end - p) >= n - rare &&
 		    !memcmp(p - rare, text, n))
 			return p - rare;
@@ -128,11 +129,11 @@ enum {
 struct ftrace_line {
 	enum line_kind kind;
 	enum line_clock clock;
-	struct span instance, comm;
+	struct text_span instance, comm;
 	int32_t tid, tgid, cpu; /* -1: the line has none */
 	uint64_t time;		/* ns; LINE_TICKS: ticks */
 	/* what follows; of a FRAME and a GRAPH its text; of a SWITCH the thread before */
-	struct span text;
+	struct text_span text;
 	uint64_t duration; /* of a GRAPH, ns; UINT64_MAX: none */
 	/* MMIO, BLK: text is the whole line of the tracer mmiotrace, or of blk with blk_classic */
 	enum line_form form;
@@ -141,27 +142,27 @@ struct ftrace_line {
 };
 
 /* kernel_text.c: take a line of mmiotrace apart. false: it is none. */
-bool ftrace_mmio_line(struct span s, struct ftrace_line *l);
+bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l);
 /* Take a line of blk with the option blk_classic apart. false: it is none. */
-bool ftrace_blk_line(struct span s, struct ftrace_line *l);
+bool ftrace_blk_line(struct text_span s, struct ftrace_line *l);
 /* Read "SECONDS.FRACTION", or whole seconds, as ns. */
-bool ftrace_seconds(struct span s, uint64_t *ns);
+bool ftrace_seconds(struct text_span s, uint64_t *ns);
 
 /* Take a line apart. The spans point into it. */
-void ftrace_line_parse(struct span line, struct ftrace_line *l);
+void ftrace_line_parse(struct text_span line, struct ftrace_line *l);
 /* Take an event with "[CPU]", or one of a latency format, apart. false: it is none, and *l is
  * undefined. Only the members of the columns are set. */
-bool ftrace_event_line(struct span line, struct ftrace_line *l);
-bool ftrace_latency_line(struct span line, struct ftrace_line *l);
+bool ftrace_event_line(struct text_span line, struct ftrace_line *l);
+bool ftrace_latency_line(struct text_span line, struct ftrace_line *l);
 
 /* Read "COMM-TID" up to the end of s, with an instance or a file before it. */
-bool ftrace_task(struct span s, struct ftrace_line *l);
+bool ftrace_task(struct text_span s, struct ftrace_line *l);
 
 /* Take a line of function_graph apart. false: it is none, and *l is undefined. */
-bool ftrace_graph_line(struct span line, struct ftrace_line *l);
+bool ftrace_graph_line(struct text_span line, struct ftrace_line *l);
 /* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
  * if there is no duration. false: there is no such text. */
-bool ftrace_duration(struct span *s, uint64_t *ns);
+bool ftrace_duration(struct text_span *s, uint64_t *ns);
 
 /* Read decimal digits below 10^18. Returns their end; at: there are none, or too many. */
 const char *ftrace_digits(const char *at, const char *end, uint64_t *number);

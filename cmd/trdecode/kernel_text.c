@@ -11,7 +11,7 @@
 /* Set the thread of a CPU. */
 static int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l)
 {
-	struct ftrace_cpu *cpu = ftrace_cpu(f, l->cpu);
+	struct text_cpu *cpu = ftrace_cpu(f, l->cpu);
 	uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm));
 
 	if (!cpu || comm == INTERN_NONE)
@@ -26,18 +26,18 @@ static int ftrace_first_threads(struct ftrace *f)
 {
 	const struct buffer *data = &f->lines.data;
 	const char *first, *arrow, *newline;
-	struct span text;
+	struct text_span text;
 
 	if (!data->size)
 		return 0;
 	first = (const char *)data->data + f->lines.begin;
-	text = (struct span){first, (const char *)data->data + data->size};
+	text = (struct text_span){first, (const char *)data->data + data->size};
 	if (!span_find(text, "# tracer: function_graph"))
 		return 0;
 	for (; (arrow = span_find(text, " =>")); text.at = newline) {
 		struct ftrace_line l, before;
-		struct span line = {arrow, NULL};
-		struct ftrace_cpu *cpu;
+		struct text_span line = {arrow, NULL};
+		struct text_cpu *cpu;
 
 		newline = memchr(arrow, '\n', (size_t)(text.end - arrow));
 		newline = newline ? newline : text.end;
@@ -71,7 +71,7 @@ enum {
 };
 
 /* Find the last two blanks in a text. Returns their end; NULL: there are none. */
-static const char *last_gap(struct span s)
+static const char *last_gap(struct text_span s)
 {
 	for (const char *p = s.end; p - s.at >= 2; p--)
 		if (p[-1] == ' ' && p[-2] == ' ')
@@ -80,7 +80,7 @@ static const char *last_gap(struct span s)
 }
 
 /* Return the begin of a comm that ends at `minus`, in the text after an event. */
-static const char *comm_begin(const struct ftrace *f, struct span text, const char *minus)
+static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
 {
 	const struct ftrace_line *l = &f->line;
 	bool latency = l->form == LINE_LATENCY;
@@ -93,7 +93,7 @@ static const char *comm_begin(const struct ftrace *f, struct span text, const ch
 		return minus - column;
 	if (column >= (latency ? COMM_COLUMN_LATENCY : COMM_COLUMN))
 		text.at = minus - column;
-	gap = last_gap((struct span){text.at, minus});
+	gap = last_gap((struct text_span){text.at, minus});
 	if (!gap && text.at != minus - column) {
 		gap = memrchr(text.at, ' ', (size_t)(minus - text.at));
 		gap = gap ? gap + 1 : NULL;
@@ -102,23 +102,23 @@ static const char *comm_begin(const struct ftrace *f, struct span text, const ch
 }
 
 /* Test for a text that ends before a second event. */
-static bool may_end(const struct ftrace *f, struct span text)
+static bool may_end(const struct ftrace *f, struct text_span text)
 {
-	struct span name;
+	struct text_span name;
 
 	if (f->line.kind == LINE_FRAME)
 		return true;
-	text = span_trim(text);
+	text = kernel_line_span_trim(text);
 	name = ftrace_take_name(&text);
 	if (name.at == name.end)
 		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
 		       ftrace_cut_name(f, text);
-	return !ftrace_is_mark(name) && !span_is(name, "console") &&
-	       !span_is(name, "bpf_trace_printk");
+	return !ftrace_is_mark(name) && !kernel_line_span_is(name, "console") &&
+	       !kernel_line_span_is(name, "bpf_trace_printk");
 }
 
 /* Test whether "[CPU] FLAGS TIME" may be in a text. */
-static bool may_have_event(struct span s)
+static bool may_have_event(struct text_span s)
 {
 	for (const char *p = s.at; p < s.end && (p = memchr(p, '[', (size_t)(s.end - p))); p++) {
 		const char *q = p + 1;
@@ -143,7 +143,7 @@ static bool may_have_event(struct span s)
 static const char *second_event(const struct ftrace *f)
 {
 	const struct ftrace_line *l = &f->line;
-	struct span text = {l->text.at, f->whole.end};
+	struct text_span text = {l->text.at, f->whole.end};
 	struct ftrace_line second;
 	const char *begin = l->kind == LINE_FRAME ? span_find_rare(text, "=>", 0) : NULL;
 
@@ -158,13 +158,13 @@ static const char *second_event(const struct ftrace *f)
 	if (second.clock != (l->kind == LINE_EVENT ? l->clock : f->clock))
 		return NULL;
 	begin = comm_begin(f, text, second.comm.end);
-	return may_end(f, (struct span){text.at, begin}) ? begin : NULL;
+	return may_end(f, (struct text_span){text.at, begin}) ? begin : NULL;
 }
 
 /* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
 static const char *second_call(const struct ftrace *f)
 {
-	struct span s = span_trim(f->line.text);
+	struct text_span s = kernel_line_span_trim(f->line.text);
 	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
 	const char *end = memchr(s.at, ';', span_size(s)), *brace;
 
@@ -175,7 +175,7 @@ static const char *second_call(const struct ftrace *f)
 	if (!end || end + 1 == s.end)
 		return NULL;
 	s.at = span_skip_blanks(end + 1, s.end);
-	if (span_begins(s, "/*"))
+	if (kernel_line_span_begins(s, "/*"))
 		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
 	s.at = span_skip_blanks(s.at, s.end);
 	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
@@ -187,7 +187,7 @@ static const char *second_call(const struct ftrace *f)
 /* Take off the comm what an event before it left there. */
 static void drop_first_head(struct ftrace *f)
 {
-	struct span *comm = &f->line.comm;
+	struct text_span *comm = &f->line.comm;
 	const char *gap = last_gap(*comm);
 
 	if (!gap)
@@ -211,10 +211,10 @@ void ftrace_second_event(struct ftrace *f)
 		drop_first_head(f);
 	if (!begin)
 		return;
-	f->rest.text = (struct span){begin, f->whole.end};
+	f->rest.text = (struct text_span){begin, f->whole.end};
 	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
 	f->whole.end = begin;
-	l->text.end = span_trim((struct span){l->text.at, begin}).end;
+	l->text.end = kernel_line_span_trim((struct text_span){l->text.at, begin}).end;
 	ftrace_trim_page(&l->text);
 	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
 }
@@ -236,9 +236,9 @@ enum { CLOCK_SYNC_BYTES = 1 << 20, PARENT_TOLERANCE = 100000000 /* ns */ };
 static const char sync_word[] = "trace_event_clock_sync: ";
 
 /* Take the facts of a line with a mark at `at`. */
-static void take_sync(struct ftrace *f, struct span line, const char *at)
+static void kernel_text_take_sync(struct ftrace *f, struct text_span line, const char *at)
 {
-	struct span text = {at + sizeof sync_word - 1, line.end};
+	struct text_span text = {at + sizeof sync_word - 1, line.end};
 	struct input *in = f->input;
 	struct ftrace_line l;
 	uint64_t number;
@@ -246,15 +246,15 @@ static void take_sync(struct ftrace *f, struct span line, const char *at)
 	ftrace_line_parse(line, &l);
 	if (l.kind != LINE_EVENT || l.clock != LINE_SECONDS)
 		return;
-	text = span_trim(text);
-	if (span_begins(text, "realtime_ts=")) {
+	text = kernel_line_span_trim(text);
+	if (kernel_line_span_begins(text, "realtime_ts=")) {
 		text.at += 12;
 		if (in->has_wall || ftrace_digits(text.at, text.end, &number) != text.end ||
 		    !number || number >= TIME_LIMIT / 1000000)
 			return;
 		in->has_wall = true;
 		in->wall = (int64_t)(number * 1000000) - (int64_t)l.time;
-	} else if (span_begins(text, "parent_ts=")) {
+	} else if (kernel_line_span_begins(text, "parent_ts=")) {
 		text.at += 10;
 		if (!ftrace_seconds(text, &number) || !number)
 			return;
@@ -280,13 +280,13 @@ static int ftrace_clock_sync(struct ftrace *f, struct error *e)
 	       (at = memmem(at, (size_t)(end - at), sync_word, sizeof sync_word - 1))) {
 		const char *begin = at, *first = (const char *)f->lines.data.data;
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		struct span line = {at, newline ? newline : end};
+		struct text_span line = {at, newline ? newline : end};
 
 		while (begin > first && begin[-1] != '\n' && at - begin < LINE_HEAD_MOST)
 			begin--;
 		line.at = begin;
 		line.end -= span_ends(line, "\\n\\") ? 3 : span_ends(line, "\r") ? 1 : 0;
-		take_sync(f, line, at);
+		kernel_text_take_sync(f, line, at);
 		at = newline;
 	}
 	return 0;
@@ -315,15 +315,16 @@ static const struct blk_action {
 };
 
 /* Get the type of an ACTION. NULL: it is none. */
-static const char *type_of(struct span word)
+static const char *kernel_text_type_of(struct text_span word)
 {
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		if (span_is(word, actions[i].letters) || span_is(word, actions[i].type + 4))
+		if (kernel_line_span_is(word, actions[i].letters) ||
+		    kernel_line_span_is(word, actions[i].type + 4))
 			return actions[i].type;
 	return NULL;
 }
 
-static bool is_rwbs(struct span word)
+static bool is_rwbs(struct text_span word)
 {
 	size_t n = span_size(word);
 
@@ -333,7 +334,7 @@ static bool is_rwbs(struct span word)
 	return n && n < 10;
 }
 
-static bool is_device(struct span word)
+static bool is_device(struct text_span word)
 {
 	uint64_t number;
 	const char *p = ftrace_digits(word.at, word.end, &number), *second = p + 1;
@@ -342,9 +343,9 @@ static bool is_device(struct span word)
 	       ftrace_digits(second, word.end, &number) == word.end;
 }
 
-bool ftrace_blk_line(struct span s, struct ftrace_line *l)
+bool ftrace_blk_line(struct text_span s, struct ftrace_line *l)
 {
-	struct span rest = s, device = span_take_word(&rest), cpu, time, pid, action;
+	struct text_span rest = s, device = span_take_word(&rest), cpu, time, pid, action;
 	uint64_t cpu_number, pid_number;
 
 	if (!is_device(device))
@@ -357,7 +358,7 @@ bool ftrace_blk_line(struct span s, struct ftrace_line *l)
 	    cpu_number > LINE_CPU_MOST || span_size(time) < 11 || time.end[-10] != '.' ||
 	    !ftrace_seconds(time, &l->time) || pid.at == pid.end ||
 	    ftrace_digits(pid.at, pid.end, &pid_number) != pid.end || pid_number > INT32_MAX ||
-	    !type_of(action) || !is_rwbs(span_take_word(&rest)))
+	    !kernel_text_type_of(action) || !is_rwbs(span_take_word(&rest)))
 		return false;
 	l->clock = LINE_SECONDS;
 	l->cpu = (int32_t)cpu_number;
@@ -368,19 +369,19 @@ bool ftrace_blk_line(struct span s, struct ftrace_line *l)
 
 int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
 {
-	struct span s = l->text, device = span_take_word(&s), word = span_take_word(&s);
-	struct span cgroup = {s.at, s.at}, rwbs;
+	struct text_span s = l->text, device = span_take_word(&s), word = span_take_word(&s);
+	struct text_span cgroup = {s.at, s.at}, rwbs;
 	const char *type;
 
 	if (l->form == LINE_BLK) {
 		span_take_word(&s);
 		span_take_word(&s);
 		word = span_take_word(&s);
-	} else if (!type_of(word)) {
+	} else if (!kernel_text_type_of(word)) {
 		cgroup = word;
 		word = span_take_word(&s);
 	}
-	type = type_of(word);
+	type = kernel_text_type_of(word);
 	rwbs = span_take_word(&s);
 	f->nvalues = 0;
 	if (!type || !is_rwbs(rwbs) || !ftrace_form_values(f, SPAN("blk"), device))
@@ -388,8 +389,8 @@ int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
 	if (cgroup.at < cgroup.end)
 		ftrace_value_add(f, "cgroup", cgroup, false);
 	ftrace_value_add(f, "rwbs", rwbs, false);
-	word = (struct span){type, type + strlen(type)};
-	if (!ftrace_form_values(f, word, span_trim(s)))
+	word = (struct text_span){type, type + strlen(type)};
+	if (!ftrace_form_values(f, word, kernel_line_span_trim(s)))
 		return 0;
 	*done = true;
 	return ftrace_typed(f, word, NULL);
@@ -423,24 +424,24 @@ static const struct mmio_form {
 	{"MARK ", "print", {NULL}, 0},
 };
 
-static const struct mmio_form *form_of(struct span s)
+static const struct mmio_form *kernel_text_form_of(struct text_span s)
 {
 	for (size_t i = 0; i < sizeof mmio_forms / sizeof *mmio_forms; i++)
-		if (span_begins(s, mmio_forms[i].word))
+		if (kernel_line_span_begins(s, mmio_forms[i].word))
 			return &mmio_forms[i];
 	return NULL;
 }
 
-bool ftrace_mmio_line(struct span s, struct ftrace_line *l)
+bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 {
-	const struct mmio_form *form = form_of(s);
-	struct span rest, word;
+	const struct mmio_form *form = kernel_text_form_of(s);
+	struct text_span rest, word;
 	uint8_t kind;
 	uint64_t number;
 
 	if (!form)
 		return false;
-	rest = (struct span){s.at + strlen(form->word), s.end};
+	rest = (struct text_span){s.at + strlen(form->word), s.end};
 	if (form->word[1] == ' ') {
 		word = span_take_word(&rest);
 		if (span_size(word) != 1 || !strchr("1248", *word.at))
@@ -456,18 +457,18 @@ bool ftrace_mmio_line(struct span s, struct ftrace_line *l)
 		if (!ftrace_number(word, &kind, &number))
 			return false;
 	}
-	return !form->nwords || !span_size(span_trim(rest));
+	return !form->nwords || !span_size(kernel_line_span_trim(rest));
 }
 
-int ftrace_mmio(struct ftrace *f, struct span text)
+int ftrace_mmio(struct ftrace *f, struct text_span text)
 {
-	const struct mmio_form *form = form_of(text);
-	struct span rest = {text.at + strlen(form->word), text.end}, word;
-	struct span name = {form->type, form->type + strlen(form->type)};
+	const struct mmio_form *form = kernel_text_form_of(text);
+	struct text_span rest = {text.at + strlen(form->word), text.end}, word;
+	struct text_span name = {form->type, form->type + strlen(form->type)};
 
 	f->nvalues = 0;
-	ftrace_value_add(f, "opcode", (struct span){form->word, rest.at - 1 - text.at + form->word},
-			 false);
+	ftrace_value_add(f, "opcode",
+			 (struct text_span){form->word, rest.at - 1 - text.at + form->word}, false);
 	if (form->word[1] == ' ')
 		ftrace_value_add(f, "width", span_take_word(&rest), true);
 	span_take_word(&rest);
@@ -478,7 +479,7 @@ int ftrace_mmio(struct ftrace *f, struct span text)
 	}
 	if (!form->nwords) {
 		f->nvalues = 0;
-		ftrace_value_add(f, "message", span_trim(rest), false);
+		ftrace_value_add(f, "message", kernel_line_span_trim(rest), false);
 	}
 	return ftrace_typed(f, name, NULL);
 }
@@ -493,8 +494,8 @@ int ftrace_mmio(struct ftrace *f, struct span text)
  *     NAME <-CALLER                      a call that function recorded
  */
 
-struct graph_call {
-	struct span name, arguments, parent, result;
+struct kernel_graph_call {
+	struct text_span name, arguments, parent, result;
 	bool begins, ends; /* both: a whole call */
 	uint32_t depth;
 };
@@ -503,23 +504,24 @@ struct graph_call {
 
 /* Read the words of a comment: "<-CALLER", "ret=VALUE", "= VALUE", or the name of the function that
  * ends, with "[MODULE]". */
-static void read_comment(struct span s, struct graph_call *c)
+static void read_comment(struct text_span s, struct kernel_graph_call *c)
 {
-	s = span_trim(s);
+	s = kernel_line_span_trim(s);
 	while (s.at < s.end) {
 		const char *blank = memchr(s.at, ' ', span_size(s));
-		struct span word = {s.at, blank ? blank : s.end};
+		struct text_span word = {s.at, blank ? blank : s.end};
 
-		s = span_trim((struct span){word.end, s.end});
-		if (span_begins(word, "<-"))
-			c->parent = (struct span){word.at + 2, word.end};
-		else if (span_begins(word, "ret="))
-			c->result = (struct span){word.at + 4, word.end};
-		else if (c->ends && !c->begins && c->name.at == c->name.end && !span_is(word, "="))
+		s = kernel_line_span_trim((struct text_span){word.end, s.end});
+		if (kernel_line_span_begins(word, "<-"))
+			c->parent = (struct text_span){word.at + 2, word.end};
+		else if (kernel_line_span_begins(word, "ret="))
+			c->result = (struct text_span){word.at + 4, word.end};
+		else if (c->ends && !c->begins && c->name.at == c->name.end &&
+			 !kernel_line_span_is(word, "="))
 			c->name = word;
 		else if (c->name.end + 1 == word.at && *word.at == '[')
 			c->name.end = word.end;
-		else if (span_is(word, "=") && s.at < s.end) {
+		else if (kernel_line_span_is(word, "=") && s.at < s.end) {
 			c->result = s;
 			return;
 		}
@@ -527,7 +529,7 @@ static void read_comment(struct span s, struct graph_call *c)
 }
 
 /* Take off " (DEPTH)", which trace-cmd report -O depth prints after the call. */
-static struct span drop_depth(struct span s)
+static struct text_span drop_depth(struct text_span s)
 {
 	const char *p = s.end - 1;
 
@@ -538,23 +540,23 @@ static struct span drop_depth(struct span s)
 	if (p == s.end - 1 || p - s.at < 3 || p[-1] != '(' || p[-2] != ' ' ||
 	    !strchr("{};/", p[-3]))
 		return s;
-	return (struct span){s.at, p - 2};
+	return (struct text_span){s.at, p - 2};
 }
 
 /* Take "NAME(ARGUMENTS)" and what follows apart. */
-static bool read_call(struct span s, struct graph_call *c)
+static bool kernel_text_read_call(struct text_span s, struct kernel_graph_call *c)
 {
-	struct span comment = {span_find_rare(s, "/*", 0), s.end};
+	struct text_span comment = {span_find_rare(s, "/*", 0), s.end};
 	const char *open, *close;
 
-	*c = (struct graph_call){.name = {s.at, s.at}};
+	*c = (struct kernel_graph_call){.name = {s.at, s.at}};
 	if (comment.at) {
 		s.end = comment.at;
 		comment.at += 2;
 		comment.end -= span_ends(comment, "*/") ? 2 : 0;
-		s = span_trim(s);
+		s = kernel_line_span_trim(s);
 	}
-	if (span_begins(s, "}")) {
+	if (kernel_line_span_begins(s, "}")) {
 		c->ends = true;
 	} else {
 		c->begins = true;
@@ -562,13 +564,13 @@ static bool read_call(struct span s, struct graph_call *c)
 		if (!c->ends && !span_ends(s, "{"))
 			return false;
 		s.end--;
-		s = span_trim(s);
+		s = kernel_line_span_trim(s);
 		open = memchr(s.at, '(', span_size(s));
 		close = s.end - 1;
 		if (!open || open == s.at || *close != ')')
 			return false;
-		c->name = span_trim((struct span){s.at, open});
-		c->arguments = span_trim((struct span){open + 1, close});
+		c->name = kernel_line_span_trim((struct text_span){s.at, open});
+		c->arguments = kernel_line_span_trim((struct text_span){open + 1, close});
 	}
 	if (comment.at)
 		read_comment(comment, c);
@@ -577,13 +579,14 @@ static bool read_call(struct span s, struct graph_call *c)
 
 /* --- values --- */
 
-static int put_value(struct buffer *b, struct span s)
+static int kernel_text_put_value(struct buffer *b, struct text_span s)
 {
 	uint64_t number;
 	uint8_t kind, bytes[8];
 
-	if (span_is(s, "true") || span_is(s, "false"))
-		return value_put_simple(b, span_is(s, "true") ? VALUE_TRUE : VALUE_FALSE);
+	if (kernel_line_span_is(s, "true") || kernel_line_span_is(s, "false"))
+		return value_put_simple(b,
+					kernel_line_span_is(s, "true") ? VALUE_TRUE : VALUE_FALSE);
 	if (span_size(s) > 1 && *s.at == '"' && s.end[-1] == '"')
 		return value_put_bytes(b, VALUE_STRING, s.at + 1, span_size(s) - 2);
 	if (!ftrace_number(s, &kind, &number))
@@ -596,20 +599,20 @@ static int put_value(struct buffer *b, struct span s)
 			      kind == FIELD_INT ? -number : number);
 }
 
-static int put_arguments(struct buffer *b, struct span s)
+static int kernel_text_put_arguments(struct buffer *b, struct text_span s)
 {
 	uint64_t index = 0;
 	const char *comma, *equal;
 
 	for (; s.at < s.end && index < FTRACE_ARGUMENTS_MOST; s.at = comma ? comma + 2 : s.end) {
-		struct span one = {s.at, s.end};
+		struct text_span one = {s.at, s.end};
 
 		comma = span_find(s, ", ");
 		one.end = comma ? comma : s.end;
 		equal = memchr(one.at, '=', span_size(one));
 		if (equal)
 			one.at = equal + 1;
-		if (value_put_detail(b, DETAIL_ARGUMENT, ++index) || put_value(b, one))
+		if (value_put_detail(b, DETAIL_ARGUMENT, ++index) || kernel_text_put_value(b, one))
 			return -1;
 	}
 	return 0;
@@ -660,17 +663,18 @@ static uint32_t call_type(struct ftrace *f, bool enter, bool values, bool parent
 }
 
 /* Add the return value to a tail. */
-static int put_result(struct buffer *b, const struct graph_call *c)
+static int kernel_text_put_result(struct buffer *b, const struct kernel_graph_call *c)
 {
 	if (c->result.at == c->result.end)
 		return 0;
-	return value_put_detail(b, DETAIL_RETURN, 0) || put_value(b, c->result) ? -1 : 0;
+	return value_put_detail(b, DETAIL_RETURN, 0) || kernel_text_put_value(b, c->result) ? -1
+											    : 0;
 }
 
-static int leave_row(struct ftrace *f, const struct graph_call *c, struct ftrace_thread *t)
+static int leave_row(struct ftrace *f, const struct kernel_graph_call *c, struct ftrace_thread *t)
 {
 	struct ftrace_row *r = &f->row;
-	struct span none = {c->name.at, c->name.at};
+	struct text_span none = {c->name.at, c->name.at};
 
 	r->depth = c->depth;
 	r->location = close_call(t, c->depth);
@@ -680,7 +684,7 @@ static int leave_row(struct ftrace *f, const struct graph_call *c, struct ftrace
 			f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
 	if (!r->location)
 		return -1;
-	if (put_result(&r->tail, c))
+	if (kernel_text_put_result(&r->tail, c))
 		return -1;
 	r->has_tail = r->tail.size > 0;
 	r->type = call_type(f, false, r->has_tail, false);
@@ -688,7 +692,7 @@ static int leave_row(struct ftrace *f, const struct graph_call *c, struct ftrace
 }
 
 /* Keep the leave of a call of one line. */
-static int leaf(struct ftrace *f, const struct ftrace_line *l, const struct graph_call *c,
+static int leaf(struct ftrace *f, const struct ftrace_line *l, const struct kernel_graph_call *c,
 		uint64_t duration)
 {
 	struct ftrace_leave *leave = f->leave = calloc(1, sizeof *leave);
@@ -701,14 +705,14 @@ static int leaf(struct ftrace *f, const struct ftrace_line *l, const struct grap
 				       .location = f->row.location,
 				       .depth = c->depth,
 				       .cpu = l->cpu};
-	if (put_result(&leave->tail, c))
+	if (kernel_text_put_result(&leave->tail, c))
 		return -1;
 	leave->type = call_type(f, false, leave->tail.size > 0, false);
 	return leave->type ? 0 : -1;
 }
 
-static int enter_row(struct ftrace *f, const struct ftrace_line *l, const struct graph_call *c,
-		     struct ftrace_thread *t, uint64_t duration)
+static int enter_row(struct ftrace *f, const struct ftrace_line *l,
+		     const struct kernel_graph_call *c, struct ftrace_thread *t, uint64_t duration)
 {
 	struct ftrace_row *r = &f->row;
 	bool parent = c->parent.at < c->parent.end;
@@ -716,7 +720,7 @@ static int enter_row(struct ftrace *f, const struct ftrace_line *l, const struct
 
 	r->depth = c->depth;
 	r->location = ftrace_function_location(f, c->name, c->arguments);
-	if (!r->location || put_arguments(&r->tail, c->arguments))
+	if (!r->location || kernel_text_put_arguments(&r->tail, c->arguments))
 		return -1;
 	r->has_tail = r->tail.size > 0;
 	r->type = call_type(f, true, r->has_tail, parent);
@@ -737,7 +741,7 @@ static int enter_row(struct ftrace *f, const struct ftrace_line *l, const struct
 }
 
 /* Advance the time of a CPU whose lines have none. */
-static int graph_advance(struct ftrace_cpu *cpu, const struct graph_call *c, uint64_t duration)
+static int graph_advance(struct text_cpu *cpu, const struct kernel_graph_call *c, uint64_t duration)
 {
 	uint64_t known = duration == UINT64_MAX ? 0 : duration;
 
@@ -765,27 +769,28 @@ static int graph_advance(struct ftrace_cpu *cpu, const struct graph_call *c, uin
 	return 0;
 }
 
-int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call, uint64_t duration)
+int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
+		 uint64_t duration)
 {
-	struct span s = drop_depth(span_trim(call));
+	struct text_span s = drop_depth(kernel_line_span_trim(call));
 	size_t blanks = (size_t)(s.at - call.at);
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
-	struct graph_call c;
+	struct kernel_graph_call c;
 
 	if (!lane)
 		return -1;
 	t = &f->declared.thread[lane->thread];
-	if (span_begins(s, "/*") && span_ends(s, "*/") && span_size(s) >= 4) {
+	if (kernel_line_span_begins(s, "/*") && span_ends(s, "*/") && span_size(s) >= 4) {
 		struct ftrace_line event = *l;
 
-		event.text = span_trim((struct span){s.at + 2, s.end - 2});
+		event.text = kernel_line_span_trim((struct text_span){s.at + 2, s.end - 2});
 		return ftrace_text(f, &event);
 	}
 	f->seen.call = true;
-	if (!read_call(s, &c)) {
+	if (!kernel_text_read_call(s, &c)) {
 		f->has_row = false;
-		if (!span_begins(s, "==") && !span_begins(s, "<=="))
+		if (!kernel_line_span_begins(s, "==") && !kernel_line_span_begins(s, "<=="))
 			ftrace_strange(f);
 		return 0;
 	}
@@ -795,7 +800,7 @@ int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call
 	if (c.begins ? enter_row(f, l, &c, t, duration) : leave_row(f, &c, t))
 		return -1;
 	if (l->clock == LINE_NO_TIME) {
-		struct ftrace_cpu *cpu = ftrace_cpu(f, l->cpu);
+		struct text_cpu *cpu = ftrace_cpu(f, l->cpu);
 
 		if (!cpu || graph_advance(cpu, &c, duration))
 			return -1;
@@ -807,24 +812,24 @@ int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call
 }
 
 /* Read "--> NAME (DEPTH)" and "<-- NAME (DEPTH) (start: ...", which -N prints. */
-static bool read_arrow(struct span text, struct graph_call *c)
+static bool read_arrow(struct text_span text, struct kernel_graph_call *c)
 {
 	const char *open;
 	uint64_t depth;
 
-	if (!span_begins(text, "--> ") && !span_begins(text, "<-- "))
+	if (!kernel_line_span_begins(text, "--> ") && !kernel_line_span_begins(text, "<-- "))
 		return false;
 	text.at += 4;
 	open = span_find(text, " (");
 	if (!open || ftrace_digits(open + 2, text.end, &depth) == open + 2 || depth > UINT16_MAX)
 		return false;
-	c->name = (struct span){text.at, open};
+	c->name = (struct text_span){text.at, open};
 	c->depth = (uint32_t)depth;
 	return true;
 }
 
 /* Take "func" and "depth" out of values. */
-static bool take_raw(struct ftrace *f, struct graph_call *c)
+static bool take_raw(struct ftrace *f, struct kernel_graph_call *c)
 {
 	bool func = false, depth = false;
 	size_t n = 0;
@@ -832,10 +837,10 @@ static bool take_raw(struct ftrace *f, struct graph_call *c)
 	for (size_t i = 0; i < f->nvalues; i++) {
 		struct ftrace_value v = f->values[i];
 
-		if (span_is(v.key, "func")) {
+		if (kernel_line_span_is(v.key, "func")) {
 			c->name = v.text;
 			func = v.text.at < v.text.end;
-		} else if (span_is(v.key, "depth") && v.kind == FIELD_UINT &&
+		} else if (kernel_line_span_is(v.key, "depth") && v.kind == FIELD_UINT &&
 			   v.number <= UINT16_MAX) {
 			c->depth = (uint32_t)v.number;
 			depth = true;
@@ -847,17 +852,17 @@ static bool take_raw(struct ftrace *f, struct graph_call *c)
 	return func && depth;
 }
 
-int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span name,
-		     struct span text, bool *done)
+int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
+		     struct text_span text, bool *done)
 {
-	bool enter = span_is(name, "funcgraph_entry");
-	struct graph_call c = {.begins = enter, .ends = !enter};
+	bool enter = kernel_line_span_is(name, "funcgraph_entry");
+	struct kernel_graph_call c = {.begins = enter, .ends = !enter};
 	struct type_entry like = {.kind = enter ? KIND_ENTER : KIND_LEAVE,
 				  .flags = TYPE_DEPTH,
 				  .group = f->declared.group};
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
-	struct span none = {text.at, text.at};
+	struct text_span none = {text.at, text.at};
 	bool arrow;
 
 	f->nvalues = 0;
@@ -886,27 +891,27 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span 
 	return 0;
 }
 
-int ftrace_function(struct ftrace *f, struct span text)
+int ftrace_function(struct ftrace *f, struct text_span text)
 {
 	const char *arrow = span_find_rare(text, " <-", 1), *open;
-	struct span parent = {text.end, text.end}, function = text, arguments = parent;
+	struct text_span parent = {text.end, text.end}, function = text, arguments = parent;
 
 	if (arrow) {
 		f->seen.parent = true;
 		function.end = arrow;
 		parent.at = arrow + 3;
 		parent.at += parent.at < text.end && *parent.at == '-';
-		parent = span_trim(parent);
+		parent = kernel_line_span_trim(parent);
 	}
-	function = span_trim(function);
+	function = kernel_line_span_trim(function);
 	if (function.at == function.end ||
-	    (!arrow && f->seen.parent && !span_begins(function, "ip="))) {
+	    (!arrow && f->seen.parent && !kernel_line_span_begins(function, "ip="))) {
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
 	/* -R prints ip=NAME parent_ip=NAME */
 	f->nvalues = 0;
-	if (span_begins(function, "ip=")) {
+	if (kernel_line_span_begins(function, "ip=")) {
 		ftrace_split(f, text);
 		if (f->nvalues && f->values[0].text.at < f->values[0].text.end)
 			function = f->values[0].text;
@@ -915,14 +920,14 @@ int ftrace_function(struct ftrace *f, struct span text)
 	}
 	open = memchr(function.at, '(', span_size(function));
 	if (open && open > function.at && function.end[-1] == ')') {
-		arguments = (struct span){open + 1, function.end - 1};
+		arguments = (struct text_span){open + 1, function.end - 1};
 		function.end = open;
 		if (arguments.at < arguments.end)
 			ftrace_value_add(f, "arguments", arguments, false);
 	}
 	if (function.at < function.end) {
-		f->row.location =
-			ftrace_function_location(f, function, (struct span){text.end, text.end});
+		f->row.location = ftrace_function_location(f, function,
+							   (struct text_span){text.end, text.end});
 		if (!f->row.location)
 			return -1;
 	}
@@ -935,14 +940,14 @@ int ftrace_function(struct ftrace *f, struct span text)
 
 /* --- lanes and locations of kernel text, and the order of its rows --- */
 
-static bool is_name(const struct ftrace *f, uint32_t name, struct span s)
+static bool kernel_text_is_name(const struct ftrace *f, uint32_t name, struct text_span s)
 {
 	return intern_size(&f->names, name) == span_size(s) &&
 	       !memcmp(intern_data(&f->names, name), s.at, span_size(s));
 }
 
 /* Get the number of the thread of a lane; UINT32_MAX: out of memory. */
-static uint32_t thread_of(struct ftrace *f, const struct ftrace_lane *lane)
+static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane *lane)
 {
 	struct ftrace_declared *d = &f->declared;
 	struct {
@@ -963,7 +968,8 @@ static uint32_t thread_of(struct ftrace *f, const struct ftrace_lane *lane)
 }
 
 /* Declare a lane, or find it. */
-static int find_lane(struct ftrace *f, struct ftrace_lane *lane, const struct ftrace_line *l)
+static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
+				 const struct ftrace_line *l)
 {
 	struct ftrace_declared *d = &f->declared;
 	struct {
@@ -1004,7 +1010,7 @@ static int find_lane(struct ftrace *f, struct ftrace_lane *lane, const struct ft
 		*id = writer_lane(f->w, &e);
 	}
 	lane->lane = *id;
-	lane->thread = thread_of(f, lane);
+	lane->thread = kernel_text_thread_of(f, lane);
 	return lane->lane && lane->thread != UINT32_MAX ? 0 : -1;
 }
 
@@ -1016,15 +1022,16 @@ struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
 	/* without these lanes 'trdecode | trstat -g type' of the text of a trace.dat takes 1.16
 	 * times the instructions */
 	if (!lane->lane || lane->cpu != l->cpu || lane->tid != l->tid || lane->tgid != l->tgid ||
-	    !is_name(f, lane->comm, l->comm) || !is_name(f, lane->instance, l->instance)) {
+	    !kernel_text_is_name(f, lane->comm, l->comm) ||
+	    !kernel_text_is_name(f, lane->instance, l->instance)) {
 		lane->lane = 0;
-		if (find_lane(f, lane, l))
+		if (kernel_text_find_lane(f, lane, l))
 			return NULL;
 	}
 	return lane;
 }
 
-uint32_t ftrace_location(struct ftrace *f, struct span name)
+uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 {
 	/* apart from functions of the kernel */
 	struct {
@@ -1047,7 +1054,7 @@ uint32_t ftrace_location(struct ftrace *f, struct span name)
 	return id ? *id : 0;
 }
 
-struct ftrace_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
+struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
 	struct ftrace_declared *d = &f->declared;
 	uint32_t *number = id_cache_number(&d->cpus, &cpu, sizeof cpu);
@@ -1057,7 +1064,7 @@ struct ftrace_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 	if (!*number) {
 		if (ARRAY_GROW(d->cpu, d->cpus_capacity, d->ncpus))
 			return NULL;
-		d->cpu[d->ncpus++] = (struct ftrace_cpu){.tid = -1};
+		d->cpu[d->ncpus++] = (struct text_cpu){.tid = -1};
 		*number = (uint32_t)d->ncpus;
 	}
 	return &d->cpu[*number - 1];
@@ -1222,7 +1229,7 @@ static enum bid ftrace_probe(const struct input *in)
 		return BID_LIKELY;
 	for (unsigned n = 0; at < end && n < PROBE_LINES; n++) {
 		struct ftrace_line l;
-		struct span line = {at, end};
+		struct text_span line = {at, end};
 
 		/* of a long line only the begin may be there */
 		newline = memchr(at, '\n', (size_t)(end - at));
@@ -1231,7 +1238,7 @@ static enum bid ftrace_probe(const struct input *in)
 		binary |= memchr(at, '\0', span_size(line)) != NULL;
 		if (binary && !forced)
 			return BID_NONE;
-		if (span_begins(line, "# tracer: "))
+		if (kernel_line_span_begins(line, "# tracer: "))
 			return BID_LIKELY;
 		ftrace_line_parse(line, &l);
 		/* other texts may have bars */
@@ -1250,7 +1257,7 @@ static enum bid ftrace_probe(const struct input *in)
 static int complete_graph(struct ftrace *f)
 {
 	struct ftrace_line *l = &f->line;
-	struct ftrace_cpu *cpu;
+	struct text_cpu *cpu;
 
 	if (l->kind == LINE_SWITCH)
 		return ftrace_cpu_thread(f, l);
@@ -1261,7 +1268,7 @@ static int complete_graph(struct ftrace *f)
 		const char *comm = intern_data(&f->names, cpu->comm - 1);
 
 		l->tid = cpu->tid;
-		l->comm = (struct span){comm, comm + intern_size(&f->names, cpu->comm - 1)};
+		l->comm = (struct text_span){comm, comm + intern_size(&f->names, cpu->comm - 1)};
 	}
 	if (l->clock == LINE_NO_TIME)
 		l->time = cpu->now;
@@ -1269,7 +1276,7 @@ static int complete_graph(struct ftrace *f)
 }
 
 /* Make the row of the held line. */
-static int convert(struct ftrace *f)
+static int kernel_text_convert(struct ftrace *f)
 {
 	struct ftrace_line l;
 	enum line_clock clock;
@@ -1341,7 +1348,7 @@ static int ftrace_advance(struct ftrace *f, struct error *e)
 			if (got <= 0)
 				return got;
 		}
-		if (convert(f))
+		if (kernel_text_convert(f))
 			return -1;
 		if (f->has_row) {
 			if (ftrace_take_rest(f, e) < 0)
@@ -1369,13 +1376,13 @@ static int ftrace_open(struct input *in, struct error *e)
 		       : 0;
 }
 
-static bool is_event(const struct ftrace_line *l)
+static bool kernel_text_is_event(const struct ftrace_line *l)
 {
 	return l->kind == LINE_EVENT || l->kind == LINE_GRAPH;
 }
 
 /* Test for what only a trace has besides events. */
-static bool is_part(const struct ftrace_line *l)
+static bool kernel_text_is_part(const struct ftrace_line *l)
 {
 	return l->kind == LINE_LOST || l->kind == LINE_SWITCH;
 }
@@ -1389,8 +1396,8 @@ static int ftrace_info(struct input *in, struct trace_info *facts, struct error 
 
 	fact_text(facts, "format", "ftrace");
 	while ((got = ftrace_next_line(f, e)) > 0) {
-		events += is_event(&f->line);
-		parts |= is_part(&f->line);
+		events += kernel_text_is_event(&f->line);
+		parts |= kernel_text_is_part(&f->line);
 		lost += f->line.kind == LINE_LOST && f->line.lost != UINT64_MAX ? f->line.lost : 0;
 	}
 	if (got || (!events && !parts && ftrace_heading_check(f, e)))
@@ -1406,10 +1413,10 @@ static int find_first(struct ftrace *f, struct error *e)
 	bool parts = false; /* of a trace */
 	int got;
 
-	while ((got = ftrace_next_line(f, e)) > 0 && !is_event(&f->line))
-		if (is_part(&f->line)) {
+	while ((got = ftrace_next_line(f, e)) > 0 && !kernel_text_is_event(&f->line))
+		if (kernel_text_is_part(&f->line)) {
 			parts = true;
-			if (convert(f))
+			if (kernel_text_convert(f))
 				return -1;
 		}
 	if (got < 0)
@@ -1459,7 +1466,7 @@ static int ftrace_begin(struct input *in, struct error *e)
 }
 
 /* Set the time of the next row. */
-static void set_next(struct ftrace *f)
+static void kernel_text_set_next(struct ftrace *f)
 {
 	uint64_t leave = ftrace_leaves_next(f), row = f->has_row ? f->row.time : UINT64_MAX;
 
@@ -1482,7 +1489,7 @@ static int ftrace_run(struct input *in, uint64_t until, struct error *e)
 			    ftrace_row_write(f) || ftrace_leave_later(f) || ftrace_advance(f, e))
 				return -1;
 		}
-		set_next(f);
+		kernel_text_set_next(f);
 	}
 	return 0;
 }

@@ -42,7 +42,7 @@ enum {
 
 /* A field of an event: KEY=VALUE. */
 struct ftrace_value {
-	struct span key, text;
+	struct text_span key, text;
 	uint8_t kind;  /* enum field_kind: UINT, INT, HEX or STRING */
 	uint8_t count; /* of the numbers of an array; 0: a single value */
 	uint64_t number;
@@ -104,7 +104,7 @@ struct ftrace_leave {
 };
 
 /* What function_graph text without times and threads gives for a CPU. */
-struct ftrace_cpu {
+struct text_cpu {
 	uint64_t now;	 /* ns: the sum of its durations */
 	uint64_t *began; /* times of the open calls by depth */
 	size_t nbegan, capacity;
@@ -139,7 +139,7 @@ struct ftrace_declared {
 	size_t nbases;
 	struct ftrace_thread *thread;
 	size_t nthreads, threads_capacity;
-	struct ftrace_cpu *cpu;
+	struct text_cpu *cpu;
 	size_t ncpus, cpus_capacity;
 	struct id_cache cpus;
 	uint32_t source, clock, group;
@@ -155,17 +155,17 @@ struct ftrace {
 
 	/* the line after the row */
 	struct ftrace_line line;
-	struct span whole;
+	struct text_span whole;
 	uint64_t offset;
 	bool held;
 	struct ftrace_rest {
-		struct span text; /* the second event of the line; empty: there is none */
+		struct text_span text; /* the second event of the line; empty: there is none */
 		uint64_t offset;
 	} rest;
 
 	struct ftrace_row row;
 	bool has_row;
-	struct ftrace_stack {
+	struct text_stack {
 		bool wanted; /* the row is a stack */
 		uint32_t frames[FTRACE_STACK_MOST];
 		size_t count;
@@ -213,7 +213,7 @@ int ftrace_next_line(struct ftrace *f, struct error *e);
 int ftrace_take_rest(struct ftrace *f, struct error *e);
 
 /* Take off what a page adds to a line: "\n\" of a text in a script. */
-void ftrace_trim_page(struct span *s);
+void ftrace_trim_page(struct text_span *s);
 
 /* kernel_line.c: the heading of a text without events. */
 /* Find out whether a text without events is a trace. Returns 0, and reports damage if the heading
@@ -232,13 +232,13 @@ void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t);
 /* Compare the end of the row's last value with those of its type. open: it lacks its end. */
 void ftrace_cut_end(struct ftrace *f, bool closed, bool open);
 /* Test whether events of the name have fields. */
-bool ftrace_cut_is_known(struct ftrace *f, struct span name);
+bool ftrace_cut_is_known(struct ftrace *f, struct text_span name);
 /* Drop the row, and report it. */
 void ftrace_cut_damage(struct ftrace *f, uint64_t offset);
 /* Drop the row if it ends early, when its further lines are known. */
 void ftrace_cut_decide(struct ftrace *f);
 /* Test whether a text without a name is the begin of one. */
-bool ftrace_cut_name(const struct ftrace *f, struct span text);
+bool ftrace_cut_name(const struct ftrace *f, struct text_span text);
 
 /* kernel_line.c: parts of events. */
 
@@ -260,61 +260,62 @@ void ftrace_packed_close(struct ftrace *f);
 /* rows.c: lanes, locations and the order of rows. */
 /* Get the lane of a line and its thread's calls. NULL: out of memory. */
 struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
-uint32_t ftrace_location(struct ftrace *f, struct span name);
+uint32_t ftrace_location(struct ftrace *f, struct text_span name);
 /* Get what is known of a CPU. NULL: out of memory. */
-struct ftrace_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
+struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
 
 /* kernel_fields.c: events with a name. */
 /* Make the row of an event of a name and its text. */
-int ftrace_event(struct ftrace *f, struct span name, struct span text);
+int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text);
 /* Make the fields in values from a text. */
-void ftrace_split(struct ftrace *f, struct span text);
+void ftrace_split(struct ftrace *f, struct text_span text);
 /* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
  * NULL: an instant. With CALL_NUMBER the fixed part of the row has the number of the call already.
  */
-int ftrace_typed(struct ftrace *f, struct span name, const struct type_entry *like);
+int ftrace_typed(struct ftrace *f, struct text_span name, const struct type_entry *like);
 /* As ftrace_typed, for texts of KEY=VALUE, which may lack their end: then there is no row. */
-int ftrace_keyed(struct ftrace *f, struct span name, const struct type_entry *like);
+int ftrace_keyed(struct ftrace *f, struct text_span name, const struct type_entry *like);
 /* Add a field to values. number: the text may be a number. */
-void ftrace_value_add(struct ftrace *f, const char *key, struct span text, bool number);
+void ftrace_value_add(struct ftrace *f, const char *key, struct text_span text, bool number);
 /* Read a number with an optional 0x or sign. false: it is none. */
-bool ftrace_number(struct span s, uint8_t *kind, uint64_t *number);
+bool ftrace_number(struct text_span s, uint8_t *kind, uint64_t *number);
 /* Declare the type of a row that has no variants. */
 uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like);
 
 /* text.c: the texts of events. */
 /* Take "NAME:" off the beginning of a text. An empty name: there is none. */
-struct span ftrace_take_name(struct span *text);
+struct text_span ftrace_take_name(struct text_span *text);
 /* Test for the name of an event whose text was written to trace_marker, or by trace_printk. */
-bool ftrace_is_mark(struct span name);
+bool ftrace_is_mark(struct text_span name);
 int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 
 /* Make the row of a line that ftrace_mmio_line has read. */
-int ftrace_mmio(struct ftrace *f, struct span text);
+int ftrace_mmio(struct ftrace *f, struct text_span text);
 
 /* kernel_line.c: the events whose texts have a form. The fields are added to values. */
 /* Read the text of an event with a name. false: it has no form, and no field was added. */
-bool ftrace_form_values(struct ftrace *f, struct span name, struct span text);
+bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_span text);
 /* Read a text without a name. false: it is of no tracer known. */
-bool ftrace_form_unnamed(struct ftrace *f, struct span text, struct span *name);
+bool ftrace_form_unnamed(struct ftrace *f, struct text_span text, struct text_span *name);
 
 /* Make the row of a line of the tracer blk. *done: it was one. */
 int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done);
 
 /* kernel_fields.c: locations of functions; 0: out of memory. */
 /* Declare a function, with the arguments that its first event has. */
-uint32_t ftrace_function_location(struct ftrace *f, struct span name, struct span arguments);
+uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
+				  struct text_span arguments);
 /* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
-uint32_t ftrace_frame(struct ftrace *f, struct span text);
+uint32_t ftrace_frame(struct ftrace *f, struct text_span text);
 
 /* Function and function_graph. */
 /* Make the row of a CALL at the line's time. */
-int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct span call,
+int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
 		 uint64_t duration);
 /* Make the row of funcgraph_entry or funcgraph_exit as `trace-cmd report -R` or -N prints it.
  * *done: the text has what a call needs. */
-int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct span name,
-		     struct span text, bool *done);
-int ftrace_function(struct ftrace *f, struct span text);
+int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
+		     struct text_span text, bool *done);
+int ftrace_function(struct ftrace *f, struct text_span text);
 
 #endif

@@ -34,7 +34,7 @@ struct listed_type {
 	struct text_ref arguments_of; /* function whose arguments are the example; "" none */
 };
 
-struct list {
+struct type_list {
 	pthread_t thread;
 	int pipe[2];
 	struct reader reader;
@@ -67,7 +67,7 @@ static int by_events(const void *a, const void *b)
 
 /* Sort the types, most events first. Returns an array that the caller frees, or NULL when out of
  * memory or when there are none. */
-static const struct listed_type **sorted_types(const struct list *l)
+static const struct listed_type **sorted_types(const struct type_list *l)
 {
 	const struct listed_type **types = malloc(l->ntypes * sizeof(*types));
 
@@ -79,15 +79,15 @@ static const struct listed_type **sorted_types(const struct list *l)
 }
 
 /* Get the events per second over the time of all events; negative where that has no meaning. */
-static double rate(const struct list *l, uint64_t events)
+static double rate(const struct type_list *l, uint64_t events)
 {
 	return l->ticks || l->last <= l->first
 		       ? -1
 		       : (double)events * 1e9 / (double)(l->last - l->first);
 }
 
-static void put_field(const struct list *l, struct text *t, const struct listed_field *f,
-		      int indent, int width)
+static void list_put_field(const struct type_list *l, struct text *t, const struct listed_field *f,
+			   int indent, int width)
 {
 	const char *texts = (const char *)l->texts.data;
 
@@ -101,18 +101,18 @@ static void put_field(const struct list *l, struct text *t, const struct listed_
 	text_char(t, '\n');
 }
 
-static bool is_common(const struct list *l, const struct listed_field *f)
+static bool list_is_common(const struct type_list *l, const struct listed_field *f)
 {
 	return f->name_size > 7 && !memcmp(l->texts.data + f->name, "common_", 7);
 }
 
 /* Test whether a field is among those of all types of the kernel, which are printed once. */
-static bool is_printed_once(const struct list *l, const struct list_widths *w,
+static bool is_printed_once(const struct type_list *l, const struct list_widths *w,
 			    const struct listed_field *f)
 {
 	const char *texts = (const char *)l->texts.data;
 
-	for (size_t i = 0; w->common && is_common(l, f) && i < w->common->type->nfields; i++) {
+	for (size_t i = 0; w->common && list_is_common(l, f) && i < w->common->type->nfields; i++) {
 		const struct listed_field *c = &w->common->fields[i];
 
 		if (c->name_size == f->name_size && !strcmp(c->kind, f->kind) &&
@@ -122,7 +122,7 @@ static bool is_printed_once(const struct list *l, const struct list_widths *w,
 	return false;
 }
 
-static int field_width(const struct listed_type *type)
+static int list_field_width(const struct listed_type *type)
 {
 	size_t most = 0;
 
@@ -139,8 +139,8 @@ static void put_padded(struct text *t, struct text_ref text, size_t width)
 }
 
 /* Print the names of the fields of a type without events. */
-static void put_names(const struct list *l, struct text *t, const struct listed_type *type,
-		      const struct list_widths *w)
+static void list_put_names(const struct type_list *l, struct text *t,
+			   const struct listed_type *type, const struct list_widths *w)
 {
 	const char *before = ": ";
 
@@ -154,10 +154,10 @@ static void put_names(const struct list *l, struct text *t, const struct listed_
 	}
 }
 
-static void put_type(const struct list *l, struct text *t, const struct listed_type *type,
-		     const struct list_widths *w)
+static void list_put_type(const struct type_list *l, struct text *t, const struct listed_type *type,
+			  const struct list_widths *w)
 {
-	int field = field_width(type), indent = w->events + 23 + w->group;
+	int field = list_field_width(type), indent = w->events + 23 + w->group;
 	double r = rate(l, type->events);
 
 	text_printf(t, "%*" PRIu64, w->events, type->events);
@@ -170,7 +170,7 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 	text_puts(t, "  ");
 	text_masked(t, type->type->name.text, type->type->name.size);
 	if (!type->events)
-		put_names(l, t, type, w);
+		list_put_names(l, t, type, w);
 	text_char(t, '\n');
 	for (size_t i = 0; type->events && i < type->nfields; i++) {
 		if (i == type->type->nfields) {
@@ -180,12 +180,12 @@ static void put_type(const struct list *l, struct text *t, const struct listed_t
 			text_puts(t, ":\n");
 		}
 		if (!is_printed_once(l, w, &type->fields[i]))
-			put_field(l, t, &type->fields[i], indent, field);
+			list_put_field(l, t, &type->fields[i], indent, field);
 	}
 }
 
 /* Print the fields that all types of the kernel have, with examples of the first type. */
-static void put_common(const struct list *l, struct text *t, const struct list_widths *w)
+static void put_common(const struct type_list *l, struct text *t, const struct list_widths *w)
 {
 	int indent = w->events + 23 + w->group;
 
@@ -194,14 +194,15 @@ static void put_common(const struct list *l, struct text *t, const struct list_w
 	text_pad(t, ' ', (size_t)indent - 2);
 	text_puts(t, "in each type of the kernel:\n");
 	for (size_t i = 0; i < w->common->type->nfields; i++)
-		if (is_common(l, &w->common->fields[i]))
-			put_field(l, t, &w->common->fields[i], indent, field_width(w->common));
+		if (list_is_common(l, &w->common->fields[i]))
+			list_put_field(l, t, &w->common->fields[i], indent,
+				       list_field_width(w->common));
 }
 
 /* Find the type whose common fields are printed once: the first with events, if others have some.
  */
-static const struct listed_type *common_type(const struct list *l, const struct listed_type **types,
-					     bool all)
+static const struct listed_type *common_type(const struct type_list *l,
+					     const struct listed_type **types, bool all)
 {
 	const struct listed_type *first = NULL;
 	size_t n = 0;
@@ -210,7 +211,7 @@ static const struct listed_type *common_type(const struct list *l, const struct 
 		const struct listed_type *type = types[i];
 
 		if ((!all && !type->events) || !type->type->nfields ||
-		    !is_common(l, &type->fields[0]))
+		    !list_is_common(l, &type->fields[0]))
 			continue;
 		n++;
 		if (!first && type->events)
@@ -219,7 +220,7 @@ static const struct listed_type *common_type(const struct list *l, const struct 
 	return n > 1 ? first : NULL;
 }
 
-static struct list_widths list_widths(const struct list *l, bool all)
+static struct list_widths list_widths(const struct type_list *l, bool all)
 {
 	struct list_widths w = {.events = snprintf(NULL, 0, "%" PRIu64, l->events), .group = 5};
 
@@ -232,8 +233,8 @@ static struct list_widths list_widths(const struct list *l, bool all)
 	return w;
 }
 
-static void print_text(const struct list *l, struct text *t, const struct listed_type **types,
-		       bool all)
+static void list_print_text(const struct type_list *l, struct text *t,
+			    const struct listed_type **types, bool all)
 {
 	struct list_widths w = list_widths(l, all);
 	size_t left_out = 0;
@@ -244,7 +245,7 @@ static void print_text(const struct list *l, struct text *t, const struct listed
 	put_common(l, t, &w);
 	for (size_t i = 0; i < l->ntypes; i++)
 		if (all || types[i]->events)
-			put_type(l, t, types[i], &w);
+			list_put_type(l, t, types[i], &w);
 		else
 			left_out++;
 	if (left_out)
@@ -252,7 +253,7 @@ static void print_text(const struct list *l, struct text *t, const struct listed
 			    left_out == 1 ? "" : "s");
 }
 
-static void json_field(const struct list *l, struct text *t, const struct listed_field *f)
+static void json_field(const struct type_list *l, struct text *t, const struct listed_field *f)
 {
 	const char *texts = (const char *)l->texts.data;
 
@@ -266,7 +267,7 @@ static void json_field(const struct list *l, struct text *t, const struct listed
 	text_char(t, '}');
 }
 
-static void json_fields(const struct list *l, struct text *t, const char *key,
+static void json_fields(const struct type_list *l, struct text *t, const char *key,
 			const struct listed_field *f, size_t n)
 {
 	text_printf(t, ", \"%s\": [", key);
@@ -277,7 +278,7 @@ static void json_fields(const struct list *l, struct text *t, const char *key,
 	text_char(t, ']');
 }
 
-static void print_json(const struct list *l, struct text *t, const struct listed_type **types)
+static void print_json(const struct type_list *l, struct text *t, const struct listed_type **types)
 {
 	text_puts(t, "[");
 	for (size_t i = 0; i < l->ntypes; i++) {
@@ -304,7 +305,7 @@ static void print_json(const struct list *l, struct text *t, const struct listed
 	text_puts(t, "\n]\n");
 }
 
-int list_print(const struct list *l, struct text *t, enum list_style style)
+int list_print(const struct type_list *l, struct text *t, enum list_style style)
 {
 	const struct listed_type **types = sorted_types(l);
 
@@ -313,7 +314,7 @@ int list_print(const struct list *l, struct text *t, enum list_style style)
 	if (style == LIST_JSON)
 		print_json(l, t, types);
 	else
-		print_text(l, t, types, style == LIST_ALL);
+		list_print_text(l, t, types, style == LIST_ALL);
 	free(types);
 	return 0;
 }
@@ -357,7 +358,7 @@ static const char *value_word(const struct value *v)
 	return "value";
 }
 
-static struct value_text example_text(struct list *l, const struct type *t)
+static struct value_text example_text(struct type_list *l, const struct type *t)
 {
 	return (struct value_text){.out = &l->texts,
 				   .plain = {&l->reader.dictionary, &l->scratch, argument_blobs(t)},
@@ -367,7 +368,7 @@ static struct value_text example_text(struct list *l, const struct type *t)
 				   .end = SIZE_MAX};
 }
 
-static struct listed_field *add_field(struct list *l, struct listed_type *t)
+static struct listed_field *list_add_field(struct type_list *l, struct listed_type *t)
 {
 	struct listed_field *f;
 
@@ -380,7 +381,7 @@ static struct listed_field *add_field(struct list *l, struct listed_type *t)
 }
 
 /* Add a declared type. Returns its index, or -1 when out of memory. */
-static int64_t add_type(struct list *l, const struct type *type)
+static int64_t list_add_type(struct type_list *l, const struct type *type)
 {
 	const uint32_t key[] = {type->name.number, type->group.number, type->kind};
 	uint32_t number = intern(&l->keys, key, sizeof key);
@@ -397,7 +398,7 @@ static int64_t add_type(struct list *l, const struct type *type)
 	*t = (struct listed_type){.type = type};
 	for (uint32_t i = 0; i < type->nfields; i++) {
 		const struct field *f = &type->fields[i];
-		struct listed_field *listed = add_field(l, t);
+		struct listed_field *listed = list_add_field(l, t);
 
 		if (!listed)
 			return -1;
@@ -410,7 +411,7 @@ static int64_t add_type(struct list *l, const struct type *type)
 	return (int64_t)l->ntypes++;
 }
 
-static int add_types(struct list *l)
+static int add_types(struct type_list *l)
 {
 	const struct dictionary *d = &l->reader.dictionary;
 
@@ -421,7 +422,7 @@ static int add_types(struct list *l)
 		if (ARRAY_REACH(l->listed, l->nlisted, l->declared))
 			return -1;
 		listed = l->listed;
-		index = add_type(l, dictionary_type(d, l->declared));
+		index = list_add_type(l, dictionary_type(d, l->declared));
 		if (index < 0)
 			return -1;
 		listed[l->declared] = (uint32_t)index;
@@ -430,7 +431,7 @@ static int add_types(struct list *l)
 }
 
 /* Complete the examples of the fields that the events before did not have. */
-static int add_examples(struct list *l, struct listed_type *t, const struct event *ev)
+static int add_examples(struct type_list *l, struct listed_type *t, const struct event *ev)
 {
 	struct value_text text = example_text(l, ev->type);
 
@@ -451,7 +452,7 @@ static int add_examples(struct list *l, struct listed_type *t, const struct even
 }
 
 /* Add the arguments or the return value of the first event that has any. */
-static int add_arguments(struct list *l, struct listed_type *t, const struct event *ev)
+static int add_arguments(struct type_list *l, struct listed_type *t, const struct event *ev)
 {
 	const struct location *location = dictionary_location(&l->reader.dictionary, ev->location);
 	struct value_text text = example_text(l, ev->type);
@@ -472,7 +473,7 @@ static int add_arguments(struct list *l, struct listed_type *t, const struct eve
 		}
 		if (!values_value(&at, &value))
 			break;
-		f = add_field(l, t);
+		f = list_add_field(l, t);
 		if (!f ||
 		    (what == DETAIL_RETURN ? buffer_puts(&l->texts, "ret")
 					   : argument_put_name(&l->texts, location, index, true)))
@@ -489,7 +490,7 @@ static int add_arguments(struct list *l, struct listed_type *t, const struct eve
 	return 0;
 }
 
-static int add_event(struct list *l, const struct event *ev)
+static int list_add_event(struct type_list *l, const struct event *ev)
 {
 	struct listed_type *t;
 
@@ -510,7 +511,7 @@ static int add_event(struct list *l, const struct event *ev)
 	return 0;
 }
 
-static int add_block(struct list *l, const struct block *b)
+static int list_add_block(struct type_list *l, const struct block *b)
 {
 	struct events it;
 	struct event ev;
@@ -521,7 +522,7 @@ static int add_block(struct list *l, const struct block *b)
 		return 0;
 	events_begin(&it, b);
 	while (event_next(&it, &ev))
-		if (add_event(l, &ev))
+		if (list_add_event(l, &ev))
 			return -1;
 	return 0;
 }
@@ -529,7 +530,7 @@ static int add_block(struct list *l, const struct block *b)
 /* Read to the end in any case: the writer of the stream must not wait. */
 static void *list_read(void *ctx)
 {
-	struct list *l = ctx;
+	struct type_list *l = ctx;
 	char rest[4096];
 	struct block b;
 	int r = reader_open_fd(&l->reader, l->pipe[0], "the decoded stream", NULL, 0);
@@ -538,7 +539,7 @@ static void *list_read(void *ctx)
 	l->declared = 1;
 	l->failed = r < 0;
 	while (!l->failed && (r = reader_next(&l->reader, &b)))
-		if (r > 0 ? add_block(l, &b) : l->reader.fatal)
+		if (r > 0 ? list_add_block(l, &b) : l->reader.fatal)
 			l->failed = true;
 	if (l->failed)
 		while (read(l->pipe[0], rest, sizeof rest) > 0)
@@ -546,9 +547,9 @@ static void *list_read(void *ctx)
 	return NULL;
 }
 
-struct list *list_open(struct error *e)
+struct type_list *list_open(struct error *e)
 {
-	struct list *l = calloc(1, sizeof(*l));
+	struct type_list *l = calloc(1, sizeof(*l));
 
 	if (!l) {
 		error_no_memory(e);
@@ -569,18 +570,18 @@ struct list *list_open(struct error *e)
 	return l;
 }
 
-int list_fd(const struct list *l)
+int list_fd(const struct type_list *l)
 {
 	return l->pipe[1];
 }
 
-int list_wait(struct list *l, struct error *e)
+int list_wait(struct type_list *l, struct error *e)
 {
 	pthread_join(l->thread, NULL);
 	return l->failed ? error_no_memory(e) : 0;
 }
 
-void list_free(struct list *l)
+void list_free(struct type_list *l)
 {
 	for (size_t i = 0; i < l->ntypes; i++)
 		free(l->types[i].fields);

@@ -16,14 +16,14 @@
 
 #include "common/util/text.h"
 
-struct list;
+struct type_list;
 
 /* Begin to read. Returns NULL with e filled. */
-struct list *list_open(struct error *e);
+struct type_list *list_open(struct error *e);
 /* Get the descriptor that the stream is to be written to; the caller closes it. */
-int list_fd(const struct list *l);
+int list_fd(const struct type_list *l);
 /* Wait for the end of the stream. -1 with e filled: out of memory. */
-int list_wait(struct list *l, struct error *e);
+int list_wait(struct type_list *l, struct error *e);
 enum list_style {
 	LIST_TEXT, /* types without events are only counted */
 	LIST_ALL,  /* text, with types without events */
@@ -31,7 +31,7 @@ enum list_style {
 };
 
 /* Print what was read. -1: out of memory. */
-int list_print(const struct list *l, struct text *t, enum list_style style);
-void list_free(struct list *l);
+int list_print(const struct type_list *l, struct text *t, enum list_style style);
+void list_free(struct type_list *l);
 
 #endif

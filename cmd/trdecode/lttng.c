@@ -18,14 +18,14 @@ static int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_
 
 enum { NAME_MOST = 4096 };
 
-static bool ends_with(const char *s, size_t n, const char *end)
+static bool lttng_ends_with(const char *s, size_t n, const char *end)
 {
 	size_t m = strlen(end);
 
 	return n > m && !memcmp(s + n - m, end, m);
 }
 
-static bool contains(const char *s, size_t n, const char *part)
+static bool lttng_contains(const char *s, size_t n, const char *part)
 {
 	return memmem(s, n, part, strlen(part));
 }
@@ -171,7 +171,7 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 		for (int leave = 0; leave < 2 && !base; leave++) {
 			const char *ending = endings[i][leave];
 
-			if (!ends_with(m->name, size, ending) ||
+			if (!lttng_ends_with(m->name, size, ending) ||
 			    !has_marker(l, m, size - strlen(ending), endings[i][!leave]))
 				continue;
 			base = size - strlen(ending);
@@ -185,10 +185,11 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
 	m->location = writer_location(
 		l->w, &(struct location_entry){.name = writer_string(l->w, key, base)});
-	m->per_cpu = contains(m->name, base, "irq") || contains(m->name, base, "tasklet") ||
-		     contains(m->name, base, "nmi");
+	m->per_cpu = lttng_contains(m->name, base, "irq") ||
+		     lttng_contains(m->name, base, "tasklet") ||
+		     lttng_contains(m->name, base, "nmi");
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-		if (!contains(m->name, base, ids[i].part))
+		if (!lttng_contains(m->name, base, ids[i].part))
 			continue;
 		m->names = ids[i].names;
 		set_arg(m, fields, n, ids[i].field, 3);
@@ -373,7 +374,7 @@ static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
 }
 
 /* Test whether the channel has an event that contains a name and its id. */
-static bool names_something(struct lttng *l, const struct lttng_channel *c)
+static bool lttng_names_something(struct lttng *l, const struct lttng_channel *c)
 {
 	for (size_t i = 0; i < c->size; i++) {
 		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
@@ -410,7 +411,8 @@ static bool has_schedule(struct lttng *l, const struct lttng_channel *c)
 static int lttng_prescan(struct lttng *l)
 {
 	for (size_t i = 0; i < l->nfiles; i++)
-		if (is_needed_ahead(l, &l->files[i]) && names_something(l, l->files[i].channel) &&
+		if (is_needed_ahead(l, &l->files[i]) &&
+		    lttng_names_something(l, l->files[i].channel) &&
 		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
 			return -1;
 	for (size_t i = 0; i < l->nfiles; i++)
@@ -465,7 +467,7 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 	return t;
 }
 
-static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
+static int lttng_set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
 {
 	uint32_t comm = n ? writer_string(l->w, name, n < 15 ? n : 15) : 0;
 
@@ -478,7 +480,7 @@ static int set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name
 	return 0;
 }
 
-static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+static int lttng_take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
 	int64_t tid = lttng_arg(ev, 0), pid = lttng_arg(ev, 2), ppid = lttng_arg(ev, 1);
 	struct lttng_thread *t = lttng_state_thread(l, c, tid);
@@ -498,7 +500,7 @@ static int take_process(struct lttng *l, struct lttng_cpu *c, const struct lttng
 		t->version++;
 	}
 	name = lttng_event_text(ev, ev->marker->string_arg, &n);
-	return set_comm(l, t, name, n);
+	return lttng_set_comm(l, t, name, n);
 }
 
 static int take_fork(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
@@ -533,7 +535,7 @@ static int take_exec(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 		n -= (size_t)(slash + 1 - path);
 		path = slash + 1;
 	}
-	return set_comm(l, t, path, n);
+	return lttng_set_comm(l, t, path, n);
 }
 
 static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
@@ -551,7 +553,7 @@ static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
 {
 	switch (ev->marker->action) {
-	case ACTION_PROCESS: return take_process(l, c, ev);
+	case ACTION_PROCESS: return lttng_take_process(l, c, ev);
 	case ACTION_MAP: return lttng_maps_take(l, c, ev);
 	default: return lttng_names_take(l, ev);
 	}
@@ -610,7 +612,7 @@ static int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct 
 			return -1;
 		lttng_cpu_run(c, t);
 		return 0;
-	case ACTION_PROCESS: return take_process(l, c, ev);
+	case ACTION_PROCESS: return lttng_take_process(l, c, ev);
 	case ACTION_FORK: return take_fork(l, c, ev);
 	case ACTION_EXEC: return take_exec(l, c, ev);
 	case ACTION_EXIT: return take_free(l, c, ev);
@@ -652,16 +654,16 @@ void lttng_state_free(struct lttng *l)
  * decoder, even if they are names of the kernel's markers.
  */
 
-static bool is_named(const struct lttng_field *f, const char *name)
+static bool lttng_is_named(const struct lttng_field *f, const char *name)
 {
 	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
 
-static int16_t number_at(const struct lttng_marker *m, const struct lttng_field *fields, int n,
-			 const char *name)
+static int16_t lttng_number_at(const struct lttng_marker *m, const struct lttng_field *fields,
+			       int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
-		if (fields[i].size == 4 && is_named(&fields[i], name))
+		if (fields[i].size == 4 && lttng_is_named(&fields[i], name))
 			return (int16_t)m->layout.steps[i].offset;
 	return 0;
 }
@@ -670,7 +672,7 @@ static int16_t number_at(const struct lttng_marker *m, const struct lttng_field 
 static int16_t order_at(const struct lttng_field *fields, int n)
 {
 	for (int16_t i = 0; i < n && fields[i].size == 4; i++)
-		if (is_named(&fields[i], "_order"))
+		if (lttng_is_named(&fields[i], "_order"))
 			return (int16_t)(4 * i);
 	return 0;
 }
@@ -690,13 +692,13 @@ void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fie
 	int8_t text = 0;
 
 	*t = (struct lttng_transcoded){.comm = -1, .name = -1};
-	if (n < 1 || !is_named(&fields[0], "_tid") || fields[0].size != 4)
+	if (n < 1 || !lttng_is_named(&fields[0], "_tid") || fields[0].size != 4)
 		return;
-	t->tid = number_at(m, fields, n, "_tid");
-	t->pid = number_at(m, fields, n, "_pid");
-	t->depth = number_at(m, fields, n, "_depth");
-	t->call = number_at(m, fields, n, "_call");
-	t->function = number_at(m, fields, n, "_function");
+	t->tid = lttng_number_at(m, fields, n, "_tid");
+	t->pid = lttng_number_at(m, fields, n, "_pid");
+	t->depth = lttng_number_at(m, fields, n, "_depth");
+	t->call = lttng_number_at(m, fields, n, "_call");
+	t->function = lttng_number_at(m, fields, n, "_function");
 	t->order = order_at(fields, n);
 	m->action = ACTION_NONE;
 	m->kind = KIND_INSTANT;
@@ -706,25 +708,25 @@ void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fie
 	for (int i = 0; i < n && text < INT8_MAX; i++) {
 		if (fields[i].size)
 			continue;
-		if (is_named(&fields[i], "_comm"))
+		if (lttng_is_named(&fields[i], "_comm"))
 			t->comm = text;
 		for (size_t k = 0; k < sizeof calls / sizeof *calls && (t->depth || t->call); k++) {
-			bool leave = is_named(&fields[i], calls[k].leave);
+			bool leave = lttng_is_named(&fields[i], calls[k].leave);
 
-			if (!leave && !is_named(&fields[i], calls[k].enter))
+			if (!leave && !lttng_is_named(&fields[i], calls[k].enter))
 				continue;
 			t->name = text;
 			t->flags = calls[k].flags;
 			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
 			m->per_cpu = t->flags & TYPE_PER_CPU;
 		}
-		if (is_named(&fields[i], "_at"))
+		if (lttng_is_named(&fields[i], "_at"))
 			t->name = text;
 		text++;
 	}
 }
 
-static const uint8_t *text_of(const struct lttng_event *ev, int number, size_t *n)
+static const uint8_t *lttng_text_of(const struct lttng_event *ev, int number, size_t *n)
 {
 	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
 
@@ -772,7 +774,7 @@ static int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c,
 	c->thread = t;
 	if (where->comm < 0)
 		return 0;
-	name = text_of(ev, where->comm, &n);
+	name = lttng_text_of(ev, where->comm, &n);
 	comm = writer_string(l->w, name, n);
 	if (n && !comm)
 		return -1;
@@ -790,7 +792,7 @@ static int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, 
 {
 	const struct lttng_transcoded *where = &ev->marker->transcoded;
 	size_t n;
-	const uint8_t *name = text_of(ev, where->name, &n);
+	const uint8_t *name = lttng_text_of(ev, where->name, &n);
 	uint32_t function =
 		where->function ? (uint32_t)get_uint(ev->fixed + where->function, 4, false) : 0;
 	uint32_t number;
@@ -822,7 +824,7 @@ static void lttng_transcoded_free(struct lttng *l)
 
 /* --- writes a tracefile's next event or gap as a row --- */
 
-static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32_t lane)
+static int lttng_put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32_t lane)
 {
 	char path[512], message[80];
 	struct gap gap = {.reason = GAP_LOST,
@@ -841,8 +843,8 @@ static int put_lost(struct lttng *l, struct lttng_file *f, uint64_t time, uint32
 	return writer_gap(l->w, time, lane, &gap);
 }
 
-static inline int put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
-			  uint32_t type, uint32_t location, uint32_t depth)
+static inline int lttng_put_row(struct lttng *l, const struct lttng_event *ev, uint32_t lane,
+				uint32_t type, uint32_t location, uint32_t depth)
 {
 	const struct lttng_marker *m = ev->marker;
 	struct new_row r = {.time = lttng_row_time(l, ev->tsc),
@@ -871,7 +873,7 @@ static int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 	if (__builtin_expect(f->gap.pending, 0)) {
 		f->gap.pending = false;
 		lane = lttng_state_lane(l, f, c);
-		return put_lost(l, f, lttng_row_time(l, f->next), lane);
+		return lttng_put_lost(l, f, lttng_row_time(l, f->next), lane);
 	}
 	got = lttng_file_event(l, f, &ev);
 	if (__builtin_expect(got <= 0, 0))
@@ -892,7 +894,7 @@ static int lttng_rows_event(struct lttng *l, struct lttng_file *f)
 		type = lttng_marker_orphan(l, m);
 	}
 	lane = lttng_lane(l, f, c);
-	if (put_row(l, &ev, lane, type, location, depth))
+	if (lttng_put_row(l, &ev, lane, type, location, depth))
 		return -1;
 	return m->action ? lttng_state_after(l, c, &ev) : 0;
 }
@@ -999,8 +1001,8 @@ static int skip_unknown(struct lttng *l, struct lttng_file *f, uint32_t id)
 }
 
 /* Read the header at f->position, in n bytes. Return NULL, or what is wrong. */
-static const char *read_header(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t *id,
-			       uint32_t *length)
+static const char *lttng_read_header(struct lttng_file *f, const uint8_t *p, uint32_t n,
+				     uint32_t *id, uint32_t *length)
 {
 	if (f->block.major == 2)
 		return header_2(f, p, n, f->position, id, length);
@@ -1046,7 +1048,7 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f)
 			return -1;
 		if (have > UINT32_MAX)
 			have = UINT32_MAX;
-		wrong = read_header(f, p, (uint32_t)have, &id, &length);
+		wrong = lttng_read_header(f, p, (uint32_t)have, &id, &length);
 		/* the memory's earlier content is older, and seems to follow a wrap */
 		if (!wrong && f->block.unfinished &&
 		    (f->tsc < before || f->tsc - before > (uint64_t)1 << 26))
@@ -1221,7 +1223,7 @@ enum {
 };
 
 /* A file in the loop of quick_run; positions count from the start of its block. */
-struct side {
+struct quick_side {
 	struct lttng_file *f;
 	struct lttng_cpu *c;
 	const uint8_t *block;
@@ -1235,8 +1237,8 @@ struct side {
 	unsigned align;
 };
 
-static __attribute__((noinline)) int put_slow(struct lttng *l, const struct side *s, uint32_t type,
-					      uint32_t location, uint32_t depth)
+static __attribute__((noinline)) int put_slow(struct lttng *l, const struct quick_side *s,
+					      uint32_t type, uint32_t location, uint32_t depth)
 {
 	const struct lttng_marker *m = s->m;
 
@@ -1252,8 +1254,8 @@ static __attribute__((noinline)) int put_slow(struct lttng *l, const struct side
 						      .fixed_size = m->layout.fixed_size});
 }
 
-static inline int put_quick(struct lttng *l, const struct side *s, uint32_t type, uint32_t location,
-			    uint32_t depth)
+static inline int put_quick(struct lttng *l, const struct quick_side *s, uint32_t type,
+			    uint32_t location, uint32_t depth)
 {
 	struct writer *w = l->w;
 	const struct lttng_marker *m = s->m;
@@ -1281,7 +1283,7 @@ static inline int put_quick(struct lttng *l, const struct side *s, uint32_t type
 	return 0;
 }
 
-static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
+static void begin_side(struct lttng *l, struct quick_side *s, struct lttng_file *f)
 {
 	uint64_t end = f->window.offset + window_have(&f->window) - f->at;
 
@@ -1300,7 +1302,7 @@ static void begin_side(struct lttng *l, struct side *s, struct lttng_file *f)
 	s->align = f->headers.align;
 }
 
-static void end_side(struct side *s)
+static void end_side(struct quick_side *s)
 {
 	struct lttng_file *f = s->f;
 
@@ -1312,7 +1314,7 @@ static void end_side(struct side *s)
 }
 
 /* Write an event with an action, and update the state before and after the row. */
-static __attribute__((noinline)) int put_action(struct lttng *l, const struct side *s)
+static __attribute__((noinline)) int put_action(struct lttng *l, const struct quick_side *s)
 {
 	const uint8_t *payload = s->block + s->payload;
 	struct lttng_marker *m = s->m;
@@ -1330,7 +1332,7 @@ static __attribute__((noinline)) int put_action(struct lttng *l, const struct si
 	return lttng_state_after(l, s->c, &ev);
 }
 
-static inline int put_schedule(struct lttng *l, const struct side *s)
+static inline int put_schedule(struct lttng *l, const struct quick_side *s)
 {
 	const struct lttng_marker *m = s->m;
 	const uint8_t *payload = s->block + s->payload;
@@ -1353,7 +1355,7 @@ static inline int put_schedule(struct lttng *l, const struct side *s)
 	return t ? 0 : -1;
 }
 
-static inline int put_event(struct lttng *l, const struct side *s)
+static inline int lttng_put_event(struct lttng *l, const struct quick_side *s)
 {
 	struct lttng_marker *m = s->m;
 	const uint8_t *payload = s->block + s->payload;
@@ -1371,7 +1373,7 @@ static inline int put_event(struct lttng *l, const struct side *s)
 }
 
 /* Read the header at s->position. false: not a quick event. */
-static inline __attribute__((always_inline)) bool find_event(struct side *s, bool old)
+static inline __attribute__((always_inline)) bool find_event(struct quick_side *s, bool old)
 {
 	uint32_t payload = s->position + lttng_pad(s->position, s->align), id;
 
@@ -1404,20 +1406,20 @@ static inline __attribute__((always_inline)) bool find_event(struct side *s, boo
 
 /* Write the events of two files in turn. The next file is selected without a branch, which a
  * processor could not predict. At equal times sides[0] is first. */
-static inline __attribute__((always_inline)) int run_sides(struct lttng *l, struct side sides[2],
-							   uint64_t limit, bool old)
+static inline __attribute__((always_inline)) int
+run_sides(struct lttng *l, struct quick_side sides[2], uint64_t limit, bool old)
 {
 	for (;;) {
-		struct side *s = &sides[sides[1].tsc < sides[0].tsc];
+		struct quick_side *s = &sides[sides[1].tsc < sides[0].tsc];
 
 		if (s->tsc >= limit || s->payload >= s->safe || !s->m->quick ||
 		    (old && s->size != SIZE_UNKNOWN && s->size != s->m->layout.plain))
 			break;
-		if (put_event(l, s))
+		if (lttng_put_event(l, s))
 			return -1;
 		s->position = s->payload + s->m->layout.plain;
 		if (__builtin_expect(s->position >= s->safe || !find_event(s, old), 0)) {
-			struct side *other = &sides[s == sides];
+			struct quick_side *other = &sides[s == sides];
 
 			if (other->f)
 				end_side(other);
@@ -1439,7 +1441,7 @@ static bool is_quick(const struct lttng_file *f)
 
 int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit)
 {
-	struct side sides[2];
+	struct quick_side sides[2];
 
 	if (!is_quick(f))
 		return 0;
@@ -1465,12 +1467,12 @@ static inline bool earlier(const struct lttng_file *a, const struct lttng_file *
 	return a->order != b->order ? a->order < b->order : a->rank < b->rank;
 }
 
-static void sift_down(struct lttng *l, size_t i)
+static void lttng_sift_down(struct lttng *l, size_t i)
 {
 	HEAP_DOWN(l->heap, l->nheap, i, a, b, earlier(*a, *b));
 }
 
-static void set_next(struct lttng *l)
+static void lttng_set_next(struct lttng *l)
 {
 	uint64_t time = l->nheap ? lttng_row_time(l, l->heap[0]->next) : UINT64_MAX;
 
@@ -1482,8 +1484,8 @@ static void set_next(struct lttng *l)
 static void lttng_merge_begin(struct lttng *l)
 {
 	for (size_t i = l->nheap; i--;)
-		sift_down(l, i);
-	set_next(l);
+		lttng_sift_down(l, i);
+	lttng_set_next(l);
 }
 
 /* Return the first file of the heap, the index of the second, and the TSC of the third, which both
@@ -1512,7 +1514,7 @@ static int lttng_merge_run(struct lttng *l, uint64_t until)
 		if (first->done) {
 			lttng_file_close(first);
 			l->heap[0] = l->heap[--l->nheap];
-			sift_down(l, 0);
+			lttng_sift_down(l, 0);
 			continue;
 		}
 		if (until != UINT64_MAX) {
@@ -1523,17 +1525,17 @@ static int lttng_merge_run(struct lttng *l, uint64_t until)
 			if (lttng_quick(l, first, g, limit))
 				return -1;
 			if (g)
-				sift_down(l, second);
-			sift_down(l, 0);
+				lttng_sift_down(l, second);
+			lttng_sift_down(l, 0);
 			first = l->heap[0];
 			if (first->done)
 				continue;
 		}
 		if (lttng_rows_event(l, first) || lttng_file_next(l, first))
 			return -1;
-		sift_down(l, 0);
+		lttng_sift_down(l, 0);
 	}
-	set_next(l);
+	lttng_set_next(l);
 	return 0;
 }
 
@@ -1693,7 +1695,7 @@ static int declare_trace(struct lttng *l)
 	return w->out_of_memory ? -1 : 0;
 }
 
-static bool is_wanted(const struct lttng *l, const char *member)
+static bool lttng_is_wanted(const struct lttng *l, const char *member)
 {
 	const char *only = l->input->member;
 
@@ -1701,7 +1703,7 @@ static bool is_wanted(const struct lttng *l, const char *member)
 }
 
 /* Declare the markers that the metadata announce, except those whose layout depends on an event. */
-static int announce_types(struct lttng *l)
+static int lttng_announce_types(struct lttng *l)
 {
 	for (size_t i = 0; i < l->nchannels; i++)
 		for (size_t k = 0; k < l->channels[i].size; k++) {
@@ -1716,7 +1718,7 @@ static int announce_types(struct lttng *l)
 	return 0;
 }
 
-static int lttng_begin(struct input *in, struct error *e)
+static int decode_lttng_begin(struct input *in, struct error *e)
 {
 	struct lttng *l = in->state;
 	struct decoding *d = in->decoding;
@@ -1728,12 +1730,12 @@ static int lttng_begin(struct input *in, struct error *e)
 	if (declare_trace(l) || (!d->times_only && lttng_prescan(l)))
 		return -1;
 	l->begun = true;
-	if (announce_types(l))
+	if (lttng_announce_types(l))
 		return -1;
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
 
-		if (!is_wanted(l, f->member))
+		if (!lttng_is_wanted(l, f->member))
 			continue;
 		f->done = false;
 		if (lttng_file_open(l, f, f->member, l->nfiles))
@@ -1777,7 +1779,7 @@ const struct decoder decoder_lttng = {
 	.open = lttng_open,
 	.fingerprint = lttng_fingerprint,
 	.info = lttng_info,
-	.begin = lttng_begin,
+	.begin = decode_lttng_begin,
 	.late = lttng_skip_late,
 	.run = lttng_run,
 	.close = lttng_close,

@@ -17,8 +17,8 @@ static const char *lttng_header_parse(struct lttng_header *h, const uint8_t *dat
 
 enum { NAMES_MOST = 4096 };
 
-static int set_name(struct lttng *l, enum lttng_names which, const char *prefix, int64_t id,
-		    const uint8_t *name, size_t n)
+static int lttng_file_set_name(struct lttng *l, enum lttng_names which, const char *prefix,
+			       int64_t id, const uint8_t *name, size_t n)
 {
 	struct lttng_names_table *t = &l->names[which];
 	const uint8_t *plus = memchr(name, '+', n);
@@ -58,7 +58,8 @@ int lttng_names_take(struct lttng *l, const struct lttng_event *ev)
 	if (action < ACTION_SYSCALL_NAME || action > ACTION_IRQ_NAME)
 		return 0;
 	name = lttng_event_text(ev, ev->marker->string_arg, &n);
-	return set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0), name, n);
+	return lttng_file_set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0),
+				   name, n);
 }
 
 const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n)
@@ -126,8 +127,8 @@ struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n)
 	return c;
 }
 
-static uint32_t format_number(struct lttng *l, const struct lttng_channel *c, const char *name,
-			      size_t n, bool add)
+static uint32_t lttng_file_format_number(struct lttng *l, const struct lttng_channel *c,
+					 const char *name, size_t n, bool add)
 {
 	size_t channel = strlen(c->name) + 1;
 	char key[2 * NAME_MOST];
@@ -142,13 +143,13 @@ static uint32_t format_number(struct lttng *l, const struct lttng_channel *c, co
 
 bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n)
 {
-	return format_number(l, c, name, n, false) != INTERN_NONE;
+	return lttng_file_format_number(l, c, name, n, false) != INTERN_NONE;
 }
 
 static int set_format(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n,
 		      const char *format, size_t size)
 {
-	uint32_t number = format_number(l, c, name, n, true);
+	uint32_t number = lttng_file_format_number(l, c, name, n, true);
 	struct lttng_text *t;
 	char *copy;
 
@@ -223,7 +224,7 @@ static int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 	return 0;
 }
 
-static const char *string_of(const struct lttng_event *ev, int number, size_t *n)
+static const char *lttng_file_string_of(const struct lttng_event *ev, int number, size_t *n)
 {
 	return (const char *)lttng_event_text(ev, number, n);
 }
@@ -233,8 +234,8 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	const uint8_t *p = ev->fixed + 8;
 	int first = l->one_table ? 0 : 1;
 	size_t channel_size = 0, name_size, format_size;
-	const char *channel = l->one_table ? "" : string_of(ev, 0, &channel_size),
-		   *name = string_of(ev, first, &name_size), *format;
+	const char *channel = l->one_table ? "" : lttng_file_string_of(ev, 0, &channel_size),
+		   *name = lttng_file_string_of(ev, first, &name_size), *format;
 	struct lttng_channel *c;
 	struct lttng_sizes sizes;
 
@@ -246,7 +247,7 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	if (!c)
 		return 0;
 	if (ev->marker->action == ACTION_MARKER_FORMAT) {
-		format = string_of(ev, first + 1, &format_size);
+		format = lttng_file_string_of(ev, first + 1, &format_size);
 		return set_format(l, c, name, name_size, format, format_size);
 	}
 	if (ev->marker->layout.fixed_size < 16)
@@ -295,7 +296,7 @@ struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *
 
 	if (m->resolved)
 		return NULL;
-	number = format_number(l, m->channel, m->name, strlen(m->name), false);
+	number = lttng_file_format_number(l, m->channel, m->name, strlen(m->name), false);
 	if (number == INTERN_NONE || number >= l->formats_capacity ||
 	    !l->format_text[number].text) {
 		m->resolved = l->begun;
@@ -336,14 +337,14 @@ void lttng_markers_free(struct lttng *l)
 
 /* --- declares markers as types of the stream --- */
 
-static bool ends_with(const char *s, const char *end)
+static bool lttng_file_ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
 
 	return n > m && !memcmp(s + n - m, end, m);
 }
 
-static uint32_t type_name(struct lttng *l, const struct lttng_field *f)
+static uint32_t lttng_file_type_name(struct lttng *l, const struct lttng_field *f)
 {
 	char text[80];
 	size_t n = f->literal_size < 64 ? f->literal_size : 64;
@@ -375,7 +376,7 @@ static enum field_kind field_kind(const struct lttng *l, const struct lttng_fiel
 	return !l->old && (f->conversion == 'x' || f->conversion == 'X') ? FIELD_HEX : FIELD_UINT;
 }
 
-static bool is_named(const struct lttng_field *f, const char *name)
+static bool lttng_file_is_named(const struct lttng_field *f, const char *name)
 {
 	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
@@ -388,10 +389,10 @@ static enum field_role transcoded_role(const struct lttng_field *f)
 				 *const text[] = {"_arguments", "_outputs", "_return"};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-		if (is_named(f, row[i]))
+		if (lttng_file_is_named(f, row[i]))
 			return ROLE_ROW;
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-		if (f->kind == LTTNG_STRING && is_named(f, text[i]))
+		if (f->kind == LTTNG_STRING && lttng_file_is_named(f, text[i]))
 			return ROLE_ARGUMENTS;
 	return f->kind == LTTNG_STRING && f->name && f->name_size >= 6 && f->name[0] == '_' &&
 			       (!memcmp(f->name + f->name_size - 6, "_enter", 6) ||
@@ -405,18 +406,20 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 	if (m->transcoded.tid)
 		return transcoded_role(f);
 	if (f->kind == LTTNG_STRING)
-		return ends_with(m->name, "printk") && is_named(f, "string") ? ROLE_MESSAGE
-									     : ROLE_NONE;
-	if (is_named(f, "ip") || (strstr(m->name, "page_fault") && is_named(f, "address")))
+		return lttng_file_ends_with(m->name, "printk") && lttng_file_is_named(f, "string")
+			       ? ROLE_MESSAGE
+			       : ROLE_NONE;
+	if (lttng_file_is_named(f, "ip") ||
+	    (strstr(m->name, "page_fault") && lttng_file_is_named(f, "address")))
 		return ROLE_ADDRESS;
-	if (is_named(f, "count") && strstr(m->channel->name, "fs"))
+	if (lttng_file_is_named(f, "count") && strstr(m->channel->name, "fs"))
 		return ROLE_SIZE;
 	return ROLE_NONE;
 }
 
 /* Return the length of the name without the number that trencode appends when a name has several
  * formats. */
-static size_t plain_size(const struct lttng_marker *m)
+static size_t lttng_file_plain_size(const struct lttng_marker *m)
 {
 	size_t n = strlen(m->name), end = n;
 
@@ -428,7 +431,7 @@ static size_t plain_size(const struct lttng_marker *m)
 		       : n;
 }
 
-static int hex_digit(char c)
+static int lttng_file_hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -436,7 +439,7 @@ static int hex_digit(char c)
 /* Return the group of a marker as a string of the writer: its channel. Of markers that trencode
  * wrote, "_x2c" in the name of the channel is a byte of the group, and the number of the clock's
  * epoch after LTTNG_ANOTHER is not part of it. */
-static uint32_t group_of(struct lttng *l, const struct lttng_marker *m)
+static uint32_t lttng_file_group_of(struct lttng *l, const struct lttng_marker *m)
 {
 	const char *at = m->channel->name;
 	char text[256];
@@ -448,8 +451,8 @@ static uint32_t group_of(struct lttng *l, const struct lttng_marker *m)
 		int high = -1, low = -1;
 
 		if (at[0] == '_' && at[1] == 'x') {
-			high = hex_digit(at[2]);
-			low = high < 0 ? -1 : hex_digit(at[3]);
+			high = lttng_file_hex_digit(at[2]);
+			low = high < 0 ? -1 : lttng_file_hex_digit(at[3]);
 		}
 		text[n++] = low < 0 ? *at : (char)(high << 4 | low);
 		at += low < 0 ? 0 : 3;
@@ -457,14 +460,14 @@ static uint32_t group_of(struct lttng *l, const struct lttng_marker *m)
 	return writer_string(l->w, text, n);
 }
 
-static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum type_kind kind,
-			     uint16_t flags)
+static uint32_t lttng_file_declare_type(struct lttng *l, const struct lttng_marker *m,
+					enum type_kind kind, uint16_t flags)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
 	struct field_entry entries[LTTNG_FIELDS + 1];
 	struct type_entry t = {.source = l->source,
-			       .name = writer_string(l->w, m->name, plain_size(m)),
-			       .group = group_of(l, m),
+			       .name = writer_string(l->w, m->name, lttng_file_plain_size(m)),
+			       .group = lttng_file_group_of(l, m),
 			       .declaration = writer_string(l->w, m->format, m->format_size),
 			       .kind = (uint8_t)kind,
 			       .word_size = m->sizes.pointer,
@@ -484,7 +487,7 @@ static uint32_t declare_type(struct lttng *l, const struct lttng_marker *m, enum
 		entries[i] = (struct field_entry){
 			.name = f->name ? writer_string(l->w, f->name, f->name_size)
 					: writer_text(l->w, number),
-			.type_name = type_name(l, f),
+			.type_name = lttng_file_type_name(l, f),
 			.kind = field_kind(l, f),
 			.role = f->size && m->transcoded.call == m->layout.steps[i].offset
 					? ROLE_CALL
@@ -515,7 +518,7 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 			 : m->transcoded.flags & TYPE_INNER ? 0
 							    : TYPE_DEPTH) |
 			(m->per_cpu ? TYPE_PER_CPU : 0) | m->transcoded.flags;
-	m->type = declare_type(l, m, m->kind, flags);
+	m->type = lttng_file_declare_type(l, m, m->kind, flags);
 	if (!m->type)
 		return -1;
 	/* the heartbeat of 1.0 also contains the time */
@@ -534,7 +537,7 @@ int lttng_marker_declare(struct lttng *l, struct lttng_marker *m)
 uint32_t lttng_marker_orphan(struct lttng *l, struct lttng_marker *m)
 {
 	if (!m->orphan)
-		m->orphan = declare_type(l, m, m->kind, m->per_cpu ? TYPE_PER_CPU : 0);
+		m->orphan = lttng_file_declare_type(l, m, m->kind, m->per_cpu ? TYPE_PER_CPU : 0);
 	return m->orphan;
 }
 
@@ -738,8 +741,8 @@ static bool search_block(struct lttng *l, struct lttng_file *f, uint64_t *offset
 }
 
 /* Count the events lost since the last block, by the counters of the headers. */
-static void count_lost(struct lttng_file *f, const struct lttng_header *before,
-		       const struct lttng_header *now)
+static void lttng_file_count_lost(struct lttng_file *f, const struct lttng_header *before,
+				  const struct lttng_header *now)
 {
 	uint32_t lost = now->lost - before->lost, blocks = now->corrupt - before->corrupt;
 
@@ -883,7 +886,7 @@ int lttng_file_block(struct lttng *l, struct lttng_file *f)
 		return -1;
 	if (f->used < f->position)
 		f->position = f->used;
-	count_lost(f, &before, &h);
+	lttng_file_count_lost(f, &before, &h);
 	return 0;
 }
 
@@ -949,7 +952,7 @@ const char *lttng_channel_name(const char *member, size_t base, size_t *n)
 	return name;
 }
 
-static bool is_metadata(const char *member, size_t base)
+static bool lttng_file_is_metadata(const char *member, size_t base)
 {
 	size_t n;
 	const char *name = lttng_channel_name(member, base, &n);
@@ -997,7 +1000,7 @@ enum bid lttng_probe(const struct input *in)
 			continue;
 		bid = bid_header(head, tree_peek(in->tree, member, head, sizeof head));
 		best = bid > best ? bid : best;
-		probed += !in->member && !bid && !is_metadata(member, base);
+		probed += !in->member && !bid && !lttng_file_is_metadata(member, base);
 	}
 	return best;
 }
@@ -1020,7 +1023,7 @@ int lttng_find_header(struct lttng *l, struct error *e)
 
 		if (!lttng_file_name(member, &base, &cpu))
 			continue;
-		metadata = is_metadata(member, base);
+		metadata = lttng_file_is_metadata(member, base);
 		if (metadata ? found_metadata && cpu > lowest : found)
 			continue;
 		n = tree_peek(tree, member, head, sizeof head);
@@ -1077,7 +1080,7 @@ int lttng_find_files(struct lttng *l, struct error *e)
 					 .window.fd = -1,
 					 .done = true,
 					 .rank = (uint32_t)l->nfiles++};
-		f->metadata = is_metadata(member, base);
+		f->metadata = lttng_file_is_metadata(member, base);
 		if (cpu > most)
 			most = cpu;
 		/* 2.0 to 2.2 have the metadata in control/, and ids unique in the trace */

@@ -9,9 +9,9 @@
 #define FORMAT_ROW(name) &decoder_##name,
 static const struct decoder *const decoders[] = {TRDECODE_FORMATS(FORMAT_ROW) NULL};
 
-static int streams(const void *ctx)
+static int decode_streams(const void *ctx)
 {
-	const struct settings *s = ctx;
+	const struct decode_settings *s = ctx;
 
 	return s->info || s->list || s->formats ? -1 : 0;
 }
@@ -21,9 +21,9 @@ static const struct program program = {
 	.operands = "[INPUT]...",
 	.purpose = "Decode traces into an event stream.",
 	.options = settings_rows,
-	.option = settings_option,
+	.option = decode_settings_option,
 	.patience = PATIENCE_FIRST,
-	.streams = streams,
+	.streams = decode_streams,
 };
 
 /* Print the formats, one a line. */
@@ -42,7 +42,7 @@ static int list_formats(void)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.decoders = decoders};
+	struct decode_settings s = {.decoders = decoders};
 	struct common_options common;
 	struct error e;
 	int status;
@@ -70,6 +70,6 @@ int main(int argc, char **argv)
 		status = program_usage(&common, "%s", e.what);
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
-	settings_free(&s);
+	decode_settings_free(&s);
 	return status;
 }

@@ -69,14 +69,14 @@ const struct option_row settings_rows[] = {
 	{0},
 };
 
-static int add_offset(struct settings *s, const char *arg, struct error *e)
+static int add_offset(struct decode_settings *s, const char *arg, struct error *e)
 {
 	const char *equals = strrchr(arg, '=');
-	struct offset *o;
+	struct clock_offset *o;
 	if (ARRAY_GROW(s->offsets, s->offsets_capacity, s->noffsets))
 		return error_no_memory(e);
 	o = s->offsets;
-	o[s->noffsets] = (struct offset){.file = arg};
+	o[s->noffsets] = (struct clock_offset){.file = arg};
 	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
 	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)
 		return error_set(
@@ -97,9 +97,9 @@ static int parse_numbers(const char *option, const char *arg, struct number_list
 	return 0;
 }
 
-int settings_option(void *ctx, int key, const char *arg, struct error *e)
+int decode_settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
-	struct settings *s = ctx;
+	struct decode_settings *s = ctx;
 
 	switch (key) {
 	case 'f':
@@ -152,7 +152,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	return -1;
 }
 
-void settings_free(struct settings *s)
+void decode_settings_free(struct decode_settings *s)
 {
 	free(s->aligned);
 	free(s->offsets);
@@ -160,15 +160,15 @@ void settings_free(struct settings *s)
 }
 
 /* Is the offset that of an input with this name? */
-static bool is_offset_of(const struct offset *o, const char *name)
+static bool is_offset_of(const struct clock_offset *o, const char *name)
 {
 	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
 }
 
-void settings_shift(struct settings *s, struct input *in, const char *operand, int number)
+void settings_shift(struct decode_settings *s, struct input *in, const char *operand, int number)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
-		struct offset *o = &s->offsets[i];
+		struct clock_offset *o = &s->offsets[i];
 
 		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
 			in->shift = o->ns;
@@ -182,7 +182,7 @@ void settings_shift(struct settings *s, struct input *in, const char *operand, i
 	}
 }
 
-int settings_check_offsets(const struct settings *s, struct error *e)
+int settings_check_offsets(const struct decode_settings *s, struct error *e)
 {
 	for (size_t i = 0; i < s->noffsets; i++)
 		if (!s->offsets[i].used)

@@ -24,8 +24,8 @@ struct type_fields {
 	struct type_entry type;
 };
 
-static struct field_entry *add_field(struct type_fields *f, const char *name, enum field_kind kind,
-				     uint32_t size, uint32_t count)
+static struct field_entry *perf_add_field(struct type_fields *f, const char *name,
+					  enum field_kind kind, uint32_t size, uint32_t count)
 {
 	struct field_entry *field = &f->fields[f->type.nfields++];
 
@@ -69,7 +69,7 @@ static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *
 		const char *name = p->attrs[a->members[k].attr].name;
 
 		a->members[k].offset = f->type.fixed_size;
-		add_field(f, name ? name : "counter", FIELD_UINT, 8, 0)->role = ROLE_WEIGHT;
+		perf_add_field(f, name ? name : "counter", FIELD_UINT, 8, 0)->role = ROLE_WEIGHT;
 	}
 	return 0;
 }
@@ -80,38 +80,38 @@ static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 	uint64_t has = a->sample_type;
 
 	if (has & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ))
-		add_field(f, "period", FIELD_UINT, 8, 0)->role = ROLE_PERIOD;
+		perf_add_field(f, "period", FIELD_UINT, 8, 0)->role = ROLE_PERIOD;
 	if (add_members(p, a, f))
 		return -1;
 	if (a->has_ip)
-		add_field(f, "ip", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
+		perf_add_field(f, "ip", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
 	if (has & PERF_SAMPLE_ADDR)
-		add_field(f, "addr", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
+		perf_add_field(f, "addr", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
 	if (has & PERF_SAMPLE_WEIGHT) {
-		add_field(f, "weight", FIELD_UINT, 8, 0);
+		perf_add_field(f, "weight", FIELD_UINT, 8, 0);
 	} else if (has & PERF_SAMPLE_WEIGHT_STRUCT) {
-		add_field(f, "weight", FIELD_UINT, 4, 0);
-		add_field(f, "ins_lat", FIELD_UINT, 2, 0);
-		add_field(f, "retire_lat", FIELD_UINT, 2, 0);
+		perf_add_field(f, "weight", FIELD_UINT, 4, 0);
+		perf_add_field(f, "ins_lat", FIELD_UINT, 2, 0);
+		perf_add_field(f, "retire_lat", FIELD_UINT, 2, 0);
 	}
 	if (has & PERF_SAMPLE_DATA_SRC)
-		add_field(f, "data_src", FIELD_HEX, 8, 0);
+		perf_add_field(f, "data_src", FIELD_HEX, 8, 0);
 	if (has & PERF_SAMPLE_TRANSACTION)
-		add_field(f, "transaction", FIELD_HEX, 8, 0);
+		perf_add_field(f, "transaction", FIELD_HEX, 8, 0);
 	if (has & PERF_SAMPLE_PHYS_ADDR)
-		add_field(f, "phys_addr", FIELD_HEX, 8, 0);
+		perf_add_field(f, "phys_addr", FIELD_HEX, 8, 0);
 	if (has & PERF_SAMPLE_CGROUP)
-		add_field(f, "cgroup", FIELD_UINT, 8, 0);
+		perf_add_field(f, "cgroup", FIELD_UINT, 8, 0);
 	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
-		add_field(f, "data_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
+		perf_add_field(f, "data_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
 	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
-		add_field(f, "code_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
+		perf_add_field(f, "code_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
 	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER) && a->user_regs)
-		add_field(f, "user_regs", FIELD_HEX, 8,
-			  (uint32_t)__builtin_popcountll(a->user_regs));
+		perf_add_field(f, "user_regs", FIELD_HEX, 8,
+			       (uint32_t)__builtin_popcountll(a->user_regs));
 	if (has & PERF_SAMPLE_REGS_INTR && a->intr_regs)
-		add_field(f, "intr_regs", FIELD_HEX, 8,
-			  (uint32_t)__builtin_popcountll(a->intr_regs));
+		perf_add_field(f, "intr_regs", FIELD_HEX, 8,
+			       (uint32_t)__builtin_popcountll(a->intr_regs));
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static void add_tail(struct perf *p, const struct perf_attr *a, struct type_fiel
 					     .size = 8};
 }
 
-static const char *group_of(const struct perf_attr *a)
+static const char *perf_group_of(const struct perf_attr *a)
 {
 	static const char *const groups[] = {"hardware", "software", "tracepoint",
 					     "cache",	 "raw",	     "breakpoint"};
@@ -166,7 +166,7 @@ static void set_names(struct perf *p, const struct perf_attr *a, struct type_ent
 		type->group = writer_string(p->w, a->name, (size_t)(colon - a->name));
 	} else {
 		type->name = writer_text(p->w, a->name);
-		type->group = writer_text(p->w, group_of(a));
+		type->group = writer_text(p->w, perf_group_of(a));
 	}
 }
 
@@ -255,7 +255,7 @@ int perf_declare(struct perf *p)
 /* --- read the parts of samples --- */
 
 /* Read the numbers up to the period. */
-static void parse_head(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+static void parse_head(struct byte_span *s, const struct perf_attr *a, struct perf_sample *out)
 {
 	uint64_t has = a->sample_type;
 	struct perf_origin *o = &out->origin;
@@ -265,35 +265,35 @@ static void parse_head(struct span *s, const struct perf_attr *a, struct perf_sa
 	o->has_time = has & PERF_SAMPLE_TIME;
 	o->has_cpu = has & PERF_SAMPLE_CPU;
 	if (has & PERF_SAMPLE_IDENTIFIER)
-		o->id = span_number(s, 8);
+		o->id = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_IP)
-		out->ip = span_number(s, 8);
+		out->ip = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_TID) {
-		o->pid = (int32_t)span_number(s, 4);
-		o->tid = (int32_t)span_number(s, 4);
+		o->pid = (int32_t)unwind_span_number(s, 4);
+		o->tid = (int32_t)unwind_span_number(s, 4);
 	}
 	if (has & PERF_SAMPLE_TIME)
-		o->time = span_number(s, 8);
+		o->time = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_ADDR)
-		out->addr = span_number(s, 8);
+		out->addr = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_ID)
-		o->id = span_number(s, 8);
+		o->id = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_STREAM_ID)
-		span_number(s, 8);
+		unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_CPU) {
-		o->cpu = (int32_t)span_number(s, 4);
-		span_number(s, 4);
+		o->cpu = (int32_t)unwind_span_number(s, 4);
+		unwind_span_number(s, 4);
 	}
 	if (has & PERF_SAMPLE_PERIOD)
-		out->period = span_number(s, 8);
+		out->period = unwind_span_number(s, 8);
 }
 
-static void skip_read(struct span *s, const struct perf_attr *a)
+static void skip_read(struct byte_span *s, const struct perf_attr *a)
 {
 	uint64_t n = 1;
 
 	if (a->read_format & PERF_READ_GROUP)
-		n = span_number(s, 8);
+		n = unwind_span_number(s, 8);
 	span_take(s, perf_read_times(a));
 	if (n > PERF_RECORD_MOST)
 		s->cut = true;
@@ -302,7 +302,7 @@ static void skip_read(struct span *s, const struct perf_attr *a)
 }
 
 /* Take an array of n elements. */
-static const uint8_t *take_array(struct span *s, uint64_t n, unsigned element)
+static const uint8_t *take_array(struct byte_span *s, uint64_t n, unsigned element)
 {
 	if (n > PERF_RECORD_MOST) {
 		s->cut = true;
@@ -311,14 +311,14 @@ static const uint8_t *take_array(struct span *s, uint64_t n, unsigned element)
 	return span_take(s, n * element);
 }
 
-static const uint8_t *take_registers(struct span *s, uint64_t mask, uint64_t *abi)
+static const uint8_t *take_registers(struct byte_span *s, uint64_t mask, uint64_t *abi)
 {
-	*abi = span_number(s, 8);
+	*abi = unwind_span_number(s, 8);
 	return *abi ? span_take(s, 8 * (uint64_t)__builtin_popcountll(mask)) : NULL;
 }
 
 /* Read the parts whose sizes vary, up to the stack of the thread. */
-static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+static void parse_parts(struct byte_span *s, const struct perf_attr *a, struct perf_sample *out)
 {
 	uint64_t has = a->sample_type, used;
 
@@ -327,17 +327,17 @@ static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_s
 		skip_read(s, a);
 	}
 	if (has & PERF_SAMPLE_CALLCHAIN) {
-		out->nchain = span_number(s, 8);
+		out->nchain = unwind_span_number(s, 8);
 		out->chain = take_array(s, out->nchain, 8);
 	}
 	if (has & PERF_SAMPLE_RAW) {
-		out->raw_size = (uint32_t)span_number(s, 4);
+		out->raw_size = (uint32_t)unwind_span_number(s, 4);
 		out->raw = span_take(s, out->raw_size);
 	}
 	if (has & PERF_SAMPLE_BRANCH_STACK) {
-		out->nbranches = span_number(s, 8);
+		out->nbranches = unwind_span_number(s, 8);
 		if (a->branch_type & PERF_BRANCH_HW_INDEX)
-			span_number(s, 8);
+			unwind_span_number(s, 8);
 		out->branches = take_array(s, out->nbranches, PERF_BRANCH_SIZE);
 		if (a->branch_type & PERF_BRANCH_COUNTERS)
 			take_array(s, out->nbranches, 8);
@@ -345,42 +345,43 @@ static void parse_parts(struct span *s, const struct perf_attr *a, struct perf_s
 	if (has & PERF_SAMPLE_REGS_USER)
 		out->user_regs = take_registers(s, a->user_regs, &out->user_abi);
 	if (has & PERF_SAMPLE_STACK_USER) {
-		out->stack_size = span_number(s, 8);
+		out->stack_size = unwind_span_number(s, 8);
 		if (out->stack_size) {
 			out->stack = take_array(s, out->stack_size, 1);
 			/* how many of the bytes were in use */
-			used = span_number(s, 8);
+			used = unwind_span_number(s, 8);
 			if (used < out->stack_size)
 				out->stack_size = used;
 		}
 	}
 }
 
-static void parse_end(struct span *s, const struct perf_attr *a, struct perf_sample *out)
+static void parse_end(struct byte_span *s, const struct perf_attr *a, struct perf_sample *out)
 {
 	uint64_t has = a->sample_type, abi;
 
 	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
-		out->weight = span_number(s, 8);
+		out->weight = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_DATA_SRC)
-		out->data_src = span_number(s, 8);
+		out->data_src = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_TRANSACTION)
-		out->transaction = span_number(s, 8);
+		out->transaction = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_REGS_INTR)
 		out->intr_regs = take_registers(s, a->intr_regs, &abi);
 	if (has & PERF_SAMPLE_PHYS_ADDR)
-		out->phys_addr = span_number(s, 8);
+		out->phys_addr = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_CGROUP)
-		out->cgroup = span_number(s, 8);
+		out->cgroup = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
-		out->data_page_size = span_number(s, 8);
+		out->data_page_size = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
-		out->code_page_size = span_number(s, 8);
+		out->code_page_size = unwind_span_number(s, 8);
 }
 
-static struct span span_of(const struct perf *p, const struct perf_record *r)
+static struct byte_span perf_span_of(const struct perf *p, const struct perf_record *r)
 {
-	return (struct span){r->data + PERF_RECORD_HEAD, r->data + r->size, p->h.big_endian, false};
+	return (struct byte_span){r->data + PERF_RECORD_HEAD, r->data + r->size, p->h.big_endian,
+				  false};
 }
 
 static struct perf_attr *samples_attr_of(struct perf *p, const struct perf_record *r)
@@ -428,7 +429,7 @@ static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
 				    struct perf_deferral *d)
 {
 	const struct perf_attr *a = samples_attr_of(p, r);
-	struct span s = span_of(p, r);
+	struct byte_span s = perf_span_of(p, r);
 	struct perf_sample sample = {.ip = 0};
 
 	if (!a || !(a->sample_type & PERF_SAMPLE_CALLCHAIN))
@@ -443,7 +444,7 @@ static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
  * period, and the pointers that are NULL. Returns false if the record is shorter than its parts. */
 static bool perf_sample_parse(struct perf *p, const struct perf_record *r, struct perf_sample *s)
 {
-	struct span left = span_of(p, r);
+	struct byte_span left = perf_span_of(p, r);
 	uint64_t cookie;
 
 	s->record = *r;
@@ -540,7 +541,7 @@ struct read_values {
 	unsigned size, id_at; /* of one; of the id in it */
 };
 
-static struct read_values values_of(const struct perf *p, const struct perf_sample *s)
+static struct read_values perf_values_of(const struct perf *p, const struct perf_sample *s)
 {
 	const struct perf_attr *a = s->attr;
 	bool group = a->read_format & PERF_READ_GROUP;
@@ -572,7 +573,7 @@ static bool has_member(const struct perf_member *members, uint32_t n, uint32_t a
 static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
 {
 	const struct perf_attr *a = s->attr;
-	struct read_values v = values_of(p, s);
+	struct read_values v = perf_values_of(p, s);
 
 	put_u64(fixed, s->period);
 	for (uint32_t i = 0; i < a->nmembers; i++)
@@ -607,7 +608,7 @@ static uint8_t *fill_registers(const struct perf *p, uint8_t *to, const uint8_t 
 	return to;
 }
 
-static uint8_t *put_number(uint8_t *to, uint64_t v)
+static uint8_t *perf_put_number(uint8_t *to, uint64_t v)
 {
 	put_u64(to, v);
 	return to + 8;
@@ -626,27 +627,27 @@ static int fill_fixed(struct perf *p, const struct perf_sample *s, uint8_t *fixe
 			return -1;
 		to += 8 + 8 * (size_t)a->nmembers;
 	} else if (has & PERF_SAMPLE_PERIOD) {
-		to = put_number(to, s->period);
+		to = perf_put_number(to, s->period);
 	}
 	if (a->has_ip)
-		to = put_number(to, s->ip);
+		to = perf_put_number(to, s->ip);
 	if (has & PERF_SAMPLE_ADDR)
-		to = put_number(to, s->addr);
+		to = perf_put_number(to, s->addr);
 	/* of three numbers the first is the lowest 4 bytes, in both byte orders */
 	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
-		to = put_number(to, s->weight);
+		to = perf_put_number(to, s->weight);
 	if (has & PERF_SAMPLE_DATA_SRC)
-		to = put_number(to, s->data_src);
+		to = perf_put_number(to, s->data_src);
 	if (has & PERF_SAMPLE_TRANSACTION)
-		to = put_number(to, s->transaction);
+		to = perf_put_number(to, s->transaction);
 	if (has & PERF_SAMPLE_PHYS_ADDR)
-		to = put_number(to, s->phys_addr);
+		to = perf_put_number(to, s->phys_addr);
 	if (has & PERF_SAMPLE_CGROUP)
-		to = put_number(to, s->cgroup);
+		to = perf_put_number(to, s->cgroup);
 	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
-		to = put_number(to, s->data_page_size);
+		to = perf_put_number(to, s->data_page_size);
 	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
-		to = put_number(to, s->code_page_size);
+		to = perf_put_number(to, s->code_page_size);
 	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER))
 		to = fill_registers(p, to, s->user_regs, a->user_regs);
 	if (has & PERF_SAMPLE_REGS_INTR)
@@ -700,8 +701,8 @@ static struct perf_chain chain_of(const struct perf_sample *s, uint32_t parent)
 
 /* Get the stack of a sample that has no known digest. 0: it has none, or with *bad, out of memory.
  */
-static uint32_t stack_of(struct perf *p, struct perf_process *process, const struct perf_sample *s,
-			 bool *bad)
+static uint32_t perf_stack_of(struct perf *p, struct perf_process *process,
+			      const struct perf_sample *s, bool *bad)
 {
 	const struct perf_record *r = &s->record;
 	const struct perf_attr *a = s->attr;
@@ -735,7 +736,7 @@ static uint32_t stack_of(struct perf *p, struct perf_process *process, const str
 }
 
 /* Find the stack of the next sample. */
-static int find_stack(struct perf *p)
+static int perf_find_stack(struct perf *p)
 {
 	struct perf_pending *q = p->pending;
 	struct pending_sample *s = &q->samples[q->found++ % PENDING];
@@ -743,13 +744,13 @@ static int find_stack(struct perf *p)
 
 	s->stack = s->has_digest ? known_stacks_find(p->spaces.known, s->digest) : 0;
 	if (!s->stack)
-		s->stack = stack_of(p, s->process, &s->sample, &bad);
+		s->stack = perf_stack_of(p, s->process, &s->sample, &bad);
 	writer_fetch_stack(p->w, s->stack);
 	return bad ? -1 : 0;
 }
 
 /* Write the row of the next sample. */
-static int write_row(struct perf *p)
+static int perf_write_row(struct perf *p)
 {
 	struct perf_pending *q = p->pending;
 	const struct pending_sample *from = &q->samples[q->written++ % PENDING];
@@ -777,10 +778,10 @@ static int perf_samples_flush(struct perf *p)
 	struct perf_pending *q = p->pending;
 
 	while (q->found < q->begun)
-		if (find_stack(p))
+		if (perf_find_stack(p))
 			return -1;
 	while (q->written < q->begun)
-		if (write_row(p))
+		if (perf_write_row(p))
 			return -1;
 	return 0;
 }
@@ -817,7 +818,7 @@ static int chain_of_branches(const struct perf *p, struct pending_sample *pendin
 static int settle_members(struct perf *p, const struct perf_sample *s)
 {
 	struct perf_attr *a = s->attr;
-	struct read_values v = values_of(p, s);
+	struct read_values v = perf_values_of(p, s);
 	struct perf_member members[PERF_MEMBERS];
 	uint32_t n = 0, missing = 0;
 
@@ -850,7 +851,7 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 }
 
 /* Find whose sample it is, and the digest of its call chain. */
-static int begin_sample(struct perf *p, struct pending_sample *s)
+static int perf_begin_sample(struct perf *p, struct pending_sample *s)
 {
 	const struct perf_origin *o = &s->sample.origin;
 	struct perf_thread *t =
@@ -891,15 +892,15 @@ int perf_sample(struct perf *p, const struct perf_record *r)
 	if (a->sample_type & PERF_SAMPLE_READ && a->read_format & PERF_READ_GROUP &&
 	    settle_members(p, &s->sample))
 		return -1;
-	if (begin_sample(p, s))
+	if (perf_begin_sample(p, s))
 		return -1;
 	q->begun++;
 	/* the bytes of a deferred record are not kept, nor the mappings of a JIT compiler */
 	if (p->deferred.used || s->process->dump)
 		return perf_samples_flush(p);
-	if (q->begun - q->found > STEP && find_stack(p))
+	if (q->begun - q->found > STEP && perf_find_stack(p))
 		return -1;
-	return q->begun - q->written == PENDING ? write_row(p) : 0;
+	return q->begun - q->written == PENDING ? perf_write_row(p) : 0;
 }
 
 /* --- what is missing: events that the kernel has lost, and damaged records --- */
@@ -1042,8 +1043,8 @@ static bool find_running_kernel(struct perf *p, struct text_range text, char id[
 	       running->text.end == text.end && elf_build_id_of_kernel(id);
 }
 
-static int add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
-		   const char *path, size_t n)
+static int perf_add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
+			const char *path, size_t n)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
 	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
@@ -1099,7 +1100,7 @@ static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t b
 	 * addresses relative to that symbol */
 	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
 		map.offset = map.start - map.offset;
-	return add_map(p, r, map, path, n);
+	return perf_add_map(p, r, map, path, n);
 }
 
 /* The kernel has freed code: what the code covered is there again. */
@@ -1353,7 +1354,7 @@ static const struct side_type side_types[] = {
 enum { SIDE_TYPES = sizeof side_types / sizeof *side_types };
 _Static_assert((int)SIDE_TYPES <= (int)PERF_SIDE_TYPES, "ids of the types");
 
-static int declare_type(struct perf *p, size_t number)
+static int perf_declare_type(struct perf *p, size_t number)
 {
 	const struct side_type *s = &side_types[number];
 	struct field_entry fields[FIELDS + 1];
@@ -1396,7 +1397,7 @@ static int perf_declare_records(struct perf *p)
 	for (size_t i = 0; i < SIDE_TYPES; i++) {
 		if (!side_types[i].announced_by || !(flags >> side_types[i].announced_by & 1))
 			continue;
-		if (declare_type(p, i) ||
+		if (perf_declare_type(p, i) ||
 		    row_filter_announce(p->input->decoding->row_filter, p->side_types[i], 0))
 			return -1;
 	}
@@ -1457,8 +1458,8 @@ static void perf_record_origin(struct perf *p, const struct perf_record *r, stru
 
 /* --- rows --- */
 
-static uint64_t field_value(const struct perf *p, const struct perf_record *r,
-			    const struct side_field *f, size_t body)
+static uint64_t perf_field_value(const struct perf *p, const struct perf_record *r,
+				 const struct side_field *f, size_t body)
 {
 	if (f->at == AT_BIT_13)
 		return r->misc >> 13 & 1;
@@ -1479,11 +1480,11 @@ static int side_row(struct perf *p, const struct perf_record *r, size_t number, 
 			      .fixed = fixed,
 			      .has_tail = s->text};
 
-	if (!p->side_types[number] && declare_type(p, number))
+	if (!p->side_types[number] && perf_declare_type(p, number))
 		return -1;
 	row.type = p->side_types[number];
 	for (size_t i = 0; i < FIELDS && s->fields[i].name; i++) {
-		put_u64(fixed + row.fixed_size, field_value(p, r, &s->fields[i], body));
+		put_u64(fixed + row.fixed_size, perf_field_value(p, r, &s->fields[i], body));
 		row.fixed_size += s->fields[i].size;
 	}
 	row.fixed_size = (uint32_t)align_up(row.fixed_size, 4);
@@ -1494,7 +1495,7 @@ static int side_row(struct perf *p, const struct perf_record *r, size_t number, 
 	return writer_row_data(p->w, row);
 }
 
-static int put_row(struct perf *p, const struct perf_record *r, uint32_t lane, size_t body)
+static int perf_put_row(struct perf *p, const struct perf_record *r, uint32_t lane, size_t body)
 {
 	bool is_switch = r->type == PERF_RECORD_SWITCH || r->type == PERF_RECORD_SWITCH_CPU_WIDE;
 
@@ -1526,7 +1527,7 @@ static int perf_side_record(struct perf *p, const struct perf_record *r)
 		return -1;
 	if (r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES)
 		return perf_lost(p, r, lane, o.body);
-	return put_row(p, r, lane, o.body);
+	return perf_put_row(p, r, lane, o.body);
 }
 
 /*
@@ -1536,12 +1537,12 @@ static int perf_side_record(struct perf *p, const struct perf_record *r)
  */
 
 /* Add the events of one system. Returns 0, or -1: out of memory. */
-static int add_system(struct perf *p, struct span *s, const char *system)
+static int add_system(struct perf *p, struct byte_span *s, const char *system)
 {
-	uint64_t n = span_number(s, 4);
+	uint64_t n = unwind_span_number(s, 4);
 
 	while (n-- && !s->cut) {
-		uint64_t size = span_number(s, 8);
+		uint64_t size = unwind_span_number(s, 8);
 		const char *text = (const char *)span_take(s, size);
 
 		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
@@ -1552,23 +1553,23 @@ static int add_system(struct perf *p, struct span *s, const char *system)
 }
 
 /* Skip a named text. Returns false if the name is another. */
-static bool skip_named(struct span *s, const char *name)
+static bool skip_named(struct byte_span *s, const char *name)
 {
 	const char *have = span_text(s);
 
 	if (!have || strcmp(have, name) != 0)
 		return false;
-	span_take(s, span_number(s, 8));
+	span_take(s, unwind_span_number(s, 8));
 	return !s->cut;
 }
 
-static int add_events(struct perf *p, struct span *s)
+static int add_events(struct perf *p, struct byte_span *s)
 {
 	uint64_t systems;
 
 	if (add_system(p, s, "ftrace"))
 		return -1;
-	systems = span_number(s, 4);
+	systems = unwind_span_number(s, 4);
 	while (systems-- && !s->cut) {
 		const char *name = span_text(s);
 
@@ -1580,7 +1581,7 @@ static int add_events(struct perf *p, struct span *s)
 
 int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
 {
-	struct span s;
+	struct byte_span s;
 	const uint8_t *magic;
 
 	if (p->events)
@@ -1588,15 +1589,15 @@ int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
 	/* formats point to their texts */
 	if (buffer_append(&p->h.formats, data, n))
 		return -1;
-	s = (struct span){.at = p->h.formats.data, .end = p->h.formats.data + n};
+	s = (struct byte_span){.at = p->h.formats.data, .end = p->h.formats.data + n};
 	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
 	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
 		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
 		return 0;
 	}
-	s.big_endian = span_number(&s, 1);
-	p->h.long_size = span_number(&s, 1) == 4 ? 4 : 8;
-	span_number(&s, 4); /* the size of a page */
+	s.big_endian = unwind_span_number(&s, 1);
+	p->h.long_size = unwind_span_number(&s, 1) == 4 ? 4 : 8;
+	unwind_span_number(&s, 4); /* the size of a page */
 	p->events = calloc(1, sizeof *p->events);
 	if (!p->events)
 		return -1;
@@ -1691,7 +1692,7 @@ static int read_pipe_header(struct perf *p, struct error *e)
 	}
 }
 
-static const char *clock_name(int32_t id)
+static const char *perf_clock_name(int32_t id)
 {
 	static const char *const names[] = {"realtime",	     "monotonic", "", "",
 					    "monotonic_raw", "",	  "", "boot"};
@@ -1702,7 +1703,7 @@ static const char *clock_name(int32_t id)
 	return id >= 0 && (size_t)id < n && *names[id] ? names[id] : "perf";
 }
 
-static void choose_clock(struct perf *p)
+static void perf_choose_clock(struct perf *p)
 {
 	struct input *in = p->input;
 	const struct perf_attr *a = p->attrs;
@@ -1714,7 +1715,7 @@ static void choose_clock(struct perf *p)
 		return;
 	}
 	if (p->nattrs && perf_flag(a, PERF_FLAG_USE_CLOCK_ID)) {
-		in->clock_name = clock_name(a->clock_id);
+		in->clock_name = perf_clock_name(a->clock_id);
 		in->has_wall = !strcmp(in->clock_name, "realtime");
 	}
 	if (p->h.has_clock_data) {
@@ -1742,7 +1743,7 @@ static int perf_open(struct input *in, struct error *e)
 				 "the samples are in files beside it: name the directory");
 	if (perf_attrs_name(p))
 		return error_no_memory(e);
-	choose_clock(p);
+	perf_choose_clock(p);
 	return 0;
 }
 
@@ -1815,7 +1816,7 @@ static uint64_t perf_time_of(struct perf *p, const struct perf_record *r)
 	return o.has_time || p->input->ticks ? 0 : p->read_time;
 }
 
-static int put_record(struct perf *p, const struct perf_record *r)
+static int perf_put_record(struct perf *p, const struct perf_record *r)
 {
 	if (r->type == PERF_RECORD_SAMPLE)
 		return perf_sample(p, r);
@@ -1829,13 +1830,13 @@ static int put_record(struct perf *p, const struct perf_record *r)
 }
 
 /* Queue a record of the kernel. */
-static int take_record(struct perf *p, struct perf_record *r)
+static int perf_take_record(struct perf *p, struct perf_record *r)
 {
 	r->time = perf_time_of(p, r);
 	if (r->time)
 		p->read_time = p->files.last->time = r->time;
 	if (!r->time && r->type != PERF_RECORD_SAMPLE)
-		return put_record(p, r);
+		return perf_put_record(p, r);
 	if (perf_queue_add(&p->queue, r->time, r->offset, r->data, r->size))
 		return -1;
 	return perf_queue_full(&p->queue) ? perf_queue_end_round(&p->queue, false) : 0;
@@ -1868,7 +1869,7 @@ static int fill_queue(struct perf *p, struct error *e)
 				return -1;
 		} else if (r.type > PERF_RECORD_CALLCHAIN_DEFERRED) {
 			p->counts.unknown_types++;
-		} else if (take_record(p, &r)) {
+		} else if (perf_take_record(p, &r)) {
 			return -1;
 		}
 	}
@@ -1979,7 +1980,7 @@ static int begin_unwinding(struct perf *p, struct error *e)
 	return p->unwinder || !e->what[0] ? 0 : -1;
 }
 
-static int perf_begin(struct input *in, struct error *e)
+static int decode_perf_begin(struct input *in, struct error *e)
 {
 	struct perf *p = in->state;
 	struct perf_record r;
@@ -2000,7 +2001,7 @@ static int perf_begin(struct input *in, struct error *e)
 	return got > 0 ? merge_first(in, r.time, e) : got;
 }
 
-static int perf_run(struct input *in, uint64_t until, struct error *e)
+static int decode_perf_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct perf *p = in->state;
 	struct perf_record r;
@@ -2011,7 +2012,7 @@ static int perf_run(struct input *in, uint64_t until, struct error *e)
 		return 0;
 	while ((got = next_in_order(p, &r, e)) > 0 && r.time <= limit) {
 		p->time = r.time;
-		if (put_record(p, &r))
+		if (perf_put_record(p, &r))
 			return -1;
 		take_in_order(p);
 	}
@@ -2032,7 +2033,7 @@ static void report_unwinding(const struct perf *p)
 		   "{file|files} could not be read to unwind stacks; the first: %s", text);
 }
 
-static void report(const struct perf *p)
+static void perf_report(const struct perf *p)
 {
 	const char *name = p->input->name;
 	uint64_t aux_bytes = 0;
@@ -2051,14 +2052,14 @@ static void report(const struct perf *p)
 		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
 }
 
-static void perf_close(struct input *in)
+static void decode_perf_close(struct input *in)
 {
 	struct perf *p = in->state;
 
 	if (!p)
 		return;
 	if (!in->decoding->quiet)
-		report(p);
+		perf_report(p);
 	perf_unwinder_free(p->unwinder);
 	perf_files_free(&p->files);
 	perf_queue_free(&p->queue);
@@ -2087,7 +2088,7 @@ const struct decoder decoder_perf = {
 	.probe = perf_probe,
 	.open = perf_open,
 	.info = perf_info,
-	.begin = perf_begin,
-	.run = perf_run,
-	.close = perf_close,
+	.begin = decode_perf_begin,
+	.run = decode_perf_run,
+	.close = decode_perf_close,
 };

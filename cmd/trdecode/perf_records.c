@@ -193,7 +193,8 @@ static int add_file(struct perf_files *f, struct tree *t, const char *member, st
 }
 
 /* Report the first file that is missing: of so many files, the numbers begin with 0. */
-static void check_numbers(const struct perf_files *f, const struct tree *t, size_t count)
+static void perf_records_check_numbers(const struct perf_files *f, const struct tree *t,
+				       size_t count)
 {
 	char member[sizeof PREFIX + 20], path[RECORD_FILES_PATH_MOST];
 
@@ -221,7 +222,7 @@ static int perf_files_add(struct perf_files *f, struct tree *t, bool some, struc
 			return -1;
 	}
 	/* the first file is the perf.data */
-	check_numbers(f, t, f->count == 1 && some ? 1 : f->count - 1);
+	perf_records_check_numbers(f, t, f->count == 1 && some ? 1 : f->count - 1);
 	return 0;
 }
 
@@ -309,7 +310,7 @@ static size_t records_have(const struct perf_records *s)
 	return s->filled - s->begin;
 }
 
-static int make_room(struct perf_records *s, size_t n)
+static int perf_records_make_room(struct perf_records *s, size_t n)
 {
 	size_t capacity = s->capacity ? s->capacity : READ;
 	uint8_t *data;
@@ -342,7 +343,7 @@ static ssize_t records_need(struct perf_records *s, size_t n, struct error *e)
 		size_t room;
 		ssize_t got;
 
-		if (s->begin + n > s->capacity && make_room(s, n))
+		if (s->begin + n > s->capacity && perf_records_make_room(s, n))
 			return error_no_memory(e);
 		room = s->capacity - s->filled;
 		if (s->end - at < room)
@@ -383,7 +384,8 @@ static bool records_skip(struct perf_records *s, uint64_t n, struct error *e)
 	return true;
 }
 
-static void unpack_header(const struct perf_records *s, const uint8_t *d, struct perf_record *r)
+static void perf_records_unpack_header(const struct perf_records *s, const uint8_t *d,
+				       struct perf_record *r)
 {
 	*r = (struct perf_record){.data = d,
 				  .type = (uint32_t)get_uint(d, 4, s->big_endian),
@@ -406,7 +408,7 @@ static bool looks_like_records(const struct perf_records *s)
 	for (int i = 0; i < PROBED; i++) {
 		if (end - d < PERF_RECORD_HEAD)
 			return i > 0 && s->eof && d == end;
-		unpack_header(s, d, &r);
+		perf_records_unpack_header(s, d, &r);
 		if (!is_plausible(&r))
 			return false;
 		if ((size_t)(end - d) < r.size)
@@ -465,7 +467,7 @@ static int next_of_file(struct perf_records *s, struct perf_record *r, struct er
 		input_damage(s->input, s->name, s->offset, "the file ends inside of a record");
 	if (have < PERF_RECORD_HEAD)
 		return 0;
-	unpack_header(s, records_at(s), r);
+	perf_records_unpack_header(s, records_at(s), r);
 	if (r->size < PERF_RECORD_HEAD || !r->type) {
 		int found;
 
@@ -474,7 +476,7 @@ static int next_of_file(struct perf_records *s, struct perf_record *r, struct er
 		found = find_records(s, e);
 		if (found <= 0)
 			return found;
-		unpack_header(s, records_at(s), r);
+		perf_records_unpack_header(s, records_at(s), r);
 	}
 	have = records_need(s, r->size, e);
 	if (have < 0)
@@ -500,7 +502,7 @@ static int next_of_file(struct perf_records *s, struct perf_record *r, struct er
 
 /* --- packed records --- */
 
-static void refuse(struct perf_records *s, const char *what)
+static void perf_records_refuse(struct perf_records *s, const char *what)
 {
 	struct perf_unpacker *u = &s->unpacker;
 
@@ -562,7 +564,7 @@ static int unpack_piece(struct perf_records *s)
 		return -1;
 	}
 	if (ZSTD_isError(result)) {
-		refuse(s, ZSTD_getErrorName(result));
+		perf_records_refuse(s, ZSTD_getErrorName(result));
 		return 0;
 	}
 	u->packed_at = in.pos;
@@ -580,11 +582,11 @@ static int next_unpacked(struct perf_records *s, struct perf_record *r, struct e
 		int got;
 
 		if (have >= PERF_RECORD_HEAD) {
-			unpack_header(s, u->out.data + u->out_at, r);
+			perf_records_unpack_header(s, u->out.data + u->out_at, r);
 			if (r->size < PERF_RECORD_HEAD || !r->type ||
 			    r->type == PERF_RECORD_COMPRESSED ||
 			    r->type == PERF_RECORD_COMPRESSED2) {
-				refuse(s, "they have a damaged record");
+				perf_records_refuse(s, "they have a damaged record");
 				return 0;
 			}
 			if (have >= r->size) {
@@ -614,7 +616,7 @@ static int perf_records_next(struct perf_records *s, struct perf_record *r, stru
 			return got;
 		got = next_of_file(s, r, e);
 		if (!got && s->unpacker.out.size > s->unpacker.out_at)
-			refuse(s, "they end inside of a record");
+			perf_records_refuse(s, "they end inside of a record");
 		if (got <= 0)
 			return got;
 		if (r->type == PERF_RECORD_AUXTRACE && r->size >= 16) {
@@ -668,11 +670,11 @@ static struct perf_section section_at(const struct perf *p, const uint8_t *d)
 }
 
 /* Read a section, as far as the file has it. -1: *e. */
-static int read_section(struct perf *p, struct perf_section section, struct buffer *b,
-			struct error *e)
+static int perf_records_read_section(struct perf *p, struct perf_section section, struct buffer *b,
+				     struct error *e)
 {
 	uint64_t have = section.offset < p->file.size ? p->file.size - section.offset : 0;
-	struct cursor c = {.file = &p->file, .base = section.offset};
+	struct ring_cursor c = {.file = &p->file, .base = section.offset};
 
 	b->size = 0;
 	c.size = section.size < have ? section.size : have;
@@ -688,12 +690,13 @@ static int read_attrs(struct perf *p, struct perf_section section, struct error 
 {
 	struct buffer attrs = {0}, ids = {0};
 	size_t size = (size_t)p->h.attr_size;
-	int result = read_section(p, section, &attrs, e);
+	int result = perf_records_read_section(p, section, &attrs, e);
 
 	for (size_t at = 0; !result && attrs.size - at >= size; at += size) {
 		const uint8_t *d = attrs.data + at;
 
-		result = read_section(p, section_at(p, d + size - SECTION_LEAST), &ids, e);
+		result = perf_records_read_section(p, section_at(p, d + size - SECTION_LEAST), &ids,
+						   e);
 		if (!result && perf_attr_add(p, d, size - SECTION_LEAST, ids.data, ids.size / 8))
 			result = error_no_memory(e);
 	}
@@ -707,7 +710,9 @@ static int read_event_types(struct perf *p, struct perf_section section, struct 
 {
 	const size_t each = 8 + PERF_EVENT_NAME;
 	struct buffer types = {0};
-	int result = section.size > TYPES_MOST * each ? 0 : read_section(p, section, &types, e);
+	int result = section.size > TYPES_MOST * each
+			     ? 0
+			     : perf_records_read_section(p, section, &types, e);
 
 	for (size_t at = 0; !result && types.size - at >= each; at += each) {
 		uint64_t id = perf_u64(p, types.data + at);
@@ -742,7 +747,7 @@ static int read_features(struct perf *p, uint64_t offset, struct error *e)
 			break;
 		}
 		offset += sizeof d;
-		result = read_section(p, section_at(p, d), &content, e);
+		result = perf_records_read_section(p, section_at(p, d), &content, e);
 		if (!result && perf_feature(p, i, content.data, content.size))
 			result = error_no_memory(e);
 	}
@@ -763,7 +768,7 @@ static void read_feature_bits(struct perf *p, const uint8_t *d)
 		features[i] = features[i] << 32 | features[i] >> 32;
 }
 
-static int read_file(struct perf *p, struct error *e)
+static int perf_records_read_file(struct perf *p, struct error *e)
 {
 	struct input *in = p->input;
 	struct perf_section attrs, data;
@@ -837,8 +842,9 @@ static int read_directory(struct perf *p, struct error *e)
 		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
 	p->files.files->big_endian = p->h.big_endian;
 	p->files.files->name = p->file.name;
-	return read_file(p, e) ? -1
-			       : perf_files_add(&p->files, p->input->tree, p->h.in_directory, e);
+	return perf_records_read_file(p, e)
+		       ? -1
+		       : perf_files_add(&p->files, p->input->tree, p->h.in_directory, e);
 }
 
 int perf_header_read(struct perf *p, struct error *e)
@@ -858,7 +864,7 @@ int perf_header_read(struct perf *p, struct error *e)
 	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
 	if (!p->h.pipe)
 		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
-				       read_file(p, e)
+				       perf_records_read_file(p, e)
 			       ? -1
 			       : 0;
 	p->file.name = in->name;
@@ -974,7 +980,7 @@ static __attribute__((format(printf, 4, 5))) int fact(struct perf *p, const char
 	return perf_fact_add(p, name, text, strlen(text), item);
 }
 
-static int take_text(struct perf *p, struct span *s, const char *name)
+static int perf_records_take_text(struct perf *p, struct byte_span *s, const char *name)
 {
 	size_t n;
 	const char *text = span_string(s, &n);
@@ -983,9 +989,9 @@ static int take_text(struct perf *p, struct span *s, const char *name)
 }
 
 /* Take a list of texts: as items, or as one text with blanks between them. */
-static int take_list(struct perf *p, struct span *s, const char *name, bool items)
+static int perf_records_take_list(struct perf *p, struct byte_span *s, const char *name, bool items)
 {
-	uint64_t count = span_number(s, 4);
+	uint64_t count = unwind_span_number(s, 4);
 	struct buffer line = {0};
 	int bad = 0;
 
@@ -1004,7 +1010,7 @@ static int take_list(struct perf *p, struct span *s, const char *name, bool item
 	return bad ? -1 : 0;
 }
 
-static int take_arch(struct perf *p, struct span *s)
+static int take_arch(struct perf *p, struct byte_span *s)
 {
 	size_t n;
 	const char *text = span_string(s, &n);
@@ -1019,9 +1025,9 @@ static int take_arch(struct perf *p, struct span *s)
 	return perf_fact_add(p, "machine", text, n, false);
 }
 
-static int take_events(struct perf *p, struct span *s)
+static int perf_records_take_events(struct perf *p, struct byte_span *s)
 {
-	uint64_t count = span_number(s, 4), size = span_number(s, 4);
+	uint64_t count = unwind_span_number(s, 4), size = unwind_span_number(s, 4);
 
 	for (uint64_t i = 0; i < count && !s->cut; i++) {
 		size_t n;
@@ -1031,7 +1037,7 @@ static int take_events(struct perf *p, struct span *s)
 		struct perf_attr *a = i < p->nattrs ? &p->attrs[i] : NULL;
 
 		span_take(s, size);
-		nids = span_number(s, 4);
+		nids = unwind_span_number(s, 4);
 		name = span_string(s, &n);
 		ids = span_take(s, 8 * nids);
 		if (s->cut)
@@ -1051,23 +1057,24 @@ static int take_events(struct perf *p, struct span *s)
 	return 0;
 }
 
-static int take_topology(struct perf *p, struct span *s)
+static int take_topology(struct perf *p, struct byte_span *s)
 {
-	return take_list(p, s, "sibling cores", true) || take_list(p, s, "sibling threads", true)
+	return perf_records_take_list(p, s, "sibling cores", true) ||
+			       perf_records_take_list(p, s, "sibling threads", true)
 		       ? -1
 		       : 0;
 }
 
-static int take_numa(struct perf *p, struct span *s)
+static int take_numa(struct perf *p, struct byte_span *s)
 {
-	uint64_t count = span_number(s, 4);
+	uint64_t count = unwind_span_number(s, 4);
 
 	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
-		uint64_t node = span_number(s, 4), total = span_number(s, 8);
+		uint64_t node = unwind_span_number(s, 4), total = unwind_span_number(s, 8);
 		size_t n;
 		const char *cpus;
 
-		span_number(s, 8); /* free */
+		unwind_span_number(s, 8); /* free */
 		cpus = span_string(s, &n);
 		if (!s->cut && fact(p, "numa nodes", true, "%" PRIu64 ": CPUs %.*s, %" PRIu64 " kB",
 				    node, (int)(n < 400 ? n : 400), cpus, total))
@@ -1076,12 +1083,12 @@ static int take_numa(struct perf *p, struct span *s)
 	return 0;
 }
 
-static int take_pmus(struct perf *p, struct span *s)
+static int take_pmus(struct perf *p, struct byte_span *s)
 {
-	uint64_t count = span_number(s, 4);
+	uint64_t count = unwind_span_number(s, 4);
 
 	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
-		uint64_t type = span_number(s, 4);
+		uint64_t type = unwind_span_number(s, 4);
 		size_t n;
 		const char *name = span_string(s, &n);
 
@@ -1092,14 +1099,14 @@ static int take_pmus(struct perf *p, struct span *s)
 	return 0;
 }
 
-static int take_groups(struct perf *p, struct span *s)
+static int take_groups(struct perf *p, struct byte_span *s)
 {
-	uint64_t count = span_number(s, 4);
+	uint64_t count = unwind_span_number(s, 4);
 
 	for (uint64_t i = 0; i < count && i < LIST_MOST && !s->cut; i++) {
 		size_t n;
 		const char *name = span_string(s, &n);
-		uint64_t leader = span_number(s, 4), members = span_number(s, 4);
+		uint64_t leader = unwind_span_number(s, 4), members = unwind_span_number(s, 4);
 		const struct perf_attr *a = leader < p->nattrs ? &p->attrs[leader] : NULL;
 
 		if (!s->cut && fact(p, "groups", true, "%.*s: %" PRIu64 " events, %s leads",
@@ -1110,42 +1117,42 @@ static int take_groups(struct perf *p, struct span *s)
 	return 0;
 }
 
-static int take_cpus(struct perf *p, struct span *s)
+static int take_cpus(struct perf *p, struct byte_span *s)
 {
-	uint64_t available = span_number(s, 4), online = span_number(s, 4);
+	uint64_t available = unwind_span_number(s, 4), online = unwind_span_number(s, 4);
 
 	return fact(p, "cpus", false, "%" PRIu64 " online, %" PRIu64 " available", online,
 		    available);
 }
 
-static int take_sample_time(struct perf *p, struct span *s)
+static int take_sample_time(struct perf *p, struct byte_span *s)
 {
-	uint64_t first = span_number(s, 8), last = span_number(s, 8);
+	uint64_t first = unwind_span_number(s, 8), last = unwind_span_number(s, 8);
 
 	return fact(p, "samples", false, "from %" PRIu64 " to %" PRIu64 " ns", first, last);
 }
 
-static int take_compressed(struct perf *p, struct span *s)
+static int take_compressed(struct perf *p, struct byte_span *s)
 {
 	uint64_t type, level, ratio;
 
-	span_number(s, 4); /* version */
-	type = span_number(s, 4);
-	level = span_number(s, 4);
-	ratio = span_number(s, 4);
+	unwind_span_number(s, 4); /* version */
+	type = unwind_span_number(s, 4);
+	level = unwind_span_number(s, 4);
+	ratio = unwind_span_number(s, 4);
 	return fact(p, "compression", false, "%s, level %" PRIu64 ", ratio %" PRIu64,
 		    type == 1 ? "zstd" : "unknown", level, ratio);
 }
 
 /* A wall time, and the time of the records' clock at that moment. */
-static int take_clock_data(struct perf *p, struct span *s)
+static int take_clock_data(struct perf *p, struct byte_span *s)
 {
 	uint64_t wall, time;
 
-	span_number(s, 4); /* version */
-	span_number(s, 4); /* clock */
-	wall = span_number(s, 8);
-	time = span_number(s, 8);
+	unwind_span_number(s, 4); /* version */
+	unwind_span_number(s, 4); /* clock */
+	wall = unwind_span_number(s, 8);
+	time = unwind_span_number(s, 8);
 	if (s->cut || wall >= TIME_LIMIT || time >= TIME_LIMIT)
 		return 0;
 	p->h.has_clock_data = true;
@@ -1196,7 +1203,7 @@ const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
 		      : NULL;
 }
 
-static int take_build_ids(struct perf *p, struct span *s)
+static int take_build_ids(struct perf *p, struct byte_span *s)
 {
 	while (s->end - s->at >= PERF_RECORD_HEAD) {
 		const uint8_t *d = s->at;
@@ -1214,24 +1221,24 @@ static int take_build_ids(struct perf *p, struct span *s)
 
 int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
 {
-	struct span s = {data, data + n, p->h.big_endian, false};
+	struct byte_span s = {data, data + n, p->h.big_endian, false};
 	int bad = 0;
 
 	switch ((enum perf_feature)feature) {
 	case PERF_FEATURE_TRACING_DATA: bad = n ? perf_tracing_data(p, data, n) : 0; break;
 	case PERF_FEATURE_BUILD_ID: bad = take_build_ids(p, &s); break;
-	case PERF_FEATURE_HOSTNAME: bad = take_text(p, &s, "host"); break;
-	case PERF_FEATURE_RELEASE: bad = take_text(p, &s, "kernel"); break;
-	case PERF_FEATURE_VERSION: bad = take_text(p, &s, "recorded by perf"); break;
+	case PERF_FEATURE_HOSTNAME: bad = perf_records_take_text(p, &s, "host"); break;
+	case PERF_FEATURE_RELEASE: bad = perf_records_take_text(p, &s, "kernel"); break;
+	case PERF_FEATURE_VERSION: bad = perf_records_take_text(p, &s, "recorded by perf"); break;
 	case PERF_FEATURE_ARCH: bad = take_arch(p, &s); break;
 	case PERF_FEATURE_CPUS: bad = take_cpus(p, &s); break;
-	case PERF_FEATURE_CPU_NAME: bad = take_text(p, &s, "cpu"); break;
-	case PERF_FEATURE_CPU_ID: bad = take_text(p, &s, "cpu id"); break;
+	case PERF_FEATURE_CPU_NAME: bad = perf_records_take_text(p, &s, "cpu"); break;
+	case PERF_FEATURE_CPU_ID: bad = perf_records_take_text(p, &s, "cpu id"); break;
 	case PERF_FEATURE_MEMORY:
-		bad = fact(p, "memory", false, "%" PRIu64 " kB", span_number(&s, 8));
+		bad = fact(p, "memory", false, "%" PRIu64 " kB", unwind_span_number(&s, 8));
 		break;
-	case PERF_FEATURE_COMMAND: bad = take_list(p, &s, "command", false); break;
-	case PERF_FEATURE_EVENTS: bad = take_events(p, &s); break;
+	case PERF_FEATURE_COMMAND: bad = perf_records_take_list(p, &s, "command", false); break;
+	case PERF_FEATURE_EVENTS: bad = perf_records_take_events(p, &s); break;
 	case PERF_FEATURE_TOPOLOGY: bad = take_topology(p, &s); break;
 	case PERF_FEATURE_NUMA: bad = take_numa(p, &s); break;
 	case PERF_FEATURE_PMUS: bad = take_pmus(p, &s); break;
@@ -1239,7 +1246,7 @@ int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n
 	case PERF_FEATURE_SAMPLE_TIME: bad = take_sample_time(p, &s); break;
 	case PERF_FEATURE_COMPRESSED: bad = take_compressed(p, &s); break;
 	case PERF_FEATURE_CLOCK_DATA: bad = take_clock_data(p, &s); break;
-	case PERF_FEATURE_DIRECTORY: p->h.in_directory = span_number(&s, 8) != 0; break;
+	case PERF_FEATURE_DIRECTORY: p->h.in_directory = unwind_span_number(&s, 8) != 0; break;
 	case PERF_FEATURE_CACHE:
 	case PERF_FEATURE_CLOCK: break;
 	}

@@ -33,7 +33,7 @@
  */
 
 struct sample_line {
-	struct span comm, event, text;
+	struct text_span comm, event, text;
 	int32_t pid, tid, cpu; /* -1: the line has none */
 	bool has_time, has_period;
 	bool is_record; /* no sample: event is PERF_RECORD_NAME, that of perf.data */
@@ -43,12 +43,12 @@ struct sample_line {
 
 struct frame_line {
 	uint64_t address, offset; /* offset: in the function */
-	struct span function, file;
+	struct text_span function, file;
 };
 
 static const char anonymous[] = "(anonymous namespace)";
 
-static bool drop_end(struct span *s, const char *end)
+static bool drop_end(struct text_span *s, const char *end)
 {
 	if (!span_ends(*s, end))
 		return false;
@@ -59,9 +59,9 @@ static bool drop_end(struct span *s, const char *end)
 /* Return the name of a function of C++ without its parameters and what follows them:
  * "f(int) const [clone .cold]" is "f", but "operator()" and "(anonymous namespace)" are of a name.
  */
-static struct span without_parameters(struct span s)
+static struct text_span without_parameters(struct text_span s)
 {
-	struct span name = s;
+	struct text_span name = s;
 	int depth = 0;
 
 	if (span_ends(name, "]")) {
@@ -82,7 +82,7 @@ static struct span without_parameters(struct span s)
 }
 
 /* Copy the name of a function without what is noise: parameters, quotes. */
-static int clean_name(struct buffer *name, struct span s, bool java)
+static int perf_script_clean_name(struct buffer *name, struct text_span s, bool java)
 {
 	const char *signature = java ? memchr(s.at, '(', span_size(s)) : NULL;
 
@@ -100,14 +100,14 @@ static int clean_name(struct buffer *name, struct span s, bool java)
 }
 
 /* Name a function that perf did not know after its file. */
-static int name_unknown(struct buffer *name, struct span file)
+static int name_unknown(struct buffer *name, struct text_span file)
 {
 	const char *slash = file.at < file.end ? memrchr(file.at, '/', span_size(file)) : NULL;
 
 	if (slash)
 		file.at = slash + 1;
 	name->size = 0;
-	if (span_is(file, "[unknown]") || file.at == file.end)
+	if (kernel_line_span_is(file, "[unknown]") || file.at == file.end)
 		file = SPAN("unknown");
 	return buffer_append(name, "[", 1) || buffer_append(name, file.at, span_size(file)) ||
 			       buffer_append(name, "]", 1)
@@ -117,18 +117,19 @@ static int name_unknown(struct buffer *name, struct span file)
 
 /* Put the name of a function in *name: without parameters, or the name of its file if perf did not
  * know it. java: of a thread of Java. Returns -1 when out of memory. */
-static int frame_name(struct buffer *name, struct span function, struct span file, bool java)
+static int frame_name(struct buffer *name, struct text_span function, struct text_span file,
+		      bool java)
 {
-	if (span_is(function, "[unknown]") || function.at == function.end)
+	if (kernel_line_span_is(function, "[unknown]") || function.at == function.end)
 		return name_unknown(name, file);
-	return clean_name(name, function, java);
+	return perf_script_clean_name(name, function, java);
 }
 
 /* Is it the name of a process, "(java)", and no function? */
-static bool frame_is_process(struct span function)
+static bool frame_is_process(struct text_span function)
 {
 	return function.at < function.end && *function.at == '(' &&
-	       !span_begins(function, anonymous);
+	       !kernel_line_span_begins(function, anonymous);
 }
 
 /* --- sample line --- */
@@ -136,7 +137,7 @@ static bool frame_is_process(struct span function)
 enum { NANOSECONDS = 1000000000, FRACTION_MOST = 9, SECONDS_MOST = 1 << 30 };
 
 /* Take the next word off a span. false: there is none. */
-static bool take_word(struct span *s, struct span *word)
+static bool take_word(struct text_span *s, struct text_span *word)
 {
 	while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
 		s->at++;
@@ -148,42 +149,44 @@ static bool take_word(struct span *s, struct span *word)
 }
 
 /* Read a whole span as a number below most. */
-static bool read_number(struct span s, uint64_t most, uint64_t *number)
+static bool perf_script_read_number(struct text_span s, uint64_t most, uint64_t *number)
 {
 	return ftrace_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
 }
 
 /* Read TID or PID/TID. perf prints -1 for a thread that it does not know. */
-static bool read_ids(struct span word, struct sample_line *l)
+static bool read_ids(struct text_span word, struct sample_line *l)
 {
 	const char *slash = memchr(word.at, '/', span_size(word));
-	struct span tid = {slash ? slash + 1 : word.at, word.end};
+	struct text_span tid = {slash ? slash + 1 : word.at, word.end};
 	uint64_t number;
 
 	l->pid = -1;
-	if (slash && !span_is((struct span){word.at, slash}, "-1")) {
-		if (!read_number((struct span){word.at, slash}, INT32_MAX, &number))
+	if (slash && !kernel_line_span_is((struct text_span){word.at, slash}, "-1")) {
+		if (!perf_script_read_number((struct text_span){word.at, slash}, INT32_MAX,
+					     &number))
 			return false;
 		l->pid = (int32_t)number;
 	}
 	l->tid = -1;
-	if (span_is(tid, "-1"))
+	if (kernel_line_span_is(tid, "-1"))
 		return true;
-	if (!read_number(tid, INT32_MAX, &number))
+	if (!perf_script_read_number(tid, INT32_MAX, &number))
 		return false;
 	l->tid = (int32_t)number;
 	return true;
 }
 
 /* Read SECONDS.FRACTION. */
-static bool read_time(struct span s, uint64_t *ns)
+static bool perf_script_read_time(struct text_span s, uint64_t *ns)
 {
 	const char *point = memchr(s.at, '.', span_size(s));
 	uint64_t seconds, fraction;
 	size_t digits;
 
-	if (!point || !read_number((struct span){s.at, point}, SECONDS_MOST, &seconds) ||
-	    !read_number((struct span){point + 1, s.end}, NANOSECONDS, &fraction))
+	if (!point ||
+	    !perf_script_read_number((struct text_span){s.at, point}, SECONDS_MOST, &seconds) ||
+	    !perf_script_read_number((struct text_span){point + 1, s.end}, NANOSECONDS, &fraction))
 		return false;
 	for (digits = (size_t)(s.end - point - 1); digits < FRACTION_MOST; digits++)
 		fraction *= 10;
@@ -194,57 +197,59 @@ static bool read_time(struct span s, uint64_t *ns)
 /* Name the record of a switch as perf.data does: OUT or IN is the first word of its text. */
 static void name_switch(struct sample_line *l)
 {
-	struct span rest = l->text, word;
+	struct text_span rest = l->text, word;
 
-	if (!span_is(l->event, "PERF_RECORD_SWITCH") &&
-	    !span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
+	if (!kernel_line_span_is(l->event, "PERF_RECORD_SWITCH") &&
+	    !kernel_line_span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
 		return;
 	take_word(&rest, &word);
-	if (!span_is(word, "OUT") && !span_is(word, "IN"))
+	if (!kernel_line_span_is(word, "OUT") && !kernel_line_span_is(word, "IN"))
 		return;
-	l->event = span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
-					: SPAN("PERF_RECORD_SWITCH_IN");
-	l->text = span_trim(rest);
+	l->event = kernel_line_span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
+						    : SPAN("PERF_RECORD_SWITCH_IN");
+	l->text = kernel_line_span_trim(rest);
 }
 
 /* Read a record that is no sample. */
-static bool read_record(struct span rest, struct sample_line *l)
+static bool read_record(struct text_span rest, struct sample_line *l)
 {
-	rest = span_trim(rest);
-	if (!span_begins(rest, "PERF_RECORD_"))
+	rest = kernel_line_span_trim(rest);
+	if (!kernel_line_span_begins(rest, "PERF_RECORD_"))
 		return false;
 	l->is_record = true;
-	l->event = (struct span){rest.at, rest.at};
+	l->event = (struct text_span){rest.at, rest.at};
 	while (l->event.end < rest.end &&
 	       ((*l->event.end >= 'A' && *l->event.end <= 'Z') || *l->event.end == '_' ||
 		(*l->event.end >= '0' && *l->event.end <= '9')))
 		l->event.end++;
 	rest.at = l->event.end + (l->event.end < rest.end && *l->event.end == ':');
-	l->text = span_trim(rest);
+	l->text = kernel_line_span_trim(rest);
 	name_switch(l);
 	return true;
 }
 
 /* Is it the word of a time? */
-static bool is_time(struct span word, uint64_t *ns)
+static bool perf_script_is_time(struct text_span word, uint64_t *ns)
 {
-	return word.end[-1] == ':' && read_time((struct span){word.at, word.end - 1}, ns);
+	return word.end[-1] == ':' &&
+	       perf_script_read_time((struct text_span){word.at, word.end - 1}, ns);
 }
 
 /* Read [CPU]. */
-static bool read_cpu(struct span word, struct sample_line *l)
+static bool read_cpu(struct text_span word, struct sample_line *l)
 {
 	uint64_t number;
 
 	if (span_size(word) < 3 || *word.at != '[' || word.end[-1] != ']' ||
-	    !read_number((struct span){word.at + 1, word.end - 1}, INT32_MAX, &number))
+	    !perf_script_read_number((struct text_span){word.at + 1, word.end - 1}, INT32_MAX,
+				     &number))
 		return false;
 	l->cpu = (int32_t)number;
 	return true;
 }
 
 /* Is it the column misc: the mode of the CPU, or bits of a record? */
-static bool is_misc(struct span word)
+static bool is_misc(struct text_span word)
 {
 	enum { MISC_MOST = 5 };
 
@@ -257,9 +262,9 @@ static bool is_misc(struct span word)
 }
 
 /* Read what follows the time, or where it would be. */
-static bool read_event(struct span rest, struct sample_line *l)
+static bool perf_script_read_event(struct text_span rest, struct sample_line *l)
 {
-	struct span word;
+	struct text_span word;
 	uint64_t number;
 
 	l->has_period = false;
@@ -267,22 +272,22 @@ static bool read_event(struct span rest, struct sample_line *l)
 		return true;
 	if (!take_word(&rest, &word))
 		return false;
-	if (read_number(word, UINT64_MAX, &l->period)) {
+	if (perf_script_read_number(word, UINT64_MAX, &l->period)) {
 		l->has_period = true;
 		if (!take_word(&rest, &word))
 			return false;
 	}
-	if (span_size(word) < 2 || word.end[-1] != ':' || is_time(word, &number))
+	if (span_size(word) < 2 || word.end[-1] != ':' || perf_script_is_time(word, &number))
 		return false;
-	l->event = (struct span){word.at, word.end - 1};
-	l->text = span_trim(rest);
+	l->event = (struct text_span){word.at, word.end - 1};
+	l->text = kernel_line_span_trim(rest);
 	return true;
 }
 
 /* Take the last word off a span. false: there is none. */
-static bool take_last(struct span *s, struct span *word)
+static bool perf_script_take_last(struct text_span *s, struct text_span *word)
 {
-	*s = span_trim(*s);
+	*s = kernel_line_span_trim(*s);
 	word->at = word->end = s->end;
 	while (word->at > s->at && word->at[-1] != ' ' && word->at[-1] != '\t')
 		word->at--;
@@ -292,28 +297,29 @@ static bool take_last(struct span *s, struct span *word)
 
 /* Read what is before the time, from its end: the name of a thread may have blanks, and words of
  * digits. */
-static bool read_thread(struct span before, struct sample_line *l)
+static bool perf_script_read_thread(struct text_span before, struct sample_line *l)
 {
-	struct span word;
+	struct text_span word;
 
 	l->cpu = -1;
-	if (!take_last(&before, &word) || (is_misc(word) && !take_last(&before, &word)) ||
-	    (read_cpu(word, l) && !take_last(&before, &word)) || !read_ids(word, l))
+	if (!perf_script_take_last(&before, &word) ||
+	    (is_misc(word) && !perf_script_take_last(&before, &word)) ||
+	    (read_cpu(word, l) && !perf_script_take_last(&before, &word)) || !read_ids(word, l))
 		return false;
-	l->comm = span_trim(before);
+	l->comm = kernel_line_span_trim(before);
 	return true;
 }
 
 /* Read a line without a time: the first word that may be the ids counts. */
-static bool read_timeless(struct span line, struct sample_line *l)
+static bool read_timeless(struct text_span line, struct sample_line *l)
 {
-	struct span rest = line, word;
+	struct text_span rest = line, word;
 	uint64_t time;
 
-	while (take_word(&rest, &word) && !is_time(word, &time)) {
-		struct span next = rest, ahead = rest, after;
+	while (take_word(&rest, &word) && !perf_script_is_time(word, &time)) {
+		struct text_span next = rest, ahead = rest, after;
 
-		l->comm = span_trim((struct span){line.at, word.at});
+		l->comm = kernel_line_span_trim((struct text_span){line.at, word.at});
 		l->cpu = -1;
 		if (take_word(&ahead, &after) && read_cpu(after, l)) {
 			next = ahead;
@@ -321,7 +327,7 @@ static bool read_timeless(struct span line, struct sample_line *l)
 		}
 		if (is_misc(after))
 			next = ahead;
-		if (read_ids(word, l) && read_event(next, l))
+		if (read_ids(word, l) && perf_script_read_event(next, l))
 			return true;
 	}
 	return false;
@@ -329,14 +335,15 @@ static bool read_timeless(struct span line, struct sample_line *l)
 
 /* Take the first line of a sample apart. The spans point into it, or to constants. false: it is
  * none. */
-static bool sample_line_parse(struct span line, struct sample_line *l)
+static bool sample_line_parse(struct text_span line, struct sample_line *l)
 {
-	struct span rest = line, word;
+	struct text_span rest = line, word;
 
 	*l = (struct sample_line){.cpu = -1};
 	while (take_word(&rest, &word)) {
-		if (!is_time(word, &l->time) || !read_thread((struct span){line.at, word.at}, l) ||
-		    !read_event(rest, l))
+		if (!perf_script_is_time(word, &l->time) ||
+		    !perf_script_read_thread((struct text_span){line.at, word.at}, l) ||
+		    !perf_script_read_event(rest, l))
 			continue;
 		l->has_time = true;
 		return true;
@@ -347,24 +354,24 @@ static bool sample_line_parse(struct span line, struct sample_line *l)
 
 /* Is it a line of records that has no content for a stream: the namespaces after NAMESPACES, or a
  * FINISHED_ROUND, which has no thread? */
-static bool record_line_is_other(struct span line)
+static bool record_line_is_other(struct text_span line)
 {
 	uint64_t number;
-	struct span word;
+	struct text_span word;
 
-	if (span_begins(line, "PERF_RECORD_FINISHED_"))
+	if (kernel_line_span_begins(line, "PERF_RECORD_FINISHED_"))
 		return true;
-	if (!span_begins(line, "\t\t") || !take_word(&line, &word))
+	if (!kernel_line_span_begins(line, "\t\t") || !take_word(&line, &word))
 		return false;
 	/* "[0/net: 4/0xeffffff9, ", and " 4/user: " */
 	word.at += *word.at == '[';
 	line.at = memchr(word.at, '/', span_size(word));
 	return line.at && word.end[-1] == ':' &&
-	       read_number((struct span){word.at, line.at}, UINT32_MAX, &number);
+	       perf_script_read_number((struct text_span){word.at, line.at}, UINT32_MAX, &number);
 }
 
 /* Take the offset off a function. */
-static void take_offset(struct frame_line *f)
+static void perf_script_take_offset(struct frame_line *f)
 {
 	const char *plus = memrchr(f->function.at, '+', span_size(f->function));
 	const char *digits = plus ? plus + 3 : NULL;
@@ -377,16 +384,16 @@ static void take_offset(struct frame_line *f)
 }
 
 /* Take the line of a frame apart. false: it is none. */
-static bool frame_line_parse(struct span line, struct frame_line *f)
+static bool frame_line_parse(struct text_span line, struct frame_line *f)
 {
 	const char *open;
 
 	*f = (struct frame_line){0};
-	line = span_trim(line);
+	line = kernel_line_span_trim(line);
 	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
 	    (*line.at != ' ' && *line.at != '\t'))
 		return false;
-	f->function = span_trim(line);
+	f->function = kernel_line_span_trim(line);
 	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
 		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
 		int depth = 1;
@@ -396,16 +403,17 @@ static bool frame_line_parse(struct span line, struct frame_line *f)
 			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
 		}
 		if (!depth && (open == f->function.at || open[-1] == ' ')) {
-			f->file = (struct span){open + 1, f->function.end - 1};
-			f->function = span_trim((struct span){f->function.at, open});
+			f->file = (struct text_span){open + 1, f->function.end - 1};
+			f->function =
+				kernel_line_span_trim((struct text_span){f->function.at, open});
 		}
 	}
-	take_offset(f);
+	perf_script_take_offset(f);
 	return f->function.at < f->function.end || f->file.at < f->file.end;
 }
 
 /* Is it an address? A word of a few letters may be a part of a name. */
-static bool is_address(struct span word)
+static bool perf_script_is_address(struct text_span word)
 {
 	enum { ADDRESS_LEAST = 4 };
 	const char *at = word.at;
@@ -421,9 +429,9 @@ static bool is_address(struct span word)
 }
 
 /* Take the line of a frame off the end of the text of a sample. false: it has none. */
-static bool frame_line_split(struct span *text, struct span *frame)
+static bool frame_line_split(struct text_span *text, struct text_span *frame)
 {
-	struct span rest = *text, word, before = *text;
+	struct text_span rest = *text, word, before = *text;
 	struct frame_line last;
 	bool found = false;
 
@@ -431,17 +439,17 @@ static bool frame_line_split(struct span *text, struct span *frame)
 		return false;
 	/* the last one counts: the text of a tracepoint may have numbers */
 	while (take_word(&rest, &word)) {
-		if (!is_address(word) ||
-		    !frame_line_parse((struct span){word.at, text->end}, &last) ||
+		if (!perf_script_is_address(word) ||
+		    !frame_line_parse((struct text_span){word.at, text->end}, &last) ||
 		    last.file.at == last.file.end || last.function.at == last.function.end ||
 		    *last.function.at == ',')
 			continue;
-		*frame = (struct span){word.at, text->end};
+		*frame = (struct text_span){word.at, text->end};
 		before.end = word.at;
 		found = true;
 	}
 	if (found)
-		*text = span_trim(before);
+		*text = kernel_line_span_trim(before);
 	return found;
 }
 
@@ -482,9 +490,9 @@ struct perf_script {
 };
 
 /* Test whether a line is not empty and no comment. */
-static bool is_content(struct span line)
+static bool is_content(struct text_span line)
 {
-	line = span_trim(line);
+	line = kernel_line_span_trim(line);
 	return line.at < line.end && *line.at != '#';
 }
 
@@ -505,10 +513,10 @@ static enum bid script_probe(const struct input *in)
 			break;
 		if (memchr(at, '\0', (size_t)(newline - at)))
 			return BID_NONE;
-		if (!is_content((struct span){at, newline}) ||
-		    record_line_is_other((struct span){at, newline}))
+		if (!is_content((struct text_span){at, newline}) ||
+		    record_line_is_other((struct text_span){at, newline}))
 			continue;
-		if (sample_line_parse((struct span){at, newline}, &l))
+		if (sample_line_parse((struct text_span){at, newline}, &l))
 			return BID_CHANCE;
 		/* with -f other lines may be before the samples, such as messages of perf */
 		if (!forced)
@@ -531,7 +539,7 @@ static int script_open(struct input *in, struct error *e)
 
 /* --- lines --- */
 
-static void report_strange(struct perf_script *p, struct span line)
+static void report_strange(struct perf_script *p, struct text_span line)
 {
 	if (!record_line_is_other(line) && !p->strange++)
 		input_damage(p->input, p->input->name, p->lines.offset,
@@ -539,21 +547,21 @@ static void report_strange(struct perf_script *p, struct span line)
 }
 
 /* Read a line. Returns 1; 0: no more lines; -1 with *e filled. */
-static int next_line(struct perf_script *p, struct span *line, struct error *e)
+static int next_line(struct perf_script *p, struct text_span *line, struct error *e)
 {
 	const char *text;
 	size_t n;
 	int got = input_lines_next(&p->lines, p->input, &text, &n, e);
 
 	if (got > 0)
-		*line = (struct span){text, text + n};
+		*line = (struct text_span){text, text + n};
 	return got;
 }
 
 /* --- declarations --- */
 
 /* Declare the space of a file. 0: out of memory. */
-static uint32_t declare_space(struct perf_script *p, struct span file)
+static uint32_t perf_script_declare_space(struct perf_script *p, struct text_span file)
 {
 	uint32_t *id = id_cache_number(&p->spaces, file.at, span_size(file));
 
@@ -566,8 +574,8 @@ static uint32_t declare_space(struct perf_script *p, struct span file)
 }
 
 /* Declare the location of a function. 0: out of memory. */
-static uint32_t declare_location(struct perf_script *p, const struct frame_line *f,
-				 struct span function)
+static uint32_t perf_script_declare_location(struct perf_script *p, const struct frame_line *f,
+					     struct text_span function)
 {
 	struct symbol_entry symbol = {.start = f->address - f->offset,
 				      .module = f->file.at,
@@ -581,16 +589,17 @@ static uint32_t declare_location(struct perf_script *p, const struct frame_line 
 	symbol.name = (const char *)p->name.data;
 	symbol.name_size = (uint32_t)p->name.size;
 	location.name = writer_string(p->w, symbol.name, p->name.size);
-	location.space = declare_space(p, f->file);
+	location.space = perf_script_declare_space(p, f->file);
 	id = location.space ? writer_location(p->w, &location) : 0;
 	return id && !writer_symbol(p->w, id, &symbol) ? id : 0;
 }
 
 /* Add the frames of a line: "A->B" is B, which A has inlined. *known becomes the location if there
  * is one. Returns -1 when out of memory. */
-static int add_frames(struct perf_script *p, const struct frame_line *f, uint32_t *known)
+static int perf_script_add_frames(struct perf_script *p, const struct frame_line *f,
+				  uint32_t *known)
 {
-	struct span rest = f->function;
+	struct text_span rest = f->function;
 	size_t begin = p->frame.size;
 
 	if (frame_is_process(rest))
@@ -599,7 +608,8 @@ static int add_frames(struct perf_script *p, const struct frame_line *f, uint32_
 		uint32_t location;
 
 		arrow = span_find(rest, "->");
-		location = declare_location(p, f, (struct span){rest.at, arrow ? arrow : rest.end});
+		location = perf_script_declare_location(
+			p, f, (struct text_span){rest.at, arrow ? arrow : rest.end});
 		if (!location || buffer_u32(&p->frame, location))
 			return -1;
 		if (!arrow)
@@ -619,7 +629,7 @@ static int add_frames(struct perf_script *p, const struct frame_line *f, uint32_
 
 /* Add the frames of a line, if it is that of a frame: a line that was met before is not taken apart
  * again. Returns -1 when out of memory. */
-static int add_frame_line(struct perf_script *p, struct span line, bool *is_frame)
+static int add_frame_line(struct perf_script *p, struct text_span line, bool *is_frame)
 {
 	uint32_t *known = id_cache_number(&p->frames, line.at, span_size(line));
 	struct frame_line f;
@@ -630,10 +640,10 @@ static int add_frame_line(struct perf_script *p, struct span line, bool *is_fram
 	if (*known)
 		return buffer_u32(&p->frame, *known);
 	*is_frame = frame_line_parse(line, &f);
-	return *is_frame ? add_frames(p, &f, known) : 0;
+	return *is_frame ? perf_script_add_frames(p, &f, known) : 0;
 }
 
-static uint32_t declare_lane(struct perf_script *p, const struct sample_line *l)
+static uint32_t perf_script_declare_lane(struct perf_script *p, const struct sample_line *l)
 {
 	struct buffer key = {0};
 	int32_t numbers[] = {l->pid, l->tid, l->cpu};
@@ -660,7 +670,7 @@ static uint32_t declare_lane(struct perf_script *p, const struct sample_line *l)
 }
 
 /* Does the name of an event end with modifiers, cycles:u, and not with the name of a tracepoint? */
-static bool is_modifier(struct span s)
+static bool is_modifier(struct text_span s)
 {
 	for (; s.at < s.end; s.at++)
 		if (!strchr("ukhGHpPSDeWIb", *s.at))
@@ -668,12 +678,12 @@ static bool is_modifier(struct span s)
 	return true;
 }
 
-static uint32_t declare_type(struct perf_script *p, const struct sample_line *l)
+static uint32_t perf_script_declare_type(struct perf_script *p, const struct sample_line *l)
 {
 	bool has_text = p->text.size > 1;
 	const char *colon = memchr(l->event.at, ':', span_size(l->event));
-	bool tracepoint = colon && !is_modifier((struct span){colon + 1, l->event.end});
-	struct span name = {tracepoint ? colon + 1 : l->event.at, l->event.end};
+	bool tracepoint = colon && !is_modifier((struct text_span){colon + 1, l->event.end});
+	struct text_span name = {tracepoint ? colon + 1 : l->event.at, l->event.end};
 	struct field_entry fields[2] = {{.name = writer_text(p->w, "period"),
 					 .kind = FIELD_UINT,
 					 .role = ROLE_PERIOD,
@@ -682,7 +692,8 @@ static uint32_t declare_type(struct perf_script *p, const struct sample_line *l)
 					 .kind = FIELD_STRING,
 					 .where = WHERE_STRING,
 					 .size = 1}};
-	bool in_time = span_begins(l->event, "cpu-clock") || span_begins(l->event, "task-clock");
+	bool in_time = kernel_line_span_begins(l->event, "cpu-clock") ||
+		       kernel_line_span_begins(l->event, "task-clock");
 	struct type_entry type = {
 		.source = p->source,
 		.name = writer_string(p->w, name.at, span_size(name)),
@@ -713,16 +724,16 @@ static uint32_t declare_type(struct perf_script *p, const struct sample_line *l)
 /* --- samples --- */
 
 /* Begin the sample of the header. The texts of p->line are in p->present. */
-static int begin_sample(struct perf_script *p)
+static int perf_script_begin_sample(struct perf_script *p)
 {
 	struct buffer last = p->present;
-	struct span text, frame;
+	struct text_span text, frame;
 	bool is_frame;
 
 	p->present = p->header;
 	p->header = last;
-	sample_line_parse((struct span){(const char *)p->present.data,
-					(const char *)p->present.data + p->present.size},
+	sample_line_parse((struct text_span){(const char *)p->present.data,
+					     (const char *)p->present.data + p->present.size},
 			  &p->line);
 	p->has_header = false;
 	p->frame.size = p->text.size = 0;
@@ -738,7 +749,7 @@ static int begin_sample(struct perf_script *p)
 
 /* Keep a line as the header of the next row, unless it is a record without a time. false: it is no
  * header. */
-static bool keep_header(struct perf_script *p, struct span line, int *bad)
+static bool keep_header(struct perf_script *p, struct text_span line, int *bad)
 {
 	struct sample_line l;
 
@@ -753,11 +764,11 @@ static bool keep_header(struct perf_script *p, struct span line, int *bad)
 }
 
 /* A source line after a frame, FILE:LINE: what perf adds with -F +srcline. */
-static bool is_source(struct span line)
+static bool is_source(struct text_span line)
 {
 	const char *colon = memrchr(line.at, ':', span_size(line));
 
-	line = span_trim(line);
+	line = kernel_line_span_trim(line);
 	if (!colon || colon + 1 >= line.end)
 		return false;
 	while (++colon < line.end)
@@ -767,7 +778,7 @@ static bool is_source(struct span line)
 }
 
 /* Take a line after the header of a sample. *ended: the sample has ended. */
-static int take_line(struct perf_script *p, struct span line, bool *ended)
+static int perf_script_take_line(struct perf_script *p, struct text_span line, bool *ended)
 {
 	bool is_frame = false;
 	int bad = 0;
@@ -789,7 +800,7 @@ static int take_line(struct perf_script *p, struct span line, bool *ended)
 static int script_advance(struct perf_script *p, struct error *e)
 {
 	struct input *in = p->input;
-	struct span line;
+	struct text_span line;
 	bool ended = false;
 	int got = 1, bad = 0;
 
@@ -800,24 +811,24 @@ static int script_advance(struct perf_script *p, struct error *e)
 			report_strange(p, line);
 	if (got <= 0 || bad)
 		return bad ? error_no_memory(e) : got;
-	if (begin_sample(p))
+	if (perf_script_begin_sample(p))
 		return -1;
 	while (!ended && (got = next_line(p, &line, e)) > 0)
-		if (take_line(p, line, &ended))
+		if (perf_script_take_line(p, line, &ended))
 			return -1;
 	p->samples += !p->line.is_record;
 	in->next = merge_shifted(p->timed ? p->line.time : p->samples, in->shift);
 	return got < 0 ? -1 : 0;
 }
 
-static int write_row(struct perf_script *p)
+static int perf_script_write_row(struct perf_script *p)
 {
 	uint8_t period[PERIOD_SIZE];
 	size_t n = p->frame.size / 4;
 	uint32_t *locations = (uint32_t *)(void *)p->frame.data;
 	struct new_row row = {.time = p->input->next,
-			      .lane = declare_lane(p, &p->line),
-			      .type = declare_type(p, &p->line),
+			      .lane = perf_script_declare_lane(p, &p->line),
+			      .type = perf_script_declare_type(p, &p->line),
 			      .location = n ? writer_stack_of(p->w, locations, n) : 0,
 			      .fixed = period,
 			      .fixed_size = p->line.has_period ? PERIOD_SIZE : 0,
@@ -837,7 +848,7 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 {
 	struct perf_script *p = in->state;
 	uint64_t samples = 0;
-	struct span line;
+	struct text_span line;
 	struct sample_line l;
 	int got;
 
@@ -851,7 +862,7 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 static int script_begin(struct input *in, struct error *e)
 {
 	struct perf_script *p = in->state;
-	struct span line;
+	struct text_span line;
 	int got = 0, bad = 0;
 
 	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
@@ -860,8 +871,8 @@ static int script_begin(struct input *in, struct error *e)
 	if (got < 0 || bad)
 		return got < 0 ? -1 : error_no_memory(e);
 	if (got)
-		sample_line_parse((struct span){(const char *)p->header.data,
-						(const char *)p->header.data + p->header.size},
+		sample_line_parse((struct text_span){(const char *)p->header.data,
+						     (const char *)p->header.data + p->header.size},
 				  &p->line);
 	else
 		input_damage(in, in->name, NO_OFFSET, "the text has no sample");
@@ -887,7 +898,7 @@ static int script_run(struct input *in, uint64_t until, struct error *e)
 	struct perf_script *p = in->state;
 
 	while (in->next <= until && in->next != UINT64_MAX)
-		if (write_row(p) || script_advance(p, e))
+		if (perf_script_write_row(p) || script_advance(p, e))
 			return -1;
 	return 0;
 }

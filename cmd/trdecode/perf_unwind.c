@@ -79,7 +79,7 @@ static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, vo
 
 enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
 
-static size_t size_of(const struct known_stacks *k)
+static size_t unwind_size_of(const struct known_stacks *k)
 {
 	return (size_t)1 << (64 - k->shift);
 }
@@ -91,7 +91,7 @@ struct known_stacks *known_stacks_new(void)
 	if (!k)
 		return NULL;
 	k->shift = 64 - LOG_LEAST;
-	k->slots = huge_zeroed(size_of(k) * sizeof *k->slots);
+	k->slots = huge_zeroed(unwind_size_of(k) * sizeof *k->slots);
 	for (size_t at = 0, n; k->slots && at < sizeof k->key; at += n) {
 		n = sizeof k->key - at < RANDOM_MOST ? sizeof k->key - at : RANDOM_MOST;
 		if (getentropy((char *)&k->key + at, n)) {
@@ -119,14 +119,14 @@ static void known_stacks_insert(struct known_stacks *k, struct known_stack s)
 	size_t at = s.digest >> k->shift;
 
 	while (k->slots[at].stack)
-		at = (at + 1) & (size_of(k) - 1);
+		at = (at + 1) & (unwind_size_of(k) - 1);
 	k->slots[at] = s;
 }
 
 /* Double the number of slots. If there are enough, or no more memory, empty them instead. */
-static void make_room(struct known_stacks *k)
+static void unwind_make_room(struct known_stacks *k)
 {
-	size_t old = size_of(k);
+	size_t old = unwind_size_of(k);
 	struct known_stack *slots = k->slots, *more = NULL;
 
 	if (k->shift > 64 - LOG_MOST)
@@ -146,8 +146,8 @@ static void make_room(struct known_stacks *k)
 
 void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack)
 {
-	if (k->count >= size_of(k) / 4 * 3)
-		make_room(k);
+	if (k->count >= unwind_size_of(k) / 4 * 3)
+		unwind_make_room(k);
 	known_stacks_insert(k, (struct known_stack){digest, stack});
 	k->count++;
 }
@@ -182,12 +182,12 @@ static const uint8_t *bytes_at(const struct perf_deferred *q, uint64_t at)
 	return q->bytes.data + (at - q->dropped);
 }
 
-static uint64_t *slot_of(struct perf_deferred *q, int32_t tid)
+static uint64_t *unwind_slot_of(struct perf_deferred *q, int32_t tid)
 {
 	return &q->last[hash_u64((uint32_t)tid) % DEFERRED_SLOTS];
 }
 
-static int put_bytes(struct perf_deferred *q, const uint8_t *data, size_t n, uint64_t *at)
+static int unwind_put_bytes(struct perf_deferred *q, const uint8_t *data, size_t n, uint64_t *at)
 {
 	q->bytes.spills = true;
 	*at = q->dropped + q->bytes.size;
@@ -207,15 +207,15 @@ int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
 	if (d) {
 		record.d = *d;
 		record.waits = true;
-		record.earlier = *slot_of(q, d->tid);
+		record.earlier = *unwind_slot_of(q, d->tid);
 	}
-	if (put_bytes(q, r->data, r->size, &record.at) ||
+	if (unwind_put_bytes(q, r->data, r->size, &record.at) ||
 	    buffer_append(&q->records, &record, sizeof record))
 		return -1;
 	q->latest = r->time;
 	q->end++;
 	if (d) {
-		*slot_of(q, d->tid) = q->end;
+		*unwind_slot_of(q, d->tid) = q->end;
 		q->waiting++;
 	}
 	return 0;
@@ -231,7 +231,7 @@ static void end_wait(struct perf_deferred *q, struct deferred_record *record)
 int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
 		       const uint8_t *addresses, uint64_t n)
 {
-	uint64_t *link = slot_of(q, d->tid), chain = 0;
+	uint64_t *link = unwind_slot_of(q, d->tid), chain = 0;
 
 	/* those before the first have waited too long */
 	while (*link > q->first) {
@@ -243,7 +243,7 @@ int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
 			continue;
 		}
 		*link = record->earlier;
-		if (same && !chain && put_bytes(q, addresses, 8 * n, &chain))
+		if (same && !chain && unwind_put_bytes(q, addresses, 8 * n, &chain))
 			return -1;
 		if (same) {
 			record->chain = chain;
@@ -259,7 +259,7 @@ int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
 
 void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
 {
-	uint64_t *link = slot_of(q, tid);
+	uint64_t *link = unwind_slot_of(q, tid);
 
 	while (*link > q->first) {
 		struct deferred_record *record = record_at(q, *link - 1);
@@ -535,8 +535,9 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name, Dwar
 
 /* Give libdw the .debug_frame of a separate file. libdw calls this function where .eh_frame does
  * not have an address, and the module's file has no .debug_frame. */
-static int find_debug(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-		      const char *file, const char *link, GElf_Word checksum, char **found)
+static int unwind_find_debug(Dwfl_Module *module, void **userdata, const char *name,
+			     Dwarf_Addr base, const char *file, const char *link,
+			     GElf_Word checksum, char **found)
 {
 	(void)module;
 	(void)name;
@@ -565,11 +566,11 @@ static void free_spaces(struct perf_unwinder *u)
 
 /* Get the space of mappings: the one in use, or a new one in place of the least recently used.
  * NULL: libdw fails. */
-static struct unwind_space *space_of(struct perf_unwinder *u, const struct perf_maps *m,
-				     const struct unwind_machine *machine)
+static struct unwind_space *unwind_space_of(struct perf_unwinder *u, const struct perf_maps *m,
+					    const struct unwind_machine *machine)
 {
 	static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
-						 .find_debuginfo = find_debug,
+						 .find_debuginfo = unwind_find_debug,
 						 .section_address = dwfl_offline_section_address};
 	struct unwind_space *s = u->spaces;
 
@@ -673,7 +674,7 @@ static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 	return THREAD;
 }
 
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
+static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 {
 	(void)dwfl;
 	*thread = arg;
@@ -714,7 +715,7 @@ static void add_first_module(const struct perf_map *map, void *arg)
 static bool attach(struct perf_unwinder *u)
 {
 	static const Dwfl_Thread_Callbacks callbacks = {.next_thread = next_thread,
-							.get_thread = get_thread,
+							.get_thread = unwind_get_thread,
 							.memory_read = read_memory,
 							.set_initial_registers = set_registers};
 	struct unwind_space *s = u->space;
@@ -745,7 +746,7 @@ static bool stack_grows(struct perf_unwinder *u, Dwfl_Frame *frame)
 	return true;
 }
 
-static int take_frame(Dwfl_Frame *frame, void *arg)
+static int unwind_take_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct perf_unwinder *u = arg;
 	Dwarf_Addr pc;
@@ -794,13 +795,13 @@ static size_t perf_unwind(struct perf_unwinder *u, const struct perf_maps *m,
 	for (int i = 0; i < 2; i++) {
 		u->count = 0;
 		u->last_sp = 0;
-		u->space = space_of(u, m, machine);
+		u->space = unwind_space_of(u, m, machine);
 		if (!u->space)
 			break;
 		u->space->used = ++u->stacks;
 		cover(u, pc);
 		if (!u->space->stale && attach(u))
-			dwfl_getthread_frames(u->space->dwfl, THREAD, take_frame, u);
+			dwfl_getthread_frames(u->space->dwfl, THREAD, unwind_take_frame, u);
 		if (!u->space->stale)
 			break;
 		space_free(u->space);
@@ -867,7 +868,7 @@ enum {
 	RECORD_MOST = 1 << 24, /* bytes that are read of a record; the code itself is skipped */
 };
 
-struct reader {
+struct stack_reader {
 	FILE *file;
 	const char *path;
 	uint64_t offset; /* of the present record */
@@ -882,18 +883,18 @@ struct reader {
 	struct jit_events *events;
 };
 
-static uint64_t number(const struct reader *r, const uint8_t *d, unsigned size)
+static uint64_t unwind_number(const struct stack_reader *r, const uint8_t *d, unsigned size)
 {
 	return get_uint(d, size, r->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
 }
 
-static int no_memory(const struct reader *r, struct error *e)
+static int unwind_no_memory(const struct stack_reader *r, struct error *e)
 {
 	return error_set(e, r->path, NO_OFFSET, "out of memory");
 }
 
 /* Keep a text. Returns its offset, 0 when out of memory: offset 0 is "". */
-static uint32_t keep_text(struct jit_codes *c, const char *text, size_t n)
+static uint32_t unwind_keep_text(struct jit_codes *c, const char *text, size_t n)
 {
 	size_t at = c->texts.size;
 
@@ -905,11 +906,11 @@ static uint32_t keep_text(struct jit_codes *c, const char *text, size_t n)
 }
 
 /* Take the lines of the DEBUG_INFO before a function. */
-static int take_lines(struct reader *r, struct jit_code *code)
+static int take_lines(struct stack_reader *r, struct jit_code *code)
 {
 	struct jit_codes *c = r->codes;
 	const uint8_t *d = r->debug.data, *end = d + r->debug.size;
-	uint64_t n = number(r, d + 8, 8);
+	uint64_t n = unwind_number(r, d + 8, 8);
 	uint32_t file = 0;
 
 	code->first_line = c->nline;
@@ -923,11 +924,11 @@ static int take_lines(struct reader *r, struct jit_code *code)
 		line = c->line;
 		/* one byte 0xff: the file of the line before */
 		if (size != 1 || (uint8_t)*name != 0xff)
-			file = keep_text(c, name, size);
+			file = unwind_keep_text(c, name, size);
 		if (!file || c->nline == LINES_MOST)
 			return file ? 0 : -1;
-		line[c->nline++] =
-			(struct jit_line){number(r, d, 8), file, (uint32_t)number(r, d + 8, 4)};
+		line[c->nline++] = (struct jit_line){unwind_number(r, d, 8), file,
+						     (uint32_t)unwind_number(r, d + 8, 4)};
 		code->nlines++;
 		if ((size_t)(end - d) - DEBUG_LINE <= size)
 			break;
@@ -936,8 +937,8 @@ static int take_lines(struct reader *r, struct jit_code *code)
 	return 0;
 }
 
-static int add_event(struct reader *r, uint64_t time, uint64_t address, uint64_t size,
-		     uint32_t code)
+static int unwind_add_event(struct stack_reader *r, uint64_t time, uint64_t address, uint64_t size,
+			    uint32_t code)
 {
 	struct jit_events *v = r->events;
 	struct jit_event *event;
@@ -950,7 +951,7 @@ static int add_event(struct reader *r, uint64_t time, uint64_t address, uint64_t
 }
 
 /* Note which function has a number. */
-static int note_index(struct reader *r, uint64_t index, uint32_t code)
+static int note_index(struct stack_reader *r, uint64_t index, uint32_t code)
 {
 	uint32_t *by_index;
 
@@ -963,13 +964,13 @@ static int note_index(struct reader *r, uint64_t index, uint32_t code)
 	return 0;
 }
 
-static int take_load(struct reader *r, uint64_t time)
+static int take_load(struct stack_reader *r, uint64_t time)
 {
 	struct jit_codes *c = r->codes;
 	const uint8_t *d = r->record.data;
 	const char *name = (const char *)d + LOAD_BODY;
 	struct jit_code *code;
-	uint64_t address = number(r, d + 16, 8);
+	uint64_t address = unwind_number(r, d + 16, 8);
 
 	if (ARRAY_GROW(c->code, c->code_capacity, c->ncode))
 		return -1;
@@ -977,29 +978,31 @@ static int take_load(struct reader *r, uint64_t time)
 	code += c->ncode;
 	*code = (struct jit_code){
 		.address = address,
-		.name = keep_text(c, name, strnlen(name, r->record.size - LOAD_BODY)),
+		.name = unwind_keep_text(c, name, strnlen(name, r->record.size - LOAD_BODY)),
 		.module = r->module};
 	if (!code->name ||
 	    (r->debug.size >= DEBUG_BODY && r->debug_address == address && take_lines(r, code)))
 		return -1;
 	r->debug.size = 0;
 	c->ncode++;
-	if (note_index(r, number(r, d + 32, 8), (uint32_t)c->ncode))
+	if (note_index(r, unwind_number(r, d + 32, 8), (uint32_t)c->ncode))
 		return -1;
-	return add_event(r, time, address, number(r, d + 24, 8), (uint32_t)c->ncode);
+	return unwind_add_event(r, time, address, unwind_number(r, d + 24, 8), (uint32_t)c->ncode);
 }
 
-static int take_move(struct reader *r, uint64_t time)
+static int take_move(struct stack_reader *r, uint64_t time)
 {
 	const uint8_t *d = r->record.data;
-	uint64_t index = number(r, d + 40, 8);
+	uint64_t index = unwind_number(r, d + 40, 8);
 	uint32_t code = index < r->nindex ? r->by_index[index] : 0;
 
-	return code ? add_event(r, time, number(r, d + 24, 8), number(r, d + 32, 8), code) : 0;
+	return code ? unwind_add_event(r, time, unwind_number(r, d + 24, 8),
+				       unwind_number(r, d + 32, 8), code)
+		    : 0;
 }
 
 /* Returns 1 at the end, -1 when out of memory. */
-static int take_record(struct reader *r, uint32_t kind, uint64_t time)
+static int unwind_take_record(struct stack_reader *r, uint32_t kind, uint64_t time)
 {
 	switch (kind) {
 	case LOAD:
@@ -1011,7 +1014,7 @@ static int take_record(struct reader *r, uint32_t kind, uint64_t time)
 		r->debug.size = 0;
 		if (r->record.size < DEBUG_BODY)
 			return 0;
-		r->debug_address = number(r, r->record.data, 8);
+		r->debug_address = unwind_number(r, r->record.data, 8);
 		return buffer_append(&r->debug, r->record.data, r->record.size);
 	case CLOSE: return 1;
 	default: return 0;
@@ -1019,16 +1022,17 @@ static int take_record(struct reader *r, uint32_t kind, uint64_t time)
 }
 
 /* Read a record but the code of a LOAD. Returns 1 for a record, 0 at the end, -1 with e filled. */
-static int next_record(struct reader *r, uint32_t *kind, uint64_t *time, struct error *e)
+static int unwind_next_record(struct stack_reader *r, uint32_t *kind, uint64_t *time,
+			      struct error *e)
 {
 	uint8_t head[RECORD_HEAD];
 	size_t n = fread(head, 1, sizeof head, r->file), size, wanted;
 
 	if (!n)
 		return 0;
-	*kind = (uint32_t)number(r, head, 4);
-	size = (size_t)number(r, head + 4, 4);
-	*time = number(r, head + 8, 8);
+	*kind = (uint32_t)unwind_number(r, head, 4);
+	size = (size_t)unwind_number(r, head + 4, 4);
+	*time = unwind_number(r, head + 8, 8);
 	if (n < sizeof head || size < RECORD_HEAD)
 		return error_set(e, r->path, r->offset, "a damaged record: the rest is left out");
 	size -= RECORD_HEAD;
@@ -1037,7 +1041,7 @@ static int next_record(struct reader *r, uint32_t *kind, uint64_t *time, struct 
 		wanted = RECORD_MOST;
 	r->record.size = 0;
 	if (buffer_reserve(&r->record, wanted))
-		return no_memory(r, e);
+		return unwind_no_memory(r, e);
 	r->record.size = fread(r->record.data, 1, wanted, r->file);
 	if (r->record.size < wanted || fseek(r->file, (long)(size - wanted), SEEK_CUR))
 		return error_set(e, r->path, r->offset,
@@ -1046,33 +1050,34 @@ static int next_record(struct reader *r, uint32_t *kind, uint64_t *time, struct 
 	return 1;
 }
 
-static int read_records(struct reader *r, struct error *e)
+static int read_records(struct stack_reader *r, struct error *e)
 {
 	uint32_t kind;
 	uint64_t time;
 	int got, taken = 0;
 
-	while (!taken && (got = next_record(r, &kind, &time, e)) > 0)
-		taken = take_record(r, kind, time);
+	while (!taken && (got = unwind_next_record(r, &kind, &time, e)) > 0)
+		taken = unwind_take_record(r, kind, time);
 	if (taken < 0)
-		return no_memory(r, e);
+		return unwind_no_memory(r, e);
 	return taken ? 0 : got;
 }
 
-static int read_head(struct reader *r, struct error *e)
+static int unwind_read_head(struct stack_reader *r, struct error *e)
 {
 	uint8_t head[HEAD];
 	uint32_t size;
 
 	if (fread(head, 1, HEAD, r->file) < HEAD)
 		return error_set(e, r->path, 0, "not a dump of a JIT compiler: too short");
-	r->swapped = number(r, head, 4) != MAGIC;
-	if (number(r, head, 4) != MAGIC)
+	r->swapped = unwind_number(r, head, 4) != MAGIC;
+	if (unwind_number(r, head, 4) != MAGIC)
 		return error_set(e, r->path, 0, "not a dump of a JIT compiler: unknown magic");
-	size = (uint32_t)number(r, head + 8, 4);
-	if (number(r, head + 4, 4) != 1 || size < HEAD || fseek(r->file, (long)size, SEEK_SET))
+	size = (uint32_t)unwind_number(r, head + 8, 4);
+	if (unwind_number(r, head + 4, 4) != 1 || size < HEAD ||
+	    fseek(r->file, (long)size, SEEK_SET))
 		return error_set(e, r->path, 4, "unknown version of a JIT compiler's dump");
-	if (number(r, head + 32, 8) & ARCH_TIMES)
+	if (unwind_number(r, head + 32, 8) & ARCH_TIMES)
 		return error_set(e, r->path, 32,
 				 "times of the machine's counter cannot be compared with those of "
 				 "the trace");
@@ -1084,7 +1089,7 @@ static int read_head(struct reader *r, struct error *e)
 static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *events,
 			 struct error *e)
 {
-	struct reader r = {.path = path, .codes = codes, .events = events};
+	struct stack_reader r = {.path = path, .codes = codes, .events = events};
 	struct stat st;
 	int bad;
 
@@ -1093,8 +1098,10 @@ static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_e
 	r.file = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
 	if (!r.file)
 		return error_set(e, path, NO_OFFSET, "cannot open, or no regular file");
-	r.module = keep_text(codes, path, strlen(path));
-	bad = !r.module ? no_memory(&r, e) : read_head(&r, e) ? -1 : read_records(&r, e);
+	r.module = unwind_keep_text(codes, path, strlen(path));
+	bad = !r.module			? unwind_no_memory(&r, e)
+	      : unwind_read_head(&r, e) ? -1
+					: read_records(&r, e);
 	free(r.by_index);
 	buffer_free(&r.record);
 	buffer_free(&r.debug);
@@ -1107,7 +1114,7 @@ static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_e
  */
 static uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n)
 {
-	uint32_t text = keep_text(c, name, n);
+	uint32_t text = unwind_keep_text(c, name, n);
 
 	if (!text || ARRAY_GROW(c->code, c->code_capacity, c->ncode))
 		return 0;
@@ -1201,7 +1208,7 @@ static bool read_hex(const char **text, const char *end, uint64_t *value)
 	return digits_hex(text, end, value) && *text < end && *(*text)++ == ' ';
 }
 
-static bool read_line(const char *text, size_t n, struct map_line *l)
+static bool unwind_read_line(const char *text, size_t n, struct map_line *l)
 {
 	const char *end = text + n;
 
@@ -1215,7 +1222,7 @@ static bool read_line(const char *text, size_t n, struct map_line *l)
 }
 
 /* By address; of one address the last line first. */
-static int compare_lines(const void *a, const void *b)
+static int unwind_compare_lines(const void *a, const void *b)
 {
 	const struct map_line *x = a, *y = b;
 
@@ -1251,17 +1258,17 @@ static struct symbols *symbols_of_text(const char *text, size_t size)
 			return NULL;
 		}
 		line[n].number = n;
-		n += read_line(l.line, l.size, &line[n]);
+		n += unwind_read_line(l.line, l.size, &line[n]);
 	}
 	if (n)
-		qsort(line, n, sizeof *line, compare_lines);
+		qsort(line, n, sizeof *line, unwind_compare_lines);
 	s = symbols_of_lines(line, n);
 	free(line);
 	return s;
 }
 
 /* Read a regular file of this user or of root, as perf does: anyone can write to /tmp. */
-static int read_map(const char *path, struct buffer *b, struct error *e)
+static int unwind_read_map(const char *path, struct buffer *b, struct error *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -1288,14 +1295,14 @@ static int read_map(const char *path, struct buffer *b, struct error *e)
 	return n < 0 ? -1 : 0;
 }
 
-static struct symbols *load_map(struct perf_jit *j, int32_t pid)
+static struct symbols *unwind_load_map(struct perf_jit *j, int32_t pid)
 {
 	struct buffer path = {0}, text = {0};
 	struct symbols *s = NULL;
 	struct error e = {.what = ""};
 
 	if (!buffer_printf(&path, "%s/tmp/perf-%" PRId32 ".map", j->sysroot, pid)) {
-		if (read_map((const char *)path.data, &text, &e))
+		if (unwind_read_map((const char *)path.data, &text, &e))
 			warn(e.what[0] ? (const char *)path.data : NULL, NO_OFFSET, "%s", e.what);
 		else if (text.size)
 			s = symbols_of_text((const char *)text.data, text.size);
@@ -1315,7 +1322,7 @@ static struct symbols *map_of(struct perf_jit *j, int32_t pid)
 	if (ARRAY_GROW(j->maps, j->maps_capacity, j->nmaps) ||
 	    idmap_set(&j->numbers, (uint32_t)pid, (uint32_t)j->nmaps + 1))
 		return NULL;
-	j->maps[j->nmaps++] = load_map(j, pid);
+	j->maps[j->nmaps++] = unwind_load_map(j, pid);
 	return j->maps[j->nmaps - 1];
 }
 
@@ -1354,7 +1361,7 @@ static bool is_dump(const char *path, size_t n)
 }
 
 /* Read the dump where it was written, or beside the recording. */
-static int read_dump(struct perf_jit *j, const char *path, int n, struct jit_events *events)
+static int unwind_read_dump(struct perf_jit *j, const char *path, int n, struct jit_events *events)
 {
 	const char *name = memrchr(path, '/', (size_t)n) + 1, *slash = strrchr(j->trace, '/');
 	struct buffer text = {0};
@@ -1383,7 +1390,7 @@ struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
 		return NULL;
 	d = calloc(1, sizeof *d);
 	if (ARRAY_GROW(j->dumps, j->dumps_capacity, j->ndumps) || !d ||
-	    read_dump(j, path, (int)n, &d->events)) {
+	    unwind_read_dump(j, path, (int)n, &d->events)) {
 		if (d)
 			free(d->events.event);
 		free(d);
@@ -1500,7 +1507,7 @@ void perf_spaces_free(struct perf_spaces *s)
 }
 
 /* Compare mappings, or find those that overlap a key: those of a tree do not overlap. */
-static int compare_ranges(const void *a, const void *b)
+static int unwind_compare_ranges(const void *a, const void *b)
 {
 	const struct perf_map *x = a, *y = b;
 
@@ -1511,31 +1518,31 @@ static int compare_ranges(const void *a, const void *b)
 static struct perf_map *find_overlap(const struct perf_maps *m, uint64_t start, uint64_t end)
 {
 	struct perf_map key = {.start = start, .end = end};
-	struct perf_map *const *found = tfind(&key, &m->present, compare_ranges);
+	struct perf_map *const *found = tfind(&key, &m->present, unwind_compare_ranges);
 
 	return found ? *found : NULL;
 }
 
-static const struct perf_map *find_map(const struct perf_maps *m, uint64_t address)
+static const struct perf_map *unwind_find_map(const struct perf_maps *m, uint64_t address)
 {
 	return address < UINT64_MAX ? find_overlap(m, address, address + 1) : NULL;
 }
 
 const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
 {
-	const struct perf_map *map = find_map(m, address);
+	const struct perf_map *map = unwind_find_map(m, address);
 
-	return map || !m->before ? map : find_map(m->before, address);
+	return map || !m->before ? map : unwind_find_map(m->before, address);
 }
 
-struct walk {
+struct unwind_walk {
 	perf_maps_visit *visit;
 	void *arg;
 };
 
 static void visit_node(const void *node, VISIT order, void *arg)
 {
-	const struct walk *w = arg;
+	const struct unwind_walk *w = arg;
 
 	if (order == postorder || order == leaf) /* in the middle of its subtrees */
 		w->visit(*(struct perf_map *const *)node, w->arg);
@@ -1543,7 +1550,7 @@ static void visit_node(const void *node, VISIT order, void *arg)
 
 static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
 {
-	twalk_r(m->present, visit_node, &(struct walk){visit, arg});
+	twalk_r(m->present, visit_node, &(struct unwind_walk){visit, arg});
 }
 
 /* Get the first space of the mappings. */
@@ -1577,7 +1584,7 @@ static int maps_insert(struct perf_maps *m, const struct perf_map *map)
 	if (!copy)
 		return -1;
 	*copy = *map;
-	if (!tsearch(copy, &m->present, compare_ranges)) {
+	if (!tsearch(copy, &m->present, unwind_compare_ranges)) {
 		free(copy);
 		return -1;
 	}
@@ -1599,20 +1606,21 @@ static int clear_overlap(struct perf_maps *m, struct perf_map *p, uint64_t start
 	if (rest.end > end) {
 		*p = rest;
 	} else if (!before) {
-		tdelete(p, &m->present, compare_ranges);
+		tdelete(p, &m->present, unwind_compare_ranges);
 		free(p);
 	}
 	return 0;
 }
 
-static bool is_same(const struct perf_map *a, const struct perf_map *b)
+static bool unwind_is_same(const struct perf_map *a, const struct perf_map *b)
 {
 	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
 	       a->path == b->path && a->build_id == b->build_id && a->code == b->code;
 }
 
 /* Declare a mapping in its layer. */
-static int declare_map(struct perf_spaces *s, struct perf_maps *m, const struct perf_map *map)
+static int unwind_declare_map(struct perf_spaces *s, struct perf_maps *m,
+			      const struct perf_map *map)
 {
 	uint32_t space = perf_maps_space(s, m, map->layer);
 
@@ -1634,12 +1642,12 @@ static int declare_map(struct perf_spaces *s, struct perf_maps *m, const struct 
 
 /* Declare and insert a mapping. Its layer is above those of all that it overlaps, which are above
  * those of what was there before. */
-static int add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+static int unwind_add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
 {
 	struct perf_map *p = find_overlap(m, map->start, map->end);
 
 	map->layer = 0;
-	if (p && is_same(p, map)) {
+	if (p && unwind_is_same(p, map)) {
 		map->layer = p->layer;
 		*p = *map;
 		return 0;
@@ -1650,7 +1658,7 @@ static int add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *
 		if (clear_overlap(m, p, map->start, map->end))
 			return -1;
 	}
-	return declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
+	return unwind_declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
 }
 
 /* The copy of mappings. */
@@ -1666,7 +1674,7 @@ static void copy_map(const struct perf_map *map, void *arg)
 	struct perf_map own = *map;
 
 	if (!c->failed)
-		c->failed = add_map(c->spaces, c->to, &own);
+		c->failed = unwind_add_map(c->spaces, c->to, &own);
 }
 
 /* Give the process its own mappings. */
@@ -1720,7 +1728,7 @@ int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_ma
 		return -1;
 	m = *maps;
 	m->context = ++s->contexts;
-	return add_map(s, m, &map);
+	return unwind_add_map(s, m, &map);
 }
 
 /* --- locations --- */
@@ -1757,13 +1765,13 @@ static int grow_locations(struct perf_spaces *s)
 
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
 {
-	const struct perf_map *map = m ? find_map(m, address) : NULL;
+	const struct perf_map *map = m ? unwind_find_map(m, address) : NULL;
 	struct perf_location *slot;
 	struct symbol_entry symbol;
 	uint32_t space;
 
 	if (m && !map && m->before) {
-		map = find_map(m->before, address);
+		map = unwind_find_map(m->before, address);
 		if (map)
 			m = m->before;
 	}
@@ -1867,7 +1875,8 @@ static int set_process(struct perf_threads *t, struct perf_thread *thread, int32
 	return 0;
 }
 
-static struct perf_thread *new_thread(struct perf_threads *t, void **slot, int32_t pid, int32_t tid)
+static struct perf_thread *unwind_new_thread(struct perf_threads *t, void **slot, int32_t pid,
+					     int32_t tid)
 {
 	struct perf_thread *thread = &t->unknown;
 
@@ -1893,7 +1902,7 @@ struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t 
 	slot = table_get(&t->threads, tid);
 	if (!slot)
 		return NULL;
-	thread = *slot ? *slot : new_thread(t, slot, pid, tid);
+	thread = *slot ? *slot : unwind_new_thread(t, slot, pid, tid);
 	if (!thread || (thread->pid != pid && pid != -1 && set_process(t, thread, pid)))
 		return NULL;
 	t->last = thread;

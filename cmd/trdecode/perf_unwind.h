@@ -26,12 +26,12 @@
  * A read beyond the end gives 0 or NULL and sets cut.
  */
 
-struct span {
+struct byte_span {
 	const uint8_t *at, *end;
 	bool big_endian, cut;
 };
 
-static inline const uint8_t *span_take(struct span *s, uint64_t n)
+static inline const uint8_t *span_take(struct byte_span *s, uint64_t n)
 {
 	const uint8_t *at = s->at;
 
@@ -44,7 +44,7 @@ static inline const uint8_t *span_take(struct span *s, uint64_t n)
 	return at;
 }
 
-static inline uint64_t span_number(struct span *s, unsigned size)
+static inline uint64_t unwind_span_number(struct byte_span *s, unsigned size)
 {
 	const uint8_t *d = span_take(s, size);
 
@@ -52,9 +52,9 @@ static inline uint64_t span_number(struct span *s, unsigned size)
 }
 
 /* Get a text of a u32 length, up to its NUL. Returns "" with *n 0 beyond the end. */
-static inline const char *span_string(struct span *s, size_t *n)
+static inline const char *span_string(struct byte_span *s, size_t *n)
 {
-	uint64_t size = span_number(s, 4);
+	uint64_t size = unwind_span_number(s, 4);
 	const char *text = (const char *)span_take(s, size);
 
 	*n = text ? strnlen(text, size) : 0;
@@ -62,7 +62,7 @@ static inline const char *span_string(struct span *s, size_t *n)
 }
 
 /* Get a text that ends with a NUL. NULL: there is no NUL. */
-static inline const char *span_text(struct span *s)
+static inline const char *span_text(struct byte_span *s)
 {
 	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
 

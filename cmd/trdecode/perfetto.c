@@ -65,7 +65,7 @@ enum {
 };
 
 /* Add a type. Returns its index + 1; 0: out of memory. */
-static uint32_t add_type(struct perfetto *p, uint32_t number)
+static uint32_t perfetto_add_type(struct perfetto *p, uint32_t number)
 {
 	struct perfetto_ftrace *f = &p->ftrace;
 	struct perfetto_event_type *t;
@@ -77,7 +77,8 @@ static uint32_t add_type(struct perfetto *p, uint32_t number)
 	return (uint32_t)f->ntypes;
 }
 
-static int add_field(struct perfetto_event_type *t, uint32_t number, uint32_t name, char kind)
+static int perfetto_add_field(struct perfetto_event_type *t, uint32_t number, uint32_t name,
+			      char kind)
 {
 	struct perfetto_event_field *fields;
 
@@ -134,7 +135,8 @@ static int read_row(struct perfetto *p, struct perfetto_event_type *t, const cha
 		equal = memchr(at, '=', (size_t)(end - at));
 		number = equal ? (uint32_t)strtoul(at, NULL, 10) : number + 1;
 		at = equal ? equal + 1 : at;
-		if (add_field(t, number, writer_string(p->w, at, (size_t)(colon - at)), colon[1]))
+		if (perfetto_add_field(t, number, writer_string(p->w, at, (size_t)(colon - at)),
+				       colon[1]))
 			return -1;
 	}
 	return t->name ? 0 : -1;
@@ -149,7 +151,7 @@ static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint3
 
 	if (!at || *at)
 		return at ? &p->ftrace.type[*at - 1] : NULL;
-	*at = add_type(p, number);
+	*at = perfetto_add_type(p, number);
 	if (!*at)
 		return NULL;
 	t = &p->ftrace.type[*at - 1];
@@ -166,7 +168,7 @@ static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint3
 /* --- descriptions --- */
 
 /* Return the kind of a field of a message; 0: it is not read. */
-static char kind_of(uint64_t type)
+static char perfetto_kind_of(uint64_t type)
 {
 	static const char kinds[] = {0, 'd', 'f', 'i', 'u', 'i', 'u', 'u', 'u', 's',
 				     0, 0,   0,	  'u', 'i', 'u', 'u', 'z', 'z'};
@@ -185,9 +187,9 @@ static int describe_field(struct perfetto *p, struct perfetto_event_type *t,
 		switch (f.number) {
 		case FIELD_NAME: name = perfetto_text(p, f.bytes); break;
 		case FIELD_NUMBER: number = (uint32_t)f.value; break;
-		case FIELD_TYPE: kind = kind_of(f.value); break;
+		case FIELD_TYPE: kind = perfetto_kind_of(f.value); break;
 		}
-	return kind && name ? add_field(t, number, name, kind) : 0;
+	return kind && name ? perfetto_add_field(t, number, name, kind) : 0;
 }
 
 /* Take the description of events that the trace numbers itself. */
@@ -207,7 +209,7 @@ static int perfetto_event_descriptor(struct perfetto *p, struct protobuf_view me
 	at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
 	if (!at || *at)
 		return at ? 0 : -1;
-	*at = add_type(p, number);
+	*at = perfetto_add_type(p, number);
 	if (!*at)
 		return -1;
 	t = &p->ftrace.type[*at - 1];
@@ -267,13 +269,14 @@ static uint32_t perfetto_generic_type(struct perfetto *p, struct protobuf_view m
 	at = id_cache_number(&p->ftrace.generic, key->data, key->size);
 	if (!at || *at)
 		return at ? *at : 0;
-	*at = add_type(p, 0);
+	*at = perfetto_add_type(p, 0);
 	if (!*at)
 		return 0;
 	t = &p->ftrace.type[*at - 1];
 	t->name = name ? name : p->texts.nothing;
 	for (size_t i = 4; i < key->size; i += 8)
-		if (add_field(t, 0, get_u32(key->data + i), (char)get_u32(key->data + i + 4)))
+		if (perfetto_add_field(t, 0, get_u32(key->data + i),
+				       (char)get_u32(key->data + i + 4)))
 			return 0;
 	return *at;
 }
@@ -365,22 +368,22 @@ struct perfetto_cpu {
 	uint32_t comm; /* string of the writer */
 };
 
-static struct perfetto_cpu *cpu_of(struct perfetto *p, uint16_t cpu)
+static struct perfetto_cpu *perfetto_cpu_of(struct perfetto *p, uint16_t cpu)
 {
 	return ARRAY_REACH(p->ftrace.cpu, p->ftrace.ncpus, cpu) ? NULL : &p->ftrace.cpu[cpu];
 }
 
 /* Get the thread of an event. NULL: out of memory. */
-static struct perfetto_thread *thread_of(struct perfetto *p, int32_t tid)
+static struct perfetto_thread *decode_perfetto_thread_of(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_task *task = perfetto_task(p, tid);
 
 	return task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
 }
 
-static int set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
+static int perfetto_set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
 {
-	struct perfetto_thread *t = comm && tid > 0 ? thread_of(p, tid) : NULL;
+	struct perfetto_thread *t = comm && tid > 0 ? decode_perfetto_thread_of(p, tid) : NULL;
 	struct perfetto_task *task;
 
 	if (!comm || tid <= 0)
@@ -406,7 +409,7 @@ static int begin_content(struct perfetto *p, const struct perfetto_event_type *t
 	return buffer_zero(fixed, t->fixed_size);
 }
 
-static int put_text(struct perfetto *p, struct protobuf_view v)
+static int decode_perfetto_put_text(struct perfetto *p, struct protobuf_view v)
 {
 	const uint8_t *nul = v.at < v.end ? memchr(v.at, 0, protobuf_size(v)) : NULL;
 
@@ -418,13 +421,13 @@ static int put_text(struct perfetto *p, struct protobuf_view v)
 		       : 0;
 }
 
-static int put_string(struct perfetto *p, uint32_t string)
+static int perfetto_put_string(struct perfetto *p, uint32_t string)
 {
 	size_t n = 0;
 	const char *text = string ? writer_string_of(p->w, string, &n) : "";
 	const uint8_t *at = (const uint8_t *)text;
 
-	return put_text(p, (struct protobuf_view){at, at + n});
+	return decode_perfetto_put_text(p, (struct protobuf_view){at, at + n});
 }
 
 /* Convert a number of a field to 8 bytes. */
@@ -499,7 +502,7 @@ static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
 		p->counts.left_out[MESSAGE_FTRACE_EVENT][0] += t->nfields && i == t->nfields;
 	}
 	for (uint32_t i = 0; i < t->texts; i++)
-		if (put_text(p, texts[i]))
+		if (decode_perfetto_put_text(p, texts[i]))
 			return -1;
 	return 0;
 }
@@ -528,7 +531,7 @@ static int make_generic(struct perfetto *p, const struct perfetto_event_type *t,
 		}
 		if (t->fields[i].kind != 's')
 			put_u64(p->ftrace.fixed.data + t->fields[i].at, number);
-		else if (put_text(p, text))
+		else if (decode_perfetto_put_text(p, text))
 			return -1;
 		i++;
 	}
@@ -536,10 +539,10 @@ static int make_generic(struct perfetto *p, const struct perfetto_event_type *t,
 }
 
 /* Write the row of a type with the content that was made. tid: -1 unknown. */
-static int put_row(struct perfetto *p, struct perfetto_event_type *t, uint64_t time, int32_t tid,
-		   uint16_t cpu)
+static int decode_perfetto_put_row(struct perfetto *p, struct perfetto_event_type *t, uint64_t time,
+				   int32_t tid, uint16_t cpu)
 {
-	struct perfetto_thread *thread = tid >= 0 ? thread_of(p, tid) : NULL;
+	struct perfetto_thread *thread = tid >= 0 ? decode_perfetto_thread_of(p, tid) : NULL;
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .type = t->type ? t->type : perfetto_event_declare(p, t),
 			    .fixed = p->ftrace.fixed.data,
@@ -556,11 +559,11 @@ static int put_row(struct perfetto *p, struct perfetto_event_type *t, uint64_t t
 
 /* --- scheduling --- */
 
-static int switch_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
-		      const struct perfetto_switch *w)
+static int perfetto_switch_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			       const struct perfetto_switch *w)
 {
 	struct perfetto_event_type *t = perfetto_event_type(p, FTRACE_SCHED_SWITCH);
-	struct perfetto_cpu *cpu = cpu_of(p, rec->cpu);
+	struct perfetto_cpu *cpu = perfetto_cpu_of(p, rec->cpu);
 	struct perfetto_cpu was;
 	uint8_t *fixed;
 
@@ -575,17 +578,17 @@ static int switch_row(struct perfetto *p, const struct perfetto_record *rec, uin
 	put_u64(fixed + 24, (uint64_t)(int64_t)w->pid);
 	put_u64(fixed + 32, (uint64_t)(int64_t)w->prio);
 	*cpu = (struct perfetto_cpu){true, w->pid, w->prio, w->comm};
-	if (put_string(p, was.comm) || put_string(p, w->comm) ||
-	    put_row(p, t, time, was.known ? was.tid : -1, rec->cpu))
+	if (perfetto_put_string(p, was.comm) || perfetto_put_string(p, w->comm) ||
+	    decode_perfetto_put_row(p, t, time, was.known ? was.tid : -1, rec->cpu))
 		return -1;
-	return set_comm(p, w->pid, w->comm);
+	return perfetto_set_comm(p, w->pid, w->comm);
 }
 
 static int waking_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
 		      const struct perfetto_switch *w)
 {
 	struct perfetto_event_type *t = perfetto_event_type(p, FTRACE_SCHED_WAKING);
-	const struct perfetto_cpu *cpu = cpu_of(p, rec->cpu);
+	const struct perfetto_cpu *cpu = perfetto_cpu_of(p, rec->cpu);
 	uint8_t *fixed;
 
 	if (!t || !cpu || begin_content(p, t))
@@ -596,16 +599,16 @@ static int waking_row(struct perfetto *p, const struct perfetto_record *rec, uin
 	put_u64(fixed + 8, (uint64_t)(int64_t)w->prio);
 	put_u64(fixed + 16, 1);
 	put_u64(fixed + 24, (uint64_t)(int64_t)w->target_cpu);
-	if (set_comm(p, w->pid, w->comm) || put_string(p, w->comm))
+	if (perfetto_set_comm(p, w->pid, w->comm) || perfetto_put_string(p, w->comm))
 		return -1;
-	return put_row(p, t, time, cpu->known ? cpu->tid : -1, rec->cpu);
+	return decode_perfetto_put_row(p, t, time, cpu->known ? cpu->tid : -1, rec->cpu);
 }
 
 /* --- names of threads --- */
 
 /* Find a field of the content that was made. NULL: the type has none with the number. */
-static const struct perfetto_event_field *find_field(const struct perfetto_event_type *t,
-						     uint32_t number)
+static const struct perfetto_event_field *perfetto_find_field(const struct perfetto_event_type *t,
+							      uint32_t number)
 {
 	for (uint32_t i = 0; i < t->nfields; i++)
 		if (t->fields[i].number == number)
@@ -616,7 +619,7 @@ static const struct perfetto_event_field *find_field(const struct perfetto_event
 static int64_t content_number(const struct perfetto *p, const struct perfetto_event_type *t,
 			      uint32_t number)
 {
-	const struct perfetto_event_field *f = find_field(t, number);
+	const struct perfetto_event_field *f = perfetto_find_field(t, number);
 
 	return f && f->kind != 's' ? (int64_t)get_u64(p->ftrace.fixed.data + f->at) : 0;
 }
@@ -626,7 +629,7 @@ static int64_t content_number(const struct perfetto *p, const struct perfetto_ev
 static uint32_t content_text(struct perfetto *p, const struct perfetto_event_type *t,
 			     uint32_t number, bool is_path)
 {
-	const struct perfetto_event_field *f = find_field(t, number);
+	const struct perfetto_event_field *f = perfetto_find_field(t, number);
 	const char *at = (const char *)p->ftrace.tail.data, *name;
 	size_t n;
 
@@ -685,7 +688,7 @@ static int begin_task(struct perfetto *p, const struct perfetto_event_type *t, i
 
 	if (tid <= 0)
 		return 0;
-	thread = task ? thread_of(p, tid) : NULL;
+	thread = task ? decode_perfetto_thread_of(p, tid) : NULL;
 	task = thread ? perfetto_task(p, tid) : NULL;
 	if (!task)
 		return -1;
@@ -699,9 +702,9 @@ static int begin_task(struct perfetto *p, const struct perfetto_event_type *t, i
 }
 
 /* Learn the names of threads before (or, with after, since) an event whose content was made. */
-static int learn_names(struct perfetto *p, const struct perfetto_record *rec,
-		       const struct perfetto_event_type *t, const struct thread_names *n,
-		       bool after)
+static int perfetto_learn_names(struct perfetto *p, const struct perfetto_record *rec,
+				const struct perfetto_event_type *t, const struct thread_names *n,
+				bool after)
 {
 	uint32_t pid = after ? n->next_pid : n->pid, comm = after ? n->next_comm : n->comm;
 	struct perfetto_cpu *cpu;
@@ -714,13 +717,13 @@ static int learn_names(struct perfetto *p, const struct perfetto_record *rec,
 	if (after && n->is_new)
 		return begin_task(p, t, (int32_t)rec->track, tid, comm);
 	if (after && t->number == FTRACE_SCHED_SWITCH) {
-		cpu = cpu_of(p, rec->cpu);
+		cpu = perfetto_cpu_of(p, rec->cpu);
 		if (!cpu)
 			return -1;
 		*cpu = (struct perfetto_cpu){true, tid,
 					     (int32_t)content_number(p, t, SWITCH_NEXT_PRIO), comm};
 	}
-	return set_comm(p, tid, comm);
+	return perfetto_set_comm(p, tid, comm);
 }
 
 /* --- marks --- */
@@ -820,8 +823,8 @@ static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct
 }
 
 /* Write the row of a print, if its text is a mark. *done: it is. */
-static int print_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
-		     struct protobuf_view message, bool *done)
+static int perfetto_print_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			      struct protobuf_view message, bool *done)
 {
 	struct protobuf_view text = {NULL, NULL};
 	struct protobuf_field f;
@@ -859,7 +862,7 @@ static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint
 		     uint64_t depth)
 {
 	bool entry = rec->kind == PERFETTO_GRAPH_ENTRY;
-	struct perfetto_thread *thread = thread_of(p, (int32_t)rec->track);
+	struct perfetto_thread *thread = decode_perfetto_thread_of(p, (int32_t)rec->track);
 	uint32_t key[2] = {'g', entry}, *type = id_cache_number(&p->types.ids, key, sizeof key);
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .location = perfetto_location(p, rec->name),
@@ -885,23 +888,26 @@ static int event_row(struct perfetto *p, const struct perfetto_record *rec, uint
 	bool done = false;
 	uint32_t generic;
 
-	if (rec->name == FTRACE_PRINT && print_row(p, rec, time, message, &done))
+	if (rec->name == FTRACE_PRINT && perfetto_print_row(p, rec, time, message, &done))
 		return -1;
 	if (done)
 		return 0;
 	if (rec->name == FTRACE_GENERIC) {
 		generic = perfetto_generic_type(p, message);
 		t = generic ? &p->ftrace.type[generic - 1] : NULL;
-		return !t || make_generic(p, t, message) || put_row(p, t, time, tid, rec->cpu) ? -1
-											       : 0;
+		return !t || make_generic(p, t, message) ||
+				       decode_perfetto_put_row(p, t, time, tid, rec->cpu)
+			       ? -1
+			       : 0;
 	}
 	t = perfetto_event_type(p, rec->name);
 	names = find_names(rec->name);
-	if (!t || make_content(p, t, message) || (names && learn_names(p, rec, t, names, false)) ||
-	    put_row(p, t, time, tid, rec->cpu))
+	if (!t || make_content(p, t, message) ||
+	    (names && perfetto_learn_names(p, rec, t, names, false)) ||
+	    decode_perfetto_put_row(p, t, time, tid, rec->cpu))
 		return -1;
 	p->counts.unknown_ftrace += !t->nfields && message.at < message.end;
-	return names ? learn_names(p, rec, t, names, true) : 0;
+	return names ? perfetto_learn_names(p, rec, t, names, true) : 0;
 }
 
 int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
@@ -914,7 +920,7 @@ int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, u
 	case PERFETTO_SWITCH:
 	case PERFETTO_WAKING:
 		memcpy(&w, data, sizeof w);
-		return rec->kind == PERFETTO_SWITCH ? switch_row(p, rec, time, &w)
+		return rec->kind == PERFETTO_SWITCH ? perfetto_switch_row(p, rec, time, &w)
 						    : waking_row(p, rec, time, &w);
 	case PERFETTO_GRAPH_ENTRY:
 	case PERFETTO_GRAPH_EXIT:
@@ -977,8 +983,8 @@ static uint32_t bundle_clock(struct perfetto *p, struct perfetto_sequence *s,
 }
 
 /* Keep a record of the bundle's CPU at a time, which is converted. */
-static int keep(struct bundle *b, uint64_t time, struct perfetto_record *r, const void *data,
-		size_t size)
+static int decode_perfetto_keep(struct bundle *b, uint64_t time, struct perfetto_record *r,
+				const void *data, size_t size)
 {
 	struct perfetto_loss loss = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
@@ -1014,7 +1020,7 @@ static void graph_event(struct bundle *b, struct perfetto_record *r, struct prot
 	r->name = name ? name : b->p->texts.nothing;
 }
 
-static int take_event(struct bundle *b, struct protobuf_view message)
+static int perfetto_take_event(struct bundle *b, struct protobuf_view message)
 {
 	struct perfetto_record r = {.kind = PERFETTO_FTRACE};
 	struct protobuf_view event = {NULL, NULL};
@@ -1042,15 +1048,15 @@ static int take_event(struct bundle *b, struct protobuf_view message)
 		return 0;
 	if (r.name == FTRACE_GRAPH_ENTRY || r.name == FTRACE_GRAPH_EXIT) {
 		graph_event(b, &r, event, &depth);
-		return keep(b, time, &r, &depth, sizeof depth);
+		return decode_perfetto_keep(b, time, &r, &depth, sizeof depth);
 	}
-	return keep(b, time, &r, event.at, protobuf_size(event));
+	return decode_perfetto_keep(b, time, &r, event.at, protobuf_size(event));
 }
 
 /* --- compact scheduling events --- */
 
 /* The columns of a kind of event. */
-struct columns {
+struct perfetto_columns {
 	struct protobuf_view time, state, pid, prio, cpu, comm;
 };
 
@@ -1065,7 +1071,7 @@ static uint64_t next(struct protobuf_view *column)
 }
 
 /* Keep the events of a kind: each has a number in each column; times are differences. */
-static int keep_columns(struct bundle *b, struct columns *c, enum perfetto_kind kind,
+static int keep_columns(struct bundle *b, struct perfetto_columns *c, enum perfetto_kind kind,
 			const struct buffer *texts)
 {
 	uint64_t time = 0, delta;
@@ -1082,7 +1088,7 @@ static int keep_columns(struct bundle *b, struct columns *c, enum perfetto_kind 
 		w.target_cpu = (int32_t)next(&c->cpu);
 		if (comm < texts->size / 4)
 			w.comm = get_u32(texts->data + 4 * comm);
-		if (keep(b, time, &r, &w, sizeof w))
+		if (decode_perfetto_keep(b, time, &r, &w, sizeof w))
 			return -1;
 	}
 	return 0;
@@ -1091,7 +1097,7 @@ static int keep_columns(struct bundle *b, struct columns *c, enum perfetto_kind 
 static int take_sched(struct bundle *b, struct protobuf_view message)
 {
 	struct buffer *texts = &b->p->ftrace.key;
-	struct columns switches = {0}, wakings = {0};
+	struct perfetto_columns switches = {0}, wakings = {0};
 	struct protobuf_field f;
 
 	texts->size = 0;
@@ -1145,7 +1151,7 @@ static int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *
 	rest = packet->payload;
 	while (!failed && protobuf_next(&rest, &f) > 0)
 		if (f.number == BUNDLE_EVENT && f.wire == PROTOBUF_LENGTH)
-			failed = take_event(&b, f.bytes);
+			failed = perfetto_take_event(&b, f.bytes);
 		else if (f.number == BUNDLE_SCHED && f.wire == PROTOBUF_LENGTH)
 			failed = take_sched(&b, f.bytes);
 	return failed;
@@ -1162,7 +1168,8 @@ static int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *
 /* --- frames --- */
 
 /* Declare the space of a file. Addresses are those of the ELF file: offset + load_bias. */
-static uint32_t declare_space(struct perfetto *p, uint32_t path, uint32_t build_id, uint64_t bias)
+static uint32_t perfetto_declare_space(struct perfetto *p, uint32_t path, uint32_t build_id,
+				       uint64_t bias)
 {
 	uint32_t space =
 		writer_space(p->w, &(struct space_entry){.source = p->source, .name = path});
@@ -1224,7 +1231,7 @@ uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 		return number ? *number : 0;
 	mapped.path = key.path;
 	mapped.build_id = key.build_id;
-	mapped.space = declare_space(p, key.path, key.build_id, key.bias);
+	mapped.space = perfetto_declare_space(p, key.path, key.build_id, key.bias);
 	if (!mapped.space || buffer_append(&p->modules.mappings, &mapped, sizeof mapped))
 		return 0;
 	return *number = (uint32_t)(p->modules.mappings.size / sizeof mapped);
@@ -1267,16 +1274,17 @@ static uint32_t perfetto_named_location(struct perfetto *p, const struct locatio
 }
 
 /* What a frame is; equal frames have one location. */
-struct frame {
+struct profile_frame {
 	uint64_t address;
 	uint32_t name, mapping, file, line;
 };
 
 /* Read the message Frame. */
-static struct frame read_frame(struct perfetto *p, const struct perfetto_sequence *s,
-			       struct protobuf_view message)
+static struct profile_frame perfetto_read_frame(struct perfetto *p,
+						const struct perfetto_sequence *s,
+						struct protobuf_view message)
 {
-	struct frame frame = {0};
+	struct profile_frame frame = {0};
 	struct protobuf_field f;
 
 	while (protobuf_next(&message, &f) > 0)
@@ -1312,7 +1320,7 @@ static int note_unnamed(struct perfetto *p, uint32_t location, const struct perf
 uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message)
 {
-	struct frame frame = read_frame(p, s, message);
+	struct profile_frame frame = perfetto_read_frame(p, s, message);
 	struct perfetto_source_location source = {.file = frame.file, .line = frame.line};
 	struct location_entry entry = {.name = frame.name, .address = frame.address};
 	uint32_t *location = id_cache_number(&p->modules.frames, &frame, sizeof frame);
@@ -1400,7 +1408,8 @@ struct symbol_key {
 	uint32_t module, zero; /* string of the build-id, or else of the path */
 };
 
-static struct perfetto_source_location read_line(struct perfetto *p, struct protobuf_view message)
+static struct perfetto_source_location perfetto_read_line(struct perfetto *p,
+							  struct protobuf_view message)
 {
 	struct perfetto_source_location line = {0};
 	struct protobuf_field f;
@@ -1436,7 +1445,7 @@ static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view
 	for (rest = message; protobuf_next(&rest, &f) > 0;) {
 		if (f.number != SYMBOLS_LINE || f.wire != PROTOBUF_LENGTH || lines-- > LINES_MOST)
 			continue;
-		line = read_line(p, f.bytes);
+		line = perfetto_read_line(p, f.bytes);
 		if (buffer_append(all, &line, sizeof line))
 			return -1;
 		kept++;
@@ -1542,7 +1551,7 @@ static int perfetto_name_frames(struct perfetto *p)
 /* --- stacks --- */
 
 /* Add a frame to a stack, and after it those of its inlined functions. */
-static uint32_t add_frames(struct perfetto *p, uint32_t stack, uint32_t location)
+static uint32_t perfetto_add_frames(struct perfetto *p, uint32_t stack, uint32_t location)
 {
 	const struct perfetto_modules *m = &p->modules;
 	uint32_t at = location < m->ninlined ? m->inlined[location] : 0;
@@ -1573,7 +1582,7 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack)
 	for (size_t at = open->size; at > 0; at -= 4) {
 		uint32_t id = get_u32(open->data + at - 4);
 
-		caller = add_frames(p, caller, writer_stack_at(p->w, id).location);
+		caller = perfetto_add_frames(p, caller, writer_stack_at(p->w, id).location);
 		if (!caller)
 			return -1;
 		full[id] = caller;
@@ -1884,7 +1893,7 @@ enum {
 enum { ALLOCATED, ALLOCATIONS, FREED, FREES, TOTALS };
 
 /* A dump of one process. */
-struct dump {
+struct heap_dump {
 	struct perfetto_sequence *s;
 	uint64_t time;
 	int32_t pid;
@@ -1894,7 +1903,7 @@ struct dump {
 
 /* Replace totals by their differences to those of the dump before. A total that is less began
  * again. */
-static int subtract_before(struct perfetto *p, const struct dump *d, uint32_t stack,
+static int subtract_before(struct perfetto *p, const struct heap_dump *d, uint32_t stack,
 			   uint64_t totals[TOTALS])
 {
 	struct buffer *all = &p->heaps.totals;
@@ -1920,7 +1929,8 @@ static int subtract_before(struct perfetto *p, const struct dump *d, uint32_t st
 	return 0;
 }
 
-static int keep_sample(struct perfetto *p, const struct dump *d, struct protobuf_view message)
+static int perfetto_keep_sample(struct perfetto *p, const struct heap_dump *d,
+				struct protobuf_view message)
 {
 	struct perfetto_record r = {
 		.kind = PERFETTO_HEAP, .track = d->track, .name = d->heap, .stack = 0};
@@ -1947,12 +1957,12 @@ static int keep_sample(struct perfetto *p, const struct dump *d, struct protobuf
 				  sizeof totals);
 }
 
-static int read_dump(struct perfetto *p, struct perfetto_sequence *s, uint64_t time,
-		     struct protobuf_view message)
+static int perfetto_read_dump(struct perfetto *p, struct perfetto_sequence *s, uint64_t time,
+			      struct protobuf_view message)
 {
 	struct perfetto_loss loss = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
-	struct dump d = {.s = s, .time = time, .pid = -1, .heap = writer_text(p->w, "malloc")};
+	struct heap_dump d = {.s = s, .time = time, .pid = -1, .heap = writer_text(p->w, "malloc")};
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS, .tid = -1, .cpu = -1};
 	struct protobuf_view rest = message;
 	struct protobuf_field f;
@@ -1984,7 +1994,7 @@ static int read_dump(struct perfetto *p, struct perfetto_sequence *s, uint64_t t
 		return -1;
 	while (protobuf_next(&message, &f) > 0)
 		if (f.number == DUMP_SAMPLE && f.wire == PROTOBUF_LENGTH &&
-		    keep_sample(p, &d, f.bytes))
+		    perfetto_keep_sample(p, &d, f.bytes))
 			return -1;
 	return 0;
 }
@@ -1999,7 +2009,7 @@ int perfetto_heap_profile(struct perfetto *p, struct perfetto_sequence *s,
 		return -1;
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == PROFILE_DUMP && f.wire == PROTOBUF_LENGTH &&
-		    read_dump(p, s, packet->time, f.bytes))
+		    perfetto_read_dump(p, s, packet->time, f.bytes))
 			return -1;
 	return 0;
 }
@@ -2154,7 +2164,7 @@ static const struct frame_kind {
 };
 
 /* Add the argument of an enum: its name, or the names of its bits, else the number. */
-static int add_names(struct perfetto *p, const struct frame_field *of, uint64_t number)
+static int perfetto_add_names(struct perfetto *p, const struct frame_field *of, uint64_t number)
 {
 	const struct frame_names *n = &frame_names[of->form];
 	struct buffer *b = &p->scratch.text;
@@ -2190,7 +2200,7 @@ static int add_argument(struct perfetto *p, const struct frame_field *of,
 	case FRAME_TEXT:
 		string = perfetto_text(p, f->bytes);
 		return string ? perfetto_argument_string(p, of->name, string) : 0;
-	default: return add_names(p, of, f->value);
+	default: return perfetto_add_names(p, of, f->value);
 	}
 }
 
@@ -2278,7 +2288,7 @@ static int count_kind(struct perfetto *p, uint32_t kind)
 }
 
 /* Take a payload: of several, the one that is read. Returns false if a packet cannot have it. */
-static bool take_payload(struct perfetto_packet *packet, const struct protobuf_field *f)
+static bool perfetto_take_payload(struct perfetto_packet *packet, const struct protobuf_field *f)
 {
 	if (packet->kind) {
 		bool first_read = packet_is_read(packet->kind);
@@ -2337,7 +2347,7 @@ static bool take_fields(struct protobuf_view message, struct perfetto_packet *pa
 				packet->others++;
 				break;
 			}
-			if (!is_message || !take_payload(packet, &f))
+			if (!is_message || !perfetto_take_payload(packet, &f))
 				return false;
 		}
 	}
@@ -2360,7 +2370,7 @@ static int count_more(struct perfetto *p, const struct perfetto_packet *packet,
 	return 0;
 }
 
-static int read_packed(struct perfetto *p, const struct perfetto_packet *packet);
+static int perfetto_read_packed(struct perfetto *p, const struct perfetto_packet *packet);
 
 /* Test for a payload that describes something, at whatever time. */
 static bool is_description(uint32_t kind)
@@ -2438,7 +2448,7 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 		if (count_kind(p, packet.kind))
 			return -1;
 		if (!packed)
-			return read_packed(p, &packet);
+			return perfetto_read_packed(p, &packet);
 		perfetto_damage(p, &packet, "compressed packets in compressed packets: left out");
 		return 0;
 	}
@@ -2505,7 +2515,7 @@ static int packets_read(struct perfetto *p, struct packet_reader *r,
 
 /* --- compressed packets --- */
 
-struct packed {
+struct packed_field {
 	struct perfetto *p;
 	const struct perfetto_packet *packet;
 	z_stream zlib;
@@ -2514,9 +2524,9 @@ struct packed {
 	bool done;
 };
 
-static ssize_t read_zlib(void *ctx, uint8_t *to, size_t n, struct error *e)
+static ssize_t perfetto_read_zlib(void *ctx, uint8_t *to, size_t n, struct error *e)
 {
-	struct packed *z = ctx;
+	struct packed_field *z = ctx;
 	int got;
 
 	(void)e;
@@ -2533,7 +2543,7 @@ static ssize_t read_zlib(void *ctx, uint8_t *to, size_t n, struct error *e)
 
 static ssize_t read_zstd(void *ctx, uint8_t *to, size_t n, struct error *e)
 {
-	struct packed *z = ctx;
+	struct packed_field *z = ctx;
 	ZSTD_outBuffer out = {to, n, 0};
 	size_t left = 0;
 
@@ -2548,7 +2558,7 @@ static ssize_t read_zstd(void *ctx, uint8_t *to, size_t n, struct error *e)
 }
 
 /* Prepare to unpack. Returns false when out of memory. */
-static bool packed_begin(struct packed *z)
+static bool packed_begin(struct packed_field *z)
 {
 	const struct protobuf_view *in = &z->packet->payload;
 
@@ -2563,12 +2573,13 @@ static bool packed_begin(struct packed *z)
 	       !ZSTD_isError(ZSTD_DCtx_setParameter(z->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
 }
 
-static int read_packed(struct perfetto *p, const struct perfetto_packet *packet)
+static int perfetto_read_packed(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	bool is_zlib = packet->kind == PACKET_COMPRESSED;
-	struct packed z = {.p = p, .packet = packet};
-	struct packet_reader r = {
-		.name = p->input->name, .read = is_zlib ? read_zlib : read_zstd, .ctx = &z};
+	struct packed_field z = {.p = p, .packet = packet};
+	struct packet_reader r = {.name = p->input->name,
+				  .read = is_zlib ? perfetto_read_zlib : read_zstd,
+				  .ctx = &z};
 	int failed = -1;
 
 	if (packed_begin(&z) && !packet_reader_open(&r, NULL, 0))
@@ -2582,7 +2593,7 @@ static int read_packed(struct perfetto *p, const struct perfetto_packet *packet)
 
 /* --- the file --- */
 
-static ssize_t read_file(void *ctx, uint8_t *to, size_t n, struct error *e)
+static ssize_t perfetto_read_file(void *ctx, uint8_t *to, size_t n, struct error *e)
 {
 	const struct input *in = ctx;
 	ssize_t got = io_read(in->fd, to, n);
@@ -2594,7 +2605,7 @@ static ssize_t read_file(void *ctx, uint8_t *to, size_t n, struct error *e)
 static int perfetto_read(struct perfetto *p)
 {
 	struct input *in = p->input;
-	struct packet_reader r = {.name = in->name, .read = read_file, .ctx = in};
+	struct packet_reader r = {.name = in->name, .read = perfetto_read_file, .ctx = in};
 	int failed;
 
 	failed = packet_reader_open(&r, in->head, in->head_size) || packets_read(p, &r, NULL) ||
@@ -2801,7 +2812,7 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 
 /* --- decoding --- */
 
-static int perfetto_begin(struct input *in, struct error *e)
+static int decode_perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
 	struct writer *w = p->w;
@@ -2903,7 +2914,7 @@ static void print_unread(const struct perfetto *p)
 }
 
 /* Report the events that the stream does not contain, or contains in another form. */
-static void print_remarks(struct perfetto *p)
+static void perfetto_print_remarks(struct perfetto *p)
 {
 	const struct perfetto_counts *n = &p->counts;
 	const char *file = p->input->name;
@@ -2957,7 +2968,7 @@ static void perfetto_close(struct input *in)
 		input_damage(in, in->name, NO_OFFSET, "%" PRIu64 " event%s with an impossible time",
 			     p->counts.wrong_times, p->counts.wrong_times == 1 ? "" : "s");
 	if (!in->decoding->quiet)
-		print_remarks(p);
+		perfetto_print_remarks(p);
 	sorter_free(&p->sorter);
 	arguments_free(&p->arguments.table);
 	free(p->arguments.uses);
@@ -2985,7 +2996,7 @@ const struct decoder decoder_perfetto = {
 	.probe = perfetto_probe,
 	.open = perfetto_open,
 	.info = perfetto_info,
-	.begin = perfetto_begin,
+	.begin = decode_perfetto_begin,
 	.run = perfetto_run,
 	.close = perfetto_close,
 };

@@ -41,7 +41,7 @@ static int put_int(struct buffer *b, int64_t n)
 		     : value_put_uint(b, VALUE_UINT, (uint64_t)n);
 }
 
-static int put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag)
+static int annotation_put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag)
 {
 	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
 }
@@ -57,7 +57,7 @@ static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t na
 }
 
 /* Get a name with a number. 0: out of memory. */
-static uint32_t numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
+static uint32_t annotation_numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
 {
 	enum { TEXT_MOST = 256 };
 	struct buffer *b = &p->scratch.text;
@@ -79,7 +79,7 @@ uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
 	while (use && use->list == list) {
 		uint32_t number = ++name_use(p, name)->count;
 
-		other = numbered_name(p, name, number);
+		other = annotation_numbered_name(p, name, number);
 		/* an event has no more arguments: those of this name are counted and left out */
 		if (!other || number > MEMBERS_MOST)
 			return other;
@@ -216,7 +216,7 @@ static uint64_t count_fields(struct protobuf_view message, uint32_t number)
 	return n;
 }
 
-static int put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int annotation_put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
 {
 	struct protobuf_field f;
 
@@ -231,7 +231,8 @@ static int put_array(struct annotations *a, struct protobuf_view message, unsign
 
 /* --- the older nested values --- */
 
-static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth);
+static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+				 unsigned depth);
 
 /* Append the dictionary of a nested value: keys and values are two lists. */
 static int put_nested_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
@@ -260,14 +261,15 @@ static int put_nested_dict(struct annotations *a, struct protobuf_view message, 
 	a->found->structs = true;
 	while (n && protobuf_next(&message, &f) > 0)
 		if (f.number == NESTED_DICT && f.wire == PROTOBUF_LENGTH) {
-			if (put_nested(a, f.bytes, depth + 1))
+			if (annotation_put_nested(a, f.bytes, depth + 1))
 				return -1;
 			n--;
 		}
 	return 0;
 }
 
-static int put_nested(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+				 unsigned depth)
 {
 	enum { DICT = 1, ARRAY = 2 };
 	struct buffer *b = &a->p->scratch.arguments;
@@ -281,7 +283,7 @@ static int put_nested(struct annotations *a, struct protobuf_view message, unsig
 	case NESTED_INT: return put_int(b, (int64_t)last.value);
 	case NESTED_DOUBLE: return value_put_float(b, &(uint64_t){htole64(last.value)}, 8);
 	case NESTED_BOOL: return value_put_simple(b, last.value ? VALUE_TRUE : VALUE_FALSE);
-	case NESTED_STRING: return put_text(b, last.bytes, VALUE_STRING);
+	case NESTED_STRING: return annotation_put_text(b, last.bytes, VALUE_STRING);
 	case NESTED_TYPE:
 		if (last.value != DICT && last.value != ARRAY)
 			break;
@@ -293,7 +295,7 @@ static int put_nested(struct annotations *a, struct protobuf_view message, unsig
 			return -1;
 		while (protobuf_next(&message, &f) > 0)
 			if (f.number == NESTED_ARRAY && f.wire == PROTOBUF_LENGTH &&
-			    put_nested(a, f.bytes, depth + 1))
+			    annotation_put_nested(a, f.bytes, depth + 1))
 				return -1;
 		return 0;
 	}
@@ -322,7 +324,7 @@ static int put_json(struct annotations *a, struct protobuf_view text)
 	if (n == 2 && !memcmp(text.at, "[]", 2))
 		return value_put_array(&p->scratch.arguments, 0);
 	if (n != 2 || memcmp(text.at, "{}", 2) != 0)
-		return put_text(&p->scratch.arguments, text, VALUE_STRING);
+		return annotation_put_text(&p->scratch.arguments, text, VALUE_STRING);
 	a->found->structs = true;
 	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
 }
@@ -340,16 +342,16 @@ static int annotations_put_value(struct annotations *a, struct protobuf_view mes
 	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value->value)}, 8);
 	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value->value);
 	case ANNOTATION_JSON: return put_json(a, value->bytes);
-	case ANNOTATION_STRING: return put_text(b, value->bytes, VALUE_STRING);
+	case ANNOTATION_STRING: return annotation_put_text(b, value->bytes, VALUE_STRING);
 	case ANNOTATION_STRING_IID: return put_interned(a, value->value);
-	case ANNOTATION_NESTED: return put_nested(a, value->bytes, depth);
+	case ANNOTATION_NESTED: return annotation_put_nested(a, value->bytes, depth);
 	case ANNOTATION_DICT:
 		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
 						      : put_dict(a, message, depth);
 	case ANNOTATION_ARRAY:
 		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
-						      : put_array(a, message, depth);
-	case ANNOTATION_PROTO: return put_text(b, value->bytes, VALUE_BLOB);
+						      : annotation_put_array(a, message, depth);
+	case ANNOTATION_PROTO: return annotation_put_text(b, value->bytes, VALUE_BLOB);
 	}
 	return value_put_simple(b, VALUE_NULL);
 }
@@ -589,7 +591,8 @@ struct typed {
 	struct perfetto_annotated *found;
 };
 
-static uint32_t name_of(struct perfetto *p, const struct typed_field *of, uint32_t number)
+static uint32_t annotation_name_of(struct perfetto *p, const struct typed_field *of,
+				   uint32_t number)
 {
 	char text[32];
 
@@ -600,7 +603,7 @@ static uint32_t name_of(struct perfetto *p, const struct typed_field *of, uint32
 }
 
 /* Append a string of the writer; 0: "". */
-static int put_string(struct perfetto *p, uint32_t string)
+static int annotation_put_string(struct perfetto *p, uint32_t string)
 {
 	size_t n = 0;
 	const char *text = string ? writer_string_of(p->w, string, &n) : "";
@@ -629,13 +632,13 @@ static int put_place(struct typed *t, uint64_t iid)
 		return -1;
 	names->size = start;
 	t->found->structs = true;
-	return put_string(p, l.file) || put_string(p, l.function) ||
+	return annotation_put_string(p, l.file) || annotation_put_string(p, l.function) ||
 			       value_put_uint(b, VALUE_UINT, l.line)
 		       ? -1
 		       : 0;
 }
 
-static bool is_text(struct protobuf_view v)
+static bool annotation_is_text(struct protobuf_view v)
 {
 	for (; v.at < v.end; v.at++)
 		if (!isprint(*v.at) && *v.at < 0x80 && !isspace(*v.at))
@@ -643,7 +646,7 @@ static bool is_text(struct protobuf_view v)
 	return true;
 }
 
-static bool is_message(struct protobuf_view v)
+static bool annotation_is_message(struct protobuf_view v)
 {
 	struct protobuf_field f;
 	int got;
@@ -653,13 +656,13 @@ static bool is_message(struct protobuf_view v)
 	return !got;
 }
 
-static int put_bytes(struct buffer *b, enum value_tag tag, struct protobuf_view v)
+static int annotation_put_bytes(struct buffer *b, enum value_tag tag, struct protobuf_view v)
 {
 	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
 }
 
-static int put_message(struct typed *t, struct protobuf_view message,
-		       const struct typed_field *fields, unsigned depth);
+static int annotation_put_message(struct typed *t, struct protobuf_view message,
+				  const struct typed_field *fields, unsigned depth);
 
 static int typed_put_value(struct typed *t, const struct protobuf_field *f,
 			   const struct typed_field *of, unsigned depth)
@@ -668,13 +671,13 @@ static int typed_put_value(struct typed *t, const struct protobuf_field *f,
 	enum typed_form form = of ? of->form : TYPED_ANY;
 
 	if (f->wire == PROTOBUF_LENGTH) {
-		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && is_message(f->bytes))
-			return put_message(t, f->bytes, of->fields, depth + 1);
-		if (form == TYPED_TEXT || (form != TYPED_BYTES && is_text(f->bytes)))
-			return put_bytes(b, VALUE_STRING, f->bytes);
-		if (form == TYPED_ANY && depth < TYPED_DEPTH && is_message(f->bytes))
-			return put_message(t, f->bytes, NULL, depth + 1);
-		return put_bytes(b, VALUE_BLOB, f->bytes);
+		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(t, f->bytes, of->fields, depth + 1);
+		if (form == TYPED_TEXT || (form != TYPED_BYTES && annotation_is_text(f->bytes)))
+			return annotation_put_bytes(b, VALUE_STRING, f->bytes);
+		if (form == TYPED_ANY && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(t, f->bytes, NULL, depth + 1);
+		return annotation_put_bytes(b, VALUE_BLOB, f->bytes);
 	}
 	switch (form) {
 	case TYPED_INT:
@@ -692,8 +695,8 @@ static int typed_put_value(struct typed *t, const struct protobuf_field *f,
 }
 
 /* Append the values of the fields with a number. */
-static int put_values(struct typed *t, struct protobuf_view message, uint32_t number,
-		      const struct typed_field *of, unsigned depth)
+static int annotation_put_values(struct typed *t, struct protobuf_view message, uint32_t number,
+				 const struct typed_field *of, unsigned depth)
 {
 	struct protobuf_field f;
 
@@ -703,8 +706,8 @@ static int put_values(struct typed *t, struct protobuf_view message, uint32_t nu
 	return 0;
 }
 
-static int put_message(struct typed *t, struct protobuf_view message,
-		       const struct typed_field *fields, unsigned depth)
+static int annotation_put_message(struct typed *t, struct protobuf_view message,
+				  const struct typed_field *fields, unsigned depth)
 {
 	struct buffer *names = &t->p->scratch.key;
 	struct protobuf_view rest = message;
@@ -719,7 +722,8 @@ static int put_message(struct typed *t, struct protobuf_view message,
 		return -1;
 	start = names->size;
 	for (uint32_t i = 1; i < NUMBERS; i++)
-		if (counts[i] && buffer_u32(names, name_of(t->p, fields ? &fields[i] : NULL, i)))
+		if (counts[i] &&
+		    buffer_u32(names, annotation_name_of(t->p, fields ? &fields[i] : NULL, i)))
 			return -1;
 	if (perfetto_put_struct(t->p, start))
 		return -1;
@@ -727,7 +731,8 @@ static int put_message(struct typed *t, struct protobuf_view message,
 	t->found->structs = true;
 	for (uint32_t i = 1; i < NUMBERS; i++)
 		if ((counts[i] > 1 && value_put_array(&t->p->scratch.arguments, counts[i])) ||
-		    (counts[i] && put_values(t, message, i, fields ? &fields[i] : NULL, depth)))
+		    (counts[i] &&
+		     annotation_put_values(t, message, i, fields ? &fields[i] : NULL, depth)))
 			return -1;
 	return 0;
 }
@@ -737,7 +742,7 @@ int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
 {
 	struct typed t = {p, s, found};
 	const struct typed_field *of = f->number < NUMBERS ? &arguments[f->number] : NULL;
-	size_t at = perfetto_begin_named(p, name_of(p, of, f->number));
+	size_t at = perfetto_begin_named(p, annotation_name_of(p, of, f->number));
 
 	p->scratch.key.size = 0;
 	return at == SIZE_MAX || typed_put_value(&t, f, of, 0) ? -1 : perfetto_end_named(p, at);

@@ -57,7 +57,7 @@ static struct protobuf_view view(const struct packet_reader *r)
 }
 
 /* Make room for n bytes at begin; the buffer at most doubles, since n is no evidence of data. */
-static int make_room(struct packet_reader *r, size_t n)
+static int perfetto_packets_make_room(struct packet_reader *r, size_t n)
 {
 	uint8_t *data;
 
@@ -77,12 +77,12 @@ static int make_room(struct packet_reader *r, size_t n)
 }
 
 /* Read until there are n bytes, fewer only at the end. -1: *e is filled. */
-static int read_more(struct packet_reader *r, size_t n, struct error *e)
+static int perfetto_packets_read_more(struct packet_reader *r, size_t n, struct error *e)
 {
 	while (have(r) < n && !r->ended) {
 		ssize_t got;
 
-		if (r->begin + n > r->capacity && make_room(r, n))
+		if (r->begin + n > r->capacity && perfetto_packets_make_room(r, n))
 			return error_no_memory(e);
 		got = r->read(r->ctx, r->data + r->filled, r->capacity - r->filled, e);
 		if (got < 0)
@@ -95,7 +95,7 @@ static int read_more(struct packet_reader *r, size_t n, struct error *e)
 
 static inline int need(struct packet_reader *r, size_t n, struct error *e)
 {
-	return have(r) < n ? read_more(r, n, e) : 0;
+	return have(r) < n ? perfetto_packets_read_more(r, n, e) : 0;
 }
 
 void packet_skip(struct packet_reader *r, size_t size)
@@ -389,7 +389,7 @@ bool packet_is_compressed(struct protobuf_view packet)
 }
 
 /* Test for a packet at an offset from begin, and for another one, or the end, after it. */
-static bool is_packet(const struct packet_reader *r, bool sequences, size_t at)
+static bool perfetto_packets_is_packet(const struct packet_reader *r, bool sequences, size_t at)
 {
 	struct protobuf_view rest = view(r), message;
 	uint64_t length;
@@ -423,7 +423,7 @@ int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skipped, st
 				return -1;
 			continue;
 		}
-		if (!next || is_packet(r, sequences, at))
+		if (!next || perfetto_packets_is_packet(r, sequences, at))
 			break;
 		at++;
 	}
@@ -558,7 +558,7 @@ static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, u
 }
 
 /* Merge the last two runs. Of equal times the later one is after the earlier one. */
-static int merge_runs(struct perfetto_clock *c)
+static int perfetto_packets_merge_runs(struct perfetto_clock *c)
 {
 	size_t first = c->runs[c->nruns - 2], i = c->runs[c->nruns - 1], to = c->count;
 	size_t n = c->count - i;
@@ -584,7 +584,7 @@ static int add_point(struct perfetto_clock *c, struct clock_point point)
 	c->points[c->count++] = point;
 	while (c->nruns > 1 && c->runs[c->nruns - 1] - c->runs[c->nruns - 2] <
 				       2 * (c->count - c->runs[c->nruns - 1]))
-		if (merge_runs(c))
+		if (perfetto_packets_merge_runs(c))
 			return -1;
 	return 0;
 }
@@ -608,7 +608,7 @@ static const struct clock_point *point_of(const struct perfetto_clock *c, uint64
 }
 
 /* Convert a time; UINT64_MAX is no time. */
-static uint64_t convert(const struct perfetto_clock *c, uint64_t own)
+static uint64_t perfetto_packets_convert(const struct perfetto_clock *c, uint64_t own)
 {
 	const struct clock_point *point = point_of(c, own);
 	int128 time = (int128)own - point->own + point->trace;
@@ -668,7 +668,7 @@ bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint
 		c = find_clock(p, s->number, clock);
 		*time = own_time(s, clock, *time);
 		if (c) {
-			*time = convert(c, *time);
+			*time = perfetto_packets_convert(c, *time);
 		} else if (of_program(clock)) {
 			p->counts.unplaced++;
 			return false;
@@ -736,7 +736,7 @@ static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks,
 			of_sequence(clocks[i].id) ? NULL : find_clock(p, 0, clocks[i].id);
 
 		if (c) {
-			*trace = convert(c, clocks[i].time);
+			*trace = perfetto_packets_convert(c, clocks[i].time);
 			return true;
 		}
 	}
@@ -891,7 +891,7 @@ static const uint8_t interned_fields[INTERNED_KINDS] = {
 };
 
 /* Get the kind of a field; INTERNED_KINDS: it is not used. */
-static unsigned kind_of(uint32_t field)
+static unsigned perfetto_packets_kind_of(uint32_t field)
 {
 	unsigned kind = 0;
 
@@ -914,7 +914,8 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 		struct protobuf_field f;
 
 		while (protobuf_next(&rest, &f) > 0) {
-			unsigned of = entry_stage(f.number), kind = kind_of(f.number);
+			unsigned of = entry_stage(f.number),
+				 kind = perfetto_packets_kind_of(f.number);
 
 			if (kind == INTERNED_KINDS || f.wire != PROTOBUF_LENGTH)
 				continue;
@@ -932,8 +933,8 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 /* --- the tables of Android 10 --- */
 
 /* Take an entry of the strings of a ProfilePacket, which may be a name, a path or a build-id. */
-static int take_string(struct perfetto *p, struct perfetto_interned *all,
-		       struct protobuf_view entry)
+static int perfetto_packets_take_string(struct perfetto *p, struct perfetto_interned *all,
+					struct protobuf_view entry)
 {
 	struct perfetto_ids *ids = all->ids;
 	uint64_t iid = entry_iid(entry), entries = all->entries++;
@@ -969,11 +970,12 @@ int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 		while (protobuf_next(&rest, &f) > 0) {
 			if (f.number != tables[i].field || f.wire != PROTOBUF_LENGTH)
 				continue;
-			if (interned ? perfetto_ids_set(&all->ids[kind_of(interned)],
-							entry_iid(f.bytes),
-							interned_number(p, s, interned, f.bytes),
-							all->entries++)
-				     : take_string(p, all, f.bytes))
+			if (interned ? perfetto_ids_set(
+					       &all->ids[perfetto_packets_kind_of(interned)],
+					       entry_iid(f.bytes),
+					       interned_number(p, s, interned, f.bytes),
+					       all->entries++)
+				     : perfetto_packets_take_string(p, all, f.bytes))
 				return -1;
 		}
 	}
@@ -1076,8 +1078,8 @@ static int end_skipped(struct perfetto *p, struct perfetto_sequence *s)
 }
 
 /* Get the time of a packet whose state may be missing, or one close to it. */
-static uint64_t time_of(struct perfetto *p, struct perfetto_sequence *s,
-			const struct perfetto_packet *packet)
+static uint64_t perfetto_packets_time_of(struct perfetto *p, struct perfetto_sequence *s,
+					 const struct perfetto_packet *packet)
 {
 	uint32_t clock = packet->clock ? packet->clock : s->defaults.clock;
 	uint64_t time = packet->time;
@@ -1091,13 +1093,13 @@ static uint64_t time_of(struct perfetto *p, struct perfetto_sequence *s,
 }
 
 /* Add a gap where packets of the sequence were lost before this one. */
-static int packets_lost(struct perfetto *p, struct perfetto_sequence *s,
-			const struct perfetto_packet *packet)
+static int perfetto_packets_lost(struct perfetto *p, struct perfetto_sequence *s,
+				 const struct perfetto_packet *packet)
 {
 	struct perfetto_loss loss = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
 
-	return perfetto_keep_gap(p, time_of(p, s, packet), &loss, -1);
+	return perfetto_keep_gap(p, perfetto_packets_time_of(p, s, packet), &loss, -1);
 }
 
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
@@ -1111,7 +1113,7 @@ int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
 	*skip = false;
 	if (packet->dropped && !packet->first) {
 		/* before the first packet that was read the recording may not have begun */
-		if (s->seen && packets_lost(p, s, packet))
+		if (s->seen && perfetto_packets_lost(p, s, packet))
 			return -1;
 		s->valid = false;
 	}
@@ -1123,7 +1125,7 @@ int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
 	}
 	if (packet->flags & STATE_NEEDED && !s->valid) {
 		if (!s->skipped++)
-			s->skipped_time = time_of(p, s, packet);
+			s->skipped_time = perfetto_packets_time_of(p, s, packet);
 		*skip = true;
 		return 0;
 	}
@@ -2191,8 +2193,8 @@ static const char *const psi[] = {NULL,	     "cpu.some",    "cpu.full",	  "io.so
 				  "io.full", "memory.some", "memory.full"};
 
 /* Name a counter of a kind by its number, which is the name if the counter is not known. */
-static void numbered_name(char name[128], const char *kind, const char *const *names, size_t n,
-			  uint64_t number)
+static void perfetto_packets_numbered_name(char name[128], const char *kind,
+					   const char *const *names, size_t n, uint64_t number)
 {
 	if (number < n && names[number])
 		snprintf(name, 128, "%s %s", kind, names[number]);
@@ -2222,11 +2224,13 @@ static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 	if (protobuf_size(type))
 		key = type;
 	if (field == SYS_MEMINFO)
-		numbered_name(name, "meminfo", meminfo, sizeof meminfo / sizeof *meminfo, number);
+		perfetto_packets_numbered_name(name, "meminfo", meminfo,
+					       sizeof meminfo / sizeof *meminfo, number);
 	else if (field == SYS_VMSTAT)
-		numbered_name(name, "vmstat", vmstat, sizeof vmstat / sizeof *vmstat, number);
+		perfetto_packets_numbered_name(name, "vmstat", vmstat,
+					       sizeof vmstat / sizeof *vmstat, number);
 	else if (field == SYS_PSI)
-		numbered_name(name, "psi", psi, sizeof psi / sizeof *psi, number);
+		perfetto_packets_numbered_name(name, "psi", psi, sizeof psi / sizeof *psi, number);
 	else
 		snprintf(name, sizeof name, "%s %.*s", field == SYS_DEVFREQ ? "devfreq" : "thermal",
 			 (int)(protobuf_size(key) < 100 ? protobuf_size(key) : 100),
@@ -2261,7 +2265,7 @@ static int keep_cpu(struct perfetto *p, uint64_t time, struct protobuf_view mess
 }
 
 /* Get the text of a field of a message; empty: there is none. At most 100 bytes are used. */
-static void text_of(struct protobuf_view message, uint32_t number, char text[101])
+static void perfetto_packets_text_of(struct protobuf_view message, uint32_t number, char text[101])
 {
 	struct protobuf_field f;
 
@@ -2293,7 +2297,7 @@ static int keep_fields(struct perfetto *p, uint64_t time, bool is_disk, const ch
 	struct protobuf_field f;
 	char of[101], name[160];
 
-	text_of(message, PAIR_KEY, of);
+	perfetto_packets_text_of(message, PAIR_KEY, of);
 	while (protobuf_next(&message, &f) > 0) {
 		if (f.number == PAIR_KEY || f.number >= n)
 			continue;
@@ -2334,8 +2338,8 @@ static int keep_buddy(struct perfetto *p, uint64_t time, struct protobuf_view me
 	struct protobuf_field f;
 	uint64_t value;
 
-	text_of(message, PAIR_KEY, node);
-	text_of(message, BUDDY_ZONE, zone);
+	perfetto_packets_text_of(message, PAIR_KEY, node);
+	perfetto_packets_text_of(message, BUDDY_ZONE, zone);
 	while (protobuf_next(&message, &f) > 0) {
 		struct protobuf_view list = f.bytes;
 
@@ -2367,7 +2371,7 @@ static int keep_cpuidle(struct perfetto *p, uint64_t time, struct protobuf_view 
 
 		if (f.number != CPUIDLE_ENTRY || f.wire != PROTOBUF_LENGTH)
 			continue;
-		text_of(f.bytes, PAIR_KEY, state);
+		perfetto_packets_text_of(f.bytes, PAIR_KEY, state);
 		while (protobuf_next(&f.bytes, &entry) > 0)
 			if (entry.number == PAIR_VALUE)
 				value = entry.value;
@@ -2580,8 +2584,8 @@ struct instant_field {
 	char kind;
 };
 
-static int put_field(struct perfetto *p, const struct instant_field *as,
-		     const struct protobuf_field *f)
+static int perfetto_packets_put_field(struct perfetto *p, const struct instant_field *as,
+				      const struct protobuf_field *f)
 {
 	uint32_t text;
 
@@ -2608,7 +2612,8 @@ static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet
 
 	p->scratch.arguments.size = 0;
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number < n && fields[f.number].name && put_field(p, &fields[f.number], &f))
+		if (f.number < n && fields[f.number].name &&
+		    perfetto_packets_put_field(p, &fields[f.number], &f))
 			return -1;
 	r.track = perfetto_other_track(p, &key) - 1;
 	if (r.track == UINT32_MAX || perfetto_learn(p, r.name))

@@ -182,8 +182,8 @@ static int32_t tracks_take_id(uint64_t value)
 	return value <= INT32_MAX ? (int32_t)value : -1;
 }
 
-static void take_process(struct perfetto *p, struct protobuf_view message, int32_t *pid,
-			 uint32_t *name)
+static void perfetto_tracks_take_process(struct perfetto *p, struct protobuf_view message,
+					 int32_t *pid, uint32_t *name)
 {
 	struct protobuf_view program = {NULL, NULL};
 	struct protobuf_field f;
@@ -201,7 +201,8 @@ static void take_process(struct perfetto *p, struct protobuf_view message, int32
 		*name = perfetto_text(p, program);
 }
 
-static void take_thread(struct perfetto *p, struct protobuf_view message, struct perfetto_track *t)
+static void perfetto_tracks_take_thread(struct perfetto *p, struct protobuf_view message,
+					struct perfetto_track *t)
 {
 	struct protobuf_field f;
 
@@ -236,7 +237,8 @@ static void take_counter(struct perfetto *p, struct protobuf_view message, struc
 }
 
 /* Take a field of a descriptor. */
-static void take_field(struct perfetto *p, struct perfetto_track *t, const struct protobuf_field *f)
+static void perfetto_tracks_take_field(struct perfetto *p, struct perfetto_track *t,
+				       const struct protobuf_field *f)
 {
 	switch (f->number) {
 	case TRACK_PARENT: t->parent = f->value; break;
@@ -248,11 +250,11 @@ static void take_field(struct perfetto *p, struct perfetto_track *t, const struc
 		break;
 	case TRACK_PROCESS:
 		t->has_process = true;
-		take_process(p, f->bytes, &t->pid, &t->process_name);
+		perfetto_tracks_take_process(p, f->bytes, &t->pid, &t->process_name);
 		break;
 	case TRACK_THREAD:
 		t->has_thread = true;
-		take_thread(p, f->bytes, t);
+		perfetto_tracks_take_thread(p, f->bytes, t);
 		break;
 	case TRACK_STATES: t->is_state = t->is_async = true; break;
 	case TRACK_COUNTER:
@@ -292,7 +294,7 @@ int perfetto_track_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 		return -1;
 	t = &p->tracks.track[number - 1];
 	while (protobuf_next(&message, &f) > 0) {
-		take_field(p, t, &f);
+		perfetto_tracks_take_field(p, t, &f);
 		has_thread |= f.number == TRACK_THREAD;
 		apart |= f.number == TRACK_NOT_MERGED && f.value;
 	}
@@ -323,7 +325,7 @@ int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 	struct perfetto_track t = {.pid = -1, .tid = -1};
 	struct protobuf_field f;
 
-	take_thread(p, message, &t);
+	perfetto_tracks_take_thread(p, message, &t);
 	while (protobuf_next(&message, &f) > 0) {
 		if (f.number == THREAD_TIME)
 			s->time = (int64_t)f.value;
@@ -346,7 +348,7 @@ int perfetto_process_descriptor(struct perfetto *p, const struct perfetto_packet
 	uint32_t name = 0, number;
 	int32_t pid = -1;
 
-	take_process(p, packet->payload, &pid, &name);
+	perfetto_tracks_take_process(p, packet->payload, &pid, &name);
 	if (pid < 0)
 		return 0;
 	key.pid = pid;
@@ -391,7 +393,8 @@ int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *pack
 
 /* Return a pointer to the number (index + 1) of a thread; name: of one of several that have the
  * same pid and tid one after another, 0: the one that has them now. NULL: out of memory. */
-static uint32_t *thread_number(struct perfetto *p, int32_t pid, int32_t tid, uint32_t name)
+static uint32_t *perfetto_tracks_thread_number(struct perfetto *p, int32_t pid, int32_t tid,
+					       uint32_t name)
 {
 	int32_t key[3] = {p->tasks.shared_tids ? pid : -1, tid, (int32_t)name};
 
@@ -409,7 +412,7 @@ static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int3
 					   uint32_t name)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	uint32_t *number = thread_number(p, pid, tid, name);
+	uint32_t *number = perfetto_tracks_thread_number(p, pid, tid, name);
 	struct perfetto_thread *thread;
 	struct perfetto_task *task;
 
@@ -424,7 +427,7 @@ static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int3
 			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task_comm(task)};
 		*number = (uint32_t)t->nthreads;
 		t->renewed += name != 0;
-		number = name ? thread_number(p, pid, tid, 0) : number;
+		number = name ? perfetto_tracks_thread_number(p, pid, tid, 0) : number;
 		if (!number)
 			return NULL;
 		*number = (uint32_t)t->nthreads;
@@ -436,7 +439,7 @@ static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int3
 static int remember_thread(struct perfetto *p, const struct perfetto_thread *t, int32_t pid,
 			   uint32_t name)
 {
-	uint32_t *number = name ? thread_number(p, pid, t->tid, name) : NULL;
+	uint32_t *number = name ? perfetto_tracks_thread_number(p, pid, t->tid, name) : NULL;
 
 	if (number && !*number)
 		*number = (uint32_t)(t - p->tracks.thread) + 1;
@@ -448,7 +451,7 @@ struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int3
 	return find_thread(p, pid, tid, 0);
 }
 
-static uint32_t declare_lane(struct perfetto *p, const struct lane_entry *e)
+static uint32_t perfetto_tracks_declare_lane(struct perfetto *p, const struct lane_entry *e)
 {
 	int32_t key[] = {e->cpu,	   e->tid, e->pid, (int32_t)e->comm, (int32_t)e->buffer,
 			 (int32_t)e->flags};
@@ -459,7 +462,8 @@ static uint32_t declare_lane(struct perfetto *p, const struct lane_entry *e)
 	return id ? *id : 0;
 }
 
-static struct lane_entry lane_entry(const struct perfetto *p, int32_t pid, int32_t tid, int32_t cpu)
+static struct lane_entry perfetto_tracks_lane_entry(const struct perfetto *p, int32_t pid,
+						    int32_t tid, int32_t cpu)
 {
 	return (struct lane_entry){
 		.source = p->source,
@@ -479,18 +483,18 @@ uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cp
 
 	if (cpu < 0 && t->lane)
 		return t->lane;
-	e = lane_entry(p, t->pid, t->tid, cpu);
+	e = perfetto_tracks_lane_entry(p, t->pid, t->tid, cpu);
 	e.comm = t->comm;
 	if (cpu >= 0)
-		return declare_lane(p, &e);
-	return t->lane = declare_lane(p, &e);
+		return perfetto_tracks_declare_lane(p, &e);
+	return t->lane = perfetto_tracks_declare_lane(p, &e);
 }
 
 uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
 {
-	struct lane_entry e = lane_entry(p, -1, -1, cpu);
+	struct lane_entry e = perfetto_tracks_lane_entry(p, -1, -1, cpu);
 
-	return declare_lane(p, &e);
+	return perfetto_tracks_declare_lane(p, &e);
 }
 
 /* --- resolving --- */
@@ -513,7 +517,7 @@ static const struct perfetto_track *find_owner(const struct perfetto *p,
 	return NULL;
 }
 
-static void set_name(struct perfetto *p, struct perfetto_thread *t, uint32_t comm)
+static void perfetto_tracks_set_name(struct perfetto *p, struct perfetto_thread *t, uint32_t comm)
 {
 	if (t->comm == comm)
 		return;
@@ -532,7 +536,7 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 	if (t && owner->thread_name && t->named && t->comm != owner->thread_name)
 		t = find_thread(p, owner->pid, tid, owner->thread_name);
 	if (t && owner->thread_name) {
-		set_name(p, t, owner->thread_name);
+		perfetto_tracks_set_name(p, t, owner->thread_name);
 		t->named = true;
 	}
 	if (t && owner->process_name && t->process && t->process != owner->process_name)
@@ -540,7 +544,7 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 	if (t && owner->process_name)
 		t->process = owner->process_name;
 	if (t && !t->comm)
-		set_name(p, t, owner->process_name);
+		perfetto_tracks_set_name(p, t, owner->process_name);
 	return t && (remember_thread(p, t, owner->pid, owner->thread_name) ||
 		     remember_thread(p, t, owner->pid, owner->process_name))
 		       ? NULL
@@ -548,9 +552,9 @@ static struct perfetto_thread *owner_thread(struct perfetto *p, const struct per
 }
 
 /* Have the thread of a track with events as the one that has its number, if it is used first. */
-static int begin_thread(struct perfetto *p, struct perfetto_thread *t, int32_t pid)
+static int perfetto_tracks_begin_thread(struct perfetto *p, struct perfetto_thread *t, int32_t pid)
 {
-	uint32_t *number = t->begun ? NULL : thread_number(p, pid, t->tid, 0);
+	uint32_t *number = t->begun ? NULL : perfetto_tracks_thread_number(p, pid, t->tid, 0);
 	uint32_t own = (uint32_t)(t - p->tracks.thread) + 1;
 
 	if (!t->begun && !number)
@@ -573,14 +577,14 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 
 	if (owner && (owner->tid != -1 || owner->pid >= 0)) {
 		thread = owner_thread(p, owner);
-		if (!thread || begin_thread(p, thread, owner->pid))
+		if (!thread || perfetto_tracks_begin_thread(p, thread, owner->pid))
 			return -1;
 		if (!thread->comm && thread->pid >= 0) {
 			const struct perfetto_task *process = perfetto_task(p, thread->pid);
 
 			if (!process)
 				return -1;
-			set_name(p, thread, process->process);
+			perfetto_tracks_set_name(p, thread, process->process);
 		}
 		t->thread = (uint32_t)(thread - p->tracks.thread) + 1;
 	}
@@ -597,10 +601,11 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 		t->lane = perfetto_lane(p, thread, t->cpu);
 		return t->lane ? 0 : -1;
 	}
-	e = lane_entry(p, thread ? thread->pid : -1, thread ? thread->tid : -1, t->cpu);
+	e = perfetto_tracks_lane_entry(p, thread ? thread->pid : -1, thread ? thread->tid : -1,
+				       t->cpu);
 	e.comm = thread ? thread->comm : 0;
 	e.buffer = t->has_counter ? 0 : t->name;
-	t->lane = declare_lane(p, &e);
+	t->lane = perfetto_tracks_declare_lane(p, &e);
 	return t->lane ? 0 : -1;
 }
 
@@ -620,7 +625,7 @@ struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
 		p->tracks.renewed++;
 	}
 	if (!t->named && task_comm(task))
-		set_name(p, t, task_comm(task));
+		perfetto_tracks_set_name(p, t, task_comm(task));
 	return t;
 }
 
@@ -704,8 +709,8 @@ static bool has_track_id(const struct perfetto *p, const struct perfetto_row *r)
 }
 
 /* Make the fields of a type. Returns the size of the fixed part. */
-static uint32_t make_fields(struct perfetto *p, const struct perfetto_row *r, struct type_entry *e,
-			    struct field_entry *fields)
+static uint32_t perfetto_tracks_make_fields(struct perfetto *p, const struct perfetto_row *r,
+					    struct type_entry *e, struct field_entry *fields)
 {
 	uint32_t at = 0;
 
@@ -762,7 +767,7 @@ static uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row 
 		e.native = 'S';
 	if (r->call && !has_track_id(p, r))
 		e.native = 'X';
-	e.fixed_size = make_fields(p, r, &e, fields);
+	e.fixed_size = perfetto_tracks_make_fields(p, r, &e, fields);
 	*id = writer_type(p->w, &e);
 	if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
 		return 0;
@@ -922,7 +927,7 @@ static int counter_row(struct perfetto *p, struct perfetto_track *t,
 	return r.type ? writer_row_data(p->w, r) : -1;
 }
 
-static uint32_t sample_type(struct perfetto *p, const struct perfetto_record *rec)
+static uint32_t perfetto_tracks_sample_type(struct perfetto *p, const struct perfetto_record *rec)
 {
 	struct field_entry weight = {.name = writer_text(p->w, "weight"),
 				     .kind = FIELD_UINT,
@@ -950,7 +955,7 @@ static int sample_row(struct perfetto *p, struct perfetto_track *t,
 	struct perfetto_thread *thread = perfetto_track_thread(p, t);
 	struct new_row r = {.time = merge_shifted(time, p->input->shift),
 			    .lane = t->lane,
-			    .type = sample_type(p, rec),
+			    .type = perfetto_tracks_sample_type(p, rec),
 			    .location = rec->stack,
 			    .fixed = &weight,
 			    .fixed_size = sizeof weight};
@@ -1210,8 +1215,8 @@ static int perfetto_end_innermost(struct perfetto *p, struct perfetto_track *t,
 }
 
 /* End calls of a track until so many are left; the last one has the values of the row. */
-static int end_calls(struct perfetto *p, struct perfetto_track *t, size_t depth,
-		     const struct perfetto_row *of, bool unfinished)
+static int perfetto_tracks_end_calls(struct perfetto *p, struct perfetto_track *t, size_t depth,
+				     const struct perfetto_row *of, bool unfinished)
 {
 	const struct perfetto_row inner = {.time = of->time};
 	const struct perfetto_calls *c = perfetto_calls_of(p, t);
@@ -1258,7 +1263,7 @@ int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
 		p->counts.unopened++;
 		return 0;
 	}
-	return end_calls(p, t, depth - 1, of, rec->flags & PERFETTO_UNFINISHED);
+	return perfetto_tracks_end_calls(p, t, depth - 1, of, rec->flags & PERFETTO_UNFINISHED);
 }
 
 /* --- calls with a duration --- */
@@ -1313,7 +1318,7 @@ static int perfetto_end_complete(struct perfetto *p)
 	if (c->depth <= end.depth || c->frames[end.depth].by_id ||
 	    c->frames[end.depth].serial != end.serial)
 		return 0;
-	return end_calls(p, t, end.depth, &row, false);
+	return perfetto_tracks_end_calls(p, t, end.depth, &row, false);
 }
 
 /* --- calls that overlap others --- */
@@ -1391,7 +1396,8 @@ static int look_end(struct perfetto *p, struct looked *l, const struct perfetto_
 	return 0;
 }
 
-static int look_at(struct perfetto *p, struct looked *l, const struct sorter_record *r)
+static int perfetto_tracks_look_at(struct perfetto *p, struct looked *l,
+				   const struct sorter_record *r)
 {
 	struct perfetto_record rec;
 	uint64_t end = UINT64_MAX;
@@ -1414,7 +1420,7 @@ static int look_at(struct perfetto *p, struct looked *l, const struct sorter_rec
 }
 
 /* Look at all events, if a stack has X and B. */
-static int look(struct perfetto *p, struct looked *l)
+static int perfetto_tracks_look(struct perfetto *p, struct looked *l)
 {
 	struct sorter_record r;
 	bool mixed = false;
@@ -1436,7 +1442,7 @@ static int look(struct perfetto *p, struct looked *l)
 		return 0;
 	p->completes.looking = true;
 	while (sorter_peek(&p->sorter, &r))
-		if (look_at(p, l, &r) || sorter_advance(&p->sorter, &p->error))
+		if (perfetto_tracks_look_at(p, l, &r) || sorter_advance(&p->sorter, &p->error))
 			return -1;
 	complete_calls_rewind(&p->completes);
 	return sorter_rewind(&p->sorter, &p->error);
@@ -1445,7 +1451,7 @@ static int look(struct perfetto *p, struct looked *l)
 int perfetto_find_overlaps(struct perfetto *p)
 {
 	struct looked l = {0};
-	int failed = look(p, &l);
+	int failed = perfetto_tracks_look(p, &l);
 
 	for (size_t i = 0; i < l.count; i++)
 		free(l.calls[i].frames);
@@ -1500,13 +1506,13 @@ static bool async_calls_take_id(struct perfetto_async *a, uint64_t hash, uint64_
 	return open_calls_take(&a->keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
 }
 
-static int put_id(struct perfetto_async *a, uint64_t hash, uint64_t index)
+static int perfetto_tracks_put_id(struct perfetto_async *a, uint64_t hash, uint64_t index)
 {
 	return open_calls_put(&a->keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
 }
 
 /* Return the index + 1 of a free element; 0: out of memory. */
-static size_t new_open(struct perfetto_async *a)
+static size_t perfetto_tracks_new_open(struct perfetto_async *a)
 {
 	size_t index = a->free;
 
@@ -1538,7 +1544,7 @@ static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *r
 		p->counts.unkept++;
 		return 0;
 	}
-	index = new_open(a);
+	index = perfetto_tracks_new_open(a);
 	if (!index)
 		return -1;
 	async_calls_take_id(a, id.hash, &below);
@@ -1552,7 +1558,7 @@ static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *r
 						 .overlaps = id.hash >> 63},
 				       .track = rec->track,
 				       .below = (size_t)below};
-	if (!open->frame.location || put_id(a, id.hash, index))
+	if (!open->frame.location || perfetto_tracks_put_id(a, id.hash, index))
 		return -1;
 	return perfetto_put_call(p, &p->tracks.track[rec->track], &open->frame, KIND_ENTER, of);
 }
@@ -1582,14 +1588,14 @@ static int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec
 	at = find_open(a, rec->name, &head);
 	if (!at) {
 		p->counts.unopened++;
-		return head ? put_id(a, id.hash, head) : 0;
+		return head ? perfetto_tracks_put_id(a, id.hash, head) : 0;
 	}
 	ended = *at;
 	open = a->open[ended - 1];
 	*at = open.below;
 	a->open[ended - 1].below = a->free;
 	a->free = ended;
-	if (head && put_id(a, id.hash, head))
+	if (head && perfetto_tracks_put_id(a, id.hash, head))
 		return -1;
 	return perfetto_put_call(p, &p->tracks.track[open.track], &open.frame, KIND_LEAVE, of);
 }
@@ -1679,7 +1685,7 @@ static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfet
 }
 
 /* Test for a begin, step or end of a flow. */
-static bool is_flow(const struct legacy_event *l)
+static bool perfetto_tracks_is_flow(const struct legacy_event *l)
 {
 	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
 }
@@ -1703,12 +1709,12 @@ static void legacy_flows(struct perfetto *p, struct track_event *ev, struct even
 					 .scope = l->scope ? l->scope : ev->category,
 					 .id = l->id};
 
-	if (!is_flow(l) && !(l->bind_id && l->flow_direction))
+	if (!perfetto_tracks_is_flow(l) && !(l->bind_id && l->flow_direction))
 		return;
 	event_lists_begin(ev, lists);
 	if (l->bind_id && l->flow_direction)
 		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
-	if (!is_flow(l))
+	if (!perfetto_tracks_is_flow(l))
 		return;
 	if (l->phase != 'f')
 		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
@@ -1979,7 +1985,7 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 }
 
 /* Count numbers of an event that the stream does not contain. */
-static void count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
+static void perfetto_tracks_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
 {
 	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
 }
@@ -1995,21 +2001,22 @@ static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 	for (unsigned i = 0; i < n && i < l->nvalues; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
 			return -1;
-	count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
+	perfetto_tracks_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
 	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
 	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
 	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
 			return -1;
-	count_left_out(p, EVENT_EXTRA_REAL_VALUES, l->nreal_values > n ? l->nreal_values - n : 0);
+	perfetto_tracks_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
+				       l->nreal_values > n ? l->nreal_values - n : 0);
 	return 0;
 }
 
 /* --- reading --- */
 
 /* Append numbers of a field, varints or 8 bytes each, which may be packed. */
-static void take_list(struct perfetto *p, uint64_t *list, unsigned *n, unsigned most,
-		      struct protobuf_field *f, bool fixed)
+static void perfetto_tracks_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
+				      unsigned most, struct protobuf_field *f, bool fixed)
 {
 	struct protobuf_view rest = f->bytes;
 	bool single = f->wire == PROTOBUF_FIXED64;
@@ -2020,7 +2027,7 @@ static void take_list(struct perfetto *p, uint64_t *list, unsigned *n, unsigned 
 		if (*n < most)
 			list[(*n)++] = value;
 		else
-			count_left_out(p, f->number, 1);
+			perfetto_tracks_count_left_out(p, f->number, 1);
 		if (single)
 			break;
 	}
@@ -2032,21 +2039,31 @@ static void take_lists(struct perfetto *p, struct track_event *ev, struct event_
 	event_lists_begin(ev, l);
 	switch (f->number) {
 	case EVENT_EXTRA_TRACKS:
-		take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
+		perfetto_tracks_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
 		break;
 	case EVENT_EXTRA_VALUES:
-		take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
+		perfetto_tracks_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
 		break;
 	case EVENT_EXTRA_REAL_TRACKS:
-		take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f, false);
+		perfetto_tracks_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
+					  false);
 		break;
 	case EVENT_EXTRA_REAL_VALUES:
-		take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f, true);
+		perfetto_tracks_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
+					  true);
 		break;
-	case EVENT_FLOWS_OLD: take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false); break;
-	case EVENT_FLOWS: take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true); break;
-	case EVENT_ENDED_FLOWS_OLD: take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false); break;
-	case EVENT_ENDED_FLOWS: take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true); break;
+	case EVENT_FLOWS_OLD:
+		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
+		break;
+	case EVENT_FLOWS:
+		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
+		break;
+	case EVENT_ENDED_FLOWS_OLD:
+		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
+		break;
+	case EVENT_ENDED_FLOWS:
+		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
+		break;
 	}
 }
 
@@ -2139,8 +2156,8 @@ static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s
 }
 
 /* Take a field that few events have. */
-static int take_rare(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev,
-		     struct protobuf_field *f)
+static int perfetto_tracks_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
+				     struct track_event *ev, struct protobuf_field *f)
 {
 	uint32_t string;
 
@@ -2177,8 +2194,8 @@ static int take_rare(struct perfetto *p, const struct perfetto_sequence *s, stru
 }
 
 /* Read the fields of an event. */
-static int take_event(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev,
-		      struct event_lists *lists)
+static int perfetto_tracks_take_event(struct perfetto *p, const struct perfetto_sequence *s,
+				      struct track_event *ev, struct event_lists *lists)
 {
 	struct protobuf_view rest = ev->packet->payload;
 	struct protobuf_field f;
@@ -2214,7 +2231,7 @@ static int take_event(struct perfetto *p, const struct perfetto_sequence *s, str
 		case EVENT_ENDED_FLOWS:
 		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
 		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
-		default: failed = take_rare(p, s, ev, &f);
+		default: failed = perfetto_tracks_take_rare(p, s, ev, &f);
 		}
 		if (failed)
 			return -1;
@@ -2245,7 +2262,8 @@ bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t u
 }
 
 /* Find the time of an event whose packet has none. Returns false if it has none either. */
-static bool find_time(struct perfetto *p, struct perfetto_sequence *s, struct track_event *ev)
+static bool perfetto_tracks_find_time(struct perfetto *p, struct perfetto_sequence *s,
+				      struct track_event *ev)
 {
 	if (ev->packet->has_time) {
 		ev->time = ev->packet->time;
@@ -2259,7 +2277,8 @@ static bool find_time(struct perfetto *p, struct perfetto_sequence *s, struct tr
 	return true;
 }
 
-static int keep_event(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev)
+static int perfetto_tracks_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
+				      struct track_event *ev)
 {
 	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
 
@@ -2298,28 +2317,29 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 	struct track_event ev = {.packet = packet};
 
 	p->scratch.arguments.size = 0;
-	if (take_event(p, s, &ev, &lists))
+	if (perfetto_tracks_take_event(p, s, &ev, &lists))
 		return -1;
 	if (ev.has_counter && ev.type != TYPE_COUNTER)
-		count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER, 1);
+		perfetto_tracks_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
+					       1);
 	if (ev.has_thread_time) {
 		s->thread_time = ev.thread_time;
 		if (perfetto_argument_int(p, "tts", ev.thread_time))
 			return -1;
 	}
-	if (!find_time(p, s, &ev))
+	if (!perfetto_tracks_find_time(p, s, &ev))
 		return 0;
 	if (find_track(p, s, &ev))
 		return -1;
 	if (ev.legacy.present)
 		legacy_flows(p, &ev, &lists);
 	if (!ev.has_lists)
-		return keep_event(p, s, &ev);
+		return perfetto_tracks_keep_event(p, s, &ev);
 	if ((lists.nflows &&
 	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
 	    (lists.nended &&
 	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
-	    keep_event(p, s, &ev))
+	    perfetto_tracks_keep_event(p, s, &ev))
 		return -1;
 	return keep_extra(p, s, &ev, &lists);
 }

@@ -82,7 +82,7 @@ struct sample_types {
 	struct id_cache by_labels; /* ids, by the keys of the labels */
 };
 
-struct pprof {
+struct pprof_decoder {
 	struct profile profile;
 	struct input *input;
 	struct writer *w;
@@ -98,8 +98,8 @@ struct pprof {
 	struct buffer stack, fixed, tail, key;
 };
 
-static int pprof_fact(struct pprof *p, struct trace_info *facts, const char *name, uint64_t string,
-		      uint64_t detail);
+static int pprof_fact(struct pprof_decoder *p, struct trace_info *facts, const char *name,
+		      uint64_t string, uint64_t detail);
 
 /* Test whether a field of Profile has the wire type of its number. Lists of numbers may be packed;
  * later versions may have more fields. */
@@ -164,7 +164,7 @@ static uint32_t profile_find(struct profile_table *t, uint64_t id)
 
 /* --- reading --- */
 
-static int read_all(struct buffer *b, const struct input *in, struct error *e)
+static int pprof_read_all(struct buffer *b, const struct input *in, struct error *e)
 {
 	ssize_t got;
 
@@ -182,7 +182,7 @@ static int read_all(struct buffer *b, const struct input *in, struct error *e)
 	return 0;
 }
 
-static int add_entry(struct profile_table *t, struct protobuf_view message)
+static int pprof_add_entry(struct profile_table *t, struct protobuf_view message)
 {
 	struct protobuf_view *entry;
 
@@ -205,7 +205,7 @@ static int add_numbered(struct profile_table *t, struct protobuf_view message)
 		if (f.number == ENTRY_ID)
 			id = f.value;
 	number = id_cache_number(&t->numbers, &id, sizeof id);
-	if (!number || add_entry(t, message))
+	if (!number || pprof_add_entry(t, message))
 		return -1;
 	if (!*number)
 		*number = (uint32_t)t->count;
@@ -238,7 +238,7 @@ static int add_comments(struct profile *p, struct protobuf_field *f)
 }
 
 /* Take a field of Profile, which has the wire type of its number. Returns -1 when out of memory. */
-static int take_field(struct profile *p, struct input *in, struct protobuf_field *f)
+static int pprof_take_field(struct profile *p, struct input *in, struct protobuf_field *f)
 {
 	switch (f->number) {
 	case PROFILE_SAMPLE_TYPE:
@@ -253,7 +253,7 @@ static int take_field(struct profile *p, struct input *in, struct protobuf_field
 	case PROFILE_MAPPING: return add_numbered(&p->mappings, f->bytes);
 	case PROFILE_LOCATION: return add_numbered(&p->locations, f->bytes);
 	case PROFILE_FUNCTION: return add_numbered(&p->functions, f->bytes);
-	case PROFILE_STRING: return add_entry(&p->strings, f->bytes);
+	case PROFILE_STRING: return pprof_add_entry(&p->strings, f->bytes);
 	case PROFILE_TIME: p->time = f->value; return 0;
 	case PROFILE_DURATION: p->duration = f->value; return 0;
 	case PROFILE_PERIOD_TYPE: p->period_type = read_value_type(f->bytes); return 0;
@@ -271,11 +271,11 @@ static int profile_read(struct profile *p, struct input *in, struct error *e)
 	struct protobuf_field f;
 	int got;
 
-	if (read_all(&p->data, in, e))
+	if (pprof_read_all(&p->data, in, e))
 		return -1;
 	p->samples = rest = (struct protobuf_view){p->data.data, p->data.data + p->data.size};
 	while ((got = protobuf_next(&rest, &f)) > 0)
-		if (known_field(&f) && take_field(p, in, &f))
+		if (known_field(&f) && pprof_take_field(p, in, &f))
 			return error_no_memory(e);
 	if (got < 0) {
 		uint64_t offset = (uint64_t)(rest.at - p->data.data);
@@ -291,7 +291,7 @@ static int profile_read(struct profile *p, struct input *in, struct error *e)
 	return 0;
 }
 
-static void table_free(struct profile_table *t)
+static void pprof_table_free(struct profile_table *t)
 {
 	free(t->entry);
 	id_cache_free(&t->numbers);
@@ -301,10 +301,10 @@ static void profile_free(struct profile *p)
 {
 	buffer_free(&p->data);
 	buffer_free(&p->comments);
-	table_free(&p->strings);
-	table_free(&p->mappings);
-	table_free(&p->locations);
-	table_free(&p->functions);
+	pprof_table_free(&p->strings);
+	pprof_table_free(&p->mappings);
+	pprof_table_free(&p->locations);
+	pprof_table_free(&p->functions);
 }
 
 /*
@@ -329,7 +329,7 @@ struct mapping {
 };
 
 /* Declare a string of the profile. */
-static uint32_t pprof_string(const struct pprof *p, uint64_t index)
+static uint32_t pprof_string(const struct pprof_decoder *p, uint64_t index)
 {
 	struct protobuf_view s = profile_string(&p->profile, index);
 
@@ -351,7 +351,7 @@ static void read_mapping(struct protobuf_view message, struct mapping *m)
 		}
 }
 
-static int pprof_fact_mapping(struct pprof *p, struct trace_info *facts, size_t number)
+static int pprof_fact_mapping(struct pprof_decoder *p, struct trace_info *facts, size_t number)
 {
 	struct mapping m;
 
@@ -361,7 +361,7 @@ static int pprof_fact_mapping(struct pprof *p, struct trace_info *facts, size_t 
 
 /* Declare the address space of a mapping: processes whose profiles were merged may have different
  * files at an address. number: as profile_find; 0 none. Returns 0 when out of memory. */
-static uint32_t space_of(struct pprof *p, uint32_t number)
+static uint32_t pprof_space_of(struct pprof_decoder *p, uint32_t number)
 {
 	const struct profile_table *t = &p->profile.mappings;
 	uint32_t *space = &p->space[number ? number - 1 : t->count];
@@ -385,8 +385,8 @@ static uint32_t space_of(struct pprof *p, uint32_t number)
 	return *space;
 }
 
-static int add_frame(struct pprof *p, const struct location_entry *entry,
-		     const struct symbol_entry *symbol)
+static int pprof_add_frame(struct pprof_decoder *p, const struct location_entry *entry,
+			   const struct symbol_entry *symbol)
 {
 	uint32_t id = writer_location(p->w, entry);
 
@@ -396,9 +396,10 @@ static int add_frame(struct pprof *p, const struct location_entry *entry,
 }
 
 /* Add the frame of a line of a location. */
-static int add_line(struct pprof *p, struct protobuf_view line, uint64_t address, uint32_t mapping)
+static int pprof_add_line(struct pprof_decoder *p, struct protobuf_view line, uint64_t address,
+			  uint32_t mapping)
 {
-	struct location_entry entry = {.space = space_of(p, mapping), .address = address};
+	struct location_entry entry = {.space = pprof_space_of(p, mapping), .address = address};
 	struct symbol_entry symbol = {.start = address};
 	struct protobuf_view name, file = {NULL, NULL}, module = file, function = file;
 	uint64_t named = 0, system_name = 0, path = 0;
@@ -427,7 +428,7 @@ static int add_line(struct pprof *p, struct protobuf_view line, uint64_t address
 		module = profile_string(&p->profile, m.file);
 	}
 	if (name.at == name.end)
-		return entry.space ? add_frame(p, &entry, NULL) : -1;
+		return entry.space ? pprof_add_frame(p, &entry, NULL) : -1;
 	symbol.name = (const char *)name.at;
 	symbol.name_size = (uint32_t)protobuf_size(name);
 	symbol.file = (const char *)file.at;
@@ -435,11 +436,11 @@ static int add_line(struct pprof *p, struct protobuf_view line, uint64_t address
 	symbol.module = (const char *)module.at;
 	symbol.module_size = (uint32_t)protobuf_size(module);
 	entry.name = writer_string(p->w, name.at, protobuf_size(name));
-	return entry.space ? add_frame(p, &entry, &symbol) : -1;
+	return entry.space ? pprof_add_frame(p, &entry, &symbol) : -1;
 }
 
 /* Append the frames of an entry, whose lines are innermost first, to p->frames. */
-static int add_frames(struct pprof *p, struct protobuf_view message)
+static int pprof_add_frames(struct pprof_decoder *p, struct protobuf_view message)
 {
 	struct protobuf_view rest = message;
 	struct location_entry entry = {0};
@@ -456,16 +457,16 @@ static int add_frames(struct pprof *p, struct protobuf_view message)
 		case LOCATION_LINE: has_lines = true; break;
 		}
 	while (has_lines && protobuf_next(&message, &f) > 0)
-		if (f.number == LOCATION_LINE && add_line(p, f.bytes, entry.address, mapping))
+		if (f.number == LOCATION_LINE && pprof_add_line(p, f.bytes, entry.address, mapping))
 			return -1;
 	if (has_lines)
 		return 0;
-	entry.space = space_of(p, mapping);
-	return entry.space ? add_frame(p, &entry, NULL) : -1;
+	entry.space = pprof_space_of(p, mapping);
+	return entry.space ? pprof_add_frame(p, &entry, NULL) : -1;
 }
 
 /* Append the frame of a location that the profile does not have. */
-static int add_unknown(struct pprof *p, uint64_t id)
+static int pprof_add_unknown(struct pprof_decoder *p, uint64_t id)
 {
 	struct location_entry entry = {.name = writer_text(p->w, "?")};
 	uint32_t location = writer_location(p->w, &entry);
@@ -477,17 +478,17 @@ static int add_unknown(struct pprof *p, uint64_t id)
 }
 
 /* Append the frames of a location of this id to p->stack. -1: out of memory. */
-static int pprof_add_location(struct pprof *p, uint64_t id)
+static int pprof_add_location(struct pprof_decoder *p, uint64_t id)
 {
 	uint32_t number = profile_find(&p->profile.locations, id);
 	struct location_frames *l;
 
 	if (!number)
-		return add_unknown(p, id);
+		return pprof_add_unknown(p, id);
 	l = &p->location[number - 1];
 	if (!l->count) {
 		l->begin = (uint32_t)(p->frames.size / 4);
-		if (add_frames(p, p->profile.locations.entry[number - 1]))
+		if (pprof_add_frames(p, p->profile.locations.entry[number - 1]))
 			return -1;
 		l->count = (uint32_t)(p->frames.size / 4) - l->begin;
 	}
@@ -514,7 +515,7 @@ struct label {
 	bool is_text;
 };
 
-struct sample {
+struct pprof_sample {
 	int64_t values[VALUES_MOST];
 	struct label labels[LABELS_MOST]; /* without those of the lane */
 	unsigned nvalues, nlabels;
@@ -522,20 +523,20 @@ struct sample {
 	struct lane_entry lane;
 };
 
-static bool is_string(struct protobuf_view s, const char *text)
+static bool pprof_is_string(struct protobuf_view s, const char *text)
 {
 	return protobuf_size(s) == strlen(text) && !memcmp(s.at, text, strlen(text));
 }
 
 static bool is_string_of(struct protobuf_view s, const char *const *texts)
 {
-	while (*texts && !is_string(s, *texts))
+	while (*texts && !pprof_is_string(s, *texts))
 		texts++;
 	return *texts;
 }
 
 /* ns of a unit of time, 0: none. pprof knows these spellings. */
-static uint64_t unit_of(struct protobuf_view unit)
+static uint64_t pprof_unit_of(struct protobuf_view unit)
 {
 	static const struct {
 		const char *const names[5];
@@ -554,7 +555,7 @@ static uint64_t unit_of(struct protobuf_view unit)
 }
 
 /* Choose the value that samples weigh. */
-static void pprof_choose_values(struct pprof *p)
+static void pprof_choose_values(struct pprof_decoder *p)
 {
 	const struct profile *profile = &p->profile;
 	struct sample_types *t = &p->types;
@@ -563,18 +564,18 @@ static void pprof_choose_values(struct pprof *p)
 	for (unsigned i = 0; i < profile->ntypes; i++)
 		if (profile->default_type && profile->types[i].type == profile->default_type)
 			t->weight = i;
-	t->unit = unit_of(profile_string(profile, profile->types[t->weight].unit));
+	t->unit = pprof_unit_of(profile_string(profile, profile->types[t->weight].unit));
 	/* programs write pairs: a number of events and what they add up to */
 	t->count = VALUES_MOST;
 	if (t->weight &&
-	    is_string(profile_string(profile, profile->types[t->weight - 1].unit), "count"))
+	    pprof_is_string(profile_string(profile, profile->types[t->weight - 1].unit), "count"))
 		t->count = t->weight - 1;
 }
 
 /* --- reading --- */
 
 /* Take a label that chooses the lane. false: it is another. */
-static bool take_lane_label(struct pprof *p, struct lane_entry *lane, const struct label *l)
+static bool take_lane_label(struct pprof_decoder *p, struct lane_entry *lane, const struct label *l)
 {
 	static const char *const threads[] = {"tid", "thread_id", "thread", NULL};
 	static const char *const names[] = {"comm", "thread_comm", "thread_name", "thread", NULL};
@@ -591,10 +592,10 @@ static bool take_lane_label(struct pprof *p, struct lane_entry *lane, const stru
 	if (!(lane->flags & LANE_HAS_TID) && is_string_of(key, threads)) {
 		lane->tid = (int32_t)l->number;
 		lane->flags |= LANE_HAS_TID;
-	} else if (!(lane->flags & LANE_HAS_PID) && is_string(key, "pid")) {
+	} else if (!(lane->flags & LANE_HAS_PID) && pprof_is_string(key, "pid")) {
 		lane->pid = (int32_t)l->number;
 		lane->flags |= LANE_HAS_PID;
-	} else if (!(lane->flags & LANE_HAS_CPU) && is_string(key, "cpu")) {
+	} else if (!(lane->flags & LANE_HAS_CPU) && pprof_is_string(key, "cpu")) {
 		lane->cpu = (int32_t)l->number;
 		lane->flags |= LANE_HAS_CPU;
 	} else {
@@ -603,7 +604,8 @@ static bool take_lane_label(struct pprof *p, struct lane_entry *lane, const stru
 	return true;
 }
 
-static void take_label(struct pprof *p, struct sample *s, struct protobuf_view message)
+static void pprof_take_label(struct pprof_decoder *p, struct pprof_sample *s,
+			     struct protobuf_view message)
 {
 	struct label l = {0};
 	struct protobuf_field f;
@@ -628,7 +630,7 @@ static void take_label(struct pprof *p, struct sample *s, struct protobuf_view m
 }
 
 /* Read the present sample; its stack is in p->stack. -1: out of memory. */
-static int read_sample(struct pprof *p, struct sample *s)
+static int read_sample(struct pprof_decoder *p, struct pprof_sample *s)
 {
 	struct protobuf_view rest = p->sample, list;
 	struct protobuf_field f;
@@ -657,7 +659,7 @@ static int read_sample(struct pprof *p, struct sample *s)
 				if (s->nvalues < p->profile.ntypes)
 					s->values[s->nvalues] = (int64_t)n;
 			break;
-		case SAMPLE_LABEL: take_label(p, s, f.bytes); break;
+		case SAMPLE_LABEL: pprof_take_label(p, s, f.bytes); break;
 		}
 	}
 	if (got < 0)
@@ -668,7 +670,7 @@ static int read_sample(struct pprof *p, struct sample *s)
 
 /* --- declarations --- */
 
-static uint32_t declare_lane(struct pprof *p, const struct lane_entry *lane)
+static uint32_t pprof_declare_lane(struct pprof_decoder *p, const struct lane_entry *lane)
 {
 	uint32_t key[] = {lane->flags, (uint32_t)lane->pid, (uint32_t)lane->tid,
 			  (uint32_t)lane->cpu, lane->comm};
@@ -680,7 +682,8 @@ static uint32_t declare_lane(struct pprof *p, const struct lane_entry *lane)
 }
 
 /* Declare the name of a label's field: fields of the same key are numbered. */
-static uint32_t label_name(const struct pprof *p, const struct sample *s, unsigned label)
+static uint32_t label_name(const struct pprof_decoder *p, const struct pprof_sample *s,
+			   unsigned label)
 {
 	enum { LABEL_NAME_MOST = 200 }; /* bytes of the key in the name */
 	struct protobuf_view key = profile_string(&p->profile, s->labels[label].key);
@@ -699,8 +702,8 @@ static uint32_t label_name(const struct pprof *p, const struct sample *s, unsign
 }
 
 /* Fill the fields of a type. Returns their number. */
-static unsigned make_fields(const struct pprof *p, const struct sample *s,
-			    struct field_entry *field)
+static unsigned pprof_make_fields(const struct pprof_decoder *p, const struct pprof_sample *s,
+				  struct field_entry *field)
 {
 	const struct profile *profile = &p->profile;
 	unsigned n = 0, texts = 0;
@@ -736,7 +739,7 @@ static unsigned make_fields(const struct pprof *p, const struct sample *s,
 }
 
 /* Declare the type of samples with these labels; p->fixed and p->tail are those of the sample. */
-static uint32_t declare_type(struct pprof *p, const struct sample *s)
+static uint32_t pprof_declare_type(struct pprof_decoder *p, const struct pprof_sample *s)
 {
 	const struct profile *profile = &p->profile;
 	struct field_entry fields[VALUES_MOST + LABELS_MOST];
@@ -758,7 +761,7 @@ static uint32_t declare_type(struct pprof *p, const struct sample *s)
 	id = id_cache_number(&p->types.by_labels, p->key.data, p->key.size);
 	if (!id || *id)
 		return id ? *id : 0;
-	type.nfields = make_fields(p, s, fields);
+	type.nfields = pprof_make_fields(p, s, fields);
 	type.name = profile->ntypes ? pprof_string(p, profile->types[p->types.weight].type) : 0;
 	if (!type.name)
 		type.name = writer_text(p->w, "samples");
@@ -771,7 +774,7 @@ static uint32_t declare_type(struct pprof *p, const struct sample *s)
 /* --- writing --- */
 
 /* Fill p->fixed and p->tail, and get the weight, 0 for a negative one. -1: out of memory. */
-static int make_row(struct pprof *p, const struct sample *s, uint64_t *weight)
+static int make_row(struct pprof_decoder *p, const struct pprof_sample *s, uint64_t *weight)
 {
 	int64_t unit = (int64_t)p->types.unit;
 	int bad = 0;
@@ -806,9 +809,9 @@ static int make_row(struct pprof *p, const struct sample *s, uint64_t *weight)
 }
 
 /* Write the present sample. 0, or -1: the output failed, or out of memory. */
-static int pprof_write_sample(struct pprof *p)
+static int pprof_write_sample(struct pprof_decoder *p)
 {
-	struct sample s;
+	struct pprof_sample s;
 	struct new_row row = {.time = p->input->next};
 	uint64_t weight = 0;
 	size_t frames;
@@ -824,8 +827,8 @@ static int pprof_write_sample(struct pprof *p)
 	/* saturates below where a time is damage */
 	p->elapsed += weight > TIME_LIMIT - 1 - p->elapsed ? TIME_LIMIT - 1 - p->elapsed : weight;
 	frames = p->stack.size / sizeof(uint32_t);
-	row.lane = declare_lane(p, &s.lane);
-	row.type = declare_type(p, &s);
+	row.lane = pprof_declare_lane(p, &s.lane);
+	row.type = pprof_declare_type(p, &s);
 	if (frames) {
 		row.location =
 			writer_stack_of(p->w, (const uint32_t *)(void *)p->stack.data, frames);
@@ -861,7 +864,7 @@ static enum bid pprof_probe(const struct input *in)
 
 static int pprof_open(struct input *in, struct error *e)
 {
-	struct pprof *p = calloc(1, sizeof *p);
+	struct pprof_decoder *p = calloc(1, sizeof *p);
 
 	if (!p)
 		return error_no_memory(e);
@@ -877,8 +880,8 @@ static int pprof_open(struct input *in, struct error *e)
 }
 
 /* Add a string and what more is known of it to what --info prints. -1: out of memory. */
-static int pprof_fact(struct pprof *p, struct trace_info *facts, const char *name, uint64_t string,
-		      uint64_t detail)
+static int pprof_fact(struct pprof_decoder *p, struct trace_info *facts, const char *name,
+		      uint64_t string, uint64_t detail)
 {
 	struct protobuf_view s = profile_string(&p->profile, string);
 	struct protobuf_view d = profile_string(&p->profile, detail);
@@ -895,7 +898,7 @@ static int pprof_fact(struct pprof *p, struct trace_info *facts, const char *nam
 
 static int pprof_info(struct input *in, struct trace_info *facts, struct error *e)
 {
-	struct pprof *p = in->state;
+	struct pprof_decoder *p = in->state;
 	const struct profile *profile = &p->profile;
 	int bad = 0;
 
@@ -923,7 +926,7 @@ static int pprof_info(struct input *in, struct trace_info *facts, struct error *
 /* Go to the next sample; in->next is UINT64_MAX if there is none. */
 static void pprof_advance(struct input *in)
 {
-	struct pprof *p = in->state;
+	struct pprof_decoder *p = in->state;
 	struct protobuf_field f;
 
 	in->next = UINT64_MAX;
@@ -936,9 +939,9 @@ static void pprof_advance(struct input *in)
 		}
 }
 
-static int pprof_begin(struct input *in, struct error *e)
+static int decode_pprof_begin(struct input *in, struct error *e)
 {
-	struct pprof *p = in->state;
+	struct pprof_decoder *p = in->state;
 
 	if (merge_choose_clock(in, e))
 		return -1;
@@ -958,7 +961,7 @@ static int pprof_begin(struct input *in, struct error *e)
 
 static int pprof_run(struct input *in, uint64_t until, struct error *e)
 {
-	struct pprof *p = in->state;
+	struct pprof_decoder *p = in->state;
 
 	(void)e;
 	for (; in->next <= until && in->next != UINT64_MAX; pprof_advance(in))
@@ -969,7 +972,7 @@ static int pprof_run(struct input *in, uint64_t until, struct error *e)
 
 static void pprof_close(struct input *in)
 {
-	struct pprof *p = in->state;
+	struct pprof_decoder *p = in->state;
 
 	if (!p)
 		return;
@@ -993,7 +996,7 @@ const struct decoder decoder_pprof = {
 	.probe = pprof_probe,
 	.open = pprof_open,
 	.info = pprof_info,
-	.begin = pprof_begin,
+	.begin = decode_pprof_begin,
 	.run = pprof_run,
 	.close = pprof_close,
 };

@@ -22,8 +22,8 @@ static void row_filter_stacks_free(struct row_filter_stacks *x)
 }
 
 /* Number threads and CPUs as trstream(5) defines them under LANE. */
-static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, uint32_t lane,
-			  bool per_cpu)
+static uint32_t row_filter_number_of(struct row_filter_stacks *x, const struct writer *w,
+				     uint32_t lane, bool per_cpu)
 {
 	struct lane_entry e;
 	bool tid, cpu, pid;
@@ -44,8 +44,9 @@ static uint32_t number_of(struct row_filter_stacks *x, const struct writer *w, u
 	return intern(&x->keys, key, sizeof key);
 }
 
-static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const struct writer *w,
-					 uint32_t lane, bool per_cpu)
+static struct row_filter_stack *row_filter_stack_of(struct row_filter_stacks *x,
+						    const struct writer *w, uint32_t lane,
+						    bool per_cpu)
 {
 	uint32_t *numbers;
 	struct row_filter_stack *stacks;
@@ -55,7 +56,7 @@ static struct row_filter_stack *stack_of(struct row_filter_stacks *x, const stru
 		return NULL;
 	numbers = x->numbers[per_cpu];
 	if (!numbers[lane]) {
-		n = number_of(x, w, lane, per_cpu);
+		n = row_filter_number_of(x, w, lane, per_cpu);
 		if (n == INTERN_NONE)
 			return NULL;
 		numbers[lane] = n + 1;
@@ -96,7 +97,7 @@ static int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, 
 
 	if (calls == 1)
 		return 0;
-	s = calls ? stack_of(x, w, lane, per_cpu) : NULL;
+	s = calls ? row_filter_stack_of(x, w, lane, per_cpu) : NULL;
 	if (!s)
 		return error_no_memory(&w->error);
 	s->left_out |= refused || x->all;
@@ -296,7 +297,7 @@ static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t typ
 }
 
 /* Note the time of the last refused row of a lane. */
-static void note_last(struct row_filter *l, uint32_t lane, uint64_t time)
+static void row_filter_note_last(struct row_filter *l, uint32_t lane, uint64_t time)
 {
 	uint64_t *lasts;
 
@@ -321,7 +322,7 @@ static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t 
 		return no;
 	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
 	if (no)
-		note_last(l, lane, time);
+		row_filter_note_last(l, lane, time);
 	return no;
 }
 

@@ -63,7 +63,7 @@ void arguments_free(struct argument_table *t)
 /* --- all arguments are learnt before the first row --- */
 
 /* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
-static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t name)
+static uint32_t *rows_number_of(struct argument_table *t, uint32_t function, uint32_t name)
 {
 	uint32_t both[2] = {function, name}, *number;
 	uint64_t pair = (uint64_t)function << 32 | name;
@@ -83,7 +83,7 @@ static uint32_t *number_of(struct argument_table *t, uint32_t function, uint32_t
 
 int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)
 {
-	uint32_t *number = number_of(t, function, name);
+	uint32_t *number = rows_number_of(t, function, name);
 	struct argument_names *names;
 
 	if (!number || *number)
@@ -133,7 +133,7 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 		return 0;
 	failed = names->count && buffer_append(&all, names->names, 4 * names->count);
 	for (size_t i = 0; i < ends->count && !failed; i++) {
-		uint32_t *number = number_of(t, function, ends->names[i]);
+		uint32_t *number = rows_number_of(t, function, ends->names[i]);
 
 		if (number && *number)
 			continue;
@@ -158,7 +158,7 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 		return 0;
 	for (end = p + size; p < end;) {
 		uint32_t name = get_u32(p), n = get_u32(p + 4);
-		uint32_t *number = number_of(t, function, name);
+		uint32_t *number = rows_number_of(t, function, name);
 
 		p += 8;
 		if (!number)
@@ -247,7 +247,7 @@ bool atrace_mark_number(struct mark_text s, int64_t *number)
 }
 
 /* Split the text after the letter at its bars; the last of at most `most` parts has the rest. */
-static unsigned split(struct mark_text s, struct mark_text *parts, unsigned most)
+static unsigned rows_split(struct mark_text s, struct mark_text *parts, unsigned most)
 {
 	unsigned n = 0;
 
@@ -360,7 +360,7 @@ bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
 	m->what = *text;
 	if (n < 2)
 		return m->what == 'E';
-	count = split((struct mark_text){text + 2, n - 2}, parts, PARTS);
+	count = rows_split((struct mark_text){text + 2, n - 2}, parts, PARTS);
 	m->has_tgid = atrace_mark_number(parts[0], &m->tgid);
 	if ((!m->has_tgid && parts[0].size) || !take_parts(m, parts, count))
 		return false;
@@ -440,13 +440,13 @@ void complete_calls_clipped(const char *file, uint64_t calls)
 
 /* --- gap arguments --- */
 
-static bool is_text(struct text_ref text, const char *name)
+static bool rows_is_text(struct text_ref text, const char *name)
 {
 	return text.size == strlen(name) && !memcmp(text.text, name, text.size);
 }
 
 /* Copy a string; *to remains unchanged if the value is none. */
-static void take_text(const struct value *v, char *text, size_t room, const char **to)
+static void rows_take_text(const struct value *v, char *text, size_t room, const char **to)
 {
 	if (v->tag != VALUE_STRING)
 		return;
@@ -477,7 +477,7 @@ static void take_reason(const struct value *v, struct gap_arguments *a)
 	struct text_ref text = {.text = (const char *)v->bytes, .size = (uint32_t)v->n};
 
 	for (uint32_t reason = 0; reason <= GAP_UNREAD && v->tag == VALUE_STRING; reason++)
-		if (is_text(text, gap_reason_name(reason))) {
+		if (rows_is_text(text, gap_reason_name(reason))) {
 			a->gap.reason = reason;
 			a->has_reason = true;
 		}
@@ -487,18 +487,19 @@ static void take_argument(struct gap_arguments *a, struct text_ref key, const st
 {
 	struct gap *g = &a->gap;
 
-	if (is_text(key, "reason"))
+	if (rows_is_text(key, "reason"))
 		take_reason(v, a);
-	else if (is_text(key, "file"))
-		take_text(v, a->file, sizeof a->file, &g->file);
-	else if (is_text(key, "message"))
-		take_text(v, a->message, sizeof a->message, &g->message);
-	else if (is_text(key, "offset"))
+	else if (rows_is_text(key, "file"))
+		rows_take_text(v, a->file, sizeof a->file, &g->file);
+	else if (rows_is_text(key, "message"))
+		rows_take_text(v, a->message, sizeof a->message, &g->message);
+	else if (rows_is_text(key, "offset"))
 		take_number(v, &g->offset);
-	else if (is_text(key, PERFETTO_GAP_CPU) && v->tag == VALUE_UINT && v->number < UINT16_MAX)
+	else if (rows_is_text(key, PERFETTO_GAP_CPU) && v->tag == VALUE_UINT &&
+		 v->number < UINT16_MAX)
 		a->cpu = (int32_t)v->number;
 	for (uint32_t unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
-		if (is_text(key, gap_unit_name(unit))) {
+		if (rows_is_text(key, gap_unit_name(unit))) {
 			g->unit = unit;
 			take_number(v, &g->count);
 		}

@@ -22,7 +22,7 @@
 struct run {
 	struct input *inputs;
 	int n;
-	struct settings *settings;
+	struct decode_settings *settings;
 	const struct common_options *common;
 	struct decoding *d;
 	struct output out;
@@ -71,7 +71,7 @@ static int open_output(struct run *r, const char *path, enum output_kind kind)
 }
 
 /* Open the output of a text that is printed in place of the stream. NULL: the error was printed. */
-static struct text *text_begin(struct run *r)
+static struct text *run_text_begin(struct run *r)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct error e;
@@ -88,7 +88,7 @@ static struct text *text_begin(struct run *r)
 	return text;
 }
 
-static int text_end(struct text *text, struct run *r, int status)
+static int run_text_end(struct text *text, struct run *r, int status)
 {
 	struct error e;
 
@@ -105,7 +105,7 @@ static int print_info(struct run *r)
 	bool json = r->settings->json;
 	struct error e;
 	struct trace_info f;
-	struct text *text = text_begin(r);
+	struct text *text = run_text_begin(r);
 	int status = STATUS_OK;
 
 	if (!text)
@@ -118,13 +118,13 @@ static int print_info(struct run *r)
 		trace_info_end(&f);
 	}
 	trace_info_close(text, json);
-	return text_end(text, r, status_worse(status, r->d->status));
+	return run_text_end(text, r, status_worse(status, r->d->status));
 }
 
 /* Print the list of what was decoded. */
-static int print_list(struct list *l, struct run *r, int status)
+static int print_list(struct type_list *l, struct run *r, int status)
 {
-	const struct settings *s = r->settings;
+	const struct decode_settings *s = r->settings;
 	enum list_style style = s->json				 ? LIST_JSON
 				: s->all || s->row_filter.ntypes ? LIST_ALL
 								 : LIST_TEXT;
@@ -133,14 +133,14 @@ static int print_list(struct list *l, struct run *r, int status)
 
 	if (list_wait(l, &e))
 		return run_fail(r->d, &e);
-	text = status == STATUS_FAILED ? NULL : text_begin(r);
+	text = status == STATUS_FAILED ? NULL : run_text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
 	if (list_print(l, text, style)) {
 		error_no_memory(&e);
 		status = run_fail(r->d, &e);
 	}
-	return text_end(text, r, status);
+	return run_text_end(text, r, status);
 }
 
 /* End the inputs that are read at any place, where a signal ended the others: they have no end that
@@ -210,7 +210,7 @@ static void shift_input(struct input *in, const char *name, int number, void *ct
 
 /* Find what to add to the times of each input, so that all begin with the first one that has
  * events (--align start). */
-static int align_starts(char **names, int n, struct settings *s, struct decoding *d)
+static int align_starts(char **names, int n, struct decode_settings *s, struct decoding *d)
 {
 	const struct trace_times l = {.names = names,
 				      .n = n,
@@ -235,7 +235,7 @@ static int align_starts(char **names, int n, struct settings *s, struct decoding
 	return bad ? run_fail(d, &e) : STATUS_OK;
 }
 
-static int find_end(char **names, int n, struct settings *s, struct decoding *d)
+static int find_end(char **names, int n, struct decode_settings *s, struct decoding *d)
 {
 	const struct trace_times l = {.names = names,
 				      .n = n,
@@ -272,7 +272,7 @@ static int check_format_option(const struct input *inputs, int n, const char *op
 			 inputs[0].decoder->name, format);
 }
 
-static int check_format_options(const struct input *inputs, int n, const struct settings *s,
+static int check_format_options(const struct input *inputs, int n, const struct decode_settings *s,
 				struct error *e)
 {
 	if (s->max_value && check_format_option(inputs, n, "--max-value", "apitrace", e))
@@ -283,7 +283,7 @@ static int check_format_options(const struct input *inputs, int n, const struct 
 }
 
 /* Refuse --clock raw if all inputs have the recorder's times anyway. */
-static int check_raw_clock(const struct input *inputs, int n, const struct settings *s,
+static int check_raw_clock(const struct input *inputs, int n, const struct decode_settings *s,
 			   struct error *e)
 {
 	for (int i = 0; i < n; i++)
@@ -294,7 +294,7 @@ static int check_raw_clock(const struct input *inputs, int n, const struct setti
 			 inputs[0].decoder->name);
 }
 
-static int open_inputs(struct input *inputs, char **names, int n, struct settings *s,
+static int open_inputs(struct input *inputs, char **names, int n, struct decode_settings *s,
 		       struct decoding *d)
 {
 	struct error e;
@@ -319,7 +319,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct setting
 /* Write the stream to a path; NULL: to standard output. */
 static int write_stream(struct run *r, const char *path)
 {
-	struct settings *s = r->settings;
+	struct decode_settings *s = r->settings;
 	struct decoding *d = r->d;
 	struct writer *w = d->writer;
 	struct progress progress;
@@ -368,7 +368,7 @@ static int list_inputs(struct run *r)
 {
 	char path[32];
 	struct error e;
-	struct list *l = list_open(&e);
+	struct type_list *l = list_open(&e);
 	int status;
 
 	if (!l)
@@ -391,7 +391,8 @@ static int run_inputs(struct run *r, char **names)
 	return r->settings->list ? list_inputs(r) : write_stream(r, r->common->output);
 }
 
-int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv)
+int run_operands(struct decode_settings *s, const struct common_options *common, int argc,
+		 char **argv)
 {
 	struct writer writer = {.output = NULL};
 	struct output none = {.fd = -1};

@@ -8,6 +8,7 @@
 
 /* Decode the operands argv[optind] and all later ones, at least one, or print their --info.
  * Errors are printed. Returns the exit status. */
-int run_operands(struct settings *s, const struct common_options *common, int argc, char **argv);
+int run_operands(struct decode_settings *s, const struct common_options *common, int argc,
+		 char **argv);
 
 #endif

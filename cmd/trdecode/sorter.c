@@ -170,7 +170,7 @@ static bool run_before(const struct sorter_run *a, const struct sorter_run *b)
 	return key_before(a->key, b->key) || (!key_before(b->key, a->key) && a < b);
 }
 
-static void sift_down(struct sorter *s, size_t i)
+static void sorter_sift_down(struct sorter *s, size_t i)
 {
 	HEAP_DOWN(s->heap, s->nheap, i, a, b, run_before(*a, *b));
 }
@@ -198,7 +198,7 @@ static int begin_runs(struct sorter *s, size_t from, struct error *e)
 		s->heap[s->nheap++] = run;
 	}
 	for (size_t i = s->nheap; i--;)
-		sift_down(s, i);
+		sorter_sift_down(s, i);
 	return 0;
 }
 
@@ -238,11 +238,11 @@ static inline int next_of_runs(struct sorter *s, struct error *e)
 	else if (load_record(s, run, e))
 		return -1;
 	if (s->nheap > 1)
-		sift_down(s, 0);
+		sorter_sift_down(s, 0);
 	return 0;
 }
 
-static int flush(struct sorter *s, struct buffer *out, struct error *e)
+static int sorter_flush(struct sorter *s, struct buffer *out, struct error *e)
 {
 	if (temporary_write(s->fd, out->data, out->size, s->written, e))
 		return -1;
@@ -264,10 +264,10 @@ static int write_merged(struct sorter *s, struct sorter_key *last, struct error 
 		*last = run->key;
 		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
 		if (!failed && out.size >= WINDOW_MOST)
-			failed = flush(s, &out, e);
+			failed = sorter_flush(s, &out, e);
 		failed = failed || next_of_runs(s, e);
 	}
-	failed = failed || flush(s, &out, e);
+	failed = failed || sorter_flush(s, &out, e);
 	buffer_free(&out);
 	return failed ? -1 : 0;
 }
@@ -362,7 +362,7 @@ static int write_run(struct sorter *s, struct error *e)
 }
 
 /* Begin a part of the records in memory: the next one is before the last one. */
-static int begin_part(struct sorter *s)
+static int sorter_begin_part(struct sorter *s)
 {
 	uint32_t *parts;
 
@@ -389,7 +389,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 			return error_no_memory(e);
 	}
 	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
-	    (s->count && key_before(key, s->last) && begin_part(s)))
+	    (s->count && key_before(key, s->last) && sorter_begin_part(s)))
 		return error_no_memory(e);
 	s->last = key;
 	p = s->records.data + at;

@@ -97,7 +97,7 @@ static uint32_t id_in(void *ctx, const struct entry_field *f, struct text_ref te
 }
 
 /* Store an entry with the writer's ids. Returns the writer's id. */
-static uint32_t store(struct stream_ids *s, enum entry_kind kind, const void *object)
+static uint32_t stream_store(struct stream_ids *s, enum entry_kind kind, const void *object)
 {
 	struct buffer b = {0};
 	uint32_t id = declare_encode(&b, kind, object, id_in, s)
@@ -150,7 +150,7 @@ static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const 
 		lane = started_lane(s, object);
 		object = &lane;
 	}
-	made = store(s, kind, object);
+	made = stream_store(s, kind, object);
 	if (ARRAY_REACH(m->id, m->size, number))
 		return 0;
 	id = m->id;
@@ -186,7 +186,7 @@ static uint32_t stream_value_definition(void *ctx, uint32_t definition)
 }
 
 /* Declare the mappings of a space that are new. */
-static int declare_maps(struct stream_ids *s, const struct space *space)
+static int stream_declare_maps(struct stream_ids *s, const struct space *space)
 {
 	struct writer *w = s->input->decoding->writer;
 	uint32_t id = stream_object(s, ENTRY_SPACE, space);
@@ -201,7 +201,7 @@ static int declare_maps(struct stream_ids *s, const struct space *space)
 		struct map m = space->maps[done[space->number]];
 
 		m.time = m.time ? stream_moved(s, m.time) : 0;
-		if (writer_store_map(w, store(s, ENTRY_MAP, &m), id))
+		if (writer_store_map(w, stream_store(s, ENTRY_MAP, &m), id))
 			return -1;
 	}
 	return 0;
@@ -227,7 +227,7 @@ static uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int 
 
 	if (!p)
 		return 0;
-	if (!stream_known(&s->maps[ENTRY_LOCATION], number) && declare_maps(s, p->space)) {
+	if (!stream_known(&s->maps[ENTRY_LOCATION], number) && stream_declare_maps(s, p->space)) {
 		*bad = -1;
 		return 0;
 	}
@@ -334,7 +334,7 @@ static enum bid saved_probe(const struct input *in)
 }
 
 /* Take a piece of a META; write the META when it is complete. */
-static int take_meta(struct saved *s, struct error *e)
+static int stream_take_meta(struct saved *s, struct error *e)
 {
 	struct meta m;
 
@@ -366,7 +366,7 @@ static int take_meta(struct saved *s, struct error *e)
 }
 
 /* Check the status in an END. -1 with *e filled: the program that wrote it failed. */
-static int take_end(struct input *in, const struct end *end, struct error *e)
+static int stream_take_end(struct input *in, const struct end *end, struct error *e)
 {
 	const char *what = end->message.size ? end->message.text : "no cause is recorded";
 
@@ -387,7 +387,7 @@ static int take_end(struct input *in, const struct end *end, struct error *e)
 
 /* Drop rows with invalid values, which cannot be copied: their definitions have other ids in the
  * output. */
-static int drop_bad_values(struct saved *s, struct block *rows, struct error *e)
+static int stream_drop_bad_values(struct saved *s, struct block *rows, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
 	int64_t dropped = bad_values_drop(&s->bad_values, rows, s->in.reads_values);
@@ -401,7 +401,7 @@ static int drop_bad_values(struct saved *s, struct block *rows, struct error *e)
 }
 
 /* Set the clock of the input, and with it its shift. */
-static int choose_clock(struct saved *s, const struct clock *c, struct error *e)
+static int stream_choose_clock(struct saved *s, const struct clock *c, struct error *e)
 {
 	struct input *in = s->input;
 
@@ -433,7 +433,7 @@ static uint32_t moved_declare(struct moved *m, enum entry_kind kind, uint32_t id
 	return id;
 }
 
-static uint32_t lane_id(struct moved *m, const struct lane *l)
+static uint32_t stream_lane_id(struct moved *m, const struct lane *l)
 {
 	return moved_declare(m, ENTRY_LANE, stream_lane(m->ids, l));
 }
@@ -481,7 +481,7 @@ static void put_threads(struct moved *m)
 	while (snapshot_next_thread(&w)) {
 		struct snapshot_thread t = w.thread;
 
-		t.lane = lane_id(m, w.lane);
+		t.lane = stream_lane_id(m, w.lane);
 		t.type = type_id(m, w.type);
 		t.kernel_type = type_id(m, w.kernel_type);
 		t.last = moved_time(m, t.last);
@@ -494,7 +494,7 @@ static void put_threads(struct moved *m)
 	}
 }
 
-static void put_frames(struct moved *m)
+static void stream_put_frames(struct moved *m)
 {
 	struct snapshot_walk w;
 	uint8_t p[SNAPSHOT_FRAME];
@@ -522,7 +522,7 @@ static void put_gone(struct moved *m)
 	align(m, 8);
 }
 
-static void put_row(struct moved *m, const struct event *e)
+static void stream_put_row(struct moved *m, const struct event *e)
 {
 	size_t at;
 
@@ -546,7 +546,7 @@ static void put_row(struct moved *m, const struct event *e)
 }
 
 /* Append the payload with the rows. Their times, and those of the block, are 0. */
-static void put_rows(struct moved *m)
+static void stream_put_rows(struct moved *m)
 {
 	const struct block *b = &m->from->rows;
 	struct events it;
@@ -556,12 +556,12 @@ static void put_rows(struct moved *m)
 	for (uint32_t i = 0; i < b->ntypes; i++)
 		append_u32(m, type_id(m, b->types[i]));
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		append_u32(m, lane_id(m, b->lanes[i]));
+		append_u32(m, stream_lane_id(m, b->lanes[i]));
 	for (uint32_t i = 1; i <= b->nlocations; i++)
 		append_u32(m, location_id(m, b->locations[i]));
 	align(m, 8);
 	for (events_begin(&it, b); !m->bad && event_next(&it, &e);)
-		put_row(m, &e);
+		stream_put_row(m, &e);
 	align(m, 8);
 }
 
@@ -578,18 +578,18 @@ static void put_payload(struct moved *m)
 	head.flags = (head.flags & ~(uint32_t)SNAPSHOT_RESTART) | SNAPSHOT_MORE;
 	moved_append(m, p, sizeof p);
 	put_threads(m);
-	put_frames(m);
+	stream_put_frames(m);
 	put_gone(m);
 	rows = m->payload.size;
 	if (head.frames)
-		put_rows(m);
+		stream_put_rows(m);
 	head.rows = (uint32_t)(m->payload.size - rows);
 	if (!m->bad)
 		snapshot_put_head(m->payload.data, &head);
 }
 
 /* Begin a segment after the rows that were written. */
-static int begin_segment(struct decoding *d)
+static int stream_begin_segment(struct decoding *d)
 {
 	struct writer *w = d->writer;
 
@@ -627,13 +627,13 @@ static int drop_calls(struct stream_ids *s)
 /* Prepare to write the calls that are open where the input begins, or goes on after a loss: those
  * that were open end. begun: rows were written, and the calls are of another segment of the output.
  * -1 with the writer's error. */
-static int begin_inside(struct stream_ids *s, bool begun)
+static int stream_begin_inside(struct stream_ids *s, bool begun)
 {
 	struct decoding *d = s->input->decoding;
 	struct stream_map *lanes = &s->maps[ENTRY_LANE];
 	bool fresh = !d->calls;
 
-	if ((begun || fresh) && begin_segment(d))
+	if ((begun || fresh) && stream_begin_segment(d))
 		return -1;
 	s->inside = d->inside = true;
 	/* lanes may have started in what was not read */
@@ -671,17 +671,18 @@ static int write_calls(struct stream_ids *s, const struct block *b)
 }
 
 /* Take over the open calls of a block. Returns -1 with an error of e or the writer. */
-static int take_calls(struct saved *s, struct error *e)
+static int stream_take_calls(struct saved *s, struct error *e)
 {
 	const struct clock *clock = calls_restore_clock(&s->block);
 
-	if (drop_bad_values(s, block_enters(&s->block), e) || (clock && choose_clock(s, clock, e)))
+	if (stream_drop_bad_values(s, block_enters(&s->block), e) ||
+	    (clock && stream_choose_clock(s, clock, e)))
 		return -1;
 	return write_calls(&s->ids, &s->block);
 }
 
 /* Take a SNAPSHOT, before the first row or after lost ones. */
-static int restore_calls(struct saved *s, struct error *e)
+static int stream_restore_calls(struct saved *s, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
 	const struct snapshot *from = s->block.snapshot;
@@ -692,13 +693,13 @@ static int restore_calls(struct saved *s, struct error *e)
 		return 0;
 	e->what[0] = '\0';
 	if (!from->continues && (again || !limits))
-		bad = begin_inside(&s->ids, s->begun);
+		bad = stream_begin_inside(&s->ids, s->begun);
 	if (!bad && limits) {
 		/* which calls the left-out rows end is not known */
 		d->inside = true;
 		calls_writer_miss(d->calls);
 	} else if (!bad) {
-		bad = take_calls(s, e);
+		bad = stream_take_calls(s, e);
 	}
 	if (!bad && s->begun && !(from->head.flags & SNAPSHOT_MORE))
 		bad = writer_open_calls(d->writer);
@@ -709,7 +710,7 @@ static int restore_calls(struct saved *s, struct error *e)
 
 /* Take over the facts about threads of a DICT block, of which a filter left rows out. Returns -1
  * with an error of e or the writer. */
-static int take_threads(struct saved *s, struct error *e)
+static int stream_take_threads(struct saved *s, struct error *e)
 {
 	const struct dictionary *d = &s->in.dictionary;
 	struct writer *w = s->input->decoding->writer;
@@ -727,7 +728,7 @@ static int take_threads(struct saved *s, struct error *e)
 		lane = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], t.lane));
 		if (!lane)
 			continue;
-		if (choose_clock(s, lane->clock, e))
+		if (stream_choose_clock(s, lane->clock, e))
 			return -1;
 		t.lane = stream_lane(&s->ids, lane);
 		t.since = t.since ? stream_moved(&s->ids, t.since) : 0;
@@ -740,12 +741,12 @@ static int take_threads(struct saved *s, struct error *e)
 }
 
 /* Take a DICT block. Returns -1 with *e filled. */
-static int take_dict(struct saved *s, struct error *e)
+static int stream_take_dict(struct saved *s, struct error *e)
 {
 	struct decoding *d = s->input->decoding;
 
 	e->what[0] = '\0';
-	if (!stream_announce(&s->ids) && (d->times_only || !take_threads(s, e)))
+	if (!stream_announce(&s->ids) && (d->times_only || !stream_take_threads(s, e)))
 		return 0;
 	if (!e->what[0])
 		*e = d->writer->error;
@@ -788,25 +789,25 @@ static int saved_advance(struct saved *s, struct error *e)
 		    (s->block.last < row_filter_first(in) ||
 		     stream_moved(&s->ids, s->block.base) > row_filter_last(in)))
 			continue;
-		if (s->block.kind == BLOCK_DICT && take_dict(s, e))
+		if (s->block.kind == BLOCK_DICT && stream_take_dict(s, e))
 			return -1;
 		if (s->block.kind == BLOCK_EVENTS) {
-			if (drop_bad_values(s, &s->block, e))
+			if (stream_drop_bad_values(s, &s->block, e))
 				return -1;
 			events_begin(&s->events, &s->block);
 			s->walking = true;
 		} else if (s->block.kind == BLOCK_META) {
 			e->what[0] = '\0';
-			if (take_meta(s, e)) {
+			if (stream_take_meta(s, e)) {
 				if (e->what[0])
 					return -1;
 				input_damage_error(in, &s->in.error);
 			}
 		} else if (s->block.kind == BLOCK_SNAPSHOT) {
-			if (restore_calls(s, e))
+			if (stream_restore_calls(s, e))
 				return -1;
 		} else if (s->block.kind == BLOCK_END) {
-			if (take_end(in, &s->in.end, e))
+			if (stream_take_end(in, &s->in.end, e))
 				return -1;
 		}
 	}
@@ -865,7 +866,7 @@ static int saved_begin(struct input *in, struct error *e)
 	s->begun = true;
 	if (in->next == UINT64_MAX)
 		return 0;
-	if (choose_clock(s, s->event.lane->clock, e))
+	if (stream_choose_clock(s, s->event.lane->clock, e))
 		return -1;
 	return merge_first(in, s->event.time, e);
 }
@@ -904,7 +905,7 @@ static bool is_refused_gap(struct saved *s, uint32_t lane)
 	       no->row(no->ctx, s->input->next, lane, stream_type(&s->ids, ev->type), ev->fixed);
 }
 
-static int copy_row(struct saved *s)
+static int stream_copy_row(struct saved *s)
 {
 	struct writer *w = s->input->decoding->writer;
 	const struct event *ev = &s->event;
@@ -955,7 +956,7 @@ static int saved_run(struct input *in, uint64_t until, struct error *e)
 	struct saved *s = in->state;
 
 	while (in->next <= until && in->next != UINT64_MAX) {
-		if (copy_row(s) || saved_advance(s, e))
+		if (stream_copy_row(s) || saved_advance(s, e))
 			return -1;
 	}
 	return 0;
@@ -1005,7 +1006,7 @@ static int saved_info(struct input *in, struct trace_info *f, struct error *e)
 			segments++;
 			gaps += s->in.end.gaps;
 			lost += s->in.end.lost;
-			if (take_end(in, &s->in.end, e))
+			if (stream_take_end(in, &s->in.end, e))
 				return -1;
 		} else if (s->block.kind == BLOCK_HEAD) {
 			add_commands(s, f);

@@ -54,7 +54,7 @@ enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_
 static int tracecmd_section_header(struct tracecmd_header *h, uint64_t at,
 				   struct tracecmd_section *s, struct error *e)
 {
-	struct cursor c = {
+	struct ring_cursor c = {
 		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
 	uint8_t bytes[TRACECMD_SECTION_HEADER];
 
@@ -315,13 +315,13 @@ struct parsed {
 };
 
 /* Parse "SECONDS.FRACTION:" at p. */
-static bool parse_time(const char *p, const char *end, uint64_t *time)
+static bool tracecmd_parse_time(const char *p, const char *end, uint64_t *time)
 {
 	enum { TIME_MOST = 32 };
 	const char *colon = memchr(p, ':', (size_t)(end - p < TIME_MOST ? end - p : TIME_MOST));
 
 	return colon && memchr(p, '.', (size_t)(colon - p)) &&
-	       ftrace_seconds((struct span){p, colon}, time);
+	       ftrace_seconds((struct text_span){p, colon}, time);
 }
 
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */
@@ -342,7 +342,7 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 	return true;
 }
 
-static bool parse_line(const char *line, size_t n, struct parsed *out)
+static bool tracecmd_parse_line(const char *line, size_t n, struct parsed *out)
 {
 	const char *end = line + n, *p = line, *q, *most;
 	uint64_t cpu;
@@ -359,7 +359,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 		out->cpu = (uint32_t)cpu;
 		for (q++; q < end && *q == ' '; q++)
 			;
-		if (parse_time(q, end, &out->time))
+		if (tracecmd_parse_time(q, end, &out->time))
 			return true;
 		/* between the CPU and the time are the flags */
 		most = end - q > WORD_MOST ? q + WORD_MOST : end;
@@ -367,7 +367,7 @@ static bool parse_line(const char *line, size_t n, struct parsed *out)
 			q++;
 		while (q < end && *q == ' ')
 			q++;
-		if (parse_time(q, end, &out->time))
+		if (tracecmd_parse_time(q, end, &out->time))
 			return true;
 	}
 }
@@ -432,12 +432,13 @@ static uint64_t text_first_time(const struct cpu_data *c)
 	struct parsed found;
 
 	while (lines_next(&l) && l.whole)
-		if (parse_line(l.line, l.size, &found))
+		if (tracecmd_parse_line(l.line, l.size, &found))
 			return found.time;
 	return 0;
 }
 
-static uint32_t lane_of(struct tracecmd *t, struct tracecmd_reader *r, const struct parsed *p)
+static uint32_t tracecmd_lane_of(struct tracecmd *t, struct tracecmd_reader *r,
+				 const struct parsed *p)
 {
 	struct lane_entry entry = {.source = t->source,
 				   .clock = t->clock,
@@ -457,10 +458,10 @@ static int text_look(struct tracecmd *t, struct tracecmd_reader *r)
 	struct parsed p;
 
 	x->type = x->other_type;
-	if (parse_line((char *)x->line.data, x->line.size, &p)) {
+	if (tracecmd_parse_line((char *)x->line.data, x->line.size, &p)) {
 		x->type = x->event_type;
 		if (!x->last.lane || x->last.cpu != p.cpu || x->last.pid != p.pid)
-			x->last = (struct lane_key){p.cpu, lane_of(t, r, &p), p.pid};
+			x->last = (struct lane_key){p.cpu, tracecmd_lane_of(t, r, &p), p.pid};
 		x->lane = x->last.lane;
 		x->time = p.time;
 	} else if (!x->lane) {
@@ -572,7 +573,7 @@ static char *tracecmd_clock_name(const char *text, size_t n)
 	return strndup(text, n);
 }
 
-static int set_text(char **to, const uint8_t *data, size_t n, struct error *e)
+static int tracecmd_set_text(char **to, const uint8_t *data, size_t n, struct error *e)
 {
 	free(*to);
 	*to = strndup((const char *)data, n);
@@ -580,7 +581,7 @@ static int set_text(char **to, const uint8_t *data, size_t n, struct error *e)
 }
 
 /* Parse a signed number in decimal or hexadecimal text. */
-static bool text_number(const uint8_t *data, size_t n, int64_t *number)
+static bool tracecmd_text_number(const uint8_t *data, size_t n, int64_t *number)
 {
 	char text[64], *end;
 	size_t size = n < sizeof text - 1 ? n : sizeof text - 1;
@@ -614,24 +615,25 @@ static bool take_date(struct tracecmd_header *h, const uint8_t *data, size_t n)
 {
 	int64_t us;
 
-	if (!text_number(data, n, &us) || !set_shift(h, (int128)us * 1000, h->times.offset))
+	if (!tracecmd_text_number(data, n, &us) ||
+	    !set_shift(h, (int128)us * 1000, h->times.offset))
 		return false;
 	h->times.has_date = true;
 	return true;
 }
 
-static bool take_offset(struct tracecmd_header *h, const uint8_t *data, size_t n)
+static bool tracecmd_take_offset(struct tracecmd_header *h, const uint8_t *data, size_t n)
 {
 	int64_t offset;
 
-	if (!text_number(data, n, &offset) ||
+	if (!tracecmd_text_number(data, n, &offset) ||
 	    !set_shift(h, h->times.date, (int128)h->times.offset + offset))
 		return false;
 	h->times.has_offset = true;
 	return true;
 }
 
-static bool take_tsc(struct tracecmd_header *h, struct cursor *c)
+static bool take_tsc(struct tracecmd_header *h, struct ring_cursor *c)
 {
 	uint64_t mult, shift;
 
@@ -644,7 +646,7 @@ static bool take_tsc(struct tracecmd_header *h, struct cursor *c)
 	return true;
 }
 
-static bool sync_array(struct cursor *c, struct tracecmd_sync_cpu *s, unsigned which)
+static bool sync_array(struct ring_cursor *c, struct tracecmd_sync_cpu *s, unsigned which)
 {
 	uint64_t v;
 
@@ -661,7 +663,8 @@ static bool sync_array(struct cursor *c, struct tracecmd_sync_cpu *s, unsigned w
 	return true;
 }
 
-static int take_sync(struct tracecmd_header *h, struct cursor *c, bool *good, struct error *e)
+static int tracecmd_take_sync(struct tracecmd_header *h, struct ring_cursor *c, bool *good,
+			      struct error *e)
 {
 	uint64_t flags, cpus, n;
 
@@ -724,7 +727,8 @@ static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *da
 int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		    struct error *e)
 {
-	struct cursor c = {.file = &h->file, .mem = data, .size = n, .big_endian = h->big_endian};
+	struct ring_cursor c = {
+		.file = &h->file, .mem = data, .size = n, .big_endian = h->big_endian};
 	bool good = true;
 	uint64_t number;
 	int result = 0;
@@ -735,12 +739,12 @@ int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data,
 		return -1;
 	switch (id) {
 	case TRACECMD_DATE: good = take_date(h, data, n); break;
-	case TRACECMD_OFFSET: good = take_offset(h, data, n); break;
+	case TRACECMD_OFFSET: good = tracecmd_take_offset(h, data, n); break;
 	case TRACECMD_TSC2NSEC: good = take_tsc(h, &c); break;
-	case TRACECMD_TIME_SHIFT: result = take_sync(h, &c, &good, e); break;
+	case TRACECMD_TIME_SHIFT: result = tracecmd_take_sync(h, &c, &good, e); break;
 	case TRACECMD_GUEST: result = take_guest(h, data, n, &good, e); break;
-	case TRACECMD_UNAME: return set_text(&h->uname, data, n, e);
-	case TRACECMD_VERSION: return set_text(&h->recorder, data, n, e);
+	case TRACECMD_UNAME: return tracecmd_set_text(&h->uname, data, n, e);
+	case TRACECMD_VERSION: return tracecmd_set_text(&h->recorder, data, n, e);
 	case TRACECMD_TRACECLOCK:
 		free(h->times.clock);
 		h->times.clock = tracecmd_clock_name((const char *)data, n);
@@ -768,7 +772,8 @@ static bool tracecmd_good_page_size(uint64_t size)
 }
 
 /* Read a text that follows its length of size bytes. */
-static int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b, struct error *e)
+static int tracecmd_read_text(struct ring_cursor *c, unsigned size, struct buffer *b,
+			      struct error *e)
 {
 	uint64_t n;
 
@@ -776,7 +781,7 @@ static int tracecmd_read_text(struct cursor *c, unsigned size, struct buffer *b,
 	return cursor_number(c, size, &n, e) || cursor_append(c, b, n, e) ? -1 : 0;
 }
 
-static int read_tag(struct cursor *c, const char *want, size_t n, struct error *e)
+static int read_tag(struct ring_cursor *c, const char *want, size_t n, struct error *e)
 {
 	char have[16];
 
@@ -789,7 +794,8 @@ static int read_tag(struct cursor *c, const char *want, size_t n, struct error *
 
 /* perf_records.c: read bodies that are equal in both versions. Returns 0, or -1 with *e filled:
  * damage, or out of memory. */
-static int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c, struct error *e)
+static int tracecmd_read_header_info(struct tracecmd_header *h, struct ring_cursor *c,
+				     struct error *e)
 {
 	if (read_tag(c, TRACECMD_HEADER_PAGE, sizeof TRACECMD_HEADER_PAGE, e) ||
 	    tracecmd_read_text(c, 8, &h->header_page, e) ||
@@ -798,7 +804,7 @@ static int tracecmd_read_header_info(struct tracecmd_header *h, struct cursor *c
 	return tracecmd_read_text(c, 8, &h->header_event, e);
 }
 
-static int read_format(struct tracecmd_header *h, struct cursor *c, const char *system,
+static int read_format(struct tracecmd_header *h, struct ring_cursor *c, const char *system,
 		       struct error *e)
 {
 	struct tracecmd_format_text *f;
@@ -820,7 +826,7 @@ static int read_format(struct tracecmd_header *h, struct cursor *c, const char *
 	return 0;
 }
 
-static int read_system(struct tracecmd_header *h, struct cursor *c, const char *system,
+static int read_system(struct tracecmd_header *h, struct ring_cursor *c, const char *system,
 		       struct error *e)
 {
 	uint64_t n;
@@ -836,12 +842,13 @@ static int read_system(struct tracecmd_header *h, struct cursor *c, const char *
 	return 0;
 }
 
-static int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct cursor *c, struct error *e)
+static int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct ring_cursor *c,
+				       struct error *e)
 {
 	return read_system(h, c, "ftrace", e);
 }
 
-static int tracecmd_read_events(struct tracecmd_header *h, struct cursor *c, struct error *e)
+static int tracecmd_read_events(struct tracecmd_header *h, struct ring_cursor *c, struct error *e)
 {
 	struct buffer name = {0};
 	uint64_t n;
@@ -907,7 +914,7 @@ static int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b
 }
 
 /* Read a short text of the prefix. */
-static int prefix_text(struct cursor *c, char *out, size_t size, struct error *e)
+static int prefix_text(struct ring_cursor *c, char *out, size_t size, struct error *e)
 {
 	struct buffer b = {0};
 	int result = cursor_text(c, &b, TRACECMD_TEXT_LIMIT, e);
@@ -922,7 +929,7 @@ static int prefix_text(struct cursor *c, char *out, size_t size, struct error *e
 	return result;
 }
 
-static int read_prefix(struct tracecmd_header *h, struct cursor *c, uint64_t *options,
+static int read_prefix(struct tracecmd_header *h, struct ring_cursor *c, uint64_t *options,
 		       struct error *e)
 {
 	char version[16];
@@ -962,7 +969,7 @@ static int read_prefix(struct tracecmd_header *h, struct cursor *c, uint64_t *op
  * memory, the file cannot be read, or its version is unknown. */
 static int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e)
 {
-	struct cursor c = {.file = &h->file, .size = h->file.size};
+	struct ring_cursor c = {.file = &h->file, .size = h->file.size};
 	uint64_t options = 0;
 	struct error damage = {.what = ""};
 	int result;
@@ -1027,8 +1034,8 @@ struct instances {
 	size_t count, capacity;
 };
 
-static int add_instance(struct tracecmd_header *h, struct instances *list, const uint8_t *data,
-			size_t n, struct error *e)
+static int tracecmd_add_instance(struct tracecmd_header *h, struct instances *list,
+				 const uint8_t *data, size_t n, struct error *e)
 {
 	struct instance *i;
 
@@ -1046,7 +1053,7 @@ static int add_instance(struct tracecmd_header *h, struct instances *list, const
 	return 0;
 }
 
-static int v6_read_options(struct tracecmd_header *h, struct cursor *c, struct instances *list,
+static int v6_read_options(struct tracecmd_header *h, struct ring_cursor *c, struct instances *list,
 			   struct error *e)
 {
 	struct buffer payload = {0};
@@ -1066,7 +1073,7 @@ static int v6_read_options(struct tracecmd_header *h, struct cursor *c, struct i
 		if (!result)
 			result = cursor_append(c, &payload, size, e);
 		if (!result && id == TRACECMD_BUFFER)
-			result = add_instance(h, list, payload.data, payload.size, e);
+			result = tracecmd_add_instance(h, list, payload.data, payload.size, e);
 		else if (!result)
 			result = tracecmd_option(h, (uint16_t)id, payload.data, payload.size, e);
 		if (result)
@@ -1077,7 +1084,7 @@ static int v6_read_options(struct tracecmd_header *h, struct cursor *c, struct i
 }
 
 /* Find, after a damaged option, the tag that follows the options. */
-static int find_data(struct tracecmd_header *h, struct cursor *c, struct error *e)
+static int tracecmd_find_data(struct tracecmd_header *h, struct ring_cursor *c, struct error *e)
 {
 	uint64_t limit = cursor_left(c) < SEARCH_LIMIT ? c->size : c->pos + SEARCH_LIMIT;
 	uint8_t *piece = malloc(SEARCH_PIECE);
@@ -1104,8 +1111,8 @@ static int find_data(struct tracecmd_header *h, struct cursor *c, struct error *
 }
 
 /* Read the table of the CPUs' data, from its tag to the clock's name. */
-static int read_table(struct tracecmd_header *h, struct tracecmd_buffer *b, struct cursor *c,
-		      struct error *e)
+static int tracecmd_read_table(struct tracecmd_header *h, struct tracecmd_buffer *b,
+			       struct ring_cursor *c, struct error *e)
 {
 	struct buffer clock = {0};
 	uint64_t first = UINT64_MAX, offset, size, n;
@@ -1133,10 +1140,10 @@ static int read_table(struct tracecmd_header *h, struct tracecmd_buffer *b, stru
 
 static int read_instance(struct tracecmd_header *h, const struct instance *i, struct error *e)
 {
-	struct cursor c = {.file = &h->file,
-			   .size = h->file.size,
-			   .pos = i->offset,
-			   .big_endian = h->big_endian};
+	struct ring_cursor c = {.file = &h->file,
+				.size = h->file.size,
+				.pos = i->offset,
+				.big_endian = h->big_endian};
 	struct tracecmd_buffer *b;
 	char tag[TRACECMD_TAG_SIZE];
 
@@ -1151,11 +1158,12 @@ static int read_instance(struct tracecmd_header *h, const struct instance *i, st
 	b = tracecmd_add_buffer(h, i->name, strlen(i->name));
 	if (!b)
 		return error_no_memory(e);
-	return read_table(h, b, &c, e);
+	return tracecmd_read_table(h, b, &c, e);
 }
 
 /* Read what follows the tag. */
-static int read_data(struct tracecmd_header *h, struct cursor *c, const char *tag, struct error *e)
+static int tracecmd_read_data(struct tracecmd_header *h, struct ring_cursor *c, const char *tag,
+			      struct error *e)
 {
 	struct tracecmd_buffer *top = tracecmd_add_buffer(h, "", 0);
 
@@ -1170,11 +1178,11 @@ static int read_data(struct tracecmd_header *h, struct cursor *c, const char *ta
 	if (memcmp(tag, TRACECMD_TAG_DATA, TRACECMD_TAG_SIZE))
 		return error_set(e, h->file.name, cursor_offset(c) - TRACECMD_TAG_SIZE,
 				 "neither options nor data where they should begin");
-	return read_table(h, top, c, e);
+	return tracecmd_read_table(h, top, c, e);
 }
 
-static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct instances *list,
-			     struct error *e)
+static int read_behind_texts(struct tracecmd_header *h, struct ring_cursor *c,
+			     struct instances *list, struct error *e)
 {
 	char tag[TRACECMD_TAG_SIZE];
 	struct error damage;
@@ -1198,7 +1206,7 @@ static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct
 			}
 			input_damage_error(h->input, &damage);
 			c->pos = begin;
-			if (find_data(h, c, e))
+			if (tracecmd_find_data(h, c, e))
 				return error_set(e, h->file.name, begin,
 						 "no data after the options");
 		}
@@ -1207,13 +1215,13 @@ static int read_behind_texts(struct tracecmd_header *h, struct cursor *c, struct
 		if (h->cpus > V6_CPUS_LIMIT)
 			return error_set(e, h->file.name, begin, "a file of %u CPUs", h->cpus);
 	}
-	return read_data(h, c, tag, e);
+	return tracecmd_read_data(h, c, tag, e);
 }
 
 /* Read all that follows the prefix. */
 static int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e)
 {
-	struct cursor c = {
+	struct ring_cursor c = {
 		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
 	struct instances list = {0};
 	int result = -1;
@@ -1263,8 +1271,8 @@ static int v7_report_damage(struct tracecmd_header *h, const struct error *damag
 }
 
 /* Read the header of the section with that id. */
-static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct tracecmd_section *s,
-			struct error *e)
+static int tracecmd_read_section(struct tracecmd_header *h, uint64_t at, int id,
+				 struct tracecmd_section *s, struct error *e)
 {
 	if (at >= h->file.size || h->file.size - at < TRACECMD_SECTION_HEADER)
 		h->v7.cut = true;
@@ -1283,12 +1291,12 @@ static int read_section(struct tracecmd_header *h, uint64_t at, int id, struct t
 
 /* Open the body of a metadata section, unpacked into b where it is packed. */
 static int open_section(struct tracecmd_header *h, const struct tracecmd_section *s,
-			struct buffer *b, struct cursor *body, struct error *e)
+			struct buffer *b, struct ring_cursor *body, struct error *e)
 {
-	struct cursor c = {.file = &h->file,
-			   .base = s->offset,
-			   .size = h->file.size - s->offset,
-			   .big_endian = h->big_endian};
+	struct ring_cursor c = {.file = &h->file,
+				.base = s->offset,
+				.size = h->file.size - s->offset,
+				.big_endian = h->big_endian};
 	struct buffer packed = {0};
 	const char *what;
 	uint64_t n, size;
@@ -1312,15 +1320,15 @@ static int open_section(struct tracecmd_header *h, const struct tracecmd_section
 			error_set(e, h->file.name, s->offset, "%s (section %u)", what, s->id);
 	}
 	buffer_free(&packed);
-	*body = (struct cursor){.file = &h->file,
-				.mem = b->data ? b->data : (const uint8_t *)"",
-				.base = s->offset,
-				.size = b->size,
-				.big_endian = h->big_endian};
+	*body = (struct ring_cursor){.file = &h->file,
+				     .mem = b->data ? b->data : (const uint8_t *)"",
+				     .base = s->offset,
+				     .size = b->size,
+				     .big_endian = h->big_endian};
 	return result;
 }
 
-static int read_body(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
+static int read_body(struct tracecmd_header *h, uint16_t id, struct ring_cursor *c, struct error *e)
 {
 	switch (id) {
 	case TRACECMD_HEADER_INFO: return tracecmd_read_header_info(h, c, e);
@@ -1337,12 +1345,13 @@ static int read_body(struct tracecmd_header *h, uint16_t id, struct cursor *c, s
 	return 0;
 }
 
-static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, struct error *e)
+static int tracecmd_read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at,
+				  struct error *e)
 {
 	struct buffer b = {0};
 	struct tracecmd_section s;
-	struct cursor c;
-	int result = read_section(h, at, id, &s, e);
+	struct ring_cursor c;
+	int result = tracecmd_read_section(h, at, id, &s, e);
 
 	/* of equal sections the first counts */
 	if (result || h->v7.read & 1u << id)
@@ -1356,8 +1365,8 @@ static int read_metadata(struct tracecmd_header *h, uint16_t id, uint64_t at, st
 }
 
 /* Read the names of a buffer and of its clock. NULL: *e is filled. */
-static struct tracecmd_buffer *read_names(struct tracecmd_header *h, struct cursor *c,
-					  struct error *e)
+static struct tracecmd_buffer *tracecmd_read_names(struct tracecmd_header *h, struct ring_cursor *c,
+						   struct error *e)
 {
 	struct buffer text = {0};
 	struct tracecmd_buffer *b = NULL;
@@ -1389,7 +1398,7 @@ static int read_lines(struct tracecmd_header *h, struct tracecmd_buffer *b, uint
 	struct tracecmd_section s = {0};
 
 	b->text = true;
-	if (read_section(h, at, TRACECMD_BUFFER_TEXT, &s, e))
+	if (tracecmd_read_section(h, at, TRACECMD_BUFFER_TEXT, &s, e))
 		return -1;
 	b->section = s.offset;
 	b->chunks = s.compressed;
@@ -1401,7 +1410,8 @@ static int read_lines(struct tracecmd_header *h, struct tracecmd_buffer *b, uint
 }
 
 /* Read a BUFFER or BUFFER_TEXT option. */
-static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
+static int read_buffer(struct tracecmd_header *h, uint16_t id, struct ring_cursor *c,
+		       struct error *e)
 {
 	struct tracecmd_section s = {0};
 	struct tracecmd_buffer *b;
@@ -1410,7 +1420,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 
 	if (cursor_number(c, 8, &at, e))
 		return -1;
-	b = read_names(h, c, e);
+	b = tracecmd_read_names(h, c, e);
 	if (!b)
 		return -1;
 	if (id == TRACECMD_BUFFER_TEXT)
@@ -1421,7 +1431,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	if (!rows)
 		return 0;
 	/* the option has the CPUs' offsets: without the section only its flag is guessed */
-	if (read_section(h, at, id, &s, &damage)) {
+	if (tracecmd_read_section(h, at, id, &s, &damage)) {
 		if (v7_report_damage(h, &damage, e))
 			return -1;
 		s.compressed = h->unpacker.method != TRACECMD_NONE;
@@ -1435,16 +1445,17 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct cursor *c,
 	return 0;
 }
 
-static int section_option(struct tracecmd_header *h, uint16_t id, struct cursor *c, struct error *e)
+static int section_option(struct tracecmd_header *h, uint16_t id, struct ring_cursor *c,
+			  struct error *e)
 {
 	uint64_t at;
 
 	if (id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT)
 		return read_buffer(h, id, c, e);
-	return cursor_number(c, 8, &at, e) ? -1 : read_metadata(h, id, at, e);
+	return cursor_number(c, 8, &at, e) ? -1 : tracecmd_read_metadata(h, id, at, e);
 }
 
-static bool is_metadata(uint16_t id)
+static bool tracecmd_is_metadata(uint16_t id)
 {
 	return id == TRACECMD_BTF || id == TRACECMD_MODULES ||
 	       (id >= TRACECMD_HEADER_INFO && id <= TRACECMD_CMDLINES);
@@ -1452,14 +1463,14 @@ static bool is_metadata(uint16_t id)
 
 static bool is_section(uint16_t id)
 {
-	return id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT || is_metadata(id);
+	return id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT || tracecmd_is_metadata(id);
 }
 
 /* Read one option. Damage is reported, and the next option is read. -1: out of memory. */
 static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
 		      uint64_t at, struct error *e)
 {
-	struct cursor c = {
+	struct ring_cursor c = {
 		.file = &h->file, .mem = data, .base = at, .size = n, .big_endian = h->big_endian};
 	struct error damage;
 	int result;
@@ -1475,7 +1486,8 @@ static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *dat
 }
 
 /* Read the options of one section; *next: offset of the next list, 0: none. */
-static int read_list(struct tracecmd_header *h, struct cursor *c, uint64_t *next, struct error *e)
+static int read_list(struct tracecmd_header *h, struct ring_cursor *c, uint64_t *next,
+		     struct error *e)
 {
 	struct buffer payload = {0};
 	uint64_t id, size;
@@ -1535,12 +1547,12 @@ static int top_first(struct tracecmd_header *h, struct error *e)
 }
 
 /* The offsets of the lists of options that were read. */
-struct chain {
+struct tracecmd_chain {
 	uint64_t at[CHAIN_LIMIT];
 	size_t count;
 };
 
-static bool was_read(const struct chain *chain, uint64_t at)
+static bool was_read(const struct tracecmd_chain *chain, uint64_t at)
 {
 	for (size_t i = 0; i < chain->count; i++)
 		if (chain->at[i] == at)
@@ -1549,12 +1561,12 @@ static bool was_read(const struct chain *chain, uint64_t at)
 }
 
 /* Read the list of options at *at, which moves to the next list. */
-static int v7_read_options(struct tracecmd_header *h, struct chain *chain, uint64_t *at,
+static int v7_read_options(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t *at,
 			   struct error *e)
 {
 	struct tracecmd_section s;
 	struct buffer b = {0};
-	struct cursor c;
+	struct ring_cursor c;
 	int result;
 
 	if (was_read(chain, *at))
@@ -1563,7 +1575,7 @@ static int v7_read_options(struct tracecmd_header *h, struct chain *chain, uint6
 		return error_set(e, h->file.name, *at, "more than %d lists of options",
 				 CHAIN_LIMIT);
 	chain->at[chain->count++] = *at;
-	result = read_section(h, *at, TRACECMD_DONE, &s, e);
+	result = tracecmd_read_section(h, *at, TRACECMD_DONE, &s, e);
 	if (!result)
 		result = open_section(h, &s, &b, &c, e);
 	if (!result)
@@ -1572,7 +1584,8 @@ static int v7_read_options(struct tracecmd_header *h, struct chain *chain, uint6
 	return result;
 }
 
-static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t at, struct error *e)
+static int tracecmd_read_chain(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t at,
+			       struct error *e)
 {
 	if (!at)
 		return error_set(e, h->file.name, NO_OFFSET,
@@ -1585,7 +1598,7 @@ static int read_chain(struct tracecmd_header *h, struct chain *chain, uint64_t a
 
 /* Read the sections that no option led to, in the order of the file. Texts and options are
  * first: they may name the buffers. */
-static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_t begin,
+static int scan_sections(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t begin,
 			 struct error *e)
 {
 	struct tracecmd_known known = {.added = 0};
@@ -1600,8 +1613,8 @@ static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_
 
 		if (s.id == TRACECMD_DONE && !was_read(chain, here) && chain->count < CHAIN_LIMIT)
 			result = v7_read_options(h, chain, &list, &damage);
-		else if (is_metadata(s.id) && !(h->v7.read & 1u << s.id))
-			result = read_metadata(h, s.id, here, &damage);
+		else if (tracecmd_is_metadata(s.id) && !(h->v7.read & 1u << s.id))
+			result = tracecmd_read_metadata(h, s.id, here, &damage);
 		if (result && v7_report_damage(h, &damage, e))
 			return -1;
 		here = at;
@@ -1619,10 +1632,10 @@ static int scan_sections(struct tracecmd_header *h, struct chain *chain, uint64_
 static int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options,
 			    struct error *e)
 {
-	struct chain chain = {.count = 0};
+	struct tracecmd_chain chain = {.count = 0};
 	struct error damage;
 
-	if (read_chain(h, &chain, options, &damage)) {
+	if (tracecmd_read_chain(h, &chain, options, &damage)) {
 		if (v7_report_damage(h, &damage, e))
 			return -1;
 		h->v7.incomplete = true;
@@ -1730,7 +1743,7 @@ uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t tim
  * printing and encoding need.
  */
 
-static int send_meta(struct tracecmd *t, const char *name, const struct buffer *b)
+static int tracecmd_send_meta(struct tracecmd *t, const char *name, const struct buffer *b)
 {
 	return b->size ? writer_meta(t->w, t->source, name, b->data, b->size) : 0;
 }
@@ -1750,7 +1763,7 @@ static int send_file(struct tracecmd *t)
 	/* the part of the sum that the options do not give (--offset) */
 	if (t->input->shift && !result)
 		result = buffer_printf(&b, "offset_added %lld\n", (long long)t->input->shift);
-	result = result || send_meta(t, "file", &b) ? -1 : 0;
+	result = result || tracecmd_send_meta(t, "file", &b) ? -1 : 0;
 	buffer_free(&b);
 	return result;
 }
@@ -1767,7 +1780,7 @@ static int send_buffers(struct tracecmd *t)
 				       from->clock ? from->clock : "", from->page_size, t->h.cpus);
 	}
 	if (!result)
-		result = send_meta(t, "buffers", &b);
+		result = tracecmd_send_meta(t, "buffers", &b);
 	buffer_free(&b);
 	return result;
 }
@@ -1789,12 +1802,12 @@ static int send_formats(struct tracecmd *t)
 				 : 0;
 	}
 	if (!result)
-		result = send_meta(t, "formats", &b);
+		result = tracecmd_send_meta(t, "formats", &b);
 	buffer_free(&b);
 	return result;
 }
 
-static int declare_space(struct tracecmd *t)
+static int tracecmd_declare_space(struct tracecmd *t)
 {
 	struct writer *w = t->w;
 	struct map_entry map = {.end = UINT64_MAX,
@@ -1825,12 +1838,14 @@ static int tracecmd_declare(struct tracecmd *t)
 						 (in->has_wall ? CLOCK_HAS_WALL : 0) |
 						 (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
 					 wall});
-	if (!t->source || !t->clock || send_meta(t, "kallsyms", &h->kallsyms) || declare_space(t) ||
-	    send_file(t) || send_buffers(t) || send_meta(t, "header_page", &h->header_page) ||
-	    send_meta(t, "header_event", &h->header_event) ||
-	    send_meta(t, "printk_formats", &h->printk) ||
-	    send_meta(t, "saved_cmdlines", &h->cmdlines) || send_meta(t, "options", &h->options) ||
-	    send_formats(t) || send_meta(t, "btf", &h->btf) || send_meta(t, "modules", &h->modules))
+	if (!t->source || !t->clock || tracecmd_send_meta(t, "kallsyms", &h->kallsyms) ||
+	    tracecmd_declare_space(t) || send_file(t) || send_buffers(t) ||
+	    tracecmd_send_meta(t, "header_page", &h->header_page) ||
+	    tracecmd_send_meta(t, "header_event", &h->header_event) ||
+	    tracecmd_send_meta(t, "printk_formats", &h->printk) ||
+	    tracecmd_send_meta(t, "saved_cmdlines", &h->cmdlines) ||
+	    tracecmd_send_meta(t, "options", &h->options) || send_formats(t) ||
+	    tracecmd_send_meta(t, "btf", &h->btf) || tracecmd_send_meta(t, "modules", &h->modules))
 		return -1;
 	/* large, and no longer needed */
 	buffer_free(&h->kallsyms);
@@ -1875,8 +1890,8 @@ static bool take_hex(struct lines *l, uint64_t *number)
 }
 
 /* Declare the mappings of a process from an option, which may be of another. */
-static int declare_maps(struct tracecmd *t, uint32_t space, uint32_t process, const uint8_t *text,
-			size_t size)
+static int tracecmd_declare_maps(struct tracecmd *t, uint32_t space, uint32_t process,
+				 const uint8_t *text, size_t size)
 {
 	uint64_t pid, count = 0, base = 0;
 	uint32_t path = 0;
@@ -1906,7 +1921,7 @@ static int declare_maps(struct tracecmd *t, uint32_t space, uint32_t process, co
 }
 
 /* Get the space of a process. 0: out of memory. */
-static uint32_t space_of(struct tracecmd *t, uint32_t process)
+static uint32_t tracecmd_space_of(struct tracecmd *t, uint32_t process)
 {
 	uint32_t space = idmap_get(&t->spaces, process);
 	const struct buffer *options = &t->h.options;
@@ -1926,7 +1941,7 @@ static uint32_t space_of(struct tracecmd *t, uint32_t process)
 		if (size > options->size - at - 8)
 			break;
 		if (get_u32(options->data + at) == TRACECMD_PROCMAPS &&
-		    declare_maps(t, space, process, options->data + at + 8, size))
+		    tracecmd_declare_maps(t, space, process, options->data + at + 8, size))
 			return 0;
 		at += 8 + (size_t)size;
 	}
@@ -1952,8 +1967,8 @@ static uint32_t stack_of_pair(struct tracecmd *t, uint64_t address, uint64_t par
 }
 
 /* Put the locations of the frames in t->frames. -1: out of memory. */
-static int take_frames(struct tracecmd *t, const struct ftrace_event *v,
-		       const struct ring_record *r)
+static int tracecmd_take_frames(struct tracecmd *t, const struct ftrace_event *v,
+				const struct ring_record *r)
 {
 	struct number_at at = v->stack.caller;
 	bool big = t->h.big_endian;
@@ -1962,13 +1977,14 @@ static int take_frames(struct tracecmd *t, const struct ftrace_event *v,
 
 	t->frames.size = 0;
 	if (v->stack.count.size && ftrace_number_fits(r, v->stack.count))
-		most = ftrace_number(r, v->stack.count, big);
+		most = event_format_ftrace_number(r, v->stack.count, big);
 	if (v->stack.tgid.size && ftrace_number_fits(r, v->stack.tgid))
-		space = space_of(t, (uint32_t)ftrace_number(r, v->stack.tgid, big));
+		space = tracecmd_space_of(
+			t, (uint32_t)event_format_ftrace_number(r, v->stack.tgid, big));
 	if (!space)
 		return -1;
 	for (; most && ftrace_number_fits(r, at); most--, at.offset += at.size) {
-		uint64_t address = ftrace_number(r, at, big);
+		uint64_t address = event_format_ftrace_number(r, at, big);
 
 		/* what is not used of an array of a fixed size */
 		if (!address || address == end)
@@ -1997,12 +2013,12 @@ static uint32_t tracecmd_stack(struct tracecmd *t, const struct ftrace_event *v,
 		if (!v->address.size || !ftrace_number_fits(record, v->address) ||
 		    !ftrace_number_fits(record, v->stack.caller))
 			return 0;
-		stack = stack_of_pair(t, ftrace_number(record, v->address, big),
-				      ftrace_number(record, v->stack.caller, big));
+		stack = stack_of_pair(t, event_format_ftrace_number(record, v->address, big),
+				      event_format_ftrace_number(record, v->stack.caller, big));
 		*bad = !stack;
 		return stack;
 	}
-	*bad = take_frames(t, v, record) != 0;
+	*bad = tracecmd_take_frames(t, v, record) != 0;
 	n = t->frames.size / 4;
 	if (*bad || !n)
 		return 0;
@@ -2223,7 +2239,7 @@ static int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 /* --- declaring types --- */
 
 /* Return the length of a name without the mark that distinguishes equal names. */
-static size_t plain_size(const char *name, size_t n)
+static size_t tracecmd_plain_size(const char *name, size_t n)
 {
 	size_t mark = sizeof TRACECMD_ANOTHER - 1, end = n;
 
@@ -2238,7 +2254,7 @@ static size_t plain_size(const char *name, size_t n)
 
 /* Return the id of the name as it was before trencode escaped it with that mark; 0: out of
  * memory. */
-static uint32_t name_of(struct tracecmd *t, const char *name, size_t n, char mark)
+static uint32_t tracecmd_name_of(struct tracecmd *t, const char *name, size_t n, char mark)
 {
 	uint32_t string;
 	char *copy;
@@ -2272,8 +2288,9 @@ static uint32_t events_declare_type(struct tracecmd *t, const struct ftrace_even
 	if (v->system) {
 		char mark = f->escaped ? '_' : 0;
 
-		e.name = name_of(t, f->name, plain_size(f->name, f->name_size), mark);
-		e.group = name_of(t, v->system, v->system_size, mark);
+		e.name = tracecmd_name_of(t, f->name, tracecmd_plain_size(f->name, f->name_size),
+					  mark);
+		e.group = tracecmd_name_of(t, v->system, v->system_size, mark);
 		e.declaration = writer_string(w, v->text, v->text_size);
 	} else {
 		char name[32];
@@ -2320,7 +2337,7 @@ static int tracecmd_read_comms(struct tracecmd *t, struct error *e)
 	return 0;
 }
 
-static uint32_t comm_of(struct tracecmd *t, int32_t pid)
+static uint32_t tracecmd_comm_of(struct tracecmd *t, int32_t pid)
 {
 	uint32_t at = pid ? idmap_get(&t->comms, (uint32_t)pid) : 0;
 	const char *text, *end, *recorder = t->h.recorder;
@@ -2332,10 +2349,11 @@ static uint32_t comm_of(struct tracecmd *t, int32_t pid)
 	end = (char *)t->h.cmdlines.data + t->h.cmdlines.size;
 	while (text < end && *text == ' ')
 		text++;
-	return name_of(t, text, strcspn(text, "\n"), own ? '\\' : 0);
+	return tracecmd_name_of(t, text, strcspn(text, "\n"), own ? '\\' : 0);
 }
 
-static struct lane_entry lane_entry(const struct tracecmd *t, const struct tracecmd_reader *r)
+static struct lane_entry tracecmd_lane_entry(const struct tracecmd *t,
+					     const struct tracecmd_reader *r)
 {
 	return (struct lane_entry){.source = t->source,
 				   .clock = t->clock,
@@ -2352,17 +2370,17 @@ static uint32_t tracecmd_lane(struct tracecmd *t, struct tracecmd_reader *r, int
 
 	if (lane)
 		return lane;
-	entry = lane_entry(t, r);
+	entry = tracecmd_lane_entry(t, r);
 	entry.flags |= LANE_HAS_TID;
 	entry.tid = pid;
-	entry.comm = comm_of(t, pid);
+	entry.comm = tracecmd_comm_of(t, pid);
 	lane = writer_lane(t->w, &entry);
 	return lane && !idmap_set(lanes, (uint32_t)pid, lane) ? lane : 0;
 }
 
 /* Learn the names of threads that saved_cmdlines lacks, for the records after this one. */
-static int learn_names(struct tracecmd *t, const struct ftrace_event *v,
-		       const struct ring_record *record)
+static int tracecmd_learn_names(struct tracecmd *t, const struct ftrace_event *v,
+				const struct ring_record *record)
 {
 	for (unsigned i = 0; i < 2 && v->tasks[i].comm.size; i++) {
 		const struct task_at *at = &v->tasks[i];
@@ -2372,7 +2390,7 @@ static int learn_names(struct tracecmd *t, const struct ftrace_event *v,
 
 		if (!n || !ftrace_number_fits(record, at->tid))
 			continue;
-		tid = (uint32_t)ftrace_number(record, at->tid, t->h.big_endian);
+		tid = (uint32_t)event_format_ftrace_number(record, at->tid, t->h.big_endian);
 		if (!tid || idmap_get(&t->comms, tid) || idmap_get(&t->learned, tid))
 			continue;
 		comm = writer_string(t->w, name, n);
@@ -2386,7 +2404,7 @@ static int learn_names(struct tracecmd *t, const struct ftrace_event *v,
 static uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	if (!r->bare_lane) {
-		struct lane_entry entry = lane_entry(t, r);
+		struct lane_entry entry = tracecmd_lane_entry(t, r);
 
 		r->bare_lane = writer_lane(t->w, &entry);
 	}
@@ -2504,11 +2522,12 @@ static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	if (!v->system)
 		t->unknown++;
 	if (v->address.size && record->size >= v->least) {
-		location = tracecmd_location(t, ftrace_number(record, v->address, big));
+		location =
+			tracecmd_location(t, event_format_ftrace_number(record, v->address, big));
 		if (!location)
 			return -1;
 		if (v->depth.size)
-			depth = (uint32_t)ftrace_number(record, v->depth, big);
+			depth = (uint32_t)event_format_ftrace_number(record, v->depth, big);
 	}
 	r->last = r->due.time;
 	/* with emit_row for all: 'trdecode | trstat -g type' of t/bench/trace-cmd.sh takes 1.13
@@ -2524,10 +2543,10 @@ static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 		if (__builtin_expect(p != NULL, 1)) {
 			put_u32(p, record->size);
 			writer_copy_words(p + 4, record->data, record->size);
-			return v->tasks[0].comm.size ? learn_names(t, v, record) : 0;
+			return v->tasks[0].comm.size ? tracecmd_learn_names(t, v, record) : 0;
 		}
 	}
-	return emit_row(t, r, v, location, depth) ? -1 : learn_names(t, v, record);
+	return emit_row(t, r, v, location, depth) ? -1 : tracecmd_learn_names(t, v, record);
 }
 
 /* --- print a trace.dat's properties for --info --- */
@@ -2674,7 +2693,7 @@ static uint64_t tracecmd_fingerprint(const struct input *in)
 
 /* --- merging --- */
 
-static int report_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
+static int tracecmd_report_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
 			.unit = GAP_EVENTS,
@@ -2703,13 +2722,13 @@ static int tracecmd_report_damage(struct tracecmd *t, struct tracecmd_reader *r,
 }
 
 /* Write the gaps before the next record, or at the end. */
-static int report_missing(struct tracecmd *t, struct tracecmd_reader *r)
+static int tracecmd_report_missing(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time;
 
 	if (r->data.damaged && tracecmd_report_damage(t, r, time))
 		return -1;
-	return r->data.missed ? report_lost(t, r, time) : 0;
+	return r->data.missed ? tracecmd_report_lost(t, r, time) : 0;
 }
 
 static inline int reader_advance(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
@@ -2719,7 +2738,7 @@ static inline int reader_advance(struct tracecmd *t, struct tracecmd_reader *r, 
 	if (__builtin_expect(got <= 0, 0)) {
 		r->due.time = UINT64_MAX;
 		/* there is no record to write the gaps before */
-		return got < 0 ? -1 : report_missing(t, r);
+		return got < 0 ? -1 : tracecmd_report_missing(t, r);
 	}
 	r->due.time = tracecmd_time(t, r->cpu, r->record.time);
 	return 0;
@@ -2732,14 +2751,16 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 	if (r->text) {
 		while (r->due.time < time ||
 		       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX))
-			if ((r->data.damaged && report_missing(t, r)) ||
+			if ((r->data.damaged && tracecmd_report_missing(t, r)) ||
 			    tracecmd_text_next(t, r, e))
 				return -1;
-		return r->due.time == UINT64_MAX && r->data.damaged ? report_missing(t, r) : 0;
+		return r->due.time == UINT64_MAX && r->data.damaged ? tracecmd_report_missing(t, r)
+								    : 0;
 	}
 	while (r->due.time < time ||
 	       (r->due.time == time && r->due.rank < rank && time != UINT64_MAX)) {
-		if (__builtin_expect(r->data.damaged || r->data.missed, 0) && report_missing(t, r))
+		if (__builtin_expect(r->data.damaged || r->data.missed, 0) &&
+		    tracecmd_report_missing(t, r))
 			return -1;
 		if (tracecmd_emit(t, r) || reader_advance(t, r, e))
 			return -1;
@@ -2747,7 +2768,7 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 	return 0;
 }
 
-static void set_next(struct tracecmd *t)
+static void tracecmd_set_next(struct tracecmd *t)
 {
 	t->input->next = t->heap.count ? t->heap.items[0]->time : UINT64_MAX;
 }
@@ -2778,7 +2799,7 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 			return -1;
 		heap_settle(&t->heap);
 	}
-	set_next(t);
+	tracecmd_set_next(t);
 	return 0;
 }
 
@@ -2837,7 +2858,7 @@ static int begin_buffer(struct tracecmd *t, struct tracecmd_buffer *b, uint32_t 
 	return 0;
 }
 
-static int begin_readers(struct tracecmd *t, struct error *e)
+static int tracecmd_begin_readers(struct tracecmd *t, struct error *e)
 {
 	size_t n = 0;
 	uint32_t each;
@@ -2862,7 +2883,7 @@ static int begin_readers(struct tracecmd *t, struct error *e)
 }
 
 /* Return the time of the first event, shifted only as the trace requires. */
-static uint64_t first_time(const struct tracecmd *t)
+static uint64_t tracecmd_first_time(const struct tracecmd *t)
 {
 	const struct tracecmd_reader *r = (const struct tracecmd_reader *)t->heap.items[0];
 	struct tracecmd own = *t;
@@ -2871,16 +2892,16 @@ static uint64_t first_time(const struct tracecmd *t)
 	return r->text ? tracecmd_text_time(&own, r) : tracecmd_time(&own, r->cpu, r->record.time);
 }
 
-static int tracecmd_begin(struct input *in, struct error *e)
+static int decode_tracecmd_begin(struct input *in, struct error *e)
 {
 	struct tracecmd *t = in->state;
 
 	if (merge_choose_clock(in, e))
 		return -1;
 	t->shift = (int64_t)((uint64_t)t->shift + (uint64_t)in->shift);
-	if (tracecmd_declare(t) || tracecmd_announce_types(t) || begin_readers(t, e))
+	if (tracecmd_declare(t) || tracecmd_announce_types(t) || tracecmd_begin_readers(t, e))
 		return -1;
-	return t->heap.count ? merge_first(in, first_time(t), e) : 0;
+	return t->heap.count ? merge_first(in, tracecmd_first_time(t), e) : 0;
 }
 
 static void tracecmd_close(struct input *in)
@@ -2920,7 +2941,7 @@ const struct decoder decoder_tracecmd = {
 	.open = tracecmd_open,
 	.fingerprint = tracecmd_fingerprint,
 	.info = tracecmd_info,
-	.begin = tracecmd_begin,
+	.begin = decode_tracecmd_begin,
 	.late = tracecmd_late,
 	.run = tracecmd_run,
 	.close = tracecmd_close,

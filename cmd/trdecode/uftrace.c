@@ -62,7 +62,7 @@ static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, u
 		bytes[i] = (uint8_t)(n >> 8 * i);
 }
 
-static int put_value(struct uftrace *u, const struct uftrace_arg *a)
+static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 {
 	const struct uftrace_spec *s = a->spec;
 	uint8_t turned[16];
@@ -107,7 +107,7 @@ int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const u
 
 		if (value_put_detail(&u->tail, leave ? DETAIL_RETURN : DETAIL_ARGUMENT,
 				     leave ? 0 : index) ||
-		    put_value(u, &arg))
+		    uftrace_put_value(u, &arg))
 			return -1;
 	}
 	return 0;
@@ -115,7 +115,7 @@ int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const u
 
 /* --- payload --- */
 
-static bool is_text(const struct uftrace_spec *spec)
+static bool uftrace_is_text(const struct uftrace_spec *spec)
 {
 	return spec->fmt == UFTRACE_FMT_STR || spec->fmt == UFTRACE_FMT_STD_STRING;
 }
@@ -136,7 +136,7 @@ int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *
 	p += it->offset;
 	*arg = (struct uftrace_arg){.spec = spec, .bytes = p, .length = spec->size};
 	total = spec->size;
-	if (is_text(spec) && spec->size) {
+	if (uftrace_is_text(spec) && spec->size) {
 		uint16_t length;
 
 		if (left < sizeof(length))
@@ -267,7 +267,7 @@ static bool uftrace_late(struct input *in, uint64_t *time)
 
 enum { META_LIMIT = 1 << 30 };
 
-static bool ends_with(const char *name, const char *ending)
+static bool uftrace_ends_with(const char *name, const char *ending)
 {
 	size_t n = strlen(name), k = strlen(ending);
 
@@ -275,7 +275,7 @@ static bool ends_with(const char *name, const char *ending)
 }
 
 /* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
-static bool is_meta(const char *name)
+static bool uftrace_is_meta(const char *name)
 {
 	static const char *const names[] = {"info",	  "task.txt",	   "task",
 					    "events.txt", "default.opts",  "extern.dat",
@@ -287,14 +287,14 @@ static bool is_meta(const char *name)
 		if (!strcmp(name, names[i]))
 			return true;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
-		if (ends_with(name, endings[i]))
+		if (uftrace_ends_with(name, endings[i]))
 			return true;
 	return false;
 }
 
 /* Test whether a table of symbols is shorter than its head records (a few lines at its end are
  * not counted). */
-static bool lacks_symbols(const char *data, size_t size)
+static bool uftrace_lacks_symbols(const char *data, size_t size)
 {
 	static const char key[] = "# symbols: ";
 	uint64_t want, have = 0;
@@ -311,17 +311,17 @@ static bool lacks_symbols(const char *data, size_t size)
  * not show the truncation. */
 static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
 {
-	bool symbols = ends_with(name, ".sym");
+	bool symbols = uftrace_ends_with(name, ".sym");
 	const char *what = NULL;
 	char path[512];
 
-	if (!symbols && !ends_with(name, ".map") && !ends_with(name, ".dbg"))
+	if (!symbols && !uftrace_ends_with(name, ".map") && !uftrace_ends_with(name, ".dbg"))
 		return;
 	if (!size)
 		what = "the file is empty";
 	else if (data[size - 1] != '\n')
 		what = "the file ends inside of a line";
-	else if (symbols && lacks_symbols(data, size))
+	else if (symbols && uftrace_lacks_symbols(data, size))
 		what = "the file ends before its last symbol";
 	if (what)
 		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
@@ -339,7 +339,7 @@ static int send_metas(struct uftrace *u)
 		void *data;
 		int bad;
 
-		if (!is_meta(name))
+		if (!uftrace_is_meta(name))
 			continue;
 		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
 			input_damage_error(u->input, &e);
@@ -384,8 +384,8 @@ static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind 
 	return writer_type(u->w, &t);
 }
 
-static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, const char *comm,
-			     size_t n)
+static uint32_t uftrace_declare_lane(struct uftrace *u, const struct task_reader *t,
+				     const char *comm, size_t n)
 {
 	struct lane_entry l = {.source = u->ids.source,
 			       .clock = u->ids.clock,
@@ -401,15 +401,15 @@ static uint32_t declare_lane(struct uftrace *u, const struct task_reader *t, con
 
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n)
 {
-	t->lane = declare_lane(u, t, comm, n);
+	t->lane = uftrace_declare_lane(u, t, comm, n);
 	t->bits.block = 0; /* they are those of the old lane */
 	return t->lane ? 0 : -1;
 }
 
 /* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
  * time and epoch. */
-static int declare_map(struct uftrace *u, struct map_entry e, const struct uftrace_module *m,
-		       const char *path)
+static int uftrace_declare_map(struct uftrace *u, struct map_entry e,
+			       const struct uftrace_module *m, const char *path)
 {
 	/* ancient tables contain absolute addresses */
 	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
@@ -422,7 +422,8 @@ static int declare_map(struct uftrace *u, struct map_entry e, const struct uftra
 }
 
 /* Declare the address space of a session, with its modules and the libraries it loads later. */
-static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, struct error *e)
+static int uftrace_declare_space(struct uftrace *u, const struct uftrace_sess *sess,
+				 struct error *e)
 {
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
 	struct space_entry entry = {
@@ -436,21 +437,21 @@ static int declare_space(struct uftrace *u, const struct uftrace_sess *sess, str
 	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
 	map = uftrace_session_map(s);
 	for (size_t i = 0; i < map->nr; i++)
-		if (declare_map(u,
-				(struct map_entry){.space = space,
-						   .start = map->maps[i].start,
-						   .end = map->maps[i].end},
-				uftrace_session_map_module(s, i), map->maps[i].path))
+		if (uftrace_declare_map(u,
+					(struct map_entry){.space = space,
+							   .start = map->maps[i].start,
+							   .end = map->maps[i].end},
+					uftrace_session_map_module(s, i), map->maps[i].path))
 			return -1;
 	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
 		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
 
-		if (declare_map(u,
-				(struct map_entry){.space = space,
-						   .start = d->base,
-						   .time = shifted(u, d->time),
-						   .epoch = (uint32_t)i + 1},
-				uftrace_session_dlopen_module(s, i), d->path))
+		if (uftrace_declare_map(u,
+					(struct map_entry){.space = space,
+							   .start = d->base,
+							   .time = shifted(u, d->time),
+							   .epoch = (uint32_t)i + 1},
+					uftrace_session_dlopen_module(s, i), d->path))
 			return -1;
 	}
 	while (uftrace_sessions_damage(u->sessions, &damage))
@@ -489,7 +490,7 @@ static int uftrace_declare(struct uftrace *u, struct error *e)
 	for (size_t i = 0; i < nsess; i++) {
 		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
 
-		if (sess->same == sess && declare_space(u, sess, e))
+		if (sess->same == sess && uftrace_declare_space(u, sess, e))
 			return -1;
 	}
 	for (size_t i = 0; i < u->ntasks; i++) {
@@ -512,7 +513,7 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
 {
 	struct idmap *numbers = &u->contexts.numbers[sess ? sess->id : u->ids.nspaces];
-	struct context *c;
+	struct uftrace_context *c;
 
 	*number = idmap_get(numbers, epoch);
 	if (*number)
@@ -520,8 +521,8 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 	if (ARRAY_GROW(u->contexts.at, u->contexts.capacity, u->contexts.count))
 		return -1;
 	c = u->contexts.at;
-	c[u->contexts.count++] =
-		(struct context){sess, session, epoch, sess ? u->ids.spaces[sess->same->id] : 0};
+	c[u->contexts.count++] = (struct uftrace_context){sess, session, epoch,
+							  sess ? u->ids.spaces[sess->same->id] : 0};
 	*number = (uint32_t)u->contexts.count;
 	return idmap_set(numbers, epoch, *number);
 }
@@ -587,7 +588,7 @@ static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
 
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address)
 {
-	const struct context *c = &u->contexts.at[t->context - 1];
+	const struct uftrace_context *c = &u->contexts.at[t->context - 1];
 	struct location_cached *p;
 	uint32_t epoch, context = t->context, location;
 
@@ -666,7 +667,7 @@ static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
 										  : 0;
 }
 
-static int by_tid(const void *a, const void *b, void *readers)
+static int uftrace_by_tid(const void *a, const void *b, void *readers)
 {
 	int32_t x = ((struct task_reader *)readers)[*(const uint32_t *)a].tid,
 		y = ((struct task_reader *)readers)[*(const uint32_t *)b].tid;
@@ -686,7 +687,7 @@ struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 			return NULL;
 		for (size_t i = 0; i < u->ntasks; i++)
 			u->task_by_tid[i] = (uint32_t)i;
-		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), by_tid, t);
+		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), uftrace_by_tid, t);
 	}
 	at = BISECT(u->ntasks, i, t[u->task_by_tid[i]].tid < tid);
 	if (at == u->ntasks)
@@ -760,7 +761,7 @@ static void event_types_free(struct uftrace *u)
 	u->events = NULL;
 }
 
-static const struct shape *shape_of(uint64_t id)
+static const struct shape *uftrace_shape_of(uint64_t id)
 {
 	for (size_t i = 0; i < NSHAPES; i++)
 		if (shapes[i].id == id)
@@ -835,12 +836,12 @@ static const char *user_name(const struct uftrace *u, uint64_t id)
 
 static bool uftrace_event_known(const struct uftrace *u, uint64_t id)
 {
-	return shape_of(id) || user_name(u, id);
+	return uftrace_shape_of(id) || user_name(u, id);
 }
 
 static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant variant)
 {
-	const struct shape *s = shape_of(id);
+	const struct shape *s = uftrace_shape_of(id);
 	const char *name = s ? s->name : user_name(u, id);
 	struct field_entry fields[4];
 	struct type_entry type = {.source = u->ids.source,
@@ -890,7 +891,7 @@ static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant varia
 	return writer_type(u->w, &type);
 }
 
-static uint32_t type_of(struct uftrace *u, uint64_t id, enum variant variant)
+static uint32_t uftrace_type_of(struct uftrace *u, uint64_t id, enum variant variant)
 {
 	struct event_types *t = u->events;
 	struct idmap *declared = &t->declared[variant];
@@ -948,7 +949,7 @@ static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n
 int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 		  const uint8_t *data, size_t n, bool has_data)
 {
-	const struct shape *s = shape_of(r->addr);
+	const struct shape *s = uftrace_shape_of(r->addr);
 	bool big = u->info.big_endian;
 	size_t word = u->info.is_32bit ? 4 : 8;
 	uint8_t fixed[24];
@@ -957,7 +958,7 @@ int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace
 	if (!s || data_size(u, s, n) != n || !n) {
 		enum variant variant = has_data ? VARIANT_RAW : VARIANT_NONE;
 
-		type = type_of(u, r->addr, variant);
+		type = uftrace_type_of(u, r->addr, variant);
 		return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
 							      .lane = t->lane,
 							      .type = type,
@@ -981,7 +982,7 @@ int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace
 				put_u32(fixed + fixed_size, (uint32_t)v);
 		}
 	}
-	type = type_of(u, r->addr, VARIANT_FIELDS);
+	type = uftrace_type_of(u, r->addr, VARIANT_FIELDS);
 	return writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
 						      .lane = t->lane,
 						      .type = type,
@@ -1040,8 +1041,8 @@ static bool record_unpack(const struct uftrace *u, const uint8_t *p, struct uftr
 
 /* Does the function or event of the record exist? If nothing is known of the address space, any
  * address may. */
-static bool names_something(struct uftrace *u, const struct task_reader *t,
-			    const struct uftrace_record *r)
+static bool uftrace_names_something(struct uftrace *u, const struct task_reader *t,
+				    const struct uftrace_record *r)
 {
 	uint64_t until = UINT64_MAX;
 	struct uftrace_session *session = t->session;
@@ -1071,7 +1072,7 @@ static bool record_confirmed(struct uftrace *u, const struct task_reader *t,
 		return false;
 	return record_unpack(u, p + UFTRACE_RECORD_SIZE, &next) && next.type != UFTRACE_LOST &&
 	       next.time >= r->time && next.time - r->time < TASK_JUMP &&
-	       names_something(u, t, &next);
+	       uftrace_names_something(u, t, &next);
 }
 
 /*
@@ -1087,7 +1088,7 @@ static bool record_plausible(struct uftrace *u, const struct task_reader *t, con
 		return false;
 	if (r.type == UFTRACE_LOST)
 		return r.addr && r.addr <= UINT32_MAX;
-	if (!names_something(u, t, &r))
+	if (!uftrace_names_something(u, t, &r))
 		return false;
 	return !t->last || (r.time >= t->last && r.time - t->last < TASK_JUMP) ||
 	       record_confirmed(u, t, &r, p, have);
@@ -1145,13 +1146,14 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 }
 
 /* An ENTRY or EXIT record, and what its row needs. */
-struct call_record {
+struct uftrace_call_record {
 	struct uftrace_record r;
 	uint32_t location, depth;
 };
 
 /* Write the row of a record without its values. */
-static int row_without_values(struct uftrace *u, struct task_reader *t, const struct call_record *c)
+static int row_without_values(struct uftrace *u, struct task_reader *t,
+			      const struct uftrace_call_record *c)
 {
 	t->last = c->r.time;
 	return writer_row(u->w, shifted(u, c->r.time), t->lane,
@@ -1161,8 +1163,8 @@ static int row_without_values(struct uftrace *u, struct task_reader *t, const st
 
 /* Write the row, without values, of a record whose payload has an unknown size, and search the
  * next record. */
-static int record_unmeasured(struct uftrace *u, struct task_reader *t, const struct call_record *c,
-			     const char *what, struct error *e)
+static int record_unmeasured(struct uftrace *u, struct task_reader *t,
+			     const struct uftrace_call_record *c, const char *what, struct error *e)
 {
 	task_damage(u, t, what);
 	if (row_without_values(u, t, c))
@@ -1172,7 +1174,7 @@ static int record_unmeasured(struct uftrace *u, struct task_reader *t, const str
 
 /* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
 static int record_with_payload(struct uftrace *u, struct task_reader *t,
-			       const struct call_record *c, struct error *e)
+			       const struct uftrace_call_record *c, struct error *e)
 {
 	bool leave = c->r.type == UFTRACE_EXIT;
 	const struct uftrace_specs *specs = NULL;
@@ -1221,8 +1223,8 @@ static int record_with_payload(struct uftrace *u, struct task_reader *t,
 	return 1;
 }
 
-static int event_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
-			struct error *e)
+static int uftrace_event_record(struct uftrace *u, struct task_reader *t,
+				const struct uftrace_record *r, struct error *e)
 {
 	const uint8_t *p = NULL;
 	size_t n = 0, size = 0;
@@ -1364,7 +1366,7 @@ static int task_start(struct uftrace *u, struct task_reader *t, const struct uft
 
 static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
-	struct call_record c;
+	struct uftrace_call_record c;
 
 	uftrace_record_unpack(window_at(&t->file), u->info.swap, &c.r);
 	if (c.r.type == UFTRACE_LOST)
@@ -1373,7 +1375,7 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 		if (uftrace_context(u, t, c.r.time))
 			return -1;
 	if (c.r.type == UFTRACE_EVENT)
-		return event_record(u, t, &c.r, e);
+		return uftrace_event_record(u, t, &c.r, e);
 	c.depth = c.r.depth;
 	if (u->info.max_stack > 1024)
 		repair_depth(t, &c.r, &c.depth);
@@ -1426,7 +1428,7 @@ static int task_run(struct uftrace *u, struct lane_reader *r)
 
 /* Find the first time. A file may begin with LOST: the gap is before the first record that has a
  * time. */
-static int first_time(struct uftrace *u, struct task_reader *t, struct error *e)
+static int uftrace_first_time(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	ssize_t have = window_need(&t->file, t->file.capacity, e);
 
@@ -1456,7 +1458,7 @@ static int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
 		return 0;
 	damaged.what[0] = '\0';
 	if (record_look_ahead(u, t, &damaged) ||
-	    (!t->base.due.time && first_time(u, t, &damaged))) {
+	    (!t->base.due.time && uftrace_first_time(u, t, &damaged))) {
 		*e = damaged;
 		return task_failed(u, t, &damaged);
 	}
@@ -1631,7 +1633,8 @@ task_turn(struct uftrace *u, struct task_reader *t, struct rows *rows, uint64_t 
 	return over;
 }
 
-static bool has_bits(const struct uftrace *u, const struct rows *rows, struct task_reader *t)
+static bool uftrace_has_bits(const struct uftrace *u, const struct rows *rows,
+			     struct task_reader *t)
 {
 	return t->bits.block == rows->block ||
 	       rows_bits(rows, u->w, t->lane, u->ids.entry, u->ids.leave, &t->bits);
@@ -1680,10 +1683,11 @@ static size_t bare_records(struct uftrace *u, uint64_t limit)
 
 		if (!t->base.task || !t->context || t->base.due.time >= end)
 			break;
-		if (!has_bits(u, &rows, t))
+		if (!uftrace_has_bits(u, &rows, t))
 			break;
 		second = find_two(u, limit, &until);
-		if (second && has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
+		if (second &&
+		    uftrace_has_bits(u, &rows, (struct task_reader *)u->heap.items[second])) {
 			struct task_reader *b = (struct task_reader *)u->heap.items[second];
 			enum merge_two_end how = uftrace_merge_two(u, t, b, &rows, until);
 
@@ -1945,7 +1949,7 @@ static bool uftrace_is_task_file(const char *name, int32_t *tid)
 }
 
 /* Does a recording have files of this name? */
-static bool is_part(const char *member)
+static bool uftrace_is_part(const char *member)
 {
 	static const char *const names[] = {"info",	    "task",	  "task.txt",
 					    "default.opts", "extern.dat", "events.txt",
@@ -1968,7 +1972,7 @@ static enum bid uftrace_probe(const struct input *in)
 	uint8_t head[UFTRACE_MAGIC_SIZE];
 	int32_t tid;
 
-	if (!in->tree || (in->member && !is_part(in->member)))
+	if (!in->tree || (in->member && !uftrace_is_part(in->member)))
 		return BID_NONE;
 	if (tree_peek(in->tree, "info", head, sizeof head) == sizeof head &&
 	    !memcmp(head, UFTRACE_MAGIC, sizeof head))
@@ -2106,7 +2110,7 @@ static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 }
 
 /* Find the tasks: those of info, or else those that have files. */
-static int find_tasks(struct uftrace *u, struct error *e)
+static int uftrace_find_tasks(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	bool listed = u->info_usable && u->info.nr_tids;
@@ -2149,7 +2153,7 @@ static int uftrace_open(struct input *in, struct error *e)
 		input_damage_error(in, e);
 	e->what[0] = '\0';
 	read_info(u);
-	if (read_tasks(u, e) || find_tasks(u, e))
+	if (read_tasks(u, e) || uftrace_find_tasks(u, e))
 		return -1;
 	in->clock_name = uftrace_clock_name(&u->info);
 	utc = u->info.utc_offset;
@@ -2171,7 +2175,7 @@ static uint64_t uftrace_fingerprint(const struct input *in)
 }
 
 /* Report damage found while loading symbols and arguments: END must include it. */
-static void report_damage(struct uftrace *u)
+static void uftrace_report_damage(struct uftrace *u)
 {
 	struct error damage;
 
@@ -2191,7 +2195,7 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 		return -1;
 	in->next = u->heap.count ? shifted(u, u->heap.items[0]->time) : UINT64_MAX;
 	if (!u->heap.count)
-		report_damage(u);
+		uftrace_report_damage(u);
 	return 0;
 }
 
@@ -2210,7 +2214,7 @@ bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
 	return true;
 }
 
-static int begin_readers(struct uftrace *u, struct error *e)
+static int uftrace_begin_readers(struct uftrace *u, struct error *e)
 {
 	size_t n = 0, files = 0, i;
 	uint32_t rank = 1;
@@ -2257,7 +2261,7 @@ static int begin_readers(struct uftrace *u, struct error *e)
 	return 0;
 }
 
-static int uftrace_begin(struct input *in, struct error *e)
+static int decode_uftrace_begin(struct input *in, struct error *e)
 {
 	struct uftrace *u = in->state;
 
@@ -2275,7 +2279,7 @@ static int uftrace_begin(struct input *in, struct error *e)
 	if (!u->args)
 		return -1;
 	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
-	    perf_begin(u, e) || extern_begin(u, e) || begin_readers(u, e))
+	    perf_begin(u, e) || extern_begin(u, e) || uftrace_begin_readers(u, e))
 		return -1;
 	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
 }
@@ -2286,7 +2290,7 @@ static void uftrace_close(struct input *in)
 
 	if (!u)
 		return;
-	report_damage(u);
+	uftrace_report_damage(u);
 	for (size_t i = 0; u->contexts.numbers && i <= u->ids.nspaces; i++)
 		idmap_free(&u->contexts.numbers[i]);
 	free(u->contexts.numbers);
@@ -2321,7 +2325,7 @@ const struct decoder decoder_uftrace = {
 	.open = uftrace_open,
 	.fingerprint = uftrace_fingerprint,
 	.info = uftrace_trace_info,
-	.begin = uftrace_begin,
+	.begin = decode_uftrace_begin,
 	.late = uftrace_late,
 	.run = uftrace_run,
 	.close = uftrace_close,

@@ -92,7 +92,7 @@ struct location_cache {
 
 /* The sessions and epochs in which locations were met. */
 struct contexts {
-	struct context {
+	struct uftrace_context {
 		const struct uftrace_sess *sess;
 		struct uftrace_session *session;
 		uint32_t epoch, space;

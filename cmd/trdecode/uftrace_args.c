@@ -490,7 +490,7 @@ static int enum_compare_entries(const void *a, const void *b)
 
 /* Compare for the order from the largest to the smallest; of equal values the last one defined
  * is first. */
-static int compare_values(const void *a, const void *b)
+static int uftrace_args_compare_values(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
 
@@ -538,7 +538,7 @@ static void read_values(struct uftrace_enum_entry *entry)
 		p = skip_blank(p + 1);
 	}
 	if (nr)
-		qsort(list, nr, sizeof(*list), compare_values);
+		qsort(list, nr, sizeof(*list), uftrace_args_compare_values);
 	entry->values = nr ? malloc(nr * sizeof(*entry->values)) : NULL;
 	if (entry->values) {
 		for (size_t i = 0; i < nr; i++)
@@ -584,7 +584,8 @@ struct uftrace_dbg_entry {
 	struct uftrace_spec_list list;
 };
 
-static int add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase, char *text)
+static int uftrace_args_add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase,
+				  char *text)
 {
 	if (ARRAY_GROW(d->entries, d->room, d->nr))
 		return -1;
@@ -609,7 +610,8 @@ static int dbg_compare_entries(const void *a, const void *b)
 }
 
 /* Returns 1, 0 if the line cannot be read, -1 when out of memory. */
-static int parse_line(struct uftrace_dbg *d, char *line, bool *in_function, uint64_t *address)
+static int uftrace_args_parse_line(struct uftrace_dbg *d, char *line, bool *in_function,
+				   uint64_t *address)
 {
 	char *end;
 	int r;
@@ -627,8 +629,9 @@ static int parse_line(struct uftrace_dbg *d, char *line, bool *in_function, uint
 	case 'R':
 		if (!*in_function)
 			return 0;
-		r = add_entry(d, *address,
-			      line[0] == 'A' ? UFTRACE_PHASE_ARGS : UFTRACE_PHASE_RETVAL, line + 3);
+		r = uftrace_args_add_entry(
+			d, *address, line[0] == 'A' ? UFTRACE_PHASE_ARGS : UFTRACE_PHASE_RETVAL,
+			line + 3);
 		return r < 0 ? -1 : 1;
 	case 'E': r = uftrace_enum_add(&d->enums, line + 3); return r < 0 ? -1 : !r;
 	case 'L': /* the source line of the function: not needed to decode records */ return 1;
@@ -653,7 +656,7 @@ static int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size)
 		/* a truncated line may lack specs, and sizes depend on each */
 		if (l.whole) {
 			l.line[l.size] = '\0';
-			r = parse_line(d, l.line, &in_function, &address);
+			r = uftrace_args_parse_line(d, l.line, &in_function, &address);
 		}
 		if (r < 0)
 			return -1;
@@ -750,7 +753,7 @@ static int register_number(enum uftrace_arch arch, const char *name)
 }
 
 /* Parse a number as C does, limited to the range of the result. */
-static int32_t read_number(char *p, char **end, int base)
+static int32_t uftrace_args_read_number(char *p, char **end, int base)
 {
 	long v;
 
@@ -766,7 +769,7 @@ static int parse_location(char *p, const struct uftrace_info *info, struct uftra
 
 	if (!strncmp(p, "%stack", 6)) {
 		spec->loc = UFTRACE_LOC_STACK;
-		spec->loc_number = read_number(p + 6, &end, 0);
+		spec->loc_number = uftrace_args_read_number(p + 6, &end, 0);
 		return 0;
 	}
 	spec->loc = UFTRACE_LOC_REG;
@@ -810,9 +813,10 @@ static char *parse_type_name(char *p, struct uftrace_spec *spec, bool *at_locati
 }
 
 /* Parse what follows "/t": "16", "16:NAME", each with an optional location. */
-static int parse_struct(char *p, const struct uftrace_info *info, struct uftrace_spec *spec)
+static int uftrace_args_parse_struct(char *p, const struct uftrace_info *info,
+				     struct uftrace_spec *spec)
 {
-	int32_t size = read_number(p, &p, 0);
+	int32_t size = uftrace_args_read_number(p, &p, 0);
 	bool at_location = *p == '%';
 
 	if (size < 0 || size > SIZE_LIMIT)
@@ -869,7 +873,7 @@ static int parse_suffix(char *p, const struct uftrace_info *info, struct uftrace
 	int32_t bits;
 
 	if (*p == 't')
-		return parse_struct(p + 1, info, spec);
+		return uftrace_args_parse_struct(p + 1, info, spec);
 	if (*p == 'e') {
 		spec->fmt = UFTRACE_FMT_ENUM;
 		if (p[1] != ':' || (!isalpha((unsigned char)p[2]) && p[2] != '_'))
@@ -889,7 +893,7 @@ static int parse_suffix(char *p, const struct uftrace_info *info, struct uftrace
 	if (!*p)
 		return 0;
 	if (*p != '%') {
-		bits = read_number(p, &p, 10);
+		bits = uftrace_args_read_number(p, &p, 10);
 		if (bits != 8 && bits != 16 && bits != 32 && bits != 64 &&
 		    (bits != 80 || spec->fmt != UFTRACE_FMT_FLOAT))
 			return -1;
@@ -907,11 +911,11 @@ int uftrace_spec_parse(char *text, const struct uftrace_info *info, struct uftra
 
 	*spec = (struct uftrace_spec){.size = info->is_32bit ? 4 : 8};
 	if (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3])) {
-		index = read_number(text + 3, &p, 0);
+		index = uftrace_args_read_number(text + 3, &p, 0);
 	} else if (!strncmp(text, "retval", 6)) {
 		p = text + 6;
 	} else if (!strncmp(text, "fparg", 5) && isdigit((unsigned char)text[5])) {
-		index = read_number(text + 5, &p, 0);
+		index = uftrace_args_read_number(text + 5, &p, 0);
 		spec->fmt = UFTRACE_FMT_FLOAT;
 		spec->loc = UFTRACE_LOC_FLOAT;
 		spec->size = 8;
@@ -1162,7 +1166,7 @@ struct target {
 	bool has[2]; /* by phase */
 };
 
-static const char *basename_of(const char *path)
+static const char *uftrace_args_basename_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -1189,11 +1193,12 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	}
 	/* the first module whose name begins so, and only this one */
 	for (size_t i = 0; i < map->nr; i++) {
-		if (!strncmp(basename_of(map->maps[i].path), module, strlen(module)))
+		if (!strncmp(uftrace_args_basename_of(map->maps[i].path), module, strlen(module)))
 			return uftrace_session_map_module(t->session, i) == t->module;
 		is_mapped |= uftrace_session_map_module(t->session, i) == t->module;
 	}
-	return !is_mapped && !strncmp(basename_of(t->module->path), module, strlen(module));
+	return !is_mapped &&
+	       !strncmp(uftrace_args_basename_of(t->module->path), module, strlen(module));
 }
 
 /* Return the specs that an item without specs means, or NULL. */
@@ -1336,9 +1341,10 @@ static int grow_functions(struct uftrace_args *a)
 	return 0;
 }
 
-static const struct function *find_function(struct uftrace_args *a, struct uftrace_session *s,
-					    const struct uftrace_module *m,
-					    const struct symbol *symbol)
+static const struct function *uftrace_args_find_function(struct uftrace_args *a,
+							 struct uftrace_session *s,
+							 const struct uftrace_module *m,
+							 const struct symbol *symbol)
 {
 	struct function *f;
 	struct error e;
@@ -1386,7 +1392,7 @@ static const struct uftrace_specs *find_enclosing(struct uftrace_args *a, struct
 
 		if (where->symbol->start - outer->start >= outer->size)
 			continue;
-		specs = specs_of(find_function(a, s, where->module, outer), exit);
+		specs = specs_of(uftrace_args_find_function(a, s, where->module, outer), exit);
 		if (specs)
 			return specs;
 	}
@@ -1400,6 +1406,6 @@ const struct uftrace_specs *uftrace_args_find(struct uftrace_args *a, struct uft
 
 	if (!where->symbol || !where->module)
 		return NULL;
-	specs = specs_of(find_function(a, s, where->module, where->symbol), exit);
+	specs = specs_of(uftrace_args_find_function(a, s, where->module, where->symbol), exit);
 	return specs ? specs : find_enclosing(a, s, where, exit);
 }

@@ -34,7 +34,7 @@ static void extern_damage(struct uftrace *u, struct extern_reader *x, uint64_t o
 }
 
 /* Parse "sec.nsec" with one to nine decimals; -1 if the text is not a time. */
-static int parse_time(char **at, uint64_t *time)
+static int uftrace_kernel_parse_time(char **at, uint64_t *time)
 {
 	uint64_t sec = 0, nsec = 0, unit = 1000000000;
 	char *p = *at;
@@ -68,7 +68,7 @@ static void extern_look_ahead(struct uftrace *u, struct extern_reader *x)
 		while (isspace((unsigned char)*p))
 			p++;
 		if (*p && *p != '#') {
-			if (!parse_time(&p, &time)) {
+			if (!uftrace_kernel_parse_time(&p, &time)) {
 				while (*p == ' ' || *p == '\t')
 					p++;
 				x->line = p;
@@ -137,8 +137,8 @@ static const char *header_path(struct uftrace *u, char *path, size_t n)
 
 /* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is not a format; -1.
  */
-static int add_event(struct kernel_header *k, const char *name, size_t n, const char *text,
-		     size_t size)
+static int uftrace_kernel_add_event(struct kernel_header *k, const char *name, size_t n,
+				    const char *text, size_t size)
 {
 	static const char prefix[] = "events/", suffix[] = "/format";
 	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
@@ -159,14 +159,14 @@ static int add_event(struct kernel_header *k, const char *name, size_t n, const 
 }
 
 /* Return the value of "KEY: value". */
-static const char *value_of(const char *line, size_t n, const char *key)
+static const char *uftrace_kernel_value_of(const char *line, size_t n, const char *key)
 {
 	size_t k = strlen(key);
 
 	return n > k && !memcmp(line, key, k) ? line + k : NULL;
 }
 
-static bool parse_size(const char *p, const char *end, uint64_t *size)
+static bool uftrace_kernel_parse_size(const char *p, const char *end, uint64_t *size)
 {
 	*size = 0;
 	if (p == end)
@@ -189,20 +189,21 @@ static int parse_blob(struct kernel_header *k, const char *name, struct lines *l
 
 	while (colon > name && *colon != ':')
 		colon--;
-	if (colon == name || line_end - colon < 2 || !parse_size(colon + 2, line_end, &size) ||
+	if (colon == name || line_end - colon < 2 ||
+	    !uftrace_kernel_parse_size(colon + 2, line_end, &size) ||
 	    size > (uint64_t)(l->end - l->next))
 		return 1;
 	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
 		got = !ring_layout_parse(&k->layout, l->next, size, k->layout.big_endian,
 					 (uint8_t)k->word, &data_size);
 	else
-		got = add_event(k, name, (size_t)(colon - name), l->next, size);
+		got = uftrace_kernel_add_event(k, name, (size_t)(colon - name), l->next, size);
 	l->next += size;
 	return got;
 }
 
 /* Returns 0; 1: damage, at *offset; -1: out of memory. */
-static int parse_header(struct kernel_header *k, uint64_t *offset)
+static int uftrace_kernel_parse_header(struct kernel_header *k, uint64_t *offset)
 {
 	struct lines l = lines_of(k->text, k->size);
 	const char *line, *value;
@@ -216,20 +217,21 @@ static int parse_header(struct kernel_header *k, uint64_t *offset)
 		*offset = (uint64_t)(line - k->text);
 		if (!l.whole)
 			return 1;
-		if ((value = value_of(line, n, "PAGE_SIZE: "))) {
-			if (!parse_size(value, line + n, &number) || number < PAGE_LEAST ||
-			    number > PAGE_MOST || number & (number - 1))
+		if ((value = uftrace_kernel_value_of(line, n, "PAGE_SIZE: "))) {
+			if (!uftrace_kernel_parse_size(value, line + n, &number) ||
+			    number < PAGE_LEAST || number > PAGE_MOST || number & (number - 1))
 				return 1;
 			k->page_size = (uint32_t)number;
-		} else if ((value = value_of(line, n, "LONG_SIZE: "))) {
-			if (!parse_size(value, line + n, &number) || (number != 4 && number != 8))
+		} else if ((value = uftrace_kernel_value_of(line, n, "LONG_SIZE: "))) {
+			if (!uftrace_kernel_parse_size(value, line + n, &number) ||
+			    (number != 4 && number != 8))
 				return 1;
 			k->word = (uint32_t)number;
 			k->layout.long_size = (uint8_t)number;
 			k->layout.data = 8 + k->word;
-		} else if ((value = value_of(line, n, "ENDIAN: "))) {
+		} else if ((value = uftrace_kernel_value_of(line, n, "ENDIAN: "))) {
 			k->layout.big_endian = *value == 'B';
-		} else if ((value = value_of(line, n, "TRACEFS: "))) {
+		} else if ((value = uftrace_kernel_value_of(line, n, "TRACEFS: "))) {
 			bad = parse_blob(k, value, &l);
 			if (bad < 0)
 				return -1;
@@ -261,7 +263,7 @@ static int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct
 		return 1;
 	}
 	k->text = data;
-	got = parse_header(k, &offset);
+	got = uftrace_kernel_parse_header(k, &offset);
 	if (got < 0 || ftrace_events_kinds(&k->events))
 		return error_no_memory(e);
 	if (got)
@@ -320,7 +322,7 @@ struct kernel {
 
 /* --- what is declared --- */
 
-static int declare_space(struct uftrace *u, struct kernel *k)
+static int uftrace_kernel_declare_space(struct uftrace *u, struct kernel *k)
 {
 	struct writer *w = u->w;
 	struct map_entry map = {
@@ -335,7 +337,7 @@ static int declare_space(struct uftrace *u, struct kernel *k)
 	return k->space ? writer_map(w, &map) : -1;
 }
 
-static int declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event *v)
+static int uftrace_kernel_declare_type(struct uftrace *u, struct kernel *k, struct ftrace_event *v)
 {
 	struct field_entry fields[FTRACE_FIELDS + 1];
 	struct writer *w = u->w;
@@ -378,13 +380,13 @@ static uint32_t cpu_lane(struct uftrace *u, const struct kernel_reader *r, bool 
 /* Find the lane of a record: if the running task is not in the recording, uftrace takes the task
  * that the record names. Calls of thread 0 are those of a task that it has just become. Returns 0
  * if the record is of no task of the recording; *failed: out of memory. */
-static uint32_t lane_of(struct uftrace *u, struct kernel_reader *r, const struct ftrace_event *v,
-			bool *failed)
+static uint32_t uftrace_kernel_lane_of(struct uftrace *u, struct kernel_reader *r,
+				       const struct ftrace_event *v, bool *failed)
 {
 	const struct kernel *k = u->kernel;
 	const struct ring_record *record = &r->record;
 	bool big = k->h.layout.big_endian;
-	int32_t tid = (int32_t)ftrace_number(record, k->h.events.pid, big);
+	int32_t tid = (int32_t)event_format_ftrace_number(record, k->h.events.pid, big);
 	struct task_reader *t = uftrace_task_of(u, tid);
 
 	if (!t && v->kind != KIND_INSTANT && !tid) {
@@ -394,9 +396,10 @@ static uint32_t lane_of(struct uftrace *u, struct kernel_reader *r, const struct
 		return r->idle_lane;
 	}
 	if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(record, v->next_pid))
-		t = uftrace_task_of(u, (int32_t)ftrace_number(record, v->next_pid, big));
+		t = uftrace_task_of(u,
+				    (int32_t)event_format_ftrace_number(record, v->next_pid, big));
 	else if (!t && v->kind == KIND_INSTANT && ftrace_number_fits(record, v->pid))
-		t = uftrace_task_of(u, (int32_t)ftrace_number(record, v->pid, big));
+		t = uftrace_task_of(u, (int32_t)event_format_ftrace_number(record, v->pid, big));
 	return t ? t->lane : 0;
 }
 
@@ -417,13 +420,14 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
 		return 0;
 	}
-	v = ftrace_events_find(&k->h.events, (uint16_t)ftrace_number(record, k->h.events.type,
-								     k->h.layout.big_endian));
+	v = ftrace_events_find(&k->h.events,
+			       (uint16_t)event_format_ftrace_number(record, k->h.events.type,
+								    k->h.layout.big_endian));
 	if (!v) {
 		k->unknown++;
 		return 0;
 	}
-	r->row_lane = lane_of(u, r, v, &failed);
+	r->row_lane = uftrace_kernel_lane_of(u, r, v, &failed);
 	if (!r->row_lane)
 		return failed ? -1 : 0;
 	if (v->kind != KIND_INSTANT && record->size < v->least) {
@@ -435,7 +439,7 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 	return 1;
 }
 
-static int open_file(struct uftrace *u, struct kernel_reader *r, struct error *e)
+static int uftrace_kernel_open_file(struct uftrace *u, struct kernel_reader *r, struct error *e)
 {
 	uint64_t start, size;
 
@@ -445,28 +449,28 @@ static int open_file(struct uftrace *u, struct kernel_reader *r, struct error *e
 	return r->file.fd < 0 ? -1 : 0;
 }
 
-static void close_file(struct kernel_reader *r)
+static void uftrace_kernel_close_file(struct kernel_reader *r)
 {
 	if (r->file.fd >= 0)
 		close(r->file.fd);
 	r->file.fd = -1;
 }
 
-static int next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
+static int uftrace_kernel_next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
 {
 	int got;
 
 	if (ring_next(&r->data.page, &r->record) > 0)
 		return 1;
-	if (open_file(u, r, e))
+	if (uftrace_kernel_open_file(u, r, e))
 		return -1;
 	got = cpu_data_page(&r->data, &r->record, e);
 	if (!r->keep)
-		close_file(r);
+		uftrace_kernel_close_file(r);
 	return got;
 }
 
-static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
+static int uftrace_kernel_report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
 			.unit = GAP_EVENTS,
@@ -482,7 +486,7 @@ static int report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time
 static void end_reader(struct kernel_reader *r)
 {
 	r->base.due.time = UINT64_MAX;
-	close_file(r);
+	uftrace_kernel_close_file(r);
 	cpu_data_free(&r->data);
 }
 
@@ -493,7 +497,7 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 	int got, taken;
 
 	do {
-		got = next_record(u, r, &e);
+		got = uftrace_kernel_next_record(u, r, &e);
 		if (r->data.damaged) {
 			input_damage_error(u->input, &r->data.damage);
 			r->data.damaged = false;
@@ -510,7 +514,7 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 		uftrace_inner_due(&r->base, r->record.time, r->event->kind == KIND_LEAVE);
 }
 
-static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static int uftrace_kernel_write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
 	struct ftrace_event *v = &k->h.events.event[r->event - k->h.events.event];
 	uint32_t location = 0, depth = 0;
@@ -518,8 +522,10 @@ static int write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *
 
 	if (v->kind != KIND_INSTANT) {
 		location = uftrace_kernel_location(
-			u, k->space, ftrace_number(&r->record, v->address, k->h.layout.big_endian));
-		depth = (uint32_t)ftrace_number(&r->record, v->depth, k->h.layout.big_endian) &
+			u, k->space,
+			event_format_ftrace_number(&r->record, v->address, k->h.layout.big_endian));
+		depth = (uint32_t)event_format_ftrace_number(&r->record, v->depth,
+							     k->h.layout.big_endian) &
 			0xffff;
 		if (!location)
 			return -1;
@@ -546,9 +552,9 @@ static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 {
 	struct kernel_reader *r = (struct kernel_reader *)reader;
 
-	if (r->data.missed && report_lost(u, r, r->record.time))
+	if (r->data.missed && uftrace_kernel_report_lost(u, r, r->record.time))
 		return -1;
-	if (write_row(u, u->kernel, r))
+	if (uftrace_kernel_write_row(u, u->kernel, r))
 		return -1;
 	u->last_lane = r->row_lane;
 	kernel_look_ahead(u, u->kernel, r);
@@ -606,10 +612,10 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	k->readers = calloc(count, sizeof(*k->readers));
 	if (!k->readers)
 		return error_no_memory(e);
-	if (declare_space(u, k))
+	if (uftrace_kernel_declare_space(u, k))
 		return -1;
 	for (size_t i = 0; i < k->h.events.count; i++)
-		if (declare_type(u, k, &k->h.events.event[i]))
+		if (uftrace_kernel_declare_type(u, k, &k->h.events.event[i]))
 			return -1;
 	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
 		if (!uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu))
@@ -662,7 +668,7 @@ enum {
 	PERF_USEFUL = 256, /* all records that are decoded are shorter */
 };
 
-struct perf_record {
+struct uftrace_perf_record {
 	uint32_t type;
 	uint16_t misc, size;
 	uint32_t pid, tid; /* in the sample id */
@@ -671,7 +677,8 @@ struct perf_record {
 	uint32_t subject; /* tid of the task that the record describes */
 };
 
-static const char *path_of(struct uftrace *u, struct perf_reader *p, char *path, size_t n)
+static const char *uftrace_kernel_path_of(struct uftrace *u, struct perf_reader *p, char *path,
+					  size_t n)
 {
 	return tree_path(u->input->tree, p->member, path, n);
 }
@@ -682,24 +689,25 @@ static bool is_used(uint32_t type)
 	       type == PERF_RECORD_COMM;
 }
 
-static void unpack_header(const struct uftrace *u, const uint8_t *d, struct perf_record *r)
+static void uftrace_kernel_unpack_header(const struct uftrace *u, const uint8_t *d,
+					 struct uftrace_perf_record *r)
 {
 	bool big = u->info.big_endian;
 
-	*r = (struct perf_record){.type = (uint32_t)get_uint(d, 4, big),
-				  .misc = (uint16_t)get_uint(d + 4, 2, big),
-				  .size = (uint16_t)get_uint(d + 6, 2, big)};
+	*r = (struct uftrace_perf_record){.type = (uint32_t)get_uint(d, 4, big),
+					  .misc = (uint16_t)get_uint(d + 4, 2, big),
+					  .size = (uint16_t)get_uint(d + 6, 2, big)};
 }
 
 /* Decode the record at d, of which `have` bytes exist. Return false if there is no record. */
 static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
-			struct perf_record *r)
+			struct uftrace_perf_record *r)
 {
 	bool big = u->info.big_endian;
 	size_t least = PERF_RECORD_HEAD + PERF_TRAILER;
 	const uint8_t *id;
 
-	unpack_header(u, d, r);
+	uftrace_kernel_unpack_header(u, d, r);
 	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
 		least += 24;
 	if (r->type == PERF_RECORD_COMM)
@@ -731,9 +739,9 @@ static bool perf_time_fits(const struct perf_reader *p, uint64_t time)
 
 /* Is the record's time damaged? It does not fit, and the next record's time does. */
 static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
-		       const struct perf_record *r, size_t have)
+		       const struct uftrace_perf_record *r, size_t have)
 {
-	struct perf_record next;
+	struct uftrace_perf_record next;
 
 	return have >= r->size + (size_t)PERF_RECORD_HEAD &&
 	       perf_unpack(u, window_at(&p->file) + r->size, have - r->size, &next) &&
@@ -741,7 +749,7 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 }
 
 /* Find the next record that is needed: set *r and base.due.time. Returns 0, or -1. */
-static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf_record *r,
+static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct uftrace_perf_record *r,
 			   struct error *e)
 {
 	char path[512];
@@ -755,14 +763,16 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf
 			return -1;
 		if (have < PERF_RECORD_HEAD) {
 			if (have && !reported)
-				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+				input_damage(u->input,
+					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
 					     p->file.offset, "the file ends inside of a record");
 			break;
 		}
 		if (!perf_unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
 			/* search on, in steps of the records' alignment */
 			if (!reported)
-				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+				input_damage(u->input,
+					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
 					     r->size > left ? "the file ends inside of a record"
 							    : "a damaged record");
@@ -773,7 +783,8 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct perf
 		if (is_used(r->type) && uftrace_task_of(u, (int32_t)r->subject)) {
 			if (p->checked != p->file.offset + 1 && !perf_time_fits(p, r->time)) {
 				p->checked = p->file.offset + 1;
-				input_damage(u->input, path_of(u, p, path, sizeof(path)),
+				input_damage(u->input,
+					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
 					     p->file.offset,
 					     "a record whose time does not fit those beside it");
 				if (is_outlier(u, p, r, (size_t)have)) {
@@ -797,8 +808,9 @@ static const char *const switch_fields[] = {"cpu", "misc"};
 
 /* Declare a type that has a kind, flags and a native number, with n fields of 4 bytes (a time: 8).
  */
-static uint32_t perf_declare(struct uftrace *u, const char *name, struct type_entry type,
-			     const char *const *names, uint32_t n)
+static uint32_t uftrace_kernel_perf_declare(struct uftrace *u, const char *name,
+					    struct type_entry type, const char *const *names,
+					    uint32_t n)
 {
 	struct field_entry fields[10] = {{0}};
 
@@ -832,8 +844,8 @@ static uint32_t perf_declare(struct uftrace *u, const char *name, struct type_en
 	return writer_type(u->w, &type);
 }
 
-static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
-		      const struct perf_record *r)
+static int uftrace_kernel_switch_row(struct uftrace *u, struct perf_reader *p,
+				     struct task_reader *t, const struct uftrace_perf_record *r)
 {
 	bool out = r->misc & PERF_MISC_SWITCH_OUT;
 	uint8_t fixed[8];
@@ -861,7 +873,7 @@ static int switch_row(struct uftrace *u, struct perf_reader *p, struct task_read
 }
 
 static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
-		    const struct perf_record *r)
+		    const struct uftrace_perf_record *r)
 {
 	static const char *const names[] = {"cpu",  "misc",	   "pid",	 "ppid",      "tid",
 					    "ptid", "sample_time", "sample_pid", "sample_tid"};
@@ -871,11 +883,12 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	uint8_t fixed[40];
 
 	if (!*type)
-		*type = perf_declare(u, fork ? "linux:task-new" : "linux:task-exit",
-				     (struct type_entry){.kind = KIND_INSTANT,
-							 .native = fork ? UFTRACE_EV_TASK_NEW
-									: UFTRACE_EV_TASK_EXIT},
-				     names, 9);
+		*type = uftrace_kernel_perf_declare(
+			u, fork ? "linux:task-new" : "linux:task-exit",
+			(struct type_entry){.kind = KIND_INSTANT,
+					    .native = fork ? UFTRACE_EV_TASK_NEW
+							   : UFTRACE_EV_TASK_EXIT},
+			names, 9);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	for (int i = 0; i < 4; i++)
@@ -891,7 +904,7 @@ static int fork_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 }
 
 static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader *t,
-		    const struct perf_record *r)
+		    const struct uftrace_perf_record *r)
 {
 	static const char *const names[] = {"cpu", "misc", "pid", "tid"};
 	const uint8_t *d = window_at(&p->file) + PERF_RECORD_HEAD;
@@ -900,11 +913,12 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 	uint8_t fixed[16];
 
 	if (!u->ids.task_name)
-		u->ids.task_name = perf_declare(u, "linux:task-name",
-						(struct type_entry){.kind = KIND_INSTANT,
-								    .flags = TYPE_TAIL,
-								    .native = UFTRACE_EV_TASK_COMM},
-						names, 4);
+		u->ids.task_name = uftrace_kernel_perf_declare(
+			u, "linux:task-name",
+			(struct type_entry){.kind = KIND_INSTANT,
+					    .flags = TYPE_TAIL,
+					    .native = UFTRACE_EV_TASK_COMM},
+			names, 4);
 	put_u32(fixed, p->cpu);
 	put_u32(fixed + 4, r->misc);
 	put_u32(fixed + 8, (uint32_t)get_uint(d, 4, u->info.big_endian));
@@ -921,10 +935,10 @@ static int comm_row(struct uftrace *u, struct perf_reader *p, struct task_reader
 						      .has_tail = true});
 }
 
-static int perf_run(struct uftrace *u, struct lane_reader *reader)
+static int uftrace_kernel_perf_run(struct uftrace *u, struct lane_reader *reader)
 {
 	struct perf_reader *p = (struct perf_reader *)reader;
-	struct perf_record r;
+	struct uftrace_perf_record r;
 	struct task_reader *t;
 	struct error e;
 	int bad;
@@ -935,7 +949,7 @@ static int perf_run(struct uftrace *u, struct lane_reader *reader)
 		return 0;
 	t = uftrace_task_of(u, (int32_t)r.subject);
 	if (r.type == PERF_RECORD_SWITCH)
-		bad = switch_row(u, p, t, &r);
+		bad = uftrace_kernel_switch_row(u, p, t, &r);
 	else if (r.type == PERF_RECORD_COMM)
 		bad = comm_row(u, p, t, &r);
 	else
@@ -970,16 +984,16 @@ int perf_begin(struct uftrace *u, struct error *e)
 	u->perf = calloc(count, sizeof(*u->perf));
 	if (!u->perf)
 		return error_no_memory(e);
-	u->ids.sched_out = perf_declare(u, "linux:sched-out",
-					(struct type_entry){.kind = KIND_ENTER,
-							    .flags = TYPE_INNER,
-							    .native = UFTRACE_EV_SCHED_OUT},
-					switch_fields, 2);
-	u->ids.sched_in = perf_declare(u, "linux:sched-in",
-				       (struct type_entry){.kind = KIND_LEAVE,
-							   .flags = TYPE_INNER,
-							   .native = UFTRACE_EV_SCHED_IN},
-				       switch_fields, 2);
+	u->ids.sched_out = uftrace_kernel_perf_declare(
+		u, "linux:sched-out",
+		(struct type_entry){
+			.kind = KIND_ENTER, .flags = TYPE_INNER, .native = UFTRACE_EV_SCHED_OUT},
+		switch_fields, 2);
+	u->ids.sched_in = uftrace_kernel_perf_declare(
+		u, "linux:sched-in",
+		(struct type_entry){
+			.kind = KIND_LEAVE, .flags = TYPE_INNER, .native = UFTRACE_EV_SCHED_IN},
+		switch_fields, 2);
 	u->ids.sched_location = writer_location(
 		u->w, &(struct location_entry){.address = UFTRACE_EV_SCHED_BOTH,
 					       .name = writer_text(u->w, "linux:schedule")});
@@ -989,12 +1003,12 @@ int perf_begin(struct uftrace *u, struct error *e)
 					 .name = writer_text(u->w, "linux:schedule (pre-empted)")});
 	for (; i < tree_count(tree) && u->nperf < count; i++) {
 		struct perf_reader *p = &u->perf[u->nperf];
-		struct perf_record r;
+		struct uftrace_perf_record r;
 
 		if (!uftrace_file_of_cpu(tree_member(tree, i), "perf", &cpu))
 			continue;
 		p->cpu = cpu;
-		p->base.run = perf_run;
+		p->base.run = uftrace_kernel_perf_run;
 		p->base.due.time = UINT64_MAX;
 		p->member = (char *)tree_member(tree, i);
 		u->nperf++;

@@ -84,8 +84,8 @@ struct parse {
 	int64_t nr_tids; /* number in the file; -1 if there is none */
 };
 
-static int parse_header(struct uftrace_info *info, const uint8_t *p, size_t size, const char *file,
-			struct error *e)
+static int session_parse_header(struct uftrace_info *info, const uint8_t *p, size_t size,
+				const char *file, struct error *e)
 {
 	const uint16_t one = 1;
 	bool host_big = !*(const uint8_t *)&one;
@@ -275,7 +275,7 @@ int uftrace_info_parse(struct uftrace_info *info, void *data, size_t size, const
 
 	*info = (struct uftrace_info){
 		.raw = data, .raw_size = size, .pattern = UFTRACE_PATTERN_REGEX};
-	if (parse_header(info, data, size, file, e) < 0)
+	if (session_parse_header(info, data, size, file, e) < 0)
 		return -1;
 	size -= UFTRACE_HEADER_SIZE;
 	info->text = malloc(size + 1);
@@ -342,7 +342,7 @@ static uint64_t guess_kernel_base(uint64_t stack)
 }
 
 /* Return the next word, NUL-terminated in place, or NULL at the end of the line. */
-static char *next_word(char **p)
+static char *session_next_word(char **p)
 {
 	char *word = *p + strspn(*p, " \t\r");
 	char *end = word + strcspn(word, " \t\r");
@@ -360,7 +360,7 @@ static char *next_word(char **p)
 static int map_parse_line(struct uftrace_map *m, size_t *room, char *line)
 {
 	struct uftrace_mapping *last = m->nr ? &m->maps[m->nr - 1] : NULL;
-	char *range = next_word(&line), *end, *path = NULL, *build_id;
+	char *range = session_next_word(&line), *end, *path = NULL, *build_id;
 	uint64_t start, stop;
 
 	if (!range)
@@ -373,7 +373,7 @@ static int map_parse_line(struct uftrace_map *m, size_t *room, char *line)
 	if (end == range || *end || stop < start)
 		goto damaged;
 	for (int field = 0; field < 5; field++) {
-		path = next_word(&line);
+		path = session_next_word(&line);
 		if (!path)
 			return field == 4 ? 0 : (m->damaged++, 0);
 	}
@@ -387,7 +387,7 @@ static int map_parse_line(struct uftrace_map *m, size_t *room, char *line)
 			last->end = stop;
 		return 0;
 	}
-	build_id = next_word(&line);
+	build_id = session_next_word(&line);
 	if (build_id && !strncmp(build_id, "build-id:", 9))
 		build_id += 9;
 	else
@@ -476,13 +476,13 @@ static bool uftrace_modules_damage(struct uftrace_modules *ms, struct error *e)
 
 /* ---- which file belongs to a module ---- */
 
-struct head {
+struct line_head {
 	char text[HEAD_SIZE];
 	const char *path, *build_id; /* "" if the file has none */
 };
 
 /* Parse the '#' lines at the start of a .sym or .dbg file. */
-static void read_head(const struct tree *tree, const char *name, struct head *h)
+static void session_read_head(const struct tree *tree, const char *name, struct line_head *h)
 {
 	char *line = h->text;
 	size_t n = tree_peek(tree, name, h->text, HEAD_SIZE - 1);
@@ -503,7 +503,7 @@ static void read_head(const struct tree *tree, const char *name, struct head *h)
 	}
 }
 
-static const char *basename_of(const char *path)
+static const char *session_basename_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -511,7 +511,7 @@ static const char *basename_of(const char *path)
 }
 
 /* Does the file with head h belong to path, which may be as given to dlopen? */
-static bool path_fits(const struct head *h, const char *path, bool is_dlopen)
+static bool path_fits(const struct line_head *h, const char *path, bool is_dlopen)
 {
 	size_t n, m;
 
@@ -554,10 +554,10 @@ static const char *tree_has_name(const struct tree *tree, const char *name)
 static const char *choose_file(const struct tree *tree, const struct uftrace_module *m,
 			       bool is_dlopen, const char *suffix)
 {
-	const char *base = basename_of(m->path);
+	const char *base = session_basename_of(m->path);
 	const char *plain, *other;
 	char name[4096];
-	struct head h;
+	struct line_head h;
 	uint16_t sum = 0;
 
 	if (!*base || strlen(base) > sizeof(name) - 16)
@@ -565,7 +565,7 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 	snprintf(name, sizeof(name), "%s.%s", base, suffix);
 	plain = tree_has_name(tree, name);
 	if (plain) {
-		read_head(tree, plain, &h);
+		session_read_head(tree, plain, &h);
 		if (path_fits(&h, m->path, is_dlopen) && !ids_differ(h.build_id, m->build_id))
 			return plain;
 		/* another path to the same file */
@@ -581,7 +581,7 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 		other = tree_has_name(tree, name);
 	}
 	if (other) {
-		read_head(tree, other, &h);
+		session_read_head(tree, other, &h);
 		if (!ids_differ(h.build_id, m->build_id))
 			return other;
 	}
@@ -599,7 +599,7 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 		if (strlen(member) != n + 6 + strlen(suffix) || member[n + 5] != '.' ||
 		    strcmp(member + n + 6, suffix))
 			continue;
-		read_head(tree, member, &h);
+		session_read_head(tree, member, &h);
 		if (*h.path && path_fits(&h, m->path, true))
 			return member;
 	}
@@ -642,10 +642,10 @@ static struct symfile *get_file(struct uftrace_modules *ms, const char *name)
  * Find or add the module of that path and build-id ("" if unknown), which must outlive ms.
  * is_dlopen: the path is as a program gave it to dlopen. NULL when out of memory.
  */
-static struct module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
-					  const char *build_id, bool is_dlopen)
+static struct session_module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
+						  const char *build_id, bool is_dlopen)
 {
-	struct module key = {.m = {.path = path, .build_id = build_id}}, **found, *m;
+	struct session_module key = {.m = {.path = path, .build_id = build_id}}, **found, *m;
 
 	found = tfind(&key, &ms->by_path, compare_modules);
 	if (found)
@@ -706,7 +706,7 @@ static void load_symbols(struct uftrace_modules *ms, struct symfile *f)
 
 /* Return the module's symbols, loaded when first needed, or NULL. */
 static const struct symbols *uftrace_modules_symbols(struct uftrace_modules *ms,
-						     const struct module *m)
+						     const struct session_module *m)
 {
 	if (!m->file)
 		return NULL;
@@ -773,10 +773,10 @@ static void uftrace_modules_free(struct uftrace_modules *ms)
 #define OVERLAPS_MAX 4096
 
 /* A library at a base, whatever the number of times it was opened there. */
-struct range {
+struct session_range {
 	uint64_t base, end;
 	uint64_t max_end; /* highest end of this range and all before it */
-	struct module *module;
+	struct session_module *module;
 	const uint32_t *opens; /* numbers of its dlopens, ascending */
 	size_t nr_opens;
 };
@@ -785,12 +785,12 @@ struct uftrace_session {
 	struct uftrace_sessions *all;
 	const struct uftrace_sess *sess;
 	struct uftrace_map map;
-	struct module **map_modules;
+	struct session_module **map_modules;
 	uint32_t *by_start; /* indexes of map.maps, by start */
-	struct module **dlopen_modules;
+	struct session_module **dlopen_modules;
 	bool broken; /* out of memory while it was built */
 	bool has_ranges;
-	struct range *ranges; /* by base */
+	struct session_range *ranges; /* by base */
 	size_t nr_ranges;
 	uint32_t *opens;
 };
@@ -870,7 +870,7 @@ static const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
 	return uftrace_modules_kernel(&s->modules);
 }
 
-static int load_map(struct uftrace_session *s)
+static int session_load_map(struct uftrace_session *s)
 {
 	char name[UFTRACE_SID_SIZE + 16], path[512];
 	struct error e;
@@ -944,7 +944,7 @@ struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
 	n->sess = sess;
 	/* kept even if broken, as modules point to names in its map */
 	s->sessions[sess->id] = n;
-	n->broken = load_map(n) < 0 || find_modules(n) < 0;
+	n->broken = session_load_map(n) < 0 || find_modules(n) < 0;
 	return n->broken ? NULL : n;
 }
 
@@ -1010,7 +1010,7 @@ static size_t find_mapping(const struct uftrace_session *s, uint64_t address)
 
 struct open_key {
 	uint64_t base;
-	struct module *module;
+	struct session_module *module;
 	uint32_t number;
 };
 
@@ -1058,7 +1058,7 @@ static void build_ranges(struct uftrace_session *s)
 	}
 	qsort(keys, n, sizeof(*keys), compare_opens);
 	for (size_t i = 0; i < n; i++) {
-		struct range *r = s->nr_ranges ? &s->ranges[s->nr_ranges - 1] : NULL;
+		struct session_range *r = s->nr_ranges ? &s->ranges[s->nr_ranges - 1] : NULL;
 
 		s->opens[i] = keys[i].number;
 		if (!r || r->base != keys[i].base || r->module != keys[i].module) {
@@ -1078,7 +1078,7 @@ static void build_ranges(struct uftrace_session *s)
 }
 
 /* Return 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
-static uint32_t last_open(const struct range *r, uint32_t epoch)
+static uint32_t last_open(const struct session_range *r, uint32_t epoch)
 {
 	size_t low = BISECT(r->nr_opens, i, r->opens[i] < epoch);
 
@@ -1095,7 +1095,7 @@ static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t a
 		build_ranges(s);
 	low = BISECT(s->nr_ranges, i, s->ranges[i].base <= address);
 	for (int i = 0; i < OVERLAPS_MAX && low > 0; i++) {
-		const struct range *r = &s->ranges[--low];
+		const struct session_range *r = &s->ranges[--low];
 		const struct symbol *symbol;
 		uint32_t open;
 
@@ -1143,19 +1143,19 @@ bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t
 
 /* --- parse sessions and tasks from the binary `task` of old versions --- */
 
-struct cursor {
+struct session_cursor {
 	const uint8_t *p;
 	size_t left;
 	bool swap;
 };
 
-static void cursor_skip(struct cursor *c, size_t n)
+static void cursor_skip(struct session_cursor *c, size_t n)
 {
 	c->p += n;
 	c->left -= n;
 }
 
-static uint16_t take16(struct cursor *c)
+static uint16_t take16(struct session_cursor *c)
 {
 	uint16_t v = uftrace_get16(c->p, c->swap);
 
@@ -1163,7 +1163,7 @@ static uint16_t take16(struct cursor *c)
 	return v;
 }
 
-static uint32_t take32(struct cursor *c)
+static uint32_t take32(struct session_cursor *c)
 {
 	uint32_t v = uftrace_get32(c->p, c->swap);
 
@@ -1171,7 +1171,7 @@ static uint32_t take32(struct cursor *c)
 	return v;
 }
 
-static uint64_t take64(struct cursor *c)
+static uint64_t take64(struct session_cursor *c)
 {
 	uint64_t v = uftrace_get64(c->p, c->swap);
 
@@ -1183,7 +1183,7 @@ static const char short_message[] = "file ends within a message";
 
 /* Parse one message. Returns 1, 0 if nothing after it can be parsed (*what is why), -1 when out
  * of memory. */
-static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char **what)
+static int parse_message(struct uftrace_tasks *t, struct session_cursor *c, const char **what)
 {
 	struct uftrace_task_event ev = {.name = ""}, *slot;
 	uint16_t magic, type;
@@ -1243,7 +1243,7 @@ static int parse_message(struct uftrace_tasks *t, struct cursor *c, const char *
 int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
 			       const char *file, struct error *e)
 {
-	struct cursor c = {.p = data, .left = size, .swap = swap};
+	struct session_cursor c = {.p = data, .left = size, .swap = swap};
 
 	if (uftrace_tasks_begin(t, size, file, e) < 0)
 		return -1;
@@ -1265,7 +1265,7 @@ int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t
 /* --- parse sessions and tasks from task.txt --- */
 
 /* Return the text after `key`, which must follow a blank; NULL if the line does not have it. */
-static const char *value_of(const char *line, const char *end, const char *key)
+static const char *session_value_of(const char *line, const char *end, const char *key)
 {
 	size_t n = strlen(key);
 	const char *p = line;
@@ -1279,7 +1279,7 @@ static const char *value_of(const char *line, const char *end, const char *key)
 }
 
 /* Parse a decimal number of at most 19 digits. Returns the text after it, or NULL. */
-static const char *read_number(const char *p, const char *end, uint64_t *v)
+static const char *session_read_number(const char *p, const char *end, uint64_t *v)
 {
 	const char *start = p;
 
@@ -1292,13 +1292,13 @@ static const char *read_number(const char *p, const char *end, uint64_t *v)
 	return p > start ? p : NULL;
 }
 
-static bool read_time(const char *line, const char *end, uint64_t *time)
+static bool session_read_time(const char *line, const char *end, uint64_t *time)
 {
-	const char *p = value_of(line, end, "timestamp=");
+	const char *p = session_value_of(line, end, "timestamp=");
 	uint64_t sec, nsec;
 
-	if (!p || !(p = read_number(p, end, &sec)) || p == end || *p != '.' ||
-	    !read_number(p + 1, end, &nsec))
+	if (!p || !(p = session_read_number(p, end, &sec)) || p == end || *p != '.' ||
+	    !session_read_number(p + 1, end, &nsec))
 		return false;
 	if (nsec > 999999999 || sec > UINT64_MAX / 1000000000 - 1)
 		return false;
@@ -1306,12 +1306,12 @@ static bool read_time(const char *line, const char *end, uint64_t *time)
 	return true;
 }
 
-static bool read_id(const char *line, const char *end, const char *key, int32_t *id)
+static bool session_read_id(const char *line, const char *end, const char *key, int32_t *id)
 {
-	const char *p = value_of(line, end, key);
+	const char *p = session_value_of(line, end, key);
 	uint64_t v;
 
-	if (!p || !read_number(p, end, &v) || v > INT32_MAX)
+	if (!p || !session_read_number(p, end, &v) || v > INT32_MAX)
 		return false;
 	*id = v;
 	return true;
@@ -1319,7 +1319,7 @@ static bool read_id(const char *line, const char *end, const char *key, int32_t 
 
 static bool read_sid(const char *line, const char *end, char *sid)
 {
-	const char *p = value_of(line, end, "sid=");
+	const char *p = session_value_of(line, end, "sid=");
 	size_t n = 0;
 
 	while (p && p + n < end && p[n] != ' ' && n < UFTRACE_SID_SIZE) {
@@ -1335,7 +1335,7 @@ static bool read_sid(const char *line, const char *end, char *sid)
 
 static bool read_base(const char *line, const char *end, uint64_t *base)
 {
-	const char *p = value_of(line, end, "base="), *start = p;
+	const char *p = session_value_of(line, end, "base="), *start = p;
 
 	*base = 0;
 	for (; p && p < end && isxdigit((unsigned char)*p) && p - start < 16; p++)
@@ -1344,10 +1344,10 @@ static bool read_base(const char *line, const char *end, uint64_t *base)
 }
 
 /* Parse key="...", up to the last quote of the line: the name may contain quotes. */
-static bool read_name(struct uftrace_tasks *t, const char *line, const char *end, const char *key,
-		      const char **name)
+static bool session_read_name(struct uftrace_tasks *t, const char *line, const char *end,
+			      const char *key, const char **name)
 {
-	const char *p = value_of(line, end, key);
+	const char *p = session_value_of(line, end, key);
 	const char *quote;
 
 	if (!p || p == end || *p != '"')
@@ -1370,25 +1370,28 @@ static int task_text_parse_line(struct uftrace_tasks *t, const char *line, const
 		return 1;
 	if (!memcmp(line, "TASK", 4)) {
 		ev.kind = UFTRACE_TASK_TASK;
-		good = read_id(line, end, "tid=", &ev.tid) && read_id(line, end, "pid=", &ev.pid);
+		good = session_read_id(line, end, "tid=", &ev.tid) &&
+		       session_read_id(line, end, "pid=", &ev.pid);
 	} else if (!memcmp(line, "FORK", 4)) {
 		ev.kind = UFTRACE_TASK_FORK;
-		good = read_id(line, end, "pid=", &ev.tid) && read_id(line, end, "ppid=", &ev.pid);
+		good = session_read_id(line, end, "pid=", &ev.tid) &&
+		       session_read_id(line, end, "ppid=", &ev.pid);
 	} else if (!memcmp(line, "SESS", 4)) {
 		ev.kind = UFTRACE_TASK_SESS;
-		good = (read_id(line, end, "pid=", &ev.pid) ||
-			read_id(line, end, "tid=", &ev.pid)) &&
-		       read_sid(line, end, ev.sid) && read_name(t, line, end, "exename=", &ev.name);
+		good = (session_read_id(line, end, "pid=", &ev.pid) ||
+			session_read_id(line, end, "tid=", &ev.pid)) &&
+		       read_sid(line, end, ev.sid) &&
+		       session_read_name(t, line, end, "exename=", &ev.name);
 		ev.tid = ev.pid;
 	} else if (!memcmp(line, "DLOP", 4)) {
 		ev.kind = UFTRACE_TASK_DLOP;
-		good = read_id(line, end, "tid=", &ev.tid) && read_sid(line, end, ev.sid) &&
+		good = session_read_id(line, end, "tid=", &ev.tid) && read_sid(line, end, ev.sid) &&
 		       read_base(line, end, &ev.base) &&
-		       read_name(t, line, end, "libname=", &ev.name);
+		       session_read_name(t, line, end, "libname=", &ev.name);
 	} else {
 		return 1;
 	}
-	if (!good || !read_time(line, end, &ev.time))
+	if (!good || !session_read_time(line, end, &ev.time))
 		return 0;
 	slot = uftrace_tasks_new_event(t);
 	if (!slot)
@@ -1521,7 +1524,7 @@ static int compare_sids(const void *a, const void *b)
 }
 
 /* Return the name that threads of a session have. */
-static const char *comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
+static const char *session_comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
 {
 	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
 	char *copy = t->names + t->names_used;
@@ -1555,7 +1558,7 @@ static int build_sessions(struct uftrace_tasks *t)
 		s->pid = ev->pid;
 		s->exename = ev->name;
 		memcpy(s->sid, ev->sid, sizeof(s->sid));
-		s->comm = comm_of(t, s);
+		s->comm = session_comm_of(t, s);
 		t->by_pid[t->nr_sess] = t->by_sid[t->nr_sess] = s;
 		t->nr_sess++;
 	}
@@ -1683,7 +1686,7 @@ static size_t find_tid(const struct uftrace_tasks *t, int32_t tid)
 	return p ? (size_t)(p - t->tids) : t->nr_tids;
 }
 
-static struct uftrace_task *find_task(const struct uftrace_tasks *t, int32_t tid)
+static struct uftrace_task *session_find_task(const struct uftrace_tasks *t, int32_t tid)
 {
 	size_t i = find_tid(t, tid);
 
@@ -1726,13 +1729,13 @@ static size_t collect_refs(struct uftrace_tasks *t, struct ref *refs, size_t *la
 		if (ev->kind != UFTRACE_TASK_TASK && ev->kind != UFTRACE_TASK_FORK)
 			continue;
 		s = find_session(t, ev->pid, ev->time);
-		task = find_task(t, ev->tid);
+		task = session_find_task(t, ev->tid);
 		if (!task) {
 			task = new_task(t, ev->tid);
 			task->time = ev->time;
 			task->pid = ev->kind == UFTRACE_TASK_FORK ? ev->tid : ev->pid;
 			task->ppid = ev->kind == UFTRACE_TASK_FORK ? ev->pid : 0;
-			leader = find_task(t, ev->pid);
+			leader = session_find_task(t, ev->pid);
 			if (!s && leader && last[leader - t->tasks]) {
 				const struct ref *r = &refs[last[leader - t->tasks] - 1];
 
@@ -1811,7 +1814,7 @@ const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, siz
 
 const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid)
 {
-	return find_task(t, tid);
+	return session_find_task(t, tid);
 }
 
 /* Return the last reference that began at `time` or before, or NULL; *until is lowered to the
@@ -1843,7 +1846,7 @@ const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
 		}
 		if (!parent || parent == task->tid)
 			break;
-		task = find_task(t, parent);
+		task = session_find_task(t, parent);
 	}
 	if (until)
 		*until = end;

@@ -304,7 +304,7 @@ struct symfile {
 	uint64_t end; /* all symbols are below it */
 };
 
-struct module {
+struct session_module {
 	struct uftrace_module m; /* first: callers hold a pointer to it */
 	struct symfile *file;	 /* NULL: none */
 };
@@ -313,7 +313,7 @@ struct module {
 
 struct uftrace_modules {
 	const struct tree *tree;
-	struct module **modules; /* by id */
+	struct session_module **modules; /* by id */
 	size_t nr, room;
 	void *by_path; /* root for tsearch() */
 	void *files_by_name;

@@ -112,8 +112,8 @@ static int written_set_grow(struct apitrace_written_set *set, uint32_t number)
 
 /* Write an id. Returns 1 if the declaration must follow, 0 if it is written, -1 when out of
  * memory. */
-static int put_id(struct pack *p, struct apitrace_written_set *set, uint32_t number, uint64_t id,
-		  uint8_t kind)
+static int apitrace_put_id(struct pack *p, struct apitrace_written_set *set, uint32_t number,
+			   uint64_t id, uint8_t kind)
 {
 	struct apitrace_written *written;
 	uint8_t bytes[10];
@@ -138,7 +138,7 @@ static int put_id(struct pack *p, struct apitrace_written_set *set, uint32_t num
 	return 1;
 }
 
-static void put_text(struct pack *p, const struct text_ref *t)
+static void apitrace_put_text(struct pack *p, const struct text_ref *t)
 {
 	pack_uint(p, t->size);
 	pack_put(p, t->text, t->size);
@@ -168,7 +168,7 @@ static void definitions_put_frame(struct pack *p, const struct definition *d)
 			pack_uint(p, d->members[i].low);
 		} else if (++i < d->count) {
 			pack_byte(p, (uint8_t)key);
-			put_text(p, &d->members[i].name);
+			apitrace_put_text(p, &d->members[i].name);
 		}
 	}
 	pack_byte(p, APITRACE_FRAME_END);
@@ -185,16 +185,16 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 	if (d->kind == DEFINITION_ENUM && t->version < APITRACE_ENUM_SETS) {
 		/* one id is one name and its value */
 		if (d->count) {
-			put_text(p, &d->members[0].name);
+			apitrace_put_text(p, &d->members[0].name);
 			apitrace_put_sint(p, (int64_t)d->members[0].low);
 		}
 		return;
 	}
 	if (d->kind == DEFINITION_STRUCT)
-		put_text(p, &d->name);
+		apitrace_put_text(p, &d->name);
 	pack_uint(p, d->count);
 	for (uint32_t i = 0; i < d->count; i++) {
-		put_text(p, &d->members[i].name);
+		apitrace_put_text(p, &d->members[i].name);
 		if (d->kind == DEFINITION_ENUM)
 			apitrace_put_sint(p, (int64_t)d->members[i].low);
 		else if (d->kind == DEFINITION_BITMASK)
@@ -214,7 +214,8 @@ static const struct definition *apitrace_definition(const struct apitrace_target
 /* Write the id of a definition, and its members when it is new. */
 static int apitrace_put_definition(struct apitrace_target *t, const struct definition *d)
 {
-	int fresh = put_id(&t->pack, &t->definitions, d->number, d->native, (uint8_t)d->kind);
+	int fresh =
+		apitrace_put_id(&t->pack, &t->definitions, d->number, d->native, (uint8_t)d->kind);
 	if (fresh > 0)
 		put_members(t, d);
 	return fresh < 0 ? -1 : 0;
@@ -225,14 +226,14 @@ static int apitrace_put_function(struct apitrace_target *t, const struct locatio
 {
 	const struct definition *arguments = location->arguments;
 	struct pack *p = &t->pack;
-	int fresh = put_id(p, &t->locations, location->number, location->address, 1);
+	int fresh = apitrace_put_id(p, &t->locations, location->number, location->address, 1);
 
 	if (fresh <= 0)
 		return fresh;
-	put_text(p, &location->name);
+	apitrace_put_text(p, &location->name);
 	pack_uint(p, arguments ? arguments->count : 0);
 	for (uint32_t i = 0; arguments && i < arguments->count; i++)
-		put_text(p, &arguments->members[i].name);
+		apitrace_put_text(p, &arguments->members[i].name);
 	return 0;
 }
 
@@ -315,7 +316,7 @@ static void put_foreign(struct pack *p, const struct value *v)
 	}
 }
 
-static int put_scalar(void *to, const struct value_item *item)
+static int apitrace_put_scalar(void *to, const struct value_item *item)
 {
 	const struct value *v = &item->value;
 	struct apitrace_target *t = to;
@@ -401,10 +402,13 @@ static int put_end(void *to, const struct value_parent *v)
 	return 0;
 }
 
-static const struct value_style apitrace_style = {
-	.raw = true, .scalar = put_scalar, .begin = put_begin, .child = put_child, .end = put_end};
+static const struct value_style apitrace_style = {.raw = true,
+						  .scalar = apitrace_put_scalar,
+						  .begin = put_begin,
+						  .child = put_child,
+						  .end = put_end};
 
-static int put_value(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_value(struct apitrace_target *t, struct values *v)
 {
 	return value_walk(&apitrace_style, t, t->dictionary, v);
 }
@@ -420,7 +424,7 @@ static const struct definition *next_frame(struct apitrace_target *t, struct val
 	return d;
 }
 
-static int put_backtrace(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_backtrace(struct apitrace_target *t, struct values *v)
 {
 	const struct definition *frame;
 	struct values ahead;
@@ -440,7 +444,7 @@ static int put_backtrace(struct apitrace_target *t, struct values *v)
 	return 0;
 }
 
-static int put_detail(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_detail(struct apitrace_target *t, struct values *v)
 {
 	struct pack *p = &t->pack;
 	struct value flags;
@@ -455,9 +459,9 @@ static int put_detail(struct apitrace_target *t, struct values *v)
 			return -1;
 		pack_byte(p, APITRACE_ARGUMENT);
 		pack_uint(p, index - 1);
-		return put_value(t, v);
-	case DETAIL_RETURN: pack_byte(p, APITRACE_RETURN); return put_value(t, v);
-	case DETAIL_BACKTRACE: return put_backtrace(t, v);
+		return encode_apitrace_put_value(t, v);
+	case DETAIL_RETURN: pack_byte(p, APITRACE_RETURN); return encode_apitrace_put_value(t, v);
+	case DETAIL_BACKTRACE: return encode_apitrace_put_backtrace(t, v);
 	case DETAIL_FLAGS:
 		if (!values_value(v, &flags))
 			return -1;
@@ -472,23 +476,25 @@ static int put_detail(struct apitrace_target *t, struct values *v)
 
 /*
  * Nearly all values are small, and their definitions are already written. The quick_* functions
- * copy such values with their state in registers; put_detail() writes the first other value.
- * Without them 'trdecode | trencode -t apitrace' of t/bench/apitrace.sh's trace takes 1.53 times
- * the instructions.
+ * copy such values with their state in registers; encode_apitrace_put_detail() writes the first
+ * other value. Without them 'trdecode | trencode -t apitrace' of t/bench/apitrace.sh's trace
+ * takes 1.53 times the instructions.
  */
-struct quick {
+struct apitrace_quick_rows {
 	const uint8_t *p, *end;
 	uint8_t *out, *limit;
 };
 
 enum { QUICK_OUT = 32 }; /* bytes written between two tests of the space, at most, except strings */
 
-static inline __attribute__((always_inline)) bool quick_room(const struct quick *q)
+static inline __attribute__((always_inline)) bool
+apitrace_quick_room(const struct apitrace_quick_rows *q)
 {
 	return q->limit - q->out >= QUICK_OUT;
 }
 
-static inline __attribute__((always_inline)) bool quick_byte(struct quick *q, uint8_t *byte)
+static inline __attribute__((always_inline)) bool quick_byte(struct apitrace_quick_rows *q,
+							     uint8_t *byte)
 {
 	if (q->p == q->end)
 		return false;
@@ -497,7 +503,8 @@ static inline __attribute__((always_inline)) bool quick_byte(struct quick *q, ui
 }
 
 /* Copy a number, whose encoding is the same in the trace. */
-static inline __attribute__((always_inline)) bool quick_number(struct quick *q)
+static inline __attribute__((always_inline)) bool
+apitrace_quick_number(struct apitrace_quick_rows *q)
 {
 	uint8_t byte;
 
@@ -511,7 +518,8 @@ static inline __attribute__((always_inline)) bool quick_number(struct quick *q)
 	return false;
 }
 
-static inline __attribute__((always_inline)) bool quick_bytes(struct quick *q, size_t n)
+static inline __attribute__((always_inline)) bool quick_bytes(struct apitrace_quick_rows *q,
+							      size_t n)
 {
 	if ((size_t)(q->end - q->p) < n)
 		return false;
@@ -521,7 +529,7 @@ static inline __attribute__((always_inline)) bool quick_bytes(struct quick *q, s
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool quick_run(struct quick *q)
+static inline __attribute__((always_inline)) bool apitrace_quick_run(struct apitrace_quick_rows *q)
 {
 	uint8_t n;
 
@@ -532,8 +540,9 @@ static inline __attribute__((always_inline)) bool quick_run(struct quick *q)
 }
 
 /* Copy the id of a definition that is already written. */
-static inline __attribute__((always_inline)) bool
-quick_definition(struct quick *q, const struct apitrace_target *t, enum definition_kind kind)
+static inline __attribute__((always_inline)) bool quick_definition(struct apitrace_quick_rows *q,
+								   const struct apitrace_target *t,
+								   enum definition_kind kind)
 {
 	const struct apitrace_written *written;
 	uint8_t low, high;
@@ -558,8 +567,8 @@ quick_definition(struct quick *q, const struct apitrace_target *t, enum definiti
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool quick_enum(struct quick *q,
-							     const struct apitrace_target *t)
+static inline __attribute__((always_inline)) bool
+apitrace_quick_enum(struct apitrace_quick_rows *q, const struct apitrace_target *t)
 {
 	uint8_t size;
 	int64_t n;
@@ -579,8 +588,8 @@ static inline __attribute__((always_inline)) bool quick_enum(struct quick *q,
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool quick_scalar(struct quick *q,
-							       const struct apitrace_target *t)
+static inline __attribute__((always_inline)) bool
+apitrace_quick_scalar(struct apitrace_quick_rows *q, const struct apitrace_target *t)
 {
 	uint8_t tag;
 
@@ -594,19 +603,20 @@ static inline __attribute__((always_inline)) bool quick_scalar(struct quick *q,
 	case VALUE_TRUE: return true;
 	case VALUE_NEGATIVE:
 	case VALUE_UINT:
-	case VALUE_POINTER: return quick_number(q);
+	case VALUE_POINTER: return apitrace_quick_number(q);
 	case VALUE_FLOAT: return quick_bytes(q, 4);
 	case VALUE_DOUBLE: return quick_bytes(q, 8);
 	case VALUE_STRING:
-	case VALUE_BLOB: return quick_run(q);
-	case VALUE_ENUM: return quick_enum(q, t);
-	case VALUE_BITMASK: return quick_definition(q, t, DEFINITION_BITMASK) && quick_number(q);
+	case VALUE_BLOB: return apitrace_quick_run(q);
+	case VALUE_ENUM: return apitrace_quick_enum(q, t);
+	case VALUE_BITMASK:
+		return quick_definition(q, t, DEFINITION_BITMASK) && apitrace_quick_number(q);
 	}
 	return false;
 }
 
-static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
-							      const struct apitrace_target *t)
+static inline __attribute__((always_inline)) bool
+apitrace_quick_array(struct apitrace_quick_rows *q, const struct apitrace_target *t)
 {
 	size_t floats;
 	uint8_t n;
@@ -620,21 +630,22 @@ static inline __attribute__((always_inline)) bool quick_array(struct quick *q,
 	if ((size_t)(q->limit - q->out) < 5 * floats || !quick_bytes(q, 5 * floats))
 		return false;
 	for (n -= (uint8_t)floats; n; n--)
-		if (!quick_room(q) || !quick_scalar(q, t))
+		if (!apitrace_quick_room(q) || !apitrace_quick_scalar(q, t))
 			return false;
 	return true;
 }
 
-/* Write details up to the first that needs put_detail(). */
-static void quick_details(struct apitrace_target *t, struct values *v)
+/* Write details up to the first that needs encode_apitrace_put_detail(). */
+static void encode_apitrace_quick_details(struct apitrace_target *t, struct values *v)
 {
 	struct pack *pack = &t->pack;
-	struct quick q = {v->at, v->end, pack->data + pack->size, pack->data + pack->capacity};
+	struct apitrace_quick_rows q = {v->at, v->end, pack->data + pack->size,
+					pack->data + pack->capacity};
 
 	if (t->version < APITRACE_ENUM_SETS)
 		return;
-	while (q.end - q.p >= 3 && quick_room(&q)) {
-		struct quick before = q;
+	while (q.end - q.p >= 3 && apitrace_quick_room(&q)) {
+		struct apitrace_quick_rows before = q;
 		uint8_t what = q.p[0], index = q.p[1];
 
 		q.p += 2;
@@ -643,7 +654,8 @@ static void quick_details(struct apitrace_target *t, struct values *v)
 			*q.out++ = (uint8_t)(index - 1);
 		if (what < DETAIL_ARGUMENT || what > DETAIL_RETURN || index & 0x80 ||
 		    (what == DETAIL_ARGUMENT && !index) ||
-		    (*q.p == VALUE_ARRAY ? !quick_array(&q, t) : !quick_scalar(&q, t))) {
+		    (*q.p == VALUE_ARRAY ? !apitrace_quick_array(&q, t)
+					 : !apitrace_quick_scalar(&q, t))) {
 			q = before;
 			break;
 		}
@@ -659,8 +671,8 @@ static int apitrace_put_details(struct apitrace_target *t, const struct event *e
 
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (v.at < v.end) {
-		quick_details(t, &v);
-		if (v.at < v.end && put_detail(t, &v))
+		encode_apitrace_quick_details(t, &v);
+		if (v.at < v.end && encode_apitrace_put_detail(t, &v))
 			return -1;
 	}
 	pack_byte(&t->pack, APITRACE_END);
@@ -696,7 +708,7 @@ struct apitrace_encoder {
 	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
 };
 
-static int apitrace_begin(struct encoding *en, struct error *e)
+static int encode_apitrace_begin(struct encoding *en, struct error *e)
 {
 	struct apitrace_encoder *s = calloc(1, sizeof *s);
 
@@ -772,7 +784,7 @@ static int apitrace_add_header(struct apitrace_encoder *s, uint32_t source)
 	return 0;
 }
 
-static int apitrace_meta(struct encoding *en, const struct meta *m, struct error *e)
+static int encode_apitrace_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct apitrace_encoder *s = en->state;
 	struct apitrace_header *h;
@@ -885,7 +897,7 @@ static inline bool is_ours(struct apitrace_encoder *s, const struct source *sour
 	return s->ours;
 }
 
-static int apitrace_event(struct encoding *en, const struct event *ev, struct error *e)
+static int encode_apitrace_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct apitrace_encoder *s = en->state;
 	uint32_t call;
@@ -913,7 +925,7 @@ static int apitrace_event(struct encoding *en, const struct event *ev, struct er
 	return bad ? error_no_memory(e) : 0;
 }
 
-static int apitrace_end(struct encoding *en, struct error *e)
+static int encode_apitrace_end(struct encoding *en, struct error *e)
 {
 	struct apitrace_encoder *s = en->state;
 
@@ -938,10 +950,10 @@ const struct encoder encoder_apitrace = {
 	.conversion = &apitrace_target,
 	.holds_several = true,
 	.output = ENCODER_FILE,
-	.begin = apitrace_begin,
-	.meta = apitrace_meta,
-	.event = apitrace_event,
-	.end = apitrace_end,
+	.begin = encode_apitrace_begin,
+	.meta = encode_apitrace_meta,
+	.event = encode_apitrace_event,
+	.end = encode_apitrace_end,
 	.size = apitrace_size,
 	.free = apitrace_free,
 };
@@ -993,8 +1005,9 @@ static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_
 }
 
 /* List the names of the event's arguments in their order. from: the names by index, or NULL. */
-static struct definition *list_names(struct apitrace_convert_functions *f, const struct event *ev,
-				     const struct definition *from, uint32_t n)
+static struct definition *apitrace_list_names(struct apitrace_convert_functions *f,
+					      const struct event *ev, const struct definition *from,
+					      uint32_t n)
 {
 	const struct convert_fields *fields = convert_arguments_fields(&f->arguments, ev->type);
 	uint32_t named = from ? from->count : 0;
@@ -1134,7 +1147,7 @@ static struct apitrace_convert_function *function_of_list(struct apitrace_conver
 	to = number == INTERN_NONE ? NULL : function_at(&f->lists, &f->lists_size, number);
 	if (to && !to->location) {
 		f->listed += n + 1;
-		to = declare_function(f, to, name, list_names(f, ev, from, n));
+		to = declare_function(f, to, name, apitrace_list_names(f, ev, from, n));
 	}
 	if (to)
 		*base = *to;
@@ -1244,8 +1257,8 @@ static uint32_t apitrace_convert_definition(struct apitrace_convert_values *a,
 }
 
 /* Convert the definition of a value; *id is 0 if the definition is missing or of another kind. */
-static int definition_of(struct apitrace_convert_values *a, const struct definition *d,
-			 uint32_t kind, uint32_t *id)
+static int apitrace_definition_of(struct apitrace_convert_values *a, const struct definition *d,
+				  uint32_t kind, uint32_t *id)
 {
 	*id = 0;
 	if (!d || d->kind != kind)
@@ -1271,7 +1284,7 @@ static int convert_values_put_enum(struct apitrace_convert_values *a, const stru
 	uint32_t id;
 	uint64_t n;
 
-	if (definition_of(a, item->definition, DEFINITION_ENUM, &id))
+	if (apitrace_definition_of(a, item->definition, DEFINITION_ENUM, &id))
 		return -1;
 	if (!value_integer(v, item->definition, &n, &is_signed))
 		return value_put_bytes(b, VALUE_STRING, digits,
@@ -1288,7 +1301,7 @@ static int convert_values_put_bitmask(struct apitrace_convert_values *a,
 {
 	uint32_t id;
 
-	if (definition_of(a, item->definition, DEFINITION_BITMASK, &id))
+	if (apitrace_definition_of(a, item->definition, DEFINITION_BITMASK, &id))
 		return -1;
 	return id ? value_put_bitmask(a->out, id, item->value.number)
 		  : value_put_uint(a->out, VALUE_UINT, item->value.number);
@@ -1299,12 +1312,13 @@ static int convert_values_put_frame(struct apitrace_convert_values *a,
 {
 	uint32_t id;
 
-	if (definition_of(a, item->definition, DEFINITION_FRAME, &id))
+	if (apitrace_definition_of(a, item->definition, DEFINITION_FRAME, &id))
 		return -1;
 	return id ? value_put_uint(a->out, VALUE_FRAME, id) : value_put_simple(a->out, VALUE_NULL);
 }
 
-static int put_real(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
+static int apitrace_put_real(struct apitrace_convert_values *a, struct buffer *b,
+			     const struct value *v)
 {
 	long double real = 0;
 	double twice;
@@ -1317,12 +1331,13 @@ static int put_real(struct apitrace_convert_values *a, struct buffer *b, const s
 	return value_put_float(b, (const void *)&twice, 8);
 }
 
-static int put_number(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
+static int apitrace_put_number(struct apitrace_convert_values *a, struct buffer *b,
+			       const struct value *v)
 {
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
 	if (v->format == 'f')
-		return put_real(a, b, v);
+		return apitrace_put_real(a, b, v);
 	if (v->size > 8)
 		return value_put_bytes(b, VALUE_BLOB, v->bytes, v->size);
 	switch (v->format) {
@@ -1335,7 +1350,8 @@ static int put_number(struct apitrace_convert_values *a, struct buffer *b, const
 	return put_signed(b, (int64_t)v->number);
 }
 
-static int put_opaque(struct apitrace_convert_values *a, struct buffer *b, const struct value *v)
+static int apitrace_put_opaque(struct apitrace_convert_values *a, struct buffer *b,
+			       const struct value *v)
 {
 	if (v->type_name_size == 11 && !memcmp(v->type_name, "std::string", 11))
 		return value_put_bytes(b, VALUE_STRING, v->bytes, v->n);
@@ -1351,7 +1367,7 @@ static int convert_scalar(void *to, const struct value_item *item)
 	struct buffer *b = a->out;
 
 	switch (v->tag) {
-	case VALUE_NUMBER: return put_number(a, b, v);
+	case VALUE_NUMBER: return apitrace_put_number(a, b, v);
 	case VALUE_STRING:
 		if (value_is_null_string(v))
 			return value_put_simple(b, VALUE_NULL);
@@ -1362,7 +1378,7 @@ static int convert_scalar(void *to, const struct value_item *item)
 				       buffer_append(b, v->bytes, v->n)
 			       ? -1
 			       : 0;
-	case VALUE_OPAQUE: return put_opaque(a, b, v);
+	case VALUE_OPAQUE: return apitrace_put_opaque(a, b, v);
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE: return value_put_float(b, v->bytes, (uint8_t)v->n);
 	case VALUE_NEGATIVE: return put_signed(b, (int64_t)v->number);
@@ -1383,7 +1399,7 @@ static int convert_begin_children(void *to, const struct value_parent *v, const 
 	(void)rest;
 	if (v->tag == VALUE_REPR)
 		return value_put_simple(a->out, VALUE_REPR);
-	if (definition_of(a, v->definition, DEFINITION_STRUCT, &id))
+	if (apitrace_definition_of(a, v->definition, DEFINITION_STRUCT, &id))
 		return -1;
 	return id ? value_put_struct(a->out, id, v->count) : value_put_array(a->out, v->count);
 }

@@ -52,7 +52,7 @@ void attributes_free(struct attributes *a)
 	*a = (struct attributes){0};
 }
 
-static void put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number)
+static void attributes_put_record(uint8_t *p, uint32_t name, uint32_t kind, uint64_t number)
 {
 	put_u32(p, name);
 	put_u32(p + 4, kind);
@@ -70,7 +70,7 @@ static int attributes_append_item(struct attributes *a, struct buffer *to,
 		memcpy(&number, &item->real, sizeof number);
 	if (buffer_reserve(to, ATTRIBUTE_RECORD))
 		return -1;
-	put_record(to->data + to->size, item->name, item->kind, number);
+	attributes_put_record(to->data + to->size, item->name, item->kind, number);
 	to->size += ATTRIBUTE_RECORD;
 	if (!bytes)
 		return 0;
@@ -96,7 +96,7 @@ static bool is_attribute(const struct attributes *a, const struct type *t, const
 	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
 }
 
-static struct attribute_source source_of(struct attributes *a, bool blobs)
+static struct attribute_source attributes_source_of(struct attributes *a, bool blobs)
 {
 	return (struct attribute_source){{a->dictionary, &a->scratch, blobs},
 					 &a->compound,
@@ -104,14 +104,15 @@ static struct attribute_source source_of(struct attributes *a, bool blobs)
 					 a->mark_strings};
 }
 
-static bool is_plain(const struct type *t, const struct field *f)
+static bool attributes_is_plain(const struct type *t, const struct field *f)
 {
 	return f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && f->count <= 1 &&
 	       (uint64_t)f->offset + 4 <= t->fixed_size && f->role != ROLE_STACK;
 }
 
 /* Returns the attributes among a type's fields, or NULL when out of memory. */
-static const struct attribute_fields *fields_of(struct attributes *a, const struct type *t)
+static const struct attribute_fields *attributes_fields_of(struct attributes *a,
+							   const struct type *t)
 {
 	struct attribute_fields *fields;
 
@@ -123,7 +124,7 @@ static const struct attribute_fields *fields_of(struct attributes *a, const stru
 		return fields;
 	for (uint32_t i = 0; i < t->nfields && i < 64; i++) {
 		fields->wanted |= (uint64_t)is_attribute(a, t, &t->fields[i]) << i;
-		fields->plain |= (uint64_t)is_plain(t, &t->fields[i]) << i;
+		fields->plain |= (uint64_t)attributes_is_plain(t, &t->fields[i]) << i;
 	}
 	fields->blobs = argument_blobs(t);
 	fields->flows = type_is_of(t, "perfetto") || type_is_of(t, "chrome");
@@ -155,7 +156,7 @@ static void end_member(struct buffer *to, size_t at)
 {
 	uint8_t *p = to->data + at;
 
-	put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - ATTRIBUTE_RECORD);
+	attributes_put_record(p, get_u32(p), ATTRIBUTE_MEMBER, to->size - at - ATTRIBUTE_RECORD);
 }
 
 /* --- arguments and return values --- */
@@ -197,7 +198,8 @@ static int append_backtrace(struct attributes *a, struct values v, struct buffer
 	for (uint64_t i = 0; i < array.count; i++) {
 		buffer_clear(&a->scratch);
 		if (!values_value(&v, &frame) ||
-		    apitrace_frame(&w, dictionary_definition_id(a->dictionary, frame.definition)) ||
+		    text_apitrace_frame(
+			    &w, dictionary_definition_id(a->dictionary, frame.definition)) ||
 		    (i && buffer_u8(json, ',')) ||
 		    json_append_string(json, (const char *)a->scratch.data, a->scratch.size - 1))
 			return -1;
@@ -238,7 +240,7 @@ static uint32_t return_name(struct attributes *a)
 }
 
 /* Test whether the next value is that of a flow. */
-static bool is_flow(const struct attributes *a, const char *name, const struct values *v)
+static bool attributes_is_flow(const struct attributes *a, const char *name, const struct values *v)
 {
 	if (a->phase_apart && !strcmp(name, PERFETTO_FLOW_PHASE))
 		return true;
@@ -248,8 +250,8 @@ static bool is_flow(const struct attributes *a, const char *name, const struct v
 
 int attributes_append_values(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	const struct attribute_fields *fields = fields_of(a, ev->type);
-	struct attribute_source source = source_of(a, fields && fields->blobs);
+	const struct attribute_fields *fields = attributes_fields_of(a, ev->type);
+	struct attribute_source source = attributes_source_of(a, fields && fields->blobs);
 	const struct location *location = dictionary_location(a->dictionary, ev->location);
 	bool members = wants_members(a, ev);
 	struct attribute item;
@@ -273,7 +275,7 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 		if (!name)
 			return -1;
 		if (a->flows_apart && fields->flows &&
-		    is_flow(a, dictionary_string(a->dictionary, name).text, &v)) {
+		    attributes_is_flow(a, dictionary_string(a->dictionary, name).text, &v)) {
 			if (!values_skip(&v))
 				return -1;
 			continue;
@@ -343,8 +345,8 @@ int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *t
 }
 
 /* Append a field that is a stack; nothing if it is none. */
-static int append_stack(struct attributes *a, const struct event *ev, const struct field *f,
-			struct buffer *to)
+static int attributes_append_stack(struct attributes *a, const struct event *ev,
+				   const struct field *f, struct buffer *to)
 {
 	uint32_t stack = field_stack(a->dictionary, ev, f);
 	struct attribute item = {.name = f->name.number, .kind = ATTRIBUTE_JSON};
@@ -362,8 +364,8 @@ static int append_stack(struct attributes *a, const struct event *ev, const stru
 
 static int append_fields(struct attributes *a, const struct event *ev, struct buffer *to)
 {
-	struct attribute_source source = source_of(a, false);
-	const struct attribute_fields *fields = fields_of(a, ev->type);
+	struct attribute_source source = attributes_source_of(a, false);
+	const struct attribute_fields *fields = attributes_fields_of(a, ev->type);
 	bool members = wants_members(a, ev);
 	struct attribute item;
 	size_t at;
@@ -376,7 +378,7 @@ static int append_fields(struct attributes *a, const struct event *ev, struct bu
 		if (i < 64 ? !(fields->wanted >> i & 1) : !is_attribute(a, ev->type, f))
 			continue;
 		if (ev->type->has_stacks && field_is_stack(f)) {
-			if (append_stack(a, ev, f, to))
+			if (attributes_append_stack(a, ev, f, to))
 				return -1;
 			continue;
 		}
@@ -471,7 +473,7 @@ int attributes_append(struct attributes *a, const struct event *ev, struct buffe
 static int key_value(struct attributes *a, const struct event *ev, const char *key,
 		     struct attribute *out)
 {
-	struct attribute_source source = source_of(a, argument_blobs(ev->type));
+	struct attribute_source source = attributes_source_of(a, argument_blobs(ev->type));
 	struct plain_value plain = {.kind = PLAIN_NULL};
 	struct value_item item;
 	bool fake;
@@ -492,7 +494,7 @@ static int key_value(struct attributes *a, const struct event *ev, const char *k
 int attributes_append_key(struct attributes *a, const struct event *ev, const struct field *f,
 			  struct text_ref key, struct buffer *to)
 {
-	struct attribute_source source = source_of(a, false);
+	struct attribute_source source = attributes_source_of(a, false);
 	struct attribute item;
 	uint32_t index;
 	int bad;
@@ -571,7 +573,7 @@ static struct attribute get_record(const uint8_t **at)
 }
 
 /* Number the records from a->first + 1 to a->after, and note the last one of each name. */
-static int find_last(struct attributes *a, const struct buffer *from)
+static int attributes_find_last(struct attributes *a, const struct buffer *from)
 {
 	const uint8_t *p = from->data, *end = from->size ? p + from->size : p;
 
@@ -599,7 +601,7 @@ int attributes_read(struct attributes *a, const struct buffer *from)
 
 	a->count = 0;
 	a->read = from;
-	if (find_last(a, from))
+	if (attributes_find_last(a, from))
 		return -1;
 	for (uint32_t i = a->first; i < a->after; i++) {
 		struct attribute item = get_record(&p), *items;
@@ -659,16 +661,12 @@ int attribute_json(const struct attribute *item, bool quote_numbers, const struc
 }
 
 /* Append an item as a member of an object, and a comma. */
-static int put_member(struct attributes *a, const struct attribute *item, const struct buffer *from,
-		      struct buffer *to)
+static int attributes_put_member(struct attributes *a, const struct attribute *item,
+				 const struct buffer *from, struct buffer *to)
 {
 	const char *key;
 	uint32_t size;
 
-	/* most members: without this line 'trdecode | trencode -t ndjson' of t/bench/apitrace.sh's
-	 * trace takes 1.03 times the instructions */
-	if (item->kind == ATTRIBUTE_MEMBER && item->number <= BUFFER_PIECE)
-		return buffer_put(to, item->text, item->number) || buffer_u8(to, ',') ? -1 : 0;
 	if (item->kind != ATTRIBUTE_MEMBER) {
 		key = location_names_get(&a->keys, item->name, &size);
 		if (!key || buffer_append(to, key, size))
@@ -682,10 +680,21 @@ int attributes_json(struct attributes *a, struct buffer *to)
 	if (buffer_u8(to, '{'))
 		return -1;
 	for (size_t i = 0; i < a->count; i++)
-		if (put_member(a, &a->items[i], a->read, to))
+		if (attributes_put_member(a, &a->items[i], a->read, to))
 			return -1;
 	to->size -= a->count > 0;
 	return buffer_u8(to, '}');
+}
+
+/* Append a MEMBER and a comma. */
+static inline int put_short(struct buffer *to, const uint8_t *member, size_t n)
+{
+	if (buffer_reserve(to, n + 1))
+		return -1;
+	copy_short(to->data + to->size, member, n);
+	to->data[to->size + n] = ',';
+	to->size += n + 1;
+	return 0;
 }
 
 int attributes_object(struct attributes *a, const struct buffer *bytes, struct buffer *to)
@@ -694,12 +703,22 @@ int attributes_object(struct attributes *a, const struct buffer *bytes, struct b
 
 	if (!bytes->size)
 		return 0;
-	if (find_last(a, bytes) || buffer_u8(to, '{'))
+	if (attributes_find_last(a, bytes) || buffer_u8(to, '{'))
 		return -1;
 	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item = get_record(&p);
+		struct attribute item;
+		size_t n = get_u64(p + 8);
 
-		if (a->last[item.name] == i + 1 && put_member(a, &item, bytes, to))
+		/* most records: without these lines 'trdecode | trencode -t ndjson' of
+		 * t/bench/apitrace.sh's trace takes 1.05 times as long */
+		if (get_u32(p + 4) == ATTRIBUTE_MEMBER && n <= BUFFER_PIECE) {
+			if (a->last[get_u32(p)] == i + 1 && put_short(to, p + ATTRIBUTE_RECORD, n))
+				return -1;
+			p += ATTRIBUTE_RECORD + n;
+			continue;
+		}
+		item = get_record(&p);
+		if (a->last[item.name] == i + 1 && attributes_put_member(a, &item, bytes, to))
 			return -1;
 	}
 	to->data[to->size - 1] = '}';
@@ -792,7 +811,7 @@ static int json_scalar(void *to, const struct value_item *v)
 	return 0;
 }
 
-static int json_begin(void *to, const struct value_parent *v, const struct values *rest)
+static int attributes_json_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
 	const struct attribute_json *j = to;
 
@@ -816,7 +835,7 @@ VALUE_INLINE int json_child(void *to, const struct value_parent *v, const struct
 	return attribute_put_integer(json, v->index, false, true) || buffer_u8(json, ':') ? -1 : 0;
 }
 
-static int json_end(void *to, const struct value_parent *v)
+static int attributes_json_end(void *to, const struct value_parent *v)
 {
 	const struct attribute_json *j = to;
 
@@ -834,13 +853,15 @@ static int json_small(void *to, uint8_t number)
 }
 
 /* The outermost value may be no JSON. */
-static const struct value_style attribute_style = {
-	.scalar = json_scalar, .begin = json_begin, .child = json_child, .end = json_end};
+static const struct value_style attribute_style = {.scalar = json_scalar,
+						   .begin = attributes_json_begin,
+						   .child = json_child,
+						   .end = attributes_json_end};
 
 static const struct value_style json_style = {.scalar = json_scalar,
-					      .begin = json_begin,
+					      .begin = attributes_json_begin,
 					      .child = json_child,
-					      .end = json_end,
+					      .end = attributes_json_end,
 					      .single = json_single,
 					      .small = json_small};
 

@@ -61,16 +61,16 @@ struct chrome_output {
 
 /* --- parts of a line --- */
 
-static inline char *put(char *p, const char *s, size_t n)
+static inline char *chrome_put(char *p, const char *s, size_t n)
 {
 	memcpy(p, s, n);
 	return p + n;
 }
 
-#define PUT(p, literal) put(p, literal, sizeof(literal) - 1)
+#define PUT(p, literal) chrome_put(p, literal, sizeof(literal) - 1)
 
 /* Write microseconds with all nanoseconds; ticks unchanged. */
-static inline char *put_time(char *p, uint64_t time, bool ticks)
+static inline char *chrome_put_time(char *p, uint64_t time, bool ticks)
 {
 	unsigned rest;
 
@@ -90,9 +90,9 @@ static inline char *put_stamp(struct chrome_output *s, char *p, uint64_t time, b
 	if (__builtin_expect(time < s->origin, 0)) {
 		s->early++;
 		*p++ = '-';
-		return put_time(p, s->origin - time, ticks);
+		return chrome_put_time(p, s->origin - time, ticks);
 	}
-	return put_time(p, time - s->origin, ticks);
+	return chrome_put_time(p, time - s->origin, ticks);
 }
 
 static inline bool counts_ticks(const struct lane *lane)
@@ -100,7 +100,7 @@ static inline bool counts_ticks(const struct lane *lane)
 	return lane->clock && lane->clock->flags & CLOCK_TICKS;
 }
 
-static inline char *put_prefix(const struct lane_prefix *prefix, char *p)
+static inline char *chrome_put_prefix(const struct lane_prefix *prefix, char *p)
 {
 	memcpy(p, prefix->text, PREFIX_MOST); /* a constant size: inlined */
 	return p + prefix->size;
@@ -115,10 +115,11 @@ static inline char *put_cpu(char *p, const struct lane *lane)
 }
 
 /* Write a name directly into the line, or, if it is very long, append it to the text. */
-static inline char *put_name(struct chrome_output *s, char *p, const char *name, uint32_t size)
+static inline char *chrome_put_name(struct chrome_output *s, char *p, const char *name,
+				    uint32_t size)
 {
 	if (__builtin_expect(size <= NAME_FAST, 1))
-		return put(p, name, size);
+		return chrome_put(p, name, size);
 	text_wrote(s->out, p);
 	text_put(s->out, name, size);
 	return text_room(s->out, LINE_FIXED);
@@ -169,8 +170,8 @@ static inline char *chrome_put_marks(struct chrome_output *s, char *p, const str
 /* --- -1 when out of memory --- */
 
 /* Keep a sample. prefix: of its thread. */
-int chrome_sample(struct chrome_output *s, const struct event *ev,
-		  const struct lane_prefix *prefix);
+int chrome_put_sample(struct chrome_output *s, const struct event *ev,
+		      const struct lane_prefix *prefix);
 /* Test whether what the enter of such a call keeps begins with its recorded stack, a u32. */
 static inline bool chrome_keeps_stack(const struct type *t)
 {
@@ -243,7 +244,7 @@ static void chrome_members_free(struct chrome_members *k)
 /* --- metadata events --- */
 
 /* Read an id of a metadata event; -1: none. */
-static int32_t read_id(const struct json_reader *r)
+static int32_t encode_chrome_read_id(const struct json_reader *r)
 {
 	char *end;
 	long n = strtol((const char *)r->text.data, &end, 10);
@@ -253,7 +254,7 @@ static int32_t read_id(const struct json_reader *r)
 
 /* Read a metadata event, after its '{', into k->line without its ids. *names: it is the name of a
  * process. -1: BAD, or out of memory. */
-static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid, bool *names)
+static int chrome_read_event(struct chrome_members *k, int32_t *pid, int32_t *tid, bool *names)
 {
 	struct json_reader *r = &k->json;
 	enum json_token token;
@@ -272,7 +273,7 @@ static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid, bool
 		token = json_next(r);
 		*names |= is_name && token == JSON_STRING && json_is(r, "process_name");
 		if ((is_pid || is_tid) && token == JSON_NUMBER) {
-			*(is_pid ? pid : tid) = read_id(r);
+			*(is_pid ? pid : tid) = encode_chrome_read_id(r);
 			continue;
 		}
 		if (is_pid || is_tid ? !json_skip(r, token)
@@ -284,7 +285,7 @@ static int read_event(struct chrome_members *k, int32_t *pid, int32_t *tid, bool
 }
 
 /* Write the event in k->line, unless a META before had it. */
-static int put_event(struct chrome_output *s, int32_t pid, int32_t tid)
+static int chrome_put_event(struct chrome_output *s, int32_t pid, int32_t tid)
 {
 	struct chrome_members *k = s->members;
 	struct buffer *b = &k->line;
@@ -309,7 +310,7 @@ static int put_event(struct chrome_output *s, int32_t pid, int32_t tid)
 }
 
 /* Write the metadata events of a source, after the '['. -1: BAD, or out of memory. */
-static int put_events(struct chrome_output *s, uint32_t source)
+static int chrome_put_events(struct chrome_output *s, uint32_t source)
 {
 	struct chrome_members *k = s->members;
 	enum json_token token;
@@ -318,10 +319,10 @@ static int put_events(struct chrome_output *s, uint32_t source)
 		int32_t pid = -1, tid = -1;
 		bool names = false;
 
-		if (read_event(k, &pid, &tid, &names) ||
+		if (chrome_read_event(k, &pid, &tid, &names) ||
 		    (pid >= 0 && tracks_pid(&s->tracks, source, pid, &pid)) ||
 		    (pid >= 0 && names && intern(&k->named, &pid, sizeof pid) == INTERN_NONE) ||
-		    put_event(s, pid, tid))
+		    chrome_put_event(s, pid, tid))
 			return -1;
 	}
 	return token == JSON_ARRAY_END ? 0 : -1;
@@ -375,7 +376,7 @@ static int keep_member(struct chrome_output *s, char kind)
 
 /* Test for the name of a member that the encoder writes itself. In the list the kind is before it.
  */
-static bool is_own(const struct json_reader *r, char kind)
+static bool chrome_is_own(const struct json_reader *r, char kind)
 {
 	static const char *const own[] = {
 		"mtraceEvents", "msamples", "mstackFrames", "motherData",
@@ -388,7 +389,7 @@ static bool is_own(const struct json_reader *r, char kind)
 }
 
 /* Take the time of the file's time 0. A member may count times from there. */
-static void take_origin(struct chrome_output *s)
+static void chrome_take_origin(struct chrome_output *s)
 {
 	struct chrome_members *k = s->members;
 	uint64_t used = s->started ? s->origin : s->zero;
@@ -398,7 +399,7 @@ static void take_origin(struct chrome_output *s)
 }
 
 /* Read otherData, after its '{'. -1: BAD, or out of memory. */
-static int read_other(struct chrome_output *s)
+static int chrome_read_other(struct chrome_output *s)
 {
 	struct json_reader *r = &s->members->json;
 	enum json_token token;
@@ -406,14 +407,14 @@ static int read_other(struct chrome_output *s)
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool origin = json_is(r, "origin");
 
-		if (!is_own(r, 'o')) {
+		if (!chrome_is_own(r, 'o')) {
 			if (keep_member(s, 'o'))
 				return -1;
 			continue;
 		}
 		token = json_next(r);
 		if (origin && token == JSON_STRING)
-			take_origin(s);
+			chrome_take_origin(s);
 		else if (!json_skip(r, token))
 			return -1;
 	}
@@ -431,14 +432,14 @@ static int read_meta(struct chrome_output *s, uint32_t source)
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool events = json_is(r, "traceEvents"), other = json_is(r, "otherData");
 
-		if (!is_own(r, 'm')) {
+		if (!chrome_is_own(r, 'm')) {
 			if (keep_member(s, 'm'))
 				return -1;
 			continue;
 		}
 		token = json_next(r);
-		if (events && token == JSON_ARRAY   ? put_events(s, source)
-		    : other && token == JSON_OBJECT ? read_other(s)
+		if (events && token == JSON_ARRAY   ? chrome_put_events(s, source)
+		    : other && token == JSON_OBJECT ? chrome_read_other(s)
 						    : !json_skip(r, token))
 			return -1;
 	}
@@ -607,10 +608,10 @@ static void chrome_async_put(struct chrome_output *s, const struct span *span,
 			p = decimal_at(p, s->overlapping);
 			*p++ = ',';
 		}
-		p = put_prefix(prefix, p);
+		p = chrome_put_prefix(prefix, p);
 		p = put_stamp(s, p, i ? span->end : span->start, ticks);
 		p = PUT(p, ",\"name\":");
-		p = chrome_put_marks(s, put_name(s, p, name, size), span, false);
+		p = chrome_put_marks(s, chrome_put_name(s, p, name, size), span, false);
 		if (i)
 			s->json.size = 0;
 		chrome_put_args(s, p);
@@ -639,10 +640,10 @@ static int chrome_put_begin(struct chrome_output *s, const struct stack *st, uin
 		return error_no_memory(e);
 	p = chrome_line_room(s);
 	p = PUT(p, "{\"ph\":\"B\",");
-	p = put_prefix(prefix, p);
+	p = chrome_put_prefix(prefix, p);
 	p = put_stamp(s, p, f->start, counts_ticks(f->lane));
 	p = PUT(p, ",\"name\":");
-	p = put_name(s, p, name, size);
+	p = chrome_put_name(s, p, name, size);
 	p = chrome_put_category(s, p, f->type, kernel);
 	if (!p)
 		return error_no_memory(e);
@@ -762,7 +763,7 @@ static int chrome_pairs_end(struct chrome_output *s, const struct span *span,
 		return -1;
 	p = chrome_line_room(s);
 	p = PUT(p, "{\"ph\":\"E\",");
-	p = put_prefix(prefix, p);
+	p = chrome_put_prefix(prefix, p);
 	p = put_stamp(s, p, span->end, counts_ticks(span->lane));
 	p = chrome_put_marks(s, p, span, true);
 	if (!p)
@@ -813,7 +814,7 @@ static char *put_instant(char *p, const struct event *ev, const struct lane_pref
 	p = PUT(p, "{\"ph\":\"i\",\"s\":\"");
 	*p++ = global ? 'g' : chrome && t->native & CHROME_PROCESS ? 'p' : 't';
 	p = PUT(p, "\",");
-	return global && !thread ? PUT(p, "\"ts\":") : put_prefix(prefix, p);
+	return global && !thread ? PUT(p, "\"ts\":") : chrome_put_prefix(prefix, p);
 }
 
 /* Write an event that is neither call nor counter at p, up to its time. flow: it is the part of a
@@ -822,15 +823,15 @@ static char *chrome_put_phase(struct chrome_output *s, char *p, const struct eve
 			      const struct lane_prefix *prefix, bool flow)
 {
 	if (flow)
-		return put_prefix(prefix, put_flow(s, p, s->flows.phase, s->flows.enclosing,
-						   ev->type->group, s->flows.parts[0].id));
+		return chrome_put_prefix(prefix, put_flow(s, p, s->flows.phase, s->flows.enclosing,
+							  ev->type->group, s->flows.parts[0].id));
 	if (!async_event_is(ev->type))
 		return put_instant(p, ev, prefix);
 	p = PUT(p, "{\"ph\":\"");
 	*p++ = async_event_phase(ev->type);
 	text_wrote(s->out, p);
 	chrome_async_put_id(s, ev->type, async_event_id(ev));
-	return put_prefix(prefix, text_room(s->out, LINE_FIXED));
+	return chrome_put_prefix(prefix, text_room(s->out, LINE_FIXED));
 }
 
 /* Write a part of a flow as an event of its own. */
@@ -844,7 +845,7 @@ static int put_flow_event(struct chrome_output *s, const struct flow_part *part,
 	if (!prefix || !phase)
 		return error_no_memory(e);
 	p = put_flow(s, chrome_line_room(s), phase, phase != 's', name, part->id);
-	p = put_prefix(prefix, p);
+	p = chrome_put_prefix(prefix, p);
 	p = put_stamp(s, p, at->time, counts_ticks(at->lane));
 	p = PUT(p, ",\"name\":\"" CHROME_FLOW "\"");
 	if (at->derived)
@@ -1002,7 +1003,7 @@ static int append_numbers(struct chrome_output *s, const struct event *ev,
 		return -1;
 	p = (char *)b->data + b->size;
 	p = first ? PUT(p, "\n{") : PUT(p, ",\n{");
-	p = put_prefix(prefix, p);
+	p = chrome_put_prefix(prefix, p);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
 	p = put_cpu(p, ev->lane);
 	if (stack) {
@@ -1018,7 +1019,8 @@ static int append_numbers(struct chrome_output *s, const struct event *ev,
 	return 0;
 }
 
-int chrome_sample(struct chrome_output *s, const struct event *ev, const struct lane_prefix *prefix)
+int chrome_put_sample(struct chrome_output *s, const struct event *ev,
+		      const struct lane_prefix *prefix)
 {
 	struct buffer *b = &s->samples->lines;
 	const struct type *t = ev->type;
@@ -1043,7 +1045,7 @@ int chrome_sample(struct chrome_output *s, const struct event *ev, const struct 
 }
 
 /* Write the frame of a stack. */
-static int put_frame(struct chrome_output *s, uint32_t stack)
+static int chrome_put_frame(struct chrome_output *s, uint32_t stack)
 {
 	struct stack_key key = stack_table_at(&s->names.dictionary->stacks, stack);
 	const struct location *l = dictionary_location(s->names.dictionary, key.location);
@@ -1089,7 +1091,7 @@ static int chrome_samples_put(struct chrome_output *s)
 			continue;
 		text_puts(s->out, any ? ",\n" : ",\"stackFrames\":{\n");
 		any = true;
-		if (put_frame(s, (uint32_t)i))
+		if (chrome_put_frame(s, (uint32_t)i))
 			return -1;
 	}
 	if (any)
@@ -1153,8 +1155,8 @@ static void put_process(struct chrome_scheduling *c, int32_t pid, const char *na
 	text_printf(out, "\"sort_index\":%d}}", order);
 }
 
-static struct source_processes *processes_of(struct chrome_scheduling *c,
-					     const struct source *source)
+static struct source_processes *chrome_processes_of(struct chrome_scheduling *c,
+						    const struct source *source)
 {
 	uint32_t number = source ? source->number : 0;
 	struct source_processes *p;
@@ -1185,7 +1187,7 @@ static int place_of(struct chrome_scheduling *c, enum scheduling_track track,
 {
 	static const char *const names[] = {"CPU %d", "CPU %d irq", "CPU %d softirq"};
 	bool state = track == TRACK_STATE;
-	struct source_processes *p = processes_of(c, state ? thread->source : cpu->source);
+	struct source_processes *p = chrome_processes_of(c, state ? thread->source : cpu->source);
 	uint32_t had = c->tracks.count, number, *comms;
 	struct text_ref comm;
 
@@ -1229,14 +1231,14 @@ static bool ticks_of(const struct chrome_scheduling *c)
 }
 
 /* Write the beginning of a line, up to the time. */
-static void put_line(struct chrome_scheduling *c, const char *phase, const struct place *place,
-		     uint64_t time)
+static void chrome_put_line(struct chrome_scheduling *c, const char *phase,
+			    const struct place *place, uint64_t time)
 {
 	struct chrome_output *s = c->out;
 	char *p = chrome_line_room(s);
 
 	p = PUT(p, "{\"ph\":\"");
-	p = put(p, phase, strlen(phase));
+	p = chrome_put(p, phase, strlen(phase));
 	p += sprintf(p,
 		     "\",\"pid\":%d,\"tid\":%d,\"cat\":\"" CHROME_DERIVED "\",\"ts\":", place->pid,
 		     place->tid);
@@ -1326,9 +1328,9 @@ static int chrome_put_slice(void *ctx, const struct scheduling_slice *slice, str
 		return 0;
 	if (place_of(c, slice->track, slice->cpu, slice->thread, &place, e))
 		return -1;
-	put_line(c, "X", &place, slice->start);
+	chrome_put_line(c, "X", &place, slice->start);
 	p = PUT(text_room(out, LINE_FIXED), ",\"dur\":");
-	p = put_time(p, slice->end - slice->start, ticks_of(c));
+	p = chrome_put_time(p, slice->end - slice->start, ticks_of(c));
 	text_wrote(out, PUT(p, ",\"name\":"));
 	switch (slice->track) {
 	case TRACK_CPU: put_cpu_slice(c, slice); break;
@@ -1353,19 +1355,19 @@ static int chrome_put_flow(void *ctx, const struct scheduling_flow *flow, struct
 	if (place_of(c, flow->track, flow->from, NULL, &from, e) ||
 	    place_of(c, TRACK_CPU, flow->to, NULL, &to, e))
 		return -1;
-	put_line(c, "s", &from, flow->start);
+	chrome_put_line(c, "s", &from, flow->start);
 	text_printf(c->out->out, ",\"id\":%" PRIu64 ",\"name\":\"wakeup\"}", flow->number);
-	put_line(c, "f", &to, flow->end);
+	chrome_put_line(c, "f", &to, flow->end);
 	text_printf(c->out->out, ",\"id\":%" PRIu64 ",\"bp\":\"e\",\"name\":\"wakeup\"}",
 		    flow->number);
 	return 0;
 }
 
 /* Write a counter of a CPU, or of the process whose thread the event is of. */
-static void put_counter(struct chrome_scheduling *c, const struct place *place, uint64_t time,
-			const char *name)
+static void chrome_put_counter(struct chrome_scheduling *c, const struct place *place,
+			       uint64_t time, const char *name)
 {
-	put_line(c, "C", place, time);
+	chrome_put_line(c, "C", place, time);
 	text_puts(c->out->out, ",\"name\":");
 	json_string(c->out->out, name, strlen(name));
 }
@@ -1394,7 +1396,7 @@ static int memory_counter(struct chrome_scheduling *c, const struct scheduling_t
 	if (scheduling_number(t, ev, MEMORY_CURRENT, &current) && !current &&
 	    scheduling_number(t, ev, MEMORY_ID, &id))
 		snprintf(name + strlen(name), sizeof name - strlen(name), " of mm %" PRId64, id);
-	put_counter(c, &place, ev->time, name);
+	chrome_put_counter(c, &place, ev->time, name);
 	text_printf(c->out->out, ",\"args\":{\"size\":%" PRId64 "}}", size);
 	return 0;
 }
@@ -1421,7 +1423,7 @@ static int chrome_counter(void *ctx, const struct scheduling_type *t, const stru
 		 t->kind == SCHEDULING_IDLE	   ? "idle state"
 		 : t->kind == SCHEDULING_FREQUENCY ? "frequency"
 						   : "frequency limits");
-	put_counter(c, &place, ev->time, name);
+	chrome_put_counter(c, &place, ev->time, name);
 	if (t->kind == SCHEDULING_LIMITS) {
 		scheduling_number(t, ev, LIMITS_HIGH, &high);
 		text_printf(c->out->out, ",\"args\":{\"min\":%" PRId64 ",\"max\":%" PRId64 "}}",
@@ -1729,14 +1731,14 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	open = chrome_is_open(s, span);
 	p = chrome_line_room(s);
 	p = open ? PUT(p, "{\"ph\":\"B\",") : PUT(p, "{\"ph\":\"X\",");
-	p = put_prefix(prefix, p);
+	p = chrome_put_prefix(prefix, p);
 	p = put_stamp(s, p, span->start, ticks);
 	if (!open) {
 		p = PUT(p, ",\"dur\":");
-		p = put_time(p, span->end - span->start, ticks);
+		p = chrome_put_time(p, span->end - span->start, ticks);
 	}
 	p = PUT(p, ",\"name\":");
-	p = put_name(s, p, name, size);
+	p = chrome_put_name(s, p, name, size);
 	p = chrome_put_category(s, p, span->type, span->kernel);
 	if (!p)
 		return error_no_memory(e);
@@ -1787,7 +1789,7 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 		return 0;
 	}
 	if (ev->type->kind == KIND_SAMPLE)
-		return chrome_sample(s, ev, prefix) ? error_no_memory(e) : 0;
+		return chrome_put_sample(s, ev, prefix) ? error_no_memory(e) : 0;
 	buffer_clear(&s->bytes);
 	buffer_clear(&s->json);
 	if (ev->location && !(location = location_names_get(&s->names, ev->location, &size)))
@@ -1801,7 +1803,7 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
 	p = chrome_line_room(s);
-	p = counter ? put_prefix(prefix, PUT(p, "{\"ph\":\"C\","))
+	p = counter ? chrome_put_prefix(prefix, PUT(p, "{\"ph\":\"C\","))
 		    : chrome_put_phase(s, p, ev, prefix, flow);
 	p = put_stamp(s, p, ev->time, counts_ticks(ev->lane));
 	if (!counter && !async && !flow)
@@ -1848,7 +1850,7 @@ static const struct span_sink chrome_sink = {.begin = chrome_begin_call,
 
 /* --- the encoder --- */
 
-static int chrome_begin(struct encoding *en, struct error *e)
+static int encode_chrome_begin(struct encoding *en, struct error *e)
 {
 	struct chrome_output *s = calloc(1, sizeof(*s));
 
@@ -1889,7 +1891,7 @@ static int chrome_meta(struct encoding *en, const struct meta *m, struct error *
 		       : 0;
 }
 
-static int chrome_event(struct encoding *en, const struct event *ev, struct error *e)
+static int encode_chrome_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct chrome_output *s = en->state;
 	bool leave = ev->type->kind == KIND_LEAVE;
@@ -1983,10 +1985,10 @@ const struct encoder encoder_chrome = {
 	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
 	.output = ENCODER_TEXT,
 	.report = true,
-	.begin = chrome_begin,
+	.begin = encode_chrome_begin,
 	.meta = chrome_meta,
 	.drops = true,
-	.event = chrome_event,
+	.event = encode_chrome_event,
 	.end = chrome_end,
 	.free = chrome_free,
 };

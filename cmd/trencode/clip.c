@@ -94,7 +94,7 @@ int clip_parse_split(struct split_limit *l, const char *text, struct error *e)
 }
 
 /* Begin the time of the first part of a stream, if it has not begun. */
-static int begin_parts(struct clip *c, const struct lane *lane, uint64_t time, struct error *e)
+static int clip_begin_parts(struct clip *c, const struct lane *lane, uint64_t time, struct error *e)
 {
 	bool ticks = lane->clock->flags & CLOCK_TICKS;
 
@@ -110,14 +110,14 @@ static int begin_parts(struct clip *c, const struct lane *lane, uint64_t time, s
 }
 
 /* Begin a part: the first one, or after another one has ended. */
-static void begin_part(struct clip *c, uint32_t number, uint64_t time)
+static void clip_begin_part(struct clip *c, uint32_t number, uint64_t time)
 {
 	c->part = (struct clip_part){.number = number, .latest = time, .slice = 1};
 }
 
-static int next_part(struct clip *c, uint64_t time, bool same_stream, struct error *e)
+static int clip_next_part(struct clip *c, uint64_t time, bool same_stream, struct error *e)
 {
-	begin_part(c, c->part.number + 1, time);
+	clip_begin_part(c, c->part.number + 1, time);
 	return c->next_part(c->ctx, same_stream, e);
 }
 
@@ -159,7 +159,7 @@ static void count_in_part(struct clip *c, const struct block *b)
  * before the stream, which are not cut, are in each part in which their thread has such a row:
  * count those that are in an earlier part. Returns -1 when out of memory.
  */
-static int note_thread(struct clip *c, const struct event *ev)
+static int clip_note_thread(struct clip *c, const struct event *ev)
 {
 	uint32_t thread = calls_thread(ev), most = ev->depth + (ev->type->kind == KIND_LEAVE);
 	const struct stack *s = calls_thread_stack(&c->calls, thread);
@@ -274,7 +274,7 @@ static void remove_enters(struct clip *c)
 /* --- calls --- */
 
 /* Forget a call that has ended. Returns whether it was shown. */
-static bool end_call(struct clip *c, struct clip_call *call)
+static bool clip_end_call(struct clip *c, struct clip_call *call)
 {
 	bool shown = call->enter ? call->enter->shown : call->shown;
 
@@ -285,18 +285,18 @@ static bool end_call(struct clip *c, struct clip_call *call)
 	return shown;
 }
 
-static void on_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
-		    enum calls_lost why)
+static void clip_on_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why)
 {
 	(void)s;
 	(void)f;
 	(void)why;
-	end_call(ctx, data);
+	clip_end_call(ctx, data);
 }
 
 /* Keep the enter of a call that is shown, or may be shown at the beginning of the range. */
-static int keep_enter(struct clip *c, struct clip_call *call, const struct event *ev, bool shown,
-		      bool ignored)
+static int clip_keep_enter(struct clip *c, struct clip_call *call, const struct event *ev,
+			   bool shown, bool ignored)
 {
 	struct event plain;
 	struct kept_enter *n;
@@ -325,13 +325,13 @@ static int begin_call(struct clip *c, struct clip_call *call, const struct event
 		return 0;
 	c->open += shown;
 	if (before || (shown && clip_splits(c)))
-		return keep_enter(c, call, ev, shown, ignored);
+		return clip_keep_enter(c, call, ev, shown, ignored);
 	*call = (struct clip_call){.known = true, .shown = shown};
 	return 0;
 }
 
 /* Count a call or an event. Returns false if it is beyond the limit. */
-static bool take(struct clip *c)
+static bool clip_take(struct clip *c)
 {
 	if (c->count >= c->limit)
 		return false;
@@ -341,7 +341,7 @@ static bool take(struct clip *c)
 
 /* --- showing --- */
 
-static int show(struct clip *c, const struct block *b, struct error *e)
+static int clip_show(struct clip *c, const struct block *b, struct error *e)
 {
 	return c->show(c->ctx, b, e);
 }
@@ -360,7 +360,7 @@ static int show_row(struct clip *c, const struct block *b, const struct event *e
 	one.row_data = c->row.data;
 	one.rows = 1;
 	one.base = one.last = time;
-	return show(c, &one, e);
+	return clip_show(c, &one, e);
 }
 
 /* Adjacent rows of a block, which are shown together. */
@@ -383,7 +383,7 @@ static int show_slice(struct clip *c, struct slice *slice, const uint8_t *end, c
 	slice->rows = 0;
 	if (!part.rows)
 		return 0;
-	if (show(c, &part, e))
+	if (clip_show(c, &part, e))
 		return -1;
 	if (clip_splits(c))
 		count_in_part(c, &part);
@@ -396,23 +396,23 @@ static int show_wide(struct clip *c, const struct event *ev, const uint8_t *row,
 {
 	const uint32_t locations[] = {0, ev->location};
 
-	return show(c,
-		    &(struct block){
-			    .kind = BLOCK_EVENTS,
-			    .base = ev->time,
-			    .last = ev->time,
-			    .rows = 1,
-			    .row_flags = EVENTS_WIDE,
-			    .ntypes = 1,
-			    .nlanes = 1,
-			    .nlocations = 2,
-			    .types = (const struct type *[]){ev->type},
-			    .lanes = (const struct lane *[]){ev->lane},
-			    .locations = locations,
-			    .row_data = row,
-			    .row_size = size,
-		    },
-		    e);
+	return clip_show(c,
+			 &(struct block){
+				 .kind = BLOCK_EVENTS,
+				 .base = ev->time,
+				 .last = ev->time,
+				 .rows = 1,
+				 .row_flags = EVENTS_WIDE,
+				 .ntypes = 1,
+				 .nlanes = 1,
+				 .nlocations = 2,
+				 .types = (const struct type *[]){ev->type},
+				 .lanes = (const struct lane *[]){ev->lane},
+				 .locations = locations,
+				 .row_data = row,
+				 .row_size = size,
+			 },
+			 e);
 }
 
 /* Show the enter of an open call at a time. */
@@ -426,7 +426,7 @@ static int show_enter(struct clip *c, const struct kept_enter *n, uint64_t time,
 				 .depth = row_load(row, 0, true).depth};
 	int bad;
 
-	if (clip_splits(c) && note_thread(c, &ev))
+	if (clip_splits(c) && clip_note_thread(c, &ev))
 		return error_no_memory(e);
 	bad = show_wide(c, &ev, row, n->size, e);
 	c->read += n->size;
@@ -440,8 +440,8 @@ static int show_enter(struct clip *c, const struct kept_enter *n, uint64_t time,
 /* --- the range --- */
 
 /* Find the range of a clock. */
-static int find_range(struct clip *c, const struct clock *clock, const struct clock_window **range,
-		      struct error *e)
+static int clip_find_range(struct clip *c, const struct clock *clock,
+			   const struct clock_window **range, struct error *e)
 {
 	if (ARRAY_REACH(c->begun, c->nbegun, clock->number))
 		return error_no_memory(e);
@@ -468,11 +468,11 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 		return 0;
 	c->begun[clock->number] = true;
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
-		if (n->lane->clock != clock || n->shown || never_counts(c, n) || !take(c))
+		if (n->lane->clock != clock || n->shown || never_counts(c, n) || !clip_take(c))
 			continue;
 		n->shown = true;
 		c->open++;
-		if (begin_parts(c, n->lane, since, e) ||
+		if (clip_begin_parts(c, n->lane, since, e) ||
 		    show_enter(c, n, n->time > since ? n->time : since, e))
 			return -1;
 	}
@@ -480,12 +480,12 @@ static int begin_range(struct clip *c, const struct clock *clock, uint64_t since
 }
 
 /* Note the leave of a call, NULL: of none that is known. Returns whether to show it. */
-static bool leave(struct clip *c, struct clip_call *call, bool outside)
+static bool clip_leave(struct clip *c, struct clip_call *call, bool outside)
 {
 	if (call && call->known)
-		return end_call(c, call);
+		return clip_end_call(c, call);
 	/* the call began before the stream: it counts at its leave */
-	return !outside && take(c);
+	return !outside && clip_take(c);
 }
 
 /* Pair an event. *data: the data of its call; NULL: it has none. */
@@ -507,29 +507,29 @@ pair(struct clip *c, const struct event *ev, struct clip_call **data, bool *igno
 }
 
 /* Note an event. Returns whether to show it, or -1: out of memory. */
-static inline __attribute__((always_inline)) int note(struct clip *c, const struct event *ev,
-						      bool before, bool after)
+static inline __attribute__((always_inline)) int clip_note(struct clip *c, const struct event *ev,
+							   bool before, bool after)
 {
 	struct clip_call *call;
 	bool inside = !before && !after, shown = inside, ignored;
 	bool call_row = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	enum calls_result got;
 
-	if (inside && clip_splits(c) && call_row && note_thread(c, ev))
+	if (inside && clip_splits(c) && call_row && clip_note_thread(c, ev))
 		return -1;
 	got = pair(c, ev, &call, &ignored);
 	if (__builtin_expect(c->calls.out_of_memory, 0))
 		return -1;
 	switch (ev->type->kind) {
 	case KIND_ENTER:
-		shown = inside && take(c);
+		shown = inside && clip_take(c);
 		if (begin_call(c, call, ev, shown, before, ignored))
 			return -1;
 		break;
-	case KIND_LEAVE: shown = leave(c, call, !inside); break;
+	case KIND_LEAVE: shown = clip_leave(c, call, !inside); break;
 	case KIND_GAP:
 	case KIND_DROP: break;
-	default: shown = inside && take(c);
+	default: shown = inside && clip_take(c);
 	}
 	if (shown && inside && clip_splits(c))
 		note_in_part(c, ev, got != CALLS_NONE && !ignored);
@@ -565,8 +565,8 @@ static int pass_range(struct clip *c, const struct event *ev, uint64_t until, st
 }
 
 /* Take a row that may be outside of the range of its clock, or the first one in it. */
-static int take_edge(struct clip *c, const struct block *b, const struct event *ev,
-		     const struct clock_window *range, struct error *e)
+static int clip_take_edge(struct clip *c, const struct block *b, const struct event *ev,
+			  const struct clock_window *range, struct error *e)
 {
 	uint64_t time = ev->time;
 	bool before, after;
@@ -581,9 +581,9 @@ static int take_edge(struct clip *c, const struct block *b, const struct event *
 	after = time >= range->until;
 	if (after && pass_range(c, ev, range->until, e))
 		return -1;
-	if (!before && !after && begin_parts(c, ev->lane, time, e))
+	if (!before && !after && clip_begin_parts(c, ev->lane, time, e))
 		return -1;
-	shown = note(c, ev, before, after);
+	shown = clip_note(c, ev, before, after);
 	if (shown < 0)
 		return error_no_memory(e);
 	time = time < range->since ? range->since : after ? range->until : time;
@@ -625,7 +625,7 @@ static const struct type *make_type(struct clip *c, const struct type *enter)
 	return t;
 }
 
-static const struct type *find_type(struct clip *c, const struct type *enter)
+static const struct type *clip_find_type(struct clip *c, const struct type *enter)
 {
 	const struct type *best = NULL;
 	size_t most = 0;
@@ -651,7 +651,7 @@ static const struct type *leave_type(struct clip *c, const struct type *enter)
 		return NULL;
 	leaves = c->leaves;
 	if (!leaves[enter->number])
-		leaves[enter->number] = find_type(c, enter);
+		leaves[enter->number] = clip_find_type(c, enter);
 	return leaves[enter->number];
 }
 
@@ -696,7 +696,7 @@ static uint8_t *field_in_row(const struct type *t, uint8_t *fixed, const struct 
 	return tail + f->offset;
 }
 
-static const struct field *find_field(const struct type *t, struct text_ref name)
+static const struct field *clip_find_field(const struct type *t, struct text_ref name)
 {
 	for (uint32_t i = t->nfields; i-- > 0;)
 		if (t->fields[i].name.number == name.number)
@@ -704,7 +704,7 @@ static const struct field *find_field(const struct type *t, struct text_ref name
 	return NULL;
 }
 
-static bool has_name(const struct field *f, const char *name)
+static bool clip_has_name(const struct field *f, const char *name)
 {
 	return !strcmp(f->name.text, name);
 }
@@ -713,12 +713,12 @@ static bool has_name(const struct field *f, const char *name)
 static void copy_field(const struct type *enter, uint8_t *entered, const struct type *leave,
 		       uint8_t *left, const struct field *f)
 {
-	const struct field *same = find_field(enter, f->name);
+	const struct field *same = clip_find_field(enter, f->name);
 	size_t n, size;
 	uint8_t *to, *from;
 
 	/* misc of perf's records distinguishes the enter from the leave */
-	if (!same || same->where != f->where || has_name(f, "misc"))
+	if (!same || same->where != f->where || clip_has_name(f, "misc"))
 		return;
 	to = field_in_row(leave, left, f, &n);
 	from = field_in_row(enter, entered, same, &size);
@@ -726,7 +726,8 @@ static void copy_field(const struct type *enter, uint8_t *entered, const struct 
 		memcpy(to, from, n);
 }
 
-static void put_number(const struct type *t, uint8_t *fixed, const struct field *f, uint64_t number)
+static void clip_put_number(const struct type *t, uint8_t *fixed, const struct field *f,
+			    uint64_t number)
 {
 	bool big = t->flags & TYPE_BIG_ENDIAN && f->where == WHERE_TAIL;
 	size_t n;
@@ -744,13 +745,13 @@ static void fill_field(const struct kept_enter *n, const struct type *t, uint8_t
 	bool kernel = !strcmp(t->group.text, "ftrace");
 
 	if (f->role == ROLE_SOURCE_TIME)
-		put_number(t, fixed, f, cut->source_time);
-	else if (kernel && has_name(f, "calltime"))
-		put_number(t, fixed, f, n->time);
-	else if (kernel && has_name(f, "rettime"))
-		put_number(t, fixed, f, cut->time);
-	else if (has_name(f, "common_type"))
-		put_number(t, fixed, f, t->native);
+		clip_put_number(t, fixed, f, cut->source_time);
+	else if (kernel && clip_has_name(f, "calltime"))
+		clip_put_number(t, fixed, f, n->time);
+	else if (kernel && clip_has_name(f, "rettime"))
+		clip_put_number(t, fixed, f, cut->time);
+	else if (clip_has_name(f, "common_type"))
+		clip_put_number(t, fixed, f, t->native);
 }
 
 /* Show the leave of an open call. */
@@ -779,7 +780,7 @@ static int show_leave(struct clip *c, const struct kept_enter *n, const struct c
 /* --- cuts --- */
 
 /* Show the leaves of the open calls, the innermost first. */
-static int close_calls(struct clip *c, const struct cut *cut, struct error *e)
+static int clip_close_calls(struct clip *c, const struct cut *cut, struct error *e)
 {
 	c->closing = true;
 	for (const struct kept_enter *n = c->newest; n; n = n->before)
@@ -790,7 +791,7 @@ static int close_calls(struct clip *c, const struct cut *cut, struct error *e)
 }
 
 /* Show the enters of the open calls. */
-static int open_calls(struct clip *c, const struct cut *cut, struct error *e)
+static int clip_open_calls(struct clip *c, const struct cut *cut, struct error *e)
 {
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
@@ -826,7 +827,8 @@ static int take_cut(struct clip *c, struct slice *slice, const struct event *ev,
 		return -1;
 	if (!find_cut(c, ev, &cut))
 		return 0;
-	return close_calls(c, &cut, e) || next_part(c, cut.time, true, e) || open_calls(c, &cut, e)
+	return clip_close_calls(c, &cut, e) || clip_next_part(c, cut.time, true, e) ||
+			       clip_open_calls(c, &cut, e)
 		       ? -1
 		       : 0;
 }
@@ -834,7 +836,7 @@ static int take_cut(struct clip *c, struct slice *slice, const struct event *ev,
 /* --- rows --- */
 
 /* Note the events of a block, and show those in the range. inside: all are. */
-static int take_rows(struct clip *c, const struct block *b, bool inside, struct error *e)
+static int clip_take_rows(struct clip *c, const struct block *b, bool inside, struct error *e)
 {
 	struct slice slice = {b, b->row_data, 0};
 	bool splits = clip_splits(c);
@@ -845,18 +847,19 @@ static int take_rows(struct clip *c, const struct block *b, bool inside, struct 
 		const struct clock_window *range = NULL;
 		int shown;
 
-		if (!inside && find_range(c, ev.lane->clock, &range, e))
+		if (!inside && clip_find_range(c, ev.lane->clock, &range, e))
 			return -1;
 		if (range && !(c->begun[ev.lane->clock->number] && ev.time >= range->since &&
 			       ev.time < range->until)) {
 			if (show_slice(c, &slice, ev.row, it.row, e) ||
-			    take_edge(c, b, &ev, range, e))
+			    clip_take_edge(c, b, &ev, range, e))
 				return -1;
 			continue;
 		}
-		if (splits && (begin_parts(c, ev.lane, ev.time, e) || take_cut(c, &slice, &ev, e)))
+		if (splits &&
+		    (clip_begin_parts(c, ev.lane, ev.time, e) || take_cut(c, &slice, &ev, e)))
 			return -1;
-		shown = note(c, &ev, false, false);
+		shown = clip_note(c, &ev, false, false);
 		if (shown < 0)
 			return error_no_memory(e);
 		slice.rows += shown > 0;
@@ -873,7 +876,7 @@ static int note_rows(struct clip *c, const struct block *b, struct error *e)
 	struct event ev;
 
 	for (events_begin(&it, b); event_next(&it, &ev);)
-		if (note(c, &ev, false, false) < 0)
+		if (clip_note(c, &ev, false, false) < 0)
 			return error_no_memory(e);
 	return 0;
 }
@@ -885,7 +888,7 @@ static int is_inside(struct clip *c, const struct block *b, bool *inside, struct
 	for (uint32_t i = 0; i < b->nlanes && *inside; i++) {
 		const struct clock_window *range;
 
-		if (find_range(c, b->lanes[i]->clock, &range, e))
+		if (clip_find_range(c, b->lanes[i]->clock, &range, e))
 			return -1;
 		*inside = b->base >= range->since && b->last < range->until;
 		if (*inside && begin_range(c, b->lanes[i]->clock, range->since, e))
@@ -894,7 +897,7 @@ static int is_inside(struct clip *c, const struct block *b, bool *inside, struct
 	return 0;
 }
 
-static int take_events(struct clip *c, const struct block *b, struct error *e)
+static int clip_take_events(struct clip *c, const struct block *b, struct error *e)
 {
 	bool inside;
 
@@ -903,8 +906,8 @@ static int take_events(struct clip *c, const struct block *b, struct error *e)
 	/* calls that begin with the range count */
 	inside = inside && c->limit - c->count >= b->rows;
 	if (!inside || clip_splits(c))
-		return take_rows(c, b, inside, e);
-	return note_rows(c, b, e) || show(c, b, e) ? -1 : 0;
+		return clip_take_rows(c, b, inside, e);
+	return note_rows(c, b, e) || clip_show(c, b, e) ? -1 : 0;
 }
 
 /* --- snapshots --- */
@@ -930,14 +933,15 @@ static int snapshot_range(struct clip *c, const struct snapshot *s, const struct
 	if (!snapshot_next_thread(&w) || !w.lane)
 		return 0;
 	*lane = w.lane;
-	return find_range(c, w.lane->clock, range, e);
+	return clip_find_range(c, w.lane->clock, range, e);
 }
 
 /*
  * Adopt the snapshot of a segment. Enters that are kept are replaced even where all of the stream
  * was read: the ids in their values are those of one segment.
  */
-static int take_snapshot(struct clip *c, const struct block *b, struct snapshot *s, struct error *e)
+static int clip_take_snapshot(struct clip *c, const struct block *b, struct snapshot *s,
+			      struct error *e)
 {
 	const struct clock_window *range;
 	const struct lane *lane;
@@ -947,7 +951,7 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	if (snapshot_range(c, s, &lane, &range, e))
 		return -1;
 	if (!lane)
-		return b->snapshot ? show(c, b, e) : 0;
+		return b->snapshot ? clip_show(c, b, e) : 0;
 	begun = &c->begun[lane->clock->number];
 	if (*begun && !b->snapshot &&
 	    (!clip_splits(c) || c->count >= c->limit || s->head.latest >= range->until))
@@ -963,7 +967,7 @@ static int take_snapshot(struct clip *c, const struct block *b, struct snapshot 
 	if (!b->snapshot || !*begun || c->adopts_hidden)
 		return 0;
 	s->since = range->since;
-	return show(c, &clipped, e);
+	return clip_show(c, &clipped, e);
 }
 
 int clip_stream(struct clip *c, struct error *e)
@@ -971,15 +975,15 @@ int clip_stream(struct clip *c, struct error *e)
 	calls_forget_all(&c->calls);
 	remove_enters(c);
 	c->ends = 0;
-	return c->part.any ? next_part(c, 0, false, e) : 0;
+	return c->part.any ? clip_next_part(c, 0, false, e) : 0;
 }
 
 int clip_block(struct clip *c, struct reader *in, const struct block *b, struct error *e)
 {
 	time_window_block(&c->window, b, b->kind == BLOCK_HEAD && !in->head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return take_snapshot(c, b, &in->snapshot, e);
-	return b->kind == BLOCK_EVENTS && b->rows ? take_events(c, b, e) : 0;
+		return clip_take_snapshot(c, b, &in->snapshot, e);
+	return b->kind == BLOCK_EVENTS && b->rows ? clip_take_events(c, b, e) : 0;
 }
 
 void clip_init(struct clip *c, struct dictionary *d)
@@ -987,12 +991,12 @@ void clip_init(struct clip *c, struct dictionary *d)
 	calls_init(&c->calls, d);
 	c->calls.data_size = sizeof(struct clip_call);
 	c->calls.balances = c->calls.pairs_only = true;
-	c->calls.on_lost = on_lost;
+	c->calls.on_lost = clip_on_lost;
 	c->calls.on_lost_ctx = c;
 	c->calls.on_restore = on_restore;
 	c->calls.on_restore_ctx = c;
 	c->rows.spills = true;
-	begin_part(c, 0, 0);
+	clip_begin_part(c, 0, 0);
 }
 
 void clip_free(struct clip *c)

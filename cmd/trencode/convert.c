@@ -66,7 +66,8 @@ void kernel_messages_free(struct kernel_messages *k)
 	*k = (struct kernel_messages){0};
 }
 
-static struct kernel_message_type *type_of(struct kernel_messages *k, const struct type *type)
+static struct kernel_message_type *convert_type_of(struct kernel_messages *k,
+						   const struct type *type)
 {
 	struct kernel_message_type *types;
 	struct kernel_message_type *t;
@@ -109,7 +110,7 @@ static void put_constant(struct kernel_messages *k, const struct event_field *f,
 int kernel_message(struct kernel_messages *k, const struct event *ev, const char **text,
 		   size_t *size)
 {
-	struct kernel_message_type *t = type_of(k, ev->type);
+	struct kernel_message_type *t = convert_type_of(k, ev->type);
 	struct tc_source *source = tc_source_of(&k->sources, ev->lane->source);
 
 	*size = 0;
@@ -199,7 +200,7 @@ void location_names_report(const struct location_names *p)
 
 /* --- names in formats that forbid some bytes, with escapes that can be reversed --- */
 
-static bool hex(int c)
+static bool convert_hex(int c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
@@ -211,7 +212,8 @@ int convert_name_escaped(struct buffer *b, const char *name, size_t n, const cha
 		bool forbidden = c < 0x20 || c == 0x7f || (c && strchr(others, c));
 
 		if (c == '\\' && n - i > 3)
-			forbidden |= name[i + 1] == 'x' && hex(name[i + 2]) && hex(name[i + 3]);
+			forbidden |= name[i + 1] == 'x' && convert_hex(name[i + 2]) &&
+				     convert_hex(name[i + 3]);
 		if (forbidden ? buffer_printf(b, "\\x%02x", c) : buffer_u8(b, c))
 			return -1;
 	}
@@ -247,7 +249,7 @@ void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
 	convert_text_cut(b, from, n, cut);
 }
 
-static bool is_word(unsigned char c)
+static bool convert_is_word(unsigned char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       c == '_';
@@ -259,10 +261,11 @@ int convert_name_identifier(struct buffer *b, const char *name, size_t n)
 		return buffer_append(b, "_x", 2);
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)name[i];
-		bool forbidden = !is_word(c) || (!i && c >= '0' && c <= '9');
+		bool forbidden = !convert_is_word(c) || (!i && c >= '0' && c <= '9');
 
 		if (c == '_' && n - i > 3)
-			forbidden |= name[i + 1] == 'x' && hex(name[i + 2]) && hex(name[i + 3]);
+			forbidden |= name[i + 1] == 'x' && convert_hex(name[i + 2]) &&
+				     convert_hex(name[i + 3]);
 		if (c == '_' && n == 2 && name[1] == 'x')
 			forbidden |= !i;
 		if (forbidden ? buffer_printf(b, "_x%02x", c) : buffer_u8(b, c))
@@ -367,8 +370,8 @@ bool convert_is_return(const struct type *t, const struct field *f)
 
 /* Append the fields after text that begins at from: as `a = 1, b = 2` if apart, else as `a=1 b=2`;
  * with the return value only if result. */
-static int put_fields(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		      size_t from, bool apart, bool result)
+static int convert_put_fields(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			      size_t from, bool apart, bool result)
 {
 	const char *is = apart ? " = " : "=", *between = apart ? ", " : " ";
 	struct field_value v;
@@ -392,7 +395,7 @@ static int put_fields(struct buffer *b, const struct dictionary *d, const struct
 
 int convert_text_fields(struct buffer *b, const struct dictionary *d, const struct event *ev)
 {
-	return put_fields(b, d, ev, b->size, false, true);
+	return convert_put_fields(b, d, ev, b->size, false, true);
 }
 
 int convert_text_arguments(struct buffer *b, const struct dictionary *d, const struct event *ev,
@@ -403,16 +406,16 @@ int convert_text_arguments(struct buffer *b, const struct dictionary *d, const s
 	if (ev->type->kind == KIND_GAP)
 		return 0;
 	if (!(ev->type->flags & TYPE_VALUES))
-		return put_fields(b, d, ev, from, false, false);
+		return convert_put_fields(b, d, ev, from, false, false);
 	return convert_text_values(b, d, ev, DETAIL_ARGUMENT, blobs) ||
-			       put_fields(b, d, ev, from, true, false)
+			       convert_put_fields(b, d, ev, from, true, false)
 		       ? -1
 		       : 0;
 }
 
 /* Append the return value. */
-static int put_result(struct buffer *b, const struct dictionary *d, const struct event *ev,
-		      uint64_t *blobs)
+static int convert_put_result(struct buffer *b, const struct dictionary *d, const struct event *ev,
+			      uint64_t *blobs)
 {
 	if (ev->type->flags & TYPE_VALUES)
 		return convert_text_values(b, d, ev, DETAIL_RETURN, blobs);
@@ -441,7 +444,7 @@ int convert_text_row(struct buffer *b, const struct dictionary *d, const struct 
 	if (buffer_puts(b, b->size > from ? " = " : "= "))
 		return -1;
 	from = b->size;
-	if (put_result(b, d, ev, blobs))
+	if (convert_put_result(b, d, ev, blobs))
 		return -1;
 	if (b->size == from)
 		b->size = inside;
@@ -518,14 +521,15 @@ static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool
 	return tid;
 }
 
-static int32_t cpu_of(const struct lane *lane)
+static int32_t convert_cpu_of(const struct lane *lane)
 {
 	return lane->flags & LANE_HAS_CPU && lane->cpu >= 0 ? lane->cpu : -1;
 }
 
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu)
 {
-	return thread_ids_id(t, lane, lane->flags & LANE_HAS_TID, lane->tid, cpu_of(lane), per_cpu);
+	return thread_ids_id(t, lane, lane->flags & LANE_HAS_TID, lane->tid, convert_cpu_of(lane),
+			     per_cpu);
 }
 
 int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane)
@@ -534,7 +538,7 @@ int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane)
 
 	if (!has_tid || !(lane->flags & LANE_HAS_PID) || !lane->pid)
 		return thread_ids_thread(t, lane, false);
-	return thread_ids_id(t, lane, true, lane->pid, cpu_of(lane), false);
+	return thread_ids_id(t, lane, true, lane->pid, convert_cpu_of(lane), false);
 }
 
 void thread_ids_free(struct thread_ids *t)
@@ -548,8 +552,8 @@ void thread_ids_free(struct thread_ids *t)
 
 /* --- the threads of rows --- */
 
-static struct convert_thread *new_thread(struct conversion *a, const struct lane *lane,
-					 bool per_cpu)
+static struct convert_thread *convert_new_thread(struct conversion *a, const struct lane *lane,
+						 bool per_cpu)
 {
 	struct convert_thread *t = calloc(1, sizeof *t), **list;
 	if (!t || ARRAY_GROW(a->by_number, a->by_number_capacity, a->nthreads))
@@ -583,7 +587,7 @@ struct convert_thread *convert_thread(struct conversion *a, const struct lane *l
 	}
 	t = a->threads[number];
 	if (!t)
-		return a->threads[number] = new_thread(a, lane, per_cpu);
+		return a->threads[number] = convert_new_thread(a, lane, per_cpu);
 	if (lane->comm.number != t->comm.number && lane->comm.size && !per_cpu) {
 		if (t->comm.size)
 			a->counts.comms++;
@@ -664,7 +668,7 @@ int convert_field_text(struct buffer *b, const struct dictionary *d, const struc
 
 /* --- as values --- */
 
-static int put_scalar(void *to, const struct value_item *item)
+static int convert_put_scalar(void *to, const struct value_item *item)
 {
 	const struct value *v = &item->value;
 	bool is_signed;
@@ -683,13 +687,14 @@ static int put_scalar(void *to, const struct value_item *item)
 					   : value_put_uint(to, VALUE_UINT, n);
 }
 
-static int put_array(void *to, const struct value_parent *v, const struct values *rest)
+static int convert_put_array(void *to, const struct value_parent *v, const struct values *rest)
 {
 	(void)rest;
 	return value_put_array(to, v->count);
 }
 
-static const struct value_style field_style = {.scalar = put_scalar, .begin = put_array};
+static const struct value_style field_style = {.scalar = convert_put_scalar,
+					       .begin = convert_put_array};
 
 int convert_field_value(struct buffer *b, const struct convert_field *field, const struct event *ev,
 			enum detail_kind what, uint64_t index)
@@ -917,7 +922,7 @@ static int target_begin(struct target_dictionary *d, const struct encoder *nativ
 }
 
 /* Allocate memory that lives as long as the dictionary. */
-static void *keep(struct target_dictionary *d, size_t n, size_t element)
+static void *convert_keep(struct target_dictionary *d, size_t n, size_t element)
 {
 	void *p = calloc(n + 1, element), **all;
 	if (!p || ARRAY_GROW(d->kept, d->kept_capacity, d->nkept)) {
@@ -930,7 +935,7 @@ static void *keep(struct target_dictionary *d, size_t n, size_t element)
 
 struct field *target_fields(struct target_dictionary *d, uint32_t n)
 {
-	struct field *f = keep(d, n, sizeof *f);
+	struct field *f = convert_keep(d, n, sizeof *f);
 
 	for (uint32_t i = 0; f && i < n; i++)
 		f[i].name = f[i].type_name = target_dictionary_text_of(d, "");
@@ -939,7 +944,7 @@ struct field *target_fields(struct target_dictionary *d, uint32_t n)
 
 struct member *target_members(struct target_dictionary *d, uint32_t n)
 {
-	struct member *m = keep(d, n, sizeof *m);
+	struct member *m = convert_keep(d, n, sizeof *m);
 
 	for (uint32_t i = 0; m && i < n; i++)
 		m[i].name = target_dictionary_text_of(d, "");
@@ -1023,7 +1028,7 @@ int restored_calls_add(struct restored_calls *r, const struct calls *c, const st
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int convert_by_time(const void *a, const void *b)
 {
 	const struct restored_call *x = a, *y = b;
 
@@ -1037,7 +1042,7 @@ size_t restored_calls_sort(struct restored_calls *r)
 	size_t n = r->count;
 
 	if (n)
-		qsort(r->list, n, sizeof *r->list, by_time);
+		qsort(r->list, n, sizeof *r->list, convert_by_time);
 	r->count = 0;
 	return n;
 }
@@ -1841,7 +1846,7 @@ static int conversion_meta(struct encoding *en, const struct meta *m, struct err
 	return en->target->meta ? en->target->meta(en->state, m, e) : 0;
 }
 
-static int conversion_end(struct encoding *en, struct error *e)
+static int convert_conversion_end(struct encoding *en, struct error *e)
 {
 	struct conversion *a = en->state;
 
@@ -1887,7 +1892,7 @@ const struct encoder encoder_conversion = {
 	.meta = conversion_meta,
 	.drops = true,
 	.event = convert_event,
-	.end = conversion_end,
+	.end = convert_conversion_end,
 	.size = conversion_size,
 	.free = conversion_free,
 };

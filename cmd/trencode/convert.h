@@ -29,7 +29,7 @@ struct kernel_messages {
 	struct tc_sources sources;
 	struct kernel_message_type *types; /* by number */
 	size_t ntypes;
-	struct line line;
+	struct print_line line;
 };
 
 /* Take a piece of a META part. Returns 0, or -1 when out of memory. */

@@ -42,7 +42,7 @@ struct ctf_field {
 };
 
 /* One class of events: a type of the stream, in files of one kind. */
-struct ctf_class {
+struct ctf_out_class {
 	uint32_t id;		  /* in the metadata */
 	bool named;		  /* events have the name of a location */
 	bool depth, call, values; /* events have a depth, a call number, values */
@@ -59,28 +59,28 @@ struct ctf_classes {
 	uint8_t *locations;	 /* by number: 1 if in arguments */
 	size_t nlocations, narguments;
 	struct intern keys; /* type, kind of file, named: index in classes */
-	struct ctf_class *classes;
+	struct ctf_out_class *classes;
 	size_t count, capacity;
 	uint32_t ids[CTF_STREAM_CLASSES]; /* the next id of each kind of file */
 };
 
 /* Return the class of an event, which is declared when it is new. NULL: out of memory. */
-const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
-				  enum ctf_stream_class stream);
+const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
+				      enum ctf_stream_class stream);
 /* Record the names of a location's arguments in the metadata, before its first event is written.
  * location 0: none. */
 int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location);
 /* Append the whole metadata, classes included. clock may be NULL. */
 int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
 		 const struct text_ref *source, struct buffer *to);
-void ctf_classes_free(struct ctf_classes *c);
+void encode_ctf_classes_free(struct ctf_classes *c);
 
 /* --- files of packets --- */
 
 enum { CTF_PENDING_MOST = 4 << 20, CTF_PACKET = 64 * 1024 };
 
 /* One file of packets, in which times never go back. */
-struct ctf_file {
+struct ctf_out_file {
 	uint32_t member;
 	uint32_t next; /* next file of the same thread or CPU: index + 1; 0: none */
 	uint8_t stream;
@@ -94,7 +94,7 @@ struct ctf_file {
 struct ctf_files {
 	struct tree_output tree;
 	uint8_t uuid[16];
-	struct ctf_file *files;
+	struct ctf_out_file *files;
 	size_t count, capacity;
 	uint32_t *first; /* first file by key: index + 1; 0: none */
 	size_t nfirst;
@@ -102,12 +102,12 @@ struct ctf_files {
 };
 
 /* Find or add a file of a thread or CPU for an event of this time. NULL: e is filled. */
-struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
-			  const struct lane *lane, uint64_t time, struct error *e);
+struct ctf_out_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
+			      const struct lane *lane, uint64_t time, struct error *e);
 
 static int ctf_files_flush(struct ctf_files *f, struct error *e);
 
-void ctf_classes_free(struct ctf_classes *c)
+void encode_ctf_classes_free(struct ctf_classes *c)
 {
 	for (size_t i = 0; i < c->count; i++)
 		free(c->classes[i].fields);
@@ -147,7 +147,7 @@ static int ctf_quoted(struct buffer *b, const char *p, size_t n)
 
 /* --- fields --- */
 
-static struct ctf_field form_of(const struct field *f)
+static struct ctf_field ctf_form_of(const struct field *f)
 {
 	struct ctf_field cf = {.field = f, .form = CTF_STRING};
 	bool scalar = f->count <= 1 && f->where <= WHERE_TAIL;
@@ -206,7 +206,8 @@ struct declaration {
 	bool json;
 };
 
-static int declare_field(const struct declaration *d, const char *type, const char *name, size_t n)
+static int encode_ctf_declare_field(const struct declaration *d, const char *type, const char *name,
+				    size_t n)
 {
 	struct buffer *b = d->text;
 
@@ -225,7 +226,7 @@ static int declare_field(const struct declaration *d, const char *type, const ch
 }
 
 /* Return the role of the events by which trdecode reads them back; NULL: none is needed. */
-static const char *role_of(const struct ctf_class *cl, const struct type *t)
+static const char *ctf_role_of(const struct ctf_out_class *cl, const struct type *t)
 {
 	if (t->kind == KIND_ENTER)
 		return "enter";
@@ -237,11 +238,11 @@ static const char *role_of(const struct ctf_class *cl, const struct type *t)
 }
 
 /* Declare the URI of a class: the role, what the calls of the type have, and the group. */
-static int declare_uri(const struct declaration *d, const struct ctf_class *cl,
+static int declare_uri(const struct declaration *d, const struct ctf_out_class *cl,
 		       const struct type *t)
 {
 	struct buffer *b = d->text;
-	const char *role = role_of(cl, t);
+	const char *role = ctf_role_of(cl, t);
 	struct buffer uri = {0};
 	int r;
 
@@ -263,7 +264,7 @@ static int declare_uri(const struct declaration *d, const struct ctf_class *cl,
 
 /* Declare the fields that trdecode knows by their names. Another field of the event that has such a
  * name is renamed, even if the class does not have the known field. */
-static int declare_known_fields(const struct declaration *d, const struct ctf_class *cl,
+static int declare_known_fields(const struct declaration *d, const struct ctf_out_class *cl,
 				const struct type *t)
 {
 	const struct {
@@ -278,22 +279,22 @@ static int declare_known_fields(const struct declaration *d, const struct ctf_cl
 	int r = 0;
 
 	for (size_t i = 0; !r && i < sizeof known / sizeof *known; i++)
-		if (known[i].present || role_of(cl, t))
-			r = declare_field(known[i].present ? d : &absent, known[i].type,
-					  known[i].name, strlen(known[i].name));
+		if (known[i].present || ctf_role_of(cl, t))
+			r = encode_ctf_declare_field(known[i].present ? d : &absent, known[i].type,
+						     known[i].name, strlen(known[i].name));
 	buffer_free(&unused);
 	return r;
 }
 
 /* Declare the fields of the type itself. */
-static int declare_type_fields(const struct declaration *d, struct ctf_class *cl,
+static int declare_type_fields(const struct declaration *d, struct ctf_out_class *cl,
 			       const struct type *t)
 {
 	char type[32];
 
 	for (uint32_t i = 0; i < t->nfields && t->kind != KIND_GAP; i++) {
 		const struct field *f = &t->fields[i];
-		struct ctf_field cf = form_of(f);
+		struct ctf_field cf = ctf_form_of(f);
 
 		/* the number of a stack has no meaning outside of the stream */
 		if (!attribute_wanted(f) || field_is_stack(f))
@@ -309,20 +310,22 @@ static int declare_type_fields(const struct declaration *d, struct ctf_class *cl
 				 : f->kind == FIELD_INT ? 's'
 							: 'u',
 				 8u * cf.size);
-		if (declare_field(d, type, f->name.text, f->name.size))
+		if (encode_ctf_declare_field(d, type, f->name.text, f->name.size))
 			return -1;
 	}
-	if (cl->message && declare_field(d, "string", "message", 7))
+	if (cl->message && encode_ctf_declare_field(d, "string", "message", 7))
 		return -1;
-	if (t->kind == KIND_GAP &&
-	    (declare_field(d, "string", "reason", 6) || declare_field(d, "u64", "count", 5) ||
-	     declare_field(d, "string", "unit", 4) || declare_field(d, "string", "message", 7) ||
-	     declare_field(d, "string", "file", 4) || declare_field(d, "u64", "offset", 6)))
+	if (t->kind == KIND_GAP && (encode_ctf_declare_field(d, "string", "reason", 6) ||
+				    encode_ctf_declare_field(d, "u64", "count", 5) ||
+				    encode_ctf_declare_field(d, "string", "unit", 4) ||
+				    encode_ctf_declare_field(d, "string", "message", 7) ||
+				    encode_ctf_declare_field(d, "string", "file", 4) ||
+				    encode_ctf_declare_field(d, "u64", "offset", 6)))
 		return -1;
 	return 0;
 }
 
-static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct intern *used,
+static int declare_class(struct ctf_classes *c, struct ctf_out_class *cl, struct intern *used,
 			 const struct event *ev, enum ctf_stream_class stream)
 {
 	const struct type *t = ev->type;
@@ -344,13 +347,13 @@ static int declare_class(struct ctf_classes *c, struct ctf_class *cl, struct int
 	return classes_put_text(b, c->json ? "]}}\n" : "\t};\n};\n\n");
 }
 
-const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
-				  enum ctf_stream_class stream)
+const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
+				      enum ctf_stream_class stream)
 {
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	bool named = call || ev->location;
 	uint32_t key[2] = {ev->type->number, (uint32_t)stream << 1 | named}, number;
-	struct ctf_class *classes, *cl;
+	struct ctf_out_class *classes, *cl;
 	struct intern used = {0};
 	int r;
 
@@ -363,12 +366,12 @@ const struct ctf_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 		return NULL;
 	classes = c->classes;
 	cl = &classes[c->count];
-	*cl = (struct ctf_class){.id = c->ids[stream]++,
-				 .named = named,
-				 .depth = call && ev->type->flags & TYPE_DEPTH,
-				 .call = call && ev->type->flags & TYPE_CALL_NUMBER,
-				 .values = ev->type->flags & TYPE_VALUES,
-				 .message = kernel_messages_has(ev->type)};
+	*cl = (struct ctf_out_class){.id = c->ids[stream]++,
+				     .named = named,
+				     .depth = call && ev->type->flags & TYPE_DEPTH,
+				     .call = call && ev->type->flags & TYPE_CALL_NUMBER,
+				     .values = ev->type->flags & TYPE_VALUES,
+				     .message = kernel_messages_has(ev->type)};
 	cl->fields = calloc(ev->type->nfields + 1, sizeof(*cl->fields));
 	if (!cl->fields)
 		return NULL;
@@ -422,16 +425,16 @@ static int metadata_put_text(struct buffer *b, const char *s)
 }
 
 /* The time from 1970 to the clock's 0. */
-struct offset {
+struct ctf_offset {
 	int64_t seconds, rest; /* rest: ns, below a second */
 	bool wall;	       /* the clock is that of 1970 */
 };
 
-static struct offset offset_of(const struct clock *clock)
+static struct ctf_offset offset_of(const struct clock *clock)
 {
 	int64_t ns = clock && clock->flags & CLOCK_HAS_WALL ? clock->wall : 0;
-	struct offset o = {ns / SECOND, ns % SECOND,
-			   clock && clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
+	struct ctf_offset o = {ns / SECOND, ns % SECOND,
+			       clock && clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
 	if (o.rest < 0) {
 		o.seconds--;
@@ -469,7 +472,7 @@ static int put_uuid(struct buffer *b, const uint8_t uuid[16])
 
 static int put_clock(struct buffer *b, const struct clock *clock)
 {
-	struct offset o = offset_of(clock);
+	struct ctf_offset o = offset_of(clock);
 
 	if (metadata_put_text(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
 	    ctf_quoted(b, clock ? clock->name.text : "", clock ? clock->name.size : 0))
@@ -521,7 +524,7 @@ static int put_tsdl(const struct ctf_classes *c, const uint8_t uuid[16], const s
 /* --- version 2 --- */
 
 /* Append the member of a structure that is not the first one; role: NULL: none. */
-static int put_member(struct buffer *b, const char *name, unsigned bits, const char *role)
+static int ctf_put_member(struct buffer *b, const char *name, unsigned bits, const char *role)
 {
 	return buffer_printf(b,
 			     "%s\n{\"name\":\"%s\",\"field-class\":{\"type\":"
@@ -568,12 +571,12 @@ static int put_trace(const struct ctf_classes *c, const uint8_t uuid[16],
 	    (c->arguments.size && buffer_append(b, c->arguments.data, c->arguments.size)))
 		return -1;
 	return metadata_put_text(b, "},\n\"packet-header-field-class\":" CTF_STRUCTURE) ||
-			       put_member(b, "magic", 32, "packet-magic-number") ||
+			       ctf_put_member(b, "magic", 32, "packet-magic-number") ||
 			       metadata_put_text(b,
 						 ",\n{\"name\":\"uuid\",\"field-class\":{\"type\":"
 						 "\"static-length-blob\",\"length\":16,\"roles\":"
 						 "[\"metadata-stream-uuid\"]}}") ||
-			       put_member(b, "stream_id", 32, "data-stream-class-id") ||
+			       ctf_put_member(b, "stream_id", 32, "data-stream-class-id") ||
 			       metadata_put_text(b, "]}}\n")
 		       ? -1
 		       : 0;
@@ -581,7 +584,7 @@ static int put_trace(const struct ctf_classes *c, const uint8_t uuid[16],
 
 static int put_clock_class(struct buffer *b, const struct clock *clock)
 {
-	struct offset o = offset_of(clock);
+	struct ctf_offset o = offset_of(clock);
 
 	return metadata_put_text(b,
 				 CTF_FRAGMENT "clock-class\",\"id\":\"trace\",\"name\":\"trace\","
@@ -604,19 +607,20 @@ static int put_stream_class(struct buffer *b, enum ctf_stream_class stream)
 					  "\"default-clock-class-id\":\"trace\",\n"
 					  "\"packet-context-field-class\":" CTF_STRUCTURE,
 			     stream) ||
-			       put_member(b, "timestamp_begin", 64, "default-clock-timestamp") ||
-			       put_member(b, "timestamp_end", 64,
-					  "packet-end-default-clock-timestamp") ||
-			       put_member(b, "content_size", 64, "packet-content-length") ||
-			       put_member(b, "packet_size", 64, "packet-total-length") ||
-			       put_member(b, "events_discarded", 64, CTF2_DISCARDED) ||
-			       put_member(b, "packet_seq_num", 64, "packet-sequence-number") ||
-			       (stream == CTF_OF_CPU && put_member(b, "cpu_id", 32, NULL)) ||
+			       ctf_put_member(b, "timestamp_begin", 64,
+					      "default-clock-timestamp") ||
+			       ctf_put_member(b, "timestamp_end", 64,
+					      "packet-end-default-clock-timestamp") ||
+			       ctf_put_member(b, "content_size", 64, "packet-content-length") ||
+			       ctf_put_member(b, "packet_size", 64, "packet-total-length") ||
+			       ctf_put_member(b, "events_discarded", 64, CTF2_DISCARDED) ||
+			       ctf_put_member(b, "packet_seq_num", 64, "packet-sequence-number") ||
+			       (stream == CTF_OF_CPU && ctf_put_member(b, "cpu_id", 32, NULL)) ||
 			       metadata_put_text(
 				       b,
 				       "]},\n\"event-record-header-field-class\":" CTF_STRUCTURE) ||
-			       put_member(b, "id", 32, "event-record-class-id") ||
-			       put_member(b, "timestamp", 64, "default-clock-timestamp") ||
+			       ctf_put_member(b, "id", 32, "event-record-class-id") ||
+			       ctf_put_member(b, "timestamp", 64, "default-clock-timestamp") ||
 			       metadata_put_text(
 				       b, "]},\n\"event-record-common-context-field-"
 					  "class\":" CTF_STRUCTURE
@@ -654,11 +658,12 @@ enum {
 	HEADER_SIZE = AT_CONTEXT + 48,
 };
 
-static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
-				 const struct lane *lane, struct error *e)
+static struct ctf_out_file *new_file(struct ctf_files *f, uint32_t key,
+				     enum ctf_stream_class stream, const struct lane *lane,
+				     struct error *e)
 {
-	struct ctf_file *files;
-	struct ctf_file *file;
+	struct ctf_out_file *files;
+	struct ctf_out_file *file;
 	unsigned same = 1;
 	char name[64];
 	int n;
@@ -669,7 +674,7 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 	}
 	files = f->files;
 	file = &files[f->count];
-	*file = (struct ctf_file){.stream = (uint8_t)stream, .next = f->first[key]};
+	*file = (struct ctf_out_file){.stream = (uint8_t)stream, .next = f->first[key]};
 	n = snprintf(name, sizeof name, "thread_%zu", f->count);
 	if (stream == CTF_OF_CPU) {
 		file->cpu = lane->cpu;
@@ -686,8 +691,8 @@ static struct ctf_file *new_file(struct ctf_files *f, uint32_t key, enum ctf_str
 	return file;
 }
 
-struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
-			  const struct lane *lane, uint64_t time, struct error *e)
+struct ctf_out_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
+			      const struct lane *lane, uint64_t time, struct error *e)
 {
 	if (ARRAY_REACH(f->first, f->nfirst, key)) {
 		error_no_memory(e);
@@ -700,7 +705,7 @@ struct ctf_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_cla
 	return new_file(f, key, stream, lane, e);
 }
 
-static int begin_packet(struct ctf_files *f, struct ctf_file *file, uint64_t time)
+static int ctf_begin_packet(struct ctf_files *f, struct ctf_out_file *file, uint64_t time)
 {
 	struct buffer *b = &file->packet;
 
@@ -712,7 +717,7 @@ static int begin_packet(struct ctf_files *f, struct ctf_file *file, uint64_t tim
 	return file->stream == CTF_OF_CPU ? buffer_u32(b, (uint32_t)file->cpu) : 0;
 }
 
-static int end_packet(struct ctf_files *f, struct ctf_file *file, struct error *e)
+static int end_packet(struct ctf_files *f, struct ctf_out_file *file, struct error *e)
 {
 	struct buffer *b = &file->packet;
 	uint8_t *context = b->data + AT_CONTEXT;
@@ -742,12 +747,12 @@ static int end_packet(struct ctf_files *f, struct ctf_file *file, struct error *
 /* End the open packet at a gap, and begin the next one there: the counters of the next packet
  * include what was lost. Readers compute a loss from the counters of two packets, so a file that
  * begins with a gap gets an empty packet before it. */
-static int ctf_file_lost(struct ctf_files *f, struct ctf_file *file, uint64_t time, uint64_t events,
-			 uint64_t packets, struct error *e)
+static int ctf_file_lost(struct ctf_files *f, struct ctf_out_file *file, uint64_t time,
+			 uint64_t events, uint64_t packets, struct error *e)
 {
 	size_t had = file->packet.size;
 
-	if (!had && !file->sequence && begin_packet(f, file, time))
+	if (!had && !file->sequence && ctf_begin_packet(f, file, time))
 		return error_no_memory(e);
 	f->pending += file->packet.size - had;
 	file->last = time;
@@ -758,20 +763,20 @@ static int ctf_file_lost(struct ctf_files *f, struct ctf_file *file, uint64_t ti
 		file->discarded = UINT64_MAX;
 	if (__builtin_add_overflow(file->sequence, packets, &file->sequence))
 		file->sequence = UINT64_MAX;
-	if (begin_packet(f, file, time))
+	if (ctf_begin_packet(f, file, time))
 		return error_no_memory(e);
 	f->pending += file->packet.size;
 	return 0;
 }
 
 /* Begin an event: write its header to the packet. The caller appends the rest. */
-static int ctf_event_begin(struct ctf_files *f, struct ctf_file *file, uint32_t id, uint64_t time,
-			   struct error *e)
+static int ctf_event_begin(struct ctf_files *f, struct ctf_out_file *file, uint32_t id,
+			   uint64_t time, struct error *e)
 {
 	struct buffer *b = &file->packet;
 	size_t had = b->size;
 
-	if ((!had && begin_packet(f, file, time)) || buffer_u32(b, id) || buffer_u64(b, time))
+	if ((!had && ctf_begin_packet(f, file, time)) || buffer_u32(b, id) || buffer_u64(b, time))
 		return error_no_memory(e);
 	file->last = time;
 	f->pending += b->size - had;
@@ -779,7 +784,8 @@ static int ctf_event_begin(struct ctf_files *f, struct ctf_file *file, uint32_t 
 }
 
 /* End an event; grown: bytes that the caller appended. */
-static int ctf_event_end(struct ctf_files *f, struct ctf_file *file, size_t grown, struct error *e)
+static int ctf_event_end(struct ctf_files *f, struct ctf_out_file *file, size_t grown,
+			 struct error *e)
 {
 	f->pending += grown;
 	if (file->packet.size >= CTF_PACKET && end_packet(f, file, e))
@@ -844,7 +850,7 @@ struct ctf_encoder {
 };
 
 /* Append a text as UTF-8, with NULs escaped, as a NUL ends a string. */
-static int ctf_put_text(struct buffer *b, const char *p, size_t n)
+static int encode_ctf_put_text(struct buffer *b, const char *p, size_t n)
 {
 	struct buffer plain = {0};
 	int result;
@@ -859,13 +865,13 @@ static int ctf_put_text(struct buffer *b, const char *p, size_t n)
 	return result;
 }
 
-static int put_string(struct buffer *b, const char *p, size_t n)
+static int ctf_put_string(struct buffer *b, const char *p, size_t n)
 {
-	return ctf_put_text(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
+	return encode_ctf_put_text(b, p, n) || buffer_u8(b, 0) ? -1 : 0;
 }
 
 /* Append a text that may be large, in pieces. No piece ends inside of "\x00". */
-static int put_buffer(struct buffer *b, const struct buffer *text)
+static int ctf_put_buffer(struct buffer *b, const struct buffer *text)
 {
 	size_t piece;
 
@@ -878,7 +884,7 @@ static int put_buffer(struct buffer *b, const struct buffer *text)
 				piece -= (size_t)back;
 				break;
 			}
-		if (ctf_put_text(b, p, piece))
+		if (encode_ctf_put_text(b, p, piece))
 			return -1;
 		buffer_rest(text);
 	}
@@ -895,8 +901,8 @@ static int put_cached(struct buffer *b, struct location_names *names, uint32_t n
 
 /* --- an event --- */
 
-static int put_field(struct ctf_encoder *s, struct buffer *b, const struct event *ev,
-		     const struct ctf_field *cf)
+static int ctf_put_field(struct ctf_encoder *s, struct buffer *b, const struct event *ev,
+			 const struct ctf_field *cf)
 {
 	struct attribute_source source = {.plain = {s->attributes.dictionary, &s->bytes, false},
 					  .compound = &s->compound};
@@ -912,9 +918,9 @@ static int put_field(struct ctf_encoder *s, struct buffer *b, const struct event
 			if (item.kind != ATTRIBUTE_NULL &&
 			    attribute_json(&item, s->attributes.quote_numbers, NULL, &s->compound))
 				return -1;
-			return put_string(b, (const char *)s->compound.data, s->compound.size);
+			return ctf_put_string(b, (const char *)s->compound.data, s->compound.size);
 		}
-		return put_string(b, item.text, item.number);
+		return ctf_put_string(b, item.text, item.number);
 	}
 	field_get(ev, cf->field, 0, &v);
 	if (v.form == FORM_REAL)
@@ -934,29 +940,29 @@ static int put_args(struct ctf_encoder *s, struct buffer *b, const struct event 
 	if (attributes_append_values(&s->attributes, ev, &s->bytes) ||
 	    attributes_object(&s->attributes, &s->bytes, &s->compound))
 		return -1;
-	return put_buffer(b, &s->compound);
+	return ctf_put_buffer(b, &s->compound);
 }
 
-/* Append the fields of a gap. For readers of CTF, count_gap also puts a loss into the counters of
- * packets. */
-static int put_gap(struct buffer *b, const struct event *ev)
+/* Append the fields of a gap. For readers of CTF, ctf_count_gap also puts a loss into the counters
+ * of packets. */
+static int ctf_put_gap(struct buffer *b, const struct event *ev)
 {
 	struct gap_row g = {.count = UINT64_MAX, .offset = UINT64_MAX};
 
 	gap_get(ev, &g);
-	return put_string(b, gap_reason_name(g.reason), strlen(gap_reason_name(g.reason))) ||
+	return ctf_put_string(b, gap_reason_name(g.reason), strlen(gap_reason_name(g.reason))) ||
 			       buffer_u64(b, g.count) ||
-			       put_string(b, gap_unit_name(g.unit),
-					  strlen(gap_unit_name(g.unit))) ||
-			       put_string(b, g.message, g.message_size) ||
-			       put_string(b, g.file, g.file_size) || buffer_u64(b, g.offset)
+			       ctf_put_string(b, gap_unit_name(g.unit),
+					      strlen(gap_unit_name(g.unit))) ||
+			       ctf_put_string(b, g.message, g.message_size) ||
+			       ctf_put_string(b, g.file, g.file_size) || buffer_u64(b, g.offset)
 		       ? -1
 		       : 0;
 }
 
 /* Count the lost events or packets that a gap records, if their number is known. */
-static int count_gap(struct ctf_encoder *s, struct ctf_file *file, const struct event *ev,
-		     struct error *e)
+static int ctf_count_gap(struct ctf_encoder *s, struct ctf_out_file *file, const struct event *ev,
+			 struct error *e)
 {
 	struct gap_row g;
 
@@ -996,19 +1002,19 @@ static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struc
 	return w;
 }
 
-static int put_message(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
+static int ctf_put_message(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
 {
 	const char *text = "";
 	size_t size = 0;
 
 	if (s->attributes.messages && kernel_message(s->attributes.messages, ev, &text, &size))
 		return -1;
-	return put_string(b, text, size);
+	return ctf_put_string(b, text, size);
 }
 
 /* Append the number of a call. Calls of other sources than the first are numbered from the highest
  * number down, so that they do not meet the first source's numbers; so are leaves without enter. */
-static int put_call(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
+static int ctf_put_call(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
 {
 	const struct source *source = ev->lane->source;
 	uint64_t number;
@@ -1032,8 +1038,8 @@ static int put_call(struct ctf_encoder *s, struct buffer *b, const struct event 
 	return buffer_u32(b, (uint32_t)number);
 }
 
-static int put_event(struct ctf_encoder *s, struct buffer *b, const struct ctf_class *cl,
-		     const struct event *ev)
+static int ctf_put_event(struct ctf_encoder *s, struct buffer *b, const struct ctf_out_class *cl,
+			 const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
 	const struct ctf_lane_ids *lane_ids = lane_ids_of(s, lane);
@@ -1041,27 +1047,27 @@ static int put_event(struct ctf_encoder *s, struct buffer *b, const struct ctf_c
 	if (!lane_ids || buffer_u32(b, (uint32_t)lane_ids->pid) ||
 	    buffer_u32(b, (uint32_t)lane_ids->tid) || put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->locations, ev->location)) ||
-	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && put_call(s, b, ev)) ||
+	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && ctf_put_call(s, b, ev)) ||
 	    (cl->values && (ctf_location(&s->classes, s->attributes.dictionary, ev->location) ||
 			    put_args(s, b, ev))))
 		return -1;
 	for (size_t i = 0; i < cl->nfields; i++)
-		if (put_field(s, b, ev, &cl->fields[i]))
+		if (ctf_put_field(s, b, ev, &cl->fields[i]))
 			return -1;
-	if (cl->message && put_message(s, b, ev))
+	if (cl->message && ctf_put_message(s, b, ev))
 		return -1;
-	return ev->type->kind == KIND_GAP ? put_gap(b, ev) : 0;
+	return ev->type->kind == KIND_GAP ? ctf_put_gap(b, ev) : 0;
 }
 
-static int ctf_event(struct encoding *en, const struct event *ev, struct error *e)
+static int encode_ctf_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 	bool cpu = ev->lane->flags & LANE_HAS_CPU;
 	enum ctf_stream_class stream = cpu ? CTF_OF_CPU : CTF_OF_THREAD;
 	uint32_t key = cpu ? ev->lane->cpu_thread : ev->lane->thread;
-	const struct ctf_class *cl = ctf_class(&s->classes, ev, stream);
+	const struct ctf_out_class *cl = ctf_class(&s->classes, ev, stream);
 	uint32_t stack = event_stack(en->dictionary, ev);
-	struct ctf_file *file;
+	struct ctf_out_file *file;
 	size_t before;
 
 	if (!cl)
@@ -1073,13 +1079,13 @@ static int ctf_event(struct encoding *en, const struct event *ev, struct error *
 			s->source = ev->lane->source->format;
 	}
 	file = ctf_file(&s->files, key, stream, ev->lane, ev->time, e);
-	if (!file || (ev->type->kind == KIND_GAP && count_gap(s, file, ev, e)) ||
+	if (!file || (ev->type->kind == KIND_GAP && ctf_count_gap(s, file, ev, e)) ||
 	    ctf_event_begin(&s->files, file, cl->id, ev->time, e))
 		return -1;
 	/* the innermost function of a sample is its name */
 	s->stacks += stack && (!ev->stack || dictionary_stack_parent(en->dictionary, stack));
 	before = file->packet.size;
-	if (put_event(s, &file->packet, cl, ev))
+	if (ctf_put_event(s, &file->packet, cl, ev))
 		return error_no_memory(e);
 	return ctf_event_end(&s->files, file, file->packet.size - before, e);
 }
@@ -1111,14 +1117,14 @@ static int ctf_restored(void *ctx, bool last)
 
 	(void)last;
 	for (size_t i = 0; i < n; i++)
-		if (ctf_event(en, &s->restored.list[i].enter, en->calls->restored.error))
+		if (encode_ctf_event(en, &s->restored.list[i].enter, en->calls->restored.error))
 			return -1;
 	return 0;
 }
 
 /* --- the encoder --- */
 
-static int ctf_begin(struct encoding *en, struct error *e)
+static int encode_ctf_begin(struct encoding *en, struct error *e)
 {
 	struct ctf_encoder *s = calloc(1, sizeof(*s));
 
@@ -1140,8 +1146,8 @@ static int ctf_begin(struct encoding *en, struct error *e)
 	s->attributes.members = true;
 	s->attributes.quote_numbers = en->options->quote_numbers;
 	s->ids.zero = true;
-	location_names_init(&s->locations, en->dictionary, put_string);
-	location_names_init_strings(&s->texts, en->dictionary, put_string);
+	location_names_init(&s->locations, en->dictionary, ctf_put_string);
+	location_names_init_strings(&s->texts, en->dictionary, ctf_put_string);
 	if (tree_output_open(&s->files.tree, en->options->output, "ctf", e))
 		return -1;
 	s->open = true;
@@ -1168,7 +1174,7 @@ static int ctf_head(struct encoding *en, const struct head *h, struct error *e)
 	return 0;
 }
 
-static int ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
+static int encode_ctf_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 
@@ -1182,7 +1188,7 @@ static uint64_t ctf_size(const struct encoding *en)
 	return s->files.tree.total + s->files.pending;
 }
 
-static int ctf_end(struct encoding *en, struct error *e)
+static int encode_ctf_end(struct encoding *en, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 
@@ -1212,7 +1218,7 @@ static void ctf_free(struct encoding *en)
 		return;
 	if (s->open)
 		ctf_files_free(&s->files);
-	ctf_classes_free(&s->classes);
+	encode_ctf_classes_free(&s->classes);
 	attributes_free(&s->attributes);
 	location_names_free(&s->locations);
 	location_names_free(&s->texts);
@@ -1232,11 +1238,11 @@ const struct encoder encoder_ctf = {
 	.output = ENCODER_TREE,
 	.report = true,
 	.counts_calls = true,
-	.begin = ctf_begin,
+	.begin = encode_ctf_begin,
 	.head = ctf_head,
-	.event = ctf_event,
-	.meta = ctf_meta,
-	.end = ctf_end,
+	.event = encode_ctf_event,
+	.meta = encode_ctf_meta,
+	.end = encode_ctf_end,
 	.size = ctf_size,
 	.free = ctf_free,
 };

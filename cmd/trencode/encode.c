@@ -171,7 +171,7 @@ static int check_meta(struct known_metas *k, const struct stage *s, const struct
 	return 0;
 }
 
-static int take_meta(struct encode_run *r, const struct block *b, struct error *e)
+static int encode_take_meta(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct meta m;
 
@@ -187,7 +187,7 @@ static int take_meta(struct encode_run *r, const struct block *b, struct error *
 
 /* Test whether all declared sources are one trace of the encoder's own system, or traces of one
  * file that the encoder writes to one file. */
-static bool is_own(const struct encoding *en)
+static bool encode_is_own(const struct encoding *en)
 {
 	const struct pool *sources = &en->dictionary->sources;
 	const struct source *first;
@@ -211,7 +211,7 @@ static bool is_own(const struct encoding *en)
 
 /* Test whether a filter removed META blocks of the source (trfilter --scrub), or fields that these
  * describe (--drop). */
-static bool is_bare(const struct encoding *en, const struct known_metas *known)
+static bool encode_is_bare(const struct encoding *en, const struct known_metas *known)
 {
 	const struct dictionary *d = en->dictionary;
 
@@ -232,8 +232,9 @@ static int encode_begin(struct encoding *en, struct error *e)
 {
 	bool no_source = en->dictionary->sources.count < 2;
 
-	if (en->encoder->conversion && (en->options->resynthesize || no_source || !is_own(en) ||
-					(en->encoder->stateful && is_range(en)))) {
+	if (en->encoder->conversion &&
+	    (en->options->resynthesize || no_source || !encode_is_own(en) ||
+	     (en->encoder->stateful && is_range(en)))) {
 		en->target = en->encoder->conversion;
 		en->encoder = &encoder_conversion;
 	}
@@ -261,7 +262,8 @@ static int encode_prepare(struct encode_run *r, bool rows, struct error *e)
 	struct encoding *en = &r->en;
 
 	if (en->encoder->conversion && !en->events &&
-	    (!is_own(en) || (rows && is_bare(en, &r->known))) && encode_begin_conversion(en, e))
+	    (!encode_is_own(en) || (rows && encode_is_bare(en, &r->known))) &&
+	    encode_begin_conversion(en, e))
 		return -1;
 	return 0;
 }
@@ -269,8 +271,8 @@ static int encode_prepare(struct encode_run *r, bool rows, struct error *e)
 /* --- rows --- */
 
 /* Check that the clocks of a block give a report one time axis in one unit. */
-static int check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
-			struct error *e)
+static int encode_check_clocks(struct encoding *en, struct clocks *clocks, const struct block *b,
+			       struct error *e)
 {
 	if (!en->encoder->report)
 		return 0;
@@ -280,7 +282,7 @@ static int check_clocks(struct encoding *en, struct clocks *clocks, const struct
 	return clocks_check(clocks, TICK_HINT, e);
 }
 
-static int take_events(struct encoding *en, const struct block *b, struct error *e)
+static int encode_take_events(struct encoding *en, const struct block *b, struct error *e)
 {
 	int (*take)(struct encoding *, const struct event *, struct error *) = en->encoder->event;
 	bool counts = en->encoder->counts_calls;
@@ -306,11 +308,11 @@ static int take_events(struct encoding *en, const struct block *b, struct error 
 }
 
 /* Open the calls of a SNAPSHOT. */
-static int restore_calls(struct encode_run *r, const struct block *b, struct error *e)
+static int encode_restore_calls(struct encode_run *r, const struct block *b, struct error *e)
 {
 	const struct block *enters = block_enters(b);
 
-	if (enters && check_clocks(&r->en, &r->clocks, enters, e))
+	if (enters && encode_check_clocks(&r->en, &r->clocks, enters, e))
 		return -1;
 	if (r->en.overlapping && calls_restore(r->en.overlapping, b, e))
 		return -1;
@@ -351,8 +353,8 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 	r->en.events = true;
 	note_range(r, b);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return restore_calls(r, b, e);
-	if (check_clocks(&r->en, &r->clocks, b, e) || take_events(&r->en, b, e))
+		return encode_restore_calls(r, b, e);
+	if (encode_check_clocks(&r->en, &r->clocks, b, e) || encode_take_events(&r->en, b, e))
 		return -1;
 	if (r->en.text)
 		text_release(r->en.text);
@@ -361,16 +363,16 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 
 /* --- blocks --- */
 
-static bool has_rows(const struct block *b)
+static bool encode_has_rows(const struct block *b)
 {
 	return b->kind == BLOCK_EVENTS || block_enters(b);
 }
 
-static int take_block(struct encode_run *r, const struct block *b, struct error *e)
+static int encode_take_block(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct encoding *en = &r->en;
 	/* what clips the stream may refuse it: the encoder then begins with the first rows */
-	bool rows = has_rows(b) && (!r->clip || r->splits);
+	bool rows = encode_has_rows(b) && (!r->clip || r->splits);
 
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && !rows)
@@ -382,7 +384,7 @@ static int take_block(struct encode_run *r, const struct block *b, struct error 
 		return -1;
 	switch (b->kind) {
 	case BLOCK_HEAD: return en->encoder->head ? en->encoder->head(en, &r->s->in.head, e) : 0;
-	case BLOCK_META: return take_meta(r, b, e);
+	case BLOCK_META: return encode_take_meta(r, b, e);
 	case BLOCK_SNAPSHOT:
 	case BLOCK_EVENTS: return r->clip ? 0 : encode_rows(r, b, e);
 	}
@@ -397,7 +399,7 @@ static int route_block(struct encode_run *r, const struct block *b, struct error
 	if (b->kind == BLOCK_HEAD && ((r->clip && !in->head.sequence && clip_stream(r->clip, e)) ||
 				      keep_head(r, &in->head, e)))
 		return -1;
-	if (take_block(r, b, e))
+	if (encode_take_block(r, b, e))
 		return -1;
 	return r->clip ? clip_block(r->clip, in, b, e) : 0;
 }
@@ -435,7 +437,7 @@ static void report_calls(struct calls *calls, bool quiet)
 }
 
 /* Test whether declarations may be missing. */
-static bool is_part(const struct encode_run *r)
+static bool encode_is_part(const struct encode_run *r)
 {
 	return r->s->status != STATUS_OK || stage_part(r->s);
 }
@@ -456,7 +458,7 @@ static int encode_end(struct encode_run *r, bool last, struct error *e)
 	    en->encoder->end(en, e))
 		return -1;
 	en->early = r->clip && clip_done(r->clip);
-	if (last && en->encoder->check && en->encoder->check(en, is_part(r), e))
+	if (last && en->encoder->check && en->encoder->check(en, encode_is_part(r), e))
 		return -1;
 	if (en->text)
 		text_release(en->text);
@@ -572,7 +574,7 @@ static uint64_t part_size(void *run)
 }
 
 /* End the encoder of a part, put its output in place, and begin the next one. */
-static int next_part(void *run, bool same_stream, struct error *e)
+static int encode_next_part(void *run, bool same_stream, struct error *e)
 {
 	struct encode_run *r = run;
 
@@ -601,7 +603,7 @@ static int next_part(void *run, bool same_stream, struct error *e)
 	return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
 }
 
-static int begin_parts(struct encode_run *r, struct error *e)
+static int encode_begin_parts(struct encode_run *r, struct error *e)
 {
 	struct clip *clip = r->clip;
 
@@ -612,7 +614,7 @@ static int begin_parts(struct encode_run *r, struct error *e)
 	clip->split.tick = r->options.tick;
 	clip->needs_calls = r->encoder->needs_calls;
 	clip->part_size = part_size;
-	clip->next_part = next_part;
+	clip->next_part = encode_next_part;
 	remarks_collect();
 	return name_part(r, 0, e);
 }
@@ -658,7 +660,7 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	clip->ctx = &r;
 	if (!r.text) {
 		stage_no_memory(s);
-	} else if (r.clip && begin_parts(&r, &e)) {
+	} else if (r.clip && encode_begin_parts(&r, &e)) {
 		stage_fail(s, &e);
 	} else if (!encode_open(&r)) {
 		encode_run(&r);

@@ -91,7 +91,7 @@ struct firefox {
 	struct call_stacks stacks;
 	struct tracks tracks;
 	struct attributes attributes;
-	struct kept_rows samples, markers;
+	struct track_rows samples, markers;
 	struct buffer data; /* fields of markers, as JSON; spills */
 	struct buffer kept; /* attributes of the enters of calls with numbers; spills */
 	/* of the present marker: its attributes, its fields, and one value; they spill */
@@ -173,7 +173,7 @@ static int note_field(struct firefox_schemas *s, uint32_t schema, uint32_t name,
 	return 0;
 }
 
-static enum field_format format_of(const struct attribute *a)
+static enum field_format firefox_format_of(const struct attribute *a)
 {
 	switch (a->kind) {
 	case ATTRIBUTE_INT:
@@ -188,7 +188,7 @@ static enum field_format format_of(const struct attribute *a)
 }
 
 /* Append a text, which may be large, as a JSON string. */
-static int put_text(struct buffer *to, const struct buffer *text)
+static int firefox_put_text(struct buffer *to, const struct buffer *text)
 {
 	int bad = buffer_u8(to, '"');
 
@@ -202,21 +202,22 @@ static int put_text(struct buffer *to, const struct buffer *text)
 }
 
 /* Append a value: a number, or a string with the JSON of another value. */
-static int put_value(struct firefox *f, const struct attribute *a, const struct buffer *from)
+static int firefox_put_value(struct firefox *f, const struct attribute *a,
+			     const struct buffer *from)
 {
 	buffer_clear(&f->one);
-	if (a->kind == ATTRIBUTE_TEXT || format_of(a) != FIELD_IS_STRING)
+	if (a->kind == ATTRIBUTE_TEXT || firefox_format_of(a) != FIELD_IS_STRING)
 		return attribute_json(a, false, from, &f->json);
 	if (attribute_json(a, true, from, &f->one))
 		return -1;
 	if (f->one.size && *f->one.data == '"')
 		return buffer_append_from(&f->json, &f->one, 0, f->one.size);
-	return put_text(&f->json, &f->one);
+	return firefox_put_text(&f->json, &f->one);
 }
 
 /* Append "name":value to the fields. */
-static int put_field(struct firefox *f, uint32_t schema, const struct attribute *a,
-		     const struct buffer *from)
+static int firefox_put_field(struct firefox *f, uint32_t schema, const struct attribute *a,
+			     const struct buffer *from)
 {
 	struct text_ref name = dictionary_string(f->attributes.dictionary, a->name);
 	struct buffer key = {0};
@@ -227,10 +228,10 @@ static int put_field(struct firefox *f, uint32_t schema, const struct attribute 
 	if (!bad) {
 		number = intern(&f->strings, key.data, key.size);
 		bad = number == INTERN_NONE ||
-		      note_field(&f->schemas, schema, number, format_of(a)) ||
+		      note_field(&f->schemas, schema, number, firefox_format_of(a)) ||
 		      buffer_u8(&f->json, ',') ||
 		      json_append_string(&f->json, (const char *)key.data, key.size) ||
-		      buffer_u8(&f->json, ':') || put_value(f, a, from);
+		      buffer_u8(&f->json, ':') || firefox_put_value(f, a, from);
 	}
 	buffer_free(&key);
 	return bad ? -1 : 0;
@@ -254,7 +255,7 @@ static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct f
 		return -1;
 	for (size_t i = 0; i < f->attributes.count; i++)
 		if (f->attributes.items[i].kind != ATTRIBUTE_NULL &&
-		    put_field(f, schema, &f->attributes.items[i], bytes))
+		    firefox_put_field(f, schema, &f->attributes.items[i], bytes))
 			return -1;
 	if (f->json.size > UINT32_MAX)
 		return -1;
@@ -382,7 +383,7 @@ static bool firefox_is_tracepoint(const struct type *t)
 
 /* Choose the type of the profile's samples: the first one of no tracepoint; if none is declared,
  * the first one. */
-static void choose_type(struct firefox *f, const struct event *ev)
+static void firefox_choose_type(struct firefox *f, const struct event *ev)
 {
 	const struct dictionary *d = f->calls->dictionary;
 
@@ -412,7 +413,7 @@ static int firefox_sample(struct firefox *f, struct firefox_thread *th, const st
 		return 0;
 	}
 	if (f->subject == SUBJECT_UNKNOWN)
-		choose_type(f, ev);
+		firefox_choose_type(f, ev);
 	if (f->subject == SUBJECT_SAMPLES && sample_profile_same_type(f->type, ev->type))
 		return rows_add(&f->samples, &th->samples, &s);
 	f->counts.left_out += !firefox_is_tracepoint(ev->type);
@@ -427,12 +428,12 @@ static int firefox_sample(struct firefox *f, struct firefox_thread *th, const st
  */
 
 /* What the frames name, as indexes of strings and of modules. */
-struct frame_tables {
+struct firefox_tables {
 	struct intern modules, files;	/* texts */
 	uint32_t *name, *module, *file; /* by function; module and file: number + 1, 0 none */
 };
 
-static struct profile_name name_of(const struct firefox *f, uint32_t number)
+static struct profile_name firefox_name_of(const struct firefox *f, uint32_t number)
 {
 	return profile_name_at(intern_data(&f->stacks.names, number) + FRAME_KEY_CATEGORY);
 }
@@ -453,10 +454,10 @@ static int firefox_order(struct firefox *f)
 }
 
 /* Write "name":[ and the column of n numbers that value gives; -1 is null where null is set. */
-static void put_column(struct firefox *f, struct text *out, const char *name, size_t n,
-		       int64_t (*value)(const struct firefox *f, const struct frame_tables *t,
-					size_t i),
-		       const struct frame_tables *t)
+static void firefox_put_column(struct firefox *f, struct text *out, const char *name, size_t n,
+			       int64_t (*value)(const struct firefox *f,
+						const struct firefox_tables *t, size_t i),
+			       const struct firefox_tables *t)
 {
 	text_puts(out, ",\n\"");
 	text_puts(out, name);
@@ -475,7 +476,7 @@ static void put_column(struct firefox *f, struct text *out, const char *name, si
 }
 
 #define COLUMN(NAME, VALUE)                                                                        \
-	static int64_t NAME(const struct firefox *f, const struct frame_tables *t, size_t i)       \
+	static int64_t NAME(const struct firefox *f, const struct firefox_tables *t, size_t i)     \
 	{                                                                                          \
 		(void)f;                                                                           \
 		(void)t;                                                                           \
@@ -503,7 +504,8 @@ COLUMN(one, 1)
 COLUMN(none, -1)
 COLUMN(null, INT64_MIN)
 COLUMN(category, *intern_data(&f->stacks.names, (uint32_t)i))
-COLUMN(line, name_of(f, (uint32_t)i).line ? (int64_t)name_of(f, (uint32_t)i).line : INT64_MIN)
+COLUMN(line, firefox_name_of(f, (uint32_t)i).line ? (int64_t)firefox_name_of(f, (uint32_t)i).line
+						  : INT64_MIN)
 COLUMN(func_name, t->name[i])
 COLUMN(func_resource, (int64_t)t->module[i] - 1)
 COLUMN(func_source, or_null(t->file[i]))
@@ -523,8 +525,8 @@ static void put_words(struct text *out, const char *name, size_t n, const char *
 }
 
 /* Write "name":[ and the indexes of the strings of all texts. */
-static int put_strings(struct firefox *f, struct text *out, const char *name,
-		       const struct intern *texts)
+static int firefox_put_strings(struct firefox *f, struct text *out, const char *name,
+			       const struct intern *texts)
 {
 	text_puts(out, ",\n\"");
 	text_puts(out, name);
@@ -543,7 +545,7 @@ static int put_strings(struct firefox *f, struct text *out, const char *name,
 }
 
 /* Get the number + 1 of a text; 0: it is empty. */
-static int number_of(struct intern *in, const char *text, uint32_t *number)
+static int firefox_number_of(struct intern *in, const char *text, uint32_t *number)
 {
 	uint32_t n = *text ? intern_string(in, text) : 0;
 
@@ -551,28 +553,29 @@ static int number_of(struct intern *in, const char *text, uint32_t *number)
 	return n == INTERN_NONE ? -1 : 0;
 }
 
-static int make_frames(struct firefox *f, struct frame_tables *t)
+static int make_frames(struct firefox *f, struct firefox_tables *t)
 {
 	uint32_t n = f->stacks.names.count;
 
-	*t = (struct frame_tables){0};
+	*t = (struct firefox_tables){0};
 	t->name = calloc(n + (size_t)1, sizeof(*t->name));
 	t->module = calloc(n + (size_t)1, sizeof(*t->module));
 	t->file = calloc(n + (size_t)1, sizeof(*t->file));
 	if (!t->name || !t->module || !t->file)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
-		struct profile_name p = name_of(f, i);
+		struct profile_name p = firefox_name_of(f, i);
 
 		t->name[i] = intern_string(&f->strings, p.name);
-		if (t->name[i] == INTERN_NONE || number_of(&t->modules, p.module, &t->module[i]) ||
-		    number_of(&t->files, p.file, &t->file[i]))
+		if (t->name[i] == INTERN_NONE ||
+		    firefox_number_of(&t->modules, p.module, &t->module[i]) ||
+		    firefox_number_of(&t->files, p.file, &t->file[i]))
 			return -1;
 	}
 	return 0;
 }
 
-static void free_frames(struct frame_tables *t)
+static void free_frames(struct firefox_tables *t)
 {
 	intern_free(&t->modules);
 	intern_free(&t->files);
@@ -586,68 +589,68 @@ static void begin_table(struct text *out, const char *name, size_t n)
 	text_printf(out, "\"%s\":{\"length\":%zu", name, n);
 }
 
-static void put_frames(struct firefox *f, struct text *out, const struct frame_tables *t)
+static void firefox_put_frames(struct firefox *f, struct text *out, const struct firefox_tables *t)
 {
 	size_t n = f->stacks.names.count;
 
 	begin_table(out, "stackTable", f->nstacks);
-	put_column(f, out, "frame", f->nstacks, stack_frame, t);
-	put_column(f, out, "prefix", f->nstacks, stack_prefix, t);
+	firefox_put_column(f, out, "frame", f->nstacks, stack_frame, t);
+	firefox_put_column(f, out, "prefix", f->nstacks, stack_prefix, t);
 	text_puts(out, "},\n");
 	begin_table(out, "frameTable", n);
-	put_column(f, out, "address", n, none, t);
-	put_column(f, out, "inlineDepth", n, zero, t);
-	put_column(f, out, "category", n, category, t);
-	put_column(f, out, "subcategory", n, zero, t);
-	put_column(f, out, "func", n, same, t);
-	put_column(f, out, "nativeSymbol", n, null, t);
-	put_column(f, out, "innerWindowID", n, zero, t);
-	put_column(f, out, "line", n, line, t);
-	put_column(f, out, "column", n, null, t);
+	firefox_put_column(f, out, "address", n, none, t);
+	firefox_put_column(f, out, "inlineDepth", n, zero, t);
+	firefox_put_column(f, out, "category", n, category, t);
+	firefox_put_column(f, out, "subcategory", n, zero, t);
+	firefox_put_column(f, out, "func", n, same, t);
+	firefox_put_column(f, out, "nativeSymbol", n, null, t);
+	firefox_put_column(f, out, "innerWindowID", n, zero, t);
+	firefox_put_column(f, out, "line", n, line, t);
+	firefox_put_column(f, out, "column", n, null, t);
 	text_puts(out, "},\n");
 	begin_table(out, "funcTable", n);
 	put_words(out, "isJS", n, "false");
 	put_words(out, "relevantForJS", n, "false");
-	put_column(f, out, "name", n, func_name, t);
-	put_column(f, out, "resource", n, func_resource, t);
-	put_column(f, out, "source", n, func_source, t);
-	put_column(f, out, "lineNumber", n, line, t);
-	put_column(f, out, "columnNumber", n, null, t);
+	firefox_put_column(f, out, "name", n, func_name, t);
+	firefox_put_column(f, out, "resource", n, func_resource, t);
+	firefox_put_column(f, out, "source", n, func_source, t);
+	firefox_put_column(f, out, "lineNumber", n, line, t);
+	firefox_put_column(f, out, "columnNumber", n, null, t);
 	text_puts(out, "},\n");
 }
 
-static int put_resources(struct firefox *f, struct text *out, const struct frame_tables *t)
+static int put_resources(struct firefox *f, struct text *out, const struct firefox_tables *t)
 {
 	size_t n = t->modules.count, sources = t->files.count;
 
 	begin_table(out, "resourceTable", n);
-	put_column(f, out, "lib", n, same, t);
-	if (put_strings(f, out, "name", &t->modules))
+	firefox_put_column(f, out, "lib", n, same, t);
+	if (firefox_put_strings(f, out, "name", &t->modules))
 		return -1;
-	put_column(f, out, "host", n, null, t);
-	put_column(f, out, "type", n, one, t);
+	firefox_put_column(f, out, "host", n, null, t);
+	firefox_put_column(f, out, "type", n, one, t);
 	text_puts(out, "},\n");
 	begin_table(out, "nativeSymbols", 0);
 	text_puts(out, ",\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n");
 	begin_table(out, "sources", sources);
-	put_column(f, out, "id", sources, null, t);
-	if (put_strings(f, out, "filename", &t->files))
+	firefox_put_column(f, out, "id", sources, null, t);
+	if (firefox_put_strings(f, out, "filename", &t->files))
 		return -1;
-	put_column(f, out, "startLine", sources, one, t);
-	put_column(f, out, "startColumn", sources, one, t);
-	put_column(f, out, "sourceMapURL", sources, null, t);
+	firefox_put_column(f, out, "startLine", sources, one, t);
+	firefox_put_column(f, out, "startColumn", sources, one, t);
+	firefox_put_column(f, out, "sourceMapURL", sources, null, t);
 	text_puts(out, "},\n");
 	return 0;
 }
 
 static int firefox_put_shared(struct firefox *f, struct text *out)
 {
-	struct frame_tables t;
+	struct firefox_tables t;
 	int bad = make_frames(f, &t);
 
 	if (!bad) {
 		text_puts(out, "\"shared\":{");
-		put_frames(f, out, &t);
+		firefox_put_frames(f, out, &t);
 		bad = put_resources(f, out, &t);
 	}
 	text_puts(out, "\"stringArray\":[");
@@ -698,8 +701,8 @@ static void firefox_put_ms(const struct firefox *f, struct text *out, uint64_t t
 /* A column of samples, or of markers. */
 typedef void put_cell(const struct firefox *f, struct text *out, const void *record, void *last);
 
-static void put_rows(struct firefox *f, struct text *out, struct kept_rows *rows,
-		     const struct row_list *list, put_cell *put)
+static void firefox_put_rows(struct firefox *f, struct text *out, struct track_rows *rows,
+			     const struct row_list *list, put_cell *put)
 {
 	struct row_cursor at = {0};
 	uint64_t last = f->origin;
@@ -730,7 +733,7 @@ static struct firefox_marker marker_at(const void *record)
 	return m;
 }
 
-static void put_stack(const struct firefox *f, struct text *out, uint32_t node)
+static void firefox_put_stack(const struct firefox *f, struct text *out, uint32_t node)
 {
 	if (node == STACK_ROOT)
 		text_puts(out, "null");
@@ -753,7 +756,7 @@ static void put_sample_stack(const struct firefox *f, struct text *out, const vo
 			     void *last)
 {
 	(void)last;
-	put_stack(f, out, sample_at(record).node);
+	firefox_put_stack(f, out, sample_at(record).node);
 }
 
 static void put_sample_weight(const struct firefox *f, struct text *out, const void *record,
@@ -829,13 +832,14 @@ static void put_marker_data(const struct firefox *f, struct text *out, const voi
 		text_puts(out, ",\"cause\":{\"time\":");
 		firefox_put_ms(f, out, m.start - f->origin);
 		text_puts(out, ",\"stack\":");
-		put_stack(f, out, m.node);
+		firefox_put_stack(f, out, m.node);
 		text_char(out, '}');
 	}
 	text_char(out, '}');
 }
 
-static void put_samples(struct firefox *f, struct text *out, const struct firefox_thread *th)
+static void firefox_put_samples(struct firefox *f, struct text *out,
+				const struct firefox_thread *th)
 {
 	bool weighs = f->subject == SUBJECT_CALLS || f->by_period;
 	bool time = f->subject == SUBJECT_CALLS ||
@@ -843,15 +847,15 @@ static void put_samples(struct firefox *f, struct text *out, const struct firefo
 
 	text_printf(out, "\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\",\n\"time\":[",
 		    th->samples.count, time ? "tracing-ms" : "samples");
-	put_rows(f, out, &f->samples, &th->samples, put_sample_time);
+	firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_time);
 	text_puts(out, ",\n\"stack\":[");
-	put_rows(f, out, &f->samples, &th->samples, put_sample_stack);
+	firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_stack);
 	text_puts(out, weighs ? ",\n\"weight\":[" : ",\n\"weight\":null");
 	if (weighs)
-		put_rows(f, out, &f->samples, &th->samples, put_sample_weight);
+		firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_weight);
 	if (firefox_cpu_unit(f)) {
 		text_puts(out, ",\n\"threadCPUDelta\":[");
-		put_rows(f, out, &f->samples, &th->samples, put_sample_cpu);
+		firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_cpu);
 	}
 	text_puts(out, "},\n");
 }
@@ -870,7 +874,7 @@ static void put_markers(struct firefox *f, struct text *out, const struct firefo
 	text_printf(out, "\"markers\":{\"length\":%" PRIu64, th->markers.count);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
 		text_printf(out, ",\n\"%s\":[", columns[i].name);
-		put_rows(f, out, &f->markers, &th->markers, columns[i].put);
+		firefox_put_rows(f, out, &f->markers, &th->markers, columns[i].put);
 	}
 	text_char(out, '}');
 }
@@ -896,8 +900,8 @@ static int name_processes(const struct firefox *f, struct processes *p)
 	return 0;
 }
 
-static void put_thread(struct firefox *f, struct text *out, const struct firefox_thread *th,
-		       const struct firefox_thread *process)
+static void firefox_put_thread(struct firefox *f, struct text *out, const struct firefox_thread *th,
+			       const struct firefox_thread *process)
 {
 	text_puts(out, "{\"name\":");
 	json_string(out, (const char *)th->name.data, th->name.size);
@@ -912,7 +916,7 @@ static void put_thread(struct firefox *f, struct text *out, const struct firefox
 	text_puts(out, ",\"unregisterTime\":");
 	firefox_put_ms(f, out, th->last - f->origin);
 	text_puts(out, ",\n");
-	put_samples(f, out, th);
+	firefox_put_samples(f, out, th);
 	put_markers(f, out, th);
 	text_char(out, '}');
 }
@@ -928,11 +932,12 @@ static int firefox_put_threads(struct firefox *f, struct text *out)
 		const struct firefox_thread *th = f->threads[i];
 
 		text_puts(out, i ? ",\n" : "\n");
-		put_thread(f, out, th, p.named[intern_find(&p.pids, &th->pid, sizeof th->pid)]);
+		firefox_put_thread(f, out, th,
+				   p.named[intern_find(&p.pids, &th->pid, sizeof th->pid)]);
 	}
 	/* readers take no profile without a thread */
 	if (!f->nthreads)
-		put_thread(f, out, &nothing, &nothing);
+		firefox_put_thread(f, out, &nothing, &nothing);
 	text_puts(out, "],\n");
 	intern_free(&p.pids);
 	free(p.named);
@@ -962,7 +967,7 @@ static int frame_key(struct buffer *to, const struct location *p, struct text_re
 
 /* --- threads --- */
 
-static int begin_thread(struct firefox *f, struct track *t, uint64_t time)
+static int firefox_begin_thread(struct firefox *f, struct track *t, uint64_t time)
 {
 	struct firefox_thread *th;
 
@@ -984,12 +989,12 @@ static int begin_thread(struct firefox *f, struct track *t, uint64_t time)
 	return 0;
 }
 
-static struct firefox_thread *thread_of(struct firefox *f, const struct event *ev)
+static struct firefox_thread *firefox_thread_of(struct firefox *f, const struct event *ev)
 {
 	struct track *t = tracks_get(&f->tracks, calls_thread(ev), ev->lane);
 	struct firefox_thread *th;
 
-	if (!t || (!t->user && begin_thread(f, t, ev->time)))
+	if (!t || (!t->user && firefox_begin_thread(f, t, ev->time)))
 		return NULL;
 	th = t->user;
 	if (t->renamed) {
@@ -1033,7 +1038,7 @@ static int named_stack(struct firefox *f, const struct event *ev, uint32_t *node
 				    dictionary_stack_id(f->calls->dictionary, (uint32_t)v.u), node);
 }
 
-static int32_t cpu_of(const struct lane *lane)
+static int32_t firefox_cpu_of(const struct lane *lane)
 {
 	return lane->flags & LANE_HAS_CPU ? lane->cpu : -1;
 }
@@ -1042,7 +1047,7 @@ static int take_instant(struct firefox *f, struct firefox_thread *th, const stru
 			uint32_t node)
 {
 	struct firefox_marker m = {
-		.start = ev->time, .end = ev->time, .node = node, .cpu = cpu_of(ev->lane)};
+		.start = ev->time, .end = ev->time, .node = node, .cpu = firefox_cpu_of(ev->lane)};
 
 	buffer_clear(&f->bytes);
 	if (named_stack(f, ev, &m.node) || event_name(f, ev, &m.name) ||
@@ -1052,7 +1057,7 @@ static int take_instant(struct firefox *f, struct firefox_thread *th, const stru
 }
 
 /* Keep the attributes of the enter of a call with a number. */
-static int keep_enter(struct firefox *f, const struct event *ev, struct kept_call *kept)
+static int firefox_keep_enter(struct firefox *f, const struct event *ev, struct kept_call *kept)
 {
 	kept->at = f->kept.size;
 	if (attributes_append(&f->attributes, ev, &f->kept))
@@ -1069,7 +1074,7 @@ static int take_numbered(struct firefox *f, struct firefox_thread *th, const str
 	struct firefox_marker m = {.start = call->end - call->total,
 				   .end = call->end,
 				   .interval = true,
-				   .cpu = call->lane ? cpu_of(call->lane) : -1};
+				   .cpu = call->lane ? firefox_cpu_of(call->lane) : -1};
 	struct text_ref name = dictionary_location_name(f->calls->dictionary, call->location);
 	struct buffer *bytes = &f->bytes;
 
@@ -1086,8 +1091,8 @@ static int take_numbered(struct firefox *f, struct firefox_thread *th, const str
 
 /* --- events --- */
 
-static void count_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
-		       enum calls_lost why)
+static void firefox_count_lost(void *ctx, struct stack *s, const struct frame *frame, void *data,
+			       enum calls_lost why)
 {
 	struct firefox *f = ctx;
 
@@ -1099,7 +1104,7 @@ static void count_lost(void *ctx, struct stack *s, const struct frame *frame, vo
 }
 
 /* Take the enter or the leave of a call. */
-static int take_call(struct firefox *f, struct firefox_thread *th, const struct event *ev)
+static int firefox_take_call(struct firefox *f, struct firefox_thread *th, const struct event *ev)
 {
 	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
 	struct call done;
@@ -1110,7 +1115,7 @@ static int take_call(struct firefox *f, struct firefox_thread *th, const struct 
 		return -1;
 	if (numbered) {
 		if (got == CALLS_ENTER)
-			return keep_enter(f, ev, done.data);
+			return firefox_keep_enter(f, ev, done.data);
 		return got == CALLS_LEAVE ? take_numbered(f, th, &done, ev) : 0;
 	}
 	if ((got == CALLS_ENTER && call_stacks_enter(&f->stacks, ev)) ||
@@ -1123,7 +1128,7 @@ static int take_call(struct firefox *f, struct firefox_thread *th, const struct 
 	return f->subject == SUBJECT_CALLS ? firefox_note_stack(f, th, ev) : 0;
 }
 
-static int take_other(struct firefox *f, struct firefox_thread *th, const struct event *ev)
+static int firefox_take_other(struct firefox *f, struct firefox_thread *th, const struct event *ev)
 {
 	uint32_t node = STACK_ROOT;
 	struct call done;
@@ -1146,7 +1151,7 @@ static int take_other(struct firefox *f, struct firefox_thread *th, const struct
 static int firefox_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct firefox *f = en->state;
-	struct firefox_thread *th = thread_of(f, ev);
+	struct firefox_thread *th = firefox_thread_of(f, ev);
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 
 	if (!th)
@@ -1158,7 +1163,9 @@ static int firefox_event(struct encoding *en, const struct event *ev, struct err
 			   ev->lane->clock->flags & CLOCK_TICKS;
 	}
 	f->last = ev->time > f->last ? ev->time : f->last;
-	return (call ? take_call(f, th, ev) : take_other(f, th, ev)) ? error_no_memory(e) : 0;
+	return (call ? firefox_take_call(f, th, ev) : firefox_take_other(f, th, ev))
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 static int firefox_meta(struct encoding *en, const struct meta *m, struct error *e)
@@ -1191,7 +1198,7 @@ static int firefox_begin(struct encoding *en, struct error *e)
 	rows_init(&f->markers, sizeof(struct firefox_marker));
 	f->calls = en->calls;
 	f->calls->data_size = sizeof(struct kept_call);
-	f->calls->on_lost = count_lost;
+	f->calls->on_lost = firefox_count_lost;
 	f->calls->on_lost_ctx = f;
 	attributes_init(&f->attributes, en->dictionary);
 	if (call_stacks_init(&f->stacks, f->calls, frame_key))
@@ -1239,7 +1246,7 @@ static uint64_t firefox_origin(const struct firefox *f)
 }
 
 /* Write the time between two samples of the thread that has most of them, in ms. */
-static void put_interval(const struct firefox *f, struct text *out)
+static void firefox_put_interval(const struct firefox *f, struct text *out)
 {
 	const struct firefox_thread *most = NULL;
 
@@ -1266,7 +1273,7 @@ static void put_meta(struct firefox *f, struct text *out)
 		FIREFOX_GECKO_VERSION, FIREFOX_VERSION);
 	firefox_put_ms(f, out, f->last > f->origin ? f->last - f->origin : 1);
 	text_puts(out, ",\"interval\":");
-	put_interval(f, out);
+	firefox_put_interval(f, out);
 	text_puts(
 		out,
 		",\n\"categories\":["

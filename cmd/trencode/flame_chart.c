@@ -197,7 +197,7 @@ static bool is_visible(const struct chart_drawing *d, const struct chart_frame *
 }
 
 /* Test whether the frames that are wide enough fit into the picture. */
-static bool fits(const struct chart_drawing *d)
+static bool flame_chart_fits(const struct chart_drawing *d)
 {
 	const struct intern *names = &d->chart->names;
 	size_t n = 0, bytes = 0;
@@ -225,7 +225,7 @@ static void merge_narrow(const struct chart_drawing *d)
 		c->least = d->span / SVG_PARTS + 1;
 		chart_frames_merge(c);
 	}
-	while (!fits(d) && chart_frames_coarsen(c, 4))
+	while (!flame_chart_fits(d) && chart_frames_coarsen(c, 4))
 		;
 }
 
@@ -297,7 +297,7 @@ static int make_lanes(struct chart_drawing *d)
 
 /* --- frames --- */
 
-static int by_start(const void *a, const void *b)
+static int flame_chart_by_start(const void *a, const void *b)
 {
 	const struct chart_frame *x = a, *y = b;
 
@@ -311,7 +311,7 @@ static double pixels(const struct chart_drawing *d, uint64_t time)
 	return (double)time / (double)d->span * SVG_INSIDE;
 }
 
-static void put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
+static void flame_chart_put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
 {
 	const struct intern *names = &d->chart->names;
 	const char *unit = d->chart->unit;
@@ -336,7 +336,7 @@ static void put_frame(const struct chart_drawing *d, const struct chart_frame *f
 	svg_put_frame(d->out, &frame);
 }
 
-static int put_lane(const struct chart_drawing *d, const struct drawn_lane *l, int y)
+static int flame_chart_put_lane(const struct chart_drawing *d, const struct drawn_lane *l, int y)
 {
 	const struct buffer *name = &l->thread->name;
 
@@ -345,12 +345,12 @@ static int put_lane(const struct chart_drawing *d, const struct drawn_lane *l, i
 	text_puts(d->out, l->what);
 	text_puts(d->out, "</text>\n");
 	y += SVG_ROW;
-	qsort(l->lane->frames, l->lane->count, sizeof *l->lane->frames, by_start);
+	qsort(l->lane->frames, l->lane->count, sizeof *l->lane->frames, flame_chart_by_start);
 	for (size_t i = 0; i < l->lane->count; i++) {
 		const struct chart_frame *f = &l->lane->frames[i];
 
 		if (is_visible(d, f))
-			put_frame(d, f, y + (int)f->level * SVG_ROW);
+			flame_chart_put_frame(d, f, y + (int)f->level * SVG_ROW);
 	}
 	text_puts(d->out, "</g>\n");
 	return y + l->depth * SVG_ROW + GAP;
@@ -418,7 +418,7 @@ static void write_chart(struct chart_drawing *d)
 	svg_put_axis(d->out, d->span, d->chart->unit, SVG_ABOVE, height - SVG_BELOW);
 	for (size_t i = 0; i < d->count; i++)
 		if (!d->lanes[i].left_out)
-			y = put_lane(d, &d->lanes[i], y);
+			y = flame_chart_put_lane(d, &d->lanes[i], y);
 	svg_end(d->out);
 }
 
@@ -469,14 +469,14 @@ struct chart_run {
 	bool started, drop, timeless;
 };
 
-static int clean_name(struct buffer *to, const char *name, size_t n)
+static int flame_chart_clean_name(struct buffer *to, const char *name, size_t n)
 {
 	return n ? folded_clean_name(to, NULL, (struct text_ref){name, (uint32_t)n, 0})
 		 : buffer_u8(to, '?');
 }
 
 /* Get the number of a location's name. */
-static int name_of(struct chart_run *s, uint32_t location, uint32_t *number)
+static int flame_chart_name_of(struct chart_run *s, uint32_t location, uint32_t *number)
 {
 	const struct dictionary *d = s->names.dictionary;
 	uint32_t *numbers, size;
@@ -500,7 +500,8 @@ static int name_of(struct chart_run *s, uint32_t location, uint32_t *number)
 }
 
 /* Get the thread of that number; NULL: out of memory. */
-static struct chart_thread *thread_of(struct chart_run *s, uint32_t number, const struct lane *lane)
+static struct chart_thread *flame_chart_thread_of(struct chart_run *s, uint32_t number,
+						  const struct lane *lane)
 {
 	struct track *track = tracks_get(&s->tracks, number, lane);
 	struct flame_chart *c = &s->chart;
@@ -531,7 +532,8 @@ static struct chart_thread *thread_of(struct chart_run *s, uint32_t number, cons
 
 /* --- calls --- */
 
-static int end_call(void *ctx, const struct span *span, const struct event *leave, struct error *e)
+static int flame_chart_end_call(void *ctx, const struct span *span, const struct event *leave,
+				struct error *e)
 {
 	struct chart_run *s = ctx;
 	struct chart_frame f = {span->start, span->end, 0, span->level + span->beside, 0};
@@ -546,8 +548,8 @@ static int end_call(void *ctx, const struct span *span, const struct event *leav
 	}
 	if (f.end < f.start)
 		f.end = f.start;
-	t = thread_of(s, span->thread, span->lane);
-	if (!t || name_of(s, span->location, &f.name) ||
+	t = flame_chart_thread_of(s, span->thread, span->lane);
+	if (!t || flame_chart_name_of(s, span->location, &f.name) ||
 	    chart_frames_add(&s->chart.frames, &t->calls, &f))
 		return error_no_memory(e);
 	s->chart.calls = true;
@@ -586,7 +588,7 @@ static int show_stack(struct chart_run *s, struct chart_thread *t, uint32_t stac
 	for (size_t i = s->frames.size; i && level < STACK_FRAMES; i -= 4, level++) {
 		uint32_t name;
 
-		if (name_of(s, get_u32(s->frames.data + i - 4), &name))
+		if (flame_chart_name_of(s, get_u32(s->frames.data + i - 4), &name))
 			return -1;
 		if (level < st->nopen && st->open[level].name == name)
 			continue;
@@ -612,7 +614,7 @@ static uint64_t end_of_sample(const struct chart_run *s, const struct sampled_th
 
 static int add_sample(struct chart_run *s, const struct event *ev)
 {
-	struct chart_thread *t = thread_of(s, ev->lane->thread, ev->lane);
+	struct chart_thread *t = flame_chart_thread_of(s, ev->lane->thread, ev->lane);
 	struct sampled_thread *st = t ? &t->sampled : NULL;
 	uint64_t time = s->timeless ? s->elapsed : ev->time;
 
@@ -655,7 +657,7 @@ static int end_samples(struct chart_run *s)
 
 /* --- events --- */
 
-static bool has_calls(const struct dictionary *d)
+static bool flame_chart_has_calls(const struct dictionary *d)
 {
 	for (uint32_t i = 1; i < d->types.count; i++)
 		if (dictionary_type(d, i)->kind == KIND_ENTER)
@@ -663,7 +665,7 @@ static bool has_calls(const struct dictionary *d)
 	return false;
 }
 
-static int other_event(void *ctx, const struct event *ev, struct error *e)
+static int flame_chart_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct chart_run *s = ctx;
 
@@ -673,7 +675,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	if (!s->sampled) {
 		s->sampled = ev->type;
 		s->chart.sampled = ev->type->name.text;
-		s->timeless = !strcmp(s->chart.unit, "ticks") && !has_calls(s->names.dictionary);
+		s->timeless = !strcmp(s->chart.unit, "ticks") &&
+			      !flame_chart_has_calls(s->names.dictionary);
 		if (s->timeless)
 			s->chart.unit =
 				ev->type->flags & TYPE_WEIGHT_TIME ? "ns" : ev->type->name.text;
@@ -689,7 +692,8 @@ static int other_event(void *ctx, const struct event *ev, struct error *e)
 	return add_sample(s, ev) ? error_no_memory(e) : 0;
 }
 
-static const struct span_sink sink = {.end = end_call, .other = other_event};
+static const struct span_sink sink = {.end = flame_chart_end_call,
+				      .other = flame_chart_other_event};
 
 static int chart_begin(struct encoding *en, struct error *e)
 {
@@ -702,7 +706,7 @@ static int chart_begin(struct encoding *en, struct error *e)
 	s->chart.unit = "ns";
 	chart_frames_init(&s->chart.frames);
 	spans_init(&s->spans, en, &sink, s);
-	location_names_init(&s->names, en->dictionary, clean_name);
+	location_names_init(&s->names, en->dictionary, flame_chart_clean_name);
 	if (en->options->weight)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight does not go with --by-time, whose widths are times");

@@ -54,7 +54,7 @@ struct step {
 };
 
 /* One walk through the tree. */
-struct walk {
+struct folded_walk {
 	struct stack_edges *edges;
 	const struct stack_tree *tree;
 	const struct intern *names;
@@ -78,7 +78,7 @@ static uint32_t edges_find(struct stack_edges *s, uint32_t caller, uint32_t call
 	return number;
 }
 
-static int edges_enter(struct walk *w, uint32_t node)
+static int edges_enter(struct folded_walk *w, uint32_t node)
 {
 	struct step *steps;
 	const struct stack_node *n = &w->tree->nodes[node];
@@ -105,7 +105,7 @@ static int edges_enter(struct walk *w, uint32_t node)
 	return 0;
 }
 
-static void edges_leave(struct walk *w)
+static void edges_leave(struct folded_walk *w)
 {
 	const struct step *top = &w->steps[--w->count];
 
@@ -114,7 +114,7 @@ static void edges_leave(struct walk *w)
 		w->edges->edges[top->edge].open = false;
 }
 
-static int edges_walk_tree(struct walk *w)
+static int edges_walk_tree(struct folded_walk *w)
 {
 	uint32_t root = w->tree->nodes[STACK_ROOT].first;
 
@@ -150,7 +150,7 @@ static int edges_by_names(const void *a, const void *b)
 static int stack_edges_make(struct stack_edges *s, const struct stack_tree *t,
 			    const struct intern *names)
 {
-	struct walk w = {.edges = s, .tree = t, .names = names};
+	struct folded_walk w = {.edges = s, .tree = t, .names = names};
 	int r = -1;
 
 	*s = (struct stack_edges){0};
@@ -189,7 +189,7 @@ static bool is_nameless(const struct location *p)
 
 /* Append the name of a location without a function: that of its file, "[libc.so.6]", as addresses
  * of one file differ from process to process. */
-static int file_name(struct buffer *text, const struct location *p)
+static int folded_file_name(struct buffer *text, const struct location *p)
 {
 	const char *file = p->symbol->module.text;
 	size_t size = p->symbol->module.size;
@@ -204,7 +204,8 @@ int folded_clean_name(struct buffer *to, const struct location *p, struct text_r
 	struct buffer text = {0};
 	int r;
 
-	if (is_nameless(p) ? file_name(&text, p) : utf8_append(&text, name.text, name.size)) {
+	if (is_nameless(p) ? folded_file_name(&text, p)
+			   : utf8_append(&text, name.text, name.size)) {
 		buffer_free(&text);
 		return -1;
 	}
@@ -304,7 +305,7 @@ static int draw(struct encoding *en, struct stack_profile *p)
 	return flame_graph_draw(&g, en->text);
 }
 
-static int svg_end(struct encoding *en, struct error *e)
+static int folded_svg_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *p = en->state;
 
@@ -325,7 +326,7 @@ const struct encoder encoder_svg = {
 	.deferred = true,
 	.begin = folded_begin,
 	.block = folded_block,
-	.end = svg_end,
+	.end = folded_svg_end,
 	.check = stack_profile_check,
 	.free = folded_free,
 };
@@ -386,7 +387,7 @@ static const struct graph_language mermaid = {.begin = "flowchart TB\n\t%% ",
 					      .number_first = true,
 					      .escape = escape_mermaid};
 
-static void put_node(struct text *out, const struct intern *names, uint32_t name)
+static void folded_put_node(struct text *out, const struct intern *names, uint32_t name)
 {
 	if (name == names->count) {
 		text_puts(out, "all");
@@ -396,7 +397,8 @@ static void put_node(struct text *out, const struct intern *names, uint32_t name
 	text_u64(out, name);
 }
 
-static void put_name(struct text *out, const struct graph_language *l, const char *name, size_t n)
+static void folded_put_name(struct text *out, const struct graph_language *l, const char *name,
+			    size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *escape = l->escape(name[i]);
@@ -409,8 +411,8 @@ static void put_name(struct text *out, const struct graph_language *l, const cha
 }
 
 /* Declare the functions that are called. Returns 0, or -1 when out of memory. */
-static int put_functions(struct text *out, const struct graph_language *l,
-			 const struct stack_edges *edges, const struct intern *names)
+static int folded_put_functions(struct text *out, const struct graph_language *l,
+				const struct stack_edges *edges, const struct intern *names)
 {
 	bool *called = calloc(names->count + (size_t)1, sizeof *called);
 
@@ -422,9 +424,9 @@ static int put_functions(struct text *out, const struct graph_language *l,
 		if (!called[i])
 			continue;
 		text_char(out, '\t');
-		put_node(out, names, i);
+		folded_put_node(out, names, i);
 		text_puts(out, l->name);
-		put_name(out, l, intern_data(names, i), intern_size(names, i));
+		folded_put_name(out, l, intern_data(names, i), intern_size(names, i));
 		text_puts(out, l->after_name);
 	}
 	free(called);
@@ -435,21 +437,21 @@ static void put_edge(struct text *out, const struct graph_language *l, const str
 		     const struct stack_edge *e, uint64_t number)
 {
 	text_char(out, '\t');
-	put_node(out, names, e->caller);
+	folded_put_node(out, names, e->caller);
 	text_puts(out, l->arrow);
 	if (l->number_first)
 		text_u64(out, number);
 	else
-		put_node(out, names, e->callee);
+		folded_put_node(out, names, e->callee);
 	text_puts(out, l->after_arrow);
 	if (l->number_first)
-		put_node(out, names, e->callee);
+		folded_put_node(out, names, e->callee);
 	else
 		text_u64(out, number);
 	text_puts(out, l->after_edge);
 }
 
-static int write_graph(const struct encoding *en, const struct graph_language *l)
+static int folded_write_graph(const struct encoding *en, const struct graph_language *l)
 {
 	const struct stack_profile *p = en->state;
 	const struct intern *names = &p->stacks.names;
@@ -462,7 +464,7 @@ static int write_graph(const struct encoding *en, const struct graph_language *l
 	text_puts(en->text, l->begin);
 	text_puts(en->text, calls ? "numbers of calls" : what ? "weights" : "times of calls");
 	text_puts(en->text, l->about);
-	bad = bad || put_functions(en->text, l, &edges, names);
+	bad = bad || folded_put_functions(en->text, l, &edges, names);
 	for (size_t i = 0; !bad && i < edges.count; i++) {
 		const struct stack_edge *e = &edges.edges[i];
 
@@ -479,7 +481,7 @@ static int graph_end(struct encoding *en, const struct graph_language *l, struct
 
 	if (stack_profile_finish(p, e))
 		return -1;
-	if (write_graph(en, l))
+	if (folded_write_graph(en, l))
 		return error_no_memory(e);
 	stack_profile_report(en, p, "call graphs show", UINT64_MAX);
 	return 0;
@@ -578,16 +580,17 @@ static int put_compressed(struct text *out, const char *key, struct intern *in, 
 
 /* Returns the name of a function. The number of names is the function that calls all outermost
  * ones: readers take the time of a called function from its callers alone. */
-static struct profile_name name_of(const struct callgrind *s, uint32_t function)
+static struct profile_name folded_name_of(const struct callgrind *s, uint32_t function)
 {
 	if (function == s->profile.stacks.names.count)
 		return (struct profile_name){.name = ROOT, .module = "", .file = ""};
 	return profile_name_of(&s->profile.stacks.names, function);
 }
 
-static int put_function(struct callgrind *s, struct text *out, uint32_t function, bool callee)
+static int folded_put_function(struct callgrind *s, struct text *out, uint32_t function,
+			       bool callee)
 {
-	struct profile_name n = name_of(s, function);
+	struct profile_name n = folded_name_of(s, function);
 
 	if (put_compressed(out, callee ? "cob=" : "ob=", &s->modules, n.module) ||
 	    put_compressed(out, callee ? "cfi=" : "fl=", &s->files, n.file))
@@ -622,19 +625,19 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 
 	for (uint32_t i = 0; i <= s->profile.stacks.names.count && !text_failed(out); i++) {
 		const struct stack_function *f = &edges->functions[i];
-		uint32_t line = name_of(s, i).line;
+		uint32_t line = folded_name_of(s, i).line;
 
 		if (!f->self && !f->calls &&
 		    (edge == edges->count || edges->edges[edge].caller != i))
 			continue;
 		text_char(out, '\n');
-		if (put_function(s, out, i, false))
+		if (folded_put_function(s, out, i, false))
 			return -1;
 		put_costs(out, line, f->self, f->calls, true);
 		for (; edge < edges->count && edges->edges[edge].caller == i; edge++) {
 			const struct stack_edge *to = &edges->edges[edge];
 
-			if (put_function(s, out, to->callee, true))
+			if (folded_put_function(s, out, to->callee, true))
 				return -1;
 			/* after calls=0 callgrind_annotate takes the cost for the caller's own */
 			text_puts(out, "calls=");
@@ -649,7 +652,7 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 }
 
 /* Write the names of the two costs, without blanks. */
-static void put_events(struct callgrind *s, struct text *out)
+static void folded_put_events(struct callgrind *s, struct text *out)
 {
 	const char *unit, *type = sample_profile_type(&s->profile.samples, &unit);
 
@@ -662,7 +665,7 @@ static void put_events(struct callgrind *s, struct text *out)
 	text_puts(out, " Samples\nsummary: ");
 }
 
-static int write_all(struct callgrind *s, struct text *out)
+static int folded_write_all(struct callgrind *s, struct text *out)
 {
 	struct stack_edges edges;
 	uint64_t self = 0, calls = 0;
@@ -676,7 +679,7 @@ static int write_all(struct callgrind *s, struct text *out)
 	}
 	text_puts(out, "# callgrind format\nversion: 1\ncreator: trencode " TRUTILS_VERSION
 		       "\npositions: line\nevents: ");
-	put_events(s, out);
+	folded_put_events(s, out);
 	text_u64(out, self);
 	text_char(out, ' ');
 	text_u64(out, calls);
@@ -697,7 +700,7 @@ static int callgrind_end(struct encoding *en, struct error *e)
 
 	if (stack_profile_finish(&s->profile, e))
 		return -1;
-	if (write_all(s, en->text))
+	if (folded_write_all(s, en->text))
 		return error_no_memory(e);
 	stack_profile_report(en, &s->profile, "callgrind's profiles hold", UINT64_MAX);
 	return 0;

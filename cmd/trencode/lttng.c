@@ -381,7 +381,7 @@ struct lttng_encoder {
 	uint64_t gaps, unfit;
 };
 
-static int lttng_begin(struct encoding *en, struct error *e)
+static int encode_lttng_begin(struct encoding *en, struct error *e)
 {
 	struct lttng_encoder *s = calloc(1, sizeof *s);
 	uint32_t number;
@@ -395,7 +395,7 @@ static int lttng_begin(struct encoding *en, struct error *e)
 	return tree_output_member(&s->tree, "metadata_0", 10, &number, e);
 }
 
-static int check_source(struct lttng_encoder *s, const struct source *source, struct error *e)
+static int lttng_check_source(struct lttng_encoder *s, const struct source *source, struct error *e)
 {
 	if (source == s->source && source)
 		return 0;
@@ -420,7 +420,7 @@ static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e
 
 	if (m->name_size != 11 || memcmp(m->name, "lttng.trace", 11) || s->begun)
 		return 0;
-	if (check_source(s, source, e))
+	if (lttng_check_source(s, source, e))
 		return -1;
 	if (m->offset == s->meta.size && m->size <= META_MOST &&
 	    buffer_append(&s->meta, m->data, m->size))
@@ -475,8 +475,8 @@ static int channel_of(struct lttng_encoder *s, const char *name, size_t n, uint3
 }
 
 /* Find the tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0. */
-static int find_lane(struct lttng_encoder *s, const struct lane *lane, struct lane_target **out,
-		     struct error *e)
+static int lttng_find_lane(struct lttng_encoder *s, const struct lane *lane,
+			   struct lane_target **out, struct error *e)
 {
 	const char *name = lane->buffer.text, *slash;
 	size_t n = lane->buffer.size;
@@ -682,7 +682,7 @@ static int number_use(struct lttng_encoder *s, const struct type *t, struct use 
 	return announce_marker(s, &a, e);
 }
 
-static int take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
+static int lttng_take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
 {
 	struct lane_target *lane;
 	struct lttng_tracefile *f;
@@ -693,7 +693,7 @@ static int take_gap(struct lttng_encoder *s, const struct event *ev, struct erro
 		s->gaps++;
 		return 0;
 	}
-	if (find_lane(s, ev->lane, &lane, e))
+	if (lttng_find_lane(s, ev->lane, &lane, e))
 		return -1;
 	/* the counter grows from one block to the next */
 	f = &s->files[lane->file - 1];
@@ -703,19 +703,19 @@ static int take_gap(struct lttng_encoder *s, const struct event *ev, struct erro
 	return 0;
 }
 
-static int lttng_event(struct encoding *en, const struct event *ev, struct error *e)
+static int encode_lttng_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct lttng_encoder *s = en->state;
 	struct lane_target *lane;
 	struct use *u = NULL;
 	uint64_t tsc;
 
-	if (ev->lane->source != s->source && check_source(s, ev->lane->source, e))
+	if (ev->lane->source != s->source && lttng_check_source(s, ev->lane->source, e))
 		return -1;
 	if (!s->begun && (lttng_begin_trace(s, ev->time, e) || announce_core(s, e)))
 		return -1;
 	if (ev->type->kind == KIND_GAP)
-		return take_gap(s, ev, e);
+		return lttng_take_gap(s, ev, e);
 	if (use_of(s, ev->type, &u, e))
 		return -1;
 	if (u->written->core)
@@ -724,7 +724,7 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 		s->unfit++;
 		return 0;
 	}
-	if (find_lane(s, ev->lane, &lane, e))
+	if (lttng_find_lane(s, ev->lane, &lane, e))
 		return -1;
 	if (u->channel != lane->channel && number_use(s, ev->type, u, lane->channel, e))
 		return -1;
@@ -739,7 +739,7 @@ static int lttng_event(struct encoding *en, const struct event *ev, struct error
 				 &(struct lttng_record){u->id, tsc, &s->payload}, s->limit, e);
 }
 
-static int lttng_end(struct encoding *en, struct error *e)
+static int encode_lttng_end(struct encoding *en, struct error *e)
 {
 	struct lttng_encoder *s = en->state;
 
@@ -800,10 +800,10 @@ const struct encoder encoder_lttng = {
 	.needs_meta = true,
 	.deferred = true,
 	.output = ENCODER_TREE,
-	.begin = lttng_begin,
+	.begin = encode_lttng_begin,
 	.meta = lttng_meta,
-	.event = lttng_event,
-	.end = lttng_end,
+	.event = encode_lttng_event,
+	.end = encode_lttng_end,
 	.free = lttng_free,
 };
 
@@ -820,7 +820,7 @@ static int put_number_format(struct buffer *b, const struct convert_field *w)
 							: 'u');
 }
 
-static int put_name(struct buffer *b, const struct text_ref *name, uint32_t number)
+static int lttng_put_name(struct buffer *b, const struct text_ref *name, uint32_t number)
 {
 	if (b->size && buffer_u8(b, ' '))
 		return -1;
@@ -844,7 +844,7 @@ static int convert_types_make_format(const struct lttng_converted_type *w, const
 	    buffer_printf(b, " _order #4u%%u"))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
-		if (w->fields[i].size && (put_name(b, &w->fields[i].from->name, i) ||
+		if (w->fields[i].size && (lttng_put_name(b, &w->fields[i].from->name, i) ||
 					  put_number_format(b, &w->fields[i])))
 			return -1;
 	if (buffer_printf(b, " _comm %%s"))
@@ -864,7 +864,7 @@ static int convert_types_make_format(const struct lttng_converted_type *w, const
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
 		if (!w->fields[i].size &&
-		    (put_name(b, &w->fields[i].from->name, i) || buffer_printf(b, " %%s")))
+		    (lttng_put_name(b, &w->fields[i].from->name, i) || buffer_printf(b, " %%s")))
 			return -1;
 	return 0;
 }
@@ -912,7 +912,7 @@ static int channel_name(struct lttng_types *l, struct target_dictionary *d, cons
 	return result;
 }
 
-/* Declare the fields of the target type, in the order in which put_row writes them. */
+/* Declare the fields of the target type, in the order in which encode_lttng_put_row writes them. */
 static int describe_type(struct target_dictionary *d, const struct lttng_converted_type *w,
 			 struct type *t)
 {
@@ -1057,8 +1057,8 @@ static int lttng_begin_clock(struct lttng_conversion *s, uint64_t first, struct 
 
 /* --- lanes: a channel on a CPU --- */
 
-static const struct lane *lane_of(struct lttng_conversion *s, const struct lane *from,
-				  struct text_ref channel, uint64_t time)
+static const struct lane *lttng_lane_of(struct lttng_conversion *s, const struct lane *from,
+					struct text_ref channel, uint64_t time)
 {
 	uint32_t cpu = from->flags & LANE_HAS_CPU && from->cpu >= 0 ? (uint32_t)from->cpu : 0;
 
@@ -1076,7 +1076,7 @@ static int put_uint(struct buffer *b, uint64_t v, unsigned size)
 }
 
 /* End a text at its first NUL. */
-static int end_text(struct lttng_conversion *s, size_t from)
+static int lttng_end_text(struct lttng_conversion *s, size_t from)
 {
 	struct buffer *b = &s->tail;
 	const uint8_t *nul = b->size > from ? memchr(b->data + from, 0, b->size - from) : NULL;
@@ -1089,27 +1089,28 @@ static int end_text(struct lttng_conversion *s, size_t from)
 	return buffer_u8(b, 0);
 }
 
-static int put_text(struct lttng_conversion *s, const char *text, size_t n)
+static int lttng_put_text(struct lttng_conversion *s, const char *text, size_t n)
 {
 	size_t from = s->tail.size;
 
-	return convert_name_no_nul(&s->tail, text, n) || end_text(s, from) ? -1 : 0;
+	return convert_name_no_nul(&s->tail, text, n) || lttng_end_text(s, from) ? -1 : 0;
 }
 
-static int put_field(struct lttng_conversion *s, const struct convert_field *w,
-		     const struct event *ev)
+static int lttng_put_field(struct lttng_conversion *s, const struct convert_field *w,
+			   const struct event *ev)
 {
 	size_t from = s->tail.size;
 
 	if (w->size)
 		return put_uint(&s->fixed, convert_field_number(w, ev), w->size);
-	return convert_field_text(&s->tail, s->conversion.dictionary, w, ev) || end_text(s, from)
+	return convert_field_text(&s->tail, s->conversion.dictionary, w, ev) ||
+			       lttng_end_text(s, from)
 		       ? -1
 		       : 0;
 }
 
-static int put_row(struct lttng_conversion *s, const struct convert_row *r,
-		   const struct lttng_converted_type *w)
+static int encode_lttng_put_row(struct lttng_conversion *s, const struct convert_row *r,
+				const struct lttng_converted_type *w)
 {
 	const struct event *ev = r->ev;
 	const struct convert_thread *t = r->thread;
@@ -1137,26 +1138,26 @@ static int put_row(struct lttng_conversion *s, const struct convert_row *r,
 	    put_uint(&s->fixed, s->order++, 4))
 		return -1;
 	for (uint32_t i = 0; i < w->nfields; i++)
-		if (w->fields[i].size && put_field(s, &w->fields[i], ev))
+		if (w->fields[i].size && lttng_put_field(s, &w->fields[i], ev))
 			return -1;
-	if (put_text(s, comm.text, comm.size))
+	if (lttng_put_text(s, comm.text, comm.size))
 		return -1;
 	if (w->call || w->location) {
 		struct text_ref name = dictionary_location_name(s->conversion.dictionary, location);
 
 		convert_use_location(&s->conversion, location);
-		if (put_text(s, name.text, name.size))
+		if (lttng_put_text(s, name.text, name.size))
 			return -1;
 	}
 	for (int what = 0; w->values && what <= w->leave; what++) {
 		from = s->tail.size;
 		if (convert_text_values(&s->tail, s->conversion.dictionary, ev,
 					what ? DETAIL_RETURN : DETAIL_ARGUMENT, &s->blobs) ||
-		    end_text(s, from))
+		    lttng_end_text(s, from))
 			return -1;
 	}
 	for (uint32_t i = 0; i < w->nfields; i++)
-		if (!w->fields[i].size && put_field(s, &w->fields[i], ev))
+		if (!w->fields[i].size && lttng_put_field(s, &w->fields[i], ev))
 			return -1;
 	return buffer_align(&s->fixed, 4);
 }
@@ -1177,15 +1178,16 @@ static int lttng_convert_row(void *state, const struct convert_row *r, struct er
 		return 0;
 	if (r->what == CONVERT_GAP)
 		return convert_put_gap(&s->conversion, r,
-				       lane_of(s, r->ev->lane,
-					       target_string(&s->conversion.d, "trace", 5),
-					       r->time),
+				       lttng_lane_of(s, r->ev->lane,
+						     target_string(&s->conversion.d, "trace", 5),
+						     r->time),
 				       e);
 	if (r->what == CONVERT_ENTER)
 		*r->mark = s->calls++;
-	if (lttng_types_find(&s->types, &s->conversion.d, r->ev, &w) || put_row(s, r, w))
+	if (lttng_types_find(&s->types, &s->conversion.d, r->ev, &w) ||
+	    encode_lttng_put_row(s, r, w))
 		return error_no_memory(e);
-	ev.lane = lane_of(s, r->ev->lane, w->type->group, r->time);
+	ev.lane = lttng_lane_of(s, r->ev->lane, w->type->group, r->time);
 	if (!ev.lane)
 		return error_no_memory(e);
 	ev.type = w->type;

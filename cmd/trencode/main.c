@@ -17,11 +17,11 @@ static const struct program program = {
 	.operands = "[FILE]...",
 	.purpose = "Write the events of a stream as text, as a native trace, or in another format.",
 	.options = settings_rows,
-	.option = settings_option,
+	.option = encode_settings_option,
 };
 
 /* Report the events that the recorder lost; with --strict the exit status is that of damage. */
-static void report_lost(struct stage *s, bool strict)
+static void encode_report_lost(struct stage *s, bool strict)
 {
 	if (!s->options->quiet)
 		warn_count(NULL, s->lost, "{event was|events were} lost by the recorder");
@@ -49,10 +49,10 @@ static bool is_file_name(const char *output)
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.encoders = encoders,
-				    .encoder = &encoder_text,
-				    .encode.compress.level = -1,
-				    .clip.limit = UINT64_MAX};
+	struct encode_settings settings = {.encoders = encoders,
+					   .encoder = &encoder_text,
+					   .encode.compress.level = -1,
+					   .clip.limit = UINT64_MAX};
 	const struct encoder *by_suffix = NULL;
 	struct common_options common;
 	struct stage s;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 		s.one_axis = (settings.encoder->report && !settings.encoder->block) ||
 			     settings.encode.pair || time_window_any(&settings.clip.window);
 		encode_stream(&s, settings.encoder, &settings.encode, &settings.clip);
-		report_lost(&s, settings.strict);
+		encode_report_lost(&s, settings.strict);
 	}
 	clip_free(&settings.clip);
 	return stage_finish(&s);

@@ -195,7 +195,8 @@ static uint8_t plugin_value(const char *text)
 }
 
 /* Set the bit of an option by its default, by the last PLUGIN:NAME and then by the last NAME. */
-static void plugin_set(struct settings *s, const struct plugin_name *p, const uint8_t given[2])
+static void plugin_set(struct encode_settings *s, const struct plugin_name *p,
+		       const uint8_t given[2])
 {
 	bool on = p->on;
 
@@ -208,7 +209,7 @@ static void plugin_set(struct settings *s, const struct plugin_name *p, const ui
 }
 
 /* Take "[PLUGIN:]NAME[=VALUE]". */
-static int take_plugin_option(struct settings *s, const char *arg, struct error *e)
+static int take_plugin_option(struct encode_settings *s, const char *arg, struct error *e)
 {
 	const char *colon = strchr(arg, ':'), *name = colon ? colon + 1 : arg;
 	const char *value = strchrnul(name, '=');
@@ -231,9 +232,9 @@ static int take_plugin_option(struct settings *s, const char *arg, struct error 
 			 arg);
 }
 
-int settings_option(void *ctx, int key, const char *arg, struct error *e)
+int encode_settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
-	struct settings *s = ctx;
+	struct encode_settings *s = ctx;
 
 	switch (key) {
 	case 't':

@@ -12,7 +12,7 @@ enum plugin_given { PLUGIN_NOT_GIVEN, PLUGIN_TOGGLED, PLUGIN_ON, PLUGIN_OFF };
 enum { PLUGIN_OPTIONS = 5 };
 
 /* The parsed command line. */
-struct settings {
+struct encode_settings {
 	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
@@ -25,7 +25,7 @@ struct settings {
 extern const struct option_row settings_rows[];
 extern char settings_formats[256]; /* names of the encoders, which main adds */
 
-/* Parse one option, for struct program. ctx is a struct settings. */
-int settings_option(void *ctx, int key, const char *arg, struct error *e);
+/* Parse one option, for struct program. ctx is a struct encode_settings. */
+int encode_settings_option(void *ctx, int key, const char *arg, struct error *e);
 
 #endif

@@ -432,7 +432,7 @@ static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, 
 
 /* --- metadata for the footer --- */
 
-static int type_of(const struct parquet_column *c)
+static int parquet_type_of(const struct parquet_column *c)
 {
 	static const uint8_t types[] = {
 		[PARQUET_TIME] = TYPE_INT64,	   [PARQUET_SMALL] = TYPE_INT32,
@@ -466,7 +466,7 @@ static int describe_column(struct buffer *b, const struct parquet_column *c, siz
 		thrift_field(&chunk, 3, THRIFT_STRUCT);
 
 	meta = thrift_inside(&chunk);
-	r = r || thrift_i32(&meta, 1, type_of(c)) || thrift_list(&meta, 2, THRIFT_I32, 2) ||
+	r = r || thrift_i32(&meta, 1, parquet_type_of(c)) || thrift_list(&meta, 2, THRIFT_I32, 2) ||
 	    buffer_uleb(b, zigzag(ENCODING_RLE)) ||
 	    buffer_uleb(b, zigzag(names ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN)) ||
 	    thrift_list(&meta, 3, THRIFT_BINARY, 1) ||
@@ -551,7 +551,7 @@ static int describe_schema(struct thrift *meta, const struct parquet_file *f)
 		const struct parquet_column *c = &f->columns[i];
 		struct thrift t = thrift_inside(meta), logical, string;
 
-		r = thrift_i32(&t, 1, type_of(c)) || thrift_i32(&t, 3, OPTIONAL) ||
+		r = thrift_i32(&t, 1, parquet_type_of(c)) || thrift_i32(&t, 3, OPTIONAL) ||
 		    thrift_binary(&t, 4, c->name, strlen(c->name));
 		if (c->kind >= PARQUET_NAME) {
 			/* logicalType: the union's first member, STRING */

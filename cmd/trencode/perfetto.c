@@ -36,7 +36,7 @@ enum track_kind {
 	TRACK_KINDS,
 };
 
-struct perfetto_ftrace;
+struct perfetto_out_ftrace;
 
 /* The uuids of tracks, by what identifies the track. */
 struct track_uuids {
@@ -46,7 +46,7 @@ struct track_uuids {
 };
 
 /* One run of the encoder. */
-struct perfetto {
+struct perfetto_encoder {
 	struct spans spans;
 	struct tracks tracks;
 	struct location_names names;
@@ -64,7 +64,7 @@ struct perfetto {
 	struct perfetto_samples *samples;
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
-	struct perfetto_ftrace *ftrace;
+	struct perfetto_out_ftrace *ftrace;
 	bool started, drop;
 };
 
@@ -79,21 +79,21 @@ struct track_of {
 };
 
 /* Get the track of a thread, or a track below it; a new track is declared. */
-int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
-		   struct error *e);
+int perfetto_put_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
+		       uint64_t *uuid, struct error *e);
 
-struct perfetto_ftrace;
+struct perfetto_out_ftrace;
 
-void perfetto_ftrace_free(struct perfetto_ftrace *f);
+void perfetto_out_ftrace_free(struct perfetto_out_ftrace *f);
 
 /* Write a sample, whose thread is declared. */
-int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e);
+int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e);
 
 enum { SEQUENCE = 1 };
 
 static int perfetto_write_out(struct encoding *en, struct error *e)
 {
-	struct perfetto *s = en->state;
+	struct perfetto_encoder *s = en->state;
 	int r = output_write_buffer(en->out, &s->out, e);
 
 	buffer_clear(&s->out);
@@ -101,7 +101,7 @@ static int perfetto_write_out(struct encoding *en, struct error *e)
 }
 
 /* Write the packet; if calls may be dropped, *token names it for spill_journal_revoke. */
-static int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error *e)
+static int perfetto_put_packet(struct perfetto_encoder *s, uint64_t *token, struct error *e)
 {
 	struct buffer *out = s->drop ? &s->clean : &s->out;
 
@@ -114,8 +114,8 @@ static int perfetto_put_packet(struct perfetto *s, uint64_t *token, struct error
 }
 
 /* Write a packet of a bundle of ftrace events. derived: the events are in other packets, too. */
-static int perfetto_put_bundle(struct perfetto *s, bool derived, const struct buffer *message,
-			       struct error *e)
+static int perfetto_put_bundle(struct perfetto_encoder *s, bool derived,
+			       const struct buffer *message, struct error *e)
 {
 	uint32_t sequence = derived ? PERFETTO_DERIVED_SEQUENCE : SEQUENCE;
 	uint64_t token;
@@ -127,7 +127,7 @@ static int perfetto_put_bundle(struct perfetto *s, bool derived, const struct bu
 	return perfetto_put_packet(s, &token, e);
 }
 
-static int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned flags)
+static int perfetto_begin_packet(struct perfetto_encoder *s, uint64_t time, unsigned flags)
 {
 	s->packet.size = 0;
 	return protobuf_uint(&s->packet, PACKET_TIMESTAMP, time) ||
@@ -138,7 +138,7 @@ static int perfetto_begin_packet(struct perfetto *s, uint64_t time, unsigned fla
 }
 
 /* Write the names that the next packet uses for the first time, as a packet. */
-static int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error *e)
+static int perfetto_put_interned(struct perfetto_encoder *s, uint64_t time, struct error *e)
 {
 	uint64_t token;
 
@@ -151,7 +151,7 @@ static int perfetto_put_interned(struct perfetto *s, uint64_t time, struct error
 	return perfetto_put_packet(s, &token, e);
 }
 
-static int perfetto_put_clocks(struct perfetto *s, const struct clock *clock, uint64_t time)
+static int perfetto_put_clocks(struct perfetto_encoder *s, const struct clock *clock, uint64_t time)
 {
 	int64_t wall = clock && clock->flags & CLOCK_HAS_WALL ? clock->wall : 0;
 	uint64_t times[2] = {time, time + (uint64_t)wall};
@@ -171,7 +171,7 @@ static int perfetto_put_clocks(struct perfetto *s, const struct clock *clock, ui
 }
 
 /* Write the first packet of the events: it clears the reader's state and describes the clock. */
-static int perfetto_put_first(struct perfetto *s, const struct event *ev, struct error *e)
+static int perfetto_put_first(struct perfetto_encoder *s, const struct event *ev, struct error *e)
 {
 	uint64_t token;
 
@@ -183,15 +183,15 @@ static int perfetto_put_first(struct perfetto *s, const struct event *ev, struct
 }
 
 /* Append a text as a field. */
-static int perfetto_put_text(struct perfetto *s, struct buffer *to, uint32_t field, const void *p,
-			     size_t n)
+static int perfetto_put_text(struct perfetto_encoder *s, struct buffer *to, uint32_t field,
+			     const void *p, size_t n)
 {
 	s->bit.size = 0;
 	return utf8_append(&s->bit, p, n) || protobuf_message(to, field, &s->bit) ? -1 : 0;
 }
 
 /* Write s->part as the descriptor of a track. */
-static int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct error *e)
+static int perfetto_put_descriptor(struct perfetto_encoder *s, uint64_t time, struct error *e)
 {
 	uint64_t token;
 	struct buffer descriptor = s->part;
@@ -203,7 +203,7 @@ static int perfetto_put_descriptor(struct perfetto *s, uint64_t time, struct err
 }
 
 /* Note that a number is interned. Returns 1 if it was, 0 if it is new, -1 when out of memory. */
-static int intern_known(struct perfetto *s, unsigned kind, uint32_t number)
+static int intern_known(struct perfetto_encoder *s, unsigned kind, uint32_t number)
 {
 	uint8_t *known;
 	int was;
@@ -217,7 +217,7 @@ static int intern_known(struct perfetto *s, unsigned kind, uint32_t number)
 }
 
 /* Intern the source file and line of a location, by its number. */
-static int perfetto_intern_line(struct perfetto *s, uint32_t location,
+static int perfetto_intern_line(struct perfetto_encoder *s, uint32_t location,
 				const struct location_symbol *symbol)
 {
 	int known = intern_known(s, INTERNED_SOURCE_LOCATION, location);
@@ -235,7 +235,7 @@ static int perfetto_intern_line(struct perfetto *s, uint32_t location,
 }
 
 /* Intern a string of the dictionary, by its number, as a name of this kind. */
-static int perfetto_intern_name(struct perfetto *s, unsigned kind, uint32_t number)
+static int perfetto_intern_name(struct perfetto_encoder *s, unsigned kind, uint32_t number)
 {
 	struct text_ref text;
 	int known = intern_known(s, kind, number);
@@ -268,7 +268,8 @@ static uint64_t uuid_of(enum track_kind kind, uint32_t thread, uint32_t which)
 	return (uint64_t)kind << 56 | (uint64_t)thread << 16 | (which & 0xffff);
 }
 
-static int describe_process(struct perfetto *s, uint32_t index, uint64_t time, struct error *e)
+static int describe_process(struct perfetto_encoder *s, uint32_t index, uint64_t time,
+			    struct error *e)
 {
 	struct track_process *p = &s->tracks.processes[index];
 	struct text_ref comm = dictionary_string(s->names.dictionary, p->comm);
@@ -284,7 +285,7 @@ static int describe_process(struct perfetto *s, uint32_t index, uint64_t time, s
 	return perfetto_put_descriptor(s, time, e);
 }
 
-static int describe_thread(struct perfetto *s, struct track *t, const struct lane *lane,
+static int describe_thread(struct perfetto_encoder *s, struct track *t, const struct lane *lane,
 			   uint64_t time, struct error *e)
 {
 	struct buffer *b = &s->clean;
@@ -316,14 +317,14 @@ static bool perfetto_is_global(const struct event *ev)
 					(type_is_of(t, "chrome") && t->native & CHROME_GLOBAL)));
 }
 
-static bool has_thread(const struct lane *lane)
+static bool perfetto_has_thread(const struct lane *lane)
 {
 	return lane->flags & (LANE_HAS_TID | LANE_HAS_CPU);
 }
 
 /* Get the place of the uuid of a track, by its key. *known: the track has one. NULL: out of
  * memory. */
-static uint64_t *other_uuid(struct perfetto *s, const uint32_t key[4], bool *known)
+static uint64_t *other_uuid(struct perfetto_encoder *s, const uint32_t key[4], bool *known)
 {
 	struct track_uuids *t = &s->others;
 	uint32_t had = t->keys.count, number = intern(&t->keys, key, 4 * sizeof *key);
@@ -339,19 +340,19 @@ static uint64_t *other_uuid(struct perfetto *s, const uint32_t key[4], bool *kno
 }
 
 /* Write the descriptor of a track with a name, below that of its thread, if it has one. */
-static int describe_other(struct perfetto *s, const struct track_of *of, uint64_t time,
+static int describe_other(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
 			  uint64_t uuid, struct error *e)
 {
 	struct text_ref name = of->lane->buffer;
 
-	if (!name.size && has_thread(of->lane)) {
+	if (!name.size && perfetto_has_thread(of->lane)) {
 		name.text = track_names[OF_OVERLAP];
 		name.size = strlen(track_names[OF_OVERLAP]);
 	}
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, TRACK_UUID, uuid) ||
 	    (name.size && perfetto_put_text(s, &s->part, TRACK_NAME, name.text, name.size)) ||
-	    (has_thread(of->lane) &&
+	    (perfetto_has_thread(of->lane) &&
 	     protobuf_uint(&s->part, TRACK_PARENT, uuid_of(OF_THREAD, of->thread, 0))) ||
 	    (of->states && protobuf_bytes(&s->part, TRACK_STATES, "", 0)))
 		return error_no_memory(e);
@@ -359,8 +360,8 @@ static int describe_other(struct perfetto *s, const struct track_of *of, uint64_
 }
 
 /* Get the track of such a lane. */
-static int named_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
-		       struct error *e)
+static int named_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
+		       uint64_t *uuid, struct error *e)
 {
 	const uint32_t key[4] = {OF_NAME, of->thread, of->lane->buffer.number, of->which};
 	bool known;
@@ -373,7 +374,7 @@ static int named_track(struct perfetto *s, const struct track_of *of, uint64_t t
 }
 
 /* Write the descriptor of a thread, if it is new or has a new name. */
-static int thread_track(struct perfetto *s, const struct track_of *of, uint64_t time,
+static int thread_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
 			struct error *e)
 {
 	struct track *t = tracks_get(&s->tracks, of->thread, of->lane);
@@ -420,7 +421,7 @@ static bool perfetto_is_state(const struct type *t)
 }
 
 /* Get the track of such a call. */
-static int perfetto_own_track(struct perfetto *s, const struct event *enter, uint64_t *uuid,
+static int perfetto_own_track(struct perfetto_encoder *s, const struct event *enter, uint64_t *uuid,
 			      struct error *e)
 {
 	const struct track_of of = {OF_OTHER, calls_thread(enter), 0, enter->lane,
@@ -434,7 +435,7 @@ static int perfetto_own_track(struct perfetto *s, const struct event *enter, uin
 	perfetto_track_id(enter, &id);
 	key[2] = (uint32_t)id;
 	key[3] = (uint32_t)(id >> 32);
-	if (has_thread(lane) && thread_track(s, &of, enter->time, e))
+	if (perfetto_has_thread(lane) && thread_track(s, &of, enter->time, e))
 		return -1;
 	place = other_uuid(s, key, &known);
 	if (!place)
@@ -462,13 +463,13 @@ static int perfetto_own_track(struct perfetto *s, const struct event *enter, uin
 	return *uuid ? describe_other(s, &of, enter->time, *uuid, e) : 0;
 }
 
-int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time, uint64_t *uuid,
-		   struct error *e)
+int perfetto_put_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
+		       uint64_t *uuid, struct error *e)
 {
 	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && track_is_other(of->lane);
 	uint32_t had;
 
-	if (named && !has_thread(of->lane))
+	if (named && !perfetto_has_thread(of->lane))
 		return named_track(s, of, time, uuid, e);
 	if (thread_track(s, of, time, e))
 		return -1;
@@ -493,7 +494,8 @@ int perfetto_track(struct perfetto *s, const struct track_of *of, uint64_t time,
 
 /* Take the lowest slot that no open call of the thread has; apart: not 0, the thread's own track.
  */
-static int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, uint8_t *slot)
+static int perfetto_take_slot(struct perfetto_encoder *s, uint32_t thread, bool apart,
+			      uint8_t *slot)
 {
 	if (ARRAY_REACH(s->slots, s->nslots, thread))
 		return -1;
@@ -504,7 +506,7 @@ static int perfetto_take_slot(struct perfetto *s, uint32_t thread, bool apart, u
 	return 0;
 }
 
-static int perfetto_span_track(struct perfetto *s, const struct span *span, uint8_t slot,
+static int perfetto_span_track(struct perfetto_encoder *s, const struct span *span, uint8_t slot,
 			       uint64_t time, uint64_t *uuid, struct error *e)
 {
 	struct track_of of = {.thread = span->thread, .lane = span->lane};
@@ -518,12 +520,12 @@ static int perfetto_span_track(struct perfetto *s, const struct span *span, uint
 		of.kind = slot ? OF_OVERLAP : OF_THREAD;
 		of.which = slot;
 	}
-	return perfetto_track(s, &of, time, uuid, e);
+	return perfetto_put_track(s, &of, time, uuid, e);
 }
 
 /* Get the track of the counter of an event, by strings of the dictionary: its name and, if the
  * event has several values, the value's name; else 0. */
-static int perfetto_counter_track(struct perfetto *s, const struct event *ev, uint32_t name,
+static int perfetto_counter_track(struct perfetto_encoder *s, const struct event *ev, uint32_t name,
 				  uint32_t value, uint64_t *uuid, struct error *e)
 {
 	uint32_t thread = calls_thread(ev), key[3] = {thread, name, value}, had = s->counters.count;
@@ -559,8 +561,8 @@ enum {
 };
 
 /* Append a text of s->kept, which may be large. */
-static int perfetto_annotations_put_text(struct perfetto *s, struct buffer *to, const char *p,
-					 size_t n)
+static int perfetto_annotations_put_text(struct perfetto_encoder *s, struct buffer *to,
+					 const char *p, size_t n)
 {
 	size_t piece;
 
@@ -599,7 +601,7 @@ static void end_message(struct buffer *b, size_t at)
 	b->size -= LENGTH_ROOM - n;
 }
 
-static int put_number(struct perfetto *s, struct buffer *b)
+static int perfetto_put_number(struct perfetto_encoder *s, struct buffer *b)
 {
 	struct values v;
 	struct value number;
@@ -617,7 +619,7 @@ static int put_number(struct perfetto *s, struct buffer *b)
 	return protobuf_double(b, ANNOTATION_DOUBLE, get_double(number.bytes));
 }
 
-static int put_scalar(struct perfetto *s, enum json_token token, struct buffer *b)
+static int perfetto_put_scalar(struct perfetto_encoder *s, enum json_token token, struct buffer *b)
 {
 	const struct buffer *text = &s->json.text;
 
@@ -625,14 +627,15 @@ static int put_scalar(struct perfetto *s, enum json_token token, struct buffer *
 	case JSON_TRUE:
 	case JSON_FALSE: return protobuf_uint(b, ANNOTATION_BOOL, token == JSON_TRUE);
 	case JSON_NULL: return protobuf_bytes(b, ANNOTATION_JSON, "null", 4);
-	case JSON_NUMBER: return put_number(s, b);
+	case JSON_NUMBER: return perfetto_put_number(s, b);
 	default: return protobuf_bytes(b, ANNOTATION_STRING, text->data, text->size);
 	}
 }
 
 /* Append the elements of an array or the members of an object, the JSON of an attribute. Returns 1
  * if they are nested too deep: nothing is appended. */
-static int put_nested(struct perfetto *s, const struct attribute *item, struct buffer *b)
+static int perfetto_put_nested(struct perfetto_encoder *s, const struct attribute *item,
+			       struct buffer *b)
 {
 	struct json_reader *r = &s->json;
 	size_t start = b->size, outer[NESTED_MOST], entry = 0;
@@ -670,7 +673,7 @@ static int put_nested(struct perfetto *s, const struct attribute *item, struct b
 			outer[depth++] = entry;
 			continue;
 		}
-		if (!depth || put_scalar(s, token, b))
+		if (!depth || perfetto_put_scalar(s, token, b))
 			return -1;
 		end_message(b, entry);
 	}
@@ -679,7 +682,7 @@ static int put_nested(struct perfetto *s, const struct attribute *item, struct b
 /* --- annotations --- */
 
 /* Append an attribute of s->kept to an event. */
-static int perfetto_put_annotation(struct perfetto *s, const struct attribute *item,
+static int perfetto_put_annotation(struct perfetto_encoder *s, const struct attribute *item,
 				   struct buffer *event)
 {
 	struct buffer *b = &s->clean;
@@ -696,7 +699,7 @@ static int perfetto_put_annotation(struct perfetto *s, const struct attribute *i
 	case ATTRIBUTE_REAL: r = r || protobuf_double(b, ANNOTATION_DOUBLE, item->real); break;
 	case ATTRIBUTE_NULL: r = r || protobuf_bytes(b, ANNOTATION_JSON, "null", 4); break;
 	case ATTRIBUTE_JSON:
-		r = r ? -1 : item->number > NESTED_BYTES ? 1 : put_nested(s, item, b);
+		r = r ? -1 : item->number > NESTED_BYTES ? 1 : perfetto_put_nested(s, item, b);
 		r = r == 1 ? perfetto_annotations_put_text(s, b, item->text, item->number) : r;
 		break;
 	default: r = r || perfetto_annotations_put_text(s, b, item->text, item->number);
@@ -730,8 +733,8 @@ struct ftrace_cpu {
 	bool lost; /* events before the next bundle are missing */
 };
 
-struct perfetto_ftrace {
-	struct perfetto *out;
+struct perfetto_out_ftrace {
+	struct perfetto_encoder *out;
 	struct scheduling_types types;
 	struct ftrace_cpu **cpus; /* by number */
 	size_t ncpus;
@@ -740,9 +743,9 @@ struct perfetto_ftrace {
 	struct buffer bundle, event, fields, text;
 };
 
-static struct perfetto_ftrace *perfetto_ftrace_new(struct perfetto *s)
+static struct perfetto_out_ftrace *perfetto_ftrace_new(struct perfetto_encoder *s)
 {
-	struct perfetto_ftrace *f = calloc(1, sizeof *f);
+	struct perfetto_out_ftrace *f = calloc(1, sizeof *f);
 
 	if (f) {
 		f->out = s;
@@ -751,7 +754,7 @@ static struct perfetto_ftrace *perfetto_ftrace_new(struct perfetto *s)
 	return f;
 }
 
-void perfetto_ftrace_free(struct perfetto_ftrace *f)
+void perfetto_out_ftrace_free(struct perfetto_out_ftrace *f)
 {
 	if (!f)
 		return;
@@ -776,7 +779,7 @@ void perfetto_ftrace_free(struct perfetto_ftrace *f)
 	free(f);
 }
 
-static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_ftrace *f, uint32_t cpu)
+static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_out_ftrace *f, uint32_t cpu)
 {
 	struct ftrace_cpu **cpus;
 
@@ -791,14 +794,14 @@ static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_ftrace *f, uint32_t cpu)
 /* --- bundles --- */
 
 /* Append a text as a field; invalid UTF-8 is replaced. */
-static int perfetto_ftrace_put_text(struct perfetto_ftrace *f, struct buffer *to, uint32_t field,
-				    const char *text, size_t size)
+static int perfetto_ftrace_put_text(struct perfetto_out_ftrace *f, struct buffer *to,
+				    uint32_t field, const char *text, size_t size)
 {
 	buffer_clear(&f->text);
 	return utf8_append(&f->text, text, size) || protobuf_message(to, field, &f->text) ? -1 : 0;
 }
 
-static int put_compact(struct perfetto_ftrace *f, struct ftrace_bundle *c)
+static int put_compact(struct perfetto_out_ftrace *f, struct ftrace_bundle *c)
 {
 	struct buffer *b = &f->event;
 
@@ -815,7 +818,7 @@ static int put_compact(struct perfetto_ftrace *f, struct ftrace_bundle *c)
 	return b->size ? protobuf_message(&f->bundle, BUNDLE_SCHED, b) : 0;
 }
 
-static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, bool derived, struct error *e)
+static int put_bundle(struct perfetto_out_ftrace *f, uint32_t cpu, bool derived, struct error *e)
 {
 	struct ftrace_bundle *c = &f->cpus[cpu]->bundles[derived];
 	struct buffer *b = &f->bundle;
@@ -835,7 +838,7 @@ static int put_bundle(struct perfetto_ftrace *f, uint32_t cpu, bool derived, str
 }
 
 /* Write the bundles that wait. */
-static int perfetto_ftrace_flush(struct perfetto_ftrace *f, struct error *e)
+static int perfetto_ftrace_flush(struct perfetto_out_ftrace *f, struct error *e)
 {
 	for (uint32_t i = 0; i < f->ncpus; i++)
 		for (int derived = 0; derived < 2; derived++)
@@ -847,14 +850,14 @@ static int perfetto_ftrace_flush(struct perfetto_ftrace *f, struct error *e)
 
 /* --- events with all fields --- */
 
-static bool is_softirq(const struct scheduling_type *t)
+static bool perfetto_is_softirq(const struct scheduling_type *t)
 {
 	return t->message >= FTRACE_SOFTIRQ_ENTRY && t->message <= FTRACE_SOFTIRQ_RAISE;
 }
 
 /* Append the fields of an event. *whole: all that the event has. -1: out of memory. */
-static int put_fields(struct perfetto_ftrace *f, const struct scheduling_type *t,
-		      const struct event *ev, bool *whole)
+static int perfetto_put_fields(struct perfetto_out_ftrace *f, const struct scheduling_type *t,
+			       const struct event *ev, bool *whole)
 {
 	struct buffer *b = &f->fields;
 
@@ -864,7 +867,7 @@ static int put_fields(struct perfetto_ftrace *f, const struct scheduling_type *t
 		size_t size;
 		int64_t number;
 
-		if (!scheduling_slot(t, ev, i) || (i == IRQ_NAME && is_softirq(t)))
+		if (!scheduling_slot(t, ev, i) || (i == IRQ_NAME && perfetto_is_softirq(t)))
 			continue;
 		if (t->kind == SCHEDULING_SWITCH && i == SWITCH_PREV_STATE) {
 			struct switch_state state = scheduling_state(t, ev);
@@ -903,7 +906,7 @@ static int64_t tid_of(const struct ftrace_cpu *c, const struct scheduling_type *
 	return c->running.known ? c->running.tid : 0;
 }
 
-static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+static int put_whole(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 		     const struct scheduling_type *t, uint32_t message, const struct event *ev,
 		     bool *whole)
 {
@@ -912,7 +915,7 @@ static int put_whole(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 
 	*whole &= message == t->message;
 	buffer_clear(b);
-	if (put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIME, ev->time) ||
+	if (perfetto_put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIME, ev->time) ||
 	    protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
 	    (flags && protobuf_uint(b, FTRACE_FLAGS, flags)) ||
 	    protobuf_message(b, message, &f->fields))
@@ -935,8 +938,8 @@ static uint32_t comm_index(struct ftrace_bundle *c, uint32_t comm)
 	return i;
 }
 
-static uint32_t string_of(struct perfetto_ftrace *f, const struct scheduling_type *t,
-			  const struct event *ev, unsigned slot)
+static uint32_t perfetto_string_of(struct perfetto_out_ftrace *f, const struct scheduling_type *t,
+				   const struct event *ev, unsigned slot)
 {
 	const char *text;
 	size_t size;
@@ -947,8 +950,8 @@ static uint32_t string_of(struct perfetto_ftrace *f, const struct scheduling_typ
 }
 
 /* Append a row of n columns from the given one on. -1: out of memory. */
-static int put_row(struct ftrace_bundle *c, const uint8_t *columns, const uint64_t *values,
-		   size_t n)
+static int encode_perfetto_put_row(struct ftrace_bundle *c, const uint8_t *columns,
+				   const uint64_t *values, size_t n)
 {
 	c->count++;
 	for (size_t i = 0; i < n; i++)
@@ -958,14 +961,14 @@ static int put_row(struct ftrace_bundle *c, const uint8_t *columns, const uint64
 }
 
 /* Take a switch, as a row if the columns can hold it. */
-static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+static int put_switch(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	static const uint8_t columns[] = {COMPACT_SWITCH_TIME, COMPACT_SWITCH_STATE,
 					  COMPACT_SWITCH_PID, COMPACT_SWITCH_PRIO,
 					  COMPACT_SWITCH_COMM};
-	struct running prev = {.comm = string_of(f, t, ev, SWITCH_PREV_COMM)};
-	struct running next = {.comm = string_of(f, t, ev, SWITCH_NEXT_COMM)};
+	struct running prev = {.comm = perfetto_string_of(f, t, ev, SWITCH_PREV_COMM)};
+	struct running next = {.comm = perfetto_string_of(f, t, ev, SWITCH_NEXT_COMM)};
 	struct switch_state state = scheduling_state(t, ev);
 	bool compact, has_next = scheduling_number(t, ev, SWITCH_NEXT_TID, &next.tid);
 	struct ftrace_bundle *b = &c->bundles[!*whole];
@@ -984,7 +987,7 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 				     (uint64_t)next.prio, index};
 
 		b->switched = ev->time;
-		failed = put_row(b, columns, values, sizeof columns);
+		failed = encode_perfetto_put_row(b, columns, values, sizeof columns);
 	} else {
 		/* the event is of the thread that ran until then */
 		c->running = prev;
@@ -997,13 +1000,13 @@ static int put_switch(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 }
 
 /* Write a waking, as a row if the columns can hold it. */
-static int put_waking(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+static int put_waking(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	static const uint8_t columns[] = {COMPACT_WAKING_TIME, COMPACT_WAKING_PID,
 					  COMPACT_WAKING_CPU,  COMPACT_WAKING_PRIO,
 					  COMPACT_WAKING_COMM, COMPACT_WAKING_FLAGS};
-	uint32_t comm = string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
+	uint32_t comm = perfetto_string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
 	struct ftrace_bundle *b = &c->bundles[!*whole];
 	int64_t tid, prio, cpu;
 
@@ -1018,14 +1021,14 @@ static int put_waking(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 				     (uint64_t)prio,	  index,	 flags_of(t, ev)};
 
 		b->woken = ev->time;
-		return put_row(b, columns, values, sizeof columns);
+		return encode_perfetto_put_row(b, columns, values, sizeof columns);
 	}
 	return put_whole(f, c, t, FTRACE_SCHED_WAKING, ev, whole);
 }
 
 /* Take a waking or a wakeup. Viewers look only at wakings: a wakeup of a source that has no wakings
  * is a derived one, too. */
-static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
+static int put_wakeup(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	bool derived = false;
@@ -1044,7 +1047,7 @@ static int put_wakeup(struct perfetto_ftrace *f, struct ftrace_cpu *c,
 /* --- the interface --- */
 
 /* Note that events of a CPU are missing. */
-static int cpu_lost(struct perfetto_ftrace *f, uint32_t cpu, struct error *e)
+static int cpu_lost(struct perfetto_out_ftrace *f, uint32_t cpu, struct error *e)
 {
 	struct ftrace_cpu *c = cpu < f->ncpus ? f->cpus[cpu] : NULL;
 
@@ -1060,7 +1063,7 @@ static int cpu_lost(struct perfetto_ftrace *f, uint32_t cpu, struct error *e)
 }
 
 /* Note that events of all CPUs are missing. */
-static int perfetto_ftrace_lost(struct perfetto_ftrace *f, struct error *e)
+static int perfetto_ftrace_lost(struct perfetto_out_ftrace *f, struct error *e)
 {
 	for (uint32_t i = 0; i < f->ncpus; i++)
 		if (cpu_lost(f, i, e))
@@ -1068,13 +1071,13 @@ static int perfetto_ftrace_lost(struct perfetto_ftrace *f, struct error *e)
 	return 0;
 }
 
-static uint32_t source_of(const struct lane *lane)
+static uint32_t perfetto_source_of(const struct lane *lane)
 {
 	return (lane->source ? lane->source->number : 0) + 1;
 }
 
 /* Take an event that is no enter or leave. *whole: it is in a bundle with all of its fields. */
-static int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *ev, bool *whole,
+static int perfetto_ftrace_event(struct perfetto_out_ftrace *f, const struct event *ev, bool *whole,
 				 struct error *e)
 {
 	const struct scheduling_type *t = scheduling_types_get(&f->types, ev->type);
@@ -1088,12 +1091,12 @@ static int perfetto_ftrace_event(struct perfetto_ftrace *f, const struct event *
 	if (!t)
 		return error_no_memory(e);
 	known = scheduling_cpu(t, ev, &cpu);
-	if (ev->type->kind == KIND_GAP && f->source == source_of(lane))
+	if (ev->type->kind == KIND_GAP && f->source == perfetto_source_of(lane))
 		return known ? cpu_lost(f, cpu, e) : perfetto_ftrace_lost(f, e);
-	if (t->kind == SCHEDULING_NONE || !known || (f->source && f->source != source_of(lane)) ||
-	    !scheduling_sound(t, ev, whole))
+	if (t->kind == SCHEDULING_NONE || !known ||
+	    (f->source && f->source != perfetto_source_of(lane)) || !scheduling_sound(t, ev, whole))
 		return 0;
-	f->source = source_of(lane);
+	f->source = perfetto_source_of(lane);
 	c = ftrace_cpu_of(f, cpu);
 	if (!c)
 		return error_no_memory(e);
@@ -1188,7 +1191,8 @@ static void perfetto_samples_report(const struct perfetto_samples *k)
 }
 
 /* Note that a sequence interns something. 1: it is new; 0; -1: out of memory. */
-static int note(struct perfetto_samples *k, uint32_t sequence, uint32_t kind, uint32_t number)
+static int perfetto_note(struct perfetto_samples *k, uint32_t sequence, uint32_t kind,
+			 uint32_t number)
 {
 	uint32_t key[] = {sequence, kind, number}, had = k->known.count;
 
@@ -1225,14 +1229,14 @@ static int perfetto_samples_put_text(struct perfetto_samples *k, uint32_t kind,
 static int intern_text(struct perfetto_samples *k, uint32_t sequence, uint32_t kind,
 		       struct text_ref text, struct buffer *to)
 {
-	int is_new = note(k, sequence, kind, text.number);
+	int is_new = perfetto_note(k, sequence, kind, text.number);
 
 	return is_new > 0 ? perfetto_samples_put_text(k, kind, text, to) : is_new;
 }
 
 /* --- mappings --- */
 
-static int by_start(const void *a, const void *b, void *maps)
+static int perfetto_by_start(const void *a, const void *b, void *maps)
 {
 	const struct map *m = (const struct map *)maps + *(const uint32_t *)a,
 			 *n = (const struct map *)maps + *(const uint32_t *)b;
@@ -1241,7 +1245,8 @@ static int by_start(const void *a, const void *b, void *maps)
 }
 
 /* Get the maps of a space in the order of their addresses. NULL: out of memory. */
-static const struct map_index *index_of(struct perfetto_samples *k, const struct space *space)
+static const struct map_index *perfetto_index_of(struct perfetto_samples *k,
+						 const struct space *space)
 {
 	struct map_index *index;
 	uint32_t *order;
@@ -1256,17 +1261,17 @@ static const struct map_index *index_of(struct perfetto_samples *k, const struct
 		return NULL;
 	for (uint32_t i = 0; i < space->nmaps; i++)
 		order[i] = i;
-	qsort_r(order, space->nmaps, sizeof *order, by_start, space->maps);
+	qsort_r(order, space->nmaps, sizeof *order, perfetto_by_start, space->maps);
 	index->order = order;
 	index->count = space->nmaps;
 	return index;
 }
 
 /* Find the map of an address. *map: NULL if there is none. */
-static int find_map(struct perfetto_samples *k, const struct space *space, uint64_t address,
-		    const struct map **map)
+static int perfetto_find_map(struct perfetto_samples *k, const struct space *space,
+			     uint64_t address, const struct map **map)
 {
-	const struct map_index *index = index_of(k, space);
+	const struct map_index *index = perfetto_index_of(k, space);
 	size_t low = 0, high;
 
 	*map = NULL;
@@ -1297,7 +1302,7 @@ static int intern_mapping(struct perfetto_samples *k, uint32_t sequence, const s
 	if (number == INTERN_NONE)
 		return -1;
 	*iid = number + 1;
-	is_new = note(k, sequence, INTERNED_MAPPING, *iid);
+	is_new = perfetto_note(k, sequence, INTERNED_MAPPING, *iid);
 	if (is_new <= 0)
 		return is_new;
 	if ((map->path.size && intern_text(k, sequence, INTERNED_PATH, map->path, to)) ||
@@ -1320,7 +1325,8 @@ static int intern_mapping(struct perfetto_samples *k, uint32_t sequence, const s
 /* --- frames and stacks --- */
 
 /* Intern the frame of a location: its function, where it is in a mapped file, its source line. */
-static int intern_frame(struct perfetto *s, uint32_t sequence, uint32_t location, struct buffer *to)
+static int intern_frame(struct perfetto_encoder *s, uint32_t sequence, uint32_t location,
+			struct buffer *to)
 {
 	struct perfetto_samples *k = s->samples;
 	const struct location *l = dictionary_location(s->names.dictionary, location);
@@ -1329,14 +1335,14 @@ static int intern_frame(struct perfetto *s, uint32_t sequence, uint32_t location
 	bool has_source = symbol && symbol->file.size;
 	const struct map *map = NULL;
 	uint32_t mapping = 0, size;
-	int is_new = note(k, sequence, INTERNED_FRAME, location);
+	int is_new = perfetto_note(k, sequence, INTERNED_FRAME, location);
 
 	if (is_new <= 0)
 		return is_new;
 	/* location_names reports the functions without a name */
 	if (!location_names_get(&s->names, location, &size) ||
 	    intern_text(k, sequence, INTERNED_FUNCTION, name, to) ||
-	    (l && l->space && find_map(k, l->space, l->address, &map)) ||
+	    (l && l->space && perfetto_find_map(k, l->space, l->address, &map)) ||
 	    (map && intern_mapping(k, sequence, map, &mapping, to)) ||
 	    (has_source && intern_text(k, sequence, INTERNED_SOURCE_PATH, symbol->file, to)))
 		return -1;
@@ -1356,12 +1362,12 @@ static int intern_frame(struct perfetto *s, uint32_t sequence, uint32_t location
 }
 
 /* Intern the frame STACK_DEEPER. */
-static int intern_deeper(struct perfetto *s, uint32_t sequence, struct buffer *to)
+static int intern_deeper(struct perfetto_encoder *s, uint32_t sequence, struct buffer *to)
 {
 	struct text_ref name =
 		dictionary_text(s->names.dictionary, STACK_DEEPER, sizeof STACK_DEEPER - 1);
 	struct perfetto_samples *k = s->samples;
-	int is_new = note(k, sequence, INTERNED_FRAME, DEEPER_IID);
+	int is_new = perfetto_note(k, sequence, INTERNED_FRAME, DEEPER_IID);
 
 	if (is_new <= 0)
 		return is_new;
@@ -1376,10 +1382,11 @@ static int intern_deeper(struct perfetto *s, uint32_t sequence, struct buffer *t
 }
 
 /* Intern a stack of dictionary_stack_limited. */
-static int intern_stack(struct perfetto *s, uint32_t sequence, uint32_t stack, struct buffer *to)
+static int intern_stack(struct perfetto_encoder *s, uint32_t sequence, uint32_t stack,
+			struct buffer *to)
 {
 	struct perfetto_samples *k = s->samples;
-	int is_new = note(k, sequence, INTERNED_CALLSTACK, stack);
+	int is_new = perfetto_note(k, sequence, INTERNED_CALLSTACK, stack);
 
 	if (is_new <= 0)
 		return is_new;
@@ -1402,7 +1409,8 @@ static int intern_stack(struct perfetto *s, uint32_t sequence, uint32_t stack, s
 }
 
 /* Append the recorded stack of an event to a track event. What it names first is in s->interned. */
-static int perfetto_put_stack(struct perfetto *s, const struct event *ev, struct buffer *event)
+static int perfetto_put_stack(struct perfetto_encoder *s, const struct event *ev,
+			      struct buffer *event)
 {
 	const struct dictionary *d = s->names.dictionary;
 	uint32_t stack = dictionary_stack_limited(d, event_stack(d, ev));
@@ -1418,7 +1426,8 @@ static int perfetto_put_stack(struct perfetto *s, const struct event *ev, struct
 /* --- samples --- */
 
 /* Begin a packet of a sequence. */
-static int begin_packet(struct perfetto *s, uint32_t sequence, uint64_t time, unsigned flags)
+static int encode_perfetto_begin_packet(struct perfetto_encoder *s, uint32_t sequence,
+					uint64_t time, unsigned flags)
 {
 	s->packet.size = 0;
 	return protobuf_uint(&s->packet, PACKET_TIMESTAMP, time) ||
@@ -1429,7 +1438,8 @@ static int begin_packet(struct perfetto *s, uint32_t sequence, uint64_t time, un
 }
 
 /* Write the first packet of a sequence. */
-static int put_first(struct perfetto *s, uint32_t sequence, const struct event *ev, struct error *e)
+static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct event *ev,
+		     struct error *e)
 {
 	struct perfetto_samples *k = s->samples;
 	const struct type *t = ev->type;
@@ -1443,7 +1453,7 @@ static int put_first(struct perfetto *s, uint32_t sequence, const struct event *
 		return error_no_memory(e);
 	k->message.size = 0;
 	if (protobuf_message(&k->message, DEFAULTS_PERF_SAMPLE, &k->interned) ||
-	    begin_packet(s, sequence, ev->time, STATE_CLEARED) ||
+	    encode_perfetto_begin_packet(s, sequence, ev->time, STATE_CLEARED) ||
 	    protobuf_message(&s->packet, PACKET_DEFAULTS, &k->message) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1))
 		return error_no_memory(e);
@@ -1451,7 +1461,7 @@ static int put_first(struct perfetto *s, uint32_t sequence, const struct event *
 }
 
 /* Get the sequence of a type of samples. */
-static int sequence_of(struct perfetto *s, const struct event *ev, uint32_t *sequence,
+static int sequence_of(struct perfetto_encoder *s, const struct event *ev, uint32_t *sequence,
 		       struct error *e)
 {
 	struct intern *types = &s->samples->types;
@@ -1467,8 +1477,8 @@ static int sequence_of(struct perfetto *s, const struct event *ev, uint32_t *seq
 }
 
 /* Add the weight of a sample to the counter of its type and CPU. */
-static int count(struct perfetto_samples *k, uint32_t sequence, const struct event *ev,
-		 uint64_t *total)
+static int perfetto_count(struct perfetto_samples *k, uint32_t sequence, const struct event *ev,
+			  uint64_t *total)
 {
 	const struct lane *lane = ev->lane;
 	int32_t key[] = {(int32_t)sequence, lane->flags & LANE_HAS_CPU ? lane->cpu : -1};
@@ -1485,7 +1495,7 @@ static int count(struct perfetto_samples *k, uint32_t sequence, const struct eve
 	return 0;
 }
 
-int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
+int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e)
 {
 	struct perfetto_samples *k = s->samples;
 	const struct lane *lane = ev->lane;
@@ -1504,7 +1514,7 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	k->interned.size = 0;
 	s->attributes.deep += stack_is_deep(d, stack);
 	k->reduced += ev->type->nfields > (ev->type->period ? 1 : 0);
-	if (!track || count(k, sequence, ev, &total) ||
+	if (!track || perfetto_count(k, sequence, ev, &total) ||
 	    (stack && intern_stack(s, sequence, stack, &k->interned)))
 		return error_no_memory(e);
 	b->size = 0;
@@ -1513,7 +1523,7 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 	    protobuf_uint(b, SAMPLE_TID, (uint32_t)track->tid) ||
 	    (stack && protobuf_uint(b, SAMPLE_CALLSTACK, stack)) ||
 	    protobuf_uint(b, SAMPLE_COUNT, total) ||
-	    begin_packet(s, sequence, ev->time, STATE_NEEDED) ||
+	    encode_perfetto_begin_packet(s, sequence, ev->time, STATE_NEEDED) ||
 	    (k->interned.size &&
 	     protobuf_message(&s->packet, PACKET_INTERNED_DATA, &k->interned)) ||
 	    protobuf_message(&s->packet, PACKET_PERF_SAMPLE, b))
@@ -1532,7 +1542,7 @@ int perfetto_sample(struct perfetto *s, const struct event *ev, struct error *e)
 
 enum { CHUNK = 64 * 1024 };
 
-struct track_event {
+struct track_event_out {
 	unsigned type;
 	uint64_t track, time;
 	uint32_t name, category;   /* strings of the dictionary, 0 none */
@@ -1542,7 +1552,7 @@ struct track_event {
 };
 
 /* Append the source line of a location, if it is known. */
-static int perfetto_put_line(struct perfetto *s, uint32_t location, struct buffer *event)
+static int perfetto_put_line(struct perfetto_encoder *s, uint32_t location, struct buffer *event)
 {
 	const struct location *l = dictionary_location(s->names.dictionary, location);
 
@@ -1555,7 +1565,8 @@ static int perfetto_put_line(struct perfetto *s, uint32_t location, struct buffe
 }
 
 /* Append the ids of an event's flows. */
-static int perfetto_put_flows(struct perfetto *s, const struct event *ev, struct buffer *event)
+static int perfetto_put_flows(struct perfetto_encoder *s, const struct event *ev,
+			      struct buffer *event)
 {
 	unsigned n = flows_read(&s->flows, ev);
 
@@ -1569,8 +1580,8 @@ static int perfetto_put_flows(struct perfetto *s, const struct event *ev, struct
 }
 
 /* Write an event. The attributes in s->kept become annotations. */
-static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, uint64_t *token,
-			      struct error *e)
+static int perfetto_put_event(struct perfetto_encoder *s, const struct track_event_out *ev,
+			      uint64_t *token, struct error *e)
 {
 	struct buffer *b = &s->part;
 
@@ -1600,7 +1611,7 @@ static int perfetto_put_event(struct perfetto *s, const struct track_event *ev, 
 	return perfetto_put_packet(s, token, e);
 }
 
-static int perfetto_name_of(struct perfetto *s, uint32_t location, uint32_t *name)
+static int perfetto_name_of(struct perfetto_encoder *s, uint32_t location, uint32_t *name)
 {
 	uint32_t size;
 
@@ -1618,7 +1629,7 @@ static uint32_t category_of(const struct type *t)
 
 /* Append the attributes of a call's event. Instead of its track_id the call has a track, or an id.
  */
-static int append_call(struct perfetto *s, const struct event *ev)
+static int append_call(struct perfetto_encoder *s, const struct event *ev)
 {
 	struct attribute id = {.kind = ATTRIBUTE_UINT};
 
@@ -1631,9 +1642,10 @@ static int append_call(struct perfetto *s, const struct event *ev)
 		       : 0;
 }
 
-/* Get the track of a call that begins. keep: what perfetto_end_call needs to find it. */
-static int begin_track(struct perfetto *s, const struct event *enter, const struct span *span,
-		       struct buffer *keep, uint64_t *uuid, struct error *e)
+/* Get the track of a call that begins. keep: what encode_perfetto_end_call needs to find it. */
+static int begin_track(struct perfetto_encoder *s, const struct event *enter,
+		       const struct span *span, struct buffer *keep, uint64_t *uuid,
+		       struct error *e)
 {
 	uint8_t slot = 0;
 
@@ -1649,10 +1661,10 @@ static int begin_track(struct perfetto *s, const struct event *enter, const stru
 	return perfetto_span_track(s, span, slot, enter->time, uuid, e);
 }
 
-static int perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
-			       struct buffer *keep, uint64_t *token, struct error *e)
+static int encode_perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
+				      struct buffer *keep, uint64_t *token, struct error *e)
 {
-	struct perfetto *s = ctx;
+	struct perfetto_encoder *s = ctx;
 	uint32_t name;
 	uint64_t uuid;
 
@@ -1663,21 +1675,21 @@ static int perfetto_begin_call(void *ctx, const struct event *enter, const struc
 		return error_no_memory(e);
 	return perfetto_put_event(
 		s,
-		&(struct track_event){.type = perfetto_is_state(enter->type) ? TYPE_STATE
-									     : TYPE_BEGIN,
-				      .track = uuid,
-				      .time = enter->time,
-				      .name = name,
-				      .category = category_of(enter->type),
-				      .location = span->location,
-				      .event = enter,
-				      /* else the output with the call's enter has them */
-				      .flows = span->restored ? NULL : enter},
+		&(struct track_event_out){.type = perfetto_is_state(enter->type) ? TYPE_STATE
+										 : TYPE_BEGIN,
+					  .track = uuid,
+					  .time = enter->time,
+					  .name = name,
+					  .category = category_of(enter->type),
+					  .location = span->location,
+					  .event = enter,
+					  /* else the output with the call's enter has them */
+					  .flows = span->restored ? NULL : enter},
 		token, e);
 }
 
 /* Append the name of a call's leave, if it is not that of the call's begin. */
-static int perfetto_append_leave_name(struct perfetto *s, const struct span *span)
+static int perfetto_append_leave_name(struct perfetto_encoder *s, const struct span *span)
 {
 	uint32_t entered, left;
 	struct text_ref text;
@@ -1694,7 +1706,7 @@ static int perfetto_append_leave_name(struct perfetto *s, const struct span *spa
 }
 
 /* Free the slot of a call that ends. Returns its number. */
-static uint8_t end_slot(struct perfetto *s, const struct span *span)
+static uint8_t end_slot(struct perfetto_encoder *s, const struct span *span)
 {
 	uint8_t slot;
 
@@ -1705,10 +1717,10 @@ static uint8_t end_slot(struct perfetto *s, const struct span *span)
 	return slot;
 }
 
-static int perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
-			     struct error *e)
+static int encode_perfetto_end_call(void *ctx, const struct span *span, const struct event *leave,
+				    struct error *e)
 {
-	struct perfetto *s = ctx;
+	struct perfetto_encoder *s = ctx;
 	uint64_t uuid, token;
 	uint32_t name;
 	uint8_t slot = end_slot(s, span);
@@ -1727,14 +1739,15 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	if (!span->begun) {
 		if (perfetto_name_of(s, span->location, &name))
 			return error_no_memory(e);
-		if (perfetto_put_event(s,
-				       &(struct track_event){.type = TYPE_BEGIN,
-							     .track = uuid,
-							     .time = span->start,
-							     .name = name,
-							     .category = category_of(span->type),
-							     .location = span->location},
-				       &token, e))
+		if (perfetto_put_event(
+			    s,
+			    &(struct track_event_out){.type = TYPE_BEGIN,
+						      .track = uuid,
+						      .time = span->start,
+						      .name = name,
+						      .category = category_of(span->type),
+						      .location = span->location},
+			    &token, e))
 			return -1;
 	}
 	if ((leave && append_call(s, leave)) || perfetto_append_leave_name(s, span) ||
@@ -1742,22 +1755,22 @@ static int perfetto_end_call(void *ctx, const struct span *span, const struct ev
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)))
 		return error_no_memory(e);
 	return perfetto_put_event(s,
-				  &(struct track_event){.type = state ? TYPE_STATE : TYPE_END,
-							.track = uuid,
-							.time = span->end,
-							.flows = leave},
+				  &(struct track_event_out){.type = state ? TYPE_STATE : TYPE_END,
+							    .track = uuid,
+							    .time = span->end,
+							    .flows = leave},
 				  &token, e);
 }
 
 static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
 {
-	return perfetto_end_call(ctx, span, NULL, e);
+	return encode_perfetto_end_call(ctx, span, NULL, e);
 }
 
 /* --- counters: a track for each value --- */
 
-static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name,
-		       const struct attribute *item, struct error *e)
+static int perfetto_put_counter(struct perfetto_encoder *s, const struct event *ev, uint32_t name,
+				const struct attribute *item, struct error *e)
 {
 	bool real = item->kind == ATTRIBUTE_REAL ||
 		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
@@ -1786,7 +1799,7 @@ static int put_counter(struct perfetto *s, const struct event *ev, uint32_t name
 
 /* Append the attributes of an event that is no call. A gap of no thread has its CPU. A part of a
  * flow of Trace Event JSON has its phase instead of its id, which is among the ids of flows. */
-static int append_instant(struct perfetto *s, const struct event *ev)
+static int append_instant(struct perfetto_encoder *s, const struct event *ev)
 {
 	char text[2] = {async_event_phase(ev->type), PERFETTO_FLOW_ENCLOSING};
 	const struct attribute cpu = {.kind = ATTRIBUTE_UINT, .number = (uint32_t)ev->lane->cpu};
@@ -1805,10 +1818,10 @@ static int append_instant(struct perfetto *s, const struct event *ev)
 
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
-	struct perfetto *s = ctx;
+	struct perfetto_encoder *s = ctx;
 	uint64_t uuid = 0, token; /* track 0 is that of all threads */
 	uint32_t name = ev->type->name.number;
-	struct track_event instant;
+	struct track_event_out instant;
 	bool whole;
 
 	if (perfetto_ftrace_event(s->ftrace, ev, &whole, e))
@@ -1817,15 +1830,16 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
 		return 0;
 	if (!perfetto_is_global(ev) &&
-	    perfetto_track(s,
-			   &(struct track_of){
-				   .kind = OF_THREAD, .thread = calls_thread(ev), .lane = ev->lane},
-			   ev->time, &uuid, e))
+	    perfetto_put_track(s,
+			       &(struct track_of){.kind = OF_THREAD,
+						  .thread = calls_thread(ev),
+						  .lane = ev->lane},
+			       ev->time, &uuid, e))
 		return -1;
 	if (whole)
 		return 0;
 	if (ev->type->kind == KIND_SAMPLE)
-		return perfetto_sample(s, ev, e);
+		return perfetto_put_sample(s, ev, e);
 	buffer_clear(&s->kept);
 	if (append_instant(s, ev) || (ev->location && perfetto_name_of(s, ev->location, &name)))
 		return error_no_memory(e);
@@ -1834,23 +1848,23 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 			return error_no_memory(e);
 		if (attributes_keep_numbers(&s->attributes)) {
 			for (size_t i = 0; i < s->attributes.count; i++)
-				if (put_counter(s, ev, name, &s->attributes.items[i], e))
+				if (perfetto_put_counter(s, ev, name, &s->attributes.items[i], e))
 					return -1;
 			return 0;
 		}
 	}
-	instant = (struct track_event){.type = TYPE_INSTANT,
-				       .track = uuid,
-				       .time = ev->time,
-				       .name = name,
-				       .category = ev->type->group.number,
-				       .location = ev->location,
-				       .event = ev,
-				       .flows = ev};
+	instant = (struct track_event_out){.type = TYPE_INSTANT,
+					   .track = uuid,
+					   .time = ev->time,
+					   .name = name,
+					   .category = ev->type->group.number,
+					   .location = ev->location,
+					   .event = ev,
+					   .flows = ev};
 	return perfetto_put_event(s, &instant, &token, e);
 }
 
-static int perfetto_start(struct perfetto *s, const struct event *ev, struct error *e)
+static int perfetto_start(struct perfetto_encoder *s, const struct event *ev, struct error *e)
 {
 	s->started = true;
 	return perfetto_put_first(s, ev, e);
@@ -1860,24 +1874,24 @@ static int perfetto_start(struct perfetto *s, const struct event *ev, struct err
  * known. */
 static int perfetto_restore(void *ctx, const struct event *enter, struct error *e)
 {
-	struct perfetto *s = ctx;
+	struct perfetto_encoder *s = ctx;
 
 	if (!enter)
 		return perfetto_ftrace_lost(s->ftrace, e);
 	return s->started ? 0 : perfetto_start(s, enter, e);
 }
 
-static const struct span_sink sink = {.begin = perfetto_begin_call,
+static const struct span_sink sink = {.begin = encode_perfetto_begin_call,
 				      .restore = perfetto_restore,
-				      .end = perfetto_end_call,
+				      .end = encode_perfetto_end_call,
 				      .drop = perfetto_drop_call,
 				      .other = perfetto_other_event};
 
 /* --- the encoder --- */
 
-static int perfetto_begin(struct encoding *en, struct error *e)
+static int encode_perfetto_begin(struct encoding *en, struct error *e)
 {
-	struct perfetto *s = calloc(1, sizeof(*s));
+	struct perfetto_encoder *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
@@ -1899,7 +1913,7 @@ static int perfetto_begin(struct encoding *en, struct error *e)
 
 static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
-	struct perfetto *s = en->state;
+	struct perfetto_encoder *s = en->state;
 
 	return tracks_meta(&s->tracks, en->dictionary, m) || attributes_meta(&s->attributes, m)
 		       ? error_no_memory(e)
@@ -1908,7 +1922,7 @@ static int perfetto_meta(struct encoding *en, const struct meta *m, struct error
 
 static int perfetto_event(struct encoding *en, const struct event *ev, struct error *e)
 {
-	struct perfetto *s = en->state;
+	struct perfetto_encoder *s = en->state;
 
 	if (!s->started && perfetto_start(s, ev, e))
 		return -1;
@@ -1919,14 +1933,14 @@ static int perfetto_event(struct encoding *en, const struct event *ev, struct er
 
 static uint64_t perfetto_size(const struct encoding *en)
 {
-	const struct perfetto *s = en->state;
+	const struct perfetto_encoder *s = en->state;
 
 	return en->out->written + s->out.size;
 }
 
 static int perfetto_end(struct encoding *en, struct error *e)
 {
-	struct perfetto *s = en->state;
+	struct perfetto_encoder *s = en->state;
 
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
@@ -1940,7 +1954,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static void free_state(struct perfetto *s)
+static void free_state(struct perfetto_encoder *s)
 {
 	struct buffer *buffers[] = {&s->out,	  &s->packet, &s->part, &s->bit,
 				    &s->interned, &s->kept,   &s->clean};
@@ -1950,7 +1964,7 @@ static void free_state(struct perfetto *s)
 	for (size_t i = 0; i < NAME_KINDS; i++)
 		free(s->known[i]);
 	perfetto_samples_free(s->samples);
-	perfetto_ftrace_free(s->ftrace);
+	perfetto_out_ftrace_free(s->ftrace);
 	spill_journal_free(&s->held);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);
@@ -1979,7 +1993,7 @@ const struct encoder encoder_perfetto = {
 	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
 	.output = ENCODER_FILE,
 	.report = true,
-	.begin = perfetto_begin,
+	.begin = encode_perfetto_begin,
 	.meta = perfetto_meta,
 	.drops = true,
 	.event = perfetto_event,

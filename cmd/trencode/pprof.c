@@ -31,7 +31,7 @@ enum {
 enum { CHUNK = 64 * 1024 };
 
 /* One run of the encoder. */
-struct pprof {
+struct pprof_encoder {
 	struct stack_profile profile;
 	struct buffer out, message, part; /* out: bytes to be compressed */
 	struct intern strings;
@@ -44,7 +44,7 @@ struct pprof {
 
 static int compress_out(struct encoding *en, int flush, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	uint8_t packed[CHUNK];
 
 	s->z.next_in = s->out.data;
@@ -61,9 +61,9 @@ static int compress_out(struct encoding *en, int flush, struct error *e)
 	return 0;
 }
 
-static int put_message(struct encoding *en, uint32_t field, struct error *e)
+static int pprof_put_message(struct encoding *en, uint32_t field, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 
 	if (protobuf_message(&s->out, field, &s->message))
 		return error_no_memory(e);
@@ -75,9 +75,9 @@ static int put_message(struct encoding *en, uint32_t field, struct error *e)
 
 /* Write the sample of a node: the locations of its name, its caller's and so on. The number of a
  * location is that of the name + 1. */
-static int put_sample(struct encoding *en, uint32_t node, struct error *e)
+static int pprof_put_sample(struct encoding *en, uint32_t node, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	const struct stack_node *nodes = s->profile.stacks.tree.nodes, *n = &nodes[node];
 
 	s->part.size = 0;
@@ -91,24 +91,24 @@ static int put_sample(struct encoding *en, uint32_t node, struct error *e)
 	    buffer_uleb(&s->part, (uint64_t)saturated_i64(n->self)) ||
 	    protobuf_message(&s->message, 2, &s->part))
 		return error_no_memory(e);
-	return put_message(en, SAMPLE, e);
+	return pprof_put_message(en, SAMPLE, e);
 }
 
-static int put_samples(struct encoding *en, struct error *e)
+static int pprof_put_samples(struct encoding *en, struct error *e)
 {
-	const struct pprof *s = en->state;
+	const struct pprof_encoder *s = en->state;
 	const struct stack_tree *t = &s->profile.stacks.tree;
 
 	for (uint32_t i = 1; i < t->count; i++)
 		if (t->nodes[i].parent != STACK_LOOSE && (t->nodes[i].self || t->nodes[i].calls) &&
-		    put_sample(en, i, e))
+		    pprof_put_sample(en, i, e))
 			return -1;
 	return 0;
 }
 
 /* --- tables --- */
 
-static int string_of(struct pprof *s, const char *text, uint64_t *number)
+static int pprof_string_of(struct pprof_encoder *s, const char *text, uint64_t *number)
 {
 	uint32_t n = intern_string(&s->strings, text);
 
@@ -120,52 +120,52 @@ static int string_of(struct pprof *s, const char *text, uint64_t *number)
 static int put_value_type(struct encoding *en, uint32_t field, const char *type, const char *unit,
 			  struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	uint64_t t, u;
 
-	if (string_of(s, type, &t) || string_of(s, unit, &u) || protobuf_uint(&s->message, 1, t) ||
-	    protobuf_uint(&s->message, 2, u))
+	if (pprof_string_of(s, type, &t) || pprof_string_of(s, unit, &u) ||
+	    protobuf_uint(&s->message, 1, t) || protobuf_uint(&s->message, 2, u))
 		return error_no_memory(e);
-	return put_message(en, field, e);
+	return pprof_put_message(en, field, e);
 }
 
 static int put_mapping(struct encoding *en, uint32_t number, const char *file, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	uint64_t name;
 
-	if (string_of(s, file, &name) || protobuf_uint(&s->message, 1, number) ||
+	if (pprof_string_of(s, file, &name) || protobuf_uint(&s->message, 1, number) ||
 	    protobuf_uint(&s->message, 5, name) || protobuf_uint(&s->message, 7, 1) ||
 	    protobuf_uint(&s->message, 8, 1) || protobuf_uint(&s->message, 9, 1))
 		return error_no_memory(e);
-	return put_message(en, MAPPING, e);
+	return pprof_put_message(en, MAPPING, e);
 }
 
 /* Write a function and its location. With a system name equal to the name (field 3), pprof would
  * take the name for C++ and remove what is between < and >: all of "<55b9ab5b7252>". */
-static int put_function(struct encoding *en, uint32_t number, uint32_t mapping,
-			const struct profile_name *n, struct error *e)
+static int pprof_put_function(struct encoding *en, uint32_t number, uint32_t mapping,
+			      const struct profile_name *n, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	uint64_t name, file;
 
-	if (string_of(s, n->name, &name) || string_of(s, n->file, &file) ||
+	if (pprof_string_of(s, n->name, &name) || pprof_string_of(s, n->file, &file) ||
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 2, name) ||
 	    protobuf_uint(&s->message, 4, file) || protobuf_uint(&s->message, 5, n->line) ||
-	    put_message(en, FUNCTION, e))
+	    pprof_put_message(en, FUNCTION, e))
 		return e->what[0] ? -1 : error_no_memory(e);
 	s->part.size = 0;
 	if (protobuf_uint(&s->part, 1, number) || protobuf_uint(&s->part, 2, n->line) ||
 	    protobuf_uint(&s->message, 1, number) || protobuf_uint(&s->message, 2, mapping) ||
 	    protobuf_message(&s->message, 4, &s->part))
 		return error_no_memory(e);
-	return put_message(en, LOCATION, e);
+	return pprof_put_message(en, LOCATION, e);
 }
 
 enum module_rank { MODULE_ANY, MODULE_PROGRAM, MODULE_OF_MAIN, MODULE_RANKS };
 
 /* Returns how certain it is that a function is of the program. */
-static enum module_rank rank_of(const struct profile_name *n)
+static enum module_rank pprof_rank_of(const struct profile_name *n)
 {
 	if (!strcmp(n->name, "main") || !strcmp(n->name, "main.main"))
 		return MODULE_OF_MAIN;
@@ -175,7 +175,7 @@ static enum module_rank rank_of(const struct profile_name *n)
 /* Returns the module of main, else that of a function of no library, else that of an outermost
  * function; of several that of the function that took longest. "": none is known. pprof shows the
  * first mapping as the program. */
-static const char *main_module(const struct pprof *s)
+static const char *main_module(const struct pprof_encoder *s)
 {
 	const struct stack_node *nodes = s->profile.stacks.tree.nodes;
 	const char *module[MODULE_RANKS] = {"", "", ""};
@@ -188,7 +188,7 @@ static const char *main_module(const struct pprof *s)
 		if (nodes[i].parent == STACK_LOOSE || nodes[i].total < longest[MODULE_OF_MAIN])
 			continue;
 		n = profile_name_of(&s->profile.stacks.names, nodes[i].name);
-		rank = rank_of(&n);
+		rank = pprof_rank_of(&n);
 		if (!*n.module || nodes[i].total < longest[rank] ||
 		    (*module[rank] && nodes[i].total == longest[rank]) ||
 		    (rank == MODULE_ANY && nodes[i].parent != STACK_ROOT))
@@ -203,8 +203,8 @@ static const char *main_module(const struct pprof *s)
 }
 
 /* Get the number of a module's mapping, 0 for no module. A mapping is written the first time. */
-static int mapping_of(struct encoding *en, struct intern *modules, const char *module,
-		      uint32_t *mapping, struct error *e)
+static int pprof_mapping_of(struct encoding *en, struct intern *modules, const char *module,
+			    uint32_t *mapping, struct error *e)
 {
 	uint32_t had = modules->count;
 
@@ -217,26 +217,26 @@ static int mapping_of(struct encoding *en, struct intern *modules, const char *m
 	return modules->count > had ? put_mapping(en, *mapping, module, e) : 0;
 }
 
-static int put_functions(struct encoding *en, struct error *e)
+static int pprof_put_functions(struct encoding *en, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	struct intern modules = {0};
 	uint32_t mapping;
-	int r = mapping_of(en, &modules, main_module(s), &mapping, e);
+	int r = pprof_mapping_of(en, &modules, main_module(s), &mapping, e);
 
 	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
 		struct profile_name n = profile_name_of(&s->profile.stacks.names, i);
 
-		r = mapping_of(en, &modules, n.module, &mapping, e) ||
-		    put_function(en, i + 1, mapping, &n, e);
+		r = pprof_mapping_of(en, &modules, n.module, &mapping, e) ||
+		    pprof_put_function(en, i + 1, mapping, &n, e);
 	}
 	intern_free(&modules);
 	return r ? -1 : 0;
 }
 
-static int put_strings(struct encoding *en, struct error *e)
+static int pprof_put_strings(struct encoding *en, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 
 	for (uint32_t i = 0; i < s->strings.count; i++) {
 		if (protobuf_bytes(&s->out, STRING_TABLE, intern_data(&s->strings, i),
@@ -250,9 +250,9 @@ static int put_strings(struct encoding *en, struct error *e)
 
 /* --- the encoder --- */
 
-static int pprof_begin(struct encoding *en, struct error *e)
+static int encode_pprof_begin(struct encoding *en, struct error *e)
 {
-	struct pprof *s = calloc(1, sizeof(*s));
+	struct pprof_encoder *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return error_no_memory(e);
@@ -270,7 +270,7 @@ static int pprof_begin(struct encoding *en, struct error *e)
 
 static int pprof_block(struct encoding *en, const struct block *b, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 
 	if (!s->profile.seen)
 		s->first = UINT64_MAX;
@@ -286,7 +286,7 @@ static int pprof_block(struct encoding *en, const struct block *b, struct error 
 
 static int pprof_end(struct encoding *en, struct error *e)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 	const char *unit = s->profile.ticks ? "ticks" : "nanoseconds", *counted = "samples", *type;
 	uint64_t name;
 
@@ -301,15 +301,15 @@ static int pprof_end(struct encoding *en, struct error *e)
 		type = "self";
 	}
 	if (put_value_type(en, SAMPLE_TYPE, counted, "count", e) ||
-	    put_value_type(en, SAMPLE_TYPE, type, unit, e) || put_samples(en, e) ||
-	    put_functions(en, e) || put_value_type(en, PERIOD_TYPE, type, unit, e))
+	    put_value_type(en, SAMPLE_TYPE, type, unit, e) || pprof_put_samples(en, e) ||
+	    pprof_put_functions(en, e) || put_value_type(en, PERIOD_TYPE, type, unit, e))
 		return -1;
-	if (string_of(s, type, &name) || protobuf_uint(&s->out, PERIOD, 1) ||
+	if (pprof_string_of(s, type, &name) || protobuf_uint(&s->out, PERIOD, 1) ||
 	    (!s->profile.ticks && s->last > s->first &&
 	     protobuf_uint(&s->out, DURATION_NANOS, s->last - s->first)) ||
 	    protobuf_uint(&s->out, DEFAULT_SAMPLE_TYPE, name))
 		return error_no_memory(e);
-	if (put_strings(en, e) || compress_out(en, Z_FINISH, e))
+	if (pprof_put_strings(en, e) || compress_out(en, Z_FINISH, e))
 		return -1;
 	stack_profile_report(en, &s->profile, "profiles hold", INT64_MAX);
 	return 0;
@@ -317,7 +317,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 
 static void pprof_free(struct encoding *en)
 {
-	struct pprof *s = en->state;
+	struct pprof_encoder *s = en->state;
 
 	if (!s)
 		return;
@@ -339,7 +339,7 @@ const struct encoder encoder_pprof = {
 	.output = ENCODER_FILE,
 	.report = true,
 	.deferred = true,
-	.begin = pprof_begin,
+	.begin = encode_pprof_begin,
 	.block = pprof_block,
 	.end = pprof_end,
 	.check = stack_profile_check,

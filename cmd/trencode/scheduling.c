@@ -99,8 +99,8 @@ void scheduling_types_free(struct scheduling_types *t)
 /* Find a field by one of its names, which have bars between them. The fields of an event's
  * contexts, which may have such a name too, are before its own fields: a field after `first`, the
  * event's own field in slot 0, is preferred. first may be NULL. */
-static const struct field *field_of(const struct type *type, const char *names,
-				    const struct field *first)
+static const struct field *scheduling_field_of(const struct type *type, const char *names,
+					       const struct field *first)
 {
 	const struct field *found = NULL;
 	char name[32];
@@ -158,7 +158,8 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 		if (strcmp(k->name, type->name.text) != 0)
 			continue;
 		for (unsigned j = 0; j < SCHEDULING_SLOTS; j++) {
-			s->fields[j] = field_of(type, k->fields[j], j ? s->fields[0] : NULL);
+			s->fields[j] =
+				scheduling_field_of(type, k->fields[j], j ? s->fields[0] : NULL);
 			has |= (unsigned)(s->fields[j] != NULL) << j;
 			slots += s->fields[j] != NULL;
 		}
@@ -474,7 +475,7 @@ void scheduling_free(struct scheduling *s)
 /* --- CPUs and threads --- */
 
 /* Returns the index + 1 of a CPU; 0 when out of memory. */
-static uint32_t cpu_of(struct scheduling *s, const struct source *source, uint32_t cpu)
+static uint32_t scheduling_cpu_of(struct scheduling *s, const struct source *source, uint32_t cpu)
 {
 	uint32_t key[2] = {source ? source->number : 0, cpu}, n;
 	struct scheduling_cpu *cpus;
@@ -489,8 +490,8 @@ static uint32_t cpu_of(struct scheduling *s, const struct source *source, uint32
 }
 
 /* Returns the index + 1 of a thread; 0 when out of memory. */
-static uint32_t thread_of(struct scheduling *s, const struct scheduling_cpu *cpu, int64_t tid,
-			  const char *comm, size_t size)
+static uint32_t scheduling_thread_of(struct scheduling *s, const struct scheduling_cpu *cpu,
+				     int64_t tid, const char *comm, size_t size)
 {
 	uint32_t key[3] = {cpu->source ? cpu->source->number : 0, (uint32_t)tid,
 			   tid ? 0 : (uint32_t)cpu->cpu};
@@ -513,8 +514,9 @@ static uint32_t thread_of(struct scheduling *s, const struct scheduling_cpu *cpu
 
 /* Read the thread in a slot, with its name in the slot before it. Returns its index + 1, 0 when out
  * of memory; *known: the event has a valid number. */
-static uint32_t read_thread(struct scheduling *s, uint32_t cpu, const struct scheduling_type *t,
-			    const struct event *ev, unsigned slot, bool *known)
+static uint32_t scheduling_read_thread(struct scheduling *s, uint32_t cpu,
+				       const struct scheduling_type *t, const struct event *ev,
+				       unsigned slot, bool *known)
 {
 	const struct lane *lane = ev->lane;
 	const char *comm = NULL;
@@ -529,7 +531,7 @@ static uint32_t read_thread(struct scheduling *s, uint32_t cpu, const struct sch
 		comm = lane->comm.text;
 		size = lane->comm.size;
 	}
-	return thread_of(s, &s->cpus[cpu - 1], tid, comm, size);
+	return scheduling_thread_of(s, &s->cpus[cpu - 1], tid, comm, size);
 }
 
 /* --- states of threads --- */
@@ -750,14 +752,15 @@ static int switch_in(struct scheduling *s, uint32_t cpu, uint32_t next, uint64_t
 	return 0;
 }
 
-static int take_switch(struct scheduling *s, uint32_t cpu, const struct scheduling_type *t,
-		       const struct event *ev, struct error *e)
+static int scheduling_take_switch(struct scheduling *s, uint32_t cpu,
+				  const struct scheduling_type *t, const struct event *ev,
+				  struct error *e)
 {
 	struct switch_state state = scheduling_state(t, ev);
 	struct scheduling_cpu *c = &s->cpus[cpu - 1];
 	bool has_prev, has_next;
-	uint32_t prev = read_thread(s, cpu, t, ev, SWITCH_PREV_TID, &has_prev);
-	uint32_t next = read_thread(s, cpu, t, ev, SWITCH_NEXT_TID, &has_next);
+	uint32_t prev = scheduling_read_thread(s, cpu, t, ev, SWITCH_PREV_TID, &has_prev);
+	uint32_t next = scheduling_read_thread(s, cpu, t, ev, SWITCH_NEXT_TID, &has_next);
 	int64_t prio;
 
 	if (!has_prev || !has_next)
@@ -783,7 +786,7 @@ static int take_wakeup(struct scheduling *s, uint32_t cpu, const struct scheduli
 
 	if (scheduling_number(t, ev, WAKE_SUCCESS, &success) && !success)
 		return 0;
-	thread = read_thread(s, cpu, t, ev, WAKE_TID, &known);
+	thread = scheduling_read_thread(s, cpu, t, ev, WAKE_TID, &known);
 	if (!known)
 		return 0;
 	if (!thread)
@@ -791,7 +794,8 @@ static int take_wakeup(struct scheduling *s, uint32_t cpu, const struct scheduli
 	/* the event's own thread is the waker */
 	waker = c->running;
 	if (!t->cpu && lane->flags & LANE_HAS_TID && lane->tid >= 0 && lane->tid < TID_MOST)
-		waker = thread_of(s, c, lane->tid, lane->comm.text, waker ? 0 : lane->comm.size);
+		waker = scheduling_thread_of(s, c, lane->tid, lane->comm.text,
+					     waker ? 0 : lane->comm.size);
 	woken = &s->threads[thread - 1];
 	if (!woken->tid || woken->state == THREAD_RUNNING || woken->state == THREAD_RUNNABLE)
 		return 0;
@@ -861,13 +865,13 @@ static int irq_exit(struct scheduling *s, struct scheduling_cpu *c, struct sched
 	return put_slice(s, &slice, e);
 }
 
-static int take(struct scheduling *s, uint32_t cpu, const struct scheduling_type *t,
-		const struct event *ev, struct error *e)
+static int scheduling_take(struct scheduling *s, uint32_t cpu, const struct scheduling_type *t,
+			   const struct event *ev, struct error *e)
 {
 	struct scheduling_cpu *c = &s->cpus[cpu - 1];
 
 	switch (t->kind) {
-	case SCHEDULING_SWITCH: return take_switch(s, cpu, t, ev, e);
+	case SCHEDULING_SWITCH: return scheduling_take_switch(s, cpu, t, ev, e);
 	case SCHEDULING_WAKING:
 	case SCHEDULING_WAKEUP: return take_wakeup(s, cpu, t, ev, e);
 	case SCHEDULING_IRQ_ENTRY: return irq_entry(s, c, &c->irqs, t, ev, e);
@@ -900,7 +904,7 @@ int scheduling_event(struct scheduling *s, const struct event *ev, struct error 
 		return scheduling_gap(s, ev->lane->source, e);
 	if (!known)
 		return 0;
-	cpu = cpu_of(s, ev->lane->source, cpu);
+	cpu = scheduling_cpu_of(s, ev->lane->source, cpu);
 	if (!cpu)
 		return error_no_memory(e);
 	c = &s->cpus[cpu - 1];
@@ -910,7 +914,7 @@ int scheduling_event(struct scheduling *s, const struct event *ev, struct error 
 		c->begun = true;
 		c->first = c->last = ev->time;
 	}
-	if (t->kind != SCHEDULING_NONE && take(s, cpu, t, ev, e))
+	if (t->kind != SCHEDULING_NONE && scheduling_take(s, cpu, t, ev, e))
 		return -1;
 	s->cpus[cpu - 1].last = ev->time;
 	return 0;

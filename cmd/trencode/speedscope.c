@@ -22,7 +22,7 @@
 #include "common/value/value_text.h"
 
 /* One spilled call. */
-struct call_record {
+struct speedscope_call {
 	uint64_t start, end;
 	uint32_t location, level;
 };
@@ -49,7 +49,7 @@ struct type_profile {
 
 /* The profiles of one thread. */
 struct lane_profile {
-	struct chain calls;
+	struct spill_chain calls;
 	struct type_profile *types;
 	uint64_t first, last;
 	struct buffer name;
@@ -62,17 +62,17 @@ struct speedscope {
 	struct tracks tracks;
 	struct location_names names;
 	struct spill_list calls, events;
-	struct kept_rows samples;
+	struct track_rows samples;
 	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
-	struct chain reversed;
+	struct spill_chain reversed;
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
 	size_t nprofiles, capacity, nframes;
 	uint32_t *frames;     /* by location: index of its frame + 1 */
 	struct buffer shared; /* the frames as JSON */
 	uint32_t frame_count;
-	uint32_t deeper;	  /* index of the frame STACK_DEEPER + 1 */
-	struct call_record *open; /* while a thread's calls are read */
+	uint32_t deeper;	      /* index of the frame STACK_DEEPER + 1 */
+	struct speedscope_call *open; /* while a thread's calls are read */
 	size_t nopen, open_capacity;
 	uint64_t first, last; /* times of the first and of the last event */
 	uint64_t origin;      /* time that is shown as 0 */
@@ -122,7 +122,8 @@ static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t
 static int speedscope_end_call(void *ctx, const struct span *span, const struct event *leave,
 			       struct error *e)
 {
-	struct call_record r = {span->start, span->end, span->location, span->level + span->beside};
+	struct speedscope_call r = {span->start, span->end, span->location,
+				    span->level + span->beside};
 	struct speedscope *s = ctx;
 	struct lane_profile *p;
 
@@ -197,17 +198,18 @@ static int speedscope_add_event(struct speedscope *s, uint64_t time, uint32_t lo
 
 /* Test whether the call, which ended before top, is not a callee of top. Levels alone do not show
  * this, as calls between them may be missing. */
-static bool speedscope_is_beside(const struct call_record *call, const struct call_record *top)
+static bool speedscope_is_beside(const struct speedscope_call *call,
+				 const struct speedscope_call *top)
 {
 	return top->level >= call->level || (call->end <= top->start && call->start < top->start);
 }
 
 /* Add the beginnings of the calls that are not callers of this one; NULL: of all. */
-static int speedscope_begin_calls(struct speedscope *s, const struct call_record *call,
+static int speedscope_begin_calls(struct speedscope *s, const struct speedscope_call *call,
 				  struct error *e)
 {
 	while (s->nopen && (!call || speedscope_is_beside(call, &s->open[s->nopen - 1]))) {
-		const struct call_record *top = &s->open[--s->nopen];
+		const struct speedscope_call *top = &s->open[--s->nopen];
 
 		if (speedscope_add_event(s, top->start, top->location, false, e))
 			return -1;
@@ -218,7 +220,7 @@ static int speedscope_begin_calls(struct speedscope *s, const struct call_record
 static int speedscope_take_call(void *ctx, const void *record, struct error *e)
 {
 	struct speedscope *s = ctx;
-	struct call_record call, *open;
+	struct speedscope_call call, *open;
 
 	memcpy(&call, record, sizeof call);
 	if (speedscope_begin_calls(s, &call, e))
@@ -411,7 +413,7 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	s->options = en->options;
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, json_append_string);
-	spill_list_init(&s->calls, sizeof(struct call_record));
+	spill_list_init(&s->calls, sizeof(struct speedscope_call));
 	spill_list_init(&s->events, sizeof(struct event_record));
 	rows_init(&s->samples, sizeof(struct sample_record));
 	return 0;

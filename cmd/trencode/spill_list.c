@@ -23,7 +23,7 @@ void spill_list_free(struct spill_list *c)
 	c->fd = -1;
 }
 
-static void chain_list(struct chain *ch, struct chain **at)
+static void chain_list(struct spill_chain *ch, struct spill_chain **at)
 {
 	ch->next = *at;
 	if (ch->next)
@@ -32,7 +32,7 @@ static void chain_list(struct chain *ch, struct chain **at)
 	*at = ch;
 }
 
-static void chain_unlist(struct chain *ch)
+static void chain_unlist(struct spill_chain *ch)
 {
 	*ch->from = ch->next;
 	if (ch->next)
@@ -40,16 +40,16 @@ static void chain_unlist(struct chain *ch)
 	ch->from = NULL;
 }
 
-void chain_free(struct chain *ch)
+void chain_free(struct spill_chain *ch)
 {
 	if (ch->from)
 		chain_unlist(ch);
 	buffer_free(&ch->pending);
-	*ch = (struct chain){0};
+	*ch = (struct spill_chain){0};
 }
 
 /* Write the pending records; the buffer begins with room for the header. */
-static int put_away(struct spill_list *c, struct chain *ch, struct error *e)
+static int put_away(struct spill_list *c, struct spill_chain *ch, struct error *e)
 {
 	struct buffer *b = &ch->pending;
 
@@ -71,7 +71,7 @@ static int put_away(struct spill_list *c, struct chain *ch, struct error *e)
 static int put_all_away(struct spill_list *c, struct error *e)
 {
 	while (c->list) {
-		struct chain *ch = c->list;
+		struct spill_chain *ch = c->list;
 
 		if (put_away(c, ch, e))
 			return -1;
@@ -81,7 +81,7 @@ static int put_all_away(struct spill_list *c, struct error *e)
 	return 0;
 }
 
-int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct error *e)
+int chain_add(struct spill_list *c, struct spill_chain *ch, const void *record, struct error *e)
 {
 	struct buffer *b = &ch->pending;
 	size_t had = b->size;
@@ -96,7 +96,7 @@ int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct
 	return c->pending > SPILL_LIST_PENDING_MOST ? put_all_away(c, e) : 0;
 }
 
-static int unwind_pending(struct spill_list *c, struct chain *ch,
+static int unwind_pending(struct spill_list *c, struct spill_chain *ch,
 			  int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 			  struct error *e)
 {
@@ -108,7 +108,7 @@ static int unwind_pending(struct spill_list *c, struct chain *ch,
 	return 0;
 }
 
-int chain_unwind(struct spill_list *c, struct chain *ch,
+int chain_unwind(struct spill_list *c, struct spill_chain *ch,
 		 int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 		 struct error *e)
 {

@@ -13,11 +13,11 @@
 #include "common/util/output.h"
 
 /* The records of one thread. */
-struct chain {
+struct spill_chain {
 	struct buffer pending;
-	uint64_t last;	     /* offset of its last piece in the file + 1, 0 none */
-	struct chain *next;  /* in the list of chains with pending records */
-	struct chain **from; /* pointer to this chain in that list; NULL: not in the list */
+	uint64_t last;		   /* offset of its last piece in the file + 1, 0 none */
+	struct spill_chain *next;  /* in the list of chains with pending records */
+	struct spill_chain **from; /* pointer to this chain in that list; NULL: not in the list */
 };
 
 /* The spilled records of all chains. */
@@ -26,18 +26,18 @@ struct spill_list {
 	int fd;	       /* -1: no file yet */
 	uint64_t size;
 	size_t pending;
-	struct chain *list;
+	struct spill_chain *list;
 };
 
 void spill_list_init(struct spill_list *c, size_t record);
 void spill_list_free(struct spill_list *c);
-void chain_free(struct chain *ch);
+void chain_free(struct spill_chain *ch);
 
 /* Append a record. The chain must not move until spill_list_free. */
-int chain_add(struct spill_list *c, struct chain *ch, const void *record, struct error *e);
+int chain_add(struct spill_list *c, struct spill_chain *ch, const void *record, struct error *e);
 
 /* Call take for each record, the last one first, and empty the chain. */
-int chain_unwind(struct spill_list *c, struct chain *ch,
+int chain_unwind(struct spill_list *c, struct spill_chain *ch,
 		 int (*take)(void *ctx, const void *record, struct error *e), void *ctx,
 		 struct error *e);
 

@@ -105,7 +105,8 @@ static void pair_profile_free(struct pair_profile *p)
 }
 
 /* Add the frame of a node of p->stacks to *node of the profile's stacks. */
-static int add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t from, uint32_t *node)
+static int stack_profile_add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t from,
+				   uint32_t *node)
 {
 	uint32_t name = p->stacks.tree.nodes[from].name, *names;
 	const struct intern *all = &p->stacks.names;
@@ -124,8 +125,8 @@ static int add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t fr
 }
 
 /* Add the frames of a stack, the outermost one first. */
-static int add_stack(struct pair_profile *p, struct call_stacks *cs, const struct key_cell *cell,
-		     uint32_t *node)
+static int stack_profile_add_stack(struct pair_profile *p, struct call_stacks *cs,
+				   const struct key_cell *cell, uint32_t *node)
 {
 	const struct stack_node *nodes = p->stacks.tree.nodes;
 	struct buffer *path = &p->stacks.recorded.frames;
@@ -135,7 +136,7 @@ static int add_stack(struct pair_profile *p, struct call_stacks *cs, const struc
 		if (buffer_u32(path, from))
 			return -1;
 	for (size_t i = path->size; i; i -= 4)
-		if (add_frame(p, cs, get_u32(path->data + i - 4), node))
+		if (stack_profile_add_frame(p, cs, get_u32(path->data + i - 4), node))
 			return -1;
 	return 0;
 }
@@ -162,7 +163,7 @@ static int add_waker(struct pair_profile *p, struct call_stacks *cs, const struc
 	if (call_stacks_named(cs, *node, (struct text_ref){"--", 2, 0}, node))
 		return -1;
 	for (; from != STACK_ROOT; from = p->stacks.tree.nodes[from].parent)
-		if (add_frame(p, cs, from, node))
+		if (stack_profile_add_frame(p, cs, from, node))
 			return -1;
 	return add_thread(p, cs, &cells[CELL_WAKER], node);
 }
@@ -187,7 +188,7 @@ static int pair_profile_event(struct pair_profile *p, const struct sample_profil
 	subject.entered = end.entered;
 	if (keys_cells(&p->keys, p->pair.dictionary, &p->texts, &subject, cells) ||
 	    (s->by_comm && add_thread(p, cs, &cells[CELL_COMM], &node)) ||
-	    add_stack(p, cs, &cells[CELL_STACK], &node))
+	    stack_profile_add_stack(p, cs, &cells[CELL_STACK], &node))
 		return -1;
 	if (s->by_comm &&
 	    (cells[CELL_WAKER].kind != KEY_MISSING ||
@@ -390,7 +391,7 @@ static void sample_profile_free(struct sample_profile *p)
 }
 
 /* Put the type with the most samples into the tree. */
-static void choose_type(struct sample_profile *p, struct stack_tree *t)
+static void stack_profile_choose_type(struct sample_profile *p, struct stack_tree *t)
 {
 	struct typed_samples *most = NULL;
 
@@ -424,7 +425,7 @@ static void sample_profile_finish(struct sample_profile *p, struct stack_tree *t
 	if (p->subject == SUBJECT_STACKS)
 		p->subject = SUBJECT_SAMPLES;
 	if (p->subject == SUBJECT_SAMPLES)
-		choose_type(p, t);
+		stack_profile_choose_type(p, t);
 	if (p->subject == SUBJECT_CALLS) {
 		for (size_t i = 1; weighs(p, "count") && i < t->count; i++)
 			t->nodes[i].self = t->nodes[i].calls;
@@ -839,7 +840,7 @@ void stack_profile_free(struct stack_profile *s)
 	call_stacks_free(&s->stacks);
 }
 
-static int end_calls(struct stack_profile *s)
+static int stack_profile_end_calls(struct stack_profile *s)
 {
 	struct call done;
 	uint32_t node;
@@ -858,7 +859,7 @@ static int end_calls(struct stack_profile *s)
 
 int stack_profile_finish(struct stack_profile *s, struct error *e)
 {
-	if (end_calls(s))
+	if (stack_profile_end_calls(s))
 		return error_no_memory(e);
 	s->samples.ticks = s->ticks && !s->ticking;
 	if (s->pairs &&

@@ -47,7 +47,7 @@ static int field_columns_add(struct field_columns *c, const char *name, size_t n
 	return 0;
 }
 
-static uint32_t find_field(const struct type *t, const struct text_ref *name)
+static uint32_t table_find_field(const struct type *t, const struct text_ref *name)
 {
 	const struct field *f = field_find(t, name->text);
 
@@ -68,7 +68,7 @@ static int field_columns_take(struct field_columns *c, const struct event *ev)
 		const struct field *f;
 
 		if (fields[i] == NOT_KNOWN)
-			fields[i] = find_field(t, &c->names[i]);
+			fields[i] = table_find_field(t, &c->names[i]);
 		f = fields[i] == NO_FIELD ? NULL : &t->fields[fields[i] - FIRST_FIELD];
 		if ((f || t->flags & TYPE_VALUES) &&
 		    attributes_append_key(&c->attributes, ev, f, c->names[i], &c->bytes))
@@ -94,7 +94,7 @@ static int field_columns_read(struct field_columns *c)
 	return 0;
 }
 
-static enum field_form_of_column form_of(const struct field *f)
+static enum field_form_of_column table_form_of(const struct field *f)
 {
 	if (f->where != WHERE_FIXED && f->where != WHERE_TAIL)
 		return FIELD_COLUMN_TEXT;
@@ -121,7 +121,7 @@ enum field_form_of_column field_columns_form(const struct field_columns *c, size
 		element = *f;
 		if (field_element(f, c->names[column].text, &index))
 			element.count = 1;
-		next = form_of(&element);
+		next = table_form_of(&element);
 		form = form == FIELD_COLUMN_NONE || form == next ? next : FIELD_COLUMN_TEXT;
 	}
 	return form;
@@ -774,7 +774,7 @@ enum {
 };
 
 /* The text ,"name":null of one column. */
-struct key {
+struct table_key {
 	char text[KEY_ROOM];
 	uint8_t size; /* without null */
 	uint8_t column, form;
@@ -785,15 +785,15 @@ struct ndjson {
 	struct event_rows rows;
 	struct location_names texts; /* as JSON strings */
 	struct text *out;
-	struct key keys[ROW_ALL]; /* in the order of the output */
-	struct buffer field;	  /* a field, with its name */
+	struct table_key keys[ROW_ALL]; /* in the order of the output */
+	struct buffer field;		/* a field, with its name */
 	bool quote_numbers;
 };
 
 static void ndjson_make_keys(struct ndjson *s)
 {
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		struct key *key = &s->keys[i];
+		struct table_key *key = &s->keys[i];
 
 		key->column = s->rows.columns[i];
 		key->form = (uint8_t)row_column_form(key->column);
@@ -855,7 +855,7 @@ static char *ndjson_put_name(struct ndjson *s, char *p, uint32_t number)
 }
 
 /* Write the key and the value of a field. Returns their end, or NULL when out of memory. */
-static char *ndjson_put_field(struct ndjson *s, char *p, const struct key *key)
+static char *ndjson_put_field(struct ndjson *s, char *p, const struct table_key *key)
 {
 	const struct attribute *cell = row_field(&s->rows, key->column);
 	const char *name = row_column_name(&s->rows, key->column);
@@ -870,7 +870,7 @@ static char *ndjson_put_field(struct ndjson *s, char *p, const struct key *key)
 }
 
 /* Write a key and its value at p. Returns their end, or NULL when out of memory. */
-static char *ndjson_put_cell(struct ndjson *s, char *p, const struct key *key)
+static char *ndjson_put_cell(struct ndjson *s, char *p, const struct table_key *key)
 {
 	const struct row_cell *cell;
 

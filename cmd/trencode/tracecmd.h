@@ -121,7 +121,7 @@ struct tracecmd_stream {
 };
 
 /* One ring buffer: the top buffer or that of an instance. */
-struct tracecmd_buffer {
+struct tracecmd_out_buffer {
 	char *name, *clock;
 	uint32_t page_size;
 	bool text;
@@ -145,7 +145,7 @@ struct tracecmd_state {
 	char compression_version[32];
 	struct tracecmd_packer packer;
 
-	struct tracecmd_buffer *buffers; /* the top buffer first */
+	struct tracecmd_out_buffer *buffers; /* the top buffer first */
 	size_t nbuffers, buffers_capacity;
 	struct intern keys; /* buffer, CPU, text: number of the stream */
 	struct pool streams;

@@ -271,12 +271,13 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 
 /* --- synthesised formats --- */
 
-static int put_name(struct tracecmd_formats *f, const struct convert_field *w)
+static int tracecmd_convert_put_name(struct tracecmd_formats *f, const struct convert_field *w)
 {
 	return convert_name_identifier(&f->text, w->from->name.text, w->from->name.size);
 }
 
-static int put_field(struct tracecmd_formats *f, const struct convert_field *w, uint32_t offset)
+static int tracecmd_convert_put_field(struct tracecmd_formats *f, const struct convert_field *w,
+				      uint32_t offset)
 {
 	static const char *const types[] = {
 		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
@@ -285,8 +286,9 @@ static int put_field(struct tracecmd_formats *f, const struct convert_field *w, 
 				    w->is_signed ? "signed" : "unsigned", types[w->size])
 		    : buffer_printf(&f->text, "\tfield:__data_loc char[] "))
 		return -1;
-	return put_name(f, w) || buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n",
-					       offset, w->size ? w->size : 4, w->is_signed);
+	return tracecmd_convert_put_name(f, w) ||
+	       buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", offset,
+			     w->size ? w->size : 4, w->is_signed);
 }
 
 static int convert_formats_put_print(struct tracecmd_formats *f, const struct tracecmd_made *made)
@@ -296,7 +298,7 @@ static int convert_formats_put_print(struct tracecmd_formats *f, const struct tr
 	for (uint32_t i = 0; i < made->nfields; i++) {
 		const struct convert_field *w = &made->fields[i];
 
-		if ((i && buffer_u8(&f->text, ' ')) || put_name(f, w) ||
+		if ((i && buffer_u8(&f->text, ' ')) || tracecmd_convert_put_name(f, w) ||
 		    buffer_printf(&f->text, "=%s",
 				  !w->size				       ? "%s"
 				  : w->from->kind == FIELD_HEX && w->size == 8 ? "0x%llx"
@@ -312,7 +314,7 @@ static int convert_formats_put_print(struct tracecmd_formats *f, const struct tr
 		const struct convert_field *w = &made->fields[i];
 
 		if (buffer_printf(&f->text, w->size ? ", REC->" : ", __get_str(") ||
-		    put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
+		    tracecmd_convert_put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
 			return -1;
 	}
 	return buffer_u8(&f->text, '\n');
@@ -331,8 +333,8 @@ static uint32_t fields_end(struct tracecmd_made *made)
 	return at;
 }
 
-static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, const struct type *t,
-		   struct tracecmd_made *made)
+static int tracecmd_convert_add_own(struct tracecmd_formats *f, struct target_dictionary *d,
+				    const struct type *t, struct tracecmd_made *made)
 {
 	const char *group = t->group.size ? t->group.text
 			    : t->source	  ? t->source->format.text
@@ -361,7 +363,7 @@ static int add_own(struct tracecmd_formats *f, struct target_dictionary *d, cons
 		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
 
 		at = (uint32_t)align_up(at, size);
-		if (put_field(f, &made->fields[i], at))
+		if (tracecmd_convert_put_field(f, &made->fields[i], at))
 			goto out;
 		at += size;
 	}
@@ -397,7 +399,7 @@ static int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictio
 		made->print = true;
 		return 0;
 	}
-	return got > 0 ? add_own(f, d, t, made) : got;
+	return got > 0 ? tracecmd_convert_add_own(f, d, t, made) : got;
 }
 
 /* --- the end --- */
@@ -458,7 +460,7 @@ static const char header_event[] = "# compressed entry header\n"
 
 /* Return the name of the clock, by which readers choose the format of times. A trace.dat's clock
  * keeps its name. */
-static const char *clock_name(const struct conversion *a, const struct lane *lane)
+static const char *tracecmd_convert_clock_name(const struct conversion *a, const struct lane *lane)
 {
 	static const char *const known[] = {"local", "global",	"counter", "uptime",
 					    "perf",  "mono",	"boot",	   "mono_raw",
@@ -499,7 +501,7 @@ static int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, s
 {
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
-	const char *clock = clock_name(a, lane);
+	const char *clock = tracecmd_convert_clock_name(a, lane);
 	char buffers[64];
 	int n = snprintf(buffers, sizeof buffers, "\t%s\t4096\t1\n", clock);
 
@@ -732,7 +734,8 @@ static int begin_record(struct tracecmd_conversion *s, uint16_t id, int32_t tid)
 }
 
 /* Find the buffer of a row. */
-static const struct lane *lane_of(struct tracecmd_conversion *s, const struct convert_row *r)
+static const struct lane *tracecmd_convert_lane_of(struct tracecmd_conversion *s,
+						   const struct convert_row *r)
 {
 	const struct lane *from = r->ev->lane;
 	bool instance = from->source && !strcmp(from->source->format.text, "trace-cmd");
@@ -745,11 +748,12 @@ static const struct lane *lane_of(struct tracecmd_conversion *s, const struct co
 				   r->time);
 }
 
-static int put_record(struct tracecmd_conversion *s, const struct convert_row *r, struct error *e)
+static int tracecmd_convert_put_record(struct tracecmd_conversion *s, const struct convert_row *r,
+				       struct error *e)
 {
 	struct event ev = {.time = r->time,
 			   .type = s->record,
-			   .lane = lane_of(s, r),
+			   .lane = tracecmd_convert_lane_of(s, r),
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
@@ -767,7 +771,7 @@ static int convert_put_print(struct tracecmd_conversion *s, const struct convert
 	if (begin_record(s, TRACECMD_ID_PRINT, r->thread->tid) || buffer_u64(&s->data, ip) ||
 	    buffer_append(&s->data, s->text.data, s->text.size) || buffer_u8(&s->data, 0))
 		return error_no_memory(e);
-	return put_record(s, r, e);
+	return tracecmd_convert_put_record(s, r, e);
 }
 
 /* Fill s->text with the values of a call, for the print record beside it. */
@@ -820,7 +824,7 @@ static int tracecmd_convert_call(void *state, const struct convert_row *r, struc
 	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
 		       buffer_u64(&s->data, exit.rettime))))
 		return error_no_memory(e);
-	if (put_record(s, r, e))
+	if (tracecmd_convert_put_record(s, r, e))
 		return -1;
 	return leave ? 0 : convert_put_print(s, r, address, e);
 }
@@ -846,7 +850,8 @@ static int put_raw(struct tracecmd_conversion *s, const struct convert_row *r,
 
 /* End a text that begins at from, with space for the ends of others after it; *loc is its
  * __data_loc. */
-static int end_text(struct tracecmd_conversion *s, size_t from, uint32_t others, uint32_t *loc)
+static int tracecmd_convert_end_text(struct tracecmd_conversion *s, size_t from, uint32_t others,
+				     uint32_t *loc)
 {
 	size_t end = TRACECMD_RECORD_MOST - 1 - others;
 
@@ -857,21 +862,21 @@ static int end_text(struct tracecmd_conversion *s, size_t from, uint32_t others,
 	return 0;
 }
 
-static int put_values(struct tracecmd_conversion *s, const struct convert_row *r,
-		      const struct tracecmd_made *made)
+static int tracecmd_convert_put_values(struct tracecmd_conversion *s, const struct convert_row *r,
+				       const struct tracecmd_made *made)
 {
 	uint32_t loc;
 
 	if (begin_record(s, made->id, r->thread->tid) || buffer_u32(&s->data, 0) ||
 	    convert_text_row(&s->data, s->conversion.dictionary, r->ev, &s->blobs) ||
-	    end_text(s, made->size, 0, &loc))
+	    tracecmd_convert_end_text(s, made->size, 0, &loc))
 		return -1;
 	put_u32(s->data.data + TRACECMD_COMMON, loc);
 	return 0;
 }
 
-static int put_fields(struct tracecmd_conversion *s, const struct convert_row *r,
-		      const struct tracecmd_made *made)
+static int tracecmd_convert_put_fields(struct tracecmd_conversion *s, const struct convert_row *r,
+				       const struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
 
@@ -891,7 +896,7 @@ static int put_fields(struct tracecmd_conversion *s, const struct convert_row *r
 			uint32_t loc;
 
 			if (convert_field_text(&s->data, s->conversion.dictionary, w, r->ev) ||
-			    end_text(s, from, made->nfields - i - 1, &loc))
+			    tracecmd_convert_end_text(s, from, made->nfields - i - 1, &loc))
 				return -1;
 			put_u32(bytes, loc);
 		}
@@ -944,17 +949,17 @@ static int tracecmd_convert_instant(void *state, const struct convert_row *r, st
 	if (made->id == TRACECMD_ID_PRINT && !made->raw)
 		return put_as_text(s, r, e);
 	if (made->raw	   ? put_raw(s, r, made)
-	    : made->values ? put_values(s, r, made)
-			   : put_fields(s, r, made))
+	    : made->values ? tracecmd_convert_put_values(s, r, made)
+			   : tracecmd_convert_put_fields(s, r, made))
 		return error_no_memory(e);
-	return put_record(s, r, e);
+	return tracecmd_convert_put_record(s, r, e);
 }
 
 static int tracecmd_convert_gap(void *state, const struct convert_row *r, struct error *e)
 {
 	struct tracecmd_conversion *s = state;
 
-	return convert_put_gap(&s->conversion, r, lane_of(s, r), e);
+	return convert_put_gap(&s->conversion, r, tracecmd_convert_lane_of(s, r), e);
 }
 
 static void tracecmd_convert_drop(void *state)

@@ -383,7 +383,7 @@ static bool next_format(const struct buffer *b, size_t *at, struct format_text *
 	return true;
 }
 
-static bool is_ftrace(const struct format_text *f)
+static bool tracecmd_write_is_ftrace(const struct format_text *f)
 {
 	return f->system_size == 6 && !memcmp(f->system, "ftrace", 6);
 }
@@ -409,7 +409,7 @@ static int tracecmd_ftrace_formats(const struct tracecmd_state *s, struct buffer
 	if (tracecmd_number(s, b, 0, 4))
 		return -1;
 	while (next_format(from, &at, &f))
-		if (is_ftrace(&f)) {
+		if (tracecmd_write_is_ftrace(&f)) {
 			n++;
 			if (append_format(s, &f, b))
 				return -1;
@@ -428,7 +428,7 @@ static int tracecmd_event_formats(const struct tracecmd_state *s, struct buffer 
 	if (tracecmd_number(s, b, 0, 4))
 		return -1;
 	while (next_format(from, &at, &f)) {
-		if (is_ftrace(&f))
+		if (tracecmd_write_is_ftrace(&f))
 			continue;
 		if (!systems || !same_system(&f, &before)) {
 			systems++;
@@ -502,16 +502,16 @@ static int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 /* Bounds of sub-buffers, bytes; the kernel makes no larger ones. */
 enum { PAGE_LEAST = 1024, PAGE_MOST = 1 << 20 };
 
-static const char *value_of(const char *text, const char *name)
+static const char *tracecmd_write_value_of(const char *text, const char *name)
 {
 	size_t size;
 
 	return lines_value(text, strlen(text), name, &size);
 }
 
-static uint64_t number_of(const char *text, const char *name)
+static uint64_t tracecmd_write_number_of(const char *text, const char *name)
 {
-	const char *value = value_of(text, name);
+	const char *value = tracecmd_write_value_of(text, name);
 
 	return value ? strtoull(value, NULL, 10) : 0;
 }
@@ -521,18 +521,18 @@ static uint32_t good_page_size(uint64_t size)
 	return size >= PAGE_LEAST && size <= PAGE_MOST && !(size & (size - 1)) ? (uint32_t)size : 0;
 }
 
-static struct tracecmd_buffer *add_buffer(struct tracecmd_state *s, const char *name, size_t n,
-					  const char *clock, size_t clock_size)
+static struct tracecmd_out_buffer *add_buffer(struct tracecmd_state *s, const char *name, size_t n,
+					      const char *clock, size_t clock_size)
 {
-	struct tracecmd_buffer *b;
+	struct tracecmd_out_buffer *b;
 
 	if (s->nbuffers >= TRACECMD_BUFFERS_MOST ||
 	    ARRAY_GROW(s->buffers, s->buffers_capacity, s->nbuffers))
 		return NULL;
 	b = &s->buffers[s->nbuffers];
-	*b = (struct tracecmd_buffer){.name = strndup(name, n),
-				      .clock = strndup(clock, clock_size),
-				      .page_size = s->page_size};
+	*b = (struct tracecmd_out_buffer){.name = strndup(name, n),
+					  .clock = strndup(clock, clock_size),
+					  .page_size = s->page_size};
 	s->nbuffers++;
 	return b->name && b->clock ? b : NULL;
 }
@@ -555,7 +555,7 @@ static int add_buffers(struct tracecmd_state *s, const char *text, struct error 
 {
 	while (*text) {
 		const char *end = strchrnul(text, '\n'), *tab[3], *p = end;
-		struct tracecmd_buffer *b;
+		struct tracecmd_out_buffer *b;
 		int n = 3;
 
 		while (n && (p = memrchr(text, '\t', (size_t)(p - text))))
@@ -581,9 +581,9 @@ static void choose_version(struct tracecmd_state *s, const struct encode_options
 			   const char *file)
 {
 	static const char *const names[] = {"none", "zlib", "zstd"};
-	const char *compression = value_of(file, "compression"),
-		   *version = value_of(file, "compression_version");
-	uint64_t had = number_of(file, "version");
+	const char *compression = tracecmd_write_value_of(file, "compression"),
+		   *version = tracecmd_write_value_of(file, "compression_version");
+	uint64_t had = tracecmd_write_number_of(file, "version");
 	bool packs = o->compress.given && o->compress.kind != PACK_NONE;
 	int source = -1;
 
@@ -624,19 +624,19 @@ static int tracecmd_take_source(struct tracecmd_state *s, const struct encode_op
 		return error_no_memory(e);
 	s->begun = true;
 	file = (const char *)s->parts[PART_FILE].data;
-	if (!value_of(file, "version"))
+	if (!tracecmd_write_value_of(file, "version"))
 		return error_set(e, s->source->name.text, NO_OFFSET,
 				 "the header of the trace.dat is missing: " WITHOUT_FIRST_SEGMENT);
 	s->big_endian = s->source->big_endian;
-	s->program_long = number_of(file, "long_size") == 4 ? 4 : 8;
-	s->page_size = good_page_size(number_of(file, "page_size"));
+	s->program_long = tracecmd_write_number_of(file, "long_size") == 4 ? 4 : 8;
+	s->page_size = good_page_size(tracecmd_write_number_of(file, "page_size"));
 	if (!s->page_size)
 		s->page_size = 4096;
-	cpus = number_of(file, "cpus");
+	cpus = tracecmd_write_number_of(file, "cpus");
 	s->cpus = cpus < TRACECMD_CPUS_MOST ? (uint32_t)cpus : TRACECMD_CPUS_MOST;
-	value = value_of(file, "time_added");
+	value = tracecmd_write_value_of(file, "time_added");
 	s->time_added = value ? strtoll(value, NULL, 10) : 0;
-	value = value_of(file, "offset_added");
+	value = tracecmd_write_value_of(file, "offset_added");
 	s->offset_added = value ? strtoll(value, NULL, 10) : 0;
 	choose_version(s, o, file);
 	return add_buffers(s, (const char *)s->parts[PART_BUFFERS].data, e);
@@ -679,12 +679,13 @@ static bool is_packed(const struct tracecmd_state *s)
 	return s->packer.method != TRACECMD_PLAIN;
 }
 
-static uint32_t alignment(const struct tracecmd_state *s, const struct tracecmd_buffer *b)
+static uint32_t alignment(const struct tracecmd_state *s, const struct tracecmd_out_buffer *b)
 {
 	return s->version == 6 ? s->page_size : b->page_size;
 }
 
-static int put_text(const struct tracecmd_state *s, struct buffer *b, const char *text)
+static int tracecmd_write_put_text(const struct tracecmd_state *s, struct buffer *b,
+				   const char *text)
 {
 	(void)s;
 	return buffer_append(b, text, strlen(text) + 1);
@@ -693,7 +694,7 @@ static int put_text(const struct tracecmd_state *s, struct buffer *b, const char
 static int append_prefix(const struct tracecmd_state *s, struct buffer *b)
 {
 	return buffer_append(b, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) ||
-			       put_text(s, b, s->version == 6 ? "6" : "7") ||
+			       tracecmd_write_put_text(s, b, s->version == 6 ? "6" : "7") ||
 			       buffer_u8(b, s->big_endian) || buffer_u8(b, s->program_long) ||
 			       tracecmd_number(s, b, s->page_size, 4)
 		       ? -1
@@ -701,7 +702,8 @@ static int append_prefix(const struct tracecmd_state *s, struct buffer *b)
 }
 
 /* Assign offsets to the data of a buffer whose header ends at `at`. Returns the end of the data. */
-static uint64_t assign_data(struct tracecmd_state *s, const struct tracecmd_buffer *b, uint64_t at)
+static uint64_t assign_data(struct tracecmd_state *s, const struct tracecmd_out_buffer *b,
+			    uint64_t at)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		struct tracecmd_stream *x = s->order[b->first + i];
@@ -715,7 +717,7 @@ static uint64_t assign_data(struct tracecmd_state *s, const struct tracecmd_buff
 	return at;
 }
 
-static int write_data(struct tracecmd_state *s, const struct tracecmd_buffer *b, struct out *o,
+static int write_data(struct tracecmd_state *s, const struct tracecmd_out_buffer *b, struct out *o,
 		      struct error *e)
 {
 	for (size_t i = 0; i < b->count; i++) {
@@ -737,7 +739,7 @@ static int write_data(struct tracecmd_state *s, const struct tracecmd_buffer *b,
 /* --- version 6 --- */
 
 /* Append the tag, the table of all CPUs and the clock of a buffer. */
-static int append_table_v6(const struct tracecmd_state *s, const struct tracecmd_buffer *b,
+static int append_table_v6(const struct tracecmd_state *s, const struct tracecmd_out_buffer *b,
 			   uint64_t end, struct buffer *to)
 {
 	size_t i = 0, n = strlen(b->clock);
@@ -762,7 +764,8 @@ static int append_table_v6(const struct tracecmd_state *s, const struct tracecmd
 		       : 0;
 }
 
-static uint64_t table_size(const struct tracecmd_state *s, const struct tracecmd_buffer *b)
+static uint64_t tracecmd_write_table_size(const struct tracecmd_state *s,
+					  const struct tracecmd_out_buffer *b)
 {
 	size_t n = strlen(b->clock);
 
@@ -773,10 +776,10 @@ static uint64_t table_size(const struct tracecmd_state *s, const struct tracecmd
 static void assign_v6(struct tracecmd_state *s, uint64_t at)
 {
 	for (size_t i = 0; i < s->nbuffers; i++) {
-		struct tracecmd_buffer *b = &s->buffers[i];
+		struct tracecmd_out_buffer *b = &s->buffers[i];
 
 		b->offset = at;
-		at = b->text ? at + TRACECMD_TAG_SIZE : at + table_size(s, b);
+		at = b->text ? at + TRACECMD_TAG_SIZE : at + tracecmd_write_table_size(s, b);
 		at = assign_data(s, b, at);
 		if (!b->text)
 			at = align_up(at, s->page_size);
@@ -788,11 +791,11 @@ static int options_v6(const struct tracecmd_state *s, struct buffer *b)
 	if (buffer_append(b, TRACECMD_TAG_OPTIONS, TRACECMD_TAG_SIZE) || tracecmd_options(s, b))
 		return -1;
 	for (size_t i = 1; i < s->nbuffers; i++) {
-		const struct tracecmd_buffer *x = &s->buffers[i];
+		const struct tracecmd_out_buffer *x = &s->buffers[i];
 
 		if (tracecmd_number(s, b, TRACECMD_BUFFER, 2) ||
 		    tracecmd_number(s, b, 8 + strlen(x->name) + 1, 4) ||
-		    tracecmd_number(s, b, x->offset, 8) || put_text(s, b, x->name))
+		    tracecmd_number(s, b, x->offset, 8) || tracecmd_write_put_text(s, b, x->name))
 			return -1;
 	}
 	return tracecmd_number(s, b, TRACECMD_DONE, 2);
@@ -829,10 +832,11 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	if (options_v6(s, b))
 		return error_no_memory(e);
 	for (size_t i = 0; i < s->nbuffers; i++) {
-		struct tracecmd_buffer *x = &s->buffers[i];
+		struct tracecmd_out_buffer *x = &s->buffers[i];
 		uint64_t end = i + 1 < s->nbuffers
 				       ? s->buffers[i + 1].offset
-				       : align_up(x->offset + table_size(s, x), s->page_size);
+				       : align_up(x->offset + tracecmd_write_table_size(s, x),
+						  s->page_size);
 
 		if (i)
 			b->size = 0;
@@ -922,14 +926,14 @@ static int add_sections(struct tracecmd_state *s, struct sections *list, struct 
 	return s->parts[PART_MODULES].size ? add_section(s, TRACECMD_MODULES, list, b, e) : 0;
 }
 
-static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_buffer *x,
+static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_out_buffer *x,
 			 struct buffer *b)
 {
 	size_t begin = b->size;
 
 	if (tracecmd_number(s, b, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, 2) ||
 	    tracecmd_number(s, b, 0, 4) || tracecmd_number(s, b, x->offset, 8) ||
-	    put_text(s, b, x->name) || put_text(s, b, x->clock))
+	    tracecmd_write_put_text(s, b, x->name) || tracecmd_write_put_text(s, b, x->clock))
 		return -1;
 	if (!x->text &&
 	    (tracecmd_number(s, b, x->page_size, 4) || tracecmd_number(s, b, x->count, 4)))
@@ -969,8 +973,8 @@ static int options_v7(const struct tracecmd_state *s, const struct sections *lis
 	return 0;
 }
 
-static int write_buffer_v7(struct tracecmd_state *s, const struct tracecmd_buffer *x, uint64_t end,
-			   struct out *o, struct buffer *b, struct error *e)
+static int write_buffer_v7(struct tracecmd_state *s, const struct tracecmd_out_buffer *x,
+			   uint64_t end, struct out *o, struct buffer *b, struct error *e)
 {
 	b->size = 0;
 	if (section_header(s, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, is_packed(s),
@@ -986,8 +990,8 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 	size_t options_at, options;
 	uint64_t at;
 
-	if (append_prefix(s, b) || put_text(s, b, names[s->packer.method]) ||
-	    put_text(s, b, s->compression_version))
+	if (append_prefix(s, b) || tracecmd_write_put_text(s, b, names[s->packer.method]) ||
+	    tracecmd_write_put_text(s, b, s->compression_version))
 		return error_no_memory(e);
 	options_at = b->size;
 	if (tracecmd_number(s, b, 0, 8) || add_sections(s, &list, b, e))
@@ -1048,7 +1052,7 @@ static const char *const part_names[PARTS] = {
 	[PART_MODULES] = "modules",
 };
 
-static int tracecmd_begin(struct encoding *en, struct error *e)
+static int tracecmd_write_begin(struct encoding *en, struct error *e)
 {
 	const struct pack_choice *c = &en->options->compress;
 	struct tracecmd_state *s = calloc(1, sizeof *s);
@@ -1070,7 +1074,8 @@ static int tracecmd_begin(struct encoding *en, struct error *e)
 	return 0;
 }
 
-static int check_source(struct tracecmd_state *s, const struct source *source, struct error *e)
+static int tracecmd_write_check_source(struct tracecmd_state *s, const struct source *source,
+				       struct error *e)
 {
 	if (source == s->source && source)
 		return 0;
@@ -1087,7 +1092,7 @@ static int check_source(struct tracecmd_state *s, const struct source *source, s
 	return 0;
 }
 
-static int tracecmd_meta(struct encoding *en, const struct meta *m, struct error *e)
+static int tracecmd_write_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct tracecmd_state *s = en->state;
 	const struct source *source =
@@ -1096,7 +1101,7 @@ static int tracecmd_meta(struct encoding *en, const struct meta *m, struct error
 
 	if (!source)
 		return 0;
-	if (source != s->source && check_source(s, source, e))
+	if (source != s->source && tracecmd_write_check_source(s, source, e))
 		return -1;
 	if (s->begun)
 		return 0;
@@ -1122,7 +1127,7 @@ static uint32_t page_size_of(const struct tracecmd_state *s, uint32_t buffer)
 	return s->version == 6 ? s->page_size : s->buffers[buffer].page_size;
 }
 
-static int put_pages(void *context, const void *pages, size_t n, struct error *e)
+static int tracecmd_write_put_pages(void *context, const void *pages, size_t n, struct error *e)
 {
 	struct tracecmd_stream *x = context;
 
@@ -1156,15 +1161,15 @@ static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct
 	x->cpu = key.cpu;
 	x->text = text;
 	x->spool = &s->spool;
-	x->pages.put = put_pages;
+	x->pages.put = tracecmd_write_put_pages;
 	x->pages.context = x;
 	x->pages.layout = (struct tracecmd_page_layout){
 		s->big_endian, s->source->word_size == 4 ? 4 : 8, page_size_of(s, key.buffer)};
 	return x;
 }
 
-static int stream_of(struct tracecmd_state *s, const struct lane *lane, bool text,
-		     struct tracecmd_stream **out, struct error *e)
+static int tracecmd_write_stream_of(struct tracecmd_state *s, const struct lane *lane, bool text,
+				    struct tracecmd_stream **out, struct error *e)
 {
 	struct tracecmd_stream **at;
 
@@ -1197,12 +1202,13 @@ static bool is_line(const struct type *t)
 	       !strcmp(t->group.text, "ftrace");
 }
 
-static int take_line(struct tracecmd_state *s, const struct event *ev, struct error *e)
+static int tracecmd_write_take_line(struct tracecmd_state *s, const struct event *ev,
+				    struct error *e)
 {
 	struct tracecmd_stream *x;
 	struct buffer *b;
 
-	if (stream_of(s, ev->lane, true, &x, e))
+	if (tracecmd_write_stream_of(s, ev->lane, true, &x, e))
 		return -1;
 	b = &x->pages.data;
 	if ((ev->tail_size && buffer_append(b, ev->tail, ev->tail_size)) || buffer_u8(b, '\n'))
@@ -1226,39 +1232,40 @@ static uint64_t raw_time(const struct tracecmd_state *s, const struct event *ev)
 	return ev->time - (uint64_t)s->time_added;
 }
 
-static int take_gap(struct tracecmd_state *s, const struct event *ev, struct error *e)
+static int tracecmd_write_take_gap(struct tracecmd_state *s, const struct event *ev,
+				   struct error *e)
 {
 	struct tracecmd_stream *x;
 	struct gap_row g;
 
 	if (!gap_get(ev, &g) || !has_cpu(ev->lane))
 		return 0;
-	if (stream_of(s, ev->lane, false, &x, e))
+	if (tracecmd_write_stream_of(s, ev->lane, false, &x, e))
 		return -1;
 	if (!x->pages.open && !x->pieces.count && !x->pages.data.size)
 		x->pages.time = ev->time - (uint64_t)s->time_added;
 	return tracecmd_pages_lost(&x->pages, g.unit == GAP_EVENTS ? g.count : UINT64_MAX, e);
 }
 
-static int tracecmd_event(struct encoding *en, const struct event *ev, struct error *e)
+static int tracecmd_write_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct tracecmd_state *s = en->state;
 	struct tracecmd_stream *x;
 	int got;
 
-	if (ev->lane->source != s->source && check_source(s, ev->lane->source, e))
+	if (ev->lane->source != s->source && tracecmd_write_check_source(s, ev->lane->source, e))
 		return -1;
 	if (!s->begun && tracecmd_take_source(s, en->options, e))
 		return -1;
 	if (__builtin_expect(ev->type->kind == KIND_GAP, 0))
-		return take_gap(s, ev, e);
+		return tracecmd_write_take_gap(s, ev, e);
 	if (__builtin_expect(!ev->type->native, 0) && is_line(ev->type))
-		return take_line(s, ev, e);
+		return tracecmd_write_take_line(s, ev, e);
 	if (!ev->tail_size || !has_cpu(ev->lane)) {
 		s->unfit++;
 		return 0;
 	}
-	if (stream_of(s, ev->lane, false, &x, e))
+	if (tracecmd_write_stream_of(s, ev->lane, false, &x, e))
 		return -1;
 	got = tracecmd_pages_record(&x->pages, raw_time(s, ev), ev->tail, ev->tail_size, e);
 	s->unfit += got > 0;
@@ -1310,7 +1317,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 		remark(NULL, "events beside the text of a latency trace are left out");
 	qsort(s->order, n, sizeof(struct tracecmd_stream *), by_buffer_and_cpu);
 	for (size_t i = 0; i < n; i++) {
-		struct tracecmd_buffer *b = &s->buffers[s->order[i]->buffer];
+		struct tracecmd_out_buffer *b = &s->buffers[s->order[i]->buffer];
 
 		if (!b->count++)
 			b->first = i;
@@ -1330,7 +1337,7 @@ static uint64_t tracecmd_size(const struct encoding *en)
 	return size;
 }
 
-static int tracecmd_end(struct encoding *en, struct error *e)
+static int tracecmd_write_end(struct encoding *en, struct error *e)
 {
 	struct tracecmd_state *s = en->state;
 
@@ -1390,10 +1397,10 @@ const struct encoder encoder_tracecmd = {
 	.conversion = &tracecmd_target,
 	.needs_meta = true,
 	.output = ENCODER_FILE,
-	.begin = tracecmd_begin,
-	.meta = tracecmd_meta,
-	.event = tracecmd_event,
-	.end = tracecmd_end,
+	.begin = tracecmd_write_begin,
+	.meta = tracecmd_write_meta,
+	.event = tracecmd_write_event,
+	.end = tracecmd_write_end,
 	.size = tracecmd_size,
 	.free = tracecmd_free,
 };

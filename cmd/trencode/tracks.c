@@ -14,18 +14,18 @@
 #include "common/util/buffer.h"
 #include "common/util/hash.h"
 
-void rows_init(struct kept_rows *r, size_t record)
+void rows_init(struct track_rows *r, size_t record)
 {
-	*r = (struct kept_rows){.record = record, .bytes.spills = true};
+	*r = (struct track_rows){.record = record, .bytes.spills = true};
 }
 
-void rows_free(struct kept_rows *r)
+void rows_free(struct track_rows *r)
 {
 	buffer_free(&r->bytes);
 }
 
 /* Release the memory now and then. */
-static void rows_touch(struct kept_rows *r)
+static void rows_touch(struct track_rows *r)
 {
 	r->touched += r->record;
 	if (r->touched < BUFFER_PIECE)
@@ -34,7 +34,7 @@ static void rows_touch(struct kept_rows *r)
 	buffer_rest(&r->bytes);
 }
 
-int rows_add(struct kept_rows *r, struct row_list *list, const void *record)
+int rows_add(struct track_rows *r, struct row_list *list, const void *record)
 {
 	size_t within = list->count % ROWS_CHUNK;
 
@@ -55,7 +55,7 @@ int rows_add(struct kept_rows *r, struct row_list *list, const void *record)
 	return 0;
 }
 
-const void *rows_next(struct kept_rows *r, const struct row_list *list, struct row_cursor *c)
+const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c)
 {
 	size_t within = c->at % ROWS_CHUNK;
 
@@ -105,7 +105,7 @@ void flows_free(struct flows *f)
 	free(f->has);
 }
 
-static uint32_t source_of(const struct event *ev)
+static uint32_t tracks_source_of(const struct event *ev)
 {
 	return ev->lane->source ? ev->lane->source->number : 0;
 }
@@ -125,7 +125,7 @@ static uint64_t hash_key(const struct flow_key *of)
 	return siphash(&key, of, sizeof *of);
 }
 
-static void add_part(struct flows *f, uint64_t id, bool ends)
+static void tracks_add_part(struct flows *f, uint64_t id, bool ends)
 {
 	if (f->count < EVENT_FLOWS_MOST)
 		f->parts[f->count++] = (struct flow_part){id, ends};
@@ -133,7 +133,7 @@ static void add_part(struct flows *f, uint64_t id, bool ends)
 
 /* Return the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
  * that of the source though too many others have one. */
-static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
+static uint64_t tracks_id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
 {
 	uint64_t hash = hash_key(of), owner = hash;
 	uint32_t high = (uint32_t)(of->id >> 32), low = (uint32_t)of->id;
@@ -151,7 +151,7 @@ static uint64_t id_of(struct flow_numbers *n, const struct flow_key *of, bool ke
 static void add_ids(struct flows *f, const struct event *ev, struct values v, bool ends)
 {
 	struct flow_numbers *n = &f->numbers;
-	uint32_t source = source_of(ev);
+	uint32_t source = tracks_source_of(ev);
 	bool perfetto = type_is_of(ev->type, "perfetto");
 	struct value value;
 
@@ -165,9 +165,9 @@ static void add_ids(struct flows *f, const struct event *ev, struct values v, bo
 			left += value.count;
 		if (value.tag != VALUE_UINT)
 			continue;
-		id = id_of(n, &of, perfetto && n->source == source + 1);
+		id = tracks_id_of(n, &of, perfetto && n->source == source + 1);
 		f->same &= id == value.number;
-		add_part(f, id, ends);
+		tracks_add_part(f, id, ends);
 	}
 }
 
@@ -178,13 +178,13 @@ static void add_chrome(struct flows *f, const struct event *ev)
 	struct flow_key of = {.id = async_event_id(ev),
 			      .name = ev->type->name.number,
 			      .category = ev->type->group.number,
-			      .source = source_of(ev),
+			      .source = tracks_source_of(ev),
 			      .pid = local ? ev->lane->pid : 0,
 			      .local = local};
 
 	f->phase = async_event_phase(ev->type);
 	f->enclosing = ev->type->native & CHROME_ENCLOSING;
-	add_part(f, id_of(&f->numbers, &of, false), f->phase == 'f');
+	tracks_add_part(f, tracks_id_of(&f->numbers, &of, false), f->phase == 'f');
 }
 
 /* Read the phase of an event that trencode wrote for one of JSON. */

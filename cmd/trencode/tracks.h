@@ -162,7 +162,7 @@ char flow_phase(struct flows *f, const struct flow_part *part);
 
 /* The records of all lists. A chunk of a list is the offset of its next chunk, then ROWS_CHUNK
  * records. */
-struct kept_rows {
+struct track_rows {
 	struct buffer bytes;
 	size_t record;	/* size of a record, bytes */
 	size_t touched; /* bytes read or written since the memory was released */
@@ -176,9 +176,9 @@ struct row_list {
 	uint64_t count;
 };
 
-void rows_init(struct kept_rows *r, size_t record);
-void rows_free(struct kept_rows *r);
-int rows_add(struct kept_rows *r, struct row_list *list, const void *record);
+void rows_init(struct track_rows *r, size_t record);
+void rows_free(struct track_rows *r);
+int rows_add(struct track_rows *r, struct row_list *list, const void *record);
 
 /* A position in a list. */
 struct row_cursor {
@@ -188,7 +188,7 @@ struct row_cursor {
 
 /* Returns the next record of a list, valid until the next call; NULL: there is none. *c is zero at
  * the beginning. */
-const void *rows_next(struct kept_rows *r, const struct row_list *list, struct row_cursor *c);
+const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c);
 
 /* --- events of Trace Event JSON that have an id: asynchronous events and flows --- */
 

@@ -268,7 +268,7 @@ static int make_temporary(struct tree_output *t, const char *where, struct error
 	return error_errno(e, where, NO_OFFSET, "cannot create a directory");
 }
 
-static int open_directory(struct tree_output *t, const char *path, struct error *e)
+static int tree_output_open_directory(struct tree_output *t, const char *path, struct error *e)
 {
 	int there = examine_path(path, e), r;
 	size_t n = strlen(path);
@@ -299,7 +299,7 @@ int tree_output_open(struct tree_output *t, const char *path, const char *top, s
 
 	*t = (struct tree_output){
 		.directory = -1, .spool = -1, .top = top, .limit = BUFFER_MAX, .open = true};
-	if (tar ? open_tar(t, e) : open_directory(t, path, e)) {
+	if (tar ? open_tar(t, e) : tree_output_open_directory(t, path, e)) {
 		tree_output_close(t);
 		return -1;
 	}
@@ -330,7 +330,7 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 	return t->path ? tree_output_settle(t, *number, e) : 0;
 }
 
-static int write_all(int fd, const void *data, size_t n)
+static int tree_output_write_all(int fd, const void *data, size_t n)
 {
 	const uint8_t *p = data;
 
@@ -356,7 +356,7 @@ static int append_file(struct tree_output *t, uint32_t number, const void *data,
 
 	if (fd < 0)
 		return error_errno(e, name, NO_OFFSET, "cannot create");
-	r = write_all(fd, data, n);
+	r = tree_output_write_all(fd, data, n);
 	if (r)
 		error_errno(e, name, NO_OFFSET, "cannot write");
 	if (close(fd) && errno != EINTR && !r)
@@ -374,7 +374,8 @@ static int append_spool(struct tree_output *t, uint32_t number, const void *data
 		return 0;
 	put_u64(head, m->last);
 	put_u64(head + 8, n);
-	if (write_all(t->spool, head, sizeof(head)) || write_all(t->spool, data, n))
+	if (tree_output_write_all(t->spool, head, sizeof(head)) ||
+	    tree_output_write_all(t->spool, data, n))
 		return error_errno(e, "temporary file", NO_OFFSET, "cannot write");
 	m->last = t->spool_size;
 	t->spool_size += sizeof(head) + n;

@@ -91,7 +91,7 @@ struct uftrace_output {
 };
 
 /* Write an event; events that cannot be written are counted. */
-int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
+int uftrace_put_event(struct encoding *en, const struct event *ev, struct error *e);
 
 /*
  * Convert the events of any source to a uftrace recording: what the files share.
@@ -102,7 +102,7 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e);
 /* --- functions have addresses in synthesised modules --- */
 
 /* The modules of the recording, and their symbols. */
-struct uftrace_modules {
+struct uftrace_out_modules {
 	struct intern names; /* names of modules; the number is the index in list */
 	struct uftrace_made_module {
 		struct text_ref file; /* basename of the module */
@@ -123,11 +123,11 @@ struct uftrace_stored {
 };
 
 /* The specifications of all functions. */
-struct uftrace_specs {
+struct uftrace_out_specs {
 	struct conversion *conversion;
 	const struct event *row; /* the row of the call, as read */
 	struct intern names;
-	struct uftrace_spec {
+	struct uftrace_out_spec {
 		bool has[2];		     /* args, ret are decided */
 		struct uftrace_stored *args; /* ends with index 0; NULL: none */
 		struct uftrace_stored ret[2];
@@ -145,8 +145,8 @@ struct uftrace_specs {
  * function decides how values of the function are stored. Values of later calls that cannot be
  * stored so are left out and counted.
  */
-int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const struct event *values,
-		   struct text_ref name);
+int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
+		       const struct event *values, struct text_ref name);
 
 /* --- user events, whose fields or values are texts in extern.dat --- */
 
@@ -165,13 +165,13 @@ struct uftrace_events {
 /* --- threads and their processes --- */
 
 /* The threads of the recording. */
-struct uftrace_tasks {
+struct uftrace_out_tasks {
 	const struct convert_thread **list; /* in the order of their first row */
 	size_t count, capacity;
 	uint64_t own; /* threads written as processes, as they have names of their own */
 };
 
-void uftrace_tasks_free(struct uftrace_tasks *s);
+void uftrace_out_tasks_free(struct uftrace_out_tasks *s);
 
 static int uftrace_take_source(struct uftrace_output *s, const struct source *source,
 			       struct error *e);
@@ -181,7 +181,8 @@ static int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t 
 
 enum { COMM_LIMIT = 4096 };
 
-static int put_number(struct buffer *b, const struct uftrace_machine *m, uint64_t v, unsigned size)
+static int uftrace_put_number(struct buffer *b, const struct uftrace_machine *m, uint64_t v,
+			      unsigned size)
 {
 	uint8_t p[8];
 
@@ -204,7 +205,7 @@ static int put_machine(struct buffer *b, const struct uftrace_machine *m, const 
 }
 
 /* Append zeros up to a multiple of `to` bytes after from. */
-static int pad(struct buffer *b, size_t from, unsigned to)
+static int uftrace_pad(struct buffer *b, size_t from, unsigned to)
 {
 	size_t n = b->size - from;
 
@@ -220,7 +221,7 @@ static int pack_put_value(struct buffer *b, const struct uftrace_machine *m, con
 	case VALUE_BLOB:
 		if (v->n > UINT16_MAX)
 			return 1;
-		if (put_number(b, m, v->n, 2))
+		if (uftrace_put_number(b, m, v->n, 2))
 			return -1;
 		return buffer_append(b, v->bytes, v->n);
 	case VALUE_OPAQUE: return buffer_append(b, v->bytes, v->n);
@@ -241,12 +242,12 @@ static int uftrace_pack_values(struct buffer *b, const struct uftrace_machine *m
 	while (!r && values_detail(&v, &d)) {
 		r = pack_put_value(b, m, &d.value);
 		if (!r)
-			r = pad(b, from, 4);
+			r = uftrace_pad(b, from, 4);
 	}
 	if (!r && v.bad)
 		r = 1;
 	if (!r)
-		r = pad(b, from, 8);
+		r = uftrace_pad(b, from, 8);
 	if (r)
 		b->size = from;
 	return r;
@@ -269,11 +270,14 @@ static int put_watched(struct buffer *b, const struct uftrace_machine *m, const 
 	    !field_number(ev, "address", &address) ||
 	    (size != 1 && size != 2 && size != 4 && size != 8))
 		return 1;
-	return put_number(b, m, address, m->word) || put_number(b, m, value, (unsigned)size) ? -1
-											     : 0;
+	return uftrace_put_number(b, m, address, m->word) ||
+			       uftrace_put_number(b, m, value, (unsigned)size)
+		       ? -1
+		       : 0;
 }
 
-static int put_fields(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+static int uftrace_put_fields(struct buffer *b, const struct uftrace_machine *m,
+			      const struct event *ev)
 {
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
 		const struct field *f = &ev->type->fields[i];
@@ -304,14 +308,14 @@ static int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m,
 	if (!r && ev->type->native == UFTRACE_EV_WATCH_VAR && ev->type->fixed_size)
 		r = put_watched(b, m, ev);
 	else if (!r)
-		r = put_fields(b, m, ev);
+		r = uftrace_put_fields(b, m, ev);
 	n = b->size - from - 2;
 	if (!r && n > UINT16_MAX)
 		r = 1;
 	if (!r) {
 		length = uftrace_swap16((uint16_t)n, m->swap);
 		memcpy(b->data + from, &length, 2);
-		r = pad(b, from, 8);
+		r = uftrace_pad(b, from, 8);
 	}
 	if (r)
 		b->size = from;
@@ -331,14 +335,16 @@ static uint32_t pack_number_of(const struct event *ev, const char *name, uint32_
 static int pack_put_header(struct buffer *b, const struct uftrace_machine *m, uint32_t type,
 			   uint32_t misc, size_t size)
 {
-	return put_number(b, m, type, 4) || put_number(b, m, misc, 2) || put_number(b, m, size, 2);
+	return uftrace_put_number(b, m, type, 4) || uftrace_put_number(b, m, misc, 2) ||
+	       uftrace_put_number(b, m, size, 2);
 }
 
 /* Append the sample that ends each record. */
-static int put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_t pid, uint32_t tid,
-		      uint64_t time)
+static int uftrace_put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_t pid,
+			      uint32_t tid, uint64_t time)
 {
-	return put_number(b, m, pid, 4) || put_number(b, m, tid, 4) || put_number(b, m, time, 8);
+	return uftrace_put_number(b, m, pid, 4) || uftrace_put_number(b, m, tid, 4) ||
+	       uftrace_put_number(b, m, time, 8);
 }
 
 /* Append a SWITCH record, from a sched-out (enter) or sched-in row. */
@@ -349,7 +355,7 @@ static int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m
 	uint32_t misc = pack_number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
 	if (pack_put_header(b, m, PERF_RECORD_SWITCH, misc, 24) ||
-	    put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
+	    uftrace_put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
 		return -1;
 	return 0;
 }
@@ -366,12 +372,14 @@ static int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m,
 	if (f)
 		field_get(ev, f, 0, &sampled);
 	if (pack_put_header(b, m, perf_type, pack_number_of(ev, "misc", 0), 48) ||
-	    put_number(b, m, pid, 4) || put_number(b, m, pack_number_of(ev, "ppid", pid), 4) ||
-	    put_number(b, m, tid, 4) || put_number(b, m, pack_number_of(ev, "ptid", tid), 4) ||
-	    put_number(b, m, ev->time, 8) ||
-	    put_sample(b, m, pack_number_of(ev, "sample_pid", pid),
-		       pack_number_of(ev, "sample_tid", tid),
-		       sampled.form == FORM_UINT ? sampled.u : ev->time))
+	    uftrace_put_number(b, m, pid, 4) ||
+	    uftrace_put_number(b, m, pack_number_of(ev, "ppid", pid), 4) ||
+	    uftrace_put_number(b, m, tid, 4) ||
+	    uftrace_put_number(b, m, pack_number_of(ev, "ptid", tid), 4) ||
+	    uftrace_put_number(b, m, ev->time, 8) ||
+	    uftrace_put_sample(b, m, pack_number_of(ev, "sample_pid", pid),
+			       pack_number_of(ev, "sample_tid", tid),
+			       sampled.form == FORM_UINT ? sampled.u : ev->time))
 		return -1;
 	return 0;
 }
@@ -392,9 +400,9 @@ static int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m,
 		return 1;
 	padded = align_up(comm.size + 1, 8);
 	if (pack_put_header(b, m, PERF_RECORD_COMM, pack_number_of(ev, "misc", 0), 32 + padded) ||
-	    put_number(b, m, pid, 4) || put_number(b, m, tid, 4) ||
+	    uftrace_put_number(b, m, pid, 4) || uftrace_put_number(b, m, tid, 4) ||
 	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, padded - comm.size) ||
-	    put_sample(b, m, pid, tid, ev->time))
+	    uftrace_put_sample(b, m, pid, tid, ev->time))
 		return -1;
 	return 0;
 }
@@ -453,7 +461,7 @@ static struct tracecmd_page_layout page_layout(const struct kernel_output *k)
 		.size = size};
 }
 
-static int put_pages(void *context, const void *pages, size_t n, struct error *e)
+static int uftrace_put_pages(void *context, const void *pages, size_t n, struct error *e)
 {
 	struct kernel_cpu *c = context;
 
@@ -461,7 +469,7 @@ static int put_pages(void *context, const void *pages, size_t n, struct error *e
 }
 
 /* Find or add the file of a CPU. NULL: e is filled. */
-static struct kernel_cpu *cpu_of(struct kernel_output *k, uint32_t cpu, struct error *e)
+static struct kernel_cpu *uftrace_cpu_of(struct kernel_output *k, uint32_t cpu, struct error *e)
 {
 	struct kernel_cpu *c;
 	char name[32];
@@ -481,7 +489,7 @@ static struct kernel_cpu *cpu_of(struct kernel_output *k, uint32_t cpu, struct e
 	c->output = k;
 	c->cpu = cpu;
 	c->pages.layout = page_layout(k);
-	c->pages.put = put_pages;
+	c->pages.put = uftrace_put_pages;
 	c->pages.context = c;
 	n = snprintf(name, sizeof(name), "kernel-cpu%" PRIu32 ".dat", cpu);
 	return tree_output_member(k->tree, name, (size_t)n, &c->member, e) ? NULL : c;
@@ -499,7 +507,7 @@ static int kernel_output_event(struct kernel_output *k, const struct event *ev, 
 		field_get(ev, f, 0, &cpu);
 	if (cpu.form == FORM_NONE || cpu.u >= CPUS_MOST || !ev->tail_size)
 		return 1;
-	c = cpu_of(k, (uint32_t)cpu.u, e);
+	c = uftrace_cpu_of(k, (uint32_t)cpu.u, e);
 	return c ? tracecmd_pages_record(&c->pages, ev->time, ev->tail, ev->tail_size, e) : -1;
 }
 
@@ -514,7 +522,7 @@ static int kernel_output_gap(struct kernel_output *k, const struct event *ev, ui
 	if (!(lane->flags & LANE_HAS_CPU) || lane->flags & LANE_HAS_TID || lane->cpu < 0 ||
 	    lane->cpu >= CPUS_MOST)
 		return 1;
-	c = cpu_of(k, (uint32_t)lane->cpu, e);
+	c = uftrace_cpu_of(k, (uint32_t)lane->cpu, e);
 	if (!c)
 		return -1;
 	if (!c->pages.time)
@@ -541,7 +549,8 @@ static void kernel_output_free(struct kernel_output *k)
 
 /* --- write rows as records of the files of tasks, perf and the kernel --- */
 
-static uint32_t *task_of(struct uftrace_output *s, const struct lane *lane, struct error *e)
+static uint32_t *encode_uftrace_task_of(struct uftrace_output *s, const struct lane *lane,
+					struct error *e)
 {
 	uint32_t *tasks;
 
@@ -589,8 +598,8 @@ static int filtered_depth(struct uftrace_output *s, const struct event *ev, uint
 
 /* --- records --- */
 
-static int put_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
-		      struct uftrace_record *r, struct error *e)
+static int uftrace_put_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
+			      struct uftrace_record *r, struct error *e)
 {
 	uint8_t bytes[UFTRACE_RECORD_SIZE];
 
@@ -633,11 +642,11 @@ static int call_record(struct encoding *en, uint32_t *task, const struct event *
 		r.more = !got;
 		s->unfit += (uint64_t)got;
 	}
-	return put_record(s, task, ev, &r, e);
+	return uftrace_put_record(s, task, ev, &r, e);
 }
 
-static int event_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
-			struct error *e)
+static int encode_uftrace_event_record(struct uftrace_output *s, uint32_t *task,
+				       const struct event *ev, struct error *e)
 {
 	struct uftrace_record r = {
 		.time = ev->time,
@@ -657,7 +666,7 @@ static int event_record(struct uftrace_output *s, uint32_t *task, const struct e
 		s->unfit++;
 		return 0;
 	}
-	return put_record(s, task, ev, &r, e);
+	return uftrace_put_record(s, task, ev, &r, e);
 }
 
 static int gap_record(struct uftrace_output *s, uint32_t *task, const struct event *ev,
@@ -671,7 +680,7 @@ static int gap_record(struct uftrace_output *s, uint32_t *task, const struct eve
 	if (gap_get(ev, &g) && g.reason == GAP_LOST) {
 		/* 0: unknown number; uftrace does not show it, but also clears its stack */
 		r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
-		got = thread ? put_record(s, task, ev, &r, e)
+		got = thread ? uftrace_put_record(s, task, ev, &r, e)
 			     : kernel_output_gap(&s->kernel, ev, g.count, e);
 	}
 	s->damage += got > 0;
@@ -791,7 +800,7 @@ static int decide_plan(struct uftrace_output *s, const struct type *t, struct er
 	return 0;
 }
 
-int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
+int uftrace_put_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 	uint32_t type = ev->type->number;
@@ -807,12 +816,12 @@ int uftrace_event(struct encoding *en, const struct event *ev, struct error *e)
 	plan = s->plans[type];
 	if (!(ev->lane->flags & LANE_HAS_TID) && plan != PLAN_EXTERN && plan != PLAN_GAP)
 		plan = PLAN_NONE;
-	task = task_of(s, ev->lane, e);
+	task = encode_uftrace_task_of(s, ev->lane, e);
 	if (!task)
 		return -1;
 	switch (plan) {
 	case PLAN_CALL: return call_record(en, task, ev, e);
-	case PLAN_EVENT: return event_record(s, task, ev, e);
+	case PLAN_EVENT: return encode_uftrace_event_record(s, task, ev, e);
 	case PLAN_KERNEL: return kernel_record(s, task, ev, e);
 	case PLAN_GAP: return gap_record(s, task, ev, e);
 	case PLAN_EXTERN: return extern_line(s, ev, e);
@@ -837,7 +846,7 @@ enum {
 	CPU_LIMIT = 8192,
 };
 
-static int uftrace_begin(struct encoding *en, struct error *e)
+static int encode_uftrace_begin(struct encoding *en, struct error *e)
 {
 	struct uftrace_output *s = calloc(1, sizeof(*s));
 	uint32_t number;
@@ -886,7 +895,7 @@ static int uftrace_take_source(struct uftrace_output *s, const struct source *so
 	return 0;
 }
 
-static bool is_name(const struct meta *m, const char *name)
+static bool uftrace_is_name(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
@@ -894,12 +903,12 @@ static bool is_name(const struct meta *m, const char *name)
 /* Test whether the file is not that of the source, but made of the rows. */
 static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
 {
-	if (is_name(m, "extern.dat"))
+	if (uftrace_is_name(m, "extern.dat"))
 		return s->filtered;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
 }
 
-static int uftrace_meta(struct encoding *en, const struct meta *m, struct error *e)
+static int encode_uftrace_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 	const struct source *source;
@@ -919,13 +928,13 @@ static int uftrace_meta(struct encoding *en, const struct meta *m, struct error 
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
 		return -1;
-	s->external |= is_name(m, "extern.dat");
+	s->external |= uftrace_is_name(m, "extern.dat");
 	/* a repeated piece, or a piece after a missing one (which the reader reported) */
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
-	if (is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
+	if (uftrace_is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
 		return error_no_memory(e);
-	if (is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
+	if (uftrace_is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
 	    buffer_append(&s->info, m->data, m->size))
 		return error_no_memory(e);
 	if (tree_output_put(&s->tree, number, m->data, m->size, e))
@@ -1022,7 +1031,7 @@ static uint64_t uftrace_size(const struct encoding *en)
 	return s->tree.total;
 }
 
-static int uftrace_end(struct encoding *en, struct error *e)
+static int encode_uftrace_end(struct encoding *en, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 
@@ -1067,11 +1076,11 @@ const struct encoder encoder_uftrace = {
 	.needs_meta = true,
 	.needs_calls = true,
 	.output = ENCODER_TREE,
-	.begin = uftrace_begin,
+	.begin = encode_uftrace_begin,
 	.head = uftrace_head,
-	.meta = uftrace_meta,
-	.event = uftrace_event,
-	.end = uftrace_end,
+	.meta = encode_uftrace_meta,
+	.event = uftrace_put_event,
+	.end = encode_uftrace_end,
 	.size = uftrace_size,
 	.free = uftrace_free,
 };
@@ -1086,7 +1095,7 @@ const struct encoder encoder_uftrace = {
 enum { STRIDE = 16, FIRST = 0x1000, MODULE_SHIFT = 32, MODULES_MOST = 16000 };
 enum { FUNCTIONS_MOST = 1 << 27, FILE_MOST = 200 };
 
-static const char *basename_of(struct text_ref path, size_t *n)
+static const char *uftrace_basename_of(struct text_ref path, size_t *n)
 {
 	const char *slash = memrchr(path.text, '/', path.size);
 
@@ -1095,13 +1104,13 @@ static const char *basename_of(struct text_ref path, size_t *n)
 }
 
 /* Choose a unique file name for a module. */
-static int name_file(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref module,
-		     struct text_ref *file)
+static int name_file(struct uftrace_out_modules *m, struct target_dictionary *d,
+		     struct text_ref module, struct text_ref *file)
 {
 	struct buffer b = {0};
 	uint32_t had = m->files.count;
 	size_t n, size;
-	const char *base = basename_of(module, &n);
+	const char *base = uftrace_basename_of(module, &n);
 	int result = -1;
 
 	if (!n || *base == '[')
@@ -1125,8 +1134,8 @@ out:
 	return result;
 }
 
-static int module_of(struct uftrace_modules *m, struct target_dictionary *d, struct text_ref name,
-		     uint32_t *number)
+static int module_of(struct uftrace_out_modules *m, struct target_dictionary *d,
+		     struct text_ref name, uint32_t *number)
 {
 	struct uftrace_made_module *list;
 	uint32_t had = m->names.count;
@@ -1169,7 +1178,7 @@ static int put_symbols(struct uftrace_made_module *x, struct target_dictionary *
 }
 
 /* Add a function to a module. *address is the new address. */
-static int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d,
+static int uftrace_symbol(struct uftrace_out_modules *m, struct target_dictionary *d,
 			  struct text_ref name, struct text_ref module, uint64_t *address,
 			  struct error *e)
 {
@@ -1195,7 +1204,7 @@ static int uftrace_symbol(struct uftrace_modules *m, struct target_dictionary *d
 }
 
 /* Write the symbol tables and the map. */
-static int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictionary *d,
+static int uftrace_symbols_end(struct uftrace_out_modules *m, struct target_dictionary *d,
 			       struct error *e)
 {
 	struct buffer map = {0};
@@ -1224,7 +1233,7 @@ static int uftrace_symbols_end(struct uftrace_modules *m, struct target_dictiona
 	return result;
 }
 
-static void uftrace_symbols_free(struct uftrace_modules *m)
+static void uftrace_symbols_free(struct uftrace_out_modules *m)
 {
 	for (uint32_t i = 0; i < m->names.count && i < MODULES_MOST && m->list; i++)
 		buffer_free(&m->list[i].symbols);
@@ -1246,7 +1255,7 @@ struct process {
 	bool written;			    /* its session is */
 };
 
-static int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread *t)
+static int uftrace_task_add(struct uftrace_out_tasks *s, const struct convert_thread *t)
 {
 	const struct convert_thread **list;
 
@@ -1257,18 +1266,18 @@ static int uftrace_task_add(struct uftrace_tasks *s, const struct convert_thread
 	return 0;
 }
 
-static bool has_name(const struct convert_thread *t)
+static bool uftrace_has_name(const struct convert_thread *t)
 {
 	return t->per_cpu || t->comm.size;
 }
 
-static bool same_name(const struct convert_thread *a, const struct convert_thread *b)
+static bool uftrace_same_name(const struct convert_thread *a, const struct convert_thread *b)
 {
 	return a->per_cpu == b->per_cpu && a->comm.size == b->comm.size &&
 	       !memcmp(a->comm.text, b->comm.text, a->comm.size);
 }
 
-static int put_name(struct buffer *b, const struct convert_thread *named, int32_t pid)
+static int uftrace_put_name(struct buffer *b, const struct convert_thread *named, int32_t pid)
 {
 	if (!named)
 		return buffer_printf(b, "process-%" PRId32, pid);
@@ -1283,14 +1292,14 @@ static int put_session(struct buffer *b, const struct convert_thread *named, int
 			     "SESS timestamp=0.000000000 pid=%" PRId32 " sid=" UFTRACE_CONVERTED_SID
 			     " exename=\"",
 			     pid) ||
-			       put_name(b, named, pid) || buffer_printf(b, "\"\n")
+			       uftrace_put_name(b, named, pid) || buffer_printf(b, "\"\n")
 		       ? -1
 		       : 0;
 }
 
 /* List the processes by the number of their pid. A process has the name of its main thread, or of
  * its first thread with a name. NULL: out of memory. */
-static struct process *processes_of(const struct uftrace_tasks *s, struct intern *pids)
+static struct process *uftrace_processes_of(const struct uftrace_out_tasks *s, struct intern *pids)
 {
 	struct process *all = calloc(s->count + 1, sizeof *all);
 
@@ -1302,19 +1311,19 @@ static struct process *processes_of(const struct uftrace_tasks *s, struct intern
 			free(all);
 			return NULL;
 		}
-		if (has_name(t) && (!all[number].named || t->tid == t->pid))
+		if (uftrace_has_name(t) && (!all[number].named || t->tid == t->pid))
 			all[number].named = t;
 	}
 	return all;
 }
 
-static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct process *all,
+static int put_tasks(struct uftrace_out_tasks *s, struct intern *pids, struct process *all,
 		     struct buffer *b)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct convert_thread *t = s->list[i];
 		struct process *p = &all[intern(pids, &t->pid, sizeof t->pid)];
-		bool own = has_name(t) && !same_name(p->named, t);
+		bool own = uftrace_has_name(t) && !uftrace_same_name(p->named, t);
 		int32_t pid = own ? t->tid : t->pid;
 
 		s->own += own;
@@ -1329,10 +1338,11 @@ static int put_tasks(struct uftrace_tasks *s, struct intern *pids, struct proces
 }
 
 /* Write task.txt. */
-static int uftrace_tasks_end(struct uftrace_tasks *s, struct target_dictionary *d, struct error *e)
+static int uftrace_tasks_end(struct uftrace_out_tasks *s, struct target_dictionary *d,
+			     struct error *e)
 {
 	struct intern pids = {0};
-	struct process *all = processes_of(s, &pids);
+	struct process *all = uftrace_processes_of(s, &pids);
 	struct buffer b = {0};
 	int result;
 
@@ -1347,7 +1357,7 @@ static int uftrace_tasks_end(struct uftrace_tasks *s, struct target_dictionary *
 }
 
 /* Append the tids, separated by commas. */
-static int uftrace_tasks_list(const struct uftrace_tasks *s, struct buffer *b)
+static int uftrace_tasks_list(const struct uftrace_out_tasks *s, struct buffer *b)
 {
 	for (size_t i = 0; i < s->count; i++)
 		if (buffer_printf(b, "%s%" PRId32, i ? "," : "", s->list[i]->tid))
@@ -1355,7 +1365,7 @@ static int uftrace_tasks_list(const struct uftrace_tasks *s, struct buffer *b)
 	return 0;
 }
 
-void uftrace_tasks_free(struct uftrace_tasks *s)
+void uftrace_out_tasks_free(struct uftrace_out_tasks *s)
 {
 	free(s->list);
 }
@@ -1417,7 +1427,7 @@ static void choose_stored(const struct value *v, struct uftrace_stored *s)
 }
 
 /* Append the arguments that a leave recorded, in parentheses after the return value. */
-static int put_outputs(struct uftrace_specs *s)
+static int put_outputs(struct uftrace_out_specs *s)
 {
 	struct buffer *b = &s->scratch;
 	size_t from = b->size;
@@ -1433,8 +1443,8 @@ static int put_outputs(struct uftrace_specs *s)
 	return 0;
 }
 
-static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as, const struct value *v,
-		    struct values *at)
+static int uftrace_put_text(struct uftrace_out_specs *s, const struct uftrace_stored *as,
+			    const struct value *v, struct values *at)
 {
 	struct buffer *b = &s->scratch;
 
@@ -1457,7 +1467,7 @@ static int put_text(struct uftrace_specs *s, const struct uftrace_stored *as, co
 }
 
 /* Append a value, which is at `at`, as `as` requires. 1: the value cannot be stored so. */
-static int convert_values_put_value(struct uftrace_specs *s, const struct uftrace_stored *as,
+static int convert_values_put_value(struct uftrace_out_specs *s, const struct uftrace_stored *as,
 				    const struct value *v, struct values *at)
 {
 	uint64_t number;
@@ -1468,7 +1478,7 @@ static int convert_values_put_value(struct uftrace_specs *s, const struct uftrac
 			     as->index == RETVAL ? 0 : as->index))
 		return -1;
 	if (as->letter == 's')
-		return put_text(s, as, v, at);
+		return uftrace_put_text(s, as, v, at);
 	if (v->tag == VALUE_NUMBER && v->size == as->size)
 		return value_put_number(&s->tail, as->letter, v->bytes, v->size);
 	if (as->letter == 'f') {
@@ -1523,10 +1533,10 @@ static bool has_arguments(const struct event *ev)
 	return false;
 }
 
-static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref name)
+static struct uftrace_out_spec *spec_of(struct uftrace_out_specs *s, struct text_ref name)
 {
 	uint32_t number = intern(&s->names, name.text, name.size);
-	struct uftrace_spec *list;
+	struct uftrace_out_spec *list;
 
 	if (number == INTERN_NONE)
 		return NULL;
@@ -1537,8 +1547,8 @@ static struct uftrace_spec *spec_of(struct uftrace_specs *s, struct text_ref nam
 }
 
 /* Decide by the values of the first call how those of later calls are stored. */
-static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec, const struct event *ev,
-		       struct text_ref name, bool leave)
+static int decide_spec(struct uftrace_out_specs *s, struct uftrace_out_spec *spec,
+		       const struct event *ev, struct text_ref name, bool leave)
 {
 	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
 	struct buffer *text = &s->text[leave];
@@ -1582,7 +1592,7 @@ static int decide_spec(struct uftrace_specs *s, struct uftrace_spec *spec, const
 }
 
 /* Append the arguments that a leave without return value recorded. 1: there are none. */
-static int put_outputs_alone(struct uftrace_specs *s, const struct event *ev)
+static int put_outputs_alone(struct uftrace_out_specs *s, const struct event *ev)
 {
 	struct buffer *b = &s->scratch;
 
@@ -1598,7 +1608,8 @@ static int put_outputs_alone(struct uftrace_specs *s, const struct event *ev)
 }
 
 /* Append the last recorded value of an argument or return value. 1: there is none. */
-static int put_one(struct uftrace_specs *s, const struct uftrace_stored *as, const struct event *ev)
+static int put_one(struct uftrace_out_specs *s, const struct uftrace_stored *as,
+		   const struct event *ev)
 {
 	size_t from = s->tail.size;
 	struct values v;
@@ -1653,12 +1664,12 @@ static bool has_others(const struct uftrace_stored *x, const struct event *ev, b
 	return false;
 }
 
-int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const struct event *ev,
-		   struct text_ref name)
+int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
+		       const struct event *ev, struct text_ref name)
 {
 	bool leave = r->what == CONVERT_LEAVE;
 	const struct uftrace_stored *x;
-	struct uftrace_spec *spec;
+	struct uftrace_out_spec *spec;
 	unsigned wanted = 0, n = 0;
 	struct values v;
 	struct detail d;
@@ -1695,7 +1706,7 @@ int uftrace_values(struct uftrace_specs *s, const struct convert_row *r, const s
 	return 0;
 }
 
-static void uftrace_specs_free(struct uftrace_specs *s)
+static void uftrace_specs_free(struct uftrace_out_specs *s)
 {
 	for (uint32_t i = 0; i < s->names.count && i < s->capacity; i++)
 		free(s->list[i].args);
@@ -1750,8 +1761,8 @@ static struct event_name event_name_of(const struct type *t)
 }
 
 /* Add a user event of a type to events.txt. */
-static int new_event(struct uftrace_events *s, struct target_dictionary *d, const struct type *from,
-		     uint32_t *number, struct error *e)
+static int uftrace_new_event(struct uftrace_events *s, struct target_dictionary *d,
+			     const struct type *from, uint32_t *number, struct error *e)
 {
 	struct type *t = target_type(d, from->name.text, from->group.text);
 	struct buffer *b = &s->events_txt;
@@ -1791,7 +1802,7 @@ static int uftrace_event_type(struct uftrace_events *s, struct target_dictionary
 	if (ARRAY_REACH(s->numbers, s->size, from->number))
 		return error_no_memory(e);
 	numbers = s->numbers;
-	if (!numbers[from->number] && new_event(s, d, from, &numbers[from->number], e))
+	if (!numbers[from->number] && uftrace_new_event(s, d, from, &numbers[from->number], e))
 		return -1;
 	*out = dictionary_type(&d->dictionary, numbers[from->number]);
 	return 0;
@@ -1861,14 +1872,14 @@ static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSIO
 /* The state of the conversion. */
 struct uftrace_conversion {
 	struct conversion conversion;
-	struct uftrace_modules modules;
-	struct uftrace_specs specs;
+	struct uftrace_out_modules modules;
+	struct uftrace_out_specs specs;
 	/* numbers in the target dictionary by the stream's; 0: none yet */
 	uint32_t *locations;
 	size_t locations_size;
 	struct type *calls[2][2]; /* [leave][with values] */
 	struct convert_arguments arguments;
-	struct uftrace_tasks tasks;
+	struct uftrace_out_tasks tasks;
 	struct uftrace_events events;
 	uint32_t deepest; /* depth of a call */
 	uint64_t calls_written, too_deep, gaps;
@@ -1895,8 +1906,8 @@ static int begin_types(struct uftrace_conversion *s)
 
 /* --- threads --- */
 
-static int lane_of(struct uftrace_conversion *s, const struct convert_row *r,
-		   const struct lane **out, struct error *e)
+static int uftrace_lane_of(struct uftrace_conversion *s, const struct convert_row *r,
+			   const struct lane **out, struct error *e)
 {
 	bool had = r->thread->lane;
 
@@ -1906,8 +1917,8 @@ static int lane_of(struct uftrace_conversion *s, const struct convert_row *r,
 
 /* --- calls --- */
 
-static int location_of(struct uftrace_conversion *s, uint32_t number, uint32_t *out,
-		       struct error *e)
+static int uftrace_location_of(struct uftrace_conversion *s, uint32_t number, uint32_t *out,
+			       struct error *e)
 {
 	struct dictionary *from = s->conversion.dictionary;
 	uint32_t *locations;
@@ -1940,11 +1951,12 @@ static int uftrace_convert_call(void *state, const struct convert_row *r, struct
 	bool leave = r->what == CONVERT_LEAVE;
 	struct event ev = {.time = r->time, .depth = r->depth}, joined;
 
-	if (lane_of(s, r, &ev.lane, e) || location_of(s, r->location, &ev.location, e))
+	if (uftrace_lane_of(s, r, &ev.lane, e) ||
+	    uftrace_location_of(s, r->location, &ev.location, e))
 		return -1;
 	if (convert_arguments_join(&s->arguments, r->ev, &joined) ||
-	    uftrace_values(&s->specs, r, &joined,
-			   dictionary_location_name(s->conversion.dictionary, r->location)))
+	    uftrace_put_values(&s->specs, r, &joined,
+			       dictionary_location_name(s->conversion.dictionary, r->location)))
 		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
 	if (s->specs.tail.size) {
@@ -1967,7 +1979,7 @@ static int uftrace_convert_instant(void *state, const struct convert_row *r, str
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
 	if (uftrace_event_type(&s->events, d, r->ev->type, &ev.type, e) ||
-	    lane_of(s, r, &ev.lane, e) || target_event(d, &ev, e))
+	    uftrace_lane_of(s, r, &ev.lane, e) || target_event(d, &ev, e))
 		return -1;
 	return uftrace_event_text(&s->events, &s->conversion, r, e);
 }
@@ -1983,7 +1995,8 @@ static int uftrace_convert_gap(void *state, const struct convert_row *r, struct 
 		s->gaps++;
 		return 0;
 	}
-	return lane_of(s, r, &lane, e) || convert_put_gap(&s->conversion, r, lane, e) ? -1 : 0;
+	return uftrace_lane_of(s, r, &lane, e) || convert_put_gap(&s->conversion, r, lane, e) ? -1
+											      : 0;
 }
 
 static int uftrace_convert_start(void *state, const struct lane *lane, struct error *e)
@@ -2006,7 +2019,7 @@ static void uftrace_convert_drop(void *state)
 	free(s->locations);
 	convert_arguments_free(&s->arguments);
 	uftrace_events_free(&s->events);
-	uftrace_tasks_free(&s->tasks);
+	uftrace_out_tasks_free(&s->tasks);
 }
 
 static int uftrace_convert_init(void *state, struct error *e)

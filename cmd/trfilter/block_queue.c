@@ -98,7 +98,7 @@ static void block_queue_forget(struct block_queue *w, struct queued_block *h)
 	h->block.payload = NULL;
 }
 
-static int open_file(struct block_queue *w, struct error *e)
+static int block_queue_open_file(struct block_queue *w, struct error *e)
 {
 	if (w->fd < 0)
 		w->fd = temporary_open(e);
@@ -116,7 +116,8 @@ static void appended(struct block_queue *w, struct queued_block *h)
 /* Move a block from memory to the file. */
 static int block_queue_spill(struct block_queue *w, struct queued_block *h, struct error *e)
 {
-	if (open_file(w, e) || temporary_write(w->fd, h->memory, h->size, w->file_size, e))
+	if (block_queue_open_file(w, e) ||
+	    temporary_write(w->fd, h->memory, h->size, w->file_size, e))
 		return -1;
 	appended(w, h);
 	block_queue_forget(w, h);
@@ -168,7 +169,7 @@ struct outgoing {
 	uint8_t bytes[16 * 1024];
 };
 
-static void flush(struct outgoing *o)
+static void block_queue_flush(struct outgoing *o)
 {
 	o->failed = o->failed || temporary_write(o->fd, o->bytes, o->size, o->at, o->e);
 	o->at += o->size;
@@ -178,7 +179,7 @@ static void flush(struct outgoing *o)
 static void outgoing_put(struct outgoing *o, const void *data, size_t n)
 {
 	if (n > sizeof o->bytes - o->size)
-		flush(o);
+		block_queue_flush(o);
 	if (n > sizeof o->bytes) {
 		o->failed = o->failed || temporary_write(o->fd, data, n, o->at, o->e);
 		o->at += n;
@@ -189,7 +190,7 @@ static void outgoing_put(struct outgoing *o, const void *data, size_t n)
 }
 
 /* Write zeros up to an offset of the block, less than 24 bytes away. */
-static void pad(struct outgoing *o, uint64_t start, size_t to)
+static void block_queue_pad(struct outgoing *o, uint64_t start, size_t to)
 {
 	static const uint8_t zeros[24];
 
@@ -217,8 +218,8 @@ static struct block described(const struct block *b, const uint8_t *states, cons
 	return out;
 }
 
-static void put_rows(struct outgoing *o, const struct block *b, const struct block *out,
-		     const uint8_t *states, const uint32_t *offsets)
+static void block_queue_put_rows(struct outgoing *o, const struct block *b, const struct block *out,
+				 const uint8_t *states, const uint32_t *offsets)
 {
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
@@ -244,7 +245,7 @@ static int block_queue_write(struct block_queue *w, struct queued_block *h,
 	struct outgoing o = {.fd = -1};
 	uint8_t header[EVENTS_HEADER];
 
-	if (open_file(w, e))
+	if (block_queue_open_file(w, e))
 		return -1;
 	o.fd = w->fd;
 	o.at = w->file_size;
@@ -254,11 +255,11 @@ static int block_queue_write(struct block_queue *w, struct queued_block *h,
 	compact_put_header(header, &h->block);
 	outgoing_put(&o, header, sizeof header);
 	outgoing_put(&o, b->payload + sizeof header, b->front - sizeof header);
-	put_rows(&o, b, &h->block, states, rows->offsets);
-	pad(&o, w->file_size, l->states);
+	block_queue_put_rows(&o, b, &h->block, states, rows->offsets);
+	block_queue_pad(&o, w->file_size, l->states);
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
 		outgoing_put(&o, &states[i], 1);
-	pad(&o, w->file_size, l->types);
+	block_queue_pad(&o, w->file_size, l->types);
 	outgoing_put(&o, b->types, l->lanes - l->types);
 	outgoing_put(&o, b->lanes, l->locations - l->lanes);
 	outgoing_put(&o, b->locations, l->stacks - l->locations);
@@ -266,7 +267,7 @@ static int block_queue_write(struct block_queue *w, struct queued_block *h,
 		outgoing_put(&o, b->stacks.numbers, l->innermost - l->stacks);
 		outgoing_put(&o, b->stacks.innermost, l->size - l->innermost);
 	}
-	flush(&o);
+	block_queue_flush(&o);
 	h->block.payload = NULL;
 	h->size = l->size;
 	h->states_at = l->states;
@@ -439,7 +440,7 @@ static int reduce_memory(struct block_queue *w, struct error *e)
 
 /* --- input --- */
 
-static struct queued_block *add_block(struct block_queue *w)
+static struct queued_block *block_queue_add_block(struct block_queue *w)
 {
 	struct queued_block *grown;
 
@@ -459,7 +460,7 @@ static struct queued_block *add_block(struct block_queue *w)
 static struct queued_block *add_copy(struct block_queue *w, const struct block *b, const void *data,
 				     size_t size, size_t room)
 {
-	struct queued_block *h = add_block(w);
+	struct queued_block *h = block_queue_add_block(w);
 
 	if (!h)
 		return NULL;
@@ -525,8 +526,8 @@ struct sizes {
 	size_t bytes;
 };
 
-static struct sizes count_rows(const struct block *b, const uint8_t *states,
-			       const uint32_t *offsets)
+static struct sizes block_queue_count_rows(const struct block *b, const uint8_t *states,
+					   const uint32_t *offsets)
 {
 	struct sizes s = {0};
 
@@ -579,7 +580,7 @@ static int add_large(struct block_queue *w, struct queued_block *h, const struct
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const uint32_t *offsets, const struct call_address *owners, struct error *e)
 {
-	struct sizes sizes = count_rows(b, states, offsets);
+	struct sizes sizes = block_queue_count_rows(b, states, offsets);
 	uint64_t sequence = block_queue_next(w);
 	struct copied c = {.low = UINT64_MAX};
 	size_t front = b->front;
@@ -589,7 +590,7 @@ int block_queue_events(struct block_queue *w, const struct block *b, const uint8
 
 	if (!sizes.rows)
 		return 0;
-	h = add_block(w);
+	h = block_queue_add_block(w);
 	if (!h)
 		return error_no_memory(e);
 	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);

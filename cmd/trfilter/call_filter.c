@@ -310,7 +310,7 @@ static enum answer open_leaf(const struct evaluation *ev, const struct node *n)
 	return at_least(n, ev->call->dur);
 }
 
-static bool is_given(struct evaluation *ev, struct node *n, const struct event *e)
+static bool call_filter_is_given(struct evaluation *ev, struct node *n, const struct event *e)
 {
 	for (size_t i = 0; i < n->nfields; i++)
 		if (!operand_given(ev, n->fields[i], e))
@@ -332,7 +332,7 @@ static void note_argument(struct evaluation *ev, struct node *n, const struct ev
 {
 	bool numbered = enter->type->flags & TYPE_CALL_NUMBER;
 
-	if (numbered ? !is_given(ev, n, enter) : is_return(n))
+	if (numbered ? !call_filter_is_given(ev, n, enter) : is_return(n))
 		return;
 	call_data_mark(f, node_marks(n)->known, true);
 	note_enter(ev, n, enter, f);
@@ -360,7 +360,7 @@ static enum answer argument_leaf(const struct decision *d, struct node *n)
 	known = call_data_marked(d->call, node_marks(n)->known);
 	if (numbered && !is_at_leave(d) && d->when != DECIDE_NEVER)
 		return ANSWER_LATER;
-	if (is_at_leave(d) && (!known || (numbered && is_given(d->ev, n, d->event))))
+	if (is_at_leave(d) && (!known || (numbered && call_filter_is_given(d->ev, n, d->event))))
 		return answer_of(evaluate(d->ev, n, d->event));
 	if (known)
 		return answer_of(call_data_marked(d->call, node_marks(n)->mark));
@@ -439,8 +439,8 @@ static void stack_nodes_free(struct stack_nodes *s)
 	*s = (struct stack_nodes){0};
 }
 
-static struct stack_node *slot_of(struct stack_node *slots, uint32_t mask, uint32_t below,
-				  uint32_t location)
+static struct ancestor_node *call_filter_slot_of(struct ancestor_node *slots, uint32_t mask,
+						 uint32_t below, uint32_t location)
 {
 	uint64_t hash = ((uint64_t)below << 32 | location) * 0x9e3779b97f4a7c15;
 	uint32_t at = (uint32_t)(hash >> 32) & mask;
@@ -454,15 +454,15 @@ static struct stack_node *slot_of(struct stack_node *slots, uint32_t mask, uint3
 static int stack_nodes_grow(struct stack_nodes *s)
 {
 	uint32_t size = s->slots ? 2 * (s->mask + 1) : 256;
-	struct stack_node *slots = calloc(size, sizeof *slots);
+	struct ancestor_node *slots = calloc(size, sizeof *slots);
 
 	if (!slots)
 		return -1;
 	for (uint32_t i = 0; s->slots && i <= s->mask; i++) {
-		const struct stack_node *n = &s->slots[i];
+		const struct ancestor_node *n = &s->slots[i];
 
 		if (n->number)
-			*slot_of(slots, size - 1, n->below, n->location) = *n;
+			*call_filter_slot_of(slots, size - 1, n->below, n->location) = *n;
 	}
 	free(s->slots);
 	s->slots = slots;
@@ -474,13 +474,13 @@ static int stack_nodes_grow(struct stack_nodes *s)
  * or below is 0. */
 static uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location)
 {
-	struct stack_node *n;
+	struct ancestor_node *n;
 
 	if (!below || ((!s->slots || s->count >= s->mask / 2) && stack_nodes_grow(s)))
 		return 0;
-	n = slot_of(s->slots, s->mask, below, location);
+	n = call_filter_slot_of(s->slots, s->mask, below, location);
 	if (!n->number && s->count < STACK_NODES_LIMIT)
-		*n = (struct stack_node){below, location, ++s->count + STACK_NODES_BOTTOM};
+		*n = (struct ancestor_node){below, location, ++s->count + STACK_NODES_BOTTOM};
 	return n->number;
 }
 
@@ -504,7 +504,7 @@ static struct around call_filter_around_event(const struct call_filter *w, const
 
 /* Append the name of the frame with `below` frames below it. Returns false at the limit: this
  * frame and those above it are one. */
-static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
+static bool call_filter_name_of(struct call_filter *w, uint32_t below, uint32_t location)
 {
 	struct text_ref name = dictionary_location_name(w->evaluation->dictionary, location);
 
@@ -516,10 +516,11 @@ static bool name_of(struct call_filter *w, uint32_t below, uint32_t location)
 }
 
 /* Append the names of the lowest n frames of a stack. Returns false at the limit. */
-static bool names_of(struct call_filter *w, const struct stack *s, size_t n, uint32_t *below)
+static bool call_filter_names_of(struct call_filter *w, const struct stack *s, size_t n,
+				 uint32_t *below)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!name_of(w, (*below)++, s->frames[i].location))
+		if (!call_filter_name_of(w, (*below)++, s->frames[i].location))
 			return false;
 	return true;
 }
@@ -535,9 +536,9 @@ static void recorded_names(struct call_filter *w, uint32_t stack)
 		if (i < most)
 			locations[i] = dictionary_stack_location(d, stack);
 	for (uint32_t i = 0; i < most; i++)
-		name_of(w, i, locations[i]);
+		call_filter_name_of(w, i, locations[i]);
 	if (most < n)
-		name_of(w, most, 0);
+		call_filter_name_of(w, most, 0);
 }
 
 /* Returns the names of the stack of an event; ctx is a struct call_filter. Append the names of
@@ -557,12 +558,12 @@ static void call_filter_stack_text(void *ctx, const struct event *e, struct scal
 		more = below <= STACK_FRAMES;
 	} else {
 		if (own && s != own)
-			more = names_of(w, own, own->count, &below);
+			more = call_filter_names_of(w, own, own->count, &below);
 		if (more && s)
-			more = names_of(w, s, w->around.n, &below);
+			more = call_filter_names_of(w, s, w->around.n, &below);
 	}
 	if (more && w->info.is_call)
-		name_of(w, below, e->location);
+		call_filter_name_of(w, below, e->location);
 	if (!w->text.size)
 		return;
 	out->form = SCALAR_TEXT;
@@ -668,7 +669,7 @@ static enum answer call_filter_ask(struct call_filter *w, enum decide_when when,
 		if (when == DECIDE_ENTER && w->filter->by_both && !w->filter->terms[i].by_row)
 			decide_mark(w->evaluation, w->filter->terms[i].node, e, f);
 	for (size_t i = 0; i < w->filter->nterms; i++) {
-		const struct term *p = &w->filter->terms[i];
+		const struct filter_term *p = &w->filter->terms[i];
 		enum answer a;
 
 		if (p->by_row)
@@ -879,8 +880,8 @@ static uint8_t call_filter_enter(struct call_filter *w, const struct event *e,
 	return ROW_UNDECIDED;
 }
 
-static uint8_t leave(struct call_filter *w, const struct event *e, bool in_range,
-		     const struct call *done)
+static uint8_t call_filter_leave(struct call_filter *w, const struct event *e, bool in_range,
+				 const struct call *done)
 {
 	const struct stack *s = done->on;
 	struct call_data *f = done->data;
@@ -922,7 +923,7 @@ static uint8_t decide_row(struct call_filter *w, const struct event *e, bool in_
 {
 	switch (got) {
 	case CALLS_ENTER: return call_filter_enter(w, e, call, in_range);
-	case CALLS_LEAVE: return leave(w, e, in_range, call);
+	case CALLS_LEAVE: return call_filter_leave(w, e, in_range, call);
 	default: return decide_without_frame(w, e, in_range, NULL, NULL);
 	}
 }
@@ -1141,7 +1142,7 @@ static const uint8_t *duration_scan_run(struct duration_scan *x, const uint8_t *
 /* RUN: rows of a run that is worth its setup; BREAKS: shorter runs in a row that are tolerated. */
 enum { RUN = 128, BREAKS = 4 };
 
-static bool prepare(struct duration_scan *x)
+static bool call_filter_prepare(struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	struct call_filter *w = x->w;
@@ -1250,7 +1251,7 @@ static inline __attribute__((always_inline)) void scan_rows(struct duration_scan
 }
 
 /* Find the last rows of lanes among n bare rows from number i on; usually all are found soon. */
-static void find_last(struct duration_scan *x, const uint8_t *p, uint32_t i, uint32_t n)
+static void call_filter_find_last(struct duration_scan *x, const uint8_t *p, uint32_t i, uint32_t n)
 {
 	uint32_t left = x->b->nlanes;
 
@@ -1265,7 +1266,7 @@ static void find_last(struct duration_scan *x, const uint8_t *p, uint32_t i, uin
 }
 
 /* Note the last events of the lanes' threads, unless the general path noted later ones. */
-static void note_last(const struct duration_scan *x)
+static void call_filter_note_last(const struct duration_scan *x)
 {
 	const struct block *b = x->b;
 	bool bare = b->row_flags & EVENTS_BARE;
@@ -1294,7 +1295,7 @@ static uint32_t scan_runs(struct duration_scan *x, const uint8_t **at)
 	for (;;) {
 		end = duration_scan_run(x, p, i);
 		n = (uint32_t)((size_t)(end - p) / NARROW_ROW);
-		find_last(x, p, i, n);
+		call_filter_find_last(x, p, i, n);
 		for (uint32_t k = 0; !bare && k < n; k++)
 			w->rows.offsets[i + k] = (uint32_t)(p - b->row_data) + k * NARROW_ROW;
 		i += n;
@@ -1322,7 +1323,7 @@ static bool duration_scan(struct call_filter *w, const struct block *b, bool *an
 	const uint8_t *p = b->row_data;
 	uint32_t i = 0;
 
-	if (b->row_flags & EVENTS_WIDE || !prepare(&x))
+	if (b->row_flags & EVENTS_WIDE || !call_filter_prepare(&x))
 		return false;
 	memset(w->rows.states, ROW_LEFT_OUT, b->rows);
 	if (w->duration.quick && !x.shared)
@@ -1331,7 +1332,7 @@ static bool duration_scan(struct call_filter *w, const struct block *b, bool *an
 		scan_rows(&x, p, i, true);
 	else
 		scan_rows(&x, p, i, false);
-	note_last(&x);
+	call_filter_note_last(&x);
 	*any = find_waiting(&x) || x.kept;
 	return true;
 }
@@ -1430,7 +1431,7 @@ static bool asks_around(const struct node *n)
 	return found;
 }
 
-static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
+static void call_filter_moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
 	struct call_filter *w = ctx;
 	struct call_data *f = call_data_at(&w->calls, at);
@@ -1441,7 +1442,7 @@ static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t ro
 	}
 }
 
-static int check(struct call_filter *w, struct error *e)
+static int call_filter_check(struct call_filter *w, struct error *e)
 {
 	if (w->failed || (w->time_range && w->time_range->window.failed)) {
 		*e = w->failed ? w->error : w->time_range->window.error;
@@ -1453,7 +1454,7 @@ static int check(struct call_filter *w, struct error *e)
 	return 0;
 }
 
-static int room(struct call_filter *w, uint32_t rows)
+static int call_filter_room(struct call_filter *w, uint32_t rows)
 {
 	void *grown;
 
@@ -1487,7 +1488,7 @@ static int put_entries(struct call_filter *w, struct error *e)
 }
 
 /* Decide the rows of a block. *any: a row is kept or undecided. */
-static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
+static void call_filter_decide_rows(struct call_filter *w, const struct block *b, bool *any)
 {
 	struct events it;
 	struct event e;
@@ -1502,17 +1503,18 @@ static void decide_rows(struct call_filter *w, const struct block *b, bool *any)
 	}
 }
 
-static int take_events(struct call_filter *w, const struct block *b, struct error *error)
+static int call_filter_take_events(struct call_filter *w, const struct block *b,
+				   struct error *error)
 {
 	bool any;
 
-	if (room(w, b->rows) || ends_block(&w->ends, b))
+	if (call_filter_room(w, b->rows) || ends_block(&w->ends, b))
 		return error_no_memory(error);
 	if (put_entries(w, error))
 		return -1;
-	decide_rows(w, b, &any);
+	call_filter_decide_rows(w, b, &any);
 	ends_block_done(&w->ends, b);
-	if (check(w, error))
+	if (call_filter_check(w, error))
 		return -1;
 	if (left_out_wanted(&w->left_out, b) && left_out_dropped(&w->left_out, b, w->rows.states))
 		return error_no_memory(error);
@@ -1536,7 +1538,7 @@ static bool stack_is_open(const struct call_filter *w, const struct stack *s)
 
 /* Returns true if a kept or undecided call of a thread is open. Numbered calls may belong to any
  * thread. */
-static bool is_open(void *ctx, uint32_t thread)
+static bool call_filter_is_open(void *ctx, uint32_t thread)
 {
 	const struct call_filter *w = ctx;
 	const struct stack *s = calls_thread_stack(&w->calls, thread);
@@ -1551,7 +1553,7 @@ static bool is_open(void *ctx, uint32_t thread)
 
 /* Decide a call that the end of the stream closes, at its thread's last event; or that may go on in
  * the next segment: what is undecided then is kept. */
-static void drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
+static void call_filter_drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
 {
 	struct call_filter *w = ctx;
 	struct call_data *f = data;
@@ -1585,12 +1587,12 @@ static int restored_call(void *ctx, const struct event *e, const struct call *ca
 }
 
 /* Take the open calls of a SNAPSHOT. They are in the queue as rows are. */
-static int take_snapshot(struct call_filter *w, const struct block *b, const struct head *head,
-			 struct error *e)
+static int call_filter_take_snapshot(struct call_filter *w, const struct block *b,
+				     const struct head *head, struct error *e)
 {
 	uint32_t n = b->snapshot->head.frames;
 
-	if (room(w, n) || restored_ends(&w->ends, b->snapshot))
+	if (call_filter_room(w, n) || restored_ends(&w->ends, b->snapshot))
 		return error_no_memory(e);
 	if (n)
 		memset(w->rows.states, ROW_LEFT_OUT, n);
@@ -1611,26 +1613,26 @@ static int take_snapshot(struct call_filter *w, const struct block *b, const str
 	return 0;
 }
 
-static void begin_calls(struct call_filter *w)
+static void call_filter_begin_calls(struct call_filter *w)
 {
 	calls_init(&w->calls, w->evaluation->dictionary);
 	w->calls.balances = true;
 	w->calls.data_size = call_data_size(w->filter->marks);
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
-	w->calls.on_forget = drop_call;
+	w->calls.on_forget = call_filter_drop_call;
 	w->calls.on_restore = restored_call;
 	w->calls.on_restore_ctx = w;
 }
 
 /* End the stream. */
-static int end_stream(struct call_filter *w, struct error *e)
+static int call_filter_end_stream(struct call_filter *w, struct error *e)
 {
 	calls_forget_all(&w->calls);
-	if (check(w, e))
+	if (call_filter_check(w, e))
 		return -1;
 	calls_free(&w->calls);
-	begin_calls(w);
+	call_filter_begin_calls(w);
 	return 0;
 }
 
@@ -1687,7 +1689,8 @@ static int end_segment(struct call_filter *w, struct error *e)
 		if (s && s->by_depth)
 			ends_depth(&w->ends, i, s->count ? s->frames[s->count - 1].depth + 1 : 0);
 	}
-	return ends_finish(&w->ends, is_open, w) ? error_no_memory(e) : put_entries(w, e);
+	return ends_finish(&w->ends, call_filter_is_open, w) ? error_no_memory(e)
+							     : put_entries(w, e);
 }
 
 int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
@@ -1697,15 +1700,15 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 
 	w->queue.at_hand = b->length;
 	if (b->kind == BLOCK_EVENTS)
-		return take_events(w, b, e);
+		return call_filter_take_events(w, b, e);
 	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
-		return take_snapshot(w, b, head, e) || check(w, e) ? -1 : 0;
+		return call_filter_take_snapshot(w, b, head, e) || call_filter_check(w, e) ? -1 : 0;
 	if (b->kind == BLOCK_END)
 		w->goes_on = !(end->flags & END_LAST);
 	/* another stream, even if the one before has no END */
 	begins = b->kind == BLOCK_HEAD && !head->sequence;
 	ends = b->kind == BLOCK_END && end->flags & END_LAST;
-	if ((begins || ends) && (end_segment(w, e) || end_stream(w, e)))
+	if ((begins || ends) && (end_segment(w, e) || call_filter_end_stream(w, e)))
 		return -1;
 	if (begins)
 		ends_segment(&w->ends);
@@ -1717,7 +1720,7 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 int call_filter_finish(struct call_filter *w, struct error *e)
 {
 	w->queue.at_hand = 0;
-	return end_segment(w, e) || end_stream(w, e) ? -1 : 0;
+	return end_segment(w, e) || call_filter_end_stream(w, e) ? -1 : 0;
 }
 
 /* Decide calls whose enters are in the first block, as far as possible by now. */
@@ -1762,7 +1765,7 @@ struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 		return NULL;
 	if (h->undecided) {
 		decide_open_calls(w, h);
-		if (check(w, e) || h->undecided)
+		if (call_filter_check(w, e) || h->undecided)
 			return NULL;
 	}
 	if (block_queue_later(&w->queue, h) || block_queue_load(&w->queue, h, e))
@@ -1785,7 +1788,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 				  .surrounds = asks_around(filter->tree),
 				  .stack = condition_asks(filter->tree, ASK_STACK)};
 	block_queue_init(&w->queue, limit);
-	w->queue.moved = moved;
+	w->queue.moved = call_filter_moved;
 	w->queue.ctx = w;
 	filter_begin(filter);
 	ends_init(&w->ends, filter->evaluation.dictionary);
@@ -1794,7 +1797,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 	w->info.stack_ctx = w;
 	if (decide_prepare(filter, e))
 		return -1;
-	begin_calls(w);
+	call_filter_begin_calls(w);
 	return 0;
 }
 

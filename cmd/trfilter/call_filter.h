@@ -96,13 +96,13 @@ enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
 
 enum { STACK_NODES_BOTTOM = 1, STACK_NODES_LIMIT = 1 << 16 };
 
-struct stack_node {
+struct ancestor_node {
 	uint32_t below, location;
 	uint32_t number; /* 0: free */
 };
 
 struct stack_nodes {
-	struct stack_node *slots;
+	struct ancestor_node *slots;
 	uint32_t mask, count;
 	/* number of calls on STACK_FRAMES or more others (stack_limit.h); counted by the caller
 	 * */

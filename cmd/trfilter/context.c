@@ -209,7 +209,7 @@ static void partners_moved(struct partners *p, struct call_address at, uint64_t 
 
 /* --- context --- */
 
-static void moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
+static void context_moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
 	struct context *c = ctx;
 
@@ -224,7 +224,7 @@ void context_init(struct context *c, size_t limit, struct dictionary *d)
 			      .by_time = c->by_time,
 			      .limit = c->limit};
 	block_queue_init(&c->queue, limit);
-	c->queue.moved = moved;
+	c->queue.moved = context_moved;
 	c->queue.ctx = c;
 	partners_init(&c->partners, &c->queue, d);
 	results_init(&c->results, c->limit, d);
@@ -241,7 +241,7 @@ void context_free(struct context *c)
 	free(c->offsets);
 }
 
-static int room(struct context *c, uint32_t rows, struct error *e)
+static int context_room(struct context *c, uint32_t rows, struct error *e)
 {
 	uint8_t *states;
 	struct call_address *owners;
@@ -379,7 +379,7 @@ static int expire_rows(struct context *c, uint64_t now, struct error *e)
 }
 
 /* Decide the undecided rows first to end of the present block. */
-static void decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
+static void context_decide_rows(struct context *c, uint32_t first, uint32_t end, struct reach *r)
 {
 	for (uint32_t i = end; i-- > first;) {
 		if (row_state(c->states[i]) == ROW_UNDECIDED)
@@ -412,7 +412,7 @@ static int take_match(struct context *c, const struct event *ev, uint32_t first,
 {
 	struct reach r = reach_of(c, ev->time);
 
-	decide_rows(c, first, i, &r);
+	context_decide_rows(c, first, i, &r);
 	c->matched_before = true;
 	c->left = c->after;
 	if (__builtin_add_overflow(ev->time, c->within, &c->until))
@@ -424,7 +424,8 @@ static int take_match(struct context *c, const struct event *ev, uint32_t first,
 }
 
 /* Take a row that is not a match; caller: it encloses one. */
-static uint8_t take_other(struct context *c, const struct event *ev, uint32_t i, bool caller)
+static uint8_t context_take_other(struct context *c, const struct event *ev, uint32_t i,
+				  bool caller)
 {
 	uint8_t state = caller ? ROW_KEEP : c->before || c->by_time ? ROW_UNDECIDED : ROW_LEFT_OUT;
 
@@ -448,7 +449,7 @@ static uint8_t match_state(uint8_t state)
 	return row_kept(state) ? state : row_flags(state) | ROW_LEFT_OUT;
 }
 
-static int take_events(struct context *c, struct queued_block *h, struct error *e)
+static int context_take_events(struct context *c, struct queued_block *h, struct error *e)
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
@@ -457,7 +458,7 @@ static int take_events(struct context *c, struct queued_block *h, struct error *
 	struct events it;
 	struct event ev;
 
-	if (room(c, b->rows, e))
+	if (context_room(c, b->rows, e))
 		return -1;
 	events_begin(&it, b);
 	for (uint32_t i = 0; event_next(&it, &ev); i++) {
@@ -478,7 +479,8 @@ static int take_events(struct context *c, struct queued_block *h, struct error *
 				return -1;
 			first = i + 1;
 		} else {
-			c->states[i] = take_other(c, &ev, i, row_state(states[i]) == ROW_CALLER);
+			c->states[i] =
+				context_take_other(c, &ev, i, row_state(states[i]) == ROW_CALLER);
 		}
 		c->states[i] |= row_flags(states[i]) | partners_ended(&c->partners);
 		c->queue.flagged |= row_flags(c->states[i]) != 0;
@@ -511,7 +513,7 @@ static int context_finish(struct context *c, struct error *e)
 }
 
 /* End a stream. Calls and context never continue in the next stream, whose clocks are unrelated. */
-static int end_stream(struct context *c, struct error *e)
+static int context_end_stream(struct context *c, struct error *e)
 {
 	c->matched_before = false;
 	results_begin(&c->results);
@@ -524,14 +526,14 @@ int context_take(struct context *c, struct queued_block *h, struct error *e)
 	if (!h)
 		return context_finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
-		if (h->block.rows && take_events(c, h, e))
+		if (h->block.rows && context_take_events(c, h, e))
 			return -1;
 		return c->done ? context_finish(c, e) : 0;
 	}
 	/* even if the one before has no END */
 	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
-	    end_stream(c, e))
+	    context_end_stream(c, e))
 		return -1;
 	return block_queue_other(&c->queue, &h->block, &h->head, &h->end, e);
 }

@@ -320,7 +320,7 @@ static int left_out_ends(struct emit_rows *x)
 }
 
 /* Read all rows, also those that are not kept, for left_out.h. */
-static int read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
+static int emit_read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
 {
 	struct stage *s = x->stage;
 	struct block some;
@@ -388,7 +388,7 @@ int emit_block(struct emit_rows *x, struct block *b)
 		return -1;
 	if (selected != SELECTED_NONE)
 		kept = selected == SELECTED_ALL ? b : &select->block;
-	if (read_rows(x, b, kept))
+	if (emit_read_rows(x, b, kept))
 		return -1;
 	if (!kept)
 		return 0;
@@ -479,7 +479,7 @@ static int pass_other(struct emit *x, struct left_out *left_out, struct queued_b
 	return stage_forward(s, &h->block, &h->head, &h->end);
 }
 
-static int pass(struct emit *x, struct left_out *left_out, struct queued_block *h)
+static int emit_pass(struct emit *x, struct left_out *left_out, struct queued_block *h)
 {
 	const struct block *b = &h->block;
 	struct stage *s = x->stage;
@@ -506,7 +506,7 @@ static int pass_context(struct emit *x, struct left_out *left_out, struct queued
 	if (context_take(x->context, h, &e))
 		return stage_fail(x->stage, &e);
 	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
-		if (pass(x, left_out, ready))
+		if (emit_pass(x, left_out, ready))
 			return -1;
 	return e.what[0] ? stage_fail(x->stage, &e) : 0;
 }
@@ -525,7 +525,7 @@ int emit_calls(struct emit *x, struct call_filter *w, const struct block *b)
 	/* no block is passed on after the last row, because END would count gaps that are
 	 * missing */
 	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); call_filter_done(w))
-		if (x->context ? pass_context(x, &w->left_out, h) : pass(x, &w->left_out, h))
+		if (x->context ? pass_context(x, &w->left_out, h) : emit_pass(x, &w->left_out, h))
 			return -1;
 	if (e.what[0])
 		return stage_fail(s, &e);

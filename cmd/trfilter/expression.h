@@ -122,16 +122,16 @@ static inline bool operand_asks(const struct operand *o, enum ask ask)
 	return operand_field(o) && o->field == ask;
 }
 
-/* Parse a condition into a tree, to be freed with condition_free. Returns NULL with e filled:
- * column and fault. */
-struct node *condition_parse(const char *text, struct error *e);
-void condition_free(struct node *n);
+/* Parse a condition into a tree, to be freed with filter_condition_free. Returns NULL with e
+ * filled: column and fault. */
+struct node *filter_condition_parse(const char *text, struct error *e);
+void filter_condition_free(struct node *n);
 /* Test whether the streams read have calls, or no events. */
 bool condition_has_calls(const struct dictionary *d);
 
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.
  * all has no functions. Returns 0, or -1 with e filled. */
-int condition_check_names(const struct node *n, const struct declared *all, struct error *e);
+int filter_condition_check_names(const struct node *n, const struct declared *all, struct error *e);
 /* Returns true if some field of the condition is this one. */
 bool condition_asks(const struct node *n, enum ask ask);
 /* Returns true if the condition needs more than a single row: the calls around it, or what

@@ -64,7 +64,7 @@ static uint8_t class_of(const struct type *t)
 	return (t->flags & TYPE_PER_CPU ? LAST_CPU : LAST_THREAD) | flags;
 }
 
-static int begin(struct last_rows *x, const struct block *b)
+static int left_out_begin(struct last_rows *x, const struct block *b)
 {
 	size_t lanes = b->nlanes > NARROW_INDEXES ? b->nlanes : NARROW_INDEXES;
 	size_t types = b->ntypes > NARROW_INDEXES ? b->ntypes : NARROW_INDEXES;
@@ -142,7 +142,7 @@ static int last_rows_find(struct last_rows *x, const struct block *b)
 {
 	if (x->found)
 		return 0;
-	if (begin(x, b))
+	if (left_out_begin(x, b))
 		return -1;
 	x->found = true;
 	if (suits_back(x, b))
@@ -153,7 +153,7 @@ static int last_rows_find(struct last_rows *x, const struct block *b)
 
 int last_rows_unchecked(struct last_rows *x, const struct block *b)
 {
-	if (begin(x, b))
+	if (left_out_begin(x, b))
 		return -1;
 	x->found = suits_back(x, b) && find_back(x, b);
 	return !x->found;
@@ -174,7 +174,7 @@ void ends_free(struct ends *x)
 	buffer_free(&x->entries.entries);
 }
 
-static int reach(struct ends *x, uint32_t thread)
+static int left_out_reach(struct ends *x, uint32_t thread)
 {
 	/* a thread is once in `seen` */
 	if (ARRAY_REACH(x->threads, x->nthreads, thread) ||
@@ -184,7 +184,7 @@ static int reach(struct ends *x, uint32_t thread)
 	return 0;
 }
 
-static uint32_t lane_id(const struct block *b, uint32_t lane)
+static uint32_t left_out_lane_id(const struct block *b, uint32_t lane)
 {
 	return get_u32(b->lane_ids + 4 * (size_t)lane);
 }
@@ -199,7 +199,7 @@ void ends_block_done(struct ends *x, const struct block *b)
 
 			if (!t->row || t->lane != b->lanes[i])
 				continue;
-			t->wire = lane_id(b, i);
+			t->wire = left_out_lane_id(b, i);
 			if (t->segment != x->segment)
 				x->seen[x->nseen++] = threads[j];
 			t->segment = x->segment;
@@ -227,7 +227,7 @@ static void examine_types(struct ends *x)
 	}
 }
 
-static uint32_t thread_of(const struct lane *lane, const struct type *type)
+static uint32_t left_out_thread_of(const struct lane *lane, const struct type *type)
 {
 	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
 }
@@ -266,7 +266,7 @@ static int ends_start(struct ends *x, uint32_t thread, const struct block *b, co
 	    dictionary_started(x->dictionary, thread))
 		return 0;
 	return thread_entries_add(&x->entries,
-				  &(struct thread_entry){.lane = lane_id(b, lane),
+				  &(struct thread_entry){.lane = left_out_lane_id(b, lane),
 							 .flags = per_cpu ? THREAD_PER_CPU : 0,
 							 .since = block_row(b, row).time,
 							 .unseen = depth + leave});
@@ -297,7 +297,7 @@ static int ends_walk(struct ends *x, const struct block *b)
 
 		if (type->kind == KIND_GAP)
 			continue;
-		thread = thread_of(b->lanes[lane], type);
+		thread = left_out_thread_of(b->lanes[lane], type);
 		ends_note(x, thread, b->lanes[lane], r.time, i);
 		x->threads[thread].inner = is_on_top(type);
 		if (enters_bare(type))
@@ -326,7 +326,7 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
 
 /* Do the work of ends_walk() for a block where no thread starts: the last rows of each lane are
  * enough. */
-static int note_last(struct ends *x, const struct block *b)
+static int left_out_note_last(struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
 		/* wants_start() does not cover these */
@@ -348,14 +348,15 @@ static int note_last(struct ends *x, const struct block *b)
 int ends_lanes(struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (reach(x, b->lanes[i]->thread) || reach(x, b->lanes[i]->cpu_thread))
+		if (left_out_reach(x, b->lanes[i]->thread) ||
+		    left_out_reach(x, b->lanes[i]->cpu_thread))
 			return -1;
 	return 0;
 }
 
 int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time)
 {
-	if (reach(x, thread))
+	if (left_out_reach(x, thread))
 		return -1;
 	x->threads[thread].last = time;
 	x->threads[thread].lane = lane;
@@ -376,7 +377,7 @@ int ends_block(struct ends *x, const struct block *b)
 	return wants_start(x, b) ? ends_walk(x, b) : 0;
 }
 
-static bool is_kept(const struct ends *x, uint32_t thread)
+static bool left_out_is_kept(const struct ends *x, uint32_t thread)
 {
 	return thread < x->nthreads && x->threads[thread].kept;
 }
@@ -385,7 +386,8 @@ static bool is_kept(const struct ends *x, uint32_t thread)
 static bool wants_last(const struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; x->calls && i < b->nlanes; i++)
-		if (is_kept(x, b->lanes[i]->thread) || is_kept(x, b->lanes[i]->cpu_thread))
+		if (left_out_is_kept(x, b->lanes[i]->thread) ||
+		    left_out_is_kept(x, b->lanes[i]->cpu_thread))
 			return true;
 	return false;
 }
@@ -426,7 +428,7 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
 	if (wants_start(x, b))
 		bad = ends_walk(x, b);
 	else if (!all && wants_last(x, b))
-		bad = note_last(x, b);
+		bad = left_out_note_last(x, b);
 	if (bad)
 		return -1;
 	x->last.found = false;
@@ -528,7 +530,7 @@ bool left_out_wanted(const struct left_out *x, const struct block *b)
 }
 
 /* Returns the offset from a row's lane to the count of its type; 0: not counted. */
-static uint32_t count_of(const struct block *b, uint32_t type)
+static uint32_t left_out_count_of(const struct block *b, uint32_t type)
 {
 	if (!is_on_stack(b->types[type]))
 		return UINT32_MAX;
@@ -550,7 +552,7 @@ static void count_narrow(const struct block *b, uint32_t *counts)
 
 /* Count the checked rows of calls in a block: by lane those of its thread, then those of its CPU.
  */
-static void count_rows(const struct block *b, uint32_t *counts)
+static void left_out_count_rows(const struct block *b, uint32_t *counts)
 {
 	const uint8_t *p = b->row_data;
 	bool narrow = (b->row_flags & (EVENTS_BARE | EVENTS_WIDE)) == EVENTS_BARE;
@@ -564,7 +566,7 @@ static void count_rows(const struct block *b, uint32_t *counts)
 	}
 	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
 		struct plain_row r = block_row(b, p);
-		uint32_t at = count_of(b, r.type);
+		uint32_t at = left_out_count_of(b, r.type);
 
 		if (at != UINT32_MAX)
 			counts[at + r.lane]++;
@@ -590,11 +592,11 @@ int left_out_rows(struct left_out *x, const struct block *b, const struct block 
 		return 0;
 	if (ARRAY_REACH(x->counts, x->ncounts, 2 * (size_t)n + 1))
 		return -1;
-	count_rows(b, x->counts);
+	left_out_count_rows(b, x->counts);
 	have = x->counts + n;
 	memset(have, 0, n * sizeof *have);
 	if (kept)
-		count_rows(kept, have);
+		left_out_count_rows(kept, have);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct lane *lane = b->lanes[i % b->nlanes];
 
@@ -648,7 +650,7 @@ int left_out_row(struct left_out *x, const struct event *e)
 	return left_out_stack(x, per_cpu ? e->lane->cpu_thread : e->lane->thread);
 }
 
-static int add_entry(struct left_out *x, struct left_out_stack *s)
+static int left_out_add_entry(struct left_out *x, struct left_out_stack *s)
 {
 	uint32_t flags = THREAD_LEFT_OUT | (s->per_cpu ? THREAD_PER_CPU : 0);
 
@@ -657,7 +659,7 @@ static int add_entry(struct left_out *x, struct left_out_stack *s)
 				  &(struct thread_entry){.lane = s->wire, .flags = flags});
 }
 
-static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
+static int left_out_pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
 {
 	struct left_out_stack *s = stack_at(x, stack);
 
@@ -672,7 +674,7 @@ static int pass(struct left_out *x, uint32_t stack, uint32_t wire, bool per_cpu)
 	s->wire = wire;
 	s->segment = x->segment + 1;
 	s->per_cpu = per_cpu;
-	return s->incomplete && !s->written ? add_entry(x, s) : 0;
+	return s->incomplete && !s->written ? left_out_add_entry(x, s) : 0;
 }
 
 int left_out_block(struct left_out *x, const struct block *b)
@@ -686,8 +688,8 @@ int left_out_block(struct left_out *x, const struct block *b)
 	for (uint32_t i = 0; i < b->nlanes && calls; i++) {
 		uint32_t wire = get_u32(b->lane_ids + 4 * (size_t)i);
 
-		if (pass(x, b->lanes[i]->thread, wire, false) ||
-		    (per_cpu && pass(x, b->lanes[i]->cpu_thread, wire, true)))
+		if (left_out_pass(x, b->lanes[i]->thread, wire, false) ||
+		    (per_cpu && left_out_pass(x, b->lanes[i]->cpu_thread, wire, true)))
 			return -1;
 	}
 	return 0;
@@ -753,7 +755,8 @@ int left_out_end(struct left_out *x, const struct dictionary *d)
 		struct left_out_stack *s = &x->stacks[x->seen[i]];
 
 		if (s->incomplete && !s->written &&
-		    !left_out_has_other(d, x->seen[i], s->wire, s->per_cpu) && add_entry(x, s))
+		    !left_out_has_other(d, x->seen[i], s->wire, s->per_cpu) &&
+		    left_out_add_entry(x, s))
 			return -1;
 	}
 	return 0;
@@ -774,14 +777,14 @@ void ignored_free(struct ignored *x)
 	free(x->rows);
 }
 
-static bool is_call(const struct type *t)
+static bool left_out_is_call(const struct type *t)
 {
 	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
 }
 
 static bool may_be_ignored(const struct type *t)
 {
-	return is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
+	return left_out_is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
 }
 
 static void ignored_examine(struct ignored *x)
@@ -791,7 +794,7 @@ static void ignored_examine(struct ignored *x)
 	for (; x->ntypes < types->count; x->ntypes++) {
 		const struct type *t = pool_at(types, x->ntypes);
 
-		if (!t || !is_call(t))
+		if (!t || !left_out_is_call(t))
 			continue;
 		x->possible |= may_be_ignored(t);
 		x->by_engine |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
@@ -806,7 +809,7 @@ bool ignored_reads(struct ignored *x, const struct block *b)
 	ignored_examine(x);
 	for (uint32_t i = 0; x->possible && i < b->ntypes && !any; i++)
 		any = b->types[i]->kind == KIND_DROP ||
-		      (x->by_engine ? is_call(b->types[i]) : may_be_ignored(b->types[i]));
+		      (x->by_engine ? left_out_is_call(b->types[i]) : may_be_ignored(b->types[i]));
 	return any;
 }
 
@@ -831,9 +834,9 @@ static int ignored_by_engine(struct ignored *x, const struct block *b)
 	for (uint32_t row = 0; event_next(&it, &e); row++) {
 		if (e.type->kind == KIND_DROP) {
 			pairing_drop(&x->pairing, &e);
-		} else if (is_call(e.type) && e.type->kind == KIND_LEAVE) {
+		} else if (left_out_is_call(e.type) && e.type->kind == KIND_LEAVE) {
 			pairing_leave(&x->pairing, &e, &none);
-		} else if (is_call(e.type)) {
+		} else if (left_out_is_call(e.type)) {
 			pairing_enter(&x->pairing, &e, 0);
 			x->rows[row] = x->pairing.calls.ignored;
 			x->any |= x->rows[row];
@@ -888,7 +891,7 @@ static void take_other_row(struct ignored *x, const struct block *b, const uint8
 		return;
 	s = &x->stacks[e.lane->thread];
 	note_open(s, b, s->last);
-	if (is_call(e.type)) {
+	if (left_out_is_call(e.type)) {
 		x->rows[row] = ignored_inner(x, s, &e);
 		x->any |= x->rows[row];
 	} else if (e.type->kind == KIND_DROP && !(e.type->flags & (TYPE_KERNEL | TYPE_PER_CPU))) {

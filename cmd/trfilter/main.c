@@ -61,25 +61,25 @@ const struct option_row settings_rows[] = {
 	{0},
 };
 
-static void settings_init(struct settings *s, int argc, char **argv)
+static void settings_init(struct filter_settings *s, int argc, char **argv)
 {
-	*s = (struct settings){
+	*s = (struct filter_settings){
 		.limit = UINT64_MAX, .depth = UINT64_MAX, .argc = argc, .argv = argv};
 }
 
-void settings_free(struct settings *s)
+void filter_settings_free(struct filter_settings *s)
 {
 	time_range_free(&s->time_range);
 	rewrite_free(&s->rewrite);
 }
 
 /* Take the second condition of --between: the argument after getopt's. */
-static int set_between(struct settings *s, const char *from, struct error *e)
+static int set_between(struct filter_settings *s, const char *from, struct error *e)
 {
 	if (optind >= s->argc)
 		return error_set(e, NULL, NO_OFFSET, "--between takes two conditions");
-	condition_free(s->time_range.from);
-	condition_free(s->time_range.to);
+	filter_condition_free(s->time_range.from);
+	filter_condition_free(s->time_range.to);
 	s->time_range.to = NULL;
 	s->time_range.from = time_range_condition(from, "--between", e);
 	if (s->time_range.from)
@@ -87,9 +87,9 @@ static int set_between(struct settings *s, const char *from, struct error *e)
 	return s->time_range.to ? 0 : -1;
 }
 
-int settings_option(void *ctx, int key, const char *arg, struct error *e)
+int filter_settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
-	struct settings *s = ctx;
+	struct filter_settings *s = ctx;
 	int64_t ns;
 
 	switch (key) {
@@ -123,7 +123,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 	case KEY_SCRUB: return scrub_parse(&s->rewrite.scrub, arg, e);
 	case KEY_KEY: s->key = arg; break;
 	case KEY_BY:
-		condition_free(s->time_range.by);
+		filter_condition_free(s->time_range.by);
 		s->time_range.by = time_range_field(arg, e);
 		return s->time_range.by ? 0 : -1;
 	}
@@ -131,7 +131,7 @@ int settings_option(void *ctx, int key, const char *arg, struct error *e)
 }
 
 /* Check combinations of options. */
-static int settings_check(struct settings *s, struct error *e)
+static int settings_check(struct filter_settings *s, struct error *e)
 {
 	if (s->key && !s->rewrite.scrub.what)
 		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
@@ -155,9 +155,9 @@ static int settings_check(struct settings *s, struct error *e)
 
 /* --- trfilter - keep the events of a stream for which a condition is true --- */
 
-static int streams(const void *ctx)
+static int filter_streams(const void *ctx)
 {
-	const struct settings *s = ctx;
+	const struct filter_settings *s = ctx;
 
 	return s->count || s->explain ? -1 : 0;
 }
@@ -169,15 +169,15 @@ static const struct program program = {
 	.purpose =
 		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.",
 	.options = settings_rows,
-	.option = settings_option,
+	.option = filter_settings_option,
 	.patience = PATIENCE_FILTER,
-	.streams = streams,
+	.streams = filter_streams,
 };
 
 int main(int argc, char **argv)
 {
 	struct common_options common;
-	struct settings o;
+	struct filter_settings o;
 	struct filter f = {0};
 	struct stage s;
 	struct error e;
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	if (status < 0 && optind == argc)
 		status = program_usage(&common, "the expression is missing");
 	if (status >= 0) {
-		settings_free(&o);
+		filter_settings_free(&o);
 		return status;
 	}
 	files = argv + optind + 1;
@@ -204,6 +204,6 @@ int main(int argc, char **argv)
 		status = stage_finish(&s);
 	}
 	filter_free(&f);
-	settings_free(&o);
+	filter_settings_free(&o);
 	return status;
 }

@@ -9,7 +9,7 @@
 #include "cmd/trfilter/rows.h"
 #include "common/cli/program.h"
 
-struct settings {
+struct filter_settings {
 	bool invert, count, explain, callers, strict;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
@@ -24,8 +24,8 @@ struct settings {
 
 extern const struct option_row settings_rows[];
 
-void settings_free(struct settings *s);
+void filter_settings_free(struct filter_settings *s);
 /* Take one option, for struct program. */
-int settings_option(void *ctx, int key, const char *arg, struct error *e);
+int filter_settings_option(void *ctx, int key, const char *arg, struct error *e);
 
 #endif

@@ -47,7 +47,8 @@ void pairing_forget(struct pairing *p)
 	p->ended = 0;
 }
 
-static __attribute__((noinline)) uint64_t *take_rare(struct pairing *p, const struct event *e)
+static __attribute__((noinline)) uint64_t *pairing_take_rare(struct pairing *p,
+							     const struct event *e)
 {
 	struct call call;
 
@@ -56,8 +57,8 @@ static __attribute__((noinline)) uint64_t *take_rare(struct pairing *p, const st
 
 /* Returns the data of the call of a row; NULL: the row is of no call. Common rows are paired
  * inline. */
-static inline __attribute__((always_inline)) uint64_t *take_row(struct pairing *p,
-								const struct event *e, uint8_t kind)
+static inline __attribute__((always_inline)) uint64_t *
+pairing_take_row(struct pairing *p, const struct event *e, uint8_t kind)
 {
 	enum calls_result got = CALLS_SLOW;
 	uint32_t call;
@@ -66,12 +67,12 @@ static inline __attribute__((always_inline)) uint64_t *take_row(struct pairing *
 		got = calls_try_event(&p->calls, e, NULL, true);
 	else if (field_call(e, &call))
 		got = calls_try_by_number(&p->calls, kind, e->lane->source->number, call);
-	return got == CALLS_SLOW ? take_rare(p, e) : p->calls.data;
+	return got == CALLS_SLOW ? pairing_take_rare(p, e) : p->calls.data;
 }
 
 void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark)
 {
-	uint64_t *data = take_row(p, e, KIND_ENTER);
+	uint64_t *data = pairing_take_row(p, e, KIND_ENTER);
 
 	if (data)
 		*data = mark + 1ull;
@@ -81,7 +82,7 @@ void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark)
 
 bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark)
 {
-	const uint64_t *data = take_row(p, e, KIND_LEAVE);
+	const uint64_t *data = pairing_take_row(p, e, KIND_LEAVE);
 
 	if (!data)
 		return false;
@@ -94,12 +95,12 @@ bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark)
 
 void pairing_drop(struct pairing *p, const struct event *e)
 {
-	take_rare(p, e);
+	pairing_take_rare(p, e);
 }
 
 /* --- pairing block --- */
 
-static bool is_call(const struct type *t)
+static bool pairing_is_call(const struct type *t)
 {
 	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
 }
@@ -107,7 +108,7 @@ static bool is_call(const struct type *t)
 bool pairing_has_calls(const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (is_call(b->types[i]))
+		if (pairing_is_call(b->types[i]))
 			return true;
 	return false;
 }
@@ -130,7 +131,7 @@ bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const stru
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 
-		pb->enters[i] = is_call(t) ? t->kind : 0;
+		pb->enters[i] = pairing_is_call(t) ? t->kind : 0;
 		pb->kinds[i] = t->flags & TYPE_PER_CPU ? 0 : pb->rows.types[i].kind;
 		pb->unfit[i] =
 			t->fixed_size || t->flags & TYPE_TAIL || pb->enters[i] != pb->kinds[i];
@@ -140,7 +141,7 @@ bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const stru
 	return true;
 }
 
-static struct stack *stack_of(const struct pairing_block *pb, uint32_t lane)
+static struct stack *pairing_stack_of(const struct pairing_block *pb, uint32_t lane)
 {
 	return pb->rows.stacks[lane];
 }
@@ -152,7 +153,7 @@ static size_t take_lane(struct pairing_block *pb, const struct calls_run *r, uin
 	size_t first;
 
 	/* out of memory: noted in the engine */
-	calls_run_end(&pb->pairing->calls, stack_of(pb, lane), r, lane, &first);
+	calls_run_end(&pb->pairing->calls, pairing_stack_of(pb, lane), r, lane, &first);
 	return first;
 }
 
@@ -165,7 +166,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 		return false;
 	calls_run_read(&r, pb->kinds, nlanes, from, to);
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
-		const struct stack *s = stack_of(pb, i);
+		const struct stack *s = pairing_stack_of(pb, i);
 
 		if (!calls_run_fits(&r, s, i))
 			return false;
@@ -174,7 +175,7 @@ bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *t
 				return false;
 	}
 	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
-		const struct stack *s = stack_of(pb, i);
+		const struct stack *s = pairing_stack_of(pb, i);
 
 		for (size_t n = take_lane(pb, &r, i); n < s->count; n++)
 			*pairing_data(pb->pairing, s, n) = mark + 1ull;
@@ -190,7 +191,7 @@ bool pairing_marks(const struct pairing_block *pb, struct pairing_marks *n)
 		return false;
 	memset(n->at, PAIRING_FREE, nlanes * RUN_DEPTHS);
 	for (uint32_t i = 0; i < nlanes; i++) {
-		const struct stack *s = stack_of(pb, i);
+		const struct stack *s = pairing_stack_of(pb, i);
 
 		for (size_t k = 0; k < s->count; k++) {
 			uint64_t data = *pairing_data(pb->pairing, s, k);
@@ -209,7 +210,7 @@ static bool lost_any(const struct pairing_block *pb, const struct calls_run *r,
 		     const struct pairing_marks *n, uint8_t mark, uint32_t lane)
 {
 	const uint8_t *at = n->at + lane * RUN_DEPTHS, *end = at + RUN_DEPTHS, *p = at;
-	const struct stack *s = stack_of(pb, lane);
+	const struct stack *s = pairing_stack_of(pb, lane);
 
 	while (p < end && (p = memchr(p, mark, (size_t)(end - p)))) {
 		uint32_t depth = (uint32_t)(p++ - at);
@@ -233,10 +234,10 @@ bool pairing_found(struct pairing_block *pb, const struct pairing_marks *n, uint
 
 	calls_run_read(&r, pb->kinds, b->nlanes, b->row_data, b->row_data + b->row_size);
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (!calls_run_fits(&r, stack_of(pb, i), i) || lost_any(pb, &r, n, mark, i))
+		if (!calls_run_fits(&r, pairing_stack_of(pb, i), i) || lost_any(pb, &r, n, mark, i))
 			return false;
 	for (uint32_t i = 0; i < b->nlanes; i++) {
-		const struct stack *s = stack_of(pb, i);
+		const struct stack *s = pairing_stack_of(pb, i);
 
 		for (size_t k = take_lane(pb, &r, i); k < s->count; k++)
 			*pairing_data(pb->pairing, s, k) =

@@ -273,8 +273,8 @@ static bool all_zero(const uint8_t *bytes, size_t n)
 }
 
 /* Replace a floating-point number by another one of the same format; 0 is unchanged. */
-static void machine_number(const struct scrub *s, char format, const uint8_t *bytes, size_t n,
-			   uint8_t *out)
+static void rewrite_machine_number(const struct scrub *s, char format, const uint8_t *bytes,
+				   size_t n, uint8_t *out)
 {
 	double d = part_of_one(s, bytes, n);
 	float f = (float)d;
@@ -339,20 +339,20 @@ static int put_scrubbed(const struct scrub *s, const struct value *v, struct buf
 	case VALUE_POINTER: return buffer_uleb(out, scrub_number(s, v->number));
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE:
-		machine_number(s, 'f', v->bytes, v->n, bytes);
+		rewrite_machine_number(s, 'f', v->bytes, v->n, bytes);
 		return buffer_append(out, bytes, v->n);
 	case VALUE_STRING: return change_values_put_text(s, v->bytes, v->n, out);
 	case VALUE_WSTRING: return change_values_put_text(s, v->bytes, v->n, out);
 	case VALUE_BLOB: return put_blob(s, v->bytes, v->n, out);
 	case VALUE_ENUM:
-		machine_number(s, 'i', v->bytes, v->n, bytes);
+		rewrite_machine_number(s, 'i', v->bytes, v->n, bytes);
 		return buffer_uleb(out, v->definition) || buffer_u8(out, v->size) ||
 		       buffer_append(out, bytes, v->n);
 	case VALUE_BITMASK:
 		return buffer_uleb(out, v->definition) ||
 		       buffer_uleb(out, scrub_number(s, v->number));
 	case VALUE_NUMBER:
-		machine_number(s, (char)v->format, v->bytes, v->n, bytes);
+		rewrite_machine_number(s, (char)v->format, v->bytes, v->n, bytes);
 		return buffer_u8(out, v->format) || buffer_u8(out, v->size) ||
 		       buffer_append(out, bytes, v->n);
 	case VALUE_OPAQUE:
@@ -449,12 +449,12 @@ static int change_values(struct projection *p, const struct scrub *s,
 
 /* --- layout --- */
 
-static void layout_free(struct layout *l)
+static void layout_free(struct rewrite_layout *l)
 {
 	free(l->fields);
 	free(l->from);
 	free(l->change);
-	*l = (struct layout){0};
+	*l = (struct rewrite_layout){0};
 }
 
 static bool ends_in(struct text_ref t, const char *end)
@@ -464,7 +464,7 @@ static bool ends_in(struct text_ref t, const char *end)
 	return t.size >= n && !memcmp(t.text + t.size - n, end, n);
 }
 
-static bool is_one_of(struct text_ref t, const char *const *words)
+static bool rewrite_is_one_of(struct text_ref t, const char *const *words)
 {
 	for (; *words; words++)
 		if (t.size == strlen(*words) && !memcmp(t.text, *words, t.size))
@@ -472,7 +472,7 @@ static bool is_one_of(struct text_ref t, const char *const *words)
 	return false;
 }
 
-static bool is_text(const struct field *f)
+static bool rewrite_is_text(const struct field *f)
 {
 	return f->kind == FIELD_STRING ||
 	       (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL));
@@ -482,8 +482,8 @@ static enum field_change change_of(const struct field *f, unsigned what)
 {
 	static const char *const paths[] = {"filename", "pathname", "path", "file", NULL};
 
-	if (is_text(f)) {
-		if (what & SCRUB_PATHS && is_one_of(f->name, paths))
+	if (rewrite_is_text(f)) {
+		if (what & SCRUB_PATHS && rewrite_is_one_of(f->name, paths))
 			return CHANGE_PATH;
 		/* names of threads: comm, prev_comm, child_comm */
 		return what & SCRUB_ARGS || (what & SCRUB_NAMES && ends_in(f->name, "comm"))
@@ -502,7 +502,7 @@ static bool is_loc(const struct field *f)
 }
 
 /* Returns the bytes of a field's fixed part. */
-static uint32_t field_width(const struct field *f)
+static uint32_t rewrite_field_width(const struct field *f)
 {
 	if (is_loc(f))
 		return 4;
@@ -512,7 +512,7 @@ static uint32_t field_width(const struct field *f)
 }
 
 /* Assign packed offsets to the remaining fields. */
-static void pack_fields(struct layout *l)
+static void pack_fields(struct rewrite_layout *l)
 {
 	uint32_t at[2] = {0, 0}, texts = 0;
 
@@ -530,7 +530,7 @@ static void pack_fields(struct layout *l)
 		if (align != 1 && align != 2 && align != 4)
 			align = align == 8 ? 8 : 4;
 		f->offset = (uint32_t)align_up(*end, align);
-		*end = f->offset + field_width(f);
+		*end = f->offset + rewrite_field_width(f);
 	}
 	l->tail = at[1];
 	for (uint32_t i = 0; i < l->type.nfields; i++)
@@ -542,11 +542,11 @@ static void pack_fields(struct layout *l)
 }
 
 /* Keep the old offsets. */
-static void keep_offsets(struct layout *l)
+static void keep_offsets(struct rewrite_layout *l)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
 		const struct field *f = &l->fields[i];
-		uint32_t end = f->offset + field_width(f);
+		uint32_t end = f->offset + rewrite_field_width(f);
 
 		if (f->where != WHERE_FIXED && f->where < WHERE_STRING && end > l->tail)
 			l->tail = end;
@@ -555,13 +555,13 @@ static void keep_offsets(struct layout *l)
 
 /* Make the layout of a type. t may be on the stack; its texts and definitions must stay valid.
  * Returns -1 when out of memory. */
-static int layout_make(struct layout *l, const struct type *t, struct projection *p,
+static int layout_make(struct rewrite_layout *l, const struct type *t, struct projection *p,
 		       const struct scrub *s)
 {
 	uint32_t n = t->nfields, kept = 0;
 	bool changed = false;
 
-	*l = (struct layout){
+	*l = (struct rewrite_layout){
 		.type = *t, .values = t->flags & TYPE_VALUES, .gap = t->kind == KIND_GAP};
 	l->fields = calloc(n + 1, sizeof *l->fields);
 	l->from = calloc(n + 1, sizeof *l->from);
@@ -651,8 +651,8 @@ static int put_varying(const struct scrub *s, enum field_change change, const ui
 
 /* Append the fixed part, and the tail (unless it is values), of a row of the old type. Returns
  * -1 when out of memory. */
-static int layout_fixed(const struct layout *l, const struct scrub *s, const struct event *e,
-			struct buffer *out)
+static int layout_fixed(const struct rewrite_layout *l, const struct scrub *s,
+			const struct event *e, struct buffer *out)
 {
 	out->size = 0;
 	if (l->gap)
@@ -673,7 +673,7 @@ static int layout_fixed(const struct layout *l, const struct scrub *s, const str
 	return 0;
 }
 
-static int texts(const struct layout *l, const struct scrub *s, const struct event *e,
+static int texts(const struct rewrite_layout *l, const struct scrub *s, const struct event *e,
 		 struct buffer *out)
 {
 	for (uint32_t i = 0; i < l->type.nfields; i++) {
@@ -695,7 +695,7 @@ static int texts(const struct layout *l, const struct scrub *s, const struct eve
 }
 
 /* Append the data that a field locates. */
-static int put_data(const struct layout *l, const struct scrub *s, const struct event *e,
+static int put_data(const struct rewrite_layout *l, const struct scrub *s, const struct event *e,
 		    uint32_t i, struct buffer *out)
 {
 	const struct field *f = &l->fields[i];
@@ -718,7 +718,7 @@ static int put_data(const struct layout *l, const struct scrub *s, const struct 
 }
 
 /* Returns the size of the tail: fields beyond the old row's tail must be beyond the new one. */
-static uint32_t tail_reached(const struct layout *l, const struct event *e)
+static uint32_t tail_reached(const struct rewrite_layout *l, const struct event *e)
 {
 	uint32_t end = l->tail;
 
@@ -726,13 +726,14 @@ static uint32_t tail_reached(const struct layout *l, const struct event *e)
 		const struct field *f = &l->fields[i], *old = &e->type->fields[l->from[i]];
 
 		if (f->where != WHERE_FIXED && f->where < WHERE_STRING &&
-		    (uint64_t)old->offset + field_width(old) > e->tail_size && f->offset < end)
+		    (uint64_t)old->offset + rewrite_field_width(old) > e->tail_size &&
+		    f->offset < end)
 			end = f->offset;
 	}
 	return end;
 }
 
-static int layout_tail(const struct layout *l, const struct scrub *s, const struct event *e,
+static int layout_tail(const struct rewrite_layout *l, const struct scrub *s, const struct event *e,
 		       struct buffer *out)
 {
 	uint32_t end;
@@ -755,7 +756,7 @@ static int layout_tail(const struct layout *l, const struct scrub *s, const stru
 		const uint8_t *from;
 		size_t n;
 
-		if (f->where != WHERE_TAIL || f->offset + field_width(f) > end)
+		if (f->where != WHERE_TAIL || f->offset + rewrite_field_width(f) > end)
 			continue;
 		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
 		if (from && put_static(s, l->change[i], from, n, out->data + f->offset))
@@ -787,7 +788,7 @@ enum {
 	FIELDS_MOST = 65536,	/* as many as fit in a block */
 };
 
-static int send(struct rewrite *r)
+static int rewrite_send(struct rewrite *r)
 {
 	struct block b = {.kind = BLOCK_DICT,
 			  .payload = r->out.data,
@@ -804,10 +805,10 @@ static int send(struct rewrite *r)
 }
 
 /* Send an entry. All functions here return 0, or -1 after stage_fail. */
-static int send_entry(struct rewrite *r, enum entry_kind kind, uint32_t id, const void *data,
-		      size_t n)
+static int rewrite_send_entry(struct rewrite *r, enum entry_kind kind, uint32_t id,
+			      const void *data, size_t n)
 {
-	if (r->out.size + n > DICT_SENT && send(r))
+	if (r->out.size + n > DICT_SENT && rewrite_send(r))
 		return -1;
 	return entry_append(&r->out, kind, id, data, n) ? stage_no_memory(r->stage) : 0;
 }
@@ -831,7 +832,7 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 	if (get_u32(r->segments.data + at) == r->segment)
 		return 0;
 	put_u32(r->segments.data + at, r->segment);
-	return send_entry(r, ENTRY_STRING, *id, text, n);
+	return rewrite_send_entry(r, ENTRY_STRING, *id, text, n);
 }
 
 enum disguise { PLAIN, AS_NAME, AS_PATH, LEFT_OUT };
@@ -856,7 +857,7 @@ static int disguise_text(struct rewrite *r, struct text_ref t, enum disguise how
 }
 
 /* Returns the text that had that id in the old stream. */
-static struct text_ref text_of(struct rewrite *r, uint32_t id)
+static struct text_ref rewrite_text_of(struct rewrite *r, uint32_t id)
 {
 	uint32_t n = idmap_get(&r->ids, id);
 
@@ -883,7 +884,7 @@ static enum disguise disguise_of(const struct rewrite *r, enum entry_use use)
 /* Replace the id of a text by that of the text in the new stream. */
 static int rewrite_string(struct rewrite *r, uint32_t *id, enum disguise how)
 {
-	struct text_ref t = text_of(r, *id);
+	struct text_ref t = rewrite_text_of(r, *id);
 	struct buffer text = {0};
 	int bad;
 
@@ -919,7 +920,7 @@ static int learn_string(struct rewrite *r, const struct raw_entry *o)
 	return 0;
 }
 
-static int definition(struct rewrite *r, const struct raw_entry *o)
+static int rewrite_definition(struct rewrite *r, const struct raw_entry *o)
 {
 	const struct entry_layout *l = &entry_layouts[ENTRY_DEFINITION];
 	uint32_t n = entry_parts(l, o->data, o->size);
@@ -941,7 +942,7 @@ static int definition(struct rewrite *r, const struct raw_entry *o)
 		struct text_ref t;
 
 		entry_get(l->part, o->data + entry_part(l, i), &m);
-		t = text_of(r, m.name);
+		t = rewrite_text_of(r, m.name);
 		if (rewrite_string(r, &m.name, how))
 			return -1;
 		entry_put(l->part, r->entry.data + entry_part(l, i), &m);
@@ -964,7 +965,7 @@ static void read_fields(struct rewrite *r, const struct raw_entry *o, uint32_t n
 		struct field_entry f;
 
 		entry_get(l->part, o->data + entry_part(l, i), &f);
-		fields[i] = (struct field){.name = text_of(r, f.name),
+		fields[i] = (struct field){.name = rewrite_text_of(r, f.name),
 					   .kind = f.kind,
 					   .role = f.role,
 					   .where = f.where,
@@ -975,8 +976,8 @@ static void read_fields(struct rewrite *r, const struct raw_entry *o, uint32_t n
 }
 
 /* Write a type with the fields of a layout, from those of the old entry. */
-static int put_type(struct rewrite *r, const struct raw_entry *o, struct type_entry *e,
-		    const struct layout *made)
+static int rewrite_put_type(struct rewrite *r, const struct raw_entry *o, struct type_entry *e,
+			    const struct rewrite_layout *made)
 {
 	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
 
@@ -1007,7 +1008,7 @@ static int type(struct rewrite *r, const struct raw_entry *o)
 	uint32_t n = entry_parts(l, o->data, o->size);
 	struct type_entry e;
 	struct field *fields;
-	struct layout made;
+	struct rewrite_layout made;
 	struct type t;
 	int bad;
 
@@ -1024,13 +1025,13 @@ static int type(struct rewrite *r, const struct raw_entry *o)
 			  .flags = e.flags,
 			  .fixed_size = e.fixed_size,
 			  .nfields = n,
-			  .declaration = text_of(r, e.declaration),
+			  .declaration = rewrite_text_of(r, e.declaration),
 			  .fields = fields};
 	if (layout_make(&made, &t, &r->projection, &r->scrub)) {
 		free(fields);
 		return stage_no_memory(r->stage);
 	}
-	bad = put_type(r, o, &e, &made);
+	bad = rewrite_put_type(r, o, &e, &made);
 	layout_free(&made);
 	free(fields);
 	return bad;
@@ -1071,7 +1072,7 @@ static int rewrite_entry(struct rewrite *r, const struct raw_entry *o)
 	switch ((enum entry_kind)o->kind) {
 	case ENTRY_STRING: return learn_string(r, o) ? -1 : 1;
 	case ENTRY_TYPE: return type(r, o);
-	case ENTRY_DEFINITION: return definition(r, o);
+	case ENTRY_DEFINITION: return rewrite_definition(r, o);
 	case ENTRY_SYMBOL: return symbol(r, o);
 	default: r->entry.size = l->size; return rewrite_texts(r, l);
 	}
@@ -1089,7 +1090,7 @@ static int one(struct rewrite *r, const struct raw_entry *o)
 	made = rewrite_entry(r, o);
 	if (made)
 		return made < 0 ? -1 : 0;
-	return send_entry(r, (enum entry_kind)o->kind, o->id, r->entry.data, r->entry.size);
+	return rewrite_send_entry(r, (enum entry_kind)o->kind, o->id, r->entry.data, r->entry.size);
 }
 
 /* Pass on a rewritten DICT block (dictionary.c). Returns 0, or -1 after stage_fail. */
@@ -1106,7 +1107,7 @@ static int rewrite_dict(struct rewrite *r, struct stage *s, const struct block *
 	while (entry_next(b->payload, b->length, &at, &o) > 0)
 		if (one(r, &o))
 			return -1;
-	return send(r);
+	return rewrite_send(r);
 }
 
 /* --- rewrite --- */
@@ -1126,8 +1127,8 @@ static int pass_head(struct rewrite *r, struct stage *s, const struct block *b,
 	return stage_forward_plain(s, b, &changed, NULL);
 }
 
-static int pass_end(struct rewrite *r, struct stage *s, const struct block *b,
-		    const struct end *end)
+static int rewrite_pass_end(struct rewrite *r, struct stage *s, const struct block *b,
+			    const struct end *end)
 {
 	static const char hidden[] = "the trace was damaged";
 	struct end changed = *end;
@@ -1177,9 +1178,9 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 }
 
 /* Returns the layout of a type; NULL: out of memory. */
-static struct layout *layout_of(struct rewrite *r, const struct type *t)
+static struct rewrite_layout *rewrite_layout_of(struct rewrite *r, const struct type *t)
 {
-	struct layout *l;
+	struct rewrite_layout *l;
 
 	if (ARRAY_REACH(r->layouts, r->nlayouts, t->number))
 		return NULL;
@@ -1202,7 +1203,7 @@ static int values(struct rewrite *r, const struct event *e)
 static int pass_row(void *ctx, struct stage *s, const struct block *b, const struct event *e)
 {
 	struct rewrite *r = ctx;
-	const struct layout *l = layout_of(r, e->type);
+	const struct rewrite_layout *l = rewrite_layout_of(r, e->type);
 	struct event changed = *e;
 
 	if (!l)
@@ -1229,7 +1230,7 @@ static int pass_events(struct rewrite *r, struct stage *s, const struct block *b
 	struct event e;
 
 	for (uint32_t i = 0; i < b->ntypes; i++) {
-		const struct layout *l = layout_of(r, b->types[i]);
+		const struct rewrite_layout *l = rewrite_layout_of(r, b->types[i]);
 
 		if (!l)
 			return stage_no_memory(s);
@@ -1253,7 +1254,7 @@ static int pass_block(void *ctx, struct stage *s, const struct block *b, const s
 	case BLOCK_DICT: return rewrite_dict(r, s, b);
 	case BLOCK_EVENTS: return pass_events(r, s, b);
 	case BLOCK_META: return pass_meta(r, s, b);
-	case BLOCK_END: return pass_end(r, s, b, end);
+	case BLOCK_END: return rewrite_pass_end(r, s, b, end);
 	}
 	/* the content is unknown */
 	return r->scrub.what ? 0 : stage_forward_plain(s, b, NULL, NULL);

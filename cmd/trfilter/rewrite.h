@@ -61,7 +61,7 @@ int scrub_key(struct scrub *s, const char *text, struct error *e);
 
 enum field_change { CHANGE_NONE, CHANGE_TEXT, CHANGE_PATH, CHANGE_BYTES };
 
-struct layout {
+struct rewrite_layout {
 	bool same;	  /* rows are unchanged */
 	bool values;	  /* the tail is a list of values */
 	bool texts;	  /* the tail is texts, each with NUL at its end */
@@ -96,7 +96,7 @@ struct rewrite {
 	struct buffer entry, out; /* entry being rewritten; entries to be sent */
 	struct stage *stage;	  /* stage of the present call */
 
-	struct layout *layouts; /* by number of the type */
+	struct rewrite_layout *layouts; /* by number of the type */
 	size_t nlayouts;
 	struct buffer fixed, tail;
 	struct buffer left_out; /* names of META blocks, for one message */

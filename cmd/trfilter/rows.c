@@ -31,7 +31,7 @@ enum cell {
 
 enum { CELLS_LIMIT = 64 * 1024, NO_TERM = INT32_MAX };
 
-struct cells {
+struct result_cells {
 	uint8_t *at;
 	size_t first, end; /* range of terms */
 	size_t call;	   /* the term whose calls must be followed; or NO_TERM */
@@ -47,18 +47,20 @@ struct kept {
 	uint32_t count;
 };
 
-static inline size_t cell_of(const struct cells *c, uint32_t location, uint32_t lane, uint32_t type)
+static inline size_t cell_of(const struct result_cells *c, uint32_t location, uint32_t lane,
+			     uint32_t type)
 {
 	if (c->name && !location)
 		location = c->nlocations + type;
 	return location * c->location + lane * c->lane + type * c->type;
 }
 
-static uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
+static uint8_t select_ask(struct select *s, const struct block *b, const struct result_cells *c,
 			  uint32_t location, uint32_t lane, uint32_t type);
 
-static inline uint8_t select_cell(struct select *s, const struct block *b, const struct cells *c,
-				  uint32_t location, uint32_t lane, uint32_t type)
+static inline uint8_t select_cell(struct select *s, const struct block *b,
+				  const struct result_cells *c, uint32_t location, uint32_t lane,
+				  uint32_t type)
 {
 	uint8_t *cell = &c->at[cell_of(c, location, lane, type)];
 
@@ -87,9 +89,9 @@ static int select_end(struct select *s, const struct kept *k, uint8_t state);
 
 void time_range_free(struct time_range *l)
 {
-	condition_free(l->from);
-	condition_free(l->to);
-	condition_free(l->by);
+	filter_condition_free(l->from);
+	filter_condition_free(l->to);
+	filter_condition_free(l->by);
 	pairing_free(&l->pairing);
 	time_window_free(&l->window);
 	free(l->inside);
@@ -115,11 +117,11 @@ int time_range_sample(struct time_range *l, const char *text)
 
 struct node *time_range_condition(const char *text, const char *option, struct error *e)
 {
-	struct node *n = condition_parse(text, e);
+	struct node *n = filter_condition_parse(text, e);
 
 	if (!n || !condition_of_calls(n))
 		return n;
-	condition_free(n);
+	filter_condition_free(n);
 	error_set(e, NULL, NO_OFFSET, "%s tests single events, not whole calls as '%s' does",
 		  option, text);
 	return NULL;
@@ -131,7 +133,7 @@ struct node *time_range_field(const char *text, struct error *e)
 
 	if (!n || (n->kind == NODE_TRUTH && operand_field(n->left)))
 		return n;
-	condition_free(n);
+	filter_condition_free(n);
 	error_set(e, NULL, NO_OFFSET, "--by takes the name of a field, not '%s'", text);
 	return NULL;
 }
@@ -268,12 +270,12 @@ void time_range_report(const struct time_range *l, bool whole)
 
 /* --- filter --- */
 
-static struct term make_term(struct node *n)
+static struct filter_term make_term(struct node *n)
 {
 	/* threads and CPUs are the row's own: a leave may have others */
 	enum { CALL = DEPENDS_CALL | DEPENDS_LOCATION | DEPENDS_NAME | DEPENDS_TYPE };
 
-	return (struct term){
+	return (struct filter_term){
 		.node = n,
 		.by_entry = !(n->depends & DEPENDS_ROW),
 		.by_call = n->depends & CALL && !(n->depends & DEPENDS_KIND),
@@ -285,7 +287,7 @@ static struct term make_term(struct node *n)
 }
 
 /* Count the conditions joined by &&; with terms, fill them in. */
-static size_t split(struct node *n, struct term *terms)
+static size_t filter_rows_split(struct node *n, struct filter_term *terms)
 {
 	size_t count = 0;
 
@@ -295,19 +297,19 @@ static size_t split(struct node *n, struct term *terms)
 		return 1;
 	}
 	for (size_t i = 0; i < n->nchildren; i++)
-		count += split(n->children[i], terms ? terms + count : NULL);
+		count += filter_rows_split(n->children[i], terms ? terms + count : NULL);
 	return count;
 }
 
 int filter_compile(struct filter *f, const char *expression, struct error *e)
 {
-	*f = (struct filter){.tree = condition_parse(expression, e)};
+	*f = (struct filter){.tree = filter_condition_parse(expression, e)};
 	if (!f->tree)
 		return -1;
-	f->terms = calloc(split(f->tree, NULL), sizeof *f->terms);
+	f->terms = calloc(filter_rows_split(f->tree, NULL), sizeof *f->terms);
 	if (!f->terms)
 		return error_no_memory(e);
-	f->nterms = split(f->tree, f->terms);
+	f->nterms = filter_rows_split(f->tree, f->terms);
 	for (size_t i = 0; i < f->nterms; i++) {
 		f->by_both |= f->terms[i].by_both;
 		f->by_kind |= f->terms[i].node->depends & DEPENDS_KIND;
@@ -330,10 +332,10 @@ void filter_free(struct filter *f)
 	for (size_t i = 0; i < f->nterms; i++)
 		pairing_free(&f->terms[i].pairing);
 	free(f->terms);
-	condition_free(f->tree);
+	filter_condition_free(f->tree);
 }
 
-static bool term_is_true(struct filter *f, struct term *p, const struct event *e)
+static bool term_is_true(struct filter *f, struct filter_term *p, const struct event *e)
 {
 	uint32_t at_enter;
 	bool result;
@@ -376,7 +378,7 @@ static __attribute__((noinline)) void end_in_terms(struct filter *f, size_t firs
 bool filter_from(struct filter *f, size_t first, const struct event *e)
 {
 	for (size_t i = first; i < f->nterms; i++) {
-		struct term *p = &f->terms[i];
+		struct filter_term *p = &f->terms[i];
 		bool result = term_is_true(f, p, e);
 
 		f->any_ended |= p->pairing.ended != 0;
@@ -418,7 +420,7 @@ uint8_t filter_drop(struct filter *f, struct time_range *range, bool invert, con
 	if (range)
 		pairing_drop(&range->pairing, e);
 	for (size_t i = 0; i < f->nterms; i++) {
-		struct term *p = &f->terms[i];
+		struct filter_term *p = &f->terms[i];
 
 		by_call |= p->by_call;
 		if (p->by_call)
@@ -535,7 +537,7 @@ enum { RUN = 64 }; /* rows of a run; fewer are taken one by one */
 
 /* Returns true if a row is kept. */
 static inline __attribute__((always_inline)) bool
-is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
+rows_is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 {
 	uint32_t holds = cell & KEEP;
 
@@ -544,7 +546,7 @@ is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t cell)
 	return holds && cell & PASSES;
 }
 
-static inline void put_row(struct kept *k, const uint8_t *row, size_t n)
+static inline void rows_put_row(struct kept *k, const uint8_t *row, size_t n)
 {
 	memcpy(k->end, row, n);
 	k->end += n;
@@ -569,8 +571,9 @@ static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p
  * Take a run of rows with the same cell from p on. Returns the row after it, or p if the run was
  * not taken; *until: rows before it must be taken one by one.
  */
-static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const struct cells *c,
-			       struct kept *k, const uint8_t *p, const uint8_t **until)
+static const uint8_t *take_run(struct select *s, struct pairing_block *pb,
+			       const struct result_cells *c, struct kept *k, const uint8_t *p,
+			       const uint8_t **until)
 {
 	uint8_t cell = c->at[row_location_at(p)];
 
@@ -583,13 +586,13 @@ static const uint8_t *take_run(struct select *s, struct pairing_block *pb, const
 		return p;
 	if (((cell & (KEEP | PASSES)) == (KEEP | PASSES)) != s->invert) {
 		k->count += (uint32_t)((*until - p) / NARROW_ROW);
-		put_row(k, p, (size_t)(*until - p));
+		rows_put_row(k, p, (size_t)(*until - p));
 	}
 	return *until;
 }
 
 /* Take single rows, except for runs. */
-static int keep_exactly(struct select *s, struct pairing_block *pb, const struct cells *c,
+static int keep_exactly(struct select *s, struct pairing_block *pb, const struct result_cells *c,
 			struct kept *k)
 {
 	struct pairing *pairing = pb->pairing;
@@ -613,7 +616,7 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 		}
 		n = pb->fit ? NARROW_ROW : row_size(b, p);
 		cell = select_cell(s, b, c, row_location(w), row_lane(w), row_type(w));
-		keep = is_kept(pb, p, w, cell) != s->invert;
+		keep = rows_is_kept(pb, p, w, cell) != s->invert;
 		flags = 0;
 		if (__builtin_expect(pairing->ended, 0)) {
 			flags = filter_ends(s->filter, NULL, s->invert);
@@ -624,7 +627,7 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
 		if (keep || flags) {
 			/* the row of a block of one row, which may be large, is not copied */
 			if (b->rows > 1 || flags)
-				put_row(k, p, n);
+				rows_put_row(k, p, n);
 			else
 				k->end += n;
 			k->count++;
@@ -640,8 +643,8 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
  * has another mark than its enter, if a kept call ends without a leave, or if the block does not
  * suit.
  */
-static bool keep_by_location(struct select *s, struct pairing_block *pb, const struct cells *c,
-			     struct kept *k)
+static bool keep_by_location(struct select *s, struct pairing_block *pb,
+			     const struct result_cells *c, struct kept *k)
 {
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size;
@@ -694,7 +697,7 @@ static void find_times(const struct block *b, struct kept *k)
 
 /* Select from narrow rows without gaps, where the cells decide all and c->call is set. Returns -1
  * when out of memory. */
-static int select_calls(struct select *s, struct pairing_block *pb, const struct cells *c,
+static int select_calls(struct select *s, struct pairing_block *pb, const struct result_cells *c,
 			struct kept *k)
 {
 	const struct block *b = pb->block;
@@ -743,8 +746,8 @@ static bool has_gaps(const struct block *b)
 /* Allocate the cells of the terms from first to end. Returns false if there are too many to be
  * worthwhile, or no memory, or if rows have stacks in place of the locations that the terms need.
  */
-static bool make_cells(struct select *s, const struct block *b, struct cells *c, size_t first,
-		       size_t end)
+static bool make_cells(struct select *s, const struct block *b, struct result_cells *c,
+		       size_t first, size_t end)
 {
 	bool by_location, by_type, by_lane;
 	unsigned depends = 0;
@@ -757,11 +760,11 @@ static bool make_cells(struct select *s, const struct block *b, struct cells *c,
 	by_lane = depends & DEPENDS_LANE;
 	if (by_location && b->stacks.sampled)
 		return false;
-	*c = (struct cells){.first = first,
-			    .end = end,
-			    .call = NO_TERM,
-			    .name = depends & DEPENDS_NAME && !by_type,
-			    .nlocations = b->nlocations + 1};
+	*c = (struct result_cells){.first = first,
+				   .end = end,
+				   .call = NO_TERM,
+				   .name = depends & DEPENDS_NAME && !by_type,
+				   .nlocations = b->nlocations + 1};
 	if (by_type) {
 		c->type = count;
 		count *= b->ntypes;
@@ -794,7 +797,7 @@ static bool parts_are_true(struct select *s, size_t first, size_t end, const str
 }
 
 /* Evaluate the terms for a row's cell. */
-static uint8_t select_ask(struct select *s, const struct block *b, const struct cells *c,
+static uint8_t select_ask(struct select *s, const struct block *b, const struct result_cells *c,
 			  uint32_t location, uint32_t lane, uint32_t type)
 {
 	struct event e = {
@@ -809,7 +812,7 @@ static uint8_t select_ask(struct select *s, const struct block *b, const struct 
 }
 
 /* Evaluate all cells. Returns their common result, or UNKNOWN. */
-static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
+static uint8_t ask_all(struct select *s, const struct block *b, struct result_cells *c)
 {
 	uint32_t locations = c->location ? c->nlocations : 1, lanes = c->lane ? b->nlanes : 1;
 	uint32_t types = c->type || c->name ? b->ntypes : 1;
@@ -831,7 +834,7 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct cells *c)
  * rows. */
 static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
 {
-	struct cells c;
+	struct result_cells c;
 
 	if (first == end)
 		return KEEP;
@@ -839,7 +842,7 @@ static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, 
 }
 
 /* All rows seem to have one result: returns true if calls that end in the block have it too. */
-static bool same_mind(struct term *p, const struct block *b, uint8_t says)
+static bool same_mind(struct filter_term *p, const struct block *b, uint8_t says)
 {
 	struct pairing_block pb;
 
@@ -857,7 +860,7 @@ static void ask_tables(struct select *s, const struct block *b)
 
 	s->says = KEEP;
 	while (s->first < f->leading && s->says == KEEP) {
-		struct term *p = &f->terms[s->first];
+		struct filter_term *p = &f->terms[s->first];
 		size_t end = calls ? s->first + 1 : f->leading;
 		uint8_t says = ask_parts(s, b, s->first, end);
 
@@ -943,7 +946,7 @@ int select_block(struct select *s, const struct block *b, enum selected *selecte
 
 /* Returns true if cells decide all rows of the block, which has calls, and one term follows calls.
  */
-static bool is_fast(struct select *s, const struct block *b, struct cells *c)
+static bool is_fast(struct select *s, const struct block *b, struct result_cells *c)
 {
 	struct filter *f = s->filter;
 	size_t ncalls = 0;
@@ -965,7 +968,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 	struct kept k = {.low = UINT64_MAX};
 	size_t front = b->front;
 	struct pairing_block pb;
-	struct cells c;
+	struct result_cells c;
 	int bad;
 
 	*selected = SELECTED_NONE;

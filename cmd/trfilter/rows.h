@@ -15,7 +15,7 @@
 #include "cmd/trfilter/pairing.h"
 #include "common/value/moment.h"
 
-struct term {
+struct filter_term {
 	struct node *node; /* subtree of the condition */
 	bool by_entry;	   /* depends on the row's lane, type and location alone */
 	bool by_call;	   /* decided at the enter, for its leave too */
@@ -26,7 +26,7 @@ struct term {
 
 struct filter {
 	struct node *tree;
-	struct term *terms;
+	struct filter_term *terms;
 	size_t nterms;
 	size_t leading; /* number of leading terms that are by_entry */
 	bool calls;	/* one of these is by_call */

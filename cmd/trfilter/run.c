@@ -146,7 +146,7 @@ static void show_node(struct text *t, const struct node *n)
 	}
 }
 
-static const char *how_often(const struct term *p)
+static const char *how_often(const struct filter_term *p)
 {
 	if (p->node->depends & DEPENDS_LATER)
 		return "for each call, as soon as the result is known";
@@ -239,7 +239,7 @@ enum { QUEUE_LIMIT = 8 << 20 }; /* bytes in memory */
 
 struct work {
 	struct stage *stage;
-	struct settings *settings;
+	struct filter_settings *settings;
 	struct select select;
 	struct results results; /* of the condition: at most -n */
 	struct results total;	/* of the output, for -c */
@@ -247,7 +247,7 @@ struct work {
 };
 
 /* Print the text that replaces the stream. */
-static void print_text(struct text *t, void *ctx)
+static void run_print_text(struct text *t, void *ctx)
 {
 	const struct work *w = ctx;
 
@@ -264,9 +264,9 @@ static void print_text(struct text *t, void *ctx)
 
 /* Refuse times that a clock has no meaning for, in --within and in conditions: with a unit where it
  * counts ticks, and without a unit where it counts ns. */
-static int check_clocks(const struct work *w, const struct block *b, struct error *e)
+static int run_check_clocks(const struct work *w, const struct block *b, struct error *e)
 {
-	const struct settings *o = w->settings;
+	const struct filter_settings *o = w->settings;
 	const struct time_range *range = &o->time_range;
 
 	for (uint32_t i = 0; b->kind == BLOCK_EVENTS && i < b->nlanes; i++) {
@@ -302,7 +302,7 @@ static void run_rows(struct work *w, struct stage *s)
 		if (time_range)
 			time_range_block(time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		if (check_clocks(w, &b, &e))
+		if (run_check_clocks(w, &b, &e))
 			bad = stage_fail(s, &e);
 		else if (count)
 			bad = emit_nothing(&x, &b);
@@ -319,7 +319,7 @@ static void run_rows(struct work *w, struct stage *s)
 /* Filter with undecided rows in a queue: whole calls, or events around a match. */
 static void run_calls(struct work *w, struct stage *s, struct filter *f)
 {
-	struct settings *o = w->settings;
+	struct filter_settings *o = w->settings;
 	struct context *context = context_any(&o->context) ? &o->context : NULL;
 	struct emit x = {.stage = s,
 			 .context = context,
@@ -349,7 +349,7 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		if (calls.time_range)
 			time_range_block(calls.time_range, &b,
 					 b.kind == BLOCK_HEAD && !s->in.head.sequence);
-		bad = check_clocks(w, &b, &e) ? stage_fail(s, &e) : emit_calls(&x, &calls, &b);
+		bad = run_check_clocks(w, &b, &e) ? stage_fail(s, &e) : emit_calls(&x, &calls, &b);
 	}
 	if (!bad)
 		emit_finish(&x, &calls);
@@ -364,8 +364,8 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 }
 
 /* Refuse fields, and warn of names, that no event has. early: a limit ended the reading. */
-static void check_names(struct stage *s, const struct settings *o, const struct filter *f,
-			bool early)
+static void run_check_names(struct stage *s, const struct filter_settings *o,
+			    const struct filter *f, bool early)
 {
 	const struct node *conditions[] = {f->tree, o->time_range.from, o->time_range.to,
 					   o->time_range.by};
@@ -379,7 +379,7 @@ static void check_names(struct stage *s, const struct settings *o, const struct 
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof conditions / sizeof *conditions && !bad; i++)
-		bad = conditions[i] && condition_check_names(conditions[i], &all, &e);
+		bad = conditions[i] && filter_condition_check_names(conditions[i], &all, &e);
 	if (o->depth != UINT64_MAX && !all.quiet && !early && !condition_has_calls(all.dictionary))
 		warn(NULL, NO_OFFSET, "--depth has no effect: this trace has no calls");
 	if (bad || (s->rewrite && projection_check(&o->rewrite.projection, &all, &e)))
@@ -389,7 +389,7 @@ static void check_names(struct stage *s, const struct settings *o, const struct 
 
 /* Open the output. The stream's head gets the command line, unless the line may contain what is
  * scrubbed. */
-static int create_output(struct stage *s, struct settings *o, int argc, char **argv)
+static int create_output(struct stage *s, struct filter_settings *o, int argc, char **argv)
 {
 	char *short_line[] = {argv[0], (char *)"--scrub"};
 	bool hide = o->rewrite.scrub.what;
@@ -412,7 +412,7 @@ static bool limit_reached(const struct work *w)
 }
 
 /* Returns true for the condition 1 without options: all rows are passed on. */
-static bool keeps_all(const struct settings *o, const struct filter *f)
+static bool keeps_all(const struct filter_settings *o, const struct filter *f)
 {
 	const struct node *n = f->tree;
 
@@ -422,7 +422,7 @@ static bool keeps_all(const struct settings *o, const struct filter *f)
 	       o->limit == UINT64_MAX && o->depth == UINT64_MAX && !context_any(&o->context);
 }
 
-void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv)
+void run_filter(struct stage *s, struct filter_settings *o, struct filter *f, int argc, char **argv)
 {
 	struct work w = {
 		.stage = s,
@@ -459,7 +459,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	else
 		run_rows(&w, s);
 	if (w.stream_read && s->status != STATUS_FAILED && !stage_part(s))
-		check_names(s, o, f, limit_reached(&w));
+		run_check_names(s, o, f, limit_reached(&w));
 	if (o->strict)
 		s->status = status_worse(s->status, failure_of_lost(s->filter ? &s->out : NULL,
 								    s->lost, s->lost_more));
@@ -469,7 +469,7 @@ void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc,
 	if (s->rewrite)
 		rewrite_report(&o->rewrite, s->options->quiet);
 	if (!stream && s->status != STATUS_FAILED)
-		report(s, print_text, &w);
+		report(s, run_print_text, &w);
 	results_free(&w.results);
 	results_free(&w.total);
 }

@@ -12,7 +12,8 @@
 /* Read the stage's inputs and write a stream, or the text that replaces it (a count, an
  * explanation). argv is the command line, which is added to the stream. Errors are printed; the
  * exit status is in the stage. */
-void run_filter(struct stage *s, struct settings *o, struct filter *f, int argc, char **argv);
+void run_filter(struct stage *s, struct filter_settings *o, struct filter *f, int argc,
+		char **argv);
 
 /* --- a human-readable explanation of a condition --- */
 

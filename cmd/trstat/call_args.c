@@ -113,7 +113,7 @@ static struct enter *enter_at(struct open_call_args *en, size_t number, size_t i
 	return make ? open_call_args_grow(s, index) : NULL;
 }
 
-static size_t stack_number(const struct calls *c, const struct event *e)
+static size_t call_args_stack_number(const struct calls *c, const struct event *e)
 {
 	size_t thread = calls_thread(e);
 
@@ -133,7 +133,8 @@ static void give_enter(struct open_call_args *en, uint64_t index)
 	indexes_give(&en->indexes, (size_t)index);
 }
 
-static int put_numbered(struct open_call_args *en, const struct event *e, uint32_t segment)
+static int call_args_put_numbered(struct open_call_args *en, const struct event *e,
+				  uint32_t segment)
 {
 	uint64_t replaced;
 	uint32_t call;
@@ -160,9 +161,10 @@ int open_call_args_put(struct open_call_args *en, const struct calls *c, const s
 	struct enter *n;
 
 	if (e->type->flags & TYPE_CALL_NUMBER)
-		return put_numbered(en, e, segment);
+		return call_args_put_numbered(en, e, segment);
 	stack = calls_stack(c, e);
-	n = enter_at(en, stack_number(c, e), open_call_args_frames(stack, stack->count - 1), true);
+	n = enter_at(en, call_args_stack_number(c, e),
+		     open_call_args_frames(stack, stack->count - 1), true);
 	return n ? fill_enter(en, n, e, segment) : -1;
 }
 
@@ -201,7 +203,8 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 		return &en->numbered[index];
 	}
 	stack = calls_stack(c, e);
-	n = enter_at(en, stack_number(c, e), open_call_args_frames(stack, stack->count), false);
+	n = enter_at(en, call_args_stack_number(c, e), open_call_args_frames(stack, stack->count),
+		     false);
 	if (!n || n->start != call->start)
 		return NULL;
 	n->start = UINT64_MAX;
@@ -212,7 +215,8 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
 
 enum { TEXT_MOST = 40, ELEMENTS_MOST = 4 };
 
-static int put_values(struct value_text *t, const struct event *e, enum detail_kind wanted)
+static int call_args_put_values(struct value_text *t, const struct event *e,
+				enum detail_kind wanted)
 {
 	const struct location *p = dictionary_location(t->plain.dictionary, e->location);
 	size_t before = t->out->size;
@@ -237,12 +241,12 @@ static int put_values(struct value_text *t, const struct event *e, enum detail_k
 }
 
 /* ftrace gives all events these fields; the thread and the type are known without them. */
-static bool is_common(const struct field *f)
+static bool call_args_is_common(const struct field *f)
 {
 	return f->name.size > 7 && !memcmp(f->name.text, "common_", 7);
 }
 
-static int put_fields(struct value_text *t, const struct event *e)
+static int call_args_put_fields(struct value_text *t, const struct event *e)
 {
 	size_t before = t->out->size;
 
@@ -252,7 +256,7 @@ static int put_fields(struct value_text *t, const struct event *e)
 
 		field_get(e, f, 0, &v);
 		if (v.form == FORM_NONE || f->role == ROLE_CALL || f->role == ROLE_ROW ||
-		    f->role == ROLE_SOURCE_TIME || is_common(f))
+		    f->role == ROLE_SOURCE_TIME || call_args_is_common(f))
 			continue;
 		if ((t->out->size > before && buffer_puts(t->out, ", ")) ||
 		    buffer_append(t->out, f->name.text, f->name.size) || buffer_u8(t->out, '=') ||
@@ -262,8 +266,8 @@ static int put_fields(struct value_text *t, const struct event *e)
 	return 0;
 }
 
-static int put_call(struct buffer *b, const struct dictionary *d, const struct event *e,
-		    enum detail_kind wanted)
+static int call_args_put_call(struct buffer *b, const struct dictionary *d, const struct event *e,
+			      enum detail_kind wanted)
 {
 	struct buffer scratch = {0};
 	struct value_text t = {.out = b,
@@ -272,7 +276,8 @@ static int put_call(struct buffer *b, const struct dictionary *d, const struct e
 			       .elements = ELEMENTS_MOST,
 			       .depth = 1,
 			       .end = SIZE_MAX};
-	int bad = e->type->flags & TYPE_VALUES ? put_values(&t, e, wanted) : put_fields(&t, e);
+	int bad = e->type->flags & TYPE_VALUES ? call_args_put_values(&t, e, wanted)
+					       : call_args_put_fields(&t, e);
 
 	buffer_free(&scratch);
 	return bad;
@@ -280,10 +285,10 @@ static int put_call(struct buffer *b, const struct dictionary *d, const struct e
 
 int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e)
 {
-	return put_call(b, d, e, DETAIL_ARGUMENT);
+	return call_args_put_call(b, d, e, DETAIL_ARGUMENT);
 }
 
 int call_returned(struct buffer *b, const struct dictionary *d, const struct event *e)
 {
-	return put_call(b, d, e, DETAIL_RETURN);
+	return call_args_put_call(b, d, e, DETAIL_RETURN);
 }

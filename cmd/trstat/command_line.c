@@ -111,7 +111,7 @@ const struct option_row command_line_rows[] = {
 	{0},
 };
 
-static int set_view(struct settings *s, enum view view, const char *name, const char *argument,
+static int set_view(struct stat_settings *s, enum view view, const char *name, const char *argument,
 		    struct error *e)
 {
 	if (s->view_option)
@@ -150,7 +150,7 @@ int command_line_conditions(struct command_line *line, struct error *e)
 int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct command_line *o = ctx;
-	struct settings *s = &o->settings;
+	struct stat_settings *s = &o->settings;
 
 	switch (key) {
 	case 'g': s->keys = arg; return 0;

@@ -10,7 +10,7 @@
 #include "cmd/trstat/query.h"
 
 struct command_line {
-	struct settings settings;
+	struct stat_settings settings;
 	const char **fail_if; /* conditions of --fail-if; to be freed */
 	size_t fail_ifs;
 	struct alarms alarms; /* the same, without --diff */

@@ -95,13 +95,13 @@ static struct diff_value diff_value(const struct diff *d, const struct diff_row 
 static void diff_free_names(char **names, size_t count);
 static char **diff_names(const struct diff *d, const struct query *q, size_t *count);
 
-int sample_of_histogram(struct sample *s, const struct histogram *h)
+int sample_of_histogram(struct diff_sample *s, const struct histogram *h)
 {
 	struct histogram_iterator it;
 	struct histogram_bucket b;
 	size_t n = 0;
 
-	*s = (struct sample){0};
+	*s = (struct diff_sample){0};
 	histogram_begin(&it, h);
 	while (histogram_next(&it, &b))
 		n++;
@@ -115,13 +115,13 @@ int sample_of_histogram(struct sample *s, const struct histogram *h)
 	return 0;
 }
 
-void sample_free(struct sample *s)
+void sample_free(struct diff_sample *s)
 {
 	free(s->values);
-	*s = (struct sample){0};
+	*s = (struct diff_sample){0};
 }
 
-bool rank_test(const struct sample *a, const struct sample *b, struct rank_test *out)
+bool rank_test(const struct diff_sample *a, const struct diff_sample *b, struct rank_test *out)
 {
 	const uint64_t most = (uint64_t)1 << 62;
 	double na = (double)a->count, nb = (double)b->count, n = na + nb, ties = 0, distance;
@@ -159,7 +159,7 @@ bool rank_test(const struct sample *a, const struct sample *b, struct rank_test 
 }
 
 /* Returns the number of pairs with b - a <= difference. */
-static uint128 pairs_to(const struct sample *a, const struct sample *b, int128 difference)
+static uint128 pairs_to(const struct diff_sample *a, const struct diff_sample *b, int128 difference)
 {
 	uint64_t below = 0; /* values of a with b - a > difference */
 	uint128 pairs = 0;
@@ -174,7 +174,7 @@ static uint128 pairs_to(const struct sample *a, const struct sample *b, int128 d
 }
 
 /* Returns the rank-th smallest difference, from 1. */
-static int128 difference_at(const struct sample *a, const struct sample *b, uint128 rank)
+static int128 difference_at(const struct diff_sample *a, const struct diff_sample *b, uint128 rank)
 {
 	int128 low = (int128)b->values[0].value - a->values[a->size - 1].value;
 	int128 high = (int128)b->values[b->size - 1].value - a->values[0].value;
@@ -206,8 +206,8 @@ static double critical(double alpha)
 	return high;
 }
 
-struct shift rank_shift(const struct sample *a, const struct sample *b, const struct rank_test *t,
-			double alpha)
+struct shift rank_shift(const struct diff_sample *a, const struct diff_sample *b,
+			const struct rank_test *t, double alpha)
 {
 	uint128 pairs = (uint128)a->count * b->count, outside = 1;
 	double skipped = (double)pairs / 2 - critical(alpha) * t->error;
@@ -333,8 +333,8 @@ static int copy_cell(struct groups *into, const struct groups *from, const struc
 
 /* Returns the row of a group of either trace. The union's aggregates contain the rows' numbers,
  * from 1. */
-static struct diff_row *row_of(struct diff *d, const struct groups *from, const struct aggregate *a,
-			       struct key_cell *cells)
+static struct diff_row *diff_row_of(struct diff *d, const struct groups *from,
+				    const struct aggregate *a, struct key_cell *cells)
 {
 	const struct key_cell *key = groups_cells(from, a);
 	struct aggregate *group;
@@ -363,14 +363,14 @@ static int pair_up(struct diff *d)
 	d->row = calloc(a->count + b->count + 1, sizeof(*d->row));
 	bad = !cells || !d->row;
 	for (size_t i = 0; !bad && i < a->count; i++) {
-		struct diff_row *r = row_of(d, a, groups_at(a, i), cells);
+		struct diff_row *r = diff_row_of(d, a, groups_at(a, i), cells);
 
 		bad = !r;
 		if (r)
 			r->a = groups_at(a, i);
 	}
 	for (size_t i = 0; !bad && i < b->count; i++) {
-		struct diff_row *r = row_of(d, b, groups_at(b, i), cells);
+		struct diff_row *r = diff_row_of(d, b, groups_at(b, i), cells);
 
 		bad = !r;
 		if (r)
@@ -385,7 +385,7 @@ static int pair_up(struct diff *d)
 static int test_row(const struct diff *d, struct diff_row *r, double alpha)
 {
 	uint32_t in_a = d->a.columns->wanted.histogram, in_b = d->b.columns->wanted.histogram;
-	struct sample a = {0}, b = {0};
+	struct diff_sample a = {0}, b = {0};
 	int bad = 0;
 
 	/* weights of samples are no times of calls */
@@ -442,33 +442,33 @@ static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row 
 
 /* --- the order of rows --- */
 
-static int rank_of(const struct diff_row *r)
+static int diff_rank_of(const struct diff_row *r)
 {
 	return r->verdict == DIFF_SAME					? 2
 	       : r->verdict == DIFF_SLOWER || r->verdict == DIFF_FASTER ? 0
 									: 1;
 }
 
-static uint128 size_of(const struct diff_row *r)
+static uint128 diff_size_of(const struct diff_row *r)
 {
 	int128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
 
 	return a > b ? (uint128)a - (uint128)b : (uint128)b - (uint128)a;
 }
 
-static int compare_rows(const void *x, const void *y, void *ctx)
+static int diff_compare_rows(const void *x, const void *y, void *ctx)
 {
 	const struct diff_row *r = x, *s = y;
 	const struct diff *d = ctx;
 	double by = r->tested ? fabs(r->test.effect) : -1,
 	       than = s->tested ? fabs(s->test.effect) : -1;
 
-	if (rank_of(r) != rank_of(s))
-		return rank_of(r) - rank_of(s);
+	if (diff_rank_of(r) != diff_rank_of(s))
+		return diff_rank_of(r) - diff_rank_of(s);
 	if (by != than)
 		return by > than ? -1 : 1;
-	if (size_of(r) != size_of(s))
-		return size_of(r) > size_of(s) ? -1 : 1;
+	if (diff_size_of(r) != diff_size_of(s))
+		return diff_size_of(r) > diff_size_of(s) ? -1 : 1;
 	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
 }
 
@@ -497,7 +497,7 @@ static int diff_make(struct diff *d, struct diff_side a, struct diff_side b,
 	for (size_t i = 0; i < d->count; i++)
 		d->row[i].verdict = diff_judge(d, &d->row[i], alpha, o->threshold);
 	if (d->count)
-		qsort_r(d->row, d->count, sizeof(*d->row), compare_rows, d);
+		qsort_r(d->row, d->count, sizeof(*d->row), diff_compare_rows, d);
 	return 0;
 }
 
@@ -553,7 +553,7 @@ static struct diff_number diff_number(const struct diff *d, const struct diff_ro
 	return (struct diff_number){.present = c.present, .number = c.number, .real = c.fraction};
 }
 
-static int compare_numbers(struct diff_number a, struct diff_number b, bool descending)
+static int diff_compare_numbers(struct diff_number a, struct diff_number b, bool descending)
 {
 	int c = a.number != b.number ? (a.number > b.number ? 1 : -1)
 				     : (a.real > b.real) - (a.real < b.real);
@@ -585,9 +585,9 @@ static int compare_in_order(const void *x, const void *y, void *ctx)
 			c = compare_keys(g, &groups_cells(g, r->group)[k->cell],
 					 &groups_cells(g, s->group)[k->cell], k->descending);
 		else
-			c = compare_numbers(diff_number(o->diff, r, k->cell - g->keys),
-					    diff_number(o->diff, s, k->cell - g->keys),
-					    k->descending);
+			c = diff_compare_numbers(diff_number(o->diff, r, k->cell - g->keys),
+						 diff_number(o->diff, s, k->cell - g->keys),
+						 k->descending);
 		if (c)
 			return c;
 	}
@@ -707,7 +707,7 @@ static void hide_empty(struct grid *g, size_t rows, const struct query *q,
 	}
 }
 
-static double real_of(const struct column_value *v)
+static double diff_real_of(const struct column_value *v)
 {
 	return number_real(v->number, v->fraction);
 }
@@ -716,7 +716,7 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 		       const struct diff_value *v, const struct column *column)
 {
 	char text[VALUE_SIZE] = "";
-	double a = real_of(&v->a), change = 100 * real_of(&v->change) / fabs(a);
+	double a = diff_real_of(&v->a), change = 100 * diff_real_of(&v->change) / fabs(a);
 
 	if (!r->a || !r->b)
 		snprintf(text, sizeof(text), "%s", diff_verdicts[r->verdict]);
@@ -729,7 +729,7 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 	else if (fabs(change) < 9999.5)
 		snprintf(text, sizeof(text), "%+.1f %%", change);
 	else
-		snprintf(text, sizeof(text), "x %.3g", real_of(&v->b) / a);
+		snprintf(text, sizeof(text), "x %.3g", diff_real_of(&v->b) / a);
 	put_grid(g, row, at, text);
 }
 
@@ -768,7 +768,7 @@ static void diff_aligned_put_row(struct grid *g, size_t row, const struct diff *
 	put_grid(g, row, at + 3, diff_verdicts[r->verdict]);
 }
 
-static void put_header(struct grid *g, const struct columns *c, bool ticks)
+static void diff_put_header(struct grid *g, const struct columns *c, bool ticks)
 {
 	static const char *const of_test[OF_TEST] = {"shift", "effect", "p", "verdict"};
 	size_t at = 0;
@@ -835,7 +835,7 @@ static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned 
 	}
 }
 
-static void print_row(const struct grid *g, size_t row, bool keys, struct text *out)
+static void diff_print_row(const struct grid *g, size_t row, bool keys, struct text *out)
 {
 	bool first = true;
 
@@ -860,7 +860,7 @@ static void print_grid(const struct diff *d, const struct query *q, const struct
 	size_t keys = d->groups.keys;
 
 	for (size_t row = 0; row <= rows && !text_failed(out); row++) {
-		print_row(g, row, keys, out);
+		diff_print_row(g, row, keys, out);
 		for (size_t k = 0; k < keys; k++) {
 			char digits[VALUE_SIZE];
 			const char *p = q->keys.names[k];
@@ -893,7 +893,7 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
 	if (!g.width || !g.cell || !keys) {
 		bad = error_no_memory(e);
 	} else {
-		put_header(&g, d->a.columns, ticks);
+		diff_put_header(&g, d->a.columns, ticks);
 		for (size_t i = 0; i < rows; i++)
 			diff_aligned_put_row(&g, i + 1, d, &d->row[i], ticks);
 		hide_empty(&g, rows, q, d->a.columns);
@@ -932,7 +932,7 @@ static uint64_t width_of(struct diff_stacks *s, struct column_value v)
 }
 
 /* Get the node of a stack "a;b;c"; 0: out of memory. */
-static uint32_t node_of(struct diff_stacks *s, const char *text, size_t size)
+static uint32_t diff_node_of(struct diff_stacks *s, const char *text, size_t size)
 {
 	const char *end = text + size;
 	uint32_t node = STACK_ROOT;
@@ -950,7 +950,7 @@ static uint32_t node_of(struct diff_stacks *s, const char *text, size_t size)
 	return node;
 }
 
-static int add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
+static int diff_add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
 {
 	const struct key_cell *cell = groups_cells(&d->groups, r->group);
 	struct diff_value v = diff_value(d, r, 0);
@@ -960,7 +960,7 @@ static int add_row(struct diff_stacks *s, const struct diff *d, const struct dif
 
 	if (!groups_cell_text(&d->groups, cell, &text, &size) || !size)
 		return 0;
-	node = node_of(s, text, size);
+	node = diff_node_of(s, text, size);
 	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
 		return -1;
 	add_saturated(&s->before[node], width_of(s, v.a));
@@ -990,7 +990,7 @@ static int diff_svg(const struct diff *d, struct text *out, struct error *e)
 	bad = stack_tree_init(&s.tree);
 
 	for (size_t i = 0; !bad && i < d->count; i++)
-		bad = add_row(&s, d, &d->row[i]);
+		bad = diff_add_row(&s, d, &d->row[i]);
 	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
 	g.before = s.before;
 	g.title = *d->title ? d->title : NULL;
@@ -1018,7 +1018,7 @@ static struct diff_value diff_value(const struct diff *d, const struct diff_row 
 	const struct diff_side *a = &d->a, *b = &d->b;
 	struct columns_run run_a = statistics_run(a->statistics);
 	struct columns_run run_b = statistics_run(b->statistics);
-	struct number change = {0};
+	struct group_number change = {0};
 	struct diff_value v = {0};
 
 	if (r->a)
@@ -1040,7 +1040,7 @@ static struct diff_value diff_value(const struct diff *d, const struct diff_row 
 	return v;
 }
 
-static void put_real(struct cells *c, bool known, const char *format, double v)
+static void diff_put_real(struct cells *c, bool known, const char *format, double v)
 {
 	char digits[32];
 
@@ -1070,11 +1070,11 @@ static void diff_write_put_row(struct cells *c, const struct diff *d, const stru
 		cells_text(c, verdict, strlen(verdict));
 	else
 		cells_none(c);
-	put_real(c, r->tested, "%.4f", r->test.effect);
+	diff_put_real(c, r->tested, "%.4f", r->test.effect);
 	cells_integer(c, r->tested, r->shift.middle);
 	cells_integer(c, r->tested, r->shift.low);
 	cells_integer(c, r->tested, r->shift.high);
-	put_real(c, r->tested, "%.3g", r->p);
+	diff_put_real(c, r->tested, "%.3g", r->p);
 }
 
 static void diff_free_names(char **names, size_t count)
@@ -1113,7 +1113,7 @@ static char **diff_names(const struct diff *d, const struct query *q, size_t *co
 int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
 	       struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;
 	struct cells cells;
 	char **names;
@@ -1147,7 +1147,7 @@ static int test_of(const struct diff *d, size_t cell)
 	return cell < columns ? -1 : (int)(cell - columns);
 }
 
-static enum column_unit unit_of(const struct diff *d, size_t cell)
+static enum column_unit diff_unit_of(const struct diff *d, size_t cell)
 {
 	switch (test_of(d, cell)) {
 	case DIFF_SHIFT:
@@ -1190,7 +1190,7 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 		return 0;
 	}
 	at = (size_t)cell - d->groups.keys;
-	unit = unit_of(d, at);
+	unit = diff_unit_of(d, at);
 	o->words = test_of(d, at) == DIFF_VERDICT ? diff_verdicts : NULL;
 	o->form = o->words ? KNOWN_TEXT : KNOWN_NUMBER;
 	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
@@ -1199,7 +1199,7 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 	return 0;
 }
 
-static int check_leaf(struct lexer *l, struct node *n, size_t column)
+static int diff_check_leaf(struct lexer *l, struct node *n, size_t column)
 {
 	bool time = !n->nfields;
 
@@ -1212,7 +1212,7 @@ static int check_leaf(struct lexer *l, struct node *n, size_t column)
 
 static const struct language language = {
 	.field = parse_cell,
-	.leaf = check_leaf,
+	.leaf = diff_check_leaf,
 	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
 };
 
@@ -1282,7 +1282,7 @@ static struct scalar share_of(const struct diff *d, const struct diff_row *r, si
 	return s;
 }
 
-static void give_cell(void *ctx, struct operand *o, struct scalar *s)
+static void diff_give_cell(void *ctx, struct operand *o, struct scalar *s)
 {
 	const struct diff_alarms *all = ctx;
 	const struct diff *d = all->diff;
@@ -1309,7 +1309,8 @@ static void give_cell(void *ctx, struct operand *o, struct scalar *s)
 	} else if (o->percent && cell % 3 == CELL_CHANGE) {
 		*s = share_of(d, all->row, cell);
 	} else {
-		*s = column_scalar(unit_of(d, cell), (struct column_value){true, n.number, n.real});
+		*s = column_scalar(diff_unit_of(d, cell),
+				   (struct column_value){true, n.number, n.real});
 	}
 }
 
@@ -1346,7 +1347,7 @@ static const struct operand *key_of_leaf(const struct diff *d, const struct node
  * text by == or in. */
 static bool warn_unmatched(struct diff_alarms *all, const char *text, struct node *n)
 {
-	const struct expression_values values = {.field = give_cell, .ctx = all};
+	const struct expression_values values = {.field = diff_give_cell, .ctx = all};
 	const struct operand *key = n->nchildren ? NULL : key_of_leaf(all->diff, n);
 	bool names = false;
 
@@ -1367,7 +1368,7 @@ static bool warn_unmatched(struct diff_alarms *all, const char *text, struct nod
  * and tests keys alone is false. */
 static bool selects(struct diff_alarms *all, struct node *n)
 {
-	const struct expression_values values = {.field = give_cell, .ctx = all};
+	const struct expression_values values = {.field = diff_give_cell, .ctx = all};
 
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++)
 		if (!selects(all, n->children[i]))
@@ -1440,7 +1441,7 @@ static enum answer answer_row(void *values, struct node *n)
 
 		if (n->fields[i]->field < all->diff->groups.keys)
 			continue;
-		give_cell(all, n->fields[i], &s);
+		diff_give_cell(all, n->fields[i], &s);
 		if (s.form == SCALAR_NONE)
 			return ANSWER_LATER;
 	}
@@ -1455,7 +1456,7 @@ static enum answer answer_row(void *values, struct node *n)
  * value of a column, or calls. */
 static bool lacks_values(struct diff_alarms *all, struct node *n)
 {
-	const struct expression_values values = {.field = give_cell, .ctx = all};
+	const struct expression_values values = {.field = diff_give_cell, .ctx = all};
 	bool rows = false;
 
 	for (size_t i = 0; i < all->diff->count; i++) {
@@ -1509,7 +1510,7 @@ static void warn_undecided(struct diff_alarms *all, const struct diff_alarm *a)
 /* Judge a word or a condition. Returns the answer, ANSWER_LATER: no row decides it. */
 static enum answer judge(struct diff_alarms *all, const struct diff_alarm *a)
 {
-	const struct expression_values values = {.field = give_cell, .ctx = all};
+	const struct expression_values values = {.field = diff_give_cell, .ctx = all};
 	struct buffer named = {0};
 	size_t n = 0;
 
@@ -1586,15 +1587,15 @@ static bool diff_warn_nameless(const struct diff *d, char **paths)
 /* --- diff run --- */
 
 /* One of the two inputs. */
-struct side {
+struct diff_input {
 	struct stage stage;
-	struct settings settings;
+	struct stat_settings settings;
 	struct query query;
 	struct statistics statistics;
-	const struct side *first; /* of the second side; NULL: it is the first */
+	const struct diff_input *first; /* of the second side; NULL: it is the first */
 };
 
-int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
 	       struct error *e)
 {
 	const char *other = s->view_option	      ? s->view_option
@@ -1633,14 +1634,14 @@ int diff_check(const struct settings *s, const struct diff_options *o, int opera
 
 /* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
  */
-static int add_columns(struct side *s, struct error *e)
+static int add_columns(struct diff_input *s, struct error *e)
 {
 	struct columns *c = &s->query.columns;
 
 	return columns_find(c, "total", e) < 0 || columns_find(c, "p50", e) < 0 ? -1 : 0;
 }
 
-static int begin_statistics(struct side *s)
+static int diff_begin_statistics(struct diff_input *s)
 {
 	return statistics_init(&s->statistics, &s->query.keys, &s->query.columns,
 			       &s->stage.in.dictionary) ||
@@ -1651,13 +1652,13 @@ static int begin_statistics(struct side *s)
 
 /* Test whether samples are all of one type: for a picture, and beside a first side without the key
  * type. */
-static bool has_one_type(const struct side *s)
+static bool has_one_type(const struct diff_input *s)
 {
 	return s->settings.format == TABLE_SVG || (s->first && !s->first->query.keys.by_type);
 }
 
 /* Refuse samples of different types where type is no key. */
-static int check_samples(const struct side *s, struct error *e)
+static int check_samples(const struct diff_input *s, struct error *e)
 {
 	const struct sample_counts *c = &s->statistics.samples;
 	const char *type = s->first ? s->first->statistics.samples.type : NULL;
@@ -1671,7 +1672,7 @@ static int check_samples(const struct side *s, struct error *e)
 }
 
 /* Begin again with the key type, once, if the types that the stream declares require it. */
-static int begin_rows(struct side *s, bool *begun, struct error *e)
+static int diff_begin_rows(struct diff_input *s, bool *begun, struct error *e)
 {
 	if (*begun || has_one_type(s) || !query_mixes_samples(&s->query, &s->stage.in.dictionary)) {
 		*begun = true;
@@ -1682,11 +1683,11 @@ static int begin_rows(struct side *s, bool *begun, struct error *e)
 	s->statistics = (struct statistics){0};
 	if (query_add_type(&s->query, e) || add_columns(s, e))
 		return -1;
-	return begin_statistics(s) ? error_no_memory(e) : 0;
+	return diff_begin_statistics(s) ? error_no_memory(e) : 0;
 }
 
 /* Read the rows of a stream, whose first block is b. */
-static int read_stream(struct side *s, struct block *b)
+static int diff_read_stream(struct diff_input *s, struct block *b)
 {
 	struct statistics *st = &s->statistics;
 	struct stage *stage = &s->stage;
@@ -1696,10 +1697,10 @@ static int read_stream(struct side *s, struct block *b)
 	if (query_parse(&s->query, &s->settings, &e) || add_columns(s, &e))
 		return stage_fail(stage, &e);
 	stage->in.reads_values = query_reads_values(&s->query);
-	if (begin_statistics(s))
+	if (diff_begin_statistics(s))
 		return stage_no_memory(stage);
 	do {
-		if (b->kind == BLOCK_EVENTS && begin_rows(s, &begun, &e))
+		if (b->kind == BLOCK_EVENTS && diff_begin_rows(s, &begun, &e))
 			return stage_fail(stage, &e);
 		report_missed_calls(stage, b);
 		if (statistics_block(st, b))
@@ -1713,12 +1714,12 @@ static int read_stream(struct side *s, struct block *b)
 	return statistics_finish(st) ? stage_no_memory(stage) : 0;
 }
 
-static int read_summary(struct side *s, struct block *b)
+static int read_summary(struct diff_input *s, struct block *b)
 {
 	struct summary sm = {.s = &s->statistics, .asked = &s->settings};
 	const struct merging how = {.settings = &s->settings, .first = b, .histograms = true};
 	struct error e;
-	int bad = merge_run(&s->stage, &s->query, &sm, &how);
+	int bad = summary_merge_run(&s->stage, &s->query, &sm, &how);
 
 	summary_free(&sm);
 	if (bad)
@@ -1730,7 +1731,7 @@ static int read_summary(struct side *s, struct block *b)
 }
 
 /* Read a stream or a summary, as its first head has it. */
-static int read_side(struct side *s)
+static int read_side(struct diff_input *s)
 {
 	struct block b;
 
@@ -1738,41 +1739,42 @@ static int read_side(struct side *s)
 	if (!stage_next(&s->stage, &b))
 		/* not one complete block was read: a stream without events */
 		b = (struct block){0};
-	return s->stage.in.summaries ? read_summary(s, &b) : read_stream(s, &b);
+	return s->stage.in.summaries ? read_summary(s, &b) : diff_read_stream(s, &b);
 }
 
 /* Returns the number of keys (-g) or columns (-a). */
-static size_t count_of(const struct query *q, bool keys)
+static size_t diff_count_of(const struct query *q, bool keys)
 {
 	return keys ? q->keys.count : q->columns.printed;
 }
 
-static const char *name_of(const struct query *q, bool keys, size_t i)
+static const char *diff_name_of(const struct query *q, bool keys, size_t i)
 {
 	return keys ? q->keys.names[i] : q->columns.column[i].name;
 }
 
 static bool same_names(const struct query *a, const struct query *b, bool keys)
 {
-	bool same = count_of(a, keys) == count_of(b, keys);
+	bool same = diff_count_of(a, keys) == diff_count_of(b, keys);
 
-	for (size_t i = 0; same && i < count_of(a, keys); i++)
-		same = !strcmp(name_of(a, keys, i), name_of(b, keys, i));
+	for (size_t i = 0; same && i < diff_count_of(a, keys); i++)
+		same = !strcmp(diff_name_of(a, keys, i), diff_name_of(b, keys, i));
 	return same;
 }
 
 /* List as many names as fit, for a message. */
-static void list_names(const struct query *q, bool keys, char *out, size_t size)
+static void diff_list_names(const struct query *q, bool keys, char *out, size_t size)
 {
 	size_t n = 0;
 
 	*out = '\0';
-	for (size_t i = 0; i < count_of(q, keys) && n < size; i++)
-		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "", name_of(q, keys, i));
+	for (size_t i = 0; i < diff_count_of(q, keys) && n < size; i++)
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "," : "",
+				      diff_name_of(q, keys, i));
 }
 
 /* Warn of samples of two types, whose weights are compared. */
-static void check_types(const struct side *a, const struct side *b, char **paths)
+static void check_types(const struct diff_input *a, const struct diff_input *b, char **paths)
 {
 	const struct sample_counts *s = &a->statistics.samples, *t = &b->statistics.samples;
 
@@ -1783,7 +1785,8 @@ static void check_types(const struct side *a, const struct side *b, char **paths
 }
 
 /* Check that both have the same keys, columns and unit of time. */
-static int compare_sides(const struct side *a, const struct side *b, char **paths, struct error *e)
+static int compare_sides(const struct diff_input *a, const struct diff_input *b, char **paths,
+			 struct error *e)
 {
 	const struct statistics *s = &a->statistics, *t = &b->statistics;
 	char one[300], other[300];
@@ -1791,8 +1794,8 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	for (int keys = 1; keys >= 0; keys--) {
 		if (same_names(&a->query, &b->query, keys))
 			continue;
-		list_names(&a->query, keys, one, sizeof(one));
-		list_names(&b->query, keys, other, sizeof(other));
+		diff_list_names(&a->query, keys, one, sizeof(one));
+		diff_list_names(&b->query, keys, other, sizeof(other));
 		return error_set(e, paths[1], NO_OFFSET,
 				 "has the %s '%s', and not '%s' as %s: use -%c",
 				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
@@ -1808,7 +1811,8 @@ static int compare_sides(const struct side *a, const struct side *b, char **path
 	return 0;
 }
 
-static int print_diff(struct stage *stage, const struct side *a, struct diff *d, const char *title)
+static int print_diff(struct stage *stage, const struct diff_input *a, struct diff *d,
+		      const char *title)
 {
 	struct text *text = malloc(sizeof(*text));
 	unsigned width = 0;
@@ -1830,7 +1834,7 @@ static int print_diff(struct stage *stage, const struct side *a, struct diff *d,
 }
 
 /* Report that a stream does not declare the events of the pair, so that it has no groups. */
-static bool lacks_pair(const struct side *s, const char *path)
+static bool lacks_pair(const struct diff_input *s, const char *path)
 {
 	const struct pair *p = s->statistics.pair;
 	char *lacks = p && !p->pairs ? pair_lacks(p->dictionary, p) : NULL;
@@ -1842,8 +1846,8 @@ static bool lacks_pair(const struct side *s, const char *path)
 	return lacks != NULL;
 }
 
-static void fail_if_differs(struct side *a, const struct side *b, struct diff_alarms *alarms,
-			    char **paths)
+static void fail_if_differs(struct diff_input *a, const struct diff_input *b,
+			    struct diff_alarms *alarms, char **paths)
 {
 	struct stage *stage = &a->stage;
 	bool undecided = false, quiet = stage->options->quiet;
@@ -1868,7 +1872,7 @@ static void fail_if_differs(struct side *a, const struct side *b, struct diff_al
 }
 
 /* Refuse fields that no event of either has. A summary's were checked when it was written. */
-static int check_fields(struct side *a, struct side *b, char **paths, struct error *e)
+static int check_fields(struct diff_input *a, struct diff_input *b, char **paths, struct error *e)
 {
 	struct error ea, eb;
 	bool bad = !a->stage.in.summaries &&
@@ -1896,7 +1900,8 @@ static const char *title_of(const struct diff_options *o, char **paths, char *ou
 	return out;
 }
 
-static void make_diff(struct side *a, struct side *b, char **paths, const struct diff_options *o)
+static void make_diff(struct diff_input *a, struct diff_input *b, char **paths,
+		      const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff_alarms alarms = {0};
@@ -1920,7 +1925,7 @@ static void make_diff(struct side *a, struct side *b, char **paths, const struct
 }
 
 /* Apply to b the keys and columns that a uses, including those from a summary. */
-static void follow_side(struct side *b, const struct side *a)
+static void follow_side(struct diff_input *b, const struct diff_input *a)
 {
 	if (a->query.typed_keys)
 		b->settings.keys = a->query.typed_keys;
@@ -1932,7 +1937,7 @@ static void follow_side(struct side *b, const struct side *a)
 		b->settings.pair = a->settings.pair;
 }
 
-static void remark_side(const struct side *s, const char *path)
+static void remark_side(const struct diff_input *s, const char *path)
 {
 	if (s->stage.options->quiet)
 		return;
@@ -1941,10 +1946,10 @@ static void remark_side(const struct side *s, const char *path)
 		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
 }
 
-int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
+int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,
 	     const struct common_options *options)
 {
-	struct side *side = calloc(2, sizeof(*side)), *a = side, *b = side + 1;
+	struct diff_input *side = calloc(2, sizeof(*side)), *a = side, *b = side + 1;
 	int status = STATUS_FAILED;
 
 	if (!side) {
@@ -1981,7 +1986,7 @@ int diff_run(const struct settings *s, const struct diff_options *o, char **path
 		if (side[i].stage.options) /* the stage was opened */
 			status = stage_finish(&side[i].stage);
 		query_free(&side[i].query);
-		settings_free(&side[i].settings);
+		stat_settings_free(&side[i].settings);
 	}
 	free(side);
 	return status;

@@ -30,7 +30,7 @@
  */
 
 /* Zero-initialised is empty. */
-struct sample {
+struct diff_sample {
 	struct sample_value {
 		uint64_t value, count;
 	} * values; /* ascending, no count 0 */
@@ -40,8 +40,8 @@ struct sample {
 
 /* Convert a histogram to a sample of the middles of its buckets. Returns -1 when out of memory;
  * sample_free in any case. */
-int sample_of_histogram(struct sample *s, const struct histogram *h);
-void sample_free(struct sample *s);
+int sample_of_histogram(struct diff_sample *s, const struct histogram *h);
+void sample_free(struct diff_sample *s);
 
 struct rank_test {
 	uint128 u2;	/* 2 U */
@@ -52,7 +52,7 @@ struct rank_test {
 };
 
 /* Test two samples. Returns false if one is empty, or if counts exceed 2^62. */
-bool rank_test(const struct sample *a, const struct sample *b, struct rank_test *out);
+bool rank_test(const struct diff_sample *a, const struct diff_sample *b, struct rank_test *out);
 
 /*
  * The shift between the samples, b - a, by the estimator of Hodges and Lehmann: the median of the
@@ -63,8 +63,8 @@ bool rank_test(const struct sample *a, const struct sample *b, struct rank_test 
 struct shift {
 	int128 middle, low, high;
 };
-struct shift rank_shift(const struct sample *a, const struct sample *b, const struct rank_test *t,
-			double alpha);
+struct shift rank_shift(const struct diff_sample *a, const struct diff_sample *b,
+			const struct rank_test *t, double alpha);
 
 /*
  * Apply Holm's correction for n tests at once: each p becomes the least level of significance at
@@ -155,11 +155,11 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 /* --- --diff: the table of the differences of two inputs, each a stream or a summary --- */
 
 /* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
-int diff_check(const struct settings *s, const struct diff_options *o, int operands,
+int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
 	       struct error *e);
 
 /* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
-int diff_run(const struct settings *s, const struct diff_options *o, char **paths,
+int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,
 	     const struct common_options *options);
 
 #endif

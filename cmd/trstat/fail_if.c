@@ -32,7 +32,7 @@ static int check_table(const struct declared *check, const struct query *q, stru
 }
 
 /* Check what chooses the events that count. */
-static int check_selection(struct declared *check, const struct query *q, struct error *e)
+static int fail_if_check_selection(struct declared *check, const struct query *q, struct error *e)
 {
 	return (q->settings->pair && !q->pair.preset && pair_check_names(check, &q->pair, e)) ||
 			       condition_check_names(check, &q->where, e)
@@ -76,7 +76,7 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 		return 0;
 	if (alarms && alarms->count && !check.partial && !q->settings->empty_ok)
 		check.absent = &absent;
-	bad = check_selection(&check, q, e);
+	bad = fail_if_check_selection(&check, q, e);
 	check.quiet = false; /* what concerns an alarm is printed with -q too */
 	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++)
 		bad = check_alarm(&check, &alarms->column[i], q, e);
@@ -136,8 +136,9 @@ static bool has_frame_keys(const struct alarm_column *c, const struct keys *k)
 }
 
 /* Make own groups of the rows that a condition selects. */
-static int begin_statistics(struct alarm_column *c, const struct query *q, struct dictionary *d,
-			    const struct keys *keys, const struct condition *where, struct error *e)
+static int fail_if_begin_statistics(struct alarm_column *c, const struct query *q,
+				    struct dictionary *d, const struct keys *keys,
+				    const struct condition *where, struct error *e)
 {
 	c->own = true;
 	if (columns_parse(&c->columns, c->name, e))
@@ -158,7 +159,7 @@ static int begin_own(struct alarm_column *c, const struct query *q, struct dicti
 {
 	for (size_t i = 0; i < c->condition.keys.count; i++)
 		c->key[i] = i;
-	return begin_statistics(c, q, d, &c->condition.keys, &q->where, e);
+	return fail_if_begin_statistics(c, q, d, &c->condition.keys, &q->where, e);
 }
 
 /* Test whether the condition selects at most one of the table's groups. */
@@ -197,7 +198,7 @@ static int begin_united(struct alarm_column *c, const struct query *q, struct di
 	if (c->text || where)
 		bad = condition_parse_text(&c->selected, both ? both : where ? where : c->text, e);
 	free(both);
-	return bad || begin_statistics(c, q, d, &none, &c->selected, e) ? -1 : 0;
+	return bad || fail_if_begin_statistics(c, q, d, &none, &c->selected, e) ? -1 : 0;
 }
 
 int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, struct error *e)
@@ -321,7 +322,7 @@ static bool names_key(const struct node *n)
 }
 
 /* Returns true for a key that is a name or a type. */
-static bool is_name(const struct key *k)
+static bool fail_if_is_name(const struct key *k)
 {
 	return k->kind == BY_NAME || k->kind == BY_TYPE;
 }
@@ -332,7 +333,7 @@ static bool alarm_column_unmatched(const struct alarm_column *c)
 	bool named = c->condition.root && names_key(c->condition.root);
 
 	for (size_t k = 0; k < c->condition.keys.count; k++)
-		named |= is_name(&c->condition.keys.key[k]);
+		named |= fail_if_is_name(&c->condition.keys.key[k]);
 	return named && !c->matched;
 }
 
@@ -343,9 +344,9 @@ static void list_texts(const struct alarm_column *c, const struct statistics *st
 	const struct keys *keys = &c->condition.keys;
 	size_t key = 0, used = 0;
 
-	while (key + 1 < keys->count && !is_name(&keys->key[key]))
+	while (key + 1 < keys->count && !fail_if_is_name(&keys->key[key]))
 		key++;
-	key = is_name(&keys->key[key]) ? c->key[key] : c->key[0];
+	key = fail_if_is_name(&keys->key[key]) ? c->key[key] : c->key[0];
 	*out = '\0';
 	for (size_t i = 0; i < st->groups.count; i++) {
 		const struct groups *g = &st->groups;
@@ -439,7 +440,7 @@ static bool takes_field(const char *name)
 }
 
 /* Returns true if a field and ")" follow the lexer's "(". */
-static bool is_field(const struct lexer *l)
+static bool fail_if_is_field(const struct lexer *l)
 {
 	struct error e;
 	struct lexer ahead = {.text = l->text, .at = l->at, .error = &e};
@@ -476,7 +477,8 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	struct alarms *all = ctx;
 	struct alarm_column *grown, *c;
 	struct columns column = {0};
-	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) && is_field(l);
+	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) &&
+		     fail_if_is_field(l);
 	int bad;
 
 	for (int i = 0; field && i < 3; i++)
@@ -643,7 +645,7 @@ struct alarm_times {
 };
 
 /* Returns true if a column of an alarm is a time of a clock in ns, not a weight of samples. */
-static bool is_time(const void *ctx, unsigned column)
+static bool fail_if_is_time(const void *ctx, unsigned column)
 {
 	const struct alarm_times *of = ctx;
 	enum column_unit unit = of->alarms->column[column].unit;
@@ -677,7 +679,7 @@ int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, b
 		if ((clocks->ticks &&
 		     expression_check_clock(n, "--fail-if", true, is_ticks, &times, e)) ||
 		    (clocks->times &&
-		     expression_check_clock(n, "--fail-if", false, is_time, &times, e)))
+		     expression_check_clock(n, "--fail-if", false, fail_if_is_time, &times, e)))
 			return -1;
 	}
 	for (size_t i = 0; i < all->ncolumns; i++) {

@@ -32,7 +32,7 @@ int squares_merge(struct squares *into, const struct squares *from)
 	return 0;
 }
 
-static struct u256 multiply(uint128 a, uint128 b)
+static struct u256 groups_multiply(uint128 a, uint128 b)
 {
 	uint64_t a0 = (uint64_t)a, a1 = (uint64_t)(a >> 64);
 	uint64_t b0 = (uint64_t)b, b1 = (uint64_t)(b >> 64);
@@ -71,9 +71,9 @@ uint64_t stddev_of(uint64_t n, int128 signed_sum, const struct squares *squares)
 		return 0;
 
 	/* v = 4 n^2 variance = 4 (n * squares - sum^2). The variance is below 2^126, so v fits. */
-	v = multiply(squares->low, n);
+	v = groups_multiply(squares->low, n);
 	v.high += (uint128)squares->high * n;
-	sum2 = multiply(sum, sum);
+	sum2 = groups_multiply(sum, sum);
 	if (not_above(v, sum2))
 		return 0;
 	v.high -= sum2.high + (v.low < sum2.low);
@@ -92,7 +92,7 @@ uint64_t stddev_of(uint64_t n, int128 signed_sum, const struct squares *squares)
 		uint128 s = low + (high - low) / 2;
 		uint128 root = (2 * s - 1) * n;
 
-		if (not_above(multiply(root, root), v))
+		if (not_above(groups_multiply(root, root), v))
 			low = s;
 		else
 			high = s;
@@ -147,7 +147,7 @@ uint64_t distinct_hash_bytes(const void *data, size_t size)
 
 /* Returns the slot of a hash that is not 0. Its low bits serve as the index: mix has spread
  * them. */
-static uint64_t *find_slot(uint64_t *hashes, uint32_t capacity, uint64_t hash)
+static uint64_t *groups_find_slot(uint64_t *hashes, uint32_t capacity, uint64_t hash)
 {
 	uint32_t at = (uint32_t)hash;
 
@@ -195,7 +195,7 @@ static int distinct_grow(struct distinct *d)
 		return -1;
 	for (uint32_t i = 0; i < d->capacity; i++) {
 		if (d->hashes[i])
-			*find_slot(hashes, capacity, d->hashes[i]) = d->hashes[i];
+			*groups_find_slot(hashes, capacity, d->hashes[i]) = d->hashes[i];
 	}
 	free(d->hashes);
 	d->hashes = hashes;
@@ -209,7 +209,7 @@ int distinct_add(struct distinct *d, uint64_t hash)
 		distinct_observe(d->registers, hash);
 		return 0;
 	}
-	if (hash ? d->capacity && *find_slot(d->hashes, d->capacity, hash) == hash : d->zero)
+	if (hash ? d->capacity && *groups_find_slot(d->hashes, d->capacity, hash) == hash : d->zero)
 		return 0;
 	if (d->used == DISTINCT_EXACT) {
 		if (estimate_from_now_on(d))
@@ -222,7 +222,7 @@ int distinct_add(struct distinct *d, uint64_t hash)
 	} else {
 		if (d->used + 1 > d->capacity / 4 * 3 && distinct_grow(d))
 			return -1;
-		*find_slot(d->hashes, d->capacity, hash) = hash;
+		*groups_find_slot(d->hashes, d->capacity, hash) = hash;
 	}
 	d->used++;
 	return 0;
@@ -316,7 +316,7 @@ uint64_t distinct_count(const struct distinct *d)
 /* --- counted --- */
 
 /* Append what key_cells_same compares of a cell. */
-static int append_cell(struct buffer *b, const struct key_cell *cell)
+static int groups_append_cell(struct buffer *b, const struct key_cell *cell)
 {
 	bool address = cell->kind == KEY_ADDRESS;
 
@@ -324,8 +324,8 @@ static int append_cell(struct buffer *b, const struct key_cell *cell)
 	       buffer_u64(b, cell->kind == KEY_TEXT ? cell->text : cell->value);
 }
 
-struct counted_group *counted_find(struct counted *c, uint32_t thread, const struct key_cell *cells,
-				   size_t n)
+struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
+				   const struct key_cell *cells, size_t n)
 {
 	uint32_t number;
 	int bad;
@@ -333,7 +333,7 @@ struct counted_group *counted_find(struct counted *c, uint32_t thread, const str
 	c->key.size = 0;
 	bad = buffer_u32(&c->key, thread);
 	for (size_t i = 0; i < n; i++)
-		bad |= append_cell(&c->key, &cells[i]);
+		bad |= groups_append_cell(&c->key, &cells[i]);
 	number = bad ? INTERN_NONE : intern(&c->keys, c->key.data, c->key.size);
 	if (number == INTERN_NONE || ARRAY_REACH(c->groups, c->capacity, number))
 		return NULL;
@@ -377,19 +377,20 @@ int counted_add(struct counted_group *g, uint64_t start, uint64_t end, uint64_t 
 	return 0;
 }
 
-void counted_free(struct counted *c)
+void counted_free(struct group_counted *c)
 {
 	for (size_t i = 0; i < c->keys.count && i < c->capacity; i++)
 		free(c->groups[i].spans);
 	free(c->groups);
 	intern_free(&c->keys);
 	buffer_free(&c->key);
-	*c = (struct counted){0};
+	*c = (struct group_counted){0};
 }
 
 /* --- aggregate --- */
 
-static struct aggregate_field *fields_of(const struct aggregate *a, const struct columns_wanted *w)
+static struct aggregate_field *groups_fields_of(const struct aggregate *a,
+						const struct columns_wanted *w)
 {
 	return aggregate_part(a, w->fields);
 }
@@ -409,7 +410,7 @@ void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
 	if (w->histogram)
 		histogram_free(aggregate_part(a, w->histogram));
 	for (uint32_t i = 0; i < w->field_count; i++)
-		distinct_free(&fields_of(a, w)[i].distinct);
+		distinct_free(&groups_fields_of(a, w)[i].distinct);
 }
 
 void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
@@ -461,7 +462,7 @@ uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_want
 
 void aggregate_field_seen(struct aggregate *a, const struct columns_wanted *w, uint32_t field)
 {
-	fields_of(a, w)[field].seen = true;
+	groups_fields_of(a, w)[field].seen = true;
 }
 
 /* --- numbers of fields --- */
@@ -473,17 +474,17 @@ static double add_reals(double a, double b)
 	return isfinite(sum) ? sum : copysign(DBL_MAX, sum);
 }
 
-static bool is_less(struct number a, struct number b)
+static bool is_less(struct group_number a, struct group_number b)
 {
 	return a.whole != b.whole ? a.whole < b.whole : a.fraction < b.fraction;
 }
 
-struct number number_of_real(double real)
+struct group_number number_of_real(double real)
 {
 	int128 whole = (int128)copysign(fmin(fabs(real), (double)NUMBER_MOST), real);
 
-	return (struct number){whole,
-			       fabs(real) < (double)NUMBER_MOST ? real - (double)whole : real};
+	return (struct group_number){whole, fabs(real) < (double)NUMBER_MOST ? real - (double)whole
+									     : real};
 }
 
 double number_real(int128 whole, double fraction)
@@ -493,7 +494,7 @@ double number_real(int128 whole, double fraction)
 	return most && fraction != 0 ? fraction : (double)whole + fraction;
 }
 
-struct number number_settle(struct number n)
+struct group_number number_settle(struct group_number n)
 {
 	double real = number_real(n.whole, n.fraction);
 
@@ -514,14 +515,14 @@ struct number number_settle(struct number n)
 	return n;
 }
 
-static int add_number(struct aggregate_field *f, struct number n)
+static int add_number(struct aggregate_field *f, struct group_number n)
 {
 	f->min = f->count && is_less(f->min, n) ? f->min : n;
 	f->max = f->count && is_less(n, f->max) ? f->max : n;
 	f->count++;
 	/* integers beyond 64 bits are floats, whose sum could overflow */
 	if (n.whole > (int128)UINT64_MAX || n.whole < INT64_MIN)
-		n = (struct number){0, number_real(n.whole, n.fraction)};
+		n = (struct group_number){0, number_real(n.whole, n.fraction)};
 	f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
 	if (!__builtin_add_overflow(f->sum.whole, n.whole, &f->sum.whole))
 		return 0;
@@ -532,17 +533,17 @@ static int add_number(struct aggregate_field *f, struct number n)
 int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		     int128 value)
 {
-	struct aggregate_field *f = &fields_of(a, w)[field];
+	struct aggregate_field *f = &groups_fields_of(a, w)[field];
 
 	if (w->field[field].uniq && distinct_add(&f->distinct, distinct_hash_number(value)))
 		return -1;
-	return add_number(f, (struct number){.whole = value});
+	return add_number(f, (struct group_number){.whole = value});
 }
 
 int aggregate_real(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   double value)
 {
-	struct aggregate_field *f = &fields_of(a, w)[field];
+	struct aggregate_field *f = &groups_fields_of(a, w)[field];
 	uint64_t bits;
 
 	/* no integer of 64 bits has this upper half */
@@ -563,7 +564,8 @@ int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t
 int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
 		   uint64_t hash)
 {
-	return w->field[field].uniq ? distinct_add(&fields_of(a, w)[field].distinct, hash) : 0;
+	return w->field[field].uniq ? distinct_add(&groups_fields_of(a, w)[field].distinct, hash)
+				    : 0;
 }
 
 static int merge_field(struct aggregate_field *into, const struct aggregate_field *from, bool uniq)
@@ -654,7 +656,8 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 	if (w->whole && v->whole)
 		keep_whole(aggregate_part(into, w->whole), aggregate_part(from, v->whole));
 	for (uint32_t i = 0; i < w->field_count; i++) {
-		if (merge_field(&fields_of(into, w)[i], &fields_of(from, v)[fields ? fields[i] : i],
+		if (merge_field(&groups_fields_of(into, w)[i],
+				&groups_fields_of(from, v)[fields ? fields[i] : i],
 				w->field[i].uniq))
 			return -1;
 	}
@@ -839,14 +842,14 @@ static int compare_reals(double a, double b)
 	return (a > b) - (a < b);
 }
 
-static int compare_numbers(const struct key_cell *a, const struct key_cell *b)
+static int groups_compare_numbers(const struct key_cell *a, const struct key_cell *b)
 {
 	double real;
 
 	if (b->kind == KEY_REAL && a->kind == KEY_REAL)
 		return compare_reals(key_real_value(a), key_real_value(b));
 	if (b->kind == KEY_REAL)
-		return -compare_numbers(b, a);
+		return -groups_compare_numbers(b, a);
 	if (a->kind == KEY_REAL) {
 		/* A number that is no integer is below 2^53, where the conversion is exact, or
 		 * beyond all integers; 2^64 is the only tie. */
@@ -872,7 +875,7 @@ int groups_compare(const struct groups *g, const struct key_cell *a, const struc
 	if (a->kind == KEY_STACK || b->kind == KEY_STACK)
 		return a->kind == KEY_STACK ? 1 : -1;
 	if (a->kind != KEY_TEXT && b->kind != KEY_TEXT)
-		return compare_numbers(a, b);
+		return groups_compare_numbers(a, b);
 	if (a->kind != b->kind)
 		return a->kind == KEY_TEXT ? 1 : -1;
 	m = intern_size(&g->texts.intern, a->text);

@@ -134,7 +134,7 @@ struct aggregate_times {
 
 /* An integer, kept exactly, and what floats add to it; whole NUMBER_MOST or its negation: the
  * fraction alone is the number. */
-struct number {
+struct group_number {
 	int128 whole;
 	double fraction;
 };
@@ -145,14 +145,14 @@ struct number {
 struct aggregate_field {
 	uint64_t count; /* number of numeric values */
 	bool seen;	/* some row had this field, numeric or not */
-	struct number sum, min, max;
+	struct group_number sum, min, max;
 	struct distinct distinct;
 };
 
-struct number number_of_real(double real);
+struct group_number number_of_real(double real);
 double number_real(int128 whole, double fraction);
 /* Carry the integer part of the fraction, which several floats may have added up. */
-struct number number_settle(struct number n);
+struct group_number number_settle(struct group_number n);
 
 static inline void *aggregate_part(const struct aggregate *a, uint32_t offset)
 {
@@ -318,7 +318,7 @@ struct counted_group {
 };
 
 /* Zero-initialised: nothing is counted. */
-struct counted {
+struct group_counted {
 	struct intern keys; /* thread and cells */
 	struct counted_group *groups;
 	size_t capacity;
@@ -327,15 +327,15 @@ struct counted {
 
 /* Get the times of a group, whose key has n cells, in a thread; NULL when out of memory. The next
  * call makes the pointer invalid. */
-struct counted_group *counted_find(struct counted *c, uint32_t thread, const struct key_cell *cells,
-				   size_t n);
+struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
+				   const struct key_cell *cells, size_t n);
 /* Count a call from start to end. Returns 0, or -1 when out of memory. *inside is set to its time
  * that was counted before. innermost: the start of the innermost open call of the thread, 0 none.
  */
 int counted_add(struct counted_group *g, uint64_t start, uint64_t end, uint64_t innermost,
 		uint64_t *inside);
 /* Forget all times. */
-void counted_free(struct counted *c);
+void counted_free(struct group_counted *c);
 
 /*
  * The indexes of an array whose elements are reused.

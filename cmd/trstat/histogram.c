@@ -28,7 +28,8 @@ static int add_bucket(struct distribution *d, const struct key_cell *low, uint64
 	return 0; /* rows without a value */
 }
 
-static void widen(struct distribution *d, struct column_value min, struct column_value max)
+static void histogram_widen(struct distribution *d, struct column_value min,
+			    struct column_value max)
 {
 	if (!min.present || !max.present)
 		return;
@@ -44,15 +45,15 @@ static int add_group(struct distribution *d, const struct table *t, const struct
 
 	if (!h->keyed) {
 		d->sum += aggregate_every(a);
-		widen(d, (struct column_value){a->calls > 0, a->total_min, 0},
-		      (struct column_value){a->calls > 0, a->total_max, 0});
+		histogram_widen(d, (struct column_value){a->calls > 0, a->total_min, 0},
+				(struct column_value){a->calls > 0, a->total_max, 0});
 		return histogram_merge(&d->positive, aggregate_part(a, c->wanted.histogram));
 	}
 	sum = column_value(c, &c->column[h->sum], a, &t->run);
 	if (sum.present && __builtin_add_overflow(d->sum, sum.number, &d->sum))
 		d->sum = sum.number > 0 ? INT128_MAX : -INT128_MAX;
-	widen(d, column_value(c, &c->column[h->min], a, &t->run),
-	      column_value(c, &c->column[h->max], a, &t->run));
+	histogram_widen(d, column_value(c, &c->column[h->min], a, &t->run),
+			column_value(c, &c->column[h->max], a, &t->run));
 	return add_bucket(d, &groups_cells(t->groups, a)[t->groups->keys - 1], aggregate_count(a));
 }
 
@@ -185,7 +186,7 @@ enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits th
  * Returns the line of a value: octave * parts + part, from 1 on; 0 for 0; negated for negative
  * values. An octave [2^k, 2^(k+1)) is divided into parts, fewer if it has fewer values.
  */
-static int64_t line_of(int128 value, unsigned parts)
+static int64_t histogram_line_of(int128 value, unsigned parts)
 {
 	uint64_t size = (uint64_t)magnitude(value), k;
 	int64_t at;
@@ -211,7 +212,7 @@ static int128 line_low(int64_t at, unsigned parts)
 	return at < 0 ? -(int128)low : (int128)low;
 }
 
-static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
+static size_t histogram_put_number(char out[static VALUE_SIZE], const struct picture *p, int128 v)
 {
 	return format_duration(out, v, !p->hist->duration || !table_durations_ns(p->table));
 }
@@ -219,7 +220,7 @@ static size_t put_number(char out[static VALUE_SIZE], const struct picture *p, i
 /* Returns the parts of an octave that give about two dozen lines. */
 static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 {
-	int64_t lines = line_of(b[n - 1].low, 1) - line_of(b[0].high, 1) + 1;
+	int64_t lines = histogram_line_of(b[n - 1].low, 1) - histogram_line_of(b[0].high, 1) + 1;
 
 	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
 }
@@ -274,7 +275,7 @@ static void put_item(const struct picture *p, const char *name, const char *valu
 	*used += n;
 }
 
-static void put_summary(const struct picture *p, const struct distribution *d)
+static void histogram_put_summary(const struct picture *p, const struct distribution *d)
 {
 	char value[VALUE_SIZE];
 	size_t used = put_keys(p, d) + strlen(p->hist->of);
@@ -283,29 +284,31 @@ static void put_summary(const struct picture *p, const struct distribution *d)
 	u128_decimal(value, d->count);
 	put_item(p, "count", value, &used);
 	for (size_t i = 0; i < MARKS; i++) {
-		put_number(value, p,
-			   distribution_quantile(d, marks[i].numerator, marks[i].denominator));
+		histogram_put_number(
+			value, p,
+			distribution_quantile(d, marks[i].numerator, marks[i].denominator));
 		put_item(p, marks[i].name, value, &used);
 	}
-	put_number(value, p, d->min);
+	histogram_put_number(value, p, d->min);
 	put_item(p, "min", value, &used);
-	put_number(value, p, d->max);
+	histogram_put_number(value, p, d->max);
 	put_item(p, "max", value, &used);
 	text_char(p->out, '\n');
 }
 
 /* The lines of one distribution. */
-struct lines {
+struct histogram_lines {
 	unsigned parts;
 	uint64_t highest;    /* highest count */
 	int64_t mark[MARKS]; /* line of each mark */
 };
 
-static void put_line(const struct picture *p, const struct lines *l, int64_t at, uint64_t count)
+static void histogram_put_line(const struct picture *p, const struct histogram_lines *l, int64_t at,
+			       uint64_t count)
 {
 	enum { LABEL = 16, COUNT = 12, BEHIND = 2 + 4 * MARKS };
 	char value[VALUE_SIZE];
-	size_t n = put_number(value, p, line_low(at, l->parts)), used;
+	size_t n = histogram_put_number(value, p, line_low(at, l->parts)), used;
 	size_t room =
 		p->width > LABEL + COUNT + BEHIND + 10 ? p->width - LABEL - COUNT - BEHIND : 10;
 
@@ -326,38 +329,39 @@ static void put_line(const struct picture *p, const struct lines *l, int64_t at,
 }
 
 /* Returns true if a value is between the least ones of this line and the next. */
-static bool has_values(int64_t line, unsigned parts)
+static bool histogram_has_values(int64_t line, unsigned parts)
 {
-	return line_of(line_low(line, parts), parts) == line;
+	return histogram_line_of(line_low(line, parts), parts) == line;
 }
 
 static int put_distribution(const struct picture *p, const struct distribution *d, struct error *e)
 {
 	size_t n;
 	struct distribution_bucket *b = distribution_buckets(d, &n);
-	struct lines l = {0};
+	struct histogram_lines l = {0};
 
 	if (!b)
 		return error_no_memory(e);
 	l.parts = parts_of(b, n);
 	for (size_t i = 0; i < MARKS; i++)
-		l.mark[i] =
-			line_of(distribution_quantile(d, marks[i].numerator, marks[i].denominator),
-				l.parts);
-	put_summary(p, d);
+		l.mark[i] = histogram_line_of(
+			distribution_quantile(d, marks[i].numerator, marks[i].denominator),
+			l.parts);
+	histogram_put_summary(p, d);
 	for (int draw = 0; draw < 2; draw++) {
-		int64_t line = line_of(b[0].low, l.parts), end = line_of(b[n - 1].low, l.parts);
+		int64_t line = histogram_line_of(b[0].low, l.parts),
+			end = histogram_line_of(b[n - 1].low, l.parts);
 
 		for (size_t at = 0; line <= end; line++) {
 			uint64_t count = 0;
 
-			if (!has_values(line, l.parts))
+			if (!histogram_has_values(line, l.parts))
 				continue;
-			for (; at < n && line_of(b[at].low, l.parts) <= line; at++)
+			for (; at < n && histogram_line_of(b[at].low, l.parts) <= line; at++)
 				count += b[at].count;
 			l.highest = count > l.highest ? count : l.highest;
 			if (draw)
-				put_line(p, &l, line, count);
+				histogram_put_line(p, &l, line, count);
 		}
 	}
 	free(b);

@@ -8,7 +8,7 @@
 #include "cmd/trstat/partial.h"
 #include "cmd/trstat/run.h"
 
-static int streams(const void *ctx)
+static int stat_streams(const void *ctx)
 {
 	const struct command_line *line = ctx;
 
@@ -21,11 +21,12 @@ static const struct program program = {
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
 	.option = command_line_option,
-	.streams = streams,
+	.streams = stat_streams,
 };
 
 /* Start the program, once its help has the names of columns. */
-static int start(int argc, char **argv, struct command_line *line, struct common_options *common)
+static int stat_start(int argc, char **argv, struct command_line *line,
+		      struct common_options *common)
 {
 	columns_add_words(command_line_columns, sizeof command_line_columns);
 	return program_start(&program, argc, argv, line, common);
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 	struct query query = {0};
 	struct stage stage;
 	struct error e;
-	int status = start(argc, argv, &line, &common);
+	int status = stat_start(argc, argv, &line, &common);
 
 	if (status < 0)
 		status = program_check_format(&common, table_format_name(line.settings.format));
@@ -87,6 +88,6 @@ int main(int argc, char **argv)
 	free(line.fail_if);
 	status = stage_finish(&stage);
 	query_free(&query);
-	settings_free(&line.settings);
+	stat_settings_free(&line.settings);
 	return status;
 }

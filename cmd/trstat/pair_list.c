@@ -144,7 +144,7 @@ static bool is_slower(const struct pair_instance *x, const struct pair_instance 
 }
 
 /* Add an instance, which belongs to the list or is freed. */
-static int add_instance(struct pair_list *l, struct pair_instance *i)
+static int pair_list_add_instance(struct pair_list *l, struct pair_instance *i)
 {
 	struct pair_instance *grown;
 
@@ -175,7 +175,7 @@ static int pair_list_end(void *ctx, size_t number, const struct event *b, uint64
 	i.a = l->waiting[number];
 	l->waiting[number].fields = NULL;
 	if (!describe(l, b, &i.b))
-		return add_instance(l, &i);
+		return pair_list_add_instance(l, &i);
 	instance_free(&i);
 	return -1;
 }
@@ -188,7 +188,7 @@ static int pair_list_left(void *ctx, size_t number)
 	if (l->limit)
 		return 0;
 	l->waiting[number].fields = NULL;
-	return add_instance(l, &i);
+	return pair_list_add_instance(l, &i);
 }
 
 void pair_list_watch(struct pair_list *l, struct pair *p)
@@ -198,7 +198,7 @@ void pair_list_watch(struct pair_list *l, struct pair *p)
 
 /* --- output --- */
 
-static int by_time(const void *x, const void *y)
+static int pair_list_by_time(const void *x, const void *y)
 {
 	return is_slower(x, y) ? -1 : 1;
 }
@@ -208,8 +208,8 @@ static void put_printable(struct text *out, const char *p, size_t n)
 	format_elided(out, p, n, SIZE_MAX);
 }
 
-static void put_cell(struct text *out, const char *before, const struct groups *g,
-		     const struct key_cell *cell)
+static void pair_list_put_cell(struct text *out, const char *before, const struct groups *g,
+			       const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
 	const char *p;
@@ -225,25 +225,25 @@ static void put_cell(struct text *out, const char *before, const struct groups *
 }
 
 /* Write a line: the time of the event, its name and fields, its thread. */
-static void put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
-		     struct text *out)
+static void pair_list_put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
+			       struct text *out)
 {
 	char value[VALUE_SIZE];
 
 	text_put(out, value,
 		 format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], ticks));
-	put_cell(out, "  ", l->groups, &e->cell[CELL_NAME]);
+	pair_list_put_cell(out, "  ", l->groups, &e->cell[CELL_NAME]);
 	text_char(out, '(');
 	put_printable(out, e->fields, strlen(e->fields));
 	text_char(out, ')');
-	put_cell(out, ", thread ", l->groups, &e->cell[CELL_TID]);
-	put_cell(out, " ", l->groups, &e->cell[CELL_COMM]);
-	put_cell(out, ", cpu ", l->groups, &e->cell[CELL_CPU]);
+	pair_list_put_cell(out, ", thread ", l->groups, &e->cell[CELL_TID]);
+	pair_list_put_cell(out, " ", l->groups, &e->cell[CELL_COMM]);
+	pair_list_put_cell(out, ", cpu ", l->groups, &e->cell[CELL_CPU]);
 	text_char(out, '\n');
 }
 
-static void put_people(const struct pair_list *l, const struct pair_instance *i, bool ticks,
-		       struct text *out)
+static void pair_list_put_people(const struct pair_list *l, const struct pair_instance *i,
+				 bool ticks, struct text *out)
 {
 	char value[VALUE_SIZE];
 
@@ -251,14 +251,15 @@ static void put_people(const struct pair_list *l, const struct pair_instance *i,
 		format_duration(value, i->time, ticks);
 		text_printf(out, "%s\n    ", value);
 	}
-	put_line(l, &i->a, ticks, out);
+	pair_list_put_line(l, &i->a, ticks, out);
 	if (!l->limit)
 		return;
 	text_puts(out, "    ");
-	put_line(l, &i->b, ticks, out);
+	pair_list_put_line(l, &i->b, ticks, out);
 }
 
-static void put_cells(struct cells *cells, const struct groups *g, const struct pair_event *e)
+static void pair_list_put_cells(struct cells *cells, const struct groups *g,
+				const struct pair_event *e)
 {
 	for (size_t i = 0; i < PAIR_LIST_CELLS; i++)
 		cells_key(cells, g, &e->cell[i]);
@@ -284,9 +285,9 @@ static void write_cells(const struct pair_list *l, size_t count, enum table_form
 
 		if (l->limit)
 			cells_u64(&cells, pair->time);
-		put_cells(&cells, l->groups, &pair->a);
+		pair_list_put_cells(&cells, l->groups, &pair->a);
 		if (l->limit)
-			put_cells(&cells, l->groups, &pair->b);
+			pair_list_put_cells(&cells, l->groups, &pair->b);
 	}
 	cells_end(&cells);
 }
@@ -297,12 +298,12 @@ void pair_list_write(struct pair_list *l, const struct table *t, enum table_form
 	size_t count = t->limit && t->limit < l->count ? t->limit : l->count;
 
 	if (l->limit && l->count)
-		qsort(l->instance, l->count, sizeof(*l->instance), by_time);
+		qsort(l->instance, l->count, sizeof(*l->instance), pair_list_by_time);
 	if (format != TABLE_ALIGNED) {
 		write_cells(l, count, format, out);
 		return;
 	}
 	for (size_t i = 0; i < count && !text_failed(out); i++)
-		put_people(l, &l->instance[i], t->ticks, out);
+		pair_list_put_people(l, &l->instance[i], t->ticks, out);
 	table_put_more(out, t->more ? l->count - count : 0);
 }

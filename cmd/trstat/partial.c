@@ -19,13 +19,13 @@ struct merge {
 	uint64_t missing;
 };
 
-static const char *own_texts(struct settings *s, int i, const char *text)
+static const char *own_texts(struct stat_settings *s, int i, const char *text)
 {
 	return s->owned[i] = text ? strdup(text) : NULL;
 }
 
 /* Complete the options by those of the summary. */
-static void take_settings(struct settings *s, const struct summary_head *h)
+static void take_settings(struct stat_settings *s, const struct summary_head *h)
 {
 	if (!s->keys && !s->view_option) {
 		s->keys = own_texts(s, 0, h->group);
@@ -43,7 +43,7 @@ static void take_settings(struct settings *s, const struct summary_head *h)
 		s->pair = own_texts(s, 5, h->pair);
 }
 
-static int begin_statistics(struct merge *m)
+static int partial_begin_statistics(struct merge *m)
 {
 	struct statistics *s = m->sm->s;
 	struct query *q = m->q;
@@ -60,7 +60,7 @@ static int begin_statistics(struct merge *m)
 static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 {
 	struct merge *m = ctx;
-	struct settings *s = m->how->settings;
+	struct stat_settings *s = m->how->settings;
 
 	take_settings(s, h);
 	if (query_parse(m->q, s, e) ||
@@ -72,7 +72,7 @@ static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
 			       alarms_check_keys(m->how->alarms, e)))
 		return -1;
-	return begin_statistics(m) ? error_no_memory(e) : 0;
+	return partial_begin_statistics(m) ? error_no_memory(e) : 0;
 }
 
 static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_t *last)
@@ -98,7 +98,8 @@ static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const u
 
 /* Report segments that are missing before this part; a table of a trace with holes mentions
  * them. */
-static void look_for_holes(struct merge *m, const struct part *before, const struct part *p)
+static void look_for_holes(struct merge *m, const struct summary_part *before,
+			   const struct summary_part *p)
 {
 	bool same = before && before->stream_id == p->stream_id;
 	uint32_t first = same ? before->last + 1 : 0, last = p->first - 1;
@@ -112,7 +113,7 @@ static void look_for_holes(struct merge *m, const struct part *before, const str
 static void look_for_all_holes(struct merge *m)
 {
 	const struct parts *ps = &m->sm->parts;
-	const struct part *before = NULL;
+	const struct summary_part *before = NULL;
 
 	for (size_t i = 0; i < ps->count; i++) {
 		look_for_holes(m, before, &ps->part[i]);
@@ -166,7 +167,8 @@ static int merge_join(struct merge *m, struct summaries *ss)
 		       : 0;
 }
 
-int merge_run(struct stage *stage, struct query *q, struct summary *sm, const struct merging *how)
+int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
+		      const struct merging *how)
 {
 	struct merge m = {stage, q, sm, how, 0};
 	struct summaries ss = {.reader = &stage->in, .to = sm, .begin = begin_query, .ctx = &m};
@@ -194,7 +196,7 @@ int merge_run(struct stage *stage, struct query *q, struct summary *sm, const st
 
 /* --- partial --- */
 
-int partial_check(const struct settings *s, size_t conditions, struct error *e)
+int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
 {
 	const char *option = s->wall			? "wall"
 			     : conditions && s->partial ? "fail-if"
@@ -258,25 +260,26 @@ static char *stages_of(const struct head *h)
 }
 
 /* The state of counting the inputs, part by part. */
-struct counting {
+struct partial_counting {
 	struct stage *stage;
 	struct query *q;
 	struct summary *sm;
-	struct slowest *slowest; /* NULL without --slowest */
-	struct monitor *monitor; /* NULL without -i */
-	struct part *part;	 /* the present part; NULL: none */
-	bool blind;		 /* no snapshot shows the calls open before the next row */
-	bool empty;		 /* of the segment only its head was read */
-	bool begun;		 /* a block of events was read */
+	struct slowest *slowest;   /* NULL without --slowest */
+	struct monitor *monitor;   /* NULL without -i */
+	struct summary_part *part; /* the present part; NULL: none */
+	bool blind;		   /* no snapshot shows the calls open before the next row */
+	bool empty;		   /* of the segment only its head was read */
+	bool begun;		   /* a block of events was read */
 };
 
 /* Returns a part for the present stream; NULL: out of memory. */
-static struct part *add_part(struct counting *c, uint64_t stream_id, uint32_t sequence)
+static struct summary_part *partial_add_part(struct partial_counting *c, uint64_t stream_id,
+					     uint32_t sequence)
 {
 	struct summary *sm = c->sm;
 	uint32_t stream = c->stage->in.dictionary.stream;
 	uint64_t *streams;
-	struct part *p = parts_add(&sm->parts);
+	struct summary_part *p = parts_add(&sm->parts);
 
 	if (ARRAY_REACH(sm->streams, sm->nstreams, stream) || !p)
 		return NULL;
@@ -295,7 +298,7 @@ static struct part *add_part(struct counting *c, uint64_t stream_id, uint32_t se
 }
 
 /* Close the calls that are open at the end of the part: finished rows, or (tail) apart. */
-static int close_calls(struct counting *c, struct part_tail *tail)
+static int partial_close_calls(struct partial_counting *c, struct part_tail *tail)
 {
 	struct statistics *s = c->sm->s;
 	struct calls *calls = c->slowest ? &c->slowest->calls : &s->calls;
@@ -326,11 +329,11 @@ static int close_calls(struct counting *c, struct part_tail *tail)
 }
 
 /* End the present part: what follows does not follow it in the stream. */
-static int end_part(struct counting *c)
+static int partial_end_part(struct partial_counting *c)
 {
 	struct statistics *s = c->sm->s;
 	struct error e = {0};
-	struct part *p = c->part;
+	struct summary_part *p = c->part;
 
 	c->part = NULL;
 	if (!p)
@@ -342,7 +345,8 @@ static int end_part(struct counting *c)
 	}
 	if (c->monitor && monitor_end(c->monitor, &e))
 		return stage_fail(c->stage, &e);
-	if (s->pair ? pair_edges_end_part(s->pair) : close_calls(c, p->ends ? NULL : &p->tail))
+	if (s->pair ? pair_edges_end_part(s->pair)
+		    : partial_close_calls(c, p->ends ? NULL : &p->tail))
 		return stage_no_memory(c->stage);
 	statistics_forget_calls(s);
 	if (c->slowest)
@@ -352,18 +356,18 @@ static int end_part(struct counting *c)
 	return 0;
 }
 
-static void begin_blind(struct counting *c)
+static void begin_blind(struct partial_counting *c)
 {
 	c->blind = c->stage->in.head.sequence && c->stage->in.segment.alone;
 	c->empty = true;
 }
 
 /* Begin a segment; consecutive segments are one part. */
-static int begin_segment(struct counting *c)
+static int partial_begin_segment(struct partial_counting *c)
 {
 	const struct head *h = &c->stage->in.head;
 	char *stages = stages_of(h);
-	struct part *p = c->part;
+	struct summary_part *p = c->part;
 
 	if (!stages)
 		return stage_no_memory(c->stage);
@@ -374,11 +378,11 @@ static int begin_segment(struct counting *c)
 		free(stages);
 		return 0;
 	}
-	if (end_part(c)) {
+	if (partial_end_part(c)) {
 		free(stages);
 		return -1;
 	}
-	p = add_part(c, h->stream_id, h->sequence);
+	p = partial_add_part(c, h->stream_id, h->sequence);
 	if (!p) {
 		free(stages);
 		return stage_no_memory(c->stage);
@@ -390,9 +394,10 @@ static int begin_segment(struct counting *c)
 }
 
 /* Begin a segment whose head is damaged: its stream is unknown. */
-static int begin_lost(struct counting *c, const struct block *b)
+static int begin_lost(struct partial_counting *c, const struct block *b)
 {
-	struct part *p = add_part(c, hash_bytes(b->file, strlen(b->file), b->offset), 0);
+	struct summary_part *p =
+		partial_add_part(c, hash_bytes(b->file, strlen(b->file), b->offset), 0);
 
 	if (!p)
 		return stage_no_memory(c->stage);
@@ -400,7 +405,7 @@ static int begin_lost(struct counting *c, const struct block *b)
 	return 0;
 }
 
-static int restore_calls(struct counting *c, const struct block *b)
+static int partial_restore_calls(struct partial_counting *c, const struct block *b)
 {
 	c->blind = false;
 	if (c->monitor)
@@ -410,7 +415,7 @@ static int restore_calls(struct counting *c, const struct block *b)
 }
 
 /* Report a segment whose open calls are not known, if it has calls. */
-static void check_blind(struct counting *c, const struct block *b)
+static void check_blind(struct partial_counting *c, const struct block *b)
 {
 	bool calls = false;
 
@@ -425,7 +430,7 @@ static void check_blind(struct counting *c, const struct block *b)
 	c->stage->status = status_worse(c->stage->status, STATUS_DAMAGED);
 }
 
-static int partial_begin(struct counting *c)
+static int partial_begin(struct partial_counting *c)
 {
 	struct query *q = c->q;
 	struct dictionary *d = &c->stage->in.dictionary;
@@ -440,7 +445,7 @@ static int partial_begin(struct counting *c)
 }
 
 /* Begin again with the key type if the types that the stream declares require it. */
-static int begin_rows(struct counting *c)
+static int partial_begin_rows(struct partial_counting *c)
 {
 	struct error e = {0};
 
@@ -455,14 +460,14 @@ static int begin_rows(struct counting *c)
 	return partial_begin(c) ? stage_no_memory(c->stage) : 0;
 }
 
-static int count_rows(struct counting *c, const struct block *b)
+static int partial_count_rows(struct partial_counting *c, const struct block *b)
 {
 	struct statistics *s = c->sm->s;
 	struct error e = {0};
 
 	if (!c->part && begin_lost(c, b))
 		return -1;
-	if (!c->begun && begin_rows(c))
+	if (!c->begun && partial_begin_rows(c))
 		return -1;
 	check_blind(c, b);
 	if (c->slowest	 ? slowest_block(c->slowest, b)
@@ -478,18 +483,18 @@ static int count_rows(struct counting *c, const struct block *b)
 	return 0;
 }
 
-static int take_block(struct counting *c, const struct block *b)
+static int partial_take_block(struct partial_counting *c, const struct block *b)
 {
-	if (b->kind == BLOCK_HEAD && begin_segment(c))
+	if (b->kind == BLOCK_HEAD && partial_begin_segment(c))
 		return -1;
 	if (b->kind != BLOCK_HEAD && b->kind != BLOCK_DICT)
 		c->empty = false;
 	if (b->kind == BLOCK_END && c->part)
 		c->part->ends = c->stage->in.end.flags & END_LAST;
 	if (b->kind == BLOCK_EVENTS)
-		return count_rows(c, b);
+		return partial_count_rows(c, b);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return restore_calls(c, b) ? stage_no_memory(c->stage) : 0;
+		return partial_restore_calls(c, b) ? stage_no_memory(c->stage) : 0;
 	return c->slowest && slowest_block(c->slowest, b) ? stage_no_memory(c->stage) : 0;
 }
 
@@ -510,11 +515,11 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 	struct slowest slowest = {0};
 	struct monitor monitor = {
 		.words = q->settings->interval, .statistics = sm->s, .keyed = true};
-	struct counting c = {.stage = stage,
-			     .q = q,
-			     .sm = sm,
-			     .slowest = q->settings->view == VIEW_SLOWEST ? &slowest : NULL,
-			     .monitor = monitor.words ? &monitor : NULL};
+	struct partial_counting c = {.stage = stage,
+				     .q = q,
+				     .sm = sm,
+				     .slowest = q->settings->view == VIEW_SLOWEST ? &slowest : NULL,
+				     .monitor = monitor.words ? &monitor : NULL};
 	struct alarms none = {0};
 	struct block block;
 	struct error e;
@@ -524,10 +529,10 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 	if (partial_begin(&c))
 		stage_no_memory(stage);
 	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
-		if (take_block(&c, &block))
+		if (partial_take_block(&c, &block))
 			break;
 	if (!check_names(stage, q, NULL))
-		end_part(&c);
+		partial_end_part(&c);
 	if (stage->status != STATUS_FAILED && parts_sort(&sm->parts, &e))
 		stage_fail(stage, &e);
 	if (c.slowest)

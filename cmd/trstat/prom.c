@@ -21,7 +21,7 @@ struct prom_labels {
 };
 
 /* Append a valid name of a label, [a-zA-Z_][a-zA-Z0-9_]*, that Prometheus does not reserve. */
-static int put_name(struct buffer *b, const char *name)
+static int prom_put_name(struct buffer *b, const char *name)
 {
 	static const char *const own[] = {"le",	       "quantile", "field",
 					  "duplicate", "job",	   "instance"};
@@ -95,13 +95,13 @@ static int make_new(struct intern *seen, struct buffer *b, const char *number, c
 }
 
 /* Make the names of the keys' labels; no two are alike. */
-static int put_names(struct buffer *names, const struct table *t, size_t keys)
+static int prom_put_names(struct buffer *names, const struct table *t, size_t keys)
 {
 	struct intern seen = {0};
 	int bad = 0;
 
 	for (size_t i = 0; i < keys && !bad; i++)
-		bad = put_name(&names[i], t->keys[i]) || make_new(&seen, &names[i], "_", "");
+		bad = prom_put_name(&names[i], t->keys[i]) || make_new(&seen, &names[i], "_", "");
 	intern_free(&seen);
 	return bad;
 }
@@ -128,7 +128,7 @@ static int prom_labels_make(struct prom_labels *l, const struct table *t,
 {
 	struct buffer *names = calloc(keys + 1, sizeof(*names));
 	struct intern seen = {0};
-	int bad = names ? put_names(names, t, keys) : -1;
+	int bad = names ? prom_put_names(names, t, keys) : -1;
 
 	*l = (struct prom_labels){.label = calloc(count + 1, sizeof(*l->label)), .count = count};
 	bad = bad || !l->label;
@@ -204,7 +204,7 @@ static size_t format_seconds(char out[static VALUE_SIZE], int128 ns)
 				(unsigned)(size % 1000000000));
 }
 
-static void put_number(struct text *out, enum column_unit unit, bool ns, struct column_value v)
+static void prom_put_number(struct text *out, enum column_unit unit, bool ns, struct column_value v)
 {
 	char value[VALUE_SIZE];
 
@@ -219,12 +219,12 @@ static const char *unit_of_durations(const struct table *t)
 	return table_durations_ns(t) ? "seconds" : t->columns->weights ? "weight" : "ticks";
 }
 
-static const char *unit_of(const struct exposition *x, const struct column_type *type)
+static const char *prom_unit_of(const struct exposition *x, const struct column_type *type)
 {
 	return type->unit != UNIT_TIME ? x->unit : x->rows->table->ticks ? "ticks" : "seconds";
 }
 
-static bool is_field(const struct column *c)
+static bool prom_is_field(const struct column *c)
 {
 	return c->type->flags & COLUMN_OF_FIELD;
 }
@@ -241,7 +241,7 @@ static int put_more(const struct table *t, const struct column *c, struct buffer
 			 (double)c->numerator / (double)c->denominator);
 		return buffer_append(more, quantile, strlen(quantile) + 1);
 	}
-	if (!is_field(c))
+	if (!prom_is_field(c))
 		return buffer_u8(more, 0);
 	name = t->columns->wanted.field[c->field].name;
 	return buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
@@ -250,12 +250,12 @@ static int put_more(const struct table *t, const struct column *c, struct buffer
 
 static bool same_column(const struct column *a, const struct column *b)
 {
-	return a->type == b->type && (!is_field(a) || a->field == b->field) &&
+	return a->type == b->type && (!prom_is_field(a) || a->field == b->field) &&
 	       (!(a->type->flags & COLUMN_PERCENTILE) ||
 		(uint128)a->numerator * b->denominator == (uint128)b->numerator * a->denominator);
 }
 
-static int put_column(const struct exposition *x, const struct column *c, bool *begun)
+static int prom_put_column(const struct exposition *x, const struct column *c, bool *begun)
 {
 	const struct table *t = x->rows->table;
 	struct buffer more = {0};
@@ -270,15 +270,16 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 		if (!v.present)
 			continue;
 		if (!*begun)
-			put_family(x->out, c->type->metric, c->type->help, unit_of(x, c->type),
+			put_family(x->out, c->type->metric, c->type->help, prom_unit_of(x, c->type),
 				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
 		*begun = true;
-		put_metric(x->out, c->type->metric, unit_of(x, c->type));
+		put_metric(x->out, c->type->metric, prom_unit_of(x, c->type));
 		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
-		put_number(x->out, is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
-			   !column_counts_ticks(c, t->ticks), v);
+		prom_put_number(x->out,
+				prom_is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
+				!column_counts_ticks(c, t->ticks), v);
 		text_char(x->out, '\n');
 	}
 	buffer_free(&more);
@@ -286,7 +287,7 @@ static int put_column(const struct exposition *x, const struct column *c, bool *
 }
 
 /* Write the sum and count of a summary. */
-static void put_summary(const struct exposition *x)
+static void prom_put_summary(const struct exposition *x)
 {
 	const struct table *t = x->rows->table;
 	const char *name = column_percentile()->metric;
@@ -300,8 +301,8 @@ static void put_summary(const struct exposition *x)
 		text_puts(x->out, "_sum");
 		prom_labels_put(&x->labels, i, "", x->out);
 		text_char(x->out, ' ');
-		put_number(x->out, UNIT_DURATION, table_durations_ns(t),
-			   (struct column_value){true, aggregate_every(a), 0});
+		prom_put_number(x->out, UNIT_DURATION, table_durations_ns(t),
+				(struct column_value){true, aggregate_every(a), 0});
 		text_char(x->out, '\n');
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_count");
@@ -311,7 +312,7 @@ static void put_summary(const struct exposition *x)
 }
 
 /* Write all columns of one type, which are one family of metrics. */
-static int put_type(const struct exposition *x, const struct column_type *type)
+static int prom_put_type(const struct exposition *x, const struct column_type *type)
 {
 	const struct columns *c = x->rows->table->columns;
 	bool begun = false;
@@ -321,11 +322,11 @@ static int put_type(const struct exposition *x, const struct column_type *type)
 
 		for (size_t k = 0; k < i && !before; k++)
 			before = same_column(&c->column[k], &c->column[i]);
-		if (!before && put_column(x, &c->column[i], &begun))
+		if (!before && prom_put_column(x, &c->column[i], &begun))
 			return -1;
 	}
 	if (begun && type->flags & COLUMN_PERCENTILE)
-		put_summary(x);
+		prom_put_summary(x);
 	return 0;
 }
 
@@ -336,7 +337,7 @@ int format_prom(const struct table_rows *rows, struct text *out, struct error *e
 	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
 
 	for (size_t i = 0; i < column_types_count && !bad; i++)
-		bad = put_type(&x, &column_types[i]);
+		bad = prom_put_type(&x, &column_types[i]);
 	prom_labels_free(&x.labels);
 	return bad ? error_no_memory(e) : 0;
 }
@@ -352,7 +353,7 @@ struct buckets {
 	struct buffer field; /* field="F", or empty */
 };
 
-static void put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
+static void prom_put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
 {
 	char more[400];
 
@@ -372,7 +373,7 @@ static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_
 		format_seconds(le, upto);
 	else
 		i128_decimal(le, upto);
-	put_sample(b, row, "_bucket", le);
+	prom_put_sample(b, row, "_bucket", le);
 	text_printf(b->out, "%llu\n", (unsigned long long)count);
 }
 
@@ -392,13 +393,13 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 		if (count || 2 * edge + 1 >= d->min)
 			put_bucket(b, row, edge, count);
 	}
-	put_sample(b, row, "_bucket", "+Inf");
+	prom_put_sample(b, row, "_bucket", "+Inf");
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
-	put_sample(b, row, "_sum", "");
-	put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
-		   table_durations_ns(b->table), (struct column_value){true, d->sum, 0});
+	prom_put_sample(b, row, "_sum", "");
+	prom_put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
+			table_durations_ns(b->table), (struct column_value){true, d->sum, 0});
 	text_char(b->out, '\n');
-	put_sample(b, row, "_count", "");
+	prom_put_sample(b, row, "_count", "");
 	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
 	free(all);
 	return 0;

@@ -13,7 +13,7 @@
 
 /* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
  * adds. NULL: out of memory. */
-static char *key_list(const struct settings *s, const char *otherwise, const char *added)
+static char *key_list(const struct stat_settings *s, const char *otherwise, const char *added)
 {
 	const char *keys = s->keys ? s->keys : otherwise;
 	char *list;
@@ -56,7 +56,7 @@ static int parse_column_list(struct query *q, const char *otherwise, struct erro
 /* Parse -c and -s; -s by columns and the first keys. The default columns include count. */
 static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	bool own = s->columns && *s->columns != '+';
 
 	if (parse_column_list(q, otherwise, e))
@@ -81,7 +81,7 @@ static int parse_tree(struct query *q, struct error *e)
 /* Add the percentiles' column, or for the key hist(F) the columns of F's extremes. */
 static int parse_hist(struct query *q, struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	const char *of = s->view_argument ? s->view_argument : "dur";
 	bool self = !strcmp(of, "self");
 	char *added = NULL, *columns = NULL;
@@ -163,7 +163,7 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 /* Refuse what is about groups: a list has none. */
 static int parse_list(struct query *q, struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	const char *other = s->keys				    ? "-g"
 			    : s->columns			    ? "-c"
 			    : s->sort				    ? "-s"
@@ -184,7 +184,7 @@ static int parse_list(struct query *q, struct error *e)
 
 static int parse_slowest(struct query *q, struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	char *end;
 
 	q->slowest = strtoul(s->view_argument, &end, 10);
@@ -197,7 +197,7 @@ static int parse_slowest(struct query *q, struct error *e)
 }
 
 /* Intervals need rows that are complete at once and sequential. */
-static int check_interval(const struct settings *s, struct error *e)
+static int check_interval(const struct stat_settings *s, struct error *e)
 {
 	if (s->view_option)
 		return error_set(e, NULL, NO_OFFSET, "-i does not go with --%s", s->view_option);
@@ -207,7 +207,7 @@ static int check_interval(const struct settings *s, struct error *e)
 	return 0;
 }
 
-void settings_free(struct settings *s)
+void stat_settings_free(struct stat_settings *s)
 {
 	for (int i = 0; i < OWNED_TEXTS; i++)
 		free(s->owned[i]);
@@ -253,13 +253,13 @@ int query_check_pairs(const struct query *q, struct columns *c, struct error *e)
 			 q->settings->interval);
 }
 
-const char *settings_selection(const struct settings *s)
+const char *settings_selection(const struct stat_settings *s)
 {
 	return s->where ? "where" : s->since.from ? "since" : s->until.from ? "until" : NULL;
 }
 
 /* Refuse --where, --since and --until with what has no groups to choose rows for. */
-static int check_selection(const struct settings *s, struct error *e)
+static int query_check_selection(const struct stat_settings *s, struct error *e)
 {
 	const char *option = settings_selection(s);
 	const char *other = s->view == VIEW_SLOWEST || s->view == VIEW_UNPAIRED ? s->view_option
@@ -286,12 +286,12 @@ static int parse_where(struct query *q, struct error *e)
 	return 0;
 }
 
-int query_parse(struct query *q, const struct settings *s, struct error *e)
+int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 {
 	int bad = 0;
 
 	*q = (struct query){.settings = s, .window = {.since = s->since, .until = s->until}};
-	if (check_selection(s, e) || moment_check_range(&s->since, &s->until, e) ||
+	if (query_check_selection(s, e) || moment_check_range(&s->since, &s->until, e) ||
 	    parse_where(q, e))
 		return -1;
 	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
@@ -361,7 +361,7 @@ bool query_mixes_samples(const struct query *q, const struct dictionary *d)
 
 int query_add_type(struct query *q, struct error *e)
 {
-	struct settings typed = *q->settings;
+	struct stat_settings typed = *q->settings;
 	struct time_window window = q->window;
 	const char *usual = typed.view == VIEW_TABLE || typed.view == VIEW_TIMELINE ? "name" : "";
 	char *keys = key_list(&typed, usual, "type");
@@ -406,7 +406,7 @@ enum reads_values query_reads_values(const struct query *q)
 
 bool query_has_times(const struct query *q)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	bool times = s->view == VIEW_TIMELINE || s->interval || s->pair ||
 		     time_window_any(&q->window) ||
 		     (q->keys.needs | q->where.keys.needs) & NEEDS_TIME;
@@ -430,7 +430,7 @@ struct table query_table(const struct query *q)
 
 int query_write(struct query *q, const struct table *t, struct text *out, struct error *e)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 
 	switch (s->view) {
 	case VIEW_TABLE: return table_write(t, s->format, out, e);

@@ -27,7 +27,7 @@ enum view {
 enum { OWNED_TEXTS = 6 };
 
 /* Options as given; NULL: not given. */
-struct settings {
+struct stat_settings {
 	const char *keys, *columns, *sort;
 	const char *otherwise; /* default columns of a table; NULL: the usual ones */
 	enum table_format format;
@@ -43,13 +43,13 @@ struct settings {
 	const char *where;
 	struct moment since, until;
 	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
-	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with settings_free */
+	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with stat_settings_free */
 };
 
-void settings_free(struct settings *s);
+void stat_settings_free(struct stat_settings *s);
 
 struct query {
-	const struct settings *settings;
+	const struct stat_settings *settings;
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
@@ -65,7 +65,7 @@ struct query {
 	size_t optional;
 	size_t shown; /* number of keys printed as such: all but those that a view has added */
 	/* after query_add_type: the settings with that key; to be freed */
-	struct settings typed;
+	struct stat_settings typed;
 	char *typed_keys;
 };
 
@@ -77,10 +77,10 @@ bool query_mixes_samples(const struct query *q, const struct dictionary *d);
 int query_add_type(struct query *q, struct error *e);
 
 /* Returns the option that limits the calls and events that count; NULL: none. */
-const char *settings_selection(const struct settings *s);
+const char *settings_selection(const struct stat_settings *s);
 
 /* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */
-int query_parse(struct query *q, const struct settings *s, struct error *e);
+int query_parse(struct query *q, const struct stat_settings *s, struct error *e);
 void query_free(struct query *q);
 /* Returns -1 with e filled if the query makes no sense for the clocks: units for one that counts
  * ticks, times without a unit for one that counts ns, or a sum of times of both. weights: those of

@@ -28,7 +28,7 @@ static uint64_t clock_now(clockid_t clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static int parse_width(const char *words, uint64_t *width, struct error *e)
+static int run_parse_width(const char *words, uint64_t *width, struct error *e)
 {
 	int64_t t;
 
@@ -43,7 +43,7 @@ int monitor_check(const char *words, bool wall, struct error *e)
 {
 	uint64_t width = 0;
 
-	return parse_width(words, &width, e) ||
+	return run_parse_width(words, &width, e) ||
 			       (wall && time_check_clock(NULL, "-i", words, false, e))
 		       ? -1
 		       : 0;
@@ -52,8 +52,9 @@ int monitor_check(const char *words, bool wall, struct error *e)
 /* Parse the width, by the kind of clock. Returns -1 with e filled. */
 static int monitor_width(const char *words, bool ticks, uint64_t *width, struct error *e)
 {
-	return time_check_clock(NULL, "-i", words, ticks, e) || parse_width(words, width, e) ? -1
-											     : 0;
+	return time_check_clock(NULL, "-i", words, ticks, e) || run_parse_width(words, width, e)
+		       ? -1
+		       : 0;
 }
 
 /* Print the interval, and start the next one. Returns -1 if the program must stop. */
@@ -184,7 +185,7 @@ static int monitor_begin(struct monitor *m, struct error *e)
 	m->now = (struct interval){.first = true, .wall = m->wall};
 	if (!m->wall)
 		return 0;
-	if (parse_width(m->words, &m->width, e))
+	if (run_parse_width(m->words, &m->width, e))
 		return -1;
 	m->now.width = m->width;
 	begin_wall(m);
@@ -260,7 +261,7 @@ static bool stack_has_name(const struct stack_tree *t, uint32_t node, uint32_t n
 }
 
 /* Returns true if the view's function is in no stack. */
-static bool lacks_function(const struct statistics *st, const struct settings *s)
+static bool lacks_function(const struct statistics *st, const struct stat_settings *s)
 {
 	const char *f = s->view_argument;
 	uint32_t name;
@@ -281,7 +282,7 @@ static bool lacks_function(const struct statistics *st, const struct settings *s
 
 /* Test whether the trace has calls or, if a view shows these, samples. types: number of the types
  * of its events. */
-static bool has_calls(const struct dictionary *d, bool samples, uint32_t *types)
+static bool run_has_calls(const struct dictionary *d, bool samples, uint32_t *types)
 {
 	bool calls = false;
 
@@ -297,12 +298,12 @@ static bool has_calls(const struct dictionary *d, bool samples, uint32_t *types)
 }
 
 /* Report what a trace without calls has instead, for a view of calls. */
-static void print_instead(const struct stage *stage, const struct settings *s)
+static void print_instead(const struct stage *stage, const struct stat_settings *s)
 {
 	bool field = s->view == VIEW_HIST && s->view_argument && strcmp(s->view_argument, "dur") &&
 		     strcmp(s->view_argument, "self");
 	uint32_t types;
-	bool calls = has_calls(&stage->in.dictionary, s->view != VIEW_SLOWEST, &types);
+	bool calls = run_has_calls(&stage->in.dictionary, s->view != VIEW_SLOWEST, &types);
 
 	if (calls || !types || field || s->pair || s->view == VIEW_TABLE ||
 	    s->view == VIEW_TIMELINE)
@@ -314,7 +315,7 @@ static void print_instead(const struct stage *stage, const struct settings *s)
 
 /* Print on stderr what the table does not show. */
 static void report_counts(const struct stage *stage, const struct statistics *st,
-			  const struct settings *s)
+			  const struct stat_settings *s)
 {
 	if (lacks_function(st, s))
 		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
@@ -377,7 +378,7 @@ static void choose_order(struct table *t, const struct query *q, struct sort *ow
 static int report_table(struct stage *stage, struct query *q, const struct statistics *st,
 			const struct interval *interval)
 {
-	const struct settings *s = q->settings;
+	const struct stat_settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
 	struct table t = query_table(q);
 	struct sort order;
@@ -521,7 +522,8 @@ static bool declares_samples(const struct dictionary *d, uint32_t flags)
 }
 
 /* Refuse what makes no sense for the clocks: units, integers without one, sums of both. */
-static int check_clocks(const struct counting *c, const struct clocks *clocks, struct error *e)
+static int stat_run_check_clocks(const struct counting *c, const struct clocks *clocks,
+				 struct error *e)
 {
 	bool weights =
 		clocks->ticks && declares_samples(&c->stage->in.dictionary, TYPE_WEIGHT_TIME);
@@ -533,7 +535,7 @@ static int check_clocks(const struct counting *c, const struct clocks *clocks, s
 }
 
 /* Open the calls of a SNAPSHOT, clipped to the window of their clock. */
-static int restore_calls(const struct counting *c, const struct block *b)
+static int run_restore_calls(const struct counting *c, const struct block *b)
 {
 	struct time_window *window = &c->query->window;
 	const struct clock *clock = calls_restore_clock(b);
@@ -547,7 +549,7 @@ static int restore_calls(const struct counting *c, const struct block *b)
 }
 
 /* Prepare the statistics, before the first row. */
-static int begin_statistics(struct counting *c)
+static int run_begin_statistics(struct counting *c)
 {
 	struct query *q = c->query;
 	struct statistics *s = c->statistics;
@@ -573,30 +575,31 @@ static int begin_samples(struct counting *c, struct error *e)
 }
 
 /* Begin again with the key type if the types that the stream declares require it. */
-static int begin_rows(struct counting *c, struct error *e)
+static int run_begin_rows(struct counting *c, struct error *e)
 {
 	c->begun = true;
 	if (!query_mixes_samples(c->query, &c->stage->in.dictionary))
 		return begin_samples(c, e);
 	statistics_free(c->statistics);
 	*c->statistics = (struct statistics){0};
-	return query_add_type(c->query, e) || begin_samples(c, e) || begin_statistics(c) ? -1 : 0;
+	return query_add_type(c->query, e) || begin_samples(c, e) || run_begin_statistics(c) ? -1
+											     : 0;
 }
 
 static int count_block(struct counting *c, const struct block *b, struct error *e)
 {
 	struct time_window *window = &c->query->window;
 
-	if (b->kind == BLOCK_EVENTS && !c->begun && begin_rows(c, e))
+	if (b->kind == BLOCK_EVENTS && !c->begun && run_begin_rows(c, e))
 		return -1;
 	time_window_block(window, b, b->kind == BLOCK_HEAD && !c->stage->in.head.sequence);
 	if (b->kind == BLOCK_SNAPSHOT)
-		return (!c->begun && begin_samples(c, e)) || restore_calls(c, b) ? -1 : 0;
+		return (!c->begun && begin_samples(c, e)) || run_restore_calls(c, b) ? -1 : 0;
 	if (b->kind != BLOCK_EVENTS)
 		return 0;
 	/* before an interval is printed */
 	clocks_look(&c->statistics->clocks, b);
-	if (check_clocks(c, &c->statistics->clocks, e))
+	if (stat_run_check_clocks(c, &c->statistics->clocks, e))
 		return -1;
 	if (c->monitor)
 		return monitor_block(c->monitor, b, e);
@@ -606,7 +609,7 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 }
 
 /* Count the rows of all blocks. */
-static void count_rows(struct counting *c)
+static void run_count_rows(struct counting *c)
 {
 	const struct monitor *m = c->monitor;
 	struct stage *stage = c->stage;
@@ -679,7 +682,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 	while (!bad && stage_next(stage, &block)) {
 		report_missed_calls(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||
-		      check_clocks(&counting, &s.clocks, &e) ||
+		      stat_run_check_clocks(&counting, &s.clocks, &e) ||
 		      (alarms->count &&
 		       (statistics_block(&st, &block) || alarms_block(alarms, &block)));
 	}
@@ -700,7 +703,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 }
 
 /* Returns true if events were counted, or may have been left out by another option than a range. */
-static bool has_rows(const struct query *q, const struct statistics *st)
+static bool run_has_rows(const struct query *q, const struct statistics *st)
 {
 	return st->groups.count || q->where.root || q->settings->pair;
 }
@@ -724,10 +727,10 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		return;
 	}
 	counting.monitor = m;
-	if (begin_statistics(&counting))
+	if (run_begin_statistics(&counting))
 		stage_no_memory(stage);
 	else
-		count_rows(&counting);
+		run_count_rows(&counting);
 	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
@@ -746,7 +749,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 			report_alarms_end(stage, q, &st, alarms);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
 			report_counts(stage, &st, q->settings);
-			if (stage->events && (st.first > st.last || !has_rows(q, &st)))
+			if (stage->events && (st.first > st.last || !run_has_rows(q, &st)))
 				time_window_report(&q->window);
 		}
 	}
@@ -759,7 +762,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 static void print_merged(struct stage *stage, struct query *q, struct summary *sm,
 			 struct alarms *alarms)
 {
-	const struct settings *settings = q->settings;
+	const struct stat_settings *settings = q->settings;
 	struct statistics *st = sm->s;
 	struct counting counting = {stage, q, st, alarms, NULL, true};
 	struct error e, reported = {.what = ""};
@@ -784,7 +787,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 		report_counts(stage, st, settings);
 }
 
-void run_parts(struct stage *stage, struct settings *settings, struct query *q,
+void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv)
 {
 	struct statistics *st = calloc(1, sizeof(*st));
@@ -796,7 +799,7 @@ void run_parts(struct stage *stage, struct settings *settings, struct query *q,
 		stage_no_memory(stage);
 	else if (!settings->merge)
 		partial_run(stage, q, &sm, argc, argv);
-	else if (merge_run(stage, q, &sm, &how))
+	else if (summary_merge_run(stage, q, &sm, &how))
 		;
 	else if (settings->partial)
 		partial_write(stage, &sm, argc, argv);

@@ -17,7 +17,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms);
 void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms);
 
 /* Run --partial, --merge or both. With --merge q is made here. */
-void run_parts(struct stage *stage, struct settings *settings, struct query *q,
+void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv);
 
 /*

@@ -19,7 +19,7 @@ static int slowest_restore(void *ctx, const struct event *e, const struct call *
 	return open_call_args_put(&s->enters, &s->calls, e, s->segment);
 }
 
-static void begin_calls(struct slowest *s)
+static void slowest_begin_calls(struct slowest *s)
 {
 	calls_init(&s->calls, s->dictionary);
 	s->calls.on_restore = slowest_restore;
@@ -30,7 +30,7 @@ int slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
 {
 	*s = (struct slowest){
 		.list = {.limit = limit}, .dictionary = d, .enters = {.dictionary = d}};
-	begin_calls(s);
+	slowest_begin_calls(s);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ void slowest_forget_calls(struct slowest *s)
 	struct calls_counts counts = s->calls.counts;
 
 	calls_free(&s->calls);
-	begin_calls(s);
+	slowest_begin_calls(s);
 	s->calls.counts = counts;
 	open_call_args_free(&s->enters);
 	s->enters = (struct open_call_args){.dictionary = s->dictionary};
@@ -156,7 +156,7 @@ int slow_list_move(struct slow_list *to, struct slow_list *from)
 
 /* --- text --- */
 
-static int put_name(struct slowest *s, uint32_t location)
+static int slowest_put_name(struct slowest *s, uint32_t location)
 {
 	struct text_ref name = dictionary_location_name(s->dictionary, location);
 
@@ -178,11 +178,11 @@ static char *take_scratch(struct slowest *s)
 }
 
 /* Append the names of a stack's frames, as many as the limit allows. */
-static int put_frames(struct slowest *s, const struct stack *stack, size_t skip, bool first)
+static int slowest_put_frames(struct slowest *s, const struct stack *stack, size_t skip, bool first)
 {
 	for (size_t i = skip; i < stack->count; i++)
 		if (((!first || i > skip) && buffer_u8(&s->scratch, ';')) ||
-		    put_name(s, stack->frames[i].location))
+		    slowest_put_name(s, stack->frames[i].location))
 			return -1;
 	return 0;
 }
@@ -196,8 +196,8 @@ static char *stack_text(struct slowest *s, const struct stack *all, bool in_kern
 	size_t skip_below = skip < below ? skip : below;
 
 	if ((skip && buffer_append(&s->scratch, "...;", 4)) ||
-	    (all && put_frames(s, all, skip_below, true)) ||
-	    (kernel && put_frames(s, kernel, skip - skip_below, below == skip_below)))
+	    (all && slowest_put_frames(s, all, skip_below, true)) ||
+	    (kernel && slowest_put_frames(s, kernel, skip - skip_below, below == skip_below)))
 		return NULL;
 	return take_scratch(s);
 }
@@ -222,7 +222,7 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 	return take_scratch(s);
 }
 
-static void put_lane(struct slow_call *c, const struct lane *l)
+static void slowest_put_lane(struct slow_call *c, const struct lane *l)
 {
 	if (l->flags & LANE_HAS_TID) {
 		c->has |= SLOW_TID;
@@ -239,8 +239,8 @@ static void put_lane(struct slow_call *c, const struct lane *l)
 }
 
 /* Add a call; e: its leave; NULL: it has none. */
-static int add_call(struct slowest *s, const struct call *call, const struct enter *enter,
-		    const struct event *e, const struct stack *stack, bool in_kernel)
+static int slowest_add_call(struct slowest *s, const struct call *call, const struct enter *enter,
+			    const struct event *e, const struct stack *stack, bool in_kernel)
 {
 	struct slow_call c = {
 		.total = call->total, .self = call->self, .start = call->start, .end = call->end};
@@ -249,12 +249,12 @@ static int add_call(struct slowest *s, const struct call *call, const struct ent
 
 	if (l->count == l->limit && call->total < l->call[0].total)
 		return 0;
-	put_lane(&c, call->lane);
+	slowest_put_lane(&c, call->lane);
 	c.has |= call->unfinished ? SLOW_UNFINISHED : 0;
 	s->scratch.size = 0;
 	bad = buffer_append(&s->scratch, call->lane->comm.text, call->lane->comm.size) ||
 	      !(c.comm = take_scratch(s));
-	bad = bad || put_name(s, call->location) || !(c.name = take_scratch(s));
+	bad = bad || slowest_put_name(s, call->location) || !(c.name = take_scratch(s));
 	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
 	bad = bad || (e && call_returned(&s->scratch, s->dictionary, e)) ||
 	      !(c.returned = take_scratch(s));
@@ -267,7 +267,7 @@ static int add_call(struct slowest *s, const struct call *call, const struct ent
 
 /* --- events --- */
 
-static int take_event(struct slowest *s, const struct event *e)
+static int slowest_take_event(struct slowest *s, const struct event *e)
 {
 	const struct stack *stack;
 	const struct enter *enter;
@@ -280,9 +280,10 @@ static int take_event(struct slowest *s, const struct event *e)
 	case CALLS_LEAVE:
 		enter = open_call_args_take(&s->enters, &s->calls, e, &call);
 		if (e->type->flags & TYPE_CALL_NUMBER)
-			return add_call(s, &call, enter, e, NULL, false);
+			return slowest_add_call(s, &call, enter, e, NULL, false);
 		stack = s->calls.stacks[calls_thread(e)];
-		return add_call(s, &call, enter, e, stack, calls_stack(&s->calls, e) != stack);
+		return slowest_add_call(s, &call, enter, e, stack,
+					calls_stack(&s->calls, e) != stack);
 	default: return s->calls.out_of_memory ? -1 : 0;
 	}
 }
@@ -308,7 +309,7 @@ int slowest_block(struct slowest *s, const struct block *b)
 	s->ticks |= s->clocks.ticks;
 	events_begin(&it, b);
 	while (event_next(&it, &e))
-		if (take_event(s, &e))
+		if (slowest_take_event(s, &e))
 			return -1;
 	return 0;
 }
@@ -321,7 +322,8 @@ int slowest_finish(struct slowest *s)
 		bool numbered = call.type && call.type->flags & TYPE_CALL_NUMBER;
 		const struct stack *stack = numbered ? NULL : s->calls.stacks[s->calls.end.thread];
 
-		if (!call_is_unnamed(&call) && add_call(s, &call, NULL, NULL, stack, call.kernel))
+		if (!call_is_unnamed(&call) &&
+		    slowest_add_call(s, &call, NULL, NULL, stack, call.kernel))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;
@@ -342,7 +344,7 @@ static void put_duration(struct text *out, uint64_t t, bool ticks)
 }
 
 /* Write a line with the times and the thread, one with the call, one with its callers. */
-static void put_people(const struct slow_call *c, bool ticks, struct text *out)
+static void slowest_put_people(const struct slow_call *c, bool ticks, struct text *out)
 {
 	char value[VALUE_SIZE];
 
@@ -379,7 +381,7 @@ static void put_people(const struct slow_call *c, bool ticks, struct text *out)
 	}
 }
 
-static void put_text(struct cells *cells, const char *s)
+static void slowest_put_text(struct cells *cells, const char *s)
 {
 	if (*s)
 		cells_text(cells, s, strlen(s));
@@ -387,7 +389,7 @@ static void put_text(struct cells *cells, const char *s)
 		cells_none(cells);
 }
 
-static void put_cells(struct cells *cells, const struct slow_call *c)
+static void slowest_put_cells(struct cells *cells, const struct slow_call *c)
 {
 	cells_u64(cells, c->total);
 	cells_u64(cells, c->self);
@@ -395,12 +397,12 @@ static void put_cells(struct cells *cells, const struct slow_call *c)
 	cells_u64(cells, c->end);
 	cells_integer(cells, c->has & SLOW_TID, c->tid);
 	cells_integer(cells, c->has & SLOW_PID, c->pid);
-	put_text(cells, c->comm);
+	slowest_put_text(cells, c->comm);
 	cells_integer(cells, c->has & SLOW_CPU, c->cpu);
-	put_text(cells, c->name);
-	put_text(cells, c->arguments);
-	put_text(cells, c->returned);
-	put_text(cells, c->stack);
+	slowest_put_text(cells, c->name);
+	slowest_put_text(cells, c->arguments);
+	slowest_put_text(cells, c->returned);
+	slowest_put_text(cells, c->stack);
 }
 
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
@@ -417,9 +419,9 @@ int slowest_write(struct slow_list *l, bool ticks, enum table_format format, str
 		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
 	for (size_t i = 0; i < l->count && !text_failed(out); i++) {
 		if (format == TABLE_ALIGNED)
-			put_people(&l->call[i], ticks, out);
+			slowest_put_people(&l->call[i], ticks, out);
 		else
-			put_cells(&cells, &l->call[i]);
+			slowest_put_cells(&cells, &l->call[i]);
 	}
 	if (format != TABLE_ALIGNED)
 		cells_end(&cells);

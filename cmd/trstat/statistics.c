@@ -454,7 +454,7 @@ static struct type_sums *sums_of(struct statistics *s, uint32_t type)
 }
 
 /* Make room for a stack. */
-static int reach(struct type_sums *t, uint32_t stack)
+static int statistics_reach(struct type_sums *t, uint32_t stack)
 {
 	return ARRAY_REACH(t->frame, t->nframes, stack) || ARRAY_REACH(t->sum, t->nsums, stack) ? -1
 												: 0;
@@ -468,7 +468,7 @@ static int learn_groups(struct statistics *s, struct type_sums *t, struct event_
 	struct buffer *frames = &s->samples.frames;
 
 	frames->size = 0;
-	if (reach(t, stack))
+	if (statistics_reach(t, stack))
 		return -1;
 	for (; stack && !t->frame[stack].group && !t->frame[stack].next;
 	     stack = known[stack].caller) {
@@ -528,8 +528,8 @@ static int add_values(const struct statistics *s, const struct type_sums *t, uin
 }
 
 /* Add a sum to that of a stack. Values of another bucket are added to histograms at once. */
-static int add_sum(const struct statistics *s, struct type_sums *t, uint32_t stack,
-		   const struct stack_sum *from)
+static int statistics_add_sum(const struct statistics *s, struct type_sums *t, uint32_t stack,
+			      const struct stack_sum *from)
 {
 	struct stack_sum *to = &t->sum[stack];
 
@@ -570,13 +570,13 @@ static enum outcome statistics_sum_sample(struct statistics *s, struct event_ref
 		return OUTCOME_FAILED;
 	c->summed += weight;
 	c->nsummed++;
-	return add_sum(s, t, stack,
-		       &(struct stack_sum){.weight = weight,
-					   .least = weight,
-					   .most = weight,
-					   .count = 1,
-					   .bucketed = 1,
-					   .bucket = histogram_index(weight)})
+	return statistics_add_sum(s, t, stack,
+				  &(struct stack_sum){.weight = weight,
+						      .least = weight,
+						      .most = weight,
+						      .count = 1,
+						      .bucketed = 1,
+						      .bucket = histogram_index(weight)})
 		       ? OUTCOME_FAILED
 		       : OUTCOME_YES;
 }
@@ -584,7 +584,7 @@ static enum outcome statistics_sum_sample(struct statistics *s, struct event_ref
 /* --- the end --- */
 
 /* Add the sums of the samples themselves to the groups of their innermost functions. */
-static void add_own(struct type_sums *t, const struct known_frame *known)
+static void statistics_add_own(struct type_sums *t, const struct known_frame *known)
 {
 	for (size_t i = 1; i < t->nsums; i++) {
 		const struct stack_sum *sum = &t->sum[i];
@@ -626,7 +626,7 @@ static int add_all(const struct statistics *s, struct type_sums *t)
 
 		if (!sum->count)
 			continue;
-		if ((known[i].caller && add_sum(s, t, known[i].caller, sum)) ||
+		if ((known[i].caller && statistics_add_sum(s, t, known[i].caller, sum)) ||
 		    (t->frame[i].group && add_to_frame(s, t->frame[i].group, sum)))
 			return -1;
 		*sum = (struct stack_sum){0};
@@ -640,7 +640,7 @@ static int statistics_add_sums(struct statistics *s)
 	struct sample_counts *c = &s->samples;
 
 	for (struct type_sums *t = c->sums; c->nsummed && t < c->sums + SUMMED_TYPES; t++) {
-		add_own(t, c->known);
+		statistics_add_own(t, c->known);
 		if (add_all(s, t)) {
 			s->out_of_memory = true;
 			return -1;
@@ -701,7 +701,8 @@ static void begin_functions(struct sample_counts *c, const struct dictionary *d)
 }
 
 /* Append what a key has of a location, which decides the row together with the other keys. */
-static int append_cell(struct statistics *s, size_t key, uint32_t location, struct buffer *b)
+static int statistics_append_cell(struct statistics *s, size_t key, uint32_t location,
+				  struct buffer *b)
 {
 	static const struct lane lane;
 	static const struct type type;
@@ -716,7 +717,7 @@ static int append_cell(struct statistics *s, size_t key, uint32_t location, stru
 
 /* Get the number of a location's function from 1; 0: out of memory. Locations whose frames would
  * count in one row have one function: by name, two functions of that name are one. */
-static uint32_t function_of(struct statistics *s, uint32_t location)
+static uint32_t statistics_function_of(struct statistics *s, uint32_t location)
 {
 	struct sample_counts *c = &s->samples;
 	struct buffer key = {0};
@@ -730,7 +731,7 @@ static uint32_t function_of(struct statistics *s, uint32_t location)
 	functions = c->functions;
 	for (size_t i = 0; i < s->keys->count; i++)
 		if (s->keys->key[i].needs & NEEDS_LOCATION)
-			bad |= append_cell(s, i, location, &key);
+			bad |= statistics_append_cell(s, i, location, &key);
 	if (!key.size)
 		bad |= buffer_u32(&key, dictionary_location_name(s->dictionary, location).number);
 	number = bad ? INTERN_NONE : intern(&c->keys, key.data, key.size);
@@ -787,7 +788,7 @@ static int add_to_group(struct statistics *s, const struct event_ref *subject, b
 
 /* Put the stacks of a stack's frames, innermost first, in c->frames. Returns their number; 0: out
  * of memory. */
-static size_t take_frames(struct statistics *s, uint32_t stack)
+static size_t statistics_take_frames(struct statistics *s, uint32_t stack)
 {
 	struct buffer *frames = &s->samples.frames;
 
@@ -821,7 +822,7 @@ static uint32_t set_frame(const struct statistics *s, struct event_ref *subject,
 /* Count the sample once if --where selects one of its frames; keys do not depend on frames. */
 static int add_selected(struct statistics *s, struct event_ref *subject, uint32_t innermost)
 {
-	size_t n = take_frames(s, innermost);
+	size_t n = statistics_take_frames(s, innermost);
 
 	for (size_t i = 0; i < n; i++) {
 		set_frame(s, subject, n, i);
@@ -835,9 +836,10 @@ static int add_selected(struct statistics *s, struct event_ref *subject, uint32_
 
 /* Count the sample in the group of each frame, outermost first, as keys depend on their callers. A
  * function with several frames counts in the total of its outermost one. */
-static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t innermost)
+static int statistics_add_frames(struct statistics *s, struct event_ref *subject,
+				 uint32_t innermost)
 {
-	size_t n = take_frames(s, innermost);
+	size_t n = statistics_take_frames(s, innermost);
 
 	if (!n)
 		return -1;
@@ -846,7 +848,7 @@ static int add_frames(struct statistics *s, struct event_ref *subject, uint32_t 
 	for (size_t i = n; i-- > 0;) {
 		uint32_t stack = set_frame(s, subject, n, i), function, first;
 
-		function = function_of(s, subject->location);
+		function = statistics_function_of(s, subject->location);
 		first = function ? note_function(&s->samples, function, stack) : 0;
 		if (!first)
 			return -1;
@@ -896,7 +898,8 @@ static int statistics_learn_frames(struct statistics *s, uint32_t stack)
 			return -1;
 	for (size_t i = n; i-- > 0;) {
 		uint32_t at = frame_at(s, i);
-		uint32_t function = function_of(s, dictionary_stack_location(s->dictionary, at));
+		uint32_t function =
+			statistics_function_of(s, dictionary_stack_location(s->dictionary, at));
 
 		if (!function)
 			return -1;
@@ -1015,7 +1018,7 @@ static int statistics_take_sample(struct statistics *s, const struct event *e)
 	if (!(s->keys->needs & NEEDS_FRAME))
 		return add_selected(s, &subject, stack);
 	if ((s->keys->needs | tested) & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))
-		return add_frames(s, &subject, stack);
+		return statistics_add_frames(s, &subject, stack);
 	got = statistics_sum_sample(s, &subject, stack);
 	if (got != OUTCOME_NO)
 		return got == OUTCOME_FAILED ? -1 : 0;
@@ -1425,10 +1428,10 @@ static __attribute__((noinline)) struct aggregate *group_of_call(struct statisti
 	return statistics_group(s, &subject);
 }
 
-static inline __attribute__((always_inline)) int add_call(struct statistics *s,
-							  const struct call *call,
-							  const struct type *type,
-							  const struct event *e)
+static inline __attribute__((always_inline)) int statistics_add_call(struct statistics *s,
+								     const struct call *call,
+								     const struct type *type,
+								     const struct event *e)
 {
 	struct event copy = e ? *e : (struct event){0};
 	struct aggregate *a;
@@ -1463,8 +1466,8 @@ static inline __attribute__((always_inline)) int add_call(struct statistics *s,
 
 /* Count a row that is not a finished call: an instant, and with the key `type` every row. waits:
  * its arguments are ignored. */
-static __attribute__((noinline)) int add_row(struct statistics *s, struct event ev, bool counts,
-					     bool waits)
+static __attribute__((noinline)) int statistics_add_row(struct statistics *s, struct event ev,
+							bool counts, bool waits)
 {
 	const struct event *e = &ev;
 	const struct stack *stack = calls_stack(&s->calls, e);
@@ -1498,8 +1501,10 @@ static __attribute__((noinline)) int add_row(struct statistics *s, struct event 
 }
 
 /* Count one event of any kind. */
-static inline __attribute__((always_inline)) int take_event(struct statistics *s, struct event *e,
-							    bool by_type, bool fields, bool waiting)
+static inline __attribute__((always_inline)) int statistics_take_event(struct statistics *s,
+								       struct event *e,
+								       bool by_type, bool fields,
+								       bool waiting)
 {
 	enum calls_result got;
 	struct call call;
@@ -1512,23 +1517,23 @@ static inline __attribute__((always_inline)) int take_event(struct statistics *s
 	    take_enter(s, *e, call.on, call.data))
 		return -1;
 	if (got == CALLS_LEAVE)
-		bad = add_call(s, &call, e->type, e);
+		bad = statistics_add_call(s, &call, e->type, e);
 	else if (e->type->kind == KIND_SAMPLE)
 		bad = statistics_take_sample(s, e);
 	else if (kind_is_instant(e->type->kind))
-		bad = add_row(s, *e, true, false);
+		bad = statistics_add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
-		bad = add_row(s, *e, by_type,
-			      s->arguments && got == CALLS_ENTER &&
-				      e->type->flags & TYPE_CALL_NUMBER);
+		bad = statistics_add_row(s, *e, by_type,
+					 s->arguments && got == CALLS_ENTER &&
+						 e->type->flags & TYPE_CALL_NUMBER);
 	return bad || s->calls.out_of_memory ? -1 : 0;
 }
 
 /* Count one event of any kind. */
 static int statistics_take(struct statistics *s, struct event *e)
 {
-	return take_event(s, e, s->keys->by_type, s->columns->wanted.field_count,
-			  s->calls.data_size || s->stacks);
+	return statistics_take_event(s, e, s->keys->by_type, s->columns->wanted.field_count,
+				     s->calls.data_size || s->stacks);
 }
 
 /* Count all rows that are left. */
@@ -1539,7 +1544,7 @@ static int statistics_take_rows(struct statistics *s, struct events *it)
 	struct event e;
 
 	while (event_next(it, &e))
-		if (take_event(s, &e, by_type, fields, waiting))
+		if (statistics_take_event(s, &e, by_type, fields, waiting))
 			return -1;
 	return 0;
 }
@@ -1552,14 +1557,14 @@ static int statistics_take_row(struct statistics *s, const struct events *all, c
 
 	it.row = row;
 	event_next(&it, &e);
-	return take_event(s, &e, s->keys->by_type, false, false);
+	return statistics_take_event(s, &e, s->keys->by_type, false, false);
 }
 
 /* Count a call that the end of the trace closed; type: that of its enter. */
 static int statistics_take_unfinished(struct statistics *s, const struct call *call,
 				      const struct type *type)
 {
-	return add_call(s, call, type, NULL);
+	return statistics_add_call(s, call, type, NULL);
 }
 
 /* Fill the entry of a B whose A may be in an earlier part. */
@@ -1612,8 +1617,8 @@ bool statistics_to_caller(struct statistics *s)
 }
 
 /* Count a pair in its group. */
-static int add_pair(struct statistics *s, struct aggregate *a, const struct event *e,
-		    const struct statistics_times *times)
+static int statistics_add_pair(struct statistics *s, struct aggregate *a, const struct event *e,
+			       const struct statistics_times *times)
 {
 	uint64_t begin = e->time - times->total;
 
@@ -1650,7 +1655,7 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 	subject.total = subject.self = times.total = times.self = end.time;
 	subject.entered = end.entered;
 	a = statistics_group(s, &subject);
-	while (a && !add_pair(s, a, e, &times)) {
+	while (a && !statistics_add_pair(s, a, e, &times)) {
 		if (!statistics_to_caller(s))
 			return 0;
 		times.self = 0;
@@ -1740,7 +1745,8 @@ static inline __attribute__((always_inline)) int narrow_calls(struct statistics 
 	return 0;
 }
 
-static int take_calls(struct statistics *s, const struct block *b, const struct events *it)
+static int statistics_take_calls(struct statistics *s, const struct block *b,
+				 const struct events *it)
 {
 	struct calls_rows cr;
 
@@ -1943,7 +1949,7 @@ static enum outcome statistics_narrow(struct statistics *s, const struct block *
 	if (!it->plain || statistics_selects(s))
 		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
-		bad = take_calls(s, b, it);
+		bad = statistics_take_calls(s, b, it);
 	else if (is_by_word(s, b))
 		bad = narrow_rows(s, b, it);
 	else

@@ -140,7 +140,7 @@ struct statistics {
 		enum recursion_of of;
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
 		struct idmap outermost;
-		struct counted counted;
+		struct group_counted counted;
 	} recursion;
 	const struct condition *where; /* of what is counted; NULL: all */
 	struct key_cell *where_cells;  /* those of its keys */

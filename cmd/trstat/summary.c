@@ -31,7 +31,7 @@ struct unpacker {
 };
 
 /* Set out_of_memory and return -1. */
-static inline int unpack_no_memory(struct unpacker *u)
+static inline int summary_unpack_no_memory(struct unpacker *u)
 {
 	u->out_of_memory = true;
 	return -1;
@@ -171,7 +171,7 @@ static void unpack_squares(struct packed *in, struct squares *s)
 	s->high = packed_u64(in);
 }
 
-static int by_value(const void *a, const void *b)
+static int summary_by_value(const void *a, const void *b)
 {
 	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
 
@@ -190,7 +190,7 @@ static int pack_hashes(struct buffer *b, const struct distinct *d)
 			sorted[n++] = d->hashes[i];
 	if (d->zero)
 		sorted[n++] = 0;
-	qsort(sorted, n, sizeof(*sorted), by_value);
+	qsort(sorted, n, sizeof(*sorted), summary_by_value);
 	bad = buffer_uleb(b, n);
 	for (size_t i = 0; i < n && !bad; i++) {
 		bad = buffer_uleb(b, sorted[i] - last);
@@ -249,7 +249,7 @@ enum field_flags { FIELD_SEEN = 1, FIELD_FRACTIONS = 2 };
 
 static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
 {
-	const struct number *n[] = {&f->sum, &f->min, &f->max};
+	const struct group_number *n[] = {&f->sum, &f->min, &f->max};
 	uint32_t flags = f->seen ? FIELD_SEEN : 0;
 	uint64_t bits;
 	int bad;
@@ -271,7 +271,7 @@ static int pack_field(struct buffer *b, const struct aggregate_field *f, bool un
 
 static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
 {
-	struct number *n[] = {&f->sum, &f->min, &f->max};
+	struct group_number *n[] = {&f->sum, &f->min, &f->max};
 	uint64_t flags = packed_limited(in, FIELD_SEEN | FIELD_FRACTIONS), bits;
 
 	f->seen = flags & FIELD_SEEN;
@@ -365,7 +365,7 @@ static int unpack_aggregate(struct packed *in, struct aggregate *a, const struct
 
 /* --- part --- */
 
-static void part_free(struct part *p)
+static void part_free(struct summary_part *p)
 {
 	free(p->stages);
 	slow_list_free(&p->tail.slowest);
@@ -385,21 +385,21 @@ static void parts_free(struct parts *ps)
 	*ps = (struct parts){0};
 }
 
-struct part *parts_add(struct parts *ps)
+struct summary_part *parts_add(struct parts *ps)
 {
-	struct part *p;
+	struct summary_part *p;
 
 	if (ARRAY_GROW(ps->part, ps->capacity, ps->count))
 		return NULL;
 	p = ps->part;
 	p += ps->count++;
-	*p = (struct part){0};
+	*p = (struct summary_part){0};
 	return p;
 }
 
 static int by_position(const void *a, const void *b)
 {
-	const struct part *p = a, *q = b;
+	const struct summary_part *p = a, *q = b;
 
 	if (p->stream_id != q->stream_id)
 		return p->stream_id < q->stream_id ? -1 : 1;
@@ -407,7 +407,7 @@ static int by_position(const void *a, const void *b)
 }
 
 /* Refuse parts of one stream that went through different programs. -1 with e filled. */
-static int check_stages(const struct part *p, const struct part *q, struct error *e)
+static int check_stages(const struct summary_part *p, const struct summary_part *q, struct error *e)
 {
 	const char *a = p->stages ? p->stages : "", *b = q->stages ? q->stages : "";
 
@@ -419,7 +419,7 @@ static int check_stages(const struct part *p, const struct part *q, struct error
 			 *a ? a : "trdecode");
 }
 
-static void drop_tail(struct part *p)
+static void drop_tail(struct summary_part *p)
 {
 	slow_list_free(&p->tail.slowest);
 	p->tail = (struct part_tail){0};
@@ -430,8 +430,8 @@ int parts_sort(struct parts *ps, struct error *e)
 	if (ps->count)
 		qsort(ps->part, ps->count, sizeof(*ps->part), by_position);
 	for (size_t i = 1; i < ps->count; i++) {
-		struct part *p = &ps->part[i - 1];
-		const struct part *q = &ps->part[i];
+		struct summary_part *p = &ps->part[i - 1];
+		const struct summary_part *q = &ps->part[i];
 		bool two = p->file && q->file && strcmp(p->file, q->file) != 0;
 
 		if (check_stages(p, q, e))
@@ -450,7 +450,7 @@ int parts_sort(struct parts *ps, struct error *e)
 }
 
 /* Returns true if p is the last part of its stream; the parts are sorted. */
-static bool parts_is_last(const struct parts *ps, const struct part *p)
+static bool parts_is_last(const struct parts *ps, const struct summary_part *p)
 {
 	return p + 1 == ps->part + ps->count || p[1].stream_id != p->stream_id;
 }
@@ -458,8 +458,8 @@ static bool parts_is_last(const struct parts *ps, const struct part *p)
 /* --- pairs --- */
 
 /* Count the pair in the group of s->cells. */
-static int add_pair(struct statistics *s, const struct aggregate *b, uint64_t when, uint64_t time,
-		    uint64_t self)
+static int summary_add_pair(struct statistics *s, const struct aggregate *b, uint64_t when,
+			    uint64_t time, uint64_t self)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 	struct aggregate *into = groups_find(&s->groups, s->cells);
@@ -501,7 +501,7 @@ static int count_pair(struct statistics *s, const struct pair_edges *e, const st
 			s->cells[i] = key_transform(&s->keys->key[i], s->cells[i]);
 	}
 	do {
-		if (add_pair(s, b, when, time, self))
+		if (summary_add_pair(s, b, when, time, self))
 			return -1;
 		self = 0;
 	} while (statistics_to_caller(s));
@@ -565,12 +565,12 @@ int parts_join(struct parts *ps, struct statistics *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ps->count; i++) {
-		struct part *q = &ps->part[i], *p = n ? &ps->part[n - 1] : NULL;
+		struct summary_part *q = &ps->part[i], *p = n ? &ps->part[n - 1] : NULL;
 
 		if (!p || p->stream_id != q->stream_id || p->last + 1 != q->first) {
 			ps->part[n++] = *q;
 			if (q != &ps->part[n - 1])
-				*q = (struct part){0};
+				*q = (struct summary_part){0};
 			continue;
 		}
 		if (p->edges && follow_all(s, p->edges, q->edges))
@@ -580,7 +580,7 @@ int parts_join(struct parts *ps, struct statistics *s)
 		p->tail = q->tail;
 		q->tail = (struct part_tail){0};
 		part_free(q);
-		*q = (struct part){0};
+		*q = (struct summary_part){0};
 	}
 	ps->count = n;
 	return 0;
@@ -591,7 +591,7 @@ int parts_count_pairs(struct parts *ps, struct statistics *s)
 	struct pair_edges *stream = NULL;
 
 	for (size_t i = 0; i < ps->count; i++) {
-		struct part *p = &ps->part[i];
+		struct summary_part *p = &ps->part[i];
 
 		if (!p->edges)
 			continue;
@@ -619,16 +619,16 @@ static int add_aggregate(struct unpacker *u, struct aggregate *to, const struct 
 	int bad = -1;
 
 	if (!one)
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	memset(one, 0, stored->size);
 	aggregate_init(one, stored);
 	errno = 0;
 	if (unpack_aggregate(&u->in, one, stored))
-		unpack_no_memory(u);
+		summary_unpack_no_memory(u);
 	else if (!u->in.bad)
 		bad = aggregate_merge_of(to, w, one, stored, fields);
 	if (bad && errno == ENOMEM)
-		unpack_no_memory(u);
+		summary_unpack_no_memory(u);
 	u->in.bad |= bad && !u->out_of_memory;
 	aggregate_free(one, stored);
 	free(one);
@@ -650,7 +650,7 @@ static int take_cells(struct unpacker *u, struct statistics *s)
 	/* the statistics have numbered these texts */
 	if (unpack_cells(&u->in, &s->groups, s->cells, s->keys->count, &u->ss->stacks, 0) ||
 	    unpack_cells(&u->in, &s->groups, more, SUMMARY_CELLS, NULL, 0))
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	if (u->in.bad)
 		return -1;
 	u->in.bad |=
@@ -680,10 +680,10 @@ static int unpack_groups(struct unpacker *u)
 			return -1;
 		a = groups_find(g, s->cells);
 		if (!a)
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 		if (g->count > before) {
 			if (unpack_aggregate(&u->in, a, g->wanted))
-				return unpack_no_memory(u);
+				return summary_unpack_no_memory(u);
 		} else if (add_aggregate(u, a, g->wanted, NULL)) {
 			return -1;
 		}
@@ -696,7 +696,7 @@ static int unpack_groups(struct unpacker *u)
 enum { LIST_LIMIT = 4096 }; /* most keys or columns */
 
 /* Read texts into a comma-separated list. */
-static int take_list(struct unpacker *u, char **list, uint64_t n)
+static int summary_take_list(struct unpacker *u, char **list, uint64_t n)
 {
 	struct buffer b = {0};
 
@@ -710,21 +710,21 @@ static int take_list(struct unpacker *u, char **list, uint64_t n)
 		}
 		if (buffer_append(&b, ",", i > 0) || buffer_append(&b, text, size)) {
 			buffer_free(&b);
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 		}
 	}
 	if (u->in.bad || buffer_u8(&b, 0)) {
 		buffer_free(&b);
-		return u->in.bad ? -1 : unpack_no_memory(u);
+		return u->in.bad ? -1 : summary_unpack_no_memory(u);
 	}
 	*list = (char *)b.data;
 	return 0;
 }
 
 /* Read a text that may be missing. */
-static int take_option(struct unpacker *u, char **option)
+static int summary_take_option(struct unpacker *u, char **option)
 {
-	return packed_limited(&u->in, 1) ? take_list(u, option, 1) : 0;
+	return packed_limited(&u->in, 1) ? summary_take_list(u, option, 1) : 0;
 }
 
 static void free_head(struct summary_head *h)
@@ -742,7 +742,7 @@ static void free_head(struct summary_head *h)
 		h->pair = h->sampled = NULL;
 }
 
-static int take_head(struct unpacker *u, struct summary_head *h)
+static int summary_take_head(struct unpacker *u, struct summary_head *h)
 {
 	struct packed *in = &u->in;
 	uint64_t flags;
@@ -751,14 +751,15 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	h->ticks = flags & SUMMARY_TICKS;
 	h->nameless = flags & SUMMARY_NAMELESS;
 	h->weights = flags & SUMMARY_WEIGHTS;
-	if (take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
+	if (summary_take_list(u, &h->keys, packed_limited(in, LIST_LIMIT)))
 		return -1;
-	if (take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
-	    take_option(u, &h->group) || take_option(u, &h->asked) || take_option(u, &h->sort))
+	if (summary_take_list(u, &h->columns, packed_limited(in, LIST_LIMIT)) ||
+	    summary_take_option(u, &h->group) || summary_take_option(u, &h->asked) ||
+	    summary_take_option(u, &h->sort))
 		return -1;
 	h->view = (uint32_t)packed_limited(in, VIEW_SLOWEST);
-	if (take_option(u, &h->view_argument) || take_option(u, &h->interval) ||
-	    take_option(u, &h->pair))
+	if (summary_take_option(u, &h->view_argument) || summary_take_option(u, &h->interval) ||
+	    summary_take_option(u, &h->pair))
 		return -1;
 	/* the argument of these views is never left out */
 	if (!h->view_argument && h->view != VIEW_TABLE && h->view != VIEW_TREE &&
@@ -772,7 +773,7 @@ static int take_head(struct unpacker *u, struct summary_head *h)
 	if (h->pair)
 		h->pairs = (struct summary_pairs){packed_u64(in), packed_u64(in), packed_u64(in),
 						  packed_u64(in), packed_u64(in)};
-	if (flags & SUMMARY_SAMPLES && take_list(u, &h->sampled, 1))
+	if (flags & SUMMARY_SAMPLES && summary_take_list(u, &h->sampled, 1))
 		return -1;
 	return in->bad ? -1 : 0;
 }
@@ -795,7 +796,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 	uint32_t *fields = realloc(ss->fields, (here->field_count + 1) * sizeof(*fields));
 
 	if (!fields)
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	ss->fields = fields;
 	for (uint32_t i = 0; enough && i < here->field_count; i++) {
 		int at = columns_field(&ss->stored, here->field[i].name);
@@ -868,7 +869,7 @@ static int match_head(struct unpacker *u, struct summary_head *h)
 			return -1;
 		ss->keys = join_keys(ss->to->s->keys);
 		if (!ss->keys)
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 	}
 	if (match_option(u, "-i", h->interval, ss->to->asked->interval) ||
 	    match_option(u, "--pair", h->pair, ss->to->asked->pair) || match_slowest(u, h))
@@ -883,7 +884,7 @@ static int match_head(struct unpacker *u, struct summary_head *h)
 static int unpack_head(struct unpacker *u)
 {
 	struct summary_head h = {0};
-	int bad = take_head(u, &h) || match_head(u, &h);
+	int bad = summary_take_head(u, &h) || match_head(u, &h);
 
 	free(u->ss->sampled);
 	u->ss->sampled = h.sampled;
@@ -896,7 +897,7 @@ static int unpack_head(struct unpacker *u)
 /* --- decode the parts of a summary, and slowest calls --- */
 
 /* Read a text without NULs; NULL with in.bad or out_of_memory. */
-static char *take_text(struct unpacker *u)
+static char *summary_take_text(struct unpacker *u)
 {
 	size_t size;
 	const uint8_t *text = packed_bytes(&u->in, &size);
@@ -908,11 +909,11 @@ static char *take_text(struct unpacker *u)
 	}
 	copy = strndup(text ? (const char *)text : "", size);
 	if (!copy)
-		unpack_no_memory(u);
+		summary_unpack_no_memory(u);
 	return copy;
 }
 
-static int take_call(struct unpacker *u, struct slow_call *c)
+static int summary_take_call(struct unpacker *u, struct slow_call *c)
 {
 	struct packed *in = &u->in;
 
@@ -923,9 +924,9 @@ static int take_call(struct unpacker *u, struct slow_call *c)
 	c->tid = (int32_t)packed_u32(in);
 	c->pid = (int32_t)packed_u32(in);
 	c->cpu = (int32_t)packed_u32(in);
-	return (c->name = take_text(u)) && (c->arguments = take_text(u)) &&
-			       (c->returned = take_text(u)) && (c->stack = take_text(u)) &&
-			       (c->comm = take_text(u))
+	return (c->name = summary_take_text(u)) && (c->arguments = summary_take_text(u)) &&
+			       (c->returned = summary_take_text(u)) &&
+			       (c->stack = summary_take_text(u)) && (c->comm = summary_take_text(u))
 		       ? 0
 		       : -1;
 }
@@ -939,12 +940,12 @@ static int unpack_slowest(struct unpacker *u, struct slow_list *to)
 	for (uint64_t i = 0; i < n; i++) {
 		struct slow_call c;
 
-		if (take_call(u, &c)) {
+		if (summary_take_call(u, &c)) {
 			slow_call_free(&c);
 			return -1;
 		}
 		if (slow_list_add(to, &c))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 	}
 	return u->in.bad ? -1 : 0;
 }
@@ -956,7 +957,7 @@ static bool is_finished(const struct key_cell *more)
 						       more[CELL_INTERVAL].kind == KEY_UNSIGNED);
 }
 
-static int take_edge(struct unpacker *u, struct pair_edges *edges)
+static int summary_take_edge(struct unpacker *u, struct pair_edges *edges)
 {
 	struct statistics *s = u->ss->to->s;
 	const struct packed_stacks *stacks = s->stacks ? &u->ss->stacks : NULL;
@@ -967,12 +968,12 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 	struct aggregate *a;
 
 	if (unpack_cells(&u->in, texts, on, edges->on, NULL, 0))
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	if (u->in.bad)
 		return -1;
 	a = pair_edges_find(edges, on);
 	if (!a)
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	edge = pair_edge(edges, a);
 	edge->first = (uint32_t)packed_limited(&u->in, PAIR_B);
 	edge->waiting = packed_limited(&u->in, 1);
@@ -983,7 +984,7 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 				 edges->a_cells + 1) ||
 		    unpack_cells(&u->in, texts, pair_edge_other(edges, a), edges->a_cells, stacks,
 				 1))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 		u->in.bad |= !is_finished(pair_edge_b(edges, a) + s->keys->count);
 		if (u->in.bad || unpack_aggregate_into(u, a))
 			return -1;
@@ -991,7 +992,7 @@ static int take_edge(struct unpacker *u, struct pair_edges *edges)
 	if (edge->waiting) {
 		edge->a = packed_u64(&u->in);
 		if (unpack_cells(&u->in, texts, pair_edge_a(edges, a), edges->a_cells, stacks, 0))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 	}
 	return u->in.bad ? -1 : 0;
 }
@@ -1001,12 +1002,12 @@ static int take_edges(struct unpacker *u, struct pair_edges *edges)
 	uint64_t n = packed_count(&u->in, 2);
 
 	for (uint64_t i = 0; i < n; i++)
-		if (take_edge(u, edges))
+		if (summary_take_edge(u, edges))
 			return -1;
 	return u->in.bad ? -1 : 0;
 }
 
-static int take_tail(struct unpacker *u, struct part *p, uint64_t number)
+static int take_tail(struct unpacker *u, struct summary_part *p, uint64_t number)
 {
 	p->tail.number = (uint32_t)number;
 	p->tail.unfinished = packed_u64(&u->in);
@@ -1014,7 +1015,7 @@ static int take_tail(struct unpacker *u, struct part *p, uint64_t number)
 	return unpack_slowest(u, &p->tail.slowest);
 }
 
-static int take_part(struct unpacker *u, struct part *p, uint64_t number)
+static int take_part(struct unpacker *u, struct summary_part *p, uint64_t number)
 {
 	const struct statistics *s = u->ss->to->s;
 	struct packed *in = &u->in;
@@ -1026,7 +1027,7 @@ static int take_part(struct unpacker *u, struct part *p, uint64_t number)
 	p->last = packed_u32(in);
 	flags = packed_limited(in, PART_ENDS | PART_TAIL | PART_EDGES);
 	p->ends = flags & PART_ENDS;
-	p->stages = take_text(u);
+	p->stages = summary_take_text(u);
 	in->bad |= p->last < p->first || p->last == UINT32_MAX || !(flags & PART_EDGES) != !s->pair;
 	if (in->bad || !p->stages)
 		return -1;
@@ -1035,7 +1036,7 @@ static int take_part(struct unpacker *u, struct part *p, uint64_t number)
 	if (!(flags & PART_EDGES))
 		return 0;
 	p->edges = statistics_pair_edges(s);
-	return p->edges ? take_edges(u, p->edges) : unpack_no_memory(u);
+	return p->edges ? take_edges(u, p->edges) : summary_unpack_no_memory(u);
 }
 
 /* Decode the parts, after the stacks. */
@@ -1046,10 +1047,10 @@ static int unpack_parts(struct unpacker *u)
 
 	u->in.bad |= u->most > u->tails + n || n > UINT32_MAX - u->tails;
 	for (uint64_t i = 0; i < n && !u->in.bad; i++) {
-		struct part *p = parts_add(ps);
+		struct summary_part *p = parts_add(ps);
 
 		if (!p)
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 		if (take_part(u, p, u->tails + i + 1))
 			return -1;
 	}
@@ -1083,7 +1084,7 @@ struct stack_writer {
 	uint32_t names;
 };
 
-static struct summary_thread thread_of(const struct summary *sm, uint32_t number)
+static struct summary_thread summary_thread_of(const struct summary *sm, uint32_t number)
 {
 	struct summary_thread t = {0};
 	uint32_t stream;
@@ -1158,7 +1159,7 @@ static int number_edges(struct stack_writer *w, const struct parts *ps)
 	return 0;
 }
 
-static int put_name(struct stack_writer *w, struct buffer *b, uint32_t name)
+static int summary_put_name(struct stack_writer *w, struct buffer *b, uint32_t name)
 {
 	const struct intern *names = &w->cs->names;
 	bool is_new = !w->named[name];
@@ -1181,7 +1182,7 @@ static int put_bases(const struct stack_writer *w, struct buffer *b, const struc
 		if (!w->used[i])
 			continue;
 		order[w->used[i] - 1] = &w->cs->bases[i];
-		t = thread_of(sm, w->cs->bases[i].thread);
+		t = summary_thread_of(sm, w->cs->bases[i].thread);
 		bad = intern(&threads, &t, sizeof(t)) == INTERN_NONE;
 	}
 	bad = bad || buffer_uleb(b, threads.count);
@@ -1195,7 +1196,7 @@ static int put_bases(const struct stack_writer *w, struct buffer *b, const struc
 	}
 	bad = bad || buffer_uleb(b, w->nbases);
 	for (uint32_t i = 0; i < w->nbases && !bad; i++) {
-		const struct summary_thread t = thread_of(sm, order[i]->thread);
+		const struct summary_thread t = summary_thread_of(sm, order[i]->thread);
 
 		bad = buffer_uleb(b, intern_find(&threads, &t, sizeof(t))) ||
 		      buffer_uleb(b, order[i]->unseen);
@@ -1206,7 +1207,7 @@ static int put_bases(const struct stack_writer *w, struct buffer *b, const struc
 }
 
 /* Write the frames; from here on numbers are those of packed_stacks. */
-static int put_frames(struct stack_writer *w, struct buffer *b)
+static int summary_put_frames(struct stack_writer *w, struct buffer *b)
 {
 	const struct stack_node *nodes = w->cs->tree.nodes;
 	size_t n = w->order.size / 4;
@@ -1220,7 +1221,7 @@ static int put_frames(struct stack_writer *w, struct buffer *b)
 	for (size_t i = 0; i < n && !bad; i++) {
 		const struct stack_node *node = &nodes[get_u32(w->order.data + 4 * i)];
 
-		bad = buffer_uleb(b, w->number[node->parent]) || put_name(w, b, node->name);
+		bad = buffer_uleb(b, w->number[node->parent]) || summary_put_name(w, b, node->name);
 	}
 	return bad;
 }
@@ -1239,7 +1240,7 @@ static int put_unseen(struct stack_writer *w, struct buffer *b)
 
 		if (base->name)
 			bad = buffer_uleb(b, w->used[i]) || buffer_uleb(b, base->to) ||
-			      put_name(w, b, base->name - 1);
+			      summary_put_name(w, b, base->name - 1);
 	}
 	return bad;
 }
@@ -1264,7 +1265,7 @@ static int summary_put_stacks(struct buffer *b, const struct summary *sm,
 			use_base(&w, (uint32_t)i);
 	}
 	bad = bad || number_groups(&w, &sm->s->groups) || number_edges(&w, &sm->parts) ||
-	      put_bases(&w, b, sm) || put_frames(&w, b) || put_unseen(&w, b);
+	      put_bases(&w, b, sm) || summary_put_frames(&w, b) || put_unseen(&w, b);
 	buffer_free(&w.order);
 	buffer_free(&w.path);
 	free(w.base);
@@ -1276,7 +1277,7 @@ static int summary_put_stacks(struct buffer *b, const struct summary *sm,
 /* --- reading --- */
 
 /* Read a name by its number in the summary; names contains the earlier ones, u32 each. */
-static int take_name(struct unpacker *u, struct buffer *names, uint32_t *name)
+static int summary_take_name(struct unpacker *u, struct buffer *names, uint32_t *name)
 {
 	uint64_t number = packed_limited(&u->in, names->size / 4);
 	const uint8_t *bytes;
@@ -1291,12 +1292,12 @@ static int take_name(struct unpacker *u, struct buffer *names, uint32_t *name)
 		return 0;
 	*name = intern(&u->ss->to->s->stacks->names, bytes ? (const char *)bytes : "", size);
 	if (*name == INTERN_NONE || buffer_u32(names, *name))
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	return 0;
 }
 
 /* Read the threads: their numbers here, u32 each. */
-static int take_threads(struct unpacker *u, struct buffer *threads)
+static int summary_take_threads(struct unpacker *u, struct buffer *threads)
 {
 	uint64_t n = packed_count(&u->in, 1 + THREAD_WORDS);
 
@@ -1308,19 +1309,19 @@ static int take_threads(struct unpacker *u, struct buffer *threads)
 			t.word[k] = packed_u32(&u->in);
 		number = intern(&u->ss->to->threads, &t, sizeof(t));
 		if (number == INTERN_NONE || buffer_u32(threads, number))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 	}
 	return u->in.bad ? -1 : 0;
 }
 
 /* Add a stack, which has the next number. */
-static int add_stack(struct unpacker *u, uint32_t node)
+static int summary_add_stack(struct unpacker *u, uint32_t node)
 {
 	struct packed_stacks *ps = &u->ss->stacks;
 	uint32_t *nodes;
 
 	if (ARRAY_GROW(ps->node, ps->capacity, ps->count) || (!node && ps->count))
-		return unpack_no_memory(u);
+		return summary_unpack_no_memory(u);
 	nodes = ps->node;
 	nodes[ps->count++] = node;
 	return 0;
@@ -1341,14 +1342,14 @@ static int take_bases(struct unpacker *u, const struct buffer *threads, struct b
 			return -1;
 		number = get_u32(threads->data + 4 * thread);
 		base = call_stacks_base(cs, number, unseen);
-		if (!base || add_stack(u, base->node) || buffer_u32(bases, number) ||
+		if (!base || summary_add_stack(u, base->node) || buffer_u32(bases, number) ||
 		    buffer_u32(bases, unseen))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 	}
 	return u->in.bad ? -1 : 0;
 }
 
-static int take_frames(struct unpacker *u, struct buffer *names)
+static int summary_take_frames(struct unpacker *u, struct buffer *names)
 {
 	struct call_stacks *cs = u->ss->to->s->stacks;
 	struct packed_stacks *ps = &u->ss->stacks;
@@ -1357,11 +1358,11 @@ static int take_frames(struct unpacker *u, struct buffer *names)
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t caller = ps->node[packed_limited(&u->in, ps->count - 1)], name = 0;
 
-		if (take_name(u, names, &name))
+		if (summary_take_name(u, names, &name))
 			return -1;
 		if (u->in.bad)
 			return -1;
-		if (add_stack(u, stack_tree_child(&cs->tree, caller, name)))
+		if (summary_add_stack(u, stack_tree_child(&cs->tree, caller, name)))
 			return -1;
 	}
 	return u->in.bad ? -1 : 0;
@@ -1377,7 +1378,7 @@ static int take_unseen(struct unpacker *u, const struct buffer *bases, struct bu
 		struct unseen_name *one;
 
 		if (ARRAY_GROW(ss->names, ss->names_capacity, ss->nnames))
-			return unpack_no_memory(u);
+			return summary_unpack_no_memory(u);
 		u->in.bad |= !base || base > bases->size / 8;
 		if (u->in.bad)
 			return -1;
@@ -1385,7 +1386,7 @@ static int take_unseen(struct unpacker *u, const struct buffer *bases, struct bu
 		*one = (struct unseen_name){.thread = get_u32(bases->data + 8 * (base - 1)),
 					    .unseen = get_u32(bases->data + 8 * (base - 1) + 4)};
 		one->to = (uint32_t)packed_limited(&u->in, one->unseen - 1);
-		if (take_name(u, names, &one->name))
+		if (summary_take_name(u, names, &one->name))
 			return -1;
 		ss->nnames++;
 	}
@@ -1399,8 +1400,8 @@ static int unpack_stacks(struct unpacker *u)
 	int bad;
 
 	packed_stacks_free(&u->ss->stacks);
-	bad = add_stack(u, STACK_ROOT) || take_threads(u, &threads) ||
-	      take_bases(u, &threads, &bases) || take_frames(u, &names) ||
+	bad = summary_add_stack(u, STACK_ROOT) || summary_take_threads(u, &threads) ||
+	      take_bases(u, &threads, &bases) || summary_take_frames(u, &names) ||
 	      take_unseen(u, &bases, &names);
 	buffer_free(&names);
 	buffer_free(&threads);
@@ -1480,7 +1481,7 @@ static int summary_damaged(struct summaries *ss, uint64_t offset, const char *wh
 	return 0;
 }
 
-static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
+static int summary_take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 {
 	struct unpacker u = {.ss = ss,
 			     .in = {ss->meta.data, ss->meta.data + ss->meta.size, false},
@@ -1497,7 +1498,7 @@ static int take_payload(struct summaries *ss, uint64_t offset, struct error *e)
 	return summary_damaged(ss, offset, "its numbers are impossible");
 }
 
-static int take_meta(struct summaries *ss, const struct block *b, struct error *e)
+static int summary_take_meta(struct summaries *ss, const struct block *b, struct error *e)
 {
 	struct meta m;
 
@@ -1512,7 +1513,7 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 		return 0;
 	if (hash_bytes(ss->meta.data, ss->meta.size, 0) != m.hash)
 		return summary_damaged(ss, b->offset, "its checksum is wrong");
-	if (take_payload(ss, b->offset, e))
+	if (summary_take_payload(ss, b->offset, e))
 		return -1;
 	ss->taken = true;
 	return 0;
@@ -1521,7 +1522,7 @@ static int take_meta(struct summaries *ss, const struct block *b, struct error *
 /* --- complete summaries --- */
 
 /* Returns false for a group of rows that have only fields which no column here needs. */
-static bool is_wanted(const struct summaries *ss, const struct aggregate *a)
+static bool summary_is_wanted(const struct summaries *ss, const struct aggregate *a)
 {
 	const struct columns_wanted *here = &ss->to->s->columns->wanted,
 				    *there = ss->waiting.wanted;
@@ -1544,7 +1545,7 @@ static int add_groups(struct summaries *ss)
 		const struct aggregate *a = groups_at(g, i);
 		struct aggregate *into;
 
-		if (!is_wanted(ss, a))
+		if (!summary_is_wanted(ss, a))
 			continue;
 		into = groups_find(&s->groups, groups_cells(g, a));
 		bad = into ? aggregate_merge_of(into, &s->columns->wanted, a, g->wanted, ss->fields)
@@ -1554,7 +1555,7 @@ static int add_groups(struct summaries *ss)
 	return bad ? -1 : 0;
 }
 
-static int add_names(struct summaries *ss)
+static int summary_add_names(struct summaries *ss)
 {
 	for (size_t i = 0; i < ss->nnames; i++) {
 		const struct unseen_name *n = &ss->names[i];
@@ -1613,7 +1614,7 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->calls.counts.unfinished += h->unfinished;
 	if (s->pair)
 		add_pairs(s->pair, &h->pairs);
-	if (!add_groups(ss) && !add_names(ss) && !add_slowest(ss)) {
+	if (!add_groups(ss) && !summary_add_names(ss) && !add_slowest(ss)) {
 		ss->whole++;
 		return 0;
 	}
@@ -1645,7 +1646,7 @@ int summaries_block(struct summaries *ss, const struct block *b, struct error *e
 	if (ss->state != SUMMARY_OPEN)
 		return 0;
 	switch (b->kind) {
-	case BLOCK_META: return ss->taken ? 0 : take_meta(ss, b, e);
+	case BLOCK_META: return ss->taken ? 0 : summary_take_meta(ss, b, e);
 	case BLOCK_END: return end_summary(ss, b, e);
 	}
 	return 0;
@@ -1676,7 +1677,7 @@ static void summary_put(struct packer *p, uint64_t v)
 	p->bad = p->bad || buffer_uleb(p->b, v);
 }
 
-static void put_text(struct packer *p, const char *s)
+static void summary_put_text(struct packer *p, const char *s)
 {
 	p->bad = p->bad || packed_put_bytes(p->b, s, strlen(s));
 }
@@ -1686,7 +1687,7 @@ static void put_option(struct packer *p, const char *s)
 {
 	summary_put(p, s != NULL);
 	if (s)
-		put_text(p, s);
+		summary_put_text(p, s);
 }
 
 static void put_pair_counts(struct packer *p, const struct pair *pair)
@@ -1698,9 +1699,9 @@ static void put_pair_counts(struct packer *p, const struct pair *pair)
 	summary_put(p, pair->left);
 }
 
-static void put_head(struct packer *p)
+static void summary_put_head(struct packer *p)
 {
-	const struct settings *asked = p->sm->asked;
+	const struct stat_settings *asked = p->sm->asked;
 	const struct statistics *s = p->sm->s;
 
 	summary_put(p, (s->ticks ? SUMMARY_TICKS : 0) |
@@ -1709,10 +1710,10 @@ static void put_head(struct packer *p)
 			       (s->samples.type ? SUMMARY_SAMPLES : 0));
 	summary_put(p, s->keys->count);
 	for (size_t i = 0; i < s->keys->count; i++)
-		put_text(p, s->keys->names[i]);
+		summary_put_text(p, s->keys->names[i]);
 	summary_put(p, s->columns->count);
 	for (size_t i = 0; i < s->columns->count; i++)
-		put_text(p, s->columns->column[i].name);
+		summary_put_text(p, s->columns->column[i].name);
 	put_option(p, asked->keys);
 	put_option(p, asked->columns);
 	put_option(p, asked->sort);
@@ -1728,7 +1729,7 @@ static void put_head(struct packer *p)
 	if (asked->pair)
 		put_pair_counts(p, s->pair);
 	if (s->samples.type)
-		put_text(p, s->samples.type);
+		summary_put_text(p, s->samples.type);
 }
 
 /* Copy a group's cells, with the number that its tail has in the summary. Returns false if the
@@ -1784,11 +1785,11 @@ static void put_slowest(struct packer *p, const struct slow_list *l)
 		summary_put(p, (uint32_t)c->tid);
 		summary_put(p, (uint32_t)c->pid);
 		summary_put(p, (uint32_t)c->cpu);
-		put_text(p, c->name);
-		put_text(p, c->arguments);
-		put_text(p, c->returned);
-		put_text(p, c->stack);
-		put_text(p, c->comm);
+		summary_put_text(p, c->name);
+		summary_put_text(p, c->arguments);
+		summary_put_text(p, c->returned);
+		summary_put_text(p, c->stack);
+		summary_put_text(p, c->comm);
 	}
 }
 
@@ -1827,7 +1828,7 @@ static void put_parts(struct packer *p)
 
 	summary_put(p, ps->count);
 	for (size_t i = 0; i < ps->count; i++) {
-		const struct part *part = &ps->part[i];
+		const struct summary_part *part = &ps->part[i];
 		const struct part_tail *tail = &part->tail;
 
 		summary_put(p, part->stream_id);
@@ -1835,7 +1836,7 @@ static void put_parts(struct packer *p)
 		summary_put(p, part->last);
 		summary_put(p, (part->ends ? PART_ENDS : 0) | (tail->number ? PART_TAIL : 0) |
 				       (part->edges ? PART_EDGES : 0));
-		put_text(p, part->stages ? part->stages : "");
+		summary_put_text(p, part->stages ? part->stages : "");
 		if (tail->number) {
 			summary_put(p, tail->unfinished);
 			summary_put(p, tail->ignored_kernel);
@@ -1858,7 +1859,7 @@ static int put_content(struct packer *p, struct error *e)
 			p->tails[sm->parts.part[i].tail.number] = (uint32_t)i + 1;
 	summary_put(p, SUMMARY_VERSION);
 	summary_put(p, HISTOGRAM_PRECISION);
-	put_head(p);
+	summary_put_head(p);
 	p->bad = p->bad || (sm->s->stacks && summary_put_stacks(p->b, sm, &p->stacks));
 	if (!p->bad && put_groups(p, e))
 		return -1;

@@ -41,7 +41,7 @@ struct part_tail {
 	struct slow_list slowest;
 };
 
-struct part {
+struct summary_part {
 	uint64_t stream_id;
 	uint32_t first, last; /* sequence numbers of its first and last segment */
 	bool ends;	      /* the last segment is the stream's last one */
@@ -53,13 +53,13 @@ struct part {
 };
 
 struct parts {
-	struct part *part;
+	struct summary_part *part;
 	size_t count, capacity;
 	uint32_t tails; /* numbers given to tails so far */
 };
 
 /* Add an empty part; NULL when out of memory. */
-struct part *parts_add(struct parts *ps);
+struct summary_part *parts_add(struct parts *ps);
 /* Free the parts from that index on. */
 void parts_truncate(struct parts *ps, size_t count);
 
@@ -109,7 +109,7 @@ struct summary_thread {
 /* The content of a summary, apart from what END has. */
 struct summary {
 	struct statistics *s;
-	const struct settings *asked;
+	const struct stat_settings *asked;
 	struct parts parts;
 	struct slow_list slowest;
 	/* struct summary_thread by the numbers that the bases of call stacks have; unused if

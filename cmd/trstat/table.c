@@ -55,7 +55,7 @@ static const struct aggregate_times *times_of(const struct column_cell *v)
 	return aggregate_part(v->a, v->columns->wanted.times);
 }
 
-static const struct aggregate_field *field_of(const struct column_cell *v)
+static const struct aggregate_field *table_field_of(const struct column_cell *v)
 {
 	const struct aggregate_field *f = aggregate_part(v->a, v->columns->wanted.fields);
 
@@ -149,18 +149,19 @@ static struct column_value util_value(const struct column_cell *v)
 	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
 }
 
-static struct column_value column_field_number(const struct aggregate_field *f, struct number n)
+static struct column_value column_field_number(const struct aggregate_field *f,
+					       struct group_number n)
 {
 	n = number_settle(n);
 	return (struct column_value){f->count > 0, n.whole, n.fraction};
 }
 
-VALUE(field_sum, column_field_number(field_of(v), field_of(v)->sum))
-VALUE(field_min, column_field_number(field_of(v), field_of(v)->min))
-VALUE(field_max, column_field_number(field_of(v), field_of(v)->max))
+VALUE(field_sum, column_field_number(table_field_of(v), table_field_of(v)->sum))
+VALUE(field_min, column_field_number(table_field_of(v), table_field_of(v)->min))
+VALUE(field_max, column_field_number(table_field_of(v), table_field_of(v)->max))
 
 /* Returns a mean in thousandths. */
-static double mean_of(struct number sum, uint64_t n)
+static double mean_of(struct group_number sum, uint64_t n)
 {
 	double mean = number_real(sum.whole, sum.fraction) / (double)n;
 
@@ -169,7 +170,7 @@ static double mean_of(struct number sum, uint64_t n)
 
 static struct column_value field_avg_value(const struct column_cell *v)
 {
-	const struct aggregate_field *f = field_of(v);
+	const struct aggregate_field *f = table_field_of(v);
 	int128 size;
 
 	if (!f->count)
@@ -182,7 +183,7 @@ static struct column_value field_avg_value(const struct column_cell *v)
 	return some(f->sum.whole < 0 ? -size : size);
 }
 
-VALUE(field_uniq, some(distinct_count(&field_of(v)->distinct)))
+VALUE(field_uniq, some(distinct_count(&table_field_of(v)->distinct)))
 
 const struct column_type column_types[] = {
 	{"count", NULL, COLUMN_SUM, UNIT_NUMBER, PART_NONE, count_value, "trstat_events",
@@ -290,15 +291,15 @@ static bool parse_quantile(const char *s, size_t n, struct column *column)
 	return true;
 }
 
-static bool is_word(const char *word, const char *s, size_t n)
+static bool table_is_word(const char *word, const char *s, size_t n)
 {
 	return strlen(word) == n && !memcmp(word, s, n);
 }
 
-static int find_field(const struct columns *c, const char *name, size_t n)
+static int stat_table_find_field(const struct columns *c, const char *name, size_t n)
 {
 	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
-		if (is_word(c->wanted.field[i].name, name, n))
+		if (table_is_word(c->wanted.field[i].name, name, n))
 			return (int)i;
 	}
 	return -1;
@@ -306,7 +307,7 @@ static int find_field(const struct columns *c, const char *name, size_t n)
 
 int columns_field(const struct columns *c, const char *name)
 {
-	return find_field(c, name, strlen(name));
+	return stat_table_find_field(c, name, strlen(name));
 }
 
 bool columns_is_argument(const struct wanted_field *f)
@@ -323,7 +324,7 @@ size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 	return arguments;
 }
 
-static enum wanted_time time_of(const char *name)
+static enum wanted_time table_time_of(const char *name)
 {
 	if (!strcmp(name, "dur"))
 		return TIME_TOTAL;
@@ -334,7 +335,7 @@ static enum wanted_time time_of(const char *name)
 static int want_field(struct columns *c, const char *name, size_t n, bool uniq, struct error *e)
 {
 	struct wanted_field *field;
-	int i = find_field(c, name, n);
+	int i = stat_table_find_field(c, name, n);
 
 	if (i < 0) {
 		field = realloc(c->wanted.field, (c->wanted.field_count + 1) * sizeof *field);
@@ -345,7 +346,7 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 		field[i] = (struct wanted_field){.name = strndup(name, n)};
 		if (!field[i].name)
 			return error_no_memory(e);
-		field[i].time = time_of(field[i].name);
+		field[i].time = table_time_of(field[i].name);
 		c->wanted.field_count++;
 		if (!strcmp(field[i].name, KEYS_CHILDREN))
 			return keys_refuse_children(e);
@@ -357,8 +358,8 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 
 /* Parse sum(F), min(F) and so on. OUTCOME_NO: the name is no such function;
  * OUTCOME_FAILED: e is filled. */
-static enum outcome parse_function(struct columns *c, const char *s, size_t n,
-				   struct column *column, struct error *e)
+static enum outcome table_parse_function(struct columns *c, const char *s, size_t n,
+					 struct column *column, struct error *e)
 {
 	const char *open = memchr(s, '(', n);
 	int field;
@@ -368,7 +369,7 @@ static enum outcome parse_function(struct columns *c, const char *s, size_t n,
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
 
-		if (!(t->flags & COLUMN_OF_FIELD) || !is_word(t->name, s, (size_t)(open - s)))
+		if (!(t->flags & COLUMN_OF_FIELD) || !table_is_word(t->name, s, (size_t)(open - s)))
 			continue;
 		column->type = t;
 		field = want_field(c, open + 1, n - (size_t)(open - s) - 2, t->flags & COLUMN_UNIQ,
@@ -384,13 +385,13 @@ static enum outcome parse_function(struct columns *c, const char *s, size_t n,
 }
 
 /* Find a column that is written by its name alone. */
-static const struct column_type *named_type(const char *s, size_t n)
+static const struct column_type *table_named_type(const char *s, size_t n)
 {
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
 
 		if (!(t->flags & (COLUMN_OF_FIELD | COLUMN_PERCENTILE)) &&
-		    (is_word(t->name, s, n) || (t->alias && is_word(t->alias, s, n))))
+		    (table_is_word(t->name, s, n) || (t->alias && table_is_word(t->alias, s, n))))
 			return t;
 	}
 	return NULL;
@@ -423,7 +424,7 @@ static int unknown_column(const char *s, size_t n, struct error *e)
 	char known[COLUMN_WORDS_SIZE] = "", near[COLUMN_WORDS_SIZE] = "";
 	struct nearest nearest;
 
-	if (open && named_type(s, (size_t)(open - s)))
+	if (open && table_named_type(s, (size_t)(open - s)))
 		return error_set(e, NULL, NO_OFFSET, "column '%.*s' takes no parentheses: '%.*s'",
 				 (int)(open - s), s, (int)(n < 64 ? n : 64), s);
 	columns_add_words(known, sizeof known);
@@ -448,19 +449,19 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 	enum outcome r;
 
 	*column = (struct column){0};
-	column->type = named_type(s, n);
+	column->type = table_named_type(s, n);
 	if (column->type)
 		return 0;
 	if (parse_quantile(s, n, column))
 		return 0;
-	r = parse_function(c, s, n, column, e);
+	r = table_parse_function(c, s, n, column, e);
 	if (r != OUTCOME_NO)
 		return r == OUTCOME_FAILED ? -1 : 0;
 	return unknown_column(s, n, e);
 }
 
 /* Assign an offset in the aggregate to each part that a column needs. */
-static void lay_out(struct columns *c)
+static void table_lay_out(struct columns *c)
 {
 	struct columns_wanted *w = &c->wanted;
 	uint32_t at = sizeof(struct aggregate);
@@ -520,14 +521,14 @@ static int add_column(struct columns *c, const char *s, size_t n, struct error *
 	if (!parsed.name)
 		return error_no_memory(e);
 	c->column[c->count++] = parsed;
-	lay_out(c);
+	table_lay_out(c);
 	return 0;
 }
 
 static int find_column(const struct columns *c, const char *s, size_t n)
 {
 	for (size_t i = 0; i < c->count; i++) {
-		if (is_word(c->column[i].name, s, n))
+		if (table_is_word(c->column[i].name, s, n))
 			return (int)i;
 	}
 	return -1;
@@ -711,12 +712,13 @@ struct row {
 	size_t place, first;		  /* with together: its place, and that of its value */
 };
 
-struct context {
+struct table_context {
 	const struct sort *sort;
 	const struct groups *groups;
 };
 
-static int compare_values(const struct column_value *a, const struct column_value *b, bool reverse)
+static int table_compare_values(const struct column_value *a, const struct column_value *b,
+				bool reverse)
 {
 	if (!a->present || !b->present)
 		return b->present - a->present;
@@ -737,10 +739,10 @@ static int compare_cells(const struct groups *g, const struct key_cell *a, const
 	return reverse ? -c : c;
 }
 
-static int compare_rows(const void *pa, const void *pb, void *pc)
+static int table_compare_rows(const void *pa, const void *pb, void *pc)
 {
 	const struct row *a = pa, *b = pb;
-	const struct context *context = pc;
+	const struct table_context *context = pc;
 	const struct groups *g = context->groups;
 	const struct key_cell *ka = groups_cells(g, a->group), *kb = groups_cells(g, b->group);
 	int c;
@@ -751,7 +753,7 @@ static int compare_rows(const void *pa, const void *pb, void *pc)
 		if (key->group_key)
 			c = compare_cells(g, &ka[key->index], &kb[key->index], key->descending);
 		else
-			c = compare_values(&a->value[i], &b->value[i], key->descending);
+			c = table_compare_values(&a->value[i], &b->value[i], key->descending);
 		if (c)
 			return c;
 	}
@@ -761,7 +763,7 @@ static int compare_rows(const void *pa, const void *pb, void *pc)
 static int compare_together(const void *pa, const void *pb, void *pc)
 {
 	const struct row *a = pa, *b = pb;
-	const struct context *context = pc;
+	const struct table_context *context = pc;
 	const struct groups *g = context->groups;
 	size_t key = context->sort->together - 1;
 	int c = groups_compare(g, &groups_cells(g, a->group)[key], &groups_cells(g, b->group)[key]);
@@ -779,7 +781,7 @@ static int compare_first(const void *pa, const void *pb)
 }
 
 /* Put sorted rows with one value of the key together, each value at the place of its first row. */
-static void put_together(struct row *rows, size_t n, struct context *context)
+static void put_together(struct row *rows, size_t n, struct table_context *context)
 {
 	size_t key = context->sort->together - 1;
 	const struct groups *g = context->groups;
@@ -800,7 +802,7 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
 				     const struct columns *c, const struct columns_run *run,
 				     struct error *e)
 {
-	struct context context = {s, g};
+	struct table_context context = {s, g};
 	const struct aggregate **sorted = calloc(g->count + 1, sizeof *sorted);
 	struct row *rows = calloc(g->count + 1, sizeof *rows);
 	struct column_value *values = calloc(g->count * s->count + 1, sizeof *values);
@@ -821,7 +823,7 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
 					c, &c->column[s->key[k].index], rows[i].group, run);
 		}
 	}
-	qsort_r(rows, g->count, sizeof *rows, compare_rows, &context);
+	qsort_r(rows, g->count, sizeof *rows, table_compare_rows, &context);
 	if (s->together)
 		put_together(rows, g->count, &context);
 	for (size_t i = 0; i < g->count; i++)
@@ -873,7 +875,7 @@ static bool is_json(const struct cells *c)
 	return c->format == TABLE_JSON || c->format == TABLE_NDJSON;
 }
 
-static void put_text(const struct cells *c, const char *p, size_t n)
+static void table_put_text(const struct cells *c, const char *p, size_t n)
 {
 	if (is_json(c))
 		json_string(c->out, p, n);
@@ -899,7 +901,7 @@ void cells_begin(struct cells *c, struct text *out, enum table_format format,
 	for (size_t i = 0; !is_json(c) && i < count; i++) {
 		if (i)
 			text_char(out, format == TABLE_CSV ? ',' : '\t');
-		put_text(c, names[i], strlen(names[i]));
+		table_put_text(c, names[i], strlen(names[i]));
 	}
 	if (!is_json(c))
 		text_char(out, '\n');
@@ -929,7 +931,7 @@ static void put_separator(struct cells *c)
 	text_puts(c->out, ": ");
 }
 
-static void after(struct cells *c)
+static void table_after(struct cells *c)
 {
 	if (++c->at < c->count)
 		return;
@@ -944,22 +946,22 @@ static void after(struct cells *c)
 void cells_text(struct cells *c, const char *p, size_t n)
 {
 	put_separator(c);
-	put_text(c, p, n);
-	after(c);
+	table_put_text(c, p, n);
+	table_after(c);
 }
 
 void cells_number(struct cells *c, const char *digits, size_t n)
 {
 	put_separator(c);
 	text_put(c->out, digits, n);
-	after(c);
+	table_after(c);
 }
 
 void cells_u64(struct cells *c, uint64_t number)
 {
 	put_separator(c);
 	text_u64(c->out, number);
-	after(c);
+	table_after(c);
 }
 
 void cells_integer(struct cells *c, bool known, int128 number)
@@ -977,7 +979,7 @@ void cells_none(struct cells *c)
 	put_separator(c);
 	if (is_json(c))
 		text_puts(c->out, "null");
-	after(c);
+	table_after(c);
 }
 
 void cells_key(struct cells *c, const struct groups *g, const struct key_cell *cell)
@@ -1179,7 +1181,7 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 }
 
 /* Read the character at p: its length in bytes, and whether it is printable. */
-static size_t character(const char *p, size_t n, bool *printable)
+static size_t table_character(const char *p, size_t n, bool *printable)
 {
 	size_t length = utf8_length(p, n);
 	unsigned char c = (unsigned char)*p;
@@ -1195,7 +1197,7 @@ size_t format_characters(const char *p, size_t n)
 	bool printable;
 
 	while (n) {
-		size_t length = character(p, n, &printable);
+		size_t length = table_character(p, n, &printable);
 
 		p += length;
 		n -= length;
@@ -1214,7 +1216,7 @@ size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 	}
 	for (size_t i = 0; n; i++) {
 		bool printable;
-		size_t length = character(p, n, &printable);
+		size_t length = table_character(p, n, &printable);
 
 		if (i == head && count > width)
 			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
@@ -1283,7 +1285,7 @@ static int format_cells(const struct table_rows *rows, struct text *out, struct 
 #define GAP_WIDTH 2
 #define NARROWEST 16 /* shortest length in characters to which a text is elided */
 
-struct layout {
+struct table_layout {
 	const struct table *table;
 	size_t *shown;	/* the columns in printing order */
 	size_t columns; /* number of those */
@@ -1293,12 +1295,12 @@ struct layout {
 	bool *text;	/* the group key is a text in some row */
 };
 
-static const char *unit_of(const struct table *t, const struct column *column)
+static const char *table_unit_of(const struct table *t, const struct column *column)
 {
 	return column_counts_ticks(column, t->ticks) ? " [ticks]" : "";
 }
 
-static void widen(size_t *width, size_t n)
+static void table_widen(size_t *width, size_t n)
 {
 	if (*width < n)
 		*width = n;
@@ -1336,7 +1338,7 @@ static bool is_shown(const struct table_rows *rows, const struct column_value *v
 	return false;
 }
 
-static void measure_widths(struct layout *l, const struct table_rows *rows,
+static void measure_widths(struct table_layout *l, const struct table_rows *rows,
 			   const struct column_value *values)
 {
 	const struct table *t = l->table;
@@ -1348,7 +1350,7 @@ static void measure_widths(struct layout *l, const struct table_rows *rows,
 			l->shown[l->columns++] = i;
 	for (size_t i = 0; i < c->printed; i++)
 		l->column[i] = format_characters(c->column[i].name, strlen(c->column[i].name)) +
-			       strlen(unit_of(t, &c->column[i]));
+			       strlen(table_unit_of(t, &c->column[i]));
 	for (size_t i = 0; i < keys; i++)
 		l->key[i] = format_characters(t->keys[i], strlen(t->keys[i]));
 	for (size_t r = 0; r < rows->count; r++) {
@@ -1356,10 +1358,11 @@ static void measure_widths(struct layout *l, const struct table_rows *rows,
 		char value[VALUE_SIZE];
 
 		for (size_t i = 0; i < c->printed; i++)
-			widen(&l->column[i], format_column(value, &c->column[i],
-							   values[r * c->printed + i], t->ticks));
+			table_widen(&l->column[i],
+				    format_column(value, &c->column[i], values[r * c->printed + i],
+						  t->ticks));
 		for (size_t i = 0; i < keys; i++) {
-			widen(&l->key[i], key_width(t, i, &cells[i]));
+			table_widen(&l->key[i], key_width(t, i, &cells[i]));
 			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
 		}
 	}
@@ -1372,7 +1375,7 @@ static void measure_widths(struct layout *l, const struct table_rows *rows,
 }
 
 /* Elide the texts until the line fits, the longest first, none below NARROWEST. */
-static void fit_texts(struct layout *l, size_t width)
+static void fit_texts(struct table_layout *l, size_t width)
 {
 	const struct table *t = l->table;
 	size_t used = 0, keys = t->groups->keys;
@@ -1419,7 +1422,7 @@ void format_interval(char value[static VALUE_SIZE], const struct interval *i, bo
 }
 
 /* Write the time of an interval above its table. */
-static void put_interval(const struct interval *i, bool ticks, struct text *out)
+static void table_put_interval(const struct interval *i, bool ticks, struct text *out)
 {
 	char value[VALUE_SIZE];
 
@@ -1430,14 +1433,14 @@ static void put_interval(const struct interval *i, bool ticks, struct text *out)
 	text_puts(out, ":\n");
 }
 
-static void put_header(const struct layout *l, struct text *out)
+static void table_put_header(const struct table_layout *l, struct text *out)
 {
 	const struct table *t = l->table;
 	size_t keys = t->groups->keys;
 
 	for (size_t i = 0; i < l->columns; i++) {
 		const struct column *column = &t->columns->column[l->shown[i]];
-		const char *unit = unit_of(t, column);
+		const char *unit = table_unit_of(t, column);
 		size_t n = strlen(column->name);
 
 		text_pad(out, ' ',
@@ -1463,8 +1466,8 @@ static void put_header(const struct layout *l, struct text *out)
 	text_char(out, '\n');
 }
 
-static void put_row(const struct layout *l, const struct aggregate *a,
-		    const struct column_value *values, struct text *out)
+static void table_put_row(const struct table_layout *l, const struct aggregate *a,
+			  const struct column_value *values, struct text *out)
 {
 	const struct table *t = l->table;
 	const struct groups *g = t->groups;
@@ -1505,7 +1508,7 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 	const struct table *t = rows->table;
 	const struct columns *c = t->columns;
 	size_t keys = t->groups->keys;
-	struct layout l = {
+	struct table_layout l = {
 		.table = t,
 		.shown = calloc(c->printed + 1, sizeof *l.shown),
 		.column = calloc(c->printed + 1, sizeof *l.column),
@@ -1530,10 +1533,10 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 	if (t->width)
 		fit_texts(&l, t->width);
 	if (t->interval)
-		put_interval(t->interval, t->ticks, out);
-	put_header(&l, out);
+		table_put_interval(t->interval, t->ticks, out);
+	table_put_header(&l, out);
 	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
-		put_row(&l, rows->row[i], &values[i * c->printed], out);
+		table_put_row(&l, rows->row[i], &values[i * c->printed], out);
 	table_put_more(out, rows->left_out);
 	if (bounds)
 		text_printf(out, "\n%s\n", bounds);

@@ -28,7 +28,7 @@ struct timeline {
 };
 
 /* Returns the bucket of a group; false if it has none. */
-static bool bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
+static bool timeline_bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
 {
 	const struct key_cell *c = &groups_cells(tl->table->groups, a)[tl->keys];
 
@@ -42,7 +42,7 @@ static struct columns_run whole_run(const struct table *t)
 	return (struct columns_run){.first = t->run.first, .last = t->run.last};
 }
 
-static int add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
+static int timeline_add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
 {
 	const struct groups *g = tl->table->groups;
 	struct aggregate *sum;
@@ -75,7 +75,7 @@ static int add_sums(struct timeline *tl)
 		for (end = i + 1; end < g->count &&
 				  !groups_compare_first(g, tl->group[i], tl->group[end], tl->keys);)
 			end++;
-		bad = add_sum(tl, cells, i, end);
+		bad = timeline_add_sum(tl, cells, i, end);
 	}
 	free(cells);
 	/* the sums have the stacks of the groups, which are compared and shown */
@@ -83,7 +83,7 @@ static int add_sums(struct timeline *tl)
 }
 
 /* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. */
-static void lay_out(struct timeline *tl, uint64_t width, size_t names)
+static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t names)
 {
 	const struct table *t = tl->table;
 	size_t room = t->width ? t->width : PLOT_WIDTH, used = VALUE + 6 + names;
@@ -94,7 +94,7 @@ static void lay_out(struct timeline *tl, uint64_t width, size_t names)
 	for (size_t i = 0; i < t->groups->count; i++) {
 		uint64_t time;
 
-		if (!bucket_of(tl, tl->group[i], &time))
+		if (!timeline_bucket_of(tl, tl->group[i], &time))
 			continue;
 		tl->first = time < tl->first ? time : tl->first;
 		tl->last = time > tl->last ? time : tl->last;
@@ -128,10 +128,10 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 			return -1;
 		memset(sum, 0, w->size);
 		aggregate_init(sum, w);
-		bucket_of(tl, tl->group[i], &time);
+		timeline_bucket_of(tl, tl->group[i], &time);
 		bar = (size_t)((time - tl->first) / tl->step);
 		for (; i < end && !bad; i++) {
-			bucket_of(tl, tl->group[i], &next);
+			timeline_bucket_of(tl, tl->group[i], &next);
 			if ((next - tl->first) / tl->step != bar)
 				break;
 			bad = aggregate_merge(sum, tl->group[i], w);
@@ -150,8 +150,8 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 }
 
 /* Write the cell of a key, unless out is NULL. Returns its width. */
-static size_t put_cell(const struct timeline *tl, struct text *out, size_t key,
-		       const struct key_cell *cell)
+static size_t timeline_put_cell(const struct timeline *tl, struct text *out, size_t key,
+				const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
 	const char *p;
@@ -178,7 +178,7 @@ static size_t names_width(const struct timeline *tl)
 		size_t n = 0;
 
 		for (size_t k = 0; k < tl->keys; k++)
-			n += put_cell(tl, NULL, k, &cells[k]) + 2;
+			n += timeline_put_cell(tl, NULL, k, &cells[k]) + 2;
 		widest = n > widest ? n : widest;
 	}
 	return widest < NAME ? widest : NAME;
@@ -207,7 +207,7 @@ static void put_axis(const struct timeline *tl)
 	text_pad(tl->out, ' ', tl->bars - bar);
 }
 
-static void put_head(const struct timeline *tl)
+static void timeline_put_head(const struct timeline *tl)
 {
 	const struct table *t = tl->table;
 	const struct column *c = &t->columns->column[0];
@@ -231,7 +231,7 @@ static void put_head(const struct timeline *tl)
 	text_char(tl->out, '\n');
 }
 
-static int put_line(struct timeline *tl, const struct aggregate *sum)
+static int timeline_put_line(struct timeline *tl, const struct aggregate *sum)
 {
 	const struct table *t = tl->table;
 	const struct column *c = &t->columns->column[0];
@@ -250,13 +250,13 @@ static int put_line(struct timeline *tl, const struct aggregate *sum)
 		plot_level(tl->out, tl->height[i], highest, tl->utf8);
 	for (size_t k = 0; k < tl->keys; k++) {
 		text_puts(tl->out, "  ");
-		put_cell(tl, tl->out, k, &groups_cells(&tl->sums, sum)[k]);
+		timeline_put_cell(tl, tl->out, k, &groups_cells(&tl->sums, sum)[k]);
 	}
 	text_char(tl->out, '\n');
 	return 0;
 }
 
-static int for_people(struct timeline *tl, uint64_t width, struct error *e)
+static int timeline_for_people(struct timeline *tl, uint64_t width, struct error *e)
 {
 	const struct table *t = tl->table;
 	const struct columns_run whole = whole_run(t);
@@ -268,7 +268,7 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 		return 0;
 	if (add_sums(tl))
 		return error_no_memory(e);
-	lay_out(tl, width, names_width(tl));
+	timeline_lay_out(tl, width, names_width(tl));
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
@@ -276,9 +276,9 @@ static int for_people(struct timeline *tl, uint64_t width, struct error *e)
 		free(sums);
 		return error_no_memory(e);
 	}
-	put_head(tl);
+	timeline_put_head(tl);
 	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
-		bad = put_line(tl, sums[i]);
+		bad = timeline_put_line(tl, sums[i]);
 	free(sums);
 	return bad ? error_no_memory(e) : 0;
 }
@@ -330,7 +330,7 @@ int view_timeline(const struct table *t, uint64_t width, enum table_format forma
 	if (!tl.group)
 		bad = -1;
 	else if (format == TABLE_ALIGNED)
-		bad = for_people(&tl, width, e);
+		bad = timeline_for_people(&tl, width, e);
 	else
 		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);
 	groups_free(&tl.sums);

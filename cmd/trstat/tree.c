@@ -38,7 +38,7 @@ static size_t prefix_size(const struct making *m)
 	return m->table->groups->keys - 1;
 }
 
-static uint32_t node_of(const struct groups *g, const struct aggregate *a)
+static uint32_t tree_node_of(const struct groups *g, const struct aggregate *a)
 {
 	const struct key_cell *c = &groups_cells(g, a)[g->keys - 1];
 
@@ -48,7 +48,7 @@ static uint32_t node_of(const struct groups *g, const struct aggregate *a)
 /* --- the rows --- */
 
 /* Returns the row of a node of the tree, made if it is new. m->cells has the prefix. */
-static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
+static struct aggregate *tree_row_of(struct making *m, uint32_t node, uint32_t depth)
 {
 	size_t n = prefix_size(m);
 
@@ -61,7 +61,7 @@ static struct aggregate *row_of(struct making *m, uint32_t node, uint32_t depth)
 static int add_to_row(struct making *m, uint32_t node, uint32_t depth, const struct aggregate *a,
 		      bool recursive)
 {
-	struct aggregate *row = row_of(m, node, depth);
+	struct aggregate *row = tree_row_of(m, node, depth);
 
 	if (!row || (a && aggregate_merge(row, a, m->groups.wanted)))
 		return -1;
@@ -97,7 +97,7 @@ static int add_below(struct making *m, uint32_t node)
 static int add_self_to_row(struct making *m, uint32_t node, uint32_t depth,
 			   const struct aggregate *a)
 {
-	struct aggregate *row = row_of(m, node, depth);
+	struct aggregate *row = tree_row_of(m, node, depth);
 
 	return row ? aggregate_merge_self(row, a, m->groups.wanted) : -1;
 }
@@ -232,7 +232,7 @@ static void mark_nodes(struct making *m, const struct aggregate **groups, size_t
 
 	m->nmarked = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t node = node_of(m->table->groups, groups[i]);
+		uint32_t node = tree_node_of(m->table->groups, groups[i]);
 
 		if (node == STACK_ROOT || !groups[i]->calls)
 			/* events outside of all calls, or of other calls than those left */

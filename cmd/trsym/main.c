@@ -16,8 +16,8 @@
  * or that has none. */
 void report_missing(const struct tables *t, const char *missing);
 
-static void put_row(const struct resolver *r, uint64_t found, uint64_t missed, uint64_t lines,
-		    const char *origin, const char *path)
+static void sym_put_row(const struct resolver *r, uint64_t found, uint64_t missed, uint64_t lines,
+			const char *origin, const char *path)
 {
 	fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  ", found, missed);
 	if (r->lines)
@@ -44,14 +44,14 @@ static void report_modules(const struct resolver *r, const char *missing)
 	for (size_t i = 0; i < tables_count(t); i++) {
 		const struct module *m = tables_at(t, i);
 
-		put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
+		sym_put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
 		fprintf(stderr, "%s%s", *why_none(m) ? ": " : "", why_none(m));
 		if (m->why_lines[0])
 			fprintf(stderr, ": no %s: %s", missing, m->why_lines);
 		fputc('\n', stderr);
 	}
 	if (r->unmapped) {
-		put_row(r, 0, r->unmapped, 0, "none", "addresses that lie in no module");
+		sym_put_row(r, 0, r->unmapped, 0, "none", "addresses that lie in no module");
 		fputc('\n', stderr);
 	}
 }
@@ -90,7 +90,7 @@ static const struct option_row option_rows[] = {
 	{0},
 };
 
-struct settings {
+struct sym_settings {
 	enum demangle_style style;
 	const char *sysroot, *kallsyms;
 	bool lines, inlined, report;
@@ -98,7 +98,7 @@ struct settings {
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
 {
-	struct settings *s = ctx;
+	struct sym_settings *s = ctx;
 
 	switch (key) {
 	case OPT_DEMANGLE:
@@ -115,7 +115,7 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 	return -1;
 }
 
-static int streams(const void *ctx)
+static int sym_streams(const void *ctx)
 {
 	(void)ctx;
 	return 0;
@@ -128,7 +128,7 @@ static const struct program program = {
 	.options = option_rows,
 	.option = option,
 	.patience = PATIENCE_FILTER,
-	.streams = streams,
+	.streams = sym_streams,
 };
 
 /* What finds the symbols of a stream. */
@@ -139,7 +139,7 @@ struct symboliser {
 };
 
 /* Prepare what the settings need. Returns 0, or -1 after stage_fail. */
-static int prepare(struct symboliser *y, const struct settings *settings, struct stage *s)
+static int sym_prepare(struct symboliser *y, const struct sym_settings *settings, struct stage *s)
 {
 	struct stack_frames_options options = {settings->inlined, settings->lines, settings->style};
 
@@ -154,7 +154,7 @@ static int prepare(struct symboliser *y, const struct settings *settings, struct
 }
 
 /* Update the resolver with a block, and write symbols. */
-static int take_block(struct symboliser *y, struct stage *s, struct block *b)
+static int sym_take_block(struct symboliser *y, struct stage *s, struct block *b)
 {
 	struct meta m;
 
@@ -186,7 +186,7 @@ static int take_block(struct symboliser *y, struct stage *s, struct block *b)
 int main(int argc, char **argv)
 {
 	const char *missing;
-	struct settings settings = {.style = DEMANGLE_SIMPLE};
+	struct sym_settings settings = {.style = DEMANGLE_SIMPLE};
 	struct common_options common;
 	struct symboliser y = {0};
 	struct stage stage;
@@ -203,10 +203,10 @@ int main(int argc, char **argv)
 	}
 	if (stage_open(&stage, argv + optind, argc - optind, &common))
 		goto out;
-	if (stage_create(&stage, argc, argv) || prepare(&y, &settings, &stage))
+	if (stage_create(&stage, argc, argv) || sym_prepare(&y, &settings, &stage))
 		goto out;
 	reader_on_demand(&stage.in);
-	while (stage_next(&stage, &block) && !take_block(&y, &stage, &block))
+	while (stage_next(&stage, &block) && !sym_take_block(&y, &stage, &block))
 		;
 	if (stage.status == STATUS_OK && kallsyms_check(&y.kernel, &stage.in.dictionary, &e))
 		stage_fail(&stage, &e);

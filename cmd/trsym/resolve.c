@@ -25,7 +25,7 @@ static struct module *tables_module(struct tables *t, const struct space *space,
 				    const struct map *map);
 
 /* Return the location of an id of the stream, if the location can have a symbol. */
-static const struct location *location_of(const struct dictionary *d, uint32_t id)
+static const struct location *resolve_location_of(const struct dictionary *d, uint32_t id)
 {
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
 
@@ -33,12 +33,12 @@ static const struct location *location_of(const struct dictionary *d, uint32_t i
 	return p && p->space && !p->name.size ? p : NULL;
 }
 
-static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+static int resolve_send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
 {
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
-static bool is_same(const struct location_symbol *theirs, const struct symbol_entry *ours)
+static bool resolve_is_same(const struct location_symbol *theirs, const struct symbol_entry *ours)
 {
 	return theirs->name.size == ours->name_size &&
 	       !memcmp(theirs->name.text, ours->name, ours->name_size) &&
@@ -69,20 +69,20 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 	uint32_t id;
 
 	while (entry_next_of(ENTRY_LOCATION, b->payload, b->length, &at, &id)) {
-		p = location_of(d, id);
+		p = resolve_location_of(d, id);
 		if (!p)
 			continue;
 		if (resolve(r, p, !p->symbol, &symbol) == OUTCOME_FAILED)
 			return stage_no_memory(s);
 		if (p->symbol)
 			keep_line(p->symbol, &symbol);
-		if (send_symbol(s, id, &symbol))
+		if (resolve_send_symbol(s, id, &symbol))
 			return -1;
 	}
 	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
 		enum outcome got;
 
-		p = location_of(d, id);
+		p = resolve_location_of(d, id);
 		if (!p || !p->symbol)
 			continue;
 		got = resolve(r, p, false, &symbol);
@@ -90,11 +90,11 @@ int add_symbols(struct stage *s, struct resolver *r, const struct block *b)
 			return stage_no_memory(s);
 		if (got == OUTCOME_NO)
 			symbol = declare_symbol(p->symbol);
-		else if (is_same(p->symbol, &symbol))
+		else if (resolve_is_same(p->symbol, &symbol))
 			continue;
 		else
 			keep_line(p->symbol, &symbol);
-		if (send_symbol(s, id, &symbol))
+		if (resolve_send_symbol(s, id, &symbol))
 			return -1;
 	}
 	return 0;
@@ -142,7 +142,7 @@ struct kallsyms_source {
 	bool sent;
 };
 
-static int read_file(const char *path, struct buffer *b, struct error *e)
+static int resolve_read_file(const char *path, struct buffer *b, struct error *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = 1;
@@ -168,7 +168,7 @@ static int read_file(const char *path, struct buffer *b, struct error *e)
 
 int kallsyms_read(struct kallsyms *k, const char *path, struct error *e)
 {
-	if (read_file(path, &k->text, e))
+	if (resolve_read_file(path, &k->text, e))
 		return -1;
 	k->symbols = symbols_from_kallsyms((const char *)k->text.data, k->text.size);
 	if (!k->symbols)
@@ -191,7 +191,7 @@ void kallsyms_free(struct kallsyms *k)
 	*k = (struct kallsyms){0};
 }
 
-static struct kallsyms_source *source_of(struct kallsyms *k, uint32_t number)
+static struct kallsyms_source *resolve_source_of(struct kallsyms *k, uint32_t number)
 {
 	struct kallsyms_source *sources;
 
@@ -207,7 +207,7 @@ int kallsyms_meta(struct kallsyms *k, const struct meta *m)
 
 	if (!k->symbols || m->name_size != 8 || memcmp(m->name, "kallsyms", 8))
 		return 0;
-	source = source_of(k, m->source);
+	source = resolve_source_of(k, m->source);
 	if (!source)
 		return -1;
 	source->has_own = true;
@@ -239,7 +239,7 @@ int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dictionary 
 
 		if (!source || strcmp(source->format.text, "trace-cmd"))
 			continue;
-		state = source_of(k, number);
+		state = resolve_source_of(k, number);
 		if (!state)
 			return error_set(&w->error, NULL, NO_OFFSET, "out of memory");
 		if (state->has_own)
@@ -351,7 +351,7 @@ static struct symbols *kernel_symbols_find(const char *build_id, const char *sys
 
 /* --- recorded lines --- */
 
-static int compare_lines(const void *a, const void *b)
+static int resolve_compare_lines(const void *a, const void *b)
 {
 	const struct recorded_line *x = a, *y = b;
 
@@ -398,7 +398,7 @@ static int recorded_lines_read(struct recorded_lines *r, const char *text, size_
 		}
 	}
 	if (r->count)
-		qsort(r->at, r->count, sizeof *r->at, compare_lines);
+		qsort(r->at, r->count, sizeof *r->at, resolve_compare_lines);
 	return 0;
 }
 
@@ -408,7 +408,8 @@ static const struct recorded_line *recorded_lines_find(const struct recorded_lin
 {
 	const struct recorded_line wanted = {.address = address};
 
-	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, compare_lines) : NULL;
+	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, resolve_compare_lines)
+			: NULL;
 }
 
 static void recorded_lines_free(struct recorded_lines *r)
@@ -484,8 +485,8 @@ void tables_free(struct tables *t)
 }
 
 /* Find the table of that name, or add it if `add`; NULL: there is none, or out of memory. */
-static struct carried *find_carried(struct tables *t, uint32_t source, const char *name, size_t n,
-				    bool add)
+static struct carried *resolve_find_carried(struct tables *t, uint32_t source, const char *name,
+					    size_t n, bool add)
 {
 	uint32_t number;
 	struct buffer key = {0};
@@ -515,7 +516,7 @@ int tables_meta(struct tables *t, const struct meta *m)
 
 	if (!is_table(t, m->name, m->name_size))
 		return 0;
-	c = find_carried(t, m->source, m->name, m->name_size, true);
+	c = resolve_find_carried(t, m->source, m->name, m->name_size, true);
 	if (!c)
 		return -1;
 	if (c->parsed)
@@ -553,7 +554,7 @@ static int parse_carried(struct carried *c, bool kallsyms)
 
 static int from_stream(struct tables *t, struct module *m)
 {
-	struct carried *c = find_carried(t, m->source, m->table, strlen(m->table), false);
+	struct carried *c = resolve_find_carried(t, m->source, m->table, strlen(m->table), false);
 
 	if (!c || c->referred) {
 		snprintf(m->why, sizeof(m->why), "%s is not in this part of the stream", m->table);
@@ -571,7 +572,7 @@ static int from_stream(struct tables *t, struct module *m)
 }
 
 /* Is it the path or the name of a kernel module, such as "[ext4]"? */
-static bool is_kernel_module(const char *path)
+static bool resolve_is_kernel_module(const char *path)
 {
 	return path[0] == '/' || (path[0] == '[' && strncmp(path, "[kernel", 7) != 0);
 }
@@ -668,7 +669,7 @@ static void from_kernel_of(struct tables *t, const struct space *space, struct m
 static int load_module(struct tables *t, const struct space *space, struct module *m)
 {
 	bool kernel = space->flags & SPACE_KERNEL;
-	bool is_module = kernel && !m->table[0] && is_kernel_module(m->path);
+	bool is_module = kernel && !m->table[0] && resolve_is_kernel_module(m->path);
 
 	if (m->table[0] && from_stream(t, m))
 		return -1;
@@ -748,7 +749,7 @@ static int recorded_lines(struct tables *t, struct module *m)
 		return 0;
 	if (buffer_printf(&name, "%.*s.dbg", (int)(n - 4), m->table))
 		return -1;
-	c = find_carried(t, m->source, (char *)name.data, n, false);
+	c = resolve_find_carried(t, m->source, (char *)name.data, n, false);
 	buffer_free(&name);
 	if (!c || c->referred || (c->text.size < c->total && !c->parsed))
 		return 0;
@@ -853,7 +854,7 @@ void resolver_free(struct resolver *r)
 	*r = (struct resolver){0};
 }
 
-static int by_start(const void *a, const void *b, void *maps)
+static int resolve_by_start(const void *a, const void *b, void *maps)
 {
 	const struct map *m = maps;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
@@ -890,13 +891,13 @@ static int make_index(struct space_index *x, const struct space *space)
 			loaded[x->nloaded++] = (uint32_t)i;
 		else
 			mapped[x->nmapped++] = (uint32_t)i;
-	qsort_r(mapped, x->nmapped, sizeof(*mapped), by_start, space->maps);
+	qsort_r(mapped, x->nmapped, sizeof(*mapped), resolve_by_start, space->maps);
 	qsort_r(loaded, x->nloaded, sizeof(*loaded), by_epoch, space->maps);
 	x->nmaps = space->nmaps;
 	return 0;
 }
 
-static const struct space_index *index_of(struct resolver *r, const struct space *space)
+static const struct space_index *resolve_index_of(struct resolver *r, const struct space *space)
 {
 	struct space_index *spaces;
 
@@ -909,7 +910,7 @@ static const struct space_index *index_of(struct resolver *r, const struct space
 }
 
 /* Return the mapping of the start that contains the address, or NULL. */
-static const struct map *mapping_of(const struct space_index *x, const struct location *p)
+static const struct map *resolve_mapping_of(const struct space_index *x, const struct location *p)
 {
 	size_t low;
 	const struct map *map;
@@ -922,8 +923,8 @@ static const struct map *mapping_of(const struct space_index *x, const struct lo
 }
 
 /* Add the line where the function is declared. Its texts are valid until the next call. */
-static int add_line(struct resolver *r, const struct map *map, struct module *m,
-		    const struct symbol *symbol, struct symbol_entry *s)
+static int resolve_add_line(struct resolver *r, const struct map *map, struct module *m,
+			    const struct symbol *symbol, struct symbol_entry *s)
 {
 	/* in old recordings the symbols' addresses are absolute */
 	uint64_t base = map->table.size ? map->offset : 0;
@@ -1000,13 +1001,14 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
 									     : 0};
 	set_module(s, map, *module);
-	return r->lines && add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED : OUTCOME_YES;
+	return r->lines && resolve_add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED
+									: OUTCOME_YES;
 }
 
 enum outcome resolve(struct resolver *r, const struct location *p, bool count,
 		     struct symbol_entry *s)
 {
-	const struct space_index *x = index_of(r, p->space);
+	const struct space_index *x = resolve_index_of(r, p->space);
 	struct symbol_entry elsewhere = {0};
 	struct module *module = NULL, *missed = NULL;
 	const struct map *map;
@@ -1015,7 +1017,7 @@ enum outcome resolve(struct resolver *r, const struct location *p, bool count,
 	*s = (struct symbol_entry){.flags = SYMBOL_UNKNOWN};
 	if (!x)
 		return OUTCOME_FAILED;
-	map = mapping_of(x, p);
+	map = resolve_mapping_of(x, p);
 	if (map) {
 		got = resolve_in_mapping(r, p, map, s, &module);
 		if (got != OUTCOME_NO)
@@ -1067,14 +1069,14 @@ static int frames_in_mapping(struct resolver *r, const struct location *p, uint6
 int resolve_frames(struct resolver *r, const struct location *p, bool caller,
 		   struct source_frame *frames, size_t most)
 {
-	const struct space_index *x = index_of(r, p->space);
+	const struct space_index *x = resolve_index_of(r, p->space);
 	uint64_t address = p->address - caller;
 	const struct map *map;
 	int n = 0;
 
 	if (!x)
 		return -1;
-	map = mapping_of(x, p);
+	map = resolve_mapping_of(x, p);
 	if (map)
 		n = frames_in_mapping(r, p, address, map, frames, most);
 	for (size_t i = 0; !n && p->epoch && i < x->nloaded; i++) {

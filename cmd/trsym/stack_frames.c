@@ -56,7 +56,7 @@ struct chain_link {
 };
 
 /* The functions that are inlined at an address, innermost first. */
-struct chain {
+struct inline_chain {
 	uint32_t n;
 	struct chain_link link[FRAMES_MOST];
 };
@@ -118,7 +118,8 @@ void stack_frames_begin(struct stack_frames *f, const struct head *h)
 	f->present = has_inlined(h);
 }
 
-static int send_entry(struct stage *s, enum entry_kind kind, uint32_t id, const void *content)
+static int stack_frames_send_entry(struct stage *s, enum entry_kind kind, uint32_t id,
+				   const void *content)
 {
 	return writer_append_content(&s->out, kind, id, content) ? stage_fail(s, &s->out.error) : 0;
 }
@@ -152,13 +153,13 @@ static void set_line(struct symbol_entry *symbol, const struct source_frame *fra
 	symbol->line = frame->line;
 }
 
-static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+static int stack_frames_send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
 {
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
 /* Find a function in a chain. Returns the id of its location, 0: there is none. */
-static uint32_t find_link(const struct chain *c, uint32_t name)
+static uint32_t find_link(const struct inline_chain *c, uint32_t name)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->link[i].name == name)
@@ -186,17 +187,17 @@ static uint32_t add_location(struct stack_frames *f, struct stage *s, const stru
 		return 0;
 	if (f->options.lines)
 		set_line(&symbol, frame);
-	if (send_entry(s, ENTRY_LOCATION, f->next_location, &e) ||
-	    send_symbol(s, f->next_location, &symbol))
+	if (stack_frames_send_entry(s, ENTRY_LOCATION, f->next_location, &e) ||
+	    stack_frames_send_symbol(s, f->next_location, &symbol))
 		return 0;
 	return f->next_location--;
 }
 
 /* Add the next function of a chain; other: that of the same location in the other place. Returns 0,
  * or -1 after stage_fail. */
-static int add_link(struct stack_frames *f, struct stage *s, const struct location *p,
-		    const struct symbol_entry *outer, const struct source_frame *frame,
-		    struct chain c[2])
+static int stack_frames_add_link(struct stack_frames *f, struct stage *s, const struct location *p,
+				 const struct symbol_entry *outer, const struct source_frame *frame,
+				 struct inline_chain c[2])
 {
 	struct chain_link link = {.name = function_names_find(&f->names, frame)};
 
@@ -216,7 +217,7 @@ static int add_link(struct stack_frames *f, struct stage *s, const struct locati
 /* Look up the frames of a location, and declare what they need. c[0] is set; c[1]: the chain of the
  * location in the other place. Returns 0, or -1 after stage_fail. */
 static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool caller,
-		      struct chain c[2])
+		      struct inline_chain c[2])
 {
 	struct dictionary *d = &s->in.dictionary;
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
@@ -231,7 +232,7 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	if (n < 0 || resolve(f->resolver, p, false, &symbol) == OUTCOME_FAILED)
 		return stage_no_memory(s);
 	for (int i = 0; f->options.inlined && i < n - 1; i++)
-		if (add_link(f, s, p, &symbol, &frames[i], c))
+		if (stack_frames_add_link(f, s, p, &symbol, &frames[i], c))
 			return -1;
 	if (!n || !f->options.lines || !frames[c->n].file || symbol.flags & SYMBOL_UNKNOWN ||
 	    idmap_get(&f->lines, id))
@@ -239,11 +240,12 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	if (idmap_set(&f->lines, id, 1 + caller))
 		return stage_no_memory(s);
 	set_line(&symbol, &frames[c->n]);
-	return send_symbol(s, id, &symbol);
+	return stack_frames_send_symbol(s, id, &symbol);
 }
 
 /* Read the chain at a place of `links`; 0: an empty one. */
-static void read_chain(const struct stack_frames *f, uint32_t at, struct chain *c)
+static void stack_frames_read_chain(const struct stack_frames *f, uint32_t at,
+				    struct inline_chain *c)
 {
 	const struct chain_link *from;
 
@@ -273,19 +275,19 @@ static struct location_chains *chains_of(struct stack_frames *f, uint32_t locati
 
 /* Get the functions that are inlined at a location. Returns 0, or -1 after stage_fail. */
 static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location, bool caller,
-		     struct chain *c)
+		     struct inline_chain *c)
 {
 	struct location_chains *chains = chains_of(f, location);
-	struct chain new[2];
+	struct inline_chain new[2];
 	struct chain_link head;
 
 	if (!chains)
 		return stage_no_memory(s);
 	if (chains->at[caller]) {
-		read_chain(f, chains->at[caller], c);
+		stack_frames_read_chain(f, chains->at[caller], c);
 		return 0;
 	}
-	read_chain(f, chains->at[!caller], &new[1]);
+	stack_frames_read_chain(f, chains->at[!caller], &new[1]);
 	if (make_chain(f, s, location, caller, new))
 		return -1;
 	/* make_chain looks up no chain, so the pointer is valid */
@@ -294,11 +296,11 @@ static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location,
 	if (buffer_append(&f->links, &head, sizeof(head)) ||
 	    buffer_append(&f->links, new->link, sizeof(head) * new->n))
 		return stage_no_memory(s);
-	read_chain(f, chains->at[caller], c);
+	stack_frames_read_chain(f, chains->at[caller], c);
 	return 0;
 }
 
-static struct seen_stack *stack_of(const struct stack_frames *f, uint32_t id)
+static struct seen_stack *stack_frames_of(const struct stack_frames *f, uint32_t id)
 {
 	uint32_t number = idmap_get(&f->numbers, id);
 
@@ -312,7 +314,7 @@ static uint32_t plain_id(const struct seen_stack *k)
 }
 
 /* Leave out the inlined functions if the stack has too many frames with them. */
-static void limit_chain(struct chain *c, uint32_t above)
+static void limit_chain(struct inline_chain *c, uint32_t above)
 {
 	if (above + 1 + c->n > STACK_FRAMES_MOST)
 		c->n = 0;
@@ -324,25 +326,25 @@ static void limit_chain(struct chain *c, uint32_t above)
  * stage_fail.
  */
 static int send_chain(struct stack_frames *f, struct stage *s, uint32_t id,
-		      const struct stack_entry *outer, const struct chain *c)
+		      const struct stack_entry *outer, const struct inline_chain *c)
 {
 	struct stack_entry e = *outer;
 
 	for (uint32_t i = c->n; i > 0; i--) {
 		uint32_t between = f->next_stack--;
 
-		if (send_entry(s, ENTRY_STACK, between, &e))
+		if (stack_frames_send_entry(s, ENTRY_STACK, between, &e))
 			return -1;
 		e = (struct stack_entry){between, c->link[i - 1].location};
 	}
-	return send_entry(s, ENTRY_STACK, id, &e);
+	return stack_frames_send_entry(s, ENTRY_STACK, id, &e);
 }
 
 /* Declare a stack again, as that of a frame that called another one: its code is before the
  * address. Returns 0, or -1 after stage_fail. */
 static int make_caller(struct stack_frames *f, struct stage *s, struct seen_stack *k)
 {
-	struct chain as_leaf, c;
+	struct inline_chain as_leaf, c;
 
 	if (get_chain(f, s, k->location, false, &as_leaf) || get_chain(f, s, k->location, true, &c))
 		return -1;
@@ -375,8 +377,8 @@ static int make_plain(struct stack_frames *f, struct stage *s, struct seen_stack
 		p = &f->stacks[((uint32_t *)f->path.data)[i - 1]];
 		parent = p->caller_stack ? plain_id(&f->stacks[p->caller_stack - 1]) : 0;
 		p->plain = f->next_stack--;
-		if (send_entry(s, ENTRY_STACK, p->plain,
-			       &(struct stack_entry){parent, p->location}))
+		if (stack_frames_send_entry(s, ENTRY_STACK, p->plain,
+					    &(struct stack_entry){parent, p->location}))
 			return -1;
 	}
 	return 0;
@@ -408,13 +410,13 @@ static int set_parent(struct stack_frames *f, struct stage *s, struct seen_stack
  * Note a STACK of the block, and declare it again if a frame of it has inlined functions. Returns
  * 0, or -1 after stage_fail.
  */
-static int add_stack(struct stack_frames *f, struct stage *s, uint32_t id,
-		     const struct stack_entry *e)
+static int stack_frames_add_stack(struct stack_frames *f, struct stage *s, uint32_t id,
+				  const struct stack_entry *e)
 {
 	struct seen_stack new = {.id = id, .location = e->location, .depth = 1};
-	struct seen_stack *parent = stack_of(f, e->parent);
+	struct seen_stack *parent = stack_frames_of(f, e->parent);
 	bool changed = false;
-	struct chain c;
+	struct inline_chain c;
 
 	if (parent && parent->depth == STACK_FRAMES_MOST)
 		return 0; /* damage */
@@ -463,11 +465,11 @@ static int next_stack(struct stack_frames *f, struct stage *s, const struct bloc
 static int repeat_line(struct stack_frames *f, struct stage *s, uint32_t id)
 {
 	uint32_t place = idmap_get(&f->lines, id);
-	struct chain c[2];
+	struct inline_chain c[2];
 
 	if (!place)
 		return 0;
-	read_chain(f, chains_of(f, id)->at[place - 1], &c[1]);
+	stack_frames_read_chain(f, chains_of(f, id)->at[place - 1], &c[1]);
 	return idmap_set(&f->lines, id, 0) ? stage_no_memory(s)
 					   : make_chain(f, s, id, place - 1, c);
 }
@@ -491,7 +493,7 @@ int stack_frames_add(struct stack_frames *f, struct stage *s, const struct block
 		if (stack.parent && idmap_set(&f->callers, stack.parent, 1))
 			return stage_no_memory(s);
 	for (at = 0; got >= 0 && (got = next_stack(f, s, b, &at, &id, &stack)) > 0;)
-		if (add_stack(f, s, id, &stack))
+		if (stack_frames_add_stack(f, s, id, &stack))
 			return -1;
 	return got;
 }

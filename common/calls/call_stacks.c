@@ -306,7 +306,7 @@ static int call_stacks_set_unseen(struct call_stacks *cs, struct call_stacks_thr
 }
 
 /* Begin a thread with that many unseen calls, unless it has begun. */
-static int start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t unseen)
+static int call_stacks_start(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t unseen)
 {
 	return th->started ? 0 : call_stacks_set_unseen(cs, th, unseen);
 }
@@ -330,9 +330,9 @@ static int lower(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 }
 
 /* Begin a call at this level. */
-static int begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
+static int call_stacks_begin(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t level)
 {
-	if (start(cs, th, level))
+	if (call_stacks_start(cs, th, level))
 		return -1;
 	/* an exec, or a longjmp to before the trace */
 	return level < th->low ? lower(cs, th, level, cs->unknown) : 0;
@@ -361,17 +361,17 @@ static int enter(struct call_stacks *cs, struct call_stacks_thread *th, uint32_t
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, location, &name) || begin(cs, th, level))
+	if (call_stacks_name(cs, location, &name) || call_stacks_begin(cs, th, level))
 		return -1;
 	return call_stacks_push(cs, th, level, name);
 }
 
-static int leave(struct call_stacks *cs, struct call_stacks_thread *th, const struct call *c,
-		 uint32_t *node)
+static int common_call_stacks_leave(struct call_stacks *cs, struct call_stacks_thread *th,
+				    const struct call *c, uint32_t *node)
 {
 	uint32_t name;
 
-	if (call_stacks_name(cs, c->location, &name) || start(cs, th, c->level + 1))
+	if (call_stacks_name(cs, c->location, &name) || call_stacks_start(cs, th, c->level + 1))
 		return -1;
 	if (c->level >= th->low) {
 		uint32_t caller = call_stacks_caller(th, c->level);
@@ -458,7 +458,7 @@ int call_stacks_leave(struct call_stacks *cs, const struct event *e, const struc
 		return -1;
 	/* a call that was scheduled out below those in the kernel returns while they are open */
 	if (stack == all || (call->inner && call->level <= call_stacks_open(all)))
-		return leave(cs, th, call, node);
+		return common_call_stacks_leave(cs, th, call, node);
 	*node = kernel_node(th, stack->count);
 	return 0;
 }
@@ -535,10 +535,10 @@ int call_stacks_finish(struct call_stacks *cs, const struct call *call, uint32_t
 		*node = kernel_node(th, cs->calls->stacks[number]->kernel->count);
 		return 0;
 	}
-	if (start(cs, th, call->level + 1))
+	if (call_stacks_start(cs, th, call->level + 1))
 		return -1;
 	if (call->location || call->level >= th->low)
-		return leave(cs, th, call, node);
+		return common_call_stacks_leave(cs, th, call, node);
 	/* all frames with neither enter nor leave have one node */
 	*node = th->base;
 	return 0;
@@ -631,7 +631,8 @@ static int compare_unseen(const void *a, const void *b)
 }
 
 /* Add frames for the unseen calls that ended together, but for the last of them. */
-static int add_unknown(struct call_stacks *cs, const struct stack_base *b, uint32_t *node)
+static int call_stacks_add_unknown(struct call_stacks *cs, const struct stack_base *b,
+				   uint32_t *node)
 {
 	uint32_t n = b->name ? b->unseen - b->to : 1;
 
@@ -662,7 +663,7 @@ int call_stacks_end(struct call_stacks *cs)
 
 		at = intern_find(&cs->base_keys, below, sizeof(below));
 		parent = b->to && at != INTERN_NONE ? node[at] : STACK_ROOT;
-		bad = add_unknown(cs, b, &parent);
+		bad = call_stacks_add_unknown(cs, b, &parent);
 		if (bad)
 			break;
 		bad = stack_tree_attach(&cs->tree, b->node, parent, name);

@@ -22,7 +22,7 @@ static enum calls_result calls_leave(struct calls *c, struct stack *s, const str
 
 /* Test whether each row of the type has a call number. Enters with stacks are left to calls_next.
  */
-static void set_number(const struct type *t, struct calls_row_type *row)
+static void calls_set_number(const struct type *t, struct calls_row_type *row)
 {
 	const struct field *f = t->flags & TYPE_CALL_NUMBER ? field_by_role(t, ROLE_CALL) : NULL;
 	bool numbered = !(t->flags & TYPE_PER_CPU) && !t->has_stacks && f &&
@@ -50,7 +50,7 @@ int calls_rows(struct calls *c, const struct block *b, struct calls_rows *cr)
 		call = call && t->flags & TYPE_DEPTH &&
 		       !(t->flags & (TYPE_INNER | TYPE_CALL_NUMBER | TYPE_KERNEL));
 		cr->types[i].kind = call ? t->kind : 0;
-		set_number(t, &cr->types[i]);
+		calls_set_number(t, &cr->types[i]);
 		cr->type[i] = t;
 		cr->types[i].instant = kind_is_instant(t->kind);
 		cr->types[i].stack = t->flags & TYPE_PER_CPU ? 256 : 0;
@@ -201,7 +201,7 @@ static void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
 	charge_kernel(c, s, time);
 }
 
-static uint32_t open_calls(const struct stack *s)
+static uint32_t calls_open_calls(const struct stack *s)
 {
 	return (uint32_t)s->count + s->unseen;
 }
@@ -211,7 +211,7 @@ static void set_kernel_caller(const struct stack *s, struct call *done)
 {
 	if (!s->kernel->count)
 		done->caller = s->count ? s->frames[s->count - 1].location : 0;
-	done->level += open_calls(s);
+	done->level += calls_open_calls(s);
 }
 
 void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
@@ -279,7 +279,7 @@ static enum calls_result calls_kernel(struct calls *c, struct stack *s, const st
 
 		lose_inner(c, k, depth);
 		outside = k->count ? k->frames[0].outside : outside;
-		if (k->count && k->frames[0].depth == depth && open_calls(s))
+		if (k->count && k->frames[0].depth == depth && calls_open_calls(s))
 			charge_kernel(c, s, e->time);
 		/* a call with INNER has the depth of the call below it, which ends */
 		lose_from(c, k, depth + 1, LOST_DEPTH);
@@ -331,7 +331,7 @@ static bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *d
 		k->count = 0;
 		return false;
 	}
-	if (k->count == 1 && open_calls(s))
+	if (k->count == 1 && calls_open_calls(s))
 		charge_kernel(c, s, s->last);
 	f = *top(k);
 	pop(k);
@@ -845,7 +845,7 @@ void calls_set_limits(struct stack *s)
 }
 
 /* Make room for more frames, and for buckets of as many. */
-static bool grow(const struct calls *c, struct stack *s)
+static bool calls_grow(const struct calls *c, struct stack *s)
 {
 	size_t n = s->mask + 1;
 	size_t capacity = s->capacity;
@@ -887,7 +887,7 @@ static bool grow(const struct calls *c, struct stack *s)
 
 bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
 {
-	if (s->count == s->capacity && !grow(c, s)) {
+	if (s->count == s->capacity && !calls_grow(c, s)) {
 		c->out_of_memory = true;
 		return false;
 	}
@@ -1048,8 +1048,8 @@ static enum calls_result calls_leave(struct calls *c, struct stack *s, const str
 }
 
 /* Process an event on the stacks. */
-static inline enum calls_result take(struct calls *c, struct stack *s, const struct event *e,
-				     struct call *done)
+static inline enum calls_result common_calls_take(struct calls *c, struct stack *s,
+						  const struct event *e, struct call *done)
 {
 	s->last = e->time;
 	s->lane = e->lane;
@@ -1125,7 +1125,7 @@ enum calls_result calls_slow(struct calls *c, const struct event *e, struct call
 		c->stack = NULL;
 		got = calls_numbered(c, s, e, call);
 	} else {
-		got = take(c, s, e, call);
+		got = common_calls_take(c, s, e, call);
 	}
 	if (got == CALLS_ENTER) {
 		calls_describe_entered(c, e, call);
@@ -1298,7 +1298,7 @@ void calls_pass_until(struct calls *c, uint32_t thread)
 		s->last = c->end.until;
 }
 
-static bool finish(struct calls *c, struct call *done)
+static bool common_calls_finish(struct calls *c, struct call *done)
 {
 	if (!c->end.known)
 		calls_take_ends(c);
@@ -1341,7 +1341,7 @@ static bool finish(struct calls *c, struct call *done)
 
 bool calls_finish(struct calls *c, struct call *done)
 {
-	if (!finish(c, done))
+	if (!common_calls_finish(c, done))
 		return false;
 	done->data = c->data;
 	return true;
@@ -1455,7 +1455,7 @@ static int move_numbered(struct calls *c, const uint8_t *sources, struct open_ca
 }
 
 /* Test whether calls of a stack may be in the block too. */
-static bool goes_on(const struct calls *c, const struct stack *s)
+static bool calls_goes_on(const struct calls *c, const struct stack *s)
 {
 	return c->on_forget && calls_of_stream(c, s->lane) && s->restores == c->restored.blocks;
 }
@@ -1468,7 +1468,7 @@ static void forget_stacks(struct calls *c, const uint8_t *sources)
 
 		if (s && !s->lane) /* no row yet */
 			s->asks_lane = true;
-		else if (s && is_of(c, sources, s->lane) && (sources || !goes_on(c, s)))
+		else if (s && is_of(c, sources, s->lane) && (sources || !calls_goes_on(c, s)))
 			reset(c, s, false);
 	}
 }
@@ -1556,12 +1556,12 @@ static int push_unseen(struct calls *c, struct stack *s, const struct snapshot_t
 }
 
 /* Set the data of a stack from its thread record, except its frames. */
-static int take_thread(struct calls *c, struct stack *s, const struct snapshot_walk *w)
+static int calls_take_thread(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	const struct snapshot_thread *t = &w->thread;
 
 	s->restores = c->restored.blocks;
-	reset(c, s, goes_on(c, s));
+	reset(c, s, calls_goes_on(c, s));
 	s->lane = w->lane;
 	s->type = w->type;
 	s->by_depth = w->type && w->type->flags & TYPE_DEPTH;
@@ -1651,7 +1651,7 @@ static int push_numbered(struct calls *c, struct stack *s, const struct event *e
 	return calls_number_enter(c, e, call);
 }
 
-static int take_frame(struct calls *c, struct stack *s, const struct snapshot_walk *w)
+static int calls_take_frame(struct calls *c, struct stack *s, const struct snapshot_walk *w)
 {
 	bool kernel = w->frame.flags & SNAPSHOT_IN_KERNEL;
 	struct call call;
@@ -1680,7 +1680,7 @@ static int take_frame(struct calls *c, struct stack *s, const struct snapshot_wa
 	return c->on_restore(c->on_restore_ctx, &w->enter, &call);
 }
 
-static int take_threads(struct calls *c, const struct snapshot *snapshot)
+static int calls_take_threads(struct calls *c, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
 
@@ -1688,11 +1688,11 @@ static int take_threads(struct calls *c, const struct snapshot *snapshot)
 	while (snapshot_next_thread(&w)) {
 		struct stack *s = calls_stack_at(c, snapshot_stack(w.lane, w.thread.flags));
 
-		if (!s || (!(w.thread.flags & SNAPSHOT_CONTINUED) && take_thread(c, s, &w)))
+		if (!s || (!(w.thread.flags & SNAPSHOT_CONTINUED) && calls_take_thread(c, s, &w)))
 			return -1;
 		s->restores = c->restored.blocks;
 		while (snapshot_next_frame(&w))
-			if (take_frame(c, s, &w))
+			if (calls_take_frame(c, s, &w))
 				return -1;
 		forget_frames(c, s, s->restored);
 		if (s->kernel)
@@ -1716,7 +1716,7 @@ int calls_restore(struct calls *c, const struct block *b, struct error *e)
 	c->restored.blocks++;
 	c->restored.first = s->head.first;
 	last = !(s->head.flags & SNAPSHOT_MORE);
-	if ((!s->continues && forget_stream(c, s)) || take_threads(c, s))
+	if ((!s->continues && forget_stream(c, s)) || calls_take_threads(c, s))
 		return e->what[0] ? -1 : error_no_memory(e);
 	if (last)
 		forget_before(c);

@@ -97,7 +97,7 @@ static inline const struct kept_row *kept_row(const struct calls_writer *m, uint
 	return &m->kept.rows[handle & ~ROW_KEPT];
 }
 
-static int no_memory(struct calls_writer *m)
+static int snapshot_no_memory(struct calls_writer *m)
 {
 	return error_no_memory(&m->writer->error);
 }
@@ -189,17 +189,17 @@ static uint32_t own_id(struct calls_writer *m, enum entry_kind kind, uint32_t nu
 	return writer_declare_again(m->writer, kind, id) ? 0 : id;
 }
 
-static uint32_t declare_lane(struct calls_writer *m, const struct lane *l)
+static uint32_t snapshot_declare_lane(struct calls_writer *m, const struct lane *l)
 {
 	return own_id(m, ENTRY_LANE, l->number);
 }
 
-static uint32_t declare_type(struct calls_writer *m, const struct type *t)
+static uint32_t snapshot_declare_type(struct calls_writer *m, const struct type *t)
 {
 	return t ? own_id(m, ENTRY_TYPE, t->number) : 0;
 }
 
-static uint32_t declare_location(struct calls_writer *m, uint32_t number)
+static uint32_t snapshot_declare_location(struct calls_writer *m, uint32_t number)
 {
 	return own_id(m, ENTRY_LOCATION, number);
 }
@@ -209,7 +209,7 @@ static uint32_t declare_definition(struct calls_writer *m, uint32_t number)
 	return own_id(m, ENTRY_DEFINITION, number);
 }
 
-static uint32_t declare_stack(struct calls_writer *m, uint32_t number)
+static uint32_t snapshot_declare_stack(struct calls_writer *m, uint32_t number)
 {
 	return own_id(m, ENTRY_STACK, number);
 }
@@ -255,7 +255,7 @@ static void ids_free(struct calls_writer *m)
 
 enum { GARBAGE = 1 << 20 }; /* bytes of rows of other calls that are kept at least */
 
-static void rows_free(struct calls_writer *m)
+static void snapshot_rows_free(struct calls_writer *m)
 {
 	for (size_t i = 0; i < m->nstacks; i++) {
 		free(m->stacks[i].own.handles);
@@ -290,7 +290,7 @@ static uint32_t definition_number(void *ctx, uint32_t id)
 	return d ? d->number : 0;
 }
 
-static uint32_t stack_number(void *ctx, uint32_t id)
+static uint32_t snapshot_stack_number(void *ctx, uint32_t id)
 {
 	return dictionary_stack_id(ctx, id);
 }
@@ -363,7 +363,8 @@ static int row_keep(struct calls_writer *m, const struct event *e, uint32_t *han
 	if (e->type->fixed_size && buffer_append(&k->bytes, e->fixed, e->type->fixed_size))
 		return -1;
 	if (e->type->fixed_size)
-		field_map_stacks(e->type, k->bytes.data + r.offset, stack_number, &m->dictionary);
+		field_map_stacks(e->type, k->bytes.data + r.offset, snapshot_stack_number,
+				 &m->dictionary);
 	if (e->tail_size && keep_tail(m, e))
 		return -1;
 	r.tail_size = (uint32_t)(k->bytes.size - r.offset - e->type->fixed_size);
@@ -450,8 +451,8 @@ static void note_gone(struct calls_writer *m, struct followed_calls *t, uint32_t
 		m->calls.out_of_memory = true;
 }
 
-static void on_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
-		    enum calls_lost why)
+static void snapshot_on_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
+			     enum calls_lost why)
 {
 	struct calls_writer *m = ctx;
 	struct followed_calls *t = s->number < m->nstacks ? &m->stacks[s->number] : NULL;
@@ -519,7 +520,7 @@ static int follow_kernel(struct calls_writer *m, struct stack *s, const struct c
 
 /* --- rows --- */
 
-static void mark(struct calls_writer *m, struct stack *s, uint32_t handle)
+static void snapshot_mark(struct calls_writer *m, struct stack *s, uint32_t handle)
 {
 	if (s->count && s->frames[s->count - 1].begun && !*frame_row(m, s, s->count - 1))
 		*frame_row(m, s, s->count - 1) = handle;
@@ -541,8 +542,8 @@ static int note_numbered(struct calls_writer *m, enum calls_result got, const st
 	return m->calls.out_of_memory ? -1 : 0;
 }
 
-static __attribute__((noinline)) int take_row(struct calls_writer *m, const struct event *e,
-					      uint32_t handle)
+static __attribute__((noinline)) int snapshot_take_row(struct calls_writer *m,
+						       const struct event *e, uint32_t handle)
 {
 	struct calls *c = &m->calls;
 	uint32_t stack = calls_thread(e);
@@ -557,10 +558,10 @@ static __attribute__((noinline)) int take_row(struct calls_writer *m, const stru
 	if (in_kernel(s)) {
 		if (follow_kernel(m, s, got == CALLS_LEAVE ? &call : NULL))
 			return -1;
-		mark(m, s->kernel, handle);
+		snapshot_mark(m, s->kernel, handle);
 	}
 	if (s)
-		mark(m, s, handle);
+		snapshot_mark(m, s, handle);
 	return 0;
 }
 
@@ -607,14 +608,14 @@ static int take_narrow(struct calls_writer *m, const struct block *b)
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			it.row = this;
 			event_next(&it, &e);
-			if (take_row(m, &e, handle_of(b, this)))
+			if (snapshot_take_row(m, &e, handle_of(b, this)))
 				return -1;
 		}
 	}
 	return 0;
 }
 
-static int take_rows(struct calls_writer *m, const struct block *b)
+static int snapshot_take_rows(struct calls_writer *m, const struct block *b)
 {
 	struct events it;
 	struct event e;
@@ -623,7 +624,7 @@ static int take_rows(struct calls_writer *m, const struct block *b)
 		return take_narrow(m, b);
 	events_begin(&it, b);
 	for (uint32_t i = 0; i < b->rows && event_next(&it, &e); i++) {
-		if (take_row(m, &e, handle_of(b, e.row)))
+		if (snapshot_take_row(m, &e, handle_of(b, e.row)))
 			return -1;
 	}
 	return 0;
@@ -655,7 +656,7 @@ static int update_block(struct calls_writer *m, const struct block *b)
 	return update_numbered(m);
 }
 
-static int take_events(struct calls_writer *m, const struct block *sent)
+static int snapshot_take_events(struct calls_writer *m, const struct block *sent)
 {
 	struct block b = *sent;
 
@@ -672,7 +673,7 @@ static int take_events(struct calls_writer *m, const struct block *sent)
 	if (b.last > m->latest)
 		m->latest = b.last;
 	m->block = &b;
-	return take_rows(m, &b) || update_block(m, &b) ? -1 : 0;
+	return snapshot_take_rows(m, &b) || update_block(m, &b) ? -1 : 0;
 }
 
 /* --- the calls of an input --- */
@@ -698,7 +699,7 @@ static int take_kernel(struct calls_writer *m, const struct stack *s)
 }
 
 /* Begin to replace calls that are open. */
-static void begin_inside(struct calls_writer *m)
+static void snapshot_begin_inside(struct calls_writer *m)
 {
 	m->inside = true;
 	if (m->segments > 1)
@@ -707,7 +708,7 @@ static void begin_inside(struct calls_writer *m)
 }
 
 /* Open the calls of m->snapshot. */
-static int take_calls(struct calls_writer *m)
+static int snapshot_take_calls(struct calls_writer *m)
 {
 	const struct snapshot *s = &m->snapshot;
 	struct block own = {.kind = BLOCK_SNAPSHOT, .snapshot = &m->snapshot};
@@ -715,10 +716,10 @@ static int take_calls(struct calls_writer *m)
 	struct error e;
 
 	if (!s->continues) {
-		rows_free(m);
+		snapshot_rows_free(m);
 		m->threads = 0;
 		m->flags = 0;
-		begin_inside(m);
+		snapshot_begin_inside(m);
 	}
 	if (m->first == UINT64_MAX)
 		m->first = s->head.first;
@@ -749,7 +750,7 @@ int calls_writer_take(struct calls_writer *m, const struct block *b)
 	fault = snapshot_read(&m->snapshot, &m->dictionary, b, READS_NO_VALUES);
 	if (fault)
 		return fault == EVENTS_NO_MEMORY ? error_no_memory(&m->writer->error) : 0;
-	return take_calls(m) ? error_no_memory(&m->writer->error) : 0;
+	return snapshot_take_calls(m) ? error_no_memory(&m->writer->error) : 0;
 }
 
 static void drop_row(void *ctx, struct stack *s, const struct frame *f, void *data)
@@ -773,7 +774,7 @@ int calls_writer_lose(struct calls_writer *m, const uint8_t *sources, size_t n)
 
 		numbers[i] = id < n && sources[id];
 	}
-	begin_inside(m);
+	snapshot_begin_inside(m);
 	snapshot_segment(&m->snapshot, true);
 	m->calls.on_forget = drop_row;
 	bad = bad || calls_forget_sources(&m->calls, numbers);
@@ -799,7 +800,7 @@ enum {
 };
 
 /* The table of a block, of types, lanes or locations. */
-struct table {
+struct writer_table {
 	uint32_t *index; /* by number: index + 1; 0 none */
 	size_t size;
 	struct buffer ids, numbers; /* u32 each, by index */
@@ -817,7 +818,7 @@ struct building {
 	struct calls_writer *m;
 	struct snapshot_head head;
 	struct buffer threads, frames, gone, rows, front;
-	struct table tables[TABLES];
+	struct writer_table tables[TABLES];
 	struct snapshot_thread thread; /* the last record */
 	uint32_t stack;		       /* that it is of */
 	struct open_number *numbered;  /* the open numbered calls, by stack */
@@ -836,7 +837,7 @@ static void built_no_memory(struct building *b)
 /* Get the index of an entry in a table of the block, which the entry is added to; id is its id. */
 static uint32_t table_index(struct building *b, int table, uint32_t number, uint32_t id)
 {
-	struct table *t = &b->tables[table];
+	struct writer_table *t = &b->tables[table];
 	uint32_t *index;
 
 	if (ARRAY_REACH(t->index, t->size, number)) {
@@ -854,7 +855,7 @@ static uint32_t table_index(struct building *b, int table, uint32_t number, uint
 	return index[number] - 1;
 }
 
-static void clear_table(struct table *t)
+static void clear_table(struct writer_table *t)
 {
 	for (size_t i = 0; i < t->numbers.size; i += 4)
 		t->index[get_u32(t->numbers.data + i)] = 0;
@@ -895,21 +896,23 @@ static void put_row_tail(struct building *b, const struct kept_row *r, const uin
 
 static uint32_t stack_id(void *ctx, uint32_t number)
 {
-	return declare_stack(ctx, number);
+	return snapshot_declare_stack(ctx, number);
 }
 
-static void put_row(struct building *b, const struct kept_row *r)
+static void snapshot_put_row(struct building *b, const struct kept_row *r)
 {
 	struct calls_writer *m = b->m;
-	uint32_t lane = table_index(b, TABLE_LANES, r->lane->number, declare_lane(m, r->lane)),
-		 type = table_index(b, TABLE_TYPES, r->type->number, declare_type(m, r->type)),
+	uint32_t lane = table_index(b, TABLE_LANES, r->lane->number,
+				    snapshot_declare_lane(m, r->lane)),
+		 type = table_index(b, TABLE_TYPES, r->type->number,
+				    snapshot_declare_type(m, r->type)),
 		 location = 0;
 	const uint8_t *data = m->kept.bytes.size ? m->kept.bytes.data + r->offset : NULL;
 	uint8_t p[WIDE_ROW];
 
 	if (r->location)
 		location = 1 + table_index(b, TABLE_LOCATIONS, r->location,
-					   declare_location(m, r->location));
+					   snapshot_declare_location(m, r->location));
 	row_put_wide(p,
 		     &(struct plain_row){
 			     .lane = lane, .location = location, .type = type, .depth = r->depth});
@@ -1000,7 +1003,7 @@ static int send_built(struct building *b, bool more)
 	return bad;
 }
 
-static void put_thread(struct building *b)
+static void common_snapshot_put_thread(struct building *b)
 {
 	if (buffer_zero(&b->threads, SNAPSHOT_THREAD))
 		built_no_memory(b);
@@ -1008,7 +1011,7 @@ static void put_thread(struct building *b)
 }
 
 /* Begin another block if the row does not fit the present one. */
-static void make_room(struct building *b, const struct kept_row *r)
+static void snapshot_make_room(struct building *b, const struct kept_row *r)
 {
 	size_t have = b->rows.size + b->frames.size + b->threads.size,
 	       row = (size_t)r->type->fixed_size + r->tail_size;
@@ -1022,11 +1025,12 @@ static void make_room(struct building *b, const struct kept_row *r)
 		return;
 	b->thread.flags |= SNAPSHOT_CONTINUED;
 	b->thread.frames = b->thread.gone = 0;
-	b->thread.lane = declare_lane(b->m, b->m->calls.stacks[b->stack]->lane);
-	put_thread(b);
+	b->thread.lane = snapshot_declare_lane(b->m, b->m->calls.stacks[b->stack]->lane);
+	common_snapshot_put_thread(b);
 }
 
-static void put_frame(struct building *b, const struct snapshot_frame *f, uint32_t handle)
+static void common_snapshot_put_frame(struct building *b, const struct snapshot_frame *f,
+				      uint32_t handle)
 {
 	uint8_t p[SNAPSHOT_FRAME];
 	const struct kept_row *r;
@@ -1034,18 +1038,18 @@ static void put_frame(struct building *b, const struct snapshot_frame *f, uint32
 	if (!(handle & ROW_KEPT) || b->bad)
 		return;
 	r = kept_row(b->m, handle);
-	make_room(b, r);
+	snapshot_make_room(b, r);
 	if (b->bad)
 		return;
 	snapshot_put_frame(p, f);
 	if (buffer_append(&b->frames, p, sizeof p))
 		built_no_memory(b);
-	put_row(b, r);
+	snapshot_put_row(b, r);
 	b->head.frames++;
 	b->thread.frames++;
 }
 
-static void put_frames(struct building *b, const struct stack *s, bool kernel)
+static void snapshot_put_frames(struct building *b, const struct stack *s, bool kernel)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct frame *f = &s->frames[i];
@@ -1054,16 +1058,16 @@ static void put_frames(struct building *b, const struct stack *s, bool kernel)
 		if (kernel && !i && f->outside)
 			flags |= SNAPSHOT_OUTSIDE;
 		if (f->begun)
-			put_frame(b,
-				  &(struct snapshot_frame){.start = f->start,
-							   .child = f->child,
-							   .depth = f->depth,
-							   .flags = flags},
-				  *frame_row(b->m, s, i));
+			common_snapshot_put_frame(b,
+						  &(struct snapshot_frame){.start = f->start,
+									   .child = f->child,
+									   .depth = f->depth,
+									   .flags = flags},
+						  *frame_row(b->m, s, i));
 	}
 }
 
-static void put_numbered(struct building *b, uint32_t stack)
+static void snapshot_put_numbered(struct building *b, uint32_t stack)
 {
 	const struct calls *c = &b->m->calls;
 
@@ -1071,8 +1075,8 @@ static void put_numbered(struct building *b, uint32_t stack)
 		uint32_t index = b->numbered[b->at].index;
 		const uint32_t *row = calls_numbered_data(c, index);
 
-		put_frame(b, &(struct snapshot_frame){.start = c->numbered.calls[index].start},
-			  *row);
+		common_snapshot_put_frame(
+			b, &(struct snapshot_frame){.start = c->numbered.calls[index].start}, *row);
 	}
 }
 
@@ -1084,7 +1088,7 @@ static void set_kernel(struct building *b, const struct stack *s)
 	size_t n = x->gone.size / 4;
 
 	t->kernel_since = s->kernel_since;
-	t->kernel_type = declare_type(b->m, s->kernel->type);
+	t->kernel_type = snapshot_declare_type(b->m, s->kernel->type);
 	t->flags |= s->passed ? SNAPSHOT_PASSED : 0;
 	t->base = x->base;
 	t->gone = (uint32_t)(n < GONE_LIMIT ? n : GONE_LIMIT);
@@ -1092,14 +1096,14 @@ static void set_kernel(struct building *b, const struct stack *s)
 		uint32_t location = get_u32(x->gone.data + 4 * (n - 1 - i));
 
 		if (location)
-			location = declare_location(b->m, location);
+			location = snapshot_declare_location(b->m, location);
 		if (buffer_u32(&b->gone, location))
 			built_no_memory(b);
 	}
 	b->head.gone += t->gone;
 }
 
-static void put_stack(struct building *b, uint32_t number, const struct lane *lane)
+static void snapshot_put_stack(struct building *b, uint32_t number, const struct lane *lane)
 {
 	struct calls_writer *m = b->m;
 	const struct stack *s = number < m->calls.size ? m->calls.stacks[number] : NULL;
@@ -1108,31 +1112,31 @@ static void put_stack(struct building *b, uint32_t number, const struct lane *la
 
 	end_thread(b);
 	b->stack = number;
-	*t = (struct snapshot_thread){.lane = declare_lane(m, lane),
+	*t = (struct snapshot_thread){.lane = snapshot_declare_lane(m, lane),
 				      .flags = per_cpu ? SNAPSHOT_PER_CPU : 0};
 	if (!s || (!s->started && !s->asks_lane))
 		t->flags |= SNAPSHOT_UNSTARTED;
 	if (declare_facts(m, number, t->lane, per_cpu))
 		built_no_memory(b);
-	put_thread(b);
+	common_snapshot_put_thread(b);
 	if (!s)
 		return;
 	charged = s->count && !s->frames[0].begun;
 	t->flags |= charged ? SNAPSHOT_CHARGED : 0;
 	t->last = s->last;
-	t->type = declare_type(m, s->type);
+	t->type = snapshot_declare_type(m, s->type);
 	t->unseen = s->unseen + charged;
 	t->since = t->unseen ? s->unseen_since : 0;
 	t->child = charged ? s->frames[0].child : 0;
 	if (s->kernel && s->kernel->count)
 		set_kernel(b, s);
-	put_frames(b, s, false);
+	snapshot_put_frames(b, s, false);
 	if (s->kernel)
-		put_frames(b, s->kernel, true);
-	put_numbered(b, number);
+		snapshot_put_frames(b, s->kernel, true);
+	snapshot_put_numbered(b, number);
 }
 
-static bool has_calls(const struct stack *s)
+static bool snapshot_has_calls(const struct stack *s)
 {
 	return s && (s->count || s->unseen || (s->kernel && s->kernel->count));
 }
@@ -1145,7 +1149,7 @@ static const struct lane *needs_record(const struct building *b, uint32_t number
 	const struct thread_facts *f = dictionary_facts(&m->dictionary, number);
 	bool numbered = b->at < b->nnumbered && b->numbered[b->at].stack == number;
 
-	if (s && s->lane && (has_calls(s) || numbered))
+	if (s && s->lane && (snapshot_has_calls(s) || numbered))
 		return s->lane;
 	if (!f || !f->unseen || (s && (s->started || s->asks_lane)))
 		return NULL;
@@ -1217,7 +1221,7 @@ static int send_snapshot(struct calls_writer *m)
 		const struct lane *lane = needs_record(&b, i);
 
 		if (lane)
-			put_stack(&b, i, lane);
+			snapshot_put_stack(&b, i, lane);
 	}
 	if (!b.bad)
 		send_built(&b, false);
@@ -1235,9 +1239,9 @@ static int begin_stream(struct calls_writer *m)
 	calls_free(&m->calls);
 	calls_init(&m->calls, &m->dictionary);
 	m->calls.data_size = sizeof(uint64_t); /* a handle */
-	m->calls.on_lost = on_lost;
+	m->calls.on_lost = snapshot_on_lost;
 	m->calls.on_lost_ctx = m;
-	rows_free(m);
+	snapshot_rows_free(m);
 	m->threads = 0;
 	m->first = UINT64_MAX;
 	m->latest = 0;
@@ -1246,7 +1250,7 @@ static int begin_stream(struct calls_writer *m)
 }
 
 /* Note which stacks have started, for the lanes that the segment declares. */
-static int note_started(struct calls_writer *m)
+static int snapshot_note_started(struct calls_writer *m)
 {
 	for (uint32_t i = 0; i < m->calls.size; i++) {
 		const struct stack *s = m->calls.stacks[i];
@@ -1262,7 +1266,7 @@ static int note_started(struct calls_writer *m)
 	return 0;
 }
 
-static int take_head(struct calls_writer *m, const struct block *b)
+static int snapshot_take_head(struct calls_writer *m, const struct block *b)
 {
 	uint32_t sequence = get_u32(b->payload + 4);
 	uint64_t stream_id = get_u64(b->payload + 8);
@@ -1273,12 +1277,12 @@ static int take_head(struct calls_writer *m, const struct block *b)
 	dictionary_segment(&m->dictionary, !same);
 	snapshot_segment(&m->snapshot, false);
 	if (same)
-		return note_started(m);
+		return snapshot_note_started(m);
 	m->inside = sequence > 0;
 	return begin_stream(m);
 }
 
-static int take_dict(struct calls_writer *m, const struct block *b)
+static int snapshot_take_dict(struct calls_writer *m, const struct block *b)
 {
 	struct error ignored; /* every reader of the stream reports it */
 	size_t where;
@@ -1295,14 +1299,14 @@ static int sent(void *ctx, const struct block *b, const struct iovec *tail)
 	m->tail = tail->iov_len ? tail->iov_base : NULL;
 	m->tail_size = (uint32_t)tail->iov_len;
 	switch (b->kind) {
-	case BLOCK_HEAD: bad = take_head(m, b); break;
-	case BLOCK_DICT: bad = take_dict(m, b); break;
-	case BLOCK_EVENTS: bad = take_events(m, b); break;
+	case BLOCK_HEAD: bad = snapshot_take_head(m, b); break;
+	case BLOCK_DICT: bad = snapshot_take_dict(m, b); break;
+	case BLOCK_EVENTS: bad = snapshot_take_events(m, b); break;
 	}
-	return bad ? no_memory(m) : 0;
+	return bad ? snapshot_no_memory(m) : 0;
 }
 
-static int send(void *ctx)
+static int snapshot_send(void *ctx)
 {
 	return send_snapshot(ctx);
 }
@@ -1335,8 +1339,11 @@ struct calls_writer *calls_writer_new(struct writer *w)
 		return NULL;
 	}
 	begin_stream(m);
-	w->calls = (struct writer_calls){
-		.sent = sent, .send = send, .size = size, .lane_flags = lane_flags, .ctx = m};
+	w->calls = (struct writer_calls){.sent = sent,
+					 .send = snapshot_send,
+					 .size = size,
+					 .lane_flags = lane_flags,
+					 .ctx = m};
 	return m;
 }
 
@@ -1346,7 +1353,7 @@ void calls_writer_free(struct calls_writer *m)
 		return;
 	m->writer->calls = (struct writer_calls){0};
 	calls_free(&m->calls);
-	rows_free(m);
+	snapshot_rows_free(m);
 	ids_free(m);
 	snapshot_free(&m->snapshot);
 	events_tables_free(&m->tables);

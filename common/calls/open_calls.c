@@ -9,7 +9,7 @@
 
 enum { FIRST_SLOTS = 64 };
 
-static struct open_call *slot_of(const struct open_calls *o, uint64_t key)
+static struct open_call *open_calls_slot_of(const struct open_calls *o, uint64_t key)
 {
 	size_t at = (size_t)hash_u64(key) & o->mask;
 
@@ -18,7 +18,7 @@ static struct open_call *slot_of(const struct open_calls *o, uint64_t key)
 	return &o->slots[at];
 }
 
-static int grow(struct open_calls *o)
+static int open_calls_grow(struct open_calls *o)
 {
 	struct open_call *old = o->slots;
 	size_t size = old ? (o->mask + 1) * 2 : FIRST_SLOTS, before = old ? o->mask + 1 : 0;
@@ -30,7 +30,7 @@ static int grow(struct open_calls *o)
 	o->mask = size - 1;
 	for (size_t i = 0; i < before; i++)
 		if (old[i].key)
-			*slot_of(o, old[i].key) = old[i];
+			*open_calls_slot_of(o, old[i].key) = old[i];
 	free(old);
 	return 0;
 }
@@ -39,9 +39,9 @@ int open_calls_spill(struct open_calls *o)
 {
 	struct open_call *slot;
 
-	if ((!o->slots || o->count * 2 > o->mask) && grow(o))
+	if ((!o->slots || o->count * 2 > o->mask) && open_calls_grow(o))
 		return -1;
-	slot = slot_of(o, o->recent.key);
+	slot = open_calls_slot_of(o, o->recent.key);
 	if (!slot->key)
 		o->count++;
 	*slot = o->recent;
@@ -70,7 +70,7 @@ static void clear(struct open_calls *o, struct open_call *slot)
 	o->count--;
 }
 
-static bool take_last(struct open_calls *o, uint64_t *value)
+static bool open_calls_take_last(struct open_calls *o, uint64_t *value)
 {
 	if (!o->has_last)
 		return false;
@@ -84,8 +84,8 @@ bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value)
 	struct open_call *slot;
 
 	if (!key)
-		return take_last(o, value);
-	slot = slot_of(o, key);
+		return open_calls_take_last(o, value);
+	slot = open_calls_slot_of(o, key);
 	if (!slot->key)
 		return false;
 	*value = slot->value;
@@ -99,7 +99,7 @@ bool open_calls_has(const struct open_calls *o, uint32_t source, uint32_t number
 
 	if (!key)
 		return o->has_last;
-	return o->recent.key == key || (o->count && slot_of(o, key)->key);
+	return o->recent.key == key || (o->count && open_calls_slot_of(o, key)->key);
 }
 
 bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
@@ -113,7 +113,7 @@ bool open_calls_take_next(struct open_calls *o, uint64_t *key, uint64_t *value)
 	if (!o->count) {
 		o->at = 0;
 		*key = 0;
-		return take_last(o, value);
+		return open_calls_take_last(o, value);
 	}
 	while (!o->slots[o->at].key)
 		o->at++;

@@ -107,14 +107,14 @@ void stack_tree_free(struct stack_tree *t)
 	*t = (struct stack_tree){0};
 }
 
-static uint32_t slot_of(const struct stack_tree *t, uint32_t parent, uint32_t name)
+static uint32_t stack_tree_slot_of(const struct stack_tree *t, uint32_t parent, uint32_t name)
 {
 	return (uint32_t)hash_u64((uint64_t)parent << 32 | name) & t->mask;
 }
 
-static uint32_t find(const struct stack_tree *t, uint32_t parent, uint32_t name)
+static uint32_t stack_tree_find(const struct stack_tree *t, uint32_t parent, uint32_t name)
 {
-	for (uint32_t i = slot_of(t, parent, name);; i = (i + 1) & t->mask) {
+	for (uint32_t i = stack_tree_slot_of(t, parent, name);; i = (i + 1) & t->mask) {
 		uint32_t node = t->slots[i];
 
 		if (!node || (t->nodes[node].parent == parent && t->nodes[node].name == name))
@@ -124,7 +124,7 @@ static uint32_t find(const struct stack_tree *t, uint32_t parent, uint32_t name)
 
 static void insert(struct stack_tree *t, uint32_t node)
 {
-	uint32_t i = slot_of(t, t->nodes[node].parent, t->nodes[node].name);
+	uint32_t i = stack_tree_slot_of(t, t->nodes[node].parent, t->nodes[node].name);
 
 	while (t->slots[i])
 		i = (i + 1) & t->mask;
@@ -188,7 +188,7 @@ uint32_t stack_tree_detached(struct stack_tree *t)
 
 uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t name)
 {
-	uint32_t node = find(t, parent, name);
+	uint32_t node = stack_tree_find(t, parent, name);
 
 	if (!node) {
 		node = stack_tree_detached(t);
@@ -199,7 +199,7 @@ uint32_t stack_tree_child_slow(struct stack_tree *t, uint32_t parent, uint32_t n
 	return node;
 }
 
-static void drop(struct stack_tree *t, uint32_t node, uint32_t to)
+static void stack_tree_drop(struct stack_tree *t, uint32_t node, uint32_t to)
 {
 	t->live--;
 	if (t->keep) {
@@ -225,7 +225,8 @@ uint32_t stack_tree_resolve(struct stack_tree *t, uint32_t node)
 }
 
 /* Move the children of from to to; pairs that must be joined themselves are added to work. */
-static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer *work)
+static int common_stack_tree_join(struct stack_tree *t, uint32_t from, uint32_t to,
+				  struct buffer *work)
 {
 	uint32_t child = t->nodes[from].first, next, same;
 
@@ -234,7 +235,7 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 	add_saturated(&t->nodes[to].total, t->nodes[from].total);
 	for (; child; child = next) {
 		next = t->nodes[child].next;
-		same = find(t, to, t->nodes[child].name);
+		same = stack_tree_find(t, to, t->nodes[child].name);
 		if (same) {
 			if (buffer_u64(work, (uint64_t)child << 32 | same))
 				return -1;
@@ -242,13 +243,13 @@ static int join(struct stack_tree *t, uint32_t from, uint32_t to, struct buffer 
 			return -1;
 		}
 	}
-	drop(t, from, to);
+	stack_tree_drop(t, from, to);
 	return 0;
 }
 
 int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
 {
-	uint32_t there = find(t, parent, name);
+	uint32_t there = stack_tree_find(t, parent, name);
 
 	return there ? stack_tree_join(t, node, there) : link_node(t, node, parent, name);
 }
@@ -257,14 +258,14 @@ int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint
 static int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
 {
 	struct buffer work = {0};
-	int r = join(t, node, to, &work);
+	int r = common_stack_tree_join(t, node, to, &work);
 
 	while (!r && work.size) {
 		uint64_t pair;
 
 		work.size -= 8;
 		pair = get_u64(work.data + work.size);
-		r = join(t, (uint32_t)(pair >> 32), (uint32_t)pair, &work);
+		r = common_stack_tree_join(t, (uint32_t)(pair >> 32), (uint32_t)pair, &work);
 	}
 	buffer_free(&work);
 	return r;
@@ -359,14 +360,15 @@ struct writing {
 	struct buffer path;
 };
 
-static int after(const struct intern *names, uint32_t name, const struct item *i, uint32_t common)
+static int stack_tree_after(const struct intern *names, uint32_t name, const struct item *i,
+			    uint32_t common)
 {
 	if (intern_size(names, name) > common)
 		return (uint8_t)intern_data(names, name)[common];
 	return i->below ? ';' : -1;
 }
 
-static int compare(const void *a, const void *b, void *ctx)
+static int stack_tree_compare(const void *a, const void *b, void *ctx)
 {
 	const struct writing *w = ctx;
 	const struct item *x = a, *y = b;
@@ -374,7 +376,9 @@ static int compare(const void *a, const void *b, void *ctx)
 	uint32_t n = intern_size(w->names, p), m = intern_size(w->names, q), common = n < m ? n : m;
 	int c = memcmp(intern_data(w->names, p), intern_data(w->names, q), common);
 
-	return c ? c : after(w->names, p, x, common) - after(w->names, q, y, common);
+	return c ? c
+		 : stack_tree_after(w->names, p, x, common) -
+			       stack_tree_after(w->names, q, y, common);
 }
 
 static int add_item(struct writing *w, uint32_t node, bool below)
@@ -402,7 +406,8 @@ static int descend(struct writing *w, uint32_t node, size_t path)
 		    (w->tree->nodes[c].first && add_item(w, c, true)))
 			return -1;
 	if (w->nitems > from)
-		qsort_r(w->items + from, w->nitems - from, sizeof(*w->items), compare, w);
+		qsort_r(w->items + from, w->nitems - from, sizeof(*w->items), stack_tree_compare,
+			w);
 	levels[w->nlevels++] = (struct level){from, w->nitems, path};
 	return 0;
 }

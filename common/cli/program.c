@@ -32,7 +32,7 @@ static struct {
 	bool collects;
 	struct intern printed; /* remarks without a count */
 	struct intern formats; /* of remarks with a count */
-	struct counted {
+	struct counted_words {
 		uint64_t count;
 		char *one, *many; /* text for a count of 1, for other counts */
 	} * counted;		  /* by number of the format */
@@ -64,7 +64,7 @@ static void print_form(char text[REMARK_TEXT], const char *fmt, bool one, va_lis
 }
 
 /* Get the remark with a format. NULL: none is collected, or out of memory. */
-static struct counted *counted_of(const char *fmt)
+static struct counted_words *counted_of(const char *fmt)
 {
 	uint32_t number;
 
@@ -79,7 +79,7 @@ static struct counted *counted_of(const char *fmt)
 void remark_count(uint64_t count, const char *fmt, ...)
 {
 	char one[REMARK_TEXT], many[REMARK_TEXT];
-	struct counted *m = count ? counted_of(fmt) : NULL;
+	struct counted_words *m = count ? counted_of(fmt) : NULL;
 	va_list ap;
 
 	if (!count)
@@ -108,7 +108,7 @@ void remarks_collect(void)
 void remarks_print(void)
 {
 	for (uint32_t i = 0; i < remarks.formats.count && i < remarks.capacity; i++) {
-		const struct counted *m = &remarks.counted[i];
+		const struct counted_words *m = &remarks.counted[i];
 
 		if (m->count)
 			warn(NULL, NO_OFFSET, "%" PRIu64 " %s", m->count,
@@ -229,7 +229,7 @@ static size_t count_matches(const struct option *longs, const char *word, size_t
 	return count;
 }
 
-static int refuse(int c, const struct option *longs, char **argv, struct error *e)
+static int program_refuse(int c, const struct option *longs, char **argv, struct error *e)
 {
 	const char *word = argv[optind - 1];
 	int n = (int)strcspn(word, "=");
@@ -280,7 +280,7 @@ static int parse(const struct option_table *table, const struct option *longs, c
 		const struct option_row *row;
 
 		if (c == '?' || c == ':')
-			return refuse(c, longs, argv, e);
+			return program_refuse(c, longs, argv, e);
 		row = c >= LONG_BASE ? table->rows[c - LONG_BASE]
 				     : find_letter(table->rows, table->n, c);
 		if (row && table->option(table->ctx, row, optarg, e))
@@ -563,7 +563,8 @@ static int collect_rows(struct start *s)
 	return 0;
 }
 
-static int take_option(void *ctx, const struct option_row *row, const char *arg, struct error *e)
+static int program_take_option(void *ctx, const struct option_row *row, const char *arg,
+			       struct error *e)
 {
 	struct start *s = ctx;
 
@@ -712,7 +713,7 @@ static bool has_output(const struct start *s, char **argv)
 	return false;
 }
 
-static bool is_file(const char *path)
+static bool program_is_file(const char *path)
 {
 	return !access(path, F_OK);
 }
@@ -724,8 +725,8 @@ static int check_operands(const struct start *s, int argc, char **argv, struct e
 	int first = optind + s->program->words;
 
 	for (int i = optind; i < first && i < argc; i++)
-		if (is_file(argv[i]) &&
-		    (first < argc ? !is_file(argv[first]) : strpbrk(argv[i], "./") != NULL))
+		if (program_is_file(argv[i]) &&
+		    (first < argc ? !program_is_file(argv[first]) : strpbrk(argv[i], "./") != NULL))
 			return error_set(e, NULL, NO_OFFSET,
 					 first < argc ? "'%s' is a file: the expression comes "
 							"before the files"
@@ -736,7 +737,7 @@ static int check_operands(const struct start *s, int argc, char **argv, struct e
 
 		char letter[2] = {(char)options_letter(row)};
 
-		if (is_file(argv[first]) || !options_apply(options_words(row), argv[first]))
+		if (program_is_file(argv[first]) || !options_apply(options_words(row), argv[first]))
 			continue;
 		return error_set(e, argv[first], NO_OFFSET, "no such file; did you mean '%s%s %s'?",
 				 *letter ? "-" : "--", *letter ? letter : row->name, argv[first]);
@@ -744,7 +745,7 @@ static int check_operands(const struct start *s, int argc, char **argv, struct e
 	return 0;
 }
 
-static int start(struct start *s, int argc, char **argv)
+static int common_program_start(struct start *s, int argc, char **argv)
 {
 	struct error e;
 
@@ -754,7 +755,8 @@ static int start(struct start *s, int argc, char **argv)
 	}
 	if (collect_rows(s))
 		return program_usage(s->common, "out of memory");
-	if (options_parse(&(struct option_table){s->rows, s->n, take_option, s}, argc, argv, &e)) {
+	if (options_parse(&(struct option_table){s->rows, s->n, program_take_option, s}, argc, argv,
+			  &e)) {
 		if (!s->common->output && has_output(s, argv))
 			s->common->output = "";
 		return usage(s->common, &e);
@@ -777,7 +779,7 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 	/* a line is one write, so that lines of several programs are not mixed */
 	setvbuf(stderr, line, _IOLBF, sizeof line);
 	io_catch_signals(p->patience ? p->patience : PATIENCE_LAST);
-	r = start(&s, argc, argv);
+	r = common_program_start(&s, argc, argv);
 	free(s.rows);
 	return r;
 }

@@ -200,7 +200,7 @@ static void upstream_failed(struct stage *s, const char *cause)
 
 /* Merge upstream's END into the status: damage found upstream is in this END and exit status
  * too. */
-static void take_end(struct stage *s)
+static void stage_take_end(struct stage *s)
 {
 	const struct end *end = &s->in.end;
 
@@ -237,7 +237,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* End the segment that others should follow, of which none was read. */
-static int end_part(struct stage *s)
+static int stage_end_part(struct stage *s)
 {
 	if (!s->end_left)
 		return 0;
@@ -257,7 +257,7 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 			s->end_left = false;
 			return writer_flush(&s->out) ? stage_fail(s, &s->out.error) : 0;
 		}
-		if (end_part(s))
+		if (stage_end_part(s))
 			return stage_fail(s, &s->out.error);
 		s->head_sent = true;
 		if (writer_pass_head(&s->out, head))
@@ -305,7 +305,7 @@ static int pass_on(struct stage *s, const struct block *b)
 }
 
 /* For --progress: offsets start again with each input. */
-static void count(struct stage *s, const struct block *b)
+static void stage_count(struct stage *s, const struct block *b)
 {
 	if (b->offset < s->offset)
 		s->bytes += s->offset;
@@ -316,7 +316,7 @@ static void count(struct stage *s, const struct block *b)
 }
 
 /* Remove malformed values from a block whose rows were read and checked. */
-static int drop_bad_values(struct stage *s, struct block *b)
+static int stage_drop_bad_values(struct stage *s, struct block *b)
 {
 	struct block *enters = block_enters(b);
 	int64_t dropped = bad_values_drop(&s->bad_values, enters ? enters : b, s->in.reads_values);
@@ -365,15 +365,15 @@ bool stage_next(struct stage *s, struct block *b)
 			input_failed(s);
 			continue;
 		}
-		count(s, b);
+		stage_count(s, b);
 		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
 		    compare_clocks(s, b))
 			continue;
 		if (b->kind == BLOCK_HEAD)
 			s->apart |= s->in.head.sequence && s->in.segment.alone;
 		if (b->kind == BLOCK_END)
-			take_end(s);
-		if (s->stopped || drop_bad_values(s, b))
+			stage_take_end(s);
+		if (s->stopped || stage_drop_bad_values(s, b))
 			return false;
 		return !s->filter || s->holds || !pass_on(s, b);
 	}
@@ -385,7 +385,7 @@ int stage_rows(struct stage *s, struct block *b)
 	bool had_been = !b->unchecked;
 
 	if (!reader_rows(&s->in, b))
-		return had_been ? 0 : drop_bad_values(s, b);
+		return had_been ? 0 : stage_drop_bad_values(s, b);
 	input_failed(s);
 	return -1;
 }
@@ -405,7 +405,7 @@ int stage_pass(struct stage *s, struct block *b)
 }
 
 /* Write the last END. Empty input gives a complete stream with a status too. */
-static int end_stream(struct stage *s)
+static int stage_end_stream(struct stage *s)
 {
 	if (s->out.broken)
 		return 0;
@@ -414,7 +414,7 @@ static int end_stream(struct stage *s)
 		return 0;
 	if (!s->head_sent && !s->out.in_segment && writer_begin(&s->out, s->out.head.stream_id))
 		return -1;
-	return end_part(s) ? -1 : writer_finish(&s->out);
+	return stage_end_part(s) ? -1 : writer_finish(&s->out);
 }
 
 int stage_finish(struct stage *s)
@@ -431,7 +431,7 @@ int stage_finish(struct stage *s)
 	bad_values_free(&s->bad_values);
 	if (s->filter && s->status == STATUS_FAILED)
 		writer_status(&s->out, STATUS_FAILED, s->cause, &s->printed);
-	if (s->filter && end_stream(s))
+	if (s->filter && stage_end_stream(s))
 		stage_fail(s, &s->out.error);
 	/* a summary is written only if there was no failure */
 	if (!s->filter && s->output_open && s->status == STATUS_FAILED && !s->output.failed &&

@@ -252,12 +252,12 @@ static void declared_number(const struct declared *k, enum declared_kind kind,
 
 /* --- declared --- */
 
-static bool same(const struct text_ref *t, const char *name, size_t n)
+static bool declared_same(const struct text_ref *t, const char *name, size_t n)
 {
 	return t->size == n && !memcmp(t->text, name, n);
 }
 
-static bool is_event(const struct type *t)
+static bool declared_is_event(const struct type *t)
 {
 	return kind_is_event(t->kind);
 }
@@ -279,7 +279,8 @@ static bool any_member(const struct dictionary *d,
 
 static bool begins_path(void *path, const struct text_ref *name)
 {
-	return same(name, path, strcspn(path, ".")) || same(name, path, strcspn(path, ".["));
+	return declared_same(name, path, strcspn(path, ".")) ||
+	       declared_same(name, path, strcspn(path, ".["));
 }
 
 /* Test whether events with values have it without a declaration: details of calls, and arguments
@@ -301,8 +302,8 @@ static bool has_field(const struct dictionary *d, const char *name, bool used)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		any |= is_event(t);
-		values |= is_event(t) && t->flags & TYPE_VALUES;
+		any |= declared_is_event(t);
+		values |= declared_is_event(t) && t->flags & TYPE_VALUES;
 		/* the name of an argument is no field's */
 		if ((t->used || !used) && !argument && field_find(t, name))
 			return true;
@@ -333,7 +334,7 @@ static void offer_declared(struct nearest *nearest, const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		for (uint32_t f = 0; is_event(t) && f < t->nfields; f++)
+		for (uint32_t f = 0; declared_is_event(t) && f < t->nfields; f++)
 			nearest_offer(nearest, t->fields[f].name.text, t->fields[f].name.size);
 	}
 	any_member(d, offer_argument, nearest);
@@ -365,14 +366,14 @@ static bool schemaless(const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		if (is_event(t) && !type_is_of(t, "chrome") && !type_is_of(t, "ftrace"))
+		if (declared_is_event(t) && !type_is_of(t, "chrome") && !type_is_of(t, "ftrace"))
 			return false;
 	}
 	return true;
 }
 
 /* Test whether a type has values, whose names are declared when they first occur. */
-static bool has_values(const struct dictionary *d)
+static bool declared_has_values(const struct dictionary *d)
 {
 	for (uint32_t i = 1; i < d->types.count; i++)
 		if (dictionary_type(d, i)->flags & TYPE_VALUES)
@@ -424,7 +425,7 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		  nearest_hint(&nearest),
 		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
 	if (!k->partial && !unused && !schemaless(k->dictionary) &&
-	    !(k->early && has_values(k->dictionary))) {
+	    !(k->early && declared_has_values(k->dictionary))) {
 		if ((word || !k->chosen) && !needs_none(name))
 			return -1;
 		set_absent(k, e->what);
@@ -443,7 +444,7 @@ bool declared_calls(const struct dictionary *d, bool samples)
 
 		if ((t->kind == KIND_ENTER || t->kind == KIND_LEAVE ||
 		     (samples && t->kind == KIND_SAMPLE)) &&
-		    (t->used || !same(&t->group, "ftrace", strlen("ftrace"))))
+		    (t->used || !declared_same(&t->group, "ftrace", strlen("ftrace"))))
 			return true;
 	}
 	return false;
@@ -473,7 +474,7 @@ static unsigned has_of(const struct dictionary *d)
 }
 
 /* Returns true if functions have no names, as the stream has no symbols. */
-static bool lacks_symbols(const struct dictionary *d)
+static bool declared_lacks_symbols(const struct dictionary *d)
 {
 	for (uint32_t i = 1; i < d->locations.count && d->symbols.count <= 1; i++)
 		if (!dictionary_location(d, i)->name.size)
@@ -497,7 +498,7 @@ void declared_need(const struct declared *k, enum declared_kind kind, const char
 		error_set(&e, NULL, NO_OFFSET, "only %s have '%.64s', and this trace has no %s",
 			  of->of, name, of->none);
 		set_absent(k, e.what);
-	} else if (of->names && k->absent && lacks_symbols(k->dictionary)) {
+	} else if (of->names && k->absent && declared_lacks_symbols(k->dictionary)) {
 		error_set(&e, NULL, NO_OFFSET, "functions have no names for '%.64s'" NAMELESS,
 			  name);
 		set_absent(k, e.what);
@@ -600,19 +601,19 @@ static int check_operand(const struct declared *k, const struct operand *o, bool
 	return kind == DECLARED_FIELD ? declared_field(k, name, word, e) : 0;
 }
 
-static bool is_name(enum declared_kind kind)
+static bool declared_is_name(enum declared_kind kind)
 {
 	return kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP;
 }
 
-static struct declared_text text_of(const struct scalar *s)
+static struct declared_text declared_text_of(const struct scalar *s)
 {
 	return (struct declared_text){.text = s->text, .size = s->size};
 }
 
 /* Check the numbers that the number of a thread or process is compared with. */
-static void check_numbers(const struct declared *k, enum declared_kind kind, const struct node *n,
-			  const struct operand *number)
+static void declared_check_numbers(const struct declared *k, enum declared_kind kind,
+				   const struct node *n, const struct operand *number)
 {
 	if (operand_literal(number))
 		declared_number(k, kind, &number->value);
@@ -623,7 +624,7 @@ static void check_numbers(const struct declared *k, enum declared_kind kind, con
 /* Check the texts that a name is compared with. Returns false if the name is that of events and
  * none of the texts occurs, so that the condition is false for all events; with negated, true for
  * all events. */
-static bool check_names(const struct declared *k, const struct node *n, bool negated)
+static bool declared_check_names(const struct declared *k, const struct node *n, bool negated)
 {
 	bool swapped = operand_literal(n->left), occurs = false;
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
@@ -642,27 +643,27 @@ static bool check_names(const struct declared *k, const struct node *n, bool neg
 				    : negated || n->negated)
 		return true;
 	if (kind >= DECLARED_TID) {
-		check_numbers(k, kind, n, text);
+		declared_check_numbers(k, kind, n, text);
 		return true;
 	}
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
-		occurs |= declared_name(k, kind, text_of(&text->value));
+		occurs |= declared_name(k, kind, declared_text_of(&text->value));
 	/* some names of a set may be those of other recorders: only if all are absent, the first is
 	 * the fault of an alarm, and only it has no warning */
 	each.absent = NULL;
 	for (size_t i = n->ntexts; i-- > 0;) {
 		bool last = !i && !occurs;
 
-		occurs |= declared_name(last ? k : &each, kind, text_of(&n->texts[i]));
+		occurs |= declared_name(last ? k : &each, kind, declared_text_of(&n->texts[i]));
 	}
 	if (n->kind == NODE_MATCH)
 		declared_name(k, kind,
 			      (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
-	return occurs || !is_name(kind) ||
+	return occurs || !declared_is_name(kind) ||
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }
 
-static bool is_text(const struct field *f)
+static bool declared_is_text(const struct field *f)
 {
 	return f->kind == FIELD_STRING || (f->kind == FIELD_CHAR && f->count > 1);
 }
@@ -682,14 +683,14 @@ static bool spells(const struct field *f, const struct scalar *text, struct near
 		  (f->kind == FIELD_BITMASK && *text->text >= '0' && *text->text <= '9')))
 		return true;
 	for (uint32_t i = 0; d && i < d->count; i++) {
-		if (same(&d->members[i].name, text->text, text->size))
+		if (declared_same(&d->members[i].name, text->text, text->size))
 			return true;
 		nearest_offer(nearest, d->members[i].name.text, d->members[i].name.size);
 	}
 	return false;
 }
 
-static bool is_number(const struct scalar *text)
+static bool declared_is_number(const struct scalar *text)
 {
 	char *end;
 
@@ -713,7 +714,8 @@ static bool comparable(const struct declared *k, const char *name, const struct 
 		const struct field *f = field_find(t, name);
 
 		*names |= f && f->definition;
-		if (f && (literal->form == SCALAR_TEXT ? spells(f, literal, nearest) : !is_text(f)))
+		if (f && (literal->form == SCALAR_TEXT ? spells(f, literal, nearest)
+						       : !declared_is_text(f)))
 			return true;
 		any |= f != NULL;
 		values |= !f && t->used && t->flags & TYPE_VALUES &&
@@ -742,7 +744,7 @@ static int check_literal(const struct declared *k, const char *name, const struc
 	if (literal->form != SCALAR_TEXT)
 		error_set(e, k->file, NO_OFFSET,
 			  "'%.64s' is a text: quote what it is compared with", name);
-	else if (is_number(literal))
+	else if (declared_is_number(literal))
 		error_set(e, k->file, NO_OFFSET, "'%.64s' is a number: write %.*s without quotes",
 			  name, size, literal->text);
 	else if (names)
@@ -783,7 +785,7 @@ static int check_literals(const struct declared *k, const struct node *n, struct
 
 /* Refuse a word without quotes, which no event has as a field, beside a field of numbers without
  * that name: quotes would not help. */
-static int check_word(const struct declared *k, const struct node *n, struct error *e)
+static int declared_check_word(const struct declared *k, const struct node *n, struct error *e)
 {
 	const struct operand *field = operand_field(n->left), *word = operand_field(n->right);
 	struct scalar text = {.form = SCALAR_TEXT};
@@ -800,7 +802,7 @@ static int check_word(const struct declared *k, const struct node *n, struct err
 }
 
 /* Returns true if the condition may choose events by what they are; alone: if it does so other than
- * by a text that check_names() knows. */
+ * by a text that declared_check_names() knows. */
 static bool is_choice(const struct declared *k, const struct node *n, bool alone)
 {
 	const struct operand *field;
@@ -817,7 +819,7 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 	field = operand_field(operand_literal(n->left) ? n->right : n->left);
 	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
 	return kind == DECLARED_KIND || kind == DECLARED_FORMAT ||
-	       (is_name(kind) && (!alone || n->kind == NODE_MATCH));
+	       (declared_is_name(kind) && (!alone || n->kind == NODE_MATCH));
 }
 
 /* Returns true if the rest of an alternative concerns only events that n excludes, of which there
@@ -825,10 +827,10 @@ static bool is_choice(const struct declared *k, const struct node *n, bool alone
 static bool excludes(const struct declared *k, const struct declared *silent, const struct node *n)
 {
 	if (n->kind == NODE_NOT)
-		return !check_names(silent, n->children[0], false) ||
+		return !declared_check_names(silent, n->children[0], false) ||
 		       is_choice(k, n->children[0], true);
 	if (n->kind == NODE_COMPARE && n->comparison == COMPARE_NE)
-		return !check_names(silent, n, true) || is_choice(k, n, true);
+		return !declared_check_names(silent, n, true) || is_choice(k, n, true);
 	return n->kind == NODE_MATCH && n->negated && is_choice(k, n, true);
 }
 
@@ -839,7 +841,7 @@ static bool matches_name(const struct declared *silent, const struct node *n)
 	const char *name;
 	enum declared_kind kind = field ? silent->kind(silent->ctx, field, &name) : DECLARED_OTHER;
 
-	return n->negated || !is_name(kind) ||
+	return n->negated || !declared_is_name(kind) ||
 	       declared_name(silent, kind,
 			     (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
 }
@@ -854,7 +856,7 @@ static int check_children(const struct declared *k, const struct node *n, struct
 	warning.chosen = true;
 	/* type == "sched_switch" && next_pid == 3: without such events their fields are unknown */
 	for (size_t i = 0; n->kind == NODE_AND && i < n->nchildren; i++) {
-		absent |= !check_names(&silent, n->children[i], false);
+		absent |= !declared_check_names(&silent, n->children[i], false);
 		chosen |= is_choice(k, n->children[i], true);
 		/* a pattern may match nothing: then fields of such events are unknown */
 		if (!matches_name(&silent, n->children[i]))
@@ -866,7 +868,7 @@ static int check_children(const struct declared *k, const struct node *n, struct
 		chosen |= excludes(k, &silent, n->children[i]);
 	for (size_t i = 0; i < n->nchildren; i++) {
 		const struct node *child = n->children[i];
-		const struct declared *check = absent && check_names(&silent, child, false)
+		const struct declared *check = absent && declared_check_names(&silent, child, false)
 						       ? &silent
 					       : chosen ? &warning
 							: k;
@@ -894,17 +896,17 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 		asking.absent = NULL;
 		k = &asking;
 	}
-	check_names(k, n, false);
+	declared_check_names(k, n, false);
 	check_kinds(k, n);
-	return check_operand(k, n->left, false, e) || check_word(k, n, e) ||
+	return check_operand(k, n->left, false, e) || declared_check_word(k, n, e) ||
 			       check_operand(k, n->right, n->kind == NODE_COMPARE, e) ||
 			       check_literals(k, n, e)
 		       ? -1
 		       : 0;
 }
 
-static int add_name(struct buffer *names, const char *before, const char *name, size_t size,
-		    const char *after)
+static int declared_add_name(struct buffer *names, const char *before, const char *name,
+			     size_t size, const char *after)
 {
 	return (names->size && buffer_append(names, ", ", 2)) ||
 			       buffer_append(names, before, strlen(before)) ||
@@ -925,9 +927,10 @@ static int leaf_lacks(const struct declared *k, const struct node *n, struct buf
 
 	if (lacks_kind(k, n)) {
 		write_kinds(n, text, kinds, sizeof kinds);
-		return add_name(names, "event of the kind ", kinds, strlen(kinds), "") ? -1 : 1;
+		return declared_add_name(names, "event of the kind ", kinds, strlen(kinds), "") ? -1
+												: 1;
 	}
-	if (!field || !is_name(k->kind(k->ctx, field, &name)) || n->negated)
+	if (!field || !declared_is_name(k->kind(k->ctx, field, &name)) || n->negated)
 		return 0;
 	if (n->kind == NODE_MATCH) {
 		if (declared_name(
@@ -935,14 +938,15 @@ static int leaf_lacks(const struct declared *k, const struct node *n, struct buf
 			    (struct declared_text){n->pattern, strlen(n->pattern), &n->regex}))
 			return 0;
 		snprintf(prefix, sizeof prefix, "%.64s =~ '", field->name);
-		return add_name(names, prefix, n->pattern, strlen(n->pattern), "'") ? -1 : 1;
+		return declared_add_name(names, prefix, n->pattern, strlen(n->pattern), "'") ? -1
+											     : 1;
 	}
-	if (check_names(k, n, false))
+	if (declared_check_names(k, n, false))
 		return 0;
 	if (operand_literal(text))
-		bad = add_name(names, "", text->value.text, text->value.size, "");
+		bad = declared_add_name(names, "", text->value.text, text->value.size, "");
 	for (size_t i = 0; i < n->ntexts && !bad; i++)
-		bad = add_name(names, "", n->texts[i].text, n->texts[i].size, "");
+		bad = declared_add_name(names, "", n->texts[i].text, n->texts[i].size, "");
 	return bad ? -1 : 1;
 }
 

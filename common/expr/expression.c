@@ -16,7 +16,7 @@
 #include "common/value/scalar.h"
 #include "common/value/units.h"
 
-struct parser {
+struct expression_parser {
 	struct lexer *lexer;
 	const struct language *language;
 	unsigned nesting;
@@ -32,12 +32,12 @@ struct term {
 	bool grouped; /* in parentheses */
 };
 
-static int parser_unexpected(struct parser *p, const char *wanted);
-static int parser_expect(struct parser *p, enum token_kind kind, const char *what);
-static bool parser_at_word(const struct parser *p, const char *word);
-static bool parser_at_call(const struct parser *p);
-static int parser_value(struct parser *p, struct term *t);
-static int parser_either(struct parser *p, struct term *t);
+static int parser_unexpected(struct expression_parser *p, const char *wanted);
+static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what);
+static bool parser_at_word(const struct expression_parser *p, const char *word);
+static bool parser_at_call(const struct expression_parser *p);
+static int parser_value(struct expression_parser *p, struct term *t);
+static int parser_either(struct expression_parser *p, struct term *t);
 
 const char *arithmetic_sign(enum arithmetic how)
 {
@@ -80,7 +80,7 @@ static int128 integer_of(const struct scalar *s)
 	return s->form == SCALAR_INT ? (int128)s->i : (int128)s->u;
 }
 
-static int128 multiply(int128 x, int128 y)
+static int128 expression_multiply(int128 x, int128 y)
 {
 	int128 n;
 
@@ -88,12 +88,13 @@ static int128 multiply(int128 x, int128 y)
 	return __builtin_mul_overflow(x, y, &n) ? (int128)((uint64_t)x * (uint64_t)y) : n;
 }
 
-static struct scalar shift(enum arithmetic how, int128 x, int128 by, bool is_signed)
+static struct scalar expression_shift(enum arithmetic how, int128 x, int128 by, bool is_signed)
 {
 	if (by < 0)
 		return no_value();
 	if (how == ARITHMETIC_LEFT)
-		return make_integer(by < 64 ? multiply(x, (int128)1 << by) : 0, is_signed);
+		return make_integer(by < 64 ? expression_multiply(x, (int128)1 << by) : 0,
+				    is_signed);
 	return make_integer(x >> (by < 64 ? by : 64), is_signed);
 }
 
@@ -108,17 +109,17 @@ static struct scalar of_integers(enum arithmetic how, const struct scalar *a,
 	case ARITHMETIC_XOR: return make_bits(a->u ^ b->u, is_signed);
 	case ARITHMETIC_AND: return make_bits(a->u & b->u, is_signed);
 	case ARITHMETIC_LEFT:
-	case ARITHMETIC_RIGHT: return shift(how, x, y, a->form == SCALAR_INT);
+	case ARITHMETIC_RIGHT: return expression_shift(how, x, y, a->form == SCALAR_INT);
 	case ARITHMETIC_ADD: return make_integer(x + y, is_signed);
 	case ARITHMETIC_SUBTRACT: return make_integer(x - y, is_signed);
-	case ARITHMETIC_MULTIPLY: return make_integer(multiply(x, y), is_signed);
+	case ARITHMETIC_MULTIPLY: return make_integer(expression_multiply(x, y), is_signed);
 	case ARITHMETIC_DIVIDE: return y ? make_integer(x / y, is_signed) : no_value();
 	case ARITHMETIC_REMAINDER: return y ? make_integer(x % y, is_signed) : no_value();
 	}
 	return no_value();
 }
 
-static double real_of(const struct scalar *s)
+static double expression_real_of(const struct scalar *s)
 {
 	if (s->form == SCALAR_REAL)
 		return s->written ? s->as_double : (double)s->real;
@@ -144,14 +145,14 @@ struct scalar arithmetic(enum arithmetic how, const struct scalar *a, const stru
 		return no_value();
 	if (a->form == SCALAR_REAL || b->form == SCALAR_REAL ||
 	    (how == ARITHMETIC_DIVIDE && (a->written || b->written)))
-		return of_reals(how, real_of(a), real_of(b));
+		return of_reals(how, expression_real_of(a), expression_real_of(b));
 	return of_integers(how, a, b);
 }
 
 /* --- lexer --- */
 
 /* Test a byte in the C locale; <ctype.h> would use the user's. */
-static bool is_digit(char c)
+static bool expression_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -161,9 +162,9 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static int hex_digit(char c)
+static int expression_hex_digit(char c)
 {
-	if (is_digit(c))
+	if (expression_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -229,7 +230,7 @@ static int read_digits(const char **p, unsigned base, uint64_t *n, unsigned *cou
 	bool overflow = false;
 
 	for (*n = 0, *count = 0;; ++*p, ++*count) {
-		int d = hex_digit(**p);
+		int d = expression_hex_digit(**p);
 
 		if (d < 0 || d >= (int)base)
 			return overflow ? -1 : 0;
@@ -258,7 +259,7 @@ static bool read_fraction(const char **p, uint64_t *part, uint64_t *scale)
 {
 	const char *end = *p, *last = *p;
 
-	for (; is_digit(*end); end++)
+	for (; expression_is_digit(*end); end++)
 		if (*end != '0')
 			last = end + 1;
 	for (*part = 0, *scale = 1; *p < last && *scale < 1000000000000000000u; ++*p, *scale *= 10)
@@ -279,9 +280,9 @@ static const char *skip_exponent(const char *p)
 	if (*p != 'e' && *p != 'E')
 		return p;
 	q += *q == '+' || *q == '-';
-	if (!is_digit(*q))
+	if (!expression_is_digit(*q))
 		return p;
-	while (is_digit(*q))
+	while (expression_is_digit(*q))
 		q++;
 	return q;
 }
@@ -311,7 +312,7 @@ static bool is_percent(const char *p)
 
 #define UNKNOWN_UNIT "unknown unit '%.*s'; units are ns us ms s m min h and K M G T kB MB GB TB"
 
-static int read_number(struct lexer *l)
+static int expression_read_number(struct lexer *l)
 {
 	struct token *t = &l->token;
 	const char *p = l->text + l->at, *start = p, *suffix;
@@ -331,7 +332,7 @@ static int read_number(struct lexer *l)
 		suffix = p;
 	} else {
 		bad = read_digits(&p, 10, &whole, &count);
-		if (*p == '.' && is_digit(p[1])) {
+		if (*p == '.' && expression_is_digit(p[1])) {
 			point = true;
 			p++;
 			exact = read_fraction(&p, &part, &scale);
@@ -344,14 +345,14 @@ static int read_number(struct lexer *l)
 			bad = 0;
 			p = suffix;
 		}
-		while (is_letter(*p) || is_digit(*p))
+		while (is_letter(*p) || expression_is_digit(*p))
 			p++;
 		unit = unit_find(suffix, (size_t)(p - suffix));
 	}
 	if (!unit)
 		return lexer_error(l, t->column, UNKNOWN_UNIT,
 				   (int)(p - suffix < 60 ? p - suffix : 60), suffix);
-	if (is_letter(*p) || *p == '.' || (p == suffix && is_digit(*p) && !bad))
+	if (is_letter(*p) || *p == '.' || (p == suffix && expression_is_digit(*p) && !bad))
 		return lexer_error(l, t->column, "not a number");
 	if (bad ||
 	    (exact && lexer_make_number(&t->value, negative, whole, part, scale, unit->scale)))
@@ -385,8 +386,8 @@ static const char *read_escape(const char *p, char **out)
 	case '"':
 	case '\'': *(*out)++ = *p; return p + 1;
 	case 'x':
-		high = hex_digit(p[1]);
-		low = high < 0 ? -1 : hex_digit(p[2]);
+		high = expression_hex_digit(p[1]);
+		low = high < 0 ? -1 : expression_hex_digit(p[2]);
 		if (low >= 0) {
 			*(*out)++ = (char)(high << 4 | low);
 			return p + 3;
@@ -395,7 +396,7 @@ static const char *read_escape(const char *p, char **out)
 	return NULL;
 }
 
-static int read_string(struct lexer *l)
+static int expression_read_string(struct lexer *l)
 {
 	const char *p = l->text + l->at, *start = p, *after;
 	char quote = *p++, *out;
@@ -424,13 +425,13 @@ static int read_string(struct lexer *l)
 }
 
 /* Read a name, which may contain dots and indexes: arg.1, a.b, args[0]. */
-static void read_name(struct lexer *l)
+static void expression_read_name(struct lexer *l)
 {
 	const char *p = l->text + l->at;
 	uint64_t index;
 
-	while (is_letter(*p) || is_digit(*p) || field_index(p, &index) ||
-	       (*p == '.' && (is_letter(p[1]) || is_digit(p[1]))))
+	while (is_letter(*p) || expression_is_digit(*p) || field_index(p, &index) ||
+	       (*p == '.' && (is_letter(p[1]) || expression_is_digit(p[1]))))
 		p += *p == '[' ? field_index(p, &index) : 1;
 	l->token.kind = TOKEN_NAME;
 	l->at = (size_t)(p - l->text);
@@ -499,12 +500,12 @@ int lexer_next(struct lexer *l)
 	l->token = (struct token){.kind = TOKEN_END, .column = l->at + 1, .text = p};
 	if (!*p)
 		return 0;
-	if (is_digit(*p) || (operand && *p == '-' && is_digit(p[1])))
-		bad = read_number(l);
+	if (expression_is_digit(*p) || (operand && *p == '-' && expression_is_digit(p[1])))
+		bad = expression_read_number(l);
 	else if (*p == '"' || *p == '\'')
-		bad = read_string(l);
+		bad = expression_read_string(l);
 	else if (is_letter(*p))
-		read_name(l);
+		expression_read_name(l);
 	else
 		bad = read_sign(l, operand);
 	l->token.size = (size_t)(l->text + l->at - p);
@@ -513,7 +514,7 @@ int lexer_next(struct lexer *l)
 
 /* --- make and free the parts of a tree --- */
 
-static void *parser_no_memory(struct parser *p)
+static void *parser_no_memory(struct expression_parser *p)
 {
 	lexer_error(p->lexer, TOKEN(p)->column, "out of memory");
 	return NULL;
@@ -521,7 +522,7 @@ static void *parser_no_memory(struct parser *p)
 
 /* Functions that return a pointer return NULL with the error set. Functions that return int return
  * 0 or -1. Terms and children are the function's, on an error too. */
-static struct node *parser_node(struct parser *p, enum node_kind kind)
+static struct node *parser_node(struct expression_parser *p, enum node_kind kind)
 {
 	struct node *n = calloc(1, sizeof *n);
 
@@ -531,7 +532,7 @@ static struct node *parser_node(struct parser *p, enum node_kind kind)
 	return n;
 }
 
-static struct operand *parser_operand_new(struct parser *p, enum operand_kind kind)
+static struct operand *parser_operand_new(struct expression_parser *p, enum operand_kind kind)
 {
 	struct operand *o = calloc(1, sizeof *o);
 
@@ -543,7 +544,7 @@ static struct operand *parser_operand_new(struct parser *p, enum operand_kind ki
 }
 
 /* Add a child; child NULL: returns -1. */
-static int parser_add(struct parser *p, struct node *n, struct node *child)
+static int parser_add(struct expression_parser *p, struct node *n, struct node *child)
 {
 	struct node **children;
 
@@ -595,14 +596,14 @@ void expression_free(struct node *n, const struct language *language)
 }
 
 /* Free an incomplete tree; returns NULL. */
-static struct node *parser_failed(struct parser *p, struct node *n)
+static struct node *parser_failed(struct expression_parser *p, struct node *n)
 {
 	expression_free(n, p->language);
 	return NULL;
 }
 
 /* Free a term; returns -1. */
-static int parser_drop(struct parser *p, struct term *t)
+static int parser_drop(struct expression_parser *p, struct term *t)
 {
 	expression_free(t->condition, p->language);
 	operand_free(t->value, p->language);
@@ -612,15 +613,15 @@ static int parser_drop(struct parser *p, struct term *t)
 
 /* --- parse operands: fields, numbers, strings; and make those of operators --- */
 
-static struct operand *drop_operand(struct parser *p, struct operand *o)
+static struct operand *drop_operand(struct expression_parser *p, struct operand *o)
 {
 	operand_free(o, p->language);
 	return NULL;
 }
 
 /* Resolve o->name, which is to be of that size. */
-static struct operand *resolve(struct parser *p, struct operand *o, const char *name, size_t size,
-			       bool quoted)
+static struct operand *expression_resolve(struct expression_parser *p, struct operand *o,
+					  const char *name, size_t size, bool quoted)
 {
 	o->name = strndup(name, size);
 	if (!o->name) {
@@ -631,7 +632,7 @@ static struct operand *resolve(struct parser *p, struct operand *o, const char *
 }
 
 /* Parse field("name"), from its '(' on. */
-static struct operand *parse_quoted(struct parser *p, struct operand *o)
+static struct operand *parse_quoted(struct expression_parser *p, struct operand *o)
 {
 	struct token *t = TOKEN(p);
 
@@ -641,13 +642,13 @@ static struct operand *parse_quoted(struct parser *p, struct operand *o)
 		parser_unexpected(p, "the name of a field in quotes");
 		return drop_operand(p, o);
 	}
-	o = resolve(p, o, t->string, t->string_size, true);
+	o = expression_resolve(p, o, t->string, t->string_size, true);
 	if (o && (lexer_next(p->lexer) || parser_expect(p, TOKEN_CLOSE, "')'")))
 		return drop_operand(p, o);
 	return o;
 }
 
-static struct operand *parser_field(struct parser *p)
+static struct operand *parser_field(struct expression_parser *p)
 {
 	struct token *t = TOKEN(p);
 	const struct token name = *t;
@@ -664,7 +665,7 @@ static struct operand *parser_field(struct parser *p)
 		return drop_operand(p, o);
 	if (quoted && t->kind == TOKEN_OPEN)
 		return parse_quoted(p, o);
-	o = resolve(p, o, name.text, name.size, false);
+	o = expression_resolve(p, o, name.text, name.size, false);
 	if (o && t->kind == TOKEN_OPEN) {
 		nearest_begin(&nearest, name.text, name.size);
 		nearest_offer_words(&nearest, "under over has field");
@@ -688,7 +689,7 @@ static void parser_take_number(struct operand *o, const struct token *t)
 }
 
 /* Parse a field, a number or a string. */
-static struct operand *parser_operand(struct parser *p)
+static struct operand *parser_operand(struct expression_parser *p)
 {
 	struct token *t = TOKEN(p);
 	struct scalar value = t->value;
@@ -716,7 +717,8 @@ static struct operand *parser_operand(struct parser *p)
 }
 
 /* Refuse a value that is not a number or, with real, not an integer. */
-static int check_side(struct parser *p, enum arithmetic how, struct operand *o, size_t column)
+static int expression_check_side(struct expression_parser *p, enum arithmetic how,
+				 struct operand *o, size_t column)
 {
 	if (o->form == KNOWN_TEXT)
 		return lexer_error(p->lexer, column, "'%s' takes numbers, not texts",
@@ -767,7 +769,8 @@ static struct operand *plain_number(struct operand *o, bool *time)
  * with a point is of seconds; another number without a unit is noted, and so is one that counts are
  * calculated with, as in 5 * children. Returns -1 if the time has a unit, so the number needs one.
  */
-static int parser_beside_time(struct parser *p, const struct operand *time, struct operand *number)
+static int parser_beside_time(struct expression_parser *p, const struct operand *time,
+			      struct operand *number)
 {
 	bool is_time = false;
 	char where[40], text[40];
@@ -834,7 +837,7 @@ static bool takes_alike(enum arithmetic how)
 }
 
 /* Set a literal to the result of two. */
-static void fold(struct parser *p, struct operand *o)
+static void expression_fold(struct expression_parser *p, struct operand *o)
 {
 	o->kind = OPERAND_LITERAL;
 	o->value = arithmetic(o->arithmetic, &o->left->value, &o->right->value);
@@ -851,7 +854,7 @@ static void fold(struct parser *p, struct operand *o)
 }
 
 /* Refuse a division by zero, and a negative shift. */
-static int check_right(struct parser *p, enum arithmetic how, const struct operand *o,
+static int check_right(struct expression_parser *p, enum arithmetic how, const struct operand *o,
 		       size_t column)
 {
 	const struct scalar one = {.form = SCALAR_INT, .i = 1};
@@ -863,8 +866,8 @@ static int check_right(struct parser *p, enum arithmetic how, const struct opera
 }
 
 /* Make the operand of an operator with two sides; constants become their result. */
-static struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, struct operand *a,
-					 struct operand *b, size_t column)
+static struct operand *parser_arithmetic(struct expression_parser *p, enum arithmetic how,
+					 struct operand *a, struct operand *b, size_t column)
 {
 	struct operand *o = parser_operand_new(p, OPERAND_ARITHMETIC);
 
@@ -881,7 +884,7 @@ static struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, 
 	if (takes_alike(how) && (parser_beside_time(p, a, b) || parser_beside_time(p, b, a)))
 		return drop_operand(p, o);
 	o->of_time = makes_time(how, a->of_time, b->of_time);
-	if (check_side(p, how, a, column) || check_side(p, how, b, column) ||
+	if (expression_check_side(p, how, a, column) || expression_check_side(p, how, b, column) ||
 	    check_right(p, how, b, column))
 		return drop_operand(p, o);
 	if (o->height > EXPRESSION_NESTING) {
@@ -889,7 +892,7 @@ static struct operand *parser_arithmetic(struct parser *p, enum arithmetic how, 
 		return drop_operand(p, o);
 	}
 	if (operand_literal(a) && operand_literal(b))
-		fold(p, o);
+		expression_fold(p, o);
 	return o;
 }
 
@@ -902,8 +905,8 @@ const char *const expression_kinds[] = {"call",	   "enter",  "leave", "instant",
 					"counter", "sample", "gap",   NULL};
 
 /* Refuse a text, or a pattern, without a word of the field. what: the text. */
-static int refuse_text(struct parser *p, const char *const *words, const char *what, size_t size,
-		       size_t column)
+static int refuse_text(struct expression_parser *p, const char *const *words, const char *what,
+		       size_t size, size_t column)
 {
 	struct buffer list = {0};
 	struct nearest nearest;
@@ -926,8 +929,8 @@ static int refuse_text(struct parser *p, const char *const *words, const char *w
 }
 
 /* Refuse a text that is not a word of the field. */
-static int check_word(struct parser *p, const struct operand *field, const char *text, size_t size,
-		      size_t column)
+static int expression_check_word(struct expression_parser *p, const struct operand *field,
+				 const char *text, size_t size, size_t column)
 {
 	if (!operand_field(field) || !field->words)
 		return 0;
@@ -938,7 +941,7 @@ static int check_word(struct parser *p, const struct operand *field, const char 
 }
 
 /* Refuse a pattern that matches no word of the field. */
-static int check_pattern(struct parser *p, const struct node *n, size_t column)
+static int check_pattern(struct expression_parser *p, const struct node *n, size_t column)
 {
 	if (!operand_field(n->left) || !n->left->words)
 		return 0;
@@ -962,7 +965,7 @@ static bool comparison_of(enum token_kind token, enum comparison *c)
 }
 
 /* Returns true if a comparison, a match or "in" follows. */
-static bool parser_at_relation(const struct parser *p)
+static bool parser_at_relation(const struct expression_parser *p)
 {
 	enum comparison c;
 	enum token_kind token = TOKEN(p)->kind;
@@ -972,7 +975,7 @@ static bool parser_at_relation(const struct parser *p)
 }
 
 /* Parse a word of a field, which after 'kind ==' needs no quotes. */
-static struct operand *parse_word(struct parser *p)
+static struct operand *parse_word(struct expression_parser *p)
 {
 	struct token *t = TOKEN(p);
 	struct operand *o;
@@ -991,7 +994,7 @@ static struct operand *parse_word(struct parser *p)
 	return NULL;
 }
 
-static struct operand *parse_right(struct parser *p, const struct operand *left)
+static struct operand *parse_right(struct expression_parser *p, const struct operand *left)
 {
 	struct term t;
 
@@ -1011,7 +1014,7 @@ static const char *form_name(enum known_form f)
 	return f == KNOWN_TEXT ? "a text" : "a number";
 }
 
-static int check_forms(struct parser *p, const struct operand *o, enum known_form other)
+static int check_forms(struct expression_parser *p, const struct operand *o, enum known_form other)
 {
 	if (o->form == KNOWN_NOTHING || other == KNOWN_NOTHING || o->form == other)
 		return 0;
@@ -1027,7 +1030,8 @@ static void settle_literal(struct operand *o)
 }
 
 /* Note in a field that it is compared with a percentage. */
-static int take_percent(struct parser *p, struct operand *field, const struct operand *literal)
+static int take_percent(struct expression_parser *p, struct operand *field,
+			const struct operand *literal)
 {
 	if (!literal->percent || literal->kind != OPERAND_LITERAL)
 		return 0;
@@ -1040,14 +1044,16 @@ static int take_percent(struct parser *p, struct operand *field, const struct op
 }
 
 /* Refuse a text that a field is compared with, unless it is a word of the field. */
-static int check_words(struct parser *p, const struct operand *field, const struct operand *literal)
+static int check_words(struct expression_parser *p, const struct operand *field,
+		       const struct operand *literal)
 {
 	if (!operand_literal(literal) || literal->value.form != SCALAR_TEXT)
 		return 0;
-	return check_word(p, field, literal->value.text, literal->value.size, literal->column);
+	return expression_check_word(p, field, literal->value.text, literal->value.size,
+				     literal->column);
 }
 
-static int parse_comparison(struct parser *p, struct node *n)
+static int parse_comparison(struct expression_parser *p, struct node *n)
 {
 	n->kind = NODE_COMPARE;
 	if (lexer_next(p->lexer))
@@ -1069,7 +1075,8 @@ static int parse_comparison(struct parser *p, struct node *n)
 }
 
 /* Refuse a regular expression that regcomp() has refused. */
-static int bad_pattern(struct parser *p, const struct token *t, int code, const regex_t *regex)
+static int bad_pattern(struct expression_parser *p, const struct token *t, int code,
+		       const regex_t *regex)
 {
 	const char *bracket = memchr(t->string, '[', t->string_size), *why = NULL;
 	char other[200];
@@ -1093,7 +1100,7 @@ static int bad_pattern(struct parser *p, const struct token *t, int code, const 
 			   why ? why : other);
 }
 
-static int parse_match(struct parser *p, struct node *n)
+static int parse_match(struct expression_parser *p, struct node *n)
 {
 	struct token *t = TOKEN(p);
 	int bad;
@@ -1134,14 +1141,14 @@ static void note_literal(struct node *n, const struct operand *o)
 	n->plain_time.value = o->value;
 }
 
-static int by_value(const void *a, const void *b)
+static int expression_by_value(const void *a, const void *b)
 {
 	enum scalar_order o = scalar_compare(a, b);
 
 	return o == ORDER_LESS ? -1 : o == ORDER_GREATER;
 }
 
-static int add_member(struct parser *p, struct node *n, size_t capacity[2])
+static int expression_add_member(struct expression_parser *p, struct node *n, size_t capacity[2])
 {
 	struct token *t = TOKEN(p);
 	bool text = t->kind != TOKEN_NUMBER;
@@ -1153,8 +1160,8 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 		return parser_unexpected(p, "a number or a string");
 	if (check_forms(p, n->left, text ? KNOWN_TEXT : KNOWN_NUMBER))
 		return -1;
-	if (text && check_word(p, n->left, t->string ? t->string : t->text,
-			       t->string ? t->string_size : t->size, t->column))
+	if (text && expression_check_word(p, n->left, t->string ? t->string : t->text,
+					  t->string ? t->string_size : t->size, t->column))
 		return -1;
 	if (ARRAY_GROW(*set, capacity[text], *count))
 		return lexer_error(p->lexer, t->column, "out of memory");
@@ -1180,7 +1187,7 @@ static int add_member(struct parser *p, struct node *n, size_t capacity[2])
 	return lexer_next(p->lexer);
 }
 
-static int parse_set(struct parser *p, struct node *n)
+static int parse_set(struct expression_parser *p, struct node *n)
 {
 	size_t capacity[2] = {0, 0};
 
@@ -1188,7 +1195,7 @@ static int parse_set(struct parser *p, struct node *n)
 	if (lexer_next(p->lexer) || parser_expect(p, TOKEN_OPEN_BRACE, "'{'"))
 		return -1;
 	for (;;) {
-		if (add_member(p, n, capacity))
+		if (expression_add_member(p, n, capacity))
 			return -1;
 		if (TOKEN(p)->kind != TOKEN_COMMA)
 			break;
@@ -1196,10 +1203,10 @@ static int parse_set(struct parser *p, struct node *n)
 			return -1;
 	}
 	if (n->nnumbers)
-		qsort(n->numbers, n->nnumbers, sizeof *n->numbers, by_value);
+		qsort(n->numbers, n->nnumbers, sizeof *n->numbers, expression_by_value);
 	n->left->spelled = n->ntexts > 0;
 	if (n->ntexts)
-		qsort(n->texts, n->ntexts, sizeof *n->texts, by_value);
+		qsort(n->texts, n->ntexts, sizeof *n->texts, expression_by_value);
 	return parser_expect(p, TOKEN_CLOSE_BRACE, "',' or '}'");
 }
 
@@ -1219,7 +1226,7 @@ static void collect_fields(struct node *n, struct operand *o, bool note)
 }
 
 /* Finish a leaf, which begins at that column. Returns NULL on an error. */
-static struct node *finish_leaf(struct parser *p, struct node *n, size_t column)
+static struct node *finish_leaf(struct expression_parser *p, struct node *n, size_t column)
 {
 	for (int note = 0; note < 2; note++) {
 		n->nfields = 0;
@@ -1241,7 +1248,7 @@ static struct node *finish_leaf(struct parser *p, struct node *n, size_t column)
 }
 
 /* Parse a relation from its operator on. */
-static struct node *parser_relation(struct parser *p, struct operand *left)
+static struct node *parser_relation(struct expression_parser *p, struct operand *left)
 {
 	struct node *n = parser_node(p, NODE_COMPARE);
 	int bad;
@@ -1261,7 +1268,7 @@ static struct node *parser_relation(struct parser *p, struct operand *left)
 }
 
 /* Make a condition of a term. */
-static struct node *parser_condition(struct parser *p, struct term *t)
+static struct node *parser_condition(struct expression_parser *p, struct term *t)
 {
 	struct node *n = t->condition;
 
@@ -1281,7 +1288,7 @@ static struct node *parser_condition(struct parser *p, struct term *t)
 	return finish_leaf(p, n, t->column);
 }
 
-static int parse_has(struct parser *p, struct node *n)
+static int parse_has(struct expression_parser *p, struct node *n)
 {
 	if (lexer_next(p->lexer) || parser_expect(p, TOKEN_OPEN, "'('"))
 		return -1;
@@ -1290,7 +1297,7 @@ static int parse_has(struct parser *p, struct node *n)
 }
 
 /* Returns the node of name == "f", for a text alone. */
-static struct node *parse_name(struct parser *p)
+static struct node *parse_name(struct expression_parser *p)
 {
 	struct node *n = parser_node(p, NODE_COMPARE);
 
@@ -1310,7 +1317,7 @@ static struct node *parse_name(struct parser *p)
 }
 
 /* Parse under("f"), over(name =~ "^f" && tid == 1). */
-static int parse_around(struct parser *p, struct node *n)
+static int parse_around(struct expression_parser *p, struct node *n)
 {
 	struct term t = {0};
 	const char *after;
@@ -1331,7 +1338,7 @@ static int parse_around(struct parser *p, struct node *n)
 }
 
 /* Parse has(), under() or over() into *n where one follows. */
-static int parser_function(struct parser *p, struct node **n)
+static int parser_function(struct expression_parser *p, struct node **n)
 {
 	size_t column = TOKEN(p)->column;
 	int bad;
@@ -1365,7 +1372,7 @@ static const char *shown_token(const struct token *t, char *text, size_t size)
 }
 
 /* Set the error "... expected, not ..."; returns -1. */
-static int parser_unexpected(struct parser *p, const char *wanted)
+static int parser_unexpected(struct expression_parser *p, const char *wanted)
 {
 	char text[80];
 
@@ -1374,14 +1381,14 @@ static int parser_unexpected(struct parser *p, const char *wanted)
 }
 
 /* Read a token of that kind. */
-static int parser_expect(struct parser *p, enum token_kind kind, const char *what)
+static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what)
 {
 	if (TOKEN(p)->kind != kind)
 		return parser_unexpected(p, what);
 	return lexer_next(p->lexer);
 }
 
-static bool parser_at_word(const struct parser *p, const char *word)
+static bool parser_at_word(const struct expression_parser *p, const char *word)
 {
 	const struct token *t = TOKEN(p);
 
@@ -1389,14 +1396,14 @@ static bool parser_at_word(const struct parser *p, const char *word)
 }
 
 /* Returns true if '(' follows the token. */
-static bool parser_at_call(const struct parser *p)
+static bool parser_at_call(const struct expression_parser *p)
 {
 	const char *after = p->lexer->text + p->lexer->at;
 
 	return after[strspn(after, " \t\r\n")] == '(';
 }
 
-static int parse_group(struct parser *p, struct term *t)
+static int parse_group(struct expression_parser *p, struct term *t)
 {
 	size_t column = t->column;
 
@@ -1407,13 +1414,13 @@ static int parse_group(struct parser *p, struct term *t)
 	return parser_expect(p, TOKEN_CLOSE, "')'") ? parser_drop(p, t) : 0;
 }
 
-static int parse_unary(struct parser *p, struct term *t);
+static int expression_parse_unary(struct expression_parser *p, struct term *t);
 
-static int parse_not(struct parser *p, struct term *t)
+static int parse_not(struct expression_parser *p, struct term *t)
 {
 	struct node *n = parser_node(p, NODE_NOT);
 
-	if (!n || lexer_next(p->lexer) || parse_unary(p, t) ||
+	if (!n || lexer_next(p->lexer) || expression_parse_unary(p, t) ||
 	    parser_add(p, n, parser_condition(p, t))) {
 		parser_failed(p, n);
 		return -1;
@@ -1424,7 +1431,7 @@ static int parse_not(struct parser *p, struct term *t)
 }
 
 /* Returns a constant, for an operator with one side. */
-static struct operand *parse_constant(struct parser *p, int64_t number)
+static struct operand *expression_parse_constant(struct expression_parser *p, int64_t number)
 {
 	struct operand *o = parser_operand_new(p, OPERAND_LITERAL);
 
@@ -1433,23 +1440,23 @@ static struct operand *parse_constant(struct parser *p, int64_t number)
 	return o;
 }
 
-static int combine(struct parser *p, enum arithmetic how, struct term *left, struct term *right,
-		   size_t column);
+static int combine(struct expression_parser *p, enum arithmetic how, struct term *left,
+		   struct term *right, size_t column);
 
 /* Parse -x as 0 - x, and ~x as -1 ^ x. */
-static int parse_sign(struct parser *p, struct term *t)
+static int parse_sign(struct expression_parser *p, struct term *t)
 {
 	bool minus = TOKEN(p)->kind == TOKEN_MINUS;
 	size_t column = TOKEN(p)->column;
 	struct term right = {0};
 
-	t->value = parse_constant(p, minus ? 0 : -1);
-	if (!t->value || lexer_next(p->lexer) || parse_unary(p, &right))
+	t->value = expression_parse_constant(p, minus ? 0 : -1);
+	if (!t->value || lexer_next(p->lexer) || expression_parse_unary(p, &right))
 		return parser_drop(p, t);
 	return combine(p, minus ? ARITHMETIC_SUBTRACT : ARITHMETIC_XOR, t, &right, column);
 }
 
-static int parse_primary(struct parser *p, struct term *t)
+static int parse_primary(struct expression_parser *p, struct term *t)
 {
 	if (parser_function(p, &t->condition))
 		return -1;
@@ -1459,7 +1466,7 @@ static int parse_primary(struct parser *p, struct term *t)
 	return t->value ? 0 : -1;
 }
 
-static int parse_unary(struct parser *p, struct term *t)
+static int expression_parse_unary(struct expression_parser *p, struct term *t)
 {
 	size_t column = TOKEN(p)->column;
 	int bad;
@@ -1507,8 +1514,8 @@ static const struct binary_operator *find_operator(enum token_kind token)
 }
 
 /* Make *left the result of an operator on both sides. */
-static int combine(struct parser *p, enum arithmetic how, struct term *left, struct term *right,
-		   size_t column)
+static int combine(struct expression_parser *p, enum arithmetic how, struct term *left,
+		   struct term *right, size_t column)
 {
 	if (left->condition || right->condition) {
 		parser_drop(p, right);
@@ -1524,7 +1531,7 @@ static int combine(struct parser *p, enum arithmetic how, struct term *left, str
 }
 
 /* Refuse the relation of a condition. */
-static int refuse_relation(struct parser *p, struct term *t)
+static int refuse_relation(struct expression_parser *p, struct term *t)
 {
 	if (t->grouped)
 		lexer_error(p->lexer, TOKEN(p)->column,
@@ -1540,9 +1547,9 @@ static int refuse_relation(struct parser *p, struct term *t)
 }
 
 /* Parse operators of that level and tighter ones. */
-static int parse_level(struct parser *p, unsigned level, struct term *t)
+static int parse_level(struct expression_parser *p, unsigned level, struct term *t)
 {
-	if (parse_unary(p, t))
+	if (expression_parse_unary(p, t))
 		return -1;
 	for (;;) {
 		const struct binary_operator *o = find_operator(TOKEN(p)->kind);
@@ -1568,19 +1575,19 @@ static int parse_level(struct parser *p, unsigned level, struct term *t)
 }
 
 /* Parse what binds tighter than a relation. */
-static int parser_value(struct parser *p, struct term *t)
+static int parser_value(struct expression_parser *p, struct term *t)
 {
 	return parse_level(p, LEVEL_VALUE, t);
 }
 
-static int parse_single(struct parser *p, struct term *t)
+static int parse_single(struct expression_parser *p, struct term *t)
 {
 	return parse_level(p, LEVEL_BITS, t);
 }
 
 /* Parse terms joined by && or ||, into one node. A single term is unchanged. */
-static int parse_joined(struct parser *p, enum node_kind kind, enum token_kind by,
-			int (*part)(struct parser *p, struct term *t), struct term *t)
+static int parse_joined(struct expression_parser *p, enum node_kind kind, enum token_kind by,
+			int (*part)(struct expression_parser *p, struct term *t), struct term *t)
 {
 	struct node *n;
 
@@ -1604,20 +1611,20 @@ static int parse_joined(struct parser *p, enum node_kind kind, enum token_kind b
 	return -1;
 }
 
-static int parse_both(struct parser *p, struct term *t)
+static int parse_both(struct expression_parser *p, struct term *t)
 {
 	return parse_joined(p, NODE_AND, TOKEN_AND, parse_single, t);
 }
 
 /* Parse terms joined by ||. */
-static int parser_either(struct parser *p, struct term *t)
+static int parser_either(struct expression_parser *p, struct term *t)
 {
 	return parse_joined(p, NODE_OR, TOKEN_OR, parse_both, t);
 }
 
 struct node *expression_parse_part(struct lexer *l, const struct language *language)
 {
-	struct parser p = {.lexer = l, .language = language};
+	struct expression_parser p = {.lexer = l, .language = language};
 	struct term t;
 
 	return parser_either(&p, &t) ? NULL : parser_condition(&p, &t);
@@ -1626,7 +1633,7 @@ struct node *expression_parse_part(struct lexer *l, const struct language *langu
 struct node *expression_parse(const char *text, const struct language *language, struct error *e)
 {
 	struct lexer l = {.text = text, .error = e};
-	struct parser p = {.lexer = &l, .language = language};
+	struct expression_parser p = {.lexer = &l, .language = language};
 	struct node *n = NULL;
 
 	if (!lexer_next(&l)) {
@@ -1700,7 +1707,7 @@ static bool matches(const struct node *n, const struct scalar *s)
 	return found != n->negated;
 }
 
-static bool is_text(const struct scalar *s, const char *text)
+static bool expression_is_text(const struct scalar *s, const char *text)
 {
 	return s->form == SCALAR_TEXT && s->size == strlen(text) && !memcmp(s->text, text, s->size);
 }
@@ -1708,10 +1715,11 @@ static bool is_text(const struct scalar *s, const char *text)
 /* Replace a kind by the name that the condition has for it: a call is an enter and a leave. */
 static void name_kind(struct scalar *kind, const struct scalar *name)
 {
-	bool side = is_text(kind, "enter") || is_text(kind, "leave");
+	bool side = expression_is_text(kind, "enter") || expression_is_text(kind, "leave");
 
-	if (side ? is_text(name, "call")
-		 : is_text(kind, "call") && (is_text(name, "enter") || is_text(name, "leave")))
+	if (side ? expression_is_text(name, "call")
+		 : expression_is_text(kind, "call") && (expression_is_text(name, "enter") ||
+							expression_is_text(name, "leave")))
 		*kind = *name;
 }
 

@@ -1076,7 +1076,7 @@ struct name {
 	size_t size;
 };
 
-static int by_name(const void *key, const void *row)
+static int apitrace_known_by_name(const void *key, const void *row)
 {
 	const struct name *k = key;
 	const char *name = *(const char *const *)row;
@@ -1138,7 +1138,7 @@ unsigned apitrace_known(const char *function, size_t n)
 	if (!n)
 		return 0;
 	row = bsearch(&key, functions, sizeof functions / sizeof *functions, sizeof *functions,
-		      by_name);
+		      apitrace_known_by_name);
 	if (row)
 		return functions[(size_t)((const char *)row - (const char *)functions) /
 				 sizeof *functions]
@@ -1148,7 +1148,7 @@ unsigned apitrace_known(const char *function, size_t n)
 	return is_present(function, n) ? APITRACE_END_FRAME : 0;
 }
 
-static bool contains(const char *s, size_t n, const char *word)
+static bool apitrace_known_contains(const char *s, size_t n, const char *word)
 {
 	return memmem(s, n, word, strlen(word)) != NULL;
 }
@@ -1160,8 +1160,9 @@ const char *apitrace_class(const char *function, size_t n)
 	if (known & APITRACE_END_FRAME)
 		return "frame";
 	if (known & APITRACE_RENDER)
-		return contains(function, n, "Clear") || contains(function, n, "Blit") ||
-				       contains(function, n, "ExecuteCommandList")
+		return apitrace_known_contains(function, n, "Clear") ||
+				       apitrace_known_contains(function, n, "Blit") ||
+				       apitrace_known_contains(function, n, "ExecuteCommandList")
 			       ? "render"
 			       : "draw";
 	if (known & APITRACE_MARKER)

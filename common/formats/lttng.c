@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-struct type {
+struct lttng_print_type {
 	int kind; /* -1: none */
 	uint8_t size;
 	char conversion;
 };
 
-static uint8_t size_of(char qualifier, const struct lttng_sizes *s)
+static uint8_t lttng_size_of(char qualifier, const struct lttng_sizes *s)
 {
 	switch (qualifier) {
 	case '1': return 1;
@@ -30,10 +30,10 @@ static uint8_t size_of(char qualifier, const struct lttng_sizes *s)
 }
 
 /* Parse [qualifier] conversion; *p moves to the conversion's last character. */
-static struct type take_type(const char **p, const char *end, const char *qualifiers,
-			     const struct lttng_sizes *s)
+static struct lttng_print_type take_type(const char **p, const char *end, const char *qualifiers,
+					 const struct lttng_sizes *s)
 {
-	struct type t = {-1, 0, 0};
+	struct lttng_print_type t = {-1, 0, 0};
 	char q = 0;
 
 	if (*p < end && **p && strchr(qualifiers, **p)) {
@@ -50,14 +50,14 @@ static struct type take_type(const char **p, const char *end, const char *qualif
 	case 'd':
 	case 'i':
 		t.kind = LTTNG_SIGNED;
-		t.size = size_of(q, s);
+		t.size = lttng_size_of(q, s);
 		break;
 	case 'o':
 	case 'u':
 	case 'x':
 	case 'X':
 		t.kind = LTTNG_UNSIGNED;
-		t.size = size_of(q, s);
+		t.size = lttng_size_of(q, s);
 		break;
 	case 'c':
 		t.kind = LTTNG_UNSIGNED;
@@ -83,7 +83,8 @@ static void set_literal(struct lttng_field *f, const char *word, size_t n)
 }
 
 /* Set kind, size and conversion from the type in the trace, if one is given, and the C type. */
-static void set_type(struct lttng_field *f, struct type in_trace, struct type c_type)
+static void lttng_set_type(struct lttng_field *f, struct lttng_print_type in_trace,
+			   struct lttng_print_type c_type)
 {
 	f->kind = (uint8_t)(in_trace.kind >= 0 ? in_trace.kind : c_type.kind);
 	f->size = in_trace.size ? in_trace.size : c_type.size;
@@ -99,7 +100,7 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 {
 	const char *p = format, *end = format + n, *word = NULL, *name = NULL;
 	size_t name_size = 0;
-	struct type in_trace = {-1, 0, 0}, c_type;
+	struct lttng_print_type in_trace = {-1, 0, 0}, c_type;
 	bool network = false, compact = false;
 	int count = 0;
 
@@ -131,12 +132,12 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			for (p++; p < end && *p && strchr("-+ #0", *p);)
 				p++;
 			c_type = take_type(&p, end, "hlLzZt", sizes);
-			set_type(f, in_trace, c_type);
+			lttng_set_type(f, in_trace, c_type);
 			f->network = network;
 			f->compact = compact;
 			if (f->kind <= LTTNG_STRING)
 				count++;
-			in_trace = (struct type){-1, 0, 0};
+			in_trace = (struct lttng_print_type){-1, 0, 0};
 			network = compact = false;
 			name = word = NULL;
 		} else {

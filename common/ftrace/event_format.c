@@ -24,8 +24,8 @@ struct names {
 	size_t count, capacity;
 };
 
-static bool add_name(struct names *n, struct writer *w, uint64_t value, const char *text,
-		     size_t size)
+static bool event_format_add_name(struct names *n, struct writer *w, uint64_t value,
+				  const char *text, size_t size)
 {
 	if (n->count >= NAMES_MOST || ARRAY_GROW(n->member, n->capacity, n->count))
 		return false;
@@ -70,7 +70,8 @@ static bool parse_entry(struct print_lexer *l, struct names *n, struct writer *w
 	print_lexer_next(l);
 	if (l->token.kind != TOKEN_STRING || l->token.size >= sizeof name)
 		return false;
-	return add_name(n, w, value, name, print_unescape(name, l->token.text, l->token.size)) &&
+	return event_format_add_name(n, w, value, name,
+				     print_unescape(name, l->token.text, l->token.size)) &&
 	       next_is(l, "}");
 }
 
@@ -162,7 +163,7 @@ static uint32_t field_names_syscalls(const char *machine, struct writer *w)
 	for (int i = 0; arch && i < SYSCALLS_MOST; i++) {
 		char *name = s.name(arch, i);
 
-		if (name && !add_name(&names, w, (uint64_t)i, name, strlen(name)))
+		if (name && !event_format_add_name(&names, w, (uint64_t)i, name, strlen(name)))
 			i = SYSCALLS_MOST;
 		free(name);
 	}
@@ -174,11 +175,11 @@ static uint32_t field_names_syscalls(const char *machine, struct writer *w)
 
 enum { FIELDS_LIMIT = 1024, OFFSET_LIMIT = 1 << 16 };
 
-struct span {
+struct format_span {
 	const char *at, *end;
 };
 
-static struct span span_trim(struct span s)
+static struct format_span event_format_span_trim(struct format_span s)
 {
 	while (s.at < s.end && isspace((unsigned char)*s.at))
 		s.at++;
@@ -187,36 +188,36 @@ static struct span span_trim(struct span s)
 	return s;
 }
 
-static bool has_text(struct span s, const char *text)
+static bool has_text(struct format_span s, const char *text)
 {
 	return memmem(s.at, (size_t)(s.end - s.at), text, strlen(text));
 }
 
-static bool span_begins(struct span s, const char *text)
+static bool event_format_span_begins(struct format_span s, const char *text)
 {
 	size_t n = strlen(text);
 
 	return (size_t)(s.end - s.at) >= n && !memcmp(s.at, text, n);
 }
 
-static bool is_word(char c)
+static bool event_format_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Does the text contain the word, not as a part of another word? */
-static bool has_word(struct span s, const char *word)
+static bool event_format_has_word(struct format_span s, const char *word)
 {
 	size_t n = strlen(word);
 
 	for (const char *p = s.at; p + n <= s.end; p++)
-		if (!memcmp(p, word, n) && (p == s.at || !is_word(p[-1])) &&
-		    (p + n == s.end || !is_word(p[n])))
+		if (!memcmp(p, word, n) && (p == s.at || !event_format_is_word(p[-1])) &&
+		    (p + n == s.end || !event_format_is_word(p[n])))
 			return true;
 	return false;
 }
 
-static bool span_number(struct span s, const char *key, uint32_t *out)
+static bool event_format_span_number(struct format_span s, const char *key, uint32_t *out)
 {
 	const char *p = memmem(s.at, (size_t)(s.end - s.at), key, strlen(key));
 	uint64_t v = 0;
@@ -268,13 +269,13 @@ unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *
 }
 
 /* Return the bytes of one element of a type as the kernel names it; 0: unknown. */
-static uint32_t element_size(struct span type, unsigned long_size)
+static uint32_t element_size(struct format_span type, unsigned long_size)
 {
 	uint32_t size = 0;
 
 	if (has_text(type, "long long"))
 		return 8;
-	if (has_word(type, "long") || has_text(type, "*"))
+	if (event_format_has_word(type, "long") || has_text(type, "*"))
 		return long_size;
 	/* "unsigned char", "short int" */
 	for (const char *p = type.at; p < type.end;) {
@@ -282,14 +283,14 @@ static uint32_t element_size(struct span type, unsigned long_size)
 		uint32_t one;
 		bool is_signed;
 
-		while (p < type.end && is_word(*p))
+		while (p < type.end && event_format_is_word(*p))
 			p++;
 		one = kernel_type_size(word, (size_t)(p - word), long_size, &is_signed);
 		if (one && (!size || size == 4))
 			size = one;
 		p += p == word;
 	}
-	return size || !has_word(type, "unsigned") ? size : 4;
+	return size || !event_format_has_word(type, "unsigned") ? size : 4;
 }
 
 static bool is_number_size(uint32_t size)
@@ -298,33 +299,33 @@ static bool is_number_size(uint32_t size)
 }
 
 /* Find the kind of a number's type. */
-static enum field_kind number_kind(const struct event_field *f, struct span type)
+static enum field_kind number_kind(const struct event_field *f, struct format_span type)
 {
 	if (has_text(type, "*") ||
-	    (has_word(type, "long") && !has_text(type, "long long") && !f->is_signed))
+	    (event_format_has_word(type, "long") && !has_text(type, "long long") && !f->is_signed))
 		return FIELD_HEX;
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
 /* Return the last number in the brackets, 0 if there is none: other words there are constants that
  * were not expanded. */
-static uint32_t array_length(struct span brackets)
+static uint32_t array_length(struct format_span brackets)
 {
 	uint32_t n = 0;
 
 	for (const char *p = brackets.at; p < brackets.end; p++)
-		if (isdigit((unsigned char)*p) && !is_word(p[-1]))
+		if (isdigit((unsigned char)*p) && !event_format_is_word(p[-1]))
 			for (n = 0; isdigit((unsigned char)*p) && n < 1000000; p++)
 				n = n * 10 + (uint32_t)(*p - '0');
 	return n;
 }
 
-static bool is_character(struct span type)
+static bool is_character(struct format_span type)
 {
-	return has_word(type, "char") && !has_text(type, "*");
+	return event_format_has_word(type, "char") && !has_text(type, "*");
 }
 
-static void classify_dynamic(struct event_field *f, struct span type, unsigned long_size)
+static void classify_dynamic(struct event_field *f, struct format_span type, unsigned long_size)
 {
 	f->element = element_size(type, long_size);
 	f->count = 0;
@@ -342,8 +343,8 @@ static void classify_dynamic(struct event_field *f, struct span type, unsigned l
 	}
 }
 
-static void classify_array(struct event_field *f, struct span type, struct span brackets,
-			   unsigned long_size)
+static void classify_array(struct event_field *f, struct format_span type,
+			   struct format_span brackets, unsigned long_size)
 {
 	uint32_t n = array_length(brackets);
 
@@ -361,8 +362,8 @@ static void classify_array(struct event_field *f, struct span type, struct span 
 }
 
 /* Find what the stream declares for "TYPE NAME[LENGTH]". */
-static void classify_field(struct event_field *f, struct span type, struct span brackets,
-			   unsigned long_size)
+static void classify_field(struct event_field *f, struct format_span type,
+			   struct format_span brackets, unsigned long_size)
 {
 	bool located = f->data_loc || f->rel_loc;
 
@@ -388,7 +389,8 @@ static void classify_field(struct event_field *f, struct span type, struct span 
 	f->kind = is_number_size(f->size) ? number_kind(f, type) : FIELD_BYTES;
 }
 
-static void type_name(struct event_field *f, struct span type, struct span brackets)
+static void event_format_type_name(struct event_field *f, struct format_span type,
+				   struct format_span brackets)
 {
 	size_t n = (size_t)(type.end - type.at), m = (size_t)(brackets.end - brackets.at);
 
@@ -403,30 +405,30 @@ static void type_name(struct event_field *f, struct span type, struct span brack
 }
 
 /* Return the last word of a text; it is empty if there is none. */
-static struct span last_word(const char *p, const char *end)
+static struct format_span last_word(const char *p, const char *end)
 {
 	const char *q;
 
-	while (end > p && !is_word(end[-1]))
+	while (end > p && !event_format_is_word(end[-1]))
 		end--;
-	for (q = end; q > p && is_word(q[-1]); q--)
+	for (q = end; q > p && event_format_is_word(q[-1]); q--)
 		;
-	return (struct span){q, end};
+	return (struct format_span){q, end};
 }
 
 /* Parse a declaration: "__data_loc char[] name" or "char comm[16]". Return false if it has no
  * name. */
-static bool parse_declaration(struct event_field *f, struct span text, unsigned long_size)
+static bool parse_declaration(struct event_field *f, struct format_span text, unsigned long_size)
 {
 	const char *open = memchr(text.at, '[', (size_t)(text.end - text.at));
 	const char *close = open ? memrchr(open, ']', (size_t)(text.end - open)) : NULL;
-	struct span name, type, brackets = {text.at, text.at};
+	struct format_span name, type, brackets = {text.at, text.at};
 
 	if (open && !close)
 		return false;
 	name = last_word(close ? close : text.at, text.end);
 	if (open) {
-		brackets = (struct span){open, close + 1};
+		brackets = (struct format_span){open, close + 1};
 		if (name.at == name.end)
 			name = last_word(text.at, open);
 	}
@@ -434,10 +436,11 @@ static bool parse_declaration(struct event_field *f, struct span text, unsigned 
 		return false;
 	f->name = name.at;
 	f->name_size = (size_t)(name.end - name.at);
-	type = span_trim((struct span){text.at, open && open < name.at ? open : name.at});
-	type_name(f, type, brackets);
-	f->data_loc = span_begins(type, "__data_loc");
-	f->rel_loc = span_begins(type, "__rel_loc");
+	type = event_format_span_trim(
+		(struct format_span){text.at, open && open < name.at ? open : name.at});
+	event_format_type_name(f, type, brackets);
+	f->data_loc = event_format_span_begins(type, "__data_loc");
+	f->rel_loc = event_format_span_begins(type, "__rel_loc");
 	f->array = open || f->data_loc || f->rel_loc;
 	f->pointer = has_text(type, "*");
 	f->has_long = has_text(type, "long");
@@ -447,7 +450,7 @@ static bool parse_declaration(struct event_field *f, struct span text, unsigned 
 
 /* Parse a line, which may be ftrace's own "field special:". Return false if the line is no
  * field. */
-static bool parse_field(struct event_field *f, struct span line, unsigned long_size)
+static bool parse_field(struct event_field *f, struct format_span line, unsigned long_size)
 {
 	const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
 	const char *semicolon = colon ? memchr(colon, ';', (size_t)(line.end - colon)) : NULL;
@@ -456,15 +459,17 @@ static bool parse_field(struct event_field *f, struct span line, unsigned long_s
 	if (!semicolon)
 		return false;
 	line.at = semicolon;
-	if (!span_number(line, "offset:", &f->offset) || !span_number(line, "size:", &f->size) ||
-	    f->offset > OFFSET_LIMIT || f->size > OFFSET_LIMIT)
+	if (!event_format_span_number(line, "offset:", &f->offset) ||
+	    !event_format_span_number(line, "size:", &f->size) || f->offset > OFFSET_LIMIT ||
+	    f->size > OFFSET_LIMIT)
 		return false;
-	span_number(line, "signed:", &sign);
+	event_format_span_number(line, "signed:", &sign);
 	f->is_signed = sign;
-	return parse_declaration(f, (struct span){colon + 1, semicolon}, long_size);
+	return parse_declaration(f, (struct format_span){colon + 1, semicolon}, long_size);
 }
 
-static int add_field(struct event_format *f, struct span line, unsigned long_size)
+static int event_format_add_field(struct event_format *f, struct format_span line,
+				  unsigned long_size)
 {
 	struct event_field *fields;
 
@@ -481,13 +486,13 @@ static int add_field(struct event_format *f, struct span line, unsigned long_siz
 }
 
 /* Find the words whose bits print fmt shows: these are bitmaps, whatever their type. */
-static void find_bitmaps(struct event_format *f, struct span print)
+static void find_bitmaps(struct event_format *f, struct format_span print)
 {
 	static const char *const functions[] = {"__get_bitmask(", "__get_rel_bitmask(",
 						"__get_cpumask(", "__get_rel_cpumask("};
 
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		struct span rest = print;
+		struct format_span rest = print;
 		size_t n = strlen(functions[i]);
 
 		for (;;) {
@@ -506,7 +511,7 @@ static void find_bitmaps(struct event_format *f, struct span print)
 				     field->where == WHERE_REL_LOC) &&
 				    (size_t)(rest.end - rest.at) > field->name_size &&
 				    !memcmp(rest.at, field->name, field->name_size) &&
-				    !is_word(rest.at[field->name_size]))
+				    !event_format_is_word(rest.at[field->name_size]))
 					field->kind = FIELD_BITMAP;
 			}
 		}
@@ -545,25 +550,26 @@ int event_format_parse(struct event_format *f, const char *text, size_t size, un
 
 	*f = (struct event_format){0};
 	for (struct lines l = lines_of(text, size); lines_next(&l);) {
-		struct span line = span_trim((struct span){l.line, l.line + l.size});
+		struct format_span line =
+			event_format_span_trim((struct format_span){l.line, l.line + l.size});
 
-		if (span_begins(line, "name:") && !f->name) {
-			f->escaped = span_begins(line, TRACECMD_ESCAPED_NAME);
+		if (event_format_span_begins(line, "name:") && !f->name) {
+			f->escaped = event_format_span_begins(line, TRACECMD_ESCAPED_NAME);
 			line.at += 5;
-			line = span_trim(line);
+			line = event_format_span_trim(line);
 			f->name = line.at;
 			f->name_size = (size_t)(line.end - line.at);
-		} else if (span_begins(line, "ID:")) {
-			has_id = span_number(line, "ID:", &f->id);
-		} else if (span_begins(line, "field")) {
-			if (add_field(f, line, long_size)) {
+		} else if (event_format_span_begins(line, "ID:")) {
+			has_id = event_format_span_number(line, "ID:", &f->id);
+		} else if (event_format_span_begins(line, "field")) {
+			if (event_format_add_field(f, line, long_size)) {
 				event_format_free(f);
 				return -1;
 			}
-		} else if (span_begins(line, "print fmt:")) {
+		} else if (event_format_span_begins(line, "print fmt:")) {
 			f->print = line.at + strlen("print fmt:");
 			f->print_size = (size_t)(l.end - f->print);
-			find_bitmaps(f, (struct span){f->print, l.end});
+			find_bitmaps(f, (struct format_span){f->print, l.end});
 			break;
 		}
 	}
@@ -615,7 +621,7 @@ bool event_field_range(const struct event_field *f, const uint8_t *record, size_
 
 enum { EVENTS_MOST = 65534, OFFSET_MOST = 4096 };
 
-static bool span_is(const char *p, size_t n, const char *text)
+static bool event_format_span_is(const char *p, size_t n, const char *text)
 {
 	return n == strlen(text) && !memcmp(p, text, n);
 }
@@ -630,14 +636,14 @@ static struct number_at find_number(const struct event_format *f, const char *na
 	return (struct number_at){field->offset, field->size};
 }
 
-static bool is_named(const struct ftrace_event *v, const char *name)
+static bool event_format_is_named(const struct ftrace_event *v, const char *name)
 {
-	return span_is(v->format.name, v->format.name_size, name);
+	return event_format_span_is(v->format.name, v->format.name_size, name);
 }
 
-static bool is_ftrace(const struct ftrace_event *v)
+static bool event_format_is_ftrace(const struct ftrace_event *v)
 {
-	return v->system && span_is(v->system, v->system_size, "ftrace");
+	return v->system && event_format_span_is(v->system, v->system_size, "ftrace");
 }
 
 /* Find the field of an array of addresses: the place of its first element. */
@@ -651,19 +657,19 @@ static struct number_at find_array(const struct event_format *f, const char *nam
 	return (struct number_at){field->offset, field->element};
 }
 
-static void find_stack(struct ftrace_event *v)
+static void event_format_find_stack(struct ftrace_event *v)
 {
 	const struct event_format *f = &v->format;
 
-	if (!is_ftrace(v))
+	if (!event_format_is_ftrace(v))
 		return;
-	if (is_named(v, "kernel_stack")) {
+	if (event_format_is_named(v, "kernel_stack")) {
 		v->stack.caller = find_array(f, "caller");
 		v->stack.count = find_number(f, "size");
-	} else if (is_named(v, "user_stack")) {
+	} else if (event_format_is_named(v, "user_stack")) {
 		v->stack.caller = find_array(f, "caller");
 		v->stack.tgid = find_number(f, "tgid");
-	} else if (is_named(v, "function")) {
+	} else if (event_format_is_named(v, "function")) {
 		v->stack.caller = find_number(f, "parent_ip");
 		v->stack.is_parent = true;
 	}
@@ -672,12 +678,14 @@ static void find_stack(struct ftrace_event *v)
 /* Find the fields of the kernel's own tracers that record functions. */
 static void find_calls(struct ftrace_event *v)
 {
-	bool enter = is_named(v, "funcgraph_entry") || is_named(v, "fgraph_retaddr_entry");
-	bool leave = is_named(v, "funcgraph_exit") || is_named(v, "fgraph_retaddr_exit");
+	bool enter = event_format_is_named(v, "funcgraph_entry") ||
+		     event_format_is_named(v, "fgraph_retaddr_entry");
+	bool leave = event_format_is_named(v, "funcgraph_exit") ||
+		     event_format_is_named(v, "fgraph_retaddr_exit");
 
-	if (!is_ftrace(v))
+	if (!event_format_is_ftrace(v))
 		return;
-	if (is_named(v, "function"))
+	if (event_format_is_named(v, "function"))
 		v->address = find_number(&v->format, "ip");
 	if (!enter && !leave)
 		goto out;
@@ -691,7 +699,8 @@ out:
 		v->least = v->depth.offset + v->depth.size;
 }
 
-static struct task_at find_task(const struct event_format *f, const char *tid, const char *comm)
+static struct task_at event_format_find_task(const struct event_format *f, const char *tid,
+					     const char *comm)
 {
 	struct task_at task = {.tid = find_number(f, tid)};
 	const struct event_field *field = event_format_find(f, comm, strlen(comm));
@@ -704,19 +713,20 @@ static struct task_at find_task(const struct event_format *f, const char *tid, c
 
 /* Find the events of whose text trace-cmd report learns the names of threads, as the plug-in
  * sched_switch of libtraceevent 1.7.1 does. */
-static void find_tasks(struct ftrace_event *v)
+static void event_format_find_tasks(struct ftrace_event *v)
 {
 	const struct event_format *f = &v->format;
 
-	if (is_named(v, "sched_switch")) {
-		v->tasks[0] = find_task(f, "prev_pid", "prev_comm");
-		v->tasks[1] = find_task(f, "next_pid", "next_comm");
-	} else if (is_named(v, "sched_wakeup") || is_named(v, "sched_wakeup_new")) {
-		v->tasks[0] = find_task(f, "pid", "comm");
+	if (event_format_is_named(v, "sched_switch")) {
+		v->tasks[0] = event_format_find_task(f, "prev_pid", "prev_comm");
+		v->tasks[1] = event_format_find_task(f, "next_pid", "next_comm");
+	} else if (event_format_is_named(v, "sched_wakeup") ||
+		   event_format_is_named(v, "sched_wakeup_new")) {
+		v->tasks[0] = event_format_find_task(f, "pid", "comm");
 	}
 }
 
-static struct ftrace_event *new_event(struct ftrace_events *t)
+static struct ftrace_event *event_format_new_event(struct ftrace_events *t)
 {
 	struct ftrace_event *v;
 
@@ -731,7 +741,7 @@ static struct ftrace_event *new_event(struct ftrace_events *t)
 enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system, size_t system_size,
 				    const char *text, size_t text_size, unsigned long_size)
 {
-	struct ftrace_event *v = new_event(t);
+	struct ftrace_event *v = event_format_new_event(t);
 	struct event_format *f;
 	int got;
 
@@ -750,8 +760,8 @@ enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system,
 		return got || f->id > UINT16_MAX ? FTRACE_NO_FORMAT : FTRACE_KNOWN;
 	}
 	find_calls(v);
-	find_stack(v);
-	find_tasks(v);
+	event_format_find_stack(v);
+	event_format_find_tasks(v);
 	v->next_pid = find_number(f, "next_pid");
 	v->pid = find_number(f, "pid");
 	if (!t->type.size) {
@@ -771,7 +781,7 @@ struct ftrace_event *ftrace_events_unknown(struct ftrace_events *t, uint16_t id)
 
 	if (t->count >= EVENTS_MOST)
 		return &t->event[t->count - 1];
-	v = new_event(t);
+	v = event_format_new_event(t);
 	if (!v)
 		return NULL;
 	any = &t->event[0].format;
@@ -796,26 +806,29 @@ void ftrace_events_free(struct ftrace_events *t)
 	free(t->event);
 }
 
-static enum field_role role_of(const struct ftrace_event *v, const struct event_field *f)
+static enum field_role event_format_role_of(const struct ftrace_event *v,
+					    const struct event_field *f)
 {
-	if (is_ftrace(v) && span_is(f->name, f->name_size, "buf"))
+	if (event_format_is_ftrace(v) && event_format_span_is(f->name, f->name_size, "buf"))
 		return ROLE_MESSAGE;
-	if (is_ftrace(v) &&
-	    (span_is(f->name, f->name_size, "ip") || span_is(f->name, f->name_size, "func")))
+	if (event_format_is_ftrace(v) && (event_format_span_is(f->name, f->name_size, "ip") ||
+					  event_format_span_is(f->name, f->name_size, "func")))
 		return ROLE_ADDRESS;
-	return span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
+	return event_format_span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
 }
 
 /* Declare names for the numbers in a field. symbolic: that of field_names_find. 0: there are none.
  */
-static uint32_t names_of(const struct ftrace_events *t, const struct ftrace_event *v,
-			 const char *symbolic, const struct event_field *f, struct writer *w)
+static uint32_t event_format_names_of(const struct ftrace_events *t, const struct ftrace_event *v,
+				      const char *symbolic, const struct event_field *f,
+				      struct writer *w)
 {
 	if (f->where != WHERE_TAIL || f->count || f->common ||
 	    (f->kind != FIELD_UINT && f->kind != FIELD_INT))
 		return 0;
-	if (t->machine && v->system && span_is(v->system, v->system_size, "raw_syscalls") &&
-	    span_is(f->name, f->name_size, "id"))
+	if (t->machine && v->system &&
+	    event_format_span_is(v->system, v->system_size, "raw_syscalls") &&
+	    event_format_span_is(f->name, f->name_size, "id"))
 		return field_names_syscalls(t->machine, w);
 	return symbolic ? field_names_symbolic(&v->format, symbolic, f, w) : 0;
 }
@@ -855,12 +868,12 @@ void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, 
 
 		if (!v->system && !f->common)
 			continue;
-		names = names_of(t, v, symbolic, f, w);
+		names = event_format_names_of(t, v, symbolic, f, w);
 		fields[type->nfields++] =
 			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
 					     .type_name = writer_text(w, f->type_name),
 					     .kind = (uint8_t)(names ? FIELD_ENUM : f->kind),
-					     .role = (uint8_t)role_of(v, f),
+					     .role = (uint8_t)event_format_role_of(v, f),
 					     .where = (uint8_t)f->where,
 					     .offset = f->offset,
 					     .size = f->element,

@@ -141,7 +141,8 @@ static inline struct ftrace_event *ftrace_events_find(struct ftrace_events *t, u
 	return t->by_id[id] ? &t->event[t->by_id[id] - 1] : NULL;
 }
 
-static inline uint64_t ftrace_number(const struct ring_record *r, struct number_at at, bool big)
+static inline uint64_t event_format_ftrace_number(const struct ring_record *r, struct number_at at,
+						  bool big)
 {
 	return get_uint(r->data + at.offset, at.size, big);
 }

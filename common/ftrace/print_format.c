@@ -13,11 +13,11 @@ static uint64_t print_number(const struct print_input *in, uint32_t node);
 static struct byte_range print_range(const struct print_input *in, uint32_t node);
 static uint64_t print_plugin_number(const struct print_input *in, const struct print_node *n);
 static void print_plugin_text(const struct print_input *in, const struct print_node *n,
-			      struct line *out);
+			      struct print_line *out);
 
 enum { WIDTH_MOST = 32 };
 
-bool line_grow(struct line *l, size_t n)
+bool line_grow(struct print_line *l, size_t n)
 {
 	size_t capacity = l->capacity ? l->capacity : 1024;
 	char *data;
@@ -36,13 +36,13 @@ bool line_grow(struct line *l, size_t n)
 	return true;
 }
 
-void line_free(struct line *l)
+void line_free(struct print_line *l)
 {
 	free(l->data);
-	*l = (struct line){0};
+	*l = (struct print_line){0};
 }
 
-void line_pad(struct line *l, char c, size_t n)
+void line_pad(struct print_line *l, char c, size_t n)
 {
 	if (!n || n > LINE_MOST || !line_room(l, n))
 		return;
@@ -50,14 +50,14 @@ void line_pad(struct line *l, char c, size_t n)
 	l->size += n;
 }
 
-void line_u64(struct line *l, uint64_t v)
+void line_u64(struct print_line *l, uint64_t v)
 {
 	char buffer[24], *end = buffer + sizeof buffer, *p = digits_decimal(end, v);
 
 	line_put(l, p, (size_t)(end - p));
 }
 
-void line_i64(struct line *l, int64_t v)
+void line_i64(struct print_line *l, int64_t v)
 {
 	char buffer[24], *end = buffer + sizeof buffer;
 	char *p = digits_decimal(end, v < 0 ? -(uint64_t)v : (uint64_t)v);
@@ -67,7 +67,7 @@ void line_i64(struct line *l, int64_t v)
 	line_put(l, p, (size_t)(end - p));
 }
 
-void line_u64_wide(struct line *l, uint64_t v, unsigned width, char pad)
+void line_u64_wide(struct print_line *l, uint64_t v, unsigned width, char pad)
 {
 	char buffer[40], *end = buffer + sizeof buffer;
 	char *p = digits_fill(digits_decimal(end, v), end, width, WIDTH_MOST, pad);
@@ -75,7 +75,7 @@ void line_u64_wide(struct line *l, uint64_t v, unsigned width, char pad)
 	line_put(l, p, (size_t)(end - p));
 }
 
-void line_hex(struct line *l, uint64_t v, unsigned width)
+void line_hex(struct print_line *l, uint64_t v, unsigned width)
 {
 	char buffer[40], *end = buffer + sizeof buffer;
 	char *p = digits_fill(digits_base(end, v, 16, false), end, width, WIDTH_MOST, '0');
@@ -83,7 +83,7 @@ void line_hex(struct line *l, uint64_t v, unsigned width)
 	line_put(l, p, (size_t)(end - p));
 }
 
-void line_column(struct line *l, size_t start, int width, int most, bool left)
+void line_column(struct print_line *l, size_t start, int width, int most, bool left)
 {
 	size_t n = l->size - start, fill;
 
@@ -110,7 +110,7 @@ void line_column(struct line *l, size_t start, int width, int most, bool left)
 enum { FAMILY_IP4 = 2, FAMILY_IP6 = 10 };
 
 /* Print %p with its extensions. */
-static void print_mac(struct line *out, const char *extension, struct byte_range r)
+static void print_mac(struct print_line *out, const char *extension, struct byte_range r)
 {
 	char separator = extension[1] == 'F' ? '-' : ':';
 	bool reverse = extension[1] == 'R';
@@ -126,7 +126,7 @@ static void print_mac(struct line *out, const char *extension, struct byte_range
 	}
 }
 
-static void print_uuid(struct line *out, const char *extension, struct byte_range r)
+static void print_uuid(struct print_line *out, const char *extension, struct byte_range r)
 {
 	static const uint8_t guid[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
 	bool little = extension[1] == 'l' || extension[1] == 'L';
@@ -147,7 +147,7 @@ static void print_uuid(struct line *out, const char *extension, struct byte_rang
 	}
 }
 
-static void ip4(struct line *out, const uint8_t *p, bool zeros, bool reverse)
+static void ip4(struct print_line *out, const uint8_t *p, bool zeros, bool reverse)
 {
 	for (int i = 0; i < 4; i++) {
 		if (i)
@@ -156,7 +156,7 @@ static void ip4(struct line *out, const uint8_t *p, bool zeros, bool reverse)
 	}
 }
 
-static void ip6(struct line *out, const uint8_t *p, bool colons)
+static void ip6(struct print_line *out, const uint8_t *p, bool colons)
 {
 	for (int i = 0; i < 8; i++) {
 		if (i && colons)
@@ -187,7 +187,7 @@ static void longest_zeros(const uint8_t *p, int groups, int *at, int *length)
 	}
 }
 
-static void ip6_short(struct line *out, const uint8_t *p)
+static void ip6_short(struct print_line *out, const uint8_t *p)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	static const uint8_t isatap[3] = {0, 0x5e, 0xfe};
@@ -216,7 +216,8 @@ static void ip6_short(struct line *out, const uint8_t *p)
 }
 
 /* Print a struct sockaddr: the family in the kernel's byte order, the rest in the network's. */
-static void socket_address(struct line *out, const char *extension, struct byte_range r, bool big)
+static void socket_address(struct print_line *out, const char *extension, struct byte_range r,
+			   bool big)
 {
 	bool port = false, compact = false;
 	unsigned family;
@@ -250,7 +251,7 @@ static void socket_address(struct line *out, const char *extension, struct byte_
 	}
 }
 
-static void print_ip(struct line *out, const char *extension, struct byte_range r, bool big)
+static void print_ip(struct print_line *out, const char *extension, struct byte_range r, bool big)
 {
 	bool reverse = extension[2] == 'l' || (extension[2] == 'h' && !big);
 
@@ -273,7 +274,8 @@ static void print_ip(struct line *out, const char *extension, struct byte_range 
 	}
 }
 
-static void print_bytes(struct line *out, const char *extension, struct byte_range r, size_t n)
+static void print_bytes(struct print_line *out, const char *extension, struct byte_range r,
+			size_t n)
 {
 	char separator = extension[1] == 'C' ? ':' : extension[1] == 'D' ? '-' : ' ';
 
@@ -287,7 +289,7 @@ static void print_bytes(struct line *out, const char *extension, struct byte_ran
 /* --- prints a record by the conversions of its print fmt --- */
 
 /* The layout of a column, for one record. */
-struct column {
+struct print_column {
 	int width, precision;
 	uint8_t flags;
 };
@@ -325,7 +327,7 @@ static uint64_t value(struct print_input *in, const struct print_item *item)
 	return packed(in, item->length, is_signed);
 }
 
-static int column_value(struct print_input *in, uint32_t node)
+static int print_format_column_value(struct print_input *in, uint32_t node)
 {
 	int64_t v = in->format->binary ? (int64_t)packed(in, 4, true)
 				       : (int64_t)print_extend(print_number(in, node), 4, true);
@@ -333,26 +335,27 @@ static int column_value(struct print_input *in, uint32_t node)
 	return (int)(v > COLUMN_MOST ? COLUMN_MOST : v < -COLUMN_MOST ? -COLUMN_MOST : v);
 }
 
-static struct column column_of(struct print_input *in, const struct print_item *item)
+static struct print_column column_of(struct print_input *in, const struct print_item *item)
 {
-	struct column c = {item->width, item->precision, item->flags};
+	struct print_column c = {item->width, item->precision, item->flags};
 
 	if (item->flags & ITEM_WIDTH_NODE) {
-		c.width = column_value(in, item->width_node);
+		c.width = print_format_column_value(in, item->width_node);
 		if (c.width < 0) {
 			c.width = -c.width;
 			c.flags |= ITEM_LEFT;
 		}
 	}
 	if (item->flags & ITEM_PRECISION_NODE) {
-		c.precision = column_value(in, item->precision_node);
+		c.precision = print_format_column_value(in, item->precision_node);
 		if (c.precision < 0)
 			c.precision = -1;
 	}
 	return c;
 }
 
-static void number(const struct column *c, char conversion, uint64_t v, struct line *out)
+static void print_format_number(const struct print_column *c, char conversion, uint64_t v,
+				struct print_line *out)
 {
 	bool is_signed = conversion == 'd' || conversion == 'i';
 	bool negative = is_signed && (int64_t)v < 0, zeros;
@@ -385,7 +388,8 @@ static void number(const struct column *c, char conversion, uint64_t v, struct l
 	line_column(out, start, c->width, -1, c->flags & ITEM_LEFT);
 }
 
-static void address(struct print_input *in, const char *extension, uint64_t v, struct line *out)
+static void address(struct print_input *in, const char *extension, uint64_t v,
+		    struct print_line *out)
 {
 	unsigned word = in->format->word;
 	uint64_t offset;
@@ -422,12 +426,12 @@ static void address(struct print_input *in, const char *extension, uint64_t v, s
 	}
 }
 
-static void array(struct print_input *in, const struct print_item *item, struct line *out)
+static void array(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
 	const struct print_format *f = in->format;
 	const char *x = item->extension;
 	struct byte_range r = print_range(in, item->node);
-	struct column c = column_of(in, item);
+	struct print_column c = column_of(in, item);
 
 	switch (x[0]) {
 	case 'm':
@@ -452,7 +456,8 @@ static bool printable(const struct print_input *in)
 
 /* Print %p of a binary format. Where the data pointed to would be needed, newer kernels have
  * stored a text. */
-static void packed_pointer(struct print_input *in, const struct print_item *item, struct line *out)
+static void packed_pointer(struct print_input *in, const struct print_item *item,
+			   struct print_line *out)
 {
 	const char *x = item->extension;
 
@@ -467,7 +472,7 @@ static void packed_pointer(struct print_input *in, const struct print_item *item
 	address(in, x, packed(in, in->format->word, false), out);
 }
 
-static void pointer(struct print_input *in, const struct print_item *item, struct line *out)
+static void pointer(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
 	if (in->format->binary)
 		packed_pointer(in, item, out);
@@ -477,9 +482,9 @@ static void pointer(struct print_input *in, const struct print_item *item, struc
 		address(in, item->extension, print_number(in, item->node), out);
 }
 
-static void string(struct print_input *in, const struct print_item *item, struct line *out)
+static void string(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
-	struct column c = column_of(in, item);
+	struct print_column c = column_of(in, item);
 	size_t start = out->size;
 
 	if (in->format->binary) {
@@ -493,9 +498,10 @@ static void string(struct print_input *in, const struct print_item *item, struct
 		line_column(out, start, c.width, c.precision, c.flags & ITEM_LEFT);
 }
 
-static void character(struct print_input *in, const struct print_item *item, struct line *out)
+static void print_format_character(struct print_input *in, const struct print_item *item,
+				   struct print_line *out)
 {
-	struct column c = column_of(in, item);
+	struct print_column c = column_of(in, item);
 	size_t start = out->size;
 
 	line_char(out,
@@ -503,9 +509,9 @@ static void character(struct print_input *in, const struct print_item *item, str
 	line_column(out, start, c.width, -1, c.flags & ITEM_LEFT);
 }
 
-static void converted(struct print_input *in, const struct print_item *item, struct line *out)
+static void converted(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
-	struct column c;
+	struct print_column c;
 
 	if (__builtin_expect(item->flags & ITEM_PLAIN, 1)) {
 		switch (item->conversion) {
@@ -518,14 +524,14 @@ static void converted(struct print_input *in, const struct print_item *item, str
 	switch (item->conversion) {
 	case 's': string(in, item, out); return;
 	case 'p': pointer(in, item, out); return;
-	case 'c': character(in, item, out); return;
+	case 'c': print_format_character(in, item, out); return;
 	}
 	c = column_of(in, item);
-	number(&c, item->conversion, value(in, item), out);
+	print_format_number(&c, item->conversion, value(in, item), out);
 }
 
 void print_format_text(const struct print_format *f, const struct print_kernel *kernel,
-		       const uint8_t *record, size_t size, struct line *out)
+		       const uint8_t *record, size_t size, struct print_line *out)
 {
 	struct print_input in = {.format = f, .kernel = kernel, .record = record, .size = size};
 
@@ -543,7 +549,7 @@ void print_format_text(const struct print_format *f, const struct print_kernel *
 
 /* ---- raw fields ---- */
 
-static bool is_text(const uint8_t *p, size_t n)
+static bool print_format_is_text(const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n && p[i]; i++)
 		if (!isprint(p[i]) && !isspace(p[i]))
@@ -558,9 +564,9 @@ static bool has_characters(const struct event_field *f)
 	       strstr(f->type_name, "s8");
 }
 
-static void field_array(struct event_field *f, const uint8_t *p, size_t n, struct line *out)
+static void field_array(struct event_field *f, const uint8_t *p, size_t n, struct print_line *out)
 {
-	f->not_text = f->not_text || !has_characters(f) || !is_text(p, n);
+	f->not_text = f->not_text || !has_characters(f) || !print_format_is_text(p, n);
 	if (!f->not_text) {
 		line_put(out, (const char *)p, strnlen((const char *)p, n));
 		return;
@@ -575,7 +581,7 @@ static void field_array(struct event_field *f, const uint8_t *p, size_t n, struc
 }
 
 void print_fields_text(struct event_format *fields, const uint8_t *record, size_t size, bool big,
-		       struct line *out)
+		       struct print_line *out)
 {
 	for (size_t i = 0; i < fields->nfields; i++) {
 		struct event_field *f = &fields->fields[i];
@@ -610,7 +616,7 @@ void print_fields_text(struct event_format *fields, const uint8_t *record, size_
 
 /* Shift. Shifts of the type's size or more, and division by 0, are undefined in C: they give 0.
  * */
-static uint64_t shift(const struct print_node *n, uint64_t a, uint64_t b)
+static uint64_t print_format_shift(const struct print_node *n, uint64_t a, uint64_t b)
 {
 	bool right = n->op == OP_SHIFT_RIGHT;
 
@@ -672,7 +678,7 @@ uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b)
 	case OP_ADD: v = a + b; break;
 	case OP_SUBTRACT: v = a - b; break;
 	case OP_SHIFT_LEFT:
-	case OP_SHIFT_RIGHT: v = shift(n, a, b); break;
+	case OP_SHIFT_RIGHT: v = print_format_shift(n, a, b); break;
 	case OP_AND: v = a & b; break;
 	case OP_XOR: v = a ^ b; break;
 	case OP_OR: v = a | b; break;
@@ -779,13 +785,13 @@ static const char *text_at(const struct print_input *in, size_t where)
 }
 
 /* Print a number without a name as the kernel's unsigned long. */
-static void unnamed(struct line *out, uint64_t v, unsigned word, unsigned width)
+static void print_format_unnamed(struct print_line *out, uint64_t v, unsigned word, unsigned width)
 {
 	line_puts(out, "0x");
 	line_hex(out, width <= 4 && word == 4 ? v & UINT32_MAX : v, 1);
 }
 
-static void flags(const struct print_input *in, const struct print_node *n, struct line *out)
+static void flags(const struct print_input *in, const struct print_node *n, struct print_line *out)
 {
 	const char *delimiter = text_at(in, (uint32_t)n->value);
 	uint64_t v = print_number(in, n->a);
@@ -806,10 +812,11 @@ static void flags(const struct print_input *in, const struct print_node *n, stru
 		return;
 	if (!first)
 		line_put(out, delimiter, n->value >> 32);
-	unnamed(out, v, in->format->word, node_at(in, n->a)->width);
+	print_format_unnamed(out, v, in->format->word, node_at(in, n->a)->width);
 }
 
-static void symbolic(const struct print_input *in, const struct print_node *n, struct line *out)
+static void symbolic(const struct print_input *in, const struct print_node *n,
+		     struct print_line *out)
 {
 	uint64_t v = print_number(in, n->a);
 
@@ -821,10 +828,11 @@ static void symbolic(const struct print_input *in, const struct print_node *n, s
 			return;
 		}
 	}
-	unnamed(out, v, in->format->word, node_at(in, n->a)->width);
+	print_format_unnamed(out, v, in->format->word, node_at(in, n->a)->width);
 }
 
-static void hex_dump(const struct print_input *in, const struct print_node *n, struct line *out)
+static void print_format_hex_dump(const struct print_input *in, const struct print_node *n,
+				  struct print_line *out)
 {
 	const struct print_node *rest = node_at(in, n->c), *sizes = node_at(in, rest->b);
 	const struct print_node *prefix = node_at(in, rest->a);
@@ -842,7 +850,8 @@ static void hex_dump(const struct print_input *in, const struct print_node *n, s
 	print_hex_dump(out, cut(print_range(in, n->a), print_number(in, n->b)), &d);
 }
 
-static void elements(const struct print_input *in, const struct print_node *n, struct line *out)
+static void print_format_elements(const struct print_input *in, const struct print_node *n,
+				  struct print_line *out)
 {
 	uint64_t count = print_number(in, n->b), size = print_number(in, n->c);
 	struct byte_range r = print_range(in, n->a);
@@ -857,13 +866,13 @@ static void elements(const struct print_input *in, const struct print_node *n, s
 	print_elements(out, r, (unsigned)size, in->format->big);
 }
 
-static void characters(struct byte_range r, struct line *out)
+static void characters(struct byte_range r, struct print_line *out)
 {
 	line_put(out, (const char *)r.data, strnlen((const char *)r.data, r.size));
 }
 
 /* Print %s of a number, a pointer: the constant string of the kernel, if known. */
-static void pointed(const struct print_input *in, uint32_t node, struct line *out)
+static void pointed(const struct print_input *in, uint32_t node, struct print_line *out)
 {
 	uint64_t v = print_number(in, node);
 	size_t size;
@@ -877,7 +886,7 @@ static void pointed(const struct print_input *in, uint32_t node, struct line *ou
 		line_hex(out, v, 1);
 }
 
-void print_text(const struct print_input *in, uint32_t node, struct line *out)
+void print_text(const struct print_input *in, uint32_t node, struct print_line *out)
 {
 	const struct print_node *n = node_at(in, node);
 
@@ -898,8 +907,8 @@ void print_text(const struct print_input *in, uint32_t node, struct line *out)
 	case OP_HEX_STR:
 		print_hex(out, cut(print_range(in, n->a), print_number(in, n->b)), n->op == OP_HEX);
 		return;
-	case OP_ELEMENTS: elements(in, n, out); return;
-	case OP_HEX_DUMP: hex_dump(in, n, out); return;
+	case OP_ELEMENTS: print_format_elements(in, n, out); return;
+	case OP_HEX_DUMP: print_format_hex_dump(in, n, out); return;
 	case OP_PLUGIN: print_plugin_text(in, n, out); return;
 	default: break;
 	}
@@ -941,7 +950,7 @@ enum cdb_opcode {
 };
 
 /* Append "NAME=NUMBER". */
-static void put_named(struct line *out, const char *name, uint64_t v)
+static void put_named(struct print_line *out, const char *name, uint64_t v)
 {
 	line_puts(out, name);
 	line_char(out, '=');
@@ -961,7 +970,8 @@ static uint64_t extended64(const uint8_t *p)
 
 /* Append the range of blocks. flags: the byte with the protection; same: of a WRITE SAME command.
  */
-static void put_blocks(struct line *out, uint64_t lba, uint64_t length, uint8_t flags, bool same)
+static void put_blocks(struct print_line *out, uint64_t lba, uint64_t length, uint8_t flags,
+		       bool same)
 {
 	put_named(out, "lba", lba);
 	put_named(out, " txlen", length);
@@ -970,7 +980,7 @@ static void put_blocks(struct line *out, uint64_t lba, uint64_t length, uint8_t 
 		put_named(out, " unmap", flags >> 3 & 1);
 }
 
-static void put_service_action(struct line *out, const uint8_t *cdb)
+static void put_service_action(struct print_line *out, const uint8_t *cdb)
 {
 	enum { READ_CAPACITY = 0x10, GET_LBA_STATUS = 0x12 };
 	unsigned action = cdb[1] & 0x1f;
@@ -984,7 +994,7 @@ static void put_service_action(struct line *out, const uint8_t *cdb)
 	put_named(out, " alloc_len", get_uint(cdb + 10, 4, true));
 }
 
-static void put_variable_length(struct line *out, const uint8_t *cdb)
+static void put_variable_length(struct print_line *out, const uint8_t *cdb)
 {
 	enum { READ_32 = 9, VERIFY_32 = 10, WRITE_32 = 11, WRITE_SAME_32 = 13 };
 	unsigned action = (unsigned)get_uint(cdb + 8, 2, true);
@@ -1002,7 +1012,7 @@ static void put_variable_length(struct line *out, const uint8_t *cdb)
 		put_named(out, " unmap", cdb[10] >> 3 & 1);
 }
 
-static void put_cdb(struct line *out, const uint8_t *cdb)
+static void put_cdb(struct print_line *out, const uint8_t *cdb)
 {
 	switch (cdb[0]) {
 	case CDB_READ_6:
@@ -1080,7 +1090,7 @@ static const char *const hypercalls[] = {
 };
 
 /* Append "(NAME)", or nothing. */
-static void put_hypercall(struct line *out, uint32_t number)
+static void put_hypercall(struct print_line *out, uint32_t number)
 {
 	enum { ARCHITECTURE = 48, ARCHITECTURE_END = 56 };
 	bool known = number < sizeof hypercalls / sizeof *hypercalls && hypercalls[number];
@@ -1125,7 +1135,7 @@ static uint64_t print_plugin_number(const struct print_input *in, const struct p
 }
 
 static void print_plugin_text(const struct print_input *in, const struct print_node *n,
-			      struct line *out)
+			      struct print_line *out)
 {
 	uint8_t cdb[CDB_MOST];
 	uint32_t device;

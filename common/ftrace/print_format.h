@@ -28,22 +28,22 @@
 
 enum { LINE_MOST = 1 << 20 };
 
-struct line {
+struct print_line {
 	char *data;
 	size_t size, capacity;
 	bool failed;
 };
 
 /* Make room for n more bytes, n <= LINE_MOST. False: there is no room, now and later. */
-bool line_grow(struct line *l, size_t n);
-void line_free(struct line *l);
+bool line_grow(struct print_line *l, size_t n);
+void line_free(struct print_line *l);
 
-static inline bool line_room(struct line *l, size_t n)
+static inline bool line_room(struct print_line *l, size_t n)
 {
 	return __builtin_expect(l->capacity - l->size >= n, 1) || line_grow(l, n);
 }
 
-static inline void line_put(struct line *l, const char *p, size_t n)
+static inline void line_put(struct print_line *l, const char *p, size_t n)
 {
 	if (n > LINE_MOST)
 		n = LINE_MOST;
@@ -53,33 +53,33 @@ static inline void line_put(struct line *l, const char *p, size_t n)
 	l->size += n;
 }
 
-static inline void line_puts(struct line *l, const char *s)
+static inline void line_puts(struct print_line *l, const char *s)
 {
 	line_put(l, s, strlen(s));
 }
 
-static inline void line_char(struct line *l, char c)
+static inline void line_char(struct print_line *l, char c)
 {
 	if (line_room(l, 1))
 		l->data[l->size++] = c;
 }
 
 /* Append c n times. */
-void line_pad(struct line *l, char c, size_t n);
+void line_pad(struct print_line *l, char c, size_t n);
 
 /* Decimal. */
-void line_u64(struct line *l, uint64_t v);
-void line_i64(struct line *l, int64_t v);
+void line_u64(struct print_line *l, uint64_t v);
+void line_i64(struct print_line *l, int64_t v);
 
 /* Decimal with at least width characters, filled with pad on the left; width <= 32. */
-void line_u64_wide(struct line *l, uint64_t v, unsigned width, char pad);
+void line_u64_wide(struct print_line *l, uint64_t v, unsigned width, char pad);
 
 /* Hexadecimal, lower case, no "0x", at least width digits (filled with '0'); width <= 32. */
-void line_hex(struct line *l, uint64_t v, unsigned width);
+void line_hex(struct print_line *l, uint64_t v, unsigned width);
 
 /* Format the text appended since the line had the size start as a column: truncated to most
  * bytes (< 0: no limit), then filled with blanks up to width, on the right if left. */
-void line_column(struct line *l, size_t start, int width, int most, bool left);
+void line_column(struct print_line *l, size_t start, int width, int most, bool left);
 
 /* Look-ups in the recorded kernel. */
 struct print_kernel {
@@ -111,13 +111,13 @@ void print_format_free(struct print_format *f);
 /* Append the message of a record: the bytes of the event from common_type on. For a binary format:
  * the bytes of its arguments, as vbin_printf() packed them. */
 void print_format_text(const struct print_format *f, const struct print_kernel *kernel,
-		       const uint8_t *record, size_t size, struct line *out);
+		       const uint8_t *record, size_t size, struct print_line *out);
 
 /* Append " name=value" for each field except the common ones, with its raw value. As by
  * libtraceevent, an array of characters is a text up to the first record where it has other bytes.
  */
 void print_fields_text(struct event_format *f, const uint8_t *record, size_t size, bool big,
-		       struct line *out);
+		       struct print_line *out);
 
 /* Decode the escapes of a text in C's notation (\n, \", \x1b ...). Returns its size. */
 size_t print_unescape(char *to, const char *from, size_t n);

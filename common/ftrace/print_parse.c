@@ -14,7 +14,7 @@
 
 #define PARSE_NONE UINT32_MAX
 
-struct parser {
+struct print_parser {
 	struct print_lexer lexer; /* the next token */
 	struct print_format *format;
 	const struct print_kernel *kernel;
@@ -30,27 +30,27 @@ struct parsed_type {
 	bool target_signed;
 };
 
-static inline struct print_node *parse_node(const struct parser *p, uint32_t node)
+static inline struct print_node *parse_node(const struct print_parser *p, uint32_t node)
 {
 	return &p->format->nodes[node];
 }
 
-static inline bool parse_is_constant(const struct parser *p, uint32_t node)
+static inline bool parse_is_constant(const struct print_parser *p, uint32_t node)
 {
 	return parse_node(p, node)->op == OP_NUMBER;
 }
 
-static inline void parse_next(struct parser *p)
+static inline void parse_next(struct print_parser *p)
 {
 	print_lexer_next(&p->lexer);
 }
 
-static inline bool parse_is(const struct parser *p, const char *op)
+static inline bool parse_is(const struct print_parser *p, const char *op)
 {
 	return token_is(&p->lexer.token, op);
 }
 
-static inline bool parse_accept(struct parser *p, const char *op)
+static inline bool parse_accept(struct print_parser *p, const char *op)
 {
 	if (!parse_is(p, op))
 		return false;
@@ -63,24 +63,25 @@ static inline bool parse_name_is(const struct print_token *t, const char *name)
 	return t->kind == TOKEN_NAME && t->size == strlen(name) && !memcmp(t->text, name, t->size);
 }
 
-uint32_t parse_constant(struct parser *p, uint64_t v, unsigned width, bool is_signed);
-uint32_t parse_unary(struct parser *p, enum print_op op, uint32_t a);
+uint32_t parse_constant(struct print_parser *p, uint64_t v, unsigned width, bool is_signed);
+uint32_t parse_unary(struct print_parser *p, enum print_op op, uint32_t a);
 
-static uint32_t parse_expression(struct parser *p, int least);
+static uint32_t parse_expression(struct print_parser *p, int least);
 
-static bool is_digit(char c)
+static bool print_parse_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name(char c)
+static bool print_parse_is_name(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	return print_parse_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '_';
 }
 
 static int digit(char c)
 {
-	if (is_digit(c))
+	if (print_parse_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -111,7 +112,7 @@ static void number_type(struct print_token *t, bool decimal, bool is_unsigned, i
 		t->is_signed = false;
 }
 
-static void number(struct print_lexer *l)
+static void print_parse_number(struct print_lexer *l)
 {
 	struct print_token *t = &l->token;
 	const char *p = l->p;
@@ -131,7 +132,7 @@ static void number(struct print_lexer *l)
 		t->value = multiply_saturated(t->value, (unsigned)base);
 		add_saturated(&t->value, (unsigned)digit(*p));
 	}
-	for (; p < l->end && is_name(*p); p++) {
+	for (; p < l->end && print_parse_is_name(*p); p++) {
 		if (*p == 'u' || *p == 'U')
 			is_unsigned = true;
 		else if (*p == 'l' || *p == 'L')
@@ -158,7 +159,7 @@ static bool quoted(struct print_lexer *l, char quote)
 	return true;
 }
 
-static void character(struct print_lexer *l)
+static void print_parse_character(struct print_lexer *l)
 {
 	char c[16];
 
@@ -196,17 +197,17 @@ void print_lexer_next(struct print_lexer *l)
 	t->size = 0;
 	if (l->p == l->end) {
 		t->kind = TOKEN_END;
-	} else if (is_digit(*l->p)) {
-		number(l);
-	} else if (is_name(*l->p)) {
+	} else if (print_parse_is_digit(*l->p)) {
+		print_parse_number(l);
+	} else if (print_parse_is_name(*l->p)) {
 		t->kind = TOKEN_NAME;
-		while (l->p < l->end && is_name(*l->p))
+		while (l->p < l->end && print_parse_is_name(*l->p))
 			l->p++;
 		t->size = (size_t)(l->p - t->text);
 	} else if (*l->p == '"') {
 		t->kind = quoted(l, '"') ? TOKEN_STRING : TOKEN_BAD;
 	} else if (*l->p == '\'') {
-		character(l);
+		print_parse_character(l);
 	} else {
 		operator(l);
 	}
@@ -256,7 +257,7 @@ size_t print_unescape(char *to, const char *from, size_t n)
 /* --- builds the tree of a print fmt: numbers with the types of C --- */
 
 /* Fail near the next token. */
-static uint32_t parse_fail(struct parser *p, const char *what)
+static uint32_t parse_fail(struct print_parser *p, const char *what)
 {
 	if (!p->failed && what)
 		snprintf(p->why, PRINT_WHY, "%s near '%.*s'", what,
@@ -266,7 +267,7 @@ static uint32_t parse_fail(struct parser *p, const char *what)
 	return PARSE_NONE;
 }
 
-static uint32_t parse_no_memory(struct parser *p)
+static uint32_t parse_no_memory(struct print_parser *p)
 {
 	if (!p->failed)
 		p->why[0] = '\0';
@@ -274,13 +275,14 @@ static uint32_t parse_no_memory(struct parser *p)
 	return PARSE_NONE;
 }
 
-static uint16_t height_of(const struct parser *p, uint32_t node)
+static uint16_t height_of(const struct print_parser *p, uint32_t node)
 {
 	return node == PARSE_NONE ? 0 : parse_node(p, node)->height;
 }
 
 /* Add a node with up to three operands. */
-static uint32_t parse_add(struct parser *p, struct print_node n, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t parse_add(struct print_parser *p, struct print_node n, uint32_t a, uint32_t b,
+			  uint32_t c)
 {
 	struct print_format *f = p->format;
 	struct print_node *nodes;
@@ -305,7 +307,7 @@ static uint32_t parse_add(struct parser *p, struct print_node n, uint32_t a, uin
 	return (uint32_t)f->node_count++;
 }
 
-uint32_t parse_constant(struct parser *p, uint64_t v, unsigned width, bool is_signed)
+uint32_t parse_constant(struct print_parser *p, uint64_t v, unsigned width, bool is_signed)
 {
 	return parse_add(p,
 			 (struct print_node){.op = OP_NUMBER,
@@ -316,7 +318,7 @@ uint32_t parse_constant(struct parser *p, uint64_t v, unsigned width, bool is_si
 }
 
 /* Read this token, or fail. */
-static bool parse_expect(struct parser *p, const char *op)
+static bool parse_expect(struct print_parser *p, const char *op)
 {
 	if (p->failed || parse_accept(p, op))
 		return !p->failed;
@@ -325,7 +327,7 @@ static bool parse_expect(struct parser *p, const char *op)
 }
 
 /* Test whether the node is a number, else fail. */
-static bool parse_is_number(struct parser *p, uint32_t node)
+static bool parse_is_number(struct print_parser *p, uint32_t node)
 {
 	if (p->failed)
 		return false;
@@ -335,7 +337,7 @@ static bool parse_is_number(struct parser *p, uint32_t node)
 	return false;
 }
 
-static uint32_t parse_cast(struct parser *p, const struct parsed_type *t, uint32_t a)
+static uint32_t parse_cast(struct print_parser *p, const struct parsed_type *t, uint32_t a)
 {
 	struct print_node n;
 
@@ -381,7 +383,7 @@ static void print_common_type(const struct print_node *a, const struct print_nod
 	}
 }
 
-uint32_t parse_unary(struct parser *p, enum print_op op, uint32_t a)
+uint32_t parse_unary(struct print_parser *p, enum print_op op, uint32_t a)
 {
 	struct print_node n = {.op = (uint8_t)op, .width = 4, .is_signed = true};
 
@@ -397,7 +399,7 @@ uint32_t parse_unary(struct parser *p, enum print_op op, uint32_t a)
 	return parse_add(p, n, a, PARSE_NONE, PARSE_NONE);
 }
 
-static uint32_t parse_binary(struct parser *p, enum print_op op, uint32_t a, uint32_t b)
+static uint32_t parse_binary(struct print_parser *p, enum print_op op, uint32_t a, uint32_t b)
 {
 	struct print_node n = {.op = (uint8_t)op, .width = 4, .is_signed = true};
 
@@ -428,7 +430,7 @@ static uint32_t parse_binary(struct parser *p, enum print_op op, uint32_t a, uin
 }
 
 /* Parse a ? b : c after the question mark. */
-static uint32_t parse_choice(struct parser *p, uint32_t a)
+static uint32_t parse_choice(struct print_parser *p, uint32_t a)
 {
 	struct print_node n = {.op = OP_CHOICE};
 	uint32_t b = parse_expression(p, 0), c;
@@ -465,7 +467,8 @@ struct type_words {
 	struct parsed_type named;
 };
 
-static bool named_type(const struct print_token *t, unsigned word, struct parsed_type *out)
+static bool print_parse_named_type(const struct print_token *t, unsigned word,
+				   struct parsed_type *out)
 {
 	unsigned size = kernel_type_size(t->text, t->size, word, &out->is_signed);
 
@@ -477,7 +480,7 @@ static bool named_type(const struct print_token *t, unsigned word, struct parsed
 }
 
 /* Read one word of a type: "unsigned long", "struct sk_buff". */
-static void type_word(struct parser *p, struct type_words *w)
+static void type_word(struct print_parser *p, struct type_words *w)
 {
 	const struct print_token *t = &p->lexer.token;
 
@@ -496,7 +499,7 @@ static void type_word(struct parser *p, struct type_words *w)
 		w->named = (struct parsed_type){0};
 		if (parse_name_is(t, "enum"))
 			w->named = (struct parsed_type){.size = 4};
-	} else if (named_type(t, p->lexer.word, &w->named)) {
+	} else if (print_parse_named_type(t, p->lexer.word, &w->named)) {
 		w->known = true;
 	} else if (t->size > 2 && !memcmp(t->text + t->size - 2, "_t", 2)) {
 		w->known = true;
@@ -505,7 +508,7 @@ static void type_word(struct parser *p, struct type_words *w)
 
 /* Parse a type and the parenthesis after it. False: there is no type, and nothing
  * was read. */
-static bool parse_cast_type(struct parser *p, struct parsed_type *out)
+static bool parse_cast_type(struct print_parser *p, struct parsed_type *out)
 {
 	struct print_lexer before = p->lexer;
 	struct type_words w = {0};
@@ -569,7 +572,7 @@ static char peek(const struct scanner *s)
 	return s->at < s->end ? (char)s->format->texts.data[s->at] : '\0';
 }
 
-static int add(struct scanner *s, const struct print_item *item)
+static int print_parse_add(struct scanner *s, const struct print_item *item)
 {
 	struct print_format *f = s->format;
 	struct print_item *items;
@@ -591,10 +594,10 @@ static int literal(struct scanner *s, size_t from, size_t to)
 {
 	struct print_item item = {.node = (uint32_t)from, .size = (uint32_t)(to - from)};
 
-	return from == to ? 0 : add(s, &item);
+	return from == to ? 0 : print_parse_add(s, &item);
 }
 
-static void take_flags(struct scanner *s, struct print_item *item)
+static void print_parse_take_flags(struct scanner *s, struct print_item *item)
 {
 	static const char letters[] = "-+ #0";
 
@@ -676,7 +679,7 @@ static void take_extension(struct scanner *s, struct print_item *item)
 }
 
 /* Test whether the conversion can print this argument. */
-static bool fits(const struct scanner *s, const struct print_item *item)
+static bool print_parse_fits(const struct scanner *s, const struct print_item *item)
 {
 	const struct print_node *n;
 
@@ -702,7 +705,7 @@ static int conversion(struct scanner *s)
 	struct print_item item = {
 		.width = -1, .precision = -1, .width_node = NONE, .precision_node = NONE};
 
-	take_flags(s, &item);
+	print_parse_take_flags(s, &item);
 	if ((peek(s) == '*' || isdigit((unsigned char)peek(s))) &&
 	    take_column(s, &item.width, &item.width_node, &item.flags, ITEM_WIDTH_NODE))
 		return -1;
@@ -724,7 +727,8 @@ static int conversion(struct scanner *s)
 	}
 	if (s->next(s->context, &item.node))
 		return -1;
-	if (!fits(s, &item) || (item.flags & ITEM_WIDTH_NODE && !number_node(s, item.width_node)) ||
+	if (!print_parse_fits(s, &item) ||
+	    (item.flags & ITEM_WIDTH_NODE && !number_node(s, item.width_node)) ||
 	    (item.flags & ITEM_PRECISION_NODE && !number_node(s, item.precision_node))) {
 		snprintf(s->why, PRINT_WHY, "%%%c%s of something else", item.conversion,
 			 item.extension);
@@ -732,7 +736,7 @@ static int conversion(struct scanner *s)
 	}
 	if (!item.flags && item.width < 0 && item.precision < 0)
 		item.flags = ITEM_PLAIN;
-	return add(s, &item);
+	return print_parse_add(s, &item);
 }
 
 /* Compile the format string in texts [at, at + n) into items. next is called for the node of
@@ -770,7 +774,7 @@ static int print_items(struct print_format *f, size_t at, size_t n,
 /* --- parses accesses to fields of the record, as numbers and as arrays --- */
 
 /* Parse the name of a field; NULL: failed. */
-static const struct event_field *parse_field_named(struct parser *p)
+static const struct event_field *parse_field_named(struct print_parser *p)
 {
 	const struct print_token *t = &p->lexer.token;
 	const struct event_field *f;
@@ -786,7 +790,7 @@ static const struct event_field *parse_field_named(struct parser *p)
 	return f;
 }
 
-static uint32_t parse_array_of(struct parser *p, const struct event_field *f)
+static uint32_t parse_array_of(struct print_parser *p, const struct event_field *f)
 {
 	return parse_add(p,
 			 (struct print_node){.op = OP_ARRAY,
@@ -797,7 +801,7 @@ static uint32_t parse_array_of(struct parser *p, const struct event_field *f)
 			 PARSE_NONE, PARSE_NONE, PARSE_NONE);
 }
 
-static uint32_t parse_load(struct parser *p, const struct event_field *f)
+static uint32_t parse_load(struct print_parser *p, const struct event_field *f)
 {
 	if (f->array || (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8))
 		return parse_array_of(p, f);
@@ -813,7 +817,7 @@ static uint32_t parse_load(struct parser *p, const struct event_field *f)
 			 PARSE_NONE, PARSE_NONE, PARSE_NONE);
 }
 
-static uint32_t parse_element(struct parser *p, uint32_t array, uint32_t index)
+static uint32_t parse_element(struct print_parser *p, uint32_t array, uint32_t index)
 {
 	struct print_node n = {.op = OP_ELEMENT};
 
@@ -831,7 +835,7 @@ static uint32_t parse_element(struct parser *p, uint32_t array, uint32_t index)
 }
 
 /* &REC->x, &REC->array[3] */
-static uint32_t parse_address_of(struct parser *p, uint32_t a)
+static uint32_t parse_address_of(struct print_parser *p, uint32_t a)
 {
 	struct print_node n;
 
@@ -862,7 +866,8 @@ static bool bit(struct byte_range r, unsigned word, bool big, size_t i)
 	return byte < r.size && r.data[byte] >> (i % 8) & 1;
 }
 
-void print_bitmask(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits)
+void print_bitmask(struct print_line *out, struct byte_range r, unsigned word, bool big,
+		   size_t bits)
 {
 	size_t n = bits < r.size * 8 ? bits : r.size * 8;
 	size_t digits = (n + 3) / 4;
@@ -878,7 +883,8 @@ void print_bitmask(struct line *out, struct byte_range r, unsigned word, bool bi
 	}
 }
 
-void print_cpulist(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits)
+void print_cpulist(struct print_line *out, struct byte_range r, unsigned word, bool big,
+		   size_t bits)
 {
 	size_t n = bits < r.size * 8 ? bits : r.size * 8;
 	bool first = true;
@@ -902,7 +908,7 @@ void print_cpulist(struct line *out, struct byte_range r, unsigned word, bool bi
 	}
 }
 
-void print_hex(struct line *out, struct byte_range r, bool blanks)
+void print_hex(struct print_line *out, struct byte_range r, bool blanks)
 {
 	for (size_t i = 0; i < r.size; i++) {
 		if (i && blanks)
@@ -911,7 +917,7 @@ void print_hex(struct line *out, struct byte_range r, bool blanks)
 	}
 }
 
-void print_elements(struct line *out, struct byte_range r, unsigned size, bool big)
+void print_elements(struct print_line *out, struct byte_range r, unsigned size, bool big)
 {
 	line_char(out, '{');
 	for (size_t i = 0; i + size <= r.size; i += size) {
@@ -921,7 +927,7 @@ void print_elements(struct line *out, struct byte_range r, unsigned size, bool b
 	line_char(out, '}');
 }
 
-static void dump_row(struct line *out, const uint8_t *p, size_t n, const struct hex_dump *d)
+static void dump_row(struct print_line *out, const uint8_t *p, size_t n, const struct hex_dump *d)
 {
 	/* a size that is not a multiple of the group is shown by bytes */
 	unsigned group = n % d->group ? 1 : d->group;
@@ -939,7 +945,7 @@ static void dump_row(struct line *out, const uint8_t *p, size_t n, const struct 
 		line_char(out, p[i] >= ' ' && p[i] < 0x7f ? (char)p[i] : '.');
 }
 
-void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump *d)
+void print_hex_dump(struct print_line *out, struct byte_range r, const struct hex_dump *d)
 {
 	line_char(out, '\n');
 	for (size_t i = 0; i < r.size; i += d->row) {
@@ -958,7 +964,7 @@ void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump
 /* --- parses string literals, and values with names: __print_flags() and __print_symbolic() --- */
 
 /* Parse a string literal, or several adjacent ones. *where, *size: in the texts. */
-static bool parse_literal(struct parser *p, size_t *where, size_t *size)
+static bool parse_literal(struct print_parser *p, size_t *where, size_t *size)
 {
 	struct buffer *b = &p->format->texts;
 
@@ -977,7 +983,7 @@ static bool parse_literal(struct parser *p, size_t *where, size_t *size)
 	return !p->failed;
 }
 
-static uint32_t parse_text(struct parser *p)
+static uint32_t parse_text(struct print_parser *p)
 {
 	size_t where, size;
 	uint32_t a;
@@ -1009,7 +1015,7 @@ static bool parse_known_name(const struct print_token *t, uint64_t *v)
 }
 
 /* Parse the NULL that ends a list in place of a name: { 0, ((void *)0) }. */
-static bool end_of_names(struct parser *p)
+static bool end_of_names(struct print_parser *p)
 {
 	uint32_t node = parse_expression(p, 0);
 
@@ -1023,7 +1029,7 @@ static bool end_of_names(struct parser *p)
 }
 
 /* { value, "name" } */
-static bool entry(struct parser *p)
+static bool entry(struct print_parser *p)
 {
 	struct print_format *f = p->format;
 	struct print_entry e = {.known = true}, *entries;
@@ -1072,7 +1078,7 @@ static bool entry(struct parser *p)
 }
 
 /* Parse the arguments of __print_flags() and __print_symbolic(). */
-static uint32_t parse_names(struct parser *p, enum print_op op)
+static uint32_t parse_names(struct print_parser *p, enum print_op op)
 {
 	struct print_node n = {.op = (uint8_t)op, .kind = KIND_OF_TEXT};
 	uint32_t a = parse_expression(p, 0), first, count;
@@ -1108,7 +1114,7 @@ static uint32_t parse_names(struct parser *p, enum print_op op)
 
 /* --- parses the functions that a print fmt may call --- */
 
-static uint32_t array_argument(struct parser *p)
+static uint32_t array_argument(struct print_parser *p)
 {
 	uint32_t a = parse_expression(p, 0);
 
@@ -1120,14 +1126,14 @@ static uint32_t array_argument(struct parser *p)
 					       : parse_fail(p, "not an array");
 }
 
-static uint32_t number_argument(struct parser *p)
+static uint32_t number_argument(struct print_parser *p)
 {
 	uint32_t a = parse_expression(p, 0);
 
 	return parse_is_number(p, a) ? a : PARSE_NONE;
 }
 
-static uint32_t hex(struct parser *p, enum print_op op)
+static uint32_t print_parse_hex(struct print_parser *p, enum print_op op)
 {
 	uint32_t a = array_argument(p), b;
 
@@ -1140,7 +1146,7 @@ static uint32_t hex(struct parser *p, enum print_op op)
 			 PARSE_NONE);
 }
 
-static uint32_t elements(struct parser *p)
+static uint32_t print_parse_elements(struct print_parser *p)
 {
 	uint32_t a = array_argument(p), b, c;
 
@@ -1155,13 +1161,13 @@ static uint32_t elements(struct parser *p)
 	return parse_add(p, (struct print_node){.op = OP_ELEMENTS, .kind = KIND_OF_TEXT}, a, b, c);
 }
 
-static uint32_t list(struct parser *p, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t list(struct print_parser *p, uint32_t a, uint32_t b, uint32_t c)
 {
 	return parse_add(p, (struct print_node){.op = OP_LIST}, a, b, c);
 }
 
 /* Parse the arguments: prefix, its type, row size, group size, array, length, ascii. */
-static uint32_t hex_dump(struct parser *p)
+static uint32_t print_parse_hex_dump(struct print_parser *p)
 {
 	uint32_t prefix, type, row, group, a, length, ascii;
 
@@ -1193,7 +1199,7 @@ static uint32_t hex_dump(struct parser *p)
 }
 
 /* Parse __get_str(name) and similar functions of a field's name. */
-static uint32_t of_field(struct parser *p, enum print_op op)
+static uint32_t of_field(struct print_parser *p, enum print_op op)
 {
 	const struct event_field *f = parse_field_named(p);
 	struct print_node n = {.op = (uint8_t)op, .kind = KIND_OF_TEXT};
@@ -1209,7 +1215,7 @@ static uint32_t of_field(struct parser *p, enum print_op op)
 	return op == OP_ARRAY ? a : parse_add(p, n, a, PARSE_NONE, PARSE_NONE);
 }
 
-static uint32_t expected(struct parser *p)
+static uint32_t expected(struct print_parser *p)
 {
 	uint32_t a = parse_expression(p, 0);
 
@@ -1219,7 +1225,7 @@ static uint32_t expected(struct parser *p)
 }
 
 /* Parse ntohs() and similar functions, for the byte order of the recorded machine. */
-static uint32_t swapped(struct parser *p, unsigned size, bool swap)
+static uint32_t swapped(struct print_parser *p, unsigned size, bool swap)
 {
 	struct print_node n = {.op = OP_SWAP,
 			       .width = size < 4 ? 4 : (uint8_t)size,
@@ -1234,7 +1240,7 @@ static uint32_t swapped(struct parser *p, unsigned size, bool swap)
 	return parse_add(p, n, a, PARSE_NONE, PARSE_NONE);
 }
 
-static uint32_t nanoseconds(struct parser *p, enum print_op op)
+static uint32_t nanoseconds(struct print_parser *p, enum print_op op)
 {
 	uint32_t a = number_argument(p);
 
@@ -1244,7 +1250,7 @@ static uint32_t nanoseconds(struct parser *p, enum print_op op)
 	return parse_binary(p, op, a, parse_constant(p, 1000000000, 8, false));
 }
 
-static uint32_t size_of(struct parser *p)
+static uint32_t print_parse_size_of(struct print_parser *p)
 {
 	struct parsed_type t = {0};
 	uint32_t a;
@@ -1263,7 +1269,7 @@ static uint32_t size_of(struct parser *p)
 }
 
 /* Parse the arguments of a function of a plug-in. */
-static uint32_t plugin(struct parser *p, enum print_plugin what)
+static uint32_t plugin(struct print_parser *p, enum print_plugin what)
 {
 	struct print_node n = {.op = OP_PLUGIN, .width = 8, .value = what};
 	uint32_t a;
@@ -1356,7 +1362,7 @@ static const struct {
 };
 
 /* Parse the call of a function, after its name. */
-static uint32_t parse_call(struct parser *p, const struct print_token *name)
+static uint32_t parse_call(struct print_parser *p, const struct print_token *name)
 {
 	bool big = p->format->big;
 	size_t i = 0;
@@ -1374,16 +1380,16 @@ static uint32_t parse_call(struct parser *p, const struct print_token *name)
 	switch (functions[i].what) {
 	case F_FLAGS: return parse_names(p, OP_FLAGS);
 	case F_SYMBOLIC: return parse_names(p, OP_SYMBOLIC);
-	case F_HEX: return hex(p, OP_HEX);
-	case F_HEX_STR: return hex(p, OP_HEX_STR);
-	case F_ELEMENTS: return elements(p);
-	case F_HEX_DUMP: return hex_dump(p);
+	case F_HEX: return print_parse_hex(p, OP_HEX);
+	case F_HEX_STR: return print_parse_hex(p, OP_HEX_STR);
+	case F_ELEMENTS: return print_parse_elements(p);
+	case F_HEX_DUMP: return print_parse_hex_dump(p);
 	case F_ARRAY: return of_field(p, OP_ARRAY);
 	case F_LENGTH: return of_field(p, OP_LENGTH);
 	case F_BITMASK: return of_field(p, OP_BITMASK);
 	case F_CPULIST: return of_field(p, OP_CPULIST);
 	case F_EXPECT: return expected(p);
-	case F_SIZEOF: return size_of(p);
+	case F_SIZEOF: return print_parse_size_of(p);
 	case F_SECONDS: return nanoseconds(p, OP_DIVIDE);
 	case F_NANOSECONDS: return nanoseconds(p, OP_MODULO);
 	case F_BIG16: return swapped(p, 2, !big);
@@ -1414,7 +1420,7 @@ static const struct {
 	{"&&", OP_BOTH, 2, false},	  {"||", OP_EITHER, 1, false},
 };
 
-static int operator_at(const struct parser *p)
+static int operator_at(const struct print_parser *p)
 {
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
 		if (parse_is(p, operators[i].text))
@@ -1422,7 +1428,7 @@ static int operator_at(const struct parser *p)
 	return -1;
 }
 
-static uint32_t field_of_record(struct parser *p)
+static uint32_t field_of_record(struct print_parser *p)
 {
 	const struct event_field *f;
 
@@ -1432,7 +1438,7 @@ static uint32_t field_of_record(struct parser *p)
 	return f ? parse_load(p, f) : PARSE_NONE;
 }
 
-static uint32_t name(struct parser *p)
+static uint32_t name(struct print_parser *p)
 {
 	struct print_token t = p->lexer.token;
 	uint64_t v = 0;
@@ -1451,9 +1457,9 @@ static uint32_t name(struct parser *p)
 	return parse_constant(p, v, p->lexer.word, false);
 }
 
-static uint32_t operand(struct parser *p);
+static uint32_t operand(struct print_parser *p);
 
-static uint32_t in_parentheses(struct parser *p)
+static uint32_t in_parentheses(struct print_parser *p)
 {
 	struct parsed_type t = {0};
 	uint32_t a;
@@ -1474,7 +1480,7 @@ static uint32_t in_parentheses(struct parser *p)
 	return parse_expect(p, ")") ? a : PARSE_NONE;
 }
 
-static uint32_t primary(struct parser *p)
+static uint32_t primary(struct print_parser *p)
 {
 	struct print_token t = p->lexer.token;
 
@@ -1489,7 +1495,7 @@ static uint32_t primary(struct parser *p)
 	}
 }
 
-static uint32_t unary_operand(struct parser *p)
+static uint32_t unary_operand(struct print_parser *p)
 {
 	uint32_t a;
 
@@ -1518,7 +1524,7 @@ static uint32_t unary_operand(struct parser *p)
 	return p->failed ? PARSE_NONE : a;
 }
 
-static uint32_t operand(struct parser *p)
+static uint32_t operand(struct print_parser *p)
 {
 	uint32_t a;
 
@@ -1533,7 +1539,7 @@ static uint32_t operand(struct parser *p)
 }
 
 /* Parse operators of that level or above; 0: the ternary one too. */
-static uint32_t parse_expression(struct parser *p, int least)
+static uint32_t parse_expression(struct print_parser *p, int least)
 {
 	uint32_t a;
 	int i;
@@ -1562,7 +1568,7 @@ static uint32_t parse_expression(struct parser *p, int least)
 
 static int argument(void *context, uint32_t *node)
 {
-	struct parser *p = context;
+	struct print_parser *p = context;
 
 	if (p->failed)
 		return -1;
@@ -1574,7 +1580,7 @@ static int argument(void *context, uint32_t *node)
 	return p->failed ? -1 : 0;
 }
 
-static int compile(struct parser *p)
+static int compile(struct print_parser *p)
 {
 	struct print_format *f = p->format;
 	size_t where, size;
@@ -1616,7 +1622,7 @@ struct print_format *print_format_compile(const char *text, size_t n, unsigned w
 					  const struct print_kernel *kernel, char *why)
 {
 	struct print_format *f = format_new(word, big);
-	struct parser p = {.format = f, .kernel = kernel, .why = why};
+	struct print_parser p = {.format = f, .kernel = kernel, .why = why};
 
 	why[0] = '\0';
 	if (!f)

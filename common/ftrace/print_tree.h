@@ -160,15 +160,17 @@ static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 }
 
 /* Print a value of any kind as a string. */
-void print_text(const struct print_input *in, uint32_t node, struct line *out);
+void print_text(const struct print_input *in, uint32_t node, struct print_line *out);
 /* Compute a constant of both operands, or of the only one. */
 uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b);
 
 /* print_parse.c */
-void print_bitmask(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
-void print_cpulist(struct line *out, struct byte_range r, unsigned word, bool big, size_t bits);
-void print_hex(struct line *out, struct byte_range r, bool blanks);
-void print_elements(struct line *out, struct byte_range r, unsigned size, bool big);
+void print_bitmask(struct print_line *out, struct byte_range r, unsigned word, bool big,
+		   size_t bits);
+void print_cpulist(struct print_line *out, struct byte_range r, unsigned word, bool big,
+		   size_t bits);
+void print_hex(struct print_line *out, struct byte_range r, bool blanks);
+void print_elements(struct print_line *out, struct byte_range r, unsigned size, bool big);
 
 struct hex_dump {
 	const char *prefix;
@@ -177,7 +179,7 @@ struct hex_dump {
 	bool ascii, big;
 };
 
-void print_hex_dump(struct line *out, struct byte_range r, const struct hex_dump *d);
+void print_hex_dump(struct print_line *out, struct byte_range r, const struct hex_dump *d);
 
 /* --- the tokens of a print fmt --- */
 

@@ -36,7 +36,7 @@ static size_t unpack_room(struct buffer *out, size_t want)
 	return buffer_reserve(out, n + 1) ? 0 : n;
 }
 
-static int unpack_no_memory(const char **what)
+static int ring_unpack_no_memory(const char **what)
 {
 	memory_fail();
 	*what = "out of memory";
@@ -50,13 +50,13 @@ static int unpack_zlib(const uint8_t *data, size_t n, size_t want, struct buffer
 	int result = Z_OK;
 
 	if (inflateInit(&z) != Z_OK)
-		return unpack_no_memory(what);
+		return ring_unpack_no_memory(what);
 	while (result == Z_OK && out->size < want) {
 		size_t space = unpack_room(out, want);
 
 		if (!space) {
 			inflateEnd(&z);
-			return unpack_no_memory(what);
+			return ring_unpack_no_memory(what);
 		}
 		z.next_out = out->data + out->size;
 		z.avail_out = (uInt)space;
@@ -67,22 +67,22 @@ static int unpack_zlib(const uint8_t *data, size_t n, size_t want, struct buffer
 	}
 	inflateEnd(&z);
 	if (result == Z_MEM_ERROR)
-		return unpack_no_memory(what);
+		return ring_unpack_no_memory(what);
 	if ((result == Z_OK || result == Z_STREAM_END) && out->size == want)
 		return 0;
 	*what = "compressed data (zlib) is damaged";
 	return -1;
 }
 
-static int unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
-		       struct buffer *out, const char **what)
+static int ring_unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, size_t want,
+			    struct buffer *out, const char **what)
 {
 	ZSTD_inBuffer in = {data, n, 0};
 
 	if (!u->zstd)
 		u->zstd = ZSTD_createDCtx();
 	if (!u->zstd)
-		return unpack_no_memory(what);
+		return ring_unpack_no_memory(what);
 	ZSTD_DCtx_reset(u->zstd, ZSTD_reset_session_only);
 	ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	while (out->size < want) {
@@ -90,11 +90,11 @@ static int unpack_zstd(struct tracecmd_unpacker *u, const uint8_t *data, size_t 
 		ZSTD_outBuffer to = {out->data + out->size, space, 0};
 
 		if (!space)
-			return unpack_no_memory(what);
+			return ring_unpack_no_memory(what);
 		left = ZSTD_decompressStream(u->zstd, &to, &in);
 		out->size += to.pos;
 		if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
-			return unpack_no_memory(what);
+			return ring_unpack_no_memory(what);
 		if (ZSTD_isError(left) || !left || (!to.pos && in.pos == in.size))
 			break;
 	}
@@ -113,7 +113,7 @@ int tracecmd_unpack(struct tracecmd_unpacker *u, const uint8_t *data, size_t n, 
 	if (u->method == TRACECMD_ZLIB)
 		return unpack_zlib(data, n, want, out, what);
 	if (u->method == TRACECMD_ZSTD)
-		return unpack_zstd(u, data, n, want, out, what);
+		return ring_unpack_zstd(u, data, n, want, out, what);
 	*what = "compressed in a way that is not known";
 	return -1;
 }
@@ -198,12 +198,12 @@ ssize_t tracecmd_file_read(const struct tracecmd_file *f, void *data, size_t n, 
 	return got < 0 ? error_errno(e, f->name, offset, "cannot read") : got;
 }
 
-static int cursor_ends(const struct cursor *c, struct error *e)
+static int cursor_ends(const struct ring_cursor *c, struct error *e)
 {
 	return error_set(e, c->file->name, cursor_offset(c), "the file ends too early");
 }
 
-int cursor_bytes(struct cursor *c, void *data, size_t n, struct error *e)
+int cursor_bytes(struct ring_cursor *c, void *data, size_t n, struct error *e)
 {
 	ssize_t got;
 
@@ -222,7 +222,7 @@ int cursor_bytes(struct cursor *c, void *data, size_t n, struct error *e)
 	return 0;
 }
 
-int cursor_number(struct cursor *c, unsigned size, uint64_t *number, struct error *e)
+int cursor_number(struct ring_cursor *c, unsigned size, uint64_t *number, struct error *e)
 {
 	uint8_t bytes[8];
 
@@ -233,7 +233,7 @@ int cursor_number(struct cursor *c, unsigned size, uint64_t *number, struct erro
 	return 0;
 }
 
-int cursor_append(struct cursor *c, struct buffer *b, uint64_t n, struct error *e)
+int cursor_append(struct ring_cursor *c, struct buffer *b, uint64_t n, struct error *e)
 {
 	if (n > cursor_left(c))
 		return cursor_ends(c, e);
@@ -246,7 +246,7 @@ int cursor_append(struct cursor *c, struct buffer *b, uint64_t n, struct error *
 	return 0;
 }
 
-int cursor_text(struct cursor *c, struct buffer *b, size_t limit, struct error *e)
+int cursor_text(struct ring_cursor *c, struct buffer *b, size_t limit, struct error *e)
 {
 	size_t before = b->size;
 
@@ -514,7 +514,7 @@ static int cpu_give_up(struct cpu_data *c, const char *what)
 	return 0;
 }
 
-static int read_number(struct cpu_data *c, uint32_t *number, struct error *e)
+static int ring_read_number(struct cpu_data *c, uint32_t *number, struct error *e)
 {
 	uint8_t bytes[4];
 	ssize_t got =
@@ -537,7 +537,7 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 
 	if (!c->started) {
 		c->started = true;
-		got = read_number(c, &count, e);
+		got = ring_read_number(c, &count, e);
 		if (got <= 0)
 			return got;
 		c->chunks = count;
@@ -546,9 +546,9 @@ static int next_chunk(struct cpu_data *c, struct error *e)
 		return 0;
 	c->chunks--;
 	c->chunk_offset = c->offset;
-	got = read_number(c, &packed, e);
+	got = ring_read_number(c, &packed, e);
 	if (got > 0)
-		got = read_number(c, &size, e);
+		got = ring_read_number(c, &size, e);
 	if (got <= 0)
 		return got;
 	if (packed > c->end - c->offset && c->end < c->file->size)

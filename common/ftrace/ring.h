@@ -52,7 +52,7 @@ ssize_t tracecmd_file_read(const struct tracecmd_file *f, void *data, size_t n, 
  * A position in a part of the file, or in an unpacked section (mem not NULL). The functions below
  * fail where the part does not have so many bytes.
  */
-struct cursor {
+struct ring_cursor {
 	const struct tracecmd_file *file;
 	const uint8_t *mem;
 	uint64_t base; /* offset of pos 0 in the file; with mem, offset of its section */
@@ -60,24 +60,24 @@ struct cursor {
 	bool big_endian;
 };
 
-static inline uint64_t cursor_left(const struct cursor *c)
+static inline uint64_t cursor_left(const struct ring_cursor *c)
 {
 	return c->size - c->pos;
 }
 
 /* Return the file's offset for messages. */
-static inline uint64_t cursor_offset(const struct cursor *c)
+static inline uint64_t cursor_offset(const struct ring_cursor *c)
 {
 	return c->mem ? c->base : c->base + c->pos;
 }
 
-int cursor_bytes(struct cursor *c, void *data, size_t n, struct error *e);
+int cursor_bytes(struct ring_cursor *c, void *data, size_t n, struct error *e);
 /* Read a number of 1, 2, 4 or 8 bytes. */
-int cursor_number(struct cursor *c, unsigned size, uint64_t *number, struct error *e);
+int cursor_number(struct ring_cursor *c, unsigned size, uint64_t *number, struct error *e);
 /* Append n bytes, and a NUL that does not count. */
-int cursor_append(struct cursor *c, struct buffer *b, uint64_t n, struct error *e);
+int cursor_append(struct ring_cursor *c, struct buffer *b, uint64_t n, struct error *e);
 /* Append text up to its NUL, which is appended too but does not count; at most limit bytes. */
-int cursor_text(struct cursor *c, struct buffer *b, size_t limit, struct error *e);
+int cursor_text(struct ring_cursor *c, struct buffer *b, size_t limit, struct error *e);
 
 /* --- unpack the compressed parts of version 7 --- */
 

@@ -100,7 +100,7 @@ static int library_no_memory(struct trstream_reader *r)
 	return library_fail(r, &e, STATUS_FAILED);
 }
 
-static int take_end(struct trstream_reader *r)
+static int reader_take_end(struct trstream_reader *r)
 {
 	const struct end *end = &r->in.end;
 	struct error e;
@@ -118,7 +118,7 @@ static int take_end(struct trstream_reader *r)
 	return library_fail(r, &e, end->status == STATUS_FAILED ? STATUS_FAILED : STATUS_DAMAGED);
 }
 
-static int take_events(struct trstream_reader *r)
+static int reader_take_events(struct trstream_reader *r)
 {
 	uint64_t before = r->bad_values.count;
 
@@ -132,7 +132,7 @@ static int take_events(struct trstream_reader *r)
 }
 
 /* Read blocks up to one with events: 1; 0: the end; -1. */
-static int next_block(struct trstream_reader *r)
+static int reader_next_block(struct trstream_reader *r)
 {
 	while (!r->in_block) {
 		int got = reader_next(&r->in, &r->block);
@@ -146,8 +146,8 @@ static int next_block(struct trstream_reader *r)
 					    r->in.fatal ? STATUS_FAILED : STATUS_DAMAGED);
 		if (calls_restore(&r->calls, &r->block, &e))
 			return library_no_memory(r);
-		if ((r->block.kind == BLOCK_EVENTS && take_events(r)) ||
-		    (r->block.kind == BLOCK_END && take_end(r)))
+		if ((r->block.kind == BLOCK_EVENTS && reader_take_events(r)) ||
+		    (r->block.kind == BLOCK_END && reader_take_end(r)))
 			return -1;
 	}
 	return 1;
@@ -239,7 +239,7 @@ static int next_event(struct trstream_reader *r, bool *ended)
 	while (!r->stopped) {
 		enum calls_result result;
 
-		got = next_block(r);
+		got = reader_next_block(r);
 		if (got <= 0)
 			return got;
 		if (!event_next(&r->events, &r->event)) {
@@ -300,8 +300,8 @@ int trstream_reader_next_call(struct trstream_reader *r, struct trstream_call *c
 /* --- values --- */
 
 /* Convert what all programs print of a value. */
-static bool take_plain(struct trstream_reader *r, const struct value_item *item,
-		       struct trstream_value *v)
+static bool reader_take_plain(struct trstream_reader *r, const struct value_item *item,
+			      struct trstream_value *v)
 {
 	struct plain_source source = {.dictionary = &r->in.dictionary, .scratch = &r->scratch};
 	struct plain_value p;
@@ -331,7 +331,7 @@ static bool take_plain(struct trstream_reader *r, const struct value_item *item,
 }
 
 /* Append the functions of a stack, outermost first. */
-static bool append_stack(struct trstream_reader *r, uint32_t stack)
+static bool reader_append_stack(struct trstream_reader *r, uint32_t stack)
 {
 	const struct dictionary *d = &r->in.dictionary;
 	struct buffer frames = {0};
@@ -350,14 +350,15 @@ static bool take_stack(struct trstream_reader *r, uint32_t stack, struct trstrea
 {
 	*v = (struct trstream_value){.form = TRSTREAM_TEXT};
 	buffer_clear(&r->scratch);
-	if (!stack || !append_stack(r, stack))
+	if (!stack || !reader_append_stack(r, stack))
 		return false;
 	v->text = (const char *)r->scratch.data;
 	v->size = r->scratch.size;
 	return true;
 }
 
-static bool take_field(struct trstream_reader *r, const struct field *f, struct trstream_value *v)
+static bool reader_take_field(struct trstream_reader *r, const struct field *f,
+			      struct trstream_value *v)
 {
 	struct value_item item;
 	struct field_value value;
@@ -366,7 +367,7 @@ static bool take_field(struct trstream_reader *r, const struct field *f, struct 
 		return take_stack(r, field_stack(&r->in.dictionary, &r->event, f), v);
 	field_get(&r->event, f, 0, &value);
 	field_item(f, &value, &item);
-	if (!take_plain(r, &item, v))
+	if (!reader_take_plain(r, &item, v))
 		return false;
 	if (value.form == FORM_INT || value.form == FORM_UINT) {
 		v->form = value.form == FORM_INT ? TRSTREAM_INT : TRSTREAM_UINT;
@@ -384,12 +385,12 @@ bool trstream_reader_field(struct trstream_reader *r, const char *name, struct t
 
 	*v = (struct trstream_value){.form = TRSTREAM_NONE};
 	if (f)
-		return take_field(r, f, v);
+		return reader_take_field(r, f, v);
 	if (!r->has_event || !argument_by_key(d, &r->event, name, &item.value))
 		return false;
 	if (item.value.definition)
 		item.definition = dictionary_definition_id(d, item.value.definition);
-	return take_plain(r, &item, v);
+	return reader_take_plain(r, &item, v);
 }
 
 const char *trstream_reader_field_at(struct trstream_reader *r, uint32_t number,
@@ -398,7 +399,7 @@ const char *trstream_reader_field_at(struct trstream_reader *r, uint32_t number,
 	*v = (struct trstream_value){.form = TRSTREAM_NONE};
 	if (!r->has_event || number >= r->event.type->nfields)
 		return NULL;
-	take_field(r, &r->event.type->fields[number], v);
+	reader_take_field(r, &r->event.type->fields[number], v);
 	return r->event.type->fields[number].name.text;
 }
 

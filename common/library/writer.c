@@ -79,7 +79,7 @@ static uint64_t new_stream_id(const char *name)
 }
 
 /* Write HEAD and declare what all events need. */
-static int begin(struct trstream_writer *w, const char *name, const char *clock)
+static int common_writer_begin(struct trstream_writer *w, const char *name, const char *clock)
 {
 	struct clock_entry c = {.flags = strcmp(clock, "wall") ? 0 : CLOCK_IS_WALL};
 
@@ -109,7 +109,7 @@ struct trstream_writer *trstream_writer_open(const char *path, const char *name,
 		errno = cause;
 		return NULL;
 	}
-	if (!begin(w, name, clock))
+	if (!common_writer_begin(w, name, clock))
 		return w;
 	cause = errno ? errno : ENOMEM;
 	output_close(&w->output, STATUS_FAILED, &w->error);
@@ -162,8 +162,9 @@ static struct field_entry make_field(struct trstream_writer *w, const struct trs
 }
 
 /* Declare a type whose forms are filled in t. */
-static uint32_t declare_type(struct trstream_writer *w, enum trstream_kind kind, const char *name,
-			     const struct field_entry *fields, const struct library_type *t)
+static uint32_t writer_declare_type(struct trstream_writer *w, enum trstream_kind kind,
+				    const char *name, const struct field_entry *fields,
+				    const struct library_type *t)
 {
 	struct type_entry e = {.source = w->source,
 			       .kind = (uint8_t)kind,
@@ -201,7 +202,7 @@ uint32_t trstream_writer_type(struct trstream_writer *w, enum trstream_kind kind
 		}
 		entries[i] = make_field(w, &fields[i], &t);
 	}
-	id = t.forms ? declare_type(w, kind, name, entries, &t) : 0;
+	id = t.forms ? writer_declare_type(w, kind, name, entries, &t) : 0;
 	if (id)
 		return id;
 	library_failed(w);
@@ -224,7 +225,7 @@ static int check_event(struct trstream_writer *w, uint64_t time, uint32_t thread
 	return 0;
 }
 
-static int put_text(struct trstream_writer *w, const struct trstream_value *v)
+static int writer_put_text(struct trstream_writer *w, const struct trstream_value *v)
 {
 	size_t n = v->text ? strnlen(v->text, v->size) : 0;
 
@@ -247,8 +248,8 @@ static uint32_t function_location(struct trstream_writer *w, const char *name)
 }
 
 /* Encode the values of an event. */
-static int put_values(struct trstream_writer *w, const struct library_type *t,
-		      const struct trstream_value *v)
+static int writer_put_values(struct trstream_writer *w, const struct library_type *t,
+			     const struct trstream_value *v)
 {
 	buffer_clear(&w->fixed);
 	buffer_clear(&w->tail);
@@ -258,7 +259,7 @@ static int put_values(struct trstream_writer *w, const struct library_type *t,
 		if (t->forms[i] != v->form)
 			return library_refuse(w, "a value has another form than its field");
 		if (v->form == TRSTREAM_TEXT) {
-			if (put_text(w, v))
+			if (writer_put_text(w, v))
 				return -1;
 			continue;
 		}
@@ -271,8 +272,8 @@ static int put_values(struct trstream_writer *w, const struct library_type *t,
 }
 
 /* Fill in the values of a row whose time, lane and type are set. */
-static int fill_row(struct trstream_writer *w, struct new_row *row, bool sample,
-		    const struct trstream_value *values)
+static int writer_fill_row(struct trstream_writer *w, struct new_row *row, bool sample,
+			   const struct trstream_value *values)
 {
 	const struct library_type *t = row->type < w->ntypes ? &w->types[row->type] : NULL;
 
@@ -281,7 +282,7 @@ static int fill_row(struct trstream_writer *w, struct new_row *row, bool sample,
 	if (t->sample != sample)
 		return library_refuse(w, sample ? "a sample of a type of another kind"
 						: "an event of a type of samples");
-	if (check_event(w, row->time, row->lane) || put_values(w, t, values))
+	if (check_event(w, row->time, row->lane) || writer_put_values(w, t, values))
 		return -1;
 	row->fixed = w->fixed.data;
 	row->fixed_size = (uint32_t)w->fixed.size;
@@ -296,7 +297,7 @@ int trstream_writer_event(struct trstream_writer *w, uint64_t time, uint32_t thr
 {
 	struct new_row row = {.time = time, .lane = thread, .type = type};
 
-	if (fill_row(w, &row, false, values))
+	if (writer_fill_row(w, &row, false, values))
 		return -1;
 	if (name) {
 		row.location = function_location(w, name);
@@ -328,7 +329,7 @@ int trstream_writer_sample(struct trstream_writer *w, uint64_t time, uint32_t th
 
 	if (stack > stack_table_count(&w->out.stacks.table))
 		return library_refuse(w, "a sample of an undeclared stack");
-	if (fill_row(w, &row, true, values))
+	if (writer_fill_row(w, &row, true, values))
 		return -1;
 	return writer_sample(&w->out, row) ? library_failed(w) : 0;
 }

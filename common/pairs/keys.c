@@ -204,7 +204,7 @@ size_t keys_item_length(const char *list)
 	return n;
 }
 
-static bool is_name(const char *s)
+static bool keys_is_name(const char *s)
 {
 	uint64_t index;
 
@@ -252,7 +252,7 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 		}
 	k->quoted = field;
 	name += field;
-	if (!is_name(name))
+	if (!keys_is_name(name))
 		return keys_refuse(k->name, e);
 	*needs |= NEEDS_EVENT;
 	k->kind = BY_FIELD;
@@ -270,7 +270,7 @@ static const struct {
 };
 
 /* Parse the width of bucket(F,WIDTH): a time if F is a time, else a number. */
-static int parse_width(struct key *k, const char *width, struct error *e)
+static int keys_parse_width(struct key *k, const char *width, struct error *e)
 {
 	int64_t ns;
 
@@ -284,7 +284,7 @@ static int parse_width(struct key *k, const char *width, struct error *e)
 }
 
 /* Parse bucket(F,WIDTH), log2(F), hist(F). */
-static int parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
+static int keys_parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
 {
 	size_t n = strlen(inside);
 	char *comma;
@@ -294,10 +294,10 @@ static int parse_function(struct key *k, char *inside, uint32_t *needs, struct e
 	inside[n - 1] = '\0';
 	comma = strchr(inside, ',');
 	if ((k->transform == KEY_BUCKET) != (comma != NULL))
-		return parse_width(k, "", e);
+		return keys_parse_width(k, "", e);
 	if (comma) {
 		*comma++ = '\0';
-		if (parse_width(k, comma + strspn(comma, " "), e))
+		if (keys_parse_width(k, comma + strspn(comma, " "), e))
 			return -1;
 	}
 	return parse_plain(k, inside, needs, e);
@@ -348,7 +348,7 @@ static int parse_key(struct key *k, uint32_t *needs, struct error *e)
 		inside = strdup(k->name + n);
 		if (!inside)
 			return error_no_memory(e);
-		r = parse_function(k, inside, needs, e);
+		r = keys_parse_function(k, inside, needs, e);
 		free(inside);
 		return r;
 	}
@@ -427,7 +427,7 @@ static int resolve_side(struct key *k, const char *end_fields, uint32_t *needs, 
 		return 0;
 	}
 	memmove(k->field, k->field + 2, strlen(k->field) - 1);
-	if (*k->field == '.' && is_name(k->field + 1)) {
+	if (*k->field == '.' && keys_is_name(k->field + 1)) {
 		memmove(k->field, k->field + 1, strlen(k->field));
 		return 0;
 	}
@@ -440,7 +440,7 @@ static int resolve_side(struct key *k, const char *end_fields, uint32_t *needs, 
 			return error_set(e, NULL, NO_OFFSET,
 					 "pairs are not calls: they have no caller and no depth");
 	}
-	return is_name(k->field) ? 0 : keys_refuse(k->name, e);
+	return keys_is_name(k->field) ? 0 : keys_refuse(k->name, e);
 }
 
 /* Make of the keys tid, pid, comm and stack those of the pair's task. */
@@ -566,7 +566,7 @@ static struct key_cell key_wide(int128 number)
 }
 
 /* Returns the bucket of an integer: rounded down, also negative numbers. */
-static struct key_cell bucket_of(int128 number, uint64_t width)
+static struct key_cell keys_bucket_of(int128 number, uint64_t width)
 {
 	int128 rest = number % width;
 
@@ -593,7 +593,7 @@ static struct key_cell transform_large(const struct key *k, double real)
 static struct key_cell transform_real(const struct key *k, double real)
 {
 	if (k->transform == KEY_BUCKET && fabs(real) < 0x1p126)
-		return bucket_of((int128)floor(real), k->width);
+		return keys_bucket_of((int128)floor(real), k->width);
 	if (real >= 0x1p64 || real < -0x1p63)
 		return transform_large(k, real);
 	return key_transform(k, key_wide((int128)real));
@@ -612,7 +612,7 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 		return (struct key_cell){0};
 	switch (k->transform) {
 	case KEY_AS_IT_IS: break;
-	case KEY_BUCKET: return bucket_of(negative ? -(int128)size : size, k->width);
+	case KEY_BUCKET: return keys_bucket_of(negative ? -(int128)size : size, k->width);
 	case KEY_LOG2:
 		return with_sign(negative, size ? (uint64_t)1 << (63 - __builtin_clzll(size)) : 0);
 	case KEY_HIST: return with_sign(negative, histogram_low(histogram_index(size)));
@@ -644,7 +644,7 @@ bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)
 /* --- keys --- */
 
 /* Take the label of an enum's number, where it has one. */
-static void take_label(const struct definition *names, struct field_value *out)
+static void keys_take_label(const struct definition *names, struct field_value *out)
 {
 	const struct member *label = definition_member(names, out->u);
 
@@ -674,7 +674,7 @@ static void from_value(const struct dictionary *d, const struct value *v, struct
 	if (value_integer(v, names, &n, &is_signed)) {
 		out->form = is_signed ? FORM_INT : FORM_UINT;
 		out->u = n;
-		take_label(names, out);
+		keys_take_label(names, out);
 	} else if (v->tag == VALUE_NULL || (v->tag == VALUE_STRING && value_is_null_string(v))) {
 		set_spelling(out, "NULL");
 	} else if (value_real(v, &real)) {
@@ -700,7 +700,7 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 		field_element(f, name, &index);
 		field_get(e, f, index, out);
 		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
-			take_label(f->definition, out);
+			keys_take_label(f->definition, out);
 	} else if (argument_by_key(d, e, name, &v)) {
 		from_value(d, &v, out);
 	}
@@ -995,7 +995,7 @@ int keys_cell(const struct keys *k, size_t key, struct dictionary *d, struct key
 }
 
 /* Returns true if the leave has the argument, though without the part that the key selects. */
-static bool is_given(const struct key *k, const struct dictionary *d, const struct event *e)
+static bool keys_is_given(const struct key *k, const struct dictionary *d, const struct event *e)
 {
 	if (!e || k->other || k->kind != BY_FIELD)
 		return false;
@@ -1030,13 +1030,13 @@ static int call_cell(const struct key *k, struct dictionary *d, struct key_texts
 {
 	if (first_cell(k, d, g, s, cell))
 		return -1;
-	if (begun && cell->kind == KEY_MISSING && !is_given(k, d, s->event))
+	if (begun && cell->kind == KEY_MISSING && !keys_is_given(k, d, s->event))
 		*cell = *begun;
 	return 0;
 }
 
 /* Test whether the row is a call: a sample, or a pair, has times too. */
-static bool is_call(const struct event_ref *s)
+static bool keys_is_call(const struct event_ref *s)
 {
 	return s->timed && (s->type->kind == KIND_ENTER || s->type->kind == KIND_LEAVE);
 }
@@ -1055,7 +1055,7 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 			     : call_cell(key, d, g, s, begun, &cells[i]))
 			return -1;
 		/* with the key type, an enter and its leave are in two groups */
-		if (key->kind == BY_KIND && !k->pairs && !k->by_type && is_call(s) &&
+		if (key->kind == BY_KIND && !k->pairs && !k->by_type && keys_is_call(s) &&
 		    key_text(g, "call", 4, &cells[i]))
 			return -1;
 		if (key->transform)

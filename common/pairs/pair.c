@@ -17,7 +17,7 @@ static char *pair_hint(const struct dictionary *d, const struct pair *p);
 
 /* --- the keys of a condition --- */
 
-static enum known_form form_of(const struct key *k)
+static enum known_form pair_form_of(const struct key *k)
 {
 	switch (k->kind) {
 	case BY_TID:
@@ -35,7 +35,7 @@ static enum known_form form_of(const struct key *k)
 	}
 }
 
-static bool is_time(const struct key *k)
+static bool pair_is_time(const struct key *k)
 {
 	return k->transform == KEY_AS_IT_IS &&
 	       (k->kind == BY_TIME || k->kind == BY_DURATION || k->kind == BY_SELF);
@@ -63,9 +63,9 @@ static int find_key(void *ctx, struct lexer *l, struct operand *o, bool quoted)
 	free(name);
 	if (bad)
 		return -1;
-	o->form = form_of(&k->key[o->field]);
+	o->form = pair_form_of(&k->key[o->field]);
 	o->words = condition_words(&k->key[o->field]);
-	o->of_time = is_time(&k->key[o->field]);
+	o->of_time = pair_is_time(&k->key[o->field]);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ static bool key_of_ticks(const void *ctx, unsigned key)
 	const struct key_times *of = ctx;
 	const struct key *k = &of->keys->key[key];
 
-	return is_time(k) && (k->kind == BY_TIME || !of->weights);
+	return pair_is_time(k) && (k->kind == BY_TIME || !of->weights);
 }
 
 int condition_check_clocks(const struct condition *c, const char *option,
@@ -198,7 +198,7 @@ struct scalar condition_scalar(const struct key_texts *g, const struct key_cell 
 	return s;
 }
 
-static void give_cell(void *ctx, struct operand *o, struct scalar *s)
+static void pair_give_cell(void *ctx, struct operand *o, struct scalar *s)
 {
 	const struct asking *ask = ctx;
 	const struct key_cell *cell = ask->cell(ask->ctx, o->field);
@@ -212,7 +212,7 @@ bool condition_holds(const struct condition *c, const struct key_texts *g, condi
 		     void *ctx)
 {
 	struct asking ask = {c, g, cell, ctx};
-	const struct expression_values values = {give_cell, make_number, &ask};
+	const struct expression_values values = {pair_give_cell, make_number, &ask};
 
 	return !c->root || expression_holds(&values, c->root);
 }
@@ -314,7 +314,7 @@ static const char *find_word(const char *text, const char *word, bool alone)
 	return NULL;
 }
 
-static bool is_bare(const char *p, size_t n)
+static bool pair_is_bare(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-$@",
@@ -339,7 +339,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	copy = strndup(text, (size_t)(end - text));
 	if (!copy)
 		return error_no_memory(e);
-	if (is_bare(text, (size_t)(end - text))) {
+	if (pair_is_bare(text, (size_t)(end - text))) {
 		side->name = copy;
 		return 0;
 	}
@@ -546,18 +546,18 @@ static uint8_t *cached_match(uint8_t **all, size_t *size, uint32_t number)
 	return &grown[number];
 }
 
-static bool is_named(struct text_ref t, const char *name)
+static bool pair_is_named(struct text_ref t, const char *name)
 {
 	return strlen(name) == t.size && !memcmp(t.text, name, t.size);
 }
 
 /* Where generic events of all system calls are recorded, the events of single system calls
  * repeat them. */
-static bool is_again(struct pair *p, const struct event *e)
+static bool pair_is_again(struct pair *p, const struct event *e)
 {
 	struct text_ref name = e->type->name;
 
-	p->all |= is_named(name, "sys_enter") || is_named(name, "sys_exit");
+	p->all |= pair_is_named(name, "sys_enter") || pair_is_named(name, "sys_exit");
 	return p->all && syscall_prefix(name);
 }
 
@@ -580,21 +580,23 @@ static enum outcome is_side(struct pair *p, struct pair_side *side, const struct
 		p->event = e;
 		p->asking = &side->condition.keys;
 		is = condition_holds(&side->condition, p->texts, event_cell, p);
-		return is && !(p->preset && p->preset->syscalls && is_again(p, e)) ? OUTCOME_YES
-										   : OUTCOME_NO;
+		return is && !(p->preset && p->preset->syscalls && pair_is_again(p, e))
+			       ? OUTCOME_YES
+			       : OUTCOME_NO;
 	}
 	k = cached_match(&side->types, &side->ntypes, e->type->number);
 	if (!k)
 		return OUTCOME_FAILED;
 	if (!*k)
-		*k = 1 + is_named(e->type->name, side->name);
+		*k = 1 + pair_is_named(e->type->name, side->name);
 	if (*k == 2 || !e->location || e->type->kind != KIND_ENTER)
 		return *k == 2 ? OUTCOME_YES : OUTCOME_NO;
 	k = cached_match(&side->locations, &side->nlocations, e->location);
 	if (!k)
 		return OUTCOME_FAILED;
 	if (!*k)
-		*k = 1 + is_named(dictionary_location_name(p->dictionary, e->location), side->name);
+		*k = 1 + pair_is_named(dictionary_location_name(p->dictionary, e->location),
+				       side->name);
 	return *k == 2 ? OUTCOME_YES : OUTCOME_NO;
 }
 
@@ -915,7 +917,7 @@ static enum declared_kind kind_of_key(const struct key *k)
 	}
 }
 
-static enum declared_kind kind_of(void *ctx, const struct operand *o, const char **name)
+static enum declared_kind pair_kind_of(void *ctx, const struct operand *o, const char **name)
 {
 	const struct key *k = &((const struct keys *)ctx)->key[o->field];
 
@@ -943,7 +945,7 @@ int key_check_name(const struct declared *check, const char *name, struct error 
 
 int condition_check_names(struct declared *check, const struct condition *c, struct error *e)
 {
-	check->kind = kind_of;
+	check->kind = pair_kind_of;
 	check->ctx = (void *)(uintptr_t)&c->keys;
 	return c->root ? declared_condition(check, c->root, e) : 0;
 }
@@ -969,7 +971,7 @@ int keys_check_names(const struct declared *check, const struct keys *k, struct 
 	return 0;
 }
 
-static int check_side(struct declared *check, const struct pair_side *side, struct error *e)
+static int pair_check_side(struct declared *check, const struct pair_side *side, struct error *e)
 {
 	if (side->name &&
 	    !declared_name(check, DECLARED_NAME,
@@ -983,7 +985,7 @@ static int check_side(struct declared *check, const struct pair_side *side, stru
 
 int pair_check_names(struct declared *check, const struct pair *p, struct error *e)
 {
-	return check_side(check, &p->a, e) || check_side(check, &p->b, e) ? -1 : 0;
+	return pair_check_side(check, &p->a, e) || pair_check_side(check, &p->b, e) ? -1 : 0;
 }
 
 /* Returns the names of a side, separated by commas, if the stream lacks all of them. */
@@ -994,7 +996,7 @@ static char *side_lacks(struct declared *check, const struct pair_side *side)
 	struct buffer names = {0};
 	char *text = NULL;
 
-	check->kind = kind_of;
+	check->kind = pair_kind_of;
 	check->ctx = (void *)(uintptr_t)&side->condition.keys;
 	if (side->name)
 		return declared_name(check, DECLARED_NAME, name) ? NULL : strdup(side->name);

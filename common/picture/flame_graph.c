@@ -35,19 +35,20 @@ struct drawing {
 };
 
 /* The total of a frame, and the bytes that the frame takes. */
-struct candidate {
+struct title_candidate {
 	uint64_t total;
 	size_t bytes;
 };
 
 static int descending(const void *a, const void *b)
 {
-	uint64_t x = ((const struct candidate *)a)->total, y = ((const struct candidate *)b)->total;
+	uint64_t x = ((const struct title_candidate *)a)->total,
+		 y = ((const struct title_candidate *)b)->total;
 
 	return x > y ? -1 : x < y;
 }
 
-static const char *name_of(const struct drawing *d, uint32_t node, size_t *size)
+static const char *flame_graph_name_of(const struct drawing *d, uint32_t node, size_t *size)
 {
 	uint32_t name = d->tree->nodes[node].name;
 
@@ -58,7 +59,7 @@ static const char *name_of(const struct drawing *d, uint32_t node, size_t *size)
 /* Choose the least total of a frame that is drawn. Returns 0, or -1 when out of memory. */
 static int choose_least(struct drawing *d)
 {
-	struct candidate *all = malloc(d->count * sizeof *all);
+	struct title_candidate *all = malloc(d->count * sizeof *all);
 	size_t n = 0, bytes = 0;
 
 	if (!all)
@@ -67,10 +68,10 @@ static int choose_least(struct drawing *d)
 	for (size_t i = 1; i < d->count; i++) {
 		uint64_t total = d->frames[d->order[i]].total;
 		size_t size;
-		const char *name = name_of(d, d->order[i], &size);
+		const char *name = flame_graph_name_of(d, d->order[i], &size);
 
 		if (total >= d->least)
-			all[n++] = (struct candidate){total, svg_frame_bytes(name, size)};
+			all[n++] = (struct title_candidate){total, svg_frame_bytes(name, size)};
 	}
 	qsort(all, n, sizeof *all, descending);
 	for (size_t i = 0; i < n; i++) {
@@ -150,8 +151,8 @@ static uint32_t colour_of_change(double before, double now)
 	return change < 0 ? rest << 16 | rest << 8 | 240 : 240 << 16 | rest << 8 | rest;
 }
 
-static void put_frame(const struct drawing *d, const char *name, size_t n,
-		      const struct graph_frame *f)
+static void flame_graph_put_frame(const struct drawing *d, const char *name, size_t n,
+				  const struct graph_frame *f)
 {
 	const char *unit = d->graph->unit;
 	double now = share(f->total, d->total), before = share(f->before, d->before);
@@ -188,7 +189,7 @@ static void put_merged(const struct drawing *d, const struct graph_frame *caller
 	if (caller->narrow < d->least)
 		return;
 	snprintf(name, sizeof name, "(%" PRIu32 " narrow frames)", caller->merged);
-	put_frame(d, name, strlen(name), &f);
+	flame_graph_put_frame(d, name, strlen(name), &f);
 }
 
 /* Write what is drawn, with amounts that are exact or easy to read. */
@@ -209,7 +210,7 @@ static void about_graph(const struct drawing *d, bool exact, char *out, size_t s
 		 before, hidden);
 }
 
-static void put_head(const struct drawing *d)
+static void flame_graph_put_head(const struct drawing *d)
 {
 	char line[640], exact[640];
 
@@ -220,10 +221,10 @@ static void put_head(const struct drawing *d)
 	svg_about(d->out, d->graph->title, line, exact);
 }
 
-static void write_graph(const struct drawing *d)
+static void flame_graph_write_graph(const struct drawing *d)
 {
-	put_head(d);
-	put_frame(d, "all", 3, &d->frames[STACK_ROOT]);
+	flame_graph_put_head(d);
+	flame_graph_put_frame(d, "all", 3, &d->frames[STACK_ROOT]);
 	for (size_t i = 0; i < d->count; i++) {
 		uint32_t node = d->order[i];
 
@@ -231,9 +232,9 @@ static void write_graph(const struct drawing *d)
 			continue;
 		if (i) {
 			size_t size;
-			const char *name = name_of(d, node, &size);
+			const char *name = flame_graph_name_of(d, node, &size);
 
-			put_frame(d, name, size, &d->frames[node]);
+			flame_graph_put_frame(d, name, size, &d->frames[node]);
 		}
 		put_merged(d, &d->frames[node]);
 	}
@@ -254,7 +255,7 @@ int flame_graph_draw(const struct flame_graph *g, struct text *out)
 	bad = bad || choose_least(&d);
 	if (!bad) {
 		merge_narrow_frames(&d);
-		write_graph(&d);
+		flame_graph_write_graph(&d);
 	}
 	free(d.frames);
 	free(d.order);

@@ -434,7 +434,7 @@ static uint64_t sort_key(const struct definition *d, uint64_t number)
 	return definition_is_unsigned(d) ? number : number ^ 1ull << 63;
 }
 
-static int compare_ranges(const void *a, const void *b)
+static int dictionary_compare_ranges(const void *a, const void *b)
 {
 	const struct label_range *x = a, *y = b;
 
@@ -533,7 +533,7 @@ static int index_labels(const struct definition *d)
 	}
 	/* many recorders declare the members in order */
 	if (!sorted)
-		qsort(ranges, n, sizeof *ranges, compare_ranges);
+		qsort(ranges, n, sizeof *ranges, dictionary_compare_ranges);
 	for (uint32_t i = 0; i < n; i++)
 		if (!i || ranges[i].low != ranges[kept - 1].low)
 			ranges[kept++] = ranges[i];
@@ -544,7 +544,8 @@ static int index_labels(const struct definition *d)
 	return 0;
 }
 
-static const struct member *find(const struct definition *d, uint32_t from, uint64_t number)
+static const struct member *dictionary_find(const struct definition *d, uint32_t from,
+					    uint64_t number)
 {
 	uint64_t key = sort_key(d, number);
 	uint32_t end = d->count;
@@ -570,13 +571,13 @@ static const struct member *find(const struct definition *d, uint32_t from, uint
 
 const struct member *definition_member(const struct definition *d, uint64_t number)
 {
-	return d ? find(d, 0, number) : NULL;
+	return d ? dictionary_find(d, 0, number) : NULL;
 }
 
 const struct member *definition_next_member(const struct definition *d, const struct member *m,
 					    uint64_t number)
 {
-	return find(d, (uint32_t)(m - d->members) + 1, number);
+	return dictionary_find(d, (uint32_t)(m - d->members) + 1, number);
 }
 
 static const char *dictionary_definition_fault(const uint8_t *p, uint32_t parts)
@@ -604,7 +605,7 @@ static const char *dictionary_definition_fault(const uint8_t *p, uint32_t parts)
 
 /* Get the number of an entry by its id in the segment: 0 for id 0, and for an undeclared id, which
  * is a fault of the entry. The number of a string is that of its text. */
-static uint32_t number_of(struct dictionary_entry *en, enum entry_kind kind, uint32_t id)
+static uint32_t dictionary_number_of(struct dictionary_entry *en, enum entry_kind kind, uint32_t id)
 {
 	uint32_t number = idmap_get(&en->d->ids[kind], id);
 
@@ -616,12 +617,13 @@ static uint32_t number_of(struct dictionary_entry *en, enum entry_kind kind, uin
 
 /* Copy the fields of an entry, or of a part, with numbers in place of ids. Other bytes of the copy
  * are zero, so equal copies have equal content. */
-static void resolve(struct dictionary_entry *en, const struct entry_layout *l, const uint8_t *from,
-		    uint8_t *to)
+static void dictionary_resolve(struct dictionary_entry *en, const struct entry_layout *l,
+			       const uint8_t *from, uint8_t *to)
 {
 	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++)
 		if (f->refers)
-			put_u32(to + f->at, number_of(en, f->refers, get_u32(from + f->at)));
+			put_u32(to + f->at,
+				dictionary_number_of(en, f->refers, get_u32(from + f->at)));
 		else
 			memcpy(to + f->at, from + f->at, f->width);
 }
@@ -638,9 +640,10 @@ static int resolve_entry(struct dictionary_entry *en, const struct entry_layout 
 	key->size = 0;
 	if (buffer_zero(key, n ? entry_part(l, n) : l->size))
 		return -1;
-	resolve(en, l, en->data, key->data);
+	dictionary_resolve(en, l, en->data, key->data);
 	for (uint32_t i = 0; i < n; i++)
-		resolve(en, l->part, en->data + entry_part(l, i), key->data + entry_part(l, i));
+		dictionary_resolve(en, l->part, en->data + entry_part(l, i),
+				   key->data + entry_part(l, i));
 	*parts = n;
 	return 0;
 }
@@ -660,8 +663,8 @@ static struct pool *pool_of(struct dictionary *d, enum entry_kind kind)
 }
 
 /* Fill in an object, or a part of one, from a copy that resolve made. */
-static void fill(struct dictionary *d, const struct entry_layout *l, const uint8_t *from,
-		 void *object)
+static void dictionary_fill(struct dictionary *d, const struct entry_layout *l, const uint8_t *from,
+			    void *object)
 {
 	for (const struct entry_field *f = l->fields; f < l->fields + l->nfields; f++) {
 		void *to = (uint8_t *)object + f->object;
@@ -689,7 +692,7 @@ static int fill_parts(struct dictionary *d, const struct entry_layout *l, const 
 	static const uint32_t none;
 	uint8_t *to = object, *parts;
 
-	fill(d, l, from, object);
+	dictionary_fill(d, l, from, object);
 	if (!l->part)
 		return 0;
 	memcpy(to + l->object_count, &none, sizeof none);
@@ -697,7 +700,8 @@ static int fill_parts(struct dictionary *d, const struct entry_layout *l, const 
 	if (!parts)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		fill(d, l->part, from + entry_part(l, i), parts + (size_t)l->object_size * i);
+		dictionary_fill(d, l->part, from + entry_part(l, i),
+				parts + (size_t)l->object_size * i);
 	memcpy(to + l->object_parts, &parts, sizeof parts);
 	memcpy(to + l->object_count, &n, sizeof n);
 	return 0;
@@ -731,7 +735,7 @@ static void *object_of(struct dictionary_entry *en, enum entry_kind kind, bool *
 	return pool_at(pool, number);
 }
 
-static int read_string(struct dictionary_entry *en)
+static int dictionary_read_string(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
 	uint32_t before = idmap_get(&d->ids[ENTRY_STRING], en->id), number;
@@ -789,7 +793,7 @@ uint32_t dictionary_find_thread(const struct dictionary *d, const struct lane *l
 	return intern_find(&d->threads, key, sizeof key);
 }
 
-static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
+static uint32_t dictionary_thread_number(struct dictionary *d, const struct lane *l, bool per_cpu)
 {
 	uint32_t key[THREAD_WORDS], n;
 
@@ -799,7 +803,7 @@ static uint32_t thread_number(struct dictionary *d, const struct lane *l, bool p
 }
 
 /* Note that the stack had rows before this segment. */
-static int note_started(struct dictionary *d, uint32_t thread)
+static int dictionary_note_started(struct dictionary *d, uint32_t thread)
 {
 	uint8_t *started;
 
@@ -815,13 +819,13 @@ static int read_lane_flags(struct dictionary_entry *en, const struct lane *l)
 	struct lane_entry e;
 
 	entry_get(&entry_layouts[ENTRY_LANE], en->data, &e);
-	if (e.flags & LANE_STARTED && note_started(en->d, l->thread))
+	if (e.flags & LANE_STARTED && dictionary_note_started(en->d, l->thread))
 		return -1;
-	return e.flags & LANE_CPU_STARTED ? note_started(en->d, l->cpu_thread) : 0;
+	return e.flags & LANE_CPU_STARTED ? dictionary_note_started(en->d, l->cpu_thread) : 0;
 }
 
 /* Test and adjust the content in scratch. -1: the entry cannot be used. */
-static int check(struct dictionary_entry *en, enum entry_kind kind, uint32_t parts)
+static int dictionary_check(struct dictionary_entry *en, enum entry_kind kind, uint32_t parts)
 {
 	struct buffer *key = en->d->scratch;
 	const char *fault = NULL;
@@ -846,7 +850,7 @@ static int check(struct dictionary_entry *en, enum entry_kind kind, uint32_t par
 }
 
 /* Fill in what is not in the content. */
-static int finish(struct dictionary_entry *en, enum entry_kind kind, void *object)
+static int dictionary_finish(struct dictionary_entry *en, enum entry_kind kind, void *object)
 {
 	struct dictionary *d = en->d;
 	struct source *source = object;
@@ -858,8 +862,8 @@ static int finish(struct dictionary_entry *en, enum entry_kind kind, void *objec
 		source->id = en->id;
 		return 0;
 	case ENTRY_LANE:
-		lane->thread = thread_number(d, lane, false);
-		lane->cpu_thread = thread_number(d, lane, true);
+		lane->thread = dictionary_thread_number(d, lane, false);
+		lane->cpu_thread = dictionary_thread_number(d, lane, true);
 		return 0;
 	case ENTRY_DEFINITION: return dictionary_reserve_labels(d, object);
 	case ENTRY_TYPE: dictionary_type_finish(object); return 0;
@@ -868,7 +872,7 @@ static int finish(struct dictionary_entry *en, enum entry_kind kind, void *objec
 }
 
 /* Read an entry of a kind whose content makes an object. */
-static int read_object(struct dictionary_entry *en, enum entry_kind kind)
+static int dictionary_read_object(struct dictionary_entry *en, enum entry_kind kind)
 {
 	const struct entry_layout *l = &entry_layouts[kind];
 	struct dictionary *d = en->d;
@@ -876,20 +880,21 @@ static int read_object(struct dictionary_entry *en, enum entry_kind kind)
 	void *object;
 	bool fresh;
 
-	if (resolve_entry(en, l, &parts) || check(en, kind, parts))
+	if (resolve_entry(en, l, &parts) || dictionary_check(en, kind, parts))
 		return -1;
 	object = object_of(en, kind, &fresh);
 	if (!object)
 		return -1;
 	if (fresh) {
 		*(uint32_t *)object = pool_of(d, kind)->count - 1;
-		if (fill_parts(d, l, d->scratch->data, parts, object) || finish(en, kind, object))
+		if (fill_parts(d, l, d->scratch->data, parts, object) ||
+		    dictionary_finish(en, kind, object))
 			return -1;
 	}
 	return kind == ENTRY_LANE ? read_lane_flags(en, object) : 0;
 }
 
-static int read_map(struct dictionary_entry *en)
+static int dictionary_read_map(struct dictionary_entry *en)
 {
 	const struct entry_layout *l = &entry_layouts[ENTRY_MAP];
 	struct dictionary *d = en->d;
@@ -900,7 +905,7 @@ static int read_map(struct dictionary_entry *en)
 
 	if (resolve_entry(en, l, &parts))
 		return -1;
-	fill(d, l, d->scratch->data, &m);
+	dictionary_fill(d, l, d->scratch->data, &m);
 	if (!m.space) {
 		en->wrong = "a mapping without an address space";
 		return -1;
@@ -938,7 +943,7 @@ static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 }
 
 /* Read an entry about a thread. Later entries of the same thread are merged into it. */
-static int read_thread(struct dictionary_entry *en)
+static int dictionary_read_thread(struct dictionary_entry *en)
 {
 	struct dictionary *d = en->d;
 	const struct lane *lane;
@@ -947,7 +952,7 @@ static int read_thread(struct dictionary_entry *en)
 	uint32_t thread;
 
 	entry_get(&entry_layouts[ENTRY_THREAD], en->data, &t);
-	lane = dictionary_lane(d, number_of(en, ENTRY_LANE, t.lane));
+	lane = dictionary_lane(d, dictionary_number_of(en, ENTRY_LANE, t.lane));
 	if (!lane) {
 		en->wrong = "a thread without a lane";
 		return -1;
@@ -1013,8 +1018,8 @@ static int read_stack(struct dictionary_entry *en)
 	struct stack_entry s;
 
 	entry_get(&entry_layouts[ENTRY_STACK], en->data, &s);
-	s.parent = number_of(en, ENTRY_STACK, s.parent);
-	s.location = number_of(en, ENTRY_LOCATION, s.location);
+	s.parent = dictionary_number_of(en, ENTRY_STACK, s.parent);
+	s.location = dictionary_number_of(en, ENTRY_LOCATION, s.location);
 	if (!en->id)
 		en->wrong = "a stack without an id";
 	else if (!stack_table_fits(&d->stacks, s.parent))
@@ -1042,12 +1047,12 @@ static const char *read_entry(struct dictionary_entry *en, const struct raw_entr
 	if (*refused)
 		return "too few bytes";
 	switch (raw->kind) {
-	case ENTRY_STRING: bad = read_string(en); break;
-	case ENTRY_MAP: bad = read_map(en); break;
+	case ENTRY_STRING: bad = dictionary_read_string(en); break;
+	case ENTRY_MAP: bad = dictionary_read_map(en); break;
 	case ENTRY_SYMBOL: bad = dictionary_read_symbol(en); break;
-	case ENTRY_THREAD: bad = read_thread(en); break;
+	case ENTRY_THREAD: bad = dictionary_read_thread(en); break;
 	case ENTRY_STACK: bad = read_stack(en); break;
-	default: bad = read_object(en, raw->kind);
+	default: bad = dictionary_read_object(en, raw->kind);
 	}
 	*refused = bad;
 	return bad && !en->wrong ? "what cannot be kept" : en->wrong;

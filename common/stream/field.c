@@ -79,7 +79,7 @@ static bool big_endian(const struct event *e, const struct field *f)
 }
 
 /* Find one of the texts of the tail. */
-static const uint8_t *text_number(const struct event *e, uint32_t number, size_t *n)
+static const uint8_t *field_text_number(const struct event *e, uint32_t number, size_t *n)
 {
 	const uint8_t *p = e->tail, *end = p + e->tail_size, *nul;
 
@@ -106,7 +106,7 @@ const uint8_t *field_bytes(const struct event *e, const struct field *f, size_t 
 	if (f->where > WHERE_STRING || !e->tail)
 		return NULL;
 	if (f->where == WHERE_STRING)
-		return text_number(e, f->offset, n);
+		return field_text_number(e, f->offset, n);
 	if (f->where == WHERE_REST) {
 		if (offset > e->tail_size)
 			return NULL;
@@ -161,7 +161,7 @@ static void as_text(const uint8_t *p, size_t n, struct field_value *out)
 	out->size = end ? (size_t)(end - p) : n;
 }
 
-static void as_real(uint64_t bits, size_t size, struct field_value *out)
+static void field_as_real(uint64_t bits, size_t size, struct field_value *out)
 {
 	uint32_t bits32 = (uint32_t)bits;
 	float single;
@@ -216,7 +216,7 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 		return;
 	}
 	if (f->kind == FIELD_FLOAT) {
-		as_real(bits, f->size, out);
+		field_as_real(bits, f->size, out);
 		return;
 	}
 	out->form = FORM_UINT;

@@ -174,7 +174,7 @@ static int init(struct reader *r)
 }
 
 /* Sum the sizes of all inputs; 0 if one is not a regular file. */
-static uint64_t size_of(char **paths, int n)
+static uint64_t reader_size_of(char **paths, int n)
 {
 	uint64_t size = 0;
 	struct stat st;
@@ -198,7 +198,7 @@ int reader_open(struct reader *r, char **paths, int n)
 		return -1;
 	r->input.paths = n ? paths : NULL; /* NULL: standard input alone */
 	r->input.npaths = n ? n : 1;
-	r->size = size_of(n ? paths : (char *[]){"-"}, r->input.npaths);
+	r->size = reader_size_of(n ? paths : (char *[]){"-"}, r->input.npaths);
 	return 0;
 }
 
@@ -425,7 +425,7 @@ void events_tables_free(struct events_tables *t)
 	*t = (struct events_tables){0};
 }
 
-static bool make_room(struct events_tables *t, const struct block *b)
+static bool reader_make_room(struct events_tables *t, const struct block *b)
 {
 	return !ARRAY_GROW(t->types, t->types_capacity, b->ntypes) &&
 	       !ARRAY_GROW(t->lanes, t->lanes_capacity, b->nlanes) &&
@@ -470,7 +470,7 @@ static const char *stacks_table(struct events_tables *t, const struct dictionary
 		return NULL;
 	if (s->sampled && b->nlocations < s->count)
 		b->nlocations = s->count;
-	if (!make_room(t, b) || !make_room_for_stacks(t, b))
+	if (!reader_make_room(t, b) || !make_room_for_stacks(t, b))
 		return EVENTS_NO_MEMORY;
 	memset(t->locations + s->locations + 1, 0, (b->nlocations - s->locations) * sizeof(number));
 	t->stacks[0] = t->innermost[0] = 0;
@@ -499,7 +499,7 @@ const char *events_block_tables(struct events_tables *t, const struct dictionary
 
 	if (table > b->length - EVENTS_HEADER || !b->ntypes || !b->nlanes)
 		return "an event block whose tables are cut short";
-	if (!make_room(t, b))
+	if (!reader_make_room(t, b))
 		return EVENTS_NO_MEMORY;
 	b->type_ids = p;
 	for (uint32_t i = 0; i < b->ntypes; i++, p += 4) {
@@ -1234,7 +1234,7 @@ enum {
 
 /* --- from the beginning, block by block --- */
 
-struct walk {
+struct block_walk {
 	int fd;
 	uint64_t at, size; /* in the file */
 	uint8_t window[TAIL];
@@ -1243,7 +1243,7 @@ struct walk {
 };
 
 /* Get n bytes at w->at; NULL: they do not exist. */
-static const uint8_t *look(struct walk *w, size_t n)
+static const uint8_t *reader_look(struct block_walk *w, size_t n)
 {
 	uint64_t into = w->at - w->window_at;
 	ssize_t got;
@@ -1262,9 +1262,9 @@ static const uint8_t *look(struct walk *w, size_t n)
 }
 
 /* Skip a segment. first, events, last: as in reader_tail_segments. */
-static int walk_segment(struct walk *w, bool *first, uint64_t *events, uint64_t *last)
+static int walk_segment(struct block_walk *w, bool *first, uint64_t *events, uint64_t *last)
 {
-	const uint8_t *p = look(w, MARKER_SIZE);
+	const uint8_t *p = reader_look(w, MARKER_SIZE);
 	bool head = true;
 
 	if (!p || memcmp(p, MARKER_PREFIX, sizeof MARKER_PREFIX - 1) != 0)
@@ -1273,12 +1273,13 @@ static int walk_segment(struct walk *w, bool *first, uint64_t *events, uint64_t 
 	for (;; head = false) {
 		struct block b;
 
-		p = look(w, BLOCK_HEADER);
+		p = reader_look(w, BLOCK_HEADER);
 		if (!p || !reader_parse_header(p, &b) || head != (b.kind == BLOCK_HEAD))
 			return -1;
 		w->at += BLOCK_HEADER;
-		p = b.kind == BLOCK_HEAD || b.kind == BLOCK_END ? look(w, head ? 8 : END_LEAST)
-								: NULL;
+		p = b.kind == BLOCK_HEAD || b.kind == BLOCK_END
+			    ? reader_look(w, head ? 8 : END_LEAST)
+			    : NULL;
 		if (!p && (b.kind == BLOCK_HEAD || b.kind == BLOCK_END))
 			return -1;
 		if (b.kind == BLOCK_HEAD)
@@ -1300,11 +1301,11 @@ int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t eve
 	uint64_t events = 0, last = 0;
 	bool first = false;
 	struct stat st;
-	struct walk w;
+	struct block_walk w;
 
 	if (begin < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || begin >= st.st_size)
 		return -1;
-	w = (struct walk){.fd = fd, .at = (uint64_t)begin, .size = (uint64_t)st.st_size};
+	w = (struct block_walk){.fd = fd, .at = (uint64_t)begin, .size = (uint64_t)st.st_size};
 	while (w.at < w.size)
 		if (walk_segment(&w, &first, &events, &last) || note(ctx, first, events, last))
 			return -1;
@@ -1338,7 +1339,7 @@ int reader_tail_last(int fd, uint64_t *last)
 /* --- reader --- */
 
 /* Test whether a block of this kind may have this length. */
-static bool header_sane(const struct block *b)
+static bool reader_header_sane(const struct block *b)
 {
 	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD};
 	bool large = b->kind == BLOCK_EVENTS || b->kind == BLOCK_SNAPSHOT;
@@ -1357,8 +1358,8 @@ static bool reader_parse_header(const uint8_t *p, struct block *b)
 			    .length = get_u32(p + 8),
 			    .crc = get_u32(p + 12)};
 	return get_u32(p) == BLOCK_SYNC &&
-	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) && header_sane(b) &&
-	       (b->kind < BLOCK_KINDS || b->flags & BLOCK_MAY_SKIP);
+	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) &&
+	       reader_header_sane(b) && (b->kind < BLOCK_KINDS || b->flags & BLOCK_MAY_SKIP);
 }
 
 /* Find the fault of the payload by its checksum; NULL: none. */
@@ -1424,7 +1425,7 @@ static int ends_here(struct reader *r)
 	return -1;
 }
 
-static int next_block(struct reader *r, struct block *b)
+static int common_reader_next_block(struct reader *r, struct block *b)
 {
 	size_t need;
 	int got = reader_fill(r, BLOCK_HEADER,
@@ -1522,7 +1523,7 @@ static const char *block_fault(struct reader *r, struct block *b)
 
 /* Read the content of a block. 1, or -1: it cannot be used; 2: it can, but an error is reported
  * before the block is returned. */
-static int take_block(struct reader *r, struct block *b)
+static int reader_take_block(struct reader *r, struct block *b)
 {
 	const char *fault;
 
@@ -1574,11 +1575,11 @@ static int next_of_input(struct reader *r, struct block *b)
 	if (!r->segment.inside)
 		got = reader_begin_segment(r);
 	if (got == 1)
-		got = next_block(r, b);
+		got = common_reader_next_block(r, b);
 	else
 		return got;
 	if (got == 1)
-		got = take_block(r, b);
+		got = reader_take_block(r, b);
 	if (got == 2) {
 		r->held = *b;
 		r->holding = true;

@@ -35,7 +35,7 @@ void snapshot_put_thread(uint8_t *p, const struct snapshot_thread *t)
 	put_u32(p + 60, t->gone);
 }
 
-static void get_thread(const uint8_t *p, struct snapshot_thread *t)
+static void snapshot_get_thread(const uint8_t *p, struct snapshot_thread *t)
 {
 	*t = (struct snapshot_thread){.lane = get_u32(p),
 				      .flags = get_u32(p + 4),
@@ -88,7 +88,7 @@ void snapshot_walk(struct snapshot_walk *w, const struct snapshot *s)
 	events_begin(&w->rows, &s->rows);
 }
 
-static const struct type *type_of(const struct dictionary *d, uint32_t id)
+static const struct type *snapshot_type_of(const struct dictionary *d, uint32_t id)
 {
 	return dictionary_type(d, idmap_get(&d->ids[ENTRY_TYPE], id));
 }
@@ -110,11 +110,11 @@ bool snapshot_next_thread(struct snapshot_walk *w)
 	w->gone += w->thread.gone;
 	if (w->threads == s->head.threads)
 		return false;
-	get_thread(s->threads + w->threads++ * s->thread_size, &w->thread);
+	snapshot_get_thread(s->threads + w->threads++ * s->thread_size, &w->thread);
 	w->left = w->thread.frames;
 	w->lane = dictionary_lane(d, idmap_get(&d->ids[ENTRY_LANE], w->thread.lane));
-	w->type = type_of(d, w->thread.type);
-	w->kernel_type = type_of(d, w->thread.kernel_type);
+	w->type = snapshot_type_of(d, w->thread.type);
+	w->kernel_type = snapshot_type_of(d, w->thread.kernel_type);
 	scale(&w->thread.last, w->lane);
 	scale(&w->thread.since, w->lane);
 	scale(&w->thread.child, w->lane);
@@ -201,7 +201,7 @@ static const char *read_parts(struct snapshot *s, const struct block *b)
 }
 
 /* Read the rows. A snapshot without frames needs none. */
-static const char *read_rows(struct snapshot *s, enum reads_values reads)
+static const char *snapshot_read_rows(struct snapshot *s, enum reads_values reads)
 {
 	struct block *b = &s->rows;
 	const char *fault;
@@ -220,7 +220,7 @@ static const char *read_rows(struct snapshot *s, enum reads_values reads)
 	return fault;
 }
 
-static bool declared(const struct snapshot *s, enum entry_kind kind, uint32_t id)
+static bool snapshot_declared(const struct snapshot *s, enum entry_kind kind, uint32_t id)
 {
 	return !id || idmap_get(&s->dictionary->ids[kind], id);
 }
@@ -252,8 +252,8 @@ static const char *check_thread(struct snapshot *s, struct snapshot_walk *w)
 	bool same = t->flags & SNAPSHOT_CONTINUED;
 	uint32_t stack;
 
-	if (!w->lane || !declared(s, ENTRY_TYPE, t->type) ||
-	    !declared(s, ENTRY_TYPE, t->kernel_type))
+	if (!w->lane || !snapshot_declared(s, ENTRY_TYPE, t->type) ||
+	    !snapshot_declared(s, ENTRY_TYPE, t->kernel_type))
 		return FAULT_ID;
 	stack = snapshot_stack(w->lane, t->flags);
 	if (same && (w->threads > 1 || !s->continues || stack != s->stack || t->gone))
@@ -270,7 +270,8 @@ static const char *check_thread(struct snapshot *s, struct snapshot_walk *w)
 	if (s->order >= FRAMES_KERNEL && t->base > s->own + t->unseen)
 		return FAULT_CALL;
 	for (uint32_t i = 0; i < t->gone; i++)
-		if (!declared(s, ENTRY_LOCATION, get_u32(s->gone + 4 * ((size_t)w->gone + i))))
+		if (!snapshot_declared(s, ENTRY_LOCATION,
+				       get_u32(s->gone + 4 * ((size_t)w->gone + i))))
 			return FAULT_ID;
 	return NULL;
 }
@@ -306,7 +307,7 @@ const char *snapshot_read(struct snapshot *s, const struct dictionary *d, const 
 		return "a snapshot after another one of its segment";
 	fault = read_parts(s, b);
 	if (!fault)
-		fault = read_rows(s, reads);
+		fault = snapshot_read_rows(s, reads);
 	if (!fault)
 		fault = check_threads(s);
 	if (fault)

@@ -80,7 +80,7 @@ static const uint8_t *step_units(const uint8_t *p, const uint8_t *end)
 
 /* Skip a value without its children, which are counted. NULL: malformed. */
 static inline __attribute__((always_inline)) const uint8_t *
-step(const uint8_t *p, const uint8_t *end, uint64_t *children)
+value_step(const uint8_t *p, const uint8_t *end, uint64_t *children)
 {
 	uint64_t n = 0;
 
@@ -132,7 +132,7 @@ static const uint8_t *step_children(const uint8_t *p, const uint8_t *end, uint64
 			continue;
 		}
 		open[depth]--;
-		p = step(p, end, &children);
+		p = value_step(p, end, &children);
 		if (!children)
 			continue;
 		if (depth + 1 == VALUE_DEPTH)
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) const uint8_t *step_all(const uint8
 {
 	uint64_t children;
 
-	p = step(p, end, &children);
+	p = value_step(p, end, &children);
 	return children ? step_children(p, end, children) : p;
 }
 
@@ -270,7 +270,7 @@ static bool bytes(struct values *v, uint64_t n, const uint8_t **out)
 	return true;
 }
 
-static bool definition(struct values *v, uint32_t *out)
+static bool value_definition(struct values *v, uint32_t *out)
 {
 	uint64_t id;
 
@@ -282,7 +282,7 @@ static bool definition(struct values *v, uint32_t *out)
 	return !v->bad;
 }
 
-static bool run(struct values *v, const uint8_t **out, size_t *n)
+static bool value_run(struct values *v, const uint8_t **out, size_t *n)
 {
 	uint64_t length;
 
@@ -292,7 +292,7 @@ static bool run(struct values *v, const uint8_t **out, size_t *n)
 	return true;
 }
 
-static bool machine_number(struct values *v, struct value *out)
+static bool value_machine_number(struct values *v, struct value *out)
 {
 	if (!byte(v, &out->size))
 		return false;
@@ -356,20 +356,21 @@ bool values_value(struct values *v, struct value *out)
 		out->n = out->size;
 		return bytes(v, out->size, &out->bytes);
 	case VALUE_STRING:
-	case VALUE_BLOB: return run(v, &out->bytes, &out->n);
-	case VALUE_ENUM: return definition(v, &out->definition) && machine_number(v, out);
-	case VALUE_BITMASK: return definition(v, &out->definition) && uleb(v, &out->number);
+	case VALUE_BLOB: return value_run(v, &out->bytes, &out->n);
+	case VALUE_ENUM:
+		return value_definition(v, &out->definition) && value_machine_number(v, out);
+	case VALUE_BITMASK: return value_definition(v, &out->definition) && uleb(v, &out->number);
 	case VALUE_ARRAY: return uleb(v, &out->count);
-	case VALUE_STRUCT: return definition(v, &out->definition) && uleb(v, &out->count);
+	case VALUE_STRUCT: return value_definition(v, &out->definition) && uleb(v, &out->count);
 	case VALUE_REPR: out->count = 2; return true;
-	case VALUE_FRAME: return definition(v, &out->definition);
+	case VALUE_FRAME: return value_definition(v, &out->definition);
 	case VALUE_WSTRING: return units(v, out);
-	case VALUE_NUMBER: return byte(v, &out->format) && machine_number(v, out);
+	case VALUE_NUMBER: return byte(v, &out->format) && value_machine_number(v, out);
 	case VALUE_OPAQUE:
-		if (!run(v, &p, &out->type_name_size))
+		if (!value_run(v, &p, &out->type_name_size))
 			return false;
 		out->type_name = (const char *)p;
-		return run(v, &out->bytes, &out->n);
+		return value_run(v, &out->bytes, &out->n);
 	}
 	v->bad = true;
 	return false;
@@ -377,16 +378,25 @@ bool values_value(struct values *v, struct value *out)
 
 bool values_what(struct values *v, uint8_t *what, uint64_t *index)
 {
-	const uint8_t *p;
+	const uint8_t *p = v->at;
 	size_t n;
 
+	/* most details: else 'trdecode | trencode -t ndjson' of t/bench/apitrace.sh's trace takes
+	 * 1.02 times the instructions */
+	if (!v->bad && v->end - p >= 2 && detail_known(p[0]) && p[1] < 0x80) {
+		*what = p[0];
+		*index = p[1];
+		v->detail = p;
+		v->at = p + 2;
+		return true;
+	}
 	while (!v->bad && v->at != v->end) {
 		v->detail = v->at;
 		if (!byte(v, what) || !uleb(v, index))
 			break;
 		if (detail_known(*what))
 			return true;
-		if (!run(v, &p, &n))
+		if (!value_run(v, &p, &n))
 			break;
 		v->detail = v->at;
 	}
@@ -609,7 +619,7 @@ static inline bool is_bad(const struct event *e, enum reads_values reads)
 }
 
 /* Copy a row unchanged, or without its tail. */
-static int copy_row(struct buffer *to, const struct event *e, const uint8_t *end, bool bad)
+static int value_copy_row(struct buffer *to, const struct event *e, const uint8_t *end, bool bad)
 {
 	if (!bad)
 		return buffer_append(to, e->row, (size_t)(end - e->row));
@@ -627,7 +637,7 @@ static int copy_block(struct buffer *to, struct block *b, enum reads_values read
 	if (buffer_append(to, b->payload, front))
 		return -1;
 	for (events_begin(&it, b); event_next(&it, &e);)
-		if (copy_row(to, &e, it.row, is_bad(&e, reads)))
+		if (value_copy_row(to, &e, it.row, is_bad(&e, reads)))
 			return -1;
 	b->row_size = to->size - front;
 	if (buffer_align(to, 8))

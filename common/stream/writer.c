@@ -29,8 +29,8 @@ static int writer_end_segment(struct writer *w, uint32_t flags);
 
 enum { META_HEADER = 40 }; /* before the name */
 
-static int send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags, uint64_t offset,
-		     const void *data, size_t n)
+static int writer_send_meta(struct writer *w, const struct sent_meta *m, uint32_t flags,
+			    uint64_t offset, const void *data, size_t n)
 {
 	size_t name = strlen(m->name);
 	uint8_t head[META_HEADER];
@@ -59,7 +59,7 @@ static int send_pieces(struct writer *w, const struct sent_meta *m, const char *
 	do {
 		size_t piece = m->total - done < META_PIECE ? m->total - done : META_PIECE;
 
-		if (send_meta(w, m, 0, done, data + done, piece))
+		if (writer_send_meta(w, m, 0, done, data + done, piece))
 			return -1;
 		done += piece;
 	} while (done < m->total);
@@ -73,7 +73,8 @@ int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, c
 
 	if (writer_need_segment(w) || writer_flush(w))
 		return -1;
-	return reference ? send_meta(w, &m, META_REFERENCE, 0, NULL, 0) : send_pieces(w, &m, data);
+	return reference ? writer_send_meta(w, &m, META_REFERENCE, 0, NULL, 0)
+			 : send_pieces(w, &m, data);
 }
 
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
@@ -106,7 +107,7 @@ static int writer_refer_metas(struct writer *w)
 	for (size_t i = 0; i < w->metas.count; i++) {
 		const struct sent_meta *m = &w->metas.meta[i];
 
-		if (send_meta(w, m, META_REFERENCE, 0, NULL, 0))
+		if (writer_send_meta(w, m, META_REFERENCE, 0, NULL, 0))
 			return -1;
 		w->repeated += BLOCK_HEADER + META_HEADER + strlen(m->name);
 	}
@@ -164,7 +165,7 @@ int writer_declare_again(struct writer *w, enum entry_kind kind, uint32_t id)
 }
 
 /* Send a stack after those of its callers that the segment lacks. */
-static int declare_stack(struct writer *w, uint32_t id)
+static int writer_declare_stack(struct writer *w, uint32_t id)
 {
 	struct sent_stacks *s = &w->stacks;
 	struct buffer *lacking = &s->lacking;
@@ -201,7 +202,7 @@ static int writer_declare(struct writer *w, enum entry_kind kind, uint32_t id)
 	if (!id)
 		return 0;
 	if (kind == ENTRY_STACK)
-		return declare_stack(w, id);
+		return writer_declare_stack(w, id);
 	e = &w->entries[kind].entry[id];
 	if (e->segment == w->segment)
 		return 0;
@@ -271,7 +272,7 @@ uint32_t writer_store(struct writer *w, enum entry_kind kind, const void *data, 
 }
 
 /* Store the content of an entry. */
-static uint32_t store(struct writer *w, enum entry_kind kind, const void *content)
+static uint32_t common_writer_store(struct writer *w, enum entry_kind kind, const void *content)
 {
 	struct buffer *b = &w->scratch;
 
@@ -308,27 +309,27 @@ uint32_t writer_text(struct writer *w, const char *s)
 
 uint32_t writer_clock(struct writer *w, const struct clock_entry *e)
 {
-	return store(w, ENTRY_CLOCK, e);
+	return common_writer_store(w, ENTRY_CLOCK, e);
 }
 
 uint32_t writer_source(struct writer *w, const struct source_entry *e)
 {
-	return store(w, ENTRY_SOURCE, e);
+	return common_writer_store(w, ENTRY_SOURCE, e);
 }
 
 uint32_t writer_lane(struct writer *w, const struct lane_entry *e)
 {
-	return store(w, ENTRY_LANE, e);
+	return common_writer_store(w, ENTRY_LANE, e);
 }
 
 uint32_t writer_space(struct writer *w, const struct space_entry *e)
 {
-	return store(w, ENTRY_SPACE, e);
+	return common_writer_store(w, ENTRY_SPACE, e);
 }
 
 uint32_t writer_location(struct writer *w, const struct location_entry *e)
 {
-	return store(w, ENTRY_LOCATION, e);
+	return common_writer_store(w, ENTRY_LOCATION, e);
 }
 
 uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
@@ -337,7 +338,7 @@ uint32_t writer_definition(struct writer *w, const struct definition_entry *e)
 
 	if (d.nmembers > WRITER_MEMBERS)
 		d.nmembers = WRITER_MEMBERS;
-	return store(w, ENTRY_DEFINITION, &d);
+	return common_writer_store(w, ENTRY_DEFINITION, &d);
 }
 
 uint32_t writer_type(struct writer *w, const struct type_entry *e)
@@ -348,7 +349,7 @@ uint32_t writer_type(struct writer *w, const struct type_entry *e)
 
 	if (t.nfields > most)
 		t.nfields = most;
-	return store(w, ENTRY_TYPE, &t);
+	return common_writer_store(w, ENTRY_TYPE, &t);
 }
 
 uint32_t writer_stack(struct writer *w, uint32_t parent, uint32_t location)
@@ -392,7 +393,7 @@ int writer_lane_space(struct writer *w, uint32_t lane, uint32_t space)
 
 int writer_map(struct writer *w, const struct map_entry *e)
 {
-	return writer_store_map(w, store(w, ENTRY_MAP, e), e->space);
+	return writer_store_map(w, common_writer_store(w, ENTRY_MAP, e), e->space);
 }
 
 int writer_store_map(struct writer *w, uint32_t id, uint32_t of)
@@ -462,7 +463,7 @@ int writer_use_stack(struct writer *w, uint32_t id)
 
 /* --- look-up of declarations --- */
 
-static const uint8_t *declared(const struct writer *w, enum entry_kind kind, uint32_t id)
+static const uint8_t *writer_declared(const struct writer *w, enum entry_kind kind, uint32_t id)
 {
 	return w->arena.data + w->entries[kind].entry[id].offset;
 }
@@ -474,20 +475,20 @@ bool writer_lane_used(const struct writer *w, uint32_t lane)
 
 void writer_lane_of(const struct writer *w, uint32_t lane, struct lane_entry *e)
 {
-	entry_get(&entry_layouts[ENTRY_LANE], declared(w, ENTRY_LANE, lane), e);
+	entry_get(&entry_layouts[ENTRY_LANE], writer_declared(w, ENTRY_LANE, lane), e);
 }
 
 void writer_type_of(const struct writer *w, uint32_t type, struct type_entry *e)
 {
 	*e = (struct type_entry){0};
-	entry_get(&entry_layouts[ENTRY_TYPE], declared(w, ENTRY_TYPE, type), e);
+	entry_get(&entry_layouts[ENTRY_TYPE], writer_declared(w, ENTRY_TYPE, type), e);
 }
 
 bool writer_type_field(const struct writer *w, uint32_t type, enum field_role role,
 		       uint32_t *offset, uint32_t *size)
 {
 	const struct entry_layout *l = &entry_layouts[ENTRY_TYPE];
-	const uint8_t *p = declared(w, ENTRY_TYPE, type);
+	const uint8_t *p = writer_declared(w, ENTRY_TYPE, type);
 	struct type_entry t;
 	struct field_entry f;
 
@@ -505,7 +506,7 @@ bool writer_type_field(const struct writer *w, uint32_t type, enum field_role ro
 const char *writer_string_of(const struct writer *w, uint32_t string, size_t *n)
 {
 	*n = string ? w->entries[ENTRY_STRING].entry[string].size : 0;
-	return string ? (const char *)declared(w, ENTRY_STRING, string) : "";
+	return string ? (const char *)writer_declared(w, ENTRY_STRING, string) : "";
 }
 
 /* --- passes on blocks and rows of another stream, with unchanged declarations --- */
@@ -588,7 +589,8 @@ enum {
 		    4096, /* a row with a large tail, without its block's head and tables */
 };
 
-static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t block, uint32_t offset)
+static int writer_add_slot(struct writer_slots *s, uint32_t number, uint32_t id, uint32_t block,
+			   uint32_t offset)
 {
 	uint32_t *ids;
 
@@ -598,17 +600,17 @@ static int add_slot(struct slots *s, uint32_t number, uint32_t id, uint32_t bloc
 		return -1;
 	ids = s->ids;
 	ids[s->count] = id;
-	s->slot[number] = (struct slot){block, s->count++ + offset};
+	s->slot[number] = (struct writer_slot){block, s->count++ + offset};
 	return 0;
 }
 
-static inline bool has_slot(const struct slots *s, uint32_t number, uint32_t block)
+static inline bool has_slot(const struct writer_slots *s, uint32_t number, uint32_t block)
 {
 	return number < s->size && s->slot[number].block == block;
 }
 
 /* Convert the rows so far to the wide form. They are few. */
-static int widen(struct writer *w)
+static int writer_widen(struct writer *w)
 {
 	size_t size = (size_t)(w->block.row - w->block.rows),
 	       room = (size_t)(w->block.limit - w->block.rows);
@@ -676,7 +678,7 @@ struct row_ids {
 };
 
 /* Get the table that a row's location is in. */
-static inline struct slots *places_of(struct writer *w, const struct row_ids *ids)
+static inline struct writer_slots *places_of(struct writer *w, const struct row_ids *ids)
 {
 	return ids->sample ? &w->block.stacks : &w->block.locations;
 }
@@ -685,7 +687,7 @@ static inline struct slots *places_of(struct writer *w, const struct row_ids *id
 static int fit(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
-	const struct slots *places = places_of(w, ids);
+	const struct writer_slots *places = places_of(w, ids);
 	uint64_t delta = r->time - w->block.base;
 	bool small = delta <= NARROW_DELTA_MOST && r->depth <= NARROW_DEPTH_MOST &&
 		     (w->block.types.count <= NARROW_TYPE_MOST ||
@@ -705,7 +707,7 @@ static int fit(struct writer *w, const struct row_ids *ids)
 	    places->count == 65535)
 		return 1;
 	if (w->block.narrow && !small) {
-		int full = w->block.count > FEW_ROWS ? 1 : widen(w);
+		int full = w->block.count > FEW_ROWS ? 1 : writer_widen(w);
 
 		/* rows this rare are cheaper in a block that is wide from its start */
 		w->block.sparse =
@@ -735,24 +737,25 @@ static int declare_for(struct writer *w, const struct row_ids *ids)
 static int tables_for(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
-	struct slots *places = places_of(w, ids);
+	struct writer_slots *places = places_of(w, ids);
 
 	if (!ids->declared && declare_for(w, ids))
 		return -1;
 	if (!has_slot(&w->block.types, r->type, w->block.number) &&
-	    add_slot(&w->block.types, r->type, ids->type, w->block.number, 0))
+	    writer_add_slot(&w->block.types, r->type, ids->type, w->block.number, 0))
 		return writer_no_memory(w);
 	if (!has_slot(&w->block.lanes, r->lane, w->block.number) &&
-	    add_slot(&w->block.lanes, r->lane, ids->lane, w->block.number, 0))
+	    writer_add_slot(&w->block.lanes, r->lane, ids->lane, w->block.number, 0))
 		return writer_no_memory(w);
 	if (!has_slot(places, r->location, w->block.number)) {
 		if (!r->location) {
 			/* index 0 means no location and is in no table */
-			if (add_slot(places, 0, 0, w->block.number, 0))
+			if (writer_add_slot(places, 0, 0, w->block.number, 0))
 				return writer_no_memory(w);
 			places->count--;
 			places->slot[0].index = 0;
-		} else if (add_slot(places, r->location, ids->location, w->block.number, 1)) {
+		} else if (writer_add_slot(places, r->location, ids->location, w->block.number,
+					   1)) {
 			return writer_no_memory(w);
 		}
 	}
@@ -768,10 +771,10 @@ bool writer_take_location(struct writer *w, uint32_t location)
 	    w->block.locations.count >= NARROW_LOCATION_MOST ||
 	    has_slot(&w->block.locations, location, w->block.number))
 		return false;
-	return !add_slot(&w->block.locations, location, location, w->block.number, 1);
+	return !writer_add_slot(&w->block.locations, location, location, w->block.number, 1);
 }
 
-static void put_row(struct writer *w, const struct row_ids *ids)
+static void writer_put_row(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
 	struct plain_row row = {.time = r->time - w->block.base,
@@ -819,7 +822,7 @@ static int put_large(struct writer *w, const struct row_ids *ids)
 	head.row.tail_size = 0;
 	if (tables_for(w, ids))
 		return -1;
-	put_row(w, &head);
+	writer_put_row(w, &head);
 	put_u32(w->block.row - 4, ids->row.tail_size);
 	return writer_flush_large(w, ids->row.tail, ids->row.tail_size);
 }
@@ -837,7 +840,7 @@ static bool is_full(const struct writer *w)
 	       (!s->ctx || w->segment_bytes / SHARE >= s->size(s->ctx));
 }
 
-static int add_row(struct writer *w, const struct row_ids *ids)
+static int writer_add_row(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
 	size_t size = WIDE_ROW + (size_t)r->fixed_size +
@@ -874,7 +877,7 @@ static int add_row(struct writer *w, const struct row_ids *ids)
 	}
 	if (tables_for(w, ids))
 		return -1;
-	put_row(w, ids);
+	writer_put_row(w, ids);
 	return 0;
 }
 
@@ -883,7 +886,7 @@ static int new_row(struct writer *w, const struct new_row *r, bool sample)
 	const struct row_refusal *no = &w->refusal;
 	bool refused = no->row && no->row(no->ctx, r->time, r->lane, r->type, r->fixed);
 	struct row_ids ids = {*r, r->lane, r->type, r->location, false, sample};
-	int result = refused ? 0 : add_row(w, &ids);
+	int result = refused ? 0 : writer_add_row(w, &ids);
 
 	w->used.size = 0;
 	return result;
@@ -896,7 +899,23 @@ int writer_row_slow(struct writer *w, struct new_row r)
 
 int writer_sample(struct writer *w, struct new_row r)
 {
-	return new_row(w, &r, true);
+	size_t size = (size_t)r.fixed_size + (r.has_tail ? 4 + align_up(r.tail_size, 4) : 0);
+	struct writer_slots *s = &w->block.stacks;
+	uint32_t number = w->block.number;
+
+	/* most stacks are new to their block, so writer_row_fits() would rarely do: 'trdecode |
+	 * trsym | trstat' of t/bench/perf.sh takes 1.06 times the CPU without these lines */
+	if (!r.location || w->out_of_memory || !writer_row_fits_but(w, &r, size) ||
+	    (s->count >= NARROW_LOCATION_MOST && !has_slot(s, r.location, number)))
+		return new_row(w, &r, true);
+	if (!has_slot(s, r.location, number)) {
+		if (writer_declare(w, ENTRY_STACK, r.location))
+			return -1;
+		if (writer_add_slot(s, r.location, r.location, number, 1))
+			return writer_no_memory(w);
+	}
+	writer_row_end(w, &r, writer_row_begin_at(w, &r, s->slot[r.location].index, size));
+	return 0;
 }
 
 void writer_refuse_rows(struct writer *w)
@@ -905,7 +924,8 @@ void writer_refuse_rows(struct writer *w)
 	w->block.quick = false;
 }
 
-static void count_gap(struct writer *w, uint32_t reason, uint32_t unit, uint64_t count)
+static void common_writer_count_gap(struct writer *w, uint32_t reason, uint32_t unit,
+				    uint64_t count)
 {
 	w->end.gaps++;
 	if (reason != GAP_LOST)
@@ -923,7 +943,7 @@ void writer_count_gap(struct writer *w, const struct event *e)
 	struct gap_row g = {0};
 
 	gap_get(e, &g);
-	count_gap(w, g.reason, g.unit, g.count);
+	common_writer_count_gap(w, g.reason, g.unit, g.count);
 }
 
 int writer_copy_row(struct writer *w, const struct block *b, const struct event *e)
@@ -949,7 +969,7 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	    to->limit - to->row >= NARROW_ROW + 8 && has_slot(&to->types, r->type, to->number) &&
 	    has_slot(&to->lanes, r->lane, to->number) &&
 	    has_slot(places_of(w, &ids), r->location, to->number)) {
-		put_row(w, &ids);
+		writer_put_row(w, &ids);
 		return 0;
 	}
 	ids.lane = get_u32(b->lane_ids + 4 * e->lane_index);
@@ -957,7 +977,7 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	if (e->location_index)
 		ids.location = get_u32((sample ? b->stacks.ids : b->location_ids) +
 				       4 * (size_t)(e->location_index - 1));
-	if (add_row(w, &ids))
+	if (writer_add_row(w, &ids))
 		return -1;
 	if (e->type->kind == KIND_GAP)
 		writer_count_gap(w, e);
@@ -967,13 +987,13 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 int writer_bare_row(struct writer *w, const struct block *b, const struct event *e,
 		    uint32_t type_id)
 {
-	return add_row(w, &(struct row_ids){.row = {.time = e->time,
-						    .lane = e->lane->number,
-						    .type = e->type->number,
-						    .depth = e->depth},
-					    .lane = get_u32(b->lane_ids + 4 * e->lane_index),
-					    .type = type_id,
-					    .declared = true});
+	return writer_add_row(w, &(struct row_ids){.row = {.time = e->time,
+							   .lane = e->lane->number,
+							   .type = e->type->number,
+							   .depth = e->depth},
+						   .lane = get_u32(b->lane_ids + 4 * e->lane_index),
+						   .type = type_id,
+						   .declared = true});
 }
 
 static uint32_t gap_type(struct writer *w)
@@ -1042,7 +1062,7 @@ int writer_gap(struct writer *w, uint64_t time, uint32_t lane, const struct gap 
 						.tail_size = (uint32_t)(size + message),
 						.has_tail = true}))
 		return -1;
-	count_gap(w, g->reason, g->unit, g->count);
+	common_writer_count_gap(w, g->reason, g->unit, g->count);
 	return 0;
 }
 
@@ -1081,7 +1101,7 @@ int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 	return 0;
 }
 
-static void free_slots(struct slots *s)
+static void free_slots(struct writer_slots *s)
 {
 	free(s->slot);
 	free(s->ids);
@@ -1357,8 +1377,8 @@ int writer_send_dict(struct writer *w)
 /* Write the tables of the present block, which follow the EVENTS header, to scratch. */
 static int build_tables(struct writer *w)
 {
-	const struct slots *all[] = {&w->block.types, &w->block.lanes, &w->block.locations,
-				     &w->block.stacks};
+	const struct writer_slots *all[] = {&w->block.types, &w->block.lanes, &w->block.locations,
+					    &w->block.stacks};
 	uint8_t head[EVENTS_HEADER] = {0};
 	struct buffer *b = &w->scratch;
 

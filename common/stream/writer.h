@@ -24,13 +24,13 @@
 #include "common/util/output.h"
 
 /* The position of a lane, type or location in the tables of the present block. */
-struct slot {
+struct writer_slot {
 	uint32_t block; /* number of the block that used it last */
 	uint32_t index;
 };
 
-struct slots {
-	struct slot *slot;
+struct writer_slots {
+	struct writer_slot *slot;
 	size_t size;
 	uint32_t *ids; /* table of the block: encoded ids */
 	size_t capacity;
@@ -106,7 +106,7 @@ struct open_block {
 			for each */
 	bool sparse; /* the next block is wide from its start */
 	uint64_t started_at; /* CLOCK_MONOTONIC ns of the first row */
-	struct slots types, lanes, locations, stacks;
+	struct writer_slots types, lanes, locations, stacks;
 };
 
 /*
@@ -342,38 +342,50 @@ static inline __attribute__((always_inline)) void writer_fetch_stack(const struc
 		__builtin_prefetch(&w->stacks.segment[stack]);
 }
 
-/* Test whether a row fits the present block, with size bytes after the row's first 8. A slot of
- * another block, or of no block, does not match. */
+/* Test whether a row with size bytes after its first 8 fits the present block as a narrow row; its
+ * location is not tested. */
 static inline __attribute__((always_inline)) bool
-writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
+writer_row_fits_but(const struct writer *w, const struct new_row *r, size_t size)
 {
 	const struct open_block *b = &w->block;
-	const struct slots *s = &b->locations;
 
 	return b->quick && r->time - b->base <= NARROW_DELTA_MOST &&
 	       r->depth <= NARROW_DEPTH_MOST &&
 	       (size_t)(b->limit - b->row) >= NARROW_ROW + 8 + size && r->lane < b->lanes.size &&
 	       r->type < b->types.size && b->lanes.slot[r->lane].block == b->number &&
-	       b->types.slot[r->type].block == b->number && r->location < s->size &&
-	       s->slot[r->location].block == b->number;
+	       b->types.slot[r->type].block == b->number;
 }
 
-/* Write the first 8 bytes of a narrow row, and count the row with size bytes after them. Returns
- * the place of these bytes. */
+static inline __attribute__((always_inline)) bool
+writer_row_fits(const struct writer *w, const struct new_row *r, size_t size)
+{
+	const struct writer_slots *s = &w->block.locations;
+
+	return writer_row_fits_but(w, r, size) && r->location < s->size &&
+	       s->slot[r->location].block == w->block.number;
+}
+
+/* Write the first 8 bytes of a narrow row, with that index of its location, and count the row with
+ * size bytes after them. Returns the place of these bytes. */
 static inline __attribute__((always_inline)) uint8_t *
-writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
+writer_row_begin_at(struct writer *w, const struct new_row *r, uint32_t location, size_t size)
 {
 	struct open_block *b = &w->block;
 	uint8_t *row = b->row;
 
-	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index,
-			      b->locations.slot[r->location].index, b->types.slot[r->type].index,
-			      r->depth));
+	put_u64(row, row_make(r->time - b->base, b->lanes.slot[r->lane].index, location,
+			      b->types.slot[r->type].index, r->depth));
 	b->row = row + NARROW_ROW + size;
 	b->count++;
 	if (r->time > b->last)
 		b->last = r->time;
 	return row + NARROW_ROW;
+}
+
+static inline __attribute__((always_inline)) uint8_t *
+writer_row_begin(struct writer *w, const struct new_row *r, size_t size)
+{
+	return writer_row_begin_at(w, r, w->block.locations.slot[r->location].index, size);
 }
 
 /* Write a row without fixed part or tail. */
@@ -408,7 +420,8 @@ writer_row_put(struct writer *w, const struct new_row *r, size_t size)
 bool writer_take_location(struct writer *w, uint32_t location);
 
 /* Test whether the present block has that number of a lane, type or location in its table. */
-static inline bool writer_block_has(const struct writer *w, const struct slots *s, uint32_t number)
+static inline bool writer_block_has(const struct writer *w, const struct writer_slots *s,
+				    uint32_t number)
 {
 	return number < s->size && s->slot[number].block == w->block.number;
 }
@@ -428,7 +441,7 @@ static inline bool writer_block_has(const struct writer *w, const struct slots *
 struct rows {
 	uint8_t *row, *first, *limit;
 	uint64_t base, last;
-	const struct slot *locations;
+	const struct writer_slot *locations;
 	size_t nlocations;
 	uint32_t block; /* 0: no open block takes narrow rows */
 };

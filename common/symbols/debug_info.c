@@ -173,7 +173,7 @@ static int die_read(const struct die_reader *r, const uint8_t *p, struct die *d)
 
 int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_t what)
 {
-	struct range *at;
+	struct debug_range *at;
 
 	if (start >= end)
 		return 0;
@@ -182,13 +182,13 @@ int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_
 	if (ARRAY_GROW(x->at, x->capacity, x->count))
 		return -1;
 	at = x->at;
-	at[x->count++] = (struct range){start, end, what, 0};
+	at[x->count++] = (struct debug_range){start, end, what, 0};
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int debug_info_compare(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct debug_range *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -197,37 +197,38 @@ static int compare(const void *a, const void *b)
 	return (x->what > y->what) - (x->what < y->what);
 }
 
-static uint64_t start_of(const void *ranges, size_t i)
+static uint64_t debug_info_start_of(const void *ranges, size_t i)
 {
-	return ((const struct range *)ranges)[i].start;
+	return ((const struct debug_range *)ranges)[i].start;
 }
 
-static uint64_t end_of(const void *ranges, size_t i)
+static uint64_t debug_info_end_of(const void *ranges, size_t i)
 {
-	return ((const struct range *)ranges)[i].end;
+	return ((const struct debug_range *)ranges)[i].end;
 }
 
 static uint32_t range_index_outer_of(const void *ranges, size_t i)
 {
-	return ((const struct range *)ranges)[i].outer;
+	return ((const struct debug_range *)ranges)[i].outer;
 }
 
 static bool has(const void *ranges, size_t i, uint64_t address)
 {
-	return address < end_of(ranges, i);
+	return address < debug_info_end_of(ranges, i);
 }
 
-static const struct nesting nesting = {start_of, end_of, has, range_index_outer_of};
+static const struct nesting nesting = {debug_info_start_of, debug_info_end_of, has,
+				       range_index_outer_of};
 
 void range_index_seal(struct range_index *x)
 {
 	if (x->count)
-		qsort(x->at, x->count, sizeof *x->at, compare);
+		qsort(x->at, x->count, sizeof *x->at, debug_info_compare);
 	for (size_t i = 1; i < x->count; i++)
 		x->at[i].outer = nesting_outer(&nesting, x->at, i);
 }
 
-const struct range *range_index_find(const struct range_index *x, uint64_t address)
+const struct debug_range *range_index_find(const struct range_index *x, uint64_t address)
 {
 	size_t found = nesting_find(&nesting, x->at, x->count, address);
 
@@ -442,7 +443,7 @@ static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t
 }
 
 /* Read the next abbreviation. Returns OUTCOME_NO if there are no more. */
-static enum outcome read_shape(struct die_reader *r, struct bytes *b)
+static enum outcome debug_info_read_shape(struct die_reader *r, struct bytes *b)
 {
 	struct die_shape *shapes;
 	struct die_shape shape = {.first = (uint32_t)r->nattributes, .sibling = -1};
@@ -505,7 +506,7 @@ static enum outcome die_reader_open(struct die_reader *r, Dwarf_Die *unit)
 		return OUTCOME_NO;
 	/* after damage the abbreviations before it are used */
 	while (got == OUTCOME_YES)
-		got = read_shape(r, &abbrevs);
+		got = debug_info_read_shape(r, &abbrevs);
 	if (got == OUTCOME_FAILED)
 		return got;
 	return die_read(r, r->first, &d) == 1 && d.shape->tag == dwarf_tag(unit) ? OUTCOME_YES
@@ -521,7 +522,7 @@ static void die_reader_close(struct die_reader *r)
 }
 
 /* Return the shape of a code, or NULL. Compilers number the abbreviations from 1. */
-static const struct die_shape *shape_of(const struct die_reader *r, uint64_t code)
+static const struct die_shape *debug_info_shape_of(const struct die_reader *r, uint64_t code)
 {
 	uint32_t number;
 
@@ -543,7 +544,7 @@ static int die_read(const struct die_reader *r, const uint8_t *p, struct die *d)
 	d->next = d->attributes = p;
 	if (!p || !code)
 		return p ? 0 : -1;
-	d->shape = shape = shape_of(r, code);
+	d->shape = shape = debug_info_shape_of(r, code);
 	if (!shape)
 		return -1;
 	if (shape->size >= 0) {
@@ -640,7 +641,7 @@ struct range_values {
 };
 
 /* A list of ranges that is read, each entry for one of *budget. */
-struct list {
+struct die_list {
 	const uint8_t *p, *end; /* p: NULL after the end of the section */
 	uint64_t base;
 	unsigned address_size;
@@ -648,7 +649,7 @@ struct list {
 	uint64_t *budget;
 };
 
-static struct range_values values_of(const struct die_reader *r, const struct die *d)
+static struct range_values debug_info_values_of(const struct die_reader *r, const struct die *d)
 {
 	const struct die_attribute *attributes = &r->attributes[d->shape->first];
 	const uint8_t *p = d->attributes;
@@ -700,7 +701,7 @@ static enum outcome add_one(const struct die_ranges_source *s, const struct rang
 	return range_index_add(to, low, low + n, what) ? OUTCOME_FAILED : OUTCOME_YES;
 }
 
-static uint64_t list_address(struct list *l)
+static uint64_t list_address(struct die_list *l)
 {
 	const uint8_t *at = l->p;
 
@@ -712,13 +713,13 @@ static uint64_t list_address(struct list *l)
 	return get_uint(at, l->address_size, l->big);
 }
 
-static uint64_t list_number(struct list *l)
+static uint64_t list_number(struct die_list *l)
 {
 	return l->p ? die_uleb(&l->p, l->end) : 0;
 }
 
 /* Read the next range of .debug_ranges. Returns OUTCOME_NO at the end of the list. */
-static enum outcome next_pair(struct list *l, uint64_t *start, uint64_t *end)
+static enum outcome next_pair(struct die_list *l, uint64_t *start, uint64_t *end)
 {
 	uint64_t select = l->address_size == 4 ? UINT32_MAX : UINT64_MAX;
 
@@ -741,7 +742,7 @@ static enum outcome next_pair(struct list *l, uint64_t *start, uint64_t *end)
 
 /* Read the next range of .debug_rnglists. Returns OUTCOME_NO at the end of the list, OUTCOME_FAILED
  * if libdw must read the list. */
-static enum outcome next_entry(struct list *l, uint64_t *start, uint64_t *end)
+static enum outcome next_entry(struct die_list *l, uint64_t *start, uint64_t *end)
 {
 	while (l->p && l->p < l->end && *l->budget) {
 		--*l->budget;
@@ -781,17 +782,17 @@ static enum outcome add_list(const struct die_ranges_source *s, const struct ran
 	uint64_t offset = get_uint(v->ranges, size, r->big), start, end;
 	size_t had = to->count;
 	enum outcome got;
-	struct list l;
+	struct die_list l;
 
 	if (!size || !data || offset >= data->d_size ||
 	    (r->address_size != 4 && r->address_size != 8))
 		return OUTCOME_NO;
-	l = (struct list){.p = (const uint8_t *)data->d_buf + offset,
-			  .end = (const uint8_t *)data->d_buf + data->d_size,
-			  .base = s->base,
-			  .address_size = r->address_size,
-			  .big = r->big,
-			  .budget = budget};
+	l = (struct die_list){.p = (const uint8_t *)data->d_buf + offset,
+			      .end = (const uint8_t *)data->d_buf + data->d_size,
+			      .base = s->base,
+			      .address_size = r->address_size,
+			      .big = r->big,
+			      .budget = budget};
 	for (;;) {
 		got = entries ? next_entry(&l, &start, &end) : next_pair(&l, &start, &end);
 		if (got == OUTCOME_NO)
@@ -909,7 +910,7 @@ static int libdw_ranges(Dwarf_Die *die, uint32_t row_max, uint32_t what, struct 
 static enum outcome die_ranges(const struct die_ranges_source *s, const struct die *d,
 			       uint32_t what, struct range_index *to, uint64_t *budget)
 {
-	struct range_values v = values_of(s->reader, d);
+	struct range_values v = debug_info_values_of(s->reader, d);
 
 	if (!*budget)
 		return OUTCOME_YES;
@@ -1146,7 +1147,7 @@ static int open_unit(const struct unit_search *s)
 
 /* Find the function, not an inlined one, that has code at the address. Returns 0, or -1 when out
  * of memory. */
-static int find_root(const struct unit_search *s, uint64_t address, const struct range **r)
+static int find_root(const struct unit_search *s, uint64_t address, const struct debug_range **r)
 {
 	struct debug_unit *u = s->unit;
 
@@ -1169,7 +1170,7 @@ static int debug_unit_find(struct debug_unit *u, const struct range_lists *lists
 			   uint64_t address, struct debug_function **function)
 {
 	const struct unit_search s = {u, lists, budget};
-	const struct range *r;
+	const struct debug_range *r;
 	struct range_index part;
 	uint32_t root;
 
@@ -1440,7 +1441,7 @@ static enum outcome read_dwarf(struct debug_info *d, struct elf_file *f)
 }
 
 /* Read the DWARF of another file of the module, which is closed if it has none. */
-static enum outcome read_other(struct debug_info *d)
+static enum outcome debug_info_read_other(struct debug_info *d)
 {
 	enum outcome r = read_dwarf(d, &d->debug);
 
@@ -1455,10 +1456,10 @@ static enum outcome open_dwarf(struct debug_info *d, const char *build_id, const
 	enum outcome r = read_dwarf(d, &d->file);
 
 	if (r == OUTCOME_NO && !elf_debug_open(&d->debug, d->file.elf, path, sysroot))
-		r = read_other(d);
+		r = debug_info_read_other(d);
 	for (const char *const *name = elf_perf_names; r == OUTCOME_NO && *name; name++)
 		if (!elf_perf_open(&d->debug, build_id, *name, sysroot))
-			r = read_other(d);
+			r = debug_info_read_other(d);
 	return r;
 }
 
@@ -1514,23 +1515,23 @@ void debug_info_close(struct debug_info *d)
 
 /* --- find the functions and lines of an address --- */
 
-static const char *text_of(Dwarf_Die *die, unsigned what)
+static const char *debug_info_text_of(Dwarf_Die *die, unsigned what)
 {
 	Dwarf_Attribute attribute;
 
 	return dwarf_formstring(dwarf_attr_integrate(die, what, &attribute));
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *debug_info_name_of(Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = debug_info_text_of(die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = debug_info_text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : debug_info_text_of(die, DW_AT_name);
 }
 
-static uint32_t number_of(Dwarf_Attribute *attribute)
+static uint32_t debug_info_number_of(Dwarf_Attribute *attribute)
 {
 	Dwarf_Word n;
 
@@ -1546,7 +1547,7 @@ static uint32_t make_path(struct debug_info *d, struct debug_unit *u, const char
 
 	if (!path || !*path || !strcmp(path, "???"))
 		return INTERN_NONE;
-	directory = *path == '/' ? NULL : text_of(&u->lines, DW_AT_comp_dir);
+	directory = *path == '/' ? NULL : debug_info_text_of(&u->lines, DW_AT_comp_dir);
 	number = directory && buffer_printf(&b, "%s/", directory) ? INTERN_NONE
 		 : buffer_printf(&b, "%s", path)		  ? INTERN_NONE
 						 : intern(&d->paths, b.data, b.size);
@@ -1556,7 +1557,7 @@ static uint32_t make_path(struct debug_info *d, struct debug_unit *u, const char
 
 /* Return the absolute path of a path that libdw returns for the unit, or NULL. A table of lines
  * refers to each path often, always at the same place. */
-static const char *path_of(struct debug_info *d, struct debug_unit *u, const char *path)
+static const char *debug_info_path_of(struct debug_info *d, struct debug_unit *u, const char *path)
 {
 	const void *key[] = {u, path};
 	uint32_t *known = id_cache_number(&d->path_numbers, key, sizeof key), number;
@@ -1581,7 +1582,7 @@ static const char *numbered_path(struct debug_info *d, struct debug_unit *u, Dwa
 
 	return dwarf_cu_die(cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
 			       !dwarf_getsrcfiles(&unit, &files, &n) && number < n
-		       ? path_of(d, u, dwarf_filesrc(files, number, NULL, NULL))
+		       ? debug_info_path_of(d, u, dwarf_filesrc(files, number, NULL, NULL))
 		       : NULL;
 }
 
@@ -1594,20 +1595,20 @@ static void declaration_of(struct debug_info *d, struct debug_unit *u, Dwarf_Die
 {
 	Dwarf_Attribute file, line, *at = dwarf_attr_integrate(die, DW_AT_decl_file, &file);
 
-	f->line = number_of(dwarf_attr_integrate(die, DW_AT_decl_line, &line));
-	f->file = at ? numbered_path(d, u, at->cu, number_of(at)) : NULL;
+	f->line = debug_info_number_of(dwarf_attr_integrate(die, DW_AT_decl_line, &line));
+	f->file = at ? numbered_path(d, u, at->cu, debug_info_number_of(at)) : NULL;
 }
 
 /* Set the line that the line table has for the address. */
-static void line_of(struct debug_info *d, struct debug_unit *u, uint64_t address,
-		    struct source_frame *f)
+static void debug_info_line_of(struct debug_info *d, struct debug_unit *u, uint64_t address,
+			       struct source_frame *f)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&u->lines, address);
 	int number;
 
 	if (!line)
 		return;
-	f->file = path_of(d, u, dwarf_linesrc(line, NULL, NULL));
+	f->file = debug_info_path_of(d, u, dwarf_linesrc(line, NULL, NULL));
 	if (!dwarf_lineno(line, &number) && number > 0)
 		f->line = (uint32_t)number;
 }
@@ -1629,14 +1630,14 @@ static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
 		return 0;
 	names = d->names;
 	die = debug_unit_die(u, origin);
-	names[d->nnames++] = name_of(&die);
+	names[d->nnames++] = debug_info_name_of(&die);
 	number = (uint32_t)d->nnames;
 	return idmap_set(&u->names, (uint32_t)offset, number) ? 0 : number;
 }
 
 /* Set the name of a function. Returns 0, or -1: out of memory. */
-static int set_name(struct debug_info *d, struct debug_unit *u, struct debug_function *f,
-		    struct source_frame *frame)
+static int debug_info_set_name(struct debug_info *d, struct debug_unit *u, struct debug_function *f,
+			       struct source_frame *frame)
 {
 	if (!f->name)
 		f->name = find_name(d, u, f);
@@ -1649,10 +1650,10 @@ static int set_name(struct debug_info *d, struct debug_unit *u, struct debug_fun
 
 /* Find the unit of the address and the innermost function that has code there, or NULL. Returns 0,
  * or -1: out of memory. */
-static int find_function(struct debug_info *d, uint64_t address, struct debug_unit **unit,
-			 struct debug_function **function)
+static int debug_info_find_function(struct debug_info *d, uint64_t address,
+				    struct debug_unit **unit, struct debug_function **function)
 {
-	const struct range *r = range_index_find(&d->ranges, address);
+	const struct debug_range *r = range_index_find(&d->ranges, address);
 
 	*unit = NULL;
 	*function = NULL;
@@ -1681,7 +1682,8 @@ static int get_declaration(struct debug_info *d, struct debug_unit *u, struct de
 		*f = d->declared[of->declared - 1];
 		return 0;
 	}
-	if (set_name(d, u, of, f) || ARRAY_GROW(d->declared, d->declared_capacity, d->ndeclared) ||
+	if (debug_info_set_name(d, u, of, f) ||
+	    ARRAY_GROW(d->declared, d->declared_capacity, d->ndeclared) ||
 	    d->ndeclared == UINT32_MAX)
 		return -1;
 	declared = d->declared;
@@ -1699,7 +1701,7 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 
 	*f = (struct source_frame){0};
 	address += d->base;
-	if (find_function(d, address, &unit, &function))
+	if (debug_info_find_function(d, address, &unit, &function))
 		return OUTCOME_FAILED;
 	if (!unit)
 		return OUTCOME_NO;
@@ -1710,7 +1712,7 @@ enum outcome debug_info_function(struct debug_info *d, uint64_t address, struct 
 			return OUTCOME_FAILED;
 	}
 	if (!f->file || !f->line)
-		line_of(d, unit, address, f);
+		debug_info_line_of(d, unit, address, f);
 	return f->file || f->function ? OUTCOME_YES : OUTCOME_NO;
 }
 
@@ -1735,15 +1737,15 @@ int debug_info_frames(struct debug_info *d, uint64_t address, bool lines,
 	if (!most)
 		return 0;
 	address += d->base;
-	if (find_function(d, address, &unit, &function))
+	if (debug_info_find_function(d, address, &unit, &function))
 		return -1;
 	if (!unit)
 		return 0;
 	frames[0] = (struct source_frame){0};
 	if (lines)
-		line_of(d, unit, address, &frames[0]);
+		debug_info_line_of(d, unit, address, &frames[0]);
 	for (; function && n < most; function = debug_info_outer_of(unit, function)) {
-		if (set_name(d, unit, function, &frames[n]))
+		if (debug_info_set_name(d, unit, function, &frames[n]))
 			return -1;
 		if (++n == most || !function->outer)
 			continue;

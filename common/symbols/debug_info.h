@@ -107,14 +107,14 @@ nesting_find(const struct nesting *n, const void *ranges, size_t count, uint64_t
  * A zero-initialised index is empty. Ranges are added, sealed once, and then only looked up.
  */
 
-struct range {
+struct debug_range {
 	uint64_t start, end; /* [start, end) */
 	uint32_t what;	     /* value of the caller */
 	uint32_t outer;	     /* 1 + index of the next range that reaches further; 0 none */
 };
 
 struct range_index {
-	struct range *at;
+	struct debug_range *at;
 	size_t count, capacity;
 };
 
@@ -125,7 +125,7 @@ int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_
 void range_index_seal(struct range_index *x);
 
 /* Find the innermost range with the address, or NULL. */
-const struct range *range_index_find(const struct range_index *x, uint64_t address);
+const struct debug_range *range_index_find(const struct range_index *x, uint64_t address);
 
 void range_index_free(struct range_index *x);
 

@@ -111,8 +111,8 @@ static void hide(char *s, const char *word)
 /* Read a mangled name, which is a copy of name, into a tree. Without DMGL_PARAMS the parameters are
  * not read. Returns the tree, whose names are bytes of mangled, or NULL if the name is unreadable.
  * The caller frees *memory. */
-static struct demangle_component *tree_read(char *mangled, const char *name, int options,
-					    void **memory)
+static struct demangle_component *demangle_tree_read(char *mangled, const char *name, int options,
+						     void **memory)
 {
 	struct demangle_component *tree;
 
@@ -196,7 +196,7 @@ static bool put_lambda(struct scopes *w, const struct demangle_component *c)
 }
 
 /* Put the prefix of an object that the compiler makes, and what the object belongs to. */
-static bool put_special(struct scopes *w, struct demangle_component *c)
+static bool demangle_put_special(struct scopes *w, struct demangle_component *c)
 {
 	struct demangle_component *of = c->u.s_binary.left;
 	const char *prefix = NULL;
@@ -221,7 +221,7 @@ static bool put_special(struct scopes *w, struct demangle_component *c)
 	return readable_puts(w->out, prefix) && put_scopes(w, of);
 }
 
-static bool put_node(struct scopes *w, struct demangle_component *c)
+static bool demangle_put_node(struct scopes *w, struct demangle_component *c)
 {
 	struct demangle_component *left = c->u.s_binary.left, *right = c->u.s_binary.right;
 
@@ -260,7 +260,7 @@ static bool put_node(struct scopes *w, struct demangle_component *c)
 	case DEMANGLE_COMPONENT_UNNAMED_TYPE:
 	case DEMANGLE_COMPONENT_TEMPLATE_PARAM:
 	case DEMANGLE_COMPONENT_DECLTYPE: return true;
-	default: return put_special(w, c);
+	default: return demangle_put_special(w, c);
 	}
 }
 
@@ -270,7 +270,7 @@ static bool put_scopes(struct scopes *w, struct demangle_component *c)
 
 	if (!c || ++w->visits > VISITS_MAX || ++w->depth > DEPTH_MAX)
 		return false;
-	good = put_node(w, c);
+	good = demangle_put_node(w, c);
 	w->depth--;
 	return good;
 }
@@ -306,7 +306,7 @@ static size_t node_hash(const void *p)
 	return (size_t)(((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
 
-static struct measure *find_slot(struct measures *m, const struct demangle_component *c)
+static struct measure *demangle_find_slot(struct measures *m, const struct demangle_component *c)
 {
 	size_t i = node_hash(c) & m->mask;
 
@@ -354,7 +354,7 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 	*nodes = *packs = 0;
 	if (!c)
 		return true;
-	slot = find_slot(m, c);
+	slot = demangle_find_slot(m, c);
 	if (slot->node) {
 		*nodes = slot->nodes;
 		*packs = slot->packs;
@@ -458,7 +458,7 @@ static bool read_cxx(struct readable *t, char *mangled, const char *name, enum d
 
 	if (is_slow_to_read(mangled))
 		return false;
-	tree = tree_read(mangled, name, full ? FULL_OPTIONS : DMGL_VERBOSE, &memory);
+	tree = demangle_tree_read(mangled, name, full ? FULL_OPTIONS : DMGL_VERBOSE, &memory);
 	if (!tree)
 		return print_unresolved(t, mangled, full ? FULL_OPTIONS : 0);
 	if (full)
@@ -747,7 +747,7 @@ static size_t prefix_length(const char *name)
 
 /* Write a form of a name. Neither "@VERSION" nor ".llvm.123" is part of the mangled name; the
  * latter marks a local symbol that LLVM made global, and libiberty does not know it. */
-static bool read_name(struct readable *t, const char *name, enum demangle_style style)
+static bool demangle_read_name(struct readable *t, const char *name, enum demangle_style style)
 {
 	size_t prefix = style == DEMANGLE_SIMPLE ? prefix_length(name) : 0;
 	const char *version = name + strcspn(name, "@");
@@ -784,7 +784,8 @@ char *demangle(const char *name, enum demangle_style style)
 	t.stop = NULL;
 	/* most names of C programs return here */
 	if (style == DEMANGLE_NO || name[0] != '_' ||
-	    strnlen(name, NAME_MAX_LENGTH + 1) > NAME_MAX_LENGTH || !read_name(&t, name, style))
+	    strnlen(name, NAME_MAX_LENGTH + 1) > NAME_MAX_LENGTH ||
+	    !demangle_read_name(&t, name, style))
 		return strdup(name);
 	return strndup(t.text, t.length);
 }

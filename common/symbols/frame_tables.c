@@ -26,7 +26,7 @@ static bool next_segment(Elf *elf, int *i, GElf_Phdr *header)
 	return false;
 }
 
-static bool find_range(struct frame_tables *t)
+static bool frame_tables_find_range(struct frame_tables *t)
 {
 	GElf_Phdr header;
 	int i = 0;
@@ -49,7 +49,7 @@ static bool is_debug(const char *name)
 }
 
 /* Return the bytes of a table in memory: libdw unpacks it. 0: the section is none. */
-static uint64_t table_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static uint64_t frame_tables_table_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr packed;
 
@@ -76,7 +76,7 @@ static void read_tables(struct frame_tables *t)
 		const char *name = gelf_getshdr(section, &header)
 					   ? elf_strptr(t->elf, strings, header.sh_name)
 					   : NULL;
-		uint64_t size = name ? table_size(section, &header, name) : 0;
+		uint64_t size = name ? frame_tables_table_size(section, &header, name) : 0;
 
 		if (size && elf_rawdata(section, NULL)) {
 			t->size += size;
@@ -90,7 +90,7 @@ static void read_tables(struct frame_tables *t)
 /* --- the separate debug file --- */
 
 /* Copy bytes [at, at + size) of a file to the same place of another. Returns 0, or -1. */
-static int copy_bytes(int from, int to, uint64_t at, uint64_t size)
+static int frame_tables_copy_bytes(int from, int to, uint64_t at, uint64_t size)
 {
 	char piece[1 << 14];
 
@@ -132,21 +132,24 @@ static int copy_tables(struct frame_tables *t, const struct elf_file *f, int to)
 
 	if (!gelf_getehdr(f->elf, &header) || elf_getshdrstrndx(f->elf, &strings) ||
 	    elf_getshdrnum(f->elf, &count) || elf_getphdrnum(f->elf, &segments) ||
-	    header.e_shoff > INT64_MAX / 2 || copy_bytes(f->fd, to, 0, header.e_ehsize) ||
-	    copy_bytes(f->fd, to, header.e_phoff, segments * header.e_phentsize) ||
-	    copy_bytes(f->fd, to, header.e_shoff, count * header.e_shentsize))
+	    header.e_shoff > INT64_MAX / 2 ||
+	    frame_tables_copy_bytes(f->fd, to, 0, header.e_ehsize) ||
+	    frame_tables_copy_bytes(f->fd, to, header.e_phoff, segments * header.e_phentsize) ||
+	    frame_tables_copy_bytes(f->fd, to, header.e_shoff, count * header.e_shentsize))
 		return -1;
 	while ((section = elf_nextscn(f->elf, section))) {
 		const char *name =
 			gelf_getshdr(section, &s) ? elf_strptr(f->elf, strings, s.sh_name) : NULL;
-		uint64_t size =
-			name && !strcmp(name, ".debug_frame") ? table_size(section, &s, name) : 0;
+		uint64_t size = name && !strcmp(name, ".debug_frame")
+					? frame_tables_table_size(section, &s, name)
+					: 0;
 		size_t number = elf_ndxscn(section);
 
 		if (!name)
 			return -1;
 		if (size || number == strings) {
-			if (s.sh_size > TABLE_MOST || copy_bytes(f->fd, to, s.sh_offset, s.sh_size))
+			if (s.sh_size > TABLE_MOST ||
+			    frame_tables_copy_bytes(f->fd, to, s.sh_offset, s.sh_size))
 				return -1;
 			t->size += size;
 		} else if (empty_section(to, &header, number)) {
@@ -157,7 +160,7 @@ static int copy_tables(struct frame_tables *t, const struct elf_file *f, int to)
 }
 
 /* Find the .debug_frame of a file's separate debug file. Returns whether there is one. */
-static bool find_debug(struct frame_tables *t, const struct elf_file *file)
+static bool frame_tables_find_debug(struct frame_tables *t, const struct elf_file *file)
 {
 	struct elf_file f;
 
@@ -199,11 +202,11 @@ static struct frame_tables *open_at(const char *path, const char *sysroot, const
 	if (build_id && *build_id && strcasecmp(module.build_id, build_id) != 0) {
 		error_set(e, path, NO_OFFSET, "build-id %s differs from %s in the trace",
 			  *module.build_id ? module.build_id : "(none)", build_id);
-	} else if (!find_range(t)) {
+	} else if (!frame_tables_find_range(t)) {
 		error_set(e, path, NO_OFFSET, "no loadable segment");
 	} else {
 		read_tables(t);
-		if (t->size || find_debug(t, &file)) {
+		if (t->size || frame_tables_find_debug(t, &file)) {
 			/* libelf reads no more from the file */
 			elf_cntl(t->elf, ELF_C_FDDONE);
 			file.elf = NULL;
@@ -254,7 +257,7 @@ int frame_tables_debug(struct frame_tables *t)
 	struct error e;
 
 	if (!t->debug_searched && !elf_module_open(&module, &file, t->path, t->sysroot, NULL, &e)) {
-		find_debug(t, &file);
+		frame_tables_find_debug(t, &file);
 		elf_file_close(&file);
 	}
 	t->debug_searched = true;

@@ -98,7 +98,7 @@ static char *elf_debuginfod_find(const char *build_id)
 enum { UNPACKED_MOST = 1 << 30 /* bytes */ };
 
 /* Unpack from one file into another. Returns 0, or -1 if the data are damaged or too large. */
-static int unpack_zstd(int from, int to, void *in_data, void *out_data)
+static int symbols_unpack_zstd(int from, int to, void *in_data, void *out_data)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_inBuffer in = {in_data, 0, 0};
@@ -134,8 +134,8 @@ static Elf *open_zstd(struct elf_file *f)
 	struct error e;
 	void *in = malloc(ZSTD_DStreamInSize()), *out = malloc(ZSTD_DStreamOutSize());
 	int fd = in && out ? temporary_open(&e) : -1;
-	bool unpacked =
-		fd >= 0 && lseek(f->fd, 0, SEEK_SET) == 0 && unpack_zstd(f->fd, fd, in, out) == 0;
+	bool unpacked = fd >= 0 && lseek(f->fd, 0, SEEK_SET) == 0 &&
+			symbols_unpack_zstd(f->fd, fd, in, out) == 0;
 
 	free(in);
 	free(out);
@@ -542,7 +542,7 @@ static bool find_base(Elf *elf, uint64_t *base)
 }
 
 /* Test whether a relocatable file is a module of the kernel: other object files have no address. */
-static bool is_kernel_module(Elf *elf)
+static bool symbols_is_kernel_module(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -608,7 +608,7 @@ static int check_module(struct elf_module *m, const char *path, struct error *e)
 	if (!gelf_getehdr(m->elf, &header))
 		return error_set(e, path, NO_OFFSET, "damaged ELF header: %s", elf_errmsg(-1));
 	m->machine = header.e_machine;
-	m->is_kernel_module = header.e_type == ET_REL && is_kernel_module(m->elf);
+	m->is_kernel_module = header.e_type == ET_REL && symbols_is_kernel_module(m->elf);
 	if (m->is_kernel_module)
 		return 0;
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
@@ -666,35 +666,35 @@ int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, 
  * assumed to be in the order of .rel[a].plt.
  */
 
-struct slot {
+struct symbol_slot {
 	uint64_t address;
 	const char *name;
 };
 
-struct slots {
-	struct slot *at;
+struct symbol_slots {
+	struct symbol_slot *at;
 	size_t count, room;
 };
 
-static int add_slot(struct slots *all, uint64_t address, const char *name)
+static int symbols_add_slot(struct symbol_slots *all, uint64_t address, const char *name)
 {
 	if (ARRAY_GROW(all->at, all->room, all->count))
 		return -1;
-	all->at[all->count++] = (struct slot){address, name};
+	all->at[all->count++] = (struct symbol_slot){address, name};
 	return 0;
 }
 
 static int compare_imports(const void *a, const void *b)
 {
-	const struct slot *x = a, *y = b;
+	const struct symbol_slot *x = a, *y = b;
 
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static const char *find_slot(const struct slots *all, uint64_t address)
+static const char *symbols_find_slot(const struct symbol_slots *all, uint64_t address)
 {
-	struct slot key = {.address = address};
-	const struct slot *found = NULL;
+	struct symbol_slot key = {.address = address};
+	const struct symbol_slot *found = NULL;
 
 	if (all->count)
 		found = bsearch(&key, all->at, all->count, sizeof key, compare_imports);
@@ -739,7 +739,7 @@ static bool read_relocation(Elf_Data *data, bool addend, size_t i, uint64_t *whe
 }
 
 static int read_relocations(const struct imports *im, Elf_Scn *section, const GElf_Shdr *header,
-			    struct slots *all)
+			    struct symbol_slots *all)
 {
 	bool addend = header->sh_type == SHT_RELA;
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -754,7 +754,7 @@ static int read_relocations(const struct imports *im, Elf_Scn *section, const GE
 		if (!read_relocation(data, addend, i, &where, &info))
 			break;
 		name = import_name(im, GELF_R_SYM(info));
-		if (name && add_slot(all, where, name) < 0)
+		if (name && symbols_add_slot(all, where, name) < 0)
 			return -1;
 	}
 	return 0;
@@ -827,7 +827,7 @@ static int add_stub(struct symbols *s, const struct elf_module *m, uint64_t addr
 }
 
 static int read_decoded(struct symbols *s, const struct elf_module *m, const struct code *c,
-			uint64_t got, const struct slots *slots)
+			uint64_t got, const struct symbol_slots *slots)
 {
 	size_t step = m->machine == EM_AARCH64 ? 4 : c->entry, at;
 
@@ -838,7 +838,7 @@ static int read_decoded(struct symbols *s, const struct elf_module *m, const str
 		if (m->machine == EM_AARCH64 ? !decode_aarch64(c, at, &slot)
 					     : !decode_x86(m, c, at, got, &slot))
 			continue;
-		name = find_slot(slots, slot);
+		name = symbols_find_slot(slots, slot);
 		if (!name)
 			continue;
 		if (add_stub(s, m, c->address + at, c->entry, name) < 0)
@@ -866,7 +866,7 @@ static void stub_layout(const struct elf_module *m, const struct code *c, size_t
 }
 
 static int read_ordered(struct symbols *s, const struct elf_module *m, const struct code *c,
-			const struct slots *slots)
+			const struct symbol_slots *slots)
 {
 	size_t first, each, i;
 
@@ -889,7 +889,7 @@ static bool is_decoded(const struct elf_module *m)
 
 struct plt {
 	struct imports imports;
-	struct slots slots;
+	struct symbol_slots slots;
 	uint64_t got; /* address of .got.plt, else of .got */
 	bool has_got_plt;
 	size_t strings; /* index of the section names */
@@ -988,7 +988,7 @@ static int elf_read_plt(struct symbols *s, const struct elf_module *m)
 
 /* --- the functions of an ELF file, from it or from its separate debug file --- */
 
-static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
+static Elf_Scn *symbols_find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
 
@@ -1002,7 +1002,7 @@ static Elf_Scn *find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 enum { LABEL = 3 };
 
 /* A symbol that competes with aliases of its address. */
-struct candidate {
+struct symbol_candidate {
 	uint64_t start, size, limit; /* limit: end of its section */
 	const char *name;
 	size_t length, order;
@@ -1010,14 +1010,14 @@ struct candidate {
 };
 
 struct candidates {
-	struct candidate *at;
+	struct symbol_candidate *at;
 	size_t count, room;
 	size_t functions; /* those that are no labels */
 	uint64_t *layout; /* of a kernel module: addresses of the sections */
 	size_t sections;
 };
 
-static int add_candidate(struct candidates *all, const struct candidate *one)
+static int add_candidate(struct candidates *all, const struct symbol_candidate *one)
 {
 	if (ARRAY_GROW(all->at, all->room, all->count))
 		return -1;
@@ -1040,7 +1040,7 @@ static unsigned char bind_rank(unsigned char bind)
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct symbol_candidate *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -1095,11 +1095,11 @@ static bool place(const struct candidates *all, size_t section, uint64_t *start,
 }
 
 /* Read a symbol, with its address relative to base; a symbol below base is not the module's. */
-static int read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *table,
-		       const GElf_Sym *symbol, Elf32_Word extended, struct candidates *all)
+static int symbols_read_symbol(Elf *elf, const struct elf_module *m, const GElf_Shdr *table,
+			       const GElf_Sym *symbol, Elf32_Word extended, struct candidates *all)
 {
 	uint64_t start = symbol->st_value, end = section_end(elf, symbol, extended);
-	struct candidate one = {0};
+	struct symbol_candidate one = {0};
 
 	if (m->machine == EM_ARM)
 		start &= ~UINT64_C(1); /* Thumb */
@@ -1141,8 +1141,8 @@ static Elf_Data *extended_indexes(Elf *elf, size_t table)
 	return NULL;
 }
 
-static int read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
-		      const GElf_Shdr *header, struct candidates *all)
+static int symbols_read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
+			      const GElf_Shdr *header, struct candidates *all)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	Elf_Data *indexes = extended_indexes(elf, elf_ndxscn(section));
@@ -1156,13 +1156,13 @@ static int read_table(Elf *elf, const struct elf_module *m, Elf_Scn *section,
 		extended = 0;
 		if (!gelf_getsymshndx(data, indexes, (int)i, &symbol, &extended))
 			break;
-		if (read_symbol(elf, m, header, &symbol, extended, all) < 0)
+		if (symbols_read_symbol(elf, m, header, &symbol, extended, all) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static char symbol_letter(const struct candidate *c)
+static char symbol_letter(const struct symbol_candidate *c)
 {
 	static const char letters[] = {'T', 'w', 't', 't'};
 
@@ -1178,7 +1178,7 @@ static int add_best(struct symbols *s, struct candidates *all)
 
 	qsort(all->at, all->count, sizeof *all->at, compare_candidates);
 	for (i = 0; i < all->count; i = next) {
-		struct candidate *best = &all->at[i];
+		struct symbol_candidate *best = &all->at[i];
 		uint64_t size = best->size, to_next;
 
 		for (next = i + 1; next < all->count && all->at[next].start == best->start; next++)
@@ -1207,14 +1207,14 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 {
 	struct candidates all = {0};
 	GElf_Shdr header;
-	Elf_Scn *section = find_type(elf, type, &header);
+	Elf_Scn *section = symbols_find_type(elf, type, &header);
 	int result = 0;
 
 	if (!section)
 		return 0;
 	if (m->is_kernel_module)
 		all.sections = elf_module_layout(elf, &all.layout);
-	if (read_table(elf, m, section, &header, &all) < 0)
+	if (symbols_read_table(elf, m, section, &header, &all) < 0)
 		result = -1;
 	else if (all.functions || (labels && all.count))
 		result = add_best(s, &all);
@@ -1224,7 +1224,7 @@ static int read_functions(struct symbols *s, Elf *elf, const struct elf_module *
 }
 
 /* Read .symtab of another file of the module, and close the file. */
-static int read_other(struct symbols *s, const struct elf_module *m, struct elf_file *other)
+static int symbols_read_other(struct symbols *s, const struct elf_module *m, struct elf_file *other)
 {
 	int result = read_functions(s, other->elf, m, SHT_SYMTAB, false);
 
@@ -1244,10 +1244,10 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 	if (read_functions(s, m->elf, m, SHT_SYMTAB, false) < 0)
 		return -1;
 	if (!s->count && elf_debug_open(&other, m->elf, path, sysroot) == 0)
-		result = read_other(s, m, &other);
+		result = symbols_read_other(s, m, &other);
 	for (; result == 0 && !s->count && *name; name++)
 		if (elf_perf_open(&other, m->build_id, *name, sysroot) == 0)
-			result = read_other(s, m, &other);
+			result = symbols_read_other(s, m, &other);
 	s->stripped = !s->count;
 	if (result == 0 && !s->count)
 		result = read_functions(s, m->elf, m, SHT_DYNSYM, false);
@@ -1488,7 +1488,7 @@ bool symbols_running_text(struct text_range *text)
 /* The types that uftrace reads as symbols; '?' only ends the symbol before it. */
 static const char types[] = "?TtwPKDdvu";
 
-struct line {
+struct source_line {
 	uint64_t address;
 	uint32_t size; /* 0: not given */
 	char type;
@@ -1496,7 +1496,7 @@ struct line {
 	size_t length;
 };
 
-static bool read_line(const char *p, size_t length, struct line *line)
+static bool symbols_read_line(const char *p, size_t length, struct source_line *line)
 {
 	const char *end = p + length, *tab;
 	uint64_t size = 0;
@@ -1517,18 +1517,18 @@ static bool read_line(const char *p, size_t length, struct line *line)
 	return line->length > 0;
 }
 
-static bool name_is(const struct line *line, const char *name)
+static bool name_is(const struct source_line *line, const char *name)
 {
 	return line->length == strlen(name) && !memcmp(line->name, name, line->length);
 }
 
-static bool is_end_mark(const struct line *line)
+static bool is_end_mark(const struct source_line *line)
 {
 	return line->type == '?' || name_is(line, "__sym_end") || name_is(line, "__dynsym_end") ||
 	       name_is(line, "__func_end");
 }
 
-static int symbols_uftrace_add_line(struct symbols *s, const struct line *line)
+static int symbols_uftrace_add_line(struct symbols *s, const struct source_line *line)
 {
 	struct symbol *last = s->count ? &s->entry[s->count - 1] : NULL;
 
@@ -1546,12 +1546,12 @@ static int symbols_uftrace_read_text(struct symbols *s, const char *text, size_t
 {
 	uint64_t last_address = UINT64_MAX;
 	char last_type = '\0';
-	struct line line;
+	struct source_line line;
 
 	for (struct lines l = lines_of(text, size); lines_next(&l);) {
 		if (*l.line == '#')
 			continue;
-		if (!read_line(l.line, l.size, &line)) {
+		if (!symbols_read_line(l.line, l.size, &line)) {
 			s->damaged += l.size > 0;
 			continue;
 		}
@@ -1689,8 +1689,8 @@ static bool is_sorted(const struct symbols *s)
 	return true;
 }
 
-static void merge_runs(const struct symbol *from, struct symbol *to, size_t low, size_t middle,
-		       size_t high)
+static void symbols_merge_runs(const struct symbol *from, struct symbol *to, size_t low,
+			       size_t middle, size_t high)
 {
 	size_t a = low, b = middle, i;
 
@@ -1720,8 +1720,8 @@ int symbols_sort(struct symbols *s)
 		for (i = 0; i < s->count; i += 2 * width) {
 			size_t left = s->count - i;
 
-			merge_runs(from, to, i, i + (left < width ? left : width),
-				   i + (left < 2 * width ? left : 2 * width));
+			symbols_merge_runs(from, to, i, i + (left < width ? left : width),
+					   i + (left < 2 * width ? left : 2 * width));
 		}
 		from = to;
 		to = swap;
@@ -1732,12 +1732,12 @@ int symbols_sort(struct symbols *s)
 	return 0;
 }
 
-static uint64_t start_of(const void *table, size_t i)
+static uint64_t symbols_start_of(const void *table, size_t i)
 {
 	return ((const struct symbols *)table)->entry[i].start;
 }
 
-static uint64_t end_of(const void *table, size_t i)
+static uint64_t symbols_end_of(const void *table, size_t i)
 {
 	const struct symbol *symbol = &((const struct symbols *)table)->entry[i];
 
@@ -1760,7 +1760,7 @@ static bool symbol_has(const void *table, size_t i, uint64_t address)
 	return symbol_contains(&((const struct symbols *)table)->entry[i], address);
 }
 
-static const struct nesting nesting = {start_of, end_of, symbol_has, outer_of};
+static const struct nesting nesting = {symbols_start_of, symbols_end_of, symbol_has, outer_of};
 
 int symbols_nest(struct symbols *s)
 {

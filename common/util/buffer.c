@@ -234,7 +234,7 @@ static bool move_into_file(struct buffer *b, size_t size)
 	return true;
 }
 
-static bool grow(struct buffer *b, size_t size)
+static bool common_buffer_grow(struct buffer *b, size_t size)
 {
 	void *data = MAP_FAILED;
 
@@ -277,7 +277,7 @@ static int buffer_file_reserve(struct buffer *b, size_t n)
 		b->spills = false;
 		return 1;
 	}
-	if (want > b->file->mapped && !grow(b, size))
+	if (want > b->file->mapped && !common_buffer_grow(b, size))
 		return move_back(b, want);
 	buffer_rest(b);
 	b->capacity = want;

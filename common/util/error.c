@@ -20,7 +20,8 @@
 
 static const char NO_MEMORY[] = "out of memory";
 
-static void fill(struct error *e, const char *file, uint64_t offset, const char *fmt, va_list ap)
+static void error_fill(struct error *e, const char *file, uint64_t offset, const char *fmt,
+		       va_list ap)
 {
 	e->offset = offset;
 	e->printed = false;
@@ -36,7 +37,7 @@ int error_set(struct error *e, const char *file, uint64_t offset, const char *fm
 	if (!e)
 		return -1;
 	va_start(ap, fmt);
-	fill(e, file, offset, fmt, ap);
+	error_fill(e, file, offset, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -50,7 +51,7 @@ int error_errno(struct error *e, const char *file, uint64_t offset, const char *
 	if (!e)
 		return -1;
 	va_start(ap, fmt);
-	fill(e, file, offset, fmt, ap);
+	error_fill(e, file, offset, fmt, ap);
 	va_end(ap);
 	n = strlen(e->what);
 	snprintf(e->what + n, sizeof e->what - n, "%s%s", n ? ": " : "",
@@ -64,13 +65,13 @@ int error_no_memory(struct error *e)
 }
 
 /* A line for stderr: one write(2), so that lines of several programs are not mixed. */
-struct line {
+struct message_line {
 	size_t n;
 	char text[2048];
 };
 
 /* Add a text with control characters masked: texts of a trace must not control the terminal. */
-static void put_masked(struct line *l, const char *s)
+static void put_masked(struct message_line *l, const char *s)
 {
 	for (; *s && l->n < sizeof l->text - 1; s++) {
 		unsigned char c = (unsigned char)*s;
@@ -93,10 +94,10 @@ void error_write(const char *text, size_t n)
 	}
 }
 
-static void print(const char *file, uint64_t offset, const char *what)
+static void common_error_print(const char *file, uint64_t offset, const char *what)
 {
 	static bool said;
-	struct line l = {0};
+	struct message_line l = {0};
 
 	if (memory_failed()) {
 		/* what else is wrong follows from the lack of memory */
@@ -137,7 +138,7 @@ void error_text(const struct error *e, char *text, size_t size)
 void error_print(const struct error *e)
 {
 	if (!e->printed)
-		print(e->file, e->offset, e->what);
+		common_error_print(e->file, e->offset, e->what);
 }
 
 /* --- the outputs on which an error was printed --- */
@@ -211,7 +212,7 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	print(file, offset, what);
+	common_error_print(file, offset, what);
 }
 
 void warn_choose_forms(char *to, size_t size, const char *fmt, bool one)
@@ -249,7 +250,7 @@ void warn_count(const char *file, uint64_t count, const char *fmt, ...)
 }
 
 /* Hash a description without its numbers. */
-static uint64_t kind_of(const char *what, uint64_t seed)
+static uint64_t error_kind_of(const char *what, uint64_t seed)
 {
 	char text[sizeof((struct error *)0)->what];
 	size_t n = 0;
@@ -268,7 +269,7 @@ bool faults_add(struct faults *f, const struct error *e, const char *file)
 	/* a fault without an offset is one of the file: its name is in the message */
 	if (!file && e->offset == NO_OFFSET)
 		file = e->file;
-	key = kind_of(e->what, file ? hash_bytes(file, strlen(file), 0) : 0);
+	key = error_kind_of(e->what, file ? hash_bytes(file, strlen(file), 0) : 0);
 	f->total++;
 	for (unsigned i = 0; i < f->nkinds; i++)
 		if (f->kinds[i].key == key) {

@@ -17,7 +17,7 @@
  * all.
  */
 __attribute__((target("avx2,pclmul,vpclmulqdq"))) static uint32_t
-fold(uint32_t crc, const uint8_t **data, size_t *n)
+common_hash_fold(uint32_t crc, const uint8_t **data, size_t *n)
 {
 	enum { STEP = 128 };
 	const __m256i k = _mm256_set_epi64x(0x14a7fe880, 0x1e88ef372, 0x14a7fe880, 0x1e88ef372);
@@ -48,7 +48,7 @@ uint32_t checksum_long(uint32_t crc, const void *data, size_t n)
 
 #ifdef __x86_64__
 	if (__builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2"))
-		crc = fold(crc, &p, &n);
+		crc = common_hash_fold(crc, &p, &n);
 #endif
 	return n ? libdeflate_crc32(crc, p, n) : crc;
 }

@@ -137,7 +137,7 @@ static int grow_dense(struct histogram *h, uint32_t index)
 }
 
 /* Make room for one more bucket, as a larger table or as a dense window. */
-static int make_room(struct histogram *h, uint32_t index)
+static int histogram_make_room(struct histogram *h, uint32_t index)
 {
 	uint32_t begin, end;
 
@@ -184,7 +184,7 @@ int histogram_add_bucket(struct histogram *h, uint32_t index, uint64_t n)
 				return -1;
 		}
 	}
-	if (make_room(h, index))
+	if (histogram_make_room(h, index))
 		return -1;
 	if (h->span) {
 		slot = &h->slots[index - h->base];

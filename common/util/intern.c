@@ -22,7 +22,7 @@ struct intern_chunk {
 	char data[];
 };
 
-static char *keep(struct intern *in, const void *data, size_t n)
+static char *intern_keep(struct intern *in, const void *data, size_t n)
 {
 	struct intern_chunk *c = in->chunks;
 	size_t need = n + 1;
@@ -47,7 +47,7 @@ static char *keep(struct intern *in, const void *data, size_t n)
 	return p;
 }
 
-static uint64_t fold(uint64_t a, uint64_t b)
+static uint64_t intern_fold(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
@@ -64,10 +64,10 @@ static uint32_t hash(const struct intern *in, const void *data, size_t n)
 	uint64_t h = in->factor ^ n, last = 0;
 
 	for (; n >= 8; n -= 8, p += 8)
-		h = fold(h ^ get_u64(p), in->factor);
+		h = intern_fold(h ^ get_u64(p), in->factor);
 	for (size_t i = 0; i < n; i++)
 		last |= (uint64_t)p[i] << 8 * i;
-	return (uint32_t)hash_u64(fold(h ^ last, in->factor));
+	return (uint32_t)hash_u64(intern_fold(h ^ last, in->factor));
 }
 
 /* Choose a secret odd factor for the hash of a table at that address. */
@@ -137,7 +137,7 @@ uint32_t intern(struct intern *in, const void *data, size_t n)
 	if (ARRAY_GROW(in->keys, in->capacity, in->count))
 		return INTERN_NONE;
 	keys = in->keys;
-	kept = keep(in, data, n);
+	kept = intern_keep(in, data, n);
 	if (!kept)
 		return INTERN_NONE;
 	keys[in->count] = (struct intern_key){kept, (uint32_t)n, key};

@@ -117,7 +117,7 @@ WRAPPED(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, of
 	return p;
 }
 
-static int printed(int n)
+static int memory_printed(int n)
 {
 	if (n < 0)
 		memory_fail();
@@ -127,12 +127,12 @@ static int printed(int n)
 /* A checking libc has the other names. */
 WRAPPED(int, vasprintf, (char **to, const char *fmt, va_list ap))
 {
-	return printed(__real_vasprintf(to, fmt, ap));
+	return memory_printed(__real_vasprintf(to, fmt, ap));
 }
 
 WRAPPED(int, __vasprintf_chk, (char **to, int flag, const char *fmt, va_list ap))
 {
-	return printed(__real___vasprintf_chk(to, flag, fmt, ap));
+	return memory_printed(__real___vasprintf_chk(to, flag, fmt, ap));
 }
 
 int __wrap_asprintf(char **to, const char *fmt, ...);

@@ -436,7 +436,8 @@ static char *directory_of(const char *path)
 
 /* Find a free name in the directory of the file; name(fd) tries to take it: 0, or -1 with errno
  * EEXIST to try another one. */
-static int take_name(struct output *o, const char *directory, int (*take)(int fd, const char *name))
+static int output_take_name(struct output *o, const char *directory,
+			    int (*take)(int fd, const char *name))
 {
 	for (int i = 0; i < 1000; i++) {
 		char *name;
@@ -495,7 +496,7 @@ static int open_beside(struct output *o)
 		return -1;
 	o->fd = open_nameless(directory);
 	if (o->fd < 0)
-		o->fd = take_name(o, directory, create);
+		o->fd = output_take_name(o, directory, create);
 	free(directory);
 	return o->fd < 0 ? -1 : 0;
 }
@@ -516,7 +517,7 @@ static int open_path(struct output *o, const char *path)
 	return o->place ? open_beside(o) : -1;
 }
 
-static int look_at(struct output *o, enum output_kind kind, struct error *e)
+static int output_look_at(struct output *o, enum output_kind kind, struct error *e)
 {
 	struct stat st;
 
@@ -543,7 +544,7 @@ static int look_at(struct output *o, enum output_kind kind, struct error *e)
 	return 0;
 }
 
-static void drop(struct output *o)
+static void output_drop(struct output *o)
 {
 	if (o->owned && o->fd >= 0)
 		close(o->fd);
@@ -568,9 +569,9 @@ int output_open(struct output *o, const char *path, enum output_kind kind, struc
 	if (o->fd < 0 && open_path(o, path))
 		r = error_errno(e, path, NO_OFFSET, "cannot create");
 	if (!r)
-		r = look_at(o, kind, e);
+		r = output_look_at(o, kind, e);
 	if (r)
-		drop(o);
+		output_drop(o);
 	return r;
 }
 
@@ -670,7 +671,7 @@ static int give_name(struct output *o)
 		return 0;
 	directory = directory_of(o->place);
 	if (directory)
-		r = take_name(o, directory, link_to);
+		r = output_take_name(o, directory, link_to);
 	free(directory);
 	return r;
 }
@@ -700,7 +701,7 @@ int output_close(struct output *o, int status, struct error *e)
 		r = error_errno(e, o->name, NO_OFFSET, "cannot close");
 	if (keep && !r && put_in_place(o))
 		r = error_errno(e, o->name, NO_OFFSET, "cannot replace the output file");
-	drop(o);
+	output_drop(o);
 	return r;
 }
 
@@ -741,8 +742,8 @@ void progress_begin(struct progress *p, int when, bool to_file)
 	}
 }
 
-static void print(struct progress *p, uint64_t time, uint64_t bytes, uint64_t total,
-		  uint64_t events)
+static void output_print(struct progress *p, uint64_t time, uint64_t bytes, uint64_t total,
+			 uint64_t events)
 {
 	uint64_t ms = (time - p->start) / 1000000;
 	char of[80] = "", line[256];
@@ -769,7 +770,7 @@ void progress_show(struct progress *p, uint64_t bytes, uint64_t total, uint64_t 
 	if (time < p->next)
 		return;
 	p->next = time + INTERVAL_NS;
-	print(p, time, bytes, total, events);
+	output_print(p, time, bytes, total, events);
 }
 
 void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events)
@@ -778,7 +779,7 @@ void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t e
 		return;
 	/* very short work needs no final line, unless the user gave --progress */
 	if (p->shown || !p->terminal)
-		print(p, now(), bytes, total, events);
+		output_print(p, now(), bytes, total, events);
 	if (p->shown && p->terminal)
 		error_write("\n", 1);
 	p->on = false;

@@ -47,7 +47,7 @@ static size_t copies(const char **s)
 	return most > least ? most : least + 1;
 }
 
-static void add(struct group *g, size_t size)
+static void pattern_add(struct group *g, size_t size)
 {
 	g->all += size;
 	g->last = size;
@@ -69,7 +69,7 @@ bool pattern_is_small(const char *s, size_t most)
 		case ')':
 			n = g->all + OPERATOR;
 			g -= g > groups;
-			add(g, n);
+			pattern_add(g, n);
 			break;
 		case '|':
 			g->all += OPERATOR;
@@ -81,17 +81,17 @@ bool pattern_is_small(const char *s, size_t most)
 		case '{':
 			n = copies(&s) * g->last + OPERATOR;
 			g->all -= g->last;
-			add(g, n);
+			pattern_add(g, n);
 			break;
 		case '[':
 			s = after_bracket(s) - 1;
-			add(g, 1);
+			pattern_add(g, 1);
 			break;
 		case '\\':
 			s += s[1] != 0;
-			add(g, 1);
+			pattern_add(g, 1);
 			break;
-		default: add(g, 1);
+		default: pattern_add(g, 1);
 		}
 		if (g->all > most)
 			return false;

@@ -168,7 +168,7 @@ static void write_out(struct text *t, const char *p, size_t n)
 
 /* Write to a terminal. A possible first half of a control character is kept until its second
  * half. */
-static void show(struct text *t, bool all)
+static void text_show(struct text *t, bool all)
 {
 	size_t n = t->used;
 	bool half = n && !all && (unsigned char)t->buffer[n - 1] == C1_LEAD;
@@ -182,7 +182,7 @@ static void show(struct text *t, bool all)
 void text_make_room(struct text *t)
 {
 	if (output_is_terminal(t->out)) {
-		show(t, false);
+		text_show(t, false);
 		return;
 	}
 	write_out(t, t->buffer, t->used);
@@ -193,7 +193,7 @@ int text_flush(struct text *t, struct error *e)
 {
 	if (!t->held) {
 		if (output_is_terminal(t->out))
-			show(t, true);
+			text_show(t, true);
 		text_make_room(t);
 	}
 	if (!t->failed)

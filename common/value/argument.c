@@ -10,16 +10,16 @@
 #include "common/stream/field.h"
 
 /* One part of a path: a name or number up to a dot or an index, or the number in an index. */
-struct part {
+struct argument_part {
 	const char *text;
 	size_t size;
 };
 
-static struct part next_part(const char **path)
+static struct argument_part argument_next_part(const char **path)
 {
 	uint64_t number;
 	size_t index = field_index(*path, &number);
-	struct part p = {*path + (index > 0), index ? index - 2 : 0};
+	struct argument_part p = {*path + (index > 0), index ? index - 2 : 0};
 
 	if (!index)
 		while (*(*path + p.size) && *(*path + p.size) != '.' &&
@@ -30,7 +30,7 @@ static struct part next_part(const char **path)
 	return p;
 }
 
-static bool is_number(const struct part *p, uint64_t *n)
+static bool argument_is_number(const struct argument_part *p, uint64_t *n)
 {
 	if (!p->size || p->size > 18 || strspn(p->text, "0123456789") < p->size)
 		return false;
@@ -38,22 +38,22 @@ static bool is_number(const struct part *p, uint64_t *n)
 	return true;
 }
 
-static bool same(const struct part *p, const struct text_ref *t)
+static bool argument_same(const struct argument_part *p, const struct text_ref *t)
 {
 	return p->size == t->size && !memcmp(p->text, t->text, t->size);
 }
 
-static bool member_index(const struct definition *d, const struct part *p, uint64_t *index)
+static bool member_index(const struct definition *d, const struct argument_part *p, uint64_t *index)
 {
 	for (uint32_t i = 0; d && i < d->count; i++)
-		if (same(p, &d->members[i].name)) {
+		if (argument_same(p, &d->members[i].name)) {
 			*index = i;
 			return true;
 		}
 	return false;
 }
 
-static bool has_values(const struct event *e)
+static bool argument_has_values(const struct event *e)
 {
 	return e->type->flags & TYPE_VALUES && e->tail;
 }
@@ -80,13 +80,13 @@ static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t w
 }
 
 /* Get the number of the argument of that name, or the number that the name is. */
-static bool number_of(const struct dictionary *d, const struct event *e, const struct part *part,
-		      uint64_t *number)
+static bool argument_number_of(const struct dictionary *d, const struct event *e,
+			       const struct argument_part *part, uint64_t *number)
 {
 	const struct location *location = dictionary_location(d, e->location);
 
 	if (!location || !member_index(location->arguments, part, number))
-		return is_number(part, number);
+		return argument_is_number(part, number);
 	++*number;
 	return true;
 }
@@ -100,7 +100,7 @@ static bool skip(struct values *v, uint64_t n)
 }
 
 /* Go to the display form. */
-static bool for_people(struct values *v, struct value *out)
+static bool argument_for_people(struct values *v, struct value *out)
 {
 	while (out->tag == VALUE_REPR)
 		if (!values_value(v, out))
@@ -117,7 +117,7 @@ static bool settle(struct values *v, struct value *out)
 	return true;
 }
 
-static bool size_of(struct value *out)
+static bool argument_size_of(struct value *out)
 {
 	uint64_t n = out->tag == VALUE_ARRAY ? out->count : out->n;
 
@@ -131,8 +131,9 @@ static bool size_of(struct value *out)
 
 /* Find a member. 1: found. 0: there is none, and v is after the struct. -1: the bytes are
  * malformed. */
-static int find_member(const struct dictionary *d, struct values *v, const struct value *s,
-		       const struct part *part, unsigned nesting, struct value *out)
+static int argument_find_member(const struct dictionary *d, struct values *v, const struct value *s,
+				const struct argument_part *part, unsigned nesting,
+				struct value *out)
 {
 	const struct definition *names = dictionary_definition_id(d, s->definition);
 
@@ -142,7 +143,7 @@ static int find_member(const struct dictionary *d, struct values *v, const struc
 		struct value inner;
 		int found;
 
-		if (name && same(part, name))
+		if (name && argument_same(part, name))
 			return values_value(v, out) ? 1 : -1;
 		if (!name || name->size || v->at == v->end || *v->at != VALUE_STRUCT ||
 		    nesting == VALUE_DEPTH) {
@@ -152,7 +153,7 @@ static int find_member(const struct dictionary *d, struct values *v, const struc
 		}
 		if (!values_value(v, &inner))
 			return -1;
-		found = find_member(d, v, &inner, part, nesting + 1, out);
+		found = argument_find_member(d, v, &inner, part, nesting + 1, out);
 		if (found)
 			return found;
 	}
@@ -168,21 +169,23 @@ static bool follow(const struct dictionary *d, struct values *v, const char *pat
 	if (!values_value(v, out))
 		return false;
 	while (*path) {
-		struct part part = next_part(&path);
+		struct argument_part part = argument_next_part(&path);
 
-		if (!for_people(v, out))
+		if (!argument_for_people(v, out))
 			return false;
-		if (out->tag == VALUE_ARRAY && is_number(&part, &index)) {
+		if (out->tag == VALUE_ARRAY && argument_is_number(&part, &index)) {
 			if (index >= out->count || !skip(v, index) || !values_value(v, out))
 				return false;
 			continue;
 		}
-		if (!*path && part.size == 4 && !memcmp(part.text, "size", 4) && size_of(out))
+		if (!*path && part.size == 4 && !memcmp(part.text, "size", 4) &&
+		    argument_size_of(out))
 			return true;
 		if (!settle(v, out) || out->tag != VALUE_STRUCT ||
-		    find_member(d, v,
-				&(struct value){.definition = out->definition, .count = out->count},
-				&part, 0, out) != 1)
+		    argument_find_member(
+			    d, v,
+			    &(struct value){.definition = out->definition, .count = out->count},
+			    &part, 0, out) != 1)
 			return false;
 	}
 	return settle(v, out);
@@ -193,16 +196,17 @@ bool argument_detail(const struct dictionary *d, const struct event *e, enum det
 {
 	struct values v;
 
-	return has_values(e) && find_detail(e, what, index, &v) && follow(d, &v, path, out);
+	return argument_has_values(e) && find_detail(e, what, index, &v) &&
+	       follow(d, &v, path, out);
 }
 
 bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
 		   struct value *out)
 {
-	struct part part = next_part(&path);
+	struct argument_part part = argument_next_part(&path);
 	uint64_t number;
 
-	return has_values(e) && number_of(d, e, &part, &number) &&
+	return argument_has_values(e) && argument_number_of(d, e, &part, &number) &&
 	       argument_detail(d, e, DETAIL_ARGUMENT, number, path, out);
 }
 
@@ -244,11 +248,11 @@ bool argument_by_key(const struct dictionary *d, const struct event *e, const ch
 
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path)
 {
-	struct part part = next_part(&path);
+	struct argument_part part = argument_next_part(&path);
 	struct values v;
 	uint64_t number;
 
-	return has_values(e) && number_of(d, e, &part, &number) &&
+	return argument_has_values(e) && argument_number_of(d, e, &part, &number) &&
 	       find_detail(e, DETAIL_ARGUMENT, number, &v);
 }
 
@@ -256,7 +260,7 @@ bool argument_given_number(const struct event *e, uint64_t index)
 {
 	struct values v;
 
-	return has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
+	return argument_has_values(e) && find_detail(e, DETAIL_ARGUMENT, index, &v);
 }
 
 bool argument_blobs(const struct type *t)
@@ -269,7 +273,7 @@ bool argument_fake(const struct event *e, bool *fake)
 	struct detail d;
 	struct values v;
 
-	if (!has_values(e) || !type_is_of(e->type, "apitrace"))
+	if (!argument_has_values(e) || !type_is_of(e->type, "apitrace"))
 		return false;
 	*fake = false;
 	for (values_begin(&v, e->tail, e->tail_size); values_detail(&v, &d);)
@@ -281,7 +285,8 @@ bool argument_backtrace(const struct event *e, struct values *v, uint64_t *count
 {
 	struct value array;
 
-	if (!has_values(e) || !find_detail(e, DETAIL_BACKTRACE, 0, v) || !values_value(v, &array))
+	if (!argument_has_values(e) || !find_detail(e, DETAIL_BACKTRACE, 0, v) ||
+	    !values_value(v, &array))
 		return false;
 	*count = array.count;
 	return true;

@@ -191,7 +191,7 @@ void json_close(struct json_reader *r)
 	buffer_free(&r->text);
 }
 
-static enum json_token json_bad(struct json_reader *r, const char *what)
+static enum json_token common_json_bad(struct json_reader *r, const char *what)
 {
 	if (!r->error.what[0])
 		error_set(&r->error, r->name, json_offset(r), "%s", what);
@@ -201,7 +201,7 @@ static enum json_token json_bad(struct json_reader *r, const char *what)
 static enum json_token json_no_memory(struct json_reader *r)
 {
 	r->failed = true;
-	return json_bad(r, "out of memory");
+	return common_json_bad(r, "out of memory");
 }
 
 /* Make room for more bytes after those that are kept, which move to the beginning. */
@@ -258,7 +258,7 @@ static inline int json_peek(struct json_reader *r)
 	return r->data[r->at];
 }
 
-static int skip_blanks(struct json_reader *r)
+static int json_skip_blanks(struct json_reader *r)
 {
 	int c;
 
@@ -270,12 +270,12 @@ static int skip_blanks(struct json_reader *r)
 static enum json_token json_ended(struct json_reader *r)
 {
 	r->cut = true;
-	return json_bad(r, "the input ends within a JSON value");
+	return common_json_bad(r, "the input ends within a JSON value");
 }
 
 /* --- tokens --- */
 
-static bool end_text(struct json_reader *r)
+static bool json_end_text(struct json_reader *r)
 {
 	/* the NUL is not part of the text */
 	if (buffer_u8(&r->text, 0))
@@ -337,7 +337,7 @@ static int put_escape(struct json_reader *r, uint32_t *half)
 	return buffer_u8(&r->text, (uint8_t)characters[known - escapes]);
 }
 
-static bool read_string(struct json_reader *r)
+static bool json_read_string(struct json_reader *r)
 {
 	uint32_t half = 0;
 	size_t run;
@@ -352,7 +352,7 @@ static bool read_string(struct json_reader *r)
 			return false;
 		}
 		if (r->text.size > JSON_TEXT) {
-			json_bad(r, "a string beyond 64 MiB");
+			common_json_bad(r, "a string beyond 64 MiB");
 			return false;
 		}
 		if (c == '"')
@@ -372,7 +372,7 @@ static bool read_string(struct json_reader *r)
 			goto no_memory;
 	}
 	r->at++;
-	if (end_text(r))
+	if (json_end_text(r))
 		return true;
 no_memory:
 	json_no_memory(r);
@@ -411,7 +411,7 @@ static enum json_token read_word(struct json_reader *r, const char *word, enum j
 		if (c < 0)
 			return json_ended(r);
 		if (c != *word)
-			return json_bad(r, "invalid JSON value");
+			return common_json_bad(r, "invalid JSON value");
 		r->at++;
 	}
 	return token;
@@ -424,8 +424,8 @@ static enum json_token read_special(struct json_reader *r, const char *word, con
 	if (read_word(r, word, JSON_STRING) != JSON_STRING)
 		return JSON_BAD;
 	r->text.size = 0;
-	return buffer_append(&r->text, text, strlen(text)) || !end_text(r) ? json_no_memory(r)
-									   : JSON_STRING;
+	return buffer_append(&r->text, text, strlen(text)) || !json_end_text(r) ? json_no_memory(r)
+										: JSON_STRING;
 }
 
 /* Read nan, or inf with a text for it: what printf writes. */
@@ -447,14 +447,14 @@ static enum json_token read_n(struct json_reader *r)
 	return json_peek(r) == 'u' ? read_word(r, "ull", JSON_NULL) : read_special(r, "an", "nan");
 }
 
-static enum json_token read_number(struct json_reader *r)
+static enum json_token json_read_number(struct json_reader *r)
 {
 	int c;
 
 	r->text.size = 0;
 	while ((c = json_peek(r)) > 0 && strchr("+-.eE0123456789", c)) {
 		if (r->text.size > 1000)
-			return json_bad(r, "a number of more than 1000 digits");
+			return common_json_bad(r, "a number of more than 1000 digits");
 		if (buffer_u8(&r->text, (uint8_t)c))
 			return json_no_memory(r);
 		r->at++;
@@ -462,18 +462,18 @@ static enum json_token read_number(struct json_reader *r)
 			return c == 'I' ? read_special(r, "Infinity", "-inf")
 					: read_printed(r, "-inf");
 	}
-	if (!end_text(r))
+	if (!json_end_text(r))
 		return json_no_memory(r);
 	return json_is_number((char *)r->text.data) ? JSON_NUMBER
-						    : json_bad(r, "invalid JSON number");
+						    : common_json_bad(r, "invalid JSON number");
 }
 
 /* --- nesting --- */
 
-static enum json_token json_begin(struct json_reader *r, bool array)
+static enum json_token common_json_begin(struct json_reader *r, bool array)
 {
 	if (r->depth == JSON_DEPTH)
-		return json_bad(r, "nested more than 256 deep");
+		return common_json_bad(r, "nested more than 256 deep");
 	r->at++;
 	r->array[r->depth++] = array;
 	r->want = JSON_WANT_FIRST;
@@ -481,7 +481,7 @@ static enum json_token json_begin(struct json_reader *r, bool array)
 	return array ? JSON_ARRAY : JSON_OBJECT;
 }
 
-static enum json_token json_end(struct json_reader *r)
+static enum json_token common_json_end(struct json_reader *r)
 {
 	bool array = r->array[--r->depth];
 
@@ -495,9 +495,9 @@ static enum json_token json_value(struct json_reader *r, int c)
 	r->want = JSON_WANT_NEXT;
 	r->value_follows = false;
 	switch (c) {
-	case '{': return json_begin(r, false);
-	case '[': return json_begin(r, true);
-	case '"': return read_string(r) ? JSON_STRING : JSON_BAD;
+	case '{': return common_json_begin(r, false);
+	case '[': return common_json_begin(r, true);
+	case '"': return json_read_string(r) ? JSON_STRING : JSON_BAD;
 	case 't': return read_word(r, "true", JSON_TRUE);
 	case 'f': return read_word(r, "false", JSON_FALSE);
 	case 'n': return read_n(r);
@@ -506,8 +506,8 @@ static enum json_token json_value(struct json_reader *r, int c)
 	case 'I': return read_special(r, "Infinity", "inf");
 	default:
 		if (c == '-' || (c >= '0' && c <= '9'))
-			return read_number(r);
-		return json_bad(r, "invalid JSON value");
+			return json_read_number(r);
+		return common_json_bad(r, "invalid JSON value");
 	}
 }
 
@@ -517,37 +517,38 @@ enum json_token json_next(struct json_reader *r)
 
 	if (r->error.what[0])
 		return JSON_BAD;
-	c = skip_blanks(r);
+	c = json_skip_blanks(r);
 	if (!r->depth && r->want == JSON_WANT_NEXT) {
 		if (c < 0)
 			return r->error.what[0] ? JSON_BAD : JSON_END;
-		return json_bad(r, "text follows the JSON document");
+		return common_json_bad(r, "text follows the JSON document");
 	}
 	/* files made on Windows may begin with a byte order mark */
 	if (!json_offset(r) && c == 0xef && r->filled >= 3 && !memcmp(r->data, "\xef\xbb\xbf", 3)) {
 		r->at = 3;
-		c = skip_blanks(r);
+		c = json_skip_blanks(r);
 	}
 	if (c < 0)
 		return json_ended(r);
 	while (r->depth && c == ',' && !r->value_follows) {
 		r->at++;
-		c = skip_blanks(r);
+		c = json_skip_blanks(r);
 		if (c < 0)
 			return json_ended(r);
 		r->want = JSON_WANT_VALUE;
 	}
 	if (r->depth && c == (r->array[r->depth - 1] ? ']' : '}') && !r->value_follows)
-		return json_end(r);
+		return common_json_end(r);
 	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows)
-		return json_bad(r, "a comma is missing");
+		return common_json_bad(r, "a comma is missing");
 	if (r->depth && !r->array[r->depth - 1] && !r->value_follows) {
 		if (c != '"')
-			return json_bad(r, "a key is missing");
-		if (!read_string(r))
+			return common_json_bad(r, "a key is missing");
+		if (!json_read_string(r))
 			return JSON_BAD;
-		if (skip_blanks(r) != ':')
-			return json_peek(r) < 0 ? json_ended(r) : json_bad(r, "a colon is missing");
+		if (json_skip_blanks(r) != ':')
+			return json_peek(r) < 0 ? json_ended(r)
+						: common_json_bad(r, "a colon is missing");
 		r->at++;
 		r->want = JSON_WANT_VALUE;
 		r->value_follows = true;
@@ -602,7 +603,7 @@ static bool json_may_begin(struct json_reader *r, int depth)
 	json_keep(r);
 	r->want = JSON_WANT_FIRST;
 	r->value_follows = false;
-	return skip_blanks(r) == '"';
+	return json_skip_blanks(r) == '"';
 }
 
 /* Take a bracket that ends objects or arrays inside of the array at a depth. Returns true if it
@@ -676,7 +677,7 @@ static bool json_take_key(struct json_reader *r, const char *key)
 		if (json_peek(r) != (unsigned char)*key)
 			return false;
 	for (const char *p = "\":["; *p; p++, r->at++)
-		if ((*p == '"' ? json_peek(r) : skip_blanks(r)) != *p)
+		if ((*p == '"' ? json_peek(r) : json_skip_blanks(r)) != *p)
 			return false;
 	return true;
 }
@@ -712,7 +713,7 @@ bool json_skip(struct json_reader *r, enum json_token token)
 	return token != JSON_BAD;
 }
 
-static int put_string(struct buffer *b, const struct buffer *text)
+static int json_put_string(struct buffer *b, const struct buffer *text)
 {
 	return json_append_string(b, (const char *)text->data, text->size);
 }
@@ -728,8 +729,8 @@ static int put_token(const struct json_reader *r, enum json_token token, bool co
 	case JSON_ARRAY: return buffer_u8(b, '[');
 	case JSON_OBJECT_END: return buffer_u8(b, '}');
 	case JSON_ARRAY_END: return buffer_u8(b, ']');
-	case JSON_KEY: return put_string(b, &r->text) || buffer_u8(b, ':') ? -1 : 0;
-	case JSON_STRING: return put_string(b, &r->text);
+	case JSON_KEY: return json_put_string(b, &r->text) || buffer_u8(b, ':') ? -1 : 0;
+	case JSON_STRING: return json_put_string(b, &r->text);
 	case JSON_NUMBER: return buffer_append(b, r->text.data, r->text.size);
 	case JSON_TRUE: return buffer_append(b, "true", 4);
 	case JSON_FALSE: return buffer_append(b, "false", 5);

@@ -15,7 +15,7 @@
 #include "common/util/buffer.h"
 #include "common/value/units.h"
 
-static bool is_digit(char c)
+static bool moment_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -25,9 +25,9 @@ static const char *fraction(const char *s, int64_t *ns)
 {
 	int64_t unit = 100000000;
 
-	if (!is_digit(*s))
+	if (!moment_is_digit(*s))
 		return NULL;
-	for (*ns = 0; is_digit(*s); s++, unit /= 10)
+	for (*ns = 0; moment_is_digit(*s); s++, unit /= 10)
 		*ns += (*s - '0') * unit;
 	return s;
 }
@@ -76,7 +76,7 @@ int moment_parse(const char *text, struct moment *m)
 	m->text = text;
 	if (strspn(text, "0123456789") == 4 && text[4] == '-')
 		return parse_wall(text, m);
-	if (!is_digit(text[sign]) || parse_time(text + sign, &m->ns))
+	if (!moment_is_digit(text[sign]) || parse_time(text + sign, &m->ns))
 		return -1;
 	m->from = *text == '+' ? MOMENT_START : *text == '-' ? MOMENT_END : MOMENT_CLOCK;
 	return 0;
@@ -225,8 +225,8 @@ void time_window_block(struct time_window *w, const struct block *b, bool new_st
 }
 
 /* Convert the moment of an option to a time of a clock; without a moment *time is left alone. */
-static int find_time(const struct time_window *w, bool since, const struct clock *c, uint64_t *time,
-		     struct error *e)
+static int moment_find_time(const struct time_window *w, bool since, const struct clock *c,
+			    uint64_t *time, struct error *e)
 {
 	const struct moment_base base = {.start = w->start,
 					 .end = w->stream < w->nends ? w->ends[w->stream] : 0,
@@ -260,8 +260,8 @@ const struct clock_window *time_window_of(struct time_window *w, const struct cl
 		struct error e;
 
 		*of = (struct clock_window){true, 0, UINT64_MAX};
-		if (find_time(w, true, c, &of->since, &e) ||
-		    find_time(w, false, c, &of->until, &e)) {
+		if (moment_find_time(w, true, c, &of->since, &e) ||
+		    moment_find_time(w, false, c, &of->until, &e)) {
 			if (!w->failed)
 				w->error = e;
 			w->failed = true;

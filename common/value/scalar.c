@@ -30,7 +30,7 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-static bool same(char a, char b)
+static bool scalar_same(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
@@ -45,9 +45,10 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 	for (size_t i = 1; i <= na; i++) {
 		now[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
-			now[j] = least(last[j - 1] + !same(a[i - 1], b[j - 1]),
+			now[j] = least(last[j - 1] + !scalar_same(a[i - 1], b[j - 1]),
 				       least(last[j], now[j - 1]) + 1);
-			if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+			if (i > 1 && j > 1 && scalar_same(a[i - 1], b[j - 2]) &&
+			    scalar_same(a[i - 2], b[j - 1]))
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		spare = before;
@@ -78,10 +79,10 @@ static bool is_abbreviation(const struct nearest *n, const char *name, size_t si
 	size_t at = 0;
 
 	if (n->size < AFFIX_SHORTEST || n->size >= size || size > 2 * n->size ||
-	    !same(*n->word, *name) || !same(n->word[n->size - 1], name[size - 1]))
+	    !scalar_same(*n->word, *name) || !scalar_same(n->word[n->size - 1], name[size - 1]))
 		return false;
 	for (size_t i = 0; i < size && at < n->size; i++)
-		at += same(n->word[at], name[i]);
+		at += scalar_same(n->word[at], name[i]);
 	return at == n->size;
 }
 
@@ -350,7 +351,7 @@ size_t shortest_layout(char *out, uint64_t digits, int exponent)
 }
 
 /* Write a number without digits. */
-static size_t put_special(char *out, bool minus, bool nan)
+static size_t scalar_put_special(char *out, bool minus, bool nan)
 {
 	if (nan || !minus) {
 		memcpy(out, nan ? "nan" : "inf", 3);
@@ -368,7 +369,7 @@ size_t shortest_double(char *out, double x)
 
 	memcpy(&bits, &x, sizeof bits);
 	if ((bits >> 52 & 0x7ff) == 0x7ff)
-		return put_special(out, bits >> 63, bits & fraction);
+		return scalar_put_special(out, bits >> 63, bits & fraction);
 	if (bits >> 63)
 		*p++ = '-';
 	if (bits << 1)
@@ -385,7 +386,7 @@ size_t shortest_float(char *out, float x)
 
 	memcpy(&bits, &x, sizeof bits);
 	if ((bits >> 23 & 0xff) == 0xff)
-		return put_special(out, bits >> 31, bits & 0x7fffff);
+		return scalar_put_special(out, bits >> 31, bits & 0x7fffff);
 	/* the common elements of matrices */
 	if (!(bits >> 31) && x < 10 && x == (float)(int)x) {
 		*out = (char)('0' + (int)x);
@@ -433,7 +434,7 @@ static enum scalar_order order(int sign)
 }
 
 /* Convert a number to compare it with another one. */
-static long double as_real(const struct scalar *s, const struct scalar *other)
+static long double scalar_as_real(const struct scalar *s, const struct scalar *other)
 {
 	if (s->form == SCALAR_REAL && s->written && other->form == SCALAR_REAL && other->real_size)
 		return other->real_size == 4 ? s->as_float : s->as_double;
@@ -442,13 +443,13 @@ static long double as_real(const struct scalar *s, const struct scalar *other)
 				       : (long double)s->u;
 }
 
-static enum scalar_order compare_numbers(const struct scalar *a, const struct scalar *b)
+static enum scalar_order scalar_compare_numbers(const struct scalar *a, const struct scalar *b)
 {
 	bool a_negative = a->form == SCALAR_INT && a->i < 0;
 	bool b_negative = b->form == SCALAR_INT && b->i < 0;
 
 	if (a->form == SCALAR_REAL || b->form == SCALAR_REAL) {
-		long double x = as_real(a, b), y = as_real(b, a);
+		long double x = scalar_as_real(a, b), y = scalar_as_real(b, a);
 
 		if (x != x || y != y)
 			return ORDER_UNORDERED;
@@ -493,7 +494,7 @@ static enum scalar_order compare_texts(const struct scalar *a, const struct scal
 }
 
 /* Test whether the text names a bit that is set, or several. For 0: whether none is. */
-static bool has_bits(const struct scalar *number, const struct scalar *text)
+static bool scalar_has_bits(const struct scalar *number, const struct scalar *text)
 {
 	for (uint32_t i = 0; number->names && i < number->names->count; i++) {
 		const struct member *m = &number->names->members[i];
@@ -524,7 +525,7 @@ static bool same_spelling(const struct scalar *number, const struct scalar *text
 }
 
 /* Compare a number with names with a text. Several names may have one number. */
-static enum scalar_order compare_name(const struct scalar *number, const struct scalar *text)
+static enum scalar_order scalar_compare_name(const struct scalar *number, const struct scalar *text)
 {
 	if (number->character) {
 		char c = (char)number->u;
@@ -534,7 +535,7 @@ static enum scalar_order compare_name(const struct scalar *number, const struct 
 	if (number->text && same_spelling(number, text))
 		return ORDER_EQUAL;
 	if (number->bits)
-		return has_bits(number, text) ? ORDER_EQUAL : ORDER_UNORDERED;
+		return scalar_has_bits(number, text) ? ORDER_EQUAL : ORDER_UNORDERED;
 	if (!number->names)
 		return number->text ? ORDER_UNORDERED : ORDER_NONE;
 	for (const struct member *m = definition_member(number->names, number->u); m;
@@ -549,13 +550,13 @@ enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b)
 	enum scalar_order o;
 
 	if (scalar_is_number(a) && scalar_is_number(b))
-		return compare_numbers(a, b);
+		return scalar_compare_numbers(a, b);
 	if (a->form == SCALAR_TEXT && b->form == SCALAR_TEXT)
 		return compare_texts(a, b);
 	if (scalar_is_number(a) && b->form == SCALAR_TEXT)
-		return compare_name(a, b);
+		return scalar_compare_name(a, b);
 	if (a->form == SCALAR_TEXT && scalar_is_number(b)) {
-		o = compare_name(b, a);
+		o = scalar_compare_name(b, a);
 		return o == ORDER_LESS ? ORDER_GREATER : o == ORDER_GREATER ? ORDER_LESS : o;
 	}
 	return ORDER_NONE;

@@ -86,7 +86,7 @@ static int with_unit(const char *s, enum unit_kind kind, uint64_t *out, bool *re
 	return scaled(s, n, unit->scale, out, rest);
 }
 
-static int time_of(const char *s, int64_t *ns, bool *rest)
+static int units_time_of(const char *s, int64_t *ns, bool *rest)
 {
 	int negative = *s == '-';
 	uint64_t n;
@@ -129,7 +129,7 @@ int parse_time(const char *s, int64_t *ns)
 {
 	bool rest;
 
-	return time_of(s, ns, &rest);
+	return units_time_of(s, ns, &rest);
 }
 
 int parse_time_whole(const char *s, int64_t *ns)
@@ -137,7 +137,7 @@ int parse_time_whole(const char *s, int64_t *ns)
 	int64_t parsed;
 	bool rest;
 
-	if (time_of(s, &parsed, &rest) || rest)
+	if (units_time_of(s, &parsed, &rest) || rest)
 		return -1;
 	*ns = parsed;
 	return 0;

@@ -98,7 +98,7 @@ static int value_wide_text(struct buffer *b, const struct value *v)
 	return 0;
 }
 
-static int put_frame(struct buffer *b, const struct definition *d)
+static int value_text_put_frame(struct buffer *b, const struct definition *d)
 {
 	const struct text_ref *module = NULL, *function = NULL;
 	uint64_t offset = 0;
@@ -140,7 +140,7 @@ int value_backtrace_text(struct buffer *b, const struct dictionary *d, const str
 	for (; !bad && n < count && values_value(&at, &frame); n++)
 		frames[n] = frame.definition;
 	while (!bad && n--)
-		bad = put_frame(b, dictionary_definition_id(d, frames[n])) ||
+		bad = value_text_put_frame(b, dictionary_definition_id(d, frames[n])) ||
 		      (n && buffer_u8(b, ';'));
 	free(frames);
 	return bad ? -1 : 0;
@@ -148,7 +148,7 @@ int value_backtrace_text(struct buffer *b, const struct dictionary *d, const str
 
 /* --- value plain --- */
 
-static void set_text(struct plain_value *out, const void *text, size_t n)
+static void value_text_set_text(struct plain_value *out, const void *text, size_t n)
 {
 	out->kind = PLAIN_TEXT;
 	out->text = text;
@@ -158,7 +158,7 @@ static void set_text(struct plain_value *out, const void *text, size_t n)
 /* Get the text that was appended to the scratch buffer. */
 static int from_scratch(const struct plain_source *s, struct plain_value *out)
 {
-	set_text(out, s->scratch->data, s->scratch->size);
+	value_text_set_text(out, s->scratch->data, s->scratch->size);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ static void set_string(const struct value *v, struct plain_value *out)
 	if (value_is_null_string(v))
 		out->kind = PLAIN_NULL;
 	else
-		set_text(out, v->bytes, v->n);
+		value_text_set_text(out, v->bytes, v->n);
 }
 
 static void set_real(const struct value *v, struct plain_value *out)
@@ -208,7 +208,8 @@ static void set_real(const struct value *v, struct plain_value *out)
 	out->real = v->size == 4 ? shortest_widen((float)number) : (double)number;
 }
 
-static int set_number(const struct plain_source *s, const struct value *v, struct plain_value *out)
+static int value_text_set_number(const struct plain_source *s, const struct value *v,
+				 struct plain_value *out)
 {
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
@@ -242,7 +243,7 @@ static int set_label(const struct plain_source *s, const struct definition *d, u
 	const struct member *m = definition_member(d, number);
 
 	if (m) {
-		set_text(out, m->name.text, m->name.size);
+		value_text_set_text(out, m->name.text, m->name.size);
 		return 0;
 	}
 	if (d && d->flags & DEFINITION_SUMS) {
@@ -290,7 +291,7 @@ static int set_wide(const struct plain_source *s, const struct value *v, struct 
 static int set_blob(const struct plain_source *s, const struct value *v, struct plain_value *out)
 {
 	if (!s->blobs) {
-		set_text(out, v->bytes, v->n);
+		value_text_set_text(out, v->bytes, v->n);
 		return 0;
 	}
 	buffer_clear(s->scratch);
@@ -304,7 +305,7 @@ static int set_opaque(const struct plain_source *s, const struct value *v, struc
 
 	if (v->type_name_size == sizeof string - 1 &&
 	    !memcmp(v->type_name, string, sizeof string - 1)) {
-		set_text(out, v->bytes, v->n);
+		value_text_set_text(out, v->bytes, v->n);
 		return 0;
 	}
 	buffer_clear(s->scratch);
@@ -332,7 +333,7 @@ int value_plain(const struct plain_source *s, const struct value_item *item,
 	case VALUE_ENUM: return set_enum(s, item->definition, v, out);
 	case VALUE_BITMASK: return set_bits(s, item->definition, v->number, out);
 	case VALUE_POINTER: return set_hex(s, v->number, out);
-	case VALUE_NUMBER: return set_number(s, v, out);
+	case VALUE_NUMBER: return value_text_set_number(s, v, out);
 	case VALUE_OPAQUE: return set_opaque(s, v, out);
 	case VALUE_WSTRING: return set_wide(s, v, out);
 	case VALUE_BYTES: return set_bytes(s, v, out);
@@ -475,7 +476,7 @@ static int text_quoted(struct buffer *b, const char *p, size_t n, size_t most)
 	return bad || buffer_puts(b, cut) ? -1 : 0;
 }
 
-static bool is_string(const struct plain_source *s, uint8_t tag)
+static bool value_text_is_string(const struct plain_source *s, uint8_t tag)
 {
 	return tag == VALUE_STRING || tag == VALUE_WSTRING || (tag == VALUE_BLOB && !s->blobs);
 }
@@ -496,12 +497,12 @@ static int text_scalar(void *to, const struct value_item *v)
 		++*t->blobs;
 	if (value_plain(&t->plain, v, &plain))
 		return -1;
-	return plain.kind == PLAIN_TEXT && is_string(&t->plain, tag)
+	return plain.kind == PLAIN_TEXT && value_text_is_string(&t->plain, tag)
 		       ? text_quoted(t->out, plain.text, plain.number, t->bytes)
 		       : plain_append(t->out, &plain);
 }
 
-static int text_begin(void *to, const struct value_parent *v, const struct values *rest)
+static int value_text_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
 	struct value_text *t = to;
 	bool array = v->tag == VALUE_ARRAY;
@@ -535,7 +536,7 @@ static int text_child(void *to, const struct value_parent *v, const struct value
 		       : 0;
 }
 
-static int text_end(void *to, const struct value_parent *v)
+static int value_text_end(void *to, const struct value_parent *v)
 {
 	struct value_text *t = to;
 
@@ -543,8 +544,10 @@ static int text_end(void *to, const struct value_parent *v)
 	return buffer_u8(t->out, v->tag == VALUE_ARRAY ? ']' : '}');
 }
 
-static const struct value_style text_style = {
-	.scalar = text_scalar, .begin = text_begin, .child = text_child, .end = text_end};
+static const struct value_style text_style = {.scalar = text_scalar,
+					      .begin = value_text_begin,
+					      .child = text_child,
+					      .end = value_text_end};
 
 int value_text_value(struct value_text *t, struct values *v)
 {

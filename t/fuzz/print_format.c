@@ -32,7 +32,7 @@ static const char *string(void *context, uint64_t address, size_t *size)
 static void run(struct print_format *f, const uint8_t *record, size_t size, bool big)
 {
 	static const struct print_kernel kernel = {NULL, symbol, address, string, true};
-	struct line line = {0};
+	struct print_line line = {0};
 	struct event_format none = {0};
 
 	if (f) {
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct print_kernel kernel = {NULL, symbol, address, string, true};
 	const uint8_t *end = size ? memchr(data + 1, 0, size - 1) : NULL;
 	struct event_format fields;
-	struct line line = {0};
+	struct print_line line = {0};
 	unsigned word;
 	char why[PRINT_WHY];
 	const char *text;

@@ -32,7 +32,7 @@ static void make(int fd, const uint8_t *data, size_t size)
 static void merge(int in, int out, bool partial)
 {
 	struct common_options options = {.quiet = true};
-	struct settings settings = {.merge = true, .partial = partial, .format = TABLE_TSV};
+	struct stat_settings settings = {.merge = true, .partial = partial, .format = TABLE_TSV};
 	char from[32], to[32], *paths[] = {from}, *argv[] = {(char *)"fuzz", NULL};
 	struct alarms none = {0};
 	struct query q = {0};
@@ -46,7 +46,7 @@ static void merge(int in, int out, bool partial)
 		abort();
 	run_parts(&stage, &settings, &q, &none, 1, argv);
 	query_free(&q);
-	settings_free(&settings);
+	stat_settings_free(&settings);
 	stage_finish(&stage);
 }
 

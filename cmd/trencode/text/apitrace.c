@@ -311,7 +311,8 @@ struct property {
 	size_t name_size, value_size, order;
 };
 
-static bool take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text, size_t *n)
+static bool text_apitrace_take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text,
+				      size_t *n)
 {
 	uint64_t length = 0;
 	unsigned shift = 0;
@@ -330,7 +331,7 @@ static bool take_string(const uint8_t **p, const uint8_t *end, const uint8_t **t
 	return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int text_apitrace_by_name(const void *a, const void *b)
 {
 	const struct property *x = a, *y = b;
 	size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
@@ -343,7 +344,7 @@ static int by_name(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool same_name(const struct property *a, const struct property *b)
+static bool text_apitrace_same_name(const struct property *a, const struct property *b)
 {
 	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
 }
@@ -362,8 +363,8 @@ static int apitrace_properties(const struct buffer *header, struct text *out, bo
 	if (header->size < 2 || p[0] < APITRACE_PROPERTIES)
 		return 0;
 	p += 2;
-	while (take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
-	       take_string(&p, end, &one.value, &one.value_size)) {
+	while (text_apitrace_take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
+	       text_apitrace_take_string(&p, end, &one.value, &one.value_size)) {
 		if (ARRAY_GROW(all, capacity, n)) {
 			free(all);
 			return error_no_memory(e);
@@ -374,9 +375,9 @@ static int apitrace_properties(const struct buffer *header, struct text *out, bo
 		all[n++] = one;
 	}
 	if (n)
-		qsort(all, n, sizeof *all, by_name);
+		qsort(all, n, sizeof *all, text_apitrace_by_name);
 	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && same_name(&all[i], &all[i + 1]))
+		if (i + 1 < n && text_apitrace_same_name(&all[i], &all[i + 1]))
 			continue; /* the last value of a property is valid */
 		text_put(out, "// ", 3);
 		text_put(out, (const char *)all[i].name, all[i].name_size);
@@ -439,7 +440,7 @@ static size_t dump_escape(const struct apitrace_writer *w, char *out, uint64_t c
 	return n;
 }
 
-static inline bool is_plain(uint64_t c)
+static inline bool text_apitrace_is_plain(uint64_t c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
@@ -454,7 +455,7 @@ static int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, si
 	if (PUT(w, "\""))
 		return -1;
 	while (p < end) {
-		for (run = p; p < end && is_plain(*p); p++)
+		for (run = p; p < end && text_apitrace_is_plain(*p); p++)
 			;
 		if (dump_text(w, (const char *)run, (size_t)(p - run)))
 			return -1;
@@ -477,7 +478,7 @@ static int dump_wide_string(const struct apitrace_writer *w, const struct value 
 		if (!c)
 			break;
 		text[0] = (char)c;
-		if (dump_text(w, text, is_plain(c) ? 1 : dump_escape(w, text, c)))
+		if (dump_text(w, text, text_apitrace_is_plain(c) ? 1 : dump_escape(w, text, c)))
 			return -1;
 	}
 	return PUT(w, "\"");
@@ -597,14 +598,14 @@ static int dump_real(const struct apitrace_writer *w, const struct value *v)
 /* --- a value with its children --- */
 
 /* A value that is written. */
-struct dump {
+struct apitrace_dump {
 	const struct apitrace_writer *w;
 	bool first; /* the next member is the first of its struct */
 };
 
 static int dump_scalar(void *to, const struct value_item *item)
 {
-	const struct apitrace_writer *w = ((const struct dump *)to)->w;
+	const struct apitrace_writer *w = ((const struct apitrace_dump *)to)->w;
 	const struct value *v = &item->value;
 
 	switch (v->tag) {
@@ -644,7 +645,7 @@ static int dump_guid(const struct apitrace_writer *w, const char *text)
 
 static int dump_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct dump *dump = to;
+	struct apitrace_dump *dump = to;
 	const struct apitrace_writer *w = dump->w;
 	char text[40];
 
@@ -661,7 +662,7 @@ static int dump_begin(void *to, const struct value_parent *v, const struct value
 
 static int dump_child(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct dump *dump = to;
+	struct apitrace_dump *dump = to;
 	const struct apitrace_writer *w = dump->w;
 	const struct text_ref *name;
 
@@ -679,7 +680,7 @@ static int dump_child(void *to, const struct value_parent *v, const struct value
 
 static int dump_end(void *to, const struct value_parent *v)
 {
-	struct dump *dump = to;
+	struct apitrace_dump *dump = to;
 
 	if (v->tag == VALUE_ARRAY ? v->count == 1 : is_joined(v - 1))
 		return 0;
@@ -689,12 +690,12 @@ static int dump_end(void *to, const struct value_parent *v)
 
 static int dump_single(void *to, float number)
 {
-	return dump_float(((const struct dump *)to)->w, number);
+	return dump_float(((const struct apitrace_dump *)to)->w, number);
 }
 
 static int dump_small(void *to, uint8_t number)
 {
-	return buffer_decimal(((const struct dump *)to)->w->out, number);
+	return buffer_decimal(((const struct apitrace_dump *)to)->w->out, number);
 }
 
 static const struct value_style dump_style = {.scalar = dump_scalar,
@@ -708,12 +709,12 @@ static const struct value_style dump_style = {.scalar = dump_scalar,
  * for an error of the blobs. */
 static int apitrace_value(const struct apitrace_writer *w, struct values *v)
 {
-	struct dump dump = {w, true};
+	struct apitrace_dump dump = {w, true};
 
 	return value_walk(&dump_style, &dump, w->dictionary, v);
 }
 
-int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
+int text_apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
 {
 	static const char *const keys[] = APITRACE_FRAME_NAMES;
 	const struct text_ref *text[APITRACE_FRAME_OFFSET + 1] = {NULL};
@@ -858,7 +859,8 @@ static int take_backtrace(struct text_apitrace *s, const struct apitrace_writer 
 	for (uint64_t i = 0; i < array.count; i++) {
 		if (!values_value(v, &frame) || frame.tag != VALUE_FRAME)
 			return -1;
-		if (apitrace_frame(w, dictionary_definition_id(s->dictionary, frame.definition)))
+		if (text_apitrace_frame(w,
+					dictionary_definition_id(s->dictionary, frame.definition)))
 			return -1;
 	}
 	return 0;
@@ -967,8 +969,9 @@ static void put_piece(struct text_apitrace *s, const struct open_text *t, const 
 	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
 }
 
-static void put_arguments(struct text_apitrace *s, const struct open_text *t,
-			  const struct apitrace_location *k, struct apitrace_blob_names *blobs)
+static void text_apitrace_put_arguments(struct text_apitrace *s, const struct open_text *t,
+					const struct apitrace_location *k,
+					struct apitrace_blob_names *blobs)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
 
@@ -1020,7 +1023,7 @@ static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, boo
 		text_put(s->out, k->text, k->ends[0]);
 	else
 		text_char(s->out, '(');
-	put_arguments(s, t, k, &blobs);
+	text_apitrace_put_arguments(s, t, k, &blobs);
 	text_char(s->out, ')');
 	if (t->result.given) {
 		text_put(s->out, " = ", 3);
@@ -1082,7 +1085,8 @@ static void lose_call(void *ctx, struct stack *stack, const struct frame *f, voi
 }
 
 /* Print a call of which it is not known whether it has returned. */
-static void drop_call(void *ctx, struct stack *stack, const struct frame *f, void *data)
+static void text_apitrace_drop_call(void *ctx, struct stack *stack, const struct frame *f,
+				    void *data)
 {
 	lose_call(ctx, stack, f, data, LOST_NUMBER);
 }
@@ -1155,13 +1159,13 @@ static int print_incomplete(struct text_apitrace *s, struct error *e)
 	return 0;
 }
 
-static int apitrace_begin(void *state, const struct encoding *en, struct error *e)
+static int text_apitrace_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_apitrace *s = state;
 
 	s->encoding = en;
 	en->calls->on_lost = lose_call;
-	en->calls->on_forget = drop_call;
+	en->calls->on_forget = text_apitrace_drop_call;
 	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
@@ -1179,8 +1183,8 @@ static int apitrace_begin(void *state, const struct encoding *en, struct error *
 
 /* --- events --- */
 
-static int apitrace_meta(void *state, const struct source *source, const struct meta *m,
-			 struct error *e)
+static int text_apitrace_meta(void *state, const struct source *source, const struct meta *m,
+			      struct error *e)
 {
 	struct text_apitrace *s = state;
 
@@ -1214,7 +1218,7 @@ static void apitrace_print_gap(struct text_apitrace *s, const struct event *ev)
 	text_char(s->out, '\n');
 }
 
-static int apitrace_event(void *state, const struct event *ev, struct error *e)
+static int text_apitrace_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_apitrace *s = state;
 	uint32_t call;
@@ -1234,7 +1238,7 @@ static int apitrace_event(void *state, const struct event *ev, struct error *e)
 	return ev->type->kind == KIND_LEAVE ? apitrace_leave(s, ev, e) : 0;
 }
 
-static int apitrace_end(void *state, struct error *e)
+static int text_apitrace_end(void *state, struct error *e)
 {
 	return print_incomplete(state, e);
 }
@@ -1242,10 +1246,10 @@ static int apitrace_end(void *state, struct error *e)
 const struct text_layout text_apitrace = {
 	.format = "apitrace",
 	.state_size = sizeof(struct text_apitrace),
-	.begin = apitrace_begin,
-	.meta = apitrace_meta,
-	.event = apitrace_event,
+	.begin = text_apitrace_begin,
+	.meta = text_apitrace_meta,
+	.event = text_apitrace_event,
 	.restore = apitrace_restore,
-	.end = apitrace_end,
+	.end = text_apitrace_end,
 	.free = apitrace_free_state,
 };

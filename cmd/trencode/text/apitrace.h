@@ -23,7 +23,7 @@ struct apitrace_writer {
 };
 
 /* Append the line of a frame, with its newline. */
-int apitrace_frame(const struct apitrace_writer *w, const struct definition *frame);
+int text_apitrace_frame(const struct apitrace_writer *w, const struct definition *frame);
 
 /* Write a float as %.7g, a double as %.16g. Returns the number of characters. */
 size_t apitrace_float(char *out, float f);

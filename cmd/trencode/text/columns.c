@@ -163,8 +163,8 @@ static struct symbol_table *table_find(const struct text_symbols *s, uint32_t so
 	return number < s->ntables ? &s->tables[number] : NULL;
 }
 
-static struct symbol_table *table_add(struct text_symbols *s, uint32_t source, const char *name,
-				      size_t n)
+static struct symbol_table *text_columns_table_add(struct text_symbols *s, uint32_t source,
+						   const char *name, size_t n)
 {
 	struct symbol_table *t;
 	struct buffer b = {0};
@@ -195,7 +195,7 @@ int text_symbols_meta(struct text_symbols *s, const struct meta *m)
 		return 0;
 	t = table_find(s, m->source, m->name, m->name_size);
 	if (!t)
-		t = table_add(s, m->source, m->name, m->name_size);
+		t = text_columns_table_add(s, m->source, m->name, m->name_size);
 	if (!t)
 		return -1;
 	if (t->symbols || m->offset != t->text.size) {
@@ -318,7 +318,7 @@ static int put_escaped(struct buffer *out, char c)
 }
 
 /* Append a string up to its NUL, with escapes; strings with UTF-8 unchanged. */
-static int put_string(struct buffer *out, const uint8_t *p, size_t n)
+static int text_columns_put_string(struct buffer *out, const uint8_t *p, size_t n)
 {
 	const uint8_t *end = memchr(p, 0, n);
 	size_t i;
@@ -371,7 +371,7 @@ static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
 	return out->size > before ? 0 : put_enum_number(out, v);
 }
 
-static int put_real(struct buffer *out, const struct value *v)
+static int text_columns_put_real(struct buffer *out, const struct value *v)
 {
 	long double number;
 
@@ -380,12 +380,13 @@ static int put_real(struct buffer *out, const struct value *v)
 	return buffer_printf(out, "%#Lf", number);
 }
 
-static int put_number(struct buffer *out, const struct value_names *names, const struct value *v)
+static int text_columns_put_number(struct buffer *out, const struct value_names *names,
+				   const struct value *v)
 {
 	uint64_t bits = truncate_bits(v->number, v->size);
 
 	if (v->format == 'f')
-		return put_real(out, v);
+		return text_columns_put_real(out, v);
 	if (v->size > 8) {
 		if (buffer_puts(out, "0x"))
 			return -1;
@@ -413,21 +414,22 @@ static int put_number(struct buffer *out, const struct value_names *names, const
 /* Append a std::string as a literal of C++. */
 static int put_std_string(struct buffer *out, const struct value *v)
 {
-	return put_string(out, v->bytes, v->n) || buffer_puts(out, "s") ? -1 : 0;
+	return text_columns_put_string(out, v->bytes, v->n) || buffer_puts(out, "s") ? -1 : 0;
 }
 
-static bool is_named(const struct value *v, const char *name)
+static bool text_columns_is_named(const struct value *v, const char *name)
 {
 	return v->type_name_size == strlen(name) && !memcmp(v->type_name, name, v->type_name_size);
 }
 
 /* Append a struct whose members were not recorded. */
-static int put_opaque(struct buffer *out, const struct value *v)
+static int text_columns_put_opaque(struct buffer *out, const struct value *v)
 {
-	if (is_named(v, "std::string"))
+	if (text_columns_is_named(v, "std::string"))
 		return put_std_string(out, v);
 	/* gcc's name for a lambda is of no use */
-	if (!is_named(v, "<lambda") && buffer_append(out, v->type_name, v->type_name_size))
+	if (!text_columns_is_named(v, "<lambda") &&
+	    buffer_append(out, v->type_name, v->type_name_size))
 		return -1;
 	return buffer_puts(out, v->n ? "{...}" : "{}");
 }
@@ -447,18 +449,18 @@ static int replay_scalar(void *to, const struct value_item *item)
 	case VALUE_NEGATIVE: return buffer_signed(out, (int64_t)v->number);
 	case VALUE_UINT: return buffer_decimal(out, v->number);
 	case VALUE_FLOAT:
-	case VALUE_DOUBLE: return put_real(out, v);
+	case VALUE_DOUBLE: return text_columns_put_real(out, v);
 	case VALUE_STRING:
 		return value_is_null_string(v) ? buffer_puts(out, "NULL")
-					       : put_string(out, v->bytes, v->n);
+					       : text_columns_put_string(out, v->bytes, v->n);
 	case VALUE_BLOB: return put_std_string(out, v);
 	case VALUE_ENUM:
 		value_integer(v, item->definition, &n, &is_signed);
 		return put_enum(out, item->definition, (int64_t)n);
 	case VALUE_BITMASK: return value_bits_text(out, item->definition, v->number);
 	case VALUE_POINTER: return put_pointer(out, names, v->number);
-	case VALUE_NUMBER: return put_number(out, names, v);
-	case VALUE_OPAQUE: return put_opaque(out, v);
+	case VALUE_NUMBER: return text_columns_put_number(out, names, v);
+	case VALUE_OPAQUE: return text_columns_put_opaque(out, v);
 	}
 	return buffer_puts(out, "?");
 }
@@ -593,7 +595,7 @@ static int column_unknown(const char *name, size_t n, struct error *e)
 			 (int)(n < 100 ? n : 100), name, nearest_hint(&nearest), known);
 }
 
-static int column_parse(struct columns *c, const char *name, size_t n, struct error *e)
+static int column_parse(struct text_columns *c, const char *name, size_t n, struct error *e)
 {
 	bool all = n == 3 && !memcmp(name, "all", 3), found = all;
 
@@ -605,9 +607,9 @@ static int column_parse(struct columns *c, const char *name, size_t n, struct er
 	return found ? 0 : column_unknown(name, n, e);
 }
 
-int columns_parse(struct columns *c, const char *names, struct error *e)
+int text_columns_parse(struct text_columns *c, const char *names, struct error *e)
 {
-	*c = (struct columns){0};
+	*c = (struct text_columns){0};
 	if (names && !strcmp(names, "none")) {
 		c->none = true;
 		return 0;
@@ -631,7 +633,7 @@ int columns_parse(struct columns *c, const char *names, struct error *e)
 	return 0;
 }
 
-void columns_header(struct text *out, const struct columns *c)
+void columns_header(struct text *out, const struct text_columns *c)
 {
 	char mark = '#';
 
@@ -739,7 +741,7 @@ static void print_column(struct text *out, enum column column, const struct dict
 	}
 }
 
-void columns_print(struct text *out, const struct columns *c, const struct dictionary *d,
+void columns_print(struct text *out, const struct text_columns *c, const struct dictionary *d,
 		   const struct replay_task *t, uint64_t duration, const struct replay_frame *frame)
 {
 	char line[64];
@@ -765,7 +767,7 @@ void columns_print(struct text *out, const struct columns *c, const struct dicti
 	text_put(out, " | ", 3);
 }
 
-void columns_blank(struct text *out, const struct columns *c)
+void columns_blank(struct text *out, const struct text_columns *c)
 {
 	if (c->none)
 		return;
@@ -886,8 +888,8 @@ static void print_watch(struct text *out, const struct value_names *names, const
 	text_char(out, ')');
 }
 
-static void print_text(struct text *out, const struct event *ev, const char *before,
-		       const char *after)
+static void text_columns_print_text(struct text *out, const struct event *ev, const char *before,
+				    const char *after)
 {
 	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
 	struct field_value v = {.form = FORM_NONE};
@@ -955,8 +957,8 @@ void event_text(struct text *out, const struct value_names *names, const struct 
 	else if (id == UFTRACE_EV_WATCH_VAR)
 		print_watch(out, names, ev);
 	else if (id == UFTRACE_EV_TASK_COMM)
-		print_text(out, ev, " (comm=\"", "\")");
+		text_columns_print_text(out, ev, " (comm=\"", "\")");
 	else if (id == UFTRACE_EV_EXTERN)
-		print_text(out, ev, ": ", "");
+		text_columns_print_text(out, ev, ": ", "");
 	print_data(out, ev);
 }

@@ -31,7 +31,7 @@ enum column {
 };
 
 /* The choice of columns. */
-struct columns {
+struct text_columns {
 	bool shown[COLUMN_COUNT];
 	bool none;     /* no column, and no bar in front of the line */
 	bool standard; /* duration and tid alone */
@@ -40,19 +40,19 @@ struct columns {
 /* Parse the names of -f, separated by commas; "+" before them adds them to the standard columns,
  * NULL gives the standard columns. Columns are shown in the order of enum column, as by uftrace.
  * Returns -1 with *e filled if a name is unknown. */
-int columns_parse(struct columns *c, const char *names, struct error *e);
+int text_columns_parse(struct text_columns *c, const char *names, struct error *e);
 
 /* Print "# DURATION     TID     FUNCTION". */
-void columns_header(struct text *out, const struct columns *c);
+void columns_header(struct text *out, const struct text_columns *c);
 
 /* Print the columns of a line of that task, and the bar after them. duration, ns: 0 is blank;
  * frame NULL leaves address and module blank. */
-void columns_print(struct text *out, const struct columns *c, const struct dictionary *d,
+void columns_print(struct text *out, const struct text_columns *c, const struct dictionary *d,
 		   const struct replay_task *t, uint64_t duration,
 		   const struct replay_frame *frame);
 
 /* Print blank columns, and the bar. */
-void columns_blank(struct text *out, const struct columns *c);
+void columns_blank(struct text *out, const struct text_columns *c);
 
 /*
  * The arguments and return values of a call, in parentheses and after =.

@@ -255,14 +255,14 @@ static int ctf_child(void *to, const struct value_parent *v, const struct values
 	return buffer_append(out, name->text, name->size) || buffer_puts(out, " = ") ? -1 : 0;
 }
 
-static int ctf_end(void *to, const struct value_parent *v)
+static int text_ctf_end(void *to, const struct value_parent *v)
 {
 	return buffer_puts(((const struct text_ctf_values *)to)->out,
 			   v->tag == VALUE_ARRAY ? " ]" : " }");
 }
 
 static const struct value_style ctf_style = {
-	.scalar = ctf_scalar, .begin = ctf_value_begin, .child = ctf_child, .end = ctf_end};
+	.scalar = ctf_scalar, .begin = ctf_value_begin, .child = ctf_child, .end = text_ctf_end};
 
 /* Append a field of an event whose type declares its fields. -1: out of memory. */
 static int text_ctf_field(struct text_ctf_values *c, const struct event *ev, const struct field *f)
@@ -304,7 +304,7 @@ struct text_ctf {
 	struct text_ctf_values print;
 };
 
-static int ctf_begin(void *state, const struct encoding *en, struct error *e)
+static int text_ctf_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_ctf *s = state;
 
@@ -326,7 +326,8 @@ static const char *ctf_env_value(const struct meta *m, const char *name, size_t 
 	return lines_value((const char *)m->data, m->size, name, n);
 }
 
-static int ctf_meta(void *state, const struct source *source, const struct meta *m, struct error *e)
+static int text_ctf_meta(void *state, const struct source *source, const struct meta *m,
+			 struct error *e)
 {
 	struct text_ctf *s = state;
 	struct buffer b = {0};
@@ -454,7 +455,7 @@ static int ctf_append_fields(struct text_ctf *s, const struct text_ctf_line *l,
 	return 0;
 }
 
-static int ctf_event(void *state, const struct event *ev, struct error *e)
+static int text_ctf_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_ctf *s = state;
 	struct text *out = s->out;
@@ -502,8 +503,8 @@ static void ctf_free_state(void *state)
 const struct text_layout text_ctf = {
 	.format = "ctf",
 	.state_size = sizeof(struct text_ctf),
-	.begin = ctf_begin,
-	.meta = ctf_meta,
-	.event = ctf_event,
+	.begin = text_ctf_begin,
+	.meta = text_ctf_meta,
+	.event = text_ctf_event,
 	.free = ctf_free_state,
 };

@@ -23,7 +23,7 @@ struct kernel_events {
 	bool named;
 	struct message *messages; /* by number of the type */
 	size_t count;
-	struct line line;
+	struct print_line line;
 };
 
 struct kernel_events *kernel_events_new(void)
@@ -139,7 +139,7 @@ struct text_kernel *text_kernel_new(void)
 	return calloc(1, sizeof(struct text_kernel));
 }
 
-static void table_free(struct kernel_table *t)
+static void text_kernel_table_free(struct kernel_table *t)
 {
 	buffer_free(&t->text);
 	free(t->rows);
@@ -150,8 +150,8 @@ void text_kernel_free(struct text_kernel *k)
 {
 	if (!k)
 		return;
-	table_free(&k->symbols);
-	table_free(&k->strings);
+	text_kernel_table_free(&k->symbols);
+	text_kernel_table_free(&k->strings);
 	free(k);
 }
 
@@ -162,21 +162,21 @@ static int table_append(struct kernel_table *t, const struct meta *m)
 	return buffer_append(&t->text, m->data, m->size);
 }
 
-static bool is_meta(const struct meta *m, const char *name)
+static bool text_kernel_is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
 
 int text_kernel_meta(struct text_kernel *k, const struct meta *m)
 {
-	if (is_meta(m, "kallsyms"))
+	if (text_kernel_is_meta(m, "kallsyms"))
 		return table_append(&k->symbols, m);
-	if (is_meta(m, "printk_formats"))
+	if (text_kernel_is_meta(m, "printk_formats"))
 		return table_append(&k->strings, m);
 	return 0;
 }
 
-static int table_add(struct kernel_table *t, uint64_t address, size_t at, size_t size)
+static int text_kernel_table_add(struct kernel_table *t, uint64_t address, size_t at, size_t size)
 {
 	struct kernel_name *rows;
 
@@ -197,7 +197,8 @@ static bool read_address(const char **p, const char *end, uint64_t *v)
 
 /* Read "ffffffff81000000 T name[\t[module]]". *good is false if the line is not of this form; the
  * table then ends here. */
-static int read_symbol(struct kernel_table *t, const char *p, const char *end, bool *good)
+static int text_kernel_read_symbol(struct kernel_table *t, const char *p, const char *end,
+				   bool *good)
 {
 	const char *text = (const char *)t->text.data, *name;
 	uint64_t address;
@@ -222,11 +223,11 @@ static int read_symbol(struct kernel_table *t, const char *p, const char *end, b
 	/* offsets in per-CPU data, and marks between ARM and Thumb code */
 	if (type == 'A' || type == 'a' || *name == '$')
 		return 0;
-	return table_add(t, address, (size_t)(name - text), (size_t)(p - name));
+	return text_kernel_table_add(t, address, (size_t)(name - text), (size_t)(p - name));
 }
 
 /* Read '0xffffffff81000000 : "text\n"', without the newline at the end of the text. */
-static int read_string(struct kernel_table *t, char *p, char *end, bool *good)
+static int text_kernel_read_string(struct kernel_table *t, char *p, char *end, bool *good)
 {
 	char *text = (char *)t->text.data, *from;
 	const char *q = p;
@@ -251,7 +252,7 @@ static int read_string(struct kernel_table *t, char *p, char *end, bool *good)
 	size = print_unescape(from, from, (size_t)(end - from));
 	if (size && from[size - 1] == '\n')
 		size--;
-	return table_add(t, address, (size_t)(from - text), size);
+	return text_kernel_table_add(t, address, (size_t)(from - text), size);
 }
 
 /* Compare for qsort. Of symbols with one address libtraceevent puts the last of the file first. */
@@ -273,8 +274,9 @@ static int table_read(struct kernel_table *t, bool symbols)
 		return 0;
 	t->read = true;
 	while (good && lines_next(&l))
-		if (l.size && (symbols ? read_symbol(t, l.line, l.line + l.size, &good)
-				       : read_string(t, l.line, l.line + l.size, &good)))
+		if (l.size &&
+		    (symbols ? text_kernel_read_symbol(t, l.line, l.line + l.size, &good)
+			     : text_kernel_read_string(t, l.line, l.line + l.size, &good)))
 			return -1;
 	if (t->count)
 		qsort(t->rows, t->count, sizeof *t->rows, by_address);
@@ -317,7 +319,8 @@ static const char *kernel_symbol(void *context, uint64_t address, size_t *size, 
 }
 
 /* Compare the name of a row: negative if it is before these bytes. */
-static int compare_name(const struct kernel_table *t, uint32_t row, const void *name, size_t size)
+static int text_kernel_compare_name(const struct kernel_table *t, uint32_t row, const void *name,
+				    size_t size)
 {
 	const struct kernel_name *r = &t->rows[row];
 
@@ -327,11 +330,11 @@ static int compare_name(const struct kernel_table *t, uint32_t row, const void *
 }
 
 /* Compare for qsort_r. Of symbols with one name the lowest address is first. */
-static int by_name(const void *a, const void *b, void *table)
+static int text_kernel_by_name(const void *a, const void *b, void *table)
 {
 	const struct kernel_table *t = table;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int c = compare_name(t, x, t->text.data + t->rows[y].at, t->rows[y].size);
+	int c = text_kernel_compare_name(t, x, t->text.data + t->rows[y].at, t->rows[y].size);
 
 	return c ? c : (x > y) - (x < y);
 }
@@ -347,10 +350,10 @@ static uint64_t kernel_address(void *context, const char *name, size_t size)
 			return 0;
 		for (size_t i = 0; i < t->count; i++)
 			t->by_name[i] = (uint32_t)i;
-		qsort_r(t->by_name, t->count, sizeof *t->by_name, by_name, t);
+		qsort_r(t->by_name, t->count, sizeof *t->by_name, text_kernel_by_name, t);
 	}
-	low = BISECT(t->count, i, compare_name(t, t->by_name[i], name, size) < 0);
-	if (low == t->count || compare_name(t, t->by_name[low], name, size))
+	low = BISECT(t->count, i, text_kernel_compare_name(t, t->by_name[i], name, size) < 0);
+	if (low == t->count || text_kernel_compare_name(t, t->by_name[low], name, size))
 		return 0;
 	return t->rows[t->by_name[low]].address;
 }

@@ -17,7 +17,7 @@
 enum { SECOND = 1000000000, GAPS_SHOWN = 10 };
 
 /* One field of a line. */
-struct column {
+struct lttng_column {
 	char *name; /* ", name = literal" */
 	size_t name_size;
 	uint32_t offset;
@@ -26,10 +26,10 @@ struct column {
 };
 
 /* The constant texts of the lines of one type. */
-struct line {
+struct lttng_line {
 	char *head; /* " channel.event", and " { " where fields follow */
 	size_t head_size;
-	struct column *columns;
+	struct lttng_column *columns;
 	size_t ncolumns;
 };
 
@@ -42,7 +42,7 @@ struct lane_name {
 struct text_lttng {
 	struct text *out;
 	bool quiet;
-	struct line **lines; /* by type */
+	struct lttng_line **lines; /* by type */
 	size_t lines_size;
 	struct lane_name *lanes; /* by lane */
 	size_t lanes_size;
@@ -52,7 +52,7 @@ struct text_lttng {
 	uint64_t gaps;
 };
 
-static int lttng_begin(void *state, const struct encoding *en, struct error *e)
+static int text_lttng_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_lttng *s = state;
 
@@ -65,7 +65,7 @@ static int lttng_begin(void *state, const struct encoding *en, struct error *e)
 
 /* --- the texts of a type --- */
 
-static int column_make(struct column *c, const struct field *f, bool first)
+static int column_make(struct lttng_column *c, const struct field *f, bool first)
 {
 	const struct text_ref *t = &f->type_name;
 	const char *percent = memchr(t->text, '%', t->size);
@@ -73,7 +73,7 @@ static int column_make(struct column *c, const struct field *f, bool first)
 	struct buffer name = {0};
 	char conversion = percent && t->size > literal + 1 ? percent[1] : 'u';
 
-	*c = (struct column){.offset = f->offset, .size = (uint8_t)f->size};
+	*c = (struct lttng_column){.offset = f->offset, .size = (uint8_t)f->size};
 	switch (f->kind) {
 	case FIELD_INT: c->form = SIGNED; break;
 	case FIELD_STRING:
@@ -96,7 +96,7 @@ static int column_make(struct column *c, const struct field *f, bool first)
 	return 0;
 }
 
-static void free_line(struct line *l)
+static void free_line(struct lttng_line *l)
 {
 	for (size_t i = 0; l && i < l->ncolumns; i++)
 		free(l->columns[i].name);
@@ -107,9 +107,9 @@ static void free_line(struct line *l)
 	free(l);
 }
 
-static struct line *make_line(const struct type *t)
+static struct lttng_line *make_line(const struct type *t)
 {
-	struct line *l = calloc(1, sizeof *l);
+	struct lttng_line *l = calloc(1, sizeof *l);
 	struct buffer head = {0};
 
 	if (!l)
@@ -145,7 +145,7 @@ failed:
 	return NULL;
 }
 
-static const struct line *lttng_line_of(struct text_lttng *s, const struct type *t)
+static const struct lttng_line *lttng_line_of(struct text_lttng *s, const struct type *t)
 {
 	if (ARRAY_REACH(s->lines, s->lines_size, t->number))
 		return NULL;
@@ -194,8 +194,8 @@ static void lttng_print_base(struct text *out, uint64_t v, unsigned base, bool u
 	text_put(out, p, (size_t)(end - p));
 }
 
-static void lttng_print_column(struct text *out, const struct column *c, const struct event *ev,
-			       const uint8_t **tail)
+static void lttng_print_column(struct text *out, const struct lttng_column *c,
+			       const struct event *ev, const uint8_t **tail)
 {
 	const uint8_t *end = *tail ? ev->tail + ev->tail_size : NULL, *nul;
 	uint64_t v;
@@ -235,13 +235,13 @@ static void lttng_warn_gap(struct text_lttng *s, const struct event *ev)
 	       (int)(g.message_size < 200 ? g.message_size : 200), g.message);
 }
 
-static int lttng_event(void *state, const struct event *ev, struct error *e)
+static int text_lttng_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_lttng *s = state;
 	struct text *out = s->out;
 	const uint8_t *tail = ev->tail;
 	uint32_t type = ev->type->number, number = ev->lane->number;
-	const struct line *l = type < s->lines_size ? s->lines[type] : NULL;
+	const struct lttng_line *l = type < s->lines_size ? s->lines[type] : NULL;
 	const struct lane_name *name = number < s->lanes_size ? &s->lanes[number] : NULL;
 
 	if (ev->type->kind == KIND_GAP) {
@@ -266,7 +266,7 @@ static int lttng_event(void *state, const struct event *ev, struct error *e)
 	return 0;
 }
 
-static int lttng_end(void *state, struct error *e)
+static int text_lttng_end(void *state, struct error *e)
 {
 	struct text_lttng *s = state;
 
@@ -291,8 +291,8 @@ static void lttng_free_state(void *state)
 const struct text_layout text_lttng = {
 	.format = "lttng",
 	.state_size = sizeof(struct text_lttng),
-	.begin = lttng_begin,
-	.event = lttng_event,
-	.end = lttng_end,
+	.begin = text_lttng_begin,
+	.event = text_lttng_event,
+	.end = text_lttng_end,
 	.free = lttng_free_state,
 };

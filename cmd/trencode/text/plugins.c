@@ -14,13 +14,14 @@ struct plugin_event {
 
 static bool plugin_number(const struct plugin_event *e, unsigned field, uint64_t *v);
 static const char *plugin_field_name(const struct plugin_event *e, unsigned field);
-static void plugin_put_missing(const struct plugin_event *e, unsigned field, struct line *out);
+static void plugin_put_missing(const struct plugin_event *e, unsigned field,
+			       struct print_line *out);
 static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_t *v,
-			   struct line *out);
+			   struct print_line *out);
 static void plugin_put(const struct plugin_event *e, unsigned field, const char *before,
-		       char conversion, struct line *out);
+		       char conversion, struct print_line *out);
 static void plugin_put_text(const struct plugin_event *e, const struct event_field *f,
-			    struct line *out);
+			    struct print_line *out);
 static const char *plugin_symbol(const struct plugin_event *e, uint64_t address, size_t *size,
 				 uint64_t *offset);
 
@@ -46,17 +47,18 @@ static void set_call(struct plugin_calls *c, size_t level, struct called functio
 		c->count = level + 1;
 }
 
-static bool same_name(struct called a, struct called b)
+static bool text_plugins_same_name(struct called a, struct called b)
 {
 	return a.size == b.size && (a.name == b.name || !memcmp(a.name, b.name, a.size));
 }
 
 /* Find the level of a function by that of its caller. Functions deeper than this one stay, as they
  * do in trace-cmd. */
-static size_t level_of(struct plugin_calls *c, struct called parent, struct called function)
+static size_t text_plugins_level_of(struct plugin_calls *c, struct called parent,
+				    struct called function)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (same_name(c->function[i], parent)) {
+		if (text_plugins_same_name(c->function[i], parent)) {
 			set_call(c, i + 1, function);
 			return i;
 		}
@@ -66,7 +68,7 @@ static size_t level_of(struct plugin_calls *c, struct called parent, struct call
 }
 
 /* Append the offset in a function if the option offset asks for it. */
-static void put_offset(const struct plugin_event *e, uint64_t offset, struct line *out)
+static void put_offset(const struct plugin_event *e, uint64_t offset, struct print_line *out)
 {
 	if (!(e->context->plugins & PLUGIN_OFFSET))
 		return;
@@ -76,7 +78,7 @@ static void put_offset(const struct plugin_event *e, uint64_t offset, struct lin
 }
 
 static void plugin_function_put_function(const struct plugin_event *e, uint64_t address,
-					 struct line *out)
+					 struct print_line *out)
 {
 	uint64_t offset;
 	size_t size;
@@ -89,7 +91,7 @@ static void plugin_function_put_function(const struct plugin_event *e, uint64_t 
 enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA }; /* fields */
 
 /* The function tracer */
-static bool plugin_function(const struct plugin_event *e, struct line *out)
+static bool plugin_function(const struct plugin_event *e, struct print_line *out)
 {
 	struct plugin_indent *indent = e->context->indent;
 	size_t cpu = e->ev->lane->cpu < 0 ? 0 : (size_t)e->ev->lane->cpu;
@@ -104,7 +106,8 @@ static bool plugin_function(const struct plugin_event *e, struct line *out)
 	if (parent.name && !ARRAY_REACH(indent->cpu, indent->ncpus, cpu) &&
 	    !(e->context->plugins & PLUGIN_NO_INDENT)) {
 		function.name = plugin_symbol(e, address, &function.size, &offset);
-		line_pad(out, ' ', INDENT * level_of(&indent->cpu[cpu], parent, function));
+		line_pad(out, ' ',
+			 INDENT * text_plugins_level_of(&indent->cpu[cpu], parent, function));
 	}
 	plugin_function_put_function(e, address, out);
 	if (e->context->plugins & PLUGIN_PARENT) {
@@ -114,7 +117,7 @@ static bool plugin_function(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_repeats(const struct plugin_event *e, struct line *out)
+static bool plugin_repeats(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t count, top, bottom;
 
@@ -138,7 +141,7 @@ void plugin_indent_free(struct plugin_indent *indent)
 	free(indent->cpu);
 }
 
-static bool plugin_stack(const struct plugin_event *e, struct line *out)
+static bool plugin_stack(const struct plugin_event *e, struct print_line *out)
 {
 	const struct event_field *f = e->type->field[0];
 	unsigned word = e->ev->type->word_size == 4 ? 4 : 8;
@@ -173,7 +176,7 @@ static bool plugin_stack(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_raw(const struct plugin_event *e, struct line *out)
+static bool plugin_raw(const struct plugin_event *e, struct print_line *out)
 {
 	const struct event_field *f = e->type->field[1];
 	uint64_t id;
@@ -201,7 +204,7 @@ enum { COMM, PID, PRIO, SUCCESS, TARGET_CPU }; /* fields of sched_wakeup */
 enum { PREVIOUS = 0, NEXT = 3, STATE = 6 };    /* of sched_switch: COMM, PID, PRIO; COMM ... */
 
 /* Append "COMM:PID". */
-static bool put_task(const struct plugin_event *e, unsigned comm, struct line *out)
+static bool put_task(const struct plugin_event *e, unsigned comm, struct print_line *out)
 {
 	uint64_t pid;
 
@@ -217,7 +220,7 @@ static bool put_task(const struct plugin_event *e, unsigned comm, struct line *o
 	return true;
 }
 
-static bool plugin_wakeup(const struct plugin_event *e, struct line *out)
+static bool plugin_wakeup(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t v;
 
@@ -239,7 +242,7 @@ static bool plugin_wakeup(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static void put_state(uint64_t state, struct line *out)
+static void put_state(uint64_t state, struct print_line *out)
 {
 	static const char states[] = "SDTtZXxW";
 	bool any = false;
@@ -257,7 +260,7 @@ static void put_state(uint64_t state, struct line *out)
 }
 
 /* Scheduler, timers, memory, futexes, mac80211 */
-static bool plugin_switch(const struct plugin_event *e, struct line *out)
+static bool plugin_switch(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t v;
 
@@ -286,7 +289,7 @@ static bool plugin_switch(const struct plugin_event *e, struct line *out)
 
 enum { PLUGIN_KERNEL_TIMER, HRTIMER, FUNCTION, EXPIRES, SOFTEXPIRES, NOW = EXPIRES }; /* fields */
 
-static void put_timer(const struct plugin_event *e, struct line *out)
+static void put_timer(const struct plugin_event *e, struct print_line *out)
 {
 	line_puts(out, "hrtimer=");
 	plugin_put(e, e->type->field[PLUGIN_KERNEL_TIMER] ? PLUGIN_KERNEL_TIMER : HRTIMER, "0x",
@@ -294,7 +297,7 @@ static void put_timer(const struct plugin_event *e, struct line *out)
 }
 
 /* Append " function=NAME/OFFSET". */
-static void plugin_kernel_put_function(const struct plugin_event *e, struct line *out)
+static void plugin_kernel_put_function(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t address, offset;
 	const char *name;
@@ -315,7 +318,7 @@ static void plugin_kernel_put_function(const struct plugin_event *e, struct line
 	line_hex(out, 0 - offset, 1);
 }
 
-static bool plugin_timer_start(const struct plugin_event *e, struct line *out)
+static bool plugin_timer_start(const struct plugin_event *e, struct print_line *out)
 {
 	put_timer(e, out);
 	plugin_kernel_put_function(e, out);
@@ -326,7 +329,7 @@ static bool plugin_timer_start(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_timer_expire(const struct plugin_event *e, struct line *out)
+static bool plugin_timer_expire(const struct plugin_event *e, struct print_line *out)
 {
 	put_timer(e, out);
 	line_puts(out, " now=");
@@ -337,7 +340,7 @@ static bool plugin_timer_expire(const struct plugin_event *e, struct line *out)
 
 /* --- kmem, tlb --- */
 
-static bool plugin_call_site(const struct plugin_event *e, struct line *out)
+static bool plugin_call_site(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t address, offset;
 	const char *name;
@@ -356,7 +359,7 @@ static bool plugin_call_site(const struct plugin_event *e, struct line *out)
 	return false;
 }
 
-static bool plugin_flush(const struct plugin_event *e, struct line *out)
+static bool plugin_flush(const struct plugin_event *e, struct print_line *out)
 {
 	static const char *const reasons[] = {"flush on task switch", "remote shootdown",
 					      "local shootdown", "local mm shootdown"};
@@ -380,7 +383,7 @@ static bool plugin_flush(const struct plugin_event *e, struct line *out)
 enum { UADDR, OP, VAL, UTIME, UADDR2, VAL3, FUTEX_FIELDS };
 
 /* Append " NAME=VALUE": format 'x' hexadecimal, 'u' decimal, ' ' nothing. */
-static void put_futex_value(char format, const char *name, uint64_t v, struct line *out)
+static void put_futex_value(char format, const char *name, uint64_t v, struct print_line *out)
 {
 	if (format == ' ')
 		return;
@@ -393,7 +396,7 @@ static void put_futex_value(char format, const char *name, uint64_t v, struct li
 	}
 }
 
-static bool plugin_futex(const struct plugin_event *e, struct line *out)
+static bool plugin_futex(const struct plugin_event *e, struct print_line *out)
 {
 	/* of val, utime or val2 (in decimal), uaddr2, val3 */
 	static const struct {
@@ -432,7 +435,7 @@ static bool plugin_futex(const struct plugin_event *e, struct line *out)
 
 /* --- mac80211 --- */
 
-static bool plugin_bss_info(const struct plugin_event *e, struct line *out)
+static bool plugin_bss_info(const struct plugin_event *e, struct print_line *out)
 {
 	enum { WIPHY_NAME, VIF_NAME, VIF_TYPE, FIRST, BCNINT = 9, LAST = 13, COLUMN = 65 };
 
@@ -637,7 +640,7 @@ static const struct exit_reason amd[] = {
 
 enum { REASON, ISA }; /* fields of all exits */
 
-static bool put_reason(const struct plugin_event *e, struct line *out)
+static bool put_reason(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t number, isa;
 	const struct exit_reason *r;
@@ -665,7 +668,7 @@ static bool put_reason(const struct plugin_event *e, struct line *out)
 }
 
 /* Append the guest's function at that address, if the guest's trace is an input. */
-static void put_guest_function(const struct plugin_event *e, uint64_t rip, struct line *out)
+static void put_guest_function(const struct plugin_event *e, uint64_t rip, struct print_line *out)
 {
 	const struct print_kernel *guest = tc_guest(e->context->sources, (uint32_t)e->ev->lane->tid,
 						    e->ev->type->flags & TYPE_BIG_ENDIAN);
@@ -686,7 +689,7 @@ static void put_guest_function(const struct plugin_event *e, uint64_t rip, struc
 
 /* Append the address of the guest's instruction. */
 static bool put_rip(const struct plugin_event *e, unsigned field, const char *before,
-		    struct line *out)
+		    struct print_line *out)
 {
 	uint64_t rip;
 
@@ -698,13 +701,13 @@ static bool put_rip(const struct plugin_event *e, unsigned field, const char *be
 	return true;
 }
 
-static bool plugin_kvm_entry(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_entry(const struct plugin_event *e, struct print_line *out)
 {
 	plugin_put(e, 0, " vcpu ", 'u', out);
 	return put_rip(e, 1, " rip 0x", out);
 }
 
-static bool plugin_kvm_exit(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_exit(const struct plugin_event *e, struct print_line *out)
 {
 	enum { RIP = ISA + 1, INFO1, INFO2 };
 	uint64_t info1, info2;
@@ -720,7 +723,7 @@ static bool plugin_kvm_exit(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_kvm_inject(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_inject(const struct plugin_event *e, struct print_line *out)
 {
 	static const char *const names[] = {" info1 ", " info2 ", " int_info ", " int_info_err "};
 
@@ -731,12 +734,12 @@ static bool plugin_kvm_inject(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_kvm_nested(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_nested(const struct plugin_event *e, struct print_line *out)
 {
 	return put_rip(e, ISA + 5, " rip ", out) && plugin_kvm_inject(e, out);
 }
 
-static bool plugin_kvm_instruction(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_instruction(const struct plugin_event *e, struct print_line *out)
 {
 	enum { RIP, CSBASE, LEN, FLAGS, FAILED, INSN, NUMBERS = INSN, BYTES_MOST = 15 };
 	const struct event_field *insn = e->type->field[INSN];
@@ -769,7 +772,7 @@ enum { ROLE, ROOT_COUNT, UNSYNC, CREATED, GFN };
 
 /* Append the role of a page. Its bits, from the lowest on: level 4, cr4_pae 1, quadrant 2, direct
  * 1, access 3, then invalid, nxe, cr0_wp, smep and smap 1 each; smm the highest 8. */
-static void put_role(uint32_t role, struct line *out)
+static void put_role(uint32_t role, struct print_line *out)
 {
 	static const char access[][4] = {"---", "--x", "w--", "w-x", "-u-", "-ux", "wu-", "wux"};
 
@@ -787,7 +790,7 @@ static void put_role(uint32_t role, struct line *out)
 	line_puts(out, role >> 24 ? " smm" : "");
 }
 
-static bool plugin_kvm_page(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_page(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t v;
 
@@ -809,7 +812,7 @@ static bool plugin_kvm_page(const struct plugin_event *e, struct line *out)
 	return true;
 }
 
-static bool plugin_kvm_get_page(const struct plugin_event *e, struct line *out)
+static bool plugin_kvm_get_page(const struct plugin_event *e, struct print_line *out)
 {
 	uint64_t v;
 
@@ -828,7 +831,7 @@ static bool plugin_kvm_get_page(const struct plugin_event *e, struct line *out)
 
 struct plugin {
 	const char *system, *name;
-	bool (*text)(const struct plugin_event *e, struct line *out);
+	bool (*text)(const struct plugin_event *e, struct print_line *out);
 	const char *fields[PLUGIN_FIELDS + 1];
 };
 
@@ -901,7 +904,7 @@ static const char *plugin_field_name(const struct plugin_event *e, unsigned fiel
 }
 
 /* Append "<CANT FIND FIELD NAME>". */
-static void plugin_put_missing(const struct plugin_event *e, unsigned field, struct line *out)
+static void plugin_put_missing(const struct plugin_event *e, unsigned field, struct print_line *out)
 {
 	line_puts(out, "<CANT FIND FIELD ");
 	line_puts(out, plugin_field_name(e, field));
@@ -910,7 +913,7 @@ static void plugin_put_missing(const struct plugin_event *e, unsigned field, str
 
 /* The same, or append what is wrong. */
 static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_t *v,
-			   struct line *out)
+			   struct print_line *out)
 {
 	if (plugin_number(e, field, v))
 		return true;
@@ -927,7 +930,7 @@ static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_
 /* Append the text before a number and the number, 'u' unsigned, 'd' signed, 'x' hexadecimal, of
  * 32 bits, or with upper case of 64; or that the field is missing. */
 static void plugin_put(const struct plugin_event *e, unsigned field, const char *before,
-		       char conversion, struct line *out)
+		       char conversion, struct print_line *out)
 {
 	uint64_t v;
 
@@ -949,7 +952,7 @@ static void plugin_put(const struct plugin_event *e, unsigned field, const char 
 
 /* Append a text up to its NUL. */
 static void plugin_put_text(const struct plugin_event *e, const struct event_field *f,
-			    struct line *out)
+			    struct print_line *out)
 {
 	size_t offset, size;
 
@@ -984,7 +987,7 @@ void plugin_find(struct plugin_type *p, const struct type *type, const struct ev
 }
 
 bool plugin_text(const struct plugin_type *p, const struct event *ev,
-		 const struct plugin_context *context, struct line *out)
+		 const struct plugin_context *context, struct print_line *out)
 {
 	struct plugin_event e = {p, ev, context};
 

@@ -43,7 +43,7 @@ void plugin_find(struct plugin_type *p, const struct type *type, const struct ev
 /* Append the text of an event. Returns true if it is complete; false: the text of the print fmt
  * follows. */
 bool plugin_text(const struct plugin_type *p, const struct event *ev,
-		 const struct plugin_context *context, struct line *out);
+		 const struct plugin_context *context, struct print_line *out);
 void plugin_indent_free(struct plugin_indent *indent);
 
 #endif

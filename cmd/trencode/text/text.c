@@ -17,7 +17,7 @@ struct layouts {
 	int of_source;		     /* index of its layout */
 };
 
-static int layout_of(const struct source *source)
+static int text_layout_of(const struct source *source)
 {
 	int i = 0;
 
@@ -41,7 +41,7 @@ static int layouts_meta(struct encoding *en, const struct meta *m, struct error 
 	struct layouts *s = en->state;
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
-	int i = layout_of(source);
+	int i = text_layout_of(source);
 
 	if (!layouts[i]->meta)
 		return 0;
@@ -53,7 +53,7 @@ static int layouts_restore(void *ctx, const struct event *enter, const struct ca
 {
 	struct encoding *en = ctx;
 	struct layouts *s = en->state;
-	int i = layout_of(enter->lane->source);
+	int i = text_layout_of(enter->lane->source);
 
 	if (layouts_need(en, i, en->calls->restored.error))
 		return -1;
@@ -76,7 +76,7 @@ static int layouts_restored(void *ctx, bool last)
 
 		if (!stack || stack->restores != c->restored.blocks)
 			continue;
-		i = layout_of(stack->lane->source);
+		i = text_layout_of(stack->lane->source);
 		if (layouts_need(en, i, c->restored.error) ||
 		    (layouts[i]->restored &&
 		     layouts[i]->restored(s->layout[i], stack, c->restored.first,
@@ -88,10 +88,10 @@ static int layouts_restored(void *ctx, bool last)
 
 static int layouts_begin(struct encoding *en, struct error *e)
 {
-	struct columns columns;
+	struct text_columns columns;
 
 	/* report an error in -c before the input is read */
-	if (columns_parse(&columns, en->options->columns, e))
+	if (text_columns_parse(&columns, en->options->columns, e))
 		return -1;
 	en->calls->data_size = sizeof(void *);
 	en->calls->on_restore = layouts_restore;
@@ -153,7 +153,7 @@ static int layouts_event(struct encoding *en, const struct event *ev, struct err
 	struct layouts *s = en->state;
 
 	if (__builtin_expect(ev->lane->source != s->source || !s->source, 0)) {
-		s->of_source = layout_of(ev->lane->source);
+		s->of_source = text_layout_of(ev->lane->source);
 		if (!s->source && en->single && check_options(en, e))
 			return -1;
 		if (layouts_need(en, s->of_source, e))

@@ -100,7 +100,7 @@ static inline struct tc_lane *tc_lane_at(const struct tc_lanes *l, const struct 
 	return lane->number < l->count && l->at[lane->number].head ? &l->at[lane->number] : NULL;
 }
 
-static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out);
+static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct print_line *out);
 static void binary_formats_free(struct binary_formats *all);
 static struct plan *plan_make(const struct type *t, bool plugins);
 static void plan_free(struct plan *p);
@@ -115,7 +115,7 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 			const struct print_kernel *names)
 {
 	bool big = type->flags & TYPE_BIG_ENDIAN;
-	struct line name = {0};
+	struct print_line name = {0};
 	char why[PRINT_WHY];
 
 	t->ready = true;
@@ -185,7 +185,7 @@ static void tc_types_free(struct tc_types *all)
 static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
 			const struct lane *lane)
 {
-	struct line line = {0};
+	struct print_line line = {0};
 	size_t start;
 
 	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
@@ -273,7 +273,7 @@ struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source
 	return at[s->count++] = t;
 }
 
-static bool is_meta(const struct meta *m, const char *name)
+static bool text_tracecmd_is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
@@ -285,7 +285,9 @@ int tc_sources_meta(struct tc_sources *s, const struct source *source, const str
 
 	if (!t)
 		return -1;
-	b = is_meta(m, "buffers") ? &t->buffers : is_meta(m, "options") ? &t->options : NULL;
+	b = text_tracecmd_is_meta(m, "buffers")	  ? &t->buffers
+	    : text_tracecmd_is_meta(m, "options") ? &t->options
+						  : NULL;
 	if (!b)
 		return text_kernel_meta(t->kernel, m);
 	if (m->offset != b->size || m->size > META_MOST - b->size)
@@ -370,7 +372,7 @@ static int add_guest(struct tc_sources *s, const struct option *o, bool big)
 	return 0;
 }
 
-static int by_tid(const void *a, const void *b)
+static int text_tracecmd_by_tid(const void *a, const void *b)
 {
 	const struct tc_vcpu *x = a, *y = b;
 
@@ -389,11 +391,11 @@ const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big
 			if (o.id == TRACECMD_GUEST && add_guest(s, &o, big))
 				return NULL;
 		if (s->nvcpus)
-			qsort(s->vcpus, s->nvcpus, sizeof key, by_tid);
+			qsort(s->vcpus, s->nvcpus, sizeof key, text_tracecmd_by_tid);
 	}
 	if (!s->nvcpus)
 		return NULL;
-	found = bsearch(&key, s->vcpus, s->nvcpus, sizeof key, by_tid);
+	found = bsearch(&key, s->vcpus, s->nvcpus, sizeof key, text_tracecmd_by_tid);
 	return found ? &found->guest->names : NULL;
 }
 
@@ -422,7 +424,7 @@ static bool next_buffer(const struct tc_source *t, size_t *at, const char **name
 	return true;
 }
 
-static const char *file_name(const struct source *source)
+static const char *text_tracecmd_file_name(const struct source *source)
 {
 	const char *slash = strrchr(source->name.text, '/');
 
@@ -443,14 +445,17 @@ static void find_width(struct tc_sources *s)
 		while (next_buffer(s->at[i], &at, &name, &size, &cpus))
 			if (size > width)
 				width = size;
-		n = s->count > 1 && s->at[i]->source ? strlen(file_name(s->at[i]->source)) : 0;
+		n = s->count > 1 && s->at[i]->source
+			    ? strlen(text_tracecmd_file_name(s->at[i]->source))
+			    : 0;
 		if (n > width)
 			width = n;
 	}
 	s->width = (int)(width < 256 ? width : 256);
 }
 
-static void put_prefix(const struct tc_sources *s, const char *name, size_t n, struct line *out)
+static void text_tracecmd_put_prefix(const struct tc_sources *s, const char *name, size_t n,
+				     struct print_line *out)
 {
 	size_t start = out->size;
 
@@ -462,22 +467,22 @@ static void put_prefix(const struct tc_sources *s, const char *name, size_t n, s
 }
 
 /* Print "instance: " or "file: "; blanks for the top buffer of a single file. */
-static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct line *out)
+static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct print_line *out)
 {
 	const char *name = "";
 
 	if (lane->buffer.size) {
-		put_prefix(s, lane->buffer.text, lane->buffer.size, out);
+		text_tracecmd_put_prefix(s, lane->buffer.text, lane->buffer.size, out);
 		return;
 	}
 	if (s->count > 1 && lane->source)
-		name = file_name(lane->source);
-	put_prefix(s, name, strlen(name), out);
+		name = text_tracecmd_file_name(lane->source);
+	text_tracecmd_put_prefix(s, name, strlen(name), out);
 }
 
 /* Print "cpus=2", the first lines of the report, when all META blocks were read. Later calls print
  * nothing. */
-static void tc_header(struct tc_sources *s, struct line *out)
+static void tc_header(struct tc_sources *s, struct print_line *out)
 {
 	if (s->header)
 		return;
@@ -492,7 +497,8 @@ static void tc_header(struct tc_sources *s, struct line *out)
 		if (!next_buffer(t, &at, &name, &size, &cpus))
 			continue;
 		if (s->count > 1 && t->source)
-			put_prefix(s, file_name(t->source), strlen(file_name(t->source)), out);
+			text_tracecmd_put_prefix(s, text_tracecmd_file_name(t->source),
+						 strlen(text_tracecmd_file_name(t->source)), out);
 		line_puts(out, "cpus=");
 		line_u64(out, cpus);
 		line_char(out, '\n');
@@ -549,7 +555,7 @@ static int format_at(struct binary_formats *all, const struct event *ev, uint64_
 }
 
 int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
-		   const struct event *ev, const struct print_kernel *k, struct line *out)
+		   const struct event *ev, const struct print_kernel *k, struct print_line *out)
 {
 	const struct print_format *f;
 	uint64_t fmt;
@@ -568,7 +574,7 @@ int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
 
 /* Append the calling function and the text. Returns -1 when out of memory. */
 static int bprint_text(struct binary_formats *all, const struct bprint_fields *b,
-		       const struct event *ev, const struct print_kernel *k, struct line *out)
+		       const struct event *ev, const struct print_kernel *k, struct print_line *out)
 {
 	uint64_t ip, fmt;
 	int known;
@@ -598,18 +604,18 @@ static void binary_formats_free(struct binary_formats *all)
 
 enum { ARGUMENTS = 128, CONVERSIONS = 128 };
 
-struct span {
+struct tracecmd_span {
 	const char *at, *end;
 };
 
 /* A conversion of print fmt. */
 struct plan_conversion {
-	struct span text; /* "%08llx" */
-	int argument;	  /* index of its argument */
-	bool prefix;	  /* "0x" is before it */
+	struct tracecmd_span text; /* "%08llx" */
+	int argument;		   /* index of its argument */
+	bool prefix;		   /* "0x" is before it */
 };
 
-static struct span trim(struct span s)
+static struct tracecmd_span trim(struct tracecmd_span s)
 {
 	while (s.at < s.end && isspace((unsigned char)*s.at))
 		s.at++;
@@ -618,13 +624,13 @@ static struct span trim(struct span s)
 	return s;
 }
 
-static bool is_word(char c)
+static bool text_tracecmd_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Return the end of the string literal that begins at p. */
-static const char *skip_string(const char *p, const char *end)
+static const char *text_tracecmd_skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
 		if (*p == '\\' && p + 1 < end)
@@ -639,7 +645,7 @@ static const char *argument_end(const char *p, const char *end)
 
 	while (p < end) {
 		if (*p == '"') {
-			p = skip_string(p, end);
+			p = text_tracecmd_skip_string(p, end);
 			continue;
 		}
 		if (*p == ',' && !open)
@@ -666,7 +672,7 @@ static const char *closing_bracket(const char *p, const char *end)
 	return NULL;
 }
 
-static bool is_one_of(struct span s, const char *const *names, size_t n)
+static bool text_tracecmd_is_one_of(struct tracecmd_span s, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strlen(names[i]) == (size_t)(s.end - s.at) &&
@@ -677,7 +683,7 @@ static bool is_one_of(struct span s, const char *const *names, size_t n)
 
 /* Test whether a word may be followed by a bracket. At other words trace-cmd gives up the format.
  */
-static bool is_function(struct span s, bool plugins)
+static bool is_function(struct tracecmd_span s, bool plugins)
 {
 	static const char *const known[] = {"__print_flags",
 					    "__print_symbolic",
@@ -702,21 +708,23 @@ static bool is_function(struct span s, bool plugins)
 						 "jiffies_to_msecs",   "__le16_to_cpup",
 						 "xen_hypercall_name", "scsi_trace_parse_cdb"};
 
-	return is_one_of(s, known, sizeof known / sizeof *known) ||
-	       (plugins && is_one_of(s, of_plugins, sizeof of_plugins / sizeof *of_plugins));
+	return text_tracecmd_is_one_of(s, known, sizeof known / sizeof *known) ||
+	       (plugins &&
+		text_tracecmd_is_one_of(s, of_plugins, sizeof of_plugins / sizeof *of_plugins));
 }
 
-static bool is_readable(struct span s, bool plugins)
+static bool is_readable(struct tracecmd_span s, bool plugins)
 {
 	const char *p = s.at, *word;
 
 	while (p < s.end) {
 		if (*p == '"') {
-			p = skip_string(p, s.end);
+			p = text_tracecmd_skip_string(p, s.end);
 		} else if (isalpha((unsigned char)*p) || *p == '_') {
-			for (word = p; p < s.end && is_word(*p); p++)
+			for (word = p; p < s.end && text_tracecmd_is_word(*p); p++)
 				;
-			if (p < s.end && *p == '(' && !is_function((struct span){word, p}, plugins))
+			if (p < s.end && *p == '(' &&
+			    !is_function((struct tracecmd_span){word, p}, plugins))
 				return false;
 		} else if (*p == '(' && p + 1 < s.end && p[1] == '{') {
 			return false;
@@ -727,35 +735,40 @@ static bool is_readable(struct span s, bool plugins)
 	return true;
 }
 
-static bool is_type(struct span s)
+static bool is_type(struct tracecmd_span s)
 {
 	bool any = false;
 
 	for (const char *p = s.at; p < s.end; p++) {
-		if (!is_word(*p) && *p != '*' && *p != ' ')
+		if (!text_tracecmd_is_word(*p) && *p != '*' && *p != ' ')
 			return false;
 		any = any || isalpha((unsigned char)*p);
 	}
 	return any && !memmem(s.at, (size_t)(s.end - s.at), "REC", 3);
 }
 
-static bool has_word(struct span s, const char *word)
+static bool text_tracecmd_has_word(struct tracecmd_span s, const char *word)
 {
 	return memmem(s.at, (size_t)(s.end - s.at), word, strlen(word));
 }
 
-static void take_cast(struct plan_field *f, struct span type, uint8_t word)
+static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t word)
 {
-	bool no_sign = has_word(type, "unsigned") || has_word(type, "u8") ||
-		       has_word(type, "u16") || has_word(type, "u32") || has_word(type, "u64") ||
-		       has_word(type, "size_t") || has_word(type, "*");
-	uint8_t size = has_word(type, "*") || has_word(type, "size_t")		  ? word
-		       : has_word(type, "long long") || has_word(type, "64")	  ? 8
-		       : has_word(type, "long")					  ? word
-		       : has_word(type, "short") || has_word(type, "16")	  ? 2
-		       : has_word(type, "char") || has_word(type, "8")		  ? 1
-		       : has_word(type, "int") || has_word(type, "32") || no_sign ? 4
-										  : 0;
+	bool no_sign = text_tracecmd_has_word(type, "unsigned") ||
+		       text_tracecmd_has_word(type, "u8") || text_tracecmd_has_word(type, "u16") ||
+		       text_tracecmd_has_word(type, "u32") || text_tracecmd_has_word(type, "u64") ||
+		       text_tracecmd_has_word(type, "size_t") || text_tracecmd_has_word(type, "*");
+	uint8_t size =
+		text_tracecmd_has_word(type, "*") || text_tracecmd_has_word(type, "size_t") ? word
+		: text_tracecmd_has_word(type, "long long") || text_tracecmd_has_word(type, "64")
+			? 8
+		: text_tracecmd_has_word(type, "long")					      ? word
+		: text_tracecmd_has_word(type, "short") || text_tracecmd_has_word(type, "16") ? 2
+		: text_tracecmd_has_word(type, "char") || text_tracecmd_has_word(type, "8")   ? 1
+		: text_tracecmd_has_word(type, "int") || text_tracecmd_has_word(type, "32") ||
+				no_sign
+			? 4
+			: 0;
 
 	/* of several casts the innermost counts, which is the last */
 	if (size && (!f->cast || size < f->cast)) {
@@ -766,9 +779,9 @@ static void take_cast(struct plan_field *f, struct span type, uint8_t word)
 
 /* Return the name of the field that the argument is, without casts and brackets. The span is empty
  * if the argument is not a field. */
-static struct span plain_field(struct span s, struct plan_field *f, uint8_t word)
+static struct tracecmd_span plain_field(struct tracecmd_span s, struct plan_field *f, uint8_t word)
 {
-	const struct span none = {s.end, s.end};
+	const struct tracecmd_span none = {s.end, s.end};
 
 	for (;;) {
 		const char *close;
@@ -780,31 +793,32 @@ static struct span plain_field(struct span s, struct plan_field *f, uint8_t word
 		if (!close)
 			return none;
 		if (close + 1 == s.end) {
-			s = (struct span){s.at + 1, close};
+			s = (struct tracecmd_span){s.at + 1, close};
 			continue;
 		}
 		if (close - s.at == 4 && !memcmp(s.at, "(REC)", 5)) {
 			s.at = close + 1;
 			break;
 		}
-		if (!is_type(trim((struct span){s.at + 1, close})))
+		if (!is_type(trim((struct tracecmd_span){s.at + 1, close})))
 			return none;
-		take_cast(f, (struct span){s.at + 1, close}, word);
+		take_cast(f, (struct tracecmd_span){s.at + 1, close}, word);
 		s.at = close + 1;
 	}
 	if (s.end - s.at > 3 && !memcmp(s.at, "REC", 3))
 		s.at += 3;
 	if (s.end - s.at < 3 || memcmp(s.at, "->", 2))
 		return none;
-	s = trim((struct span){s.at + 2, s.end});
+	s = trim((struct tracecmd_span){s.at + 2, s.end});
 	for (const char *p = s.at; p < s.end; p++)
-		if (!is_word(*p))
+		if (!text_tracecmd_is_word(*p))
 			return none;
 	return s;
 }
 
 /* Read the conversions of the format and the arguments they take. Returns their number. */
-static size_t read_conversions(struct span format, struct plan_conversion *out, size_t room)
+static size_t read_conversions(struct tracecmd_span format, struct plan_conversion *out,
+			       size_t room)
 {
 	size_t n = 0;
 	int argument = 0;
@@ -841,7 +855,7 @@ static size_t read_conversions(struct span format, struct plan_conversion *out, 
 }
 
 /* Make the conversion for a number of 64 bits; set bits to those that the given one takes. */
-static void take_conversion(struct plan_field *f, struct span c, uint8_t word)
+static void take_conversion(struct plan_field *f, struct tracecmd_span c, uint8_t word)
 {
 	size_t n = 0;
 	int l = 0, h = 0;
@@ -882,7 +896,7 @@ static void apply_conversion(struct plan_field *f, const struct plan_conversion 
 }
 
 /* Return the end of the conversion with its letter of a function: "%pS". */
-static const char *conversion_end(const struct plan_conversion *c, const char *end)
+static const char *text_tracecmd_conversion_end(const struct plan_conversion *c, const char *end)
 {
 	const char *p = c->text.end;
 
@@ -890,7 +904,8 @@ static const char *conversion_end(const struct plan_conversion *c, const char *e
 }
 
 /* Find the format in "print fmt: "...", args": the literal without its quotes, and the rest. */
-static bool find_format(const struct type *t, struct span *format, struct span *rest)
+static bool find_format(const struct type *t, struct tracecmd_span *format,
+			struct tracecmd_span *rest)
 {
 	const char *text = t->declaration.text, *end = text + t->declaration.size,
 		   *p = memmem(text, (size_t)(end - text), "print fmt:", 10), *q;
@@ -902,9 +917,9 @@ static bool find_format(const struct type *t, struct span *format, struct span *
 		p++;
 	if (p == end || *p != '"')
 		return false;
-	q = skip_string(p, end);
-	*format = (struct span){p + 1, q > p + 1 ? q - 1 : q};
-	*rest = trim((struct span){q, end});
+	q = text_tracecmd_skip_string(p, end);
+	*format = (struct tracecmd_span){p + 1, q > p + 1 ? q - 1 : q};
+	*rest = trim((struct tracecmd_span){q, end});
 	/* formats of several literals are ignored: none of them prints a plain field */
 	return rest->at == rest->end || *rest->at == ',';
 }
@@ -926,7 +941,7 @@ static void plan_describe(struct plan_field *f, const struct field *field)
 static void plan_find_conversions(struct plan *plan, const struct type *t, bool plugins)
 {
 	struct plan_conversion conversions[CONVERSIONS];
-	struct span arguments[ARGUMENTS], format, rest;
+	struct tracecmd_span arguments[ARGUMENTS], format, rest;
 	size_t nconversions, narguments = 0, next = 0;
 
 	if (!find_format(t, &format, &rest) || !is_readable(rest, plugins))
@@ -935,7 +950,7 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
 		const char *end = argument_end(p + 1, rest.end);
 
-		arguments[narguments++] = trim((struct span){p + 1, end});
+		arguments[narguments++] = trim((struct tracecmd_span){p + 1, end});
 		p = end;
 	}
 	/* fields are searched from the conversion after the last one used, with wrap-around; once
@@ -947,7 +962,7 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 			size_t at = (next + k) % nconversions;
 			const struct plan_conversion *c = &conversions[at];
 			struct plan_field with = *f;
-			struct span name;
+			struct tracecmd_span name;
 
 			if ((size_t)c->argument >= narguments)
 				continue;
@@ -960,7 +975,8 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 			*f = with;
 			next = at + 1;
 			/* with text after the last conversion the search wraps around */
-			if (next == nconversions && conversion_end(c, format.end) < format.end)
+			if (next == nconversions &&
+			    text_tracecmd_conversion_end(c, format.end) < format.end)
 				next = 0;
 			break;
 		}
@@ -1041,7 +1057,7 @@ static size_t declared_size(const struct field *f)
 	return bracket ? f->size * (size_t)strtoul(bracket + 1, NULL, 10) : 0;
 }
 
-static void raw_print_array(struct line *out, const struct event *ev, struct plan_field *f)
+static void raw_print_array(struct print_line *out, const struct event *ev, struct plan_field *f)
 {
 	size_t n, most = f->field->where == WHERE_REST ? declared_size(f->field) : SIZE_MAX;
 	bool rest = !most;
@@ -1074,7 +1090,7 @@ static void raw_print_array(struct line *out, const struct event *ev, struct pla
 	line_char(out, ']');
 }
 
-static void raw_print_plain(struct line *out, const struct plan_field *f, uint64_t v)
+static void raw_print_plain(struct print_line *out, const struct plan_field *f, uint64_t v)
 {
 	if (f->pointer || (f->is_long && (!f->is_signed || f->field->size == 4))) {
 		line_puts(out, "0x");
@@ -1086,7 +1102,7 @@ static void raw_print_plain(struct line *out, const struct plan_field *f, uint64
 	}
 }
 
-static void raw_print_function(struct line *out, const struct print_kernel *k,
+static void raw_print_function(struct print_line *out, const struct print_kernel *k,
 			       const struct plan_field *f, uint64_t v)
 {
 	size_t n;
@@ -1115,7 +1131,7 @@ static uint64_t truncate_to(uint64_t v, unsigned bytes, bool is_signed)
 	return v & ((1ull << 8 * bytes) - 1);
 }
 
-static void raw_print_number(struct line *out, const struct plan_field *f, uint64_t v)
+static void raw_print_number(struct print_line *out, const struct plan_field *f, uint64_t v)
 {
 	char last = f->conversion[strlen(f->conversion) - 1], text[512], c = (char)v;
 	bool is_signed = last == 'd' || last == 'i';
@@ -1136,7 +1152,7 @@ static void raw_print_number(struct line *out, const struct plan_field *f, uint6
 	line_puts(out, text);
 }
 
-static void raw_print_value(struct line *out, const struct event *ev, struct plan_field *f,
+static void raw_print_value(struct print_line *out, const struct event *ev, struct plan_field *f,
 			    const struct print_kernel *k)
 {
 	const char *string;
@@ -1182,7 +1198,7 @@ static void raw_print_value(struct line *out, const struct event *ev, struct pla
 
 /* Append " NAME=VALUE" for each field. */
 static void plan_text(struct plan *p, const struct event *ev, const struct print_kernel *k,
-		      struct line *out)
+		      struct print_line *out)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		struct plan_field *f = &p->fields[i];
@@ -1206,7 +1222,7 @@ bool record_number(const struct event_field *f, const struct event *ev, uint64_t
 	return true;
 }
 
-void function_text(struct line *out, uint64_t address, const char *prefix,
+void function_text(struct print_line *out, uint64_t address, const char *prefix,
 		   const struct print_kernel *k)
 {
 	uint64_t offset;
@@ -1221,7 +1237,8 @@ void function_text(struct line *out, uint64_t address, const char *prefix,
 	line_hex(out, address, 1);
 }
 
-static bool find_field(const struct event_format *fields, const char *name, struct event_field *out)
+static bool text_tracecmd_find_field(const struct event_format *fields, const char *name,
+				     struct event_field *out)
 {
 	const struct event_field *f = event_format_find(fields, name, strlen(name));
 
@@ -1230,7 +1247,7 @@ static bool find_field(const struct event_format *fields, const char *name, stru
 	return f;
 }
 
-static bool is_ftrace(const struct type *t, const char *name)
+static bool text_tracecmd_is_ftrace(const struct type *t, const char *name)
 {
 	return !strcmp(t->group.text, "ftrace") && !strcmp(t->name.text, name);
 }
@@ -1240,15 +1257,17 @@ static void graph_fields_find(struct graph_fields *g, const struct type *type,
 			      const struct event_format *fields)
 {
 	*g = (struct graph_fields){0};
-	if (is_ftrace(type, "funcgraph_entry"))
+	if (text_tracecmd_is_ftrace(type, "funcgraph_entry"))
 		g->kind = GRAPH_ENTRY;
-	else if (is_ftrace(type, "funcgraph_exit"))
+	else if (text_tracecmd_is_ftrace(type, "funcgraph_exit"))
 		g->kind = GRAPH_EXIT;
 	if (!g->kind)
 		return;
-	if (!find_field(fields, "func", &g->func) || !find_field(fields, "depth", &g->depth) ||
-	    (g->kind == GRAPH_EXIT && (!find_field(fields, "calltime", &g->calltime) ||
-				       !find_field(fields, "rettime", &g->rettime))))
+	if (!text_tracecmd_find_field(fields, "func", &g->func) ||
+	    !text_tracecmd_find_field(fields, "depth", &g->depth) ||
+	    (g->kind == GRAPH_EXIT &&
+	     (!text_tracecmd_find_field(fields, "calltime", &g->calltime) ||
+	      !text_tracecmd_find_field(fields, "rettime", &g->rettime))))
 		g->kind = GRAPH_NONE;
 }
 
@@ -1271,7 +1290,7 @@ static bool graph_read(const struct graph_fields *g, const struct event *ev, str
 	return true;
 }
 
-static void graph_duration(struct line *out, uint64_t ns)
+static void graph_duration(struct print_line *out, uint64_t ns)
 {
 	static const struct {
 		uint64_t above;
@@ -1298,7 +1317,8 @@ static void graph_duration(struct line *out, uint64_t ns)
 	line_puts(out, "|  ");
 }
 
-static void graph_level(struct line *out, const struct graph_call *c, const struct graph_style *g)
+static void graph_level(struct print_line *out, const struct graph_call *c,
+			const struct graph_style *g)
 {
 	if (!(g->plugins & PLUGIN_DEPTH))
 		return;
@@ -1308,7 +1328,7 @@ static void graph_level(struct line *out, const struct graph_call *c, const stru
 }
 
 /* Draw a call before other events, its end, and a call without events inside. */
-static void graph_enter_text(struct line *out, const struct graph_call *c,
+static void graph_enter_text(struct print_line *out, const struct graph_call *c,
 			     const struct graph_style *g)
 {
 	line_puts(out, "             |  ");
@@ -1318,7 +1338,7 @@ static void graph_enter_text(struct line *out, const struct graph_call *c,
 	graph_level(out, c, g);
 }
 
-static void graph_exit_text(struct line *out, const struct graph_call *c,
+static void graph_exit_text(struct print_line *out, const struct graph_call *c,
 			    const struct graph_style *g)
 {
 	graph_duration(out, c->duration);
@@ -1332,7 +1352,7 @@ static void graph_exit_text(struct line *out, const struct graph_call *c,
 	graph_level(out, c, g);
 }
 
-static void graph_leaf_text(struct line *out, const struct graph_call *c,
+static void graph_leaf_text(struct print_line *out, const struct graph_call *c,
 			    const struct graph_style *g)
 {
 	graph_duration(out, c->duration);
@@ -1369,7 +1389,7 @@ struct text_tracecmd {
 	struct tc_types types;
 	struct plugin_indent indent;
 	struct tc_lanes lanes;
-	struct line line;
+	struct print_line line;
 	struct tc_open open;
 	const struct dictionary *dictionary;
 	const struct calls *calls;
@@ -1380,7 +1400,7 @@ struct text_tracecmd {
 	bool quiet;
 };
 
-static int tracecmd_begin(void *state, const struct encoding *en, struct error *e)
+static int text_tracecmd_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_tracecmd *s = state;
 
@@ -1423,7 +1443,7 @@ static void tracecmd_put(struct text *out, const char *p, size_t n)
 /* Print or queue the line. */
 static int tracecmd_put_line(struct text_tracecmd *s, struct error *e)
 {
-	struct line *l = &s->line;
+	struct print_line *l = &s->line;
 	int r = 0;
 
 	if (l->failed)
@@ -1461,8 +1481,8 @@ static void resolve_open(struct text_tracecmd *s)
 
 /* ---- events ---- */
 
-static int tracecmd_meta(void *state, const struct source *source, const struct meta *m,
-			 struct error *e)
+static int text_tracecmd_meta(void *state, const struct source *source, const struct meta *m,
+			      struct error *e)
 {
 	struct text_tracecmd *s = state;
 
@@ -1501,7 +1521,7 @@ static inline struct tc_lane *lane_at(struct text_tracecmd *s, const struct lane
 	return __builtin_expect(l != NULL, 1) ? l : make_lane(s, lane, e);
 }
 
-void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds)
+void time_text(struct print_line *out, uint64_t time, bool seconds, bool nanoseconds)
 {
 	uint64_t second = nanoseconds ? 1000000000 : 1000000;
 
@@ -1516,7 +1536,7 @@ void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds)
 	line_u64_wide(out, time % second, nanoseconds ? 9 : 6, '0');
 }
 
-static void put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
+static void text_tracecmd_put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
 {
 	if (l->microseconds)
 		line_char(&s->line, ' ');
@@ -1524,13 +1544,13 @@ static void put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t 
 	line_char(&s->line, ':');
 }
 
-static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const struct tc_type *t,
-		     uint64_t time)
+static void text_tracecmd_put_head(struct text_tracecmd *s, const struct tc_lane *l,
+				   const struct tc_type *t, uint64_t time)
 {
 	char text[DIFFERENCE_MOST];
 
 	line_put(&s->line, l->head, l->head_size);
-	put_time(s, l, time);
+	text_tracecmd_put_time(s, l, time);
 	/* trace-cmd rounds times only where the trace names its clock */
 	if (s->differences)
 		line_put(&s->line, text,
@@ -1541,8 +1561,8 @@ static void put_head(struct text_tracecmd *s, const struct tc_lane *l, const str
 
 /* Read a record of the graph; of a filtered stream with the depth among the calls that are left.
  * Returns false if the record is too short. */
-static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
-		      const struct event *ev, struct graph_call *c)
+static bool text_tracecmd_read_call(const struct text_tracecmd *s, const struct tc_type *t,
+				    const struct event *ev, struct graph_call *c)
 {
 	if (!graph_read(&t->graph, ev, c))
 		return false;
@@ -1551,18 +1571,18 @@ static bool read_call(const struct text_tracecmd *s, const struct tc_type *t,
 	return true;
 }
 
-static int put_message(struct text_tracecmd *s, const struct tc_lane *l, struct tc_type *t,
-		       const struct event *ev, struct error *e)
+static int text_tracecmd_put_message(struct text_tracecmd *s, const struct tc_lane *l,
+				     struct tc_type *t, const struct event *ev, struct error *e)
 {
 	struct tc_source *source = l->source;
 	struct plugin_context context = {&source->names,  &s->sources,	  &s->indent,
 					 l->microseconds, s->nanoseconds, s->plugins};
-	struct line *out = &s->line;
+	struct print_line *out = &s->line;
 	struct graph_call call;
 
 	if (t->plan) {
 		plan_text(t->plan, ev, &source->names, out);
-	} else if (t->graph.kind == GRAPH_EXIT && read_call(s, t, ev, &call)) {
+	} else if (t->graph.kind == GRAPH_EXIT && text_tracecmd_read_call(s, t, ev, &call)) {
 		graph_exit_text(out, &call, &(struct graph_style){&source->names, s->plugins});
 	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
 		/* the text is complete */
@@ -1608,9 +1628,9 @@ static int set_open(struct text_tracecmd *s, struct tc_source *source, const str
 {
 	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
 
-	if (!read_call(s, t, ev, &o.call))
+	if (!text_tracecmd_read_call(s, t, ev, &o.call))
 		return 0;
-	put_head(s, l, t, ev->time);
+	text_tracecmd_put_head(s, l, t, ev->time);
 	if (s->line.failed || buffer_append(&s->queue, s->line.data, s->line.size))
 		return error_no_memory(e);
 	o.size = s->line.size;
@@ -1619,10 +1639,10 @@ static int set_open(struct text_tracecmd *s, struct tc_source *source, const str
 	return 1;
 }
 
-static int put_gap(struct text_tracecmd *s, const struct event *ev, struct error *e)
+static int text_tracecmd_put_gap(struct text_tracecmd *s, const struct event *ev, struct error *e)
 {
 	const struct tc_lane *l = lane_at(s, ev->lane, e);
-	struct line *out = &s->line;
+	struct print_line *out = &s->line;
 	struct gap_row g;
 
 	if (!l)
@@ -1651,7 +1671,7 @@ static int put_gap(struct text_tracecmd *s, const struct event *ev, struct error
 	return tracecmd_put_line(s, e);
 }
 
-static int tracecmd_event(void *state, const struct event *ev, struct error *e)
+static int text_tracecmd_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_tracecmd *s = state;
 	struct event without_data;
@@ -1661,7 +1681,7 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 	int r;
 
 	if (ev->type->kind == KIND_GAP)
-		return put_gap(s, ev, e);
+		return text_tracecmd_put_gap(s, ev, e);
 	if (__builtin_expect(!ev->tail, 0)) {
 		/* a type without data gets an empty tail, not NULL */
 		without_data = *ev;
@@ -1697,18 +1717,18 @@ static int tracecmd_event(void *state, const struct event *ev, struct error *e)
 	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
 	    (r = set_open(s, l->source, l, t, ev, e)))
 		return r < 0 ? -1 : 0;
-	put_head(s, l, t, ev->time);
-	if (t->graph.kind == GRAPH_ENTRY && read_call(s, t, ev, &end)) {
+	text_tracecmd_put_head(s, l, t, ev->time);
+	if (t->graph.kind == GRAPH_ENTRY && text_tracecmd_read_call(s, t, ev, &end)) {
 		graph_enter_text(&s->line, &end,
 				 &(struct graph_style){&l->source->names, s->plugins});
 		line_char(&s->line, '\n');
-	} else if (put_message(s, l, t, ev, e)) {
+	} else if (text_tracecmd_put_message(s, l, t, ev, e)) {
 		return -1;
 	}
 	return tracecmd_put_line(s, e);
 }
 
-static int tracecmd_end(void *state, struct error *e)
+static int text_tracecmd_end(void *state, struct error *e)
 {
 	struct text_tracecmd *s = state;
 
@@ -1741,9 +1761,9 @@ static void tracecmd_free_state(void *state)
 const struct text_layout text_tracecmd = {
 	.format = "trace-cmd",
 	.state_size = sizeof(struct text_tracecmd),
-	.begin = tracecmd_begin,
-	.meta = tracecmd_meta,
-	.event = tracecmd_event,
-	.end = tracecmd_end,
+	.begin = text_tracecmd_begin,
+	.meta = text_tracecmd_meta,
+	.event = text_tracecmd_event,
+	.end = text_tracecmd_end,
 	.free = tracecmd_free_state,
 };

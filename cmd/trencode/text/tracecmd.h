@@ -51,18 +51,18 @@ void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 /* Append the text that the call of trace_bprintk() printed. Returns 1, 0 if its format is unknown,
  * -1 when out of memory. */
 int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
-		   const struct event *ev, const struct print_kernel *k, struct line *out);
+		   const struct event *ev, const struct print_kernel *k, struct print_line *out);
 
 /* Read a number. Returns false if the field is outside of the record. */
 bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v);
 
 /* Append the name of the function at that address, or prefix and the address in hexadecimal. */
-void function_text(struct line *out, uint64_t address, const char *prefix,
+void function_text(struct print_line *out, uint64_t address, const char *prefix,
 		   const struct print_kernel *k);
 
 /* Append a time: seconds with nine decimals (nanoseconds) or rounded to six; if the clock has no
  * seconds, the number. */
-void time_text(struct line *out, uint64_t time, bool seconds, bool nanoseconds);
+void time_text(struct print_line *out, uint64_t time, bool seconds, bool nanoseconds);
 
 /*
  * The inputs whose kernel events are printed: the names of their kernels, and the column of files

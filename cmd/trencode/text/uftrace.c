@@ -77,7 +77,7 @@ enum pending_kind { PENDING_NONE, PENDING_CALL, PENDING_SCHED };
 struct text_uftrace {
 	struct text *out;
 	struct dictionary *dictionary;
-	struct columns columns;
+	struct text_columns columns;
 	int32_t depth;
 	struct recording **recordings; /* by number of the source */
 	size_t nrecordings;
@@ -498,7 +498,7 @@ static int append_beginning(struct buffer *b, const struct meta *m, size_t most)
 	return m->offset != b->size || !n ? 0 : buffer_append(b, m->data, n);
 }
 
-static bool is_meta(const struct meta *m, const char *name)
+static bool text_uftrace_is_meta(const struct meta *m, const char *name)
 {
 	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
 }
@@ -508,9 +508,9 @@ static int recording_meta(struct recording *r, const struct meta *m)
 {
 	if (m->flags & META_REFERENCE)
 		return 0;
-	if (is_meta(m, "info"))
+	if (text_uftrace_is_meta(m, "info"))
 		return append_beginning(&r->info, m, UFTRACE_HEADER_SIZE);
-	if (is_meta(m, "default.opts"))
+	if (text_uftrace_is_meta(m, "default.opts"))
 		return append_beginning(&r->options, m, OPTIONS_MOST);
 	return text_symbols_meta(r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
 }
@@ -586,9 +586,9 @@ enum { MOST_QUEUED = 8 * 1024 * 1024 }; /* bytes */
 enum state { UNDECIDED, SHOWN, DROPPED };
 
 /* An event in the queue or in the list of undecided events. */
-struct node {
-	struct node *next;  /* in the order of the trace */
-	struct node *below; /* in its thread's list of undecided events */
+struct report_node {
+	struct report_node *next;  /* in the order of the trace */
+	struct report_node *below; /* in its thread's list of undecided events */
 	struct event event;
 	size_t size;
 	uint8_t kind, state;
@@ -597,12 +597,12 @@ struct node {
 };
 
 struct duration_threshold {
-	uint64_t limit, now;	   /* ns; now: time of the event queued last */
-	uint64_t undecided;	   /* calls shown undecided */
-	struct node *first, *last; /* the queue */
-	struct node *current;	   /* the event taken last */
+	uint64_t limit, now;		  /* ns; now: time of the event queued last */
+	uint64_t undecided;		  /* calls shown undecided */
+	struct report_node *first, *last; /* the queue */
+	struct report_node *current;	  /* the event taken last */
 	/* undecided events, two lists for each thread: of functions, of scheduling */
-	struct node **lists;
+	struct report_node **lists;
 	size_t nlists;
 	size_t size; /* of the queue, bytes */
 };
@@ -618,15 +618,15 @@ static struct duration_threshold *duration_threshold_new(uint64_t limit)
 }
 
 /* Free a node that is in no list and not in use by the caller. */
-static void node_release(struct duration_threshold *t, struct node *n)
+static void node_release(struct duration_threshold *t, struct report_node *n)
 {
 	if (!n->queued && !n->listed && n != t->current)
 		free(n);
 }
 
-static void node_unlist(struct duration_threshold *t, struct node **list, enum state state)
+static void node_unlist(struct duration_threshold *t, struct report_node **list, enum state state)
 {
-	struct node *n = *list;
+	struct report_node *n = *list;
 
 	*list = n->below;
 	n->listed = false;
@@ -637,7 +637,7 @@ static void node_unlist(struct duration_threshold *t, struct node **list, enum s
 
 static void duration_threshold_free(struct duration_threshold *t)
 {
-	struct node *n;
+	struct report_node *n;
 
 	if (!t)
 		return;
@@ -654,7 +654,7 @@ static void duration_threshold_free(struct duration_threshold *t)
 	free(t);
 }
 
-static struct node **list_of(struct duration_threshold *t, const struct threshold_row *row)
+static struct report_node **list_of(struct duration_threshold *t, const struct threshold_row *row)
 {
 	size_t i = (size_t)row->event.lane->thread * 2 + row->scheduling;
 
@@ -663,17 +663,17 @@ static struct node **list_of(struct duration_threshold *t, const struct threshol
 	return &t->lists[i];
 }
 
-static struct node *node_new(const struct threshold_row *row)
+static struct report_node *node_new(const struct threshold_row *row)
 {
 	size_t fixed = row->event.type->fixed_size, tail = row->event.tail_size;
-	struct node *n = malloc(sizeof *n + fixed + tail);
+	struct report_node *n = malloc(sizeof *n + fixed + tail);
 
 	if (!n)
 		return NULL;
-	*n = (struct node){.event = row->event,
-			   .size = sizeof *n + fixed + tail,
-			   .kind = (uint8_t)row->kind,
-			   .queued = true};
+	*n = (struct report_node){.event = row->event,
+				  .size = sizeof *n + fixed + tail,
+				  .kind = (uint8_t)row->kind,
+				  .queued = true};
 	if (fixed)
 		memcpy(n->data, row->event.fixed, fixed);
 	n->event.fixed = n->data;
@@ -685,9 +685,10 @@ static struct node *node_new(const struct threshold_row *row)
 }
 
 /* Decide by a leave the last undecided enter. */
-static void decide_call(struct duration_threshold *t, struct node **list, struct node *leave)
+static void decide_call(struct duration_threshold *t, struct report_node **list,
+			struct report_node *leave)
 {
-	const struct node *enter = *list;
+	const struct report_node *enter = *list;
 
 	while (enter && enter->kind != THRESHOLD_ENTER)
 		enter = enter->below;
@@ -709,8 +710,8 @@ static void decide_call(struct duration_threshold *t, struct node **list, struct
 /* Queue a copy of the row and its data. Returns -1 when out of memory. */
 static int duration_threshold_put(struct duration_threshold *t, const struct threshold_row *row)
 {
-	struct node **list = list_of(t, row);
-	struct node *n = list ? node_new(row) : NULL;
+	struct report_node **list = list_of(t, row);
+	struct report_node *n = list ? node_new(row) : NULL;
 
 	if (!n)
 		return -1;
@@ -743,7 +744,7 @@ static int duration_threshold_put(struct duration_threshold *t, const struct thr
 }
 
 /* Test whether the first event of the queue is decided, or need not be decided any more. */
-static bool is_decided(struct duration_threshold *t, struct node *n)
+static bool is_decided(struct duration_threshold *t, struct report_node *n)
 {
 	if (n->state == UNDECIDED) {
 		if (n->kind == THRESHOLD_ENTER && t->now - n->event.time < t->limit) {
@@ -761,7 +762,7 @@ static bool is_decided(struct duration_threshold *t, struct node *n)
  * duration_threshold_get. */
 static bool duration_threshold_get(struct duration_threshold *t, struct event *ev)
 {
-	struct node *n = t->current;
+	struct report_node *n = t->current;
 
 	t->current = NULL;
 	if (n)
@@ -877,7 +878,7 @@ static const struct location_text *text_uftrace_location_slow(struct text_uftrac
 	return p;
 }
 
-static inline void put_name(struct text_uftrace *s, const struct location_text *p)
+static inline void text_uftrace_put_name(struct text_uftrace *s, const struct location_text *p)
 {
 	if (s->terminal)
 		text_masked(s->out, p->name, p->size);
@@ -885,7 +886,7 @@ static inline void put_name(struct text_uftrace *s, const struct location_text *
 		text_put(s->out, p->name, p->size);
 }
 
-static void put_buffer(struct text_uftrace *s, const struct buffer *b)
+static void text_uftrace_put_buffer(struct text_uftrace *s, const struct buffer *b)
 {
 	text_masked_buffer(s->out, b);
 }
@@ -946,16 +947,16 @@ static inline bool quick_line(struct text_uftrace *s, const struct replay_task *
 static void print_call(struct text_uftrace *s, const struct location_text *p)
 {
 	text_uftrace_indent(s, s->indent);
-	put_name(s, p);
+	text_uftrace_put_name(s, p);
 	if (s->arguments.size)
-		put_buffer(s, &s->arguments);
+		text_uftrace_put_buffer(s, &s->arguments);
 	else if (!p->bare)
 		text_put(s->out, "()", 2);
 }
 
 static void print_comment(struct text_uftrace *s, const char *end, size_t n)
 {
-	put_buffer(s, &s->comment);
+	text_uftrace_put_buffer(s, &s->comment);
 	text_put(s->out, end, n);
 }
 
@@ -971,7 +972,7 @@ static void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame 
 		return;
 	text_uftrace_columns(s, s->task, f->time, f);
 	print_call(s, p);
-	put_buffer(s, &s->result);
+	text_uftrace_put_buffer(s, &s->result);
 	text_char(s->out, ';');
 	print_comment(s, "\n", 1);
 }
@@ -1018,10 +1019,10 @@ static void text_uftrace_leave(struct text_uftrace *s, const struct replay_task 
 	text_uftrace_columns(s, t, f->time, f);
 	text_uftrace_indent(s, indent);
 	text_char(s->out, '}');
-	put_buffer(s, &s->result);
+	text_uftrace_put_buffer(s, &s->result);
 	text_put(s->out, ";", values ? 1 : 0);
 	text_put(s->out, " /* ", 4);
-	put_name(s, p);
+	text_uftrace_put_name(s, p);
 	text_put(s->out, " */\n", 4);
 }
 
@@ -1115,7 +1116,7 @@ static void print_stack(struct text_uftrace *s, struct replay_task *t)
 	text_char(s->out, '\n');
 }
 
-static int by_tid(const void *a, const void *b)
+static int text_uftrace_by_tid(const void *a, const void *b)
 {
 	const struct replay_task *const *x = a, *const *y = b;
 
@@ -1129,7 +1130,7 @@ static void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
 	bool any = false;
 
 	if (p->ntasks)
-		qsort(p->tasks, p->ntasks, sizeof *p->tasks, by_tid);
+		qsort(p->tasks, p->ntasks, sizeof *p->tasks, text_uftrace_by_tid);
 	for (size_t i = 0; i < p->ntasks && !any; i++)
 		any = !only_scheduled(s, p->tasks[i]) &&
 		      count_unseen(s, p->tasks[i]) < p->tasks[i]->count;
@@ -1148,7 +1149,7 @@ static void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
  * of any task; the line of scheduling out likewise. Other rows are printed at once.
  */
 
-static struct replay_task *task_of(struct text_uftrace *s, const struct lane *lane)
+static struct replay_task *text_uftrace_task_of(struct text_uftrace *s, const struct lane *lane)
 {
 	uint32_t number = lane->thread;
 	struct recording *r;
@@ -1479,7 +1480,7 @@ static int restore_call(struct text_uftrace *s, struct replay_task *t, const str
 static int text_uftrace_restored(struct text_uftrace *s, const struct stack *stack, uint64_t first)
 {
 	const struct stack *own_and_kernel[] = {stack, stack->kernel};
-	struct replay_task *t = task_of(s, stack->lane);
+	struct replay_task *t = text_uftrace_task_of(s, stack->lane);
 	size_t charged = stack->count && !stack->frames[0].begun;
 
 	if (!t)
@@ -1504,7 +1505,7 @@ static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
 {
 	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
 				 ev->type->flags & TYPE_KERNEL};
-	struct replay_task *t = task_of(s, ev->lane);
+	struct replay_task *t = text_uftrace_task_of(s, ev->lane);
 	int used;
 
 	if (!t)
@@ -1546,7 +1547,7 @@ static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
  * Text of uftrace recordings, as `uftrace replay` prints it: the functions of the layout.
  */
 
-static int uftrace_begin(void *state, const struct encoding *en, struct error *e)
+static int text_uftrace_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_uftrace *s = state;
 
@@ -1555,7 +1556,7 @@ static int uftrace_begin(void *state, const struct encoding *en, struct error *e
 	s->depth = en->options->depth;
 	s->quiet = en->options->quiet;
 	s->terminal = output_is_terminal(s->out->out);
-	if (columns_parse(&s->columns, en->options->columns, e))
+	if (text_columns_parse(&s->columns, en->options->columns, e))
 		return -1;
 	return 0;
 }
@@ -1588,8 +1589,8 @@ static struct recording *text_uftrace_recording(struct text_uftrace *s, const st
 
 /* --- the layout --- */
 
-static int uftrace_meta(void *state, const struct source *source, const struct meta *m,
-			struct error *e)
+static int text_uftrace_meta(void *state, const struct source *source, const struct meta *m,
+			     struct error *e)
 {
 	struct recording *r = text_uftrace_recording(state, source);
 
@@ -1658,7 +1659,7 @@ static struct recording *begun_recording(struct text_uftrace *s, const struct so
 	return s->recording = r;
 }
 
-static int flush(struct text_uftrace *s, struct recording *r, struct error *e)
+static int text_uftrace_flush(struct text_uftrace *s, struct recording *r, struct error *e)
 {
 	if (!r || !r->threshold)
 		return 0;
@@ -1672,12 +1673,12 @@ static int uftrace_restored(void *state, const struct stack *stack, uint64_t fir
 	struct recording *r = begun_recording(s, stack->lane->source, e);
 
 	/* the stacks of what is queued are those before */
-	if (!r || flush(s, r, e))
+	if (!r || text_uftrace_flush(s, r, e))
 		return -1;
 	return text_uftrace_restored(s, stack, first) ? error_no_memory(e) : 0;
 }
 
-static int uftrace_event(void *state, const struct event *ev, struct error *e)
+static int text_uftrace_event(void *state, const struct event *ev, struct error *e)
 {
 	struct text_uftrace *s = state;
 	struct recording *r = begun_recording(s, ev->lane->source, e);
@@ -1710,12 +1711,12 @@ static void uftrace_print_counts(struct text_uftrace *s)
 		     "{call is|calls are} shown that may be shorter than the time filter");
 }
 
-static int uftrace_end(void *state, struct error *e)
+static int text_uftrace_end(void *state, struct error *e)
 {
 	struct text_uftrace *s = state;
 
 	for (size_t i = 0; i < s->nrecordings; i++)
-		if (flush(s, s->recordings[i], e))
+		if (text_uftrace_flush(s, s->recordings[i], e))
 			return -1;
 	text_uftrace_settle(s);
 	for (size_t i = 0; i < s->nrecordings; i++)
@@ -1728,10 +1729,10 @@ static int uftrace_end(void *state, struct error *e)
 const struct text_layout text_uftrace = {
 	.format = "uftrace",
 	.state_size = sizeof(struct text_uftrace),
-	.begin = uftrace_begin,
-	.meta = uftrace_meta,
+	.begin = text_uftrace_begin,
+	.meta = text_uftrace_meta,
 	.restored = uftrace_restored,
-	.event = uftrace_event,
-	.end = uftrace_end,
+	.event = text_uftrace_event,
+	.end = text_uftrace_end,
 	.free = uftrace_free_state,
 };

@@ -23,7 +23,7 @@ static int take(void *ctx, const void *record, struct error *e)
 
 static void test_chains(void)
 {
-	static struct chain chain[CHAINS];
+	static struct spill_chain chain[CHAINS];
 	struct spill_list c;
 	struct error e;
 	bool good = true;

@@ -39,7 +39,7 @@ static struct print_kernel kernel = {NULL, symbol, address, string, false};
 /* The text of the record, or what is wrong with the format. */
 static const char *printed_as(const char *format, unsigned word, bool big)
 {
-	static struct line line;
+	static struct print_line line;
 	char why[PRINT_WHY];
 	struct print_format *f =
 		print_format_compile(format, strlen(format), word, big, &kernel, why);
@@ -366,7 +366,7 @@ static void test_truncated(void)
 
 static const char *binary(const char *format, unsigned word)
 {
-	static struct line line;
+	static struct print_line line;
 	char why[PRINT_WHY];
 	struct print_format *f =
 		print_format_compile_binary(format, strlen(format), word, false, why);
@@ -521,7 +521,7 @@ static void test_plugins(void)
 static void test_fields(void)
 {
 	struct event_format f;
-	struct line line = {0};
+	struct print_line line = {0};
 
 	event_format_parse(&f, FIELDS "\"\"", strlen(FIELDS "\"\""), 8);
 	print_fields_text(&f, record.data, record.size, false, &line);

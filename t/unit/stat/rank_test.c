@@ -10,9 +10,9 @@
 
 enum { MOST = 64 };
 
-static struct sample sample_of(struct sample_value *room, const uint64_t *v, size_t n)
+static struct diff_sample sample_of(struct sample_value *room, const uint64_t *v, size_t n)
 {
-	struct sample s = {.values = room, .count = n};
+	struct diff_sample s = {.values = room, .count = n};
 
 	for (size_t i = 0; i < n; i++) { /* v ascends */
 		if (!s.size || room[s.size - 1].value != v[i])
@@ -95,7 +95,7 @@ static void small_cases(void)
 		struct sample_value room_a[MOST], room_b[MOST];
 		int64_t differences[MOST], middle;
 		struct rank_test t, back;
-		struct sample sa, sb;
+		struct diff_sample sa, sb;
 		struct shift s;
 		size_t n = 0;
 
@@ -132,7 +132,7 @@ static void known_case(void)
 {
 	struct sample_value room_a[MOST], room_b[MOST];
 	uint64_t a[10], b[10];
-	struct sample sa, sb;
+	struct diff_sample sa, sb;
 	struct rank_test t;
 	struct shift s;
 
@@ -154,7 +154,7 @@ static void known_case(void)
 static void extremes(void)
 {
 	struct sample_value low = {0, 1ull << 62}, high = {UINT64_MAX, 1ull << 62};
-	struct sample a = {&low, 1, low.count}, b = {&high, 1, high.count}, none = {0};
+	struct diff_sample a = {&low, 1, low.count}, b = {&high, 1, high.count}, none = {0};
 	struct rank_test t;
 
 	ok(rank_test(&a, &b, &t) && t.effect == 1 && t.p == 0, "the largest counts");
@@ -183,7 +183,7 @@ static void holm(void)
 static void of_histograms(void)
 {
 	struct histogram h = {0};
-	struct sample s;
+	struct diff_sample s;
 
 	for (uint64_t i = 0; i < 1000; i++)
 		histogram_add(&h, i * 1000);

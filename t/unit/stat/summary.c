@@ -32,7 +32,7 @@ static struct blob memory_blob(const struct memory *m)
 }
 
 /* Run with these settings on these files; a summary or a table goes to out. Returns the status. */
-static int run(struct settings settings, char **paths, int n, const struct memory *out)
+static int run(struct stat_settings settings, char **paths, int n, const struct memory *out)
 {
 	struct common_options options = {.output = out->name, .quiet = settings.partial};
 	char *argv[] = {(char *)"trstat", NULL};
@@ -54,7 +54,7 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 	else
 		run_events(&stage, &q, &none);
 	query_free(&q);
-	settings_free(&settings);
+	stat_settings_free(&settings);
 	return stage_finish(&stage);
 }
 
@@ -76,7 +76,7 @@ static int run(struct settings settings, char **paths, int n, const struct memor
 		.interval = "150ns", .keys = (k), .columns = (c)                                   \
 	}
 
-static const struct settings questions[] = {
+static const struct stat_settings questions[] = {
 	KEYS(NULL, NULL),
 	KEYS(NULL, "total,self,count,avg,p50,p99,max,self_min,self_max,total_stdev,self_stdev"),
 	KEYS("name,caller", "total,self,count,p50"),
@@ -137,9 +137,9 @@ enum { QUESTIONS = sizeof(questions) / sizeof(*questions), WITH_TIMES = 9 };
 /* Of these tables columns are arguments. */
 enum { ARGUMENTS = 11, OF_ARGUMENTS = 3 };
 
-static struct settings settings_of(unsigned which)
+static struct stat_settings settings_of(unsigned which)
 {
-	struct settings s = questions[which];
+	struct stat_settings s = questions[which];
 
 	s.format = TABLE_TSV;
 	if (!s.view && !s.interval && !s.pair && s.keys && *s.keys && !strchr(s.keys, '|'))
@@ -203,7 +203,7 @@ static void shuffle(struct memory *m, int n)
 static int most_status;
 
 /* Some of the files become one. */
-static int join(struct settings s, struct memory *m, int n, int take)
+static int join(struct stat_settings s, struct memory *m, int n, int take)
 {
 	struct memory one = memory_new();
 	char *paths[PIECES];
@@ -224,7 +224,7 @@ static int join(struct settings s, struct memory *m, int n, int take)
 static int joined(unsigned which, const char *columns, struct memory *m, int n,
 		  const struct memory *table)
 {
-	struct settings s = settings_of(which);
+	struct stat_settings s = settings_of(which);
 	struct memory parts[PIECES];
 	char *paths[PIECES];
 	int nterms = 0;
@@ -242,7 +242,7 @@ static int joined(unsigned which, const char *columns, struct memory *m, int n,
 		parts[nterms++] = m[--n];
 	}
 	shuffle(parts, nterms);
-	s = (struct settings){.format = TABLE_TSV, .merge = true, .partial = true};
+	s = (struct stat_settings){.format = TABLE_TSV, .merge = true, .partial = true};
 	while (nterms > 1 && pick(4)) {
 		int most = nterms < 6 ? nterms : 6;
 
@@ -363,7 +363,7 @@ static bool one_case(uint64_t seed, bool loud)
 {
 	struct memory whole = memory_new(), table = memory_new(), pieces[PIECES];
 	struct blob stream, want, got;
-	struct settings single;
+	struct stat_settings single;
 	enum rt_system system;
 	const char *columns;
 	char list[100];

@@ -41,7 +41,7 @@ static void test_ranges(void)
 {
 	struct range_index x = {0};
 	const uint64_t ranges[][2] = {{10, 100}, {20, 30}, {20, 25}, {40, 40}, {50, 60}, {10, 100}};
-	const struct range *r;
+	const struct debug_range *r;
 
 	for (uint32_t i = 0; i < 6; i++)
 		range_index_add(&x, ranges[i][0], ranges[i][1], i);
