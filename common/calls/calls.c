@@ -346,8 +346,8 @@ bool calls_rows_shared(struct calls_rows *cr, const struct block *b)
 
 /* --- calls that end without a leave: longjmp, exec, lost events, rows of KIND_DROP --- */
 
-/* Forget the calls of the old image: an exec succeeded. */
-static void calls_forget_image(struct calls *c, struct stack *s)
+/* End the calls of the old image: an exec succeeded. */
+static void calls_lose_image(struct calls *c, struct stack *s)
 {
 	while ((c->on_lost || s->nnumbered) && s->count)
 		lose(c, s, LOST_EXEC);
@@ -1125,7 +1125,7 @@ static enum calls_result calls_enter(struct calls *c, struct stack *s, const str
 	} else {
 		s->type = e->type;
 		if (s->exec && !inside_exec(s, e))
-			calls_forget_image(c, s);
+			calls_lose_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
 			if (calls_is_first(c, s))
@@ -1476,7 +1476,7 @@ static bool common_calls_finish(struct calls *c, struct call *done)
 			return true;
 		if (s->exec) {
 			if (c->on_lost)
-				calls_forget_image(c, s);
+				calls_lose_image(c, s);
 			continue;
 		}
 		forget_unseen(c, s);
