@@ -697,15 +697,28 @@ int left_out_block(struct left_out *x, const struct block *b)
 
 static int say_ignored(struct left_out *x, struct left_out_stack *s)
 {
-	const struct time_span r = s->ignored;
+	uint32_t flags = THREAD_OUTSIDE | (s->per_cpu ? THREAD_PER_CPU : 0);
 
-	s->ignored.last = 0;
-	if (!r.last)
+	if (!s->outside)
 		return 0;
+	s->outside = false;
 	return thread_entries_add(&x->entries, &(struct thread_entry){.lane = s->wire,
-								      .flags = THREAD_OUTSIDE,
-								      .since = r.since,
-								      .last = r.last});
+								      .flags = flags,
+								      .since = s->ignored.since,
+								      .last = s->ignored.last});
+}
+
+/* Note the time of an ignored row. */
+static void note_ignored(struct left_out_stack *s, uint64_t time)
+{
+	if (!s->outside)
+		s->ignored = (struct time_span){time, time};
+	s->outside = true;
+	/* times of a thread may step back */
+	if (time < s->ignored.since)
+		s->ignored.since = time;
+	if (time > s->ignored.last)
+		s->ignored.last = time;
 }
 
 int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
@@ -720,7 +733,7 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 	if (!(any & ignored))
 		return 0;
 	for (events_begin(&it, b); event_next(&it, &e); states++) {
-		struct left_out_stack *s = stack_at(x, e.lane->thread);
+		struct left_out_stack *s = stack_at(x, calls_thread(&e));
 
 		if (!s)
 			return -1;
@@ -728,14 +741,17 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
 		if (*states & ignored)
-			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
-							e.time};
+			note_ignored(s, e.time);
 		else if (say_ignored(x, s))
 			return -1;
 	}
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (say_ignored(x, &x->stacks[b->lanes[i]->thread]))
-			return -1;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t stacks[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int k = 0; k < 2; k++)
+			if (stacks[k] < x->nstacks && say_ignored(x, &x->stacks[stacks[k]]))
+				return -1;
+	}
 	return 0;
 }
 
@@ -807,7 +823,7 @@ bool ignored_reads(struct ignored *x, const struct block *b)
 	bool any = false;
 
 	ignored_examine(x);
-	for (uint32_t i = 0; x->possible && i < b->ntypes && !any; i++)
+	for (uint32_t i = 0; (x->possible || x->by_engine) && i < b->ntypes && !any; i++)
 		any = b->types[i]->kind == KIND_DROP ||
 		      (x->by_engine ? left_out_is_call(b->types[i]) : may_be_ignored(b->types[i]));
 	return any;
@@ -821,6 +837,45 @@ bool ignored_reads_last(struct ignored *x, const struct block *b)
 	for (uint32_t i = 0; !x->by_engine && i < b->ntypes && !any; i++)
 		any = type_has_depth(b->types[i]);
 	return any;
+}
+
+/* Give the engine the calls that are open when the stream declares a type that may be ignored. */
+static void start_engine(struct ignored *x)
+{
+	for (size_t i = 0; i < x->nstacks && !x->started; i++) {
+		const struct ignored_stack *s = &x->stacks[i];
+		const struct type enter = {.kind = KIND_ENTER,
+					   .flags = s->per_cpu ? TYPE_PER_CPU : 0};
+		const struct event e = {.lane = s->lane, .type = &enter};
+
+		for (uint32_t n = 0; s->lane && n < s->open && n < CALLS_STACK_LIMIT; n++)
+			pairing_enter(&x->pairing, &e, 0);
+	}
+	x->started = true;
+}
+
+/* Count the open calls of a block of which no row can be ignored. */
+static void count_open(struct ignored *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *t = b->types[r.type];
+		bool per_cpu = t->flags & TYPE_PER_CPU, enter = t->kind == KIND_ENTER;
+		const struct lane *lane = b->lanes[r.lane];
+		struct ignored_stack *s = &x->stacks[per_cpu ? lane->cpu_thread : lane->thread];
+
+		if (t->kind == KIND_DROP)
+			s->open = s->open < r.depth ? s->open : r.depth;
+		if (!left_out_is_call(t))
+			continue;
+		s->open = t->flags & TYPE_DEPTH ? r.depth + enter
+			  : enter		? s->open + 1
+						: s->open - (s->open > 0);
+		s->lane = lane;
+		s->per_cpu = per_cpu;
+	}
 }
 
 /* Find the ignored rows with the call engine. */
@@ -856,7 +911,8 @@ static void note_open(struct ignored_stack *s, const struct block *b, const uint
 	r = block_row(b, p);
 	enter = b->types[r.type]->kind == KIND_ENTER;
 	*s = (struct ignored_stack){.open = r.depth + enter,
-				    .location = enter ? b->locations[r.location] : 0};
+				    .location = enter ? b->locations[r.location] : 0,
+				    .lane = b->lanes[r.lane]};
 }
 
 /* Take a row of a type with TYPE_INNER. Returns true if it is an enter that is ignored. */
@@ -897,7 +953,7 @@ static void take_other_row(struct ignored *x, const struct block *b, const uint8
 	} else if (e.type->kind == KIND_DROP && !(e.type->flags & (TYPE_KERNEL | TYPE_PER_CPU))) {
 		s->inner = 0;
 		if (!(e.type->flags & TYPE_INNER) && s->open > e.depth)
-			*s = (struct ignored_stack){.open = e.depth};
+			*s = (struct ignored_stack){.open = e.depth, .lane = e.lane};
 	}
 }
 
@@ -967,59 +1023,83 @@ static void note_last_open(struct ignored *x, const struct last_rows *last, cons
 static int reach_stacks(struct ignored *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->thread))
+		if (ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->thread) ||
+		    ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->cpu_thread))
 			return -1;
 	return 0;
 }
 
 int ignored_block(struct ignored *x, struct last_rows *last, const struct block *b)
 {
+	bool reads = ignored_reads(x, b);
+
 	x->any = false;
-	if (!ignored_reads(x, b)) {
-		if (!ignored_reads_last(x, b))
-			return 0;
-		if (reach_stacks(x, b) || last_rows_find(last, b))
-			return -1;
+	if ((!reads && !ignored_reads_last(x, b)))
+		return 0;
+	if (reach_stacks(x, b) || (!reads && last_rows_find(last, b)))
+		return -1;
+	if (!reads) {
 		note_last_open(x, last, b);
+		return 0;
+	}
+	if (!x->possible) {
+		count_open(x, b);
 		return 0;
 	}
 	if (ARRAY_REACH(x->rows, x->capacity, b->rows))
 		return -1;
 	memset(x->rows, 0, b->rows);
-	if (x->by_engine)
-		return ignored_by_engine(x, b);
-	if (reach_stacks(x, b))
-		return -1;
-	ignored_by_depth(x, b);
+	if (!x->by_engine) {
+		ignored_by_depth(x, b);
+		return 0;
+	}
+	start_engine(x);
+	return ignored_by_engine(x, b);
+}
+
+/* Note the open calls of a SNAPSHOT. Returns -1 when out of memory. */
+static int restore_stacks(struct ignored *x, const struct snapshot *snapshot)
+{
+	struct snapshot_walk w;
+
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w)) {
+		uint32_t stack = snapshot_stack(w.lane, w.thread.flags);
+		struct ignored_stack *s;
+
+		if (ARRAY_REACH(x->stacks, x->nstacks, stack))
+			return -1;
+		s = x->stacks;
+		s += stack;
+		if (!(w.thread.flags & SNAPSHOT_CONTINUED))
+			*s = (struct ignored_stack){.open = w.thread.unseen,
+						    .lane = w.lane,
+						    .per_cpu = w.thread.flags & SNAPSHOT_PER_CPU};
+		while (snapshot_next_frame(&w)) {
+			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
+				continue;
+			if (w.enter.type->flags & TYPE_INNER) {
+				s->inner++;
+			} else if (left_out_is_call(w.enter.type)) {
+				s->open = w.frame.depth + 1;
+				s->location = w.enter.location;
+				s->inner = 0;
+			}
+		}
+	}
 	return 0;
 }
 
 int ignored_restore(struct ignored *x, const struct block *b)
 {
-	struct snapshot_walk w;
 	struct error e;
 
 	ignored_examine(x);
-	if (x->by_engine)
-		return x->possible ? calls_restore(&x->pairing.calls, b, &e) : 0;
-	snapshot_walk(&w, b->snapshot);
-	while (snapshot_next_thread(&w)) {
-		uint32_t thread = snapshot_stack(w.lane, w.thread.flags);
-
-		if (ARRAY_REACH(x->stacks, x->nstacks, thread))
-			return -1;
-		x->stacks[thread] = (struct ignored_stack){.open = w.thread.unseen};
-		while (snapshot_next_frame(&w)) {
-			struct ignored_stack *s = &x->stacks[thread];
-
-			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
-				continue;
-			if (w.enter.type->flags & TYPE_INNER)
-				s->inner++;
-			else if (type_has_depth(w.enter.type))
-				*s = (struct ignored_stack){.open = w.enter.depth + 1,
-							    .location = w.enter.location};
-		}
+	if (x->possible && x->by_engine) {
+		start_engine(x);
+		return calls_restore(&x->pairing.calls, b, &e);
 	}
-	return 0;
+	if (!b->snapshot->continues && x->nstacks)
+		memset(x->stacks, 0, x->nstacks * sizeof *x->stacks);
+	return restore_stacks(x, b->snapshot);
 }

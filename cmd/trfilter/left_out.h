@@ -30,7 +30,8 @@ struct left_out_stack {
 	bool incomplete; /* rows of the stack are left out */
 	bool written;	 /* the entry was written in this segment */
 	bool per_cpu;
-	struct time_span ignored; /* rows that the call engine ignores; last 0: none */
+	struct time_span ignored; /* with outside: rows that the call engine ignores */
+	bool outside;
 	/* id of a lane with rows that were passed on, and number of that segment + 1 */
 	uint32_t wire, segment;
 };
@@ -225,22 +226,25 @@ uint64_t ends_last(const struct ends *x, uint32_t thread);
  * which calls are open, and blocks without such rows are not read; else this is one more engine.
  */
 
-/* The calls of a thread that its last row with a depth shows. */
+/* The open calls of a stack, without the call engine. */
 struct ignored_stack {
-	uint32_t open;	     /* number of open calls but for those with TYPE_INNER */
-	uint32_t location;   /* of the innermost of these; 0 unknown */
-	uint32_t inner;	     /* number of open calls with TYPE_INNER on top that are not ignored */
-	const uint8_t *last; /* that row, in the present block; NULL: it is in none */
+	uint32_t open;		 /* number of open calls but for those with TYPE_INNER */
+	uint32_t location;	 /* of the innermost of these; 0 unknown */
+	uint32_t inner;		 /* number of those with TYPE_INNER on top that are not ignored */
+	const struct lane *lane; /* of the last row; NULL: there was none */
+	bool per_cpu;
+	const uint8_t *last; /* the last row with a depth in the present block; NULL: none */
 };
 
 struct ignored {
 	struct dictionary *dictionary;
 	struct pairing pairing;
-	struct ignored_stack *stacks; /* by number of the thread */
+	struct ignored_stack *stacks; /* by number of the thread, or of the CPU's */
 	size_t nstacks;
 	uint32_t ntypes; /* number of types examined: */
 	bool possible;	 /* one of them is INNER or KERNEL */
 	bool by_engine;	 /* one is of calls in the kernel, of a CPU, or without a depth */
+	bool started;	 /* the engine has the open calls */
 	uint8_t *rows;	 /* of the present block: is the row ignored? */
 	size_t capacity;
 	bool any; /* some row is; else rows is not filled in */
