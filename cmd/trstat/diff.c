@@ -11,11 +11,11 @@
 
 #include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/run.h"
-#include "cmd/trstat/partial.h"
+#include "cmd/trstat/summary.h"
 #include "cmd/trstat/table.h"
 #include "common/expr/expression.h"
-#include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
+#include "common/pairs/pair.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
 #include "common/value/scalar.h"

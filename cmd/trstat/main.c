@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cmd/trstat/command_line.h"
-#include "cmd/trstat/partial.h"
 #include "cmd/trstat/run.h"
+#include "cmd/trstat/summary.h"
 
 static int stat_streams(const void *ctx)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trstat/call_args.h"
+#include "cmd/trstat/slowest.h"
 #include "cmd/trstat/table.h"
 #include "common/util/bytes.h"
 #include "common/util/heap.h"

@@ -13,7 +13,7 @@
 
 enum { PAIR_LIST_CELLS = 6 };
 
-/* An event: its keys time, tid, pid, comm, cpu and name, and its fields as text (call_args.h). */
+/* An event: its keys time, tid, pid, comm, cpu and name, and its fields as text (slowest.h). */
 struct pair_event {
 	struct key_cell cell[PAIR_LIST_CELLS];
 	char *fields; /* NULL: no event */

@@ -12,8 +12,8 @@
 #include <time.h>
 
 #include "cmd/trstat/fail_if.h"
-#include "cmd/trstat/partial.h"
 #include "cmd/trstat/slowest.h"
+#include "cmd/trstat/summary.h"
 #include "cmd/trstat/table.h"
 #include "common/util/output.h"
 #include "common/value/units.h"
