@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/summary.h"
 #include "cmd/trstat/table.h"
@@ -1594,43 +1593,6 @@ struct diff_input {
 	struct statistics statistics;
 	const struct diff_input *first; /* of the second side; NULL: it is the first */
 };
-
-int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
-	       struct error *e)
-{
-	const char *other = s->view_option	      ? s->view_option
-			    : s->partial	      ? "partial"
-			    : s->merge		      ? "merge"
-			    : s->interval	      ? "interval"
-			    : s->bounds		      ? "bounds"
-			    : settings_selection(s)   ? settings_selection(s)
-			    : s->format == TABLE_PROM ? "to=prom"
-						      : NULL;
-	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
-
-	if (!o->asked && own)
-		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
-	if (o->title && s->format != TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
-	if (!o->asked && o->fail_if)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--fail-if with a word instead of a condition goes with --diff");
-	if (!o->asked && s->format == TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t svg goes with --diff; trencode -t svg draws one trace");
-	if (!o->asked)
-		return 0;
-	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t svg draws the self times of all stacks: it goes with none of "
-				 "-g, -c, -n, -s and --pair");
-	if (other)
-		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
-	if (operands != 2)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--diff takes two streams or summaries, not %d", operands);
-	return 0;
-}
 
 /* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
  */

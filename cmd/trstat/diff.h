@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/trstat/query.h"
+#include "cmd/trstat/run.h"
 #include "cmd/trstat/statistics.h"
 #include "common/cli/stage.h"
 #include "common/util/histogram.h"
@@ -153,10 +153,6 @@ int diff_write(const struct diff *d, const struct query *q, unsigned width, stru
 	       struct error *e);
 
 /* --- --diff: the table of the differences of two inputs, each a stream or a summary --- */
-
-/* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
-int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
-	       struct error *e);
 
 /* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
 int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,

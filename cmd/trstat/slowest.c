@@ -450,14 +450,6 @@ int slow_list_add(struct slow_list *l, struct slow_call *c)
 	return 0;
 }
 
-int slow_list_move(struct slow_list *to, struct slow_list *from)
-{
-	while (from->count)
-		if (slow_list_add(to, &from->call[--from->count]))
-			return -1;
-	return 0;
-}
-
 /* --- text --- */
 
 static int slowest_put_name(struct slowest *s, uint32_t location)

@@ -89,8 +89,6 @@ struct slow_list {
 
 /* Add a call, which belongs to the list or is freed. Returns -1 when out of memory. */
 int slow_list_add(struct slow_list *l, struct slow_call *c);
-/* Add all calls of another list, which is then empty. Returns -1 when out of memory. */
-int slow_list_move(struct slow_list *to, struct slow_list *from);
 void slow_list_free(struct slow_list *l);
 void slow_call_free(struct slow_call *c);
 

@@ -399,6 +399,58 @@ static int unpack_aggregate(struct packed *in, struct aggregate *a, const struct
 
 /* --- part --- */
 
+static void pair_edges_free(struct pair_edges *e)
+{
+	if (!e)
+		return;
+	groups_free(&e->map);
+	free(e);
+}
+
+static enum outcome note_first(struct pair_edges *e, const struct key_cell *on,
+			       enum pair_first which, struct aggregate **entry)
+{
+	struct pair_edge *edge;
+
+	*entry = pair_edges_find(e, on);
+	if (!*entry)
+		return OUTCOME_FAILED;
+	edge = pair_edge(e, *entry);
+	if (edge->first != PAIR_NONE)
+		return OUTCOME_NO;
+	edge->first = which;
+	return OUTCOME_YES;
+}
+
+/* Let the pair note in e the first event of each value of "on". */
+static void pair_edges_note(struct pair_edges *e, struct pair *p)
+{
+	p->edges = e;
+	p->note_first = note_first;
+}
+
+static int keep_waiting(struct pair *p, const struct key_cell *on, const struct key_cell *begun,
+			uint64_t time)
+{
+	struct aggregate *a = pair_edges_find(p->edges, on);
+	struct pair_edge *edge;
+
+	if (!a)
+		return -1;
+	edge = pair_edge(p->edges, a);
+	edge->waiting = true;
+	edge->a = time;
+	memcpy(pair_edge_a(p->edges, a), begun, p->edges->a_cells * sizeof(*begun));
+	return 0;
+}
+
+/* Move the As that wait to the pair's edges, at the end of a part. Returns -1 when out of memory.
+ */
+static int pair_edges_end_part(struct pair *p)
+{
+	return pair_drain(p, keep_waiting);
+}
+
 static void part_free(struct summary_part *p)
 {
 	free(p->stages);
@@ -1619,6 +1671,15 @@ static int summary_add_names(struct summaries *ss)
 	return 0;
 }
 
+/* Add all calls of another list, which is then empty. Returns -1 when out of memory. */
+static int slow_list_move(struct slow_list *to, struct slow_list *from)
+{
+	while (from->count)
+		if (slow_list_add(to, &from->call[--from->count]))
+			return -1;
+	return 0;
+}
+
 static int add_slowest(struct summaries *ss)
 {
 	int bad = slow_list_move(&ss->to->slowest, &ss->slowest);
@@ -2230,18 +2291,6 @@ int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
 }
 
 /* --- write the summary of the inputs --- */
-
-int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
-{
-	const char *option = s->wall			? "wall"
-			     : conditions && s->partial ? "fail-if"
-							: settings_selection(s);
-
-	if (!option || !(s->partial || s->merge))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s", option,
-			 s->partial ? "partial" : "merge");
-}
 
 int partial_write(struct stage *stage, const struct summary *sm, int argc, char **argv)
 {

@@ -4,9 +4,8 @@
 #ifndef TR_TRSTAT_SUMMARY_H
 #define TR_TRSTAT_SUMMARY_H
 
-#include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/groups.h"
-#include "cmd/trstat/query.h"
+#include "cmd/trstat/run.h"
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/statistics.h"
 #include "common/cli/stage.h"
@@ -142,10 +141,6 @@ struct summaries {
 };
 
 /* --- --partial and --merge --- */
-
-/* Refuse options, and conditions of --fail-if (their number), that conflict with --partial or
- * --merge. -1 with e filled. */
-int partial_check(const struct stat_settings *s, size_t conditions, struct error *e);
 
 /* Write the summary of the inputs. sm has its statistics, not yet made, and settings. */
 void partial_run(struct stage *stage, struct query *q, struct summary *sm, int argc, char **argv);
