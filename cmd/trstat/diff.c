@@ -1109,8 +1109,9 @@ static char **diff_names(const struct diff *d, const struct query *q, size_t *co
 	return NULL;
 }
 
-int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
-	       struct error *e)
+/* Write the rows, at most d->limit. Returns -1 with e filled. */
+static int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+		      struct error *e)
 {
 	const struct stat_settings *s = q->settings;
 	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;

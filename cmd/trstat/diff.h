@@ -148,10 +148,6 @@ struct diff {
 	bool more;    /* aligned table: a last line counts the rows that the limit leaves out */
 };
 
-/* Write the rows, at most d->limit. Returns -1 with e filled. */
-int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
-	       struct error *e);
-
 /* --- --diff: the table of the differences of two inputs, each a stream or a summary --- */
 
 /* Run --diff; paths: A and B; stage is empty. Returns the exit status. */

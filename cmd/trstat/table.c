@@ -1067,7 +1067,8 @@ void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8)
 #define ELLIPSIS       "..."
 #define ELLIPSIS_WIDTH 3
 
-size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
+/* Format a value, which must be present, for machine formats: an integer, or three decimals. */
+static size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
 {
 	char digits[I128_SIZE];
 	size_t n, sign = number < 0, whole;

@@ -373,9 +373,6 @@ int table_write_rows(const struct table_rows *rows, struct text *out, struct err
 
 /* Size of a buffer for any value, its sign, point, unit and NUL. */
 #define VALUE_SIZE 48
-
-/* Format a value, which must be present, for machine formats: an integer, or three decimals. */
-size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number);
 /* The same of a value that is present, of floats too: those have their shortest digits. */
 size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v);
 
