@@ -254,49 +254,6 @@ int holm_adjust(double *p, size_t n)
 
 const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
 
-/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
-static const char *parse_number(const char *text, double *number)
-{
-	size_t n = strspn(text, "0123456789.eE-");
-	char *end;
-
-	*number = strtod(text, &end);
-	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
-}
-
-int diff_threshold(struct diff_options *o, const char *text, struct error *e)
-{
-	double number;
-	const char *unit = parse_number(text, &number);
-
-	if (unit && !strcmp(unit, "%")) {
-		o->threshold = number / 100;
-		return 0;
-	}
-	if (unit && !strcmp(unit, "x") && number >= 1) {
-		o->threshold = number - 1;
-		return 0;
-	}
-	return error_set(e, NULL, NO_OFFSET,
-			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
-			 "'%.64s'",
-			 text);
-}
-
-int diff_alpha(struct diff_options *o, const char *text, struct error *e)
-{
-	const char *unit = parse_number(text, &o->alpha);
-
-	if (unit && *unit == '%') {
-		o->alpha /= 100;
-		unit++;
-	}
-	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "--alpha takes a probability between 0 and 1, not '%s'", text);
-}
-
 /* Returns the word of a bit of diff_options.fail_if. */
 static const char *diff_fail_if_word(enum diff_verdict v)
 {

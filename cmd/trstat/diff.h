@@ -103,9 +103,6 @@ static inline double diff_alpha_of(const struct diff_options *o)
 	return o->alpha > 0 ? o->alpha : DIFF_ALPHA;
 }
 
-/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
-int diff_threshold(struct diff_options *o, const char *text, struct error *e);
-int diff_alpha(struct diff_options *o, const char *text, struct error *e);
 /* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
 bool diff_fail_if(struct diff_options *o, const char *text);
 

@@ -3,6 +3,7 @@
  *
  *     trstat -k name -c count,total,p99 a.trs
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -163,6 +164,50 @@ static int command_line_conditions(struct command_line *line, struct error *e)
 		if (alarms_add(&line->alarms, line->fail_if[i], e))
 			return -1;
 	return 0;
+}
+
+/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
+static const char *parse_number(const char *text, double *number)
+{
+	size_t n = strspn(text, "0123456789.eE-");
+	char *end;
+
+	*number = strtod(text, &end);
+	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
+}
+
+/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
+static int diff_threshold(struct diff_options *o, const char *text, struct error *e)
+{
+	double number;
+	const char *unit = parse_number(text, &number);
+
+	if (unit && !strcmp(unit, "%")) {
+		o->threshold = number / 100;
+		return 0;
+	}
+	if (unit && !strcmp(unit, "x") && number >= 1) {
+		o->threshold = number - 1;
+		return 0;
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
+			 "'%.64s'",
+			 text);
+}
+
+static int diff_alpha(struct diff_options *o, const char *text, struct error *e)
+{
+	const char *unit = parse_number(text, &o->alpha);
+
+	if (unit && *unit == '%') {
+		o->alpha /= 100;
+		unit++;
+	}
+	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--alpha takes a probability between 0 and 1, not '%s'", text);
 }
 
 /* Take one option, for struct program; ctx is the command line. */

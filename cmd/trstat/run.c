@@ -159,6 +159,20 @@ static int check_timeline(const struct query *q, const struct clocks *clocks, st
 		       : 0;
 }
 
+/* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
+static int columns_check_clocks(const struct columns *c, const struct clocks *clocks,
+				struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		enum column_unit unit = column_unit(&c->column[i]);
+
+		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
+		    c->column[i].type->part == PART_WHOLE)
+			return clocks_check(clocks, CLOCKS_HINT, e);
+	}
+	return 0;
+}
+
 int query_check_clocks(const struct query *q, const struct clocks *clocks, bool weights,
 		       struct error *e)
 {

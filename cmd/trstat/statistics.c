@@ -2173,12 +2173,6 @@ int statistics_pair(struct statistics *s, struct pair *p)
 	return pair_begin(p, s->keys, s->dictionary, &s->groups.texts);
 }
 
-struct pair_edges *statistics_pair_edges(const struct statistics *s)
-{
-	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
-			      s->keys->begins);
-}
-
 bool statistics_nameless(const struct statistics *s)
 {
 	const struct keys *k = s->keys;

@@ -187,8 +187,6 @@ int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end);
 bool statistics_to_caller(struct statistics *s);
 /* Returns -1 with e filled if the buckets of time are too narrow for a pair. */
 int statistics_check_busy(const struct statistics *s, struct error *e);
-/* Make edges for a part with pairs. NULL when out of memory. */
-struct pair_edges *statistics_pair_edges(const struct statistics *s);
 void statistics_free(struct statistics *s);
 
 /* Returns true if functions are shown by addresses that trsym could name. */

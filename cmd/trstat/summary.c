@@ -1111,6 +1111,13 @@ static int take_tail(struct unpacker *u, struct summary_part *p, uint64_t number
 	return unpack_slowest(u, &p->tail.slowest);
 }
 
+/* Make edges for a part with pairs. NULL when out of memory. */
+static struct pair_edges *statistics_pair_edges(const struct statistics *s)
+{
+	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
+			      s->keys->begins);
+}
+
 static int take_part(struct unpacker *u, struct summary_part *p, uint64_t number)
 {
 	const struct statistics *s = u->ss->to->s;

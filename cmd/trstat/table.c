@@ -588,18 +588,6 @@ int columns_check_ticks(const struct columns *c, struct error *e)
 	return 0;
 }
 
-int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		enum column_unit unit = column_unit(&c->column[i]);
-
-		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
-		    c->column[i].type->part == PART_WHOLE)
-			return clocks_check(clocks, CLOCKS_HINT, e);
-	}
-	return 0;
-}
-
 void columns_free(struct columns *c)
 {
 	for (size_t i = 0; i < c->count; i++)

@@ -158,9 +158,6 @@ int columns_check_ticks(const struct columns *c, struct error *e);
 /* Hint for mixed clocks */
 #define CLOCKS_HINT "only counts (-c count) apply to both"
 
-/* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
-int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);
-
 void columns_free(struct columns *c);
 
 /* Returns the index in wanted.field of the field of that name, or -1. */
