@@ -58,7 +58,8 @@ static uint32_t text_string(struct ctf *ctf)
 	return writer_string(ctf->w, text->data, text->size);
 }
 
-int ctf_arguments_declare(struct ctf *ctf, const char *text)
+/* Take the names of a function's arguments from a variable of env. */
+static int ctf_arguments_declare(struct ctf *ctf, const char *text)
 {
 	struct json_reader *json = &ctf->arguments.json;
 	struct argument_names *f = NULL;
@@ -2425,6 +2426,30 @@ static bool ctf_trace_has_time(const struct ctf_trace *t)
 		if (t->streams[i].has_time)
 			return true;
 	return false;
+}
+
+/* Declare the trace as a source of the stream, with its environment as metadata. */
+static int ctf_trace_declare(struct ctf_trace *t)
+{
+	struct ctf *ctf = t->ctf;
+	struct writer *w = ctf->w;
+	struct buffer text = {0};
+	int failed = 0;
+
+	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
+							    writer_text(w, ctf->input->name), 8,
+							    t->metadata.big});
+	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
+		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
+			failed = ctf_arguments_declare(ctf, v->text);
+		else
+			failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
+					 : buffer_printf(&text, "%s %" PRId64 "\n", v->name,
+							 v->number);
+	if (!failed && text.size)
+		failed = writer_meta(w, t->source, "ctf.env", text.data, text.size);
+	buffer_free(&text);
+	return failed || !t->source ? -1 : 0;
 }
 
 /* --- the decoder of CTF: finds the traces of an input and merges their files by time --- */

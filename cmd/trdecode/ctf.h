@@ -260,8 +260,6 @@ bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall);
 void ctf_trace_set_offset(struct ctf_stream *s);
 /* Return the first clock of the trace's streams, or NULL. */
 const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t);
-/* Declare the trace as a source of the stream, with its environment as metadata. */
-int ctf_trace_declare(struct ctf_trace *t);
 /* Add what the trace's metadata declares to the answer of --info. */
 void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);
 
@@ -304,9 +302,6 @@ void ctf_skip_prepare(struct ctf_trace *t);
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 
 /* --- ctf.c --- */
-
-/* Take the names of a function's arguments from a variable of env. */
-int ctf_arguments_declare(struct ctf *ctf, const char *text);
 
 /* Declare the lane of a thread, as far as the thread is known. */
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,

@@ -2214,29 +2214,6 @@ int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 	return 0;
 }
 
-int ctf_trace_declare(struct ctf_trace *t)
-{
-	struct ctf *ctf = t->ctf;
-	struct writer *w = ctf->w;
-	struct buffer text = {0};
-	int failed = 0;
-
-	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
-							    writer_text(w, ctf->input->name), 8,
-							    t->metadata.big});
-	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
-		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
-			failed = ctf_arguments_declare(ctf, v->text);
-		else
-			failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
-					 : buffer_printf(&text, "%s %" PRId64 "\n", v->name,
-							 v->number);
-	if (!failed && text.size)
-		failed = writer_meta(w, t->source, "ctf.env", text.data, text.size);
-	buffer_free(&text);
-	return failed || !t->source ? -1 : 0;
-}
-
 void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
 {
 	static const char *const variables[] = {"domain", "hostname", "tracer_name", "trace_name"};

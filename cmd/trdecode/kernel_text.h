@@ -277,10 +277,7 @@ bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_spa
 /* Read a text without a name. false: it is of no tracer known. */
 bool ftrace_form_unnamed(struct ftrace *f, struct text_span text, struct text_span *name);
 
-/* kernel_fields.c: locations of functions; 0: out of memory. */
-/* Declare a function, with the arguments that its first event has. */
-uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
-				  struct text_span arguments);
+/* kernel_text.c: locations of functions; 0: out of memory. */
 /* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
 uint32_t ftrace_frame(struct ftrace *f, struct text_span text);
 
