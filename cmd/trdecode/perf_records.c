@@ -1089,17 +1089,6 @@ static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n)
 	return buffer_append(&p->h.build_id_texts, text, sizeof text);
 }
 
-const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
-{
-	uint32_t key = intern_find(&p->h.build_ids.keys, path, n), number;
-
-	if (key == INTERN_NONE)
-		return NULL;
-	number = p->h.build_ids.numbers[key];
-	return number ? (char *)p->h.build_id_texts.data + (size_t)(number - 1) * PERF_BUILD_ID_TEXT
-		      : NULL;
-}
-
 static int take_build_ids(struct perf *p, struct byte_span *s)
 {
 	while (s->end - s->at >= PERF_RECORD_HEAD) {

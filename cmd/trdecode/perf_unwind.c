@@ -1846,6 +1846,18 @@ static bool find_running_kernel(struct perf *p, struct text_range text, char id[
 	       running->text.end == text.end && elf_build_id_of_kernel(id);
 }
 
+/* Find the build id of a file by its path, in hexadecimal; NULL: not known. */
+static const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
+{
+	uint32_t key = intern_find(&p->h.build_ids.keys, path, n), number;
+
+	if (key == INTERN_NONE)
+		return NULL;
+	number = p->h.build_ids.numbers[key];
+	return number ? (char *)p->h.build_id_texts.data + (size_t)(number - 1) * PERF_BUILD_ID_TEXT
+		      : NULL;
+}
+
 static int perf_add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
 			const char *path, size_t n)
 {

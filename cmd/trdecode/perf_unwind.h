@@ -405,8 +405,6 @@ void perf_attrs_settle(struct perf *p);
 struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id);
 void perf_attrs_free(struct perf *p);
 
-/* Find the build id of a file by its path, in hexadecimal; NULL: not known. */
-const char *perf_build_id_of(struct perf *p, const char *path, size_t n);
 /* Write a build id of n bytes as text. */
 void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT]);
 

@@ -223,28 +223,6 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 	return frame.mapping && note_unnamed(p, *location, &mapped, frame.address) ? 0 : *location;
 }
 
-uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
-			    struct protobuf_view message)
-{
-	struct protobuf_view rest;
-	struct protobuf_field f;
-	uint32_t stack = 0;
-	uint64_t iid;
-
-	/* the outermost frame is first */
-	while (protobuf_next(&message, &f) > 0) {
-		if (f.number != CALLSTACK_FRAME)
-			continue;
-		for (rest = f.bytes; protobuf_each(&f, &rest, &iid);) {
-			uint32_t location = perfetto_interned(p, s, OF_FRAME, iid);
-
-			if (location)
-				stack = writer_stack(p->w, stack, location);
-		}
-	}
-	return stack;
-}
-
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
 {
 	struct protobuf_field f, of;

@@ -150,8 +150,6 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message);
 uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 			  struct protobuf_view message);
-uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
-			    struct protobuf_view message);
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
 
 /* Take these tables (perfetto_packets.c). */

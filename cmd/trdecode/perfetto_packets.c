@@ -10,12 +10,14 @@
 #include <sys/types.h>
 
 #include "cmd/trdecode/perfetto.h"
+#include "common/cli/program.h"
 #include "common/formats/perfetto.h"
 #include "common/formats/softirqs.h"
 #include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
+#include "common/util/output.h"
 
 /* --- ids --- */
 
@@ -126,6 +128,28 @@ static uint32_t source_location(struct perfetto *p, struct protobuf_view message
 	if (buffer_append(&p->source_locations, &l, sizeof l))
 		return 0;
 	return (uint32_t)(p->source_locations.size / sizeof l);
+}
+
+static uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
+				   struct protobuf_view message)
+{
+	struct protobuf_view rest;
+	struct protobuf_field f;
+	uint32_t stack = 0;
+	uint64_t iid;
+
+	/* the outermost frame is first */
+	while (protobuf_next(&message, &f) > 0) {
+		if (f.number != CALLSTACK_FRAME)
+			continue;
+		for (rest = f.bytes; protobuf_each(&f, &rest, &iid);) {
+			uint32_t location = perfetto_interned(p, s, OF_FRAME, iid);
+
+			if (location)
+				stack = writer_stack(p->w, stack, location);
+		}
+	}
+	return stack;
 }
 
 static uint32_t interned_number(struct perfetto *p, const struct perfetto_sequence *s,
