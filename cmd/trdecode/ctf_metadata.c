@@ -706,7 +706,7 @@ static bool has_signature(const uint8_t *data, size_t n)
 	return n >= strlen(PLAIN_BEGIN) && !memcmp(data, PLAIN_BEGIN, strlen(PLAIN_BEGIN));
 }
 
-/* Return the length of the comment at p; 0: no comment begins there. */
+/* Get the length of the comment at p; 0: no comment begins there. */
 static size_t comment_size(const char *p, size_t n)
 {
 	const char *end = NULL;

@@ -50,7 +50,7 @@ static inline int row_needs_use(const struct row_needs *n, struct writer *w)
 int row_queue_put(struct row_queue *q, const struct new_row *r, const struct row_needs *needs);
 /* Write the rows up to and including a time. */
 int row_queue_write(struct row_queue *q, uint64_t until);
-/* Return the time of the first row; UINT64_MAX: there is none. */
+/* Get the time of the first row; UINT64_MAX: there is none. */
 uint64_t row_queue_next(const struct row_queue *q);
 
 /*
@@ -171,7 +171,7 @@ int glprofile_missing(struct glprofile *p, uint64_t *missing, struct error *e);
 
 /* Declare the source, the clock and the lanes. */
 int glprofile_declare(struct glprofile *p);
-/* Return the optional fields that the row of a call has. gpu: on the GPU. */
+/* Get the optional fields that the row of a call has. gpu: on the GPU. */
 unsigned glprofile_variant(const struct glprofile_call *c, bool gpu);
 /* Declare the fields of a row with a number of a call, after a fixed part of *size bytes. Returns
  * their number. */

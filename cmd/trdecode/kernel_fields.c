@@ -617,7 +617,7 @@ void ftrace_split(struct ftrace *f, struct text_span text)
 
 /* --- types --- */
 
-/* Return the kind of a field that has values of both kinds, which is a number if both are:
+/* Get the kind of a field that has values of both kinds, which is a number if both are:
  *
  *     field  | UINT    HEX     INT     STRING
  *     -------+-------------------------------

@@ -60,7 +60,7 @@ void arguments_free(struct argument_table *t)
 
 /* --- all arguments are learnt before the first row --- */
 
-/* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
+/* Get a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *rows_number_of(struct argument_table *t, uint32_t function, uint32_t name)
 {
 	uint32_t both[2] = {function, name}, *number;
@@ -299,7 +299,7 @@ static bool take_arguments(struct atrace_mark *m, const struct mark_text *p, uns
 	return true;
 }
 
-/* Return the text from a part to the end of the last one. */
+/* Get the text from a part to the end of the last one. */
 static struct mark_text from(const struct mark_text *p, unsigned n)
 {
 	return (struct mark_text){p[0].at, (size_t)(p[n - 1].at + p[n - 1].size - p[0].at)};

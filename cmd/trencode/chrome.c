@@ -167,7 +167,7 @@ static void scheduling_free(struct scheduling *s)
 	free(s->ends);
 }
 
-/* Returns the index + 1 of a CPU; 0 when out of memory. */
+/* Get the index + 1 of a CPU; 0 when out of memory. */
 static uint32_t scheduling_cpu_of(struct scheduling *s, const struct source *source, uint32_t cpu)
 {
 	uint32_t key[2] = {source ? source->number : 0, cpu}, n;
@@ -182,7 +182,7 @@ static uint32_t scheduling_cpu_of(struct scheduling *s, const struct source *sou
 	return n + 1;
 }
 
-/* Returns the index + 1 of a thread; 0 when out of memory. */
+/* Get the index + 1 of a thread; 0 when out of memory. */
 static uint32_t scheduling_thread_of(struct scheduling *s, const struct scheduling_cpu *cpu,
 				     int64_t tid, const char *comm, size_t size)
 {
@@ -2157,7 +2157,7 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 	return 0;
 }
 
-/* Returns the beginning of a thread's lines, after its names were written; NULL when out of memory.
+/* Get the beginning of a thread's lines, after its names were written; NULL when out of memory.
  */
 static struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread,
 					 const struct lane *lane)

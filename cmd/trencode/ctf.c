@@ -64,7 +64,7 @@ struct ctf_classes {
 	uint32_t ids[CTF_STREAM_CLASSES]; /* the next id of each kind of file */
 };
 
-/* Return the class of an event, which is declared when it is new. NULL: out of memory. */
+/* Get the class of an event, which is declared when it is new. NULL: out of memory. */
 const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 				      enum ctf_stream_class stream);
 /* Record the names of a location's arguments in the metadata, before its first event is written.
@@ -225,7 +225,7 @@ static int encode_ctf_declare_field(const struct declaration *d, const char *typ
 		       : 0;
 }
 
-/* Return the role of the events by which trdecode reads them back; NULL: none is needed. */
+/* Get the role of the events by which trdecode reads them back; NULL: none is needed. */
 static const char *ctf_role_of(const struct ctf_out_class *cl, const struct type *t)
 {
 	if (t->kind == KIND_ENTER)
@@ -973,7 +973,7 @@ static int ctf_count_gap(struct ctf_encoder *s, struct ctf_out_file *file, const
 			     g.unit == GAP_PACKETS ? g.count : 0, e);
 }
 
-/* Return the ids of a lane. Threads of several sources that have the same number get different
+/* Get the ids of a lane. Threads of several sources that have the same number get different
  * ones. NULL: out of memory. */
 static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struct lane *lane)
 {

@@ -307,7 +307,7 @@ static void firefox_free_schemas(struct firefox_schemas *s)
 
 /* --- the samples of a profile: recorded ones, or the times between changes of a stack --- */
 
-/* Returns the unit of threadCPUDelta: the weights of the samples are times on a CPU, or cycles;
+/* Get the unit of threadCPUDelta: the weights of the samples are times on a CPU, or cycles;
  * NULL: they are neither. */
 static const char *firefox_cpu_unit(const struct firefox *f)
 {

@@ -22,7 +22,7 @@
  * A table of encoders ends with NULL.
  */
 
-/* Return the encoder of that name, or NULL. */
+/* Get the encoder of that name, or NULL. */
 static const struct encoder *encoder_find(const struct encoder *const *table, const char *name)
 {
 	for (; *table; table++)
@@ -45,7 +45,7 @@ static bool has_suffix(const char *path, size_t n, const char *suffix, size_t si
 	return (size_t)(path + n - last) >= size - 1 && !strncmp(last, suffix, size - 1);
 }
 
-/* Return the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
+/* Get the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
 static const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path)
 {
 	const struct encoder *found = NULL;

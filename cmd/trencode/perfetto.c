@@ -897,7 +897,7 @@ static uint64_t flags_of(const struct scheduling_type *t, const struct event *ev
 	return v.form == FORM_UINT || v.form == FORM_INT ? v.u : 0;
 }
 
-/* Returns the thread that runs at an event. */
+/* Get the thread that runs at an event. */
 static int64_t tid_of(const struct ftrace_cpu *c, const struct scheduling_type *t,
 		      const struct lane *lane)
 {
@@ -1621,7 +1621,7 @@ static int perfetto_name_of(struct perfetto_encoder *s, uint32_t location, uint3
 	return 0;
 }
 
-/* Returns the category of the calls of a type, a string of the dictionary; 0: none. */
+/* Get the category of the calls of a type, a string of the dictionary; 0: none. */
 static uint32_t category_of(const struct type *t)
 {
 	return t ? t->group.number : 0;

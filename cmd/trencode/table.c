@@ -308,7 +308,7 @@ static void rows_want(struct event_rows *r, enum row_column c)
 	r->wanted |= 1u << c;
 }
 
-/* Return the column of that name, or ROW_COLUMNS: a field. */
+/* Get the column of that name, or ROW_COLUMNS: a field. */
 static enum row_column rows_named(const char *name, size_t n)
 {
 	size_t i = 0;
@@ -1146,7 +1146,7 @@ static inline int thrift_list(struct thrift *t, int field, enum thrift_type type
 	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_uleb(t->to, n) ? -1 : 0;
 }
 
-/* Returns a structure inside of t; thrift_end ends it. */
+/* Get a structure inside of t; thrift_end ends it. */
 static inline struct thrift thrift_inside(struct thrift *t)
 {
 	return (struct thrift){t->to, 0};

@@ -20,7 +20,7 @@ enum { PIECE_HEADER = 16, COPY_SIZE = 64 * 1024 };
 /* The recorder's default levels. */
 enum { ZSTD_USUAL = ZSTD_CLEVEL_DEFAULT, ZLIB_USUAL = Z_BEST_COMPRESSION };
 
-/* Return the version of the compression library as files name it; "" for none. */
+/* Get the version of the compression library as files name it; "" for none. */
 static const char *tracecmd_packer_version(enum tracecmd_method method)
 {
 	switch (method) {
@@ -199,7 +199,7 @@ static int write_pages(struct tracecmd_pages *p, struct error *e)
 	return 0;
 }
 
-/* Return the end of the space for records: the number of lost events follows the records. */
+/* Get the end of the space for records: the number of lost events follows the records. */
 static size_t page_end(const struct tracecmd_pages *p)
 {
 	bool counted = p->reported && p->reported != UINT64_MAX;
@@ -1221,7 +1221,7 @@ static int tracecmd_write_take_line(struct tracecmd_state *s, const struct event
 	return 0;
 }
 
-/* Return the time in the ring buffer. The output keeps the options that readers apply to it. */
+/* Get the time in the ring buffer. The output keeps the options that readers apply to it. */
 static uint64_t raw_time(const struct tracecmd_state *s, const struct event *ev)
 {
 	const struct type *t = ev->type;

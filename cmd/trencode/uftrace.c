@@ -434,7 +434,7 @@ static int kernel_output_header(struct kernel_output *k, const struct meta *m)
 	return m->offset != k->header.size || !n ? 0 : buffer_append(&k->header, m->data, n);
 }
 
-/* Return the number after a key such as "PAGE_SIZE: "; 0: there is none. */
+/* Get the number after a key such as "PAGE_SIZE: "; 0: there is none. */
 static uint32_t kernel_number_of(const struct kernel_output *k, const char *key)
 {
 	const char *p = memmem(k->header.data, k->header.size, key, strlen(key)),
@@ -2049,7 +2049,7 @@ static int uftrace_convert_init(void *state, struct error *e)
 
 /* --- the end --- */
 
-/* Return the frames that readers keep for each task; at least the recorder's default. */
+/* Get the frames that readers keep for each task; at least the recorder's default. */
 static uint16_t max_stack(const struct uftrace_conversion *s)
 {
 	return s->deepest < STACK_USUAL	  ? STACK_USUAL

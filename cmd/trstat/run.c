@@ -23,7 +23,7 @@
 
 /* --- the query that the options describe --- */
 
-/* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
+/* Get the list of keys: those of -g, or otherwise if not given, and those that the view
  * adds. NULL: out of memory. */
 static char *key_list(const struct stat_settings *s, const char *otherwise, const char *added)
 {
@@ -444,7 +444,7 @@ enum reads_values query_reads_values(const struct query *q)
 		       : READS_NO_VALUES;
 }
 
-/* Returns the table of a query, without its groups. */
+/* Get the table of a query, without its groups. */
 static struct table query_table(const struct query *q)
 {
 	return (struct table){.columns = &q->columns,
@@ -1311,7 +1311,7 @@ static enum outcome alarms_judge(struct alarms *all, const struct query *q,
 	return holds;
 }
 
-/* Returns the first column of an alarm that has no value; NULL: all have one. */
+/* Get the first column of an alarm that has no value; NULL: all have one. */
 static const struct alarm_column *without_value(const struct alarms *all, const struct alarm *a)
 {
 	for (size_t i = a->first; i < a->end; i++)
@@ -1490,7 +1490,7 @@ static int next_interval(struct monitor *m, uint64_t time)
 	return 0;
 }
 
-/* Returns the end of the interval; no time is after UINT64_MAX. */
+/* Get the end of the interval; no time is after UINT64_MAX. */
 static uint64_t interval_end(const struct monitor *m)
 {
 	uint64_t end;

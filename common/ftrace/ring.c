@@ -404,7 +404,7 @@ static bool number_after(const char *line, const char *end, const char *key, uin
 	return false;
 }
 
-/* Is this the line of the field with that name? ";" follows the name. */
+/* Test whether this is the line of the field with that name. ";" follows the name. */
 static bool line_names(const char *line, const char *end, const char *name)
 {
 	size_t n = strlen(name);

@@ -86,7 +86,7 @@ static bool is_abbreviation(const struct nearest *n, const char *name, size_t si
 	return at == n->size;
 }
 
-/* Returns how far the word is from a name, or from a part of one; at least n->distance where it is
+/* Get how far the word is from a name, or from a part of one; at least n->distance where it is
  * too far. */
 static unsigned distance_to(const struct nearest *n, const char *name, size_t size)
 {

@@ -404,7 +404,7 @@ static inline __attribute__((always_inline)) int dump_text(const struct apitrace
 
 #define PUT(w, s) dump_text(w, s, sizeof(s) - 1)
 
-/* Return the length up to the first NUL; each text is followed by a NUL. */
+/* Get the length up to the first NUL; each text is followed by a NUL. */
 static inline size_t name_length(const struct text_ref *t)
 {
 	return strlen(t->text);

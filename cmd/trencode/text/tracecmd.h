@@ -115,7 +115,7 @@ struct tc_sources {
 };
 
 void tc_sources_free(struct tc_sources *s);
-/* Return the source of that input; make it at the first call. */
+/* Get the source of that input; make it at the first call. */
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source);
 /* Take a piece of a META block. */
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);
