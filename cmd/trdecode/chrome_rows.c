@@ -8,6 +8,7 @@
 
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/cli/program.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/value.h"

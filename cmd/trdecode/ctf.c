@@ -9,6 +9,8 @@
 #include "cmd/trdecode/ctf.h"
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/softirqs.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"

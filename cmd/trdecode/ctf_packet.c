@@ -7,7 +7,11 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "common/util/error.h"
 
 static int ctf_packet_next(struct ctf_file *f, struct error *e);
 static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);

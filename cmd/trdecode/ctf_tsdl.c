@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "cmd/trdecode/ctf.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input_tree.h"
 #include "common/util/buffer.h"
 
 static struct ctf_type *ctf_parse_integer(struct ctf_parser *p);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/cli/program.h"
 #include "common/stream/reader.h"
 #include "common/util/output.h"

@@ -8,6 +8,7 @@
 
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/kernel_text.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/softirqs.h"
 #include "common/util/output.h"
 #include "common/util/hash.h"

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/lttng.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/util/heap.h"
 
 static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,

@@ -1,6 +1,7 @@
 /*
  * lttng_file.c - the files and the events of LTTng 0.x, as markers describe them
  */
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/lttng.h"
 
 #include <ctype.h>
@@ -8,6 +9,9 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "common/util/error.h"
 #include "common/util/u128.h"
 
 static void lttng_marker_layout(const struct lttng_header *trace, struct lttng_marker *m,

@@ -6,6 +6,7 @@
 
 #include "common/cli/program.h"
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/row_filter.h"
 
 struct clock_offset {
 	const char *file; /* the first length bytes */

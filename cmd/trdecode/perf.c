@@ -7,7 +7,9 @@
 #include <sys/utsname.h>
 
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/perf_unwind.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/tracecmd.h"
 #include "common/stream/writer.h"
 #include "common/symbols/symbols.h"

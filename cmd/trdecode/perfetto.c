@@ -11,6 +11,7 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
 #include "cmd/trdecode/perfetto_tables.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
 #include "common/util/bytes.h"

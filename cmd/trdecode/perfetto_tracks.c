@@ -7,6 +7,7 @@
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/chrome.h"
 #include "common/stream/value.h"
 #include "common/util/hash.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/uftrace.h"
 #include "common/formats/perf.h"
 #include "common/ftrace/ring.h"

@@ -10,6 +10,7 @@
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/pack.h"
 #include "common/calls/open_calls.h"
+#include "common/formats/apitrace.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/event.h"
 #include "common/stream/field.h"

@@ -8,11 +8,12 @@
 #define TR_TRENCODE_ENCODER_H
 
 #include "cmd/trencode/pack.h"
-#include "cmd/trencode/clip.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
-#include "common/cli/stage.h"
 #include "common/util/text.h"
+
+struct head;
+struct meta;
 
 enum encoder_output {
 	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */

@@ -5,9 +5,12 @@
 #include <inttypes.h>
 
 #include "cmd/trencode/encode.h"
+#include "cmd/trencode/encoder.h"
 #include "cmd/trencode/encoder_choice.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/options.h"
+#include "common/cli/program.h"
+#include "common/cli/stage.h"
 
 #define FORMAT_ROW(name) &encoder_##name,
 static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NULL};

@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_OPTIONS_H
 #define TR_TRENCODE_OPTIONS_H
 
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
 
 /* What was last given for a --plugin-option. */

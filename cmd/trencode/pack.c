@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "common/util/buffer.h"
+#include "common/formats/apitrace.h"
 
 enum {
 	OUT_SIZE = 256 * 1024,

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/formats/apitrace.h"
 #include "common/util/error.h"
 #include "common/util/output.h"
 

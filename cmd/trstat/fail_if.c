@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/expr/declared.h"
 #include "common/expr/expression.h"
 #include "common/pairs/pair.h"
+#include "common/util/intern.h"
 
 static int check_columns(const struct declared *check, const struct columns *c, struct error *e)
 {

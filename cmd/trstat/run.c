@@ -16,6 +16,7 @@
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/table.h"
 #include "common/util/output.h"
+#include "common/util/stack_limit.h"
 #include "common/value/units.h"
 
 enum { SECOND = 1000000000 };

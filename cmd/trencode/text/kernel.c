@@ -9,6 +9,8 @@
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/util/lines.h"
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/print_format.h"
 
 /* The print fmt of one type, compiled at its first event. */
 struct message {

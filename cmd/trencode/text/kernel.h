@@ -8,11 +8,11 @@
 #ifndef TR_TRENCODE_TEXT_KERNEL_H
 #define TR_TRENCODE_TEXT_KERNEL_H
 
-#include "common/ftrace/print_format.h"
 #include "common/stream/event.h"
 #include "common/stream/reader.h"
 #include "common/util/text.h"
 
+struct print_kernel;
 struct text_kernel;
 
 /* Returns NULL when out of memory. */

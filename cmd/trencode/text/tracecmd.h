@@ -7,6 +7,8 @@
 #include "cmd/trencode/text/kernel.h"
 #include "common/stream/event.h"
 #include "common/util/intern.h"
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/print_format.h"
 
 /*
  * Declarations that the files of the text of kernel events share.

@@ -1,4 +1,7 @@
 #include "common/calls/stack_tree.h"
+#include "common/util/output.h"
+#include "common/util/stack_limit.h"
+#include "common/util/text.h"
 
 #include <stdlib.h>
 #include <unistd.h>
