@@ -1,3 +1,4 @@
+/* The tree of stacks: order of its lines, limits, roots that are attached later. */
 #include "common/calls/stack_tree.h"
 #include "common/util/output.h"
 #include "common/util/stack_limit.h"
