@@ -19,6 +19,9 @@
 
 #include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/ctf.h"
+#include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input_tree.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/heap.h"

@@ -5,7 +5,11 @@
 
 #include "cmd/trdecode/ctf.h"
 #include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "common/util/error.h"
 
 enum { HEAD_WINDOW = 4096 };
 

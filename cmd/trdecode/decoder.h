@@ -15,8 +15,6 @@
 #include "common/util/text.h"
 #include "common/stream/writer.h"
 #include "cmd/trdecode/bid.h"
-#include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/input_tree.h"
 
 enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 

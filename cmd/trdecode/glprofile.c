@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/util/heap.h"
 
 struct queued_row {

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "cmd/trdecode/kernel_text.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/softirqs.h"
 #include "common/util/output.h"
 

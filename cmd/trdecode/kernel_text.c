@@ -1,6 +1,7 @@
 /*
  * kernel_text.c - the text of ftrace: lines of the kernel's trace
  */
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/kernel_text.h"
 
 #include <ctype.h>

@@ -13,6 +13,9 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/lttng.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/lttng.h"
 #include "common/stream/writer.h"
 #include "common/util/error.h"

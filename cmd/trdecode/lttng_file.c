@@ -1,6 +1,11 @@
 /*
  * lttng_file.c - the files, markers and events of LTTng 0.x: their bytes, and the types of markers
  */
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/lttng.h"
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

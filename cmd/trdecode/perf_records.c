@@ -1,6 +1,8 @@
 /*
  * perf_records.c - the records of a perf.data, in the order of their times
  */
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/perf_records.h"
 
 #include <inttypes.h>

@@ -6,6 +6,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/kernel_line.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/util/intern.h"

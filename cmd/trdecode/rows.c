@@ -1,6 +1,8 @@
 /*
  * rows.c - what decoders make rows of: arguments, marks of atrace, calls with a duration, processes
  */
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 
 #include <stdio.h>

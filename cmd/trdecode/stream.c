@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/calls/calls.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"

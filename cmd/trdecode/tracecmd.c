@@ -10,6 +10,7 @@
 
 #include "cmd/trdecode/kernel_line.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/tracecmd.h"
 #include "common/util/intern.h"
 #include "common/util/output.h"

@@ -1,6 +1,7 @@
 /*
  * uftrace.c - uftrace directories
  */
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/uftrace.h"
 
 #include <ctype.h>

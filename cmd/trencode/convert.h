@@ -11,6 +11,7 @@
 #include "cmd/trencode/text/tracecmd.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
+#include "common/ftrace/print_format.h"
 #include "common/stream/clocks.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/reader.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/trencode/attributes.h"
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"

@@ -1,6 +1,7 @@
 /*
  * encode.c - one run of an encoder
  */
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encode.h"
 
 #include <errno.h>
@@ -10,8 +11,10 @@
 
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
+#include "common/cli/stage.h"
 #include "common/stream/clocks.h"
 #include "common/util/buffer.h"
+#include "common/value/moment.h"
 
 int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e)
 {

@@ -11,8 +11,10 @@
 #include "cmd/trencode/pack.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
-#include "common/cli/stage.h"
 #include "common/util/text.h"
+
+struct head;
+struct meta;
 
 enum encoder_output {
 	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/cli/program.h"
+#include "common/cli/stage.h"
 #include "cmd/trencode/encode.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"

@@ -13,7 +13,6 @@
 #ifndef TR_TRENCODE_SPANS_H
 #define TR_TRENCODE_SPANS_H
 
-#include "cmd/trencode/attributes.h"
 #include "cmd/trencode/encoder.h"
 
 /* One call. */

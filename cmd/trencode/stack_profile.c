@@ -13,8 +13,11 @@
 #include "cmd/trencode/encode.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
+#include "common/expr/declared.h"
 #include "common/pairs/pair.h"
 #include "common/stream/field.h"
+#include "common/util/intern.h"
+#include "common/util/stack_limit.h"
 #include "common/util/text.h"
 #include "common/value/scalar.h"
 

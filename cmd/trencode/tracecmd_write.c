@@ -11,6 +11,7 @@
 
 #include "common/formats/tracecmd.h"
 #include "common/stream/field.h"
+#include "common/stream/reader.h"
 #include "common/util/lines.h"
 #include "common/util/output.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"

@@ -16,6 +16,7 @@
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
+#include "common/util/error.h"
 
 /* Add an entry. Returns -1 when out of memory. */
 static int thread_entries_add(struct thread_entries *x, const struct thread_entry *t)

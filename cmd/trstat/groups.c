@@ -12,6 +12,8 @@
 
 #include "common/util/stack_limit.h"
 #include "common/util/u128.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 struct u256 {
 	uint128 high, low;

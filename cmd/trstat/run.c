@@ -3,6 +3,8 @@
  *
  *     trstat -k name -c count,p99 --fail-if 'p99(name == "commit") > 5ms' a.trs
  */
+#include "common/cli/stage.h"
+#include "common/expr/declared.h"
 #include "cmd/trstat/run.h"
 
 #include <errno.h>
@@ -19,6 +21,7 @@
 #include "cmd/trstat/tree.h"
 #include "common/expr/expression.h"
 #include "common/util/output.h"
+#include "common/util/stack_limit.h"
 #include "common/value/units.h"
 
 /* --- the query that the options describe --- */

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 enum { INDENTED = 40 }; /* levels that are indented; deeper rows have their depth as a number */
 

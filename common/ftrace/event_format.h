@@ -13,8 +13,11 @@
 
 #include "common/ftrace/ring.h"
 #include "common/stream/stream.h"
-#include "common/stream/writer.h"
 #include "common/util/error.h"
+
+struct field_entry;
+struct type_entry;
+struct writer;
 
 /* One field; texts point into the format's text, except the type name. */
 struct event_field {

@@ -14,6 +14,7 @@
 #include "common/util/output.h"
 #include "common/util/lines.h"
 #include "common/util/memory.h"
+#include "common/formats/tracecmd.h"
 
 /* Bytes by which the buffer grows: a length in the file does not prove that there are so many. */
 enum { STEP = 256 * 1024, WINDOW_LOG_MAX = 24 };

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/formats/tracecmd.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
 #include "common/util/error.h"

@@ -20,6 +20,7 @@
 #include "common/value/argument.h"
 #include "common/value/units.h"
 #include "common/value/value_text.h"
+#include "common/calls/call_stacks.h"
 
 enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 

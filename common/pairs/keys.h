@@ -18,13 +18,13 @@
 
 #include <string.h>
 
-#include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/intern.h"
 #include "common/value/scalar.h"
+
+struct field_value;
 
 /*
  * The value of a key of an event, a call or a pair: a cell.

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/expr/declared.h"
 #include "common/expr/expression.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 static char *pair_hint(const struct dictionary *d, const struct pair *p);
 

@@ -15,10 +15,11 @@
 #define TR_PAIRS_PAIR_H
 
 #include "common/cli/program.h"
-#include "common/expr/declared.h"
 #include "common/expr/expression.h"
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
+
+struct declared;
 
 /*
  * A condition on keys: of a group (--fail-if) or of an event (--pair).

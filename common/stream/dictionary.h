@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "common/stream/stream.h"
-#include "common/util/buffer.h"
-#include "common/util/error.h"
 #include "common/util/intern.h"
+
+struct buffer;
+struct error;
 
 /*
  * The encoding of the entries of a DICT payload.

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/util/text.h"
+#include "common/stream/dictionary.h"
 
 /* Distances. A name that differs by a prefix or suffix is between those that differ by one and by
  * two characters; the length of the prefix or suffix is added. */

@@ -3,13 +3,12 @@
  * calls, and "TIME TID =NAME NUMBER" for counters, in the order of their times (ns)
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "common/util/intern.h"
-#include "common/util/output.h"
 
 #define TOY_MAGIC "toy 1\n"
 
@@ -18,8 +17,7 @@ enum { TOY_MAGIC_SIZE = 6 };
 struct toy {
 	struct input *input;
 	struct writer *w;
-	FILE *file;
-	size_t taken; /* bytes of the input's head */
+	struct input_lines lines;
 	char line[4096], *name;
 	uint64_t time;
 	uint32_t tid, source, clock, enter, leave, counter;
@@ -34,28 +32,17 @@ static enum bid toy_probe(const struct input *in)
 		       : BID_NONE;
 }
 
-/* Read for FILE: what the probes have read comes first. */
-static ssize_t toy_read(void *cookie, char *to, size_t n)
+/* Take the time, the thread and the name from a line of n bytes. */
+static bool toy_parse(struct toy *t, const char *text, size_t n)
 {
-	struct toy *t = cookie;
-	size_t left = t->input->head_size - t->taken;
+	char *at = t->line;
 
-	if (!left)
-		return io_read(t->input->fd, to, n);
-	n = n < left ? n : left;
-	memcpy(to, t->input->head + t->taken, n);
-	t->taken += n;
-	return (ssize_t)n;
-}
-
-/* Take the time, the thread and the name from the line. */
-static bool toy_parse(struct toy *t)
-{
-	char *at = t->line, *end = strchr(at, '\n');
-
-	if (!isdigit((unsigned char)*at) || !end)
+	if (!t->lines.whole || n >= sizeof t->line || memchr(text, '\0', n))
 		return false;
-	*end = '\0';
+	memcpy(t->line, text, n);
+	t->line[n] = '\0';
+	if (!isdigit((unsigned char)*at))
+		return false;
 	t->time = strtoull(at, &at, 10);
 	if (t->time >= TIME_LIMIT || *at++ != ' ' || !isdigit((unsigned char)*at))
 		return false;
@@ -69,16 +56,19 @@ static bool toy_parse(struct toy *t)
 static int toy_advance(struct toy *t, struct error *e)
 {
 	struct input *in = t->input;
+	const char *text;
+	size_t n;
+	int got;
 
 	in->next = UINT64_MAX;
-	while (fgets(t->line, sizeof t->line, t->file)) {
-		if (toy_parse(t)) {
+	while ((got = input_lines_next(&t->lines, in, &text, &n, e)) > 0) {
+		if (toy_parse(t, text, n)) {
 			in->next = merge_shifted(t->time, in->shift);
 			return 0;
 		}
-		input_damage(in, in->name, NO_OFFSET, "not a toy event");
+		input_damage(in, in->name, t->lines.offset, "not a toy event");
 	}
-	return ferror(t->file) ? error_errno(e, in->name, NO_OFFSET, "cannot read") : 0;
+	return got;
 }
 
 static int toy_open(struct input *in, struct error *e)
@@ -89,10 +79,8 @@ static int toy_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	t->input = in;
 	t->w = in->decoding->writer;
-	t->taken = TOY_MAGIC_SIZE;
-	t->file = fopencookie(t, "r", (cookie_io_functions_t){.read = toy_read});
 	in->clock_name = "toy";
-	return t->file ? 0 : error_no_memory(e);
+	return 0;
 }
 
 static int toy_info(struct input *in, struct trace_info *f, struct error *e)
@@ -108,9 +96,12 @@ static int toy_begin(struct input *in, struct error *e)
 	struct writer *w = t->w;
 	struct field_entry number = {
 		.name = writer_text(w, "number"), .kind = FIELD_INT, .size = 8};
-	struct type_entry type = {.source = t->source};
+	struct type_entry type = {0};
+	const char *text;
+	size_t n;
 
-	if (merge_choose_clock(in, e))
+	/* the first line is that of the probe */
+	if (merge_choose_clock(in, e) || input_lines_next(&t->lines, in, &text, &n, e) < 0)
 		return -1;
 	t->source = type.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "toy"), writer_text(w, in->name), 0, 0});
@@ -173,8 +164,7 @@ static void toy_close(struct input *in)
 {
 	struct toy *t = in->state;
 
-	if (t->file)
-		fclose(t->file);
+	input_lines_free(&t->lines);
 	id_cache_free(&t->lanes);
 	id_cache_free(&t->locations);
 	free(t);

@@ -18,6 +18,7 @@
 #include "common/calls/calls.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
+#include "common/stream/reader.h"
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"
 #include "common/value/value_text.h"

@@ -11,6 +11,7 @@
 #include "common/util/text.h"
 #include "common/util/lines.h"
 #include "common/value/value_text.h"
+#include "common/stream/reader.h"
 
 /* --- functions that the files of the text of CTF traces share --- */
 

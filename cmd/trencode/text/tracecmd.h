@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_H
 #define TR_TRENCODE_TEXT_TRACECMD_H
 
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_format.h"
 #include "common/stream/event.h"
 #include "common/stream/reader.h"
