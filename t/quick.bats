@@ -40,7 +40,7 @@ chooses() {
 	chooses cmd/trdecode/perf_script.c -- fuzz/perf_script t/perf_script.bats unit/decode/perf_script_lines
 	chooses cmd/trdecode/chrome_rows.c -- t/chrome.bats t/decode_chrome.bats unit/decode/chrome
 	chooses cmd/trencode/chrome.c cmd/trstat/diff.c -- t/encode_chrome.bats t/stat_diff.bats unit/encode/chrome
-	chooses cmd/trstat/fail_if.c -- t/stat_alarm.bats # another name
+	chooses cmd/trdecode/folded.c -- t/samples.bats # another name
 }
 
 @test "a header: the units that name it; of common, what concerns the sources that read it" {

@@ -9,8 +9,8 @@ READERS_MOST=24 # sources of programs; what more of them include concerns all te
 # Patterns of files, and the files of tests, without .bats, whose names do not say that they concern them.
 other_names() {
 	cat <<-'END'
-		cmd/trdecode/@(bid|decoder|formats|main|options).*	decode mistakes
-		cmd/trdecode/@(input|run|rows|sorter).*	decode
+		cmd/trdecode/@(bid|decoder|formats|main).*	decode mistakes
+		cmd/trdecode/@(input|rows|sorter).*	decode
 		cmd/trdecode/input_tree.*	decode damage
 		cmd/trdecode/row_filter.*	limits
 		cmd/trdecode/folded.*	samples
@@ -18,21 +18,20 @@ other_names() {
 		cmd/trdecode/uftrace*	decode damage
 		cmd/trdecode/uftrace_kernel.*	decode_kernel
 		cmd/trencode/@(apitrace|pack|snappy_memory).*	apitrace
-		cmd/trencode/@(attributes|columns|parquet|spans|table).*	encode_rows
-		cmd/trencode/@(encode|encoder|encoder_choice|formats|main|options).*	encode_text encode_split
+		cmd/trencode/@(attributes|spans|table).*	encode_rows
+		cmd/trencode/@(encode|encoder|formats|main).*	encode_text encode_split
 		cmd/trencode/@(flame_chart|tree_output|tracks).*	encode_svg encode_chrome
 		cmd/trencode/@(folded|stack_profile|pprof).*	encode_profiles encode_svg
 		cmd/trencode/lttng.*	lttng
 		cmd/trencode/spill_list.*	encode_chrome encode_uftrace
 		cmd/trencode/text/*	encode_text encode_text_tracecmd
-		cmd/trstat/@(call_args|groups|query|slowest|table).*	stat stat_keys
-		cmd/trstat/@(command_line|main|run|statistics).*	stat stat_views
-		cmd/trstat/fail_if.*	stat_alarm
+		cmd/trstat/@(groups|slowest|table).*	stat stat_keys
+		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
-		cmd/trstat/@(partial|summary).*	merge
-		cmd/trfilter/@(call_filter|pairing).*	filter_calls filter_keeps
-		cmd/trfilter/@(block_compact|block_queue|emit|left_out|row_state).*	filter_keeps filter_segments
-		cmd/trfilter/@(expression|main|options|rewrite|rows|run).*	filter values
+		cmd/trstat/summary.*	merge
+		cmd/trfilter/call_filter.*	filter_calls filter_keeps
+		cmd/trfilter/@(block_queue|left_out).*	filter_keeps filter_segments
+		cmd/trfilter/@(main|options|rewrite|rows|run).*	filter values
 		cmd/trsym/*	sym sym_inline sym_lines
 		common/library/*	library
 		man[0-9]/*	house vocabulary tree
