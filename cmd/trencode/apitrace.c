@@ -1052,7 +1052,7 @@ static int encode_apitrace_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->target.dictionary = en->dictionary;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 

@@ -379,7 +379,8 @@ extern const struct encoder encoder_conversion;
 int convert_begin_late(struct encoding *en, struct encoding *native, struct error *e);
 
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
-#define convert_lost(a, count, what) remark_count((a)->options->quiet ? 0 : (count), what)
+#define convert_lost(a, count, what)                                                               \
+	remark_count((a)->options->flags &ENCODE_QUIET ? 0 : (count), what)
 
 #define CALLS_CUT "{call|calls} ended without a return (a longjmp, an exec, lost events): "
 

@@ -1145,7 +1145,7 @@ static int encode_ctf_begin(struct encoding *en, struct error *e)
 	s->attributes.mark_strings = true;
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
-	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	s->ids.zero = true;
 	location_names_init(&s->locations, en->dictionary, ctf_put_string);
 	location_names_init_strings(&s->texts, en->dictionary, ctf_put_string);
@@ -1200,7 +1200,7 @@ static int encode_ctf_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->locations);
 		remark_count(
 			s->stacks,

@@ -1897,7 +1897,7 @@ static int encode_perfetto_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	s->drop = en->options->drop;
+	s->drop = en->options->flags & ENCODE_DROP;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
@@ -1946,7 +1946,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
 		attributes_report(&s->attributes);

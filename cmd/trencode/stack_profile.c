@@ -815,7 +815,7 @@ int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks
 	const struct encode_options *options = en->options;
 	struct dictionary *d = en->dictionary;
 
-	*s = (struct stack_profile){.drop = options->drop,
+	*s = (struct stack_profile){.drop = options->flags & ENCODE_DROP,
 				    .ticking = options->tick > 0,
 				    .samples.weight = options->weight};
 	s->calls = en->calls;
@@ -876,7 +876,8 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct stack_profile *s = en->state;
 
-	return s->pairs ? pair_profile_check(s->pairs, partial || en->early, en->options->quiet, e)
+	return s->pairs ? pair_profile_check(s->pairs, partial || en->early,
+					     en->options->flags & ENCODE_QUIET, e)
 			: 0;
 }
 
@@ -915,7 +916,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 
 	if (!s->stacks.tree.live && !s->pairs)
 		other_events_report_empty(&s->others);
-	if (en->options->quiet)
+	if (en->options->flags & ENCODE_QUIET)
 		return;
 	if (s->stacks.unnamed)
 		remark(NULL,

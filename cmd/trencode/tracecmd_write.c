@@ -1349,7 +1349,8 @@ static int tracecmd_write_end(struct encoding *en, struct error *e)
 		return -1;
 	if (finish_streams(s, e) || tracecmd_write(s, en->out, e))
 		return -1;
-	for (size_t i = 0; i < s->nbuffers && s->offset_added && !en->options->quiet; i++)
+	for (size_t i = 0;
+	     i < s->nbuffers && s->offset_added && !(en->options->flags & ENCODE_QUIET); i++)
 		if (s->buffers[i].text) {
 			remark(NULL,
 			       "the offset of %" PRId64
@@ -1357,7 +1358,7 @@ static int tracecmd_write_end(struct encoding *en, struct error *e)
 			       s->offset_added);
 			break;
 		}
-	if (!en->options->quiet)
+	if (!(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unfit,
 			     "{event that a trace.dat cannot contain is|events that a trace.dat "
 			     "cannot contain are} left out");

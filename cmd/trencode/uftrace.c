@@ -1040,14 +1040,14 @@ static int encode_uftrace_end(struct encoding *en, struct error *e)
 		return -1;
 	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) || note_empty(s, e))
 		return -1;
-	if (s->damage && !en->options->quiet)
+	if (s->damage && !(en->options->flags & ENCODE_QUIET))
 		remark_count(
 			s->damage,
 			"{gap|gaps} left out: uftrace has no record for damaged or unread input");
-	if (s->unfit && !en->options->quiet)
+	if (s->unfit && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unfit,
 			     "{event or value|events or values} that uftrace cannot contain");
-	if (s->unmatched && !en->options->quiet)
+	if (s->unmatched && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unmatched,
 			     "{leave|leaves} without {its|their} enter {is|are} left out");
 	return tree_output_finish(&s->tree, e);

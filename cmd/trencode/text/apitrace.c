@@ -1170,9 +1170,9 @@ static int text_apitrace_begin(void *state, const struct encoding *en, struct er
 	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
-	s->all_calls = en->options->all_calls;
-	s->thread_ids = en->options->thread_ids;
-	s->plain_octal = en->options->plain_octal;
+	s->all_calls = en->options->flags & ENCODE_ALL_CALLS;
+	s->thread_ids = en->options->flags & ENCODE_THREAD_IDS;
+	s->plain_octal = en->options->flags & ENCODE_PLAIN_OCTAL;
 	s->scratch.spills = true;
 	if (en->options->blobs) {
 		s->blobs = apitrace_blobs_open(en->options->blobs, e);

@@ -1861,11 +1861,11 @@ static int text_tracecmd_begin(void *state, const struct encoding *en, struct er
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->calls = en->calls;
-	s->nanoseconds = en->options->ns;
-	s->differences = en->options->ts_diff;
-	s->quiet = en->options->quiet;
-	s->types.no_plugins = en->options->no_plugins;
-	s->types.raw = en->options->raw;
+	s->nanoseconds = en->options->flags & ENCODE_NS;
+	s->differences = en->options->flags & ENCODE_TS_DIFF;
+	s->quiet = en->options->flags & ENCODE_QUIET;
+	s->types.no_plugins = en->options->flags & ENCODE_NO_PLUGINS;
+	s->types.raw = en->options->flags & ENCODE_RAW;
 	s->plugins = en->options->plugins;
 	return 0;
 }

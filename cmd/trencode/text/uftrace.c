@@ -2599,7 +2599,7 @@ static int text_uftrace_begin(void *state, const struct encoding *en, struct err
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->depth = en->options->depth;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	s->terminal = output_is_terminal(s->out->out);
 	if (text_columns_parse(&s->columns, en->options->columns, e))
 		return -1;
