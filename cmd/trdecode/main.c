@@ -115,12 +115,24 @@ struct clock_offset {
 	bool used;	  /* there is such an input */
 };
 
+/* Options that are given or not. */
+enum decode_flags {
+	DECODE_FORMATS = 1,
+	DECODE_INFO = 2,
+	DECODE_LIST = 4,
+	DECODE_ALL = 8, /* --all of --list: types without events, too */
+	DECODE_JSON = 16,
+	DECODE_STRICT = 32,
+	DECODE_NO_UNWIND = 64,
+	DECODE_ALIGN = 128, /* --align=start: all inputs begin together */
+};
+
 struct decode_settings {
 	const struct decoder *const *decoders; /* every format that can be read, ended by NULL */
 	const char *format;		       /* NULL: by the inputs' content */
 	enum clock_choice clock;
 	uint64_t segment, max_value;
-	bool formats, info, list, all, json, strict, no_unwind, align;
+	unsigned flags;		      /* sum of enum decode_flags */
 	const char *sysroot;	      /* NULL: / */
 	struct clock_offset *offsets; /* times to add to an input's times */
 	size_t noffsets, offsets_capacity;
@@ -241,10 +253,11 @@ static int decode_settings_option(void *ctx, int key, const char *arg, struct er
 		return 0;
 	case OPT_OFFSET: return add_offset(s, arg, e);
 	case OPT_ALIGN:
-		s->align = !strcmp(arg, "start");
-		return s->align ? 0
-				: error_set(e, NULL, NO_OFFSET, "--align takes start, not '%s'",
-					    arg);
+		if (!strcmp(arg, "start"))
+			s->flags |= DECODE_ALIGN;
+		return s->flags & DECODE_ALIGN ? 0
+					       : error_set(e, NULL, NO_OFFSET,
+							   "--align takes start, not '%s'", arg);
 	case OPT_SINCE: return moment_option(&s->row_filter.since, "--since", arg, e);
 	case OPT_UNTIL: return moment_option(&s->row_filter.until, "--until", arg, e);
 	case OPT_CPU: return parse_numbers("--cpu", arg, &s->row_filter.cpus, e);
@@ -261,14 +274,14 @@ static int decode_settings_option(void *ctx, int key, const char *arg, struct er
 			return error_set(e, NULL, NO_OFFSET,
 					 "--max-value takes a size from 64 to 256M, not '%s'", arg);
 		return 0;
-	case OPT_NO_UNWIND: s->no_unwind = true; return 0;
+	case OPT_NO_UNWIND: s->flags |= DECODE_NO_UNWIND; return 0;
 	case OPT_SYSROOT: s->sysroot = arg; return 0;
-	case OPT_FORMATS: s->formats = true; return 0;
-	case OPT_INFO: s->info = true; return 0;
-	case OPT_LIST: s->list = true; return 0;
-	case OPT_ALL: s->all = true; return 0;
-	case OPT_JSON: s->json = true; return 0;
-	case OPT_STRICT: s->strict = true; return 0;
+	case OPT_FORMATS: s->flags |= DECODE_FORMATS; return 0;
+	case OPT_INFO: s->flags |= DECODE_INFO; return 0;
+	case OPT_LIST: s->flags |= DECODE_LIST; return 0;
+	case OPT_ALL: s->flags |= DECODE_ALL; return 0;
+	case OPT_JSON: s->flags |= DECODE_JSON; return 0;
+	case OPT_STRICT: s->flags |= DECODE_STRICT; return 0;
 	}
 	return -1;
 }
@@ -1469,7 +1482,7 @@ static int run_text_end(struct text *text, struct run *r, int status)
 
 static int print_info(struct run *r)
 {
-	bool json = r->settings->json;
+	bool json = r->settings->flags & DECODE_JSON;
 	struct error e;
 	struct trace_info f;
 	struct text *text = run_text_begin(r);
@@ -1492,9 +1505,9 @@ static int print_info(struct run *r)
 static int print_list(struct type_list *l, struct run *r, int status)
 {
 	const struct decode_settings *s = r->settings;
-	enum list_style style = s->json				 ? LIST_JSON
-				: s->all || s->row_filter.ntypes ? LIST_ALL
-								 : LIST_TEXT;
+	enum list_style style = s->flags & DECODE_JSON				? LIST_JSON
+				: s->flags & DECODE_ALL || s->row_filter.ntypes ? LIST_ALL
+										: LIST_TEXT;
 	struct text *text;
 	struct error e;
 
@@ -1588,7 +1601,7 @@ static int align_starts(char **names, int n, struct decode_settings *s, struct d
 	struct error e = {.what = ""};
 	int bad;
 
-	if (!s->align || s->info)
+	if (!(s->flags & DECODE_ALIGN) || s->flags & DECODE_INFO)
 		return STATUS_OK;
 	first = calloc((size_t)n, sizeof *first);
 	s->aligned = calloc((size_t)n, sizeof *s->aligned);
@@ -1618,7 +1631,7 @@ static int find_end(char **names, int n, struct decode_settings *s, struct decod
 				      .ctx = s};
 	struct error e = {.what = ""};
 
-	if (!row_filter_from_end(&s->row_filter) || s->info)
+	if (!row_filter_from_end(&s->row_filter) || s->flags & DECODE_INFO)
 		return STATUS_OK;
 	return trace_times_last(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
 }
@@ -1649,7 +1662,7 @@ static int check_format_options(const struct input *inputs, int n, const struct 
 {
 	if (s->max_value && check_format_option(inputs, n, "--max-value", "apitrace", e))
 		return -1;
-	if (s->no_unwind && check_format_option(inputs, n, "--no-unwind", "perf", e))
+	if (s->flags & DECODE_NO_UNWIND && check_format_option(inputs, n, "--no-unwind", "perf", e))
 		return -1;
 	return s->sysroot ? check_format_option(inputs, n, "--sysroot", "perf", e) : 0;
 }
@@ -1681,7 +1694,7 @@ static int open_inputs(struct input *inputs, char **names, int n, struct decode_
 	}
 	if (check_format_options(inputs, n, s, &e) || check_raw_clock(inputs, n, s, &e))
 		return run_fail(d, &e);
-	if (s->info)
+	if (s->flags & DECODE_INFO)
 		return STATUS_OK;
 	for (int i = 0; i < n; i++)
 		settings_shift(s, &inputs[i], names[i], i);
@@ -1715,7 +1728,7 @@ static int write_stream(struct run *r, const char *path)
 		failure_cause(&d->failure, cause);
 		writer_status(w, STATUS_FAILED, cause, NULL);
 	}
-	if (s->strict)
+	if (s->flags & DECODE_STRICT)
 		status = status_worse(status,
 				      failure_of_lost(w, w->end.ever_lost, w->end.ever_lost_more));
 	if (!w->error.what[0] && row_filter_end(&s->row_filter))
@@ -1758,9 +1771,10 @@ static int run_inputs(struct run *r, char **names)
 {
 	if (open_inputs(r->inputs, names, r->n, r->settings, r->d))
 		return STATUS_FAILED;
-	if (r->settings->info)
+	if (r->settings->flags & DECODE_INFO)
 		return print_info(r);
-	return r->settings->list ? list_inputs(r) : write_stream(r, r->common->output);
+	return r->settings->flags & DECODE_LIST ? list_inputs(r)
+						: write_stream(r, r->common->output);
 }
 
 /* Decode the operands argv[optind] and all later ones, at least one, or print their --info.
@@ -1773,10 +1787,10 @@ static int run_operands(struct decode_settings *s, const struct common_options *
 	struct decoding d = {.writer = &writer,
 			     .quiet = common->quiet,
 			     .verbose = common->verbose,
-			     .strict = s->strict,
+			     .strict = s->flags & DECODE_STRICT,
 			     .clock = s->clock,
 			     .row_filter = &s->row_filter,
-			     .no_unwind = s->no_unwind,
+			     .no_unwind = s->flags & DECODE_NO_UNWIND,
 			     .sysroot = s->sysroot,
 			     .max_value = s->max_value};
 	char **names;
@@ -1816,7 +1830,7 @@ static int decode_streams(const void *ctx)
 {
 	const struct decode_settings *s = ctx;
 
-	return s->info || s->list || s->formats ? -1 : 0;
+	return s->flags & (DECODE_INFO | DECODE_LIST | DECODE_FORMATS) ? -1 : 0;
 }
 
 static const struct program program = {
@@ -1853,20 +1867,23 @@ int main(int argc, char **argv)
 	for (size_t i = 0; decoders[i]; i++)
 		options_add_word(settings_formats, sizeof settings_formats, decoders[i]->name);
 	status = program_start(&program, argc, argv, &s, &common);
-	if (status < 0 && s.formats)
+	if (status < 0 && s.flags & DECODE_FORMATS)
 		status = list_formats();
-	if (status < 0 && s.info && s.list)
+	if (status < 0 && s.flags & DECODE_INFO && s.flags & DECODE_LIST)
 		status = program_usage(&common, "use --info or --list, not both");
-	if (status < 0 && s.json && !s.info && !s.list)
+	if (status < 0 && s.flags & DECODE_JSON && !(s.flags & DECODE_INFO) &&
+	    !(s.flags & DECODE_LIST))
 		status = program_usage(&common, "--json goes with --info or --list");
-	if (status < 0 && s.all && (!s.list || s.json))
-		status = program_usage(&common, s.list ? "--all has no effect with --json, which "
-							 "has all types"
-						       : "--all goes with --list");
-	if (status < 0 && s.segment && (s.info || s.list))
+	if (status < 0 && s.flags & DECODE_ALL &&
+	    (!(s.flags & DECODE_LIST) || s.flags & DECODE_JSON))
+		status = program_usage(&common, s.flags & DECODE_LIST
+							? "--all has no effect with --json, which "
+							  "has all types"
+							: "--all goes with --list");
+	if (status < 0 && s.segment && (s.flags & DECODE_INFO || s.flags & DECODE_LIST))
 		status = program_usage(&common, "--segment has no effect with --%s",
-				       s.info ? "info" : "list");
-	if (status < 0 && s.info && row_filter_any(&s.row_filter))
+				       s.flags & DECODE_INFO ? "info" : "list");
+	if (status < 0 && s.flags & DECODE_INFO && row_filter_any(&s.row_filter))
 		status = program_usage(&common, "--cpu, --tid, --type, --since and --until have no "
 						"effect with --info");
 	if (status < 0 && moment_check_range(&s.row_filter.since, &s.row_filter.until, &e))
