@@ -1,5 +1,12 @@
 /*
- * chrome.c - Chrome JSON (Trace Event Format, CPU profiles)
+ * chrome.c - reads Chrome JSON: the Trace Event Format, and CPU profiles
+ *
+ *     {"traceEvents": [
+ *        {"ph": "B", "ts": 1.5, "pid": 1, "tid": 2, "name": "draw", "args": {"frame": 3}},
+ *        {"ph": "E", "ts": 9, "pid": 1, "tid": 2}]}
+ *
+ * is an enter of draw at 1,500 ns in thread 2 of process 1, with frame=3, and its leave at 9,000
+ * ns. Events are read one at a time and sorted; chrome_rows.c makes rows of them.
  */
 #include "cmd/trdecode/chrome.h"
 

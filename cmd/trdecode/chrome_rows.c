@@ -1,5 +1,7 @@
 /*
  * chrome_rows.c - the sorted events of Chrome JSON as rows: calls, asynchronous calls, flows
+ *
+ *     B draw at 1, X load at 2 for 3, E at 9     > draw  > load  < load at 5  < draw
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /*
- * kernel_fields.c - the fields and types of events in the kernel's text, and text in a page
+ * kernel_fields.c - the fields and types of events in the kernel's text
+ *
+ *     comm=sh pid=12 prio=120 target_cpu=000     a text and three numbers
+ *
+ * A type has the fields that its events have shown so far, and what a page of the kernel says
+ * about them.
  */
 #include <ctype.h>
 #include <stdlib.h>

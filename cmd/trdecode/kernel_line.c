@@ -1,5 +1,8 @@
 /*
- * kernel_line.c - lines of the kernel's text: their parts, and those that are damaged
+ * kernel_line.c - the parts of a line of the kernel's text, and lines that are damaged
+ *
+ *     bash-1977  [001] d..2. 17284.993652: sched_wakeup: comm=sh ...
+ *     task       CPU   flags time          event         its fields
  */
 #include "cmd/trdecode/kernel_line.h"
 

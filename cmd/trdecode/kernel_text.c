@@ -1,5 +1,10 @@
 /*
- * kernel_text.c - the text of ftrace: lines of the kernel's trace
+ * kernel_text.c - reads the text of ftrace, as trace-cmd report and tracefs print it
+ *
+ *     bash-1977  [001] d..2. 17284.993652: sched_wakeup: comm=sh pid=12 prio=120 target_cpu=0
+ *
+ * is one event of the type sched_wakeup: thread 1977 on CPU 1, with four fields and those of the
+ * flags.
  */
 #include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/kernel_text.h"

@@ -1,5 +1,10 @@
 /*
- * lttng.c - traces of LTTng 0.x
+ * lttng.c - reads traces of LTTng 0.x: a directory with a file for each channel and CPU
+ *
+ *     trace/control/metadata_0    the markers: their names and formats, such as "fd %u count %u"
+ *     trace/fs_0, trace/fs_1      the events of the channel fs on CPU 0 and CPU 1
+ *
+ * The files are merged by time.
  */
 #include "cmd/trdecode/lttng.h"
 

@@ -1,5 +1,9 @@
 /*
- * lttng_file.c - the files, markers and events of LTTng 0.x: their bytes, and the types of markers
+ * lttng_file.c - the bytes of a file of LTTng 0.x: blocks, markers and events
+ *
+ *     u32 id << 27 | time, then the values of the marker's format, each aligned
+ *
+ * is an event of 2.x in a block, whose header has the magic number, TSC and rate of the clock.
  */
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/row_filter.h"

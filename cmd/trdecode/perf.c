@@ -1,5 +1,11 @@
 /*
- * perf.c - perf.data
+ * perf.c - reads perf.data: samples, and the records that say what they are of
+ *
+ *     MMAP2  pid 7  400000-401000 /usr/bin/p
+ *     SAMPLE pid 7 tid 7 time 1000 period 250 ip 400123 callchain ...
+ *
+ * is an event of the kind sample in thread 7 at 1,000 ns, with the weight 250 and the stack of
+ * perf_unwind.c. Records are ordered by time (perf_records.c).
  */
 #include <errno.h>
 #include <fcntl.h>

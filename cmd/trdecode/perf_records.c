@@ -1,5 +1,9 @@
 /*
  * perf_records.c - the records of a perf.data, in the order of their times
+ *
+ *     u32 type, u16 misc, u16 size, then size - 8 bytes     9 is PERF_RECORD_SAMPLE
+ *
+ * Buffers of CPUs are flushed in turn: records wait until no earlier one can follow.
  */
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input_tree.h"

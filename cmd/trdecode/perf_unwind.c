@@ -1,5 +1,9 @@
 /*
  * perf_unwind.c - stacks of perf: call chains, unwinding of user stacks, JIT code
+ *
+ *     CONTEXT_KERNEL a1 a2 CONTEXT_USER b1 b2     innermost first: the stack b2 b1 a2 a1
+ *
+ * Addresses become locations by the mappings of their process at that time.
  */
 #include "cmd/trdecode/perf_unwind.h"
 

@@ -1,5 +1,10 @@
 /*
- * perfetto.c - traces of Perfetto: packets, clocks, stacks, samples and heaps
+ * perfetto.c - reads traces of Perfetto: packets, clocks, stacks, samples and heaps
+ *
+ *     packet { timestamp: 1000  trusted_packet_sequence_id: 2  track_event { ... } }
+ *
+ * A packet is field 1 of the trace, and has a length. perfetto_packets.c has the state of its
+ * sequence, perfetto_events.c the events, perfetto_tracks.c the rows.
  */
 #include "cmd/trdecode/perfetto.h"
 

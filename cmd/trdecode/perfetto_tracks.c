@@ -1,5 +1,10 @@
 /*
  * perfetto_tracks.c - the tracks of Perfetto, the rows of their records, and the events of ftrace
+ *
+ *     track_descriptor { uuid: 7  thread { pid: 10  tid: 12 } }
+ *
+ * Events of track 7 are in the lane of thread 12. Records are sorted by time, and their calls
+ * numbered where those of a track do not nest.
  */
 #include <inttypes.h>
 #include <stdbool.h>

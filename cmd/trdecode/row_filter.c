@@ -1,5 +1,9 @@
 /*
- * row_filter.c - the stacks of calls some of whose rows are refused (THREAD in trstream(5))
+ * row_filter.c - the rows that --since, --until, --cpu, --tid and --type refuse, and the stacks of
+ * calls some of whose rows are refused
+ *
+ *     trdecode --type sys_enter x.dat     the leave of each call is refused: its stack is left out
+ *                                         (THREAD in trstream(5))
  */
 #include "cmd/trdecode/row_filter.h"
 
