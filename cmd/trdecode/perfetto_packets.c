@@ -2,7 +2,8 @@
  * perfetto_packets.c - packets of Perfetto: sequences, interned texts, statistics of the system,
  * and what is left out of them
  *
- *     packet { trusted_packet_sequence_id: 2  interned_data { event_names { iid: 1 name: "draw" } } }
+ *     packet { trusted_packet_sequence_id: 2
+ *              interned_data { event_names { iid: 1  name: "draw" } } }
  *     packet { trusted_packet_sequence_id: 2  track_event { name_iid: 1 ... } }
  *
  * The second packet is of "draw": numbers of interned texts are those of their sequence.

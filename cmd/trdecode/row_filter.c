@@ -2,8 +2,8 @@
  * row_filter.c - the rows that --since, --until, --cpu, --tid and --type refuse, and the stacks of
  * calls some of whose rows are refused
  *
- *     trdecode --type sys_enter x.dat     the leave of each call is refused: its stack is left out
- *                                         (THREAD in trstream(5))
+ *     trdecode --type entry u.data     the leave of each call is refused: a THREAD entry says that
+ *                                      rows of its stack are left out (trstream(5))
  */
 #include "cmd/trdecode/row_filter.h"
 
