@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
@@ -27,8 +25,7 @@ void key_texts_init(struct key_texts *t)
 {
 	*t = (struct key_texts){0};
 	/* The seed decides only the slots of hash tables, which no output shows. */
-	if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
-		t->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)t;
+	t->seed = secret_factor(t);
 }
 
 void key_texts_free(struct key_texts *t)
@@ -61,13 +58,6 @@ struct key_cell key_real(double real, bool single)
 		return key_unsigned((uint64_t)exact);
 	memcpy(&cell.value, &real, sizeof real);
 	return cell;
-}
-
-static uint64_t hash_fold(uint64_t a, uint64_t b)
-{
-	uint128 product = (uint128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* Returns the kind by which a cell is compared: equal numbers are one key, whatever the base in
