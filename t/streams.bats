@@ -95,28 +95,76 @@ filtered() {
 	done
 }
 
-@test "a filter knows the open calls when a type that may be ignored is declared later" {
-	local rows
-	cd "$BATS_TEST_TMPDIR"
-	# the task is scheduled out inside of main, and after it; one lane, and two of one thread
-	for rows in 'case.L(1020, F, 1)' 'case.L(1020, F, 1, lane=1)' 'case.L(1020, F, 1).E(1030, F, 1)'; do
-		PYTHONPATH=$ROOT/t/tools python3 - "$rows" >late.trs <<-'END'
-			import sys
-			from streams_case import *
+# kept_outside NAME FLAGS CODE: of the stream that CODE makes (t/tools/streams_case.py), the calls
+# "sched" and "sys" that a filter keeps are those that the whole stream has. o and k are types that
+# the engine ignores outside any call; FLAGS are those of the other calls.
+kept_outside() {
+	PYTHONPATH=$ROOT/t/tools python3 - "$2" "$3" >"$1.trs" <<-'END'
+		import sys
+		from streams_case import *
 
-			case = Case()
-			case.lane(tid=42, buffer="second")
-			case.E(1000).E(1010, F, 1)
-			eval(sys.argv[1])
-			case.flush()
-			off, on = case.type("off", w.ENTER, w.INNER), case.type("on", w.LEAVE, w.INNER)
-			case.E(1100, G, kind=off).L(1150, G, kind=on).L(1300).E(1400, G, kind=off).L(1450, G, kind=on)
-			sys.stdout.buffer.write(case.data())
-		END
-		trstat -q -t csv -c count,total late.trs | grep '^g,' >expected
-		trfilter 'name == "g"' late.trs | trstat -q -t csv -c count,total | grep '^g,' | diff expected -
-		grep -q '^g,1,50$' expected
+		def types(name, flags=w.INNER):
+		    return case.type(name, w.ENTER, flags), case.type(name + "-end", w.LEAVE, flags)
+
+		def call(kinds, start, end, lane=0, where="sched"):
+		    case.E(start, names[where], kind=kinds[0], lane=lane).L(end, names[where], kind=kinds[1], lane=lane)
+
+		source = None
+		case = Case(eval(sys.argv[1]), lane={"tid": 42, "cpu": 1})
+		case.lane(tid=42, buffer="second")
+		case.lane(tid=43, cpu=1)
+		names = {"sched": case.location("sched"), "sys": case.location("sys")}
+		exec(sys.argv[2])
+		sys.stdout.buffer.write(case.data())
+	END
+	trencode -q -t ndjson "$1.trs" | jq -c 'select(.name == "sched" or .name == "sys") | [.time, .dur, .name]' >expected
+	trfilter -q 'name == "sched" || name == "sys"' "$1.trs" | trencode -q -t ndjson |
+		jq -c '[.time, .dur, .name]' | diff expected - || fail "$1"
+	(($(wc -l <expected) == $4)) || fail "$1: $(cat expected)"
+}
+
+@test "what is ignored outside any call stays ignored in a filtered stream, and nothing else" {
+	local flags
+	cd "$BATS_TEST_TMPDIR"
+	for flags in w.DEPTH 0; do
+		kept_outside simple $flags 'o = types("o"); call(o, 1000, 1005); case.E(1010); call(o, 1020, 1025); case.L(1030); call(o, 1040, 1045)' 1
+		# types that are declared after calls have begun
+		kept_outside later $flags 'case.E(1000).E(1010, F, 1).L(1020, F, 1).flush(); o = types("o"); call(o, 1100, 1150); case.L(1300); call(o, 1400, 1450)' 1
+		kept_outside later-kernel $flags 'o = types("o"); case.E(1000); call(o, 1005, 1006); case.flush(); k = types("k", w.KERNEL | w.DEPTH); call(k, 1010, 1020, where="sys"); call(o, 1030, 1035); case.L(1040); call(o, 1050, 1055); call(k, 1060, 1065, where="sys")' 3
+		kept_outside later-deep $flags 'case.E(1000).E(1001, F, 1).E(1002, F, 2).flush(); k = types("k", w.KERNEL | w.DEPTH); case.L(1003, F, 2).L(1004, F, 1); call(k, 1010, 1020, where="sys"); case.L(1040); call(k, 1050, 1055, where="sys")' 1
+		# times that step back, and 0
+		kept_outside back $flags 'o = types("o"); call(o, 1100, 1105); call(o, 1050, 1055); case.E(1110); call(o, 1120, 1125); case.L(1130)' 1
 	done
+	# two lanes of one thread
+	kept_outside lanes w.DEPTH 'case.E(1000).E(1010, F, 1).L(1020, F, 1, lane=1).flush(); o = types("o"); call(o, 1100, 1150); case.L(1300); call(o, 1400, 1450)' 1
+	# calls of a CPU
+	kept_outside cpu 'w.PER_CPU | w.DEPTH' 'o = types("o", w.INNER | w.PER_CPU); call(o, 1000, 1005); case.E(1010, lane=2); call(o, 1012, 1014); case.L(1020, lane=2); call(o, 1030, 1035)' 1
+	kept_outside cpu-kernel 'w.PER_CPU | w.DEPTH' 'k = types("k", w.KERNEL | w.DEPTH | w.PER_CPU); call(k, 1000, 1005, where="sys"); case.E(1010, lane=2); call(k, 1012, 1014, where="sys"); case.L(1020, lane=2); call(k, 1030, 1035, where="sys")' 1
+}
+
+@test "a SNAPSHOT that continues nothing ends the calls of a filter's earlier segments" {
+	cd "$BATS_TEST_TMPDIR"
+	PYTHONPATH=$ROOT/t/tools python3 - >two.trs <<-'END'
+		import sys
+		from streams_case import *
+
+		def segment(sequence, rows):
+		    case = Case(head=w.head(sequence))
+		    off, on = case.type("off", w.ENTER, w.INNER), case.type("on", w.LEAVE, w.INNER)
+		    case.dictionary()
+		    if sequence:
+		        case.add(w.snapshot())
+		    rows(case, off, on)
+		    return case
+
+		first = segment(0, lambda c, off, on: c.E(1000).E(1010, G, kind=off).L(1015, G, kind=on))
+		third = segment(2, lambda c, off, on: c.E(1200, G, kind=off).L(1205, G, kind=on).E(1300).E(1310, G, kind=off)
+		                .L(1315, G, kind=on).L(1400))
+		sys.stdout.buffer.write(first.data(flags=0) + third.data())
+	END
+	trencode -q -t ndjson two.trs | jq -c 'select(.name == "g").time' >expected || true
+	trfilter -q 'name == "g"' two.trs | trencode -q -t ndjson | jq -c .time | diff expected -
+	[ "$(cat expected)" = $'1010\n1310' ]
 }
 
 @test "filtered streams: the independent reader gives the events of ndjson" {

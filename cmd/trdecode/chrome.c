@@ -1,264 +1,30 @@
 /*
  * chrome.c - Chrome JSON (Trace Event Format, CPU profiles)
  */
+#include "cmd/trdecode/chrome.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/chrome.h"
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/calls/open_calls.h"
 #include "common/cli/program.h"
+#include "common/formats/chrome.h"
 #include "common/stream/value.h"
-#include "common/util/hash.h"
-
-static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
-static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
-
-enum { OPEN_MOST = 1 << 20, SEARCHED = 256, FIXED = 16, FIXED_CALL = 0, FIXED_ID = 8 };
-
-static bool is_legacy(uint32_t phase)
-{
-	return phase == 'S' || phase == 'F';
-}
-
-/* Declare a type: one for the calls of each category, one for the instants of each name. */
-static uint32_t chrome_type_of(struct chrome *c, enum type_kind kind, const struct chrome_record *r)
-{
-	struct {
-		uint32_t kind, name, category, values, phase, form;
-	} key = {kind, 0, r->category, r->values > 0, r->phase, r->id.form};
-	struct writer *w = c->w;
-	struct field_entry fields[2] = {{writer_text(w, "call"), 0, FIELD_UINT, ROLE_CALL,
-					 WHERE_FIXED, FIXED_CALL, 4, 0, 0},
-					{c->id_name, 0,
-					 r->id.form & CHROME_ID_HEX ? FIELD_HEX : FIELD_UINT,
-					 ROLE_NONE, WHERE_FIXED, FIXED_ID, 8, 0, 0}};
-	bool call = kind != KIND_INSTANT;
-	uint32_t *id;
-
-	key.name = kind == KIND_ENTER	? writer_text(w, "async begin")
-		   : kind == KIND_LEAVE ? writer_text(w, "async end")
-					: r->name;
-	id = id_cache_number(&c->async.declared, &key, sizeof key);
-	if (id && !*id && key.name && fields[0].name && fields[1].name)
-		*id = writer_type(
-			w, &(struct type_entry){
-				   .source = c->source,
-				   .name = key.name,
-				   .group = r->category,
-				   .kind = (uint8_t)kind,
-				   .flags = (r->values ? TYPE_TAIL | TYPE_VALUES : 0) |
-					    (call ? TYPE_CALL_NUMBER : 0),
-				   .fixed_size = FIXED,
-				   .native = r->phase |
-					     (r->id.form & CHROME_ID_LOCAL ? CHROME_LOCAL : 0) |
-					     (chrome_is_flow((char)r->phase) &&
-							      r->id.form & CHROME_ID_ENCLOSING
-						      ? CHROME_ENCLOSING
-						      : 0),
-				   .nfields = call ? 2 : 1,
-				   .fields = call ? fields : fields + 1});
-	return id ? *id : 0;
-}
-
-/* Write a row of a call, or of an instant: then open has thread, name and location alone. */
-static int async_row(struct chrome *c, const struct chrome_record *r,
-		     const struct chrome_open *open, enum type_kind kind, uint64_t time,
-		     const uint8_t *values)
-{
-	uint32_t lane = chrome_lane(c, &c->threads[open->thread], -1),
-		 type = chrome_type_of(c, kind, r);
-	uint8_t fixed[FIXED] = {0};
-
-	put_u32(fixed + FIXED_CALL, open->call);
-	put_u64(fixed + FIXED_ID, r->id.number);
-	if (!lane || !type || chrome_values(c, open->name, values, r->values))
-		return -1;
-	return writer_row_data(c->w, (struct new_row){.time = merge_shifted(time, c->input->shift),
-						      .lane = lane,
-						      .type = type,
-						      .location = open->location,
-						      .fixed = fixed,
-						      .fixed_size = sizeof fixed,
-						      .tail = c->read.values.data,
-						      .tail_size = (uint32_t)c->read.values.size,
-						      .has_tail = r->values > 0});
-}
-
-/* --- open calls --- */
-
-static uint64_t chrome_key_of(const struct chrome *c, const struct chrome_record *r)
-{
-	static const struct siphash_key key = {0x63, 0x68};
-	struct {
-		uint64_t number;
-		uint32_t category, legacy, form, pid;
-	} of = {r->id.number, r->category, is_legacy(r->phase), r->id.form & CHROME_ID_LOCAL,
-		r->id.form & CHROME_ID_LOCAL ? (uint32_t)c->threads[r->thread].pid : 0};
-
-	return siphash(&key, &of, sizeof of) >> 1;
-}
-
-static bool async_take(struct chrome *c, uint64_t key, uint64_t *index)
-{
-	return open_calls_take(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
-}
-
-static int async_put(struct chrome *c, uint64_t key, uint64_t index)
-{
-	return open_calls_put(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
-}
-
-/* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
-static size_t chrome_new_open(struct chrome *c, uint64_t time, uint32_t *call)
-{
-	size_t index = c->async.unfinished;
-
-	if (index) {
-		c->async.unfinished = c->async.open[index - 1].below;
-		/* the begin of another call with its number ends this call in the stream; not at
-		 * the same time: readers that merge streams may have the begins in another order
-		 */
-		*call = time > c->async.open[index - 1].time ? c->async.open[index - 1].call
-							     : ++c->async.calls;
-		return index;
-	}
-	*call = ++c->async.calls;
-	index = c->async.free;
-	if (index) {
-		c->async.free = c->async.open[index - 1].below;
-		return index;
-	}
-	if (ARRAY_GROW(c->async.open, c->async.capacity, c->async.count))
-		return 0;
-	return ++c->async.count;
-}
-
-/* Write the row of a call in the kernel that overlaps calls outside. */
-static int async_kernel(struct chrome *c, const struct chrome_record *r,
-			const struct chrome_open *open, uint64_t time, const uint8_t *values)
-{
-	bool enter = r->phase == 'b';
-
-	return chrome_row(c,
-			  &(struct chrome_row){.thread = &c->threads[open->thread],
-					       .time = time,
-					       .kind = enter ? KIND_ENTER : KIND_LEAVE,
-					       .kernel = true,
-					       .level = open->level,
-					       .type_name = enter ? c->texts.begin : c->texts.end,
-					       .category = r->category,
-					       .phase = enter ? 'B' : 'E',
-					       .location = open->location,
-					       .name = open->name,
-					       .values = values,
-					       .size = r->values});
-}
-
-static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		       const uint8_t *values)
-{
-	uint64_t key = chrome_key_of(c, r), below = 0;
-	struct chrome_open *open;
-	uint32_t location, call;
-	size_t index;
-
-	if (c->async.count == OPEN_MOST && !c->async.free && !c->async.unfinished) {
-		c->counts.unkept++;
-		return 0;
-	}
-	location = chrome_location(c, r->name);
-	index = chrome_new_open(c, time, &call);
-	if (!location || !index)
-		return -1;
-	async_take(c, key, &below);
-	open = &c->async.open[index - 1];
-	*open = (struct chrome_open){.key = key,
-				     .time = time,
-				     .below = (size_t)below,
-				     .call = call,
-				     .thread = r->thread,
-				     .name = r->name,
-				     .location = location};
-	if (async_put(c, key, index))
-		return -1;
-	open->kernel = !is_legacy(r->phase) && chrome_in_kernel(c, r);
-	if (open->kernel) {
-		open->level = c->threads[r->thread].kernel_level++;
-		return async_kernel(c, r, open, time, values);
-	}
-	return async_row(c, r, open, KIND_ENTER, time, values);
-}
-
-/* Find the call to end in the list from *head on; return the pointer to its index + 1. NULL: not
- * among the innermost SEARCHED. */
-static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key,
-			  size_t *head)
-{
-	size_t *other = NULL, *at = head;
-
-	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->async.open[*at - 1].below) {
-		const struct chrome_open *o = &c->async.open[*at - 1];
-
-		if (o->key != key || (r->name && o->name != r->name))
-			continue;
-		if (c->threads[o->thread].pid == c->threads[r->thread].pid)
-			return at;
-		other = other ? other : at;
-	}
-	return other;
-}
-
-static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		     const uint8_t *values)
-{
-	uint64_t key = chrome_key_of(c, r), index = 0;
-	struct chrome_open open;
-	size_t head, *at, *list, ended;
-
-	async_take(c, key, &index);
-	head = (size_t)index;
-	at = async_find(c, r, key, &head);
-	if (!at) {
-		c->counts.unopened++;
-		return head ? async_put(c, key, head) : 0;
-	}
-	ended = *at;
-	open = c->async.open[ended - 1];
-	*at = open.below;
-	list = r->marks.unfinished && !open.kernel ? &c->async.unfinished : &c->async.free;
-	c->async.open[ended - 1].below = *list;
-	*list = ended;
-	if (head && async_put(c, key, head))
-		return -1;
-	c->threads[open.thread].kernel_level -= open.kernel;
-	if (r->marks.unfinished)
-		return 0;
-	if (open.kernel)
-		return async_kernel(c, r, &open, time, values);
-	return async_row(c, r, &open, KIND_LEAVE, time, values);
-}
-
-int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		 const uint8_t *values)
-{
-	struct chrome_open instant = {.thread = r->thread, .name = r->name};
-
-	switch (r->phase) {
-	case 'b':
-	case 'S': return async_begin(c, r, time, values);
-	case 'e':
-	case 'F': return async_end(c, r, time, values);
-	}
-	instant.location = r->values ? chrome_location(c, r->name) : 0;
-	if (r->values && !instant.location)
-		return -1;
-	return async_row(c, r, &instant, KIND_INSTANT, time, values);
-}
+#include "common/stream/writer.h"
+#include "common/util/intern.h"
+#include "common/value/json.h"
 
 /* --- ids --- */
+
+static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
+static int32_t chrome_id(struct chrome *c, const struct buffer *text);
+static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
 
 /* Convert the text of an event's id. */
 static int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
@@ -340,6 +106,476 @@ static uint32_t chrome_id_name(struct chrome *c)
 	return name && arguments_has(&c->arguments, name)
 		       ? arguments_free_name(&c->arguments, c->w, CHROME_ID_FIELD_2)
 		       : name;
+}
+
+/*
+ * What a file has beside its events: metadata events, and members next to traceEvents.
+ *
+ * All of this is the META CHROME_META, itself Trace Event JSON:
+ *
+ *     {"otherData":{"origin":"0","version":"2.1"},
+ *     "traceEvents":[
+ *     {"ph":"M","pid":1,"tid":2,"name":"thread_sort_index","args":{"sort_index":5}}],
+ *     "schemaVersion":1}
+ */
+
+enum { METADATA_MOST = 4 << 20 }; /* bytes of the events, and of the members */
+
+/* --- metadata events --- */
+
+/* Append the value of an argument as JSON. */
+static int chrome_rows_put_value(struct buffer *b, const uint8_t *p, uint32_t size)
+{
+	long double real;
+	struct values v;
+	struct value value;
+
+	values_begin(&v, p, size);
+	if (!values_value(&v, &value))
+		return buffer_puts(b, "null");
+	switch (value.tag) {
+	case VALUE_STRING: return json_append_string(b, (const char *)value.bytes, value.n);
+	/* an object or array */
+	case VALUE_BLOB: return buffer_append(b, value.bytes, value.n);
+	case VALUE_UINT: return buffer_decimal(b, value.number);
+	case VALUE_NEGATIVE: return buffer_signed(b, (int64_t)value.number);
+	case VALUE_TRUE: return buffer_puts(b, "true");
+	case VALUE_FALSE: return buffer_puts(b, "false");
+	default: break;
+	}
+	return value_real(&value, &real) ? json_append_real(b, (double)real)
+					 : buffer_puts(b, "null");
+}
+
+/* Append the beginning of a metadata event, up to its arguments. An id of -1 is left out. */
+static int chrome_rows_put_head(struct buffer *b, int32_t pid, int32_t tid, const char *name,
+				size_t n)
+{
+	return buffer_puts(b, "{\"ph\":\"M\"") ||
+			       (pid >= 0 && buffer_printf(b, ",\"pid\":%" PRId32, pid)) ||
+			       (tid >= 0 && buffer_printf(b, ",\"tid\":%" PRId32, tid)) ||
+			       buffer_puts(b, ",\"name\":") || json_append_string(b, name, n) ||
+			       buffer_puts(b, ",\"args\":{")
+		       ? -1
+		       : 0;
+}
+
+/* Append the metadata event in k->text. *last: where the one of its kind before begins, + 1; 0. */
+static int chrome_rows_add_event(struct chrome_metadata *k, uint32_t *last)
+{
+	struct buffer *b = &k->events;
+	size_t size = k->text.size;
+
+	/* recorders repeat such events */
+	if (*last && *last - 1 + size <= b->size &&
+	    !memcmp(b->data + *last - 1, k->text.data, size))
+		return 0;
+	if (b->size + size > METADATA_MOST) {
+		k->events_left_out = 1;
+		return 0;
+	}
+	if (b->size && buffer_puts(b, ",\n"))
+		return -1;
+	*last = (uint32_t)b->size + 1;
+	return buffer_append(b, k->text.data, size);
+}
+
+/* Keep the metadata event that is read, unless it is the name of a thread or process. */
+static int chrome_metadata_event(struct chrome *c)
+{
+	struct chrome_metadata *k = &c->metadata;
+	const struct buffer *args = &c->read.arguments, *name = &c->read.name;
+	uint32_t size, *last;
+	size_t head, n;
+
+	if (k->events_left_out) {
+		k->events_left_out++;
+		return 0;
+	}
+	k->text.size = 0;
+	if (chrome_rows_put_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
+				 c->read.tid.size ? chrome_id(c, &c->read.tid) : -1,
+				 (const char *)name->data, name->size))
+		return -1;
+	head = k->text.size;
+	for (size_t i = 0; i < args->size; i += 8 + size) {
+		const char *key = writer_string_of(c->w, get_u32(args->data + i), &n);
+
+		size = get_u32(args->data + i + 4);
+		if ((i && buffer_u8(&k->text, ',')) || json_append_string(&k->text, key, n) ||
+		    buffer_u8(&k->text, ':') ||
+		    chrome_rows_put_value(&k->text, args->data + i + 8, size))
+			return -1;
+	}
+	last = id_cache_number(&k->last, k->text.data, head);
+	return !last || buffer_puts(&k->text, "}}") || chrome_rows_add_event(k, last) ? -1 : 0;
+}
+
+/* Add the event with the name of a thread or process that has no other events. */
+static int chrome_rows_add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+				uint32_t name)
+{
+	struct chrome_metadata *k = &c->metadata;
+	uint32_t last = 0;
+	size_t n;
+	const char *text = writer_string_of(c->w, name, &n);
+
+	k->text.size = 0;
+	if (chrome_rows_put_head(&k->text, pid, tid, what, strlen(what)) ||
+	    buffer_puts(&k->text, "\"name\":") || json_append_string(&k->text, text, n) ||
+	    buffer_puts(&k->text, "}}"))
+		return -1;
+	return chrome_rows_add_event(k, &last);
+}
+
+/* Add the names of threads that no row of the stream has, or none as the thread's own: the comm of
+ * the rows may be the name of the process. And those of processes in whose place the pid was. */
+static int chrome_rows_add_names(struct chrome *c)
+{
+	struct id_cache *names = &c->metadata.process_names;
+	struct id_cache used = {0};
+	int failed = 0;
+
+	for (size_t i = 0; i < c->nthreads && !failed; i++) {
+		const struct chrome_thread *t = &c->threads[i];
+		uint32_t *is = t->used ? id_cache_number(&used, &t->pid, sizeof t->pid) : NULL;
+		const uint32_t *process = id_cache_number(names, &t->pid, sizeof t->pid);
+
+		if (is)
+			*is = 1;
+		failed = !process || (t->used && !is) ||
+			 (t->has_name && (!t->used || t->comm == *process) &&
+			  chrome_rows_add_name(c, "thread_name", t->pid, t->tid, t->comm));
+	}
+	for (uint32_t i = 0; i < names->keys.count && !failed; i++) {
+		int32_t pid;
+
+		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
+		if (names->numbers[i] && intern_find(&used.keys, &pid, sizeof pid) == INTERN_NONE &&
+		    intern_find(&c->metadata.named, &pid, sizeof pid) == INTERN_NONE)
+			failed =
+				chrome_rows_add_name(c, "process_name", pid, -1, names->numbers[i]);
+	}
+	id_cache_free(&used);
+	return failed ? -1 : 0;
+}
+
+/* --- members --- */
+
+/* Keep a member of the file, or of otherData, whose key r has read. -1: BAD, or out of memory. */
+static int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool other)
+{
+	/* what trencode writes in any case */
+	static const char unit[] = "\"displayTimeUnit\":\"ns\"";
+	struct chrome_metadata *k = &c->metadata;
+	struct buffer *b = other ? &k->other : &k->members;
+	size_t at = b->size, from, used = k->members.size + k->other.size;
+	enum json_token token;
+	int status;
+
+	if (used + r->text.size > METADATA_MOST) {
+		k->members_left_out++;
+		return json_skip(r, json_next(r)) ? 0 : -1;
+	}
+	if (buffer_u8(b, ','))
+		return -1;
+	from = b->size;
+	if (json_append_string(b, (const char *)r->text.data, r->text.size) || buffer_u8(b, ':'))
+		return -1;
+	token = json_next(r);
+	used = k->members.size + k->other.size;
+	status = json_copy(r, token, b, used > METADATA_MOST ? 0 : METADATA_MOST - used);
+	k->members_left_out += status > 0;
+	if (status || (!other && b->size - from == sizeof unit - 1 &&
+		       !memcmp(b->data + from, unit, sizeof unit - 1)))
+		b->size = at;
+	return status < 0 ? -1 : 0;
+}
+
+/* --- the META --- */
+
+/* Write the META, after all events were read. */
+static int chrome_metadata_write(struct chrome *c)
+{
+	struct chrome_metadata *k = &c->metadata;
+	struct buffer *b = &k->text;
+
+	if (chrome_rows_add_names(c))
+		return -1;
+	warn_count(c->input->name, k->events_left_out,
+		   "metadata {event is|events are} left out: they are larger than 4 MiB");
+	warn_count(c->input->name, k->members_left_out,
+		   "{member|members} beside the events {is|are} left out: all are larger than "
+		   "4 MiB");
+	if (!k->events.size && !k->members.size && !k->other.size)
+		return 0;
+	b->size = 0;
+	return buffer_printf(b, "{\"otherData\":{\"origin\":\"%" PRId64 "\"", chrome_zero(c)) ||
+			       buffer_append(b, k->other.data, k->other.size) ||
+			       buffer_puts(b, "},\n\"traceEvents\":[\n") ||
+			       buffer_append(b, k->events.data, k->events.size) ||
+			       buffer_puts(b, "]") ||
+			       buffer_append(b, k->members.data, k->members.size) ||
+			       buffer_puts(b, "}\n") ||
+			       writer_meta(c->w, c->source, CHROME_META, b->data, b->size)
+		       ? -1
+		       : 0;
+}
+
+static void chrome_metadata_free(struct chrome_metadata *k)
+{
+	buffer_free(&k->events);
+	buffer_free(&k->members);
+	buffer_free(&k->other);
+	buffer_free(&k->text);
+	id_cache_free(&k->last);
+	intern_free(&k->named);
+}
+
+/*
+ * Arguments that are objects or arrays: STRUCTs and ARRAYs.
+ *
+ * An argument that is read is a BLOB of its JSON text until the phase of its event is known, as a
+ * profile (chrome.c) is read from that text. What exceeds the limits is a STRING of its text.
+ */
+
+enum {
+	NESTED_DEPTH_MOST = 64,
+	MEMBERS_MOST = 4096,	    /* of an object */
+	DEFINITIONS_MOST = 1 << 16, /* of a file: distinct lists of names */
+};
+
+/* An object or array that is open. */
+struct nested_level {
+	size_t at;	/* in the values: what it contains */
+	size_t names;	/* of an object, in chrome_read.names: a word that marks the list */
+	uint64_t count; /* of its values */
+};
+
+/* Insert the head of the value that begins at an offset. */
+static int insert_head(struct buffer *b, size_t at, const struct buffer *head)
+{
+	if (buffer_append(b, head->data, head->size))
+		return -1;
+	memmove(b->data + at + head->size, b->data + at, b->size - head->size - at);
+	memcpy(b->data + at, head->data, head->size);
+	return 0;
+}
+
+/* Get the definition of an object with the names that were read. *id 0: there are too many. */
+static int chrome_rows_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
+{
+	const struct buffer *names = &c->read.names;
+	const uint8_t *first = names->data + l->names;
+	uint32_t *known = id_cache_number(&c->declared, first, names->size - l->names);
+
+	*id = 0;
+	if (!known)
+		return -1;
+	if (!*known) {
+		if (c->counts.definitions == DEFINITIONS_MOST)
+			return 0;
+		*known = arguments_struct(c->w, (const uint32_t *)(const void *)(first + 4),
+					  (names->size - l->names) / 4 - 1);
+		c->counts.definitions++;
+	}
+	*id = *known;
+	return *id ? 0 : -1;
+}
+
+/* End the object or array l. Returns 1: its names exceed the limit. */
+static int end_level(struct chrome *c, const struct nested_level *l, bool object)
+{
+	struct buffer *head = &c->read.values;
+	uint32_t id;
+
+	head->size = 0;
+	if (object) {
+		if (chrome_rows_definition_of(c, l, &id))
+			return -1;
+		if (!id)
+			return 1;
+		c->read.names.size = l->names;
+		if (value_put_struct(head, id, l->count))
+			return -1;
+	} else if (value_put_array(head, l->count)) {
+		return -1;
+	}
+	return insert_head(&c->read.nested, l->at, head);
+}
+
+/* Add the name of a member of the innermost object. Returns 1: it has too many. */
+static int chrome_rows_add_member(struct chrome *c, const struct nested_level *l)
+{
+	const struct buffer *text = &c->read.json.text;
+
+	if (l->count == MEMBERS_MOST)
+		return 1;
+	return buffer_u32(&c->read.names, writer_string(c->w, text->data, text->size)) ? -1 : 0;
+}
+
+/* Append the value of a JSON text. Returns 1: it exceeds the limits. */
+static int chrome_rows_put_nested(struct chrome *c, const struct value *text)
+{
+	struct json_reader *r = &c->read.json;
+	struct nested_level levels[NESTED_DEPTH_MOST];
+	enum json_token token;
+	unsigned depth = 0;
+	int bad = 0;
+
+	json_open_text(r, (const char *)text->bytes, text->n);
+	c->read.names.size = 0;
+	while (!bad) {
+		token = json_next(r);
+		if (token == JSON_BAD || token == JSON_END)
+			return 1;
+		if (token == JSON_OBJECT || token == JSON_ARRAY) {
+			if (depth == NESTED_DEPTH_MOST)
+				return 1;
+			levels[depth++] =
+				(struct nested_level){c->read.nested.size, c->read.names.size, 0};
+			bad = token == JSON_OBJECT ? buffer_u32(&c->read.names, 'n') : 0;
+			continue;
+		}
+		/* the text is an object or array */
+		if (token == JSON_KEY) {
+			bad = chrome_rows_add_member(c, &levels[depth - 1]);
+			continue;
+		}
+		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
+			depth--;
+			bad = end_level(c, &levels[depth], token == JSON_OBJECT_END);
+			if (!depth)
+				return bad;
+		} else {
+			bad = json_put_scalar(r, token, &c->read.nested);
+		}
+		levels[depth - 1].count++;
+	}
+	return bad;
+}
+
+/* Append the object or array that token began to c->read.values. */
+static int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token)
+{
+	struct buffer text = {0};
+	int failed = json_copy(r, token, &text, SIZE_MAX) ||
+		     value_put_bytes(&c->read.values, VALUE_BLOB, text.data, text.size);
+
+	buffer_free(&text);
+	c->read.has_nested = true;
+	return failed ? -1 : 0;
+}
+
+/* Convert the objects and arrays in c->read.arguments. */
+static int chrome_nested_convert(struct chrome *c)
+{
+	struct buffer *from = &c->read.arguments, *to = &c->read.nested, other;
+	size_t size;
+
+	to->size = 0;
+	for (size_t i = 0; i < from->size; i += 8 + size) {
+		size_t at = to->size + 8;
+		struct values v;
+		struct value value;
+		int status = 0;
+
+		size = get_u32(from->data + i + 4);
+		values_begin(&v, from->data + i + 8, size);
+		if (!values_value(&v, &value) || value.tag != VALUE_BLOB) {
+			if (buffer_append(to, from->data + i, 8 + size))
+				return -1;
+			continue;
+		}
+		if (buffer_append(to, from->data + i, 8))
+			return -1;
+		status = chrome_rows_put_nested(c, &value);
+		if (status > 0) {
+			to->size = at;
+			status = value_put_bytes(to, VALUE_STRING, value.bytes, value.n);
+		}
+		if (status)
+			return -1;
+		put_u32(to->data + at - 4, (uint32_t)(to->size - at));
+	}
+	other = *from;
+	*from = *to;
+	*to = other;
+	return 0;
+}
+
+/* --- the frames of "stackFrames" --- */
+
+/* Set what is known of a frame; parent 0: it has no caller. */
+static int chrome_frame_set(struct chrome_frames *f, uint32_t number,
+			    const struct chrome_call_frame *content)
+{
+	struct chrome_call_frame *frame = number ? &f->frame[number - 1] : NULL;
+
+	if (!frame)
+		return -1;
+	/* of frames with one key the first is valid */
+	if (!frame->known)
+		*frame = *content;
+	frame->known = true;
+	return 0;
+}
+
+static bool is_scalar(enum json_token token)
+{
+	return token == JSON_STRING || token == JSON_NUMBER;
+}
+
+/* Read the content of a frame, after its '{'. */
+static int chrome_rows_read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
+				  struct chrome_call_frame *frame)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool name = json_is(r, "name"), parent = json_is(r, "parent");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if (name && token == JSON_STRING) {
+			frame->name = writer_string(w, r->text.data, r->text.size);
+		} else if (parent && is_scalar(token)) {
+			frame->parent = chrome_frame(f, 0, r->text.data, r->text.size);
+			if (!frame->parent)
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read "stackFrames", after its '{'. -1: BAD, or out of memory. */
+static int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		struct chrome_call_frame frame = {0};
+		uint32_t number = chrome_frame(f, 0, r->text.data, r->text.size);
+
+		token = json_next(r);
+		if (!number || (token == JSON_OBJECT ? chrome_rows_read_frame(f, w, r, &frame)
+						     : !json_skip(r, token)))
+			return -1;
+		if (chrome_frame_set(f, number, &frame))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+static void chrome_frames_free(struct chrome_frames *f)
+{
+	intern_free(&f->keys);
+	buffer_free(&f->key);
+	buffer_free(&f->path);
+	free(f->frame);
 }
 
 /* --- reads one object of "traceEvents" --- */
@@ -449,7 +685,8 @@ static int32_t chrome_id_of(struct chrome *c, const struct buffer *b, bool *name
 	return (int32_t)(0x40000000u | (number & 0x3fffffff));
 }
 
-int32_t chrome_id(struct chrome *c, const struct buffer *text)
+/* Convert a pid or tid. A text that is no number in range gets one. */
+static int32_t chrome_id(struct chrome *c, const struct buffer *text)
 {
 	bool named;
 
@@ -466,7 +703,8 @@ static int name_process(struct chrome *c, int32_t pid)
 	return name && *name ? 0 : -1;
 }
 
-struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
+/* Get the thread of the event that is read, and its number. NULL: out of memory. */
+static struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 {
 	int32_t key[2];
 	struct chrome_thread *t;
@@ -648,6 +886,19 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
 }
 
+/* A sample. */
+struct chrome_sample {
+	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
+	int64_t time;		/* ns */
+	uint64_t weight;
+	int32_t cpu;	  /* -1: it is not known */
+	const char *name; /* of their type */
+	bool in_time;	  /* the weight is in ns */
+	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
+};
+
+static int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
+
 /* Add an element of "samples". */
 static int chrome_keep_sample(struct chrome *c, int64_t time, struct error *e)
 {
@@ -722,6 +973,8 @@ static int leave_out(struct chrome *c, const char *name, size_t size)
 {
 	return buffer_append(&c->read.left_out, name, size) || buffer_u8(&c->read.left_out, 0);
 }
+
+enum { CHROME_NAMED_MOST = 8 }; /* number of names of members in a remark */
 
 /* Count the event that is read if the stream is without some of its members. Returns 0, or -1 when
  * out of memory. */
@@ -875,6 +1128,11 @@ static int read_counter(struct chrome *c)
 	return 0;
 }
 
+static inline bool chrome_is_async(char phase)
+{
+	return phase && strchr("benSFTp", phase);
+}
+
 /* Add an event with a time, by its phase. */
 static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
 {
@@ -914,7 +1172,12 @@ static bool is_derived(const struct chrome *c)
 		!strcmp((const char *)c->read.name.data, CHROME_FLOW));
 }
 
-int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
+/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
+static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
+
+/* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
+ * or r->error filled. */
+static int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
 				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
@@ -984,7 +1247,8 @@ int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
  * Source: the traces that Chrome and Node.js write, and src/profiler of V8.
  */
 
-int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
+/* Add a sample. 0, or -1 with *e filled. */
+static int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
 {
 	struct chrome_record record = {
 		.duration = s->weight,

@@ -38,12 +38,6 @@ struct chrome_frames {
 /* Get the number of a frame + 1. space: 0, or that of the profile whose frame it is. 0: out of
  * memory. */
 uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, size_t n);
-/* Set what is known of a frame; parent 0: it has no caller. */
-int chrome_frame_set(struct chrome_frames *f, uint32_t number,
-		     const struct chrome_call_frame *content);
-/* Read "stackFrames", after its '{'. -1: BAD, or out of memory. */
-int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct json_reader *r);
-void chrome_frames_free(struct chrome_frames *f);
 
 /*
  * Inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer.
@@ -202,7 +196,7 @@ struct chrome_flows {
 	size_t capacity;
 };
 
-/* What the file has beside its events (ctf_metadata.c). */
+/* What the file has beside its events. */
 struct chrome_metadata {
 	struct id_cache process_names; /* by pid: strings of the writer */
 	struct buffer events; /* JSON of metadata events, but names of threads that rows have */
@@ -274,57 +268,7 @@ struct chrome {
 	struct chrome_read read;
 };
 
-/* A row to write: an instant, a counter, or the begin or end of a call on a stack. */
-struct chrome_row {
-	struct chrome_thread *thread;
-	uint64_t time;
-	enum type_kind kind;
-	int32_t cpu;		      /* of an instant; -1 none */
-	bool kernel;		      /* of a call in the kernel */
-	uint32_t call;		      /* number of a call on no stack; 0 */
-	uint32_t level;		      /* of a call */
-	uint32_t type_name, category; /* strings of the writer */
-	uint32_t phase;		      /* with the scope */
-	uint32_t location;	      /* of name, which declares the arguments; 0 none */
-	uint32_t name;
-	const uint8_t *values;
-	uint32_t size;	/* of values */
-	uint32_t stack; /* with which an instant was recorded; 0 none */
-};
-
-/* A sample. */
-struct chrome_sample {
-	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
-	int64_t time;		/* ns */
-	uint64_t weight;
-	int32_t cpu;	  /* -1: it is not known */
-	const char *name; /* of their type */
-	bool in_time;	  /* the weight is in ns */
-	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
-};
-
-enum { CHROME_NAMED_MOST = 8 }; /* number of names of members in a remark */
-
-/* --- lttng.c --- */
-
-/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
-static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
-
-/* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
- * or r->error filled. */
-int chrome_event(struct chrome *c, struct json_reader *r, struct error *e);
-
-/* Convert a pid or tid. A text that is no number in range gets one. */
-int32_t chrome_id(struct chrome *c, const struct buffer *text);
-/* Get the thread of the event that is read, and its number. NULL: out of memory. */
-struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number);
-/* Add a sample. 0, or -1 with *e filled. */
-int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
-
-/* Append the object or array that token began to c->read.values. */
-int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token);
-/* Convert the objects and arrays in c->read.arguments. */
-int chrome_nested_convert(struct chrome *c);
+/* --- chrome.c --- */
 
 /* Return the weight of the next sample of a profile (number + 1), in the order of times: the time
  * since the one before it. time: that of the stream. */
@@ -351,64 +295,17 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
 
-/* --- ctf_metadata.c --- */
-
-/* Keep the metadata event that is read, unless it is the name of a thread or process. */
-int chrome_metadata_event(struct chrome *c);
-/* Keep a member of the file, or of otherData, whose key r has read. -1: BAD, or out of memory. */
-int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool other);
-/* Write the META, after all events were read. */
-int chrome_metadata_write(struct chrome *c);
-void chrome_metadata_free(struct chrome_metadata *k);
-
-static inline bool chrome_is_async(char phase)
-{
-	return phase && strchr("benSFTp", phase);
-}
 /* Test for a begin, step or end of a flow. */
 static inline bool chrome_is_flow(char phase)
 {
 	return phase && strchr("stf", phase);
 }
-/* Write the row of an event with an asynchronous phase. */
-int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_t time,
-		 const uint8_t *values);
 
 /* --- chrome_rows.c --- */
 
 /* Add the flow of an event that begins a call, as the last argument. */
 int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time);
 void chrome_flows_free(struct chrome_flows *f);
-
-/* --- rows.c --- */
-
-/* Return the location of a name, after all events were read. */
-static inline uint32_t chrome_location(struct chrome *c, uint32_t name)
-{
-	return arguments_location_of(&c->arguments, c->w, name);
-}
-
-/* Convert the arguments of the next row to details in c->read.values; the name has a location. */
-static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
-{
-	if (arguments_values(&c->arguments, name, p, size, &c->read.values))
-		return -1;
-	return size && c->counts.definitions ? arguments_use_structs(c->w, &c->read.values) : 0;
-}
-
-/* Return the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an
- * idle thread, tid 0, for each CPU, and trencode writes a thread for each: all its events are on
- * its CPU. */
-uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu);
-
-int chrome_row(struct chrome *c, const struct chrome_row *r);
-
-/* Test for a call in the kernel that begins inside another call of its thread. Filters may leave
- * that call out; the stream counts no calls in the kernel outside of others. */
-static inline bool chrome_in_kernel(const struct chrome *c, const struct chrome_record *r)
-{
-	return c->kernel && r->category == c->kernel && c->threads[r->thread].level;
-}
 
 /* Find the calls that overlap others, before the first row is written. */
 int chrome_find_overlaps(struct chrome *c, struct error *e);

@@ -4,7 +4,7 @@
  * A trace is a directory with a file "metadata", which declares in TSDL or JSON (ctf_metadata.h)
  * the layout of the packets in the other files. An input may contain several traces, as
  * a session of LTTng does: one of the kernel, one of each user. Tracefiles are read forward, packet
- * by packet. Each event class is prepared once (ctf_tsdl.c). All files are merged by time
+ * by packet. Each event class is prepared once (ctf.c). All files are merged by time
  * (ctf.c).
  *
  * Functions return 0, or -1 with *e filled, or without an e: -1 (an id: 0) when out of memory.
@@ -14,8 +14,8 @@
 
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "common/formats/ctf.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
@@ -53,8 +53,6 @@ enum ctf_action {
 	CTF_SWITCH,   /* sched_switch: comm, tid of the next thread */
 	CTF_BIN_INFO, /* a mapping of the process: address, size, path */
 };
-
-#define CTF_NO_STRING UINT32_MAX
 
 /* Where an enter or a leave has its call. */
 struct ctf_call {
@@ -105,23 +103,6 @@ enum ctf_shape {
 	SHAPE_LARGE,   /* LTTng: u16 id, u32 time; id 65535: u32 id, u64 time */
 	SHAPE_SIMPLE,  /* an id of whole bytes, u64 time */
 };
-
-/* The scopes that a row contains, in this order, after the fields of the packet's context. */
-static const enum ctf_scope ctf_data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVENT_CONTEXT,
-						 SCOPE_FIELDS};
-enum { CTF_DATA_SCOPES = 3, CTF_FIELDS = 256 };
-
-/* Test whether only the decoder needs this member of a packet's context. */
-static inline bool ctf_is_own(const struct ctf_part *p)
-{
-	return p->role >= CTF_TIME_BEGIN && p->role <= CTF_SEQUENCE_NUMBER;
-}
-
-/* Test whether this member of a context identifies the thread. */
-static inline bool ctf_is_thread(const struct ctf_part *p)
-{
-	return p->role >= CTF_TID && p->role <= CTF_COMM;
-}
 
 /* The thread of an event or a packet, as far as recorded. */
 struct ctf_thread {
@@ -279,23 +260,18 @@ bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall);
 void ctf_trace_set_offset(struct ctf_stream *s);
 /* Return the first clock of the trace's streams, or NULL. */
 const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t);
-bool ctf_trace_has_time(const struct ctf_trace *t);
-/* Declare the trace as a source of the stream, with its environment as metadata. */
-int ctf_trace_declare(struct ctf_trace *t);
 /* Add what the trace's metadata declares to the answer of --info. */
 void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);
 
-/* --- ctf_tsdl.c --- */
+/* --- ctf.c --- */
 
-/* Prepare all streams and event classes of a trace. Report those that cannot be used; their events
- * count as damage. */
-int ctf_classes_make(struct ctf_trace *t, struct error *e);
 void ctf_classes_free(struct ctf_trace *t);
 /* Find a usable stream by its id. NULL: there is none. */
 struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
 /* Find the class of an event by its id. NULL: not declared. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
-/* --- dictionary.c --- */
+
+/* --- ctf_packet.c --- */
 
 /* Open a tracefile and find its first event. */
 int ctf_file_open(struct ctf_file *f, struct error *e);
@@ -313,8 +289,6 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what);
 /* Compute what was lost before the packet. */
 int ctf_file_begun(struct ctf_file *f, struct error *e);
 
-/* --- ctf_packet.c --- */
-
 /* Test whether the first bytes of a file begin a packet, in either byte order. */
 bool ctf_packet_is(const uint8_t *data, size_t n);
 
@@ -327,19 +301,7 @@ void ctf_skip_prepare(struct ctf_trace *t);
 /* Find the beginning of the last packet, as struct decoder's late. */
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 
-/* --- calls.c --- */
-
-/* Set kind, call_kind and action by the event's name. */
-void ctf_calls_classify(struct ctf_class *c);
-enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
-
-/* Set has_stack of a class. */
-void ctf_stack_find(struct ctf_class *c);
-
-/* --- rows.c --- */
-
-/* Take the names of a function's arguments from a variable of env. */
-int ctf_arguments_declare(struct ctf *ctf, const char *text);
+/* --- ctf.c --- */
 
 /* Declare the lane of a thread, as far as the thread is known. */
 uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,

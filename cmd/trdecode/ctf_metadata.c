@@ -1,21 +1,28 @@
 /*
- * ctf_metadata.c - the metadata of CTF, and the layout of its events
+ * ctf_metadata.c - the metadata of CTF: its text in TSDL, and the layout of events that it declares
+ *
+ *     event { name = "open"; id = 3; fields := struct { string path; uint32_t fd; }; };
+ *
+ * declares an event of two parts: a text up to its NUL, and 32 bits after it.
  */
+#include "cmd/trdecode/ctf_metadata.h"
+
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/ctf.h"
-#include "cmd/trdecode/ctf_metadata.h"
 #include "common/util/buffer.h"
+#include "common/util/error.h"
 #include "common/util/heap.h"
-
-static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name);
-static int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,
-			      struct error *e);
+#include "common/util/intern.h"
 
 #define TOO_MANY "it has too many parts, or they are nested too deep"
 
@@ -176,6 +183,10 @@ static struct ctf_part *find_reference(const struct maker *m, const struct insid
 	return NULL;
 }
 
+static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name);
+static int make(struct maker *m, const struct ctf_type *t, const char *name,
+		const struct inside *outer, struct ctf_part **at);
+
 /* Make p an array whose length is a number of the environment. */
 static bool refer_env(const struct maker *m, struct ctf_part *p)
 {
@@ -251,6 +262,8 @@ static bool ctf_metadata_locate(const struct maker *m, struct ctf_part *p, size_
 	default: return true;
 	}
 }
+
+enum { CTF_SLOTS = 1 << 16 };
 
 static int new_slot(const struct maker *m, uint32_t *slot)
 {
@@ -492,9 +505,6 @@ static int make_choices(const struct maker *m, struct ctf_part *p)
 
 /* --- parts --- */
 
-static int make(struct maker *m, const struct ctf_type *t, const char *name,
-		const struct inside *outer, struct ctf_part **at);
-
 static int make_members(struct maker *m, const struct ctf_type *t, const struct inside *in)
 {
 	struct ctf_part *p = in->part, **last = &p->children;
@@ -587,202 +597,6 @@ int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope 
 	return 0;
 }
 
-/* --- one trace of an input: its metadata, clock and environment --- */
-
-enum { METADATA_MOST = 64 << 20 };
-
-size_t ctf_prefix_size(const char *member)
-{
-	const char *slash = strrchr(member, '/');
-
-	return slash ? (size_t)(slash - member) + 1 : 0;
-}
-
-/* Traces of drafts and of later versions would be misread. */
-static int ctf_metadata_check_version(const struct ctf_metadata *m, const char *path,
-				      struct error *e)
-{
-	if ((m->major == 1 && m->minor == 8) || m->major == 2)
-		return 0;
-	return error_set(e, path, NO_OFFSET,
-			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 and 2 can be read",
-			 m->major, m->minor);
-}
-
-static int ctf_metadata_read_metadata(struct ctf_trace *t, const char *member, struct error *e)
-{
-	struct input *in = t->ctf->input;
-	char path[512], *text;
-	void *data;
-	size_t size, n;
-	int failed;
-
-	tree_path(in->tree, member, path, sizeof path);
-	if (tree_read(in->tree, member, METADATA_MOST, &data, &size, e))
-		return -1;
-	e->what[0] = '\0';
-	if (ctf_metadata_text(data, size, path, &text, &n, e) && text)
-		input_damage_error(in, e);
-	free(data);
-	if (!text)
-		return -1;
-	if (ctf_metadata_is_json(text, n)) {
-		failed = ctf_metadata_fragments(&t->metadata, text, n, path, e);
-		/* of another version, or with an extension */
-		if (failed && t->metadata.major != 2) {
-			free(text);
-			return -1;
-		}
-	} else {
-		failed = ctf_metadata_parse(&t->metadata, text, n, path, e);
-	}
-	if (failed)
-		input_damage_error(in, e);
-	free(text);
-	return ctf_metadata_check_version(&t->metadata, path, e);
-}
-
-bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall)
-{
-	__int128 ns = (__int128)c->offset * 1000000000, f = (__int128)c->frequency;
-
-	ns = ns / f - (ns % f < 0) + (__int128)c->offset_s * 1000000000;
-	*wall = (int64_t)ns;
-	return ns < (__int128)TIME_LIMIT && ns > -(__int128)TIME_LIMIT;
-}
-
-void ctf_trace_set_offset(struct ctf_stream *s)
-{
-	const struct ctf_clock *c = s->clock;
-	struct input *in = s->trace->ctf->input;
-	char path[512], member[300];
-	int64_t wall;
-
-	s->frequency = c ? c->frequency : 1000000000;
-	if (!c)
-		return;
-	if (ctf_trace_wall(c, &wall)) {
-		s->offset_s = c->offset_s;
-		s->offset = c->offset;
-		return;
-	}
-	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
-	input_damage(in, tree_path(in->tree, member, path, sizeof path), NO_OFFSET,
-		     "the offset of the clock '%.100s' is impossible: times are without it",
-		     c->name);
-}
-
-const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t)
-{
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].clock)
-			return t->streams[i].clock;
-	return NULL;
-}
-
-bool ctf_trace_has_time(const struct ctf_trace *t)
-{
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].has_time)
-			return true;
-	return false;
-}
-
-void ctf_trace_free(struct ctf_trace *t)
-{
-	ctf_classes_free(t);
-	ctf_metadata_free(&t->metadata);
-	free(t->own_prefix);
-	free(t->cpus);
-}
-
-int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
-{
-	struct ctf_trace *t;
-	const struct ctf_env *domain, *tracer;
-
-	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
-		return error_no_memory(e);
-	t = ctf->traces;
-	t = &t[ctf->ntraces];
-	*t = (struct ctf_trace){.ctf = ctf};
-	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));
-	if (!t->prefix ? error_no_memory(e) : ctf_metadata_read_metadata(t, member, e)) {
-		ctf_trace_free(t);
-		return -1;
-	}
-	ctf->ntraces++;
-	tracer = ctf_env_find(&t->metadata, "tracer_name");
-	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
-	domain = ctf_env_find(&t->metadata, "domain");
-	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
-	return 0;
-}
-
-int ctf_trace_declare(struct ctf_trace *t)
-{
-	struct ctf *ctf = t->ctf;
-	struct writer *w = ctf->w;
-	struct buffer text = {0};
-	int failed = 0;
-
-	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
-							    writer_text(w, ctf->input->name), 8,
-							    t->metadata.big});
-	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
-		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
-			failed = ctf_arguments_declare(ctf, v->text);
-		else
-			failed = v->text ? buffer_printf(&text, "%s %s\n", v->name, v->text)
-					 : buffer_printf(&text, "%s %" PRId64 "\n", v->name,
-							 v->number);
-	if (!failed && text.size)
-		failed = writer_meta(w, t->source, "ctf.env", text.data, text.size);
-	buffer_free(&text);
-	return failed || !t->source ? -1 : 0;
-}
-
-void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
-{
-	static const char *const variables[] = {"domain", "hostname", "tracer_name", "trace_name"};
-	const struct ctf_clock *c = ctf_trace_clock(t);
-	char text[64], uuid[40];
-	const uint8_t *u = t->metadata.uuid;
-
-	if (t->ctf->ntraces > 1)
-		fact_text(info, "trace", t->prefix);
-	snprintf(text, sizeof text, t->metadata.major == 2 ? "%" PRIu64 : "%" PRIu64 ".%" PRIu64,
-		 t->metadata.major, t->metadata.minor);
-	fact_text(info, "version", text);
-	fact_text(info, "byte order", t->metadata.big ? "big-endian" : "little-endian");
-	if (t->metadata.has_uuid) {
-		snprintf(uuid, sizeof uuid,
-			 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-			 "%02x%02x%02x%02x%02x%02x",
-			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
-			 u[12], u[13], u[14], u[15]);
-		fact_text(info, "uuid", uuid);
-	}
-	for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-		const struct ctf_env *v = ctf_env_find(&t->metadata, variables[k]);
-
-		if (v && v->text)
-			fact_text(info, variables[k], v->text);
-	}
-	if (c) {
-		fact_text(info, "clock", c->name);
-		fact_number(info, "clock rate", c->frequency);
-		if (c->origin)
-			fact_text(info, "clock origin", c->origin);
-		if (c->has_precision)
-			fact_number(info, "clock precision", c->precision);
-		if (c->has_accuracy)
-			fact_number(info, "clock accuracy", c->accuracy);
-	}
-	fact_number(info, "streams", t->nstreams);
-	fact_number(info, "event types", t->nclasses);
-}
-
 /* --- metadata --- */
 
 struct ctf_allocation {
@@ -854,7 +668,8 @@ static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *na
 	return place ? *place : NULL;
 }
 
-struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
+/* Find the clock of that name, or add it. NULL: out of memory. */
+static struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 {
 	void **place = ctf_named(m, &m->clocks, name, strlen(name));
 	struct ctf_clock *c;
@@ -873,9 +688,488 @@ struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
 	return c;
 }
 
+/* --- TSDL, the metadata of CTF 1.8 --- */
+
+#define PACKET_MAGIC 0x75d11d57u
+#define PLAIN_BEGIN  "/* CTF"
+
+enum { PACKET_HEADER = 37, AT_CONTENT = 24, AT_PACKET = 28, AT_COMPRESSION = 32, AT_VERSION = 35 };
+
+static bool is_packets(const uint8_t *data, size_t n)
+{
+	return n >= 4 && (get_uint(data, 4, false) == PACKET_MAGIC ||
+			  get_uint(data, 4, true) == PACKET_MAGIC);
+}
+
+static bool has_signature(const uint8_t *data, size_t n)
+{
+	return n >= strlen(PLAIN_BEGIN) && !memcmp(data, PLAIN_BEGIN, strlen(PLAIN_BEGIN));
+}
+
+/* Return the length of the comment at p; 0: no comment begins there. */
+static size_t comment_size(const char *p, size_t n)
+{
+	const char *end = NULL;
+
+	if (n < 2 || p[0] != '/')
+		return 0;
+	if (p[1] == '*')
+		end = memmem(p + 2, n - 2, "*/", 2);
+	else if (p[1] == '/')
+		end = memchr(p, '\n', n);
+	else
+		return 0;
+	return end ? (size_t)(end - p) + (p[1] == '*' ? 2 : 1) : n;
+}
+
+/* Test whether a word that begins a statement follows blanks and comments. */
+static bool ctf_tsdl_is_bare(const char *p, size_t n)
+{
+	static const char *const words[] = {"typealias", "typedef", "trace",   "stream",
+					    "event",	 "clock",   "env",     "struct",
+					    "enum",	 "variant", "callsite"};
+	size_t skip;
+
+	while (n) {
+		skip = isspace((unsigned char)*p) ? 1 : comment_size(p, n);
+		if (!skip)
+			break;
+		p += skip;
+		n -= skip;
+	}
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t size = strlen(words[i]);
+
+		if (n > size && !memcmp(p, words[i], size) &&
+		    (isspace((unsigned char)p[size]) || p[size] == '{'))
+			return true;
+	}
+	return false;
+}
+
+enum bid ctf_metadata_bid(const uint8_t *data, size_t n)
+{
+	if (is_packets(data, n) || has_signature(data, n) ||
+	    ctf_metadata_is_json((const char *)data, n))
+		return BID_HEADER;
+	return ctf_tsdl_is_bare((const char *)data, n) ? BID_LIKELY : BID_NONE;
+}
+
+/* Require version 1.8 or 2, in the packets or after the signature of plain text. */
+static int ctf_tsdl_check_version(const uint8_t *data, size_t size, const char *file,
+				  struct error *e)
+{
+	unsigned major = 1, minor = 8;
+	char text[32];
+	size_t n = size - 1 < sizeof text - 1 ? size - 1 : sizeof text - 1;
+
+	if (is_packets(data, size) && size >= PACKET_HEADER) {
+		major = data[AT_VERSION];
+		minor = data[AT_VERSION + 1];
+	} else if (has_signature(data, size)) {
+		memcpy(text, data, n);
+		text[n] = '\0';
+		if (sscanf(text, PLAIN_BEGIN " %5u.%5u", &major, &minor) != 2)
+			return 0;
+	}
+	return (major == 1 && minor == 8) || (major == 2 && is_packets(data, size))
+		       ? 0
+		       : error_set(e, file, 0,
+				   "the version is CTF %u.%u: only 1.8 and 2 can be read", major,
+				   minor);
+}
+
+/* Append the text of all packets. */
+static int unpack_text(const uint8_t *data, size_t size, const char *file, struct buffer *text,
+		       struct error *e)
+{
+	bool big = get_uint(data, 4, false) != PACKET_MAGIC;
+	size_t at = 0;
+
+	while (at < size) {
+		const uint8_t *p = data + at;
+		uint64_t content, packet;
+
+		if (size - at < PACKET_HEADER)
+			return error_set(e, file, at, "a packet of the metadata is cut short");
+		if (get_uint(p, 4, big) != PACKET_MAGIC)
+			return error_set(e, file, at, "no packet of metadata");
+		content = get_uint(p + AT_CONTENT, 4, big) / 8;
+		packet = get_uint(p + AT_PACKET, 4, big) / 8;
+		if (p[AT_COMPRESSION] || p[AT_COMPRESSION + 1])
+			return error_set(e, file, at + AT_COMPRESSION,
+					 "compressed or encrypted metadata");
+		if (content < PACKET_HEADER || packet < content)
+			return error_set(e, file, at + AT_CONTENT,
+					 "a packet's sizes contradict each other");
+		if (content > size - at) {
+			if (buffer_append(text, p + PACKET_HEADER, size - at - PACKET_HEADER))
+				return error_no_memory(e);
+			return error_set(e, file, size, "a packet of the metadata is cut short");
+		}
+		if (buffer_append(text, p + PACKET_HEADER, (size_t)content - PACKET_HEADER))
+			return error_no_memory(e);
+		/* the file may end before the padding of the last packet */
+		at = packet < size - at ? at + (size_t)packet : size;
+	}
+	return 0;
+}
+
+/* Extract the text of a metadata file: plain text, or the packets that LTTng writes, without their
+ * headers. *text ends with a NUL; the caller frees it. -1 with *e filled: damaged; *text is then
+ * the text before the damage, or NULL when there is none or its version is not 1.8. */
+static int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char **text,
+			     size_t *n, struct error *e)
+{
+	struct buffer b = {0};
+	int failed = 0;
+
+	*text = NULL;
+	*n = 0;
+	if (!ctf_metadata_bid(data, size))
+		return error_set(e, file, 0, "no CTF metadata");
+	if (ctf_tsdl_check_version(data, size, file, e))
+		return -1;
+	if (is_packets(data, size))
+		failed = unpack_text(data, size, file, &b, e);
+	else
+		failed = buffer_append(&b, data, size) ? error_no_memory(e) : 0;
+	*n = b.size;
+	if (buffer_u8(&b, 0)) {
+		buffer_free(&b);
+		*n = 0;
+		return error_no_memory(e);
+	}
+	*text = (char *)b.data;
+	return failed;
+}
+
+/* --- lexer --- */
+
+enum ctf_token {
+	TOKEN_END,
+	TOKEN_WORD,	 /* identifier or keyword */
+	TOKEN_NUMBER,	 /* without a sign */
+	TOKEN_STRING,	 /* with escapes resolved */
+	TOKEN_CHARACTER, /* constant: the character, as text and as a number */
+	TOKEN_MARK,	 /* punctuation */
+	TOKEN_BAD,
+};
+
+/* A text and its current token. */
+struct ctf_lexer {
+	const char *at, *end;
+	uint32_t line;
+	enum ctf_token token;
+	int mark;   /* MARK: the character, or one of the above */
+	char *text; /* WORD, STRING, CHARACTER: ends with a NUL, valid until the next token */
+	size_t capacity;
+	uint64_t number;   /* NUMBER, CHARACTER */
+	const char *wrong; /* BAD: what is wrong */
+};
+
+static void ctf_lexer_next(struct ctf_lexer *l);
+
+static void ctf_lexer_begin(struct ctf_lexer *l, const char *text, size_t n)
+{
+	*l = (struct ctf_lexer){.at = text, .end = text + n, .line = 1};
+	ctf_lexer_next(l);
+}
+
+static void ctf_lexer_free(struct ctf_lexer *l)
+{
+	free(l->text);
+}
+
+static bool ctf_is_word(const struct ctf_lexer *l, const char *word)
+{
+	return l->token == TOKEN_WORD && !strcmp(l->text, word);
+}
+
+static void bad(struct ctf_lexer *l, const char *wrong)
+{
+	l->token = TOKEN_BAD;
+	l->wrong = wrong;
+}
+
+/* Skip a backslash at the end of a line, which continues the line. */
+static bool skip_continuation(struct ctf_lexer *l)
+{
+	const char *p = l->at;
+
+	if (l->end - p < 2 || *p++ != '\\')
+		return false;
+	if (*p == '\r' && l->end - p >= 2)
+		p++;
+	if (*p != '\n')
+		return false;
+	l->line++;
+	l->at = p + 1;
+	return true;
+}
+
+static void skip_line(struct ctf_lexer *l)
+{
+	while (l->at < l->end && *l->at != '\n')
+		if (!skip_continuation(l))
+			l->at++;
+}
+
+/* Skip a comment. false: the comment never ends. */
+static bool skip_comment(struct ctf_lexer *l)
+{
+	for (l->at += 2; l->end - l->at >= 2; l->at++) {
+		if (l->at[0] == '*' && l->at[1] == '/') {
+			l->at += 2;
+			return true;
+		}
+		l->line += *l->at == '\n';
+	}
+	return false;
+}
+
+/* Skip blanks and comments before the next token. */
+static bool ctf_tsdl_skip_blanks(struct ctf_lexer *l)
+{
+	while (l->at < l->end) {
+		if (*l->at == '\n') {
+			l->line++;
+			l->at++;
+		} else if (skip_continuation(l)) {
+			continue;
+		} else if (isspace((unsigned char)*l->at)) {
+			l->at++;
+		} else if (l->end - l->at >= 2 && l->at[0] == '/' && l->at[1] == '/') {
+			skip_line(l);
+		} else if (l->end - l->at >= 2 && l->at[0] == '/' && l->at[1] == '*') {
+			if (!skip_comment(l))
+				return false;
+		} else {
+			return true;
+		}
+	}
+	return true;
+}
+
+/* Reserve space for n characters and a NUL. */
+static bool reserve_text(struct ctf_lexer *l, size_t n)
+{
+	char *text;
+
+	if (n < l->capacity)
+		return true;
+	text = realloc(l->text, 2 * n + 64);
+	if (!text) {
+		bad(l, "out of memory");
+		return false;
+	}
+	l->text = text;
+	l->capacity = 2 * n + 64;
+	return true;
+}
+
+static void word(struct ctf_lexer *l)
+{
+	const char *from = l->at;
+	size_t n;
+
+	while (l->at < l->end && (isalnum((unsigned char)*l->at) || *l->at == '_'))
+		l->at++;
+	n = (size_t)(l->at - from);
+	if (!reserve_text(l, n))
+		return;
+	memcpy(l->text, from, n);
+	l->text[n] = '\0';
+	l->token = TOKEN_WORD;
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+static void lex_number(struct ctf_lexer *l)
+{
+	unsigned base = 10;
+	uint64_t n = 0;
+
+	if (*l->at == '0') {
+		base = 8;
+		if (l->end - l->at >= 3 && (l->at[1] == 'x' || l->at[1] == 'X') &&
+		    digit_of(l->at[2]) < 16) {
+			base = 16;
+			l->at += 2;
+		} else if (l->end - l->at >= 3 && (l->at[1] == 'b' || l->at[1] == 'B') &&
+			   digit_of(l->at[2]) < 2) {
+			base = 2;
+			l->at += 2;
+		}
+	}
+	for (; l->at < l->end && (unsigned)digit_of(*l->at) < base; l->at++)
+		if (__builtin_mul_overflow(n, base, &n) ||
+		    __builtin_add_overflow(n, (unsigned)digit_of(*l->at), &n)) {
+			bad(l, "a number beyond 64 bits");
+			return;
+		}
+	while (l->at < l->end && strchr("uUlL", *l->at) && *l->at)
+		l->at++;
+	if (l->at < l->end && (isalnum((unsigned char)*l->at) || *l->at == '_')) {
+		bad(l, "a number that goes on with letters or wrong digits");
+		return;
+	}
+	l->token = TOKEN_NUMBER;
+	l->number = n;
+}
+
+/* Read an escape sequence after its backslash, and return the character. */
+static char lex_escape(struct ctf_lexer *l)
+{
+	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
+	char c = *l->at++;
+	const char *known = c ? strchr(from, c) : NULL;
+	int n = 0;
+
+	if (known)
+		return to[known - from];
+	if (c == 'x') {
+		for (int i = 0; i < 2 && l->at < l->end && digit_of(*l->at) < 16; i++)
+			n = n * 16 + digit_of(*l->at++);
+		return (char)n;
+	}
+	if (c >= '0' && c <= '7') {
+		n = c - '0';
+		for (int i = 0; i < 2 && l->at < l->end && *l->at >= '0' && *l->at <= '7'; i++)
+			n = n * 8 + (*l->at++ - '0');
+		return (char)n;
+	}
+	return c;
+}
+
+/* Read a string or character constant; each ends with the character that begins it. */
+static void lex_quoted(struct ctf_lexer *l)
+{
+	char quote = *l->at++;
+	size_t n = 0;
+
+	while (l->at < l->end && *l->at != quote && *l->at != '\n') {
+		if (skip_continuation(l))
+			continue;
+		if (!reserve_text(l, n + 1))
+			return;
+		if (*l->at == '\\' && l->end - l->at >= 2) {
+			l->at++;
+			l->text[n++] = lex_escape(l);
+		} else {
+			l->text[n++] = *l->at++;
+		}
+	}
+	if (l->at == l->end || *l->at != quote) {
+		bad(l, quote == '"' ? "a string that does not end"
+				    : "a character constant that does not end");
+		return;
+	}
+	l->at++;
+	if (!reserve_text(l, n))
+		return;
+	l->text[n] = '\0';
+	l->token = quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
+	l->number = n ? (uint64_t)(signed char)l->text[0] : 0;
+}
+
+/* Punctuation of more than one character. */
+enum { MARK_ASSIGN_TYPE = 256 /* := */, MARK_ARROW /* -> */, MARK_DOTS /* ... */ };
+
+static void ctf_tsdl_mark(struct ctf_lexer *l)
+{
+	static const struct {
+		const char *text;
+		int mark;
+	} longer[] = {{":=", MARK_ASSIGN_TYPE}, {"->", MARK_ARROW}, {"...", MARK_DOTS}};
+
+	l->token = TOKEN_MARK;
+	for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+		size_t n = strlen(longer[i].text);
+
+		if ((size_t)(l->end - l->at) >= n && !memcmp(l->at, longer[i].text, n)) {
+			l->mark = longer[i].mark;
+			l->at += n;
+			return;
+		}
+	}
+	l->mark = (unsigned char)*l->at++;
+}
+
+static void ctf_lexer_next(struct ctf_lexer *l)
+{
+	if (!ctf_tsdl_skip_blanks(l)) {
+		bad(l, "a comment that does not end");
+		return;
+	}
+	/* a constant of wide characters */
+	if (l->end - l->at >= 2 && *l->at == 'L' && (l->at[1] == '"' || l->at[1] == '\''))
+		l->at++;
+	if (l->at == l->end)
+		l->token = TOKEN_END;
+	else if (isalpha((unsigned char)*l->at) || *l->at == '_')
+		word(l);
+	else if (isdigit((unsigned char)*l->at))
+		lex_number(l);
+	else if (*l->at == '"' || *l->at == '\'')
+		lex_quoted(l);
+	else
+		ctf_tsdl_mark(l);
+}
+
+/*
+ * The types of TSDL.
+ *
+ * As in C, a type may be written where it is used, or declared with a name first. A name is valid
+ * up to the end of the block that declares it.
+ */
+
+/* A name given to a type, in a list of all names in scope. */
+struct ctf_name {
+	const char *name; /* "uint32_t", "unsigned long", "struct packet_context" */
+	struct ctf_type *type;
+	struct ctf_name *next;
+	struct ctf_name *hidden; /* the same name, declared outside of the block; NULL: none */
+};
+
+/* The state of parsing one text. */
+struct ctf_parser {
+	struct ctf_lexer lexer;
+	struct ctf_metadata *metadata;
+	struct ctf_name *names; /* in scope, the newest first */
+	const char *file;
+	struct error *error;
+	int depth;
+};
+
+static bool ctf_wrong(struct ctf_parser *p, const char *what);
+
+/* Allocate a type with the alignment and base of TSDL's defaults. */
+static struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind)
+{
+	struct ctf_type *t = ctf_alloc(p->metadata, sizeof *t);
+
+	if (!t) {
+		ctf_wrong(p, "out of memory");
+		return NULL;
+	}
+	t->kind = kind;
+	t->align = 1;
+	t->base = 10;
+	return t;
+}
+
 /* --- words --- */
 
-bool ctf_wrong(struct ctf_parser *p, const char *what)
+/* Fill *error for the current token, and return false. */
+static bool ctf_wrong(struct ctf_parser *p, const char *what)
 {
 	const struct ctf_lexer *l = &p->lexer;
 
@@ -889,7 +1183,13 @@ bool ctf_wrong(struct ctf_parser *p, const char *what)
 	return false;
 }
 
-bool ctf_accept(struct ctf_parser *p, int mark)
+static inline bool ctf_is_mark(const struct ctf_lexer *l, int mark)
+{
+	return l->token == TOKEN_MARK && l->mark == mark;
+}
+
+/* Skip a mark or word; false: the current token is another one. */
+static bool ctf_accept(struct ctf_parser *p, int mark)
 {
 	if (!ctf_is_mark(&p->lexer, mark))
 		return false;
@@ -897,7 +1197,7 @@ bool ctf_accept(struct ctf_parser *p, int mark)
 	return true;
 }
 
-bool ctf_accept_word(struct ctf_parser *p, const char *word)
+static bool ctf_accept_word(struct ctf_parser *p, const char *word)
 {
 	if (!ctf_is_word(&p->lexer, word))
 		return false;
@@ -905,7 +1205,8 @@ bool ctf_accept_word(struct ctf_parser *p, const char *word)
 	return true;
 }
 
-bool ctf_expect(struct ctf_parser *p, int mark)
+/* Skip a mark that must be here. */
+static bool ctf_expect(struct ctf_parser *p, int mark)
 {
 	char what[32];
 
@@ -918,7 +1219,8 @@ bool ctf_expect(struct ctf_parser *p, int mark)
 	return ctf_wrong(p, what);
 }
 
-char *ctf_take_text(struct ctf_parser *p)
+/* Copy the current WORD, STRING or CHARACTER, and skip it. */
+static char *ctf_take_text(struct ctf_parser *p)
 {
 	char *copy = ctf_alloc(p->metadata, strlen(p->lexer.text) + 1);
 
@@ -931,7 +1233,8 @@ char *ctf_take_text(struct ctf_parser *p)
 	return copy;
 }
 
-char *ctf_take_path(struct ctf_parser *p)
+/* Copy words joined by dots, such as "clock.monotonic.value", and skip them. */
+static char *ctf_take_path(struct ctf_parser *p)
 {
 	char path[4096], *copy;
 	size_t n = 0;
@@ -965,7 +1268,8 @@ char *ctf_take_path(struct ctf_parser *p)
 	return copy;
 }
 
-bool ctf_take_number(struct ctf_parser *p, int64_t *number)
+/* Read a number with its sign, or a character constant. */
+static bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 {
 	bool minus = ctf_accept(p, '-');
 
@@ -976,6 +1280,564 @@ bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 	*number = (int64_t)(minus ? -p->lexer.number : p->lexer.number);
 	ctf_lexer_next(&p->lexer);
 	return true;
+}
+
+/* --- names --- */
+
+static bool declare_name(struct ctf_parser *p, const char *name, struct ctf_type *type)
+{
+	struct ctf_name *n = ctf_alloc(p->metadata, sizeof *n);
+	void **place = ctf_named(p->metadata, p, name, strlen(name));
+
+	if (!n || !place)
+		return ctf_wrong(p, "out of memory");
+	*n = (struct ctf_name){name, type, p->names, *place};
+	*place = p->names = n;
+	return true;
+}
+
+/* Forget the names that were declared after these. */
+static void ctf_forget_names(struct ctf_parser *p, struct ctf_name *outside)
+{
+	while (p->names != outside) {
+		struct ctf_name *n = p->names;
+		void **place = ctf_named(p->metadata, p, n->name, strlen(n->name));
+
+		if (place)
+			*place = n->hidden;
+		p->names = n->next;
+	}
+}
+
+static struct ctf_type *ctf_tsdl_look_up(struct ctf_parser *p, const char *name)
+{
+	void **place = ctf_named(p->metadata, p, name, strlen(name));
+	char what[256];
+
+	if (place && *place)
+		return ((struct ctf_name *)*place)->type;
+	snprintf(what, sizeof what, "type '%.200s' is not declared", name);
+	ctf_wrong(p, what);
+	return NULL;
+}
+
+/* Make the name that "struct x" has in the list, of "struct" and "x". */
+static char *tagged_name(struct ctf_parser *p, const char *kind, const char *name)
+{
+	size_t n = strlen(kind) + strlen(name) + 2;
+	char *text = ctf_alloc(p->metadata, n);
+
+	if (!text)
+		ctf_wrong(p, "out of memory");
+	else
+		snprintf(text, n, "%s %s", kind, name);
+	return text;
+}
+
+static bool is_c_word(const struct ctf_lexer *l)
+{
+	static const char *const words[] = {"unsigned", "signed", "long",     "short",
+					    "int",	"char",	  "float",    "double",
+					    "void",	"_Bool",  "_Complex", "const"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (ctf_is_word(l, words[i]))
+			return true;
+	return false;
+}
+
+/* Read a name of several words of C: "unsigned long". */
+static char *take_c_words(struct ctf_parser *p)
+{
+	char name[256] = "", *copy;
+	size_t n = 0;
+
+	while (is_c_word(&p->lexer)) {
+		if (n > sizeof name - 16) {
+			ctf_wrong(p, "the name of a type is too long");
+			return NULL;
+		}
+		if (!ctf_is_word(&p->lexer, "const"))
+			n += (size_t)sprintf(name + n, "%s%s", n ? " " : "", p->lexer.text);
+		ctf_lexer_next(&p->lexer);
+	}
+	copy = ctf_alloc(p->metadata, n + 1);
+	if (!copy)
+		ctf_wrong(p, "out of memory");
+	else
+		memcpy(copy, name, n + 1);
+	return copy;
+}
+
+/* Read the name of a type: words of C ("unsigned long"), or one word ("uint32_t"), and stars. */
+static char *ctf_tsdl_take_name(struct ctf_parser *p)
+{
+	char *name, *pointer;
+
+	while (ctf_accept_word(p, "const"))
+		continue;
+	if (p->lexer.token != TOKEN_WORD) {
+		ctf_wrong(p, "a type is missing");
+		return NULL;
+	}
+	name = is_c_word(&p->lexer) ? take_c_words(p) : ctf_take_text(p);
+	for (int n = 0; name && ctf_accept(p, '*'); n++) {
+		if (n == CTF_DEPTH) {
+			ctf_wrong(p, "types are nested too deep");
+			return NULL;
+		}
+		pointer = ctf_alloc(p->metadata, strlen(name) + 3);
+		if (!pointer)
+			ctf_wrong(p, "out of memory");
+		else
+			sprintf(pointer, "%s *", name);
+		name = pointer;
+	}
+	return name;
+}
+
+/* --- structs and variants --- */
+
+/* Parse name, name[4] or name[length]; *type is base, or arrays of base. */
+static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, const char **name,
+			     struct ctf_type **type)
+{
+	struct ctf_type **inner = type;
+
+	*type = base;
+	if (p->lexer.token != TOKEN_WORD)
+		return ctf_wrong(p, "a name is missing");
+	*name = ctf_take_text(p);
+	if (!*name)
+		return false;
+	/* a[2][3] is two arrays of three: the first brackets are the outermost array */
+	while (ctf_accept(p, '[')) {
+		struct ctf_type *t;
+		int64_t count;
+
+		if (p->lexer.token == TOKEN_NUMBER) {
+			t = ctf_new_type(p, CTF_ARRAY);
+			if (!t || !ctf_take_number(p, &count))
+				return false;
+			t->count = (uint64_t)count;
+		} else {
+			t = ctf_new_type(p, CTF_SEQUENCE);
+			if (!t)
+				return false;
+			t->reference = ctf_take_path(p);
+			if (!t->reference)
+				return false;
+		}
+		if (!ctf_expect(p, ']'))
+			return false;
+		t->element = base;
+		*inner = t;
+		inner = (struct ctf_type **)(void *)&t->element;
+	}
+	return true;
+}
+
+static struct ctf_type *ctf_parse_type(struct ctf_parser *p);
+static bool ctf_parse_declaration(struct ctf_parser *p);
+
+static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
+{
+	struct ctf_name *outside = p->names;
+	struct ctf_member **last = &t->members;
+
+	while (!ctf_accept(p, '}')) {
+		struct ctf_type *base;
+
+		if (ctf_is_word(&p->lexer, "typealias") || ctf_is_word(&p->lexer, "typedef")) {
+			if (!ctf_parse_declaration(p))
+				return false;
+			continue;
+		}
+		base = ctf_parse_type(p);
+		if (!base)
+			return false;
+		/* a declaration of a struct, variant or enum, without a member */
+		if (ctf_accept(p, ';'))
+			continue;
+		do {
+			struct ctf_member *m = ctf_alloc(p->metadata, sizeof *m);
+
+			if (!m)
+				return ctf_wrong(p, "out of memory");
+			if (!parse_declarator(p, base, &m->name, &m->type))
+				return false;
+			*last = m;
+			last = &m->next;
+		} while (ctf_accept(p, ','));
+		if (!ctf_expect(p, ';'))
+			return false;
+	}
+	ctf_forget_names(p, outside);
+	return true;
+}
+
+static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
+{
+	int64_t align;
+
+	if (!ctf_accept_word(p, "align"))
+		return true;
+	if (!ctf_expect(p, '(') || !ctf_take_number(p, &align) || !ctf_expect(p, ')'))
+		return false;
+	if (!ctf_is_alignment(align))
+		return ctf_wrong(p, "an alignment that is no power of two");
+	t->align = (uint32_t)align;
+	return true;
+}
+
+static struct ctf_type *ctf_tsdl_parse_struct(struct ctf_parser *p)
+{
+	char *name = NULL;
+	struct ctf_type *t;
+
+	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
+		return NULL;
+	if (name && !(name = tagged_name(p, "struct", name)))
+		return NULL;
+	if (!ctf_accept(p, '{')) {
+		if (name)
+			return ctf_tsdl_look_up(p, name);
+		ctf_wrong(p, "'{' is missing");
+		return NULL;
+	}
+	t = ctf_new_type(p, CTF_STRUCT);
+	if (!t || !parse_members(p, t) || !parse_align(p, t) || (name && !declare_name(p, name, t)))
+		return NULL;
+	return t;
+}
+
+static struct ctf_type *parse_variant(struct ctf_parser *p)
+{
+	char *name = NULL, *tag = NULL;
+	struct ctf_type *t, *known;
+
+	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
+		return NULL;
+	if (name && !(name = tagged_name(p, "variant", name)))
+		return NULL;
+	if (ctf_accept(p, '<') && (!(tag = ctf_take_path(p)) || !ctf_expect(p, '>')))
+		return NULL;
+	if (ctf_accept(p, '{')) {
+		t = ctf_new_type(p, CTF_VARIANT);
+		if (!t || !parse_members(p, t))
+			return NULL;
+		t->reference = tag;
+		if (name && !declare_name(p, name, t))
+			return NULL;
+		return t;
+	}
+	if (!name) {
+		ctf_wrong(p, "'{' is missing");
+		return NULL;
+	}
+	/* a variant declared before, with the tag given here */
+	known = ctf_tsdl_look_up(p, name);
+	t = known ? ctf_new_type(p, CTF_VARIANT) : NULL;
+	if (!t)
+		return NULL;
+	*t = *known;
+	if (tag)
+		t->reference = tag;
+	return t;
+}
+
+/* --- enumerations --- */
+
+static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
+{
+	struct ctf_label **last = &t->labels;
+	int64_t next = 0;
+
+	while (!ctf_accept(p, '}')) {
+		struct ctf_label *label = ctf_alloc(p->metadata, sizeof *label);
+
+		if (!label)
+			return ctf_wrong(p, "out of memory");
+		if (p->lexer.token != TOKEN_WORD && p->lexer.token != TOKEN_STRING)
+			return ctf_wrong(p, "a label is missing");
+		label->name = ctf_take_text(p);
+		if (!label->name)
+			return false;
+		label->first = label->last = next;
+		if (ctf_accept(p, '=')) {
+			if (!ctf_take_number(p, &label->first))
+				return false;
+			label->last = label->first;
+			if (ctf_accept(p, MARK_DOTS) && !ctf_take_number(p, &label->last))
+				return false;
+			if (t->is_signed ? label->last < label->first
+					 : (uint64_t)label->last < (uint64_t)label->first)
+				return ctf_wrong(p, "a range that ends before it begins");
+		}
+		next = (int64_t)((uint64_t)label->last + 1);
+		*last = label;
+		last = &label->next;
+		if (!ctf_accept(p, ',') && !ctf_is_mark(&p->lexer, '}'))
+			return ctf_wrong(p, "',' is missing");
+	}
+	return true;
+}
+
+static struct ctf_type *parse_enum(struct ctf_parser *p)
+{
+	struct ctf_type *t, *container;
+	char *name = NULL;
+
+	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
+		return NULL;
+	if (name && !(name = tagged_name(p, "enum", name)))
+		return NULL;
+	if (name && !ctf_is_mark(&p->lexer, ':') && !ctf_is_mark(&p->lexer, '{'))
+		return ctf_tsdl_look_up(p, name);
+	container = ctf_accept(p, ':') ? ctf_parse_type(p) : ctf_tsdl_look_up(p, "int");
+	if (!container)
+		return NULL;
+	if (container->kind != CTF_INTEGER) {
+		ctf_wrong(p, "an enumeration's container must be an integer");
+		return NULL;
+	}
+	t = ctf_new_type(p, CTF_ENUM);
+	if (!t)
+		return NULL;
+	*t = *container;
+	t->kind = CTF_ENUM;
+	if (!ctf_expect(p, '{') || !parse_labels(p, t) || (name && !declare_name(p, name, t)))
+		return NULL;
+	return t;
+}
+
+/* --- types and declarations --- */
+
+static struct ctf_type *ctf_parse_integer(struct ctf_parser *p);
+static struct ctf_type *ctf_parse_float(struct ctf_parser *p);
+static struct ctf_type *ctf_parse_string(struct ctf_parser *p);
+
+static struct ctf_type *ctf_parse_type(struct ctf_parser *p)
+{
+	static const struct {
+		const char *word;
+		struct ctf_type *(*parse)(struct ctf_parser *p);
+	} kinds[] = {{"integer", ctf_parse_integer}, {"floating_point", ctf_parse_float},
+		     {"string", ctf_parse_string},   {"struct", ctf_tsdl_parse_struct},
+		     {"variant", parse_variant},     {"enum", parse_enum}};
+	struct ctf_type *t = NULL;
+	char *name;
+
+	if (p->depth == CTF_DEPTH) {
+		ctf_wrong(p, "types are nested too deep");
+		return NULL;
+	}
+	p->depth++;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (ctf_accept_word(p, kinds[i].word)) {
+			t = kinds[i].parse(p);
+			goto out;
+		}
+	name = ctf_tsdl_take_name(p);
+	if (name)
+		t = ctf_tsdl_look_up(p, name);
+out:
+	p->depth--;
+	return t;
+}
+
+/* Test whether a declaration begins: typealias, typedef, struct, enum or variant. */
+static bool ctf_at_declaration(const struct ctf_parser *p)
+{
+	static const char *const words[] = {"typealias", "typedef", "struct", "variant", "enum"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (ctf_is_word(&p->lexer, words[i]))
+			return true;
+	return false;
+}
+
+static bool ctf_parse_declaration(struct ctf_parser *p)
+{
+	struct ctf_type *t;
+	const char *name;
+
+	if (ctf_accept_word(p, "typealias")) {
+		t = ctf_parse_type(p);
+		if (!t || !ctf_expect(p, MARK_ASSIGN_TYPE))
+			return false;
+		name = ctf_tsdl_take_name(p);
+		return name && declare_name(p, name, t) && ctf_expect(p, ';');
+	}
+	if (ctf_accept_word(p, "typedef")) {
+		struct ctf_type *base = ctf_parse_type(p);
+
+		if (!base)
+			return false;
+		do {
+			if (!parse_declarator(p, base, &name, &t) || !declare_name(p, name, t))
+				return false;
+		} while (ctf_accept(p, ','));
+		return ctf_expect(p, ';');
+	}
+	return ctf_parse_type(p) && ctf_expect(p, ';');
+}
+
+/* --- the integer, floating_point and string types of TSDL, and their attributes --- */
+
+struct tsdl_number {
+	int64_t size, align, exponent, mantissa;
+	bool align_given;
+};
+
+static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name, const char *value)
+{
+	static const struct {
+		const char *word;
+		uint8_t base;
+	} bases[] = {{"decimal", 10},	  {"dec", 10}, {"d", 10}, {"i", 10},	 {"u", 10},
+		     {"hexadecimal", 16}, {"hex", 16}, {"x", 16}, {"X", 16},	 {"p", 16},
+		     {"octal", 8},	  {"oct", 8},  {"o", 8},  {"binary", 2}, {"b", 2}};
+	const char *dot;
+
+	if (!strcmp(name, "signed")) {
+		t->is_signed = !strcmp(value, "true") || !strcmp(value, "TRUE");
+	} else if (!strcmp(name, "byte_order")) {
+		if (!strcmp(value, "be") || !strcmp(value, "network"))
+			t->order = CTF_BIG;
+		else if (!strcmp(value, "le"))
+			t->order = CTF_LITTLE;
+	} else if (!strcmp(name, "encoding")) {
+		t->text = !strcmp(value, "UTF8") || !strcmp(value, "utf8") ||
+			  !strcmp(value, "UTF-8") || !strcmp(value, "utf-8") ||
+			  !strcmp(value, "ASCII") || !strcmp(value, "ascii");
+	} else if (!strcmp(name, "base")) {
+		for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+			if (!strcmp(value, bases[i].word))
+				t->base = bases[i].base;
+	} else if (!strcmp(name, "map") && !strncmp(value, "clock.", 6)) {
+		/* clock.NAME.value */
+		char clock[256];
+
+		dot = strchr(value + 6, '.');
+		snprintf(clock, sizeof clock, "%.*s",
+			 dot ? (int)(dot - value - 6) : (int)strlen(value + 6), value + 6);
+		t->clock = ctf_clock_named(p->metadata, clock);
+		if (!t->clock)
+			return ctf_wrong(p, "too many clocks, or out of memory");
+	}
+	return true;
+}
+
+static void ctf_tsdl_set_number(struct ctf_type *t, struct tsdl_number *n, const char *name,
+				int64_t value)
+{
+	if (!strcmp(name, "size")) {
+		n->size = value;
+	} else if (!strcmp(name, "align")) {
+		n->align = value;
+		n->align_given = true;
+	} else if (!strcmp(name, "exp_dig")) {
+		n->exponent = value;
+	} else if (!strcmp(name, "mant_dig")) {
+		n->mantissa = value;
+	} else if (!strcmp(name, "signed")) {
+		t->is_signed = value != 0;
+	} else if (!strcmp(name, "base")) {
+		if (value == 2 || value == 8 || value == 10 || value == 16)
+			t->base = (uint8_t)value;
+	}
+}
+
+/* { name = value; ... } */
+static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct tsdl_number *n)
+{
+	if (!ctf_expect(p, '{'))
+		return false;
+	while (!ctf_accept(p, '}')) {
+		char *name = ctf_take_path(p), *value;
+		int64_t number;
+
+		if (!name || !ctf_expect(p, '='))
+			return false;
+		if (p->lexer.token == TOKEN_WORD) {
+			value = ctf_take_path(p);
+			if (!value || !set_word(p, t, name, value))
+				return false;
+		} else if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER) {
+			value = ctf_take_text(p);
+			if (!value || !set_word(p, t, name, value))
+				return false;
+		} else {
+			if (!ctf_take_number(p, &number))
+				return false;
+			ctf_tsdl_set_number(t, n, name, number);
+		}
+		if (!ctf_expect(p, ';'))
+			return false;
+	}
+	return true;
+}
+
+bool ctf_is_alignment(int64_t n)
+{
+	return n > 0 && n <= 1 << 20 && !(n & (n - 1));
+}
+
+/* Parse what follows the keyword. */
+static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
+{
+	struct ctf_type *t = ctf_new_type(p, CTF_INTEGER);
+	struct tsdl_number n = {0};
+
+	if (!t || !parse_attributes(p, t, &n))
+		return NULL;
+	if (n.size < 1 || n.size > 64) {
+		ctf_wrong(p, "an integer's size must be 1 to 64 bits");
+		return NULL;
+	}
+	if (!n.align_given)
+		n.align = n.size % 8 ? 1 : 8;
+	if (!ctf_is_alignment(n.align)) {
+		ctf_wrong(p, "an alignment that is no power of two");
+		return NULL;
+	}
+	t->size = (uint8_t)n.size;
+	t->align = (uint32_t)n.align;
+	return t;
+}
+
+static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
+{
+	struct ctf_type *t = ctf_new_type(p, CTF_FLOAT);
+	struct tsdl_number n = {0};
+
+	if (!t || !parse_attributes(p, t, &n))
+		return NULL;
+	if (!(n.exponent == 8 && n.mantissa == 24) && !(n.exponent == 11 && n.mantissa == 53)) {
+		ctf_wrong(p, "a floating-point number of neither 32 nor 64 bits");
+		return NULL;
+	}
+	t->size = n.exponent == 8 ? 32 : 64;
+	if (!n.align_given)
+		n.align = 8;
+	if (!ctf_is_alignment(n.align)) {
+		ctf_wrong(p, "an alignment that is no power of two");
+		return NULL;
+	}
+	t->align = (uint32_t)n.align;
+	return t;
+}
+
+static struct ctf_type *ctf_parse_string(struct ctf_parser *p)
+{
+	struct ctf_type *t = ctf_new_type(p, CTF_STRING);
+	struct tsdl_number n = {0};
+
+	if (!t || (ctf_is_mark(&p->lexer, '{') && !parse_attributes(p, t, &n)))
+		return NULL;
+	t->align = 8;
+	return t;
 }
 
 /* --- blocks --- */
@@ -1226,4 +2088,169 @@ static int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n
 	ctf_lexer_free(&p.lexer);
 	m->complete = !e->what[0];
 	return m->complete ? 0 : -1;
+}
+
+/* --- one trace of an input: its metadata, clock and environment --- */
+
+enum { METADATA_MOST = 64 << 20 };
+
+size_t ctf_prefix_size(const char *member)
+{
+	const char *slash = strrchr(member, '/');
+
+	return slash ? (size_t)(slash - member) + 1 : 0;
+}
+
+/* Traces of drafts and of later versions would be misread. */
+static int ctf_metadata_check_version(const struct ctf_metadata *m, const char *path,
+				      struct error *e)
+{
+	if ((m->major == 1 && m->minor == 8) || m->major == 2)
+		return 0;
+	return error_set(e, path, NO_OFFSET,
+			 "the version is CTF %" PRIu64 ".%" PRIu64 ": only 1.8 and 2 can be read",
+			 m->major, m->minor);
+}
+
+static int ctf_metadata_read_metadata(struct ctf_trace *t, const char *member, struct error *e)
+{
+	struct input *in = t->ctf->input;
+	char path[512], *text;
+	void *data;
+	size_t size, n;
+	int failed;
+
+	tree_path(in->tree, member, path, sizeof path);
+	if (tree_read(in->tree, member, METADATA_MOST, &data, &size, e))
+		return -1;
+	e->what[0] = '\0';
+	if (ctf_metadata_text(data, size, path, &text, &n, e) && text)
+		input_damage_error(in, e);
+	free(data);
+	if (!text)
+		return -1;
+	if (ctf_metadata_is_json(text, n)) {
+		failed = ctf_metadata_fragments(&t->metadata, text, n, path, e);
+		/* of another version, or with an extension */
+		if (failed && t->metadata.major != 2) {
+			free(text);
+			return -1;
+		}
+	} else {
+		failed = ctf_metadata_parse(&t->metadata, text, n, path, e);
+	}
+	if (failed)
+		input_damage_error(in, e);
+	free(text);
+	return ctf_metadata_check_version(&t->metadata, path, e);
+}
+
+bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall)
+{
+	__int128 ns = (__int128)c->offset * 1000000000, f = (__int128)c->frequency;
+
+	ns = ns / f - (ns % f < 0) + (__int128)c->offset_s * 1000000000;
+	*wall = (int64_t)ns;
+	return ns < (__int128)TIME_LIMIT && ns > -(__int128)TIME_LIMIT;
+}
+
+void ctf_trace_set_offset(struct ctf_stream *s)
+{
+	const struct ctf_clock *c = s->clock;
+	struct input *in = s->trace->ctf->input;
+	char path[512], member[300];
+	int64_t wall;
+
+	s->frequency = c ? c->frequency : 1000000000;
+	if (!c)
+		return;
+	if (ctf_trace_wall(c, &wall)) {
+		s->offset_s = c->offset_s;
+		s->offset = c->offset;
+		return;
+	}
+	snprintf(member, sizeof member, "%.280smetadata", s->trace->prefix);
+	input_damage(in, tree_path(in->tree, member, path, sizeof path), NO_OFFSET,
+		     "the offset of the clock '%.100s' is impossible: times are without it",
+		     c->name);
+}
+
+const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t)
+{
+	for (size_t i = 0; i < t->nstreams; i++)
+		if (t->streams[i].clock)
+			return t->streams[i].clock;
+	return NULL;
+}
+
+void ctf_trace_free(struct ctf_trace *t)
+{
+	ctf_classes_free(t);
+	ctf_metadata_free(&t->metadata);
+	free(t->own_prefix);
+	free(t->cpus);
+}
+
+int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
+{
+	struct ctf_trace *t;
+	const struct ctf_env *domain, *tracer;
+
+	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
+		return error_no_memory(e);
+	t = ctf->traces;
+	t = &t[ctf->ntraces];
+	*t = (struct ctf_trace){.ctf = ctf};
+	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));
+	if (!t->prefix ? error_no_memory(e) : ctf_metadata_read_metadata(t, member, e)) {
+		ctf_trace_free(t);
+		return -1;
+	}
+	ctf->ntraces++;
+	tracer = ctf_env_find(&t->metadata, "tracer_name");
+	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
+	domain = ctf_env_find(&t->metadata, "domain");
+	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
+	return 0;
+}
+
+void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
+{
+	static const char *const variables[] = {"domain", "hostname", "tracer_name", "trace_name"};
+	const struct ctf_clock *c = ctf_trace_clock(t);
+	char text[64], uuid[40];
+	const uint8_t *u = t->metadata.uuid;
+
+	if (t->ctf->ntraces > 1)
+		fact_text(info, "trace", t->prefix);
+	snprintf(text, sizeof text, t->metadata.major == 2 ? "%" PRIu64 : "%" PRIu64 ".%" PRIu64,
+		 t->metadata.major, t->metadata.minor);
+	fact_text(info, "version", text);
+	fact_text(info, "byte order", t->metadata.big ? "big-endian" : "little-endian");
+	if (t->metadata.has_uuid) {
+		snprintf(uuid, sizeof uuid,
+			 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+			 "%02x%02x%02x%02x%02x%02x",
+			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+			 u[12], u[13], u[14], u[15]);
+		fact_text(info, "uuid", uuid);
+	}
+	for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
+		const struct ctf_env *v = ctf_env_find(&t->metadata, variables[k]);
+
+		if (v && v->text)
+			fact_text(info, variables[k], v->text);
+	}
+	if (c) {
+		fact_text(info, "clock", c->name);
+		fact_number(info, "clock rate", c->frequency);
+		if (c->origin)
+			fact_text(info, "clock origin", c->origin);
+		if (c->has_precision)
+			fact_number(info, "clock precision", c->precision);
+		if (c->has_accuracy)
+			fact_number(info, "clock accuracy", c->accuracy);
+	}
+	fact_number(info, "streams", t->nstreams);
+	fact_number(info, "event types", t->nclasses);
 }

@@ -1,6 +1,6 @@
 /*
  * ctf_metadata.h - the declarations in the metadata of a CTF trace: version 1.8 in the language
- * TSDL (ctf_metadata.c, ctf_tsdl.c), version 2 in JSON (ctf_json.c, ctf_json.c)
+ * TSDL (ctf_metadata.c), version 2 in JSON (ctf_json.c)
  *
  * Both versions become the same tables. A name of version 2 that begins with '_' gets another one,
  * since ctf_bare_name drops it.
@@ -193,8 +193,6 @@ struct ctf_metadata {
 	struct ctf_allocation *allocations;
 };
 
-enum { CTF_SLOTS = 1 << 16 };
-
 /* Read n bytes of the JSON of version 2 likewise (ctf_json.c). Fragments after a bad one are read;
  * *e describes the first. After an extension is declared m->major is 0: the trace must not be read.
  */
@@ -204,11 +202,6 @@ int ctf_metadata_fragments(struct ctf_metadata *m, const char *text, size_t n, c
 bool ctf_metadata_is_json(const char *text, size_t n);
 void ctf_metadata_free(struct ctf_metadata *m);
 
-/* Extract the text of a metadata file: plain text, or the packets that LTTng writes, without their
- * headers. *text ends with a NUL; the caller frees it. -1 with *e filled: damaged; *text is then
- * the text before the damage, or NULL when there is none or its version is not 1.8. */
-int ctf_metadata_text(const uint8_t *data, size_t size, const char *file, char **text, size_t *n,
-		      struct error *e);
 /* Bid for the first bytes of a file as metadata. */
 enum bid ctf_metadata_bid(const uint8_t *data, size_t n);
 
@@ -317,29 +310,8 @@ static inline int32_t ctf_id_read(const struct ctf_cursor *c, enum ctf_role role
 
 enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be loaded */, CTF_BAD };
 
-/* Read a number that is varying, reversed or boolean. */
-enum ctf_got ctf_read_unusual(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n);
-/* Append the text at the cursor to b, in UTF-8 with a NUL. */
-enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
 /* Skip a part; keep the values of its roles and slots in the cursor. */
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p);
-
-/* Read size bits, 1 to 64, at a position whose bytes are loaded. */
-uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big);
-
-/* Test whether so many bits after the cursor are loaded. */
-static inline bool ctf_has(const struct ctf_cursor *c, uint64_t bits)
-{
-	return c->at <= c->have && bits <= c->have - c->at;
-}
-
-/* Extend the sign of a number of so many bits. */
-static inline uint64_t ctf_sign_bits(uint64_t n, unsigned size)
-{
-	unsigned shift = 64 - size;
-
-	return (uint64_t)((int64_t)(n << shift) >> shift);
-}
 
 /* Return the first time that is not before `last` and has these low bits. */
 static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
@@ -350,12 +322,6 @@ static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 		return low;
 	time = (last & ~mask) | low;
 	return time < last ? time + mask + 1 : time;
-}
-
-/* Return the bytes that a number of so many bits takes in the stream. */
-static inline uint32_t ctf_bytes(unsigned bits)
-{
-	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
 }
 
 /* Round a position up to an alignment. */
@@ -370,102 +336,13 @@ static inline uint64_t ctf_tag_key(const struct ctf_part *tag, uint64_t value)
 	return tag->is_signed ? value ^ 1ull << 63 : value;
 }
 
-/* Return the option of a variant or optional that a value of the tag chooses, or NULL. */
-const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value);
-
 /* Return the name without the underscore that LTTng writes before each name, so that none is a
  * keyword. */
 const char *ctf_bare_name(const char *name);
 
 /* --- the tokens of TSDL --- */
 
-enum ctf_token {
-	TOKEN_END,
-	TOKEN_WORD,	 /* identifier or keyword */
-	TOKEN_NUMBER,	 /* without a sign */
-	TOKEN_STRING,	 /* with escapes resolved */
-	TOKEN_CHARACTER, /* constant: the character, as text and as a number */
-	TOKEN_MARK,	 /* punctuation */
-	TOKEN_BAD,
-};
-
-/* Punctuation of more than one character. */
-enum { MARK_ASSIGN_TYPE = 256 /* := */, MARK_ARROW /* -> */, MARK_DOTS /* ... */ };
-
-/* A text and its current token. */
-struct ctf_lexer {
-	const char *at, *end;
-	uint32_t line;
-	enum ctf_token token;
-	int mark;   /* MARK: the character, or one of the above */
-	char *text; /* WORD, STRING, CHARACTER: ends with a NUL, valid until the next token */
-	size_t capacity;
-	uint64_t number;   /* NUMBER, CHARACTER */
-	const char *wrong; /* BAD: what is wrong */
-};
-
-void ctf_lexer_begin(struct ctf_lexer *l, const char *text, size_t n);
-void ctf_lexer_next(struct ctf_lexer *l);
-void ctf_lexer_free(struct ctf_lexer *l);
-
-static inline bool ctf_is_mark(const struct ctf_lexer *l, int mark)
-{
-	return l->token == TOKEN_MARK && l->mark == mark;
-}
-
-bool ctf_is_word(const struct ctf_lexer *l, const char *word);
-
-/*
- * Inside the reader of TSDL: types (ctf_tsdl.c, ctf_tsdl.c), and the blocks around them
-.
- *
- * Functions return false or NULL after a fault; *error then contains the message.
- */
-
-/* A name given to a type, in a list of all names in scope. */
-struct ctf_name {
-	const char *name; /* "uint32_t", "unsigned long", "struct packet_context" */
-	struct ctf_type *type;
-	struct ctf_name *next;
-	struct ctf_name *hidden; /* the same name, declared outside of the block; NULL: none */
-};
-
-/* The state of parsing one text. */
-struct ctf_parser {
-	struct ctf_lexer lexer;
-	struct ctf_metadata *metadata;
-	struct ctf_name *names; /* in scope, the newest first */
-	const char *file;
-	struct error *error;
-	int depth;
-};
-
-/* Fill *error for the current token, and return false. */
-bool ctf_wrong(struct ctf_parser *p, const char *what);
-/* Skip a mark that must be here. */
-bool ctf_expect(struct ctf_parser *p, int mark);
-/* Skip a mark or word; false: the current token is another one. */
-bool ctf_accept(struct ctf_parser *p, int mark);
-bool ctf_accept_word(struct ctf_parser *p, const char *word);
-/* Copy the current WORD, STRING or CHARACTER, and skip it. */
-char *ctf_take_text(struct ctf_parser *p);
-/* Copy words joined by dots, such as "clock.monotonic.value", and skip them. */
-char *ctf_take_path(struct ctf_parser *p);
-/* Read a number with its sign, or a character constant. */
-bool ctf_take_number(struct ctf_parser *p, int64_t *number);
-
 /* Is n a power of two, and not too large for an alignment? */
 bool ctf_is_alignment(int64_t n);
-
-struct ctf_type *ctf_parse_type(struct ctf_parser *p);
-/* Test whether a declaration begins: typealias, typedef, struct, enum or variant. */
-bool ctf_at_declaration(const struct ctf_parser *p);
-bool ctf_parse_declaration(struct ctf_parser *p);
-
-/* Forget the names that were declared after these. */
-void ctf_forget_names(struct ctf_parser *p, struct ctf_name *outside);
-
-/* Find the clock of that name, or add it. NULL: out of memory. */
-struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name);
 
 #endif

@@ -1,20 +1,11 @@
 /*
  * ctf_packet.c - packets of CTF, and what is lost between them
  */
-#include "cmd/trdecode/ctf.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trdecode/ctf.h"
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/input.h"
-
-static int ctf_packet_next(struct ctf_file *f, struct error *e);
-static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);
-static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
-static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what);
-static int ctf_loss_take(struct ctf_file *f);
-static int ctf_loss_pass(const struct ctf_file *f);
 
 enum { HEAD_WINDOW = 4096 };
 
@@ -30,6 +21,13 @@ void ctf_skip_prepare(struct ctf_trace *t)
 			c->stream->stateless = false;
 	}
 }
+
+static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
+static int ctf_packet_next(struct ctf_file *f, struct error *e);
+static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);
+static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what);
+static int ctf_loss_pass(const struct ctf_file *f);
+static int ctf_loss_take(struct ctf_file *f);
 
 /* Test whether the current packet can be skipped: it ends before the first wanted time, and later
  * events do not need it. */
@@ -76,64 +74,6 @@ bool ctf_skip_late(struct input *in, uint64_t *latest)
 		if (!ctf->files[i].done)
 			late_of(&ctf->files[i], latest);
 	return false;
-}
-
-/* --- numbers of CTF 2 that version 1.8 does not have: varying, reversed or boolean --- */
-
-/* Read a number in LEB128. */
-static enum ctf_got read_varying(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	const uint8_t *from;
-	uint64_t value = 0, have;
-	unsigned size = 0, shift = 0;
-	uint8_t byte;
-
-	c->at = ctf_align(c->at, 8);
-	if (!ctf_has(c, 8))
-		return CTF_SHORT;
-	from = c->data + (c->at - c->origin) / 8;
-	have = (c->have - c->at) / 8;
-	do {
-		if (size == have)
-			return CTF_SHORT;
-		byte = from[size++];
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		/* bits above 63 must repeat the sign */
-		if (shift >= 63 &&
-		    (byte & 0x7f) >> (shift == 63) !=
-			    (p->is_signed && value >> 63 ? 0x7f >> (shift == 63) : 0))
-			return CTF_BAD;
-		shift += 7;
-	} while (byte & 0x80);
-	if (p->is_signed && shift < 64 && byte & 0x40)
-		value |= UINT64_MAX << shift;
-	c->at += 8 * (uint64_t)size;
-	c->width = shift;
-	*n = value;
-	return CTF_GOT;
-}
-
-enum ctf_got ctf_read_unusual(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	uint64_t bits, reverse = 0;
-
-	if (p->type->varying)
-		return read_varying(c, p, n);
-	c->at = ctf_align(c->at, p->align);
-	if (!ctf_has(c, p->size))
-		return CTF_SHORT;
-	bits = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
-	c->at += p->size;
-	if (p->type->reversed) {
-		for (unsigned i = 0; i < p->size; i++)
-			reverse |= (bits >> i & 1) << (p->size - 1u - i);
-		bits = reverse;
-	}
-	if (p->type->boolean)
-		bits = bits != 0;
-	*n = p->is_signed ? ctf_sign_bits(bits, p->size) : bits;
-	return CTF_GOT;
 }
 
 /*
@@ -719,33 +659,6 @@ void ctf_file_close(struct ctf_file *f)
 	free(f->cursor.slots);
 	f->cursor.slots = NULL;
 	f->done = true;
-}
-
-/* --- lanes: the channel, the CPU, and the thread as far as contexts record it --- */
-
-uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,
-		  size_t comm_size)
-{
-	struct ctf *ctf = f->trace->ctf;
-	struct writer *w = ctf->w;
-	struct lane_entry lane = {.source = f->trace->source,
-				  .clock = ctf->clock,
-				  .buffer = f->buffer,
-				  .comm = comm_size ? writer_string(w, comm, comm_size) : 0,
-				  .flags = (f->packet.cpu >= 0 ? LANE_HAS_CPU : 0) |
-					   (tid >= 0 ? LANE_HAS_TID : 0) |
-					   (pid >= 0 ? LANE_HAS_PID : 0),
-				  .cpu = f->packet.cpu,
-				  .tid = tid,
-				  .pid = pid,
-				  .ppid = ppid};
-	uint32_t *id = id_cache_number(&ctf->declared, &lane, sizeof lane);
-
-	if (!id)
-		return 0;
-	if (!*id)
-		*id = writer_lane(w, &lane);
-	return *id;
 }
 
 /*

@@ -29,13 +29,6 @@ int input_open(struct input *in, const char *name, const char *format,
 int input_open_trace(struct input *in, struct error *e);
 /* Test whether a signal ended the input before its first byte or within its header. */
 bool input_ended_early(const struct input *in);
-/* Fail if operand number i and an earlier operand are both standard input. */
-int input_twice(char *const *names, int i, struct error *e);
-/* Fail if operand number i is the same file as an earlier operand: each of its events would be
- * written twice. */
-int input_same(const struct input *inputs, int i, struct error *e);
-/* Fail if the input is the regular file that the output is written to. */
-int input_is(const struct input *in, const struct output *out, struct error *e);
 /* Call the decoder's begin, or run. */
 int input_begin(struct input *in, struct error *e);
 int input_run(struct input *in, uint64_t until, struct error *e);
@@ -222,34 +215,5 @@ void trace_info_end(struct trace_info *f);
 /* Open the output, before the first input. */
 void trace_info_open(struct text *text, bool json);
 void trace_info_close(struct text *text, bool json);
-
-/*
- * Find when a trace begins or ends before it is decoded: for times that count from the end
- * (--since -10s), and for inputs that begin at the same time (--align start).
- *
- * The inputs are decoded once more, beforehand, without output. Where a decoder gives a time near
- * the end (struct decoder, late), the events before that time are skipped and little is read.
- */
-
-struct trace_times {
-	char *const *names; /* operands, as input_open takes them */
-	int n;
-	const char *format;
-	const struct decoder *const *decoders;
-	enum clock_choice clock;
-	/* sets in->shift and the other fields of --offset and --align; NULL: times of the inputs'
-	   own clocks */
-	void (*shift)(struct input *in, const char *name, int number, void *ctx);
-	void *ctx;
-};
-
-/* Find the latest time of all inputs, shifted; 0 if there are no events. Returns 0, or -1 with
- * *e filled: an input cannot seek, or cannot be decoded at all. Damage is not reported here, but
- * by the decoding that follows. */
-int trace_times_last(const struct trace_times *l, uint64_t *last, struct error *e);
-
-/* Find the time of the first event of each input; UINT64_MAX: it has none. Returns as
- * trace_times_last. */
-int trace_times_first(const struct trace_times *l, uint64_t *first, struct error *e);
 
 #endif

@@ -27,9 +27,6 @@
 
 struct tree;
 
-/* Members beyond this number are not read (that is damage). */
-#define TREE_MAX_MEMBERS (1u << 20)
-
 /* Bytes of a file's start that tree_is_archive() needs. */
 #define TREE_PROBE 512
 
@@ -84,12 +81,8 @@ size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n);
 /* "INPUT/member" into buf, cut where it does not fit; returns buf. */
 const char *tree_path(const struct tree *t, const char *name, char *buf, size_t size);
 
-/* Set the damage of the file that the archive is in. */
-void tree_set_damage(struct tree *t, const struct error *e);
 /* True, and *e (may be NULL) filled, if the archive was damaged or had too many members. */
 bool tree_damage(const struct tree *t, struct error *e);
-/* Test whether a signal ended the archive within it, and so is the cause of what it lacks. */
-bool tree_cut(const struct tree *t);
 
 /*
  * Unpack a compressed file, read forward.
@@ -130,8 +123,6 @@ struct unpack {
 /* Find the container by the first bytes of a file, and bid for them as a .trace. */
 enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
-/* Do these bytes begin a frame, or a frame to skip? */
-bool unpack_is_zstd(const uint8_t *head, size_t n);
 /* Return what the container's parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
@@ -159,39 +150,5 @@ size_t snappy_part(const uint8_t *in, size_t n, uint8_t *out, size_t size, bool 
 /* Read the length that a raw snappy block gives for its unpacked bytes. Return false if the
  * length itself is damaged. */
 bool snappy_length(const uint8_t *in, size_t n, uint32_t *length);
-
-enum {
-	UNPACK_SNAPPY_LIMIT = 64 * 1024 * 1024, /* of one chunk, unpacked */
-	/* most bytes that raw snappy needs for this limit */
-	UNPACK_SNAPPY_PACKED = 32 + UNPACK_SNAPPY_LIMIT + UNPACK_SNAPPY_LIMIT / 6,
-	UNPACK_WINDOW_LIMIT = 128 * 1024 * 1024, /* of a zstd frame */
-	UNPACK_ZSTD_HEADER = 17,		 /* of a zstd frame, at most */
-};
-
-/* Raw snappy cannot expand more than 64 bytes from an element of 3. */
-static inline bool snappy_length_sane(uint32_t packed, uint32_t length)
-{
-	return length <= UNPACK_SNAPPY_LIMIT && length <= 22 * (uint64_t)packed + 64;
-}
-
-/*
- * A compressed file as a pipe of its content, which a thread unpacks.
- *
- * Known are gzip, zstd, xz, bzip2 and lz4. The content is never stored, so its size has no limit.
- */
-
-struct decompress;
-
-/* Test whether the first bytes of a file are those of a compressed one. */
-bool decompress_known(const uint8_t *head, size_t n);
-/* Begin to unpack a file from its start, of which head was read. The file's descriptor is the
- * decompressor's then. *fd: the pipe, to be closed by the caller before decompress_close. NULL: *e
- * is filled, and the file's descriptor remains the caller's. */
-struct decompress *decompress_open(const struct unpack_file *file, int *fd, struct error *e);
-/* Wait until all is unpacked: the caller has read the pipe to its end. Returns true, once, with *e
- * filled, if the file is damaged. */
-bool decompress_damage(struct decompress *d, struct error *e);
-/* d may be NULL. */
-void decompress_close(struct decompress *d);
 
 #endif

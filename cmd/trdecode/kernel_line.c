@@ -1,17 +1,14 @@
 /*
  * kernel_line.c - lines of the kernel's text: their parts, and those that are damaged
  */
+#include "cmd/trdecode/kernel_line.h"
+
 #include <ctype.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/kernel_line.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_text.h"
-
-static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns);
-static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line);
-static void ftrace_heading_take(struct ftrace *f);
-static bool ftrace_cut_is_word(const struct ftrace *f);
-static bool ftrace_cut_lacks(const struct ftrace *f);
+#include "common/util/output.h"
 
 enum { TEXT_MOST = 256 }; /* bytes of a text within a form */
 
@@ -133,6 +130,12 @@ static const char *kernel_line_read_number(struct text_span s, char code, uint8_
 }
 
 static bool match(struct ftrace *f, const char *form, const char *keys, struct text_span s);
+static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns);
+static bool ftrace_event_line(struct text_span line, struct ftrace_line *l);
+static bool ftrace_latency_line(struct text_span line, struct ftrace_line *l);
+static void ftrace_trim_page(struct text_span *s);
+static void ftrace_heading_take(struct ftrace *f);
+static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line);
 
 /* Match %s or %w: the shortest text after which the rest matches. */
 static bool match_text(struct ftrace *f, const char *form, const char *keys, struct text_span s)
@@ -448,6 +451,170 @@ static bool ftrace_graph_bare(struct text_span line, struct ftrace_line *l)
 	return ftrace_is_call(s);
 }
 
+/*
+ * Two events in one line: a newline between them is lost.
+ *
+ * The head of the second event is in the text of the first. The text of a mark, and one without a
+ * name, may have any characters, so it has no second event. If the end of the first event is lost
+ * too, its last bytes can be in its own head: "sh-14          sh-149 [001] 1.000001:".
+ */
+
+enum {
+	COMM_COLUMN = 16, /* bytes from the begin of a line to "-TID"; 8 in latency formats */
+	COMM_COLUMN_LATENCY = 8,
+	SECOND_LINE_MOST = 4096, /* bytes of a line with second events: each is read to its end */
+};
+
+/* Find the last two blanks in a text. Returns their end; NULL: there are none. */
+static const char *last_gap(struct text_span s)
+{
+	for (const char *p = s.end; p - s.at >= 2; p--)
+		if (p[-1] == ' ' && p[-2] == ' ')
+			return p;
+	return NULL;
+}
+
+/* Return the begin of a comm that ends at `minus`, in the text after an event. */
+static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
+{
+	const struct ftrace_line *l = &f->line;
+	bool latency = l->form == LINE_LATENCY;
+	ptrdiff_t column = l->kind == LINE_EVENT ? l->comm.end - f->whole.at : 0;
+	const char *gap;
+
+	if (minus - text.at < column)
+		return text.at;
+	if (span_size(l->instance) && !memcmp(minus - column, f->whole.at, span_size(l->instance)))
+		return minus - column;
+	if (column >= (latency ? COMM_COLUMN_LATENCY : COMM_COLUMN))
+		text.at = minus - column;
+	gap = last_gap((struct text_span){text.at, minus});
+	if (!gap && text.at != minus - column) {
+		gap = memrchr(text.at, ' ', (size_t)(minus - text.at));
+		gap = gap ? gap + 1 : NULL;
+	}
+	return gap ? gap : text.at;
+}
+
+/* Test for a text that ends before a second event. */
+static bool may_end(const struct ftrace *f, struct text_span text)
+{
+	struct text_span name;
+
+	if (f->line.kind == LINE_FRAME)
+		return true;
+	text = kernel_line_span_trim(text);
+	name = ftrace_take_name(&text);
+	if (name.at == name.end)
+		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
+		       ftrace_cut_name(f, text);
+	return !ftrace_is_mark(name) && !kernel_line_span_is(name, "console") &&
+	       !kernel_line_span_is(name, "bpf_trace_printk");
+}
+
+/* Test whether "[CPU] FLAGS TIME" may be in a text. */
+static bool may_have_event(struct text_span s)
+{
+	for (const char *p = s.at; p < s.end && (p = memchr(p, '[', (size_t)(s.end - p))); p++) {
+		const char *q = p + 1;
+
+		while (q < s.end && (unsigned char)(*q - '0') <= 9)
+			q++;
+		if (q == p + 1 || s.end - q < 2 || q[0] != ']' || q[1] != ' ')
+			continue;
+		q = span_skip_blanks(q + 1, s.end);
+		if (q < s.end && (unsigned char)(*q - '0') <= 9)
+			return true;
+		q = memchr(q, ' ', (size_t)(s.end - q));
+		q = q ? span_skip_blanks(q, s.end) : s.end;
+		if (q < s.end && (unsigned char)(*q - '0') <= 9)
+			return true;
+	}
+	return false;
+}
+
+/* Find "[COMM-TID] [CPU] FLAGS TIME:" in the text of the line. Returns its begin; NULL: there is
+ * none. */
+static const char *second_event(const struct ftrace *f)
+{
+	const struct ftrace_line *l = &f->line;
+	struct text_span text = {l->text.at, f->whole.end};
+	struct ftrace_line second;
+	const char *begin = l->kind == LINE_FRAME ? span_find_rare(text, "=>", 0) : NULL;
+
+	if (begin)
+		return begin;
+	if (l->form != LINE_LATENCY && !may_have_event(text))
+		return NULL;
+	second = (struct ftrace_line){.comm = {text.at, text.at}};
+	if (l->form == LINE_LATENCY ? !ftrace_latency_line(text, &second)
+				    : !ftrace_event_line(text, &second))
+		return NULL;
+	if (second.clock != (l->kind == LINE_EVENT ? l->clock : f->clock))
+		return NULL;
+	begin = comm_begin(f, text, second.comm.end);
+	return may_end(f, (struct text_span){text.at, begin}) ? begin : NULL;
+}
+
+/* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
+static const char *second_call(const struct ftrace *f)
+{
+	struct text_span s = kernel_line_span_trim(f->line.text);
+	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
+	const char *end = memchr(s.at, ';', span_size(s)), *brace;
+
+	brace = s.at < s.end && *s.at == '}'
+			? s.at
+			: memchr(s.at, '{', (size_t)((end ? end : s.end) - s.at));
+	end = brace ? brace : end;
+	if (!end || end + 1 == s.end)
+		return NULL;
+	s.at = span_skip_blanks(end + 1, s.end);
+	if (kernel_line_span_begins(s, "/*"))
+		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
+	s.at = span_skip_blanks(s.at, s.end);
+	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
+			       (second.cpu < 0) == (f->line.cpu < 0)
+		       ? s.at
+		       : NULL;
+}
+
+/* Take off the comm what an event before it left there. */
+static void drop_first_head(struct ftrace *f)
+{
+	struct text_span *comm = &f->line.comm;
+	const char *gap = last_gap(*comm);
+
+	if (!gap)
+		return;
+	input_damage(f->input, f->input->name, f->offset, "an event that ends early");
+	comm->at = gap;
+}
+
+/* Take a second event off the line, and report it. */
+static void ftrace_second_event(struct ftrace *f)
+{
+	struct ftrace_line *l = &f->line;
+	const char *begin = NULL;
+
+	if (span_size(f->whole) > SECOND_LINE_MOST)
+		return;
+	if (l->kind == LINE_GRAPH)
+		begin = second_call(f);
+	else if (l->kind == LINE_FRAME || (l->kind == LINE_EVENT && l->form <= LINE_LATENCY))
+		begin = second_event(f);
+	if (l->kind == LINE_EVENT && span_size(l->comm) > LINE_COMM_MOST)
+		drop_first_head(f);
+	if (!begin)
+		return;
+	f->rest.text = (struct text_span){begin, f->whole.end};
+	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
+	f->whole.end = begin;
+	l->text.end = kernel_line_span_trim((struct text_span){l->text.at, begin}).end;
+	ftrace_trim_page(&l->text);
+	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
+}
+
 /* --- line --- */
 
 enum {
@@ -614,7 +781,9 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 	return true;
 }
 
-bool ftrace_event_line(struct text_span line, struct ftrace_line *l)
+/* Take an event with "[CPU]", or one of a latency format, apart. false: it is none, and *l is
+ * undefined. Only the members of the columns are set. */
+static bool ftrace_event_line(struct text_span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -653,7 +822,7 @@ static bool read_joined(struct text_span s, struct ftrace_line *l)
 }
 
 /* The CPU is directly before the flags. */
-bool ftrace_latency_line(struct text_span line, struct ftrace_line *l)
+static bool ftrace_latency_line(struct text_span line, struct ftrace_line *l)
 {
 	const char *p = line.at, *q, *task;
 	const char *head = span_size(line) > LINE_HEAD_MOST ? line.at + LINE_HEAD_MOST : line.end;
@@ -874,7 +1043,8 @@ void ftrace_strange(struct ftrace *f)
 					    : "the text ends within a line");
 }
 
-void ftrace_trim_page(struct text_span *s)
+/* Take off what a page adds to a line: "\n\" of a text in a script. */
+static void ftrace_trim_page(struct text_span *s)
 {
 	if (span_ends(*s, "\\n\\"))
 		s->end -= 3;
@@ -1320,241 +1490,4 @@ int ftrace_heading_check(struct ftrace *f, struct error *e)
 		input_damage(f->input, f->input->name, f->offset,
 			     "the text ends within its heading");
 	return 0;
-}
-
-/*
- * Events whose end is lost, though a newline follows.
- *
- * The fields of such an event are the first of those that the other events of its name have. That
- * alone is no damage: an event may have a field only now and then, such as "uaddr2=" of futex. The
- * event ends early if its last word is the begin of the next key, or its last value is empty and
- * that of the others is a decimal number (flags are empty or hexadecimal). A value may have a
- * newline, after which the other fields follow in the next line, so an event with further lines is
- * whole.
- */
-
-enum {
-	OTHERS_LEAST = 3, /* events with a number, beside one whose last value is empty */
-	WORDS_LEAST = 8,  /* events whose last value is a word, before a further line is damage */
-	CLOSED_LEAST = 3, /* events whose last value has its end, before one without it is damage */
-	NAMES_MOST = 4096, /* names whose begin a text may be; a kernel has some 2,500 */
-};
-
-static bool has_message(const struct ftrace *f, const struct ftrace_type *t)
-{
-	return t->nfields && !strcmp(intern_data(&f->names, t->fields[0].name), "message");
-}
-
-/* Test for a variant that has only a message, though the other one has none. */
-static bool is_text_only(const struct ftrace *f, const struct ftrace_type *t,
-			 const struct ftrace_type *other)
-{
-	return t->nfields == 1 && has_message(f, t) && !has_message(f, other);
-}
-
-static bool has_less(const struct ftrace *f, const struct ftrace_type *t,
-		     const struct ftrace_type *other)
-{
-	if (is_text_only(f, t, other))
-		return other->nfields > 0;
-	/* a message may be empty */
-	if (t->nfields >= other->nfields ||
-	    (!t->nfields && has_message(f, other) && other->nfields == 1))
-		return false;
-	for (uint32_t i = 0; i < t->nfields; i++)
-		if (t->fields[i].name != other->fields[i].name)
-			return false;
-	return true;
-}
-
-/* Find the variants with more fields than a new one, and those with less. */
-static void link_variants(struct ftrace *f, struct ftrace_type *t)
-{
-	struct ftrace_type *types = f->declared.types;
-	uint32_t number = (uint32_t)(t - types) + 1;
-
-	for (uint32_t i = t->next; i; i = types[i - 1].next) {
-		struct ftrace_type *other = &types[i - 1];
-
-		if (has_less(f, t, other) &&
-		    (!t->longer || types[t->longer - 1].nfields < other->nfields))
-			t->longer = i;
-		if (has_less(f, other, t) &&
-		    (!other->longer || types[other->longer - 1].nfields < t->nfields))
-			other->longer = number;
-	}
-}
-
-/* Get the variant that has more fields, and more events. NULL: there is none. */
-static const struct ftrace_type *longer(const struct ftrace *f, const struct ftrace_type *t)
-{
-	const struct ftrace_type *other = t->longer ? &f->declared.types[t->longer - 1] : NULL;
-
-	return other && other->count > t->count ? other : NULL;
-}
-
-/* Test whether the last value ends with the begin of the key after it. */
-static bool ends_in_key(const struct ftrace *f, const struct ftrace_type *t,
-			const struct ftrace_type *other)
-{
-	bool only = is_text_only(f, t, other);
-	struct text_span s = f->values[f->nvalues - 1].text;
-	const char *blank = memrchr(s.at, ' ', span_size(s));
-	uint32_t key = other->fields[only ? 0 : t->nfields].name;
-	bool bracket;
-
-	if (only ? blank != NULL : !blank)
-		return false;
-	s.at = blank ? blank + 1 : s.at;
-	bracket = s.at < s.end && strchr("[({", *s.at);
-	s.at += bracket;
-	return (s.at < s.end || bracket) && span_size(s) <= intern_size(&f->names, key) &&
-	       !memcmp(s.at, intern_data(&f->names, key), span_size(s));
-}
-
-/* Test for a last value that is no number, though those before are: nothing is left of it, or its
- * unit is not whole. */
-static bool is_number_cut(const struct ftrace *f, const struct ftrace_type *t)
-{
-	const struct ftrace_value *last;
-	uint8_t kind;
-
-	if (!t->type || !t->nfields)
-		return false;
-	last = &f->values[t->nfields - 1];
-	kind = t->fields[t->nfields - 1].kind;
-	if (last->kind != FIELD_STRING || kind == FIELD_STRING)
-		return false;
-	return span_size(last->text) ? t->closed == CLOSED_LEAST && span_find(last->text, " [")
-				     : t->count >= OTHERS_LEAST && kind != FIELD_HEX;
-}
-
-bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t)
-{
-	const struct ftrace_type *other;
-	bool number, early;
-	uint8_t kind;
-
-	if (!t->type)
-		link_variants(f, t);
-	if (is_number_cut(f, t))
-		return true;
-	other = longer(f, t);
-	if (!other)
-		return false;
-	kind = t->nfields ? other->fields[t->nfields - 1].kind : FIELD_STRING;
-	number = kind != FIELD_STRING && !is_text_only(f, t, other);
-	early = t->nfields && ends_in_key(f, t, other);
-	/* a text may go on in the next line */
-	f->row.early = early;
-	return !t->nfields ||
-	       (number &&
-		(early || (kind != FIELD_HEX && !span_size(f->values[t->nfields - 1].text))));
-}
-
-void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
-{
-	const struct ftrace_value *last;
-
-	f->row.variant = (uint32_t)(t - f->declared.types) + 1;
-	t->count++;
-	if (!f->row.instant_text || t->words >= WORDS_LEAST)
-		return;
-	last = &f->values[f->nvalues - 1];
-	if (kernel_line_span_is(last->key, "message") ||
-	    memchr(last->text.at, ' ', span_size(last->text)))
-		t->spaced = true;
-	t->words++;
-}
-
-void ftrace_cut_end(struct ftrace *f, bool closed, bool open)
-{
-	struct ftrace_type *t = &f->declared.types[f->row.variant - 1];
-	const struct ftrace_value *last = f->nvalues ? &f->values[f->nvalues - 1] : NULL;
-	bool number = last && last->kind != FIELD_STRING;
-
-	if (closed || (number && span_ends(last->text, "]")))
-		t->closed += t->closed < CLOSED_LEAST;
-	else if (t->closed == CLOSED_LEAST && (open || number))
-		f->row.early = true;
-}
-
-bool ftrace_cut_is_known(struct ftrace *f, struct text_span name)
-{
-	const uint32_t *first = id_cache_number(&f->declared.names, name.at, span_size(name));
-
-	for (uint32_t i = first ? *first : 0; i; i = f->declared.types[i - 1].next)
-		if (f->declared.types[i - 1].nfields && !has_message(f, &f->declared.types[i - 1]))
-			return true;
-	return false;
-}
-
-/* Test whether the last value of the row is a word, as all of its type are. */
-static bool ftrace_cut_is_word(const struct ftrace *f)
-{
-	const struct ftrace_row *r = &f->row;
-	const struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
-	struct text_span text = {(const char *)r->tail.data,
-				 (const char *)r->tail.data + r->tail.size};
-	const char *before;
-
-	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || r->goes_on)
-		return false;
-	text.end--; /* the NUL */
-	before = memrchr(text.at, '\0', span_size(text));
-	text.at = before ? before + 1 : text.at;
-	return !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '"', span_size(text));
-}
-
-/* Test whether most events of the row's name have more fields. */
-static bool ftrace_cut_lacks(const struct ftrace *f)
-{
-	return f->row.early ||
-	       (f->row.variant && longer(f, &f->declared.types[f->row.variant - 1]));
-}
-
-void ftrace_cut_damage(struct ftrace *f, uint64_t offset)
-{
-	f->has_row = false;
-	if (!f->lines.whole && offset == f->offset)
-		ftrace_strange(f);
-	else
-		input_damage(f->input, f->input->name, offset, "an event that ends early");
-}
-
-void ftrace_cut_decide(struct ftrace *f)
-{
-	struct ftrace_row *r = &f->row;
-	struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
-
-	if (!t)
-		return;
-	t->goes_on |= r->goes_on;
-	if (!r->early || r->goes_on)
-		return;
-	t->count--;
-	ftrace_cut_damage(f, r->offset);
-}
-
-bool ftrace_cut_name(const struct ftrace *f, struct text_span text)
-{
-	static const char *const others[] = {
-		"tracing_mark_write", "<stack trace>", "<user stack trace>", "funcgraph_entry",
-		"funcgraph_exit",     "function",      "kernel_stack",	     "user_stack",
-	};
-	const struct intern *names = &f->declared.names.keys;
-	size_t n = span_size(text);
-
-	if (f->seen.unnamed)
-		return false;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (n + (*others[i] == '<') <= strlen(others[i]) && !memcmp(text.at, others[i], n))
-			return true;
-	/* no name has these */
-	if (memchr(text.at, ' ', n) || memchr(text.at, '(', n))
-		return false;
-	for (uint32_t i = 0; i < names->count && i < NAMES_MOST; i++)
-		if (n <= intern_size(names, i) && !memcmp(text.at, intern_data(names, i), n))
-			return true;
-	return false;
 }

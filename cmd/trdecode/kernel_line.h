@@ -150,10 +150,6 @@ bool ftrace_seconds(struct text_span s, uint64_t *ns);
 
 /* Take a line apart. The spans point into it. */
 void ftrace_line_parse(struct text_span line, struct ftrace_line *l);
-/* Take an event with "[CPU]", or one of a latency format, apart. false: it is none, and *l is
- * undefined. Only the members of the columns are set. */
-bool ftrace_event_line(struct text_span line, struct ftrace_line *l);
-bool ftrace_latency_line(struct text_span line, struct ftrace_line *l);
 
 /* Read "COMM-TID" up to the end of s, with an instance or a file before it. */
 bool ftrace_task(struct text_span s, struct ftrace_line *l);

@@ -1,12 +1,28 @@
 /*
  * kernel_text.c - the text of ftrace: lines of the kernel's trace
  */
-#include <inttypes.h>
+#include "cmd/trdecode/kernel_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/kernel_text.h"
+#include "cmd/trdecode/kernel_line.h"
+#include "cmd/trdecode/rows.h"
 #include "common/stream/value.h"
+#include "common/util/hash.h"
+#include "common/util/output.h"
+
+static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
+static uint32_t ftrace_plain_type(struct ftrace *f, const char *name,
+				  const struct type_entry *like);
+static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
+					 struct text_span arguments);
+static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
+static int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
+static int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text);
 
 /* Set the thread of a CPU. */
 static int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l)
@@ -54,169 +70,6 @@ static int ftrace_first_threads(struct ftrace *f)
 			return -1;
 	}
 	return 0;
-}
-
-/*
- * Two events in one line: a newline between them is lost.
- *
- * The head of the second event is in the text of the first. The text of a mark, and one without a
- * name, may have any characters, so it has no second event. If the end of the first event is lost
- * too, its last bytes can be in its own head: "sh-14          sh-149 [001] 1.000001:".
- */
-
-enum {
-	COMM_COLUMN = 16, /* bytes from the begin of a line to "-TID"; 8 in latency formats */
-	COMM_COLUMN_LATENCY = 8,
-	SECOND_LINE_MOST = 4096, /* bytes of a line with second events: each is read to its end */
-};
-
-/* Find the last two blanks in a text. Returns their end; NULL: there are none. */
-static const char *last_gap(struct text_span s)
-{
-	for (const char *p = s.end; p - s.at >= 2; p--)
-		if (p[-1] == ' ' && p[-2] == ' ')
-			return p;
-	return NULL;
-}
-
-/* Return the begin of a comm that ends at `minus`, in the text after an event. */
-static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
-{
-	const struct ftrace_line *l = &f->line;
-	bool latency = l->form == LINE_LATENCY;
-	ptrdiff_t column = l->kind == LINE_EVENT ? l->comm.end - f->whole.at : 0;
-	const char *gap;
-
-	if (minus - text.at < column)
-		return text.at;
-	if (span_size(l->instance) && !memcmp(minus - column, f->whole.at, span_size(l->instance)))
-		return minus - column;
-	if (column >= (latency ? COMM_COLUMN_LATENCY : COMM_COLUMN))
-		text.at = minus - column;
-	gap = last_gap((struct text_span){text.at, minus});
-	if (!gap && text.at != minus - column) {
-		gap = memrchr(text.at, ' ', (size_t)(minus - text.at));
-		gap = gap ? gap + 1 : NULL;
-	}
-	return gap ? gap : text.at;
-}
-
-/* Test for a text that ends before a second event. */
-static bool may_end(const struct ftrace *f, struct text_span text)
-{
-	struct text_span name;
-
-	if (f->line.kind == LINE_FRAME)
-		return true;
-	text = kernel_line_span_trim(text);
-	name = ftrace_take_name(&text);
-	if (name.at == name.end)
-		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
-		       ftrace_cut_name(f, text);
-	return !ftrace_is_mark(name) && !kernel_line_span_is(name, "console") &&
-	       !kernel_line_span_is(name, "bpf_trace_printk");
-}
-
-/* Test whether "[CPU] FLAGS TIME" may be in a text. */
-static bool may_have_event(struct text_span s)
-{
-	for (const char *p = s.at; p < s.end && (p = memchr(p, '[', (size_t)(s.end - p))); p++) {
-		const char *q = p + 1;
-
-		while (q < s.end && (unsigned char)(*q - '0') <= 9)
-			q++;
-		if (q == p + 1 || s.end - q < 2 || q[0] != ']' || q[1] != ' ')
-			continue;
-		q = span_skip_blanks(q + 1, s.end);
-		if (q < s.end && (unsigned char)(*q - '0') <= 9)
-			return true;
-		q = memchr(q, ' ', (size_t)(s.end - q));
-		q = q ? span_skip_blanks(q, s.end) : s.end;
-		if (q < s.end && (unsigned char)(*q - '0') <= 9)
-			return true;
-	}
-	return false;
-}
-
-/* Find "[COMM-TID] [CPU] FLAGS TIME:" in the text of the line. Returns its begin; NULL: there is
- * none. */
-static const char *second_event(const struct ftrace *f)
-{
-	const struct ftrace_line *l = &f->line;
-	struct text_span text = {l->text.at, f->whole.end};
-	struct ftrace_line second;
-	const char *begin = l->kind == LINE_FRAME ? span_find_rare(text, "=>", 0) : NULL;
-
-	if (begin)
-		return begin;
-	if (l->form != LINE_LATENCY && !may_have_event(text))
-		return NULL;
-	second = (struct ftrace_line){.comm = {text.at, text.at}};
-	if (l->form == LINE_LATENCY ? !ftrace_latency_line(text, &second)
-				    : !ftrace_event_line(text, &second))
-		return NULL;
-	if (second.clock != (l->kind == LINE_EVENT ? l->clock : f->clock))
-		return NULL;
-	begin = comm_begin(f, text, second.comm.end);
-	return may_end(f, (struct text_span){text.at, begin}) ? begin : NULL;
-}
-
-/* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
-static const char *second_call(const struct ftrace *f)
-{
-	struct text_span s = kernel_line_span_trim(f->line.text);
-	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
-	const char *end = memchr(s.at, ';', span_size(s)), *brace;
-
-	brace = s.at < s.end && *s.at == '}'
-			? s.at
-			: memchr(s.at, '{', (size_t)((end ? end : s.end) - s.at));
-	end = brace ? brace : end;
-	if (!end || end + 1 == s.end)
-		return NULL;
-	s.at = span_skip_blanks(end + 1, s.end);
-	if (kernel_line_span_begins(s, "/*"))
-		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
-	s.at = span_skip_blanks(s.at, s.end);
-	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
-			       (second.cpu < 0) == (f->line.cpu < 0)
-		       ? s.at
-		       : NULL;
-}
-
-/* Take off the comm what an event before it left there. */
-static void drop_first_head(struct ftrace *f)
-{
-	struct text_span *comm = &f->line.comm;
-	const char *gap = last_gap(*comm);
-
-	if (!gap)
-		return;
-	input_damage(f->input, f->input->name, f->offset, "an event that ends early");
-	comm->at = gap;
-}
-
-void ftrace_second_event(struct ftrace *f)
-{
-	struct ftrace_line *l = &f->line;
-	const char *begin = NULL;
-
-	if (span_size(f->whole) > SECOND_LINE_MOST)
-		return;
-	if (l->kind == LINE_GRAPH)
-		begin = second_call(f);
-	else if (l->kind == LINE_FRAME || (l->kind == LINE_EVENT && l->form <= LINE_LATENCY))
-		begin = second_event(f);
-	if (l->kind == LINE_EVENT && span_size(l->comm) > LINE_COMM_MOST)
-		drop_first_head(f);
-	if (!begin)
-		return;
-	f->rest.text = (struct text_span){begin, f->whole.end};
-	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
-	f->whole.end = begin;
-	l->text.end = kernel_line_span_trim((struct text_span){l->text.at, begin}).end;
-	ftrace_trim_page(&l->text);
-	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
 }
 
 /*
@@ -367,7 +220,8 @@ bool ftrace_blk_line(struct text_span s, struct ftrace_line *l)
 	return true;
 }
 
-int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
+/* Make the row of a line of the tracer blk. *done: it was one. */
+static int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
 {
 	struct text_span s = l->text, device = span_take_word(&s), word = span_take_word(&s);
 	struct text_span cgroup = {s.at, s.at}, rwbs;
@@ -460,7 +314,8 @@ bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 	return !form->nwords || !span_size(kernel_line_span_trim(rest));
 }
 
-int ftrace_mmio(struct ftrace *f, struct text_span text)
+/* Make the row of a line that ftrace_mmio_line has read. */
+static int ftrace_mmio(struct ftrace *f, struct text_span text)
 {
 	const struct mmio_form *form = kernel_text_form_of(text);
 	struct text_span rest = {text.at + strlen(form->word), text.end}, word;
@@ -769,8 +624,9 @@ static int graph_advance(struct text_cpu *cpu, const struct kernel_graph_call *c
 	return 0;
 }
 
-int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
-		 uint64_t duration)
+/* Make the row of a CALL at the line's time. */
+static int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
+			uint64_t duration)
 {
 	struct text_span s = drop_depth(kernel_line_span_trim(call));
 	size_t blanks = (size_t)(s.at - call.at);
@@ -852,8 +708,10 @@ static bool take_raw(struct ftrace *f, struct kernel_graph_call *c)
 	return func && depth;
 }
 
-int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
-		     struct text_span text, bool *done)
+/* Make the row of funcgraph_entry or funcgraph_exit as `trace-cmd report -R` or -N prints it.
+ * *done: the text has what a call needs. */
+static int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
+			    struct text_span text, bool *done)
 {
 	bool enter = kernel_line_span_is(name, "funcgraph_entry");
 	struct kernel_graph_call c = {.begins = enter, .ends = !enter};
@@ -891,7 +749,7 @@ int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_
 	return 0;
 }
 
-int ftrace_function(struct ftrace *f, struct text_span text)
+static int ftrace_function(struct ftrace *f, struct text_span text)
 {
 	const char *arrow = span_find_rare(text, " <-", 1), *open;
 	struct text_span parent = {text.end, text.end}, function = text, arguments = parent;
@@ -936,6 +794,93 @@ int ftrace_function(struct ftrace *f, struct text_span text)
 		return -1;
 	f->row.instant_text = false;
 	return 0;
+}
+
+/*
+ * The locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)", "NAME <ADDRESS>",
+ * "FILE[+OFFSET] <ADDRESS>".
+ */
+
+/* Declare the names of arguments; 0: there are none, or out of memory. */
+static uint32_t argument_names(struct ftrace *f, struct text_span arguments)
+{
+	struct member_entry members[FTRACE_ARGUMENTS_MOST];
+	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
+	const char *comma;
+
+	for (struct text_span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
+	     s.at = comma ? comma + 2 : s.end) {
+		struct text_span one = {s.at, s.end};
+		const char *equal;
+
+		comma = span_find(s, ", ");
+		one.end = comma ? comma : s.end;
+		equal = memchr(one.at, '=', span_size(one));
+		members[d.nmembers++] = (struct member_entry){
+			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
+	}
+	return d.nmembers ? writer_definition(f->w, &d) : 0;
+}
+
+/* Take " (0xADDRESS)" off the end of a name. */
+static struct text_span without_address(struct text_span name)
+{
+	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
+
+	return open && open > name.at ? (struct text_span){name.at, open} : name;
+}
+
+/* Declare a function, with the arguments that its first event has. */
+static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
+					 struct text_span arguments)
+{
+	struct location_entry e = {0};
+	struct text_span module;
+	uint32_t location, *id;
+
+	name = without_address(name);
+	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
+	if (!id || *id)
+		return id ? *id : 0;
+	module = (struct text_span){span_find_rare(name, " [", 1), name.end};
+	if (module.at && name.end[-1] == ']') {
+		name.end = module.at;
+		module = (struct text_span){module.at + 2, module.end - 1};
+	} else {
+		module.at = NULL;
+	}
+	e.name = writer_string(f->w, name.at, span_size(name));
+	e.arguments = argument_names(f, arguments);
+	location = e.name ? writer_location(f->w, &e) : 0;
+	if (module.at && location &&
+	    writer_symbol(f->w, location,
+			  &(struct symbol_entry){.flags = SYMBOL_KERNEL,
+						 .name = name.at,
+						 .name_size = (uint32_t)span_size(name),
+						 .module = module.at,
+						 .module_size = (uint32_t)span_size(module)}))
+		return 0;
+	*id = location;
+	return location;
+}
+
+uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
+{
+	const char *p = span_find_rare(text, " (", 1);
+	struct text_span none = {text.at, text.at};
+
+	if (p && p > text.at)
+		text.end = p;
+	/* the options sym-addr, and sym-userobj */
+	p = span_find_rare(text, " <", 1);
+	if (p && p > text.at)
+		text.end = p;
+	p = span_find_rare(text, "+0x", 0);
+	if (p && p > text.at)
+		text.end = p[-1] == '[' ? p - 1 : p;
+	if (text.at == text.end)
+		text = SPAN("?");
+	return ftrace_function_location(f, kernel_line_span_trim(text), none);
 }
 
 /* --- lanes and locations of kernel text, and the order of its rows --- */
@@ -1014,7 +959,8 @@ static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
 	return lane->lane && lane->thread != UINT32_MAX ? 0 : -1;
 }
 
-struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
+/* Get the lane of a line and its thread's calls. NULL: out of memory. */
+static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
 {
 	uint32_t slot = ((uint32_t)l->tid * 31 + (uint32_t)l->cpu) % FTRACE_LANE_SLOTS;
 	struct ftrace_lane *lane = &f->declared.recent[slot];
@@ -1031,7 +977,7 @@ struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
 	return lane;
 }
 
-uint32_t ftrace_location(struct ftrace *f, struct text_span name)
+static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 {
 	/* apart from functions of the kernel */
 	struct {
@@ -1054,7 +1000,8 @@ uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 	return id ? *id : 0;
 }
 
-struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
+/* Get what is known of a CPU. NULL: out of memory. */
+static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
 	struct ftrace_declared *d = &f->declared;
 	uint32_t *number = id_cache_number(&d->cpus, &cpu, sizeof cpu);
@@ -1194,6 +1141,989 @@ static int ftrace_row_write(struct ftrace *f)
 						      .tail = r->tail.data,
 						      .tail_size = (uint32_t)r->tail.size,
 						      .has_tail = r->has_tail});
+}
+
+/* --- the marks of atrace: calls, instants, counters and asynchronous calls --- */
+
+enum { ASYNC_MOST = 1 << 16 };
+
+static struct text_span kernel_fields_span_of(struct mark_text t)
+{
+	return (struct text_span){t.at, t.at + t.size};
+}
+
+/* Set the fields in values: arguments, category, track and cookie. */
+static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
+{
+	struct mark_text arguments = m->arguments, key, value;
+
+	f->nvalues = 0;
+	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
+	       atrace_mark_argument(&arguments, &key, &value)) {
+		ftrace_value_add(f, "", kernel_fields_span_of(value), true);
+		f->values[f->nvalues - 1].key = kernel_fields_span_of(key);
+	}
+	if (m->category.size)
+		ftrace_value_add(f, "category", kernel_fields_span_of(m->category), false);
+	if (m->track.size)
+		ftrace_value_add(f, "track", kernel_fields_span_of(m->track), false);
+	if (m->cookie.size)
+		ftrace_value_add(f, "cookie", kernel_fields_span_of(m->cookie), true);
+}
+
+/* Give the row a type, with the fields in values. */
+static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
+{
+	struct type_entry like = {.kind = kind, .group = f->declared.group};
+
+	if (f->nvalues)
+		return ftrace_typed(f, (struct text_span){name, name + strlen(name)}, &like);
+	f->row.type = ftrace_plain_type(f, name, &like);
+	return f->row.type ? 0 : -1;
+}
+
+static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
+{
+	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
+	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
+		return -1;
+	if (t->nmarks >= FTRACE_FRAMES_MOST)
+		return 0;
+	if (ARRAY_GROW(t->marks, t->marks_capacity, t->nmarks))
+		return -1;
+	t->marks[t->nmarks++] = f->row.location;
+	return 0;
+}
+
+static int mark_end(struct ftrace *f, struct ftrace_thread *t)
+{
+	f->row.location = t->nmarks ? t->marks[--t->nmarks] : ftrace_frame(f, SPAN("?"));
+	return f->row.location && !mark_type(f, "end", KIND_LEAVE) ? 0 : -1;
+}
+
+static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
+{
+	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
+	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
+}
+
+/* Make the row of a counter. The name of its type is that of the counter. */
+static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
+{
+	struct text_span name = kernel_fields_span_of(m->name);
+	struct field_entry value = {.name = writer_text(f->w, "value"),
+				    .kind = FIELD_INT,
+				    .where = WHERE_FIXED,
+				    .size = 8};
+	struct type_entry e = {
+		.kind = KIND_COUNTER, .fixed_size = 8, .nfields = 1, .fields = &value};
+	char text[256];
+	uint8_t bytes[8];
+
+	if (span_size(name) >= sizeof text)
+		name.end = name.at + sizeof text - 1;
+	memcpy(text, name.at, span_size(name));
+	text[span_size(name)] = '\0';
+	f->row.type = ftrace_plain_type(f, text, &e);
+	put_u64(bytes, (uint64_t)m->value);
+	return f->row.type && !buffer_append(&f->row.fixed, bytes, sizeof bytes) ? 0 : -1;
+}
+
+/* Get the number of an asynchronous call, and the location of an end without a name. */
+static int async_number(struct ftrace *f, const struct atrace_mark *m, uint32_t *number)
+{
+	static const struct siphash_key of_name = {0x66, 0x74}, of_track = {0x66, 0x75};
+	bool begin = m->what == 'S' || m->what == 'G';
+	uint64_t parts[3] = {(uint64_t)m->tgid, siphash(&of_track, m->track.at, m->track.size),
+			     siphash(&of_track, m->cookie.at, m->cookie.size)};
+	uint64_t hash = m->track.size ? siphash(&of_track, parts, sizeof parts)
+				      : siphash(&of_name, m->id.at, m->id.size);
+	uint32_t high = (uint32_t)(hash >> 33), low = (uint32_t)(hash >> 1);
+	uint64_t known;
+
+	if (begin) {
+		*number = ++f->ncalls;
+		known = (uint64_t)f->row.location << 32 | *number;
+		return open_calls_count(&f->async) < ASYNC_MOST
+			       ? open_calls_put(&f->async, high, low, known)
+			       : 0;
+	}
+	if (open_calls_take(&f->async, high, low, &known)) {
+		*number = (uint32_t)known;
+		if (!f->row.location)
+			f->row.location = (uint32_t)(known >> 32);
+	} else {
+		*number = ++f->ncalls; /* of a call that began before the trace */
+	}
+	if (!f->row.location)
+		f->row.location = ftrace_frame(f, SPAN("?"));
+	return f->row.location ? 0 : -1;
+}
+
+/* Make the row of the begin or the end of an asynchronous call. */
+static int mark_async(struct ftrace *f, const struct atrace_mark *m)
+{
+	bool begin = m->what == 'S' || m->what == 'G';
+	struct type_entry like = {.kind = begin ? KIND_ENTER : KIND_LEAVE,
+				  .flags = TYPE_CALL_NUMBER,
+				  .group = f->declared.group};
+	uint8_t bytes[4];
+	uint32_t number;
+
+	f->row.location = m->name.size ? ftrace_location(f, kernel_fields_span_of(m->name)) : 0;
+	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
+		return -1;
+	put_u32(bytes, number);
+	return buffer_append(&f->row.fixed, bytes, sizeof bytes) ||
+			       ftrace_typed(f, begin ? SPAN("async begin") : SPAN("async end"),
+					    &like)
+		       ? -1
+		       : 0;
+}
+
+/* The marks of atrace. *done: the text was one. */
+static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct text_span text,
+		       bool *done)
+{
+	struct ftrace_lane *lane;
+	struct ftrace_thread *t;
+	struct atrace_mark m;
+	int failed;
+
+	*done = false;
+	if (!atrace_mark_read(&m, text.at, span_size(text)))
+		return 0;
+	lane = ftrace_lane(f, l);
+	if (!lane)
+		return -1;
+	t = &f->declared.thread[lane->thread];
+	mark_fields(f, &m);
+	switch (m.what) {
+	case 'B': failed = mark_begin(f, t, &m); break;
+	case 'E': failed = mark_end(f, t); break;
+	case 'C': failed = mark_counter(f, &m); break;
+	case 'I':
+	case 'N': failed = mark_instant(f, &m); break;
+	default: failed = mark_async(f, &m);
+	}
+	*done = !failed;
+	return failed;
+}
+
+/*
+ * Events whose end is lost, though a newline follows.
+ *
+ * The fields of such an event are the first of those that the other events of its name have. That
+ * alone is no damage: an event may have a field only now and then, such as "uaddr2=" of futex. The
+ * event ends early if its last word is the begin of the next key, or its last value is empty and
+ * that of the others is a decimal number (flags are empty or hexadecimal). A value may have a
+ * newline, after which the other fields follow in the next line, so an event with further lines is
+ * whole.
+ */
+
+enum {
+	OTHERS_LEAST = 3, /* events with a number, beside one whose last value is empty */
+	WORDS_LEAST = 8,  /* events whose last value is a word, before a further line is damage */
+	CLOSED_LEAST = 3, /* events whose last value has its end, before one without it is damage */
+	NAMES_MOST = 4096, /* names whose begin a text may be; a kernel has some 2,500 */
+};
+
+static bool has_message(const struct ftrace *f, const struct ftrace_type *t)
+{
+	return t->nfields && !strcmp(intern_data(&f->names, t->fields[0].name), "message");
+}
+
+/* Test for a variant that has only a message, though the other one has none. */
+static bool is_text_only(const struct ftrace *f, const struct ftrace_type *t,
+			 const struct ftrace_type *other)
+{
+	return t->nfields == 1 && has_message(f, t) && !has_message(f, other);
+}
+
+static bool has_less(const struct ftrace *f, const struct ftrace_type *t,
+		     const struct ftrace_type *other)
+{
+	if (is_text_only(f, t, other))
+		return other->nfields > 0;
+	/* a message may be empty */
+	if (t->nfields >= other->nfields ||
+	    (!t->nfields && has_message(f, other) && other->nfields == 1))
+		return false;
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].name != other->fields[i].name)
+			return false;
+	return true;
+}
+
+/* Find the variants with more fields than a new one, and those with less. */
+static void link_variants(struct ftrace *f, struct ftrace_type *t)
+{
+	struct ftrace_type *types = f->declared.types;
+	uint32_t number = (uint32_t)(t - types) + 1;
+
+	for (uint32_t i = t->next; i; i = types[i - 1].next) {
+		struct ftrace_type *other = &types[i - 1];
+
+		if (has_less(f, t, other) &&
+		    (!t->longer || types[t->longer - 1].nfields < other->nfields))
+			t->longer = i;
+		if (has_less(f, other, t) &&
+		    (!other->longer || types[other->longer - 1].nfields < t->nfields))
+			other->longer = number;
+	}
+}
+
+/* Get the variant that has more fields, and more events. NULL: there is none. */
+static const struct ftrace_type *longer(const struct ftrace *f, const struct ftrace_type *t)
+{
+	const struct ftrace_type *other = t->longer ? &f->declared.types[t->longer - 1] : NULL;
+
+	return other && other->count > t->count ? other : NULL;
+}
+
+/* Test whether the last value ends with the begin of the key after it. */
+static bool ends_in_key(const struct ftrace *f, const struct ftrace_type *t,
+			const struct ftrace_type *other)
+{
+	bool only = is_text_only(f, t, other);
+	struct text_span s = f->values[f->nvalues - 1].text;
+	const char *blank = memrchr(s.at, ' ', span_size(s));
+	uint32_t key = other->fields[only ? 0 : t->nfields].name;
+	bool bracket;
+
+	if (only ? blank != NULL : !blank)
+		return false;
+	s.at = blank ? blank + 1 : s.at;
+	bracket = s.at < s.end && strchr("[({", *s.at);
+	s.at += bracket;
+	return (s.at < s.end || bracket) && span_size(s) <= intern_size(&f->names, key) &&
+	       !memcmp(s.at, intern_data(&f->names, key), span_size(s));
+}
+
+/* Test for a last value that is no number, though those before are: nothing is left of it, or its
+ * unit is not whole. */
+static bool is_number_cut(const struct ftrace *f, const struct ftrace_type *t)
+{
+	const struct ftrace_value *last;
+	uint8_t kind;
+
+	if (!t->type || !t->nfields)
+		return false;
+	last = &f->values[t->nfields - 1];
+	kind = t->fields[t->nfields - 1].kind;
+	if (last->kind != FIELD_STRING || kind == FIELD_STRING)
+		return false;
+	return span_size(last->text) ? t->closed == CLOSED_LEAST && span_find(last->text, " [")
+				     : t->count >= OTHERS_LEAST && kind != FIELD_HEX;
+}
+
+bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t)
+{
+	const struct ftrace_type *other;
+	bool number, early;
+	uint8_t kind;
+
+	if (!t->type)
+		link_variants(f, t);
+	if (is_number_cut(f, t))
+		return true;
+	other = longer(f, t);
+	if (!other)
+		return false;
+	kind = t->nfields ? other->fields[t->nfields - 1].kind : FIELD_STRING;
+	number = kind != FIELD_STRING && !is_text_only(f, t, other);
+	early = t->nfields && ends_in_key(f, t, other);
+	/* a text may go on in the next line */
+	f->row.early = early;
+	return !t->nfields ||
+	       (number &&
+		(early || (kind != FIELD_HEX && !span_size(f->values[t->nfields - 1].text))));
+}
+
+void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
+{
+	const struct ftrace_value *last;
+
+	f->row.variant = (uint32_t)(t - f->declared.types) + 1;
+	t->count++;
+	if (!f->row.instant_text || t->words >= WORDS_LEAST)
+		return;
+	last = &f->values[f->nvalues - 1];
+	if (kernel_line_span_is(last->key, "message") ||
+	    memchr(last->text.at, ' ', span_size(last->text)))
+		t->spaced = true;
+	t->words++;
+}
+
+/* Compare the end of the row's last value with those of its type. open: it lacks its end. */
+static void ftrace_cut_end(struct ftrace *f, bool closed, bool open)
+{
+	struct ftrace_type *t = &f->declared.types[f->row.variant - 1];
+	const struct ftrace_value *last = f->nvalues ? &f->values[f->nvalues - 1] : NULL;
+	bool number = last && last->kind != FIELD_STRING;
+
+	if (closed || (number && span_ends(last->text, "]")))
+		t->closed += t->closed < CLOSED_LEAST;
+	else if (t->closed == CLOSED_LEAST && (open || number))
+		f->row.early = true;
+}
+
+/* Test whether events of the name have fields. */
+static bool ftrace_cut_is_known(struct ftrace *f, struct text_span name)
+{
+	const uint32_t *first = id_cache_number(&f->declared.names, name.at, span_size(name));
+
+	for (uint32_t i = first ? *first : 0; i; i = f->declared.types[i - 1].next)
+		if (f->declared.types[i - 1].nfields && !has_message(f, &f->declared.types[i - 1]))
+			return true;
+	return false;
+}
+
+bool ftrace_cut_is_word(const struct ftrace *f)
+{
+	const struct ftrace_row *r = &f->row;
+	const struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
+	struct text_span text = {(const char *)r->tail.data,
+				 (const char *)r->tail.data + r->tail.size};
+	const char *before;
+
+	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || r->goes_on)
+		return false;
+	text.end--; /* the NUL */
+	before = memrchr(text.at, '\0', span_size(text));
+	text.at = before ? before + 1 : text.at;
+	return !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '"', span_size(text));
+}
+
+bool ftrace_cut_lacks(const struct ftrace *f)
+{
+	return f->row.early ||
+	       (f->row.variant && longer(f, &f->declared.types[f->row.variant - 1]));
+}
+
+void ftrace_cut_damage(struct ftrace *f, uint64_t offset)
+{
+	f->has_row = false;
+	if (!f->lines.whole && offset == f->offset)
+		ftrace_strange(f);
+	else
+		input_damage(f->input, f->input->name, offset, "an event that ends early");
+}
+
+/* Drop the row if it ends early, when its further lines are known. */
+static void ftrace_cut_decide(struct ftrace *f)
+{
+	struct ftrace_row *r = &f->row;
+	struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
+
+	if (!t)
+		return;
+	t->goes_on |= r->goes_on;
+	if (!r->early || r->goes_on)
+		return;
+	t->count--;
+	ftrace_cut_damage(f, r->offset);
+}
+
+bool ftrace_cut_name(const struct ftrace *f, struct text_span text)
+{
+	static const char *const others[] = {
+		"tracing_mark_write", "<stack trace>", "<user stack trace>", "funcgraph_entry",
+		"funcgraph_exit",     "function",      "kernel_stack",	     "user_stack",
+	};
+	const struct intern *names = &f->declared.names.keys;
+	size_t n = span_size(text);
+
+	if (f->seen.unnamed)
+		return false;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (n + (*others[i] == '<') <= strlen(others[i]) && !memcmp(text.at, others[i], n))
+			return true;
+	/* no name has these */
+	if (memchr(text.at, ' ', n) || memchr(text.at, '(', n))
+		return false;
+	for (uint32_t i = 0; i < names->count && i < NAMES_MOST; i++)
+		if (n <= intern_size(names, i) && !memcmp(text.at, intern_data(names, i), n))
+			return true;
+	return false;
+}
+
+/* --- the fields of an event in its text, by its name or its tracer --- */
+
+/* The characters of names, and of "FUNCTION+OFFSET". A call for each would take a twentieth of the
+ * time. */
+static const bool of_a_name[256] = {
+	['_'] = true, ['-'] = true,	    ['.'] = true,	  ['/'] = true,
+	['+'] = true, ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true,
+};
+
+struct text_span ftrace_take_name(struct text_span *text)
+{
+	struct text_span name = {text->at, text->at};
+	const char *p = text->at;
+
+	while (p < text->end && of_a_name[(unsigned char)*p])
+		p++;
+	if (p == text->at || p == text->end || *p != ':' ||
+	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
+		return name;
+	name.end = p;
+	*text = kernel_line_span_trim((struct text_span){p + 1, text->end});
+	return name;
+}
+
+/* Read decimal digits and move *s after them; an empty span: there are none. */
+static struct text_span take_digits(struct text_span *s)
+{
+	struct text_span digits = {s->at, s->at};
+
+	while (digits.end < s->end && isdigit((unsigned char)*digits.end))
+		digits.end++;
+	s->at = digits.end;
+	return digits;
+}
+
+static bool kernel_fields_take(struct text_span *s, const char *text)
+{
+	if (!kernel_line_span_begins(*s, text))
+		return false;
+	s->at += strlen(text);
+	return true;
+}
+
+/* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
+static bool kernel_fields_take_task(struct ftrace *f, struct text_span *s,
+				    const char *const keys[3])
+{
+	struct text_span pid, prio, rest;
+
+	for (const char *open = s->at;
+	     (open = span_find_rare((struct text_span){open, s->end}, " [", 1)); open++) {
+		const char *colon = open;
+
+		while (colon > s->at && isdigit((unsigned char)colon[-1]))
+			colon--;
+		if (colon == open || colon == s->at || colon[-1] != ':')
+			continue;
+		rest = (struct text_span){open + 2, s->end};
+		prio = take_digits(&rest);
+		if (prio.at == prio.end || !kernel_fields_take(&rest, "]"))
+			continue;
+		pid = (struct text_span){colon, open};
+		ftrace_value_add(f, keys[0], (struct text_span){s->at, colon - 1}, false);
+		ftrace_value_add(f, keys[1], pid, true);
+		ftrace_value_add(f, keys[2], prio, true);
+		*s = rest;
+		return true;
+	}
+	return false;
+}
+
+/* Read what trace-cmd's plug-in prints of sched_switch: "COMM:PID [PRIO] STATE ==> COMM:PID
+ * [PRIO]".
+ */
+static bool read_switch(struct ftrace *f, struct text_span s)
+{
+	static const char *const prev[] = {"prev_comm", "prev_pid", "prev_prio"};
+	static const char *const next[] = {"next_comm", "next_pid", "next_prio"};
+	struct text_span state;
+	const char *arrow;
+
+	if (!kernel_fields_take_task(f, &s, prev))
+		return false;
+	arrow = span_find_rare(s, " ==> ", 1);
+	if (!arrow)
+		return false;
+	state = kernel_line_span_trim((struct text_span){s.at, arrow});
+	ftrace_value_add(f, "prev_state", state, true);
+	s.at = arrow + 5;
+	return kernel_fields_take_task(f, &s, next) && s.at == s.end;
+}
+
+/* Read that of sched_wakeup and the like: "COMM:PID [PRIO] [success=N] CPU:N". */
+static bool read_wakeup(struct ftrace *f, struct text_span s)
+{
+	static const char *const keys[] = {"comm", "pid", "prio"};
+	struct text_span digits;
+
+	if (!kernel_fields_take_task(f, &s, keys))
+		return false;
+	s = kernel_line_span_trim(s);
+	if (kernel_fields_take(&s, "success=")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "success", digits, true);
+		s = kernel_line_span_trim(s);
+	}
+	if (kernel_fields_take(&s, "CPU:")) {
+		digits = take_digits(&s);
+		ftrace_value_add(f, "target_cpu", digits, true);
+	}
+	return s.at == s.end;
+}
+
+/* Make an array of a value that is a list of hexadecimal numbers: "3, 7ffe8d5547b0, 0". */
+static void read_numbers(struct ftrace *f, struct ftrace_value *v)
+{
+	struct text_span s = v->text;
+	uint8_t n = 0;
+
+	do {
+		if (n == FTRACE_SYSCALL_ARGUMENTS ||
+		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
+			return;
+	} while (kernel_fields_take(&s, ", "));
+	if (s.at < s.end)
+		return;
+	v->kind = FIELD_HEX;
+	v->count = n;
+	v->numbers = f->row.arguments;
+}
+
+/* Read "NR ID = RET" and "NR ID (ARGS)" of sys_exit and sys_enter. */
+static bool read_syscall(struct ftrace *f, struct text_span s)
+{
+	struct text_span id;
+
+	if (!kernel_fields_take(&s, "NR "))
+		return false;
+	id = (struct text_span){s.at, memchr(s.at, ' ', span_size(s))};
+	if (!id.end)
+		return false;
+	ftrace_value_add(f, "id", id, true);
+	s.at = id.end + 1;
+	if (kernel_fields_take(&s, "= ")) {
+		ftrace_value_add(f, "ret", s, true);
+		return true;
+	}
+	if (!kernel_fields_take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+		return false;
+	ftrace_value_add(f, "args", (struct text_span){s.at, s.end - 1}, false);
+	read_numbers(f, &f->values[f->nvalues - 1]);
+	return true;
+}
+
+/* Read "KEY: ", or "TYPE KEY: " as the option verbose prints it, and move s->at after it. false:
+ * there is no such text. */
+static bool take_key(struct text_span *s, struct text_span *key)
+{
+	const char *p = s->at;
+
+	key->at = p;
+	for (; p < s->end && (isalnum((unsigned char)*p) || *p == '_' || *p == ' ' || *p == '*');
+	     p++)
+		if (*p == ' ' || *p == '*')
+			key->at = p + 1;
+	key->end = p;
+	if (p == key->at || s->end - p < 2 || p[0] != ':' || p[1] != ' ')
+		return false;
+	s->at = p + 2;
+	return true;
+}
+
+/* Test for what follows the string of an argument: ", KEY: ", or nothing. "..." is in place of
+ * bytes that are not shown. */
+static bool text_is_string_end(struct text_span after)
+{
+	struct text_span key;
+
+	kernel_fields_take(&after, "...");
+	return after.at == after.end ||
+	       (kernel_fields_take(&after, ", ") && take_key(&after, &key));
+}
+
+/* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
+ * have a comma, too: buf: 0x7ffd1 (68:65, ...) "he"... Returns false if there are no more
+ * arguments. */
+static bool kernel_fields_take_value(struct text_span *s, struct text_span *value,
+				     struct text_span *key)
+{
+	const char *quote = memchr(s->at, '"', span_size(*s)), *p = s->at, *end;
+
+	*value = *s;
+	while ((p = span_find((struct text_span){p, s->end}, ", "))) {
+		struct text_span next = {p + 2, s->end};
+
+		if (quote && quote < p) {
+			end = ftrace_string_end((struct text_span){quote, s->end},
+						text_is_string_end);
+			p = end ? end : p;
+			quote = NULL;
+			continue;
+		}
+		if (take_key(&next, key)) {
+			value->end = p;
+			*s = next;
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
+/* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
+static bool kernel_fields_read_arguments(struct ftrace *f, struct text_span s)
+{
+	struct text_span key, value;
+	bool more = take_key(&s, &key);
+
+	if (!more)
+		return false;
+	while (more && f->nvalues < FTRACE_FIELDS_MOST) {
+		struct text_span now = key;
+
+		more = kernel_fields_take_value(&s, &value, &key);
+		ftrace_value_add(f, "", kernel_line_span_trim(value), true);
+		f->values[f->nvalues - 1].key = now;
+	}
+	return !more;
+}
+
+/* Test for a text that begins with "KEY=". */
+static bool is_key_first(struct text_span text)
+{
+	const char *p = text.at;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	return p > text.at && p < text.end && *p == '=';
+}
+
+/* Make the row of a text with a name. */
+static int named(struct ftrace *f, struct text_span name, struct text_span text)
+{
+	bool known = false, formed = true, free = false;
+
+	f->nvalues = 0;
+	if (kernel_line_span_is(name, "sched_switch"))
+		known = read_switch(f, text);
+	else if (kernel_line_span_begins(name, "sched_wak"))
+		known = read_wakeup(f, text);
+	else if (kernel_line_span_is(name, "sys_enter") || kernel_line_span_is(name, "sys_exit"))
+		known = read_syscall(f, text);
+	else if (kernel_line_span_begins(name, "sys_enter_"))
+		known = free = kernel_fields_read_arguments(f, text);
+	else
+		formed = false;
+	if (!formed && kernel_line_span_begins(name, "sys_exit_") && text.at < text.end &&
+	    !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
+		ftrace_value_add(f, "ret", text, true);
+		known = true;
+	} else if (!formed &&
+		   (kernel_line_span_begins(name, "block_") || span_ends(name, "_noise") ||
+		    kernel_line_span_is(name, "sample_threshold") ||
+		    kernel_line_span_is(name, "hwlat") || kernel_line_span_is(name, "osnoise") ||
+		    kernel_line_span_is(name, "timerlat")))
+		known = ftrace_form_values(f, name, text);
+	/* newer kernels print strings among the arguments */
+	if (!known && formed && !memchr(text.at, '"', span_size(text)) && !is_key_first(text) &&
+	    ftrace_cut_is_known(f, name)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (!known)
+		return ftrace_event(f, name, text);
+	if (free)
+		return ftrace_keyed(f, name, NULL);
+	if (ftrace_typed(f, name, NULL))
+		return -1;
+	f->row.instant_text = false;
+	return 0;
+}
+
+/* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
+static int kernel_fields_printed(struct ftrace *f, const struct ftrace_line *l,
+				 struct text_span name, struct text_span ip, struct text_span text)
+{
+	bool done = false;
+
+	if (ip.at == ip.end)
+		ip = ftrace_take_name(&text);
+	if (ftrace_mark(f, l, text, &done) || done)
+		return done ? 0 : -1;
+	if (ip.at == ip.end && f->seen.ip && name.at < l->text.end && name.at >= l->text.at) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	/* a message has its blanks */
+	if (span_skip_blanks(text.end, f->whole.end) == f->whole.end)
+		text.end = f->whole.end;
+	if (ip.at < ip.end && ip.end + 2 <= text.end && ip.end[1] == ' ')
+		text.at = ip.end + 2;
+	f->nvalues = 0;
+	ftrace_value_add(f, "message", text, false);
+	if (ip.at < ip.end) {
+		/* the message is the last text: it may go on in the next line */
+		f->values[1] = f->values[0];
+		f->nvalues = 0;
+		ftrace_value_add(f, "ip", ip, false);
+		f->nvalues = 2;
+	}
+	f->row.mark = true;
+	return ftrace_typed(f, name, NULL);
+}
+
+/* Take the values as hexadecimal, if all of them are: kernels up to 6.18 print the arguments of a
+ * system call so, without 0x. Later ones print it before each number from 10 on, and texts. */
+static void take_bare_hex(struct ftrace *f)
+{
+	uint64_t numbers[FTRACE_FIELDS_MOST];
+
+	for (size_t i = 0; i < f->nvalues; i++) {
+		struct text_span s = f->values[i].text;
+
+		if (!digits_hex(&s.at, s.end, &numbers[i]) || s.at != s.end)
+			return;
+	}
+	for (size_t i = 0; i < f->nvalues; i++) {
+		f->values[i].kind = FIELD_HEX;
+		f->values[i].number = numbers[i];
+	}
+}
+
+/* Make the row of a system call as the kernel prints it: "sys_NAME(ARGS)", "sys_NAME -> RET". */
+static int kernel_syscall(struct ftrace *f, struct text_span text, bool *done)
+{
+	char name[80] = "";
+	const char *p = text.at + 4;
+	struct text_span s;
+
+	while (p < text.end && (isalnum((unsigned char)*p) || *p == '_'))
+		p++;
+	s = (struct text_span){p, text.end};
+	*done = p - text.at < 64;
+	f->nvalues = 0;
+	/* a string with a newline goes on in the next line */
+	if (*done && kernel_line_span_begins(s, "(") &&
+	    (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
+		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
+		s = (struct text_span){p + 1, text.end - (text.end[-1] == ')')};
+		*done = s.at == s.end || kernel_fields_read_arguments(f, s);
+		take_bare_hex(f);
+	} else if (*done && kernel_fields_take(&s, " -> ")) {
+		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
+		ftrace_value_add(f, "ret", s, true);
+	} else {
+		*done = false;
+	}
+	return *done ? ftrace_typed(f, (struct text_span){name, name + strlen(name)}, NULL) : 0;
+}
+
+static int stack_event(struct ftrace *f, const char *name, struct text_span text)
+{
+	struct field_entry stack = {.name = writer_text(f->w, "stack"),
+				    .kind = FIELD_UINT,
+				    .role = ROLE_STACK,
+				    .where = WHERE_FIXED,
+				    .size = 4};
+
+	const char *arrow = span_find_rare(text, "=>", 0);
+
+	if (!arrow && (text.at == text.end || (*text.at == '<' && text.end[-1] != '>'))) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	f->stack.wanted = true;
+	f->stack.count = 0;
+	if (arrow && arrow > text.at)
+		input_damage(f->input, f->input->name, f->offset,
+			     "a frame in the line of its event");
+	if (arrow)
+		f->stack.frames[f->stack.count++] = ftrace_frame(
+			f, kernel_line_span_trim((struct text_span){arrow + 2, text.end}));
+	f->row.type = ftrace_plain_type(
+		f, name,
+		&(struct type_entry){
+			.kind = KIND_INSTANT, .fixed_size = 4, .nfields = 1, .fields = &stack});
+	return f->row.type && !buffer_zero(&f->row.fixed, 4) ? 0 : -1;
+}
+
+/* Take "PID:PRIO:STATE" off a text, and add its fields. */
+static bool take_state(struct ftrace *f, struct text_span *s, const char *const keys[3])
+{
+	*s = kernel_line_span_trim(*s);
+	for (unsigned i = 0; i < 3; i++) {
+		struct text_span word = take_digits(s);
+
+		if (i == 2)
+			while (s->at < s->end && *s->at != ' ')
+				word.end = ++s->at;
+		if (word.at == word.end || (i < 2 && !kernel_fields_take(s, ":")))
+			return false;
+		ftrace_value_add(f, keys[i], word, i < 2);
+	}
+	return true;
+}
+
+/* Read what the tracer wakeup prints: "PREV ==> [CPU] NEXT COMM" of a switch, and "+" in place of
+ * the arrow of a wakeup. */
+static int scheduled(struct ftrace *f, struct text_span s, bool *done)
+{
+	static const char *const prev[] = {"prev_pid", "prev_prio", "prev_state"};
+	static const char *const next[] = {"next_pid", "next_prio", "next_state"};
+	struct text_span cpu;
+	bool change;
+
+	f->nvalues = 0;
+	if (!take_state(f, &s, prev))
+		return 0;
+	s = kernel_line_span_trim(s);
+	change = kernel_fields_take(&s, "==> [");
+	if (!change && !kernel_fields_take(&s, "+ ["))
+		return 0;
+	cpu = take_digits(&s);
+	if (cpu.at == cpu.end || !kernel_fields_take(&s, "]"))
+		return 0;
+	ftrace_value_add(f, "next_cpu", cpu, true);
+	if (!take_state(f, &s, next))
+		return 0;
+	ftrace_value_add(f, "next_comm", kernel_line_span_trim(s), false);
+	*done = true;
+	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
+}
+
+static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
+				 struct text_span text)
+{
+	struct text_span name;
+	bool done = false, arrow;
+
+	if (ftrace_cut_name(f, text)) {
+		ftrace_cut_damage(f, f->offset);
+		return 0;
+	}
+	if (kernel_line_span_begins(text, "<stack trace"))
+		return stack_event(f, "kernel_stack", text);
+	if (kernel_line_span_begins(text, "<user stack trace"))
+		return stack_event(f, "user_stack", text);
+	if ((span_find_rare(text, "==> [", 4) || span_find_rare(text, "+ [", 2)) &&
+	    (scheduled(f, text, &done) || done))
+		return done ? 0 : -1;
+	if (kernel_line_span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
+		return done ? 0 : -1;
+	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
+		struct ftrace_line call = *l;
+
+		if (ftrace_blk(f, l, &done) || done)
+			return done ? 0 : -1;
+
+		/* a call of function_graph, printed by another tracer */
+		if (ftrace_graph_line(text, &call) && call.kind == LINE_GRAPH && call.cpu == l->cpu)
+			return ftrace_graph(f, &call, call.text, call.duration);
+	}
+	if (ftrace_form_unnamed(f, text, &name))
+		return ftrace_typed(f, name, NULL);
+	arrow = span_find_rare(text, " <-", 1) != NULL;
+	f->seen.unnamed |= !arrow;
+	if (text.at < text.end && (arrow || !memchr(text.at, ' ', span_size(text))))
+		return ftrace_function(f, text);
+	return kernel_fields_printed(f, l, SPAN("print"), (struct text_span){text.at, text.at},
+				     text);
+}
+
+bool ftrace_is_mark(struct text_span name)
+{
+	return kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
+	       kernel_line_span_is(name, "bputs") ||
+	       kernel_line_span_is(name, "tracing_mark_write") ||
+	       kernel_line_span_begins(name, "0x") || kernel_line_span_is(name, "0") ||
+	       span_find_rare(name, "+0x", 0);
+}
+
+static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
+{
+	struct text_span text = l->text, name = ftrace_take_name(&text), none = {text.at, text.at},
+			 rest;
+	uint64_t duration;
+	bool done = false;
+
+	if (l->form == LINE_MMIO)
+		return ftrace_mmio(f, l->text);
+	if (name.at == name.end)
+		return kernel_fields_unnamed(f, l, text);
+	if (kernel_line_span_is(name, "function"))
+		return ftrace_function(f, text);
+	if (kernel_line_span_is(name, "kernel_stack") || kernel_line_span_is(name, "user_stack"))
+		return stack_event(f,
+				   kernel_line_span_is(name, "kernel_stack") ? "kernel_stack"
+									     : "user_stack",
+				   text);
+	if (kernel_line_span_is(name, "funcgraph_entry") ||
+	    kernel_line_span_is(name, "funcgraph_exit")) {
+		rest = l->text;
+		rest.at = name.end + 1;
+		if (ftrace_duration(&rest, &duration))
+			return ftrace_graph(f, l, rest, duration);
+		if (ftrace_graph_raw(f, l, name, text, &done) || done)
+			return done ? 0 : -1;
+		if (f->seen.call) {
+			ftrace_cut_damage(f, f->offset);
+			return 0;
+		}
+		if (named(f, name, text))
+			return -1;
+		f->row.odd = true;
+		return 0;
+	}
+	if (kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
+	    kernel_line_span_is(name, "bputs")) {
+		if (kernel_fields_printed(f, l, name, none, text))
+			return -1;
+		f->seen.ip |= f->has_row && f->nvalues == 2;
+		return 0;
+	}
+	if (ftrace_is_mark(name))
+		return kernel_fields_printed(f, l, SPAN("print"), name, text);
+	return named(f, name, text);
+}
+
+/* Make the row of an event of a name and its text. */
+static int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text)
+{
+	const struct ftrace_value *last;
+	bool closed = false, open = false, quote;
+
+	f->nvalues = 0;
+	ftrace_split(f, text);
+	if (f->nvalues && !kernel_line_span_is(f->values[f->nvalues - 1].key, "message")) {
+		/* a bracket or a quote is the end of the last value */
+		last = &f->values[f->nvalues - 1];
+		quote = last->text.at < last->text.end && *last->text.at == '"';
+		closed = last->text.end < kernel_line_span_trim(text).end ||
+			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
+		open = !closed && (quote || (last->key.at > text.at &&
+					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
+	}
+	if (ftrace_keyed(f, name, NULL))
+		return -1;
+	if (!f->has_row || (f->nvalues == 1 && kernel_line_span_is(f->values[0].key, "message")))
+		return 0;
+	f->row.instant_text &= !closed;
+	f->row.odd |= open;
+	ftrace_cut_end(f, closed, open);
+	return 0;
+}
+
+/* Declare the type of a row that has no variants. */
+static uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
+{
+	struct {
+		uint32_t name, kind, flags, fixed;
+	} key = {0, like->kind, like->flags, like->fixed_size};
+	struct type_entry e = *like;
+	uint32_t *id;
+
+	e.source = f->declared.source;
+	e.group = e.group ? e.group : f->declared.group;
+	key.name = e.name = writer_text(f->w, name);
+	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
+	if (id && !*id) {
+		uint32_t type = writer_type(f->w, &e);
+
+		if (!type || row_filter_announce(f->input->decoding->row_filter, type, 0))
+			return 0;
+		*id = type;
+	}
+	return id ? *id : 0;
 }
 
 /* --- the decoder of the kernel's trace text: its lines in their order --- */

@@ -212,31 +212,23 @@ int ftrace_next_line(struct ftrace *f, struct error *e);
  * ftrace_next_line. */
 int ftrace_take_rest(struct ftrace *f, struct error *e);
 
-/* Take off what a page adds to a line: "\n\" of a text in a script. */
-void ftrace_trim_page(struct text_span *s);
-
 /* kernel_line.c: the heading of a text without events. */
 /* Find out whether a text without events is a trace. Returns 0, and reports damage if the heading
  * is not whole; -1 with *e filled. */
 int ftrace_heading_check(struct ftrace *f, struct error *e);
 
-/* Take a second event off the line, and report it. */
-void ftrace_second_event(struct ftrace *f);
-
-/* Events of KEY=VALUE without their end. */
+/* kernel_text.c: events of KEY=VALUE without their end. */
 /* Test whether the values, which are those of the variant, have no end. Else f->row.early may be
  * set. */
 bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t);
 /* Count an event of the variant, which is the row. */
 void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t);
-/* Compare the end of the row's last value with those of its type. open: it lacks its end. */
-void ftrace_cut_end(struct ftrace *f, bool closed, bool open);
-/* Test whether events of the name have fields. */
-bool ftrace_cut_is_known(struct ftrace *f, struct text_span name);
 /* Drop the row, and report it. */
 void ftrace_cut_damage(struct ftrace *f, uint64_t offset);
-/* Drop the row if it ends early, when its further lines are known. */
-void ftrace_cut_decide(struct ftrace *f);
+/* Test whether the last value of the row is a word, as all of its type are. */
+bool ftrace_cut_is_word(const struct ftrace *f);
+/* Test whether most events of the row's name have more fields. */
+bool ftrace_cut_lacks(const struct ftrace *f);
 /* Test whether a text without a name is the begin of one. */
 bool ftrace_cut_name(const struct ftrace *f, struct text_span text);
 
@@ -247,7 +239,7 @@ bool ftrace_cut_name(const struct ftrace *f, struct text_span text);
  * its name. */
 bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l);
 
-/* packed.c: text in a page, or compressed. */
+/* kernel_fields.c: text in a page, or compressed. */
 /* Test for the first bytes of a page of trace-viewer, and for those of `atrace -z`. */
 bool ftrace_is_page(const char *head, size_t n);
 bool ftrace_is_packed(const char *head, size_t n);
@@ -255,18 +247,7 @@ bool ftrace_is_packed(const char *head, size_t n);
 int ftrace_packed_open(struct ftrace *f, struct error *e);
 void ftrace_packed_close(struct ftrace *f);
 
-/* The threads of function_graph text, which a CPU names where they change. */
-
-/* rows.c: lanes, locations and the order of rows. */
-/* Get the lane of a line and its thread's calls. NULL: out of memory. */
-struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
-uint32_t ftrace_location(struct ftrace *f, struct text_span name);
-/* Get what is known of a CPU. NULL: out of memory. */
-struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
-
 /* kernel_fields.c: events with a name. */
-/* Make the row of an event of a name and its text. */
-int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text);
 /* Make the fields in values from a text. */
 void ftrace_split(struct ftrace *f, struct text_span text);
 /* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
@@ -277,20 +258,18 @@ int ftrace_typed(struct ftrace *f, struct text_span name, const struct type_entr
 int ftrace_keyed(struct ftrace *f, struct text_span name, const struct type_entry *like);
 /* Add a field to values. number: the text may be a number. */
 void ftrace_value_add(struct ftrace *f, const char *key, struct text_span text, bool number);
+/* Find the end of a string, whose first quote is at s.at: the first quote after which is_end finds
+ * that a value ends, if possible one without a backslash before it. The kernel prints a string as
+ * it is, so it may have quotes. NULL: it has no end. */
+const char *ftrace_string_end(struct text_span s, bool (*is_end)(struct text_span after));
 /* Read a number with an optional 0x or sign. false: it is none. */
 bool ftrace_number(struct text_span s, uint8_t *kind, uint64_t *number);
-/* Declare the type of a row that has no variants. */
-uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like);
 
-/* text.c: the texts of events. */
+/* kernel_text.c: the texts of events. */
 /* Take "NAME:" off the beginning of a text. An empty name: there is none. */
 struct text_span ftrace_take_name(struct text_span *text);
 /* Test for the name of an event whose text was written to trace_marker, or by trace_printk. */
 bool ftrace_is_mark(struct text_span name);
-int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
-
-/* Make the row of a line that ftrace_mmio_line has read. */
-int ftrace_mmio(struct ftrace *f, struct text_span text);
 
 /* kernel_line.c: the events whose texts have a form. The fields are added to values. */
 /* Read the text of an event with a name. false: it has no form, and no field was added. */
@@ -298,24 +277,8 @@ bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_spa
 /* Read a text without a name. false: it is of no tracer known. */
 bool ftrace_form_unnamed(struct ftrace *f, struct text_span text, struct text_span *name);
 
-/* Make the row of a line of the tracer blk. *done: it was one. */
-int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done);
-
-/* kernel_fields.c: locations of functions; 0: out of memory. */
-/* Declare a function, with the arguments that its first event has. */
-uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
-				  struct text_span arguments);
+/* kernel_text.c: locations of functions; 0: out of memory. */
 /* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
 uint32_t ftrace_frame(struct ftrace *f, struct text_span text);
-
-/* Function and function_graph. */
-/* Make the row of a CALL at the line's time. */
-int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
-		 uint64_t duration);
-/* Make the row of funcgraph_entry or funcgraph_exit as `trace-cmd report -R` or -N prints it.
- * *done: the text has what a call needs. */
-int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
-		     struct text_span text, bool *done);
-int ftrace_function(struct ftrace *f, struct text_span text);
 
 #endif

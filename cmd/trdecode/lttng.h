@@ -53,7 +53,6 @@ struct lttng_clock {
  * rate. */
 int lttng_clock_init(struct lttng_clock *c, const struct lttng_header *h, uint64_t zero,
 		     int64_t zero_ns);
-uint64_t lttng_clock_hertz(const struct lttng_header *h);
 int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc);
 
 static inline int64_t lttng_clock_ns(struct lttng_clock *c, uint64_t tsc)
@@ -186,13 +185,6 @@ static inline struct lttng_marker *lttng_marker(struct lttng *l, const struct lt
 struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n);
 /* Take in a core_marker_id or core_marker_format event. */
 int lttng_marker_take(struct lttng *l, const struct lttng_event *ev);
-/* Lay out the marker's payload again, with the other meaning of "#8". */
-void lttng_marker_reread(struct lttng *l, struct lttng_marker *m);
-/* Set action, calls and locations by the names of marker and fields. */
-void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
-			   const struct lttng_field *fields, int n);
-/* Test whether the channel has a marker of that name. */
-bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n);
 /* Declare the type of its rows. */
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m);
 /* Declare the type of a leave without an enter. 0: out of memory. */
@@ -279,45 +271,10 @@ int lttng_file_next(struct lttng *l, struct lttng_file *f);
 const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
 				 size_t *have);
 
-/* Return n bytes of the file at offset, fewer at its end; NULL: error. */
-static inline const uint8_t *lttng_window(struct lttng *l, struct lttng_file *f, uint64_t offset,
-					  size_t n, size_t *have)
-{
-	uint64_t from = offset - f->window.offset;
-	size_t filled = window_have(&f->window);
-
-	if (__builtin_expect(offset >= f->window.offset && from <= filled && n <= filled - from,
-			     1)) {
-		*have = filled - (size_t)from;
-		return window_at(&f->window) + from;
-	}
-	return lttng_window_fill(l, f, offset, n, have);
-}
-
-/* Return n bytes at a position of the block, fewer at the end of its events; NULL: error. */
-static inline const uint8_t *lttng_window_block(struct lttng *l, struct lttng_file *f,
-						uint32_t position, size_t n, size_t *have)
-{
-	size_t left = f->used - position;
-	const uint8_t *p = lttng_window(l, f, f->at + position, n < left ? n : left, have);
-
-	if (*have > left)
-		*have = left;
-	return p;
-}
-
 /* --- blocks --- */
 
 /* Find the beginning of the last block, as struct decoder's late. */
 bool lttng_skip_late(struct input *in, uint64_t *latest);
-
-/* Go to the next block, or set f->done. */
-int lttng_file_block(struct lttng *l, struct lttng_file *f);
-/* Report damage at an offset of the file, and write a gap of count events. */
-int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, const char *what,
-		      uint64_t count);
-/* Report damage, and discard the rest of the block from position on. */
-int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position, const char *what);
 
 /*
  * Inside the decoder of legacy LTTng traces (1.0, 2.0 to 2.6).
@@ -373,11 +330,6 @@ static inline void lttng_cpu_run(struct lttng_cpu *c, struct lttng_thread *t)
 	c->thread = t;
 	c->stacks[0] = t->frames;
 }
-
-struct lttng_lane_key {
-	uint32_t buffer, comm;
-	int32_t cpu, tid, pid, ppid;
-};
 
 /* Names of one kind by id, and their locations. */
 struct lttng_names_table {
@@ -435,39 +387,14 @@ struct lttng {
 	struct buffer tail;
 };
 
-/* --- opening --- */
+/* --- names (lttng.c) --- */
 
-enum bid lttng_probe(const struct input *in);
-/* Read the trace's header from a file of the metadata, else from any file. -1 with *e filled: no
- * header is valid. */
-int lttng_find_header(struct lttng *l, struct error *e);
-/* List all tracefiles, CPUs and channels. */
-int lttng_find_files(struct lttng *l, struct error *e);
-int lttng_find_channels(struct lttng *l);
-/* Test whether a member's name is that of a tracefile. *base: length of the name without its CPU.
- */
-bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
-/* Return the channel's name, "processes" in "control/flight-processes_0": without the prefix of
- * overwritten channels. */
-const char *lttng_channel_name(const char *member, size_t base, size_t *n);
-
-/* --- reading ahead --- */
-
-/* --- names (lttng_file.c) --- */
-
-/* Take in an event that contains a name and its id. */
-int lttng_names_take(struct lttng *l, const struct lttng_event *ev);
 /* Return the locations by id, 0: not declared yet; NULL: out of memory. */
 const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n);
 /* Return the location of an entry by its id. 0: out of memory. */
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
-void lttng_names_free(struct lttng *l);
 
 /* --- threads and calls --- */
-
-/* Find the thread and call among the fields that trencode adds to a marker; called after all other
- * classification. */
-void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
 
 struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* Find or add the thread of a tid; tid 0 is this CPU's idle thread. NULL: out of memory. */
@@ -516,43 +443,6 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 	return lttng_state_unwind(m, frames, location, depth);
 }
 
-/* Return the lane of the thread that runs on a CPU. */
-static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
-{
-	const struct lttng_known_lane *known = lttng_known_lane(f, c->thread);
-
-	return __builtin_expect(known->thread == c->thread && known->version == c->thread->version,
-				1)
-		       ? known->lane
-		       : lttng_state_lane(l, f, c);
-}
-
-/* --- rows (rows.c, lttng.c, merge.c) --- */
-
-static inline uint64_t lttng_row_time(struct lttng *l, uint64_t tsc)
-{
-	int64_t ns = lttng_clock_ns(&l->clock, tsc) + l->shift;
-
-	return ns < 0 ? 0 : (uint64_t)ns;
-}
-
-/* Write events below TSC limit of the two files that are next, g after f, or of f alone (g NULL),
- * while they have the quick form. May write no event. */
-int lttng_quick(struct lttng *l, struct lttng_file *f, struct lttng_file *g, uint64_t limit);
-
-/* Return the number at an offset of the fixed part, sign-extended to 64 bits; -1 if the offset is
- * negative. */
-static inline int64_t lttng_number(const struct lttng_event *ev, int16_t offset, uint8_t size)
-{
-	return offset < 0 ? -1 : sign_extend(get_uint(ev->fixed + offset, size, false), size);
-}
-
-/* Return the number at marker->arg[i]; -1: none. */
-static inline int64_t lttng_arg(const struct lttng_event *ev, int i)
-{
-	return lttng_number(ev, ev->marker->arg[i], ev->marker->arg_size[i]);
-}
-
 /* --- alignment and times of events in a block --- */
 
 /* Return the bytes from a position to the next multiple of `to`, a power of two; `to` 0: no
@@ -570,21 +460,18 @@ static inline uint64_t lttng_advance(uint64_t tsc, uint64_t low, unsigned bits)
 	return (tsc & ~mask) + low + (low < (tsc & mask) ? mask + 1 : 0);
 }
 
-static inline unsigned lttng_at_most(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
+/* --- markers, blocks and events (lttng_file.c) --- */
 
-/* Return the alignment of a datum of this size. */
-static inline unsigned lttng_align_of(const struct lttng_header *h, unsigned alignment,
-				      unsigned size)
-{
-	if (!alignment)
-		return 1;
-	/* 2.4 and 2.5 have no cap */
-	if (h->major == 2 && (h->minor == 4 || h->minor == 5))
-		return size;
-	return lttng_at_most(alignment, size);
-}
+/* Add the core events, which are not announced. */
+int lttng_marker_core(struct lttng *l, struct lttng_channel *c);
+
+/* Parse the header in the first n bytes of a block. Return NULL, or what is wrong, with the offset
+ * of the fault in *where. */
+const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size_t n,
+			       uint32_t *where);
+
+/* Read the event's payload, and move the position after it. 1: *ev is filled; 0: damaged: the
+ * damage was reported, and the file is at its next block; -1. */
+int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *ev);
 
 #endif

@@ -1,107 +1,19 @@
 /*
- * lttng_file.c - the files and the events of LTTng 0.x, as markers describe them
+ * lttng_file.c - the files, markers and events of LTTng 0.x: their bytes, and the types of markers
  */
-#include "cmd/trdecode/lttng.h"
-
-#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "common/util/u128.h"
-
-static void lttng_marker_layout(const struct lttng_header *trace, struct lttng_marker *m,
-				const struct lttng_field *fields, int n);
-static const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size_t n,
-				      uint32_t *where);
-
-enum { NAMES_MOST = 4096 };
-
-static int lttng_file_set_name(struct lttng *l, enum lttng_names which, const char *prefix,
-			       int64_t id, const uint8_t *name, size_t n)
-{
-	struct lttng_names_table *t = &l->names[which];
-	const uint8_t *plus = memchr(name, '+', n);
-
-	if (plus)
-		n = (size_t)(plus - name);
-	if (id < 0 || id >= NAMES_MOST || !n)
-		return 0;
-	if (!t->name) {
-		t->name = calloc(NAMES_MOST, sizeof *t->name);
-		if (!t->name)
-			return -1;
-	}
-	if (t->name[id])
-		return 0;
-	if (which == NAMES_IRQ)
-		return asprintf(&t->name[id], "%s%d %.*s", prefix, (int)id, (int)n, name) < 0 ? -1
-											      : 0;
-	return asprintf(&t->name[id], "%s%.*s", prefix, (int)n, name) < 0 ? -1 : 0;
-}
-
-int lttng_names_take(struct lttng *l, const struct lttng_event *ev)
-{
-	static const struct {
-		enum lttng_names names;
-		const char *prefix;
-	} tables[] = {
-		[ACTION_SYSCALL_NAME] = {NAMES_SYSCALL, ""},
-		[ACTION_SOFTIRQ_NAME] = {NAMES_SOFTIRQ, "softirq "},
-		[ACTION_TRAP_NAME] = {NAMES_TRAP, "trap "},
-		[ACTION_IRQ_NAME] = {NAMES_IRQ, "irq "},
-	};
-	enum lttng_action action = ev->marker->action;
-	const uint8_t *name;
-	size_t n;
-
-	if (action < ACTION_SYSCALL_NAME || action > ACTION_IRQ_NAME)
-		return 0;
-	name = lttng_event_text(ev, ev->marker->string_arg, &n);
-	return lttng_file_set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0),
-				   name, n);
-}
-
-const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n)
-{
-	struct lttng_names_table *t = &l->names[which];
-
-	*n = NAMES_MOST;
-	if (!t->location)
-		t->location = calloc(NAMES_MOST, sizeof *t->location);
-	return t->location;
-}
-
-uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id)
-{
-	static const char *const kinds[] = {"syscall ", "softirq ", "trap ", "irq "};
-	struct lttng_names_table *t;
-	const char *text = NULL;
-	char name[64];
-
-	if (id >= m->nlocations || m->locations == &m->location)
-		return m->location;
-	t = &l->names[m->names];
-	if (t->name)
-		text = t->name[id];
-	if (!text) {
-		snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
-		text = name;
-	}
-	t->location[id] =
-		writer_location(l->w, &(struct location_entry){.name = writer_text(l->w, text)});
-	return t->location[id];
-}
-
-void lttng_names_free(struct lttng *l)
-{
-	for (int k = 0; k < NAMES_COUNT; k++) {
-		for (size_t i = 0; l->names[k].name && i < NAMES_MOST; i++)
-			free(l->names[k].name[i]);
-		free(l->names[k].name);
-		free(l->names[k].location);
-	}
-}
+#include "cmd/trdecode/lttng.h"
+#include "common/formats/lttng.h"
+#include "common/stream/writer.h"
+#include "common/util/error.h"
+#include "common/util/intern.h"
 
 /* --- the markers that the trace announces: channels, ids, names and formats --- */
 
@@ -141,7 +53,9 @@ static uint32_t lttng_file_format_number(struct lttng *l, const struct lttng_cha
 		   : intern_find(&l->formats, key, channel + n);
 }
 
-bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n)
+/* Test whether the channel has a marker of that name. */
+static bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name,
+			       size_t n)
 {
 	return lttng_file_format_number(l, c, name, n, false) != INTERN_NONE;
 }
@@ -196,8 +110,7 @@ static bool power_of_two(uint64_t n)
 	return n == 1 || n == 2 || n == 4 || n == 8;
 }
 
-/* Add the core events, which are not announced. */
-static int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
+int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 {
 	static const struct {
 		const char *name, *format_global, *format;
@@ -260,6 +173,12 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	return set_id(c, get_u16(p), name, name_size, &sizes, p[6]);
 }
 
+static void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
+				  const struct lttng_field *fields, int n);
+static void lttng_marker_layout(const struct lttng_header *h, struct lttng_marker *m,
+				const struct lttng_field *fields, int n);
+static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
+
 static void parse_marker(struct lttng *l, struct lttng_marker *m)
 {
 	struct lttng_field fields[LTTNG_FIELDS];
@@ -282,7 +201,8 @@ static void parse_marker(struct lttng *l, struct lttng_marker *m)
 	m->usable = true;
 }
 
-void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
+/* Lay out the marker's payload again, with the other meaning of "#8". */
+static void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
 {
 	m->eight = true;
 	m->type = m->orphan = 0;
@@ -333,6 +253,203 @@ void lttng_markers_free(struct lttng *l)
 	free(l->format_text);
 	intern_free(&l->formats);
 	intern_free(&l->pairs);
+}
+
+/* --- what a marker means, by the names of its channel, itself and its fields --- */
+
+static bool lttng_ends_with(const char *s, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n > m && !memcmp(s + n - m, end, m);
+}
+
+static bool lttng_contains(const char *s, size_t n, const char *part)
+{
+	return memmem(s, n, part, strlen(part));
+}
+
+/* Set offset and size of the next argument: the field of that name in the fixed part. */
+static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+		    const char *name, int index)
+{
+	size_t size = strlen(name);
+
+	m->arg[index] = -1;
+	for (int i = 0; i < n; i++)
+		if (fields[i].size && fields[i].name && fields[i].name_size == size &&
+		    !memcmp(fields[i].name, name, size)) {
+			m->arg[index] = (int16_t)m->layout.steps[i].offset;
+			m->arg_size[index] = fields[i].size;
+			return;
+		}
+}
+
+static void set_string_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
+			   const char *name)
+{
+	size_t size = strlen(name);
+	int8_t number = 0;
+
+	m->string_arg = -1;
+	for (int i = 0; i < n; i++) {
+		if (fields[i].size)
+			continue;
+		if (fields[i].name && fields[i].name_size == size &&
+		    !memcmp(fields[i].name, name, size)) {
+			m->string_arg = number;
+			return;
+		}
+		if (number++ == INT8_MAX)
+			return;
+	}
+}
+
+/* Set the action of events that record threads or names. In 1.0 the facility precedes their names.
+ */
+static void find_action(struct lttng_marker *m, const struct lttng_field *fields, int n)
+{
+	static const struct {
+		const char *ending;
+		enum lttng_action action;
+		const char *arg[LTTNG_ARGS], *string;
+	} actions[] = {
+		{"core_marker_id", ACTION_MARKER_ID, {0}, NULL},
+		{"core_marker_format", ACTION_MARKER_FORMAT, {0}, NULL},
+		{"sched_schedule", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
+		{"sched_change", ACTION_SCHEDULE, {"prev_pid", "next_pid"}, NULL},
+		{"process_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
+		{"proc_state", ACTION_PROCESS, {"pid", "parent_pid", "tgid"}, "name"},
+		{"process_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
+		{"proc_fork", ACTION_FORK, {"parent_pid", "child_pid", "child_tgid"}, NULL},
+		{"process_free", ACTION_EXIT, {"pid"}, NULL},
+		{"exec", ACTION_EXEC, {0}, "filename"},
+		{"sys_call_table", ACTION_SYSCALL_NAME, {"id"}, "symbol"},
+		{"softirq_vec", ACTION_SOFTIRQ_NAME, {"id"}, "symbol"},
+		{"idt_table", ACTION_TRAP_NAME, {"irq"}, "symbol"},
+		{"interrupt", ACTION_IRQ_NAME, {"irq_id"}, "action"},
+		{"irq_line", ACTION_IRQ_NAME, {"irq_id"}, "action"},
+		{"vm_map", ACTION_MAP, {"pid", "start", "end", "pgoff", "inode"}, NULL},
+	};
+	size_t size = strlen(m->name);
+
+	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+		const char *ending = actions[i].ending;
+		size_t length = strlen(ending);
+		bool there = true;
+
+		if (size < length || strcmp(m->name + size - length, ending) ||
+		    (size > length && m->name[size - length - 1] != '_'))
+			continue;
+		for (int k = 0; k < LTTNG_ARGS; k++) {
+			m->arg[k] = -1;
+			if (actions[i].arg[k])
+				set_arg(m, fields, n, actions[i].arg[k], k);
+		}
+		/* the first two names are required, a tgid is not */
+		there = (!actions[i].arg[0] || m->arg[0] >= 0) &&
+			(!actions[i].arg[1] || m->arg[1] >= 0);
+		if (actions[i].string) {
+			set_string_arg(m, fields, n, actions[i].string);
+			there &= m->string_arg >= 0;
+		}
+		if (there)
+			m->action = actions[i].action;
+		return;
+	}
+}
+
+static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t base,
+		       const char *ending)
+{
+	char name[NAME_MOST + 16];
+	size_t n = strlen(ending);
+
+	if (base > NAME_MOST)
+		return false;
+	memcpy(name, m->name, base);
+	memcpy(name + base, ending, n);
+	return lttng_marker_known(l, m->channel, name, base + n);
+}
+
+/* Set the locations by the id at arg[3]. */
+static void find_locations(struct lttng *l, struct lttng_marker *m)
+{
+	const uint32_t *locations;
+	uint32_t n;
+
+	if (m->arg[3] < 0 || !(locations = lttng_names_locations(l, m->names, &n)))
+		return;
+	m->locations = locations;
+	m->nlocations = n;
+	m->id_field = (uint16_t)m->arg[3];
+	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
+}
+
+static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttng_field *fields,
+		      int n)
+{
+	static const char *const endings[][2] = {
+		{"_entry", "_exit"}, {"_begin", "_end"}, {"_start", "_end"}};
+	static const struct {
+		const char *part, *field;
+		enum lttng_names names;
+	} ids[] = {{"softirq", "softirq_id", NAMES_SOFTIRQ},
+		   {"irq", "irq_id", NAMES_IRQ},
+		   {"sysc", "syscall_id", NAMES_SYSCALL},
+		   {"trap", "trap_id", NAMES_TRAP}};
+	size_t size = strlen(m->name), base = 0;
+	char key[NAME_MOST + 256];
+
+	m->kind = KIND_INSTANT;
+	m->names = NAMES_NONE;
+	m->locations = &m->location;
+	m->nlocations = 1;
+	m->keep = UINT32_MAX;
+	for (int i = 0; i < 3 && !base; i++)
+		for (int leave = 0; leave < 2 && !base; leave++) {
+			const char *ending = endings[i][leave];
+
+			if (!lttng_ends_with(m->name, size, ending) ||
+			    !has_marker(l, m, size - strlen(ending), endings[i][!leave]))
+				continue;
+			base = size - strlen(ending);
+			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
+		}
+	if (!base || base > NAME_MOST)
+		return;
+	memcpy(key, m->name, base);
+	key[base] = '\0';
+	snprintf(key + base + 1, 255, "%.250s", m->channel->name);
+	m->pair = intern(&l->pairs, key, base + 1 + strlen(key + base + 1)) + 1;
+	m->location = writer_location(
+		l->w, &(struct location_entry){.name = writer_string(l->w, key, base)});
+	m->per_cpu = lttng_contains(m->name, base, "irq") ||
+		     lttng_contains(m->name, base, "tasklet") ||
+		     lttng_contains(m->name, base, "nmi");
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+		if (!lttng_contains(m->name, base, ids[i].part))
+			continue;
+		m->names = ids[i].names;
+		set_arg(m, fields, n, ids[i].field, 3);
+		if (m->action == ACTION_NONE && m->kind == KIND_ENTER)
+			find_locations(l, m);
+		/* a thread begins a system call in user mode: calls that are open have lost their
+		 * ends */
+		if (m->names == NAMES_SYSCALL)
+			m->keep = 0;
+		return;
+	}
+}
+
+/* Set action, calls and locations by the names of marker and fields. */
+static void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
+				  const struct lttng_field *fields, int n)
+{
+	m->action = ACTION_NONE;
+	find_action(m, fields, n);
+	if (!m->pair)
+		find_pair(l, m, fields, n);
 }
 
 /* --- declares markers as types of the stream --- */
@@ -681,8 +798,9 @@ const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t
 	return window_at(w);
 }
 
-int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, const char *what,
-		      uint64_t count)
+/* Report damage at an offset of the file, and write a gap of count events. */
+static int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset,
+			     const char *what, uint64_t count)
 {
 	char path[512];
 	struct gap gap = {.reason = GAP_DAMAGE,
@@ -704,7 +822,9 @@ int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t offset, co
 			  lttng_state_lane(l, f, lttng_state_cpu(l, f->cpu)), &gap);
 }
 
-int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position, const char *what)
+/* Report damage, and discard the rest of the block from position on. */
+static int lttng_file_abandon(struct lttng *l, struct lttng_file *f, uint32_t position,
+			      const char *what)
 {
 	f->position = f->used;
 	/* an unfinished block may end anywhere */
@@ -721,6 +841,21 @@ static bool same_trace(const struct lttng_header *a, const struct lttng_header *
 {
 	return a->major == b->major && a->minor == b->minor && a->big == b->big &&
 	       a->word_size == b->word_size;
+}
+
+/* Return n bytes of the file at offset, fewer at its end; NULL: error. */
+static inline const uint8_t *lttng_window(struct lttng *l, struct lttng_file *f, uint64_t offset,
+					  size_t n, size_t *have)
+{
+	uint64_t from = offset - f->window.offset;
+	size_t filled = window_have(&f->window);
+
+	if (__builtin_expect(offset >= f->window.offset && from <= filled && n <= filled - from,
+			     1)) {
+		*have = filled - (size_t)from;
+		return window_at(&f->window) + from;
+	}
+	return lttng_window_fill(l, f, offset, n, have);
 }
 
 /* Search each page from *offset on for a block. */
@@ -815,6 +950,23 @@ static int correct_size(struct lttng *l, struct lttng_file *f, uint64_t at, stru
 	return 0;
 }
 
+static inline unsigned lttng_at_most(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Return the alignment of a datum of this size. */
+static inline unsigned lttng_align_of(const struct lttng_header *h, unsigned alignment,
+				      unsigned size)
+{
+	if (!alignment)
+		return 1;
+	/* 2.4 and 2.5 have no cap */
+	if (h->major == 2 && (h->minor == 4 || h->minor == 5))
+		return size;
+	return lttng_at_most(alignment, size);
+}
+
 static void begin_block(struct lttng_file *f, uint64_t at, const struct lttng_header *h)
 {
 	f->any = true;
@@ -862,7 +1014,8 @@ static int check_end(struct lttng *l, struct lttng_file *f, const struct lttng_h
 	return 0;
 }
 
-int lttng_file_block(struct lttng *l, struct lttng_file *f)
+/* Go to the next block, or set f->done. */
+static int lttng_file_block(struct lttng *l, struct lttng_file *f)
 {
 	struct lttng_header h, before;
 	uint64_t at = f->at;
@@ -915,225 +1068,7 @@ void lttng_file_close(struct lttng_file *f)
 	window_close(&f->window);
 }
 
-/* --- finds the tracefiles of a trace, its CPUs and channels --- */
-
-enum { PROBED = 64, CHANNELS_MORE = 256 };
-
-bool lttng_file_name(const char *member, size_t *base, int32_t *cpu)
-{
-	const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member,
-		   *line = strrchr(name, '_');
-	int64_t n = 0;
-
-	if (!line || line == name || name[0] == '.' || !line[1])
-		return false;
-	for (const char *p = line + 1; *p; p++) {
-		if (!isdigit((unsigned char)*p) || n > 65535)
-			return false;
-		n = n * 10 + (*p - '0');
-	}
-	if (n > 65535)
-		return false;
-	*base = (size_t)(line - member);
-	*cpu = (int32_t)n;
-	return true;
-}
-
-const char *lttng_channel_name(const char *member, size_t base, size_t *n)
-{
-	const char *name = memrchr(member, '/', base);
-
-	name = name ? name + 1 : member;
-	*n = base - (size_t)(name - member);
-	if (*n > 7 && !memcmp(name, "flight-", 7)) {
-		name += 7;
-		*n -= 7;
-	}
-	return name;
-}
-
-static bool lttng_file_is_metadata(const char *member, size_t base)
-{
-	size_t n;
-	const char *name = lttng_channel_name(member, base, &n);
-
-	return (n == 8 && !memcmp(name, "metadata", n)) ||
-	       (n == 10 && !memcmp(name, "facilities", n));
-}
-
-/* Bid for the header of a block. */
-static enum bid bid_header(const uint8_t *data, size_t n)
-{
-	struct lttng_header h;
-	uint32_t where;
-
-	if (!lttng_header_parse(&h, data, n, &where))
-		return BID_HEADER;
-	for (int big = 0; big < 2; big++)
-		for (int i = 0; i < 2; i++) {
-			size_t at = i ? LTTNG_MAGIC_1 : LTTNG_MAGIC_2;
-
-			if (n >= at + 4 && get_uint(data + at, 4, big) == LTTNG_MAGIC)
-				return BID_MAGIC;
-		}
-	return BID_NONE;
-}
-
-enum bid lttng_probe(const struct input *in)
-{
-	int32_t cpu;
-	size_t base, probed = 0;
-	uint8_t head[LTTNG_HEADER_MOST];
-	enum bid best = BID_NONE;
-
-	if (!in->tree || (in->member && !lttng_file_name(in->member, &base, &cpu)))
-		return BID_NONE;
-	/* the file given by the user may be empty (no events were recorded) beside others that
-	 * have a header */
-	if (in->member && in->head_size)
-		return bid_header(in->head, in->head_size);
-	for (size_t i = 0; best < BID_HEADER && probed < PROBED && i < tree_count(in->tree); i++) {
-		const char *member = tree_member(in->tree, i);
-		enum bid bid;
-
-		if (!lttng_file_name(member, &base, &cpu) || (in->member && strchr(member, '/')))
-			continue;
-		bid = bid_header(head, tree_peek(in->tree, member, head, sizeof head));
-		best = bid > best ? bid : best;
-		probed += !in->member && !bid && !lttng_file_is_metadata(member, base);
-	}
-	return best;
-}
-
-int lttng_find_header(struct lttng *l, struct error *e)
-{
-	const struct tree *tree = l->input->tree;
-	int32_t cpu, lowest = INT32_MAX;
-	struct lttng_header h;
-	uint8_t head[LTTNG_HEADER_MOST];
-	bool found = false, found_metadata = false;
-	uint32_t where;
-	char path[512];
-	size_t base;
-
-	for (size_t i = 0; i < tree_count(tree); i++) {
-		const char *member = tree_member(tree, i);
-		bool metadata;
-		size_t n;
-
-		if (!lttng_file_name(member, &base, &cpu))
-			continue;
-		metadata = lttng_file_is_metadata(member, base);
-		if (metadata ? found_metadata && cpu > lowest : found)
-			continue;
-		n = tree_peek(tree, member, head, sizeof head);
-		if (!n || lttng_header_parse(&h, head, n, &where))
-			continue;
-		if (!h.major)
-			return error_set(
-				e, tree_path(tree, member, path, sizeof path), where,
-				"LTTng format 0.%u: its events are described by XML files "
-				"beside the trace (eventdefs), which are not read; 1.0 and "
-				"2.0 to 2.6 are",
-				h.minor);
-		l->header = h;
-		if (h.major == 2)
-			l->header.start_tsc = h.begin;
-		found = true;
-		if (metadata) {
-			found_metadata = true;
-			lowest = cpu;
-		}
-	}
-	if (!found)
-		return error_set(e, l->input->name, NO_OFFSET,
-				 "no tracefile with a readable LTTng header");
-	if (!found_metadata)
-		input_damage(l->input, l->input->name, NO_OFFSET,
-			     "no readable metadata or facilities file: the start of the trace and "
-			     "the fields of its events are unknown");
-	return 0;
-}
-
-int lttng_find_files(struct lttng *l, struct error *e)
-{
-	const struct tree *tree = l->input->tree;
-	size_t base, n = 0;
-	int32_t cpu, most = -1;
-
-	for (size_t i = 0; i < tree_count(tree); i++)
-		n += lttng_file_name(tree_member(tree, i), &base, &cpu);
-	l->files = calloc(n + 1, sizeof *l->files);
-	l->heap = calloc(n + 1, sizeof *l->heap);
-	l->channels_capacity = n + CHANNELS_MORE;
-	l->channels = calloc(l->channels_capacity, sizeof *l->channels);
-	if (!l->files || !l->heap || !l->channels)
-		return error_no_memory(e);
-	for (size_t i = 0; i < tree_count(tree); i++) {
-		const char *member = tree_member(tree, i);
-		struct lttng_file *f = &l->files[l->nfiles];
-
-		if (!lttng_file_name(member, &base, &cpu))
-			continue;
-		*f = (struct lttng_file){.member = member,
-					 .cpu = cpu,
-					 .window.fd = -1,
-					 .done = true,
-					 .rank = (uint32_t)l->nfiles++};
-		f->metadata = lttng_file_is_metadata(member, base);
-		if (cpu > most)
-			most = cpu;
-		/* 2.0 to 2.2 have the metadata in control/, and ids unique in the trace */
-		if (f->metadata && l->header.major == 2 && l->header.minor < 3 &&
-		    !strncmp(member, "control/", 8))
-			l->one_table = true;
-	}
-	if (l->old)
-		l->one_table = true;
-	l->cpus = calloc((size_t)most + 2, sizeof(void *));
-	if (!l->cpus)
-		return error_no_memory(e);
-	l->ncpus = (size_t)(most + 1);
-	for (size_t i = 0; i < l->nfiles; i++) {
-		struct lttng_cpu *c;
-
-		cpu = l->files[i].cpu;
-		if (l->cpus[cpu])
-			continue;
-		c = l->cpus[cpu] = calloc(1, sizeof *c);
-		if (!c)
-			return error_no_memory(e);
-		c->cpu = cpu;
-		c->idle = (struct lttng_thread){.tid = 0, .pid = 0, .ppid = -1};
-		c->unknown = (struct lttng_thread){.tid = -1, .pid = -1, .ppid = -1};
-		lttng_cpu_run(c, &c->unknown);
-		c->stacks[1] = &c->frames;
-	}
-	return 0;
-}
-
-int lttng_find_channels(struct lttng *l)
-{
-	for (size_t i = 0; i < l->nfiles; i++) {
-		struct lttng_file *f = &l->files[i];
-		size_t base, n;
-		const char *name;
-		int32_t cpu;
-
-		lttng_file_name(f->member, &base, &cpu);
-		name = lttng_channel_name(f->member, base, &n);
-		f->compact = l->old && l->header.heartbeat && n == 7 && !memcmp(name, "compact", n);
-		f->channel = lttng_channel(l, l->one_table ? "" : name, l->one_table ? 0 : n);
-		if (!f->channel)
-			return -1;
-		/* where ids are unique in the trace, the core events have their own */
-		if ((l->one_table || f->metadata) && lttng_marker_core(l, f->channel))
-			return -1;
-	}
-	return 0;
-}
-
-/* --- headers of blocks, and the clock that they define --- */
+/* --- headers of blocks --- */
 
 static const char *parse_1(struct lttng_header *h, const uint8_t *p, uint32_t *where)
 {
@@ -1202,10 +1137,8 @@ static const char *parse_2(struct lttng_header *h, const uint8_t *p, uint32_t *w
 	return NULL;
 }
 
-/* Parse the header in the first n bytes of a block. Return NULL, or what is wrong, with the offset
- * of the fault in *where. */
-static const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size_t n,
-				      uint32_t *where)
+const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size_t n,
+			       uint32_t *where)
 {
 	const char *wrong;
 	uint32_t magic;
@@ -1253,72 +1186,412 @@ static const char *lttng_header_parse(struct lttng_header *h, const uint8_t *dat
 	return NULL;
 }
 
-/* --- the clock --- */
+/* --- markers with fields that contain the thread and the call of the event --- */
 
-/* The most ns after an anchor. */
-#define REACH_NS (1ull << 60)
-
-/* start_freq and freq_scale: a factor at first, a divisor since late in 2.2. */
-static bool scale_divides(const struct lttng_header *h)
+static bool lttng_is_named(const struct lttng_field *f, const char *name)
 {
-	if (h->major == 1 || h->minor < 2)
-		return false;
-	/* no machine of that time ticked slower */
-	return h->minor > 2 || h->frequency / h->scale >= 1000000;
+	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
 
-uint64_t lttng_clock_hertz(const struct lttng_header *h)
+static int16_t lttng_number_at(const struct lttng_marker *m, const struct lttng_field *fields,
+			       int n, const char *name)
 {
-	if (!h->frequency || !h->scale)
-		return 0;
-	return scale_divides(h) ? h->frequency / h->scale
-				: multiply_saturated(h->frequency, h->scale);
-}
-
-int64_t lttng_clock_slow(struct lttng_clock *c, uint64_t tsc)
-{
-	/* round down, before zero too */
-	__int128 x = ((__int128)tsc - c->zero) * c->numerator, q = x / c->denominator;
-	uint64_t rest;
-
-	if (q * c->denominator > x)
-		q--;
-	rest = (uint64_t)(x - q * c->denominator);
-	q += c->base;
-	/* no real clock reaches this limit; a shift can still be added */
-	if (q >= (int64_t)TIME_LIMIT)
-		return (int64_t)TIME_LIMIT - 1;
-	if (q <= -(int64_t)TIME_LIMIT)
-		return 1 - (int64_t)TIME_LIMIT;
-	if (q >= (int64_t)TIME_LIMIT - (int64_t)REACH_NS)
-		c->reach = 0; /* times after an anchor would pass the limit */
-	if (c->reach) {
-		c->anchor = tsc;
-		c->anchor_ns = (int64_t)q;
-		c->anchor_rest = rest;
-	}
-	return (int64_t)q;
-}
-
-int lttng_clock_init(struct lttng_clock *c, const struct lttng_header *h, uint64_t zero,
-		     int64_t zero_ns)
-{
-	*c = (struct lttng_clock){.zero = zero, .base = zero_ns};
-	if (!h->frequency || !h->scale)
-		return -1;
-	c->numerator = 1000000000;
-	if (scale_divides(h)) {
-		c->numerator *= h->scale;
-		c->denominator = h->frequency;
-	} else if (__builtin_mul_overflow(h->frequency, h->scale, &c->denominator)) {
-		return -1;
-	}
-	if (c->denominator > 1) {
-		c->inverse = (uint64_t)(((unsigned __int128)1 << 64) / c->denominator);
-		/* x = ticks * numerator + rest is at most 2 * REACH_NS, and the ns half of it */
-		if (c->denominator < REACH_NS)
-			c->reach = REACH_NS / c->numerator;
-	}
-	lttng_clock_slow(c, zero);
+	for (int i = 0; i < n; i++)
+		if (fields[i].size == 4 && lttng_is_named(&fields[i], name))
+			return (int16_t)m->layout.steps[i].offset;
 	return 0;
+}
+
+/* Return the offset of _order in the payload: only numbers of four bytes precede it. 0: none. */
+static int16_t order_at(const struct lttng_field *fields, int n)
+{
+	for (int16_t i = 0; i < n && fields[i].size == 4; i++)
+		if (lttng_is_named(&fields[i], "_order"))
+			return (int16_t)(4 * i);
+	return 0;
+}
+
+/* Find the thread and call among the fields that trencode adds to a marker; called after all other
+ * classification. */
+static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n)
+{
+	static const struct {
+		const char *enter, *leave;
+		uint16_t flags;
+	} calls[] = {
+		{"_enter", "_leave", 0},
+		{"_cpu_enter", "_cpu_leave", TYPE_PER_CPU},
+		{"_kernel_enter", "_kernel_leave", TYPE_KERNEL},
+		{"_inner_enter", "_inner_leave", TYPE_INNER},
+	};
+	struct lttng_transcoded *t = &m->transcoded;
+	int8_t text = 0;
+
+	*t = (struct lttng_transcoded){.comm = -1, .name = -1};
+	if (n < 1 || !lttng_is_named(&fields[0], "_tid") || fields[0].size != 4)
+		return;
+	t->tid = lttng_number_at(m, fields, n, "_tid");
+	t->pid = lttng_number_at(m, fields, n, "_pid");
+	t->depth = lttng_number_at(m, fields, n, "_depth");
+	t->call = lttng_number_at(m, fields, n, "_call");
+	t->function = lttng_number_at(m, fields, n, "_function");
+	t->order = order_at(fields, n);
+	m->action = ACTION_NONE;
+	m->kind = KIND_INSTANT;
+	m->names = NAMES_NONE;
+	m->id_field = -1;
+	m->per_cpu = false;
+	for (int i = 0; i < n && text < INT8_MAX; i++) {
+		if (fields[i].size)
+			continue;
+		if (lttng_is_named(&fields[i], "_comm"))
+			t->comm = text;
+		for (size_t k = 0; k < sizeof calls / sizeof *calls && (t->depth || t->call); k++) {
+			bool leave = lttng_is_named(&fields[i], calls[k].leave);
+
+			if (!leave && !lttng_is_named(&fields[i], calls[k].enter))
+				continue;
+			t->name = text;
+			t->flags = calls[k].flags;
+			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
+			m->per_cpu = t->flags & TYPE_PER_CPU;
+		}
+		if (lttng_is_named(&fields[i], "_at"))
+			t->name = text;
+		text++;
+	}
+}
+
+/* Return n bytes at a position of the block, fewer at the end of its events; NULL: error. */
+static inline const uint8_t *lttng_window_block(struct lttng *l, struct lttng_file *f,
+						uint32_t position, size_t n, size_t *have)
+{
+	size_t left = f->used - position;
+	const uint8_t *p = lttng_window(l, f, f->at + position, n < left ? n : left, have);
+
+	if (*have > left)
+		*have = left;
+	return p;
+}
+
+/* Set f->order of the next event, whose marker has the field. -1: out of memory, or the output
+ * failed. */
+static int lttng_transcoded_order(struct lttng *l, struct lttng_file *f)
+{
+	size_t end = (size_t)f->marker->transcoded.order + 4;
+	const uint8_t *p;
+	size_t have;
+
+	f->order = 0;
+	if (f->payload > f->used)
+		return 0;
+	p = lttng_window_block(l, f, f->payload, end, &have);
+	if (!p)
+		return -1;
+	if (have >= end)
+		f->order = 1 + get_uint(p + end - 4, 4, f->block.big);
+	return 0;
+}
+
+/* --- reads headers and payloads of events of every kind --- */
+
+enum { EVENT_HEADER = 40 }; /* most bytes of the header of an event, with padding */
+
+static const char *header_2(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
+			    uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	uint32_t i = lttng_pad(position, lttng_align_of(h, h->alignment, 4)), w;
+	bool big = h->big;
+
+	if (n < i + 4)
+		return "an event's header runs past the end of its block";
+	w = (uint32_t)get_uint(p + i, 4, big);
+	i += 4;
+	*id = w >> LTTNG_TIME_BITS;
+	f->size = SIZE_UNKNOWN;
+	f->tsc = lttng_advance(f->tsc, w & ((1u << LTTNG_TIME_BITS) - 1), LTTNG_TIME_BITS);
+	if (__builtin_expect(*id < LTTNG_ID_FULL_TIME, 1)) {
+		*length = i;
+		return NULL;
+	}
+	w = *id;
+	if (n < i + 16 && n < i + (w == LTTNG_ID_WIDE ? 2 : 4))
+		return "an event's header runs past the end of its block";
+	*id = (uint32_t)get_uint(p + i, 2, big);
+	i += 2;
+	if (w != LTTNG_ID_WIDE) {
+		f->size = (uint32_t)get_uint(p + i, 2, big);
+		i += 2;
+		if (f->size == LTTNG_SIZE_WIDE) {
+			if (n < i + 4)
+				return "an event's header runs past the end of its block";
+			f->size = (uint32_t)get_uint(p + i, 4, big);
+			i += 4;
+		}
+	}
+	if (w == LTTNG_ID_FULL_TIME) {
+		i += lttng_pad(position + i, lttng_align_of(h, h->alignment, 8));
+		if (n < i + 8)
+			return "an event's header runs past the end of its block";
+		f->tsc = get_uint(p + i, 8, big);
+		i += 8;
+	}
+	*length = i;
+	return NULL;
+}
+
+static const char *header_1(struct lttng_file *f, const uint8_t *p, uint32_t n, uint32_t position,
+			    uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	unsigned align = lttng_at_most(h->alignment, h->word_size), time = h->heartbeat ? 4 : 8;
+	uint32_t i = lttng_pad(position, align);
+
+	if (n < i + time + 4)
+		return "an event's header runs past the end of its block";
+	f->tsc = h->heartbeat ? lttng_advance(f->tsc, get_uint(p + i, 4, h->big), 32)
+			      : get_uint(p + i, 8, h->big);
+	*id = (uint32_t)get_uint(p + i + time, 2, h->big);
+	f->size = (uint32_t)get_uint(p + i + time + 2, 2, h->big);
+	if (f->size == LTTNG_SIZE_WIDE)
+		f->size = SIZE_UNKNOWN;
+	i += time + 4;
+	*length = i + lttng_pad(position + i, align);
+	return NULL;
+}
+
+static const char *header_compact(struct lttng_file *f, const uint8_t *p, uint32_t n,
+				  uint32_t position, uint32_t *id, uint32_t *length)
+{
+	const struct lttng_header *h = &f->block;
+	uint32_t i = lttng_pad(position, lttng_at_most(h->alignment, 4)), w;
+	unsigned shift = h->tsc_shift;
+	uint64_t rest = f->tsc & (((uint64_t)1 << shift) - 1);
+
+	if (n < i + 4)
+		return "an event's header runs past the end of its block";
+	w = (uint32_t)get_uint(p + i, 4, h->big);
+	f->tsc = lttng_advance(f->tsc >> shift, w & (((uint64_t)1 << h->tsc_bits) - 1), h->tsc_bits)
+			 << shift |
+		 rest;
+	*id = (uint32_t)((w & (((uint64_t)1 << h->data_shift) - 1)) >> h->tsc_bits);
+	f->data_bits = h->data_shift < 32 ? w >> h->data_shift : 0;
+	f->size = SIZE_UNKNOWN;
+	*length = i + 4;
+	return NULL;
+}
+
+/* Skip an event that cannot be read, if its length is known. */
+static int skip_unknown(struct lttng *l, struct lttng_file *f, uint32_t id)
+{
+	char what[80];
+
+	snprintf(what, sizeof what, "an event of an unknown id (%u)", id);
+	if (f->size == SIZE_UNKNOWN || f->size > f->used - f->payload || f->block.unfinished)
+		return lttng_file_abandon(l, f, f->position, what);
+	f->position = f->payload + f->size;
+	return f->cut ? 0 : lttng_file_damage(l, f, f->at + f->payload, what, 1);
+}
+
+/* Read the header at f->position, in n bytes. Return NULL, or what is wrong. */
+static const char *lttng_read_header(struct lttng_file *f, const uint8_t *p, uint32_t n,
+				     uint32_t *id, uint32_t *length)
+{
+	if (f->block.major == 2)
+		return header_2(f, p, n, f->position, id, length);
+	if (f->compact)
+		return header_compact(f, p, n, f->position, id, length);
+	return header_1(f, p, n, f->position, id, length);
+}
+
+/* Take the full time from the payload of a heartbeat. false: the payload exceeds the block. */
+static bool take_heartbeat(struct lttng *l, struct lttng_file *f)
+{
+	const uint8_t *p;
+	size_t have;
+
+	if (f->payload > f->used || f->used - f->payload < 8)
+		return false;
+	p = lttng_window_block(l, f, f->payload, 8, &have);
+	if (p && have >= 8)
+		f->tsc = get_uint(p, 8, f->block.big);
+	return true;
+}
+
+int lttng_file_next(struct lttng *l, struct lttng_file *f)
+{
+	for (;;) {
+		const char *wrong;
+		const uint8_t *p;
+		uint32_t id, length = 0;
+		uint64_t before = f->tsc;
+		size_t have;
+
+		while (__builtin_expect(!f->in_block || f->position >= f->used, 0)) {
+			if (lttng_file_block(l, f))
+				return -1;
+			f->order = 0;
+			if (f->done || f->gap.pending) {
+				f->next = f->done ? UINT64_MAX : f->tsc;
+				return 0;
+			}
+		}
+		p = lttng_window_block(l, f, f->position, EVENT_HEADER, &have);
+		if (!p)
+			return -1;
+		if (have > UINT32_MAX)
+			have = UINT32_MAX;
+		wrong = lttng_read_header(f, p, (uint32_t)have, &id, &length);
+		/* the memory's earlier content is older, and seems to follow a wrap */
+		if (!wrong && f->block.unfinished &&
+		    (f->tsc < before || f->tsc - before > (uint64_t)1 << 26))
+			wrong = "";
+		if (wrong) {
+			f->tsc = before;
+			if (lttng_file_abandon(l, f, f->position, wrong))
+				return -1;
+			continue;
+		}
+		f->payload = f->position + length;
+		f->marker = lttng_marker(l, f->channel, id);
+		if (__builtin_expect(!f->marker, 0)) {
+			f->tsc = before;
+			if (skip_unknown(l, f, id))
+				return -1;
+			continue;
+		}
+		if (f->block.major == 2) {
+			f->payload += lttng_pad(f->payload, f->marker->layout.align);
+		} else if (id == LTTNG_HEARTBEAT_64 && !take_heartbeat(l, f)) {
+			f->tsc = before;
+			if (lttng_file_abandon(l, f, f->position,
+					       "a heartbeat runs past its block"))
+				return -1;
+			continue;
+		}
+		f->next = f->tsc;
+		if (__builtin_expect(f->marker->transcoded.order, 0))
+			return lttng_transcoded_order(l, f);
+		f->order = 0;
+		return 0;
+	}
+}
+
+/* --- payloads --- */
+
+/* Convert the payload at position, and return where it ends; 0: not within n bytes. */
+static uint32_t take_steps(struct lttng *l, struct lttng_file *f, const uint8_t *p, size_t n,
+			   uint32_t position, bool *strings)
+{
+	bool big = f->block.big, packed = f->compact;
+	const struct lttng_marker *m = f->marker;
+	size_t i = 0;
+	const struct lttng_step *s = m->layout.steps, *end = s + m->layout.nsteps;
+
+	if (f->compact && m->layout.compact) {
+		uint8_t bits[8];
+
+		put_u64(bits, f->data_bits);
+		memcpy(l->fixed + s->offset, bits, s->size);
+		s++;
+	}
+	for (; s < end; s++) {
+		if (!packed)
+			i += lttng_pad(position + (uint32_t)i, s->align);
+		if (s->size) {
+			uint8_t *to = l->fixed + s->offset;
+
+			if (i > n || n - i < s->size)
+				return 0;
+			switch (s->size) {
+			case 1: *to = p[i]; break;
+			case 2: put_u16(to, (uint16_t)get_uint(p + i, 2, big || s->network)); break;
+			case 4: put_u32(to, (uint32_t)get_uint(p + i, 4, big || s->network)); break;
+			default: put_u64(to, get_uint(p + i, 8, big || s->network));
+			}
+			i += s->size;
+		} else {
+			const uint8_t *nul = i < n ? memchr(p + i, 0, n - i) : NULL;
+			size_t size;
+
+			*strings = true;
+			if (!nul)
+				return 0;
+			size = (size_t)(nul - p) - i + 1;
+			if (buffer_append(&l->tail, p + i, size))
+				return UINT32_MAX;
+			i += size;
+		}
+	}
+	return position + (uint32_t)i;
+}
+
+int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *ev)
+{
+	struct lttng_marker *m = f->marker;
+	uint32_t position = f->payload, end;
+	size_t want = m->layout.most + (m->layout.nstrings ? 512 : 0), have;
+	const uint8_t *p;
+
+	ev->marker = m;
+	ev->tsc = f->next;
+	ev->fixed = l->fixed;
+	put_u32(l->fixed + m->layout.fixed_size - 4, 0); /* padding */
+	put_u64(l->fixed, f->next);
+	if (position > f->used)
+		return lttng_file_abandon(l, f, f->position,
+					  "an event runs past the end of its block");
+	if (f->size != SIZE_UNKNOWN && f->size > f->used - position)
+		return lttng_file_abandon(l, f, f->position,
+					  "an event's size reaches past the end of its block");
+	for (;;) {
+		p = lttng_window_block(l, f, position, want, &have);
+		if (!p)
+			return -1;
+		if (m->layout.plain && !f->compact && !f->block.big && have >= m->layout.plain) {
+			memcpy(l->fixed + 8, p, m->layout.plain);
+			end = position + m->layout.plain;
+			ev->tail = l->tail.data;
+			ev->tail_size = 0;
+			break;
+		}
+		bool strings = false;
+
+		l->tail.size = 0;
+		end = take_steps(l, f, p, have, position, &strings);
+		if (end == UINT32_MAX)
+			return -1;
+		ev->tail = l->tail.data;
+		ev->tail_size = (uint32_t)l->tail.size;
+		if (end)
+			break;
+		if (have >= f->used - position || f->at + position + have >= f->window.size)
+			return lttng_file_abandon(l, f, f->position,
+						  "an event runs past the end of its block");
+		want = 2 * have > 4096 ? 2 * have : 4096;
+	}
+	if (f->size != SIZE_UNKNOWN && __builtin_expect(f->size != end - position, 0)) {
+		if (m->has_eight && !m->eight && f->block.major == 1) {
+			lttng_marker_reread(l, m);
+			return lttng_file_event(l, f, ev);
+		}
+		return lttng_file_abandon(l, f, f->position,
+					  "an event's size is not that of its description");
+	}
+	f->position = end;
+	return 1;
+}
+
+const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n)
+{
+	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
+
+	for (; number >= 0 && p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
+		if (!number--) {
+			*n = (size_t)(nul - p);
+			return p;
+		}
+	*n = 0;
+	return (const uint8_t *)"";
 }

@@ -1,21 +1,143 @@
 /*
  * perf.c - perf.data
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/perf_records.h"
 #include "cmd/trdecode/perf_unwind.h"
-#include "common/formats/tracecmd.h"
+#include "common/formats/perf.h"
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/ring.h"
 #include "common/stream/writer.h"
-#include "common/symbols/symbols.h"
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+#include "common/util/error.h"
+#include "common/util/heap.h"
+#include "common/util/intern.h"
+#include "common/util/output.h"
+#include "common/util/text.h"
 #include "common/util/u128.h"
 
-static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);
-static int perf_declare_records(struct perf *p);
-static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o);
+/*
+ * Names of events that the file does not name, as perf prints them.
+ *
+ * Facts: tools/perf/util/evsel.c of Linux.
+ */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const hardware_names[] = {
+	"cycles",
+	"instructions",
+	"cache-references",
+	"cache-misses",
+	"branches",
+	"branch-misses",
+	"bus-cycles",
+	"stalled-cycles-frontend",
+	"stalled-cycles-backend",
+	"ref-cycles",
+};
+
+static const char *const software_names[] = {
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+};
+
+static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+					  "iTLB",      "branch",    "node"};
+static const char *const cache_actions[] = {"load", "store", "prefetch"};
+
+/* Append "-loads" or "-load-misses". */
+static void name_cache(char *name, size_t n, uint64_t config)
+{
+	uint64_t cache = config & 0xff, action = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (cache >= COUNT(cache_names) || action >= COUNT(cache_actions) || result > 1)
+		snprintf(name, n, "cache 0x%" PRIx64, config);
+	else
+		snprintf(name, n, "%s-%s%s", cache_names[cache], cache_actions[action],
+			 result	       ? "-misses"
+			 : action == 2 ? "es"
+				       : "s");
+}
+
+static void name_base(const struct perf_attr *a, char *name, size_t n)
+{
+	uint64_t number = a->config & 0xffffffff;
+
+	if (a->kind == PERF_TYPE_HARDWARE && number < COUNT(hardware_names))
+		snprintf(name, n, "%s", hardware_names[number]);
+	else if (a->kind == PERF_TYPE_SOFTWARE && a->config < COUNT(software_names))
+		snprintf(name, n, "%s", software_names[a->config]);
+	else if (a->kind == PERF_TYPE_CACHE)
+		name_cache(name, n, a->config);
+	else if (a->kind == PERF_TYPE_TRACEPOINT)
+		snprintf(name, n, "tracepoint:%" PRIu64, a->config);
+	else if (a->kind == PERF_TYPE_BREAKPOINT)
+		snprintf(name, n, "breakpoint");
+	else if (a->kind == PERF_TYPE_RAW)
+		snprintf(name, n, "raw 0x%" PRIx64, a->config);
+	else
+		snprintf(name, n, "pmu-%u/config=0x%" PRIx64 "/", a->kind, a->config);
+}
+
+/* Append what the event does not count: ":u", ":ppp", ":H". */
+static void name_modifiers(const struct perf_attr *a, char *name, size_t n)
+{
+	bool kernel = perf_flag(a, PERF_FLAG_EXCLUDE_KERNEL),
+	     user = perf_flag(a, PERF_FLAG_EXCLUDE_USER), hv = perf_flag(a, PERF_FLAG_EXCLUDE_HV),
+	     host = perf_flag(a, PERF_FLAG_EXCLUDE_HOST),
+	     guest = perf_flag(a, PERF_FLAG_EXCLUDE_GUEST);
+	unsigned precise = a->flags >> PERF_FLAG_PRECISE & 3;
+	bool some = kernel || user || hv, usual = some || precise;
+	char text[16] = "";
+
+	if (some)
+		snprintf(text, sizeof text, "%s%s%s", kernel ? "" : "k", user ? "" : "u",
+			 hv ? "" : "h");
+	strncat(text, &"ppp"[3 - precise], 4);
+	if (host || guest == usual) {
+		strncat(text, host ? "" : "H", 2);
+		strncat(text, guest ? "" : "G", 2);
+	}
+	if (*text)
+		snprintf(name + strlen(name), n - strlen(name), ":%s", text);
+}
+
+/* perf_records.c: name the events that have no name. */
+static int perf_attrs_name(struct perf *p)
+{
+	char name[128];
+
+	for (size_t i = 0; i < p->nattrs; i++) {
+		struct perf_attr *a = &p->attrs[i];
+
+		if (a->name || a->tracepoint)
+			continue;
+		name_base(a, name, sizeof name);
+		if (a->kind == PERF_TYPE_HARDWARE || a->kind == PERF_TYPE_SOFTWARE ||
+		    a->kind == PERF_TYPE_RAW)
+			name_modifiers(a, name, sizeof name);
+		a->name = strdup(name);
+		if (!a->name)
+			return -1;
+	}
+	return 0;
+}
 
 /* A type being declared. */
 struct type_fields {
@@ -228,7 +350,11 @@ static unsigned word_size(const struct perf *p)
 	return strstr(p->h.arch, "64") || !strncmp(p->h.arch, "s390x", 5) ? 8 : 4;
 }
 
-int perf_declare(struct perf *p)
+static int perf_declare_records(struct perf *p);
+static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o);
+static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);
+
+static int perf_declare(struct perf *p)
 {
 	struct writer *w = p->w;
 	struct input *in = p->input;
@@ -253,6 +379,22 @@ int perf_declare(struct perf *p)
 }
 
 /* --- read the parts of samples --- */
+
+/* A sample as its attribute has it. Pointers are into its record. */
+struct perf_sample {
+	struct perf_record record;
+	struct perf_attr *attr; /* NULL: of no declared event */
+	struct perf_origin origin;
+	uint64_t ip, addr, period;
+	const uint8_t *chain, *raw, *branches, *user_regs; /* NULL: there are none */
+	const uint8_t *read, *intr_regs;
+	uint64_t nchain, nbranches;
+	uint32_t raw_size;
+	uint64_t user_abi;
+	const uint8_t *stack;
+	uint64_t stack_size; /* 0: there is none */
+	uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+};
 
 /* Read the numbers up to the period. */
 static void parse_head(struct byte_span *s, const struct perf_attr *a, struct perf_sample *out)
@@ -286,6 +428,19 @@ static void parse_head(struct byte_span *s, const struct perf_attr *a, struct pe
 	}
 	if (has & PERF_SAMPLE_PERIOD)
 		out->period = unwind_span_number(s, 8);
+}
+
+static inline unsigned perf_read_times(const struct perf_attr *a)
+{
+	return (a->read_format & PERF_READ_ENABLED ? 8 : 0) +
+	       (a->read_format & PERF_READ_RUNNING ? 8 : 0);
+}
+
+/* Return the bytes of one value that a sample has read. */
+static inline unsigned perf_value_size(const struct perf_attr *a)
+{
+	return 8 + (a->read_format & PERF_READ_ID ? 8 : 0) +
+	       (a->read_format & PERF_READ_LOST ? 8 : 0);
 }
 
 static void skip_read(struct byte_span *s, const struct perf_attr *a)
@@ -423,6 +578,12 @@ static bool cut_mark(const struct perf *p, struct perf_sample *s, uint64_t *cook
 	s->nchain -= 2;
 	return true;
 }
+
+/* What a sample waits for. */
+struct perf_deferral {
+	uint64_t cookie;
+	int32_t tid; /* -1: not recorded */
+};
 
 /* Test whether a part of a sample's call chain is in a later record. */
 static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
@@ -873,7 +1034,8 @@ static int perf_begin_sample(struct perf *p, struct pending_sample *s)
 	return s->lane && !bad ? 0 : -1;
 }
 
-int perf_sample(struct perf *p, const struct perf_record *r)
+/* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
+static int perf_sample(struct perf *p, const struct perf_record *r)
 {
 	struct perf_pending *q = p->pending;
 	struct pending_sample *s = &q->samples[q->begun % PENDING];
@@ -986,232 +1148,6 @@ static int perf_damage_gap(struct perf *p, const struct perf_record *r, const ch
 					       .file = p->file.name,
 					       .message = what})
 		    : -1;
-}
-
-/*
- * The mappings that records add: of files, of the kernel, and of code that the kernel makes.
- */
-
-/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. */
-static size_t path_size(const char *path, size_t n)
-{
-	const char *end = n && *path == '[' ? memchr(path, ']', n) : NULL;
-
-	return end ? (size_t)(end + 1 - path) : n;
-}
-
-static bool is_kernel(const char *path, size_t n)
-{
-	static const char kernel[] = "[kernel.kallsyms]";
-
-	return n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1);
-}
-
-/* Extend the mapping of the kernel: perf records where its text ends, and the code that runs once
- * at the start follows it. Modules, which are recorded later, replace what they cover. */
-static void extend_kernel(struct perf_map *map, const char *path, size_t n)
-{
-	const uint64_t size = 64 << 20;
-
-	if (is_kernel(path, n) && map->end - map->start < size && map->start <= UINT64_MAX - size)
-		map->end = map->start + size;
-}
-
-static bool has_fact(const struct perf *p, const char *name, const char *text)
-{
-	for (size_t i = 0; i < p->h.nfacts; i++)
-		if (!strcmp(p->h.facts[i].name, name))
-			return !strcmp(p->h.facts[i].text, text);
-	return false;
-}
-
-/* Find the build-id of the kernel, which pipes lack, and the files of perf record -z and
- * --switch-output: if the kernel that runs has the text of the recorded one at its addresses, it is
- * the recorded one. */
-static bool find_running_kernel(struct perf *p, struct text_range text, char id[ELF_BUILD_ID_MAX])
-{
-	struct perf_running *running = &p->spaces.running;
-	struct utsname u;
-
-	if (uname(&u) || !has_fact(p, "host", u.nodename) || !has_fact(p, "kernel", u.release))
-		return false;
-	/* once, however many records the kernel has */
-	if (!running->is_read)
-		symbols_running_text(&running->text);
-	running->is_read = true;
-	return running->text.end && running->text.begin == text.begin &&
-	       running->text.end == text.end && elf_build_id_of_kernel(id);
-}
-
-static int perf_add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
-			const char *path, size_t n)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
-	const char *build_id = perf_build_id_of(p, path, n);
-	char text[ELF_BUILD_ID_MAX];
-	struct perf_process *process;
-
-	if ((r->misc & PERF_MISC_MODE) > PERF_MODE_HYPERVISOR)
-		return 0; /* of a guest */
-	if (r->type == PERF_RECORD_MMAP2 && r->misc & PERF_MISC_MMAP_BUILD_ID) {
-		perf_build_id_text(d + 36, d[32], text);
-		build_id = text;
-	}
-	if (!build_id && kernel && is_kernel(path, n) &&
-	    find_running_kernel(p, (struct text_range){map.start, map.end}, text))
-		build_id = text;
-	map.path = writer_string(p->w, path, n);
-	map.build_id = writer_text(p->w, build_id);
-	if (kernel) {
-		extend_kernel(&map, path, n);
-		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
-	}
-	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
-	if (!process || !perf_process_maps(&p->spaces, process))
-		return -1;
-	map.code = perf_jit_anonymous(path, n);
-	if (!process->dump)
-		process->dump = perf_jit_dump(p->spaces.jit, path, n);
-	/* "//anon" is no file */
-	if (p->unwinder && n > 1 && path[0] == '/' && path[1] != '/') {
-		map.file = perf_unwinder_file(p->unwinder, path, n, build_id);
-		if (!map.file)
-			return -1;
-	}
-	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
-}
-
-/* Take a mapping of a file. body: bytes between the record's header and origin. */
-static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	size_t at = r->type == PERF_RECORD_MMAP ? PERF_MMAP_BODY : PERF_MMAP2_BODY;
-	const char *path = (const char *)d + at;
-	struct perf_map map;
-	size_t n;
-
-	if (body < at)
-		return 0;
-	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
-	map.end = map.start + perf_u64(p, d + 16);
-	n = path_size(path, strnlen(path, body - at));
-	/* the offset is the address of the kernel's first symbol, so that what is mapped has the
-	 * addresses relative to that symbol */
-	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
-		map.offset = map.start - map.offset;
-	return perf_add_map(p, r, map, path, n);
-}
-
-/* The kernel has freed code: what the code covered is there again. */
-static int remove_ksymbol(struct perf *p, uint64_t address)
-{
-	const struct perf_map *gone = perf_maps_find(p->spaces.kernel, address);
-	struct perf_map map;
-
-	if (!gone || !gone->code)
-		return 0;
-	map = (struct perf_map){.start = gone->start,
-				.end = gone->end,
-				.path = gone->path,
-				.build_id = gone->build_id,
-				.offset = gone->path ? gone->start - gone->below : 0,
-				.code = gone->path ? JIT_NONE : JIT_UNKNOWN};
-	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
-}
-
-/* Take a program of BPF, or other code that the kernel has made or freed. */
-static int perf_apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	const char *name = (const char *)d + PERF_KSYMBOL_BODY;
-	size_t n = body > PERF_KSYMBOL_BODY ? strnlen(name, body - PERF_KSYMBOL_BODY) : 0;
-	const struct perf_map *covered;
-	struct perf_map map;
-
-	if (!n)
-		return 0;
-	map = (struct perf_map){.start = perf_u64(p, d)};
-	if (perf_u16(p, d + 14) & PERF_KSYMBOL_UNREGISTER)
-		return remove_ksymbol(p, map.start);
-	map.end = map.start + perf_u32(p, d + 8);
-	map.code = perf_jit_kernel_code(p->spaces.jit, name, n);
-	if (!map.code)
-		return -1;
-	covered = perf_maps_find(p->spaces.kernel, map.start);
-	if (covered) {
-		map.path = covered->path;
-		map.build_id = covered->build_id;
-		map.below = covered->code ? covered->below : covered->start - covered->offset;
-	}
-	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
-}
-
-/*
- * What records change: names of threads, their processes, and the mappings.
- */
-
-static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
-		      size_t body)
-{
-	const char *comm = (const char *)r->data + PERF_RECORD_HEAD + PERF_COMM_BODY;
-	size_t n = strnlen(comm, body - PERF_COMM_BODY);
-	uint32_t name = writer_string(p->w, comm, n);
-
-	if (n && !name)
-		return -1;
-	perf_thread_rename(t, name);
-	if (r->misc & PERF_MISC_COMM_EXEC) {
-		t->process->dump = NULL;
-		return perf_maps_exec(&p->spaces, &t->process->maps, t->process->pid);
-	}
-	return 0;
-}
-
-static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_thread **t)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	struct perf_thread *parent = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d + 4),
-						    (int32_t)perf_u32(p, d + 12));
-
-	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
-	if (!*t || !parent)
-		return -1;
-	if (*t != parent && r->type == PERF_RECORD_FORK)
-		perf_thread_fork(*t, parent);
-	return 0;
-}
-
-/* Take what a record changes. *t: the thread that it describes, NULL: none. */
-static int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
-		      struct perf_thread **t)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	size_t least = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ? PERF_FORK_BODY
-										  : PERF_COMM_BODY;
-
-	*t = NULL;
-	switch (r->type) {
-	case PERF_RECORD_KSYMBOL: return perf_apply_ksymbol(p, r, o->body);
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT: break;
-	default: return 0;
-	}
-	if (o->body < least) {
-		input_damage(p->input, p->file.name, r->offset, "a record of type %u that is cut",
-			     r->type);
-		return 0;
-	}
-	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
-		return apply_fork(p, r, t);
-	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
-	if (!*t)
-		return -1;
-	return r->type == PERF_RECORD_COMM ? apply_comm(p, r, *t, o->body)
-					   : perf_apply_mmap(p, r, o->body);
 }
 
 /*
@@ -1530,86 +1466,6 @@ static int perf_side_record(struct perf *p, const struct perf_record *r)
 	return perf_put_row(p, r, lane, o.body);
 }
 
-/*
- * The formats of the kernel's events, as in a trace.dat of version 6.
- *
- * Facts: tools/perf/util/trace-event-info.c of Linux.
- */
-
-/* Add the events of one system. Returns 0, or -1: out of memory. */
-static int add_system(struct perf *p, struct byte_span *s, const char *system)
-{
-	uint64_t n = unwind_span_number(s, 4);
-
-	while (n-- && !s->cut) {
-		uint64_t size = unwind_span_number(s, 8);
-		const char *text = (const char *)span_take(s, size);
-
-		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
-					      p->h.long_size) == FTRACE_NO_MEMORY)
-			return -1;
-	}
-	return 0;
-}
-
-/* Skip a named text. Returns false if the name is another. */
-static bool skip_named(struct byte_span *s, const char *name)
-{
-	const char *have = span_text(s);
-
-	if (!have || strcmp(have, name) != 0)
-		return false;
-	span_take(s, unwind_span_number(s, 8));
-	return !s->cut;
-}
-
-static int add_events(struct perf *p, struct byte_span *s)
-{
-	uint64_t systems;
-
-	if (add_system(p, s, "ftrace"))
-		return -1;
-	systems = unwind_span_number(s, 4);
-	while (systems-- && !s->cut) {
-		const char *name = span_text(s);
-
-		if (name && add_system(p, s, name))
-			return -1;
-	}
-	return ftrace_events_kinds(p->events);
-}
-
-int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
-{
-	struct byte_span s;
-	const uint8_t *magic;
-
-	if (p->events)
-		return 0; /* given twice */
-	/* formats point to their texts */
-	if (buffer_append(&p->h.formats, data, n))
-		return -1;
-	s = (struct byte_span){.at = p->h.formats.data, .end = p->h.formats.data + n};
-	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
-	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
-		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
-		return 0;
-	}
-	s.big_endian = unwind_span_number(&s, 1);
-	p->h.long_size = unwind_span_number(&s, 1) == 4 ? 4 : 8;
-	unwind_span_number(&s, 4); /* the size of a page */
-	p->events = calloc(1, sizeof *p->events);
-	if (!p->events)
-		return -1;
-	p->events->machine = p->h.arch;
-	if (skip_named(&s, TRACECMD_HEADER_PAGE) && skip_named(&s, TRACECMD_HEADER_EVENT) &&
-	    add_events(p, &s))
-		return -1;
-	if (s.cut)
-		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
-	return 0;
-}
-
 /* --- print the properties of a perf.data for --info --- */
 
 static void event_fact(struct trace_info *f, const struct perf_attr *a)
@@ -1790,6 +1646,353 @@ static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct pe
 	t->lane = *lane;
 	t->lane_cpu = cpu;
 	return *lane;
+}
+
+/* --- the queue of records, ordered by time --- */
+
+static bool is_earlier(const struct perf_run *a, const struct perf_run *b)
+{
+	return a->time < b->time || (a->time == b->time && a->number < b->number);
+}
+
+/* A record in a round. */
+struct perf_queued {
+	uint64_t time, offset; /* of the record in the file */
+	uint32_t at;	       /* offset of its bytes in the round's */
+	uint32_t size;
+};
+
+static const struct perf_queued *queued_at(const struct perf_round *round, size_t i)
+{
+	return (const struct perf_queued *)(void *)round->records.data + i;
+}
+
+/* Put the run that is added to into the heap. */
+static int close_run(struct perf_queue *q)
+{
+	struct perf_run *runs;
+
+	if (!q->open.round)
+		return 0;
+	if (ARRAY_GROW(q->runs, q->runs_capacity, q->nruns))
+		return -1;
+	runs = q->runs;
+	runs[q->nruns] = q->open;
+	HEAP_UP(q->runs, q->nruns, a, b, is_earlier(a, b));
+	q->nruns++;
+	q->open.round = NULL;
+	return 0;
+}
+
+enum {
+	PERF_QUEUE_MEMORY = 2 << 20, /* bytes of one round in memory */
+	PERF_ROUND_MOST = 64 << 20,
+	PERF_ROUND_SORTED = 1 << 20, /* bytes of a round where a file is sorted without rounds */
+};
+
+/* Add a record. Returns 0, or -1: out of memory. */
+static int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
+			  size_t size)
+{
+	struct perf_round *round = &q->rounds[q->present];
+	struct perf_queued record = {time, offset, (uint32_t)round->bytes.size, (uint32_t)size};
+	size_t number = round->records.size / sizeof record;
+
+	round->bytes.spills = round->bytes.size > PERF_QUEUE_MEMORY;
+	round->records.spills = round->records.size > PERF_QUEUE_MEMORY;
+	if (buffer_put(&round->bytes, data, size) || buffer_align(&round->bytes, 8) ||
+	    buffer_put(&round->records, &record, sizeof record))
+		return -1;
+	if (time > q->highest)
+		q->highest = time;
+	if (q->open.round && time < q->open_last && close_run(q))
+		return -1;
+	q->open_last = time;
+	if (!q->open.round)
+		q->open = (struct perf_run){round, number, number, time, ++q->begun};
+	q->open.end = number + 1;
+	return 0;
+}
+
+/* Does the present round have to end? */
+static bool perf_queue_full(const struct perf_queue *q)
+{
+	size_t size = q->rounds[q->present].bytes.size;
+
+	return size > PERF_ROUND_MOST || (q->sorted && !q->nruns && size > PERF_ROUND_SORTED);
+}
+
+/* End the round: what is in order can be taken. finished: the file says so. 0, or -1: out of
+ * memory. */
+static int perf_queue_end_round(struct perf_queue *q, bool finished)
+{
+	q->has_rounds |= finished;
+	q->sorted = !q->has_rounds && !q->nruns;
+	if (close_run(q))
+		return -1;
+	q->limit = q->sorted ? q->highest : q->before;
+	q->before = q->highest;
+	q->ending = true;
+	return 0;
+}
+
+/* End the input: all records can be taken. 0, or -1: out of memory. */
+static int perf_queue_end(struct perf_queue *q)
+{
+	q->limit = UINT64_MAX;
+	q->ending = true;
+	return close_run(q);
+}
+
+/* Begin another round if one was ended, whose records in order were all taken. */
+static void perf_queue_change_round(struct perf_queue *q)
+{
+	struct perf_round *other = &q->rounds[!q->present];
+
+	if (!q->ending)
+		return;
+	q->ending = false;
+	buffer_clear(&other->bytes);
+	buffer_clear(&other->records);
+	buffer_rest(&q->rounds[q->present].bytes);
+	buffer_rest(&q->rounds[q->present].records);
+	q->present = !q->present;
+}
+
+/* Get the next record in order without taking it. NULL: records must be added first, after
+ * perf_queue_change_round. *data: its bytes, valid until then. */
+static const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data)
+{
+	const struct perf_run *top = q->runs;
+	const struct perf_queued *record;
+
+	if (!q->ending || !q->nruns || top->time > q->limit)
+		return NULL;
+	record = queued_at(top->round, top->next);
+	*data = top->round->bytes.data + record->at;
+	return record;
+}
+
+static void perf_queue_take(struct perf_queue *q)
+{
+	struct perf_run *top = q->runs;
+
+	if (++top->next == top->end) {
+		*top = q->runs[--q->nruns];
+		if (!q->nruns)
+			return;
+	} else {
+		top->time = queued_at(top->round, top->next)->time;
+	}
+	if (q->nruns > 1)
+		HEAP_DOWN(q->runs, q->nruns, 0, a, b, is_earlier(a, b));
+}
+
+static void perf_queue_free(struct perf_queue *q)
+{
+	for (int i = 0; i < 2; i++) {
+		buffer_free(&q->rounds[i].bytes);
+		buffer_free(&q->rounds[i].records);
+	}
+	free(q->runs);
+}
+
+/* --- deferred --- */
+
+/* A record that is held back. */
+struct deferred_record {
+	uint64_t time, offset; /* as of perf_record */
+	uint64_t at, chain; /* of its bytes, of the addresses; counted from the first byte ever */
+	uint64_t earlier;   /* number + 1 of the sample before it in the slot of its thread */
+	struct perf_deferral d; /* of a sample that waits */
+	uint32_t size, nchain, type;
+	uint16_t misc;
+	bool waits;
+};
+
+static size_t kept_records(const struct perf_deferred *q)
+{
+	return q->records.size / sizeof(struct deferred_record);
+}
+
+static struct deferred_record *record_at(const struct perf_deferred *q, uint64_t number)
+{
+	struct deferred_record *all = (void *)q->records.data;
+
+	return &all[number - (q->end - kept_records(q))];
+}
+
+static const uint8_t *bytes_at(const struct perf_deferred *q, uint64_t at)
+{
+	return q->bytes.data + (at - q->dropped);
+}
+
+static uint64_t *unwind_slot_of(struct perf_deferred *q, int32_t tid)
+{
+	return &q->last[hash_u64((uint32_t)tid) % DEFERRED_SLOTS];
+}
+
+static int unwind_put_bytes(struct perf_deferred *q, const uint8_t *data, size_t n, uint64_t *at)
+{
+	q->bytes.spills = true;
+	*at = q->dropped + q->bytes.size;
+	return buffer_append(&q->bytes, data, n) || buffer_align(&q->bytes, 8) ? -1 : 0;
+}
+
+/* Add a record. d: what it waits for; NULL: nothing. */
+static int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
+			     const struct perf_deferral *d)
+{
+	struct deferred_record record = {.time = r->time,
+					 .offset = r->offset,
+					 .size = r->size,
+					 .type = r->type,
+					 .misc = r->misc};
+
+	q->records.spills = true;
+	if (d) {
+		record.d = *d;
+		record.waits = true;
+		record.earlier = *unwind_slot_of(q, d->tid);
+	}
+	if (unwind_put_bytes(q, r->data, r->size, &record.at) ||
+	    buffer_append(&q->records, &record, sizeof record))
+		return -1;
+	q->latest = r->time;
+	q->end++;
+	if (d) {
+		*unwind_slot_of(q, d->tid) = q->end;
+		q->waiting++;
+	}
+	return 0;
+}
+
+static void end_wait(struct perf_deferred *q, struct deferred_record *record)
+{
+	record->waits = false;
+	q->waiting--;
+	q->incomplete += !record->chain;
+}
+
+/* Give n addresses of 8 bytes each to the samples that wait for them. */
+static int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
+			      const uint8_t *addresses, uint64_t n)
+{
+	uint64_t *link = unwind_slot_of(q, d->tid), chain = 0;
+
+	/* those before the first have waited too long */
+	while (*link > q->first) {
+		struct deferred_record *record = record_at(q, *link - 1);
+		bool same = record->d.cookie == d->cookie;
+
+		if (record->d.tid != d->tid || (!same && d->tid == -1)) {
+			link = &record->earlier;
+			continue;
+		}
+		*link = record->earlier;
+		if (same && !chain && unwind_put_bytes(q, addresses, 8 * n, &chain))
+			return -1;
+		if (same) {
+			record->chain = chain;
+			record->nchain = (uint32_t)n;
+		}
+		/* the chains of a thread are in the order of its samples */
+		end_wait(q, record);
+	}
+	*link = 0;
+	q->unmatched += !chain;
+	return 0;
+}
+
+/* Have the samples of a thread wait no longer. */
+static void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
+{
+	uint64_t *link = unwind_slot_of(q, tid);
+
+	while (*link > q->first) {
+		struct deferred_record *record = record_at(q, *link - 1);
+
+		if (record->d.tid != tid) {
+			link = &record->earlier;
+			continue;
+		}
+		*link = record->earlier;
+		end_wait(q, record);
+	}
+	*link = 0;
+}
+
+static bool waits_too_long(const struct perf_deferred *q, const struct deferred_record *record)
+{
+	size_t bytes = (size_t)(q->dropped + q->bytes.size - record->at) +
+		       (size_t)(q->end - q->first) * sizeof *record;
+
+	return q->waiting > DEFERRED_MOST || bytes > DEFERRED_BYTES ||
+	       (q->latest > record->time && q->latest - record->time > q->longest);
+}
+
+/* Get the first record without taking it, with the addresses that it waited for. ending: no
+ * sample waits any longer. Returns false if there is none. Its bytes are valid until records are
+ * added. */
+static bool perf_deferred_peek(struct perf_deferred *q, struct perf_record *r, bool ending)
+{
+	struct deferred_record *record;
+
+	if (q->first == q->end)
+		return false;
+	record = record_at(q, q->first);
+	if (record->waits) {
+		if (!ending && !waits_too_long(q, record))
+			return false;
+		end_wait(q, record);
+	}
+	*r = (struct perf_record){.data = bytes_at(q, record->at),
+				  .time = record->time,
+				  .offset = record->offset,
+				  .type = record->type,
+				  .size = record->size,
+				  .misc = record->misc,
+				  .user_chain = record->chain ? bytes_at(q, record->chain) : NULL,
+				  .nuser_chain = record->nchain};
+	return true;
+}
+
+/* Remove the part of a buffer before byte n, if it is the larger part. Returns whether it did. */
+static bool drop_front(struct buffer *b, size_t n)
+{
+	if (n < BUFFER_PIECE || n < b->size - n)
+		return false;
+	memmove(b->data, b->data + n, b->size - n);
+	b->size -= n;
+	buffer_rest(b);
+	return true;
+}
+
+static void perf_deferred_take(struct perf_deferred *q)
+{
+	size_t had = (size_t)(record_at(q, q->first)->at - q->dropped), taken, bytes;
+
+	if (++q->first == q->end) {
+		q->dropped += q->bytes.size;
+		buffer_clear(&q->bytes);
+		buffer_clear(&q->records);
+		return;
+	}
+	bytes = (size_t)(record_at(q, q->first)->at - q->dropped);
+	if (had / BUFFER_PIECE != bytes / BUFFER_PIECE) {
+		buffer_rest(&q->bytes);
+		buffer_rest(&q->records);
+	}
+	if (drop_front(&q->bytes, bytes))
+		q->dropped += bytes;
+	taken = (size_t)(kept_records(q) - (q->end - q->first)) * sizeof(struct deferred_record);
+	drop_front(&q->records, taken);
+}
+
+static void perf_deferred_free(struct perf_deferred *q)
+{
+	buffer_free(&q->bytes);
+	buffer_free(&q->records);
 }
 
 /* --- records in order --- */

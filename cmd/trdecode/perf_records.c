@@ -5,6 +5,9 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,145 +15,19 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/perf_unwind.h"
+#include "common/formats/perf.h"
+#include "common/formats/tracecmd.h"
+#include "common/ftrace/event_format.h"
+#include "common/ftrace/ring.h"
 #include "common/util/buffer.h"
-#include "common/util/heap.h"
-#include "common/util/output.h"
+#include "common/util/bytes.h"
+#include "common/util/error.h"
+#include "common/util/intern.h"
 #include "common/util/memory.h"
-
-static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
-			      uint64_t end);
-static void perf_records_free(struct perf_records *s);
-static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e);
-static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n);
-static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
-			 size_t n);
-
-static bool is_earlier(const struct perf_run *a, const struct perf_run *b)
-{
-	return a->time < b->time || (a->time == b->time && a->number < b->number);
-}
-
-static const struct perf_queued *queued_at(const struct perf_round *round, size_t i)
-{
-	return (const struct perf_queued *)(void *)round->records.data + i;
-}
-
-/* Put the run that is added to into the heap. */
-static int close_run(struct perf_queue *q)
-{
-	struct perf_run *runs;
-
-	if (!q->open.round)
-		return 0;
-	if (ARRAY_GROW(q->runs, q->runs_capacity, q->nruns))
-		return -1;
-	runs = q->runs;
-	runs[q->nruns] = q->open;
-	HEAP_UP(q->runs, q->nruns, a, b, is_earlier(a, b));
-	q->nruns++;
-	q->open.round = NULL;
-	return 0;
-}
-
-int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
-		   size_t size)
-{
-	struct perf_round *round = &q->rounds[q->present];
-	struct perf_queued record = {time, offset, (uint32_t)round->bytes.size, (uint32_t)size};
-	size_t number = round->records.size / sizeof record;
-
-	round->bytes.spills = round->bytes.size > PERF_QUEUE_MEMORY;
-	round->records.spills = round->records.size > PERF_QUEUE_MEMORY;
-	if (buffer_put(&round->bytes, data, size) || buffer_align(&round->bytes, 8) ||
-	    buffer_put(&round->records, &record, sizeof record))
-		return -1;
-	if (time > q->highest)
-		q->highest = time;
-	if (q->open.round && time < q->open_last && close_run(q))
-		return -1;
-	q->open_last = time;
-	if (!q->open.round)
-		q->open = (struct perf_run){round, number, number, time, ++q->begun};
-	q->open.end = number + 1;
-	return 0;
-}
-
-bool perf_queue_full(const struct perf_queue *q)
-{
-	size_t size = q->rounds[q->present].bytes.size;
-
-	return size > PERF_ROUND_MOST || (q->sorted && !q->nruns && size > PERF_ROUND_SORTED);
-}
-
-int perf_queue_end_round(struct perf_queue *q, bool finished)
-{
-	q->has_rounds |= finished;
-	q->sorted = !q->has_rounds && !q->nruns;
-	if (close_run(q))
-		return -1;
-	q->limit = q->sorted ? q->highest : q->before;
-	q->before = q->highest;
-	q->ending = true;
-	return 0;
-}
-
-int perf_queue_end(struct perf_queue *q)
-{
-	q->limit = UINT64_MAX;
-	q->ending = true;
-	return close_run(q);
-}
-
-void perf_queue_change_round(struct perf_queue *q)
-{
-	struct perf_round *other = &q->rounds[!q->present];
-
-	if (!q->ending)
-		return;
-	q->ending = false;
-	buffer_clear(&other->bytes);
-	buffer_clear(&other->records);
-	buffer_rest(&q->rounds[q->present].bytes);
-	buffer_rest(&q->rounds[q->present].records);
-	q->present = !q->present;
-}
-
-const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data)
-{
-	const struct perf_run *top = q->runs;
-	const struct perf_queued *record;
-
-	if (!q->ending || !q->nruns || top->time > q->limit)
-		return NULL;
-	record = queued_at(top->round, top->next);
-	*data = top->round->bytes.data + record->at;
-	return record;
-}
-
-void perf_queue_take(struct perf_queue *q)
-{
-	struct perf_run *top = q->runs;
-
-	if (++top->next == top->end) {
-		*top = q->runs[--q->nruns];
-		if (!q->nruns)
-			return;
-	} else {
-		top->time = queued_at(top->round, top->next)->time;
-	}
-	if (q->nruns > 1)
-		HEAP_DOWN(q->runs, q->nruns, 0, a, b, is_earlier(a, b));
-}
-
-void perf_queue_free(struct perf_queue *q)
-{
-	for (int i = 0; i < 2; i++) {
-		buffer_free(&q->rounds[i].bytes);
-		buffer_free(&q->rounds[i].records);
-	}
-	free(q->runs);
-}
+#include "common/util/output.h"
+#include "common/util/text.h"
 
 /* --- record files --- */
 
@@ -166,6 +43,16 @@ static struct perf_records *perf_files_begin(struct perf_files *f)
 	f->last = f->files;
 	return f->files;
 }
+
+static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
+			      uint64_t end);
+static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e);
+static void perf_records_free(struct perf_records *s);
+static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
+			 size_t n);
+static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n);
+static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n);
+static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
 
 static int add_file(struct perf_files *f, struct tree *t, const char *member, struct error *e)
 {
@@ -980,6 +867,16 @@ static __attribute__((format(printf, 4, 5))) int fact(struct perf *p, const char
 	return perf_fact_add(p, name, text, strlen(text), item);
 }
 
+/* Get a text of a u32 length, up to its NUL. Returns "" with *n 0 beyond the end. */
+static inline const char *span_string(struct byte_span *s, size_t *n)
+{
+	uint64_t size = unwind_span_number(s, 4);
+	const char *text = (const char *)span_take(s, size);
+
+	*n = text ? strnlen(text, size) : 0;
+	return text ? text : "";
+}
+
 static int perf_records_take_text(struct perf *p, struct byte_span *s, const char *name)
 {
 	size_t n;
@@ -1192,17 +1089,6 @@ static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n)
 	return buffer_append(&p->h.build_id_texts, text, sizeof text);
 }
 
-const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
-{
-	uint32_t key = intern_find(&p->h.build_ids.keys, path, n), number;
-
-	if (key == INTERN_NONE)
-		return NULL;
-	number = p->h.build_ids.numbers[key];
-	return number ? (char *)p->h.build_id_texts.data + (size_t)(number - 1) * PERF_BUILD_ID_TEXT
-		      : NULL;
-}
-
 static int take_build_ids(struct perf *p, struct byte_span *s)
 {
 	while (s->end - s->at >= PERF_RECORD_HEAD) {
@@ -1219,7 +1105,8 @@ static int take_build_ids(struct perf *p, struct byte_span *s)
 	return 0;
 }
 
-int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
+/* perf_records.c: take a feature. Damage in it is reported. */
+static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
 {
 	struct byte_span s = {data, data + n, p->h.big_endian, false};
 	int bad = 0;
@@ -1417,109 +1304,90 @@ void perf_attrs_free(struct perf *p)
 }
 
 /*
- * Names of events that the file does not name, as perf prints them.
+ * The formats of the kernel's events, as in a trace.dat of version 6.
  *
- * Facts: tools/perf/util/evsel.c of Linux.
+ * Facts: tools/perf/util/trace-event-info.c of Linux.
  */
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const char *const hardware_names[] = {
-	"cycles",
-	"instructions",
-	"cache-references",
-	"cache-misses",
-	"branches",
-	"branch-misses",
-	"bus-cycles",
-	"stalled-cycles-frontend",
-	"stalled-cycles-backend",
-	"ref-cycles",
-};
-
-static const char *const software_names[] = {
-	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
-	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
-};
-
-static const char *const cache_names[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
-					  "iTLB",      "branch",    "node"};
-static const char *const cache_actions[] = {"load", "store", "prefetch"};
-
-/* Append "-loads" or "-load-misses". */
-static void name_cache(char *name, size_t n, uint64_t config)
+/* Add the events of one system. Returns 0, or -1: out of memory. */
+static int add_system(struct perf *p, struct byte_span *s, const char *system)
 {
-	uint64_t cache = config & 0xff, action = config >> 8 & 0xff, result = config >> 16 & 0xff;
+	uint64_t n = unwind_span_number(s, 4);
 
-	if (cache >= COUNT(cache_names) || action >= COUNT(cache_actions) || result > 1)
-		snprintf(name, n, "cache 0x%" PRIx64, config);
-	else
-		snprintf(name, n, "%s-%s%s", cache_names[cache], cache_actions[action],
-			 result	       ? "-misses"
-			 : action == 2 ? "es"
-				       : "s");
-}
+	while (n-- && !s->cut) {
+		uint64_t size = unwind_span_number(s, 8);
+		const char *text = (const char *)span_take(s, size);
 
-static void name_base(const struct perf_attr *a, char *name, size_t n)
-{
-	uint64_t number = a->config & 0xffffffff;
-
-	if (a->kind == PERF_TYPE_HARDWARE && number < COUNT(hardware_names))
-		snprintf(name, n, "%s", hardware_names[number]);
-	else if (a->kind == PERF_TYPE_SOFTWARE && a->config < COUNT(software_names))
-		snprintf(name, n, "%s", software_names[a->config]);
-	else if (a->kind == PERF_TYPE_CACHE)
-		name_cache(name, n, a->config);
-	else if (a->kind == PERF_TYPE_TRACEPOINT)
-		snprintf(name, n, "tracepoint:%" PRIu64, a->config);
-	else if (a->kind == PERF_TYPE_BREAKPOINT)
-		snprintf(name, n, "breakpoint");
-	else if (a->kind == PERF_TYPE_RAW)
-		snprintf(name, n, "raw 0x%" PRIx64, a->config);
-	else
-		snprintf(name, n, "pmu-%u/config=0x%" PRIx64 "/", a->kind, a->config);
-}
-
-/* Append what the event does not count: ":u", ":ppp", ":H". */
-static void name_modifiers(const struct perf_attr *a, char *name, size_t n)
-{
-	bool kernel = perf_flag(a, PERF_FLAG_EXCLUDE_KERNEL),
-	     user = perf_flag(a, PERF_FLAG_EXCLUDE_USER), hv = perf_flag(a, PERF_FLAG_EXCLUDE_HV),
-	     host = perf_flag(a, PERF_FLAG_EXCLUDE_HOST),
-	     guest = perf_flag(a, PERF_FLAG_EXCLUDE_GUEST);
-	unsigned precise = a->flags >> PERF_FLAG_PRECISE & 3;
-	bool some = kernel || user || hv, usual = some || precise;
-	char text[16] = "";
-
-	if (some)
-		snprintf(text, sizeof text, "%s%s%s", kernel ? "" : "k", user ? "" : "u",
-			 hv ? "" : "h");
-	strncat(text, &"ppp"[3 - precise], 4);
-	if (host || guest == usual) {
-		strncat(text, host ? "" : "H", 2);
-		strncat(text, guest ? "" : "G", 2);
-	}
-	if (*text)
-		snprintf(name + strlen(name), n - strlen(name), ":%s", text);
-}
-
-int perf_attrs_name(struct perf *p)
-{
-	char name[128];
-
-	for (size_t i = 0; i < p->nattrs; i++) {
-		struct perf_attr *a = &p->attrs[i];
-
-		if (a->name || a->tracepoint)
-			continue;
-		name_base(a, name, sizeof name);
-		if (a->kind == PERF_TYPE_HARDWARE || a->kind == PERF_TYPE_SOFTWARE ||
-		    a->kind == PERF_TYPE_RAW)
-			name_modifiers(a, name, sizeof name);
-		a->name = strdup(name);
-		if (!a->name)
+		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
+					      p->h.long_size) == FTRACE_NO_MEMORY)
 			return -1;
 	}
+	return 0;
+}
+
+/* Get a text that ends with a NUL. NULL: there is no NUL. */
+static inline const char *span_text(struct byte_span *s)
+{
+	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
+
+	return (const char *)span_take(s, n + 1);
+}
+
+/* Skip a named text. Returns false if the name is another. */
+static bool skip_named(struct byte_span *s, const char *name)
+{
+	const char *have = span_text(s);
+
+	if (!have || strcmp(have, name) != 0)
+		return false;
+	span_take(s, unwind_span_number(s, 8));
+	return !s->cut;
+}
+
+static int add_events(struct perf *p, struct byte_span *s)
+{
+	uint64_t systems;
+
+	if (add_system(p, s, "ftrace"))
+		return -1;
+	systems = unwind_span_number(s, 4);
+	while (systems-- && !s->cut) {
+		const char *name = span_text(s);
+
+		if (name && add_system(p, s, name))
+			return -1;
+	}
+	return ftrace_events_kinds(p->events);
+}
+
+/* perf.c: read the formats of the kernel's events. */
+static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
+{
+	struct byte_span s;
+	const uint8_t *magic;
+
+	if (p->events)
+		return 0; /* given twice */
+	/* formats point to their texts */
+	if (buffer_append(&p->h.formats, data, n))
+		return -1;
+	s = (struct byte_span){.at = p->h.formats.data, .end = p->h.formats.data + n};
+	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
+	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
+		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
+		return 0;
+	}
+	s.big_endian = unwind_span_number(&s, 1);
+	p->h.long_size = unwind_span_number(&s, 1) == 4 ? 4 : 8;
+	unwind_span_number(&s, 4); /* the size of a page */
+	p->events = calloc(1, sizeof *p->events);
+	if (!p->events)
+		return -1;
+	p->events->machine = p->h.arch;
+	if (skip_named(&s, TRACECMD_HEADER_PAGE) && skip_named(&s, TRACECMD_HEADER_EVENT) &&
+	    add_events(p, &s))
+		return -1;
+	if (s.cut)
+		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
 	return 0;
 }

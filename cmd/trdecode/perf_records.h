@@ -23,19 +23,6 @@
  * PERF_ROUND_MOST is ended early.
  */
 
-enum {
-	PERF_QUEUE_MEMORY = 2 << 20, /* bytes of one round in memory */
-	PERF_ROUND_MOST = 64 << 20,
-	PERF_ROUND_SORTED = 1 << 20, /* bytes of a round where a file is sorted without rounds */
-};
-
-/* A record in a round. */
-struct perf_queued {
-	uint64_t time, offset; /* of the record in the file */
-	uint32_t at;	       /* offset of its bytes in the round's */
-	uint32_t size;
-};
-
 struct perf_round {
 	struct buffer bytes;
 	struct buffer records; /* struct perf_queued */
@@ -64,24 +51,6 @@ struct perf_queue {
 	bool has_rounds; /* a FINISHED_ROUND was read */
 	bool sorted;	 /* no rounds, and all records so far were one run */
 };
-
-/* Add a record. Returns 0, or -1: out of memory. */
-int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
-		   size_t size);
-/* Does the present round have to end? */
-bool perf_queue_full(const struct perf_queue *q);
-/* End the round: what is in order can be taken. finished: the file says so. 0, or -1: out of
- * memory. */
-int perf_queue_end_round(struct perf_queue *q, bool finished);
-/* End the input: all records can be taken. 0, or -1: out of memory. */
-int perf_queue_end(struct perf_queue *q);
-/* Get the next record in order without taking it. NULL: records must be added first, after
- * perf_queue_change_round. *data: its bytes, valid until then. */
-const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uint8_t **data);
-/* Begin another round if one was ended, whose records in order were all taken. */
-void perf_queue_change_round(struct perf_queue *q);
-void perf_queue_take(struct perf_queue *q);
-void perf_queue_free(struct perf_queue *q);
 
 /*
  * The records of a perf.data, read forward; packed ones are unpacked.

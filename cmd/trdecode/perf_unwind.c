@@ -8,22 +8,31 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <search.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/perf_records.h"
 #include "common/formats/perf.h"
+#include "common/stream/writer.h"
 #include "common/symbols/frame_tables.h"
 #include "common/symbols/symbols.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
-#include "common/util/text.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
+#include "common/util/output.h"
+#include "common/util/text.h"
+#include "common/util/u128.h"
 
 /*
  * The registers that perf records, and their numbers in DWARF.
@@ -74,8 +83,6 @@ struct jit_events {
 	struct jit_event *event; /* as in the file, whose times do not fall */
 	size_t count, capacity;
 };
-
-static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg);
 
 enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
 
@@ -152,198 +159,6 @@ void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack)
 	k->count++;
 }
 
-/* --- deferred --- */
-
-/* A record that is held back. */
-struct deferred_record {
-	uint64_t time, offset; /* as of perf_record */
-	uint64_t at, chain; /* of its bytes, of the addresses; counted from the first byte ever */
-	uint64_t earlier;   /* number + 1 of the sample before it in the slot of its thread */
-	struct perf_deferral d; /* of a sample that waits */
-	uint32_t size, nchain, type;
-	uint16_t misc;
-	bool waits;
-};
-
-static size_t kept_records(const struct perf_deferred *q)
-{
-	return q->records.size / sizeof(struct deferred_record);
-}
-
-static struct deferred_record *record_at(const struct perf_deferred *q, uint64_t number)
-{
-	struct deferred_record *all = (void *)q->records.data;
-
-	return &all[number - (q->end - kept_records(q))];
-}
-
-static const uint8_t *bytes_at(const struct perf_deferred *q, uint64_t at)
-{
-	return q->bytes.data + (at - q->dropped);
-}
-
-static uint64_t *unwind_slot_of(struct perf_deferred *q, int32_t tid)
-{
-	return &q->last[hash_u64((uint32_t)tid) % DEFERRED_SLOTS];
-}
-
-static int unwind_put_bytes(struct perf_deferred *q, const uint8_t *data, size_t n, uint64_t *at)
-{
-	q->bytes.spills = true;
-	*at = q->dropped + q->bytes.size;
-	return buffer_append(&q->bytes, data, n) || buffer_align(&q->bytes, 8) ? -1 : 0;
-}
-
-int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
-		      const struct perf_deferral *d)
-{
-	struct deferred_record record = {.time = r->time,
-					 .offset = r->offset,
-					 .size = r->size,
-					 .type = r->type,
-					 .misc = r->misc};
-
-	q->records.spills = true;
-	if (d) {
-		record.d = *d;
-		record.waits = true;
-		record.earlier = *unwind_slot_of(q, d->tid);
-	}
-	if (unwind_put_bytes(q, r->data, r->size, &record.at) ||
-	    buffer_append(&q->records, &record, sizeof record))
-		return -1;
-	q->latest = r->time;
-	q->end++;
-	if (d) {
-		*unwind_slot_of(q, d->tid) = q->end;
-		q->waiting++;
-	}
-	return 0;
-}
-
-static void end_wait(struct perf_deferred *q, struct deferred_record *record)
-{
-	record->waits = false;
-	q->waiting--;
-	q->incomplete += !record->chain;
-}
-
-int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
-		       const uint8_t *addresses, uint64_t n)
-{
-	uint64_t *link = unwind_slot_of(q, d->tid), chain = 0;
-
-	/* those before the first have waited too long */
-	while (*link > q->first) {
-		struct deferred_record *record = record_at(q, *link - 1);
-		bool same = record->d.cookie == d->cookie;
-
-		if (record->d.tid != d->tid || (!same && d->tid == -1)) {
-			link = &record->earlier;
-			continue;
-		}
-		*link = record->earlier;
-		if (same && !chain && unwind_put_bytes(q, addresses, 8 * n, &chain))
-			return -1;
-		if (same) {
-			record->chain = chain;
-			record->nchain = (uint32_t)n;
-		}
-		/* the chains of a thread are in the order of its samples */
-		end_wait(q, record);
-	}
-	*link = 0;
-	q->unmatched += !chain;
-	return 0;
-}
-
-void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
-{
-	uint64_t *link = unwind_slot_of(q, tid);
-
-	while (*link > q->first) {
-		struct deferred_record *record = record_at(q, *link - 1);
-
-		if (record->d.tid != tid) {
-			link = &record->earlier;
-			continue;
-		}
-		*link = record->earlier;
-		end_wait(q, record);
-	}
-	*link = 0;
-}
-
-static bool waits_too_long(const struct perf_deferred *q, const struct deferred_record *record)
-{
-	size_t bytes = (size_t)(q->dropped + q->bytes.size - record->at) +
-		       (size_t)(q->end - q->first) * sizeof *record;
-
-	return q->waiting > DEFERRED_MOST || bytes > DEFERRED_BYTES ||
-	       (q->latest > record->time && q->latest - record->time > q->longest);
-}
-
-bool perf_deferred_peek(struct perf_deferred *q, struct perf_record *r, bool ending)
-{
-	struct deferred_record *record;
-
-	if (q->first == q->end)
-		return false;
-	record = record_at(q, q->first);
-	if (record->waits) {
-		if (!ending && !waits_too_long(q, record))
-			return false;
-		end_wait(q, record);
-	}
-	*r = (struct perf_record){.data = bytes_at(q, record->at),
-				  .time = record->time,
-				  .offset = record->offset,
-				  .type = record->type,
-				  .size = record->size,
-				  .misc = record->misc,
-				  .user_chain = record->chain ? bytes_at(q, record->chain) : NULL,
-				  .nuser_chain = record->nchain};
-	return true;
-}
-
-/* Remove the part of a buffer before byte n, if it is the larger part. Returns whether it did. */
-static bool drop_front(struct buffer *b, size_t n)
-{
-	if (n < BUFFER_PIECE || n < b->size - n)
-		return false;
-	memmove(b->data, b->data + n, b->size - n);
-	b->size -= n;
-	buffer_rest(b);
-	return true;
-}
-
-void perf_deferred_take(struct perf_deferred *q)
-{
-	size_t had = (size_t)(record_at(q, q->first)->at - q->dropped), taken, bytes;
-
-	if (++q->first == q->end) {
-		q->dropped += q->bytes.size;
-		buffer_clear(&q->bytes);
-		buffer_clear(&q->records);
-		return;
-	}
-	bytes = (size_t)(record_at(q, q->first)->at - q->dropped);
-	if (had / BUFFER_PIECE != bytes / BUFFER_PIECE) {
-		buffer_rest(&q->bytes);
-		buffer_rest(&q->records);
-	}
-	if (drop_front(&q->bytes, bytes))
-		q->dropped += bytes;
-	taken = (size_t)(kept_records(q) - (q->end - q->first)) * sizeof(struct deferred_record);
-	drop_front(&q->records, taken);
-}
-
-void perf_deferred_free(struct perf_deferred *q)
-{
-	buffer_free(&q->bytes);
-	buffer_free(&q->records);
-}
-
 /* --- unwind registers --- */
 
 /* ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 ... r15 */
@@ -406,6 +221,283 @@ static bool unwind_set_registers(const struct unwind_machine *m, const struct pe
 	return true;
 }
 
+/* --- maps --- */
+
+enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
+
+static struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
+{
+	struct perf_maps *m = calloc(1, sizeof *m);
+
+	if (m)
+		*m = (struct perf_maps){
+			.users = 1, .pid = pid, .kernel = kernel, .context = ++s->contexts};
+	if (m)
+		m->number = m->context;
+	return m;
+}
+
+void perf_maps_release(struct perf_maps *m)
+{
+	while (m && !--m->users) {
+		struct perf_maps *before = m->before;
+
+		tdestroy(m->present, free);
+		free(m->spaces);
+		free(m);
+		m = before;
+	}
+}
+
+int perf_spaces_init(struct perf_spaces *s, struct writer *w)
+{
+	s->w = w;
+	s->kernel = perf_maps_new(s, -1, true);
+	s->known = known_stacks_new();
+	return s->kernel && s->known ? 0 : -1;
+}
+
+void perf_spaces_free(struct perf_spaces *s)
+{
+	perf_maps_release(s->kernel);
+	known_stacks_free(s->known);
+	free(s->locations);
+}
+
+/* Compare mappings, or find those that overlap a key: those of a tree do not overlap. */
+static int unwind_compare_ranges(const void *a, const void *b)
+{
+	const struct perf_map *x = a, *y = b;
+
+	return x->end <= y->start ? -1 : x->start >= y->end;
+}
+
+/* Find a mapping that has a part of [start, end). */
+static struct perf_map *find_overlap(const struct perf_maps *m, uint64_t start, uint64_t end)
+{
+	struct perf_map key = {.start = start, .end = end};
+	struct perf_map *const *found = tfind(&key, &m->present, unwind_compare_ranges);
+
+	return found ? *found : NULL;
+}
+
+static const struct perf_map *unwind_find_map(const struct perf_maps *m, uint64_t address)
+{
+	return address < UINT64_MAX ? find_overlap(m, address, address + 1) : NULL;
+}
+
+/* Find the mapping of an address; NULL: there is none. */
+static const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
+{
+	const struct perf_map *map = unwind_find_map(m, address);
+
+	return map || !m->before ? map : unwind_find_map(m->before, address);
+}
+
+/* Visit the mappings, in the order of their addresses. */
+typedef void perf_maps_visit(const struct perf_map *map, void *arg);
+
+struct unwind_walk {
+	perf_maps_visit *visit;
+	void *arg;
+};
+
+static void visit_node(const void *node, VISIT order, void *arg)
+{
+	const struct unwind_walk *w = arg;
+
+	if (order == postorder || order == leaf) /* in the middle of its subtrees */
+		w->visit(*(struct perf_map *const *)node, w->arg);
+}
+
+static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
+{
+	twalk_r(m->present, visit_node, &(struct unwind_walk){visit, arg});
+}
+
+/* Get the first space of the mappings. */
+static uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
+{
+	uint32_t *spaces;
+	char name[64] = "kernel"; /* equal spaces would be one */
+
+	if (ARRAY_REACH(m->spaces, m->spaces_capacity, layer))
+		return 0;
+	spaces = m->spaces;
+	if (m->nspaces <= layer)
+		m->nspaces = layer + 1;
+	if (spaces[layer])
+		return spaces[layer];
+	if (!m->kernel || layer)
+		snprintf(name, sizeof name, "%d.%u.%u", m->pid, m->number, layer);
+	spaces[layer] =
+		writer_space(s->w, &(struct space_entry){.source = s->source,
+							 .name = writer_text(s->w, name),
+							 .pid = m->kernel ? 0 : m->pid,
+							 .flags = m->kernel ? SPACE_KERNEL : 0});
+	return spaces[layer];
+}
+
+/* Insert a mapping that overlaps no other one. */
+static int maps_insert(struct perf_maps *m, const struct perf_map *map)
+{
+	struct perf_map *copy = malloc(sizeof *copy);
+
+	if (!copy)
+		return -1;
+	*copy = *map;
+	if (!tsearch(copy, &m->present, unwind_compare_ranges)) {
+		free(copy);
+		return -1;
+	}
+	return 0;
+}
+
+/* Remove [start, end) from a mapping that overlaps it. */
+static int clear_overlap(struct perf_maps *m, struct perf_map *p, uint64_t start, uint64_t end)
+{
+	struct perf_map rest = *p;
+	bool before = p->start < start;
+
+	rest.offset += end - p->start;
+	rest.start = end;
+	if (before)
+		p->end = start;
+	if (rest.end > end && before)
+		return maps_insert(m, &rest);
+	if (rest.end > end) {
+		*p = rest;
+	} else if (!before) {
+		tdelete(p, &m->present, unwind_compare_ranges);
+		free(p);
+	}
+	return 0;
+}
+
+static bool unwind_is_same(const struct perf_map *a, const struct perf_map *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->path == b->path && a->build_id == b->build_id && a->code == b->code;
+}
+
+/* Numbers of perf_map.code. */
+enum { JIT_NONE, JIT_UNKNOWN = UINT32_MAX - 1, JIT_ANONYMOUS };
+
+/* Declare a mapping in its layer. */
+static int unwind_declare_map(struct perf_spaces *s, struct perf_maps *m,
+			      const struct perf_map *map)
+{
+	uint32_t space = perf_maps_space(s, m, map->layer);
+
+	if (!space)
+		return -1;
+	m->declared++;
+	s->nmaps++;
+	/* functions of JIT compilers have symbols at their locations */
+	if (map->code && map->code != JIT_ANONYMOUS)
+		return 0;
+	return writer_map(s->w, &(struct map_entry){.space = space,
+						    .flags = MAP_FILE_OFFSET,
+						    .start = map->start,
+						    .end = map->end,
+						    .offset = map->offset,
+						    .path = map->path,
+						    .build_id = map->build_id});
+}
+
+/* Declare and insert a mapping. Its layer is above those of all that it overlaps, which are above
+ * those of what was there before. */
+static int unwind_add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
+{
+	struct perf_map *p = find_overlap(m, map->start, map->end);
+
+	map->layer = 0;
+	if (p && unwind_is_same(p, map)) {
+		map->layer = p->layer;
+		*p = *map;
+		return 0;
+	}
+	for (; p; p = find_overlap(m, map->start, map->end)) {
+		if (p->layer >= map->layer)
+			map->layer = p->layer + 1;
+		if (clear_overlap(m, p, map->start, map->end))
+			return -1;
+	}
+	return unwind_declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
+}
+
+/* The copy of mappings. */
+struct copy {
+	struct perf_spaces *spaces;
+	struct perf_maps *to;
+	int failed;
+};
+
+static void copy_map(const struct perf_map *map, void *arg)
+{
+	struct copy *c = arg;
+	struct perf_map own = *map;
+
+	if (!c->failed)
+		c->failed = unwind_add_map(c->spaces, c->to, &own);
+}
+
+/* Give the process its own mappings. */
+static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
+{
+	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
+	struct copy copy = {.spaces = s, .to = m};
+
+	if (!m)
+		return -1;
+	m->before = from->before;
+	if (m->before)
+		m->before->users++;
+	perf_maps_walk(from, copy_map, &copy);
+	if (copy.failed) {
+		perf_maps_release(m);
+		return -1;
+	}
+	perf_maps_release(from);
+	*shared = m;
+	return 0;
+}
+
+/* Give a process that executes a program no mappings of its own. An address that the new program
+ * has not mapped is that of the program before: the kernel executes a program on its behalf. */
+static int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid)
+{
+	struct perf_maps *before = *m;
+
+	if (!before)
+		return 0;
+	*m = perf_maps_new(s, pid, false);
+	if (!*m) {
+		*m = before;
+		return -1;
+	}
+	(*m)->before = before;
+	/* one program before is enough */
+	if (before->users == 1) {
+		perf_maps_release(before->before);
+		before->before = NULL;
+	}
+	return 0;
+}
+
+int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_map map, int32_t pid)
+{
+	struct perf_maps *m;
+
+	if (map.end <= map.start || s->nmaps >= MAPS_MOST || (*maps)->declared >= MAPS_OF_PROCESS)
+		return 0;
+	if ((*maps)->users > 1 && unshare(s, maps, pid))
+		return -1;
+	m = *maps;
+	m->context = ++s->contexts;
+	return unwind_add_map(s, m, &map);
+}
+
 /* --- unwind --- */
 
 enum { THREAD = 1, MODULES_MOST = 1024, FILES_MOST = 1 << 16 };
@@ -437,6 +529,12 @@ struct unwind_space {
 	bool stale;	  /* a module is no longer what is mapped there */
 };
 
+enum {
+	UNWIND_FRAMES = 1024, /* most frames of a stack */
+	UNWIND_SPACES = 32,
+	UNWIND_TABLES = 64 << 20,
+};
+
 struct perf_unwinder {
 	const char *machine, *sysroot;
 	struct id_cache names; /* numbers of files */
@@ -457,8 +555,10 @@ struct perf_unwinder {
 
 /* --- files --- */
 
-uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
-			    const char *build_id)
+/* Get a number for a mapped file, for perf_map.file; build_id: in hexadecimal, NULL: not known. 0:
+ * out of memory. */
+static uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
+				   const char *build_id)
 {
 	struct buffer key = {0};
 	struct unwind_file *files;
@@ -1183,7 +1283,8 @@ void perf_jit_free(struct perf_jit *j)
 
 /* --- /tmp/perf-PID.map --- */
 
-uint32_t perf_jit_anonymous(const char *path, size_t n)
+/* Return JIT_ANONYMOUS for the path of memory without a file, else JIT_NONE. */
+static uint32_t perf_jit_anonymous(const char *path, size_t n)
 {
 	static const char *const paths[] = {"//anon", "/dev/zero", "/anon_hugepage"};
 
@@ -1382,7 +1483,9 @@ static int unwind_read_dump(struct perf_jit *j, const char *path, int n, struct 
 	return events->count ? 0 : -1;
 }
 
-struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
+/* Read the dump that a process maps. Returns NULL if the path is not that of a dump, or nothing in
+ * the file can be read, which is reported. */
+static struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
 {
 	struct jit_dump **dumps, *d;
 
@@ -1442,7 +1545,9 @@ static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map,
 	return true;
 }
 
-uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
+/* Return the number of code that the kernel has made, such as a program of BPF: its symbol and its
+ * module have the name. 0 when out of memory. */
+static uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
 {
 	uint32_t *code = id_cache_number(&j->kernel_codes, name, n);
 
@@ -1461,274 +1566,6 @@ static bool perf_jit_symbol(struct perf_jit *j, const struct perf_map *map, int3
 	case JIT_ANONYMOUS: return symbol_of_map(j, pid, address, e);
 	default: return symbol_of_code(j, map, address, e);
 	}
-}
-
-/* --- maps --- */
-
-enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
-
-static struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
-{
-	struct perf_maps *m = calloc(1, sizeof *m);
-
-	if (m)
-		*m = (struct perf_maps){
-			.users = 1, .pid = pid, .kernel = kernel, .context = ++s->contexts};
-	if (m)
-		m->number = m->context;
-	return m;
-}
-
-void perf_maps_release(struct perf_maps *m)
-{
-	while (m && !--m->users) {
-		struct perf_maps *before = m->before;
-
-		tdestroy(m->present, free);
-		free(m->spaces);
-		free(m);
-		m = before;
-	}
-}
-
-int perf_spaces_init(struct perf_spaces *s, struct writer *w)
-{
-	s->w = w;
-	s->kernel = perf_maps_new(s, -1, true);
-	s->known = known_stacks_new();
-	return s->kernel && s->known ? 0 : -1;
-}
-
-void perf_spaces_free(struct perf_spaces *s)
-{
-	perf_maps_release(s->kernel);
-	known_stacks_free(s->known);
-	free(s->locations);
-}
-
-/* Compare mappings, or find those that overlap a key: those of a tree do not overlap. */
-static int unwind_compare_ranges(const void *a, const void *b)
-{
-	const struct perf_map *x = a, *y = b;
-
-	return x->end <= y->start ? -1 : x->start >= y->end;
-}
-
-/* Find a mapping that has a part of [start, end). */
-static struct perf_map *find_overlap(const struct perf_maps *m, uint64_t start, uint64_t end)
-{
-	struct perf_map key = {.start = start, .end = end};
-	struct perf_map *const *found = tfind(&key, &m->present, unwind_compare_ranges);
-
-	return found ? *found : NULL;
-}
-
-static const struct perf_map *unwind_find_map(const struct perf_maps *m, uint64_t address)
-{
-	return address < UINT64_MAX ? find_overlap(m, address, address + 1) : NULL;
-}
-
-const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address)
-{
-	const struct perf_map *map = unwind_find_map(m, address);
-
-	return map || !m->before ? map : unwind_find_map(m->before, address);
-}
-
-struct unwind_walk {
-	perf_maps_visit *visit;
-	void *arg;
-};
-
-static void visit_node(const void *node, VISIT order, void *arg)
-{
-	const struct unwind_walk *w = arg;
-
-	if (order == postorder || order == leaf) /* in the middle of its subtrees */
-		w->visit(*(struct perf_map *const *)node, w->arg);
-}
-
-static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
-{
-	twalk_r(m->present, visit_node, &(struct unwind_walk){visit, arg});
-}
-
-/* Get the first space of the mappings. */
-static uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
-{
-	uint32_t *spaces;
-	char name[64] = "kernel"; /* equal spaces would be one */
-
-	if (ARRAY_REACH(m->spaces, m->spaces_capacity, layer))
-		return 0;
-	spaces = m->spaces;
-	if (m->nspaces <= layer)
-		m->nspaces = layer + 1;
-	if (spaces[layer])
-		return spaces[layer];
-	if (!m->kernel || layer)
-		snprintf(name, sizeof name, "%d.%u.%u", m->pid, m->number, layer);
-	spaces[layer] =
-		writer_space(s->w, &(struct space_entry){.source = s->source,
-							 .name = writer_text(s->w, name),
-							 .pid = m->kernel ? 0 : m->pid,
-							 .flags = m->kernel ? SPACE_KERNEL : 0});
-	return spaces[layer];
-}
-
-/* Insert a mapping that overlaps no other one. */
-static int maps_insert(struct perf_maps *m, const struct perf_map *map)
-{
-	struct perf_map *copy = malloc(sizeof *copy);
-
-	if (!copy)
-		return -1;
-	*copy = *map;
-	if (!tsearch(copy, &m->present, unwind_compare_ranges)) {
-		free(copy);
-		return -1;
-	}
-	return 0;
-}
-
-/* Remove [start, end) from a mapping that overlaps it. */
-static int clear_overlap(struct perf_maps *m, struct perf_map *p, uint64_t start, uint64_t end)
-{
-	struct perf_map rest = *p;
-	bool before = p->start < start;
-
-	rest.offset += end - p->start;
-	rest.start = end;
-	if (before)
-		p->end = start;
-	if (rest.end > end && before)
-		return maps_insert(m, &rest);
-	if (rest.end > end) {
-		*p = rest;
-	} else if (!before) {
-		tdelete(p, &m->present, unwind_compare_ranges);
-		free(p);
-	}
-	return 0;
-}
-
-static bool unwind_is_same(const struct perf_map *a, const struct perf_map *b)
-{
-	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
-	       a->path == b->path && a->build_id == b->build_id && a->code == b->code;
-}
-
-/* Declare a mapping in its layer. */
-static int unwind_declare_map(struct perf_spaces *s, struct perf_maps *m,
-			      const struct perf_map *map)
-{
-	uint32_t space = perf_maps_space(s, m, map->layer);
-
-	if (!space)
-		return -1;
-	m->declared++;
-	s->nmaps++;
-	/* functions of JIT compilers have symbols at their locations */
-	if (map->code && map->code != JIT_ANONYMOUS)
-		return 0;
-	return writer_map(s->w, &(struct map_entry){.space = space,
-						    .flags = MAP_FILE_OFFSET,
-						    .start = map->start,
-						    .end = map->end,
-						    .offset = map->offset,
-						    .path = map->path,
-						    .build_id = map->build_id});
-}
-
-/* Declare and insert a mapping. Its layer is above those of all that it overlaps, which are above
- * those of what was there before. */
-static int unwind_add_map(struct perf_spaces *s, struct perf_maps *m, struct perf_map *map)
-{
-	struct perf_map *p = find_overlap(m, map->start, map->end);
-
-	map->layer = 0;
-	if (p && unwind_is_same(p, map)) {
-		map->layer = p->layer;
-		*p = *map;
-		return 0;
-	}
-	for (; p; p = find_overlap(m, map->start, map->end)) {
-		if (p->layer >= map->layer)
-			map->layer = p->layer + 1;
-		if (clear_overlap(m, p, map->start, map->end))
-			return -1;
-	}
-	return unwind_declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
-}
-
-/* The copy of mappings. */
-struct copy {
-	struct perf_spaces *spaces;
-	struct perf_maps *to;
-	int failed;
-};
-
-static void copy_map(const struct perf_map *map, void *arg)
-{
-	struct copy *c = arg;
-	struct perf_map own = *map;
-
-	if (!c->failed)
-		c->failed = unwind_add_map(c->spaces, c->to, &own);
-}
-
-/* Give the process its own mappings. */
-static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
-{
-	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
-	struct copy copy = {.spaces = s, .to = m};
-
-	if (!m)
-		return -1;
-	m->before = from->before;
-	if (m->before)
-		m->before->users++;
-	perf_maps_walk(from, copy_map, &copy);
-	if (copy.failed) {
-		perf_maps_release(m);
-		return -1;
-	}
-	perf_maps_release(from);
-	*shared = m;
-	return 0;
-}
-
-int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid)
-{
-	struct perf_maps *before = *m;
-
-	if (!before)
-		return 0;
-	*m = perf_maps_new(s, pid, false);
-	if (!*m) {
-		*m = before;
-		return -1;
-	}
-	(*m)->before = before;
-	/* one program before is enough */
-	if (before->users == 1) {
-		perf_maps_release(before->before);
-		before->before = NULL;
-	}
-	return 0;
-}
-
-int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_map map, int32_t pid)
-{
-	struct perf_maps *m;
-
-	if (map.end <= map.start || s->nmaps >= MAPS_MOST || (*maps)->declared >= MAPS_OF_PROCESS)
-		return 0;
-	if ((*maps)->users > 1 && unshare(s, maps, pid))
-		return -1;
-	m = *maps;
-	m->context = ++s->contexts;
-	return unwind_add_map(s, m, &map);
 }
 
 /* --- locations --- */
@@ -1846,7 +1683,7 @@ static void **table_get(struct perf_table *t, int32_t key)
 	return &t->items[i];
 }
 
-struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
+static struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
 {
 	void **slot = table_get(&t->processes, pid);
 
@@ -1916,14 +1753,15 @@ struct perf_maps *perf_process_maps(struct perf_spaces *s, struct perf_process *
 	return process->maps;
 }
 
-void perf_thread_rename(struct perf_thread *t, uint32_t comm)
+static void perf_thread_rename(struct perf_thread *t, uint32_t comm)
 {
 	if (t->comm != comm)
 		t->lane = 0;
 	t->comm = comm;
 }
 
-void perf_thread_fork(struct perf_thread *child, const struct perf_thread *parent)
+/* Begin a thread: it has the name of its parent, and a process the mappings. */
+static void perf_thread_fork(struct perf_thread *child, const struct perf_thread *parent)
 {
 	perf_thread_rename(child, parent->comm);
 	if (child->process == parent->process)
@@ -1951,6 +1789,243 @@ void perf_threads_free(struct perf_threads *t)
 	free(t->processes.items);
 	free(t->processes.keys);
 	id_cache_free(&t->lanes);
+}
+
+/*
+ * The mappings that records add: of files, of the kernel, and of code that the kernel makes.
+ */
+
+/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. */
+static size_t path_size(const char *path, size_t n)
+{
+	const char *end = n && *path == '[' ? memchr(path, ']', n) : NULL;
+
+	return end ? (size_t)(end + 1 - path) : n;
+}
+
+static bool is_kernel(const char *path, size_t n)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+
+	return n >= sizeof kernel - 1 && !memcmp(path, kernel, sizeof kernel - 1);
+}
+
+/* Extend the mapping of the kernel: perf records where its text ends, and the code that runs once
+ * at the start follows it. Modules, which are recorded later, replace what they cover. */
+static void extend_kernel(struct perf_map *map, const char *path, size_t n)
+{
+	const uint64_t size = 64 << 20;
+
+	if (is_kernel(path, n) && map->end - map->start < size && map->start <= UINT64_MAX - size)
+		map->end = map->start + size;
+}
+
+static bool has_fact(const struct perf *p, const char *name, const char *text)
+{
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		if (!strcmp(p->h.facts[i].name, name))
+			return !strcmp(p->h.facts[i].text, text);
+	return false;
+}
+
+/* Find the build-id of the kernel, which pipes lack, and the files of perf record -z and
+ * --switch-output: if the kernel that runs has the text of the recorded one at its addresses, it is
+ * the recorded one. */
+static bool find_running_kernel(struct perf *p, struct text_range text, char id[ELF_BUILD_ID_MAX])
+{
+	struct perf_running *running = &p->spaces.running;
+	struct utsname u;
+
+	if (uname(&u) || !has_fact(p, "host", u.nodename) || !has_fact(p, "kernel", u.release))
+		return false;
+	/* once, however many records the kernel has */
+	if (!running->is_read)
+		symbols_running_text(&running->text);
+	running->is_read = true;
+	return running->text.end && running->text.begin == text.begin &&
+	       running->text.end == text.end && elf_build_id_of_kernel(id);
+}
+
+/* Find the build id of a file by its path, in hexadecimal; NULL: not known. */
+static const char *perf_build_id_of(struct perf *p, const char *path, size_t n)
+{
+	uint32_t key = intern_find(&p->h.build_ids.keys, path, n), number;
+
+	if (key == INTERN_NONE)
+		return NULL;
+	number = p->h.build_ids.numbers[key];
+	return number ? (char *)p->h.build_id_texts.data + (size_t)(number - 1) * PERF_BUILD_ID_TEXT
+		      : NULL;
+}
+
+static int perf_add_map(struct perf *p, const struct perf_record *r, struct perf_map map,
+			const char *path, size_t n)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	bool kernel = (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL;
+	const char *build_id = perf_build_id_of(p, path, n);
+	char text[ELF_BUILD_ID_MAX];
+	struct perf_process *process;
+
+	if ((r->misc & PERF_MISC_MODE) > PERF_MODE_HYPERVISOR)
+		return 0; /* of a guest */
+	if (r->type == PERF_RECORD_MMAP2 && r->misc & PERF_MISC_MMAP_BUILD_ID) {
+		perf_build_id_text(d + 36, d[32], text);
+		build_id = text;
+	}
+	if (!build_id && kernel && is_kernel(path, n) &&
+	    find_running_kernel(p, (struct text_range){map.start, map.end}, text))
+		build_id = text;
+	map.path = writer_string(p->w, path, n);
+	map.build_id = writer_text(p->w, build_id);
+	if (kernel) {
+		extend_kernel(&map, path, n);
+		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+	}
+	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
+	if (!process || !perf_process_maps(&p->spaces, process))
+		return -1;
+	map.code = perf_jit_anonymous(path, n);
+	if (!process->dump)
+		process->dump = perf_jit_dump(p->spaces.jit, path, n);
+	/* "//anon" is no file */
+	if (p->unwinder && n > 1 && path[0] == '/' && path[1] != '/') {
+		map.file = perf_unwinder_file(p->unwinder, path, n, build_id);
+		if (!map.file)
+			return -1;
+	}
+	return perf_maps_add(&p->spaces, &process->maps, map, process->pid);
+}
+
+/* Take a mapping of a file. body: bytes between the record's header and origin. */
+static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t at = r->type == PERF_RECORD_MMAP ? PERF_MMAP_BODY : PERF_MMAP2_BODY;
+	const char *path = (const char *)d + at;
+	struct perf_map map;
+	size_t n;
+
+	if (body < at)
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
+	map.end = map.start + perf_u64(p, d + 16);
+	n = path_size(path, strnlen(path, body - at));
+	/* the offset is the address of the kernel's first symbol, so that what is mapped has the
+	 * addresses relative to that symbol */
+	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)
+		map.offset = map.start - map.offset;
+	return perf_add_map(p, r, map, path, n);
+}
+
+/* The kernel has freed code: what the code covered is there again. */
+static int remove_ksymbol(struct perf *p, uint64_t address)
+{
+	const struct perf_map *gone = perf_maps_find(p->spaces.kernel, address);
+	struct perf_map map;
+
+	if (!gone || !gone->code)
+		return 0;
+	map = (struct perf_map){.start = gone->start,
+				.end = gone->end,
+				.path = gone->path,
+				.build_id = gone->build_id,
+				.offset = gone->path ? gone->start - gone->below : 0,
+				.code = gone->path ? JIT_NONE : JIT_UNKNOWN};
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+/* Take a program of BPF, or other code that the kernel has made or freed. */
+static int perf_apply_ksymbol(struct perf *p, const struct perf_record *r, size_t body)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	const char *name = (const char *)d + PERF_KSYMBOL_BODY;
+	size_t n = body > PERF_KSYMBOL_BODY ? strnlen(name, body - PERF_KSYMBOL_BODY) : 0;
+	const struct perf_map *covered;
+	struct perf_map map;
+
+	if (!n)
+		return 0;
+	map = (struct perf_map){.start = perf_u64(p, d)};
+	if (perf_u16(p, d + 14) & PERF_KSYMBOL_UNREGISTER)
+		return remove_ksymbol(p, map.start);
+	map.end = map.start + perf_u32(p, d + 8);
+	map.code = perf_jit_kernel_code(p->spaces.jit, name, n);
+	if (!map.code)
+		return -1;
+	covered = perf_maps_find(p->spaces.kernel, map.start);
+	if (covered) {
+		map.path = covered->path;
+		map.build_id = covered->build_id;
+		map.below = covered->code ? covered->below : covered->start - covered->offset;
+	}
+	return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
+}
+
+/*
+ * What records change: names of threads, their processes, and the mappings.
+ */
+
+static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_thread *t,
+		      size_t body)
+{
+	const char *comm = (const char *)r->data + PERF_RECORD_HEAD + PERF_COMM_BODY;
+	size_t n = strnlen(comm, body - PERF_COMM_BODY);
+	uint32_t name = writer_string(p->w, comm, n);
+
+	if (n && !name)
+		return -1;
+	perf_thread_rename(t, name);
+	if (r->misc & PERF_MISC_COMM_EXEC) {
+		t->process->dump = NULL;
+		return perf_maps_exec(&p->spaces, &t->process->maps, t->process->pid);
+	}
+	return 0;
+}
+
+static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	struct perf_thread *parent = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d + 4),
+						    (int32_t)perf_u32(p, d + 12));
+
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
+	if (!*t || !parent)
+		return -1;
+	if (*t != parent && r->type == PERF_RECORD_FORK)
+		perf_thread_fork(*t, parent);
+	return 0;
+}
+
+int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
+	       struct perf_thread **t)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t least = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT ? PERF_FORK_BODY
+										  : PERF_COMM_BODY;
+
+	*t = NULL;
+	switch (r->type) {
+	case PERF_RECORD_KSYMBOL: return perf_apply_ksymbol(p, r, o->body);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: break;
+	default: return 0;
+	}
+	if (o->body < least) {
+		input_damage(p->input, p->file.name, r->offset, "a record of type %u that is cut",
+			     r->type);
+		return 0;
+	}
+	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
+		return apply_fork(p, r, t);
+	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
+	if (!*t)
+		return -1;
+	return r->type == PERF_RECORD_COMM ? apply_comm(p, r, *t, o->body)
+					   : perf_apply_mmap(p, r, o->body);
 }
 
 /*
@@ -2039,6 +2114,12 @@ static bool maps_of(struct perf *p, struct perf_process *process, unsigned mode,
 
 /* --- paths: frames from the outermost one inwards, of which the stack is looked up --- */
 
+/* The sums of the frames of a chain. */
+struct known_sum {
+	uint128 sum;
+	size_t frames;
+};
+
 struct path {
 	struct known_sum at;
 	uint128 sums[KNOWN_FRAMES];
@@ -2047,10 +2128,27 @@ struct path {
 	uint32_t stack;			      /* of the frames before these */
 };
 
+/* Begin the sums of frames that the innermost frame of the stack parent calls; 0: of none. */
+static inline struct known_sum known_stacks_begin(const struct known_stacks *k, uint32_t parent)
+{
+	return (struct known_sum){(uint128)parent * k->key.parent, 0};
+}
+
 static void path_begin(const struct perf *p, struct path *path, uint32_t stack)
 {
 	path->stack = stack;
 	path->at = known_stacks_begin(p->spaces.known, stack);
+}
+
+static inline const struct known_stack *known_stacks_slot(const struct known_stacks *k,
+							  uint64_t digest)
+{
+	return &k->slots[digest >> k->shift];
+}
+
+static inline uint64_t known_stacks_digest(const struct known_stacks *k, uint128 sum)
+{
+	return (uint64_t)(((uint64_t)sum * k->key.low + (uint64_t)(sum >> 64) * k->key.high) >> 64);
 }
 
 /* Look up the stack of the path. Returns false when out of memory. */
@@ -2091,11 +2189,29 @@ static uint32_t context_of(const struct perf_maps *m)
 	return m ? m->context : 0;
 }
 
+/* Note a number on which the stacks of the next frames depend; frames are added before another is
+ * noted. */
+static inline void known_stacks_context(const struct known_stacks *k, struct known_sum *s,
+					uint32_t context)
+{
+	s->sum += ((uint128)context + 1) * k->key.context[s->frames];
+}
+
 /* Note the mappings of the next frames. A full path notes them when the next frame is added. */
 static void path_context(const struct perf *p, struct path *path, const struct perf_maps *m)
 {
 	if (path->at.frames < KNOWN_FRAMES)
 		known_stacks_context(p->spaces.known, &path->at, context_of(m));
+}
+
+/* Add a frame, of at most KNOWN_FRAMES. */
+static inline void known_stacks_add(const struct known_stacks *k, struct known_sum *s,
+				    uint64_t address)
+{
+	uint64_t key = k->key.address[s->frames++];
+
+	/* the address + 1: a frame at 0 is a frame */
+	s->sum += (uint128)address * key + key;
 }
 
 /* Add a frame. Returns false when out of memory. */

@@ -51,24 +51,6 @@ static inline uint64_t unwind_span_number(struct byte_span *s, unsigned size)
 	return d ? get_uint(d, size, s->big_endian) : 0;
 }
 
-/* Get a text of a u32 length, up to its NUL. Returns "" with *n 0 beyond the end. */
-static inline const char *span_string(struct byte_span *s, size_t *n)
-{
-	uint64_t size = unwind_span_number(s, 4);
-	const char *text = (const char *)span_take(s, size);
-
-	*n = text ? strnlen(text, size) : 0;
-	return text ? text : "";
-}
-
-/* Get a text that ends with a NUL. NULL: there is no NUL. */
-static inline const char *span_text(struct byte_span *s)
-{
-	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
-
-	return (const char *)span_take(s, n + 1);
-}
-
 /*
  * Holds samples back until the kernel has recorded the rest of their call chains.
  *
@@ -96,12 +78,6 @@ enum {
 	DEFERRED_LIVE = 1000000000, /* ns of the trace, for an input that is no file */
 };
 
-/* What a sample waits for. */
-struct perf_deferral {
-	uint64_t cookie;
-	int32_t tid; /* -1: not recorded */
-};
-
 struct perf_deferred {
 	bool used;			/* an event asks for deferred chains */
 	struct buffer bytes;		/* of records and chains, from `begin` on */
@@ -114,21 +90,6 @@ struct perf_deferred {
 	uint64_t last[DEFERRED_SLOTS];	/* by thread: number of the last sample that waits, + 1 */
 	uint64_t incomplete, unmatched; /* samples without the rest; chains without a sample */
 };
-
-/* Add a record. d: what it waits for; NULL: nothing. */
-int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
-		      const struct perf_deferral *d);
-/* Give n addresses of 8 bytes each to the samples that wait for them. */
-int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
-		       const uint8_t *addresses, uint64_t n);
-/* Have the samples of a thread wait no longer. */
-void perf_deferred_give_up(struct perf_deferred *q, int32_t tid);
-/* Get the first record without taking it, with the addresses that it waited for. ending: no
- * sample waits any longer. Returns false if there is none. Its bytes are valid until records are
- * added. */
-bool perf_deferred_peek(struct perf_deferred *q, struct perf_record *r, bool ending);
-void perf_deferred_take(struct perf_deferred *q);
-void perf_deferred_free(struct perf_deferred *q);
 
 /*
  * The mappings of each process and of the kernel, and locations in them.
@@ -195,18 +156,11 @@ struct perf_spaces {
 int perf_spaces_init(struct perf_spaces *s, struct writer *w);
 void perf_spaces_free(struct perf_spaces *s);
 void perf_maps_release(struct perf_maps *m); /* m may be NULL */
-/* Give a process that executes a program no mappings of its own. An address that the new program
- * has not mapped is that of the program before: the kernel executes a program on its behalf. */
-int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t pid);
 /* Add a mapping that replaces what it overlaps. If the mappings are shared, *m is its own copy
  * then. */
 int perf_maps_add(struct perf_spaces *s, struct perf_maps **m, struct perf_map map, int32_t pid);
 /* Get the location of an address. m NULL: in no known address space. */
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address);
-/* Find the mapping of an address; NULL: there is none. */
-const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t address);
-/* Visit the mappings, in the order of their addresses. */
-typedef void perf_maps_visit(const struct perf_map *map, void *arg);
 
 /*
  * Threads and processes by their numbers, with their names and mappings at the time of the present
@@ -247,12 +201,8 @@ struct perf_threads {
 
 /* Get a thread. pid -1: as known so far. */
 struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid);
-struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid);
 /* Get the mappings of a process, empty ones if none are known. */
 struct perf_maps *perf_process_maps(struct perf_spaces *s, struct perf_process *process);
-void perf_thread_rename(struct perf_thread *t, uint32_t comm);
-/* Begin a thread: it has the name of its parent, and a process the mappings. */
-void perf_thread_fork(struct perf_thread *child, const struct perf_thread *parent);
 void perf_threads_free(struct perf_threads *t);
 
 /*
@@ -265,12 +215,6 @@ void perf_threads_free(struct perf_threads *t);
  * Memory: the tables of at most UNWIND_TABLES bytes of files, and libdw's copies for UNWIND_SPACES
  * processes.
  */
-
-enum {
-	UNWIND_FRAMES = 1024, /* most frames of a stack */
-	UNWIND_SPACES = 32,
-	UNWIND_TABLES = 64 << 20,
-};
 
 /* The recorded state of a thread. */
 struct perf_user_state {
@@ -287,11 +231,6 @@ struct perf_unwinder;
  * NULL: the stacks of the machine cannot be unwound, or *e filled: out of memory. */
 struct perf_unwinder *perf_unwinder_new(const char *machine, const char *sysroot, struct error *e);
 void perf_unwinder_free(struct perf_unwinder *u);
-
-/* Get a number for a mapped file, for perf_map.file; build_id: in hexadecimal, NULL: not known. 0:
- * out of memory. */
-uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, size_t n,
-			    const char *build_id);
 
 /* Get the number of files that could not be read, and the reason for the first. */
 uint64_t perf_unwinder_missing(const struct perf_unwinder *u, struct error *first);
@@ -466,25 +405,10 @@ void perf_attrs_settle(struct perf *p);
 struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id);
 void perf_attrs_free(struct perf *p);
 
-/* perf_records.c: name the events that have no name. */
-int perf_attrs_name(struct perf *p);
-
-/* perf_records.c: take a feature. Damage in it is reported. */
-int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n);
-/* Find the build id of a file by its path, in hexadecimal; NULL: not known. */
-const char *perf_build_id_of(struct perf *p, const char *path, size_t n);
 /* Write a build id of n bytes as text. */
 void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT]);
 
-/* perf.c: read the formats of the kernel's events. */
-int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
-
-int perf_declare(struct perf *p);
-
-/* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
-int perf_sample(struct perf *p, const struct perf_record *r);
-
-/* perfetto.c */
+/* perf.c */
 
 /* A recorded call chain: n addresses, the innermost first. */
 struct perf_chain {
@@ -511,39 +435,6 @@ uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
 uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
 			  unsigned mode, uint32_t parent, bool *bad);
 
-/* perf.c */
-
-/* --- the parts of a sample of perf.data --- */
-
-/* A sample as its attribute has it. Pointers are into its record. */
-struct perf_sample {
-	struct perf_record record;
-	struct perf_attr *attr; /* NULL: of no declared event */
-	struct perf_origin origin;
-	uint64_t ip, addr, period;
-	const uint8_t *chain, *raw, *branches, *user_regs; /* NULL: there are none */
-	const uint8_t *read, *intr_regs;
-	uint64_t nchain, nbranches;
-	uint32_t raw_size;
-	uint64_t user_abi;
-	const uint8_t *stack;
-	uint64_t stack_size; /* 0: there is none */
-	uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
-};
-
-/* Return the bytes of one value that a sample has read. */
-static inline unsigned perf_value_size(const struct perf_attr *a)
-{
-	return 8 + (a->read_format & PERF_READ_ID ? 8 : 0) +
-	       (a->read_format & PERF_READ_LOST ? 8 : 0);
-}
-
-static inline unsigned perf_read_times(const struct perf_attr *a)
-{
-	return (a->read_format & PERF_READ_ENABLED ? 8 : 0) +
-	       (a->read_format & PERF_READ_RUNNING ? 8 : 0);
-}
-
 /*
  * The functions that JIT compilers have made, from the files that the compilers write.
  *
@@ -556,9 +447,6 @@ static inline unsigned perf_read_times(const struct perf_attr *a)
  * line for an address counts.
  */
 
-/* Numbers of perf_map.code. */
-enum { JIT_NONE, JIT_UNKNOWN = UINT32_MAX - 1, JIT_ANONYMOUS };
-
 struct perf_jit;
 struct jit_dump;
 
@@ -567,16 +455,6 @@ struct jit_dump;
  * are borrowed. NULL when out of memory. */
 struct perf_jit *perf_jit_new(const char *sysroot, const char *trace, bool ignore_times);
 void perf_jit_free(struct perf_jit *j);
-
-/* Return JIT_ANONYMOUS for the path of memory without a file, else JIT_NONE. */
-uint32_t perf_jit_anonymous(const char *path, size_t n);
-/* Read the dump that a process maps. Returns NULL if the path is not that of a dump, or nothing in
- * the file can be read, which is reported. */
-struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n);
-
-/* Return the number of code that the kernel has made, such as a program of BPF: its symbol and its
- * module have the name. 0 when out of memory. */
-uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n);
 
 /*
  * The stacks of call chains that were met before.
@@ -614,50 +492,9 @@ struct known_stacks {
 	unsigned shift; /* 64 less the binary logarithm of the number of slots */
 };
 
-/* The sums of the frames of a chain. */
-struct known_sum {
-	uint128 sum;
-	size_t frames;
-};
-
 struct known_stacks *known_stacks_new(void); /* NULL: out of memory */
 void known_stacks_free(struct known_stacks *k);
 void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack);
-
-/* Begin the sums of frames that the innermost frame of the stack parent calls; 0: of none. */
-static inline struct known_sum known_stacks_begin(const struct known_stacks *k, uint32_t parent)
-{
-	return (struct known_sum){(uint128)parent * k->key.parent, 0};
-}
-
-/* Note a number on which the stacks of the next frames depend; frames are added before another is
- * noted. */
-static inline void known_stacks_context(const struct known_stacks *k, struct known_sum *s,
-					uint32_t context)
-{
-	s->sum += ((uint128)context + 1) * k->key.context[s->frames];
-}
-
-/* Add a frame, of at most KNOWN_FRAMES. */
-static inline void known_stacks_add(const struct known_stacks *k, struct known_sum *s,
-				    uint64_t address)
-{
-	uint64_t key = k->key.address[s->frames++];
-
-	/* the address + 1: a frame at 0 is a frame */
-	s->sum += (uint128)address * key + key;
-}
-
-static inline uint64_t known_stacks_digest(const struct known_stacks *k, uint128 sum)
-{
-	return (uint64_t)(((uint64_t)sum * k->key.low + (uint64_t)(sum >> 64) * k->key.high) >> 64);
-}
-
-static inline const struct known_stack *known_stacks_slot(const struct known_stacks *k,
-							  uint64_t digest)
-{
-	return &k->slots[digest >> k->shift];
-}
 
 /* Find a stack; 0: it is not known. */
 static inline uint32_t known_stacks_find(const struct known_stacks *k, uint64_t digest)
@@ -669,5 +506,9 @@ static inline uint32_t known_stacks_find(const struct known_stacks *k, uint64_t 
 			return k->slots[at].stack;
 	return 0;
 }
+
+/* Take what a record changes. *t: the thread that it describes, NULL: none. */
+int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
+	       struct perf_thread **t);
 
 #endif

@@ -29,53 +29,8 @@
  * packets, or in a trace without sequences is like no other message.
  */
 
-struct packet_reader {
-	const char *name; /* of the file */
-	/* Read at most n bytes. Returns their number, 0 at the end, or -1 with *e filled. */
-	ssize_t (*read)(void *ctx, uint8_t *to, size_t n, struct error *e);
-	void *ctx;
-	uint64_t offset; /* of data[begin] */
-	uint8_t *data;
-	size_t begin, filled, capacity;
-	bool ended;
-};
-
-enum packet_got {
-	PACKET_FAILED = -1, /* *e is filled */
-	PACKET_ENDED,
-	PACKET_GOT,
-	PACKET_BAD, /* no packet, *e says why; packet_resync goes on */
-};
-
-/* Begin with n bytes of the file. -1: out of memory. */
-int packet_reader_open(struct packet_reader *r, const uint8_t *head, size_t n);
-void packet_reader_close(struct packet_reader *r);
-/* Get the next packet without skipping it. The message is valid until the next call; *size: the
- * bytes to skip. */
-enum packet_got packet_next(struct packet_reader *r, struct protobuf_view *message, size_t *size,
-			    struct error *e);
-void packet_skip(struct packet_reader *r, size_t size);
-/* Skip bytes up to the next packet. sequences: packets of the trace have one. *skipped: the number
- * of bytes. 0, or -1 with *e filled. */
-int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skipped, struct error *e);
-
 /* Get the name of a payload's field. NULL: it is not known. */
 const char *packet_payload_name(uint32_t number);
-/* Test whether a message of that number can be a payload: garbage has any number. */
-bool packet_is_payload(uint32_t number);
-/* Test for a payload that the decoder reads. */
-bool packet_is_read(uint32_t number);
-
-/* Test whether a message has the fields of a packet, each at most once and with its wire type. cut:
- * its end may be missing. sure: it must have a sequence. */
-bool packet_is_sound(struct protobuf_view message, bool cut, bool sure);
-/* Test for a packet of compressed packets, which has no sequence: the bytes begin as those of zlib
- * or zstd do. The packet may be cut. */
-bool packet_is_compressed(struct protobuf_view packet);
-/* Test for a sound packet that no other message of Protocol Buffers is likely to have: a known
- * payload has the fields of its kind. The numbers of some payloads are those of fields that most
- * messages have: these need a time, or events. */
-bool packet_is_likely(struct protobuf_view packet);
 
 /*
  * Maps 64-bit ids of a trace to numbers.
@@ -133,11 +88,6 @@ struct perfetto_source_location {
 	uint32_t line;
 };
 
-/* A file that is mapped, with a space of the writer for its addresses. */
-struct perfetto_mapped {
-	uint32_t space, path, build_id;
-};
-
 /* A clock of one sequence. */
 struct perfetto_own_clock {
 	uint64_t last, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
@@ -177,14 +127,6 @@ struct perfetto_sequence {
 struct perfetto;
 struct perfetto_packet;
 
-/* An address of a frame without a function. */
-struct perfetto_unnamed {
-	uint64_t address;
-	uint32_t module; /* string of the build-id, or else of the path */
-	uint32_t location;
-	uint32_t space, path; /* of the file */
-};
-
 /* Mapped files, frames, and their symbols. */
 struct perfetto_modules {
 	struct id_cache mapping_numbers;
@@ -208,12 +150,8 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message);
 uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 			  struct protobuf_view message);
-uint32_t perfetto_callstack(struct perfetto *p, const struct perfetto_sequence *s,
-			    struct protobuf_view message);
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message);
 
-/* Fields of ProfilePacket: tables of Android 10, in the form of InternedData's. */
-enum { PROFILE_STRINGS = 1, PROFILE_FRAMES, PROFILE_CALLSTACKS, PROFILE_MAPPINGS };
 /* Take these tables (perfetto_packets.c). */
 int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 			    struct protobuf_view message);
@@ -357,14 +295,6 @@ struct perfetto_thread {
 	struct perfetto_calls calls;
 };
 
-enum perfetto_role {
-	PERFETTO_UNRESOLVED,
-	PERFETTO_STACK,	 /* calls of a thread */
-	PERFETTO_KERNEL, /* calls of a thread in the kernel */
-	PERFETTO_BEFORE, /* calls that were open before the trace */
-	PERFETTO_ASYNC,	 /* calls that need not nest with those of threads */
-};
-
 /* A track. Before rows are written, role, thread and lane are not yet known. */
 struct perfetto_track {
 	uint64_t uuid, parent;
@@ -412,13 +342,6 @@ struct perfetto_task {
 	uint64_t comm_since, process_since; /* times of the names before rows are written, then 0 */
 	bool inherited;			    /* comm is that of the thread that made it */
 	bool apart; /* calls of its tracks are not to be merged with those of the system */
-};
-
-/* Names that a thread and its process have from a time on; 0: the name is not recorded. */
-struct perfetto_naming {
-	int32_t pid, tid; /* -1: none */
-	uint32_t thread, process;
-	uint32_t by_track; /* of a descriptor: other names of a number are of other threads */
 };
 
 struct perfetto_tasks {
@@ -622,17 +545,6 @@ void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, c
 
 /* --- perfetto_packets.c --- */
 
-/* Test for a packet that does not change the state of the sequence that was used last. Without this
- * test 'trdecode | trstat' of a trace of calls takes 1.05 times the instructions. */
-static inline bool perfetto_is_plain(const struct perfetto *p, const struct perfetto_packet *packet)
-{
-	const struct perfetto_sequence *s = p->recent_sequence;
-
-	return s && s->valid && s->id == packet->sequence && s->machine == packet->machine &&
-	       !packet->dropped && !packet->cleared && !(packet->flags & STATE_CLEARED) &&
-	       !packet->has_defaults && !packet->has_interned;
-}
-
 /* Get the state of a packet's sequence, changed by the packet. *skip: the packet needs state that
  * is missing. */
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
@@ -654,10 +566,8 @@ static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfet
 	return number;
 }
 
-/* --- clocks.c --- */
+/* --- perfetto.c: clocks --- */
 
-int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
-			 const struct perfetto_packet *packet);
 /* Convert a time to the stream's clock. false: it cannot be converted, which is counted. */
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
 			   uint64_t *time);
@@ -677,8 +587,6 @@ static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s
 bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time);
 /* Record that a clock had a time when the stream's clock had another. */
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
-const char *perfetto_clock_name(const struct perfetto *p);
-void perfetto_clocks_free(struct perfetto *p);
 
 /* Get the number of a track, from 1. */
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid);
@@ -705,20 +613,11 @@ int perfetto_thread_descriptor(struct perfetto *p, struct perfetto_sequence *s,
 			       const struct perfetto_packet *packet);
 int perfetto_process_descriptor(struct perfetto *p, const struct perfetto_packet *packet);
 int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *packet);
-/* Get what is known of a thread of the system. NULL: out of memory. */
-struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid);
 /* Forget names of threads before the first name of their process: they are of a later thread. */
 void perfetto_first_names(struct perfetto *p);
-/* Give the thread that has a number the name and the process of its task. NULL: out of memory. */
-struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid);
-/* Get a thread. NULL: out of memory. */
-struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid);
-/* Get the lane of a thread on a CPU (-1: on any). */
-uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu);
-uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu);
 void perfetto_tracks_free(struct perfetto *p);
 
-/* --- perfetto_tracks.c --- */
+/* --- perfetto_events.c, perfetto_tracks.c: records --- */
 
 int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 			 const struct perfetto_packet *packet);
@@ -728,6 +627,9 @@ int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_recor
 /* Learn the names in p->scratch.arguments as those of the arguments of a name. Several arguments
  * of one name get names of their own. */
 int perfetto_learn(struct perfetto *p, uint32_t name);
+/* Keep a record with its value and the arguments, in an order among those of its time. */
+int perfetto_keep_ordered(struct perfetto *p, struct sorter_key key,
+			  const struct perfetto_record *r, uint64_t value);
 /* The same, with another order among the events of one time, and any data. */
 int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
 		       const void *data, size_t size);
@@ -736,16 +638,13 @@ int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_re
 		     const struct perfetto_track_key *key);
 int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
 		      int32_t cpu);
-enum { PERFETTO_ORDER_UNSEEN };
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
 
-int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
-		    const struct perfetto_packet *packet);
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			     struct protobuf_view message);
 
-int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
-			const uint8_t *data, size_t size);
+int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
+			   const struct perfetto_packet *packet);
 void perfetto_ftrace_free(struct perfetto *p);
 
 /* Count a field if the stream does not contain it; of a message that it does, the fields in it. */
@@ -782,134 +681,27 @@ int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *pa
 struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
 void perfetto_async_free(struct perfetto *p);
 
-/* --- rows.c --- */
+/* --- perfetto_tracks.c: rows --- */
 
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
 /* Find the calls that overlap others, before the first row is written (perfetto_tracks.c). */
 int perfetto_find_overlaps(struct perfetto *p);
-/* Write the row of an event on a track. */
-int perfetto_row_event(struct perfetto *p, const struct perfetto_record *r, uint64_t time,
-		       const uint8_t *data, size_t size);
-/* Get the location of a function. */
-uint32_t perfetto_location(struct perfetto *p, uint32_t name);
 
 /* Get a text as a string of the writer. 0: out of memory. */
 uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v);
 
-/* --- rows of the stream while they are made: rows.c and perfetto_tracks.c --- */
-
-enum { DEPTH_MOST = 65535 }; /* of a row */
-
-/* A row to write. */
-struct perfetto_row {
-	uint64_t time;
-	uint64_t track_id; /* of an asynchronous call */
-	enum type_kind kind;
-	uint32_t lane, type_name, category; /* strings of the writer */
-	uint32_t flags;			    /* of the type */
-	uint32_t level, location, stack;
-	uint32_t call; /* number of an asynchronous call; 0: none */
-	bool by_id;    /* it has an id */
-	uint32_t name; /* whose arguments are values */
-	bool structs;  /* the values contain STRUCTs */
-	const uint8_t *values;
-	uint32_t size;
-};
-
-/* Begin a call. of: the time, the values and the stack of the row; as track_id the id.
- */
-int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
-			const struct perfetto_record *rec, const struct perfetto_row *of);
-/* End the call of a record, and the calls inside it. */
-int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
-		      const struct perfetto_record *rec, const struct perfetto_row *of);
-
 /*
- * Arguments of an event while it is read: perfetto_annotations.c and perfetto_annotations.c.
+ * Arguments of an event while it is read: perfetto_events.c.
  *
  * p->scratch.arguments has the arguments so far as named values: u32 name, u32 size, and the value
  * (value.h).
  */
 
-/* What annotations of an event contain. */
-struct perfetto_annotated {
-	bool structs;	 /* a STRUCT */
-	bool unfinished; /* the mark of a call without a leave, which is left out */
-	bool has_id;	 /* the mark of a call with an id, which is left out: the id */
-	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
-			    name; 0 none */
-	uint64_t id;
-};
-
-/* Append an annotation to p->scratch.arguments. */
-int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
-			struct protobuf_view message, struct perfetto_annotated *a);
-/* Begin a list of names, such as the arguments of an event. */
-static inline void perfetto_begin_names(struct perfetto *p)
-{
-	p->arguments.list++;
-}
-/* Get the name of the next element of the list: the second u is u_2. 0: out of memory. */
-uint32_t perfetto_next_name(struct perfetto *p, uint32_t name);
 /* Append an argument with a name. */
 int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number);
 int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
 int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
 int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
-int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers, size_t n);
-
-/* --- perfetto_annotations.c --- */
-
-/* Append a field of a track event that is a typed argument, or one of a later version. */
-int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
-		   const struct protobuf_field *f, struct perfetto_annotated *found);
-
-/* --- one TrackEvent while it is read: perfetto_tracks.c and perfetto_tracks.c --- */
-
-enum { FLOWS_MOST = 64 };
-
-/* The message LegacyEvent: an event of Chrome's older format. */
-struct legacy_event {
-	bool present, has_id, local;
-	uint8_t phase;
-	int64_t duration; /* us, at least 0 */
-	uint64_t id, bind_id, flow_direction;
-	uint32_t scope;	  /* string of the writer */
-	uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
-	int32_t pid, tid; /* other than those of the track; -1: none */
-};
-
-/* Lists of numbers that an event has; those beyond the limits are left out. */
-struct event_lists {
-	unsigned ntracks, nvalues, nreal_tracks, nreal_values, nflows, nended;
-	uint64_t tracks[PERFETTO_EXTRA], values[PERFETTO_EXTRA];
-	uint64_t real_tracks[PERFETTO_EXTRA], real_values[PERFETTO_EXTRA];
-	uint64_t flows[FLOWS_MOST], ended[FLOWS_MOST];
-};
-
-struct track_event {
-	const struct perfetto_packet *packet;
-	uint64_t time;
-	uint64_t type, uuid, counter;
-	bool has_track, has_counter, has_real, has_lists;
-	uint32_t name, category; /* strings of the writer */
-	uint32_t track;		 /* number */
-	uint32_t stack;
-	int64_t time_delta, thread_time;
-	bool has_time_delta, has_thread_time;
-	struct perfetto_annotated annotated;
-	struct legacy_event legacy; /* not set unless it is present, but the phase is */
-};
-
-/* Begin the lists of an event that has none yet. */
-static inline void event_lists_begin(struct track_event *ev, struct event_lists *l)
-{
-	if (ev->has_lists)
-		return;
-	ev->has_lists = true;
-	l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
-	l->nflows = l->nended = 0;
-}
 
 #endif

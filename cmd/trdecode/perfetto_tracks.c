@@ -1,31 +1,27 @@
 /*
- * perfetto_tracks.c - track events, counters and memory of Perfetto
+ * perfetto_tracks.c - the tracks of Perfetto, the rows of their records, and the events of ftrace
  */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
-#include "common/formats/chrome.h"
-#include "common/stream/value.h"
+#include "cmd/trdecode/perfetto_tables.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/calls/open_calls.h"
+#include "common/formats/perfetto.h"
+#include "common/protobuf/protobuf.h"
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+#include "common/util/error.h"
 #include "common/util/hash.h"
+#include "common/util/intern.h"
+#include "common/util/output.h"
 #include "common/util/u128.h"
-
-static struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
-						     const struct perfetto_track *t);
-static int perfetto_begin_complete(struct perfetto *p, const struct perfetto_record *rec,
-				   uint64_t end, const struct perfetto_row *of);
-static int perfetto_end_complete(struct perfetto *p);
-static int perfetto_state(struct perfetto *p, struct perfetto_track *t,
-			  const struct perfetto_record *rec, const struct perfetto_row *of);
-static bool perfetto_ids_full(const struct perfetto *p);
-static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec,
-			     struct perfetto_id id, const struct perfetto_row *of);
-static int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec,
-			   struct perfetto_id id, const struct perfetto_row *of);
-static int track_event_keep(struct perfetto *p, const struct track_event *ev,
-			    enum perfetto_kind kind, unsigned flags, uint64_t value);
 
 enum { PARENTS_MOST = 64 }; /* steps from a track to that of its thread */
 
@@ -93,7 +89,8 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 	return *number;
 }
 
-struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
+/* Get what is known of a thread of the system. NULL: out of memory. */
+static struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_tasks *t = &p->tasks;
 	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
@@ -125,6 +122,13 @@ static void know_name(uint32_t *first, uint64_t *since, uint32_t name, uint64_t 
 	*first = name;
 	*since = time;
 }
+
+/* Names that a thread and its process have from a time on; 0: the name is not recorded. */
+struct perfetto_naming {
+	int32_t pid, tid; /* -1: none */
+	uint32_t thread, process;
+	uint32_t by_track; /* of a descriptor: other names of a number are of other threads */
+};
 
 /* Keep names in the order of time; before the first one, a thread and a process have that. */
 static int keep_naming(struct perfetto *p, uint64_t time, const struct perfetto_naming *n)
@@ -446,7 +450,8 @@ static int remember_thread(struct perfetto *p, const struct perfetto_thread *t, 
 	return number || !name ? 0 : -1;
 }
 
-struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
+/* Get a thread. NULL: out of memory. */
+static struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
 {
 	return find_thread(p, pid, tid, 0);
 }
@@ -477,7 +482,8 @@ static struct lane_entry perfetto_tracks_lane_entry(const struct perfetto *p, in
 		.ppid = -1};
 }
 
-uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu)
+/* Get the lane of a thread on a CPU (-1: on any). */
+static uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cpu)
 {
 	struct lane_entry e;
 
@@ -490,7 +496,7 @@ uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int32_t cp
 	return t->lane = perfetto_tracks_declare_lane(p, &e);
 }
 
-uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
+static uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
 {
 	struct lane_entry e = perfetto_tracks_lane_entry(p, -1, -1, cpu);
 
@@ -567,6 +573,14 @@ static int perfetto_tracks_begin_thread(struct perfetto *p, struct perfetto_thre
 	return 0;
 }
 
+enum perfetto_role {
+	PERFETTO_UNRESOLVED,
+	PERFETTO_STACK,	 /* calls of a thread */
+	PERFETTO_KERNEL, /* calls of a thread in the kernel */
+	PERFETTO_BEFORE, /* calls that were open before the trace */
+	PERFETTO_ASYNC,	 /* calls that need not nest with those of threads */
+};
+
 /* Find the role, thread and lane of a track, once everything was read. */
 static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 {
@@ -611,7 +625,8 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 
 /* --- names from a time on --- */
 
-struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
+/* Give the thread that has a number the name and the process of its task. NULL: out of memory. */
+static struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_task *task = perfetto_task(p, tid);
 	struct perfetto_thread *t = task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
@@ -701,6 +716,22 @@ enum { FIXED_MOST = 24 };
 
 /* --- declarations --- */
 
+/* A row to write. */
+struct perfetto_row {
+	uint64_t time;
+	uint64_t track_id; /* of an asynchronous call */
+	enum type_kind kind;
+	uint32_t lane, type_name, category; /* strings of the writer */
+	uint32_t flags;			    /* of the type */
+	uint32_t level, location, stack;
+	uint32_t call; /* number of an asynchronous call; 0: none */
+	bool by_id;    /* it has an id */
+	uint32_t name; /* whose arguments are values */
+	bool structs;  /* the values contain STRUCTs */
+	const uint8_t *values;
+	uint32_t size;
+};
+
 /* Test for a row of an asynchronous call. A call that only overlaps others has a number, too, and
  * the type of those on a stack. */
 static bool has_track_id(const struct perfetto *p, const struct perfetto_row *r)
@@ -774,7 +805,8 @@ static uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row 
 	return *id;
 }
 
-uint32_t perfetto_location(struct perfetto *p, uint32_t name)
+/* Get the location of a function. */
+static uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 {
 	uint32_t *locations;
 
@@ -787,6 +819,8 @@ uint32_t perfetto_location(struct perfetto *p, uint32_t name)
 }
 
 /* --- rows --- */
+
+enum { DEPTH_MOST = 65535 }; /* of a row */
 
 /* Write a row with a fixed part or values. */
 static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
@@ -859,6 +893,25 @@ static int instant_row(struct perfetto *p, const struct perfetto_track *t,
 	r->location = r->size ? perfetto_location(p, r->name) : 0;
 	return r->size && !r->location ? -1 : perfetto_put_row(p, r);
 }
+
+static int perfetto_state(struct perfetto *p, struct perfetto_track *t,
+			  const struct perfetto_record *rec, const struct perfetto_row *of);
+static struct perfetto_thread *perfetto_track_thread(const struct perfetto *p,
+						     const struct perfetto_track *t);
+static int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
+			       const struct perfetto_record *rec, const struct perfetto_row *of);
+static int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
+			     const struct perfetto_record *rec, const struct perfetto_row *of);
+static int perfetto_begin_complete(struct perfetto *p, const struct perfetto_record *rec,
+				   uint64_t end, const struct perfetto_row *of);
+static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec,
+			     struct perfetto_id id, const struct perfetto_row *of);
+static int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec,
+			   struct perfetto_id id, const struct perfetto_row *of);
+static int perfetto_end_complete(struct perfetto *p);
+static int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			       const uint8_t *data, size_t size);
+static bool perfetto_ids_full(const struct perfetto *p);
 
 /* Write a state as a call. A state that goes on is an instant if it has arguments, and so is a
  * state on a track of another kind. */
@@ -967,8 +1020,9 @@ static int sample_row(struct perfetto *p, struct perfetto_track *t,
 	return r.type && r.lane ? writer_sample(p->w, r) : -1;
 }
 
-int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
-		       const uint8_t *data, size_t size)
+/* Write the row of an event on a track. */
+static int perfetto_row_event(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			      const uint8_t *data, size_t size)
 {
 	struct perfetto_track *t = &p->tracks.track[rec->track];
 	struct perfetto_row r = {.time = time, .stack = rec->stack};
@@ -1154,8 +1208,10 @@ static struct perfetto_calls *perfetto_calls_of(const struct perfetto *p, struct
 	return t->role == PERFETTO_STACK ? &perfetto_track_thread(p, t)->calls : &t->calls;
 }
 
-int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
-			const struct perfetto_record *rec, const struct perfetto_row *of)
+/* Begin a call. of: the time, the values and the stack of the row; as track_id the id.
+ */
+static int perfetto_begin_call(struct perfetto *p, struct perfetto_track *t,
+			       const struct perfetto_record *rec, const struct perfetto_row *of)
 {
 	struct perfetto_thread *thread = perfetto_track_thread(p, t);
 	struct perfetto_calls *c = perfetto_calls_of(p, t);
@@ -1254,8 +1310,9 @@ static size_t find_call(const struct perfetto *p, const struct perfetto_calls *c
 	return depth;
 }
 
-int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
-		      const struct perfetto_record *rec, const struct perfetto_row *of)
+/* End the call of a record, and the calls inside it. */
+static int perfetto_end_call(struct perfetto *p, struct perfetto_track *t,
+			     const struct perfetto_record *rec, const struct perfetto_row *of)
 {
 	size_t depth = find_call(p, perfetto_calls_of(p, t), rec);
 
@@ -1606,183 +1663,6 @@ void perfetto_async_free(struct perfetto *p)
 	free(p->async.open);
 }
 
-/*
- * Events of Chrome's older format, which have a phase as in Trace Event JSON.
- *
- * The calls of an id are on a track of their own. What the phases mean is in chrome/event.c.
- */
-
-/* Take the message LegacyEvent. */
-static void legacy_read(struct perfetto *p, const struct perfetto_sequence *s,
-			struct track_event *ev, struct protobuf_view message)
-{
-	struct legacy_event *l = &ev->legacy;
-	struct protobuf_field f;
-
-	*l = (struct legacy_event){.present = true, .pid = -1, .tid = -1};
-	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case LEGACY_NAME_IID:
-			if (!ev->name)
-				ev->name = perfetto_interned(p, s, OF_NAME, f.value);
-			break;
-		case LEGACY_PHASE: l->phase = f.value < 128 ? (uint8_t)f.value : 'I'; break;
-		case LEGACY_DURATION:
-			l->duration = (int64_t)f.value < 0 ? 0 : (int64_t)f.value;
-			break;
-		case LEGACY_ID:
-		case LEGACY_LOCAL_ID:
-		case LEGACY_GLOBAL_ID:
-			l->has_id = true;
-			l->local = f.number == LEGACY_LOCAL_ID;
-			l->id = f.value;
-			break;
-		case LEGACY_SCOPE: l->scope = perfetto_text(p, f.bytes); break;
-		case LEGACY_BIND_ID: l->bind_id = f.value; break;
-		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
-		case LEGACY_INSTANT_SCOPE: l->instant = (uint8_t)f.value; break;
-		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		default: perfetto_check_field(p, MESSAGE_LEGACY_EVENT, &f);
-		}
-}
-
-/* Have the thread or process that the event names instead of its track's. */
-static int legacy_override(struct perfetto *p, struct track_event *ev)
-{
-	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
-
-	if (ev->legacy.pid < 0 && ev->legacy.tid < 0)
-		return 0;
-	key.pid = ev->legacy.pid >= 0 ? ev->legacy.pid : t->pid;
-	key.tid = ev->legacy.tid >= 0 ? ev->legacy.tid : t->tid;
-	ev->track = perfetto_other_track(p, &key);
-	return ev->track ? 0 : -1;
-}
-
-/* Keep the begin or the end of a call with an id. */
-static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfetto_kind kind)
-{
-	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
-	const struct legacy_event *l = &ev->legacy;
-	/* F does not end the call of a b */
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_TRACK,
-					 .tid = l->phase == 'S' || l->phase == 'F',
-					 .pid = l->local ? t->pid : -1,
-					 .name = l->scope ? l->scope : ev->category,
-					 .id = l->id};
-	struct perfetto_record r = {.kind = (uint8_t)kind,
-				    .flags = ev->annotated.structs ? PERFETTO_STRUCTS : 0,
-				    .track = ev->track - 1,
-				    .name = ev->name,
-				    .category = ev->category,
-				    .stack = ev->stack};
-
-	if (!r.name && kind == PERFETTO_ID_BEGIN)
-		r.name = p->texts.nothing;
-	return perfetto_keep_id(p, ev->time, &r, &key);
-}
-
-/* Test for a begin, step or end of a flow. */
-static bool perfetto_tracks_is_flow(const struct legacy_event *l)
-{
-	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
-}
-
-static void add_flow(struct perfetto *p, uint64_t *list, unsigned *n, uint64_t id)
-{
-	if (*n < FLOWS_MOST)
-		list[(*n)++] = id;
-	else
-		p->counts.left_out[MESSAGE_TRACK_EVENT][EVENT_LEGACY]++;
-}
-
-/* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
- * phases s, t and f, which is of its name and category. */
-static void legacy_flows(struct perfetto *p, struct track_event *ev, struct event_lists *lists)
-{
-	const struct legacy_event *l = &ev->legacy;
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_FLOW,
-					 .pid = l->local ? p->tracks.track[ev->track - 1].pid : -1,
-					 .name = ev->name,
-					 .scope = l->scope ? l->scope : ev->category,
-					 .id = l->id};
-
-	if (!perfetto_tracks_is_flow(l) && !(l->bind_id && l->flow_direction))
-		return;
-	event_lists_begin(ev, lists);
-	if (l->bind_id && l->flow_direction)
-		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
-	if (!perfetto_tracks_is_flow(l))
-		return;
-	if (l->phase != 'f')
-		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
-	else
-		add_flow(p, lists->ended, &lists->nended, perfetto_id_of(&key).hash);
-}
-
-/* Keep a call with a duration. */
-static int keep_complete(struct perfetto *p, struct track_event *ev)
-{
-	uint64_t duration;
-
-	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
-	    duration >= TIME_LIMIT - ev->time) {
-		perfetto_damage(p, ev->packet, "a call with an impossible duration");
-		return 0;
-	}
-	ev->legacy.duration = (int64_t)duration;
-	if (ev->time + duration > p->last)
-		p->last = ev->time + duration;
-	return track_event_keep(p, ev, PERFETTO_BEGIN, PERFETTO_VALUE | PERFETTO_COMPLETE,
-				ev->time + duration);
-}
-
-/* Have the track of an instant that is of a process, or of no thread. */
-static int instant_track(struct perfetto *p, struct track_event *ev)
-{
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS,
-					 .pid = p->tracks.track[ev->track - 1].pid,
-					 .tid = -1,
-					 .cpu = -1};
-
-	if (ev->legacy.instant == SCOPE_GLOBAL)
-		ev->track = perfetto_track(p, 0);
-	else if (ev->legacy.instant == SCOPE_PROCESS && key.pid >= 0)
-		ev->track = perfetto_other_track(p, &key);
-	return ev->track ? 0 : -1;
-}
-
-/* Keep an event that has one. */
-static int legacy_keep(struct perfetto *p, struct track_event *ev)
-{
-	const struct legacy_event *l = &ev->legacy;
-	static const char types[] = {0, 'B', 'E', 'I', 'C', 'I'};
-	char phase = (char)l->phase;
-
-	if (!phase)
-		phase = ev->type < sizeof types ? types[ev->type] : 'I';
-	if (l->bind_id && !l->flow_direction && perfetto_argument_uint(p, "bind_id", l->bind_id))
-		return -1;
-	switch (phase) {
-	case 'b':
-	case 'S': return keep_id(p, ev, PERFETTO_ID_BEGIN);
-	case 'B': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
-	case 'E': return track_event_keep(p, ev, PERFETTO_END, 0, 0);
-	case 'e':
-	case 'F': return keep_id(p, ev, PERFETTO_ID_END);
-	case 'X': return keep_complete(p, ev);
-	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
-	case 'M': return 0;
-	}
-	if (l->instant && instant_track(p, ev))
-		return -1;
-	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
-}
-
-/* --- reads the message TrackEvent into records --- */
-
 /* --- records --- */
 
 int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
@@ -1805,9 +1685,8 @@ int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct p
 	return sorter_add(&p->sorter, key, b->data, b->size, &p->error);
 }
 
-/* Keep a record with its value and the arguments, in an order among those of its time. */
-static int keep_ordered(struct perfetto *p, struct sorter_key key, const struct perfetto_record *r,
-			uint64_t value)
+int perfetto_keep_ordered(struct perfetto *p, struct sorter_key key,
+			  const struct perfetto_record *r, uint64_t value)
 {
 	const struct buffer *arguments = &p->scratch.arguments;
 	struct buffer *b = &p->scratch.key;
@@ -1824,7 +1703,7 @@ static int keep_ordered(struct perfetto *p, struct sorter_key key, const struct 
 int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
 		  uint64_t value)
 {
-	return keep_ordered(p, (struct sorter_key){time, PERFETTO_ORDER}, r, value);
+	return perfetto_keep_ordered(p, (struct sorter_key){time, PERFETTO_ORDER}, r, value);
 }
 
 int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
@@ -1836,21 +1715,6 @@ int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_l
 
 	return perfetto_keep_data(p, (struct sorter_key){time, PERFETTO_ORDER}, &r, loss,
 				  sizeof *loss);
-}
-
-int perfetto_learn(struct perfetto *p, uint32_t name)
-{
-	const struct buffer *b = &p->scratch.arguments;
-
-	perfetto_begin_names(p);
-	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
-		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
-
-		if (!argument || arguments_learn(&p->arguments.table, name, argument))
-			return -1;
-		put_u32(b->data + i, argument);
-	}
-	return 0;
 }
 
 int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
@@ -1868,478 +1732,1141 @@ int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_re
 				  b->size);
 }
 
-/* Keep an event as a record of that kind. */
-static int track_event_keep(struct perfetto *p, const struct track_event *ev,
-			    enum perfetto_kind kind, unsigned flags, uint64_t value)
-{
-	bool begins = kind == PERFETTO_BEGIN;
-	struct perfetto_record r = {
-		.kind = (uint8_t)kind,
-		.flags = (uint8_t)(flags | (ev->annotated.structs ? PERFETTO_STRUCTS : 0)),
-		.track = ev->track - 1,
-		.name = ev->name,
-		.category = ev->category,
-		.stack = ev->stack};
-	struct sorter_key key = {ev->time, PERFETTO_ORDER};
-	const struct legacy_event *l = &ev->legacy;
-	struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+/* --- types of the events of ftrace --- */
 
-	/* an end has the arguments of any call; an annotation is the name of the leave */
-	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
-		r.name = ev->annotated.leave;
-	else if (kind == PERFETTO_END)
-		r.flags |= PERFETTO_NAMED;
-	else if (!r.name && kind != PERFETTO_STATE)
-		r.name = p->texts.nothing;
-	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
-		return -1;
-	if (begins && flags & PERFETTO_COMPLETE)
-		t->calls.completes = true;
-	else if (begins)
-		t->calls.begins = true;
-	if (begins && t->before)
-		key.second = PERFETTO_ORDER_UNSEEN;
-	else if (begins && l->phase == 'X')
-		/* of calls that begin at one time, the longest is outermost */
-		key.second -= 1 + (uint64_t)l->duration;
-	return keep_ordered(p, key, &r, value);
-}
+enum { LIST_MOST = 6 }; /* elements of a list: the arguments of a system call */
 
-/* --- counters --- */
-
-/* What an incremental counter has reached in a sequence that is not the last to count. */
-struct reached {
-	int64_t value;
-	double real_value;
-	uint32_t generation;
+/* An entry of CompactSched. */
+struct perfetto_switch {
+	int64_t prev_state;
+	int32_t pid, prio, target_cpu;
+	uint32_t comm; /* string of the writer */
 };
 
-/* Get what a counter has reached in a sequence. NULL: out of memory. */
-static uint8_t *reached_in(struct perfetto *p, uint32_t track, uint32_t sequence)
-{
-	uint32_t key[2] = {track, sequence};
-	uint32_t *number = id_cache_number(&p->tracks.counting, key, sizeof key);
-	struct buffer *all = &p->tracks.reached;
+/* A field of an event. In the stream, numbers are 8 bytes of the fixed part, a list is LIST_MOST
+ * such numbers, and texts are in the tail. */
+struct perfetto_event_field {
+	uint32_t number, name;
+	uint8_t kind; /* a letter of perfetto_tables.h */
+	uint32_t at;  /* offset in the fixed part, or number of the text */
+};
 
-	if (!number || (!*number && buffer_zero(all, sizeof(struct reached))))
-		return NULL;
-	if (!*number)
-		*number = (uint32_t)(all->size / sizeof(struct reached));
-	return all->data + (*number - 1) * sizeof(struct reached);
+/* The type of an event. */
+struct perfetto_event_type {
+	uint32_t number, name, group;
+	uint32_t type; /* of the writer; 0: not yet declared */
+	uint32_t nfields, fixed_size, texts;
+	struct perfetto_event_field *fields;
+};
+
+/* DescriptorProto, FieldDescriptorProto */
+enum {
+	MESSAGE_NAME = 1,
+	MESSAGE_FIELD = 2,
+	FIELD_NAME = 1,
+	FIELD_NUMBER = 3,
+	FIELD_TYPE = 5,
+};
+
+/* GenericFtraceEvent */
+enum {
+	GENERIC_NAME = 1,
+	FTRACE_TYPES_GENERIC_FIELD = 2,
+	GENERIC_FIELD_NAME = 1,
+	FTRACE_TYPES_GENERIC_TEXT = 3,
+	FTRACE_TYPES_GENERIC_INT = 4,
+	FTRACE_TYPES_GENERIC_UINT = 5,
+};
+
+/* Add a type. Returns its index + 1; 0: out of memory. */
+static uint32_t perfetto_add_type(struct perfetto *p, uint32_t number)
+{
+	struct perfetto_ftrace *f = &p->ftrace;
+	struct perfetto_event_type *t;
+
+	if (ARRAY_GROW(f->type, f->types_capacity, f->ntypes))
+		return 0;
+	t = f->type;
+	t[f->ntypes++] = (struct perfetto_event_type){.number = number};
+	return (uint32_t)f->ntypes;
 }
 
-/* Have an incremental counter count on from its last value in this sequence, or from 0. */
-static int switch_sequence(struct perfetto *p, const struct perfetto_sequence *s, uint32_t number)
+static int perfetto_add_field(struct perfetto_event_type *t, uint32_t number, uint32_t name,
+			      char kind)
 {
-	struct perfetto_track *t = &p->tracks.track[number - 1];
-	struct reached now = {t->value, t->real_value, t->generation};
-	uint8_t *at;
+	struct perfetto_event_field *fields;
 
-	if (t->sequence != s->number) {
-		at = reached_in(p, number, t->sequence);
-		if (!at)
-			return -1;
-		memcpy(at, &now, sizeof now);
-		at = reached_in(p, number, s->number);
-		if (!at)
-			return -1;
-		memcpy(&now, at, sizeof now);
-	}
-	if (now.generation != s->generation)
-		now = (struct reached){0};
-	t->value = now.value;
-	t->real_value = now.real_value;
-	t->sequence = s->number;
-	t->generation = s->generation;
+	if (t->nfields == PERFETTO_EVENT_FIELDS || !name)
+		return name ? 0 : -1;
+	fields = realloc(t->fields, (t->nfields + 1) * sizeof *fields);
+	if (!fields)
+		return -1;
+	t->fields = fields;
+	fields[t->nfields++] =
+		(struct perfetto_event_field){.number = number,
+					      .name = name,
+					      .kind = (uint8_t)kind,
+					      .at = kind == 's' ? t->texts : t->fixed_size};
+	t->texts += kind == 's';
+	t->fixed_size += kind == 's' ? 0 : kind == 'a' ? 8 * LIST_MOST : 8;
 	return 0;
 }
 
-/* Keep the value of a counter: that of an incremental one is a difference. */
-static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
-			const struct track_event *ev, uint32_t number, uint64_t bits, bool real)
+/* --- the table --- */
+
+/* Find the row of an event in the tables; NULL: it is unknown. */
+static const char *find_row(uint32_t number)
 {
-	struct perfetto_track *t = number ? &p->tracks.track[number - 1] : NULL;
-	struct perfetto_record r = {.kind = real ? PERFETTO_COUNTER_REAL : PERFETTO_COUNTER,
-				    .flags = PERFETTO_VALUE,
-				    .track = number - 1};
-	double value;
+	const char *const *row = number < 210	? perfetto_ftrace_3
+				 : number < 400 ? perfetto_ftrace_210
+						: perfetto_ftrace_400;
 
-	/* extra counters of an event have no category */
-	if (ev->type == TYPE_COUNTER)
-		r.category = ev->category;
+	while (*row && strtoul(*row, NULL, 10) != number)
+		row++;
+	return *row;
+}
 
+/* Make a type from a row of the table. */
+static int read_row(struct perfetto *p, struct perfetto_event_type *t, const char *row)
+{
+	const char *at = strchr(row, ' ') + 1, *end = strchrnul(at, ' ');
+	const char *group = memchr(at, ':', (size_t)(end - at));
+	uint32_t number = 0;
+
+	if (group) {
+		t->group = writer_string(p->w, at, (size_t)(group - at));
+		if (!t->group)
+			return -1;
+		at = group + 1;
+	}
+	t->name = writer_string(p->w, at, (size_t)(end - at));
+	while (*end) {
+		const char *colon, *equal;
+
+		at = end + 1;
+		end = strchrnul(at, ' ');
+		colon = end - 2;
+		equal = memchr(at, '=', (size_t)(end - at));
+		number = equal ? (uint32_t)strtoul(at, NULL, 10) : number + 1;
+		at = equal ? equal + 1 : at;
+		if (perfetto_add_field(t, number, writer_string(p->w, at, (size_t)(colon - at)),
+				       colon[1]))
+			return -1;
+	}
+	return t->name ? 0 : -1;
+}
+
+/* Get the type of an event by its number. NULL: out of memory. */
+static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint32_t number)
+{
+	uint32_t *at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	struct perfetto_event_type *t;
+	const char *row;
+
+	if (!at || *at)
+		return at ? &p->ftrace.type[*at - 1] : NULL;
+	*at = perfetto_add_type(p, number);
+	if (!*at)
+		return NULL;
+	t = &p->ftrace.type[*at - 1];
+	row = find_row(number);
+	if (row)
+		return read_row(p, t, row) ? NULL : t;
+	p->scratch.text.size = 0;
+	if (buffer_printf(&p->scratch.text, "ftrace field %u", (unsigned)number))
+		return NULL;
+	t->name = writer_string(p->w, p->scratch.text.data, p->scratch.text.size);
+	return t->name ? t : NULL;
+}
+
+/* --- descriptions --- */
+
+/* Return the kind of a field of a message; 0: it is not read. */
+static char perfetto_kind_of(uint64_t type)
+{
+	static const char kinds[] = {0, 'd', 'f', 'i', 'u', 'i', 'u', 'u', 'u', 's',
+				     0, 0,   0,	  'u', 'i', 'u', 'u', 'z', 'z'};
+
+	return type < sizeof kinds ? kinds[type] : 0;
+}
+
+static int describe_field(struct perfetto *p, struct perfetto_event_type *t,
+			  struct protobuf_view message)
+{
+	struct protobuf_field f;
+	uint32_t number = 0, name = 0;
+	char kind = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case FIELD_NAME: name = perfetto_text(p, f.bytes); break;
+		case FIELD_NUMBER: number = (uint32_t)f.value; break;
+		case FIELD_TYPE: kind = perfetto_kind_of(f.value); break;
+		}
+	return kind && name ? perfetto_add_field(t, number, name, kind) : 0;
+}
+
+/* Take the description of events that the trace numbers itself. */
+static int perfetto_event_descriptor(struct perfetto *p, struct protobuf_view message)
+{
+	struct protobuf_view described = {NULL, NULL};
+	struct perfetto_event_type *t;
+	uint32_t number = 0, group = 0, *at;
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case DESCRIPTOR_FIELD: number = (uint32_t)f.value; break;
+		case DESCRIPTOR_MESSAGE: described = f.bytes; break;
+		case DESCRIPTOR_GROUP: group = perfetto_text(p, f.bytes); break;
+		}
+	at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	if (!at || *at)
+		return at ? 0 : -1;
+	*at = perfetto_add_type(p, number);
+	if (!*at)
+		return -1;
+	t = &p->ftrace.type[*at - 1];
+	t->group = group;
+	while (protobuf_next(&described, &f) > 0) {
+		if (f.number == MESSAGE_NAME)
+			t->name = perfetto_text(p, f.bytes);
+		else if (f.number == MESSAGE_FIELD && describe_field(p, t, f.bytes))
+			return -1;
+	}
+	t->name = t->name ? t->name : p->texts.nothing;
+	return 0;
+}
+
+/* --- generic events --- */
+
+/* Get the name and the kind of a field of a generic event. */
+static uint32_t generic_field(struct perfetto *p, struct protobuf_view message, char *kind)
+{
+	struct protobuf_field f;
+	uint32_t name = p->texts.nothing;
+
+	*kind = 'u';
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case GENERIC_FIELD_NAME: name = perfetto_text(p, f.bytes); break;
+		case FTRACE_TYPES_GENERIC_TEXT: *kind = 's'; break;
+		case FTRACE_TYPES_GENERIC_INT: *kind = 'i'; break;
+		}
+	return name ? name : p->texts.nothing;
+}
+
+/* Get the number + 1 in p->ftrace.type of the type of a GenericFtraceEvent. 0: out of memory. */
+static uint32_t perfetto_generic_type(struct perfetto *p, struct protobuf_view message)
+{
+	struct buffer *key = &p->ftrace.key;
+	uint32_t *at, name = p->texts.nothing;
+	struct perfetto_event_type *t;
+	struct protobuf_field f;
+	uint64_t n = 0;
+
+	key->size = 0;
+	if (buffer_u32(key, 0))
+		return 0;
+	while (protobuf_next(&message, &f) > 0) {
+		char kind;
+
+		if (f.number == GENERIC_NAME)
+			name = perfetto_text(p, f.bytes);
+		if (f.number != FTRACE_TYPES_GENERIC_FIELD || n++ >= PERFETTO_EVENT_FIELDS)
+			continue;
+		if (buffer_u32(key, generic_field(p, f.bytes, &kind)) ||
+		    buffer_u32(key, (uint32_t)kind))
+			return 0;
+	}
+	put_u32(key->data, name);
+	at = id_cache_number(&p->ftrace.generic, key->data, key->size);
+	if (!at || *at)
+		return at ? *at : 0;
+	*at = perfetto_add_type(p, 0);
+	if (!*at)
+		return 0;
+	t = &p->ftrace.type[*at - 1];
+	t->name = name ? name : p->texts.nothing;
+	for (size_t i = 4; i < key->size; i += 8)
+		if (perfetto_add_field(t, 0, get_u32(key->data + i),
+				       (char)get_u32(key->data + i + 4)))
+			return 0;
+	return *at;
+}
+
+/* --- declaring --- */
+
+/* Declare a type of the stream. 0: out of memory. */
+static uint32_t perfetto_event_declare(struct perfetto *p, struct perfetto_event_type *t)
+{
+	struct field_entry fields[PERFETTO_EVENT_FIELDS] = {{0}};
+	struct type_entry e = {.source = p->source,
+			       .name = t->name,
+			       .group = t->group ? t->group : writer_text(p->w, "ftrace"),
+			       .kind = KIND_INSTANT,
+			       .flags = t->texts ? TYPE_TAIL : 0,
+			       .fixed_size = t->fixed_size,
+			       .native = t->number,
+			       .nfields = t->nfields,
+			       .fields = fields};
+
+	for (uint32_t i = 0; i < t->nfields; i++) {
+		const struct perfetto_event_field *f = &t->fields[i];
+
+		fields[i].name = f->name;
+		fields[i].offset = f->at;
+		fields[i].size = 8;
+		switch (f->kind) {
+		case 's':
+			fields[i].kind = FIELD_STRING;
+			fields[i].where = WHERE_STRING;
+			fields[i].size = 1;
+			break;
+		case 'a': fields[i].count = LIST_MOST; break;
+		case 'i':
+		case 'z': fields[i].kind = FIELD_INT; break;
+		case 'f':
+		case 'd': fields[i].kind = FIELD_FLOAT; break;
+		}
+	}
+	t->type = writer_type(p->w, &e);
+	if (t->type && row_filter_announce(p->input->decoding->row_filter, t->type, 0))
+		return 0;
+	return t->type;
+}
+
+void perfetto_ftrace_free(struct perfetto *p)
+{
+	struct perfetto_ftrace *f = &p->ftrace;
+
+	for (size_t i = 0; i < f->ntypes; i++)
+		free(f->type[i].fields);
+	free(f->type);
+	free(f->cpu);
+	id_cache_free(&f->numbers);
+	id_cache_free(&f->generic);
+	buffer_free(&f->fixed);
+	buffer_free(&f->tail);
+	buffer_free(&f->key);
+}
+
+/*
+ * Writes the events of ftrace as rows, in the order of their times.
+ *
+ * An event has the lane of its CPU and thread. The comm of a thread is the last one before the
+ * event, of the process tree, of a descriptor or of another event. A compact sched_switch has only
+ * the next thread: the previous one is that of the switch before on the CPU. Marks of atrace are
+ * calls, counters and instants.
+ */
+
+enum {
+	CPUS_MOST = 65536,
+	FTRACE_ROWS_GENERIC_TEXT = 3,
+	FTRACE_ROWS_GENERIC_INT = 4,
+	FTRACE_ROWS_GENERIC_UINT = 5,
+	FTRACE_ROWS_GENERIC_FIELD = 2,
+	SWITCH_NEXT_COMM = 5, /* of SchedSwitchFtraceEvent */
+	SWITCH_NEXT_PID = 6,
+	SWITCH_NEXT_PRIO = 7,
+	WAKE_SUCCESS = 4, /* of SchedWakeupFtraceEvent and its kin */
+	NEWTASK_FLAGS = 3,
+	CLONE_A_THREAD = 0x10000, /* Linux's CLONE_THREAD */
+	COMM_MOST = 15,
+};
+
+/* The thread that runs on a CPU. */
+struct perfetto_cpu {
+	bool known;
+	int32_t tid, prio;
+	uint32_t comm; /* string of the writer */
+};
+
+static struct perfetto_cpu *perfetto_cpu_of(struct perfetto *p, uint16_t cpu)
+{
+	return ARRAY_REACH(p->ftrace.cpu, p->ftrace.ncpus, cpu) ? NULL : &p->ftrace.cpu[cpu];
+}
+
+/* Get the thread of an event. NULL: out of memory. */
+static struct perfetto_thread *decode_perfetto_thread_of(struct perfetto *p, int32_t tid)
+{
+	struct perfetto_task *task = perfetto_task(p, tid);
+
+	return task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
+}
+
+static int perfetto_set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
+{
+	struct perfetto_thread *t = comm && tid > 0 ? decode_perfetto_thread_of(p, tid) : NULL;
+	struct perfetto_task *task;
+
+	if (!comm || tid <= 0)
+		return 0;
 	if (!t)
 		return -1;
-	if (t->incremental && (t->sequence != s->number || t->generation != s->generation) &&
-	    switch_sequence(p, s, number))
-		return -1;
-	if (t->incremental && real) {
-		memcpy(&value, &bits, sizeof value);
-		value = t->real_value += value;
-		memcpy(&bits, &value, sizeof bits);
-	} else if (t->incremental) {
-		bits = (uint64_t)(t->value = add_wrapping(t->value, (int64_t)bits));
-	}
-	p->scratch.arguments.size = 0;
-	return perfetto_keep(p, ev->time, &r, bits);
-}
-
-/* Count numbers of an event that the stream does not contain. */
-static void perfetto_tracks_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
-{
-	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
-}
-
-/* Keep the extra counters of an event. Their tracks are those of the event, or of the defaults. */
-static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
-		      const struct track_event *ev, const struct event_lists *l)
-{
-	const struct perfetto_defaults *d = &s->defaults;
-	const uint64_t *tracks = l->ntracks ? l->tracks : d->extra;
-	unsigned n = l->ntracks ? l->ntracks : d->nextra;
-
-	for (unsigned i = 0; i < n && i < l->nvalues; i++)
-		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
-			return -1;
-	perfetto_tracks_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
-	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
-	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
-	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
-		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
-			return -1;
-	perfetto_tracks_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
-				       l->nreal_values > n ? l->nreal_values - n : 0);
-	return 0;
-}
-
-/* --- reading --- */
-
-/* Append numbers of a field, varints or 8 bytes each, which may be packed. */
-static void perfetto_tracks_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
-				      unsigned most, struct protobuf_field *f, bool fixed)
-{
-	struct protobuf_view rest = f->bytes;
-	bool single = f->wire == PROTOBUF_FIXED64;
-	uint64_t value = f->value;
-
-	while (single ||
-	       (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))) {
-		if (*n < most)
-			list[(*n)++] = value;
-		else
-			perfetto_tracks_count_left_out(p, f->number, 1);
-		if (single)
-			break;
-	}
-}
-
-static void take_lists(struct perfetto *p, struct track_event *ev, struct event_lists *l,
-		       struct protobuf_field *f)
-{
-	event_lists_begin(ev, l);
-	switch (f->number) {
-	case EVENT_EXTRA_TRACKS:
-		perfetto_tracks_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
-		break;
-	case EVENT_EXTRA_VALUES:
-		perfetto_tracks_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
-		break;
-	case EVENT_EXTRA_REAL_TRACKS:
-		perfetto_tracks_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
-					  false);
-		break;
-	case EVENT_EXTRA_REAL_VALUES:
-		perfetto_tracks_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
-					  true);
-		break;
-	case EVENT_FLOWS_OLD:
-		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
-		break;
-	case EVENT_FLOWS:
-		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
-		break;
-	case EVENT_ENDED_FLOWS_OLD:
-		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
-		break;
-	case EVENT_ENDED_FLOWS:
-		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
-		break;
-	}
-}
-
-/* Add a category; several are separated by commas. */
-static int add_category(struct perfetto *p, struct track_event *ev, uint32_t category)
-{
-	struct buffer *b = &p->scratch.text;
-	const char *text;
-	size_t n;
-
-	if (!ev->category || !category) {
-		ev->category = category ? category : ev->category;
+	if (t->comm == comm)
 		return 0;
-	}
-	b->size = 0;
-	text = writer_string_of(p->w, ev->category, &n);
-	if (buffer_append(b, text, n) || buffer_u8(b, ','))
-		return -1;
-	text = writer_string_of(p->w, category, &n);
-	if (buffer_append(b, text, n))
-		return -1;
-	ev->category = writer_string(p->w, b->data, b->size);
-	return ev->category ? 0 : -1;
+	task = perfetto_task(p, tid);
+	task->comm = comm;
+	task->inherited = t->named = false;
+	return perfetto_rename(p, tid) ? 0 : -1;
 }
 
-static int add_categories(struct perfetto *p, const struct perfetto_sequence *s,
-			  struct track_event *ev, struct protobuf_field *f)
-{
-	struct protobuf_view rest = f->bytes;
-	uint64_t iid;
+/* --- the content of rows --- */
 
-	while (protobuf_each(f, &rest, &iid))
-		if (add_category(p, ev, perfetto_interned(p, s, OF_CATEGORY, iid)))
-			return -1;
-	return 0;
+/* Begin the content of a row of a type: zero, and empty texts. */
+static int begin_content(struct perfetto *p, const struct perfetto_event_type *t)
+{
+	struct buffer *fixed = &p->ftrace.fixed;
+
+	fixed->size = p->ftrace.tail.size = 0;
+	return buffer_zero(fixed, t->fixed_size);
 }
 
-static int add_source_location(struct perfetto *p, const struct perfetto_source_location *l)
+static int decode_perfetto_put_text(struct perfetto *p, struct protobuf_view v)
 {
-	return (l->file && perfetto_argument_string(p, "file", l->file)) ||
-			       (l->function &&
-				perfetto_argument_string(p, "function", l->function)) ||
-			       (l->line && perfetto_argument_uint(p, "line", l->line))
+	const uint8_t *nul = v.at < v.end ? memchr(v.at, 0, protobuf_size(v)) : NULL;
+
+	if (nul)
+		v.end = nul;
+	return (v.at < v.end && buffer_append(&p->ftrace.tail, v.at, protobuf_size(v))) ||
+			       buffer_u8(&p->ftrace.tail, 0)
 		       ? -1
 		       : 0;
 }
 
-static int add_interned_location(struct perfetto *p, const struct perfetto_sequence *s,
-				 uint64_t iid)
+static int perfetto_put_string(struct perfetto *p, uint32_t string)
 {
-	uint32_t number = perfetto_interned(p, s, OF_SOURCE_LOCATION, iid);
-	struct perfetto_source_location l;
+	size_t n = 0;
+	const char *text = string ? writer_string_of(p->w, string, &n) : "";
+	const uint8_t *at = (const uint8_t *)text;
 
-	if (!number)
-		return 0;
-	memcpy(&l, p->source_locations.data + (number - 1) * sizeof l, sizeof l);
-	return add_source_location(p, &l);
+	return decode_perfetto_put_text(p, (struct protobuf_view){at, at + n});
 }
 
-static int add_inline_location(struct perfetto *p, struct protobuf_view message)
+/* Convert a number of a field to 8 bytes. */
+static uint64_t field_bits(uint8_t kind, const struct protobuf_field *f)
 {
-	struct perfetto_source_location l = perfetto_source_location(p, message);
+	uint32_t bits = (uint32_t)f->value;
+	uint64_t wide;
+	float number;
+	double real;
 
-	return add_source_location(p, &l);
+	if (kind == 'z')
+		return (uint64_t)protobuf_unzigzag(f->value);
+	if (kind != 'f')
+		return f->value;
+	memcpy(&number, &bits, sizeof number);
+	real = number;
+	memcpy(&wide, &real, sizeof wide);
+	return wide;
 }
 
-static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s,
-			   struct protobuf_view message)
+/* Take the numbers of a list, packed or not. */
+static void put_list(uint8_t *to, unsigned *n, struct protobuf_field f)
 {
+	struct protobuf_view rest = f.bytes;
+	uint64_t value;
+
+	while (*n < LIST_MOST && protobuf_each(&f, &rest, &value))
+		put_u64(to + 8 * (*n)++, value);
+}
+
+/* Set what newer kernels leave out of a wakeup: that the thread was woken. */
+static void put_success(struct perfetto *p, const struct perfetto_event_type *t)
+{
+	if (t->number != FTRACE_SCHED_WAKEUP && t->number != FTRACE_SCHED_WAKING &&
+	    t->number != FTRACE_SCHED_WAKEUP_NEW)
+		return;
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].number == WAKE_SUCCESS)
+			put_u64(p->ftrace.fixed.data + t->fields[i].at, 1);
+}
+
+/* Make the content of a row from the message of an event. */
+static int make_content(struct perfetto *p, const struct perfetto_event_type *t,
+			struct protobuf_view message)
+{
+	struct protobuf_view texts[PERFETTO_EVENT_FIELDS] = {{NULL, NULL}};
 	struct protobuf_field f;
-	uint32_t body;
+	unsigned elements = 0;
+	uint32_t next = 0; /* fields mostly are in the order of the type */
 
-	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case LOG_BODY_IID:
-			body = perfetto_interned(p, s, OF_LOG_BODY, f.value);
-			if (body && perfetto_argument_string(p, "message", body))
-				return -1;
-			break;
-		case LOG_SOURCE_IID:
-			if (add_interned_location(p, s, f.value))
-				return -1;
-			break;
-		case LOG_PRIORITY:
-			if (perfetto_argument_uint(p, "prio", f.value))
-				return -1;
+	if (begin_content(p, t))
+		return -1;
+	put_success(p, t);
+	while (protobuf_next(&message, &f) > 0) {
+		uint32_t i = 0;
+
+		for (; i < t->nfields; i++) {
+			const struct perfetto_event_field *of = &t->fields[(next + i) % t->nfields];
+
+			if (of->number != f.number)
+				continue;
+			next += i;
+			if (of->kind == 's')
+				texts[of->at] = f.bytes;
+			else if (of->kind == 'a')
+				put_list(p->ftrace.fixed.data + of->at, &elements, f);
+			else
+				put_u64(p->ftrace.fixed.data + of->at, field_bits(of->kind, &f));
 			break;
 		}
+		/* of a type without fields the event is counted */
+		p->counts.left_out[MESSAGE_FTRACE_EVENT][0] += t->nfields && i == t->nfields;
+	}
+	for (uint32_t i = 0; i < t->texts; i++)
+		if (decode_perfetto_put_text(p, texts[i]))
+			return -1;
 	return 0;
 }
 
-/* Take a field that few events have. */
-static int perfetto_tracks_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
-				     struct track_event *ev, struct protobuf_field *f)
+/* Make the content of a row of a generic event: its fields are in the order of the type. */
+static int make_generic(struct perfetto *p, const struct perfetto_event_type *t,
+			struct protobuf_view message)
 {
-	uint32_t string;
+	struct protobuf_field f, of;
+	uint32_t i = 0;
 
-	switch (f->number) {
-	case EVENT_CATEGORIES: return add_category(p, ev, perfetto_text(p, f->bytes));
-	case EVENT_SOURCE_LOCATION: return add_inline_location(p, f->bytes);
-	case EVENT_SOURCE_LOCATION_IID: return add_interned_location(p, s, f->value);
-	case EVENT_LOG_MESSAGE: return add_log_message(p, s, f->bytes);
-	case EVENT_CORRELATION: return perfetto_argument_uint(p, "correlation_id", f->value);
-	case EVENT_CORRELATION_TEXT:
-		string = perfetto_text(p, f->bytes);
-		return string ? perfetto_argument_string(p, "correlation_id", string) : 0;
-	case EVENT_CORRELATION_IID:
-		string = perfetto_interned(p, s, OF_CORRELATION, f->value);
-		return string ? perfetto_argument_string(p, "correlation_id", string) : 0;
-	case EVENT_CALLSTACK: ev->stack = perfetto_inline_stack(p, f->bytes); return 0;
-	case EVENT_CALLSTACK_IID:
-		ev->stack = perfetto_interned(p, s, OF_CALLSTACK, f->value);
-		return 0;
-	case EVENT_TIME_DELTA:
-	case EVENT_TIME:
-		ev->has_time_delta = f->number == EVENT_TIME_DELTA;
-		ev->time_delta = (int64_t)f->value;
-		return 0;
-	case EVENT_THREAD_TIME_DELTA:
-	case EVENT_THREAD_TIME:
-		ev->has_thread_time = true;
-		ev->thread_time = (int64_t)f->value;
-		if (f->number == EVENT_THREAD_TIME_DELTA)
-			ev->thread_time = add_wrapping(ev->thread_time, s->thread_time);
-		return 0;
+	if (begin_content(p, t))
+		return -1;
+	while (i < t->nfields && protobuf_next(&message, &f) > 0) {
+		struct protobuf_view text = {NULL, NULL};
+		uint64_t number = 0;
+
+		if (f.number != FTRACE_ROWS_GENERIC_FIELD)
+			continue;
+		while (protobuf_next(&f.bytes, &of) > 0) {
+			if (of.number == FTRACE_ROWS_GENERIC_TEXT)
+				text = of.bytes;
+			else if (of.number == FTRACE_ROWS_GENERIC_INT ||
+				 of.number == FTRACE_ROWS_GENERIC_UINT)
+				number = of.value;
+		}
+		if (t->fields[i].kind != 's')
+			put_u64(p->ftrace.fixed.data + t->fields[i].at, number);
+		else if (decode_perfetto_put_text(p, text))
+			return -1;
+		i++;
 	}
-	return perfetto_typed(p, s, f, &ev->annotated);
+	return 0;
 }
 
-/* Read the fields of an event. */
-static int perfetto_tracks_take_event(struct perfetto *p, const struct perfetto_sequence *s,
-				      struct track_event *ev, struct event_lists *lists)
+/* Write the row of a type with the content that was made. tid: -1 unknown. */
+static int decode_perfetto_put_row(struct perfetto *p, struct perfetto_event_type *t, uint64_t time,
+				   int32_t tid, uint16_t cpu)
 {
-	struct protobuf_view rest = ev->packet->payload;
+	struct perfetto_thread *thread = tid >= 0 ? decode_perfetto_thread_of(p, tid) : NULL;
+	struct new_row r = {.time = merge_shifted(time, p->input->shift),
+			    .type = t->type ? t->type : perfetto_event_declare(p, t),
+			    .fixed = p->ftrace.fixed.data,
+			    .fixed_size = (uint32_t)p->ftrace.fixed.size,
+			    .tail = p->ftrace.tail.data,
+			    .tail_size = (uint32_t)p->ftrace.tail.size,
+			    .has_tail = t->texts > 0};
+
+	if (tid >= 0 && !thread)
+		return -1;
+	r.lane = thread ? perfetto_lane(p, thread, cpu) : perfetto_cpu_lane(p, cpu);
+	return r.type && r.lane ? writer_row_data(p->w, r) : -1;
+}
+
+/* --- scheduling --- */
+
+static int perfetto_switch_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			       const struct perfetto_switch *w)
+{
+	struct perfetto_event_type *t = perfetto_event_type(p, FTRACE_SCHED_SWITCH);
+	struct perfetto_cpu *cpu = perfetto_cpu_of(p, rec->cpu);
+	struct perfetto_cpu was;
+	uint8_t *fixed;
+
+	if (!t || !cpu || begin_content(p, t))
+		return -1;
+	was = *cpu;
+	/* prev_pid, prev_prio, prev_state, next_pid, next_prio */
+	fixed = p->ftrace.fixed.data;
+	put_u64(fixed, (uint64_t)(int64_t)(was.known ? was.tid : -1));
+	put_u64(fixed + 8, (uint64_t)(int64_t)was.prio);
+	put_u64(fixed + 16, (uint64_t)w->prev_state);
+	put_u64(fixed + 24, (uint64_t)(int64_t)w->pid);
+	put_u64(fixed + 32, (uint64_t)(int64_t)w->prio);
+	*cpu = (struct perfetto_cpu){true, w->pid, w->prio, w->comm};
+	if (perfetto_put_string(p, was.comm) || perfetto_put_string(p, w->comm) ||
+	    decode_perfetto_put_row(p, t, time, was.known ? was.tid : -1, rec->cpu))
+		return -1;
+	return perfetto_set_comm(p, w->pid, w->comm);
+}
+
+static int waking_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+		      const struct perfetto_switch *w)
+{
+	struct perfetto_event_type *t = perfetto_event_type(p, FTRACE_SCHED_WAKING);
+	const struct perfetto_cpu *cpu = perfetto_cpu_of(p, rec->cpu);
+	uint8_t *fixed;
+
+	if (!t || !cpu || begin_content(p, t))
+		return -1;
+	/* pid, prio, success, target_cpu */
+	fixed = p->ftrace.fixed.data;
+	put_u64(fixed, (uint64_t)(int64_t)w->pid);
+	put_u64(fixed + 8, (uint64_t)(int64_t)w->prio);
+	put_u64(fixed + 16, 1);
+	put_u64(fixed + 24, (uint64_t)(int64_t)w->target_cpu);
+	if (perfetto_set_comm(p, w->pid, w->comm) || perfetto_put_string(p, w->comm))
+		return -1;
+	return decode_perfetto_put_row(p, t, time, cpu->known ? cpu->tid : -1, rec->cpu);
+}
+
+/* --- names of threads --- */
+
+/* Find a field of the content that was made. NULL: the type has none with the number. */
+static const struct perfetto_event_field *perfetto_find_field(const struct perfetto_event_type *t,
+							      uint32_t number)
+{
+	for (uint32_t i = 0; i < t->nfields; i++)
+		if (t->fields[i].number == number)
+			return &t->fields[i];
+	return NULL;
+}
+
+static int64_t content_number(const struct perfetto *p, const struct perfetto_event_type *t,
+			      uint32_t number)
+{
+	const struct perfetto_event_field *f = perfetto_find_field(t, number);
+
+	return f && f->kind != 's' ? (int64_t)get_u64(p->ftrace.fixed.data + f->at) : 0;
+}
+
+/* Get a text of the content, of a path the last name if is_path is true, as a string of the
+ * writer. 0: it is empty. */
+static uint32_t content_text(struct perfetto *p, const struct perfetto_event_type *t,
+			     uint32_t number, bool is_path)
+{
+	const struct perfetto_event_field *f = perfetto_find_field(t, number);
+	const char *at = (const char *)p->ftrace.tail.data, *name;
+	size_t n;
+
+	if (!f || f->kind != 's')
+		return 0;
+	for (uint32_t i = 0; i < f->at; i++)
+		at += strlen(at) + 1;
+	name = is_path ? strrchr(at, '/') : NULL;
+	at = name ? name + 1 : at;
+	n = is_path ? strnlen(at, COMM_MOST) : strlen(at);
+	return n ? perfetto_text(
+			   p, (struct protobuf_view){(const uint8_t *)at, (const uint8_t *)at + n})
+		 : 0;
+}
+
+/* Where an event of ftrace has the name of a thread: numbers of fields, 0: there is none. The first
+ * pair is of the time before the event, the second of that after it. */
+struct thread_names {
+	uint32_t event;
+	uint8_t pid, comm, next_pid, next_comm;
+	bool is_new;  /* the second pair is of a new thread */
+	bool is_path; /* comm is a path */
+};
+
+/* Source: the messages of protos/perfetto/trace/ftrace, and the kernel's trace events. */
+static const struct thread_names *find_names(uint32_t event)
+{
+	static const struct thread_names events[] = {
+		{FTRACE_SCHED_SWITCH, 2, 1, SWITCH_NEXT_PID, SWITCH_NEXT_COMM, false, false},
+		{FTRACE_SCHED_WAKING, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_WAKEUP, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_WAKEUP_NEW, 2, 1, 0, 0, false, false},
+		{FTRACE_TASK_NEWTASK, 0, 0, 1, 2, true, false},
+		{FTRACE_TASK_RENAME, 1, 2, 1, 3, false, false},
+		{FTRACE_SCHED_PROCESS_EXEC, 2, 1, 0, 0, false, true},
+		{FTRACE_SCHED_PROCESS_EXIT, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_PROCESS_FORK, 2, 1, 4, 3, true, false},
+		{FTRACE_SCHED_PROCESS_FREE, 2, 1, 0, 0, false, false},
+		{FTRACE_SCHED_MIGRATE_TASK, 2, 1, 0, 0, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		if (events[i].event == event)
+			return &events[i];
+	return NULL;
+}
+
+/* Have a number as that of a new thread, which has the name of the thread that made it until it has
+ * its own. */
+static int begin_task(struct perfetto *p, const struct perfetto_event_type *t, int32_t parent,
+		      int32_t tid, uint32_t comm)
+{
+	struct perfetto_task *task = perfetto_task(p, parent);
+	int32_t tgid = task ? task->tgid : -1;
+	struct perfetto_thread *thread;
+
+	if (tid <= 0)
+		return 0;
+	thread = task ? decode_perfetto_thread_of(p, tid) : NULL;
+	task = thread ? perfetto_task(p, tid) : NULL;
+	if (!task)
+		return -1;
+	if (t->number == FTRACE_TASK_NEWTASK && task->tgid >= 0)
+		task->tgid = content_number(p, t, NEWTASK_FLAGS) & CLONE_A_THREAD ? tgid : tid;
+	task->comm = comm;
+	task->process = 0;
+	task->inherited = true;
+	thread->named = false;
+	return perfetto_rename(p, tid) ? 0 : -1;
+}
+
+/* Learn the names of threads before (or, with after, since) an event whose content was made. */
+static int perfetto_learn_names(struct perfetto *p, const struct perfetto_record *rec,
+				const struct perfetto_event_type *t, const struct thread_names *n,
+				bool after)
+{
+	uint32_t pid = after ? n->next_pid : n->pid, comm = after ? n->next_comm : n->comm;
+	struct perfetto_cpu *cpu;
+	int32_t tid;
+
+	if (!pid)
+		return 0;
+	tid = (int32_t)content_number(p, t, pid);
+	comm = content_text(p, t, comm, n->is_path);
+	if (after && n->is_new)
+		return begin_task(p, t, (int32_t)rec->track, tid, comm);
+	if (after && t->number == FTRACE_SCHED_SWITCH) {
+		cpu = perfetto_cpu_of(p, rec->cpu);
+		if (!cpu)
+			return -1;
+		*cpu = (struct perfetto_cpu){true, tid,
+					     (int32_t)content_number(p, t, SWITCH_NEXT_PRIO), comm};
+	}
+	return perfetto_set_comm(p, tid, comm);
+}
+
+/* --- marks --- */
+
+static struct protobuf_view view_of(struct mark_text t)
+{
+	const uint8_t *at = (const uint8_t *)t.at;
+
+	return (struct protobuf_view){at, at + t.size};
+}
+
+/* Return the kind of the record of a mark. */
+static enum perfetto_kind mark_kind(char what)
+{
+	switch (what) {
+	case 'B':
+	case 'S':
+	case 'G': return PERFETTO_BEGIN;
+	case 'E':
+	case 'F':
+	case 'H': return PERFETTO_END;
+	case 'C': return PERFETTO_COUNTER;
+	}
+	return PERFETTO_INSTANT;
+}
+
+/* Get the track of a mark: of its thread, its process, or one with a name. 0: out of memory. */
+static uint32_t mark_track(struct perfetto *p, int32_t tid, const struct atrace_mark *m,
+			   uint32_t name)
+{
+	int32_t pid = m->has_tgid && m->tgid > 0 && m->tgid <= INT32_MAX ? (int32_t)m->tgid : -1;
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
+
+	if (!strchr("CSFGHN", m->what)) {
+		const struct perfetto_task *task = perfetto_task(p, tid);
+
+		if (!task)
+			return 0;
+		/* the calls of the program's own track need not nest with these */
+		if (task->apart)
+			key.kind = PERFETTO_OF_TRACK;
+		return perfetto_other_track(p, &key);
+	}
+	key.tid = -1;
+	if (m->what == 'C') {
+		key.kind = PERFETTO_OF_COUNTER;
+		key.name = name;
+	} else if (m->what == 'S' || m->what == 'F') {
+		key.kind = PERFETTO_OF_PROCESS;
+	} else {
+		key.kind = PERFETTO_OF_TRACK;
+		key.name = perfetto_text(p, view_of(m->track));
+	}
+	return perfetto_other_track(p, &key);
+}
+
+/* Write the row of a mark that begins or ends an asynchronous call. */
+static int mark_id_row(struct perfetto *p, struct perfetto_record *r, uint64_t time,
+		       const struct atrace_mark *m)
+{
+	bool is_track = m->what == 'G' || m->what == 'H';
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_TRACK,
+		.pid = (int32_t)m->tgid,
+		.tid = is_track,
+		.name = perfetto_text(p, view_of(is_track ? m->track : m->name)),
+		.scope = perfetto_text(p, view_of(m->cookie))};
+	struct perfetto_id id;
+	int64_t cookie;
+
+	if (atrace_mark_number(m->cookie, &cookie))
+		key.id = (uint64_t)cookie;
+	id = perfetto_id_of(&key);
+	r->kind = r->kind == PERFETTO_BEGIN ? PERFETTO_ID_BEGIN : PERFETTO_ID_END;
+	return perfetto_row_event(p, r, time, (const uint8_t *)&id, sizeof id);
+}
+
+/* Write the row of a mark of a thread. */
+static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct atrace_mark *m)
+{
+	struct perfetto_record r = {.kind = (uint8_t)mark_kind(m->what)};
+	uint32_t track;
+
+	if (r.kind != PERFETTO_END)
+		r.name = m->name.size ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
+	track = mark_track(p, tid, m, r.name);
+	if (!track || (!r.name && r.kind != PERFETTO_END))
+		return -1;
+	r.track = track - 1;
+	if (strchr("SFGH", m->what))
+		return mark_id_row(p, &r, time, m);
+	if (m->what != 'C')
+		return perfetto_row_event(p, &r, time, NULL, 0);
+	r.flags = PERFETTO_VALUE;
+	return perfetto_row_event(p, &r, time, (const uint8_t *)&m->value, sizeof m->value);
+}
+
+/* Write the row of a print, if its text is a mark. *done: it is. */
+static int perfetto_print_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			      struct protobuf_view message, bool *done)
+{
+	struct protobuf_view text = {NULL, NULL};
 	struct protobuf_field f;
+	struct atrace_mark m;
+
+	*done = false;
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == PRINT_TEXT)
+			text = f.bytes;
+	while (text.at < text.end && (text.end[-1] == '\n' || !text.end[-1]))
+		text.end--;
+	if (text.at == text.end ||
+	    !atrace_mark_read(&m, (const char *)text.at, protobuf_size(text)))
+		return 0;
+	*done = true;
+	return mark_row(p, (int32_t)rec->track, time, &m);
+}
+
+/* --- the tracer of functions --- */
+
+static uint32_t graph_type(struct perfetto *p, bool entry)
+{
+	struct type_entry e = {
+		.source = p->source,
+		.name = writer_text(p->w, entry ? "funcgraph_entry" : "funcgraph_exit"),
+		.group = writer_text(p->w, "ftrace"),
+		.kind = entry ? KIND_ENTER : KIND_LEAVE,
+		.flags = TYPE_DEPTH};
+	uint32_t type = writer_type(p->w, &e);
+
+	return type && !row_filter_announce(p->input->decoding->row_filter, type, 0) ? type : 0;
+}
+
+static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+		     uint64_t depth)
+{
+	bool entry = rec->kind == PERFETTO_GRAPH_ENTRY;
+	struct perfetto_thread *thread = decode_perfetto_thread_of(p, (int32_t)rec->track);
+	uint32_t key[2] = {'g', entry}, *type = id_cache_number(&p->types.ids, key, sizeof key);
+	struct new_row r = {.time = merge_shifted(time, p->input->shift),
+			    .location = perfetto_location(p, rec->name),
+			    .depth = depth < 65535 ? (uint32_t)depth : 65535};
+
+	if (!thread || !type)
+		return -1;
+	r.lane = perfetto_lane(p, thread, rec->cpu);
+	if (!*type)
+		*type = graph_type(p, entry);
+	r.type = *type;
+	return r.lane && r.type && r.location ? writer_row_data(p->w, r) : -1;
+}
+
+/* --- all events --- */
+
+static int event_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+		     struct protobuf_view message)
+{
+	int32_t tid = (int32_t)rec->track;
+	const struct thread_names *names;
+	struct perfetto_event_type *t;
+	bool done = false;
+	uint32_t generic;
+
+	if (rec->name == FTRACE_PRINT && perfetto_print_row(p, rec, time, message, &done))
+		return -1;
+	if (done)
+		return 0;
+	if (rec->name == FTRACE_GENERIC) {
+		generic = perfetto_generic_type(p, message);
+		t = generic ? &p->ftrace.type[generic - 1] : NULL;
+		return !t || make_generic(p, t, message) ||
+				       decode_perfetto_put_row(p, t, time, tid, rec->cpu)
+			       ? -1
+			       : 0;
+	}
+	t = perfetto_event_type(p, rec->name);
+	names = find_names(rec->name);
+	if (!t || make_content(p, t, message) ||
+	    (names && perfetto_learn_names(p, rec, t, names, false)) ||
+	    decode_perfetto_put_row(p, t, time, tid, rec->cpu))
+		return -1;
+	p->counts.unknown_ftrace += !t->nfields && message.at < message.end;
+	return names ? perfetto_learn_names(p, rec, t, names, true) : 0;
+}
+
+static int perfetto_ftrace_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
+			       const uint8_t *data, size_t size)
+{
+	struct perfetto_switch w;
+	uint64_t depth;
+
+	switch (rec->kind) {
+	case PERFETTO_SWITCH:
+	case PERFETTO_WAKING:
+		memcpy(&w, data, sizeof w);
+		return rec->kind == PERFETTO_SWITCH ? perfetto_switch_row(p, rec, time, &w)
+						    : waking_row(p, rec, time, &w);
+	case PERFETTO_GRAPH_ENTRY:
+	case PERFETTO_GRAPH_EXIT:
+		memcpy(&depth, data, sizeof depth);
+		return graph_row(p, rec, time, depth);
+	}
+	return event_row(p, rec, time, (struct protobuf_view){data, data + size});
+}
+
+/* --- bundles of events of ftrace into records: one bundle has events of one CPU --- */
+
+/* FuncgraphEntryFtraceEvent, FuncgraphExitFtraceEvent */
+enum {
+	FTRACE_GRAPH_ENTRY = 437,
+	FTRACE_GRAPH_EXIT = 438,
+	ENTRY_DEPTH = 1,
+	ENTRY_FUNCTION = 2,
+	EXIT_DEPTH = 2,
+	EXIT_FUNCTION = 3,
+};
+
+/* A bundle. */
+struct bundle {
+	struct perfetto *p;
+	struct perfetto_sequence *s;
+	const struct perfetto_packet *packet;
+	uint32_t clock; /* of its events */
+	uint16_t cpu;
+	bool lost;
+};
+
+/* Get the clock of a bundle's events, and relate it to BOOTTIME. */
+static uint32_t bundle_clock(struct perfetto *p, struct perfetto_sequence *s,
+			     const struct perfetto_packet *packet)
+{
+	/* clocks of ftrace are in no ClockSnapshot: numbers that these do not use */
+	enum { OWN = 0x40000000 };
+	struct protobuf_view rest = packet->payload;
+	uint64_t clock = 0, own = 0, boot = 0;
+	struct protobuf_field f;
+
+	while (protobuf_next(&rest, &f) > 0)
+		switch (f.number) {
+		case BUNDLE_CLOCK: clock = f.value; break;
+		case BUNDLE_FTRACE_TIME: own = f.value; break;
+		case BUNDLE_BOOT_TIME: boot = f.value; break;
+		}
+	switch (clock) {
+	case 0: break;
+	case CLOCK_OF_FTRACE_MONO_RAW: return CLOCK_MONOTONIC_RAW_ID;
+	default:
+		if (own && boot && perfetto_time(p, s, CLOCK_BOOTTIME_ID, &boot) &&
+		    perfetto_clock_relate(p, OWN + (uint32_t)(clock & 15), own, boot))
+			return 0;
+		return OWN + (uint32_t)(clock & 15);
+	}
+	return packet->clock	   ? packet->clock
+	       : s->defaults.clock ? s->defaults.clock
+				   : CLOCK_BOOTTIME_ID;
+}
+
+/* Keep a record of the bundle's CPU at a time, which is converted. */
+static int decode_perfetto_keep(struct bundle *b, uint64_t time, struct perfetto_record *r,
+				const void *data, size_t size)
+{
+	struct perfetto_loss loss = {
+		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
+
+	if (!perfetto_time(b->p, b->s, b->clock, &time))
+		return 0;
+	if (b->lost && perfetto_keep_gap(b->p, time, &loss, b->cpu))
+		return -1;
+	b->lost = false;
+	r->cpu = b->cpu;
+	r->flags |= PERFETTO_HAS_CPU;
+	return perfetto_keep_data(b->p, (struct sorter_key){time, PERFETTO_ORDER}, r, data, size);
+}
+
+/* Make the record of an event of the function graph tracer, whose function is interned. */
+static void graph_event(struct bundle *b, struct perfetto_record *r, struct protobuf_view message,
+			uint64_t *depth)
+{
+	bool entry = r->name == FTRACE_GRAPH_ENTRY;
+	struct protobuf_field f;
+	uint32_t name = 0;
+
+	while (protobuf_next(&message, &f) > 0) {
+		if (f.number == (entry ? ENTRY_FUNCTION : EXIT_FUNCTION))
+			name = perfetto_interned(b->p, b->s, OF_KERNEL_SYMBOL, f.value);
+		else if (f.number == (entry ? ENTRY_DEPTH : EXIT_DEPTH))
+			*depth = f.value;
+		else
+			perfetto_check_field(b->p, entry ? MESSAGE_GRAPH_ENTRY : MESSAGE_GRAPH_EXIT,
+					     &f);
+	}
+	r->kind = entry ? PERFETTO_GRAPH_ENTRY : PERFETTO_GRAPH_EXIT;
+	r->name = name ? name : b->p->texts.nothing;
+}
+
+static int perfetto_take_event(struct bundle *b, struct protobuf_view message)
+{
+	struct perfetto_record r = {.kind = PERFETTO_FTRACE};
+	struct protobuf_view event = {NULL, NULL};
+	struct protobuf_field f;
+	uint64_t time = 0, depth = 0;
 	int got;
 
-	while ((got = protobuf_next(&rest, &f)) > 0) {
-		int failed = 0;
-
+	while ((got = protobuf_next(&message, &f)) > 0)
 		switch (f.number) {
-		case EVENT_TYPE: ev->type = f.value; break;
-		case EVENT_TRACK:
-			ev->uuid = f.value;
-			ev->has_track = true;
-			break;
-		case EVENT_NAME_IID: ev->name = perfetto_interned(p, s, OF_NAME, f.value); break;
-		case EVENT_NAME: ev->name = perfetto_text(p, f.bytes); break;
-		case EVENT_CATEGORY_IIDS: failed = add_categories(p, s, ev, &f); break;
-		case EVENT_ANNOTATION:
-			failed = perfetto_annotation(p, s, f.bytes, &ev->annotated);
-			break;
-		case EVENT_COUNTER:
-		case EVENT_COUNTER_REAL:
-			ev->has_counter = true;
-			ev->has_real = f.number == EVENT_COUNTER_REAL;
-			ev->counter = f.value;
-			break;
-		case EVENT_EXTRA_TRACKS:
-		case EVENT_EXTRA_VALUES:
-		case EVENT_EXTRA_REAL_TRACKS:
-		case EVENT_EXTRA_REAL_VALUES:
-		case EVENT_FLOWS:
-		case EVENT_FLOWS_OLD:
-		case EVENT_ENDED_FLOWS:
-		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
-		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
-		default: failed = perfetto_tracks_take_rare(p, s, ev, &f);
+		case FTRACE_TIME: time = f.value; break;
+		case FTRACE_PID: r.track = (uint32_t)f.value; break;
+		default:
+			if (f.wire == PROTOBUF_LENGTH) {
+				r.name = f.number;
+				event = f.bytes;
+			} else {
+				perfetto_check_field(b->p, MESSAGE_FTRACE_EVENT, &f);
+			}
 		}
-		if (failed)
+	if (got < 0) {
+		perfetto_damage(b->p, b->packet, "no field of an event of ftrace: it is left out");
+		return 0;
+	}
+	if (!r.name)
+		return 0;
+	if (r.name == FTRACE_GRAPH_ENTRY || r.name == FTRACE_GRAPH_EXIT) {
+		graph_event(b, &r, event, &depth);
+		return decode_perfetto_keep(b, time, &r, &depth, sizeof depth);
+	}
+	return decode_perfetto_keep(b, time, &r, event.at, protobuf_size(event));
+}
+
+/* --- compact scheduling events --- */
+
+/* The columns of a kind of event. */
+struct perfetto_columns {
+	struct protobuf_view time, state, pid, prio, cpu, comm;
+};
+
+/* Take the next number of a column; 0 at its end. */
+static uint64_t next(struct protobuf_view *column)
+{
+	uint64_t n = 0;
+
+	if (column->at && !protobuf_varint(column, &n))
+		column->at = column->end;
+	return n;
+}
+
+/* Keep the events of a kind: each has a number in each column; times are differences. */
+static int keep_columns(struct bundle *b, struct perfetto_columns *c, enum perfetto_kind kind,
+			const struct buffer *texts)
+{
+	uint64_t time = 0, delta;
+
+	while (c->time.at && protobuf_varint(&c->time, &delta)) {
+		struct perfetto_record r = {.kind = (uint8_t)kind};
+		struct perfetto_switch w = {0};
+		uint64_t comm = next(&c->comm);
+
+		time += delta;
+		w.prev_state = (int64_t)next(&c->state);
+		w.pid = (int32_t)next(&c->pid);
+		w.prio = (int32_t)next(&c->prio);
+		w.target_cpu = (int32_t)next(&c->cpu);
+		if (comm < texts->size / 4)
+			w.comm = get_u32(texts->data + 4 * comm);
+		if (decode_perfetto_keep(b, time, &r, &w, sizeof w))
+			return -1;
+	}
+	return 0;
+}
+
+static int take_sched(struct bundle *b, struct protobuf_view message)
+{
+	struct buffer *texts = &b->p->ftrace.key;
+	struct perfetto_columns switches = {0}, wakings = {0};
+	struct protobuf_field f;
+
+	texts->size = 0;
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case COMPACT_COMMS:
+			if (buffer_u32(texts, perfetto_text(b->p, f.bytes)))
+				return -1;
+			break;
+		case COMPACT_SWITCH_TIME: switches.time = f.bytes; break;
+		case COMPACT_SWITCH_STATE: switches.state = f.bytes; break;
+		case COMPACT_SWITCH_PID: switches.pid = f.bytes; break;
+		case COMPACT_SWITCH_PRIO: switches.prio = f.bytes; break;
+		case COMPACT_SWITCH_COMM: switches.comm = f.bytes; break;
+		case COMPACT_WAKING_TIME: wakings.time = f.bytes; break;
+		case COMPACT_WAKING_PID: wakings.pid = f.bytes; break;
+		case COMPACT_WAKING_CPU: wakings.cpu = f.bytes; break;
+		case COMPACT_WAKING_PRIO: wakings.prio = f.bytes; break;
+		case COMPACT_WAKING_COMM: wakings.comm = f.bytes; break;
+		}
+	return keep_columns(b, &switches, PERFETTO_SWITCH, texts) ||
+			       keep_columns(b, &wakings, PERFETTO_WAKING, texts)
+		       ? -1
+		       : 0;
+}
+
+int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
+			   const struct perfetto_packet *packet)
+{
+	struct protobuf_view rest = packet->payload;
+	struct bundle b = {.p = p, .s = s, .packet = packet};
+	struct protobuf_field f;
+	int got, failed = 0;
+
+	b.clock = bundle_clock(p, s, packet);
+	if (!b.clock)
+		return -1;
+	/* the CPU and the loss are those of all events, also of those before them */
+	while ((got = protobuf_next(&rest, &f)) > 0) {
+		if (f.number != BUNDLE_EVENT)
+			perfetto_check_field(p, MESSAGE_BUNDLE, &f);
+		if (f.number == BUNDLE_CPU)
+			b.cpu = f.value < UINT16_MAX ? (uint16_t)f.value : UINT16_MAX;
+		else if (f.number == BUNDLE_LOST)
+			b.lost = f.value;
+		else if (f.number == BUNDLE_DESCRIPTOR && perfetto_event_descriptor(p, f.bytes))
 			return -1;
 	}
 	if (got < 0)
-		perfetto_damage(p, ev->packet, "no field of a track event: the rest is left out");
-	return 0;
-}
-
-/* Find the track of an event: that of its uuid, or the sequence's default, or its thread. */
-static int find_track(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev)
-{
-	uint64_t uuid = ev->has_track ? ev->uuid : s->defaults.has_track ? s->defaults.track : 0;
-	/* an event with a phase instead of a type has the uuid 0 to be on the sequence's thread */
-	bool on_thread = !uuid && s->has_thread && (!ev->has_track || !ev->type);
-
-	ev->track = on_thread ? s->thread_track : perfetto_track(p, uuid);
-	return ev->track ? 0 : -1;
-}
-
-bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time)
-{
-	if (__builtin_mul_overflow(us, 1000u, time)) {
-		p->counts.wrong_times++;
-		return false;
-	}
-	return perfetto_time(p, s, CLOCK_MONOTONIC_ID, time);
-}
-
-/* Find the time of an event whose packet has none. Returns false if it has none either. */
-static bool perfetto_tracks_find_time(struct perfetto *p, struct perfetto_sequence *s,
-				      struct track_event *ev)
-{
-	if (ev->packet->has_time) {
-		ev->time = ev->packet->time;
-		return true;
-	}
-	if (ev->has_time_delta)
-		ev->time_delta = s->time = add_wrapping(s->time, ev->time_delta);
-	if (!perfetto_time_us(p, s, ev->time_delta, &ev->time))
-		return false;
-	s->last_time = ev->time;
-	return true;
-}
-
-static int perfetto_tracks_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
-				      struct track_event *ev)
-{
-	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
-
-	if (ev->annotated.unfinished && ev->type != TYPE_END &&
-	    perfetto_argument_bool(p, CHROME_UNFINISHED, true))
-		return -1;
-	if (ev->annotated.leave && ev->type != TYPE_END &&
-	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
-		return -1;
-	/* an event with a type has the uuid 0 if it names its thread */
-	if (ev->legacy.present && (!ev->type || ev->legacy.phase || !ev->uuid) &&
-	    legacy_override(p, ev))
-		return -1;
-	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
-		return legacy_keep(p, ev);
-	switch (ev->type) {
-	case TYPE_BEGIN:
-		return ev->annotated.has_id
-			       ? track_event_keep(p, ev, PERFETTO_BEGIN,
-						  PERFETTO_VALUE | PERFETTO_BY_ID, ev->annotated.id)
-			       : track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
-	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
-	case TYPE_STATE: return track_event_keep(p, ev, PERFETTO_STATE, 0, 0);
-	case TYPE_COUNTER:
-		return ev->has_counter
-			       ? keep_counter(p, s, ev, ev->track, ev->counter, ev->has_real)
-			       : 0;
-	}
-	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
-}
-
-int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
-			 const struct perfetto_packet *packet)
-{
-	struct event_lists lists;
-	struct track_event ev = {.packet = packet};
-
-	p->scratch.arguments.size = 0;
-	if (perfetto_tracks_take_event(p, s, &ev, &lists))
-		return -1;
-	if (ev.has_counter && ev.type != TYPE_COUNTER)
-		perfetto_tracks_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
-					       1);
-	if (ev.has_thread_time) {
-		s->thread_time = ev.thread_time;
-		if (perfetto_argument_int(p, "tts", ev.thread_time))
-			return -1;
-	}
-	if (!perfetto_tracks_find_time(p, s, &ev))
-		return 0;
-	if (find_track(p, s, &ev))
-		return -1;
-	if (ev.legacy.present)
-		legacy_flows(p, &ev, &lists);
-	if (!ev.has_lists)
-		return perfetto_tracks_keep_event(p, s, &ev);
-	if ((lists.nflows &&
-	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
-	    (lists.nended &&
-	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
-	    perfetto_tracks_keep_event(p, s, &ev))
-		return -1;
-	return keep_extra(p, s, &ev, &lists);
+		perfetto_damage(p, packet, "no field of a bundle of ftrace: the rest is left out");
+	rest = packet->payload;
+	while (!failed && protobuf_next(&rest, &f) > 0)
+		if (f.number == BUNDLE_EVENT && f.wire == PROTOBUF_LENGTH)
+			failed = perfetto_take_event(&b, f.bytes);
+		else if (f.number == BUNDLE_SCHED && f.wire == PROTOBUF_LENGTH)
+			failed = take_sched(&b, f.bytes);
+	return failed;
 }

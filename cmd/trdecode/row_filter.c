@@ -3,23 +3,12 @@
  */
 #include "cmd/trdecode/row_filter.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-
-static void row_filter_stacks_free(struct row_filter_stacks *x)
-{
-	intern_free(&x->keys);
-	free(x->calls);
-	free(x->numbers[0]);
-	free(x->numbers[1]);
-	free(x->stacks);
-}
 
 /* Number threads and CPUs as trstream(5) defines them under LANE. */
 static uint32_t row_filter_number_of(struct row_filter_stacks *x, const struct writer *w,
@@ -121,57 +110,6 @@ static int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, 
 /* What is known of a lane or type. ROWS_TELL: its rows record the CPU. GAPS: of a lane, only its
  * gaps are wanted; of a type, it is that of gaps. */
 enum { NOT_TESTED, WANTED, REFUSED, ROWS_TELL, GAPS, NAME_LIMIT = 512 };
-
-void row_filter_free(struct row_filter *l)
-{
-	free(l->cpus.ranges);
-	free(l->tids.ranges);
-	free(l->types);
-	free(l->lanes);
-	free(l->kinds);
-	free(l->lasts);
-	row_filter_stacks_free(&l->stacks);
-}
-
-int row_filter_add_numbers(struct number_list *l, const char *text)
-{
-	for (;;) {
-		struct number_range r, *grown;
-		char *end;
-
-		errno = 0;
-		r.first = r.last = strtoll(text, &end, 10);
-		if (*text < '0' || *text > '9' || errno)
-			return -1;
-		if (*end == '-') {
-			text = end + 1;
-			r.last = strtoll(text, &end, 10);
-			if (*text < '0' || *text > '9' || errno || r.last < r.first)
-				return -1;
-		}
-		if (ARRAY_GROW(l->ranges, l->capacity, l->count))
-			return -1;
-		grown = l->ranges;
-		grown[l->count++] = r;
-		if (!*end)
-			return 0;
-		if (*end != ',')
-			return -1;
-		text = end + 1;
-	}
-}
-
-int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
-{
-	struct type_glob *grown;
-
-	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
-		return error_no_memory(e);
-	grown = l->types;
-	grown[l->ntypes] = (struct type_glob){.glob = glob};
-	nearest_begin(&grown[l->ntypes++].nearest, glob, strlen(glob));
-	return 0;
-}
 
 bool row_filter_has(const struct number_list *l, int64_t n)
 {
@@ -349,60 +287,6 @@ int row_filter_end(struct row_filter *l)
 	return l->failed ? -1 : 0;
 }
 
-static bool has_range(const struct row_filter *l)
-{
-	return l->since.from || l->until.from;
-}
-
-/* Warn of a list of numbers that no event has. */
-static void report_numbers(const struct row_filter *l, const struct number_list *list,
-			   const char *what, const char *option)
-{
-	const char *range = has_range(l) ? " in the range of --since and --until" : "";
-
-	if (list->count == 1 && list->ranges->first == list->ranges->last)
-		warn(NULL, NO_OFFSET, "no event%s is of %s %" PRId64, range, what,
-		     list->ranges->first);
-	else
-		warn(NULL, NO_OFFSET, "no event%s is of a %s of %s", range, what, option);
-}
-
-void row_filter_report(const struct row_filter *l)
-{
-	bool ranged = has_range(l), all_matched = true;
-
-	/* without a tested type there was no event */
-	for (size_t i = 0; l->nkinds && i < l->ntypes; i++) {
-		struct nearest nearest = l->types[i].nearest;
-
-		all_matched &= l->types[i].matched;
-		if (!l->types[i].matched)
-			warn(NULL, NO_OFFSET, "no event has the type '%.200s'%s", l->types[i].glob,
-			     nearest_hint(&nearest));
-	}
-	if (ranged && !l->in_range) {
-		if (l->has_start && all_matched)
-			moment_warn_empty(l->ticks, l->start, 0);
-		return;
-	}
-	if (l->cpus.count && !l->of_cpu) {
-		if (l->has_lane && !l->has_cpu)
-			warn(NULL, NO_OFFSET, "no event has a CPU: --cpu leaves none");
-		else
-			report_numbers(l, &l->cpus, "CPU", "--cpu");
-	}
-	if (l->tids.count && !l->of_tid) {
-		if (l->has_lane && !l->has_tid)
-			warn(NULL, NO_OFFSET, "no event has a thread: --tid leaves none");
-		else
-			report_numbers(l, &l->tids, "thread", "--tid");
-	}
-	/* each limit alone leaves some */
-	if (l->has_lane && !l->any && all_matched && (!l->cpus.count || l->of_cpu) &&
-	    (!l->tids.count || l->of_tid))
-		warn(NULL, NO_OFFSET, "no event matches all of the limits");
-}
-
 void row_filter_begin(struct row_filter *l, struct writer *w)
 {
 	l->first_time = 0;
@@ -416,43 +300,6 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 	w->head.flags |= HEAD_FILTERED;
 	/* decoders may skip the rows of other CPUs */
 	l->stacks.all = l->cpus.count;
-}
-
-int row_filter_times(struct row_filter *l, const struct input *inputs, int n, struct error *e)
-{
-	struct moment_base base = {.start = UINT64_MAX, .end = l->end};
-	uint64_t until;
-
-	for (int i = 0; i < n; i++) {
-		const struct input *in = &inputs[i];
-
-		if (moment_check_clock(&l->since, in->name, "--since", in->ticks, e) ||
-		    moment_check_clock(&l->until, in->name, "--until", in->ticks, e))
-			return -1;
-		if (in->next < base.start)
-			base.start = in->next;
-		l->ticks |= in->ticks;
-		if (in->has_wall && !base.has_wall) {
-			base.has_wall = true;
-			base.wall = merge_wall(in);
-		}
-	}
-	l->has_start = base.start != UINT64_MAX;
-	l->start = base.start;
-	if (!l->has_start)
-		return 0;
-	if ((l->since.from && moment_time(&l->since, &base, &l->first_time)) ||
-	    (l->until.from && moment_time(&l->until, &base, &until)))
-		return error_set(e, inputs[0].name, NO_OFFSET,
-				 "the trace does not record its wall time (--since, --until)");
-	l->stacks.all |= l->first_time > base.start;
-	if (l->until.from) {
-		l->last_time = until ? until - 1 : 0;
-		/* no event is before the lowest time */
-		if (!until)
-			l->first_time = UINT64_MAX;
-	}
-	return 0;
 }
 
 uint64_t row_filter_first(const struct input *in)
@@ -472,24 +319,4 @@ uint64_t row_filter_last(const struct input *in)
 	const struct row_filter *l = in->decoding->row_filter;
 
 	return l ? l->last_time : UINT64_MAX;
-}
-
-uint64_t row_filter_fingerprint(const struct row_filter *l)
-{
-	const struct moment *moments[] = {&l->since, &l->until};
-	const struct number_list *lists[] = {&l->cpus, &l->tids};
-	uint64_t hash = 0;
-
-	if (!row_filter_any(l))
-		return 0;
-	for (int i = 0; i < 2; i++) {
-		hash = hash_u64(hash ^ moments[i]->from ^ (uint64_t)moments[i]->ns << 3);
-		for (size_t j = 0; j < lists[i]->count; j++)
-			hash = hash_u64(hash ^ (uint64_t)lists[i]->ranges[j].first) ^
-			       (uint64_t)lists[i]->ranges[j].last;
-		hash = hash_u64(hash);
-	}
-	for (size_t i = 0; i < l->ntypes; i++)
-		hash = hash_bytes(l->types[i].glob, strlen(l->types[i].glob), hash);
-	return hash;
 }

@@ -82,16 +82,6 @@ struct row_filter {
 	struct writer *writer;
 };
 
-/* Add the numbers of a list such as "0-3,7". Returns 0, or -1 if the text is not a list. */
-int row_filter_add_numbers(struct number_list *l, const char *text);
-int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e);
-void row_filter_free(struct row_filter *l);
-
-static inline bool row_filter_from_end(const struct row_filter *l)
-{
-	return l->since.from == MOMENT_END || l->until.from == MOMENT_END;
-}
-
 static inline bool row_filter_any(const struct row_filter *l)
 {
 	return l->since.from || l->until.from || l->cpus.count || l->tids.count || l->ntypes;
@@ -118,14 +108,6 @@ int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location);
 /* Write the last times of threads with refused rows. Called when all rows are written. Returns
  * 0, or -1 with writer.error filled. */
 int row_filter_end(struct row_filter *l);
-/* Warn of limits that no event has matched. */
-void row_filter_report(const struct row_filter *l);
-/* Return a number for the stream's id: another part of the same input is another stream. 0: no
- * limits. */
-uint64_t row_filter_fingerprint(const struct row_filter *l);
-/* Find the times, after begin of all inputs. Returns 0, or -1 with *e filled if they cannot be
- * found. */
-int row_filter_times(struct row_filter *l, const struct input *inputs, int n, struct error *e);
 
 /* Return the first wanted time on the input's own clock, for decoders that skip what is before. */
 uint64_t row_filter_first(const struct input *in);

@@ -206,11 +206,4 @@ int process_names_write(struct writer *w, uint32_t source, const struct id_cache
  * of its files and other file times do not change the id.
  */
 
-/*
- * Hash all inputs and the options that change the stream: the row filter, clock, shifts, --segment
- * and --max-value. Small files are hashed whole; of large files, the size and pieces at many
- * offsets; of inputs that can only be read forward, the first bytes.
- */
-uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d);
-
 #endif

@@ -9,15 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/uftrace_args.h"
+#include "cmd/trdecode/uftrace_session.h"
+#include "common/formats/uftrace.h"
 #include "common/stream/value.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
+#include "common/util/heap.h"
+#include "common/util/intern.h"
 #include "common/util/lines.h"
 #include "common/value/json.h"
-
-static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
-static bool uftrace_is_task_file(const char *name, int32_t *tid);
 
 static const char letters[] = {
 	[UFTRACE_FMT_AUTO] = 'd', [UFTRACE_FMT_SINT] = 'i',  [UFTRACE_FMT_UINT] = 'u',
@@ -62,6 +65,9 @@ static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, u
 		bytes[i] = (uint8_t)(n >> 8 * i);
 }
 
+static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
+static bool uftrace_is_task_file(const char *name, int32_t *tid);
+
 static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 {
 	const struct uftrace_spec *s = a->spec;
@@ -94,8 +100,8 @@ static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 				(uint8_t)a->length);
 }
 
-int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
-		   size_t size, bool leave)
+static int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs,
+			  const uint8_t *payload, size_t size, bool leave)
 {
 	struct uftrace_args_iter it = {0};
 	struct uftrace_arg arg;
@@ -265,95 +271,6 @@ static bool uftrace_late(struct input *in, uint64_t *time)
  * types, locations, enums.
  */
 
-enum { META_LIMIT = 1 << 30 };
-
-static bool uftrace_ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), k = strlen(ending);
-
-	return n >= k && !strcmp(name + n - k, ending);
-}
-
-/* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
-static bool uftrace_is_meta(const char *name)
-{
-	static const char *const names[] = {"info",	  "task.txt",	   "task",
-					    "events.txt", "default.opts",  "extern.dat",
-					    "note.txt",	  "kernel_header", "kallsyms"};
-	static const char *const endings[] = {".map", ".sym", ".dbg"};
-	if (strchr(name, '/'))
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
-		if (uftrace_ends_with(name, endings[i]))
-			return true;
-	return false;
-}
-
-/* Test whether a table of symbols is shorter than its head records (a few lines at its end are
- * not counted). */
-static bool uftrace_lacks_symbols(const char *data, size_t size)
-{
-	static const char key[] = "# symbols: ";
-	uint64_t want, have = 0;
-
-	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
-		return false;
-	want = strtoull(data + sizeof(key) - 1, NULL, 10);
-	for (struct lines l = lines_of(data, size); lines_next(&l);)
-		have += l.whole && *l.line != '#';
-	return have < want;
-}
-
-/* Report a truncated file: recorders write whole lines. A map that ends between two lines does
- * not show the truncation. */
-static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
-{
-	bool symbols = uftrace_ends_with(name, ".sym");
-	const char *what = NULL;
-	char path[512];
-
-	if (!symbols && !uftrace_ends_with(name, ".map") && !uftrace_ends_with(name, ".dbg"))
-		return;
-	if (!size)
-		what = "the file is empty";
-	else if (data[size - 1] != '\n')
-		what = "the file ends inside of a line";
-	else if (symbols && uftrace_lacks_symbols(data, size))
-		what = "the file ends before its last symbol";
-	if (what)
-		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
-			     "%s", what);
-}
-
-static int send_metas(struct uftrace *u)
-{
-	const struct tree *tree = u->input->tree;
-
-	for (size_t i = 0; i < tree_count(tree); i++) {
-		const char *name = tree_member(tree, i);
-		struct error e;
-		size_t size;
-		void *data;
-		int bad;
-
-		if (!uftrace_is_meta(name))
-			continue;
-		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
-			input_damage_error(u->input, &e);
-			continue;
-		}
-		check_lines(u, name, data, size);
-		bad = writer_meta(u->w, u->ids.source, name, data, size);
-		free(data);
-		if (bad)
-			return -1;
-	}
-	return 0;
-}
-
 /* Return monotonic, mono_raw or boot, as in the command line. The clock is not stored; only the
  * command line may show it. */
 static const char *uftrace_clock_name(const struct uftrace_info *info)
@@ -368,20 +285,6 @@ static const char *uftrace_clock_name(const struct uftrace_info *info)
 	if (!strncmp(p, "boot", 4))
 		return "boot";
 	return "monotonic";
-}
-
-static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind kind,
-			    uint16_t flags, uint32_t native)
-{
-	struct type_entry t = {.source = u->ids.source,
-			       .name = writer_text(u->w, name),
-			       .group = writer_text(u->w, "uftrace"),
-			       .kind = (uint8_t)kind,
-			       .word_size = u->info.is_32bit ? 4 : 8,
-			       .flags = flags,
-			       .native = native};
-
-	return writer_type(u->w, &t);
 }
 
 static uint32_t uftrace_declare_lane(struct uftrace *u, const struct task_reader *t,
@@ -404,107 +307,6 @@ int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, s
 	t->lane = uftrace_declare_lane(u, t, comm, n);
 	t->bits.block = 0; /* they are those of the old lane */
 	return t->lane ? 0 : -1;
-}
-
-/* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
- * time and epoch. */
-static int uftrace_declare_map(struct uftrace *u, struct map_entry e,
-			       const struct uftrace_module *m, const char *path)
-{
-	/* ancient tables contain absolute addresses */
-	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
-
-	e.offset = relative ? 0 : e.start;
-	e.path = writer_text(u->w, m ? m->path : path);
-	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
-	e.table = writer_text(u->w, m ? m->sym_name : NULL);
-	return writer_map(u->w, &e);
-}
-
-/* Declare the address space of a session, with its modules and the libraries it loads later. */
-static int uftrace_declare_space(struct uftrace *u, const struct uftrace_sess *sess,
-				 struct error *e)
-{
-	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
-	struct space_entry entry = {
-		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
-	const struct uftrace_map *map;
-	struct error damage;
-	uint32_t space;
-
-	if (!s)
-		return error_no_memory(e);
-	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
-	map = uftrace_session_map(s);
-	for (size_t i = 0; i < map->nr; i++)
-		if (uftrace_declare_map(u,
-					(struct map_entry){.space = space,
-							   .start = map->maps[i].start,
-							   .end = map->maps[i].end},
-					uftrace_session_map_module(s, i), map->maps[i].path))
-			return -1;
-	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
-		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
-
-		if (uftrace_declare_map(u,
-					(struct map_entry){.space = space,
-							   .start = d->base,
-							   .time = shifted(u, d->time),
-							   .epoch = (uint32_t)i + 1},
-					uftrace_session_dlopen_module(s, i), d->path))
-			return -1;
-	}
-	while (uftrace_sessions_damage(u->sessions, &damage))
-		input_damage_error(u->input, &damage);
-	return 0;
-}
-
-static int uftrace_declare(struct uftrace *u, struct error *e)
-{
-	struct writer *w = u->w;
-	struct input *in = u->input;
-	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
-
-	u->ids.source = writer_source(
-		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
-					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
-	u->ids.clock = writer_clock(
-		w,
-		&(struct clock_entry){writer_text(w, in->clock_name),
-				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
-					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-				      merge_wall(in)});
-	if (send_metas(u))
-		return -1;
-	u->ids.entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
-	u->ids.entry_values = simple_type(u, "entry", KIND_ENTER,
-					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_ENTRY);
-	u->ids.leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
-	u->ids.leave_values = simple_type(u, "exit", KIND_LEAVE,
-					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_EXIT);
-	u->ids.nspaces = nsess;
-	u->ids.spaces = calloc(nsess + 1, sizeof(*u->ids.spaces));
-	u->contexts.numbers = calloc(nsess + 1, sizeof(*u->contexts.numbers));
-	if (!u->ids.spaces || !u->contexts.numbers)
-		return error_no_memory(e);
-	for (size_t i = 0; i < nsess; i++) {
-		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
-
-		if (sess->same == sess && uftrace_declare_space(u, sess, e))
-			return -1;
-	}
-	for (size_t i = 0; i < u->ntasks; i++) {
-		struct task_reader *t = &u->task_readers[i];
-		const char *comm = "";
-
-		if (t->task && t->task->nr_refs)
-			comm = t->task->refs[0].sess->comm;
-		else if (t->task)
-			comm = t->task->comm;
-		if (uftrace_rename(u, t, comm, strlen(comm)))
-			return -1;
-	}
-	return w->out_of_memory ? -1 : 0;
 }
 
 /* --- session and epoch of a task --- */
@@ -551,6 +353,21 @@ static int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t ti
 }
 
 /* --- locations --- */
+
+/* Find the slot of a location, which is free if the location is new. */
+static inline struct location_cached *uftrace_find_location(const struct uftrace *u,
+							    uint64_t address, uint32_t context)
+{
+	/* with hash_u64 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.05 times the
+	 * instructions */
+	uint64_t at = (address ^ context) * 0x9e3779b97f4a7c15u >> 32;
+	struct location_cached *p;
+
+	while ((p = &u->locations.slot[at & u->locations.mask])->location &&
+	       (p->address != address || p->context != context))
+		at++;
+	return p;
+}
 
 /* Have a free slot for another location. */
 static int reserve_location(struct uftrace *u)
@@ -946,8 +763,9 @@ static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n
 	return fields * s->size;
 }
 
-int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
-		  const uint8_t *data, size_t n, bool has_data)
+/* event_format.c */
+static int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
+			 const uint8_t *data, size_t n, bool has_data)
 {
 	const struct shape *s = uftrace_shape_of(r->addr);
 	bool big = u->info.big_endian;
@@ -1364,6 +1182,15 @@ static int task_start(struct uftrace *u, struct task_reader *t, const struct uft
 		u->w, &(struct thread_entry){.lane = t->lane, .since = time, .unseen = unseen});
 }
 
+static inline uint32_t uftrace_location(struct uftrace *u, const struct task_reader *t,
+					uint64_t address)
+{
+	const struct location_cached *p = uftrace_find_location(u, address, t->context);
+
+	return __builtin_expect(p->location != 0, 1) ? p->location
+						     : uftrace_add_location(u, t, address);
+}
+
 static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	struct uftrace_call_record c;
@@ -1513,6 +1340,11 @@ static void merge_two_settle(struct task_reader *t, const uint8_t *p, uint64_t n
 		t->base.due.time = next;
 	window_skip(&t->file, (size_t)(p - start));
 }
+
+enum merge_two_end {
+	MERGE_TWO_OVER,	 /* `end` was reached, or a task is stale */
+	MERGE_TWO_STUCK, /* the next record needs more than a row of the present block */
+};
 
 /* Write bare records of both before the time `end`, in order; both have their row_bits. The
  * base.due.time of a task that is not stale is that of its next record. Not in line: in line, where

@@ -150,48 +150,8 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
 
-/* Find the slot of a location, which is free if the location is new. */
-static inline struct location_cached *uftrace_find_location(const struct uftrace *u,
-							    uint64_t address, uint32_t context)
-{
-	/* with hash_u64 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.05 times the
-	 * instructions */
-	uint64_t at = (address ^ context) * 0x9e3779b97f4a7c15u >> 32;
-	struct location_cached *p;
-
-	while ((p = &u->locations.slot[at & u->locations.mask])->location &&
-	       (p->address != address || p->context != context))
-		at++;
-	return p;
-}
-
-static inline uint32_t uftrace_location(struct uftrace *u, const struct task_reader *t,
-					uint64_t address)
-{
-	const struct location_cached *p = uftrace_find_location(u, address, t->context);
-
-	return __builtin_expect(p->location != 0, 1) ? p->location
-						     : uftrace_add_location(u, t, address);
-}
-
-enum merge_two_end {
-	MERGE_TWO_OVER,	 /* `end` was reached, or a task is stale */
-	MERGE_TWO_STUCK, /* the next record needs more than a row of the present block */
-};
-int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs, const uint8_t *payload,
-		   size_t size, bool leave);
-/* event_format.c */
-int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
-		  const uint8_t *data, size_t n, bool has_data);
 uint32_t uftrace_extern_type(struct uftrace *u);
-/* Note the time of the next event of the kernel or of perf. At equal times the end of a call on top
- * of those of a task is before the task's events, which may end these. */
-static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool ends)
-{
-	r->due.time = time;
-	r->due.rank = ends ? 0 : r->rank;
-}
-/* perf.c */
+/* uftrace_kernel.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);
 /* One reader for each CPU's file. */
@@ -199,7 +159,9 @@ int kernel_begin(struct uftrace *u, struct error *e);
 size_t kernel_nreaders(const struct uftrace *u);
 struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
 void kernel_close(struct uftrace *u);
-/* uftrace_kernel.c */
 int extern_begin(struct uftrace *u, struct error *e);
+
+/* Declare the directory in the stream: its text files, tasks, and sessions with their modules. */
+int uftrace_declare(struct uftrace *u, struct error *e);
 
 #endif

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/uftrace.h"
+#include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/perf.h"
-#include "common/ftrace/ring.h"
+#include "common/formats/uftrace.h"
 #include "common/ftrace/event_format.h"
+#include "common/ftrace/ring.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
 
@@ -488,6 +492,14 @@ static void end_reader(struct kernel_reader *r)
 	r->base.due.time = UINT64_MAX;
 	uftrace_kernel_close_file(r);
 	cpu_data_free(&r->data);
+}
+
+/* Note the time of the next event of the kernel or of perf. At equal times the end of a call on top
+ * of those of a task is before the task's events, which may end these. */
+static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool ends)
+{
+	r->due.time = time;
+	r->due.rank = ends ? 0 : r->rank;
 }
 
 /* Find the next record that is needed. A failure ends this CPU's data. */

@@ -15,20 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/uftrace.h"
+#include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/uftrace.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/lines.h"
 #include "common/value/json.h"
-
-static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what);
-static int uftrace_tasks_no_memory(struct uftrace_tasks *t);
-static struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t);
-static const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name,
-					   size_t length);
-static int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file,
-			       struct error *e);
-static int uftrace_tasks_build(struct uftrace_tasks *t);
 
 /* The known lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
 static const struct line_key {
@@ -967,12 +960,13 @@ const struct uftrace_module *uftrace_session_map_module(const struct uftrace_ses
 	return &s->map_modules[i]->m;
 }
 
-size_t uftrace_session_nr_dlopens(const struct uftrace_session *s)
+static size_t uftrace_session_nr_dlopens(const struct uftrace_session *s)
 {
 	return s->sess->nr_dlopens;
 }
 
-const struct uftrace_dlopen *uftrace_session_dlopen(const struct uftrace_session *s, size_t i)
+static const struct uftrace_dlopen *uftrace_session_dlopen(const struct uftrace_session *s,
+							   size_t i)
 {
 	return &s->sess->dlopens[i];
 }
@@ -1180,6 +1174,15 @@ static uint64_t take64(struct session_cursor *c)
 }
 
 static const char short_message[] = "file ends within a message";
+
+static struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t);
+static const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name,
+					   size_t length);
+static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what);
+static int uftrace_tasks_no_memory(struct uftrace_tasks *t);
+static int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file,
+			       struct error *e);
+static int uftrace_tasks_build(struct uftrace_tasks *t);
 
 /* Parse one message. Returns 1, 0 if nothing after it can be parsed (*what is why), -1 when out
  * of memory. */
@@ -1851,4 +1854,210 @@ const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
 	if (until)
 		*until = end;
 	return found;
+}
+
+/* --- declare a session in the stream: its text files, and its modules --- */
+
+enum { META_LIMIT = 1 << 30 };
+
+static bool uftrace_ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), k = strlen(ending);
+
+	return n >= k && !strcmp(name + n - k, ending);
+}
+
+/* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
+static bool uftrace_is_meta(const char *name)
+{
+	static const char *const names[] = {"info",	  "task.txt",	   "task",
+					    "events.txt", "default.opts",  "extern.dat",
+					    "note.txt",	  "kernel_header", "kallsyms"};
+	static const char *const endings[] = {".map", ".sym", ".dbg"};
+	if (strchr(name, '/'))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (uftrace_ends_with(name, endings[i]))
+			return true;
+	return false;
+}
+
+/* Test whether a table of symbols is shorter than its head records (a few lines at its end are
+ * not counted). */
+static bool uftrace_lacks_symbols(const char *data, size_t size)
+{
+	static const char key[] = "# symbols: ";
+	uint64_t want, have = 0;
+
+	if (size < sizeof(key) || strncmp(data, key, sizeof(key) - 1))
+		return false;
+	want = strtoull(data + sizeof(key) - 1, NULL, 10);
+	for (struct lines l = lines_of(data, size); lines_next(&l);)
+		have += l.whole && *l.line != '#';
+	return have < want;
+}
+
+/* Report a truncated file: recorders write whole lines. A map that ends between two lines does
+ * not show the truncation. */
+static void check_lines(struct uftrace *u, const char *name, const char *data, size_t size)
+{
+	bool symbols = uftrace_ends_with(name, ".sym");
+	const char *what = NULL;
+	char path[512];
+
+	if (!symbols && !uftrace_ends_with(name, ".map") && !uftrace_ends_with(name, ".dbg"))
+		return;
+	if (!size)
+		what = "the file is empty";
+	else if (data[size - 1] != '\n')
+		what = "the file ends inside of a line";
+	else if (symbols && uftrace_lacks_symbols(data, size))
+		what = "the file ends before its last symbol";
+	if (what)
+		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
+			     "%s", what);
+}
+
+static int send_metas(struct uftrace *u)
+{
+	const struct tree *tree = u->input->tree;
+
+	for (size_t i = 0; i < tree_count(tree); i++) {
+		const char *name = tree_member(tree, i);
+		struct error e;
+		size_t size;
+		void *data;
+		int bad;
+
+		if (!uftrace_is_meta(name))
+			continue;
+		if (tree_read(tree, name, META_LIMIT, &data, &size, &e)) {
+			input_damage_error(u->input, &e);
+			continue;
+		}
+		check_lines(u, name, data, size);
+		bad = writer_meta(u->w, u->ids.source, name, data, size);
+		free(data);
+		if (bad)
+			return -1;
+	}
+	return 0;
+}
+
+static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind kind,
+			    uint16_t flags, uint32_t native)
+{
+	struct type_entry t = {.source = u->ids.source,
+			       .name = writer_text(u->w, name),
+			       .group = writer_text(u->w, "uftrace"),
+			       .kind = (uint8_t)kind,
+			       .word_size = u->info.is_32bit ? 4 : 8,
+			       .flags = flags,
+			       .native = native};
+
+	return writer_type(u->w, &t);
+}
+
+/* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
+ * time and epoch. */
+static int uftrace_declare_map(struct uftrace *u, struct map_entry e,
+			       const struct uftrace_module *m, const char *path)
+{
+	/* ancient tables contain absolute addresses */
+	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
+
+	e.offset = relative ? 0 : e.start;
+	e.path = writer_text(u->w, m ? m->path : path);
+	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
+	e.table = writer_text(u->w, m ? m->sym_name : NULL);
+	return writer_map(u->w, &e);
+}
+
+/* Declare the address space of a session, with its modules and the libraries it loads later. */
+static int uftrace_declare_space(struct uftrace *u, const struct uftrace_sess *sess,
+				 struct error *e)
+{
+	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
+	struct space_entry entry = {
+		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
+	const struct uftrace_map *map;
+	struct error damage;
+	uint32_t space;
+
+	if (!s)
+		return error_no_memory(e);
+	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
+	map = uftrace_session_map(s);
+	for (size_t i = 0; i < map->nr; i++)
+		if (uftrace_declare_map(u,
+					(struct map_entry){.space = space,
+							   .start = map->maps[i].start,
+							   .end = map->maps[i].end},
+					uftrace_session_map_module(s, i), map->maps[i].path))
+			return -1;
+	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
+		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
+
+		if (uftrace_declare_map(u,
+					(struct map_entry){.space = space,
+							   .start = d->base,
+							   .time = shifted(u, d->time),
+							   .epoch = (uint32_t)i + 1},
+					uftrace_session_dlopen_module(s, i), d->path))
+			return -1;
+	}
+	while (uftrace_sessions_damage(u->sessions, &damage))
+		input_damage_error(u->input, &damage);
+	return 0;
+}
+
+int uftrace_declare(struct uftrace *u, struct error *e)
+{
+	struct writer *w = u->w;
+	struct input *in = u->input;
+	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
+
+	u->ids.source = writer_source(
+		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
+					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
+	u->ids.clock = writer_clock(
+		w,
+		&(struct clock_entry){writer_text(w, in->clock_name),
+				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
+				      merge_wall(in)});
+	if (send_metas(u))
+		return -1;
+	u->ids.entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);
+	u->ids.entry_values = simple_type(u, "entry", KIND_ENTER,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_ENTRY);
+	u->ids.leave = simple_type(u, "exit", KIND_LEAVE, TYPE_DEPTH, UFTRACE_EXIT);
+	u->ids.leave_values = simple_type(u, "exit", KIND_LEAVE,
+					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_EXIT);
+	u->ids.nspaces = nsess;
+	u->ids.spaces = calloc(nsess + 1, sizeof(*u->ids.spaces));
+	u->contexts.numbers = calloc(nsess + 1, sizeof(*u->contexts.numbers));
+	if (!u->ids.spaces || !u->contexts.numbers)
+		return error_no_memory(e);
+	for (size_t i = 0; i < nsess; i++) {
+		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
+
+		if (sess->same == sess && uftrace_declare_space(u, sess, e))
+			return -1;
+	}
+	for (size_t i = 0; i < u->ntasks; i++) {
+		struct task_reader *t = &u->task_readers[i];
+		const char *comm = "";
+
+		if (t->task && t->task->nr_refs)
+			comm = t->task->refs[0].sess->comm;
+		else if (t->task)
+			comm = t->task->comm;
+		if (uftrace_rename(u, t, comm, strlen(comm)))
+			return -1;
+	}
+	return w->out_of_memory ? -1 : 0;
 }

@@ -263,8 +263,6 @@ uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, u
  * NULL. */
 const struct uftrace_map *uftrace_session_map(const struct uftrace_session *s);
 const struct uftrace_module *uftrace_session_map_module(const struct uftrace_session *s, size_t i);
-size_t uftrace_session_nr_dlopens(const struct uftrace_session *s);
-const struct uftrace_dlopen *uftrace_session_dlopen(const struct uftrace_session *s, size_t i);
 const struct uftrace_module *uftrace_session_dlopen_module(const struct uftrace_session *s,
 							   size_t i);
 const struct uftrace_sess *uftrace_session_sess(const struct uftrace_session *s);

@@ -38,6 +38,21 @@ void attributes_init(struct attributes *a, struct dictionary *d)
 	a->scratch.spills = a->compound.spills = true;
 }
 
+/* Take a piece of a META part. Returns 0, or -1 when out of memory. */
+static int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
+				const struct meta *m)
+{
+	return tc_sources_meta(&k->sources, source, m);
+}
+
+static void kernel_messages_free(struct kernel_messages *k)
+{
+	tc_sources_free(&k->sources);
+	free(k->types);
+	line_free(&k->line);
+	*k = (struct kernel_messages){0};
+}
+
 void attributes_free(struct attributes *a)
 {
 	free(a->items);
@@ -528,26 +543,6 @@ int attributes_append_bool(struct attributes *a, const char *name, bool value, s
 {
 	return attributes_append_named(
 		a, name, &(struct attribute){.kind = ATTRIBUTE_BOOL, .number = value}, to);
-}
-
-int attributes_append_line(struct attributes *a, uint32_t location, struct buffer *to)
-{
-	const struct location *l = dictionary_location(a->dictionary, location);
-	const struct location_symbol *symbol = l ? l->symbol : NULL;
-
-	if (!symbol || !symbol->line || !symbol->file.size)
-		return 0;
-	return attributes_append_named(a, "file",
-				       &(struct attribute){.kind = ATTRIBUTE_TEXT,
-							   .text = symbol->file.text,
-							   .number = symbol->file.size},
-				       to) ||
-			       attributes_append_named(a, "line",
-						       &(struct attribute){.kind = ATTRIBUTE_UINT,
-									   .number = symbol->line},
-						       to)
-		       ? -1
-		       : 0;
 }
 
 /* --- attributes that were appended as records: as items, and as a JSON object --- */

@@ -92,9 +92,6 @@ int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *t
 /* Test whether the field is an attribute. */
 bool attribute_wanted(const struct field *f);
 
-/* Append the source file and line of a location as file and line, if both are known. */
-int attributes_append_line(struct attributes *a, uint32_t location, struct buffer *to);
-
 int attributes_append_named(struct attributes *a, const char *name, const struct attribute *item,
 			    struct buffer *to);
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);

@@ -69,30 +69,6 @@ static int append_row(struct buffer *b, const struct event *ev)
 
 /* --- parts --- */
 
-int clip_parse_split(struct split_limit *l, const char *text, struct error *e)
-{
-	size_t digits = strspn(text, "0123456789");
-	int64_t ns;
-
-	*l = (struct split_limit){0};
-	if (!text[digits] && strspn(text, "0") < digits)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--split takes a size or a time with a unit, such as %sM or %ss",
-				 text, text);
-	if (!parse_time_whole(text, &ns) && ns >= 0)
-		l->time = (uint64_t)ns;
-	else if (parse_size(text, &l->bytes))
-		return error_set(e, NULL, NO_OFFSET,
-				 "--split takes a size or a time, such as 64M or 10s, not '%s'",
-				 text);
-	if (!l->bytes && !l->time)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--split %s: a part cannot be empty: use a size or a time, such "
-				 "as 64M or 10s",
-				 text);
-	return 0;
-}
-
 /* Begin the time of the first part of a stream, if it has not begun. */
 static int clip_begin_parts(struct clip *c, const struct lane *lane, uint64_t time, struct error *e)
 {

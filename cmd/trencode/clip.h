@@ -113,8 +113,6 @@ static inline bool clip_any(const struct clip *c)
 	return time_window_any(&c->window) || c->limit != UINT64_MAX || clip_splits(c);
 }
 
-/* Parse "64M" or "10s". */
-int clip_parse_split(struct split_limit *l, const char *text, struct error *e);
 /* Prepare c, whose public members are set, and which must not move afterwards. */
 void clip_init(struct clip *c, struct dictionary *d);
 void clip_free(struct clip *c);

@@ -52,20 +52,6 @@ struct kernel_message_type {
 	struct event_field text; /* of bputs */
 };
 
-int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
-			 const struct meta *m)
-{
-	return tc_sources_meta(&k->sources, source, m);
-}
-
-void kernel_messages_free(struct kernel_messages *k)
-{
-	tc_sources_free(&k->sources);
-	free(k->types);
-	line_free(&k->line);
-	*k = (struct kernel_messages){0};
-}
-
 static struct kernel_message_type *convert_type_of(struct kernel_messages *k,
 						   const struct type *type)
 {
@@ -233,20 +219,6 @@ int convert_name_no_nul(struct buffer *b, const char *name, size_t n)
 			return -1;
 	}
 	return 0;
-}
-
-void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
-{
-	const uint8_t *p = b->data + from;
-
-	if (b->size - from <= n)
-		return;
-	for (size_t back = 1; back < 4 && back <= n; back++)
-		if (p[n - back] == '\\' && p[n - back + 1] == 'x') {
-			n -= back;
-			break;
-		}
-	convert_text_cut(b, from, n, cut);
 }
 
 static bool convert_is_word(unsigned char c)
@@ -964,19 +936,6 @@ struct location *target_location(struct target_dictionary *d)
 		*p = (struct location){.number = d->dictionary.locations.count - 1,
 				       .name = target_dictionary_text_of(d, "")};
 	return p;
-}
-
-struct definition *target_definition(struct target_dictionary *d)
-{
-	struct definition *x = pool_add(&d->dictionary.definitions);
-
-	if (!x)
-		return NULL;
-	*x = (struct definition){.number = d->dictionary.definitions.count - 1};
-	x->native = x->number - 1;
-	if (idmap_set(&d->dictionary.ids[ENTRY_DEFINITION], x->number, x->number))
-		return NULL;
-	return x;
 }
 
 int target_meta(struct target_dictionary *d, const char *name, const void *data, size_t n,

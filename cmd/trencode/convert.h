@@ -32,11 +32,6 @@ struct kernel_messages {
 	struct print_line line;
 };
 
-/* Take a piece of a META part. Returns 0, or -1 when out of memory. */
-int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
-			 const struct meta *m);
-void kernel_messages_free(struct kernel_messages *k);
-
 /* Test whether events of that type may have a message. */
 static inline bool kernel_messages_has(const struct type *t)
 {
@@ -262,10 +257,10 @@ struct location *target_location(struct target_dictionary *d);
 struct field *target_fields(struct target_dictionary *d, uint32_t n);
 struct member *target_members(struct target_dictionary *d, uint32_t n);
 struct text_ref target_string(struct target_dictionary *d, const void *text, size_t n);
-struct definition *target_definition(struct target_dictionary *d);
 /* Pass n bytes at offset of a META part to the native encoder, in pieces. */
 int target_meta(struct target_dictionary *d, const char *name, const void *data, size_t n,
 		uint64_t offset, struct error *e);
+
 static inline int target_event(struct target_dictionary *d, const struct event *ev, struct error *e)
 {
 	return d->encoding.encoder->event(&d->encoding, ev, e);
@@ -485,8 +480,6 @@ int convert_name_escaped(struct buffer *b, const char *name, size_t n, const cha
 /* Append a name, or a text, with each NUL as \x00, for targets whose texts end at a NUL. A
  * backslash that begins such a text is written as \x5c. */
 int convert_name_no_nul(struct buffer *b, const char *name, size_t n);
-/* Cut an escaped name to at most n bytes after from, not inside of an escape or a character. */
-void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut);
 /* Append an identifier: all but letters, digits and _ as _xHH, also a first digit, and a _ that
  * begins such a text. "" becomes "_x". */
 int convert_name_identifier(struct buffer *b, const char *name, size_t n);

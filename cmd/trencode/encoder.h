@@ -7,8 +7,8 @@
 #ifndef TR_TRENCODE_ENCODER_H
 #define TR_TRENCODE_ENCODER_H
 
-#include "cmd/trencode/pack.h"
 #include "cmd/trencode/clip.h"
+#include "cmd/trencode/pack.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
 #include "common/cli/stage.h"

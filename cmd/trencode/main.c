@@ -1,13 +1,417 @@
 /*
  * main.c - trencode: write a stream as a trace or as text
+ *
+ *     trencode -o a.json a.trs      the encoder chrome, by the name of the output
+ *     trencode csv a.trs            the encoder csv
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd/trencode/encode.h"
-#include "cmd/trencode/encoder_choice.h"
+#include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
-#include "cmd/trencode/options.h"
+#include "common/pairs/pair.h"
+#include "common/value/units.h"
+
+/* --- find an encoder by its name or by the name of the output --- */
+
+/*
+ * A table of encoders ends with NULL.
+ */
+
+/* Return the encoder of that name, or NULL. */
+static const struct encoder *encoder_find(const struct encoder *const *table, const char *name)
+{
+	for (; *table; table++)
+		if (!strcmp((*table)->name, name))
+			return *table;
+	return NULL;
+}
+
+/* Test whether the path ends with the suffix, or, if the suffix ends with '*', whether the last
+ * component of the path begins with the suffix. */
+static bool has_suffix(const char *path, size_t n, const char *suffix, size_t size)
+{
+	const char *last = path;
+
+	if (suffix[size - 1] != '*')
+		return n >= size && !strncmp(path + n - size, suffix, size);
+	for (size_t i = 0; i < n; i++)
+		if (path[i] == '/')
+			last = path + i + 1;
+	return (size_t)(path + n - last) >= size - 1 && !strncmp(last, suffix, size - 1);
+}
+
+/* Return the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
+static const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path)
+{
+	const struct encoder *found = NULL;
+	size_t n = strlen(path), longest = 0;
+
+	while (n && path[n - 1] == '/')
+		n--;
+	for (; *table; table++) {
+		const struct encoder *one = *table;
+		size_t size = strlen(one->name);
+
+		if (n > size && path[n - size - 1] == '.' && size >= longest &&
+		    has_suffix(path, n, one->name, size)) {
+			found = one;
+			longest = size + 1;
+		}
+		for (const char *p = one->suffixes; p && *p;) {
+			size = strcspn(p, " ");
+			if (size > longest && has_suffix(path, n, p, size)) {
+				found = one;
+				longest = size;
+			}
+			p += size + (p[size] == ' ');
+		}
+	}
+	return found;
+}
+
+/* Print the encoders (--formats). Returns an exit status. */
+static int encoder_list(const struct encoder *const *table)
+{
+	struct error e;
+
+	for (; *table; table++)
+		printf("%-10s %s (.%s%s%s)\n", (*table)->name, (*table)->purpose, (*table)->name,
+		       (*table)->suffixes ? " " : "", (*table)->suffixes ? (*table)->suffixes : "");
+	if (!fflush(stdout) && !ferror(stdout))
+		return STATUS_OK;
+	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
+	error_print(&e);
+	return STATUS_FAILED;
+}
+
+/* --- the command line --- */
+
+/* What was last given for a --plugin-option. */
+enum plugin_given { PLUGIN_NOT_GIVEN, PLUGIN_TOGGLED, PLUGIN_ON, PLUGIN_OFF };
+
+enum { PLUGIN_OPTIONS = 5 };
+
+/* The parsed command line. */
+struct encode_settings {
+	const struct encoder *const *encoders; /* all encoders, ended by NULL */
+	const struct encoder *encoder;
+	struct encode_options encode;
+	struct clip clip;		    /* its window, limit and split */
+	uint8_t plugins[PLUGIN_OPTIONS][2]; /* enum plugin_given: of PLUGIN:NAME, of NAME */
+	bool list, strict;
+	bool chosen; /* -t was given */
+};
+
+enum {
+	KEY_FORMATS = 256,
+	KEY_STRICT,
+	KEY_RAW,
+	KEY_NO_PLUGINS,
+	KEY_PLUGIN_OPTION,
+	KEY_NS,
+	KEY_TS_DIFF,
+	KEY_ALL_CALLS,
+	KEY_THREAD_IDS,
+	KEY_OCTAL,
+	KEY_BLOBS,
+	KEY_COMPRESS,
+	KEY_FILE_VERSION,
+	KEY_UNCLOSED,
+	KEY_REBASE,
+	KEY_INT64,
+	KEY_NO_HEADER,
+	KEY_RESYNTHESIZE,
+	KEY_TICK,
+	KEY_SINCE,
+	KEY_UNTIL,
+	KEY_WEIGHT,
+	KEY_BY_TIME,
+	KEY_TITLE,
+	KEY_PAIR,
+	KEY_SPLIT,
+};
+
+static char settings_formats[256]; /* names of the encoders, which main adds */
+
+static const struct option_row settings_rows[] = {
+	{'t', "to", "FORMAT",
+	 "write FORMAT (default: text, or what the suffix of\n-o says); --formats lists all",
+	 settings_formats},
+	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
+	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{KEY_SINCE, "since", "TIME",
+	 "begin of the range that is written: 12.5s, +1.5s from\nthe start, -10s before the end, "
+	 "or a date; open calls\nare clipped to the range",
+	 NULL},
+	{KEY_UNTIL, "until", "TIME", "end of the range", NULL},
+	{'n', "limit", "N", "write the first N calls and events", NULL},
+	{KEY_SPLIT, "split", "SIZE|TIME",
+	 "write FILE.000, FILE.001, ... (with -o FILE), each\na whole trace of about SIZE bytes "
+	 "of output, such as\n64M, or of TIME, such as 10s; calls that are open\nat a cut "
+	 "are clipped to each file",
+	 NULL},
+	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
+	{'c', "columns", "LIST",
+	 "columns: of text\ndur,tid,address,time,delta,elapsed,comm, module; of\nthe others "
+	 "time,dur,type,pid,tid,cpu,comm,name,\ndepth,file,line,args and fields of events, such "
+	 "as\nnext_comm, arg.1,ret (+LIST: beside the usual ones;\nof text none, all)",
+	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
+	 "unfinished group module class input stack weight none all address delta elapsed"},
+	{OPTION_HEADING, NULL, NULL, "", "text"},
+	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
+	{KEY_NO_PLUGINS, "no-plugins", NULL,
+	 "trace-cmd: the messages of the kernel (trace-cmd\nreport -N)", NULL},
+	{KEY_PLUGIN_OPTION, "plugin-option", "OPTION",
+	 "trace-cmd: turn parent, offset, tailprint or depth on,\nor indent off (trace-cmd report "
+	 "-O)",
+	 NULL},
+	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
+	{KEY_TS_DIFF, "ts-diff", NULL,
+	 "trace-cmd: add the time since the line before\n(trace-cmd report --ts-diff)", NULL},
+	{'D', "depth", "DEPTH", "uftrace: show DEPTH levels of nested calls (default:\n1024)",
+	 NULL},
+	{KEY_ALL_CALLS, "all-calls", NULL,
+	 "apitrace: also write the calls that apitrace dump\nhides", NULL},
+	{KEY_THREAD_IDS, "thread-ids", NULL, "apitrace: write the thread of each call", NULL},
+	{KEY_OCTAL, "octal", NULL, "apitrace: write correct octal escapes, unlike\napitrace", NULL},
+	{KEY_BLOBS, "blobs", "DIR", "apitrace: write the blobs to files in DIR", "directory"},
+	{OPTION_HEADING, NULL, NULL, "", "apitrace trace-cmd"},
+	{KEY_COMPRESS, "compress", "METHOD",
+	 "apitrace: snappy (default), gzip, brotli or zstd;\ntrace-cmd: none, zlib or zstd; with a "
+	 "level such as\ngzip:9, brotli:11, zstd:19, zlib:9",
+	 "snappy gzip brotli zstd none zlib"},
+	{OPTION_HEADING, NULL, NULL, "", "trace-cmd ctf"},
+	{KEY_FILE_VERSION, "file-version", "N",
+	 "trace-cmd: write version 6 or 7 (default: the\nsource's); ctf: write version 1.8 "
+	 "(default) or 2",
+	 "6 7 1.8 2"},
+	{OPTION_HEADING, NULL, NULL, "", "uftrace trace-cmd apitrace lttng"},
+	{KEY_RESYNTHESIZE, "resynthesize", NULL,
+	 "write a new trace from the events alone, as for a\ntrace of another system", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "!text"},
+	{KEY_TICK, "tick", "TIME", "length of a tick, for clocks that count ticks\n(apitrace)",
+	 NULL},
+	{OPTION_HEADING, NULL, NULL, "",
+	 "folded svg dot mermaid chrome ndjson csv tsv speedscope callgrind pprof perfetto "
+	 "parquet"},
+	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
+	 "close drop"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof firefox"},
+	{KEY_WEIGHT, "weight", "WHAT",
+	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
+	 "field "
+	 "of samples",
+	 "dur count period"},
+	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof"},
+	{KEY_PAIR, "pair", "PAIR",
+	 "add up times between two events by the stack of the\nfirst: 'A -> B', 'A -> B on .x == "
+	 ".y', "
+	 "or\nwakeup, offcpu, oncpu, syscall, irq, softirq, block",
+	 "wakeup offcpu oncpu syscall irq softirq block"},
+	{OPTION_HEADING, NULL, NULL, "", "svg"},
+	{KEY_BY_TIME, "by-time", NULL,
+	 "a flame chart: the calls and samples of each thread\nby time", NULL},
+	{KEY_TITLE, "title", "TEXT", "the title (default: the name of the trace's file)", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
+	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
+	 "start none"},
+	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},
+	{KEY_INT64, "json-int64", "FORM",
+	 "write integers beyond 2^53 as number (default) or\nstring", "number string"},
+	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
+	{KEY_NO_HEADER, "no-header", NULL, "write no line with the names of the columns", NULL},
+	{0},
+};
+
+static int take_depth(struct encode_options *o, const char *arg, struct error *e)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (*end || end == arg || n < 1 || n > INT_MAX)
+		return error_set(e, NULL, NO_OFFSET, "-D takes a number of levels, not '%s'", arg);
+	o->depth = (int)n;
+	return 0;
+}
+
+/* Parse an option with two values, the first of which is the default. */
+static int take_choice(bool *second, const char *option, const char *first_word,
+		       const char *second_word, const char *arg, struct error *e)
+{
+	*second = !strcmp(arg, second_word);
+	if (*second || !strcmp(arg, first_word))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s is %s or %s, not '%s'", option, first_word,
+			 second_word, arg);
+}
+
+static int take_tick(struct encode_options *o, const char *arg, struct error *e)
+{
+	int64_t ns;
+
+	if (parse_time_whole(arg, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--tick takes a time in whole ns, such as 1ns, not '%s'", arg);
+	o->tick = (uint64_t)ns;
+	return time_check_clock(NULL, "--tick", arg, false, e);
+}
+
+static int take_pair(struct encode_options *o, const char *arg, struct error *e)
+{
+	struct pair pair;
+	int bad = pair_parse(&pair, arg, e);
+
+	pair_free(&pair);
+	o->pair = arg;
+	return bad;
+}
+
+static const struct plugin_name {
+	const char *plugin, *name;
+	uint8_t bit;
+	bool on; /* by default */
+} plugin_names[PLUGIN_OPTIONS] = {{"ftrace", "parent", PLUGIN_PARENT, false},
+				  {"ftrace", "indent", PLUGIN_NO_INDENT, true},
+				  {"ftrace", "offset", PLUGIN_OFFSET, false},
+				  {"fgraph", "tailprint", PLUGIN_TAILPRINT, false},
+				  {"fgraph", "depth", PLUGIN_DEPTH, false}};
+
+/* Read what follows the name of an option. PLUGIN_NOT_GIVEN: it is no value. */
+static uint8_t plugin_value(const char *text)
+{
+	if (!*text)
+		return PLUGIN_TOGGLED;
+	if (!strcmp(text, "=1") || !strcmp(text, "=true"))
+		return PLUGIN_ON;
+	return !strcmp(text, "=0") || !strcmp(text, "=false") ? PLUGIN_OFF : PLUGIN_NOT_GIVEN;
+}
+
+/* Set the bit of an option by its default, by the last PLUGIN:NAME and then by the last NAME. */
+static void plugin_set(struct encode_settings *s, const struct plugin_name *p,
+		       const uint8_t given[2])
+{
+	bool on = p->on;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (given[i] != PLUGIN_NOT_GIVEN)
+			on = given[i] == PLUGIN_TOGGLED ? !on : given[i] == PLUGIN_ON;
+	s->encode.plugins =
+		(uint8_t)(on == p->on ? s->encode.plugins & ~p->bit : s->encode.plugins | p->bit);
+	s->encode.plugins_given = true;
+}
+
+/* Take "[PLUGIN:]NAME[=VALUE]". */
+static int take_plugin_option(struct encode_settings *s, const char *arg, struct error *e)
+{
+	const char *colon = strchr(arg, ':'), *name = colon ? colon + 1 : arg;
+	const char *value = strchrnul(name, '=');
+	size_t n = (size_t)(value - name), plugin = colon ? (size_t)(colon - arg) : 0;
+	uint8_t given = plugin_value(value);
+
+	for (size_t i = 0; given && i < PLUGIN_OPTIONS; i++) {
+		const struct plugin_name *p = &plugin_names[i];
+
+		if (strlen(p->name) != n || memcmp(p->name, name, n) != 0 ||
+		    (colon && (strlen(p->plugin) != plugin || memcmp(p->plugin, arg, plugin) != 0)))
+			continue;
+		s->plugins[i][!colon] = given;
+		plugin_set(s, p, s->plugins[i]);
+		return 0;
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "--plugin-option takes parent, indent, offset, tailprint or depth, with "
+			 "=1, =0, =true, =false or no value, not '%s'",
+			 arg);
+}
+
+/* Parse "64M" or "10s". */
+static int clip_parse_split(struct split_limit *l, const char *text, struct error *e)
+{
+	size_t digits = strspn(text, "0123456789");
+	int64_t ns;
+
+	*l = (struct split_limit){0};
+	if (!text[digits] && strspn(text, "0") < digits)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split takes a size or a time with a unit, such as %sM or %ss",
+				 text, text);
+	if (!parse_time_whole(text, &ns) && ns >= 0)
+		l->time = (uint64_t)ns;
+	else if (parse_size(text, &l->bytes))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split takes a size or a time, such as 64M or 10s, not '%s'",
+				 text);
+	if (!l->bytes && !l->time)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--split %s: a part cannot be empty: use a size or a time, such "
+				 "as 64M or 10s",
+				 text);
+	return 0;
+}
+
+/* Parse one option, for struct program. ctx is a struct encode_settings. */
+static int encode_settings_option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct encode_settings *s = ctx;
+
+	switch (key) {
+	case 't':
+		s->encoder = encoder_find(s->encoders, arg);
+		if (!s->encoder)
+			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --formats", arg);
+		s->chosen = true;
+		break;
+	case 'D': return take_depth(&s->encode, arg, e);
+	case KEY_RAW: s->encode.raw = true; break;
+	case KEY_NO_PLUGINS: s->encode.no_plugins = true; break;
+	case KEY_PLUGIN_OPTION: return take_plugin_option(s, arg, e);
+	case KEY_NS: s->encode.ns = true; break;
+	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
+	case KEY_FORMATS: s->list = true; break;
+	case KEY_STRICT: s->strict = true; break;
+	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
+	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
+	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
+	case KEY_FILE_VERSION:
+		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0 && strcmp(arg, "1.8") != 0 &&
+		    strcmp(arg, "2") != 0)
+			return error_set(
+				e, NULL, NO_OFFSET,
+				"--file-version is 6 or 7 (trace-cmd), 1.8 or 2 (ctf), not "
+				"'%s'",
+				arg);
+		s->encode.file_version = *arg - '0';
+		break;
+	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;
+	case KEY_TICK: return take_tick(&s->encode, arg, e);
+	case KEY_BY_TIME: s->encode.by_time = true; break;
+	case KEY_TITLE: s->encode.title = arg; break;
+	case KEY_BLOBS: s->encode.blobs = arg; break;
+	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
+	case KEY_REBASE:
+		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
+	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
+	case 'n': return option_number("-n", arg, &s->clip.limit, e);
+	case KEY_SPLIT: return clip_parse_split(&s->clip.split, arg, e);
+	case KEY_WEIGHT: s->encode.weight = arg; break;
+	case KEY_PAIR: return take_pair(&s->encode, arg, e);
+	case 'c': s->encode.columns = arg; break;
+	case KEY_NO_HEADER: s->encode.no_header = true; break;
+	case KEY_INT64:
+		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,
+				   e);
+	}
+	return 0;
+}
+
+/* --- run --- */
 
 #define FORMAT_ROW(name) &encoder_##name,
 static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NULL};

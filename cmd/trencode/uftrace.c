@@ -1760,6 +1760,21 @@ static struct event_name event_name_of(const struct type *t)
 	return n;
 }
 
+/* Cut an escaped name to at most n bytes after from, not inside of an escape or a character. */
+static void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *cut)
+{
+	const uint8_t *p = b->data + from;
+
+	if (b->size - from <= n)
+		return;
+	for (size_t back = 1; back < 4 && back <= n; back++)
+		if (p[n - back] == '\\' && p[n - back + 1] == 'x') {
+			n -= back;
+			break;
+		}
+	convert_text_cut(b, from, n, cut);
+}
+
 /* Add a user event of a type to events.txt. */
 static int uftrace_new_event(struct uftrace_events *s, struct target_dictionary *d,
 			     const struct type *from, uint32_t *number, struct error *e)

@@ -1,14 +1,90 @@
 /*
  * block_queue.c - the queue of blocks with undecided rows, in memory and in a temporary file
+ *
+ *     block    rows
+ *     1        left out, kept, undecided    waits until the call of the undecided row is decided
+ *     2        kept, kept                   waits for block 1
+ *
+ * A block that leaves the queue has only the rows that are kept.
  */
 #include "cmd/trfilter/block_queue.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/trfilter/block_compact.h"
+#include "cmd/trfilter/rows.h"
 #include "common/stream/snapshot.h"
 #include "common/util/output.h"
+
+/* --- a block of some rows of another block --- */
+
+/* Make the rows' times relative to out's base, which is step after their present base. */
+static void move_base(const struct block *out, uint8_t *p, uint64_t step)
+{
+	const uint8_t *end = p + out->row_size;
+
+	for (; step && p < end; p += row_size(out, p))
+		row_move(p, out->row_flags & EVENTS_WIDE, step);
+}
+
+/*
+ * Describe the block that compact_block would make, for callers that write the payload themselves:
+ * header and tables are unchanged, and out's base less b's is to be subtracted from the rows'
+ * times. The pointers are b's.
+ */
+static void compact_describe(struct block *out, const struct block *b,
+			     const struct compact_rows *rows)
+{
+	size_t front = b->front;
+
+	*out = *b;
+	out->truncated = false;
+	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was the CRC of b's payload */
+	out->row_size = rows->size;
+	out->rows = rows->count;
+	/* below the base: times exceed 64 bits, a damaged block */
+	out->base = rows->low < b->base ? b->base : rows->low;
+	out->last = rows->high;
+	out->length = out->available = (uint32_t)align_up(front + rows->size, 8);
+}
+
+/* Write the block's numbers to the beginning of its payload. */
+static void compact_put_header(uint8_t *p, const struct block *b)
+{
+	put_u64(p, b->base);
+	put_u64(p + 8, b->last);
+	put_u32(p + 16, b->rows);
+	put_u16(p + 20, b->row_flags);
+}
+
+void compact_block(struct block *out, const struct block *b, uint8_t *payload,
+		   const struct compact_rows *rows)
+{
+	size_t front = b->front;
+
+	if (payload != b->payload)
+		memcpy(payload, b->payload, front);
+	compact_describe(out, b, rows);
+	out->type_ids = payload + (b->type_ids - b->payload);
+	out->lane_ids = payload + (b->lane_ids - b->payload);
+	out->location_ids = payload + (b->location_ids - b->payload);
+	out->stacks.ids = payload + (b->stacks.ids - b->payload);
+	out->payload = payload;
+	out->row_data = payload + front;
+	move_base(out, payload + front, out->base - b->base);
+	memset(payload + front + rows->size, 0, 8);
+	compact_put_header(payload, out);
+}
+
+/* --- the queue --- */
+
+/*
+ * Everything after an undecided row is queued too, blocks of other kinds included, so the order of
+ * the stream is kept. Of EVENTS blocks only the rows that may be kept are copied. When the queue
+ * exceeds a limit, it spills to a temporary file, and a few hundred bytes of each block stay in
+ * memory. A block that is large by itself (a value of many MiB) spills at once, so that it is not
+ * in memory twice.
+ */
 
 /*
  * Memory and temporary file of the queue.
@@ -19,7 +95,7 @@ struct block_queue_layout {
 	size_t states, types, lanes, locations, stacks, innermost, size;
 };
 
-/* A block with a state for each row (row_state.h), and the rows' offsets as block_queue_events
+/* A block with a state for each row (enum row_state), and the rows' offsets as block_queue_events
  * takes them. */
 struct decided_rows {
 	const struct block *block;

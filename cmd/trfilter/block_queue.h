@@ -1,17 +1,27 @@
 /*
- * block_queue.h - a queue of blocks with rows that are not decided yet
- *
- * Everything after an undecided row is queued too, blocks of other kinds included, so the order of
- * the stream is kept. Of EVENTS blocks only the rows that may be kept are copied. When the queue
- * exceeds a limit, it spills to a temporary file, and a few hundred bytes of each block stay in
- * memory. A block that is large by itself (a value of many MiB) spills at once, so that it is not
- * in memory twice.
+ * block_queue.h - a queue of blocks with rows that are not decided yet, and blocks of some rows
  */
 #ifndef TR_TRFILTER_BLOCK_QUEUE_H
 #define TR_TRFILTER_BLOCK_QUEUE_H
 
-#include "cmd/trfilter/row_state.h"
+#include "common/stream/event.h"
 #include "common/stream/reader.h"
+
+/* --- a block of some rows of another block --- */
+
+/* Rows that were copied from a block. */
+struct compact_rows {
+	size_t size; /* bytes */
+	uint32_t count;
+	uint64_t low, high; /* lowest and highest time */
+};
+
+/*
+ * Make a block of rows that were copied from b to payload + b->front, with 8 bytes of room
+ * after them. payload may be b's own.
+ */
+void compact_block(struct block *out, const struct block *b, uint8_t *payload,
+		   const struct compact_rows *rows);
 
 /* The address of an open call: number of its stack, and of its frame in the stack. */
 struct call_address {
@@ -49,7 +59,7 @@ struct block_queue {
 	size_t limit;
 	size_t at_hand;	  /* bytes of the last block, if its payload is borrowed */
 	uint8_t left_out; /* state of a row that is not kept: ROW_LEFT_OUT, or ROW_FOR_CONTEXT */
-	bool flagged;	  /* some state had flags (row_state.h) */
+	bool flagged;	  /* some state had flags (enum row_state) */
 	int fd;		  /* of the temporary file; -1: none */
 	uint64_t file_size;
 	/* Called when the row of a call's enter has moved. */

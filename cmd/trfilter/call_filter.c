@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/block_compact.h"
-#include "cmd/trfilter/emit.h"
+#include "cmd/trfilter/block_queue.h"
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/util/stack_limit.h"
@@ -16,6 +15,7 @@ static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum a
 {
 	return w->distinguishes_callers && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
 }
+
 /* Returns the lowest n calls of a stack as those around an event. */
 static inline struct around call_filter_around(const struct call_filter *w, const struct stack *s,
 					       size_t n)
@@ -272,6 +272,14 @@ static enum answer answer_of(bool yes)
 	return yes ? ANSWER_YES : ANSWER_NO;
 }
 
+/* Evaluate a comparison with a number on its right, for that value of its left side. */
+static bool evaluate_number(const struct node *n, uint64_t left)
+{
+	const struct scalar s = {.form = SCALAR_UINT, .u = left};
+
+	return comparison_holds(n->comparison, scalar_compare(&s, &n->right->value));
+}
+
 /* Decide a comparison that, as the value grows, changes at most once. */
 static enum answer at_least(const struct node *n, uint64_t least)
 {
@@ -425,8 +433,9 @@ static enum answer decide_node(void *decision, struct node *n)
 	return expression_joined(n) ? expression_join(n, decide_node, decision) : decide_leaf(d, n);
 }
 
-enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
-		   const struct event *e, struct call_data *f)
+/* Evaluate a condition on a call. Only DECIDE_ENTER changes f. ev->call must be set. */
+static enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
+			  const struct event *e, struct call_data *f)
 {
 	return decide_node(&(struct decision){ev, when, e, f}, n);
 }
@@ -1551,6 +1560,15 @@ static bool call_filter_is_open(void *ctx, uint32_t thread)
 		     stack_is_open(w, s->ignored_inner));
 }
 
+/* Returns the time of a thread's last event, in this stream or upstream. */
+static uint64_t ends_last(const struct ends *x, uint32_t thread)
+{
+	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
+	uint64_t last = thread < x->nthreads ? x->threads[thread].last : 0;
+
+	return f && f->last > last ? f->last : last;
+}
+
 /* Decide a call that the end of the stream closes, at its thread's last event; or that may go on in
  * the next segment: what is undecided then is kept. */
 static void call_filter_drop_call(void *ctx, struct stack *s, const struct frame *frame, void *data)
@@ -1660,6 +1678,18 @@ static bool keeps_unseen_call(struct call_filter *w, const struct stack *s, uint
 	return depth < w->max_depth && call_filter_of_row(w, f->answer, true, true) == ANSWER_YES;
 }
 
+/* Returns true if some field of the condition is this one. */
+static bool condition_asks(const struct node *n, enum ask ask)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < n->nfields; i++)
+		found |= n->fields[i]->field == ask;
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = condition_asks(n->children[i], ask);
+	return found;
+}
+
 /* Decide the calls of a stack that have neither an enter nor a leave, all at once. */
 static void decide_unseen(struct call_filter *w, const struct stack *s)
 {
@@ -1693,8 +1723,9 @@ static int end_segment(struct call_filter *w, struct error *e)
 							     : put_entries(w, e);
 }
 
-int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
-		     const struct end *end, struct error *e)
+/* Take a block of any kind; head and end as in stage_forward. Returns 0 or -1. */
+static int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
+			    const struct end *end, struct error *e)
 {
 	bool begins, ends;
 
@@ -1717,7 +1748,8 @@ int call_filter_take(struct call_filter *w, const struct block *b, const struct 
 	return block_queue_other(&w->queue, b, head, end, e);
 }
 
-int call_filter_finish(struct call_filter *w, struct error *e)
+/* Finish the input. */
+static int call_filter_finish(struct call_filter *w, struct error *e)
 {
 	w->queue.at_hand = 0;
 	return end_segment(w, e) || call_filter_end_stream(w, e) ? -1 : 0;
@@ -1756,7 +1788,9 @@ static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 	}
 }
 
-struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
+/* Returns the next block whose rows are all decided, without the rows that are left out; NULL if
+ * there is none. It is valid until call_filter_done, which must be called for it. */
+static struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 {
 	struct queued_block *h = block_queue_front(&w->queue);
 
@@ -1774,7 +1808,7 @@ struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 	return h;
 }
 
-void call_filter_done(struct call_filter *w)
+static void call_filter_done(struct call_filter *w)
 {
 	block_queue_pop(&w->queue);
 }
@@ -1813,4 +1847,150 @@ void call_filter_free(struct call_filter *w)
 	free(w->rows.states);
 	free(w->rows.owners);
 	free(w->rows.offsets);
+}
+
+/* --- pass on what is decided --- */
+
+static bool all_pass(const uint8_t *states, uint32_t n)
+{
+	int other = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		other |= (states[i] & ROW_ENDS_ANY) | !row_passes(states[i]);
+	return !other;
+}
+
+/* Leave the rows out that are beyond the limit. */
+static int limit_rows(struct emit *x, struct left_out *left_out, const struct block *b,
+		      uint8_t *states)
+{
+	struct events it;
+	struct event e;
+
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		uint8_t before = *states;
+
+		*states = results_row(x->limit, &e, before);
+		if (*states != before && left_out_row(left_out, &e))
+			return stage_no_memory(x->stage);
+	}
+	return x->limit->pairing.calls.out_of_memory ? stage_no_memory(x->stage) : 0;
+}
+
+/* Pass on rows, or count them. states: enum row_state. */
+static int pass_rows(struct emit *x, const struct block *b, const uint8_t *states)
+{
+	bool all = b->row_size >= DENSE_ROWS && all_pass(states, b->rows);
+	struct stage *s = x->stage;
+	struct events it;
+	struct event e;
+
+	if (all && x->pass && stage_forward(s, b, NULL, NULL))
+		return -1;
+	if (all && !x->total)
+		return 0;
+	for (events_begin(&it, b); event_next(&it, &e); states++) {
+		if (x->total)
+			results_row(x->total, &e, *states);
+		if (*states & ROW_ENDS_ANY && x->pass && drops_put(&x->drops, s, b, &e, *states))
+			return -1;
+		if (!all && x->pass && row_passes(*states) && stage_row(s, b, &e))
+			return -1;
+	}
+	return x->total && x->total->pairing.calls.out_of_memory ? stage_no_memory(s) : 0;
+}
+
+static int pass_other(struct emit *x, struct left_out *left_out, struct queued_block *h)
+{
+	struct stage *s = x->stage;
+
+	bool begins = h->block.kind == BLOCK_HEAD && !h->head.sequence;
+	bool ends = h->block.kind == BLOCK_END && h->end.flags & END_LAST;
+
+	if (begins && x->limit)
+		results_begin(x->limit);
+	if (begins && x->total)
+		results_begin(x->total);
+	if ((begins || ends) && x->pass && s->out.in_segment &&
+	    (left_out_end(left_out, &s->in.dictionary)
+		     ? stage_no_memory(s)
+		     : thread_entries_pass(s, &left_out->entries)))
+		return -1;
+	if (begins)
+		left_out_segment(left_out);
+	if (!x->pass)
+		return 0;
+	if (h->block.kind == BLOCK_SNAPSHOT && h->block.snapshot)
+		return restored_pass(s, &h->block, h->memory, h->head.sequence);
+	return stage_forward(s, &h->block, &h->head, &h->end);
+}
+
+static int emit_pass(struct emit *x, struct left_out *left_out, struct queued_block *h)
+{
+	const struct block *b = &h->block;
+	struct stage *s = x->stage;
+
+	if (b->kind != BLOCK_EVENTS)
+		return pass_other(x, left_out, h);
+	if (!b->rows)
+		return 0;
+	if (x->limit && limit_rows(x, left_out, b, h->memory + h->states_at))
+		return -1;
+	if (x->pass && (left_out_block(left_out, b) ||
+			left_out_ignored(left_out, b, h->memory + h->states_at, ROW_IGNORED)))
+		return stage_no_memory(s);
+	return thread_entries_pass(s, &left_out->entries) ||
+			       pass_rows(x, b, h->memory + h->states_at)
+		       ? -1
+		       : 0;
+}
+
+/* Pass on blocks of the matches and their context. */
+static int pass_context(struct emit *x, struct left_out *left_out, struct queued_block *h)
+{
+	struct queued_block *ready;
+	struct error e;
+
+	if (context_take(x->context, h, &e))
+		return stage_fail(x->stage, &e);
+	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
+		if (emit_pass(x, left_out, ready))
+			return -1;
+	return e.what[0] ? stage_fail(x->stage, &e) : 0;
+}
+
+int emit_calls(struct emit *x, struct call_filter *w, const struct block *b)
+{
+	struct stage *s = x->stage;
+	struct queued_block *h;
+	struct error e;
+	int bad =
+		b ? call_filter_take(w, b, &s->in.head, &s->in.end, &e) : call_filter_finish(w, &e);
+
+	if (bad)
+		return stage_fail(s, &e);
+	e.what[0] = '\0';
+	/* no block is passed on after the last row, because END would count gaps that are
+	 * missing */
+	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); call_filter_done(w))
+		if (x->context ? pass_context(x, &w->left_out, h) : emit_pass(x, &w->left_out, h))
+			return -1;
+	if (e.what[0])
+		return stage_fail(s, &e);
+	return x->pass && writer_flush_old(&s->out) ? stage_fail(s, &s->out.error) : 0;
+}
+
+int emit_finish(struct emit *x, struct call_filter *w)
+{
+	struct stage *s = x->stage;
+
+	if (!emit_done(x) && emit_calls(x, w, NULL))
+		return -1;
+	if (x->pass && s->out.in_segment &&
+	    (left_out_end(&w->left_out, &s->in.dictionary)
+		     ? stage_no_memory(s)
+		     : thread_entries_pass(s, &w->left_out.entries)))
+		return -1;
+	/* decided blocks may be delayed until the next block is read (block_queue_later) */
+	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
 }

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "cmd/trfilter/block_queue.h"
+#include "cmd/trfilter/context.h"
 #include "cmd/trfilter/left_out.h"
 #include "cmd/trfilter/rows.h"
 #include "common/calls/calls.h"
+#include "common/cli/stage.h"
 #include "common/expr/expression.h"
 #include "common/util/buffer.h"
 
@@ -84,10 +86,6 @@ enum decide_when {
 	DECIDE_NEVER, /* the event has a lane only: the call has no leave */
 };
 
-/* Evaluate a condition on a call. Only DECIDE_ENTER changes f. ev->call must be set. */
-enum answer decide(struct evaluation *ev, struct node *n, enum decide_when when,
-		   const struct event *e, struct call_data *f);
-
 /*
  * Number the distinct call stacks.
  *
@@ -159,7 +157,7 @@ struct call_filter {
 	} around;
 	uint64_t own_under; /* bits of conditions that are true for the event itself */
 	uint64_t now;	    /* time of the present row */
-	uint8_t ends_here;  /* flags of the present row (row_state.h) */
+	uint8_t ends_here;  /* flags of the present row (enum row_state) */
 	bool ignored_row;   /* the call engine ignores the present row */
 
 	struct duration_range duration;
@@ -177,18 +175,29 @@ bool call_filter_needed(const struct filter *f);
 int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e);
 void call_filter_free(struct call_filter *w);
 
-/* Take a block of any kind; head and end as in stage_forward. Returns 0 or -1. */
-int call_filter_take(struct call_filter *w, const struct block *b, const struct head *head,
-		     const struct end *end, struct error *e);
-/* Finish the input. */
-int call_filter_finish(struct call_filter *w, struct error *e);
-
-/* Returns the next block whose rows are all decided, without the rows that are left out; NULL if
- * there is none. It is valid until call_filter_done, which must be called for it. */
-struct queued_block *call_filter_ready(struct call_filter *w, struct error *e);
-void call_filter_done(struct call_filter *w);
-
 /* Prepare the fast loop if the condition suits it; all options must be set. */
 void duration_scan_init(struct call_filter *w);
+
+/* State of filtering with a queue: whole calls, or events around a match. */
+struct emit {
+	struct stage *stage;
+	struct context *context; /* NULL: none */
+	bool pass;		 /* write blocks, else only count */
+	struct results *limit;	 /* NULL: no limit, or context has it */
+	struct results *total; /* of all that is passed on, with the context of matches; or NULL */
+	struct drops drops;
+};
+
+/* Take a block of any kind, and pass on what is decided by now. At the limit emit_done is true,
+ * and no more blocks may be given. Returns 0, or -1 after stage_fail, as does emit_finish. */
+int emit_calls(struct emit *x, struct call_filter *w, const struct block *b);
+
+/* Pass on the rest, after the input has ended or emit_done is true. */
+int emit_finish(struct emit *x, struct call_filter *w);
+
+static inline bool emit_done(const struct emit *x)
+{
+	return (x->limit && results_done(x->limit)) || (x->context && x->context->done);
+}
 
 #endif

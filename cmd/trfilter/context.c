@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trfilter/block_compact.h"
+#include "cmd/trfilter/block_queue.h"
 #include "common/util/buffer.h"
 
 /* Notes of enters; from MARK_CALLS on they are numbers of calls. */

@@ -5,7 +5,6 @@
 #define TR_TRFILTER_CONTEXT_H
 
 #include "cmd/trfilter/block_queue.h"
-#include "cmd/trfilter/pairing.h"
 #include "cmd/trfilter/rows.h"
 
 /*
@@ -36,7 +35,7 @@ struct partners {
 	size_t nunused, unused_capacity;
 	struct block_queue *queue;
 	uint8_t *states;   /* of the present block, which is queued next */
-	uint8_t ends_here; /* flags (row_state.h) of calls that ended */
+	uint8_t ends_here; /* flags (enum row_state) of calls that ended */
 	bool failed;
 	struct error error;
 };

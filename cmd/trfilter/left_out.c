@@ -1,13 +1,18 @@
 /*
- * left_out.c - THREAD entries of the dictionary, collected to be written
+ * left_out.c - facts about rows that are left out: THREAD entries, and rows of KIND_DROP
+ *
+ *     read       passed on             written
+ *     enter f    enter f               enter f
+ *     enter g    (left out)            THREAD: rows of this stack are left out
+ *     row of f   (left out)            drop, if the row ends calls without a leave
  */
 #include "cmd/trfilter/left_out.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trfilter/block_compact.h"
-#include "cmd/trfilter/row_state.h"
+#include "cmd/trfilter/block_queue.h"
+#include "cmd/trfilter/rows.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
@@ -136,9 +141,7 @@ static bool find_back(struct last_rows *x, const struct block *b)
 	return true;
 }
 
-/* Find the last rows of a block whose rows are checked, unless that is done. Returns -1 when out
- * of memory. */
-static int last_rows_find(struct last_rows *x, const struct block *b)
+int last_rows_find(struct last_rows *x, const struct block *b)
 {
 	if (x->found)
 		return 0;
@@ -354,7 +357,8 @@ int ends_lanes(struct ends *x, const struct block *b)
 	return 0;
 }
 
-int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time)
+/* Note an event that was not read, the last of its thread. Returns -1 when out of memory. */
+static int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time)
 {
 	if (left_out_reach(x, thread))
 		return -1;
@@ -363,7 +367,8 @@ int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, ui
 	return 0;
 }
 
-void ends_enter(struct ends *x, uint32_t thread, const struct event *e)
+/* Note the enter of an open call that was not read, after ends_last_event. */
+static void ends_enter(struct ends *x, uint32_t thread, const struct event *e)
 {
 	x->threads[thread].inner = is_on_top(e->type);
 	if (type_has_depth(e->type))
@@ -483,14 +488,6 @@ int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *
 			return -1;
 	}
 	return 0;
-}
-
-uint64_t ends_last(const struct ends *x, uint32_t thread)
-{
-	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
-	uint64_t last = thread < x->nthreads ? x->threads[thread].last : 0;
-
-	return f && f->last > last ? f->last : last;
 }
 
 /* --- left out --- */
@@ -697,15 +694,28 @@ int left_out_block(struct left_out *x, const struct block *b)
 
 static int say_ignored(struct left_out *x, struct left_out_stack *s)
 {
-	const struct time_span r = s->ignored;
+	uint32_t flags = THREAD_OUTSIDE | (s->per_cpu ? THREAD_PER_CPU : 0);
 
-	s->ignored.last = 0;
-	if (!r.last)
+	if (!s->outside)
 		return 0;
+	s->outside = false;
 	return thread_entries_add(&x->entries, &(struct thread_entry){.lane = s->wire,
-								      .flags = THREAD_OUTSIDE,
-								      .since = r.since,
-								      .last = r.last});
+								      .flags = flags,
+								      .since = s->ignored.since,
+								      .last = s->ignored.last});
+}
+
+/* Note the time of an ignored row. */
+static void note_ignored(struct left_out_stack *s, uint64_t time)
+{
+	if (!s->outside)
+		s->ignored = (struct time_span){time, time};
+	s->outside = true;
+	/* times of a thread may step back */
+	if (time < s->ignored.since)
+		s->ignored.since = time;
+	if (time > s->ignored.last)
+		s->ignored.last = time;
 }
 
 int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *states,
@@ -720,7 +730,7 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 	if (!(any & ignored))
 		return 0;
 	for (events_begin(&it, b); event_next(&it, &e); states++) {
-		struct left_out_stack *s = stack_at(x, e.lane->thread);
+		struct left_out_stack *s = stack_at(x, calls_thread(&e));
 
 		if (!s)
 			return -1;
@@ -728,14 +738,17 @@ int left_out_ignored(struct left_out *x, const struct block *b, const uint8_t *s
 		    !(e.type->flags & (TYPE_INNER | TYPE_KERNEL)))
 			continue;
 		if (*states & ignored)
-			s->ignored = (struct time_span){s->ignored.last ? s->ignored.since : e.time,
-							e.time};
+			note_ignored(s, e.time);
 		else if (say_ignored(x, s))
 			return -1;
 	}
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (say_ignored(x, &x->stacks[b->lanes[i]->thread]))
-			return -1;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const uint32_t stacks[] = {b->lanes[i]->thread, b->lanes[i]->cpu_thread};
+
+		for (int k = 0; k < 2; k++)
+			if (stacks[k] < x->nstacks && say_ignored(x, &x->stacks[stacks[k]]))
+				return -1;
+	}
 	return 0;
 }
 
@@ -762,264 +775,140 @@ int left_out_end(struct left_out *x, const struct dictionary *d)
 	return 0;
 }
 
-/* --- ignored --- */
+/* --- rows of KIND_DROP, and calls that are restored --- */
 
-void ignored_init(struct ignored *x, struct dictionary *d)
+/* Returns the type that the input declares with an id; NULL: none. */
+static const struct type *type_with_id(struct stage *s, uint32_t id)
 {
-	*x = (struct ignored){.dictionary = d};
-	pairing_init(&x->pairing, d);
+	return dictionary_type(&s->in.dictionary, idmap_get(&s->in.dictionary.ids[ENTRY_TYPE], id));
 }
 
-void ignored_free(struct ignored *x)
+static bool is_drop(const struct type *t, uint16_t flags)
 {
-	pairing_free(&x->pairing);
-	free(x->stacks);
-	free(x->rows);
+	return t && t->kind == KIND_DROP && t->flags == flags && !t->fixed_size;
 }
 
-static bool left_out_is_call(const struct type *t)
+/* Declare a type with flags, with the highest id that the input does not use otherwise. */
+static int drops_declare(struct stage *s, struct drop_type *t, uint16_t flags)
 {
-	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
-}
+	struct type_entry content = {.kind = KIND_DROP, .flags = flags};
+	struct block b = {.kind = BLOCK_DICT};
+	struct buffer entry = {0};
+	struct error e;
+	size_t where;
+	int bad;
 
-static bool may_be_ignored(const struct type *t)
-{
-	return left_out_is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
-}
-
-static void ignored_examine(struct ignored *x)
-{
-	const struct pool *types = &x->dictionary->types;
-
-	for (; x->ntypes < types->count; x->ntypes++) {
-		const struct type *t = pool_at(types, x->ntypes);
-
-		if (!t || !left_out_is_call(t))
-			continue;
-		x->possible |= may_be_ignored(t);
-		x->by_engine |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
-				!(t->flags & (TYPE_INNER | TYPE_DEPTH));
+	t->id = UINT32_MAX;
+	while (type_with_id(s, t->id) && !is_drop(type_with_id(s, t->id), flags))
+		t->id--;
+	if (entry_append_content(&entry, ENTRY_TYPE, t->id, &content))
+		bad = stage_no_memory(s);
+	else if (dictionary_read(&s->in.dictionary, entry.data, entry.size, &where, &e))
+		bad = stage_fail(s, &e);
+	else {
+		t->type = type_with_id(s, t->id);
+		t->segment = s->out.segment;
+		b.payload = entry.data;
+		b.length = b.available = (uint32_t)entry.size;
+		bad = stage_forward_plain(s, &b, NULL, NULL);
 	}
+	buffer_free(&entry);
+	return bad;
 }
 
-bool ignored_reads(struct ignored *x, const struct block *b)
+static int put_drop(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
+		    const struct drop_row *row)
 {
-	bool any = false;
+	uint16_t flags = row->flags;
+	unsigned number = (flags & TYPE_INNER ? 1 : 0) | (flags & TYPE_KERNEL ? 2 : 0) |
+			  (flags & TYPE_PER_CPU ? 4 : 0);
+	struct drop_type *t = &x->types[number];
+	struct event drop = *e;
 
-	ignored_examine(x);
-	for (uint32_t i = 0; x->possible && i < b->ntypes && !any; i++)
-		any = b->types[i]->kind == KIND_DROP ||
-		      (x->by_engine ? left_out_is_call(b->types[i]) : may_be_ignored(b->types[i]));
-	return any;
+	if ((t->segment != s->out.segment || !is_drop(type_with_id(s, t->id), flags)) &&
+	    drops_declare(s, t, flags))
+		return -1;
+	drop.type = t->type;
+	drop.depth = row->depth;
+	return writer_bare_row(&s->out, b, &drop, t->id) ? stage_fail(s, &s->out.error) : 0;
 }
 
-bool ignored_reads_last(struct ignored *x, const struct block *b)
+int drops_put(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
+	      uint8_t state)
 {
-	bool any = false;
+	struct drop_row rows[2];
+	unsigned n = drops_of(e, state, rows);
 
-	ignored_examine(x);
-	for (uint32_t i = 0; !x->by_engine && i < b->ntypes && !any; i++)
-		any = type_has_depth(b->types[i]);
-	return any;
-}
-
-/* Find the ignored rows with the call engine. */
-static int ignored_by_engine(struct ignored *x, const struct block *b)
-{
-	struct events it;
-	struct event e;
-	uint32_t none;
-
-	events_begin(&it, b);
-	for (uint32_t row = 0; event_next(&it, &e); row++) {
-		if (e.type->kind == KIND_DROP) {
-			pairing_drop(&x->pairing, &e);
-		} else if (left_out_is_call(e.type) && e.type->kind == KIND_LEAVE) {
-			pairing_leave(&x->pairing, &e, &none);
-		} else if (left_out_is_call(e.type)) {
-			pairing_enter(&x->pairing, &e, 0);
-			x->rows[row] = x->pairing.calls.ignored;
-			x->any |= x->rows[row];
-		}
-	}
-	return x->pairing.calls.out_of_memory ? -1 : 0;
-}
-
-/* Note the last row with a depth, NULL: none. */
-static void note_open(struct ignored_stack *s, const struct block *b, const uint8_t *p)
-{
-	struct plain_row r;
-	bool enter;
-
-	if (!p)
-		return;
-	r = block_row(b, p);
-	enter = b->types[r.type]->kind == KIND_ENTER;
-	*s = (struct ignored_stack){.open = r.depth + enter,
-				    .location = enter ? b->locations[r.location] : 0};
-}
-
-/* Take a row of a type with TYPE_INNER. Returns true if it is an enter that is ignored. */
-static bool ignored_inner(struct ignored *x, struct ignored_stack *s, const struct event *e)
-{
-	uint32_t thread = e->lane->thread;
-	bool counts = s->inner;
-
-	if (e->type->kind == KIND_LEAVE) {
-		s->inner -= counts;
-		return false;
-	}
-	if (s->open && !counts)
-		counts = !calls_enters_exec(&x->pairing.calls, s->location);
-	else if (!counts)
-		counts = dictionary_left_out(x->dictionary, thread) &&
-			 !dictionary_outside(x->dictionary, thread, e->time);
-	s->inner += counts;
-	return !counts;
-}
-
-/* Take the row p, without a depth, which has that number. */
-static void take_other_row(struct ignored *x, const struct block *b, const uint8_t *p, uint32_t row)
-{
-	struct ignored_stack *s;
-	struct events it;
-	struct event e;
-
-	events_begin(&it, b);
-	it.row = p;
-	if (!event_next(&it, &e))
-		return;
-	s = &x->stacks[e.lane->thread];
-	note_open(s, b, s->last);
-	if (left_out_is_call(e.type)) {
-		x->rows[row] = ignored_inner(x, s, &e);
-		x->any |= x->rows[row];
-	} else if (e.type->kind == KIND_DROP && !(e.type->flags & (TYPE_KERNEL | TYPE_PER_CPU))) {
-		s->inner = 0;
-		if (!(e.type->flags & TYPE_INNER) && s->open > e.depth)
-			*s = (struct ignored_stack){.open = e.depth};
-	}
-}
-
-/* Returns the row after the rows from p on that have depths and no payload, which are noted. */
-static const uint8_t *note_narrow(struct ignored_stack **by_lane, const bool *bare,
-				  const struct block *b, const uint8_t *p)
-{
-	const uint8_t *end = b->row_data + b->row_size;
-
-	for (; p < end && bare[row_type_at(p)]; p += NARROW_ROW)
-		by_lane[row_lane_at(p)]->last = p;
-	return p;
-}
-
-/* Find the ignored rows by the depths of rows. Without note_narrow() 'trfilter 'name == "fib"'
- * SAVED' of t/bench/uftrace.sh takes 1.13 times as long. */
-static void ignored_by_depth(struct ignored *x, const struct block *b)
-{
-	const uint8_t *p = b->row_data, *end = p + b->row_size, *from;
-	struct ignored_stack *by_lane[256];
-	bool bare[256] = {false};
-
-	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
-		bare[i] = type_has_depth(b->types[i]) && !(class_of(b->types[i]) & LONG) &&
-			  !(b->row_flags & EVENTS_WIDE);
-	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
-		by_lane[i] = &x->stacks[b->lanes[i]->thread];
-	for (uint32_t row = 0; p < end; row++, p += row_size(b, p)) {
-		struct plain_row r;
-
-		from = p;
-		p = note_narrow(by_lane, bare, b, p);
-		row += (uint32_t)((p - from) / NARROW_ROW);
-		if (p == end)
-			break;
-		r = block_row(b, p);
-		if (type_has_depth(b->types[r.type]))
-			x->stacks[b->lanes[r.lane]->thread].last = p;
-		else
-			take_other_row(x, b, p, row);
-	}
-	for (uint32_t i = 0; i < b->nlanes; i++) {
-		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
-
-		note_open(s, b, s->last);
-	}
-}
-
-/* Note the calls that are open after a block without rows that may be ignored. */
-static void note_last_open(struct ignored *x, const struct last_rows *last, const struct block *b)
-{
-	for (uint32_t i = 0; i < b->nlanes; i++) {
-		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
-		const uint8_t *p = last_row(last, i, LAST_DEPTH);
-
-		/* a thread may have several lanes */
-		s->last = !s->last || p > s->last ? p : s->last;
-	}
-	for (uint32_t i = 0; i < b->nlanes; i++) {
-		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
-
-		note_open(s, b, s->last);
-	}
-}
-
-/* Make room for the stacks of the lanes. Returns -1 when out of memory. */
-static int reach_stacks(struct ignored *x, const struct block *b)
-{
-	for (uint32_t i = 0; i < b->nlanes; i++)
-		if (ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->thread))
+	for (unsigned i = 0; i < n; i++)
+		if (put_drop(x, s, b, e, &rows[i]))
 			return -1;
 	return 0;
 }
 
-int ignored_block(struct ignored *x, struct last_rows *last, const struct block *b)
+void restored_begin(struct filter *f, struct time_range *range, const struct snapshot *s)
 {
-	x->any = false;
-	if (!ignored_reads(x, b)) {
-		if (!ignored_reads_last(x, b))
-			return 0;
-		if (reach_stacks(x, b) || last_rows_find(last, b))
-			return -1;
-		note_last_open(x, last, b);
-		return 0;
-	}
-	if (ARRAY_REACH(x->rows, x->capacity, b->rows))
-		return -1;
-	memset(x->rows, 0, b->rows);
-	if (x->by_engine)
-		return ignored_by_engine(x, b);
-	if (reach_stacks(x, b))
-		return -1;
-	ignored_by_depth(x, b);
-	return 0;
+	if (s->continues)
+		return;
+	for (size_t i = 0; i < f->nterms; i++)
+		pairing_forget(&f->terms[i].pairing);
+	if (range)
+		pairing_forget(&range->pairing);
 }
 
-int ignored_restore(struct ignored *x, const struct block *b)
+bool restored_in_range(struct time_range *range, const struct event *enter)
+{
+	return !range || (!range->from && time_range_row(range, enter));
+}
+
+bool restored_exact(const struct filter *f, bool invert)
+{
+	for (size_t i = 0; i < f->nterms; i++) {
+		const struct node *n = f->terms[i].node;
+		bool within = n->kind == NODE_UNDER && !invert;
+
+		if (!within && n->depends && n->depends != DEPENDS_LANE)
+			return false;
+	}
+	return true;
+}
+
+int restored_ends(struct ends *x, const struct snapshot *snapshot)
 {
 	struct snapshot_walk w;
-	struct error e;
 
-	ignored_examine(x);
-	if (x->by_engine)
-		return x->possible ? calls_restore(&x->pairing.calls, b, &e) : 0;
-	snapshot_walk(&w, b->snapshot);
+	snapshot_walk(&w, snapshot);
 	while (snapshot_next_thread(&w)) {
 		uint32_t thread = snapshot_stack(w.lane, w.thread.flags);
 
-		if (ARRAY_REACH(x->stacks, x->nstacks, thread))
+		if (ends_last_event(x, thread, w.lane, w.thread.last))
 			return -1;
-		x->stacks[thread] = (struct ignored_stack){.open = w.thread.unseen};
-		while (snapshot_next_frame(&w)) {
-			struct ignored_stack *s = &x->stacks[thread];
-
-			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
-				continue;
-			if (w.enter.type->flags & TYPE_INNER)
-				s->inner++;
-			else if (type_has_depth(w.enter.type))
-				*s = (struct ignored_stack){.open = w.enter.depth + 1,
-							    .location = w.enter.location};
-		}
+		while (snapshot_next_frame(&w))
+			if (!(w.frame.flags & SNAPSHOT_LEFT_OUT))
+				ends_enter(x, thread, &w.enter);
 	}
 	return 0;
+}
+
+int thread_entries_pass(struct stage *s, struct thread_entries *entries)
+{
+	struct block b;
+
+	while (thread_entries_block(entries, &b))
+		if (stage_forward(s, &b, NULL, NULL))
+			return -1;
+	return 0;
+}
+
+int restored_pass(struct stage *s, struct block *b, uint8_t *payload, uint32_t sequence)
+{
+	/* its rows are not rewritten */
+	for (uint32_t i = 0; s->rewrite && i < get_u32(payload + 24); i++)
+		snapshot_leave_out(payload, i);
+	if (s->rewrite)
+		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
+	if (sequence != s->out.head.sequence)
+		snapshot_set_flags(payload, SNAPSHOT_RESTART);
+	b->payload = payload;
+	b->flags &= (uint16_t)~BLOCK_HAS_CRC;
+	return stage_forward(s, b, NULL, NULL);
 }

@@ -1,15 +1,18 @@
 /*
- * left_out.h - THREAD entries of the dictionary, collected to be written
+ * left_out.h - facts about rows that are left out: THREAD entries, and rows of KIND_DROP
  */
 #ifndef TR_TRFILTER_LEFT_OUT_H
 #define TR_TRFILTER_LEFT_OUT_H
 
-#include "cmd/trfilter/pairing.h"
+#include "cmd/trfilter/rows.h"
 #include "common/calls/calls.h"
+#include "common/cli/stage.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/event.h"
+#include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
 
+/* Entries of the dictionary that are collected to be written. */
 struct thread_entries {
 	struct buffer entries;
 	size_t sent; /* bytes written already */
@@ -30,7 +33,8 @@ struct left_out_stack {
 	bool incomplete; /* rows of the stack are left out */
 	bool written;	 /* the entry was written in this segment */
 	bool per_cpu;
-	struct time_span ignored; /* rows that the call engine ignores; last 0: none */
+	struct time_span ignored; /* with outside: rows that the call engine ignores */
+	bool outside;
 	/* id of a lane with rows that were passed on, and number of that segment + 1 */
 	uint32_t wire, segment;
 };
@@ -63,7 +67,7 @@ bool left_out_wanted(const struct left_out *x, const struct block *b);
 int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept);
 
 /* Note that rows are left out which have the state ROW_LEFT_OUT, or may be, ROW_FOR_CONTEXT
- * (row_state.h), until all lanes are known to have such rows. Returns -1 when out of memory. */
+ * (enum row_state), until all lanes are known to have such rows. Returns -1 when out of memory. */
 int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *states);
 
 /* Note that rows of a stack are left out. Returns -1 when out of memory. */
@@ -105,6 +109,10 @@ static inline bool type_has_depth(const struct type *t)
 
 	return type_is_call(t) && (t->flags & (TYPE_DEPTH | NOT_OWN)) == TYPE_DEPTH;
 }
+
+/* Find the last rows of a block whose rows are checked, unless that is done. Returns -1 when out
+ * of memory. */
+int last_rows_find(struct last_rows *x, const struct block *b);
 
 /*
  * The same for a block whose rows are not checked. Returns 1 if all rows must be checked and read
@@ -189,10 +197,6 @@ static inline void ends_depth(struct ends *x, uint32_t thread, uint32_t depth)
 
 /* Make room in threads for the block's lanes, before ends_rows. Returns -1 when out of memory. */
 int ends_lanes(struct ends *x, const struct block *b);
-/* Note an event that was not read, the last of its thread. Returns -1 when out of memory. */
-int ends_last_event(struct ends *x, uint32_t thread, const struct lane *lane, uint64_t time);
-/* Note the enter of an open call that was not read, after ends_last_event. */
-void ends_enter(struct ends *x, uint32_t thread, const struct event *e);
 /* For filtering row by row: returns true if ends_rows is needed for a block that loses rows. */
 bool ends_needed(struct ends *x, const struct block *b);
 /* Returns true if ends_rows must read all rows of the block. */
@@ -207,56 +211,59 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept);
  * in threads of which ends_rows saw both kept and left-out rows. Returns -1 when out of memory. */
 int ends_finish(struct ends *x, bool (*open)(void *ctx, uint32_t thread), void *ctx);
 
-/* Returns the time of a thread's last event, in this stream or upstream. */
-uint64_t ends_last(const struct ends *x, uint32_t thread);
-
 /*
- * Find the rows that the call engine ignores, for filtering row by row: outside any call, calls in
- * the kernel and times that a task is scheduled out.
+ * Writes rows of KIND_DROP, which end calls without a leave (CALLS in trstream(5)).
  *
- *     sched-out        ignored: no call is open
- *     sched-in
- *     enter main
- *       sched-out      a call
- *       sched-in
- *
- * A filter that decides row by row has the call engine for enters that reach a term of its
- * condition only. Where all calls have depths, the last row with a depth before such a row shows
- * which calls are open, and blocks without such rows are not read; else this is one more engine.
+ * Such a row has the time, lane and depth of the row that ended the calls in the input. Its type is
+ * declared in each segment that needs it, with an id that no other type has.
  */
 
-/* The calls of a thread that its last row with a depth shows. */
-struct ignored_stack {
-	uint32_t open;	     /* number of open calls but for those with TYPE_INNER */
-	uint32_t location;   /* of the innermost of these; 0 unknown */
-	uint32_t inner;	     /* number of open calls with TYPE_INNER on top that are not ignored */
-	const uint8_t *last; /* that row, in the present block; NULL: it is in none */
+enum { DROP_TYPES = 8 }; /* combinations of TYPE_INNER, TYPE_KERNEL and TYPE_PER_CPU */
+
+/* Zero-initialised is unused. */
+struct drops {
+	struct drop_type {
+		uint32_t id;	  /* in the stream */
+		uint32_t segment; /* of the output that has it; 0 none */
+		const struct type *type;
+	} types[DROP_TYPES];
 };
 
-struct ignored {
-	struct dictionary *dictionary;
-	struct pairing pairing;
-	struct ignored_stack *stacks; /* by number of the thread */
-	size_t nstacks;
-	uint32_t ntypes; /* number of types examined: */
-	bool possible;	 /* one of them is INNER or KERNEL */
-	bool by_engine;	 /* one is of calls in the kernel, of a CPU, or without a depth */
-	uint8_t *rows;	 /* of the present block: is the row ignored? */
-	size_t capacity;
-	bool any; /* some row is; else rows is not filled in */
-};
+/* Write the rows that a row needs whose state has flags (enum row_state). Returns 0, or -1 after
+ * stage_fail. */
+int drops_put(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
+	      uint8_t state);
 
-void ignored_init(struct ignored *x, struct dictionary *d);
-void ignored_free(struct ignored *x);
+/*
+ * The calls that are open where reading begins inside a stream (SNAPSHOT).
+ *
+ *     the block has   main > worker > read
+ *     worker is kept  LEFT_OUT   open   LEFT_OUT
+ *
+ * They are decided as if their enters were rows. The block is passed on as a copy, in which the
+ * calls that are not kept are left out (common/stream/snapshot.h).
+ */
 
-/* Returns true if ignored_block reads the rows of the block, which must be checked then. */
-bool ignored_reads(struct ignored *x, const struct block *b);
-/* Returns true if it reads the last rows of the block. */
-bool ignored_reads_last(struct ignored *x, const struct block *b);
-/* Find the ignored rows of a block. last: of the block; its rows are checked if they are not found
- * yet. Returns -1 when out of memory. */
-int ignored_block(struct ignored *x, struct last_rows *last, const struct block *b);
-/* Open the calls of a SNAPSHOT. Returns -1 when out of memory. */
-int ignored_restore(struct ignored *x, const struct block *b);
+/* Forget the calls of the terms, which are those before a loss. */
+void restored_begin(struct filter *f, struct time_range *range, const struct snapshot *s);
+
+/* Returns true if an enter is in the time range. Ranges of --between begin afresh. */
+bool restored_in_range(struct time_range *range, const struct event *enter);
+
+/* Returns true if the filter keeps a call only with all calls that it made, so that their total in
+ * a snapshot is right after the filter. */
+bool restored_exact(const struct filter *f, bool invert);
+
+/* Note the last events of the threads, and which calls are open. Returns -1 when out of memory. */
+int restored_ends(struct ends *x, const struct snapshot *snapshot);
+
+/* Write the entries. Returns 0, or -1 after stage_fail. */
+int thread_entries_pass(struct stage *s, struct thread_entries *entries);
+
+/* Pass on a snapshot block of an input segment, with a payload in which calls are left out. */
+int restored_pass(struct stage *s, struct block *b, uint8_t *payload, uint32_t sequence);
+
+/* Bytes of rows from which a block is passed on whole instead of row by row. */
+enum { DENSE_ROWS = 16 * 1024 };
 
 #endif

@@ -1,14 +1,13 @@
 /*
  * main.c - the command line
  */
-#include "cmd/trfilter/options.h"
+#include "cmd/trfilter/run.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trfilter/run.h"
 #include "common/value/units.h"
 
 enum {
@@ -27,7 +26,7 @@ enum {
 	KEY_STRICT = OPTION_ASIDE,
 };
 
-const struct option_row settings_rows[] = {
+static const struct option_row settings_rows[] = {
 	{'v', "invert", NULL, "keep the events for which EXPR is false", NULL},
 	{'n', "limit", "N", "keep the first N matching calls and events", NULL},
 	{'c', "count", NULL, "print the number of matching calls and events, and\nwrite no stream",
@@ -67,7 +66,7 @@ static void settings_init(struct filter_settings *s, int argc, char **argv)
 		.limit = UINT64_MAX, .depth = UINT64_MAX, .argc = argc, .argv = argv};
 }
 
-void filter_settings_free(struct filter_settings *s)
+static void filter_settings_free(struct filter_settings *s)
 {
 	time_range_free(&s->time_range);
 	rewrite_free(&s->rewrite);
@@ -87,7 +86,32 @@ static int set_between(struct filter_settings *s, const char *from, struct error
 	return s->time_range.to ? 0 : -1;
 }
 
-int filter_settings_option(void *ctx, int key, const char *arg, struct error *e)
+/* Parse "1/100". Returns -1 if it is invalid. */
+static int time_range_sample(struct time_range *l, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	l->sample = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '/' || end[1] < '0' || end[1] > '9')
+		return -1;
+	l->of = strtoull(end + 1, &end, 10);
+	return *end || errno || !l->of || l->sample > l->of ? -1 : 0;
+}
+
+static struct node *time_range_field(const char *text, struct error *e)
+{
+	struct node *n = time_range_condition(text, "--by", e);
+
+	if (!n || (n->kind == NODE_TRUTH && operand_field(n->left)))
+		return n;
+	filter_condition_free(n);
+	error_set(e, NULL, NO_OFFSET, "--by takes the name of a field, not '%s'", text);
+	return NULL;
+}
+
+/* Take one option, for struct program. */
+static int filter_settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct filter_settings *s = ctx;
 	int64_t ns;

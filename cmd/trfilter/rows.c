@@ -1,18 +1,1207 @@
 /*
- * rows.c - a compiled condition, evaluated row by row in the order of the stream
+ * rows.c - a condition, compiled and evaluated row by row in the order of the stream
+ *
+ *     keep name == "read"     tested once for each function or type
+ *     and  tid == 7           tested once for each thread
+ *     and  dur > 1000000ns    tested for each call, as soon as the result is known (call_filter.c)
  */
 #include "cmd/trfilter/rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cmd/trfilter/block_compact.h"
-#include "cmd/trfilter/pairing.h"
-#include "cmd/trfilter/row_state.h"
-#include "cmd/trfilter/emit.h"
-#include "common/util/buffer.h"
+#include "cmd/trfilter/block_queue.h"
+#include "common/formats/apitrace.h"
+#include "common/stream/field.h"
+#include "common/stream/value.h"
+#include "common/util/error.h"
 #include "common/util/hash.h"
+#include "common/value/argument.h"
+#include "common/value/value_text.h"
+
+/* --- fields, operands, and their evaluation --- */
+
+static const struct plain_name *names_find(const char *name, size_t n);
+static const char *names_refused(const char *name, size_t n);
+
+/* Parse what follows "arg." or "fparg.", in o->name from that offset on. */
+static int resolve_argument(struct lexer *l, struct operand *o, size_t prefix)
+{
+	struct field_lookup *lookup = o->data;
+	const char *what = o->name + prefix;
+	bool real = prefix == strlen("fparg.");
+	size_t size = strlen(what);
+
+	o->depends = DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT;
+	if (strspn(what, "0123456789") < size) {
+		if (real)
+			return lexer_error(l, o->column, "a number must follow 'fparg.'");
+		lookup->is_argument = true;
+		o->field = ASK_FIELD;
+		o->depends |= DEPENDS_TYPE;
+		memmove(o->name, what, size + 1);
+		return 0;
+	}
+	if (size > 6)
+		return lexer_error(l, o->column, "the number of the argument is too large");
+	o->field = ASK_ARGUMENT;
+	lookup->index = strtoul(what, NULL, 10) + (real ? FLOAT_ARGUMENTS : 0);
+	return 0;
+}
+
+/* Returns the length of "arg." or "fparg." if an argument follows it, else 0. */
+static size_t argument_prefix(const char *name)
+{
+	size_t prefix = !strncmp(name, "fparg.", 6) ? 6 : !strncmp(name, "arg.", 4) ? 4 : 0;
+
+	return name[prefix] ? prefix : 0;
+}
+
+/* A call of apitrace is of the frame that it returns in, as in apitrace trim --frames. */
+enum { DEPENDS_OF_FRAME = DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_LATER | DEPENDS_ARGUMENT };
+
+/* The language, for pair.c. */
+static int condition_field(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	size_t size = strlen(o->name), prefix = argument_prefix(o->name);
+	/* an element of the return value needs that value */
+	bool inside = (!strncmp(o->name, "ret.", 4) || !strncmp(o->name, "ret[", 4)) && size > 4;
+	const struct plain_name *plain = quoted ? NULL : names_find(o->name, inside ? 3 : size);
+	const char *why = quoted ? NULL : names_refused(o->name, size);
+
+	(void)ctx;
+	if (why)
+		return lexer_error(l, o->column, "unknown field '%s'; did you mean '%s'?", o->name,
+				   why);
+	o->data = calloc(1, sizeof(struct field_lookup));
+	if (!o->data)
+		return lexer_error(l, o->column, "out of memory");
+	if (prefix && !quoted)
+		return resolve_argument(l, o, prefix);
+	o->field = plain ? plain->ask : ASK_FIELD;
+	o->form = plain ? plain->form : KNOWN_NOTHING;
+	o->depends = plain			 ? plain->depends
+		     : !strcmp(o->name, "frame") ? DEPENDS_OF_FRAME
+						 : DEPENDS_TYPE | DEPENDS_ROW | DEPENDS_CALL;
+	o->words = o->field == ASK_KIND ? expression_kinds : NULL;
+	o->of_time = o->field == ASK_TIME || o->field == ASK_DURATION || o->field == ASK_SELF;
+	return 0;
+}
+
+static void condition_free_field(void *data)
+{
+	struct field_lookup *lookup = data;
+
+	free(lookup->fields);
+	buffer_free(&lookup->text);
+	free(lookup);
+}
+
+bool condition_has_calls(const struct dictionary *d)
+{
+	bool events = false;
+
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
+			return true;
+		events |= t->used && kind_is_event(t->kind);
+	}
+	return !events;
+}
+
+/* --- names --- */
+
+static const struct plain_name plain_names[] = {
+	{"name", ASK_NAME, KNOWN_TEXT, DEPENDS_NAME, "name of the function, or of the type"},
+	{"type", ASK_TYPE, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND, "name of the event's type"},
+	{"group", ASK_GROUP, KNOWN_TEXT, DEPENDS_TYPE, "group of the type"},
+	{"kind", ASK_KIND, KNOWN_TEXT, DEPENDS_TYPE | DEPENDS_KIND,
+	 "call, enter, leave, instant, counter, sample or gap"},
+	{"time", ASK_TIME, KNOWN_NUMBER, DEPENDS_LANE | DEPENDS_ROW | DEPENDS_CALL,
+	 "time of the event's clock, in ns or ticks"},
+	{"depth", ASK_DEPTH, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_CALL,
+	 "number of calls around a call, as recorded"},
+	{"tid", ASK_TID, KNOWN_NUMBER, DEPENDS_LANE, "thread"},
+	{"pid", ASK_PID, KNOWN_NUMBER, DEPENDS_LANE, "process"},
+	{"ppid", ASK_PPID, KNOWN_NUMBER, DEPENDS_LANE, "parent process"},
+	{"comm", ASK_COMM, KNOWN_TEXT, DEPENDS_LANE, "name of the thread"},
+	{"cpu", ASK_CPU, KNOWN_NUMBER, DEPENDS_LANE | DEPENDS_ROW, "CPU of the event"},
+	{"module", ASK_MODULE, KNOWN_TEXT, DEPENDS_LOCATION,
+	 "file that contains the function: path or name"},
+	{"file", ASK_FILE, KNOWN_TEXT, DEPENDS_LOCATION, "source file of the function"},
+	{"line", ASK_LINE, KNOWN_NUMBER, DEPENDS_LOCATION, "line in the source file"},
+	{"address", ASK_ADDRESS, KNOWN_NUMBER, DEPENDS_LOCATION, "address of the function"},
+	{"class", ASK_CLASS, KNOWN_TEXT, DEPENDS_LOCATION,
+	 "class of a graphics call: draw, render, frame, target, marker or query"},
+	{"buffer", ASK_BUFFER, KNOWN_TEXT, DEPENDS_LANE, "instance of ftrace, channel of LTTng"},
+	{"input", ASK_INPUT, KNOWN_TEXT, DEPENDS_LANE,
+	 "input of trdecode, as given on its command line"},
+	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of the input"},
+	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "return value of a call, or a field ret"},
+	{"dur", ASK_DURATION, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "time from a call's enter to its leave, in ns or ticks"},
+	{"self", ASK_SELF, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "dur less the time of the callees, in ns or ticks"},
+	{"children", ASK_CHILDREN, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
+	 "number of calls that the call made directly"},
+	{"caller", ASK_CALLER, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "function that made the call, or that contains the event"},
+	{"stack", ASK_STACK, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
+	 "names of the open functions, the outermost first: \"main;f;g\""},
+	{NULL, ASK_FIELD, KNOWN_NOTHING, 0, NULL},
+};
+
+static bool expression_same(const char *a, const char *b, size_t n)
+{
+	return strlen(a) == n && !memcmp(a, b, n);
+}
+
+/* Returns the predefined name of n characters; NULL: it is a field of the event. */
+static const struct plain_name *names_find(const char *name, size_t n)
+{
+	for (const struct plain_name *p = plain_names; p->name; p++)
+		if (expression_same(p->name, name, n))
+			return p;
+	return NULL;
+}
+
+const struct plain_name *names_all(void)
+{
+	return plain_names;
+}
+
+/* Returns the name to use instead of one that conditions do not have, or NULL. */
+static const char *names_refused(const char *name, size_t n)
+{
+	return expression_same("total", name, n) ? "dur" : NULL;
+}
+
+/* --- operand --- */
+
+static struct field_lookup *lookup_of(const struct operand *o)
+{
+	return o->data;
+}
+
+static void expression_set_text(struct scalar *s, struct text_ref t)
+{
+	s->form = SCALAR_TEXT;
+	s->text = t.text;
+	s->size = t.size;
+}
+
+static void set_uint(struct scalar *s, uint64_t u)
+{
+	s->form = SCALAR_UINT;
+	s->u = u;
+}
+
+static void set_int(struct scalar *s, int64_t i)
+{
+	s->form = SCALAR_INT;
+	s->i = i;
+}
+
+/* Warn once that names are needed in a stream that trsym has not processed. */
+static void miss_symbol(struct evaluation *ev, const struct location *p)
+{
+	if (ev->warned_trsym || ev->quiet || p->name.size || ev->dictionary->symbols.count > 1)
+		return;
+	ev->warned_trsym = true;
+	warn(NULL, NO_OFFSET,
+	     "some functions have an address but no name: run trsym before this program");
+}
+
+/* Warn if the location's name is needed but trsym has not looked for it. */
+static void look_for_symbol(struct evaluation *ev, uint32_t location)
+{
+	const struct location *p = dictionary_location(ev->dictionary, location);
+
+	if (p && !p->symbol)
+		miss_symbol(ev, p);
+}
+
+static void location_value(struct evaluation *ev, enum ask ask, const struct location *p,
+			   struct scalar *out)
+{
+	const struct location_symbol *s = p->symbol;
+
+	if (ask == ASK_ADDRESS) {
+		/* a named function without an address space has a number there, or nothing */
+		if (p->space || !p->name.size)
+			set_uint(out, p->address);
+		return;
+	}
+	if (!s) {
+		miss_symbol(ev, p);
+		return;
+	}
+	if (ask == ASK_MODULE && s->module.size) {
+		expression_set_text(out, s->module);
+		out->path = true;
+	} else if (ask == ASK_FILE && s->file.size) {
+		expression_set_text(out, s->file);
+		out->path = true;
+	} else if (ask == ASK_LINE && s->line) {
+		set_uint(out, s->line);
+	}
+}
+
+static void name_value(struct evaluation *ev, const struct event *e, struct scalar *out)
+{
+	const struct location *p = dictionary_location(ev->dictionary, e->location);
+
+	if (!p) {
+		expression_set_text(out, e->type->name);
+		return;
+	}
+	if (!p->symbol)
+		miss_symbol(ev, p);
+	expression_set_text(out, dictionary_location_name(ev->dictionary, e->location));
+}
+
+static void class_value(const struct evaluation *ev, const struct event *e, struct scalar *out)
+{
+	struct text_ref name = dictionary_location_name(ev->dictionary, e->location);
+	const char *class = apitrace_class(name.text, name.size);
+
+	if (class)
+		expression_set_text(out, (struct text_ref){class, (uint32_t)strlen(class), 0});
+}
+
+/* Finish a text with a NUL, for consumers that search for one. Out of memory, the value has no
+ * text. */
+static void expression_end_text(struct operand *o, struct scalar *out, bool out_of_memory)
+{
+	struct buffer *made = &lookup_of(o)->text;
+
+	if (out_of_memory || buffer_u8(made, 0))
+		made->size = 1;
+	made->size--;
+	out->text = made->data ? (const char *)made->data : "";
+	out->size = made->size;
+}
+
+/* Get the value: for a number its text as the source spells it, else the value unchanged. */
+static void expression_take_plain(const struct plain_value *plain, struct operand *o,
+				  bool out_of_memory, struct scalar *out)
+{
+	bool made =
+		plain->kind == PLAIN_TEXT && plain->text == (const char *)lookup_of(o)->text.data;
+
+	if (out_of_memory || !plain_text(plain, &out->text, &out->size))
+		return;
+	if (!scalar_is_number(out))
+		out->form = SCALAR_TEXT;
+	/* ends with a NUL, for the regular expressions */
+	if (made)
+		expression_end_text(o, out, false);
+}
+
+static void expression_take_value(const struct evaluation *ev, struct operand *o,
+				  const struct event *e, const struct value_item *item,
+				  struct scalar *out)
+{
+	const struct value *v = &item->value;
+	const struct plain_source source = {ev->dictionary, &lookup_of(o)->text,
+					    v->tag == VALUE_BLOB && argument_blobs(e->type)};
+	struct plain_value plain = {0};
+	bool is_signed;
+
+	out->form = SCALAR_OTHER;
+	if (v->tag == VALUE_ENUM || v->tag == VALUE_BITMASK)
+		out->names = item->definition;
+	if (value_integer(v, out->names, &out->u, &is_signed)) {
+		out->form = is_signed ? SCALAR_INT : SCALAR_UINT;
+		out->character = v->tag == VALUE_NUMBER && v->format == 'c';
+		out->bits = v->tag == VALUE_BITMASK;
+	} else if (value_real(v, &out->real)) {
+		out->form = SCALAR_REAL;
+		out->real_size = v->size > 8 ? 0 : v->size;
+	} else if (v->tag == VALUE_NULL) {
+		set_uint(out, 0);
+	}
+	if ((!o->spelled && out->form != SCALAR_OTHER) || v->tag == VALUE_ARRAY ||
+	    v->tag == VALUE_STRUCT)
+		return;
+	lookup_of(o)->text.size = 0;
+	expression_take_plain(&plain, o, value_plain(&source, item, &plain), out);
+}
+
+static void expression_field_value(const struct evaluation *ev, struct operand *o,
+				   const struct event *e, const struct field *f, struct scalar *out)
+{
+	struct value_item item;
+	struct field_value v;
+	uint32_t index = 0;
+
+	if (f->count > 1 || f->where > WHERE_STRING)
+		field_element(f, o->name, &index);
+	field_get(e, f, index, &v);
+	if (v.form == FORM_NONE)
+		return;
+	/* most fields: else 'trfilter "frame >= 10"' of t/bench/apitrace.sh takes 1.1 times as long
+	 */
+	if (!o->spelled && f->kind <= FIELD_HEX && v.form <= FORM_UINT) {
+		out->form = v.form == FORM_INT ? SCALAR_INT : SCALAR_UINT;
+		out->u = v.u;
+		return;
+	}
+	field_item(f, &v, &item);
+	expression_take_value(ev, o, e, &item, out);
+	out->character = f->kind == FIELD_CHAR && out->form == SCALAR_UINT;
+}
+
+/* Take a value of an event's tail. */
+static void tail_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+		       struct value_item *item, struct scalar *out)
+{
+	item->definition = NULL;
+	if (item->value.definition)
+		item->definition = dictionary_definition_id(ev->dictionary, item->value.definition);
+	expression_take_value(ev, o, e, item, out);
+}
+
+/* Read a detail of a call; path: the element inside the value. */
+static bool detail_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			 enum detail_kind what, const char *path, struct scalar *out)
+{
+	struct value_item item;
+
+	if (!argument_detail(ev->dictionary, e, what, lookup_of(o)->index, path, &item.value))
+		return false;
+	tail_value(ev, o, e, &item, out);
+	return true;
+}
+
+/* Find the field of that name in the event's type, once for each type. */
+static const struct field *expression_field_of(const struct operand *o, const struct type *t)
+{
+	static const struct field none;
+	struct field_lookup *lookup = o->data;
+	const struct field **fields;
+
+	if (ARRAY_REACH(lookup->fields, lookup->nfields, t->number))
+		return field_find(t, o->name);
+	fields = lookup->fields;
+	fields += t->number;
+	if (!*fields) {
+		*fields = field_find(t, o->name);
+		*fields = *fields ? *fields : &none;
+	}
+	return *fields == &none ? NULL : *fields;
+}
+
+/* Read a detail of a call other than its arguments. */
+static void call_detail(struct evaluation *ev, struct operand *o, const struct event *e,
+			struct scalar *out)
+{
+	struct values frames;
+	uint64_t count;
+	bool fake;
+
+	if (!strcmp(o->name, "fake") && argument_fake(e, &fake)) {
+		set_uint(out, fake);
+		out->text = fake ? "true" : "false";
+		out->size = strlen(out->text);
+	} else if (!strcmp(o->name, "backtrace") && argument_backtrace(e, &frames, &count)) {
+		out->form = SCALAR_TEXT;
+		lookup_of(o)->text.size = 0;
+		expression_end_text(o, out,
+				    buffer_reserve(&lookup_of(o)->text, 16) ||
+					    value_backtrace_text(&lookup_of(o)->text,
+								 ev->dictionary, &frames, count));
+	}
+}
+
+static void event_field_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			      struct scalar *out)
+{
+	bool call = e->type->kind == KIND_ENTER || e->type->kind == KIND_LEAVE;
+	bool values = e->type->flags & TYPE_VALUES;
+	const struct field *f;
+	struct value_item item;
+
+	if (lookup_of(o)->is_argument && !call && !values)
+		return;
+	f = expression_field_of(o, e->type);
+	if (f)
+		expression_field_value(ev, o, e, f, out);
+	else if (values && (lookup_of(o)->is_argument || !argument_is_detail(e->type, o->name)) &&
+		 argument_find(ev->dictionary, e, o->name, &item.value))
+		tail_value(ev, o, e, &item, out);
+	else if (values && !lookup_of(o)->is_argument)
+		call_detail(ev, o, e, out);
+}
+
+bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e)
+{
+	struct value v;
+
+	if (o->field == ASK_RETURN)
+		return argument_detail(ev->dictionary, e, DETAIL_RETURN, 0, "", &v);
+	if (!(o->depends & DEPENDS_ARGUMENT))
+		return true;
+	if (o->field == ASK_ARGUMENT)
+		return argument_given_number(e, lookup_of(o)->index);
+	return expression_field_of(o, e->type) || argument_given(ev->dictionary, e, o->name);
+}
+
+static void cpu_value(const struct evaluation *ev, struct operand *o, const struct event *e,
+		      struct scalar *out)
+{
+	const struct field *f;
+
+	if (e->lane->flags & LANE_HAS_CPU) {
+		set_int(out, e->lane->cpu);
+		return;
+	}
+	f = field_by_role(e->type, ROLE_CPU);
+	if (f)
+		expression_field_value(ev, o, e, f, out);
+}
+
+static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
+		       struct scalar *out)
+{
+	const struct call_info *c = ev->call;
+
+	if (!c)
+		return;
+	switch (o->field) {
+	case ASK_DURATION:
+		if (c->ended)
+			set_uint(out, c->dur);
+		return;
+	case ASK_SELF:
+		if (c->ended && c->has_self)
+			set_uint(out, c->self);
+		return;
+	case ASK_CHILDREN:
+		if (c->is_call)
+			set_uint(out, c->children);
+		return;
+	case ASK_CALLER:
+		if (c->has_caller) {
+			look_for_symbol(ev, c->caller);
+			expression_set_text(out,
+					    dictionary_location_name(ev->dictionary, c->caller));
+		}
+		return;
+	default:
+		if (c->stack) {
+			look_for_symbol(ev, e->location);
+			c->stack(c->stack_ctx, e, out);
+		}
+	}
+}
+
+static void lane_value(enum ask ask, const struct lane *l, struct scalar *out)
+{
+	switch (ask) {
+	case ASK_TID:
+		if (l->flags & LANE_HAS_TID)
+			set_int(out, l->tid);
+		break;
+	case ASK_PID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->pid);
+		break;
+	case ASK_PPID:
+		if (l->flags & LANE_HAS_PID)
+			set_int(out, l->ppid);
+		break;
+	case ASK_COMM:
+		if (l->comm.size)
+			expression_set_text(out, l->comm);
+		break;
+	case ASK_BUFFER: expression_set_text(out, l->buffer); break;
+	case ASK_INPUT: expression_set_text(out, l->source->name); break;
+	case ASK_FORMAT: expression_set_text(out, l->source->format); break;
+	default: break;
+	}
+}
+
+/* Read the value of a field; *out is SCALAR_NONE before. Texts point into the event, the dictionary
+ * or the operand, and are valid as long as these are. */
+static void operand_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			  struct scalar *out)
+{
+	const struct lane *l = e->lane;
+	const char *kind;
+
+	switch (o->field) {
+	case ASK_NAME: name_value(ev, e, out); break;
+	case ASK_TYPE: expression_set_text(out, e->type->name); break;
+	case ASK_GROUP:
+		if (e->type->group.size)
+			expression_set_text(out, e->type->group);
+		break;
+	case ASK_KIND:
+		kind = type_kind_name(e->type->kind);
+		expression_set_text(out, (struct text_ref){kind, (uint32_t)strlen(kind), 0});
+		break;
+	case ASK_TIME: set_uint(out, e->time); break;
+	case ASK_DEPTH: set_uint(out, e->depth); break;
+	case ASK_TID:
+	case ASK_PID:
+	case ASK_PPID:
+	case ASK_COMM:
+	case ASK_BUFFER:
+	case ASK_INPUT:
+	case ASK_FORMAT: lane_value(o->field, l, out); break;
+	case ASK_CPU: cpu_value(ev, o, e, out); break;
+	case ASK_MODULE:
+	case ASK_FILE:
+	case ASK_LINE:
+	case ASK_ADDRESS:
+		if (e->location)
+			location_value(ev, o->field,
+				       dictionary_location(ev->dictionary, e->location), out);
+		break;
+	case ASK_CLASS: class_value(ev, e, out); break;
+	case ASK_RETURN:
+		/* "ret", or "ret." and the path of an element */
+		if (!detail_value(ev, o, e, DETAIL_RETURN, o->name + 3 + (o->name[3] == '.'), out))
+			event_field_value(ev, o, e, out);
+		break;
+	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, "", out); break;
+	case ASK_FIELD: event_field_value(ev, o, e, out); break;
+	default: call_value(ev, o, e, out);
+	}
+}
+
+/* --- evaluate --- */
+
+static void give_field(void *ctx, struct operand *field, struct scalar *out)
+{
+	struct evaluation *ev = ctx;
+
+	operand_value(ev, field, ev->event, out);
+}
+
+static bool evaluate_values(struct evaluation *ev, const struct node *n)
+{
+	const struct expression_values values = {.field = give_field, .ctx = ev};
+
+	return expression_leaf(&values, n);
+}
+
+/* Returns the entry of that number; without memory there is no cache. */
+static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
+{
+	struct verdict *at;
+
+	if (ARRAY_REACH(v->at, v->size, number))
+		return NULL;
+	at = v->at;
+	return &at[number];
+}
+
+/* Returns the cache entry for this event; NULL if the answer depends on more than one entry. */
+static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, const struct event *e,
+				      const struct location_symbol **symbol)
+{
+	struct node_marks *notes = n->data;
+
+	*symbol = NULL;
+	if (n->nfields == 1 && n->fields[0]->field == ASK_STACK) {
+		uint32_t node = ev->call ? ev->call->node : 0;
+
+		return node ? verdict_at(&notes->by_stack, node) : NULL;
+	}
+	switch (n->depends & ~DEPENDS_KIND) {
+	case DEPENDS_LANE: return verdict_at(&notes->by_lane, e->lane->number);
+	case DEPENDS_TYPE: return verdict_at(&notes->by_type, e->type->number);
+	case DEPENDS_NAME:
+		if (!e->location)
+			return verdict_at(&notes->by_type, e->type->number);
+		break;
+	case DEPENDS_LOCATION: break;
+	default: return NULL;
+	}
+	if (e->location)
+		*symbol = dictionary_location(ev->dictionary, e->location)->symbol;
+	return verdict_at(&notes->by_location, e->location);
+}
+
+/* Without the cache 'trdecode | trsym | trfilter | trstat' of t/bench/uftrace.sh takes 1.17 times
+ * the instructions with the condition name =~ "f.b" && dur > 1us, and 2.6 times with one on stack.
+ */
+static bool evaluate_cached(struct evaluation *ev, struct node *n, const struct event *e)
+{
+	const struct location_symbol *symbol;
+	struct verdict *v = cached_verdict(ev, n, e, &symbol);
+	bool holds;
+
+	if (v && v->state && v->symbol == symbol)
+		return v->state == 2;
+	holds = evaluate_values(ev, n);
+	if (v)
+		*v = (struct verdict){symbol, holds ? 2 : 1};
+	return holds;
+}
+
+/* Evaluate the most common conditions on a row without general values: without this
+ * 'trdecode | trsym | trfilter "depth < 4" | trencode -t text' of t/bench/uftrace.sh takes 1.16
+ * times the instructions. */
+static bool evaluate_quick(const struct node *n, const struct event *e)
+{
+	uint64_t left = n->left->field == ASK_TIME ? e->time : e->depth, right = n->right->value.u;
+
+	return comparison_holds(n->comparison, left < right   ? ORDER_LESS
+					       : left > right ? ORDER_GREATER
+							      : ORDER_EQUAL);
+}
+
+static bool evaluate_leaf(struct evaluation *ev, struct node *n, const struct event *e)
+{
+	switch (n->kind) {
+	case NODE_UNDER: return ev->call && ev->call->under >> node_marks(n)->mark & 1;
+	case NODE_OVER: return ev->call && ev->call->over >> node_marks(n)->mark & 1;
+	default: return node_marks(n)->quick ? evaluate_quick(n, e) : evaluate_cached(ev, n, e);
+	}
+}
+
+static enum answer evaluate_node(void *evaluation, struct node *n)
+{
+	struct evaluation *ev = evaluation;
+
+	return expression_joined(n) ? expression_join(n, evaluate_node, ev)
+				    : (enum answer)evaluate_leaf(ev, n, ev->event);
+}
+
+bool evaluate(struct evaluation *ev, struct node *n, const struct event *e)
+{
+	ev->event = e;
+	return evaluate_node(ev, n);
+}
+
+/* --- condition --- */
+
+/* Refuse to test values together that are never known at the same time: the enter's value is not
+ * kept until the leave. */
+static int check_times(struct lexer *l, const struct node *n, size_t column)
+{
+	const struct operand *right = operand_field(n->right);
+	unsigned first = 0, times;
+
+	for (size_t i = 0; i < n->nfields; i++) {
+		times = n->fields[i]->depends & (DEPENDS_LATER | DEPENDS_ARGUMENT);
+		if (i && times != first && right && right->field == ASK_FIELD)
+			return lexer_error(
+				l, right->column,
+				"an argument cannot be compared with a field; quote a text: \"%s\"",
+				right->name);
+		if (i && times != first)
+			return lexer_error(l, column,
+					   "a value of the enter cannot be compared with a value "
+					   "of the whole call");
+		first = times;
+	}
+	return 0;
+}
+
+static bool condition_of_calls(const struct node *n);
+
+static int expression_check_leaf(struct lexer *l, struct node *n, size_t column)
+{
+	if (n->kind != NODE_UNDER && n->kind != NODE_OVER)
+		return check_times(l, n, column);
+	if (condition_of_calls(n->children[0]))
+		return lexer_error(
+			l, column,
+			"%s tests the enter of a call: its name, thread, time, fields or arguments",
+			n->kind == NODE_UNDER ? "under()" : "over()");
+	/* not those of the child: they may include the kind */
+	n->depends = DEPENDS_ROW | DEPENDS_STACK | (n->kind == NODE_OVER ? DEPENDS_LATER : 0);
+	return 0;
+}
+
+static void free_notes(void *data)
+{
+	struct node_marks *notes = data;
+
+	free(notes->by_location.at);
+	free(notes->by_type.at);
+	free(notes->by_lane.at);
+	free(notes->by_stack.at);
+	free(notes);
+}
+
+static const struct language language = {
+	.field = condition_field,
+	.leaf = expression_check_leaf,
+	.free_field = condition_free_field,
+	.free_node = free_notes,
+};
+
+/* Use arguments and return value of the row itself, where calls are not followed. */
+static void ask_of_rows(struct node *n)
+{
+	if (n->kind == NODE_UNDER || n->kind == NODE_OVER)
+		return;
+	n->depends = 0;
+	for (size_t i = 0; i < n->nchildren; i++) {
+		ask_of_rows(n->children[i]);
+		n->depends |= n->children[i]->depends;
+	}
+	for (size_t i = 0; i < n->nfields; i++) {
+		struct operand *o = n->fields[i];
+
+		if (o->depends & DEPENDS_ARGUMENT || o->field == ASK_RETURN)
+			o->depends = DEPENDS_ROW | DEPENDS_KIND;
+		n->depends |= o->depends;
+	}
+}
+
+/* Make the notes of all nodes. Returns -1 when out of memory. */
+static int make_notes(struct node *n)
+{
+	struct node_marks *notes = n->data = calloc(1, sizeof *notes);
+
+	if (!notes)
+		return -1;
+	notes->quick = n->kind == NODE_COMPARE &&
+		       (operand_asks(n->left, ASK_TIME) || operand_asks(n->left, ASK_DEPTH)) &&
+		       operand_literal(n->right) && n->right->value.form == SCALAR_UINT;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (make_notes(n->children[i]))
+			return -1;
+	return 0;
+}
+
+/* Parse a condition into a tree, to be freed with filter_condition_free. Returns NULL with e
+ * filled: column and fault. */
+static struct node *filter_condition_parse(const char *text, struct error *e)
+{
+	struct node *n = expression_parse(text, &language, e);
+
+	if (n && n->depends & DEPENDS_KIND)
+		ask_of_rows(n);
+	if (n && make_notes(n)) {
+		error_no_memory(e);
+		filter_condition_free(n);
+		return NULL;
+	}
+	return n;
+}
+
+void filter_condition_free(struct node *n)
+{
+	expression_free(n, &language);
+}
+
+/* Returns true if the condition needs more than a single row: the calls around it, or what
+ * follows an enter. Arguments are those in the row. */
+static bool condition_of_calls(const struct node *n)
+{
+	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER ||
+		     (!n->nchildren && n->depends & (DEPENDS_LATER | DEPENDS_STACK) &&
+		      !(n->depends & DEPENDS_ARGUMENT));
+
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = condition_of_calls(n->children[i]);
+	return found;
+}
+
+enum reads_values condition_reads_values(const struct node *n)
+{
+	enum reads_values reads = READS_NO_VALUES, more;
+
+	for (size_t i = 0; i < n->nfields; i++) {
+		const struct operand *o = n->fields[i];
+		const struct field_lookup *lookup = o->data;
+
+		if (o->field == ASK_RETURN || o->field == ASK_ARGUMENT || lookup->is_argument)
+			return READS_ALL;
+		/* The calls of apitrace have these fields, and their arguments are costly to check.
+		 */
+		if (o->field == ASK_FIELD)
+			reads = strcmp(o->name, "frame") && strcmp(o->name, "call") ? READS_ALL
+										    : READS_EVENTS;
+		if (reads == READS_ALL)
+			return reads;
+	}
+	for (size_t i = 0; i < n->nchildren; i++) {
+		more = condition_reads_values(n->children[i]);
+		reads = more > reads ? more : reads;
+	}
+	return reads;
+}
+
+/* --- a mark for each enter until its leave --- */
+
+/*
+ * For a filter that decides events one by one and keeps only the decision of each enter: the call
+ * engine with calls.balances and calls.pairs_only. struct pairing_block does the same for whole
+ * blocks.
+ */
+
+/* Returns the data of frame i of a stack. */
+static inline uint64_t *pairing_data(const struct pairing *p, const struct stack *s, size_t i)
+{
+	return calls_data(&p->calls, s, i);
+}
+
+/* Returns the bit for calls with that mark, 0 or 1, and calls of types with TYPE_INNER or not. */
+static inline uint8_t pairing_ended(uint32_t mark, bool inner)
+{
+	return (uint8_t)(1 << (2 * inner + (mark & 1)));
+}
+
+/*
+ * The same for blocks of narrow rows: what the rows are for the engine, and runs of rows with
+ * equal marks, of which most rows are skipped.
+ */
+
+struct pairing_block {
+	struct pairing *pairing;
+	const struct block *block;
+	bool runs; /* runs are allowed: no thread has two lanes */
+	bool fit;  /* all types are fit for runs */
+	struct calls_rows rows;
+	/* by type: */
+	uint8_t enters[256]; /* is it of calls: KIND_ENTER or KIND_LEAVE, else 0 */
+	uint8_t kinds[256];  /* the same for those that calls.h understands */
+	uint8_t unfit[256]; /* 1 for rows that cannot be in a run: with a payload, or other calls */
+};
+
+/*
+ * Notes by lane and depth, instead of stacks, for callers that go through all rows of a block of
+ * fit types and check that each leave has the mark found here. A mark is 0 or 1; with PAIRING_FREE
+ * set, no call with an enter is open.
+ */
+enum { PAIRING_FREE = 2, PAIRING_LANES = 64 };
+struct pairing_marks {
+	uint8_t at[PAIRING_LANES * RUN_DEPTHS];
+};
+
+static uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark);
+
+/* Take a row of a call, of that word. Returns the mark of its call: own, unless the row is a leave
+ * whose enter was seen. */
+static inline __attribute__((always_inline)) uint32_t
+pairing_row(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint32_t mark)
+{
+	const struct calls_row_type *t = &pb->rows.types[row_type(w)];
+	struct stack *s = pb->rows.stacks[row_lane(w) + t->stack];
+	const struct event e = {.depth = row_depth(w)};
+	uint64_t *data;
+
+	switch (calls_try_on(s, t->kind, &e, NULL, true)) {
+	case CALLS_ENTER:
+		data = pairing_data(pb->pairing, s, s->count - 1);
+		*data = mark + 1ull;
+		return mark;
+	case CALLS_LEAVE: return (uint32_t)*pairing_data(pb->pairing, s, s->count) - 1;
+	default: return pairing_other_row(pb, row, mark);
+	}
+}
+
+static void pairing_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
+			 enum calls_lost why)
+{
+	struct pairing *p = ctx;
+	uint64_t mark = *(uint64_t *)data;
+	uint8_t flag = f->inner ? ROW_ENDS_INNER : ROW_ENDS;
+
+	(void)s;
+	/* a call without an enter has the decision of its leave, which is missing */
+	if (!mark)
+		p->ended |= pairing_ended(0, f->inner) | pairing_ended(1, f->inner);
+	else if (p->lost)
+		p->lost(p->ctx, (uint32_t)mark - 1, why == LOST_NUMBER ? 0 : flag);
+	else if (why != LOST_NUMBER)
+		p->ended |= pairing_ended((uint32_t)mark - 1, f->inner);
+}
+
+void pairing_init(struct pairing *p, struct dictionary *d)
+{
+	calls_init(&p->calls, d);
+	p->calls.balances = p->calls.pairs_only = true;
+	p->calls.data_size = sizeof(uint64_t);
+	p->calls.on_lost = pairing_lost;
+	p->calls.on_lost_ctx = p;
+}
+
+void pairing_free(struct pairing *p)
+{
+	calls_free(&p->calls);
+}
+
+void pairing_forget(struct pairing *p)
+{
+	struct dictionary *d = p->calls.dictionary;
+
+	calls_free(&p->calls);
+	pairing_init(p, d);
+	p->ended = 0;
+}
+
+static __attribute__((noinline)) uint64_t *pairing_take_rare(struct pairing *p,
+							     const struct event *e)
+{
+	struct call call;
+
+	return calls_slow(&p->calls, e, &call) == CALLS_NONE ? NULL : call.data;
+}
+
+/* Returns the data of the call of a row; NULL: the row is of no call. Common rows are paired
+ * inline. */
+static inline __attribute__((always_inline)) uint64_t *
+pairing_take_row(struct pairing *p, const struct event *e, uint8_t kind)
+{
+	enum calls_result got = CALLS_SLOW;
+	uint32_t call;
+
+	if (!(e->type->flags & TYPE_CALL_NUMBER))
+		got = calls_try_event(&p->calls, e, NULL, true);
+	else if (field_call(e, &call))
+		got = calls_try_by_number(&p->calls, kind, e->lane->source->number, call);
+	return got == CALLS_SLOW ? pairing_take_rare(p, e) : p->calls.data;
+}
+
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark)
+{
+	uint64_t *data = pairing_take_row(p, e, KIND_ENTER);
+
+	if (data)
+		*data = mark + 1ull;
+	else if (p->lost)
+		p->lost(p->ctx, mark, 0);
+}
+
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark)
+{
+	const uint64_t *data = pairing_take_row(p, e, KIND_LEAVE);
+
+	if (!data)
+		return false;
+	if (!*data)
+		p->ended |= PAIRING_ENDED_OWN;
+	else
+		*mark = (uint32_t)*data - 1;
+	return *data;
+}
+
+void pairing_drop(struct pairing *p, const struct event *e)
+{
+	pairing_take_rare(p, e);
+}
+
+/* --- pairing block --- */
+
+static bool pairing_is_call(const struct type *t)
+{
+	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+}
+
+/* Returns true if calls begin or end in the block. */
+static bool pairing_has_calls(const struct block *b)
+{
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		if (pairing_is_call(b->types[i]))
+			return true;
+	return false;
+}
+
+/* Prepare for a block of narrow rows, which belongs to the caller. Returns false if the block does
+ * not suit, because it has locations of an exec, or out of memory. */
+static bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, const struct block *b)
+{
+	struct calls *c = &p->calls;
+
+	pb->pairing = p;
+	pb->block = b;
+	pb->fit = true;
+	memset(pb->enters, 0, sizeof pb->enters);
+	memset(pb->kinds, 0, sizeof pb->kinds);
+	memset(pb->unfit, 1, sizeof pb->unfit);
+	for (uint32_t i = 0; i < b->nlocations; i++)
+		if (calls_enters_exec(c, b->locations[i + 1]))
+			return false;
+	if (calls_rows(c, b, &pb->rows))
+		return false;
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
+		const struct type *t = b->types[i];
+
+		pb->enters[i] = pairing_is_call(t) ? t->kind : 0;
+		pb->kinds[i] = t->flags & TYPE_PER_CPU ? 0 : pb->rows.types[i].kind;
+		pb->unfit[i] =
+			t->fixed_size || t->flags & TYPE_TAIL || pb->enters[i] != pb->kinds[i];
+		pb->fit &= !pb->unfit[i];
+	}
+	pb->runs = !p->lost && !calls_rows_shared(&pb->rows, b);
+	return true;
+}
+
+static struct stack *pairing_stack_of(const struct pairing_block *pb, uint32_t lane)
+{
+	return pb->rows.stacks[lane];
+}
+
+/* Replace the open calls of a lane by those at the end of a run. Returns the number of the first
+ * call that the run entered. */
+static size_t take_lane(struct pairing_block *pb, const struct calls_run *r, uint32_t lane)
+{
+	size_t first;
+
+	/* out of memory: noted in the engine */
+	calls_run_end(&pb->pairing->calls, pairing_stack_of(pb, lane), r, lane, &first);
+	return first;
+}
+
+/*
+ * Take the rows [from, to) of a block for runs, all of fit types. Every enter gets the mark, and
+ * every leave has it by itself. Returns false, with nothing done, if a call that was entered
+ * earlier with another mark may end in these rows; they must then be taken one by one. Rows need no
+ * check but for their size.
+ */
+static bool pairing_run(struct pairing_block *pb, const uint8_t *from, const uint8_t *to,
+			uint32_t mark)
+{
+	uint32_t nlanes = pb->block->nlanes;
+	struct calls_run r;
+
+	if (!pb->runs)
+		return false;
+	calls_run_read(&r, pb->kinds, nlanes, from, to);
+	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
+		const struct stack *s = pairing_stack_of(pb, i);
+
+		if (!calls_run_fits(&r, s, i))
+			return false;
+		for (size_t n = s->count; n && s->frames[n - 1].depth >= r.low[i]; n--)
+			if (*pairing_data(pb->pairing, s, n - 1) != mark + 1ull)
+				return false;
+	}
+	for (uint32_t i = 0; i < nlanes && i < 256; i++) {
+		const struct stack *s = pairing_stack_of(pb, i);
+
+		for (size_t n = take_lane(pb, &r, i); n < s->count; n++)
+			*pairing_data(pb->pairing, s, n) = mark + 1ull;
+	}
+	return true;
+}
+
+/* Fill in n from the stacks. Returns false if there are too many lanes. */
+static bool pairing_marks(const struct pairing_block *pb, struct pairing_marks *n)
+{
+	uint32_t nlanes = pb->block->nlanes;
+
+	if (nlanes > PAIRING_LANES)
+		return false;
+	memset(n->at, PAIRING_FREE, nlanes * RUN_DEPTHS);
+	for (uint32_t i = 0; i < nlanes; i++) {
+		const struct stack *s = pairing_stack_of(pb, i);
+
+		for (size_t k = 0; k < s->count; k++) {
+			uint64_t data = *pairing_data(pb->pairing, s, k);
+			const struct frame *f = &s->frames[k];
+
+			if (f->depth < RUN_DEPTHS && !f->inner && data)
+				n->at[i * RUN_DEPTHS + f->depth] = (data - 1) & 1;
+		}
+	}
+	return true;
+}
+
+/* Returns true if a call of the lane is not open after the rows of *r, although it has no enter, or
+ * has that mark and is in *n, or is of a type with TYPE_INNER. */
+static bool lost_any(const struct pairing_block *pb, const struct calls_run *r,
+		     const struct pairing_marks *n, uint8_t mark, uint32_t lane)
+{
+	const uint8_t *at = n->at + lane * RUN_DEPTHS, *end = at + RUN_DEPTHS, *p = at;
+	const struct stack *s = pairing_stack_of(pb, lane);
+
+	while (p < end && (p = memchr(p, mark, (size_t)(end - p)))) {
+		uint32_t depth = (uint32_t)(p++ - at);
+
+		if (depth >= r->low[lane] && !(r->open[lane][depth / 64] >> depth % 64 & 1))
+			return true;
+	}
+	for (size_t i = s->count; i && s->frames[i - 1].depth >= r->low[lane]; i--) {
+		uint64_t data = *pairing_data(pb->pairing, s, i - 1);
+
+		if (!data || (s->frames[i - 1].inner && data == mark + 1ull))
+			return true;
+	}
+	return false;
+}
+
+/* Set the stacks to what was found in all rows of the block. Returns false, with nothing done, if
+ * a call with that mark ended without a leave, or a call without an enter ended. */
+static bool pairing_found(struct pairing_block *pb, const struct pairing_marks *n, uint8_t mark)
+{
+	const struct block *b = pb->block;
+	struct calls_run r;
+
+	calls_run_read(&r, pb->kinds, b->nlanes, b->row_data, b->row_data + b->row_size);
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (!calls_run_fits(&r, pairing_stack_of(pb, i), i) || lost_any(pb, &r, n, mark, i))
+			return false;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		const struct stack *s = pairing_stack_of(pb, i);
+
+		for (size_t k = take_lane(pb, &r, i); k < s->count; k++)
+			*pairing_data(pb->pairing, s, k) =
+				1 + (n->at[i * RUN_DEPTHS + s->frames[k].depth] & 1);
+	}
+	return true;
+}
+
+/* Take a row of a call that the engine does not process in line. Returns as pairing_row. */
+static uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark)
+{
+	const struct calls_row_type *t = &pb->rows.types[row_type_at(row)];
+	const struct lane *lane = pb->block->lanes[row_lane_at(row)];
+	struct calls *c = &pb->pairing->calls;
+	struct events it;
+	struct event e;
+
+	if (t->numbered && calls_try_by_number(c, t->numbered, lane->source->number,
+					       get_u32(row + t->call)) != CALLS_SLOW) {
+		if (t->numbered == KIND_ENTER)
+			*(uint64_t *)c->data = mark + 1ull;
+		return (uint32_t) * (uint64_t *)c->data - 1;
+	}
+	events_begin(&it, pb->block);
+	it.row = row;
+	if (!event_next(&it, &e))
+		return mark;
+	if (e.type->kind == KIND_ENTER)
+		pairing_enter(pb->pairing, &e, mark);
+	else
+		pairing_leave(pb->pairing, &e, &mark);
+	return mark;
+}
+
+/* --- the terms of a condition --- */
+
+/*
+ * Conditions joined by && are terms, evaluated in sequence. A term gets only the rows that passed
+ * the terms before it: 'A && B' is 'A' piped into 'B', whatever A and B are.
+ *
+ * A term that is by_call decides a call at its enter, for its leave too, even if it depends on the
+ * location alone: the leave may have another location (a second return of setjmp). Where nearly all
+ * rows of a block have the same result, calls are found without evaluating each row.
+ */
+
+/* Returns true if filter_ends may return flags. */
+static inline bool filter_any_ended(const struct filter *f, const struct pairing *range)
+{
+	return f->any_ended || (range && range->ended);
+}
+
+/* Result of the times for all rows of a block: NO, YES, or ASK: test each row. */
+enum time_range_answer { TIME_RANGE_NO, TIME_RANGE_YES, TIME_RANGE_ASK };
 
 /*
  * The result of the leading terms depends on a row's lane, type and location alone, so each
@@ -97,24 +1286,6 @@ void time_range_free(struct time_range *l)
 	free(l->inside);
 }
 
-bool time_range_read_values(const struct time_range *l)
-{
-	return (l->from && (condition_reads_values(l->from) || condition_reads_values(l->to))) ||
-	       (l->by && condition_reads_values(l->by));
-}
-
-int time_range_sample(struct time_range *l, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	l->sample = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '/' || end[1] < '0' || end[1] > '9')
-		return -1;
-	l->of = strtoull(end + 1, &end, 10);
-	return *end || errno || !l->of || l->sample > l->of ? -1 : 0;
-}
-
 struct node *time_range_condition(const char *text, const char *option, struct error *e)
 {
 	struct node *n = filter_condition_parse(text, e);
@@ -124,17 +1295,6 @@ struct node *time_range_condition(const char *text, const char *option, struct e
 	filter_condition_free(n);
 	error_set(e, NULL, NO_OFFSET, "%s tests single events, not whole calls as '%s' does",
 		  option, text);
-	return NULL;
-}
-
-struct node *time_range_field(const char *text, struct error *e)
-{
-	struct node *n = time_range_condition(text, "--by", e);
-
-	if (!n || (n->kind == NODE_TRUTH && operand_field(n->left)))
-		return n;
-	filter_condition_free(n);
-	error_set(e, NULL, NO_OFFSET, "--by takes the name of a field, not '%s'", text);
 	return NULL;
 }
 
@@ -711,6 +1871,21 @@ static int select_calls(struct select *s, struct pairing_block *pb, const struct
 	return 0;
 }
 
+unsigned drops_of(const struct event *e, uint8_t state, struct drop_row rows[2])
+{
+	uint16_t flags = e->type->flags & (TYPE_KERNEL | TYPE_PER_CPU);
+	bool by_depth = e->type->flags & TYPE_DEPTH && !(e->type->flags & TYPE_INNER);
+	uint32_t deeper = e->type->kind == KIND_LEAVE && !(state & ROW_ENDS_OWN);
+	unsigned n = 0;
+
+	/* a row that is kept ends these calls itself */
+	if (state & (ROW_ENDS | ROW_ENDS_OWN) && by_depth && !row_passes(state))
+		rows[n++] = (struct drop_row){flags | TYPE_DEPTH, e->depth + deeper};
+	if (state & ROW_ENDS_INNER)
+		rows[n++] = (struct drop_row){flags | TYPE_INNER, 0};
+	return n;
+}
+
 /* --- select --- */
 
 void select_free(struct select *s)
@@ -1046,4 +2221,163 @@ int select_limit(struct select *s, const struct block *b, struct results *r,
 	s->next_ends = list;
 	s->next_capacity = capacity;
 	return 0;
+}
+
+/* --- a human-readable explanation of a condition --- */
+
+static const char *const comparisons[] = {
+	[COMPARE_EQ] = "==", [COMPARE_NE] = "!=", [COMPARE_LT] = "<",
+	[COMPARE_LE] = "<=", [COMPARE_GT] = ">",  [COMPARE_GE] = ">=",
+};
+
+/* Write bytes, those that are not printable ASCII as escapes. */
+static void put_quoted(struct text *t, const char *p, size_t n)
+{
+	text_char(t, '"');
+	for (; n--; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '"' || c == '\\')
+			text_char(t, '\\');
+		if (c < ' ' || c > '~')
+			text_printf(t, "\\x%02x", c);
+		else
+			text_char(t, (char)c);
+	}
+	text_char(t, '"');
+}
+
+static void show_scalar(struct text *t, const struct scalar *s)
+{
+	switch (s->form) {
+	case SCALAR_INT: text_i64(t, s->i); break;
+	case SCALAR_UINT: text_u64(t, s->u); break;
+	case SCALAR_REAL: text_printf(t, "%.18Lg", s->real); break;
+	case SCALAR_TEXT: put_quoted(t, s->text, s->size); break;
+	case SCALAR_NONE:
+	case SCALAR_OTHER: break;
+	}
+}
+
+static void show_operand(struct text *t, const struct operand *o)
+{
+	const struct field_lookup *lookup = o->data;
+
+	if (o->kind == OPERAND_LITERAL) {
+		show_scalar(t, &o->value);
+		text_puts(t, o->of_time ? "ns" : "");
+	} else if (o->kind == OPERAND_ARITHMETIC) {
+		text_char(t, '(');
+		show_operand(t, o->left);
+		text_printf(t, " %s ", arithmetic_sign(o->arithmetic));
+		show_operand(t, o->right);
+		text_char(t, ')');
+	} else if (lookup->is_argument) {
+		text_printf(t, "arg.%s", o->name);
+	} else if (o->field == ASK_FIELD) {
+		text_puts(t, "field(");
+		put_quoted(t, o->name, strlen(o->name));
+		text_char(t, ')');
+	} else {
+		text_puts(t, o->name);
+	}
+}
+
+static void show_set(struct text *t, const struct node *n)
+{
+	const char *unit = n->left->of_time && n->time_unit ? "ns" : "", *between = "";
+
+	text_puts(t, " in {");
+	for (size_t i = 0; i < n->nnumbers; i++, between = ", ") {
+		text_puts(t, between);
+		show_scalar(t, &n->numbers[i]);
+		text_puts(t, unit);
+	}
+	for (size_t i = 0; i < n->ntexts; i++, between = ", ") {
+		text_puts(t, between);
+		show_scalar(t, &n->texts[i]);
+	}
+	text_char(t, '}');
+}
+
+static void show_node(struct text *t, const struct node *n);
+
+static void show_joined(struct text *t, const struct node *n)
+{
+	for (size_t i = 0; i < n->nchildren; i++) {
+		const struct node *child = n->children[i];
+		bool group = child->kind == NODE_AND || child->kind == NODE_OR;
+
+		if (i)
+			text_puts(t, n->kind == NODE_AND ? " && " : " || ");
+		if (group)
+			text_char(t, '(');
+		show_node(t, child);
+		if (group)
+			text_char(t, ')');
+	}
+}
+
+static void show_node(struct text *t, const struct node *n)
+{
+	switch (n->kind) {
+	case NODE_AND:
+	case NODE_OR: show_joined(t, n); return;
+	case NODE_NOT:
+		text_puts(t, "!(");
+		show_node(t, n->children[0]);
+		text_char(t, ')');
+		return;
+	case NODE_HAS:
+		text_puts(t, "has(");
+		show_operand(t, n->left);
+		text_char(t, ')');
+		return;
+	case NODE_UNDER:
+	case NODE_OVER:
+		text_puts(t, n->kind == NODE_UNDER ? "under(" : "over(");
+		show_node(t, n->children[0]);
+		text_char(t, ')');
+		return;
+	default: break;
+	}
+	show_operand(t, n->left);
+	if (n->kind == NODE_COMPARE) {
+		text_printf(t, " %s ", comparisons[n->comparison]);
+		show_operand(t, n->right);
+	} else if (n->kind == NODE_MATCH) {
+		text_puts(t, n->negated ? " !~ " : " =~ ");
+		put_quoted(t, n->pattern, strlen(n->pattern));
+	} else if (n->kind == NODE_IN) {
+		show_set(t, n);
+	}
+}
+
+static const char *how_often(const struct filter_term *p)
+{
+	if (p->node->depends & DEPENDS_LATER)
+		return "for each call, as soon as the result is known";
+	if (p->node->depends & DEPENDS_STACK)
+		return "for each event, with the calls around it; a call is tested at its enter";
+	if (p->by_call && !p->by_entry)
+		return "for each event; a call is tested at its enter";
+	if (!p->by_entry)
+		return "for each event, enters and leaves separately";
+	switch (p->node->depends & ~DEPENDS_KIND) {
+	case 0: return "once";
+	case DEPENDS_NAME: return "once for each function or type";
+	case DEPENDS_LOCATION: return "once for each function";
+	case DEPENDS_TYPE: return "once for each type";
+	case DEPENDS_LANE: return "once for each thread";
+	}
+	return "once for each combination of thread, type and function";
+}
+
+void explain_filter(struct text *t, const struct filter *f, bool invert)
+{
+	for (size_t i = 0; i < f->nterms; i++) {
+		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
+		show_node(t, f->terms[i].node);
+		text_printf(t, "\n     tested %s\n", how_often(&f->terms[i]));
+	}
 }

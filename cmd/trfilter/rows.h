@@ -1,19 +1,265 @@
 /*
- * rows.h - a compiled condition, evaluated row by row in the order of the stream
- *
- * Conditions joined by && are terms, evaluated in sequence. A term gets only the rows that passed
- * the terms before it: 'A && B' is 'A' piped into 'B', whatever A and B are.
- *
- * A term that is by_call decides a call at its enter, for its leave too, even if it depends on the
- * location alone: the leave may have another location (a second return of setjmp). Where nearly all
- * rows of a block have the same result, calls are found without evaluating each row.
+ * rows.h - a condition, compiled and evaluated row by row in the order of the stream
  */
 #ifndef TR_TRFILTER_ROWS_H
 #define TR_TRFILTER_ROWS_H
 
-#include "cmd/trfilter/expression.h"
-#include "cmd/trfilter/pairing.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/calls/calls.h"
+#include "common/expr/declared.h"
+#include "common/expr/expression.h"
+#include "common/stream/event.h"
+#include "common/util/buffer.h"
+#include "common/util/text.h"
 #include "common/value/moment.h"
+
+/* --- what happens to a row --- */
+
+/*
+ * A row may end calls that are kept, by its depth or by an exec, although no leave matches them
+ * (CALLS in trstream(5)). Such a row has flags beside its state, and remains in the queue: where
+ * the row itself is not kept, or does not end the calls that are kept, a row of KIND_DROP does.
+ */
+
+enum row_state {
+	ROW_LEFT_OUT,
+	ROW_KEEP,
+	ROW_UNDECIDED,
+	ROW_GAP,	 /* kept, and no event */
+	ROW_FOR_CONTEXT, /* left out, unless context.h keeps it */
+	ROW_CALLER,	 /* kept because it encloses a kept call: no match by itself */
+	ROW_PARTNER,	 /* undecided until its leave is decided (context.h) */
+	/* flags: kept calls end here */
+	ROW_ENDS = 16,	     /* that are as deep as the row ends calls */
+	ROW_ENDS_INNER = 32, /* of types with TYPE_INNER, on top of others */
+	ROW_ENDS_OWN = 64,   /* the row's own call, which has no enter */
+	ROW_ENDS_ANY = ROW_ENDS | ROW_ENDS_INNER | ROW_ENDS_OWN,
+	ROW_IGNORED = 128, /* flag: the call engine ignores the call that the row enters */
+};
+
+static inline enum row_state row_state(uint8_t state)
+{
+	return state & 15;
+}
+
+static inline uint8_t row_flags(uint8_t state)
+{
+	return state & (ROW_ENDS_ANY | ROW_IGNORED);
+}
+
+static inline bool row_undecided(uint8_t state)
+{
+	return row_state(state) == ROW_UNDECIDED || row_state(state) == ROW_PARTNER;
+}
+
+/* Returns true for events that are kept, but not as callers. */
+static inline bool row_kept(uint8_t state)
+{
+	return row_state(state) == ROW_KEEP;
+}
+
+/* Returns true for a row that is in the output; all rows must be decided. */
+static inline bool row_passes(uint8_t state)
+{
+	return row_kept(state) || row_state(state) == ROW_GAP || row_state(state) == ROW_CALLER;
+}
+
+/* --- fields, operands, and their evaluation --- */
+
+enum ask {
+	ASK_NAME,
+	ASK_TYPE,
+	ASK_GROUP,
+	ASK_KIND,
+	ASK_TIME,
+	ASK_DEPTH,
+	ASK_TID,
+	ASK_PID,
+	ASK_PPID,
+	ASK_COMM,
+	ASK_CPU,
+	ASK_MODULE,
+	ASK_FILE,
+	ASK_LINE,
+	ASK_ADDRESS,
+	ASK_CLASS,
+	ASK_BUFFER,
+	ASK_INPUT,
+	ASK_FORMAT,
+	ASK_RETURN,   /* the return value of a leave, else a field "ret" */
+	ASK_ARGUMENT, /* the argument with a number */
+	ASK_FIELD,    /* a field of the event */
+	ASK_DURATION, /* of a call, as are the next four */
+	ASK_SELF,
+	ASK_CHILDREN,
+	ASK_CALLER,
+	ASK_STACK,
+};
+
+/* What the value of a condition depends on. */
+enum depends {
+	DEPENDS_LOCATION = 1,
+	DEPENDS_TYPE = 2,
+	DEPENDS_LANE = 4,
+	DEPENDS_NAME = 8, /* the location if there is one, else the type */
+	DEPENDS_ROW = 16, /* other values in the row itself */
+	/* values that differ between an enter and its leave: decided at the enter */
+	DEPENDS_CALL = 32,
+	DEPENDS_KIND = 64,	/* enter or leave: each row is decided by itself */
+	DEPENDS_STACK = 128,	/* the calls open around a row */
+	DEPENDS_LATER = 256,	/* what is known of a call only after its enter */
+	DEPENDS_ARGUMENT = 512, /* with LATER: known at the enter if the enter has the argument */
+};
+
+struct plain_name {
+	const char *name;
+	enum ask ask;
+	enum known_form form;
+	unsigned depends;
+	const char *help;
+};
+
+/* Returns all names; the last entry has no name. */
+const struct plain_name *names_all(void);
+
+/*
+ * The conditions of trfilter: the language of common/expr/expression.h, with the fields of
+ * stack_profile.h.
+ *
+ * node.depends and operand.depends are of enum depends, operand.field of enum ask; operand.data is
+ * a struct field_lookup and node.data a struct node_marks.
+ */
+
+/* Limits of the marks of an open call: MARKS_LIMIT bits, and AROUND_LIMIT each for under() and
+ * over(). */
+enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
+
+/* Where a field is found in events. */
+struct field_lookup {
+	uint64_t index;	  /* ASK_ARGUMENT */
+	bool is_argument; /* ASK_FIELD: also the argument of that name (arg.NAME) */
+	/* ASK_FIELD: the field by number of the type; one past NULL: not looked up yet
+	 */
+	const struct field **fields;
+	size_t nfields;
+	struct buffer text; /* for a value whose text is assembled from parts */
+};
+
+/* The cached result of a condition on an entry of the dictionary, by its number. */
+struct verdict {
+	const struct location_symbol *symbol; /* locations: the symbol at that time */
+	uint8_t state;			      /* 0 unknown, 1 false, 2 true */
+};
+
+struct verdicts {
+	struct verdict *at;
+	size_t size;
+};
+
+/* What is noted of a node when it is evaluated. */
+struct node_marks {
+	bool quick; /* time or depth is compared with an unsigned number */
+	struct verdicts by_location, by_type, by_lane, by_stack;
+	/* Whole calls: bits for notes of the enter (call_filter.c), or of UNDER and OVER. */
+	uint16_t mark, known;
+};
+
+static inline struct node_marks *node_marks(const struct node *n)
+{
+	return n->data;
+}
+
+/* Returns true if the operand is that field. */
+static inline bool operand_asks(const struct operand *o, enum ask ask)
+{
+	return operand_field(o) && o->field == ask;
+}
+
+void filter_condition_free(struct node *n);
+/* Test whether the streams read have calls, or no events. */
+bool condition_has_calls(const struct dictionary *d);
+/* Returns which arguments, return values or fields of events the condition reads. */
+enum reads_values condition_reads_values(const struct node *n);
+
+/* --- the value of a condition's field for an event --- */
+
+/* What is known of an event's call, or of the calls around an event (call_filter.h). */
+struct call_info {
+	bool is_call;
+	bool ended; /* dur and, with has_self, self are known */
+	bool has_self;
+	bool has_caller;
+	uint64_t dur, self;
+	uint32_t children;
+	uint32_t caller;      /* location */
+	uint32_t node;	      /* node of its stack (call_filter.h); 0: none */
+	uint64_t under, over; /* bits by node.mark */
+	/* Returns the names of the stack as a text; NULL where stacks are not followed. */
+	void (*stack)(void *ctx, const struct event *e, struct scalar *out);
+	void *stack_ctx;
+};
+
+struct evaluation {
+	struct dictionary *dictionary;
+	bool quiet;		      /* no messages about missing values */
+	bool warned_trsym;	      /* the message about trsym was printed */
+	const struct call_info *call; /* NULL: calls are not followed */
+	const struct event *event;    /* that a leaf is evaluated for */
+};
+
+/* Returns true if the row has the field's argument, whatever its elements are; also true for
+ * fields that are not arguments. */
+bool operand_given(const struct evaluation *ev, struct operand *o, const struct event *e);
+
+/* --- evaluate a condition for an event --- */
+
+/* Evaluate a condition. Conditions on one entry of the dictionary are cached for each entry. */
+bool evaluate(struct evaluation *ev, struct node *n, const struct event *e);
+
+/* --- a mark for each enter until its leave --- */
+
+/*
+ * For a filter that decides events one by one and keeps only the decision of each enter: the call
+ * engine with calls.balances and calls.pairs_only. struct pairing_block does the same for whole
+ * blocks.
+ */
+
+struct pairing {
+	struct calls calls; /* data: uint64_t, the mark + 1; 0 in a call without an enter */
+	/* calls that ended without a leave, or have no enter, since the caller cleared it: bits
+	   pairing_ended() and PAIRING_ENDED_OWN */
+	uint8_t ended;
+	/* Called with the mark of each call that ended without a leave, and the flag (enum
+	   row_state) of the row at which it ended; then only calls without an enter are in `ended`.
+	   May be NULL. */
+	void (*lost)(void *ctx, uint32_t mark, uint8_t flag);
+	void *ctx;
+};
+
+/* Prepare a zero-initialised one, with its functions, which must not move afterwards. */
+void pairing_init(struct pairing *p, struct dictionary *d);
+void pairing_free(struct pairing *p);
+/* Forget all calls, without calling lost. */
+void pairing_forget(struct pairing *p);
+/* Take an enter with its mark, such as a decision. */
+void pairing_enter(struct pairing *p, const struct event *e, uint32_t mark);
+/* Take a leave. Returns true with the mark of its enter, or false if its enter was never seen. */
+bool pairing_leave(struct pairing *p, const struct event *e, uint32_t *mark);
+/* Take a row of KIND_DROP. */
+void pairing_drop(struct pairing *p, const struct event *e);
+
+/* The leave of a call that has no enter. */
+enum { PAIRING_ENDED_OWN = 16 };
+
+/* Returns the flags (enum row_state) of a row at which calls with these bits ended. */
+static inline uint8_t pairing_flags(unsigned ended)
+{
+	return (ended & 3 ? ROW_ENDS : 0) | (ended & 12 ? ROW_ENDS_INNER : 0) |
+	       (ended & PAIRING_ENDED_OWN ? ROW_ENDS_OWN : 0);
+}
 
 struct filter_term {
 	struct node *node; /* subtree of the condition */
@@ -47,20 +293,16 @@ void filter_begin(struct filter *f);
 /* Returns true if an event passes the terms from first on. To be called once for each event, in
  * the order of the stream. Gaps are not events. */
 bool filter_from(struct filter *f, size_t first, const struct event *e);
+
 static inline bool filter_holds(struct filter *f, const struct event *e)
 {
 	return filter_from(f, 0, e);
 }
+
 bool filter_out_of_memory(const struct filter *f);
 
-/* Returns true if filter_ends may return flags. */
-static inline bool filter_any_ended(const struct filter *f, const struct pairing *range)
-{
-	return f->any_ended || (range && range->ended);
-}
-
 struct time_range;
-/* Returns flags (row_state.h) for the calls that are kept and ended without a leave at the rows
+/* Returns flags (enum row_state) for the calls that are kept and ended without a leave at the rows
  * since the last call. */
 uint8_t filter_ends(struct filter *f, struct time_range *range, bool invert);
 /* Take a row of KIND_DROP. Returns the flags for the calls that are kept and end with it. */
@@ -93,19 +335,11 @@ static inline bool time_range_any(const struct time_range *l)
 	return time_window_any(&l->window) || l->from || l->by;
 }
 
-/* Returns true if --between or --sample reads arguments, return values or fields. */
-bool time_range_read_values(const struct time_range *l);
-
-/* Parse "1/100". Returns -1 if it is invalid. */
-int time_range_sample(struct time_range *l, const char *text);
 /* Parse a condition for --between or a field for --sample; NULL with e filled. */
 struct node *time_range_condition(const char *text, const char *option, struct error *e);
-struct node *time_range_field(const char *text, struct error *e);
 
 /* Take a block; new_stream: it is the HEAD of a new stream. */
 void time_range_block(struct time_range *l, const struct block *b, bool new_stream);
-/* Result of the times for all rows of a block: NO, YES, or ASK: test each row. */
-enum time_range_answer { TIME_RANGE_NO, TIME_RANGE_YES, TIME_RANGE_ASK };
 /* Test a row; to be called for every row but gaps, in the order of the stream. */
 bool time_range_row(struct time_range *l, const struct event *e);
 /* Print what --sample could not select from, and, of a whole trace with events, which option left
@@ -132,7 +366,7 @@ void results_init(struct results *r, uint64_t limit, struct dictionary *d);
 void results_free(struct results *r);
 /* Begin another stream: no call is open. */
 void results_begin(struct results *r);
-/* Take a row with its state (row_state.h). Returns the state, in which a row beyond the limit is
+/* Take a row with its state (enum row_state). Returns the state, in which a row beyond the limit is
  * dropped; once results_done is true, all are. */
 uint8_t results_row(struct results *r, const struct event *e, uint8_t state);
 
@@ -146,6 +380,15 @@ static inline bool results_done(const struct results *r)
 {
 	return results_full(r) && !r->open;
 }
+
+/* A row of KIND_DROP: the flags of its type, and its depth. */
+struct drop_row {
+	uint16_t flags;
+	uint32_t depth;
+};
+
+/* Get the rows that a row needs whose state has flags (enum row_state). Returns their number. */
+unsigned drops_of(const struct event *e, uint8_t state, struct drop_row rows[2]);
 
 /* --- select the rows of a block that are kept --- */
 
@@ -162,7 +405,7 @@ struct select {
 	bool invert;
 
 	struct block block; /* the kept rows after the tables of their source block */
-	/* rows of block with flags (row_state.h), in its order; those with ROW_LEFT_OUT are not
+	/* rows of block with flags (enum row_state), in its order; those with ROW_LEFT_OUT are not
 	 * kept */
 	struct row_ends {
 		uint32_t row;
@@ -194,5 +437,10 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 int select_limit(struct select *s, const struct block *b, struct results *r,
 		 enum selected *selected);
 void select_free(struct select *s);
+
+/* --- a human-readable explanation of a condition --- */
+
+/* Write the terms of the condition, and how each is decided; invert: -v is given. */
+void explain_filter(struct text *t, const struct filter *f, bool invert);
 
 #endif

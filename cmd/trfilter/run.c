@@ -1,5 +1,11 @@
 /*
- * run.c - one run: rows or whole calls, --explain, and the report
+ * run.c - a run of trfilter: select rows one by one or with a queue, write a stream, a count or
+ * text
+ *
+ *     trfilter 'name == "read"'          rows of calls of read
+ *     trfilter -c 'name == "read"'       2
+ *     trfilter --explain 'tid == 7'      keep tid == 7
+ *                                             tested once for each thread
  */
 #include "cmd/trfilter/run.h"
 
@@ -7,173 +13,598 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/trfilter/emit.h"
-#include "common/cli/stage.h"
+#include "cmd/trfilter/call_filter.h"
+#include "common/stream/dictionary.h"
+#include "common/stream/snapshot.h"
 #include "common/util/stack_limit.h"
 #include "common/util/text.h"
 #include "common/value/units.h"
 
-/* --- print text instead of a stream --- */
+/* --- filter row by row --- */
 
-/* Let print write to the output, which stage_print_to opened. Returns 0, or -1 after stage_fail. */
-int report(struct stage *s, void (*print)(struct text *t, void *ctx), void *ctx);
-
-static const char *const comparisons[] = {
-	[COMPARE_EQ] = "==", [COMPARE_NE] = "!=", [COMPARE_LT] = "<",
-	[COMPARE_LE] = "<=", [COMPARE_GT] = ">",  [COMPARE_GE] = ">=",
-};
-
-/* Write bytes, those that are not printable ASCII as escapes. */
-static void put_quoted(struct text *t, const char *p, size_t n)
+/* For filtering row by row: decide the calls of a block with that payload. Returns -1 when out of
+ * memory. */
+static int restored_rows(struct select *s, struct left_out *x, const struct snapshot *snapshot,
+			 uint8_t *payload)
 {
-	text_char(t, '"');
-	for (; n--; p++) {
-		unsigned char c = (unsigned char)*p;
+	bool exact = !s->time_range && restored_exact(s->filter, s->invert);
+	struct snapshot_walk w;
 
-		if (c == '"' || c == '\\')
-			text_char(t, '\\');
-		if (c < ' ' || c > '~')
-			text_printf(t, "\\x%02x", c);
+	restored_begin(s->filter, s->time_range, snapshot);
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w))
+		while (snapshot_next_frame(&w)) {
+			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
+				continue;
+			exact &= !(w.enter.type->flags & TYPE_PER_CPU);
+			if (restored_in_range(s->time_range, &w.enter) &&
+			    filter_holds(s->filter, &w.enter) != s->invert)
+				continue;
+			snapshot_leave_out(payload, w.frames - 1);
+			if (left_out_row(x, &w.enter))
+				return -1;
+		}
+	/* no row ended calls */
+	filter_ends(s->filter, s->time_range, s->invert);
+	if (!exact)
+		snapshot_set_flags(payload, SNAPSHOT_APPROXIMATE);
+	return 0;
+}
+
+/* --- rows that the call engine ignores --- */
+
+static bool left_out_is_call(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
+}
+
+static void ignored_init(struct ignored *x, struct dictionary *d)
+{
+	*x = (struct ignored){.dictionary = d};
+	pairing_init(&x->pairing, d);
+}
+
+static void ignored_free(struct ignored *x)
+{
+	pairing_free(&x->pairing);
+	free(x->stacks);
+	free(x->rows);
+}
+
+static bool may_be_ignored(const struct type *t)
+{
+	return left_out_is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
+}
+
+static void ignored_examine(struct ignored *x)
+{
+	const struct pool *types = &x->dictionary->types;
+
+	for (; x->ntypes < types->count; x->ntypes++) {
+		const struct type *t = pool_at(types, x->ntypes);
+
+		if (!t || !left_out_is_call(t))
+			continue;
+		x->possible |= may_be_ignored(t);
+		x->by_engine |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
+				!(t->flags & (TYPE_INNER | TYPE_DEPTH));
+	}
+}
+
+/* Test whether ignored_block reads the rows of the block, which must be checked then. */
+static bool ignored_reads(struct ignored *x, const struct block *b)
+{
+	bool any = false;
+
+	ignored_examine(x);
+	for (uint32_t i = 0; (x->possible || x->by_engine) && i < b->ntypes && !any; i++)
+		any = b->types[i]->kind == KIND_DROP ||
+		      (x->by_engine ? left_out_is_call(b->types[i]) : may_be_ignored(b->types[i]));
+	return any;
+}
+
+/* Test whether it reads the last rows of the block. */
+static bool ignored_reads_last(struct ignored *x, const struct block *b)
+{
+	bool any = false;
+
+	ignored_examine(x);
+	for (uint32_t i = 0; !x->by_engine && i < b->ntypes && !any; i++)
+		any = type_has_depth(b->types[i]);
+	return any;
+}
+
+/* Give the engine the calls that are open when the stream declares a type that may be ignored. */
+static void start_engine(struct ignored *x)
+{
+	for (size_t i = 0; i < x->nstacks && !x->started; i++) {
+		const struct ignored_stack *s = &x->stacks[i];
+		const struct type enter = {.kind = KIND_ENTER,
+					   .flags = s->per_cpu ? TYPE_PER_CPU : 0};
+		const struct event e = {.lane = s->lane, .type = &enter};
+
+		for (uint32_t n = 0; s->lane && n < s->open && n < CALLS_STACK_LIMIT; n++)
+			pairing_enter(&x->pairing, &e, 0);
+	}
+	x->started = true;
+}
+
+/* Count the open calls of a block of which no row can be ignored. */
+static void count_open(struct ignored *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data;
+
+	for (uint32_t i = 0; i < b->rows; i++, p += row_size(b, p)) {
+		struct plain_row r = block_row(b, p);
+		const struct type *t = b->types[r.type];
+		bool per_cpu = t->flags & TYPE_PER_CPU, enter = t->kind == KIND_ENTER;
+		const struct lane *lane = b->lanes[r.lane];
+		struct ignored_stack *s = &x->stacks[per_cpu ? lane->cpu_thread : lane->thread];
+
+		if (t->kind == KIND_DROP)
+			s->open = s->open < r.depth ? s->open : r.depth;
+		if (!left_out_is_call(t))
+			continue;
+		s->open = t->flags & TYPE_DEPTH ? r.depth + enter
+			  : enter		? s->open + 1
+						: s->open - (s->open > 0);
+		s->lane = lane;
+		s->per_cpu = per_cpu;
+	}
+}
+
+/* Find the ignored rows with the call engine. */
+static int ignored_by_engine(struct ignored *x, const struct block *b)
+{
+	struct events it;
+	struct event e;
+	uint32_t none;
+
+	events_begin(&it, b);
+	for (uint32_t row = 0; event_next(&it, &e); row++) {
+		if (e.type->kind == KIND_DROP) {
+			pairing_drop(&x->pairing, &e);
+		} else if (left_out_is_call(e.type) && e.type->kind == KIND_LEAVE) {
+			pairing_leave(&x->pairing, &e, &none);
+		} else if (left_out_is_call(e.type)) {
+			pairing_enter(&x->pairing, &e, 0);
+			x->rows[row] = x->pairing.calls.ignored;
+			x->any |= x->rows[row];
+		}
+	}
+	return x->pairing.calls.out_of_memory ? -1 : 0;
+}
+
+/* Note the last row with a depth, NULL: none. */
+static void note_open(struct ignored_stack *s, const struct block *b, const uint8_t *p)
+{
+	struct plain_row r;
+	bool enter;
+
+	if (!p)
+		return;
+	r = block_row(b, p);
+	enter = b->types[r.type]->kind == KIND_ENTER;
+	*s = (struct ignored_stack){.open = r.depth + enter,
+				    .location = enter ? b->locations[r.location] : 0,
+				    .lane = b->lanes[r.lane]};
+}
+
+/* Take a row of a type with TYPE_INNER. Returns true if it is an enter that is ignored. */
+static bool ignored_inner(struct ignored *x, struct ignored_stack *s, const struct event *e)
+{
+	uint32_t thread = e->lane->thread;
+	bool counts = s->inner;
+
+	if (e->type->kind == KIND_LEAVE) {
+		s->inner -= counts;
+		return false;
+	}
+	if (s->open && !counts)
+		counts = !calls_enters_exec(&x->pairing.calls, s->location);
+	else if (!counts)
+		counts = dictionary_left_out(x->dictionary, thread) &&
+			 !dictionary_outside(x->dictionary, thread, e->time);
+	s->inner += counts;
+	return !counts;
+}
+
+/* Take the row p, without a depth, which has that number. */
+static void take_other_row(struct ignored *x, const struct block *b, const uint8_t *p, uint32_t row)
+{
+	struct ignored_stack *s;
+	struct events it;
+	struct event e;
+
+	events_begin(&it, b);
+	it.row = p;
+	if (!event_next(&it, &e))
+		return;
+	s = &x->stacks[e.lane->thread];
+	note_open(s, b, s->last);
+	if (left_out_is_call(e.type)) {
+		x->rows[row] = ignored_inner(x, s, &e);
+		x->any |= x->rows[row];
+	} else if (e.type->kind == KIND_DROP && !(e.type->flags & (TYPE_KERNEL | TYPE_PER_CPU))) {
+		s->inner = 0;
+		if (!(e.type->flags & TYPE_INNER) && s->open > e.depth)
+			*s = (struct ignored_stack){.open = e.depth, .lane = e.lane};
+	}
+}
+
+/* Returns the row after the rows from p on that have depths and no payload, which are noted. */
+static const uint8_t *note_narrow(struct ignored_stack **by_lane, const bool *bare,
+				  const struct block *b, const uint8_t *p)
+{
+	const uint8_t *end = b->row_data + b->row_size;
+
+	for (; p < end && bare[row_type_at(p)]; p += NARROW_ROW)
+		by_lane[row_lane_at(p)]->last = p;
+	return p;
+}
+
+/* Find the ignored rows by the depths of rows. Without note_narrow() 'trfilter 'name == "fib"'
+ * SAVED' of t/bench/uftrace.sh takes 1.13 times as long. */
+static void ignored_by_depth(struct ignored *x, const struct block *b)
+{
+	const uint8_t *p = b->row_data, *end = p + b->row_size, *from;
+	struct ignored_stack *by_lane[256];
+	bool bare[256] = {false};
+
+	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
+		bare[i] = type_has_depth(b->types[i]) && !b->types[i]->fixed_size &&
+			  !(b->types[i]->flags & TYPE_TAIL) && !(b->row_flags & EVENTS_WIDE);
+	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
+		by_lane[i] = &x->stacks[b->lanes[i]->thread];
+	for (uint32_t row = 0; p < end; row++, p += row_size(b, p)) {
+		struct plain_row r;
+
+		from = p;
+		p = note_narrow(by_lane, bare, b, p);
+		row += (uint32_t)((p - from) / NARROW_ROW);
+		if (p == end)
+			break;
+		r = block_row(b, p);
+		if (type_has_depth(b->types[r.type]))
+			x->stacks[b->lanes[r.lane]->thread].last = p;
 		else
-			text_char(t, (char)c);
+			take_other_row(x, b, p, row);
 	}
-	text_char(t, '"');
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
+
+		note_open(s, b, s->last);
+	}
 }
 
-static void show_scalar(struct text *t, const struct scalar *s)
+/* Note the calls that are open after a block without rows that may be ignored. */
+static void note_last_open(struct ignored *x, const struct last_rows *last, const struct block *b)
 {
-	switch (s->form) {
-	case SCALAR_INT: text_i64(t, s->i); break;
-	case SCALAR_UINT: text_u64(t, s->u); break;
-	case SCALAR_REAL: text_printf(t, "%.18Lg", s->real); break;
-	case SCALAR_TEXT: put_quoted(t, s->text, s->size); break;
-	case SCALAR_NONE:
-	case SCALAR_OTHER: break;
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
+		const uint8_t *p = last_row(last, i, LAST_DEPTH);
+
+		/* a thread may have several lanes */
+		s->last = !s->last || p > s->last ? p : s->last;
+	}
+	for (uint32_t i = 0; i < b->nlanes; i++) {
+		struct ignored_stack *s = &x->stacks[b->lanes[i]->thread];
+
+		note_open(s, b, s->last);
 	}
 }
 
-static void show_operand(struct text *t, const struct operand *o)
+/* Make room for the stacks of the lanes. Returns -1 when out of memory. */
+static int reach_stacks(struct ignored *x, const struct block *b)
 {
-	const struct field_lookup *lookup = o->data;
-
-	if (o->kind == OPERAND_LITERAL) {
-		show_scalar(t, &o->value);
-		text_puts(t, o->of_time ? "ns" : "");
-	} else if (o->kind == OPERAND_ARITHMETIC) {
-		text_char(t, '(');
-		show_operand(t, o->left);
-		text_printf(t, " %s ", arithmetic_sign(o->arithmetic));
-		show_operand(t, o->right);
-		text_char(t, ')');
-	} else if (lookup->is_argument) {
-		text_printf(t, "arg.%s", o->name);
-	} else if (o->field == ASK_FIELD) {
-		text_puts(t, "field(");
-		put_quoted(t, o->name, strlen(o->name));
-		text_char(t, ')');
-	} else {
-		text_puts(t, o->name);
-	}
+	for (uint32_t i = 0; i < b->nlanes; i++)
+		if (ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->thread) ||
+		    ARRAY_REACH(x->stacks, x->nstacks, b->lanes[i]->cpu_thread))
+			return -1;
+	return 0;
 }
 
-static void show_set(struct text *t, const struct node *n)
+/* Find the ignored rows of a block. last: of the block; its rows are checked if they are not found
+ * yet. Returns -1 when out of memory. */
+static int ignored_block(struct ignored *x, struct last_rows *last, const struct block *b)
 {
-	const char *unit = n->left->of_time && n->time_unit ? "ns" : "", *between = "";
+	bool reads = ignored_reads(x, b);
 
-	text_puts(t, " in {");
-	for (size_t i = 0; i < n->nnumbers; i++, between = ", ") {
-		text_puts(t, between);
-		show_scalar(t, &n->numbers[i]);
-		text_puts(t, unit);
+	x->any = false;
+	if ((!reads && !ignored_reads_last(x, b)))
+		return 0;
+	if (reach_stacks(x, b) || (!reads && last_rows_find(last, b)))
+		return -1;
+	if (!reads) {
+		note_last_open(x, last, b);
+		return 0;
 	}
-	for (size_t i = 0; i < n->ntexts; i++, between = ", ") {
-		text_puts(t, between);
-		show_scalar(t, &n->texts[i]);
+	if (!x->possible) {
+		count_open(x, b);
+		return 0;
 	}
-	text_char(t, '}');
+	if (ARRAY_REACH(x->rows, x->capacity, b->rows))
+		return -1;
+	memset(x->rows, 0, b->rows);
+	if (!x->by_engine) {
+		ignored_by_depth(x, b);
+		return 0;
+	}
+	start_engine(x);
+	return ignored_by_engine(x, b);
 }
 
-static void show_node(struct text *t, const struct node *n);
-
-static void show_joined(struct text *t, const struct node *n)
+/* Note the open calls of a SNAPSHOT in the stacks. Returns -1 when out of memory. */
+static int restore_stacks(struct ignored *x, const struct snapshot *snapshot)
 {
-	for (size_t i = 0; i < n->nchildren; i++) {
-		const struct node *child = n->children[i];
-		bool group = child->kind == NODE_AND || child->kind == NODE_OR;
+	struct snapshot_walk w;
 
-		if (i)
-			text_puts(t, n->kind == NODE_AND ? " && " : " || ");
-		if (group)
-			text_char(t, '(');
-		show_node(t, child);
-		if (group)
-			text_char(t, ')');
+	snapshot_walk(&w, snapshot);
+	while (snapshot_next_thread(&w)) {
+		uint32_t stack = snapshot_stack(w.lane, w.thread.flags);
+		struct ignored_stack *s;
+
+		if (ARRAY_REACH(x->stacks, x->nstacks, stack))
+			return -1;
+		s = x->stacks;
+		s += stack;
+		if (!(w.thread.flags & SNAPSHOT_CONTINUED))
+			*s = (struct ignored_stack){.open = w.thread.unseen,
+						    .lane = w.lane,
+						    .per_cpu = w.thread.flags & SNAPSHOT_PER_CPU};
+		while (snapshot_next_frame(&w)) {
+			if (w.frame.flags & SNAPSHOT_LEFT_OUT)
+				continue;
+			if (w.enter.type->flags & TYPE_INNER) {
+				s->inner++;
+			} else if (left_out_is_call(w.enter.type)) {
+				s->open = w.frame.depth + 1;
+				s->location = w.enter.location;
+				s->inner = 0;
+			}
+		}
 	}
+	return 0;
 }
 
-static void show_node(struct text *t, const struct node *n)
+/* Note the open calls of a SNAPSHOT. Returns -1 when out of memory. */
+static int ignored_restore(struct ignored *x, const struct block *b)
 {
-	switch (n->kind) {
-	case NODE_AND:
-	case NODE_OR: show_joined(t, n); return;
-	case NODE_NOT:
-		text_puts(t, "!(");
-		show_node(t, n->children[0]);
-		text_char(t, ')');
-		return;
-	case NODE_HAS:
-		text_puts(t, "has(");
-		show_operand(t, n->left);
-		text_char(t, ')');
-		return;
-	case NODE_UNDER:
-	case NODE_OVER:
-		text_puts(t, n->kind == NODE_UNDER ? "under(" : "over(");
-		show_node(t, n->children[0]);
-		text_char(t, ')');
-		return;
-	default: break;
+	struct error e;
+
+	ignored_examine(x);
+	if (x->possible && x->by_engine) {
+		start_engine(x);
+		return calls_restore(&x->pairing.calls, b, &e);
 	}
-	show_operand(t, n->left);
-	if (n->kind == NODE_COMPARE) {
-		text_printf(t, " %s ", comparisons[n->comparison]);
-		show_operand(t, n->right);
-	} else if (n->kind == NODE_MATCH) {
-		text_puts(t, n->negated ? " !~ " : " =~ ");
-		put_quoted(t, n->pattern, strlen(n->pattern));
-	} else if (n->kind == NODE_IN) {
-		show_set(t, n);
-	}
+	if (!b->snapshot->continues && x->nstacks)
+		memset(x->stacks, 0, x->nstacks * sizeof *x->stacks);
+	return restore_stacks(x, b->snapshot);
 }
 
-static const char *how_often(const struct filter_term *p)
+/* --- select rows, and pass them on --- */
+
+static int select_from(struct emit_rows *x, struct block *b, enum selected *selected)
 {
-	if (p->node->depends & DEPENDS_LATER)
-		return "for each call, as soon as the result is known";
-	if (p->node->depends & DEPENDS_STACK)
-		return "for each event, with the calls around it; a call is tested at its enter";
-	if (p->by_call && !p->by_entry)
-		return "for each event; a call is tested at its enter";
-	if (!p->by_entry)
-		return "for each event, enters and leaves separately";
-	switch (p->node->depends & ~DEPENDS_KIND) {
-	case 0: return "once";
-	case DEPENDS_NAME: return "once for each function or type";
-	case DEPENDS_LOCATION: return "once for each function";
-	case DEPENDS_TYPE: return "once for each type";
-	case DEPENDS_LANE: return "once for each thread";
-	}
-	return "once for each combination of thread, type and function";
+	struct select *select = x->select;
+	struct stage *s = x->stage;
+	struct error e;
+	int bad = select_block(select, b, selected);
+
+	if (!bad && *selected != SELECTED_NONE && stage_rows(s, b))
+		*selected = SELECTED_NONE;
+	if (!bad && *selected == SELECTED_ROWS)
+		bad = select_rows(select, b, selected);
+	if (!bad && x->results)
+		bad = select_limit(select, b, x->results, selected);
+	if (select->time_range && select->time_range->window.failed)
+		return stage_fail(s, &select->time_range->window.error);
+	if (!bad)
+		return 0;
+	error_set(&e, NULL, NO_OFFSET, "out of memory");
+	return stage_fail(s, &e);
 }
 
-void explain_filter(struct text *t, const struct filter *f, bool invert)
+/* Pass on the rows of select->block, some of which have flags. */
+static int pass_ends(struct emit_rows *x, const struct select *select)
 {
-	for (size_t i = 0; i < f->nterms; i++) {
-		text_puts(t, i ? "and  " : invert ? "drop " : "keep ");
-		show_node(t, f->terms[i].node);
-		text_printf(t, "\n     tested %s\n", how_often(&f->terms[i]));
+	const struct row_ends *ends = select->ends, *last = ends + select->nends;
+	struct events it;
+	struct event e;
+	uint32_t row = 0;
+
+	for (events_begin(&it, &select->block); event_next(&it, &e); row++) {
+		uint8_t state = ROW_KEEP;
+
+		if (ends < last && ends->row == row)
+			state = (ends++)->state;
+		if (row_flags(state) && drops_put(&x->drops, x->stage, &select->block, &e, state))
+			return -1;
+		if (row_passes(state) && stage_row(x->stage, &select->block, &e))
+			return -1;
 	}
+	return 0;
 }
+
+enum { SPARSE = 4 };
+
+/* Pass on rows: many as a block of their own, few in the block that is being filled. */
+static int pass_some(struct emit_rows *x, struct block *b, const struct block *from)
+{
+	struct stage *s = x->stage;
+	struct events it;
+	struct event e;
+
+	if (x->select->nends)
+		return pass_ends(x, x->select);
+	if (b->row_size >= DENSE_ROWS || b->row_size * SPARSE >= from->row_size)
+		return stage_pass(s, b);
+	for (events_begin(&it, b); event_next(&it, &e);)
+		if (stage_row(s, b, &e))
+			return -1;
+	return 0;
+}
+
+/* Take the open calls of a SNAPSHOT, and pass it on. */
+static int emit_snapshot(struct emit_rows *x, const struct block *b)
+{
+	struct block copy = *b;
+	uint8_t *payload = malloc(b->length);
+	int bad;
+
+	if (!payload)
+		return stage_no_memory(x->stage);
+	memcpy(payload, b->payload, b->length);
+	if (restored_rows(x->select, &x->left_out, b->snapshot, payload) ||
+	    restored_ends(&x->ends, b->snapshot) || ignored_restore(&x->ignored, b))
+		bad = stage_no_memory(x->stage);
+	else
+		bad = restored_pass(x->stage, &copy, payload, x->stage->in.head.sequence);
+	free(payload);
+	return bad;
+}
+
+void emit_rows_init(struct emit_rows *x, struct stage *s, struct select *select)
+{
+	*x = (struct emit_rows){.stage = s, .select = select};
+	filter_begin(select->filter);
+	ends_init(&x->ends, &s->in.dictionary);
+	ignored_init(&x->ignored, &s->in.dictionary);
+}
+
+void emit_rows_free(struct emit_rows *x)
+{
+	ends_free(&x->ends);
+	left_out_free(&x->left_out);
+	ignored_free(&x->ignored);
+}
+
+/* Returns the kept block with the number of rows that are really kept. */
+static struct block without_ends(const struct select *select, const struct block *kept)
+{
+	struct block b = *kept;
+
+	for (size_t i = 0; i < select->nends; i++)
+		b.rows -= !row_passes(select->ends[i].state);
+	return b;
+}
+
+/* Note that the rows with flags that are not kept are left out. Returns -1 when out of memory. */
+static int left_out_ends(struct emit_rows *x)
+{
+	const struct row_ends *ends = x->select->ends;
+	struct events it;
+	struct event e;
+	uint32_t row = 0;
+	size_t i = 0;
+
+	for (events_begin(&it, &x->select->block); i < x->select->nends && event_next(&it, &e);
+	     row++) {
+		if (ends[i].row != row)
+			continue;
+		if (!row_passes(ends[i++].state) && left_out_row(&x->left_out, &e))
+			return -1;
+	}
+	return 0;
+}
+
+/* Read all rows, also those that are not kept, for left_out. */
+static int emit_read_rows(struct emit_rows *x, struct block *b, const struct block *kept)
+{
+	struct stage *s = x->stage;
+	struct block some;
+	bool all = ends_wants_all(&x->ends, b) || left_out_wanted(&x->left_out, b) ||
+		   ignored_reads(&x->ignored, b);
+	bool needed = kept || all || ends_needed(&x->ends, b) || ignored_reads_last(&x->ignored, b);
+
+	if (!needed ||
+	    (!kept && (all || last_rows_unchecked(&x->ends.last, b)) && stage_rows(s, b)))
+		return 0;
+	if (kept && x->select->nends) {
+		some = without_ends(x->select, kept);
+		kept = &some;
+	}
+	if (ends_lanes(&x->ends, b) || ignored_block(&x->ignored, &x->ends.last, b) ||
+	    ends_rows(&x->ends, b, kept) || left_out_rows(&x->left_out, b, kept) ||
+	    (kept && left_out_ends(x)) || (kept && left_out_block(&x->left_out, b)) ||
+	    (kept && x->ignored.any && left_out_ignored(&x->left_out, b, x->ignored.rows, true)))
+		return stage_no_memory(s);
+	return thread_entries_pass(s, &x->ends.entries) ||
+			       thread_entries_pass(s, &x->left_out.entries)
+		       ? -1
+		       : 0;
+}
+
+/* Finish the input, which may lack END. */
+static int emit_ends(struct emit_rows *x)
+{
+	struct stage *s = x->stage;
+
+	if (!s->out.in_segment)
+		return 0;
+	if (ends_finish(&x->ends, NULL, NULL) || left_out_end(&x->left_out, &s->in.dictionary))
+		return stage_no_memory(s);
+	return thread_entries_pass(s, &x->ends.entries) ||
+			       thread_entries_pass(s, &x->left_out.entries)
+		       ? -1
+		       : 0;
+}
+
+/* Pass on a block of another kind; END is preceded by the facts about threads. */
+static int emit_other(struct emit_rows *x, const struct block *b)
+{
+	struct stage *s = x->stage;
+
+	bool begins = b->kind == BLOCK_HEAD && !s->in.head.sequence;
+	bool ends = b->kind == BLOCK_END && s->in.end.flags & END_LAST;
+
+	if ((begins || ends) && emit_ends(x))
+		return -1;
+	if (begins) {
+		if (x->results)
+			results_begin(x->results);
+		ends_segment(&x->ends);
+		left_out_segment(&x->left_out);
+	}
+	if (b->kind == BLOCK_SNAPSHOT && b->snapshot)
+		return emit_snapshot(x, b);
+	return stage_forward(s, b, &s->in.head, &s->in.end);
+}
+
+int emit_block(struct emit_rows *x, struct block *b)
+{
+	struct select *select = x->select;
+	struct stage *s = x->stage;
+	const struct block *kept = NULL;
+	enum selected selected;
+
+	/* matches must not be delayed until their block is full */
+	if (writer_flush_old(&s->out))
+		return stage_fail(s, &s->out.error);
+	if (select_from(x, b, &selected))
+		return -1;
+	if (selected != SELECTED_NONE)
+		kept = selected == SELECTED_ALL ? b : &select->block;
+	if (emit_read_rows(x, b, kept))
+		return -1;
+	if (!kept)
+		return 0;
+	return kept == b ? stage_pass(s, b) : pass_some(x, &select->block, b);
+}
+
+/* Select and count rows without output, for --count. */
+static int emit_nothing(struct emit_rows *x, struct block *b)
+{
+	enum selected selected;
+
+	if (b->kind == BLOCK_EVENTS)
+		return select_from(x, b, &selected);
+	if (b->kind == BLOCK_HEAD && !x->stage->in.head.sequence)
+		results_begin(x->results);
+	return 0;
+}
+
+/* --- print text instead of a stream --- */
 
 /* Write the names that every stream has. */
 static void explain_names(struct text *t)
@@ -217,7 +648,8 @@ static void explain_types(struct text *t, const struct dictionary *d)
 
 /* --- report --- */
 
-int report(struct stage *s, void (*print)(struct text *t, void *ctx), void *ctx)
+/* Let print write to the output, which stage_print_to opened. Returns 0, or -1 after stage_fail. */
+static int report(struct stage *s, void (*print)(struct text *t, void *ctx), void *ctx)
 {
 	struct text *t = malloc(sizeof *t);
 	struct error e;
@@ -363,6 +795,69 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 		context_free(context);
 }
 
+/* Offer the names of all fields that need no declaration. */
+static void condition_offer_names(struct nearest *nearest)
+{
+	for (const struct plain_name *p = names_all(); p->name; p++)
+		nearest_offer(nearest, p->name, strlen(p->name));
+	nearest_offer_words(nearest, "arg.1 fparg.1");
+}
+
+struct check {
+	char name[NEAREST_SIZE]; /* of an argument as the user wrote it */
+	bool calls;		 /* there are calls, or no events */
+};
+
+static enum declared_kind expression_kind_of(void *ctx, const struct operand *o, const char **name)
+{
+	const struct field_lookup *lookup = o->data;
+	struct check *check = ctx;
+
+	*name = o->name;
+	if (o->field == ASK_FIELD && lookup->is_argument) {
+		snprintf(check->name, sizeof check->name, "arg.%s", o->name);
+		*name = check->name;
+	}
+	switch (o->field) {
+	case ASK_FIELD:
+	case ASK_ARGUMENT:
+	case ASK_RETURN: return DECLARED_FIELD;
+	case ASK_DURATION:
+	case ASK_DEPTH:
+	case ASK_SELF:
+	case ASK_CHILDREN: return check->calls ? DECLARED_OTHER : DECLARED_CALL;
+	case ASK_CALLER: return check->calls ? DECLARED_CALLER : DECLARED_CALL;
+	case ASK_KIND: return DECLARED_KIND;
+	case ASK_NAME: return DECLARED_NAME;
+	case ASK_TYPE: return DECLARED_TYPE;
+	case ASK_GROUP: return DECLARED_GROUP;
+	case ASK_COMM: return DECLARED_COMM;
+	case ASK_TID: return DECLARED_TID;
+	case ASK_PID: return DECLARED_PID;
+	case ASK_MODULE: return DECLARED_MODULE;
+	case ASK_FILE: return DECLARED_FILE;
+	case ASK_CLASS: return DECLARED_CLASS;
+	case ASK_BUFFER: return DECLARED_BUFFER;
+	case ASK_INPUT: return DECLARED_INPUT;
+	case ASK_FORMAT: return DECLARED_FORMAT;
+	default: return DECLARED_OTHER;
+	}
+}
+
+/* Refuse fields that no event of the streams read has, and warn of names that no event has.
+ * all has no functions. Returns 0, or -1 with e filled. */
+static int filter_condition_check_names(const struct node *n, const struct declared *all,
+					struct error *e)
+{
+	struct declared declared = *all;
+	struct check check = {.calls = condition_has_calls(all->dictionary)};
+
+	declared.offer = condition_offer_names;
+	declared.kind = expression_kind_of;
+	declared.ctx = &check;
+	return declared_condition(&declared, n, e);
+}
+
 /* Refuse fields, and warn of names, that no event has. early: a limit ended the reading. */
 static void run_check_names(struct stage *s, const struct filter_settings *o,
 			    const struct filter *f, bool early)
@@ -420,6 +915,13 @@ static bool keeps_all(const struct filter_settings *o, const struct filter *f)
 	       n->left->value.form == SCALAR_UINT && n->left->value.u && !o->invert &&
 	       !time_range_any(&o->time_range) && !rewrite_any(&o->rewrite) &&
 	       o->limit == UINT64_MAX && o->depth == UINT64_MAX && !context_any(&o->context);
+}
+
+/* Returns true if --between or --sample reads arguments, return values or fields. */
+static bool time_range_read_values(const struct time_range *l)
+{
+	return (l->from && (condition_reads_values(l->from) || condition_reads_values(l->to))) ||
+	       (l->by && condition_reads_values(l->by));
 }
 
 void run_filter(struct stage *s, struct filter_settings *o, struct filter *f, int argc, char **argv)

@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trstat/fail_if.h"
 #include "cmd/trstat/run.h"
-#include "cmd/trstat/partial.h"
+#include "cmd/trstat/summary.h"
 #include "cmd/trstat/table.h"
 #include "common/expr/expression.h"
-#include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
+#include "common/pairs/pair.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
 #include "common/value/scalar.h"
@@ -254,49 +253,6 @@ int holm_adjust(double *p, size_t n)
 /* --- diff --- */
 
 const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
-
-/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
-static const char *parse_number(const char *text, double *number)
-{
-	size_t n = strspn(text, "0123456789.eE-");
-	char *end;
-
-	*number = strtod(text, &end);
-	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
-}
-
-int diff_threshold(struct diff_options *o, const char *text, struct error *e)
-{
-	double number;
-	const char *unit = parse_number(text, &number);
-
-	if (unit && !strcmp(unit, "%")) {
-		o->threshold = number / 100;
-		return 0;
-	}
-	if (unit && !strcmp(unit, "x") && number >= 1) {
-		o->threshold = number - 1;
-		return 0;
-	}
-	return error_set(e, NULL, NO_OFFSET,
-			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
-			 "'%.64s'",
-			 text);
-}
-
-int diff_alpha(struct diff_options *o, const char *text, struct error *e)
-{
-	const char *unit = parse_number(text, &o->alpha);
-
-	if (unit && *unit == '%') {
-		o->alpha /= 100;
-		unit++;
-	}
-	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
-		return 0;
-	return error_set(e, NULL, NO_OFFSET,
-			 "--alpha takes a probability between 0 and 1, not '%s'", text);
-}
 
 /* Returns the word of a bit of diff_options.fail_if. */
 static const char *diff_fail_if_word(enum diff_verdict v)
@@ -1110,8 +1066,9 @@ static char **diff_names(const struct diff *d, const struct query *q, size_t *co
 	return NULL;
 }
 
-int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
-	       struct error *e)
+/* Write the rows, at most d->limit. Returns -1 with e filled. */
+static int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+		      struct error *e)
 {
 	const struct stat_settings *s = q->settings;
 	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;
@@ -1594,43 +1551,6 @@ struct diff_input {
 	struct statistics statistics;
 	const struct diff_input *first; /* of the second side; NULL: it is the first */
 };
-
-int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
-	       struct error *e)
-{
-	const char *other = s->view_option	      ? s->view_option
-			    : s->partial	      ? "partial"
-			    : s->merge		      ? "merge"
-			    : s->interval	      ? "interval"
-			    : s->bounds		      ? "bounds"
-			    : settings_selection(s)   ? settings_selection(s)
-			    : s->format == TABLE_PROM ? "to=prom"
-						      : NULL;
-	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
-
-	if (!o->asked && own)
-		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
-	if (o->title && s->format != TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
-	if (!o->asked && o->fail_if)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--fail-if with a word instead of a condition goes with --diff");
-	if (!o->asked && s->format == TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t svg goes with --diff; trencode -t svg draws one trace");
-	if (!o->asked)
-		return 0;
-	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t svg draws the self times of all stacks: it goes with none of "
-				 "-g, -c, -n, -s and --pair");
-	if (other)
-		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
-	if (operands != 2)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--diff takes two streams or summaries, not %d", operands);
-	return 0;
-}
 
 /* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
  */

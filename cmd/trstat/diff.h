@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/trstat/query.h"
+#include "cmd/trstat/run.h"
 #include "cmd/trstat/statistics.h"
 #include "common/cli/stage.h"
 #include "common/util/histogram.h"
@@ -103,9 +103,6 @@ static inline double diff_alpha_of(const struct diff_options *o)
 	return o->alpha > 0 ? o->alpha : DIFF_ALPHA;
 }
 
-/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
-int diff_threshold(struct diff_options *o, const char *text, struct error *e);
-int diff_alpha(struct diff_options *o, const char *text, struct error *e);
 /* Take a word of --fail-if, "changed" or a verdict; false if it is neither. */
 bool diff_fail_if(struct diff_options *o, const char *text);
 
@@ -148,15 +145,7 @@ struct diff {
 	bool more;    /* aligned table: a last line counts the rows that the limit leaves out */
 };
 
-/* Write the rows, at most d->limit. Returns -1 with e filled. */
-int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
-	       struct error *e);
-
 /* --- --diff: the table of the differences of two inputs, each a stream or a summary --- */
-
-/* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
-int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
-	       struct error *e);
 
 /* Run --diff; paths: A and B; stage is empty. Returns the exit status. */
 int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,

@@ -315,78 +315,6 @@ uint64_t distinct_count(const struct distinct *d)
 
 /* --- counted --- */
 
-/* Append what key_cells_same compares of a cell. */
-static int groups_append_cell(struct buffer *b, const struct key_cell *cell)
-{
-	bool address = cell->kind == KEY_ADDRESS;
-
-	return buffer_u32(b, address ? KEY_UNSIGNED : cell->kind) ||
-	       buffer_u64(b, cell->kind == KEY_TEXT ? cell->text : cell->value);
-}
-
-struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
-				   const struct key_cell *cells, size_t n)
-{
-	uint32_t number;
-	int bad;
-
-	c->key.size = 0;
-	bad = buffer_u32(&c->key, thread);
-	for (size_t i = 0; i < n; i++)
-		bad |= groups_append_cell(&c->key, &cells[i]);
-	number = bad ? INTERN_NONE : intern(&c->keys, c->key.data, c->key.size);
-	if (number == INTERN_NONE || ARRAY_REACH(c->groups, c->capacity, number))
-		return NULL;
-	return &c->groups[number];
-}
-
-/* Take out the spans that begin at start or later. Returns their time in all. */
-static struct counted_span take_from(struct counted_group *g, uint64_t start)
-{
-	struct counted_span taken = {.start = start};
-
-	while (g->count && g->spans[g->count - 1].start >= start) {
-		const struct counted_span *s = &g->spans[--g->count];
-
-		add_saturated(&taken.time, s->time);
-		taken.end = s->end > taken.end ? s->end : taken.end;
-	}
-	return taken;
-}
-
-int counted_add(struct counted_group *g, uint64_t start, uint64_t end, uint64_t innermost,
-		uint64_t *inside)
-{
-	struct counted_span span = take_from(g, start), *last;
-	uint64_t before = g->count ? g->spans[g->count - 1].end : 0, counted = span.time;
-
-	/* a call in the kernel may end after the call that it began in */
-	if (before > start)
-		add_saturated(&counted, (before < end ? before : end) - start);
-	*inside = counted < end - start ? counted : end - start;
-	add_saturated(&span.time, end - start - *inside);
-	span.end = end > span.end ? end : span.end;
-	if (ARRAY_GROW(g->spans, g->capacity, g->count))
-		return -1;
-	g->spans[g->count++] = span;
-	while (g->count > 1 && (last = &g->spans[g->count - 1])[-1].start >= innermost) {
-		add_saturated(&last[-1].time, last->time);
-		last[-1].end = last->end > last[-1].end ? last->end : last[-1].end;
-		g->count--;
-	}
-	return 0;
-}
-
-void counted_free(struct group_counted *c)
-{
-	for (size_t i = 0; i < c->keys.count && i < c->capacity; i++)
-		free(c->groups[i].spans);
-	free(c->groups);
-	intern_free(&c->keys);
-	buffer_free(&c->key);
-	*c = (struct group_counted){0};
-}
-
 /* --- aggregate --- */
 
 static struct aggregate_field *groups_fields_of(const struct aggregate *a,
@@ -494,27 +422,6 @@ double number_real(int128 whole, double fraction)
 	return most && fraction != 0 ? fraction : (double)whole + fraction;
 }
 
-struct group_number number_settle(struct group_number n)
-{
-	double real = number_real(n.whole, n.fraction);
-
-	if (n.fraction == 0)
-		return n;
-	if (fabs(real) >= (double)NUMBER_MOST || fabs(n.fraction) >= (double)NUMBER_MOST)
-		return number_of_real(real);
-	/* twice, as the fraction may round to 1 when it takes the sign of the integer */
-	for (int i = 0; i < 2; i++) {
-		int128 carry = (int128)n.fraction;
-
-		n.whole += carry;
-		n.fraction -= (double)carry;
-		carry = n.whole > 0 && n.fraction < 0 ? -1 : n.whole < 0 && n.fraction > 0;
-		n.whole += carry;
-		n.fraction -= (double)carry;
-	}
-	return n;
-}
-
 static int add_number(struct aggregate_field *f, struct group_number n)
 {
 	f->min = f->count && is_less(f->min, n) ? f->min : n;
@@ -590,19 +497,6 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 static void keep_whole(int128 *into, const int128 *from)
 {
 	*into = *into ? *into : *from;
-}
-
-int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
-			 const struct columns_wanted *w)
-{
-	if (__builtin_add_overflow(into->self, from->self, &into->self)) {
-		errno = EOVERFLOW;
-		return -1;
-	}
-	aggregate_self_extremes(into, from->self_min, from->self_max);
-	return w->self_stdev ? squares_merge(aggregate_part(into, w->self_stdev),
-					     aggregate_part(from, w->self_stdev))
-			     : 0;
 }
 
 int aggregate_merge(struct aggregate *into, const struct aggregate *from,
@@ -785,27 +679,6 @@ static void note_decimals(struct groups *g, struct aggregate *a, const struct ke
 	for (size_t i = 0; i < g->keys; i++)
 		if (have[i].kind == KEY_ADDRESS)
 			have[i].kind = cells[i].kind;
-}
-
-void groups_spell_numbers(struct groups *g)
-{
-	for (size_t key = 0; key < g->keys; key++) {
-		bool decimal = false, address = false;
-
-		for (size_t i = 0; i < g->count; i++) {
-			uint8_t kind = groups_cells(g, groups_at(g, i))[key].kind;
-
-			decimal |= kind == KEY_UNSIGNED || kind == KEY_SIGNED || kind == KEY_REAL;
-			address |= kind == KEY_ADDRESS;
-		}
-		for (size_t i = 0; decimal && address && i < g->count; i++) {
-			struct aggregate *a = groups_at(g, i);
-			struct key_cell *cell = (struct key_cell *)((char *)a + g->wanted->size);
-
-			if (cell[key].kind == KEY_ADDRESS)
-				cell[key].kind = KEY_UNSIGNED;
-		}
-	}
 }
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)

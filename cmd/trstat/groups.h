@@ -151,8 +151,6 @@ struct aggregate_field {
 
 struct group_number number_of_real(double real);
 double number_real(int128 whole, double fraction);
-/* Carry the integer part of the fraction, which several floats may have added up. */
-struct group_number number_settle(struct group_number n);
 
 static inline void *aggregate_part(const struct aggregate *a, uint32_t offset)
 {
@@ -232,11 +230,6 @@ static inline int128 aggregate_every(const struct aggregate *a)
 /* Returns a quantile of the total times, where there is a histogram; a negative one is 0. */
 uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_wanted *w,
 			    uint64_t numerator, uint64_t denominator);
-
-/* Add the self values of from, whose calls are counted in the aggregate already, with the self
- * value 0. Returns as aggregate_merge. */
-int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
-			 const struct columns_wanted *w);
 
 /* Test whether there are times of calls: finished ones, or parts of some. */
 static inline bool aggregate_has_times(const struct aggregate *a)
@@ -325,18 +318,6 @@ struct group_counted {
 	struct buffer key;
 };
 
-/* Get the times of a group, whose key has n cells, in a thread; NULL when out of memory. The next
- * call makes the pointer invalid. */
-struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
-				   const struct key_cell *cells, size_t n);
-/* Count a call from start to end. Returns 0, or -1 when out of memory. *inside is set to its time
- * that was counted before. innermost: the start of the innermost open call of the thread, 0 none.
- */
-int counted_add(struct counted_group *g, uint64_t start, uint64_t end, uint64_t innermost,
-		uint64_t *inside);
-/* Forget all times. */
-void counted_free(struct group_counted *c);
-
 /*
  * The indexes of an array whose elements are reused.
  *
@@ -420,9 +401,6 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 /* Returns the aggregate of the group with these cells, made if new; NULL when out of memory. Equal
  * numbers are one group, in whatever base the source prints them. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
-
-/* Before the groups are printed: numbers of a key are hexadecimal only if all of them are. */
-void groups_spell_numbers(struct groups *g);
 
 /* Returns the group with that number, in the order of creation; number < g->count. */
 static inline struct aggregate *groups_at(const struct groups *g, size_t number);

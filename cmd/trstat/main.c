@@ -1,12 +1,260 @@
 /*
  * trstat - tables of an event stream
+ *
+ *     trstat -k name -c count,total,p99 a.trs
  */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "cmd/trstat/command_line.h"
-#include "cmd/trstat/partial.h"
+#include "cmd/trstat/diff.h"
 #include "cmd/trstat/run.h"
+#include "cmd/trstat/summary.h"
+#include "common/cli/program.h"
+
+/* --- the options --- */
+
+struct command_line {
+	struct stat_settings settings;
+	const char **fail_if; /* conditions of --fail-if; to be freed */
+	size_t fail_ifs;
+	struct alarms alarms; /* the same, without --diff */
+	struct diff_options diff;
+};
+
+enum {
+	OPT_WIDE = 256,
+	OPT_BOUNDS,
+	OPT_STRICT,
+	OPT_TREE,
+	OPT_CALLERS,
+	OPT_CALLEES,
+	OPT_HIST,
+	OPT_TIMELINE,
+	OPT_PARTIAL,
+	OPT_MERGE,
+	OPT_PAIR,
+	OPT_FAIL_IF,
+	OPT_FAIL_IF_EMPTY,
+	OPT_WALL,
+	OPT_SLOWEST,
+	OPT_UNPAIRED,
+	OPT_DIFF,
+	OPT_THRESHOLD,
+	OPT_TITLE,
+	OPT_ALPHA,
+	OPT_WHERE,
+	OPT_SINCE,
+	OPT_UNTIL,
+};
+
+static char command_line_columns[COLUMN_WORDS_SIZE]; /* names of columns, which stat_start adds */
+
+static const struct option_row command_line_rows[] = {
+	{'g', "group", "KEYS",
+	 "group by KEYS, separated by commas (default: name);\nfields of events are keys too:",
+	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
+	 "class "
+	 "caller stack depth time dur self"},
+	{'c', "columns", "LIST",
+	 "show the columns of LIST, separated by commas; +LIST\nadds to the "
+	 "default: total,self,count,avg,p50,p99,max;\n"
+	 "F is a field, and p50 is any percentile:",
+	 command_line_columns},
+	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)",
+	 command_line_columns},
+	{'n', "limit", "N",
+	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
+	{'t', "to", "FORMAT",
+	 "table (default), tsv, csv, json, ndjson or prom;\nwith --diff also svg, a flame graph",
+	 "table tsv csv json ndjson prom svg"},
+	{OPT_WHERE, "where", "EXPR",
+	 "count only the calls and events for which EXPR is true;\ntheir times are those of the "
+	 "whole "
+	 "stream",
+	 NULL},
+	{OPT_SINCE, "since", "TIME",
+	 "begin of the range that is counted: 12.5s, +1.5s from\nthe start, -10s before the end, "
+	 "or a "
+	 "date; open calls\nare clipped to the range",
+	 NULL},
+	{OPT_UNTIL, "until", "TIME", "end of the range", NULL},
+	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
+	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
+	{OPT_PAIR, "pair", "PAIR",
+	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
+	 "offcpu, "
+	 "oncpu,\nsyscall, irq, softirq, block",
+	 "wakeup offcpu oncpu syscall irq softirq block"},
+	{OPT_FAIL_IF, "fail-if", "CONDITION",
+	 "exit 3 if CONDITION is true at the end, such as\n'p99(name == \"commit\") > 5ms', or "
+	 "with "
+	 "--diff\n'p99_change > 10%' or slower; may be repeated",
+	 NULL},
+	{OPT_FAIL_IF_EMPTY, "fail-if-empty", "ok",
+	 "a CONDITION on an unknown name, or on the times of no\ncalls, is false (default: exit 2)",
+	 "ok"},
+	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s\nor 500ms",
+	 NULL},
+	{OPT_WALL, "wall", NULL, "with -i: use the wall clock for TIME", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "table"},
+	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
+	{OPTION_HEADING, NULL, NULL, "Views instead of the table:", NULL},
+	{OPT_TREE, "tree", NULL, "show the calls as a tree, the outermost first", NULL},
+	{OPT_CALLERS, "callers", "FUNCTION", "show the callers of FUNCTION, and theirs, as a tree",
+	 NULL},
+	{OPT_CALLEES, "callees", "FUNCTION", "show the calls that FUNCTION makes as a tree", NULL},
+	{OPT_HIST, "hist", "[F]",
+	 "show a histogram of the times of calls, or of the\nvalues of the field F", NULL},
+	{OPT_TIMELINE, "timeline", "WIDTH",
+	 "show the first column over time: a bar for each\nWIDTH, such as 1s or 10ms", NULL},
+	{OPT_SLOWEST, "slowest", "N",
+	 "show the N slowest calls with arguments and stack;\nwith --pair the N longest pairs with "
+	 "both events",
+	 NULL},
+	{OPT_UNPAIRED, "unpaired", NULL, "with --pair: show the first events without a second\none",
+	 NULL},
+	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
+	{OPT_DIFF, "diff", NULL, "show what changed from the first FILE to the second", NULL},
+	{OPT_THRESHOLD, "threshold", "SHARE",
+	 "ignore changes of less than SHARE, such as 5% or\n1.05x (default: 0%)", NULL},
+	{OPT_ALPHA, "alpha", "P", "use the level of significance P (default: 0.01)", NULL},
+	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: the names of both files)",
+	 NULL},
+	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
+	{OPT_PARTIAL, "partial", NULL, "write a summary for --merge instead of a table", NULL},
+	{OPT_MERGE, "merge", NULL, "read summaries, and print one table of all", NULL},
+	{0},
+};
+
+static int set_view(struct stat_settings *s, enum view view, const char *name, const char *argument,
+		    struct error *e)
+{
+	if (s->view_option)
+		return error_set(e, NULL, NO_OFFSET, "--%s and --%s do not go together",
+				 s->view_option, name);
+	s->view = view;
+	s->view_option = name;
+	s->view_argument = argument;
+	return 0;
+}
+
+/* Keep a condition of --fail-if. */
+static int add_condition(struct command_line *o, const char *text, struct error *e)
+{
+	const char **grown = reallocarray(o->fail_if, o->fail_ifs + 1, sizeof(*grown));
+
+	if (!grown)
+		return error_no_memory(e);
+	o->fail_if = grown;
+	grown[o->fail_ifs++] = text;
+	return 0;
+}
+
+/* Parse the conditions of --fail-if once all options are known: with --diff they are of its rows.
+ * Returns -1 with e filled. */
+static int command_line_conditions(struct command_line *line, struct error *e)
+{
+	if (line->settings.empty_ok && !line->fail_ifs && !line->diff.fail_if)
+		return error_set(e, NULL, NO_OFFSET, "--fail-if-empty goes with --fail-if");
+	line->diff.condition = line->fail_if;
+	line->diff.conditions = line->fail_ifs;
+	for (size_t i = 0; !line->diff.asked && i < line->fail_ifs; i++)
+		if (alarms_add(&line->alarms, line->fail_if[i], e))
+			return -1;
+	return 0;
+}
+
+/* Parse a number without a sign. Returns what follows the number; NULL: there is none. */
+static const char *parse_number(const char *text, double *number)
+{
+	size_t n = strspn(text, "0123456789.eE-");
+	char *end;
+
+	*number = strtod(text, &end);
+	return n && end == text + n && *text != '-' && isfinite(*number) ? end : NULL;
+}
+
+/* Parse "5%" or "1.05x", and for alpha also "0.05"; -1 with e filled, naming the option. */
+static int diff_threshold(struct diff_options *o, const char *text, struct error *e)
+{
+	double number;
+	const char *unit = parse_number(text, &number);
+
+	if (unit && !strcmp(unit, "%")) {
+		o->threshold = number / 100;
+		return 0;
+	}
+	if (unit && !strcmp(unit, "x") && number >= 1) {
+		o->threshold = number - 1;
+		return 0;
+	}
+	return error_set(e, NULL, NO_OFFSET,
+			 "--threshold takes a share such as 5%% or a factor such as 1.05x, not "
+			 "'%.64s'",
+			 text);
+}
+
+static int diff_alpha(struct diff_options *o, const char *text, struct error *e)
+{
+	const char *unit = parse_number(text, &o->alpha);
+
+	if (unit && *unit == '%') {
+		o->alpha /= 100;
+		unit++;
+	}
+	if (unit && !*unit && o->alpha > 0 && o->alpha < 1)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--alpha takes a probability between 0 and 1, not '%s'", text);
+}
+
+/* Take one option, for struct program; ctx is the command line. */
+static int command_line_option(void *ctx, int key, const char *arg, struct error *e)
+{
+	struct command_line *o = ctx;
+	struct stat_settings *s = &o->settings;
+
+	switch (key) {
+	case 'g': s->keys = arg; return 0;
+	case 'c': s->columns = arg; return 0;
+	case 's': s->sort = arg; return 0;
+	case 'n': s->limited = true; return option_number("-n", arg, &s->limit, e);
+	case 't': return table_format_parse(arg, &s->format, e);
+	case OPT_WIDE: s->wide = true; return 0;
+	case OPT_WHERE: s->where = arg; return 0;
+	case OPT_SINCE: return moment_option(&s->since, "--since", arg, e);
+	case OPT_UNTIL: return moment_option(&s->until, "--until", arg, e);
+	case OPT_BOUNDS: s->bounds = true; return 0;
+	case OPT_STRICT: s->strict = true; return 0;
+	case 'i': s->interval = arg; return 0;
+	case OPT_WALL: s->wall = true; return 0;
+	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
+	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
+	case OPT_PAIR: s->pair = arg; return 0;
+	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
+	case OPT_FAIL_IF_EMPTY:
+		s->empty_ok = !strcmp(arg, "ok");
+		return s->empty_ok ? 0
+				   : error_set(e, NULL, NO_OFFSET,
+					       "--fail-if-empty takes ok, not '%.64s'", arg);
+	case OPT_DIFF: o->diff.asked = true; return 0;
+	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
+	case OPT_TITLE: o->diff.title = arg; return 0;
+	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);
+	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
+	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
+	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
+	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
+	case OPT_PARTIAL: s->partial = true; return 0;
+	case OPT_MERGE: s->merge = true; return 0;
+	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
+	}
+	return -1;
+}
+
+/* --- run --- */
 
 static int stat_streams(const void *ctx)
 {
@@ -30,6 +278,72 @@ static int stat_start(int argc, char **argv, struct command_line *line,
 {
 	columns_add_words(command_line_columns, sizeof command_line_columns);
 	return program_start(&program, argc, argv, line, common);
+}
+
+/* Returns true if the query compares or shows times of events. */
+static bool query_has_times(const struct query *q)
+{
+	const struct stat_settings *s = q->settings;
+	bool times = s->view == VIEW_TIMELINE || s->interval || s->pair ||
+		     time_window_any(&q->window) ||
+		     (q->keys.needs | q->where.keys.needs) & NEEDS_TIME;
+
+	for (size_t i = 0; i < q->columns.count; i++)
+		times |= column_unit(&q->columns.column[i]) == UNIT_TIME ||
+			 q->columns.column[i].type->flags & COLUMN_RATE;
+	return times;
+}
+
+/* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
+static int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
+		      struct error *e)
+{
+	const char *other = s->view_option	      ? s->view_option
+			    : s->partial	      ? "partial"
+			    : s->merge		      ? "merge"
+			    : s->interval	      ? "interval"
+			    : s->bounds		      ? "bounds"
+			    : settings_selection(s)   ? settings_selection(s)
+			    : s->format == TABLE_PROM ? "to=prom"
+						      : NULL;
+	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
+
+	if (!o->asked && own)
+		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
+	if (o->title && s->format != TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
+	if (!o->asked && o->fail_if)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if with a word instead of a condition goes with --diff");
+	if (!o->asked && s->format == TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg goes with --diff; trencode -t svg draws one trace");
+	if (!o->asked)
+		return 0;
+	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t svg draws the self times of all stacks: it goes with none of "
+				 "-g, -c, -n, -s and --pair");
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
+	if (operands != 2)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--diff takes two streams or summaries, not %d", operands);
+	return 0;
+}
+
+/* Refuse options, and conditions of --fail-if (their number), that conflict with --partial or
+ * --merge. -1 with e filled. */
+static int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
+{
+	const char *option = s->wall			? "wall"
+			     : conditions && s->partial ? "fail-if"
+							: settings_selection(s);
+
+	if (!option || !(s->partial || s->merge))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s", option,
+			 s->partial ? "partial" : "merge");
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "cmd/trstat/call_args.h"
+#include "cmd/trstat/slowest.h"
 #include "cmd/trstat/table.h"
 #include "common/util/bytes.h"
 #include "common/util/heap.h"
@@ -27,55 +27,6 @@ struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, siz
 	e->a_cells = a_cells;
 	groups_init(&e->map, on, &e->wanted);
 	return e;
-}
-
-void pair_edges_free(struct pair_edges *e)
-{
-	if (!e)
-		return;
-	groups_free(&e->map);
-	free(e);
-}
-
-static enum outcome note_first(struct pair_edges *e, const struct key_cell *on,
-			       enum pair_first which, struct aggregate **entry)
-{
-	struct pair_edge *edge;
-
-	*entry = pair_edges_find(e, on);
-	if (!*entry)
-		return OUTCOME_FAILED;
-	edge = pair_edge(e, *entry);
-	if (edge->first != PAIR_NONE)
-		return OUTCOME_NO;
-	edge->first = which;
-	return OUTCOME_YES;
-}
-
-void pair_edges_note(struct pair_edges *e, struct pair *p)
-{
-	p->edges = e;
-	p->note_first = note_first;
-}
-
-static int keep_waiting(struct pair *p, const struct key_cell *on, const struct key_cell *begun,
-			uint64_t time)
-{
-	struct aggregate *a = pair_edges_find(p->edges, on);
-	struct pair_edge *edge;
-
-	if (!a)
-		return -1;
-	edge = pair_edge(p->edges, a);
-	edge->waiting = true;
-	edge->a = time;
-	memcpy(pair_edge_a(p->edges, a), begun, p->edges->a_cells * sizeof(*begun));
-	return 0;
-}
-
-int pair_edges_end_part(struct pair *p)
-{
-	return pair_drain(p, keep_waiting);
 }
 
 /* --- pair list --- */

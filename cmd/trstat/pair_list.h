@@ -13,7 +13,7 @@
 
 enum { PAIR_LIST_CELLS = 6 };
 
-/* An event: its keys time, tid, pid, comm, cpu and name, and its fields as text (call_args.h). */
+/* An event: its keys time, tid, pid, comm, cpu and name, and its fields as text (slowest.h). */
 struct pair_event {
 	struct key_cell cell[PAIR_LIST_CELLS];
 	char *fields; /* NULL: no event */
@@ -81,13 +81,6 @@ struct pair_edges {
 /* Make edges without any. NULL when out of memory; the caller frees them with pair_edges_free. */
 struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, size_t b_cells,
 				  size_t a_cells);
-void pair_edges_free(struct pair_edges *e);
-
-/* Let the pair note in e the first event of each value of "on". */
-void pair_edges_note(struct pair_edges *e, struct pair *p);
-/* Move the As that wait to the pair's edges, at the end of a part. Returns -1 when out of memory.
- */
-int pair_edges_end_part(struct pair *p);
 
 /* Returns the aggregate of a value of "on", made if new; NULL when out of memory. */
 static inline struct aggregate *pair_edges_find(struct pair_edges *e, const struct key_cell *on)

@@ -1,5 +1,7 @@
 /*
- * run.c - one run
+ * run.c - a run of trstat: its query, the conditions of --fail-if, and the tables or views of it
+ *
+ *     trstat -k name -c count,p99 --fail-if 'p99(name == "commit") > 5ms' a.trs
  */
 #include "cmd/trstat/run.h"
 
@@ -11,12 +13,1356 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/trstat/fail_if.h"
-#include "cmd/trstat/partial.h"
 #include "cmd/trstat/slowest.h"
-#include "cmd/trstat/table.h"
+#include "cmd/trstat/summary.h"
+#include "cmd/trstat/timeline.h"
+#include "cmd/trstat/tree.h"
+#include "common/expr/expression.h"
 #include "common/util/output.h"
 #include "common/value/units.h"
+
+/* --- the query that the options describe --- */
+
+/* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
+ * adds. NULL: out of memory. */
+static char *key_list(const struct stat_settings *s, const char *otherwise, const char *added)
+{
+	const char *keys = s->keys ? s->keys : otherwise;
+	char *list;
+
+	if (asprintf(&list, "%s%s%s", keys, *keys && *added ? "," : "", added) < 0)
+		return NULL;
+	return list;
+}
+
+static int parse_keys(struct query *q, const char *otherwise, const char *added, struct error *e)
+{
+	char *list;
+	int r;
+
+	if (q->settings->pair && !q->pair.watch.put && !q->keys.each_frame)
+		otherwise = q->pair.preset ? q->pair.preset->keys : "";
+	list = key_list(q->settings, otherwise, added);
+	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
+	free(list);
+	q->shown = q->keys.count - (*added != 0);
+	return r;
+}
+
+/* Parse -c: a list of columns, or with "+" columns beside those of otherwise. */
+static int parse_column_list(struct query *q, const char *otherwise, struct error *e)
+{
+	const char *list = q->settings->columns;
+	char *both;
+	int r;
+
+	if (!list || *list != '+')
+		return columns_parse(&q->columns, list ? list : otherwise, e);
+	if (asprintf(&both, "%s,%s", otherwise, list + 1) < 0)
+		return error_no_memory(e);
+	r = columns_parse(&q->columns, both, e);
+	free(both);
+	return r;
+}
+
+/* Parse -c and -s; -s by columns and the first keys. The default columns include count. */
+static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	bool own = s->columns && *s->columns != '+';
+
+	if (parse_column_list(q, otherwise, e))
+		return -1;
+	for (const char *p = own || s->pair ? "" : otherwise; *p; p += *p == ',') {
+		p += keys_item_length(p);
+		q->optional++;
+	}
+	if (sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names, keys,
+		       &q->columns, e))
+		return -1;
+	return s->sort || own ? 0
+			      : sort_parse(&q->sort, "count", q->keys.names, keys, &q->columns, e);
+}
+
+static int parse_tree(struct query *q, struct error *e)
+{
+	q->keys.each_frame = q->settings->pair;
+	return parse_keys(q, "", "stack", e) || parse_columns(q, "total,self,count", 0, e);
+}
+
+/* Add the percentiles' column, or for the key hist(F) the columns of F's extremes. */
+static int parse_hist(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	const char *of = s->view_argument ? s->view_argument : "dur";
+	bool self = !strcmp(of, "self");
+	char *added = NULL, *columns = NULL;
+	int bad = 0;
+
+	if (s->columns || s->sort)
+		return error_set(e, NULL, NO_OFFSET, "-%c does not go with --hist",
+				 s->columns ? 'c' : 's');
+	q->hist = (struct hist){.of = of};
+	if (!strcmp(of, "dur")) {
+		q->hist.duration = true;
+		return parse_keys(q, "", "", e) || columns_parse(&q->columns, "p50", e);
+	}
+	q->hist.keyed = true;
+	q->hist.duration = self;
+	q->hist.min = 0;
+	q->hist.max = 1;
+	q->hist.sum = 2;
+	if (asprintf(&added, "hist(%s)", of) < 0)
+		added = NULL;
+	if (self)
+		columns = strdup("self_min,self_max,self");
+	else if (asprintf(&columns, "min(%s),max(%s),sum(%s)", of, of, of) < 0)
+		columns = NULL;
+	if (!added || !columns)
+		bad = error_no_memory(e);
+	else
+		bad = parse_keys(q, "", added, e) || columns_parse(&q->columns, columns, e);
+	free(added);
+	free(columns);
+	return bad;
+}
+
+static int parse_timeline(struct query *q, struct error *e)
+{
+	int64_t ns;
+	char *added;
+	int bad;
+
+	if (parse_time(q->settings->view_argument, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--timeline takes a time such as 10ms, not '%.64s'",
+				 q->settings->view_argument);
+	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
+		return error_no_memory(e);
+	bad = parse_keys(q, "name", added, e);
+	free(added);
+	if (bad)
+		return -1;
+	q->width = q->keys.key[q->keys.count - 1].width;
+	return parse_columns(q, "count", q->shown, e);
+}
+
+/* Refuse a width of --timeline that a clock has no meaning for. */
+static int check_timeline(const struct query *q, const struct clocks *clocks, struct error *e)
+{
+	const char *width = q->settings->view_argument;
+
+	return (clocks->ticks && time_check_clock(NULL, "--timeline", width, true, e)) ||
+			       (clocks->times &&
+				time_check_clock(NULL, "--timeline", width, false, e))
+		       ? -1
+		       : 0;
+}
+
+/* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
+static int columns_check_clocks(const struct columns *c, const struct clocks *clocks,
+				struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		enum column_unit unit = column_unit(&c->column[i]);
+
+		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
+		    c->column[i].type->part == PART_WHOLE)
+			return clocks_check(clocks, CLOCKS_HINT, e);
+	}
+	return 0;
+}
+
+int query_check_clocks(const struct query *q, const struct clocks *clocks, bool weights,
+		       struct error *e)
+{
+	if (columns_check_clocks(&q->columns, clocks, e) ||
+	    (clocks->ticks && columns_check_ticks(&q->columns, e)) ||
+	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
+	    keys_check_clocks(&q->keys, clocks, e) ||
+	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
+	    condition_check_clocks(&q->where, "--where", clocks, weights, e))
+		return -1;
+	return 0;
+}
+
+/* Refuse what is about groups: a list has none. */
+static int parse_list(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	const char *other = s->keys				    ? "-g"
+			    : s->columns			    ? "-c"
+			    : s->sort				    ? "-s"
+			    : s->limited && s->view == VIEW_SLOWEST ? "-n"
+								    : NULL;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --%s", other,
+				 s->view_option);
+	if (s->pair && (s->partial || s->merge))
+		return error_set(e, NULL, NO_OFFSET, "--%s of pairs does not go with --%s",
+				 s->view == VIEW_SLOWEST ? "slowest" : "unpaired",
+				 s->partial ? "partial" : "merge");
+	if (s->pair)
+		pair_list_watch(&q->pair_list, &q->pair);
+	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+}
+
+static int parse_slowest(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	char *end;
+
+	q->slowest = strtoul(s->view_argument, &end, 10);
+	if (*s->view_argument < '1' || *s->view_argument > '9' || *end || q->slowest > 1000000)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--slowest takes a number of calls from 1 to 1000000, not '%s'",
+				 s->view_argument);
+	q->pair_list.limit = q->slowest;
+	return parse_list(q, e);
+}
+
+/* Intervals need rows that are complete at once and sequential. */
+static int check_interval(const struct stat_settings *s, struct error *e)
+{
+	if (s->view_option)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with --%s", s->view_option);
+	if (s->format == TABLE_JSON || s->format == TABLE_PROM)
+		return error_set(e, NULL, NO_OFFSET, "-i does not go with -t %s",
+				 s->format == TABLE_JSON ? "json; use ndjson" : "prom");
+	return 0;
+}
+
+void stat_settings_free(struct stat_settings *s)
+{
+	for (int i = 0; i < OWNED_TEXTS; i++)
+		free(s->owned[i]);
+}
+
+/* Resolve b.F in columns such as sum(b.F), which are of the pair's B. Returns -1 with e filled for
+ * a.F, and for tid, pid and comm where these keys are not of B. */
+static int pair_columns(const struct pair *p, struct columns *c, struct error *e)
+{
+	bool task = p->preset && p->preset->task;
+
+	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
+		struct wanted_field *f = &c->wanted.field[i];
+
+		if (f->checked)
+			continue;
+		f->checked = true;
+		if (!strncmp(f->name, "b.", 2) && f->name[2])
+			memmove(f->name, f->name + 2, strlen(f->name) - 1);
+		else if (!strncmp(f->name, "a.", 2) ||
+			 (task && (!strcmp(f->name, "tid") || !strcmp(f->name, "pid") ||
+				   !strcmp(f->name, "comm"))))
+			return error_set(e, NULL, NO_OFFSET,
+					 "columns of pairs take fields of the second event, such "
+					 "as b.%.64s; use %.64s as a key of -g",
+					 f->name + (f->name[1] == '.' ? 2 : 0), f->name);
+	}
+	return 0;
+}
+
+/* Returns -1 with e filled if a column is of pairs. */
+static int columns_refuse_pairs(const struct columns *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->column[i].type->flags & COLUMN_OF_PAIRS)
+			return error_set(e, NULL, NO_OFFSET, "the column %s goes with --pair",
+					 c->column[i].name);
+	return 0;
+}
+
+/* Resolve fields of columns for pairs (pair_columns). Returns -1 with e filled if columns of the
+ * query are of pairs, which it does not count, or which its intervals would cut. */
+static int query_check_pairs(const struct query *q, struct columns *c, struct error *e)
+{
+	struct error why;
+
+	if (q->settings->pair && pair_columns(&q->pair, c, e))
+		return -1;
+	if (!columns_refuse_pairs(c, &why) || (q->settings->pair && !q->settings->interval))
+		return 0;
+	if (!q->settings->pair)
+		return error_set(e, NULL, NO_OFFSET, "%s", why.what);
+	return error_set(e, NULL, NO_OFFSET,
+			 "busy and util do not go with -i; use the key bucket(time,%.64s)",
+			 q->settings->interval);
+}
+
+const char *settings_selection(const struct stat_settings *s)
+{
+	return s->where ? "where" : s->since.from ? "since" : s->until.from ? "until" : NULL;
+}
+
+/* Refuse --where, --since and --until with what has no groups to choose rows for. */
+static int query_check_selection(const struct stat_settings *s, struct error *e)
+{
+	const char *option = settings_selection(s);
+	const char *other = s->view == VIEW_SLOWEST || s->view == VIEW_UNPAIRED ? s->view_option
+			    : s->partial					? "partial"
+			    : s->where && s->pair				? "pair"
+			    : !s->where && s->interval				? "interval"
+										: NULL;
+
+	if (!option || !other)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--%s does not go with --%s; trfilter chooses events before this program",
+			 option, other);
+}
+
+static int parse_where(struct query *q, struct error *e)
+{
+	if (!q->settings->where)
+		return 0;
+	if (condition_parse_text(&q->where, q->settings->where, e))
+		return -1;
+	if (q->where.keys.needs & NEEDS_STACK)
+		return error_set(e, NULL, NO_OFFSET, "--where cannot test the stack; trfilter can");
+	return 0;
+}
+
+static int monitor_check(const char *words, bool wall, struct error *e);
+
+int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
+{
+	int bad = 0;
+
+	*q = (struct query){.settings = s, .window = {.since = s->since, .until = s->until}};
+	if (query_check_selection(s, e) || moment_check_range(&s->since, &s->until, e) ||
+	    parse_where(q, e))
+		return -1;
+	if (s->format == TABLE_PROM && s->view != VIEW_TABLE && s->view != VIEW_HIST)
+		return error_set(e, NULL, NO_OFFSET, "-t prom does not go with --%s",
+				 s->view_option);
+	if (s->interval && (monitor_check(s->interval, s->wall, e) || check_interval(s, e)))
+		return -1;
+	if (s->wall && !s->interval)
+		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
+	if (s->view == VIEW_UNPAIRED && !s->pair)
+		return error_set(e, NULL, NO_OFFSET, "--unpaired goes with --pair");
+	if (s->pair && pair_parse(&q->pair, s->pair, e))
+		return -1;
+	switch (s->view) {
+	case VIEW_TABLE:
+		bad = parse_keys(q, "name", "", e) ||
+		      parse_columns(q,
+				    s->otherwise ? s->otherwise
+				    : s->pair	 ? "count,total,avg,p50,p90,p99,max"
+						 : "total,self,count,avg,p50,p99,max",
+				    q->keys.count, e);
+		break;
+	case VIEW_TREE:
+	case VIEW_CALLERS:
+	case VIEW_CALLEES: bad = parse_tree(q, e); break;
+	case VIEW_HIST: bad = parse_hist(q, e); break;
+	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
+	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
+	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
+	}
+	bad = bad || (s->pair && pair_keys(&q->pair, &q->keys, e));
+	bad = bad || query_check_pairs(q, &q->columns, e);
+	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
+	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL))
+		bad = error_set(e, NULL, NO_OFFSET,
+				"pairs are not calls: they have no caller and no depth");
+	if (!bad && q->keys.wakers && s->partial)
+		bad = error_set(e, NULL, NO_OFFSET,
+				"keys of the event that wakes a thread, such as w.comm, do not go "
+				"with --partial");
+	if (!bad && s->bounds && !table_bounds(&q->columns))
+		bad = error_set(e, NULL, NO_OFFSET,
+				"--bounds has no effect: the columns are exact");
+	return bad ? -1 : 0;
+}
+
+bool query_mixes_samples(const struct query *q, const struct dictionary *d)
+{
+	const struct type *first = NULL;
+	bool several = false;
+
+	if (q->typed_keys || q->settings->pair || q->settings->view == VIEW_SLOWEST)
+		return false;
+	for (size_t i = 0; i < q->keys.count; i++)
+		if (q->keys.key[i].kind == BY_TYPE)
+			return false;
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->kind != KIND_SAMPLE)
+			continue;
+		several |= first && first->name.number != t->name.number;
+		first = t;
+	}
+	return several;
+}
+
+int query_add_type(struct query *q, struct error *e)
+{
+	struct stat_settings typed = *q->settings;
+	struct time_window window = q->window;
+	const char *usual = typed.view == VIEW_TABLE || typed.view == VIEW_TIMELINE ? "name" : "";
+	char *keys = key_list(&typed, usual, "type");
+
+	if (!keys)
+		return error_no_memory(e);
+	typed.keys = keys;
+	q->window = (struct time_window){0};
+	query_free(q);
+	if (query_parse(q, &typed, e)) {
+		free(keys);
+		return -1;
+	}
+	q->window = window;
+	q->typed = typed;
+	q->typed_keys = keys;
+	q->settings = &q->typed;
+	return 0;
+}
+
+void query_free(struct query *q)
+{
+	free(q->typed_keys);
+	q->typed_keys = NULL;
+	condition_free(&q->where);
+	time_window_free(&q->window);
+	pair_free(&q->pair);
+	pair_list_free(&q->pair_list);
+	sort_free(&q->sort);
+	columns_free(&q->columns);
+	keys_free(&q->keys);
+}
+
+enum reads_values query_reads_values(const struct query *q)
+{
+	return q->settings->view == VIEW_SLOWEST || q->settings->pair ||
+			       (q->keys.needs | q->where.keys.needs) & NEEDS_EVENT ||
+			       q->columns.wanted.field_count
+		       ? READS_ALL
+		       : READS_NO_VALUES;
+}
+
+/* Returns the table of a query, without its groups. */
+static struct table query_table(const struct query *q)
+{
+	return (struct table){.columns = &q->columns,
+			      .keys = q->keys.names,
+			      .by = &q->keys,
+			      .optional = q->optional,
+			      .sort = &q->sort,
+			      .limit = q->settings->limit,
+			      .bounds = q->settings->bounds};
+}
+
+/* Write the view or the table. Returns -1 with e filled. */
+static int query_write(struct query *q, const struct table *t, struct text *out, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+
+	switch (s->view) {
+	case VIEW_TABLE: return table_write(t, s->format, out, e);
+	case VIEW_TREE: return view_tree(t, TREE_ALL, NULL, s->format, out, e);
+	case VIEW_CALLERS: return view_tree(t, TREE_CALLERS, s->view_argument, s->format, out, e);
+	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
+	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
+	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
+	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
+	case VIEW_UNPAIRED: pair_list_write(&q->pair_list, t, s->format, out);
+	}
+	return 0;
+}
+
+/* --- conditions of --fail-if --- */
+
+/*
+ * The language is that of common/expr/expression.h; its fields are
+ *
+ *     column [ "(" condition ")" ]
+ *
+ * A column covers all groups for which the condition (pair.h) is true; without a
+ * condition, everything. Where the table's keys include those of the condition, the table's groups
+ * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
+ * where a further key depends on their frames, as a sample counts in the groups of several
+ * functions. Calls of several groups may be inside each other: the total of those that a condition
+ * selects is that of a group of their own.
+ */
+
+static int check_columns(const struct declared *check, const struct columns *c, struct error *e)
+{
+	for (uint32_t i = 0; i < c->wanted.field_count; i++)
+		if (!keys_has_name(c->wanted.field[i].name) &&
+		    declared_field(check, c->wanted.field[i].name, false, e))
+			return -1;
+	return 0;
+}
+
+/* Check the keys and columns of the table. The keys of a preset have alternatives for the events of
+ * several recorders. */
+static int check_table(const struct declared *check, const struct query *q, struct error *e)
+{
+	return ((!q->settings->pair || q->settings->keys) &&
+		keys_check_names(check, &q->keys, e)) ||
+			       check_columns(check, &q->columns, e)
+		       ? -1
+		       : 0;
+}
+
+/* Check what chooses the events that count. */
+static int fail_if_check_selection(struct declared *check, const struct query *q, struct error *e)
+{
+	return (q->settings->pair && !q->pair.preset && pair_check_names(check, &q->pair, e)) ||
+			       condition_check_names(check, &q->where, e)
+		       ? -1
+		       : 0;
+}
+
+/* Check a column of --fail-if: its condition and its field. */
+static int check_alarm(struct declared *check, struct alarm_column *c, const struct query *q,
+		       struct error *e)
+{
+	const struct columns *columns = c->own ? &c->columns : &q->columns;
+	const struct column *column = &columns->column[c->column];
+	uint32_t remarks = check->warned->count;
+	int bad = condition_check_names(check, &c->condition, e);
+
+	if (!bad && column->type->flags & COLUMN_OF_FIELD) {
+		const char *field = columns->wanted.field[column->field].name;
+
+		bad = q->settings->pair && keys_has_name(field) ? 0
+								: key_check_name(check, field, e);
+	}
+	c->remarked = check->warned->count > remarks;
+	return bad;
+}
+
+int check_names_of(struct stage *stage, const char *file, const struct query *q,
+		   struct alarms *alarms, struct error *e)
+{
+	struct intern warned = {0};
+	struct declared check = {.dictionary = &stage->in.dictionary,
+				 .offer = keys_offer_names,
+				 .warned = &warned,
+				 .file = file,
+				 .partial = stage->status != STATUS_OK,
+				 .quiet = stage->options->quiet};
+	struct error absent = {.what = ""};
+	int bad;
+
+	if (stage_part(stage))
+		return 0;
+	if (alarms && alarms->count && !check.partial && !q->settings->empty_ok)
+		check.absent = &absent;
+	bad = fail_if_check_selection(&check, q, e);
+	check.quiet = false; /* what concerns an alarm is printed with -q too */
+	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++)
+		bad = check_alarm(&check, &alarms->column[i], q, e);
+	check.quiet = stage->options->quiet;
+	check.absent = NULL;
+	if (!bad && !absent.what[0])
+		bad = check_table(&check, q, e);
+	intern_free(&warned);
+	if (!bad && absent.what[0]) {
+		*e = absent;
+		return -1;
+	}
+	return bad ? -1 : 0;
+}
+
+int check_names(struct stage *stage, const struct query *q, struct alarms *alarms)
+{
+	struct error e;
+
+	if (stage->status == STATUS_FAILED)
+		return -1;
+	return check_names_of(stage, NULL, q, alarms, &e) ? stage_fail(stage, &e) : 0;
+}
+
+/* --- the groups that conditions are tested on: the table's, or their own --- */
+
+/* Returns true if the condition's keys are among k. */
+static bool has_condition_keys(struct alarm_column *c, const struct keys *k)
+{
+	const struct keys *asked = &c->condition.keys;
+
+	if (asked->by_type != k->by_type || (asked->needs ^ k->needs) & NEEDS_STACK)
+		return false;
+	for (size_t i = 0; i < asked->count; i++) {
+		for (c->key[i] = 0; c->key[i] < k->count; c->key[i]++)
+			if (!strcmp(k->names[c->key[i]], asked->names[i]))
+				break;
+		if (c->key[i] == k->count)
+			return false;
+	}
+	return true;
+}
+
+/* Returns true if a sample counts in one group only, of those that the condition selects. */
+static bool has_frame_keys(const struct alarm_column *c, const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		size_t j = 0;
+
+		while (j < c->condition.keys.count &&
+		       strcmp(k->names[i], c->condition.keys.names[j]) != 0)
+			j++;
+		if (k->key[i].needs & NEEDS_FRAME && j == c->condition.keys.count)
+			return false;
+	}
+	return true;
+}
+
+/* Make own groups of the rows that a condition selects. */
+static int fail_if_begin_statistics(struct alarm_column *c, const struct query *q,
+				    struct dictionary *d, const struct keys *keys,
+				    const struct condition *where, struct error *e)
+{
+	c->own = true;
+	if (columns_parse(&c->columns, c->name, e))
+		return -1;
+	if (q->settings->pair && pair_parse(&c->pair, q->settings->pair, e))
+		return -1;
+	c->statistics = calloc(1, sizeof(*c->statistics));
+	if (!c->statistics || statistics_init(c->statistics, keys, &c->columns, d) ||
+	    (where->root && statistics_where(c->statistics, where)) ||
+	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
+		return error_no_memory(e);
+	statistics_name_stacks(c->statistics, !q->settings->interval);
+	return 0;
+}
+
+static int begin_own(struct alarm_column *c, const struct query *q, struct dictionary *d,
+		     struct error *e)
+{
+	for (size_t i = 0; i < c->condition.keys.count; i++)
+		c->key[i] = i;
+	return fail_if_begin_statistics(c, q, d, &c->condition.keys, &q->where, e);
+}
+
+/* Test whether the condition selects at most one of the table's groups. */
+static bool selects_one(const struct alarm_column *c, const struct keys *k)
+{
+	const struct node *n = c->condition.root;
+
+	if (!n)
+		return !k->count;
+	return k->count == 1 && c->condition.keys.count == 1 &&
+	       !strcmp(k->names[0], c->condition.keys.names[0]) && n->kind == NODE_COMPARE &&
+	       node_equals_text(n);
+}
+
+/* Test whether a column is of calls that need a group of their own. With the key type every row
+ * counts, and there are no calls without a leave. */
+static bool is_united(const struct alarm_column *c, const struct query *q)
+{
+	const struct keys *k = &c->condition.keys;
+
+	return c->united && !q->settings->pair && !q->settings->merge && !k->by_type &&
+	       !(k->needs & NEEDS_STACK) && !selects_one(c, &q->keys);
+}
+
+/* Make a group of all calls that --where and the column's condition select. */
+static int begin_united(struct alarm_column *c, const struct query *q, struct dictionary *d,
+			struct error *e)
+{
+	static const struct keys none;
+	const char *where = q->settings->where;
+	char *both = NULL;
+	int bad = 0;
+
+	if (c->text && where && asprintf(&both, "(%s) && (%s)", where, c->text) < 0)
+		return error_no_memory(e);
+	if (c->text || where)
+		bad = condition_parse_text(&c->selected, both ? both : where ? where : c->text, e);
+	free(both);
+	return bad || fail_if_begin_statistics(c, q, d, &none, &c->selected, e) ? -1 : 0;
+}
+
+int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, struct error *e)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
+		int column;
+
+		if (q->settings->pair && pair_keys(&q->pair, &c->condition.keys, e))
+			return -1;
+		c->key = calloc(c->condition.keys.count + 1, sizeof(*c->key));
+		if (!c->key)
+			return error_no_memory(e);
+		c->united = is_united(c, q);
+		if (c->united) {
+			if (begin_united(c, q, d, e))
+				return -1;
+			continue;
+		}
+		if (!has_condition_keys(c, &q->keys)) {
+			if (begin_own(c, q, d, e) || query_check_pairs(q, &c->columns, e))
+				return -1;
+			continue;
+		}
+		column = columns_find(&q->columns, c->name, e);
+		if (column < 0 || query_check_pairs(q, &q->columns, e))
+			return -1;
+		c->column = (size_t)column;
+	}
+	return 0;
+}
+
+/* To be called before the first event of a stream that declares samples, and after the query's keys
+ * have changed. Returns -1 with e filled, or when out of memory. */
+static int alarms_begin_samples(struct alarms *all, struct query *q, struct dictionary *d,
+				struct error *e)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
+		int column;
+
+		if (c->united) {
+			/* a sample counts as with the condition's keys */
+			statistics_free(c->statistics);
+			free(c->statistics);
+			c->statistics = NULL;
+			columns_free(&c->columns);
+			c->columns = (struct columns){0};
+			c->united = false;
+			if (begin_own(c, q, d, e))
+				return -1;
+		}
+		if (c->own)
+			continue;
+		if (!has_condition_keys(c, &q->keys) || !has_frame_keys(c, &q->keys)) {
+			c->column = 0;
+			if (begin_own(c, q, d, e))
+				return -1;
+			continue;
+		}
+		column = columns_find(&q->columns, c->name, e);
+		if (column < 0)
+			return -1;
+		c->column = (size_t)column;
+	}
+	return 0;
+}
+
+int alarms_check_samples(const struct alarms *all, const struct query *q,
+			 const struct statistics *st, struct error *e)
+{
+	if (!st->samples.type)
+		return 0;
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+		const struct sample_counts *own = c->own ? &c->statistics->samples : NULL;
+
+		if (!own && !has_frame_keys(c, &q->keys))
+			return error_set(e, NULL, NO_OFFSET,
+					 "--fail-if '%s': a sample counts in a group for each of "
+					 "its functions; %s a key without functions, such as -g "
+					 "comm",
+					 c->name,
+					 q->settings->merge ? "write the summaries with" : "use");
+		if (own && own->other && (c->unit == UNIT_DURATION || c->unit == UNIT_PERCENT))
+			return error_set(e, NULL, NO_OFFSET,
+					 "--fail-if '%s': weights of samples of '%.100s' and of "
+					 "'%.100s' are not added; choose a type: '%s(type == "
+					 "\"%.100s\")'",
+					 c->name, own->type, own->other, c->name, own->type);
+	}
+	return 0;
+}
+
+int alarms_check_keys(const struct alarms *all, struct error *e)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		if (!c->own)
+			continue;
+		if (!c->condition.keys.count)
+			return error_set(e, NULL, NO_OFFSET,
+					 "--fail-if '%s': the summaries have the key type or "
+					 "stack; write them without",
+					 c->name);
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if '%s': the summaries are not by its key '%s'; write "
+				 "them with -g",
+				 c->name, c->condition.keys.names[0]);
+	}
+	return 0;
+}
+
+/* Returns true if a condition compares a key with a text by == or in. */
+static bool names_key(const struct node *n)
+{
+	if (n->kind == NODE_NOT)
+		return false;
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (names_key(n->children[i]))
+			return true;
+	return node_equals_text(n);
+}
+
+/* Returns true for a key that is a name or a type. */
+static bool fail_if_is_name(const struct key *k)
+{
+	return k->kind == BY_NAME || k->kind == BY_TYPE;
+}
+
+/* Returns true for a column that alarms_report_unmatched reports. */
+static bool alarm_column_unmatched(const struct alarm_column *c)
+{
+	bool named = c->condition.root && names_key(c->condition.root);
+
+	for (size_t k = 0; k < c->condition.keys.count; k++)
+		named |= fail_if_is_name(&c->condition.keys.key[k]);
+	return named && !c->matched;
+}
+
+/* Write some texts that groups have as a key of the condition: a name, else the first. */
+static void list_texts(const struct alarm_column *c, const struct statistics *st, char *out,
+		       size_t size)
+{
+	const struct keys *keys = &c->condition.keys;
+	size_t key = 0, used = 0;
+
+	while (key + 1 < keys->count && !fail_if_is_name(&keys->key[key]))
+		key++;
+	key = fail_if_is_name(&keys->key[key]) ? c->key[key] : c->key[0];
+	*out = '\0';
+	for (size_t i = 0; i < st->groups.count; i++) {
+		const struct groups *g = &st->groups;
+		const struct key_cell *cell = &groups_cells(g, groups_at(g, i))[key];
+		const char *text;
+		char quoted[48];
+		size_t n;
+
+		if (cell->kind != KEY_TEXT || !groups_cell_text(g, cell, &text, &n) || !n)
+			continue;
+		snprintf(quoted, sizeof quoted, " %.*s,", n < 40 ? (int)n : 40, text);
+		if (used + strlen(quoted) < size && !strstr(out, quoted))
+			used += (size_t)snprintf(out + used, size - used, "%s", quoted);
+	}
+	if (used)
+		out[used - 1] = '\0';
+}
+
+/* Report columns whose condition is on names or types and selected no group of summaries. Returns
+ * true if one of them compares with a name by == or in. */
+static bool alarms_report_unmatched(const struct alarms *all, const struct statistics *st)
+{
+	bool names = false;
+
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+		bool nameless = statistics_nameless(st);
+		char some[160] = "";
+
+		if (!alarm_column_unmatched(c))
+			continue;
+		if (!nameless)
+			list_texts(c, st, some, sizeof some);
+		warn(NULL, NO_OFFSET,
+		     "--fail-if '%s': no group of the summaries matches its condition%s%s%s",
+		     c->name, *some ? "; there are" : "", some,
+		     nameless ? "; functions have no names: run trsym before trstat --partial"
+			      : "");
+		names |= c->condition.root && names_key(c->condition.root);
+	}
+	return names;
+}
+
+static int alarms_block(struct alarms *all, const struct block *b)
+{
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && statistics_block(all->column[i].statistics, b))
+			return -1;
+	return 0;
+}
+
+static int alarms_until(struct alarms *all, const struct block *b, struct events it, uint64_t end)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct events here = it;
+
+		if (all->column[i].own &&
+		    statistics_until(all->column[i].statistics, b, &here, end))
+			return -1;
+	}
+	return 0;
+}
+
+static int alarms_window(struct alarms *all, const struct block *b, uint64_t since, uint64_t until)
+{
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own &&
+		    statistics_window(all->column[i].statistics, b, since, until))
+			return -1;
+	return 0;
+}
+
+/* Call a function of statistics.h for all groups that are not the table's. */
+static int alarms_each(struct alarms *all, int (*f)(struct statistics *s))
+{
+	for (size_t i = 0; i < all->ncolumns; i++)
+		if (all->column[i].own && f(all->column[i].statistics))
+			return -1;
+	return 0;
+}
+
+/* --- parsing --- */
+
+static bool takes_field(const char *name)
+{
+	static const char *const functions[] = {"sum", "min", "max", "avg", "uniq"};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!strcmp(functions[i], name))
+			return true;
+	return false;
+}
+
+/* Returns true if a field and ")" follow the lexer's "(". */
+static bool fail_if_is_field(const struct lexer *l)
+{
+	struct error e;
+	struct lexer ahead = {.text = l->text, .at = l->at, .error = &e};
+	bool is = !lexer_next(&ahead) && ahead.token.kind == TOKEN_NAME && !lexer_next(&ahead) &&
+		  ahead.token.kind == TOKEN_CLOSE;
+
+	lexer_free(&ahead);
+	return is;
+}
+
+/* Parse "(condition)", if it follows. */
+static int parse_condition(struct alarm_column *c, struct lexer *l)
+{
+	const char *text = l->text + l->at;
+
+	if (l->token.kind != TOKEN_OPEN)
+		return 0;
+	if (lexer_next(l))
+		return -1;
+	if (l->token.kind != TOKEN_CLOSE && condition_parse(&c->condition, l))
+		return -1;
+	if (l->token.kind != TOKEN_CLOSE)
+		return lexer_error(l, l->token.column, "')' is expected here");
+	if (c->condition.root)
+		c->text = strndup(text, (size_t)(l->text + l->token.column - 1 - text));
+	if (c->condition.root && !c->text)
+		return lexer_error(l, l->token.column, "out of memory");
+	return lexer_next(l);
+}
+
+/* Parse a column as a field of the alarm's condition. */
+static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quoted)
+{
+	struct alarms *all = ctx;
+	struct alarm_column *grown, *c;
+	struct columns column = {0};
+	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) &&
+		     fail_if_is_field(l);
+	int bad;
+
+	for (int i = 0; field && i < 3; i++)
+		if (lexer_next(l))
+			return -1;
+	grown = reallocarray(all->column, all->ncolumns + 1, sizeof(*grown));
+	if (!grown)
+		return lexer_error(l, o->column, "out of memory");
+	all->column = grown;
+	c = &grown[all->ncolumns];
+	*c = (struct alarm_column){0};
+	o->field = (unsigned)all->ncolumns++;
+	o->form = KNOWN_NUMBER;
+	if (field) {
+		/* as it is written, up to the ')' */
+		const char *start = l->text + o->column - 1;
+		const char *end = memchr(start, ')', strlen(start));
+
+		c->name = strndup(start, (size_t)(end + 1 - start));
+	} else {
+		c->name = strdup(o->name);
+	}
+	if (!c->name)
+		return lexer_error(l, o->column, "out of memory");
+	bad = parse_condition(c, l) || columns_parse(&column, c->name, l->error);
+	if (!bad) {
+		c->unit = column_unit(&column.column[0]);
+		c->united = column.wanted.totals && !column.wanted.whole;
+	}
+	o->of_time = !bad && (c->unit == UNIT_DURATION || c->unit == UNIT_TIME);
+	o->of_percent = !bad && c->unit == UNIT_PERCENT;
+	o->may_be_time = !bad && column_may_be_time(&column.column[0]);
+	columns_free(&column);
+	return bad ? -1 : 0;
+}
+
+/* Refuse a column alone, which is rather an incomplete condition. */
+int fail_if_check_leaf(struct lexer *l, struct node *n, size_t column)
+{
+	if (n->kind != NODE_TRUTH || n->left->kind == OPERAND_ARITHMETIC)
+		return 0;
+	return lexer_error(l, column,
+			   "a comparison is expected, as in 'p99(name == \"commit\") > "
+			   "5ms'");
+}
+
+static const struct language language = {
+	.field = parse_column,
+	.leaf = fail_if_check_leaf,
+	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
+};
+
+/* Refuse a time that no column can be compared with. */
+static int check_units(const struct alarms *all, const struct node *n, struct error *e)
+{
+	bool time = false;
+
+	for (size_t i = 0; i < n->nchildren; i++)
+		if (check_units(all, n->children[i], e))
+			return -1;
+	for (size_t i = 0; i < n->nfields; i++) {
+		enum column_unit unit = all->column[n->fields[i]->field].unit;
+
+		time |= unit == UNIT_DURATION || unit == UNIT_TIME;
+	}
+	if (!n->nfields || !n->time_unit || time)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "--fail-if: %s is not a time",
+			 all->column[n->fields[0]->field].name);
+}
+
+int alarms_add(struct alarms *all, const char *text, struct error *e)
+{
+	struct alarm *grown = reallocarray(all->alarm, all->count + 1, sizeof(*grown)), *a;
+	struct language of_columns = language;
+
+	if (!grown)
+		return error_no_memory(e);
+	all->alarm = grown;
+	a = &grown[all->count++];
+	*a = (struct alarm){.text = text, .first = all->ncolumns};
+	of_columns.ctx = all;
+	a->condition = expression_parse(text, &of_columns, e);
+	a->end = all->ncolumns;
+	return a->condition ? check_units(all, a->condition, e) : -1;
+}
+
+void alarms_free(struct alarms *all)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
+
+		if (c->statistics)
+			statistics_free(c->statistics);
+		free(c->statistics);
+		pair_free(&c->pair);
+		columns_free(&c->columns);
+		condition_free(&c->condition);
+		condition_free(&c->selected);
+		free(c->text);
+		free(c->name);
+		free(c->key);
+	}
+	for (size_t i = 0; i < all->count; i++)
+		expression_free(all->alarm[i].condition, &language);
+	free(all->column);
+	free(all->alarm);
+	*all = (struct alarms){0};
+}
+
+/* --- judging --- */
+
+struct asked {
+	const struct alarm_column *column;
+	const struct key_cell *cells;
+};
+
+static const struct key_cell *group_cell(void *ctx, size_t key)
+{
+	const struct asked *asked = ctx;
+
+	return &asked->cells[asked->column->key[key]];
+}
+
+struct scalar column_scalar(enum column_unit unit, struct column_value v)
+{
+	struct scalar s = {.form = SCALAR_REAL};
+	int128 number = v.number;
+
+	if (unit == UNIT_THOUSANDTHS || unit == UNIT_PERCENT) {
+		s.real = v.fraction != 0 ? number_real(number, v.fraction) : (long double)number;
+		s.real /= 1000;
+	} else if (v.fraction != 0) {
+		s.real = number_real(number, v.fraction);
+		s.real_size = sizeof(double);
+	} else if (number >= 0 && number <= (int128)UINT64_MAX) {
+		s.form = SCALAR_UINT;
+		s.u = (uint64_t)number;
+	} else if (number < 0 && number >= INT64_MIN) {
+		s.form = SCALAR_INT;
+		s.i = (int64_t)number;
+	} else {
+		s.real = (long double)number;
+	}
+	return s;
+}
+
+/* Returns true if the trace has calls or samples, or declares them, or the groups have times of
+ * them. */
+static bool has_times(const struct statistics *st)
+{
+	if (declared_calls(st->dictionary, true))
+		return true;
+	for (size_t i = 0; i < st->groups.count; i++)
+		if (aggregate_has_times(groups_at(&st->groups, i)))
+			return true;
+	return false;
+}
+
+struct alarm_times {
+	const struct alarms *alarms;
+	const struct clocks *clocks;
+	bool weights;
+};
+
+/* Returns true if a column of an alarm is a time of a clock in ns, not a weight of samples. */
+static bool fail_if_is_time(const void *ctx, unsigned column)
+{
+	const struct alarm_times *of = ctx;
+	enum column_unit unit = of->alarms->column[column].unit;
+
+	return unit == UNIT_TIME || (unit == UNIT_DURATION && clocks_durations(of->clocks));
+}
+
+/* The same of a clock that counts ticks. */
+static bool is_ticks(const void *ctx, unsigned column)
+{
+	const struct alarm_times *of = ctx;
+	enum column_unit unit = of->alarms->column[column].unit;
+
+	return unit == UNIT_TIME || (unit == UNIT_DURATION && !of->weights);
+}
+
+int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, bool weights,
+			struct error *e)
+{
+	const struct alarm_times times = {all, clocks, weights};
+
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		if (c->own && columns_check_clocks(&c->columns, clocks, e))
+			return -1;
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		const struct node *n = all->alarm[i].condition;
+
+		if ((clocks->ticks &&
+		     expression_check_clock(n, "--fail-if", true, is_ticks, &times, e)) ||
+		    (clocks->times &&
+		     expression_check_clock(n, "--fail-if", false, fail_if_is_time, &times, e)))
+			return -1;
+	}
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		const struct alarm_column *c = &all->column[i];
+
+		if (condition_check_clocks(&c->condition, "--fail-if", clocks, weights, e) ||
+		    (clocks->ticks && c->own && columns_check_ticks(&c->columns, e)))
+			return -1;
+	}
+	return 0;
+}
+
+/* Set the sum of nothing to 0, unless the trace has not the kind of events that the column is of.
+ * lacks: the trace has no events of the pair. */
+static void settle_value(struct alarm_column *c, const struct column_type *t,
+			 const struct statistics *st, bool lacks)
+{
+	bool times = t->flags & COLUMN_OF_TIMES && !st->pair;
+
+	if (lacks)
+		c->value.present = false;
+	else if (!c->value.present && t->flags & COLUMN_SUM && (!times || has_times(st)))
+		c->value = (struct column_value){.present = true};
+}
+
+/* Compute a column over all groups that its condition selects. Returns -1 when out of memory. */
+static int compute_column(struct alarm_column *a, const struct columns *c,
+			  const struct statistics *st)
+{
+	const struct groups *g = &st->groups;
+	struct aggregate *sum = aligned_alloc(16, c->wanted.size);
+	struct columns_run run = statistics_run(st);
+	int bad = 0;
+
+	if (!sum)
+		return -1;
+	run.bucket = 0;
+	memset(sum, 0, c->wanted.size);
+	aggregate_init(sum, &c->wanted);
+	for (size_t i = 0; i < g->count && !bad; i++) {
+		struct aggregate *group = groups_at(g, i);
+		struct asked asked = {a, groups_cells(g, group)};
+
+		if (!a->united && !condition_holds(&a->condition, &g->texts, group_cell, &asked))
+			continue;
+		a->matched = true;
+		bad = aggregate_merge(sum, group, &c->wanted);
+	}
+	a->value = column_value(c, &c->column[a->column], sum, &run);
+	aggregate_free(sum, &c->wanted);
+	free(sum);
+	return bad;
+}
+
+static void give_column(void *ctx, struct operand *o, struct scalar *out)
+{
+	const struct alarms *all = ctx;
+	const struct alarm_column *c = &all->column[o->field];
+
+	if (c->value.present)
+		*out = column_scalar(c->unit, c->value);
+}
+
+/* Print the alarm on stderr with the values of its columns, and its interval if it has one. */
+static void print_alarm(const struct alarms *all, const struct alarm *a, const struct query *q,
+			const struct interval *interval, bool ticks)
+{
+	char when[VALUE_SIZE];
+	struct buffer values = {0};
+
+	for (size_t i = a->first; i < a->end; i++) {
+		const struct alarm_column *c = &all->column[i];
+		const struct columns *columns = c->own ? &c->columns : &q->columns;
+		char value[VALUE_SIZE];
+
+		format_column(value, &columns->column[c->column], c->value, ticks);
+		if (i > a->first)
+			buffer_append(&values, ", ", 2);
+		buffer_append(&values, value, strlen(value));
+	}
+	if (interval)
+		format_interval(when, interval, ticks);
+	warn(NULL, NO_OFFSET, "%s%s%s is true: %.*s", interval ? when : "", interval ? ": " : "",
+	     a->text, (int)values.size, values.data ? (const char *)values.data : "");
+	buffer_free(&values);
+}
+
+/* Compute all columns. Returns -1 when out of memory. */
+static int compute_columns(struct alarms *all, const struct query *q, const struct statistics *st)
+{
+	char *lacks = st->pair && !st->pair->pairs ? pair_lacks(st->dictionary, st->pair) : NULL;
+	int bad = 0;
+
+	for (size_t i = 0; i < all->ncolumns && !bad; i++) {
+		struct alarm_column *c = &all->column[i];
+		const struct columns *columns = c->own ? &c->columns : &q->columns;
+		const struct statistics *of = c->own ? c->statistics : st;
+
+		bad = compute_column(c, columns, of);
+		if (!bad && !q->settings->empty_ok)
+			settle_value(c, columns->column[c->column].type, of, lacks);
+	}
+	free(lacks);
+	return bad;
+}
+
+/* Answer a condition; ANSWER_LATER: it depends on a column that has no value. */
+static enum answer answer_alarm(void *values, struct node *n)
+{
+	struct scalar left, right = {.form = SCALAR_UINT};
+
+	if (expression_joined(n))
+		return expression_join(n, answer_alarm, values);
+	if (n->kind != NODE_HAS) {
+		expression_value(values, n->left, &left);
+		if (n->right)
+			expression_value(values, n->right, &right);
+		if (left.form == SCALAR_NONE || right.form == SCALAR_NONE)
+			return ANSWER_LATER;
+	}
+	return expression_leaf(values, n) ? ANSWER_YES : ANSWER_NO;
+}
+
+/*
+ * Evaluate the alarms, of an interval or (NULL) of everything. Returns whether some are true, which
+ * are printed on stderr, with --quiet too.
+ */
+static enum outcome alarms_judge(struct alarms *all, const struct query *q,
+				 const struct statistics *st, const struct interval *interval)
+{
+	const struct expression_values values = {.field = give_column, .ctx = all};
+	enum outcome holds = OUTCOME_NO;
+
+	all->judged = true;
+	if (compute_columns(all, q, st))
+		return OUTCOME_FAILED;
+	for (size_t i = 0; i < all->count; i++) {
+		struct alarm *a = &all->alarm[i];
+		enum answer is = answer_alarm((void *)(uintptr_t)&values, a->condition);
+
+		a->decided |= is != ANSWER_LATER;
+		if (is != ANSWER_YES)
+			continue;
+		holds = OUTCOME_YES;
+		print_alarm(all, a, q, interval, st->ticks);
+	}
+	return holds;
+}
+
+/* Returns the first column of an alarm that has no value; NULL: all have one. */
+static const struct alarm_column *without_value(const struct alarms *all, const struct alarm *a)
+{
+	for (size_t i = a->first; i < a->end; i++)
+		if (!all->column[i].value.present)
+			return &all->column[i];
+	return NULL;
+}
+
+/* Report the alarms that were neither true nor false, as columns had no value. To be called after
+ * all calls of alarms_judge. Returns whether there are any. */
+static bool alarms_report_undecided(const struct alarms *all, const struct query *q,
+				    const struct statistics *st)
+{
+	char *lacks = st->pair && !st->pair->pairs ? pair_lacks(st->dictionary, st->pair) : NULL;
+	bool ok = q->settings->empty_ok, any = false;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct alarm *a = &all->alarm[i];
+		const struct alarm_column *c = without_value(all, a);
+		const struct columns *columns = c && c->own ? &c->columns : &q->columns;
+		bool calls = c && !st->pair && !has_times(c->own ? c->statistics : st) &&
+			     columns->column[c->column].type->flags &
+				     (COLUMN_OF_CALLS | COLUMN_OF_TIMES);
+
+		if (a->decided)
+			continue;
+		any = true;
+		/* check_names had a line for it */
+		if (c && c->remarked && !ok)
+			continue;
+		/* alarms_report_unmatched has a line for it */
+		if (c && q->settings->merge && !q->settings->interval && st->groups.count &&
+		    alarm_column_unmatched(c))
+			continue;
+		warn(NULL, NO_OFFSET, "--fail-if '%s': %s%s%s%s%s", a->text,
+		     c ? c->name : "the result", c ? " has no value: " : " is not defined",
+		     !c			 ? ""
+		     : lacks		 ? "the trace has "
+		     : calls		 ? "the trace has no calls"
+		     : st->pair		 ? "no such pair was found"
+		     : c->condition.root ? "no such call or event was counted"
+					 : "no call or event was counted",
+		     c && lacks ? lacks : "",
+		     ok ? "; so the condition is false"
+			: "; with --fail-if-empty=ok the condition is false then");
+	}
+	free(lacks);
+	return any && !ok;
+}
+
+/* --- intervals --- */
 
 enum { SECOND = 1000000000 };
 
@@ -39,7 +1385,8 @@ static int run_parse_width(const char *words, uint64_t *width, struct error *e)
 	return 0;
 }
 
-int monitor_check(const char *words, bool wall, struct error *e)
+/* Returns -1 with e filled if words is not a width or, with wall, one of wall time. */
+static int monitor_check(const char *words, bool wall, struct error *e)
 {
 	uint64_t width = 0;
 
@@ -632,6 +1979,57 @@ static void run_count_rows(struct counting *c)
 			return;
 		}
 	}
+}
+
+/* Add the groups of all buckets for the other keys of s->cells. Returns -1 when out of memory. */
+static int fill_group(struct statistics *s, const struct columns_run *run)
+{
+	struct key_cell *time = &s->cells[run->bucket_key - 1];
+	uint64_t next = run->first - run->first % run->bucket;
+
+	while (next < run->last) {
+		*time = key_unsigned(next);
+		if (!groups_find(&s->groups, s->cells))
+			return -1;
+		if (__builtin_add_overflow(next, run->bucket, &next))
+			break;
+	}
+	return 0;
+}
+
+/* With the columns busy and util: add groups without pairs, so that each group has all buckets of
+ * time of the trace. left_out: some were not added, as there would be more than BUCKETS_FILLED
+ * groups. Returns -1 when out of memory. */
+static int statistics_fill_buckets(struct statistics *s, bool *left_out)
+{
+	const struct columns_run run = statistics_run(s);
+	size_t n = s->groups.count, size = s->keys->count * sizeof(*s->cells);
+	uint64_t each;
+
+	*left_out = false;
+	if (!s->columns->wanted.busy || !run.bucket_key || run.first >= run.last)
+		return 0;
+	each = run.last / run.bucket - run.first / run.bucket + 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t before = s->groups.count;
+		const struct aggregate *a = groups_at(&s->groups, i);
+		uint64_t begin = groups_cells(&s->groups, a)[run.bucket_key - 1].value;
+
+		/* the first bucket of the other keys, present or not, adds all others */
+		memcpy(s->cells, groups_cells(&s->groups, a), size);
+		s->cells[run.bucket_key - 1] = key_unsigned(run.first - run.first % run.bucket);
+		if (!groups_find(&s->groups, s->cells))
+			return -1;
+		if (s->groups.count == before && begin > run.first)
+			continue;
+		if (before + each > BUCKETS_FILLED) {
+			*left_out = true;
+			return 0;
+		}
+		if (fill_group(s, &run))
+			return -1;
+	}
+	return 0;
 }
 
 /* Print the table of the whole run. */

@@ -94,54 +94,6 @@ struct columns_run statistics_run(const struct statistics *s)
 				    key ? s->keys->key[key - 1].width : 0, key, 0};
 }
 
-/* Add the groups of all buckets for the other keys of s->cells. Returns -1 when out of memory. */
-static int fill_group(struct statistics *s, const struct columns_run *run)
-{
-	struct key_cell *time = &s->cells[run->bucket_key - 1];
-	uint64_t next = run->first - run->first % run->bucket;
-
-	while (next < run->last) {
-		*time = key_unsigned(next);
-		if (!groups_find(&s->groups, s->cells))
-			return -1;
-		if (__builtin_add_overflow(next, run->bucket, &next))
-			break;
-	}
-	return 0;
-}
-
-int statistics_fill_buckets(struct statistics *s, bool *left_out)
-{
-	const struct columns_run run = statistics_run(s);
-	size_t n = s->groups.count, size = s->keys->count * sizeof(*s->cells);
-	uint64_t each;
-
-	*left_out = false;
-	if (!s->columns->wanted.busy || !run.bucket_key || run.first >= run.last)
-		return 0;
-	each = run.last / run.bucket - run.first / run.bucket + 1;
-	for (size_t i = 0; i < n; i++) {
-		size_t before = s->groups.count;
-		const struct aggregate *a = groups_at(&s->groups, i);
-		uint64_t begin = groups_cells(&s->groups, a)[run.bucket_key - 1].value;
-
-		/* the first bucket of the other keys, present or not, adds all others */
-		memcpy(s->cells, groups_cells(&s->groups, a), size);
-		s->cells[run.bucket_key - 1] = key_unsigned(run.first - run.first % run.bucket);
-		if (!groups_find(&s->groups, s->cells))
-			return -1;
-		if (s->groups.count == before && begin > run.first)
-			continue;
-		if (before + each > BUCKETS_FILLED) {
-			*left_out = true;
-			return 0;
-		}
-		if (fill_group(s, &run))
-			return -1;
-	}
-	return 0;
-}
-
 /* --- fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F) --- */
 
 /* Get a field for columns: the time of a call, else the event's field of that name, else the name
@@ -213,6 +165,16 @@ static int add_number_cell(struct aggregate *a, const struct columns_wanted *w, 
 	case KEY_REAL: return aggregate_real(a, w, field, key_real_value(cell));
 	default: return 0;
 	}
+}
+
+/* Returns how many of the first n fields are arguments. */
+static size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
+{
+	size_t arguments = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		arguments += columns_is_argument(&w->field[i]);
+	return arguments;
 }
 
 /* Returns the number of arguments among the columns' fields that are kept until the leave, two
@@ -1298,6 +1260,84 @@ static uint64_t innermost_start(const struct stack *s)
 		       : start;
 }
 
+/* Append what key_cells_same compares of a cell. */
+static int groups_append_cell(struct buffer *b, const struct key_cell *cell)
+{
+	bool address = cell->kind == KEY_ADDRESS;
+
+	return buffer_u32(b, address ? KEY_UNSIGNED : cell->kind) ||
+	       buffer_u64(b, cell->kind == KEY_TEXT ? cell->text : cell->value);
+}
+
+/* Get the times of a group, whose key has n cells, in a thread; NULL when out of memory. The next
+ * call makes the pointer invalid. */
+static struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
+					  const struct key_cell *cells, size_t n)
+{
+	uint32_t number;
+	int bad;
+
+	c->key.size = 0;
+	bad = buffer_u32(&c->key, thread);
+	for (size_t i = 0; i < n; i++)
+		bad |= groups_append_cell(&c->key, &cells[i]);
+	number = bad ? INTERN_NONE : intern(&c->keys, c->key.data, c->key.size);
+	if (number == INTERN_NONE || ARRAY_REACH(c->groups, c->capacity, number))
+		return NULL;
+	return &c->groups[number];
+}
+
+/* Take out the spans that begin at start or later. Returns their time in all. */
+static struct counted_span take_from(struct counted_group *g, uint64_t start)
+{
+	struct counted_span taken = {.start = start};
+
+	while (g->count && g->spans[g->count - 1].start >= start) {
+		const struct counted_span *s = &g->spans[--g->count];
+
+		add_saturated(&taken.time, s->time);
+		taken.end = s->end > taken.end ? s->end : taken.end;
+	}
+	return taken;
+}
+
+/* Count a call from start to end. Returns 0, or -1 when out of memory. *inside is set to its time
+ * that was counted before. innermost: the start of the innermost open call of the thread, 0 none.
+ */
+static int counted_add(struct counted_group *g, uint64_t start, uint64_t end, uint64_t innermost,
+		       uint64_t *inside)
+{
+	struct counted_span span = take_from(g, start), *last;
+	uint64_t before = g->count ? g->spans[g->count - 1].end : 0, counted = span.time;
+
+	/* a call in the kernel may end after the call that it began in */
+	if (before > start)
+		add_saturated(&counted, (before < end ? before : end) - start);
+	*inside = counted < end - start ? counted : end - start;
+	add_saturated(&span.time, end - start - *inside);
+	span.end = end > span.end ? end : span.end;
+	if (ARRAY_GROW(g->spans, g->capacity, g->count))
+		return -1;
+	g->spans[g->count++] = span;
+	while (g->count > 1 && (last = &g->spans[g->count - 1])[-1].start >= innermost) {
+		add_saturated(&last[-1].time, last->time);
+		last[-1].end = last->end > last[-1].end ? last->end : last[-1].end;
+		g->count--;
+	}
+	return 0;
+}
+
+/* Forget all times. */
+static void counted_free(struct group_counted *c)
+{
+	for (size_t i = 0; i < c->keys.count && i < c->capacity; i++)
+		free(c->groups[i].spans);
+	free(c->groups);
+	intern_free(&c->keys);
+	buffer_free(&c->key);
+	*c = (struct group_counted){0};
+}
+
 /* Get the time of a call of a group that calls of the group inside it have counted. */
 static uint64_t counted_inside(struct statistics *s, const struct aggregate *a,
 			       const struct call *call, const struct event *e)
@@ -2133,12 +2173,6 @@ int statistics_pair(struct statistics *s, struct pair *p)
 	return pair_begin(p, s->keys, s->dictionary, &s->groups.texts);
 }
 
-struct pair_edges *statistics_pair_edges(const struct statistics *s)
-{
-	return pair_edges_new(&s->columns->wanted, s->pair->a.on.count, s->keys->count + s->more,
-			      s->keys->begins);
-}
-
 bool statistics_nameless(const struct statistics *s)
 {
 	const struct keys *k = s->keys;
@@ -2206,6 +2240,28 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 		statistics_note_time(s, e.time);
 		if (s->pair ? statistics_take_pair(s, &e) : statistics_take(s, &e))
 			return -1;
+	}
+}
+
+/* Before the groups are printed: numbers of a key are hexadecimal only if all of them are. */
+static void groups_spell_numbers(struct groups *g)
+{
+	for (size_t key = 0; key < g->keys; key++) {
+		bool decimal = false, address = false;
+
+		for (size_t i = 0; i < g->count; i++) {
+			uint8_t kind = groups_cells(g, groups_at(g, i))[key].kind;
+
+			decimal |= kind == KEY_UNSIGNED || kind == KEY_SIGNED || kind == KEY_REAL;
+			address |= kind == KEY_ADDRESS;
+		}
+		for (size_t i = 0; decimal && address && i < g->count; i++) {
+			struct aggregate *a = groups_at(g, i);
+			struct key_cell *cell = (struct key_cell *)((char *)a + g->wanted->size);
+
+			if (cell[key].kind == KEY_ADDRESS)
+				cell[key].kind = KEY_UNSIGNED;
+		}
 	}
 }
 

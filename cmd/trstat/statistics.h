@@ -187,8 +187,6 @@ int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end);
 bool statistics_to_caller(struct statistics *s);
 /* Returns -1 with e filled if the buckets of time are too narrow for a pair. */
 int statistics_check_busy(const struct statistics *s, struct error *e);
-/* Make edges for a part with pairs. NULL when out of memory. */
-struct pair_edges *statistics_pair_edges(const struct statistics *s);
 void statistics_free(struct statistics *s);
 
 /* Returns true if functions are shown by addresses that trsym could name. */
@@ -208,10 +206,6 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 int statistics_window(struct statistics *s, const struct block *b, uint64_t since, uint64_t until);
 /* Prepare the groups for printing, while the trace continues. */
 int statistics_show(struct statistics *s);
-/* With the columns busy and util: add groups without pairs, so that each group has all buckets of
- * time of the trace. left_out: some were not added, as there would be more than BUCKETS_FILLED
- * groups. Returns -1 when out of memory. */
-int statistics_fill_buckets(struct statistics *s, bool *left_out);
 /* Returns the times that the groups are of, and their buckets of time. */
 struct columns_run statistics_run(const struct statistics *s);
 /* Forget the counts, not the open calls. */

@@ -1,16 +1,16 @@
 /*
- * summary.h - the file of --partial
+ * summary.h - trstat --partial and --merge: write summaries, make tables of summaries
  */
 #ifndef TR_TRSTAT_SUMMARY_H
 #define TR_TRSTAT_SUMMARY_H
 
 #include "cmd/trstat/groups.h"
-#include "cmd/trstat/query.h"
+#include "cmd/trstat/run.h"
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/statistics.h"
+#include "common/cli/stage.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
-#include "common/util/packed.h"
 
 /*
  * Encode and decode the groups of a summary (summary.h): cells and aggregates.
@@ -58,25 +58,6 @@ struct parts {
 	uint32_t tails; /* numbers given to tails so far */
 };
 
-/* Add an empty part; NULL when out of memory. */
-struct summary_part *parts_add(struct parts *ps);
-/* Free the parts from that index on. */
-void parts_truncate(struct parts *ps, size_t count);
-
-/*
- * Sort the parts by stream and position, and drop the tails of those that are not the last of their
- * stream. Returns -1 with e filled if a segment occurs twice.
- */
-int parts_sort(struct parts *ps, struct error *e);
-
-/* Make each consecutive run of segments one part, and count the pairs that this decides in s. The
- * parts are sorted. Returns -1 when out of memory, or (EOVERFLOW) if their numbers are impossible.
- */
-int parts_join(struct parts *ps, struct statistics *s);
-
-/* Count the pairs of all parts, each stream whole, in s. The parts are sorted. */
-int parts_count_pairs(struct parts *ps, struct statistics *s);
-
 /*
  * Summaries, written by trstat --partial and read by --merge.
  *
@@ -86,25 +67,6 @@ int parts_count_pairs(struct parts *ps, struct statistics *s);
  */
 
 #define SUMMARY_META "trstat"
-
-/* 7 has floats, as keys and in sums of fields; 6 is read. */
-enum { SUMMARY_VERSION = 7, SUMMARY_OLDEST = 6 };
-
-enum summary_flags {
-	SUMMARY_TICKS = 1,
-	SUMMARY_NAMELESS = 2, /* functions are shown by their addresses */
-	SUMMARY_WEIGHTS = 4,  /* totals are weights of samples that are no times */
-	SUMMARY_SAMPLES = 8,  /* the name of the samples' type ends the head */
-};
-
-enum part_flags { PART_ENDS = 1, PART_TAIL = 2, PART_EDGES = 4 };
-
-/* The identity of a thread in any program: its stream, and the words of dictionary_thread. */
-struct summary_thread {
-	uint64_t stream_id;
-	uint32_t word[THREAD_WORDS];
-	uint32_t zero; /* the struct is compared by its bytes */
-};
 
 /* The content of a summary, apart from what END has. */
 struct summary {
@@ -122,26 +84,6 @@ struct summary {
 };
 
 void summary_free(struct summary *sm);
-
-/* Counts and source of a summary, for END. */
-struct summary_end {
-	uint64_t lost, gaps;
-	bool lost_more; /* more were lost than are counted (END_LOST_MORE) */
-	int status;
-	const char *message;
-	struct printed printed; /* where the programs before printed it */
-};
-
-/* Write a summary. w is fresh, with its properties set. Returns -1 with e filled. */
-int summary_write(struct writer *w, const struct summary *sm, const struct summary_end *end,
-		  struct error *e);
-
-/*
- * Prepare for tables: the calls open at the end of streams that do not end count, the groups have
- * no SUMMARY_CELLS but, with -i, CELL_INTERVAL. The parts are sorted. Returns -1 when out of
- * memory, or (EOVERFLOW) if numbers are impossible.
- */
-int summary_settle(struct summary *sm);
 
 /*
  * Call print for each interval of -i, in order, with its groups in s; true ends this. Afterwards s
@@ -198,12 +140,29 @@ struct summaries {
 	uint64_t whole, left_out; /* number of summaries counted, and of those left out */
 };
 
-void summaries_free(struct summaries *ss);
+/* --- --partial and --merge --- */
 
-/* Take a block. Returns -1 with e filled if it is not a summary, or does not match the others. A
- * damaged summary is left out with a message. */
-int summaries_block(struct summaries *ss, const struct block *b, struct error *e);
-/* To be called when the reader meets damage or the end: leaves out an incomplete summary. */
-void summaries_damaged(struct summaries *ss);
+/* Write the summary of the inputs. sm has its statistics, not yet made, and settings. */
+void partial_run(struct stage *stage, struct query *q, struct summary *sm, int argc, char **argv);
+
+/* Write a summary. */
+int partial_write(struct stage *stage, const struct summary *sm, int argc, char **argv);
+
+/* Options of summary_merge_run. All may be NULL. */
+struct merging {
+	struct stat_settings *settings; /* completed by those of the summaries */
+	struct alarms *alarms;		/* conditions whose keys the summaries' groups must have */
+	const struct block *first;	/* a block that was read already */
+	bool histograms;		/* require histograms if the first summary has them */
+	bool again;			/* the result is written as a summary, not as a table */
+};
+
+/*
+ * Join the summaries in the inputs. q is made from settings and, where they are silent, from the
+ * summaries. sm has its statistics, not yet made; with the interval of -i they are for
+ * summary_intervals. Returns -1; the error is in stage.
+ */
+int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
+		      const struct merging *how);
 
 #endif

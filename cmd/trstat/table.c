@@ -149,6 +149,28 @@ static struct column_value util_value(const struct column_cell *v)
 	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
 }
 
+/* Carry the integer part of the fraction, which several floats may have added up. */
+static struct group_number number_settle(struct group_number n)
+{
+	double real = number_real(n.whole, n.fraction);
+
+	if (n.fraction == 0)
+		return n;
+	if (fabs(real) >= (double)NUMBER_MOST || fabs(n.fraction) >= (double)NUMBER_MOST)
+		return number_of_real(real);
+	/* twice, as the fraction may round to 1 when it takes the sign of the integer */
+	for (int i = 0; i < 2; i++) {
+		int128 carry = (int128)n.fraction;
+
+		n.whole += carry;
+		n.fraction -= (double)carry;
+		carry = n.whole > 0 && n.fraction < 0 ? -1 : n.whole < 0 && n.fraction > 0;
+		n.whole += carry;
+		n.fraction -= (double)carry;
+	}
+	return n;
+}
+
 static struct column_value column_field_number(const struct aggregate_field *f,
 					       struct group_number n)
 {
@@ -313,15 +335,6 @@ int columns_field(const struct columns *c, const char *name)
 bool columns_is_argument(const struct wanted_field *f)
 {
 	return !f->time && !strncmp(f->name, "arg.", 4);
-}
-
-size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
-{
-	size_t arguments = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		arguments += columns_is_argument(&w->field[i]);
-	return arguments;
 }
 
 static enum wanted_time table_time_of(const char *name)
@@ -571,27 +584,6 @@ int columns_check_ticks(const struct columns *c, struct error *e)
 	for (size_t i = 0; i < c->count; i++) {
 		if (c->column[i].type->flags & COLUMN_RATE)
 			return error_set(e, NULL, NO_OFFSET, "no rate: the clock counts ticks");
-	}
-	return 0;
-}
-
-int columns_refuse_pairs(const struct columns *c, struct error *e)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->column[i].type->flags & COLUMN_OF_PAIRS)
-			return error_set(e, NULL, NO_OFFSET, "the column %s goes with --pair",
-					 c->column[i].name);
-	return 0;
-}
-
-int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		enum column_unit unit = column_unit(&c->column[i]);
-
-		if (unit == UNIT_DURATION || unit == UNIT_TIME ||
-		    c->column[i].type->part == PART_WHOLE)
-			return clocks_check(clocks, CLOCKS_HINT, e);
 	}
 	return 0;
 }
@@ -1063,7 +1055,8 @@ void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8)
 #define ELLIPSIS       "..."
 #define ELLIPSIS_WIDTH 3
 
-size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
+/* Format a value, which must be present, for machine formats: an integer, or three decimals. */
+static size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
 {
 	char digits[I128_SIZE];
 	size_t n, sign = number < 0, whole;

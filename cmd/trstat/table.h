@@ -158,12 +158,6 @@ int columns_check_ticks(const struct columns *c, struct error *e);
 /* Hint for mixed clocks */
 #define CLOCKS_HINT "only counts (-c count) apply to both"
 
-/* Returns -1 with e filled if a column is of pairs. */
-int columns_refuse_pairs(const struct columns *c, struct error *e);
-
-/* Returns -1 with e filled if a column has times, and the events had both times and ticks. */
-int columns_check_clocks(const struct columns *c, const struct clocks *clocks, struct error *e);
-
 void columns_free(struct columns *c);
 
 /* Returns the index in wanted.field of the field of that name, or -1. */
@@ -171,15 +165,15 @@ int columns_field(const struct columns *c, const char *name);
 
 /* Returns true for an argument of calls, or an element of one: arg.N. */
 bool columns_is_argument(const struct wanted_field *f);
-/* Returns how many of the first n fields are arguments. */
-size_t columns_arguments(const struct columns_wanted *w, uint32_t n);
 
 enum column_unit column_unit(const struct column *c);
+
 /* Returns true for a value of a field, whose unit is not known, such as ns of a tracepoint. */
 static inline bool column_may_be_time(const struct column *c)
 {
 	return c->type->flags & COLUMN_OF_FIELD && !(c->type->flags & COLUMN_UNIQ);
 }
+
 /* Make all durations weights of samples: plain numbers, such as CPU cycles, or ns. */
 void columns_set_weights(struct columns *c, bool ns);
 /* Test whether values of a column are ticks, where the clock counts ticks. */
@@ -376,9 +370,6 @@ int table_write_rows(const struct table_rows *rows, struct text *out, struct err
 
 /* Size of a buffer for any value, its sign, point, unit and NUL. */
 #define VALUE_SIZE 48
-
-/* Format a value, which must be present, for machine formats: an integer, or three decimals. */
-size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number);
 /* The same of a value that is present, of floats too: those have their shortest digits. */
 size_t format_number(char out[static VALUE_SIZE], enum column_unit unit, struct column_value v);
 

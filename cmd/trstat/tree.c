@@ -3,6 +3,7 @@
  */
 #include "cmd/trstat/tree.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,21 @@ static int add_below(struct making *m, uint32_t node)
 	/* self of a node of the tree is its depth */
 	m->tree.nodes[at].self = m->tree.nodes[m->became[parent]].self + 1;
 	return add_to_row(m, at, (uint32_t)m->tree.nodes[at].self, m->value[node], false);
+}
+
+/* Add the self values of from, whose calls are counted in the aggregate already, with the self
+ * value 0. Returns as aggregate_merge. */
+static int aggregate_merge_self(struct aggregate *into, const struct aggregate *from,
+				const struct columns_wanted *w)
+{
+	if (__builtin_add_overflow(into->self, from->self, &into->self)) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	aggregate_self_extremes(into, from->self_min, from->self_max);
+	return w->self_stdev ? squares_merge(aggregate_part(into, w->self_stdev),
+					     aggregate_part(from, w->self_stdev))
+			     : 0;
 }
 
 /* Add the self values of samples to a row that counts them already. */

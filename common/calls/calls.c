@@ -6,11 +6,272 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/calls/calls_private.h"
 #include "common/stream/field.h"
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
+
+/* --- frames --- */
+
+enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
+
+/* A numbered call that the end of the trace closes. */
+struct numbered_end {
+	uint32_t thread, index;
+	uint64_t serial;
+};
+
+static inline struct frame *top(struct stack *s)
+{
+	return s->count ? &s->frames[s->count - 1] : NULL;
+}
+
+static inline void pop(struct stack *s)
+{
+	calls_take(s);
+}
+
+/* Forget the number of a frame of a call with a number, which was popped. */
+static void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f);
+
+/* Discard the top frame, which has no leave. */
+static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
+{
+	struct frame f = *top(s);
+
+	pop(s);
+	if (__builtin_expect(s->nnumbered != 0, 0))
+		calls_nested_forget(c, s, &f);
+	if (c->on_lost &&
+	    (c->balances || (f.begun && (s == c->stacks[s->number] || !s->frames[0].outside))))
+		c->on_lost(c->on_lost_ctx, s, &f, calls_data(c, s, s->count), why);
+}
+
+/* Test whether an event is from inside the exec: a recorder's own calls, or a wrapper that calls
+ * the real one. */
+static inline bool inside_exec(const struct stack *s, const struct event *e)
+{
+	return e->type->flags & TYPE_DEPTH && e->depth > s->frames[s->exec - 1].depth;
+}
+
+/* Test whether the stream declares that rows of the stack are left out. */
+static inline bool calls_left_out(const struct calls *c, struct stack *s)
+{
+	s->left_out = s->left_out || dictionary_left_out(c->dictionary, s->number);
+	return s->left_out;
+}
+
+/* Test whether a call that counts only inside another one is in none, not even in one that is
+ * left out. */
+static inline bool calls_outside(const struct calls *c, struct stack *s, uint64_t time)
+{
+	if (!calls_left_out(c, s))
+		return !s->count && !s->unseen;
+	return !s->count && !s->unseen &&
+	       dictionary_outside(c->dictionary, s->number, c->moved_from ? c->moved_from : time);
+}
+
+/* Test whether the next row with a depth is the stack's first one. */
+static inline bool calls_is_first(const struct calls *c, struct stack *s)
+{
+	if (!s->started && s->asks_lane)
+		s->started = dictionary_started(c->dictionary, s->number);
+	return !s->started;
+}
+
+/* Test whether rows of the type are of the calls on their thread's first stack, but for those with
+ * TYPE_INNER. */
+static inline bool calls_is_own(const struct type *t)
+{
+	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) &&
+	       !(t->flags & (TYPE_INNER | TYPE_KERNEL | TYPE_CALL_NUMBER));
+}
+
+/* Clip the begin of a call without an enter to the caller's range. */
+static inline uint64_t calls_clipped(const struct calls *c, uint64_t since)
+{
+	return since < c->since ? c->since : since;
+}
+
+/* Set limit and floor, which decide which rows are processed in line. */
+static void calls_set_limits(struct stack *s)
+{
+	const struct stack *i = s->ignored_inner;
+	bool slow = s->exec || s->nnumbered || (s->kernel && s->kernel->count) || (i && i->count);
+
+	s->limit = slow || !s->started		     ? 0
+		   : s->capacity < CALLS_STACK_LIMIT ? s->capacity
+						     : CALLS_STACK_LIMIT;
+	s->floor = slow ? CALLS_NO_LEAVE : s->unseen != 0;
+	s->frames[-1].depth = s->unseen - 1;
+}
+
+static void calls_set_exec(struct stack *s, size_t exec)
+{
+	s->exec = exec;
+	calls_set_limits(s);
+}
+
+static inline void calls_set_unseen(struct stack *s, uint32_t n)
+{
+	s->unseen = n;
+	calls_set_limits(s);
+}
+
+/* Discard the frames at this depth or deeper. A call with a number is as deep as the call below it;
+ * UINT32_MAX: less deep than all others. */
+static void calls_lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
+{
+	while (s->count && s->frames[s->count - 1].depth + 1 > depth) {
+		lose(c, s, why);
+		c->counts.lost++;
+	}
+	if (!s->count && s->unseen > depth)
+		calls_set_unseen(s, depth);
+}
+
+static inline void lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
+{
+	uint32_t open = s->count ? s->frames[s->count - 1].depth + 1 : s->unseen;
+
+	if (__builtin_expect(open > depth, 0))
+		calls_lose_from(c, s, depth, why);
+}
+
+static inline void calls_start(struct stack *s)
+{
+	if (__builtin_expect(!s->started, 0)) {
+		s->started = true;
+		calls_set_limits(s);
+	}
+}
+
+/* Forget the open exec if it is no longer on the stack: it has failed. */
+static inline void end_exec(struct stack *s)
+{
+	if (__builtin_expect(s->exec > s->count, 0))
+		calls_set_exec(s, 0);
+}
+
+/* Put frame number i, whose enter was seen, into its bucket. */
+static void link_frame(struct stack *s, size_t i)
+{
+	struct frame *f = &s->frames[i];
+	uint32_t *bucket = &s->buckets[f->location & s->mask];
+
+	f->recursive = f->location ? stack_has(s, f->location) : calls_has_unknown(s);
+	f->below = *bucket;
+	if (!f->recursive)
+		*bucket = (uint32_t)i + 1;
+}
+
+/* Make room for more frames, and for buckets of as many. */
+static bool calls_grow(const struct calls *c, struct stack *s)
+{
+	size_t n = s->mask + 1;
+	size_t capacity = s->capacity;
+	struct frame *frames = s->frames - 1;
+	uint32_t *buckets;
+
+	capacity += capacity != 0;
+	if (ARRAY_GROW(frames, capacity, s->count + 1))
+		return false;
+	capacity--;
+	s->frames = ++frames;
+	/* pairs in line write the depth only */
+	if (c->pairs_only)
+		memset(frames + s->count, 0, (capacity - s->count) * sizeof(*frames));
+	if (c->data_size) {
+		uint8_t *data = reallocarray(s->data, capacity + 1, c->data_size);
+
+		if (!data)
+			return false;
+		s->data = data;
+	}
+	s->capacity = capacity;
+	calls_set_limits(s);
+	if (s->capacity <= n * FRAMES_OF_A_BUCKET || c->pairs_only)
+		return true;
+	while (n * FRAMES_OF_A_BUCKET < s->capacity)
+		n *= 2;
+	buckets = calloc(n, sizeof(*buckets));
+	if (!buckets)
+		return false;
+	free(s->buckets);
+	s->buckets = buckets;
+	s->mask = (uint32_t)n - 1;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->frames[i].begun)
+			link_frame(s, i);
+	return true;
+}
+
+/* false: out of memory. */
+static bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
+{
+	if (s->count == s->capacity && !calls_grow(c, s)) {
+		c->out_of_memory = true;
+		return false;
+	}
+	if (c->data_size)
+		calls_clear_data(c, calls_data(c, s, s->count));
+	s->frames[s->count++] = *f;
+	if (f->begun && !c->pairs_only)
+		link_frame(s, s->count - 1);
+	return true;
+}
+
+/* Add the time of a callee to its caller's child time. */
+static inline void calls_charge(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct frame *caller = top(s);
+
+	if (caller) {
+		add_saturated(&caller->child, total);
+	} else if (s->unseen) {
+		/* the frame below has no enter: from now on it needs a record */
+		struct frame f = {.start = s->unseen_since, .child = total, .depth = s->unseen - 1};
+
+		calls_set_unseen(s, s->unseen - 1);
+
+		/* the data of the call that has just ended stay at the stack's count */
+		if (c->data_size && s->capacity)
+			memcpy(calls_data(c, s, 1), calls_data(c, s, 0), c->data_size);
+		calls_push(c, s, &f);
+	}
+}
+
+/* Fill *done with a call whose frame was popped, and whose location is known as well as it will be.
+ */
+static inline void calls_end(struct calls *c, struct stack *s, const struct frame *f, uint64_t end,
+			     struct call *done)
+{
+	uint64_t total = end > f->start ? end - f->start : 0;
+
+	calls_charge(c, s, total);
+	*done = (struct call){.lane = c->stacks[s->number]->lane,
+			      .location = f->location,
+			      .caller = s->count ? s->frames[s->count - 1].location : 0,
+			      .level = (uint32_t)s->count + s->unseen,
+			      .start = f->start,
+			      .end = f->start + total,
+			      .total = total,
+			      .self = f->child < total ? total - f->child : 0,
+			      .recursive = f->location ? stack_has(s, f->location)
+						       : calls_has_unknown(s),
+			      .inner = f->inner};
+}
+
+/* Describe a call that calls_end ended at the end of the trace. s: its stack. */
+static inline void calls_end_open(struct calls *c, const struct stack *s, const struct frame *f,
+				  struct call *done)
+{
+	done->unfinished = true;
+	done->lane = f->lane ? f->lane : done->lane;
+	done->type = f->type ? f->type : s->type;
+	done->kernel = s != c->stacks[s->number];
+	c->counts.unfinished++;
+}
 
 static struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
 static struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call);
@@ -85,18 +346,8 @@ bool calls_rows_shared(struct calls_rows *cr, const struct block *b)
 
 /* --- calls that end without a leave: longjmp, exec, lost events, rows of KIND_DROP --- */
 
-void calls_lose_from(struct calls *c, struct stack *s, uint32_t depth, enum calls_lost why)
-{
-	while (s->count && s->frames[s->count - 1].depth + 1 > depth) {
-		lose(c, s, why);
-		c->counts.lost++;
-	}
-	if (!s->count && s->unseen > depth)
-		calls_set_unseen(s, depth);
-}
-
-/* Forget the calls of the old image: an exec succeeded. */
-static void calls_forget_image(struct calls *c, struct stack *s)
+/* End the calls of the old image: an exec succeeded. */
+static void calls_lose_image(struct calls *c, struct stack *s)
 {
 	while ((c->on_lost || s->nnumbered) && s->count)
 		lose(c, s, LOST_EXEC);
@@ -710,8 +961,6 @@ void calls_free(struct calls *c)
 	*c = (struct calls){0};
 }
 
-enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
-
 /* NULL: out of memory. */
 static struct stack *calls_empty_stack(struct calls *c)
 {
@@ -820,85 +1069,6 @@ bool calls_enters_exec(struct calls *c, uint32_t location)
 	return (s ? s : ask_exec(c, location)) == LOCATION_EXEC;
 }
 
-/* Put frame number i, whose enter was seen, into its bucket. */
-static void link_frame(struct stack *s, size_t i)
-{
-	struct frame *f = &s->frames[i];
-	uint32_t *bucket = &s->buckets[f->location & s->mask];
-
-	f->recursive = f->location ? stack_has(s, f->location) : calls_has_unknown(s);
-	f->below = *bucket;
-	if (!f->recursive)
-		*bucket = (uint32_t)i + 1;
-}
-
-void calls_set_limits(struct stack *s)
-{
-	const struct stack *i = s->ignored_inner;
-	bool slow = s->exec || s->nnumbered || (s->kernel && s->kernel->count) || (i && i->count);
-
-	s->limit = slow || !s->started		     ? 0
-		   : s->capacity < CALLS_STACK_LIMIT ? s->capacity
-						     : CALLS_STACK_LIMIT;
-	s->floor = slow ? CALLS_NO_LEAVE : s->unseen != 0;
-	s->frames[-1].depth = s->unseen - 1;
-}
-
-/* Make room for more frames, and for buckets of as many. */
-static bool calls_grow(const struct calls *c, struct stack *s)
-{
-	size_t n = s->mask + 1;
-	size_t capacity = s->capacity;
-	struct frame *frames = s->frames - 1;
-	uint32_t *buckets;
-
-	capacity += capacity != 0;
-	if (ARRAY_GROW(frames, capacity, s->count + 1))
-		return false;
-	capacity--;
-	s->frames = ++frames;
-	/* pairs in line write the depth only */
-	if (c->pairs_only)
-		memset(frames + s->count, 0, (capacity - s->count) * sizeof(*frames));
-	if (c->data_size) {
-		uint8_t *data = reallocarray(s->data, capacity + 1, c->data_size);
-
-		if (!data)
-			return false;
-		s->data = data;
-	}
-	s->capacity = capacity;
-	calls_set_limits(s);
-	if (s->capacity <= n * FRAMES_OF_A_BUCKET || c->pairs_only)
-		return true;
-	while (n * FRAMES_OF_A_BUCKET < s->capacity)
-		n *= 2;
-	buckets = calloc(n, sizeof(*buckets));
-	if (!buckets)
-		return false;
-	free(s->buckets);
-	s->buckets = buckets;
-	s->mask = (uint32_t)n - 1;
-	for (size_t i = 0; i < s->count; i++)
-		if (s->frames[i].begun)
-			link_frame(s, i);
-	return true;
-}
-
-bool calls_push(struct calls *c, struct stack *s, const struct frame *f)
-{
-	if (s->count == s->capacity && !calls_grow(c, s)) {
-		c->out_of_memory = true;
-		return false;
-	}
-	if (c->data_size)
-		calls_clear_data(c, calls_data(c, s, s->count));
-	s->frames[s->count++] = *f;
-	if (f->begun && !c->pairs_only)
-		link_frame(s, s->count - 1);
-	return true;
-}
-
 int calls_put(struct calls *c, struct stack *s, const struct frame *f)
 {
 	if (!calls_push(c, s, f))
@@ -907,12 +1077,6 @@ int calls_put(struct calls *c, struct stack *s, const struct frame *f)
 	if (calls_enters_exec(c, f->location) && !s->exec)
 		calls_set_exec(s, s->count);
 	return 0;
-}
-
-void calls_set_exec(struct stack *s, size_t exec)
-{
-	s->exec = exec;
-	calls_set_limits(s);
 }
 
 /* Begin a stack at its first row with a depth: n calls are open, unless earlier rows were left
@@ -961,7 +1125,7 @@ static enum calls_result calls_enter(struct calls *c, struct stack *s, const str
 	} else {
 		s->type = e->type;
 		if (s->exec && !inside_exec(s, e))
-			calls_forget_image(c, s);
+			calls_lose_image(c, s);
 		if (flags & TYPE_DEPTH) {
 			f.depth = e->depth;
 			if (calls_is_first(c, s))
@@ -1312,7 +1476,7 @@ static bool common_calls_finish(struct calls *c, struct call *done)
 			return true;
 		if (s->exec) {
 			if (c->on_lost)
-				calls_forget_image(c, s);
+				calls_lose_image(c, s);
 			continue;
 		}
 		forget_unseen(c, s);

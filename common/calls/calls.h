@@ -263,7 +263,8 @@ struct calls {
 	struct calls_counts {
 		uint64_t unmatched;  /* leaves without an enter */
 		uint64_t unfinished; /* calls open at the end */
-		uint64_t lost;	     /* frames ended without their leave */
+		/* frames ended without their leave, but for those that an exec ended */
+		uint64_t lost;
 		/* ignored calls in the kernel that have ended; ignored enters with TYPE_INNER */
 		uint64_t ignored_kernel, ignored_inner;
 	} counts;

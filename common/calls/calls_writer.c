@@ -1,6 +1,7 @@
 /*
- * calls_writer.c - follows the calls of the blocks that are written, and encodes those that are
- * open
+ * calls_writer.c - writes the calls that are open where a segment begins: its SNAPSHOT
+ *
+ * It follows the calls of all blocks that are written. The rows of their enters outlive the blocks.
  *
  *     DICT    thread 7, main, f
  *     EVENTS  > main > f ...
@@ -14,7 +15,7 @@
 
 #include <stdlib.h>
 
-#include "common/calls/calls_private.h"
+#include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/stream/snapshot.h"
 #include "common/stream/value.h"

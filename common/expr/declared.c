@@ -1,4 +1,9 @@
-/* declared.c - search the dictionary for a name that the user wrote */
+/*
+ * declared.c - finds names that the user wrote and the stream lacks, and offers those that it has
+ *
+ *     trfilter 'nmae == "f"'     no event has a field 'nmae'; did you mean 'name'?
+ *     trfilter 'tid == 7'        no event has the tid 7
+ */
 #include "common/expr/declared.h"
 
 #include <inttypes.h>
@@ -250,7 +255,7 @@ static void declared_number(const struct declared *k, enum declared_kind kind,
 	declared_warn(k, e.what);
 }
 
-/* --- declared --- */
+/* --- fields, names and types --- */
 
 static bool declared_same(const struct text_ref *t, const char *name, size_t n)
 {

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/trfilter/emit.h"
+#include "cmd/trfilter/call_filter.h"
+#include "cmd/trfilter/run.h"
 #include "t/fuzz/packed_stream.h"
 
 /* The first byte chooses; the rest is the stream. */

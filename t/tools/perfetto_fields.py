@@ -419,8 +419,8 @@ def wire_of(f):
 
 
 def check_wires():
-    """The wires of a payload in perfetto_packets.c are those of the fields of its message."""
-    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
+    """The wires of a payload in perfetto.c are those of the fields of its message."""
+    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto.c")).read()
     for name, wires in re.findall(r'{\w+,\s*"(\w+)",\s*"([a-z-]+)"}', text):
         message = ALL["Packet"][name].type
         fields = KNOWN.get(message) or ALL[message]

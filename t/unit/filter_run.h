@@ -1,6 +1,7 @@
 /* A condition on whole calls over a file, with what can be said beside it: for tests of trfilter.
  */
-#include "cmd/trfilter/emit.h"
+#include "cmd/trfilter/call_filter.h"
+#include "cmd/trfilter/run.h"
 
 #include "t/unit/filter_streams.h"
 

@@ -7,7 +7,7 @@
 #define TR_T_UNIT_SAME_ANYWHERE_H
 
 #include "common/cli/stage.h"
-#include "common/calls/calls_private.h"
+#include "common/calls/calls.h"
 #include "common/stream/writer.h"
 #include "t/unit/random_trace.h"
 

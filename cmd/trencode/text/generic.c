@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
+#include "cmd/trencode/text/uftrace.h"
 #include "common/value/json.h"
 #include "common/value/value_text.h"
-#include "cmd/trencode/text/columns.h"
 
 struct text_generic {
 	struct text *out;

@@ -1,8 +1,8 @@
 /*
  * text.c - the format text: lines as the system of each source prints them
  */
-#include "cmd/trencode/text/columns.h"
 #include "cmd/trencode/text/layout.h"
+#include "cmd/trencode/text/uftrace.h"
 
 #include <stdlib.h>
 

@@ -1,37 +1,50 @@
 /*
- * tracecmd.h - as trace-cmd report prints
+ * tracecmd.h - as trace-cmd report prints, and the messages of kernel events
  */
 #ifndef TR_TRENCODE_TEXT_TRACECMD_H
 #define TR_TRENCODE_TEXT_TRACECMD_H
 
-#include "cmd/trencode/text/kernel.h"
+#include "common/ftrace/print_format.h"
 #include "common/stream/event.h"
+#include "common/stream/reader.h"
 #include "common/util/intern.h"
+#include "common/util/text.h"
+
+/* --- names of the kernel that a trace.dat was recorded on --- */
+
+/*
+ * Symbols are read from kallsyms, constant strings from printk_formats. They are looked up as by
+ * libtraceevent, so that the same names are printed: all symbols are used, those of data too; a
+ * symbol names the addresses up to the next symbol, the last symbol only its own address.
+ */
+
+struct text_kernel;
+
+/* --- the messages of kernel events, made by the print fmt of their format files --- */
+
+struct kernel_events;
+
+/* Returns NULL when out of memory. */
+struct kernel_events *kernel_events_new(void);
+void kernel_events_free(struct kernel_events *k);
+
+/* Take a piece of a META block; kallsyms has the names of functions. Returns -1 when out of memory.
+ */
+int kernel_events_meta(struct kernel_events *k, const struct meta *m);
+
+/* Test whether the event is from the kernel's ring buffer, with the format file of its type. */
+static inline bool is_kernel_event(const struct event *ev)
+{
+	return ev->type->kind == KIND_INSTANT && ev->type->declaration.size;
+}
+
+/* Print " (prev_comm=a ...)", or nothing where the message is empty. Prints the fields where print
+ * fmt cannot be evaluated. Returns -1 when out of memory. */
+int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev);
 
 /*
  * Declarations that the files of the text of kernel events share.
  */
-
-/* The lines of a function graph: funcgraph_entry and funcgraph_exit, drawn as trace-cmd does. */
-enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
-
-/* The places of the fields in a record of one type. */
-struct graph_fields {
-	enum graph_kind kind;
-	struct event_field func, depth, calltime, rettime;
-};
-
-/* The data of a record of the graph. */
-struct graph_call {
-	uint64_t func, depth, duration; /* address; levels; ns, of an exit only */
-	uint64_t level;			/* the depth as recorded */
-};
-
-/* How calls are drawn. */
-struct graph_style {
-	const struct print_kernel *names;
-	unsigned plugins; /* enum plugin_option */
-};
 
 /* The formats of trace_bprintk(), by their address in the kernel. */
 struct binary_formats {

@@ -1,102 +1,97 @@
 /*
- * uftrace.h - as uftrace replay prints
+ * uftrace.h - as uftrace replay prints: options, columns and values
  */
 #ifndef TR_TRENCODE_TEXT_UFTRACE_H
 #define TR_TRENCODE_TEXT_UFTRACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "common/stream/dictionary.h"
+#include "common/stream/value.h"
+#include "common/symbols/symbols.h"
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/util/text.h"
+
+/* --- the columns in front of a line --- */
+
+enum column {
+	COLUMN_DURATION,
+	COLUMN_TID,
+	COLUMN_ADDRESS,
+	COLUMN_TIME,
+	COLUMN_DELTA,
+	COLUMN_ELAPSED,
+	COLUMN_TASK,
+	COLUMN_MODULE,
+	COLUMN_COUNT
+};
+
+/* The choice of columns. */
+struct text_columns {
+	bool shown[COLUMN_COUNT];
+	bool none;     /* no column, and no bar in front of the line */
+	bool standard; /* duration and tid alone */
+};
+
+/* Parse the names of -f, separated by commas; "+" before them adds them to the standard columns,
+ * NULL gives the standard columns. Columns are shown in the order of enum column, as by uftrace.
+ * Returns -1 with *e filled if a name is unknown. */
+int text_columns_parse(struct text_columns *c, const char *names, struct error *e);
 
 /*
- * The state that `uftrace replay` has of each task while it prints.
+ * The arguments and return values of a call, in parentheses and after =.
  *
- * The line of a call depends on more than its depth: on the indent after a fork, lost records or a
- * longjmp, on the depth limit, and on the assumed start of frames whose enter is missing. The state
- * here is that of uftrace, so that numbers and indents are equal: each task has a stack that
- * follows its enters and leaves (scheduling is a call too). The recorded depth is used only at the
- * first record of a task and after a loss.
+ * Functions return 0, or -1 when out of memory. value appends the value after v and steps over it.
  */
 
-enum {
-	FRAME_EXEC = 1,	   /* an exec: the stack is empty after it */
-	FRAME_LONGJMP = 2, /* returns to the frame of the last setjmp */
-	FRAME_HIDDEN = 4,  /* beyond the depth limit */
+/* Append the arguments in a tail: "(1, 2)". Of a repeated argument the last value is valid. */
+int details_append_arguments(struct buffer *out, const uint8_t *tail, size_t n,
+			     int (*value)(void *to, struct values *v), void *to);
+
+/* Append the first return value in a tail, " = 3"; nothing where there is none. */
+int details_append_return(struct buffer *out, const uint8_t *tail, size_t n,
+			  int (*value)(void *to, struct values *v), void *to);
+
+/*
+ * Names of pointers in values, by the symbol tables of the trace.
+ *
+ * trsym names the locations of events. Pointers among the arguments are named here, when they are
+ * printed, by the META blocks that the mappings of an address space refer to.
+ */
+
+struct text_symbols;
+
+/*
+ * Arguments and return values as `uftrace replay` prints them.
+ *
+ * Functions return 0, or -1 when out of memory.
+ */
+
+/* The output of values, and what their text depends on. */
+struct value_names {
+	struct buffer *out;
+	const struct dictionary *dictionary; /* definitions of enums and bit masks */
+	struct text_symbols *symbols;	     /* names of pointers; NULL: pointers are numbers */
+	const struct space *space;	     /* address space of pointers, NULL: unknown */
+	uint64_t time;			     /* of the event, for modules loaded later */
 };
 
-/* One frame of the stack of a task. */
-struct replay_frame {
-	uint64_t time;	   /* time of the enter, ns; after the leave the duration */
-	uint32_t location; /* 0: the enter is missing */
-	int32_t allowance; /* levels that could still be shown at the enter */
-	uint8_t flags;
-	bool open; /* time is that of the enter */
-};
+/* Append the value after v, and step over it; names: a struct value_names. */
+int value_text(void *names, struct values *v);
 
-enum { FRAME_CHUNK = 64 };
+/* --- durations as uftrace prints them --- */
 
-struct replay;
+enum { DURATION_WIDTH = 10 };
 
-/* A thread of a recording. */
-struct replay_task {
-	struct replay *replay;
-	const struct lane *lane;
-	int count, calls;  /* number of frames; of these, functions outside of the kernel */
-	int indent;	   /* display depth */
-	int fork_indent;   /* indent of the child of the last fork, 0: none */
-	int32_t allowance; /* levels that can still be shown */
-	/*
-	 * The number of frames with that of an exec, and the indent inside the exec. They are
-	 * restored if the exec has failed. 0: no exec was entered.
-	 */
-	int exec_count, exec_indent;
-	bool indent_known, begun, fork_taken, after_loss;
-	bool in_kernel;		   /* the last call was in the kernel */
-	uint64_t time, last_time;  /* of this printed row, of the printed row before, ns */
-	uint64_t callsite;	   /* address that makes the next call, 0: unknown */
-	const struct space *space; /* address space of the last function */
-	uint64_t unseen_time;	   /* assumed enter of frames without one, ns */
-	struct replay_frame **chunks;
-	size_t nchunks;
-	char tid[16]; /* "[%6d]" */
-	uint8_t tid_size;
-};
-
-/* The tasks of a recording. */
-struct replay {
-	int max_stack;			 /* largest number of frames */
-	int32_t depth;			 /* levels of nested calls shown */
-	int setjmp_indent, setjmp_count; /* of the last setjmp of all tasks, as in uftrace */
-	bool setjmp_shown;
-	uint64_t first; /* time of the first row that counts, ns; 0: none */
-	uint64_t last;	/* time of the last row printed, ns */
-	bool out_of_memory;
-	struct idmap tids; /* from tid to index of the task + 1 */
-	struct replay_task **tasks;
-	size_t ntasks, capacity;
-};
-
-/* The effect of a row on a stack. */
-enum row_kind { ROW_ENTER, ROW_LEAVE, ROW_SCHED_OUT, ROW_SCHED_IN, ROW_EVENT, ROW_LOSS };
-
-struct replay_row {
-	enum row_kind kind;
-	uint64_t time;
-	uint32_t location, depth;
-	bool kernel; /* a call in the kernel; depth counts from the task's calls outside of it */
-};
-
-/* Functions that change the stack. */
-enum fixup { FIXUP_NONE, FIXUP_EXEC, FIXUP_SETJMP, FIXUP_LONGJMP, FIXUP_FORK };
-
-/* Return frame i from the bottom, or NULL outside of the stack. */
-struct replay_frame *replay_frame_slow(struct replay_task *t, int i);
-static inline struct replay_frame *replay_frame(struct replay_task *t, int i)
-{
-	if (__builtin_expect(i >= 0 && i < t->replay->max_stack &&
-				     (size_t)i / FRAME_CHUNK < t->nchunks &&
-				     t->chunks[i / FRAME_CHUNK],
-			     1))
-		return &t->chunks[i / FRAME_CHUNK][i % FRAME_CHUNK];
-	return replay_frame_slow(t, i);
-}
+/*
+ * Write DURATION_WIDTH characters to out, without a NUL: three digits, a point, three digits, a
+ * blank and the unit: us, ms, s, m (minutes, the three digits are seconds) or h (hours and
+ * minutes). 0 ns is blank. A negative duration, as a difference that wrapped, is printed without
+ * its sign.
+ */
+void duration_text(char *out, uint64_t ns);
 
 #endif

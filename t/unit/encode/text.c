@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/calls/calls.h"
 #include "cmd/trencode/formats.h"
-#include "cmd/trencode/text/columns.h"
+#include "cmd/trencode/text/uftrace.h"
+#include "common/calls/calls.h"
 #include "common/stream/writer.h"
 #include "t/unit/tap.h"
 

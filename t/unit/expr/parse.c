@@ -1,6 +1,6 @@
 /* links: cmd/trfilter */
 /* The language of conditions: what is understood as what, and what is refused where. */
-#include "cmd/trfilter/run.h"
+#include "cmd/trfilter/rows.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * Conditions on functions where leaves may have another place than their enters: each call is kept
  * whole or not at all, by its enter, in all ways that blocks are gone through.
  */
-#include "cmd/trfilter/emit.h"
+#include "cmd/trfilter/run.h"
 
 #include "t/unit/filter_streams.h"
 

@@ -1,7 +1,7 @@
 /* links: cmd/trfilter */
 /* Streams through filters: parts one after the other, both halves, calls kept whole, limits, ends.
  */
-#include "cmd/trfilter/emit.h"
+#include "cmd/trfilter/run.h"
 
 #include "t/unit/filter_streams.h"
 

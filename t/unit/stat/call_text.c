@@ -1,7 +1,7 @@
 /* links: cmd/trstat */
 #include "t/unit/tap.h"
 
-#include "cmd/trstat/call_args.h"
+#include "cmd/trstat/slowest.h"
 
 #include <stdlib.h>
 

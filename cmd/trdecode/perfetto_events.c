@@ -1,0 +1,1505 @@
+/*
+ * perfetto_events.c - the message TrackEvent: its fields, annotations and typed arguments, as
+ * records
+ *
+ *     track_event { type: TYPE_SLICE_BEGIN, track_uuid: 7, name: "draw",
+ *                   debug_annotations { name: "frame", uint_value: 3 } }
+ *
+ * is a record of a begin on track 7, with the argument frame=3.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/perfetto.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/formats/chrome.h"
+#include "common/formats/perfetto.h"
+#include "common/protobuf/protobuf.h"
+#include "common/stream/value.h"
+#include "common/util/buffer.h"
+#include "common/util/bytes.h"
+#include "common/util/intern.h"
+#include "common/util/output.h"
+#include "common/util/u128.h"
+
+/* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
+enum { ANNOTATION_DEPTH_MOST = 64, MEMBERS_MOST = 4096 };
+
+/* What annotations of an event contain. */
+struct perfetto_annotated {
+	bool structs;	 /* a STRUCT */
+	bool unfinished; /* the mark of a call without a leave, which is left out */
+	bool has_id;	 /* the mark of a call with an id, which is left out: the id */
+	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
+			    name; 0 none */
+	uint64_t id;
+};
+
+/* What is read: annotations of a sequence. */
+struct annotations {
+	struct perfetto *p;
+	const struct perfetto_sequence *s;
+	struct perfetto_annotated *found;
+};
+
+/* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
+static size_t perfetto_begin_named(struct perfetto *p, uint32_t name)
+{
+	struct buffer *b = &p->scratch.arguments;
+	uint32_t head[2] = {htole32(name), 0};
+
+	return name && !buffer_put(b, head, sizeof head) ? b->size : SIZE_MAX;
+}
+
+static int perfetto_end_named(struct perfetto *p, size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+
+	put_u32(b->data + at - 4, (uint32_t)(b->size - at));
+	return 0;
+}
+
+static int put_int(struct buffer *b, int64_t n)
+{
+	return n < 0 ? value_put_uint(b, VALUE_NEGATIVE, -(uint64_t)n)
+		     : value_put_uint(b, VALUE_UINT, (uint64_t)n);
+}
+
+static int annotation_put_text(struct buffer *b, struct protobuf_view v, enum value_tag tag)
+{
+	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
+}
+
+/* --- several values of one name --- */
+
+/* Get how a name is used. NULL: out of memory. */
+static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_arguments *a = &p->arguments;
+
+	return ARRAY_REACH(a->uses, a->uses_capacity, name) ? NULL : &a->uses[name];
+}
+
+/* Get a name with a number. 0: out of memory. */
+static uint32_t annotation_numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
+{
+	enum { TEXT_MOST = 256 };
+	struct buffer *b = &p->scratch.text;
+	size_t n;
+	const char *text = writer_string_of(p->w, name, &n);
+
+	b->size = 0;
+	if (buffer_append(b, text, n < TEXT_MOST ? n : TEXT_MOST) ||
+	    buffer_printf(b, "_%" PRIu32, number))
+		return 0;
+	return writer_string(p->w, b->data, b->size);
+}
+
+/* Get the name of the next element of the list: the second u is u_2. 0: out of memory. */
+static uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
+{
+	struct perfetto_name_use *use = name_use(p, name);
+	uint32_t list = p->arguments.list, other = name;
+
+	while (use && use->list == list) {
+		uint32_t number = ++name_use(p, name)->count;
+
+		other = annotation_numbered_name(p, name, number);
+		/* an event has no more arguments: those of this name are counted and left out */
+		if (!other || number > MEMBERS_MOST)
+			return other;
+		use = name_use(p, other);
+	}
+	if (!use)
+		return 0;
+	*use = (struct perfetto_name_use){list, 1};
+	return other;
+}
+
+/* --- members of dictionaries --- */
+
+/* Begin a list of names, such as the arguments of an event. */
+static inline void perfetto_begin_names(struct perfetto *p)
+{
+	p->arguments.list++;
+}
+
+/* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
+ * aligned. The values follow. */
+static int perfetto_put_struct(struct perfetto *p, size_t names)
+{
+	struct buffer *b = &p->scratch.key;
+	size_t n = (b->size - names) / 4;
+	/* the buffer has no bytes before its first name */
+	const void *list = n ? (const void *)(b->data + names) : "";
+	uint32_t *id, name;
+
+	perfetto_begin_names(p);
+	for (size_t i = names; i < b->size; i += 4) {
+		name = perfetto_next_name(p, get_u32(b->data + i));
+		if (!name)
+			return -1;
+		put_u32(b->data + i, name);
+	}
+	id = id_cache_number(&p->definitions, list, 4 * n);
+	if (id && !*id)
+		*id = arguments_struct(p->w, list, n);
+	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
+}
+
+/* Append null for a list or dictionary that is nested too deep. */
+static int put_too_deep(struct annotations *a)
+{
+	a->p->counts.too_deep++;
+	return value_put_simple(&a->p->scratch.arguments, VALUE_NULL);
+}
+
+/* Get the name of an annotation, if it is wanted, and the field of its value. 0: it has no name;
+ * number 0: no value. To read each annotation twice costs 6 % of the time. */
+static inline uint32_t read_annotation(struct annotations *a, struct protobuf_view message,
+				       bool wanted, struct protobuf_field *value)
+{
+	struct protobuf_field f;
+	uint32_t name = 0;
+
+	value->number = 0;
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case ANNOTATION_NAME_IID:
+			if (wanted)
+				name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
+			break;
+		case ANNOTATION_NAME:
+			if (wanted)
+				name = perfetto_text(a->p, f.bytes);
+			break;
+		case ANNOTATION_DICT:
+		case ANNOTATION_ARRAY:
+		case ANNOTATION_PROTO:
+			if (f.wire == PROTOBUF_LENGTH)
+				*value = f;
+			break;
+		case ANNOTATION_BOOL:
+		case ANNOTATION_UINT:
+		case ANNOTATION_INT:
+		case ANNOTATION_DOUBLE:
+		case ANNOTATION_STRING:
+		case ANNOTATION_POINTER:
+		case ANNOTATION_NESTED:
+		case ANNOTATION_JSON:
+		case ANNOTATION_STRING_IID: *value = f; break;
+		default:
+			if (wanted)
+				perfetto_check_field(a->p, MESSAGE_ANNOTATION, &f);
+		}
+	return name;
+}
+
+static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+{
+	struct protobuf_field value;
+
+	return read_annotation(a, message, true, &value);
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth);
+static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+				 unsigned depth);
+
+/* Append the entries of a dictionary. */
+static int put_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	size_t start, n = 0;
+	struct protobuf_field f;
+
+	/* numbers are aligned for perfetto_put_struct */
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && n < MEMBERS_MOST)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			uint32_t name = annotation_name(a, f.bytes);
+
+			if (buffer_u32(names, name ? name : a->p->texts.nothing))
+				return -1;
+			n++;
+		}
+	if (perfetto_put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (put_annotation(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static uint64_t count_fields(struct protobuf_view message, uint32_t number)
+{
+	struct protobuf_field f;
+	uint64_t n = 0;
+
+	while (protobuf_next(&message, &f) > 0)
+		n += f.number == number && f.wire == PROTOBUF_LENGTH;
+	return n;
+}
+
+static int annotation_put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field f;
+
+	if (value_put_array(&a->p->scratch.arguments, count_fields(message, ANNOTATION_ARRAY)))
+		return -1;
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == ANNOTATION_ARRAY && f.wire == PROTOBUF_LENGTH &&
+		    put_annotation(a, f.bytes, depth + 1))
+			return -1;
+	return 0;
+}
+
+/* --- the older nested values --- */
+
+/* Append the dictionary of a nested value: keys and values are two lists. */
+static int put_nested_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_view rest = message;
+	struct buffer *names = &a->p->scratch.key;
+	uint64_t n = count_fields(message, NESTED_DICT);
+	struct protobuf_field f;
+	size_t start;
+
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	while (protobuf_next(&rest, &f) > 0 && (names->size - start) / 4 < n)
+		if (f.number == NESTED_KEYS &&
+		    buffer_u32(names, f.bytes.at != f.bytes.end ? perfetto_text(a->p, f.bytes)
+								: a->p->texts.nothing))
+			return -1;
+	n = (names->size - start) / 4;
+	if (n > MEMBERS_MOST)
+		n = MEMBERS_MOST;
+	names->size = start + 4 * n;
+	if (perfetto_put_struct(a->p, start))
+		return -1;
+	names->size = start;
+	a->found->structs = true;
+	while (n && protobuf_next(&message, &f) > 0)
+		if (f.number == NESTED_DICT && f.wire == PROTOBUF_LENGTH) {
+			if (annotation_put_nested(a, f.bytes, depth + 1))
+				return -1;
+			n--;
+		}
+	return 0;
+}
+
+static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+				 unsigned depth)
+{
+	enum { DICT = 1, ARRAY = 2 };
+	struct buffer *b = &a->p->scratch.arguments;
+	struct protobuf_view rest = message;
+	struct protobuf_field f = {0}, last = {0};
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number == NESTED_TYPE || f.number >= NESTED_INT || !last.number)
+			last = f;
+	switch (last.number) {
+	case NESTED_INT: return put_int(b, (int64_t)last.value);
+	case NESTED_DOUBLE: return value_put_float(b, &(uint64_t){htole64(last.value)}, 8);
+	case NESTED_BOOL: return value_put_simple(b, last.value ? VALUE_TRUE : VALUE_FALSE);
+	case NESTED_STRING: return annotation_put_text(b, last.bytes, VALUE_STRING);
+	case NESTED_TYPE:
+		if (last.value != DICT && last.value != ARRAY)
+			break;
+		if (depth == ANNOTATION_DEPTH_MOST)
+			return put_too_deep(a);
+		if (last.value == DICT)
+			return put_nested_dict(a, message, depth);
+		if (value_put_array(b, count_fields(message, NESTED_ARRAY)))
+			return -1;
+		while (protobuf_next(&message, &f) > 0)
+			if (f.number == NESTED_ARRAY && f.wire == PROTOBUF_LENGTH &&
+			    annotation_put_nested(a, f.bytes, depth + 1))
+				return -1;
+		return 0;
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+/* --- annotations --- */
+
+static int put_interned(struct annotations *a, uint64_t iid)
+{
+	uint32_t string = perfetto_interned(a->p, a->s, OF_ANNOTATION_STRING, iid);
+	size_t n;
+	const char *text = string ? writer_string_of(a->p->w, string, &n) : "";
+
+	return value_put_bytes(&a->p->scratch.arguments, VALUE_STRING, text, string ? n : 0);
+}
+
+/* Append JSON: its text, but null and what is empty, which have no form of their own. */
+static int put_json(struct annotations *a, struct protobuf_view text)
+{
+	struct perfetto *p = a->p;
+	size_t n = protobuf_size(text);
+
+	if (n == 4 && !memcmp(text.at, "null", 4))
+		return value_put_simple(&p->scratch.arguments, VALUE_NULL);
+	if (n == 2 && !memcmp(text.at, "[]", 2))
+		return value_put_array(&p->scratch.arguments, 0);
+	if (n != 2 || memcmp(text.at, "{}", 2) != 0)
+		return annotation_put_text(&p->scratch.arguments, text, VALUE_STRING);
+	a->found->structs = true;
+	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
+}
+
+/* Append the value of an annotation, which is in that field. */
+static int annotations_put_value(struct annotations *a, struct protobuf_view message,
+				 const struct protobuf_field *value, unsigned depth)
+{
+	struct buffer *b = &a->p->scratch.arguments;
+
+	switch (value->number) {
+	case ANNOTATION_BOOL: return value_put_simple(b, value->value ? VALUE_TRUE : VALUE_FALSE);
+	case ANNOTATION_UINT: return value_put_uint(b, VALUE_UINT, value->value);
+	case ANNOTATION_INT: return put_int(b, (int64_t)value->value);
+	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value->value)}, 8);
+	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value->value);
+	case ANNOTATION_JSON: return put_json(a, value->bytes);
+	case ANNOTATION_STRING: return annotation_put_text(b, value->bytes, VALUE_STRING);
+	case ANNOTATION_STRING_IID: return put_interned(a, value->value);
+	case ANNOTATION_NESTED: return annotation_put_nested(a, value->bytes, depth);
+	case ANNOTATION_DICT:
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
+						      : put_dict(a, message, depth);
+	case ANNOTATION_ARRAY:
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
+						      : annotation_put_array(a, message, depth);
+	case ANNOTATION_PROTO: return annotation_put_text(b, value->bytes, VALUE_BLOB);
+	}
+	return value_put_simple(b, VALUE_NULL);
+}
+
+static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+{
+	struct protobuf_field value;
+
+	read_annotation(a, message, false, &value);
+	return annotations_put_value(a, message, &value, depth);
+}
+
+/* Take the mark of a call, its id or the name of its leave, from the named value at an offset. The
+ * value is removed. */
+static int take_mark(struct perfetto *p, struct perfetto_annotated *found, size_t start, size_t at)
+{
+	struct buffer *b = &p->scratch.arguments;
+	bool is_id = b->data[at] == VALUE_UINT;
+	struct values v;
+	struct value value;
+
+	values_begin(&v, b->data + at, b->size - at);
+	b->size = start;
+	if (!values_value(&v, &value))
+		return 0;
+	if (is_id)
+		found->id = value.number;
+	else
+		found->leave = writer_string(p->w, value.bytes, value.n);
+	found->has_id |= is_id;
+	return 0;
+}
+
+int perfetto_learn(struct perfetto *p, uint32_t name)
+{
+	const struct buffer *b = &p->scratch.arguments;
+
+	perfetto_begin_names(p);
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
+		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
+
+		if (!argument || arguments_learn(&p->arguments.table, name, argument))
+			return -1;
+		put_u32(b->data + i, argument);
+	}
+	return 0;
+}
+
+/* Append an annotation to p->scratch.arguments. */
+static int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
+			       struct protobuf_view message, struct perfetto_annotated *found)
+{
+	struct annotations a = {p, s, found};
+	struct buffer *b = &p->scratch.arguments;
+	size_t start = b->size, at;
+	struct protobuf_field value;
+	uint32_t name = read_annotation(&a, message, true, &value);
+
+	p->scratch.key.size = 0;
+	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
+	if (at == SIZE_MAX || annotations_put_value(&a, message, &value, 0))
+		return -1;
+	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
+	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))
+		return take_mark(p, found, start, at);
+	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
+		found->unfinished = true;
+		b->size = start;
+		return 0;
+	}
+	return perfetto_end_named(p, at);
+}
+
+int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_uint(&p->scratch.arguments, VALUE_UINT, number)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || put_int(&p->scratch.arguments, number) ? -1
+									: perfetto_end_named(p, at);
+}
+
+int perfetto_argument_bool(struct perfetto *p, const char *name, bool value)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	return at == SIZE_MAX || value_put_simple(&p->scratch.arguments,
+						  value ? VALUE_TRUE : VALUE_FALSE)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string)
+{
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name)), n;
+	const char *text = writer_string_of(p->w, string, &n);
+
+	return at == SIZE_MAX || value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n)
+		       ? -1
+		       : perfetto_end_named(p, at);
+}
+
+static int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers,
+				  size_t n)
+{
+	struct buffer *b = &p->scratch.arguments;
+	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+
+	if (at == SIZE_MAX || (n > 1 && value_put_array(b, n)))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (value_put_uint(b, VALUE_UINT, numbers[i]))
+			return -1;
+	return perfetto_end_named(p, at);
+}
+
+/*
+ * Typed arguments of track events: messages of known types, mostly Chrome's.
+ *
+ * A message becomes a STRUCT, whose members have the names of its fields; a field that is repeated
+ * becomes an ARRAY. A field that no table has is named by its number: a text if it can be one, else
+ * a message if it can be one.
+ *
+ * Source: protos/perfetto/trace/track_event of the project perfetto.
+ */
+
+enum { NUMBERS = 64, TYPED_DEPTH = 8 };
+
+/* What a field is. */
+enum typed_form {
+	TYPED_ANY,
+	TYPED_UINT,
+	TYPED_INT,
+	TYPED_BOOL,
+	TYPED_TEXT,
+	TYPED_BYTES,
+	TYPED_REAL,  /* a double */
+	TYPED_PLACE, /* iid of a SourceLocation */
+	TYPED_MESSAGE,
+};
+
+struct typed_field {
+	const char *name; /* NULL: the table does not have the number */
+	enum typed_form form;
+	const struct typed_field *fields; /* of a MESSAGE: NUMBERS by number; NULL: none is known */
+};
+
+#define MESSAGE(name)		  static const struct typed_field name[NUMBERS]
+#define FIELD(number, text, kind) [number] = {.name = (text), .form = TYPED_##kind}
+
+MESSAGE(task_execution) = {FIELD(1, "posted_from", PLACE)};
+MESSAGE(user_event) = {FIELD(1, "action", TEXT), FIELD(2, "action_hash", UINT)};
+MESSAGE(keyed_service) = {FIELD(1, "name", TEXT)};
+MESSAGE(legacy_ipc) = {FIELD(1, "message_class", UINT), FIELD(2, "message_line", UINT)};
+MESSAGE(histogram_sample) = {FIELD(1, "name_hash", UINT), FIELD(2, "name", TEXT),
+			     FIELD(3, "sample", INT), FIELD(4, "name_iid", UINT)};
+MESSAGE(latency_component) = {FIELD(1, "component_type", UINT), FIELD(2, "time_us", UINT)};
+MESSAGE(latency_info) = {FIELD(1, "trace_id", INT),
+			 FIELD(2, "step", UINT),
+			 FIELD(3, "frame_tree_node_id", INT),
+			 [4] = {"component_info", TYPED_MESSAGE, latency_component},
+			 FIELD(5, "is_coalesced", BOOL),
+			 FIELD(6, "gesture_scroll_id", INT),
+			 FIELD(7, "touch_id", INT),
+			 FIELD(8, "input_type", UINT)};
+MESSAGE(frame_reporter) = {FIELD(1, "state", UINT),
+			   FIELD(2, "reason", UINT),
+			   FIELD(3, "frame_source", UINT),
+			   FIELD(4, "frame_sequence", UINT),
+			   FIELD(5, "affects_smoothness", BOOL),
+			   FIELD(6, "scroll_state", UINT),
+			   FIELD(7, "has_main_animation", BOOL),
+			   FIELD(8, "has_compositor_animation", BOOL),
+			   FIELD(9, "has_smooth_input_main", BOOL),
+			   FIELD(10, "has_missing_content", BOOL),
+			   FIELD(11, "layer_tree_host_id", UINT),
+			   FIELD(12, "has_high_latency", BOOL),
+			   FIELD(13, "frame_type", UINT),
+			   FIELD(14, "high_latency_contribution_stage", TEXT),
+			   FIELD(15, "checkerboarded_needs_raster", BOOL),
+			   FIELD(16, "checkerboarded_needs_record", BOOL),
+			   FIELD(17, "surface_frame_trace_id", INT),
+			   FIELD(18, "display_trace_id", INT)};
+MESSAGE(application_state) = {FIELD(1, "application_state", UINT)};
+MESSAGE(renderer_state) = {FIELD(1, "rail_mode", UINT), FIELD(2, "is_backgrounded", BOOL),
+			   FIELD(3, "is_hidden", BOOL)};
+MESSAGE(window_handle) = {FIELD(1, "dpi", UINT), FIELD(2, "message_id", UINT),
+			  FIELD(3, "hwnd_ptr", UINT)};
+MESSAGE(content_settings) = {FIELD(1, "number_of_exceptions", UINT)};
+MESSAGE(active_processes) = {FIELD(1, "pid", INT)};
+MESSAGE(screenshot) = {FIELD(1, "jpg_image", BYTES), FIELD(2, "pam_image", BYTES),
+		       FIELD(3, "ppm_image", BYTES)};
+MESSAGE(message_pump) = {FIELD(1, "sent_messages_in_queue", BOOL),
+			 FIELD(2, "io_handler_location", PLACE)};
+MESSAGE(mojo_event) = {FIELD(1, "watcher_notify_interface_tag", TEXT),
+		       FIELD(2, "ipc_hash", UINT),
+		       FIELD(3, "mojo_interface_tag", TEXT),
+		       FIELD(4, "mojo_interface_method_iid", UINT),
+		       FIELD(5, "is_reply", BOOL),
+		       FIELD(6, "payload_size", UINT),
+		       FIELD(7, "data_num_bytes", UINT)};
+MESSAGE(scheduler_state) = {FIELD(1, "state_machine", MESSAGE),
+			    FIELD(2, "observing_begin_frame_source", BOOL),
+			    FIELD(3, "begin_impl_frame_deadline_task", BOOL),
+			    FIELD(4, "pending_begin_frame_task", BOOL),
+			    FIELD(5, "skipped_last_frame_missed_exceeded_deadline", BOOL),
+			    FIELD(7, "inside_action", UINT),
+			    FIELD(8, "deadline_mode", UINT),
+			    FIELD(9, "deadline_us", INT),
+			    FIELD(10, "deadline_scheduled_at_us", INT),
+			    FIELD(11, "now_us", INT),
+			    FIELD(12, "now_to_deadline_delta_us", INT),
+			    FIELD(13, "now_to_deadline_scheduled_at_delta_us", INT),
+			    FIELD(14, "begin_impl_frame_args", MESSAGE),
+			    FIELD(15, "begin_frame_observer_state", MESSAGE),
+			    FIELD(16, "begin_frame_source_state", MESSAGE),
+			    FIELD(17, "compositor_timing_history", MESSAGE)};
+
+/* TrackEvent */
+MESSAGE(arguments) = {
+	[5] = {"task_execution", TYPED_MESSAGE, task_execution},
+	FIELD(8, "thread_instruction_count_delta", INT),
+	FIELD(20, "thread_instruction_count", INT),
+	[24] = {"cc_scheduler_state", TYPED_MESSAGE, scheduler_state},
+	[25] = {"chrome_user_event", TYPED_MESSAGE, user_event},
+	[26] = {"chrome_keyed_service", TYPED_MESSAGE, keyed_service},
+	[27] = {"chrome_legacy_ipc", TYPED_MESSAGE, legacy_ipc},
+	[28] = {"chrome_histogram_sample", TYPED_MESSAGE, histogram_sample},
+	[29] = {"chrome_latency_info", TYPED_MESSAGE, latency_info},
+	[32] = {"chrome_frame_reporter", TYPED_MESSAGE, frame_reporter},
+	[35] = {"chrome_message_pump", TYPED_MESSAGE, message_pump},
+	[38] = {"chrome_mojo_event_info", TYPED_MESSAGE, mojo_event},
+	[39] = {"chrome_application_state_info", TYPED_MESSAGE, application_state},
+	[40] = {"chrome_renderer_scheduler_state", TYPED_MESSAGE, renderer_state},
+	[41] = {"chrome_window_handle_event_info", TYPED_MESSAGE, window_handle},
+	[43] = {"chrome_content_settings_event_info", TYPED_MESSAGE, content_settings},
+	[49] = {"chrome_active_processes", TYPED_MESSAGE, active_processes},
+	[50] = {"screenshot", TYPED_MESSAGE, screenshot},
+	FIELD(57, "callstack_weight", REAL),
+};
+
+/* What is read. */
+struct typed {
+	struct perfetto *p;
+	const struct perfetto_sequence *s;
+	struct perfetto_annotated *found;
+};
+
+static uint32_t annotation_name_of(struct perfetto *p, const struct typed_field *of,
+				   uint32_t number)
+{
+	char text[32];
+
+	if (of && of->name)
+		return writer_text(p->w, of->name);
+	snprintf(text, sizeof text, "field %u", (unsigned)number);
+	return writer_text(p->w, text);
+}
+
+/* Append a string of the writer; 0: "". */
+static int annotation_put_string(struct perfetto *p, uint32_t string)
+{
+	size_t n = 0;
+	const char *text = string ? writer_string_of(p->w, string, &n) : "";
+
+	return value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n);
+}
+
+/* Append the STRUCT of a source location. */
+static int put_place(struct typed *t, uint64_t iid)
+{
+	struct perfetto *p = t->p;
+	struct buffer *b = &p->scratch.arguments, *names = &p->scratch.key;
+	uint32_t number = perfetto_interned(p, t->s, OF_SOURCE_LOCATION, iid);
+	struct perfetto_source_location l;
+	size_t start;
+
+	if (!number)
+		return value_put_simple(b, VALUE_NULL);
+	memcpy(&l, p->source_locations.data + (number - 1) * sizeof l, sizeof l);
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	if (buffer_u32(names, writer_text(p->w, "file")) ||
+	    buffer_u32(names, writer_text(p->w, "function")) ||
+	    buffer_u32(names, writer_text(p->w, "line")) || perfetto_put_struct(p, start))
+		return -1;
+	names->size = start;
+	t->found->structs = true;
+	return annotation_put_string(p, l.file) || annotation_put_string(p, l.function) ||
+			       value_put_uint(b, VALUE_UINT, l.line)
+		       ? -1
+		       : 0;
+}
+
+static bool annotation_is_text(struct protobuf_view v)
+{
+	for (; v.at < v.end; v.at++)
+		if (!isprint(*v.at) && *v.at < 0x80 && !isspace(*v.at))
+			return false;
+	return true;
+}
+
+static bool annotation_is_message(struct protobuf_view v)
+{
+	struct protobuf_field f;
+	int got;
+
+	while ((got = protobuf_next(&v, &f)) > 0)
+		;
+	return !got;
+}
+
+static int annotation_put_bytes(struct buffer *b, enum value_tag tag, struct protobuf_view v)
+{
+	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
+}
+
+static int annotation_put_message(struct typed *t, struct protobuf_view message,
+				  const struct typed_field *fields, unsigned depth);
+
+static int typed_put_value(struct typed *t, const struct protobuf_field *f,
+			   const struct typed_field *of, unsigned depth)
+{
+	struct buffer *b = &t->p->scratch.arguments;
+	enum typed_form form = of ? of->form : TYPED_ANY;
+
+	if (f->wire == PROTOBUF_LENGTH) {
+		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(t, f->bytes, of->fields, depth + 1);
+		if (form == TYPED_TEXT || (form != TYPED_BYTES && annotation_is_text(f->bytes)))
+			return annotation_put_bytes(b, VALUE_STRING, f->bytes);
+		if (form == TYPED_ANY && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(t, f->bytes, NULL, depth + 1);
+		return annotation_put_bytes(b, VALUE_BLOB, f->bytes);
+	}
+	switch (form) {
+	case TYPED_INT:
+		return (int64_t)f->value < 0 ? value_put_uint(b, VALUE_NEGATIVE, -f->value)
+					     : value_put_uint(b, VALUE_UINT, f->value);
+	case TYPED_BOOL: return value_put_simple(b, f->value ? VALUE_TRUE : VALUE_FALSE);
+	case TYPED_PLACE: return put_place(t, f->value);
+	case TYPED_REAL:
+		if (f->wire == PROTOBUF_FIXED64)
+			return value_put_float(b, &(uint64_t){htole64(f->value)}, 8);
+		break;
+	default: break;
+	}
+	return value_put_uint(b, VALUE_UINT, f->value);
+}
+
+/* Append the values of the fields with a number. */
+static int annotation_put_values(struct typed *t, struct protobuf_view message, uint32_t number,
+				 const struct typed_field *of, unsigned depth)
+{
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		if (f.number == number && typed_put_value(t, &f, of, depth))
+			return -1;
+	return 0;
+}
+
+static int annotation_put_message(struct typed *t, struct protobuf_view message,
+				  const struct typed_field *fields, unsigned depth)
+{
+	struct buffer *names = &t->p->scratch.key;
+	struct protobuf_view rest = message;
+	uint32_t counts[NUMBERS] = {0};
+	struct protobuf_field f;
+	size_t start;
+
+	while (protobuf_next(&rest, &f) > 0)
+		if (f.number < NUMBERS)
+			counts[f.number]++;
+	if (buffer_align(names, 4))
+		return -1;
+	start = names->size;
+	for (uint32_t i = 1; i < NUMBERS; i++)
+		if (counts[i] &&
+		    buffer_u32(names, annotation_name_of(t->p, fields ? &fields[i] : NULL, i)))
+			return -1;
+	if (perfetto_put_struct(t->p, start))
+		return -1;
+	names->size = start;
+	t->found->structs = true;
+	for (uint32_t i = 1; i < NUMBERS; i++)
+		if ((counts[i] > 1 && value_put_array(&t->p->scratch.arguments, counts[i])) ||
+		    (counts[i] &&
+		     annotation_put_values(t, message, i, fields ? &fields[i] : NULL, depth)))
+			return -1;
+	return 0;
+}
+
+/* Append a field of a track event that is a typed argument, or one of a later version. */
+static int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
+			  const struct protobuf_field *f, struct perfetto_annotated *found)
+{
+	struct typed t = {p, s, found};
+	const struct typed_field *of = f->number < NUMBERS ? &arguments[f->number] : NULL;
+	size_t at = perfetto_begin_named(p, annotation_name_of(p, of, f->number));
+
+	p->scratch.key.size = 0;
+	return at == SIZE_MAX || typed_put_value(&t, f, of, 0) ? -1 : perfetto_end_named(p, at);
+}
+
+/*
+ * Events of Chrome's older format, which have a phase as in Trace Event JSON.
+ *
+ * The calls of an id are on a track of their own. What the phases mean is in chrome/event.c.
+ */
+
+/* The message LegacyEvent: an event of Chrome's older format. */
+struct legacy_event {
+	bool present, has_id, local;
+	uint8_t phase;
+	int64_t duration; /* us, at least 0 */
+	uint64_t id, bind_id, flow_direction;
+	uint32_t scope;	  /* string of the writer */
+	uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
+	int32_t pid, tid; /* other than those of the track; -1: none */
+};
+
+struct track_event {
+	const struct perfetto_packet *packet;
+	uint64_t time;
+	uint64_t type, uuid, counter;
+	bool has_track, has_counter, has_real, has_lists;
+	uint32_t name, category; /* strings of the writer */
+	uint32_t track;		 /* number */
+	uint32_t stack;
+	int64_t time_delta, thread_time;
+	bool has_time_delta, has_thread_time;
+	struct perfetto_annotated annotated;
+	struct legacy_event legacy; /* not set unless it is present, but the phase is */
+};
+
+/* Take the message LegacyEvent. */
+static void legacy_read(struct perfetto *p, const struct perfetto_sequence *s,
+			struct track_event *ev, struct protobuf_view message)
+{
+	struct legacy_event *l = &ev->legacy;
+	struct protobuf_field f;
+
+	*l = (struct legacy_event){.present = true, .pid = -1, .tid = -1};
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case LEGACY_NAME_IID:
+			if (!ev->name)
+				ev->name = perfetto_interned(p, s, OF_NAME, f.value);
+			break;
+		case LEGACY_PHASE: l->phase = f.value < 128 ? (uint8_t)f.value : 'I'; break;
+		case LEGACY_DURATION:
+			l->duration = (int64_t)f.value < 0 ? 0 : (int64_t)f.value;
+			break;
+		case LEGACY_ID:
+		case LEGACY_LOCAL_ID:
+		case LEGACY_GLOBAL_ID:
+			l->has_id = true;
+			l->local = f.number == LEGACY_LOCAL_ID;
+			l->id = f.value;
+			break;
+		case LEGACY_SCOPE: l->scope = perfetto_text(p, f.bytes); break;
+		case LEGACY_BIND_ID: l->bind_id = f.value; break;
+		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
+		case LEGACY_INSTANT_SCOPE: l->instant = (uint8_t)f.value; break;
+		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		default: perfetto_check_field(p, MESSAGE_LEGACY_EVENT, &f);
+		}
+}
+
+/* Have the thread or process that the event names instead of its track's. */
+static int legacy_override(struct perfetto *p, struct track_event *ev)
+{
+	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
+
+	if (ev->legacy.pid < 0 && ev->legacy.tid < 0)
+		return 0;
+	key.pid = ev->legacy.pid >= 0 ? ev->legacy.pid : t->pid;
+	key.tid = ev->legacy.tid >= 0 ? ev->legacy.tid : t->tid;
+	ev->track = perfetto_other_track(p, &key);
+	return ev->track ? 0 : -1;
+}
+
+/* Keep the begin or the end of a call with an id. */
+static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfetto_kind kind)
+{
+	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	const struct legacy_event *l = &ev->legacy;
+	/* F does not end the call of a b */
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_TRACK,
+					 .tid = l->phase == 'S' || l->phase == 'F',
+					 .pid = l->local ? t->pid : -1,
+					 .name = l->scope ? l->scope : ev->category,
+					 .id = l->id};
+	struct perfetto_record r = {.kind = (uint8_t)kind,
+				    .flags = ev->annotated.structs ? PERFETTO_STRUCTS : 0,
+				    .track = ev->track - 1,
+				    .name = ev->name,
+				    .category = ev->category,
+				    .stack = ev->stack};
+
+	if (!r.name && kind == PERFETTO_ID_BEGIN)
+		r.name = p->texts.nothing;
+	return perfetto_keep_id(p, ev->time, &r, &key);
+}
+
+/* Test for a begin, step or end of a flow. */
+static bool perfetto_tracks_is_flow(const struct legacy_event *l)
+{
+	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
+}
+
+enum { FLOWS_MOST = 64 };
+
+static void add_flow(struct perfetto *p, uint64_t *list, unsigned *n, uint64_t id)
+{
+	if (*n < FLOWS_MOST)
+		list[(*n)++] = id;
+	else
+		p->counts.left_out[MESSAGE_TRACK_EVENT][EVENT_LEGACY]++;
+}
+
+/* Lists of numbers that an event has; those beyond the limits are left out. */
+struct event_lists {
+	unsigned ntracks, nvalues, nreal_tracks, nreal_values, nflows, nended;
+	uint64_t tracks[PERFETTO_EXTRA], values[PERFETTO_EXTRA];
+	uint64_t real_tracks[PERFETTO_EXTRA], real_values[PERFETTO_EXTRA];
+	uint64_t flows[FLOWS_MOST], ended[FLOWS_MOST];
+};
+
+/* Begin the lists of an event that has none yet. */
+static inline void event_lists_begin(struct track_event *ev, struct event_lists *l)
+{
+	if (ev->has_lists)
+		return;
+	ev->has_lists = true;
+	l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
+	l->nflows = l->nended = 0;
+}
+
+/* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
+ * phases s, t and f, which is of its name and category. */
+static void legacy_flows(struct perfetto *p, struct track_event *ev, struct event_lists *lists)
+{
+	const struct legacy_event *l = &ev->legacy;
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_FLOW,
+					 .pid = l->local ? p->tracks.track[ev->track - 1].pid : -1,
+					 .name = ev->name,
+					 .scope = l->scope ? l->scope : ev->category,
+					 .id = l->id};
+
+	if (!perfetto_tracks_is_flow(l) && !(l->bind_id && l->flow_direction))
+		return;
+	event_lists_begin(ev, lists);
+	if (l->bind_id && l->flow_direction)
+		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
+	if (!perfetto_tracks_is_flow(l))
+		return;
+	if (l->phase != 'f')
+		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
+	else
+		add_flow(p, lists->ended, &lists->nended, perfetto_id_of(&key).hash);
+}
+
+static int track_event_keep(struct perfetto *p, const struct track_event *ev,
+			    enum perfetto_kind kind, unsigned flags, uint64_t value);
+
+/* Keep a call with a duration. */
+static int keep_complete(struct perfetto *p, struct track_event *ev)
+{
+	uint64_t duration;
+
+	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
+	    duration >= TIME_LIMIT - ev->time) {
+		perfetto_damage(p, ev->packet, "a call with an impossible duration");
+		return 0;
+	}
+	ev->legacy.duration = (int64_t)duration;
+	if (ev->time + duration > p->last)
+		p->last = ev->time + duration;
+	return track_event_keep(p, ev, PERFETTO_BEGIN, PERFETTO_VALUE | PERFETTO_COMPLETE,
+				ev->time + duration);
+}
+
+/* Have the track of an instant that is of a process, or of no thread. */
+static int instant_track(struct perfetto *p, struct track_event *ev)
+{
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS,
+					 .pid = p->tracks.track[ev->track - 1].pid,
+					 .tid = -1,
+					 .cpu = -1};
+
+	if (ev->legacy.instant == SCOPE_GLOBAL)
+		ev->track = perfetto_track(p, 0);
+	else if (ev->legacy.instant == SCOPE_PROCESS && key.pid >= 0)
+		ev->track = perfetto_other_track(p, &key);
+	return ev->track ? 0 : -1;
+}
+
+/* Keep an event that has one. */
+static int legacy_keep(struct perfetto *p, struct track_event *ev)
+{
+	const struct legacy_event *l = &ev->legacy;
+	static const char types[] = {0, 'B', 'E', 'I', 'C', 'I'};
+	char phase = (char)l->phase;
+
+	if (!phase)
+		phase = ev->type < sizeof types ? types[ev->type] : 'I';
+	if (l->bind_id && !l->flow_direction && perfetto_argument_uint(p, "bind_id", l->bind_id))
+		return -1;
+	switch (phase) {
+	case 'b':
+	case 'S': return keep_id(p, ev, PERFETTO_ID_BEGIN);
+	case 'B': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
+	case 'E': return track_event_keep(p, ev, PERFETTO_END, 0, 0);
+	case 'e':
+	case 'F': return keep_id(p, ev, PERFETTO_ID_END);
+	case 'X': return keep_complete(p, ev);
+	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
+	case 'M': return 0;
+	}
+	if (l->instant && instant_track(p, ev))
+		return -1;
+	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
+}
+
+/* --- reads the message TrackEvent into records --- */
+
+enum { PERFETTO_ORDER_UNSEEN };
+
+/* Keep an event as a record of that kind. */
+static int track_event_keep(struct perfetto *p, const struct track_event *ev,
+			    enum perfetto_kind kind, unsigned flags, uint64_t value)
+{
+	bool begins = kind == PERFETTO_BEGIN;
+	struct perfetto_record r = {
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)(flags | (ev->annotated.structs ? PERFETTO_STRUCTS : 0)),
+		.track = ev->track - 1,
+		.name = ev->name,
+		.category = ev->category,
+		.stack = ev->stack};
+	struct sorter_key key = {ev->time, PERFETTO_ORDER};
+	const struct legacy_event *l = &ev->legacy;
+	struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+
+	/* an end has the arguments of any call; an annotation is the name of the leave */
+	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
+		r.name = ev->annotated.leave;
+	else if (kind == PERFETTO_END)
+		r.flags |= PERFETTO_NAMED;
+	else if (!r.name && kind != PERFETTO_STATE)
+		r.name = p->texts.nothing;
+	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
+		return -1;
+	if (begins && flags & PERFETTO_COMPLETE)
+		t->calls.completes = true;
+	else if (begins)
+		t->calls.begins = true;
+	if (begins && t->before)
+		key.second = PERFETTO_ORDER_UNSEEN;
+	else if (begins && l->phase == 'X')
+		/* of calls that begin at one time, the longest is outermost */
+		key.second -= 1 + (uint64_t)l->duration;
+	return perfetto_keep_ordered(p, key, &r, value);
+}
+
+/* --- counters --- */
+
+/* What an incremental counter has reached in a sequence that is not the last to count. */
+struct reached {
+	int64_t value;
+	double real_value;
+	uint32_t generation;
+};
+
+/* Get what a counter has reached in a sequence. NULL: out of memory. */
+static uint8_t *reached_in(struct perfetto *p, uint32_t track, uint32_t sequence)
+{
+	uint32_t key[2] = {track, sequence};
+	uint32_t *number = id_cache_number(&p->tracks.counting, key, sizeof key);
+	struct buffer *all = &p->tracks.reached;
+
+	if (!number || (!*number && buffer_zero(all, sizeof(struct reached))))
+		return NULL;
+	if (!*number)
+		*number = (uint32_t)(all->size / sizeof(struct reached));
+	return all->data + (*number - 1) * sizeof(struct reached);
+}
+
+/* Have an incremental counter count on from its last value in this sequence, or from 0. */
+static int switch_sequence(struct perfetto *p, const struct perfetto_sequence *s, uint32_t number)
+{
+	struct perfetto_track *t = &p->tracks.track[number - 1];
+	struct reached now = {t->value, t->real_value, t->generation};
+	uint8_t *at;
+
+	if (t->sequence != s->number) {
+		at = reached_in(p, number, t->sequence);
+		if (!at)
+			return -1;
+		memcpy(at, &now, sizeof now);
+		at = reached_in(p, number, s->number);
+		if (!at)
+			return -1;
+		memcpy(&now, at, sizeof now);
+	}
+	if (now.generation != s->generation)
+		now = (struct reached){0};
+	t->value = now.value;
+	t->real_value = now.real_value;
+	t->sequence = s->number;
+	t->generation = s->generation;
+	return 0;
+}
+
+/* Keep the value of a counter: that of an incremental one is a difference. */
+static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
+			const struct track_event *ev, uint32_t number, uint64_t bits, bool real)
+{
+	struct perfetto_track *t = number ? &p->tracks.track[number - 1] : NULL;
+	struct perfetto_record r = {.kind = real ? PERFETTO_COUNTER_REAL : PERFETTO_COUNTER,
+				    .flags = PERFETTO_VALUE,
+				    .track = number - 1};
+	double value;
+
+	/* extra counters of an event have no category */
+	if (ev->type == TYPE_COUNTER)
+		r.category = ev->category;
+
+	if (!t)
+		return -1;
+	if (t->incremental && (t->sequence != s->number || t->generation != s->generation) &&
+	    switch_sequence(p, s, number))
+		return -1;
+	if (t->incremental && real) {
+		memcpy(&value, &bits, sizeof value);
+		value = t->real_value += value;
+		memcpy(&bits, &value, sizeof bits);
+	} else if (t->incremental) {
+		bits = (uint64_t)(t->value = add_wrapping(t->value, (int64_t)bits));
+	}
+	p->scratch.arguments.size = 0;
+	return perfetto_keep(p, ev->time, &r, bits);
+}
+
+/* Count numbers of an event that the stream does not contain. */
+static void perfetto_tracks_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
+{
+	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
+}
+
+/* Keep the extra counters of an event. Their tracks are those of the event, or of the defaults. */
+static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
+		      const struct track_event *ev, const struct event_lists *l)
+{
+	const struct perfetto_defaults *d = &s->defaults;
+	const uint64_t *tracks = l->ntracks ? l->tracks : d->extra;
+	unsigned n = l->ntracks ? l->ntracks : d->nextra;
+
+	for (unsigned i = 0; i < n && i < l->nvalues; i++)
+		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
+			return -1;
+	perfetto_tracks_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
+	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
+	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
+	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
+		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
+			return -1;
+	perfetto_tracks_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
+				       l->nreal_values > n ? l->nreal_values - n : 0);
+	return 0;
+}
+
+/* --- reading --- */
+
+/* Append numbers of a field, varints or 8 bytes each, which may be packed. */
+static void perfetto_tracks_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
+				      unsigned most, struct protobuf_field *f, bool fixed)
+{
+	struct protobuf_view rest = f->bytes;
+	bool single = f->wire == PROTOBUF_FIXED64;
+	uint64_t value = f->value;
+
+	while (single ||
+	       (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))) {
+		if (*n < most)
+			list[(*n)++] = value;
+		else
+			perfetto_tracks_count_left_out(p, f->number, 1);
+		if (single)
+			break;
+	}
+}
+
+static void take_lists(struct perfetto *p, struct track_event *ev, struct event_lists *l,
+		       struct protobuf_field *f)
+{
+	event_lists_begin(ev, l);
+	switch (f->number) {
+	case EVENT_EXTRA_TRACKS:
+		perfetto_tracks_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
+		break;
+	case EVENT_EXTRA_VALUES:
+		perfetto_tracks_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
+		break;
+	case EVENT_EXTRA_REAL_TRACKS:
+		perfetto_tracks_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
+					  false);
+		break;
+	case EVENT_EXTRA_REAL_VALUES:
+		perfetto_tracks_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
+					  true);
+		break;
+	case EVENT_FLOWS_OLD:
+		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
+		break;
+	case EVENT_FLOWS:
+		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
+		break;
+	case EVENT_ENDED_FLOWS_OLD:
+		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
+		break;
+	case EVENT_ENDED_FLOWS:
+		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
+		break;
+	}
+}
+
+/* Add a category; several are separated by commas. */
+static int add_category(struct perfetto *p, struct track_event *ev, uint32_t category)
+{
+	struct buffer *b = &p->scratch.text;
+	const char *text;
+	size_t n;
+
+	if (!ev->category || !category) {
+		ev->category = category ? category : ev->category;
+		return 0;
+	}
+	b->size = 0;
+	text = writer_string_of(p->w, ev->category, &n);
+	if (buffer_append(b, text, n) || buffer_u8(b, ','))
+		return -1;
+	text = writer_string_of(p->w, category, &n);
+	if (buffer_append(b, text, n))
+		return -1;
+	ev->category = writer_string(p->w, b->data, b->size);
+	return ev->category ? 0 : -1;
+}
+
+static int add_categories(struct perfetto *p, const struct perfetto_sequence *s,
+			  struct track_event *ev, struct protobuf_field *f)
+{
+	struct protobuf_view rest = f->bytes;
+	uint64_t iid;
+
+	while (protobuf_each(f, &rest, &iid))
+		if (add_category(p, ev, perfetto_interned(p, s, OF_CATEGORY, iid)))
+			return -1;
+	return 0;
+}
+
+static int add_source_location(struct perfetto *p, const struct perfetto_source_location *l)
+{
+	return (l->file && perfetto_argument_string(p, "file", l->file)) ||
+			       (l->function &&
+				perfetto_argument_string(p, "function", l->function)) ||
+			       (l->line && perfetto_argument_uint(p, "line", l->line))
+		       ? -1
+		       : 0;
+}
+
+static int add_interned_location(struct perfetto *p, const struct perfetto_sequence *s,
+				 uint64_t iid)
+{
+	uint32_t number = perfetto_interned(p, s, OF_SOURCE_LOCATION, iid);
+	struct perfetto_source_location l;
+
+	if (!number)
+		return 0;
+	memcpy(&l, p->source_locations.data + (number - 1) * sizeof l, sizeof l);
+	return add_source_location(p, &l);
+}
+
+static int add_inline_location(struct perfetto *p, struct protobuf_view message)
+{
+	struct perfetto_source_location l = perfetto_source_location(p, message);
+
+	return add_source_location(p, &l);
+}
+
+static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s,
+			   struct protobuf_view message)
+{
+	struct protobuf_field f;
+	uint32_t body;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case LOG_BODY_IID:
+			body = perfetto_interned(p, s, OF_LOG_BODY, f.value);
+			if (body && perfetto_argument_string(p, "message", body))
+				return -1;
+			break;
+		case LOG_SOURCE_IID:
+			if (add_interned_location(p, s, f.value))
+				return -1;
+			break;
+		case LOG_PRIORITY:
+			if (perfetto_argument_uint(p, "prio", f.value))
+				return -1;
+			break;
+		}
+	return 0;
+}
+
+/* Take a field that few events have. */
+static int perfetto_tracks_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
+				     struct track_event *ev, struct protobuf_field *f)
+{
+	uint32_t string;
+
+	switch (f->number) {
+	case EVENT_CATEGORIES: return add_category(p, ev, perfetto_text(p, f->bytes));
+	case EVENT_SOURCE_LOCATION: return add_inline_location(p, f->bytes);
+	case EVENT_SOURCE_LOCATION_IID: return add_interned_location(p, s, f->value);
+	case EVENT_LOG_MESSAGE: return add_log_message(p, s, f->bytes);
+	case EVENT_CORRELATION: return perfetto_argument_uint(p, "correlation_id", f->value);
+	case EVENT_CORRELATION_TEXT:
+		string = perfetto_text(p, f->bytes);
+		return string ? perfetto_argument_string(p, "correlation_id", string) : 0;
+	case EVENT_CORRELATION_IID:
+		string = perfetto_interned(p, s, OF_CORRELATION, f->value);
+		return string ? perfetto_argument_string(p, "correlation_id", string) : 0;
+	case EVENT_CALLSTACK: ev->stack = perfetto_inline_stack(p, f->bytes); return 0;
+	case EVENT_CALLSTACK_IID:
+		ev->stack = perfetto_interned(p, s, OF_CALLSTACK, f->value);
+		return 0;
+	case EVENT_TIME_DELTA:
+	case EVENT_TIME:
+		ev->has_time_delta = f->number == EVENT_TIME_DELTA;
+		ev->time_delta = (int64_t)f->value;
+		return 0;
+	case EVENT_THREAD_TIME_DELTA:
+	case EVENT_THREAD_TIME:
+		ev->has_thread_time = true;
+		ev->thread_time = (int64_t)f->value;
+		if (f->number == EVENT_THREAD_TIME_DELTA)
+			ev->thread_time = add_wrapping(ev->thread_time, s->thread_time);
+		return 0;
+	}
+	return perfetto_typed(p, s, f, &ev->annotated);
+}
+
+/* Read the fields of an event. */
+static int perfetto_tracks_take_event(struct perfetto *p, const struct perfetto_sequence *s,
+				      struct track_event *ev, struct event_lists *lists)
+{
+	struct protobuf_view rest = ev->packet->payload;
+	struct protobuf_field f;
+	int got;
+
+	while ((got = protobuf_next(&rest, &f)) > 0) {
+		int failed = 0;
+
+		switch (f.number) {
+		case EVENT_TYPE: ev->type = f.value; break;
+		case EVENT_TRACK:
+			ev->uuid = f.value;
+			ev->has_track = true;
+			break;
+		case EVENT_NAME_IID: ev->name = perfetto_interned(p, s, OF_NAME, f.value); break;
+		case EVENT_NAME: ev->name = perfetto_text(p, f.bytes); break;
+		case EVENT_CATEGORY_IIDS: failed = add_categories(p, s, ev, &f); break;
+		case EVENT_ANNOTATION:
+			failed = perfetto_annotation(p, s, f.bytes, &ev->annotated);
+			break;
+		case EVENT_COUNTER:
+		case EVENT_COUNTER_REAL:
+			ev->has_counter = true;
+			ev->has_real = f.number == EVENT_COUNTER_REAL;
+			ev->counter = f.value;
+			break;
+		case EVENT_EXTRA_TRACKS:
+		case EVENT_EXTRA_VALUES:
+		case EVENT_EXTRA_REAL_TRACKS:
+		case EVENT_EXTRA_REAL_VALUES:
+		case EVENT_FLOWS:
+		case EVENT_FLOWS_OLD:
+		case EVENT_ENDED_FLOWS:
+		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
+		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
+		default: failed = perfetto_tracks_take_rare(p, s, ev, &f);
+		}
+		if (failed)
+			return -1;
+	}
+	if (got < 0)
+		perfetto_damage(p, ev->packet, "no field of a track event: the rest is left out");
+	return 0;
+}
+
+/* Find the track of an event: that of its uuid, or the sequence's default, or its thread. */
+static int find_track(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev)
+{
+	uint64_t uuid = ev->has_track ? ev->uuid : s->defaults.has_track ? s->defaults.track : 0;
+	/* an event with a phase instead of a type has the uuid 0 to be on the sequence's thread */
+	bool on_thread = !uuid && s->has_thread && (!ev->has_track || !ev->type);
+
+	ev->track = on_thread ? s->thread_track : perfetto_track(p, uuid);
+	return ev->track ? 0 : -1;
+}
+
+bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time)
+{
+	if (__builtin_mul_overflow(us, 1000u, time)) {
+		p->counts.wrong_times++;
+		return false;
+	}
+	return perfetto_time(p, s, CLOCK_MONOTONIC_ID, time);
+}
+
+/* Find the time of an event whose packet has none. Returns false if it has none either. */
+static bool perfetto_tracks_find_time(struct perfetto *p, struct perfetto_sequence *s,
+				      struct track_event *ev)
+{
+	if (ev->packet->has_time) {
+		ev->time = ev->packet->time;
+		return true;
+	}
+	if (ev->has_time_delta)
+		ev->time_delta = s->time = add_wrapping(s->time, ev->time_delta);
+	if (!perfetto_time_us(p, s, ev->time_delta, &ev->time))
+		return false;
+	s->last_time = ev->time;
+	return true;
+}
+
+static int perfetto_tracks_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
+				      struct track_event *ev)
+{
+	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
+
+	if (ev->annotated.unfinished && ev->type != TYPE_END &&
+	    perfetto_argument_bool(p, CHROME_UNFINISHED, true))
+		return -1;
+	if (ev->annotated.leave && ev->type != TYPE_END &&
+	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
+		return -1;
+	/* an event with a type has the uuid 0 if it names its thread */
+	if (ev->legacy.present && (!ev->type || ev->legacy.phase || !ev->uuid) &&
+	    legacy_override(p, ev))
+		return -1;
+	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
+		return legacy_keep(p, ev);
+	switch (ev->type) {
+	case TYPE_BEGIN:
+		return ev->annotated.has_id
+			       ? track_event_keep(p, ev, PERFETTO_BEGIN,
+						  PERFETTO_VALUE | PERFETTO_BY_ID, ev->annotated.id)
+			       : track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
+	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
+	case TYPE_STATE: return track_event_keep(p, ev, PERFETTO_STATE, 0, 0);
+	case TYPE_COUNTER:
+		return ev->has_counter
+			       ? keep_counter(p, s, ev, ev->track, ev->counter, ev->has_real)
+			       : 0;
+	}
+	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
+}
+
+int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
+			 const struct perfetto_packet *packet)
+{
+	struct event_lists lists;
+	struct track_event ev = {.packet = packet};
+
+	p->scratch.arguments.size = 0;
+	if (perfetto_tracks_take_event(p, s, &ev, &lists))
+		return -1;
+	if (ev.has_counter && ev.type != TYPE_COUNTER)
+		perfetto_tracks_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
+					       1);
+	if (ev.has_thread_time) {
+		s->thread_time = ev.thread_time;
+		if (perfetto_argument_int(p, "tts", ev.thread_time))
+			return -1;
+	}
+	if (!perfetto_tracks_find_time(p, s, &ev))
+		return 0;
+	if (find_track(p, s, &ev))
+		return -1;
+	if (ev.legacy.present)
+		legacy_flows(p, &ev, &lists);
+	if (!ev.has_lists)
+		return perfetto_tracks_keep_event(p, s, &ev);
+	if ((lists.nflows &&
+	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
+	    (lists.nended &&
+	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
+	    perfetto_tracks_keep_event(p, s, &ev))
+		return -1;
+	return keep_extra(p, s, &ev, &lists);
+}
