@@ -2286,9 +2286,9 @@ static int unusable(struct ctf_trace *t, const char *what, const char *name, str
 
 struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id)
 {
-	uint32_t at = t->nstreams ? intern_find(&t->numbers.keys, &id, sizeof id) : INTERN_NONE;
+	uint64_t number = key_map_get(&t->numbers, id);
 
-	return at == INTERN_NONE ? NULL : &t->streams[t->numbers.numbers[at] - 1];
+	return number ? &t->streams[number - 1] : NULL;
 }
 
 /* Make a stream. Of usable ones with the same id the first one is used. */
@@ -2305,7 +2305,7 @@ static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d,
 	if (!s->usable)
 		return 0;
 	t->last_stream = s;
-	number = id_cache_number(&t->numbers, &d->id, sizeof d->id);
+	number = key_map_number(&t->numbers, d->id);
 	if (!number)
 		return error_no_memory(e);
 	if (!*number)
@@ -2417,7 +2417,7 @@ void ctf_classes_free(struct ctf_trace *t)
 	}
 	free(t->streams);
 	free(t->classes);
-	id_cache_free(&t->numbers);
+	key_map_free(&t->numbers);
 }
 
 static bool ctf_trace_has_time(const struct ctf_trace *t)

@@ -1004,7 +1004,7 @@ static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
 	struct ftrace_declared *d = &f->declared;
-	uint32_t *number = id_cache_number(&d->cpus, &cpu, sizeof cpu);
+	uint32_t *number = key_map_number(&d->cpus, (uint32_t)cpu);
 
 	if (!number)
 		return NULL;
@@ -2443,7 +2443,7 @@ static void declared_free(struct ftrace_declared *d)
 	id_cache_free(&d->locations);
 	id_cache_free(&d->plain_types);
 	id_cache_free(&d->names);
-	id_cache_free(&d->cpus);
+	key_map_free(&d->cpus);
 }
 
 static void ftrace_close(struct input *in)

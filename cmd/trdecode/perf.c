@@ -750,10 +750,10 @@ static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed
 			return -1;
 		value = now - *last;
 		*last = now;
-		if (&p->attrs[known->attr - 1] == a)
+		if (&p->attrs[known->attr] == a)
 			put_u64(fixed, value);
 		for (uint32_t k = 0; k < a->nmembers; k++)
-			if (a->members[k].attr == known->attr - 1)
+			if (a->members[k].attr == known->attr)
 				put_u64(fixed + a->members[k].offset, value);
 	}
 	return 0;
@@ -989,7 +989,7 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 			members[n] = a->members[n];
 	for (uint64_t i = 0; i < v.n && n < PERF_MEMBERS; i++) {
 		const struct perf_id *known = counter_of(p, a, &v, i);
-		uint32_t attr = known ? known->attr - 1 : 0;
+		uint32_t attr = known ? known->attr : 0;
 
 		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
 			continue;

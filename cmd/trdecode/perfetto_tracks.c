@@ -43,14 +43,8 @@ static uint32_t add_track(struct perfetto *p)
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	size_t slot = hash_u64(uuid) % PERFETTO_RECENT;
-	uint32_t *number;
+	uint32_t *number = key_map_number(&t->by_uuid, uuid);
 
-	/* without this cache 'trdecode | trstat' of a trace of calls takes 1.11 times the
-	 * instructions */
-	if (__builtin_expect(t->recent[slot].uuid == uuid && t->recent[slot].number, 1))
-		return t->recent[slot].number;
-	number = id_cache_number(&t->by_uuid, &uuid, sizeof uuid);
 	if (!number)
 		return 0;
 	if (!*number) {
@@ -59,8 +53,6 @@ uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 			return 0;
 		t->track[*number - 1].uuid = uuid;
 	}
-	t->recent[slot].uuid = uuid;
-	t->recent[slot].number = *number;
 	return *number;
 }
 
@@ -93,7 +85,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 static struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_tasks *t = &p->tasks;
-	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
+	uint32_t *number = key_map_number(&t->numbers, (uint32_t)tid);
 	struct perfetto_task *task;
 
 	if (!number)
@@ -510,15 +502,12 @@ static const struct perfetto_track *find_owner(const struct perfetto *p,
 					       const struct perfetto_track *t)
 {
 	for (unsigned i = 0; t && i < PARENTS_MOST; i++) {
-		uint32_t at;
+		uint64_t number;
 
 		if (t->has_thread || t->has_process)
 			return t;
-		at = t->parent ? intern_find(&p->tracks.by_uuid.keys, &t->parent, sizeof t->parent)
-			       : INTERN_NONE;
-		t = at == INTERN_NONE || !p->tracks.by_uuid.numbers[at]
-			    ? NULL
-			    : &p->tracks.track[p->tracks.by_uuid.numbers[at] - 1];
+		number = t->parent ? key_map_get(&p->tracks.by_uuid, t->parent) : 0;
+		t = number ? &p->tracks.track[number - 1] : NULL;
 	}
 	return NULL;
 }
@@ -692,14 +681,14 @@ void perfetto_tracks_free(struct perfetto *p)
 		free(t->thread[i].calls.frames);
 	free(t->track);
 	free(t->thread);
-	id_cache_free(&t->by_uuid);
+	key_map_free(&t->by_uuid);
 	id_cache_free(&t->others);
 	id_cache_free(&t->threads);
 	id_cache_free(&t->lanes);
 	id_cache_free(&t->process_names);
-	id_cache_free(&t->counting);
+	key_map_free(&t->counting);
 	buffer_free(&t->reached);
-	id_cache_free(&p->tasks.numbers);
+	key_map_free(&p->tasks.numbers);
 	free(p->tasks.task);
 }
 
@@ -1859,7 +1848,7 @@ static int read_row(struct perfetto *p, struct perfetto_event_type *t, const cha
 /* Get the type of an event by its number. NULL: out of memory. */
 static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint32_t number)
 {
-	uint32_t *at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	uint32_t *at = key_map_number(&p->ftrace.numbers, number);
 	struct perfetto_event_type *t;
 	const char *row;
 
@@ -1920,7 +1909,7 @@ static int perfetto_event_descriptor(struct perfetto *p, struct protobuf_view me
 		case DESCRIPTOR_MESSAGE: described = f.bytes; break;
 		case DESCRIPTOR_GROUP: group = perfetto_text(p, f.bytes); break;
 		}
-	at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	at = key_map_number(&p->ftrace.numbers, number);
 	if (!at || *at)
 		return at ? 0 : -1;
 	*at = perfetto_add_type(p, number);
@@ -2044,7 +2033,7 @@ void perfetto_ftrace_free(struct perfetto *p)
 		free(f->type[i].fields);
 	free(f->type);
 	free(f->cpu);
-	id_cache_free(&f->numbers);
+	key_map_free(&f->numbers);
 	id_cache_free(&f->generic);
 	buffer_free(&f->fixed);
 	buffer_free(&f->tail);

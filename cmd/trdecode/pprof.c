@@ -54,7 +54,7 @@ struct value_type {
 struct profile_table {
 	struct protobuf_view *entry;
 	size_t count, capacity;
-	struct id_cache numbers; /* + 1 */
+	struct key_map numbers; /* + 1 */
 };
 
 struct profile {
@@ -154,12 +154,10 @@ static struct protobuf_view profile_string(const struct profile *p, uint64_t ind
 					: (struct protobuf_view){NULL, NULL};
 }
 
-/* Find an entry by its id. Returns its number + 1; 0: there is none, or out of memory. */
-static uint32_t profile_find(struct profile_table *t, uint64_t id)
+/* Find an entry by its id. Returns its number + 1; 0: there is none. */
+static uint32_t profile_find(const struct profile_table *t, uint64_t id)
 {
-	const uint32_t *number = id_cache_number(&t->numbers, &id, sizeof id);
-
-	return number ? *number : 0;
+	return (uint32_t)key_map_get(&t->numbers, id);
 }
 
 /* --- reading --- */
@@ -204,7 +202,7 @@ static int add_numbered(struct profile_table *t, struct protobuf_view message)
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == ENTRY_ID)
 			id = f.value;
-	number = id_cache_number(&t->numbers, &id, sizeof id);
+	number = key_map_number(&t->numbers, id);
 	if (!number || pprof_add_entry(t, message))
 		return -1;
 	if (!*number)
@@ -294,7 +292,7 @@ static int profile_read(struct profile *p, struct input *in, struct error *e)
 static void pprof_table_free(struct profile_table *t)
 {
 	free(t->entry);
-	id_cache_free(&t->numbers);
+	key_map_free(&t->numbers);
 }
 
 static void profile_free(struct profile *p)

@@ -21,7 +21,7 @@ enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
 
 struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 {
-	uint32_t *number = id_cache_number(&t->numbers, &function, sizeof function);
+	uint32_t *number = key_map_number(&t->numbers, function);
 	struct argument_names *functions;
 
 	if (!number)
@@ -53,8 +53,8 @@ void arguments_free(struct argument_table *t)
 	for (size_t i = 0; i < t->count; i++)
 		free(t->functions[i].names);
 	free(t->functions);
-	id_cache_free(&t->numbers);
-	id_cache_free(&t->pairs);
+	key_map_free(&t->numbers);
+	key_map_free(&t->pairs);
 	intern_free(&t->names);
 }
 
@@ -63,20 +63,7 @@ void arguments_free(struct argument_table *t)
 /* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *rows_number_of(struct argument_table *t, uint32_t function, uint32_t name)
 {
-	uint32_t both[2] = {function, name}, *number;
-	uint64_t pair = (uint64_t)function << 32 | name;
-	size_t slot = hash_u64(pair) % ARGUMENTS_RECENT;
-
-	/* without this cache 'trdecode | trstat' takes 1.21 times the instructions for a trace of
-	 * Perfetto whose events have arguments */
-	if (t->recent[slot].number && t->recent[slot].pair == pair)
-		return &t->recent[slot].number;
-	number = id_cache_number(&t->pairs, both, sizeof both);
-	if (number && *number) {
-		t->recent[slot].pair = pair;
-		t->recent[slot].number = *number;
-	}
-	return number;
+	return key_map_number(&t->pairs, (uint64_t)function << 32 | name);
 }
 
 int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)

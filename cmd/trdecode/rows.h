@@ -22,8 +22,6 @@
  * events without a name, after its own.
  */
 
-enum { ARGUMENTS_RECENT = 4096 }; /* slots of a cache of numbers that were used last */
-
 /* A function. Names are strings of the writer. */
 struct argument_names {
 	uint32_t *names;
@@ -32,16 +30,12 @@ struct argument_names {
 };
 
 struct argument_table {
-	struct id_cache numbers; /* by name of the function: index + 1 */
+	struct key_map numbers; /* by name of the function: index + 1 */
 	struct argument_names *functions;
 	size_t count, capacity;
 	/* of arguments_learn: numbers by function and name, from 1; the names of all functions */
-	struct id_cache pairs;
+	struct key_map pairs;
 	struct intern names;
-	struct {
-		uint64_t pair;	 /* function << 32 | name */
-		uint32_t number; /* 0: the slot is free */
-	} recent[ARGUMENTS_RECENT];
 	uint64_t nameless; /* arguments that arguments_values left out */
 };
 

@@ -5,12 +5,7 @@
 
 int open_calls_put_far(struct open_calls *o, uint64_t key, uint64_t value)
 {
-	uint64_t *slot = key_map_value(&o->others, key);
-
-	if (!slot)
-		return -1;
-	*slot = value + 1;
-	return 0;
+	return key_map_set(&o->others, key, value + 1);
 }
 
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value)

@@ -119,11 +119,9 @@ static uint32_t stack_tree_find(const struct stack_tree *t, uint32_t parent, uin
 static int link_node(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
 {
 	struct stack_node *n = &t->nodes[node];
-	uint32_t *child = key_map_number(&t->children, stack_tree_key(parent, name));
 
-	if (!child)
+	if (key_map_set(&t->children, stack_tree_key(parent, name), node))
 		return -1;
-	*child = node;
 	n->parent = parent;
 	n->name = name;
 	n->next = t->nodes[parent].first;

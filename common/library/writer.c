@@ -34,7 +34,8 @@ struct trstream_writer {
 	struct library_type *types;
 	size_t ntypes;
 	struct buffer fixed, tail;
-	struct id_cache threads, functions; /* ids by lane_entry; by the id of the name */
+	struct id_cache threads;  /* ids by lane_entry */
+	struct key_map functions; /* ids by the id of the name */
 };
 
 static int library_refuse(struct trstream_writer *w, const char *what)
@@ -59,7 +60,7 @@ static void free_writer(struct trstream_writer *w)
 	buffer_free(&w->fixed);
 	buffer_free(&w->tail);
 	id_cache_free(&w->threads);
-	id_cache_free(&w->functions);
+	key_map_free(&w->functions);
 	writer_free(&w->out);
 	free(w);
 }
@@ -240,7 +241,7 @@ static int writer_put_text(struct trstream_writer *w, const struct trstream_valu
 static uint32_t function_location(struct trstream_writer *w, const char *name)
 {
 	struct location_entry l = {.name = writer_text(&w->out, name)};
-	uint32_t *id = id_cache_number(&w->functions, &l.name, sizeof l.name);
+	uint32_t *id = key_map_number(&w->functions, l.name);
 
 	if (id && !*id)
 		*id = writer_location(&w->out, &l);

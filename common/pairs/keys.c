@@ -67,7 +67,7 @@ static uint8_t compared_kind(const struct key_cell *cell)
 	return cell->kind == KEY_ADDRESS ? KEY_UNSIGNED : cell->kind;
 }
 
-uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
+uint64_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
 {
 	uint64_t h = t->seed;
 
@@ -77,7 +77,7 @@ uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells,
 		h = hash_fold(h ^ v ^ (uint64_t)compared_kind(&cells[i]) << 62,
 			      t->seed | 0x9e3779b97f4a7c15u);
 	}
-	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
+	return hash_fold(h, 0xd6e8feb86659fd93u);
 }
 
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n)

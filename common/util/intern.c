@@ -171,19 +171,14 @@ static int grow_direct(struct idmap *m, size_t size)
 
 	if (ARRAY_REACH(m->direct, m->direct_size, size - 1))
 		return -1;
-	for (size_t i = 0; m->far.count && i <= m->far.mask; i++) {
-		const struct key_map_slot *s = &m->far.slots[i];
-
-		if (s->value && s->key >= before && s->key < m->direct_size)
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&m->far, s));)
+		if (s->key >= before && s->key < m->direct_size)
 			put_direct(m, (uint32_t)s->key, s->number);
-	}
 	return 0;
 }
 
 int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
 {
-	uint32_t *far;
-
 	if (!m->direct && grow_direct(m, DIRECT_LEAST))
 		return -1;
 	/* double the array only if a quarter of it is in use, so that its size is bounded by the
@@ -196,15 +191,7 @@ int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
 		put_direct(m, id, number);
 		return 0;
 	}
-	if (!number) {
-		key_map_remove(&m->far, id);
-		return 0;
-	}
-	far = key_map_number(&m->far, id);
-	if (!far)
-		return -1;
-	*far = number;
-	return 0;
+	return key_map_set(&m->far, id, number);
 }
 
 void idmap_clear(struct idmap *m)

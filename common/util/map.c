@@ -9,7 +9,7 @@
 
 #include "common/util/intern.h"
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 16 };
 
 uint64_t secret_factor(const void *table)
 {
@@ -97,6 +97,29 @@ void key_map_remove(struct key_map *m, uint64_t key)
 	}
 	m->slots[hole].value = 0;
 	m->count--;
+}
+
+int key_map_set(struct key_map *m, uint64_t key, uint64_t value)
+{
+	struct key_map_slot *slot;
+
+	if (!value) {
+		key_map_remove(m, key);
+		return 0;
+	}
+	slot = key_map_reach(m, key);
+	if (!slot)
+		return -1;
+	slot->value = value;
+	return 0;
+}
+
+struct key_map_slot *key_map_next(const struct key_map *m, const struct key_map_slot *after)
+{
+	for (size_t i = after ? (size_t)(after - m->slots) + 1 : 0; m->slots && i <= m->mask; i++)
+		if (m->slots[i].value)
+			return &m->slots[i];
+	return NULL;
 }
 
 void key_map_clear(struct key_map *m)

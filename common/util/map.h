@@ -79,8 +79,12 @@ static inline uint64_t key_map_get(const struct key_map *m, uint64_t key)
 uint64_t *key_map_value(struct key_map *m, uint64_t key);
 /* The same, for a map whose values are all of 32 bits. */
 uint32_t *key_map_number(struct key_map *m, uint64_t key);
+/* Set the value of a key; 0 removes it. Returns 0, or -1 when out of memory. */
+int key_map_set(struct key_map *m, uint64_t key, uint64_t value);
 /* Remove a key, which need not be there. */
 void key_map_remove(struct key_map *m, uint64_t key);
+/* Get the next key in no order; after: NULL, the first. Returns NULL if there are no more. */
+struct key_map_slot *key_map_next(const struct key_map *m, const struct key_map_slot *after);
 /* Remove all keys. The slots stay. */
 void key_map_clear(struct key_map *m);
 void key_map_free(struct key_map *m);
