@@ -2715,18 +2715,12 @@ static int ctf_announce_types(struct ctf *ctf, const struct ctf_trace *t)
 static int decode_ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
-	struct writer *w = ctf->w;
 	const struct ctf_file *first;
 	uint64_t time;
 
 	if (merge_choose_clock(in, e))
 		return -1;
-	ctf->clock = writer_clock(
-		w, &(struct clock_entry){
-			   writer_text(w, in->clock_name),
-			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
-				   (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-			   merge_wall(in)});
+	ctf->clock = input_declare_clock(in, !strcmp(in->clock_name, "wall"));
 	/* rows are written without a test for NULL */
 	if (!ctf->clock || buffer_reserve(&ctf->fixed, 8192) || buffer_reserve(&ctf->tail, 4096))
 		return -1;

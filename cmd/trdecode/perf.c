@@ -363,12 +363,7 @@ static int perf_declare(struct perf *p)
 	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perf"),
 							    writer_text(w, in->name),
 							    p->h.long_size, p->h.big_endian});
-	p->clock = writer_clock(
-		w, &(struct clock_entry){
-			   writer_text(w, in->clock_name),
-			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
-				   (in->has_wall && !merge_wall(in) ? CLOCK_IS_WALL : 0),
-			   merge_wall(in)});
+	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	p->spaces.source = p->source;
 	if (!p->source || !p->clock)
 		return -1;

@@ -2453,7 +2453,6 @@ static int decode_perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
 	struct writer *w = p->w;
-	int64_t wall;
 
 	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
@@ -2468,12 +2467,7 @@ static int decode_perfetto_begin(struct input *in, struct error *e)
 	in->wall = p->clocks.wall;
 	if (merge_choose_clock(in, e))
 		return -1;
-	wall = merge_wall(in);
-	p->clock = writer_clock(
-		w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-					 .flags = (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						  (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
-					 .wall = wall});
+	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	if (!p->clock || process_names_write(w, p->source, &p->tracks.process_names) ||
 	    (p->packages.size &&
 	     writer_meta(w, p->source, "perfetto.packages", p->packages.data, p->packages.size)))

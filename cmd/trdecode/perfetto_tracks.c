@@ -448,17 +448,6 @@ static struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pi
 	return find_thread(p, pid, tid, 0);
 }
 
-static uint32_t perfetto_tracks_declare_lane(struct perfetto *p, const struct lane_entry *e)
-{
-	int32_t key[] = {e->cpu,	   e->tid, e->pid, (int32_t)e->comm, (int32_t)e->buffer,
-			 (int32_t)e->flags};
-	uint32_t *id = id_cache_number(&p->tracks.lanes, key, sizeof key);
-
-	if (id && !*id)
-		*id = writer_lane(p->w, e);
-	return id ? *id : 0;
-}
-
 static struct lane_entry perfetto_tracks_lane_entry(const struct perfetto *p, int32_t pid,
 						    int32_t tid, int32_t cpu)
 {
@@ -484,15 +473,15 @@ static uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int
 	e = perfetto_tracks_lane_entry(p, t->pid, t->tid, cpu);
 	e.comm = t->comm;
 	if (cpu >= 0)
-		return perfetto_tracks_declare_lane(p, &e);
-	return t->lane = perfetto_tracks_declare_lane(p, &e);
+		return writer_lane_once(p->w, &p->tracks.lanes, &e);
+	return t->lane = writer_lane_once(p->w, &p->tracks.lanes, &e);
 }
 
 static uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
 {
 	struct lane_entry e = perfetto_tracks_lane_entry(p, -1, -1, cpu);
 
-	return perfetto_tracks_declare_lane(p, &e);
+	return writer_lane_once(p->w, &p->tracks.lanes, &e);
 }
 
 /* --- resolving --- */
@@ -608,7 +597,7 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 				       t->cpu);
 	e.comm = thread ? thread->comm : 0;
 	e.buffer = t->has_counter ? 0 : t->name;
-	t->lane = perfetto_tracks_declare_lane(p, &e);
+	t->lane = writer_lane_once(p->w, &p->tracks.lanes, &e);
 	return t->lane ? 0 : -1;
 }
 

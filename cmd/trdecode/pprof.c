@@ -668,17 +668,6 @@ static int read_sample(struct pprof_decoder *p, struct pprof_sample *s)
 
 /* --- declarations --- */
 
-static uint32_t pprof_declare_lane(struct pprof_decoder *p, const struct lane_entry *lane)
-{
-	uint32_t key[] = {lane->flags, (uint32_t)lane->pid, (uint32_t)lane->tid,
-			  (uint32_t)lane->cpu, lane->comm};
-	uint32_t *id = id_cache_number(&p->lanes, key, sizeof key);
-
-	if (id && !*id)
-		*id = writer_lane(p->w, lane);
-	return id ? *id : 0;
-}
-
 /* Declare the name of a label's field: fields of the same key are numbered. */
 static uint32_t label_name(const struct pprof_decoder *p, const struct pprof_sample *s,
 			   unsigned label)
@@ -825,7 +814,7 @@ static int pprof_write_sample(struct pprof_decoder *p)
 	/* saturates below where a time is damage */
 	p->elapsed += weight > TIME_LIMIT - 1 - p->elapsed ? TIME_LIMIT - 1 - p->elapsed : weight;
 	frames = p->stack.size / sizeof(uint32_t);
-	row.lane = pprof_declare_lane(p, &s.lane);
+	row.lane = writer_lane_once(p->w, &p->lanes, &s.lane);
 	row.type = pprof_declare_type(p, &s);
 	if (frames) {
 		row.location =

@@ -124,17 +124,15 @@ uint32_t trstream_writer_thread(struct trstream_writer *w, int cpu, int tid, int
 {
 	struct lane_entry l = {
 		.source = w->source, .clock = w->clock, .cpu = cpu, .tid = tid, .pid = pid};
-	uint32_t *id;
+	uint32_t id;
 
 	l.comm = writer_text(&w->out, comm);
 	l.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (tid >= 0 ? LANE_HAS_TID : 0) |
 		  (pid >= 0 ? LANE_HAS_PID : 0);
-	id = id_cache_number(&w->threads, &l, sizeof l);
-	if (id && !*id)
-		*id = writer_lane(&w->out, &l);
-	if (!id || !*id)
+	id = writer_lane_once(&w->out, &w->threads, &l);
+	if (!id)
 		library_failed(w);
-	return id ? *id : 0;
+	return id;
 }
 
 /* --- types --- */
