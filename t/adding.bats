@@ -62,7 +62,7 @@ setup() {
 @test "damage of a toy trace is reported, and the rest is decoded" {
 	{ cat "$TOY"; echo 'no event'; echo '9000 1 +end'; } >bad.toy
 	run -1 --separate-stderr trdecode -o bad.trs bad.toy
-	assert_equal "$stderr" 'trdecode: bad.toy: not a toy event'
+	assert_equal "$stderr" 'trdecode: bad.toy: 0x69: not a toy event'
 	run -1 --separate-stderr trfilter -c 'name == "end"' bad.trs
 	assert_output 1
 }

@@ -2,14 +2,12 @@
  * toy.c - the decoder of toy traces: "toy 1", then lines "TIME TID +NAME" and "TIME TID -NAME" for
  * calls, and "TIME TID =NAME NUMBER" for counters, in the order of their times (ns)
  */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/text_span.h"
 #include "common/util/intern.h"
-#include "common/util/output.h"
 
 #define TOY_MAGIC "toy 1\n"
 
@@ -18,12 +16,14 @@ enum { TOY_MAGIC_SIZE = 6 };
 struct toy {
 	struct input *input;
 	struct writer *w;
-	FILE *file;
-	size_t taken; /* bytes of the input's head */
-	char line[4096], *name;
-	uint64_t time;
-	uint32_t tid, source, clock, enter, leave, counter;
-	struct id_cache lanes, locations; /* ids by tid; by the id of the name */
+	struct input_lines lines;
+	/* of the event: the sign of its kind, its name, and the number of a counter */
+	uint64_t time, tid, number;
+	char sign;
+	struct text_span name;
+	uint32_t source, clock, enter, leave, counter;
+	struct id_cache lanes;	  /* writer_lane_once */
+	struct key_map locations; /* ids by the id of the name */
 };
 
 static enum bid toy_probe(const struct input *in)
@@ -34,51 +34,43 @@ static enum bid toy_probe(const struct input *in)
 		       : BID_NONE;
 }
 
-/* Read for FILE: what the probes have read comes first. */
-static ssize_t toy_read(void *cookie, char *to, size_t n)
+/* Take an event from a line. */
+static bool toy_parse(struct toy *t, struct text_span line)
 {
-	struct toy *t = cookie;
-	size_t left = t->input->head_size - t->taken;
+	struct text_span time = span_take_word(&line), tid = span_take_word(&line),
+			 name = span_take_word(&line), number = span_trim(line);
+	bool minus = span_begins(number, "-");
 
-	if (!left)
-		return io_read(t->input->fd, to, n);
-	n = n < left ? n : left;
-	memcpy(to, t->input->head + t->taken, n);
-	t->taken += n;
-	return (ssize_t)n;
-}
-
-/* Take the time, the thread and the name from the line. */
-static bool toy_parse(struct toy *t)
-{
-	char *at = t->line, *end = strchr(at, '\n');
-
-	if (!isdigit((unsigned char)*at) || !end)
+	number.at += minus;
+	if (span_digits(time.at, time.end, &t->time) != time.end || !span_size(time) ||
+	    t->time >= TIME_LIMIT || span_digits(tid.at, tid.end, &t->tid) != tid.end ||
+	    !span_size(tid) || t->tid > INT32_MAX || span_size(name) < 2)
 		return false;
-	*end = '\0';
-	t->time = strtoull(at, &at, 10);
-	if (t->time >= TIME_LIMIT || *at++ != ' ' || !isdigit((unsigned char)*at))
+	t->sign = *name.at;
+	t->name = (struct text_span){name.at + 1, name.end};
+	if (span_digits(number.at, number.end, &t->number) != number.end)
 		return false;
-	t->tid = (uint32_t)strtoul(at, &at, 10);
-	t->name = at + 1;
-	return t->tid <= INT32_MAX && *at == ' ' && t->name[0] && strchr("+-=", t->name[0]) &&
-	       t->name[1];
+	t->number = minus ? -t->number : t->number;
+	return t->sign == '=' || ((t->sign == '+' || t->sign == '-') && !span_size(number));
 }
 
 /* Set in->next to the time of the next line that is an event; report the others. */
 static int toy_advance(struct toy *t, struct error *e)
 {
 	struct input *in = t->input;
+	const char *text;
+	size_t n;
+	int got;
 
 	in->next = UINT64_MAX;
-	while (fgets(t->line, sizeof t->line, t->file)) {
-		if (toy_parse(t)) {
+	while ((got = input_lines_next(&t->lines, in, &text, &n, e)) > 0) {
+		if (!t->lines.cut && toy_parse(t, (struct text_span){text, text + n})) {
 			in->next = merge_shifted(t->time, in->shift);
 			return 0;
 		}
-		input_damage(in, in->name, NO_OFFSET, "not a toy event");
+		input_damage(in, in->name, t->lines.offset, "not a toy event");
 	}
-	return ferror(t->file) ? error_errno(e, in->name, NO_OFFSET, "cannot read") : 0;
+	return got;
 }
 
 static int toy_open(struct input *in, struct error *e)
@@ -89,10 +81,8 @@ static int toy_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	t->input = in;
 	t->w = in->decoding->writer;
-	t->taken = TOY_MAGIC_SIZE;
-	t->file = fopencookie(t, "r", (cookie_io_functions_t){.read = toy_read});
 	in->clock_name = "toy";
-	return t->file ? 0 : error_no_memory(e);
+	return 0;
 }
 
 static int toy_info(struct input *in, struct trace_info *f, struct error *e)
@@ -108,13 +98,15 @@ static int toy_begin(struct input *in, struct error *e)
 	struct writer *w = t->w;
 	struct field_entry number = {
 		.name = writer_text(w, "number"), .kind = FIELD_INT, .size = 8};
-	struct type_entry type = {.source = t->source};
+	struct type_entry type = {0};
+	const char *magic;
+	size_t n;
 
-	if (merge_choose_clock(in, e))
+	if (input_lines_next(&t->lines, in, &magic, &n, e) < 0 || merge_choose_clock(in, e))
 		return -1;
 	t->source = type.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "toy"), writer_text(w, in->name), 0, 0});
-	t->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "toy")});
+	t->clock = input_declare_clock(in, false);
 	type.kind = KIND_ENTER;
 	t->enter = writer_type(w, &type);
 	type.kind = KIND_LEAVE;
@@ -132,25 +124,20 @@ static int toy_begin(struct input *in, struct error *e)
 
 static int toy_row(struct toy *t)
 {
-	char *value = strchr(t->name, ' ');
-	size_t n = value ? (size_t)(value - t->name) : strlen(t->name);
-	int64_t number = value ? strtoll(value, NULL, 10) : 0;
-	struct location_entry location = {.name = writer_string(t->w, t->name + 1, n - 1)};
-	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID};
-	struct new_row row = {.time = t->input->next, .fixed = &number};
-	uint32_t *lane_id = id_cache_number(&t->lanes, &t->tid, sizeof t->tid);
-	uint32_t *location_id =
-		id_cache_number(&t->locations, &location.name, sizeof location.name);
+	struct location_entry location = {
+		.name = writer_string(t->w, t->name.at, span_size(t->name))};
+	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID,
+				  .tid = (int32_t)t->tid};
+	struct new_row row = {.time = t->input->next, .fixed = &t->number};
+	uint32_t *id = key_map_number(&t->locations, location.name);
 
-	if (!lane_id || !location_id)
+	if (!id)
 		return -1;
-	lane.tid = (int32_t)t->tid;
-	row.type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
-	row.fixed_size = row.type == t->counter ? sizeof number : 0;
+	row.type = t->sign == '+' ? t->enter : t->sign == '-' ? t->leave : t->counter;
+	row.fixed_size = row.type == t->counter ? sizeof t->number : 0;
 	/* each declaration is a new one, so the ids are kept */
-	row.lane = *lane_id = *lane_id ? *lane_id : writer_lane(t->w, &lane);
-	row.location = *location_id =
-		*location_id ? *location_id : writer_location(t->w, &location);
+	row.lane = writer_lane_once(t->w, &t->lanes, &lane);
+	row.location = *id = *id ? *id : writer_location(t->w, &location);
 	return writer_row_data(t->w, row);
 }
 
@@ -173,10 +160,9 @@ static void toy_close(struct input *in)
 {
 	struct toy *t = in->state;
 
-	if (t->file)
-		fclose(t->file);
+	input_lines_free(&t->lines);
 	id_cache_free(&t->lanes);
-	id_cache_free(&t->locations);
+	key_map_free(&t->locations);
 	free(t);
 	in->state = NULL;
 }
