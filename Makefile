@@ -1,5 +1,8 @@
-# make [all] | deps | demo | check | check-interop | picture | bench | fuzz | fuzz-coverage | lint |
-#      asan | install | uninstall | dist | deb | clean
+# make [all] | deps | demo | quick | check | check-interop | picture | bench | fuzz | fuzz-coverage |
+#      lint | asan | install | uninstall | dist | deb | clean | help
+#
+# quick          the units and tests of what differs from HEAD, committed or not (t/README)
+# check          everything, and all tests
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -132,10 +135,22 @@ demo:
 
 check:
 	@t/deps.sh build check
-	$(AGAIN) WERROR=1 CFLAGS='-g1 $(CFLAGS)' tests
+	$(AGAIN) WERROR=1 CFLAGS='$(strip -g1 $(CFLAGS))' tests
 
 tests: all units fuzzers
 	@t/check.sh $(BIN) $(OBJ)/t
+
+# The units, fuzz targets and tests of what differs from HEAD: t/quick.sh chooses them. CHANGED='FILE...'
+# for other files.
+quick:
+	@t/deps.sh build check
+	$(AGAIN) -s $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc)) WERROR=1 \
+		CFLAGS='$(strip -g1 $(CFLAGS))' quick-tests
+
+QUICK := $(if $(filter quick-tests,$(MAKECMDGOALS)),$(shell t/quick.sh $(CHANGED)))
+
+quick-tests: all $(patsubst %,$(OBJ)/t/%,$(filter unit/% fuzz/%,$(QUICK)))
+	@$(if $(QUICK),t/check.sh $(BIN) $(OBJ)/t $(QUICK),echo 'quick: no test concerns what changed')
 
 check-interop:
 	@t/deps.sh build check
@@ -228,9 +243,13 @@ deb: dist
 clean:
 	rm -rf $(O)
 
+# The head of this file
+help:
+	@sed -n '/^#/!q; s/^#\( \|$$\)//p' Makefile
+
 FORCE:
-.PHONY: all library units fuzzers deps demo check check-interop picture tests asan fuzz fuzz-coverage \
-	fuzz-table bench lint \
+.PHONY: all library units fuzzers deps demo quick quick-tests check check-interop picture tests asan fuzz \
+	fuzz-coverage fuzz-table bench lint help \
 	lint-sources install uninstall dist deb clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

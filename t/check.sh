@@ -1,8 +1,10 @@
 #!/bin/bash
 # Run the unit tests, the kept inputs of the fuzz targets and the bats tests; the last line counts.
-# usage: t/check.sh BIN BUILT, BUILT holding unit/* and fuzz/* as built
+# usage: t/check.sh BIN BUILT [TEST...]
+#        BUILT holds unit/* and fuzz/* as built. TEST: unit/SUBJECT/NAME, fuzz/NAME or t/NAME.bats; none: all
 BIN=$(realpath "$1") built=$(realpath "$2")
 export BIN
+shift 2
 cd "$(dirname "$0")/.." || exit
 
 log=$(mktemp -d) passed=0 failed=0 skipped=0
@@ -34,11 +36,33 @@ run_unit() {
 export -f run_unit
 export built log
 
-mapfile -t units < <(find t/unit -name '*.c' | sort | sed 's|^t/||; s|\.c$||')
-# the longest one first, so that no processor waits for it in the end
+# chosen FIRST...: of the names on standard input those that were chosen, FIRST before the others: what takes
+# longest, so that no processor waits for it in the end
+chosen() {
+	awk -v chosen="${tests[*]}" -v first="$*" '
+		BEGIN {
+			all = !split(chosen, list, " ")
+			for (i in list)
+				is_chosen[list[i]]
+			n = split(first, order, " ")
+		}
+		all || $0 in is_chosen { has[$0]; name[++count] = $0 }
+		END {
+			for (i = 1; i <= n; i++)
+				if (order[i] in has) {
+					print order[i]
+					delete has[order[i]]
+				}
+			for (i = 1; i <= count; i++)
+				if (name[i] in has)
+					print name[i]
+		}'
+}
+tests=("$@")
+
+mapfile -t units < <(find t/unit -name '*.c' | sort | sed 's|^t/||; s|\.c$||' | chosen unit/filter/call_filter)
 # shellcheck disable=SC2016 # of the shell that each starts
-printf '%s\n' unit/filter/call_filter "${units[@]}" | awk '!seen[$0]++' |
-	xargs -P "$(nproc)" -I NAME bash -c 'run_unit "$0"' NAME
+printf '%s\n' "${units[@]}" | xargs -r -P "$(nproc)" -I NAME bash -c 'run_unit "$0"' NAME
 for name in "${units[@]}"; do
 	status=$(<"$log/$name/status")
 	if ((status)); then
@@ -49,9 +73,10 @@ for name in "${units[@]}"; do
 	count "$name" "$status" "$log/$name/tap"
 done
 
-for corpus in t/fuzz/corpus/*/; do
-	name=fuzz/$(basename "$corpus")
+mapfile -t targets < <(printf '%s\n' t/fuzz/corpus/*/ | sed 's|^t/fuzz/corpus/|fuzz/|; s|/$||' | chosen)
+for name in "${targets[@]}"; do
 	[[ -f t/$name.c ]] || continue
+	corpus=t/fuzz/corpus/${name#fuzz/}
 	if timeout 120 "$built/$name" "$corpus"/* >"$log/fuzz" 2>&1; then
 		echo "ok $name: kept inputs"
 		((passed++))
@@ -62,13 +87,15 @@ for corpus in t/fuzz/corpus/*/; do
 	fi
 done
 
-# The files that take longest, longest first: the others keep all processors busy to the end.
 long=(growth memory streams layout perf filter_keeps encode_chrome encode_split lttng merge kernel_text decode encode_svg
 	damage failure apitrace)
-mapfile -t files < <(printf 't/%s.bats\n' "${long[@]}" | cat - <(printf '%s\n' t/*.bats) | awk '!seen[$0]++')
-# Within a file bats would wait a second for each test (1.8), between files it does not.
-bats --formatter tap --jobs "$(nproc)" --no-parallelize-within-files "${files[@]}" 2>&1 | tee "$log/tap"
-count bats "${PIPESTATUS[0]}" "$log/tap"
+long=("${long[@]/#/t/}")
+mapfile -t files < <(printf '%s\n' t/*.bats | chosen "${long[@]/%/.bats}")
+if ((${#files[@]})); then
+	# Within a file bats would wait a second for each test (1.8), between files it does not.
+	bats --formatter tap --jobs $(($(nproc) + 1)) --no-parallelize-within-files "${files[@]}" 2>&1 | tee "$log/tap"
+	count bats "${PIPESTATUS[0]}" "$log/tap"
+fi
 
 # "7 public traces, 1 no script"
 kinds=$(sed 's/^$/no reason/' "$log/kinds" | sort | uniq -c | sort -rn | sed 's/^ *//' | paste -sd, | sed 's/,/, /g')

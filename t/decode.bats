@@ -336,6 +336,10 @@ good() {
 		grep -q "^\.Cm .*\<$name\>" "$ROOT/man1/trdecode.1" || fail "trdecode(1): no $name"
 		[[ $name == stream ]] || grep -q "\"$name\"" "$ROOT/man5/trstream.5" ||
 			fail "trstream(5): no $name"
+		[[ $name == stream ]] || grep -q "^\.It $name Ta " "$ROOT/man5/trstream-sources.5" ||
+			fail "trstream-sources(5), the table: no $name"
+		[[ $name == stream ]] || grep -qx "\.Ss $name" "$ROOT/man5/trstream-sources.5" ||
+			fail "trstream-sources(5): no section $name"
 	done
 	[ "$(sed -n '/^Every input is of this/,/^An input of another/s/^\.Cm //p' "$ROOT/man1/trdecode.1" |
 		tr -d ',.' | xargs)" = "$formats" ]

@@ -1,3 +1,5 @@
+# trencode -t text: the listing of each system, as its own tool prints it.
+
 load lib
 
 # text TRACE [OPTION...]: what the pipe prints

@@ -1,3 +1,5 @@
+# trencode -t text of trace.dat: as trace-cmd report prints it.
+
 load lib
 
 TRACES=trace-cmd

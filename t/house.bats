@@ -217,6 +217,8 @@ complete_line() {
 		for word in "$name" ${alias/NULL/}; do
 			trstat --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -qxF -e "$word" || fail "completion: $word"
 			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
+			sed -n '/^\.Sh COLUMNS/,/^\.Sh PAIRS/p' "$ROOT/man1/trstat.1" | grep -wF -e "${word%(F)}" | grep -q '^\.\(It \)\?Cm ' ||
+				fail "trstat(1), COLUMNS: $word"
 		done
 	done <"$BATS_TEST_TMPDIR/types"
 }

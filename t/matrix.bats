@@ -422,4 +422,9 @@ our_calls() {
 	for format in text uftrace trace-cmd apitrace lttng folded; do
 		assert_line --regexp "^$format +[a-z]"
 	done
+	# those whose suffix differs from their name are in the list of -t, all are in FORMATS
+	for format in $(cut -d ' ' -f 1 <<<"$output"); do
+		sed -n '/^\.Sh FORMATS/,/^\.Sh PARTS/p' "$ROOT/man1/trencode.1" | grep -qE "^\.(It )?Cm (.* )?$format( |\$)" ||
+			fail "trencode(1), FORMATS: no $format"
+	done
 }

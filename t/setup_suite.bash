@@ -21,9 +21,33 @@ quick_assertions() (
 	declare -f $(compgen -A function | grep -vxF "$before") >"$BATS_SUITE_TMPDIR/assertions.bash"
 )
 
+# The archives of recordings that the files of tests name, or files that they load: each name is that of the
+# folder in the archive. RECORDED and the name are somewhere in the file. All where bats does not say which
+# files it runs.
+recordings() {
+	local here=$1 archive name
+	local -a files=("${BATS_UNIQUE_TEST_FILENAMES[@]}") loaded
+	if ((${#files[@]})); then
+		mapfile -t loaded < <(sed -nE 's|^[[:space:]]*load ([a-z_]+)$|\1|p' "${files[@]}" | sort -u)
+		for name in "${loaded[@]}"; do
+			[[ $name == lib || ! -e $here/$name.bash ]] || files+=("$here/$name.bash")
+		done
+		mapfile -t files < <(grep -lw RECORDED "${files[@]}")
+	else
+		files=("$here"/*.bats "$here"/*.bash)
+	fi
+	((${#files[@]})) || return 0
+	for archive in "$here"/data/recorded/*.tar.xz; do
+		name=${archive##*/}
+		name=${name%.tar.xz}
+		! grep -qE "(^|[^[:alnum:]_-])$name([^[:alnum:]_-]|\$)" "${files[@]}" || echo "$archive"
+	done
+}
+
 # Run once before all tests: the same surroundings everywhere, and the recordings unpacked.
 setup_suite() {
-	local name archive shared=${SHARED:-${BASH_SOURCE[0]%/*}/../../shared/traces}
+	local name here=${BASH_SOURCE[0]%/*} shared
+	shared=${SHARED:-$here/../../shared/traces}
 	export LC_ALL=C TZ=UTC
 	unset NO_COLOR CLICOLOR_FORCE POSIXLY_CORRECT COLUMNS
 	for name in $(compgen -e TR_); do
@@ -35,9 +59,7 @@ setup_suite() {
 
 	export RECORDED=$BATS_SUITE_TMPDIR/recorded
 	mkdir "$RECORDED"
-	for archive in "${BASH_SOURCE[0]%/*}"/data/recorded/*.tar.xz; do
-		tar -xJf "$archive" -C "$RECORDED" || return
-	done
+	recordings "$here" | xargs -r -P "$(nproc)" -I ARCHIVE tar -xJf ARCHIVE -C "$RECORDED" || return
 	# The public traces lie among them where they are beside the project: none is copied into it.
 	shared=$(realpath -m "$shared")
 	(cd "$shared" 2>/dev/null && find . -mindepth 1 -maxdepth 2) | while read -r name; do

@@ -44,6 +44,83 @@ oversized() {
 	[[ -z $missing ]] || fail "not found: $missing"
 }
 
+@test "sizes: a file without a comment at its head is found, whatever its language" {
+	need ctags
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{cmd/trsym,common/util,t/tools,t/unit/util,doc}
+	echo 'int one;' | tee tree/cmd/trsym/a.c tree/common/util/a.h >tree/doc/a.c
+	printf '/* links: cmd/trsym */\nint one;\n' >tree/t/unit/util/a.c
+	printf '#!/bin/bash\necho\n' | tee tree/t/a.sh >tree/t/tools/a.py
+	printf 'load lib\n' >tree/t/a.bats
+	printf '/* links: cmd/trsym */\n/* One. */\nint one;\n' >tree/t/unit/util/good.c
+	printf '#!/usr/bin/env python3\n"""One."""\n' >tree/t/tools/good.py
+	printf '#!/bin/bash\n# One.\n' >tree/t/good.sh
+	run -1 "$ROOT/t/sizes.sh" tree
+	assert_output "files without a comment at their head:
+$(printf '%s\n' cmd/trsym/a.c common/util/a.h doc/a.c t/a.bats t/a.sh t/tools/a.py t/unit/util/a.c)"
+}
+
+@test "sizes: external functions that one file of their folder calls are counted" {
+	need ctags
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{cmd/trsym,common/util}
+	printf '/* A. */\nint of_header(void);\nstatic inline int inlined(void)\n{\n\treturn of_header();\n}\n' >tree/cmd/trsym/a.h
+	printf '%s\n' '/* A. */' 'int of_header(void)' '{' '}' 'static int hidden(int a)' '{' '}' \
+		'int two_files(void)' '{' '}' 'struct a *one_file(int a,' '		   int b)' '{' '}' 'int itself(void)' '{' '}' \
+		'int far(void)' '{' '}' >tree/cmd/trsym/a.c
+	printf '%s\n' '/* B. */' 'static int hidden(int a)' '{' '	return one_file(1, 2)->a + two_files(); /* itself() */' '}' \
+		'static const char *text = "itself()";' >tree/cmd/trsym/b.c
+	printf '%s\n' '/* C. */' 'static int other(void)' '{' '	return two_files() + of_header();' '}' >tree/cmd/trsym/c.c
+	printf '%s\n' '/* D. */' 'static int third(void)' '{' '	return far();' '}' >tree/common/util/d.c
+	run -0 "$ROOT/t/tools/callers.py" -C tree
+	assert_output 'one_file cmd/trsym/a.c cmd/trsym/b.c'
+	run -0 "$ROOT/t/tools/callers.py" -C tree count
+	assert_output 1
+	{
+		echo '/* E. */'
+		printf 'int many%d(void)\n{\n}\n' {1..2000}
+	} >tree/cmd/trsym/e.c
+	{
+		printf '/* F. */\nstatic int all(void)\n{\n'
+		printf '\tmany%d();\n' {1..2000}
+		echo '}'
+	} >tree/cmd/trsym/f.c
+	run -1 "$ROOT/t/sizes.sh" tree
+	assert_line --partial '2001 external functions, at most '
+}
+
+@test "sizes: headers that an object reads, itself or through others, are counted" {
+	need ctags
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{common/util,t}
+	for i in {1..40}; do
+		printf '/* One. */\n#include "common/util/h%d.h"\n' $((i + 1)) >tree/common/util/h$i.h
+	done
+	echo '/* Last. */' >tree/common/util/h41.h
+	printf '/* A. */\n#include "common/util/h1.h"\n' >tree/common/util/a.c
+	printf '/* B. */\n#include "common/util/h40.h"\n' >tree/common/util/b.c
+	run -0 "$ROOT/t/tools/includes.py" -C tree headers
+	assert_line --index 0 '2 common/util/h40.h'
+	assert_line --index 1 '2 common/util/h41.h'
+	assert_line --index 2 '1 common/util/h1.h'
+	run -0 "$ROOT/t/tools/includes.py" -C tree readers common/util/h41.h common/util/h2.h
+	assert_output 'common/util/h2.h common/util/a.c
+common/util/h41.h common/util/a.c
+common/util/h41.h common/util/b.c'
+	run -0 "$ROOT/t/tools/includes.py" -C tree named common/util/h41.h common/util/h40.h
+	assert_output 'common/util/h40.h common/util/b.c'
+	run -1 "$ROOT/t/sizes.sh" tree
+	assert_line --partial '21.50 headers for each object, at most '
+}
+
+@test "what includes.py finds is what the compiler has read" {
+	built=$(realpath "$BIN/trdecode")
+	built=${built%/trdecode}
+	[[ -e $built/common/util/buffer.d ]] || skip 'no objects'
+	run -0 "$ROOT/t/tools/includes.py" -C "$ROOT" compare "$built"
+	refute_output
+}
+
 @test "a violation in any folder of sources is found" {
 	mapfile -t folders < <(cd "$ROOT" && find cmd common -name '*.c' -printf '%h\n' | sort -u)
 	((${#folders[@]} > 12))

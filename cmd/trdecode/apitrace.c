@@ -13,6 +13,7 @@
 #include "cmd/trdecode/glprofile.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/calls/open_calls.h"
 #include "common/cli/program.h"
 #include "common/formats/apitrace.h"
@@ -575,7 +576,7 @@ static int apitrace_no_memory(struct apitrace *a)
 	return error_set(&a->error, NULL, NO_OFFSET, "out of memory");
 }
 
-/* Return the offset in the unpacked trace. */
+/* Get the offset in the unpacked trace. */
 static uint64_t apitrace_offset(const struct apitrace *a)
 {
 	return a->unpack.total - (uint64_t)(a->unpack.end - a->unpack.at);
@@ -2050,7 +2051,7 @@ static void report_oddities(struct apitrace *a, const struct apitrace_function *
 	apitrace_report_damage(a, what, offset);
 }
 
-/* Return the function of an open call; NULL: not an open call. */
+/* Get the function of an open call; NULL: not an open call. */
 static const struct apitrace_function *apitrace_function_of(const struct apitrace *a,
 							    uint64_t known)
 {
@@ -2240,7 +2241,7 @@ static int apitrace_open(struct input *in, struct error *e)
 	return 0;
 }
 
-/* Return the size of the input; 0: not a regular file. */
+/* Get the size of the input; 0: not a regular file. */
 static uint64_t file_size(const struct input *in)
 {
 	struct stat st;

@@ -98,7 +98,7 @@ static int chrome_name_counter(struct chrome *c)
 	return 0;
 }
 
-/* Return a name for the field with the ids of asynchronous events that no argument has. */
+/* Get a name for the field with the ids of asynchronous events that no argument has. */
 static uint32_t chrome_id_name(struct chrome *c)
 {
 	uint32_t name = writer_text(c->w, CHROME_ID_FIELD);
@@ -789,7 +789,7 @@ static void forget_argument(struct chrome *c, uint32_t name)
 		c->read.arguments.size = last;
 }
 
-/* Return the number in "cpu" of an event of a thread; -1: there is none. */
+/* Get the number in "cpu" of an event of a thread; -1: there is none. */
 static int32_t chrome_cpu_of(struct chrome *c, uint32_t thread)
 {
 	struct chrome_thread *t = &c->threads[thread];
@@ -806,7 +806,7 @@ static int32_t chrome_cpu_of(struct chrome *c, uint32_t thread)
 	return (int32_t)cpu;
 }
 
-/* Return the second part of the key of an event: of calls that begin at one time the longer one is
+/* Get the second part of the key of an event: of calls that begin at one time the longer one is
  * the outer one, and those without an enter are outside of others. */
 static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen)
 {
@@ -922,7 +922,7 @@ static int chrome_keep_sample(struct chrome *c, int64_t time, struct error *e)
 	return chrome_sample(c, &s, e);
 }
 
-/* Return the buffer for the value of a key whose value is text or a number, or NULL. */
+/* Get the buffer for the value of a key whose value is text or a number, or NULL. */
 static struct buffer *chrome_text_of(struct chrome *c, const struct json_reader *r)
 {
 	static const char *const keys[] = {"name",

@@ -270,7 +270,7 @@ struct chrome {
 
 /* --- chrome.c --- */
 
-/* Return the weight of the next sample of a profile (number + 1), in the order of times: the time
+/* Get the weight of the next sample of a profile (number + 1), in the order of times: the time
  * since the one before it. time: that of the stream. */
 uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time);
 
@@ -280,7 +280,7 @@ static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)
 	return c->ticks ? ns / 1000 : ns;
 }
 
-/* Return the time in the stream of the file's time 0; times of the stream are not below 0. */
+/* Get the time in the stream of the file's time 0; times of the stream are not below 0. */
 static inline int64_t chrome_zero(const struct chrome *c)
 {
 	int64_t lowest = chrome_unit(c, c->lowest);

@@ -6,6 +6,7 @@
 
 #include "cmd/trdecode/chrome.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"
@@ -213,7 +214,7 @@ struct chrome_row {
 	uint32_t stack; /* with which an instant was recorded; 0 none */
 };
 
-/* Return the flags of a row's type. */
+/* Get the flags of a row's type. */
 static uint16_t type_flags(const struct chrome *c, const struct chrome_row *r)
 {
 	uint16_t values = r->size ? TYPE_TAIL | TYPE_VALUES : 0;
@@ -256,7 +257,7 @@ static uint32_t chrome_rows_type_of(struct chrome *c, const struct chrome_row *r
 	return id ? *id : 0;
 }
 
-/* Return the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an
+/* Get the lane of a thread, or of a thread on a CPU; cpu -1: it is not known. Streams have an
  * idle thread, tid 0, for each CPU, and trencode writes a thread for each: all its events are on
  * its CPU. */
 static uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t cpu)
@@ -320,19 +321,19 @@ static int chrome_row(struct chrome *c, const struct chrome_row *r)
 				 .has_tail = r->size > 0});
 }
 
-/* Return the number of open calls of a frame's stack. */
+/* Get the number of open calls of a frame's stack. */
 static uint32_t *chrome_rows_level_of(struct chrome_thread *t, const struct chrome_frame *f)
 {
 	return f->kernel ? &t->kernel_level : &t->level;
 }
 
-/* Return the location of a name, after all events were read. */
+/* Get the location of a name, after all events were read. */
 static inline uint32_t chrome_location(struct chrome *c, uint32_t name)
 {
 	return arguments_location_of(&c->arguments, c->w, name);
 }
 
-/* Return the location of a name; any, where no rows are written. */
+/* Get the location of a name; any, where no rows are written. */
 static uint32_t chrome_rows_frame_location(struct chrome *c, uint32_t name)
 {
 	return c->completes.looking ? 1 : chrome_location(c, name);
@@ -610,7 +611,7 @@ static int chrome_rows_other_event(struct chrome *c, const struct chrome_record 
 						  .stack = stack});
 }
 
-/* Return the type of samples of that name. */
+/* Get the type of samples of that name. */
 static uint32_t chrome_rows_sample_type(struct chrome *c, const struct chrome_record *r)
 {
 	struct {
@@ -754,7 +755,7 @@ static int async_put(struct chrome *c, uint64_t key, uint64_t index)
 	return open_calls_put(&c->async.keys, (uint32_t)(key >> 32), (uint32_t)key, index);
 }
 
-/* Return the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
+/* Get the index + 1 of a free element of c->async.open, or 0. *call: the number of its call. */
 static size_t chrome_new_open(struct chrome *c, uint64_t time, uint32_t *call)
 {
 	size_t index = c->async.unfinished;

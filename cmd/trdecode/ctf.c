@@ -16,6 +16,8 @@
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "common/formats/softirqs.h"
 #include "common/stream/field.h"
@@ -91,7 +93,7 @@ static int ctf_arguments_declare(struct ctf *ctf, const char *text)
 	return 0;
 }
 
-/* Return the location of a function, which declares all arguments known so far. name: a string of
+/* Get the location of a function, which declares all arguments known so far. name: a string of
  * the writer. */
 static uint32_t ctf_arguments_location(struct ctf *ctf, uint32_t name)
 {
@@ -120,7 +122,7 @@ static bool is_pointer(const char *p, size_t n, uint64_t *number)
 	return true;
 }
 
-/* Return the definition of a struct with n members by their names. 0: there are too many, or
+/* Get the definition of a struct with n members by their names. 0: there are too many, or
  * *failed is set: out of memory. */
 static uint32_t ctf_shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
 {
@@ -234,7 +236,7 @@ static int decode_ctf_put_value(struct ctf *ctf, enum json_token token)
 	return json_put_scalar(json, token, &a->values);
 }
 
-/* Return the number of "argN" or "fpargN", the names that trencode gives to arguments without a
+/* Get the number of "argN" or "fpargN", the names that trencode gives to arguments without a
  * name; 0: another name. */
 static uint64_t ctf_unnamed(const char *name, size_t n)
 {
@@ -252,7 +254,7 @@ static uint64_t ctf_unnamed(const char *name, size_t n)
 	return number <= NUMBER_MOST ? number + (real ? FLOAT_ARGUMENTS : 0) : 0;
 }
 
-/* Return the number of an argument, or 0 if there are too many: it is left out. -1: out of memory.
+/* Get the number of an argument, or 0 if there are too many: it is left out. -1: out of memory.
  * last: number of the argument before, as they are mostly in order. */
 static int64_t ctf_number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
 			     size_t last)
@@ -574,7 +576,7 @@ static enum field_kind ctf_kind_of(const struct ctf_part *p)
 	return p->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-/* Return the bytes that a number of so many bits takes in the stream. */
+/* Get the bytes that a number of so many bits takes in the stream. */
 static inline uint32_t ctf_bytes(unsigned bits)
 {
 	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
@@ -783,7 +785,7 @@ static bool has_flag(const char *uri, const char *flag)
 	return at && at < strchrnul(uri, '#');
 }
 
-/* Return the group that trencode wrote for the class. NULL: none. */
+/* Get the group that trencode wrote for the class. NULL: none. */
 static const char *ctf_calls_group(const struct ctf_class *c)
 {
 	const char *uri = c->declared->uri, *group = NULL;
@@ -851,7 +853,7 @@ static void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed,
 			gap->unit = unit;
 }
 
-/* Return string number n of a tail; NULL: the tail has fewer. */
+/* Returns string number n of a tail; NULL: the tail has fewer. */
 static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
 {
 	const char *p = (const char *)tail->data, *end = p + tail->size;
@@ -937,7 +939,7 @@ static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t add
 	return *id;
 }
 
-/* Return the name of the call of a CALL_NAMED event. */
+/* Get the name of the call of a CALL_NAMED event. */
 static const char *ctf_calls_name(const struct ctf_class *c)
 {
 	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
@@ -1627,7 +1629,7 @@ static enum ctf_got ctf_read_string(struct ctf_cursor *c, const struct ctf_part 
 	return CTF_GOT;
 }
 
-/* Return the option of a variant or optional that a value of the tag chooses, or NULL. */
+/* Get the option of a variant or optional that a value of the tag chooses, or NULL. */
 static const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value)
 {
 	const struct ctf_choice *c = variant->choices;
@@ -1640,13 +1642,13 @@ static const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_
 	return i < n && c[i].first <= value ? c[i].option : NULL;
 }
 
-/* Return the member of a variant or optional that its tag chooses; NULL: none. */
+/* Get the member of a variant or optional that its tag chooses; NULL: none. */
 static const struct ctf_part *chosen_of(const struct ctf_cursor *c, const struct ctf_part *variant)
 {
 	return ctf_option(variant, c->slots[variant->refers->slot]);
 }
 
-/* Return the number of elements of an array or sequence. */
+/* Get the number of elements of an array or sequence. */
 static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part *p)
 {
 	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
@@ -1656,7 +1658,7 @@ static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part 
 	return n;
 }
 
-/* Return the bits of one number, or the least bits of one string; 0: no least size is known. */
+/* Get the bits of one number, or the least bits of one string; 0: no least size is known. */
 static uint64_t element_bits(const struct ctf_part *p)
 {
 	switch (p->kind) {
@@ -2214,7 +2216,7 @@ static void ctf_find_carried(struct ctf_stream *s)
 
 /* --- all of a trace --- */
 
-/* Return the clock of times that name none: the only clock declared, else NULL. */
+/* Get the clock of times that name none: the only clock declared, else NULL. */
 static const struct ctf_clock *only_clock(const struct ctf_metadata *m)
 {
 	const struct ctf_clock *only = NULL;
@@ -2667,7 +2669,7 @@ static int ctf_info(struct input *in, struct trace_info *info, struct error *e)
 
 /* --- merging --- */
 
-/* Return the length of the channel's name in "channel0_3", which ends with the CPU. */
+/* Get the length of the channel's name in "channel0_3", which ends with the CPU. */
 static size_t channel_size(const char *name)
 {
 	size_t n = strlen(name), digits = n;

@@ -249,7 +249,7 @@ struct ctf {
 
 /* --- ctf_metadata.c --- */
 
-/* Return the length of the directory in a member's name, with the '/': 7 of "kernel/metadata". */
+/* Get the length of the directory in a member's name, with the '/': 7 of "kernel/metadata". */
 size_t ctf_prefix_size(const char *member);
 /* Add the trace of this metadata file to the input. -1: the trace cannot be read. */
 int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e);
@@ -258,7 +258,7 @@ void ctf_trace_free(struct ctf_trace *t);
 bool ctf_trace_wall(const struct ctf_clock *c, int64_t *wall);
 /* Set the rate and the offset that convert the stream's times to ns. */
 void ctf_trace_set_offset(struct ctf_stream *s);
-/* Return the first clock of the trace's streams, or NULL. */
+/* Get the first clock of the trace's streams, or NULL. */
 const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t);
 /* Add what the trace's metadata declares to the answer of --info. */
 void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);

@@ -183,7 +183,7 @@ static const struct json_node *json_find(const struct json_node *object, const c
 	return NULL;
 }
 
-/* Return the text of a string; NULL: another kind. node may be NULL. */
+/* Get the text of a string; NULL: another kind. node may be NULL. */
 static const char *json_text(const struct json_node *node)
 {
 	return node && node->kind == JSON_STRING ? node->text : NULL;

@@ -19,6 +19,9 @@
 
 #include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/ctf.h"
+#include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input_tree.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/heap.h"
@@ -706,7 +709,7 @@ static bool has_signature(const uint8_t *data, size_t n)
 	return n >= strlen(PLAIN_BEGIN) && !memcmp(data, PLAIN_BEGIN, strlen(PLAIN_BEGIN));
 }
 
-/* Return the length of the comment at p; 0: no comment begins there. */
+/* Get the length of the comment at p; 0: no comment begins there. */
 static size_t comment_size(const char *p, size_t n)
 {
 	const char *end = NULL;

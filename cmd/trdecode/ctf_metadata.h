@@ -294,7 +294,7 @@ static inline bool ctf_seen(const struct ctf_cursor *c, enum ctf_role role)
 	return c->seen >> role & 1;
 }
 
-/* Return the id of a process or thread, also of 32 bits without a sign; -1: the value is no id. */
+/* Get the id of a process or thread, also of 32 bits without a sign; -1: the value is no id. */
 static inline int32_t ctf_id_number(uint64_t value)
 {
 	int64_t id = (int64_t)value;
@@ -302,7 +302,7 @@ static inline int32_t ctf_id_number(uint64_t value)
 	return value <= UINT32_MAX || (id >= INT32_MIN && id < 0) ? (int32_t)value : -1;
 }
 
-/* Return the id that was read for a role; -1: none. */
+/* Get the id that was read for a role; -1: none. */
 static inline int32_t ctf_id_read(const struct ctf_cursor *c, enum ctf_role role)
 {
 	return ctf_seen(c, role) ? ctf_id_number(c->role[role]) : -1;
@@ -313,7 +313,7 @@ enum ctf_got { CTF_GOT, CTF_SHORT /* more bytes must be loaded */, CTF_BAD };
 /* Skip a part; keep the values of its roles and slots in the cursor. */
 enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p);
 
-/* Return the first time that is not before `last` and has these low bits. */
+/* Get the first time that is not before `last` and has these low bits. */
 static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 {
 	uint64_t mask = size < 64 ? (1ull << size) - 1 : UINT64_MAX, time;
@@ -330,19 +330,19 @@ static inline uint64_t ctf_align(uint64_t at, uint32_t align)
 	return (at + align - 1) & ~(uint64_t)(align - 1);
 }
 
-/* Return a number that is in the order of the values of a tag. */
+/* Get a number that is in the order of the values of a tag. */
 static inline uint64_t ctf_tag_key(const struct ctf_part *tag, uint64_t value)
 {
 	return tag->is_signed ? value ^ 1ull << 63 : value;
 }
 
-/* Return the name without the underscore that LTTng writes before each name, so that none is a
+/* Get the name without the underscore that LTTng writes before each name, so that none is a
  * keyword. */
 const char *ctf_bare_name(const char *name);
 
 /* --- the tokens of TSDL --- */
 
-/* Is n a power of two, and not too large for an alignment? */
+/* Test whether n is a power of two, and not too large for an alignment. */
 bool ctf_is_alignment(int64_t n);
 
 #endif

@@ -5,7 +5,11 @@
 
 #include "cmd/trdecode/ctf.h"
 #include "cmd/trdecode/ctf_metadata.h"
+#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "common/util/error.h"
 
 enum { HEAD_WINDOW = 4096 };
 
@@ -802,7 +806,7 @@ static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
 		flow->discarded = f->packet.counters[CTF_DISCARDED];
 }
 
-/* Return the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
+/* Get the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
  * without stream_instance_id (LTTng before 2.8) continue that flow. */
 static const struct ctf_flow *before_file(const struct ctf_file *f, const struct ctf_flow *cpu)
 {
@@ -817,7 +821,7 @@ static const struct ctf_flow *before_file(const struct ctf_file *f, const struct
 	return cpu;
 }
 
-/* Return how many events were lost between the last packet, if any, and the end of this packet;
+/* Get how many events were lost between the last packet, if any, and the end of this packet;
  * UINT64_MAX: unknown. */
 static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
 {

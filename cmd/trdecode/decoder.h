@@ -2,7 +2,7 @@
  * decoder.h - the interface between trdecode and the decoder of one trace format
  *
  * A decoder opens one input, declares what it needs with the writer, and then writes rows in the
- * order of their times whenever its run is called. A new format is a new folder and one line in
+ * order of their times whenever its run is called. A new format is a new file and one line in
  * formats.h (doc/adding-a-format.md).
  */
 #ifndef TR_TRDECODE_DECODER_H
@@ -15,8 +15,6 @@
 #include "common/util/text.h"
 #include "common/stream/writer.h"
 #include "cmd/trdecode/bid.h"
-#include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/input_tree.h"
 
 enum clock_choice { CLOCK_DEFAULT, CLOCK_RAW, CLOCK_WALL };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 
 /* --- the rows of the calls of a profile --- */
 

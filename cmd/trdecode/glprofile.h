@@ -129,7 +129,7 @@ int glprofile_missing(struct glprofile *p, uint64_t *missing, struct error *e);
 
 /* Declare the source, the clock and the lanes. */
 int glprofile_declare(struct glprofile *p);
-/* Return the optional fields that the row of a call has. gpu: on the GPU. */
+/* Get the optional fields that the row of a call has. gpu: on the GPU. */
 unsigned glprofile_variant(const struct glprofile_call *c, bool gpu);
 /* Declare the fields of a row with a number of a call, after a fixed part of *size bytes. Returns
  * their number. */

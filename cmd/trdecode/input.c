@@ -33,6 +33,7 @@
 
 #include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/cli/program.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/reader.h"
@@ -381,8 +382,8 @@ static bool tree_header_sane(const uint8_t *p, size_t n)
 	return p[2] < 0x80;
 }
 
-/* Is the first function's name empty? Other files that brotli can decode by chance give zeros,
- * compiled Python among them. */
+/* Test whether the first function's name is empty. Other files that brotli can decode by chance
+ * give zeros, compiled Python among them. */
 static bool first_is_nameless(const uint8_t *p, size_t n)
 {
 	size_t i = 2, numbers;
@@ -946,7 +947,7 @@ static const char *const suffixes[] = {".bz2", ".gz", ".lz4", ".xz", ".zst"};
 
 enum { SUFFIXES = sizeof(suffixes) / sizeof(*suffixes) };
 
-/* Returns the length of a name without the suffix of a compressed file; 0: it has none. */
+/* Get the length of a name without the suffix of a compressed file; 0: it has none. */
 static size_t plain_length(const char *name)
 {
 	size_t n = strlen(name);
@@ -1090,7 +1091,7 @@ struct input_source {
 	bool ended;
 };
 
-/* Return the length of name's directory part, '/' included. */
+/* Get the length of name's directory part, '/' included. */
 static size_t dir_length(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -1209,7 +1210,7 @@ struct targets {
 	size_t added; /* number of members that are in it */
 };
 
-/* Return the index + 1 of the member that a link is to; 0: none. -1: out of memory. */
+/* Get the index + 1 of the member that a link is to; 0: none. -1: out of memory. */
 static int64_t find_target(struct targets *x, const struct tree *t, const char *name)
 {
 	uint32_t at;
@@ -1953,7 +1954,7 @@ void input_lines_free(struct input_lines *l)
  * differently. */
 static const uint64_t WALL_TOLERANCE = 1000000000;
 
-/* Is it too much to be added to a time? */
+/* Test whether it is too much to be added to a time. */
 static bool is_beyond(int128 ns)
 {
 	return ns >= (int128)TIME_LIMIT || ns <= -(int128)TIME_LIMIT;
@@ -2330,7 +2331,7 @@ void input_short(struct input *in, const char *file, uint64_t offset, const char
 	va_end(ap);
 }
 
-/* Return how many bytes of a stream are read before it is decoded: those up to the end of HEAD,
+/* Get how many bytes of a stream are read before it is decoded: those up to the end of HEAD,
  * at most room. */
 static size_t stream_head(const struct input *in, size_t room)
 {
@@ -2694,7 +2695,7 @@ bool input_is_file(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) >= 0;
 }
 
-/* Return -1 with an error that has a text. */
+/* Returns -1 with an error that has a text. */
 static int decoder_failed(const struct input *in, struct error *e)
 {
 	const struct writer *w = in->decoding->writer;

@@ -172,7 +172,7 @@ static inline int64_t merge_wall(const struct input *in)
 	return (int64_t)((uint64_t)in->wall - (uint64_t)in->shift);
 }
 
-/* Return time + shift, or 0 where the sum is negative, or UINT64_MAX where 64 bits are too few, as
+/* Returns time + shift, or 0 where the sum is negative, or UINT64_MAX where 64 bits are too few, as
  * only a time of TIME_LIMIT or later can make it. */
 static inline uint64_t merge_shifted(uint64_t time, int64_t shift)
 {

@@ -73,7 +73,7 @@ int tree_read(const struct tree *t, const char *name, uint64_t max_bytes, void *
 int tree_fd(const struct tree *t, const char *name, uint64_t *offset, uint64_t *size,
 	    struct error *e);
 
-/* Return the bytes of a member, 0 if it cannot be read. */
+/* Get the bytes of a member, 0 if it cannot be read. */
 uint64_t tree_size(const struct tree *t, const char *name);
 /* Read the first n bytes of a member. Returns how many there are, 0 if it cannot be read. */
 size_t tree_peek(const struct tree *t, const char *name, void *data, size_t n);
@@ -123,7 +123,7 @@ struct unpack {
 /* Find the container by the first bytes of a file, and bid for them as a .trace. */
 enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container);
 const char *unpack_name(enum container container);
-/* Return what the container's parts are called: "chunk", "member" ... */
+/* Get what the container's parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 
 /* A file that is open, and whose first bytes were already read. */

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "cmd/trdecode/kernel_text.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/softirqs.h"
 #include "common/util/output.h"
 
@@ -616,7 +617,7 @@ void ftrace_split(struct ftrace *f, struct text_span text)
 
 /* --- types --- */
 
-/* Return the kind of a field that has values of both kinds, which is a number if both are:
+/* Get the kind of a field that has values of both kinds, which is a number if both are:
  *
  *     field  | UINT    HEX     INT     STRING
  *     -------+-------------------------------

@@ -473,7 +473,7 @@ static const char *last_gap(struct text_span s)
 	return NULL;
 }
 
-/* Return the begin of a comm that ends at `minus`, in the text after an event. */
+/* Get the begin of a comm that ends at `minus`, in the text after an event. */
 static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
 {
 	const struct ftrace_line *l = &f->line;

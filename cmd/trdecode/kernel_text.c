@@ -1,6 +1,7 @@
 /*
  * kernel_text.c - the text of ftrace: lines of the kernel's trace
  */
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/kernel_text.h"
 
 #include <ctype.h>
@@ -496,7 +497,7 @@ static uint32_t close_call(struct ftrace_thread *t, uint32_t depth)
 	return location;
 }
 
-/* Return the type of an enter or a leave. parent: it has the stack of its caller. */
+/* Get the type of an enter or a leave. parent: it has the stack of its caller. */
 static uint32_t call_type(struct ftrace *f, bool enter, bool values, bool parent)
 {
 	struct field_entry stack = {.name = parent ? writer_text(f->w, "parent") : 0,
@@ -1080,7 +1081,7 @@ static int ftrace_leave_later(struct ftrace *f)
 	return 0;
 }
 
-/* Return the time of the first leave that is kept; UINT64_MAX: there is none. */
+/* Get the time of the first leave that is kept; UINT64_MAX: there is none. */
 static uint64_t ftrace_leaves_next(const struct ftrace *f)
 {
 	return f->nleaves ? f->leaves[0]->time : UINT64_MAX;

@@ -13,6 +13,9 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/lttng.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/lttng.h"
 #include "common/stream/writer.h"
 #include "common/util/error.h"
@@ -47,14 +50,14 @@ static int lttng_file_set_name(struct lttng *l, enum lttng_names which, const ch
 	return asprintf(&t->name[id], "%s%.*s", prefix, (int)n, name) < 0 ? -1 : 0;
 }
 
-/* Return the number at an offset of the fixed part, sign-extended to 64 bits; -1 if the offset is
+/* Get the number at an offset of the fixed part, sign-extended to 64 bits; -1 if the offset is
  * negative. */
 static inline int64_t lttng_number(const struct lttng_event *ev, int16_t offset, uint8_t size)
 {
 	return offset < 0 ? -1 : sign_extend(get_uint(ev->fixed + offset, size, false), size);
 }
 
-/* Return the number at marker->arg[i]; -1: none. */
+/* Get the number at marker->arg[i]; -1: none. */
 static inline int64_t lttng_arg(const struct lttng_event *ev, int i)
 {
 	return lttng_number(ev, ev->marker->arg[i], ev->marker->arg_size[i]);
@@ -702,7 +705,7 @@ static inline int lttng_put_row(struct lttng *l, const struct lttng_event *ev, u
 	return writer_row_data(l->w, r);
 }
 
-/* Return the lane of the thread that runs on a CPU. */
+/* Get the lane of the thread that runs on a CPU. */
 static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
 	const struct lttng_known_lane *known = lttng_known_lane(f, c->thread);
@@ -1037,7 +1040,7 @@ static void lttng_merge_begin(struct lttng *l)
 	lttng_set_next(l);
 }
 
-/* Return the first file of the heap, the index of the second, and the TSC of the third, which both
+/* Get the first file of the heap, the index of the second, and the TSC of the third, which both
  * must stay below. */
 static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64_t *limit)
 {
@@ -1184,7 +1187,7 @@ static bool lttng_file_name(const char *member, size_t *base, int32_t *cpu)
 	return true;
 }
 
-/* Return the channel's name, "processes" in "control/flight-processes_0": without the prefix of
+/* Get the channel's name, "processes" in "control/flight-processes_0": without the prefix of
  * overwritten channels. */
 static const char *lttng_channel_name(const char *member, size_t base, size_t *n)
 {

@@ -210,7 +210,7 @@ enum { LTTNG_LANES = 32 };
 
 struct lttng_thread;
 
-/* Return a string by its number, from 0; "" if there is none. */
+/* Get a string by its number, from 0; "" if there is none. */
 const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n);
 
 /* A tracefile, its current block and its next event. */
@@ -309,7 +309,7 @@ struct lttng_thread {
 	struct lttng_frames *frames;
 };
 
-/* Return the entry that may have the lane of a thread. */
+/* Get the entry that may have the lane of a thread. */
 static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
 							const struct lttng_thread *t)
 {
@@ -389,9 +389,9 @@ struct lttng {
 
 /* --- names (lttng.c) --- */
 
-/* Return the locations by id, 0: not declared yet; NULL: out of memory. */
+/* Get the locations by id, 0: not declared yet; NULL: out of memory. */
 const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n);
-/* Return the location of an entry by its id. 0: out of memory. */
+/* Get the location of an entry by its id. 0: out of memory. */
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 
 /* --- threads and calls --- */
@@ -400,7 +400,7 @@ struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* Find or add the thread of a tid; tid 0 is this CPU's idle thread. NULL: out of memory. */
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);
-/* Return the stack of the thread that runs; when out of memory, the CPU's own stack. */
+/* Get the stack of the thread that runs; when out of memory, the CPU's own stack. */
 struct lttng_frames *lttng_state_stack(struct lttng_cpu *c);
 /* Find location and depth of a leave that does not end the innermost call; false: no open call is
  * its enter's. */
@@ -445,7 +445,7 @@ static inline bool lttng_state_call(struct lttng *l, struct lttng_cpu *c,
 
 /* --- alignment and times of events in a block --- */
 
-/* Return the bytes from a position to the next multiple of `to`, a power of two; `to` 0: no
+/* Get the bytes from a position to the next multiple of `to`, a power of two; `to` 0: no
  * alignment. */
 static inline uint32_t lttng_pad(uint32_t position, unsigned to)
 {

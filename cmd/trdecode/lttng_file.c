@@ -1,6 +1,11 @@
 /*
  * lttng_file.c - the files, markers and events of LTTng 0.x: their bytes, and the types of markers
  */
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/lttng.h"
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -498,7 +503,7 @@ static bool lttng_file_is_named(const struct lttng_field *f, const char *name)
 	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
 }
 
-/* Return the role of a field that trencode adds before or after those of an event. */
+/* Get the role of a field that trencode adds before or after those of an event. */
 static enum field_role transcoded_role(const struct lttng_field *f)
 {
 	static const char *const row[] = {"_tid",   "_pid",	 "_order", "_comm",
@@ -534,7 +539,7 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 	return ROLE_NONE;
 }
 
-/* Return the length of the name without the number that trencode appends when a name has several
+/* Get the length of the name without the number that trencode appends when a name has several
  * formats. */
 static size_t lttng_file_plain_size(const struct lttng_marker *m)
 {
@@ -553,7 +558,7 @@ static int lttng_file_hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Return the group of a marker as a string of the writer: its channel. Of markers that trencode
+/* Get the group of a marker as a string of the writer: its channel. Of markers that trencode
  * wrote, "_x2c" in the name of the channel is a byte of the group, and the number of the clock's
  * epoch after LTTNG_ANOTHER is not part of it. */
 static uint32_t lttng_file_group_of(struct lttng *l, const struct lttng_marker *m)
@@ -721,7 +726,7 @@ static bool header_at(struct lttng_file *f, uint64_t offset, struct lttng_header
 	       h->size <= f->window.size - offset;
 }
 
-/* Return the bytes from a block to the next one. */
+/* Get the bytes from a block to the next one. */
 static uint64_t block_step(const struct lttng_file *f, const struct lttng_header *h)
 {
 	return f->first.major == 2 && f->first.minor >= 5 ? h->size : f->first.size;
@@ -843,7 +848,7 @@ static bool same_trace(const struct lttng_header *a, const struct lttng_header *
 	       a->word_size == b->word_size;
 }
 
-/* Return n bytes of the file at offset, fewer at its end; NULL: error. */
+/* Returns n bytes of the file at offset, fewer at its end; NULL: error. */
 static inline const uint8_t *lttng_window(struct lttng *l, struct lttng_file *f, uint64_t offset,
 					  size_t n, size_t *have)
 {
@@ -955,7 +960,7 @@ static inline unsigned lttng_at_most(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Return the alignment of a datum of this size. */
+/* Get the alignment of a datum of this size. */
 static inline unsigned lttng_align_of(const struct lttng_header *h, unsigned alignment,
 				      unsigned size)
 {
@@ -1202,7 +1207,7 @@ static int16_t lttng_number_at(const struct lttng_marker *m, const struct lttng_
 	return 0;
 }
 
-/* Return the offset of _order in the payload: only numbers of four bytes precede it. 0: none. */
+/* Get the offset of _order in the payload: only numbers of four bytes precede it. 0: none. */
 static int16_t order_at(const struct lttng_field *fields, int n)
 {
 	for (int16_t i = 0; i < n && fields[i].size == 4; i++)
@@ -1262,7 +1267,7 @@ static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_fie
 	}
 }
 
-/* Return n bytes at a position of the block, fewer at the end of its events; NULL: error. */
+/* Returns n bytes at a position of the block, fewer at the end of its events; NULL: error. */
 static inline const uint8_t *lttng_window_block(struct lttng *l, struct lttng_file *f,
 						uint32_t position, size_t n, size_t *have)
 {

@@ -280,7 +280,7 @@ static void decode_settings_free(struct decode_settings *s)
 	row_filter_free(&s->row_filter);
 }
 
-/* Is the offset that of an input with this name? */
+/* Test whether the offset is that of an input with this name. */
 static bool is_offset_of(const struct clock_offset *o, const char *name)
 {
 	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
@@ -413,7 +413,7 @@ static int row_filter_times(struct row_filter *l, const struct input *inputs, in
 	return 0;
 }
 
-/* Return a number for the stream's id: another part of the same input is another stream. 0: no
+/* Get a number for the stream's id: another part of the same input is another stream. 0: no
  * limits. */
 static uint64_t row_filter_fingerprint(const struct row_filter *l)
 {

@@ -15,9 +15,12 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/perf_records.h"
 #include "cmd/trdecode/perf_unwind.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/perf.h"
+#include "common/formats/tracecmd.h"
 #include "common/ftrace/event_format.h"
 #include "common/ftrace/ring.h"
 #include "common/stream/writer.h"
@@ -300,8 +303,8 @@ static struct ftrace_event *tracepoint_of(const struct perf *p, const struct per
 	return ftrace_events_find(p->events, (uint16_t)a->config);
 }
 
-/* Is the weight of the event's samples a time? Without a period of its own, and with a frequency in
- * place of a common one, a sample counts 1. */
+/* Test whether the weight of the event's samples is a time. Without a period of its own, and with a
+ * frequency in place of a common one, a sample counts 1. */
 static bool weighs_time(const struct perf_attr *a)
 {
 	return a->kind == PERF_TYPE_SOFTWARE &&
@@ -431,7 +434,7 @@ static inline unsigned perf_read_times(const struct perf_attr *a)
 	       (a->read_format & PERF_READ_RUNNING ? 8 : 0);
 }
 
-/* Return the bytes of one value that a sample has read. */
+/* Get the bytes of one value that a sample has read. */
 static inline unsigned perf_value_size(const struct perf_attr *a)
 {
 	return 8 + (a->read_format & PERF_READ_ID ? 8 : 0) +
@@ -1062,13 +1065,13 @@ static int perf_sample(struct perf *p, const struct perf_record *r)
 
 /* --- what is missing: events that the kernel has lost, and damaged records --- */
 
-/* Return the time of a record in the stream, or of the row before it. */
+/* Get the time of a record in the stream, or of the row before it. */
 static uint64_t gaps_time_of(const struct perf *p, const struct perf_record *r)
 {
 	return merge_shifted(r->time ? r->time : p->time, p->input->shift);
 }
 
-/* Return the lane of what no thread has done. 0: out of memory. */
+/* Get the lane of what no thread has done. 0: out of memory. */
 static uint32_t recorder_lane(struct perf *p)
 {
 	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
@@ -1337,7 +1340,7 @@ static int perf_declare_records(struct perf *p)
 
 /* --- origin --- */
 
-/* Return the bytes of the origin at the end of records of an event. */
+/* Get the bytes of the origin at the end of records of an event. */
 static unsigned origin_size(const struct perf_attr *a)
 {
 	const uint64_t parts = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
@@ -1607,7 +1610,7 @@ static uint32_t name_unnamed(struct perf *p, int32_t tid)
 	return writer_text(p->w, tid ? text : "swapper");
 }
 
-/* Return the lane of an event of a thread. 0: out of memory. */
+/* Get the lane of an event of a thread. 0: out of memory. */
 static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
 {
 	int32_t cpu = o->has_cpu ? o->cpu : -1;
@@ -1709,7 +1712,7 @@ static int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, 
 	return 0;
 }
 
-/* Does the present round have to end? */
+/* Test whether the present round has to end. */
 static bool perf_queue_full(const struct perf_queue *q)
 {
 	size_t size = q->rounds[q->present].bytes.size;

@@ -1,6 +1,8 @@
 /*
  * perf_records.c - the records of a perf.data, in the order of their times
  */
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/perf_records.h"
 
 #include <inttypes.h>
@@ -1222,7 +1224,7 @@ static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const
 	return 0;
 }
 
-/* Return the place of the id among the numbers of a sample; -1: the sample has none. */
+/* Get the place of the id among the numbers of a sample; -1: the sample has none. */
 static int id_place(const struct perf_attr *a)
 {
 	const uint64_t before =

@@ -5,6 +5,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
@@ -56,7 +57,7 @@ static bool drop_end(struct text_span *s, const char *end)
 	return true;
 }
 
-/* Return the name of a function of C++ without its parameters and what follows them:
+/* Get the name of a function of C++ without its parameters and what follows them:
  * "f(int) const [clone .cold]" is "f", but "operator()" and "(anonymous namespace)" are of a name.
  */
 static struct text_span without_parameters(struct text_span s)
@@ -125,7 +126,7 @@ static int frame_name(struct buffer *name, struct text_span function, struct tex
 	return perf_script_clean_name(name, function, java);
 }
 
-/* Is it the name of a process, "(java)", and no function? */
+/* Test whether it is the name of a process, "(java)", and no function. */
 static bool frame_is_process(struct text_span function)
 {
 	return function.at < function.end && *function.at == '(' &&
@@ -228,7 +229,7 @@ static bool read_record(struct text_span rest, struct sample_line *l)
 	return true;
 }
 
-/* Is it the word of a time? */
+/* Test whether it is the word of a time. */
 static bool perf_script_is_time(struct text_span word, uint64_t *ns)
 {
 	return word.end[-1] == ':' &&
@@ -248,7 +249,7 @@ static bool read_cpu(struct text_span word, struct sample_line *l)
 	return true;
 }
 
-/* Is it the column misc: the mode of the CPU, or bits of a record? */
+/* Test whether it is the column misc: the mode of the CPU, or bits of a record. */
 static bool is_misc(struct text_span word)
 {
 	enum { MISC_MOST = 5 };
@@ -352,8 +353,8 @@ static bool sample_line_parse(struct text_span line, struct sample_line *l)
 	return read_timeless(line, l);
 }
 
-/* Is it a line of records that has no content for a stream: the namespaces after NAMESPACES, or a
- * FINISHED_ROUND, which has no thread? */
+/* Test whether it is a line of records that has no content for a stream: the namespaces after
+ * NAMESPACES, or a FINISHED_ROUND, which has no thread. */
 static bool record_line_is_other(struct text_span line)
 {
 	uint64_t number;
@@ -411,7 +412,7 @@ static bool frame_line_parse(struct text_span line, struct frame_line *f)
 	return f->function.at < f->function.end || f->file.at < f->file.end;
 }
 
-/* Is it an address? A word of a few letters may be a part of a name. */
+/* Test whether it is an address. A word of a few letters may be a part of a name. */
 static bool perf_script_is_address(struct text_span word)
 {
 	enum { ADDRESS_LEAST = 4 };
@@ -668,7 +669,8 @@ static uint32_t perf_script_declare_lane(struct perf_script *p, const struct sam
 	return id ? *id : 0;
 }
 
-/* Does the name of an event end with modifiers, cycles:u, and not with the name of a tracepoint? */
+/* Test whether the name of an event ends with modifiers, cycles:u, and not with the name of a
+ * tracepoint. */
 static bool is_modifier(struct text_span s)
 {
 	for (; s.at < s.end; s.at++)

@@ -702,7 +702,7 @@ static bool bias_of(const struct frame_tables *t, const struct perf_map *map, ui
 	return true;
 }
 
-/* Is the module still what is mapped at an address in it? */
+/* Test whether the module is still what is mapped at an address in it. */
 static bool is_mapped(struct perf_unwinder *u, struct unwind_module *module, uint64_t pc)
 {
 	const struct perf_map *map;
@@ -833,8 +833,8 @@ static bool attach(struct perf_unwinder *u)
 	return s->elf && dwfl_attach_state(s->dwfl, s->elf, THREAD, &callbacks, u);
 }
 
-/* Does the stack go on from a frame? The stack pointer grows; only a frame that has not yet used
- * the stack has that of its caller. */
+/* Test whether the stack goes on from a frame. The stack pointer grows; only a frame that has not
+ * yet used the stack has that of its caller. */
 static bool stack_grows(struct perf_unwinder *u, Dwfl_Frame *frame)
 {
 	unsigned number = u->space->machine->sp;
@@ -1285,7 +1285,7 @@ void perf_jit_free(struct perf_jit *j)
 
 /* --- /tmp/perf-PID.map --- */
 
-/* Return JIT_ANONYMOUS for the path of memory without a file, else JIT_NONE. */
+/* Returns JIT_ANONYMOUS for the path of memory without a file, else JIT_NONE. */
 static uint32_t perf_jit_anonymous(const char *path, size_t n)
 {
 	static const char *const paths[] = {"//anon", "/dev/zero", "/anon_hugepage"};
@@ -1448,7 +1448,7 @@ static bool symbol_of_map(struct perf_jit *j, int32_t pid, uint64_t address, str
 
 /* --- dumps --- */
 
-/* Is it the path of a dump, .../jit-PID.dump? */
+/* Test whether it is the path of a dump, .../jit-PID.dump. */
 static bool is_dump(const char *path, size_t n)
 {
 	const char *name = memrchr(path, '/', n);
@@ -1547,7 +1547,7 @@ static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map,
 	return true;
 }
 
-/* Return the number of code that the kernel has made, such as a program of BPF: its symbol and its
+/* Get the number of code that the kernel has made, such as a program of BPF: its symbol and its
  * module have the name. 0 when out of memory. */
 static uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
 {

@@ -412,16 +412,16 @@ struct perf_chain {
  * known. Returns false: it has none, or with *bad, out of memory. */
 bool perf_chain_digest(struct perf *p, struct perf_process *process, const struct perf_chain *chain,
 		       uint64_t *digest, bool *bad);
-/* Return the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
+/* Get the stack of a call chain; 0: it is empty or damaged, or with *bad, out of memory. */
 uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
 			  const struct perf_chain *chain, bool *bad);
-/* Return the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
+/* Get the stack of a thread's state; 0: none was recorded, or with *bad, out of memory. */
 uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
 			 const struct perf_user_state *state, bool *bad);
-/* Return the stack of the address at which a thread's state is; 0: it is not known. */
+/* Get the stack of the address at which a thread's state is; 0: it is not known. */
 uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
 			 const struct perf_user_state *state, bool *bad);
-/* Return the stack of one frame. */
+/* Get the stack of one frame. */
 uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
 			  unsigned mode, uint32_t parent, bool *bad);
 

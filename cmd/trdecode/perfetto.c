@@ -13,6 +13,9 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/perfetto.h"
+#include "cmd/trdecode/perfetto_tables.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/cli/program.h"
@@ -785,7 +788,7 @@ static void perfetto_clocks_free(struct perfetto *p)
 
 /* --- samples of call stacks: of perf, and of Chrome's profiler --- */
 
-/* Return the name of an event, by enum PerfEvents.Counter. NULL: it is not known. */
+/* Get the name of an event, by enum PerfEvents.Counter. NULL: it is not known. */
 static const char *counter_name(uint64_t number)
 {
 	static const char *const counters[] = {NULL,
@@ -1773,7 +1776,7 @@ static bool packet_is_likely(struct protobuf_view packet)
 
 /* --- after damage --- */
 
-/* Return the bit of a field that a packet has at most once besides its payload. */
+/* Get the bit of a field that a packet has at most once besides its payload. */
 static unsigned field_bit(uint32_t number)
 {
 	switch (number) {
@@ -2380,7 +2383,7 @@ static int declare_texts(struct perfetto *p)
 	return 0;
 }
 
-/* Return the error of a function that failed. */
+/* Get the error of a function that failed. */
 static int perfetto_failed(const struct perfetto *p, struct error *e)
 {
 	if (p->error.what[0])

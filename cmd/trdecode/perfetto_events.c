@@ -1044,7 +1044,8 @@ static int track_event_keep(struct perfetto *p, const struct track_event *ev,
 	const struct legacy_event *l = &ev->legacy;
 	struct perfetto_track *t = &p->tracks.track[ev->track - 1];
 
-	/* an end has the arguments of any call; an annotation is the name of the leave */
+	/* which call the end is of is not known yet, so its arguments are learned for calls of any
+	   name; its own name is that of an annotation of the leave */
 	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
 		r.name = ev->annotated.leave;
 	else if (kind == PERFETTO_END)

@@ -155,7 +155,7 @@ static uint32_t interned_number(struct perfetto *p, const struct perfetto_sequen
 	}
 }
 
-/* Return when an entry is taken: entries name others of the same packet. */
+/* Returns when an entry is taken: entries name others of the same packet. */
 static unsigned entry_stage(uint32_t field)
 {
 	switch (field) {

@@ -10,11 +10,14 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
 #include "cmd/trdecode/perfetto_tables.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"
+#include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
 #include "common/protobuf/protobuf.h"
+#include "common/stream/value.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
 #include "common/util/error.h"
@@ -100,7 +103,7 @@ static struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 	return &t->task[*number - 1];
 }
 
-/* Return a pointer to the name of a process, a string of the writer. NULL: out of memory. */
+/* Get a pointer to the name of a process, a string of the writer. NULL: out of memory. */
 static uint32_t *process_name(struct perfetto *p, int32_t pid)
 {
 	return id_cache_number(&p->tracks.process_names, &pid, sizeof pid);
@@ -387,7 +390,7 @@ int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *pack
 
 /* --- threads --- */
 
-/* Return a pointer to the number (index + 1) of a thread; name: of one of several that have the
+/* Get a pointer to the number (index + 1) of a thread; name: of one of several that have the
  * same pid and tid one after another, 0: the one that has them now. NULL: out of memory. */
 static uint32_t *perfetto_tracks_thread_number(struct perfetto *p, int32_t pid, int32_t tid,
 					       uint32_t name)
@@ -397,7 +400,7 @@ static uint32_t *perfetto_tracks_thread_number(struct perfetto *p, int32_t pid, 
 	return id_cache_number(&p->tracks.threads, key, sizeof key);
 }
 
-/* Return the name of a thread; of one that has none, that of its process if it is the first. */
+/* Get the name of a thread; of one that has none, that of its process if it is the first. */
 static uint32_t task_comm(const struct perfetto_task *t)
 {
 	return t->comm ? t->comm : t->process;
@@ -510,7 +513,7 @@ static void perfetto_tracks_set_name(struct perfetto *p, struct perfetto_thread 
 	p->tracks.renewed++;
 }
 
-/* Return the thread of a track of a thread or process. NULL: out of memory. */
+/* Get the thread of a track of a thread or process. NULL: out of memory. */
 static struct perfetto_thread *owner_thread(struct perfetto *p, const struct perfetto_track *owner)
 {
 	int32_t tid = owner->has_thread ? owner->tid : owner->pid;
@@ -1546,7 +1549,7 @@ static int perfetto_tracks_put_id(struct perfetto_async *a, uint64_t hash, uint6
 	return open_calls_put(&a->keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
 }
 
-/* Return the index + 1 of a free element; 0: out of memory. */
+/* Get the index + 1 of a free element; 0: out of memory. */
 static size_t perfetto_tracks_new_open(struct perfetto_async *a)
 {
 	size_t index = a->free;
@@ -1859,7 +1862,7 @@ static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint3
 
 /* --- descriptions --- */
 
-/* Return the kind of a field of a message; 0: it is not read. */
+/* Get the kind of a field of a message; 0: it is not read. */
 static char perfetto_kind_of(uint64_t type)
 {
 	static const char kinds[] = {0, 'd', 'f', 'i', 'u', 'i', 'u', 'u', 'u', 's',
@@ -2427,7 +2430,7 @@ static struct protobuf_view view_of(struct mark_text t)
 	return (struct protobuf_view){at, at + t.size};
 }
 
-/* Return the kind of the record of a mark. */
+/* Get the kind of the record of a mark. */
 static enum perfetto_kind mark_kind(char what)
 {
 	switch (what) {

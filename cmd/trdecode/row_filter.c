@@ -57,7 +57,7 @@ static struct row_filter_stack *row_filter_stack_of(struct row_filter_stacks *x,
 	return &stacks[n];
 }
 
-/* Returns what calls of a type are, as x->calls has it; 0: out of memory. */
+/* Get what calls of a type are, as x->calls has it; 0: out of memory. */
 static uint8_t calls_of(struct row_filter_stacks *x, const struct writer *w, uint32_t type)
 {
 	uint8_t *calls;

@@ -89,7 +89,7 @@ static inline bool row_filter_any(const struct row_filter *l)
 
 bool row_filter_has(const struct number_list *l, int64_t n);
 
-/* Can any event of that CPU or thread be wanted? */
+/* Test whether any event of that CPU or thread can be wanted. */
 static inline bool row_filter_cpu(const struct row_filter *l, int64_t cpu)
 {
 	return !l->cpus.count || row_filter_has(&l->cpus, cpu);
@@ -109,10 +109,10 @@ int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location);
  * 0, or -1 with writer.error filled. */
 int row_filter_end(struct row_filter *l);
 
-/* Return the first wanted time on the input's own clock, for decoders that skip what is before. */
+/* Get the first wanted time on the input's own clock, for decoders that skip what is before. */
 uint64_t row_filter_first(const struct input *in);
 
-/* Return the last wanted time, shifted, for decoders that are not in_order and skip what is after.
+/* Get the last wanted time, shifted, for decoders that are not in_order and skip what is after.
  * UINT64_MAX: no limit. */
 uint64_t row_filter_last(const struct input *in);
 

@@ -1,6 +1,8 @@
 /*
  * rows.c - what decoders share: arguments, marks of atrace, calls with a duration, rows that wait
  */
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 
 #include <stdio.h>
@@ -60,7 +62,7 @@ void arguments_free(struct argument_table *t)
 
 /* --- all arguments are learnt before the first row --- */
 
-/* Return a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
+/* Get a pointer to the number of an argument, from 1, 0: not set yet. NULL: out of memory. */
 static uint32_t *rows_number_of(struct argument_table *t, uint32_t function, uint32_t name)
 {
 	return key_map_number(&t->pairs, (uint64_t)function << 32 | name);
@@ -286,7 +288,7 @@ static bool take_arguments(struct atrace_mark *m, const struct mark_text *p, uns
 	return true;
 }
 
-/* Return the text from a part to the end of the last one. */
+/* Get the text from a part to the end of the last one. */
 static struct mark_text from(const struct mark_text *p, unsigned n)
 {
 	return (struct mark_text){p[0].at, (size_t)(p[n - 1].at + p[n - 1].size - p[0].at)};

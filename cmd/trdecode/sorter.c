@@ -80,7 +80,7 @@ static void merge_two(const struct sorter *s, const uint32_t *from, uint32_t *to
 		memcpy(to + n, from + j, (at[2] - j) * sizeof *to);
 }
 
-/* Return the index after part i of the records in memory. */
+/* Get the index after part i of the records in memory. */
 static size_t part_end(const struct sorter *s, size_t i)
 {
 	return i < s->nparts ? s->parts[i] : s->count;

@@ -60,7 +60,7 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 	       struct error *e);
 /* End the additions, and begin to read. */
 int sorter_finish(struct sorter *s, struct error *e);
-/* Return the next record without skipping it. false: no more. */
+/* Get the next record without skipping it. false: no more. */
 static inline bool sorter_peek(const struct sorter *s, struct sorter_record *r)
 {
 	const uint8_t *p = s->next;

@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/calls/calls.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"
@@ -108,7 +109,7 @@ static uint32_t stream_store(struct stream_ids *s, enum entry_kind kind, const v
 	return id;
 }
 
-/* Returns a clock with the wall time of the output. */
+/* Get a clock with the wall time of the output. */
 static struct clock moved_clock(struct stream_ids *s, const struct clock *clock)
 {
 	struct clock c = *clock;
@@ -121,7 +122,7 @@ static struct clock moved_clock(struct stream_ids *s, const struct clock *clock)
 	return c;
 }
 
-/* Returns a lane with flags for the stacks that started before the rows of the input. */
+/* Get a lane with flags for the stacks that started before the rows of the input. */
 static struct lane started_lane(const struct stream_ids *s, const struct lane *lane)
 {
 	struct lane l = *lane;
@@ -426,7 +427,7 @@ struct moved {
 	bool bad;
 };
 
-/* Returns the id, which is declared in the segment. */
+/* Get the id, which is declared in the segment. */
 static uint32_t moved_declare(struct moved *m, enum entry_kind kind, uint32_t id)
 {
 	m->bad = m->bad || writer_declare_again(m->writer, kind, id);

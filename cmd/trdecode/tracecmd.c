@@ -10,6 +10,7 @@
 
 #include "cmd/trdecode/kernel_line.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "common/formats/tracecmd.h"
 #include "common/util/intern.h"
 #include "common/util/output.h"
@@ -107,7 +108,7 @@ static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint6
 	return true;
 }
 
-/* Return the size of the compressed data of a CPU that begin here, 0 if there are none. */
+/* Get the size of the compressed data of a CPU that begin here, 0 if there are none. */
 static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end)
 {
 	uint64_t p = at + 4, next;
@@ -191,7 +192,7 @@ static bool known_name(const struct tracecmd_known *k, const char *name, size_t 
 	return intern_find(&k->names, name, n) != INTERN_NONE;
 }
 
-/* Return the name of an instance: statistics of CPUs name instances too, in the order of their
+/* Get the name of an instance: statistics of CPUs name instances too, in the order of their
  * data. This is the first name without a buffer. */
 static const char *instance_name(const struct tracecmd_header *h, struct tracecmd_known *k,
 				 size_t *n)
@@ -425,7 +426,7 @@ static int text_next_line(struct tracecmd_reader *r, struct error *e)
 	}
 }
 
-/* Return the time of the first event, which all lines before it get. */
+/* Get the time of the first event, which all lines before it get. */
 static uint64_t text_first_time(const struct cpu_data *c)
 {
 	struct lines l = lines_of((char *)c->window.data, c->window.size);
@@ -474,7 +475,7 @@ static int text_look(struct tracecmd *t, struct tracecmd_reader *r)
 	return x->lane ? 0 : -1;
 }
 
-/* Return the time of the next line. */
+/* Get the time of the next line. */
 static uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r)
 {
 	return tracecmd_time(t, 0, r->text->time);
@@ -2232,7 +2233,7 @@ static int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 
 /* --- declaring types --- */
 
-/* Return the length of a name without the mark that distinguishes equal names. */
+/* Get the length of a name without the mark that distinguishes equal names. */
 static size_t tracecmd_plain_size(const char *name, size_t n)
 {
 	size_t mark = sizeof TRACECMD_ANOTHER - 1, end = n;
@@ -2246,7 +2247,7 @@ static size_t tracecmd_plain_size(const char *name, size_t n)
 		       : n;
 }
 
-/* Return the id of the name as it was before trencode escaped it with that mark; 0: out of
+/* Get the id of the name as it was before trencode escaped it with that mark; 0: out of
  * memory. */
 static uint32_t tracecmd_name_of(struct tracecmd *t, const char *name, size_t n, char mark)
 {
@@ -2434,7 +2435,7 @@ static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 	return lane ? writer_gap(t->w, r->due.time, lane, &g) : -1;
 }
 
-/* Return the event of an id without a format, with its type declared. NULL: out of memory. */
+/* Get the event of an id without a format, with its type declared. NULL: out of memory. */
 static struct ftrace_event *unknown_type(struct tracecmd *t, uint16_t id)
 {
 	struct ftrace_event *v = ftrace_events_unknown(&t->events, id);
@@ -2626,7 +2627,7 @@ static enum bid tracecmd_probe(const struct input *in)
 		       : BID_NONE;
 }
 
-/* Return the bytes of a sub-buffer, where the file gives no valid size. */
+/* Get the bytes of a sub-buffer, where the file gives no valid size. */
 static uint32_t usual_page_size(const struct tracecmd *t, uint32_t data_size)
 {
 	uint64_t size = (uint64_t)t->layout.data + data_size;
@@ -2876,7 +2877,7 @@ static int tracecmd_begin_readers(struct tracecmd *t, struct error *e)
 	return 0;
 }
 
-/* Return the time of the first event, shifted only as the trace requires. */
+/* Get the time of the first event, shifted only as the trace requires. */
 static uint64_t tracecmd_first_time(const struct tracecmd *t)
 {
 	const struct tracecmd_reader *r = (const struct tracecmd_reader *)t->heap.items[0];

@@ -1,6 +1,7 @@
 /*
  * uftrace.c - uftrace directories
  */
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/uftrace.h"
 
 #include <ctype.h>
@@ -28,7 +29,7 @@ static const char letters[] = {
 	[UFTRACE_FMT_PTR] = 'p',  [UFTRACE_FMT_FLOAT] = 'f', [UFTRACE_FMT_ENUM] = 'e',
 };
 
-/* Return the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
+/* Get the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
 static const uint8_t *to_little_endian(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
 {
 	if (!big)
@@ -38,7 +39,8 @@ static const uint8_t *to_little_endian(const uint8_t *p, size_t n, bool big, uin
 	return buffer;
 }
 
-/* Can the recording have unsigned enums? Until symbols had sizes, all enums were ints. */
+/* Test whether the recording can have unsigned enums. Until symbols had sizes, all enums were ints.
+ */
 static bool is_recent(const struct uftrace *u)
 {
 	return u->info.feat_mask & UFTRACE_FEAT_SYM_SIZE;
@@ -237,7 +239,7 @@ static void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_
 	window_skip(&t->file, (size_t)(low * UFTRACE_RECORD_SIZE));
 }
 
-/* Return the time of the last record; 0: there may be arguments after it. */
+/* Get the time of the last record; 0: there may be arguments after it. */
 static uint64_t last_record(const struct uftrace *u, struct task_reader *t)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];
@@ -271,7 +273,7 @@ static bool uftrace_late(struct input *in, uint64_t *time)
  * types, locations, enums.
  */
 
-/* Return monotonic, mono_raw or boot, as in the command line. The clock is not stored; only the
+/* Returns monotonic, mono_raw or boot, as in the command line. The clock is not stored; only the
  * command line may show it. */
 static const char *uftrace_clock_name(const struct uftrace_info *info)
 {
@@ -457,7 +459,7 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 
 /* --- enums --- */
 
-/* Return the id of an enum's definition; 0: out of memory. */
+/* Get the id of an enum's definition; 0: out of memory. */
 static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
 {
 	uint16_t flags =
@@ -492,7 +494,7 @@ static int uftrace_by_tid(const void *a, const void *b, void *readers)
 	return (x > y) - (x < y);
 }
 
-/* Return the task of that tid, if it has a file. */
+/* Get the task of that tid, if it has a file. */
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 {
 	struct task_reader *t = u->task_readers;
@@ -748,7 +750,7 @@ uint32_t uftrace_extern_type(struct uftrace *u)
 	return u->events->external;
 }
 
-/* Return the bytes of data that the shape requires; watch:var has any length. */
+/* Get the bytes of data that the shape requires; watch:var has any length. */
 static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n)
 {
 	size_t word = u->info.is_32bit ? 4 : 8, fields = 0;
@@ -841,8 +843,8 @@ static int task_gap(struct uftrace *u, struct task_reader *t, enum gap_reason re
 	return writer_gap(u->w, shifted(u, t->last), t->lane, &g);
 }
 
-/* Is the record valid by itself? Recorders write time and depth of LOST as 0, and the ids of
- * events fit 32 bits. */
+/* Test whether the record is valid by itself. Recorders write time and depth of LOST as 0, and the
+ * ids of events fit 32 bits. */
 static bool well_formed(const struct uftrace_record *r)
 {
 	if (r->type == UFTRACE_LOST)
@@ -857,8 +859,8 @@ static bool record_unpack(const struct uftrace *u, const uint8_t *p, struct uftr
 	return uftrace_record_unpack(p, u->info.swap, r) && well_formed(r);
 }
 
-/* Does the function or event of the record exist? If nothing is known of the address space, any
- * address may. */
+/* Test whether the function or event of the record exists. If nothing is known of the address
+ * space, any address may. */
 static bool uftrace_names_something(struct uftrace *u, const struct task_reader *t,
 				    const struct uftrace_record *r)
 {
@@ -880,7 +882,7 @@ static bool uftrace_names_something(struct uftrace *u, const struct task_reader 
 	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
 }
 
-/* Can the bytes after this record, which has no payload, be the next record? */
+/* Test whether the bytes after this record, which has no payload, can be the next record. */
 static bool record_confirmed(struct uftrace *u, const struct task_reader *t,
 			     const struct uftrace_record *r, const uint8_t *p, size_t have)
 {
@@ -1307,7 +1309,7 @@ static inline uint64_t merge_two_pick(uint64_t mask, uint64_t zero, uint64_t one
 	return zero ^ ((zero ^ ones) & mask);
 }
 
-/* Is the next record of the task in memory, bare, and soon after the last one? */
+/* Test whether the next record of the task is in memory, bare, and soon after the last one. */
 static bool merge_two_ready(const struct task_reader *t)
 {
 	const uint8_t *p;
@@ -1413,7 +1415,7 @@ uftrace_merge_two(struct uftrace *u, struct task_reader *a, struct task_reader *
  * records. */
 enum { MERGE_TWO_SPAN = 8192 };
 
-/* Return the first time at which the top reader is no longer the next one. */
+/* Get the first time at which the top reader is no longer the next one. */
 static inline uint64_t turn_ends(const struct uftrace *u, uint64_t limit)
 {
 	const struct heap_item *first = u->heap.items[0], *second = heap_second(&u->heap);
@@ -1780,7 +1782,7 @@ static bool uftrace_is_task_file(const char *name, int32_t *tid)
 	return true;
 }
 
-/* Does a recording have files of this name? */
+/* Test whether a recording has files of this name. */
 static bool uftrace_is_part(const char *member)
 {
 	static const char *const names[] = {"info",	    "task",	  "task.txt",

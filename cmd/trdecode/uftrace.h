@@ -141,10 +141,10 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
 /* dictionary.c */
-/* Return the location of an address for a task at its present session and epoch; 0: out of
+/* Get the location of an address for a task at its present session and epoch; 0: out of
  * memory. */
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address);
-/* Return the location of a function of the kernel; 0: out of memory. */
+/* Get the location of a function of the kernel; 0: out of memory. */
 uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t address);
 /* Give the task that comm, in a new lane, from now on. */
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);

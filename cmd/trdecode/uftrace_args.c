@@ -123,7 +123,8 @@ static void free_pass(struct uftrace_pass *p)
 	free(p->text);
 }
 
-/* Is the expression cheap to match? Back references are not; names of functions do not need them.
+/* Test whether the expression is cheap to match. Back references are not; names of functions do not
+ * need them.
  */
 static bool regex_is_modest(const char *s)
 {
@@ -292,7 +293,7 @@ static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, 
 	return merge_autos(t);
 }
 
-/* Return the specs of the built-in table for that demangled name, or NULL. */
+/* Get the specs of the built-in table for that demangled name, or NULL. */
 static const struct uftrace_spec_list *
 uftrace_lists_auto(const struct uftrace_lists *l, enum uftrace_phase phase, const char *name)
 {
@@ -377,7 +378,7 @@ static int compare_hits(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Return the number of the first exact item with that name in p->exact. */
+/* Get the number of the first exact item with that name in p->exact. */
 static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
 {
 	return BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, name) < 0);
@@ -1139,7 +1140,7 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 	}
 }
 
-/* Return the debug information of a module; NULL: out of memory. */
+/* Get the debug information of a module; NULL: out of memory. */
 static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_module *m)
 {
 	if (ARRAY_REACH(a->dbg, a->nr_dbg, m->id))
@@ -1178,7 +1179,7 @@ static bool is_kernel_word(const char *s)
 	return !strcasecmp(s, "kernel") || !strcasecmp(s, "k");
 }
 
-/* Is the target in the module that an item is restricted to? */
+/* Test whether the target is in the module that an item is restricted to. */
 static bool module_fits(const struct target *t, const struct symbol *symbol, const char *module)
 {
 	const struct uftrace_map *map = uftrace_session_map(t->session);
@@ -1201,7 +1202,7 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	       !strncmp(uftrace_args_basename_of(t->module->path), module, strlen(module));
 }
 
-/* Return the specs that an item without specs means, or NULL. */
+/* Get the specs that an item without specs means, or NULL. */
 static const struct uftrace_spec_list *known_specs(struct uftrace_args *a, struct target *t,
 						   const char *name, enum uftrace_phase phase)
 {
@@ -1240,7 +1241,7 @@ static int run_pass(struct uftrace_args *a, struct target *t, const struct uftra
 	return r;
 }
 
-/* Return the number of the first symbol with start >= address. */
+/* Get the number of the first symbol with start >= address. */
 static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 {
 	return BISECT(symbols_count(symbols), i, symbols_at(symbols, i)->start < address);

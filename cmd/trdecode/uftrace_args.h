@@ -8,8 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/trdecode/uftrace_session.h"
 #include "common/util/error.h"
+
+struct uftrace_info;
+struct uftrace_session;
+struct uftrace_sessions;
+struct uftrace_where;
 
 /*
  * Which values a record has, and where they are in its payload.

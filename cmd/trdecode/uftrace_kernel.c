@@ -9,6 +9,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/perf.h"
@@ -162,7 +163,7 @@ static int uftrace_kernel_add_event(struct kernel_header *k, const char *name, s
 	return 1;
 }
 
-/* Return the value of "KEY: value". */
+/* Get the value of "KEY: value". */
 static const char *uftrace_kernel_value_of(const char *line, size_t n, const char *key)
 {
 	size_t k = strlen(key);
@@ -743,13 +744,14 @@ static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
 	return r->time < TIME_LIMIT;
 }
 
-/* Is the time possible? The body's time may be a little before that of the previous record. */
+/* Test whether the time is possible. The body's time may be a little before that of the previous
+ * record. */
 static bool perf_time_fits(const struct perf_reader *p, uint64_t time)
 {
 	return !p->last || (time + 1000000 >= p->last && time < p->last + TASK_JUMP);
 }
 
-/* Is the record's time damaged? It does not fit, and the next record's time does. */
+/* Test whether the record's time is damaged. It does not fit, and the next record's time does. */
 static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 		       const struct uftrace_perf_record *r, size_t have)
 {

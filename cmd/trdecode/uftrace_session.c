@@ -146,7 +146,7 @@ static int parse_tids(struct uftrace_info *info, const char *text, bool cut)
 	return 0;
 }
 
-/* Returns the bit whose entry the line belongs to, -1 if unknown, -2 when out of memory. */
+/* Get the bit whose entry the line belongs to, -1 if unknown, -2 when out of memory. */
 static int info_parse_line(struct parse *p, const char *line, uint64_t offset, bool cut)
 {
 	struct uftrace_info *info = p->info;
@@ -334,7 +334,7 @@ static uint64_t guess_kernel_base(uint64_t stack)
 	return 0xffff000000000000;
 }
 
-/* Return the next word, NUL-terminated in place, or NULL at the end of the line. */
+/* Get the next word, NUL-terminated in place, or NULL at the end of the line. */
 static char *session_next_word(char **p)
 {
 	char *word = *p + strspn(*p, " \t\r");
@@ -503,7 +503,7 @@ static const char *session_basename_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Does the file with head h belong to path, which may be as given to dlopen? */
+/* Test whether the file with head h belongs to path, which may be as given to dlopen. */
 static bool path_fits(const struct line_head *h, const char *path, bool is_dlopen)
 {
 	size_t n, m;
@@ -530,7 +530,7 @@ static bool ids_differ(const char *a, const char *b)
 	return *a && *b && strcmp(a, b);
 }
 
-/* Return the member's name in the tree, or NULL. */
+/* Get the member's name in the tree, or NULL. */
 static const char *tree_has_name(const struct tree *tree, const char *name)
 {
 	size_t i = tree_lower_bound(tree, name);
@@ -697,7 +697,7 @@ static void load_symbols(struct uftrace_modules *ms, struct symfile *f)
 	}
 }
 
-/* Return the module's symbols, loaded when first needed, or NULL. */
+/* Get the module's symbols, loaded when first needed, or NULL. */
 static const struct symbols *uftrace_modules_symbols(struct uftrace_modules *ms,
 						     const struct session_module *m)
 {
@@ -708,7 +708,7 @@ static const struct symbols *uftrace_modules_symbols(struct uftrace_modules *ms,
 	return m->file->symbols;
 }
 
-/* Return the symbols of the member kallsyms, or NULL. */
+/* Get the symbols of the member kallsyms, or NULL. */
 static const struct symbols *uftrace_modules_kernel(struct uftrace_modules *ms)
 {
 	struct error e;
@@ -857,7 +857,7 @@ const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 	return uftrace_modules_symbols(&s->modules, s->modules.modules[m->id]);
 }
 
-/* Return the kernel's symbols (member `kallsyms`), or NULL. */
+/* Get the kernel's symbols (member `kallsyms`), or NULL. */
 static const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
 {
 	return uftrace_modules_kernel(&s->modules);
@@ -984,13 +984,13 @@ const struct uftrace_sess *uftrace_session_sess(const struct uftrace_session *s)
 
 /* ---- addresses ---- */
 
-/* Return the base that the addresses of a module's symbols are relative to. */
+/* Get the base that the addresses of a module's symbols are relative to. */
 static uint64_t symbol_base(const struct uftrace_session *s, uint64_t base)
 {
 	return s->all->info->feat_mask & UFTRACE_FEAT_SYM_REL_ADDR ? base : 0;
 }
 
-/* Return the index of the mapping with the address, or map.nr. Mappings do not overlap in an
+/* Get the index of the mapping with the address, or map.nr. Mappings do not overlap in an
  * undamaged file. */
 static size_t find_mapping(const struct uftrace_session *s, uint64_t address)
 {
@@ -1071,7 +1071,7 @@ static void build_ranges(struct uftrace_session *s)
 	free(keys);
 }
 
-/* Return 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
+/* Returns 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
 static uint32_t last_open(const struct session_range *r, uint32_t epoch)
 {
 	size_t low = BISECT(r->nr_opens, i, r->opens[i] < epoch);
@@ -1267,7 +1267,7 @@ int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t
 
 /* --- parse sessions and tasks from task.txt --- */
 
-/* Return the text after `key`, which must follow a blank; NULL if the line does not have it. */
+/* Get the text after `key`, which must follow a blank; NULL if the line does not have it. */
 static const char *session_value_of(const char *line, const char *end, const char *key)
 {
 	size_t n = strlen(key);
@@ -1526,7 +1526,7 @@ static int compare_sids(const void *a, const void *b)
 	return c ? c : compare_pids(a, b);
 }
 
-/* Return the name that threads of a session have. */
+/* Get the name that threads of a session have. */
 static const char *session_comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
 {
 	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
@@ -1679,7 +1679,7 @@ static int collect_tids(struct uftrace_tasks *t)
 	return t->task_of && t->tasks ? 0 : uftrace_tasks_no_memory(t);
 }
 
-/* Return the index of the tid in t->tids, or nr_tids. */
+/* Get the index of the tid in t->tids, or nr_tids. */
 static size_t find_tid(const struct uftrace_tasks *t, int32_t tid)
 {
 	const int32_t *p =
@@ -1820,7 +1820,7 @@ const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int
 	return session_find_task(t, tid);
 }
 
-/* Return the last reference that began at `time` or before, or NULL; *until is lowered to the
+/* Get the last reference that began at `time` or before, or NULL; *until is lowered to the
  * next one. */
 static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
 					       uint64_t *until)
@@ -1867,7 +1867,8 @@ static bool uftrace_ends_with(const char *name, const char *ending)
 	return n >= k && !strcmp(name + n - k, ending);
 }
 
-/* Is the member a description of the events? TID.dat, perf and kernel data are the events. */
+/* Test whether the member is a description of the events. TID.dat, perf and kernel data are the
+ * events. */
 static bool uftrace_is_meta(const char *name)
 {
 	static const char *const names[] = {"info",	  "task.txt",	   "task",

@@ -255,11 +255,11 @@ struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
  */
 bool uftrace_sessions_damage(struct uftrace_sessions *s, struct error *e);
 
-/* Return the number of dlopens with time <= t. *until (may be NULL): the time at which it
+/* Get the number of dlopens with time <= t. *until (may be NULL): the time at which it
  * changes. */
 uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, uint64_t *until);
 
-/* Return the mappings and the dlopens by time, for the stream. map->nr may be 0; map is never
+/* Get the mappings and the dlopens by time, for the stream. map->nr may be 0; map is never
  * NULL. */
 const struct uftrace_map *uftrace_session_map(const struct uftrace_session *s);
 const struct uftrace_module *uftrace_session_map_module(const struct uftrace_session *s, size_t i);
@@ -284,7 +284,7 @@ struct uftrace_where {
 bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t address,
 			     struct uftrace_where *where);
 
-/* Return all symbols of the module, loaded when first needed, or NULL if it has no .sym file. */
+/* Get all symbols of the module, loaded when first needed, or NULL if it has no .sym file. */
 const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 					     const struct uftrace_module *m);
 
@@ -324,7 +324,7 @@ struct uftrace_modules {
 /* Note damage for uftrace_sessions_damage(). */
 void uftrace_modules_add_damage(struct uftrace_modules *ms, const struct error *e);
 
-/* Return the modules, which the sessions share. */
+/* Get the modules, which the sessions share. */
 struct uftrace_modules *uftrace_sessions_modules(struct uftrace_sessions *s);
 
 struct uftrace_tasks {

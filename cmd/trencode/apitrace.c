@@ -538,7 +538,7 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 	}
 }
 
-/* Return the definition of an id of the segment; NULL: it is missing, or of another kind. */
+/* Get the definition of an id of the segment; NULL: it is missing, or of another kind. */
 static const struct definition *apitrace_definition(const struct apitrace_target *t, uint32_t id,
 						    enum definition_kind kind)
 {
@@ -693,7 +693,7 @@ static int apitrace_put_scalar(void *to, const struct value_item *item)
 	return 0;
 }
 
-/* Return the definition of a struct; NULL: it has none, and is written as an array. */
+/* Get the definition of a struct; NULL: it has none, and is written as an array. */
 static const struct definition *struct_of(const struct value_parent *v)
 {
 	return v->definition && v->definition->kind == DEFINITION_STRUCT ? v->definition : NULL;
@@ -1052,7 +1052,7 @@ static int encode_apitrace_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->target.dictionary = en->dictionary;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
 }
 
@@ -1474,7 +1474,7 @@ static int list_arguments(struct apitrace_convert_functions *f, const struct eve
 	return 0;
 }
 
-/* Return the function of the event's list of arguments. base: another function of the same name,
+/* Get the function of the event's list of arguments. base: another function of the same name,
  * if one is declared; it is used when there are too many lists. */
 static struct apitrace_convert_function *function_of_list(struct apitrace_convert_functions *f,
 							  const struct event *ev, uint32_t location,
@@ -1509,7 +1509,7 @@ static bool returns_arguments(const struct event *ev)
 	return !ev->type->source || strcmp(ev->type->source->format.text, "uftrace") != 0;
 }
 
-/* Return the function of an enter or leave. Its arguments are what the enter recorded. */
+/* Get the function of an enter or leave. Its arguments are what the enter recorded. */
 static struct apitrace_convert_function *
 apitrace_function_of_call(struct apitrace_convert_functions *f, const struct convert_row *r)
 {
@@ -1543,7 +1543,7 @@ apitrace_function_of_call(struct apitrace_convert_functions *f, const struct con
 			      : declare_function(f, base, name, all_names(f, NULL, fields, false));
 }
 
-/* Return the function of an event with values, named for its location, or for its type. ev: the
+/* Get the function of an event with values, named for its location, or for its type. ev: the
  * event with its fields as arguments. */
 static struct apitrace_convert_function *
 apitrace_function_of_values(struct apitrace_convert_functions *f, const struct event *ev)
@@ -1567,7 +1567,7 @@ apitrace_function_of_values(struct apitrace_convert_functions *f, const struct e
 		    : NULL;
 }
 
-/* Return the function of an event with fields, named for its type; the location, if there is one,
+/* Get the function of an event with fields, named for its type; the location, if there is one,
  * is the last argument. */
 static struct apitrace_convert_function *
 apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
@@ -1583,7 +1583,7 @@ apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct e
 
 /* --- convert values of any source to those of a .trace --- */
 
-/* Return the number of the definition in the target dictionary; 0: out of memory. */
+/* Get the number of the definition in the target dictionary; 0: out of memory. */
 static uint32_t apitrace_convert_definition(struct apitrace_convert_values *a,
 					    const struct definition *d)
 {
@@ -1826,7 +1826,7 @@ static int put_call_row(struct apitrace_conversion *s, const struct convert_row 
 	return ev.lane ? target_event(&s->conversion.d, &ev, e) : error_no_memory(e);
 }
 
-/* Returns the number of the function's argument of that name, 0: none. */
+/* Get the number of the function's argument of that name, 0: none. */
 static uint32_t argument_of(const struct apitrace_conversion *s,
 			    const struct apitrace_convert_function *f, struct text_ref name)
 {

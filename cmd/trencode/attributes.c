@@ -125,7 +125,7 @@ static bool attributes_is_plain(const struct type *t, const struct field *f)
 	       (uint64_t)f->offset + 4 <= t->fixed_size && f->role != ROLE_STACK;
 }
 
-/* Returns the attributes among a type's fields, or NULL when out of memory. */
+/* Get the attributes among a type's fields, or NULL when out of memory. */
 static const struct attribute_fields *attributes_fields_of(struct attributes *a,
 							   const struct type *t)
 {
@@ -176,7 +176,7 @@ static void end_member(struct buffer *to, size_t at)
 
 /* --- arguments and return values --- */
 
-/* Returns the name of an argument as a string, 0 when out of memory. */
+/* Get the name of an argument as a string, 0 when out of memory. */
 static uint32_t argument_name(struct attributes *a, const struct event *ev,
 			      const struct location *p, uint64_t index)
 {
@@ -246,7 +246,7 @@ static int append_detail(struct attributes *a, const struct event *ev, uint8_t w
 		to);
 }
 
-/* Returns the string "ret", 0 when out of memory. */
+/* Get the string "ret", 0 when out of memory. */
 static uint32_t return_name(struct attributes *a)
 {
 	if (!a->return_name)

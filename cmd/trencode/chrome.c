@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trencode/attributes.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
@@ -167,7 +168,7 @@ static void scheduling_free(struct scheduling *s)
 	free(s->ends);
 }
 
-/* Returns the index + 1 of a CPU; 0 when out of memory. */
+/* Get the index + 1 of a CPU; 0 when out of memory. */
 static uint32_t scheduling_cpu_of(struct scheduling *s, const struct source *source, uint32_t cpu)
 {
 	uint32_t key[2] = {source ? source->number : 0, cpu}, n;
@@ -182,7 +183,7 @@ static uint32_t scheduling_cpu_of(struct scheduling *s, const struct source *sou
 	return n + 1;
 }
 
-/* Returns the index + 1 of a thread; 0 when out of memory. */
+/* Get the index + 1 of a thread; 0 when out of memory. */
 static uint32_t scheduling_thread_of(struct scheduling *s, const struct scheduling_cpu *cpu,
 				     int64_t tid, const char *comm, size_t size)
 {
@@ -1072,7 +1073,7 @@ static void chrome_members_end(struct chrome_output *s)
 	chrome_members_put(s, 'm');
 	for (uint32_t i = 0; i < k->names.count; i++)
 		left_out += k->members[i].differs;
-	if (!s->options->quiet)
+	if (!(s->options->flags & ENCODE_QUIET))
 		remark_count(left_out,
 			     "{member|members} beside the events {is|are} left out: the inputs "
 			     "have different ones, or they are larger than 16 MiB");
@@ -1104,7 +1105,7 @@ static bool keeps_flows(const struct chrome_output *s, const struct event *ev)
 	if ((ev->type->kind != KIND_ENTER && ev->type->kind != KIND_INSTANT) || s->flows.phase ||
 	    !s->flows.same)
 		return false;
-	for (unsigned i = 0; s->options->quote_numbers && i < s->flows.count; i++)
+	for (unsigned i = 0; s->options->flags & ENCODE_QUOTE_NUMBERS && i < s->flows.count; i++)
 		if (s->flows.parts[i].id > 1ull << 53)
 			return false;
 	return true;
@@ -1307,7 +1308,7 @@ static int chrome_pairs_begin(struct chrome_output *s, const struct span *span,
 	bool kernel = span->kernel;
 
 	*begun = false;
-	if (!st || s->options->drop)
+	if (!st || s->options->flags & ENCODE_DROP)
 		return 0;
 	*begun = span->token == HAS_BEGIN || chrome_is_open(s, span) ||
 		 (!kernel && (span->start >= span->end || prefix->instant == span->end + 1 ||
@@ -1328,7 +1329,7 @@ static int chrome_pairs_event(struct chrome_output *s, const struct event *ev,
 	const struct span_frame *top;
 
 	prefix->instant = ev->time + 1;
-	if (!st || !st->count || s->options->drop)
+	if (!st || !st->count || s->options->flags & ENCODE_DROP)
 		return 0;
 	top = spans_frame(&s->spans, st, st->count - 1);
 	if (!top->lane || top->start != ev->time)
@@ -1520,7 +1521,7 @@ static int chrome_put_flows(struct chrome_output *s, const struct event *ev, str
 	/* a part of a flow of JSON is its own event */
 	if (!n || s->flows.phase)
 		return 0;
-	if (s->options->drop)
+	if (s->options->flags & ENCODE_DROP)
 		return ev->type->kind != KIND_ENTER && hold_flows(s, &at, n) ? error_no_memory(e)
 									     : 0;
 	prefix = chrome_prefix(s, at.thread, at.lane);
@@ -1922,7 +1923,7 @@ static int chrome_put_slice(void *ctx, const struct scheduling_slice *slice, str
 	struct place place;
 	char *p;
 
-	if (slice->unfinished && c->out->options->drop)
+	if (slice->unfinished && c->out->options->flags & ENCODE_DROP)
 		return 0;
 	if (place_of(c, slice->track, slice->cpu, slice->thread, &place, e))
 		return -1;
@@ -2081,7 +2082,7 @@ static int chrome_scheduling_finish(struct chrome_scheduling *c, struct error *e
 {
 	if (scheduling_finish(&c->scheduling, e))
 		return -1;
-	if (!c->out->options->quiet)
+	if (!(c->out->options->flags & ENCODE_QUIET))
 		remark_count(c->scheduling.unpaired,
 			     "{end|ends} of interrupts without a beginning: no slice");
 	return 0;
@@ -2157,7 +2158,7 @@ static int chrome_name_track(struct chrome_output *s, struct track *t, const str
 	return 0;
 }
 
-/* Returns the beginning of a thread's lines, after its names were written; NULL when out of memory.
+/* Get the beginning of a thread's lines, after its names were written; NULL when out of memory.
  */
 static struct lane_prefix *chrome_prefix(struct chrome_output *s, uint32_t thread,
 					 const struct lane *lane)
@@ -2196,7 +2197,7 @@ static int chrome_render_args(struct chrome_output *s, const struct span *span,
 {
 	struct buffer *kept = &s->bytes;
 	bool has_kept = span->kept_size && span->begun;
-	size_t held = has_kept && s->options->drop ? CHROME_HELD : 0;
+	size_t held = has_kept && s->options->flags & ENCODE_DROP ? CHROME_HELD : 0;
 	size_t stack = has_kept && chrome_keeps_stack(span->type) ? 4 : 0;
 
 	chrome_clear_args(s);
@@ -2301,7 +2302,7 @@ static int chrome_end_call(void *ctx, const struct span *span, const struct even
 	bool ticks, begun, open, overlaps;
 	char *p;
 
-	if (span->unfinished && s->options->drop) {
+	if (span->unfinished && s->options->flags & ENCODE_DROP) {
 		chrome_drop_flows(s, span);
 		return 0;
 	}
@@ -2358,7 +2359,7 @@ static int chrome_begin_call(void *ctx, const struct event *enter, const struct 
 		return 0;
 	if (enter->type->flags & TYPE_CALL_NUMBER)
 		*token = async_event_id(enter);
-	if ((s->options->drop && chrome_hold_call(s, enter, span, keep)) ||
+	if ((s->options->flags & ENCODE_DROP && chrome_hold_call(s, enter, span, keep)) ||
 	    (chrome_keeps_stack(enter->type) &&
 	     buffer_u32(keep, event_stack(s->names.dictionary, enter))))
 		return error_no_memory(e);
@@ -2427,7 +2428,7 @@ static int chrome_drop_call(void *ctx, const struct span *span, struct error *e)
 
 	if (!prefix)
 		return error_no_memory(e);
-	if (s->options->drop)
+	if (s->options->flags & ENCODE_DROP)
 		chrome_drop_flows(s, span);
 	return chrome_pairs_drop(s, span, prefix, e);
 }
@@ -2473,7 +2474,7 @@ static int encode_chrome_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.members = s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	s->bytes.spills = s->json.spills = s->held_flows.spills = true;
 	text_puts(s->out, "{\"traceEvents\":[\n");
 	return 0;
@@ -2502,7 +2503,7 @@ static int encode_chrome_event(struct encoding *en, const struct event *ev, stru
 		s->origin = first == UINT64_MAX ? ev->time : tick_time(ev->lane, first);
 		if (s->zero != UINT64_MAX)
 			s->origin = tick_time(ev->lane, s->zero);
-		if (s->options->keep_times)
+		if (s->options->flags & ENCODE_KEEP_TIMES)
 			s->origin = 0;
 	}
 	if (__builtin_expect(!(ev->type->flags & TYPE_VALUES), 1))
@@ -2541,10 +2542,10 @@ static int chrome_end(struct encoding *en, struct error *e)
 		text_puts(s->out, ",\"" CHROME_KERNEL_CATEGORY "\":\"" CHROME_KERNEL "\"");
 	chrome_members_put(s, 'o');
 	text_puts(s->out, "}}\n");
-	if (en->options->quiet)
+	if (en->options->flags & ENCODE_QUIET)
 		return 0;
 	location_names_report(&s->names);
-	spans_report(&s->spans, en->options->drop);
+	spans_report(&s->spans, en->options->flags & ENCODE_DROP);
 	attributes_report(&s->attributes);
 	remark_count(s->negative, SAMPLES_NEGATIVE);
 	remark_count(s->zero == UINT64_MAX ? s->early : 0,

@@ -1,6 +1,7 @@
 /*
  * convert.c - what all conversions to other systems' traces share
  */
+#include "common/ftrace/event_format.h"
 #include "cmd/trencode/convert.h"
 
 #include <ctype.h>
@@ -26,7 +27,7 @@ static void clock_epoch_head(struct clock_epoch *r, const struct head *h)
 	r->sequence = h->sequence;
 }
 
-/* Returns the epoch of a row of that time, from 0. */
+/* Get the epoch of a row of that time, from 0. */
 static uint32_t clock_epoch_at(struct clock_epoch *r, uint64_t time)
 {
 	r->count += r->border && time < r->latest;
@@ -455,7 +456,7 @@ static int thread_ids_take(struct thread_ids *t, int32_t tid, int32_t cpu)
 	return idmap_set(map, id, 1) ? -1 : 1;
 }
 
-/* Returns the number in the written trace of a thread or process of the source. */
+/* Get the number in the written trace of a thread or process of the source. */
 static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool has_tid,
 			     int32_t tid, int32_t cpu, bool per_cpu)
 {
@@ -694,7 +695,7 @@ const struct convert_fields *convert_arguments_fields(struct convert_arguments *
 	return types->list ? types : NULL;
 }
 
-/* Returns the number of names that the location of a row has for its arguments: fields follow. */
+/* Get the number of names that the location of a row has for its arguments: fields follow. */
 static uint32_t convert_arguments_named(const struct convert_arguments *a, const struct event *ev)
 {
 	const struct location *location = dictionary_location(a->dictionary, ev->location);

@@ -11,6 +11,7 @@
 #include "cmd/trencode/text/tracecmd.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
+#include "common/ftrace/print_format.h"
 #include "common/stream/clocks.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/reader.h"
@@ -81,7 +82,7 @@ void location_names_free(struct location_names *p);
 /* Render a name. Returns 0, or -1 when out of memory. */
 int location_names_make(struct location_names *p, uint32_t location);
 
-/* Returns the name, valid until the next call, and its size; NULL when out of memory. */
+/* Get the name, valid until the next call, and its size; NULL when out of memory. */
 static inline const char *location_names_get(struct location_names *p, uint32_t location,
 					     uint32_t *size)
 {
@@ -132,7 +133,7 @@ struct thread_ids {
 	uint64_t renamed; /* threads whose number differs from that in their source */
 };
 
-/* Return the number in the written trace of the lane's thread, of its CPU's interrupts (per_cpu),
+/* Get the number in the written trace of the lane's thread, of its CPU's interrupts (per_cpu),
  * or of its process, which has the number of its first thread. A thread without a process is its
  * own process. Both return -1 when out of memory. */
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu);
@@ -378,7 +379,8 @@ extern const struct encoder encoder_conversion;
 int convert_begin_late(struct encoding *en, struct encoding *native, struct error *e);
 
 /* Print such a line: "COUNT WHAT". Prints nothing if count is 0 or --quiet was given. */
-#define convert_lost(a, count, what) remark_count((a)->options->quiet ? 0 : (count), what)
+#define convert_lost(a, count, what)                                                               \
+	remark_count((a)->options->flags &ENCODE_QUIET ? 0 : (count), what)
 
 #define CALLS_CUT "{call|calls} ended without a return (a longjmp, an exec, lost events): "
 
@@ -390,11 +392,11 @@ void convert_report_calls(const struct calls_counts *c, uint64_t cut, bool drop,
 /* Note that the location was converted: convert_report counts those without a name. */
 void convert_use_location(struct conversion *a, uint32_t location);
 
-/* Returns the thread of a stack of calls, or NULL when out of memory. */
+/* Get the thread of a stack of calls, or NULL when out of memory. */
 struct convert_thread *convert_thread(struct conversion *a, const struct lane *lane, bool per_cpu);
-/* Returns the target's lane of a thread, or NULL when out of memory. */
+/* Get the target's lane of a thread, or NULL when out of memory. */
 const struct lane *convert_thread_lane(struct conversion *a, struct convert_thread *t);
-/* Returns the target's lane of a buffer on a CPU, of the epoch of a time, or NULL when out of
+/* Get the target's lane of a buffer on a CPU, of the epoch of a time, or NULL when out of
  * memory. */
 const struct lane *convert_buffer_lane(struct conversion *a, struct text_ref buffer, uint32_t cpu,
 				       uint64_t time);
@@ -442,7 +444,7 @@ struct convert_field {
  * *lost counts the fields beyond `most`. Returns NULL when out of memory. */
 struct convert_field *convert_fields_plan(const struct type *t, uint32_t most, bool all,
 					  uint32_t *n, uint64_t *lost);
-/* Returns its value, 0 if the row does not have it. */
+/* Get its value, 0 if the row does not have it. */
 uint64_t convert_field_number(const struct convert_field *w, const struct event *ev);
 /* Append it as text, strings unchanged; nothing if the row does not have it. */
 int convert_field_text(struct buffer *b, const struct dictionary *d, const struct convert_field *w,
@@ -464,7 +466,7 @@ struct convert_arguments {
 	uint64_t lost; /* fields beyond most */
 };
 
-/* Returns the fields of a type, NULL when out of memory. */
+/* Get the fields of a type, NULL when out of memory. */
 const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
 						      const struct type *t);
 /* Set *out to the row with its VALUES and fields as details: fields are arguments with the numbers

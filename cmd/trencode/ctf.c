@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/trencode/attributes.h"
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
@@ -64,7 +65,7 @@ struct ctf_classes {
 	uint32_t ids[CTF_STREAM_CLASSES]; /* the next id of each kind of file */
 };
 
-/* Return the class of an event, which is declared when it is new. NULL: out of memory. */
+/* Get the class of an event, which is declared when it is new. NULL: out of memory. */
 const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
 				      enum ctf_stream_class stream);
 /* Record the names of a location's arguments in the metadata, before its first event is written.
@@ -225,7 +226,7 @@ static int encode_ctf_declare_field(const struct declaration *d, const char *typ
 		       : 0;
 }
 
-/* Return the role of the events by which trdecode reads them back; NULL: none is needed. */
+/* Get the role of the events by which trdecode reads them back; NULL: none is needed. */
 static const char *ctf_role_of(const struct ctf_out_class *cl, const struct type *t)
 {
 	if (t->kind == KIND_ENTER)
@@ -973,7 +974,7 @@ static int ctf_count_gap(struct ctf_encoder *s, struct ctf_out_file *file, const
 			     g.unit == GAP_PACKETS ? g.count : 0, e);
 }
 
-/* Return the ids of a lane. Threads of several sources that have the same number get different
+/* Get the ids of a lane. Threads of several sources that have the same number get different
  * ones. NULL: out of memory. */
 static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struct lane *lane)
 {
@@ -1144,7 +1145,7 @@ static int encode_ctf_begin(struct encoding *en, struct error *e)
 	s->attributes.mark_strings = true;
 	s->bytes.spills = s->compound.spills = true;
 	s->attributes.members = true;
-	s->attributes.quote_numbers = en->options->quote_numbers;
+	s->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	s->ids.zero = true;
 	location_names_init(&s->locations, en->dictionary, ctf_put_string);
 	location_names_init_strings(&s->texts, en->dictionary, ctf_put_string);
@@ -1199,7 +1200,7 @@ static int encode_ctf_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->locations);
 		remark_count(
 			s->stacks,

@@ -1,6 +1,7 @@
 /*
  * encode.c - one run of an encoder
  */
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encode.h"
 
 #include <errno.h>
@@ -10,8 +11,10 @@
 
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
+#include "common/cli/stage.h"
 #include "common/stream/clocks.h"
 #include "common/util/buffer.h"
+#include "common/value/moment.h"
 
 int tick_overflow(const struct lane *lane, uint64_t time, uint64_t tick, struct error *e)
 {
@@ -233,7 +236,7 @@ static int encode_begin(struct encoding *en, struct error *e)
 	bool no_source = en->dictionary->sources.count < 2;
 
 	if (en->encoder->conversion &&
-	    (en->options->resynthesize || no_source || !encode_is_own(en) ||
+	    (en->options->flags & ENCODE_RESYNTHESIZE || no_source || !encode_is_own(en) ||
 	     (en->encoder->stateful && is_range(en)))) {
 		en->target = en->encoder->conversion;
 		en->encoder = &encoder_conversion;
@@ -468,7 +471,7 @@ static int encode_end(struct encode_run *r, bool last, struct error *e)
 static void encode_end_calls(struct encode_run *r)
 {
 	if (r->en.encoder->counts_calls)
-		report_calls(&r->calls, r->options.quiet);
+		report_calls(&r->calls, r->options.flags & ENCODE_QUIET);
 	calls_free(&r->calls);
 }
 
@@ -493,7 +496,8 @@ static void encode_run(struct encode_run *r)
 	if (s->status != STATUS_FAILED && encode_end(r, true, &e))
 		stage_fail(s, &e);
 	encode_end_calls(r);
-	if (r->clip && !r->clip->count && s->events && !s->stopped && !en->options->quiet)
+	if (r->clip && !r->clip->count && s->events && !s->stopped &&
+	    !(en->options->flags & ENCODE_QUIET))
 		time_window_report(&r->clip->window);
 	if (en->text && text_flush(en->text, &e))
 		stage_fail(s, &e);
@@ -631,7 +635,7 @@ static void end_parts(struct encode_run *r)
 		warn(r->path, NO_OFFSET,
 		     "is of an earlier run: this trace has %" PRIu32 " part%s; remove the others",
 		     number + 1, number ? "s" : "");
-	if (!r->options.quiet) {
+	if (!(r->options.flags & ENCODE_QUIET)) {
 		remark_count(r->clip->cuts.divided, PARTS_DIVIDED);
 		remark_count(r->clip->cuts.unseen, PARTS_UNSEEN);
 	}

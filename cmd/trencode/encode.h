@@ -6,6 +6,8 @@
 
 #include "cmd/trencode/encoder.h"
 
+struct stage;
+
 /* Encode the stage's inputs to its output, or to the directory options->output. clip: its window,
  * limit and split are set. Prints errors and sets the exit status in the stage. */
 void encode_stream(struct stage *s, const struct encoder *encoder,

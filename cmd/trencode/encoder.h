@@ -11,8 +11,10 @@
 #include "cmd/trencode/pack.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
-#include "common/cli/stage.h"
 #include "common/util/text.h"
+
+struct head;
+struct meta;
 
 enum encoder_output {
 	ENCODER_TEXT, /* bytes to standard output or -o FILE, allowed on a terminal */
@@ -33,31 +35,38 @@ enum plugin_option {
 	PLUGIN_DEPTH = 16,    /* fgraph:depth: the depth of a call */
 };
 
+/* Options that are given or not. */
+enum encode_flags {
+	ENCODE_QUIET = 1,
+	ENCODE_RAW = 2,		     /* --raw: fields as recorded */
+	ENCODE_NO_PLUGINS = 4,	     /* --no-plugins: no texts of trace-cmd's plug-ins */
+	ENCODE_PLUGINS_GIVEN = 8,    /* --plugin-option */
+	ENCODE_NS = 16,		     /* --ns: times in full nanoseconds */
+	ENCODE_TS_DIFF = 32,	     /* --ts-diff: after each time the difference to the time of the
+					line before */
+	ENCODE_ALL_CALLS = 64,	     /* text of apitrace: apitrace dump -v */
+	ENCODE_THREAD_IDS = 128,     /* the same: --thread-ids */
+	ENCODE_PLAIN_OCTAL = 256,    /* --octal: correct octal escapes, not those of apitrace */
+	ENCODE_DROP = 512,	     /* --unclosed=drop: unfinished calls are left out */
+	ENCODE_KEEP_TIMES = 1024,    /* --rebase=none: times as recorded */
+	ENCODE_QUOTE_NUMBERS = 2048, /* --json-int64=string */
+	ENCODE_NO_HEADER = 4096,     /* --no-header of csv and tsv */
+	ENCODE_RESYNTHESIZE = 8192,  /* --resynthesize: of the source only its events are used */
+	ENCODE_BY_TIME = 16384,	     /* --by-time of svg */
+};
+
 /* The options of the command line that encoders use. */
 struct encode_options {
+	unsigned flags;		 /* sum of enum encode_flags */
 	const char *output;	 /* -o, with --split of the present part; NULL: standard output */
 	const struct clip *clip; /* --since, --until, --limit, --split: rows are left out; NULL: all
 				    are written */
-	bool quiet;
-	bool raw;	 /* --raw: fields as recorded */
-	bool no_plugins; /* --no-plugins: no texts of trace-cmd's plug-ins */
-	bool plugins_given;
-	uint8_t plugins; /* --plugin-option: sum of enum plugin_option */
-	bool ns;	 /* --ns: times in full nanoseconds */
-	bool ts_diff; /* --ts-diff: after each time the difference to the time of the line before */
-	bool all_calls, thread_ids;  /* text of apitrace: apitrace dump -v, --thread-ids */
-	bool plain_octal;	     /* --octal: correct octal escapes, not those of apitrace */
+	uint8_t plugins;	 /* --plugin-option: sum of enum plugin_option */
 	struct pack_choice compress; /* of a .trace or trace.dat */
-	int file_version;   /* --file-version of a trace.dat: 6, 7; 0: the source's; of CTF: 1 (that
-			       is 1.8), 2; 0: 1 */
-	const char *blobs;  /* --blobs: directory for the blobs, NULL: blobs are not written */
-	bool drop;	    /* --unclosed=drop: unfinished calls are left out */
-	bool keep_times;    /* --rebase=none: times as recorded */
-	bool quote_numbers; /* --json-int64=string */
-	bool no_header;	    /* --no-header of csv and tsv */
+	int file_version;  /* --file-version of a trace.dat: 6, 7; 0: the source's; of CTF: 1 (that
+			      is 1.8), 2; 0: 1 */
+	const char *blobs; /* --blobs: directory for the blobs, NULL: blobs are not written */
 	const char *columns; /* -c; NULL: the default columns */
-	bool resynthesize;   /* --resynthesize: of the source only its events are used */
-	bool by_time;	     /* --by-time of svg */
 	const char *title;   /* --title of svg; NULL: not given */
 	const char *weight;  /* --weight of a profile; NULL: not given */
 	const char *pair;    /* --pair of a profile; NULL: not given */

@@ -307,7 +307,7 @@ static void firefox_free_schemas(struct firefox_schemas *s)
 
 /* --- the samples of a profile: recorded ones, or the times between changes of a stack --- */
 
-/* Returns the unit of threadCPUDelta: the weights of the samples are times on a CPU, or cycles;
+/* Get the unit of threadCPUDelta: the weights of the samples are times on a CPU, or cycles;
  * NULL: they are neither. */
 static const char *firefox_cpu_unit(const struct firefox *f)
 {
@@ -1190,8 +1190,8 @@ static int firefox_begin(struct encoding *en, struct error *e)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight of firefox is dur, count or period, not '%s'", weight);
 	f->by_period = weight && !strcmp(weight, "period");
-	f->keep_times = en->options->keep_times;
-	f->quiet = en->options->quiet;
+	f->keep_times = en->options->flags & ENCODE_KEEP_TIMES;
+	f->quiet = en->options->flags & ENCODE_QUIET;
 	f->data.spills = f->kept.spills = true;
 	f->bytes.spills = f->json.spills = f->one.spills = true;
 	rows_init(&f->samples, sizeof(struct firefox_sample));

@@ -702,7 +702,7 @@ static int chart_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	s->drop = en->options->drop;
+	s->drop = en->options->flags & ENCODE_DROP;
 	s->chart.unit = "ns";
 	chart_frames_init(&s->chart.frames);
 	spans_init(&s->spans, en, &sink, s);
@@ -768,7 +768,7 @@ static int chart_end(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	if (!s->chart.calls && !s->chart.sampled)
 		other_events_report_empty(&s->others);
-	if (!en->options->quiet)
+	if (!(en->options->flags & ENCODE_QUIET))
 		chart_report(s);
 	return 0;
 }

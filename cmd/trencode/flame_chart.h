@@ -86,7 +86,7 @@ struct flame_chart {
 		*unit; /* of times: "ns", "ticks", or the type that samples without times count */
 };
 
-/* Returns the title of a picture: --title, or the name of the trace; NULL: there are several. */
+/* Get the title of a picture: --title, or the name of the trace; NULL: there are several. */
 const char *picture_title(const struct encoding *en);
 
 extern const struct encoder encoder_flame_chart; /* of -t svg --by-time */

@@ -578,7 +578,7 @@ static int put_compressed(struct text *out, const char *key, struct intern *in, 
 	return 0;
 }
 
-/* Returns the name of a function. The number of names is the function that calls all outermost
+/* Get the name of a function. The number of names is the function that calls all outermost
  * ones: readers take the time of a called function from its callers alone. */
 static struct profile_name folded_name_of(const struct callgrind *s, uint32_t function)
 {

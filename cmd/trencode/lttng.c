@@ -757,7 +757,7 @@ static int encode_lttng_end(struct encoding *en, struct error *e)
 		if (lttng_block_end(&s->tree, &s->constants, f, e))
 			return -1;
 	}
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		remark_count(s->gaps, "{gap|gaps} cannot be written as lttng");
 		remark_count(s->unfit, "{event|events} cannot be written as lttng");
 	}

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/cli/program.h"
+#include "common/cli/stage.h"
 #include "cmd/trencode/encode.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
@@ -22,7 +24,7 @@
  * A table of encoders ends with NULL.
  */
 
-/* Return the encoder of that name, or NULL. */
+/* Get the encoder of that name, or NULL. */
 static const struct encoder *encoder_find(const struct encoder *const *table, const char *name)
 {
 	for (; *table; table++)
@@ -45,7 +47,7 @@ static bool has_suffix(const char *path, size_t n, const char *suffix, size_t si
 	return (size_t)(path + n - last) >= size - 1 && !strncmp(last, suffix, size - 1);
 }
 
-/* Return the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
+/* Get the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
 static const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path)
 {
 	const struct encoder *found = NULL;
@@ -240,14 +242,19 @@ static int take_depth(struct encode_options *o, const char *arg, struct error *e
 }
 
 /* Parse an option with two values, the first of which is the default. */
-static int take_choice(bool *second, const char *option, const char *first_word,
-		       const char *second_word, const char *arg, struct error *e)
+static int take_choice(struct encode_options *o, unsigned flag, const char *option,
+		       const char *words, const char *arg, struct error *e)
 {
-	*second = !strcmp(arg, second_word);
-	if (*second || !strcmp(arg, first_word))
-		return 0;
-	return error_set(e, NULL, NO_OFFSET, "--%s is %s or %s, not '%s'", option, first_word,
-			 second_word, arg);
+	const char *second = strstr(words, " or ") + 4;
+	size_t first = (size_t)(second - words) - 4;
+
+	if (!strcmp(arg, second))
+		o->flags |= flag;
+	else if (strlen(arg) == first && !memcmp(arg, words, first))
+		o->flags &= ~flag;
+	else
+		return error_set(e, NULL, NO_OFFSET, "--%s is %s, not '%s'", option, words, arg);
+	return 0;
 }
 
 static int take_tick(struct encode_options *o, const char *arg, struct error *e)
@@ -302,7 +309,7 @@ static void plugin_set(struct encode_settings *s, const struct plugin_name *p,
 			on = given[i] == PLUGIN_TOGGLED ? !on : given[i] == PLUGIN_ON;
 	s->encode.plugins =
 		(uint8_t)(on == p->on ? s->encode.plugins & ~p->bit : s->encode.plugins | p->bit);
-	s->encode.plugins_given = true;
+	s->encode.flags |= ENCODE_PLUGINS_GIVEN;
 }
 
 /* Take "[PLUGIN:]NAME[=VALUE]". */
@@ -367,16 +374,16 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 		s->chosen = true;
 		break;
 	case 'D': return take_depth(&s->encode, arg, e);
-	case KEY_RAW: s->encode.raw = true; break;
-	case KEY_NO_PLUGINS: s->encode.no_plugins = true; break;
+	case KEY_RAW: s->encode.flags |= ENCODE_RAW; break;
+	case KEY_NO_PLUGINS: s->encode.flags |= ENCODE_NO_PLUGINS; break;
 	case KEY_PLUGIN_OPTION: return take_plugin_option(s, arg, e);
-	case KEY_NS: s->encode.ns = true; break;
-	case KEY_TS_DIFF: s->encode.ts_diff = true; break;
+	case KEY_NS: s->encode.flags |= ENCODE_NS; break;
+	case KEY_TS_DIFF: s->encode.flags |= ENCODE_TS_DIFF; break;
 	case KEY_FORMATS: s->list = true; break;
 	case KEY_STRICT: s->strict = true; break;
-	case KEY_ALL_CALLS: s->encode.all_calls = true; break;
-	case KEY_THREAD_IDS: s->encode.thread_ids = true; break;
-	case KEY_OCTAL: s->encode.plain_octal = true; break;
+	case KEY_ALL_CALLS: s->encode.flags |= ENCODE_ALL_CALLS; break;
+	case KEY_THREAD_IDS: s->encode.flags |= ENCODE_THREAD_IDS; break;
+	case KEY_OCTAL: s->encode.flags |= ENCODE_PLAIN_OCTAL; break;
 	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
 	case KEY_FILE_VERSION:
 		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0 && strcmp(arg, "1.8") != 0 &&
@@ -388,14 +395,16 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 				arg);
 		s->encode.file_version = *arg - '0';
 		break;
-	case KEY_RESYNTHESIZE: s->encode.resynthesize = true; break;
+	case KEY_RESYNTHESIZE: s->encode.flags |= ENCODE_RESYNTHESIZE; break;
 	case KEY_TICK: return take_tick(&s->encode, arg, e);
-	case KEY_BY_TIME: s->encode.by_time = true; break;
+	case KEY_BY_TIME: s->encode.flags |= ENCODE_BY_TIME; break;
 	case KEY_TITLE: s->encode.title = arg; break;
 	case KEY_BLOBS: s->encode.blobs = arg; break;
-	case KEY_UNCLOSED: return take_choice(&s->encode.drop, "unclosed", "close", "drop", arg, e);
+	case KEY_UNCLOSED:
+		return take_choice(&s->encode, ENCODE_DROP, "unclosed", "close or drop", arg, e);
 	case KEY_REBASE:
-		return take_choice(&s->encode.keep_times, "rebase", "start", "none", arg, e);
+		return take_choice(&s->encode, ENCODE_KEEP_TIMES, "rebase", "start or none", arg,
+				   e);
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
@@ -403,10 +412,10 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case 'c': s->encode.columns = arg; break;
-	case KEY_NO_HEADER: s->encode.no_header = true; break;
+	case KEY_NO_HEADER: s->encode.flags |= ENCODE_NO_HEADER; break;
 	case KEY_INT64:
-		return take_choice(&s->encode.quote_numbers, "json-int64", "number", "string", arg,
-				   e);
+		return take_choice(&s->encode, ENCODE_QUOTE_NUMBERS, "json-int64",
+				   "number or string", arg, e);
 	}
 	return 0;
 }
@@ -482,9 +491,9 @@ int main(int argc, char **argv)
 	status = program_check_format(&common, settings.encoder->name);
 	if (status >= 0)
 		return status;
-	if (settings.encode.by_time && settings.encode.pair)
+	if (settings.encode.flags & ENCODE_BY_TIME && settings.encode.pair)
 		return program_usage(&common, "--pair does not go with --by-time");
-	if (settings.encode.by_time && settings.encoder->by_time)
+	if (settings.encode.flags & ENCODE_BY_TIME && settings.encoder->by_time)
 		settings.encoder = settings.encoder->by_time;
 	if (moment_check_range(&settings.clip.window.since, &settings.clip.window.until, &e) ||
 	    time_window_find_ends(&settings.clip.window, argv + optind, argc - optind, &e)) {
@@ -497,7 +506,7 @@ int main(int argc, char **argv)
 				     "--split needs -o FILE: it writes FILE.000, FILE.001");
 	}
 	settings.encode.output = common.output;
-	settings.encode.quiet = common.quiet;
+	settings.encode.flags |= common.quiet ? ENCODE_QUIET : 0;
 	if (!stage_open(&s, argv + optind, argc - optind, &common)) {
 		/* sums over stacks have no times */
 		s.one_axis = (settings.encoder->report && !settings.encoder->block) ||

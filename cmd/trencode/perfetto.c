@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trencode/attributes.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
@@ -897,7 +898,7 @@ static uint64_t flags_of(const struct scheduling_type *t, const struct event *ev
 	return v.form == FORM_UINT || v.form == FORM_INT ? v.u : 0;
 }
 
-/* Returns the thread that runs at an event. */
+/* Get the thread that runs at an event. */
 static int64_t tid_of(const struct ftrace_cpu *c, const struct scheduling_type *t,
 		      const struct lane *lane)
 {
@@ -1621,7 +1622,7 @@ static int perfetto_name_of(struct perfetto_encoder *s, uint32_t location, uint3
 	return 0;
 }
 
-/* Returns the category of the calls of a type, a string of the dictionary; 0: none. */
+/* Get the category of the calls of a type, a string of the dictionary; 0: none. */
 static uint32_t category_of(const struct type *t)
 {
 	return t ? t->group.number : 0;
@@ -1896,7 +1897,7 @@ static int encode_perfetto_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	s->drop = en->options->drop;
+	s->drop = en->options->flags & ENCODE_DROP;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
 	s->packet.spills = s->out.spills = true;
@@ -1945,7 +1946,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
 	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
 		attributes_report(&s->attributes);

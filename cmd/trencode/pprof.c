@@ -164,7 +164,7 @@ static int pprof_put_function(struct encoding *en, uint32_t number, uint32_t map
 
 enum module_rank { MODULE_ANY, MODULE_PROGRAM, MODULE_OF_MAIN, MODULE_RANKS };
 
-/* Returns how certain it is that a function is of the program. */
+/* Get how certain it is that a function is of the program. */
 static enum module_rank pprof_rank_of(const struct profile_name *n)
 {
 	if (!strcmp(n->name, "main") || !strcmp(n->name, "main.main"))
@@ -172,7 +172,7 @@ static enum module_rank pprof_rank_of(const struct profile_name *n)
 	return *n->module == '[' || strstr(n->module, ".so") ? MODULE_ANY : MODULE_PROGRAM;
 }
 
-/* Returns the module of main, else that of a function of no library, else that of an outermost
+/* Get the module of main, else that of a function of no library, else that of an outermost
  * function; of several that of the function that took longest. "": none is known. pprof shows the
  * first mapping as the program. */
 static const char *main_module(const struct pprof_encoder *s)

@@ -44,7 +44,7 @@ static void numbered_unlink(struct spans *s, struct span_thread *th, size_t inde
 	s->numbered_free = index + 1;
 }
 
-/* Returns the serial of the call on top of the thread's stack, 0 if none. */
+/* Get the serial of the call on top of the thread's stack, 0 if none. */
 static uint64_t numbered_top(const struct spans *s, uint32_t thread)
 {
 	const struct stack *stack = s->calls->stacks[thread];

@@ -13,7 +13,6 @@
 #ifndef TR_TRENCODE_SPANS_H
 #define TR_TRENCODE_SPANS_H
 
-#include "cmd/trencode/attributes.h"
 #include "cmd/trencode/encoder.h"
 
 /* One call. */
@@ -24,8 +23,9 @@ struct span {
 	uint32_t location, caller; /* numbers; 0 unknown */
 	uint32_t entered;	   /* location of its enter; 0 unknown, or a call with a number */
 	uint32_t level;		   /* number of calls open below */
-	uint32_t beside; /* number of calls open when it began: for a call with a number the
-			    thread's calls without one, and vice versa */
+	/* number of the thread's calls of the other sort that were open when it began: of calls
+	   without numbers if it has one, else of calls with numbers */
+	uint32_t beside;
 	uint64_t start, end;
 	uint64_t self;	 /* time not spent in callees */
 	bool has_self;	 /* self, caller and recursive are known */
@@ -135,7 +135,7 @@ static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, 
 	return kernel ? &th->kernel_kept : &th->kept;
 }
 
-/* Returns the number of open calls with a number of a thread. */
+/* Get the number of open calls with a number of a thread. */
 static inline uint32_t spans_numbered_open(const struct spans *s, uint32_t thread)
 {
 	uint32_t last = s->threads[thread].numbered;

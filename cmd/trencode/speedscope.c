@@ -128,7 +128,7 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 	struct lane_profile *p;
 
 	(void)leave;
-	if (span->unfinished && s->options->drop)
+	if (span->unfinished && s->options->flags & ENCODE_DROP)
 		return 0;
 	if (span->crossing) {
 		s->counts.overlapping++;
@@ -435,7 +435,7 @@ static int speedscope_event(struct encoding *en, const struct event *ev, struct 
 /* Find the earliest time: in concatenated streams it need not be that of the first event. */
 static void speedscope_find_origin(struct speedscope *s)
 {
-	s->origin = s->options->keep_times || !s->started ? 0 : s->first;
+	s->origin = s->options->flags & ENCODE_KEEP_TIMES || !s->started ? 0 : s->first;
 	for (size_t i = 0; i < s->nprofiles; i++)
 		if (s->profiles[i]->first < s->origin)
 			s->origin = s->profiles[i]->first;
@@ -459,10 +459,10 @@ static int speedscope_end(struct encoding *en, struct error *e)
 	if (s->shared.size)
 		text_put(s->out, (const char *)s->shared.data, s->shared.size);
 	text_puts(s->out, "\n]}}\n");
-	if (en->options->quiet)
+	if (en->options->flags & ENCODE_QUIET)
 		return 0;
 	location_names_report(&s->names);
-	spans_report(&s->spans, s->options->drop);
+	spans_report(&s->spans, s->options->flags & ENCODE_DROP);
 	remark_count(s->counts.overlapping, SPANS_OVERLAP);
 	remark_count(s->counts.negative, SAMPLES_NEGATIVE);
 	remark_count(s->counts.deep, STACK_DEEP);

@@ -13,8 +13,11 @@
 #include "cmd/trencode/encode.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
+#include "common/expr/declared.h"
 #include "common/pairs/pair.h"
 #include "common/stream/field.h"
+#include "common/util/intern.h"
+#include "common/util/stack_limit.h"
 #include "common/util/text.h"
 #include "common/value/scalar.h"
 
@@ -812,7 +815,7 @@ int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks
 	const struct encode_options *options = en->options;
 	struct dictionary *d = en->dictionary;
 
-	*s = (struct stack_profile){.drop = options->drop,
+	*s = (struct stack_profile){.drop = options->flags & ENCODE_DROP,
 				    .ticking = options->tick > 0,
 				    .samples.weight = options->weight};
 	s->calls = en->calls;
@@ -873,7 +876,8 @@ int stack_profile_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct stack_profile *s = en->state;
 
-	return s->pairs ? pair_profile_check(s->pairs, partial || en->early, en->options->quiet, e)
+	return s->pairs ? pair_profile_check(s->pairs, partial || en->early,
+					     en->options->flags & ENCODE_QUIET, e)
 			: 0;
 }
 
@@ -912,7 +916,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 
 	if (!s->stacks.tree.live && !s->pairs)
 		other_events_report_empty(&s->others);
-	if (en->options->quiet)
+	if (en->options->flags & ENCODE_QUIET)
 		return;
 	if (s->stacks.unnamed)
 		remark(NULL,

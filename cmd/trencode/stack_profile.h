@@ -164,7 +164,7 @@ struct profile_name {
  * and bytes that are no UTF-8, are written \xHH. */
 int profile_name_key(struct buffer *to, const struct location *p, struct text_ref name);
 
-/* Returns the function of a key, by its bytes or by its number. */
+/* Get the function of a key, by its bytes or by its number. */
 struct profile_name profile_name_at(const char *key);
 struct profile_name profile_name_of(const struct intern *names, uint32_t number);
 

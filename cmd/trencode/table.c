@@ -308,7 +308,7 @@ static void rows_want(struct event_rows *r, enum row_column c)
 	r->wanted |= 1u << c;
 }
 
-/* Return the column of that name, or ROW_COLUMNS: a field. */
+/* Get the column of that name, or ROW_COLUMNS: a field. */
 static enum row_column rows_named(const char *name, size_t n)
 {
 	size_t i = 0;
@@ -636,7 +636,7 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 		error_no_memory(e);
 		return NULL;
 	}
-	r->drop = en->options->drop;
+	r->drop = en->options->flags & ENCODE_DROP;
 	r->write = write;
 	spans_init(&r->spans, en, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
@@ -644,7 +644,7 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 	field_columns_init(&r->fields, en->dictionary);
 	r->bytes.spills = r->json.spills = r->stack.spills = true;
 	r->attributes.members = true;
-	r->attributes.quote_numbers = en->options->quote_numbers;
+	r->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	r->attributes.call_numbers = true;
 	if (rows_choose_columns(r, en->options->columns, e))
 		return NULL;
@@ -672,9 +672,9 @@ static int event_rows_end(struct encoding *en, struct error *e)
 
 	if (spans_finish(&r->spans, e))
 		return -1;
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&r->locations);
-		spans_report(&r->spans, en->options->drop);
+		spans_report(&r->spans, en->options->flags & ENCODE_DROP);
 		attributes_report(&r->attributes);
 	}
 	return 0;
@@ -701,7 +701,7 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 	struct declared declared = {.dictionary = en->dictionary,
 				    .warned = &warned,
 				    .partial = partial,
-				    .quiet = en->options->quiet,
+				    .quiet = en->options->flags & ENCODE_QUIET,
 				    .early = en->early};
 	int bad = 0;
 
@@ -845,7 +845,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	s->put = csv ? csv_append_inside : tsv_append;
 	location_names_init_strings(&s->texts, en->dictionary,
 				    csv ? delimited_render_csv : delimited_render_tsv);
-	if (en->options->no_header)
+	if (en->options->flags & ENCODE_NO_HEADER)
 		return 0;
 	for (size_t i = 0; i < s->rows.ncolumns; i++) {
 		if (i)
@@ -1048,7 +1048,7 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->out = en->text;
-	s->quote_numbers = en->options->quote_numbers;
+	s->quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	location_names_init_strings(&s->texts, en->dictionary, json_append_string);
 	ndjson_make_keys(s);
 	return 0;
@@ -1146,7 +1146,7 @@ static inline int thrift_list(struct thrift *t, int field, enum thrift_type type
 	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_uleb(t->to, n) ? -1 : 0;
 }
 
-/* Returns a structure inside of t; thrift_end ends it. */
+/* Get a structure inside of t; thrift_end ends it. */
 static inline struct thrift thrift_inside(struct thrift *t)
 {
 	return (struct thrift){t->to, 0};
@@ -1796,7 +1796,7 @@ static int parquet_end(struct encoding *en, struct error *e)
 		clamped += s->file.columns[i].clamped;
 		left_out += s->file.columns[i].left_out;
 	}
-	if (!en->options->quiet) {
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		remark_count(
 			clamped,
 			"{number is|numbers are} 2^63 or more: written as 9223372036854775807, "

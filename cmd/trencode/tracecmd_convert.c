@@ -320,7 +320,7 @@ static int convert_formats_put_print(struct tracecmd_formats *f, const struct tr
 	return buffer_u8(&f->text, '\n');
 }
 
-/* Return the offset after the last field, where texts begin. */
+/* Get the offset after the last field, where texts begin. */
 static uint32_t fields_end(struct tracecmd_made *made)
 {
 	uint32_t at = TRACECMD_COMMON;
@@ -458,7 +458,7 @@ static const char header_event[] = "# compressed entry header\n"
 				   "\ttime_stamp : type == 31\n"
 				   "\tdata max type_len  == 28\n";
 
-/* Return the name of the clock, by which readers choose the format of times. A trace.dat's clock
+/* Get the name of the clock, by which readers choose the format of times. A trace.dat's clock
  * keeps its name. */
 static const char *tracecmd_convert_clock_name(const struct conversion *a, const struct lane *lane)
 {
@@ -559,7 +559,7 @@ static int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread
 	return buffer_u8(b, '\n');
 }
 
-/* Return the synthesised address of a function, by its location. */
+/* Get the synthesised address of a function, by its location. */
 static int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
 				  uint64_t *address)
 {
@@ -791,7 +791,7 @@ struct exit_fields {
 	uint64_t calltime, rettime;
 };
 
-/* Return what the kernel recorded of a return, or the times of the call. */
+/* Get what the kernel recorded of a return, or the times of the call. */
 static struct exit_fields exit_fields_of(const struct convert_row *r)
 {
 	struct exit_fields x = {.calltime = r->start, .rettime = r->time};

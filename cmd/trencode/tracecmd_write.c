@@ -11,6 +11,7 @@
 
 #include "common/formats/tracecmd.h"
 #include "common/stream/field.h"
+#include "common/stream/reader.h"
 #include "common/util/lines.h"
 #include "common/util/output.h"
 
@@ -20,7 +21,7 @@ enum { PIECE_HEADER = 16, COPY_SIZE = 64 * 1024 };
 /* The recorder's default levels. */
 enum { ZSTD_USUAL = ZSTD_CLEVEL_DEFAULT, ZLIB_USUAL = Z_BEST_COMPRESSION };
 
-/* Return the version of the compression library as files name it; "" for none. */
+/* Get the version of the compression library as files name it; "" for none. */
 static const char *tracecmd_packer_version(enum tracecmd_method method)
 {
 	switch (method) {
@@ -199,7 +200,7 @@ static int write_pages(struct tracecmd_pages *p, struct error *e)
 	return 0;
 }
 
-/* Return the end of the space for records: the number of lost events follows the records. */
+/* Get the end of the space for records: the number of lost events follows the records. */
 static size_t page_end(const struct tracecmd_pages *p)
 {
 	bool counted = p->reported && p->reported != UINT64_MAX;
@@ -1221,7 +1222,7 @@ static int tracecmd_write_take_line(struct tracecmd_state *s, const struct event
 	return 0;
 }
 
-/* Return the time in the ring buffer. The output keeps the options that readers apply to it. */
+/* Get the time in the ring buffer. The output keeps the options that readers apply to it. */
 static uint64_t raw_time(const struct tracecmd_state *s, const struct event *ev)
 {
 	const struct type *t = ev->type;
@@ -1348,7 +1349,8 @@ static int tracecmd_write_end(struct encoding *en, struct error *e)
 		return -1;
 	if (finish_streams(s, e) || tracecmd_write(s, en->out, e))
 		return -1;
-	for (size_t i = 0; i < s->nbuffers && s->offset_added && !en->options->quiet; i++)
+	for (size_t i = 0;
+	     i < s->nbuffers && s->offset_added && !(en->options->flags & ENCODE_QUIET); i++)
 		if (s->buffers[i].text) {
 			remark(NULL,
 			       "the offset of %" PRId64
@@ -1356,7 +1358,7 @@ static int tracecmd_write_end(struct encoding *en, struct error *e)
 			       s->offset_added);
 			break;
 		}
-	if (!en->options->quiet)
+	if (!(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unfit,
 			     "{event that a trace.dat cannot contain is|events that a trace.dat "
 			     "cannot contain are} left out");

@@ -131,7 +131,7 @@ static void tracks_add_part(struct flows *f, uint64_t id, bool ends)
 		f->parts[f->count++] = (struct flow_part){id, ends};
 }
 
-/* Return the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
+/* Get the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
  * that of the source though too many others have one. */
 static uint64_t tracks_id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
 {
@@ -308,7 +308,7 @@ static int tracks_add_name(struct track_names *names, const int32_t key[2], uint
 	return 0;
 }
 
-/* Returns the name of a process of a source, a string of the dictionary; 0: the stream has none. */
+/* Get the name of a process of a source, a string of the dictionary; 0: the stream has none. */
 static uint32_t tracks_name_of(const struct tracks *t, const int32_t key[2])
 {
 	uint32_t number = intern_find(&t->names.keys, key, 2 * sizeof *key);

@@ -81,7 +81,7 @@ int tracks_new_process(struct tracks *t, uint32_t source, int32_t which, int32_t
  */
 int tracks_pid(struct tracks *t, uint32_t source, int32_t pid, int32_t *shown);
 
-/* Returns the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
+/* Get the track of a thread (number of calls_thread) with this lane, NULL when out of memory.
  * The next call with a new thread may move it. */
 struct track *tracks_new(struct tracks *t, uint32_t thread, const struct lane *lane);
 
@@ -149,7 +149,7 @@ void flows_free(struct flows *f);
 
 /* Read the flows of an event into f->parts, and f->phase. Returns their number. */
 unsigned flows_read(struct flows *f, const struct event *ev);
-/* Returns the phase of a part in Trace Event JSON: s of the first part of a flow, t, or f; 0: out
+/* Get the phase of a part in Trace Event JSON: s of the first part of a flow, t, or f; 0: out
  * of memory. */
 char flow_phase(struct flows *f, const struct flow_part *part);
 
@@ -186,7 +186,7 @@ struct row_cursor {
 	uint64_t at; /* number of the next record */
 };
 
-/* Returns the next record of a list, valid until the next call; NULL: there is none. *c is zero at
+/* Get the next record of a list, valid until the next call; NULL: there is none. *c is zero at
  * the beginning. */
 const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c);
 
@@ -194,7 +194,7 @@ const void *rows_next(struct track_rows *r, const struct row_list *list, struct 
 
 /* Test for an event with an id (common/formats/chrome.h). */
 bool async_event_is(const struct type *t);
-/* Returns its phase, except for ends of calls; its id. */
+/* Get its phase, except for ends of calls; its id. */
 char async_event_phase(const struct type *t);
 uint64_t async_event_id(const struct event *ev);
 /* Test for a begin, step or end of a flow. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
@@ -434,7 +435,7 @@ static int kernel_output_header(struct kernel_output *k, const struct meta *m)
 	return m->offset != k->header.size || !n ? 0 : buffer_append(&k->header, m->data, n);
 }
 
-/* Return the number after a key such as "PAGE_SIZE: "; 0: there is none. */
+/* Get the number after a key such as "PAGE_SIZE: "; 0: there is none. */
 static uint32_t kernel_number_of(const struct kernel_output *k, const char *key)
 {
 	const char *p = memmem(k->header.data, k->header.size, key, strlen(key)),
@@ -1039,14 +1040,14 @@ static int encode_uftrace_end(struct encoding *en, struct error *e)
 		return -1;
 	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) || note_empty(s, e))
 		return -1;
-	if (s->damage && !en->options->quiet)
+	if (s->damage && !(en->options->flags & ENCODE_QUIET))
 		remark_count(
 			s->damage,
 			"{gap|gaps} left out: uftrace has no record for damaged or unread input");
-	if (s->unfit && !en->options->quiet)
+	if (s->unfit && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unfit,
 			     "{event or value|events or values} that uftrace cannot contain");
-	if (s->unmatched && !en->options->quiet)
+	if (s->unmatched && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unmatched,
 			     "{leave|leaves} without {its|their} enter {is|are} left out");
 	return tree_output_finish(&s->tree, e);
@@ -2049,7 +2050,7 @@ static int uftrace_convert_init(void *state, struct error *e)
 
 /* --- the end --- */
 
-/* Return the frames that readers keep for each task; at least the recorder's default. */
+/* Get the frames that readers keep for each task; at least the recorder's default. */
 static uint16_t max_stack(const struct uftrace_conversion *s)
 {
 	return s->deepest < STACK_USUAL	  ? STACK_USUAL

@@ -103,7 +103,7 @@ struct decided_rows {
 	const uint32_t *offsets;
 };
 
-/* Returns the next row from i on that is not left out; where speed matters, most are left out. */
+/* Get the next row from i on that is not left out; where speed matters, most are left out. */
 static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows, uint32_t i)
 {
 	while (i + 8 <= rows && !get_u64(states + i))
@@ -113,7 +113,7 @@ static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows
 	return i;
 }
 
-/* Returns the address of row i. */
+/* Get the address of row i. */
 static inline const uint8_t *block_queue_row_at(const struct block *b, const uint32_t *offsets,
 						uint32_t i)
 {

@@ -71,7 +71,7 @@ struct block_queue {
 void block_queue_init(struct block_queue *w, size_t limit);
 void block_queue_free(struct block_queue *w);
 
-/* Returns the number that the next block will have. */
+/* Get the number that the next block will have. */
 static inline uint64_t block_queue_next(const struct block_queue *w)
 {
 	return w->sequence + w->count;
@@ -94,7 +94,7 @@ int block_queue_other(struct block_queue *w, const struct block *b, const struct
 int block_queue_enters(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const struct call_address *owners, bool exact, struct error *e);
 
-/* Returns the block that was queued last. */
+/* Get the block that was queued last. */
 static inline struct queued_block *block_queue_last(const struct block_queue *w)
 {
 	return &w->blocks[w->first + w->count - 1];
@@ -104,7 +104,7 @@ static inline struct queued_block *block_queue_last(const struct block_queue *w)
 int block_queue_decide(struct block_queue *w, uint64_t block, uint32_t row, uint8_t state,
 		       struct error *e);
 
-/* Returns the first block, NULL if the queue is empty. */
+/* Get the first block, NULL if the queue is empty. */
 static inline struct queued_block *block_queue_front(const struct block_queue *w)
 {
 	return w->count ? &w->blocks[w->first] : NULL;

@@ -10,13 +10,13 @@
 #include "common/stream/field.h"
 #include "common/util/stack_limit.h"
 
-/* Returns the state of a kept row, which may be kept only as a caller. */
+/* Get the state of a kept row, which may be kept only as a caller. */
 static inline uint8_t call_filter_kept_state(const struct call_filter *w, enum answer own)
 {
 	return w->distinguishes_callers && own != ANSWER_YES ? ROW_CALLER : ROW_KEEP;
 }
 
-/* Returns the lowest n calls of a stack as those around an event. */
+/* Get the lowest n calls of a stack as those around an event. */
 static inline struct around call_filter_around(const struct call_filter *w, const struct stack *s,
 					       size_t n)
 {
@@ -25,13 +25,13 @@ static inline struct around call_filter_around(const struct call_filter *w, cons
 	return n || s == own ? (struct around){s, n} : (struct around){own, own->count};
 }
 
-/* Returns the innermost call; NULL: none. */
+/* Get the innermost call; NULL: none. */
 static inline struct call_data *call_filter_innermost(const struct call_filter *w, struct around a)
 {
 	return a.n ? calls_data(&w->calls, a.s, a.n - 1) : NULL;
 }
 
-/* Returns the number of calls around, or since the one that under() selects. */
+/* Get the number of calls around, or since the one that under() selects. */
 static inline uint32_t call_filter_level(const struct call_filter *w, struct around a)
 {
 	const struct call_data *f = call_filter_innermost(w, a);
@@ -127,7 +127,7 @@ enum { OWN, KERNEL, IGNORED };
 /* the stack number of numbered calls */
 static const uint32_t no_stack = UINT32_MAX;
 
-/* Returns the address of the call that was entered last. */
+/* Get the address of the call that was entered last. */
 static struct call_address call_address_last(const struct calls *c, const struct call *call)
 {
 	const struct stack *s = call->on, *own;
@@ -144,7 +144,7 @@ static struct call_address call_address_last(const struct calls *c, const struct
 	return at;
 }
 
-/* Returns the stack of a call; NULL: it has a number, or there is none. */
+/* Get the stack of a call; NULL: it has a number, or there is none. */
 static const struct stack *call_address_stack(const struct calls *c, struct call_address at)
 {
 	const struct stack *s =
@@ -155,7 +155,7 @@ static const struct stack *call_address_stack(const struct calls *c, struct call
 	return at.stack % CALL_STACKS == KERNEL ? s->kernel : s->ignored_inner;
 }
 
-/* Returns the data of a call; NULL: the call is not open any more. */
+/* Get the data of a call; NULL: the call is not open any more. */
 static struct call_data *call_data_at(const struct calls *c, struct call_address at)
 {
 	const struct stack *s = call_address_stack(c, at);
@@ -167,7 +167,7 @@ static struct call_data *call_data_at(const struct calls *c, struct call_address
 	return s && at.number < s->count ? calls_data(c, s, at.number) : NULL;
 }
 
-/* Returns the number of the thread that a call with a lane is of. */
+/* Get the number of the thread that a call with a lane is of. */
 static uint32_t call_address_thread(const struct call_data *f, struct call_address at)
 {
 	return at.stack == no_stack ? f->lane->thread : at.stack / CALL_STACKS;
@@ -448,7 +448,7 @@ static void stack_nodes_free(struct stack_nodes *s)
 	*s = (struct stack_nodes){0};
 }
 
-/* Returns the number of the stack; STACK_NODES_BOTTOM is the empty one. 0: there are too many,
+/* Get the number of the stack; STACK_NODES_BOTTOM is the empty one. 0: there are too many,
  * or below is 0. */
 static uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location)
 {
@@ -465,7 +465,7 @@ static uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t
  * with the open call.
  */
 
-/* Returns the calls around an event that neither entered nor left a call. */
+/* Get the calls around an event that neither entered nor left a call. */
 static struct around call_filter_around_event(const struct call_filter *w, const struct event *e)
 {
 	bool call = e->type->kind == KIND_ENTER && !(e->type->flags & TYPE_INNER);
@@ -517,7 +517,7 @@ static void recorded_names(struct call_filter *w, uint32_t stack)
 		call_filter_name_of(w, most, 0);
 }
 
-/* Returns the names of the stack of an event; ctx is a struct call_filter. Append the names of
+/* Get the names of the stack of an event; ctx is a struct call_filter. Append the names of
  * the calls around the present row, and of an enter's own call; or those of the stack that a
  * sample recorded. */
 static void call_filter_stack_text(void *ctx, const struct event *e, struct scalar *out)
@@ -669,7 +669,7 @@ static bool call_filter_row_holds(struct call_filter *w, const struct event *e)
 	return true;
 }
 
-/* Returns the node of the stack with an enter's call on top. Stacks that differ only above
+/* Get the node of the stack with an enter's call on top. Stacks that differ only above
  * STACK_FRAMES frames are one node, because call_filter_stack_text gives them the same text. */
 static uint32_t entered_stack(struct call_filter *w, const struct event *e, struct around a)
 {
@@ -904,7 +904,7 @@ static uint8_t decide_row(struct call_filter *w, const struct event *e, bool in_
 	}
 }
 
-/* Returns the state of a row that is an event. */
+/* Get the state of a row that is an event. */
 static uint8_t state_of_event(struct call_filter *w, const struct event *e, bool in_range)
 {
 	enum calls_result got;
@@ -945,7 +945,7 @@ static uint8_t state_of_row(struct call_filter *w, const struct event *e)
 	return state == ROW_LEFT_OUT && in_range ? w->queue.left_out : state;
 }
 
-/* Returns the state of one row (enum row_state); w->rows.row is its number. */
+/* Get the state of one row (enum row_state); w->rows.row is its number. */
 static uint8_t call_filter_row(struct call_filter *w, const struct event *e)
 {
 	uint8_t state, flags;
@@ -1527,7 +1527,7 @@ static bool call_filter_is_open(void *ctx, uint32_t thread)
 		     stack_is_open(w, s->ignored_inner));
 }
 
-/* Returns the time of a thread's last event, in this stream or upstream. */
+/* Get the time of a thread's last event, in this stream or upstream. */
 static uint64_t ends_last(const struct ends *x, uint32_t thread)
 {
 	const struct thread_facts *f = dictionary_facts(x->dictionary, thread);
@@ -1755,7 +1755,7 @@ static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 	}
 }
 
-/* Returns the next block whose rows are all decided, without the rows that are left out; NULL if
+/* Get the next block whose rows are all decided, without the rows that are left out; NULL if
  * there is none. It is valid until call_filter_done, which must be called for it. */
 static struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 {

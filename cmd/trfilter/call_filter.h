@@ -43,7 +43,7 @@ struct call_data {
 	uint64_t marks[];     /* results of conditions at the enter */
 };
 
-/* Returns the bytes of the data for so many marks. */
+/* Get the bytes of the data for so many marks. */
 static inline size_t call_data_size(size_t marks)
 {
 	return sizeof(struct call_data) + (marks / 64 + 1) * sizeof(uint64_t);
@@ -63,7 +63,7 @@ static inline bool call_data_marked(const struct call_data *f, unsigned mark)
 
 enum { CALL_STACKS = 3 }; /* stacks of a thread: its own, the kernel's, ignored calls with INNER */
 
-/* Returns the address of call n of a thread's own stack. */
+/* Get the address of call n of a thread's own stack. */
 static inline struct call_address call_address_of(const struct stack *own, size_t n)
 {
 	return (struct call_address){CALL_STACKS * own->number, (uint32_t)n};

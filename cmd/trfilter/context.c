@@ -67,7 +67,7 @@ static void partners_free(struct partners *p)
 	free(p->unused);
 }
 
-/* Returns the number of a new call; UINT32_MAX: out of memory. Freeing it cannot fail. */
+/* Get the number of a new call; UINT32_MAX: out of memory. Freeing it cannot fail. */
 static uint32_t new_call(struct partners *p)
 {
 	if (p->nunused)
@@ -443,7 +443,7 @@ static uint8_t context_take_other(struct context *c, const struct event *ev, uin
 	return state;
 }
 
-/* Returns the state of a row for the results: only matches count. */
+/* Get the state of a row for the results: only matches count. */
 static uint8_t match_state(uint8_t state)
 {
 	return row_kept(state) ? state : row_flags(state) | ROW_LEFT_OUT;

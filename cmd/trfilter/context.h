@@ -40,7 +40,7 @@ struct partners {
 	struct error error;
 };
 
-/* Returns the flags of the calls that ended since the last call. */
+/* Get the flags of the calls that ended since the last call. */
 static inline uint8_t partners_ended(struct partners *p)
 {
 	uint8_t flags = p->ends_here;
@@ -93,7 +93,7 @@ void context_free(struct context *c);
 
 /* Take a block from call_filter_ready; NULL: end of the input. */
 int context_take(struct context *c, struct queued_block *h, struct error *e);
-/* Returns the next block of the output, as call_filter_ready does; context_done must follow. */
+/* Get the next block of the output, as call_filter_ready does; context_done must follow. */
 struct queued_block *context_ready(struct context *c, struct error *e);
 void context_done(struct context *c);
 

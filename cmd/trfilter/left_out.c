@@ -16,6 +16,7 @@
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
+#include "common/util/error.h"
 
 /* Add an entry. Returns -1 when out of memory. */
 static int thread_entries_add(struct thread_entries *x, const struct thread_entry *t)
@@ -526,7 +527,7 @@ bool left_out_wanted(const struct left_out *x, const struct block *b)
 	return false;
 }
 
-/* Returns the offset from a row's lane to the count of its type; 0: not counted. */
+/* Get the offset from a row's lane to the count of its type; 0: not counted. */
 static uint32_t left_out_count_of(const struct block *b, uint32_t type)
 {
 	if (!is_on_stack(b->types[type]))
@@ -570,7 +571,7 @@ static void left_out_count_rows(const struct block *b, uint32_t *counts)
 	}
 }
 
-/* Returns the state of a stack. NULL: out of memory. */
+/* Get the state of a stack. NULL: out of memory. */
 static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
 {
 	struct left_out_stack *grown;
@@ -777,7 +778,7 @@ int left_out_end(struct left_out *x, const struct dictionary *d)
 
 /* --- rows of KIND_DROP, and calls that are restored --- */
 
-/* Returns the type that the input declares with an id; NULL: none. */
+/* Get the type that the input declares with an id; NULL: none. */
 static const struct type *type_with_id(struct stage *s, uint32_t id)
 {
 	return dictionary_type(&s->in.dictionary, idmap_get(&s->in.dictionary.ids[ENTRY_TYPE], id));

@@ -120,7 +120,7 @@ int last_rows_find(struct last_rows *x, const struct block *b);
  */
 int last_rows_unchecked(struct last_rows *x, const struct block *b);
 
-/* Returns the last row of a class in a lane of the block. */
+/* Get the last row of a class in a lane of the block. */
 static inline const uint8_t *last_row(const struct last_rows *x, uint32_t lane,
 				      enum last_class class)
 {
@@ -128,10 +128,15 @@ static inline const uint8_t *last_row(const struct last_rows *x, uint32_t lane,
 }
 
 /*
- * Facts about left-out rows for downstream programs: the last event of a thread with an open call,
- * and the number of calls open before the thread's first event.
+ * Facts about left-out rows for downstream programs, as entries of the dictionary (THREAD in
+ * trstream(5)): the last event of a thread with an open call, and the number of calls open before
+ * the thread's first event. Of a thread of which "main" alone is kept:
  *
- * Both are written as entries of the dictionary (THREAD in trstream(5)).
+ *     time  row
+ *      100  enter main  depth 0    kept: the first event; no call was open before, deep is 1
+ *      110  enter f     depth 1    left out: deep is 2, as f is open
+ *      120  leave f     depth 1    left out: deep is 1
+ *      130  tick                   left out: last is 130, where main ends if it never returns
  */
 
 struct thread_end {
@@ -140,14 +145,15 @@ struct thread_end {
 	uint32_t wire, segment;	 /* id of that lane; the segment that has the thread, from 1 */
 	uint32_t row;		 /* number of that event's row in the present block, + 1; 0: none */
 	uint32_t deep_row;	 /* the same for the row that deep is from */
-	uint32_t deep;		 /* for recorded depths: no call of this depth or deeper is open */
+	uint32_t deep; /* with has_depth: calls at smaller depths may be open, no others */
 	bool has_depth;
-	bool inner; /* row by row: the last event enters a call with INNER */
-	bool lost;  /* a kept call ended without a leave */
-	/* calls with neither an enter nor a leave are kept; are not, even if all rows are */
-	bool unseen, rejects;
-	bool started;	    /* row by row: an enter, or a leave of recorded depth, was seen */
-	bool kept, dropped; /* row by row: some rows of a block were kept, some left out */
+	bool lost;    /* a kept call ended without a leave */
+	bool unseen;  /* the filter keeps calls of which the trace has neither enter nor leave */
+	bool rejects; /* it leaves them out */
+	/* for filtering row by row: */
+	bool inner;	    /* the last event is an enter with TYPE_INNER, which is not in deep */
+	bool started;	    /* an enter, or a leave of recorded depth, was read */
+	bool kept, dropped; /* rows of it were kept, left out */
 };
 
 struct ends {

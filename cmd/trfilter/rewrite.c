@@ -258,7 +258,7 @@ static uint64_t scrub_number(const struct scrub *s, uint64_t number)
 
 /* --- change values --- */
 
-/* Returns a number in [0, 1) that depends on the bytes. */
+/* Get a number in [0, 1) that depends on the bytes. */
 static double part_of_one(const struct scrub *s, const uint8_t *bytes, size_t n)
 {
 	return (double)(siphash(&s->key, bytes, n) >> 11) / (double)(1ull << 53);
@@ -501,7 +501,7 @@ static bool is_loc(const struct field *f)
 	return f->where == WHERE_DATA_LOC || f->where == WHERE_REL_LOC;
 }
 
-/* Returns the bytes of a field's fixed part. */
+/* Get the bytes of a field's fixed part. */
 static uint32_t rewrite_field_width(const struct field *f)
 {
 	if (is_loc(f))
@@ -717,7 +717,7 @@ static int put_data(const struct rewrite_layout *l, const struct scrub *s, const
 	return 0;
 }
 
-/* Returns the size of the tail: fields beyond the old row's tail must be beyond the new one. */
+/* Get the size of the tail: fields beyond the old row's tail must be beyond the new one. */
 static uint32_t tail_reached(const struct rewrite_layout *l, const struct event *e)
 {
 	uint32_t end = l->tail;
@@ -837,7 +837,7 @@ static int send_text(struct rewrite *r, const void *text, size_t n, uint32_t *id
 
 enum disguise { PLAIN, AS_NAME, AS_PATH, LEFT_OUT };
 
-/* Returns the replacement of a text in *out. */
+/* Get the replacement of a text in *out. */
 static int disguise_text(struct rewrite *r, struct text_ref t, enum disguise how,
 			 struct buffer *out)
 {
@@ -856,7 +856,7 @@ static int disguise_text(struct rewrite *r, struct text_ref t, enum disguise how
 	return bad ? stage_no_memory(r->stage) : 0;
 }
 
-/* Returns the text that had that id in the old stream. */
+/* Get the text that had that id in the old stream. */
 static struct text_ref rewrite_text_of(struct rewrite *r, uint32_t id)
 {
 	uint32_t n = idmap_get(&r->ids, id);
@@ -1177,7 +1177,7 @@ static int pass_meta(struct rewrite *r, struct stage *s, const struct block *b)
 	return 0;
 }
 
-/* Returns the layout of a type; NULL: out of memory. */
+/* Get the layout of a type; NULL: out of memory. */
 static struct rewrite_layout *rewrite_layout_of(struct rewrite *r, const struct type *t)
 {
 	struct rewrite_layout *l;

@@ -52,7 +52,7 @@ static int resolve_argument(struct lexer *l, struct operand *o, size_t prefix)
 	return 0;
 }
 
-/* Returns the length of "arg." or "fparg." if an argument follows it, else 0. */
+/* Get the length of "arg." or "fparg." if an argument follows it, else 0. */
 static size_t argument_prefix(const char *name)
 {
 	size_t prefix = !strncmp(name, "fparg.", 6) ? 6 : !strncmp(name, "arg.", 4) ? 4 : 0;
@@ -162,7 +162,7 @@ static bool expression_same(const char *a, const char *b, size_t n)
 	return strlen(a) == n && !memcmp(a, b, n);
 }
 
-/* Returns the predefined name of n characters; NULL: it is a field of the event. */
+/* Get the predefined name of n characters; NULL: it is a field of the event. */
 static const struct plain_name *names_find(const char *name, size_t n)
 {
 	for (const struct plain_name *p = plain_names; p->name; p++)
@@ -176,7 +176,7 @@ const struct plain_name *names_all(void)
 	return plain_names;
 }
 
-/* Returns the name to use instead of one that conditions do not have, or NULL. */
+/* Get the name to use instead of one that conditions do not have, or NULL. */
 static const char *names_refused(const char *name, size_t n)
 {
 	return expression_same("total", name, n) ? "dur" : NULL;
@@ -593,7 +593,7 @@ static bool evaluate_values(struct evaluation *ev, const struct node *n)
 	return expression_leaf(&values, n);
 }
 
-/* Returns the entry of that number; without memory there is no cache. */
+/* Get the entry of that number; without memory there is no cache. */
 static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 {
 	struct verdict *at;
@@ -604,7 +604,7 @@ static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
 	return &at[number];
 }
 
-/* Returns the cache entry for this event; NULL if the answer depends on more than one entry. */
+/* Get the cache entry for this event; NULL if the answer depends on more than one entry. */
 static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, const struct event *e,
 				      const struct location_symbol **symbol)
 {
@@ -844,13 +844,13 @@ enum reads_values condition_reads_values(const struct node *n)
  * blocks.
  */
 
-/* Returns the data of frame i of a stack. */
+/* Get the data of frame i of a stack. */
 static inline uint64_t *pairing_data(const struct pairing *p, const struct stack *s, size_t i)
 {
 	return calls_data(&p->calls, s, i);
 }
 
-/* Returns the bit for calls with that mark, 0 or 1, and calls of types with TYPE_INNER or not. */
+/* Get the bit for calls with that mark, 0 or 1, and calls of types with TYPE_INNER or not. */
 static inline uint8_t pairing_ended(uint32_t mark, bool inner)
 {
 	return (uint8_t)(1 << (2 * inner + (mark & 1)));
@@ -953,7 +953,7 @@ static __attribute__((noinline)) uint64_t *pairing_take_rare(struct pairing *p,
 	return calls_slow(&p->calls, e, &call) == CALLS_NONE ? NULL : call.data;
 }
 
-/* Returns the data of the call of a row; NULL: the row is of no call. Common rows are paired
+/* Get the data of the call of a row; NULL: the row is of no call. Common rows are paired
  * inline. */
 static inline __attribute__((always_inline)) uint64_t *
 pairing_take_row(struct pairing *p, const struct event *e, uint8_t kind)
@@ -1258,7 +1258,7 @@ static inline uint8_t select_cell(struct select *s, const struct block *b,
 	return *cell;
 }
 
-/* Returns the first row from p on whose location has another cell. Cells must depend on the
+/* Get the first row from p on whose location has another cell. Cells must depend on the
  * location alone. */
 static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, const uint8_t *cells,
 					 uint8_t same)
@@ -1551,7 +1551,7 @@ bool filter_from(struct filter *f, size_t first, const struct event *e)
 	return true;
 }
 
-/* Returns the calls of a pairing that ended, with that mark or any. */
+/* Get the calls of a pairing that ended, with that mark or any. */
 static unsigned take_ended(struct pairing *p, unsigned marks)
 {
 	unsigned ended = p->ended & (marks | marks << 2 | PAIRING_ENDED_OWN);
@@ -1712,7 +1712,7 @@ static inline void rows_put_row(struct kept *k, const uint8_t *row, size_t n)
 	k->end += n;
 }
 
-/* Returns the first row from p on that has another cell, which the location decides, or is not
+/* Get the first row from p on that has another cell, which the location decides, or is not
  * fit for runs. */
 static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p,
 				const uint8_t *cells, uint8_t same)
@@ -2005,7 +2005,7 @@ static uint8_t ask_all(struct select *s, const struct block *b, struct result_ce
 	return kept == asked ? KEEP : kept ? UNKNOWN : DROP;
 }
 
-/* Returns the common result of the cells of some terms, if there are at most as many cells as
+/* Get the common result of the cells of some terms, if there are at most as many cells as
  * rows. */
 static uint8_t ask_parts(struct select *s, const struct block *b, size_t first, size_t end)
 {

@@ -122,7 +122,7 @@ struct plain_name {
 	const char *help;
 };
 
-/* Returns all names; the last entry has no name. */
+/* Get all names; the last entry has no name. */
 const struct plain_name *names_all(void);
 
 /*
@@ -254,7 +254,7 @@ void pairing_drop(struct pairing *p, const struct event *e);
 /* The leave of a call that has no enter. */
 enum { PAIRING_ENDED_OWN = 16 };
 
-/* Returns the flags (enum row_state) of a row at which calls with these bits ended. */
+/* Get the flags (enum row_state) of a row at which calls with these bits ended. */
 static inline uint8_t pairing_flags(unsigned ended)
 {
 	return (ended & 3 ? ROW_ENDS : 0) | (ended & 12 ? ROW_ENDS_INNER : 0) |

@@ -232,7 +232,7 @@ static void take_other_row(struct ignored *x, const struct block *b, const uint8
 	}
 }
 
-/* Returns the row after the rows from p on that have depths and no payload, which are noted. */
+/* Get the row after the rows from p on that have depths and no payload, which are noted. */
 static const uint8_t *note_narrow(struct ignored_stack **by_lane, const bool *bare,
 				  const struct block *b, const uint8_t *p)
 {
@@ -479,7 +479,7 @@ void emit_rows_free(struct emit_rows *x)
 	ignored_free(&x->ignored);
 }
 
-/* Returns the kept block with the number of rows that are really kept. */
+/* Get the kept block with the number of rows that are really kept. */
 static struct block without_ends(const struct select *select, const struct block *kept)
 {
 	struct block b = *kept;

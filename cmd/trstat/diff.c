@@ -157,7 +157,7 @@ bool rank_test(const struct diff_sample *a, const struct diff_sample *b, struct 
 	return true;
 }
 
-/* Returns the number of pairs with b - a <= difference. */
+/* Get the number of pairs with b - a <= difference. */
 static uint128 pairs_to(const struct diff_sample *a, const struct diff_sample *b, int128 difference)
 {
 	uint64_t below = 0; /* values of a with b - a > difference */
@@ -172,7 +172,7 @@ static uint128 pairs_to(const struct diff_sample *a, const struct diff_sample *b
 	return pairs;
 }
 
-/* Returns the rank-th smallest difference, from 1. */
+/* Get the rank-th smallest difference, from 1. */
 static int128 difference_at(const struct diff_sample *a, const struct diff_sample *b, uint128 rank)
 {
 	int128 low = (int128)b->values[0].value - a->values[a->size - 1].value;
@@ -254,7 +254,7 @@ int holm_adjust(double *p, size_t n)
 
 const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
 
-/* Returns the word of a bit of diff_options.fail_if. */
+/* Get the word of a bit of diff_options.fail_if. */
 static const char *diff_fail_if_word(enum diff_verdict v)
 {
 	return v == DIFF_SAME ? "changed" : diff_verdicts[v];
@@ -287,7 +287,7 @@ static int copy_cell(struct groups *into, const struct groups *from, const struc
 	return groups_text(into, text, size, copy);
 }
 
-/* Returns the row of a group of either trace. The union's aggregates contain the rows' numbers,
+/* Get the row of a group of either trace. The union's aggregates contain the rows' numbers,
  * from 1. */
 static struct diff_row *diff_row_of(struct diff *d, const struct groups *from,
 				    const struct aggregate *a, struct key_cell *cells)
@@ -745,7 +745,7 @@ static void diff_put_header(struct grid *g, const struct columns *c, bool ticks)
 
 /* --- the keys --- */
 
-/* Returns the text of a row's key, or its number in digits, a buffer of the caller. */
+/* Get the text of a row's key, or its number in digits, a buffer of the caller. */
 static const char *diff_key_text(const struct diff *d, const struct query *q, size_t row,
 				 size_t key, char digits[static VALUE_SIZE], size_t *n)
 {
@@ -879,7 +879,7 @@ struct diff_stacks {
 	uint64_t negative, clipped; /* number of sums below 0, and above UINT64_MAX */
 };
 
-/* Returns a sum as the width of a frame. */
+/* Get a sum as the width of a frame. */
 static uint64_t width_of(struct diff_stacks *s, struct column_value v)
 {
 	s->negative += v.present && v.number < 0;
@@ -1040,7 +1040,7 @@ static void diff_free_names(char **names, size_t count)
 	free(names);
 }
 
-/* Returns the names of a row's cells, count of them: the keys, NAME_a NAME_b NAME_change of each
+/* Get the names of a row's cells, count of them: the keys, NAME_a NAME_b NAME_change of each
  * column, and the test. NULL when out of memory; the caller calls diff_free_names. */
 static char **diff_names(const struct diff *d, const struct query *q, size_t *count)
 {
@@ -1096,7 +1096,7 @@ enum { NAMED_GROUPS = 3 }; /* groups that a message names */
 
 enum column_of_three { CELL_A, CELL_B, CELL_CHANGE };
 
-/* Returns the number of the test's cell, or -1 for a column. */
+/* Get the number of the test's cell, or -1 for a column. */
 static int test_of(const struct diff *d, size_t cell)
 {
 	size_t columns = 3 * d->a.columns->printed;
@@ -1225,7 +1225,7 @@ static void diff_alarms_free(struct diff_alarms *all)
 
 /* --- judging --- */
 
-/* Returns a change in percent of the value in A. */
+/* Get a change in percent of the value in A. */
 static struct scalar share_of(const struct diff *d, const struct diff_row *r, size_t cell)
 {
 	struct diff_number a = diff_number(d, r, cell / 3 * 3), change = diff_number(d, r, cell);
@@ -1291,7 +1291,7 @@ static void append_keys(struct buffer *to, const struct diff *d, const struct di
 	}
 }
 
-/* Returns the key that a leaf tests alone, other than for being different; NULL: none. */
+/* Get the key that a leaf tests alone, other than for being different; NULL: none. */
 static const struct operand *key_of_leaf(const struct diff *d, const struct node *n)
 {
 	bool excludes = n->kind == NODE_COMPARE ? n->comparison == COMPARE_NE : n->negated;
@@ -1333,7 +1333,7 @@ static bool selects(struct diff_alarms *all, struct node *n)
 	return n->nchildren || !key_of_leaf(all->diff, n) || expression_leaf(&values, n);
 }
 
-/* Returns whether a leaf, or (NULL) a word, is true for the row. */
+/* Test whether a leaf, or (NULL) a word, is true for the row. */
 static bool leaf_holds(const struct expression_values *v, const struct node *n)
 {
 	const struct diff_alarms *all = v->ctx;
@@ -1499,7 +1499,7 @@ static enum answer judge(struct diff_alarms *all, const struct diff_alarm *a)
 	return ANSWER_LATER;
 }
 
-/* Returns whether a word or a condition is true for a row. Prints each such one. *undecided: one
+/* Test whether a word or a condition is true for a row. Prints each such one. *undecided: one
  * that is true for no row compares with a name that no row has, with a column that no row has a
  * value of, or needs a verdict or a p that no row that is compared can have. */
 static bool diff_alarms_judge(struct diff_alarms *all, bool *undecided)
@@ -1662,7 +1662,7 @@ static int read_side(struct diff_input *s)
 	return s->stage.in.summaries ? read_summary(s, &b) : diff_read_stream(s, &b);
 }
 
-/* Returns the number of keys (-g) or columns (-a). */
+/* Get the number of keys (-g) or columns (-a). */
 static size_t diff_count_of(const struct query *q, bool keys)
 {
 	return keys ? q->keys.count : q->columns.printed;
@@ -1808,7 +1808,7 @@ static int check_fields(struct diff_input *a, struct diff_input *b, char **paths
 	return 0;
 }
 
-/* Returns the title of a picture: --title, or the names of both files. */
+/* Get the title of a picture: --title, or the names of both files. */
 static const char *title_of(const struct diff_options *o, char **paths, char *out, size_t size)
 {
 	const char *a = strrchr(paths[0], '/'), *b = strrchr(paths[1], '/');

@@ -12,6 +12,8 @@
 
 #include "common/util/stack_limit.h"
 #include "common/util/u128.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 struct u256 {
 	uint128 high, low;
@@ -50,7 +52,7 @@ static bool not_above(struct u256 a, struct u256 b)
 	return a.high < b.high || (a.high == b.high && a.low <= b.low);
 }
 
-/* Returns a power of two that is not below the square root; at most 2^127, see stddev_of. */
+/* Get a power of two that is not below the square root; at most 2^127, see stddev_of. */
 static uint128 root_bound(struct u256 a)
 {
 	int bits = 0;
@@ -145,7 +147,7 @@ uint64_t distinct_hash_bytes(const void *data, size_t size)
 	return mix_bits(hash ^ word);
 }
 
-/* Returns the slot of a hash that is not 0. Its low bits serve as the index: mix has spread
+/* Get the slot of a hash that is not 0. Its low bits serve as the index: mix has spread
  * them. */
 static uint64_t *groups_find_slot(uint64_t *hashes, uint32_t capacity, uint64_t hash)
 {

@@ -219,7 +219,7 @@ static inline void aggregate_outside(struct aggregate *a, uint64_t time)
 	a->total += time;
 }
 
-/* Returns the total of all calls, recursions too. */
+/* Get the total of all calls, recursions too. */
 static inline int128 aggregate_every(const struct aggregate *a)
 {
 	int128 sum;
@@ -227,7 +227,7 @@ static inline int128 aggregate_every(const struct aggregate *a)
 	return __builtin_add_overflow(a->total, a->recursive, &sum) ? INT128_MAX : sum;
 }
 
-/* Returns a quantile of the total times, where there is a histogram; a negative one is 0. */
+/* Get a quantile of the total times, where there is a histogram; a negative one is 0. */
 uint64_t aggregate_quantile(const struct aggregate *a, const struct columns_wanted *w,
 			    uint64_t numerator, uint64_t denominator);
 
@@ -397,11 +397,11 @@ static inline int groups_text(struct groups *g, const void *data, size_t size,
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy);
 
-/* Returns the aggregate of the group with these cells, made if new; NULL when out of memory. Equal
+/* Get the aggregate of the group with these cells, made if new; NULL when out of memory. Equal
  * numbers are one group, in whatever base the source prints them. */
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells);
 
-/* Returns the group with that number, in the order of creation; number < g->count. */
+/* Get the group with that number, in the order of creation; number < g->count. */
 static inline struct aggregate *groups_at(const struct groups *g, size_t number);
 
 /* The cells of a group whose aggregates have these parts. */

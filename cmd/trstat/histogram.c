@@ -116,7 +116,7 @@ void distributions_free(struct distribution *d, size_t n)
 	free(d);
 }
 
-/* Returns the value of that rank; rank 1 is the least value. */
+/* Get the value of that rank; rank 1 is the least value. */
 static int128 ranked_value(const struct distribution *d, uint64_t rank)
 {
 	uint64_t below = histogram_count(&d->negative), above = histogram_count(&d->positive);
@@ -129,7 +129,7 @@ static int128 ranked_value(const struct distribution *d, uint64_t rank)
 				  d->min > 0 ? (uint64_t)d->min : 0, (uint64_t)magnitude(d->max));
 }
 
-/* Returns a quantile, with the arguments of histogram_quantile. */
+/* Get a quantile, with the arguments of histogram_quantile. */
 static int128 distribution_quantile(const struct distribution *d, uint64_t numerator,
 				    uint64_t denominator)
 {
@@ -199,7 +199,7 @@ static int64_t histogram_line_of(int128 value, unsigned parts)
 	return value < 0 ? -at : at;
 }
 
-/* Returns the value of the line that is nearest to 0. */
+/* Get the value of the line that is nearest to 0. */
 static int128 line_low(int64_t at, unsigned parts)
 {
 	uint64_t n = (uint64_t)(at < 0 ? -at : at) - 1, k = n / parts;
@@ -217,7 +217,7 @@ static size_t histogram_put_number(char out[static VALUE_SIZE], const struct pic
 	return format_duration(out, v, !p->hist->duration || !table_durations_ns(p->table));
 }
 
-/* Returns the parts of an octave that give about two dozen lines. */
+/* Get the parts of an octave that give about two dozen lines. */
 static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 {
 	int64_t lines = histogram_line_of(b[n - 1].low, 1) - histogram_line_of(b[0].high, 1) + 1;

@@ -48,7 +48,7 @@ struct distribution_bucket {
 	uint64_t count;
 };
 
-/* Returns all buckets that are not empty, *n of them, least value first; the caller frees the
+/* Get all buckets that are not empty, *n of them, least value first; the caller frees the
  * array. NULL: out of memory. */
 struct distribution_bucket *distribution_buckets(const struct distribution *d, size_t *n);
 

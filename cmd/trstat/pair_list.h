@@ -82,7 +82,7 @@ struct pair_edges {
 struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, size_t b_cells,
 				  size_t a_cells);
 
-/* Returns the aggregate of a value of "on", made if new; NULL when out of memory. */
+/* Get the aggregate of a value of "on", made if new; NULL when out of memory. */
 static inline struct aggregate *pair_edges_find(struct pair_edges *e, const struct key_cell *on)
 {
 	return groups_find(&e->map, on);

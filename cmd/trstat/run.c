@@ -3,6 +3,8 @@
  *
  *     trstat -k name -c count,p99 --fail-if 'p99(name == "commit") > 5ms' a.trs
  */
+#include "common/cli/stage.h"
+#include "common/expr/declared.h"
 #include "cmd/trstat/run.h"
 
 #include <errno.h>
@@ -19,11 +21,12 @@
 #include "cmd/trstat/tree.h"
 #include "common/expr/expression.h"
 #include "common/util/output.h"
+#include "common/util/stack_limit.h"
 #include "common/value/units.h"
 
 /* --- the query that the options describe --- */
 
-/* Returns the list of keys: those of -g, or otherwise if not given, and those that the view
+/* Get the list of keys: those of -g, or otherwise if not given, and those that the view
  * adds. NULL: out of memory. */
 static char *key_list(const struct stat_settings *s, const char *otherwise, const char *added)
 {
@@ -444,7 +447,7 @@ enum reads_values query_reads_values(const struct query *q)
 		       : READS_NO_VALUES;
 }
 
-/* Returns the table of a query, without its groups. */
+/* Get the table of a query, without its groups. */
 static struct table query_table(const struct query *q)
 {
 	return (struct table){.columns = &q->columns,
@@ -1311,7 +1314,7 @@ static enum outcome alarms_judge(struct alarms *all, const struct query *q,
 	return holds;
 }
 
-/* Returns the first column of an alarm that has no value; NULL: all have one. */
+/* Get the first column of an alarm that has no value; NULL: all have one. */
 static const struct alarm_column *without_value(const struct alarms *all, const struct alarm *a)
 {
 	for (size_t i = a->first; i < a->end; i++)
@@ -1490,7 +1493,7 @@ static int next_interval(struct monitor *m, uint64_t time)
 	return 0;
 }
 
-/* Returns the end of the interval; no time is after UINT64_MAX. */
+/* Get the end of the interval; no time is after UINT64_MAX. */
 static uint64_t interval_end(const struct monitor *m)
 {
 	uint64_t end;

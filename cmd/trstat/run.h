@@ -82,7 +82,7 @@ bool query_mixes_samples(const struct query *q, const struct dictionary *d);
  * -1 with e filled. */
 int query_add_type(struct query *q, struct error *e);
 
-/* Returns the option that limits the calls and events that count; NULL: none. */
+/* Get the option that limits the calls and events that count; NULL: none. */
 const char *settings_selection(const struct stat_settings *s);
 
 /* Make the query. Returns -1 with e filled; query_free in any case. settings must stay valid. */
@@ -147,7 +147,7 @@ struct alarms {
 	bool judged; /* at least once */
 };
 
-/* Returns the value of a column as conditions have it: thousandths are numbers with a fraction. */
+/* Get the value of a column as conditions have it: thousandths are numbers with a fraction. */
 struct scalar column_scalar(enum column_unit unit, struct column_value v);
 /* Refuse a column without a comparison; for struct language. */
 int fail_if_check_leaf(struct lexer *l, struct node *n, size_t column);

@@ -106,7 +106,7 @@ static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t 
 	return &grown[index];
 }
 
-/* Returns the entry of a frame; if it is missing, make decides whether it is added. */
+/* Get the entry of a frame; if it is missing, make decides whether it is added. */
 static struct enter *enter_at(struct open_call_args *en, size_t number, size_t index, bool make)
 {
 	struct open_call_args_stack *s;
@@ -459,7 +459,7 @@ static int slowest_put_name(struct slowest *s, uint32_t location)
 	return buffer_append(&s->scratch, name.text, name.size);
 }
 
-/* Returns a copy of the scratch buffer as a text; NULL: out of memory. */
+/* Get a copy of the scratch buffer as a text; NULL: out of memory. */
 static char *take_scratch(struct slowest *s)
 {
 	char *copy = malloc(s->scratch.size + 1);
@@ -483,7 +483,7 @@ static int slowest_put_frames(struct slowest *s, const struct stack *stack, size
 	return 0;
 }
 
-/* Returns the open callers as text, those in the kernel after the others. */
+/* Get the open callers as text, those in the kernel after the others. */
 static char *stack_text(struct slowest *s, const struct stack *all, bool in_kernel)
 {
 	const struct stack *kernel = all && in_kernel ? all->kernel : NULL;

@@ -167,7 +167,7 @@ static int add_number_cell(struct aggregate *a, const struct columns_wanted *w, 
 	}
 }
 
-/* Returns how many of the first n fields are arguments. */
+/* Get how many of the first n fields are arguments. */
 static size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 {
 	size_t arguments = 0;
@@ -177,7 +177,7 @@ static size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 	return arguments;
 }
 
-/* Returns the number of arguments among the columns' fields that are kept until the leave, two
+/* Get the number of arguments among the columns' fields that are kept until the leave, two
  * cells each after those of the keys: all of them, or 0 where each row counts by itself. */
 static size_t statistics_arguments(const struct keys *k, const struct columns_wanted *w)
 {
@@ -322,7 +322,7 @@ static bool is_singular(const struct statistics *s, const struct event_ref *subj
 		field_by_role(subject->type, ROLE_CPU));
 }
 
-/* Returns the group of a row, from the caches where possible. NULL: out of memory. */
+/* Get the group of a row, from the caches where possible. NULL: out of memory. */
 static struct aggregate *statistics_group(struct statistics *s, const struct event_ref *subject)
 {
 	uint32_t needs = s->keys->needs;
@@ -1066,7 +1066,7 @@ static bool is_of_function(const struct keys *k)
 	return name;
 }
 
-/* Returns how it is found which calls are inside another one of their group. */
+/* Get how it is found which calls are inside another one of their group. */
 static enum recursion_of statistics_recursion(const struct statistics *s)
 {
 	const struct keys *k = s->keys;
@@ -1439,7 +1439,7 @@ static __attribute__((noinline)) int take_enter(struct statistics *s, struct eve
 	return 0;
 }
 
-/* Returns the group of a finished call; e is its leave or NULL. NULL without out_of_memory: the
+/* Get the group of a finished call; e is its leave or NULL. NULL without out_of_memory: the
  * call does not count. */
 static __attribute__((noinline)) struct aggregate *group_of_call(struct statistics *s,
 								 const struct call *call,
@@ -1716,7 +1716,7 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 /* A bit that is set in the words of row_groups, and is of no index. */
 #define WORD_KNOWN (1ull << NARROW_DELTA)
 
-/* Returns the bits of a narrow row's word (event.h) that decide the group; 0: they do not
+/* Get the bits of a narrow row's word (event.h) that decide the group; 0: they do not
  * suffice. */
 static uint64_t statistics_row_mask(const struct statistics *s)
 {
@@ -1877,7 +1877,7 @@ static inline const uint8_t *row_behind(const struct row_type *t, const uint8_t 
 	return t->tail ? row + 4 + align_up(get_u32(row), 4) : row;
 }
 
-/* Returns the group of a row with that word; NULL when out of memory. */
+/* Get the group of a row with that word; NULL when out of memory. */
 static inline struct aggregate *row_aggregate(struct statistics *s, const struct events *it,
 					      const uint8_t *row, uint64_t word)
 {
@@ -2016,7 +2016,7 @@ int statistics_where(struct statistics *s, const struct condition *where)
 	return 0;
 }
 
-/* Returns the number of cells of an enter before those of the condition. */
+/* Get the number of cells of an enter before those of the condition. */
 static size_t own_cells(const struct statistics *s)
 {
 	return s->keys->begins + 2 * s->arguments;

@@ -206,7 +206,7 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 int statistics_window(struct statistics *s, const struct block *b, uint64_t since, uint64_t until);
 /* Prepare the groups for printing, while the trace continues. */
 int statistics_show(struct statistics *s);
-/* Returns the times that the groups are of, and their buckets of time. */
+/* Get the times that the groups are of, and their buckets of time. */
 struct columns_run statistics_run(const struct statistics *s);
 /* Forget the counts, not the open calls. */
 int statistics_reset(struct statistics *s);

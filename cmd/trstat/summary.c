@@ -908,7 +908,7 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 		h->columns);
 }
 
-/* Returns the names of keys as a list. */
+/* Get the names of keys as a list. */
 static char *join_keys(const struct keys *k)
 {
 	struct buffer b = {0};
@@ -2332,7 +2332,7 @@ int partial_write(struct stage *stage, const struct summary *sm, int argc, char 
 	return bad;
 }
 
-/* Returns the programs that the stream went through, from its head: a text that the caller
+/* Get the programs that the stream went through, from its head: a text that the caller
  * frees. NULL: out of memory. */
 static char *stages_of(const struct head *h)
 {
@@ -2363,7 +2363,7 @@ struct partial_counting {
 	bool begun;		   /* a block of events was read */
 };
 
-/* Returns a part for the present stream; NULL: out of memory. */
+/* Get a part for the present stream; NULL: out of memory. */
 static struct summary_part *partial_add_part(struct partial_counting *c, uint64_t stream_id,
 					     uint32_t sequence)
 {

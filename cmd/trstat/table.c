@@ -97,7 +97,7 @@ static struct column_value rate_value(const struct column_cell *v)
 		thousandths((uint128)aggregate_count(v->a) * 1000000000, run->last - run->first));
 }
 
-/* Returns a value in percent of the self values of all groups, if their sum is above 0. */
+/* Get a value in percent of the self values of all groups, if their sum is above 0. */
 static struct column_value column_types_share(const struct column_cell *v, int128 value)
 {
 	int128 whole = *(const int128 *)aggregate_part(v->a, v->columns->wanted.whole), part;
@@ -121,7 +121,7 @@ static uint128 busy_of(const struct column_cell *v)
 
 VALUE(busy, some((int128)busy_of(v)))
 
-/* Returns the time of the run that is in the group's bucket: the first and the last bucket of a
+/* Get the time of the run that is in the group's bucket: the first and the last bucket of a
  * trace are rarely whole. */
 static uint64_t time_covered(const struct column_cell *v)
 {
@@ -182,7 +182,7 @@ VALUE(field_sum, column_field_number(table_field_of(v), table_field_of(v)->sum))
 VALUE(field_min, column_field_number(table_field_of(v), table_field_of(v)->min))
 VALUE(field_max, column_field_number(table_field_of(v), table_field_of(v)->max))
 
-/* Returns a mean in thousandths. */
+/* Get a mean in thousandths. */
 static double mean_of(struct group_number sum, uint64_t n)
 {
 	double mean = number_real(sum.whole, sum.fraction) / (double)n;

@@ -160,7 +160,7 @@ int columns_check_ticks(const struct columns *c, struct error *e);
 
 void columns_free(struct columns *c);
 
-/* Returns the index in wanted.field of the field of that name, or -1. */
+/* Get the index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);
 
 /* Returns true for an argument of calls, or an element of one: arg.N. */
@@ -307,7 +307,7 @@ enum { TABLE_ROWS = 50 };
 /* Write the last line of a table that lacks this number of rows, unless that is 0. */
 void table_put_more(struct text *out, size_t rows);
 
-/* Returns the width of the terminal at fd: COLUMNS if it is a number, else the terminal's own;
+/* Get the width of the terminal at fd: COLUMNS if it is a number, else the terminal's own;
  * else 0. */
 unsigned table_terminal_width(int fd);
 
@@ -396,7 +396,7 @@ void format_interval(char out[static VALUE_SIZE], const struct interval *i, bool
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks);
 
-/* Returns the width of a text on a terminal in characters. */
+/* Get the width of a text on a terminal in characters. */
 size_t format_characters(const char *p, size_t n);
 /* Write a text in at most width characters, its middle left out if necessary, unprintable
  * characters as '?'. Returns its width. */

@@ -27,7 +27,7 @@ struct timeline {
 	size_t *end; /* by group of sums: index after its last group */
 };
 
-/* Returns the bucket of a group; false if it has none. */
+/* Get the bucket of a group; false if it has none. */
 static bool timeline_bucket_of(const struct timeline *tl, const struct aggregate *a, uint64_t *time)
 {
 	const struct key_cell *c = &groups_cells(tl->table->groups, a)[tl->keys];
@@ -36,7 +36,7 @@ static bool timeline_bucket_of(const struct timeline *tl, const struct aggregate
 	return c->kind == KEY_UNSIGNED;
 }
 
-/* Returns the run of the sums, which are not of buckets. */
+/* Get the run of the sums, which are not of buckets. */
 static struct columns_run whole_run(const struct table *t)
 {
 	return (struct columns_run){.first = t->run.first, .last = t->run.last};
@@ -168,7 +168,7 @@ static size_t timeline_put_cell(const struct timeline *tl, struct text *out, siz
 	return n;
 }
 
-/* Returns the width of the keys, which is bounded where a terminal limits the line. */
+/* Get the width of the keys, which is bounded where a terminal limits the line. */
 static size_t names_width(const struct timeline *tl)
 {
 	size_t widest = 0;

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 enum { INDENTED = 40 }; /* levels that are indented; deeper rows have their depth as a number */
 
@@ -48,7 +50,7 @@ static uint32_t tree_node_of(const struct groups *g, const struct aggregate *a)
 
 /* --- the rows --- */
 
-/* Returns the row of a node of the tree, made if it is new. m->cells has the prefix. */
+/* Get the row of a node of the tree, made if it is new. m->cells has the prefix. */
 static struct aggregate *tree_row_of(struct making *m, uint32_t node, uint32_t depth)
 {
 	size_t n = prefix_size(m);

@@ -393,7 +393,7 @@ static int recorded_lines_read(struct recorded_lines *r, const char *text, size_
 	return 0;
 }
 
-/* Return the line of the function that begins at the address, or NULL. */
+/* Get the line of the function that begins at the address, or NULL. */
 static const struct recorded_line *recorded_lines_find(const struct recorded_lines *r,
 						       uint64_t address)
 {
@@ -593,7 +593,7 @@ static int from_stream(struct tables *t, struct module *m)
 	return 0;
 }
 
-/* Is it the path or the name of a kernel module, such as "[ext4]"? */
+/* Test whether it is the path or the name of a kernel module, such as "[ext4]". */
 static bool resolve_is_kernel_module(const char *path)
 {
 	return path[0] == '/' || (path[0] == '[' && strncmp(path, "[kernel", 7) != 0);
@@ -716,7 +716,7 @@ static int load_module(struct tables *t, const struct space *space, struct modul
 	return 0;
 }
 
-/* Return the module of a mapping, its table loaded. NULL when out of memory. */
+/* Get the module of a mapping, its table loaded. NULL when out of memory. */
 static struct module *tables_module(struct tables *t, const struct space *space,
 				    const struct map *map)
 {
@@ -744,7 +744,7 @@ static struct module *tables_module(struct tables *t, const struct space *space,
 	return load_module(t, space, m) ? NULL : m;
 }
 
-/* Return the displayed name of a symbol of the module. NULL when out of memory. */
+/* Get the displayed name of a symbol of the module. NULL when out of memory. */
 static const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol)
 {
 	size_t i = (size_t)(symbol - symbols_at(m->symbols, 0));
@@ -943,7 +943,7 @@ static const struct space_index *resolve_index_of(struct resolver *r, const stru
 	return spaces;
 }
 
-/* Return the mapping of the start that contains the address, or NULL. */
+/* Get the mapping of the start that contains the address, or NULL. */
 static const struct map *resolve_mapping_of(const struct space_index *x, const struct location *p)
 {
 	size_t low;
@@ -976,7 +976,7 @@ static int resolve_add_line(struct resolver *r, const struct map *map, struct mo
 	return 0;
 }
 
-/* Return an address of the mapping as the module's file has it. */
+/* Get an address of the mapping as the module's file has it. */
 static uint64_t address_in_file(const struct map *map, const struct module *m, uint64_t address)
 {
 	uint64_t offset = address - map->start + map->offset;
@@ -986,7 +986,7 @@ static uint64_t address_in_file(const struct map *map, const struct module *m, u
 		       : offset;
 }
 
-/* Return what is to be subtracted from an address of the mapping for the address in the module's
+/* Get what is to be subtracted from an address of the mapping for the address in the module's
  * table. A kernel's table is that of the machine, or of another boot: then the address relative to
  * the kernel's first symbol is the same. */
 static uint64_t base_of(const struct map *map, const struct module *m, uint64_t address)
@@ -1134,7 +1134,7 @@ static int resolve_frames(struct resolver *r, const struct location *p, bool cal
 
 /* --- write each location with its symbol --- */
 
-/* Return the location of an id of the stream, if the location can have a symbol. */
+/* Get the location of an id of the stream, if the location can have a symbol. */
 static const struct location *resolve_location_of(const struct dictionary *d, uint32_t id)
 {
 	const struct location *p = dictionary_location(d, idmap_get(&d->ids[ENTRY_LOCATION], id));
@@ -1354,7 +1354,7 @@ static int stack_frames_send_entry(struct stage *s, enum entry_kind kind, uint32
 	return writer_append_content(&s->out, kind, id, content) ? stage_fail(s, &s->out.error) : 0;
 }
 
-/* Return the id of a text of names.shown, which is declared the first time. 0 after stage_fail. */
+/* Get the id of a text of names.shown, which is declared the first time. 0 after stage_fail. */
 static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t number)
 {
 	uint32_t id = idmap_get(&f->strings, number + 1);
@@ -1487,7 +1487,7 @@ static void stack_frames_read_chain(const struct stack_frames *f, uint32_t at,
 	memcpy(c->link, from + 1, sizeof(*from) * c->n);
 }
 
-/* Return the chains of a location. NULL when out of memory. */
+/* Get the chains of a location. NULL when out of memory. */
 static struct location_chains *chains_of(struct stack_frames *f, uint32_t location)
 {
 	uint32_t number = idmap_get(&f->located, location);
@@ -1537,7 +1537,7 @@ static struct seen_stack *stack_frames_of(const struct stack_frames *f, uint32_t
 	return number ? &f->stacks[number - 1] : NULL;
 }
 
-/* Return the id of a stack without inlined functions: its own if it was not declared again. */
+/* Get the id of a stack without inlined functions: its own if it was not declared again. */
 static uint32_t plain_id(const struct seen_stack *k)
 {
 	return k->block ? k->plain : k->id;

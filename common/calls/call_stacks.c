@@ -2,6 +2,7 @@
  * call_stacks.c - the stack of every call, as a node of one tree for all threads
  */
 #include "common/calls/call_stacks.h"
+#include "common/util/stack_limit.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "common/util/buffer.h"
+#include "common/util/stack_limit.h"
+#include "common/util/text.h"
 
 /*
  * Stacks of at most STACK_FRAMES frames.

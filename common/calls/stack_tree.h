@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "common/util/intern.h"
-#include "common/util/stack_limit.h"
-#include "common/util/text.h"
 #include "common/util/u128.h"
+
+struct text;
 
 struct stack_node {
 	uint32_t parent, name;

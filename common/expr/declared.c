@@ -113,7 +113,7 @@ static bool search_sources(struct search *s, const struct dictionary *d)
 	return false;
 }
 
-/* Returns the text of a location that the name is searched in. */
+/* Get the text of a location that the name is searched in. */
 static struct text_ref text_of_location(const struct search *s, struct dictionary *d, uint32_t i)
 {
 	const struct location_symbol *symbol = dictionary_location(d, i)->symbol;

@@ -272,7 +272,7 @@ static bool read_fraction(const char **p, uint64_t *part, uint64_t *scale)
 	return true;
 }
 
-/* Returns the end of "e5", "e-5", or p. */
+/* Get the end of "e5", "e-5", or p. */
 static const char *skip_exponent(const char *p)
 {
 	const char *q = p + 1;
@@ -748,7 +748,7 @@ static void spell_number(const struct scalar *s, char *text, size_t size)
 		snprintf(text, size, "%" PRIu64, s->u);
 }
 
-/* Returns the first number without a unit in an operand that has no time in it: not a multiple of a
+/* Get the first number without a unit in an operand that has no time in it: not a multiple of a
  * field that may be one, such as an argument. *time: the operand has one. */
 static struct operand *plain_number(struct operand *o, bool *time)
 {
@@ -1296,7 +1296,7 @@ static int parse_has(struct expression_parser *p, struct node *n)
 	return n->left ? parser_expect(p, TOKEN_CLOSE, "')'") : -1;
 }
 
-/* Returns the node of name == "f", for a text alone. */
+/* Get the node of name == "f", for a text alone. */
 static struct node *parse_name(struct expression_parser *p)
 {
 	struct node *n = parser_node(p, NODE_COMPARE);
@@ -1362,7 +1362,7 @@ static int parser_function(struct expression_parser *p, struct node **n)
 
 /* --- parse operators by their precedence --- */
 
-/* Returns the token as it was written, for messages. */
+/* Get the token as it was written, for messages. */
 static const char *shown_token(const struct token *t, char *text, size_t size)
 {
 	if (t->kind == TOKEN_END)
@@ -1430,7 +1430,7 @@ static int parse_not(struct expression_parser *p, struct term *t)
 	return 0;
 }
 
-/* Returns a constant, for an operator with one side. */
+/* Get a constant, for an operator with one side. */
 static struct operand *expression_parse_constant(struct expression_parser *p, int64_t number)
 {
 	struct operand *o = parser_operand_new(p, OPERAND_LITERAL);

@@ -47,7 +47,7 @@ enum arithmetic {
 	ARITHMETIC_REMAINDER,
 };
 
-/* Returns the operator as it is written. */
+/* Get the operator as it is written. */
 const char *arithmetic_sign(enum arithmetic how);
 
 struct scalar arithmetic(enum arithmetic how, const struct scalar *a, const struct scalar *b);
@@ -223,7 +223,7 @@ struct node *expression_parse(const char *text, const struct language *language,
 struct node *expression_parse_part(struct lexer *l, const struct language *language);
 void expression_free(struct node *n, const struct language *language);
 
-/* Returns whether a field that the language made a time is one in this trace. */
+/* Test whether a field that the language made a time is one in this trace. */
 typedef bool expression_is_time(const void *ctx, unsigned field);
 
 /* Refuse a condition that compares times of a clock with numbers of another kind. With ticks: those
@@ -236,7 +236,7 @@ int expression_check_clock(const struct node *n, const char *option, bool ticks,
 /* Match a text, which may contain NULs, with a regular expression. */
 bool expression_matches(const regex_t *regex, const char *text, size_t size);
 
-/* Returns the operand's field where it is one, else NULL. */
+/* Get the operand's field where it is one, else NULL. */
 static inline const struct operand *operand_field(const struct operand *o)
 {
 	return o && o->kind == OPERAND_FIELD ? o : NULL;
@@ -311,7 +311,7 @@ expression_join(const struct node *n, enum answer (*child)(void *ctx, struct nod
 	return all;
 }
 
-/* Returns the result of a comparison of two values in that order. */
+/* Get the result of a comparison of two values in that order. */
 static inline bool comparison_holds(enum comparison c, enum scalar_order o)
 {
 	static const uint8_t orders[] = {

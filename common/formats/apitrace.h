@@ -94,7 +94,7 @@ unsigned apitrace_known(const char *function, size_t n);
  */
 const char *apitrace_class(const char *function, size_t n);
 
-/* Return the name of a COM identifier "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or NULL. */
+/* Get the name of a COM identifier "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", or NULL. */
 const char *apitrace_guid(const char *uuid);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { SOFTIRQS = 10 };
 
-/* Return the name of a softirq; NULL: the number is not known. */
+/* Get the name of a softirq; NULL: the number is not known. */
 static inline const char *softirq_name(uint64_t number)
 {
 	static const char *const names[SOFTIRQS] = {"HI",      "TIMER",	   "NET_TX",  "NET_RX",

@@ -168,13 +168,13 @@ static inline uint64_t uftrace_word_addr(uint64_t word)
 	return word >> 16;
 }
 
-/* Is the record a valid ENTRY or EXIT without a payload? Most records are. */
+/* Test whether the record is a valid ENTRY or EXIT without a payload. Most records are. */
 static inline bool uftrace_word_bare(uint64_t word)
 {
 	return (word & 0x3e) == UFTRACE_RECORD_MAGIC << 3;
 }
 
-/* Is a bare record an EXIT? */
+/* Test whether a bare record is an EXIT. */
 static inline bool uftrace_bare_leaves(uint64_t word)
 {
 	return word & UFTRACE_EXIT;

@@ -141,7 +141,7 @@ static bool open_seccomp(struct seccomp *s)
 	return false;
 }
 
-/* Return libseccomp's name of a machine. */
+/* Returns libseccomp's name of a machine. */
 static const char *arch_name(const char *machine)
 {
 	if (machine[0] == 'i' && !strcmp(machine + 2, "86"))
@@ -205,7 +205,7 @@ static bool event_format_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Does the text contain the word, not as a part of another word? */
+/* Test whether the text contains the word, not as a part of another word. */
 static bool event_format_has_word(struct format_span s, const char *word)
 {
 	size_t n = strlen(word);
@@ -268,7 +268,7 @@ unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *
 	return 0;
 }
 
-/* Return the bytes of one element of a type as the kernel names it; 0: unknown. */
+/* Get the bytes of one element of a type as the kernel names it; 0: unknown. */
 static uint32_t element_size(struct format_span type, unsigned long_size)
 {
 	uint32_t size = 0;
@@ -307,7 +307,7 @@ static enum field_kind number_kind(const struct event_field *f, struct format_sp
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-/* Return the last number in the brackets, 0 if there is none: other words there are constants that
+/* Get the last number in the brackets, 0 if there is none: other words there are constants that
  * were not expanded. */
 static uint32_t array_length(struct format_span brackets)
 {
@@ -404,7 +404,7 @@ static void event_format_type_name(struct event_field *f, struct format_span typ
 	f->type_name[n + m] = '\0';
 }
 
-/* Return the last word of a text; it is empty if there is none. */
+/* Get the last word of a text; it is empty if there is none. */
 static struct format_span last_word(const char *p, const char *end)
 {
 	const char *q;

@@ -13,8 +13,11 @@
 
 #include "common/ftrace/ring.h"
 #include "common/stream/stream.h"
-#include "common/stream/writer.h"
 #include "common/util/error.h"
+
+struct field_entry;
+struct type_entry;
+struct writer;
 
 /* One field; texts point into the format's text, except the type name. */
 struct event_field {
@@ -53,7 +56,7 @@ void event_format_free(struct event_format *f);
 const struct event_field *event_format_find(const struct event_format *f, const char *name,
 					    size_t n);
 
-/* Return the bytes of one element of an array, 1, 2, 4 or 8; 0: not known. */
+/* Get the bytes of one element of an array, 1, 2, 4 or 8; 0: not known. */
 static inline uint8_t event_field_element(const struct event_field *f)
 {
 	return f->kind == FIELD_BYTES ? 0 : (uint8_t)f->element;
@@ -64,7 +67,7 @@ static inline uint8_t event_field_element(const struct event_field *f)
 bool event_field_range(const struct event_field *f, const uint8_t *record, size_t size, bool big,
 		       size_t *offset, size_t *length);
 
-/* Return the bytes of a type by its name in C or in the kernel; 0: not known. */
+/* Get the bytes of a type by its name in C or in the kernel; 0: not known. */
 unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *is_signed);
 
 /*

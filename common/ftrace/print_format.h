@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/ftrace/event_format.h"
+struct event_format;
 
 /*
  * The text of one event.

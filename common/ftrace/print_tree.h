@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_format.h"
 #include "common/util/buffer.h"
 

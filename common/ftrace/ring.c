@@ -14,6 +14,7 @@
 #include "common/util/output.h"
 #include "common/util/lines.h"
 #include "common/util/memory.h"
+#include "common/formats/tracecmd.h"
 
 /* Bytes by which the buffer grows: a length in the file does not prove that there are so many. */
 enum { STEP = 256 * 1024, WINDOW_LOG_MAX = 24 };
@@ -404,7 +405,7 @@ static bool number_after(const char *line, const char *end, const char *key, uin
 	return false;
 }
 
-/* Is this the line of the field with that name? ";" follows the name. */
+/* Test whether this is the line of the field with that name. ";" follows the name. */
 static bool line_names(const char *line, const char *end, const char *name)
 {
 	size_t n = strlen(name);

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/formats/tracecmd.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
 #include "common/util/error.h"
@@ -65,7 +64,7 @@ static inline uint64_t cursor_left(const struct ring_cursor *c)
 	return c->size - c->pos;
 }
 
-/* Return the file's offset for messages. */
+/* Get the file's offset for messages. */
 static inline uint64_t cursor_offset(const struct ring_cursor *c)
 {
 	return c->mem ? c->base : c->base + c->pos;

@@ -18,6 +18,7 @@
 #include "common/value/argument.h"
 #include "common/value/units.h"
 #include "common/value/value_text.h"
+#include "common/calls/call_stacks.h"
 
 enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 
@@ -60,7 +61,7 @@ struct key_cell key_real(double real, bool single)
 	return cell;
 }
 
-/* Returns the kind by which a cell is compared: equal numbers are one key, whatever the base in
+/* Get the kind by which a cell is compared: equal numbers are one key, whatever the base in
  * which the source prints them. */
 static uint8_t compared_kind(const struct key_cell *cell)
 {
@@ -391,7 +392,7 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 	return 0;
 }
 
-/* Returns the event of a pair that a key's prefix names, EITHER without a prefix. */
+/* Get the event of a pair that a key's prefix names, EITHER without a prefix. */
 static enum key_side side_of(const struct key *k)
 {
 	const char *sides = "abw", *side;
@@ -547,7 +548,7 @@ static struct key_cell with_sign(bool negative, uint64_t size)
 	return negative ? key_signed((int64_t)-size) : key_unsigned(size);
 }
 
-/* Returns the key of a number that may have more than 64 bits. */
+/* Get the key of a number that may have more than 64 bits. */
 static struct key_cell key_wide(int128 number)
 {
 	if (number != saturated_64(number))
@@ -555,7 +556,7 @@ static struct key_cell key_wide(int128 number)
 	return number < 0 ? key_signed((int64_t)number) : key_unsigned((uint64_t)number);
 }
 
-/* Returns the bucket of an integer: rounded down, also negative numbers. */
+/* Get the bucket of an integer: rounded down, also negative numbers. */
 static struct key_cell keys_bucket_of(int128 number, uint64_t width)
 {
 	int128 rest = number % width;
@@ -563,7 +564,7 @@ static struct key_cell keys_bucket_of(int128 number, uint64_t width)
 	return key_wide(number - rest - (rest < 0 ? width : 0));
 }
 
-/* Returns the key of a float beyond the integers of 64 bits, of a bucket beyond those of 127. */
+/* Get the key of a float beyond the integers of 64 bits, of a bucket beyond those of 127. */
 static struct key_cell transform_large(const struct key *k, double real)
 {
 	enum { HIST = 2 << HISTOGRAM_PRECISION }; /* the fraction is in [0.5, 1) */

@@ -18,13 +18,13 @@
 
 #include <string.h>
 
-#include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/intern.h"
 #include "common/value/scalar.h"
+
+struct field_value;
 
 /*
  * The value of a key of an event, a call or a pair: a cell.
@@ -75,7 +75,7 @@ void key_texts_free(struct key_texts *t);
 
 /* Make a cell for these bytes, which are copied. Returns 0, or -1 when out of memory. */
 int key_text(struct key_texts *t, const void *data, size_t size, struct key_cell *cell);
-/* Returns the text of a cell, valid until the next call; false where the cell is not a text. */
+/* Get the text of a cell, valid until the next call; false where the cell is not a text. */
 bool key_cell_text(const struct key_texts *t, const struct key_cell *cell, const char **text,
 		   size_t *size);
 
@@ -209,7 +209,7 @@ struct event_ref {
 	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
 };
 
-/* Returns what the event itself records of its row. */
+/* Get what the event itself records of its row. */
 static inline struct event_ref event_ref_of(const struct event *e)
 {
 	return (struct event_ref){.lane = e->lane,
@@ -219,7 +219,7 @@ static inline struct event_ref event_ref_of(const struct event *e)
 				  .time = e->time};
 }
 
-/* Returns how many bytes are before the name of the system call in the name of a type of its own:
+/* Get how many bytes are before the name of the system call in the name of a type of its own:
  * of sys_enter_openat 10; 0: it is another type. */
 static inline uint32_t syscall_prefix(struct text_ref type)
 {

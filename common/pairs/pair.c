@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/expr/declared.h"
 #include "common/expr/expression.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"
+#include "common/calls/call_stacks.h"
+#include "common/calls/stack_tree.h"
 
 static char *pair_hint(const struct dictionary *d, const struct pair *p);
 
@@ -281,7 +284,7 @@ static const struct pair_preset presets[] = {
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Returns the names of the presets, for --help: "wakeup offcpu ...". */
+/* Get the names of the presets, for --help: "wakeup offcpu ...". */
 static const char *pair_presets(void)
 {
 	return "wakeup offcpu oncpu syscall irq softirq block";
@@ -348,7 +351,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	return bad;
 }
 
-/* Returns the key without the prefix of its side, which may be given. */
+/* Get the key without the prefix of its side, which may be given. */
 static char *on_key(char *key, const char *side)
 {
 	return key && !strncmp(key, side, 2) ? key + 2 : key;
@@ -481,7 +484,7 @@ static struct key_cell *cells_of(const struct pair *p, uint32_t w)
 	return p->pending.cells + w * (on_count(p) + p->keys->begins);
 }
 
-/* Returns the cells that its A and W give to the keys. */
+/* Get the cells that its A and W give to the keys. */
 static struct key_cell *begun_cells(const struct pair *p, uint32_t w)
 {
 	return cells_of(p, w) + on_count(p);
@@ -535,7 +538,7 @@ static const struct key_cell *event_cell(void *ctx, size_t key)
 	return keys_cell(p->asking, key, p->dictionary, p->texts, &s, &p->cell) ? NULL : &p->cell;
 }
 
-/* Returns the cached answer for an entry of the dictionary, by its number; NULL: out of memory. */
+/* Get the cached answer for an entry of the dictionary, by its number; NULL: out of memory. */
 static uint8_t *cached_match(uint8_t **all, size_t *size, uint32_t number)
 {
 	uint8_t *grown;
@@ -570,7 +573,7 @@ static struct event_ref ref_of(const struct pair *p, const struct event *e)
 	return ref;
 }
 
-/* Returns whether the event is this side of the pair. */
+/* Test whether the event is this side of the pair. */
 static enum outcome is_side(struct pair *p, struct pair_side *side, const struct event *e)
 {
 	uint8_t *k;
@@ -621,7 +624,7 @@ static uint32_t hash_cells(const struct pair *p, const struct key_cell *cells)
 	return (uint32_t)key_cells_hash(p->texts, cells, on_count(p));
 }
 
-/* Returns the link (slot or chain) to the pending A with these cells; 0 in it: none. */
+/* Get the link (slot or chain) to the pending A with these cells; 0 in it: none. */
 static uint32_t *find_pending(struct pair *p, const struct key_cell *cells, uint32_t hash)
 {
 	uint32_t *at = &p->pending.slots[hash & p->pending.mask];
@@ -670,7 +673,7 @@ static int grow_slots(struct pair *p)
 	return 0;
 }
 
-/* Returns the number of an unused entry; 0: out of memory. */
+/* Get the number of an unused entry; 0: out of memory. */
 static uint32_t unused_pending(struct pair *p)
 {
 	size_t size = on_count(p) + p->keys->begins, n;
@@ -988,7 +991,7 @@ int pair_check_names(struct declared *check, const struct pair *p, struct error 
 	return pair_check_side(check, &p->a, e) || pair_check_side(check, &p->b, e) ? -1 : 0;
 }
 
-/* Returns the names of a side, separated by commas, if the stream lacks all of them. */
+/* Get the names of a side, separated by commas, if the stream lacks all of them. */
 static char *side_lacks(struct declared *check, const struct pair_side *side)
 {
 	const struct declared_text name = {.text = side->name,
@@ -1031,7 +1034,7 @@ static const char *meaning_of(enum key_kind kind)
 	}
 }
 
-/* Returns what to write instead of a key of "on" that is no field of the event, although the event
+/* Get what to write instead of a key of "on" that is no field of the event, although the event
  * has a field of that name, as "pid is the process that made the event; .pid is the field"; NULL:
  * there is none, or no memory. To be freed. */
 static char *pair_hint(const struct dictionary *d, const struct pair *p)

@@ -15,10 +15,11 @@
 #define TR_PAIRS_PAIR_H
 
 #include "common/cli/program.h"
-#include "common/expr/declared.h"
 #include "common/expr/expression.h"
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
+
+struct declared;
 
 /*
  * A condition on keys: of a group (--fail-if) or of an event (--pair).
@@ -42,7 +43,7 @@ int condition_parse(struct condition *c, struct lexer *l);
 int condition_parse_text(struct condition *c, const char *text, struct error *e);
 void condition_free(struct condition *c);
 
-/* Returns the words of a key, for struct operand; NULL: any text. */
+/* Get the words of a key, for struct operand; NULL: any text. */
 const char *const *condition_words(const struct key *k);
 
 /* Refuse a condition that compares times of clocks in ns with an integer without a unit, or of
@@ -52,11 +53,11 @@ const char *const *condition_words(const struct key *k);
 int condition_check_clocks(const struct condition *c, const char *option,
 			   const struct clocks *clocks, bool weights, struct error *e);
 
-/* Returns the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
+/* Get the value of a cell as conditions have it; NONE: the cell is empty. path: a text is the
  * path of a file. */
 struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path);
 
-/* Returns the cell of the key with that index in c->keys; texts of cells are in g. */
+/* Get the cell of the key with that index in c->keys; texts of cells are in g. */
 typedef const struct key_cell *condition_cell(void *ctx, size_t key);
 
 bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
@@ -159,7 +160,7 @@ struct pair_end {
 
 /* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. */
 enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *end);
-/* Returns what an event records of its row, with its stack. -1 when out of memory. */
+/* Get what an event records of its row, with its stack. -1 when out of memory. */
 int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref *ref);
 
 /* End the stream: no B will come for the As that wait. Returns -1 when out of memory. */
@@ -184,7 +185,7 @@ void pair_report(const struct pair *p, bool verbose);
  * Functions return 0, or -1 with *e naming what no event has (common/expr/declared.h).
  */
 
-/* Returns what the stream lacks that the events of a pair are, as "no sched_wakeup and no
+/* Get what the stream lacks that the events of a pair are, as "no sched_wakeup and no
  * sched_switch"; NULL: the stream has declared both, or there is no memory. To be freed. */
 char *pair_lacks(struct dictionary *d, const struct pair *p);
 

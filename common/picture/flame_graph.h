@@ -15,6 +15,8 @@
 
 #include "common/calls/stack_tree.h"
 
+struct text;
+
 /* What is drawn. */
 struct flame_graph {
 	const struct stack_tree *tree;

@@ -12,6 +12,7 @@
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
+#include "common/util/error.h"
 
 /* The entry being read: its payload and the segment's ids in it. */
 struct dictionary_entry {

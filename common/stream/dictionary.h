@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "common/stream/stream.h"
-#include "common/util/buffer.h"
-#include "common/util/error.h"
 #include "common/util/intern.h"
+
+struct buffer;
+struct error;
 
 /*
  * The encoding of the entries of a DICT payload.
@@ -415,7 +416,7 @@ static inline const struct lane *dictionary_lane(const struct dictionary *d, uin
 /* Add a type that no stream declares: a copy, with a number of its own. NULL: out of memory. */
 struct type *dictionary_add_type(struct dictionary *d, const struct type *like);
 
-/* Returns the name of an enum type_kind. */
+/* Get the name of an enum type_kind. */
 const char *type_kind_name(unsigned kind);
 
 static inline const struct type *dictionary_type(const struct dictionary *d, uint32_t number)

@@ -19,7 +19,7 @@ struct field_value {
 	size_t size;	     /* of the text; REAL: 4 or 8 */
 };
 
-/* Returns the length of an index such as "[5]" at the beginning of a text, and its number; 0: there
+/* Get the length of an index such as "[5]" at the beginning of a text, and its number; 0: there
  * is none. */
 size_t field_index(const char *text, uint64_t *index);
 

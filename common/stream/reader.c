@@ -867,7 +867,7 @@ bool reader_other_version(const void *data, size_t n, unsigned *version)
 	return true;
 }
 
-/* Return the tool that prints the content of a compressed file; NULL: it is none. */
+/* Get the tool that prints the content of a compressed file; NULL: it is none. */
 static const char *unpacker(const uint8_t *head, size_t n)
 {
 	static const struct {

@@ -252,7 +252,7 @@ struct bytes {
 	const uint8_t *p, *end; /* p NULL: none */
 };
 
-/* Is it the name of a section, as "info" for .debug_info? Older compilers packed it as
+/* Test whether it is the name of a section, as "info" for .debug_info. Older compilers packed it as
  * .zdebug_info; of split DWARF it is .debug_info.dwo. */
 static bool die_is_section(const char *name, const char *kind)
 {
@@ -330,7 +330,7 @@ static int find_limits(struct die_reader *r, Dwarf_Die *unit, struct bytes *abbr
 	return r->first < r->end ? 0 : -1;
 }
 
-/* Return the bytes of a value, or -1 if they vary. */
+/* Get the bytes of a value, or -1 if they vary. */
 static int form_size(const struct die_reader *r, unsigned form)
 {
 	switch (form) {
@@ -369,7 +369,7 @@ static int form_size(const struct die_reader *r, unsigned form)
 	return -1;
 }
 
-/* Return the end of n bytes, or NULL if the unit ends before it. */
+/* Get the end of n bytes, or NULL if the unit ends before it. */
 static const uint8_t *skip_bytes(const struct die_reader *r, const uint8_t *p, uint64_t n)
 {
 	return p && (uint64_t)(r->end - p) >= n ? p + n : NULL;
@@ -382,7 +382,7 @@ static const uint8_t *skip_block(const struct die_reader *r, const uint8_t *p, u
 	return content ? skip_bytes(r, content, get_uint(p, size, r->big)) : NULL;
 }
 
-/* Return the end of a value, or NULL if the unit ends before it. */
+/* Get the end of a value, or NULL if the unit ends before it. */
 static const uint8_t *die_skip(const struct die_reader *r, unsigned form, const uint8_t *p)
 {
 	int size = form_size(r, form);
@@ -473,7 +473,7 @@ static enum outcome debug_info_read_shape(struct die_reader *r, struct bytes *b)
 								      : OUTCOME_YES;
 }
 
-/* Return the bytes of a unit's abbreviations, which start at p. */
+/* Get the bytes of a unit's abbreviations, which start at p. */
 static uint64_t die_shapes_size(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *at = p;
@@ -521,7 +521,7 @@ static void die_reader_close(struct die_reader *r)
 	*r = (struct die_reader){0};
 }
 
-/* Return the shape of a code, or NULL. Compilers number the abbreviations from 1. */
+/* Get the shape of a code, or NULL. Compilers number the abbreviations from 1. */
 static const struct die_shape *debug_info_shape_of(const struct die_reader *r, uint64_t code)
 {
 	uint32_t number;
@@ -573,7 +573,7 @@ static const uint8_t *die_value(const struct die_reader *r, const struct die *d,
 	return NULL;
 }
 
-/* Return the value of an attribute that is an unsigned constant; 0: there is none. */
+/* Get the value of an attribute that is an unsigned constant; 0: there is none. */
 static uint64_t die_number(const struct die_reader *r, const struct die *d, unsigned name)
 {
 	const struct die_attribute *attributes = &r->attributes[d->shape->first];
@@ -806,7 +806,7 @@ static enum outcome add_list(const struct die_ranges_source *s, const struct ran
 	}
 }
 
-/* Return the bytes of an entry that is no range, but sets the base of those that follow; 0: it is
+/* Get the bytes of an entry that is no range, but sets the base of those that follow; 0: it is
  * another one. */
 static size_t base_size(const uint8_t *p, const uint8_t *end, unsigned address_size, bool entries)
 {
@@ -825,7 +825,7 @@ static size_t base_size(const uint8_t *p, const uint8_t *end, unsigned address_s
 	return q ? (size_t)(q - p) : 0;
 }
 
-/* Return the most entries in a row, from any byte of a section, that are no ranges. */
+/* Get the most entries in a row, from any byte of a section, that are no ranges. */
 static uint32_t longest_row(const Elf_Data *d, unsigned address_size, bool entries)
 {
 	const uint8_t *p = d->d_buf, *end = p + d->d_size;
@@ -930,7 +930,7 @@ static Dwarf_Die debug_unit_die(const struct debug_unit *u, const uint8_t *die)
 	return (Dwarf_Die){.addr = (void *)die, .cu = u->tree.cu};
 }
 
-/* Return the DIE that has the name of a function, if that is in the unit; else the function's. */
+/* Get the DIE that has the name of a function, if that is in the unit; else the function's. */
 static const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_t *die)
 {
 	const uint8_t *value, *origin;
@@ -944,7 +944,7 @@ static const uint8_t *debug_unit_origin(const struct debug_unit *u, const uint8_
 	return origin ? origin : die;
 }
 
-/* Return an attribute that is an unsigned constant; 0: there is none. */
+/* Get an attribute that is an unsigned constant; 0: there is none. */
 static uint64_t debug_unit_number(const struct debug_unit *u, const uint8_t *die, unsigned name)
 {
 	struct die d;
@@ -1009,7 +1009,7 @@ static bool has_functions(unsigned tag)
 	return false;
 }
 
-/* Can a DIE contain code that was inlined? */
+/* Test whether a DIE can contain code that was inlined. */
 static bool has_code(unsigned tag)
 {
 	switch (tag) {
@@ -1113,7 +1113,7 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 	return 0;
 }
 
-/* Return the longest row of entries that libdw may meet in the lists of the unit: split DWARF has
+/* Get the longest row of entries that libdw may meet in the lists of the unit: split DWARF has
  * lists of its own, but in DWARF 4 those of the other file. */
 static uint32_t lists_row_max(const struct unit_search *s)
 {
@@ -1329,7 +1329,7 @@ static int add_lines(struct debug_info *d, Dwarf_Die *die, uint32_t number)
 	return 0;
 }
 
-/* Return the bytes of the table of lines that a unit refers to. */
+/* Get the bytes of the table of lines that a unit refers to. */
 static uint64_t lines_size(const struct debug_info *d, Dwarf_Die *unit)
 {
 	const char *ident = elf_getident(dwarf_getelf(d->dwarf), NULL);
@@ -1350,7 +1350,7 @@ static uint64_t lines_size(const struct debug_info *d, Dwarf_Die *unit)
 	return size < room ? size : room;
 }
 
-/* Return the bytes of the abbreviations that a unit refers to. */
+/* Get the bytes of the abbreviations that a unit refers to. */
 static uint64_t abbreviations_size(const struct debug_info *d, Dwarf_CU *unit)
 {
 	const Elf_Data *data = d->abbreviations;
@@ -1555,7 +1555,7 @@ static uint32_t make_path(struct debug_info *d, struct debug_unit *u, const char
 	return number;
 }
 
-/* Return the absolute path of a path that libdw returns for the unit, or NULL. A table of lines
+/* Get the absolute path of a path that libdw returns for the unit, or NULL. A table of lines
  * refers to each path often, always at the same place. */
 static const char *debug_info_path_of(struct debug_info *d, struct debug_unit *u, const char *path)
 {
@@ -1572,7 +1572,7 @@ static const char *debug_info_path_of(struct debug_info *d, struct debug_unit *u
 	return intern_data(&d->paths, number);
 }
 
-/* Return the path of a file by its number in a unit, or NULL. */
+/* Get the path of a file by its number in a unit, or NULL. */
 static const char *numbered_path(struct debug_info *d, struct debug_unit *u, Dwarf_CU *cu,
 				 uint64_t number)
 {
@@ -1663,7 +1663,7 @@ static int debug_info_find_function(struct debug_info *d, uint64_t address,
 	return debug_unit_find(*unit, &d->lists, &d->budget, address, function);
 }
 
-/* Return the function that has this one's code inlined; NULL: none. */
+/* Get the function that has this one's code inlined; NULL: none. */
 static struct debug_function *debug_info_outer_of(const struct debug_unit *u,
 						  const struct debug_function *f)
 {

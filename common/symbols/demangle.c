@@ -76,8 +76,8 @@ static void readable_print(const char *s, size_t n, void *text)
  * LLVM, clang and node none has a level. */
 #define CONVERSIONS_MAX 6
 
-/* Does reading the name take time exponential in the template parameters with arguments (T_I, T0_I)
- * of a conversion operator (cv)? */
+/* Test whether reading the name takes time exponential in the template parameters with arguments
+ * (T_I, T0_I) of a conversion operator (cv). */
 static bool is_slow_to_read(const char *s)
 {
 	unsigned count = 0;
@@ -375,7 +375,7 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 	return *nodes <= NODES_MAX;
 }
 
-/* Is printing the tree of a name of n bytes within bounds? */
+/* Test whether printing the tree of a name of n bytes is within bounds. */
 static bool tree_printable(const struct demangle_component *tree, size_t n)
 {
 	/* libiberty makes at most 2 n nodes, at addresses that no one chooses */
@@ -697,7 +697,8 @@ static bool rust_constant(struct rust *r)
 	return rust_nested(r, rust_constant_inside);
 }
 
-/* Is a v0 name within bounds? It may have a second path, of the crate that made the instance. */
+/* Test whether a v0 name is within bounds. It may have a second path, of the crate that made the
+ * instance. */
 static bool rust_printable(const char *s, size_t n)
 {
 	struct rust r = {.s = s, .end = n};
@@ -723,7 +724,7 @@ static bool read_rust(struct readable *t, char *mangled)
  * Both forms
  */
 
-/* Return the length of what precedes a mangled name and is not part of it: initialisers of a
+/* Get the length of what precedes a mangled name and is not part of it: initialisers of a
  * file, CUDA stubs. */
 static size_t prefix_length(const char *name)
 {

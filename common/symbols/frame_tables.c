@@ -48,7 +48,7 @@ static bool is_debug(const char *name)
 	return !strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8);
 }
 
-/* Return the bytes of a table in memory: libdw unpacks it. 0: the section is none. */
+/* Get the bytes of a table in memory: libdw unpacks it. 0: the section is none. */
 static uint64_t frame_tables_table_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	GElf_Chdr packed;

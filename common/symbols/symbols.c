@@ -404,7 +404,8 @@ static int try_link(struct elf_file *f, Elf *elf, const char *path, const char *
 			 id, &crc);
 }
 
-/* Is this a build-id? Nothing else may become a part of a path, or be sent to a server. */
+/* Test whether this is a build-id. Nothing else may become a part of a path, or be sent to a
+ * server. */
 static bool is_id(const char *id)
 {
 	size_t n = strspn(id, "0123456789abcdef");
@@ -1064,7 +1065,7 @@ static bool is_label(const GElf_Sym *symbol)
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
 }
 
-/* Return the end of the section of the table's symbol; 0 if it is in none, or a label in one
+/* Get the end of the section of the table's symbol; 0 if it is in none, or a label in one
  * without code. */
 static uint64_t section_end(Elf *elf, const GElf_Sym *symbol, Elf32_Word extended)
 {
@@ -1368,7 +1369,7 @@ static int symbols_kallsyms_add_line(struct symbols *s, struct bounds *b, const 
 	return symbols_add_escaped(s, address, 0, p[1], p + 3, (size_t)(name - p - 3));
 }
 
-/* Is name a better name of the same system call than old? */
+/* Test whether name is a better name of the same system call than old. */
 static bool is_better_name(const char *old, const char *name)
 {
 	if (!strncmp(old, "SyS_", 4) && !strncmp(name, "sys_", 4))

@@ -103,7 +103,7 @@ bool symbols_running_text(struct text_range *text);
 struct symbols *symbols_from_elf(const char *path, const char *sysroot, const char *build_id,
 				 struct error *e);
 
-/* Return the address of the byte of code at an offset of the file: the offset itself if the table
+/* Get the address of the byte of code at an offset of the file: the offset itself if the table
  * is of no ELF file, or no segment of code has the byte. */
 uint64_t symbols_address(const struct symbols *s, uint64_t offset);
 
@@ -113,19 +113,19 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address);
 
 size_t symbols_count(const struct symbols *s);
 
-/* Return symbol i < symbols_count(s), in address order. */
+/* Returns symbol i < symbols_count(s), in address order. */
 const struct symbol *symbols_at(const struct symbols *s, size_t i);
 
-/* Return the number of lines that could not be parsed and were skipped. */
+/* Get the number of lines that could not be parsed and were skipped. */
 size_t symbols_damaged(const struct symbols *s);
 
-/* Does neither an ELF file nor another file of its build have a .symtab with functions? */
+/* Test whether neither an ELF file nor another file of its build has a .symtab with functions. */
 bool symbols_stripped(const struct symbols *s);
 
 /* Were the addresses hidden from the reader (kptr_restrict)? Every line's address is 0. */
 bool symbols_hidden(const struct symbols *s);
 
-/* Return the address of _text, or else of _stext, the first function of a kernel, in a table from
+/* Get the address of _text, or else of _stext, the first function of a kernel, in a table from
  * kallsyms. 0: it has neither. In the table of a vmlinux this address is 0, too. */
 uint64_t symbols_kernel_text(const struct symbols *s);
 
@@ -153,7 +153,7 @@ struct elf_module {
 
 void elf_file_close(struct elf_file *f);
 
-/* Return the size of the file, 0 if it is unknown. */
+/* Get the size of the file, 0 if it is unknown. */
 uint64_t elf_file_size(const struct elf_file *f);
 
 /*
@@ -170,7 +170,7 @@ int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, 
  */
 int elf_debug_open(struct elf_file *f, Elf *elf, const char *path, const char *sysroot);
 
-/* Return the path of a file of a build-id that perf has copied to ~/.debug, to be freed: name is
+/* Get the path of a file of a build-id that perf has copied to ~/.debug, to be freed: name is
  * "elf", "debug", "vdso" or "kallsyms", or "", the one that an older perf has linked. NULL: there
  * is no home, or the id is none. */
 char *elf_perf_copy(const char *build_id, const char *name, const char *sysroot);

@@ -59,7 +59,7 @@ void io_set_patience(unsigned patience);
 bool io_stopped(void);
 /* Test whether a read has returned the end after the signal: a record may be cut there. */
 bool io_cut(void);
-/* Return what to report if the signal left a part of a file, or of a pipe whose writer did not
+/* Get what to report if the signal left a part of a file, or of a pipe whose writer did not
  * close it, unread; else NULL. */
 const char *io_left(void);
 /* Note that the signal leaves a part of a file unread. */

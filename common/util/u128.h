@@ -34,19 +34,19 @@ static inline int64_t add_wrapping(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Return a product, or UINT64_MAX where it would be larger. */
+/* Get a product, or UINT64_MAX where it would be larger. */
 static inline uint64_t multiply_saturated(uint64_t a, uint64_t b)
 {
 	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
-/* Return the absolute value: that of INT128_MIN too. */
+/* Get the absolute value: that of INT128_MIN too. */
 static inline uint128 magnitude(int128 n)
 {
 	return n < 0 ? -(uint128)n : (uint128)n;
 }
 
-/* Return the nearest number of 64 bits. */
+/* Get the nearest number of 64 bits. */
 static inline uint64_t saturated_u64(int128 n)
 {
 	return n < 0 ? 0 : n > UINT64_MAX ? UINT64_MAX : (uint64_t)n;

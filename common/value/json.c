@@ -250,7 +250,7 @@ static bool json_fill(struct json_reader *r)
 	return got > 0;
 }
 
-/* Return the next byte without using it; -1 at the end. */
+/* Get the next byte without using it; -1 at the end. */
 static inline int json_peek(struct json_reader *r)
 {
 	if (__builtin_expect(r->at == r->filled, 0) && !json_fill(r))

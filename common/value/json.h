@@ -175,7 +175,7 @@ int json_spell_whole(struct json_reader *r, enum json_token token);
 /* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);
 
-/* Return the offset of the next byte. */
+/* Get the offset of the next byte. */
 static inline uint64_t json_offset(const struct json_reader *r)
 {
 	return r->offset + r->at;

@@ -93,7 +93,7 @@ static inline bool time_window_any(const struct time_window *w)
 int time_window_find_ends(struct time_window *w, char **paths, int n, struct error *e);
 /* Take a block; new_stream: it is the HEAD of a new stream. */
 void time_window_block(struct time_window *w, const struct block *b, bool new_stream);
-/* Returns the window of a clock, which is empty after a failure. */
+/* Get the window of a clock, which is empty after a failure. */
 const struct clock_window *time_window_of(struct time_window *w, const struct clock *c);
 /* Print which times the input has, if none of its events is in the range. */
 void time_window_report(const struct time_window *w);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/util/text.h"
+#include "common/stream/dictionary.h"
 
 /* Distances. A name that differs by a prefix or suffix is between those that differ by one and by
  * two characters; the length of the prefix or suffix is added. */
@@ -86,7 +87,7 @@ static bool is_abbreviation(const struct nearest *n, const char *name, size_t si
 	return at == n->size;
 }
 
-/* Returns how far the word is from a name, or from a part of one; at least n->distance where it is
+/* Get how far the word is from a name, or from a part of one; at least n->distance where it is
  * too far. */
 static unsigned distance_to(const struct nearest *n, const char *name, size_t size)
 {

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/stream/dictionary.h"
-
 /*
  * One value in conditions: a number, a text, or nothing.
  */

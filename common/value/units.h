@@ -42,7 +42,7 @@ int parse_time_whole(const char *s, int64_t *ns);
  * 1000. */
 int parse_size(const char *s, uint64_t *bytes);
 
-/* Returns the first of 1, 2, 5, 10, 20, 50 ... that is at least that: the step of an axis.
+/* Get the first of 1, 2, 5, 10, 20, 50 ... that is at least that: the step of an axis.
  * UINT64_MAX beyond 10^19. */
 uint64_t round_step(uint64_t least);
 

@@ -382,7 +382,7 @@ bool plain_text(const struct plain_value *p, const char **text, size_t *size)
 
 /* --- value walk --- */
 
-/* Returns the tag of a whole number. */
+/* Get the tag of a whole number. */
 static uint8_t field_number_tag(const struct field *f, enum field_form form)
 {
 	switch (f->kind) {

@@ -3,6 +3,7 @@
  * calls, and "TIME TID =NAME NUMBER" for counters, in the order of their times (ns)
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
@@ -64,7 +65,8 @@ static int toy_advance(struct toy *t, struct error *e)
 
 	in->next = UINT64_MAX;
 	while ((got = input_lines_next(&t->lines, in, &text, &n, e)) > 0) {
-		if (!t->lines.cut && toy_parse(t, (struct text_span){text, text + n})) {
+		if (t->lines.whole && !t->lines.cut &&
+		    toy_parse(t, (struct text_span){text, text + n})) {
 			in->next = merge_shifted(t->time, in->shift);
 			return 0;
 		}

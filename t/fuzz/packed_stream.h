@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "common/stream/dictionary.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 #include "t/fuzz/fuzz.h"

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_format.h"
 #include "t/fuzz/fuzz.h"
 

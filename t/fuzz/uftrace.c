@@ -9,6 +9,7 @@
 
 #include "cmd/trdecode/formats.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/input_tree.h"
 #include "t/fuzz/decoded.h"
 #include "t/fuzz/packed_tar.h"
 

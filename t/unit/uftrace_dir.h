@@ -8,6 +8,8 @@
 
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/uftrace_args.h"
+#include "cmd/trdecode/uftrace_session.h"
+#include "common/formats/uftrace.h"
 
 #include <fcntl.h>
 #include <limits.h>

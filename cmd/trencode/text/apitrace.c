@@ -18,6 +18,7 @@
 #include "common/calls/calls.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
+#include "common/stream/reader.h"
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"
 #include "common/value/value_text.h"
@@ -404,7 +405,7 @@ static inline __attribute__((always_inline)) int dump_text(const struct apitrace
 
 #define PUT(w, s) dump_text(w, s, sizeof(s) - 1)
 
-/* Return the length up to the first NUL; each text is followed by a NUL. */
+/* Get the length up to the first NUL; each text is followed by a NUL. */
 static inline size_t name_length(const struct text_ref *t)
 {
 	return strlen(t->text);
@@ -1169,9 +1170,9 @@ static int text_apitrace_begin(void *state, const struct encoding *en, struct er
 	en->calls->on_lost_ctx = s;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
-	s->all_calls = en->options->all_calls;
-	s->thread_ids = en->options->thread_ids;
-	s->plain_octal = en->options->plain_octal;
+	s->all_calls = en->options->flags & ENCODE_ALL_CALLS;
+	s->thread_ids = en->options->flags & ENCODE_THREAD_IDS;
+	s->plain_octal = en->options->flags & ENCODE_PLAIN_OCTAL;
 	s->scratch.spills = true;
 	if (en->options->blobs) {
 		s->blobs = apitrace_blobs_open(en->options->blobs, e);

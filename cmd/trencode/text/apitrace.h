@@ -47,7 +47,7 @@ struct apitrace_locations {
 	size_t size;
 };
 
-/* Return the texts of a location, valid until the next call; NULL when out of memory. */
+/* Get the texts of a location, valid until the next call; NULL when out of memory. */
 const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
 						  const struct dictionary *d, uint32_t number);
 

@@ -11,6 +11,7 @@
 #include "common/util/text.h"
 #include "common/util/lines.h"
 #include "common/value/value_text.h"
+#include "common/stream/reader.h"
 
 /* --- functions that the files of the text of CTF traces share --- */
 
@@ -129,7 +130,7 @@ failed:
 
 /* --- fields and values of CTF traces as babeltrace2 prints them --- */
 
-/* Return the number of characters up to the first that is escaped. */
+/* Get the number of characters up to the first that is escaped. */
 static size_t ctf_plain_run(const char *p, size_t n)
 {
 	static const bool escaped[256] = {[0 ... 0x1f] = true, ['"'] = true, ['\\'] = true,
@@ -320,7 +321,7 @@ static int text_ctf_begin(void *state, const struct encoding *en, struct error *
 
 /* --- the trace --- */
 
-/* Return the value of an environment entry, or NULL. */
+/* Get the value of an environment entry, or NULL. */
 static const char *ctf_env_value(const struct meta *m, const char *name, size_t *n)
 {
 	return lines_value((const char *)m->data, m->size, name, n);

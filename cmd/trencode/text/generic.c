@@ -25,7 +25,7 @@ static int generic_begin(void *state, const struct encoding *en, struct error *e
 	(void)e;
 	s->out = en->text;
 	s->dictionary = en->dictionary;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	s->values.spills = true;
 	return 0;
 }

@@ -10,6 +10,8 @@
 
 #include "cmd/trencode/encoder.h"
 
+struct meta;
+
 struct text_layout {
 	const char *format; /* format of the sources; NULL: all others */
 	size_t state_size;  /* of the data that the functions receive, zeroed before begin */

@@ -58,7 +58,7 @@ static int text_lttng_begin(void *state, const struct encoding *en, struct error
 
 	(void)e;
 	s->out = en->text;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	s->second = UINT64_MAX;
 	return 0;
 }

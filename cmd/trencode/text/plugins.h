@@ -12,6 +12,9 @@
 
 #include "cmd/trencode/text/tracecmd.h"
 
+struct event_format;
+struct print_line;
+
 enum { PLUGIN_FIELDS = 14 };
 
 struct plugin;

@@ -125,21 +125,22 @@ static int check_options(const struct encoding *en, struct error *e)
 		bool given;
 		const char *name, *format;
 	} rows[] = {
-		{o->raw, "raw", "trace-cmd"},
-		{o->no_plugins, "no-plugins", "trace-cmd"},
-		{o->plugins_given, "plugin-option", "trace-cmd"},
-		{o->ns, "ns", "trace-cmd"},
-		{o->ts_diff, "ts-diff", "trace-cmd"},
+		{o->flags & ENCODE_RAW, "raw", "trace-cmd"},
+		{o->flags & ENCODE_NO_PLUGINS, "no-plugins", "trace-cmd"},
+		{o->flags & ENCODE_PLUGINS_GIVEN, "plugin-option", "trace-cmd"},
+		{o->flags & ENCODE_NS, "ns", "trace-cmd"},
+		{o->flags & ENCODE_TS_DIFF, "ts-diff", "trace-cmd"},
 		{o->depth, "depth", "uftrace"},
-		{o->all_calls, "all-calls", "apitrace"},
-		{o->thread_ids, "thread-ids", "apitrace"},
-		{o->plain_octal, "octal", "apitrace"},
+		{o->flags & ENCODE_ALL_CALLS, "all-calls", "apitrace"},
+		{o->flags & ENCODE_THREAD_IDS, "thread-ids", "apitrace"},
+		{o->flags & ENCODE_PLAIN_OCTAL, "octal", "apitrace"},
 		{o->blobs, "blobs", "apitrace"},
 	};
 
-	if (o->plugins_given && (o->raw || o->no_plugins))
+	if (o->flags & ENCODE_PLUGINS_GIVEN &&
+	    (o->flags & ENCODE_RAW || o->flags & ENCODE_NO_PLUGINS))
 		return error_set(e, NULL, NO_OFFSET, "--plugin-option has no effect with --%s",
-				 o->raw ? "raw" : "no-plugins");
+				 o->flags & ENCODE_RAW ? "raw" : "no-plugins");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].given && !has_source(en, rows[i].format))
 			return error_set(e, NULL, NO_OFFSET,

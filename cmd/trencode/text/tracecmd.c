@@ -314,7 +314,7 @@ static int table_read(struct kernel_table *t, bool symbols)
 	return 0;
 }
 
-/* Return the index + 1 of the row, or 0. Bisects as bsearch of the C library does, so that of
+/* Get the index + 1 of the row, or 0. Bisects as bsearch of the C library does, so that of
  * several rows with one address the same one is found. */
 static uint32_t table_search(const struct kernel_table *t, uint64_t address, bool exact)
 {
@@ -508,7 +508,7 @@ struct tc_lanes {
 	size_t count;
 };
 
-/* Return the lane, or NULL before tc_lane_new. */
+/* Get the lane, or NULL before tc_lane_new. */
 static inline struct tc_lane *tc_lane_at(const struct tc_lanes *l, const struct lane *lane)
 {
 	return lane->number < l->count && l->at[lane->number].head ? &l->at[lane->number] : NULL;
@@ -568,7 +568,7 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 	return 0;
 }
 
-/* Return the type, made at its first event. names: of its source. Returns NULL when out of memory.
+/* Get the type, made at its first event. names: of its source. Returns NULL when out of memory.
  */
 static struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
 				  const struct print_kernel *names)
@@ -1082,7 +1082,7 @@ static bool text_tracecmd_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Return the end of the string literal that begins at p. */
+/* Get the end of the string literal that begins at p. */
 static const char *text_tracecmd_skip_string(const char *p, const char *end)
 {
 	for (p++; p < end && *p != '"'; p++)
@@ -1091,7 +1091,7 @@ static const char *text_tracecmd_skip_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* Return the end of an argument: a comma outside of brackets, or the end of the text. */
+/* Get the end of an argument: a comma outside of brackets, or the end of the text. */
 static const char *argument_end(const char *p, const char *end)
 {
 	int open = 0;
@@ -1230,7 +1230,7 @@ static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t w
 	}
 }
 
-/* Return the name of the field that the argument is, without casts and brackets. The span is empty
+/* Get the name of the field that the argument is, without casts and brackets. The span is empty
  * if the argument is not a field. */
 static struct tracecmd_span plain_field(struct tracecmd_span s, struct plan_field *f, uint8_t word)
 {
@@ -1348,7 +1348,7 @@ static void apply_conversion(struct plan_field *f, const struct plan_conversion 
 	}
 }
 
-/* Return the end of the conversion with its letter of a function: "%pS". */
+/* Get the end of the conversion with its letter of a function: "%pS". */
 static const char *text_tracecmd_conversion_end(const struct plan_conversion *c, const char *end)
 {
 	const char *p = c->text.end;
@@ -1501,7 +1501,7 @@ static bool is_printable(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Return the size in bytes of an array by the brackets of its type; 0: no brackets. The callers of
+/* Get the size in bytes of an array by the brackets of its type; 0: no brackets. The callers of
  * a stack may exceed it. */
 static size_t declared_size(const struct field *f)
 {
@@ -1861,11 +1861,11 @@ static int text_tracecmd_begin(void *state, const struct encoding *en, struct er
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->calls = en->calls;
-	s->nanoseconds = en->options->ns;
-	s->differences = en->options->ts_diff;
-	s->quiet = en->options->quiet;
-	s->types.no_plugins = en->options->no_plugins;
-	s->types.raw = en->options->raw;
+	s->nanoseconds = en->options->flags & ENCODE_NS;
+	s->differences = en->options->flags & ENCODE_TS_DIFF;
+	s->quiet = en->options->flags & ENCODE_QUIET;
+	s->types.no_plugins = en->options->flags & ENCODE_NO_PLUGINS;
+	s->types.raw = en->options->flags & ENCODE_RAW;
 	s->plugins = en->options->plugins;
 	return 0;
 }

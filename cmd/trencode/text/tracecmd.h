@@ -4,6 +4,7 @@
 #ifndef TR_TRENCODE_TEXT_TRACECMD_H
 #define TR_TRENCODE_TEXT_TRACECMD_H
 
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_format.h"
 #include "common/stream/event.h"
 #include "common/stream/reader.h"
@@ -115,7 +116,7 @@ struct tc_sources {
 };
 
 void tc_sources_free(struct tc_sources *s);
-/* Return the source of that input; make it at the first call. */
+/* Get the source of that input; make it at the first call. */
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source);
 /* Take a piece of a META block. */
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m);

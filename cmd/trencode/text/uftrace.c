@@ -776,7 +776,7 @@ static void print_duration(struct text *out, uint64_t ns)
 	text_put(out, field, sizeof field);
 }
 
-/* Return the address that uftrace shows: 48 bits in the kernel; for scheduling, which has no
+/* Get the address that uftrace shows: 48 bits in the kernel; for scheduling, which has no
  * address, uftrace's number of the event. */
 static uint64_t column_address(const struct location *p)
 {
@@ -1238,7 +1238,7 @@ static struct replay_task *replay_task_new(struct replay *r, const struct lane *
 	return t;
 }
 
-/* Return frame i from the bottom, or NULL outside of the stack. */
+/* Returns frame i from the bottom, or NULL outside of the stack. */
 static struct replay_frame *replay_frame_slow(struct replay_task *t, int i)
 {
 	size_t chunk = (size_t)i / FRAME_CHUNK;
@@ -1311,7 +1311,7 @@ static bool row_leaves(const struct replay_row *row)
 	return row->kind == ROW_LEAVE || row->kind == ROW_SCHED_IN;
 }
 
-/* Return the number of frames before the row. Scheduling is at depth 0, whatever is open. */
+/* Get the number of frames before the row. Scheduling is at depth 0, whatever is open. */
 static int frames_before(const struct replay_row *row)
 {
 	return row->kind == ROW_ENTER || row->kind == ROW_LEAVE
@@ -1474,7 +1474,7 @@ static void replay_entered(struct replay_task *t, struct replay_frame *f)
 	f->flags &= (uint8_t) ~(FRAME_EXEC | FRAME_LONGJMP);
 }
 
-/* Return the indent of the line that closes a block. */
+/* Get the indent of the line that closes a block. */
 static int replay_leaving(struct replay_task *t)
 {
 	if (!t->indent_known) {
@@ -1579,7 +1579,7 @@ static int read_max_stack(struct recording *r)
 	return size ? (int)size : UFTRACE_MAX_STACK;
 }
 
-/* Return the argument of -t in "-t 100us", "-t100us", "--time-filter=100us" or "--time-filter
+/* Get the argument of -t in "-t 100us", "-t100us", "--time-filter=100us" or "--time-filter
  * 100us". */
 static const char *time_option(const char *word, char **rest)
 {
@@ -1837,7 +1837,7 @@ static void duration_threshold_flush(struct duration_threshold *t)
 			node_unlist(t, &t->lists[i], SHOWN);
 }
 
-/* Return the number of calls that were shown undecided because the queue was full. */
+/* Get the number of calls that were shown undecided because the queue was full. */
 static uint64_t duration_threshold_undecided(const struct duration_threshold *t)
 {
 	return t->undecided;
@@ -1895,7 +1895,7 @@ static bool has_parentheses(const struct text_uftrace *s, struct text_ref name)
 		 !memcmp(name.text + name.size - CALL, call, CALL));
 }
 
-/* Return the text of a location; NULL when out of memory. */
+/* Get the text of a location; NULL when out of memory. */
 static const struct location_text *text_uftrace_location_slow(struct text_uftrace *s,
 							      uint32_t number)
 {
@@ -2212,7 +2212,7 @@ static struct replay_task *text_uftrace_task_of(struct text_uftrace *s, const st
 	return s->tasks[number];
 }
 
-/* Return the frame that events belong to, in uftrace the frame above the top; NULL: events are not
+/* Get the frame that events belong to, in uftrace the frame above the top; NULL: events are not
  * shown. */
 static const struct replay_frame *event_frame(struct replay_task *t)
 {
@@ -2599,7 +2599,7 @@ static int text_uftrace_begin(void *state, const struct encoding *en, struct err
 	s->out = en->text;
 	s->dictionary = en->dictionary;
 	s->depth = en->options->depth;
-	s->quiet = en->options->quiet;
+	s->quiet = en->options->flags & ENCODE_QUIET;
 	s->terminal = output_is_terminal(s->out->out);
 	if (text_columns_parse(&s->columns, en->options->columns, e))
 		return -1;
@@ -2620,7 +2620,7 @@ static void uftrace_free_state(void *state)
 	buffer_free(&s->result);
 }
 
-/* Return the recording of a source; NULL when out of memory. */
+/* Get the recording of a source; NULL when out of memory. */
 static struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
 {
 	if (source->number >= s->nrecordings) {
@@ -2688,7 +2688,7 @@ static int uftrace_begin_recording(struct text_uftrace *s, struct recording *r, 
 	return 0;
 }
 
-/* Return the recording of a source, which is begun. */
+/* Get the recording of a source, which is begun. */
 static struct recording *begun_recording(struct text_uftrace *s, const struct source *source,
 					 struct error *e)
 {

@@ -1,4 +1,8 @@
+/* The tree of stacks: order of its lines, limits, roots that are attached later. */
 #include "common/calls/stack_tree.h"
+#include "common/util/output.h"
+#include "common/util/stack_limit.h"
+#include "common/util/text.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* Options: parsing, the text of --help, and how a program starts. */
 #include "t/unit/tap.h"
 
 #include "common/cli/program.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* The merge of inputs by time: order, ties, shifts. */
 #include "t/unit/tap.h"
 
 #include "cmd/trdecode/input.h"

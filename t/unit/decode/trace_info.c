@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* What --info prints, as text and as JSON. */
 #include "t/unit/tap.h"
 
 #include <fcntl.h>

@@ -1,4 +1,8 @@
 /* links: cmd/trdecode */
+/*
+ * Specifications of arguments and return values in uftrace's info, and the values that they
+ * read.
+ */
 #include "t/unit/uftrace_dir.h"
 
 #include "cmd/trdecode/uftrace_args.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* The info file of uftrace: all its fields, and one that is cut. */
 #include "t/unit/uftrace_dir.h"
 
 static const char full[] = "exename:/bin/true\n"

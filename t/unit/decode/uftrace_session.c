@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* Sessions of uftrace: maps, modules, libraries that are loaded later, symbols of addresses. */
 #include "t/unit/uftrace_dir.h"
 
 #define SID "1111111111111111"

@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* task.txt of uftrace: tasks, their parents and libraries, damaged lines, loops of parents. */
 #include "t/unit/uftrace_dir.h"
 #include "cmd/trdecode/uftrace_session.h"
 

@@ -1,4 +1,5 @@
 /* links: cmd/trdecode */
+/* Members of a directory and of a tar: names, contents, limits. */
 #include "t/unit/uftrace_dir.h"
 
 static bool read_is(const struct tree *t, const char *name, const char *want)

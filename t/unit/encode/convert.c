@@ -1,4 +1,5 @@
 /* links: cmd/trencode */
+/* Conversion to another system's events: names, cut texts, calls that overlap. */
 #include "cmd/trencode/convert.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* links: cmd/trencode */
+/* Names of the events that the LTTng encoder writes. */
 #include "cmd/trencode/lttng.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* links: cmd/trencode */
+/* A directory as output: names that it accepts, and files that appear together. */
 #include "cmd/trencode/tree_output.h"
 
 #include <dirent.h>

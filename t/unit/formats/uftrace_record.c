@@ -1,3 +1,4 @@
+/* Records of uftrace: a real one, and all fields in both byte orders. */
 #include "t/unit/tap.h"
 
 #include "common/formats/uftrace.h"

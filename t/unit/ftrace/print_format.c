@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "common/ftrace/event_format.h"
 #include "common/ftrace/print_format.h"
 #include "common/util/buffer.h"
 #include "t/unit/tap.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* The text of a call's arguments: left out elements, several values, values nested very deep. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/slowest.h"

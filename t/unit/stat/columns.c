@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* Lists of columns, and what data they want. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/table.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* Counts of distinct values: exact for few, estimated for many, and merged. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/groups.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* Groups by keys: cells that are equal, missing or texts. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/table.h"

@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* Standard deviations from exact sums of squares, beside those of a model. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/groups.h"

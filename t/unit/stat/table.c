@@ -1,4 +1,5 @@
 /* links: cmd/trstat */
+/* Tables of trstat: formats, orders, and widths for people. */
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/table.h"

@@ -1,3 +1,4 @@
+/* Buckets of the histogram, its quantiles beside exact ones, and sums of two. */
 #include "t/unit/tap.h"
 
 #include "common/util/histogram.h"

@@ -1,3 +1,4 @@
+/* Outputs: files that appear when they are complete, pipes, devices, failures. */
 #include "t/unit/tap.h"
 
 #include "common/util/output.h"

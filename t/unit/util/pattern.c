@@ -1,3 +1,4 @@
+/* How large the program of a regular expression becomes: patterns below and above a limit. */
 #include "t/unit/tap.h"
 
 #include <string.h>

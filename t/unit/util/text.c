@@ -1,3 +1,4 @@
+/* Text output: numbers, escapes, what is larger than the buffer, a full device. */
 #include "t/unit/tap.h"
 
 #include "common/util/output.h"

@@ -1,3 +1,4 @@
+/* Decimal text of numbers of 128 bits, with and without sign. */
 #include "t/unit/tap.h"
 
 #include "common/util/u128.h"

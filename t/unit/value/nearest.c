@@ -1,3 +1,4 @@
+/* The names that a message offers for a misspelt one. */
 #include "t/unit/tap.h"
 
 #include <string.h>

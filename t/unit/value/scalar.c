@@ -3,6 +3,8 @@
 #include "common/value/scalar.h"
 
 #include "t/unit/tap.h"
+#include "common/stream/dictionary.h"
+#include "common/stream/stream.h"
 
 #define U(v)	   (&(struct scalar){.form = SCALAR_UINT, .u = (v)})
 #define I(v)	   (&(struct scalar){.form = SCALAR_INT, .i = (v)})

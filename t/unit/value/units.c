@@ -1,3 +1,4 @@
+/* Times and sizes with units, as options take them, and the steps of axes. */
 #include "t/unit/tap.h"
 
 #include "common/value/units.h"
