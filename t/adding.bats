@@ -176,7 +176,7 @@ setup() {
 	sed 's/`row_queue_put`/`row_queue_gone`/; s/`sorter\.h`/`gone.h`/; s/| `pprof\.c` |/| `folded.c` |/
 		s/| `tracecmd\.c` |/| `gone.c` |/; s|`t/fuzz/keep.sh`|`t/fuzz/gone.sh`|' "$page" >"$BATS_TEST_TMPDIR/wrong.md"
 	run -0 helpers_missing "$BATS_TEST_TMPDIR/wrong.md"
-	assert_line --partial 'row_queue_gone: not in cmd/trdecode/glprofile.h'
+	assert_line --partial 'row_queue_gone: not in cmd/trdecode/rows.h'
 	assert_line 'no header cmd/trdecode/gone.h'
 	assert_line 'no decoder cmd/trdecode/gone.c'
 	assert_line --partial 'cmd/trdecode/folded.c uses nothing of: | messages of Protocol Buffers'

@@ -240,12 +240,12 @@ static int chrome_rows_add_name(struct chrome *c, const char *what, int32_t pid,
 static int chrome_rows_add_names(struct chrome *c)
 {
 	struct id_cache *names = &c->metadata.process_names;
-	struct id_cache used = {0};
+	struct key_map used = {0};
 	int failed = 0;
 
 	for (size_t i = 0; i < c->nthreads && !failed; i++) {
 		const struct chrome_thread *t = &c->threads[i];
-		uint32_t *is = t->used ? id_cache_number(&used, &t->pid, sizeof t->pid) : NULL;
+		uint32_t *is = t->used ? key_map_number(&used, (uint32_t)t->pid) : NULL;
 		const uint32_t *process = id_cache_number(names, &t->pid, sizeof t->pid);
 
 		if (is)
@@ -258,12 +258,12 @@ static int chrome_rows_add_names(struct chrome *c)
 		int32_t pid;
 
 		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
-		if (names->numbers[i] && intern_find(&used.keys, &pid, sizeof pid) == INTERN_NONE &&
+		if (names->numbers[i] && !key_map_get(&used, (uint32_t)pid) &&
 		    intern_find(&c->metadata.named, &pid, sizeof pid) == INTERN_NONE)
 			failed =
 				chrome_rows_add_name(c, "process_name", pid, -1, names->numbers[i]);
 	}
-	id_cache_free(&used);
+	key_map_free(&used);
 	return failed ? -1 : 0;
 }
 

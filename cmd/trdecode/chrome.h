@@ -190,7 +190,7 @@ struct chrome_async {
 
 /* The flows of calls (chrome_rows.c). */
 struct chrome_flows {
-	struct id_cache ids;	  /* index + 1 in last */
+	struct key_map ids;	  /* index + 1 in last */
 	struct chrome_flow *last; /* the last event of each */
 	uint32_t count, events;
 	size_t capacity;

@@ -106,9 +106,9 @@ static int note_event(struct chrome *c, int64_t time, uint32_t *event)
 	uint32_t *number;
 
 	*event = 0;
-	if (f->count == FLOWS_MOST && intern_find(&f->ids.keys, &id, sizeof id) == INTERN_NONE)
+	if (f->count == FLOWS_MOST && !key_map_get(&f->ids, id))
 		return 0;
-	number = id_cache_number(&f->ids, &id, sizeof id);
+	number = key_map_number(&f->ids, id);
 	if (!number)
 		return -1;
 	if (!*number) {
@@ -150,13 +150,13 @@ static bool is_end(const struct chrome *c, const uint8_t *p, uint32_t size, uint
 	const struct chrome_flows *f = &c->flows;
 	struct values v;
 	struct value id;
-	uint32_t at;
+	uint64_t number;
 
 	values_begin(&v, p, size);
 	if (!values_value(&v, &id))
 		return false;
-	at = intern_find(&f->ids.keys, &id.number, sizeof id.number);
-	return at != INTERN_NONE && f->last[f->ids.numbers[at] - 1].event == event;
+	number = key_map_get(&f->ids, id.number);
+	return number && f->last[number - 1].event == event;
 }
 
 /* Rename the last argument of an event with record->flow if it is the end of its flow. *values: the
@@ -180,7 +180,7 @@ static int chrome_flow_end(struct chrome *c, const struct chrome_record *r, cons
 
 void chrome_flows_free(struct chrome_flows *f)
 {
-	id_cache_free(&f->ids);
+	key_map_free(&f->ids);
 	free(f->last);
 }
 

@@ -2288,9 +2288,9 @@ static int unusable(struct ctf_trace *t, const char *what, const char *name, str
 
 struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id)
 {
-	uint32_t at = t->nstreams ? intern_find(&t->numbers.keys, &id, sizeof id) : INTERN_NONE;
+	uint64_t number = key_map_get(&t->numbers, id);
 
-	return at == INTERN_NONE ? NULL : &t->streams[t->numbers.numbers[at] - 1];
+	return number ? &t->streams[number - 1] : NULL;
 }
 
 /* Make a stream. Of usable ones with the same id the first one is used. */
@@ -2307,7 +2307,7 @@ static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d,
 	if (!s->usable)
 		return 0;
 	t->last_stream = s;
-	number = id_cache_number(&t->numbers, &d->id, sizeof d->id);
+	number = key_map_number(&t->numbers, d->id);
 	if (!number)
 		return error_no_memory(e);
 	if (!*number)
@@ -2419,7 +2419,7 @@ void ctf_classes_free(struct ctf_trace *t)
 	}
 	free(t->streams);
 	free(t->classes);
-	id_cache_free(&t->numbers);
+	key_map_free(&t->numbers);
 }
 
 static bool ctf_trace_has_time(const struct ctf_trace *t)
@@ -2717,18 +2717,12 @@ static int ctf_announce_types(struct ctf *ctf, const struct ctf_trace *t)
 static int decode_ctf_begin(struct input *in, struct error *e)
 {
 	struct ctf *ctf = in->state;
-	struct writer *w = ctf->w;
 	const struct ctf_file *first;
 	uint64_t time;
 
 	if (merge_choose_clock(in, e))
 		return -1;
-	ctf->clock = writer_clock(
-		w, &(struct clock_entry){
-			   writer_text(w, in->clock_name),
-			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
-				   (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-			   merge_wall(in)});
+	ctf->clock = input_declare_clock(in, !strcmp(in->clock_name, "wall"));
 	/* rows are written without a test for NULL */
 	if (!ctf->clock || buffer_reserve(&ctf->fixed, 8192) || buffer_reserve(&ctf->tail, 4096))
 		return -1;

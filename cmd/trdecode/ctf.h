@@ -147,7 +147,7 @@ struct ctf_trace {
 	struct ctf_metadata metadata;
 	struct ctf_stream *streams, *last_stream; /* the last usable one, NULL: there is none */
 	size_t nstreams;
-	struct id_cache numbers; /* of usable streams, by id, from 1 */
+	struct key_map numbers; /* of usable streams, by id, from 1 */
 	struct ctf_class *classes;
 	size_t nclasses;
 	bool kernel;   /* sched_switch records the thread that runs */

@@ -1982,6 +1982,17 @@ int merge_choose_clock(struct input *in, struct error *e)
 	return 0;
 }
 
+uint32_t input_declare_clock(const struct input *in, bool is_wall)
+{
+	struct writer *w = in->decoding->writer;
+
+	return writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+						     .flags = (in->ticks ? CLOCK_TICKS : 0) |
+							      (in->has_wall ? CLOCK_HAS_WALL : 0) |
+							      (is_wall ? CLOCK_IS_WALL : 0),
+						     .wall = merge_wall(in)});
+}
+
 int merge_first(struct input *in, uint64_t first, struct error *e)
 {
 	if (in->shift < 0 && first < -(uint64_t)in->shift)

@@ -163,6 +163,10 @@ int merge_choose_clock(struct input *in, struct error *e);
  */
 int merge_first(struct input *in, uint64_t first, struct error *e);
 
+/* Declare the clock of an input that has been chosen. is_wall: its times are wall times. Returns
+ * its id, or 0 when out of memory. */
+uint32_t input_declare_clock(const struct input *in, bool is_wall);
+
 static inline int64_t merge_wall(const struct input *in)
 {
 	return (int64_t)((uint64_t)in->wall - (uint64_t)in->shift);

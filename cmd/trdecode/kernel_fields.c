@@ -255,7 +255,7 @@ static int next_page_piece(struct ftrace_packed *p, struct error *e)
 	if (p->in_data) {
 		if (decode_base64(p, piece.at, span_size(piece)))
 			return error_no_memory(e);
-	} else if (p->begun && !begins_end(piece) && span_size(kernel_line_span_trim(piece))) {
+	} else if (p->begun && !begins_end(piece) && span_size(span_trim(piece))) {
 		if (data_begin(p, piece, e))
 			return -1;
 	}
@@ -453,7 +453,7 @@ static bool is_text_key(struct text_span key)
 /* Test for numbers that trace-cmd -R prints in hexadecimal without 0x. */
 static bool is_bare_hex(struct text_span key)
 {
-	return kernel_line_span_is(key, "calltime") || kernel_line_span_is(key, "rettime");
+	return span_is(key, "calltime") || span_is(key, "rettime");
 }
 
 static void value_set(struct ftrace_value *v)
@@ -468,8 +468,7 @@ static void value_set(struct ftrace_value *v)
 			digits_hex(&p, s.end, &v->number) && p == s.end ? FIELD_HEX : FIELD_STRING;
 	} else if (!ftrace_number(s, &v->kind, &v->number)) {
 		/* the option fields prints both: "0x10 (16)" */
-		p = kernel_line_span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (")
-									  : NULL;
+		p = span_begins(s, "0x") && span_ends(s, ")") ? span_find(s, " (") : NULL;
 		if (p && ftrace_number((struct text_span){p + 2, s.end - 1}, &v->kind, &v->number))
 			return;
 		/* a unit in brackets may follow: "[ns]" */
@@ -527,16 +526,16 @@ static const char *next_key(const char *from, struct text_span text, const char 
 /* Take off what separates a value from the next key. */
 static struct text_span value_end(struct text_span v, char before)
 {
-	v = kernel_line_span_trim(v);
+	v = span_trim(v);
 	if (span_ends(v, "==>"))
 		v.end -= 3;
-	v = kernel_line_span_trim(v);
+	v = span_trim(v);
 	if (v.end > v.at && v.end[-1] == ',')
 		v.end--;
 	if (v.end > v.at &&
 	    ((before == '[' && v.end[-1] == ']') || (before == '(' && v.end[-1] == ')')))
 		v.end--;
-	return kernel_line_span_trim(v);
+	return span_trim(v);
 }
 
 const char *ftrace_string_end(struct text_span s, bool (*is_end)(struct text_span after))
@@ -598,7 +597,7 @@ void ftrace_split(struct ftrace *f, struct text_span text)
 
 	if (equal && lead.end > lead.at && kernel_fields_is_open(lead.end[-1]))
 		lead.end--;
-	lead = kernel_line_span_trim(lead);
+	lead = span_trim(lead);
 	if (lead.at < lead.end)
 		ftrace_value_add(f, "message", lead, false);
 	for (; equal; key = next, equal = next_equal) {
@@ -728,7 +727,7 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 /* Test for the number of a softirq, whose field has names in trace.dat too. */
 static bool kernel_fields_is_softirq(struct text_span type, const char *key)
 {
-	return kernel_line_span_begins(type, "softirq_") && !strcmp(key, "vec");
+	return span_begins(type, "softirq_") && !strcmp(key, "vec");
 }
 
 static uint32_t softirq_definition(struct writer *w)
@@ -813,8 +812,7 @@ static struct ftrace_type *find_variant(struct ftrace *f, struct text_span name,
 	}
 	*changes = true;
 	*full = !other && variants >= FTRACE_VARIANTS_MOST &&
-		(f->nvalues > 1 ||
-		 (f->nvalues && !kernel_line_span_is(f->values[0].key, "message")));
+		(f->nvalues > 1 || (f->nvalues && !span_is(f->values[0].key, "message")));
 	return other || *full ? other : new_variant(f, first);
 }
 

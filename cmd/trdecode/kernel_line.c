@@ -85,7 +85,7 @@ static const char *read_second(const char *p, const char *end, unsigned bits, ui
 
 	if (p == end || *p != ',' || *number >> 12)
 		return NULL;
-	last = ftrace_digits(first, end, &more);
+	last = span_digits(first, end, &more);
 	if (last == first || more >> bits)
 		return NULL;
 	*number = *number << bits | more;
@@ -99,10 +99,10 @@ static const char *read_priority(struct text_span s, uint64_t *number)
 	const char *p = memchr(s.at, ',', span_size(s)), *end;
 
 	for (unsigned i = 0; i < sizeof classes / sizeof *classes; i++)
-		class = kernel_line_span_begins(s, classes[i]) ? i : class;
-	if (!p || (class == 7 && !kernel_line_span_begins(s, "invalid,")))
+		class = span_begins(s, classes[i]) ? i : class;
+	if (!p || (class == 7 && !span_begins(s, "invalid,")))
 		return NULL;
-	end = ftrace_digits(p + 1, s.end, number);
+	end = span_digits(p + 1, s.end, number);
 	end = end == p + 1 ? NULL : read_second(end, s.end, 3, number);
 	*number |= (uint64_t) class << 13;
 	return end;
@@ -127,13 +127,12 @@ static const char *kernel_line_read_number(struct text_span s, char code, uint8_
 	if (code == 't') {
 		while (end < s.end && (*end == '.' || (unsigned char)(*end - '0') <= 9))
 			end++;
-		return ftrace_seconds((struct text_span){s.at, end}, number) ? end : NULL;
+		return span_seconds((struct text_span){s.at, end}, number) ? end : NULL;
 	}
 	return end;
 }
 
 static bool match(struct ftrace *f, const char *form, const char *keys, struct text_span s);
-static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns);
 static bool ftrace_event_line(struct text_span line, struct ftrace_line *l);
 static bool ftrace_latency_line(struct text_span line, struct ftrace_line *l);
 static void ftrace_trim_page(struct text_span *s);
@@ -217,7 +216,7 @@ static bool kernel_line_is_named(const char *pattern, struct text_span name)
 	size_t n = strlen(pattern) - 1;
 
 	return pattern[n] == '*' ? span_size(name) >= n && !memcmp(name.at, pattern, n)
-				 : kernel_line_span_is(name, pattern);
+				 : span_is(name, pattern);
 }
 
 bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_span text)
@@ -272,11 +271,11 @@ bool ftrace_duration(struct text_span *s, uint64_t *ns)
 	*ns = UINT64_MAX;
 	if (p < s->end && strchr("+!#*@$", *p) && *p)
 		p = span_skip_blanks(p + 1, s->end);
-	q = ftrace_digits(p, s->end, &number);
+	q = span_digits(p, s->end, &number);
 	if (q > p) {
 		if (q < s->end && *q == '.') {
 			p = q + 1;
-			q = ftrace_fraction(p, s->end, &fraction);
+			q = span_fraction(p, s->end, &fraction);
 			if (q == p)
 				return false;
 		}
@@ -297,25 +296,25 @@ static void take_time(struct text_span *s, struct ftrace_line *l)
 {
 	uint64_t number, ns = 0;
 	const char *first = span_skip_blanks(s->at, s->end);
-	const char *p = ftrace_digits(first, s->end, &number), *q;
+	const char *p = span_digits(first, s->end, &number), *q;
 	bool point = p < s->end && *p == '.', us;
 
 	if (p == first)
 		return;
 	if (point) {
-		q = ftrace_fraction(p + 1, s->end, &ns);
+		q = span_fraction(p + 1, s->end, &ns);
 		if (q == p + 1)
 			return;
 		p = q;
 	}
 	p = span_skip_blanks(p, s->end);
-	us = kernel_line_span_begins((struct text_span){p, s->end}, "us");
+	us = span_begins((struct text_span){p, s->end}, "us");
 	p = us ? span_skip_blanks(p + 2, s->end) : p;
 	if (p == s->end || *p != '|' || (!us && !point) || number >= TIME_LIMIT / 1000000000)
 		return;
 	if (us) {
 		q = span_skip_blanks(p + 1, s->end);
-		if (ftrace_digits(q, s->end, &(uint64_t){0}) == q)
+		if (span_digits(q, s->end, &(uint64_t){0}) == q)
 			return;
 	}
 	l->time = us ? number * 1000 + ns / 1000000 : number * 1000000000 + ns;
@@ -329,7 +328,7 @@ static bool take_cpu(struct text_span *s, struct ftrace_line *l)
 {
 	uint64_t number;
 	const char *first = span_skip_blanks(s->at, s->end);
-	const char *p = ftrace_digits(first, s->end, &number);
+	const char *p = span_digits(first, s->end, &number);
 
 	if (p == first || p == s->end || *p != ')' || number > LINE_CPU_MOST)
 		return false;
@@ -349,7 +348,7 @@ static void kernel_line_take_task(struct text_span *s, struct ftrace_line *l)
 	if (span_size(column) > TASK_COLUMN_MOST)
 		column.end = s->at + TASK_COLUMN_MOST;
 	for (; (bar = memchr(bar, '|', (size_t)(column.end - bar))); bar++) {
-		struct text_span text = kernel_line_span_trim((struct text_span){s->at, bar});
+		struct text_span text = span_trim((struct text_span){s->at, bar});
 
 		if (!ftrace_task(text, &task))
 			continue;
@@ -375,7 +374,7 @@ static void kernel_line_take_flags(struct text_span *s, struct ftrace_line *l)
 	bar = memchr(s->at, '|', span_size(column));
 	if (!bar)
 		return;
-	flags = kernel_line_span_trim((struct text_span){s->at, bar});
+	flags = span_trim((struct text_span){s->at, bar});
 	if (span_size(flags) < FLAGS_LEAST || memchr(flags.at, ' ', span_size(flags)))
 		return;
 	l->indent = 1;
@@ -385,16 +384,16 @@ static void kernel_line_take_flags(struct text_span *s, struct ftrace_line *l)
 /* Test for the end that all calls have. */
 static bool ftrace_is_call(struct text_span s)
 {
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	return span_ends(s, "{") || span_ends(s, "}") || span_ends(s, ";") || span_ends(s, "*/");
 }
 
 /* Test for the arrow at the begin or the end of an interrupt. */
 static bool is_arrow(struct text_span s)
 {
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	if (span_ends(s, " |"))
-		s = kernel_line_span_trim((struct text_span){s.at, s.end - 1});
+		s = span_trim((struct text_span){s.at, s.end - 1});
 	if (!span_ends(s, "==========>") && !span_ends(s, "<=========="))
 		return false;
 	/* an event with a text that ends so has a time */
@@ -415,7 +414,7 @@ static bool kernel_line_read_call(struct text_span s, bool cpu, struct ftrace_li
 	arrow = cpu ? span_find(s, "=>") : NULL;
 	if (arrow && !ftrace_is_call(s) && ftrace_task((struct text_span){arrow + 2, s.end}, l)) {
 		l->kind = LINE_SWITCH;
-		l->text = kernel_line_span_trim((struct text_span){s.at, arrow});
+		l->text = span_trim((struct text_span){s.at, arrow});
 		return true;
 	}
 	l->text = s;
@@ -506,13 +505,13 @@ static bool may_end(const struct ftrace *f, struct text_span text)
 
 	if (f->line.kind == LINE_FRAME)
 		return true;
-	text = kernel_line_span_trim(text);
+	text = span_trim(text);
 	name = ftrace_take_name(&text);
 	if (name.at == name.end)
 		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
 		       ftrace_cut_name(f, text);
-	return !ftrace_is_mark(name) && !kernel_line_span_is(name, "console") &&
-	       !kernel_line_span_is(name, "bpf_trace_printk");
+	return !ftrace_is_mark(name) && !span_is(name, "console") &&
+	       !span_is(name, "bpf_trace_printk");
 }
 
 /* Test whether "[CPU] FLAGS TIME" may be in a text. */
@@ -562,7 +561,7 @@ static const char *second_event(const struct ftrace *f)
 /* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
 static const char *second_call(const struct ftrace *f)
 {
-	struct text_span s = kernel_line_span_trim(f->line.text);
+	struct text_span s = span_trim(f->line.text);
 	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
 	const char *end = memchr(s.at, ';', span_size(s)), *brace;
 
@@ -573,7 +572,7 @@ static const char *second_call(const struct ftrace *f)
 	if (!end || end + 1 == s.end)
 		return NULL;
 	s.at = span_skip_blanks(end + 1, s.end);
-	if (kernel_line_span_begins(s, "/*"))
+	if (span_begins(s, "/*"))
 		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
 	s.at = span_skip_blanks(s.at, s.end);
 	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
@@ -613,7 +612,7 @@ static void ftrace_second_event(struct ftrace *f)
 	f->rest.text = (struct text_span){begin, f->whole.end};
 	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
 	f->whole.end = begin;
-	l->text.end = kernel_line_span_trim((struct text_span){l->text.at, begin}).end;
+	l->text.end = span_trim((struct text_span){l->text.at, begin}).end;
 	ftrace_trim_page(&l->text);
 	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
 }
@@ -621,20 +620,8 @@ static void ftrace_second_event(struct ftrace *f)
 /* --- line --- */
 
 enum {
-	DIGITS_MOST = 18,
 	LINE_FLAGS_MOST = 64,
 };
-
-const char *ftrace_digits(const char *at, const char *end, uint64_t *number)
-{
-	const char *p = at;
-	uint64_t n = 0;
-
-	while (p < end && (unsigned char)(*p - '0') <= 9)
-		n = n * 10 + (uint64_t)(*p++ - '0');
-	*number = n;
-	return p - at > DIGITS_MOST ? at : p;
-}
 
 static const char *skip_word(const char *p, const char *end)
 {
@@ -646,43 +633,16 @@ static const char *skip_word(const char *p, const char *end)
 	return p;
 }
 
-/* Read the digits after the point of a number of seconds as ns. Returns their end; at: there are
- * none, or more than nine. */
-static const char *ftrace_fraction(const char *at, const char *end, uint64_t *ns)
-{
-	const char *p = ftrace_digits(at, end, ns);
-
-	if (p == at || p - at > 9)
-		return at;
-	for (ptrdiff_t i = p - at; i < 9; i++)
-		*ns *= 10;
-	return p;
-}
-
-bool ftrace_seconds(struct text_span s, uint64_t *ns)
-{
-	uint64_t fraction = 0;
-	const char *p = ftrace_digits(s.at, s.end, ns);
-
-	if (p == s.at || *ns >= TIME_LIMIT / 1000000000)
-		return false;
-	if (p < s.end &&
-	    (*p != '.' || ftrace_fraction(p + 1, s.end, &fraction) != s.end || p + 1 == s.end))
-		return false;
-	*ns = *ns * 1000000000 + fraction;
-	return true;
-}
-
 /* Read "TIME:" into the line. Returns its end; NULL: it is no time. */
 static const char *kernel_line_read_time(const char *at, const char *end, struct ftrace_line *l)
 {
 	uint64_t number, ns = 0;
-	const char *p = ftrace_digits(at, end, &number), *q;
+	const char *p = span_digits(at, end, &number), *q;
 
 	if (p == at || p == end)
 		return NULL;
 	if (*p == '.') {
-		q = ftrace_fraction(p + 1, end, &ns);
+		q = span_fraction(p + 1, end, &ns);
 		if (q == p + 1 || number >= TIME_LIMIT / 1000000000)
 			return NULL;
 		number = number * 1000000000 + ns;
@@ -708,10 +668,10 @@ bool ftrace_task(struct text_span s, struct ftrace_line *l)
 	const char *p, *colon;
 	uint64_t tid;
 
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	for (p = s.end; p > s.at && p[-1] >= '0' && p[-1] <= '9'; p--)
 		;
-	if (p == s.end || p == s.at || p[-1] != '-' || ftrace_digits(p, s.end, &tid) != s.end ||
+	if (p == s.end || p == s.at || p[-1] != '-' || span_digits(p, s.end, &tid) != s.end ||
 	    tid > INT32_MAX)
 		return false;
 	l->tid = (int32_t)tid;
@@ -724,7 +684,7 @@ bool ftrace_task(struct text_span s, struct ftrace_line *l)
 		l->comm.at = span_skip_blanks(colon + 1, l->comm.end);
 	}
 	/* the kernel prints this of a thread whose name it does not know */
-	if (kernel_line_span_is(l->comm, "<...>"))
+	if (span_is(l->comm, "<...>"))
 		l->comm.end = l->comm.at;
 	return true;
 }
@@ -736,15 +696,14 @@ static bool read_threads(struct text_span s, struct ftrace_line *l)
 	uint64_t tgid;
 
 	l->tgid = -1;
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	if (s.end > s.at && s.end[-1] == ')') {
 		for (open = s.end - 1; open > s.at && *open != '('; open--)
 			;
 		if (*open == '(') {
-			struct text_span in =
-				kernel_line_span_trim((struct text_span){open + 1, s.end - 1});
+			struct text_span in = span_trim((struct text_span){open + 1, s.end - 1});
 
-			if (ftrace_digits(in.at, in.end, &tgid) == in.end && in.at < in.end &&
+			if (span_digits(in.at, in.end, &tgid) == in.end && in.at < in.end &&
 			    tgid <= INT32_MAX)
 				l->tgid = (int32_t)tgid;
 			s.end = open;
@@ -759,12 +718,11 @@ static struct text_span skip_difference(struct text_span s)
 	const char *digits = s.at + 2, *p;
 	uint64_t number;
 
-	if (!kernel_line_span_begins(s, "(+"))
+	if (!span_begins(s, "(+"))
 		return s;
-	p = ftrace_digits(digits, s.end, &number);
-	return p > digits && p < s.end && *p == ')'
-		       ? kernel_line_span_trim((struct text_span){p + 1, s.end})
-		       : s;
+	p = span_digits(digits, s.end, &number);
+	return p > digits && p < s.end && *p == ')' ? span_trim((struct text_span){p + 1, s.end})
+						    : s;
 }
 
 /* Read "[FLAGS] TIME:" and what follows. */
@@ -780,7 +738,7 @@ static bool read_rest(const char *p, const char *end, struct ftrace_line *l)
 	}
 	if (!text)
 		return false;
-	l->text = skip_difference(kernel_line_span_trim((struct text_span){text, end}));
+	l->text = skip_difference(span_trim((struct text_span){text, end}));
 	return true;
 }
 
@@ -794,7 +752,7 @@ static bool ftrace_event_line(struct text_span line, struct ftrace_line *l)
 
 	/* a comm may have brackets */
 	while (p < head && (p = memchr(p, '[', (size_t)(head - p)))) {
-		q = ftrace_digits(++p, line.end, &cpu);
+		q = span_digits(++p, line.end, &cpu);
 		if (q == p || q == line.end || *q != ']' || cpu > LINE_CPU_MOST)
 			continue;
 		if (!read_rest(q + 1, line.end, l) ||
@@ -817,7 +775,7 @@ static bool read_joined(struct text_span s, struct ftrace_line *l)
 					   : NULL;
 
 		if (text) {
-			l->text = kernel_line_span_trim((struct text_span){text, s.end});
+			l->text = span_trim((struct text_span){text, s.end});
 			return true;
 		}
 	}
@@ -832,12 +790,12 @@ static bool ftrace_latency_line(struct text_span line, struct ftrace_line *l)
 	uint64_t number;
 
 	while (p < head && (p = memchr(p, '-', (size_t)(head - p)))) {
-		q = ftrace_digits(++p, line.end, &number);
+		q = span_digits(++p, line.end, &number);
 		task = q;
 		if (q == p || q == line.end || *q != ' ')
 			continue;
 		p = span_skip_blanks(q, line.end);
-		q = ftrace_digits(p, line.end, &number);
+		q = span_digits(p, line.end, &number);
 		/* perf script prints "sealed-91 2208/2209 5.1:" of a thread sealed-91 */
 		if (q == p || q == line.end || number > LINE_CPU_MOST || *q == ' ' || *q == '/')
 			continue;
@@ -874,26 +832,25 @@ static bool read_verbose(struct text_span line, struct ftrace_line *l)
 		return false;
 	text = span_find((struct text_span){ms + 5, head.end}, "ms):");
 	time = word_before(ms, line.at);
-	p = ftrace_digits(time, ms, &number);
-	if (!text || p == time || *p != '.' || ftrace_fraction(p + 1, ms, &ns) != ms ||
+	p = span_digits(time, ms, &number);
+	if (!text || p == time || *p != '.' || span_fraction(p + 1, ms, &ns) != ms ||
 	    number >= TIME_LIMIT / 1000000)
 		return false;
 	l->time = number * 1000000 + ns / 1000;
 	l->clock = LINE_MICROSECONDS;
-	l->text = kernel_line_span_trim((struct text_span){text + 4, line.end});
+	l->text = span_trim((struct text_span){text + 4, line.end});
 	cpu = time;
 	for (unsigned i = 0; i < 5; i++)
 		cpu = word_before(cpu, line.at);
 	tid = word_before(cpu, line.at);
-	if (tid == line.at || ftrace_digits(cpu, head.end, &number) == cpu ||
-	    number > LINE_CPU_MOST)
+	if (tid == line.at || span_digits(cpu, head.end, &number) == cpu || number > LINE_CPU_MOST)
 		return false;
 	l->cpu = (int32_t)number;
-	p = ftrace_digits(tid, head.end, &number);
+	p = span_digits(tid, head.end, &number);
 	if (p == tid || *p != ' ' || number > INT32_MAX)
 		return false;
 	l->tid = (int32_t)number;
-	l->comm = kernel_line_span_trim((struct text_span){line.at, tid});
+	l->comm = span_trim((struct text_span){line.at, tid});
 	return true;
 }
 
@@ -916,15 +873,15 @@ static bool read_lost(struct text_span line, struct ftrace_line *l)
 	const char *p, *q, *end;
 
 	line = skip_instance(line);
-	if (!kernel_line_span_begins(line, "CPU:"))
+	if (!span_begins(line, "CPU:"))
 		return false;
 	p = line.at + 4;
-	q = ftrace_digits(p, line.end, &cpu);
+	q = span_digits(p, line.end, &cpu);
 	if (q == p || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
 	    line.end[-1] != ']')
 		return false;
-	p = q + 2 + (kernel_line_span_begins((struct text_span){q + 2, line.end}, "LOST ") ? 5 : 0);
-	end = ftrace_digits(p, line.end, &count);
+	p = q + 2 + (span_begins((struct text_span){q + 2, line.end}, "LOST ") ? 5 : 0);
+	end = span_digits(p, line.end, &count);
 	if (!span_find((struct text_span){p, line.end}, "EVENTS"))
 		return false;
 	l->cpu = (int32_t)cpu;
@@ -939,15 +896,13 @@ static bool is_cpus(struct text_span s)
 	uint64_t cpus;
 
 	s = skip_instance(s);
-	return kernel_line_span_begins(s, "cpus=") &&
-	       ftrace_digits(s.at + 5, s.end, &cpus) == s.end;
+	return span_begins(s, "cpus=") && span_digits(s.at + 5, s.end, &cpus) == s.end;
 }
 
 static bool is_ignored(struct text_span s)
 {
-	return s.at == s.end || *s.at == '#' || kernel_line_span_begins(s, "-----") || is_cpus(s) ||
-	       kernel_line_span_begins(s, "version = ") ||
-	       kernel_line_span_begins(s, "(Overruns: ");
+	return s.at == s.end || *s.at == '#' || span_begins(s, "-----") || is_cpus(s) ||
+	       span_begins(s, "version = ") || span_begins(s, "(Overruns: ");
 }
 
 /* Read a line of a latency format or of the option verbose. The text of an event may look like a
@@ -982,12 +937,12 @@ void ftrace_line_parse(struct text_span line, struct ftrace_line *l)
 					 .cpu = -1,
 					 .duration = UINT64_MAX,
 					 .indent = 2};
-	struct text_span s = kernel_line_span_trim(line);
+	struct text_span s = span_trim(line);
 
 	*l = none;
-	if (kernel_line_span_begins(s, "=>")) {
+	if (span_begins(s, "=>")) {
 		l->kind = LINE_FRAME;
-		l->text = kernel_line_span_trim((struct text_span){s.at + 2, s.end});
+		l->text = span_trim((struct text_span){s.at + 2, s.end});
 	} else if (s.at == s.end || *s.at == '#') {
 		/* a comment, unless the mark of a long duration is the first of a call */
 		if (s.at < s.end && ftrace_graph_line(line, l) && l->duration != UINT64_MAX)
@@ -1059,9 +1014,8 @@ static bool in_trace(struct ftrace *f, struct text_span s, const struct ftrace_l
 	if (!f->html)
 		return true;
 	if (f->outside)
-		f->outside = l->kind != LINE_EVENT && !kernel_line_span_begins(s, "# tracer: ");
-	else if (kernel_line_span_begins(kernel_line_span_trim(s), "</script>") ||
-		 kernel_line_span_is(kernel_line_span_trim(s), "\";"))
+		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
+	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
 		f->outside = true;
 	return !f->outside;
 }
@@ -1071,11 +1025,11 @@ static bool is_buffer_start(struct text_span s)
 {
 	uint64_t cpu;
 
-	if (!kernel_line_span_begins(s, "##### CPU "))
+	if (!span_begins(s, "##### CPU "))
 		return false;
 	s.at += 10;
-	s.at = ftrace_digits(s.at, s.end, &cpu);
-	return kernel_line_span_is(s, " buffer started ####");
+	s.at = span_digits(s.at, s.end, &cpu);
+	return span_is(s, " buffer started ####");
 }
 
 /* Test whether a line, though it may have a meaning of its own, is of the mark before it. */
@@ -1089,7 +1043,7 @@ static bool is_of_mark(const struct ftrace *f)
 	case LINE_IGNORED:
 		/* blank lines end a page, and are between the threads of function_graph */
 		return !f->seen.heading && !f->seen.graph && !is_buffer_start(f->whole) &&
-		       (!f->html || span_size(kernel_line_span_trim(f->whole)));
+		       (!f->html || span_size(span_trim(f->whole)));
 	case LINE_FRAME: return true;
 	case LINE_GRAPH:
 	case LINE_SWITCH: return !f->seen.graph && l->clock != f->clock;
@@ -1108,10 +1062,9 @@ static void take_meaning(struct ftrace *f)
 
 	if (l->kind == LINE_EVENT)
 		f->seen.heading = false;
-	else if (l->kind == LINE_IGNORED && kernel_line_span_begins(f->whole, "# tracer: "))
+	else if (l->kind == LINE_IGNORED && span_begins(f->whole, "# tracer: "))
 		f->seen.heading = true;
-	f->graph |=
-		f->seen.heading && kernel_line_span_begins(f->whole, "# tracer: function_graph");
+	f->graph |= f->seen.heading && span_begins(f->whole, "# tracer: function_graph");
 	f->seen.graph |= f->graph;
 	f->seen.columns |= l->kind == LINE_GRAPH;
 	if (f->graph && !f->seen.columns && l->kind == LINE_OTHER &&
@@ -1205,7 +1158,7 @@ static int append_line(struct ftrace *f)
 static bool kernel_line_is_address(struct text_span s)
 {
 	uint64_t address;
-	const char *p = kernel_line_span_begins(s, "0x") ? s.at + 2 : s.at;
+	const char *p = span_begins(s, "0x") ? s.at + 2 : s.at;
 
 	return digits_hex(&p, s.end, &address) && p == s.end;
 }
@@ -1306,7 +1259,7 @@ static bool is_cpu(struct text_span word)
 static bool kernel_line_is_time(struct text_span word)
 {
 	uint64_t number;
-	const char *p = ftrace_digits(word.at, word.end, &number), *fraction;
+	const char *p = span_digits(word.at, word.end, &number), *fraction;
 
 	if (p == word.at || word.end[-1] != ':')
 		return false;
@@ -1315,7 +1268,7 @@ static bool kernel_line_is_time(struct text_span word)
 	if (*p != '.')
 		return false;
 	fraction = p + 1;
-	p = ftrace_digits(fraction, word.end, &number);
+	p = span_digits(fraction, word.end, &number);
 	return p + 1 == word.end && (p - fraction == 6 || p - fraction == 9);
 }
 
@@ -1335,7 +1288,7 @@ static bool is_graph(struct text_span s)
 {
 	struct ftrace_line l;
 	uint64_t cpu;
-	const char *p = ftrace_digits(s.at, s.end, &cpu);
+	const char *p = span_digits(s.at, s.end, &cpu);
 
 	return p > s.at && p < s.end && *p == ')' && memchr(p, '|', (size_t)(s.end - p)) &&
 	       !ftrace_graph_line(s, &l);
@@ -1367,8 +1320,7 @@ static bool is_event_rest(const struct ftrace *f, struct text_span time, struct 
 /* Test for "COMM-TID" and what may follow it: blanks, or the begin of "[CPU]". */
 static bool is_event_begin(struct text_span line)
 {
-	struct text_span s = kernel_line_span_trim(line), task = span_take_word(&s),
-			 rest = kernel_line_span_trim(s);
+	struct text_span s = span_trim(line), task = span_take_word(&s), rest = span_trim(s);
 
 	return task.at > line.at && is_task(task) && s.at < line.end &&
 	       (rest.at == rest.end ||
@@ -1378,7 +1330,7 @@ static bool is_event_begin(struct text_span line)
 /* Test for a line that is no event, but has columns that only an event has. */
 static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line)
 {
-	struct text_span s = kernel_line_span_trim(line), word, before = {0};
+	struct text_span s = span_trim(line), word, before = {0};
 	unsigned task = WORDS_MOST, cpu = WORDS_MOST, named = WORDS_MOST;
 
 	if (span_size(s) > COLUMNS_MOST)
@@ -1449,13 +1401,13 @@ static bool is_bars(struct text_span s)
 /* Test for a tracer of latencies: irqsoff, preemptoff, wakeup_rt and the like. */
 static bool is_of_latencies(struct text_span name)
 {
-	return span_ends(name, "off") || kernel_line_span_begins(name, "wakeup");
+	return span_ends(name, "off") || span_begins(name, "wakeup");
 }
 
 /* Take the held line, which has no meaning of its own. */
 static void ftrace_heading_take(struct ftrace *f)
 {
-	struct text_span s = kernel_line_span_trim(f->whole);
+	struct text_span s = span_trim(f->whole);
 	enum ftrace_heading *h = &f->seen.first;
 
 	if (s.at == s.end)
@@ -1464,7 +1416,7 @@ static void ftrace_heading_take(struct ftrace *f)
 		*h = *h == HEADING_NONE ? HEADING_NONE : HEADING_PART;
 	} else if (*s.at != '#') {
 		*h = span_find(s, "cpus=") ? HEADING_WHOLE : *h;
-	} else if (kernel_line_span_begins(s, "# tracer: ")) {
+	} else if (span_begins(s, "# tracer: ")) {
 		s.at += 10;
 		*h = is_of_latencies(s) ? HEADING_LATENCY : HEADING_PART;
 	} else if (*h != HEADING_NONE && span_size(s) > 1) {

@@ -18,92 +18,9 @@
 #define TR_TRDECODE_KERNEL_LINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
-/* A part of a line. */
-struct text_span {
-	const char *at, *end;
-};
-
-/* A span of a literal. */
-#define SPAN(text) ((struct text_span){text, &(text)[sizeof(text) - 1]})
-
-static inline size_t span_size(struct text_span s)
-{
-	return (size_t)(s.end - s.at);
-}
-
-static inline bool kernel_line_span_is(struct text_span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return span_size(s) == n && !memcmp(s.at, text, n);
-}
-
-static inline bool kernel_line_span_begins(struct text_span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return span_size(s) >= n && !memcmp(s.at, text, n);
-}
-
-static inline bool span_ends(struct text_span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return span_size(s) >= n && !memcmp(s.end - n, text, n);
-}
-
-static inline const char *span_skip_blanks(const char *p, const char *end)
-{
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	return p;
-}
-
-/* Take blanks off both ends. */
-static inline struct text_span kernel_line_span_trim(struct text_span s)
-{
-	while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
-		s.at++;
-	while (s.end > s.at && (s.end[-1] == ' ' || s.end[-1] == '\t'))
-		s.end--;
-	return s;
-}
-
-/* Take the next word off a span, and the blanks before it. */
-static inline struct text_span span_take_word(struct text_span *s)
-{
-	struct text_span word = kernel_line_span_trim(*s);
-
-	s->at = memchr(word.at, ' ', span_size(word));
-	s->at = s->at ? s->at : word.end;
-	word.end = s->at;
-	return word;
-}
-
-/* Find a text in a span. NULL: it is not there. */
-static inline const char *span_find(struct text_span s, const char *text)
-{
-	return s.at < s.end ? memmem(s.at, span_size(s), text, strlen(text)) : NULL;
-}
-
-/* As span_find, for a text whose character at `rare` is in few places of the span: memmem looks at
- * each byte where a text is short, and kernel text takes a tenth longer. */
-static inline const char *span_find_rare(struct text_span s, const char *text, size_t rare)
-{
-	size_t n = strlen(text);
-	const char *p = s.at;
-
-	for (; p < s.end && (p = memchr(p, text[rare], span_size((struct text_span){p, s.end})));
-	     p++)
-		if ((size_t)(p - s.at) >= rare && (size_t)(s.end - p) >= n - rare &&
-		    !memcmp(p - rare, text, n))
-			return p - rare;
-	return NULL;
-}
+#include "cmd/trdecode/text_span.h"
 
 enum line_kind {
 	LINE_EVENT,
@@ -145,8 +62,6 @@ struct ftrace_line {
 bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l);
 /* Take a line of blk with the option blk_classic apart. false: it is none. */
 bool ftrace_blk_line(struct text_span s, struct ftrace_line *l);
-/* Read "SECONDS.FRACTION", or whole seconds, as ns. */
-bool ftrace_seconds(struct text_span s, uint64_t *ns);
 
 /* Take a line apart. The spans point into it. */
 void ftrace_line_parse(struct text_span line, struct ftrace_line *l);
@@ -159,8 +74,5 @@ bool ftrace_graph_line(struct text_span line, struct ftrace_line *l);
 /* Read "[MARK] [DURATION us] |" at the beginning of s, and move s->at after it. *ns is UINT64_MAX
  * if there is no duration. false: there is no such text. */
 bool ftrace_duration(struct text_span *s, uint64_t *ns);
-
-/* Read decimal digits below 10^18. Returns their end; at: there are none, or too many. */
-const char *ftrace_digits(const char *at, const char *end, uint64_t *number);
 
 #endif

@@ -105,17 +105,17 @@ static void kernel_text_take_sync(struct ftrace *f, struct text_span line, const
 	ftrace_line_parse(line, &l);
 	if (l.kind != LINE_EVENT || l.clock != LINE_SECONDS)
 		return;
-	text = kernel_line_span_trim(text);
-	if (kernel_line_span_begins(text, "realtime_ts=")) {
+	text = span_trim(text);
+	if (span_begins(text, "realtime_ts=")) {
 		text.at += 12;
-		if (in->has_wall || ftrace_digits(text.at, text.end, &number) != text.end ||
+		if (in->has_wall || span_digits(text.at, text.end, &number) != text.end ||
 		    !number || number >= TIME_LIMIT / 1000000)
 			return;
 		in->has_wall = true;
 		in->wall = (int64_t)(number * 1000000) - (int64_t)l.time;
-	} else if (kernel_line_span_begins(text, "parent_ts=")) {
+	} else if (span_begins(text, "parent_ts=")) {
 		text.at += 10;
-		if (!ftrace_seconds(text, &number) || !number)
+		if (!span_seconds(text, &number) || !number)
 			return;
 		if ((number > l.time ? number - l.time : l.time - number) <= PARENT_TOLERANCE)
 			in->clock_name = "monotonic";
@@ -177,8 +177,7 @@ static const struct blk_action {
 static const char *kernel_text_type_of(struct text_span word)
 {
 	for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-		if (kernel_line_span_is(word, actions[i].letters) ||
-		    kernel_line_span_is(word, actions[i].type + 4))
+		if (span_is(word, actions[i].letters) || span_is(word, actions[i].type + 4))
 			return actions[i].type;
 	return NULL;
 }
@@ -196,10 +195,10 @@ static bool is_rwbs(struct text_span word)
 static bool is_device(struct text_span word)
 {
 	uint64_t number;
-	const char *p = ftrace_digits(word.at, word.end, &number), *second = p + 1;
+	const char *p = span_digits(word.at, word.end, &number), *second = p + 1;
 
 	return p > word.at && p < word.end && *p == ',' && second < word.end &&
-	       ftrace_digits(second, word.end, &number) == word.end;
+	       span_digits(second, word.end, &number) == word.end;
 }
 
 bool ftrace_blk_line(struct text_span s, struct ftrace_line *l)
@@ -213,10 +212,10 @@ bool ftrace_blk_line(struct text_span s, struct ftrace_line *l)
 	time = span_take_word(&rest);
 	pid = span_take_word(&rest);
 	action = span_take_word(&rest);
-	if (ftrace_digits(cpu.at, cpu.end, &cpu_number) != cpu.end || cpu.at == cpu.end ||
+	if (span_digits(cpu.at, cpu.end, &cpu_number) != cpu.end || cpu.at == cpu.end ||
 	    cpu_number > LINE_CPU_MOST || span_size(time) < 11 || time.end[-10] != '.' ||
-	    !ftrace_seconds(time, &l->time) || pid.at == pid.end ||
-	    ftrace_digits(pid.at, pid.end, &pid_number) != pid.end || pid_number > INT32_MAX ||
+	    !span_seconds(time, &l->time) || pid.at == pid.end ||
+	    span_digits(pid.at, pid.end, &pid_number) != pid.end || pid_number > INT32_MAX ||
 	    !kernel_text_type_of(action) || !is_rwbs(span_take_word(&rest)))
 		return false;
 	l->clock = LINE_SECONDS;
@@ -250,7 +249,7 @@ static int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
 		ftrace_value_add(f, "cgroup", cgroup, false);
 	ftrace_value_add(f, "rwbs", rwbs, false);
 	word = (struct text_span){type, type + strlen(type)};
-	if (!ftrace_form_values(f, word, kernel_line_span_trim(s)))
+	if (!ftrace_form_values(f, word, span_trim(s)))
 		return 0;
 	*done = true;
 	return ftrace_typed(f, word, NULL);
@@ -287,7 +286,7 @@ static const struct mmio_form {
 static const struct mmio_form *kernel_text_form_of(struct text_span s)
 {
 	for (size_t i = 0; i < sizeof mmio_forms / sizeof *mmio_forms; i++)
-		if (kernel_line_span_begins(s, mmio_forms[i].word))
+		if (span_begins(s, mmio_forms[i].word))
 			return &mmio_forms[i];
 	return NULL;
 }
@@ -308,7 +307,7 @@ bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 			return false;
 	}
 	word = span_take_word(&rest);
-	if (!ftrace_seconds(word, &l->time))
+	if (!span_seconds(word, &l->time))
 		return false;
 	l->clock = LINE_SECONDS;
 	l->text = s;
@@ -317,7 +316,7 @@ bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 		if (!ftrace_number(word, &kind, &number))
 			return false;
 	}
-	return !form->nwords || !span_size(kernel_line_span_trim(rest));
+	return !form->nwords || !span_size(span_trim(rest));
 }
 
 /* Make the row of a line that ftrace_mmio_line has read. */
@@ -340,7 +339,7 @@ static int ftrace_mmio(struct ftrace *f, struct text_span text)
 	}
 	if (!form->nwords) {
 		f->nvalues = 0;
-		ftrace_value_add(f, "message", kernel_line_span_trim(rest), false);
+		ftrace_value_add(f, "message", span_trim(rest), false);
 	}
 	return ftrace_typed(f, name, NULL);
 }
@@ -367,22 +366,21 @@ struct kernel_graph_call {
  * ends, with "[MODULE]". */
 static void read_comment(struct text_span s, struct kernel_graph_call *c)
 {
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	while (s.at < s.end) {
 		const char *blank = memchr(s.at, ' ', span_size(s));
 		struct text_span word = {s.at, blank ? blank : s.end};
 
-		s = kernel_line_span_trim((struct text_span){word.end, s.end});
-		if (kernel_line_span_begins(word, "<-"))
+		s = span_trim((struct text_span){word.end, s.end});
+		if (span_begins(word, "<-"))
 			c->parent = (struct text_span){word.at + 2, word.end};
-		else if (kernel_line_span_begins(word, "ret="))
+		else if (span_begins(word, "ret="))
 			c->result = (struct text_span){word.at + 4, word.end};
-		else if (c->ends && !c->begins && c->name.at == c->name.end &&
-			 !kernel_line_span_is(word, "="))
+		else if (c->ends && !c->begins && c->name.at == c->name.end && !span_is(word, "="))
 			c->name = word;
 		else if (c->name.end + 1 == word.at && *word.at == '[')
 			c->name.end = word.end;
-		else if (kernel_line_span_is(word, "=") && s.at < s.end) {
+		else if (span_is(word, "=") && s.at < s.end) {
 			c->result = s;
 			return;
 		}
@@ -415,9 +413,9 @@ static bool kernel_text_read_call(struct text_span s, struct kernel_graph_call *
 		s.end = comment.at;
 		comment.at += 2;
 		comment.end -= span_ends(comment, "*/") ? 2 : 0;
-		s = kernel_line_span_trim(s);
+		s = span_trim(s);
 	}
-	if (kernel_line_span_begins(s, "}")) {
+	if (span_begins(s, "}")) {
 		c->ends = true;
 	} else {
 		c->begins = true;
@@ -425,13 +423,13 @@ static bool kernel_text_read_call(struct text_span s, struct kernel_graph_call *
 		if (!c->ends && !span_ends(s, "{"))
 			return false;
 		s.end--;
-		s = kernel_line_span_trim(s);
+		s = span_trim(s);
 		open = memchr(s.at, '(', span_size(s));
 		close = s.end - 1;
 		if (!open || open == s.at || *close != ')')
 			return false;
-		c->name = kernel_line_span_trim((struct text_span){s.at, open});
-		c->arguments = kernel_line_span_trim((struct text_span){open + 1, close});
+		c->name = span_trim((struct text_span){s.at, open});
+		c->arguments = span_trim((struct text_span){open + 1, close});
 	}
 	if (comment.at)
 		read_comment(comment, c);
@@ -445,9 +443,8 @@ static int kernel_text_put_value(struct buffer *b, struct text_span s)
 	uint64_t number;
 	uint8_t kind, bytes[8];
 
-	if (kernel_line_span_is(s, "true") || kernel_line_span_is(s, "false"))
-		return value_put_simple(b,
-					kernel_line_span_is(s, "true") ? VALUE_TRUE : VALUE_FALSE);
+	if (span_is(s, "true") || span_is(s, "false"))
+		return value_put_simple(b, span_is(s, "true") ? VALUE_TRUE : VALUE_FALSE);
 	if (span_size(s) > 1 && *s.at == '"' && s.end[-1] == '"')
 		return value_put_bytes(b, VALUE_STRING, s.at + 1, span_size(s) - 2);
 	if (!ftrace_number(s, &kind, &number))
@@ -634,7 +631,7 @@ static int graph_advance(struct text_cpu *cpu, const struct kernel_graph_call *c
 static int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct text_span call,
 			uint64_t duration)
 {
-	struct text_span s = drop_depth(kernel_line_span_trim(call));
+	struct text_span s = drop_depth(span_trim(call));
 	size_t blanks = (size_t)(s.at - call.at);
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
@@ -643,16 +640,16 @@ static int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct te
 	if (!lane)
 		return -1;
 	t = &f->declared.thread[lane->thread];
-	if (kernel_line_span_begins(s, "/*") && span_ends(s, "*/") && span_size(s) >= 4) {
+	if (span_begins(s, "/*") && span_ends(s, "*/") && span_size(s) >= 4) {
 		struct ftrace_line event = *l;
 
-		event.text = kernel_line_span_trim((struct text_span){s.at + 2, s.end - 2});
+		event.text = span_trim((struct text_span){s.at + 2, s.end - 2});
 		return ftrace_text(f, &event);
 	}
 	f->seen.call = true;
 	if (!kernel_text_read_call(s, &c)) {
 		f->has_row = false;
-		if (!kernel_line_span_begins(s, "==") && !kernel_line_span_begins(s, "<=="))
+		if (!span_begins(s, "==") && !span_begins(s, "<=="))
 			ftrace_strange(f);
 		return 0;
 	}
@@ -679,11 +676,11 @@ static bool read_arrow(struct text_span text, struct kernel_graph_call *c)
 	const char *open;
 	uint64_t depth;
 
-	if (!kernel_line_span_begins(text, "--> ") && !kernel_line_span_begins(text, "<-- "))
+	if (!span_begins(text, "--> ") && !span_begins(text, "<-- "))
 		return false;
 	text.at += 4;
 	open = span_find(text, " (");
-	if (!open || ftrace_digits(open + 2, text.end, &depth) == open + 2 || depth > UINT16_MAX)
+	if (!open || span_digits(open + 2, text.end, &depth) == open + 2 || depth > UINT16_MAX)
 		return false;
 	c->name = (struct text_span){text.at, open};
 	c->depth = (uint32_t)depth;
@@ -699,10 +696,10 @@ static bool take_raw(struct ftrace *f, struct kernel_graph_call *c)
 	for (size_t i = 0; i < f->nvalues; i++) {
 		struct ftrace_value v = f->values[i];
 
-		if (kernel_line_span_is(v.key, "func")) {
+		if (span_is(v.key, "func")) {
 			c->name = v.text;
 			func = v.text.at < v.text.end;
-		} else if (kernel_line_span_is(v.key, "depth") && v.kind == FIELD_UINT &&
+		} else if (span_is(v.key, "depth") && v.kind == FIELD_UINT &&
 			   v.number <= UINT16_MAX) {
 			c->depth = (uint32_t)v.number;
 			depth = true;
@@ -719,7 +716,7 @@ static bool take_raw(struct ftrace *f, struct kernel_graph_call *c)
 static int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
 			    struct text_span text, bool *done)
 {
-	bool enter = kernel_line_span_is(name, "funcgraph_entry");
+	bool enter = span_is(name, "funcgraph_entry");
 	struct kernel_graph_call c = {.begins = enter, .ends = !enter};
 	struct type_entry like = {.kind = enter ? KIND_ENTER : KIND_LEAVE,
 				  .flags = TYPE_DEPTH,
@@ -765,17 +762,17 @@ static int ftrace_function(struct ftrace *f, struct text_span text)
 		function.end = arrow;
 		parent.at = arrow + 3;
 		parent.at += parent.at < text.end && *parent.at == '-';
-		parent = kernel_line_span_trim(parent);
+		parent = span_trim(parent);
 	}
-	function = kernel_line_span_trim(function);
+	function = span_trim(function);
 	if (function.at == function.end ||
-	    (!arrow && f->seen.parent && !kernel_line_span_begins(function, "ip="))) {
+	    (!arrow && f->seen.parent && !span_begins(function, "ip="))) {
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
 	/* -R prints ip=NAME parent_ip=NAME */
 	f->nvalues = 0;
-	if (kernel_line_span_begins(function, "ip=")) {
+	if (span_begins(function, "ip=")) {
 		ftrace_split(f, text);
 		if (f->nvalues && f->values[0].text.at < f->values[0].text.end)
 			function = f->values[0].text;
@@ -886,7 +883,7 @@ uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
 		text.end = p[-1] == '[' ? p - 1 : p;
 	if (text.at == text.end)
 		text = SPAN("?");
-	return ftrace_function_location(f, kernel_line_span_trim(text), none);
+	return ftrace_function_location(f, span_trim(text), none);
 }
 
 /* --- lanes and locations of kernel text, and the order of its rows --- */
@@ -1010,7 +1007,7 @@ static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
 	struct ftrace_declared *d = &f->declared;
-	uint32_t *number = id_cache_number(&d->cpus, &cpu, sizeof cpu);
+	uint32_t *number = key_map_number(&d->cpus, (uint32_t)cpu);
 
 	if (!number)
 		return NULL;
@@ -1455,8 +1452,7 @@ void ftrace_cut_count(struct ftrace *f, struct ftrace_type *t)
 	if (!f->row.instant_text || t->words >= WORDS_LEAST)
 		return;
 	last = &f->values[f->nvalues - 1];
-	if (kernel_line_span_is(last->key, "message") ||
-	    memchr(last->text.at, ' ', span_size(last->text)))
+	if (span_is(last->key, "message") || memchr(last->text.at, ' ', span_size(last->text)))
 		t->spaced = true;
 	t->words++;
 }
@@ -1574,7 +1570,7 @@ struct text_span ftrace_take_name(struct text_span *text)
 	    (p + 1 < text->end && p[1] != ' ' && p[1] != '\t'))
 		return name;
 	name.end = p;
-	*text = kernel_line_span_trim((struct text_span){p + 1, text->end});
+	*text = span_trim((struct text_span){p + 1, text->end});
 	return name;
 }
 
@@ -1591,7 +1587,7 @@ static struct text_span take_digits(struct text_span *s)
 
 static bool kernel_fields_take(struct text_span *s, const char *text)
 {
-	if (!kernel_line_span_begins(*s, text))
+	if (!span_begins(*s, text))
 		return false;
 	s->at += strlen(text);
 	return true;
@@ -1640,7 +1636,7 @@ static bool read_switch(struct ftrace *f, struct text_span s)
 	arrow = span_find_rare(s, " ==> ", 1);
 	if (!arrow)
 		return false;
-	state = kernel_line_span_trim((struct text_span){s.at, arrow});
+	state = span_trim((struct text_span){s.at, arrow});
 	ftrace_value_add(f, "prev_state", state, true);
 	s.at = arrow + 5;
 	return kernel_fields_take_task(f, &s, next) && s.at == s.end;
@@ -1654,11 +1650,11 @@ static bool read_wakeup(struct ftrace *f, struct text_span s)
 
 	if (!kernel_fields_take_task(f, &s, keys))
 		return false;
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	if (kernel_fields_take(&s, "success=")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "success", digits, true);
-		s = kernel_line_span_trim(s);
+		s = span_trim(s);
 	}
 	if (kernel_fields_take(&s, "CPU:")) {
 		digits = take_digits(&s);
@@ -1778,7 +1774,7 @@ static bool kernel_fields_read_arguments(struct ftrace *f, struct text_span s)
 		struct text_span now = key;
 
 		more = kernel_fields_take_value(&s, &value, &key);
-		ftrace_value_add(f, "", kernel_line_span_trim(value), true);
+		ftrace_value_add(f, "", span_trim(value), true);
 		f->values[f->nvalues - 1].key = now;
 	}
 	return !more;
@@ -1800,25 +1796,23 @@ static int named(struct ftrace *f, struct text_span name, struct text_span text)
 	bool known = false, formed = true, free = false;
 
 	f->nvalues = 0;
-	if (kernel_line_span_is(name, "sched_switch"))
+	if (span_is(name, "sched_switch"))
 		known = read_switch(f, text);
-	else if (kernel_line_span_begins(name, "sched_wak"))
+	else if (span_begins(name, "sched_wak"))
 		known = read_wakeup(f, text);
-	else if (kernel_line_span_is(name, "sys_enter") || kernel_line_span_is(name, "sys_exit"))
+	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
 		known = read_syscall(f, text);
-	else if (kernel_line_span_begins(name, "sys_enter_"))
+	else if (span_begins(name, "sys_enter_"))
 		known = free = kernel_fields_read_arguments(f, text);
 	else
 		formed = false;
-	if (!formed && kernel_line_span_begins(name, "sys_exit_") && text.at < text.end &&
+	if (!formed && span_begins(name, "sys_exit_") && text.at < text.end &&
 	    !memchr(text.at, ' ', span_size(text)) && !memchr(text.at, '=', span_size(text))) {
 		ftrace_value_add(f, "ret", text, true);
 		known = true;
-	} else if (!formed &&
-		   (kernel_line_span_begins(name, "block_") || span_ends(name, "_noise") ||
-		    kernel_line_span_is(name, "sample_threshold") ||
-		    kernel_line_span_is(name, "hwlat") || kernel_line_span_is(name, "osnoise") ||
-		    kernel_line_span_is(name, "timerlat")))
+	} else if (!formed && (span_begins(name, "block_") || span_ends(name, "_noise") ||
+			       span_is(name, "sample_threshold") || span_is(name, "hwlat") ||
+			       span_is(name, "osnoise") || span_is(name, "timerlat")))
 		known = ftrace_form_values(f, name, text);
 	/* newer kernels print strings among the arguments */
 	if (!known && formed && !memchr(text.at, '"', span_size(text)) && !is_key_first(text) &&
@@ -1899,8 +1893,7 @@ static int kernel_syscall(struct ftrace *f, struct text_span text, bool *done)
 	*done = p - text.at < 64;
 	f->nvalues = 0;
 	/* a string with a newline goes on in the next line */
-	if (*done && kernel_line_span_begins(s, "(") &&
-	    (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
+	if (*done && span_begins(s, "(") && (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
 		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
 		s = (struct text_span){p + 1, text.end - (text.end[-1] == ')')};
 		*done = s.at == s.end || kernel_fields_read_arguments(f, s);
@@ -1934,8 +1927,8 @@ static int stack_event(struct ftrace *f, const char *name, struct text_span text
 		input_damage(f->input, f->input->name, f->offset,
 			     "a frame in the line of its event");
 	if (arrow)
-		f->stack.frames[f->stack.count++] = ftrace_frame(
-			f, kernel_line_span_trim((struct text_span){arrow + 2, text.end}));
+		f->stack.frames[f->stack.count++] =
+			ftrace_frame(f, span_trim((struct text_span){arrow + 2, text.end}));
 	f->row.type = ftrace_plain_type(
 		f, name,
 		&(struct type_entry){
@@ -1946,7 +1939,7 @@ static int stack_event(struct ftrace *f, const char *name, struct text_span text
 /* Take "PID:PRIO:STATE" off a text, and add its fields. */
 static bool take_state(struct ftrace *f, struct text_span *s, const char *const keys[3])
 {
-	*s = kernel_line_span_trim(*s);
+	*s = span_trim(*s);
 	for (unsigned i = 0; i < 3; i++) {
 		struct text_span word = take_digits(s);
 
@@ -1972,7 +1965,7 @@ static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 	f->nvalues = 0;
 	if (!take_state(f, &s, prev))
 		return 0;
-	s = kernel_line_span_trim(s);
+	s = span_trim(s);
 	change = kernel_fields_take(&s, "==> [");
 	if (!change && !kernel_fields_take(&s, "+ ["))
 		return 0;
@@ -1982,7 +1975,7 @@ static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 	ftrace_value_add(f, "next_cpu", cpu, true);
 	if (!take_state(f, &s, next))
 		return 0;
-	ftrace_value_add(f, "next_comm", kernel_line_span_trim(s), false);
+	ftrace_value_add(f, "next_comm", span_trim(s), false);
 	*done = true;
 	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
 }
@@ -1997,14 +1990,14 @@ static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
 		ftrace_cut_damage(f, f->offset);
 		return 0;
 	}
-	if (kernel_line_span_begins(text, "<stack trace"))
+	if (span_begins(text, "<stack trace"))
 		return stack_event(f, "kernel_stack", text);
-	if (kernel_line_span_begins(text, "<user stack trace"))
+	if (span_begins(text, "<user stack trace"))
 		return stack_event(f, "user_stack", text);
 	if ((span_find_rare(text, "==> [", 4) || span_find_rare(text, "+ [", 2)) &&
 	    (scheduled(f, text, &done) || done))
 		return done ? 0 : -1;
-	if (kernel_line_span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
+	if (span_begins(text, "sys_") && (kernel_syscall(f, text, &done) || done))
 		return done ? 0 : -1;
 	if (text.at < text.end && isdigit((unsigned char)*text.at)) {
 		struct ftrace_line call = *l;
@@ -2028,11 +2021,9 @@ static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
 
 bool ftrace_is_mark(struct text_span name)
 {
-	return kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
-	       kernel_line_span_is(name, "bputs") ||
-	       kernel_line_span_is(name, "tracing_mark_write") ||
-	       kernel_line_span_begins(name, "0x") || kernel_line_span_is(name, "0") ||
-	       span_find_rare(name, "+0x", 0);
+	return span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs") ||
+	       span_is(name, "tracing_mark_write") || span_begins(name, "0x") ||
+	       span_is(name, "0") || span_find_rare(name, "+0x", 0);
 }
 
 static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
@@ -2046,15 +2037,12 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 		return ftrace_mmio(f, l->text);
 	if (name.at == name.end)
 		return kernel_fields_unnamed(f, l, text);
-	if (kernel_line_span_is(name, "function"))
+	if (span_is(name, "function"))
 		return ftrace_function(f, text);
-	if (kernel_line_span_is(name, "kernel_stack") || kernel_line_span_is(name, "user_stack"))
-		return stack_event(f,
-				   kernel_line_span_is(name, "kernel_stack") ? "kernel_stack"
-									     : "user_stack",
+	if (span_is(name, "kernel_stack") || span_is(name, "user_stack"))
+		return stack_event(f, span_is(name, "kernel_stack") ? "kernel_stack" : "user_stack",
 				   text);
-	if (kernel_line_span_is(name, "funcgraph_entry") ||
-	    kernel_line_span_is(name, "funcgraph_exit")) {
+	if (span_is(name, "funcgraph_entry") || span_is(name, "funcgraph_exit")) {
 		rest = l->text;
 		rest.at = name.end + 1;
 		if (ftrace_duration(&rest, &duration))
@@ -2070,8 +2058,7 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 		f->row.odd = true;
 		return 0;
 	}
-	if (kernel_line_span_is(name, "print") || kernel_line_span_is(name, "bprint") ||
-	    kernel_line_span_is(name, "bputs")) {
+	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs")) {
 		if (kernel_fields_printed(f, l, name, none, text))
 			return -1;
 		f->seen.ip |= f->has_row && f->nvalues == 2;
@@ -2090,18 +2077,18 @@ static int ftrace_event(struct ftrace *f, struct text_span name, struct text_spa
 
 	f->nvalues = 0;
 	ftrace_split(f, text);
-	if (f->nvalues && !kernel_line_span_is(f->values[f->nvalues - 1].key, "message")) {
+	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
 		/* a bracket or a quote is the end of the last value */
 		last = &f->values[f->nvalues - 1];
 		quote = last->text.at < last->text.end && *last->text.at == '"';
-		closed = last->text.end < kernel_line_span_trim(text).end ||
+		closed = last->text.end < span_trim(text).end ||
 			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
 		open = !closed && (quote || (last->key.at > text.at &&
 					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
 	}
 	if (ftrace_keyed(f, name, NULL))
 		return -1;
-	if (!f->has_row || (f->nvalues == 1 && kernel_line_span_is(f->values[0].key, "message")))
+	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
 		return 0;
 	f->row.instant_text &= !closed;
 	f->row.odd |= open;
@@ -2174,7 +2161,7 @@ static enum bid ftrace_probe(const struct input *in)
 		binary |= memchr(at, '\0', span_size(line)) != NULL;
 		if (binary && !forced)
 			return BID_NONE;
-		if (kernel_line_span_begins(line, "# tracer: "))
+		if (span_begins(line, "# tracer: "))
 			return BID_LIKELY;
 		ftrace_line_parse(line, &l);
 		/* other texts may have bars */
@@ -2382,13 +2369,7 @@ static int ftrace_begin(struct input *in, struct error *e)
 		return error_no_memory(e);
 	if (find_first(f, e) || merge_choose_clock(in, e))
 		return -1;
-	f->declared.clock = writer_clock(
-		w, &(struct clock_entry){
-			   .name = writer_text(w, in->clock_name),
-			   .flags = (in->ticks ? CLOCK_TICKS : 0) |
-				    (in->has_wall ? CLOCK_HAS_WALL : 0) |
-				    (in->has_wall && !merge_wall(in) ? CLOCK_IS_WALL : 0),
-			   .wall = merge_wall(in)});
+	f->declared.clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	if (!f->declared.source || !f->declared.group || !f->declared.clock)
 		return error_no_memory(e);
 	in->next = UINT64_MAX;
@@ -2449,7 +2430,7 @@ static void declared_free(struct ftrace_declared *d)
 	id_cache_free(&d->locations);
 	id_cache_free(&d->plain_types);
 	id_cache_free(&d->names);
-	id_cache_free(&d->cpus);
+	key_map_free(&d->cpus);
 }
 
 static void ftrace_close(struct input *in)

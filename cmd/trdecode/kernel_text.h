@@ -141,7 +141,7 @@ struct ftrace_declared {
 	size_t nthreads, threads_capacity;
 	struct text_cpu *cpu;
 	size_t ncpus, cpus_capacity;
-	struct id_cache cpus;
+	struct key_map cpus;
 	uint32_t source, clock, group;
 };
 

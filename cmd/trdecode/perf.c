@@ -372,12 +372,7 @@ static int perf_declare(struct perf *p)
 	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perf"),
 							    writer_text(w, in->name),
 							    p->h.long_size, p->h.big_endian});
-	p->clock = writer_clock(
-		w, &(struct clock_entry){
-			   writer_text(w, in->clock_name),
-			   (in->ticks ? CLOCK_TICKS : 0) | (in->has_wall ? CLOCK_HAS_WALL : 0) |
-				   (in->has_wall && !merge_wall(in) ? CLOCK_IS_WALL : 0),
-			   merge_wall(in)});
+	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	p->spaces.source = p->source;
 	if (!p->source || !p->clock)
 		return -1;
@@ -759,10 +754,10 @@ static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed
 			return -1;
 		value = now - *last;
 		*last = now;
-		if (&p->attrs[known->attr - 1] == a)
+		if (&p->attrs[known->attr] == a)
 			put_u64(fixed, value);
 		for (uint32_t k = 0; k < a->nmembers; k++)
-			if (a->members[k].attr == known->attr - 1)
+			if (a->members[k].attr == known->attr)
 				put_u64(fixed + a->members[k].offset, value);
 	}
 	return 0;
@@ -998,7 +993,7 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 			members[n] = a->members[n];
 	for (uint64_t i = 0; i < v.n && n < PERF_MEMBERS; i++) {
 		const struct perf_id *known = counter_of(p, a, &v, i);
-		uint32_t attr = known ? known->attr - 1 : 0;
+		uint32_t attr = known ? known->attr : 0;
 
 		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
 			continue;

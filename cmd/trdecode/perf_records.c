@@ -796,7 +796,7 @@ static int take_update(struct perf *p, const struct perf_record *r)
 	if (r->size <= UPDATE_BODY || perf_u64(p, r->data + 8) != UPDATE_NAME)
 		return 0;
 	id = perf_id_find(p, perf_u64(p, r->data + 16));
-	a = id ? &p->attrs[id->attr - 1] : NULL;
+	a = id ? &p->attrs[id->attr] : NULL;
 	if (!a || a->name)
 		return 0;
 	a->name = strndup((const char *)r->data + UPDATE_BODY, r->size - UPDATE_BODY);
@@ -949,7 +949,7 @@ static int perf_records_take_events(struct perf *p, struct byte_span *s)
 			const struct perf_id *id = perf_id_find(p, perf_u64(p, ids + 8 * k));
 
 			if (id)
-				a = &p->attrs[id->attr - 1];
+				a = &p->attrs[id->attr];
 		}
 		if (!a || a->name || !n)
 			continue;
@@ -1151,7 +1151,7 @@ static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, s
 
 /* --- the events of a recording, and their ids --- */
 
-enum { ATTRS_MOST = 4096, IDS_LEAST = 256, IDS_MOST = 1 << 22 };
+enum { ATTRS_MOST = 4096, IDS_MOST = 1 << 22 };
 
 /* Reverse the bits: a big-endian machine numbers the bits of a bit field from the highest. */
 static uint64_t reversed(uint64_t v)
@@ -1187,55 +1187,27 @@ static void unpack_attr(const struct perf *p, const uint8_t *d, size_t size, str
 
 /* --- ids --- */
 
-static struct perf_id *id_slot(const struct perf *p, uint64_t id)
-{
-	size_t i = hash_u64(id) & (p->ids_size - 1);
-
-	while (p->ids[i].attr && p->ids[i].id != id)
-		i = (i + 1) & (p->ids_size - 1);
-	return &p->ids[i];
-}
-
-static int grow_ids(struct perf *p)
-{
-	struct perf_id *old = p->ids;
-	size_t had = p->ids_size;
-
-	p->ids_size = had ? 2 * had : IDS_LEAST;
-	p->ids = calloc(p->ids_size, sizeof *p->ids);
-	if (!p->ids) {
-		p->ids = old;
-		p->ids_size = had;
-		return -1;
-	}
-	for (size_t i = 0; i < had; i++)
-		if (old[i].attr)
-			*id_slot(p, old[i].id) = old[i];
-	free(old);
-	return 0;
-}
-
 static int perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 {
-	struct perf_id *slot;
+	uint32_t *number;
 
 	if (p->nids == IDS_MOST)
 		return 0;
-	if (2 * p->nids >= p->ids_size && grow_ids(p))
+	number = key_map_number(&p->id_numbers, id);
+	if (!number || ARRAY_GROW(p->ids, p->ids_size, p->nids))
 		return -1;
-	slot = id_slot(p, id);
-	if (slot->attr)
+	if (*number)
 		return 0;
-	*slot = (struct perf_id){.id = id, .attr = attr + 1};
-	p->nids++;
+	p->ids[p->nids++] = (struct perf_id){.id = id, .attr = attr};
+	*number = (uint32_t)p->nids;
 	return 0;
 }
 
 struct perf_id *perf_id_find(const struct perf *p, uint64_t id)
 {
-	struct perf_id *slot = p->ids_size ? id_slot(p, id) : NULL;
+	uint64_t number = key_map_get(&p->id_numbers, id);
 
-	return slot && slot->attr ? slot : NULL;
+	return number ? &p->ids[number - 1] : NULL;
 }
 
 /* Add an attribute of size bytes, with n ids. */
@@ -1296,7 +1268,7 @@ struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)
 	if (p->nattrs == 1 || !has_id || !id)
 		return &p->attrs[0];
 	found = perf_id_find(p, id);
-	return found ? &p->attrs[found->attr - 1] : NULL;
+	return found ? &p->attrs[found->attr] : NULL;
 }
 
 void perf_attrs_free(struct perf *p)
@@ -1307,6 +1279,7 @@ void perf_attrs_free(struct perf *p)
 	}
 	free(p->attrs);
 	free(p->ids);
+	key_map_free(&p->id_numbers);
 }
 
 /*

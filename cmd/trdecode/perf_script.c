@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/kernel_line.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/util/intern.h"
@@ -108,7 +108,7 @@ static int name_unknown(struct buffer *name, struct text_span file)
 	if (slash)
 		file.at = slash + 1;
 	name->size = 0;
-	if (kernel_line_span_is(file, "[unknown]") || file.at == file.end)
+	if (span_is(file, "[unknown]") || file.at == file.end)
 		file = SPAN("unknown");
 	return buffer_append(name, "[", 1) || buffer_append(name, file.at, span_size(file)) ||
 			       buffer_append(name, "]", 1)
@@ -121,7 +121,7 @@ static int name_unknown(struct buffer *name, struct text_span file)
 static int frame_name(struct buffer *name, struct text_span function, struct text_span file,
 		      bool java)
 {
-	if (kernel_line_span_is(function, "[unknown]") || function.at == function.end)
+	if (span_is(function, "[unknown]") || function.at == function.end)
 		return name_unknown(name, file);
 	return perf_script_clean_name(name, function, java);
 }
@@ -130,7 +130,7 @@ static int frame_name(struct buffer *name, struct text_span function, struct tex
 static bool frame_is_process(struct text_span function)
 {
 	return function.at < function.end && *function.at == '(' &&
-	       !kernel_line_span_begins(function, anonymous);
+	       !span_begins(function, anonymous);
 }
 
 /* --- sample line --- */
@@ -152,7 +152,7 @@ static bool take_word(struct text_span *s, struct text_span *word)
 /* Read a whole span as a number below most. */
 static bool perf_script_read_number(struct text_span s, uint64_t most, uint64_t *number)
 {
-	return ftrace_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
+	return span_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
 }
 
 /* Read TID or PID/TID. perf prints -1 for a thread that it does not know. */
@@ -163,14 +163,14 @@ static bool read_ids(struct text_span word, struct sample_line *l)
 	uint64_t number;
 
 	l->pid = -1;
-	if (slash && !kernel_line_span_is((struct text_span){word.at, slash}, "-1")) {
+	if (slash && !span_is((struct text_span){word.at, slash}, "-1")) {
 		if (!perf_script_read_number((struct text_span){word.at, slash}, INT32_MAX,
 					     &number))
 			return false;
 		l->pid = (int32_t)number;
 	}
 	l->tid = -1;
-	if (kernel_line_span_is(tid, "-1"))
+	if (span_is(tid, "-1"))
 		return true;
 	if (!perf_script_read_number(tid, INT32_MAX, &number))
 		return false;
@@ -200,22 +200,22 @@ static void name_switch(struct sample_line *l)
 {
 	struct text_span rest = l->text, word;
 
-	if (!kernel_line_span_is(l->event, "PERF_RECORD_SWITCH") &&
-	    !kernel_line_span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
+	if (!span_is(l->event, "PERF_RECORD_SWITCH") &&
+	    !span_is(l->event, "PERF_RECORD_SWITCH_CPU_WIDE"))
 		return;
 	take_word(&rest, &word);
-	if (!kernel_line_span_is(word, "OUT") && !kernel_line_span_is(word, "IN"))
+	if (!span_is(word, "OUT") && !span_is(word, "IN"))
 		return;
-	l->event = kernel_line_span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
-						    : SPAN("PERF_RECORD_SWITCH_IN");
-	l->text = kernel_line_span_trim(rest);
+	l->event = span_is(word, "OUT") ? SPAN("PERF_RECORD_SWITCH_OUT")
+					: SPAN("PERF_RECORD_SWITCH_IN");
+	l->text = span_trim(rest);
 }
 
 /* Read a record that is no sample. */
 static bool read_record(struct text_span rest, struct sample_line *l)
 {
-	rest = kernel_line_span_trim(rest);
-	if (!kernel_line_span_begins(rest, "PERF_RECORD_"))
+	rest = span_trim(rest);
+	if (!span_begins(rest, "PERF_RECORD_"))
 		return false;
 	l->is_record = true;
 	l->event = (struct text_span){rest.at, rest.at};
@@ -224,7 +224,7 @@ static bool read_record(struct text_span rest, struct sample_line *l)
 		(*l->event.end >= '0' && *l->event.end <= '9')))
 		l->event.end++;
 	rest.at = l->event.end + (l->event.end < rest.end && *l->event.end == ':');
-	l->text = kernel_line_span_trim(rest);
+	l->text = span_trim(rest);
 	name_switch(l);
 	return true;
 }
@@ -281,14 +281,14 @@ static bool perf_script_read_event(struct text_span rest, struct sample_line *l)
 	if (span_size(word) < 2 || word.end[-1] != ':' || perf_script_is_time(word, &number))
 		return false;
 	l->event = (struct text_span){word.at, word.end - 1};
-	l->text = kernel_line_span_trim(rest);
+	l->text = span_trim(rest);
 	return true;
 }
 
 /* Take the last word off a span. false: there is none. */
 static bool perf_script_take_last(struct text_span *s, struct text_span *word)
 {
-	*s = kernel_line_span_trim(*s);
+	*s = span_trim(*s);
 	word->at = word->end = s->end;
 	while (word->at > s->at && word->at[-1] != ' ' && word->at[-1] != '\t')
 		word->at--;
@@ -307,7 +307,7 @@ static bool perf_script_read_thread(struct text_span before, struct sample_line 
 	    (is_misc(word) && !perf_script_take_last(&before, &word)) ||
 	    (read_cpu(word, l) && !perf_script_take_last(&before, &word)) || !read_ids(word, l))
 		return false;
-	l->comm = kernel_line_span_trim(before);
+	l->comm = span_trim(before);
 	return true;
 }
 
@@ -320,7 +320,7 @@ static bool read_timeless(struct text_span line, struct sample_line *l)
 	while (take_word(&rest, &word) && !perf_script_is_time(word, &time)) {
 		struct text_span next = rest, ahead = rest, after;
 
-		l->comm = kernel_line_span_trim((struct text_span){line.at, word.at});
+		l->comm = span_trim((struct text_span){line.at, word.at});
 		l->cpu = -1;
 		if (take_word(&ahead, &after) && read_cpu(after, l)) {
 			next = ahead;
@@ -360,9 +360,9 @@ static bool record_line_is_other(struct text_span line)
 	uint64_t number;
 	struct text_span word;
 
-	if (kernel_line_span_begins(line, "PERF_RECORD_FINISHED_"))
+	if (span_begins(line, "PERF_RECORD_FINISHED_"))
 		return true;
-	if (!kernel_line_span_begins(line, "\t\t") || !take_word(&line, &word))
+	if (!span_begins(line, "\t\t") || !take_word(&line, &word))
 		return false;
 	/* "[0/net: 4/0xeffffff9, ", and " 4/user: " */
 	word.at += *word.at == '[';
@@ -390,11 +390,11 @@ static bool frame_line_parse(struct text_span line, struct frame_line *f)
 	const char *open;
 
 	*f = (struct frame_line){0};
-	line = kernel_line_span_trim(line);
+	line = span_trim(line);
 	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
 	    (*line.at != ' ' && *line.at != '\t'))
 		return false;
-	f->function = kernel_line_span_trim(line);
+	f->function = span_trim(line);
 	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
 		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
 		int depth = 1;
@@ -405,8 +405,7 @@ static bool frame_line_parse(struct text_span line, struct frame_line *f)
 		}
 		if (!depth && (open == f->function.at || open[-1] == ' ')) {
 			f->file = (struct text_span){open + 1, f->function.end - 1};
-			f->function =
-				kernel_line_span_trim((struct text_span){f->function.at, open});
+			f->function = span_trim((struct text_span){f->function.at, open});
 		}
 	}
 	perf_script_take_offset(f);
@@ -450,7 +449,7 @@ static bool frame_line_split(struct text_span *text, struct text_span *frame)
 		found = true;
 	}
 	if (found)
-		*text = kernel_line_span_trim(before);
+		*text = span_trim(before);
 	return found;
 }
 
@@ -493,7 +492,7 @@ struct perf_script {
 /* Test whether a line is not empty and no comment. */
 static bool is_content(struct text_span line)
 {
-	line = kernel_line_span_trim(line);
+	line = span_trim(line);
 	return line.at < line.end && *line.at != '#';
 }
 
@@ -694,8 +693,7 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 					 .kind = FIELD_STRING,
 					 .where = WHERE_STRING,
 					 .size = 1}};
-	bool in_time = kernel_line_span_begins(l->event, "cpu-clock") ||
-		       kernel_line_span_begins(l->event, "task-clock");
+	bool in_time = span_begins(l->event, "cpu-clock") || span_begins(l->event, "task-clock");
 	struct type_entry type = {
 		.source = p->source,
 		.name = writer_string(p->w, name.at, span_size(name)),
@@ -770,7 +768,7 @@ static bool is_source(struct text_span line)
 {
 	const char *colon = memrchr(line.at, ':', span_size(line));
 
-	line = kernel_line_span_trim(line);
+	line = span_trim(line);
 	if (!colon || colon + 1 >= line.end)
 		return false;
 	while (++colon < line.end)

@@ -227,7 +227,7 @@ static bool unwind_set_registers(const struct unwind_machine *m, const struct pe
 
 /* --- maps --- */
 
-enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16, LOCATIONS_LEAST = 1 << 12 };
+enum { MAPS_MOST = 1 << 20, MAPS_OF_PROCESS = 1 << 16 };
 
 static struct perf_maps *perf_maps_new(struct perf_spaces *s, int32_t pid, bool kernel)
 {
@@ -265,6 +265,8 @@ void perf_spaces_free(struct perf_spaces *s)
 {
 	perf_maps_release(s->kernel);
 	known_stacks_free(s->known);
+	for (size_t i = 0; i < s->size; i++)
+		key_map_free(&s->locations[i]);
 	free(s->locations);
 }
 
@@ -1574,40 +1576,10 @@ static bool perf_jit_symbol(struct perf_jit *j, const struct perf_map *map, int3
 
 /* --- locations --- */
 
-static struct perf_location *location_slot(const struct perf_spaces *s, uint32_t space,
-					   uint64_t address)
-{
-	size_t i = hash_u64(address ^ (uint64_t)space << 40) & (s->size - 1);
-
-	while (s->locations[i].location &&
-	       (s->locations[i].address != address || s->locations[i].space != space))
-		i = (i + 1) & (s->size - 1);
-	return &s->locations[i];
-}
-
-static int grow_locations(struct perf_spaces *s)
-{
-	struct perf_location *old = s->locations;
-	size_t had = s->size;
-
-	s->size = had ? 2 * had : LOCATIONS_LEAST;
-	s->locations = calloc(s->size, sizeof *s->locations);
-	if (!s->locations) {
-		s->locations = old;
-		s->size = had;
-		return -1;
-	}
-	for (size_t i = 0; i < had; i++)
-		if (old[i].location)
-			*location_slot(s, old[i].space, old[i].address) = old[i];
-	free(old);
-	return 0;
-}
-
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
 {
 	const struct perf_map *map = m ? unwind_find_map(m, address) : NULL;
-	struct perf_location *slot;
+	uint32_t *location;
 	struct symbol_entry symbol;
 	uint32_t space;
 
@@ -1619,89 +1591,40 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 	space = m ? perf_maps_space(s, m, map ? map->layer : 0) : 0;
 	if (m && !space)
 		return 0;
-	if (4 * s->nlocations >= 3 * s->size && grow_locations(s))
+	if (ARRAY_REACH(s->locations, s->size, space))
 		return 0;
-	slot = location_slot(s, space, address);
-	if (slot->location)
-		return slot->location;
-	*slot = (struct perf_location){
-		address, space,
-		writer_location(s->w,
-				&(struct location_entry){.space = space, .address = address})};
-	s->nlocations += slot->location != 0;
-	if (!map || !map->code || !perf_jit_symbol(s->jit, map, m->pid, address, &symbol))
-		return slot->location;
+	location = key_map_number(&s->locations[space], address);
+	if (!location || *location)
+		return location ? *location : 0;
+	*location =
+		writer_location(s->w, &(struct location_entry){.space = space, .address = address});
+	if (!*location || !map || !map->code ||
+	    !perf_jit_symbol(s->jit, map, m->pid, address, &symbol))
+		return *location;
 	symbol.flags = m->kernel ? SYMBOL_KERNEL : 0;
-	return writer_symbol(s->w, slot->location, &symbol) ? 0 : slot->location;
+	return writer_symbol(s->w, *location, &symbol) ? 0 : *location;
 }
 
 /* --- threads --- */
 
-enum { TABLE_LEAST = 64, TABLE_MOST = 1 << 18 };
-
-static size_t table_slot(const struct perf_table *t, int32_t key)
-{
-	size_t i = hash_u64((uint32_t)key) & (t->size - 1);
-
-	while (t->items[i] && t->keys[i] != key)
-		i = (i + 1) & (t->size - 1);
-	return i;
-}
-
-static int table_grow(struct perf_table *t)
-{
-	struct perf_table old = *t;
-
-	t->size = old.size ? 2 * old.size : TABLE_LEAST;
-	t->items = calloc(t->size, sizeof *t->items);
-	t->keys = calloc(t->size, sizeof *t->keys);
-	if (!t->items || !t->keys) {
-		free(t->items);
-		free(t->keys);
-		*t = old;
-		return -1;
-	}
-	for (size_t i = 0; i < old.size; i++) {
-		size_t at;
-
-		if (!old.items[i])
-			continue;
-		at = table_slot(t, old.keys[i]);
-		t->items[at] = old.items[i];
-		t->keys[at] = old.keys[i];
-	}
-	free(old.items);
-	free(old.keys);
-	return 0;
-}
-
-/* Get the slot of a key, whose item may be NULL. NULL: out of memory. */
-static void **table_get(struct perf_table *t, int32_t key)
-{
-	size_t i;
-
-	if (2 * t->count >= t->size && table_grow(t))
-		return NULL;
-	i = table_slot(t, key);
-	t->keys[i] = key;
-	return &t->items[i];
-}
+enum { TABLE_MOST = 1 << 18 };
 
 static struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
 {
-	void **slot = table_get(&t->processes, pid);
+	uint64_t *known = key_map_value(&t->processes, (uint32_t)pid);
+	struct perf_process *process;
 
-	if (!slot || *slot)
-		return slot ? *slot : NULL;
+	if (!known || *known)
+		return known ? (void *)(uintptr_t)*known : NULL;
 	/* no machine has so many: the file is damaged */
-	if (t->processes.count == TABLE_MOST)
+	if (t->processes.count > TABLE_MOST)
 		return &t->unknown_process;
-	*slot = calloc(1, sizeof(struct perf_process));
-	if (!*slot)
+	process = calloc(1, sizeof *process);
+	if (!process)
 		return NULL;
-	t->processes.count++;
-	((struct perf_process *)*slot)->pid = pid;
-	return *slot;
+	*known = (uintptr_t)process;
+	process->pid = pid;
+	return process;
 }
 
 static int set_process(struct perf_threads *t, struct perf_thread *thread, int32_t pid)
@@ -1716,17 +1639,16 @@ static int set_process(struct perf_threads *t, struct perf_thread *thread, int32
 	return 0;
 }
 
-static struct perf_thread *unwind_new_thread(struct perf_threads *t, void **slot, int32_t pid,
+static struct perf_thread *unwind_new_thread(struct perf_threads *t, uint64_t *known, int32_t pid,
 					     int32_t tid)
 {
 	struct perf_thread *thread = &t->unknown;
 
-	if (t->threads.count < TABLE_MOST) {
+	if (t->threads.count <= TABLE_MOST) {
 		thread = calloc(1, sizeof *thread);
 		if (!thread)
 			return NULL;
-		*slot = thread;
-		t->threads.count++;
+		*known = (uintptr_t)thread;
 		thread->pid = -1;
 	}
 	thread->tid = tid;
@@ -1736,14 +1658,14 @@ static struct perf_thread *unwind_new_thread(struct perf_threads *t, void **slot
 struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid)
 {
 	struct perf_thread *thread = t->last;
-	void **slot;
+	uint64_t *known;
 
 	if (thread && thread->tid == tid && (thread->pid == pid || pid == -1))
 		return thread;
-	slot = table_get(&t->threads, tid);
-	if (!slot)
+	known = key_map_value(&t->threads, (uint32_t)tid);
+	if (!known)
 		return NULL;
-	thread = *slot ? *slot : unwind_new_thread(t, slot, pid, tid);
+	thread = *known ? (void *)(uintptr_t)*known : unwind_new_thread(t, known, pid, tid);
 	if (!thread || (thread->pid != pid && pid != -1 && set_process(t, thread, pid)))
 		return NULL;
 	t->last = thread;
@@ -1778,20 +1700,17 @@ static void perf_thread_fork(struct perf_thread *child, const struct perf_thread
 
 void perf_threads_free(struct perf_threads *t)
 {
-	for (size_t i = 0; i < t->threads.size; i++)
-		free(t->threads.items[i]);
-	for (size_t i = 0; i < t->processes.size; i++) {
-		struct perf_process *process = t->processes.items[i];
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&t->threads, s));)
+		free((void *)(uintptr_t)s->value);
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&t->processes, s));) {
+		struct perf_process *process = (void *)(uintptr_t)s->value;
 
-		if (process)
-			perf_maps_release(process->maps);
+		perf_maps_release(process->maps);
 		free(process);
 	}
 	perf_maps_release(t->unknown_process.maps);
-	free(t->threads.items);
-	free(t->threads.keys);
-	free(t->processes.items);
-	free(t->processes.keys);
+	key_map_free(&t->threads);
+	key_map_free(&t->processes);
 	id_cache_free(&t->lanes);
 }
 

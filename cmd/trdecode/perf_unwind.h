@@ -127,11 +127,6 @@ struct perf_maps {
 	struct perf_maps *before; /* of the program that the process ran before; NULL: none */
 };
 
-struct perf_location {
-	uint64_t address;
-	uint32_t space, location; /* location 0: the slot is free */
-};
-
 /* The text of the kernel that runs; end 0: it is hidden. */
 struct perf_running {
 	bool is_read;
@@ -144,8 +139,8 @@ struct perf_spaces {
 	uint32_t contexts; /* numbers in use */
 	struct perf_maps *kernel;
 	struct perf_running running;
-	struct perf_location *locations; /* hash table */
-	size_t nlocations, size;
+	struct key_map *locations; /* by space: locations by address */
+	size_t size;
 	size_t nmaps; /* declared in all spaces */
 	struct perf_jit *jit;
 	struct known_stacks *known; /* in these spaces */
@@ -183,17 +178,11 @@ struct perf_thread {
 };
 
 /* A table of threads, or of processes, by number. */
-struct perf_table {
-	void **items;
-	int32_t *keys;
-	size_t count, size;
-};
-
 struct perf_threads {
-	struct perf_table threads, processes;
-	struct id_cache lanes;	    /* by tid, pid, comm and CPU */
-	struct perf_thread *last;   /* the last one found */
-	struct perf_thread unknown; /* of all threads beyond the limit */
+	struct key_map threads, processes; /* addresses of perf_thread and perf_process */
+	struct id_cache lanes;		   /* by tid, pid, comm and CPU */
+	struct perf_thread *last;	   /* the last one found */
+	struct perf_thread unknown;	   /* of all threads beyond the limit */
 	struct perf_process unknown_process;
 };
 
@@ -276,7 +265,7 @@ struct perf_attr {
 /* An id of an event on a CPU or thread, by which samples and counters are recognised. */
 struct perf_id {
 	uint64_t id;
-	uint32_t attr; /* 1 + index, 0: the slot is free */
+	uint32_t attr; /* index */
 	uint64_t last; /* value of its counter when it was last read */
 };
 
@@ -334,10 +323,11 @@ struct perf {
 
 	struct perf_attr *attrs;
 	size_t nattrs, attrs_capacity;
-	struct perf_id *ids; /* hash table */
+	struct perf_id *ids;
 	size_t nids, ids_size;
-	int id_at, id_from_end; /* offset of the id in the body of a sample, and of the other
-				   records before their end; -1: none */
+	struct key_map id_numbers; /* index + 1 in ids */
+	int id_at, id_from_end;	   /* offset of the id in the body of a sample, and of the other
+				      records before their end; -1: none */
 	struct ftrace_events *events;
 
 	uint32_t source, clock;

@@ -519,22 +519,25 @@ static const char *perfetto_clock_name(const struct perfetto *p)
 	return "trace";
 }
 
+static uint64_t perfetto_clock_key(uint32_t sequence, uint32_t id)
+{
+	return (uint64_t)(of_sequence(id) ? sequence : 0) << 32 | id;
+}
+
 /* Find a clock; NULL: no ClockSnapshot has it. */
 static struct perfetto_clock *find_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
-	uint32_t key[2] = {of_sequence(id) ? sequence : 0, id};
-	struct perfetto_clocks *c = &p->clocks;
-	uint32_t at = c->count ? intern_find(&c->numbers.keys, key, sizeof key) : INTERN_NONE;
+	const struct perfetto_clocks *c = &p->clocks;
+	uint64_t number = key_map_get(&c->numbers, perfetto_clock_key(sequence, id));
 
-	return at == INTERN_NONE ? NULL : &c->clock[c->numbers.numbers[at] - 1];
+	return number ? &c->clock[number - 1] : NULL;
 }
 
 /* Find a clock or add it. NULL: out of memory. */
 static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
-	uint32_t key[2] = {of_sequence(id) ? sequence : 0, id};
 	struct perfetto_clocks *c = &p->clocks;
-	uint32_t *number = id_cache_number(&c->numbers, key, sizeof key);
+	uint32_t *number = key_map_number(&c->numbers, perfetto_clock_key(sequence, id));
 	struct perfetto_clock *clock;
 
 	if (!number)
@@ -785,7 +788,7 @@ static void perfetto_clocks_free(struct perfetto *p)
 	for (size_t i = 0; i < p->clocks.count; i++)
 		free(p->clocks.clock[i].points);
 	free(p->clocks.clock);
-	id_cache_free(&p->clocks.numbers);
+	key_map_free(&p->clocks.numbers);
 }
 
 /* --- samples of call stacks: of perf, and of Chrome's profiler --- */
@@ -891,8 +894,8 @@ static int counted_weight(struct perfetto *p, const struct perfetto_sequence *s,
 			  uint64_t count, uint64_t *weight)
 {
 	struct buffer *counts = &p->counts.sample_counts;
-	uint32_t key[2] = {s->number, (uint32_t)cpu};
-	uint32_t *number = id_cache_number(&p->counts.sample_cpus, key, sizeof key);
+	uint32_t *number =
+		key_map_number(&p->counts.sample_cpus, (uint64_t)s->number << 32 | (uint32_t)cpu);
 	uint64_t before;
 
 	if (!number || (!*number && buffer_u64(counts, 0)))
@@ -2458,7 +2461,6 @@ static int decode_perfetto_begin(struct input *in, struct error *e)
 {
 	struct perfetto *p = in->state;
 	struct writer *w = p->w;
-	int64_t wall;
 
 	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perfetto"),
 							    writer_text(w, in->name), 0, 0});
@@ -2473,12 +2475,7 @@ static int decode_perfetto_begin(struct input *in, struct error *e)
 	in->wall = p->clocks.wall;
 	if (merge_choose_clock(in, e))
 		return -1;
-	wall = merge_wall(in);
-	p->clock = writer_clock(
-		w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-					 .flags = (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						  (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
-					 .wall = wall});
+	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	if (!p->clock || process_names_write(w, p->source, &p->tracks.process_names) ||
 	    (p->packages.size &&
 	     writer_meta(w, p->source, "perfetto.packages", p->packages.data, p->packages.size)))
@@ -2621,7 +2618,7 @@ static void perfetto_close(struct input *in)
 	perfetto_async_free(p);
 	complete_calls_free(&p->completes);
 	id_cache_free(&p->counts.far_kinds);
-	id_cache_free(&p->counts.sample_cpus);
+	key_map_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
 	perfetto_modules_free(&p->modules);

@@ -43,7 +43,7 @@ struct perfetto_ids {
 	uint32_t *dense;
 	size_t size;
 	bool used; /* ids are in the array */
-	struct id_cache far;
+	struct key_map far;
 };
 
 uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id);
@@ -178,7 +178,6 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack);
  */
 
 enum {
-	PERFETTO_RECENT = 256, /* slots of a cache of the tracks used last */
 	PERFETTO_KINDS = 1024, /* numbers of packet fields that are counted in an array */
 	PERFETTO_EVENT_FIELDS = 64,
 };
@@ -318,18 +317,15 @@ struct perfetto_track {
 struct perfetto_tracks {
 	struct perfetto_track *track;
 	size_t count, capacity;
-	struct id_cache by_uuid, others; /* index + 1 */
-	struct {
-		uint64_t uuid;
-		uint32_t number; /* index + 1 */
-	} recent[PERFETTO_RECENT];
+	struct key_map by_uuid; /* index + 1 */
+	struct id_cache others; /* index + 1 */
 	struct perfetto_thread *thread;
 	size_t nthreads, threads_capacity;
 	struct id_cache threads; /* by pid, tid and name: index + 1; name 0: that of now */
 	uint32_t renewed;	 /* threads whose number another thread had before */
 	struct id_cache lanes;
 	struct id_cache process_names; /* by pid: strings of the writer */
-	struct id_cache counting;      /* by track and sequence: index + 1 in reached */
+	struct key_map counting;       /* by track and sequence: index + 1 in reached */
 	struct buffer reached;	       /* perfetto_tracks.c: values of incremental counters */
 };
 
@@ -345,7 +341,7 @@ struct perfetto_task {
 };
 
 struct perfetto_tasks {
-	struct id_cache numbers; /* by tid: index + 1 */
+	struct key_map numbers; /* by tid: index + 1 */
 	struct perfetto_task *task;
 	size_t count, capacity;
 	bool shared_tids; /* threads of several processes have the same tid */
@@ -355,8 +351,8 @@ struct perfetto_clocks {
 	uint32_t trace; /* id of the stream's clock; 0: not yet known */
 	bool has_wall;
 	int64_t wall;
-	uint64_t first;		 /* time of the earliest event */
-	struct id_cache numbers; /* by sequence and id: index + 1 */
+	uint64_t first;		/* time of the earliest event */
+	struct key_map numbers; /* by sequence and id: index + 1 */
 	struct perfetto_clock *clock;
 	size_t count, capacity;
 };
@@ -446,7 +442,7 @@ struct perfetto_counts {
 	uint64_t unopened, clipped, wrong_times, uninterned, unknown_ftrace, too_deep;
 	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
 	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
-	struct id_cache sample_cpus; /* by sequence and CPU: index + 1 in sample_counts */
+	struct key_map sample_cpus;  /* by sequence and CPU: index + 1 in sample_counts */
 	struct buffer sample_counts; /* u64 each: the counter of the last sample */
 	uint64_t lost_packets;	     /* that the buffers of the service lost */
 	/* fields of messages that are read, by number; 0: of larger numbers */
@@ -457,7 +453,7 @@ struct perfetto_counts {
 struct perfetto_ftrace {
 	struct perfetto_event_type *type;
 	size_t ntypes, types_capacity;
-	struct id_cache numbers; /* by number of the event: index + 1 */
+	struct key_map numbers;	 /* by number of the event: index + 1 */
 	struct id_cache generic; /* types of GenericFtraceEvent, by name and fields */
 	struct perfetto_cpu *cpu;
 	size_t ncpus;
@@ -517,7 +513,7 @@ struct perfetto {
 	bool counting; /* for --info: events are not kept */
 	struct perfetto_arguments arguments;
 	struct buffer sequences; /* struct perfetto_sequence * each */
-	struct id_cache sequence_numbers;
+	struct key_map sequence_numbers;
 	struct perfetto_sequence *recent_sequence;
 	struct perfetto_clocks clocks;
 	struct perfetto_tracks tracks;

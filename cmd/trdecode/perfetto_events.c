@@ -1078,8 +1078,7 @@ struct reached {
 /* Get what a counter has reached in a sequence. NULL: out of memory. */
 static uint8_t *reached_in(struct perfetto *p, uint32_t track, uint32_t sequence)
 {
-	uint32_t key[2] = {track, sequence};
-	uint32_t *number = id_cache_number(&p->tracks.counting, key, sizeof key);
+	uint32_t *number = key_map_number(&p->tracks.counting, (uint64_t)track << 32 | sequence);
 	struct buffer *all = &p->tracks.reached;
 
 	if (!number || (!*number && buffer_zero(all, sizeof(struct reached))))

@@ -31,17 +31,13 @@ enum { SPARE = 256 }; /* ids beyond twice the number of entries that the array h
 
 uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id)
 {
-	uint32_t at = m->far.keys.count ? intern_find(&m->far.keys, &id, sizeof id) : INTERN_NONE;
-
-	return at == INTERN_NONE ? 0 : m->far.numbers[at];
+	return (uint32_t)key_map_get(&m->far, id);
 }
 
 /* Set the number of an id. entries: number of those that share the ids, so far, in this map or
  * others; an array has at most twice as many, and some hundred. -1: out of memory. */
 static int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number, uint64_t entries)
 {
-	uint32_t *numbers;
-
 	if (id >= m->size && id <= 2 * entries + SPARE) {
 		if (ARRAY_REACH(m->dense, m->size, (size_t)id))
 			return -1;
@@ -51,11 +47,7 @@ static int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number
 		m->dense[id] = number;
 		return 0;
 	}
-	numbers = id_cache_number(&m->far, &id, sizeof id);
-	if (!numbers)
-		return -1;
-	*numbers = number;
-	return 0;
+	return key_map_set(&m->far, id, number);
 }
 
 static void perfetto_ids_clear(struct perfetto_ids *m)
@@ -63,14 +55,13 @@ static void perfetto_ids_clear(struct perfetto_ids *m)
 	if (m->used)
 		memset(m->dense, 0, m->size * sizeof *m->dense);
 	m->used = false;
-	if (m->far.keys.count)
-		id_cache_free(&m->far);
+	key_map_free(&m->far);
 }
 
 static void perfetto_ids_free(struct perfetto_ids *m)
 {
 	free(m->dense);
-	id_cache_free(&m->far);
+	key_map_free(&m->far);
 	*m = (struct perfetto_ids){0};
 }
 
@@ -332,12 +323,12 @@ static int take_defaults(struct perfetto *p, struct perfetto_sequence *s,
 
 static struct perfetto_sequence *find_sequence(struct perfetto *p, uint32_t id, uint32_t machine)
 {
-	uint32_t key[2] = {id, machine}, *number;
+	uint32_t *number;
 	struct perfetto_sequence *s = p->recent_sequence;
 
 	if (s && s->id == id && s->machine == machine)
 		return s;
-	number = id_cache_number(&p->sequence_numbers, key, sizeof key);
+	number = key_map_number(&p->sequence_numbers, (uint64_t)id << 32 | machine);
 	if (!number)
 		return NULL;
 	if (!*number) {
@@ -466,7 +457,7 @@ void perfetto_sequences_free(struct perfetto *p)
 		free(s);
 	}
 	buffer_free(&p->sequences);
-	id_cache_free(&p->sequence_numbers);
+	key_map_free(&p->sequence_numbers);
 }
 
 /*

@@ -51,14 +51,8 @@ static uint32_t add_track(struct perfetto *p)
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 {
 	struct perfetto_tracks *t = &p->tracks;
-	size_t slot = hash_u64(uuid) % PERFETTO_RECENT;
-	uint32_t *number;
+	uint32_t *number = key_map_number(&t->by_uuid, uuid);
 
-	/* without this cache 'trdecode | trstat' of a trace of calls takes 1.11 times the
-	 * instructions */
-	if (__builtin_expect(t->recent[slot].uuid == uuid && t->recent[slot].number, 1))
-		return t->recent[slot].number;
-	number = id_cache_number(&t->by_uuid, &uuid, sizeof uuid);
 	if (!number)
 		return 0;
 	if (!*number) {
@@ -67,8 +61,6 @@ uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 			return 0;
 		t->track[*number - 1].uuid = uuid;
 	}
-	t->recent[slot].uuid = uuid;
-	t->recent[slot].number = *number;
 	return *number;
 }
 
@@ -101,7 +93,7 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 static struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_tasks *t = &p->tasks;
-	uint32_t *number = id_cache_number(&t->numbers, &tid, sizeof tid);
+	uint32_t *number = key_map_number(&t->numbers, (uint32_t)tid);
 	struct perfetto_task *task;
 
 	if (!number)
@@ -464,17 +456,6 @@ static struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pi
 	return find_thread(p, pid, tid, 0);
 }
 
-static uint32_t perfetto_tracks_declare_lane(struct perfetto *p, const struct lane_entry *e)
-{
-	int32_t key[] = {e->cpu,	   e->tid, e->pid, (int32_t)e->comm, (int32_t)e->buffer,
-			 (int32_t)e->flags};
-	uint32_t *id = id_cache_number(&p->tracks.lanes, key, sizeof key);
-
-	if (id && !*id)
-		*id = writer_lane(p->w, e);
-	return id ? *id : 0;
-}
-
 static struct lane_entry perfetto_tracks_lane_entry(const struct perfetto *p, int32_t pid,
 						    int32_t tid, int32_t cpu)
 {
@@ -500,15 +481,15 @@ static uint32_t perfetto_lane(struct perfetto *p, struct perfetto_thread *t, int
 	e = perfetto_tracks_lane_entry(p, t->pid, t->tid, cpu);
 	e.comm = t->comm;
 	if (cpu >= 0)
-		return perfetto_tracks_declare_lane(p, &e);
-	return t->lane = perfetto_tracks_declare_lane(p, &e);
+		return writer_lane_once(p->w, &p->tracks.lanes, &e);
+	return t->lane = writer_lane_once(p->w, &p->tracks.lanes, &e);
 }
 
 static uint32_t perfetto_cpu_lane(struct perfetto *p, int32_t cpu)
 {
 	struct lane_entry e = perfetto_tracks_lane_entry(p, -1, -1, cpu);
 
-	return perfetto_tracks_declare_lane(p, &e);
+	return writer_lane_once(p->w, &p->tracks.lanes, &e);
 }
 
 /* --- resolving --- */
@@ -518,15 +499,12 @@ static const struct perfetto_track *find_owner(const struct perfetto *p,
 					       const struct perfetto_track *t)
 {
 	for (unsigned i = 0; t && i < PARENTS_MOST; i++) {
-		uint32_t at;
+		uint64_t number;
 
 		if (t->has_thread || t->has_process)
 			return t;
-		at = t->parent ? intern_find(&p->tracks.by_uuid.keys, &t->parent, sizeof t->parent)
-			       : INTERN_NONE;
-		t = at == INTERN_NONE || !p->tracks.by_uuid.numbers[at]
-			    ? NULL
-			    : &p->tracks.track[p->tracks.by_uuid.numbers[at] - 1];
+		number = t->parent ? key_map_get(&p->tracks.by_uuid, t->parent) : 0;
+		t = number ? &p->tracks.track[number - 1] : NULL;
 	}
 	return NULL;
 }
@@ -627,7 +605,7 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 				       t->cpu);
 	e.comm = thread ? thread->comm : 0;
 	e.buffer = t->has_counter ? 0 : t->name;
-	t->lane = perfetto_tracks_declare_lane(p, &e);
+	t->lane = writer_lane_once(p->w, &p->tracks.lanes, &e);
 	return t->lane ? 0 : -1;
 }
 
@@ -700,14 +678,14 @@ void perfetto_tracks_free(struct perfetto *p)
 		free(t->thread[i].calls.frames);
 	free(t->track);
 	free(t->thread);
-	id_cache_free(&t->by_uuid);
+	key_map_free(&t->by_uuid);
 	id_cache_free(&t->others);
 	id_cache_free(&t->threads);
 	id_cache_free(&t->lanes);
 	id_cache_free(&t->process_names);
-	id_cache_free(&t->counting);
+	key_map_free(&t->counting);
 	buffer_free(&t->reached);
-	id_cache_free(&p->tasks.numbers);
+	key_map_free(&p->tasks.numbers);
 	free(p->tasks.task);
 }
 
@@ -1867,7 +1845,7 @@ static int read_row(struct perfetto *p, struct perfetto_event_type *t, const cha
 /* Get the type of an event by its number. NULL: out of memory. */
 static struct perfetto_event_type *perfetto_event_type(struct perfetto *p, uint32_t number)
 {
-	uint32_t *at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	uint32_t *at = key_map_number(&p->ftrace.numbers, number);
 	struct perfetto_event_type *t;
 	const char *row;
 
@@ -1928,7 +1906,7 @@ static int perfetto_event_descriptor(struct perfetto *p, struct protobuf_view me
 		case DESCRIPTOR_MESSAGE: described = f.bytes; break;
 		case DESCRIPTOR_GROUP: group = perfetto_text(p, f.bytes); break;
 		}
-	at = id_cache_number(&p->ftrace.numbers, &number, sizeof number);
+	at = key_map_number(&p->ftrace.numbers, number);
 	if (!at || *at)
 		return at ? 0 : -1;
 	*at = perfetto_add_type(p, number);
@@ -2052,7 +2030,7 @@ void perfetto_ftrace_free(struct perfetto *p)
 		free(f->type[i].fields);
 	free(f->type);
 	free(f->cpu);
-	id_cache_free(&f->numbers);
+	key_map_free(&f->numbers);
 	id_cache_free(&f->generic);
 	buffer_free(&f->fixed);
 	buffer_free(&f->tail);

@@ -54,7 +54,7 @@ struct value_type {
 struct profile_table {
 	struct protobuf_view *entry;
 	size_t count, capacity;
-	struct id_cache numbers; /* + 1 */
+	struct key_map numbers; /* + 1 */
 };
 
 struct profile {
@@ -154,12 +154,10 @@ static struct protobuf_view profile_string(const struct profile *p, uint64_t ind
 					: (struct protobuf_view){NULL, NULL};
 }
 
-/* Find an entry by its id. Returns its number + 1; 0: there is none, or out of memory. */
-static uint32_t profile_find(struct profile_table *t, uint64_t id)
+/* Find an entry by its id. Returns its number + 1; 0: there is none. */
+static uint32_t profile_find(const struct profile_table *t, uint64_t id)
 {
-	const uint32_t *number = id_cache_number(&t->numbers, &id, sizeof id);
-
-	return number ? *number : 0;
+	return (uint32_t)key_map_get(&t->numbers, id);
 }
 
 /* --- reading --- */
@@ -204,7 +202,7 @@ static int add_numbered(struct profile_table *t, struct protobuf_view message)
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == ENTRY_ID)
 			id = f.value;
-	number = id_cache_number(&t->numbers, &id, sizeof id);
+	number = key_map_number(&t->numbers, id);
 	if (!number || pprof_add_entry(t, message))
 		return -1;
 	if (!*number)
@@ -294,7 +292,7 @@ static int profile_read(struct profile *p, struct input *in, struct error *e)
 static void pprof_table_free(struct profile_table *t)
 {
 	free(t->entry);
-	id_cache_free(&t->numbers);
+	key_map_free(&t->numbers);
 }
 
 static void profile_free(struct profile *p)
@@ -670,17 +668,6 @@ static int read_sample(struct pprof_decoder *p, struct pprof_sample *s)
 
 /* --- declarations --- */
 
-static uint32_t pprof_declare_lane(struct pprof_decoder *p, const struct lane_entry *lane)
-{
-	uint32_t key[] = {lane->flags, (uint32_t)lane->pid, (uint32_t)lane->tid,
-			  (uint32_t)lane->cpu, lane->comm};
-	uint32_t *id = id_cache_number(&p->lanes, key, sizeof key);
-
-	if (id && !*id)
-		*id = writer_lane(p->w, lane);
-	return id ? *id : 0;
-}
-
 /* Declare the name of a label's field: fields of the same key are numbered. */
 static uint32_t label_name(const struct pprof_decoder *p, const struct pprof_sample *s,
 			   unsigned label)
@@ -827,7 +814,7 @@ static int pprof_write_sample(struct pprof_decoder *p)
 	/* saturates below where a time is damage */
 	p->elapsed += weight > TIME_LIMIT - 1 - p->elapsed ? TIME_LIMIT - 1 - p->elapsed : weight;
 	frames = p->stack.size / sizeof(uint32_t);
-	row.lane = pprof_declare_lane(p, &s.lane);
+	row.lane = writer_lane_once(p->w, &p->lanes, &s.lane);
 	row.type = pprof_declare_type(p, &s);
 	if (frames) {
 		row.location =

@@ -1,5 +1,5 @@
 /*
- * rows.h - what decoders make rows of: arguments, marks of atrace, calls with a duration, processes
+ * rows.h - what decoders share: arguments, marks of atrace, calls with a duration, rows that wait
  */
 #ifndef TR_TRDECODE_ROWS_H
 #define TR_TRDECODE_ROWS_H
@@ -22,8 +22,6 @@
  * events without a name, after its own.
  */
 
-enum { ARGUMENTS_RECENT = 4096 }; /* slots of a cache of numbers that were used last */
-
 /* A function. Names are strings of the writer. */
 struct argument_names {
 	uint32_t *names;
@@ -32,16 +30,12 @@ struct argument_names {
 };
 
 struct argument_table {
-	struct id_cache numbers; /* by name of the function: index + 1 */
+	struct key_map numbers; /* by name of the function: index + 1 */
 	struct argument_names *functions;
 	size_t count, capacity;
 	/* of arguments_learn: numbers by function and name, from 1; the names of all functions */
-	struct id_cache pairs;
+	struct key_map pairs;
 	struct intern names;
-	struct {
-		uint64_t pair;	 /* function << 32 | name */
-		uint32_t number; /* 0: the slot is free */
-	} recent[ARGUMENTS_RECENT];
 	uint64_t nameless; /* arguments that arguments_values left out */
 };
 
@@ -192,6 +186,50 @@ struct gap_arguments {
  */
 bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const uint8_t *values,
 			uint32_t size);
+
+/*
+ * Rows that wait for their times.
+ *
+ * Rows may be added in any order; those of the same time are written in the order of their
+ * addition. At most ROW_QUEUE_ROWS rows and about ROW_QUEUE_BYTES bytes wait; then the earliest
+ * are written. A zero-initialised queue is empty. Functions that return int return 0, or -1 when
+ * out of memory, or with the writer's error.
+ */
+
+enum { ROW_QUEUE_ROWS = 1 << 18, ROW_QUEUE_BYTES = 64 << 20 };
+
+struct queued_row;
+
+struct row_queue {
+	struct writer *w;
+	struct queued_row **rows; /* a heap */
+	size_t count, capacity, bytes;
+	uint64_t added;
+};
+
+/* What a row needs to be declared before it. */
+struct row_needs {
+	const uint8_t *definitions; /* u32 each; bytes: their size */
+	size_t bytes;
+	uint32_t stack; /* 0: none */
+};
+
+/* Declare them. */
+static inline int row_needs_use(const struct row_needs *n, struct writer *w)
+{
+	for (size_t i = 0; i < n->bytes; i += 4)
+		if (writer_use_definition(w, get_u32(n->definitions + i)))
+			return -1;
+	return n->stack ? writer_use_stack(w, n->stack) : 0;
+}
+
+/* Add a row. Its data is copied. */
+int row_queue_put(struct row_queue *q, const struct new_row *r, const struct row_needs *needs);
+/* Write the rows up to and including a time. */
+int row_queue_write(struct row_queue *q, uint64_t until);
+/* Return the time of the first row; UINT64_MAX: there is none. */
+uint64_t row_queue_next(const struct row_queue *q);
+void row_queue_free(struct row_queue *q);
 
 /* --- writes the names of processes as a META part (common/formats/process_names.h) --- */
 

@@ -322,7 +322,7 @@ static bool tracecmd_parse_time(const char *p, const char *end, uint64_t *time)
 	const char *colon = memchr(p, ':', (size_t)(end - p < TIME_MOST ? end - p : TIME_MOST));
 
 	return colon && memchr(p, '.', (size_t)(colon - p)) &&
-	       ftrace_seconds((struct text_span){p, colon}, time);
+	       span_seconds((struct text_span){p, colon}, time);
 }
 
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */
@@ -333,7 +333,7 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 
 	while (p > first && p[-1] != '-')
 		p--;
-	if (p == first || ftrace_digits(p, end, &pid) == p || pid > INT32_MAX)
+	if (p == first || span_digits(p, end, &pid) == p || pid > INT32_MAX)
 		return false;
 	out->pid = (int32_t)pid;
 	while (line < p && *line == ' ')
@@ -352,7 +352,7 @@ static bool tracecmd_parse_line(const char *line, size_t n, struct parsed *out)
 		p = memchr(p, '[', (size_t)(end - p));
 		if (!p)
 			return false;
-		q = ftrace_digits(p + 1, end, &cpu);
+		q = span_digits(p + 1, end, &cpu);
 		if (q == p + 1 || q == end || *q != ']' || cpu > INT32_MAX)
 			continue;
 		if (!parse_task(line, p, out))
@@ -1828,17 +1828,11 @@ static int tracecmd_declare(struct tracecmd *t)
 	struct writer *w = t->w;
 	struct input *in = t->input;
 	struct tracecmd_header *h = &t->h;
-	int64_t wall = merge_wall(in);
 
 	t->source = writer_source(w, &(struct source_entry){writer_text(w, "trace-cmd"),
 							    writer_text(w, in->name),
 							    t->layout.long_size, h->big_endian});
-	t->clock = writer_clock(
-		w, &(struct clock_entry){writer_text(w, in->clock_name),
-					 (in->ticks ? CLOCK_TICKS : 0) |
-						 (in->has_wall ? CLOCK_HAS_WALL : 0) |
-						 (in->has_wall && !wall ? CLOCK_IS_WALL : 0),
-					 wall});
+	t->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	if (!t->source || !t->clock || tracecmd_send_meta(t, "kallsyms", &h->kallsyms) ||
 	    tracecmd_declare_space(t) || send_file(t) || send_buffers(t) ||
 	    tracecmd_send_meta(t, "header_page", &h->header_page) ||

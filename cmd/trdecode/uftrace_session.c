@@ -2024,12 +2024,7 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	u->ids.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
 					  u->info.is_32bit ? 4 : 8, u->info.big_endian});
-	u->ids.clock = writer_clock(
-		w,
-		&(struct clock_entry){writer_text(w, in->clock_name),
-				      (in->has_wall ? CLOCK_HAS_WALL : 0) |
-					      (!strcmp(in->clock_name, "wall") ? CLOCK_IS_WALL : 0),
-				      merge_wall(in)});
+	u->ids.clock = input_declare_clock(in, !strcmp(in->clock_name, "wall"));
 	if (send_metas(u))
 		return -1;
 	u->ids.entry = simple_type(u, "entry", KIND_ENTER, TYPE_DEPTH, UFTRACE_ENTRY);

@@ -788,7 +788,7 @@ struct chrome_members {
 	struct buffer part, line; /* of the META that is read, of a metadata event */
 	struct json_reader json;
 	uint32_t metas;		       /* number of the META that is read */
-	struct id_cache lines;	       /* by hash of a metadata event: the first META that has it */
+	struct key_map lines;	       /* by hash of a metadata event: the first META that has it */
 	struct intern named;	       /* numbers in the output of processes with a process_name */
 	struct intern names, texts;    /* of members; o or m, then the name */
 	struct chrome_member *members; /* by number of the name */
@@ -811,7 +811,7 @@ static void chrome_members_free(struct chrome_members *k)
 	buffer_free(&k->part);
 	buffer_free(&k->line);
 	json_close(&k->json);
-	id_cache_free(&k->lines);
+	key_map_free(&k->lines);
 	intern_free(&k->named);
 	intern_free(&k->names);
 	intern_free(&k->texts);
@@ -874,7 +874,7 @@ static int chrome_put_event(struct chrome_output *s, int32_t pid, int32_t tid)
 	    (tid >= 0 && buffer_printf(b, ",\"tid\":%" PRId32, tid)))
 		return -1;
 	hash = hash_bytes(b->data, b->size, 0);
-	meta = id_cache_number(&k->lines, &hash, sizeof hash);
+	meta = key_map_number(&k->lines, hash);
 	if (!meta)
 		return -1;
 	if (*meta && *meta != k->metas)

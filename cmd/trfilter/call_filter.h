@@ -94,14 +94,9 @@ enum decide_when {
 
 enum { STACK_NODES_BOTTOM = 1, STACK_NODES_LIMIT = 1 << 16 };
 
-struct ancestor_node {
-	uint32_t below, location;
-	uint32_t number; /* 0: free */
-};
-
 struct stack_nodes {
-	struct ancestor_node *slots;
-	uint32_t mask, count;
+	struct key_map numbers; /* by below << 32 | location */
+	uint32_t count;
 	/* number of calls on STACK_FRAMES or more others (stack_limit.h); counted by the caller
 	 * */
 	uint64_t deep;

@@ -562,8 +562,6 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 
 /* --- groups --- */
 
-enum { GROUPS_FIRST = 64 };
-
 void groups_set_keys(struct groups *g, size_t keys)
 {
 	g->keys = keys;
@@ -586,10 +584,9 @@ void groups_clear(struct groups *g)
 	for (size_t i = 0; i < g->chunks; i++)
 		free(g->chunk[i]);
 	free(g->chunk);
-	free(g->slots);
+	key_map_free(&g->numbers);
 	g->chunk = NULL;
-	g->slots = NULL;
-	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	g->count = g->chunks = g->chunk_capacity = 0;
 }
 
 struct groups groups_take(struct groups *g)
@@ -597,8 +594,8 @@ struct groups groups_take(struct groups *g)
 	struct groups old = *g;
 
 	g->chunk = NULL;
-	g->slots = NULL;
-	g->count = g->chunks = g->chunk_capacity = g->capacity = 0;
+	g->numbers = (struct key_map){0};
+	g->count = g->chunks = g->chunk_capacity = 0;
 	return old;
 }
 
@@ -622,28 +619,6 @@ int groups_copy_cell(struct groups *into, const struct groups *from, const struc
 	copy->value = cell->value;
 	copy->label = cell->label;
 	copy->is_signed = cell->is_signed;
-	return 0;
-}
-
-static int groups_grow(struct groups *g)
-{
-	size_t capacity = g->capacity ? 2 * g->capacity : GROUPS_FIRST;
-	uint64_t *slots = calloc(capacity, sizeof *slots);
-
-	if (!slots)
-		return -1;
-	for (size_t i = 0; i < g->capacity; i++) {
-		size_t at = g->slots[i] >> 32;
-
-		if (!g->slots[i])
-			continue;
-		while (slots[at & (capacity - 1)])
-			at++;
-		slots[at & (capacity - 1)] = g->slots[i];
-	}
-	free(g->slots);
-	g->slots = slots;
-	g->capacity = capacity;
 	return 0;
 }
 
@@ -685,20 +660,17 @@ static void note_decimals(struct groups *g, struct aggregate *a, const struct ke
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 {
-	uint32_t hash = key_cells_hash(&g->texts, cells, g->keys);
+	uint64_t hash = key_cells_hash(&g->texts, cells, g->keys);
 	struct aggregate *a;
-	size_t at = hash;
+	uint32_t *number;
 
-	if (g->count >= g->capacity / 4 * 3 && groups_grow(g))
-		return NULL;
-	for (;; at++) {
-		uint64_t slot = g->slots[at & (g->capacity - 1)];
-
-		if (!slot)
+	for (;; hash++) {
+		number = key_map_number(&g->numbers, hash);
+		if (!number)
+			return NULL;
+		if (!*number)
 			break;
-		if (slot >> 32 != hash)
-			continue;
-		a = groups_at(g, (uint32_t)slot - 1);
+		a = groups_at(g, *number - 1);
 		if (key_cells_same(groups_cells(g, a), cells, g->keys)) {
 			note_decimals(g, a, cells);
 			return a;
@@ -708,7 +680,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 		return NULL;
 	a = groups_append(g, cells);
 	if (a)
-		g->slots[at & (g->capacity - 1)] = (uint64_t)hash << 32 | g->count;
+		*number = (uint32_t)g->count;
 	return a;
 }
 

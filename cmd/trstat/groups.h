@@ -368,8 +368,7 @@ struct groups {
 	size_t stride;			     /* bytes of a group: the aggregate, then the cells */
 	char **chunk;
 	size_t chunks, chunk_capacity;
-	uint64_t *slots; /* hash << 32 | number + 1, 0 free */
-	size_t capacity; /* slots, a power of two or 0 */
+	struct key_map numbers; /* number + 1, by the hash of the key, or the next one */
 	struct key_texts texts;
 	uint32_t *stack_rank; /* of the stacks, by node */
 	bool whole_stacks;    /* do not limit them to STACK_FRAMES frames */

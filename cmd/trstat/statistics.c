@@ -1171,14 +1171,15 @@ static int is_group_open(struct statistics *s, const struct stack *stack, size_t
 		outermost = n && !stack->frames[0].begun ? 2 : 1;
 		return outermost <= n ? (int)outermost : 0;
 	}
-	hash = key_cells_hash(&s->groups.texts, cells, s->keys->count) + thread;
+	hash = (uint32_t)key_cells_hash(&s->groups.texts, cells, s->keys->count) + thread;
 	outermost = idmap_get(&s->recursion.outermost, hash);
 	if (outermost && outermost <= n && stack->frames[outermost - 1].begun) {
 		other = frame_cells(s, stack, outermost - 1);
 		if (key_cells_same(other, cells, s->keys->count))
 			return (int)outermost;
 		/* a group with the same hash keeps the place while it is open */
-		if (key_cells_hash(&s->groups.texts, other, s->keys->count) + thread == hash) {
+		if ((uint32_t)key_cells_hash(&s->groups.texts, other, s->keys->count) + thread ==
+		    hash) {
 			for (size_t i = outermost; i < n; i++)
 				if (stack->frames[i].begun &&
 				    key_cells_same(frame_cells(s, stack, i), cells, s->keys->count))

@@ -34,26 +34,18 @@
 
 /* --- the names that are shown of functions, each demangled once --- */
 
-/* A name that was found: it is not looked up by its text again. Without this 'trsym -i' of
- * t/bench/inline.sh takes 1.04 times the instructions. */
-struct recent_name {
-	uint64_t id; /* of struct source_frame */
-	uint32_t number;
-};
-
-enum { NAMES_RECENT = 1 << 13 };
-
 /* Zero-initialised but for the style is empty. */
 struct function_names {
 	enum demangle_style style;
 	struct id_cache numbers; /* by function: 1 + number of the name in `shown` */
+	struct key_map by_id;	 /* the same, by the id of struct source_frame, if it is not 0 */
 	struct intern shown;
-	struct recent_name recent[NAMES_RECENT];
 };
 
 static void function_names_free(struct function_names *f)
 {
 	id_cache_free(&f->numbers);
+	key_map_free(&f->by_id);
 	intern_free(&f->shown);
 }
 
@@ -62,12 +54,12 @@ static void function_names_free(struct function_names *f)
 static uint32_t function_names_find(struct function_names *f, const struct source_frame *frame)
 {
 	const char *function = frame->function ? frame->function : "?";
-	struct recent_name *recent = &f->recent[hash_u64(frame->id) % NAMES_RECENT];
+	uint32_t *by_id = frame->id ? key_map_number(&f->by_id, frame->id) : NULL;
 	uint32_t *known, number;
 	char *name;
 
-	if (frame->id && recent->id == frame->id)
-		return recent->number;
+	if (by_id && *by_id)
+		return *by_id - 1;
 	known = id_cache_number(&f->numbers, function, strlen(function));
 	if (!known)
 		return INTERN_NONE;
@@ -79,8 +71,9 @@ static uint32_t function_names_find(struct function_names *f, const struct sourc
 			return number;
 		*known = number + 1;
 	}
-	*recent = (struct recent_name){frame->id, *known - 1};
-	return recent->number;
+	if (by_id)
+		*by_id = *known;
+	return *known - 1;
 }
 
 /*

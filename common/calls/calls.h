@@ -748,8 +748,9 @@ calls_try_by_number(struct calls *c, uint8_t kind, uint32_t source, uint32_t cal
 		calls_number_free(c, index);
 	} else {
 		if (__builtin_expect(open->recent.key || !c->numbered.free ||
-					     (open->count && (open->count >= CALLS_NUMBERED_LIMIT ||
-							      open_calls_has(open, source, call))),
+					     (open->others.count &&
+					      (open->others.count >= CALLS_NUMBERED_LIMIT ||
+					       open_calls_has(open, source, call))),
 				     0))
 			return CALLS_SLOW;
 		index = c->numbered.free - 1;
@@ -783,8 +784,9 @@ calls_try_numbered(const struct calls *c, const struct calls_rows *cr, const uin
 		return false;
 	/* an enter moves the one before it to the table, which has a limit, and ends the call that
 	   has its number */
-	if (__builtin_expect(c->open.count || c->open.recent.key, 0) &&
-	    ((c->open.count && c->open.recent.key) || c->open.count >= CALLS_NUMBERED_LIMIT ||
+	if (__builtin_expect(c->open.others.count || c->open.recent.key, 0) &&
+	    ((c->open.others.count && c->open.recent.key) ||
+	     c->open.others.count >= CALLS_NUMBERED_LIMIT ||
 	     open_calls_has(&c->open, lane->source->number, get_u32(enter + et->call))))
 		return false;
 	s->last = l->time;

@@ -1177,9 +1177,8 @@ static int list_numbered(struct building *b)
 		return -1;
 	if (o->recent.key)
 		b->numbered[n++].index = (uint32_t)o->recent.value;
-	for (size_t i = 0; o->count && i <= o->mask; i++)
-		if (o->slots[i].key)
-			b->numbered[n++].index = (uint32_t)o->slots[i].value;
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&o->others, s));)
+		b->numbered[n++].index = (uint32_t)s->value - 1;
 	for (size_t i = 0; i < n; i++) {
 		b->numbered[i].stack = c->numbered.calls[b->numbered[i].index].thread;
 		b->numbered[i].serial = c->numbered.calls[b->numbered[i].index].serial;

@@ -4,7 +4,6 @@
  * For sources that number their calls (TYPE_CALL_NUMBER): the value stored at an enter is returned
  * at the call's leave, whatever was entered or left in between. The call entered last, which is
  * nearly always the next to be left, is kept outside the table. A zero-initialised table is empty.
- * The largest source with the largest number, whose key is 0, has a place of its own.
  */
 #ifndef TR_CALLS_OPEN_CALLS_H
 #define TR_CALLS_OPEN_CALLS_H
@@ -13,21 +12,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/util/map.h"
+
 struct open_call {
-	uint64_t key; /* source << 32 | number, + 1; in the table: 0 free */
+	uint64_t key; /* source << 32 | number, + 1, modulo 2^64 */
 	uint64_t value;
 };
 
 struct open_calls {
-	struct open_call recent; /* the call entered last; key 0 none */
-	struct open_call *slots;
-	size_t mask, count;  /* of the table: a power of two less one; entries in use */
-	size_t at;	     /* open_calls_take_any has emptied the slots before it */
-	uint64_t last_value; /* of the call with key 0 */
-	bool has_last;	     /* it is open */
+	struct open_call recent; /* the call entered last; key 0 none: a call with that key is not
+				  * kept here */
+	struct key_map others;	 /* value + 1, by key */
+	size_t at;		 /* open_calls_take_any has emptied the slots before it */
 };
 
-int open_calls_spill(struct open_calls *o);
+int open_calls_put_far(struct open_calls *o, uint64_t key, uint64_t value);
 bool open_calls_take_far(struct open_calls *o, uint64_t key, uint64_t *value);
 void open_calls_free(struct open_calls *o);
 /* Remove any one of the open calls, with its open_calls_key; false: none is left. Until then no
@@ -43,7 +42,7 @@ static inline bool open_calls_take_any(struct open_calls *o, uint64_t *value)
 
 static inline size_t open_calls_count(const struct open_calls *o)
 {
-	return o->count + (o->recent.key != 0) + o->has_last;
+	return o->others.count + (o->recent.key != 0);
 }
 
 static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
@@ -51,18 +50,16 @@ static inline uint64_t open_calls_key(uint32_t source, uint32_t number)
 	return ((uint64_t)source << 32 | number) + 1;
 }
 
-/* Add a call. An open one of the same number is forgotten. -1: out of memory. */
+/* Add a call, whose value is less than UINT64_MAX. An open one of the same number is forgotten. -1:
+ * out of memory. */
 static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t number,
 				 uint64_t value)
 {
 	uint64_t key = open_calls_key(source, number);
 
-	if (__builtin_expect(!key, 0)) {
-		o->last_value = value;
-		o->has_last = true;
-		return 0;
-	}
-	if (o->recent.key && open_calls_spill(o))
+	if (__builtin_expect(!key, 0))
+		return open_calls_put_far(o, key, value);
+	if (o->recent.key && open_calls_put_far(o, o->recent.key, o->recent.value))
 		return -1;
 	o->recent = (struct open_call){key, value};
 	return 0;
@@ -79,7 +76,7 @@ static inline bool open_calls_take(struct open_calls *o, uint32_t source, uint32
 		o->recent.key = 0;
 		return true;
 	}
-	return (o->count || !key) && open_calls_take_far(o, key, value);
+	return o->others.count && open_calls_take_far(o, key, value);
 }
 
 /* Test whether a call of that number is open. */

@@ -89,14 +89,12 @@ int stack_tree_fold(struct stack_tree *t, uint32_t deeper)
 
 enum {
 	GONE = STACK_LOOSE - 1, /* with keep: parent of a node that was joined with its first */
-	FIRST_SLOTS = 1024
 };
 
 int stack_tree_init(struct stack_tree *t)
 {
-	*t = (struct stack_tree){.mask = FIRST_SLOTS - 1};
-	t->slots = calloc(FIRST_SLOTS, sizeof(*t->slots));
-	if (!t->slots || ARRAY_GROW(t->nodes, t->capacity, 0))
+	*t = (struct stack_tree){0};
+	if (ARRAY_GROW(t->nodes, t->capacity, 0))
 		return -1;
 	t->nodes[t->count++] = (struct stack_node){.parent = STACK_LOOSE};
 	return 0;
@@ -105,56 +103,18 @@ int stack_tree_init(struct stack_tree *t)
 void stack_tree_free(struct stack_tree *t)
 {
 	free(t->nodes);
-	free(t->slots);
+	key_map_free(&t->children);
 	*t = (struct stack_tree){0};
 }
 
-static uint32_t stack_tree_slot_of(const struct stack_tree *t, uint32_t parent, uint32_t name)
+static uint64_t stack_tree_key(uint32_t parent, uint32_t name)
 {
-	return (uint32_t)hash_u64((uint64_t)parent << 32 | name) & t->mask;
+	return (uint64_t)parent << 32 | name;
 }
 
 static uint32_t stack_tree_find(const struct stack_tree *t, uint32_t parent, uint32_t name)
 {
-	for (uint32_t i = stack_tree_slot_of(t, parent, name);; i = (i + 1) & t->mask) {
-		uint32_t node = t->slots[i];
-
-		if (!node || (t->nodes[node].parent == parent && t->nodes[node].name == name))
-			return node;
-	}
-}
-
-static void insert(struct stack_tree *t, uint32_t node)
-{
-	uint32_t i = stack_tree_slot_of(t, t->nodes[node].parent, t->nodes[node].name);
-
-	while (t->slots[i])
-		i = (i + 1) & t->mask;
-	t->slots[i] = node;
-	t->used++;
-}
-
-/* Build the hash table again, without slots of nodes that have moved. */
-static int rebuild(struct stack_tree *t)
-{
-	uint32_t size = FIRST_SLOTS, *slots;
-
-	while (size / 2 < t->live + 1) {
-		if (size > UINT32_MAX / 2)
-			return -1;
-		size *= 2;
-	}
-	slots = calloc(size, sizeof(*slots));
-	if (!slots)
-		return -1;
-	free(t->slots);
-	t->slots = slots;
-	t->mask = size - 1;
-	t->used = 0;
-	for (size_t i = 1; i < t->count; i++)
-		if (t->nodes[i].parent < GONE)
-			insert(t, (uint32_t)i);
-	return 0;
+	return (uint32_t)key_map_get(&t->children, stack_tree_key(parent, name));
 }
 
 /* Add a node to its parent's list of children and to the hash table. */
@@ -162,13 +122,12 @@ static int link_node(struct stack_tree *t, uint32_t node, uint32_t parent, uint3
 {
 	struct stack_node *n = &t->nodes[node];
 
-	if (t->used >= t->mask / 4 * 3 && rebuild(t))
+	if (key_map_set(&t->children, stack_tree_key(parent, name), node))
 		return -1;
 	n->parent = parent;
 	n->name = name;
 	n->next = t->nodes[parent].first;
 	t->nodes[parent].first = node;
-	insert(t, node);
 	return 0;
 }
 
@@ -238,6 +197,7 @@ static int common_stack_tree_join(struct stack_tree *t, uint32_t from, uint32_t 
 	for (; child; child = next) {
 		next = t->nodes[child].next;
 		same = stack_tree_find(t, to, t->nodes[child].name);
+		key_map_remove(&t->children, stack_tree_key(from, t->nodes[child].name));
 		if (same) {
 			if (buffer_u64(work, (uint64_t)child << 32 | same))
 				return -1;
@@ -286,6 +246,7 @@ void stack_tree_prune(struct stack_tree *t)
 			n->next = t->nodes[n->parent].first;
 			t->nodes[n->parent].first = (uint32_t)i;
 		} else {
+			key_map_remove(&t->children, stack_tree_key(n->parent, n->name));
 			n->parent = STACK_LOOSE;
 			t->live--;
 		}

@@ -33,9 +33,8 @@ struct stack_tree {
 	struct stack_node *nodes; /* nodes[STACK_ROOT] is not a frame */
 	size_t count, capacity;
 	size_t live;
-	uint32_t free;	 /* list of free nodes, linked by next */
-	uint32_t *slots; /* hash of (parent, name): node, 0 free */
-	uint32_t mask, used;
+	uint32_t free;		 /* list of free nodes, linked by next */
+	struct key_map children; /* nodes by stack_tree_key */
 	bool keep;   /* numbers of nodes are never reused: for callers that store them */
 	bool joined; /* and some of them are aliases of others: stack_tree_resolve */
 };

@@ -34,7 +34,8 @@ struct trstream_writer {
 	struct library_type *types;
 	size_t ntypes;
 	struct buffer fixed, tail;
-	struct id_cache threads, functions; /* ids by lane_entry; by the id of the name */
+	struct id_cache threads;  /* ids by lane_entry */
+	struct key_map functions; /* ids by the id of the name */
 };
 
 static int library_refuse(struct trstream_writer *w, const char *what)
@@ -59,7 +60,7 @@ static void free_writer(struct trstream_writer *w)
 	buffer_free(&w->fixed);
 	buffer_free(&w->tail);
 	id_cache_free(&w->threads);
-	id_cache_free(&w->functions);
+	key_map_free(&w->functions);
 	writer_free(&w->out);
 	free(w);
 }
@@ -123,17 +124,15 @@ uint32_t trstream_writer_thread(struct trstream_writer *w, int cpu, int tid, int
 {
 	struct lane_entry l = {
 		.source = w->source, .clock = w->clock, .cpu = cpu, .tid = tid, .pid = pid};
-	uint32_t *id;
+	uint32_t id;
 
 	l.comm = writer_text(&w->out, comm);
 	l.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (tid >= 0 ? LANE_HAS_TID : 0) |
 		  (pid >= 0 ? LANE_HAS_PID : 0);
-	id = id_cache_number(&w->threads, &l, sizeof l);
-	if (id && !*id)
-		*id = writer_lane(&w->out, &l);
-	if (!id || !*id)
+	id = writer_lane_once(&w->out, &w->threads, &l);
+	if (!id)
 		library_failed(w);
-	return id ? *id : 0;
+	return id;
 }
 
 /* --- types --- */
@@ -240,7 +239,7 @@ static int writer_put_text(struct trstream_writer *w, const struct trstream_valu
 static uint32_t function_location(struct trstream_writer *w, const char *name)
 {
 	struct location_entry l = {.name = writer_text(&w->out, name)};
-	uint32_t *id = id_cache_number(&w->functions, &l.name, sizeof l.name);
+	uint32_t *id = key_map_number(&w->functions, l.name);
 
 	if (id && !*id)
 		*id = writer_location(&w->out, &l);

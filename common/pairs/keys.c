@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
@@ -28,8 +26,7 @@ void key_texts_init(struct key_texts *t)
 {
 	*t = (struct key_texts){0};
 	/* The seed decides only the slots of hash tables, which no output shows. */
-	if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != sizeof t->seed)
-		t->seed = (uint64_t)time(NULL) ^ (uint64_t)(uintptr_t)t;
+	t->seed = secret_factor(t);
 }
 
 void key_texts_free(struct key_texts *t)
@@ -64,13 +61,6 @@ struct key_cell key_real(double real, bool single)
 	return cell;
 }
 
-static uint64_t hash_fold(uint64_t a, uint64_t b)
-{
-	uint128 product = (uint128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /* Get the kind by which a cell is compared: equal numbers are one key, whatever the base in
  * which the source prints them. */
 static uint8_t compared_kind(const struct key_cell *cell)
@@ -78,7 +68,7 @@ static uint8_t compared_kind(const struct key_cell *cell)
 	return cell->kind == KEY_ADDRESS ? KEY_UNSIGNED : cell->kind;
 }
 
-uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
+uint64_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n)
 {
 	uint64_t h = t->seed;
 
@@ -88,7 +78,7 @@ uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells,
 		h = hash_fold(h ^ v ^ (uint64_t)compared_kind(&cells[i]) << 62,
 			      t->seed | 0x9e3779b97f4a7c15u);
 	}
-	return (uint32_t)(hash_fold(h, 0xd6e8feb86659fd93u) >> 16);
+	return hash_fold(h, 0xd6e8feb86659fd93u);
 }
 
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n)

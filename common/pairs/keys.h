@@ -104,7 +104,7 @@ static inline double key_real_value(const struct key_cell *cell)
 }
 
 /* Hash n cells whose texts are in t. */
-uint32_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n);
+uint64_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n);
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n);
 
 enum key_kind {

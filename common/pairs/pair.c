@@ -621,7 +621,7 @@ static enum outcome on_cells(struct pair *p, const struct keys *on, const struct
 
 static uint32_t hash_cells(const struct pair *p, const struct key_cell *cells)
 {
-	return key_cells_hash(p->texts, cells, on_count(p));
+	return (uint32_t)key_cells_hash(p->texts, cells, on_count(p));
 }
 
 /* Get the link (slot or chain) to the pending A with these cells; 0 in it: none. */

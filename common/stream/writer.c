@@ -322,6 +322,15 @@ uint32_t writer_lane(struct writer *w, const struct lane_entry *e)
 	return common_writer_store(w, ENTRY_LANE, e);
 }
 
+uint32_t writer_lane_once(struct writer *w, struct id_cache *lanes, const struct lane_entry *e)
+{
+	uint32_t *id = id_cache_number(lanes, e, sizeof *e);
+
+	if (id && !*id)
+		*id = writer_lane(w, e);
+	return id ? *id : 0;
+}
+
 uint32_t writer_space(struct writer *w, const struct space_entry *e)
 {
 	return common_writer_store(w, ENTRY_SPACE, e);

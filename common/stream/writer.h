@@ -182,6 +182,8 @@ uint32_t writer_text(struct writer *w, const char *s); /* NULL and "" give 0 */
 uint32_t writer_clock(struct writer *w, const struct clock_entry *e);
 uint32_t writer_source(struct writer *w, const struct source_entry *e);
 uint32_t writer_lane(struct writer *w, const struct lane_entry *e);
+/* Declare a lane once: `lanes` has the ids of earlier calls. */
+uint32_t writer_lane_once(struct writer *w, struct id_cache *lanes, const struct lane_entry *e);
 uint32_t writer_type(struct writer *w, const struct type_entry *e);
 /* Members beyond WRITER_MEMBERS are left out. */
 enum { WRITER_MEMBERS = 21844 };

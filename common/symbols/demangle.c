@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util/map.h"
+
 /* Bytes of the longest mangled name read: libiberty needs some 140 bytes of stack for each. */
 #define NAME_MAX_LENGTH 16384
 
@@ -290,30 +292,16 @@ static bool put_scopes(struct scopes *w, struct demangle_component *c)
 #define STACK_ENTRIES_MAX 32768
 
 struct measure {
-	const struct demangle_component *node; /* NULL: free slot */
 	uint64_t nodes, packs;
 };
 
 struct measures {
-	struct measure *slots;
-	size_t mask, used, most;
+	struct key_map numbers; /* number + 1 in `of`, by node */
+	struct measure *of;
+	uint32_t used, most;
 	unsigned depth;
 	uint64_t scopes, templates;
 };
-
-static size_t node_hash(const void *p)
-{
-	return (size_t)(((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
-}
-
-static struct measure *demangle_find_slot(struct measures *m, const struct demangle_component *c)
-{
-	size_t i = node_hash(c) & m->mask;
-
-	while (m->slots[i].node && m->slots[i].node != c)
-		i = (i + 1) & m->mask;
-	return &m->slots[i];
-}
 
 /* Get the subtrees of c. Returns their number. */
 static int tree_branches(const struct demangle_component *c,
@@ -348,21 +336,25 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 			 uint64_t *packs)
 {
 	const struct demangle_component *sub[2];
-	struct measure *slot;
+	struct measure *of;
+	uint32_t *number;
 	int i, n;
 
 	*nodes = *packs = 0;
 	if (!c)
 		return true;
-	slot = demangle_find_slot(m, c);
-	if (slot->node) {
-		*nodes = slot->nodes;
-		*packs = slot->packs;
+	number = key_map_number(&m->numbers, (uintptr_t)c);
+	if (!number)
+		return false;
+	if (*number) {
+		*nodes = m->of[*number - 1].nodes;
+		*packs = m->of[*number - 1].packs;
 		return true;
 	}
-	if (m->used++ == m->most || m->depth == DEPTH_MAX)
+	if (m->used == m->most || m->depth == DEPTH_MAX)
 		return false;
-	slot->node = c; /* a cycle ends here */
+	of = &m->of[m->used++];
+	*number = m->used; /* a cycle ends here */
 	m->depth++;
 	*nodes = 1;
 	*packs = c->type == DEMANGLE_COMPONENT_PACK_EXPANSION;
@@ -379,25 +371,24 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 		*packs += packs_below;
 	}
 	m->depth--;
-	slot->nodes = *nodes;
-	slot->packs = *packs;
+	*of = (struct measure){*nodes, *packs};
 	return *nodes <= NODES_MAX;
 }
 
 /* Test whether printing the tree of a name of n bytes is within bounds. */
 static bool tree_printable(const struct demangle_component *tree, size_t n)
 {
-	struct measures m = {.mask = 255, .most = 2 * n};
+	/* libiberty makes at most 2 n nodes, at addresses that no one chooses */
+	struct measures m = {.numbers.factor = 0x9e3779b97f4a7c15u, .most = 2 * (uint32_t)n};
 	uint64_t nodes, packs;
 	bool good;
 
-	while (m.mask < 4 * n) /* libiberty makes at most 2 n nodes: the table is half full */
-		m.mask = m.mask * 2 + 1;
-	m.slots = calloc(m.mask + 1, sizeof *m.slots);
-	if (!m.slots)
+	m.of = calloc(m.most, sizeof *m.of);
+	if (!m.of)
 		return false;
 	good = tree_measure(&m, tree, &nodes, &packs);
-	free(m.slots);
+	key_map_free(&m.numbers);
+	free(m.of);
 	return good && nodes * packs <= SEARCH_MAX &&
 	       (m.templates + 1) * (m.scopes + 1) <= STACK_ENTRIES_MAX;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
@@ -47,101 +46,59 @@ static char *intern_keep(struct intern *in, const void *data, size_t n)
 	return p;
 }
 
-static uint64_t intern_fold(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 /*
  * Hash a text. An attacker may have written the texts of a trace. The factor differs in every run,
  * so that no one can prepare texts that all collide. Numbers do not depend on it.
  */
-static uint32_t hash(const struct intern *in, const void *data, size_t n)
+static uint64_t hash(const struct intern *in, const void *data, size_t n)
 {
 	const uint8_t *p = data;
 	uint64_t h = in->factor ^ n, last = 0;
 
 	for (; n >= 8; n -= 8, p += 8)
-		h = intern_fold(h ^ get_u64(p), in->factor);
+		h = hash_fold(h ^ get_u64(p), in->factor);
 	for (size_t i = 0; i < n; i++)
 		last |= (uint64_t)p[i] << 8 * i;
-	return (uint32_t)hash_u64(intern_fold(h ^ last, in->factor));
+	return hash_fold(h ^ last, in->factor);
 }
 
-/* Choose a secret odd factor for the hash of a table at that address. */
-static uint64_t intern_factor(const void *table)
+/* Find a text by its hash. If there is none, the hash becomes the key of a new one: a text whose
+ * hash is that of another has a key after it. */
+static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint64_t *key)
 {
-	uint64_t factor;
+	uint32_t found;
 
-	if (getrandom(&factor, sizeof factor, GRND_NONBLOCK) < 0)
-		factor = (uint64_t)(uintptr_t)table * 0x9e3779b97f4a7c15u;
-	return factor | 1ull << 63 | 1;
-}
-
-static int intern_grow(struct intern *in)
-{
-	uint32_t size = in->slots ? (in->mask + 1) * 2 : 64, mask = size - 1;
-	uint32_t *slots;
-
-	if (!size)
-		return -1;
-	if (!in->slots)
-		in->factor = intern_factor(in);
-	slots = calloc(size, sizeof *slots);
-	if (!slots)
-		return -1;
-	for (uint32_t i = 0; i < in->count; i++) {
-		uint32_t at = in->keys[i].hash & mask;
-
-		while (slots[at])
-			at = (at + 1) & mask;
-		slots[at] = i + 1;
-	}
-	free(in->slots);
-	in->slots = slots;
-	in->mask = mask;
-	return 0;
-}
-
-static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint32_t wanted,
-		       uint32_t *free_slot)
-{
-	uint32_t at = wanted & in->mask, found;
-
-	for (; (found = in->slots[at]); at = (at + 1) & in->mask) {
+	for (; (found = (uint32_t)key_map_get(&in->numbers, *key)); ++*key) {
 		const struct intern_key *k = &in->keys[found - 1];
 
-		if (k->hash == wanted && k->size == n && (!n || !memcmp(k->data, data, n)))
+		if (k->size == n && (!n || !memcmp(k->data, data, n)))
 			return found - 1;
 	}
-	*free_slot = at;
 	return INTERN_NONE;
 }
 
 uint32_t intern(struct intern *in, const void *data, size_t n)
 {
-	uint32_t key, slot, found;
-	struct intern_key *keys;
+	uint32_t found, *number;
+	uint64_t key;
 	char *kept;
 
 	if (n > UINT32_MAX - 1 || in->count >= INTERN_NONE - 1)
 		return INTERN_NONE;
-	if ((!in->slots || in->count > in->mask / 4 * 3) && intern_grow(in))
-		return INTERN_NONE;
+	if (!in->factor)
+		in->factor = secret_factor(in);
 	key = hash(in, data, n);
-	found = lookup(in, data, n, key, &slot);
+	found = lookup(in, data, n, &key);
 	if (found != INTERN_NONE)
 		return found;
 	if (ARRAY_GROW(in->keys, in->capacity, in->count))
 		return INTERN_NONE;
-	keys = in->keys;
-	kept = intern_keep(in, data, n);
+	number = key_map_number(&in->numbers, key);
+	kept = number ? intern_keep(in, data, n) : NULL;
 	if (!kept)
 		return INTERN_NONE;
-	keys[in->count] = (struct intern_key){kept, (uint32_t)n, key};
-	in->slots[slot] = ++in->count;
+	in->keys[in->count] = (struct intern_key){kept, (uint32_t)n};
+	*number = ++in->count;
 	return in->count - 1;
 }
 
@@ -152,9 +109,9 @@ uint32_t intern_string(struct intern *in, const char *s)
 
 uint32_t intern_find(const struct intern *in, const void *data, size_t n)
 {
-	uint32_t slot;
+	uint64_t key = hash(in, data, n);
 
-	return in->slots ? lookup(in, data, n, hash(in, data, n), &slot) : INTERN_NONE;
+	return lookup(in, data, n, &key);
 }
 
 void intern_free(struct intern *in)
@@ -166,7 +123,7 @@ void intern_free(struct intern *in)
 		free(c);
 	}
 	free(in->keys);
-	free(in->slots);
+	key_map_free(&in->numbers);
 	*in = (struct intern){0};
 }
 
@@ -193,18 +150,9 @@ void id_cache_free(struct id_cache *k)
 
 enum { DIRECT_LEAST = 64 };
 
-static struct idmap_slot *idmap_slot_of(const struct idmap *m, uint32_t id)
-{
-	uint32_t at = (uint32_t)hash_u64(id) & m->mask;
-
-	while (m->slots[at].number && m->slots[at].id != id)
-		at = (at + 1) & m->mask;
-	return &m->slots[at];
-}
-
 uint32_t idmap_far(const struct idmap *m, uint32_t id)
 {
-	return m->slots ? idmap_slot_of(m, id)->number : 0;
+	return (uint32_t)key_map_get(&m->far, id);
 }
 
 static void put_direct(struct idmap *m, uint32_t id, uint32_t number)
@@ -216,52 +164,21 @@ static void put_direct(struct idmap *m, uint32_t id, uint32_t number)
 		m->direct_end = (size_t)id + 1;
 }
 
-/* Enlarge the array. Ids that it covers from then on are removed from the table. */
+/* Enlarge the array. Ids that it covers from then on are found in it. */
 static int grow_direct(struct idmap *m, size_t size)
 {
-	uint32_t *direct = realloc(m->direct, size * sizeof *direct);
-	struct idmap old = *m;
+	size_t before = m->direct_size;
 
-	if (!direct)
+	if (ARRAY_REACH(m->direct, m->direct_size, size - 1))
 		return -1;
-	memset(direct + m->direct_size, 0, (size - m->direct_size) * sizeof *direct);
-	m->direct = direct;
-	m->direct_size = size;
-	if (!old.used)
-		return 0;
-	m->slots = NULL;
-	m->mask = m->used = 0;
-	for (uint32_t i = 0; i <= old.mask; i++)
-		if (old.slots[i].number && idmap_set(m, old.slots[i].id, old.slots[i].number))
-			return -1; /* the old table is lost, and so is the run */
-	free(old.slots);
-	return 0;
-}
-
-static int grow_table(struct idmap *m)
-{
-	struct idmap old = *m;
-	uint32_t size = old.slots ? (old.mask + 1) * 2 : 64;
-
-	if (!size)
-		return -1;
-	m->slots = calloc(size, sizeof *m->slots);
-	if (!m->slots) {
-		m->slots = old.slots;
-		return -1;
-	}
-	m->mask = size - 1;
-	for (uint32_t i = 0; old.slots && i <= old.mask; i++)
-		if (old.slots[i].number)
-			*idmap_slot_of(m, old.slots[i].id) = old.slots[i];
-	free(old.slots);
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&m->far, s));)
+		if (s->key >= before && s->key < m->direct_size)
+			put_direct(m, (uint32_t)s->key, s->number);
 	return 0;
 }
 
 int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
 {
-	struct idmap_slot *s;
-
 	if (!m->direct && grow_direct(m, DIRECT_LEAST))
 		return -1;
 	/* double the array only if a quarter of it is in use, so that its size is bounded by the
@@ -274,13 +191,7 @@ int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
 		put_direct(m, id, number);
 		return 0;
 	}
-	if ((!m->slots || m->used >= m->mask / 4 * 3) && grow_table(m))
-		return -1;
-	s = idmap_slot_of(m, id);
-	if (!s->number)
-		m->used++;
-	*s = (struct idmap_slot){id, number};
-	return 0;
+	return key_map_set(&m->far, id, number);
 }
 
 void idmap_clear(struct idmap *m)
@@ -289,15 +200,13 @@ void idmap_clear(struct idmap *m)
 		memset(m->direct, 0, m->direct_end * sizeof *m->direct);
 	m->direct_end = 0;
 	m->direct_used = 0;
-	free(m->slots);
-	m->slots = NULL;
-	m->mask = m->used = 0;
+	key_map_free(&m->far);
 }
 
 void idmap_free(struct idmap *m)
 {
 	free(m->direct);
-	free(m->slots);
+	key_map_free(&m->far);
 	*m = (struct idmap){0};
 }
 
@@ -365,48 +274,13 @@ void huge_heap(size_t size)
 
 /* --- stack table --- */
 
-static uint32_t *stack_table_slot_of(const struct stack_table *t, uint32_t parent,
-				     uint32_t location)
-{
-	size_t mask = ((size_t)1 << (64 - t->shift)) - 1;
-	size_t at = stack_table_hash(t, parent, location) >> t->shift;
-	uint32_t number;
-
-	for (; (number = t->slots[at]); at = (at + 1) & mask)
-		if (t->stacks[number - 1].location == location &&
-		    t->stacks[number - 1].parent == parent)
-			break;
-	return &t->slots[at];
-}
-
-/* Double the number of slots, or make the first ones. Returns 0, or -1 when out of memory. */
-static int stack_table_grow(struct stack_table *t)
-{
-	struct stack_table next = *t;
-
-	next.shift = t->slots ? t->shift - 1 : 64 - 10;
-	if (!t->slots)
-		next.factor = intern_factor(t);
-	next.slots = huge_zeroed(((size_t)1 << (64 - next.shift)) * sizeof *next.slots);
-	if (!next.slots)
-		return -1;
-	for (uint32_t i = 0; i < t->count; i++)
-		*stack_table_slot_of(&next, t->stacks[i].parent, t->stacks[i].location) = i + 1;
-	free(t->slots);
-	*t = next;
-	return 0;
-}
-
 uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location)
 {
 	struct stack_key *stacks, *key;
-	uint32_t *slot;
+	uint32_t *slot = key_map_number(&t->numbers, stack_table_key(parent, location));
 
-	if ((!t->slots || t->count >= (size_t)1 << (63 - t->shift)) && stack_table_grow(t))
-		return 0;
-	slot = stack_table_slot_of(t, parent, location);
-	if (*slot)
-		return *slot;
+	if (!slot || *slot)
+		return slot ? *slot : 0;
 	if (t->count == UINT32_MAX)
 		return 0;
 	if (ARRAY_GROW(t->stacks, t->capacity, t->count))
@@ -424,6 +298,6 @@ uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t locati
 void stack_table_free(struct stack_table *t)
 {
 	free(t->stacks);
-	free(t->slots);
+	key_map_free(&t->numbers);
 	*t = (struct stack_table){0};
 }

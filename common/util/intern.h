@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/util/map.h"
+
 /*
  * Byte strings, each stored once and named by a small number.
  *
@@ -18,14 +20,13 @@
 struct intern_key {
 	const char *data;
 	uint32_t size;
-	uint32_t hash;
 };
 
 struct intern {
 	struct intern_key *keys;
-	uint32_t *slots; /* number + 1, 0 free; a power of two of them */
-	uint32_t count, mask;
-	uint64_t factor; /* secret factor of the hash */
+	struct key_map numbers; /* number + 1, by the hash of the bytes */
+	uint32_t count;
+	uint64_t factor; /* secret factor of that hash */
 	size_t capacity;
 	struct intern_chunk *chunks;
 };
@@ -70,17 +71,12 @@ void id_cache_free(struct id_cache *k);
  * costs no memory. 0 means no number. A zero-initialised map is empty.
  */
 
-struct idmap_slot {
-	uint32_t id, number; /* number 0: free */
-};
-
 struct idmap {
 	uint32_t *direct;
 	size_t direct_size;
 	size_t direct_end;    /* ids from here on were not set since idmap_clear */
 	uint32_t direct_used; /* number of ids that were set */
-	struct idmap_slot *slots;
-	uint32_t mask, used;
+	struct key_map far;   /* ids beyond direct; those below were moved */
 };
 
 int idmap_set(struct idmap *m, uint32_t id, uint32_t number);
@@ -140,11 +136,7 @@ static inline void *pool_at(const struct pool *p, uint32_t number)
  *
  * A stack is a frame, and the stack of its caller. Numbers are dense from 1 in the order of first
  * use; 0 is no stack. The number of a caller's stack is below that of the stack. A table takes
- * about 28 bytes for each stack.
- *
- * It is a hash table of its own, as an intern of the same keys takes 2 times as long: a recording
- * has a new stack for each few samples, and each is looked up when it is declared and when it is
- * read.
+ * about 45 bytes for each stack.
  */
 
 enum { STACK_FRAMES_MOST = 65535 }; /* a stream has no stack with more frames */
@@ -159,11 +151,9 @@ struct stack_key {
 /* Zero-initialised is empty. */
 struct stack_table {
 	struct stack_key *stacks; /* by number - 1 */
-	uint32_t *slots;	  /* number, 0 free */
+	struct key_map numbers;	  /* by stack_table_key */
 	size_t capacity;
 	uint32_t count;
-	unsigned shift;	 /* 64 less the binary logarithm of the number of slots */
-	uint64_t factor; /* of the hash, secret: a trace cannot choose keys that collide */
 };
 
 /* Get the number of the stack of a frame that parent calls, stored now or earlier. The frame fits.
@@ -171,10 +161,9 @@ struct stack_table {
 uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location);
 void stack_table_free(struct stack_table *t);
 
-static inline uint64_t stack_table_hash(const struct stack_table *t, uint32_t parent,
-					uint32_t location)
+static inline uint64_t stack_table_key(uint32_t parent, uint32_t location)
 {
-	return ((uint64_t)parent << 32 | location) * t->factor;
+	return (uint64_t)parent << 32 | location;
 }
 
 /* Get a stack by its number, which is not 0. */
@@ -196,8 +185,7 @@ static inline __attribute__((always_inline)) void stack_table_fetch(const struct
 static inline __attribute__((always_inline)) void
 stack_table_fetch_slot(const struct stack_table *t, uint32_t parent, uint32_t location)
 {
-	if (t->slots)
-		__builtin_prefetch(&t->slots[stack_table_hash(t, parent, location) >> t->shift]);
+	key_map_fetch(&t->numbers, stack_table_key(parent, location));
 }
 
 /* Test whether a frame can be added to a stack. */

@@ -2,12 +2,12 @@
  * toy.c - the decoder of toy traces: "toy 1", then lines "TIME TID +NAME" and "TIME TID -NAME" for
  * calls, and "TIME TID =NAME NUMBER" for counters, in the order of their times (ns)
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/text_span.h"
 #include "common/util/intern.h"
 
 #define TOY_MAGIC "toy 1\n"
@@ -18,10 +18,13 @@ struct toy {
 	struct input *input;
 	struct writer *w;
 	struct input_lines lines;
-	char line[4096], *name;
-	uint64_t time;
-	uint32_t tid, source, clock, enter, leave, counter;
-	struct id_cache lanes, locations; /* ids by tid; by the id of the name */
+	/* of the event: the sign of its kind, its name, and the number of a counter */
+	uint64_t time, tid, number;
+	char sign;
+	struct text_span name;
+	uint32_t source, clock, enter, leave, counter;
+	struct id_cache lanes;	  /* writer_lane_once */
+	struct key_map locations; /* ids by the id of the name */
 };
 
 static enum bid toy_probe(const struct input *in)
@@ -32,24 +35,24 @@ static enum bid toy_probe(const struct input *in)
 		       : BID_NONE;
 }
 
-/* Take the time, the thread and the name from a line of n bytes. */
-static bool toy_parse(struct toy *t, const char *text, size_t n)
+/* Take an event from a line. */
+static bool toy_parse(struct toy *t, struct text_span line)
 {
-	char *at = t->line;
+	struct text_span time = span_take_word(&line), tid = span_take_word(&line),
+			 name = span_take_word(&line), number = span_trim(line);
+	bool minus = span_begins(number, "-");
 
-	if (!t->lines.whole || n >= sizeof t->line || memchr(text, '\0', n))
+	number.at += minus;
+	if (span_digits(time.at, time.end, &t->time) != time.end || !span_size(time) ||
+	    t->time >= TIME_LIMIT || span_digits(tid.at, tid.end, &t->tid) != tid.end ||
+	    !span_size(tid) || t->tid > INT32_MAX || span_size(name) < 2)
 		return false;
-	memcpy(t->line, text, n);
-	t->line[n] = '\0';
-	if (!isdigit((unsigned char)*at))
+	t->sign = *name.at;
+	t->name = (struct text_span){name.at + 1, name.end};
+	if (span_digits(number.at, number.end, &t->number) != number.end)
 		return false;
-	t->time = strtoull(at, &at, 10);
-	if (t->time >= TIME_LIMIT || *at++ != ' ' || !isdigit((unsigned char)*at))
-		return false;
-	t->tid = (uint32_t)strtoul(at, &at, 10);
-	t->name = at + 1;
-	return t->tid <= INT32_MAX && *at == ' ' && t->name[0] && strchr("+-=", t->name[0]) &&
-	       t->name[1];
+	t->number = minus ? -t->number : t->number;
+	return t->sign == '=' || ((t->sign == '+' || t->sign == '-') && !span_size(number));
 }
 
 /* Set in->next to the time of the next line that is an event; report the others. */
@@ -62,7 +65,8 @@ static int toy_advance(struct toy *t, struct error *e)
 
 	in->next = UINT64_MAX;
 	while ((got = input_lines_next(&t->lines, in, &text, &n, e)) > 0) {
-		if (toy_parse(t, text, n)) {
+		if (t->lines.whole && !t->lines.cut &&
+		    toy_parse(t, (struct text_span){text, text + n})) {
 			in->next = merge_shifted(t->time, in->shift);
 			return 0;
 		}
@@ -97,15 +101,14 @@ static int toy_begin(struct input *in, struct error *e)
 	struct field_entry number = {
 		.name = writer_text(w, "number"), .kind = FIELD_INT, .size = 8};
 	struct type_entry type = {0};
-	const char *text;
+	const char *magic;
 	size_t n;
 
-	/* the first line is that of the probe */
-	if (merge_choose_clock(in, e) || input_lines_next(&t->lines, in, &text, &n, e) < 0)
+	if (input_lines_next(&t->lines, in, &magic, &n, e) < 0 || merge_choose_clock(in, e))
 		return -1;
 	t->source = type.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "toy"), writer_text(w, in->name), 0, 0});
-	t->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, "toy")});
+	t->clock = input_declare_clock(in, false);
 	type.kind = KIND_ENTER;
 	t->enter = writer_type(w, &type);
 	type.kind = KIND_LEAVE;
@@ -123,25 +126,20 @@ static int toy_begin(struct input *in, struct error *e)
 
 static int toy_row(struct toy *t)
 {
-	char *value = strchr(t->name, ' ');
-	size_t n = value ? (size_t)(value - t->name) : strlen(t->name);
-	int64_t number = value ? strtoll(value, NULL, 10) : 0;
-	struct location_entry location = {.name = writer_string(t->w, t->name + 1, n - 1)};
-	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID};
-	struct new_row row = {.time = t->input->next, .fixed = &number};
-	uint32_t *lane_id = id_cache_number(&t->lanes, &t->tid, sizeof t->tid);
-	uint32_t *location_id =
-		id_cache_number(&t->locations, &location.name, sizeof location.name);
+	struct location_entry location = {
+		.name = writer_string(t->w, t->name.at, span_size(t->name))};
+	struct lane_entry lane = {t->source, t->clock, .flags = LANE_HAS_TID,
+				  .tid = (int32_t)t->tid};
+	struct new_row row = {.time = t->input->next, .fixed = &t->number};
+	uint32_t *id = key_map_number(&t->locations, location.name);
 
-	if (!lane_id || !location_id)
+	if (!id)
 		return -1;
-	lane.tid = (int32_t)t->tid;
-	row.type = *t->name == '+' ? t->enter : *t->name == '-' ? t->leave : t->counter;
-	row.fixed_size = row.type == t->counter ? sizeof number : 0;
+	row.type = t->sign == '+' ? t->enter : t->sign == '-' ? t->leave : t->counter;
+	row.fixed_size = row.type == t->counter ? sizeof t->number : 0;
 	/* each declaration is a new one, so the ids are kept */
-	row.lane = *lane_id = *lane_id ? *lane_id : writer_lane(t->w, &lane);
-	row.location = *location_id =
-		*location_id ? *location_id : writer_location(t->w, &location);
+	row.lane = writer_lane_once(t->w, &t->lanes, &lane);
+	row.location = *id = *id ? *id : writer_location(t->w, &location);
 	return writer_row_data(t->w, row);
 }
 
@@ -166,7 +164,7 @@ static void toy_close(struct input *in)
 
 	input_lines_free(&t->lines);
 	id_cache_free(&t->lanes);
-	id_cache_free(&t->locations);
+	key_map_free(&t->locations);
 	free(t);
 	in->state = NULL;
 }

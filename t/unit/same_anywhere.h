@@ -93,14 +93,14 @@ static inline void put_numbered(struct buffer *to, const struct engine *x)
 	char *lines[1024];
 	size_t n = 0;
 
-	for (size_t i = 0; i <= (o->slots ? o->mask + 1 : 0) && n < 1024; i++) {
-		const struct open_call *c = i ? &o->slots[i - 1] : &o->recent;
+	for (size_t i = 0; i <= (o->others.slots ? o->others.mask + 1 : 0) && n < 1024; i++) {
+		uint64_t other = i ? o->others.slots[i - 1].value : 0;
 		const struct numbered_call *call;
 		struct buffer b = {0};
 
-		if (!c->key)
+		if (i ? !other : !o->recent.key)
 			continue;
-		call = &x->calls.numbered.calls[c->value];
+		call = &x->calls.numbered.calls[i ? other - 1 : o->recent.value];
 		buffer_printf(&b, "number %u %" PRIu64 " %" PRIx64 " %s %d\n", call->number,
 			      call->start, address(x, call->location), type_name(call->type),
 			      call->lane->tid);

@@ -139,7 +139,7 @@ static void test_many(void)
 			break;
 	}
 	is_u64(tree.live, live + 2, "nodes that were joined are used again");
-	ok(tree.mask < 1 << 18, "and so is their room where they are looked up");
+	ok(tree.children.mask < 1 << 18, "and so is their room where they are looked up");
 	begin();
 	for (int i = 0; i < 100000; i++)
 		deep = stack_tree_child(&tree, deep, name("r"));

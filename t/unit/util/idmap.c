@@ -6,7 +6,7 @@
 
 static size_t memory(const struct idmap *m)
 {
-	return m->direct_size * 4 + (m->slots ? (size_t)m->mask + 1 : 0) * sizeof *m->slots;
+	return m->direct_size * 4 + (m->far.slots ? m->far.mask + 1 : 0) * sizeof *m->far.slots;
 }
 
 /* The ids that f gives, n of them, and that others are not there. */
@@ -78,12 +78,19 @@ int main(void)
 	idmap_set(&m, 1u << 31, 1);
 	idmap_set(&m, 1u << 31, 2);
 	is_u64(idmap_get(&m, 1u << 31), 2, "far away too");
+	idmap_set(&m, 1u << 31, 0);
+	is_u64(idmap_get(&m, 1u << 31), 0, "and none removes it");
 	idmap_free(&m);
 	/* ids set while far away are found when the array has grown over them */
 	idmap_set(&m, 1000, 5);
 	for (uint32_t i = 1; i < 1000; i++)
 		idmap_set(&m, i, i);
 	is_u64(idmap_get(&m, 1000), 5, "the array grows over the table");
+	idmap_set(&m, 1000, 6);
+	for (uint32_t i = 1; i < 10000; i++)
+		if (i != 1000)
+			idmap_set(&m, i, i);
+	is_u64(idmap_get(&m, 1000), 6, "and does not take the old number again");
 	idmap_free(&m);
 	return done();
 }
