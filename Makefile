@@ -166,7 +166,7 @@ picture:
 
 asan:
 	@t/deps.sh build check
-	$(AGAIN) O=$(O)/asan SAN=address,undefined tests
+	ASAN_OPTIONS=allocator_may_return_null=1 $(AGAIN) O=$(O)/asan SAN=address,undefined tests
 
 fuzz:
 	@t/deps.sh build fuzz

@@ -24,8 +24,7 @@ trace() {
 setup() {
 	cd "$BATS_FILE_TMPDIR" || return
 	[[ -x /usr/bin/time ]] || skip 'no /usr/bin/time'
-	# a sanitizer needs its own
-	! nm "$BIN/trfilter" | grep -q __asan_init || skip 'sanitized'
+	unsanitized 'it needs more memory'
 }
 
 # takes MIB COMMAND...: no more than that, and 16 MiB

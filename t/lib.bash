@@ -38,6 +38,11 @@ need() {
 	command -v "$1" >/dev/null || skip "no $1"
 }
 
+# unsanitized WHY: skip where the programs are built with a sanitizer
+unsanitized() {
+	! nm "$BIN/trdecode" | grep -q __asan_init || skip "a sanitizer: $1"
+}
+
 # Skip where a command cannot be run on a terminal: no script(1), or no pseudo-terminals, as in a chroot.
 need_terminal() {
 	need script

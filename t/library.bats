@@ -4,6 +4,7 @@ load lib
 
 setup_file() {
 	need pkg-config
+	unsanitized 'programs are linked without it'
 	root=$BATS_FILE_TMPDIR/root
 	if [[ $BIN == /usr/bin ]]; then # the installed package
 		root=''

@@ -8,8 +8,7 @@ setup_file() {
 }
 
 setup() {
-	# a sanitizer has its own allocator
-	! nm "$BIN/trdecode" | grep -q __asan_init || skip 'no sanitizer: allocations are replaced'
+	unsanitized 'it has its own allocator'
 	cd "$BATS_TEST_TMPDIR" || return
 	trdecode -q -o calls.trs "$DATA/uftrace/fib"
 	trdecode -q -o values.trs "$DATA/apitrace/v6.trace"
