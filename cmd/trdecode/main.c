@@ -1,7 +1,7 @@
 /*
  * main.c - trdecode: convert traces of any format into one event stream
  *
- *     trdecode --offset b.json:2ms a.json b.json >merged.trs
+ *     trdecode --offset b.json=2ms a.json b.json >merged.trs
  *
  * reads the options, opens the inputs, and merges their events by time.
  */
