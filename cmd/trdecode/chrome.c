@@ -131,7 +131,7 @@ enum { METADATA_MOST = 4 << 20 }; /* bytes of the events, and of the members */
 /* --- metadata events --- */
 
 /* Append the value of an argument as JSON. */
-static int chrome_rows_put_value(struct buffer *b, const uint8_t *p, uint32_t size)
+static int chrome_put_value(struct buffer *b, const uint8_t *p, uint32_t size)
 {
 	long double real;
 	struct values v;
@@ -155,8 +155,7 @@ static int chrome_rows_put_value(struct buffer *b, const uint8_t *p, uint32_t si
 }
 
 /* Append the beginning of a metadata event, up to its arguments. An id of -1 is left out. */
-static int chrome_rows_put_head(struct buffer *b, int32_t pid, int32_t tid, const char *name,
-				size_t n)
+static int chrome_meta_head(struct buffer *b, int32_t pid, int32_t tid, const char *name, size_t n)
 {
 	return buffer_puts(b, "{\"ph\":\"M\"") ||
 			       (pid >= 0 && buffer_printf(b, ",\"pid\":%" PRId32, pid)) ||
@@ -168,7 +167,7 @@ static int chrome_rows_put_head(struct buffer *b, int32_t pid, int32_t tid, cons
 }
 
 /* Append the metadata event in k->text. *last: where the one of its kind before begins, + 1; 0. */
-static int chrome_rows_add_event(struct chrome_metadata *k, uint32_t *last)
+static int chrome_add_event(struct chrome_metadata *k, uint32_t *last)
 {
 	struct buffer *b = &k->events;
 	size_t size = k->text.size;
@@ -200,9 +199,9 @@ static int chrome_metadata_event(struct chrome *c)
 		return 0;
 	}
 	k->text.size = 0;
-	if (chrome_rows_put_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
-				 c->read.tid.size ? chrome_id(c, &c->read.tid) : -1,
-				 (const char *)name->data, name->size))
+	if (chrome_meta_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
+			     c->read.tid.size ? chrome_id(c, &c->read.tid) : -1,
+			     (const char *)name->data, name->size))
 		return -1;
 	head = k->text.size;
 	for (size_t i = 0; i < args->size; i += 8 + size) {
@@ -211,16 +210,16 @@ static int chrome_metadata_event(struct chrome *c)
 		size = get_u32(args->data + i + 4);
 		if ((i && buffer_u8(&k->text, ',')) || json_append_string(&k->text, key, n) ||
 		    buffer_u8(&k->text, ':') ||
-		    chrome_rows_put_value(&k->text, args->data + i + 8, size))
+		    chrome_put_value(&k->text, args->data + i + 8, size))
 			return -1;
 	}
 	last = id_cache_number(&k->last, k->text.data, head);
-	return !last || buffer_puts(&k->text, "}}") || chrome_rows_add_event(k, last) ? -1 : 0;
+	return !last || buffer_puts(&k->text, "}}") || chrome_add_event(k, last) ? -1 : 0;
 }
 
 /* Add the event with the name of a thread or process that has no other events. */
-static int chrome_rows_add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
-				uint32_t name)
+static int chrome_add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
+			   uint32_t name)
 {
 	struct chrome_metadata *k = &c->metadata;
 	uint32_t last = 0;
@@ -228,16 +227,16 @@ static int chrome_rows_add_name(struct chrome *c, const char *what, int32_t pid,
 	const char *text = writer_string_of(c->w, name, &n);
 
 	k->text.size = 0;
-	if (chrome_rows_put_head(&k->text, pid, tid, what, strlen(what)) ||
+	if (chrome_meta_head(&k->text, pid, tid, what, strlen(what)) ||
 	    buffer_puts(&k->text, "\"name\":") || json_append_string(&k->text, text, n) ||
 	    buffer_puts(&k->text, "}}"))
 		return -1;
-	return chrome_rows_add_event(k, &last);
+	return chrome_add_event(k, &last);
 }
 
 /* Add the names of threads that no row of the stream has, or none as the thread's own: the comm of
  * the rows may be the name of the process. And those of processes in whose place the pid was. */
-static int chrome_rows_add_names(struct chrome *c)
+static int chrome_add_names(struct chrome *c)
 {
 	struct id_cache *names = &c->metadata.process_names;
 	struct key_map used = {0};
@@ -252,7 +251,7 @@ static int chrome_rows_add_names(struct chrome *c)
 			*is = 1;
 		failed = !process || (t->used && !is) ||
 			 (t->has_name && (!t->used || t->comm == *process) &&
-			  chrome_rows_add_name(c, "thread_name", t->pid, t->tid, t->comm));
+			  chrome_add_name(c, "thread_name", t->pid, t->tid, t->comm));
 	}
 	for (uint32_t i = 0; i < names->keys.count && !failed; i++) {
 		int32_t pid;
@@ -260,8 +259,7 @@ static int chrome_rows_add_names(struct chrome *c)
 		memcpy(&pid, intern_data(&names->keys, i), sizeof pid);
 		if (names->numbers[i] && !key_map_get(&used, (uint32_t)pid) &&
 		    intern_find(&c->metadata.named, &pid, sizeof pid) == INTERN_NONE)
-			failed =
-				chrome_rows_add_name(c, "process_name", pid, -1, names->numbers[i]);
+			failed = chrome_add_name(c, "process_name", pid, -1, names->numbers[i]);
 	}
 	key_map_free(&used);
 	return failed ? -1 : 0;
@@ -307,7 +305,7 @@ static int chrome_metadata_write(struct chrome *c)
 	struct chrome_metadata *k = &c->metadata;
 	struct buffer *b = &k->text;
 
-	if (chrome_rows_add_names(c))
+	if (chrome_add_names(c))
 		return -1;
 	warn_count(c->input->name, k->events_left_out,
 		   "metadata {event is|events are} left out: they are larger than 4 MiB");
@@ -370,7 +368,7 @@ static int insert_head(struct buffer *b, size_t at, const struct buffer *head)
 }
 
 /* Get the definition of an object with the names that were read. *id 0: there are too many. */
-static int chrome_rows_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
+static int chrome_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
 {
 	const struct buffer *names = &c->read.names;
 	const uint8_t *first = names->data + l->names;
@@ -398,7 +396,7 @@ static int end_level(struct chrome *c, const struct nested_level *l, bool object
 
 	head->size = 0;
 	if (object) {
-		if (chrome_rows_definition_of(c, l, &id))
+		if (chrome_definition_of(c, l, &id))
 			return -1;
 		if (!id)
 			return 1;
@@ -412,7 +410,7 @@ static int end_level(struct chrome *c, const struct nested_level *l, bool object
 }
 
 /* Add the name of a member of the innermost object. Returns 1: it has too many. */
-static int chrome_rows_add_member(struct chrome *c, const struct nested_level *l)
+static int chrome_add_member(struct chrome *c, const struct nested_level *l)
 {
 	const struct buffer *text = &c->read.json.text;
 
@@ -422,7 +420,7 @@ static int chrome_rows_add_member(struct chrome *c, const struct nested_level *l
 }
 
 /* Append the value of a JSON text. Returns 1: it exceeds the limits. */
-static int chrome_rows_put_nested(struct chrome *c, const struct value *text)
+static int chrome_put_nested(struct chrome *c, const struct value *text)
 {
 	struct json_reader *r = &c->read.json;
 	struct nested_level levels[NESTED_DEPTH_MOST];
@@ -446,7 +444,7 @@ static int chrome_rows_put_nested(struct chrome *c, const struct value *text)
 		}
 		/* the text is an object or array */
 		if (token == JSON_KEY) {
-			bad = chrome_rows_add_member(c, &levels[depth - 1]);
+			bad = chrome_add_member(c, &levels[depth - 1]);
 			continue;
 		}
 		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
@@ -496,7 +494,7 @@ static int chrome_nested_convert(struct chrome *c)
 		}
 		if (buffer_append(to, from->data + i, 8))
 			return -1;
-		status = chrome_rows_put_nested(c, &value);
+		status = chrome_put_nested(c, &value);
 		if (status > 0) {
 			to->size = at;
 			status = value_put_bytes(to, VALUE_STRING, value.bytes, value.n);
@@ -534,8 +532,8 @@ static bool is_scalar(enum json_token token)
 }
 
 /* Read the content of a frame, after its '{'. */
-static int chrome_rows_read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
-				  struct chrome_call_frame *frame)
+static int chrome_read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
+			     struct chrome_call_frame *frame)
 {
 	enum json_token token;
 
@@ -568,7 +566,7 @@ static int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct 
 		uint32_t number = chrome_frame(f, 0, r->text.data, r->text.size);
 
 		token = json_next(r);
-		if (!number || (token == JSON_OBJECT ? chrome_rows_read_frame(f, w, r, &frame)
+		if (!number || (token == JSON_OBJECT ? chrome_read_frame(f, w, r, &frame)
 						     : !json_skip(r, token)))
 			return -1;
 		if (chrome_frame_set(f, number, &frame))
@@ -1184,7 +1182,7 @@ static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
 /* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
  * or r->error filled. */
-static int chrome_event(struct chrome *c, struct json_reader *r, struct error *e)
+static int chrome_take_event(struct chrome *c, struct json_reader *r, struct error *e)
 {
 	struct buffer *const all[] = {&c->read.name,   &c->read.other,	   &c->read.category,
 				      &c->read.phase,  &c->read.pid,	   &c->read.tid,
@@ -1617,7 +1615,7 @@ static int recover(struct chrome *c, struct json_reader *r, int depth, struct er
 		input_damage_error(c->input, &fault);
 	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT) {
 		c->read.doubtful = true;
-		got = chrome_event(c, r, e);
+		got = chrome_take_event(c, r, e);
 		c->read.doubtful = false;
 		if (got < 0 && !r->error.what[0])
 			return -1;
@@ -1641,7 +1639,7 @@ static int read_events(struct chrome *c, struct json_reader *r, bool samples, st
 	while ((token = json_next(r)) != JSON_ARRAY_END) {
 		if (token == JSON_OBJECT) {
 			json_keep(r);
-			bad = chrome_event(c, r, e);
+			bad = chrome_take_event(c, r, e);
 		} else {
 			bad = token == JSON_BAD || !json_skip(r, token);
 		}

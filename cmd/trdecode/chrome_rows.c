@@ -300,7 +300,7 @@ static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *
 	return size && c->counts.definitions ? arguments_use_structs(c->w, &c->read.values) : 0;
 }
 
-static int chrome_row(struct chrome *c, const struct chrome_row *r)
+static int chrome_put_row(struct chrome *c, const struct chrome_row *r)
 {
 	uint32_t lane = chrome_lane(c, r->thread, r->cpu), type = chrome_rows_type_of(c, r);
 	uint8_t fixed[4];
@@ -354,20 +354,20 @@ static int chrome_rows_put_leave(struct chrome *c, struct chrome_thread *t, stru
 	/* without a depth only its leave ends a call */
 	if (!f->unfinished || f->level > ROWS_DEPTH_MOST)
 		failed = !location ||
-			 chrome_row(c, &(struct chrome_row){.thread = t,
-							    .time = time,
-							    .cpu = -1,
-							    .kind = KIND_LEAVE,
-							    .kernel = f->kernel,
-							    .call = f->call,
-							    .level = f->level,
-							    .type_name = c->texts.end,
-							    .category = f->category,
-							    .phase = f->call ? 'X' : 'E',
-							    .location = location,
-							    .name = name,
-							    .values = size ? values : f->values,
-							    .size = size ? size : f->size});
+			 chrome_put_row(c, &(struct chrome_row){.thread = t,
+								.time = time,
+								.cpu = -1,
+								.kind = KIND_LEAVE,
+								.kernel = f->kernel,
+								.call = f->call,
+								.level = f->level,
+								.type_name = c->texts.end,
+								.category = f->category,
+								.phase = f->call ? 'X' : 'E',
+								.location = location,
+								.name = name,
+								.values = size ? values : f->values,
+								.size = size ? size : f->size});
 	free(f->values);
 	f->values = NULL;
 	return failed ? -1 : 0;
@@ -530,21 +530,22 @@ static int chrome_enter(struct chrome *c, const struct chrome_record *r, uint64_
 		return -1;
 	if (c->completes.looking)
 		return complete ? complete_calls_push(&c->completes, &end) : 0;
-	if (r->marks.unseen ? keep_values(f, values, r->values)
-			    : chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
-								 .time = time,
-								 .cpu = -1,
-								 .kind = KIND_ENTER,
-								 .kernel = f->kernel,
-								 .call = f->call,
-								 .level = f->level,
-								 .type_name = c->texts.begin,
-								 .category = r->category,
-								 .phase = f->call ? 'X' : 'B',
-								 .location = f->location,
-								 .name = f->name,
-								 .values = values,
-								 .size = f->size ? 0 : r->values}))
+	if (r->marks.unseen
+		    ? keep_values(f, values, r->values)
+		    : chrome_put_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
+							     .time = time,
+							     .cpu = -1,
+							     .kind = KIND_ENTER,
+							     .kernel = f->kernel,
+							     .call = f->call,
+							     .level = f->level,
+							     .type_name = c->texts.begin,
+							     .category = r->category,
+							     .phase = f->call ? 'X' : 'B',
+							     .location = f->location,
+							     .name = f->name,
+							     .values = values,
+							     .size = f->size ? 0 : r->values}))
 		return -1;
 	return complete ? complete_calls_push(&c->completes, &end) : 0;
 }
@@ -598,19 +599,20 @@ static int chrome_rows_other_event(struct chrome *c, const struct chrome_record 
 	if ((r->values && !location) ||
 	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &stack)))
 		return -1;
-	return chrome_row(c, &(struct chrome_row){.thread = &c->threads[r->thread],
-						  .time = time,
-						  .cpu = r->cpu,
-						  .kind = r->kind == CHROME_COUNTER ? KIND_COUNTER
-										    : KIND_INSTANT,
-						  .type_name = r->name,
-						  .category = r->category,
-						  .phase = r->phase | r->scope,
-						  .location = location,
-						  .name = r->name,
-						  .values = values,
-						  .size = r->values,
-						  .stack = stack});
+	return chrome_put_row(c,
+			      &(struct chrome_row){.thread = &c->threads[r->thread],
+						   .time = time,
+						   .cpu = r->cpu,
+						   .kind = r->kind == CHROME_COUNTER ? KIND_COUNTER
+										     : KIND_INSTANT,
+						   .type_name = r->name,
+						   .category = r->category,
+						   .phase = r->phase | r->scope,
+						   .location = location,
+						   .name = r->name,
+						   .values = values,
+						   .size = r->values,
+						   .stack = stack});
 }
 
 /* Get the type of samples of that name. */
@@ -788,19 +790,19 @@ static int async_kernel(struct chrome *c, const struct chrome_record *r,
 {
 	bool enter = r->phase == 'b';
 
-	return chrome_row(c,
-			  &(struct chrome_row){.thread = &c->threads[open->thread],
-					       .time = time,
-					       .kind = enter ? KIND_ENTER : KIND_LEAVE,
-					       .kernel = true,
-					       .level = open->level,
-					       .type_name = enter ? c->texts.begin : c->texts.end,
-					       .category = r->category,
-					       .phase = enter ? 'B' : 'E',
-					       .location = open->location,
-					       .name = open->name,
-					       .values = values,
-					       .size = r->values});
+	return chrome_put_row(
+		c, &(struct chrome_row){.thread = &c->threads[open->thread],
+					.time = time,
+					.kind = enter ? KIND_ENTER : KIND_LEAVE,
+					.kernel = true,
+					.level = open->level,
+					.type_name = enter ? c->texts.begin : c->texts.end,
+					.category = r->category,
+					.phase = enter ? 'B' : 'E',
+					.location = open->location,
+					.name = open->name,
+					.values = values,
+					.size = r->values});
 }
 
 static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t time,
@@ -905,7 +907,7 @@ static int chrome_async(struct chrome *c, const struct chrome_record *r, uint64_
 	return async_row(c, r, &instant, KIND_INSTANT, time, values);
 }
 
-static int chrome_row_event(struct chrome *c, const struct sorter_record *record)
+static int chrome_event_to_rows(struct chrome *c, const struct sorter_record *record)
 {
 	struct chrome_record r;
 	const uint8_t *values = record->data + sizeof r;
@@ -967,7 +969,7 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 		*next = at;
 		if (!more || at > until)
 			return 0;
-		if (chrome_row_event(c, &r) || sorter_advance(&c->sorter, e))
+		if (chrome_event_to_rows(c, &r) || sorter_advance(&c->sorter, e))
 			return -1;
 	}
 }

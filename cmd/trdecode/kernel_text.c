@@ -1150,7 +1150,7 @@ static int ftrace_row_write(struct ftrace *f)
 
 enum { ASYNC_MOST = 1 << 16 };
 
-static struct text_span kernel_fields_span_of(struct mark_text t)
+static struct text_span kernel_text_span_of(struct mark_text t)
 {
 	return (struct text_span){t.at, t.at + t.size};
 }
@@ -1163,15 +1163,15 @@ static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 	f->nvalues = 0;
 	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
 	       atrace_mark_argument(&arguments, &key, &value)) {
-		ftrace_value_add(f, "", kernel_fields_span_of(value), true);
-		f->values[f->nvalues - 1].key = kernel_fields_span_of(key);
+		ftrace_value_add(f, "", kernel_text_span_of(value), true);
+		f->values[f->nvalues - 1].key = kernel_text_span_of(key);
 	}
 	if (m->category.size)
-		ftrace_value_add(f, "category", kernel_fields_span_of(m->category), false);
+		ftrace_value_add(f, "category", kernel_text_span_of(m->category), false);
 	if (m->track.size)
-		ftrace_value_add(f, "track", kernel_fields_span_of(m->track), false);
+		ftrace_value_add(f, "track", kernel_text_span_of(m->track), false);
 	if (m->cookie.size)
-		ftrace_value_add(f, "cookie", kernel_fields_span_of(m->cookie), true);
+		ftrace_value_add(f, "cookie", kernel_text_span_of(m->cookie), true);
 }
 
 /* Give the row a type, with the fields in values. */
@@ -1187,7 +1187,7 @@ static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
 
 static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
+	f->row.location = ftrace_location(f, kernel_text_span_of(m->name));
 	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
 		return -1;
 	if (t->nmarks >= FTRACE_FRAMES_MOST)
@@ -1206,14 +1206,14 @@ static int mark_end(struct ftrace *f, struct ftrace_thread *t)
 
 static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, kernel_fields_span_of(m->name));
+	f->row.location = ftrace_location(f, kernel_text_span_of(m->name));
 	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
 }
 
 /* Make the row of a counter. The name of its type is that of the counter. */
 static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
 {
-	struct text_span name = kernel_fields_span_of(m->name);
+	struct text_span name = kernel_text_span_of(m->name);
 	struct field_entry value = {.name = writer_text(f->w, "value"),
 				    .kind = FIELD_INT,
 				    .where = WHERE_FIXED,
@@ -1273,7 +1273,7 @@ static int mark_async(struct ftrace *f, const struct atrace_mark *m)
 	uint8_t bytes[4];
 	uint32_t number;
 
-	f->row.location = m->name.size ? ftrace_location(f, kernel_fields_span_of(m->name)) : 0;
+	f->row.location = m->name.size ? ftrace_location(f, kernel_text_span_of(m->name)) : 0;
 	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
 		return -1;
 	put_u32(bytes, number);
@@ -1585,7 +1585,7 @@ static struct text_span take_digits(struct text_span *s)
 	return digits;
 }
 
-static bool kernel_fields_take(struct text_span *s, const char *text)
+static bool kernel_text_take(struct text_span *s, const char *text)
 {
 	if (!span_begins(*s, text))
 		return false;
@@ -1594,8 +1594,7 @@ static bool kernel_fields_take(struct text_span *s, const char *text)
 }
 
 /* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
-static bool kernel_fields_take_task(struct ftrace *f, struct text_span *s,
-				    const char *const keys[3])
+static bool kernel_text_take_task(struct ftrace *f, struct text_span *s, const char *const keys[3])
 {
 	struct text_span pid, prio, rest;
 
@@ -1609,7 +1608,7 @@ static bool kernel_fields_take_task(struct ftrace *f, struct text_span *s,
 			continue;
 		rest = (struct text_span){open + 2, s->end};
 		prio = take_digits(&rest);
-		if (prio.at == prio.end || !kernel_fields_take(&rest, "]"))
+		if (prio.at == prio.end || !kernel_text_take(&rest, "]"))
 			continue;
 		pid = (struct text_span){colon, open};
 		ftrace_value_add(f, keys[0], (struct text_span){s->at, colon - 1}, false);
@@ -1631,7 +1630,7 @@ static bool read_switch(struct ftrace *f, struct text_span s)
 	struct text_span state;
 	const char *arrow;
 
-	if (!kernel_fields_take_task(f, &s, prev))
+	if (!kernel_text_take_task(f, &s, prev))
 		return false;
 	arrow = span_find_rare(s, " ==> ", 1);
 	if (!arrow)
@@ -1639,7 +1638,7 @@ static bool read_switch(struct ftrace *f, struct text_span s)
 	state = span_trim((struct text_span){s.at, arrow});
 	ftrace_value_add(f, "prev_state", state, true);
 	s.at = arrow + 5;
-	return kernel_fields_take_task(f, &s, next) && s.at == s.end;
+	return kernel_text_take_task(f, &s, next) && s.at == s.end;
 }
 
 /* Read that of sched_wakeup and the like: "COMM:PID [PRIO] [success=N] CPU:N". */
@@ -1648,15 +1647,15 @@ static bool read_wakeup(struct ftrace *f, struct text_span s)
 	static const char *const keys[] = {"comm", "pid", "prio"};
 	struct text_span digits;
 
-	if (!kernel_fields_take_task(f, &s, keys))
+	if (!kernel_text_take_task(f, &s, keys))
 		return false;
 	s = span_trim(s);
-	if (kernel_fields_take(&s, "success=")) {
+	if (kernel_text_take(&s, "success=")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "success", digits, true);
 		s = span_trim(s);
 	}
-	if (kernel_fields_take(&s, "CPU:")) {
+	if (kernel_text_take(&s, "CPU:")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "target_cpu", digits, true);
 	}
@@ -1673,7 +1672,7 @@ static void read_numbers(struct ftrace *f, struct ftrace_value *v)
 		if (n == FTRACE_SYSCALL_ARGUMENTS ||
 		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
 			return;
-	} while (kernel_fields_take(&s, ", "));
+	} while (kernel_text_take(&s, ", "));
 	if (s.at < s.end)
 		return;
 	v->kind = FIELD_HEX;
@@ -1686,18 +1685,18 @@ static bool read_syscall(struct ftrace *f, struct text_span s)
 {
 	struct text_span id;
 
-	if (!kernel_fields_take(&s, "NR "))
+	if (!kernel_text_take(&s, "NR "))
 		return false;
 	id = (struct text_span){s.at, memchr(s.at, ' ', span_size(s))};
 	if (!id.end)
 		return false;
 	ftrace_value_add(f, "id", id, true);
 	s.at = id.end + 1;
-	if (kernel_fields_take(&s, "= ")) {
+	if (kernel_text_take(&s, "= ")) {
 		ftrace_value_add(f, "ret", s, true);
 		return true;
 	}
-	if (!kernel_fields_take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+	if (!kernel_text_take(&s, "(") || s.end == s.at || s.end[-1] != ')')
 		return false;
 	ftrace_value_add(f, "args", (struct text_span){s.at, s.end - 1}, false);
 	read_numbers(f, &f->values[f->nvalues - 1]);
@@ -1728,16 +1727,15 @@ static bool text_is_string_end(struct text_span after)
 {
 	struct text_span key;
 
-	kernel_fields_take(&after, "...");
-	return after.at == after.end ||
-	       (kernel_fields_take(&after, ", ") && take_key(&after, &key));
+	kernel_text_take(&after, "...");
+	return after.at == after.end || (kernel_text_take(&after, ", ") && take_key(&after, &key));
 }
 
 /* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
  * have a comma, too: buf: 0x7ffd1 (68:65, ...) "he"... Returns false if there are no more
  * arguments. */
-static bool kernel_fields_take_value(struct text_span *s, struct text_span *value,
-				     struct text_span *key)
+static bool kernel_text_take_value(struct text_span *s, struct text_span *value,
+				   struct text_span *key)
 {
 	const char *quote = memchr(s->at, '"', span_size(*s)), *p = s->at, *end;
 
@@ -1763,7 +1761,7 @@ static bool kernel_fields_take_value(struct text_span *s, struct text_span *valu
 }
 
 /* Add the arguments "KEY: VALUE, KEY: VALUE" of a system call. */
-static bool kernel_fields_read_arguments(struct ftrace *f, struct text_span s)
+static bool kernel_text_read_arguments(struct ftrace *f, struct text_span s)
 {
 	struct text_span key, value;
 	bool more = take_key(&s, &key);
@@ -1773,7 +1771,7 @@ static bool kernel_fields_read_arguments(struct ftrace *f, struct text_span s)
 	while (more && f->nvalues < FTRACE_FIELDS_MOST) {
 		struct text_span now = key;
 
-		more = kernel_fields_take_value(&s, &value, &key);
+		more = kernel_text_take_value(&s, &value, &key);
 		ftrace_value_add(f, "", span_trim(value), true);
 		f->values[f->nvalues - 1].key = now;
 	}
@@ -1803,7 +1801,7 @@ static int named(struct ftrace *f, struct text_span name, struct text_span text)
 	else if (span_is(name, "sys_enter") || span_is(name, "sys_exit"))
 		known = read_syscall(f, text);
 	else if (span_begins(name, "sys_enter_"))
-		known = free = kernel_fields_read_arguments(f, text);
+		known = free = kernel_text_read_arguments(f, text);
 	else
 		formed = false;
 	if (!formed && span_begins(name, "sys_exit_") && text.at < text.end &&
@@ -1831,8 +1829,8 @@ static int named(struct ftrace *f, struct text_span name, struct text_span text)
 }
 
 /* Make the row of print and the like: "[WHERE:] MESSAGE", or an atrace mark. */
-static int kernel_fields_printed(struct ftrace *f, const struct ftrace_line *l,
-				 struct text_span name, struct text_span ip, struct text_span text)
+static int kernel_text_printed(struct ftrace *f, const struct ftrace_line *l, struct text_span name,
+			       struct text_span ip, struct text_span text)
 {
 	bool done = false;
 
@@ -1896,9 +1894,9 @@ static int kernel_syscall(struct ftrace *f, struct text_span text, bool *done)
 	if (*done && span_begins(s, "(") && (text.end[-1] == ')' || memchr(p, '"', span_size(s)))) {
 		snprintf(name, sizeof name, "sys_enter_%.*s", (int)(p - text.at - 4), text.at + 4);
 		s = (struct text_span){p + 1, text.end - (text.end[-1] == ')')};
-		*done = s.at == s.end || kernel_fields_read_arguments(f, s);
+		*done = s.at == s.end || kernel_text_read_arguments(f, s);
 		take_bare_hex(f);
-	} else if (*done && kernel_fields_take(&s, " -> ")) {
+	} else if (*done && kernel_text_take(&s, " -> ")) {
 		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
 		ftrace_value_add(f, "ret", s, true);
 	} else {
@@ -1946,7 +1944,7 @@ static bool take_state(struct ftrace *f, struct text_span *s, const char *const 
 		if (i == 2)
 			while (s->at < s->end && *s->at != ' ')
 				word.end = ++s->at;
-		if (word.at == word.end || (i < 2 && !kernel_fields_take(s, ":")))
+		if (word.at == word.end || (i < 2 && !kernel_text_take(s, ":")))
 			return false;
 		ftrace_value_add(f, keys[i], word, i < 2);
 	}
@@ -1966,11 +1964,11 @@ static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 	if (!take_state(f, &s, prev))
 		return 0;
 	s = span_trim(s);
-	change = kernel_fields_take(&s, "==> [");
-	if (!change && !kernel_fields_take(&s, "+ ["))
+	change = kernel_text_take(&s, "==> [");
+	if (!change && !kernel_text_take(&s, "+ ["))
 		return 0;
 	cpu = take_digits(&s);
-	if (cpu.at == cpu.end || !kernel_fields_take(&s, "]"))
+	if (cpu.at == cpu.end || !kernel_text_take(&s, "]"))
 		return 0;
 	ftrace_value_add(f, "next_cpu", cpu, true);
 	if (!take_state(f, &s, next))
@@ -1980,8 +1978,7 @@ static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 	return ftrace_typed(f, change ? SPAN("context_switch") : SPAN("wakeup"), NULL);
 }
 
-static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
-				 struct text_span text)
+static int kernel_text_unnamed(struct ftrace *f, const struct ftrace_line *l, struct text_span text)
 {
 	struct text_span name;
 	bool done = false, arrow;
@@ -2015,8 +2012,7 @@ static int kernel_fields_unnamed(struct ftrace *f, const struct ftrace_line *l,
 	f->seen.unnamed |= !arrow;
 	if (text.at < text.end && (arrow || !memchr(text.at, ' ', span_size(text))))
 		return ftrace_function(f, text);
-	return kernel_fields_printed(f, l, SPAN("print"), (struct text_span){text.at, text.at},
-				     text);
+	return kernel_text_printed(f, l, SPAN("print"), (struct text_span){text.at, text.at}, text);
 }
 
 bool ftrace_is_mark(struct text_span name)
@@ -2036,7 +2032,7 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 	if (l->form == LINE_MMIO)
 		return ftrace_mmio(f, l->text);
 	if (name.at == name.end)
-		return kernel_fields_unnamed(f, l, text);
+		return kernel_text_unnamed(f, l, text);
 	if (span_is(name, "function"))
 		return ftrace_function(f, text);
 	if (span_is(name, "kernel_stack") || span_is(name, "user_stack"))
@@ -2059,13 +2055,13 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 		return 0;
 	}
 	if (span_is(name, "print") || span_is(name, "bprint") || span_is(name, "bputs")) {
-		if (kernel_fields_printed(f, l, name, none, text))
+		if (kernel_text_printed(f, l, name, none, text))
 			return -1;
 		f->seen.ip |= f->has_row && f->nvalues == 2;
 		return 0;
 	}
 	if (ftrace_is_mark(name))
-		return kernel_fields_printed(f, l, SPAN("print"), name, text);
+		return kernel_text_printed(f, l, SPAN("print"), name, text);
 	return named(f, name, text);
 }
 

@@ -32,8 +32,8 @@
 
 enum { NAMES_MOST = 4096 };
 
-static int lttng_file_set_name(struct lttng *l, enum lttng_names which, const char *prefix,
-			       int64_t id, const uint8_t *name, size_t n)
+static int lttng_set_name(struct lttng *l, enum lttng_names which, const char *prefix, int64_t id,
+			  const uint8_t *name, size_t n)
 {
 	struct lttng_names_table *t = &l->names[which];
 	const uint8_t *plus = memchr(name, '+', n);
@@ -87,8 +87,8 @@ static int lttng_names_take(struct lttng *l, const struct lttng_event *ev)
 	if (action < ACTION_SYSCALL_NAME || action > ACTION_IRQ_NAME)
 		return 0;
 	name = lttng_event_text(ev, ev->marker->string_arg, &n);
-	return lttng_file_set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0),
-				   name, n);
+	return lttng_set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0),
+			      name, n);
 }
 
 const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n)
@@ -141,7 +141,7 @@ struct lttng_lane_key {
 
 static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
 			 uint32_t lane);
-static bool lttng_file_name(const char *member, size_t *base, int32_t *cpu);
+static bool lttng_name_of(const char *member, size_t *base, int32_t *cpu);
 static const char *lttng_channel_name(const char *member, size_t base, size_t *n);
 static int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
@@ -296,7 +296,7 @@ static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
 
 	if (f->metadata)
 		return false;
-	lttng_file_name(f->member, &base, &cpu);
+	lttng_name_of(f->member, &base, &cpu);
 	name = lttng_channel_name(f->member, base, &n);
 	if (!l->one_table)
 		return n > 6 && !memcmp(name + n - 6, "_state", 6);
@@ -823,9 +823,9 @@ static inline int put_quick(struct lttng *l, const struct quick_side *s, uint32_
 	uint8_t *to = NULL;
 
 	if (__builtin_expect(w->block.limit - w->block.row >= ROOM, 1)) {
-		to = writer_row_put(w, &r, m->layout.fixed_size);
+		to = writer_row_reserve(w, &r, m->layout.fixed_size);
 		if (__builtin_expect(!to, 0) && writer_take_location(w, location))
-			to = writer_row_put(w, &r, m->layout.fixed_size);
+			to = writer_row_reserve(w, &r, m->layout.fixed_size);
 	}
 	if (__builtin_expect(!to, 0))
 		return put_slow(l, s, type, location, depth);
@@ -1172,7 +1172,7 @@ enum { PROBED = 64, CHANNELS_MORE = 256 };
 
 /* Test whether a member's name is that of a tracefile. *base: length of the name without its CPU.
  */
-static bool lttng_file_name(const char *member, size_t *base, int32_t *cpu)
+static bool lttng_name_of(const char *member, size_t *base, int32_t *cpu)
 {
 	const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member,
 		   *line = strrchr(name, '_');
@@ -1207,7 +1207,7 @@ static const char *lttng_channel_name(const char *member, size_t base, size_t *n
 	return name;
 }
 
-static bool lttng_file_is_metadata(const char *member, size_t base)
+static bool lttng_is_metadata(const char *member, size_t base)
 {
 	size_t n;
 	const char *name = lttng_channel_name(member, base, &n);
@@ -1241,7 +1241,7 @@ static enum bid lttng_probe(const struct input *in)
 	uint8_t head[LTTNG_HEADER_MOST];
 	enum bid best = BID_NONE;
 
-	if (!in->tree || (in->member && !lttng_file_name(in->member, &base, &cpu)))
+	if (!in->tree || (in->member && !lttng_name_of(in->member, &base, &cpu)))
 		return BID_NONE;
 	/* the file given by the user may be empty (no events were recorded) beside others that
 	 * have a header */
@@ -1251,11 +1251,11 @@ static enum bid lttng_probe(const struct input *in)
 		const char *member = tree_member(in->tree, i);
 		enum bid bid;
 
-		if (!lttng_file_name(member, &base, &cpu) || (in->member && strchr(member, '/')))
+		if (!lttng_name_of(member, &base, &cpu) || (in->member && strchr(member, '/')))
 			continue;
 		bid = bid_header(head, tree_peek(in->tree, member, head, sizeof head));
 		best = bid > best ? bid : best;
-		probed += !in->member && !bid && !lttng_file_is_metadata(member, base);
+		probed += !in->member && !bid && !lttng_is_metadata(member, base);
 	}
 	return best;
 }
@@ -1278,9 +1278,9 @@ static int lttng_find_header(struct lttng *l, struct error *e)
 		bool metadata;
 		size_t n;
 
-		if (!lttng_file_name(member, &base, &cpu))
+		if (!lttng_name_of(member, &base, &cpu))
 			continue;
-		metadata = lttng_file_is_metadata(member, base);
+		metadata = lttng_is_metadata(member, base);
 		if (metadata ? found_metadata && cpu > lowest : found)
 			continue;
 		n = tree_peek(tree, member, head, sizeof head);
@@ -1320,7 +1320,7 @@ static int lttng_find_files(struct lttng *l, struct error *e)
 	int32_t cpu, most = -1;
 
 	for (size_t i = 0; i < tree_count(tree); i++)
-		n += lttng_file_name(tree_member(tree, i), &base, &cpu);
+		n += lttng_name_of(tree_member(tree, i), &base, &cpu);
 	l->files = calloc(n + 1, sizeof *l->files);
 	l->heap = calloc(n + 1, sizeof *l->heap);
 	l->channels_capacity = n + CHANNELS_MORE;
@@ -1331,14 +1331,14 @@ static int lttng_find_files(struct lttng *l, struct error *e)
 		const char *member = tree_member(tree, i);
 		struct lttng_file *f = &l->files[l->nfiles];
 
-		if (!lttng_file_name(member, &base, &cpu))
+		if (!lttng_name_of(member, &base, &cpu))
 			continue;
 		*f = (struct lttng_file){.member = member,
 					 .cpu = cpu,
 					 .window.fd = -1,
 					 .done = true,
 					 .rank = (uint32_t)l->nfiles++};
-		f->metadata = lttng_file_is_metadata(member, base);
+		f->metadata = lttng_is_metadata(member, base);
 		if (cpu > most)
 			most = cpu;
 		/* 2.0 to 2.2 have the metadata in control/, and ids unique in the trace */
@@ -1378,7 +1378,7 @@ static int lttng_find_channels(struct lttng *l)
 		const char *name;
 		int32_t cpu;
 
-		lttng_file_name(f->member, &base, &cpu);
+		lttng_name_of(f->member, &base, &cpu);
 		name = lttng_channel_name(f->member, base, &n);
 		f->compact = l->old && l->header.heartbeat && n == 7 && !memcmp(name, "compact", n);
 		f->channel = lttng_channel(l, l->one_table ? "" : name, l->one_table ? 0 : n);
@@ -1541,7 +1541,7 @@ static int declare_trace(struct lttng *l)
 		size_t base;
 		int32_t cpu;
 
-		lttng_file_name(f->member, &base, &cpu);
+		lttng_name_of(f->member, &base, &cpu);
 		f->buffer = writer_string(w, f->member, base);
 	}
 	return w->out_of_memory ? -1 : 0;

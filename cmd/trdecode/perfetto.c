@@ -553,7 +553,7 @@ static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, u
 }
 
 /* Merge the last two runs. Of equal times the later one is after the earlier one. */
-static int perfetto_packets_merge_runs(struct perfetto_clock *c)
+static int perfetto_merge_runs(struct perfetto_clock *c)
 {
 	size_t first = c->runs[c->nruns - 2], i = c->runs[c->nruns - 1], to = c->count;
 	size_t n = c->count - i;
@@ -579,7 +579,7 @@ static int add_point(struct perfetto_clock *c, struct clock_point point)
 	c->points[c->count++] = point;
 	while (c->nruns > 1 && c->runs[c->nruns - 1] - c->runs[c->nruns - 2] <
 				       2 * (c->count - c->runs[c->nruns - 1]))
-		if (perfetto_packets_merge_runs(c))
+		if (perfetto_merge_runs(c))
 			return -1;
 	return 0;
 }
@@ -1495,7 +1495,7 @@ static struct protobuf_view view(const struct packet_reader *r)
 }
 
 /* Make room for n bytes at begin; the buffer at most doubles, since n is no evidence of data. */
-static int perfetto_packets_make_room(struct packet_reader *r, size_t n)
+static int perfetto_reserve(struct packet_reader *r, size_t n)
 {
 	uint8_t *data;
 
@@ -1515,12 +1515,12 @@ static int perfetto_packets_make_room(struct packet_reader *r, size_t n)
 }
 
 /* Read until there are n bytes, fewer only at the end. -1: *e is filled. */
-static int perfetto_packets_read_more(struct packet_reader *r, size_t n, struct error *e)
+static int perfetto_fill(struct packet_reader *r, size_t n, struct error *e)
 {
 	while (have(r) < n && !r->ended) {
 		ssize_t got;
 
-		if (r->begin + n > r->capacity && perfetto_packets_make_room(r, n))
+		if (r->begin + n > r->capacity && perfetto_reserve(r, n))
 			return error_no_memory(e);
 		got = r->read(r->ctx, r->data + r->filled, r->capacity - r->filled, e);
 		if (got < 0)
@@ -1533,7 +1533,7 @@ static int perfetto_packets_read_more(struct packet_reader *r, size_t n, struct 
 
 static inline int need(struct packet_reader *r, size_t n, struct error *e)
 {
-	return have(r) < n ? perfetto_packets_read_more(r, n, e) : 0;
+	return have(r) < n ? perfetto_fill(r, n, e) : 0;
 }
 
 static void packet_skip(struct packet_reader *r, size_t size)
@@ -1845,7 +1845,7 @@ static bool packet_is_compressed(struct protobuf_view packet)
 }
 
 /* Test for a packet at an offset from begin, and for another one, or the end, after it. */
-static bool perfetto_packets_is_packet(const struct packet_reader *r, bool sequences, size_t at)
+static bool perfetto_is_packet(const struct packet_reader *r, bool sequences, size_t at)
 {
 	struct protobuf_view rest = view(r), message;
 	uint64_t length;
@@ -1882,7 +1882,7 @@ static int packet_resync(struct packet_reader *r, bool sequences, uint64_t *skip
 				return -1;
 			continue;
 		}
-		if (!next || perfetto_packets_is_packet(r, sequences, at))
+		if (!next || perfetto_is_packet(r, sequences, at))
 			break;
 		at++;
 	}

@@ -905,7 +905,7 @@ static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfet
 }
 
 /* Test for a begin, step or end of a flow. */
-static bool perfetto_tracks_is_flow(const struct legacy_event *l)
+static bool perfetto_events_is_flow(const struct legacy_event *l)
 {
 	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
 }
@@ -949,12 +949,12 @@ static void legacy_flows(struct perfetto *p, struct track_event *ev, struct even
 					 .scope = l->scope ? l->scope : ev->category,
 					 .id = l->id};
 
-	if (!perfetto_tracks_is_flow(l) && !(l->bind_id && l->flow_direction))
+	if (!perfetto_events_is_flow(l) && !(l->bind_id && l->flow_direction))
 		return;
 	event_lists_begin(ev, lists);
 	if (l->bind_id && l->flow_direction)
 		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
-	if (!perfetto_tracks_is_flow(l))
+	if (!perfetto_events_is_flow(l))
 		return;
 	if (l->phase != 'f')
 		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
@@ -1145,7 +1145,7 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 }
 
 /* Count numbers of an event that the stream does not contain. */
-static void perfetto_tracks_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
+static void perfetto_events_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
 {
 	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
 }
@@ -1161,13 +1161,13 @@ static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 	for (unsigned i = 0; i < n && i < l->nvalues; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
 			return -1;
-	perfetto_tracks_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
+	perfetto_events_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
 	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
 	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
 	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
 		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
 			return -1;
-	perfetto_tracks_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
+	perfetto_events_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
 				       l->nreal_values > n ? l->nreal_values - n : 0);
 	return 0;
 }
@@ -1175,7 +1175,7 @@ static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
 /* --- reading --- */
 
 /* Append numbers of a field, varints or 8 bytes each, which may be packed. */
-static void perfetto_tracks_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
+static void perfetto_events_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
 				      unsigned most, struct protobuf_field *f, bool fixed)
 {
 	struct protobuf_view rest = f->bytes;
@@ -1187,7 +1187,7 @@ static void perfetto_tracks_take_list(struct perfetto *p, uint64_t *list, unsign
 		if (*n < most)
 			list[(*n)++] = value;
 		else
-			perfetto_tracks_count_left_out(p, f->number, 1);
+			perfetto_events_count_left_out(p, f->number, 1);
 		if (single)
 			break;
 	}
@@ -1199,30 +1199,30 @@ static void take_lists(struct perfetto *p, struct track_event *ev, struct event_
 	event_lists_begin(ev, l);
 	switch (f->number) {
 	case EVENT_EXTRA_TRACKS:
-		perfetto_tracks_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
+		perfetto_events_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
 		break;
 	case EVENT_EXTRA_VALUES:
-		perfetto_tracks_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
+		perfetto_events_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
 		break;
 	case EVENT_EXTRA_REAL_TRACKS:
-		perfetto_tracks_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
+		perfetto_events_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
 					  false);
 		break;
 	case EVENT_EXTRA_REAL_VALUES:
-		perfetto_tracks_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
+		perfetto_events_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
 					  true);
 		break;
 	case EVENT_FLOWS_OLD:
-		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
+		perfetto_events_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
 		break;
 	case EVENT_FLOWS:
-		perfetto_tracks_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
+		perfetto_events_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
 		break;
 	case EVENT_ENDED_FLOWS_OLD:
-		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
+		perfetto_events_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
 		break;
 	case EVENT_ENDED_FLOWS:
-		perfetto_tracks_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
+		perfetto_events_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
 		break;
 	}
 }
@@ -1316,7 +1316,7 @@ static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s
 }
 
 /* Take a field that few events have. */
-static int perfetto_tracks_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
+static int perfetto_events_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
 				     struct track_event *ev, struct protobuf_field *f)
 {
 	uint32_t string;
@@ -1354,7 +1354,7 @@ static int perfetto_tracks_take_rare(struct perfetto *p, const struct perfetto_s
 }
 
 /* Read the fields of an event. */
-static int perfetto_tracks_take_event(struct perfetto *p, const struct perfetto_sequence *s,
+static int perfetto_events_take_event(struct perfetto *p, const struct perfetto_sequence *s,
 				      struct track_event *ev, struct event_lists *lists)
 {
 	struct protobuf_view rest = ev->packet->payload;
@@ -1391,7 +1391,7 @@ static int perfetto_tracks_take_event(struct perfetto *p, const struct perfetto_
 		case EVENT_ENDED_FLOWS:
 		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
 		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
-		default: failed = perfetto_tracks_take_rare(p, s, ev, &f);
+		default: failed = perfetto_events_take_rare(p, s, ev, &f);
 		}
 		if (failed)
 			return -1;
@@ -1422,7 +1422,7 @@ bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t u
 }
 
 /* Find the time of an event whose packet has none. Returns false if it has none either. */
-static bool perfetto_tracks_find_time(struct perfetto *p, struct perfetto_sequence *s,
+static bool perfetto_events_find_time(struct perfetto *p, struct perfetto_sequence *s,
 				      struct track_event *ev)
 {
 	if (ev->packet->has_time) {
@@ -1437,7 +1437,7 @@ static bool perfetto_tracks_find_time(struct perfetto *p, struct perfetto_sequen
 	return true;
 }
 
-static int perfetto_tracks_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
+static int perfetto_events_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
 				      struct track_event *ev)
 {
 	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
@@ -1477,29 +1477,29 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 	struct track_event ev = {.packet = packet};
 
 	p->scratch.arguments.size = 0;
-	if (perfetto_tracks_take_event(p, s, &ev, &lists))
+	if (perfetto_events_take_event(p, s, &ev, &lists))
 		return -1;
 	if (ev.has_counter && ev.type != TYPE_COUNTER)
-		perfetto_tracks_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
+		perfetto_events_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
 					       1);
 	if (ev.has_thread_time) {
 		s->thread_time = ev.thread_time;
 		if (perfetto_argument_int(p, "tts", ev.thread_time))
 			return -1;
 	}
-	if (!perfetto_tracks_find_time(p, s, &ev))
+	if (!perfetto_events_find_time(p, s, &ev))
 		return 0;
 	if (find_track(p, s, &ev))
 		return -1;
 	if (ev.legacy.present)
 		legacy_flows(p, &ev, &lists);
 	if (!ev.has_lists)
-		return perfetto_tracks_keep_event(p, s, &ev);
+		return perfetto_events_keep_event(p, s, &ev);
 	if ((lists.nflows &&
 	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
 	    (lists.nended &&
 	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
-	    perfetto_tracks_keep_event(p, s, &ev))
+	    perfetto_events_keep_event(p, s, &ev))
 		return -1;
 	return keep_extra(p, s, &ev, &lists);
 }

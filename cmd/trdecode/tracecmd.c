@@ -2533,7 +2533,7 @@ static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 				      .type = v->type,
 				      .location = location,
 				      .depth = depth};
-		uint8_t *p = writer_row_put(t->w, &row, 4 + (size_t)record->size);
+		uint8_t *p = writer_row_reserve(t->w, &row, 4 + (size_t)record->size);
 
 		if (__builtin_expect(p != NULL, 1)) {
 			put_u32(p, record->size);

@@ -240,7 +240,7 @@ static void uftrace_skip(const struct uftrace *u, struct task_reader *t, uint64_
 }
 
 /* Get the time of the last record; 0: there may be arguments after it. */
-static uint64_t last_record(const struct uftrace *u, struct task_reader *t)
+static uint64_t uftrace_last_time_of(const struct uftrace *u, struct task_reader *t)
 {
 	uint8_t record[UFTRACE_RECORD_SIZE];
 	uint64_t time;
@@ -260,7 +260,7 @@ static bool uftrace_late(struct input *in, uint64_t *time)
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < u->ntasks; i++) {
-		uint64_t of = last_record(u, &u->task_readers[i]);
+		uint64_t of = uftrace_last_time_of(u, &u->task_readers[i]);
 
 		last = of > last ? of : last;
 	}
@@ -993,8 +993,8 @@ static int record_unmeasured(struct uftrace *u, struct task_reader *t,
 }
 
 /* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
-static int record_with_payload(struct uftrace *u, struct task_reader *t,
-			       const struct uftrace_call_record *c, struct error *e)
+static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
+				const struct uftrace_call_record *c, struct error *e)
 {
 	bool leave = c->r.type == UFTRACE_EXIT;
 	const struct uftrace_specs *specs = NULL;
@@ -1073,7 +1073,8 @@ static int uftrace_event_record(struct uftrace *u, struct task_reader *t,
 	return 1;
 }
 
-static int lost_record(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r)
+static int uftrace_take_lost(struct uftrace *u, struct task_reader *t,
+			     const struct uftrace_record *r)
 {
 	uint64_t offset = t->file.offset;
 
@@ -1193,13 +1194,13 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 						     : uftrace_add_location(u, t, address);
 }
 
-static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
+static int uftrace_take_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
 	struct uftrace_call_record c;
 
 	uftrace_record_unpack(window_at(&t->file), u->info.swap, &c.r);
 	if (c.r.type == UFTRACE_LOST)
-		return lost_record(u, t, &c.r);
+		return uftrace_take_lost(u, t, &c.r);
 	if (c.r.time >= t->context_until || !t->context || c.r.time < t->last)
 		if (uftrace_context(u, t, c.r.time))
 			return -1;
@@ -1214,7 +1215,7 @@ static int one_record(struct uftrace *u, struct task_reader *t, struct error *e)
 	if (!c.location)
 		return -1;
 	if (c.r.more)
-		return record_with_payload(u, t, &c, e);
+		return uftrace_take_payload(u, t, &c, e);
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
 	return row_without_values(u, t, &c) ? -1 : 1;
 }
@@ -1250,7 +1251,7 @@ static int task_run(struct uftrace *u, struct lane_reader *r)
 
 	e.what[0] = '\0';
 	u->last_lane = t->lane;
-	if (one_record(u, t, &e) < 0 || record_look_ahead(u, t, &e))
+	if (uftrace_take_record(u, t, &e) < 0 || record_look_ahead(u, t, &e))
 		return task_failed(u, t, &e);
 	return 0;
 }

@@ -607,7 +607,7 @@ static int encode_next_part(void *run, bool same_stream, struct error *e)
 	return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
 }
 
-static int encode_begin_parts(struct encode_run *r, struct error *e)
+static int encode_set_parts(struct encode_run *r, struct error *e)
 {
 	struct clip *clip = r->clip;
 
@@ -664,7 +664,7 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	clip->ctx = &r;
 	if (!r.text) {
 		stage_no_memory(s);
-	} else if (r.clip && encode_begin_parts(&r, &e)) {
+	} else if (r.clip && encode_set_parts(&r, &e)) {
 		stage_fail(s, &e);
 	} else if (!encode_open(&r)) {
 		encode_run(&r);

@@ -429,7 +429,7 @@ void query_free(struct query *q)
 {
 	free(q->typed_keys);
 	q->typed_keys = NULL;
-	condition_free(&q->where);
+	key_condition_free(&q->where);
 	time_window_free(&q->window);
 	pair_free(&q->pair);
 	pair_list_free(&q->pair_list);
@@ -516,7 +516,7 @@ static int check_table(const struct declared *check, const struct query *q, stru
 static int fail_if_check_selection(struct declared *check, const struct query *q, struct error *e)
 {
 	return (q->settings->pair && !q->pair.preset && pair_check_names(check, &q->pair, e)) ||
-			       condition_check_names(check, &q->where, e)
+			       key_condition_check_names(check, &q->where, e)
 		       ? -1
 		       : 0;
 }
@@ -528,7 +528,7 @@ static int check_alarm(struct declared *check, struct alarm_column *c, const str
 	const struct columns *columns = c->own ? &c->columns : &q->columns;
 	const struct column *column = &columns->column[c->column];
 	uint32_t remarks = check->warned->count;
-	int bad = condition_check_names(check, &c->condition, e);
+	int bad = key_condition_check_names(check, &c->condition, e);
 
 	if (!bad && column->type->flags & COLUMN_OF_FIELD) {
 		const char *field = columns->wanted.field[column->field].name;
@@ -945,7 +945,7 @@ static int parse_condition(struct alarm_column *c, struct lexer *l)
 		return 0;
 	if (lexer_next(l))
 		return -1;
-	if (l->token.kind != TOKEN_CLOSE && condition_parse(&c->condition, l))
+	if (l->token.kind != TOKEN_CLOSE && key_condition_parse(&c->condition, l))
 		return -1;
 	if (l->token.kind != TOKEN_CLOSE)
 		return lexer_error(l, l->token.column, "')' is expected here");
@@ -1061,8 +1061,8 @@ void alarms_free(struct alarms *all)
 		free(c->statistics);
 		pair_free(&c->pair);
 		columns_free(&c->columns);
-		condition_free(&c->condition);
-		condition_free(&c->selected);
+		key_condition_free(&c->condition);
+		key_condition_free(&c->selected);
 		free(c->text);
 		free(c->name);
 		free(c->key);

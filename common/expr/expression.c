@@ -37,7 +37,7 @@ static int parser_expect(struct expression_parser *p, enum token_kind kind, cons
 static bool parser_at_word(const struct expression_parser *p, const char *word);
 static bool parser_at_call(const struct expression_parser *p);
 static int parser_value(struct expression_parser *p, struct term *t);
-static int parser_either(struct expression_parser *p, struct term *t);
+static int parse_or(struct expression_parser *p, struct term *t);
 
 const char *arithmetic_sign(enum arithmetic how)
 {
@@ -1330,7 +1330,7 @@ static int parse_around(struct expression_parser *p, struct node *n)
 	after += strspn(after, " \t\r\n");
 	if (TOKEN(p)->kind == TOKEN_STRING && *after == ')')
 		t.condition = parse_name(p);
-	else if (parser_either(p, &t))
+	else if (parse_or(p, &t))
 		return -1;
 	else
 		t.condition = parser_condition(p, &t);
@@ -1407,7 +1407,7 @@ static int parse_group(struct expression_parser *p, struct term *t)
 {
 	size_t column = t->column;
 
-	if (lexer_next(p->lexer) || parser_either(p, t))
+	if (lexer_next(p->lexer) || parse_or(p, t))
 		return -1;
 	t->grouped = true;
 	t->column = column;
@@ -1611,15 +1611,15 @@ static int parse_joined(struct expression_parser *p, enum node_kind kind, enum t
 	return -1;
 }
 
-static int parse_both(struct expression_parser *p, struct term *t)
+static int parse_and(struct expression_parser *p, struct term *t)
 {
 	return parse_joined(p, NODE_AND, TOKEN_AND, parse_single, t);
 }
 
 /* Parse terms joined by ||. */
-static int parser_either(struct expression_parser *p, struct term *t)
+static int parse_or(struct expression_parser *p, struct term *t)
 {
-	return parse_joined(p, NODE_OR, TOKEN_OR, parse_both, t);
+	return parse_joined(p, NODE_OR, TOKEN_OR, parse_and, t);
 }
 
 struct node *expression_parse_part(struct lexer *l, const struct language *language)
@@ -1627,7 +1627,7 @@ struct node *expression_parse_part(struct lexer *l, const struct language *langu
 	struct expression_parser p = {.lexer = l, .language = language};
 	struct term t;
 
-	return parser_either(&p, &t) ? NULL : parser_condition(&p, &t);
+	return parse_or(&p, &t) ? NULL : parser_condition(&p, &t);
 }
 
 struct node *expression_parse(const char *text, const struct language *language, struct error *e)

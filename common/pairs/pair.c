@@ -77,7 +77,7 @@ static const struct language language = {
 	.no_calls = "under() and over() are trfilter's, which belongs before this program then",
 };
 
-int condition_parse(struct condition *c, struct lexer *l)
+int key_condition_parse(struct condition *c, struct lexer *l)
 {
 	struct language of_keys = language;
 
@@ -89,7 +89,7 @@ int condition_parse(struct condition *c, struct lexer *l)
 int condition_parse_text(struct condition *c, const char *text, struct error *e)
 {
 	struct lexer l = {.text = text, .error = e};
-	int bad = lexer_next(&l) || condition_parse(c, &l);
+	int bad = lexer_next(&l) || key_condition_parse(c, &l);
 
 	if (!bad && l.token.kind != TOKEN_END)
 		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
@@ -97,7 +97,7 @@ int condition_parse_text(struct condition *c, const char *text, struct error *e)
 	return bad ? -1 : 0;
 }
 
-void condition_free(struct condition *c)
+void key_condition_free(struct condition *c)
 {
 	expression_free(c->root, &language);
 	keys_free(&c->keys);
@@ -492,7 +492,7 @@ static struct key_cell *begun_cells(const struct pair *p, uint32_t w)
 
 static void side_free(struct pair_side *s)
 {
-	condition_free(&s->condition);
+	key_condition_free(&s->condition);
 	keys_free(&s->on);
 	free(s->name);
 	free(s->types);
@@ -946,7 +946,7 @@ int key_check_name(const struct declared *check, const char *name, struct error 
 	return bad;
 }
 
-int condition_check_names(struct declared *check, const struct condition *c, struct error *e)
+int key_condition_check_names(struct declared *check, const struct condition *c, struct error *e)
 {
 	check->kind = pair_kind_of;
 	check->ctx = (void *)(uintptr_t)&c->keys;
@@ -980,7 +980,7 @@ static int pair_check_side(struct declared *check, const struct pair_side *side,
 	    !declared_name(check, DECLARED_NAME,
 			   (struct declared_text){.text = side->name, .size = strlen(side->name)}))
 		return 0;
-	return condition_check_names(check, &side->condition, e) ||
+	return key_condition_check_names(check, &side->condition, e) ||
 			       keys_check_names(check, &side->on, e)
 		       ? -1
 		       : 0;

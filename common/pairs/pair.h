@@ -36,12 +36,12 @@ struct condition {
 
 /*
  * Parse a condition; the lexer has read its first token. Returns 0, or -1 with l->error filled. The
- * caller calls condition_free in either case.
+ * caller calls key_condition_free in either case.
  */
-int condition_parse(struct condition *c, struct lexer *l);
+int key_condition_parse(struct condition *c, struct lexer *l);
 /* Parse a text that is a condition. */
 int condition_parse_text(struct condition *c, const char *text, struct error *e);
-void condition_free(struct condition *c);
+void key_condition_free(struct condition *c);
 
 /* Get the words of a key, for struct operand; NULL: any text. */
 const char *const *condition_words(const struct key *k);
@@ -189,7 +189,7 @@ void pair_report(const struct pair *p, bool verbose);
  * sched_switch"; NULL: the stream has declared both, or there is no memory. To be freed. */
 char *pair_lacks(struct dictionary *d, const struct pair *p);
 
-int condition_check_names(struct declared *check, const struct condition *c, struct error *e);
+int key_condition_check_names(struct declared *check, const struct condition *c, struct error *e);
 /* Check the field of a column, which may be a key. */
 int key_check_name(const struct declared *check, const char *name, struct error *e);
 int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);

@@ -783,7 +783,7 @@ bool writer_take_location(struct writer *w, uint32_t location)
 	return !writer_add_slot(&w->block.locations, location, location, w->block.number, 1);
 }
 
-static void writer_put_row(struct writer *w, const struct row_ids *ids)
+static void writer_row_plain(struct writer *w, const struct row_ids *ids)
 {
 	const struct new_row *r = &ids->row;
 	struct plain_row row = {.time = r->time - w->block.base,
@@ -831,7 +831,7 @@ static int put_large(struct writer *w, const struct row_ids *ids)
 	head.row.tail_size = 0;
 	if (tables_for(w, ids))
 		return -1;
-	writer_put_row(w, &head);
+	writer_row_plain(w, &head);
 	put_u32(w->block.row - 4, ids->row.tail_size);
 	return writer_flush_large(w, ids->row.tail, ids->row.tail_size);
 }
@@ -886,11 +886,11 @@ static int writer_add_row(struct writer *w, const struct row_ids *ids)
 	}
 	if (tables_for(w, ids))
 		return -1;
-	writer_put_row(w, ids);
+	writer_row_plain(w, ids);
 	return 0;
 }
 
-static int new_row(struct writer *w, const struct new_row *r, bool sample)
+static int writer_row_any(struct writer *w, const struct new_row *r, bool sample)
 {
 	const struct row_refusal *no = &w->refusal;
 	bool refused = no->row && no->row(no->ctx, r->time, r->lane, r->type, r->fixed);
@@ -903,7 +903,7 @@ static int new_row(struct writer *w, const struct new_row *r, bool sample)
 
 int writer_row_slow(struct writer *w, struct new_row r)
 {
-	return new_row(w, &r, false);
+	return writer_row_any(w, &r, false);
 }
 
 int writer_sample(struct writer *w, struct new_row r)
@@ -916,7 +916,7 @@ int writer_sample(struct writer *w, struct new_row r)
 	 * trsym | trstat' of t/bench/perf.sh takes 1.06 times the CPU without these lines */
 	if (!r.location || w->out_of_memory || !writer_row_fits_but(w, &r, size) ||
 	    (s->count >= NARROW_LOCATION_MOST && !has_slot(s, r.location, number)))
-		return new_row(w, &r, true);
+		return writer_row_any(w, &r, true);
 	if (!has_slot(s, r.location, number)) {
 		if (writer_declare(w, ENTRY_STACK, r.location))
 			return -1;
@@ -978,7 +978,7 @@ int writer_copy_row(struct writer *w, const struct block *b, const struct event 
 	    to->limit - to->row >= NARROW_ROW + 8 && has_slot(&to->types, r->type, to->number) &&
 	    has_slot(&to->lanes, r->lane, to->number) &&
 	    has_slot(places_of(w, &ids), r->location, to->number)) {
-		writer_put_row(w, &ids);
+		writer_row_plain(w, &ids);
 		return 0;
 	}
 	ids.lane = get_u32(b->lane_ids + 4 * e->lane_index);

@@ -409,7 +409,7 @@ static inline int writer_row(struct writer *w, uint64_t time, uint32_t lane, uin
  * overwritten. NULL: the caller uses writer_row_data. r->fixed and r->tail are not used.
  */
 static inline __attribute__((always_inline)) uint8_t *
-writer_row_put(struct writer *w, const struct new_row *r, size_t size)
+writer_row_reserve(struct writer *w, const struct new_row *r, size_t size)
 {
 	if (__builtin_expect(!writer_row_fits(w, r, size), 0))
 		return NULL;
@@ -417,8 +417,8 @@ writer_row_put(struct writer *w, const struct new_row *r, size_t size)
 	return writer_row_begin(w, r, size);
 }
 
-/* Add a location to the present block after writer_row_put returned NULL, if the segment has the
- * location and only the block lacks it. true: the row may be tried again. */
+/* Add a location to the present block after writer_row_reserve returned NULL, if the segment has
+ * the location and only the block lacks it. true: the row may be tried again. */
 bool writer_take_location(struct writer *w, uint32_t location);
 
 /* Test whether the present block has that number of a lane, type or location in its table. */
