@@ -82,24 +82,6 @@ struct apitrace_totals {
 	char api[32];
 };
 
-struct apitrace_definitions {
-	struct apitrace_ids functions, structs, enums, bitmasks, frames;
-	uint64_t defined; /* bytes of definitions */
-};
-
-/* The values of the current event. */
-struct apitrace_values {
-	size_t limit;	       /* bytes that are kept */
-	struct buffer tail;    /* the encoded values */
-	size_t detail;	       /* offset in tail of the current detail */
-	uint32_t arguments;    /* highest number of an argument in tail, from 1 */
-	bool lost_bits;	       /* a number was longer than 64 bits */
-	bool too_large;	       /* a detail was left out */
-	struct buffer used;    /* ids of definitions in tail */
-	struct buffer frames;  /* locations of the backtrace, innermost first */
-	struct buffer members; /* scratch */
-};
-
 /* A trace that is decoded. */
 struct apitrace {
 	struct input *input;
@@ -118,12 +100,26 @@ struct apitrace {
 	uint32_t source, clock, enter, leave, traced; /* traced: enters with a backtrace */
 	uint32_t last_thread, last_lane;
 	struct idmap lanes; /* lane ids by thread */
-	struct apitrace_definitions ids;
+	struct {
+		struct apitrace_ids functions, structs, enums, bitmasks, frames;
+		uint64_t defined; /* bytes of definitions */
+	} ids;
 	struct open_calls open;
-	struct apitrace_values values;
+	/* The values of the current event. */
+	struct {
+		size_t limit;	       /* bytes that are kept */
+		struct buffer tail;    /* the encoded values */
+		size_t detail;	       /* offset in tail of the current detail */
+		uint32_t arguments;    /* highest number of an argument in tail, from 1 */
+		bool lost_bits;	       /* a number was longer than 64 bits */
+		bool too_large;	       /* a detail was left out */
+		struct buffer used;    /* ids of definitions in tail */
+		struct buffer frames;  /* locations of the backtrace, innermost first */
+		struct buffer members; /* scratch */
+	} values;
 	struct apitrace_totals totals;
 	/* the profile that gives the times; NULL: none */
-	struct apitrace_timed {
+	struct {
 		struct glprofile *profile;
 		uint32_t name;	       /* of the function of the present enter */
 		uint32_t enters[2][4]; /* types of enters with its fields: with a stack; variants */

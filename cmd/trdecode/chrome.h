@@ -176,18 +176,6 @@ struct chrome_counts {
 	char named_first[64];
 };
 
-/* The asynchronous calls. */
-struct chrome_async {
-	struct open_calls keys; /* index + 1 in open, by key */
-	struct chrome_open *open;
-	size_t count, capacity;
-	size_t free;	   /* index + 1 of the first free element, 0 none */
-	size_t unfinished; /* the same of calls that ended without a leave */
-	struct intern ids; /* ids that are not numbers */
-	struct id_cache declared;
-	uint32_t calls; /* number of the last call */
-};
-
 /* The flows of calls (chrome_rows.c). */
 struct chrome_flows {
 	struct key_map ids;	  /* index + 1 in last */
@@ -207,33 +195,6 @@ struct chrome_metadata {
 	uint64_t events_left_out, members_left_out;
 };
 
-/* The profiles of V8. */
-struct chrome_profiles {
-	struct intern keys; /* process and id: number of the profile */
-	struct chrome_profile *profile;
-	size_t count, capacity;
-};
-
-/* The event that is read. */
-struct chrome_read {
-	struct buffer name, other, category, phase, pid, tid, values, arguments, record;
-	struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
-	struct buffer id_text;
-	struct buffer left_out;	     /* names of members that are left out, each with a NUL */
-	struct buffer names, nested; /* Names of members, arguments */
-	struct json_reader json;     /* of an argument that is an object or array */
-	bool has_nested;	     /* there is one */
-	bool sample;		     /* it is an element of "samples" */
-	bool doubtful;		     /* it follows a fault: it may be a part of an event */
-	bool in_time;		     /* its weight is in ns */
-	struct chrome_id id, bind;   /* bind: "bind_id" */
-	struct chrome_marks marks;
-	bool derived;
-	bool flows;	/* the event is part of the flow `bind` */
-	bool flow_out;	/* and may not be its end */
-	uint16_t scope; /* as of a record */
-};
-
 /* The state of decoding one input. */
 struct chrome {
 	struct input *input;
@@ -244,11 +205,26 @@ struct chrome {
 	struct argument_table arguments;
 	struct chrome_thread *threads;
 	size_t nthreads, threads_capacity;
-	struct chrome_async async;
+	/* The asynchronous calls. */
+	struct {
+		struct open_calls keys; /* index + 1 in open, by key */
+		struct chrome_open *open;
+		size_t count, capacity;
+		size_t free;	   /* index + 1 of the first free element, 0 none */
+		size_t unfinished; /* the same of calls that ended without a leave */
+		struct intern ids; /* ids that are not numbers */
+		struct id_cache declared;
+		uint32_t calls; /* number of the last call */
+	} async;
 	struct chrome_frames frames;
 	struct chrome_flows flows;
 	struct chrome_metadata metadata;
-	struct chrome_profiles profiles;
+	/* The profiles of V8. */
+	struct {
+		struct intern keys; /* process and id: number of the profile */
+		struct chrome_profile *profile;
+		size_t count, capacity;
+	} profiles;
 	struct complete_calls completes;
 	struct chrome_overlapping overlapping;
 	struct chrome_counts counts;
@@ -261,11 +237,29 @@ struct chrome {
 	bool depths;	     /* calls on a stack have a recorded depth */
 	uint32_t id_name;    /* string of the writer: name of the field for ids */
 	uint32_t source, clock;
-	struct chrome_texts { /* strings of the writer */
+	struct { /* strings of the writer */
 		uint32_t begin, end, unfinished, gap, gap_category, period;
 		uint32_t flows, ended_flows; /* 0: not used yet */
 	} texts;
-	struct chrome_read read;
+	/* The event that is read. */
+	struct {
+		struct buffer name, other, category, phase, pid, tid, values, arguments, record;
+		struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
+		struct buffer id_text;
+		struct buffer left_out; /* names of members that are left out, each with a NUL */
+		struct buffer names, nested; /* Names of members, arguments */
+		struct json_reader json;     /* of an argument that is an object or array */
+		bool has_nested;	     /* there is one */
+		bool sample;		     /* it is an element of "samples" */
+		bool doubtful;		     /* it follows a fault: it may be a part of an event */
+		bool in_time;		     /* its weight is in ns */
+		struct chrome_id id, bind;   /* bind: "bind_id" */
+		struct chrome_marks marks;
+		bool derived;
+		bool flows;	/* the event is part of the flow `bind` */
+		bool flow_out;	/* and may not be its end */
+		uint16_t scope; /* as of a record */
+	} read;
 };
 
 /* --- chrome.c --- */

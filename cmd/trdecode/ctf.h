@@ -54,22 +54,6 @@ enum ctf_action {
 	CTF_BIN_INFO, /* a mapping of the process: address, size, path */
 };
 
-/* Where an enter or a leave has its call. */
-struct ctf_call {
-	enum ctf_call_kind {
-		CALL_NONE,
-		CALL_NAMED,   /* the event's name contains the call's name */
-		CALL_ADDRESS, /* of a function */
-		CALL_IRQ,
-		CALL_SOFTIRQ,
-		CALL_TEXT, /* its string "name" */
-		CALL_GAP,  /* the event is a gap that trencode wrote */
-	} kind;
-	struct ctf_spot location;      /* the value that gives the location */
-	struct ctf_spot depth, number; /* CALL_TEXT */
-	uint32_t arguments;	       /* number of the string: CALL_TEXT */
-};
-
 /* An event class, prepared for reading: how its data become rows. */
 struct ctf_class {
 	const struct ctf_event_class *declared;
@@ -89,7 +73,21 @@ struct ctf_class {
 	bool per_cpu, inner, of_kernel;	      /* TYPE_PER_CPU, TYPE_INNER, TYPE_KERNEL */
 	bool numbered;			      /* TYPE_CALL_NUMBER, once call.number is known */
 	struct ctf_spot tid, pid, ppid, comm; /* if plain */
-	struct ctf_call call;
+	/* Where an enter or a leave has its call. */
+	struct {
+		enum ctf_call_kind {
+			CALL_NONE,
+			CALL_NAMED,   /* the event's name contains the call's name */
+			CALL_ADDRESS, /* of a function */
+			CALL_IRQ,
+			CALL_SOFTIRQ,
+			CALL_TEXT, /* its string "name" */
+			CALL_GAP,  /* the event is a gap that trencode wrote */
+		} kind;
+		struct ctf_spot location;      /* the value that gives the location */
+		struct ctf_spot depth, number; /* CALL_TEXT */
+		uint32_t arguments;	       /* number of the string: CALL_TEXT */
+	} call;
 	enum ctf_action action;
 	struct ctf_spot argument[2];
 	uint32_t string;      /* number of the string: SWITCH, BIN_INFO, CALL_TEXT and CALL_GAP */
@@ -158,25 +156,6 @@ struct ctf_trace {
 	size_t ncpus, cpus_capacity;
 };
 
-/* The packet of a tracefile that is read. */
-struct ctf_packet {
-	uint64_t at;			/* offset in the file */
-	uint64_t size;			/* bytes */
-	uint64_t content;		/* bits: events end here */
-	bool has_uuid;			/* packets of the file have a UUID */
-	uint8_t uuid[16];		/* it */
-	uint32_t counted;		/* bits of the roles that the packet contains */
-	uint64_t counters[CTF_CPU + 1]; /* by role, 0 if not recorded */
-	bool fresh;			/* losses before the packet are not computed yet */
-	uint64_t lost; /* events lost before the packet, UINT64_MAX unknown: a gap to write */
-	uint64_t packets_lost;
-	int32_t cpu;
-	struct ctf_thread thread;
-	struct buffer beginning; /* header and context, if events repeat their fields */
-	struct buffer context;	 /* the repeated fields, as details */
-	bool has_context;	 /* context is that of this packet */
-};
-
 /* A tracefile and the packet and event that are read next. */
 struct ctf_file {
 	struct heap_item next; /* time of the next event, shifted ns */
@@ -188,7 +167,25 @@ struct ctf_file {
 
 	struct ctf_stream *stream; /* of the packet */
 	struct ctf_cursor cursor;
-	struct ctf_packet packet;
+	/* The packet of a tracefile that is read. */
+	struct {
+		uint64_t at;			/* offset in the file */
+		uint64_t size;			/* bytes */
+		uint64_t content;		/* bits: events end here */
+		bool has_uuid;			/* packets of the file have a UUID */
+		uint8_t uuid[16];		/* it */
+		uint32_t counted;		/* bits of the roles that the packet contains */
+		uint64_t counters[CTF_CPU + 1]; /* by role, 0 if not recorded */
+		bool fresh;			/* losses before the packet are not computed yet */
+		uint64_t lost; /* events lost before the packet, UINT64_MAX unknown: a gap to write
+				*/
+		uint64_t packets_lost;
+		int32_t cpu;
+		struct ctf_thread thread;
+		struct buffer beginning; /* header and context, if events repeat their fields */
+		struct buffer context;	 /* the repeated fields, as details */
+		bool has_context;	 /* context is that of this packet */
+	} packet;
 	bool in_packet, cut;
 	bool survey; /* read only packet headers, without losses and damage */
 

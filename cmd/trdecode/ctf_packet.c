@@ -724,20 +724,18 @@ void ctf_flows_leave(struct ctf_flows **shared)
 	*shared = NULL;
 }
 
-/* What identifies a flow. */
-struct ctf_flow_key {
-	uint8_t uuid[16];
-	const void *owner; /* the trace if it has no UUID, or the file */
-	uint64_t stream, number;
-	char kind; /* kind of number: 'i' instance, 'c' CPU, 'f' none */
-};
-
 static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const void *owner,
 				  uint64_t number)
 {
 	struct ctf_flows *all = f->trace->ctf->flows;
 	const struct ctf_metadata *m = &f->trace->metadata;
-	struct ctf_flow_key key;
+	/* What identifies a flow. */
+	struct {
+		uint8_t uuid[16];
+		const void *owner; /* the trace if it has no UUID, or the file */
+		uint64_t stream, number;
+		char kind; /* kind of number: 'i' instance, 'c' CPU, 'f' none */
+	} key;
 	struct ctf_flow **flows;
 	uint32_t *id;
 

@@ -15,7 +15,7 @@
 
 enum { TEXT_MOST = 256 }; /* bytes of a text within a form */
 
-static const struct form {
+static const struct {
 	const char *name; /* of the event; with *: the begin of it */
 	const char *text;
 	const char *keys;

@@ -163,7 +163,7 @@ static int ftrace_clock_sync(struct ftrace *f, struct error *e)
  * Source: kernel/trace/blktrace.c of Linux.
  */
 
-static const struct blk_action {
+static const struct {
 	const char *letters, *type;
 } actions[] = {
 	{"Q", "blk_queue"},	{"M", "blk_backmerge"},	    {"F", "blk_frontmerge"},

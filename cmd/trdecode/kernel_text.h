@@ -158,14 +158,14 @@ struct ftrace {
 	struct text_span whole;
 	uint64_t offset;
 	bool held;
-	struct ftrace_rest {
+	struct {
 		struct text_span text; /* the second event of the line; empty: there is none */
 		uint64_t offset;
 	} rest;
 
 	struct ftrace_row row;
 	bool has_row;
-	struct text_stack {
+	struct {
 		bool wanted; /* the row is a stack */
 		uint32_t frames[FTRACE_STACK_MOST];
 		size_t count;
@@ -181,7 +181,7 @@ struct ftrace {
 
 	enum line_clock clock;
 	bool graph; /* the heading names the tracer function_graph */
-	struct ftrace_seen {
+	struct {
 		bool heading; /* and no event after it */
 		bool graph;   /* lines of function_graph */
 		bool columns; /* such lines with a column before the call */
@@ -193,7 +193,7 @@ struct ftrace {
 	} seen;
 	bool html, outside; /* outside: of the trace in a page */
 	/* events lost before the next row; UINT64_MAX: unknown */
-	struct ftrace_lost {
+	struct {
 		uint64_t count;
 		int32_t cpu;
 	} lost;

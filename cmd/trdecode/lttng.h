@@ -112,18 +112,6 @@ struct lttng_channel {
 	size_t size;
 };
 
-/* The layout of a marker's payload. */
-struct lttng_layout {
-	int nfields, nstrings, nsteps;
-	uint8_t align; /* alignment of its beginning, in 2.x */
-	bool compact;  /* its first field is in the header, in a compact channel */
-	struct lttng_step *steps;
-	uint16_t fixed_size; /* bytes of a row: TSC and the integers */
-	uint16_t plain;	     /* bytes of a payload that is copied unchanged; else 0 */
-	bool plain_words;    /* the payload is copied unchanged, and the trace is little-endian */
-	uint32_t most;	     /* most bytes of the payload with padding, without its strings */
-};
-
 /* A marker: one event type of a channel. */
 struct lttng_marker {
 	struct lttng_channel *channel;
@@ -137,7 +125,18 @@ struct lttng_marker {
 	bool has_eight; /* 1.0: the format has a "#8", which has two meanings */
 	bool eight;	/* the meaning that is used */
 
-	struct lttng_layout layout;
+	/* The layout of a marker's payload. */
+	struct {
+		int nfields, nstrings, nsteps;
+		uint8_t align; /* alignment of its beginning, in 2.x */
+		bool compact;  /* its first field is in the header, in a compact channel */
+		struct lttng_step *steps;
+		uint16_t fixed_size; /* bytes of a row: TSC and the integers */
+		uint16_t plain;	     /* bytes of a payload that is copied unchanged; else 0 */
+		bool plain_words; /* the payload is copied unchanged, and the trace is little-endian
+				   */
+		uint32_t most;	  /* most bytes of the payload with padding, without its strings */
+	} layout;
 
 	/* the stream */
 	uint32_t type, orphan; /* orphan: a leave without an enter */
@@ -231,7 +230,7 @@ struct lttng_file {
 	uint32_t used; /* end of its events */
 	uint32_t position;
 	uint64_t tsc;
-	struct lttng_headers { /* of the events */
+	struct { /* of the events */
 		uint8_t align;
 		bool old;     /* 1.0: 32 bits of time, id, size; in a block that was completed */
 		bool compact; /* 27 bits of time and 5 of id; in a block that was completed */
@@ -245,7 +244,7 @@ struct lttng_file {
 	uint32_t payload;   /* position */
 	uint32_t size;	    /* bytes of the payload, or SIZE_UNKNOWN */
 	uint32_t data_bits; /* data in the header of a compact event */
-	struct lttng_gap {
+	struct {
 		bool pending;
 		uint64_t lost, blocks;
 	} gap;
@@ -366,7 +365,7 @@ struct lttng {
 
 	struct lttng_cpu **cpus; /* by number */
 	size_t ncpus;
-	struct lttng_threads {
+	struct {
 		struct lttng_thread **thread;
 		size_t count, capacity;
 		struct idmap by_tid; /* index + 1 */
@@ -374,7 +373,7 @@ struct lttng {
 	struct id_cache lanes; /* by struct lttng_lane_key */
 	struct lttng_names_table names[NAMES_COUNT];
 	size_t nmaps;
-	struct lttng_functions {     /* lttng.c */
+	struct {		     /* lttng.c */
 		struct intern names; /* to indices in locations */
 		uint32_t *locations;
 		size_t capacity;

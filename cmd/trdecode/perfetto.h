@@ -460,35 +460,9 @@ struct perfetto_ftrace {
 	struct buffer fixed, tail, key;
 };
 
-/* Buffers that events are made in. */
-struct perfetto_scratch {
-	struct buffer record, arguments, details, key, text;
-};
-
-/* Strings of the writer. */
-struct perfetto_texts {
-	uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
-		gap_category, unfinished, leave_name;
-	uint32_t kernel, before; /* names of tracks */
-	uint32_t nothing;	 /* name of calls without one */
-	uint32_t track_id;	 /* name of the field; 0: not yet known */
-};
-
 /* The type of the last call's row without arguments. */
 struct perfetto_bare_types {
 	uint32_t category, type;
-};
-
-/* The types of rows. */
-struct perfetto_types {
-	struct id_cache ids;
-	struct perfetto_bare_types bare[2]; /* of enters and leaves */
-};
-
-/* The totals of the heaps' last dumps. */
-struct perfetto_heaps {
-	struct id_cache numbers; /* by process, heap and stack: index + 1 */
-	struct buffer totals;	 /* u64 each */
 };
 
 /* How often a name is in the last list that has it. */
@@ -520,12 +494,30 @@ struct perfetto {
 	struct perfetto_tasks tasks;
 	struct perfetto_ftrace ftrace;
 	struct perfetto_counts counts;
-	struct perfetto_scratch scratch;
-	struct perfetto_texts texts;
-	struct perfetto_types types;
+	/* Buffers that events are made in. */
+	struct {
+		struct buffer record, arguments, details, key, text;
+	} scratch;
+	/* Strings of the writer. */
+	struct {
+		uint32_t call_id, begin, end, async_begin, async_end, state_begin, state_end, gap,
+			gap_category, unfinished, leave_name;
+		uint32_t kernel, before; /* names of tracks */
+		uint32_t nothing;	 /* name of calls without one */
+		uint32_t track_id;	 /* name of the field; 0: not yet known */
+	} texts;
+	/* The types of rows. */
+	struct {
+		struct id_cache ids;
+		struct perfetto_bare_types bare[2]; /* of enters and leaves */
+	} types;
 	struct id_cache definitions;
 	struct perfetto_modules modules;
-	struct perfetto_heaps heaps;
+	/* The totals of the heaps' last dumps. */
+	struct {
+		struct id_cache numbers; /* by process, heap and stack: index + 1 */
+		struct buffer totals;	 /* u64 each */
+	} heaps;
 	struct buffer source_locations; /* struct perfetto_source_location each */
 	struct buffer packages;		/* text of a META */
 	uint32_t *locations;		/* by name: of functions */

@@ -48,31 +48,6 @@ struct tracecmd_sync_cpu {
 	uint32_t count;
 };
 
-/* The clock, and what is added to its times. */
-struct tracecmd_times {
-	int64_t date, offset; /* ns, units of the clock */
-	bool has_date, has_offset, has_tsc;
-	char *clock; /* the clock in brackets, NULL: unknown */
-	uint32_t tsc_mult, tsc_shift;
-};
-
-/* What links the traces of a host and its guests. */
-struct tracecmd_link {
-	uint64_t trace_id, peer_id;
-	bool interpolate; /* between the samples of sync */
-	struct tracecmd_sync_cpu *sync;
-	uint32_t nsync;
-	uint64_t *guests; /* trace ids */
-	size_t nguests, guests_capacity;
-};
-
-/* What was found of the sections of version 7. */
-struct tracecmd_sections {
-	uint32_t read;	 /* a bit for each id of metadata that was read */
-	bool incomplete; /* an option's section was not at its offset */
-	bool cut;	 /* a section that was read reaches beyond the end of the file */
-};
-
 /* All of a file but its events. */
 struct tracecmd_header {
 	struct tracecmd_file file;
@@ -90,14 +65,33 @@ struct tracecmd_header {
 	struct tracecmd_buffer *buffers; /* the top buffer is the first */
 	size_t nbuffers, buffers_capacity;
 	uint32_t cpus;
-	struct tracecmd_sections v7;
+	/* What was found of the sections of version 7. */
+	struct {
+		uint32_t read;	 /* a bit for each id of metadata that was read */
+		bool incomplete; /* an option's section was not at its offset */
+		bool cut;	 /* a section that was read reaches beyond the end of the file */
+	} v7;
 
 	/* all options except sections: u16 id, u16 0, u32 size in little-endian, then the
 	 * payload as in the file */
 	struct buffer options;
-	struct tracecmd_times times;
+	/* The clock, and what is added to its times. */
+	struct {
+		int64_t date, offset; /* ns, units of the clock */
+		bool has_date, has_offset, has_tsc;
+		char *clock; /* the clock in brackets, NULL: unknown */
+		uint32_t tsc_mult, tsc_shift;
+	} times;
 	char *uname, *recorder;
-	struct tracecmd_link link;
+	/* What links the traces of a host and its guests. */
+	struct {
+		uint64_t trace_id, peer_id;
+		bool interpolate; /* between the samples of sync */
+		struct tracecmd_sync_cpu *sync;
+		uint32_t nsync;
+		uint64_t *guests; /* trace ids */
+		size_t nguests, guests_capacity;
+	} link;
 };
 
 /* The rest is private to the files of tracecmd/. */

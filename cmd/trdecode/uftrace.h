@@ -70,36 +70,7 @@ struct extern_reader {
 	uint64_t offset;
 };
 
-/* Ids that the writer gave. */
-struct uftrace_ids {
-	uint32_t source, clock;
-	uint32_t *spaces; /* by session */
-	size_t nspaces;
-	uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new, task_exit,
-		task_name, sched_location, preempt_location;
-};
-
 enum { LOCATIONS_LEAST = 1024 };
-
-/* Locations by (address, context): a table of mask + 1 slots, at first LOCATIONS_LEAST. */
-struct location_cache {
-	struct location_cached {
-		uint64_t address;
-		uint32_t context, location; /* location 0: free */
-	} * slot;
-	uint32_t mask, count;
-};
-
-/* The sessions and epochs in which locations were met. */
-struct contexts {
-	struct uftrace_context {
-		const struct uftrace_sess *sess;
-		struct uftrace_session *session;
-		uint32_t epoch, space;
-	} * at;
-	size_t count, capacity;
-	struct idmap *numbers; /* by session (the last: none), then epoch */
-};
 
 /* A directory that is decoded. */
 struct uftrace {
@@ -124,11 +95,34 @@ struct uftrace {
 	struct kernel *kernel; /* NULL: there are no data of the kernel */
 	uint32_t last_lane;    /* of the last event: external data belong to it */
 
-	struct uftrace_ids ids;
+	/* Ids that the writer gave. */
+	struct {
+		uint32_t source, clock;
+		uint32_t *spaces; /* by session */
+		size_t nspaces;
+		uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new,
+			task_exit, task_name, sched_location, preempt_location;
+	} ids;
 	struct event_types *events;
 	struct buffer tail; /* values of a row */
-	struct location_cache locations;
-	struct contexts contexts;
+	/* Locations by (address, context): a table of mask + 1 slots, at first LOCATIONS_LEAST. */
+	struct {
+		struct location_cached {
+			uint64_t address;
+			uint32_t context, location; /* location 0: free */
+		} * slot;
+		uint32_t mask, count;
+	} locations;
+	/* The sessions and epochs in which locations were met. */
+	struct {
+		struct uftrace_context {
+			const struct uftrace_sess *sess;
+			struct uftrace_session *session;
+			uint32_t epoch, space;
+		} * at;
+		size_t count, capacity;
+		struct idmap *numbers; /* by session (the last: none), then epoch */
+	} contexts;
 	uint64_t shift;
 };
 

@@ -24,7 +24,7 @@
 #include "common/value/json.h"
 
 /* The known lines "key:text"; groups start with "key:lines=N" and have N lines "key:name=text". */
-static const struct line_key {
+static const struct {
 	const char *prefix;
 	uint8_t bit;
 	uint16_t field; /* offset of a const char * */

@@ -33,21 +33,6 @@ enum uftrace_arch {
 	UFTRACE_ARCH_RISCV64,
 };
 
-/* Lines that describe the recording. */
-struct uftrace_info_lines {
-	const char *build_id;
-	const char *nr_cpus, *cpu_desc; /* cpuinfo */
-	const char *meminfo;
-	const char *os_kernel, *os_hostname, *os_distro;
-	const char *systime, *usrtime, *ctxsw, *maxrss, *pagefault, *iops; /* usageinfo */
-	const char *loadinfo;
-	const char *record_date, *elapsed_time;
-	const char *pattern_type;
-	const char *uftrace_version;
-	const char *utc_offset_text;
-	const char *sysctl;
-};
-
 /*
  * Strings are NUL-terminated, live as long as the struct, and are NULL where the file has no such
  * line. They are the text after "key:" (of a group: after "key:name="), without the newline.
@@ -69,7 +54,20 @@ struct uftrace_info {
 	const char *argspec, *retspec, *argauto, *retauto, *enumauto;
 	bool auto_args;	    /* -a was given */
 	int64_t utc_offset; /* s, to add to times for Unix time; valid with its bit in `have` */
-	struct uftrace_info_lines lines;
+	/* Lines that describe the recording. */
+	struct {
+		const char *build_id;
+		const char *nr_cpus, *cpu_desc; /* cpuinfo */
+		const char *meminfo;
+		const char *os_kernel, *os_hostname, *os_distro;
+		const char *systime, *usrtime, *ctxsw, *maxrss, *pagefault, *iops; /* usageinfo */
+		const char *loadinfo;
+		const char *record_date, *elapsed_time;
+		const char *pattern_type;
+		const char *uftrace_version;
+		const char *utc_offset_text;
+		const char *sysctl;
+	} lines;
 
 	int32_t *tids; /* nr_tids of them, in the order of the file */
 	size_t nr_tids;

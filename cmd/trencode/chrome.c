@@ -1856,7 +1856,7 @@ static void put_thread_name(struct chrome_scheduling *c, const struct scheduling
 }
 
 /* What viewers show of each state; the colours are names that Chrome's viewer has. */
-static const struct state_look {
+static const struct {
 	const char *name, *colour;
 } looks[THREAD_STATES] = {
 	[THREAD_RUNNING] = {"Running", "thread_state_running"},

@@ -54,12 +54,6 @@ struct clip_part {
 	bool due;	     /* it is large enough */
 };
 
-/* Calls that go on after cuts, each as often as it does. */
-struct clip_cuts {
-	uint64_t divided; /* that are cut */
-	uint64_t unseen;  /* without an enter, in parts in which their thread has calls */
-};
-
 /* A thread. */
 struct clip_thread {
 	bool passed;   /* it has events after the range */
@@ -82,7 +76,11 @@ struct clip {
 	/* the rest begins as 0; public is: */
 	struct clip_part part; /* that is written */
 	bool closing;	       /* what is shown ends calls at a cut */
-	struct clip_cuts cuts;
+	/* Calls that go on after cuts, each as often as it does. */
+	struct {
+		uint64_t divided; /* that are cut */
+		uint64_t unseen;  /* without an enter, in parts in which their thread has calls */
+	} cuts;
 	/* the rest is private */
 	uint64_t step, ends; /* with split.time, on the clock of the stream: length of a part; end
 				of the part, 0: the stream has no event */

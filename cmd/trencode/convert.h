@@ -366,7 +366,7 @@ struct conversion {
 	bool failed;
 	enum { FIRST_LOST, CLOSED, FORGOTTEN } lost; /* calls that this row ends */
 	uint64_t rows;
-	struct convert_counts {
+	struct {
 		uint64_t unnamed, unmatched, cut, outlasting, comms, with_cpu, with_time, with_wall,
 			with_buffer, backtraces, open;
 	} counts; /* for convert_report */

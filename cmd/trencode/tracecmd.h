@@ -150,7 +150,7 @@ struct tracecmd_state {
 	struct intern keys; /* buffer, CPU, text: number of the stream */
 	struct pool streams;
 	struct tracecmd_stream **order; /* by buffer and CPU */
-	struct lane_streams {
+	struct {
 		struct tracecmd_stream *data, *text;
 	} * lanes; /* by number of the lane */
 	size_t lanes_size;

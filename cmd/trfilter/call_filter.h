@@ -110,22 +110,6 @@ struct stack_nodes {
  * queued, with all that follows (block_queue.h).
  */
 
-/* A condition that suits the fast path: a range of durations, and wanted locations and lanes. */
-struct duration_range {
-	bool only; /* the condition is such a range */
-	uint64_t shortest, longest;
-	struct duration_scan_runs *quick; /* NULL: none */
-};
-
-/* The rows of the present block, by number. */
-struct row_states {
-	uint8_t *states;
-	struct call_address *owners;
-	uint32_t *offsets; /* of each row, unless all have one size */
-	size_t capacity;
-	uint32_t row; /* the present row */
-};
-
 struct call_filter {
 	struct filter *filter;
 	struct time_range *time_range; /* NULL: none */
@@ -155,8 +139,21 @@ struct call_filter {
 	uint8_t ends_here;  /* flags of the present row (enum row_state) */
 	bool ignored_row;   /* the call engine ignores the present row */
 
-	struct duration_range duration;
-	struct row_states rows;
+	/* A condition that suits the fast path: a range of durations, and wanted locations and
+	 * lanes. */
+	struct {
+		bool only; /* the condition is such a range */
+		uint64_t shortest, longest;
+		struct duration_scan_runs *quick; /* NULL: none */
+	} duration;
+	/* The rows of the present block, by number. */
+	struct {
+		uint8_t *states;
+		struct call_address *owners;
+		uint32_t *offsets; /* of each row, unless all have one size */
+		size_t capacity;
+		uint32_t row; /* the present row */
+	} rows;
 	bool goes_on;	     /* the last segment was not the stream's last one */
 	bool restores_exact; /* times of callees are right for calls that are restored */
 	bool failed;	     /* a callback failed, with error */

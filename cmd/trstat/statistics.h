@@ -16,35 +16,6 @@
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
 
-/* The groups of rows that were looked up before. */
-struct group_caches {
-	struct aggregate **by_location; /* used where the only key is the name */
-	size_t by_location_size;
-	/* of the present block, by the index of its locations; NULL: not found yet */
-	struct aggregate **planned;
-	size_t planned_size;
-	struct cached_group {
-		struct group_key {
-			uint32_t lane, type, location, caller, level,
-				stack; /* 0 where no key is a stack */
-		} key;
-		struct aggregate *aggregate;
-	} * by_key;
-	/* of calls that begin, as recursion needs their groups; NULL: the keys depend on more */
-	struct begun_group {
-		struct group_key key;
-		bool known;
-	} * begun;
-	struct key_cell *begun_cells; /* those of the keys for each */
-	uint32_t symbol_changes;
-	/* of the present block, by the bits of a row's word that the keys depend on */
-	uint64_t row_mask; /* 0: the keys depend on more */
-	struct row_group {
-		uint64_t word; /* 0: free */
-		struct aggregate *aggregate;
-	} row_groups[1 << ROW_GROUPS_BITS];
-};
-
 /* A stack whose frames are known, by what depends on the stack alone. */
 struct known_frame {
 	uint32_t caller;   /* stack of the caller, 0: none */
@@ -136,7 +107,7 @@ struct statistics {
 	bool nameless;		      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
 	bool name_only; /* the only key is the name */
-	struct recursion {
+	struct {
 		enum recursion_of of;
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
 		struct idmap outermost;
@@ -146,7 +117,35 @@ struct statistics {
 	struct key_cell *where_cells;  /* those of its keys */
 	bool outside;		       /* the present row is before the window */
 	uint64_t busy; /* number of buckets of time that pairs cover, each without its first */
-	struct group_caches caches;
+	/* The groups of rows that were looked up before. */
+	struct {
+		struct aggregate **by_location; /* used where the only key is the name */
+		size_t by_location_size;
+		/* of the present block, by the index of its locations; NULL: not found yet */
+		struct aggregate **planned;
+		size_t planned_size;
+		struct cached_group {
+			struct group_key {
+				uint32_t lane, type, location, caller, level,
+					stack; /* 0 where no key is a stack */
+			} key;
+			struct aggregate *aggregate;
+		} * by_key;
+		/* of calls that begin, as recursion needs their groups; NULL: the keys depend on
+		 * more */
+		struct begun_group {
+			struct group_key key;
+			bool known;
+		} * begun;
+		struct key_cell *begun_cells; /* those of the keys for each */
+		uint32_t symbol_changes;
+		/* of the present block, by the bits of a row's word that the keys depend on */
+		uint64_t row_mask; /* 0: the keys depend on more */
+		struct row_group {
+			uint64_t word; /* 0: free */
+			struct aggregate *aggregate;
+		} row_groups[1 << ROW_GROUPS_BITS];
+	} caches;
 	struct sample_counts samples;
 };
 

@@ -195,16 +195,6 @@ struct numbered_call {
 	bool replaced;	 /* with calls.numbers_on_stacks: a later call has its number */
 };
 
-/* Calls with numbers. */
-struct numbered_calls {
-	struct numbered_call *calls;
-	uint8_t *data;		      /* data_size bytes for each */
-	size_t count, capacity, free; /* free: index + 1 of the first */
-	uint64_t serial;	      /* number of calls entered so far */
-	struct numbered_end *ends;    /* at the end: those open, in the order of their ends */
-	size_t nends, ended;
-};
-
 struct calls {
 	struct dictionary *dictionary;
 	size_t data_size; /* of the caller's data of an open call; set before the first event */
@@ -224,11 +214,19 @@ struct calls {
 	uint8_t *execs; /* by location: whether it is an exec (LOCATION_*) */
 	size_t execs_size;
 	struct open_calls open; /* numbered calls: index in numbered.calls */
-	struct numbered_calls numbered;
+	/* Calls with numbers. */
+	struct {
+		struct numbered_call *calls;
+		uint8_t *data;		      /* data_size bytes for each */
+		size_t count, capacity, free; /* free: index + 1 of the first */
+		uint64_t serial;	      /* number of calls entered so far */
+		struct numbered_end *ends; /* at the end: those open, in the order of their ends */
+		size_t nends, ended;
+	} numbered;
 	/* For a range of time: no call begins earlier, 0: any; and the time of a row that the
 	   caller moved to the begin of the range, 0: it was not moved. */
 	uint64_t since, moved_from;
-	struct calls_end {
+	struct {
 		uint64_t until; /* no call ends later; calls_init: UINT64_MAX */
 		size_t thread;	/* at which calls_finish continues */
 		bool known;	/* the ends of threads are known (calls_take_ends) */
@@ -236,7 +234,7 @@ struct calls {
 	/* Of calls_restore. done: called after each block, of which the rows are still valid; last:
 	   no other block of the segment follows. -1: *error is set, or out of memory. May be NULL.
 	 */
-	struct calls_restored {
+	struct {
 		int (*done)(void *ctx, bool last);
 		void *ctx; /* of done */
 		struct error *error;

@@ -444,7 +444,7 @@ static bool lexer_constant(const struct token *t, struct scalar *value)
 }
 
 /* The longest ones first */
-static const struct sign {
+static const struct {
 	const char *text;
 	enum token_kind kind;
 } signs[] = {

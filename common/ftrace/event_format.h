@@ -79,15 +79,6 @@ struct number_at {
 	uint32_t offset, size; /* bytes; size 0: there is none */
 };
 
-/* Where the stack of an event of the kernel's own tracers is: of kernel_stack and user_stack the
- * addresses, innermost first; of function the address of the caller. */
-struct ftrace_stack {
-	struct number_at caller; /* the first one; size 0: the event has no stack */
-	struct number_at count;	 /* how many; size 0: up to the end of the record */
-	struct number_at tgid;	 /* of user_stack: the process */
-	bool is_parent;		 /* caller is that of the event's address */
-};
-
 /* The tid and the name of a thread, in a record of the scheduler. */
 struct task_at {
 	struct number_at tid;
@@ -102,7 +93,14 @@ struct ftrace_event {
 	/* of the kernel's own tracers: the function, and the depth of its call */
 	struct number_at address, depth;
 	uint32_t least; /* bytes of a record with both */
-	struct ftrace_stack stack;
+	/* Where the stack of an event of the kernel's own tracers is: of kernel_stack and
+	   user_stack the addresses, innermost first; of function the address of the caller. */
+	struct {
+		struct number_at caller; /* the first one; size 0: the event has no stack */
+		struct number_at count;	 /* how many; size 0: up to the end of the record */
+		struct number_at tgid;	 /* of user_stack: the process */
+		bool is_parent;		 /* caller is that of the event's address */
+	} stack;
 	struct number_at next_pid, pid;
 	struct task_at tasks[2]; /* of sched_switch, sched_wakeup and sched_wakeup_new */
 	uint32_t type;		 /* id in the stream, 0: not yet declared */

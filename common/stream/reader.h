@@ -64,33 +64,6 @@ struct meta {
 	size_t size;
 };
 
-/* The inputs, and the bytes that were read of the present one. */
-struct reader_input {
-	char **paths;
-	int npaths, path;
-	int fd;
-	uint8_t *data;
-	size_t capacity, begin, filled;
-	uint64_t offset; /* in the file, of data[begin] */
-	uint64_t reread; /* bytes of this input that were scanned again */
-	bool pipe, regular, eof;
-};
-
-/* The present segment, and its place in the stream. */
-struct reader_segment {
-	uint64_t stream_id, rows;
-	uint32_t sequence;
-	bool inside;	    /* after a marker, before END */
-	bool head_seen;	    /* and after HEAD */
-	bool has_crc;	    /* its blocks have checksums */
-	char marker[9];	    /* digits of its marker, "" where that is damaged */
-	bool open_stream;   /* the stream has not had its last END */
-	bool more_expected; /* the stream has had an END with more segments to follow */
-	bool hurt;	    /* damage in this segment was reported */
-	bool whole;	    /* the segment before was read whole, without damage */
-	bool alone;	    /* rows before it were not read, so the open calls are not known */
-};
-
 struct reader {
 	struct dictionary dictionary;
 	struct error error;
@@ -118,8 +91,31 @@ struct reader {
 	void *before_block_ctx;
 
 	/* the rest is private to the reader */
-	struct reader_input input;
-	struct reader_segment segment;
+	/* The inputs, and the bytes that were read of the present one. */
+	struct {
+		char **paths;
+		int npaths, path;
+		int fd;
+		uint8_t *data;
+		size_t capacity, begin, filled;
+		uint64_t offset; /* in the file, of data[begin] */
+		uint64_t reread; /* bytes of this input that were scanned again */
+		bool pipe, regular, eof;
+	} input;
+	/* The present segment, and its place in the stream. */
+	struct {
+		uint64_t stream_id, rows;
+		uint32_t sequence;
+		bool inside;	    /* after a marker, before END */
+		bool head_seen;	    /* and after HEAD */
+		bool has_crc;	    /* its blocks have checksums */
+		char marker[9];	    /* digits of its marker, "" where that is damaged */
+		bool open_stream;   /* the stream has not had its last END */
+		bool more_expected; /* the stream has had an END with more segments to follow */
+		bool hurt;	    /* damage in this segment was reported */
+		bool whole;	    /* the segment before was read whole, without damage */
+		bool alone; /* rows before it were not read, so the open calls are not known */
+	} segment;
 	bool on_demand; /* payloads of EVENTS are read by reader_load */
 	bool loaded;	/* the payload of the last block was read */
 	bool stop;	/* reading has ended: out of memory, or the output failed */

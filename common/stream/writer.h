@@ -74,28 +74,6 @@ struct sent_stacks {
 	struct buffer lacking; /* stacks to be sent, u32 each */
 };
 
-/* HEAD of the present segment. */
-struct writer_head {
-	uint64_t stream_id;
-	uint32_t sequence;
-	uint32_t flags;		  /* enum head_flags, to be set before HEAD is sent */
-	struct buffer properties; /* those of this stage */
-};
-
-/* Content of the next END. */
-struct writer_end {
-	uint64_t events, gaps, lost, first, last;
-	bool lost_more;	    /* END_LOST_MORE */
-	uint64_t ever_lost; /* events lost in all segments */
-	bool ever_lost_more;
-	uint32_t status;
-	char message[512];
-	struct printed printed; /* where the message was printed by the programs before */
-	/* of writer_pass_end: 1 + flags of an END that is still to be sent, 0 none; and the status
-	   that it has if another segment follows */
-	uint32_t due, due_status;
-};
-
 /* The EVENTS block being built. */
 struct open_block {
 	uint8_t *rows, *row, *limit;
@@ -120,34 +98,48 @@ struct row_refusal {
 	bool each; /* the rule above is not kept: each row needs the test (writer_refuse_rows) */
 };
 
-struct sent_metas {
-	struct sent_meta *meta;
-	size_t count, capacity;
-};
-
-struct sent_blocks {
-	struct progress *progress; /* called for every block that is sent; may be NULL */
-	uint64_t bytes, events;
-	/* called after each EVENTS block; -1: no more rows are wanted. NULL: none */
-	int (*after)(void *ctx);
-	void *after_ctx;
-};
-
 struct writer {
 	struct output *output;
 	struct error error;
-	struct writer_head head;
-	struct writer_end end;
+	/* HEAD of the present segment. */
+	struct {
+		uint64_t stream_id;
+		uint32_t sequence;
+		uint32_t flags;		  /* enum head_flags, to be set before HEAD is sent */
+		struct buffer properties; /* those of this stage */
+	} head;
+	/* Content of the next END. */
+	struct {
+		uint64_t events, gaps, lost, first, last;
+		bool lost_more;	    /* END_LOST_MORE */
+		uint64_t ever_lost; /* events lost in all segments */
+		bool ever_lost_more;
+		uint32_t status;
+		char message[512];
+		struct printed printed; /* where the message was printed by the programs before */
+		/* of writer_pass_end: 1 + flags of an END that is still to be sent, 0 none; and the
+		   status that it has if another segment follows */
+		uint32_t due, due_status;
+	} end;
 	struct open_block block;
 	struct row_refusal refusal;
-	struct sent_blocks sent;
+	struct {
+		struct progress *progress; /* called for every block that is sent; may be NULL */
+		uint64_t bytes, events;
+		/* called after each EVENTS block; -1: no more rows are wanted. NULL: none */
+		int (*after)(void *ctx);
+		void *after_ctx;
+	} sent;
 
 	/* declarations */
 	struct stored_entries entries[ENTRY_KINDS];
 	struct intern strings;
 	struct sent_stacks stacks;
 	struct buffer arena, dict, scratch;
-	struct sent_metas metas;
+	struct {
+		struct sent_meta *meta;
+		size_t count, capacity;
+	} metas;
 	uint32_t gap_type;
 
 	/* segments */
