@@ -35,7 +35,7 @@ helpers_missing() {
 			[[ -e $name ]] && headers+=("$name") || echo "no header $name"
 		done
 		for name in $(cells 3 <<<"$row"); do
-			file=cmd/trdecode/$name
+			[[ $name == */* ]] && file=$name || file=cmd/trdecode/$name
 			[[ -e $file ]] && decoders+=("$file") || echo "no decoder $file"
 		done
 		if ((!${#headers[@]} || !${#decoders[@]})); then

@@ -9,7 +9,7 @@ READERS_MOST=24 # sources of programs; what more of them include concerns all te
 # Patterns of files, and the files of tests, without .bats, whose names do not say that they concern them.
 other_names() {
 	cat <<-'END'
-		cmd/trdecode/@(bid|decoder|formats|main).*	decode mistakes
+		cmd/trdecode/@(bid|decoder|formats|main).*	decode mistakes adding quick
 		cmd/trdecode/@(input|rows|sorter|text_span).*	decode
 		cmd/trdecode/input_tree.*	decode damage
 		cmd/trdecode/row_filter.*	limits
@@ -19,13 +19,14 @@ other_names() {
 		cmd/trdecode/uftrace_kernel.*	decode_kernel
 		cmd/trencode/@(apitrace|pack|snappy_memory).*	apitrace
 		cmd/trencode/@(attributes|spans|table).*	encode_rows
-		cmd/trencode/@(encode|encoder|formats|main).*	encode_text encode_split
+		cmd/trencode/@(encode|encoder|main).*	encode_text encode_split
+		cmd/trencode/formats.*	encode_text matrix encode_examples adding quick
 		cmd/trencode/@(flame_chart|tree_output|tracks).*	encode_svg encode_chrome
 		cmd/trencode/@(folded|stack_profile|pprof).*	encode_profiles encode_svg
 		cmd/trencode/lttng.*	lttng
 		cmd/trencode/spill_list.*	encode_chrome encode_uftrace
 		cmd/trencode/text/*	encode_text encode_text_tracecmd
-		cmd/trstat/@(groups|slowest|table).*	stat stat_keys
+		cmd/trstat/@(groups|slowest|table).*	stat stat_keys house
 		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/summary.*	merge

@@ -1,7 +1,7 @@
 /*
  * encoder.h - the interface of an encoder, which writes one target format
  *
- * A new format is a folder and one line in formats.h (doc/adding-a-format.md). Functions return 0,
+ * A new format is a file and one line in formats.h (doc/adding-a-format.md). Functions return 0,
  * or -1 with *e filled; the run then ends with status 2.
  */
 #ifndef TR_TRENCODE_ENCODER_H
