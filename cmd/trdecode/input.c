@@ -1397,16 +1397,9 @@ static struct input_member *tree_add(struct tree *t, const char *name)
 		set_damage(t, NULL, "too many members, the rest is not read");
 		return NULL;
 	}
-	if (t->nr == t->room) {
-		size_t room = t->room ? 2 * t->room : 64;
-		void *p = realloc(t->members, room * sizeof(*t->members));
-
-		if (!p) {
-			set_damage(t, NULL, "out of memory, the rest is not read");
-			return NULL;
-		}
-		t->members = p;
-		t->room = room;
+	if (ARRAY_GROW(t->members, t->room, t->nr)) {
+		set_damage(t, NULL, "out of memory, the rest is not read");
+		return NULL;
 	}
 	m = &t->members[t->nr];
 	*m = (struct input_member){.name = strdup(name), .order = t->nr};

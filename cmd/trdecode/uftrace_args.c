@@ -944,15 +944,8 @@ static int append_spec(struct uftrace_spec_list *list, const struct uftrace_spec
 {
 	if (list->nr == UFTRACE_SPECS_MAX)
 		return -1;
-	if (list->nr == list->room) {
-		uint32_t room = list->room ? 2 * list->room : 4;
-		void *p = realloc(list->specs, room * sizeof(*list->specs));
-
-		if (!p)
-			return -1;
-		list->specs = p;
-		list->room = room;
-	}
+	if (ARRAY_GROW(list->specs, list->room, list->nr))
+		return -1;
 	list->specs[list->nr++] = *spec;
 	return 0;
 }

@@ -142,7 +142,8 @@ void uftrace_enum_free(struct uftrace_enum_table *t);
 
 struct uftrace_spec_list {
 	struct uftrace_spec *specs;
-	uint32_t nr, room;
+	uint32_t nr;
+	size_t room;
 };
 
 /* The records whose specs are parsed: ENTRY or EXIT. */

@@ -627,15 +627,8 @@ static struct aggregate *groups_append(struct groups *g, const struct key_cell *
 	struct aggregate *a;
 
 	if (g->count == g->chunks * GROUPS_CHUNK) {
-		if (g->chunks == g->chunk_capacity) {
-			size_t capacity = g->chunk_capacity ? 2 * g->chunk_capacity : 16;
-			char **chunk = realloc(g->chunk, capacity * sizeof *chunk);
-
-			if (!chunk)
-				return NULL;
-			g->chunk = chunk;
-			g->chunk_capacity = capacity;
-		}
+		if (ARRAY_GROW(g->chunk, g->chunk_capacity, g->chunks))
+			return NULL;
 		g->chunk[g->chunks] = calloc(GROUPS_CHUNK, g->stride);
 		if (!g->chunk[g->chunks])
 			return NULL;

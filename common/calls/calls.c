@@ -1040,20 +1040,10 @@ static bool is_exec(const char *name)
 
 static uint8_t ask_exec(struct calls *c, uint32_t location)
 {
-	if (location >= c->execs_size) {
-		size_t size = c->execs_size ? c->execs_size : 256;
-		uint8_t *execs;
-
-		while (size <= location)
-			size *= 2;
-		execs = realloc(c->execs, size);
-		if (!execs) {
-			c->out_of_memory = true;
-			return LOCATION_ORDINARY;
-		}
-		memset(execs + c->execs_size, LOCATION_NOT_ASKED, size - c->execs_size);
-		c->execs = execs;
-		c->execs_size = size;
+	/* new elements are LOCATION_NOT_ASKED */
+	if (ARRAY_REACH(c->execs, c->execs_size, location)) {
+		c->out_of_memory = true;
+		return LOCATION_ORDINARY;
 	}
 	c->execs[location] =
 		location && is_exec(dictionary_location_name(c->dictionary, location).text)

@@ -832,19 +832,8 @@ static void apitrace_free_state(void *state)
 
 static struct piece *argument_at(struct open_text *t, uint64_t index)
 {
-	struct piece *grown;
-
-	if (index >= t->capacity) {
-		size_t size = t->capacity ? t->capacity : 16;
-
-		while (size <= index)
-			size *= 2;
-		grown = realloc(t->arguments, size * sizeof *grown);
-		if (!grown)
-			return NULL;
-		t->arguments = grown;
-		t->capacity = size;
-	}
+	if (ARRAY_GROW(t->arguments, t->capacity, index))
+		return NULL;
 	for (; t->count <= index; t->count++)
 		t->arguments[t->count] = (struct piece){0};
 	return &t->arguments[index];
