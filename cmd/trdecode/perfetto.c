@@ -2079,10 +2079,14 @@ static int perfetto_read_packed(struct perfetto *p, const struct perfetto_packet
 static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_t offset,
 		       bool packed, bool *bad)
 {
-	struct perfetto_packet packet = {.offset = offset};
+	struct perfetto_packet packet;
 	struct perfetto_sequence *s;
 	bool skip;
 
+	/* to clear the views, too, takes 1.03 times as long for a trace of calls */
+	memset(&packet, 0, offsetof(struct perfetto_packet, payload));
+	packet.offset = offset;
+	packet.has_interned = packet.has_defaults = false;
 	*bad = !take_fields(message, &packet);
 	if (*bad)
 		return 0;
