@@ -100,20 +100,6 @@ static void condition_free_field(void *data)
 	free(lookup);
 }
 
-bool condition_has_calls(const struct dictionary *d)
-{
-	bool events = false;
-
-	for (uint32_t i = 1; i < d->types.count; i++) {
-		const struct type *t = dictionary_type(d, i);
-
-		if (t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
-			return true;
-		events |= t->used && kind_is_event(t->kind);
-	}
-	return !events;
-}
-
 /* --- names --- */
 
 static const struct plain_name plain_names[] = {

@@ -179,8 +179,6 @@ static inline bool operand_asks(const struct operand *o, enum ask ask)
 }
 
 void filter_condition_free(struct node *n);
-/* Test whether the streams read have calls, or no events. */
-bool condition_has_calls(const struct dictionary *d);
 /* Returns which arguments, return values or fields of events the condition reads. */
 enum reads_values condition_reads_values(const struct node *n);
 

@@ -311,7 +311,7 @@ static int ignored_block(struct ignored *x, struct last_rows *last, const struct
 	bool reads = ignored_reads(x, b);
 
 	x->any = false;
-	if ((!reads && !ignored_reads_last(x, b)))
+	if (!reads && !ignored_reads_last(x, b))
 		return 0;
 	if (reach_stacks(x, b) || (!reads && last_rows_find(last, b)))
 		return -1;
@@ -842,6 +842,21 @@ static enum declared_kind expression_kind_of(void *ctx, const struct operand *o,
 	case ASK_FORMAT: return DECLARED_FORMAT;
 	default: return DECLARED_OTHER;
 	}
+}
+
+/* Test whether the streams read have calls, or no events. */
+static bool condition_has_calls(const struct dictionary *d)
+{
+	bool events = false;
+
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
+			return true;
+		events |= t->used && kind_is_event(t->kind);
+	}
+	return !events;
 }
 
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.

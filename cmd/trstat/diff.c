@@ -1796,9 +1796,9 @@ static int check_fields(struct diff_input *a, struct diff_input *b, char **paths
 {
 	struct error ea, eb;
 	bool bad = !a->stage.in.summaries &&
-		   check_names_of(&a->stage, paths[0], &a->query, NULL, &ea),
+		   query_check_names_of(&a->stage, paths[0], &a->query, NULL, &ea),
 	     bad_too = !b->stage.in.summaries &&
-		       check_names_of(&b->stage, paths[1], &b->query, NULL, &eb);
+		       query_check_names_of(&b->stage, paths[1], &b->query, NULL, &eb);
 
 	*e = bad ? ea : eb;
 	if (bad && bad_too)

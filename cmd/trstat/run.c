@@ -540,8 +540,8 @@ static int check_alarm(struct declared *check, struct alarm_column *c, const str
 	return bad;
 }
 
-int check_names_of(struct stage *stage, const char *file, const struct query *q,
-		   struct alarms *alarms, struct error *e)
+int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
+			 struct alarms *alarms, struct error *e)
 {
 	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
@@ -573,13 +573,13 @@ int check_names_of(struct stage *stage, const char *file, const struct query *q,
 	return bad ? -1 : 0;
 }
 
-int check_names(struct stage *stage, const struct query *q, struct alarms *alarms)
+int query_check_names(struct stage *stage, const struct query *q, struct alarms *alarms)
 {
 	struct error e;
 
 	if (stage->status == STATUS_FAILED)
 		return -1;
-	return check_names_of(stage, NULL, q, alarms, &e) ? stage_fail(stage, &e) : 0;
+	return query_check_names_of(stage, NULL, q, alarms, &e) ? stage_fail(stage, &e) : 0;
 }
 
 /* --- the groups that conditions are tested on: the table's, or their own --- */
@@ -1342,7 +1342,7 @@ static bool alarms_report_undecided(const struct alarms *all, const struct query
 		if (a->decided)
 			continue;
 		any = true;
-		/* check_names had a line for it */
+		/* query_check_names had a line for it */
 		if (c && c->remarked && !ok)
 			continue;
 		/* alarms_report_unmatched has a line for it */
@@ -2093,7 +2093,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 	else if (bad)
 		stage_no_memory(stage);
-	if (!check_names(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
+	if (!query_check_names(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.counts = s.calls.counts;
 		if (!stage->options->quiet)
@@ -2132,7 +2132,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_no_memory(stage);
 	else
 		run_count_rows(&counting);
-	if (!check_names(stage, q, alarms) && m && monitor_end(m, &e))
+	if (!query_check_names(stage, q, alarms) && m && monitor_end(m, &e))
 		stage_fail(stage, &e);
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;

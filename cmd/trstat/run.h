@@ -181,11 +181,11 @@ int alarms_check_clocks(const struct alarms *a, const struct clocks *clocks, boo
 /* Check keys, columns, pairs and conditions at the end of the input. The fault is an error of the
  * stage; with a damaged input, which may lack declarations, a warning; with a part of a stream
  * nothing. Returns 0, or -1 after stage_fail. */
-int check_names(struct stage *stage, const struct query *q, struct alarms *alarms);
+int query_check_names(struct stage *stage, const struct query *q, struct alarms *alarms);
 /* The same for one input of several. file: its name for messages, or NULL; alarms may be NULL.
  * Returns 0, or -1 with e filled. */
-int check_names_of(struct stage *stage, const char *file, const struct query *q,
-		   struct alarms *alarms, struct error *e);
+int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
+			 struct alarms *alarms, struct error *e);
 
 /* Run tables, one or one for each interval, and the views that are made of groups. */
 void run_events(struct stage *stage, struct query *q, struct alarms *alarms);

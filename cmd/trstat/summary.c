@@ -2622,7 +2622,7 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 	while (stage->status != STATUS_FAILED && stage_next(stage, &block))
 		if (partial_take_block(&c, &block))
 			break;
-	if (!check_names(stage, q, NULL))
+	if (!query_check_names(stage, q, NULL))
 		partial_end_part(&c);
 	if (stage->status != STATUS_FAILED && parts_sort(&sm->parts, &e))
 		stage_fail(stage, &e);
