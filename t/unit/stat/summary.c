@@ -308,8 +308,8 @@ static void show(const char *what, const struct blob *b)
 	}
 }
 
-/* What a run printed: its table and its remarks on standard error. Summaries do not have the names,
- * fields and types that occur nowhere. */
+/* What a run printed: its table and its remarks on standard error. Summaries do not have the names
+ * and fields that occur nowhere, nor the types of events that a view of calls does not count. */
 static struct blob printed(const struct memory *table)
 {
 	struct blob b = memory_blob(table), remarks = blob_of_fd(STDERR_FILENO);
@@ -322,7 +322,8 @@ static struct blob printed(const struct memory *table)
 		next = next ? next + 1 : end;
 		if (memmem(line, (size_t)(next - line), "no event has ", 13) ||
 		    memmem(line, (size_t)(next - line), "no pair of ", 11) ||
-		    memmem(line, (size_t)(next - line), "no event ends a pair ", 21))
+		    memmem(line, (size_t)(next - line), "no event ends a pair ", 21) ||
+		    memmem(line, (size_t)(next - line), "no calls in this trace; ", 24))
 			continue;
 		memcpy(b.data + b.size, line, (size_t)(next - line));
 		b.size += (size_t)(next - line);
