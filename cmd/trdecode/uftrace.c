@@ -102,14 +102,13 @@ static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 				(uint8_t)a->length);
 }
 
-static int uftrace_values(struct uftrace *u, const struct uftrace_specs *specs,
+static int uftrace_values(struct uftrace *u, const struct uftrace_spec_list *specs,
 			  const uint8_t *payload, size_t size, bool leave)
 {
-	struct uftrace_args_iter it = {0};
-	struct uftrace_arg arg;
+	struct uftrace_arg arg = {0};
 
 	u->tail.size = 0;
-	while (uftrace_args_next(&it, specs, payload, size, u->info.swap, &arg) > 0) {
+	while (uftrace_args_next(&arg, specs, payload, size, u->info.swap) > 0) {
 		/* floating-point arguments are counted separately */
 		uint64_t index = arg.spec->index + (arg.spec->is_fp ? FLOAT_ARGUMENTS : 0);
 
@@ -128,52 +127,49 @@ static bool uftrace_is_text(const struct uftrace_spec *spec)
 	return spec->fmt == UFTRACE_FMT_STR || spec->fmt == UFTRACE_FMT_STD_STRING;
 }
 
-int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
-		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg)
+int uftrace_args_next(struct uftrace_arg *arg, const struct uftrace_spec_list *specs,
+		      const void *payload, size_t size, bool swap)
 {
-	const uint8_t *p = payload;
 	const struct uftrace_spec *spec;
+	const uint8_t *p = payload;
 	size_t left, total;
 
-	if (it->next >= specs->nr)
+	if (arg->next >= specs->nr)
 		return 0;
-	if (it->offset > size)
+	if (arg->offset > size)
 		return -1;
-	spec = &specs->spec[it->next];
-	left = size - it->offset;
-	p += it->offset;
-	*arg = (struct uftrace_arg){.spec = spec, .bytes = p, .length = spec->size};
+	spec = &specs->specs[arg->next];
+	left = size - arg->offset;
+	p += arg->offset;
+	arg->spec = spec;
+	arg->bytes = p;
+	arg->length = spec->size;
+	arg->is_string = uftrace_is_text(spec) && spec->size;
 	total = spec->size;
-	if (uftrace_is_text(spec) && spec->size) {
-		uint16_t length;
-
-		if (left < sizeof(length))
+	if (arg->is_string) {
+		if (left < 2)
 			return -1;
-		memcpy(&length, p, sizeof(length));
-		length = uftrace_swap16(length, swap);
-		arg->bytes = p + sizeof(length);
-		arg->length = length;
-		arg->is_string = true;
-		total = sizeof(length) + length;
+		arg->length = uftrace_get16(p, swap);
+		arg->bytes = p + 2;
+		total = 2 + arg->length;
 	}
 	if (total > left)
 		return -1;
-	it->next++;
-	it->offset += uftrace_align(total, 4);
+	arg->next++;
+	arg->offset += uftrace_align(total, 4);
 	return 1;
 }
 
-int64_t uftrace_args_size(const struct uftrace_specs *specs, const void *payload, size_t avail,
+int64_t uftrace_args_size(const struct uftrace_spec_list *specs, const void *payload, size_t avail,
 			  bool swap)
 {
-	struct uftrace_args_iter it = {0};
-	struct uftrace_arg arg;
+	struct uftrace_arg arg = {0};
 	uint64_t size;
 	int r;
 
-	while ((r = uftrace_args_next(&it, specs, payload, avail, swap, &arg)) > 0)
+	while ((r = uftrace_args_next(&arg, specs, payload, avail, swap)) > 0)
 		;
-	size = uftrace_align(it.offset, 8);
+	size = uftrace_align(arg.offset, 8);
 	return r < 0 || size > avail ? -1 : (int64_t)size;
 }
 
@@ -997,7 +993,7 @@ static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
 				const struct uftrace_call_record *c, struct error *e)
 {
 	bool leave = c->r.type == UFTRACE_EXIT;
-	const struct uftrace_specs *specs = NULL;
+	const struct uftrace_spec_list *specs = NULL;
 	struct uftrace_where where;
 	const uint8_t *payload;
 	size_t have;

@@ -20,699 +20,7 @@
 #include "common/util/lines.h"
 #include "common/util/pattern.h"
 
-/* --- .dbg files: argument specs and enums from the debug information of a module --- */
-
-struct uftrace_dbg {
-	struct uftrace_dbg_entry *entries; /* by phase, address */
-	size_t nr, room;
-	struct uftrace_enum_table enums;
-	size_t damaged; /* lines that could not be parsed */
-	char *text;
-};
-
-/*
- * The lists of argument specs in `info`, and which of their items name a function.
- */
-
-enum uftrace_match { UFTRACE_MATCH_EXACT, UFTRACE_MATCH_REGEX, UFTRACE_MATCH_GLOB };
-
-/* One item: "FUNC@arg1,arg2/s,MODULE". */
-struct uftrace_item {
-	char *name; /* demangled */
-	enum uftrace_match match;
-	regex_t regex;
-	const char *module; /* NULL: any */
-	/* empty: those of the debug information or of the built-in table */
-	struct uftrace_spec_list specs;
-};
-
-/* One pass over all functions, in the order of recorder and uftrace. */
-struct uftrace_pass {
-	enum uftrace_phase phase;
-	bool is_auto; /* skips a function that already has specs of the phase */
-	char *text;   /* names and specs point into it */
-	struct uftrace_item *items;
-	uint32_t nr;
-	uint32_t *exact; /* numbers of items that are names, sorted by name, then number */
-	uint32_t nr_exact;
-	uint32_t *patterns; /* numbers of the other items */
-	uint32_t nr_patterns;
-};
-
-/* argauto, retauto: specs of well-known functions. */
-struct uftrace_auto_table {
-	char *text;
-	struct uftrace_auto_entry *entries; /* by name, none twice */
-	uint32_t nr;
-};
-
-struct uftrace_lists {
-	struct uftrace_pass passes[6]; /* in the order in which they are applied */
-	int nr_passes;
-	struct uftrace_auto_table autos[2]; /* by phase */
-	char *enum_text;
-	struct uftrace_enum_table enums;
-};
-
-struct uftrace_hit {
-	uint32_t item;
-	uint32_t name;
-};
-
-struct uftrace_hits {
-	struct uftrace_hit *hits;
-	size_t nr, room;
-};
-
-static int uftrace_spec_parse_list(char *text, const struct uftrace_info *info,
-				   enum uftrace_phase phase, struct uftrace_spec_list *list,
-				   const char **module);
-static int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace_spec *spec,
-			    bool exact);
-static void uftrace_spec_list_free(struct uftrace_spec_list *list);
-
-/* Items of one list; a command line has far fewer. */
-#define ITEMS_MAX 65536
-
-/* Patterns of one list: each is matched with the name of every function that has arguments. */
-#define PATTERNS_MAX 256
-
-#define PATTERN_LENGTH_MAX 1024
-#define PATTERN_SIZE_MAX   2048 /* as pattern.h counts */
-
-/* A function name with one of these is a pattern. */
-#define PATTERN_CHARS ".?*+-^$|()[]{}"
-
-struct uftrace_auto_entry {
-	char *name;
-	struct uftrace_spec_list specs;
-	uint32_t order;
-};
-
-static void free_pass(struct uftrace_pass *p)
-{
-	for (uint32_t i = 0; i < p->nr; i++) {
-		free(p->items[i].name);
-		uftrace_spec_list_free(&p->items[i].specs);
-		if (p->items[i].match == UFTRACE_MATCH_REGEX)
-			regfree(&p->items[i].regex);
-	}
-	free(p->items);
-	free(p->exact);
-	free(p->patterns);
-	free(p->text);
-}
-
-/* Test whether the expression is cheap to match. Back references are not; names of functions do not
- * need them.
- */
-static bool regex_is_modest(const char *s)
-{
-	if (strlen(s) > PATTERN_LENGTH_MAX || !pattern_is_small(s, PATTERN_SIZE_MAX))
-		return false;
-	for (; *s; s++)
-		if (*s == '\\') {
-			if (s[1] >= '1' && s[1] <= '9')
-				return false;
-			s += s[1] != 0;
-		}
-	return true;
-}
-
-static void compile_pattern(struct uftrace_item *item, enum uftrace_pattern pattern)
-{
-	item->match = UFTRACE_MATCH_EXACT;
-	if (!strpbrk(item->name, PATTERN_CHARS))
-		return;
-	if (pattern == UFTRACE_PATTERN_GLOB && strlen(item->name) <= PATTERN_LENGTH_MAX)
-		item->match = UFTRACE_MATCH_GLOB;
-	/* "operator new[]" is a name */
-	if (pattern != UFTRACE_PATTERN_REGEX || !strncmp(item->name, "operator ", 9) ||
-	    !regex_is_modest(item->name))
-		return;
-	if (!regcomp(&item->regex, item->name, REG_NOSUB | REG_EXTENDED))
-		item->match = UFTRACE_MATCH_REGEX;
-}
-
-static int compare_exact(const void *a, const void *b, void *arg)
-{
-	const struct uftrace_item *items = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int c = strcmp(items[x].name, items[y].name);
-
-	return c ? c : (x > y) - (x < y);
-}
-
-static int index_pass(struct uftrace_pass *p)
-{
-	p->exact = calloc(p->nr + 1, sizeof(*p->exact));
-	p->patterns = calloc(p->nr + 1, sizeof(*p->patterns));
-	if (!p->exact || !p->patterns)
-		return -1;
-	for (uint32_t i = 0; i < p->nr; i++) {
-		if (p->items[i].match == UFTRACE_MATCH_EXACT)
-			p->exact[p->nr_exact++] = i;
-		else if (p->nr_patterns < PATTERNS_MAX)
-			p->patterns[p->nr_patterns++] = i;
-	}
-	qsort_r(p->exact, p->nr_exact, sizeof(*p->exact), compare_exact, p->items);
-	return 0;
-}
-
-/* Parse a list. A spec that cannot be parsed voids its item, for the recorder as well. Returns
- * -1 when out of memory. */
-static int add_pass(struct uftrace_lists *l, const struct uftrace_info *info, const char *list,
-		    enum uftrace_phase phase, bool is_auto)
-{
-	struct uftrace_pass *p = &l->passes[l->nr_passes++];
-	size_t room = 0;
-	char *next;
-
-	p->phase = phase;
-	p->is_auto = is_auto;
-	p->text = strdup(list);
-	if (!p->text)
-		return -1;
-	for (char *text = p->text; text && p->nr < ITEMS_MAX; text = next) {
-		struct uftrace_item *item;
-		char *at;
-
-		next = strchr(text, ';');
-		if (next)
-			*next++ = 0;
-		if (ARRAY_GROW(p->items, room, p->nr))
-			return -1;
-		item = p->items;
-		item += p->nr;
-		memset(item, 0, sizeof(*item));
-		at = strchr(text, '@');
-		if (at)
-			*at++ = 0;
-		if (at &&
-		    uftrace_spec_parse_list(at, info, phase, &item->specs, &item->module) < 0) {
-			uftrace_spec_list_free(&item->specs);
-			continue;
-		}
-		item->name = demangle(text, DEMANGLE_SIMPLE);
-		if (!item->name) {
-			uftrace_spec_list_free(&item->specs);
-			return -1;
-		}
-		compile_pattern(item, info->pattern);
-		p->nr++;
-	}
-	return index_pass(p);
-}
-
-static int compare_autos(const void *a, const void *b)
-{
-	const struct uftrace_auto_entry *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
-
-	return c ? c : (x->order > y->order) - (x->order < y->order);
-}
-
-/* Entries of one name add up in the first one. */
-static int merge_autos(struct uftrace_auto_table *t)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < t->nr; i++) {
-		struct uftrace_auto_entry *e = &t->entries[i];
-		struct uftrace_auto_entry *last = kept ? &t->entries[kept - 1] : NULL;
-
-		if (!last || strcmp(last->name, e->name)) {
-			t->entries[kept++] = *e;
-			continue;
-		}
-		for (uint32_t k = 0; k < e->specs.nr; k++)
-			uftrace_spec_add(&last->specs, &e->specs.specs[k], true);
-		uftrace_spec_list_free(&e->specs);
-		free(e->name);
-	}
-	t->nr = kept;
-	return 0;
-}
-
-static int read_autos(struct uftrace_lists *l, const struct uftrace_info *info, const char *list,
-		      enum uftrace_phase phase)
-{
-	struct uftrace_auto_table *t = &l->autos[phase];
-	size_t room = 0;
-	char *next;
-
-	t->text = strdup(list);
-	if (!t->text)
-		return -1;
-	for (char *text = t->text; text && t->nr < ITEMS_MAX; text = next) {
-		struct uftrace_auto_entry entry = {.order = t->nr};
-		char *at;
-
-		next = strchr(text, ';');
-		if (next)
-			*next++ = 0;
-		at = strchr(text, '@');
-		if (!at)
-			continue;
-		*at++ = 0;
-		if (uftrace_spec_parse_list(at, info, phase, &entry.specs, NULL) < 0 ||
-		    !entry.specs.nr) {
-			uftrace_spec_list_free(&entry.specs);
-			continue;
-		}
-		entry.name = demangle(text, DEMANGLE_SIMPLE);
-		if (!entry.name || ARRAY_GROW(t->entries, room, t->nr)) {
-			free(entry.name);
-			uftrace_spec_list_free(&entry.specs);
-			return -1;
-		}
-		t->entries[t->nr++] = entry;
-	}
-	if (t->nr)
-		qsort(t->entries, t->nr, sizeof(*t->entries), compare_autos);
-	return merge_autos(t);
-}
-
-/* Get the specs of the built-in table for that demangled name, or NULL. */
-static const struct uftrace_spec_list *
-uftrace_lists_auto(const struct uftrace_lists *l, enum uftrace_phase phase, const char *name)
-{
-	const struct uftrace_auto_table *t = &l->autos[phase];
-	size_t low = BISECT(t->nr, i, strcmp(t->entries[i].name, name) < 0);
-
-	return low < t->nr && !strcmp(t->entries[low].name, name) ? &t->entries[low].specs : NULL;
-}
-
-/* Add argspec, retspec, then what -a adds. Old recorders wrote return values into argspec. */
-static int add_passes(struct uftrace_lists *l, const struct uftrace_info *info, const char *args,
-		      const char *rets, bool is_auto)
-{
-	if (args && add_pass(l, info, args, UFTRACE_PHASE_ARGS, is_auto) < 0)
-		return -1;
-	if (rets && add_pass(l, info, rets, UFTRACE_PHASE_RETVAL, is_auto) < 0)
-		return -1;
-	if (args && strstr(args, "retval"))
-		return add_pass(l, info, args, UFTRACE_PHASE_RETVAL, is_auto);
-	return 0;
-}
-
-/* Read the lists of info, which must outlive them. Returns 0, or -1 when out of memory; free
- * them in both cases. */
-static int uftrace_lists_read(struct uftrace_lists *l, const struct uftrace_info *info)
-{
-	const char *args = info->argauto, *rets = info->retauto;
-
-	if (!uftrace_info_has(info, UFTRACE_INFO_ARG_SPEC))
-		return 0;
-	if (info->feat_mask & UFTRACE_FEAT_AUTO_ARGS) {
-		if (args && read_autos(l, info, args, UFTRACE_PHASE_ARGS) < 0)
-			return -1;
-		if (rets && read_autos(l, info, rets, UFTRACE_PHASE_RETVAL) < 0)
-			return -1;
-		if (info->enumauto) {
-			l->enum_text = strdup(info->enumauto);
-			if (!l->enum_text || uftrace_enum_add(&l->enums, l->enum_text) < 0)
-				return -1;
-		}
-	}
-	if (add_passes(l, info, info->argspec, info->retspec, false) < 0)
-		return -1;
-	if (!info->auto_args)
-		return 0;
-	if (info->feat_mask & UFTRACE_FEAT_DEBUG_INFO)
-		args = rets = info->pattern == UFTRACE_PATTERN_REGEX ? "." : "*";
-	return add_passes(l, info, args, rets, true);
-}
-
-static void uftrace_lists_free(struct uftrace_lists *l)
-{
-	for (int i = 0; i < l->nr_passes; i++)
-		free_pass(&l->passes[i]);
-	for (int i = 0; i < 2; i++) {
-		for (uint32_t k = 0; k < l->autos[i].nr; k++) {
-			free(l->autos[i].entries[k].name);
-			uftrace_spec_list_free(&l->autos[i].entries[k].specs);
-		}
-		free(l->autos[i].entries);
-		free(l->autos[i].text);
-	}
-	uftrace_enum_free(&l->enums);
-	free(l->enum_text);
-}
-
-/* ---- matching ---- */
-
-static bool pattern_fits(const struct uftrace_item *item, const char *name)
-{
-	if (item->match == UFTRACE_MATCH_GLOB)
-		return !fnmatch(item->name, name, 0);
-	return !regexec(&item->regex, name, 0, NULL, 0);
-}
-
-static int compare_hits(const void *a, const void *b)
-{
-	const struct uftrace_hit *x = a, *y = b;
-
-	if (x->item != y->item)
-		return x->item < y->item ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-/* Get the number of the first exact item with that name in p->exact. */
-static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
-{
-	return BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, name) < 0);
-}
-
-static int push_hit(struct uftrace_hits *h, uint32_t item, uint32_t name)
-{
-	if (ARRAY_GROW(h->hits, h->room, h->nr))
-		return -1;
-	h->hits[h->nr++] = (struct uftrace_hit){.item = item, .name = name};
-	return 0;
-}
-
-/*
- * Append to hits the items of the pass that match one of the names (demangled, of one function), in
- * the order of the list, then of the names. Returns 0, or -1 when out of memory.
- */
-static int uftrace_pass_match(const struct uftrace_pass *p, char *const *names, uint32_t nr,
-			      struct uftrace_hits *hits)
-{
-	size_t first = hits->nr;
-
-	for (uint32_t name = 0; name < nr; name++) {
-		for (uint32_t i = find_exact(p, names[name]); i < p->nr_exact; i++) {
-			if (strcmp(p->items[p->exact[i]].name, names[name]))
-				break;
-			if (push_hit(hits, p->exact[i], name) < 0)
-				return -1;
-		}
-		for (uint32_t i = 0; i < p->nr_patterns; i++)
-			if (pattern_fits(&p->items[p->patterns[i]], names[name]) &&
-			    push_hit(hits, p->patterns[i], name) < 0)
-				return -1;
-	}
-	if (hits->nr > first)
-		qsort(hits->hits + first, hits->nr - first, sizeof(*hits->hits), compare_hits);
-	return 0;
-}
-
-/* --- enum --- */
-
-#define BLANK " \t\n\r\f\v"
-
-struct uftrace_enum_entry {
-	const char *name;
-	char *body; /* text after the brace; NULL once the values are parsed */
-	size_t order;
-	struct uftrace_enum def;
-	struct uftrace_enum_value *values;
-};
-
-struct ordered {
-	struct uftrace_enum_value v;
-	size_t order;
-};
-
-static char *skip_blank(char *p)
-{
-	return p + strspn(p, BLANK);
-}
-
-static int add_definition(struct uftrace_enum_table *t, char *text)
-{
-	char *name, *end, *brace;
-
-	text = skip_blank(text);
-	if (!*text)
-		return 0;
-	if (strncmp(text, "enum", 4) || !strchr(BLANK, text[4]) || !text[4])
-		return 1;
-	name = skip_blank(text + 4);
-	end = name + strcspn(name, BLANK "=,{}");
-	brace = skip_blank(end);
-	if (end == name || *brace != '{')
-		return 1;
-	*end = 0;
-	if (ARRAY_GROW(t->entries, t->room, t->nr))
-		return -1;
-	t->entries[t->nr] =
-		(struct uftrace_enum_entry){.name = name, .body = brace + 1, .order = t->nr};
-	t->nr++;
-	t->sorted = false;
-	return 0;
-}
-
-int uftrace_enum_add(struct uftrace_enum_table *t, char *text)
-{
-	char *next;
-
-	for (; text; text = next) {
-		int r;
-
-		next = strchr(text, ';');
-		if (next)
-			*next++ = 0;
-		r = add_definition(t, text);
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
-static int enum_compare_entries(const void *a, const void *b)
-{
-	const struct uftrace_enum_entry *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
-
-	return c ? c : (x->order > y->order) - (x->order < y->order);
-}
-
-/* Compare for the order from the largest to the smallest; of equal values the last one defined
- * is first. */
-static int uftrace_args_compare_values(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-
-	if (x->v.value != y->v.value)
-		return x->v.value < y->v.value ? 1 : -1;
-	return (x->order < y->order) - (x->order > y->order);
-}
-
-static int push_value(struct ordered **list, size_t *nr, size_t *room, const char *name,
-		      int64_t value)
-{
-	if (ARRAY_GROW(*list, *room, *nr))
-		return -1;
-	(*list)[*nr] = (struct ordered){.v = {.name = name, .value = value}, .order = *nr};
-	++*nr;
-	return 0;
-}
-
-/* Parse "A=1,B,C}" up to the brace, or to the first text that does not fit. */
-static void read_values(struct uftrace_enum_entry *entry)
-{
-	struct ordered *list = NULL;
-	size_t nr = 0, room = 0;
-	uint64_t value = 0;
-	char *p = skip_blank(entry->body);
-
-	entry->body = NULL;
-	while (*p && *p != '}') {
-		char *name = p, *end = p + strcspn(p, BLANK "=,{}");
-		char sign;
-
-		p = skip_blank(end);
-		sign = *p;
-		if (end == name || !sign)
-			break;
-		if (sign == '=') {
-			value = strtoll(p + 1, &p, 0);
-			p = skip_blank(p);
-			sign = *p;
-		}
-		*end = 0;
-		if (push_value(&list, &nr, &room, name, value) < 0 || sign != ',')
-			break;
-		value++;
-		p = skip_blank(p + 1);
-	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), uftrace_args_compare_values);
-	entry->values = nr ? malloc(nr * sizeof(*entry->values)) : NULL;
-	if (entry->values) {
-		for (size_t i = 0; i < nr; i++)
-			entry->values[i] = list[i].v;
-		entry->def.nr = nr;
-	}
-	free(list);
-	entry->def.name = entry->name;
-	entry->def.values = entry->values;
-}
-
-struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name)
-{
-	size_t low;
-	struct uftrace_enum_entry *entry;
-
-	if (!t->sorted && t->nr)
-		qsort(t->entries, t->nr, sizeof(*t->entries), enum_compare_entries);
-	t->sorted = true;
-	low = BISECT(t->nr, i, strcmp(t->entries[i].name, name) < 0);
-	if (low == t->nr || strcmp(t->entries[low].name, name))
-		return NULL;
-	entry = &t->entries[low];
-	if (entry->body)
-		read_values(entry);
-	return entry->def.nr ? &entry->def : NULL;
-}
-
-void uftrace_enum_free(struct uftrace_enum_table *t)
-{
-	for (size_t i = 0; i < t->nr; i++)
-		free(t->entries[i].values);
-	free(t->entries);
-	*t = (struct uftrace_enum_table){0};
-}
-
-/* --- dbg --- */
-
-struct uftrace_dbg_entry {
-	uint64_t address;
-	enum uftrace_phase phase;
-	char *text; /* NULL once it is parsed */
-	struct uftrace_spec_list list;
-};
-
-static int uftrace_args_add_entry(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase,
-				  char *text)
-{
-	if (ARRAY_GROW(d->entries, d->room, d->nr))
-		return -1;
-	d->entries[d->nr++] =
-		(struct uftrace_dbg_entry){.address = address, .phase = phase, .text = text};
-	return 0;
-}
-
-static int compare_key(const struct uftrace_dbg_entry *x, uint64_t address,
-		       enum uftrace_phase phase)
-{
-	if (x->phase != phase)
-		return x->phase < phase ? -1 : 1;
-	return (x->address > address) - (x->address < address);
-}
-
-static int dbg_compare_entries(const void *a, const void *b)
-{
-	const struct uftrace_dbg_entry *y = b;
-
-	return compare_key(a, y->address, y->phase);
-}
-
-/* Returns 1, 0 if the line cannot be read, -1 when out of memory. */
-static int uftrace_args_parse_line(struct uftrace_dbg *d, char *line, bool *in_function,
-				   uint64_t *address)
-{
-	char *end;
-	int r;
-
-	if (!line[0] || line[0] == '#')
-		return 1;
-	if (line[1] != ':' || line[2] != ' ')
-		return 0;
-	switch (line[0]) {
-	case 'F':
-		*address = strtoull(line + 3, &end, 16);
-		*in_function = end > line + 3;
-		return *in_function;
-	case 'A':
-	case 'R':
-		if (!*in_function)
-			return 0;
-		r = uftrace_args_add_entry(
-			d, *address, line[0] == 'A' ? UFTRACE_PHASE_ARGS : UFTRACE_PHASE_RETVAL,
-			line + 3);
-		return r < 0 ? -1 : 1;
-	case 'E': r = uftrace_enum_add(&d->enums, line + 3); return r < 0 ? -1 : !r;
-	case 'L': /* the source line of the function: not needed to decode records */ return 1;
-	default: return 0;
-	}
-}
-
-/*
- * Parse the text, which the struct then owns (malloc'ed, NUL after its last byte; freed also after
- * an error). Returns 0, or -1 when out of memory.
- */
-static int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size)
-{
-	bool in_function = false;
-	uint64_t address = 0;
-	size_t kept = 0;
-
-	*d = (struct uftrace_dbg){.text = text};
-	for (struct lines l = lines_of(text, size); lines_next(&l);) {
-		int r = 0;
-
-		/* a truncated line may lack specs, and sizes depend on each */
-		if (l.whole) {
-			l.line[l.size] = '\0';
-			r = uftrace_args_parse_line(d, l.line, &in_function, &address);
-		}
-		if (r < 0)
-			return -1;
-		d->damaged += !r;
-	}
-	if (d->nr)
-		qsort(d->entries, d->nr, sizeof(*d->entries), dbg_compare_entries);
-	for (size_t i = 0, j; i < d->nr; i = j) {
-		j = i + 1;
-		while (j < d->nr && !dbg_compare_entries(&d->entries[i], &d->entries[j]))
-			j++;
-		if (j == i + 1)
-			d->entries[kept++] = d->entries[i];
-	}
-	d->nr = kept;
-	return 0;
-}
-
-/*
- * Return the specs of the function at that address (relative to the module's base), or NULL. A
- * function described twice has none, as for the recorder. The list lives as long as d.
- */
-static const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t address,
-							enum uftrace_phase phase,
-							const struct uftrace_info *info)
-{
-	size_t low;
-	struct uftrace_dbg_entry *entry;
-
-	low = BISECT(d->nr, i, compare_key(&d->entries[i], address, phase) < 0);
-	if (low == d->nr || compare_key(&d->entries[low], address, phase))
-		return NULL;
-	entry = &d->entries[low];
-	if (entry->text) {
-		char *at = strchr(entry->text, '@');
-
-		entry->text = NULL;
-		/* a spec that cannot be parsed ends the list, for the recorder too */
-		if (at)
-			uftrace_spec_parse_list(at + 1, info, phase, &entry->list, NULL);
-	}
-	return entry->list.nr ? &entry->list : NULL;
-}
-
-static void uftrace_dbg_free(struct uftrace_dbg *d)
-{
-	for (size_t i = 0; i < d->nr; i++)
-		uftrace_spec_list_free(&d->entries[i].list);
-	free(d->entries);
-	uftrace_enum_free(&d->enums);
-	free(d->text);
-	*d = (struct uftrace_dbg){0};
-}
-
-/* --- spec --- */
+/* --- argument specs --- */
 
 /* bytes of the largest value of a payload */
 #define SIZE_LIMIT 65535
@@ -942,9 +250,7 @@ int uftrace_spec_parse(char *text, const struct uftrace_info *info, struct uftra
 
 static int append_spec(struct uftrace_spec_list *list, const struct uftrace_spec *spec)
 {
-	if (list->nr == UFTRACE_SPECS_MAX)
-		return -1;
-	if (ARRAY_GROW(list->specs, list->room, list->nr))
+	if (list->nr == UFTRACE_SPECS_MAX || ARRAY_GROW(list->specs, list->room, list->nr))
 		return -1;
 	list->specs[list->nr++] = *spec;
 	return 0;
@@ -1030,10 +336,558 @@ static int uftrace_spec_add(struct uftrace_spec_list *list, const struct uftrace
 	return append_spec(list, &copy);
 }
 
-static void uftrace_spec_list_free(struct uftrace_spec_list *list)
+/* --- definitions of enums --- */
+
+#define BLANK " \t\n\r\f\v"
+
+static char *skip_blank(char *p)
 {
-	free(list->specs);
-	*list = (struct uftrace_spec_list){0};
+	return p + strspn(p, BLANK);
+}
+
+static int add_definition(struct uftrace_enum_table *t, char *text)
+{
+	char *name, *end, *brace;
+	uint32_t number;
+
+	text = skip_blank(text);
+	if (!*text)
+		return 0;
+	if (strncmp(text, "enum", 4) || !strchr(BLANK, text[4]) || !text[4])
+		return 1;
+	name = skip_blank(text + 4);
+	end = name + strcspn(name, BLANK "=,{}");
+	brace = skip_blank(end);
+	if (end == name || *brace != '{')
+		return 1;
+	*end = 0;
+	number = intern_string(&t->names, name);
+	if (number == INTERN_NONE || ARRAY_REACH(t->enums, t->room, number))
+		return -1;
+	if (!t->enums[number].name)
+		t->enums[number] = (struct uftrace_enum){.name = name, .body = brace + 1};
+	return 0;
+}
+
+int uftrace_enum_add(struct uftrace_enum_table *t, char *text)
+{
+	char *next;
+
+	for (; text; text = next) {
+		int r;
+
+		next = strchr(text, ';');
+		if (next)
+			*next++ = 0;
+		r = add_definition(t, text);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* Compare for the order from the largest to the smallest; of equal values the last one defined
+ * is first: its name is later in the text. */
+static int uftrace_args_compare_values(const void *a, const void *b)
+{
+	const struct uftrace_enum_value *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return (x->name < y->name) - (x->name > y->name);
+}
+
+/* Parse "A=1,B,C}" up to the brace, or to the first text that does not fit. */
+static void read_values(struct uftrace_enum *e)
+{
+	size_t room = 0;
+	uint64_t value = 0;
+	char *p = skip_blank(e->body);
+
+	e->body = NULL;
+	while (*p && *p != '}') {
+		char *name = p, *end = p + strcspn(p, BLANK "=,{}");
+		char sign;
+
+		p = skip_blank(end);
+		sign = *p;
+		if (end == name || !sign)
+			break;
+		if (sign == '=') {
+			value = strtoll(p + 1, &p, 0);
+			p = skip_blank(p);
+			sign = *p;
+		}
+		*end = 0;
+		if (ARRAY_GROW(e->values, room, e->nr))
+			break;
+		e->values[e->nr++] = (struct uftrace_enum_value){name, (int64_t)value++};
+		if (sign != ',')
+			break;
+		p = skip_blank(p + 1);
+	}
+	if (e->nr)
+		qsort(e->values, e->nr, sizeof(*e->values), uftrace_args_compare_values);
+}
+
+struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name)
+{
+	uint32_t number = intern_find(&t->names, name, strlen(name));
+	struct uftrace_enum *e = number < t->room ? &t->enums[number] : NULL;
+
+	if (e && e->body)
+		read_values(e);
+	return e && e->nr ? e : NULL;
+}
+
+void uftrace_enum_free(struct uftrace_enum_table *t)
+{
+	for (size_t i = 0; i < t->room; i++)
+		free(t->enums[i].values);
+	free(t->enums);
+	intern_free(&t->names);
+	*t = (struct uftrace_enum_table){0};
+}
+
+/* --- .dbg files: argument specs and enums from the debug information of a module --- */
+
+struct uftrace_dbg {
+	struct key_map numbers[2]; /* of functions, from 1, by phase and address */
+	struct {
+		char *text; /* NULL once it is parsed */
+		struct uftrace_spec_list specs;
+	} * functions;
+	size_t nr, room;
+	struct uftrace_enum_table enums;
+	size_t damaged; /* lines that could not be parsed */
+	char *text;
+};
+
+/* A function described twice has no specs, as for the recorder. */
+static int dbg_add_function(struct uftrace_dbg *d, uint64_t address, enum uftrace_phase phase,
+			    char *text)
+{
+	uint64_t *number = key_map_value(&d->numbers[phase], address);
+
+	if (number && *number) {
+		d->functions[*number - 1].text = NULL;
+		return 0;
+	}
+	if (!number || ARRAY_GROW(d->functions, d->room, d->nr))
+		return -1;
+	d->functions[d->nr].text = text;
+	d->functions[d->nr].specs = (struct uftrace_spec_list){0};
+	*number = ++d->nr;
+	return 0;
+}
+
+/* Returns 1, 0 if the line cannot be read, -1 when out of memory. */
+static int uftrace_args_parse_line(struct uftrace_dbg *d, char *line, bool *in_function,
+				   uint64_t *address)
+{
+	char *end;
+	int r;
+
+	if (!line[0] || line[0] == '#')
+		return 1;
+	if (line[1] != ':' || line[2] != ' ')
+		return 0;
+	switch (line[0]) {
+	case 'F':
+		*address = strtoull(line + 3, &end, 16);
+		*in_function = end > line + 3;
+		return *in_function;
+	case 'A':
+	case 'R':
+		if (!*in_function)
+			return 0;
+		r = dbg_add_function(d, *address,
+				     line[0] == 'A' ? UFTRACE_PHASE_ARGS : UFTRACE_PHASE_RETVAL,
+				     line + 3);
+		return r < 0 ? -1 : 1;
+	case 'E': r = uftrace_enum_add(&d->enums, line + 3); return r < 0 ? -1 : !r;
+	case 'L': /* the source line of the function: not needed to decode records */ return 1;
+	default: return 0;
+	}
+}
+
+/*
+ * Parse the text, which the struct then owns (malloc'ed, NUL after its last byte; freed also after
+ * an error). Returns 0, or -1 when out of memory.
+ */
+static int uftrace_dbg_parse(struct uftrace_dbg *d, char *text, size_t size)
+{
+	bool in_function = false;
+	uint64_t address = 0;
+
+	*d = (struct uftrace_dbg){.text = text};
+	for (struct lines l = lines_of(text, size); lines_next(&l);) {
+		int r = 0;
+
+		/* a truncated line may lack specs, and sizes depend on each */
+		if (l.whole) {
+			l.line[l.size] = '\0';
+			r = uftrace_args_parse_line(d, l.line, &in_function, &address);
+		}
+		if (r < 0)
+			return -1;
+		d->damaged += !r;
+	}
+	return 0;
+}
+
+/* Return the specs of the function at that address (relative to the module's base), or NULL. The
+ * list lives as long as d. */
+static const struct uftrace_spec_list *uftrace_dbg_find(struct uftrace_dbg *d, uint64_t address,
+							enum uftrace_phase phase,
+							const struct uftrace_info *info)
+{
+	uint64_t number = key_map_get(&d->numbers[phase], address);
+	struct uftrace_spec_list *list;
+	char *at;
+
+	if (!number)
+		return NULL;
+	list = &d->functions[number - 1].specs;
+	at = d->functions[number - 1].text;
+	d->functions[number - 1].text = NULL;
+	at = at ? strchr(at, '@') : NULL;
+	/* a spec that cannot be parsed ends the list, for the recorder too */
+	if (at)
+		uftrace_spec_parse_list(at + 1, info, phase, list, NULL);
+	return list->nr ? list : NULL;
+}
+
+static void uftrace_dbg_free(struct uftrace_dbg *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->nr; i++)
+		free(d->functions[i].specs.specs);
+	free(d->functions);
+	for (int i = 0; i < 2; i++)
+		key_map_free(&d->numbers[i]);
+	uftrace_enum_free(&d->enums);
+	free(d->text);
+	free(d);
+}
+
+/*
+ * The lists of argument specs in `info`, and which of their items name a function.
+ */
+
+enum uftrace_match { UFTRACE_MATCH_EXACT, UFTRACE_MATCH_REGEX, UFTRACE_MATCH_GLOB };
+
+/* One item: "FUNC@arg1,arg2/s,MODULE". */
+struct uftrace_item {
+	char *name; /* demangled */
+	enum uftrace_match match;
+	regex_t regex;
+	const char *module; /* NULL: any */
+	/* empty: those of the debug information or of the built-in table */
+	struct uftrace_spec_list specs;
+};
+
+/* One pass over all functions, in the order of recorder and uftrace. */
+struct uftrace_pass {
+	enum uftrace_phase phase;
+	bool is_auto; /* skips a function that already has specs of the phase */
+	char *text;   /* names and specs point into it */
+	struct uftrace_item *items;
+	uint32_t nr;
+	uint32_t *exact; /* numbers of items that are names, sorted by name, then number */
+	uint32_t nr_exact;
+	uint32_t *patterns; /* numbers of the other items */
+	uint32_t nr_patterns;
+};
+
+struct uftrace_args {
+	struct uftrace_sessions *sessions;
+	const struct uftrace_info *info;
+	struct uftrace_pass passes[6]; /* in the order in which they are applied */
+	int nr_passes;
+	/* argauto, retauto: specs of well-known functions, by phase */
+	struct {
+		char *text;
+		struct intern names;		 /* demangled */
+		struct uftrace_spec_list *specs; /* by number of the name */
+		size_t room;
+	} autos[2];
+	char *enum_text;
+	struct uftrace_enum_table enums;
+	struct uftrace_dbg **dbg; /* by module id; NULL: not read yet */
+	size_t nr_dbg;
+	struct id_cache numbers; /* of functions, from 1, by session, module and symbol */
+	struct uftrace_spec_list (*functions)[2]; /* of their ENTRY and EXIT records */
+	size_t nr_functions, functions_room;
+};
+
+/* Items of one list; a command line has far fewer. */
+#define ITEMS_MAX 65536
+
+/* Patterns of one list: each is matched with the name of every function that has arguments. */
+#define PATTERNS_MAX 256
+
+#define PATTERN_LENGTH_MAX 1024
+#define PATTERN_SIZE_MAX   2048 /* as pattern.h counts */
+
+/* A function name with one of these is a pattern. */
+#define PATTERN_CHARS ".?*+-^$|()[]{}"
+
+static void free_pass(struct uftrace_pass *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		free(p->items[i].name);
+		free(p->items[i].specs.specs);
+		if (p->items[i].match == UFTRACE_MATCH_REGEX)
+			regfree(&p->items[i].regex);
+	}
+	free(p->items);
+	free(p->exact);
+	free(p->patterns);
+	free(p->text);
+}
+
+/* Test whether the expression is cheap to match. Back references are not; names of functions do not
+ * need them.
+ */
+static bool regex_is_modest(const char *s)
+{
+	if (strlen(s) > PATTERN_LENGTH_MAX || !pattern_is_small(s, PATTERN_SIZE_MAX))
+		return false;
+	for (; *s; s++)
+		if (*s == '\\') {
+			if (s[1] >= '1' && s[1] <= '9')
+				return false;
+			s += s[1] != 0;
+		}
+	return true;
+}
+
+static void compile_pattern(struct uftrace_item *item, enum uftrace_pattern pattern)
+{
+	item->match = UFTRACE_MATCH_EXACT;
+	if (!strpbrk(item->name, PATTERN_CHARS))
+		return;
+	if (pattern == UFTRACE_PATTERN_GLOB && strlen(item->name) <= PATTERN_LENGTH_MAX)
+		item->match = UFTRACE_MATCH_GLOB;
+	/* "operator new[]" is a name */
+	if (pattern != UFTRACE_PATTERN_REGEX || !strncmp(item->name, "operator ", 9) ||
+	    !regex_is_modest(item->name))
+		return;
+	if (!regcomp(&item->regex, item->name, REG_NOSUB | REG_EXTENDED))
+		item->match = UFTRACE_MATCH_REGEX;
+}
+
+static int compare_exact(const void *a, const void *b, void *arg)
+{
+	const struct uftrace_item *items = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int c = strcmp(items[x].name, items[y].name);
+
+	return c ? c : (x > y) - (x < y);
+}
+
+static int index_pass(struct uftrace_pass *p)
+{
+	p->exact = calloc(p->nr + 1, sizeof(*p->exact));
+	p->patterns = calloc(p->nr + 1, sizeof(*p->patterns));
+	if (!p->exact || !p->patterns)
+		return -1;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (p->items[i].match == UFTRACE_MATCH_EXACT)
+			p->exact[p->nr_exact++] = i;
+		else if (p->nr_patterns < PATTERNS_MAX)
+			p->patterns[p->nr_patterns++] = i;
+	}
+	qsort_r(p->exact, p->nr_exact, sizeof(*p->exact), compare_exact, p->items);
+	return 0;
+}
+
+/* Parse a list. A spec that cannot be parsed voids its item, for the recorder as well. Returns
+ * -1 when out of memory. */
+static int add_pass(struct uftrace_args *a, const char *list, enum uftrace_phase phase,
+		    bool is_auto)
+{
+	struct uftrace_pass *p = &a->passes[a->nr_passes++];
+	size_t room = 0;
+	char *next;
+
+	p->phase = phase;
+	p->is_auto = is_auto;
+	p->text = strdup(list);
+	if (!p->text)
+		return -1;
+	for (char *text = p->text; text && p->nr < ITEMS_MAX; text = next) {
+		struct uftrace_item *item;
+		char *at;
+
+		next = strchr(text, ';');
+		if (next)
+			*next++ = 0;
+		if (ARRAY_GROW(p->items, room, p->nr))
+			return -1;
+		item = p->items;
+		item += p->nr;
+		memset(item, 0, sizeof(*item));
+		at = strchr(text, '@');
+		if (at)
+			*at++ = 0;
+		if (at &&
+		    uftrace_spec_parse_list(at, a->info, phase, &item->specs, &item->module) < 0) {
+			free(item->specs.specs);
+			continue;
+		}
+		item->name = demangle(text, DEMANGLE_SIMPLE);
+		if (!item->name) {
+			free(item->specs.specs);
+			return -1;
+		}
+		compile_pattern(item, a->info->pattern);
+		p->nr++;
+	}
+	return index_pass(p);
+}
+
+/* Specs of one name add up. */
+static int add_auto(struct uftrace_args *a, enum uftrace_phase phase, const char *function,
+		    const struct uftrace_spec_list *specs)
+{
+	char *name = demangle(function, DEMANGLE_SIMPLE);
+	uint32_t number = name ? intern_string(&a->autos[phase].names, name) : INTERN_NONE;
+	struct uftrace_spec_list *list;
+
+	free(name);
+	if (number == INTERN_NONE ||
+	    ARRAY_REACH(a->autos[phase].specs, a->autos[phase].room, number))
+		return -1;
+	list = &a->autos[phase].specs[number];
+	for (uint32_t i = 0; i < specs->nr; i++)
+		uftrace_spec_add(list, &specs->specs[i], true);
+	return 0;
+}
+
+static int read_autos(struct uftrace_args *a, const char *list, enum uftrace_phase phase)
+{
+	size_t n = 0;
+	int bad = 0;
+	char *next;
+
+	a->autos[phase].text = strdup(list);
+	if (!a->autos[phase].text)
+		return -1;
+	for (char *text = a->autos[phase].text; text && n < ITEMS_MAX && !bad; text = next) {
+		struct uftrace_spec_list specs = {0};
+		char *at;
+
+		next = strchr(text, ';');
+		if (next)
+			*next++ = 0;
+		at = strchr(text, '@');
+		if (!at)
+			continue;
+		*at++ = 0;
+		if (!uftrace_spec_parse_list(at, a->info, phase, &specs, NULL) && specs.nr) {
+			bad = add_auto(a, phase, text, &specs);
+			n++;
+		}
+		free(specs.specs);
+	}
+	return bad;
+}
+
+/* Get the specs of the built-in table for that demangled name, or NULL. */
+static const struct uftrace_spec_list *uftrace_auto(const struct uftrace_args *a,
+						    enum uftrace_phase phase, const char *name)
+{
+	uint32_t number = intern_find(&a->autos[phase].names, name, strlen(name));
+
+	return number < a->autos[phase].room ? &a->autos[phase].specs[number] : NULL;
+}
+
+/* Add argspec, retspec, then what -a adds. Old recorders wrote return values into argspec. */
+static int add_passes(struct uftrace_args *a, const char *args, const char *rets, bool is_auto)
+{
+	if ((args && add_pass(a, args, UFTRACE_PHASE_ARGS, is_auto)) ||
+	    (rets && add_pass(a, rets, UFTRACE_PHASE_RETVAL, is_auto)))
+		return -1;
+	if (args && strstr(args, "retval"))
+		return add_pass(a, args, UFTRACE_PHASE_RETVAL, is_auto);
+	return 0;
+}
+
+/* Read the lists of info. Returns 0, or -1 when out of memory. */
+static int read_lists(struct uftrace_args *a)
+{
+	const struct uftrace_info *info = a->info;
+	const char *args = info->argauto, *rets = info->retauto;
+
+	if (!uftrace_info_has(info, UFTRACE_INFO_ARG_SPEC))
+		return 0;
+	if (info->feat_mask & UFTRACE_FEAT_AUTO_ARGS) {
+		if ((args && read_autos(a, args, UFTRACE_PHASE_ARGS)) ||
+		    (rets && read_autos(a, rets, UFTRACE_PHASE_RETVAL)))
+			return -1;
+		if (info->enumauto) {
+			a->enum_text = strdup(info->enumauto);
+			if (!a->enum_text || uftrace_enum_add(&a->enums, a->enum_text) < 0)
+				return -1;
+		}
+	}
+	if (add_passes(a, info->argspec, info->retspec, false))
+		return -1;
+	if (!info->auto_args)
+		return 0;
+	if (info->feat_mask & UFTRACE_FEAT_DEBUG_INFO)
+		args = rets = info->pattern == UFTRACE_PATTERN_REGEX ? "." : "*";
+	return add_passes(a, args, rets, true);
+}
+
+/* ---- matching ---- */
+
+static bool pattern_fits(const struct uftrace_item *item, const char *name)
+{
+	if (item->match == UFTRACE_MATCH_GLOB)
+		return !fnmatch(item->name, name, 0);
+	return !regexec(&item->regex, name, 0, NULL, 0);
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+	uint64_t x = get_u64(a), y = get_u64(b);
+
+	return (x > y) - (x < y);
+}
+
+/* Get the number of the first exact item with that name in p->exact. */
+static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
+{
+	return BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, name) < 0);
+}
+
+/*
+ * Set hits to the items of the pass that match one of the names (demangled, of one function), in
+ * the order of the list, then of the names: u64 each, item << 32 | name. Returns 0, or -1 when out
+ * of memory.
+ */
+static int uftrace_pass_match(const struct uftrace_pass *p, char *const *names, uint32_t nr,
+			      struct buffer *hits)
+{
+	for (uint32_t name = 0; name < nr; name++) {
+		for (uint32_t i = find_exact(p, names[name]); i < p->nr_exact; i++) {
+			if (strcmp(p->items[p->exact[i]].name, names[name]))
+				break;
+			if (buffer_u64(hits, (uint64_t)p->exact[i] << 32 | name))
+				return -1;
+		}
+		for (uint32_t i = 0; i < p->nr_patterns; i++)
+			if (pattern_fits(&p->items[p->patterns[i]], names[name]) &&
+			    buffer_u64(hits, (uint64_t)p->patterns[i] << 32 | name))
+				return -1;
+	}
+	if (hits->size)
+		qsort(hits->data, hits->size / 8, 8, compare_hits);
+	return 0;
 }
 
 /* --- args --- */
@@ -1046,32 +900,6 @@ static void uftrace_spec_list_free(struct uftrace_spec_list *list)
 /* Functions around another one that are tried. */
 #define ENCLOSING_MAX 8
 
-struct dbg_slot {
-	bool tried;
-	struct uftrace_dbg dbg;
-};
-
-/* What is known of one function in one session. */
-struct function {
-	const struct uftrace_session *session;
-	const struct uftrace_module *module;
-	const struct symbol *symbol;
-	struct uftrace_specs *entry, *exit; /* NULL: none */
-};
-
-struct uftrace_args {
-	struct uftrace_sessions *sessions;
-	const struct uftrace_info *info;
-	struct uftrace_lists lists;
-	struct dbg_slot **dbg; /* by module id */
-	size_t nr_dbg;
-	struct function *functions; /* hash table; symbol NULL: free slot */
-	size_t nr_functions, size;
-};
-
-/* Marks a function for which only specs of the other phase were found. */
-static const struct uftrace_specs no_specs;
-
 struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 				      const struct uftrace_info *info, struct error *e)
 {
@@ -1081,7 +909,7 @@ struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 		a->sessions = sessions;
 		a->info = info;
 	}
-	if (!a || uftrace_lists_read(&a->lists, info) < 0) {
+	if (!a || read_lists(a)) {
 		uftrace_args_free(a);
 		error_no_memory(e);
 		return NULL;
@@ -1093,24 +921,32 @@ void uftrace_args_free(struct uftrace_args *a)
 {
 	if (!a)
 		return;
-	uftrace_lists_free(&a->lists);
-	for (size_t i = 0; i < a->nr_dbg; i++) {
-		if (a->dbg[i])
-			uftrace_dbg_free(&a->dbg[i]->dbg);
-		free(a->dbg[i]);
+	for (int i = 0; i < a->nr_passes; i++)
+		free_pass(&a->passes[i]);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < a->autos[i].room; k++)
+			free(a->autos[i].specs[k].specs);
+		free(a->autos[i].specs);
+		intern_free(&a->autos[i].names);
+		free(a->autos[i].text);
 	}
+	uftrace_enum_free(&a->enums);
+	free(a->enum_text);
+	for (size_t i = 0; i < a->nr_dbg; i++)
+		uftrace_dbg_free(a->dbg[i]);
 	free(a->dbg);
-	for (size_t i = 0; i < a->size; i++) {
-		free(a->functions[i].entry);
-		free(a->functions[i].exit);
+	for (size_t i = 0; i < a->nr_functions; i++) {
+		free(a->functions[i][0].specs);
+		free(a->functions[i][1].specs);
 	}
 	free(a->functions);
+	id_cache_free(&a->numbers);
 	free(a);
 }
 
 /* ---- debug information ---- */
 
-static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, struct dbg_slot *slot)
+static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, struct uftrace_dbg *d)
 {
 	const struct tree *tree = uftrace_sessions_modules(a->sessions)->tree;
 	struct error e;
@@ -1118,17 +954,16 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 	void *text;
 	size_t size;
 
-	slot->tried = true;
 	if (!m->dbg_name)
 		return;
 	tree_path(tree, m->dbg_name, path, sizeof(path));
 	if (tree_read(tree, m->dbg_name, DBG_SIZE_MAX, &text, &size, &e) < 0) {
 		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
-	} else if (uftrace_dbg_parse(&slot->dbg, text, size) < 0) {
+	} else if (uftrace_dbg_parse(d, text, size) < 0) {
 		error_set(&e, path, NO_OFFSET, "out of memory");
 		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
-	} else if (slot->dbg.damaged) {
-		error_set(&e, path, NO_OFFSET, "%zu unreadable lines", slot->dbg.damaged);
+	} else if (d->damaged) {
+		error_set(&e, path, NO_OFFSET, "%zu unreadable lines", d->damaged);
 		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
 	}
 }
@@ -1138,13 +973,12 @@ static struct uftrace_dbg *dbg_of(struct uftrace_args *a, const struct uftrace_m
 {
 	if (ARRAY_REACH(a->dbg, a->nr_dbg, m->id))
 		return NULL;
-	if (!a->dbg[m->id])
+	if (!a->dbg[m->id]) {
 		a->dbg[m->id] = calloc(1, sizeof(**a->dbg));
-	if (!a->dbg[m->id])
-		return NULL;
-	if (!a->dbg[m->id]->tried)
-		load_dbg(a, m, a->dbg[m->id]);
-	return &a->dbg[m->id]->dbg;
+		if (a->dbg[m->id])
+			load_dbg(a, m, a->dbg[m->id]);
+	}
+	return a->dbg[m->id];
 }
 
 /* ---- applying them to a function ---- */
@@ -1159,13 +993,6 @@ struct target {
 	struct uftrace_spec_list list;
 	bool has[2]; /* by phase */
 };
-
-static const char *uftrace_args_basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool is_kernel_word(const char *s)
 {
@@ -1187,12 +1014,11 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	}
 	/* the first module whose name begins so, and only this one */
 	for (size_t i = 0; i < map->nr; i++) {
-		if (!strncmp(uftrace_args_basename_of(map->maps[i].path), module, strlen(module)))
+		if (!strncmp(basename(map->maps[i].path), module, strlen(module)))
 			return uftrace_session_map_module(t->session, i) == t->module;
 		is_mapped |= uftrace_session_map_module(t->session, i) == t->module;
 	}
-	return !is_mapped &&
-	       !strncmp(uftrace_args_basename_of(t->module->path), module, strlen(module));
+	return !is_mapped && !strncmp(basename(t->module->path), module, strlen(module));
 }
 
 /* Get the specs that an item without specs means, or NULL. */
@@ -1203,19 +1029,19 @@ static const struct uftrace_spec_list *known_specs(struct uftrace_args *a, struc
 
 	if (t->dbg)
 		list = uftrace_dbg_find(t->dbg, t->alias[0]->start, phase, a->info);
-	return list ? list : uftrace_lists_auto(&a->lists, phase, name);
+	return list ? list : uftrace_auto(a, phase, name);
 }
 
-static void apply_pass(struct uftrace_args *a, struct target *t, const struct uftrace_pass *p,
-		       struct uftrace_hit hit)
+static void apply_item(struct uftrace_args *a, struct target *t, const struct uftrace_pass *p,
+		       uint32_t number, uint32_t name)
 {
-	const struct uftrace_item *item = &p->items[hit.item];
+	const struct uftrace_item *item = &p->items[number];
 	const struct uftrace_spec_list *list = &item->specs;
 
-	if (item->module && !module_fits(t, t->alias[hit.name], item->module))
+	if (item->module && !module_fits(t, t->alias[name], item->module))
 		return;
 	if (!list->nr)
-		list = known_specs(a, t, t->name[hit.name], p->phase);
+		list = known_specs(a, t, t->name[name], p->phase);
 	if (!list || (p->is_auto && t->has[p->phase]))
 		return;
 	for (uint32_t i = 0; i < list->nr; i++)
@@ -1225,12 +1051,13 @@ static void apply_pass(struct uftrace_args *a, struct target *t, const struct uf
 
 static int run_pass(struct uftrace_args *a, struct target *t, const struct uftrace_pass *p)
 {
-	struct uftrace_hits hits = {0};
+	struct buffer hits = {0};
 	int r = uftrace_pass_match(p, t->name, t->nr_aliases, &hits);
 
-	for (size_t i = 0; i < hits.nr && !r; i++)
-		apply_pass(a, t, p, hits.hits[i]);
-	free(hits.hits);
+	for (size_t i = 0; i < hits.size && !r; i += 8)
+		apply_item(a, t, p, (uint32_t)(get_u64(hits.data + i) >> 32),
+			   (uint32_t)get_u64(hits.data + i));
+	buffer_free(&hits);
 	return r;
 }
 
@@ -1240,166 +1067,117 @@ static size_t first_symbol(const struct symbols *symbols, uint64_t address)
 	return BISECT(symbols_count(symbols), i, symbols_at(symbols, i)->start < address);
 }
 
-/* Select the list's specs of one phase; NULL: out of memory. */
-static struct uftrace_specs *pick_specs(struct uftrace_args *a, const struct target *t, bool exit)
+/* Add a list's specs to those of ENTRY and EXIT records. */
+static int pick_specs(struct uftrace_args *a, const struct target *t,
+		      struct uftrace_spec_list *specs)
 {
-	struct uftrace_specs *s = malloc(sizeof(*s) + t->list.nr * sizeof(s->spec[0]));
-
-	if (!s)
-		return NULL;
-	s->nr = 0;
 	for (uint32_t i = 0; i < t->list.nr; i++) {
-		struct uftrace_spec *spec = &s->spec[s->nr];
+		struct uftrace_spec spec = t->list.specs[i];
 
-		if ((t->list.specs[i].index == 0) != exit)
-			continue;
-		*spec = t->list.specs[i];
-		if (spec->fmt == UFTRACE_FMT_ENUM && t->dbg)
-			spec->type = uftrace_enum_find(&t->dbg->enums, spec->type_name);
-		if (spec->fmt == UFTRACE_FMT_ENUM && !spec->type)
-			spec->type = uftrace_enum_find(&a->lists.enums, spec->type_name);
-		s->nr++;
+		if (spec.fmt == UFTRACE_FMT_ENUM && t->dbg)
+			spec.type = uftrace_enum_find(&t->dbg->enums, spec.type_name);
+		if (spec.fmt == UFTRACE_FMT_ENUM && !spec.type)
+			spec.type = uftrace_enum_find(&a->enums, spec.type_name);
+		if (append_spec(&specs[spec.index == 0], &spec))
+			return -1;
 	}
-	return s;
+	return 0;
 }
 
-static int resolve_specs(struct uftrace_args *a, struct uftrace_session *s, struct function *f)
+static int resolve_specs(struct uftrace_args *a, struct uftrace_session *s,
+			 const struct uftrace_module *m, const struct symbol *symbol,
+			 struct uftrace_spec_list *specs)
 {
-	const struct symbols *symbols = uftrace_module_symbols(a->sessions, f->module);
-	struct target t = {.session = s, .module = f->module};
-	int r = -1;
+	const struct symbols *symbols = uftrace_module_symbols(a->sessions, m);
+	struct target t = {.session = s, .module = m};
+	int r = 0;
 
 	if (!symbols)
 		return 0;
-	for (size_t i = first_symbol(symbols, f->symbol->start);
-	     i < symbols_count(symbols) && t.nr_aliases < ALIASES_MAX; i++) {
+	for (size_t i = first_symbol(symbols, symbol->start);
+	     i < symbols_count(symbols) && t.nr_aliases < ALIASES_MAX && !r; i++) {
 		const struct symbol *alias = symbols_at(symbols, i);
 
-		if (alias->start != f->symbol->start)
+		if (alias->start != symbol->start)
 			break;
 		t.alias[t.nr_aliases] = alias;
 		t.name[t.nr_aliases] = demangle(alias->name, DEMANGLE_SIMPLE);
-		if (!t.name[t.nr_aliases])
-			goto out;
+		r = t.name[t.nr_aliases] ? 0 : -1;
 		t.nr_aliases++;
 	}
-	t.dbg = dbg_of(a, f->module);
-	for (int i = 0; i < a->lists.nr_passes; i++)
-		if (run_pass(a, &t, &a->lists.passes[i]) < 0)
-			goto out;
-	r = 0;
-	if (t.has[0] || t.has[1]) {
-		f->entry = pick_specs(a, &t, false);
-		f->exit = pick_specs(a, &t, true);
-		r = f->entry && f->exit ? 0 : -1;
-	}
-out:
+	t.dbg = r ? NULL : dbg_of(a, m);
+	for (int i = 0; i < a->nr_passes && !r; i++)
+		r = run_pass(a, &t, &a->passes[i]);
+	if (!r)
+		r = pick_specs(a, &t, specs);
 	for (int i = 0; i < t.nr_aliases; i++)
 		free(t.name[i]);
-	uftrace_spec_list_free(&t.list);
+	free(t.list.specs);
 	return r;
 }
 
 /* ---- the cache ---- */
 
-static size_t function_slot(const struct uftrace_args *a, const struct uftrace_session *s,
-			    const struct uftrace_module *m, const struct symbol *symbol)
+/* Find the specs of a function; NULL: none. */
+static const struct uftrace_spec_list *specs_of(struct uftrace_args *a, struct uftrace_session *s,
+						const struct uftrace_module *m,
+						const struct symbol *symbol, bool exit)
 {
-	uint64_t h = (uintptr_t)symbol;
-
-	h = (h ^ (uintptr_t)s >> 4) * 0x9e3779b97f4a7c15u;
-	h = (h ^ h >> 29 ^ m->id) * 0xbf58476d1ce4e5b9u;
-	h = (h ^ h >> 32) & (a->size - 1);
-	while (a->functions[h].symbol &&
-	       (a->functions[h].symbol != symbol || a->functions[h].session != s ||
-		a->functions[h].module != m))
-		h = (h + 1) & (a->size - 1);
-	return h;
-}
-
-static int grow_functions(struct uftrace_args *a)
-{
-	size_t old_size = a->size;
-	struct function *old = a->functions;
-	struct function *bigger = calloc(old_size ? 2 * old_size : 256, sizeof(*bigger));
-
-	if (!bigger)
-		return -1;
-	a->functions = bigger;
-	a->size = old_size ? 2 * old_size : 256;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].symbol)
-			a->functions[function_slot(a, old[i].session, old[i].module,
-						   old[i].symbol)] = old[i];
-	free(old);
-	return 0;
-}
-
-static const struct function *uftrace_args_find_function(struct uftrace_args *a,
-							 struct uftrace_session *s,
-							 const struct uftrace_module *m,
-							 const struct symbol *symbol)
-{
-	struct function *f;
+	const void *const key[] = {s, m, symbol};
+	uint32_t *number = id_cache_number(&a->numbers, key, sizeof key);
+	struct uftrace_spec_list *specs;
 	struct error e;
 
-	if (2 * (a->nr_functions + 1) > a->size && grow_functions(a) < 0)
+	if (!number)
 		return NULL;
-	f = &a->functions[function_slot(a, s, m, symbol)];
-	if (f->symbol)
-		return f;
-	*f = (struct function){.session = s, .module = m, .symbol = symbol};
-	a->nr_functions++;
-	if (resolve_specs(a, s, f) < 0) {
-		error_set(&e, tree_name(uftrace_sessions_modules(a->sessions)->tree), NO_OFFSET,
-			  "out of memory, arguments of %.100s are unknown", symbol->name);
-		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+	if (!*number) {
+		if (ARRAY_GROW(a->functions, a->functions_room, a->nr_functions))
+			return NULL;
+		specs = a->functions[a->nr_functions];
+		memset(specs, 0, sizeof *a->functions);
+		*number = (uint32_t)++a->nr_functions;
+		if (resolve_specs(a, s, m, symbol, specs)) {
+			error_set(&e, tree_name(uftrace_sessions_modules(a->sessions)->tree),
+				  NO_OFFSET, "out of memory, arguments of %.100s are unknown",
+				  symbol->name);
+			uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+		}
 	}
-	return f;
-}
-
-static const struct uftrace_specs *specs_of(const struct function *f, bool exit)
-{
-	const struct uftrace_specs *specs;
-
-	if (!f)
-		return NULL;
-	specs = exit ? f->exit : f->entry;
-	if (specs && specs->nr)
-		return specs;
-	return f->entry || f->exit ? &no_specs : NULL;
+	specs = a->functions[*number - 1];
+	return specs[0].nr || specs[1].nr ? &specs[exit] : NULL;
 }
 
 /*
  * Find the specs of a function whose range includes that of the symbol: recorder and uftrace look
  * for a range with specs, not for a symbol.
  */
-static const struct uftrace_specs *find_enclosing(struct uftrace_args *a, struct uftrace_session *s,
-						  const struct uftrace_where *where, bool exit)
+static const struct uftrace_spec_list *find_enclosing(struct uftrace_args *a,
+						      struct uftrace_session *s,
+						      const struct uftrace_where *where, bool exit)
 {
 	const struct symbols *symbols = uftrace_module_symbols(a->sessions, where->module);
 	size_t i = symbols ? first_symbol(symbols, where->symbol->start) : 0;
 
 	for (int n = 0; n < ENCLOSING_MAX && i > 0; n++) {
 		const struct symbol *outer = symbols_at(symbols, --i);
-		const struct uftrace_specs *specs;
+		const struct uftrace_spec_list *specs;
 
 		if (where->symbol->start - outer->start >= outer->size)
 			continue;
-		specs = specs_of(uftrace_args_find_function(a, s, where->module, outer), exit);
+		specs = specs_of(a, s, where->module, outer, exit);
 		if (specs)
 			return specs;
 	}
 	return NULL;
 }
 
-const struct uftrace_specs *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
-					      const struct uftrace_where *where, bool exit)
+const struct uftrace_spec_list *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
+						  const struct uftrace_where *where, bool exit)
 {
-	const struct uftrace_specs *specs;
+	const struct uftrace_spec_list *specs;
 
 	if (!where->symbol || !where->module)
 		return NULL;
-	specs = specs_of(uftrace_args_find_function(a, s, where->module, where->symbol), exit);
+	specs = specs_of(a, s, where->module, where->symbol, exit);
 	return specs ? specs : find_enclosing(a, s, where, exit);
 }

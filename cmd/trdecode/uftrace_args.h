@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
+#include "common/util/intern.h"
 
 struct uftrace_info;
 struct uftrace_session;
@@ -43,8 +44,9 @@ enum uftrace_loc { UFTRACE_LOC_INDEX, UFTRACE_LOC_FLOAT, UFTRACE_LOC_REG, UFTRAC
 /* An enum's values from the largest to the smallest. */
 struct uftrace_enum {
 	const char *name;
+	char *body; /* the text of the values; NULL once they are parsed */
 	size_t nr;
-	const struct uftrace_enum_value {
+	struct uftrace_enum_value {
 		const char *name;
 		int64_t value;
 	} * values;
@@ -64,10 +66,14 @@ struct uftrace_spec {
 	struct uftrace_enum *type; /* of UFTRACE_FMT_ENUM, NULL if its definition is missing */
 };
 
-/* Specs of one kind (ENTRY or EXIT) of one function, in the order of the payload. */
-struct uftrace_specs {
+/* Specs that one function may have; a payload holds at most 1 KiB. */
+#define UFTRACE_SPECS_MAX 512
+
+/* Specs, in the order of the payload. */
+struct uftrace_spec_list {
+	struct uftrace_spec *specs;
 	uint32_t nr;
-	struct uftrace_spec spec[];
+	size_t room;
 };
 
 struct uftrace_args;
@@ -82,44 +88,41 @@ void uftrace_args_free(struct uftrace_args *a); /* a may be NULL */
  * Find the specs for the ENTRY (exit false) or EXIT (true) records of the function that
  * uftrace_session_resolve found (where->symbol not NULL). NULL if there are none: the payload of a
  * record with `more` then has an unknown length. Found by a hash after the first call for a
- * function; the result lives as long as a.
+ * function; the result is valid until the next call.
  */
-const struct uftrace_specs *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
-					      const struct uftrace_where *where, bool exit);
+const struct uftrace_spec_list *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
+						  const struct uftrace_where *where, bool exit);
 
 /*
  * Return the bytes that a payload takes with all its padding; -1 if it does not end within avail
  * bytes.
  */
-int64_t uftrace_args_size(const struct uftrace_specs *specs, const void *payload, size_t avail,
+int64_t uftrace_args_size(const struct uftrace_spec_list *specs, const void *payload, size_t avail,
 			  bool swap);
 
+/* A value of a payload, and where the next one is. Start with {0}. */
 struct uftrace_arg {
 	const struct uftrace_spec *spec;
 	const uint8_t *bytes; /* in the trace's byte order, not aligned; strings: the text */
 	uint32_t length;      /* strings: bytes of the text, else spec->size */
 	bool is_string;
-};
-
-/* State of uftrace_args_next(). Start with {0}. */
-struct uftrace_args_iter {
-	uint32_t next;
-	size_t offset;
+	uint32_t next; /* number of the next spec */
+	size_t offset; /* of the next value */
 };
 
 /*
- * Get the next value of a payload of `size` bytes, as uftrace_args_size returned it. Returns 1 with
- * *arg filled; 0 at the end; -1 if the value does not fit.
+ * Get the next value of a payload of `size` bytes, as uftrace_args_size returned it. Returns 1; 0
+ * at the end; -1 if the value does not fit.
  */
-int uftrace_args_next(struct uftrace_args_iter *it, const struct uftrace_specs *specs,
-		      const void *payload, size_t size, bool swap, struct uftrace_arg *arg);
+int uftrace_args_next(struct uftrace_arg *arg, const struct uftrace_spec_list *specs,
+		      const void *payload, size_t size, bool swap);
 
 /* --- definitions of enums: "enum NAME {A=1,B,...}" --- */
 
 struct uftrace_enum_table {
-	struct uftrace_enum_entry *entries;
-	size_t nr, room;
-	bool sorted;
+	struct intern names;
+	struct uftrace_enum *enums; /* by number of the name */
+	size_t room;
 };
 
 /*
@@ -130,21 +133,12 @@ struct uftrace_enum_table {
 int uftrace_enum_add(struct uftrace_enum_table *t, char *text);
 
 /* Find a definition; of two of one name the first counts. NULL if there is none, or it has no
- * values. */
+ * values. It is valid until the next uftrace_enum_add. */
 struct uftrace_enum *uftrace_enum_find(struct uftrace_enum_table *t, const char *name);
 
 void uftrace_enum_free(struct uftrace_enum_table *t);
 
 /* --- parse the text of argument specs: "arg1/s,fparg2/32,arg3/t16:pair%rdi+rsi" --- */
-
-/* Specs that one function may have; a payload holds at most 1 KiB. */
-#define UFTRACE_SPECS_MAX 512
-
-struct uftrace_spec_list {
-	struct uftrace_spec *specs;
-	uint32_t nr;
-	size_t room;
-};
 
 /* The records whose specs are parsed: ENTRY or EXIT. */
 enum uftrace_phase { UFTRACE_PHASE_ARGS, UFTRACE_PHASE_RETVAL };

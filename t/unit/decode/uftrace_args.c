@@ -152,7 +152,7 @@ static const char *specs_at(struct dir *d, uint64_t address, bool exit)
 	struct uftrace_session *s =
 		uftrace_session_get(d->sessions, uftrace_tasks_sess(d->tasks, 0));
 	static char text[512];
-	const struct uftrace_specs *specs;
+	const struct uftrace_spec_list *specs;
 	struct uftrace_where where;
 	size_t n = 0;
 
@@ -166,8 +166,8 @@ static const char *specs_at(struct dir *d, uint64_t address, bool exit)
 	text[0] = 0;
 	for (uint32_t i = 0; i < specs->nr; i++)
 		n += snprintf(text + n, sizeof(text) - n, "%s%u:%c%u", i ? " " : "",
-			      specs->spec[i].index, "diuxoscfSpet"[specs->spec[i].fmt],
-			      specs -> spec[i].size);
+			      specs->specs[i].index, "diuxoscfSpet"[specs->specs[i].fmt],
+			      specs -> specs[i].size);
 	return text;
 }
 
@@ -280,7 +280,7 @@ static void test_auto(const char *path)
 static void test_enum_types(const char *path)
 {
 	struct uftrace_session *s;
-	const struct uftrace_specs *specs;
+	const struct uftrace_spec_list *specs;
 	struct uftrace_where where;
 	struct dir d;
 
@@ -291,10 +291,10 @@ static void test_enum_types(const char *path)
 	uftrace_session_resolve(s, 0, MAIN_FOO, &where);
 	specs = uftrace_args_find(d.args, s, &where, false);
 	ok(specs && specs->nr == 3, "three enums");
-	ok(specs && specs->spec[0].type && specs->spec[0].type->nr == 2, "the module's own");
-	ok(specs && specs->spec[1].type && !strcmp(specs->spec[1].type->values[0].name, "W"),
+	ok(specs && specs->specs[0].type && specs->specs[0].type->nr == 2, "the module's own");
+	ok(specs && specs->specs[1].type && !strcmp(specs->specs[1].type->values[0].name, "W"),
 	   "a built-in one");
-	ok(specs && !specs->spec[2].type, "one without definition");
+	ok(specs && !specs->specs[2].type, "one without definition");
 	dir_close(&d);
 }
 
@@ -314,7 +314,7 @@ static void put32(uint8_t *p, uint32_t v, bool swap)
 
 static void test_payload(bool swap)
 {
-	static const struct uftrace_spec list[] = {
+	struct uftrace_spec list[] = {
 		{.index = 1, .fmt = UFTRACE_FMT_CHAR, .size = 1},
 		{.index = 2, .fmt = UFTRACE_FMT_STR, .size = 8},
 		{.index = 3, .fmt = UFTRACE_FMT_STRUCT, .size = 0},
@@ -322,15 +322,12 @@ static void test_payload(bool swap)
 		{.index = 5, .fmt = UFTRACE_FMT_FLOAT, .size = 4},
 		{.index = 6, .fmt = UFTRACE_FMT_STRUCT, .size = 5},
 	};
-	struct uftrace_specs *specs = malloc(sizeof(*specs) + sizeof(list));
-	struct uftrace_args_iter it = {0};
-	struct uftrace_arg arg;
+	struct uftrace_spec_list specs = {list, 6, 6}, text = {&list[1], 1, 1};
+	struct uftrace_arg arg = {0};
 	uint8_t p[40];
 	float f = 1.5;
 	uint32_t bits;
 
-	specs->nr = 6;
-	memcpy(specs->spec, list, sizeof(list));
 	memset(p, 0xee, sizeof(p));
 	p[0] = 'x';
 	put16(p + 4, 3, swap);
@@ -339,39 +336,35 @@ static void test_payload(bool swap)
 	memcpy(&bits, &f, sizeof(f));
 	put32(p + 16, bits, swap);
 	memcpy(p + 20, "12345", 5);
-	is_u64(uftrace_args_size(specs, p, sizeof(p), swap), 32, "size with padding");
-	is_u64(uftrace_args_size(specs, p, 32, swap), 32, "that just fits");
+	is_u64(uftrace_args_size(&specs, p, sizeof(p), swap), 32, "size with padding");
+	is_u64(uftrace_args_size(&specs, p, 32, swap), 32, "that just fits");
 	for (size_t n = 0; n < 32; n++)
-		if (uftrace_args_size(specs, p, n, swap) != -1)
+		if (uftrace_args_size(&specs, p, n, swap) != -1)
 			ok(false, "a payload that is cut must be found out");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && arg.length == 1 &&
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && arg.length == 1 &&
 		   arg.bytes[0] == 'x',
 	   "char");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && arg.is_string &&
-		   arg.length == 3 && !memcmp(arg.bytes, "abc", 3),
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && arg.is_string && arg.length == 3 &&
+		   !memcmp(arg.bytes, "abc", 3),
 	   "string");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && arg.length == 0,
-	   "empty struct");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && arg.length == 4 &&
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && arg.length == 0, "empty struct");
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && arg.length == 4 &&
 		   arg.bytes == p + 12,
 	   "number");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && arg.length == 4 &&
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && arg.length == 4 &&
 		   arg.bytes == p + 16,
 	   "float");
-	ok(uftrace_args_next(&it, specs, p, 32, swap, &arg) == 1 && !memcmp(arg.bytes, "12345", 5),
+	ok(uftrace_args_next(&arg, &specs, p, 32, swap) == 1 && !memcmp(arg.bytes, "12345", 5),
 	   "struct");
-	is_u64(uftrace_args_next(&it, specs, p, 32, swap, &arg), 0, "the end");
+	is_u64(uftrace_args_next(&arg, &specs, p, 32, swap), 0, "the end");
 
-	specs->nr = 1;
-	specs->spec[0] = list[1];
 	put16(p, 4, swap);
 	memset(p + 2, 0xff, 4);
-	it = (struct uftrace_args_iter){0};
-	ok(uftrace_args_next(&it, specs, p, 8, swap, &arg) == 1 && arg.length == 4,
+	arg = (struct uftrace_arg){0};
+	ok(uftrace_args_next(&arg, &text, p, 8, swap) == 1 && arg.length == 4,
 	   "NULL of old recorders");
 	put16(p, 65535, swap);
-	ok(uftrace_args_size(specs, p, sizeof(p), swap) == -1, "a string that is too long");
-	free(specs);
+	ok(uftrace_args_size(&text, p, sizeof(p), swap) == -1, "a string that is too long");
 }
 
 int main(void)
