@@ -331,8 +331,7 @@ static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
 static int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t time)
 {
 	uint64_t until = UINT64_MAX, epoch_until = UINT64_MAX;
-	const struct uftrace_sess *sess =
-		u->tasks ? uftrace_session_at(u->tasks, t->task, time, &until) : NULL;
+	const struct uftrace_sess *sess = uftrace_session_at(u->tasks, t->task, time, &until);
 	struct uftrace_session *session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
 	uint32_t before = t->context;
 
@@ -873,7 +872,7 @@ static bool uftrace_names_something(struct uftrace *u, const struct task_reader 
 		session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
 		epoch = session ? uftrace_session_epoch_at(session, r->time, NULL) : 0;
 	}
-	if (!session || !uftrace_session_map(session)->nr)
+	if (!session || !session->map.nr)
 		return r->addr >= 4096;
 	return uftrace_session_resolve(session, epoch, r->addr, &where) || where.module;
 }
@@ -1749,7 +1748,7 @@ static int uftrace_trace_info(struct input *in, struct trace_info *f, struct err
 	fact_text(f, "argument specs", i->argspec);
 	fact_text(f, "return specs", i->retspec);
 	fact_number(f, "tasks", u->ntasks);
-	fact_number(f, "sessions", uftrace_tasks_nr_sess(u->tasks));
+	fact_number(f, "sessions", u->tasks->nr_sess);
 	add_data_sizes(u, f);
 	return 0;
 }

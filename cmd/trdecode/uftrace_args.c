@@ -948,7 +948,7 @@ void uftrace_args_free(struct uftrace_args *a)
 
 static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, struct uftrace_dbg *d)
 {
-	const struct tree *tree = uftrace_sessions_modules(a->sessions)->tree;
+	const struct tree *tree = a->sessions->tree;
 	struct error e;
 	char path[512];
 	void *text;
@@ -958,13 +958,13 @@ static void load_dbg(struct uftrace_args *a, const struct uftrace_module *m, str
 		return;
 	tree_path(tree, m->dbg_name, path, sizeof(path));
 	if (tree_read(tree, m->dbg_name, DBG_SIZE_MAX, &text, &size, &e) < 0) {
-		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+		uftrace_sessions_add_damage(a->sessions, &e);
 	} else if (uftrace_dbg_parse(d, text, size) < 0) {
 		error_set(&e, path, NO_OFFSET, "out of memory");
-		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+		uftrace_sessions_add_damage(a->sessions, &e);
 	} else if (d->damaged) {
 		error_set(&e, path, NO_OFFSET, "%zu unreadable lines", d->damaged);
-		uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+		uftrace_sessions_add_damage(a->sessions, &e);
 	}
 }
 
@@ -1002,8 +1002,8 @@ static bool is_kernel_word(const char *s)
 /* Test whether the target is in the module that an item is restricted to. */
 static bool module_fits(const struct target *t, const struct symbol *symbol, const char *module)
 {
-	const struct uftrace_map *map = uftrace_session_map(t->session);
-	const char *exename = uftrace_session_sess(t->session)->exename;
+	const struct uftrace_map *map = &t->session->map;
+	const char *exename = t->session->sess->exename;
 	bool is_mapped = false;
 
 	if (is_kernel_word(module))
@@ -1015,8 +1015,8 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	/* the first module whose name begins so, and only this one */
 	for (size_t i = 0; i < map->nr; i++) {
 		if (!strncmp(basename(map->maps[i].path), module, strlen(module)))
-			return uftrace_session_map_module(t->session, i) == t->module;
-		is_mapped |= uftrace_session_map_module(t->session, i) == t->module;
+			return t->session->map_modules[i] == t->module;
+		is_mapped |= t->session->map_modules[i] == t->module;
 	}
 	return !is_mapped && !strncmp(basename(t->module->path), module, strlen(module));
 }
@@ -1137,10 +1137,9 @@ static const struct uftrace_spec_list *specs_of(struct uftrace_args *a, struct u
 		memset(specs, 0, sizeof *a->functions);
 		*number = (uint32_t)++a->nr_functions;
 		if (resolve_specs(a, s, m, symbol, specs)) {
-			error_set(&e, tree_name(uftrace_sessions_modules(a->sessions)->tree),
-				  NO_OFFSET, "out of memory, arguments of %.100s are unknown",
-				  symbol->name);
-			uftrace_modules_add_damage(uftrace_sessions_modules(a->sessions), &e);
+			error_set(&e, tree_name(a->sessions->tree), NO_OFFSET,
+				  "out of memory, arguments of %.100s are unknown", symbol->name);
+			uftrace_sessions_add_damage(a->sessions, &e);
 		}
 	}
 	specs = a->functions[*number - 1];

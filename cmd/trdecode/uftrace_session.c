@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -443,45 +442,36 @@ void uftrace_map_free(struct uftrace_map *m)
 
 /* ---- damage ---- */
 
-void uftrace_modules_add_damage(struct uftrace_modules *ms, const struct error *e)
+void uftrace_sessions_add_damage(struct uftrace_sessions *s, const struct error *e)
 {
-	struct error *copy;
+	struct error *copy = s->nr_damage < UFTRACE_DAMAGE_MAX ? malloc(sizeof(*copy)) : NULL;
 
-	if (ms->nr_damage == UFTRACE_DAMAGE_MAX)
-		return;
-	copy = malloc(sizeof(*copy));
 	if (!copy)
 		return;
 	*copy = *e;
-	ms->damage[ms->nr_damage++] = copy;
+	s->damage[s->nr_damage++] = copy;
 }
 
-/* Get the next damage, oldest first. Return false if there is no more. */
-static bool uftrace_modules_damage(struct uftrace_modules *ms, struct error *e)
+bool uftrace_sessions_damage(struct uftrace_sessions *s, struct error *e)
 {
-	if (ms->next_damage == ms->nr_damage)
+	if (s->next_damage == s->nr_damage)
 		return false;
-	if (e)
-		*e = *ms->damage[ms->next_damage];
-	ms->next_damage++;
+	*e = *s->damage[s->next_damage++];
 	return true;
 }
 
 /* ---- which file belongs to a module ---- */
 
-struct line_head {
-	char text[HEAD_SIZE];
-	const char *path, *build_id; /* "" if the file has none */
-};
-
-/* Parse the '#' lines at the start of a .sym or .dbg file. */
-static void session_read_head(const struct tree *tree, const char *name, struct line_head *h)
+/* Parse the '#' lines at the start of a .sym or .dbg file into text, of HEAD_SIZE bytes. Returns
+ * the path; it and the build-id are "" if the file has none. */
+static const char *session_read_head(const struct tree *tree, const char *name, char *text,
+				     const char **build_id)
 {
-	char *line = h->text;
-	size_t n = tree_peek(tree, name, h->text, HEAD_SIZE - 1);
+	const char *path = "";
+	char *line = text;
 
-	h->path = h->build_id = "";
-	h->text[n] = 0;
+	*build_id = "";
+	text[tree_peek(tree, name, text, HEAD_SIZE - 1)] = 0;
 	while (*line == '#') {
 		char *next = strchr(line, '\n');
 
@@ -489,26 +479,21 @@ static void session_read_head(const struct tree *tree, const char *name, struct 
 			break;
 		*next = 0;
 		if (!strncmp(line, "# path name: ", 13))
-			h->path = line + 13;
+			path = line + 13;
 		else if (!strncmp(line, "# build-id: ", 12))
-			h->build_id = line + 12;
+			*build_id = line + 12;
 		line = next + 1;
 	}
+	return path;
 }
 
-static const char *session_basename_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Test whether the file with head h belongs to path, which may be as given to dlopen. */
-static bool path_fits(const struct line_head *h, const char *path, bool is_dlopen)
+/* Test whether a file that has the path in its head ("" none) belongs to path, which may be as
+ * given to dlopen. */
+static bool path_fits(const char *head, const char *path, bool is_dlopen)
 {
 	size_t n, m;
 
-	if (!*h->path || !strcmp(h->path, path))
+	if (!*head || !strcmp(head, path))
 		return true;
 	if (!is_dlopen || *path == '/')
 		return false;
@@ -521,8 +506,8 @@ static bool path_fits(const struct line_head *h, const char *path, bool is_dlope
 			break;
 	}
 	n = strlen(path);
-	m = strlen(h->path);
-	return m > n && h->path[m - n - 1] == '/' && !strcmp(h->path + m - n, path);
+	m = strlen(head);
+	return m > n && head[m - n - 1] == '/' && !strcmp(head + m - n, path);
 }
 
 static bool ids_differ(const char *a, const char *b)
@@ -547,10 +532,8 @@ static const char *tree_has_name(const struct tree *tree, const char *name)
 static const char *choose_file(const struct tree *tree, const struct uftrace_module *m,
 			       bool is_dlopen, const char *suffix)
 {
-	const char *base = session_basename_of(m->path);
-	const char *plain, *other;
-	char name[4096];
-	struct line_head h;
+	const char *base = basename(m->path), *plain, *other, *path, *build_id;
+	char name[4096], head[HEAD_SIZE];
 	uint16_t sum = 0;
 
 	if (!*base || strlen(base) > sizeof(name) - 16)
@@ -558,11 +541,10 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 	snprintf(name, sizeof(name), "%s.%s", base, suffix);
 	plain = tree_has_name(tree, name);
 	if (plain) {
-		session_read_head(tree, plain, &h);
-		if (path_fits(&h, m->path, is_dlopen) && !ids_differ(h.build_id, m->build_id))
-			return plain;
-		/* another path to the same file */
-		if (*m->build_id && !strcmp(h.build_id, m->build_id))
+		path = session_read_head(tree, plain, head, &build_id);
+		/* or another path to the same file */
+		if ((path_fits(path, m->path, is_dlopen) && !ids_differ(build_id, m->build_id)) ||
+		    (*m->build_id && !strcmp(build_id, m->build_id)))
 			return plain;
 	}
 	for (const char *p = m->path; *p; p++)
@@ -574,8 +556,8 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 		other = tree_has_name(tree, name);
 	}
 	if (other) {
-		session_read_head(tree, other, &h);
-		if (!ids_differ(h.build_id, m->build_id))
+		session_read_head(tree, other, head, &build_id);
+		if (!ids_differ(build_id, m->build_id))
 			return other;
 	}
 	if (!is_dlopen)
@@ -592,8 +574,8 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 		if (strlen(member) != n + 6 + strlen(suffix) || member[n + 5] != '.' ||
 		    strcmp(member + n + 6, suffix))
 			continue;
-		session_read_head(tree, member, &h);
-		if (*h.path && path_fits(&h, m->path, true))
+		path = session_read_head(tree, member, head, &build_id);
+		if (*path && path_fits(path, m->path, true))
 			return member;
 	}
 	/* "./sub/../lib.so": the directory is unknown, but the name is known */
@@ -602,67 +584,58 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 
 /* ---- modules and their symbols ---- */
 
-static int compare_modules(const void *a, const void *b)
+struct symfile {
+	const char *name;
+	bool tried;
+	struct symbols *symbols;
+	uint64_t end; /* all symbols are below it */
+};
+
+/* Find or add the file of that name. NULL: out of memory. */
+static struct symfile *get_file(struct uftrace_sessions *s, const char *name)
 {
-	const struct uftrace_module *x = a, *y = b;
-	int c = strcmp(x->path, y->path);
+	uint32_t number = intern_string(&s->names, name);
 
-	return c ? c : strcmp(x->build_id, y->build_id);
-}
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct symfile *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-static struct symfile *get_file(struct uftrace_modules *ms, const char *name)
-{
-	struct symfile *file = calloc(1, sizeof(*file));
-	struct symfile **found;
-
-	if (!file)
+	if (number == INTERN_NONE || ARRAY_REACH(s->files, s->files_room, number))
 		return NULL;
-	file->name = name;
-	found = tsearch(file, &ms->files_by_name, compare_files);
-	if (!found || *found != file)
-		free(file);
-	return found ? *found : NULL;
+	if (!s->files[number])
+		s->files[number] = calloc(1, sizeof(**s->files));
+	if (s->files[number])
+		s->files[number]->name = name;
+	return s->files[number];
 }
 
 /*
- * Find or add the module of that path and build-id ("" if unknown), which must outlive ms.
+ * Find or add the module of that path and build-id ("" if unknown), which must outlive s.
  * is_dlopen: the path is as a program gave it to dlopen. NULL when out of memory.
  */
-static struct session_module *uftrace_modules_get(struct uftrace_modules *ms, const char *path,
-						  const char *build_id, bool is_dlopen)
+static struct uftrace_module *get_module(struct uftrace_sessions *s, const char *path,
+					 const char *build_id, bool is_dlopen)
 {
-	struct session_module key = {.m = {.path = path, .build_id = build_id}}, **found, *m;
+	uint32_t a = intern_string(&s->names, path), b = intern_string(&s->names, build_id);
+	uint64_t *number = a != INTERN_NONE && b != INTERN_NONE
+				   ? key_map_value(&s->by_path, (uint64_t)a << 32 | b)
+				   : NULL;
+	struct uftrace_module *m;
 
-	found = tfind(&key, &ms->by_path, compare_modules);
-	if (found)
-		return *found;
-	if (ARRAY_GROW(ms->modules, ms->room, ms->nr))
+	if (number && *number)
+		return s->modules[*number - 1];
+	if (!number || ARRAY_GROW(s->modules, s->modules_room, s->nr_modules))
 		return NULL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return NULL;
-	*m = key;
-	m->m.id = ms->nr;
-	m->m.sym_name = choose_file(ms->tree, &m->m, is_dlopen, "sym");
-	m->m.dbg_name = choose_file(ms->tree, &m->m, is_dlopen, "dbg");
-	if (m->m.sym_name)
-		m->file = get_file(ms, m->m.sym_name);
-	if (!tsearch(m, &ms->by_path, compare_modules)) {
-		free(m);
-		return NULL;
-	}
-	ms->modules[ms->nr++] = m;
+	*m = (struct uftrace_module){.id = s->nr_modules, .path = path, .build_id = build_id};
+	m->sym_name = choose_file(s->tree, m, is_dlopen, "sym");
+	m->dbg_name = choose_file(s->tree, m, is_dlopen, "dbg");
+	if (m->sym_name)
+		m->file = get_file(s, m->sym_name);
+	s->modules[s->nr_modules++] = m;
+	*number = s->nr_modules;
 	return m;
 }
 
-static void load_symbols(struct uftrace_modules *ms, struct symfile *f)
+static void load_symbols(struct uftrace_sessions *s, struct symfile *f)
 {
 	struct error e;
 	char path[512];
@@ -670,21 +643,21 @@ static void load_symbols(struct uftrace_modules *ms, struct symfile *f)
 	size_t size;
 
 	f->tried = true;
-	if (tree_read(ms->tree, f->name, SYM_SIZE_MAX, &text, &size, &e) < 0) {
-		uftrace_modules_add_damage(ms, &e);
+	if (tree_read(s->tree, f->name, SYM_SIZE_MAX, &text, &size, &e) < 0) {
+		uftrace_sessions_add_damage(s, &e);
 		return;
 	}
 	f->symbols = symbols_from_uftrace(text, size);
 	free(text);
-	tree_path(ms->tree, f->name, path, sizeof(path));
+	tree_path(s->tree, f->name, path, sizeof(path));
 	if (!f->symbols) {
 		error_set(&e, path, NO_OFFSET, "out of memory");
-		uftrace_modules_add_damage(ms, &e);
+		uftrace_sessions_add_damage(s, &e);
 		return;
 	}
 	if (symbols_damaged(f->symbols)) {
 		error_set(&e, path, NO_OFFSET, "%zu unreadable lines", symbols_damaged(f->symbols));
-		uftrace_modules_add_damage(ms, &e);
+		uftrace_sessions_add_damage(s, &e);
 	}
 	for (size_t i = 0; i < symbols_count(f->symbols); i++) {
 		const struct symbol *sym = symbols_at(f->symbols, i);
@@ -697,62 +670,35 @@ static void load_symbols(struct uftrace_modules *ms, struct symfile *f)
 	}
 }
 
-/* Get the module's symbols, loaded when first needed, or NULL. */
-static const struct symbols *uftrace_modules_symbols(struct uftrace_modules *ms,
-						     const struct session_module *m)
+const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
+					     const struct uftrace_module *m)
 {
 	if (!m->file)
 		return NULL;
 	if (!m->file->tried)
-		load_symbols(ms, m->file);
+		load_symbols(s, m->file);
 	return m->file->symbols;
 }
 
 /* Get the symbols of the member kallsyms, or NULL. */
-static const struct symbols *uftrace_modules_kernel(struct uftrace_modules *ms)
+static const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
 {
 	struct error e;
 	void *text;
 	size_t size;
 
-	if (ms->kernel_tried)
-		return ms->kernel;
-	ms->kernel_tried = true;
-	if (!tree_has(ms->tree, "kallsyms"))
+	if (s->kernel_tried)
+		return s->kernel;
+	s->kernel_tried = true;
+	if (!tree_has(s->tree, "kallsyms"))
 		return NULL;
-	if (tree_read(ms->tree, "kallsyms", SYM_SIZE_MAX, &text, &size, &e) < 0) {
-		uftrace_modules_add_damage(ms, &e);
+	if (tree_read(s->tree, "kallsyms", SYM_SIZE_MAX, &text, &size, &e) < 0) {
+		uftrace_sessions_add_damage(s, &e);
 		return NULL;
 	}
-	ms->kernel = symbols_from_kallsyms(text, size);
+	s->kernel = symbols_from_kallsyms(text, size);
 	free(text);
-	return ms->kernel;
-}
-
-static void free_file(void *p)
-{
-	struct symfile *f = p;
-
-	symbols_free(f->symbols);
-	free(f);
-}
-
-static void keep_module(void *p)
-{
-	(void)p;
-}
-
-/* Free the modules. Start with {.tree = ...}. */
-static void uftrace_modules_free(struct uftrace_modules *ms)
-{
-	tdestroy(ms->by_path, keep_module);
-	tdestroy(ms->files_by_name, free_file);
-	for (size_t i = 0; i < ms->nr; i++)
-		free(ms->modules[i]);
-	free(ms->modules);
-	symbols_free(ms->kernel);
-	for (unsigned i = 0; i < ms->nr_damage; i++)
-		free(ms->damage[i]);
+	return s->kernel;
 }
 
 /* --- session --- */
@@ -769,30 +715,9 @@ static void uftrace_modules_free(struct uftrace_modules *ms)
 struct session_range {
 	uint64_t base, end;
 	uint64_t max_end; /* highest end of this range and all before it */
-	struct session_module *module;
+	const struct uftrace_module *module;
 	const uint32_t *opens; /* numbers of its dlopens, ascending */
 	size_t nr_opens;
-};
-
-struct uftrace_session {
-	struct uftrace_sessions *all;
-	const struct uftrace_sess *sess;
-	struct uftrace_map map;
-	struct session_module **map_modules;
-	uint32_t *by_start; /* indexes of map.maps, by start */
-	struct session_module **dlopen_modules;
-	bool broken; /* out of memory while it was built */
-	bool has_ranges;
-	struct session_range *ranges; /* by base */
-	size_t nr_ranges;
-	uint32_t *opens;
-};
-
-struct uftrace_sessions {
-	const struct uftrace_info *info;
-	const struct uftrace_tasks *tasks;
-	struct uftrace_session **sessions; /* by uftrace_sess.id, NULL until needed */
-	struct uftrace_modules modules;
 };
 
 /* ---- sessions ---- */
@@ -804,10 +729,10 @@ struct uftrace_sessions *uftrace_sessions_new(const struct tree *tree,
 	struct uftrace_sessions *s = calloc(1, sizeof(*s));
 
 	if (s) {
-		s->modules.tree = tree;
+		s->tree = tree;
 		s->info = info;
 		s->tasks = tasks;
-		s->sessions = calloc(uftrace_tasks_nr_sess(tasks) + 1, sizeof(*s->sessions));
+		s->sessions = calloc(tasks->nr_sess + 1, sizeof(*s->sessions));
 	}
 	if (!s || !s->sessions) {
 		free(s);
@@ -834,33 +759,24 @@ void uftrace_sessions_free(struct uftrace_sessions *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < uftrace_tasks_nr_sess(s->tasks); i++)
+	for (size_t i = 0; i < s->tasks->nr_sess; i++)
 		free_session(s->sessions[i]);
 	free(s->sessions);
-	uftrace_modules_free(&s->modules);
+	for (size_t i = 0; i < s->nr_modules; i++)
+		free(s->modules[i]);
+	free(s->modules);
+	for (size_t i = 0; i < s->files_room; i++)
+		if (s->files[i]) {
+			symbols_free(s->files[i]->symbols);
+			free(s->files[i]);
+		}
+	free(s->files);
+	key_map_free(&s->by_path);
+	intern_free(&s->names);
+	symbols_free(s->kernel);
+	for (unsigned i = 0; i < s->nr_damage; i++)
+		free(s->damage[i]);
 	free(s);
-}
-
-bool uftrace_sessions_damage(struct uftrace_sessions *s, struct error *e)
-{
-	return uftrace_modules_damage(&s->modules, e);
-}
-
-struct uftrace_modules *uftrace_sessions_modules(struct uftrace_sessions *s)
-{
-	return &s->modules;
-}
-
-const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
-					     const struct uftrace_module *m)
-{
-	return uftrace_modules_symbols(&s->modules, s->modules.modules[m->id]);
-}
-
-/* Get the kernel's symbols (member `kallsyms`), or NULL. */
-static const struct symbols *uftrace_kernel_symbols(struct uftrace_sessions *s)
-{
-	return uftrace_modules_kernel(&s->modules);
 }
 
 static int session_load_map(struct uftrace_session *s)
@@ -871,18 +787,16 @@ static int session_load_map(struct uftrace_session *s)
 	size_t size;
 
 	snprintf(name, sizeof(name), "sid-%s.map", s->sess->sid);
-	if (tree_read(s->all->modules.tree, name, MAP_SIZE_MAX, &text, &size, &e) < 0)
-		uftrace_modules_add_damage(&s->all->modules, &e);
+	if (tree_read(s->all->tree, name, MAP_SIZE_MAX, &text, &size, &e) < 0)
+		uftrace_sessions_add_damage(s->all, &e);
 	else if (uftrace_map_parse(&s->map, text, size) < 0)
 		return -1;
 	if (s->map.damaged) {
-		error_set(&e, tree_path(s->all->modules.tree, name, path, sizeof(path)), NO_OFFSET,
+		error_set(&e, tree_path(s->all->tree, name, path, sizeof(path)), NO_OFFSET,
 			  "%zu unreadable lines", s->map.damaged);
-		uftrace_modules_add_damage(&s->all->modules, &e);
+		uftrace_sessions_add_damage(s->all, &e);
 	}
-	return tree_has(s->all->modules.tree, PYTHON ".sym")
-		       ? uftrace_map_add_python(&s->map, PYTHON)
-		       : 0;
+	return tree_has(s->all->tree, PYTHON ".sym") ? uftrace_map_add_python(&s->map, PYTHON) : 0;
 }
 
 static int compare_starts(const void *a, const void *b, void *arg)
@@ -906,15 +820,14 @@ static int find_modules(struct uftrace_session *s)
 		const struct uftrace_mapping *map = &s->map.maps[i];
 
 		s->by_start[i] = i;
-		s->map_modules[i] = uftrace_modules_get(&s->all->modules, map->path, map->build_id,
-							!strcmp(map->path, PYTHON));
+		s->map_modules[i] =
+			get_module(s->all, map->path, map->build_id, !strcmp(map->path, PYTHON));
 		if (!s->map_modules[i])
 			return -1;
 	}
 	qsort_r(s->by_start, s->map.nr, sizeof(*s->by_start), compare_starts, s->map.maps);
 	for (size_t i = 0; i < s->sess->nr_dlopens; i++) {
-		s->dlopen_modules[i] =
-			uftrace_modules_get(&s->all->modules, s->sess->dlopens[i].path, "", true);
+		s->dlopen_modules[i] = get_module(s->all, s->sess->dlopens[i].path, "", true);
 		if (!s->dlopen_modules[i])
 			return -1;
 	}
@@ -950,38 +863,6 @@ uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, u
 	return low;
 }
 
-const struct uftrace_map *uftrace_session_map(const struct uftrace_session *s)
-{
-	return &s->map;
-}
-
-const struct uftrace_module *uftrace_session_map_module(const struct uftrace_session *s, size_t i)
-{
-	return &s->map_modules[i]->m;
-}
-
-static size_t uftrace_session_nr_dlopens(const struct uftrace_session *s)
-{
-	return s->sess->nr_dlopens;
-}
-
-static const struct uftrace_dlopen *uftrace_session_dlopen(const struct uftrace_session *s,
-							   size_t i)
-{
-	return &s->sess->dlopens[i];
-}
-
-const struct uftrace_module *uftrace_session_dlopen_module(const struct uftrace_session *s,
-							   size_t i)
-{
-	return &s->dlopen_modules[i]->m;
-}
-
-const struct uftrace_sess *uftrace_session_sess(const struct uftrace_session *s)
-{
-	return s->sess;
-}
-
 /* ---- addresses ---- */
 
 /* Get the base that the addresses of a module's symbols are relative to. */
@@ -1002,63 +883,53 @@ static size_t find_mapping(const struct uftrace_session *s, uint64_t address)
 	return s->map.nr;
 }
 
-struct open_key {
-	uint64_t base;
-	struct session_module *module;
-	uint32_t number;
-};
-
-static int compare_opens(const void *a, const void *b)
+/* Compare dlopens by base, library and number. */
+static int compare_opens(const void *a, const void *b, void *session)
 {
-	const struct open_key *x = a, *y = b;
+	const struct uftrace_session *s = session;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t base_x = symbol_base(s, s->sess->dlopens[x].base),
+		 base_y = symbol_base(s, s->sess->dlopens[y].base);
 
-	if (x->base != y->base)
-		return x->base < y->base ? -1 : 1;
-	if (x->module != y->module)
-		return x->module->m.id < y->module->m.id ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	if (base_x != base_y)
+		return base_x < base_y ? -1 : 1;
+	if (s->dlopen_modules[x] != s->dlopen_modules[y])
+		return s->dlopen_modules[x]->id < s->dlopen_modules[y]->id ? -1 : 1;
+	return (x > y) - (x < y);
 }
 
 /* Group the dlopens by library and base, and load their symbols. */
 static void build_ranges(struct uftrace_session *s)
 {
 	size_t n = 0, total = s->sess->nr_dlopens;
-	struct open_key *keys;
 	uint64_t max_end = 0;
 
 	s->has_ranges = true;
 	if (!total)
 		return;
-	keys = calloc(total, sizeof(*keys));
 	s->ranges = calloc(total, sizeof(*s->ranges));
 	s->opens = calloc(total, sizeof(*s->opens));
-	if (!keys || !s->ranges || !s->opens) {
+	if (!s->ranges || !s->opens) {
 		struct error e;
 
-		error_set(&e, tree_name(s->all->modules.tree), NO_OFFSET,
+		error_set(&e, tree_name(s->all->tree), NO_OFFSET,
 			  "out of memory, opened libraries are unknown");
-		uftrace_modules_add_damage(&s->all->modules, &e);
-		free(keys);
+		uftrace_sessions_add_damage(s->all, &e);
 		return;
 	}
-	for (size_t i = 0; i < total; i++) {
-		if (!uftrace_modules_symbols(&s->all->modules, s->dlopen_modules[i]))
-			continue;
-		keys[n++] = (struct open_key){
-			.base = symbol_base(s, s->sess->dlopens[i].base),
-			.module = s->dlopen_modules[i],
-			.number = i,
-		};
-	}
-	qsort(keys, n, sizeof(*keys), compare_opens);
+	for (size_t i = 0; i < total; i++)
+		if (uftrace_module_symbols(s->all, s->dlopen_modules[i]))
+			s->opens[n++] = (uint32_t)i;
+	qsort_r(s->opens, n, sizeof(*s->opens), compare_opens, s);
 	for (size_t i = 0; i < n; i++) {
 		struct session_range *r = s->nr_ranges ? &s->ranges[s->nr_ranges - 1] : NULL;
+		const struct uftrace_module *module = s->dlopen_modules[s->opens[i]];
+		uint64_t base = symbol_base(s, s->sess->dlopens[s->opens[i]].base);
 
-		s->opens[i] = keys[i].number;
-		if (!r || r->base != keys[i].base || r->module != keys[i].module) {
+		if (!r || r->base != base || r->module != module) {
 			r = &s->ranges[s->nr_ranges++];
-			r->base = keys[i].base;
-			r->module = keys[i].module;
+			r->base = base;
+			r->module = module;
 			r->opens = &s->opens[i];
 			if (__builtin_add_overflow(r->base, r->module->file->end, &r->end))
 				r->end = UINT64_MAX;
@@ -1068,7 +939,6 @@ static void build_ranges(struct uftrace_session *s)
 		}
 		r->nr_opens++;
 	}
-	free(keys);
 }
 
 /* Returns 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
@@ -1103,7 +973,7 @@ static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t a
 			continue;
 		best = open;
 		*where = (struct uftrace_where){
-			.module = &r->module->m, .symbol = symbol, .base = r->base, .epoch = open};
+			.module = r->module, .symbol = symbol, .base = r->base, .epoch = open};
 	}
 	return best;
 }
@@ -1124,9 +994,9 @@ bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t
 	}
 	i = find_mapping(s, address);
 	if (i < s->map.nr) {
-		where->module = &s->map_modules[i]->m;
+		where->module = s->map_modules[i];
 		where->base = symbol_base(s, s->map.maps[i].start);
-		symbols = uftrace_modules_symbols(&s->all->modules, s->map_modules[i]);
+		symbols = uftrace_module_symbols(s->all, s->map_modules[i]);
 		if (symbols)
 			where->symbol = symbols_find(symbols, address - where->base);
 		if (where->symbol)
@@ -1135,132 +1005,412 @@ bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t
 	return epoch && s->sess->nr_dlopens && resolve_dlopen(s, epoch, address, where);
 }
 
+/* --- task --- */
+
+enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
+
+/* A longer chain of parents without a session is not a process tree. */
+#define PARENTS_MAX 1000
+
+struct uftrace_tasks *uftrace_tasks_new(void)
+{
+	return calloc(1, sizeof(struct uftrace_tasks));
+}
+
+void uftrace_tasks_free(struct uftrace_tasks *t)
+{
+	if (!t)
+		return;
+	free(t->events);
+	free(t->sess);
+	free(t->by_pid);
+	free(t->by_sid);
+	free(t->dlopens);
+	free(t->tasks);
+	idmap_free(&t->by_tid);
+	free(t->refs);
+	free(t->names);
+	free(t);
+}
+
+static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what)
+{
+	if (!t->damaged++)
+		error_set(t->e, t->file, offset, "%s", what);
+}
+
+static int uftrace_tasks_no_memory(struct uftrace_tasks *t)
+{
+	return error_set(t->e, t->file, NO_OFFSET, "out of memory");
+}
+
+/* Append an event. -1: out of memory. */
+static int add_event(struct uftrace_tasks *t, const struct uftrace_task_event *ev)
+{
+	if (ARRAY_GROW(t->events, t->events_room, t->nr_events))
+		return -1;
+	t->events[t->nr_events++] = *ev;
+	return 0;
+}
+
+/* Copy a name. There is room for every string of the file. */
+static const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name, size_t length)
+{
+	char *copy = t->names + t->names_used;
+
+	memcpy(copy, name, length);
+	copy[length] = 0;
+	t->names_used += length + 1;
+	return copy;
+}
+
+/* Begin: a file of that size is parsed. Returns 0, or -1. */
+static int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file,
+			       struct error *e)
+{
+	t->file = file;
+	t->e = e;
+	/* A line with a name is longer than the name and its NUL; so is a message. Sessions also
+	 * need their threads' name. */
+	t->names = malloc(2 * size + 1);
+	return t->names ? 0 : uftrace_tasks_no_memory(t);
+}
+
+/* ---- sessions ---- */
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
+	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int compare_sids(const void *a, const void *b)
+{
+	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
+	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
+	int c = strcmp(x->sid, y->sid);
+
+	return c ? c : compare_pids(a, b);
+}
+
+/* Get the name that threads of a session have. */
+static const char *session_comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
+{
+	const char *name = basename(s->exename);
+	char *copy = t->names + t->names_used;
+
+	if (strcmp(s->sid, UFTRACE_CONVERTED_SID) != 0)
+		return uftrace_tasks_keep_name(t, name, strnlen(name, COMM_MOST));
+	uftrace_tasks_keep_name(t, name, strlen(name));
+	copy[escape_undo(copy, strlen(copy), '\\')] = 0;
+	return copy;
+}
+
+static int build_sessions(struct uftrace_tasks *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++)
+		n += t->events[i].kind == UFTRACE_TASK_SESS;
+	t->sess = calloc(n + 1, sizeof(*t->sess));
+	t->by_pid = calloc(n + 1, sizeof(*t->by_pid));
+	t->by_sid = calloc(n + 1, sizeof(*t->by_sid));
+	if (!t->sess || !t->by_pid || !t->by_sid)
+		return uftrace_tasks_no_memory(t);
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		struct uftrace_sess *s = &t->sess[t->nr_sess];
+
+		if (ev->kind != UFTRACE_TASK_SESS)
+			continue;
+		s->id = t->nr_sess;
+		s->time = ev->time;
+		s->pid = ev->pid;
+		s->exename = ev->name;
+		memcpy(s->sid, ev->sid, sizeof(s->sid));
+		s->comm = session_comm_of(t, s);
+		t->by_pid[t->nr_sess] = t->by_sid[t->nr_sess] = s;
+		t->nr_sess++;
+	}
+	qsort(t->by_pid, n, sizeof(*t->by_pid), compare_pids);
+	qsort(t->by_sid, n, sizeof(*t->by_sid), compare_sids);
+	for (size_t i = 0; i < n; i++) {
+		const struct uftrace_sess *s = t->by_sid[i], *before = i ? t->by_sid[i - 1] : NULL;
+
+		t->sess[s->id].same = before && !strcmp(s->sid, before->sid) ? before->same : s;
+	}
+	return 0;
+}
+
+/* Find the process' last session that began at `time` or before. */
+static const struct uftrace_sess *find_session(const struct uftrace_tasks *t, int32_t pid,
+					       uint64_t time)
+{
+	const struct uftrace_sess *const *all = t->by_pid;
+	size_t n = BISECT(t->nr_sess, i,
+			  all[i]->pid < pid || (all[i]->pid == pid && all[i]->time <= time));
+
+	return n && all[n - 1]->pid == pid ? all[n - 1] : NULL;
+}
+
+static const struct uftrace_sess *find_sid(const struct uftrace_tasks *t, const char *sid)
+{
+	size_t low = BISECT(t->nr_sess, i, strcmp(t->by_sid[i]->sid, sid) < 0);
+
+	return low < t->nr_sess && !strcmp(t->by_sid[low]->sid, sid) ? t->by_sid[low] : NULL;
+}
+
+/* Compare dlopens by session and time; of equal times in the order of the file, as their names are.
+ */
+static int compare_dlopens(const void *a, const void *b)
+{
+	const struct uftrace_dlopen *x = a, *y = b;
+
+	if (x->sess != y->sess)
+		return x->sess->id < y->sess->id ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return (x->path > y->path) - (x->path < y->path);
+}
+
+static int build_dlopens(struct uftrace_tasks *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++)
+		n += t->events[i].kind == UFTRACE_TASK_DLOP;
+	t->dlopens = calloc(n + 1, sizeof(*t->dlopens));
+	if (!t->dlopens)
+		return uftrace_tasks_no_memory(t);
+	n = 0;
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		const struct uftrace_sess *s;
+
+		if (ev->kind != UFTRACE_TASK_DLOP)
+			continue;
+		s = find_sid(t, ev->sid);
+		if (s)
+			t->dlopens[n++] = (struct uftrace_dlopen){ev->time, ev->base, ev->name, s};
+		else
+			uftrace_tasks_damage(t, NO_OFFSET, "a library belongs to no session");
+	}
+	qsort(t->dlopens, n, sizeof(*t->dlopens), compare_dlopens);
+	for (size_t i = 0; i < n; i++) {
+		struct uftrace_sess *s = &t->sess[t->dlopens[i].sess->id];
+
+		if (!s->nr_dlopens++)
+			s->dlopens = &t->dlopens[i];
+	}
+	return 0;
+}
+
+/* ---- tasks ---- */
+
+struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid)
+{
+	uint32_t number = idmap_get(&t->by_tid, (uint32_t)tid);
+
+	return number ? &t->tasks[number - 1] : NULL;
+}
+
+/* Add the task of a TASK or FORK line. NULL: out of memory. */
+static struct uftrace_task *new_task(struct uftrace_tasks *t, const struct uftrace_task_event *ev)
+{
+	bool fork = ev->kind == UFTRACE_TASK_FORK;
+
+	if (ARRAY_GROW(t->tasks, t->tasks_room, t->nr_tasks) ||
+	    idmap_set(&t->by_tid, (uint32_t)ev->tid, (uint32_t)t->nr_tasks + 1))
+		return NULL;
+	t->tasks[t->nr_tasks] = (struct uftrace_task){.tid = ev->tid,
+						      .pid = fork ? ev->tid : ev->pid,
+						      .ppid = fork ? ev->pid : 0,
+						      .comm = ""};
+	return &t->tasks[t->nr_tasks++];
+}
+
+static int compare_refs(const void *a, const void *b)
+{
+	const struct uftrace_task_ref *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Collect the tasks and the references of TASK and FORK lines, in the order of the file: refs of a
+ * task is its last one until they are sorted. Returns their number, -1 when out of memory. */
+static ssize_t collect_refs(struct uftrace_tasks *t)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->nr_events; i++) {
+		const struct uftrace_task_event *ev = &t->events[i];
+		const struct uftrace_sess *s;
+		struct uftrace_task *task, *leader;
+
+		if (ev->kind != UFTRACE_TASK_TASK && ev->kind != UFTRACE_TASK_FORK)
+			continue;
+		s = find_session(t, ev->pid, ev->time);
+		task = uftrace_tasks_find(t, ev->tid);
+		if (!task) {
+			task = new_task(t, ev);
+			if (!task)
+				return -1;
+			leader = uftrace_tasks_find(t, ev->pid);
+			if (!s && leader && leader->refs && leader->refs->start < ev->time)
+				s = leader->refs->sess;
+		}
+		if (!s)
+			continue;
+		task->refs = &t->refs[n];
+		t->refs[n] = (struct uftrace_task_ref){.start = ev->time,
+						       .sess = s,
+						       .task = (uint32_t)(task - t->tasks),
+						       .order = n};
+		n++;
+	}
+	return n;
+}
+
+static int build_tasks(struct uftrace_tasks *t)
+{
+	ssize_t n;
+
+	t->refs = malloc((t->nr_events + 1) * sizeof(*t->refs));
+	n = t->refs ? collect_refs(t) : -1;
+	if (n < 0)
+		return uftrace_tasks_no_memory(t);
+	qsort(t->refs, (size_t)n, sizeof(*t->refs), compare_refs);
+	for (ssize_t i = 0; i < n; i++) {
+		struct uftrace_task *task = &t->tasks[t->refs[i].task];
+
+		if (!task->nr_refs++)
+			task->refs = &t->refs[i];
+		task->comm = t->refs[i].sess->comm;
+	}
+	return 0;
+}
+
+/* Build the sessions and tasks at the end. Returns 0, 1 if the file is damaged, or -1. */
+static int uftrace_tasks_build(struct uftrace_tasks *t)
+{
+	if (build_sessions(t) || build_dlopens(t) || build_tasks(t))
+		return -1;
+	return t->damaged ? 1 : 0;
+}
+
+/* ---- what callers see ---- */
+
+/* Get the last reference that began at `time` or before, or NULL; *until is lowered to the
+ * next one. */
+static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
+					       uint64_t *until)
+{
+	size_t low = BISECT(task->nr_refs, i, task->refs[i].start <= time);
+
+	if (low < task->nr_refs && task->refs[low].start < *until)
+		*until = task->refs[low].start;
+	return low ? &task->refs[low - 1] : NULL;
+}
+
+const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
+					      const struct uftrace_task *task, uint64_t time,
+					      uint64_t *until)
+{
+	const struct uftrace_sess *found = NULL;
+	uint64_t end = UINT64_MAX;
+
+	for (int i = 0; task && i < PARENTS_MAX; i++) {
+		const struct uftrace_task_ref *ref = find_ref(task, time, &end);
+		int32_t parent = task->ppid ? task->ppid : task->pid;
+
+		if (ref) {
+			found = ref->sess;
+			break;
+		}
+		if (!parent || parent == task->tid)
+			break;
+		task = uftrace_tasks_find(t, parent);
+	}
+	if (until)
+		*until = end;
+	return found;
+}
+
 /* --- parse sessions and tasks from the binary `task` of old versions --- */
 
-struct session_cursor {
-	const uint8_t *p;
-	size_t left;
-	bool swap;
-};
-
-static void cursor_skip(struct session_cursor *c, size_t n)
+/* Parse one message. Returns its bytes, 0 if nothing after it can be parsed (*what is why), -1 when
+ * out of memory. */
+static int64_t parse_message(struct uftrace_tasks *t, const uint8_t *p, size_t left, bool swap,
+			     const char **what)
 {
-	c->p += n;
-	c->left -= n;
-}
-
-static uint16_t take16(struct session_cursor *c)
-{
-	uint16_t v = uftrace_get16(c->p, c->swap);
-
-	cursor_skip(c, sizeof v);
-	return v;
-}
-
-static uint32_t take32(struct session_cursor *c)
-{
-	uint32_t v = uftrace_get32(c->p, c->swap);
-
-	cursor_skip(c, sizeof v);
-	return v;
-}
-
-static uint64_t take64(struct session_cursor *c)
-{
-	uint64_t v = uftrace_get64(c->p, c->swap);
-
-	cursor_skip(c, sizeof v);
-	return v;
-}
-
-static const char short_message[] = "file ends within a message";
-
-static struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t);
-static const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name,
-					   size_t length);
-static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what);
-static int uftrace_tasks_no_memory(struct uftrace_tasks *t);
-static int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file,
-			       struct error *e);
-static int uftrace_tasks_build(struct uftrace_tasks *t);
-
-/* Parse one message. Returns 1, 0 if nothing after it can be parsed (*what is why), -1 when out
- * of memory. */
-static int parse_message(struct uftrace_tasks *t, struct session_cursor *c, const char **what)
-{
-	struct uftrace_task_event ev = {.name = ""}, *slot;
-	uint16_t magic, type;
+	struct uftrace_task_event ev = {.name = ""};
+	size_t size = 24;
+	uint16_t type;
 	uint32_t length;
 
-	*what = short_message;
-	if (c->left < 8)
+	*what = "file ends within a message";
+	if (left < 8)
 		return 0;
-	magic = take16(c);
-	type = take16(c);
-	length = take32(c);
-	if (magic != UFTRACE_MSG_MAGIC) {
+	if (uftrace_get16(p, swap) != UFTRACE_MSG_MAGIC) {
 		*what = "message with a wrong magic";
 		return 0;
 	}
-	if (type != UFTRACE_MSG_TASK && type != UFTRACE_MSG_FORK_END &&
-	    type != UFTRACE_MSG_SESSION) {
-		if (length > c->left)
-			return 0;
-		cursor_skip(c, length);
-		return 1;
-	}
-	if (c->left < 16)
+	type = uftrace_get16(p + 2, swap);
+	length = uftrace_get32(p + 4, swap);
+	if (type != UFTRACE_MSG_TASK && type != UFTRACE_MSG_FORK_END && type != UFTRACE_MSG_SESSION)
+		return length > left - 8 ? 0 : 8 + (int64_t)length;
+	if (left < size)
 		return 0;
-	ev.time = take64(c);
-	ev.pid = take32(c);
-	ev.tid = take32(c);
+	ev.time = uftrace_get64(p + 8, swap);
+	ev.pid = (int32_t)uftrace_get32(p + 16, swap);
+	ev.tid = (int32_t)uftrace_get32(p + 20, swap);
 	ev.kind = type == UFTRACE_MSG_TASK ? UFTRACE_TASK_TASK : UFTRACE_TASK_FORK;
 	if (type == UFTRACE_MSG_SESSION) {
-		uint64_t padded;
-
 		ev.kind = UFTRACE_TASK_SESS;
-		if (c->left < UFTRACE_SID_SIZE + 8)
+		if (left < 48)
 			return 0;
-		memcpy(ev.sid, c->p, UFTRACE_SID_SIZE);
+		memcpy(ev.sid, p + 24, UFTRACE_SID_SIZE);
 		for (size_t i = 0; i < UFTRACE_SID_SIZE && ev.sid[i]; i++)
 			if (!isalnum((unsigned char)ev.sid[i]))
 				ev.sid[i] = 0;
-		cursor_skip(c, UFTRACE_SID_SIZE);
-		take32(c);
-		length = take32(c);
-		padded = uftrace_align(length, 8);
-		if (length > c->left)
+		length = uftrace_get32(p + 44, swap);
+		if (length > left - 48)
 			return 0;
-		ev.name = uftrace_tasks_keep_name(t, (const char *)c->p, length);
-		if (padded > c->left)
-			padded = c->left;
-		cursor_skip(c, padded);
+		ev.name = uftrace_tasks_keep_name(t, (const char *)p + 48, length);
+		size = 48 + uftrace_align(length, 8);
+		size = size < left ? size : left;
 	}
-	slot = uftrace_tasks_new_event(t);
-	if (!slot)
-		return -1;
-	*slot = ev;
-	return 1;
+	return add_event(t, &ev) ? -1 : (int64_t)size;
 }
 
 int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
 			       const char *file, struct error *e)
 {
-	struct session_cursor c = {.p = data, .left = size, .swap = swap};
+	const uint8_t *p = data;
 
 	if (uftrace_tasks_begin(t, size, file, e) < 0)
 		return -1;
-	while (c.left) {
-		uint64_t offset = size - c.left;
+	for (uint64_t at = 0; at < size;) {
 		const char *what;
-		int r = parse_message(t, &c, &what);
+		int64_t n = parse_message(t, p + at, size - at, swap, &what);
 
-		if (r < 0)
+		if (n < 0)
 			return uftrace_tasks_no_memory(t);
-		if (!r) {
-			uftrace_tasks_damage(t, offset, what);
+		if (!n) {
+			uftrace_tasks_damage(t, at, what);
 			break;
 		}
+		at += (uint64_t)n;
 	}
 	return uftrace_tasks_build(t);
 }
@@ -1366,7 +1516,7 @@ static bool session_read_name(struct uftrace_tasks *t, const char *line, const c
 /* Returns 1, 0 if the line is damaged, -1 when out of memory. */
 static int task_text_parse_line(struct uftrace_tasks *t, const char *line, const char *end)
 {
-	struct uftrace_task_event ev = {.name = ""}, *slot;
+	struct uftrace_task_event ev = {.name = ""};
 	bool good;
 
 	if (end - line < 5 || line[4] != ' ')
@@ -1396,11 +1546,7 @@ static int task_text_parse_line(struct uftrace_tasks *t, const char *line, const
 	}
 	if (!good || !session_read_time(line, end, &ev.time))
 		return 0;
-	slot = uftrace_tasks_new_event(t);
-	if (!slot)
-		return -1;
-	*slot = ev;
-	return 1;
+	return add_event(t, &ev) ? -1 : 1;
 }
 
 int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t size,
@@ -1419,441 +1565,6 @@ int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t s
 						     : "file ends within a line");
 	}
 	return uftrace_tasks_build(t);
-}
-
-/* --- task --- */
-
-enum { COMM_MOST = 15 }; /* bytes that the kernel keeps of a name */
-
-/* A longer chain of parents without a session is not a process tree. */
-#define PARENTS_MAX 1000
-
-struct dlop {
-	struct uftrace_dlopen d;
-	size_t sess, order;
-};
-
-struct ref {
-	struct uftrace_task_ref r;
-	size_t task, order;
-};
-
-struct uftrace_tasks *uftrace_tasks_new(void)
-{
-	return calloc(1, sizeof(struct uftrace_tasks));
-}
-
-void uftrace_tasks_free(struct uftrace_tasks *t)
-{
-	if (!t)
-		return;
-	free(t->events);
-	free(t->sess);
-	free(t->by_pid);
-	free(t->by_sid);
-	free(t->dlopens);
-	free(t->tasks);
-	free(t->tids);
-	free(t->task_of);
-	free(t->refs);
-	free(t->names);
-	free(t);
-}
-
-static void uftrace_tasks_damage(struct uftrace_tasks *t, uint64_t offset, const char *what)
-{
-	if (!t->damaged++)
-		error_set(t->e, t->file, offset, "%s", what);
-}
-
-static int uftrace_tasks_no_memory(struct uftrace_tasks *t)
-{
-	return error_set(t->e, t->file, NO_OFFSET, "out of memory");
-}
-
-/* Append an event; NULL when out of memory. */
-static struct uftrace_task_event *uftrace_tasks_new_event(struct uftrace_tasks *t)
-{
-	if (ARRAY_GROW(t->events, t->events_room, t->nr_events))
-		return NULL;
-	t->events[t->nr_events] = (struct uftrace_task_event){.name = ""};
-	return &t->events[t->nr_events++];
-}
-
-/* Copy a name. There is room for every string of the file. */
-static const char *uftrace_tasks_keep_name(struct uftrace_tasks *t, const char *name, size_t length)
-{
-	char *copy = t->names + t->names_used;
-
-	memcpy(copy, name, length);
-	copy[length] = 0;
-	t->names_used += length + 1;
-	return copy;
-}
-
-/* Begin: a file of that size is parsed. Returns 0, or -1. */
-static int uftrace_tasks_begin(struct uftrace_tasks *t, size_t size, const char *file,
-			       struct error *e)
-{
-	t->file = file;
-	t->e = e;
-	/* A line with a name is longer than the name and its NUL; so is a message. Sessions also
-	 * need their threads' name. */
-	t->names = malloc(2 * size + 1);
-	return t->names ? 0 : uftrace_tasks_no_memory(t);
-}
-
-/* ---- sessions ---- */
-
-static int compare_pids(const void *a, const void *b)
-{
-	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
-	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int compare_sids(const void *a, const void *b)
-{
-	const struct uftrace_sess *x = *(const struct uftrace_sess *const *)a;
-	const struct uftrace_sess *y = *(const struct uftrace_sess *const *)b;
-	int c = strcmp(x->sid, y->sid);
-
-	return c ? c : compare_pids(a, b);
-}
-
-/* Get the name that threads of a session have. */
-static const char *session_comm_of(struct uftrace_tasks *t, const struct uftrace_sess *s)
-{
-	const char *slash = strrchr(s->exename, '/'), *name = slash ? slash + 1 : s->exename;
-	char *copy = t->names + t->names_used;
-
-	if (strcmp(s->sid, UFTRACE_CONVERTED_SID) != 0)
-		return uftrace_tasks_keep_name(t, name, strnlen(name, COMM_MOST));
-	uftrace_tasks_keep_name(t, name, strlen(name));
-	copy[escape_undo(copy, strlen(copy), '\\')] = 0;
-	return copy;
-}
-
-static int build_sessions(struct uftrace_tasks *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nr_events; i++)
-		n += t->events[i].kind == UFTRACE_TASK_SESS;
-	t->sess = calloc(n + 1, sizeof(*t->sess));
-	t->by_pid = calloc(n + 1, sizeof(*t->by_pid));
-	t->by_sid = calloc(n + 1, sizeof(*t->by_sid));
-	if (!t->sess || !t->by_pid || !t->by_sid)
-		return uftrace_tasks_no_memory(t);
-	for (size_t i = 0; i < t->nr_events; i++) {
-		const struct uftrace_task_event *ev = &t->events[i];
-		struct uftrace_sess *s = &t->sess[t->nr_sess];
-
-		if (ev->kind != UFTRACE_TASK_SESS)
-			continue;
-		s->id = t->nr_sess;
-		s->time = ev->time;
-		s->pid = ev->pid;
-		s->exename = ev->name;
-		memcpy(s->sid, ev->sid, sizeof(s->sid));
-		s->comm = session_comm_of(t, s);
-		t->by_pid[t->nr_sess] = t->by_sid[t->nr_sess] = s;
-		t->nr_sess++;
-	}
-	qsort(t->by_pid, n, sizeof(*t->by_pid), compare_pids);
-	qsort(t->by_sid, n, sizeof(*t->by_sid), compare_sids);
-	for (size_t i = 0; i < n; i++) {
-		const struct uftrace_sess *s = t->by_sid[i], *before = i ? t->by_sid[i - 1] : NULL;
-
-		t->sess[s->id].same = before && !strcmp(s->sid, before->sid) ? before->same : s;
-	}
-	return 0;
-}
-
-/* Find the process' last session that began at `time` or before. */
-static const struct uftrace_sess *find_session(const struct uftrace_tasks *t, int32_t pid,
-					       uint64_t time)
-{
-	const struct uftrace_sess *const *all = t->by_pid;
-	size_t n = BISECT(t->nr_sess, i,
-			  all[i]->pid < pid || (all[i]->pid == pid && all[i]->time <= time));
-
-	return n && all[n - 1]->pid == pid ? all[n - 1] : NULL;
-}
-
-static const struct uftrace_sess *find_sid(const struct uftrace_tasks *t, const char *sid)
-{
-	size_t low = BISECT(t->nr_sess, i, strcmp(t->by_sid[i]->sid, sid) < 0);
-
-	return low < t->nr_sess && !strcmp(t->by_sid[low]->sid, sid) ? t->by_sid[low] : NULL;
-}
-
-static int compare_dlops(const void *a, const void *b)
-{
-	const struct dlop *x = a, *y = b;
-
-	if (x->sess != y->sess)
-		return x->sess < y->sess ? -1 : 1;
-	if (x->d.time != y->d.time)
-		return x->d.time < y->d.time ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static int build_dlopens(struct uftrace_tasks *t)
-{
-	struct dlop *dlops;
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nr_events; i++)
-		n += t->events[i].kind == UFTRACE_TASK_DLOP;
-	dlops = calloc(n + 1, sizeof(*dlops));
-	t->dlopens = calloc(n + 1, sizeof(*t->dlopens));
-	if (!dlops || !t->dlopens) {
-		free(dlops);
-		return uftrace_tasks_no_memory(t);
-	}
-	n = 0;
-	for (size_t i = 0; i < t->nr_events; i++) {
-		const struct uftrace_task_event *ev = &t->events[i];
-		const struct uftrace_sess *s;
-
-		if (ev->kind != UFTRACE_TASK_DLOP)
-			continue;
-		s = find_sid(t, ev->sid);
-		if (!s) {
-			uftrace_tasks_damage(t, NO_OFFSET, "a library belongs to no session");
-			continue;
-		}
-		dlops[n] = (struct dlop){
-			.d = {.time = ev->time, .base = ev->base, .tid = ev->tid, .path = ev->name},
-			.sess = s->id,
-			.order = n,
-		};
-		n++;
-	}
-	qsort(dlops, n, sizeof(*dlops), compare_dlops);
-	for (size_t i = 0; i < n; i++) {
-		struct uftrace_sess *s = &t->sess[dlops[i].sess];
-
-		t->dlopens[i] = dlops[i].d;
-		if (!s->nr_dlopens++)
-			s->dlopens = &t->dlopens[i];
-	}
-	free(dlops);
-	return 0;
-}
-
-/* ---- tasks ---- */
-
-static int compare_tids(const void *a, const void *b)
-{
-	const int32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static int collect_tids(struct uftrace_tasks *t)
-{
-	size_t n = 0;
-
-	t->tids = malloc((t->nr_events + 1) * sizeof(*t->tids));
-	if (!t->tids)
-		return uftrace_tasks_no_memory(t);
-	for (size_t i = 0; i < t->nr_events; i++) {
-		const struct uftrace_task_event *ev = &t->events[i];
-
-		if (ev->kind == UFTRACE_TASK_TASK || ev->kind == UFTRACE_TASK_FORK)
-			t->tids[n++] = ev->tid;
-	}
-	qsort(t->tids, n, sizeof(*t->tids), compare_tids);
-	for (size_t i = 0; i < n; i++)
-		if (!i || t->tids[i] != t->tids[i - 1])
-			t->tids[t->nr_tids++] = t->tids[i];
-	t->task_of = calloc(t->nr_tids + 1, sizeof(*t->task_of));
-	t->tasks = calloc(t->nr_tids + 1, sizeof(*t->tasks));
-	return t->task_of && t->tasks ? 0 : uftrace_tasks_no_memory(t);
-}
-
-/* Get the index of the tid in t->tids, or nr_tids. */
-static size_t find_tid(const struct uftrace_tasks *t, int32_t tid)
-{
-	const int32_t *p =
-		t->nr_tids ? bsearch(&tid, t->tids, t->nr_tids, sizeof(*t->tids), compare_tids)
-			   : NULL;
-
-	return p ? (size_t)(p - t->tids) : t->nr_tids;
-}
-
-static struct uftrace_task *session_find_task(const struct uftrace_tasks *t, int32_t tid)
-{
-	size_t i = find_tid(t, tid);
-
-	return i < t->nr_tids && t->task_of[i] ? &t->tasks[t->task_of[i] - 1] : NULL;
-}
-
-static struct uftrace_task *new_task(struct uftrace_tasks *t, int32_t tid)
-{
-	struct uftrace_task *task = &t->tasks[t->nr_tasks++];
-
-	*task = (struct uftrace_task){.tid = tid, .comm = ""};
-	t->task_of[find_tid(t, tid)] = t->nr_tasks;
-	return task;
-}
-
-static int compare_refs(const void *a, const void *b)
-{
-	const struct ref *x = a, *y = b;
-
-	if (x->task != y->task)
-		return x->task < y->task ? -1 : 1;
-	if (x->r.start != y->r.start)
-		return x->r.start < y->r.start ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-/*
- * Collect the references of TASK and FORK lines, in the order of the file; returns their number.
- * last: zeros, one per task.
- */
-static size_t collect_refs(struct uftrace_tasks *t, struct ref *refs, size_t *last)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->nr_events; i++) {
-		const struct uftrace_task_event *ev = &t->events[i];
-		const struct uftrace_sess *s;
-		struct uftrace_task *task, *leader;
-
-		if (ev->kind != UFTRACE_TASK_TASK && ev->kind != UFTRACE_TASK_FORK)
-			continue;
-		s = find_session(t, ev->pid, ev->time);
-		task = session_find_task(t, ev->tid);
-		if (!task) {
-			task = new_task(t, ev->tid);
-			task->time = ev->time;
-			task->pid = ev->kind == UFTRACE_TASK_FORK ? ev->tid : ev->pid;
-			task->ppid = ev->kind == UFTRACE_TASK_FORK ? ev->pid : 0;
-			leader = session_find_task(t, ev->pid);
-			if (!s && leader && last[leader - t->tasks]) {
-				const struct ref *r = &refs[last[leader - t->tasks] - 1];
-
-				if (r->r.start < ev->time)
-					s = r->r.sess;
-			}
-		}
-		if (!s)
-			continue;
-		refs[n] = (struct ref){
-			.r = {.start = ev->time, .sess = s}, .task = task - t->tasks, .order = n};
-		last[task - t->tasks] = ++n;
-	}
-	return n;
-}
-
-static int build_tasks(struct uftrace_tasks *t)
-{
-	size_t n = 0;
-	size_t room = t->nr_events + 1;
-	struct ref *refs = malloc(room * sizeof(*refs));
-	size_t *last = calloc(room, sizeof(*last));
-	int r = -1;
-
-	if (!refs || !last) {
-		uftrace_tasks_no_memory(t);
-		goto out;
-	}
-	n = collect_refs(t, refs, last);
-	qsort(refs, n, sizeof(*refs), compare_refs);
-	t->refs = malloc((n + 1) * sizeof(*t->refs));
-	if (!t->refs) {
-		uftrace_tasks_no_memory(t);
-		goto out;
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct uftrace_task *task = &t->tasks[refs[i].task];
-
-		t->refs[i] = refs[i].r;
-		if (!task->nr_refs++)
-			task->refs = &t->refs[i];
-	}
-	for (size_t i = 0; i < t->nr_tasks; i++) {
-		struct uftrace_task *task = &t->tasks[i];
-
-		if (task->nr_refs)
-			task->comm = task->refs[task->nr_refs - 1].sess->comm;
-	}
-	r = 0;
-out:
-	free(refs);
-	free(last);
-	return r;
-}
-
-/* Build the sessions and tasks at the end. Returns 0, 1 if the file is damaged, or -1. */
-static int uftrace_tasks_build(struct uftrace_tasks *t)
-{
-	if (build_sessions(t) < 0 || build_dlopens(t) < 0 || collect_tids(t) < 0 ||
-	    build_tasks(t) < 0)
-		return -1;
-	return t->damaged ? 1 : 0;
-}
-
-/* ---- what callers see ---- */
-
-size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t)
-{
-	return t->nr_sess;
-}
-
-const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, size_t id)
-{
-	return &t->sess[id];
-}
-
-const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid)
-{
-	return session_find_task(t, tid);
-}
-
-/* Get the last reference that began at `time` or before, or NULL; *until is lowered to the
- * next one. */
-static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
-					       uint64_t *until)
-{
-	size_t low = BISECT(task->nr_refs, i, task->refs[i].start <= time);
-
-	if (low < task->nr_refs && task->refs[low].start < *until)
-		*until = task->refs[low].start;
-	return low ? &task->refs[low - 1] : NULL;
-}
-
-const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
-					      const struct uftrace_task *task, uint64_t time,
-					      uint64_t *until)
-{
-	const struct uftrace_sess *found = NULL;
-	uint64_t end = UINT64_MAX;
-
-	for (int i = 0; task && i < PARENTS_MAX; i++) {
-		const struct uftrace_task_ref *ref = find_ref(task, time, &end);
-		int32_t parent = task->ppid ? task->ppid : task->pid;
-
-		if (ref) {
-			found = ref->sess;
-			break;
-		}
-		if (!parent || parent == task->tid)
-			break;
-		task = session_find_task(t, parent);
-	}
-	if (until)
-		*until = end;
-	return found;
 }
 
 /* --- declare a session in the stream: its text files, and its modules --- */
@@ -1962,18 +1673,17 @@ static uint32_t simple_type(struct uftrace *u, const char *name, enum type_kind 
 	return writer_type(u->w, &t);
 }
 
-/* Declare the mapping of a module (NULL: unknown, only its path is): e has its space, addresses,
- * time and epoch. */
+/* Declare the mapping of a module: e has its space, addresses, time and epoch. */
 static int uftrace_declare_map(struct uftrace *u, struct map_entry e,
-			       const struct uftrace_module *m, const char *path)
+			       const struct uftrace_module *m)
 {
 	/* ancient tables contain absolute addresses */
 	bool relative = u->info.feat_mask & UFTRACE_FEAT_SYM_REL_ADDR;
 
 	e.offset = relative ? 0 : e.start;
-	e.path = writer_text(u->w, m ? m->path : path);
-	e.build_id = writer_text(u->w, m ? m->build_id : NULL);
-	e.table = writer_text(u->w, m ? m->sym_name : NULL);
+	e.path = writer_text(u->w, m->path);
+	e.build_id = writer_text(u->w, m->build_id);
+	e.table = writer_text(u->w, m->sym_name);
 	return writer_map(u->w, &e);
 }
 
@@ -1984,30 +1694,28 @@ static int uftrace_declare_space(struct uftrace *u, const struct uftrace_sess *s
 	struct uftrace_session *s = uftrace_session_get(u->sessions, sess);
 	struct space_entry entry = {
 		.source = u->ids.source, .name = writer_text(u->w, sess->sid), .pid = sess->pid};
-	const struct uftrace_map *map;
 	struct error damage;
 	uint32_t space;
 
 	if (!s)
 		return error_no_memory(e);
 	space = u->ids.spaces[sess->id] = writer_space(u->w, &entry);
-	map = uftrace_session_map(s);
-	for (size_t i = 0; i < map->nr; i++)
+	for (size_t i = 0; i < s->map.nr; i++)
 		if (uftrace_declare_map(u,
 					(struct map_entry){.space = space,
-							   .start = map->maps[i].start,
-							   .end = map->maps[i].end},
-					uftrace_session_map_module(s, i), map->maps[i].path))
+							   .start = s->map.maps[i].start,
+							   .end = s->map.maps[i].end},
+					s->map_modules[i]))
 			return -1;
-	for (size_t i = 0; i < uftrace_session_nr_dlopens(s); i++) {
-		const struct uftrace_dlopen *d = uftrace_session_dlopen(s, i);
+	for (size_t i = 0; i < s->sess->nr_dlopens; i++) {
+		const struct uftrace_dlopen *d = &s->sess->dlopens[i];
 
 		if (uftrace_declare_map(u,
 					(struct map_entry){.space = space,
 							   .start = d->base,
 							   .time = shifted(u, d->time),
 							   .epoch = (uint32_t)i + 1},
-					uftrace_session_dlopen_module(s, i), d->path))
+					s->dlopen_modules[i]))
 			return -1;
 	}
 	while (uftrace_sessions_damage(u->sessions, &damage))
@@ -2019,7 +1727,7 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 {
 	struct writer *w = u->w;
 	struct input *in = u->input;
-	size_t nsess = u->tasks ? uftrace_tasks_nr_sess(u->tasks) : 0;
+	size_t nsess = u->tasks->nr_sess;
 
 	u->ids.source = writer_source(
 		w, &(struct source_entry){writer_text(w, "uftrace"), writer_text(w, in->name),
@@ -2039,7 +1747,7 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 	if (!u->ids.spaces || !u->contexts.numbers)
 		return error_no_memory(e);
 	for (size_t i = 0; i < nsess; i++) {
-		const struct uftrace_sess *sess = uftrace_tasks_sess(u->tasks, i);
+		const struct uftrace_sess *sess = &u->tasks->sess[i];
 
 		if (sess->same == sess && uftrace_declare_space(u, sess, e))
 			return -1;

@@ -13,6 +13,7 @@
 #include "common/formats/uftrace.h"
 #include "common/symbols/symbols.h"
 #include "common/util/error.h"
+#include "common/util/intern.h"
 
 /*
  * The `info` file of a uftrace data directory.
@@ -149,8 +150,8 @@ struct uftrace_task_event {
 struct uftrace_dlopen {
 	uint64_t time;
 	uint64_t base;
-	int32_t tid;
 	const char *path;
+	const struct uftrace_sess *sess;
 };
 
 struct uftrace_sess {
@@ -169,17 +170,35 @@ struct uftrace_sess {
 struct uftrace_task_ref {
 	uint64_t start; /* valid from here to the next reference's start */
 	const struct uftrace_sess *sess;
+	uint32_t task, order; /* index in uftrace_tasks.tasks; in the order of the file */
 };
 
 struct uftrace_task {
-	int32_t tid, pid, ppid; /* ppid: 0 unless created by FORK */
-	uint64_t time;
+	int32_t tid, pid, ppid;	       /* ppid: 0 unless created by FORK */
 	const char *comm;	       /* of its last session; "" if unknown */
 	struct uftrace_task_ref *refs; /* by start */
 	size_t nr_refs;
 };
 
-struct uftrace_tasks;
+struct uftrace_tasks {
+	struct uftrace_task_event *events;
+	size_t nr_events, events_room;
+	struct uftrace_sess *sess; /* by id */
+	size_t nr_sess;
+	const struct uftrace_sess **by_pid; /* by pid, time, id */
+	const struct uftrace_sess **by_sid; /* by sid, pid, time, id */
+	struct uftrace_dlopen *dlopens;
+	struct uftrace_task *tasks;
+	size_t nr_tasks, tasks_room;
+	struct idmap by_tid; /* 1 + index in tasks */
+	struct uftrace_task_ref *refs;
+	char *names; /* all strings of the file, each with its NUL, in its order */
+	size_t names_used;
+	size_t damaged;
+
+	const char *file; /* name for messages, while parsing */
+	struct error *e;
+};
 
 struct uftrace_tasks *uftrace_tasks_new(void);
 void uftrace_tasks_free(struct uftrace_tasks *t); /* t may be NULL */
@@ -195,10 +214,8 @@ int uftrace_tasks_parse_text(struct uftrace_tasks *t, const char *text, size_t s
 int uftrace_tasks_parse_binary(struct uftrace_tasks *t, const void *data, size_t size, bool swap,
 			       const char *file, struct error *e);
 
-size_t uftrace_tasks_nr_sess(const struct uftrace_tasks *t);
-const struct uftrace_sess *uftrace_tasks_sess(const struct uftrace_tasks *t, size_t id);
-
-const struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid);
+/* Find a task. NULL: the file has none with that tid. */
+struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t tid);
 
 /*
  * Return the session of a task at a time, or NULL: that of its own references, else its parent's,
@@ -226,12 +243,43 @@ struct uftrace_module {
 	const char *build_id; /* "" if unknown */
 	const char *sym_name; /* the member with its symbols, NULL: none */
 	const char *dbg_name; /* the member with its argument specs, NULL: none */
+	struct symfile *file; /* of sym_name; modules of several paths or build-ids may share it */
 };
 
-struct uftrace_sessions;
-
 /* One session's address space. */
-struct uftrace_session;
+struct uftrace_session {
+	struct uftrace_sessions *all;
+	const struct uftrace_sess *sess;
+	struct uftrace_map map;
+	struct uftrace_module **map_modules;	/* of map.maps */
+	uint32_t *by_start;			/* indexes of map.maps, by start */
+	struct uftrace_module **dlopen_modules; /* of sess->dlopens */
+	bool broken;				/* out of memory while it was built */
+	bool has_ranges;
+	struct session_range *ranges; /* by base */
+	size_t nr_ranges;
+	uint32_t *opens; /* numbers of dlopens, by range */
+};
+
+#define UFTRACE_DAMAGE_MAX 64
+
+/* All sessions of a directory, and the files with code that they share. */
+struct uftrace_sessions {
+	const struct tree *tree;
+	const struct uftrace_info *info;
+	const struct uftrace_tasks *tasks;
+	struct uftrace_session **sessions; /* by uftrace_sess.id, NULL until needed */
+	struct uftrace_module **modules;   /* by id */
+	size_t nr_modules, modules_room;
+	struct intern names;	/* paths and build-ids of modules, and names of symbol files */
+	struct key_map by_path; /* 1 + id, by the numbers of path and build-id */
+	struct symfile **files; /* by number of the name; NULL: none of that name */
+	size_t files_room;
+	bool kernel_tried;
+	struct symbols *kernel;
+	struct error *damage[UFTRACE_DAMAGE_MAX];
+	unsigned nr_damage, next_damage;
+};
 
 /* All arguments must outlive the result. NULL, with e filled, when out of memory. */
 struct uftrace_sessions *uftrace_sessions_new(const struct tree *tree,
@@ -252,18 +300,12 @@ struct uftrace_session *uftrace_session_get(struct uftrace_sessions *s,
  * fills e, or false when there is no more. At most 64 are kept.
  */
 bool uftrace_sessions_damage(struct uftrace_sessions *s, struct error *e);
+/* Note damage for uftrace_sessions_damage(). */
+void uftrace_sessions_add_damage(struct uftrace_sessions *s, const struct error *e);
 
 /* Get the number of dlopens with time <= t. *until (may be NULL): the time at which it
  * changes. */
 uint32_t uftrace_session_epoch_at(const struct uftrace_session *s, uint64_t t, uint64_t *until);
-
-/* Get the mappings and the dlopens by time, for the stream. map->nr may be 0; map is never
- * NULL. */
-const struct uftrace_map *uftrace_session_map(const struct uftrace_session *s);
-const struct uftrace_module *uftrace_session_map_module(const struct uftrace_session *s, size_t i);
-const struct uftrace_module *uftrace_session_dlopen_module(const struct uftrace_session *s,
-							   size_t i);
-const struct uftrace_sess *uftrace_session_sess(const struct uftrace_session *s);
 
 struct uftrace_where {
 	const struct uftrace_module *module; /* NULL: no module, or the kernel */
@@ -285,66 +327,5 @@ bool uftrace_session_resolve(struct uftrace_session *s, uint32_t epoch, uint64_t
 /* Get all symbols of the module, loaded when first needed, or NULL if it has no .sym file. */
 const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 					     const struct uftrace_module *m);
-
-/*
- * Files with code and their symbols, shared by all sessions.
- *
- * Used for sessions and arguments only; other files use struct uftrace_module.
- */
-
-/* A .sym file; modules of several paths or build-ids may share it. */
-struct symfile {
-	const char *name;
-	bool tried;
-	struct symbols *symbols;
-	uint64_t end; /* all symbols are below it */
-};
-
-struct session_module {
-	struct uftrace_module m; /* first: callers hold a pointer to it */
-	struct symfile *file;	 /* NULL: none */
-};
-
-#define UFTRACE_DAMAGE_MAX 64
-
-struct uftrace_modules {
-	const struct tree *tree;
-	struct session_module **modules; /* by id */
-	size_t nr, room;
-	void *by_path; /* root for tsearch() */
-	void *files_by_name;
-	bool kernel_tried;
-	struct symbols *kernel;
-	struct error *damage[UFTRACE_DAMAGE_MAX];
-	unsigned nr_damage, next_damage;
-};
-
-/* Note damage for uftrace_sessions_damage(). */
-void uftrace_modules_add_damage(struct uftrace_modules *ms, const struct error *e);
-
-/* Get the modules, which the sessions share. */
-struct uftrace_modules *uftrace_sessions_modules(struct uftrace_sessions *s);
-
-struct uftrace_tasks {
-	struct uftrace_task_event *events;
-	size_t nr_events, events_room;
-	struct uftrace_sess *sess;
-	size_t nr_sess;
-	const struct uftrace_sess **by_pid; /* by pid, time, id */
-	const struct uftrace_sess **by_sid; /* by sid, pid, time, id */
-	struct uftrace_dlopen *dlopens;
-	struct uftrace_task *tasks;
-	size_t nr_tasks;
-	int32_t *tids;	 /* all tids, ascending */
-	size_t *task_of; /* by index of tids: 1 + index in tasks, 0 until the task is known */
-	size_t nr_tids;
-	struct uftrace_task_ref *refs;
-	char *names; /* all strings of the file, each with its NUL */
-	size_t names_used;
-	size_t damaged;
-
-	const char *file; /* name for messages, while parsing */
-	struct error *e;
-};
 
 #endif

@@ -149,8 +149,7 @@ static void make(const char *dir)
 /* "1:d8 2:s8 ..." of the function at address, "none" if it has no specs. */
 static const char *specs_at(struct dir *d, uint64_t address, bool exit)
 {
-	struct uftrace_session *s =
-		uftrace_session_get(d->sessions, uftrace_tasks_sess(d->tasks, 0));
+	struct uftrace_session *s = uftrace_session_get(d->sessions, &d->tasks->sess[0]);
 	static char text[512];
 	const struct uftrace_spec_list *specs;
 	struct uftrace_where where;
@@ -287,7 +286,7 @@ static void test_enum_types(const char *path)
 	dir_open(&d, path, FEAT, INFO,
 		 LINES "argspec:foo@arg1/e:color,arg2/e:mode,arg3/e:none\n"
 		       "enumauto:enum mode {R,W};enum color {NO}\n" REGEX);
-	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0));
+	s = uftrace_session_get(d.sessions, &d.tasks->sess[0]);
 	uftrace_session_resolve(s, 0, MAIN_FOO, &where);
 	specs = uftrace_args_find(d.args, s, &where, false);
 	ok(specs && specs->nr == 3, "three enums");

@@ -93,9 +93,8 @@ int main(void)
 	test_map();
 	make(path);
 	dir_open(&d, path, UFTRACE_FEAT_SYM_REL_ADDR, 0, "");
-	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0));
-	ok(s && s == uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0)),
-	   "a session is made once");
+	s = uftrace_session_get(d.sessions, &d.tasks->sess[0]);
+	ok(s && s == uftrace_session_get(d.sessions, &d.tasks->sess[0]), "a session is made once");
 	is_str(name_at(s, 0, 0x101000), "main", "a symbol of the program");
 	is_str(name_at(s, 0, 0x1010ff), "main", "its last byte");
 	is_str(name_at(s, 0, 0x101180), "_ZN1A1fEi", "the next one, its size from the end marker");
@@ -122,19 +121,18 @@ int main(void)
 	is_u64(uftrace_session_epoch_at(s, UINT64_MAX, &until), 3, "the last epoch");
 	is_u64(until, UINT64_MAX, "never ends");
 
-	is_str(uftrace_session_map_module(s, 2)->sym_name, "l.so-cccc.sym", "file of a mapping");
-	ok(!uftrace_session_map_module(s, 4)->sym_name, "there may be none");
-	is_str(uftrace_session_dlopen_module(s, 0)->sym_name, "plug_a.so.sym",
+	is_str(s->map_modules[2]->sym_name, "l.so-cccc.sym", "file of a mapping");
+	ok(!s->map_modules[4]->sym_name, "there may be none");
+	is_str(s->dlopen_modules[0]->sym_name, "plug_a.so.sym",
 	       "a relative name fits the end of a path");
-	ok(uftrace_session_dlopen_module(s, 0) == uftrace_session_dlopen_module(s, 2),
-	   "a library is one module");
+	ok(s->dlopen_modules[0] == s->dlopen_modules[2], "a library is one module");
 	ok(!uftrace_sessions_damage(d.sessions, &e), "no damage");
-	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 1));
+	s = uftrace_session_get(d.sessions, &d.tasks->sess[1]);
 	is_str(name_at(s, 0, 0x101000), "none", "a session without map");
 	ok(uftrace_sessions_damage(d.sessions, &e) && !uftrace_sessions_damage(d.sessions, &e),
 	   "is damage, reported once");
-	s = uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 2));
-	ok(s == uftrace_session_get(d.sessions, uftrace_tasks_sess(d.tasks, 0)),
+	s = uftrace_session_get(d.sessions, &d.tasks->sess[2]);
+	ok(s == uftrace_session_get(d.sessions, &d.tasks->sess[0]),
 	   "one sid is one address space, whatever number of processes have it");
 	dir_close(&d);
 	dir_remove(path);

@@ -39,12 +39,12 @@ static void test_text(void)
 	is_u64(uftrace_tasks_parse_text(t, text, strlen(text), "task.txt", &e), 0, "task.txt");
 	is_u64(t->nr_events, 9, "lines");
 	is_u64(t->events[8].base, 0x7f0000000000, "base of the last one");
-	is_u64(uftrace_tasks_nr_sess(t), 2, "sessions");
+	is_u64(t->nr_sess, 2, "sessions");
 	is_u64(t->nr_tasks, 4, "tasks");
-	s = uftrace_tasks_sess(t, 1);
+	s = &t->sess[1];
 	is_str(s->exename, "/bin/qu\"ote", "a name ends at the last quote");
 	is_u64(s->time, 20000000000, "time");
-	s = uftrace_tasks_sess(t, 0);
+	s = &t->sess[0];
 	is_u64(s->nr_dlopens, 2, "dlopens");
 	ok(s->nr_dlopens == 2 && !strcmp(s->dlopens[0].path, "a.so"), "are sorted by time");
 	is_str(uftrace_tasks_find(t, 1)->comm, "first one", "comm");
