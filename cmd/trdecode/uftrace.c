@@ -16,12 +16,34 @@
 #include "cmd/trdecode/uftrace_session.h"
 #include "common/formats/uftrace.h"
 #include "common/stream/value.h"
-#include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/heap.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
 #include "common/value/json.h"
+
+void uftrace_damage(struct uftrace *u, const char *member, uint64_t offset, const char *what)
+{
+	char path[512];
+
+	input_damage(u->input, tree_path(u->input->tree, member, path, sizeof(path)), offset, "%s",
+		     what);
+}
+
+/* Test whether a member is named TID.dat, and give its tid. */
+static bool uftrace_is_task_file(const char *name, int32_t *tid)
+{
+	uint64_t n = 0;
+	const char *p = name;
+
+	for (; isdigit((unsigned char)*p) && n < INT32_MAX; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	/* a leading zero would name another file of the same task */
+	if (p == name || strcmp(p, ".dat") || n > INT32_MAX || (*name == '0' && n))
+		return false;
+	*tid = (int32_t)n;
+	return true;
+}
 
 static const char letters[] = {
 	[UFTRACE_FMT_AUTO] = 'd', [UFTRACE_FMT_SINT] = 'i',  [UFTRACE_FMT_UINT] = 'u',
@@ -46,7 +68,6 @@ static bool is_recent(const struct uftrace *u)
 	return u->info.feat_mask & UFTRACE_FEAT_SYM_SIZE;
 }
 
-/* apitrace.c: convert a record's payload into a list of values in u->tail. */
 static bool uftrace_enum_is_unsigned(const struct uftrace *u, const struct uftrace_enum *type)
 {
 	return is_recent(u) && type->nr && type->values[type->nr - 1].value >= 0;
@@ -67,8 +88,32 @@ static void fit_enum(const struct uftrace *u, const struct uftrace_enum *type, u
 		bytes[i] = (uint8_t)(n >> 8 * i);
 }
 
-static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type);
-static bool uftrace_is_task_file(const char *name, int32_t *tid);
+/* Get the id of an enum's definition; 0: out of memory. */
+static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
+{
+	uint16_t flags =
+		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
+	struct member_entry *members;
+
+	if (!type->definition) {
+		members = calloc(type->nr + 1, sizeof(*members));
+		if (!members)
+			return 0;
+		for (size_t i = 0; i < type->nr; i++)
+			members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
+							   (uint64_t)type->values[i].value,
+							   (uint64_t)type->values[i].value};
+		type->definition = writer_definition(
+			u->w, &(struct definition_entry){.name = writer_text(u->w, type->name),
+							 .kind = DEFINITION_ENUM,
+							 .flags = flags,
+							 .nmembers = (uint32_t)type->nr,
+							 .members = members});
+		free(members);
+	}
+	return type->definition && !writer_use_definition(u->w, type->definition) ? type->definition
+										  : 0;
+}
 
 static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 {
@@ -102,6 +147,7 @@ static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 				(uint8_t)a->length);
 }
 
+/* Convert a record's payload into a list of values in u->tail. */
 static int uftrace_values(struct uftrace *u, const struct uftrace_spec_list *specs,
 			  const uint8_t *payload, size_t size, bool leave)
 {
@@ -309,22 +355,18 @@ int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, s
 
 /* --- session and epoch of a task --- */
 
-static int context_number(struct uftrace *u, const struct uftrace_sess *sess,
-			  struct uftrace_session *session, uint32_t epoch, uint32_t *number)
+static int context_number(struct uftrace *u, const struct uftrace_sess *sess, uint32_t epoch,
+			  uint32_t *context)
 {
-	struct idmap *numbers = &u->contexts.numbers[sess ? sess->id : u->ids.nspaces];
-	struct uftrace_context *c;
+	uint64_t key = (uint64_t)(sess ? sess->id : u->ids.nspaces) << 32 | epoch;
+	uint32_t *number = key_map_number(&u->contexts, key);
 
-	*number = idmap_get(numbers, epoch);
-	if (*number)
-		return 0;
-	if (ARRAY_GROW(u->contexts.at, u->contexts.capacity, u->contexts.count))
+	if (!number)
 		return -1;
-	c = u->contexts.at;
-	c[u->contexts.count++] = (struct uftrace_context){sess, session, epoch,
-							  sess ? u->ids.spaces[sess->same->id] : 0};
-	*number = (uint32_t)u->contexts.count;
-	return idmap_set(numbers, epoch, *number);
+	if (!*number)
+		*number = (uint32_t)u->contexts.count;
+	*context = *number;
+	return 0;
 }
 
 /* Set session and epoch of the task for that time. */
@@ -332,16 +374,16 @@ static int uftrace_context(struct uftrace *u, struct task_reader *t, uint64_t ti
 {
 	uint64_t until = UINT64_MAX, epoch_until = UINT64_MAX;
 	const struct uftrace_sess *sess = uftrace_session_at(u->tasks, t->task, time, &until);
-	struct uftrace_session *session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
-	uint32_t before = t->context;
-
-	t->session = session;
-	t->epoch = session ? uftrace_session_epoch_at(session, time, &epoch_until) : 0;
-	t->context_until = until < epoch_until ? until : epoch_until;
-	if (context_number(u, sess, session, t->epoch, &t->context))
-		return -1;
 	/* an exec gave the task another program, and so another name */
-	if (before && sess && u->contexts.at[before - 1].sess != sess) {
+	bool renamed = t->context && sess && t->sess != sess;
+
+	t->sess = sess;
+	t->session = sess ? uftrace_session_get(u->sessions, sess) : NULL;
+	t->epoch = t->session ? uftrace_session_epoch_at(t->session, time, &epoch_until) : 0;
+	t->context_until = until < epoch_until ? until : epoch_until;
+	if (context_number(u, sess, t->epoch, &t->context))
+		return -1;
+	if (renamed) {
 		if (uftrace_rename(u, t, sess->comm, strlen(sess->comm)))
 			return -1;
 		u->last_lane = t->lane;
@@ -402,9 +444,8 @@ static uint32_t location_epoch(const struct task_reader *t, uint64_t address)
 
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address)
 {
-	const struct uftrace_context *c = &u->contexts.at[t->context - 1];
 	struct location_cached *p;
-	uint32_t epoch, context = t->context, location;
+	uint32_t epoch = t->epoch, context = t->context, location;
 
 	if (reserve_location(u))
 		return 0;
@@ -413,17 +454,18 @@ uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, ui
 		epoch = location_epoch(t, address);
 		if (epoch != t->epoch) {
 			/* the location of another epoch is the same */
-			if (context_number(u, c->sess, c->session, epoch, &context))
+			if (context_number(u, t->sess, epoch, &context))
 				return 0;
 			p = uftrace_find_location(u, address, context);
-			c = &u->contexts.at[t->context - 1];
 		}
 	}
 	location = p->location;
 	if (!location) {
 		location = writer_location(
-			u->w, &(struct location_entry){c->space, u->contexts.at[context - 1].epoch,
-						       address, 0, 0});
+			u->w, &(struct location_entry){
+				      .space = t->sess ? u->ids.spaces[t->sess->same->id] : 0,
+				      .epoch = epoch,
+				      .address = address});
 		*p = (struct location_cached){address, context, location};
 		u->locations.count++;
 	}
@@ -452,62 +494,13 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 	return p->location;
 }
 
-/* --- enums --- */
-
-/* Get the id of an enum's definition; 0: out of memory. */
-static uint32_t uftrace_definition(struct uftrace *u, struct uftrace_enum *type)
-{
-	uint16_t flags =
-		DEFINITION_SUMS | (uftrace_enum_is_unsigned(u, type) ? DEFINITION_UNSIGNED : 0);
-	struct member_entry *members;
-
-	if (!type->definition) {
-		members = calloc(type->nr + 1, sizeof(*members));
-		if (!members)
-			return 0;
-		for (size_t i = 0; i < type->nr; i++)
-			members[i] = (struct member_entry){writer_text(u->w, type->values[i].name),
-							   (uint64_t)type->values[i].value,
-							   (uint64_t)type->values[i].value};
-		type->definition = writer_definition(
-			u->w, &(struct definition_entry){.name = writer_text(u->w, type->name),
-							 .kind = DEFINITION_ENUM,
-							 .flags = flags,
-							 .nmembers = (uint32_t)type->nr,
-							 .members = members});
-		free(members);
-	}
-	return type->definition && !writer_use_definition(u->w, type->definition) ? type->definition
-										  : 0;
-}
-
-static int uftrace_by_tid(const void *a, const void *b, void *readers)
-{
-	int32_t x = ((struct task_reader *)readers)[*(const uint32_t *)a].tid,
-		y = ((struct task_reader *)readers)[*(const uint32_t *)b].tid;
-
-	return (x > y) - (x < y);
-}
-
 /* Get the task of that tid, if it has a file. */
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid)
 {
-	struct task_reader *t = u->task_readers;
-	size_t at;
+	uint32_t number = idmap_get(&u->by_tid, (uint32_t)tid);
+	struct task_reader *t = number ? &u->task_readers[number - 1] : NULL;
 
-	if (!u->task_by_tid && u->ntasks) {
-		u->task_by_tid = calloc(u->ntasks, sizeof(*u->task_by_tid));
-		if (!u->task_by_tid)
-			return NULL;
-		for (size_t i = 0; i < u->ntasks; i++)
-			u->task_by_tid[i] = (uint32_t)i;
-		qsort_r(u->task_by_tid, u->ntasks, sizeof(*u->task_by_tid), uftrace_by_tid, t);
-	}
-	at = BISECT(u->ntasks, i, t[u->task_by_tid[i]].tid < tid);
-	if (at == u->ntasks)
-		return NULL;
-	t += u->task_by_tid[at];
-	return t->tid == tid && t->member ? t : NULL;
+	return t && t->member ? t : NULL;
 }
 
 /*
@@ -543,37 +536,11 @@ static const struct shape shapes[] = {
 
 enum { NSHAPES = sizeof(shapes) / sizeof(*shapes), LEAST_USER = UFTRACE_EV_USER_FIRST };
 
-struct user_event {
-	uint64_t id;
-	const char *name;
-};
-
-/* Ids are read from the trace: unknown ids beyond so many share a type. */
 /* Ids come from the trace: the unknown ones beyond so many share a type. */
 enum { UNKNOWN_MOST = 1024 };
 #define NO_ID UINT32_MAX
 
 enum variant { VARIANT_FIELDS, VARIANT_RAW, VARIANT_NONE };
-
-struct event_types {
-	struct user_event *users;
-	size_t nusers, users_capacity;
-	struct idmap declared[3]; /* by variant: id of the event to id of the type */
-	uint32_t ndeclared, external;
-	char *text; /* events.txt, cut into names */
-};
-
-static void event_types_free(struct uftrace *u)
-{
-	if (!u->events)
-		return;
-	free(u->events->users);
-	for (int i = 0; i < 3; i++)
-		idmap_free(&u->events->declared[i]);
-	free(u->events->text);
-	free(u->events);
-	u->events = NULL;
-}
 
 static const struct shape *uftrace_shape_of(uint64_t id)
 {
@@ -583,69 +550,46 @@ static const struct shape *uftrace_shape_of(uint64_t id)
 	return NULL;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct user_event *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-/* Parse events.txt: a line is "EVENT: <id> <provider>:<event>". */
+/* Parse events.txt: a line is "EVENT: <id> <provider>:<event>"; of two of one id the first counts.
+ */
 static int event_types_read(struct uftrace *u)
 {
-	struct event_types *t = calloc(1, sizeof(*t));
 	struct error e;
-	struct lines l;
 	size_t size;
 	void *data;
 
-	u->events = t;
-	if (!t)
-		return -1;
 	if (!tree_has(u->input->tree, "events.txt"))
 		return 0;
 	if (tree_read(u->input->tree, "events.txt", 64 << 20, &data, &size, &e)) {
 		input_damage_error(u->input, &e);
 		return 0;
 	}
-	t->text = data;
-	for (l = lines_of(t->text, size); lines_next(&l);) {
-		struct user_event *users;
+	u->events.text = data;
+	for (struct lines l = lines_of(data, size); lines_next(&l);) {
+		uint64_t *name, offset = (uint64_t)(l.line - u->events.text);
 		unsigned long long id;
-		char *line = l.line;
 		int at = 0;
 
-		line[l.size] = '\0';
-		if (sscanf(line, "EVENT: %llu %n", &id, &at) != 1 || !at || !line[at]) {
-			char path[512];
-
-			input_damage(u->input,
-				     tree_path(u->input->tree, "events.txt", path, sizeof(path)),
-				     (uint64_t)(line - t->text), "a line that names no event");
+		l.line[l.size] = '\0';
+		if (sscanf(l.line, "EVENT: %llu %n", &id, &at) != 1 || !at || !l.line[at]) {
+			uftrace_damage(u, "events.txt", offset, "a line that names no event");
 			continue;
 		}
-		if (ARRAY_GROW(t->users, t->users_capacity, t->nusers))
+		name = key_map_value(&u->events.names, id);
+		if (!name)
 			return -1;
-		users = t->users;
 		/* trencode escapes blanks, which uftrace's names do not have */
-		line[at + (int)escape_undo(line + at, strlen(line + at), '\\')] = '\0';
-		users[t->nusers++] = (struct user_event){id, line + at};
+		l.line[at + (int)escape_undo(l.line + at, strlen(l.line + at), '\\')] = '\0';
+		*name = *name ? *name : 1 + offset + (uint64_t)at;
 	}
-	if (t->nusers)
-		qsort(t->users, t->nusers, sizeof(*t->users), by_id);
 	return 0;
 }
 
 static const char *user_name(const struct uftrace *u, uint64_t id)
 {
-	const struct event_types *t = u->events;
-	size_t low;
+	uint64_t at = key_map_get(&u->events.names, id);
 
-	/* find the first of equal ids */
-	low = BISECT(t->nusers, i, t->users[i].id < id);
-	return low < t->nusers && t->users[low].id == id ? t->users[low].name : NULL;
+	return at ? u->events.text + at - 1 : NULL;
 }
 
 static bool uftrace_event_known(const struct uftrace *u, uint64_t id)
@@ -707,11 +651,10 @@ static uint32_t declare_event(struct uftrace *u, uint64_t id, enum variant varia
 
 static uint32_t uftrace_type_of(struct uftrace *u, uint64_t id, enum variant variant)
 {
-	struct event_types *t = u->events;
-	struct idmap *declared = &t->declared[variant];
+	struct idmap *declared = &u->events.declared[variant];
 	uint32_t type = idmap_get(declared, (uint32_t)id);
 
-	if (!type && t->ndeclared >= UNKNOWN_MOST && !uftrace_event_known(u, id)) {
+	if (!type && u->events.ndeclared >= UNKNOWN_MOST && !uftrace_event_known(u, id)) {
 		id = NO_ID;
 		type = idmap_get(declared, NO_ID);
 	}
@@ -720,7 +663,7 @@ static uint32_t uftrace_type_of(struct uftrace *u, uint64_t id, enum variant var
 	type = declare_event(u, id, variant);
 	if (!type || idmap_set(declared, (uint32_t)id, type))
 		return 0;
-	t->ndeclared++;
+	u->events.ndeclared++;
 	return type;
 }
 
@@ -740,9 +683,9 @@ uint32_t uftrace_extern_type(struct uftrace *u)
 				  .nfields = 1,
 				  .fields = &message};
 
-	if (!u->events->external)
-		u->events->external = writer_type(u->w, &type);
-	return u->events->external;
+	if (!u->events.external)
+		u->events.external = writer_type(u->w, &type);
+	return u->events.external;
 }
 
 /* Get the bytes of data that the shape requires; watch:var has any length. */
@@ -760,7 +703,6 @@ static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n
 	return fields * s->size;
 }
 
-/* event_format.c */
 static int uftrace_event(struct uftrace *u, struct task_reader *t, const struct uftrace_record *r,
 			 const uint8_t *data, size_t n, bool has_data)
 {
@@ -819,10 +761,7 @@ enum { PAYLOAD_LIMIT = 4096 };
 
 static void task_damage(struct uftrace *u, struct task_reader *t, const char *what)
 {
-	char path[512];
-
-	input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
-		     t->file.offset, "%s", what);
+	uftrace_damage(u, t->member, t->file.offset, what);
 }
 
 static int task_gap(struct uftrace *u, struct task_reader *t, enum gap_reason reason,
@@ -939,8 +878,8 @@ static int task_resynchronise(struct uftrace *u, struct task_reader *t, const ch
 	return found;
 }
 
-/* Remove a depth beyond 1023 from the address, to which the recorder added it. */
-static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32_t *depth)
+/* Move a depth beyond 1023 from the address, to which the recorder added it, to the depth. */
+static void repair_depth(struct task_reader *t, struct uftrace_record *r)
 {
 	uint32_t expected, d;
 
@@ -956,42 +895,37 @@ static void repair_depth(struct task_reader *t, struct uftrace_record *r, uint32
 	else if (expected > d && expected - d > 512)
 		d += 1024;
 	r->addr = (r->addr - (d >> 10)) & UFTRACE_ADDR_MASK;
-	*depth = d;
+	r->depth = d;
 	t->depth = r->type == UFTRACE_ENTRY ? d + 1 : d;
 }
 
-/* An ENTRY or EXIT record, and what its row needs. */
-struct uftrace_call_record {
-	struct uftrace_record r;
-	uint32_t location, depth;
-};
-
-/* Write the row of a record without its values. */
+/* Write the row of a call's record without its values. */
 static int row_without_values(struct uftrace *u, struct task_reader *t,
-			      const struct uftrace_call_record *c)
+			      const struct uftrace_record *r, uint32_t location)
 {
-	t->last = c->r.time;
-	return writer_row(u->w, shifted(u, c->r.time), t->lane,
-			  c->r.type == UFTRACE_ENTRY ? u->ids.entry : u->ids.leave, c->location,
-			  c->depth);
+	t->last = r->time;
+	return writer_row(u->w, shifted(u, r->time), t->lane,
+			  r->type == UFTRACE_ENTRY ? u->ids.entry : u->ids.leave, location,
+			  r->depth);
 }
 
 /* Write the row, without values, of a record whose payload has an unknown size, and search the
  * next record. */
 static int record_unmeasured(struct uftrace *u, struct task_reader *t,
-			     const struct uftrace_call_record *c, const char *what, struct error *e)
+			     const struct uftrace_record *r, uint32_t location, const char *what,
+			     struct error *e)
 {
 	task_damage(u, t, what);
-	if (row_without_values(u, t, c))
+	if (row_without_values(u, t, r, location))
 		return -1;
 	return task_resynchronise(u, t, what, e);
 }
 
 /* Write a function's record that has a payload. Returns 1, 0 if the file ended, -1. */
 static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
-				const struct uftrace_call_record *c, struct error *e)
+				const struct uftrace_record *r, uint32_t location, struct error *e)
 {
-	bool leave = c->r.type == UFTRACE_EXIT;
+	bool leave = r->type == UFTRACE_EXIT;
 	const struct uftrace_spec_list *specs = NULL;
 	struct uftrace_where where;
 	const uint8_t *payload;
@@ -1000,11 +934,12 @@ static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
 	int64_t size;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	if (t->session && uftrace_session_resolve(t->session, t->epoch, c->r.addr, &where))
+	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
 		specs = uftrace_args_find(u->args, t->session, &where, leave);
 	if (!specs)
 		return record_unmeasured(
-			u, t, c, "arguments of a function whose argument types are not known", e);
+			u, t, r, location,
+			"arguments of a function whose argument types are not known", e);
 	payload = window_at(&t->file);
 	have = window_have(&t->file);
 	size = uftrace_args_size(specs, payload, have, u->info.swap);
@@ -1017,23 +952,23 @@ static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
 		size = uftrace_args_size(specs, payload, have, u->info.swap);
 	}
 	if (size < 0)
-		return record_unmeasured(u, t, c,
+		return record_unmeasured(u, t, r, location,
 					 have + t->file.offset >= t->file.size
 						 ? "the file ends inside of a record's arguments"
 						 : "a record's arguments do not end",
 					 e);
 	if (uftrace_values(u, specs, payload, (size_t)size, leave) ||
-	    writer_row_data(u->w, (struct new_row){.time = shifted(u, c->r.time),
+	    writer_row_data(u->w, (struct new_row){.time = shifted(u, r->time),
 						   .lane = t->lane,
 						   .type = leave ? u->ids.leave_values
 								 : u->ids.entry_values,
-						   .location = c->location,
-						   .depth = c->depth,
+						   .location = location,
+						   .depth = r->depth,
 						   .tail = u->tail.data,
 						   .tail_size = (uint32_t)u->tail.size,
 						   .has_tail = true}))
 		return -1;
-	t->last = c->r.time;
+	t->last = r->time;
 	window_skip(&t->file, (size_t)size);
 	return 1;
 }
@@ -1191,28 +1126,28 @@ static inline uint32_t uftrace_location(struct uftrace *u, const struct task_rea
 
 static int uftrace_take_record(struct uftrace *u, struct task_reader *t, struct error *e)
 {
-	struct uftrace_call_record c;
+	struct uftrace_record r;
+	uint32_t location;
 
-	uftrace_record_unpack(window_at(&t->file), u->info.swap, &c.r);
-	if (c.r.type == UFTRACE_LOST)
-		return uftrace_take_lost(u, t, &c.r);
-	if (c.r.time >= t->context_until || !t->context || c.r.time < t->last)
-		if (uftrace_context(u, t, c.r.time))
-			return -1;
-	if (c.r.type == UFTRACE_EVENT)
-		return uftrace_event_record(u, t, &c.r, e);
-	c.depth = c.r.depth;
+	uftrace_record_unpack(window_at(&t->file), u->info.swap, &r);
+	if (r.type == UFTRACE_LOST)
+		return uftrace_take_lost(u, t, &r);
+	if ((r.time >= t->context_until || !t->context || r.time < t->last) &&
+	    uftrace_context(u, t, r.time))
+		return -1;
+	if (r.type == UFTRACE_EVENT)
+		return uftrace_event_record(u, t, &r, e);
 	if (u->info.max_stack > 1024)
-		repair_depth(t, &c.r, &c.depth);
-	if (!t->started && task_start(u, t, &c.r))
+		repair_depth(t, &r);
+	if (!t->started && task_start(u, t, &r))
 		return -1;
-	c.location = uftrace_location(u, t, c.r.addr);
-	if (!c.location)
+	location = uftrace_location(u, t, r.addr);
+	if (!location)
 		return -1;
-	if (c.r.more)
-		return uftrace_take_payload(u, t, &c, e);
+	if (r.more)
+		return uftrace_take_payload(u, t, &r, location, e);
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	return row_without_values(u, t, &c) ? -1 : 1;
+	return row_without_values(u, t, &r, location) ? -1 : 1;
 }
 
 /* End the task's file, which cannot be read further: damage of this task only. Returns 0, or -1
@@ -1238,7 +1173,7 @@ static int task_look_ahead(struct uftrace *u, struct task_reader *t)
 	return record_look_ahead(u, t, &e) ? task_failed(u, t, &e) : 0;
 }
 
-/* Write one event, and the gaps of damage after it; bare records are written by merge.c. */
+/* Write one event, and the gaps of damage after it; bare records are written by bare_records. */
 static int task_run(struct uftrace *u, struct lane_reader *r)
 {
 	struct task_reader *t = (struct task_reader *)r;
@@ -1296,7 +1231,7 @@ static int task_begin(struct uftrace *u, struct task_reader *t, struct error *e)
  * Two threads that run at once alternate irregularly, which no processor predicts: so the next of
  * the two is computed without a branch.
  *
- * Without this file: 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.11 times the
+ * Without this: 'trdecode | trsym | trstat' of t/bench/uftrace.sh takes 1.11 times the
  * instructions.
  */
 
@@ -1763,21 +1698,6 @@ enum {
 	TASKS_LIMIT = 1 << 30,
 };
 
-/* Test whether a member is named TID.dat, and give its tid. */
-static bool uftrace_is_task_file(const char *name, int32_t *tid)
-{
-	uint64_t n = 0;
-	const char *p = name;
-
-	for (; isdigit((unsigned char)*p) && n < INT32_MAX; p++)
-		n = n * 10 + (uint64_t)(*p - '0');
-	/* a leading zero would name another file of the same task */
-	if (p == name || strcmp(p, ".dat") || n > INT32_MAX || (*name == '0' && n))
-		return false;
-	*tid = (int32_t)n;
-	return true;
-}
-
 /* Test whether a recording has files of this name. */
 static bool uftrace_is_part(const char *member)
 {
@@ -1877,16 +1797,6 @@ static int read_tasks(struct uftrace *u, struct error *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* Report a task that task.txt does not have: a damaged number may have changed the tid. */
-static void check_known(struct uftrace *u, const struct task_reader *t)
-{
-	char path[512];
-
-	if (t->member && !t->task && u->tasks_read)
-		input_damage(u->input, tree_path(u->input->tree, t->member, path, sizeof(path)),
-			     NO_OFFSET, "task.txt does not list this task");
-}
-
 static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 {
 	struct task_reader *t = &u->task_readers[u->ntasks];
@@ -1902,14 +1812,17 @@ static int add_task(struct uftrace *u, int32_t tid, struct error *e)
 		if (!t->member)
 			return error_no_memory(e);
 	}
-	u->ntasks++;
-	check_known(u, t);
+	if (idmap_set(&u->by_tid, (uint32_t)tid, (uint32_t)++u->ntasks))
+		return error_no_memory(e);
+	/* a damaged number may have changed the tid */
+	if (t->member && !t->task && u->tasks_read)
+		uftrace_damage(u, t->member, NO_OFFSET, "task.txt does not list this task");
 	return 0;
 }
 
 /* Add the tasks that info lists, each once, and then those with files that info should have
  * listed. */
-static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
+static int listed_tasks(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	char path[512];
@@ -1917,22 +1830,19 @@ static int listed_tasks(struct uftrace *u, struct idmap *seen, struct error *e)
 
 	for (size_t i = 0; i < u->info.nr_tids; i++) {
 		tid = u->info.tids[i];
-		if (idmap_get(seen, (uint32_t)tid)) {
+		if (idmap_get(&u->by_tid, (uint32_t)tid)) {
 			input_damage(u->input, tree_path(tree, "info", path, sizeof(path)),
 				     NO_OFFSET, "task %d is listed twice", tid);
 			continue;
 		}
-		if (idmap_set(seen, (uint32_t)tid, 1))
-			return error_no_memory(e);
 		if (add_task(u, tid, e))
 			return -1;
 	}
 	for (size_t i = 0; i < tree_count(tree); i++) {
 		if (!uftrace_is_task_file(tree_member(tree, i), &tid) ||
-		    idmap_get(seen, (uint32_t)tid))
+		    idmap_get(&u->by_tid, (uint32_t)tid))
 			continue;
-		input_damage(u->input, tree_path(tree, tree_member(tree, i), path, sizeof(path)),
-			     NO_OFFSET, "info does not list this task");
+		uftrace_damage(u, tree_member(tree, i), NO_OFFSET, "info does not list this task");
 		if (add_task(u, tid, e))
 			return -1;
 	}
@@ -1945,9 +1855,7 @@ static int uftrace_find_tasks(struct uftrace *u, struct error *e)
 	const struct tree *tree = u->input->tree;
 	bool listed = u->info_usable && u->info.nr_tids;
 	size_t most = tree_count(tree) + (listed ? u->info.nr_tids : 0);
-	struct idmap seen = {0};
 	int32_t tid;
-	int bad;
 
 	u->task_readers = calloc(most + 1, sizeof(*u->task_readers));
 	if (!u->task_readers)
@@ -1958,11 +1866,8 @@ static int uftrace_find_tasks(struct uftrace *u, struct error *e)
 					 "only a TID.dat can be read alone");
 		return add_task(u, tid, e);
 	}
-	if (listed) {
-		bad = listed_tasks(u, &seen, e);
-		idmap_free(&seen);
-		return bad;
-	}
+	if (listed)
+		return listed_tasks(u, e);
 	for (size_t i = 0; i < tree_count(tree); i++)
 		if (uftrace_is_task_file(tree_member(tree, i), &tid) && add_task(u, tid, e))
 			return -1;
@@ -2044,49 +1949,43 @@ bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
 	return true;
 }
 
+static void uftrace_add_reader(struct uftrace *u, struct lane_reader *r)
+{
+	r->rank = r->due.rank = ++u->nreaders;
+	if (r->due.time != UINT64_MAX)
+		u->heap.items[u->heap.count++] = &r->due;
+}
+
 static int uftrace_begin_readers(struct uftrace *u, struct error *e)
 {
-	size_t n = 0, files = 0, i;
-	uint32_t rank = 1;
-	size_t most = u->ntasks + kernel_nreaders(u) + u->nperf + 1;
-	char path[512];
+	size_t files = 0, i;
 
 	for (i = 0; i < u->ntasks; i++)
 		files += u->task_readers[i].member != NULL;
-	u->readers = calloc(most, sizeof(*u->readers));
-	u->heap.items = calloc(most, sizeof(*u->heap.items));
-	if (!u->readers || !u->heap.items)
+	u->heap.items =
+		calloc(u->ntasks + kernel_nreaders(u) + u->nperf + 1, sizeof(*u->heap.items));
+	if (!u->heap.items)
 		return error_no_memory(e);
 	for (i = 0; i < u->ntasks; i++) {
 		struct task_reader *t = &u->task_readers[i];
 
-		if (t->member) {
-			if (window_open_one(&t->file, u->input, t->member, files, e)) {
-				input_damage_error(u->input, e);
-				e->what[0] = '\0';
-			} else {
-				t->open = true;
-				if (!t->file.size && !tree_has(u->input->tree, UFTRACE_EMPTY))
-					input_damage(u->input,
-						     tree_path(u->input->tree, t->member, path,
-							       sizeof(path)),
-						     NO_OFFSET, "the task's file is empty");
-			}
+		if (t->member && window_open_one(&t->file, u->input, t->member, files, e)) {
+			input_damage_error(u->input, e);
+			e->what[0] = '\0';
+		} else if (t->member) {
+			t->open = true;
+			if (!t->file.size && !tree_has(u->input->tree, UFTRACE_EMPTY))
+				uftrace_damage(u, t->member, NO_OFFSET, "the task's file is empty");
 		}
 		if (task_begin(u, t, e))
 			return -1;
-		u->readers[n++] = &t->base;
+		uftrace_add_reader(u, &t->base);
 	}
 	for (i = 0; i < kernel_nreaders(u); i++)
-		u->readers[n++] = kernel_reader(u, i);
+		uftrace_add_reader(u, kernel_reader(u, i));
 	for (i = 0; i < u->nperf; i++)
-		u->readers[n++] = &u->perf[i].base;
-	u->readers[n++] = &u->external.base;
-	for (i = 0; i < n; i++) {
-		u->readers[i]->rank = u->readers[i]->due.rank = rank++;
-		if (u->readers[i]->due.time != UINT64_MAX)
-			u->heap.items[u->heap.count++] = &u->readers[i]->due;
-	}
+		uftrace_add_reader(u, &u->perf[i].base);
+	uftrace_add_reader(u, &u->external.base);
 	heap_build(&u->heap);
 	return 0;
 }
@@ -2121,29 +2020,28 @@ static void uftrace_close(struct input *in)
 	if (!u)
 		return;
 	uftrace_report_damage(u);
-	for (size_t i = 0; u->contexts.numbers && i <= u->ids.nspaces; i++)
-		idmap_free(&u->contexts.numbers[i]);
-	free(u->contexts.numbers);
+	key_map_free(&u->contexts);
 	for (size_t i = 0; i < u->ntasks; i++) {
 		window_close(&u->task_readers[i].file);
 		free(u->task_readers[i].member);
 	}
 	kernel_close(u);
 	perf_close(u);
-	event_types_free(u);
+	key_map_free(&u->events.names);
+	for (int i = 0; i < 3; i++)
+		idmap_free(&u->events.declared[i]);
+	free(u->events.text);
 	uftrace_args_free(u->args);
 	uftrace_sessions_free(u->sessions);
 	uftrace_tasks_free(u->tasks);
 	uftrace_info_free(&u->info);
 	buffer_free(&u->tail);
-	free(u->external.text);
+	free(u->external.data);
 	free(u->task_readers);
-	free(u->task_by_tid);
-	free(u->readers);
+	idmap_free(&u->by_tid);
 	free(u->heap.items);
 	free(u->ids.spaces);
 	free(u->locations.slot);
-	free(u->contexts.at);
 	free(u);
 	in->state = NULL;
 }

@@ -16,6 +16,7 @@
 #include "common/formats/uftrace.h"
 #include "common/util/heap.h"
 #include "common/util/intern.h"
+#include "common/util/lines.h"
 
 struct uftrace;
 
@@ -40,10 +41,11 @@ struct task_reader {
 	uint64_t last;			 /* time of the last record, 0: none */
 	uint64_t checked;		 /* 1 + offset of the record whose time was checked */
 	uint64_t context_until;		 /* session and epoch are valid before this time */
-	struct uftrace_session *session; /* NULL: unknown */
+	const struct uftrace_sess *sess; /* NULL: unknown */
+	struct uftrace_session *session; /* of sess */
 	uint32_t epoch;
-	uint32_t context;	 /* number of (session, epoch) in the cache of locations */
-	uint32_t depth;		 /* of the stack, where depths beyond 1023 are repaired */
+	uint32_t context; /* number of (sess, epoch) in the cache of locations; 0: none yet */
+	uint32_t depth;	  /* of the stack, where depths beyond 1023 are repaired */
 	uint32_t sched_location; /* location of the open sched-out, 0: none */
 	bool open;		 /* has a file */
 	bool depth_known;
@@ -63,13 +65,6 @@ struct perf_reader {
 	uint64_t last, checked; /* as in struct task_reader */
 };
 
-struct extern_reader {
-	struct lane_reader base;
-	char *text, *line;
-	size_t size;
-	uint64_t offset;
-};
-
 enum { LOCATIONS_LEAST = 1024 };
 
 /* A directory that is decoded. */
@@ -82,16 +77,21 @@ struct uftrace {
 	struct uftrace_args *args;
 	bool info_usable, tasks_read;
 
-	struct lane_reader **readers;
-	size_t nreaders;
+	uint32_t nreaders;
 	struct heap heap;		  /* readers that have an event */
 	bool tasks_dropped;		  /* tasks that are not wanted were dropped */
 	struct task_reader *task_readers; /* in the order of info */
 	size_t ntasks;
-	uint32_t *task_by_tid; /* indexes of task_readers, sorted */
+	struct idmap by_tid; /* 1 + index in task_readers */
 	struct perf_reader *perf;
 	size_t nperf;
-	struct extern_reader external;
+	/* the lines of extern.dat */
+	struct {
+		struct lane_reader base;
+		char *data;
+		struct lines lines;
+		char *text; /* of the next event */
+	} external;
 	struct kernel *kernel; /* NULL: there are no data of the kernel */
 	uint32_t last_lane;    /* of the last event: external data belong to it */
 
@@ -103,7 +103,13 @@ struct uftrace {
 		uint32_t entry, entry_values, leave, leave_values, sched_out, sched_in, task_new,
 			task_exit, task_name, sched_location, preempt_location;
 	} ids;
-	struct event_types *events;
+	/* The types of EVENT records. */
+	struct {
+		struct key_map names;	  /* 1 + offset in text, by id */
+		struct idmap declared[3]; /* types by enum variant and id */
+		uint32_t ndeclared, external;
+		char *text; /* events.txt, cut into names */
+	} events;
 	struct buffer tail; /* values of a row */
 	/* Locations by (address, context): a table of mask + 1 slots, at first LOCATIONS_LEAST. */
 	struct {
@@ -113,16 +119,7 @@ struct uftrace {
 		} * slot;
 		uint32_t mask, count;
 	} locations;
-	/* The sessions and epochs in which locations were met. */
-	struct {
-		struct uftrace_context {
-			const struct uftrace_sess *sess;
-			struct uftrace_session *session;
-			uint32_t epoch, space;
-		} * at;
-		size_t count, capacity;
-		struct idmap *numbers; /* by session (the last: none), then epoch */
-	} contexts;
+	struct key_map contexts; /* numbers from 1, by session (the last: none) << 32 | epoch */
 	uint64_t shift;
 };
 
@@ -131,10 +128,12 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 	return merge_shifted(time, (int64_t)u->shift);
 }
 
+/* Report damage of a file of the directory. */
+void uftrace_damage(struct uftrace *u, const char *member, uint64_t offset, const char *what);
+
 /* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
 bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
 
-/* dictionary.c */
 /* Get the location of an address for a task at its present session and epoch; 0: out of
  * memory. */
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address);

@@ -21,22 +21,20 @@
 
 /* --- the kernel's part of a uftrace recording: what kernel_header describes --- */
 
-struct kernel_header {
+struct kernel {
+	/* kernel_header */
 	char *text;
 	size_t size;
 	struct ring_layout layout;
 	uint32_t page_size, word;
 	struct ftrace_events events;
+
+	struct kernel_reader *readers;
+	size_t nreaders;
+	uint32_t space;
+	struct idmap entered; /* locations of functions that were entered */
+	uint64_t unknown;     /* records of events without a format */
 };
-
-static void extern_damage(struct uftrace *u, struct extern_reader *x, uint64_t offset)
-{
-	char path[512];
-
-	(void)x;
-	input_damage(u->input, tree_path(u->input->tree, "extern.dat", path, sizeof(path)), offset,
-		     "a line without a time");
-}
 
 /* Parse "sec.nsec" with one to nine decimals; -1 if the text is not a time. */
 static int uftrace_kernel_parse_time(char **at, uint64_t *time)
@@ -59,36 +57,35 @@ static int uftrace_kernel_parse_time(char **at, uint64_t *time)
 	return 0;
 }
 
-/* Find the next line with an event: set base.due.time and line. */
-static void extern_look_ahead(struct uftrace *u, struct extern_reader *x)
+/* Find the next line with an event: set base.due.time and text. */
+static void extern_look_ahead(struct uftrace *u)
 {
-	struct lines l = lines_of(x->text, x->size);
+	struct lines *l = &u->external.lines;
 
-	x->base.due.time = UINT64_MAX;
-	for (l.next += x->offset; lines_next(&l); x->offset = (uint64_t)(l.next - x->text)) {
-		char *p = l.line;
+	u->external.base.due.time = UINT64_MAX;
+	while (lines_next(l)) {
+		char *p = l->line;
 		uint64_t time;
 
-		l.line[l.size] = '\0';
+		l->line[l->size] = '\0';
 		while (isspace((unsigned char)*p))
 			p++;
-		if (*p && *p != '#') {
-			if (!uftrace_kernel_parse_time(&p, &time)) {
-				while (*p == ' ' || *p == '\t')
-					p++;
-				x->line = p;
-				x->base.due.time = time;
-				return;
-			}
-			extern_damage(u, x, x->offset);
+		if (!*p || *p == '#')
+			continue;
+		if (!uftrace_kernel_parse_time(&p, &time)) {
+			u->external.text = p + strspn(p, " \t");
+			u->external.base.due.time = time;
+			return;
 		}
+		uftrace_damage(u, "extern.dat", (uint64_t)(l->line - u->external.data),
+			       "a line without a time");
 	}
 }
 
 static int extern_run(struct uftrace *u, struct lane_reader *r)
 {
-	struct extern_reader *x = (struct extern_reader *)r;
-	size_t n = strlen(x->line);
+	char *text = u->external.text;
+	size_t n = strlen(text);
 
 	/* before all other events it belongs to the first task, as in uftrace */
 	if (!u->last_lane && u->ntasks)
@@ -96,31 +93,32 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	if (u->last_lane && writer_row_data(u->w, (struct new_row){.time = shifted(u, r->due.time),
 								   .lane = u->last_lane,
 								   .type = uftrace_extern_type(u),
-								   .tail = x->line,
+								   .tail = text,
 								   .tail_size = (uint32_t)n,
 								   .has_tail = true}))
 		return -1;
-	x->offset = (uint64_t)(x->line - x->text) + n + 1;
-	extern_look_ahead(u, x);
+	u->external.lines.next = text + n + 1;
+	extern_look_ahead(u);
 	return 0;
 }
 
 int extern_begin(struct uftrace *u, struct error *e)
 {
-	struct extern_reader *x = &u->external;
 	void *data;
+	size_t size;
 
-	x->base.due.time = UINT64_MAX;
-	x->base.run = extern_run;
+	u->external.base.due.time = UINT64_MAX;
+	u->external.base.run = extern_run;
 	if (u->input->member || !tree_has(u->input->tree, "extern.dat"))
 		return 0;
-	if (tree_read(u->input->tree, "extern.dat", 256 << 20, &data, &x->size, e)) {
+	if (tree_read(u->input->tree, "extern.dat", 256 << 20, &data, &size, e)) {
 		input_damage_error(u->input, e);
 		e->what[0] = '\0';
 		return 0;
 	}
-	x->text = data;
-	extern_look_ahead(u, x);
+	u->external.data = data;
+	u->external.lines = lines_of(data, size);
+	extern_look_ahead(u);
 	return 0;
 }
 
@@ -135,15 +133,10 @@ enum {
 	PAGE_MOST = 1 << 20,
 };
 
-static const char *header_path(struct uftrace *u, char *path, size_t n)
-{
-	return tree_path(u->input->tree, "kernel_header", path, n);
-}
-
 /* Add the event of a file events/SYSTEM/EVENT/format. Returns 0; 1: the text is not a format; -1.
  */
-static int uftrace_kernel_add_event(struct kernel_header *k, const char *name, size_t n,
-				    const char *text, size_t size)
+static int uftrace_kernel_add_event(struct kernel *k, const char *name, size_t n, const char *text,
+				    size_t size)
 {
 	static const char prefix[] = "events/", suffix[] = "/format";
 	size_t before = sizeof(prefix) - 1, after = sizeof(suffix) - 1;
@@ -185,7 +178,7 @@ static bool uftrace_kernel_parse_size(const char *p, const char *end, uint64_t *
 }
 
 /* Parse "events/sched/sched_switch/format: 1488", and so many bytes after the line. */
-static int parse_blob(struct kernel_header *k, const char *name, struct lines *l)
+static int parse_blob(struct kernel *k, const char *name, struct lines *l)
 {
 	const char *line_end = l->line + l->size, *colon = line_end;
 	uint64_t size;
@@ -208,7 +201,7 @@ static int parse_blob(struct kernel_header *k, const char *name, struct lines *l
 }
 
 /* Returns 0; 1: damage, at *offset; -1: out of memory. */
-static int uftrace_kernel_parse_header(struct kernel_header *k, uint64_t *offset)
+static int uftrace_kernel_parse_header(struct kernel *k, uint64_t *offset)
 {
 	struct lines l = lines_of(k->text, k->size);
 	const char *line, *value;
@@ -252,9 +245,8 @@ static int uftrace_kernel_parse_header(struct kernel_header *k, uint64_t *offset
 
 /* Read kernel_header. Returns 0; 1: the kernel's data cannot be decoded, and the reason was
  * reported; -1: out of memory. */
-static int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct error *e)
+static int kernel_header_read(struct uftrace *u, struct kernel *k, struct error *e)
 {
-	char path[512];
 	uint64_t offset = 0;
 	struct error damage;
 	void *data;
@@ -272,20 +264,14 @@ static int kernel_header_read(struct uftrace *u, struct kernel_header *k, struct
 	if (got < 0 || ftrace_events_kinds(&k->events))
 		return error_no_memory(e);
 	if (got)
-		input_damage(u->input, header_path(u, path, sizeof(path)), offset,
-			     "the header of the kernel's data is damaged");
+		uftrace_damage(u, "kernel_header", offset,
+			       "the header of the kernel's data is damaged");
 	if (!k->events.type.size) {
-		input_damage(u->input, header_path(u, path, sizeof(path)), NO_OFFSET,
-			     "no event format: the kernel's data is not read");
+		uftrace_damage(u, "kernel_header", NO_OFFSET,
+			       "no event format: the kernel's data is not read");
 		return 1;
 	}
 	return 0;
-}
-
-static void kernel_header_free(struct kernel_header *k)
-{
-	ftrace_events_free(&k->events);
-	free(k->text);
 }
 
 /*
@@ -316,15 +302,6 @@ struct kernel_reader {
 	uint32_t row_lane;
 };
 
-struct kernel {
-	struct kernel_header h;
-	struct kernel_reader *readers;
-	size_t nreaders;
-	uint32_t space;
-	struct idmap entered; /* locations of functions that were entered */
-	uint64_t unknown;     /* records of events without a format */
-};
-
 /* --- what is declared --- */
 
 static int uftrace_kernel_declare_space(struct uftrace *u, struct kernel *k)
@@ -350,8 +327,8 @@ static int uftrace_kernel_declare_type(struct uftrace *u, struct kernel *k, stru
 			       .group = writer_string(w, v->system, v->system_size),
 			       .declaration = writer_string(w, v->text, v->text_size),
 			       .kind = (uint8_t)v->kind,
-			       .word_size = (uint8_t)k->h.word,
-			       .flags = TYPE_TAIL | (k->h.layout.big_endian ? TYPE_BIG_ENDIAN : 0),
+			       .word_size = (uint8_t)k->word,
+			       .flags = TYPE_TAIL | (k->layout.big_endian ? TYPE_BIG_ENDIAN : 0),
 			       .fixed_size = CPU_FIELD,
 			       .native = v->format.id,
 			       .fields = fields};
@@ -364,7 +341,7 @@ static int uftrace_kernel_declare_type(struct uftrace *u, struct kernel *k, stru
 						   .role = ROLE_CPU,
 						   .where = WHERE_FIXED,
 						   .size = CPU_FIELD};
-	ftrace_fields(&k->h.events, v, w, fields, &e);
+	ftrace_fields(&k->events, v, w, fields, &e);
 	v->type = writer_type(w, &e);
 	return !v->type || row_filter_announce(u->input->decoding->row_filter, v->type, 0) ? -1 : 0;
 }
@@ -390,8 +367,8 @@ static uint32_t uftrace_kernel_lane_of(struct uftrace *u, struct kernel_reader *
 {
 	const struct kernel *k = u->kernel;
 	const struct ring_record *record = &r->record;
-	bool big = k->h.layout.big_endian;
-	int32_t tid = (int32_t)event_format_ftrace_number(record, k->h.events.pid, big);
+	bool big = k->layout.big_endian;
+	int32_t tid = (int32_t)event_format_ftrace_number(record, k->events.pid, big);
 	struct task_reader *t = uftrace_task_of(u, tid);
 
 	if (!t && v->kind != KIND_INSTANT && !tid) {
@@ -415,8 +392,8 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 	struct ftrace_event *v;
 	bool failed = false;
 
-	if (!ftrace_number_fits(record, k->h.events.type) ||
-	    !ftrace_number_fits(record, k->h.events.pid)) {
+	if (!ftrace_number_fits(record, k->events.type) ||
+	    !ftrace_number_fits(record, k->events.pid)) {
 		input_damage(u->input, r->path, NO_OFFSET,
 			     "a record shorter than its common fields");
 		return 0;
@@ -425,9 +402,8 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 		input_damage(u->input, r->path, NO_OFFSET, "a record with a damaged time");
 		return 0;
 	}
-	v = ftrace_events_find(&k->h.events,
-			       (uint16_t)event_format_ftrace_number(record, k->h.events.type,
-								    k->h.layout.big_endian));
+	v = ftrace_events_find(&k->events, (uint16_t)event_format_ftrace_number(
+						   record, k->events.type, k->layout.big_endian));
 	if (!v) {
 		k->unknown++;
 		return 0;
@@ -444,16 +420,6 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 	return 1;
 }
 
-static int uftrace_kernel_open_file(struct uftrace *u, struct kernel_reader *r, struct error *e)
-{
-	uint64_t start, size;
-
-	if (r->file.fd >= 0)
-		return 0;
-	r->file.fd = tree_fd(u->input->tree, r->member, &start, &size, e);
-	return r->file.fd < 0 ? -1 : 0;
-}
-
 static void uftrace_kernel_close_file(struct kernel_reader *r)
 {
 	if (r->file.fd >= 0)
@@ -463,11 +429,14 @@ static void uftrace_kernel_close_file(struct kernel_reader *r)
 
 static int uftrace_kernel_next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
 {
+	uint64_t start, size;
 	int got;
 
 	if (ring_next(&r->data.page, &r->record) > 0)
 		return 1;
-	if (uftrace_kernel_open_file(u, r, e))
+	if (r->file.fd < 0)
+		r->file.fd = tree_fd(u->input->tree, r->member, &start, &size, e);
+	if (r->file.fd < 0)
 		return -1;
 	got = cpu_data_page(&r->data, &r->record, e);
 	if (!r->keep)
@@ -529,16 +498,16 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 
 static int uftrace_kernel_write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
 {
-	struct ftrace_event *v = &k->h.events.event[r->event - k->h.events.event];
+	struct ftrace_event *v = &k->events.event[r->event - k->events.event];
 	uint32_t location = 0, depth = 0;
 	uint8_t fixed[CPU_FIELD];
 
 	if (v->kind != KIND_INSTANT) {
 		location = uftrace_kernel_location(
 			u, k->space,
-			event_format_ftrace_number(&r->record, v->address, k->h.layout.big_endian));
+			event_format_ftrace_number(&r->record, v->address, k->layout.big_endian));
 		depth = (uint32_t)event_format_ftrace_number(&r->record, v->depth,
-							     k->h.layout.big_endian) &
+							     k->layout.big_endian) &
 			0xffff;
 		if (!location)
 			return -1;
@@ -596,8 +565,8 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 	r->file.size = start + size;
 	r->keep = window_keep(u->input->decoding, count);
 	r->data.file = &r->file;
-	r->data.layout = k->h.layout;
-	cpu_data_begin(&r->data, start, size, k->h.page_size,
+	r->data.layout = k->layout;
+	cpu_data_begin(&r->data, start, size, k->page_size,
 		       (uint32_t)(ahead < READ_AHEAD ? ahead : READ_AHEAD));
 	kernel_look_ahead(u, k, r);
 }
@@ -619,7 +588,7 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	k = u->kernel = calloc(1, sizeof(*k));
 	if (!k)
 		return error_no_memory(e);
-	got = kernel_header_read(u, &k->h, e);
+	got = kernel_header_read(u, k, e);
 	if (got)
 		return got < 0 ? -1 : 0;
 	k->readers = calloc(count, sizeof(*k->readers));
@@ -627,8 +596,8 @@ int kernel_begin(struct uftrace *u, struct error *e)
 		return error_no_memory(e);
 	if (uftrace_kernel_declare_space(u, k))
 		return -1;
-	for (size_t i = 0; i < k->h.events.count; i++)
-		if (uftrace_kernel_declare_type(u, k, &k->h.events.event[i]))
+	for (size_t i = 0; i < k->events.count; i++)
+		if (uftrace_kernel_declare_type(u, k, &k->events.event[i]))
 			return -1;
 	for (size_t i = first; i < tree_count(tree) && k->nreaders < count; i++) {
 		if (!uftrace_file_of_cpu(tree_member(tree, i), "kernel", &cpu))
@@ -662,7 +631,8 @@ void kernel_close(struct uftrace *u)
 		     (unsigned long long)k->unknown);
 	for (size_t i = 0; i < k->nreaders; i++)
 		end_reader(&k->readers[i]);
-	kernel_header_free(&k->h);
+	ftrace_events_free(&k->events);
+	free(k->text);
 	free(k->readers);
 	idmap_free(&k->entered);
 	free(k);
@@ -690,26 +660,10 @@ struct uftrace_perf_record {
 	uint32_t subject; /* tid of the task that the record describes */
 };
 
-static const char *uftrace_kernel_path_of(struct uftrace *u, struct perf_reader *p, char *path,
-					  size_t n)
-{
-	return tree_path(u->input->tree, p->member, path, n);
-}
-
 static bool is_used(uint32_t type)
 {
 	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT ||
 	       type == PERF_RECORD_COMM;
-}
-
-static void uftrace_kernel_unpack_header(const struct uftrace *u, const uint8_t *d,
-					 struct uftrace_perf_record *r)
-{
-	bool big = u->info.big_endian;
-
-	*r = (struct uftrace_perf_record){.type = (uint32_t)get_uint(d, 4, big),
-					  .misc = (uint16_t)get_uint(d + 4, 2, big),
-					  .size = (uint16_t)get_uint(d + 6, 2, big)};
 }
 
 /* Decode the record at d, of which `have` bytes exist. Return false if there is no record. */
@@ -720,7 +674,9 @@ static bool perf_unpack(const struct uftrace *u, const uint8_t *d, size_t have,
 	size_t least = PERF_RECORD_HEAD + PERF_TRAILER;
 	const uint8_t *id;
 
-	uftrace_kernel_unpack_header(u, d, r);
+	*r = (struct uftrace_perf_record){.type = (uint32_t)get_uint(d, 4, big),
+					  .misc = (uint16_t)get_uint(d + 4, 2, big),
+					  .size = (uint16_t)get_uint(d + 6, 2, big)};
 	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
 		least += 24;
 	if (r->type == PERF_RECORD_COMM)
@@ -766,7 +722,6 @@ static bool is_outlier(const struct uftrace *u, const struct perf_reader *p,
 static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct uftrace_perf_record *r,
 			   struct error *e)
 {
-	char path[512];
 	bool reported = false;
 
 	for (;;) {
@@ -777,19 +732,16 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct uftr
 			return -1;
 		if (have < PERF_RECORD_HEAD) {
 			if (have && !reported)
-				input_damage(u->input,
-					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
-					     p->file.offset, "the file ends inside of a record");
+				uftrace_damage(u, p->member, p->file.offset,
+					       "the file ends inside of a record");
 			break;
 		}
 		if (!perf_unpack(u, window_at(&p->file), (size_t)have, r) || r->size > left) {
 			/* search on, in steps of the records' alignment */
 			if (!reported)
-				input_damage(u->input,
-					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
-					     p->file.offset,
-					     r->size > left ? "the file ends inside of a record"
-							    : "a damaged record");
+				uftrace_damage(u, p->member, p->file.offset,
+					       r->size > left ? "the file ends inside of a record"
+							      : "a damaged record");
 			reported = true;
 			window_skip(&p->file, 8);
 			continue;
@@ -797,10 +749,8 @@ static int perf_look_ahead(struct uftrace *u, struct perf_reader *p, struct uftr
 		if (is_used(r->type) && uftrace_task_of(u, (int32_t)r->subject)) {
 			if (p->checked != p->file.offset + 1 && !perf_time_fits(p, r->time)) {
 				p->checked = p->file.offset + 1;
-				input_damage(u->input,
-					     uftrace_kernel_path_of(u, p, path, sizeof(path)),
-					     p->file.offset,
-					     "a record whose time does not fit those beside it");
+				uftrace_damage(u, p->member, p->file.offset,
+					       "a record whose time does not fit those beside it");
 				if (is_outlier(u, p, r, (size_t)have)) {
 					window_skip(&p->file, r->size);
 					continue;

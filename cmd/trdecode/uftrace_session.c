@@ -584,8 +584,8 @@ static const char *choose_file(const struct tree *tree, const struct uftrace_mod
 
 /* ---- modules and their symbols ---- */
 
+/* A .sym file. */
 struct symfile {
-	const char *name;
 	bool tried;
 	struct symbols *symbols;
 	uint64_t end; /* all symbols are below it */
@@ -600,8 +600,6 @@ static struct symfile *get_file(struct uftrace_sessions *s, const char *name)
 		return NULL;
 	if (!s->files[number])
 		s->files[number] = calloc(1, sizeof(**s->files));
-	if (s->files[number])
-		s->files[number]->name = name;
 	return s->files[number];
 }
 
@@ -635,21 +633,22 @@ static struct uftrace_module *get_module(struct uftrace_sessions *s, const char 
 	return m;
 }
 
-static void load_symbols(struct uftrace_sessions *s, struct symfile *f)
+static void load_symbols(struct uftrace_sessions *s, const struct uftrace_module *m)
 {
+	struct symfile *f = m->file;
 	struct error e;
 	char path[512];
 	void *text;
 	size_t size;
 
 	f->tried = true;
-	if (tree_read(s->tree, f->name, SYM_SIZE_MAX, &text, &size, &e) < 0) {
+	if (tree_read(s->tree, m->sym_name, SYM_SIZE_MAX, &text, &size, &e) < 0) {
 		uftrace_sessions_add_damage(s, &e);
 		return;
 	}
 	f->symbols = symbols_from_uftrace(text, size);
 	free(text);
-	tree_path(s->tree, f->name, path, sizeof(path));
+	tree_path(s->tree, m->sym_name, path, sizeof(path));
 	if (!f->symbols) {
 		error_set(&e, path, NO_OFFSET, "out of memory");
 		uftrace_sessions_add_damage(s, &e);
@@ -676,7 +675,7 @@ const struct symbols *uftrace_module_symbols(struct uftrace_sessions *s,
 	if (!m->file)
 		return NULL;
 	if (!m->file->tried)
-		load_symbols(s, m->file);
+		load_symbols(s, m);
 	return m->file->symbols;
 }
 
@@ -1618,7 +1617,6 @@ static void check_lines(struct uftrace *u, const char *name, const char *data, s
 {
 	bool symbols = uftrace_ends_with(name, ".sym");
 	const char *what = NULL;
-	char path[512];
 
 	if (!symbols && !uftrace_ends_with(name, ".map") && !uftrace_ends_with(name, ".dbg"))
 		return;
@@ -1629,8 +1627,7 @@ static void check_lines(struct uftrace *u, const char *name, const char *data, s
 	else if (symbols && uftrace_lacks_symbols(data, size))
 		what = "the file ends before its last symbol";
 	if (what)
-		input_damage(u->input, tree_path(u->input->tree, name, path, sizeof(path)), size,
-			     "%s", what);
+		uftrace_damage(u, name, size, what);
 }
 
 static int send_metas(struct uftrace *u)
@@ -1743,8 +1740,7 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 					  TYPE_DEPTH | TYPE_TAIL | TYPE_VALUES, UFTRACE_EXIT);
 	u->ids.nspaces = nsess;
 	u->ids.spaces = calloc(nsess + 1, sizeof(*u->ids.spaces));
-	u->contexts.numbers = calloc(nsess + 1, sizeof(*u->contexts.numbers));
-	if (!u->ids.spaces || !u->contexts.numbers)
+	if (!u->ids.spaces)
 		return error_no_memory(e);
 	for (size_t i = 0; i < nsess; i++) {
 		const struct uftrace_sess *sess = &u->tasks->sess[i];
@@ -1756,10 +1752,8 @@ int uftrace_declare(struct uftrace *u, struct error *e)
 		struct task_reader *t = &u->task_readers[i];
 		const char *comm = "";
 
-		if (t->task && t->task->nr_refs)
-			comm = t->task->refs[0].sess->comm;
-		else if (t->task)
-			comm = t->task->comm;
+		if (t->task)
+			comm = t->task->nr_refs ? t->task->refs[0].sess->comm : t->task->comm;
 		if (uftrace_rename(u, t, comm, strlen(comm)))
 			return -1;
 	}

@@ -92,9 +92,9 @@ enum uftrace_record_type {
 };
 
 struct uftrace_record {
-	uint64_t time; /* ns */
-	uint64_t addr; /* function, event id, or number of lost records */
-	uint16_t depth;
+	uint64_t time;	/* ns */
+	uint64_t addr;	/* function, event id, or number of lost records */
+	uint32_t depth; /* as unpacked, below 1024 */
 	uint8_t type;
 	bool more; /* a payload follows */
 };
@@ -188,7 +188,7 @@ static inline bool uftrace_record_unpack(const void *bytes, bool swap, struct uf
 	r->time = uftrace_record_time(bytes, swap);
 	r->type = uftrace_word_type(word);
 	r->more = word >> 2 & 1;
-	r->depth = (uint16_t)uftrace_word_depth(word);
+	r->depth = uftrace_word_depth(word);
 	r->addr = uftrace_word_addr(word);
 	return (word >> 3 & 7) == UFTRACE_RECORD_MAGIC;
 }
