@@ -56,14 +56,14 @@ struct apitrace_function {
 	unsigned known;		  /* enum apitrace_known */
 };
 
-/* A struct, defined at its first use. */
-struct apitrace_struct {
-	uint32_t definition, members;
-};
-
-/* A frame of backtraces, defined at its first use. */
-struct apitrace_frame_ids {
-	uint32_t definition, location;
+/* A struct, a frame of backtraces, or an enum of one name, defined at its first use. */
+struct apitrace_defined {
+	uint32_t definition;
+	union {
+		uint32_t members;
+		uint32_t location;
+		uint64_t value;
+	};
 };
 
 /* The elements of one of the five kinds that have ids. */
@@ -73,13 +73,6 @@ struct apitrace_ids {
 	struct idmap map; /* the other ids */
 	void *at;
 	size_t count, capacity;
-};
-
-/* What --info counts. */
-struct apitrace_totals {
-	uint64_t calls, incomplete, frames, threads, traces;
-	uint64_t left_out; /* rows without values that were too large */
-	char api[32];
 };
 
 /* A trace that is decoded. */
@@ -94,6 +87,13 @@ struct apitrace {
 	uint64_t version, semantic;
 	struct buffer header;  /* unchanged, without an incomplete property */
 	struct buffer headers; /* if w is NULL: headers of all traces of the file, up to a limit */
+
+	/* Adjacent headers, until it is certain that they are headers. */
+	struct {
+		struct buffer text;  /* the headers, adjacent */
+		struct buffer sizes; /* their sizes, u32 each */
+		bool too_many;
+	} pending;
 
 	uint64_t tick;
 	uint32_t call, frame; /* numbers of the next enter and of the current frame */
@@ -117,7 +117,12 @@ struct apitrace {
 		struct buffer frames;  /* locations of the backtrace, innermost first */
 		struct buffer members; /* scratch */
 	} values;
-	struct apitrace_totals totals;
+	/* What --info counts. */
+	struct {
+		uint64_t calls, incomplete, frames, threads, traces;
+		uint64_t left_out; /* rows without values that were too large */
+		char api[32];
+	} totals;
 	/* the profile that gives the times; NULL: none */
 	struct {
 		struct glprofile *profile;
@@ -131,10 +136,40 @@ struct apitrace {
 
 /* --- numbers and strings --- */
 
-static int apitrace_refill(struct apitrace *a);
-static int apitrace_uint_slow(struct apitrace *a, uint64_t *n);
-static int apitrace_function(struct apitrace *a, struct apitrace_function **f);
-static int apitrace_struct(struct apitrace *a, struct apitrace_struct **s);
+/* Set FAILURE_BAD and the message; return -1. */
+static int apitrace_bad(struct apitrace *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(a->message, sizeof a->message, fmt, ap);
+	va_end(ap);
+	a->failure = FAILURE_BAD;
+	return -1;
+}
+
+static int apitrace_no_memory(struct apitrace *a)
+{
+	a->failure = FAILURE_FATAL;
+	return error_set(&a->error, NULL, NO_OFFSET, "out of memory");
+}
+
+/* Get the offset in the unpacked trace. */
+static uint64_t apitrace_offset(const struct apitrace *a)
+{
+	return a->unpack.total - (uint64_t)(a->unpack.end - a->unpack.at);
+}
+
+/* Unpack more bytes. */
+static int apitrace_refill(struct apitrace *a)
+{
+	int got = unpack_more(&a->unpack, &a->error);
+
+	if (got > 0)
+		return 0;
+	a->failure = got < 0 ? FAILURE_FATAL : FAILURE_END;
+	return -1;
+}
 
 static inline int apitrace_byte(struct apitrace *a, uint8_t *byte)
 {
@@ -142,6 +177,28 @@ static inline int apitrace_byte(struct apitrace *a, uint8_t *byte)
 		return -1;
 	*byte = *a->unpack.at++;
 	return 0;
+}
+
+static int apitrace_uint_slow(struct apitrace *a, uint64_t *out)
+{
+	uint64_t n = 0;
+	uint8_t byte;
+
+	/* longer numbers are padded with zeros, or exceed 64 bits: the other bits are lost, as in
+	   apitrace, which does not report it; only one bit of the tenth byte is valid */
+	for (unsigned shift = 0; shift < 7 * 64; shift += 7) {
+		if (apitrace_byte(a, &byte))
+			return -1;
+		if (shift > 63 && byte & 0x7f)
+			a->values.lost_bits = true;
+		if (shift < 64)
+			n |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80)) {
+			*out = n;
+			return 0;
+		}
+	}
+	return apitrace_bad(a, "a number of more than 64 bytes");
 }
 
 static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
@@ -168,22 +225,68 @@ static inline int apitrace_uint(struct apitrace *a, uint64_t *n)
 	return apitrace_uint_slow(a, n);
 }
 
-/* --- read an id, and at its first use its definition --- */
+/* Read a tagged integer. */
+static int apitrace_sint(struct apitrace *a, int64_t *n)
+{
+	uint64_t magnitude;
+	uint8_t type;
 
-int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame);
+	if (apitrace_byte(a, &type))
+		return -1;
+	if (type != APITRACE_SINT && type != APITRACE_UINT)
+		return apitrace_bad(a, "type %u where an integer is expected", type);
+	if (apitrace_uint(a, &magnitude))
+		return -1;
+	*n = (int64_t)(type == APITRACE_SINT ? -magnitude : magnitude);
+	return 0;
+}
 
-/* --- lttng.c --- */
+/* Append the bytes of a name to b. */
+static int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit)
+{
+	uint64_t left;
 
-/* --- perf_records.c --- */
+	if (apitrace_uint(a, &left))
+		return -1;
+	if (left > limit)
+		return apitrace_bad(a, "a name of %llu bytes", (unsigned long long)left);
+	while (left) {
+		size_t have = (size_t)(a->unpack.end - a->unpack.at);
 
-/* Read the header of a trace. FAILURE_END: the fields that were read are set. */
-int apitrace_header(struct apitrace *a);
+		if (!have) {
+			if (apitrace_refill(a))
+				return -1;
+			continue;
+		}
+		if (have > left)
+			have = (size_t)left;
+		if (buffer_append(b, a->unpack.at, have))
+			return apitrace_no_memory(a);
+		a->unpack.at += have;
+		left -= have;
+	}
+	return 0;
+}
 
-/* --- event_format.c --- */
+/* Read a name, and set *id to the writer's string. */
+static int apitrace_name(struct apitrace *a, uint32_t *id)
+{
+	struct buffer *b = &a->values.members;
+	size_t before = b->size;
 
-/* Describe a type of rows; stacks: they have a stack. fields: array of APITRACE_FIELDS_MOST. */
-void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
-		   struct type_entry *e, struct field_entry *fields);
+	*id = 0;
+	if (apitrace_text(a, b, APITRACE_NAME_LIMIT))
+		return -1;
+	if (a->w)
+		*id = writer_string(a->w, b->data + before, b->size - before);
+	a->ids.defined += b->size - before + 32;
+	if (a->ids.defined > APITRACE_DEFINITIONS_LIMIT)
+		return apitrace_bad(a, "definitions of more than %d bytes",
+				    APITRACE_DEFINITIONS_LIMIT);
+	b->size = before;
+	return 0;
+}
+
 /* Pack what is kept of an open call: its function and its lane. */
 static inline uint64_t apitrace_remember(const struct apitrace *a,
 					 const struct apitrace_function *f, uint32_t lane)
@@ -192,27 +295,6 @@ static inline uint64_t apitrace_remember(const struct apitrace *a,
 
 	return (index + 1) << 32 | lane;
 }
-
-/* Convert one event. 1: done; 0: the trace has ended, and damage was reported; -1: fatal, see
- * error. */
-int apitrace_event(struct apitrace *a);
-
-/*
- * The calls of a trace with the times of its replay's profile (glprofile.h).
- *
- * A call has the times that the replay measured on the CPU, and its enter has the fields of the
- * profile. A call that the profile does not have begins and ends where the replay has come to,
- * without a duration. Rows are written in the order of their times, which is not the trace's where
- * threads overlap: a replay runs one call at a time. The rows of the GPU are among them.
- *
- * A call that is open while more than GLPROFILE_WINDOW / 2 other calls of the profile end counts
- * as one that the profile does not have.
- */
-
-/* Bytes of the fixed part of a row. */
-enum { TIMED_FIXED_MOST = APITRACE_FIXED_MOST + GLPROFILE_FIXED_MOST };
-
-/* Functions return 0, or -1 with apitrace.failure set. */
 
 /*
  * Converts simple values: small, completely unpacked, and of types defined before.
@@ -448,10 +530,6 @@ QUICK bool quick_details(struct quick *q, const struct apitrace *a, uint32_t *ar
 	return false;
 }
 
-static int apitrace_sint(struct apitrace *a, int64_t *n);
-static int apitrace_declare(struct apitrace *a);
-static void apitrace_count_open(struct apitrace *a);
-
 static bool snappy_preamble(const uint8_t **p, const uint8_t *end, uint32_t *length)
 {
 	uint64_t n = 0;
@@ -552,111 +630,6 @@ size_t snappy_part(const uint8_t *p, size_t n, uint8_t *out, size_t size, bool *
 	return done;
 }
 
-/* --- reads the numbers and strings of a trace --- */
-
-/* Set FAILURE_BAD and the message; return -1. */
-static int apitrace_bad(struct apitrace *a, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(a->message, sizeof a->message, fmt, ap);
-	va_end(ap);
-	a->failure = FAILURE_BAD;
-	return -1;
-}
-
-static int apitrace_no_memory(struct apitrace *a)
-{
-	a->failure = FAILURE_FATAL;
-	return error_set(&a->error, NULL, NO_OFFSET, "out of memory");
-}
-
-/* Get the offset in the unpacked trace. */
-static uint64_t apitrace_offset(const struct apitrace *a)
-{
-	return a->unpack.total - (uint64_t)(a->unpack.end - a->unpack.at);
-}
-
-/* Unpack more bytes. */
-static int apitrace_refill(struct apitrace *a)
-{
-	int got = unpack_more(&a->unpack, &a->error);
-
-	if (got > 0)
-		return 0;
-	a->failure = got < 0 ? FAILURE_FATAL : FAILURE_END;
-	return -1;
-}
-
-static int apitrace_uint_slow(struct apitrace *a, uint64_t *out)
-{
-	uint64_t n = 0;
-	uint8_t byte;
-
-	/* longer numbers are padded with zeros, or exceed 64 bits: the other bits are lost, as in
-	   apitrace, which does not report it; only one bit of the tenth byte is valid */
-	for (unsigned shift = 0; shift < 7 * 64; shift += 7) {
-		if (apitrace_byte(a, &byte))
-			return -1;
-		if (shift > 63 && byte & 0x7f)
-			a->values.lost_bits = true;
-		if (shift < 64)
-			n |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			*out = n;
-			return 0;
-		}
-	}
-	return apitrace_bad(a, "a number of more than 64 bytes");
-}
-
-/* Append the bytes of a name to b. */
-static int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit)
-{
-	uint64_t left;
-
-	if (apitrace_uint(a, &left))
-		return -1;
-	if (left > limit)
-		return apitrace_bad(a, "a name of %llu bytes", (unsigned long long)left);
-	while (left) {
-		size_t have = (size_t)(a->unpack.end - a->unpack.at);
-
-		if (!have) {
-			if (apitrace_refill(a))
-				return -1;
-			continue;
-		}
-		if (have > left)
-			have = (size_t)left;
-		if (buffer_append(b, a->unpack.at, have))
-			return apitrace_no_memory(a);
-		a->unpack.at += have;
-		left -= have;
-	}
-	return 0;
-}
-
-/* Read a name, and set *id to the writer's string. */
-static int apitrace_name(struct apitrace *a, uint32_t *id)
-{
-	struct buffer *b = &a->values.members;
-	size_t before = b->size;
-
-	*id = 0;
-	if (apitrace_text(a, b, APITRACE_NAME_LIMIT))
-		return -1;
-	if (a->w)
-		*id = writer_string(a->w, b->data + before, b->size - before);
-	a->ids.defined += b->size - before + 32;
-	if (a->ids.defined > APITRACE_DEFINITIONS_LIMIT)
-		return apitrace_bad(a, "definitions of more than %d bytes",
-				    APITRACE_DEFINITIONS_LIMIT);
-	b->size = before;
-	return 0;
-}
-
 /* --- reads the header of a trace: its version, and from version 6 on its properties --- */
 
 static int read_property(struct apitrace *a, bool *last)
@@ -680,14 +653,8 @@ static int read_property(struct apitrace *a, bool *last)
 	for (int i = 0; i < 2; i++) {
 		const uint8_t *text = a->values.members.data + (i ? before : 0);
 		size_t n = i ? a->values.members.size - before : before;
-		uint8_t length[10], *p = length;
-		uint64_t rest = n;
 
-		for (; rest > 0x7f; rest >>= 7)
-			*p++ = (uint8_t)(rest | 0x80);
-		*p++ = (uint8_t)rest;
-		if (buffer_append(&a->header, length, (size_t)(p - length)) ||
-		    buffer_append(&a->header, text, n))
+		if (buffer_uleb(&a->header, n) || buffer_append(&a->header, text, n))
 			return apitrace_no_memory(a);
 	}
 	return bad;
@@ -698,7 +665,8 @@ static int put_version(struct apitrace *a, uint64_t version)
 	return buffer_u8(&a->header, (uint8_t)version) ? apitrace_no_memory(a) : 0;
 }
 
-int apitrace_header(struct apitrace *a)
+/* Read the header of a trace. FAILURE_END: the fields that were read are set. */
+static int apitrace_header(struct apitrace *a)
 {
 	bool last = false;
 	int bad = 0;
@@ -726,93 +694,6 @@ int apitrace_header(struct apitrace *a)
 	if (buffer_u8(&a->header, 0))
 		return apitrace_no_memory(a);
 	return bad;
-}
-
-/* --- the headers of more traces --- */
-
-/* Adjacent headers, until it is certain that they are headers. */
-struct pending {
-	struct buffer text;  /* the headers, adjacent */
-	struct buffer sizes; /* their sizes, u32 each */
-	bool too_many;
-};
-
-static int add_pending(struct apitrace *a, struct pending *p)
-{
-	p->too_many = p->text.size + a->header.size > APITRACE_HEADER_LIMIT ||
-		      a->totals.traces + p->sizes.size / 4 >= APITRACE_TRACES_LIMIT;
-	if (p->too_many)
-		return apitrace_bad(a, "more than %d traces in a file, or %d bytes of headers",
-				    APITRACE_TRACES_LIMIT, APITRACE_HEADER_LIMIT);
-	return buffer_append(&p->text, a->header.data, a->header.size) ||
-			       buffer_u32(&p->sizes, (uint32_t)a->header.size)
-		       ? apitrace_no_memory(a)
-		       : 0;
-}
-
-/* Read headers up to the first event or to the end of the data. */
-static int read_pending(struct apitrace *a, struct pending *p)
-{
-	uint8_t next;
-
-	do {
-		if (apitrace_header(a) || add_pending(a, p))
-			return -1;
-		if (apitrace_byte(a, &next)) {
-			if (a->failure != FAILURE_END)
-				return -1;
-			a->failure = FAILURE_NONE;
-			return 0;
-		}
-		a->unpack.at--;
-	} while (next > APITRACE_LEAVE && next <= APITRACE_LATEST);
-	return next == APITRACE_ENTER ? 0 : apitrace_bad(a, "unknown event %u", next);
-}
-
-static int declare_pending(struct apitrace *a, const struct pending *p)
-{
-	const uint8_t *text = p->text.data;
-
-	apitrace_count_open(a);
-	for (size_t i = 0; i < p->sizes.size; i += 4) {
-		uint32_t size = get_u32(p->sizes.data + i);
-
-		a->version = text[0];
-		a->semantic = text[a->version >= APITRACE_PROPERTIES];
-		a->header.size = 0;
-		if (buffer_append(&a->header, text, size))
-			return apitrace_no_memory(a);
-		if (apitrace_declare(a))
-			return -1;
-		text += size;
-	}
-	return 0;
-}
-
-/* Read the headers of further traces, from processes that wrote to the same file; event: the first
- * byte, which is not an event. Such a header has a version of at least 2, and an event, another
- * header or the end of the file follows it. */
-static int apitrace_other_traces(struct apitrace *a, uint8_t event)
-{
-	uint64_t version = a->version, semantic = a->semantic;
-	struct pending p = {0};
-	int result;
-
-	if (event > APITRACE_LATEST)
-		return apitrace_bad(a, "unknown event %u", event);
-	a->unpack.at--;
-	result = read_pending(a, &p);
-	if (!result) {
-		result = declare_pending(a, &p);
-	} else if (a->failure != FAILURE_FATAL) {
-		a->version = version;
-		a->semantic = semantic;
-		if (!p.too_many)
-			apitrace_bad(a, "unknown event %u", event);
-	}
-	buffer_free(&p.text);
-	buffer_free(&p.sizes);
-	return result;
 }
 
 /*
@@ -994,7 +875,7 @@ static int apitrace_function(struct apitrace *a, struct apitrace_function **f)
 	return fresh ? define_function(a, id, *f) : 0;
 }
 
-static int apitrace_struct(struct apitrace *a, struct apitrace_struct **s)
+static int apitrace_struct(struct apitrace *a, struct apitrace_defined **s)
 {
 	uint32_t name;
 	uint64_t id, n;
@@ -1053,25 +934,10 @@ static int named_values(struct apitrace *a, struct apitrace_ids *ids, enum defin
 	return 0;
 }
 
-static int apitrace_enum(struct apitrace *a, uint32_t *definition)
-{
-	return named_values(a, &a->ids.enums, DEFINITION_ENUM, definition);
-}
-
-static int apitrace_bitmask(struct apitrace *a, uint32_t *definition)
-{
-	return named_values(a, &a->ids.bitmasks, DEFINITION_BITMASK, definition);
-}
-
-struct one_name {
-	uint64_t value;
-	uint32_t definition;
-};
-
 /* Read an enum of a version before 3, where an id is defined as one name and value. */
 static int apitrace_enum_value(struct apitrace *a, uint32_t *definition, int64_t *value)
 {
-	struct one_name *known;
+	struct apitrace_defined *known;
 	uint64_t id;
 	bool fresh;
 
@@ -1157,34 +1023,32 @@ static int frame_details(struct apitrace *a, uint64_t *details)
 	}
 }
 
-int apitrace_frame(struct apitrace *a, struct apitrace_frame_ids *frame)
+static int apitrace_frame(struct apitrace *a, struct apitrace_defined **frame)
 {
 	uint64_t id, details[APITRACE_FRAME_OFFSET + 1] = {0};
-	struct apitrace_frame_ids *known;
 	bool fresh;
 
-	known = find_element(a, &a->ids.frames, sizeof *known, &id, &fresh);
-	if (!known)
+	*frame = find_element(a, &a->ids.frames, sizeof **frame, &id, &fresh);
+	if (!*frame)
 		return -1;
-	if (fresh) {
-		a->values.members.size = 0;
-		if (frame_details(a, details) ||
-		    define_members(a, id, 0, DEFINITION_FRAME, &known->definition) ||
-		    (a->w && apitrace_frame_location(a, details, &known->location)))
-			return -1;
-	}
-	*frame = *known;
-	return 0;
+	if (!fresh)
+		return 0;
+	a->values.members.size = 0;
+	return frame_details(a, details) ||
+			       define_members(a, id, 0, DEFINITION_FRAME, &(*frame)->definition) ||
+			       (a->w && apitrace_frame_location(a, details, &(*frame)->location))
+		       ? -1
+		       : 0;
 }
 
 /*
  * Converts nearly all calls.
  *
  * Their values are simple, and the writer's current block has their lane and their
- * location: their rows are written directly into the block. event_format.c and apitrace.c convert
- * all others, from the beginning of the event or of the detail.
+ * location: their rows are written directly into the block. Others are converted one by one, from
+ * the beginning of the event or of the detail.
  *
- * Instructions of 'trdecode | trstat -g name -c count' of t/bench/apitrace.sh without this file:
+ * Instructions of 'trdecode | trstat -g name -c count' of t/bench/apitrace.sh without this part:
  * 2.0 times as many; with the details alone 1.5 times.
  */
 
@@ -1395,22 +1259,6 @@ static int use_definition(struct apitrace *a, uint32_t definition)
 	return 0;
 }
 
-/* Read a tagged integer. */
-static int apitrace_sint(struct apitrace *a, int64_t *n)
-{
-	uint64_t magnitude;
-	uint8_t type;
-
-	if (apitrace_byte(a, &type))
-		return -1;
-	if (type != APITRACE_SINT && type != APITRACE_UINT)
-		return apitrace_bad(a, "type %u where an integer is expected", type);
-	if (apitrace_uint(a, &magnitude))
-		return -1;
-	*n = (int64_t)(type == APITRACE_SINT ? -magnitude : magnitude);
-	return 0;
-}
-
 /* Copy n bytes, in pieces as they are unpacked. */
 static int apitrace_copy_bytes(struct apitrace *a, uint64_t n)
 {
@@ -1521,7 +1369,8 @@ static int put_enumeration(struct apitrace *a)
 	if (a->version < APITRACE_ENUM_SETS) {
 		if (apitrace_enum_value(a, &definition, &n))
 			return -1;
-	} else if (apitrace_enum(a, &definition) || apitrace_sint(a, &n)) {
+	} else if (named_values(a, &a->ids.enums, DEFINITION_ENUM, &definition) ||
+		   apitrace_sint(a, &n)) {
 		return -1;
 	}
 	if (use_definition(a, definition))
@@ -1546,8 +1395,8 @@ static int put_bitmask(struct apitrace *a)
 	uint32_t definition;
 	uint64_t n;
 
-	if (apitrace_bitmask(a, &definition) || apitrace_uint(a, &n) ||
-	    use_definition(a, definition))
+	if (named_values(a, &a->ids.bitmasks, DEFINITION_BITMASK, &definition) ||
+	    apitrace_uint(a, &n) || use_definition(a, definition))
 		return -1;
 	*p++ = VALUE_BITMASK;
 	p = uleb_at(p, definition);
@@ -1582,7 +1431,7 @@ static int apitrace_put_array(struct apitrace *a, unsigned nesting)
 static int put_structure(struct apitrace *a, unsigned nesting)
 {
 	uint8_t *p = tail_out(a);
-	struct apitrace_struct *s;
+	struct apitrace_defined *s;
 	uint32_t members;
 
 	if (apitrace_struct(a, &s) || use_definition(a, s->definition))
@@ -1645,7 +1494,7 @@ static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 
 static int apitrace_put_backtrace(struct apitrace *a)
 {
-	struct apitrace_frame_ids frame;
+	struct apitrace_defined *frame;
 	uint64_t n;
 	uint8_t *p;
 
@@ -1656,15 +1505,15 @@ static int apitrace_put_backtrace(struct apitrace *a)
 	*p++ = VALUE_ARRAY;
 	tail_written(a, uleb_at(p, n));
 	while (n--) {
-		if (apitrace_frame(a, &frame) || use_definition(a, frame.definition) ||
+		if (apitrace_frame(a, &frame) || use_definition(a, frame->definition) ||
 		    tail_room(a))
 			return -1;
 		if (a->values.frames.size < 4 * STACK_FRAMES_MOST &&
-		    buffer_u32(&a->values.frames, frame.location))
+		    buffer_u32(&a->values.frames, frame->location))
 			return apitrace_no_memory(a);
 		p = tail_out(a);
 		*p++ = VALUE_FRAME;
-		tail_written(a, uleb_at(p, frame.definition));
+		tail_written(a, uleb_at(p, frame->definition));
 	}
 	return 0;
 }
@@ -1721,7 +1570,58 @@ static int apitrace_details(struct apitrace *a)
 	}
 }
 
-/* --- timed --- */
+/* Describe a type of rows; stacks: they have a stack. fields: array of APITRACE_FIELDS_MOST. */
+static void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
+			  struct type_entry *e, struct field_entry *fields)
+{
+	static const struct {
+		const char *name;
+		uint8_t role;
+		uint32_t offset;
+	} all[] = {{"call", ROLE_CALL, APITRACE_FIXED_CALL},
+		   {"frame", ROLE_NONE, APITRACE_FIXED_FRAME},
+		   {"stack", ROLE_STACK, APITRACE_FIXED_STACK}};
+	struct writer *w = a->w;
+
+	*e = (struct type_entry){.source = a->source,
+				 .name = writer_text(w, name),
+				 .group = writer_text(w, "apitrace"),
+				 .kind = kind,
+				 .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
+				 .fixed_size = stacks ? APITRACE_FIXED_MOST : APITRACE_FIXED_SIZE,
+				 .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
+				 .nfields = stacks ? 3 : 2,
+				 .fields = fields};
+	for (uint32_t i = 0; i < e->nfields; i++)
+		fields[i] = (struct field_entry){.name = writer_text(w, all[i].name),
+						 .kind = FIELD_UINT,
+						 .role = all[i].role,
+						 .where = WHERE_FIXED,
+						 .offset = all[i].offset,
+						 .size = 4};
+}
+
+static int write_failed(struct apitrace *a)
+{
+	a->error = a->w->error;
+	a->failure = FAILURE_FATAL;
+	return -1;
+}
+
+/*
+ * The calls of a trace with the times of its replay's profile (glprofile.h).
+ *
+ * A call has the times that the replay measured on the CPU, and its enter has the fields of the
+ * profile. A call that the profile does not have begins and ends where the replay has come to,
+ * without a duration. Rows are written in the order of their times, which is not the trace's where
+ * threads overlap: a replay runs one call at a time. The rows of the GPU are among them.
+ *
+ * A call that is open while more than GLPROFILE_WINDOW / 2 other calls of the profile end counts
+ * as one that the profile does not have.
+ */
+
+/* Bytes of the fixed part of a row. */
+enum { TIMED_FIXED_MOST = APITRACE_FIXED_MOST + GLPROFILE_FIXED_MOST };
 
 static int timed_failed(struct apitrace *a)
 {
@@ -1835,38 +1735,6 @@ static int timed_end(struct apitrace *a)
 
 /* --- converts each enter and each leave into a row --- */
 
-/* --- declarations --- */
-
-void apitrace_type(struct apitrace *a, enum type_kind kind, const char *name, bool stacks,
-		   struct type_entry *e, struct field_entry *fields)
-{
-	static const struct {
-		const char *name;
-		uint8_t role;
-		uint32_t offset;
-	} all[] = {{"call", ROLE_CALL, APITRACE_FIXED_CALL},
-		   {"frame", ROLE_NONE, APITRACE_FIXED_FRAME},
-		   {"stack", ROLE_STACK, APITRACE_FIXED_STACK}};
-	struct writer *w = a->w;
-
-	*e = (struct type_entry){.source = a->source,
-				 .name = writer_text(w, name),
-				 .group = writer_text(w, "apitrace"),
-				 .kind = kind,
-				 .flags = TYPE_TAIL | TYPE_VALUES | TYPE_CALL_NUMBER,
-				 .fixed_size = stacks ? APITRACE_FIXED_MOST : APITRACE_FIXED_SIZE,
-				 .native = kind == KIND_ENTER ? APITRACE_ENTER : APITRACE_LEAVE,
-				 .nfields = stacks ? 3 : 2,
-				 .fields = fields};
-	for (uint32_t i = 0; i < e->nfields; i++)
-		fields[i] = (struct field_entry){.name = writer_text(w, all[i].name),
-						 .kind = FIELD_UINT,
-						 .role = all[i].role,
-						 .where = WHERE_FIXED,
-						 .offset = all[i].offset,
-						 .size = 4};
-}
-
 static uint32_t apitrace_declare_type(struct apitrace *a, enum type_kind kind, const char *name,
 				      bool stacks)
 {
@@ -1903,11 +1771,8 @@ static int apitrace_declare(struct apitrace *a)
 	if (!a->clock || !a->source || !a->enter || !a->leave)
 		return apitrace_no_memory(a);
 	if (a->header.size &&
-	    writer_meta(w, a->source, APITRACE_META_HEADER, a->header.data, a->header.size)) {
-		a->error = w->error;
-		a->failure = FAILURE_FATAL;
-		return -1;
-	}
+	    writer_meta(w, a->source, APITRACE_META_HEADER, a->header.data, a->header.size))
+		return write_failed(a);
 	return 0;
 }
 
@@ -1936,13 +1801,6 @@ static int apitrace_find_lane(struct apitrace *a, uint64_t thread, uint32_t *lan
 }
 
 /* --- events --- */
-
-static int write_failed(struct apitrace *a)
-{
-	a->error = a->w->error;
-	a->failure = FAILURE_FATAL;
-	return -1;
-}
 
 static const char *limit_text(const struct apitrace *a, char *text, size_t size)
 {
@@ -2150,7 +2008,88 @@ static int finish_trace(struct apitrace *a, bool in_event, uint64_t offset)
 	return 0;
 }
 
-int apitrace_event(struct apitrace *a)
+/* --- the headers of more traces --- */
+
+static int add_pending(struct apitrace *a)
+{
+	a->pending.too_many = a->pending.text.size + a->header.size > APITRACE_HEADER_LIMIT ||
+			      a->totals.traces + a->pending.sizes.size / 4 >= APITRACE_TRACES_LIMIT;
+	if (a->pending.too_many)
+		return apitrace_bad(a, "more than %d traces in a file, or %d bytes of headers",
+				    APITRACE_TRACES_LIMIT, APITRACE_HEADER_LIMIT);
+	return buffer_append(&a->pending.text, a->header.data, a->header.size) ||
+			       buffer_u32(&a->pending.sizes, (uint32_t)a->header.size)
+		       ? apitrace_no_memory(a)
+		       : 0;
+}
+
+/* Read headers up to the first event or to the end of the data. */
+static int read_pending(struct apitrace *a)
+{
+	uint8_t next;
+
+	do {
+		if (apitrace_header(a) || add_pending(a))
+			return -1;
+		if (apitrace_byte(a, &next)) {
+			if (a->failure != FAILURE_END)
+				return -1;
+			a->failure = FAILURE_NONE;
+			return 0;
+		}
+		a->unpack.at--;
+	} while (next > APITRACE_LEAVE && next <= APITRACE_LATEST);
+	return next == APITRACE_ENTER ? 0 : apitrace_bad(a, "unknown event %u", next);
+}
+
+static int declare_pending(struct apitrace *a)
+{
+	const uint8_t *text = a->pending.text.data;
+
+	apitrace_count_open(a);
+	for (size_t i = 0; i < a->pending.sizes.size; i += 4) {
+		uint32_t size = get_u32(a->pending.sizes.data + i);
+
+		a->version = text[0];
+		a->semantic = text[a->version >= APITRACE_PROPERTIES];
+		a->header.size = 0;
+		if (buffer_append(&a->header, text, size))
+			return apitrace_no_memory(a);
+		if (apitrace_declare(a))
+			return -1;
+		text += size;
+	}
+	return 0;
+}
+
+/* Read the headers of further traces, from processes that wrote to the same file; event: the first
+ * byte, which is not an event. Such a header has a version of at least 2, and an event, another
+ * header or the end of the file follows it. */
+static int apitrace_other_traces(struct apitrace *a, uint8_t event)
+{
+	uint64_t version = a->version, semantic = a->semantic;
+	int result;
+
+	if (event > APITRACE_LATEST)
+		return apitrace_bad(a, "unknown event %u", event);
+	a->unpack.at--;
+	result = read_pending(a);
+	if (!result) {
+		result = declare_pending(a);
+	} else if (a->failure != FAILURE_FATAL) {
+		a->version = version;
+		a->semantic = semantic;
+		if (!a->pending.too_many)
+			apitrace_bad(a, "unknown event %u", event);
+	}
+	buffer_free(&a->pending.text);
+	buffer_free(&a->pending.sizes);
+	return result;
+}
+
+/* Convert one event. 1: done; 0: the trace has ended, and damage was reported; -1: fatal, see
+ * error. */
+static int apitrace_event(struct apitrace *a)
 {
 	uint64_t offset;
 	uint8_t event;
@@ -2334,24 +2273,17 @@ static void add_properties(struct trace_info *f, const struct buffer *headers)
 	}
 }
 
-/* Read the rest of the trace, and count. */
-static int count_all(struct apitrace *a)
-{
-	int got = 1;
-
-	while (got > 0)
-		got = a->done ? 0 : apitrace_event(a);
-	return got;
-}
-
 static int apitrace_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct apitrace *a = in->state;
-	struct apitrace_totals *t = &a->totals;
 	uint64_t version = a->version, semantic = a->semantic; /* of the first trace */
+	int got;
 	uint64_t size = file_size(in); /* damage may prevent reading to the end */
 
-	if (apitrace_declare(a) || count_all(a)) {
+	got = apitrace_declare(a);
+	while (!got && !a->done)
+		got = apitrace_event(a) < 0 ? -1 : 0;
+	if (got) {
 		*e = a->error;
 		return -1;
 	}
@@ -2359,15 +2291,15 @@ static int apitrace_info(struct input *in, struct trace_info *f, struct error *e
 	fact_number(f, "version", version);
 	fact_number(f, "container version", semantic);
 	fact_text(f, "container type", unpack_name(a->unpack.container));
-	fact_text(f, "api", t->api[0] ? t->api : "Unknown API");
-	fact_number(f, "frames count", t->frames);
+	fact_text(f, "api", a->totals.api[0] ? a->totals.api : "Unknown API");
+	fact_number(f, "frames count", a->totals.frames);
 	fact_number(f, "actual data size", a->unpack.total);
 	fact_number(f, "container size", size ? size : a->unpack.packed);
-	fact_number(f, "calls", t->calls);
-	fact_number(f, "calls without leave", t->incomplete);
-	fact_number(f, "threads", t->threads);
-	if (t->traces > 1)
-		fact_number(f, "traces", t->traces);
+	fact_number(f, "calls", a->totals.calls);
+	fact_number(f, "calls without leave", a->totals.incomplete);
+	fact_number(f, "threads", a->totals.threads);
+	if (a->totals.traces > 1)
+		fact_number(f, "traces", a->totals.traces);
 	add_properties(f, &a->headers);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/text_span.h"
 
 /* --- the rows of the calls of a profile --- */
 
@@ -202,72 +203,52 @@ static int glprofile_cpu(struct glprofile *p, const struct glprofile_call *c)
 
 /* --- the lines of a profile, and the calls that a trace takes from it --- */
 
-/* A word of a line. */
-struct word {
-	const char *at;
-	size_t n;
-};
-
-/* Take the next word off [*p, end). n 0: there is none. */
-static struct word glprofile_next_word(const char **p, const char *end)
+/* Take the next word off a line. It is empty if there is none. */
+static struct text_span glprofile_next_word(struct text_span *line)
 {
-	struct word w;
+	struct text_span w = {span_skip_blanks(line->at, line->end), line->end};
 
-	while (*p < end && (**p == ' ' || **p == '\t'))
-		++*p;
-	w.at = *p;
-	while (*p < end && **p != ' ' && **p != '\t')
-		++*p;
-	w.n = (size_t)(*p - w.at);
+	line->at = w.at;
+	while (line->at < line->end && *line->at != ' ' && *line->at != '\t')
+		line->at++;
+	w.end = line->at;
 	return w;
 }
 
-static bool word_is(struct word w, const char *text)
-{
-	return w.n == strlen(text) && !memcmp(w.at, text, w.n);
-}
-
-static bool glprofile_begins(const char *text, size_t n, const char *with)
-{
-	size_t size = strlen(with);
-
-	return n >= size && !memcmp(text, with, size);
-}
-
 /* Set the columns from a line "# call no ...". false: it is none. */
-static bool glprofile_columns(struct glprofile *p, const char *text, size_t n)
+static bool glprofile_columns(struct glprofile *p, struct text_span line)
 {
 	static const char *const names[] = {"no",	"gpu_start",   "gpu_dura",   "cpu_start",
 					    "cpu_dura", "vsize_start", "vsize_dura", "rss_start",
 					    "rss_dura", "pixels",      "program",    "name"};
-	const char *at = text, *end = text + n;
-	struct word w;
+	struct text_span w;
 
-	if (!glprofile_begins(text, n, "# call no "))
+	if (!span_begins(line, "# call no "))
 		return false;
-	at += 6;
+	line.at += 6;
 	p->ncolumns = 0;
-	while ((w = glprofile_next_word(&at, end)).n && p->ncolumns < GLPROFILE_COLUMNS_MOST) {
+	while (span_size(w = glprofile_next_word(&line)) && p->ncolumns < GLPROFILE_COLUMNS_MOST) {
 		uint8_t column = 0;
 
-		while (column < COLUMN_OTHER && !word_is(w, names[column]))
+		while (column < COLUMN_OTHER && !span_is(w, names[column]))
 			column++;
 		p->column[p->ncolumns++] = column;
 	}
 	return true;
 }
 
-static bool glprofile_read_number(struct word w, int64_t *number)
+static bool glprofile_read_number(struct text_span w, int64_t *number)
 {
-	bool minus = w.n && *w.at == '-';
+	bool minus = w.at < w.end && *w.at == '-';
 	uint64_t n = 0;
 
-	if (w.n == minus || w.n > 19 + (size_t)minus)
+	w.at += minus;
+	if (w.at == w.end || span_size(w) > 19)
 		return false;
-	for (size_t i = minus; i < w.n; i++) {
-		if (w.at[i] < '0' || w.at[i] > '9')
+	for (; w.at < w.end; w.at++) {
+		if (*w.at < '0' || *w.at > '9')
 			return false;
-		n = n * 10 + (uint64_t)(w.at[i] - '0');
+		n = n * 10 + (uint64_t)(*w.at - '0');
 	}
 	if (n > INT64_MAX)
 		return false;
@@ -285,16 +266,16 @@ static bool times_are_good(int64_t *start, int64_t duration)
 }
 
 /* Read the words after "call". */
-static bool glprofile_read_call(struct glprofile *p, const char *at, const char *end,
+static bool glprofile_read_call(struct glprofile *p, struct text_span line,
 				struct glprofile_call *c)
 {
-	struct word name = {at, 0};
+	struct text_span name = {line.at, line.at};
 
 	*c = (struct glprofile_call){.value[COLUMN_NO] = -1, .value[COLUMN_PIXELS] = -1};
 	for (unsigned i = 0; i < p->ncolumns; i++) {
-		struct word w = glprofile_next_word(&at, end);
+		struct text_span w = glprofile_next_word(&line);
 
-		if (!w.n)
+		if (!span_size(w))
 			return false;
 		if (p->column[i] == COLUMN_NAME)
 			name = w;
@@ -302,40 +283,41 @@ static bool glprofile_read_call(struct glprofile *p, const char *at, const char 
 			 !glprofile_read_number(w, &c->value[p->column[i]]))
 			return false;
 	}
-	if (!name.n || name.n > GLPROFILE_NAME_MOST || c->value[COLUMN_NO] < 0 ||
+	if (!span_size(name) || span_size(name) > GLPROFILE_NAME_MOST || c->value[COLUMN_NO] < 0 ||
 	    c->value[COLUMN_NO] > UINT32_MAX || c->value[COLUMN_PROGRAM] < 0 ||
 	    c->value[COLUMN_PROGRAM] > UINT32_MAX ||
 	    !times_are_good(&c->value[COLUMN_CPU_START], c->value[COLUMN_CPU_DURA]) ||
 	    !times_are_good(&c->value[COLUMN_GPU_START], c->value[COLUMN_GPU_DURA]))
 		return false;
-	c->name = intern(&p->names, name.at, name.n);
+	c->name = intern(&p->names, name.at, span_size(name));
 	return true;
 }
 
 /* Test for a message of the replay, "NO: text", and for its summary. */
-static bool glprofile_is_message(const char *text, size_t n)
+static bool glprofile_is_message(struct text_span line)
 {
-	size_t digits = 0;
+	struct text_span rest = line;
 
-	while (digits < n && text[digits] >= '0' && text[digits] <= '9')
-		digits++;
-	return !n || *text == '#' || glprofile_begins(text, n, "Rendered ") ||
-	       (digits && digits + 1 < n && text[digits] == ':' && text[digits + 1] == ' ');
+	while (rest.at < line.end && *rest.at >= '0' && *rest.at <= '9')
+		rest.at++;
+	return !span_size(line) || *line.at == '#' || span_begins(line, "Rendered ") ||
+	       (rest.at > line.at && span_begins(rest, ": "));
 }
 
 /* Test for the line of a call, whose columns may not be known. */
-static bool glprofile_is_call(const char *text, size_t n)
+static bool glprofile_is_call(struct text_span line)
 {
-	return glprofile_begins(text, n, "call ") && n > 5 && text[5] >= '0' && text[5] <= '9';
+	return span_begins(line, "call ") && span_size(line) > 5 && line.at[5] >= '0' &&
+	       line.at[5] <= '9';
 }
 
-static void glprofile_report(struct glprofile *p, const char *text, size_t n)
+static void glprofile_report(struct glprofile *p, struct text_span line)
 {
-	int shown = n > 200 ? 200 : (int)n;
+	int shown = span_size(line) > 200 ? 200 : (int)span_size(line);
 
-	if (glprofile_begins(text, n, "error: "))
+	if (span_begins(line, "error: "))
 		input_damage(p->input, p->input->name, p->lines.offset, "the replay failed: %.*s",
-			     shown - 7, text + 7);
+			     shown - 7, line.at + 7);
 	else if (!p->strange++)
 		input_damage(p->input, p->input->name, p->lines.offset,
 			     p->ncolumns ? "a line that is no call of a replay"
@@ -350,21 +332,22 @@ static int glprofile_next(struct glprofile *p, struct glprofile_call *c, struct 
 	int got;
 
 	while ((got = input_lines_next(&p->lines, p->input, &text, &n, e)) > 0) {
-		if (glprofile_columns(p, text, n))
+		struct text_span line = {text, text + n};
+
+		if (glprofile_columns(p, line))
 			continue;
 		/* what is before the columns is of the program that replays */
-		if (!p->ncolumns && !glprofile_begins(text, n, "error: ") &&
-		    !glprofile_is_call(text, n))
+		if (!p->ncolumns && !span_begins(line, "error: ") && !glprofile_is_call(line))
 			continue;
-		if (glprofile_begins(text, n, "call ") && !p->lines.cut &&
-		    glprofile_read_call(p, text + 5, text + n, c)) {
+		if (span_begins(line, "call ") && !p->lines.cut &&
+		    glprofile_read_call(p, (struct text_span){text + 5, line.end}, c)) {
 			p->calls++;
 			return c->name == INTERN_NONE ? error_no_memory(e) : 1;
 		}
-		if (n == 9 && glprofile_begins(text, n, "frame_end"))
+		if (span_is(line, "frame_end"))
 			p->frame++;
-		else if (!glprofile_is_message(text, n))
-			glprofile_report(p, text, n);
+		else if (!glprofile_is_message(line))
+			glprofile_report(p, line);
 	}
 	return got;
 }

@@ -34,7 +34,7 @@
  * and what glretrace of apitrace 11.1 prints.
  *
  * Alone, the profile has a lane of the CPU and a lane of the GPU. If an apitrace trace is decoded
- * with it, that decoder takes the calls by number, and writes the rows of both (apitrace/timed.c).
+ * with it, that decoder takes the calls by number, and writes the rows of both (apitrace.c).
  */
 
 /* Columns of a line, apart from "call" and the name. */
@@ -100,8 +100,6 @@ struct glprofile {
 /* Functions that return int: 0, or -1 with *e filled; an error without text is the writer's, or
  * out of memory. */
 
-/* --- calls.c --- */
-
 static inline bool glprofile_has_cpu(const struct glprofile_call *c)
 {
 	return c->value[COLUMN_CPU_START] || c->value[COLUMN_CPU_DURA];
@@ -124,8 +122,6 @@ int glprofile_find(struct glprofile *p, uint32_t number, bool again, struct glpr
 
 /* Read the rest, and count the calls that were never found. */
 int glprofile_missing(struct glprofile *p, uint64_t *missing, struct error *e);
-
-/* --- rows.c --- */
 
 /* Declare the source, the clock and the lanes. */
 int glprofile_declare(struct glprofile *p);
