@@ -10,50 +10,18 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/lttng.h"
 #include "cmd/trdecode/row_filter.h"
-#include "common/formats/lttng.h"
-#include "common/stream/writer.h"
-#include "common/util/error.h"
 #include "common/util/heap.h"
-#include "common/util/intern.h"
 #include "common/util/u128.h"
 
 /* --- the names that the trace announces: of functions, system calls and interrupts --- */
 
-enum { NAMES_MOST = 4096 };
-
-static int lttng_set_name(struct lttng *l, enum lttng_names which, const char *prefix, int64_t id,
-			  const uint8_t *name, size_t n)
-{
-	struct lttng_names_table *t = &l->names[which];
-	const uint8_t *plus = memchr(name, '+', n);
-
-	if (plus)
-		n = (size_t)(plus - name);
-	if (id < 0 || id >= NAMES_MOST || !n)
-		return 0;
-	if (!t->name) {
-		t->name = calloc(NAMES_MOST, sizeof *t->name);
-		if (!t->name)
-			return -1;
-	}
-	if (t->name[id])
-		return 0;
-	if (which == NAMES_IRQ)
-		return asprintf(&t->name[id], "%s%d %.*s", prefix, (int)id, (int)n, name) < 0 ? -1
-											      : 0;
-	return asprintf(&t->name[id], "%s%.*s", prefix, (int)n, name) < 0 ? -1 : 0;
-}
+/* What names begin with, by enum lttng_names. */
+static const char *const names_kinds[] = {"syscall ", "softirq ", "trap ", "irq "};
 
 /* Get the number at an offset of the fixed part, sign-extended to 64 bits; -1 if the offset is
  * negative. */
@@ -71,55 +39,60 @@ static inline int64_t lttng_arg(const struct lttng_event *ev, int i)
 /* Take in an event that contains a name and its id. */
 static int lttng_names_take(struct lttng *l, const struct lttng_event *ev)
 {
-	static const struct {
-		enum lttng_names names;
-		const char *prefix;
-	} tables[] = {
-		[ACTION_SYSCALL_NAME] = {NAMES_SYSCALL, ""},
-		[ACTION_SOFTIRQ_NAME] = {NAMES_SOFTIRQ, "softirq "},
-		[ACTION_TRAP_NAME] = {NAMES_TRAP, "trap "},
-		[ACTION_IRQ_NAME] = {NAMES_IRQ, "irq "},
-	};
 	enum lttng_action action = ev->marker->action;
-	const uint8_t *name;
+	enum lttng_names which = action - ACTION_SYSCALL_NAME;
+	const char *name, *plus, *kind;
+	char **text;
+	int64_t id;
 	size_t n;
 
 	if (action < ACTION_SYSCALL_NAME || action > ACTION_IRQ_NAME)
 		return 0;
+	id = lttng_arg(ev, 0);
 	name = lttng_event_text(ev, ev->marker->string_arg, &n);
-	return lttng_set_name(l, tables[action].names, tables[action].prefix, lttng_arg(ev, 0),
-			      name, n);
+	plus = memchr(name, '+', n);
+	n = plus ? (size_t)(plus - name) : n;
+	if (id < 0 || id >= NAMES_MOST || !n)
+		return 0;
+	if (!l->names[which].name)
+		l->names[which].name = calloc(NAMES_MOST, sizeof *l->names[which].name);
+	if (!l->names[which].name)
+		return -1;
+	text = &l->names[which].name[id];
+	kind = which == NAMES_SYSCALL ? "" : names_kinds[which];
+	if (*text)
+		return 0;
+	return (which == NAMES_IRQ ? asprintf(text, "%s%d %.*s", kind, (int)id, (int)n, name)
+				   : asprintf(text, "%s%.*s", kind, (int)n, name)) < 0
+		       ? -1
+		       : 0;
 }
 
-const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n)
+const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which)
 {
-	struct lttng_names_table *t = &l->names[which];
-
-	*n = NAMES_MOST;
-	if (!t->location)
-		t->location = calloc(NAMES_MOST, sizeof *t->location);
-	return t->location;
+	if (!l->names[which].location)
+		l->names[which].location = calloc(NAMES_MOST, sizeof *l->names[which].location);
+	return l->names[which].location;
 }
 
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id)
 {
-	static const char *const kinds[] = {"syscall ", "softirq ", "trap ", "irq "};
-	struct lttng_names_table *t;
 	const char *text = NULL;
+	uint32_t *location;
 	char name[64];
 
 	if (id >= m->nlocations || m->locations == &m->location)
 		return m->location;
-	t = &l->names[m->names];
-	if (t->name)
-		text = t->name[id];
+	location = &l->names[m->names].location[id];
+	if (l->names[m->names].name)
+		text = l->names[m->names].name[id];
 	if (!text) {
-		snprintf(name, sizeof name, "%s%u", kinds[m->names], (unsigned)id);
+		snprintf(name, sizeof name, "%s%u", names_kinds[m->names], (unsigned)id);
 		text = name;
 	}
-	t->location[id] =
+	*location =
 		writer_location(l->w, &(struct location_entry){.name = writer_text(l->w, text)});
-	return t->location[id];
+	return *location;
 }
 
 static void lttng_names_free(struct lttng *l)
@@ -130,57 +103,6 @@ static void lttng_names_free(struct lttng *l)
 		free(l->names[k].name);
 		free(l->names[k].location);
 	}
-}
-
-/* --- lanes: a tracefile and the thread that runs on its CPU --- */
-
-struct lttng_lane_key {
-	uint32_t buffer, comm;
-	int32_t cpu, tid, pid, ppid;
-};
-
-static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttng_thread *t,
-			 uint32_t lane);
-static bool lttng_name_of(const char *member, size_t *base, int32_t *cpu);
-static const char *lttng_channel_name(const char *member, size_t base, size_t *n);
-static int lttng_state_before(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
-static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
-static void lttng_transcoded_free(struct lttng *l);
-
-uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
-{
-	const struct lttng_thread *t = c->thread;
-	struct lttng_known_lane *known = lttng_known_lane(f, t);
-	struct lttng_lane_key key = {f->buffer, t->comm, c->cpu, t->tid, t->pid, t->ppid};
-	struct lane_entry e = {.source = l->source,
-			       .clock = l->clock_id,
-			       .buffer = f->buffer,
-			       .comm = t->comm,
-			       .flags = LANE_HAS_CPU,
-			       .cpu = c->cpu};
-	uint32_t *lane;
-
-	if (known->thread == t && known->version == t->version)
-		return known->lane;
-	lane = id_cache_number(&l->lanes, &key, sizeof key);
-	if (!lane)
-		return 0;
-	if (!*lane) {
-		if (t->tid >= 0) {
-			e.flags |= LANE_HAS_TID;
-			e.tid = t->tid;
-		}
-		if (t->pid >= 0) {
-			e.flags |= LANE_HAS_PID;
-			e.pid = t->pid;
-			e.ppid = t->ppid >= 0 ? t->ppid : 0;
-		}
-		*lane = writer_lane(l->w, &e);
-		if (lttng_maps_of(l, c, t, *lane))
-			return 0;
-	}
-	*known = (struct lttng_known_lane){t, t->version, *lane};
-	return known->lane;
 }
 
 /*
@@ -241,120 +163,47 @@ static int lttng_maps_of(struct lttng *l, struct lttng_cpu *c, const struct lttn
 						 : 0;
 }
 
-/* --- reads some files ahead for names and threads that the first rows need --- */
+/* --- lanes: a tracefile and the thread that runs on its CPU --- */
 
-enum { AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
-
-/* Call take for each event of a file up to an offset, without reports of damage, until take returns
- * 1 or -1. -1: out of memory. */
-static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
-		      int (*take)(struct lttng *l, struct lttng_cpu *c,
-				  const struct lttng_event *ev))
+uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
-	struct lttng_file f = {.window.fd = -1,
-			       .channel = of->channel,
-			       .cpu = of->cpu,
-			       .compact = of->compact,
-			       .metadata = of->metadata,
-			       .quiet = true};
-	struct lttng_event ev;
-	int got = lttng_file_open(l, &f, of->member, 1);
+	const struct lttng_thread *t = c->thread;
+	uint32_t at = t->number % LTTNG_LANES;
+	const struct {
+		uint32_t buffer, comm;
+		int32_t cpu, tid, pid, ppid;
+	} key = {f->buffer, t->comm, c->cpu, t->tid, t->pid, t->ppid};
+	struct lane_entry e = {.source = l->source,
+			       .clock = l->clock_id,
+			       .buffer = f->buffer,
+			       .comm = t->comm,
+			       .flags = LANE_HAS_CPU,
+			       .cpu = c->cpu};
+	uint32_t *lane;
 
-	while (!got && !f.done && f.at < limit) {
-		if (!f.gap.pending) {
-			got = lttng_file_event(l, &f, &ev);
-			if (got > 0)
-				got = take(l, l->cpus[f.cpu], &ev);
-		}
-		f.gap.pending = false;
-		if (!got)
-			got = lttng_file_next(l, &f);
-	}
-	lttng_file_close(&f);
-	return got < 0 ? -1 : 0;
-}
-
-static int take_marker(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
-{
-	(void)c;
-	return lttng_marker_take(l, ev);
-}
-
-/* Take in the markers that a file of the metadata announces. */
-static int lttng_prescan_metadata(struct lttng *l, const struct lttng_file *f)
-{
-	return each_event(l, f, UINT64_MAX, take_marker);
-}
-
-/* Test whether events of this channel record what is needed ahead. */
-static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
-{
-	static const char *const names[] = {"interrupts", "processes", "modules"};
-	size_t base, n;
-	int32_t cpu;
-	const char *name;
-
-	if (f->metadata)
-		return false;
-	lttng_name_of(f->member, &base, &cpu);
-	name = lttng_channel_name(f->member, base, &n);
-	if (!l->one_table)
-		return n > 6 && !memcmp(name + n - 6, "_state", 6);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
-			return true;
-	return n > 6 && !memcmp(name + n - 6, "_state", 6);
-}
-
-/* Test whether the channel has an event that contains a name and its id. */
-static bool lttng_names_something(struct lttng *l, const struct lttng_channel *c)
-{
-	for (size_t i = 0; i < c->size; i++) {
-		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
-
-		if (m && m->action >= ACTION_SYSCALL_NAME && m->action <= ACTION_MAP)
-			return true;
-		if (m && m->action == ACTION_PROCESS)
-			return true;
-	}
-	return false;
-}
-
-/* Take the thread that ran first from the first switch of the CPU, which records the previous
- * thread. */
-static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
-{
-	if (ev->marker->action != ACTION_SCHEDULE)
+	if (f->lanes[at].thread == t && f->lanes[at].version == t->version)
+		return f->lanes[at].lane;
+	lane = id_cache_number(&l->lanes, &key, sizeof key);
+	if (!lane)
 		return 0;
-	return lttng_state_before(l, c, ev) ? -1 : 1;
-}
-
-static bool has_schedule(struct lttng *l, const struct lttng_channel *c)
-{
-	for (size_t i = 0; i < c->size; i++) {
-		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
-
-		if (m && m->action == ACTION_SCHEDULE)
-			return true;
+	if (!*lane) {
+		if (t->tid >= 0) {
+			e.flags |= LANE_HAS_TID;
+			e.tid = t->tid;
+		}
+		if (t->pid >= 0) {
+			e.flags |= LANE_HAS_PID;
+			e.pid = t->pid;
+			e.ppid = t->ppid >= 0 ? t->ppid : 0;
+		}
+		*lane = writer_lane(l->w, &e);
+		if (lttng_maps_of(l, c, t, *lane))
+			return 0;
 	}
-	return false;
-}
-
-/* Take in the names that the trace dumps anywhere, and the thread that runs first on each CPU. */
-static int lttng_prescan(struct lttng *l)
-{
-	for (size_t i = 0; i < l->nfiles; i++)
-		if (is_needed_ahead(l, &l->files[i]) &&
-		    lttng_names_something(l, l->files[i].channel) &&
-		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
-			return -1;
-	for (size_t i = 0; i < l->nfiles; i++)
-		if (!l->files[i].metadata && !l->files[i].compact &&
-		    l->cpus[l->files[i].cpu]->thread->tid < 0 &&
-		    has_schedule(l, l->files[i].channel) &&
-		    each_event(l, &l->files[i], FIRST_SCHEDULE, take_first_thread))
-			return -1;
-	return 0;
+	f->lanes[at].thread = t;
+	f->lanes[at].version = t->version;
+	f->lanes[at].lane = *lane;
+	return *lane;
 }
 
 /*
@@ -365,11 +214,6 @@ static int lttng_prescan(struct lttng *l)
 enum { THREADS_MOST = 1 << 18 };
 
 /* --- CPUs and threads --- */
-
-struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu)
-{
-	return l->cpus[cpu];
-}
 
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid)
 {
@@ -400,7 +244,7 @@ struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, in
 	return t;
 }
 
-static int lttng_set_comm(struct lttng *l, struct lttng_thread *t, const uint8_t *name, size_t n)
+static int lttng_set_comm(struct lttng *l, struct lttng_thread *t, const char *name, size_t n)
 {
 	uint32_t comm = n ? writer_string(l->w, name, n < 15 ? n : 15) : 0;
 
@@ -417,7 +261,7 @@ static int lttng_take_process(struct lttng *l, struct lttng_cpu *c, const struct
 {
 	int64_t tid = lttng_arg(ev, 0), pid = lttng_arg(ev, 2), ppid = lttng_arg(ev, 1);
 	struct lttng_thread *t = lttng_state_thread(l, c, tid);
-	const uint8_t *name;
+	const char *name;
 	size_t n;
 
 	if (!t)
@@ -459,7 +303,7 @@ static int take_exec(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 {
 	struct lttng_thread *t = c->thread;
 	size_t n;
-	const uint8_t *path = lttng_event_text(ev, ev->marker->string_arg, &n), *slash;
+	const char *path = lttng_event_text(ev, ev->marker->string_arg, &n), *slash;
 
 	if (t == &c->idle || t == &c->unknown)
 		return 0;
@@ -478,18 +322,6 @@ static int take_free(struct lttng *l, struct lttng_cpu *c, const struct lttng_ev
 	if (t && t->frames)
 		t->frames->count = 0;
 	return t ? 0 : -1;
-}
-
-/* --- reading ahead --- */
-
-/* Take in an event that dumps threads or names, before the first row. */
-static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
-{
-	switch (ev->marker->action) {
-	case ACTION_PROCESS: return lttng_take_process(l, c, ev);
-	case ACTION_MAP: return lttng_maps_take(l, c, ev);
-	default: return lttng_names_take(l, ev);
-	}
 }
 
 /* --- calls --- */
@@ -553,6 +385,142 @@ static int lttng_state_after(struct lttng *l, struct lttng_cpu *c, const struct 
 	}
 }
 
+/* --- reads some files ahead for names and threads that the first rows need --- */
+
+enum { AHEAD_MOST = 64 << 20, FIRST_SCHEDULE = 1 << 20 };
+
+/* Test whether a member's name is that of a tracefile. *base: length of the name without its CPU.
+ */
+static bool lttng_name_of(const char *member, size_t *base, int32_t *cpu)
+{
+	const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member,
+		   *line = strrchr(name, '_');
+	int64_t n = 0;
+
+	if (!line || line == name || name[0] == '.' || !line[1])
+		return false;
+	for (const char *p = line + 1; *p; p++) {
+		if (!isdigit((unsigned char)*p) || n > 65535)
+			return false;
+		n = n * 10 + (*p - '0');
+	}
+	if (n > 65535)
+		return false;
+	*base = (size_t)(line - member);
+	*cpu = (int32_t)n;
+	return true;
+}
+
+/* Get the channel's name, "processes" in "control/flight-processes_0": without the prefix of
+ * overwritten channels. */
+static const char *lttng_channel_name(const char *member, size_t base, size_t *n)
+{
+	const char *name = memrchr(member, '/', base);
+
+	name = name ? name + 1 : member;
+	*n = base - (size_t)(name - member);
+	if (*n > 7 && !memcmp(name, "flight-", 7)) {
+		name += 7;
+		*n -= 7;
+	}
+	return name;
+}
+
+/* Take in an event that dumps threads or names, before the first row. */
+static int lttng_state_ahead(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	switch (ev->marker->action) {
+	case ACTION_PROCESS: return lttng_take_process(l, c, ev);
+	case ACTION_MAP: return lttng_maps_take(l, c, ev);
+	default: return lttng_names_take(l, ev);
+	}
+}
+
+/* Call take for each event of a file up to an offset, without reports of damage, until take returns
+ * 1 or -1. -1: out of memory. */
+static int each_event(struct lttng *l, const struct lttng_file *of, uint64_t limit,
+		      int (*take)(struct lttng *l, struct lttng_cpu *c,
+				  const struct lttng_event *ev))
+{
+	struct lttng_file f = {.window.fd = -1,
+			       .channel = of->channel,
+			       .cpu = of->cpu,
+			       .compact = of->compact,
+			       .metadata = of->metadata,
+			       .quiet = true};
+	struct lttng_event ev;
+	int got = lttng_file_open(l, &f, of->member, 1);
+
+	while (!got && !f.done && f.at < limit) {
+		if (!f.gap.pending) {
+			got = lttng_file_event(l, &f, &ev);
+			if (got > 0)
+				got = take(l, l->cpus[f.cpu], &ev);
+		}
+		f.gap.pending = false;
+		if (!got)
+			got = lttng_file_next(l, &f);
+	}
+	window_close(&f.window);
+	return got < 0 ? -1 : 0;
+}
+
+/* Test whether events of this channel record what is needed ahead. */
+static bool is_needed_ahead(struct lttng *l, const struct lttng_file *f)
+{
+	static const char *const names[] = {"interrupts", "processes", "modules"};
+	size_t n;
+	const char *name = lttng_channel_name(f->member, f->base, &n);
+
+	if (f->metadata)
+		return false;
+	if (!l->one_table)
+		return n > 6 && !memcmp(name + n - 6, "_state", 6);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+			return true;
+	return n > 6 && !memcmp(name + n - 6, "_state", 6);
+}
+
+/* Test whether the channel has an event with one of these actions. */
+static bool has_action(struct lttng *l, const struct lttng_channel *c, enum lttng_action first,
+		       enum lttng_action last)
+{
+	for (size_t i = 0; i < c->size; i++) {
+		const struct lttng_marker *m = lttng_marker(l, c, (uint32_t)i);
+
+		if (m && m->action >= first && m->action <= last)
+			return true;
+	}
+	return false;
+}
+
+/* Take the thread that ran first from the first switch of the CPU, which records the previous
+ * thread. */
+static int take_first_thread(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev)
+{
+	if (ev->marker->action != ACTION_SCHEDULE)
+		return 0;
+	return lttng_state_before(l, c, ev) ? -1 : 1;
+}
+
+/* Take in the names that the trace dumps anywhere, and the thread that runs first on each CPU. */
+static int lttng_prescan(struct lttng *l)
+{
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (is_needed_ahead(l, &l->files[i]) &&
+		    has_action(l, l->files[i].channel, ACTION_PROCESS, ACTION_MAP) &&
+		    each_event(l, &l->files[i], AHEAD_MOST, lttng_state_ahead))
+			return -1;
+	for (size_t i = 0; i < l->nfiles; i++)
+		if (!l->files[i].metadata && !l->files[i].compact &&
+		    l->cpus[l->files[i].cpu]->thread->tid < 0 &&
+		    has_action(l, l->files[i].channel, ACTION_SCHEDULE, ACTION_SCHEDULE) &&
+		    each_event(l, &l->files[i], FIRST_SCHEDULE, take_first_thread))
+			return -1;
+	return 0;
+}
+
 void lttng_state_free(struct lttng *l)
 {
 	for (size_t i = 0; i < l->ncpus; i++) {
@@ -563,7 +531,9 @@ void lttng_state_free(struct lttng *l)
 		free(l->cpus[i]);
 	}
 	free(l->cpus);
-	lttng_transcoded_free(l);
+	intern_free(&l->functions.names);
+	buffer_free(&l->functions.key);
+	free(l->functions.locations);
 	for (size_t i = 0; i < l->threads.count; i++) {
 		free(l->threads.thread[i]->frames);
 		free(l->threads.thread[i]);
@@ -587,36 +557,23 @@ void lttng_state_free(struct lttng *l)
  * decoder, even if they are names of the kernel's markers.
  */
 
-static const uint8_t *lttng_text_of(const struct lttng_event *ev, int number, size_t *n)
-{
-	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
-
-	for (; p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
-		if (!number--) {
-			*n = (size_t)(nul - p);
-			return p;
-		}
-	*n = 0;
-	return (const uint8_t *)"";
-}
-
 /* Take the thread from an event; it runs on c from now on. */
 static int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c,
 				   const struct lttng_event *ev)
 {
-	const struct lttng_transcoded *where = &ev->marker->transcoded;
-	struct lttng_thread *t = lttng_state_thread(l, c, lttng_number(ev, where->tid, 4));
-	int32_t pid = where->pid ? (int32_t)lttng_number(ev, where->pid, 4) : -1;
-	const uint8_t *name;
+	const struct lttng_marker *m = ev->marker;
+	struct lttng_thread *t = lttng_state_thread(l, c, lttng_number(ev, m->transcoded.tid, 4));
+	int32_t pid = m->transcoded.pid ? (int32_t)lttng_number(ev, m->transcoded.pid, 4) : -1;
+	const char *name;
 	uint32_t comm;
 	size_t n;
 
 	if (!t)
 		return -1;
 	c->thread = t;
-	if (where->comm < 0)
+	if (m->transcoded.comm < 0)
 		return 0;
-	name = lttng_text_of(ev, where->comm, &n);
+	name = lttng_event_text(ev, m->transcoded.comm, &n);
 	comm = writer_string(l->w, name, n);
 	if (n && !comm)
 		return -1;
@@ -632,11 +589,13 @@ static int lttng_transcoded_thread(struct lttng *l, struct lttng_cpu *c,
 static int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, uint32_t *location,
 				 uint32_t *depth)
 {
-	const struct lttng_transcoded *where = &ev->marker->transcoded;
+	const struct lttng_marker *m = ev->marker;
 	size_t n;
-	const uint8_t *name = lttng_text_of(ev, where->name, &n);
+	const char *name = lttng_event_text(ev, m->transcoded.name, &n);
 	uint32_t function =
-		where->function ? (uint32_t)get_uint(ev->fixed + where->function, 4, false) : 0;
+		m->transcoded.function
+			? (uint32_t)get_uint(ev->fixed + m->transcoded.function, 4, false)
+			: 0;
 	uint32_t number;
 
 	l->functions.key.size = 0;
@@ -653,15 +612,9 @@ static int lttng_transcoded_call(struct lttng *l, const struct lttng_event *ev, 
 			l->w, &(struct location_entry){.address = function,
 						       .name = writer_string(l->w, name, n)});
 	*location = l->functions.locations[number];
-	*depth = where->depth ? (uint32_t)get_uint(ev->fixed + where->depth, 4, false) : 0;
+	*depth = m->transcoded.depth ? (uint32_t)get_uint(ev->fixed + m->transcoded.depth, 4, false)
+				     : 0;
 	return *location ? 0 : -1;
-}
-
-static void lttng_transcoded_free(struct lttng *l)
-{
-	intern_free(&l->functions.names);
-	buffer_free(&l->functions.key);
-	free(l->functions.locations);
 }
 
 /* --- writes a tracefile's next event or gap as a row --- */
@@ -713,11 +666,11 @@ static inline int lttng_put_row(struct lttng *l, const struct lttng_event *ev, u
 /* Get the lane of the thread that runs on a CPU. */
 static inline uint32_t lttng_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c)
 {
-	const struct lttng_known_lane *known = lttng_known_lane(f, c->thread);
+	const struct lttng_thread *t = c->thread;
+	uint32_t at = t->number % LTTNG_LANES;
 
-	return __builtin_expect(known->thread == c->thread && known->version == c->thread->version,
-				1)
-		       ? known->lane
+	return __builtin_expect(f->lanes[at].thread == t && f->lanes[at].version == t->version, 1)
+		       ? f->lanes[at].lane
 		       : lttng_state_lane(l, f, c);
 }
 
@@ -1037,14 +990,6 @@ static void lttng_set_next(struct lttng *l)
 	l->input->next = l->nheap && time == UINT64_MAX ? time - 1 : time;
 }
 
-/* Order the files in l->heap, and set the input's next time. */
-static void lttng_merge_begin(struct lttng *l)
-{
-	for (size_t i = l->nheap; i--;)
-		lttng_sift_down(l, i);
-	lttng_set_next(l);
-}
-
 /* Get the first file of the heap, the index of the second, and the TSC of the third, which both
  * must stay below. */
 static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64_t *limit)
@@ -1060,16 +1005,18 @@ static struct lttng_file *next_two(const struct lttng *l, size_t *second, uint64
 	return n > 1 ? h[*second] : NULL;
 }
 
-/* Write the rows up to and including that time. */
-static int lttng_merge_run(struct lttng *l, uint64_t until)
+static int lttng_run(struct input *in, uint64_t until, struct error *e)
 {
+	struct lttng *l = in->state;
+
+	(void)e;
 	while (l->nheap) {
 		struct lttng_file *first = l->heap[0], *g;
 		size_t second;
 		uint64_t limit;
 
 		if (first->done) {
-			lttng_file_close(first);
+			window_close(&first->window);
 			l->heap[0] = l->heap[--l->nheap];
 			lttng_sift_down(l, 0);
 			continue;
@@ -1169,43 +1116,6 @@ int lttng_clock_init(struct lttng_clock *c, const struct lttng_header *h, uint64
 /* --- finds the tracefiles of a trace, its CPUs and channels --- */
 
 enum { PROBED = 64, CHANNELS_MORE = 256 };
-
-/* Test whether a member's name is that of a tracefile. *base: length of the name without its CPU.
- */
-static bool lttng_name_of(const char *member, size_t *base, int32_t *cpu)
-{
-	const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member,
-		   *line = strrchr(name, '_');
-	int64_t n = 0;
-
-	if (!line || line == name || name[0] == '.' || !line[1])
-		return false;
-	for (const char *p = line + 1; *p; p++) {
-		if (!isdigit((unsigned char)*p) || n > 65535)
-			return false;
-		n = n * 10 + (*p - '0');
-	}
-	if (n > 65535)
-		return false;
-	*base = (size_t)(line - member);
-	*cpu = (int32_t)n;
-	return true;
-}
-
-/* Get the channel's name, "processes" in "control/flight-processes_0": without the prefix of
- * overwritten channels. */
-static const char *lttng_channel_name(const char *member, size_t base, size_t *n)
-{
-	const char *name = memrchr(member, '/', base);
-
-	name = name ? name + 1 : member;
-	*n = base - (size_t)(name - member);
-	if (*n > 7 && !memcmp(name, "flight-", 7)) {
-		name += 7;
-		*n -= 7;
-	}
-	return name;
-}
 
 static bool lttng_is_metadata(const char *member, size_t base)
 {
@@ -1334,6 +1244,7 @@ static int lttng_find_files(struct lttng *l, struct error *e)
 		if (!lttng_name_of(member, &base, &cpu))
 			continue;
 		*f = (struct lttng_file){.member = member,
+					 .base = base,
 					 .cpu = cpu,
 					 .window.fd = -1,
 					 .done = true,
@@ -1374,12 +1285,9 @@ static int lttng_find_channels(struct lttng *l)
 {
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
-		size_t base, n;
-		const char *name;
-		int32_t cpu;
+		size_t n;
+		const char *name = lttng_channel_name(f->member, f->base, &n);
 
-		lttng_name_of(f->member, &base, &cpu);
-		name = lttng_channel_name(f->member, base, &n);
 		f->compact = l->old && l->header.heartbeat && n == 7 && !memcmp(name, "compact", n);
 		f->channel = lttng_channel(l, l->one_table ? "" : name, l->one_table ? 0 : n);
 		if (!f->channel)
@@ -1410,7 +1318,8 @@ static int open_trace(struct lttng *l, struct error *e)
 	if (lttng_find_channels(l))
 		return error_no_memory(e);
 	for (size_t i = 0; i < l->nfiles; i++)
-		if (l->files[i].metadata && lttng_prescan_metadata(l, &l->files[i]))
+		if (l->files[i].metadata &&
+		    each_event(l, &l->files[i], UINT64_MAX, lttng_marker_take))
 			return error_no_memory(e);
 	if (h->seconds < 1ull << 33 && !__builtin_mul_overflow(h->seconds, 1000000u, &us) &&
 	    h->microseconds < 1ull << 40)
@@ -1538,20 +1447,10 @@ static int declare_trace(struct lttng *l)
 		return -1;
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
-		size_t base;
-		int32_t cpu;
 
-		lttng_name_of(f->member, &base, &cpu);
-		f->buffer = writer_string(w, f->member, base);
+		f->buffer = writer_string(w, f->member, f->base);
 	}
 	return w->out_of_memory ? -1 : 0;
-}
-
-static bool lttng_is_wanted(const struct lttng *l, const char *member)
-{
-	const char *only = l->input->member;
-
-	return !only || !strcmp(only, member);
 }
 
 /* Declare the markers that the metadata announce, except those whose layout depends on an event. */
@@ -1587,7 +1486,7 @@ static int decode_lttng_begin(struct input *in, struct error *e)
 	for (size_t i = 0; i < l->nfiles; i++) {
 		struct lttng_file *f = &l->files[i];
 
-		if (!lttng_is_wanted(l, f->member))
+		if (in->member && strcmp(in->member, f->member))
 			continue;
 		f->done = false;
 		if (lttng_file_open(l, f, f->member, l->nfiles))
@@ -1595,17 +1494,13 @@ static int decode_lttng_begin(struct input *in, struct error *e)
 		if (!f->done)
 			l->heap[l->nheap++] = f;
 	}
-	lttng_merge_begin(l);
+	for (size_t i = l->nheap; i--;)
+		lttng_sift_down(l, i);
+	lttng_set_next(l);
 	if (!l->nheap)
 		return 0;
 	first = lttng_clock_ns(&l->clock, l->heap[0]->next);
 	return merge_first(in, first < 0 ? 0 : (uint64_t)first, e);
-}
-
-static int lttng_run(struct input *in, uint64_t until, struct error *e)
-{
-	(void)e;
-	return lttng_merge_run(in->state, until);
 }
 
 static void lttng_close(struct input *in)
@@ -1613,7 +1508,7 @@ static void lttng_close(struct input *in)
 	struct lttng *l = in->state;
 
 	for (size_t i = 0; i < l->nfiles; i++)
-		lttng_file_close(&l->files[i]);
+		window_close(&l->files[i].window);
 	free(l->files);
 	free(l->heap);
 	lttng_markers_free(l);

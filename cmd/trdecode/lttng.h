@@ -71,23 +71,26 @@ static inline int64_t lttng_clock_ns(struct lttng_clock *c, uint64_t tsc)
 /* --- markers: the event types that a trace announces --- */
 
 struct lttng;
+struct lttng_cpu;
 struct lttng_event;
 
 enum { LTTNG_QUICK_MOST = 64 /* bytes of a payload */, LTTNG_ARGS = 5 };
+enum { NAMES_MOST = 4096 }; /* ids of names of one kind */
 
 /* What the decoder learns from an event, besides writing its row. */
 enum lttng_action {
 	ACTION_NONE,
 	ACTION_SCHEDULE, /* prev_pid, next_pid */
-	ACTION_PROCESS,	 /* pid, parent_pid, name, tgid: the state dump */
 	ACTION_FORK,	 /* parent_pid, child_pid, child_tgid */
 	ACTION_EXEC,	 /* filename */
 	ACTION_EXIT,	 /* pid: process_free */
-	ACTION_SYSCALL_NAME,
+	/* from ACTION_PROCESS to ACTION_MAP: the state dump, which is read ahead */
+	ACTION_PROCESS,	     /* pid, parent_pid, name, tgid */
+	ACTION_SYSCALL_NAME, /* and the next three, in the order of enum lttng_names: id, name */
 	ACTION_SOFTIRQ_NAME,
 	ACTION_TRAP_NAME,
-	ACTION_IRQ_NAME, /* id, name */
-	ACTION_MAP,	 /* pid, start, end, pgoff, inode */
+	ACTION_IRQ_NAME,
+	ACTION_MAP, /* pid, start, end, pgoff, inode */
 	ACTION_MARKER_ID,
 	ACTION_MARKER_FORMAT,
 };
@@ -120,7 +123,6 @@ struct lttng_marker {
 	struct lttng_sizes sizes;
 	uint8_t alignment;
 	const char *format; /* NULL: never announced */
-	size_t format_size;
 	bool resolved, usable;
 	bool has_eight; /* 1.0: the format has a "#8", which has two meanings */
 	bool eight;	/* the meaning that is used */
@@ -160,7 +162,7 @@ struct lttng_marker {
 	int8_t string_arg; /* number of the string that the action needs */
 
 	/* Offsets in the fixed part, 0 none; numbers of strings, -1 none */
-	struct lttng_transcoded {
+	struct {
 		int16_t tid, pid, depth, call, function;
 		int16_t order; /* offset in the payload */
 		int8_t comm, name;
@@ -183,7 +185,7 @@ static inline struct lttng_marker *lttng_marker(struct lttng *l, const struct lt
 
 struct lttng_channel *lttng_channel(struct lttng *l, const char *name, size_t n);
 /* Take in a core_marker_id or core_marker_format event. */
-int lttng_marker_take(struct lttng *l, const struct lttng_event *ev);
+int lttng_marker_take(struct lttng *l, struct lttng_cpu *c, const struct lttng_event *ev);
 /* Declare the type of its rows. */
 int lttng_marker_declare(struct lttng *l, struct lttng_marker *m);
 /* Declare the type of a leave without an enter. 0: out of memory. */
@@ -210,11 +212,12 @@ enum { LTTNG_LANES = 32 };
 struct lttng_thread;
 
 /* Get a string by its number, from 0; "" if there is none. */
-const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n);
+const char *lttng_event_text(const struct lttng_event *ev, int number, size_t *n);
 
 /* A tracefile, its current block and its next event. */
 struct lttng_file {
 	const char *member;
+	size_t base; /* bytes of member without its CPU */
 	struct lttng_channel *channel;
 	int32_t cpu;
 	uint32_t rank, buffer; /* buffer: the name without its CPU, a string of the writer */
@@ -251,7 +254,7 @@ struct lttng_file {
 
 	/* Lanes of the threads used last: without them 'trdecode | trstat -g name -c count' of
 	 * t/bench/lttng.sh takes 1.19 times the instructions. */
-	struct lttng_known_lane {
+	struct {
 		const struct lttng_thread *thread;
 		uint32_t version, lane;
 	} lanes[LTTNG_LANES];
@@ -262,13 +265,8 @@ struct lttng_file {
 /* Open one of `files` tracefiles and find its first event. Report a file that cannot be read, and
  * set its done. */
 int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t files);
-void lttng_file_close(struct lttng_file *f);
 /* Find the next event: set f->next and f->marker, or f->gap_pending, or f->done. */
 int lttng_file_next(struct lttng *l, struct lttng_file *f);
-
-/* Slide the window, and read: the slow part of lttng_window. */
-const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
-				 size_t *have);
 
 /* --- blocks --- */
 
@@ -304,16 +302,9 @@ struct lttng_thread {
 	uint32_t comm;		/* string of the writer, 0 unknown */
 	uint32_t space;	  /* address space of its process, if this is the first thread; 0 none */
 	uint32_t version; /* number of changes to what its lanes contain */
-	uint32_t number;
+	uint32_t number;  /* % LTTNG_LANES: where a file keeps its lane */
 	struct lttng_frames *frames;
 };
-
-/* Get the entry that may have the lane of a thread. */
-static inline struct lttng_known_lane *lttng_known_lane(struct lttng_file *f,
-							const struct lttng_thread *t)
-{
-	return &f->lanes[t->number % LTTNG_LANES];
-}
 
 /* A CPU and the thread that runs on it. */
 struct lttng_cpu {
@@ -330,13 +321,6 @@ static inline void lttng_cpu_run(struct lttng_cpu *c, struct lttng_thread *t)
 	c->stacks[0] = t->frames;
 }
 
-/* Names of one kind by id, and their locations. */
-struct lttng_names_table {
-	char **name;
-	uint32_t *location;
-	size_t size;
-};
-
 /* The state of decoding one input. */
 struct lttng {
 	struct input *input;
@@ -351,10 +335,7 @@ struct lttng {
 	struct lttng_channel *channels;
 	size_t nchannels, channels_capacity;
 	struct intern formats; /* channel, NUL, marker: number in format_text */
-	struct lttng_text {
-		char *text;
-		size_t size;
-	} * format_text;
+	char **format_text;
 	size_t formats_capacity;
 	struct intern pairs;
 
@@ -370,8 +351,12 @@ struct lttng {
 		size_t count, capacity;
 		struct idmap by_tid; /* index + 1 */
 	} threads;
-	struct id_cache lanes; /* by struct lttng_lane_key */
-	struct lttng_names_table names[NAMES_COUNT];
+	struct id_cache lanes; /* by what lttng_state_lane declares */
+	/* Names by id, below NAMES_MOST, and their locations; NULL: none yet. */
+	struct {
+		char **name;
+		uint32_t *location;
+	} names[NAMES_COUNT];
 	size_t nmaps;
 	struct {		     /* lttng.c */
 		struct intern names; /* to indices in locations */
@@ -388,14 +373,13 @@ struct lttng {
 
 /* --- names (lttng.c) --- */
 
-/* Get the locations by id, 0: not declared yet; NULL: out of memory. */
-const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which, uint32_t *n);
+/* Get the locations by id, below NAMES_MOST, 0: not declared yet; NULL: out of memory. */
+const uint32_t *lttng_names_locations(struct lttng *l, enum lttng_names which);
 /* Get the location of an entry by its id. 0: out of memory. */
 uint32_t lttng_names_location(struct lttng *l, const struct lttng_marker *m, uint64_t id);
 
 /* --- threads and calls --- */
 
-struct lttng_cpu *lttng_state_cpu(struct lttng *l, int32_t cpu);
 /* Find or add the thread of a tid; tid 0 is this CPU's idle thread. NULL: out of memory. */
 struct lttng_thread *lttng_state_thread(struct lttng *l, struct lttng_cpu *c, int64_t tid);
 uint32_t lttng_state_lane(struct lttng *l, struct lttng_file *f, struct lttng_cpu *c);

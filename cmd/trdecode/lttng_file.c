@@ -5,24 +5,13 @@
  *
  * is an event of 2.x in a block, whose header has the magic number, TSC and rate of the clock.
  */
-#include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/lttng.h"
-#include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/input.h"
-#include "cmd/trdecode/lttng.h"
-#include "common/formats/lttng.h"
-#include "common/stream/writer.h"
-#include "common/util/error.h"
-#include "common/util/intern.h"
+#include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/row_filter.h"
 
 /* --- the markers that the trace announces: channels, ids, names and formats --- */
 
@@ -73,23 +62,14 @@ static int set_format(struct lttng *l, const struct lttng_channel *c, const char
 		      const char *format, size_t size)
 {
 	uint32_t number = lttng_file_format_number(l, c, name, n, true);
-	struct lttng_text *t;
-	char *copy;
 
 	if (number == INTERN_NONE)
 		return n > NAME_MOST ? 0 : -1;
 	if (ARRAY_REACH(l->format_text, l->formats_capacity, number))
 		return -1;
-	t = &l->format_text[number];
-	if (t->text)
-		return 0; /* a name has one format */
-	if (size > FORMAT_MOST)
-		size = FORMAT_MOST;
-	copy = strndup(format, size);
-	if (!copy)
-		return -1;
-	*t = (struct lttng_text){copy, size};
-	return 0;
+	if (!l->format_text[number]) /* a name has one format */
+		l->format_text[number] = strndup(format, size < FORMAT_MOST ? size : FORMAT_MOST);
+	return l->format_text[number] ? 0 : -1;
 }
 
 static int set_id(struct lttng_channel *c, uint32_t id, const char *name, size_t n,
@@ -146,21 +126,17 @@ int lttng_marker_core(struct lttng *l, struct lttng_channel *c)
 	return 0;
 }
 
-static const char *lttng_file_string_of(const struct lttng_event *ev, int number, size_t *n)
-{
-	return (const char *)lttng_event_text(ev, number, n);
-}
-
-int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
+int lttng_marker_take(struct lttng *l, struct lttng_cpu *cpu, const struct lttng_event *ev)
 {
 	const uint8_t *p = ev->fixed + 8;
 	int first = l->one_table ? 0 : 1;
 	size_t channel_size = 0, name_size, format_size;
-	const char *channel = l->one_table ? "" : lttng_file_string_of(ev, 0, &channel_size),
-		   *name = lttng_file_string_of(ev, first, &name_size), *format;
+	const char *channel = l->one_table ? "" : lttng_event_text(ev, 0, &channel_size),
+		   *name = lttng_event_text(ev, first, &name_size), *format;
 	struct lttng_channel *c;
 	struct lttng_sizes sizes;
 
+	(void)cpu;
 	if (ev->marker->action != ACTION_MARKER_ID && ev->marker->action != ACTION_MARKER_FORMAT)
 		return 0;
 	if (!name_size || name_size > NAME_MOST || channel_size > 255)
@@ -169,7 +145,7 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	if (!c)
 		return 0;
 	if (ev->marker->action == ACTION_MARKER_FORMAT) {
-		format = lttng_file_string_of(ev, first + 1, &format_size);
+		format = lttng_event_text(ev, first + 1, &format_size);
 		return set_format(l, c, name, name_size, format, format_size);
 	}
 	if (ev->marker->layout.fixed_size < 16)
@@ -180,66 +156,6 @@ int lttng_marker_take(struct lttng *l, const struct lttng_event *ev)
 	    (p[6] && !power_of_two(p[6])))
 		return 0; /* events of this id will be unknown */
 	return set_id(c, get_u16(p), name, name_size, &sizes, p[6]);
-}
-
-static void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
-				  const struct lttng_field *fields, int n);
-static void lttng_marker_layout(const struct lttng_header *h, struct lttng_marker *m,
-				const struct lttng_field *fields, int n);
-static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_field *fields, int n);
-
-static void parse_marker(struct lttng *l, struct lttng_marker *m)
-{
-	struct lttng_field fields[LTTNG_FIELDS];
-	int n = lttng_format_parse(m->format, m->format_size, &m->sizes, m->eight, fields,
-				   LTTNG_FIELDS);
-
-	if (n < 0)
-		return;
-	free(m->layout.steps);
-	m->layout.steps = calloc((size_t)n + 1, sizeof *m->layout.steps);
-	if (!m->layout.steps)
-		return;
-	m->layout.nfields = n;
-	lttng_marker_layout(&l->header, m, fields, n);
-	m->layout.compact = n > 0 && fields[0].compact && fields[0].size;
-	if (m->layout.compact)
-		m->layout.plain = m->layout.plain_words = 0;
-	lttng_marker_classify(l, m, fields, n);
-	lttng_transcoded_find(m, fields, n);
-	m->usable = true;
-}
-
-/* Lay out the marker's payload again, with the other meaning of "#8". */
-static void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
-{
-	m->eight = true;
-	m->type = m->orphan = 0;
-	m->quick = QUICK_NOT;
-	parse_marker(l, m);
-}
-
-struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *m)
-{
-	uint32_t number;
-
-	if (m->resolved)
-		return NULL;
-	number = lttng_file_format_number(l, m->channel, m->name, strlen(m->name), false);
-	if (number == INTERN_NONE || number >= l->formats_capacity ||
-	    !l->format_text[number].text) {
-		m->resolved = l->begun;
-		return NULL;
-	}
-	m->resolved = true;
-	m->format = l->format_text[number].text;
-	m->format_size = l->format_text[number].size;
-	m->has_eight = memmem(m->format, m->format_size, "#8", 2) ||
-		       memmem(m->format, m->format_size, "#b8", 3) ||
-		       memmem(m->format, m->format_size, "#n8", 3);
-	m->eight = !l->old;
-	parse_marker(l, m);
-	return m->usable ? m : NULL;
 }
 
 void lttng_markers_free(struct lttng *l)
@@ -258,7 +174,7 @@ void lttng_markers_free(struct lttng *l)
 	}
 	free(l->channels);
 	for (size_t i = 0; i < l->formats_capacity; i++)
-		free(l->format_text[i].text);
+		free(l->format_text[i]);
 	free(l->format_text);
 	intern_free(&l->formats);
 	intern_free(&l->pairs);
@@ -278,16 +194,18 @@ static bool lttng_contains(const char *s, size_t n, const char *part)
 	return memmem(s, n, part, strlen(part));
 }
 
+static bool lttng_is_named(const struct lttng_field *f, const char *name)
+{
+	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
+}
+
 /* Set offset and size of the next argument: the field of that name in the fixed part. */
 static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
 		    const char *name, int index)
 {
-	size_t size = strlen(name);
-
 	m->arg[index] = -1;
 	for (int i = 0; i < n; i++)
-		if (fields[i].size && fields[i].name && fields[i].name_size == size &&
-		    !memcmp(fields[i].name, name, size)) {
+		if (fields[i].size && lttng_is_named(&fields[i], name)) {
 			m->arg[index] = (int16_t)m->layout.steps[i].offset;
 			m->arg_size[index] = fields[i].size;
 			return;
@@ -297,15 +215,13 @@ static void set_arg(struct lttng_marker *m, const struct lttng_field *fields, in
 static void set_string_arg(struct lttng_marker *m, const struct lttng_field *fields, int n,
 			   const char *name)
 {
-	size_t size = strlen(name);
 	int8_t number = 0;
 
 	m->string_arg = -1;
 	for (int i = 0; i < n; i++) {
 		if (fields[i].size)
 			continue;
-		if (fields[i].name && fields[i].name_size == size &&
-		    !memcmp(fields[i].name, name, size)) {
+		if (lttng_is_named(&fields[i], name)) {
 			m->string_arg = number;
 			return;
 		}
@@ -384,13 +300,12 @@ static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t bas
 /* Set the locations by the id at arg[3]. */
 static void find_locations(struct lttng *l, struct lttng_marker *m)
 {
-	const uint32_t *locations;
-	uint32_t n;
+	const uint32_t *locations = m->arg[3] < 0 ? NULL : lttng_names_locations(l, m->names);
 
-	if (m->arg[3] < 0 || !(locations = lttng_names_locations(l, m->names, &n)))
+	if (!locations)
 		return;
 	m->locations = locations;
-	m->nlocations = n;
+	m->nlocations = NAMES_MOST;
 	m->id_field = (uint16_t)m->arg[3];
 	m->id_mask = UINT64_MAX >> (64 - 8 * m->arg_size[3]);
 }
@@ -463,13 +378,6 @@ static void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
 
 /* --- declares markers as types of the stream --- */
 
-static bool lttng_file_ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n > m && !memcmp(s + n - m, end, m);
-}
-
 static uint32_t lttng_file_type_name(struct lttng *l, const struct lttng_field *f)
 {
 	char text[80];
@@ -502,11 +410,6 @@ static enum field_kind field_kind(const struct lttng *l, const struct lttng_fiel
 	return !l->old && (f->conversion == 'x' || f->conversion == 'X') ? FIELD_HEX : FIELD_UINT;
 }
 
-static bool lttng_file_is_named(const struct lttng_field *f, const char *name)
-{
-	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
-}
-
 /* Get the role of a field that trencode adds before or after those of an event. */
 static enum field_role transcoded_role(const struct lttng_field *f)
 {
@@ -515,10 +418,10 @@ static enum field_role transcoded_role(const struct lttng_field *f)
 				 *const text[] = {"_arguments", "_outputs", "_return"};
 
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-		if (lttng_file_is_named(f, row[i]))
+		if (lttng_is_named(f, row[i]))
 			return ROLE_ROW;
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-		if (f->kind == LTTNG_STRING && lttng_file_is_named(f, text[i]))
+		if (f->kind == LTTNG_STRING && lttng_is_named(f, text[i]))
 			return ROLE_ARGUMENTS;
 	return f->kind == LTTNG_STRING && f->name && f->name_size >= 6 && f->name[0] == '_' &&
 			       (!memcmp(f->name + f->name_size - 6, "_enter", 6) ||
@@ -532,13 +435,14 @@ static enum field_role field_role(const struct lttng_marker *m, const struct ltt
 	if (m->transcoded.tid)
 		return transcoded_role(f);
 	if (f->kind == LTTNG_STRING)
-		return lttng_file_ends_with(m->name, "printk") && lttng_file_is_named(f, "string")
+		return lttng_ends_with(m->name, strlen(m->name), "printk") &&
+				       lttng_is_named(f, "string")
 			       ? ROLE_MESSAGE
 			       : ROLE_NONE;
-	if (lttng_file_is_named(f, "ip") ||
-	    (strstr(m->name, "page_fault") && lttng_file_is_named(f, "address")))
+	if (lttng_is_named(f, "ip") ||
+	    (strstr(m->name, "page_fault") && lttng_is_named(f, "address")))
 		return ROLE_ADDRESS;
-	if (lttng_file_is_named(f, "count") && strstr(m->channel->name, "fs"))
+	if (lttng_is_named(f, "count") && strstr(m->channel->name, "fs"))
 		return ROLE_SIZE;
 	return ROLE_NONE;
 }
@@ -594,7 +498,7 @@ static uint32_t lttng_file_declare_type(struct lttng *l, const struct lttng_mark
 	struct type_entry t = {.source = l->source,
 			       .name = writer_string(l->w, m->name, lttng_file_plain_size(m)),
 			       .group = lttng_file_group_of(l, m),
-			       .declaration = writer_string(l->w, m->format, m->format_size),
+			       .declaration = writer_text(l->w, m->format),
 			       .kind = (uint8_t)kind,
 			       .word_size = m->sizes.pointer,
 			       .flags = flags | (m->layout.nstrings ? TYPE_TAIL : 0),
@@ -602,7 +506,7 @@ static uint32_t lttng_file_declare_type(struct lttng *l, const struct lttng_mark
 			       .native = m->id,
 			       .fields = entries};
 	uint32_t strings = 0;
-	int n = lttng_format_parse(m->format, m->format_size, &m->sizes, m->eight, fields,
+	int n = lttng_format_parse(m->format, strlen(m->format), &m->sizes, m->eight, fields,
 				   LTTNG_FIELDS);
 
 	for (int i = 0; i < n; i++) {
@@ -792,8 +696,9 @@ bool lttng_skip_late(struct input *in, uint64_t *latest)
  * Damage costs at most the rest of its block: each block records where the next one begins.
  */
 
-const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset, size_t n,
-				 size_t *have)
+/* Slide the window, and read: the slow part of lttng_window. */
+static const uint8_t *lttng_window_fill(struct lttng *l, struct lttng_file *f, uint64_t offset,
+					size_t n, size_t *have)
 {
 	struct file_window *w = &f->window;
 	struct error e;
@@ -827,8 +732,8 @@ static int lttng_file_damage(struct lttng *l, struct lttng_file *f, uint64_t off
 	if (!l->begun)
 		return 0;
 	ns = lttng_clock_ns(&l->clock, f->tsc ? f->tsc : l->clock.zero) + l->shift;
-	return writer_gap(l->w, ns < 0 ? 0 : (uint64_t)ns,
-			  lttng_state_lane(l, f, lttng_state_cpu(l, f->cpu)), &gap);
+	return writer_gap(l->w, ns < 0 ? 0 : (uint64_t)ns, lttng_state_lane(l, f, l->cpus[f->cpu]),
+			  &gap);
 }
 
 /* Report damage, and discard the rest of the block from position on. */
@@ -1072,11 +977,6 @@ int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, s
 	return lttng_file_next(l, f);
 }
 
-void lttng_file_close(struct lttng_file *f)
-{
-	window_close(&f->window);
-}
-
 /* --- headers of blocks --- */
 
 static const char *parse_1(struct lttng_header *h, const uint8_t *p, uint32_t *where)
@@ -1197,11 +1097,6 @@ const char *lttng_header_parse(struct lttng_header *h, const uint8_t *data, size
 
 /* --- markers with fields that contain the thread and the call of the event --- */
 
-static bool lttng_is_named(const struct lttng_field *f, const char *name)
-{
-	return f->name && f->name_size == strlen(name) && !memcmp(f->name, name, f->name_size);
-}
-
 static int16_t lttng_number_at(const struct lttng_marker *m, const struct lttng_field *fields,
 			       int n, const char *name)
 {
@@ -1233,18 +1128,18 @@ static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_fie
 		{"_kernel_enter", "_kernel_leave", TYPE_KERNEL},
 		{"_inner_enter", "_inner_leave", TYPE_INNER},
 	};
-	struct lttng_transcoded *t = &m->transcoded;
 	int8_t text = 0;
 
-	*t = (struct lttng_transcoded){.comm = -1, .name = -1};
+	memset(&m->transcoded, 0, sizeof m->transcoded);
+	m->transcoded.comm = m->transcoded.name = -1;
 	if (n < 1 || !lttng_is_named(&fields[0], "_tid") || fields[0].size != 4)
 		return;
-	t->tid = lttng_number_at(m, fields, n, "_tid");
-	t->pid = lttng_number_at(m, fields, n, "_pid");
-	t->depth = lttng_number_at(m, fields, n, "_depth");
-	t->call = lttng_number_at(m, fields, n, "_call");
-	t->function = lttng_number_at(m, fields, n, "_function");
-	t->order = order_at(fields, n);
+	m->transcoded.tid = lttng_number_at(m, fields, n, "_tid");
+	m->transcoded.pid = lttng_number_at(m, fields, n, "_pid");
+	m->transcoded.depth = lttng_number_at(m, fields, n, "_depth");
+	m->transcoded.call = lttng_number_at(m, fields, n, "_call");
+	m->transcoded.function = lttng_number_at(m, fields, n, "_function");
+	m->transcoded.order = order_at(fields, n);
 	m->action = ACTION_NONE;
 	m->kind = KIND_INSTANT;
 	m->names = NAMES_NONE;
@@ -1254,21 +1149,74 @@ static void lttng_transcoded_find(struct lttng_marker *m, const struct lttng_fie
 		if (fields[i].size)
 			continue;
 		if (lttng_is_named(&fields[i], "_comm"))
-			t->comm = text;
-		for (size_t k = 0; k < sizeof calls / sizeof *calls && (t->depth || t->call); k++) {
+			m->transcoded.comm = text;
+		for (size_t k = 0; k < sizeof calls / sizeof *calls &&
+				   (m->transcoded.depth || m->transcoded.call);
+		     k++) {
 			bool leave = lttng_is_named(&fields[i], calls[k].leave);
 
 			if (!leave && !lttng_is_named(&fields[i], calls[k].enter))
 				continue;
-			t->name = text;
-			t->flags = calls[k].flags;
+			m->transcoded.name = text;
+			m->transcoded.flags = calls[k].flags;
 			m->kind = leave ? KIND_LEAVE : KIND_ENTER;
-			m->per_cpu = t->flags & TYPE_PER_CPU;
+			m->per_cpu = m->transcoded.flags & TYPE_PER_CPU;
 		}
 		if (lttng_is_named(&fields[i], "_at"))
-			t->name = text;
+			m->transcoded.name = text;
 		text++;
 	}
+}
+
+static void parse_marker(struct lttng *l, struct lttng_marker *m)
+{
+	struct lttng_field fields[LTTNG_FIELDS];
+	int n = lttng_format_parse(m->format, strlen(m->format), &m->sizes, m->eight, fields,
+				   LTTNG_FIELDS);
+
+	if (n < 0)
+		return;
+	free(m->layout.steps);
+	m->layout.steps = calloc((size_t)n + 1, sizeof *m->layout.steps);
+	if (!m->layout.steps)
+		return;
+	m->layout.nfields = n;
+	lttng_marker_layout(&l->header, m, fields, n);
+	m->layout.compact = n > 0 && fields[0].compact && fields[0].size;
+	if (m->layout.compact)
+		m->layout.plain = m->layout.plain_words = 0;
+	lttng_marker_classify(l, m, fields, n);
+	lttng_transcoded_find(m, fields, n);
+	m->usable = true;
+}
+
+/* Lay out the marker's payload again, with the other meaning of "#8". */
+static void lttng_marker_reread(struct lttng *l, struct lttng_marker *m)
+{
+	m->eight = true;
+	m->type = m->orphan = 0;
+	m->quick = QUICK_NOT;
+	parse_marker(l, m);
+}
+
+struct lttng_marker *lttng_marker_resolve(struct lttng *l, struct lttng_marker *m)
+{
+	uint32_t number;
+
+	if (m->resolved)
+		return NULL;
+	number = lttng_file_format_number(l, m->channel, m->name, strlen(m->name), false);
+	if (number == INTERN_NONE || number >= l->formats_capacity || !l->format_text[number]) {
+		m->resolved = l->begun;
+		return NULL;
+	}
+	m->resolved = true;
+	m->format = l->format_text[number];
+	m->has_eight =
+		strstr(m->format, "#8") || strstr(m->format, "#b8") || strstr(m->format, "#n8");
+	m->eight = !l->old;
+	parse_marker(l, m);
+	return m->usable ? m : NULL;
 }
 
 /* Returns n bytes at a position of the block, fewer at the end of its events; NULL: error. */
@@ -1592,9 +1540,9 @@ int lttng_file_event(struct lttng *l, struct lttng_file *f, struct lttng_event *
 	return 1;
 }
 
-const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t *n)
+const char *lttng_event_text(const struct lttng_event *ev, int number, size_t *n)
 {
-	const uint8_t *p = ev->tail, *end = p + ev->tail_size, *nul;
+	const char *p = (const char *)ev->tail, *end = p + ev->tail_size, *nul;
 
 	for (; number >= 0 && p < end && (nul = memchr(p, 0, (size_t)(end - p))); p = nul + 1)
 		if (!number--) {
@@ -1602,5 +1550,5 @@ const uint8_t *lttng_event_text(const struct lttng_event *ev, int number, size_t
 			return p;
 		}
 	*n = 0;
-	return (const uint8_t *)"";
+	return "";
 }
