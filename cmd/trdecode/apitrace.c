@@ -241,6 +241,18 @@ static int apitrace_sint(struct apitrace *a, int64_t *n)
 	return 0;
 }
 
+/* Get the number of bytes, at least 1 and at most left, that are unpacked; 0: failed. */
+static size_t apitrace_piece(struct apitrace *a, uint64_t left)
+{
+	size_t have;
+
+	while (a->unpack.at == a->unpack.end)
+		if (apitrace_refill(a))
+			return 0;
+	have = (size_t)(a->unpack.end - a->unpack.at);
+	return have < left ? have : (size_t)left;
+}
+
 /* Append the bytes of a name to b. */
 static int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit)
 {
@@ -251,15 +263,10 @@ static int apitrace_text(struct apitrace *a, struct buffer *b, size_t limit)
 	if (left > limit)
 		return apitrace_bad(a, "a name of %llu bytes", (unsigned long long)left);
 	while (left) {
-		size_t have = (size_t)(a->unpack.end - a->unpack.at);
+		size_t have = apitrace_piece(a, left);
 
-		if (!have) {
-			if (apitrace_refill(a))
-				return -1;
-			continue;
-		}
-		if (have > left)
-			have = (size_t)left;
+		if (!have)
+			return -1;
 		if (buffer_append(b, a->unpack.at, have))
 			return apitrace_no_memory(a);
 		a->unpack.at += have;
@@ -1250,6 +1257,15 @@ static inline void tail_written(struct apitrace *a, const uint8_t *end)
 	a->values.tail.size = (size_t)(end - a->values.tail.data);
 }
 
+/* Write a tag and a number, for which there is room. */
+static inline void put_tagged(struct apitrace *a, uint8_t tag, uint64_t n)
+{
+	uint8_t *p = tail_out(a);
+
+	*p++ = tag;
+	tail_written(a, uleb_at(p, n));
+}
+
 /* Record that the current event's values use a definition. */
 static int use_definition(struct apitrace *a, uint32_t definition)
 {
@@ -1263,15 +1279,10 @@ static int use_definition(struct apitrace *a, uint32_t definition)
 static int apitrace_copy_bytes(struct apitrace *a, uint64_t n)
 {
 	while (n) {
-		size_t have = (size_t)(a->unpack.end - a->unpack.at);
+		size_t have = apitrace_piece(a, n);
 
-		if (!have) {
-			if (apitrace_refill(a))
-				return -1;
-			continue;
-		}
-		if (have > n)
-			have = (size_t)n;
+		if (!have)
+			return -1;
 		if (a->values.tail.size + have > a->values.limit) {
 			a->values.too_large = true;
 			a->values.tail.size = a->values.detail;
@@ -1286,16 +1297,13 @@ static int apitrace_copy_bytes(struct apitrace *a, uint64_t n)
 
 static int copy_string(struct apitrace *a, uint8_t tag)
 {
-	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
-	*p++ = tag;
-	p = uleb_at(p, n);
-	tail_written(a, p);
+	put_tagged(a, tag, n);
 	if (__builtin_expect(n <= ROOM / 2 && (uint64_t)(a->unpack.end - a->unpack.at) >= n, 1)) {
-		memcpy(p, a->unpack.at, (size_t)n);
+		memcpy(tail_out(a), a->unpack.at, (size_t)n);
 		a->unpack.at += n;
 		a->values.tail.size += (size_t)n;
 		return 0;
@@ -1305,13 +1313,11 @@ static int copy_string(struct apitrace *a, uint8_t tag)
 
 static int wide_string(struct apitrace *a)
 {
-	uint8_t *p = tail_out(a);
 	uint64_t n, unit;
 
 	if (apitrace_uint(a, &n))
 		return -1;
-	*p++ = VALUE_WSTRING;
-	tail_written(a, uleb_at(p, n));
+	put_tagged(a, VALUE_WSTRING, n);
 	while (n--) {
 		if (apitrace_uint(a, &unit) || tail_room(a))
 			return -1;
@@ -1322,26 +1328,22 @@ static int wide_string(struct apitrace *a)
 
 static int copy_number(struct apitrace *a, uint8_t tag)
 {
-	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
-	*p++ = tag;
-	tail_written(a, uleb_at(p, n));
+	put_tagged(a, tag, n);
 	return 0;
 }
 
 /* Read a negative number. A magnitude of 64 bits wraps to a number that is not negative. */
 static int signed_number(struct apitrace *a)
 {
-	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
-	*p++ = n > NEGATIVE_MOST ? VALUE_UINT : VALUE_NEGATIVE;
-	tail_written(a, uleb_at(p, n > NEGATIVE_MOST ? -n : n));
+	put_tagged(a, n > NEGATIVE_MOST ? VALUE_UINT : VALUE_NEGATIVE, n > NEGATIVE_MOST ? -n : n);
 	return 0;
 }
 
@@ -1391,16 +1393,14 @@ static int put_enumeration(struct apitrace *a)
 
 static int put_bitmask(struct apitrace *a)
 {
-	uint8_t *p = tail_out(a);
 	uint32_t definition;
 	uint64_t n;
 
 	if (named_values(a, &a->ids.bitmasks, DEFINITION_BITMASK, &definition) ||
 	    apitrace_uint(a, &n) || use_definition(a, definition))
 		return -1;
-	*p++ = VALUE_BITMASK;
-	p = uleb_at(p, definition);
-	tail_written(a, uleb_at(p, n));
+	put_tagged(a, VALUE_BITMASK, definition);
+	tail_written(a, uleb_at(tail_out(a), n));
 	return 0;
 }
 
@@ -1418,38 +1418,25 @@ static int apitrace_put_elements(struct apitrace *a, uint64_t n, unsigned nestin
 
 static int apitrace_put_array(struct apitrace *a, unsigned nesting)
 {
-	uint8_t *p = tail_out(a);
 	uint64_t n;
 
 	if (apitrace_uint(a, &n))
 		return -1;
-	*p++ = VALUE_ARRAY;
-	tail_written(a, uleb_at(p, n));
+	put_tagged(a, VALUE_ARRAY, n);
 	return apitrace_put_elements(a, n, nesting);
 }
 
 static int put_structure(struct apitrace *a, unsigned nesting)
 {
-	uint8_t *p = tail_out(a);
 	struct apitrace_defined *s;
 	uint32_t members;
 
 	if (apitrace_struct(a, &s) || use_definition(a, s->definition))
 		return -1;
 	members = s->members;
-	*p++ = VALUE_STRUCT;
-	p = uleb_at(p, s->definition);
-	tail_written(a, uleb_at(p, members));
+	put_tagged(a, VALUE_STRUCT, s->definition);
+	tail_written(a, uleb_at(tail_out(a), members));
 	return apitrace_put_elements(a, members, nesting);
-}
-
-static int put_representation(struct apitrace *a, unsigned nesting)
-{
-	uint8_t *p = tail_out(a);
-
-	*p++ = VALUE_REPR;
-	tail_written(a, p);
-	return apitrace_put_elements(a, 2, nesting);
 }
 
 static int apitrace_put_value(struct apitrace *a, unsigned nesting)
@@ -1477,7 +1464,10 @@ static int apitrace_put_value(struct apitrace *a, unsigned nesting)
 	case APITRACE_ARRAY: return apitrace_put_array(a, nesting);
 	case APITRACE_STRUCT: return put_structure(a, nesting);
 	case APITRACE_OPAQUE: return copy_number(a, VALUE_POINTER);
-	case APITRACE_REPR: return put_representation(a, nesting);
+	case APITRACE_REPR:
+		*tail_out(a) = VALUE_REPR;
+		a->values.tail.size++;
+		return apitrace_put_elements(a, 2, nesting);
 	case APITRACE_WSTRING: return wide_string(a);
 	}
 	return apitrace_bad(a, "unknown type %u of a value", type);
@@ -1485,25 +1475,19 @@ static int apitrace_put_value(struct apitrace *a, unsigned nesting)
 
 static void begin_detail(struct apitrace *a, uint8_t what, uint64_t index)
 {
-	uint8_t *p = tail_out(a);
-
 	a->values.detail = a->values.tail.size;
-	*p++ = what;
-	tail_written(a, uleb_at(p, index));
+	put_tagged(a, what, index);
 }
 
 static int apitrace_put_backtrace(struct apitrace *a)
 {
 	struct apitrace_defined *frame;
 	uint64_t n;
-	uint8_t *p;
 
 	if (apitrace_uint(a, &n))
 		return -1;
 	begin_detail(a, DETAIL_BACKTRACE, 0);
-	p = tail_out(a);
-	*p++ = VALUE_ARRAY;
-	tail_written(a, uleb_at(p, n));
+	put_tagged(a, VALUE_ARRAY, n);
 	while (n--) {
 		if (apitrace_frame(a, &frame) || use_definition(a, frame->definition) ||
 		    tail_room(a))
@@ -1511,9 +1495,7 @@ static int apitrace_put_backtrace(struct apitrace *a)
 		if (a->values.frames.size < 4 * STACK_FRAMES_MOST &&
 		    buffer_u32(&a->values.frames, frame->location))
 			return apitrace_no_memory(a);
-		p = tail_out(a);
-		*p++ = VALUE_FRAME;
-		tail_written(a, uleb_at(p, frame->definition));
+		put_tagged(a, VALUE_FRAME, frame->definition);
 	}
 	return 0;
 }
