@@ -45,12 +45,6 @@ static bool uftrace_is_task_file(const char *name, int32_t *tid)
 	return true;
 }
 
-static const char letters[] = {
-	[UFTRACE_FMT_AUTO] = 'd', [UFTRACE_FMT_SINT] = 'i',  [UFTRACE_FMT_UINT] = 'u',
-	[UFTRACE_FMT_HEX] = 'x',  [UFTRACE_FMT_OCT] = 'o',   [UFTRACE_FMT_CHAR] = 'c',
-	[UFTRACE_FMT_PTR] = 'p',  [UFTRACE_FMT_FLOAT] = 'f', [UFTRACE_FMT_ENUM] = 'e',
-};
-
 /* Get the bytes of a number in little-endian order; 10-byte floats exist on x86 only. */
 static const uint8_t *to_little_endian(const uint8_t *p, size_t n, bool big, uint8_t *buffer)
 {
@@ -142,7 +136,7 @@ static int uftrace_put_value(struct uftrace *u, const struct uftrace_arg *a)
 	}
 	if (!a->length || a->length > sizeof(turned))
 		return value_put_opaque(&u->tail, s->type_name, a->bytes, a->length);
-	return value_put_number(&u->tail, letters[s->fmt],
+	return value_put_number(&u->tail, UFTRACE_LETTERS[s->fmt],
 				to_little_endian(a->bytes, a->length, u->info.big_endian, turned),
 				(uint8_t)a->length);
 }
@@ -667,27 +661,6 @@ static uint32_t uftrace_type_of(struct uftrace *u, uint64_t id, enum variant var
 	return type;
 }
 
-uint32_t uftrace_extern_type(struct uftrace *u)
-{
-	struct field_entry message = {.name = writer_text(u->w, "message"),
-				      .kind = FIELD_STRING,
-				      .role = ROLE_MESSAGE,
-				      .where = WHERE_REST,
-				      .size = 1};
-	struct type_entry type = {.source = u->ids.source,
-				  .name = writer_text(u->w, "external-data"),
-				  .group = writer_text(u->w, "uftrace"),
-				  .kind = KIND_INSTANT,
-				  .flags = TYPE_TAIL,
-				  .native = UFTRACE_EV_EXTERN,
-				  .nfields = 1,
-				  .fields = &message};
-
-	if (!u->events.external)
-		u->events.external = writer_type(u->w, &type);
-	return u->events.external;
-}
-
 /* Get the bytes of data that the shape requires; watch:var has any length. */
 static size_t data_size(const struct uftrace *u, const struct shape *s, size_t n)
 {
@@ -926,16 +899,20 @@ static int uftrace_take_payload(struct uftrace *u, struct task_reader *t,
 				const struct uftrace_record *r, uint32_t location, struct error *e)
 {
 	bool leave = r->type == UFTRACE_EXIT;
-	const struct uftrace_spec_list *specs = NULL;
+	const struct uftrace_spec_list *specs;
 	struct uftrace_where where;
 	const uint8_t *payload;
-	size_t have;
+	size_t have, at = 2 * (size_t)location + leave;
 	ssize_t got;
 	int64_t size;
 
 	window_skip(&t->file, UFTRACE_RECORD_SIZE);
-	if (t->session && uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
-		specs = uftrace_args_find(u->args, t->session, &where, leave);
+	if (ARRAY_REACH(u->specs, u->nspecs, at))
+		return -1;
+	if (!u->specs[at] && t->session &&
+	    uftrace_session_resolve(t->session, t->epoch, r->addr, &where))
+		u->specs[at] = uftrace_args_find(u->args, t->session, &where, leave);
+	specs = u->specs[at];
 	if (!specs)
 		return record_unmeasured(
 			u, t, r, location,
@@ -1934,21 +1911,6 @@ static int uftrace_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
-{
-	size_t n = strlen(kind);
-	unsigned number;
-	int end = 0;
-
-	if (strncmp(name, kind, n) != 0)
-		return false;
-	name += n;
-	if (sscanf(name, "-cpu%u.dat%n", &number, &end) != 1 || !end || name[end])
-		return false;
-	*cpu = number;
-	return true;
-}
-
 static void uftrace_add_reader(struct uftrace *u, struct lane_reader *r)
 {
 	r->rank = r->due.rank = ++u->nreaders;
@@ -2036,6 +1998,7 @@ static void uftrace_close(struct input *in)
 	uftrace_tasks_free(u->tasks);
 	uftrace_info_free(&u->info);
 	buffer_free(&u->tail);
+	free(u->specs);
 	free(u->external.data);
 	free(u->task_readers);
 	idmap_free(&u->by_tid);

@@ -90,7 +90,8 @@ struct uftrace {
 		struct lane_reader base;
 		char *data;
 		struct lines lines;
-		char *text; /* of the next event */
+		char *text;    /* of the next event */
+		uint32_t type; /* of the events; 0: not declared */
 	} external;
 	struct kernel *kernel; /* NULL: there are no data of the kernel */
 	uint32_t last_lane;    /* of the last event: external data belong to it */
@@ -107,10 +108,13 @@ struct uftrace {
 	struct {
 		struct key_map names;	  /* 1 + offset in text, by id */
 		struct idmap declared[3]; /* types by enum variant and id */
-		uint32_t ndeclared, external;
+		uint32_t ndeclared;
 		char *text; /* events.txt, cut into names */
 	} events;
 	struct buffer tail; /* values of a row */
+	/* Specs of payloads, by 2 * location + leave; NULL: not looked up, or none. */
+	const struct uftrace_spec_list **specs;
+	size_t nspecs;
 	/* Locations by (address, context): a table of mask + 1 slots, at first LOCATIONS_LEAST. */
 	struct {
 		struct location_cached {
@@ -131,9 +135,6 @@ static inline uint64_t shifted(const struct uftrace *u, uint64_t time)
 /* Report damage of a file of the directory. */
 void uftrace_damage(struct uftrace *u, const char *member, uint64_t offset, const char *what);
 
-/* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
-bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu);
-
 /* Get the location of an address for a task at its present session and epoch; 0: out of
  * memory. */
 uint32_t uftrace_add_location(struct uftrace *u, const struct task_reader *t, uint64_t address);
@@ -143,7 +144,6 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
 
-uint32_t uftrace_extern_type(struct uftrace *u);
 /* uftrace_kernel.c */
 int perf_begin(struct uftrace *u, struct error *e);
 void perf_close(struct uftrace *u);

@@ -26,38 +26,26 @@
 #define SIZE_LIMIT 65535
 
 /* Registers that pass arguments; a name outside of the list makes a spec void. */
-static const char *const x86_64_registers[] = {
-	"rdi",	"rsi",	"rdx",	"rcx",	"r8",	"r9",	"xmm0", "xmm1",
-	"xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", NULL,
-};
-static const char *const i386_registers[] = {
-	"ecx", "edx", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", NULL,
-};
-static const char *const arm_registers[] = {
-	"r0", "r1", "r2", "r3", "s0",  "s1",  "s2",  "s3",  "s4",  "s5",
-	"s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15",
-	"d0", "d1", "d2", "d3", "d4",  "d5",  "d6",  "d7",  NULL,
-};
-static const char *const aarch64_registers[] = {
-	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "s0", "s1", "s2", "s3", "s4",
-	"s5", "s6", "s7", "d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", NULL,
-};
-static const char *const riscv64_registers[] = {
-	"a0",  "a1",  "a2",  "a3",  "a4",  "a5",  "a6",	 "a7", "fa0",
-	"fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7", NULL,
-};
-
-static const char *const *const registers[] = {
-	[UFTRACE_ARCH_X86_64] = x86_64_registers,   [UFTRACE_ARCH_I386] = i386_registers,
-	[UFTRACE_ARCH_ARM] = arm_registers,	    [UFTRACE_ARCH_AARCH64] = aarch64_registers,
-	[UFTRACE_ARCH_RISCV64] = riscv64_registers,
+static const char *const registers[] = {
+	[UFTRACE_ARCH_X86_64] = "rdi rsi rdx rcx r8 r9 xmm0 xmm1 xmm2 xmm3 xmm4 xmm5 xmm6 xmm7",
+	[UFTRACE_ARCH_I386] = "ecx edx xmm0 xmm1 xmm2 xmm3 xmm4 xmm5 xmm6 xmm7",
+	[UFTRACE_ARCH_ARM] = "r0 r1 r2 r3 s0 s1 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 s12 s13 s14 s15 "
+			     "d0 d1 d2 d3 d4 d5 d6 d7",
+	[UFTRACE_ARCH_AARCH64] = "x0 x1 x2 x3 x4 x5 x6 x7 s0 s1 s2 s3 s4 s5 s6 s7 "
+				 "d0 d1 d2 d3 d4 d5 d6 d7",
+	[UFTRACE_ARCH_RISCV64] = "a0 a1 a2 a3 a4 a5 a6 a7 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7",
 };
 
 static int register_number(enum uftrace_arch arch, const char *name)
 {
-	for (int i = 0; registers[arch][i]; i++)
-		if (!strcasecmp(registers[arch][i], name))
+	const char *p = registers[arch];
+	size_t n;
+
+	for (int i = 0; (n = strcspn(p, " ")); i++) {
+		if (n == strlen(name) && !strncasecmp(p, name, n))
 			return i;
+		p += n + (p[n] == ' ');
+	}
 	return -1;
 }
 
@@ -150,29 +138,18 @@ static int uftrace_args_parse_struct(char *p, const struct uftrace_info *info,
 
 static int parse_format(char c, struct uftrace_spec *spec)
 {
-	static const struct {
-		char letter;
-		enum uftrace_fmt fmt;
-	} formats[] = {
-		{'d', UFTRACE_FMT_AUTO}, {'i', UFTRACE_FMT_SINT},  {'u', UFTRACE_FMT_UINT},
-		{'x', UFTRACE_FMT_HEX},	 {'o', UFTRACE_FMT_OCT},   {'s', UFTRACE_FMT_STR},
-		{'c', UFTRACE_FMT_CHAR}, {'f', UFTRACE_FMT_FLOAT}, {'S', UFTRACE_FMT_STD_STRING},
-		{'p', UFTRACE_FMT_PTR},
-	};
+	const char *at = memchr(UFTRACE_LETTERS, c, UFTRACE_FMT_ENUM);
 
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
-		if (formats[i].letter != c)
-			continue;
-		spec->fmt = formats[i].fmt;
-		if (spec->fmt == UFTRACE_FMT_CHAR)
-			spec->size = 1;
-		if (spec->fmt == UFTRACE_FMT_FLOAT) {
-			spec->size = 8;
-			spec->loc = UFTRACE_LOC_FLOAT;
-		}
-		return 0;
+	if (!at)
+		return -1;
+	spec->fmt = (enum uftrace_fmt)(at - UFTRACE_LETTERS);
+	if (spec->fmt == UFTRACE_FMT_CHAR)
+		spec->size = 1;
+	if (spec->fmt == UFTRACE_FMT_FLOAT) {
+		spec->size = 8;
+		spec->loc = UFTRACE_LOC_FLOAT;
 	}
-	return -1;
+	return 0;
 }
 
 /* Parse what follows "arg1/": format, size, location. */
@@ -618,8 +595,7 @@ struct uftrace_args {
 	struct uftrace_dbg **dbg; /* by module id; NULL: not read yet */
 	size_t nr_dbg;
 	struct id_cache numbers; /* of functions, from 1, by session, module and symbol */
-	struct uftrace_spec_list (*functions)[2]; /* of their ENTRY and EXIT records */
-	size_t nr_functions, functions_room;
+	struct pool functions;	 /* two lists each: of ENTRY and EXIT records */
 };
 
 /* Items of one list; a command line has far fewer. */
@@ -908,6 +884,7 @@ struct uftrace_args *uftrace_args_new(struct uftrace_sessions *sessions,
 	if (a) {
 		a->sessions = sessions;
 		a->info = info;
+		a->functions.element = 2 * sizeof(struct uftrace_spec_list);
 	}
 	if (!a || read_lists(a)) {
 		uftrace_args_free(a);
@@ -935,11 +912,13 @@ void uftrace_args_free(struct uftrace_args *a)
 	for (size_t i = 0; i < a->nr_dbg; i++)
 		uftrace_dbg_free(a->dbg[i]);
 	free(a->dbg);
-	for (size_t i = 0; i < a->nr_functions; i++) {
-		free(a->functions[i][0].specs);
-		free(a->functions[i][1].specs);
+	for (uint32_t i = 0; i < a->functions.count; i++) {
+		struct uftrace_spec_list *lists = pool_at(&a->functions, i);
+
+		free(lists[0].specs);
+		free(lists[1].specs);
 	}
-	free(a->functions);
+	pool_free(&a->functions);
 	id_cache_free(&a->numbers);
 	free(a);
 }
@@ -1131,18 +1110,17 @@ static const struct uftrace_spec_list *specs_of(struct uftrace_args *a, struct u
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (ARRAY_GROW(a->functions, a->functions_room, a->nr_functions))
+		specs = pool_add(&a->functions);
+		if (!specs)
 			return NULL;
-		specs = a->functions[a->nr_functions];
-		memset(specs, 0, sizeof *a->functions);
-		*number = (uint32_t)++a->nr_functions;
+		*number = a->functions.count;
 		if (resolve_specs(a, s, m, symbol, specs)) {
 			error_set(&e, tree_name(a->sessions->tree), NO_OFFSET,
 				  "out of memory, arguments of %.100s are unknown", symbol->name);
 			uftrace_sessions_add_damage(a->sessions, &e);
 		}
 	}
-	specs = a->functions[*number - 1];
+	specs = pool_at(&a->functions, *number - 1);
 	return specs[0].nr || specs[1].nr ? &specs[exit] : NULL;
 }
 

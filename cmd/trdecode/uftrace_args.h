@@ -24,6 +24,9 @@ struct uftrace_where;
  * them.
  */
 
+/* The letters of specs, in the order of enum uftrace_fmt. */
+#define UFTRACE_LETTERS "diuxoscfSpet"
+
 enum uftrace_fmt {
 	UFTRACE_FMT_AUTO, /* d: small numbers decimal, others hex */
 	UFTRACE_FMT_SINT,
@@ -87,8 +90,7 @@ void uftrace_args_free(struct uftrace_args *a); /* a may be NULL */
 /*
  * Find the specs for the ENTRY (exit false) or EXIT (true) records of the function that
  * uftrace_session_resolve found (where->symbol not NULL). NULL if there are none: the payload of a
- * record with `more` then has an unknown length. Found by a hash after the first call for a
- * function; the result is valid until the next call.
+ * record with `more` then has an unknown length. The result lives as long as a.
  */
 const struct uftrace_spec_list *uftrace_args_find(struct uftrace_args *a, struct uftrace_session *s,
 						  const struct uftrace_where *where, bool exit);

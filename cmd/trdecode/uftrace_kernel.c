@@ -10,6 +10,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
+#include "cmd/trdecode/text_span.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/perf.h"
@@ -19,22 +20,23 @@
 #include "common/util/intern.h"
 #include "common/util/lines.h"
 
-/* --- the kernel's part of a uftrace recording: what kernel_header describes --- */
+/* Parse a name "KIND-cpu<N>.dat". Return false if it is none. */
+static bool uftrace_file_of_cpu(const char *name, const char *kind, uint32_t *cpu)
+{
+	size_t n = strlen(kind);
+	unsigned number;
+	int end = 0;
 
-struct kernel {
-	/* kernel_header */
-	char *text;
-	size_t size;
-	struct ring_layout layout;
-	uint32_t page_size, word;
-	struct ftrace_events events;
+	if (strncmp(name, kind, n) != 0)
+		return false;
+	name += n;
+	if (sscanf(name, "-cpu%u.dat%n", &number, &end) != 1 || !end || name[end])
+		return false;
+	*cpu = number;
+	return true;
+}
 
-	struct kernel_reader *readers;
-	size_t nreaders;
-	uint32_t space;
-	struct idmap entered; /* locations of functions that were entered */
-	uint64_t unknown;     /* records of events without a format */
-};
+/* --- the lines of extern.dat, "SECONDS.FRACTION TEXT" --- */
 
 /* Parse "sec.nsec" with one to nine decimals; -1 if the text is not a time. */
 static int uftrace_kernel_parse_time(char **at, uint64_t *time)
@@ -82,6 +84,27 @@ static void extern_look_ahead(struct uftrace *u)
 	}
 }
 
+static uint32_t extern_type(struct uftrace *u)
+{
+	struct field_entry message = {.name = writer_text(u->w, "message"),
+				      .kind = FIELD_STRING,
+				      .role = ROLE_MESSAGE,
+				      .where = WHERE_REST,
+				      .size = 1};
+	struct type_entry type = {.source = u->ids.source,
+				  .name = writer_text(u->w, "external-data"),
+				  .group = writer_text(u->w, "uftrace"),
+				  .kind = KIND_INSTANT,
+				  .flags = TYPE_TAIL,
+				  .native = UFTRACE_EV_EXTERN,
+				  .nfields = 1,
+				  .fields = &message};
+
+	if (!u->external.type)
+		u->external.type = writer_type(u->w, &type);
+	return u->external.type;
+}
+
 static int extern_run(struct uftrace *u, struct lane_reader *r)
 {
 	char *text = u->external.text;
@@ -92,7 +115,7 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 		u->last_lane = u->task_readers[0].lane;
 	if (u->last_lane && writer_row_data(u->w, (struct new_row){.time = shifted(u, r->due.time),
 								   .lane = u->last_lane,
-								   .type = uftrace_extern_type(u),
+								   .type = extern_type(u),
 								   .tail = text,
 								   .tail_size = (uint32_t)n,
 								   .has_tail = true}))
@@ -121,6 +144,23 @@ int extern_begin(struct uftrace *u, struct error *e)
 	extern_look_ahead(u);
 	return 0;
 }
+
+/* --- the kernel's part of a uftrace recording: what kernel_header describes --- */
+
+struct kernel {
+	/* kernel_header */
+	char *text;
+	size_t size;
+	struct ring_layout layout;
+	uint32_t page_size, word;
+	struct ftrace_events events;
+
+	struct kernel_reader *readers;
+	size_t nreaders;
+	uint32_t space;
+	struct idmap entered; /* locations of functions that were entered */
+	uint64_t unknown;     /* records of events without a format */
+};
 
 /*
  * Parse kernel_header: size of a page, word size and byte order, and the texts header_page and
@@ -156,25 +196,18 @@ static int uftrace_kernel_add_event(struct kernel *k, const char *name, size_t n
 	return 1;
 }
 
-/* Get the value of "KEY: value". */
-static const char *uftrace_kernel_value_of(const char *line, size_t n, const char *key)
+/* Take the key off "KEY: value". Returns false if the line has another one, or no value. */
+static bool kernel_take_key(struct text_span *line, const char *key)
 {
-	size_t k = strlen(key);
+	bool is = span_begins(*line, key) && span_size(*line) > strlen(key);
 
-	return n > k && !memcmp(line, key, k) ? line + k : NULL;
+	line->at += is ? strlen(key) : 0;
+	return is;
 }
 
-static bool uftrace_kernel_parse_size(const char *p, const char *end, uint64_t *size)
+static bool uftrace_kernel_parse_size(struct text_span s, uint64_t *size)
 {
-	*size = 0;
-	if (p == end)
-		return false;
-	for (; p < end; p++) {
-		if (*p < '0' || *p > '9' || *size > HEADER_LIMIT)
-			return false;
-		*size = *size * 10 + (uint64_t)(*p - '0');
-	}
-	return true;
+	return span_size(s) && span_digits(s.at, s.end, size) == s.end;
 }
 
 /* Parse "events/sched/sched_switch/format: 1488", and so many bytes after the line. */
@@ -188,7 +221,7 @@ static int parse_blob(struct kernel *k, const char *name, struct lines *l)
 	while (colon > name && *colon != ':')
 		colon--;
 	if (colon == name || line_end - colon < 2 ||
-	    !uftrace_kernel_parse_size(colon + 2, line_end, &size) ||
+	    !uftrace_kernel_parse_size((struct text_span){colon + 2, line_end}, &size) ||
 	    size > (uint64_t)(l->end - l->next))
 		return 1;
 	if (colon - name == 18 && !memcmp(name, "events/header_page", 18))
@@ -204,36 +237,34 @@ static int parse_blob(struct kernel *k, const char *name, struct lines *l)
 static int uftrace_kernel_parse_header(struct kernel *k, uint64_t *offset)
 {
 	struct lines l = lines_of(k->text, k->size);
-	const char *line, *value;
 	uint64_t number;
-	size_t n;
 	int got = 0, bad;
 
 	while (lines_next(&l)) {
-		line = l.line;
-		n = l.size;
-		*offset = (uint64_t)(line - k->text);
+		struct text_span line = {l.line, l.line + l.size};
+
+		*offset = (uint64_t)(l.line - k->text);
 		if (!l.whole)
 			return 1;
-		if ((value = uftrace_kernel_value_of(line, n, "PAGE_SIZE: "))) {
-			if (!uftrace_kernel_parse_size(value, line + n, &number) ||
-			    number < PAGE_LEAST || number > PAGE_MOST || number & (number - 1))
+		if (kernel_take_key(&line, "PAGE_SIZE: ")) {
+			if (!uftrace_kernel_parse_size(line, &number) || number < PAGE_LEAST ||
+			    number > PAGE_MOST || number & (number - 1))
 				return 1;
 			k->page_size = (uint32_t)number;
-		} else if ((value = uftrace_kernel_value_of(line, n, "LONG_SIZE: "))) {
-			if (!uftrace_kernel_parse_size(value, line + n, &number) ||
+		} else if (kernel_take_key(&line, "LONG_SIZE: ")) {
+			if (!uftrace_kernel_parse_size(line, &number) ||
 			    (number != 4 && number != 8))
 				return 1;
 			k->word = (uint32_t)number;
 			k->layout.long_size = (uint8_t)number;
 			k->layout.data = 8 + k->word;
-		} else if ((value = uftrace_kernel_value_of(line, n, "ENDIAN: "))) {
-			k->layout.big_endian = *value == 'B';
-		} else if ((value = uftrace_kernel_value_of(line, n, "TRACEFS: "))) {
-			bad = parse_blob(k, value, &l);
+		} else if (kernel_take_key(&line, "ENDIAN: ")) {
+			k->layout.big_endian = *line.at == 'B';
+		} else if (kernel_take_key(&line, "TRACEFS: ")) {
+			bad = parse_blob(k, line.at, &l);
 			if (bad < 0)
 				return -1;
-			if (bad && l.next == line + n + 1)
+			if (bad && l.next == line.end + 1)
 				return 1;
 			got |= bad;
 		} else {

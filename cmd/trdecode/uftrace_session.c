@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/text_span.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/uftrace.h"
@@ -1309,40 +1310,25 @@ static int uftrace_tasks_build(struct uftrace_tasks *t)
 
 /* ---- what callers see ---- */
 
-/* Get the last reference that began at `time` or before, or NULL; *until is lowered to the
- * next one. */
-static const struct uftrace_task_ref *find_ref(const struct uftrace_task *task, uint64_t time,
-					       uint64_t *until)
-{
-	size_t low = BISECT(task->nr_refs, i, task->refs[i].start <= time);
-
-	if (low < task->nr_refs && task->refs[low].start < *until)
-		*until = task->refs[low].start;
-	return low ? &task->refs[low - 1] : NULL;
-}
-
 const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
 					      const struct uftrace_task *task, uint64_t time,
 					      uint64_t *until)
 {
-	const struct uftrace_sess *found = NULL;
-	uint64_t end = UINT64_MAX;
-
+	*until = UINT64_MAX;
 	for (int i = 0; task && i < PARENTS_MAX; i++) {
-		const struct uftrace_task_ref *ref = find_ref(task, time, &end);
+		/* the last reference that began at the time or before, and the next one */
+		size_t n = BISECT(task->nr_refs, k, task->refs[k].start <= time);
 		int32_t parent = task->ppid ? task->ppid : task->pid;
 
-		if (ref) {
-			found = ref->sess;
-			break;
-		}
+		if (n < task->nr_refs && task->refs[n].start < *until)
+			*until = task->refs[n].start;
+		if (n)
+			return task->refs[n - 1].sess;
 		if (!parent || parent == task->tid)
 			break;
 		task = uftrace_tasks_find(t, parent);
 	}
-	if (until)
-		*until = end;
-	return found;
+	return NULL;
 }
 
 /* --- parse sessions and tasks from the binary `task` of old versions --- */
@@ -1430,29 +1416,17 @@ static const char *session_value_of(const char *line, const char *end, const cha
 	return NULL;
 }
 
-/* Parse a decimal number of at most 19 digits. Returns the text after it, or NULL. */
-static const char *session_read_number(const char *p, const char *end, uint64_t *v)
-{
-	const char *start = p;
-
-	*v = 0;
-	for (; p < end && isdigit((unsigned char)*p); p++) {
-		if (p - start >= 19)
-			return NULL;
-		*v = *v * 10 + (*p - '0');
-	}
-	return p > start ? p : NULL;
-}
-
 static bool session_read_time(const char *line, const char *end, uint64_t *time)
 {
-	const char *p = session_value_of(line, end, "timestamp=");
+	const char *p = session_value_of(line, end, "timestamp="), *point;
 	uint64_t sec, nsec;
 
-	if (!p || !(p = session_read_number(p, end, &sec)) || p == end || *p != '.' ||
-	    !session_read_number(p + 1, end, &nsec))
+	if (!p)
 		return false;
-	if (nsec > 999999999 || sec > UINT64_MAX / 1000000000 - 1)
+	point = span_digits(p, end, &sec);
+	if (point == p || point == end || *point != '.' ||
+	    span_digits(point + 1, end, &nsec) == point + 1 || nsec > 999999999 ||
+	    sec > UINT64_MAX / 1000000000 - 1)
 		return false;
 	*time = sec * 1000000000 + nsec;
 	return true;
@@ -1463,9 +1437,9 @@ static bool session_read_id(const char *line, const char *end, const char *key, 
 	const char *p = session_value_of(line, end, key);
 	uint64_t v;
 
-	if (!p || !session_read_number(p, end, &v) || v > INT32_MAX)
+	if (!p || span_digits(p, end, &v) == p || v > INT32_MAX)
 		return false;
-	*id = v;
+	*id = (int32_t)v;
 	return true;
 }
 

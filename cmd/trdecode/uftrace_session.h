@@ -219,8 +219,8 @@ struct uftrace_task *uftrace_tasks_find(const struct uftrace_tasks *t, int32_t t
 
 /*
  * Return the session of a task at a time, or NULL: that of its own references, else its parent's,
- * and so on. *until (may be NULL): the result is the same for all times in [time, *until), so that
- * a caller need not ask for each record. task may be NULL (no session at any time).
+ * and so on. *until: the result is the same for all times in [time, *until), so that a caller need
+ * not ask for each record. task may be NULL (no session at any time).
  */
 const struct uftrace_sess *uftrace_session_at(const struct uftrace_tasks *t,
 					      const struct uftrace_task *task, uint64_t time,
