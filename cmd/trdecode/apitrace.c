@@ -154,12 +154,6 @@ static int apitrace_no_memory(struct apitrace *a)
 	return error_set(&a->error, NULL, NO_OFFSET, "out of memory");
 }
 
-/* Get the offset in the unpacked trace. */
-static uint64_t apitrace_offset(const struct apitrace *a)
-{
-	return a->unpack.total - (uint64_t)(a->unpack.end - a->unpack.at);
-}
-
 /* Unpack more bytes. */
 static int apitrace_refill(struct apitrace *a)
 {
@@ -2080,7 +2074,8 @@ static int apitrace_event(struct apitrace *a)
 	if (a->done)
 		return 0;
 	a->failure = FAILURE_NONE;
-	offset = apitrace_offset(a);
+	/* in the unpacked trace */
+	offset = a->unpack.total - (uint64_t)(a->unpack.end - a->unpack.at);
 	if (apitrace_byte(a, &event))
 		return a->failure == FAILURE_FATAL ? -1 : finish_trace(a, false, offset);
 	if (event == APITRACE_ENTER)

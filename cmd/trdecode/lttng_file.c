@@ -51,13 +51,6 @@ static uint32_t lttng_file_format_number(struct lttng *l, const struct lttng_cha
 		   : intern_find(&l->formats, key, channel + n);
 }
 
-/* Test whether the channel has a marker of that name. */
-static bool lttng_marker_known(struct lttng *l, const struct lttng_channel *c, const char *name,
-			       size_t n)
-{
-	return lttng_file_format_number(l, c, name, n, false) != INTERN_NONE;
-}
-
 static int set_format(struct lttng *l, const struct lttng_channel *c, const char *name, size_t n,
 		      const char *format, size_t size)
 {
@@ -294,7 +287,7 @@ static bool has_marker(struct lttng *l, const struct lttng_marker *m, size_t bas
 		return false;
 	memcpy(name, m->name, base);
 	memcpy(name + base, ending, n);
-	return lttng_marker_known(l, m->channel, name, base + n);
+	return lttng_file_format_number(l, m->channel, name, base + n, false) != INTERN_NONE;
 }
 
 /* Set the locations by the id at arg[3]. */
@@ -364,16 +357,6 @@ static void find_pair(struct lttng *l, struct lttng_marker *m, const struct lttn
 			m->keep = 0;
 		return;
 	}
-}
-
-/* Set action, calls and locations by the names of marker and fields. */
-static void lttng_marker_classify(struct lttng *l, struct lttng_marker *m,
-				  const struct lttng_field *fields, int n)
-{
-	m->action = ACTION_NONE;
-	find_action(m, fields, n);
-	if (!m->pair)
-		find_pair(l, m, fields, n);
 }
 
 /* --- declares markers as types of the stream --- */
@@ -936,8 +919,7 @@ static int lttng_file_block(struct lttng *l, struct lttng_file *f)
 	int found;
 
 	if (f->in_block) {
-		at += f->first.major == 2 && f->first.minor >= 5 ? f->block.size : f->first.size;
-		at = lttng_skip_blocks(l, f, at);
+		at = lttng_skip_blocks(l, f, at + block_step(f, &f->block));
 	}
 	before = f->block;
 	f->in_block = false;
@@ -1185,7 +1167,10 @@ static void parse_marker(struct lttng *l, struct lttng_marker *m)
 	m->layout.compact = n > 0 && fields[0].compact && fields[0].size;
 	if (m->layout.compact)
 		m->layout.plain = m->layout.plain_words = 0;
-	lttng_marker_classify(l, m, fields, n);
+	m->action = ACTION_NONE;
+	find_action(m, fields, n);
+	if (!m->pair)
+		find_pair(l, m, fields, n);
 	lttng_transcoded_find(m, fields, n);
 	m->usable = true;
 }

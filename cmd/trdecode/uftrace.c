@@ -162,11 +162,6 @@ static int uftrace_values(struct uftrace *u, const struct uftrace_spec_list *spe
 
 /* --- payload --- */
 
-static bool uftrace_is_text(const struct uftrace_spec *spec)
-{
-	return spec->fmt == UFTRACE_FMT_STR || spec->fmt == UFTRACE_FMT_STD_STRING;
-}
-
 int uftrace_args_next(struct uftrace_arg *arg, const struct uftrace_spec_list *specs,
 		      const void *payload, size_t size, bool swap)
 {
@@ -184,7 +179,8 @@ int uftrace_args_next(struct uftrace_arg *arg, const struct uftrace_spec_list *s
 	arg->spec = spec;
 	arg->bytes = p;
 	arg->length = spec->size;
-	arg->is_string = uftrace_is_text(spec) && spec->size;
+	arg->is_string =
+		spec->size && (spec->fmt == UFTRACE_FMT_STR || spec->fmt == UFTRACE_FMT_STD_STRING);
 	total = spec->size;
 	if (arg->is_string) {
 		if (left < 2)
@@ -1231,13 +1227,6 @@ static bool merge_two_ready(const struct task_reader *t)
 	       t->base.due.time - t->last < TASK_JUMP;
 }
 
-/* Do both tasks have a bare record in memory? a is the earlier one. */
-static bool uftrace_merge_two_ready(const struct uftrace *u, const struct task_reader *a,
-				    const struct task_reader *b)
-{
-	return !u->info.swap && merge_two_ready(a) && merge_two_ready(b);
-}
-
 /* Move the task to p: the records before p are written. next is its next time, unless stale. */
 static void merge_two_settle(struct task_reader *t, const uint8_t *p, uint64_t next)
 {
@@ -1400,8 +1389,8 @@ static size_t find_two(const struct uftrace *u, uint64_t limit, uint64_t *end)
 	for (int i = 0; i < 3; i++)
 		if (children[i] < u->heap.count && items[children[i]]->time < *end)
 			*end = items[children[i]]->time;
-	if (*end < MERGE_TWO_SPAN || *end - MERGE_TWO_SPAN < items[second]->time ||
-	    !uftrace_merge_two_ready(u, a, b))
+	if (*end < MERGE_TWO_SPAN || *end - MERGE_TWO_SPAN < items[second]->time || u->info.swap ||
+	    !merge_two_ready(a) || !merge_two_ready(b))
 		return 0;
 	*end = a->context_until < *end ? a->context_until : *end;
 	*end = b->context_until < *end ? b->context_until : *end;

@@ -835,12 +835,6 @@ static int compare_hits(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Get the number of the first exact item with that name in p->exact. */
-static uint32_t find_exact(const struct uftrace_pass *p, const char *name)
-{
-	return BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, name) < 0);
-}
-
 /*
  * Set hits to the items of the pass that match one of the names (demangled, of one function), in
  * the order of the list, then of the names: u64 each, item << 32 | name. Returns 0, or -1 when out
@@ -850,12 +844,12 @@ static int uftrace_pass_match(const struct uftrace_pass *p, char *const *names, 
 			      struct buffer *hits)
 {
 	for (uint32_t name = 0; name < nr; name++) {
-		for (uint32_t i = find_exact(p, names[name]); i < p->nr_exact; i++) {
-			if (strcmp(p->items[p->exact[i]].name, names[name]))
-				break;
-			if (buffer_u64(hits, (uint64_t)p->exact[i] << 32 | name))
+		size_t at =
+			BISECT(p->nr_exact, i, strcmp(p->items[p->exact[i]].name, names[name]) < 0);
+
+		for (; at < p->nr_exact && !strcmp(p->items[p->exact[at]].name, names[name]); at++)
+			if (buffer_u64(hits, (uint64_t)p->exact[at] << 32 | name))
 				return -1;
-		}
 		for (uint32_t i = 0; i < p->nr_patterns; i++)
 			if (pattern_fits(&p->items[p->patterns[i]], names[name]) &&
 			    buffer_u64(hits, (uint64_t)p->patterns[i] << 32 | name))
@@ -973,11 +967,6 @@ struct target {
 	bool has[2]; /* by phase */
 };
 
-static bool is_kernel_word(const char *s)
-{
-	return !strcasecmp(s, "kernel") || !strcasecmp(s, "k");
-}
-
 /* Test whether the target is in the module that an item is restricted to. */
 static bool module_fits(const struct target *t, const struct symbol *symbol, const char *module)
 {
@@ -985,7 +974,7 @@ static bool module_fits(const struct target *t, const struct symbol *symbol, con
 	const char *exename = t->session->sess->exename;
 	bool is_mapped = false;
 
-	if (is_kernel_word(module))
+	if (!strcasecmp(module, "kernel") || !strcasecmp(module, "k"))
 		return false;
 	if (!strcasecmp(module, "PLT")) {
 		/* stubs of the program itself, not those of its libraries */

@@ -941,14 +941,6 @@ static void build_ranges(struct uftrace_session *s)
 	}
 }
 
-/* Returns 1 + the number of the last dlopen of the range before epoch; 0 if there is none. */
-static uint32_t last_open(const struct session_range *r, uint32_t epoch)
-{
-	size_t low = BISECT(r->nr_opens, i, r->opens[i] < epoch);
-
-	return low ? r->opens[low - 1] + 1 : 0;
-}
-
 static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t address,
 			   struct uftrace_where *where)
 {
@@ -962,10 +954,13 @@ static bool resolve_dlopen(struct uftrace_session *s, uint32_t epoch, uint64_t a
 		const struct session_range *r = &s->ranges[--low];
 		const struct symbol *symbol;
 		uint32_t open;
+		size_t n;
 
 		if (r->max_end <= address)
 			break;
-		open = r->end > address ? last_open(r, epoch) : 0;
+		/* 1 + the number of its last dlopen before the epoch; 0: none */
+		n = r->end > address ? BISECT(r->nr_opens, k, r->opens[k] < epoch) : 0;
+		open = n ? r->opens[n - 1] + 1 : 0;
 		if (open <= best)
 			continue;
 		symbol = symbols_find(r->module->file->symbols, address - r->base);
