@@ -583,15 +583,9 @@ static bool cut_mark(const struct perf *p, struct perf_sample *s, uint64_t *cook
 	return true;
 }
 
-/* What a sample waits for. */
-struct perf_deferral {
-	uint64_t cookie;
-	int32_t tid; /* -1: not recorded */
-};
-
 /* Test whether a part of a sample's call chain is in a later record. */
-static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
-				    struct perf_deferral *d)
+static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r, int32_t *tid,
+				    uint64_t *cookie)
 {
 	const struct perf_attr *a = samples_attr_of(p, r);
 	struct byte_span s = perf_span_of(p, r);
@@ -601,8 +595,8 @@ static bool perf_sample_is_deferred(struct perf *p, const struct perf_record *r,
 		return false;
 	parse_head(&s, a, &sample);
 	parse_parts(&s, a, &sample);
-	d->tid = sample.origin.has_tid ? sample.origin.tid : -1;
-	return !s.cut && cut_mark(p, &sample, &d->cookie);
+	*tid = sample.origin.has_tid ? sample.origin.tid : -1;
+	return !s.cut && cut_mark(p, &sample, cookie);
 }
 
 /* Read the parts of a sample. Those that its attribute lacks are not set, but for the origin, the
@@ -652,28 +646,6 @@ struct pending_sample {
 	struct buffer own_chain; /* the chain, if not that of the record */
 };
 
-/* Samples in their order: the next is number `begun`. */
-struct perf_pending {
-	struct pending_sample samples[PENDING]; /* by number % PENDING */
-	uint64_t begun, found, written;		/* numbers of those that took each step */
-	struct buffer tail;
-};
-
-/* Samples whose rows are not yet written. NULL: out of memory. */
-static struct perf_pending *perf_pending_new(void)
-{
-	return calloc(1, sizeof(struct perf_pending));
-}
-
-static void perf_pending_free(struct perf_pending *q)
-{
-	for (int i = 0; q && i < PENDING; i++)
-		buffer_free(&q->samples[i].own_chain);
-	if (q)
-		buffer_free(&q->tail);
-	free(q);
-}
-
 /* --- the parts of rows --- */
 
 /* Find where the value is that a counter had when it was last read. An inherited counter counts in
@@ -681,48 +653,42 @@ static void perf_pending_free(struct perf_pending *q)
 static uint64_t *last_value(struct perf *p, const struct perf_attr *a, struct perf_id *known,
 			    int32_t tid)
 {
-	struct perf_thread_counters *c = &p->thread_counters;
 	uint64_t key[2] = {known->id, (uint32_t)tid};
 	uint32_t *number;
 
-	if (!perf_flag(a, PERF_FLAG_INHERIT) || c->count == PERF_THREAD_VALUES)
+	if (!perf_flag(a, PERF_FLAG_INHERIT) || p->thread_counters.count == PERF_THREAD_VALUES)
 		return &known->last;
-	number = id_cache_number(&c->numbers, key, sizeof key);
+	number = id_cache_number(&p->thread_counters.numbers, key, sizeof key);
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (ARRAY_REACH(c->values, c->size, c->count))
+		if (ARRAY_REACH(p->thread_counters.values, p->thread_counters.size,
+				p->thread_counters.count))
 			return NULL;
-		*number = ++c->count;
+		*number = ++p->thread_counters.count;
 	}
-	return &c->values[*number - 1];
+	return &p->thread_counters.values[*number - 1];
 }
 
-/* The values that a sample has read: of a group {number, times, {value, id, lost} of each}, else
- * {value, times, id, lost}. */
-struct read_values {
-	const uint8_t *at;
-	uint64_t n;
-	unsigned size, id_at; /* of one; of the id in it */
-};
+/* Get the number of values that a sample has read: of a group {number, times, {value, id, lost} of
+ * each}, else {value, times, id, lost}. */
+static uint64_t values_read(const struct perf *p, const struct perf_sample *s)
+{
+	return s->attr->read_format & PERF_READ_GROUP ? perf_u64(p, s->read) : 1;
+}
 
-static struct read_values perf_values_of(const struct perf *p, const struct perf_sample *s)
+/* Find the counter of value number i, and the value. NULL: the counter is not known. */
+static struct perf_id *counter_of(const struct perf *p, const struct perf_sample *s, uint64_t i,
+				  uint64_t *value)
 {
 	const struct perf_attr *a = s->attr;
-	bool group = a->read_format & PERF_READ_GROUP;
+	const uint8_t *at = s->read, *id = at + 8 + perf_read_times(a);
 
-	return (struct read_values){.at = s->read + (group ? 8 + perf_read_times(a) : 0),
-				    .n = group ? perf_u64(p, s->read) : 1,
-				    .size = perf_value_size(a),
-				    .id_at = 8 + (group ? 0 : perf_read_times(a))};
-}
-
-/* Find the counter of value number i. NULL: it is not known. */
-static struct perf_id *counter_of(struct perf *p, const struct perf_attr *a,
-				  const struct read_values *v, uint64_t i)
-{
-	const uint8_t *id = v->at + i * v->size + v->id_at;
-
+	if (a->read_format & PERF_READ_GROUP) {
+		at += 8 + perf_read_times(a) + i * perf_value_size(a);
+		id = at + 8;
+	}
+	*value = perf_u64(p, at);
 	return a->read_format & PERF_READ_ID ? perf_id_find(p, perf_u64(p, id)) : NULL;
 }
 
@@ -738,14 +704,14 @@ static bool has_member(const struct perf_member *members, uint32_t n, uint32_t a
 static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed)
 {
 	const struct perf_attr *a = s->attr;
-	struct read_values v = perf_values_of(p, s);
+	uint64_t n = values_read(p, s);
 
 	put_u64(fixed, s->period);
 	for (uint32_t i = 0; i < a->nmembers; i++)
 		put_u64(fixed + a->members[i].offset, 0);
-	for (uint64_t i = 0; i < v.n; i++) {
-		uint64_t now = perf_u64(p, v.at + i * v.size), value, *last;
-		struct perf_id *known = counter_of(p, a, &v, i);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t now, value, *last;
+		struct perf_id *known = counter_of(p, s, i, &now);
 
 		if (!known)
 			continue;
@@ -832,7 +798,7 @@ static int append_location(const struct perf *p, struct buffer *b, uint32_t offs
 /* Set the tail of a row: the raw data or the branch stack, or both after their locations. */
 static int fill_tail(struct perf *p, const struct perf_sample *s, struct new_row *row)
 {
-	struct buffer *b = &p->pending->tail;
+	struct buffer *b = &p->pending.tail;
 	uint32_t branch_size = s->branches ? (uint32_t)s->nbranches * PERF_BRANCH_SIZE : 0;
 
 	if (!s->raw && !s->branches)
@@ -903,8 +869,7 @@ static uint32_t perf_stack_of(struct perf *p, struct perf_process *process,
 /* Find the stack of the next sample. */
 static int perf_find_stack(struct perf *p)
 {
-	struct perf_pending *q = p->pending;
-	struct pending_sample *s = &q->samples[q->found++ % PENDING];
+	struct pending_sample *s = &p->pending.samples[p->pending.found++ % PENDING];
 	bool bad = false;
 
 	s->stack = s->has_digest ? known_stacks_find(p->spaces.known, s->digest) : 0;
@@ -917,8 +882,7 @@ static int perf_find_stack(struct perf *p)
 /* Write the row of the next sample. */
 static int perf_write_row(struct perf *p)
 {
-	struct perf_pending *q = p->pending;
-	const struct pending_sample *from = &q->samples[q->written++ % PENDING];
+	const struct pending_sample *from = &p->pending.samples[p->pending.written++ % PENDING];
 	const struct perf_sample *s = &from->sample;
 	uint8_t fixed[FIXED_MOST];
 	struct new_row row = {.time = merge_shifted(s->record.time, p->input->shift),
@@ -940,12 +904,10 @@ static int perf_write_row(struct perf *p)
  * changes. */
 static int perf_samples_flush(struct perf *p)
 {
-	struct perf_pending *q = p->pending;
-
-	while (q->found < q->begun)
+	while (p->pending.found < p->pending.begun)
 		if (perf_find_stack(p))
 			return -1;
-	while (q->written < q->begun)
+	while (p->pending.written < p->pending.begun)
 		if (perf_write_row(p))
 			return -1;
 	return 0;
@@ -983,7 +945,7 @@ static int chain_of_branches(const struct perf *p, struct pending_sample *pendin
 static int settle_members(struct perf *p, const struct perf_sample *s)
 {
 	struct perf_attr *a = s->attr;
-	struct read_values v = perf_values_of(p, s);
+	uint64_t count = values_read(p, s), value;
 	struct perf_member members[PERF_MEMBERS];
 	uint32_t n = 0, missing = 0;
 
@@ -991,8 +953,8 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 	if (a->knows_members)
 		for (; n < a->nmembers; n++)
 			members[n] = a->members[n];
-	for (uint64_t i = 0; i < v.n && n < PERF_MEMBERS; i++) {
-		const struct perf_id *known = counter_of(p, a, &v, i);
+	for (uint64_t i = 0; i < count && n < PERF_MEMBERS; i++) {
+		const struct perf_id *known = counter_of(p, s, i, &value);
 		uint32_t attr = known ? known->attr : 0;
 
 		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
@@ -1041,8 +1003,7 @@ static int perf_begin_sample(struct perf *p, struct pending_sample *s)
 /* Write the row of a sample, at once or in perf_samples_flush. Its record is valid until then. */
 static int perf_sample(struct perf *p, const struct perf_record *r)
 {
-	struct perf_pending *q = p->pending;
-	struct pending_sample *s = &q->samples[q->begun % PENDING];
+	struct pending_sample *s = &p->pending.samples[p->pending.begun % PENDING];
 	bool whole = perf_sample_parse(p, r, &s->sample);
 	struct perf_attr *a = s->sample.attr;
 
@@ -1060,13 +1021,13 @@ static int perf_sample(struct perf *p, const struct perf_record *r)
 		return -1;
 	if (perf_begin_sample(p, s))
 		return -1;
-	q->begun++;
+	p->pending.begun++;
 	/* the bytes of a deferred record are not kept, nor the mappings of a JIT compiler */
 	if (p->deferred.used || s->process->dump)
 		return perf_samples_flush(p);
-	if (q->begun - q->found > STEP && perf_find_stack(p))
+	if (p->pending.begun - p->pending.found > STEP && perf_find_stack(p))
 		return -1;
-	return q->begun - q->written == PENDING ? perf_write_row(p) : 0;
+	return p->pending.begun - p->pending.written == PENDING ? perf_write_row(p) : 0;
 }
 
 /* --- what is missing: events that the kernel has lost, and damaged records --- */
@@ -1105,18 +1066,17 @@ static bool perf_lost_total(struct perf *p, const struct perf_record *r,
 /* Write the gap of the lost samples that LOST has not counted, after all rows. */
 static int perf_lost_rest(struct perf *p)
 {
-	struct perf_counts *c = &p->counts;
-	uint64_t rest = c->lost_samples > c->lost ? c->lost_samples - c->lost : 0;
+	uint64_t all = p->counts.lost_samples, lost = p->counts.lost;
 	uint32_t lane;
 
-	c->lost_samples = 0;
-	if (!rest)
+	p->counts.lost_samples = 0;
+	if (all <= lost)
 		return 0;
 	lane = recorder_lane(p);
 	return lane ? writer_gap(p->w, merge_shifted(p->time, p->input->shift), lane,
 				 &(struct gap){.reason = GAP_LOST,
 					       .unit = GAP_EVENTS,
-					       .count = rest,
+					       .count = all - lost,
 					       .offset = NO_OFFSET})
 		    : -1;
 }
@@ -1166,20 +1126,18 @@ enum {
 	AT_BIT_14 = 255,
 };
 
-struct side_field {
-	const char *name;
-	uint8_t at, size; /* of the number in the body */
-	uint8_t kind, role;
-};
-
 /* The rows of a type of record. */
 struct side_type {
 	uint32_t record;
 	const char *name;
-	uint8_t announced_by;		  /* enum perf_attr_flag; 0: none */
-	uint8_t text_at;		  /* of a text in the body; 0: none */
-	const char *text;		  /* name of its field */
-	struct side_field fields[FIELDS]; /* up to one without a name */
+	uint8_t announced_by; /* enum perf_attr_flag; 0: none */
+	uint8_t text_at;      /* of a text in the body; 0: none */
+	const char *text;     /* name of its field */
+	struct {
+		const char *name;
+		uint8_t at, size; /* of the number in the body */
+		uint8_t kind, role;
+	} fields[FIELDS]; /* up to one without a name */
 };
 
 /* The name that perf prints. */
@@ -1307,14 +1265,13 @@ static int perf_declare_type(struct perf *p, size_t number)
 				  .fields = fields};
 
 	for (; type.nfields < FIELDS && s->fields[type.nfields].name; type.nfields++) {
-		const struct side_field *f = &s->fields[type.nfields];
-
-		fields[type.nfields] = (struct field_entry){.name = writer_text(p->w, f->name),
-							    .kind = f->kind,
-							    .role = f->role,
-							    .offset = type.fixed_size,
-							    .size = f->size};
-		type.fixed_size += f->size;
+		fields[type.nfields] = (struct field_entry){
+			.name = writer_text(p->w, s->fields[type.nfields].name),
+			.kind = s->fields[type.nfields].kind,
+			.role = s->fields[type.nfields].role,
+			.offset = type.fixed_size,
+			.size = s->fields[type.nfields].size};
+		type.fixed_size += s->fields[type.nfields].size;
 	}
 	if (s->text)
 		fields[type.nfields++] = (struct field_entry){.name = writer_text(p->w, s->text),
@@ -1398,18 +1355,6 @@ static void perf_record_origin(struct perf *p, const struct perf_record *r, stru
 
 /* --- rows --- */
 
-static uint64_t perf_field_value(const struct perf *p, const struct perf_record *r,
-				 const struct side_field *f, size_t body)
-{
-	if (f->at == AT_BIT_13)
-		return r->misc >> 13 & 1;
-	if (f->at == AT_BIT_14)
-		return r->misc >> 14 & 1;
-	return (size_t)f->at + f->size <= body
-		       ? get_uint(r->data + PERF_RECORD_HEAD + f->at, f->size, p->h.big_endian)
-		       : 0;
-}
-
 static int side_row(struct perf *p, const struct perf_record *r, size_t number, uint32_t lane,
 		    size_t body)
 {
@@ -1424,8 +1369,15 @@ static int side_row(struct perf *p, const struct perf_record *r, size_t number, 
 		return -1;
 	row.type = p->side_types[number];
 	for (size_t i = 0; i < FIELDS && s->fields[i].name; i++) {
-		put_u64(fixed + row.fixed_size, perf_field_value(p, r, &s->fields[i], body));
-		row.fixed_size += s->fields[i].size;
+		uint8_t at = s->fields[i].at, size = s->fields[i].size;
+		uint64_t value = 0;
+
+		if (at == AT_BIT_13 || at == AT_BIT_14)
+			value = r->misc >> (at == AT_BIT_13 ? 13 : 14) & 1;
+		else if ((size_t)at + size <= body)
+			value = get_uint(r->data + PERF_RECORD_HEAD + at, size, p->h.big_endian);
+		put_u64(fixed + row.fixed_size, value);
+		row.fixed_size += size;
 	}
 	row.fixed_size = (uint32_t)align_up(row.fixed_size, 4);
 	if (s->text && body > s->text_at) {
@@ -1487,23 +1439,22 @@ static void event_fact(struct trace_info *f, const struct perf_attr *a)
 static int perf_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	const struct perf *p = in->state;
-	const struct perf_header *h = &p->h;
 
 	(void)e;
 	fact_text(f, "format", "perf");
-	fact_number(f, "version", h->version);
-	fact_text(f, "mode", h->pipe ? "pipe" : "file");
-	fact_text(f, "byte order", h->big_endian ? "big-endian" : "little-endian");
+	fact_number(f, "version", p->h.version);
+	fact_text(f, "mode", p->h.pipe ? "pipe" : "file");
+	fact_text(f, "byte order", p->h.big_endian ? "big-endian" : "little-endian");
 	fact_text(f, "clock", in->clock_name);
 	for (size_t i = 0; i < p->nattrs; i++)
 		event_fact(f, &p->attrs[i]);
-	fact_number(f, "build ids", h->build_ids.keys.count);
+	fact_number(f, "build ids", p->h.build_ids.keys.count);
 	fact_number(f, "event formats", p->events ? p->events->count : 0);
-	for (size_t i = 0; i < h->nfacts; i++)
-		if (h->facts[i].item)
-			fact_item(f, h->facts[i].name, h->facts[i].text);
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		if (p->h.facts[i].item)
+			fact_item(f, p->h.facts[i].name, p->h.facts[i].text);
 		else
-			fact_text(f, h->facts[i].name, h->facts[i].text);
+			fact_text(f, p->h.facts[i].name, p->h.facts[i].text);
 	return 0;
 }
 
@@ -1539,7 +1490,7 @@ static int read_pipe_header(struct perf *p, struct error *e)
 {
 	for (;;) {
 		struct perf_record r;
-		int got = perf_files_next(&p->files, &r, e);
+		int got = perf_files_next(p, &r, e);
 
 		if (got <= 0)
 			return got;
@@ -1666,25 +1617,22 @@ struct perf_queued {
 	uint32_t size;
 };
 
-static const struct perf_queued *queued_at(const struct perf_round *round, size_t i)
+static const struct perf_queued *queued_at(const struct perf_queue *q, const struct perf_run *run)
 {
-	return (const struct perf_queued *)(void *)round->records.data + i;
+	return (const struct perf_queued *)(void *)q->rounds[run->round].records.data + run->next;
 }
 
 /* Put the run that is added to into the heap. */
 static int close_run(struct perf_queue *q)
 {
-	struct perf_run *runs;
-
-	if (!q->open.round)
+	if (!q->open.end)
 		return 0;
 	if (ARRAY_GROW(q->runs, q->runs_capacity, q->nruns))
 		return -1;
-	runs = q->runs;
-	runs[q->nruns] = q->open;
+	q->runs[q->nruns] = q->open;
 	HEAP_UP(q->runs, q->nruns, a, b, is_earlier(a, b));
 	q->nruns++;
-	q->open.round = NULL;
+	q->open.end = 0;
 	return 0;
 }
 
@@ -1698,22 +1646,23 @@ enum {
 static int perf_queue_add(struct perf_queue *q, uint64_t time, uint64_t offset, const uint8_t *data,
 			  size_t size)
 {
-	struct perf_round *round = &q->rounds[q->present];
-	struct perf_queued record = {time, offset, (uint32_t)round->bytes.size, (uint32_t)size};
-	size_t number = round->records.size / sizeof record;
+	struct buffer *bytes = &q->rounds[q->present].bytes,
+		      *records = &q->rounds[q->present].records;
+	struct perf_queued record = {time, offset, (uint32_t)bytes->size, (uint32_t)size};
+	size_t number = records->size / sizeof record;
 
-	round->bytes.spills = round->bytes.size > PERF_QUEUE_MEMORY;
-	round->records.spills = round->records.size > PERF_QUEUE_MEMORY;
-	if (buffer_put(&round->bytes, data, size) || buffer_align(&round->bytes, 8) ||
-	    buffer_put(&round->records, &record, sizeof record))
+	bytes->spills = bytes->size > PERF_QUEUE_MEMORY;
+	records->spills = records->size > PERF_QUEUE_MEMORY;
+	if (buffer_put(bytes, data, size) || buffer_align(bytes, 8) ||
+	    buffer_put(records, &record, sizeof record))
 		return -1;
 	if (time > q->highest)
 		q->highest = time;
-	if (q->open.round && time < q->open_last && close_run(q))
+	if (q->open.end && time < q->open_last && close_run(q))
 		return -1;
 	q->open_last = time;
-	if (!q->open.round)
-		q->open = (struct perf_run){round, number, number, time, ++q->begun};
+	if (!q->open.end)
+		q->open = (struct perf_run){q->present, number, number, time, ++q->begun};
 	q->open.end = number + 1;
 	return 0;
 }
@@ -1751,13 +1700,11 @@ static int perf_queue_end(struct perf_queue *q)
 /* Begin another round if one was ended, whose records in order were all taken. */
 static void perf_queue_change_round(struct perf_queue *q)
 {
-	struct perf_round *other = &q->rounds[!q->present];
-
 	if (!q->ending)
 		return;
 	q->ending = false;
-	buffer_clear(&other->bytes);
-	buffer_clear(&other->records);
+	buffer_clear(&q->rounds[!q->present].bytes);
+	buffer_clear(&q->rounds[!q->present].records);
 	buffer_rest(&q->rounds[q->present].bytes);
 	buffer_rest(&q->rounds[q->present].records);
 	q->present = !q->present;
@@ -1772,8 +1719,8 @@ static const struct perf_queued *perf_queue_peek(struct perf_queue *q, const uin
 
 	if (!q->ending || !q->nruns || top->time > q->limit)
 		return NULL;
-	record = queued_at(top->round, top->next);
-	*data = top->round->bytes.data + record->at;
+	record = queued_at(q, top);
+	*data = q->rounds[top->round].bytes.data + record->at;
 	return record;
 }
 
@@ -1786,7 +1733,7 @@ static void perf_queue_take(struct perf_queue *q)
 		if (!q->nruns)
 			return;
 	} else {
-		top->time = queued_at(top->round, top->next)->time;
+		top->time = queued_at(q, top)->time;
 	}
 	if (q->nruns > 1)
 		HEAP_DOWN(q->runs, q->nruns, 0, a, b, is_earlier(a, b));
@@ -1808,7 +1755,9 @@ struct deferred_record {
 	uint64_t time, offset; /* as of perf_record */
 	uint64_t at, chain; /* of its bytes, of the addresses; counted from the first byte ever */
 	uint64_t earlier;   /* number + 1 of the sample before it in the slot of its thread */
-	struct perf_deferral d; /* of a sample that waits */
+	/* what a sample waits for; tid -1: not recorded */
+	uint64_t cookie;
+	int32_t tid;
 	uint32_t size, nchain, type;
 	uint16_t misc;
 	bool waits;
@@ -1843,29 +1792,30 @@ static int unwind_put_bytes(struct perf_deferred *q, const uint8_t *data, size_t
 	return buffer_append(&q->bytes, data, n) || buffer_align(&q->bytes, 8) ? -1 : 0;
 }
 
-/* Add a record. d: what it waits for; NULL: nothing. */
-static int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r,
-			     const struct perf_deferral *d)
+/* Add a record. waits: it is a sample of the thread tid, which waits for the chain with the cookie.
+ */
+static int perf_deferred_add(struct perf_deferred *q, const struct perf_record *r, bool waits,
+			     int32_t tid, uint64_t cookie)
 {
+	uint64_t *last = unwind_slot_of(q, tid);
 	struct deferred_record record = {.time = r->time,
 					 .offset = r->offset,
+					 .earlier = *last,
+					 .cookie = cookie,
+					 .tid = tid,
 					 .size = r->size,
 					 .type = r->type,
-					 .misc = r->misc};
+					 .misc = r->misc,
+					 .waits = waits};
 
 	q->records.spills = true;
-	if (d) {
-		record.d = *d;
-		record.waits = true;
-		record.earlier = *unwind_slot_of(q, d->tid);
-	}
 	if (unwind_put_bytes(q, r->data, r->size, &record.at) ||
 	    buffer_append(&q->records, &record, sizeof record))
 		return -1;
 	q->latest = r->time;
 	q->end++;
-	if (d) {
-		*unwind_slot_of(q, d->tid) = q->end;
+	if (waits) {
+		*last = q->end;
 		q->waiting++;
 	}
 	return 0;
@@ -1879,17 +1829,17 @@ static void end_wait(struct perf_deferred *q, struct deferred_record *record)
 }
 
 /* Give n addresses of 8 bytes each to the samples that wait for them. */
-static int perf_deferred_join(struct perf_deferred *q, const struct perf_deferral *d,
+static int perf_deferred_join(struct perf_deferred *q, int32_t tid, uint64_t cookie,
 			      const uint8_t *addresses, uint64_t n)
 {
-	uint64_t *link = unwind_slot_of(q, d->tid), chain = 0;
+	uint64_t *link = unwind_slot_of(q, tid), chain = 0;
 
 	/* those before the first have waited too long */
 	while (*link > q->first) {
 		struct deferred_record *record = record_at(q, *link - 1);
-		bool same = record->d.cookie == d->cookie;
+		bool same = record->cookie == cookie;
 
-		if (record->d.tid != d->tid || (!same && d->tid == -1)) {
+		if (record->tid != tid || (!same && tid == -1)) {
 			link = &record->earlier;
 			continue;
 		}
@@ -1916,7 +1866,7 @@ static void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
 	while (*link > q->first) {
 		struct deferred_record *record = record_at(q, *link - 1);
 
-		if (record->d.tid != tid) {
+		if (record->tid != tid) {
 			link = &record->earlier;
 			continue;
 		}
@@ -2055,7 +2005,7 @@ static int fill_queue(struct perf *p, struct error *e)
 	perf_queue_change_round(&p->queue);
 	while (!p->queue.ending) {
 		struct perf_record r;
-		int got = perf_files_next(&p->files, &r, e);
+		int got = perf_files_next(p, &r, e);
 
 		if (got < 0)
 			return -1;
@@ -2111,14 +2061,16 @@ static int next_queued(struct perf *p, struct perf_record *r, struct error *e)
 /* Hold a record back, or what it has of samples that are held back. */
 static int hold_record(struct perf *p, const struct perf_record *r)
 {
-	struct perf_deferral d;
 	struct perf_origin o;
 	const uint8_t *body = r->data + PERF_RECORD_HEAD;
-	uint64_t n;
+	uint64_t n, cookie = 0;
+	int32_t tid = -1;
+	bool waits;
 
-	if (r->type == PERF_RECORD_SAMPLE)
-		return perf_deferred_add(&p->deferred, r,
-					 perf_sample_is_deferred(p, r, &d) ? &d : NULL);
+	if (r->type == PERF_RECORD_SAMPLE) {
+		waits = perf_sample_is_deferred(p, r, &tid, &cookie);
+		return perf_deferred_add(&p->deferred, r, waits, tid, cookie);
+	}
 	perf_record_origin(p, r, &o);
 	if (r->type == PERF_RECORD_EXIT && o.body >= PERF_FORK_BODY)
 		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 8));
@@ -2127,15 +2079,15 @@ static int hold_record(struct perf *p, const struct perf_record *r)
 	    o.body >= PERF_COMM_BODY)
 		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 4));
 	if (r->type != PERF_RECORD_CALLCHAIN_DEFERRED)
-		return perf_deferred_add(&p->deferred, r, NULL);
+		return perf_deferred_add(&p->deferred, r, false, tid, cookie);
 	n = o.body < PERF_DEFERRED_BODY ? UINT64_MAX : perf_u64(p, body + 8);
 	if (n > (o.body - PERF_DEFERRED_BODY) / 8) {
 		input_damage(p->input, p->file.name, r->offset,
 			     "a deferred call chain that is cut");
 		return 0;
 	}
-	d = (struct perf_deferral){perf_u64(p, body), o.has_tid ? o.tid : -1};
-	return perf_deferred_join(&p->deferred, &d, body + PERF_DEFERRED_BODY, n);
+	return perf_deferred_join(&p->deferred, o.has_tid ? o.tid : -1, perf_u64(p, body),
+				  body + PERF_DEFERRED_BODY, n);
 }
 
 /* Get the next record in order, whose deferred call chain is there: 1; 0: no more; -1. */
@@ -2198,10 +2150,10 @@ static int decode_perf_begin(struct input *in, struct error *e)
 	perf_attrs_settle(p);
 	/* the records may come from a process that still records */
 	p->deferred.longest = in->file.live && !in->tree ? DEFERRED_LIVE : UINT64_MAX;
-	p->pending = perf_pending_new();
+	p->pending.samples = calloc(PENDING, sizeof *p->pending.samples);
 	p->spaces.jit = perf_jit_new(in->decoding->sysroot, in->name,
 				     strcmp(in->clock_name, "monotonic") != 0);
-	if (!p->pending || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
+	if (!p->pending.samples || !p->spaces.jit || perf_spaces_init(&p->spaces, p->w) ||
 	    perf_declare(p) || begin_unwinding(p, e))
 		return -1;
 	got = next_in_order(p, &r, e);
@@ -2254,7 +2206,7 @@ static void perf_report(const struct perf *p)
 	warn_count(name, p->counts.stat,
 		   "{count|counts} of perf stat were left out: use perf stat report");
 	for (size_t i = 0; i < p->files.count; i++)
-		aux_bytes += p->files.files[i].aux_bytes;
+		aux_bytes += p->files.at[i].aux_bytes;
 	warn_count(name, aux_bytes,
 		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
 }
@@ -2268,7 +2220,7 @@ static void decode_perf_close(struct input *in)
 	if (!in->decoding->quiet)
 		perf_report(p);
 	perf_unwinder_free(p->unwinder);
-	perf_files_free(&p->files);
+	perf_files_free(p);
 	perf_queue_free(&p->queue);
 	perf_deferred_free(&p->deferred);
 	perf_threads_free(&p->threads);
@@ -2277,13 +2229,16 @@ static void decode_perf_close(struct input *in)
 	if (p->events)
 		ftrace_events_free(p->events);
 	free(p->events);
-	perf_header_free(&p->h);
+	perf_header_free(p);
 	if (!p->h.pipe)
 		tracecmd_file_close(&p->file);
 	free(p->own_name);
 	id_cache_free(&p->thread_counters.numbers);
 	free(p->thread_counters.values);
-	perf_pending_free(p->pending);
+	for (int i = 0; p->pending.samples && i < PENDING; i++)
+		buffer_free(&p->pending.samples[i].own_chain);
+	free(p->pending.samples);
+	buffer_free(&p->pending.tail);
 	perf_jit_free(p->spaces.jit);
 	free(p);
 	in->state = NULL;

@@ -41,38 +41,28 @@ enum { RECORD_FILES_PATH_MOST = 4096 };
 
 static const char PREFIX[] = "data.";
 
-/* Begin with the perf.data alone. Returns it, or NULL: out of memory. */
-static struct perf_records *perf_files_begin(struct perf_files *f)
-{
-	f->files = calloc(1, sizeof *f->files);
-	f->count = f->files ? 1 : 0;
-	f->last = f->files;
-	return f->files;
-}
-
 static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
 			      uint64_t end);
 static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e);
-static void perf_records_free(struct perf_records *s);
 static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
 			 size_t n);
 static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n);
 static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n);
 static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
 
-static int add_file(struct perf_files *f, struct tree *t, const char *member, struct error *e)
+static int add_file(struct perf *p, const char *member, struct error *e)
 {
-	struct perf_records *files = realloc(f->files, (f->count + 1) * sizeof *files), *s;
+	struct tree *t = p->input->tree;
+	struct perf_records *files = realloc(p->files.at, (p->files.count + 1) * sizeof *files), *s;
 	uint64_t offset, size;
 	char path[RECORD_FILES_PATH_MOST];
 
 	if (!files)
 		return error_no_memory(e);
-	f->files = files;
-	f->last = files;
-	s = &files[f->count++];
-	*s = (struct perf_records){.input = files->input,
-				   .big_endian = files->big_endian,
+	p->files.at = p->files.last = files;
+	s = &files[p->files.count++];
+	*s = (struct perf_records){.input = p->input,
+				   .big_endian = p->h.big_endian,
 				   .fd = -1,
 				   .own_name = strdup(tree_path(t, member, path, sizeof path))};
 	s->name = s->own_name;
@@ -85,69 +75,70 @@ static int add_file(struct perf_files *f, struct tree *t, const char *member, st
 	return 0;
 }
 
-/* Report the first file that is missing: of so many files, the numbers begin with 0. */
-static void perf_records_check_numbers(const struct perf_files *f, const struct tree *t,
-				       size_t count)
+/* Add data.0 and so on of the directory. A missing number is damage, and with in_directory their
+ * lack, too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
+static int perf_files_add(struct perf *p, struct error *e)
 {
-	char member[sizeof PREFIX + 20], path[RECORD_FILES_PATH_MOST];
+	struct tree *t = p->input->tree;
+	char path[RECORD_FILES_PATH_MOST], wanted[sizeof PREFIX + 20];
+	size_t count;
 
-	for (size_t i = 0; i < count; i++) {
-		snprintf(member, sizeof member, "%s%zu", PREFIX, i);
-		if (tree_has(t, member))
-			continue;
-		input_damage(f->files->input, tree_path(t, member, path, sizeof path), NO_OFFSET,
-			     "the file of the directory is missing");
-		return;
-	}
-}
-
-/* Add data.0 and so on of the directory. A missing number is damage, and with `some` their lack,
- * too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
-static int perf_files_add(struct perf_files *f, struct tree *t, bool some, struct error *e)
-{
 	for (size_t i = tree_lower_bound(t, PREFIX); i < tree_count(t); i++) {
 		const char *member = tree_member(t, i), *number = member + sizeof PREFIX - 1;
 
 		if (strncmp(member, PREFIX, sizeof PREFIX - 1))
 			break;
 		if (*number && strspn(number, "0123456789") == strlen(number) &&
-		    add_file(f, t, member, e))
+		    add_file(p, member, e))
 			return -1;
 	}
 	/* the first file is the perf.data */
-	perf_records_check_numbers(f, t, f->count == 1 && some ? 1 : f->count - 1);
+	count = p->files.count == 1 && p->h.in_directory ? 1 : p->files.count - 1;
+	for (size_t i = 0; i < count; i++) {
+		snprintf(wanted, sizeof wanted, "%s%zu", PREFIX, i);
+		if (tree_has(t, wanted))
+			continue;
+		input_damage(p->input, tree_path(t, wanted, path, sizeof path), NO_OFFSET,
+			     "the file of the directory is missing");
+		break;
+	}
 	return 0;
 }
 
-int perf_files_next(struct perf_files *f, struct perf_record *r, struct error *e)
+int perf_files_next(struct perf *p, struct perf_record *r, struct error *e)
 {
 	for (;;) {
 		struct perf_records *from = NULL;
 		int got;
 
-		for (size_t i = 0; i < f->count; i++)
-			if (!f->files[i].ended && (!from || f->files[i].time < from->time))
-				from = &f->files[i];
+		for (size_t i = 0; i < p->files.count; i++)
+			if (!p->files.at[i].ended && (!from || p->files.at[i].time < from->time))
+				from = &p->files.at[i];
 		if (!from)
 			return 0;
 		got = perf_records_next(from, r, e);
-		f->last = from;
+		p->files.last = from;
 		if (got)
 			return got;
 		from->ended = true;
 	}
 }
 
-void perf_files_free(struct perf_files *f)
+void perf_files_free(struct perf *p)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		perf_records_free(&f->files[i]);
+	for (size_t i = 0; i < p->files.count; i++) {
+		struct perf_records *s = &p->files.at[i];
+
+		free(s->data);
+		ZSTD_freeDCtx(s->unpacker.zstd);
+		buffer_free(&s->unpacker.packed);
+		buffer_free(&s->unpacker.out);
 		/* that of the first one is the input's */
-		if (i && f->files[i].fd >= 0)
-			close(f->files[i].fd);
-		free(f->files[i].own_name);
+		if (i && s->fd >= 0)
+			close(s->fd);
+		free(s->own_name);
 	}
-	free(f->files);
+	free(p->files.at);
 }
 
 /* --- record reader --- */
@@ -183,14 +174,6 @@ static int perf_records_pipe(struct perf_records *s, int fd, const uint8_t *head
 	memcpy(s->data, head, n);
 	s->filled = n;
 	return 0;
-}
-
-static void perf_records_free(struct perf_records *s)
-{
-	free(s->data);
-	ZSTD_freeDCtx(s->unpacker.zstd);
-	buffer_free(&s->unpacker.packed);
-	buffer_free(&s->unpacker.out);
 }
 
 static const uint8_t *records_at(const struct perf_records *s)
@@ -397,17 +380,14 @@ static int next_of_file(struct perf_records *s, struct perf_record *r, struct er
 
 static void perf_records_refuse(struct perf_records *s, const char *what)
 {
-	struct perf_unpacker *u = &s->unpacker;
-
-	input_damage(s->input, s->name, u->offset, "packed records: %s", what);
-	u->refused = true;
-	u->packed.size = u->packed_at = 0;
-	u->out.size = u->out_at = 0;
+	input_damage(s->input, s->name, s->unpacker.offset, "packed records: %s", what);
+	s->unpacker.refused = true;
+	s->unpacker.packed.size = s->unpacker.packed_at = 0;
+	s->unpacker.out.size = s->unpacker.out_at = 0;
 }
 
 static int begin_packed(struct perf_records *s, const struct perf_record *r)
 {
-	struct perf_unpacker *u = &s->unpacker;
 	size_t at = PERF_RECORD_HEAD, n = r->size - at;
 
 	if (r->type == PERF_RECORD_COMPRESSED2) {
@@ -421,37 +401,38 @@ static int begin_packed(struct perf_records *s, const struct perf_record *r)
 		else
 			n = (size_t)size;
 	}
-	u->offset = r->offset;
-	u->packed.size = u->packed_at = 0;
-	if (u->refused)
+	s->unpacker.offset = r->offset;
+	s->unpacker.packed.size = s->unpacker.packed_at = 0;
+	if (s->unpacker.refused)
 		return 0;
-	if (!u->zstd) {
-		u->zstd = ZSTD_createDCtx();
-		if (!u->zstd)
+	if (!s->unpacker.zstd) {
+		s->unpacker.zstd = ZSTD_createDCtx();
+		if (!s->unpacker.zstd)
 			return -1;
-		ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+		ZSTD_DCtx_setParameter(s->unpacker.zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
 	}
-	return buffer_append(&u->packed, r->data + at, n);
+	return buffer_append(&s->unpacker.packed, r->data + at, n);
 }
 
 /* Unpack more bytes after those not yet returned. Returns 1; 0: no more; -1: out of memory. */
 static int unpack_piece(struct perf_records *s)
 {
-	struct perf_unpacker *u = &s->unpacker;
-	ZSTD_inBuffer in = {u->packed.data, u->packed.size, u->packed_at};
+	ZSTD_inBuffer in = {s->unpacker.packed.data, s->unpacker.packed.size,
+			    s->unpacker.packed_at};
 	ZSTD_outBuffer out;
-	size_t result, had = u->out.size - u->out_at;
+	size_t result, had = s->unpacker.out.size - s->unpacker.out_at;
 
-	if (u->refused)
+	if (s->unpacker.refused)
 		return 0;
-	if (u->out_at)
-		memmove(u->out.data, u->out.data + u->out_at, had);
-	u->out.size = had;
-	u->out_at = 0;
-	if (buffer_reserve(&u->out, UNPACKED))
+	if (s->unpacker.out_at)
+		memmove(s->unpacker.out.data, s->unpacker.out.data + s->unpacker.out_at, had);
+	s->unpacker.out.size = had;
+	s->unpacker.out_at = 0;
+	if (buffer_reserve(&s->unpacker.out, UNPACKED))
 		return -1;
-	out = (ZSTD_outBuffer){u->out.data, u->out.size + UNPACKED, u->out.size};
-	result = ZSTD_decompressStream(u->zstd, &out, &in);
+	out = (ZSTD_outBuffer){s->unpacker.out.data, s->unpacker.out.size + UNPACKED,
+			       s->unpacker.out.size};
+	result = ZSTD_decompressStream(s->unpacker.zstd, &out, &in);
 	if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) {
 		memory_fail();
 		return -1;
@@ -460,22 +441,20 @@ static int unpack_piece(struct perf_records *s)
 		perf_records_refuse(s, ZSTD_getErrorName(result));
 		return 0;
 	}
-	u->packed_at = in.pos;
-	u->out.size = out.pos;
+	s->unpacker.packed_at = in.pos;
+	s->unpacker.out.size = out.pos;
 	return out.pos > had;
 }
 
 /* Get the next record among the unpacked bytes. Returns 1; 0: more of the file is needed; -1. */
 static int next_unpacked(struct perf_records *s, struct perf_record *r, struct error *e)
 {
-	struct perf_unpacker *u = &s->unpacker;
-
 	for (;;) {
-		size_t have = u->out.size - u->out_at;
+		size_t have = s->unpacker.out.size - s->unpacker.out_at;
 		int got;
 
 		if (have >= PERF_RECORD_HEAD) {
-			perf_records_unpack_header(s, u->out.data + u->out_at, r);
+			perf_records_unpack_header(s, s->unpacker.out.data + s->unpacker.out_at, r);
 			if (r->size < PERF_RECORD_HEAD || !r->type ||
 			    r->type == PERF_RECORD_COMPRESSED ||
 			    r->type == PERF_RECORD_COMPRESSED2) {
@@ -483,12 +462,12 @@ static int next_unpacked(struct perf_records *s, struct perf_record *r, struct e
 				return 0;
 			}
 			if (have >= r->size) {
-				r->offset = u->offset;
-				u->out_at += r->size;
+				r->offset = s->unpacker.offset;
+				s->unpacker.out_at += r->size;
 				return 1;
 			}
 		}
-		if (!u->packed.size)
+		if (!s->unpacker.packed.size)
 			return 0;
 		got = unpack_piece(s);
 		if (got < 0)
@@ -530,10 +509,9 @@ static int perf_records_next(struct perf_records *s, struct perf_record *r, stru
 
 void perf_records_back(struct perf_records *s, const struct perf_record *r)
 {
-	struct perf_unpacker *u = &s->unpacker;
-
-	if (u->out_at >= r->size && r->data == u->out.data + u->out_at - r->size) {
-		u->out_at -= r->size;
+	if (s->unpacker.out_at >= r->size &&
+	    r->data == s->unpacker.out.data + s->unpacker.out_at - r->size) {
+		s->unpacker.out_at -= r->size;
 		return;
 	}
 	s->begin -= r->size;
@@ -553,43 +531,36 @@ enum {
 	TYPES_MOST = 4096,
 };
 
-struct perf_section {
-	uint64_t offset, size;
-};
-
-static struct perf_section section_at(const struct perf *p, const uint8_t *d)
-{
-	return (struct perf_section){perf_u64(p, d), perf_u64(p, d + 8)};
-}
-
-/* Read a section, as far as the file has it. -1: *e. */
-static int perf_records_read_section(struct perf *p, struct perf_section section, struct buffer *b,
+/* Read the section at an entry {u64 offset, u64 size}, as far as the file has it. -1: *e. */
+static int perf_records_read_section(struct perf *p, const uint8_t *entry, struct buffer *b,
 				     struct error *e)
 {
-	uint64_t have = section.offset < p->file.size ? p->file.size - section.offset : 0;
-	struct ring_cursor c = {.file = &p->file, .base = section.offset};
+	uint64_t offset = perf_u64(p, entry), size = perf_u64(p, entry + 8);
+	struct ring_cursor c = {.file = &p->file,
+				.base = offset,
+				.size = offset < p->file.size ? p->file.size - offset : 0};
 
 	b->size = 0;
-	c.size = section.size < have ? section.size : have;
+	if (c.size > size)
+		c.size = size;
 	if (c.size > SECTION_MOST)
 		c.size = SECTION_MOST;
-	if (c.size < section.size)
-		input_short(p->input, p->file.name, section.offset,
+	if (c.size < size)
+		input_short(p->input, p->file.name, offset,
 			    "the file ends inside of a section of its header");
 	return cursor_append(&c, b, c.size, e);
 }
 
-static int read_attrs(struct perf *p, struct perf_section section, struct error *e)
+static int read_attrs(struct perf *p, const uint8_t *entry, struct error *e)
 {
 	struct buffer attrs = {0}, ids = {0};
 	size_t size = (size_t)p->h.attr_size;
-	int result = perf_records_read_section(p, section, &attrs, e);
+	int result = perf_records_read_section(p, entry, &attrs, e);
 
 	for (size_t at = 0; !result && attrs.size - at >= size; at += size) {
 		const uint8_t *d = attrs.data + at;
 
-		result = perf_records_read_section(p, section_at(p, d + size - SECTION_LEAST), &ids,
-						   e);
+		result = perf_records_read_section(p, d + size - SECTION_LEAST, &ids, e);
 		if (!result && perf_attr_add(p, d, size - SECTION_LEAST, ids.data, ids.size / 8))
 			result = error_no_memory(e);
 	}
@@ -599,13 +570,13 @@ static int read_attrs(struct perf *p, struct perf_section section, struct error 
 }
 
 /* The names of tracepoints in old files. */
-static int read_event_types(struct perf *p, struct perf_section section, struct error *e)
+static int read_event_types(struct perf *p, const uint8_t *entry, struct error *e)
 {
 	const size_t each = 8 + PERF_EVENT_NAME;
 	struct buffer types = {0};
-	int result = section.size > TYPES_MOST * each
+	int result = perf_u64(p, entry + 8) > TYPES_MOST * each
 			     ? 0
-			     : perf_records_read_section(p, section, &types, e);
+			     : perf_records_read_section(p, entry, &types, e);
 
 	for (size_t at = 0; !result && types.size - at >= each; at += each) {
 		uint64_t id = perf_u64(p, types.data + at);
@@ -640,7 +611,7 @@ static int read_features(struct perf *p, uint64_t offset, struct error *e)
 			break;
 		}
 		offset += sizeof d;
-		result = perf_records_read_section(p, section_at(p, d), &content, e);
+		result = perf_records_read_section(p, d, &content, e);
 		if (!result && perf_feature(p, i, content.data, content.size))
 			result = error_no_memory(e);
 	}
@@ -664,49 +635,47 @@ static void read_feature_bits(struct perf *p, const uint8_t *d)
 static int perf_records_read_file(struct perf *p, struct error *e)
 {
 	struct input *in = p->input;
-	struct perf_section attrs, data;
 	uint8_t d[PERF_FILE_HEADER];
-	uint64_t end;
+	uint64_t begin, size, end;
 
 	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d)
 		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
 	p->h.attr_size = perf_u64(p, d + PERF_AT_ATTR_SIZE);
-	attrs = section_at(p, d + PERF_AT_ATTRS);
-	data = section_at(p, d + PERF_AT_DATA);
+	begin = perf_u64(p, d + PERF_AT_DATA);
+	size = perf_u64(p, d + PERF_AT_DATA + 8);
 	if (p->h.attr_size < PERF_ATTR_LEAST + SECTION_LEAST || p->h.attr_size > ATTR_MOST)
 		return error_set(e, p->file.name, PERF_AT_ATTR_SIZE,
 				 "attributes of %" PRIu64 " bytes", p->h.attr_size);
-	if (read_attrs(p, attrs, e) ||
-	    read_event_types(p, section_at(p, d + PERF_AT_EVENT_TYPES), e))
+	if (read_attrs(p, d + PERF_AT_ATTRS, e) || read_event_types(p, d + PERF_AT_EVENT_TYPES, e))
 		return -1;
 	read_feature_bits(p, d + PERF_AT_FEATURES);
-	end = data.offset + data.size;
-	if (!data.size || end < data.offset || end > p->file.size) {
-		const char *what = data.size ? "the file ends before its records do"
-					     : "the size of the records is 0 (perf record did not "
-					       "end): they are read up to the end of the file";
+	end = begin + size;
+	if (!size || end < begin || end > p->file.size) {
+		const char *what = size ? "the file ends before its records do"
+					: "the size of the records is 0 (perf record did not "
+					  "end): they are read up to the end of the file";
 
 		input_short(in, p->file.name, PERF_AT_DATA, "%s", what);
 		end = p->file.size;
-		if (data.offset > end)
-			data.offset = end;
+		if (begin > end)
+			begin = end;
 	} else if (read_features(p, end, e)) {
 		return -1;
 	}
-	perf_records_seek(p->files.files, p->file.fd, p->file.base, data.offset, end);
+	perf_records_seek(p->files.at, p->file.fd, p->file.base, begin, end);
 	return 0;
 }
 
 /* Find version and byte order. Returns false if the bytes are no perf.data. */
-static bool read_magic(struct perf_header *h, const uint8_t *d)
+static bool read_magic(struct perf *p, const uint8_t *d)
 {
-	h->version = 2;
-	h->big_endian = get_u64(d) == __builtin_bswap64(get_u64(PERF_MAGIC_2));
-	if (h->big_endian || !memcmp(d, PERF_MAGIC_2, 8))
+	p->h.version = 2;
+	p->h.big_endian = get_u64(d) == __builtin_bswap64(get_u64(PERF_MAGIC_2));
+	if (p->h.big_endian || !memcmp(d, PERF_MAGIC_2, 8))
 		return true;
-	h->version = 1;
+	p->h.version = 1;
 	/* the size of the header is small */
-	h->big_endian = get_u64(d + PERF_AT_SIZE) > UINT32_MAX;
+	p->h.big_endian = get_u64(d + PERF_AT_SIZE) > UINT32_MAX;
 	return !memcmp(d, PERF_MAGIC_1, 8);
 }
 
@@ -731,27 +700,27 @@ static int read_directory(struct perf *p, struct error *e)
 
 	if (open_member(p, e))
 		return -1;
-	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(&p->h, d))
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(p, d))
 		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
-	p->files.files->big_endian = p->h.big_endian;
-	p->files.files->name = p->file.name;
-	return perf_records_read_file(p, e)
-		       ? -1
-		       : perf_files_add(&p->files, p->input->tree, p->h.in_directory, e);
+	p->files.at->big_endian = p->h.big_endian;
+	p->files.at->name = p->file.name;
+	return perf_records_read_file(p, e) || perf_files_add(p, e) ? -1 : 0;
 }
 
 int perf_header_read(struct perf *p, struct error *e)
 {
 	struct input *in = p->input;
-	struct perf_records *records = perf_files_begin(&p->files);
+	struct perf_records *records = calloc(1, sizeof *records);
 
 	if (!records)
 		return error_no_memory(e);
+	p->files.at = p->files.last = records;
+	p->files.count = 1;
 	records->input = in;
 	records->name = in->name;
 	if (in->tree)
 		return read_directory(p, e);
-	if (in->head_size < PERF_PIPE_HEADER || !read_magic(&p->h, in->head))
+	if (in->head_size < PERF_PIPE_HEADER || !read_magic(p, in->head))
 		return error_set(e, in->name, 0, "the header of perf.data is cut");
 	records->big_endian = p->h.big_endian;
 	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
@@ -828,15 +797,15 @@ int perf_header_record(struct perf *p, const struct perf_record *r, struct error
 	return bad ? error_no_memory(e) : 0;
 }
 
-void perf_header_free(struct perf_header *h)
+void perf_header_free(struct perf *p)
 {
-	for (size_t i = 0; i < h->nfacts; i++)
-		free(h->facts[i].text);
-	free(h->facts);
-	free(h->arch);
-	buffer_free(&h->formats);
-	buffer_free(&h->build_id_texts);
-	id_cache_free(&h->build_ids);
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		free(p->h.facts[i].text);
+	free(p->h.facts);
+	free(p->h.arch);
+	buffer_free(&p->h.formats);
+	buffer_free(&p->h.build_id_texts);
+	id_cache_free(&p->h.build_ids);
 }
 
 /*
@@ -849,16 +818,14 @@ enum { FACTS_MOST = 4096, LIST_MOST = 4096 };
 
 static int perf_fact_add(struct perf *p, const char *name, const char *text, size_t n, bool item)
 {
-	struct perf_header *h = &p->h;
-	struct perf_fact *facts;
-
-	if (h->nfacts == FACTS_MOST)
+	if (p->h.nfacts == FACTS_MOST)
 		return 0;
-	if (ARRAY_GROW(h->facts, h->facts_capacity, h->nfacts))
+	if (ARRAY_GROW(p->h.facts, p->h.facts_capacity, p->h.nfacts))
 		return -1;
-	facts = h->facts;
-	facts[h->nfacts] = (struct perf_fact){name, strndup(text, n), item};
-	return facts[h->nfacts++].text ? 0 : -1;
+	p->h.facts[p->h.nfacts].name = name;
+	p->h.facts[p->h.nfacts].text = strndup(text, n);
+	p->h.facts[p->h.nfacts].item = item;
+	return p->h.facts[p->h.nfacts++].text ? 0 : -1;
 }
 
 static __attribute__((format(printf, 4, 5))) int fact(struct perf *p, const char *name, bool item,

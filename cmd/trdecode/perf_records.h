@@ -23,25 +23,23 @@
  * PERF_ROUND_MOST is ended early.
  */
 
-struct perf_round {
-	struct buffer bytes;
-	struct buffer records; /* struct perf_queued */
-};
-
 /* Records in the order of their times: the next one, and the end. */
 struct perf_run {
-	struct perf_round *round;
+	unsigned round;	  /* index in rounds */
 	size_t next, end; /* indexes in the round's records */
 	uint64_t time;	  /* of the next record */
 	uint64_t number;  /* runs begin in this order */
 };
 
 struct perf_queue {
-	struct perf_round rounds[2];
+	struct {
+		struct buffer bytes;
+		struct buffer records; /* struct perf_queued */
+	} rounds[2];
 	unsigned present;      /* index of the round that is added to */
 	struct perf_run *runs; /* a heap, the earliest next time on top */
 	size_t nruns, runs_capacity;
-	struct perf_run open; /* the run that is added to, not in the heap; round NULL: none */
+	struct perf_run open; /* the run that is added to, not in the heap; end 0: none */
 	uint64_t open_last;   /* time of its last record */
 	uint64_t begun;	      /* runs so far */
 	uint64_t highest;     /* latest time of all records */
@@ -58,18 +56,8 @@ struct perf_queue {
  * Damage is reported. After it the reader goes on at the next place that looks like records.
  */
 
+struct perf;
 struct perf_record;
-
-/* Records in COMPRESSED ones: they continue in the next one. */
-struct perf_unpacker {
-	struct ZSTD_DCtx_s *zstd; /* made when first needed */
-	struct buffer packed;	  /* content of the present record */
-	size_t packed_at;
-	struct buffer out; /* unpacked bytes; those before out_at were returned */
-	size_t out_at;
-	uint64_t offset; /* of the present record in the file */
-	bool refused;	 /* damaged: what follows cannot be unpacked */
-};
 
 struct perf_records {
 	struct input *input;
@@ -85,7 +73,16 @@ struct perf_records {
 	bool eof;
 	bool ended;    /*: no more records */
 	uint64_t time; /* the caller's: of the last record that has one */
-	struct perf_unpacker unpacker;
+	/* records in COMPRESSED ones: they continue in the next one */
+	struct {
+		struct ZSTD_DCtx_s *zstd; /* made when first needed */
+		struct buffer packed;	  /* content of the present record */
+		size_t packed_at;
+		struct buffer out; /* unpacked bytes; those before out_at were returned */
+		size_t out_at;
+		uint64_t offset; /* of the present record in the file */
+		bool refused;	 /* damaged: what follows cannot be unpacked */
+	} unpacker;
 	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */
 };
 
@@ -101,16 +98,9 @@ void perf_records_back(struct perf_records *s, const struct perf_record *r);
  * documentation of the directory format, and recordings of perf 6.1.
  */
 
-/* The files, of which the first one is the perf.data itself. */
-struct perf_files {
-	struct perf_records *files;
-	size_t count;
-	struct perf_records *last; /* the file of the record that was read last */
-};
-
 /* Get the next record: that of the file whose last record is the earliest. Returns 1; 0 at the end
  * of all; -1 with *e filled. */
-int perf_files_next(struct perf_files *f, struct perf_record *r, struct error *e);
-void perf_files_free(struct perf_files *f);
+int perf_files_next(struct perf *p, struct perf_record *r, struct error *e);
+void perf_files_free(struct perf *p);
 
 #endif

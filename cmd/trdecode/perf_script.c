@@ -135,7 +135,7 @@ static bool frame_is_process(struct text_span function)
 
 /* --- sample line --- */
 
-enum { NANOSECONDS = 1000000000, FRACTION_MOST = 9, SECONDS_MOST = 1 << 30 };
+static const uint64_t TIMES_END = ((uint64_t)1 << 30) * 1000000000; /* ns */
 
 /* Take the next word off a span. false: there is none. */
 static bool take_word(struct text_span *s, struct text_span *word)
@@ -181,18 +181,7 @@ static bool read_ids(struct text_span word, struct sample_line *l)
 /* Read SECONDS.FRACTION. */
 static bool perf_script_read_time(struct text_span s, uint64_t *ns)
 {
-	const char *point = memchr(s.at, '.', span_size(s));
-	uint64_t seconds, fraction;
-	size_t digits;
-
-	if (!point ||
-	    !perf_script_read_number((struct text_span){s.at, point}, SECONDS_MOST, &seconds) ||
-	    !perf_script_read_number((struct text_span){point + 1, s.end}, NANOSECONDS, &fraction))
-		return false;
-	for (digits = (size_t)(s.end - point - 1); digits < FRACTION_MOST; digits++)
-		fraction *= 10;
-	*ns = seconds * NANOSECONDS + fraction;
-	return digits == FRACTION_MOST;
+	return memchr(s.at, '.', span_size(s)) && span_seconds(s, ns) && *ns < TIMES_END;
 }
 
 /* Name the record of a switch as perf.data does: OUT or IN is the first word of its text. */

@@ -55,26 +55,17 @@ struct unwind_machine {
 
 /* --- read a jit-PID.dump --- */
 
-/* A source line of a function. Texts are offsets in jit_codes.texts. */
+/* A source line of a function. Texts are offsets in perf_jit.texts. */
 struct jit_line {
 	uint64_t address;
 	uint32_t file, line;
 };
 
-/* A function: name is an offset in jit_codes.texts. */
+/* A function: name is an offset in perf_jit.texts. */
 struct jit_code {
 	uint64_t address; /* where it was compiled; its lines have addresses relative to that */
 	uint32_t name, module;
 	size_t first_line, nlines;
-};
-
-/* The functions of all dumps, by number from 1. */
-struct jit_codes {
-	struct jit_code *code;
-	size_t ncode, code_capacity;
-	struct jit_line *line;
-	size_t nline, line_capacity;
-	struct buffer texts;
 };
 
 /* From its time on, a function is at [address, address + size). */
@@ -83,9 +74,28 @@ struct jit_event {
 	uint32_t code;
 };
 
-struct jit_events {
-	struct jit_event *event; /* as in the file, whose times do not fall */
-	size_t count, capacity;
+struct jit_dump {
+	struct jit_event *events; /* as in the file, whose times do not fall */
+	size_t nevents, capacity;
+	size_t next; /* the first one that is not yet applied */
+};
+
+struct perf_jit {
+	const char *sysroot, *trace;
+	bool ignore_times;
+	/* the functions of all dumps, by number from 1, their lines and texts */
+	struct jit_code *codes;
+	size_t ncodes, codes_capacity;
+	struct jit_line *lines;
+	size_t nlines, lines_capacity;
+	struct buffer texts;
+	struct jit_dump **dumps;
+	size_t ndumps, dumps_capacity;
+	struct idmap numbers;  /* of maps, by pid, from 1 */
+	struct symbols **maps; /* of /tmp/perf-PID.map, NULL: there is none */
+	size_t nmaps, maps_capacity;
+	struct id_cache kernel_codes; /* by name: numbers of code */
+	char module[64];	      /* of the last symbol */
 };
 
 enum { LOG_LEAST = 12, LOG_MOST = 20, RANDOM_MOST = 256 };
@@ -300,48 +310,34 @@ static const struct perf_map *perf_maps_find(const struct perf_maps *m, uint64_t
 	return map || !m->before ? map : unwind_find_map(m->before, address);
 }
 
-/* Visit the mappings, in the order of their addresses. */
-typedef void perf_maps_visit(const struct perf_map *map, void *arg);
-
-struct unwind_walk {
-	perf_maps_visit *visit;
-	void *arg;
-};
-
-static void visit_node(const void *node, VISIT order, void *arg)
+/* Find the first mapping that ends after an address. NULL: there is none. */
+static const struct perf_map *find_after(const struct perf_maps *m, uint64_t address)
 {
-	const struct unwind_walk *w = arg;
+	const struct perf_map *first = NULL, *map;
 
-	if (order == postorder || order == leaf) /* in the middle of its subtrees */
-		w->visit(*(struct perf_map *const *)node, w->arg);
-}
-
-static void perf_maps_walk(const struct perf_maps *m, perf_maps_visit *visit, void *arg)
-{
-	twalk_r(m->present, visit_node, &(struct unwind_walk){visit, arg});
+	for (uint64_t end = UINT64_MAX; (map = find_overlap(m, address, end)); end = map->start)
+		first = map;
+	return first;
 }
 
 /* Get the first space of the mappings. */
 static uint32_t perf_maps_space(struct perf_spaces *s, struct perf_maps *m, uint32_t layer)
 {
-	uint32_t *spaces;
+	uint32_t *space;
 	char name[64] = "kernel"; /* equal spaces would be one */
 
 	if (ARRAY_REACH(m->spaces, m->spaces_capacity, layer))
 		return 0;
-	spaces = m->spaces;
-	if (m->nspaces <= layer)
-		m->nspaces = layer + 1;
-	if (spaces[layer])
-		return spaces[layer];
+	space = &m->spaces[layer];
+	if (*space)
+		return *space;
 	if (!m->kernel || layer)
 		snprintf(name, sizeof name, "%d.%u.%u", m->pid, m->number, layer);
-	spaces[layer] =
-		writer_space(s->w, &(struct space_entry){.source = s->source,
-							 .name = writer_text(s->w, name),
-							 .pid = m->kernel ? 0 : m->pid,
-							 .flags = m->kernel ? SPACE_KERNEL : 0});
-	return spaces[layer];
+	*space = writer_space(s->w, &(struct space_entry){.source = s->source,
+							  .name = writer_text(s->w, name),
+							  .pid = m->kernel ? 0 : m->pid,
+							  .flags = m->kernel ? SPACE_KERNEL : 0});
+	return *space;
 }
 
 /* Insert a mapping that overlaps no other one. */
@@ -432,37 +428,24 @@ static int unwind_add_map(struct perf_spaces *s, struct perf_maps *m, struct per
 	return unwind_declare_map(s, m, map) || maps_insert(m, map) ? -1 : 0;
 }
 
-/* The copy of mappings. */
-struct copy {
-	struct perf_spaces *spaces;
-	struct perf_maps *to;
-	int failed;
-};
-
-static void copy_map(const struct perf_map *map, void *arg)
-{
-	struct copy *c = arg;
-	struct perf_map own = *map;
-
-	if (!c->failed)
-		c->failed = unwind_add_map(c->spaces, c->to, &own);
-}
-
 /* Give the process its own mappings. */
 static int unshare(struct perf_spaces *s, struct perf_maps **shared, int32_t pid)
 {
 	struct perf_maps *from = *shared, *m = perf_maps_new(s, pid, false);
-	struct copy copy = {.spaces = s, .to = m};
+	const struct perf_map *map = m ? find_after(from, 0) : NULL;
 
 	if (!m)
 		return -1;
 	m->before = from->before;
 	if (m->before)
 		m->before->users++;
-	perf_maps_walk(from, copy_map, &copy);
-	if (copy.failed) {
-		perf_maps_release(m);
-		return -1;
+	for (; map; map = find_after(from, map->end)) {
+		struct perf_map own = *map;
+
+		if (unwind_add_map(s, m, &own)) {
+			perf_maps_release(m);
+			return -1;
+		}
 	}
 	perf_maps_release(from);
 	*shared = m;
@@ -567,7 +550,6 @@ static uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, si
 				   const char *build_id)
 {
 	struct buffer key = {0};
-	struct unwind_file *files;
 	uint32_t *number = NULL;
 
 	if (!buffer_append(&key, path, n) && !buffer_append(&key, "", 1) &&
@@ -578,12 +560,11 @@ static uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, si
 		return number ? *number : 0;
 	if (ARRAY_GROW(u->files, u->capacity, u->nfiles))
 		return 0;
-	files = u->files;
-	files[u->nfiles++] = (struct unwind_file){.key = u->names.keys.count - 1};
-	/* of the others nothing is read */
-	if (u->nfiles > FILES_MOST)
-		files[u->nfiles - 1].state = FILE_MISSING;
-	*number = (uint32_t)u->nfiles;
+	u->files[u->nfiles] =
+		(struct unwind_file){.key = u->names.keys.count - 1,
+				     /* of the others nothing is read */
+				     .state = u->nfiles < FILES_MOST ? FILE_UNREAD : FILE_MISSING};
+	*number = (uint32_t)++u->nfiles;
 	return *number;
 }
 
@@ -727,7 +708,6 @@ static void add_module(struct perf_unwinder *u, const struct perf_map *map)
 	struct unwind_space *s = u->space;
 	struct frame_tables *t = tables_of(u, map->file);
 	struct unwind_module module = {.file = map->file, .context = u->maps->context};
-	struct unwind_module *modules;
 	Dwfl_Module *reported;
 	char name[16];
 	void **userdata;
@@ -738,14 +718,13 @@ static void add_module(struct perf_unwinder *u, const struct perf_map *map)
 	module.high = t->high + module.bias;
 	if (ARRAY_GROW(s->modules, s->capacity, s->nmodules) || module.low >= module.high)
 		return;
-	modules = s->modules;
 	snprintf(name, sizeof name, "%zu", s->nmodules);
 	reported = dwfl_report_module(s->dwfl, name, module.low, module.high);
 	if (!reported)
 		return;
 	dwfl_module_info(reported, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = t;
-	modules[s->nmodules++] = module;
+	s->modules[s->nmodules++] = module;
 	if (!s->elf)
 		s->elf = elf_begin(-1, ELF_C_READ, t->elf);
 }
@@ -808,15 +787,6 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	return unwind_set_registers(u->space->machine, u->state, thread);
 }
 
-/* Add the first module that has a machine. */
-static void add_first_module(const struct perf_map *map, void *arg)
-{
-	struct perf_unwinder *u = arg;
-
-	if (map->file && !u->space->elf)
-		add_module(u, map);
-}
-
 /* Give libdw the thread, once. Returns false if it is not possible. */
 static bool attach(struct perf_unwinder *u)
 {
@@ -831,7 +801,10 @@ static bool attach(struct perf_unwinder *u)
 	/* once for the same mappings, if none of them has a file that can be read */
 	if (!s->elf && s->without == u->maps->context)
 		return false;
-	perf_maps_walk(u->maps, add_first_module, u);
+	for (const struct perf_map *map = find_after(u->maps, 0); map && !s->elf;
+	     map = find_after(u->maps, map->end))
+		if (map->file)
+			add_module(u, map);
 	if (!s->elf)
 		s->without = u->maps->context;
 	return s->elf && dwfl_attach_state(s->dwfl, s->elf, THREAD, &callbacks, u);
@@ -985,8 +958,8 @@ struct stack_reader {
 	uint32_t module;
 	uint32_t *by_index; /* function by its number in the file; 0: none */
 	size_t nindex;
-	struct jit_codes *codes;
-	struct jit_events *events;
+	struct perf_jit *jit;
+	struct jit_dump *dump;
 };
 
 static uint64_t unwind_number(const struct stack_reader *r, const uint8_t *d, unsigned size)
@@ -1000,41 +973,39 @@ static int unwind_no_memory(const struct stack_reader *r, struct error *e)
 }
 
 /* Keep a text. Returns its offset, 0 when out of memory: offset 0 is "". */
-static uint32_t unwind_keep_text(struct jit_codes *c, const char *text, size_t n)
+static uint32_t unwind_keep_text(struct perf_jit *j, const char *text, size_t n)
 {
-	size_t at = c->texts.size;
+	size_t at = j->texts.size;
 
-	if ((!at && buffer_append(&c->texts, "", 1)) || c->texts.size > UINT32_MAX - n - 2)
+	if ((!at && buffer_append(&j->texts, "", 1)) || j->texts.size > UINT32_MAX - n - 2)
 		return 0;
-	at = c->texts.size;
-	return buffer_append(&c->texts, text, n) || buffer_append(&c->texts, "", 1) ? 0
+	at = j->texts.size;
+	return buffer_append(&j->texts, text, n) || buffer_append(&j->texts, "", 1) ? 0
 										    : (uint32_t)at;
 }
 
 /* Take the lines of the DEBUG_INFO before a function. */
 static int take_lines(struct stack_reader *r, struct jit_code *code)
 {
-	struct jit_codes *c = r->codes;
+	struct perf_jit *j = r->jit;
 	const uint8_t *d = r->debug.data, *end = d + r->debug.size;
 	uint64_t n = unwind_number(r, d + 8, 8);
 	uint32_t file = 0;
 
-	code->first_line = c->nline;
+	code->first_line = j->nlines;
 	for (d += DEBUG_BODY; n && (size_t)(end - d) > DEBUG_LINE; n--) {
 		const char *name = (const char *)d + DEBUG_LINE;
 		size_t size = strnlen(name, (size_t)(end - d) - DEBUG_LINE);
-		struct jit_line *line;
 
-		if (ARRAY_GROW(c->line, c->line_capacity, c->nline))
+		if (ARRAY_GROW(j->lines, j->lines_capacity, j->nlines))
 			return -1;
-		line = c->line;
 		/* one byte 0xff: the file of the line before */
 		if (size != 1 || (uint8_t)*name != 0xff)
-			file = unwind_keep_text(c, name, size);
-		if (!file || c->nline == LINES_MOST)
+			file = unwind_keep_text(j, name, size);
+		if (!file || j->nlines == LINES_MOST)
 			return file ? 0 : -1;
-		line[c->nline++] = (struct jit_line){unwind_number(r, d, 8), file,
-						     (uint32_t)unwind_number(r, d + 8, 4)};
+		j->lines[j->nlines++] = (struct jit_line){unwind_number(r, d, 8), file,
+							  (uint32_t)unwind_number(r, d + 8, 4)};
 		code->nlines++;
 		if ((size_t)(end - d) - DEBUG_LINE <= size)
 			break;
@@ -1043,57 +1014,42 @@ static int take_lines(struct stack_reader *r, struct jit_code *code)
 	return 0;
 }
 
-static int unwind_add_event(struct stack_reader *r, uint64_t time, uint64_t address, uint64_t size,
-			    uint32_t code)
+static int unwind_add_event(struct jit_dump *d, struct jit_event event)
 {
-	struct jit_events *v = r->events;
-	struct jit_event *event;
-
-	if (ARRAY_GROW(v->event, v->capacity, v->count))
+	if (ARRAY_GROW(d->events, d->capacity, d->nevents))
 		return -1;
-	event = v->event;
-	event[v->count++] = (struct jit_event){time, address, size, code};
-	return 0;
-}
-
-/* Note which function has a number. */
-static int note_index(struct stack_reader *r, uint64_t index, uint32_t code)
-{
-	uint32_t *by_index;
-
-	if (index >= CODES_MOST)
-		return 0;
-	if (ARRAY_REACH(r->by_index, r->nindex, index))
-		return -1;
-	by_index = r->by_index;
-	by_index[index] = code;
+	d->events[d->nevents++] = event;
 	return 0;
 }
 
 static int take_load(struct stack_reader *r, uint64_t time)
 {
-	struct jit_codes *c = r->codes;
+	struct perf_jit *j = r->jit;
 	const uint8_t *d = r->record.data;
 	const char *name = (const char *)d + LOAD_BODY;
 	struct jit_code *code;
-	uint64_t address = unwind_number(r, d + 16, 8);
+	uint64_t address = unwind_number(r, d + 16, 8), index = unwind_number(r, d + 32, 8);
 
-	if (ARRAY_GROW(c->code, c->code_capacity, c->ncode))
+	if (ARRAY_GROW(j->codes, j->codes_capacity, j->ncodes))
 		return -1;
-	code = c->code;
-	code += c->ncode;
+	code = &j->codes[j->ncodes];
 	*code = (struct jit_code){
 		.address = address,
-		.name = unwind_keep_text(c, name, strnlen(name, r->record.size - LOAD_BODY)),
+		.name = unwind_keep_text(j, name, strnlen(name, r->record.size - LOAD_BODY)),
 		.module = r->module};
 	if (!code->name ||
 	    (r->debug.size >= DEBUG_BODY && r->debug_address == address && take_lines(r, code)))
 		return -1;
 	r->debug.size = 0;
-	c->ncode++;
-	if (note_index(r, unwind_number(r, d + 32, 8), (uint32_t)c->ncode))
-		return -1;
-	return unwind_add_event(r, time, address, unwind_number(r, d + 24, 8), (uint32_t)c->ncode);
+	j->ncodes++;
+	if (index < CODES_MOST) {
+		if (ARRAY_REACH(r->by_index, r->nindex, index))
+			return -1;
+		r->by_index[index] = (uint32_t)j->ncodes;
+	}
+	return unwind_add_event(r->dump,
+				(struct jit_event){time, address, unwind_number(r, d + 24, 8),
+						   (uint32_t)j->ncodes});
 }
 
 static int take_move(struct stack_reader *r, uint64_t time)
@@ -1102,8 +1058,9 @@ static int take_move(struct stack_reader *r, uint64_t time)
 	uint64_t index = unwind_number(r, d + 40, 8);
 	uint32_t code = index < r->nindex ? r->by_index[index] : 0;
 
-	return code ? unwind_add_event(r, time, unwind_number(r, d + 24, 8),
-				       unwind_number(r, d + 32, 8), code)
+	return code ? unwind_add_event(r->dump,
+				       (struct jit_event){time, unwind_number(r, d + 24, 8),
+							  unwind_number(r, d + 32, 8), code})
 		    : 0;
 }
 
@@ -1112,7 +1069,7 @@ static int unwind_take_record(struct stack_reader *r, uint32_t kind, uint64_t ti
 {
 	switch (kind) {
 	case LOAD:
-		if (r->codes->ncode == CODES_MOST)
+		if (r->jit->ncodes == CODES_MOST)
 			return 1;
 		return r->record.size > LOAD_BODY ? take_load(r, time) : 0;
 	case MOVE: return r->record.size >= MOVE_BODY ? take_move(r, time) : 0;
@@ -1192,10 +1149,9 @@ static int unwind_read_head(struct stack_reader *r, struct error *e)
 }
 
 /* Read a dump. Returns -1 with e filled if it is damaged; the events up to there are kept. */
-static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_events *events,
-			 struct error *e)
+static int jit_dump_read(const char *path, struct perf_jit *j, struct jit_dump *d, struct error *e)
 {
-	struct stack_reader r = {.path = path, .codes = codes, .events = events};
+	struct stack_reader r = {.path = path, .jit = j, .dump = d};
 	struct stat st;
 	int bad;
 
@@ -1204,7 +1160,7 @@ static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_e
 	r.file = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
 	if (!r.file)
 		return error_set(e, path, NO_OFFSET, "cannot open, or no regular file");
-	r.module = unwind_keep_text(codes, path, strlen(path));
+	r.module = unwind_keep_text(j, path, strlen(path));
 	bad = !r.module			? unwind_no_memory(&r, e)
 	      : unwind_read_head(&r, e) ? -1
 					: read_records(&r, e);
@@ -1215,48 +1171,9 @@ static int jit_dump_read(const char *path, struct jit_codes *codes, struct jit_e
 	return bad;
 }
 
-/* Add a function without lines, whose module has its name. Returns its number, 0 when out of
- * memory.
- */
-static uint32_t jit_codes_add(struct jit_codes *c, const char *name, size_t n)
-{
-	uint32_t text = unwind_keep_text(c, name, n);
-
-	if (!text || ARRAY_GROW(c->code, c->code_capacity, c->ncode))
-		return 0;
-	c->code[c->ncode++] = (struct jit_code){.name = text, .module = text};
-	return (uint32_t)c->ncode;
-}
-
-static void jit_codes_free(struct jit_codes *c)
-{
-	free(c->code);
-	free(c->line);
-	buffer_free(&c->texts);
-	*c = (struct jit_codes){0};
-}
-
 /* --- jit --- */
 
 enum { NAME_MOST = 4096, MAP_TEXT_MOST = 256 << 20, PIECE = 1 << 16 };
-
-struct jit_dump {
-	struct jit_events events;
-	size_t next; /* the first one that is not yet applied */
-};
-
-struct perf_jit {
-	const char *sysroot, *trace;
-	bool ignore_times;
-	struct jit_codes codes;
-	struct jit_dump **dumps;
-	size_t ndumps, dumps_capacity;
-	struct idmap numbers;  /* of maps, by pid, from 1 */
-	struct symbols **maps; /* of /tmp/perf-PID.map, NULL: there is none */
-	size_t nmaps, maps_capacity;
-	struct id_cache kernel_codes; /* by name: numbers of code */
-	char module[64];	      /* of the last symbol */
-};
 
 struct perf_jit *perf_jit_new(const char *sysroot, const char *trace, bool ignore_times)
 {
@@ -1274,7 +1191,7 @@ void perf_jit_free(struct perf_jit *j)
 	if (!j)
 		return;
 	for (size_t i = 0; i < j->ndumps; i++) {
-		free(j->dumps[i]->events.event);
+		free(j->dumps[i]->events);
 		free(j->dumps[i]);
 	}
 	for (size_t i = 0; i < j->nmaps; i++)
@@ -1282,7 +1199,9 @@ void perf_jit_free(struct perf_jit *j)
 	free(j->dumps);
 	free(j->maps);
 	idmap_free(&j->numbers);
-	jit_codes_free(&j->codes);
+	free(j->codes);
+	free(j->lines);
+	buffer_free(&j->texts);
 	id_cache_free(&j->kernel_codes);
 	free(j);
 }
@@ -1468,7 +1387,7 @@ static bool is_dump(const char *path, size_t n)
 }
 
 /* Read the dump where it was written, or beside the recording. */
-static int unwind_read_dump(struct perf_jit *j, const char *path, int n, struct jit_events *events)
+static int unwind_read_dump(struct perf_jit *j, const char *path, int n, struct jit_dump *d)
 {
 	const char *name = memrchr(path, '/', (size_t)n) + 1, *slash = strrchr(j->trace, '/');
 	struct buffer text = {0};
@@ -1480,48 +1399,48 @@ static int unwind_read_dump(struct perf_jit *j, const char *path, int n, struct 
 		bad = buffer_printf(&text, "%.*s%.*s", slash ? (int)(slash + 1 - j->trace) : 0,
 				    j->trace, (int)(path + n - name), name);
 	}
-	if (bad || jit_dump_read((const char *)text.data, &j->codes, events, &e)) {
+	if (bad || jit_dump_read((const char *)text.data, j, d, &e)) {
 		if (bad)
 			error_no_memory(&e);
 		warn(e.file[0] ? e.file : NULL, e.offset, "%s", e.what);
 	}
 	buffer_free(&text);
-	return events->count ? 0 : -1;
+	return d->nevents ? 0 : -1;
 }
 
 /* Read the dump that a process maps. Returns NULL if the path is not that of a dump, or nothing in
  * the file can be read, which is reported. */
 static struct jit_dump *perf_jit_dump(struct perf_jit *j, const char *path, size_t n)
 {
-	struct jit_dump **dumps, *d;
+	struct jit_dump *d;
 
 	if (!is_dump(path, n) || n > NAME_MOST)
 		return NULL;
 	d = calloc(1, sizeof *d);
 	if (ARRAY_GROW(j->dumps, j->dumps_capacity, j->ndumps) || !d ||
-	    unwind_read_dump(j, path, (int)n, &d->events)) {
+	    unwind_read_dump(j, path, (int)n, d)) {
 		if (d)
-			free(d->events.event);
+			free(d->events);
 		free(d);
 		return NULL;
 	}
-	dumps = j->dumps;
-	return dumps[j->ndumps++] = d;
+	return j->dumps[j->ndumps++] = d;
 }
 
 /* Change the mappings of a process to those at a time. Returns -1 when out of memory. */
 static int perf_jit_advance(struct perf_jit *j, struct jit_dump *d, uint64_t time,
 			    struct perf_spaces *s, struct perf_maps **maps, int32_t pid)
 {
-	for (; d->next < d->events.count; d->next++) {
-		const struct jit_event *event = &d->events.event[d->next];
-		uint64_t size = event->size;
-		struct perf_map map = {.start = event->address, .code = event->code};
+	for (; d->next < d->nevents; d->next++) {
+		const struct jit_event *v = &d->events[d->next];
 
-		if (event->time > time && !j->ignore_times)
+		if (v->time > time && !j->ignore_times)
 			break;
-		map.end = map.start + size;
-		if (perf_maps_add(s, maps, map, pid))
+		if (perf_maps_add(s, maps,
+				  (struct perf_map){.start = v->address,
+						    .end = v->address + v->size,
+						    .code = v->code},
+				  pid))
 			return -1;
 	}
 	return 0;
@@ -1530,9 +1449,9 @@ static int perf_jit_advance(struct perf_jit *j, struct jit_dump *d, uint64_t tim
 static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map, uint64_t address,
 			   struct symbol_entry *e)
 {
-	const struct jit_code *code = &j->codes.code[map->code - 1];
-	const struct jit_line *line = j->codes.line + code->first_line;
-	const char *texts = (const char *)j->codes.texts.data;
+	const struct jit_code *code = &j->codes[map->code - 1];
+	const struct jit_line *line = j->lines + code->first_line;
+	const char *texts = (const char *)j->texts.data;
 	uint64_t inside = address - map->start + map->offset;
 	/* the lines of a compiler are by address */
 	size_t n = BISECT(code->nlines, i, line[i].address - code->address <= inside);
@@ -1555,10 +1474,15 @@ static bool symbol_of_code(const struct perf_jit *j, const struct perf_map *map,
  * module have the name. 0 when out of memory. */
 static uint32_t perf_jit_kernel_code(struct perf_jit *j, const char *name, size_t n)
 {
-	uint32_t *code = id_cache_number(&j->kernel_codes, name, n);
+	uint32_t *code = id_cache_number(&j->kernel_codes, name, n), text;
 
-	if (code && !*code)
-		*code = jit_codes_add(&j->codes, name, n);
+	if (code && !*code) {
+		text = unwind_keep_text(j, name, n);
+		if (!text || ARRAY_GROW(j->codes, j->codes_capacity, j->ncodes))
+			return 0;
+		j->codes[j->ncodes++] = (struct jit_code){.name = text, .module = text};
+		*code = (uint32_t)j->ncodes;
+	}
 	return code ? *code : 0;
 }
 
@@ -1756,17 +1680,17 @@ static bool has_fact(const struct perf *p, const char *name, const char *text)
  * the recorded one. */
 static bool find_running_kernel(struct perf *p, struct text_range text, char id[ELF_BUILD_ID_MAX])
 {
-	struct perf_running *running = &p->spaces.running;
+	struct text_range *running = &p->spaces.running.text;
 	struct utsname u;
 
 	if (uname(&u) || !has_fact(p, "host", u.nodename) || !has_fact(p, "kernel", u.release))
 		return false;
 	/* once, however many records the kernel has */
-	if (!running->is_read)
-		symbols_running_text(&running->text);
-	running->is_read = true;
-	return running->text.end && running->text.begin == text.begin &&
-	       running->text.end == text.end && elf_build_id_of_kernel(id);
+	if (!p->spaces.running.is_read)
+		symbols_running_text(running);
+	p->spaces.running.is_read = true;
+	return running->end && running->begin == text.begin && running->end == text.end &&
+	       elf_build_id_of_kernel(id);
 }
 
 /* Find the build id of a file by its path, in hexadecimal; NULL: not known. */

@@ -123,14 +123,8 @@ struct perf_maps {
 	void *present;	  /* struct perf_map, none overlaps another: root for tsearch() */
 	size_t declared;  /* number of the mappings so far */
 	uint32_t *spaces; /* by layer: space of the writer, 0: not yet declared */
-	size_t nspaces, spaces_capacity;
+	size_t spaces_capacity;
 	struct perf_maps *before; /* of the program that the process ran before; NULL: none */
-};
-
-/* The text of the kernel that runs; end 0: it is hidden. */
-struct perf_running {
-	bool is_read;
-	struct text_range text;
 };
 
 struct perf_spaces {
@@ -138,8 +132,11 @@ struct perf_spaces {
 	uint32_t source;
 	uint32_t contexts; /* numbers in use */
 	struct perf_maps *kernel;
-	struct perf_running running;
-	struct key_map *locations; /* by space: locations by address */
+	struct {
+		bool is_read;
+		struct text_range text; /* end 0: it is hidden */
+	} running;			/* the kernel that runs */
+	struct key_map *locations;	/* by space: locations by address */
 	size_t size;
 	size_t nmaps; /* declared in all spaces */
 	struct perf_jit *jit;
@@ -269,54 +266,39 @@ struct perf_id {
 	uint64_t last; /* value of its counter when it was last read */
 };
 
-/* What is known of a trace as names and texts, for --info. */
-struct perf_fact {
-	const char *name;
-	char *text;
-	bool item; /* one of a list */
-};
-
-/* What is in a perf.data beside its records. */
-struct perf_header {
-	unsigned version; /* 1 or 2 */
-	bool pipe, big_endian;
-	uint64_t attr_size; /* of an attribute in the file, with its section of ids */
-	uint64_t features[PERF_FEATURES / 64];
-	struct perf_fact *facts;
-	size_t nfacts, facts_capacity;
-	char *arch;	       /* as of uname -m; NULL: not known */
-	struct buffer formats; /* texts of the tracing data, which the formats of events point to */
-	unsigned long_size;    /* of the recorded kernel: 4, 8; 0 not known */
-	struct id_cache build_ids;    /* by path: 1 + index of its text */
-	struct buffer build_id_texts; /* PERF_BUILD_ID_TEXT bytes each, with a NUL */
-	bool has_clock_data;	      /* wall is known */
-	bool in_directory;	      /* of perf record --threads: the samples are in other files */
-	int64_t wall;		      /* ns to add to the times of the records */
-};
-
 enum { PERF_SIDE_TYPES = 24, PERF_THREAD_VALUES = 1 << 20 };
-
-/* The values that inherited counters had in each thread when they were last read. */
-struct perf_thread_counters {
-	struct id_cache numbers; /* by id and thread: 1 + index of the value */
-	uint64_t *values;
-	size_t size;
-	uint32_t count; /* at most PERF_THREAD_VALUES */
-};
-
-/* Counts that are reported at the end. */
-struct perf_counts {
-	uint64_t unknown_types, stat;
-	uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
-};
 
 struct perf {
 	struct input *input;
 	struct writer *w;
-	struct perf_header h;
+	struct {
+		unsigned version; /* 1 or 2 */
+		bool pipe, big_endian;
+		uint64_t attr_size; /* of an attribute in the file, with its section of ids */
+		uint64_t features[PERF_FEATURES / 64];
+		struct {
+			const char *name;
+			char *text;
+			bool item; /* one of a list */
+		} * facts;	   /* names and texts for --info */
+		size_t nfacts, facts_capacity;
+		char *arch;		   /* as of uname -m; NULL: not known */
+		struct buffer formats;	   /* texts of the tracing data, which the formats of events
+					      point to */
+		unsigned long_size;	   /* of the recorded kernel: 4, 8; 0 not known */
+		struct id_cache build_ids; /* by path: 1 + index of its text */
+		struct buffer build_id_texts; /* PERF_BUILD_ID_TEXT bytes each, with a NUL */
+		bool has_clock_data;	      /* wall is known */
+		bool in_directory; /* of perf record --threads: the samples are in other files */
+		int64_t wall;	   /* ns to add to the times of the records */
+	} h;			   /* what is in a perf.data beside its records */
 	struct tracecmd_file file; /* if the file can be read at offsets */
 	char *own_name;		   /* of the file of a directory; NULL: the input's is used */
-	struct perf_files files;   /* have the records */
+	struct {
+		struct perf_records *at; /* the first one is the perf.data itself */
+		size_t count;
+		struct perf_records *last; /* the file of the record that was read last */
+	} files;			   /* have the records */
 	struct perf_queue queue;
 	struct perf_deferred deferred;
 	bool ended; /* all records are queued */
@@ -333,13 +315,28 @@ struct perf {
 	uint32_t source, clock;
 	struct perf_threads threads;
 	struct perf_spaces spaces;
-	struct perf_pending *pending;
+	/* samples in their order whose rows are not yet written: the next is number `begun` */
+	struct {
+		struct pending_sample *samples; /* by number % PENDING */
+		uint64_t begun, found, written; /* numbers of those that took each step */
+		struct buffer tail;
+	} pending;
 	uint32_t side_types[PERF_SIDE_TYPES]; /* of perf.c: types in the stream, 0: none */
 	uint64_t time;			      /* of the last row, unshifted */
 	uint64_t ticks;			      /* times of samples without a time */
 	uint64_t read_time;		      /* of the record that was read last */
-	struct perf_thread_counters thread_counters;
-	struct perf_counts counts;
+	/* the values that inherited counters had in each thread when they were last read */
+	struct {
+		struct id_cache numbers; /* by id and thread: 1 + index of the value */
+		uint64_t *values;
+		size_t size;
+		uint32_t count; /* at most PERF_THREAD_VALUES */
+	} thread_counters;
+	/* counts that are reported at the end */
+	struct {
+		uint64_t unknown_types, stat;
+		uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
+	} counts;
 	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
 };
 
@@ -385,7 +382,7 @@ struct perf_origin {
 int perf_header_read(struct perf *p, struct error *e);
 /* Take a record that a pipe has in place of the header's parts. */
 int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e);
-void perf_header_free(struct perf_header *h);
+void perf_header_free(struct perf *p);
 
 /* Find an id. NULL: there is none. */
 struct perf_id *perf_id_find(const struct perf *p, uint64_t id);
