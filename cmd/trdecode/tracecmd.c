@@ -19,269 +19,6 @@
 #include "common/value/json.h"
 
 /*
- * Recover sections of a version 7 file whose chain of options is broken: the recorder died, the
- * file is truncated, or an offset is damaged. Sections follow each other and are found by their
- * headers; the CPUs of a buffer whose table is lost are found by their pages.
- */
-
-struct tracecmd_section {
-	uint16_t id;
-	bool compressed;
-	uint64_t offset, size; /* of the body; size as in the file */
-};
-
-/* What the buffers of a file are known by while their sections are searched. */
-struct tracecmd_known {
-	struct intern sections, names; /* offsets of bodies, u64; names of buffers */
-	size_t added;		       /* number of buffers that are in both */
-	size_t stats; /* statistics of CPUs before this offset of the options name known buffers */
-};
-
-static uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r);
-static bool tracecmd_good_page_size(uint64_t size);
-static struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, const char *name,
-						   size_t n);
-static int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t cpu,
-			    uint64_t offset, uint64_t size, struct error *e);
-static int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error *e);
-static int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options,
-			    struct error *e);
-static uint32_t tracecmd_location(struct tracecmd *t, uint64_t address);
-
-/* The highest known id is 25; sections of later versions are skipped. */
-enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_LIMIT = 64 << 20 };
-
-/* Read the header of a section. Returns 0, or -1: it is not in the file. */
-static int tracecmd_section_header(struct tracecmd_header *h, uint64_t at,
-				   struct tracecmd_section *s, struct error *e)
-{
-	struct ring_cursor c = {
-		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
-	uint8_t bytes[TRACECMD_SECTION_HEADER];
-
-	if (cursor_bytes(&c, bytes, sizeof bytes, e))
-		return -1;
-	s->id = (uint16_t)get_uint(bytes, 2, h->big_endian);
-	s->compressed = get_uint(bytes + 2, 2, h->big_endian) & TRACECMD_COMPRESSED;
-	s->size = get_uint(bytes + 8, 8, h->big_endian);
-	s->offset = c.pos;
-	return 0;
-}
-
-/*
- * Find the next section at or after *at; *at moves to the end of that section. Returns 1; 0: the
- * bytes there are no section, or the file ends; -1: the file cannot be read.
- */
-static int tracecmd_next_section(struct tracecmd_header *h, uint64_t *at,
-				 struct tracecmd_section *s, struct error *e)
-{
-	if (*at >= h->file.size || h->file.size - *at < TRACECMD_SECTION_HEADER)
-		return 0;
-	if (tracecmd_section_header(h, *at, s, e))
-		return -1;
-	if (s->id >= SECTION_IDS)
-		return 0;
-	*at = s->size > h->file.size - s->offset ? h->file.size : s->offset + s->size;
-	return 1;
-}
-
-/* Read the u32 at an offset of the file. Return false if the range ends before. */
-static bool word_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint32_t *word)
-{
-	uint8_t bytes[4];
-
-	if (at > end || end - at < 4 || tracecmd_file_read(&h->file, bytes, 4, at, NULL) < 4)
-		return false;
-	*word = (uint32_t)get_uint(bytes, 4, h->big_endian);
-	return true;
-}
-
-/* Read the head of a chunk; *next: offset after its data. Return false if there is no chunk. */
-static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint64_t *next)
-{
-	uint32_t packed, size;
-
-	if (!word_at(h, at, end, &packed) || !word_at(h, at + 4, end, &size) || !packed || !size ||
-	    size % h->page_size || size > UNPACKED_LIMIT || packed > size + size / 8 + 64)
-		return false;
-	*next = at + 8 + packed;
-	return true;
-}
-
-/* Get the size of the compressed data of a CPU that begin here, 0 if there are none. */
-static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end)
-{
-	uint64_t p = at + 4, next;
-	uint32_t count;
-
-	if (!word_at(h, at, end, &count) || !count || count > CHUNKS_LIMIT)
-		return 0;
-	if (!chunk_at(h, p, end, &next))
-		return 0;
-	while (count--) {
-		/* damage in a later chunk is reported when the chunk is read */
-		if (!chunk_at(h, p, end, &next) || next > end)
-			return end - at;
-		p = next;
-	}
-	return p - at;
-}
-
-static int add_chunks(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
-		      uint64_t end, struct error *e)
-{
-	uint32_t cpu = 0;
-
-	while (at < end) {
-		uint64_t size = chunks_size(h, at, end);
-
-		if (size && tracecmd_add_row(h, b, cpu++, at, size, e))
-			return -1;
-		at += size ? align_up(size, h->page_size) : h->page_size;
-	}
-	return 0;
-}
-
-static int add_pages(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
-		     uint64_t end, struct error *e)
-{
-	uint64_t begin = at, before = 0;
-	uint32_t cpu = 0;
-
-	for (; at < end && end - at >= 8; at += h->page_size) {
-		uint8_t bytes[8];
-		ssize_t got = tracecmd_file_read(&h->file, bytes, 8, at, e);
-		uint64_t time = get_uint(bytes, 8, h->big_endian);
-
-		if (got < 0)
-			return -1;
-		/* a page that was never written has no time */
-		if (got < 8 || !time)
-			continue;
-		if (time < before) {
-			if (tracecmd_add_row(h, b, cpu++, begin, at - begin, e))
-				return -1;
-			begin = at;
-		}
-		before = time;
-	}
-	return before ? tracecmd_add_row(h, b, cpu, begin, end - begin, e) : 0;
-}
-
-static void tracecmd_known_free(struct tracecmd_known *k)
-{
-	intern_free(&k->sections);
-	intern_free(&k->names);
-}
-
-/* Add the buffers that are not known yet. */
-static int add_known(const struct tracecmd_header *h, struct tracecmd_known *k)
-{
-	for (; k->added < h->nbuffers; k->added++) {
-		const struct tracecmd_buffer *b = &h->buffers[k->added];
-
-		if (intern(&k->sections, &b->section, sizeof b->section) == INTERN_NONE ||
-		    intern_string(&k->names, b->name) == INTERN_NONE)
-			return -1;
-	}
-	return 0;
-}
-
-static bool known_name(const struct tracecmd_known *k, const char *name, size_t n)
-{
-	return intern_find(&k->names, name, n) != INTERN_NONE;
-}
-
-/* Get the name of an instance: statistics of CPUs name instances too, in the order of their
- * data. This is the first name without a buffer. */
-static const char *instance_name(const struct tracecmd_header *h, struct tracecmd_known *k,
-				 size_t *n)
-{
-	static const char head[] = "\nBuffer: ";
-	const struct buffer *o = &h->options;
-
-	while (k->stats + 8 <= o->size) {
-		const uint8_t *p = o->data + k->stats;
-		uint32_t id = get_u32(p), size = get_u32(p + 4);
-		const char *text = (const char *)p + 8, *end;
-
-		k->stats += 8 + size;
-		if (id != TRACECMD_CPUSTAT || size < sizeof head ||
-		    memcmp(text, head, sizeof head - 1))
-			continue;
-		text += sizeof head - 1;
-		size -= sizeof head - 1;
-		end = memchr(text, '\n', size);
-		*n = end ? (size_t)(end - text) : 0;
-		if (*n && !known_name(k, text, *n))
-			return text;
-	}
-	*n = strlen("unnamed");
-	return "unnamed";
-}
-
-static int add_rows(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t end,
-		    struct error *e)
-{
-	uint64_t begin = (b->section + h->page_size - 1) / h->page_size * h->page_size;
-
-	return b->chunks ? add_chunks(h, b, begin, end, e) : add_pages(h, b, begin, end, e);
-}
-
-/* Report that the CPUs of a buffer are not known. Where a signal cut the file, that is no damage.
- */
-static void report_lost_table(struct tracecmd_header *h, const struct tracecmd_buffer *b)
-{
-	static const char lost[] = "the table of this data%s%.64s is lost: its CPUs are numbered "
-				   "in the order of the file";
-	const char *of = *b->name ? " of instance " : "";
-
-	if (!h->v7.cut || !io_cut())
-		input_damage(h->input, h->file.name, b->section, lost, of, b->name);
-	else if (!h->input->decoding->quiet)
-		warn(h->file.name, b->section, lost, of, b->name);
-}
-
-/*
- * Add a buffer for the section, unless a BUFFER option leads to the section. Each CPU's data begin
- * at a page: compressed data follow each other; a new CPU's plain pages begin where the time
- * decreases. CPUs are numbered in this order. What is guessed is reported as the input's damage.
- * Returns 0, or -1: out of memory, or the file cannot be read.
- */
-static int tracecmd_recover_buffer(struct tracecmd_header *h, struct tracecmd_known *k,
-				   const struct tracecmd_section *s, struct error *e)
-{
-	uint64_t end = h->file.size;
-	struct tracecmd_buffer *b;
-	const char *name = "";
-	size_t n = 0;
-
-	if (add_known(h, k))
-		return error_no_memory(e);
-	if (intern_find(&k->sections, &s->offset, sizeof s->offset) != INTERN_NONE)
-		return 0;
-	if (!tracecmd_good_page_size(h->page_size) || s->offset >= end ||
-	    h->nbuffers >= BUFFERS_LIMIT)
-		return 0;
-	if (s->size < end - s->offset)
-		end = s->offset + s->size;
-	if (known_name(k, "", 0))
-		name = instance_name(h, k, &n);
-	b = tracecmd_add_buffer(h, name, n);
-	if (!b)
-		return error_no_memory(e);
-	b->section = s->offset;
-	b->chunks = s->compressed;
-	b->text = s->id == TRACECMD_BUFFER_TEXT;
-	b->text_offset = s->offset;
-	b->text_size = end - s->offset;
-	if (b->text)
-		return 0;
-	report_lost_table(h, b);
-	return add_rows(h, b, end, e);
-}
-
-/*
  * Latency traces: the text of the kernel's file `trace`. Each line is an event, with the time, CPU
  * and thread that the line gives. Lines of the heading, and further lines of a text, have a type
  * of their own.
@@ -296,24 +33,14 @@ struct tracecmd_text {
 	uint32_t type, lane;		 /* of the next line */
 	uint64_t time;			 /* time of the previous line */
 	bool ended, cut;		 /* cut: the last line has no newline */
-	struct lane_key {
-		uint32_t cpu, lane;
-		int32_t pid;
-	} last;
+	/* of the line with a thread before: its lane (0: none), CPU and thread */
+	uint32_t last_lane;
+	int32_t last_cpu, last_tid;
 };
 
 /* Limit of what is between "-PID" and the bracket, and of the flags: no word of the kernel's is
    longer. Without it a line of brackets is searched once for each of them. */
 enum { WORD_MOST = 64 };
-
-/* A line "COMM-PID [CPU] FLAGS SECONDS.FRACTION: ..." */
-struct parsed {
-	const char *comm;
-	size_t comm_size;
-	int32_t pid;
-	uint32_t cpu;
-	uint64_t time;
-};
 
 /* Parse "SECONDS.FRACTION:" at p. */
 static bool tracecmd_parse_time(const char *p, const char *end, uint64_t *time)
@@ -326,7 +53,7 @@ static bool tracecmd_parse_time(const char *p, const char *end, uint64_t *time)
 }
 
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */
-static bool parse_task(const char *line, const char *end, struct parsed *out)
+static bool parse_task(const char *line, const char *end, struct ftrace_line *out)
 {
 	const char *p = end, *first = end - line > WORD_MOST ? end - WORD_MOST : line;
 	uint64_t pid;
@@ -335,15 +62,15 @@ static bool parse_task(const char *line, const char *end, struct parsed *out)
 		p--;
 	if (p == first || span_digits(p, end, &pid) == p || pid > INT32_MAX)
 		return false;
-	out->pid = (int32_t)pid;
+	out->tid = (int32_t)pid;
 	while (line < p && *line == ' ')
 		line++;
-	out->comm = line;
-	out->comm_size = (size_t)(p - 1 - line);
+	out->comm = (struct text_span){line, p - 1};
 	return true;
 }
 
-static bool tracecmd_parse_line(const char *line, size_t n, struct parsed *out)
+/* Parse a line "COMM-PID [CPU] FLAGS SECONDS.FRACTION: ...": comm, tid, cpu and time. */
+static bool tracecmd_parse_line(const char *line, size_t n, struct ftrace_line *out)
 {
 	const char *end = line + n, *p = line, *q, *most;
 	uint64_t cpu;
@@ -357,7 +84,7 @@ static bool tracecmd_parse_line(const char *line, size_t n, struct parsed *out)
 			continue;
 		if (!parse_task(line, p, out))
 			continue;
-		out->cpu = (uint32_t)cpu;
+		out->cpu = (int32_t)cpu;
 		for (q++; q < end && *q == ' '; q++)
 			;
 		if (tracecmd_parse_time(q, end, &out->time))
@@ -430,7 +157,7 @@ static int text_next_line(struct tracecmd_reader *r, struct error *e)
 static uint64_t text_first_time(const struct cpu_data *c)
 {
 	struct lines l = lines_of((char *)c->window.data, c->window.size);
-	struct parsed found;
+	struct ftrace_line found;
 
 	while (lines_next(&l) && l.whole)
 		if (tracecmd_parse_line(l.line, l.size, &found))
@@ -438,47 +165,31 @@ static uint64_t text_first_time(const struct cpu_data *c)
 	return 0;
 }
 
-static uint32_t tracecmd_lane_of(struct tracecmd *t, struct tracecmd_reader *r,
-				 const struct parsed *p)
-{
-	struct lane_entry entry = {.source = t->source,
-				   .clock = t->clock,
-				   .buffer = r->buffer_name,
-				   .comm = writer_string(t->w, p->comm, p->comm_size),
-				   .flags = LANE_HAS_CPU | LANE_HAS_TID,
-				   .cpu = (int32_t)p->cpu,
-				   .tid = p->pid};
-
-	return writer_lane(t->w, &entry);
-}
-
 /* Find the time and the lane of the next line. */
 static int text_look(struct tracecmd *t, struct tracecmd_reader *r)
 {
 	struct tracecmd_text *x = r->text;
-	struct parsed p;
+	struct lane_entry entry = {
+		.source = t->source, .clock = t->clock, .buffer = r->buffer_name};
+	struct ftrace_line l;
 
 	x->type = x->other_type;
-	if (tracecmd_parse_line((char *)x->line.data, x->line.size, &p)) {
+	if (tracecmd_parse_line((char *)x->line.data, x->line.size, &l)) {
 		x->type = x->event_type;
-		if (!x->last.lane || x->last.cpu != p.cpu || x->last.pid != p.pid)
-			x->last = (struct lane_key){p.cpu, tracecmd_lane_of(t, r, &p), p.pid};
-		x->lane = x->last.lane;
-		x->time = p.time;
+		if (!x->last_lane || x->last_cpu != l.cpu || x->last_tid != l.tid) {
+			entry.comm = writer_string(t->w, l.comm.at, span_size(l.comm));
+			entry.flags = LANE_HAS_CPU | LANE_HAS_TID;
+			entry.cpu = x->last_cpu = l.cpu;
+			entry.tid = x->last_tid = l.tid;
+			x->last_lane = writer_lane(t->w, &entry);
+		}
+		x->lane = x->last_lane;
+		x->time = l.time;
 	} else if (!x->lane) {
-		struct lane_entry entry = {
-			.source = t->source, .clock = t->clock, .buffer = r->buffer_name};
-
 		x->lane = writer_lane(t->w, &entry);
 	}
-	r->due.time = tracecmd_text_time(t, r);
+	r->due.time = tracecmd_time(t, 0, x->time);
 	return x->lane ? 0 : -1;
-}
-
-/* Get the time of the next line. */
-static uint64_t tracecmd_text_time(const struct tracecmd *t, const struct tracecmd_reader *r)
-{
-	return tracecmd_time(t, 0, r->text->time);
 }
 
 static uint32_t text_declare_type(struct tracecmd *t, const char *name)
@@ -500,7 +211,7 @@ static uint32_t text_declare_type(struct tracecmd *t, const char *name)
 						   .fields = &line});
 }
 
-/* text.c: the lines of latency traces. */
+/* Read the first line of a latency trace. */
 static int tracecmd_text_begin(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)
 {
 	struct tracecmd_text *x = calloc(1, sizeof *x);
@@ -545,13 +256,6 @@ static int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, str
 		return text_look(t, r);
 	r->due.time = UINT64_MAX;
 	return got;
-}
-
-static void tracecmd_text_free(struct tracecmd_reader *r)
-{
-	if (r->text)
-		buffer_free(&r->text->line);
-	free(r->text);
 }
 
 /* --- read the options that matter for decoding: clocks, names, CPUs --- */
@@ -704,15 +408,13 @@ static int take_guest(struct tracecmd_header *h, const uint8_t *data, size_t n, 
 		      struct error *e)
 {
 	const uint8_t *nul = memchr(data, 0, n);
-	uint64_t *ids;
 
 	*good = nul && n - (size_t)(nul - data) >= 9;
 	if (!*good)
 		return 0;
 	if (ARRAY_GROW(h->link.guests, h->link.guests_capacity, h->link.nguests))
 		return error_no_memory(e);
-	ids = h->link.guests;
-	ids[h->link.nguests++] = get_uint(nul + 1, 8, h->big_endian);
+	h->link.guests[h->link.nguests++] = get_uint(nul + 1, 8, h->big_endian);
 	return 0;
 }
 
@@ -725,8 +427,9 @@ static int keep_option(struct tracecmd_header *h, uint16_t id, const uint8_t *da
 		       : 0;
 }
 
-int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
-		    struct error *e)
+/* Take an option that is not a section. Returns 0, or -1: out of memory. */
+static int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
+			   struct error *e)
 {
 	struct ring_cursor c = {
 		.file = &h->file, .mem = data, .size = n, .big_endian = h->big_endian};
@@ -793,8 +496,8 @@ static int read_tag(struct ring_cursor *c, const char *want, size_t n, struct er
 	return 0;
 }
 
-/* perf_records.c: read bodies that are equal in both versions. Returns 0, or -1 with *e filled:
- * damage, or out of memory. */
+/* Read bodies that are equal in both versions. Returns 0, or -1 with *e filled: damage, or out of
+ * memory. */
 static int tracecmd_read_header_info(struct tracecmd_header *h, struct ring_cursor *c,
 				     struct error *e)
 {
@@ -808,7 +511,6 @@ static int tracecmd_read_header_info(struct tracecmd_header *h, struct ring_curs
 static int read_format(struct tracecmd_header *h, struct ring_cursor *c, const char *system,
 		       struct error *e)
 {
-	struct tracecmd_format_text *f;
 	struct buffer text = {0};
 
 	if (tracecmd_read_text(c, 8, &text, e)) {
@@ -819,12 +521,10 @@ static int read_format(struct tracecmd_header *h, struct ring_cursor *c, const c
 		buffer_free(&text);
 		return error_no_memory(e);
 	}
-	f = h->formats;
-	f[h->nformats] =
-		(struct tracecmd_format_text){strdup(system), (char *)text.data, text.size};
-	if (!f[h->nformats++].system)
-		return error_no_memory(e);
-	return 0;
+	h->formats[h->nformats].system = strdup(system);
+	h->formats[h->nformats].text = (char *)text.data;
+	h->formats[h->nformats].size = text.size;
+	return h->formats[h->nformats++].system ? 0 : error_no_memory(e);
 }
 
 static int read_system(struct tracecmd_header *h, struct ring_cursor *c, const char *system,
@@ -841,12 +541,6 @@ static int read_system(struct tracecmd_header *h, struct ring_cursor *c, const c
 		if (read_format(h, c, system, e))
 			return -1;
 	return 0;
-}
-
-static int tracecmd_read_ftrace_events(struct tracecmd_header *h, struct ring_cursor *c,
-				       struct error *e)
-{
-	return read_system(h, c, "ftrace", e);
 }
 
 static int tracecmd_read_events(struct tracecmd_header *h, struct ring_cursor *c, struct error *e)
@@ -876,8 +570,7 @@ static struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, co
 
 	if (ARRAY_GROW(h->buffers, h->buffers_capacity, h->nbuffers))
 		return NULL;
-	b = h->buffers;
-	b += h->nbuffers;
+	b = &h->buffers[h->nbuffers];
 	*b = (struct tracecmd_buffer){.name = strndup(name, n), .page_size = h->page_size};
 	if (!b->name)
 		return NULL;
@@ -889,7 +582,6 @@ static struct tracecmd_buffer *tracecmd_add_buffer(struct tracecmd_header *h, co
 static int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t cpu,
 			    uint64_t offset, uint64_t size, struct error *e)
 {
-	struct tracecmd_row *r;
 	uint64_t have = offset < h->file.size ? h->file.size - offset : 0;
 
 	if (!size)
@@ -909,153 +601,29 @@ static int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b
 		return 0;
 	if (ARRAY_GROW(b->rows, b->rows_capacity, b->nrows))
 		return error_no_memory(e);
-	r = b->rows;
-	r[b->nrows++] = (struct tracecmd_row){(uint32_t)cpu, offset, size};
+	b->rows[b->nrows++] = (struct tracecmd_row){(uint32_t)cpu, offset, size};
 	return 0;
-}
-
-/* Read a short text of the prefix. */
-static int prefix_text(struct ring_cursor *c, char *out, size_t size, struct error *e)
-{
-	struct buffer b = {0};
-	int result = cursor_text(c, &b, TRACECMD_TEXT_LIMIT, e);
-
-	if (!result) {
-		size_t n = b.size < size - 1 ? b.size : size - 1;
-
-		memcpy(out, b.data, n);
-		out[n] = '\0';
-	}
-	buffer_free(&b);
-	return result;
-}
-
-static int read_prefix(struct tracecmd_header *h, struct ring_cursor *c, uint64_t *options,
-		       struct error *e)
-{
-	char version[16];
-	uint64_t n;
-
-	c->pos = TRACECMD_MAGIC_SIZE;
-	if (prefix_text(c, version, sizeof version, e))
-		return -1;
-	h->version = (unsigned)atoi(version);
-	if (h->version < 1 || h->version > 7)
-		return error_set(e, h->file.name, TRACECMD_MAGIC_SIZE,
-				 "version '%.8s' of trace.dat is not supported (6 and 7 are)",
-				 version);
-	if (cursor_number(c, 1, &n, e))
-		return -1;
-	if (n > 1)
-		return error_set(e, h->file.name, cursor_offset(c) - 1,
-				 "neither little-endian nor big-endian");
-	h->big_endian = c->big_endian = n;
-	if (cursor_number(c, 1, &n, e))
-		return -1;
-	h->program_long = n == 4 ? 4 : 8;
-	if (cursor_number(c, 4, &n, e))
-		return -1;
-	h->page_size = (uint32_t)n;
-	if (h->version < 7)
-		return 0;
-	return prefix_text(c, h->compression, sizeof h->compression, e) ||
-			       prefix_text(c, h->compression_version, sizeof h->compression_version,
-					   e) ||
-			       cursor_number(c, 8, options, e)
-		       ? -1
-		       : 0;
-}
-
-/* Read everything but the events. Damage is reported as the input's. Returns 0, or -1: out of
- * memory, the file cannot be read, or its version is unknown. */
-static int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e)
-{
-	struct ring_cursor c = {.file = &h->file, .size = h->file.size};
-	uint64_t options = 0;
-	struct error damage = {.what = ""};
-	int result;
-
-	h->input = in;
-	if (read_prefix(h, &c, &options, e))
-		return -1;
-	h->unpacker.method = tracecmd_compression(h->compression);
-	/* damage after the prefix: what was read before the damage is kept */
-	result = h->version < 7 ? tracecmd_read_v6(h, c.pos, &damage)
-				: tracecmd_read_v7(h, c.pos, options, &damage);
-	if (result && !damage.file[0]) {
-		*e = damage;
-		return -1;
-	}
-	if (result)
-		input_damage_error(in, &damage);
-	return 0;
-}
-
-static void tracecmd_header_free(struct tracecmd_header *h)
-{
-	struct buffer *const texts[] = {&h->header_page, &h->header_event, &h->kallsyms,
-					&h->printk,	 &h->cmdlines,	   &h->btf,
-					&h->modules,	 &h->options};
-
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		buffer_free(texts[i]);
-	for (size_t i = 0; i < h->nformats; i++) {
-		free(h->formats[i].system);
-		free(h->formats[i].text);
-	}
-	for (size_t i = 0; i < h->nbuffers; i++) {
-		free(h->buffers[i].name);
-		free(h->buffers[i].clock);
-		free(h->buffers[i].rows);
-	}
-	for (size_t i = 0; i < h->link.nsync; i++)
-		free(h->link.sync[i].sample);
-	free(h->link.sync);
-	free(h->link.guests);
-	free(h->formats);
-	free(h->buffers);
-	free(h->times.clock);
-	free(h->uname);
-	free(h->recorder);
-	tracecmd_unpacker_free(&h->unpacker);
-	tracecmd_file_close(&h->file);
 }
 
 /* --- read version 6: a header that is read from its start to the tables of the CPUs' data --- */
 
 enum { V6_CPUS_LIMIT = 65536, SEARCH_PIECE = 65536, SEARCH_LIMIT = 64 << 20 };
 
-struct instance {
-	uint64_t offset;
-	char *name;
-};
-
-struct instances {
-	struct instance *at;
-	size_t count, capacity;
-};
-
-static int tracecmd_add_instance(struct tracecmd_header *h, struct instances *list,
-				 const uint8_t *data, size_t n, struct error *e)
+static int tracecmd_add_instance(struct tracecmd_header *h, const uint8_t *data, size_t n,
+				 struct error *e)
 {
-	struct instance *i;
-
 	if (n < 9) {
 		input_damage(h->input, h->file.name, NO_OFFSET, "an instance without a name");
 		return 0;
 	}
-	if (ARRAY_GROW(list->at, list->capacity, list->count))
+	if (ARRAY_GROW(h->instances, h->instances_capacity, h->ninstances))
 		return error_no_memory(e);
-	i = list->at;
-	i[list->count] = (struct instance){get_uint(data, 8, h->big_endian),
-					   strndup((const char *)data + 8, n - 8)};
-	if (!i[list->count++].name)
-		return error_no_memory(e);
-	return 0;
+	h->instances[h->ninstances].offset = get_uint(data, 8, h->big_endian);
+	h->instances[h->ninstances].name = strndup((const char *)data + 8, n - 8);
+	return h->instances[h->ninstances++].name ? 0 : error_no_memory(e);
 }
 
-static int v6_read_options(struct tracecmd_header *h, struct ring_cursor *c, struct instances *list,
-			   struct error *e)
+static int v6_read_options(struct tracecmd_header *h, struct ring_cursor *c, struct error *e)
 {
 	struct buffer payload = {0};
 	uint64_t id, size;
@@ -1074,7 +642,7 @@ static int v6_read_options(struct tracecmd_header *h, struct ring_cursor *c, str
 		if (!result)
 			result = cursor_append(c, &payload, size, e);
 		if (!result && id == TRACECMD_BUFFER)
-			result = tracecmd_add_instance(h, list, payload.data, payload.size, e);
+			result = tracecmd_add_instance(h, payload.data, payload.size, e);
 		else if (!result)
 			result = tracecmd_option(h, (uint16_t)id, payload.data, payload.size, e);
 		if (result)
@@ -1139,24 +707,22 @@ static int tracecmd_read_table(struct tracecmd_header *h, struct tracecmd_buffer
 	return 0;
 }
 
-static int read_instance(struct tracecmd_header *h, const struct instance *i, struct error *e)
+static int read_instance(struct tracecmd_header *h, uint64_t offset, const char *name,
+			 struct error *e)
 {
-	struct ring_cursor c = {.file = &h->file,
-				.size = h->file.size,
-				.pos = i->offset,
-				.big_endian = h->big_endian};
+	struct ring_cursor c = {
+		.file = &h->file, .size = h->file.size, .pos = offset, .big_endian = h->big_endian};
 	struct tracecmd_buffer *b;
 	char tag[TRACECMD_TAG_SIZE];
 
-	if (i->offset >= h->file.size)
+	if (offset >= h->file.size)
 		return error_set(e, h->file.name, h->file.size,
-				 "the file ends before the data of instance '%.64s'", i->name);
+				 "the file ends before the data of instance '%.64s'", name);
 	if (cursor_bytes(&c, tag, sizeof tag, e))
 		return -1;
 	if (memcmp(tag, TRACECMD_TAG_DATA, sizeof tag))
-		return error_set(e, h->file.name, i->offset, "no data of instance '%.64s' here",
-				 i->name);
-	b = tracecmd_add_buffer(h, i->name, strlen(i->name));
+		return error_set(e, h->file.name, offset, "no data of instance '%.64s' here", name);
+	b = tracecmd_add_buffer(h, name, strlen(name));
 	if (!b)
 		return error_no_memory(e);
 	return tracecmd_read_table(h, b, &c, e);
@@ -1182,8 +748,7 @@ static int tracecmd_read_data(struct tracecmd_header *h, struct ring_cursor *c, 
 	return tracecmd_read_table(h, top, c, e);
 }
 
-static int read_behind_texts(struct tracecmd_header *h, struct ring_cursor *c,
-			     struct instances *list, struct error *e)
+static int read_behind_texts(struct tracecmd_header *h, struct ring_cursor *c, struct error *e)
 {
 	char tag[TRACECMD_TAG_SIZE];
 	struct error damage;
@@ -1200,7 +765,7 @@ static int read_behind_texts(struct tracecmd_header *h, struct ring_cursor *c,
 	if (!memcmp(tag, TRACECMD_TAG_OPTIONS, sizeof tag)) {
 		uint64_t begin = c->pos;
 
-		if (v6_read_options(h, c, list, &damage)) {
+		if (v6_read_options(h, c, &damage)) {
 			if (!damage.file[0]) {
 				*e = damage;
 				return -1;
@@ -1224,21 +789,20 @@ static int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error
 {
 	struct ring_cursor c = {
 		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
-	struct instances list = {0};
 	int result = -1;
 
-	if (tracecmd_read_header_info(h, &c, e) || tracecmd_read_ftrace_events(h, &c, e) ||
+	if (tracecmd_read_header_info(h, &c, e) || read_system(h, &c, "ftrace", e) ||
 	    tracecmd_read_events(h, &c, e) || tracecmd_read_text(&c, 4, &h->kallsyms, e) ||
 	    tracecmd_read_text(&c, 4, &h->printk, e) ||
-	    tracecmd_read_text(&c, 8, &h->cmdlines, e) || read_behind_texts(h, &c, &list, e))
+	    tracecmd_read_text(&c, 8, &h->cmdlines, e) || read_behind_texts(h, &c, e))
 		goto out;
 	result = 0;
 out:
 	/* an instance does not need the top buffer's table */
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; i < h->ninstances; i++) {
 		struct error damage;
 
-		if (read_instance(h, &list.at[i], &damage)) {
+		if (read_instance(h, h->instances[i].offset, h->instances[i].name, &damage)) {
 			if (!damage.file[0]) {
 				*e = damage;
 				result = -1;
@@ -1247,15 +811,243 @@ out:
 			input_damage_error(h->input, &damage);
 		}
 	}
-	for (size_t i = 0; i < list.count; i++)
-		free(list.at[i].name);
-	free(list.at);
 	return result;
+}
+
+/*
+ * Recover sections of a version 7 file whose chain of options is broken: the recorder died, the
+ * file is truncated, or an offset is damaged. Sections follow each other and are found by their
+ * headers; the CPUs of a buffer whose table is lost are found by their pages.
+ */
+
+struct tracecmd_section {
+	uint16_t id;
+	bool compressed;
+	uint64_t offset, size; /* of the body; size as in the file */
+};
+
+/* The highest known id is 25; sections of later versions are skipped. */
+enum { SECTION_IDS = 64, BUFFERS_LIMIT = 1024, CHUNKS_LIMIT = 1 << 26, UNPACKED_LIMIT = 64 << 20 };
+
+/* Read the header of a section. Returns 0, or -1: it is not in the file. */
+static int tracecmd_section_header(struct tracecmd_header *h, uint64_t at,
+				   struct tracecmd_section *s, struct error *e)
+{
+	struct ring_cursor c = {
+		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
+	uint8_t bytes[TRACECMD_SECTION_HEADER];
+
+	if (cursor_bytes(&c, bytes, sizeof bytes, e))
+		return -1;
+	s->id = (uint16_t)get_uint(bytes, 2, h->big_endian);
+	s->compressed = get_uint(bytes + 2, 2, h->big_endian) & TRACECMD_COMPRESSED;
+	s->size = get_uint(bytes + 8, 8, h->big_endian);
+	s->offset = c.pos;
+	return 0;
+}
+
+/*
+ * Find the next section at or after *at; *at moves to the end of that section. Returns 1; 0: the
+ * bytes there are no section, or the file ends; -1: the file cannot be read.
+ */
+static int tracecmd_next_section(struct tracecmd_header *h, uint64_t *at,
+				 struct tracecmd_section *s, struct error *e)
+{
+	if (*at >= h->file.size || h->file.size - *at < TRACECMD_SECTION_HEADER)
+		return 0;
+	if (tracecmd_section_header(h, *at, s, e))
+		return -1;
+	if (s->id >= SECTION_IDS)
+		return 0;
+	*at = s->size > h->file.size - s->offset ? h->file.size : s->offset + s->size;
+	return 1;
+}
+
+/* Read the u32 at an offset of the file. Return false if the range ends before. */
+static bool word_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint32_t *word)
+{
+	uint8_t bytes[4];
+
+	if (at > end || end - at < 4 || tracecmd_file_read(&h->file, bytes, 4, at, NULL) < 4)
+		return false;
+	*word = (uint32_t)get_uint(bytes, 4, h->big_endian);
+	return true;
+}
+
+/* Read the head of a chunk; *next: offset after its data. Return false if there is no chunk. */
+static bool chunk_at(struct tracecmd_header *h, uint64_t at, uint64_t end, uint64_t *next)
+{
+	uint32_t packed, size;
+
+	if (!word_at(h, at, end, &packed) || !word_at(h, at + 4, end, &size) || !packed || !size ||
+	    size % h->page_size || size > UNPACKED_LIMIT || packed > size + size / 8 + 64)
+		return false;
+	*next = at + 8 + packed;
+	return true;
+}
+
+/* Get the size of the compressed data of a CPU that begin here, 0 if there are none. */
+static uint64_t chunks_size(struct tracecmd_header *h, uint64_t at, uint64_t end)
+{
+	uint64_t p = at + 4, next;
+	uint32_t count;
+
+	if (!word_at(h, at, end, &count) || !count || count > CHUNKS_LIMIT)
+		return 0;
+	if (!chunk_at(h, p, end, &next))
+		return 0;
+	while (count--) {
+		/* damage in a later chunk is reported when the chunk is read */
+		if (!chunk_at(h, p, end, &next) || next > end)
+			return end - at;
+		p = next;
+	}
+	return p - at;
+}
+
+static int add_chunks(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
+		      uint64_t end, struct error *e)
+{
+	uint32_t cpu = 0;
+
+	while (at < end) {
+		uint64_t size = chunks_size(h, at, end);
+
+		if (size && tracecmd_add_row(h, b, cpu++, at, size, e))
+			return -1;
+		at += size ? align_up(size, h->page_size) : h->page_size;
+	}
+	return 0;
+}
+
+static int add_pages(struct tracecmd_header *h, struct tracecmd_buffer *b, uint64_t at,
+		     uint64_t end, struct error *e)
+{
+	uint64_t begin = at, before = 0;
+	uint32_t cpu = 0;
+
+	for (; at < end && end - at >= 8; at += h->page_size) {
+		uint8_t bytes[8];
+		ssize_t got = tracecmd_file_read(&h->file, bytes, 8, at, e);
+		uint64_t time = get_uint(bytes, 8, h->big_endian);
+
+		if (got < 0)
+			return -1;
+		/* a page that was never written has no time */
+		if (got < 8 || !time)
+			continue;
+		if (time < before) {
+			if (tracecmd_add_row(h, b, cpu++, begin, at - begin, e))
+				return -1;
+			begin = at;
+		}
+		before = time;
+	}
+	return before ? tracecmd_add_row(h, b, cpu, begin, end - begin, e) : 0;
+}
+
+/* Add the buffers that are not known yet. */
+static int add_known(struct tracecmd_header *h)
+{
+	for (; h->v7.nknown < h->nbuffers; h->v7.nknown++) {
+		const struct tracecmd_buffer *b = &h->buffers[h->v7.nknown];
+
+		if (intern(&h->v7.sections, &b->section, sizeof b->section) == INTERN_NONE ||
+		    intern_string(&h->v7.names, b->name) == INTERN_NONE)
+			return -1;
+	}
+	return 0;
+}
+
+static bool known_name(const struct tracecmd_header *h, const char *name, size_t n)
+{
+	return intern_find(&h->v7.names, name, n) != INTERN_NONE;
+}
+
+/* Get the name of an instance: statistics of CPUs name instances too, in the order of their
+ * data. This is the first name without a buffer. */
+static const char *instance_name(struct tracecmd_header *h, size_t *n)
+{
+	static const char head[] = "\nBuffer: ";
+	const struct buffer *o = &h->options;
+
+	while (h->v7.stats + 8 <= o->size) {
+		const uint8_t *p = o->data + h->v7.stats;
+		uint32_t id = get_u32(p), size = get_u32(p + 4);
+		const char *text = (const char *)p + 8, *end;
+
+		h->v7.stats += 8 + size;
+		if (id != TRACECMD_CPUSTAT || size < sizeof head ||
+		    memcmp(text, head, sizeof head - 1))
+			continue;
+		text += sizeof head - 1;
+		size -= sizeof head - 1;
+		end = memchr(text, '\n', size);
+		*n = end ? (size_t)(end - text) : 0;
+		if (*n && !known_name(h, text, *n))
+			return text;
+	}
+	*n = strlen("unnamed");
+	return "unnamed";
+}
+
+/* Report that the CPUs of a buffer are not known. Where a signal cut the file, that is no damage.
+ */
+static void report_lost_table(struct tracecmd_header *h, const struct tracecmd_buffer *b)
+{
+	static const char lost[] = "the table of this data%s%.64s is lost: its CPUs are numbered "
+				   "in the order of the file";
+	const char *of = *b->name ? " of instance " : "";
+
+	if (!h->v7.cut || !io_cut())
+		input_damage(h->input, h->file.name, b->section, lost, of, b->name);
+	else if (!h->input->decoding->quiet)
+		warn(h->file.name, b->section, lost, of, b->name);
+}
+
+/*
+ * Add a buffer for the section, unless a BUFFER option leads to the section. Each CPU's data begin
+ * at a page: compressed data follow each other; a new CPU's plain pages begin where the time
+ * decreases. CPUs are numbered in this order. What is guessed is reported as the input's damage.
+ * Returns 0, or -1: out of memory, or the file cannot be read.
+ */
+static int tracecmd_recover_buffer(struct tracecmd_header *h, const struct tracecmd_section *s,
+				   struct error *e)
+{
+	uint64_t begin, end = h->file.size;
+	struct tracecmd_buffer *b;
+	const char *name = "";
+	size_t n = 0;
+
+	if (add_known(h))
+		return error_no_memory(e);
+	if (intern_find(&h->v7.sections, &s->offset, sizeof s->offset) != INTERN_NONE)
+		return 0;
+	if (!tracecmd_good_page_size(h->page_size) || s->offset >= end ||
+	    h->nbuffers >= BUFFERS_LIMIT)
+		return 0;
+	if (s->size < end - s->offset)
+		end = s->offset + s->size;
+	if (known_name(h, "", 0))
+		name = instance_name(h, &n);
+	b = tracecmd_add_buffer(h, name, n);
+	if (!b)
+		return error_no_memory(e);
+	b->section = s->offset;
+	b->chunks = s->compressed;
+	b->text = s->id == TRACECMD_BUFFER_TEXT;
+	b->text_offset = s->offset;
+	b->text_size = end - s->offset;
+	if (b->text)
+		return 0;
+	report_lost_table(h, b);
+	begin = (b->section + h->page_size - 1) / h->page_size * h->page_size;
+	return b->chunks ? add_chunks(h, b, begin, end, e) : add_pages(h, b, begin, end, e);
 }
 
 /* --- read version 7: sections that are found through chained lists of options --- */
 
-enum { CHAIN_LIMIT = 1024, SECTION_NAME_LIMIT = 4096 };
+enum { SECTION_NAME_LIMIT = 4096 };
 
 /* Report damage. Returns -1 if out of memory. */
 static int v7_report_damage(struct tracecmd_header *h, const struct error *damage, struct error *e)
@@ -1333,7 +1125,7 @@ static int read_body(struct tracecmd_header *h, uint16_t id, struct ring_cursor 
 {
 	switch (id) {
 	case TRACECMD_HEADER_INFO: return tracecmd_read_header_info(h, c, e);
-	case TRACECMD_FTRACE_EVENTS: return tracecmd_read_ftrace_events(h, c, e);
+	case TRACECMD_FTRACE_EVENTS: return read_system(h, c, "ftrace", e);
 	case TRACECMD_EVENT_FORMATS: return tracecmd_read_events(h, c, e);
 	case TRACECMD_KALLSYMS: return tracecmd_read_text(c, 4, &h->kallsyms, e);
 	case TRACECMD_PRINTK: return tracecmd_read_text(c, 4, &h->printk, e);
@@ -1547,35 +1339,28 @@ static int top_first(struct tracecmd_header *h, struct error *e)
 	return 0;
 }
 
-/* The offsets of the lists of options that were read. */
-struct tracecmd_chain {
-	uint64_t at[CHAIN_LIMIT];
-	size_t count;
-};
-
-static bool was_read(const struct tracecmd_chain *chain, uint64_t at)
+static bool was_read(const struct tracecmd_header *h, uint64_t at)
 {
-	for (size_t i = 0; i < chain->count; i++)
-		if (chain->at[i] == at)
+	for (size_t i = 0; i < h->v7.nlists; i++)
+		if (h->v7.lists[i] == at)
 			return true;
 	return false;
 }
 
 /* Read the list of options at *at, which moves to the next list. */
-static int v7_read_options(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t *at,
-			   struct error *e)
+static int v7_read_options(struct tracecmd_header *h, uint64_t *at, struct error *e)
 {
 	struct tracecmd_section s;
 	struct buffer b = {0};
 	struct ring_cursor c;
 	int result;
 
-	if (was_read(chain, *at))
+	if (was_read(h, *at))
 		return error_set(e, h->file.name, *at, "the options lead back to here");
-	if (chain->count >= CHAIN_LIMIT)
+	if (h->v7.nlists >= TRACECMD_LISTS_MOST)
 		return error_set(e, h->file.name, *at, "more than %d lists of options",
-				 CHAIN_LIMIT);
-	chain->at[chain->count++] = *at;
+				 TRACECMD_LISTS_MOST);
+	h->v7.lists[h->v7.nlists++] = *at;
 	result = tracecmd_read_section(h, *at, TRACECMD_DONE, &s, e);
 	if (!result)
 		result = open_section(h, &s, &b, &c, e);
@@ -1585,24 +1370,10 @@ static int v7_read_options(struct tracecmd_header *h, struct tracecmd_chain *cha
 	return result;
 }
 
-static int tracecmd_read_chain(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t at,
-			       struct error *e)
-{
-	if (!at)
-		return error_set(e, h->file.name, NO_OFFSET,
-				 "the recorder died before it wrote where the options are");
-	while (at)
-		if (v7_read_options(h, chain, &at, e))
-			return -1;
-	return 0;
-}
-
 /* Read the sections that no option led to, in the order of the file. Texts and options are
  * first: they may name the buffers. */
-static int scan_sections(struct tracecmd_header *h, struct tracecmd_chain *chain, uint64_t begin,
-			 struct error *e)
+static int scan_sections(struct tracecmd_header *h, uint64_t begin, struct error *e)
 {
-	struct tracecmd_known known = {.added = 0};
 	struct tracecmd_section s;
 	struct error damage;
 	uint64_t at = begin, here = at;
@@ -1612,8 +1383,9 @@ static int scan_sections(struct tracecmd_header *h, struct tracecmd_chain *chain
 		uint64_t list = here;
 		int result = 0;
 
-		if (s.id == TRACECMD_DONE && !was_read(chain, here) && chain->count < CHAIN_LIMIT)
-			result = v7_read_options(h, chain, &list, &damage);
+		if (s.id == TRACECMD_DONE && !was_read(h, here) &&
+		    h->v7.nlists < TRACECMD_LISTS_MOST)
+			result = v7_read_options(h, &list, &damage);
 		else if (tracecmd_is_metadata(s.id) && !(h->v7.read & 1u << s.id))
 			result = tracecmd_read_metadata(h, s.id, here, &damage);
 		if (result && v7_report_damage(h, &damage, e))
@@ -1622,28 +1394,146 @@ static int scan_sections(struct tracecmd_header *h, struct tracecmd_chain *chain
 	}
 	for (at = begin; !got && (got = tracecmd_next_section(h, &at, &s, e)) > 0; got = 0)
 		if ((s.id == TRACECMD_BUFFER || s.id == TRACECMD_BUFFER_TEXT) &&
-		    tracecmd_recover_buffer(h, &known, &s, e)) {
+		    tracecmd_recover_buffer(h, &s, e)) {
 			got = -1;
 			break;
 		}
-	tracecmd_known_free(&known);
 	return got;
 }
 
 static int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t options,
 			    struct error *e)
 {
-	struct tracecmd_chain chain = {.count = 0};
 	struct error damage;
+	int result = 0;
 
-	if (tracecmd_read_chain(h, &chain, options, &damage)) {
+	if (!options)
+		result = error_set(&damage, h->file.name, NO_OFFSET,
+				   "the recorder died before it wrote where the options are");
+	while (options && !result)
+		result = v7_read_options(h, &options, &damage);
+	if (result) {
 		if (v7_report_damage(h, &damage, e))
 			return -1;
 		h->v7.incomplete = true;
 	}
-	if (h->v7.incomplete && scan_sections(h, &chain, at, e))
+	if (h->v7.incomplete && scan_sections(h, at, e))
 		return -1;
 	return top_first(h, e);
+}
+
+/* --- all of a file but its events --- */
+
+/* Read a short text of the prefix. */
+static int prefix_text(struct ring_cursor *c, char *out, size_t size, struct error *e)
+{
+	struct buffer b = {0};
+	int result = cursor_text(c, &b, TRACECMD_TEXT_LIMIT, e);
+
+	if (!result) {
+		size_t n = b.size < size - 1 ? b.size : size - 1;
+
+		memcpy(out, b.data, n);
+		out[n] = '\0';
+	}
+	buffer_free(&b);
+	return result;
+}
+
+static int read_prefix(struct tracecmd_header *h, struct ring_cursor *c, uint64_t *options,
+		       struct error *e)
+{
+	char version[16];
+	uint64_t n;
+
+	c->pos = TRACECMD_MAGIC_SIZE;
+	if (prefix_text(c, version, sizeof version, e))
+		return -1;
+	h->version = (unsigned)atoi(version);
+	if (h->version < 1 || h->version > 7)
+		return error_set(e, h->file.name, TRACECMD_MAGIC_SIZE,
+				 "version '%.8s' of trace.dat is not supported (6 and 7 are)",
+				 version);
+	if (cursor_number(c, 1, &n, e))
+		return -1;
+	if (n > 1)
+		return error_set(e, h->file.name, cursor_offset(c) - 1,
+				 "neither little-endian nor big-endian");
+	h->big_endian = c->big_endian = n;
+	if (cursor_number(c, 1, &n, e))
+		return -1;
+	h->program_long = n == 4 ? 4 : 8;
+	if (cursor_number(c, 4, &n, e))
+		return -1;
+	h->page_size = (uint32_t)n;
+	if (h->version < 7)
+		return 0;
+	return prefix_text(c, h->compression, sizeof h->compression, e) ||
+			       prefix_text(c, h->compression_version, sizeof h->compression_version,
+					   e) ||
+			       cursor_number(c, 8, options, e)
+		       ? -1
+		       : 0;
+}
+
+/* Read everything but the events. Damage is reported as the input's. Returns 0, or -1: out of
+ * memory, the file cannot be read, or its version is unknown. */
+static int tracecmd_header_read(struct tracecmd_header *h, struct input *in, struct error *e)
+{
+	struct ring_cursor c = {.file = &h->file, .size = h->file.size};
+	uint64_t options = 0;
+	struct error damage = {.what = ""};
+	int result;
+
+	h->input = in;
+	if (read_prefix(h, &c, &options, e))
+		return -1;
+	h->unpacker.method = tracecmd_compression(h->compression);
+	/* damage after the prefix: what was read before the damage is kept */
+	result = h->version < 7 ? tracecmd_read_v6(h, c.pos, &damage)
+				: tracecmd_read_v7(h, c.pos, options, &damage);
+	if (result && !damage.file[0]) {
+		*e = damage;
+		return -1;
+	}
+	if (result)
+		input_damage_error(in, &damage);
+	return 0;
+}
+
+static void tracecmd_header_free(struct tracecmd_header *h)
+{
+	struct buffer *const texts[] = {&h->header_page, &h->header_event, &h->kallsyms,
+					&h->printk,	 &h->cmdlines,	   &h->btf,
+					&h->modules,	 &h->options};
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		buffer_free(texts[i]);
+	intern_free(&h->v7.sections);
+	intern_free(&h->v7.names);
+	for (size_t i = 0; i < h->nformats; i++) {
+		free(h->formats[i].system);
+		free(h->formats[i].text);
+	}
+	for (size_t i = 0; i < h->nbuffers; i++) {
+		free(h->buffers[i].name);
+		free(h->buffers[i].clock);
+		free(h->buffers[i].rows);
+	}
+	for (size_t i = 0; i < h->ninstances; i++)
+		free(h->instances[i].name);
+	for (size_t i = 0; i < h->link.nsync; i++)
+		free(h->link.sync[i].sample);
+	free(h->link.sync);
+	free(h->link.guests);
+	free(h->formats);
+	free(h->buffers);
+	free(h->instances);
+	free(h->times.clock);
+	free(h->uname);
+	free(h->recorder);
+	tracecmd_unpacker_free(&h->unpacker);
+	tracecmd_file_close(&h->file);
 }
 
 /*
@@ -1793,12 +1683,12 @@ static int send_formats(struct tracecmd *t)
 	int result = 0;
 
 	for (size_t i = 0; i < t->h.nformats && !result; i++) {
-		const struct tracecmd_format_text *f = &t->h.formats[i];
-		size_t n = strlen(f->system);
+		const char *system = t->h.formats[i].system;
+		size_t n = strlen(system), size = t->h.formats[i].size;
 
-		result = buffer_u32(&b, (uint32_t)n) || buffer_u32(&b, (uint32_t)f->size) ||
-					 buffer_append(&b, f->system, n) ||
-					 buffer_append(&b, f->text, f->size)
+		result = buffer_u32(&b, (uint32_t)n) || buffer_u32(&b, (uint32_t)size) ||
+					 buffer_append(&b, system, n) ||
+					 buffer_append(&b, t->h.formats[i].text, size)
 				 ? -1
 				 : 0;
 	}
@@ -1822,7 +1712,7 @@ static int tracecmd_declare_space(struct tracecmd *t)
 	return t->space ? writer_map(w, &map) : -1;
 }
 
-/* dictionary.c: source, clock, META. */
+/* Declare source, clock and META. */
 static int tracecmd_declare(struct tracecmd *t)
 {
 	struct writer *w = t->w;
@@ -1862,24 +1752,12 @@ static int tracecmd_declare(struct tracecmd *t)
 /* Take a hexadecimal number, and the blank after it, off the front of a line. */
 static bool take_hex(struct lines *l, uint64_t *number)
 {
-	const char *end = l->line + l->size;
-	char *p = l->line;
+	const char *p = l->line, *end = l->line + l->size;
 
-	*number = 0;
-	for (; p < end && *p != ' '; p++) {
-		char c = *p;
-		int digit = c >= '0' && c <= '9'   ? c - '0'
-			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-						   : -1;
-
-		if (digit < 0 || *number >> 60)
-			return false;
-		*number = *number << 4 | (unsigned)digit;
-	}
-	if (p == l->line)
+	if (!digits_hex(&p, end, number) || (p < end && *p != ' '))
 		return false;
 	p += p < end;
-	l->line = p;
+	l->line += p - l->line;
 	l->size = (size_t)(end - p);
 	return true;
 }
@@ -1945,20 +1823,32 @@ static uint32_t tracecmd_space_of(struct tracecmd *t, uint32_t process)
 
 /* --- frames --- */
 
+static uint32_t tracecmd_location(struct tracecmd *t, uint64_t address)
+{
+	size_t i = hash_u64(address) % LOCATION_SLOTS;
+
+	if (t->locations[i].address != address || !t->locations[i].location) {
+		t->locations[i].address = address;
+		t->locations[i].location = writer_location(
+			t->w, &(struct location_entry){.space = t->space, .address = address});
+	}
+	return t->locations[i].location;
+}
+
 /* Declare the stack of a function and its caller. */
 static uint32_t stack_of_pair(struct tracecmd *t, uint64_t address, uint64_t parent)
 {
-	struct pair_slot *s = &t->pairs[hash_u64(address ^ parent * 31) % LOCATION_SLOTS];
+	size_t i = hash_u64(address ^ parent * 31) % LOCATION_SLOTS;
 	uint32_t locations[2];
 
-	if (s->stack && s->address == address && s->parent == parent)
-		return s->stack;
+	if (t->pairs[i].stack && t->pairs[i].address == address && t->pairs[i].parent == parent)
+		return t->pairs[i].stack;
 	locations[0] = tracecmd_location(t, address);
 	locations[1] = tracecmd_location(t, parent);
-	s->stack = locations[0] && locations[1] ? writer_stack_of(t->w, locations, 2) : 0;
-	s->address = address;
-	s->parent = parent;
-	return s->stack;
+	t->pairs[i].stack = locations[0] && locations[1] ? writer_stack_of(t->w, locations, 2) : 0;
+	t->pairs[i].address = address;
+	t->pairs[i].parent = parent;
+	return t->pairs[i].stack;
 }
 
 /* Put the locations of the frames in t->frames. -1: out of memory. */
@@ -2197,17 +2087,16 @@ static void tracecmd_skip(struct tracecmd *t)
 /* Where the common fields are, if no format gives them. */
 static const struct number_at usual_type = {0, 2}, usual_pid = {4, 4};
 
-/* event_format.c: formats, types, lanes, locations; rows. */
 static int tracecmd_read_formats(struct tracecmd *t, struct error *e)
 {
 	struct ftrace_events *v = &t->events;
 	uint64_t bad = 0;
 
 	for (size_t i = 0; i < t->h.nformats; i++) {
-		const struct tracecmd_format_text *text = &t->h.formats[i];
+		const char *system = t->h.formats[i].system;
 
-		switch (ftrace_events_add(v, text->system, strlen(text->system), text->text,
-					  text->size, t->layout.long_size)) {
+		switch (ftrace_events_add(v, system, strlen(system), t->h.formats[i].text,
+					  t->h.formats[i].size, t->layout.long_size)) {
 		case FTRACE_NO_MEMORY: return error_no_memory(e);
 		case FTRACE_NO_FORMAT: bad++; break;
 		case FTRACE_KNOWN:
@@ -2408,18 +2297,6 @@ static uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r
 
 /* --- rows --- */
 
-static uint32_t tracecmd_location(struct tracecmd *t, uint64_t address)
-{
-	struct location_slot *s = &t->locations[hash_u64(address) % LOCATION_SLOTS];
-
-	if (s->address != address || !s->location) {
-		s->address = address;
-		s->location = writer_location(
-			t->w, &(struct location_entry){.space = t->space, .address = address});
-	}
-	return s->location;
-}
-
 /* Write the row of a record that is too short for its type and thread. */
 static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 {
@@ -2571,7 +2448,6 @@ static void buffer_facts(struct trace_info *f, const struct tracecmd_buffer *b)
 	fact_text(f, name, value);
 }
 
-/* info.c */
 static int tracecmd_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	const struct tracecmd *t = in->state;
@@ -2763,11 +2639,6 @@ static int run_reader(struct tracecmd *t, struct tracecmd_reader *r, uint64_t ti
 	return 0;
 }
 
-static void tracecmd_set_next(struct tracecmd *t)
-{
-	t->input->next = t->heap.count ? t->heap.items[0]->time : UINT64_MAX;
-}
-
 static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct tracecmd *t = in->state;
@@ -2794,7 +2665,7 @@ static int tracecmd_run(struct input *in, uint64_t until, struct error *e)
 			return -1;
 		heap_settle(&t->heap);
 	}
-	tracecmd_set_next(t);
+	in->next = t->heap.count ? t->heap.items[0]->time : UINT64_MAX;
 	return 0;
 }
 
@@ -2884,7 +2755,8 @@ static uint64_t tracecmd_first_time(const struct tracecmd *t)
 	struct tracecmd own = *t;
 
 	own.shift = (int64_t)((uint64_t)t->shift - (uint64_t)t->input->shift);
-	return r->text ? tracecmd_text_time(&own, r) : tracecmd_time(&own, r->cpu, r->record.time);
+	return r->text ? tracecmd_time(&own, 0, r->text->time)
+		       : tracecmd_time(&own, r->cpu, r->record.time);
 }
 
 static int decode_tracecmd_begin(struct input *in, struct error *e)
@@ -2913,7 +2785,9 @@ static void tracecmd_close(struct input *in)
 		idmap_free(&t->readers[i].lanes);
 		idmap_free(&t->readers[i].named);
 		cpu_data_free(&t->readers[i].data);
-		tracecmd_text_free(&t->readers[i]);
+		if (t->readers[i].text)
+			buffer_free(&t->readers[i].text->line);
+		free(t->readers[i].text);
 	}
 	free(t->readers);
 	free(t->heap.items);

@@ -15,11 +15,6 @@
  * each CPU's data.
  */
 
-struct tracecmd_format_text {
-	char *system, *text; /* ended by NULs */
-	size_t size;
-};
-
 /* The data of one CPU. */
 struct tracecmd_row {
 	uint32_t cpu;
@@ -48,6 +43,8 @@ struct tracecmd_sync_cpu {
 	uint32_t count;
 };
 
+enum { TRACECMD_LISTS_MOST = 1024 };
+
 /* All of a file but its events. */
 struct tracecmd_header {
 	struct tracecmd_file file;
@@ -60,16 +57,32 @@ struct tracecmd_header {
 	struct tracecmd_unpacker unpacker;
 
 	struct buffer header_page, header_event, kallsyms, printk, cmdlines, btf, modules;
-	struct tracecmd_format_text *formats;
+	struct {
+		char *system, *text; /* ended by NULs */
+		size_t size;
+	} * formats;
 	size_t nformats, formats_capacity;
 	struct tracecmd_buffer *buffers; /* the top buffer is the first */
 	size_t nbuffers, buffers_capacity;
+	struct {
+		uint64_t offset;
+		char *name;
+	} * instances; /* of version 6 */
+	size_t ninstances, instances_capacity;
 	uint32_t cpus;
 	/* What was found of the sections of version 7. */
 	struct {
 		uint32_t read;	 /* a bit for each id of metadata that was read */
 		bool incomplete; /* an option's section was not at its offset */
 		bool cut;	 /* a section that was read reaches beyond the end of the file */
+		uint64_t lists[TRACECMD_LISTS_MOST]; /* offsets of the lists of options */
+		size_t nlists;
+		/* what the buffers are known by while sections are searched: offsets of bodies, and
+		 * names, of the first nknown buffers */
+		struct intern sections, names;
+		size_t nknown;
+		size_t stats; /* statistics of CPUs before this offset of the options name known
+				 buffers */
 	} v7;
 
 	/* all options except sections: u16 id, u16 0, u32 size in little-endian, then the
@@ -94,13 +107,7 @@ struct tracecmd_header {
 	} link;
 };
 
-/* The rest is private to the files of tracecmd/. */
-
 enum { TRACECMD_TEXT_LIMIT = 4096, TRACECMD_UNPACKED_LIMIT = 1 << 30 };
-
-/* options.c: read an option that is not a section. Returns 0, or -1: out of memory. */
-int tracecmd_option(struct tracecmd_header *h, uint16_t id, const uint8_t *data, size_t n,
-		    struct error *e);
 
 /*
  * The decoder of trace-cmd's trace.dat: what its files share.
@@ -128,17 +135,6 @@ struct tracecmd_reader {
 	struct tracecmd_text *text; /* of a latency trace */
 };
 
-struct location_slot {
-	uint64_t address;
-	uint32_t location;
-};
-
-/* The stack of a function and its caller. */
-struct pair_slot {
-	uint64_t address, parent;
-	uint32_t stack;
-};
-
 enum { LOCATION_SLOTS = 4096 };
 
 struct tracecmd {
@@ -155,8 +151,14 @@ struct tracecmd {
 	uint32_t nlearned;
 
 	uint32_t source, clock, space;
-	struct location_slot locations[LOCATION_SLOTS];
-	struct pair_slot pairs[LOCATION_SLOTS];
+	struct {
+		uint64_t address;
+		uint32_t location;
+	} locations[LOCATION_SLOTS];
+	struct {
+		uint64_t address, parent;
+		uint32_t stack; /* of a function and its caller */
+	} pairs[LOCATION_SLOTS];
 	struct idmap spaces;  /* of processes, by pid */
 	struct buffer frames; /* u32 each: locations of a stack */
 
