@@ -697,30 +697,28 @@ static bool same_keys(const struct ftrace *f, const struct ftrace_type *t)
 /* Add a variant with the keys of the present values, before all others of its name. */
 static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 {
-	struct ftrace_declared *d = &f->declared;
 	struct ftrace_type *t;
 
-	if (ARRAY_GROW(d->types, d->types_capacity, d->ntypes))
+	if (ARRAY_GROW(f->declared.types, f->declared.types_capacity, f->declared.ntypes))
 		return NULL;
-	t = d->types;
-	t += d->ntypes;
+	t = &f->declared.types[f->declared.ntypes];
 	*t = (struct ftrace_type){.next = *first, .nfields = (uint32_t)f->nvalues};
 	t->fields = calloc(f->nvalues + 1, sizeof *t->fields);
 	if (!t->fields)
 		return NULL;
-	d->ntypes++;
+	f->declared.ntypes++;
 	for (size_t i = 0; i < f->nvalues; i++) {
 		struct text_span key = f->values[i].key;
 
 		t->fields[i].name = intern(&f->names, key.at, span_size(key));
 		if (t->fields[i].name == INTERN_NONE ||
-		    ARRAY_REACH(d->bases, d->nbases, t->fields[i].name))
+		    ARRAY_REACH(f->declared.bases, f->declared.nbases, t->fields[i].name))
 			return NULL;
 		kernel_fields_take_base(f, t->fields[i].name, &f->values[i]);
 		t->fields[i].kind = f->values[i].kind;
 		t->fields[i].count = f->values[i].count;
 	}
-	*first = (uint32_t)d->ntypes;
+	*first = (uint32_t)f->declared.ntypes;
 	return t;
 }
 
@@ -764,23 +762,22 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct text_
 		e.fixed_size = 4;
 	}
 	for (uint32_t i = 0; i < t->nfields; i++) {
-		const struct ftrace_type_field *from = &t->fields[i];
-		const char *key = intern_data(&f->names, from->name);
-		bool text = from->kind == FIELD_STRING;
-		bool softirq = from->kind == FIELD_UINT && kernel_fields_is_softirq(name, key);
-		uint32_t count = from->count ? from->count : 1;
+		const char *key = intern_data(&f->names, t->fields[i].name);
+		uint8_t kind = t->fields[i].kind, count = t->fields[i].count;
+		bool text = kind == FIELD_STRING;
+		bool softirq = kind == FIELD_UINT && kernel_fields_is_softirq(name, key);
 
 		fields[e.nfields++] = (struct field_entry){
 			.name = writer_text(f->w, key),
-			.kind = softirq ? FIELD_ENUM : from->kind,
+			.kind = softirq ? FIELD_ENUM : kind,
 			.role = !strcmp(key, "message") ? ROLE_MESSAGE : ROLE_NONE,
 			.where = text ? WHERE_STRING : WHERE_FIXED,
 			.offset = text ? texts : e.fixed_size,
 			.size = text ? 1 : 8,
-			.count = from->count,
+			.count = count,
 			.definition = softirq ? softirq_definition(f->w) : 0};
 		texts += text;
-		e.fixed_size += text ? 0 : 8 * count;
+		e.fixed_size += text ? 0 : 8 * (count ? count : 1);
 	}
 	e.flags = (uint16_t)((texts ? TYPE_TAIL : 0) | (like ? like->flags : 0));
 	t->type = writer_type(f->w, &e);
@@ -793,22 +790,22 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct text_
 static struct ftrace_type *find_variant(struct ftrace *f, struct text_span name, bool *full,
 					bool *changes)
 {
-	struct ftrace_declared *d = &f->declared;
 	struct ftrace_type *other = NULL;
-	uint32_t *first = id_cache_number(&d->names, name.at, span_size(name));
+	uint32_t *first = id_cache_number(&f->declared.names, name.at, span_size(name));
 	unsigned variants = 0;
 
 	*full = *changes = false;
 	if (!first)
 		return NULL;
-	for (uint32_t i = *first; i; i = d->types[i - 1].next, variants++) {
-		int changed =
-			same_keys(f, &d->types[i - 1]) ? kind_changes(f, &d->types[i - 1]) : -1;
+	for (uint32_t i = *first; i; i = f->declared.types[i - 1].next, variants++) {
+		int changed = same_keys(f, &f->declared.types[i - 1])
+				      ? kind_changes(f, &f->declared.types[i - 1])
+				      : -1;
 
 		if (!changed)
-			return &d->types[i - 1];
+			return &f->declared.types[i - 1];
 		if (changed > 0 && !other)
-			other = &d->types[i - 1];
+			other = &f->declared.types[i - 1];
 	}
 	*changes = true;
 	*full = !other && variants >= FTRACE_VARIANTS_MOST &&
@@ -842,31 +839,30 @@ static int put_numbers(struct buffer *to, const struct ftrace_value *v)
 static int kernel_fields_fill_row(struct ftrace *f, struct ftrace_type *t, struct text_span name,
 				  const struct type_entry *like, bool changes)
 {
-	struct ftrace_row *r = &f->row;
-
-	r->fresh = !t->type;
-	r->odd = r->fresh ? t->next : changes;
+	f->row.fresh = !t->type;
+	f->row.odd = f->row.fresh ? t->next : changes;
 	for (uint32_t i = 0; changes && i < t->nfields; i++)
 		t->fields[i].kind =
-			r->fresh ? f->values[i].kind
-				 : (uint8_t)common_kind(t->fields[i].kind, &f->values[i]);
-	if ((changes || r->fresh) && declare_variant(f, t, name, like))
+			f->row.fresh ? f->values[i].kind
+				     : (uint8_t)common_kind(t->fields[i].kind, &f->values[i]);
+	if ((changes || f->row.fresh) && declare_variant(f, t, name, like))
 		return -1;
-	r->type = t->type;
+	f->row.type = t->type;
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct ftrace_value *v = &f->values[i];
 
 		if (t->fields[i].kind != FIELD_STRING) {
-			if (v->count ? put_numbers(&r->fixed, v) : buffer_u64(&r->fixed, v->number))
+			if (v->count ? put_numbers(&f->row.fixed, v)
+				     : buffer_u64(&f->row.fixed, v->number))
 				return -1;
 			continue;
 		}
-		r->has_tail = true;
-		if (buffer_append(&r->tail, v->text.at, span_size(v->text)) ||
-		    buffer_append(&r->tail, "", 1))
+		f->row.has_tail = true;
+		if (buffer_append(&f->row.tail, v->text.at, span_size(v->text)) ||
+		    buffer_append(&f->row.tail, "", 1))
 			return -1;
 	}
-	r->instant_text = t->nfields && t->fields[t->nfields - 1].kind == FIELD_STRING;
+	f->row.instant_text = t->nfields && t->fields[t->nfields - 1].kind == FIELD_STRING;
 	return 0;
 }
 

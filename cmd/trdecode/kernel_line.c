@@ -873,11 +873,10 @@ static bool read_lost(struct text_span line, struct ftrace_line *l)
 	const char *p, *q, *end;
 
 	line = skip_instance(line);
-	if (!span_begins(line, "CPU:"))
+	if (!span_skip(&line, "CPU:"))
 		return false;
-	p = line.at + 4;
-	q = span_digits(p, line.end, &cpu);
-	if (q == p || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
+	q = span_digits(line.at, line.end, &cpu);
+	if (q == line.at || cpu > LINE_CPU_MOST || line.end - q < 3 || q[0] != ' ' || q[1] != '[' ||
 	    line.end[-1] != ']')
 		return false;
 	p = q + 2 + (span_begins((struct text_span){q + 2, line.end}, "LOST ") ? 5 : 0);
@@ -896,7 +895,7 @@ static bool is_cpus(struct text_span s)
 	uint64_t cpus;
 
 	s = skip_instance(s);
-	return span_begins(s, "cpus=") && span_digits(s.at + 5, s.end, &cpus) == s.end;
+	return span_skip(&s, "cpus=") && span_digits(s.at, s.end, &cpus) == s.end;
 }
 
 static bool is_ignored(struct text_span s)
@@ -940,9 +939,9 @@ void ftrace_line_parse(struct text_span line, struct ftrace_line *l)
 	struct text_span s = span_trim(line);
 
 	*l = none;
-	if (span_begins(s, "=>")) {
+	if (span_skip(&s, "=>")) {
 		l->kind = LINE_FRAME;
-		l->text = span_trim((struct text_span){s.at + 2, s.end});
+		l->text = span_trim(s);
 	} else if (s.at == s.end || *s.at == '#') {
 		/* a comment, unless the mark of a long duration is the first of a call */
 		if (s.at < s.end && ftrace_graph_line(line, l) && l->duration != UINT64_MAX)
@@ -1025,9 +1024,8 @@ static bool is_buffer_start(struct text_span s)
 {
 	uint64_t cpu;
 
-	if (!span_begins(s, "##### CPU "))
+	if (!span_skip(&s, "##### CPU "))
 		return false;
-	s.at += 10;
 	s.at = span_digits(s.at, s.end, &cpu);
 	return span_is(s, " buffer started ####");
 }
@@ -1131,12 +1129,10 @@ int ftrace_next_line(struct ftrace *f, struct error *e)
 /* Test whether a line goes on with the text of the event before. */
 static bool kernel_line_goes_on(const struct ftrace *f)
 {
-	const struct ftrace_row *r = &f->row;
-
 	if (!f->has_row || f->line.kind == LINE_TEXT)
 		return f->has_row;
-	return r->instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
-	       !ftrace_line_damaged(f, f->whole) && (r->mark || !ftrace_cut_is_word(f));
+	return f->row.instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
+	       !ftrace_line_damaged(f, f->whole) && (f->row.mark || !ftrace_cut_is_word(f));
 }
 
 /* Add the line to the last text of the row. */
@@ -1158,9 +1154,9 @@ static int append_line(struct ftrace *f)
 static bool kernel_line_is_address(struct text_span s)
 {
 	uint64_t address;
-	const char *p = span_begins(s, "0x") ? s.at + 2 : s.at;
 
-	return digits_hex(&p, s.end, &address) && p == s.end;
+	span_skip(&s, "0x");
+	return digits_hex(&s.at, s.end, &address) && s.at == s.end;
 }
 
 /* Take a frame of the row's stack. If it ends in another way than those before, it was cut. */
@@ -1416,8 +1412,7 @@ static void ftrace_heading_take(struct ftrace *f)
 		*h = *h == HEADING_NONE ? HEADING_NONE : HEADING_PART;
 	} else if (*s.at != '#') {
 		*h = span_find(s, "cpus=") ? HEADING_WHOLE : *h;
-	} else if (span_begins(s, "# tracer: ")) {
-		s.at += 10;
+	} else if (span_skip(&s, "# tracer: ")) {
 		*h = is_of_latencies(s) ? HEADING_LATENCY : HEADING_PART;
 	} else if (*h != HEADING_NONE && span_size(s) > 1) {
 		*h = is_bars(s) || span_ends(s, "is not a '0' or '1')") ? HEADING_WHOLE

@@ -106,15 +106,13 @@ static void kernel_text_take_sync(struct ftrace *f, struct text_span line, const
 	if (l.kind != LINE_EVENT || l.clock != LINE_SECONDS)
 		return;
 	text = span_trim(text);
-	if (span_begins(text, "realtime_ts=")) {
-		text.at += 12;
+	if (span_skip(&text, "realtime_ts=")) {
 		if (in->has_wall || span_digits(text.at, text.end, &number) != text.end ||
 		    !number || number >= TIME_LIMIT / 1000000)
 			return;
 		in->has_wall = true;
 		in->wall = (int64_t)(number * 1000000) - (int64_t)l.time;
-	} else if (span_begins(text, "parent_ts=")) {
-		text.at += 10;
+	} else if (span_skip(&text, "parent_ts=")) {
 		if (!span_seconds(text, &number) || !number)
 			return;
 		if ((number > l.time ? number - l.time : l.time - number) <= PARENT_TOLERANCE)
@@ -271,7 +269,7 @@ static int ftrace_blk(struct ftrace *f, const struct ftrace_line *l, bool *done)
 
 enum { MMIO_WORDS = 7 };
 
-static const struct mmio_form {
+static const struct {
 	const char *word, *type,
 		*keys[MMIO_WORDS]; /* keys of the words after TIME; NULL: ignored */
 	unsigned nwords;
@@ -283,25 +281,28 @@ static const struct mmio_form {
 	{"MARK ", "print", {NULL}, 0},
 };
 
-static const struct mmio_form *kernel_text_form_of(struct text_span s)
+enum { MMIO_FORMS = sizeof mmio_forms / sizeof *mmio_forms };
+
+/* Take the word off a line, and find its form. MMIO_FORMS: there is none. */
+static size_t take_mmio_form(struct text_span *s)
 {
-	for (size_t i = 0; i < sizeof mmio_forms / sizeof *mmio_forms; i++)
-		if (span_begins(s, mmio_forms[i].word))
-			return &mmio_forms[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < MMIO_FORMS && !span_skip(s, mmio_forms[i].word))
+		i++;
+	return i;
 }
 
 bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 {
-	const struct mmio_form *form = kernel_text_form_of(s);
-	struct text_span rest, word;
+	struct text_span rest = s, word;
+	size_t form = take_mmio_form(&rest);
 	uint8_t kind;
 	uint64_t number;
 
-	if (!form)
+	if (form == MMIO_FORMS)
 		return false;
-	rest = (struct text_span){s.at + strlen(form->word), s.end};
-	if (form->word[1] == ' ') {
+	if (mmio_forms[form].word[1] == ' ') {
 		word = span_take_word(&rest);
 		if (span_size(word) != 1 || !strchr("1248", *word.at))
 			return false;
@@ -311,37 +312,36 @@ bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 		return false;
 	l->clock = LINE_SECONDS;
 	l->text = s;
-	for (unsigned i = 0; i < form->nwords; i++) {
+	for (unsigned i = 0; i < mmio_forms[form].nwords; i++) {
 		word = span_take_word(&rest);
 		if (!ftrace_number(word, &kind, &number))
 			return false;
 	}
-	return !form->nwords || !span_size(span_trim(rest));
+	return !mmio_forms[form].nwords || !span_size(span_trim(rest));
 }
 
 /* Make the row of a line that ftrace_mmio_line has read. */
 static int ftrace_mmio(struct ftrace *f, struct text_span text)
 {
-	const struct mmio_form *form = kernel_text_form_of(text);
-	struct text_span rest = {text.at + strlen(form->word), text.end}, word;
-	struct text_span name = {form->type, form->type + strlen(form->type)};
+	struct text_span rest = text, word;
+	size_t form = take_mmio_form(&rest);
+	const char *type = mmio_forms[form].type;
 
 	f->nvalues = 0;
-	ftrace_value_add(f, "opcode",
-			 (struct text_span){form->word, rest.at - 1 - text.at + form->word}, false);
-	if (form->word[1] == ' ')
+	ftrace_value_add(f, "opcode", (struct text_span){text.at, rest.at - 1}, false);
+	if (mmio_forms[form].word[1] == ' ')
 		ftrace_value_add(f, "width", span_take_word(&rest), true);
 	span_take_word(&rest);
-	for (unsigned i = 0; i < form->nwords; i++) {
+	for (unsigned i = 0; i < mmio_forms[form].nwords; i++) {
 		word = span_take_word(&rest);
-		if (form->keys[i])
-			ftrace_value_add(f, form->keys[i], word, true);
+		if (mmio_forms[form].keys[i])
+			ftrace_value_add(f, mmio_forms[form].keys[i], word, true);
 	}
-	if (!form->nwords) {
+	if (!mmio_forms[form].nwords) {
 		f->nvalues = 0;
 		ftrace_value_add(f, "message", span_trim(rest), false);
 	}
-	return ftrace_typed(f, name, NULL);
+	return ftrace_typed(f, (struct text_span){type, type + strlen(type)}, NULL);
 }
 
 /*
@@ -372,10 +372,10 @@ static void read_comment(struct text_span s, struct kernel_graph_call *c)
 		struct text_span word = {s.at, blank ? blank : s.end};
 
 		s = span_trim((struct text_span){word.end, s.end});
-		if (span_begins(word, "<-"))
-			c->parent = (struct text_span){word.at + 2, word.end};
-		else if (span_begins(word, "ret="))
-			c->result = (struct text_span){word.at + 4, word.end};
+		if (span_skip(&word, "<-"))
+			c->parent = word;
+		else if (span_skip(&word, "ret="))
+			c->result = word;
 		else if (c->ends && !c->begins && c->name.at == c->name.end && !span_is(word, "="))
 			c->name = word;
 		else if (c->name.end + 1 == word.at && *word.at == '[')
@@ -531,22 +531,19 @@ static int kernel_text_put_result(struct buffer *b, const struct kernel_graph_ca
 
 static int leave_row(struct ftrace *f, const struct kernel_graph_call *c, struct ftrace_thread *t)
 {
-	struct ftrace_row *r = &f->row;
 	struct text_span none = {c->name.at, c->name.at};
 
-	r->depth = c->depth;
-	r->location = close_call(t, c->depth);
+	f->row.depth = c->depth;
+	f->row.location = close_call(t, c->depth);
 	/* the name is that of the call which ends, though another one may be open */
-	if (c->name.at < c->name.end || !r->location)
-		r->location = ftrace_function_location(
+	if (c->name.at < c->name.end || !f->row.location)
+		f->row.location = ftrace_function_location(
 			f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
-	if (!r->location)
+	if (!f->row.location || kernel_text_put_result(&f->row.tail, c))
 		return -1;
-	if (kernel_text_put_result(&r->tail, c))
-		return -1;
-	r->has_tail = r->tail.size > 0;
-	r->type = call_type(f, false, r->has_tail, false);
-	return r->type ? 0 : -1;
+	f->row.has_tail = f->row.tail.size > 0;
+	f->row.type = call_type(f, false, f->row.has_tail, false);
+	return f->row.type ? 0 : -1;
 }
 
 /* Keep the leave of a call of one line. */
@@ -572,28 +569,27 @@ static int leaf(struct ftrace *f, const struct ftrace_line *l, const struct kern
 static int enter_row(struct ftrace *f, const struct ftrace_line *l,
 		     const struct kernel_graph_call *c, struct ftrace_thread *t, uint64_t duration)
 {
-	struct ftrace_row *r = &f->row;
 	bool parent = c->parent.at < c->parent.end;
 	uint8_t id[4];
 
-	r->depth = c->depth;
-	r->location = ftrace_function_location(f, c->name, c->arguments);
-	if (!r->location || kernel_text_put_arguments(&r->tail, c->arguments))
+	f->row.depth = c->depth;
+	f->row.location = ftrace_function_location(f, c->name, c->arguments);
+	if (!f->row.location || kernel_text_put_arguments(&f->row.tail, c->arguments))
 		return -1;
-	r->has_tail = r->tail.size > 0;
-	r->type = call_type(f, true, r->has_tail, parent);
-	if (!r->type)
+	f->row.has_tail = f->row.tail.size > 0;
+	f->row.type = call_type(f, true, f->row.has_tail, parent);
+	if (!f->row.type)
 		return -1;
 	if (parent) {
 		uint32_t frame = ftrace_frame(f, c->parent);
 
-		r->stack = frame ? writer_stack(f->w, 0, frame) : 0;
-		put_u32(id, r->stack);
-		if (!r->stack || buffer_append(&r->fixed, id, sizeof id))
+		f->row.stack = frame ? writer_stack(f->w, 0, frame) : 0;
+		put_u32(id, f->row.stack);
+		if (!f->row.stack || buffer_append(&f->row.fixed, id, sizeof id))
 			return -1;
 	}
 	if (!c->ends)
-		return open_call(t, c->depth, r->location);
+		return open_call(t, c->depth, f->row.location);
 	close_call(t, c->depth);
 	return leaf(f, l, c, duration);
 }
@@ -676,9 +672,8 @@ static bool read_arrow(struct text_span text, struct kernel_graph_call *c)
 	const char *open;
 	uint64_t depth;
 
-	if (!span_begins(text, "--> ") && !span_begins(text, "<-- "))
+	if (!span_skip(&text, "--> ") && !span_skip(&text, "<-- "))
 		return false;
-	text.at += 4;
 	open = span_find(text, " (");
 	if (!open || span_digits(open + 2, text.end, &depth) == open + 2 || depth > UINT16_MAX)
 		return false;
@@ -897,20 +892,20 @@ static bool kernel_text_is_name(const struct ftrace *f, uint32_t name, struct te
 /* Get the number of the thread of a lane; UINT32_MAX: out of memory. */
 static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane *lane)
 {
-	struct ftrace_declared *d = &f->declared;
 	struct {
 		uint32_t instance;
 		int32_t tid, cpu;
 	} key = {lane->instance, lane->tid, lane->tid > 0 ? -1 : lane->cpu};
-	uint32_t *number = id_cache_number(&d->threads, &key, sizeof key);
+	uint32_t *number = id_cache_number(&f->declared.threads, &key, sizeof key);
 
 	if (!number)
 		return UINT32_MAX;
 	if (!*number) {
-		if (ARRAY_GROW(d->thread, d->threads_capacity, d->nthreads))
+		if (ARRAY_GROW(f->declared.thread, f->declared.threads_capacity,
+			       f->declared.nthreads))
 			return UINT32_MAX;
-		d->thread[d->nthreads++] = (struct ftrace_thread){0};
-		*number = (uint32_t)d->nthreads;
+		f->declared.thread[f->declared.nthreads++] = (struct ftrace_thread){0};
+		*number = (uint32_t)f->declared.nthreads;
 	}
 	return *number - 1;
 }
@@ -919,32 +914,22 @@ static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane
 static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
 				 const struct ftrace_line *l)
 {
-	struct ftrace_declared *d = &f->declared;
-	struct {
-		int32_t cpu, tid, tgid;
-		uint32_t comm, instance;
-	} key;
-	uint32_t *id;
+	uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm)),
+		 instance = intern(&f->names, l->instance.at, span_size(l->instance)),
+		 key[] = {(uint32_t)l->cpu, (uint32_t)l->tid, (uint32_t)l->tgid, comm, instance},
+		 *id;
 
-	lane->cpu = l->cpu;
-	lane->tid = l->tid;
-	lane->tgid = l->tgid;
-	lane->comm = intern(&f->names, l->comm.at, span_size(l->comm));
-	lane->instance = intern(&f->names, l->instance.at, span_size(l->instance));
-	if (lane->comm == INTERN_NONE || lane->instance == INTERN_NONE)
+	if (comm == INTERN_NONE || instance == INTERN_NONE)
 		return -1;
-	key.cpu = l->cpu;
-	key.tid = l->tid;
-	key.tgid = l->tgid;
-	key.comm = lane->comm;
-	key.instance = lane->instance;
-	id = id_cache_number(&d->lanes, &key, sizeof key);
+	*lane = (struct ftrace_lane){
+		.cpu = l->cpu, .tid = l->tid, .tgid = l->tgid, .comm = comm, .instance = instance};
+	id = id_cache_number(&f->declared.lanes, &key, sizeof key);
 	if (!id)
 		return -1;
 	if (!*id) {
 		struct lane_entry e = {
-			.source = d->source,
-			.clock = d->clock,
+			.source = f->declared.source,
+			.clock = f->declared.clock,
 			.buffer = writer_string(f->w, l->instance.at, span_size(l->instance)),
 			.comm = writer_string(f->w, l->comm.at, span_size(l->comm)),
 			.flags = (l->cpu >= 0 ? LANE_HAS_CPU : 0) |
@@ -970,24 +955,17 @@ static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_lin
 
 	/* without these lanes 'trdecode | trstat -g type' of the text of a trace.dat takes 1.16
 	 * times the instructions */
-	if (!lane->lane || lane->cpu != l->cpu || lane->tid != l->tid || lane->tgid != l->tgid ||
-	    !kernel_text_is_name(f, lane->comm, l->comm) ||
-	    !kernel_text_is_name(f, lane->instance, l->instance)) {
-		lane->lane = 0;
-		if (kernel_text_find_lane(f, lane, l))
-			return NULL;
-	}
-	return lane;
+	if (lane->lane && lane->cpu == l->cpu && lane->tid == l->tid && lane->tgid == l->tgid &&
+	    kernel_text_is_name(f, lane->comm, l->comm) &&
+	    kernel_text_is_name(f, lane->instance, l->instance))
+		return lane;
+	return kernel_text_find_lane(f, lane, l) ? NULL : lane;
 }
 
 static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 {
+	uint32_t number = intern(&f->names, name.at, span_size(name)), *id;
 	/* apart from functions of the kernel */
-	struct {
-		const char *at;
-		size_t n;
-	} part = {name.at, span_size(name)};
-	uint32_t number = intern(&f->names, part.at, part.n), *id;
 	struct {
 		char mark[2];
 		uint16_t zero;
@@ -998,45 +976,44 @@ static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 		return 0;
 	id = id_cache_number(&f->declared.locations, &key, sizeof key);
 	if (id && !*id)
-		*id = writer_location(f->w, &(struct location_entry){
-						    .name = writer_string(f->w, part.at, part.n)});
+		*id = writer_location(
+			f->w, &(struct location_entry){
+				      .name = writer_string(f->w, name.at, span_size(name))});
 	return id ? *id : 0;
 }
 
 /* Get what is known of a CPU. NULL: out of memory. */
 static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
 {
-	struct ftrace_declared *d = &f->declared;
-	uint32_t *number = key_map_number(&d->cpus, (uint32_t)cpu);
+	uint32_t *number = key_map_number(&f->declared.cpus, (uint32_t)cpu);
 
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (ARRAY_GROW(d->cpu, d->cpus_capacity, d->ncpus))
+		if (ARRAY_GROW(f->declared.cpu, f->declared.cpus_capacity, f->declared.ncpus))
 			return NULL;
-		d->cpu[d->ncpus++] = (struct text_cpu){.tid = -1};
-		*number = (uint32_t)d->ncpus;
+		f->declared.cpu[f->declared.ncpus++] = (struct text_cpu){.tid = -1};
+		*number = (uint32_t)f->declared.ncpus;
 	}
-	return &d->cpu[*number - 1];
+	return &f->declared.cpu[*number - 1];
 }
 
 /* Begin a row of the line's time and lane. */
 static int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
 {
 	struct ftrace_lane *lane = ftrace_lane(f, l);
-	struct ftrace_row *r = &f->row;
 
 	if (!lane)
 		return -1;
-	r->time = merge_shifted(l->time, f->input->shift);
-	r->lane = lane->lane;
-	r->cpu = l->cpu;
-	r->type = r->location = r->depth = r->stack = 0;
-	r->has_tail = r->instant_text = r->fresh = r->odd = false;
-	r->mark = r->goes_on = r->early = false;
-	r->variant = 0;
-	r->offset = f->offset;
-	r->fixed.size = r->tail.size = 0;
+	f->row.time = merge_shifted(l->time, f->input->shift);
+	f->row.lane = lane->lane;
+	f->row.cpu = l->cpu;
+	f->row.type = f->row.location = f->row.depth = f->row.stack = 0;
+	f->row.has_tail = f->row.instant_text = f->row.fresh = f->row.odd = false;
+	f->row.mark = f->row.goes_on = f->row.early = false;
+	f->row.variant = 0;
+	f->row.offset = f->offset;
+	f->row.fixed.size = f->row.tail.size = 0;
 	f->stack.wanted = false;
 	f->has_row = true;
 	return 0;
@@ -1086,12 +1063,6 @@ static int ftrace_leave_later(struct ftrace *f)
 	return 0;
 }
 
-/* Get the time of the first leave that is kept; UINT64_MAX: there is none. */
-static uint64_t ftrace_leaves_next(const struct ftrace *f)
-{
-	return f->nleaves ? f->leaves[0]->time : UINT64_MAX;
-}
-
 /* Write the leaves that come before a row of this time and CPU; UINT64_MAX: all. */
 static int ftrace_leaves_write(struct ftrace *f, uint64_t time, int32_t cpu)
 {
@@ -1126,24 +1097,22 @@ static int write_lost(struct ftrace *f, uint64_t time)
 
 static int ftrace_row_write(struct ftrace *f)
 {
-	struct ftrace_row *r = &f->row;
-
-	if (f->lost.count && write_lost(f, r->time))
+	if (f->lost.count && write_lost(f, f->row.time))
 		return -1;
-	if (r->stack && writer_use_stack(f->w, r->stack))
+	if (f->row.stack && writer_use_stack(f->w, f->row.stack))
 		return -1;
 	f->has_row = false;
 	f->events++;
-	return writer_row_data(f->w, (struct new_row){.time = r->time,
-						      .lane = r->lane,
-						      .type = r->type,
-						      .location = r->location,
-						      .depth = r->depth,
-						      .fixed = r->fixed.data,
-						      .fixed_size = (uint32_t)r->fixed.size,
-						      .tail = r->tail.data,
-						      .tail_size = (uint32_t)r->tail.size,
-						      .has_tail = r->has_tail});
+	return writer_row_data(f->w, (struct new_row){.time = f->row.time,
+						      .lane = f->row.lane,
+						      .type = f->row.type,
+						      .location = f->row.location,
+						      .depth = f->row.depth,
+						      .fixed = f->row.fixed.data,
+						      .fixed_size = (uint32_t)f->row.fixed.size,
+						      .tail = f->row.tail.data,
+						      .tail_size = (uint32_t)f->row.tail.size,
+						      .has_tail = f->row.has_tail});
 }
 
 /* --- the marks of atrace: calls, instants, counters and asynchronous calls --- */
@@ -1483,13 +1452,13 @@ static bool ftrace_cut_is_known(struct ftrace *f, struct text_span name)
 
 bool ftrace_cut_is_word(const struct ftrace *f)
 {
-	const struct ftrace_row *r = &f->row;
-	const struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
-	struct text_span text = {(const char *)r->tail.data,
-				 (const char *)r->tail.data + r->tail.size};
+	const struct ftrace_type *t =
+		f->row.variant ? &f->declared.types[f->row.variant - 1] : NULL;
+	struct text_span text = {(const char *)f->row.tail.data,
+				 (const char *)f->row.tail.data + f->row.tail.size};
 	const char *before;
 
-	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || r->goes_on)
+	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || f->row.goes_on)
 		return false;
 	text.end--; /* the NUL */
 	before = memrchr(text.at, '\0', span_size(text));
@@ -1515,16 +1484,15 @@ void ftrace_cut_damage(struct ftrace *f, uint64_t offset)
 /* Drop the row if it ends early, when its further lines are known. */
 static void ftrace_cut_decide(struct ftrace *f)
 {
-	struct ftrace_row *r = &f->row;
-	struct ftrace_type *t = r->variant ? &f->declared.types[r->variant - 1] : NULL;
+	struct ftrace_type *t = f->row.variant ? &f->declared.types[f->row.variant - 1] : NULL;
 
 	if (!t)
 		return;
-	t->goes_on |= r->goes_on;
-	if (!r->early || r->goes_on)
+	t->goes_on |= f->row.goes_on;
+	if (!f->row.early || f->row.goes_on)
 		return;
 	t->count--;
-	ftrace_cut_damage(f, r->offset);
+	ftrace_cut_damage(f, f->row.offset);
 }
 
 bool ftrace_cut_name(const struct ftrace *f, struct text_span text)
@@ -1585,14 +1553,6 @@ static struct text_span take_digits(struct text_span *s)
 	return digits;
 }
 
-static bool kernel_text_take(struct text_span *s, const char *text)
-{
-	if (!span_begins(*s, text))
-		return false;
-	s->at += strlen(text);
-	return true;
-}
-
 /* Read "COMM:PID [PRIO]" and add its fields. A comm may have any characters. */
 static bool kernel_text_take_task(struct ftrace *f, struct text_span *s, const char *const keys[3])
 {
@@ -1608,7 +1568,7 @@ static bool kernel_text_take_task(struct ftrace *f, struct text_span *s, const c
 			continue;
 		rest = (struct text_span){open + 2, s->end};
 		prio = take_digits(&rest);
-		if (prio.at == prio.end || !kernel_text_take(&rest, "]"))
+		if (prio.at == prio.end || !span_skip(&rest, "]"))
 			continue;
 		pid = (struct text_span){colon, open};
 		ftrace_value_add(f, keys[0], (struct text_span){s->at, colon - 1}, false);
@@ -1650,12 +1610,12 @@ static bool read_wakeup(struct ftrace *f, struct text_span s)
 	if (!kernel_text_take_task(f, &s, keys))
 		return false;
 	s = span_trim(s);
-	if (kernel_text_take(&s, "success=")) {
+	if (span_skip(&s, "success=")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "success", digits, true);
 		s = span_trim(s);
 	}
-	if (kernel_text_take(&s, "CPU:")) {
+	if (span_skip(&s, "CPU:")) {
 		digits = take_digits(&s);
 		ftrace_value_add(f, "target_cpu", digits, true);
 	}
@@ -1672,7 +1632,7 @@ static void read_numbers(struct ftrace *f, struct ftrace_value *v)
 		if (n == FTRACE_SYSCALL_ARGUMENTS ||
 		    !digits_hex(&s.at, s.end, &f->row.arguments[n++]))
 			return;
-	} while (kernel_text_take(&s, ", "));
+	} while (span_skip(&s, ", "));
 	if (s.at < s.end)
 		return;
 	v->kind = FIELD_HEX;
@@ -1685,18 +1645,18 @@ static bool read_syscall(struct ftrace *f, struct text_span s)
 {
 	struct text_span id;
 
-	if (!kernel_text_take(&s, "NR "))
+	if (!span_skip(&s, "NR "))
 		return false;
 	id = (struct text_span){s.at, memchr(s.at, ' ', span_size(s))};
 	if (!id.end)
 		return false;
 	ftrace_value_add(f, "id", id, true);
 	s.at = id.end + 1;
-	if (kernel_text_take(&s, "= ")) {
+	if (span_skip(&s, "= ")) {
 		ftrace_value_add(f, "ret", s, true);
 		return true;
 	}
-	if (!kernel_text_take(&s, "(") || s.end == s.at || s.end[-1] != ')')
+	if (!span_skip(&s, "(") || s.end == s.at || s.end[-1] != ')')
 		return false;
 	ftrace_value_add(f, "args", (struct text_span){s.at, s.end - 1}, false);
 	read_numbers(f, &f->values[f->nvalues - 1]);
@@ -1727,8 +1687,8 @@ static bool text_is_string_end(struct text_span after)
 {
 	struct text_span key;
 
-	kernel_text_take(&after, "...");
-	return after.at == after.end || (kernel_text_take(&after, ", ") && take_key(&after, &key));
+	span_skip(&after, "...");
+	return after.at == after.end || (span_skip(&after, ", ") && take_key(&after, &key));
 }
 
 /* Take the value that s begins with, and the key of the next argument. The bytes of a buffer may
@@ -1896,7 +1856,7 @@ static int kernel_syscall(struct ftrace *f, struct text_span text, bool *done)
 		s = (struct text_span){p + 1, text.end - (text.end[-1] == ')')};
 		*done = s.at == s.end || kernel_text_read_arguments(f, s);
 		take_bare_hex(f);
-	} else if (*done && kernel_text_take(&s, " -> ")) {
+	} else if (*done && span_skip(&s, " -> ")) {
 		snprintf(name, sizeof name, "sys_exit_%.*s", (int)(p - text.at - 4), text.at + 4);
 		ftrace_value_add(f, "ret", s, true);
 	} else {
@@ -1944,7 +1904,7 @@ static bool take_state(struct ftrace *f, struct text_span *s, const char *const 
 		if (i == 2)
 			while (s->at < s->end && *s->at != ' ')
 				word.end = ++s->at;
-		if (word.at == word.end || (i < 2 && !kernel_text_take(s, ":")))
+		if (word.at == word.end || (i < 2 && !span_skip(s, ":")))
 			return false;
 		ftrace_value_add(f, keys[i], word, i < 2);
 	}
@@ -1964,11 +1924,11 @@ static int scheduled(struct ftrace *f, struct text_span s, bool *done)
 	if (!take_state(f, &s, prev))
 		return 0;
 	s = span_trim(s);
-	change = kernel_text_take(&s, "==> [");
-	if (!change && !kernel_text_take(&s, "+ ["))
+	change = span_skip(&s, "==> [");
+	if (!change && !span_skip(&s, "+ ["))
 		return 0;
 	cpu = take_digits(&s);
-	if (cpu.at == cpu.end || !kernel_text_take(&s, "]"))
+	if (cpu.at == cpu.end || !span_skip(&s, "]"))
 		return 0;
 	ftrace_value_add(f, "next_cpu", cpu, true);
 	if (!take_state(f, &s, next))
@@ -2239,17 +2199,6 @@ static int kernel_text_convert(struct ftrace *f)
 	return failed;
 }
 
-static int finish_stack(struct ftrace *f)
-{
-	uint8_t *id = f->row.fixed.data;
-
-	f->row.stack = writer_stack_of(f->w, f->stack.frames, f->stack.count);
-	if (f->stack.count && !f->row.stack)
-		return -1;
-	put_u32(id, f->row.stack);
-	return 0;
-}
-
 /* Make the next row. No row: there is no more. */
 static int ftrace_advance(struct ftrace *f, struct error *e)
 {
@@ -2275,7 +2224,11 @@ static int ftrace_advance(struct ftrace *f, struct error *e)
 			ftrace_cut_decide(f);
 		}
 	}
-	return f->stack.wanted ? finish_stack(f) : 0;
+	if (!f->stack.wanted)
+		return 0;
+	f->row.stack = writer_stack_of(f->w, f->stack.frames, f->stack.count);
+	put_u32(f->row.fixed.data, f->row.stack);
+	return f->stack.count && !f->row.stack ? -1 : 0;
 }
 
 /* --- the decoder --- */
@@ -2378,55 +2331,45 @@ static int ftrace_begin(struct input *in, struct error *e)
 	return 0;
 }
 
-/* Set the time of the next row. */
-static void kernel_text_set_next(struct ftrace *f)
-{
-	uint64_t leave = ftrace_leaves_next(f), row = f->has_row ? f->row.time : UINT64_MAX;
-
-	f->input->next = leave < row ? leave : row;
-}
-
 static int ftrace_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct ftrace *f = in->state;
 
 	while (in->next <= until && in->next != UINT64_MAX) {
-		if (!f->has_row) {
+		if (!f->has_row || f->row.time > until) {
 			if (ftrace_leaves_write(f, until, -1))
 				return -1;
-		} else if (f->row.time > until) {
-			if (ftrace_leaves_write(f, until, -1))
-				return -1;
-		} else {
-			if (ftrace_leaves_write(f, f->row.time, f->row.cpu) ||
-			    ftrace_row_write(f) || ftrace_leave_later(f) || ftrace_advance(f, e))
-				return -1;
+		} else if (ftrace_leaves_write(f, f->row.time, f->row.cpu) || ftrace_row_write(f) ||
+			   ftrace_leave_later(f) || ftrace_advance(f, e)) {
+			return -1;
 		}
-		kernel_text_set_next(f);
+		in->next = f->has_row ? f->row.time : UINT64_MAX;
+		if (f->nleaves && f->leaves[0]->time < in->next)
+			in->next = f->leaves[0]->time;
 	}
 	return 0;
 }
 
-static void declared_free(struct ftrace_declared *d)
+static void declared_free(struct ftrace *f)
 {
-	for (size_t i = 0; i < d->ntypes; i++)
-		free(d->types[i].fields);
-	for (size_t i = 0; i < d->nthreads; i++) {
-		free(d->thread[i].frames);
-		free(d->thread[i].marks);
+	for (size_t i = 0; i < f->declared.ntypes; i++)
+		free(f->declared.types[i].fields);
+	for (size_t i = 0; i < f->declared.nthreads; i++) {
+		free(f->declared.thread[i].frames);
+		free(f->declared.thread[i].marks);
 	}
-	for (size_t i = 0; i < d->ncpus; i++)
-		free(d->cpu[i].began);
-	free(d->types);
-	free(d->bases);
-	free(d->thread);
-	free(d->cpu);
-	id_cache_free(&d->lanes);
-	id_cache_free(&d->threads);
-	id_cache_free(&d->locations);
-	id_cache_free(&d->plain_types);
-	id_cache_free(&d->names);
-	key_map_free(&d->cpus);
+	for (size_t i = 0; i < f->declared.ncpus; i++)
+		free(f->declared.cpu[i].began);
+	free(f->declared.types);
+	free(f->declared.bases);
+	free(f->declared.thread);
+	free(f->declared.cpu);
+	id_cache_free(&f->declared.lanes);
+	id_cache_free(&f->declared.threads);
+	id_cache_free(&f->declared.locations);
+	id_cache_free(&f->declared.plain_types);
+	id_cache_free(&f->declared.names);
+	key_map_free(&f->declared.cpus);
 }
 
 static void ftrace_close(struct input *in)
@@ -2451,7 +2394,7 @@ static void ftrace_close(struct input *in)
 	input_lines_free(&f->lines);
 	intern_free(&f->names);
 	open_calls_free(&f->async);
-	declared_free(&f->declared);
+	declared_free(f);
 	free(f);
 	in->state = NULL;
 }

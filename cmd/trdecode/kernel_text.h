@@ -61,7 +61,7 @@ struct ftrace_type {
 	uint8_t closed; /* events whose last value has a bracket, a quote or a unit as its end */
 	bool goes_on;	/* an event has further lines */
 	uint64_t count; /* events with KEY=VALUE */
-	struct ftrace_type_field {
+	struct {
 		uint32_t name; /* in ftrace.names */
 		uint8_t kind, count;
 	} * fields;
@@ -73,25 +73,6 @@ struct ftrace_thread {
 	size_t nframes, frames_capacity;
 	uint32_t *marks; /* locations of B marks */
 	size_t nmarks, marks_capacity;
-};
-
-/* A row that is ready to be written. */
-struct ftrace_row {
-	uint64_t time;
-	uint32_t lane, type, location, depth;
-	uint32_t stack; /* of a field with ROLE_STACK; 0: none */
-	bool has_tail;
-	bool instant_text; /* the tail ends with a text that may go on in the next line */
-	bool fresh;	   /* it is the first with its fields */
-	bool odd;	   /* though others have its name; or it lacks its end */
-	bool mark;	   /* its text was written to trace_marker, or by trace_printk */
-	bool goes_on;	   /* it has further lines */
-	bool early;	   /* it ends within a key, unless it goes on */
-	uint32_t variant;  /* number + 1 of its type, if its text is KEY=VALUE */
-	uint64_t offset;   /* of its line */
-	int32_t cpu;
-	uint64_t arguments[FTRACE_SYSCALL_ARGUMENTS]; /* of sys_enter */
-	struct buffer fixed, tail;
 };
 
 /* The leave of a call that was one line. */
@@ -128,30 +109,28 @@ enum ftrace_heading {
 	HEADING_WHOLE,
 };
 
-/* Declarations, by what they are of. */
-struct ftrace_declared {
-	struct id_cache lanes, threads, locations, plain_types;
-	struct id_cache names; /* of events: 1 + number of the first of types */
-	struct ftrace_lane recent[FTRACE_LANE_SLOTS];
-	struct ftrace_type *types;
-	size_t ntypes, types_capacity;
-	uint8_t *bases; /* by name of a field: UINT or HEX, as its first number; +1; 0: none */
-	size_t nbases;
-	struct ftrace_thread *thread;
-	size_t nthreads, threads_capacity;
-	struct text_cpu *cpu;
-	size_t ncpus, cpus_capacity;
-	struct key_map cpus;
-	uint32_t source, clock, group;
-};
-
 struct ftrace {
 	struct input *input;
 	struct writer *w;
 	struct input_lines lines;
 	struct ftrace_packed *packed; /* the text is not that of the input; NULL: it is */
 	struct intern names;	      /* texts that are kept */
-	struct ftrace_declared declared;
+	struct {
+		struct id_cache lanes, threads, locations, plain_types;
+		struct id_cache names; /* of events: 1 + number of the first of types */
+		struct ftrace_lane recent[FTRACE_LANE_SLOTS];
+		struct ftrace_type *types;
+		size_t ntypes, types_capacity;
+		uint8_t *bases; /* by name of a field: UINT or HEX, as its first number; +1; 0: none
+				 */
+		size_t nbases;
+		struct ftrace_thread *thread;
+		size_t nthreads, threads_capacity;
+		struct text_cpu *cpu;
+		size_t ncpus, cpus_capacity;
+		struct key_map cpus;
+		uint32_t source, clock, group;
+	} declared; /* by what they are of */
 
 	/* the line after the row */
 	struct ftrace_line line;
@@ -163,7 +142,23 @@ struct ftrace {
 		uint64_t offset;
 	} rest;
 
-	struct ftrace_row row;
+	struct {
+		uint64_t time;
+		uint32_t lane, type, location, depth;
+		uint32_t stack; /* of a field with ROLE_STACK; 0: none */
+		bool has_tail;
+		bool instant_text; /* the tail ends with a text that may go on in the next line */
+		bool fresh;	   /* it is the first with its fields */
+		bool odd;	   /* though others have its name; or it lacks its end */
+		bool mark;	   /* its text was written to trace_marker, or by trace_printk */
+		bool goes_on;	   /* it has further lines */
+		bool early;	   /* it ends within a key, unless it goes on */
+		uint32_t variant;  /* number + 1 of its type, if its text is KEY=VALUE */
+		uint64_t offset;   /* of its line */
+		int32_t cpu;
+		uint64_t arguments[FTRACE_SYSCALL_ARGUMENTS]; /* of sys_enter */
+		struct buffer fixed, tail;
+	} row; /* ready to be written */
 	bool has_row;
 	struct {
 		bool wanted; /* the row is a stack */

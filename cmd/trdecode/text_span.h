@@ -62,6 +62,15 @@ static inline struct text_span span_trim(struct text_span s)
 	return s;
 }
 
+/* Take a text off the beginning of a span. Returns false if the span does not begin with it. */
+static inline bool span_skip(struct text_span *s, const char *text)
+{
+	bool begins = span_begins(*s, text);
+
+	s->at += begins ? strlen(text) : 0;
+	return begins;
+}
+
 /* Take the next word off a span, and the blanks before it. */
 static inline struct text_span span_take_word(struct text_span *s)
 {
