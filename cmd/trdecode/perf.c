@@ -352,36 +352,6 @@ static int perf_declare_attr(struct perf *p, struct perf_attr *a)
 	return a->type && !row_filter_announce(p->input->decoding->row_filter, a->type, 0) ? 0 : -1;
 }
 
-static unsigned word_size(const struct perf *p)
-{
-	if (p->h.long_size || !p->h.arch)
-		return p->h.long_size;
-	return strstr(p->h.arch, "64") || !strncmp(p->h.arch, "s390x", 5) ? 8 : 4;
-}
-
-static int perf_declare_records(struct perf *p);
-static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o);
-static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what);
-
-static int perf_declare(struct perf *p)
-{
-	struct writer *w = p->w;
-	struct input *in = p->input;
-
-	p->h.long_size = word_size(p);
-	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perf"),
-							    writer_text(w, in->name),
-							    p->h.long_size, p->h.big_endian});
-	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
-	p->spaces.source = p->source;
-	if (!p->source || !p->clock)
-		return -1;
-	for (size_t i = 0; i < p->nattrs; i++)
-		if (perf_declare_attr(p, &p->attrs[i]))
-			return -1;
-	return perf_declare_records(p);
-}
-
 /* --- read the parts of samples --- */
 
 /* A sample as its attribute has it. Pointers are into its record. */
@@ -913,6 +883,80 @@ static int perf_samples_flush(struct perf *p)
 	return 0;
 }
 
+/* Name a thread of which no record has the name, as perf does. */
+static uint32_t name_unnamed(struct perf *p, int32_t tid)
+{
+	char text[16];
+
+	snprintf(text, sizeof text, ":%" PRId32, tid);
+	return writer_text(p->w, tid ? text : "swapper");
+}
+
+/* Get the lane of an event of a thread. 0: out of memory. */
+static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
+{
+	int32_t cpu = o->has_cpu ? o->cpu : -1;
+	/* samples of an exiting thread have the tid -1; what has no tid at all is of no thread */
+	bool unnamed = !t->comm && (t->tid != -1 || o->has_tid);
+	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, unnamed ? UINT32_MAX : t->comm,
+			  (uint32_t)cpu};
+	uint32_t *lane;
+	struct lane_entry entry = {.source = p->source,
+				   .clock = p->clock,
+				   .comm = t->comm,
+				   .cpu = cpu,
+				   .tid = t->tid,
+				   .pid = t->pid};
+
+	if (t->lane && t->lane_cpu == cpu)
+		return t->lane;
+	lane = id_cache_number(&p->threads.lanes, key, sizeof key);
+	if (!lane)
+		return 0;
+	if (!*lane) {
+		/* ids in the order of the rows */
+		if (perf_samples_flush(p))
+			return 0;
+		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
+			      (t->pid != -1 ? LANE_HAS_PID : 0);
+		if (unnamed)
+			entry.comm = name_unnamed(p, t->tid);
+		*lane = writer_lane(p->w, &entry);
+	}
+	t->lane = *lane;
+	t->lane_cpu = cpu;
+	return *lane;
+}
+
+/* Get the time of a record in the stream, or of the row before it. */
+static uint64_t gaps_time_of(const struct perf *p, const struct perf_record *r)
+{
+	return merge_shifted(r->time ? r->time : p->time, p->input->shift);
+}
+
+/* Get the lane of what no thread has done. 0: out of memory. */
+static uint32_t recorder_lane(struct perf *p)
+{
+	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
+
+	return t ? perf_lane(p, t, &(struct perf_origin){.pid = -1}) : 0;
+}
+
+static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what)
+{
+	uint32_t lane = recorder_lane(p);
+
+	input_damage(p->input, p->file.name, r->offset, "%s", what);
+	return lane ? writer_gap(p->w, gaps_time_of(p, r), lane,
+				 &(struct gap){.reason = GAP_DAMAGE,
+					       .unit = GAP_EVENTS,
+					       .count = 1,
+					       .offset = r->offset,
+					       .file = p->file.name,
+					       .message = what})
+		    : -1;
+}
+
 /* Have a recorded stack of calls in place of the user's part of the call chain: where the last call
  * went, and the calls, of which the innermost is first (resolve_lbr_callchain_sample of perf). */
 static int chain_of_branches(const struct perf *p, struct pending_sample *pending)
@@ -1032,20 +1076,6 @@ static int perf_sample(struct perf *p, const struct perf_record *r)
 
 /* --- what is missing: events that the kernel has lost, and damaged records --- */
 
-/* Get the time of a record in the stream, or of the row before it. */
-static uint64_t gaps_time_of(const struct perf *p, const struct perf_record *r)
-{
-	return merge_shifted(r->time ? r->time : p->time, p->input->shift);
-}
-
-/* Get the lane of what no thread has done. 0: out of memory. */
-static uint32_t recorder_lane(struct perf *p)
-{
-	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
-
-	return t ? perf_lane(p, t, &(struct perf_origin){.pid = -1}) : 0;
-}
-
 /* Take a LOST_SAMPLES that perf record wrote at its end, without a time: all samples that an event
  * has lost, most of which LOST has counted. Returns whether it is one. */
 static bool perf_lost_total(struct perf *p, const struct perf_record *r,
@@ -1099,21 +1129,6 @@ static int perf_lost(struct perf *p, const struct perf_record *r, uint32_t lane,
 	return g.count ? writer_gap(p->w, gaps_time_of(p, r), lane, &g) : 0;
 }
 
-static int perf_damage_gap(struct perf *p, const struct perf_record *r, const char *what)
-{
-	uint32_t lane = recorder_lane(p);
-
-	input_damage(p->input, p->file.name, r->offset, "%s", what);
-	return lane ? writer_gap(p->w, gaps_time_of(p, r), lane,
-				 &(struct gap){.reason = GAP_DAMAGE,
-					       .unit = GAP_EVENTS,
-					       .count = 1,
-					       .offset = r->offset,
-					       .file = p->file.name,
-					       .message = what})
-		    : -1;
-}
-
 /*
  * Records that are no samples: they change threads and mappings, and become rows.
  *
@@ -1140,113 +1155,66 @@ struct side_type {
 	} fields[FIELDS]; /* up to one without a name */
 };
 
-/* The name that perf prints. */
-#define RECORD(name) PERF_RECORD_##name, "PERF_RECORD_" #name
-#define PID                                                                                        \
-	{                                                                                          \
-		"pid", 0, 4, FIELD_INT, ROLE_NONE                                                  \
-	}
-#define TID                                                                                        \
-	{                                                                                          \
-		"tid", 4, 4, FIELD_INT, ROLE_NONE                                                  \
-	}
-#define PREEMPT                                                                                    \
-	{                                                                                          \
-		"preempt", AT_BIT_14, 4, FIELD_UINT, ROLE_NONE                                     \
-	}
-#define NAMESPACE(name, number)                                                                    \
-	{                                                                                          \
-		name, 24 + 16 * (number), 8, FIELD_UINT, ROLE_NONE                                 \
-	}
-#define MAPPED                                                                                     \
-	PID, TID, {"addr", 8, 8, FIELD_HEX, ROLE_ADDRESS}, {"len", 16, 8, FIELD_UINT, ROLE_SIZE},  \
-	{                                                                                          \
-		"pgoff", 24, 8, FIELD_HEX, ROLE_NONE                                               \
-	}
-#define FORKED                                                                                     \
-	{"pid", 0, 4, FIELD_INT, ROLE_NONE}, {"ppid", 4, 4, FIELD_INT, ROLE_NONE},                 \
-		{"tid", 8, 4, FIELD_INT, ROLE_NONE},                                               \
-	{                                                                                          \
-		"ptid", 12, 4, FIELD_INT, ROLE_NONE                                                \
-	}
+/* The name that perf prints; what announces the record; the text of a TEXT_RECORD. */
+#define RECORD(name, flag)	PERF_RECORD_##name, "PERF_RECORD_" #name, flag, 0, NULL
+#define SWITCH(name, way, flag) PERF_RECORD_##name, "PERF_RECORD_SWITCH_" way, flag, 0, NULL
+#define TEXT_RECORD(name, text)                                                                    \
+	PERF_RECORD_##name, "PERF_RECORD_" #name, PERF_FLAG_##name, PERF_##name##_BODY, text
+#define INT(name, at)	     name, at, 4, FIELD_INT, ROLE_NONE
+#define UINT(name, at, size) name, at, size, FIELD_UINT, ROLE_NONE
+#define HEX(name, at, size)  name, at, size, FIELD_HEX, ROLE_NONE
+#define SIZE(name, at, size) name, at, size, FIELD_UINT, ROLE_SIZE
 
 /* Of a record for a switch, the first is for SWITCH_OUT, the second for none. */
 static const struct side_type side_types[] = {
-	{RECORD(MMAP), PERF_FLAG_MMAP, PERF_MMAP_BODY, "filename", {MAPPED}},
-	{RECORD(MMAP2), PERF_FLAG_MMAP2, PERF_MMAP2_BODY, "filename", {MAPPED}},
-	{RECORD(COMM),
-	 PERF_FLAG_COMM,
-	 PERF_COMM_BODY,
-	 "comm",
-	 {PID, TID, {"exec", AT_BIT_13, 4, FIELD_UINT, ROLE_NONE}}},
-	{RECORD(FORK), PERF_FLAG_TASK, 0, NULL, {FORKED}},
-	{RECORD(EXIT), PERF_FLAG_TASK, 0, NULL, {FORKED}},
-	{RECORD(THROTTLE), 0, 0, NULL, {{"id", 8, 8, FIELD_UINT, ROLE_NONE}}},
-	{RECORD(UNTHROTTLE), 0, 0, NULL, {{"id", 8, 8, FIELD_UINT, ROLE_NONE}}},
-	{PERF_RECORD_SWITCH, "PERF_RECORD_SWITCH_OUT", PERF_FLAG_SWITCH, 0, NULL, {PREEMPT}},
-	{PERF_RECORD_SWITCH,
-	 "PERF_RECORD_SWITCH_IN",
-	 PERF_FLAG_SWITCH,
-	 0,
-	 NULL,
-	 {{NULL, 0, 0, 0, 0}}},
-	{PERF_RECORD_SWITCH_CPU_WIDE,
-	 "PERF_RECORD_SWITCH_OUT",
-	 0,
-	 0,
-	 NULL,
-	 {PREEMPT,
-	  {"next_pid", 0, 4, FIELD_INT, ROLE_NONE},
-	  {"next_tid", 4, 4, FIELD_INT, ROLE_NONE}}},
-	{PERF_RECORD_SWITCH_CPU_WIDE,
-	 "PERF_RECORD_SWITCH_IN",
-	 0,
-	 0,
-	 NULL,
-	 {{"prev_pid", 0, 4, FIELD_INT, ROLE_NONE}, {"prev_tid", 4, 4, FIELD_INT, ROLE_NONE}}},
-	{RECORD(NAMESPACES),
-	 PERF_FLAG_NAMESPACES,
-	 0,
-	 NULL,
-	 {NAMESPACE("net", 0), NAMESPACE("uts", 1), NAMESPACE("ipc", 2), NAMESPACE("pid_ns", 3),
-	  NAMESPACE("user", 4), NAMESPACE("mnt", 5), NAMESPACE("cgroup", 6)}},
-	{RECORD(KSYMBOL),
-	 PERF_FLAG_KSYMBOL,
-	 PERF_KSYMBOL_BODY,
-	 "symbol",
-	 {{"addr", 0, 8, FIELD_HEX, ROLE_NONE},
-	  {"len", 8, 4, FIELD_UINT, ROLE_SIZE},
-	  {"ksym_type", 12, 2, FIELD_UINT, ROLE_NONE},
-	  {"flags", 14, 2, FIELD_HEX, ROLE_NONE}}},
-	{RECORD(BPF_EVENT),
-	 PERF_FLAG_BPF,
-	 0,
-	 NULL,
-	 {{"bpf_type", 0, 2, FIELD_UINT, ROLE_NONE},
-	  {"flags", 2, 2, FIELD_HEX, ROLE_NONE},
-	  {"prog_id", 4, 4, FIELD_UINT, ROLE_NONE}}},
-	{RECORD(CGROUP),
-	 PERF_FLAG_CGROUP,
-	 PERF_CGROUP_BODY,
-	 "path",
-	 {{"id", 0, 8, FIELD_UINT, ROLE_NONE}}},
-	{RECORD(TEXT_POKE),
-	 PERF_FLAG_TEXT_POKE,
-	 0,
-	 NULL,
-	 {{"addr", 0, 8, FIELD_HEX, ROLE_NONE},
-	  {"old_len", 8, 2, FIELD_UINT, ROLE_SIZE},
-	  {"new_len", 10, 2, FIELD_UINT, ROLE_SIZE}}},
-	{RECORD(READ), 0, 0, NULL, {PID, TID, {"value", 8, 8, FIELD_UINT, ROLE_NONE}}},
-	{RECORD(AUX_OUTPUT_HW_ID), 0, 0, NULL, {{"hw_id", 0, 8, FIELD_HEX, ROLE_NONE}}},
-	{RECORD(ITRACE_START), 0, 0, NULL, {PID, TID}},
-	{RECORD(AUX),
-	 0,
-	 0,
-	 NULL,
-	 {{"aux_offset", 0, 8, FIELD_HEX, ROLE_NONE},
-	  {"aux_size", 8, 8, FIELD_UINT, ROLE_SIZE},
-	  {"flags", 16, 8, FIELD_HEX, ROLE_NONE}}},
+	{TEXT_RECORD(MMAP, "filename"),
+	 {{INT("pid", 0)},
+	  {INT("tid", 4)},
+	  {"addr", 8, 8, FIELD_HEX, ROLE_ADDRESS},
+	  {SIZE("len", 16, 8)},
+	  {HEX("pgoff", 24, 8)}}},
+	{TEXT_RECORD(MMAP2, "filename"),
+	 {{INT("pid", 0)},
+	  {INT("tid", 4)},
+	  {"addr", 8, 8, FIELD_HEX, ROLE_ADDRESS},
+	  {SIZE("len", 16, 8)},
+	  {HEX("pgoff", 24, 8)}}},
+	{TEXT_RECORD(COMM, "comm"),
+	 {{INT("pid", 0)}, {INT("tid", 4)}, {UINT("exec", AT_BIT_13, 4)}}},
+	{RECORD(FORK, PERF_FLAG_TASK),
+	 {{INT("pid", 0)}, {INT("ppid", 4)}, {INT("tid", 8)}, {INT("ptid", 12)}}},
+	{RECORD(EXIT, PERF_FLAG_TASK),
+	 {{INT("pid", 0)}, {INT("ppid", 4)}, {INT("tid", 8)}, {INT("ptid", 12)}}},
+	{RECORD(THROTTLE, 0), {{UINT("id", 8, 8)}}},
+	{RECORD(UNTHROTTLE, 0), {{UINT("id", 8, 8)}}},
+	{SWITCH(SWITCH, "OUT", PERF_FLAG_SWITCH), {{UINT("preempt", AT_BIT_14, 4)}}},
+	{SWITCH(SWITCH, "IN", PERF_FLAG_SWITCH), {{NULL, 0, 0, 0, 0}}},
+	{SWITCH(SWITCH_CPU_WIDE, "OUT", 0),
+	 {{UINT("preempt", AT_BIT_14, 4)}, {INT("next_pid", 0)}, {INT("next_tid", 4)}}},
+	{SWITCH(SWITCH_CPU_WIDE, "IN", 0), {{INT("prev_pid", 0)}, {INT("prev_tid", 4)}}},
+	{RECORD(NAMESPACES, PERF_FLAG_NAMESPACES),
+	 {{UINT("net", 24, 8)},
+	  {UINT("uts", 40, 8)},
+	  {UINT("ipc", 56, 8)},
+	  {UINT("pid_ns", 72, 8)},
+	  {UINT("user", 88, 8)},
+	  {UINT("mnt", 104, 8)},
+	  {UINT("cgroup", 120, 8)}}},
+	{TEXT_RECORD(KSYMBOL, "symbol"),
+	 {{HEX("addr", 0, 8)},
+	  {SIZE("len", 8, 4)},
+	  {UINT("ksym_type", 12, 2)},
+	  {HEX("flags", 14, 2)}}},
+	{RECORD(BPF_EVENT, PERF_FLAG_BPF),
+	 {{UINT("bpf_type", 0, 2)}, {HEX("flags", 2, 2)}, {UINT("prog_id", 4, 4)}}},
+	{TEXT_RECORD(CGROUP, "path"), {{UINT("id", 0, 8)}}},
+	{RECORD(TEXT_POKE, PERF_FLAG_TEXT_POKE),
+	 {{HEX("addr", 0, 8)}, {SIZE("old_len", 8, 2)}, {SIZE("new_len", 10, 2)}}},
+	{RECORD(READ, 0), {{INT("pid", 0)}, {INT("tid", 4)}, {UINT("value", 8, 8)}}},
+	{RECORD(AUX_OUTPUT_HW_ID, 0), {{HEX("hw_id", 0, 8)}}},
+	{RECORD(ITRACE_START, 0), {{INT("pid", 0)}, {INT("tid", 4)}}},
+	{RECORD(AUX, 0),
+	 {{HEX("aux_offset", 0, 8)}, {SIZE("aux_size", 8, 8)}, {HEX("flags", 16, 8)}}},
 };
 
 enum { SIDE_TYPES = sizeof side_types / sizeof *side_types };
@@ -1299,6 +1267,32 @@ static int perf_declare_records(struct perf *p)
 			return -1;
 	}
 	return 0;
+}
+
+static unsigned word_size(const struct perf *p)
+{
+	if (p->h.long_size || !p->h.arch)
+		return p->h.long_size;
+	return strstr(p->h.arch, "64") || !strncmp(p->h.arch, "s390x", 5) ? 8 : 4;
+}
+
+static int perf_declare(struct perf *p)
+{
+	struct writer *w = p->w;
+	struct input *in = p->input;
+
+	p->h.long_size = word_size(p);
+	p->source = writer_source(w, &(struct source_entry){writer_text(w, "perf"),
+							    writer_text(w, in->name),
+							    p->h.long_size, p->h.big_endian});
+	p->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
+	p->spaces.source = p->source;
+	if (!p->source || !p->clock)
+		return -1;
+	for (size_t i = 0; i < p->nattrs; i++)
+		if (perf_declare_attr(p, &p->attrs[i]))
+			return -1;
+	return perf_declare_records(p);
 }
 
 /* --- origin --- */
@@ -1556,51 +1550,6 @@ static int perf_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	perf_choose_clock(p);
 	return 0;
-}
-
-/* Name a thread of which no record has the name, as perf does. */
-static uint32_t name_unnamed(struct perf *p, int32_t tid)
-{
-	char text[16];
-
-	snprintf(text, sizeof text, ":%" PRId32, tid);
-	return writer_text(p->w, tid ? text : "swapper");
-}
-
-/* Get the lane of an event of a thread. 0: out of memory. */
-static uint32_t perf_lane(struct perf *p, struct perf_thread *t, const struct perf_origin *o)
-{
-	int32_t cpu = o->has_cpu ? o->cpu : -1;
-	/* samples of an exiting thread have the tid -1; what has no tid at all is of no thread */
-	bool unnamed = !t->comm && (t->tid != -1 || o->has_tid);
-	uint32_t key[] = {(uint32_t)t->tid, (uint32_t)t->pid, unnamed ? UINT32_MAX : t->comm,
-			  (uint32_t)cpu};
-	uint32_t *lane;
-	struct lane_entry entry = {.source = p->source,
-				   .clock = p->clock,
-				   .comm = t->comm,
-				   .cpu = cpu,
-				   .tid = t->tid,
-				   .pid = t->pid};
-
-	if (t->lane && t->lane_cpu == cpu)
-		return t->lane;
-	lane = id_cache_number(&p->threads.lanes, key, sizeof key);
-	if (!lane)
-		return 0;
-	if (!*lane) {
-		/* ids in the order of the rows */
-		if (perf_samples_flush(p))
-			return 0;
-		entry.flags = (cpu >= 0 ? LANE_HAS_CPU : 0) | (t->tid != -1 ? LANE_HAS_TID : 0) |
-			      (t->pid != -1 ? LANE_HAS_PID : 0);
-		if (unnamed)
-			entry.comm = name_unnamed(p, t->tid);
-		*lane = writer_lane(p->w, &entry);
-	}
-	t->lane = *lane;
-	t->lane_cpu = cpu;
-	return *lane;
 }
 
 /* --- the queue of records, ordered by time --- */

@@ -35,112 +35,6 @@
 #include "common/util/output.h"
 #include "common/util/text.h"
 
-/* --- record files --- */
-
-enum { RECORD_FILES_PATH_MOST = 4096 };
-
-static const char PREFIX[] = "data.";
-
-static void perf_records_seek(struct perf_records *s, int fd, uint64_t base, uint64_t offset,
-			      uint64_t end);
-static int perf_records_next(struct perf_records *s, struct perf_record *r, struct error *e);
-static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
-			 size_t n);
-static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n);
-static int perf_build_id_record(struct perf *p, const uint8_t *data, size_t n);
-static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n);
-
-static int add_file(struct perf *p, const char *member, struct error *e)
-{
-	struct tree *t = p->input->tree;
-	struct perf_records *files = realloc(p->files.at, (p->files.count + 1) * sizeof *files), *s;
-	uint64_t offset, size;
-	char path[RECORD_FILES_PATH_MOST];
-
-	if (!files)
-		return error_no_memory(e);
-	p->files.at = p->files.last = files;
-	s = &files[p->files.count++];
-	*s = (struct perf_records){.input = p->input,
-				   .big_endian = p->h.big_endian,
-				   .fd = -1,
-				   .own_name = strdup(tree_path(t, member, path, sizeof path))};
-	s->name = s->own_name;
-	if (!s->name)
-		return error_no_memory(e);
-	s->fd = tree_fd(t, member, &offset, &size, e);
-	if (s->fd < 0)
-		return -1;
-	perf_records_seek(s, s->fd, offset, 0, size);
-	return 0;
-}
-
-/* Add data.0 and so on of the directory. A missing number is damage, and with in_directory their
- * lack, too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
-static int perf_files_add(struct perf *p, struct error *e)
-{
-	struct tree *t = p->input->tree;
-	char path[RECORD_FILES_PATH_MOST], wanted[sizeof PREFIX + 20];
-	size_t count;
-
-	for (size_t i = tree_lower_bound(t, PREFIX); i < tree_count(t); i++) {
-		const char *member = tree_member(t, i), *number = member + sizeof PREFIX - 1;
-
-		if (strncmp(member, PREFIX, sizeof PREFIX - 1))
-			break;
-		if (*number && strspn(number, "0123456789") == strlen(number) &&
-		    add_file(p, member, e))
-			return -1;
-	}
-	/* the first file is the perf.data */
-	count = p->files.count == 1 && p->h.in_directory ? 1 : p->files.count - 1;
-	for (size_t i = 0; i < count; i++) {
-		snprintf(wanted, sizeof wanted, "%s%zu", PREFIX, i);
-		if (tree_has(t, wanted))
-			continue;
-		input_damage(p->input, tree_path(t, wanted, path, sizeof path), NO_OFFSET,
-			     "the file of the directory is missing");
-		break;
-	}
-	return 0;
-}
-
-int perf_files_next(struct perf *p, struct perf_record *r, struct error *e)
-{
-	for (;;) {
-		struct perf_records *from = NULL;
-		int got;
-
-		for (size_t i = 0; i < p->files.count; i++)
-			if (!p->files.at[i].ended && (!from || p->files.at[i].time < from->time))
-				from = &p->files.at[i];
-		if (!from)
-			return 0;
-		got = perf_records_next(from, r, e);
-		p->files.last = from;
-		if (got)
-			return got;
-		from->ended = true;
-	}
-}
-
-void perf_files_free(struct perf *p)
-{
-	for (size_t i = 0; i < p->files.count; i++) {
-		struct perf_records *s = &p->files.at[i];
-
-		free(s->data);
-		ZSTD_freeDCtx(s->unpacker.zstd);
-		buffer_free(&s->unpacker.packed);
-		buffer_free(&s->unpacker.out);
-		/* that of the first one is the input's */
-		if (i && s->fd >= 0)
-			close(s->fd);
-		free(s->own_name);
-	}
-	free(p->files.at);
-}
-
 /* --- record reader --- */
 
 enum {
@@ -518,294 +412,226 @@ void perf_records_back(struct perf_records *s, const struct perf_record *r)
 	s->offset -= r->size;
 }
 
-/*
- * The header of a file, its attributes and sections; and the records that a pipe has in their
- * place.
- */
+/* --- the events of a recording, and their ids --- */
 
-enum {
-	ATTR_MOST = 4096,   /* bytes of an attribute */
-	SECTION_LEAST = 16, /* u64 offset, u64 size */
-	SECTION_MOST = 64 << 20,
-	HEADER_PATH_MOST = 4096,
-	TYPES_MOST = 4096,
-};
+enum { ATTRS_MOST = 4096, IDS_MOST = 1 << 22 };
 
-/* Read the section at an entry {u64 offset, u64 size}, as far as the file has it. -1: *e. */
-static int perf_records_read_section(struct perf *p, const uint8_t *entry, struct buffer *b,
-				     struct error *e)
+/* Reverse the bits: a big-endian machine numbers the bits of a bit field from the highest. */
+static uint64_t reversed(uint64_t v)
 {
-	uint64_t offset = perf_u64(p, entry), size = perf_u64(p, entry + 8);
-	struct ring_cursor c = {.file = &p->file,
-				.base = offset,
-				.size = offset < p->file.size ? p->file.size - offset : 0};
+	uint64_t out = 0;
 
-	b->size = 0;
-	if (c.size > size)
-		c.size = size;
-	if (c.size > SECTION_MOST)
-		c.size = SECTION_MOST;
-	if (c.size < size)
-		input_short(p->input, p->file.name, offset,
-			    "the file ends inside of a section of its header");
-	return cursor_append(&c, b, c.size, e);
+	for (int i = 0; i < 64; i++)
+		out |= (v >> i & 1) << (63 - i);
+	return out;
 }
 
-static int read_attrs(struct perf *p, const uint8_t *entry, struct error *e)
+static void unpack_attr(const struct perf *p, const uint8_t *d, size_t size, struct perf_attr *a)
 {
-	struct buffer attrs = {0}, ids = {0};
-	size_t size = (size_t)p->h.attr_size;
-	int result = perf_records_read_section(p, entry, &attrs, e);
+	uint64_t flags = perf_u64(p, d + PERF_ATTR_FLAGS);
 
-	for (size_t at = 0; !result && attrs.size - at >= size; at += size) {
-		const uint8_t *d = attrs.data + at;
-
-		result = perf_records_read_section(p, d + size - SECTION_LEAST, &ids, e);
-		if (!result && perf_attr_add(p, d, size - SECTION_LEAST, ids.data, ids.size / 8))
-			result = error_no_memory(e);
+	*a = (struct perf_attr){.kind = perf_u32(p, d + PERF_ATTR_TYPE),
+				.config = perf_u64(p, d + PERF_ATTR_CONFIG),
+				.period = perf_u64(p, d + PERF_ATTR_PERIOD),
+				.sample_type = perf_u64(p, d + PERF_ATTR_SAMPLE_TYPE),
+				.read_format = perf_u64(p, d + PERF_ATTR_READ_FORMAT),
+				.flags = p->h.big_endian ? reversed(flags) : flags};
+	if (size >= PERF_ATTR_BRANCH_TYPE + 8)
+		a->branch_type = perf_u64(p, d + PERF_ATTR_BRANCH_TYPE);
+	if (size >= PERF_ATTR_USER_REGS + 8)
+		a->user_regs = perf_u64(p, d + PERF_ATTR_USER_REGS);
+	if (size >= PERF_ATTR_CLOCK_ID + 4) {
+		a->user_stack = perf_u32(p, d + PERF_ATTR_USER_STACK);
+		a->clock_id = (int32_t)perf_u32(p, d + PERF_ATTR_CLOCK_ID);
 	}
-	buffer_free(&attrs);
-	buffer_free(&ids);
-	return result;
+	if (size >= PERF_ATTR_INTR_REGS + 8)
+		a->intr_regs = perf_u64(p, d + PERF_ATTR_INTR_REGS);
 }
 
-/* The names of tracepoints in old files. */
-static int read_event_types(struct perf *p, const uint8_t *entry, struct error *e)
+/* --- ids --- */
+
+static int perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 {
-	const size_t each = 8 + PERF_EVENT_NAME;
-	struct buffer types = {0};
-	int result = perf_u64(p, entry + 8) > TYPES_MOST * each
-			     ? 0
-			     : perf_records_read_section(p, entry, &types, e);
+	uint32_t *number;
 
-	for (size_t at = 0; !result && types.size - at >= each; at += each) {
-		uint64_t id = perf_u64(p, types.data + at);
-
-		for (size_t i = 0; i < p->nattrs; i++) {
-			struct perf_attr *a = &p->attrs[i];
-
-			if (a->name || a->kind != PERF_TYPE_TRACEPOINT || a->config != id)
-				continue;
-			a->name = strndup((char *)types.data + at + 8, PERF_EVENT_NAME);
-			if (!a->name)
-				result = error_no_memory(e);
-		}
-	}
-	buffer_free(&types);
-	return result;
-}
-
-static int read_features(struct perf *p, uint64_t offset, struct error *e)
-{
-	struct buffer content = {0};
-	int result = 0;
-
-	for (unsigned i = 1; i < PERF_FEATURES && !result; i++) {
-		uint8_t d[SECTION_LEAST];
-
-		if (!(p->h.features[i / 64] >> i % 64 & 1))
-			continue;
-		if (tracecmd_file_read(&p->file, d, sizeof d, offset, e) != sizeof d) {
-			input_short(p->input, p->file.name, offset,
-				    "the file ends before the sections of its header");
-			break;
-		}
-		offset += sizeof d;
-		result = perf_records_read_section(p, d, &content, e);
-		if (!result && perf_feature(p, i, content.data, content.size))
-			result = error_no_memory(e);
-	}
-	buffer_free(&content);
-	return result;
-}
-
-/* Read the bits of features, which a 32-bit big-endian machine has in words of 4 bytes. */
-static void read_feature_bits(struct perf *p, const uint8_t *d)
-{
-	uint64_t *features = p->h.features;
-
-	for (int i = 0; i < PERF_FEATURES / 64; i++)
-		features[i] = perf_u64(p, d + 8 * i);
-	if (!p->h.big_endian || features[0] >> PERF_FEATURE_HOSTNAME & 1)
-		return;
-	for (int i = 0; i < PERF_FEATURES / 64; i++)
-		features[i] = features[i] << 32 | features[i] >> 32;
-}
-
-static int perf_records_read_file(struct perf *p, struct error *e)
-{
-	struct input *in = p->input;
-	uint8_t d[PERF_FILE_HEADER];
-	uint64_t begin, size, end;
-
-	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d)
-		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
-	p->h.attr_size = perf_u64(p, d + PERF_AT_ATTR_SIZE);
-	begin = perf_u64(p, d + PERF_AT_DATA);
-	size = perf_u64(p, d + PERF_AT_DATA + 8);
-	if (p->h.attr_size < PERF_ATTR_LEAST + SECTION_LEAST || p->h.attr_size > ATTR_MOST)
-		return error_set(e, p->file.name, PERF_AT_ATTR_SIZE,
-				 "attributes of %" PRIu64 " bytes", p->h.attr_size);
-	if (read_attrs(p, d + PERF_AT_ATTRS, e) || read_event_types(p, d + PERF_AT_EVENT_TYPES, e))
+	if (p->nids == IDS_MOST)
+		return 0;
+	number = key_map_number(&p->id_numbers, id);
+	if (!number || ARRAY_GROW(p->ids, p->ids_size, p->nids))
 		return -1;
-	read_feature_bits(p, d + PERF_AT_FEATURES);
-	end = begin + size;
-	if (!size || end < begin || end > p->file.size) {
-		const char *what = size ? "the file ends before its records do"
-					: "the size of the records is 0 (perf record did not "
-					  "end): they are read up to the end of the file";
-
-		input_short(in, p->file.name, PERF_AT_DATA, "%s", what);
-		end = p->file.size;
-		if (begin > end)
-			begin = end;
-	} else if (read_features(p, end, e)) {
-		return -1;
-	}
-	perf_records_seek(p->files.at, p->file.fd, p->file.base, begin, end);
+	if (*number)
+		return 0;
+	p->ids[p->nids++] = (struct perf_id){.id = id, .attr = attr};
+	*number = (uint32_t)p->nids;
 	return 0;
 }
 
-/* Find version and byte order. Returns false if the bytes are no perf.data. */
-static bool read_magic(struct perf *p, const uint8_t *d)
+struct perf_id *perf_id_find(const struct perf *p, uint64_t id)
 {
-	p->h.version = 2;
-	p->h.big_endian = get_u64(d) == __builtin_bswap64(get_u64(PERF_MAGIC_2));
-	if (p->h.big_endian || !memcmp(d, PERF_MAGIC_2, 8))
-		return true;
-	p->h.version = 1;
-	/* the size of the header is small */
-	p->h.big_endian = get_u64(d + PERF_AT_SIZE) > UINT32_MAX;
-	return !memcmp(d, PERF_MAGIC_1, 8);
+	uint64_t number = key_map_get(&p->id_numbers, id);
+
+	return number ? &p->ids[number - 1] : NULL;
 }
 
-/* Open the file `data` of a directory. */
-static int open_member(struct perf *p, struct error *e)
+/* Add an attribute of size bytes, with n ids. */
+static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
+			 size_t n)
 {
-	struct input *in = p->input;
-	char path[HEADER_PATH_MOST];
+	struct perf_attr *attrs;
 
-	p->file.fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &p->file.base, &p->file.size, e);
-	if (p->file.fd < 0)
+	if (p->nattrs == ATTRS_MOST)
+		return 0;
+	if (ARRAY_GROW(p->attrs, p->attrs_capacity, p->nattrs))
 		return -1;
-	p->file.own = true;
-	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
-	p->file.name = p->own_name;
-	return p->own_name ? 0 : error_no_memory(e);
+	attrs = p->attrs;
+	unpack_attr(p, data, size, &attrs[p->nattrs++]);
+	for (size_t i = 0; i < n; i++)
+		if (perf_id_add(p, perf_u64(p, ids + 8 * i), (uint32_t)p->nattrs - 1))
+			return -1;
+	return 0;
 }
 
-static int read_directory(struct perf *p, struct error *e)
+/* Get the place of the id among the numbers of a sample; -1: the sample has none. */
+static int id_place(const struct perf_attr *a)
 {
-	uint8_t d[PERF_PIPE_HEADER];
+	const uint64_t before =
+		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
 
-	if (open_member(p, e))
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 0;
+	return a->sample_type & PERF_SAMPLE_ID ? __builtin_popcountll(a->sample_type & before) : -1;
+}
+
+/* The same in the origin at the end of other records, counted from the end. */
+static int id_place_from_end(const struct perf_attr *a)
+{
+	const uint64_t after = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
+
+	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	return a->sample_type & PERF_SAMPLE_ID ? 1 + __builtin_popcountll(a->sample_type & after)
+					       : -1;
+}
+
+void perf_attrs_settle(struct perf *p)
+{
+	p->id_at = p->nattrs ? id_place(&p->attrs[0]) : -1;
+	p->id_from_end = p->nattrs ? id_place_from_end(&p->attrs[0]) : -1;
+	for (size_t i = 0; i < p->nattrs; i++)
+		p->deferred.used |= perf_flag(&p->attrs[i], PERF_FLAG_DEFER_CALLCHAIN);
+}
+
+struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)
+{
+	const struct perf_id *found;
+
+	if (!p->nattrs)
+		return NULL;
+	/* what perf itself has made has the id 0 */
+	if (p->nattrs == 1 || !has_id || !id)
+		return &p->attrs[0];
+	found = perf_id_find(p, id);
+	return found ? &p->attrs[found->attr] : NULL;
+}
+
+void perf_attrs_free(struct perf *p)
+{
+	for (size_t i = 0; i < p->nattrs; i++) {
+		free(p->attrs[i].name);
+		free(p->attrs[i].members);
+	}
+	free(p->attrs);
+	free(p->ids);
+	key_map_free(&p->id_numbers);
+}
+
+/*
+ * The formats of the kernel's events, as in a trace.dat of version 6.
+ *
+ * Facts: tools/perf/util/trace-event-info.c of Linux.
+ */
+
+/* Add the events of one system. Returns 0, or -1: out of memory. */
+static int add_system(struct perf *p, struct byte_span *s, const char *system)
+{
+	uint64_t n = unwind_span_number(s, 4);
+
+	while (n-- && !s->cut) {
+		uint64_t size = unwind_span_number(s, 8);
+		const char *text = (const char *)span_take(s, size);
+
+		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
+					      p->h.long_size) == FTRACE_NO_MEMORY)
+			return -1;
+	}
+	return 0;
+}
+
+/* Get a text that ends with a NUL. NULL: there is no NUL. */
+static inline const char *span_text(struct byte_span *s)
+{
+	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
+
+	return (const char *)span_take(s, n + 1);
+}
+
+/* Skip a named text. Returns false if the name is another. */
+static bool skip_named(struct byte_span *s, const char *name)
+{
+	const char *have = span_text(s);
+
+	if (!have || strcmp(have, name) != 0)
+		return false;
+	span_take(s, unwind_span_number(s, 8));
+	return !s->cut;
+}
+
+static int add_events(struct perf *p, struct byte_span *s)
+{
+	uint64_t systems;
+
+	if (add_system(p, s, "ftrace"))
 		return -1;
-	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(p, d))
-		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
-	p->files.at->big_endian = p->h.big_endian;
-	p->files.at->name = p->file.name;
-	return perf_records_read_file(p, e) || perf_files_add(p, e) ? -1 : 0;
+	systems = unwind_span_number(s, 4);
+	while (systems-- && !s->cut) {
+		const char *name = span_text(s);
+
+		if (name && add_system(p, s, name))
+			return -1;
+	}
+	return ftrace_events_kinds(p->events);
 }
 
-int perf_header_read(struct perf *p, struct error *e)
+/* perf.c: read the formats of the kernel's events. */
+static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
 {
-	struct input *in = p->input;
-	struct perf_records *records = calloc(1, sizeof *records);
+	struct byte_span s;
+	const uint8_t *magic;
 
-	if (!records)
-		return error_no_memory(e);
-	p->files.at = p->files.last = records;
-	p->files.count = 1;
-	records->input = in;
-	records->name = in->name;
-	if (in->tree)
-		return read_directory(p, e);
-	if (in->head_size < PERF_PIPE_HEADER || !read_magic(p, in->head))
-		return error_set(e, in->name, 0, "the header of perf.data is cut");
-	records->big_endian = p->h.big_endian;
-	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
-	if (!p->h.pipe)
-		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
-				       perf_records_read_file(p, e)
-			       ? -1
-			       : 0;
-	p->file.name = in->name;
-	records->offset = PERF_PIPE_HEADER;
-	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
-				 in->head_size - PERF_PIPE_HEADER)
-		       ? error_no_memory(e)
-		       : 0;
-}
-
-/* --- records of a pipe --- */
-
-static int take_attr(struct perf *p, const struct perf_record *r)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	size_t have = r->size - PERF_RECORD_HEAD, size;
-
-	if (have < PERF_ATTR_LEAST) {
-		input_damage(p->input, p->file.name, r->offset, "an attribute that is cut");
+	if (p->events)
+		return 0; /* given twice */
+	/* formats point to their texts */
+	if (buffer_append(&p->h.formats, data, n))
+		return -1;
+	s = (struct byte_span){.at = p->h.formats.data, .end = p->h.formats.data + n};
+	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
+	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
+		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
 		return 0;
 	}
-	size = perf_u32(p, d + PERF_ATTR_SIZE);
-	if (size < PERF_ATTR_LEAST)
-		size = PERF_ATTR_LEAST;
-	if (size > have)
-		size = have;
-	return perf_attr_add(p, d, size, d + size, (have - size) / 8);
-}
-
-static int take_update(struct perf *p, const struct perf_record *r)
-{
-	enum { UPDATE_NAME = 2, UPDATE_BODY = 24 };
-	const struct perf_id *id;
-	struct perf_attr *a;
-
-	if (r->size <= UPDATE_BODY || perf_u64(p, r->data + 8) != UPDATE_NAME)
-		return 0;
-	id = perf_id_find(p, perf_u64(p, r->data + 16));
-	a = id ? &p->attrs[id->attr] : NULL;
-	if (!a || a->name)
-		return 0;
-	a->name = strndup((const char *)r->data + UPDATE_BODY, r->size - UPDATE_BODY);
-	return a->name ? 0 : -1;
-}
-
-int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e)
-{
-	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	size_t n = r->size - PERF_RECORD_HEAD, own;
-	int bad = 0;
-
-	switch (r->type) {
-	case PERF_RECORD_HEADER_ATTR: bad = take_attr(p, r); break;
-	case PERF_RECORD_EVENT_UPDATE: bad = take_update(p, r); break;
-	case PERF_RECORD_HEADER_BUILD_ID: bad = perf_build_id_record(p, r->data, r->size); break;
-	case PERF_RECORD_HEADER_TRACING_DATA:
-		/* the data follow the record, whose own size is 12 or, with padding, 16 */
-		own = perf_u16(p, r->data + 6);
-		if (r->size > own && own >= 12)
-			bad = perf_tracing_data(p, r->data + own, r->size - own);
-		break;
-	case PERF_RECORD_HEADER_FEATURE:
-		if (n >= 8 && perf_u64(p, d) < PERF_FEATURES)
-			bad = perf_feature(p, (unsigned)perf_u64(p, d), d + 8, n - 8);
-		break;
-	default: break;
-	}
-	return bad ? error_no_memory(e) : 0;
-}
-
-void perf_header_free(struct perf *p)
-{
-	for (size_t i = 0; i < p->h.nfacts; i++)
-		free(p->h.facts[i].text);
-	free(p->h.facts);
-	free(p->h.arch);
-	buffer_free(&p->h.formats);
-	buffer_free(&p->h.build_id_texts);
-	id_cache_free(&p->h.build_ids);
+	s.big_endian = unwind_span_number(&s, 1);
+	p->h.long_size = unwind_span_number(&s, 1) == 4 ? 4 : 8;
+	unwind_span_number(&s, 4); /* the size of a page */
+	p->events = calloc(1, sizeof *p->events);
+	if (!p->events)
+		return -1;
+	p->events->machine = p->h.arch;
+	if (skip_named(&s, TRACECMD_HEADER_PAGE) && skip_named(&s, TRACECMD_HEADER_EVENT) &&
+	    add_events(p, &s))
+		return -1;
+	if (s.cut)
+		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
+	return 0;
 }
 
 /*
@@ -1116,224 +942,389 @@ static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, s
 	return bad ? -1 : 0;
 }
 
-/* --- the events of a recording, and their ids --- */
+/* --- record files --- */
 
-enum { ATTRS_MOST = 4096, IDS_MOST = 1 << 22 };
+enum { RECORD_FILES_PATH_MOST = 4096 };
 
-/* Reverse the bits: a big-endian machine numbers the bits of a bit field from the highest. */
-static uint64_t reversed(uint64_t v)
+static const char PREFIX[] = "data.";
+
+static int add_file(struct perf *p, const char *member, struct error *e)
 {
-	uint64_t out = 0;
+	struct tree *t = p->input->tree;
+	struct perf_records *files = realloc(p->files.at, (p->files.count + 1) * sizeof *files), *s;
+	uint64_t offset, size;
+	char path[RECORD_FILES_PATH_MOST];
 
-	for (int i = 0; i < 64; i++)
-		out |= (v >> i & 1) << (63 - i);
-	return out;
-}
-
-static void unpack_attr(const struct perf *p, const uint8_t *d, size_t size, struct perf_attr *a)
-{
-	uint64_t flags = perf_u64(p, d + PERF_ATTR_FLAGS);
-
-	*a = (struct perf_attr){.kind = perf_u32(p, d + PERF_ATTR_TYPE),
-				.config = perf_u64(p, d + PERF_ATTR_CONFIG),
-				.period = perf_u64(p, d + PERF_ATTR_PERIOD),
-				.sample_type = perf_u64(p, d + PERF_ATTR_SAMPLE_TYPE),
-				.read_format = perf_u64(p, d + PERF_ATTR_READ_FORMAT),
-				.flags = p->h.big_endian ? reversed(flags) : flags};
-	if (size >= PERF_ATTR_BRANCH_TYPE + 8)
-		a->branch_type = perf_u64(p, d + PERF_ATTR_BRANCH_TYPE);
-	if (size >= PERF_ATTR_USER_REGS + 8)
-		a->user_regs = perf_u64(p, d + PERF_ATTR_USER_REGS);
-	if (size >= PERF_ATTR_CLOCK_ID + 4) {
-		a->user_stack = perf_u32(p, d + PERF_ATTR_USER_STACK);
-		a->clock_id = (int32_t)perf_u32(p, d + PERF_ATTR_CLOCK_ID);
-	}
-	if (size >= PERF_ATTR_INTR_REGS + 8)
-		a->intr_regs = perf_u64(p, d + PERF_ATTR_INTR_REGS);
-}
-
-/* --- ids --- */
-
-static int perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
-{
-	uint32_t *number;
-
-	if (p->nids == IDS_MOST)
-		return 0;
-	number = key_map_number(&p->id_numbers, id);
-	if (!number || ARRAY_GROW(p->ids, p->ids_size, p->nids))
+	if (!files)
+		return error_no_memory(e);
+	p->files.at = p->files.last = files;
+	s = &files[p->files.count++];
+	*s = (struct perf_records){.input = p->input,
+				   .big_endian = p->h.big_endian,
+				   .fd = -1,
+				   .own_name = strdup(tree_path(t, member, path, sizeof path))};
+	s->name = s->own_name;
+	if (!s->name)
+		return error_no_memory(e);
+	s->fd = tree_fd(t, member, &offset, &size, e);
+	if (s->fd < 0)
 		return -1;
-	if (*number)
-		return 0;
-	p->ids[p->nids++] = (struct perf_id){.id = id, .attr = attr};
-	*number = (uint32_t)p->nids;
+	perf_records_seek(s, s->fd, offset, 0, size);
 	return 0;
 }
 
-struct perf_id *perf_id_find(const struct perf *p, uint64_t id)
+/* Add data.0 and so on of the directory. A missing number is damage, and with in_directory their
+ * lack, too; how many there were is not recorded. Returns 0, or -1 with *e filled. */
+static int perf_files_add(struct perf *p, struct error *e)
 {
-	uint64_t number = key_map_get(&p->id_numbers, id);
+	struct tree *t = p->input->tree;
+	char path[RECORD_FILES_PATH_MOST], wanted[sizeof PREFIX + 20];
+	size_t count;
 
-	return number ? &p->ids[number - 1] : NULL;
-}
+	for (size_t i = tree_lower_bound(t, PREFIX); i < tree_count(t); i++) {
+		const char *member = tree_member(t, i), *number = member + sizeof PREFIX - 1;
 
-/* Add an attribute of size bytes, with n ids. */
-static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const uint8_t *ids,
-			 size_t n)
-{
-	struct perf_attr *attrs;
-
-	if (p->nattrs == ATTRS_MOST)
-		return 0;
-	if (ARRAY_GROW(p->attrs, p->attrs_capacity, p->nattrs))
-		return -1;
-	attrs = p->attrs;
-	unpack_attr(p, data, size, &attrs[p->nattrs++]);
-	for (size_t i = 0; i < n; i++)
-		if (perf_id_add(p, perf_u64(p, ids + 8 * i), (uint32_t)p->nattrs - 1))
+		if (strncmp(member, PREFIX, sizeof PREFIX - 1))
+			break;
+		if (*number && strspn(number, "0123456789") == strlen(number) &&
+		    add_file(p, member, e))
 			return -1;
+	}
+	/* the first file is the perf.data */
+	count = p->files.count == 1 && p->h.in_directory ? 1 : p->files.count - 1;
+	for (size_t i = 0; i < count; i++) {
+		snprintf(wanted, sizeof wanted, "%s%zu", PREFIX, i);
+		if (tree_has(t, wanted))
+			continue;
+		input_damage(p->input, tree_path(t, wanted, path, sizeof path), NO_OFFSET,
+			     "the file of the directory is missing");
+		break;
+	}
 	return 0;
 }
 
-/* Get the place of the id among the numbers of a sample; -1: the sample has none. */
-static int id_place(const struct perf_attr *a)
+int perf_files_next(struct perf *p, struct perf_record *r, struct error *e)
 {
-	const uint64_t before =
-		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+	for (;;) {
+		struct perf_records *from = NULL;
+		int got;
 
-	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
-		return 0;
-	return a->sample_type & PERF_SAMPLE_ID ? __builtin_popcountll(a->sample_type & before) : -1;
-}
-
-/* The same in the origin at the end of other records, counted from the end. */
-static int id_place_from_end(const struct perf_attr *a)
-{
-	const uint64_t after = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
-
-	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
-		return 1;
-	return a->sample_type & PERF_SAMPLE_ID ? 1 + __builtin_popcountll(a->sample_type & after)
-					       : -1;
-}
-
-void perf_attrs_settle(struct perf *p)
-{
-	p->id_at = p->nattrs ? id_place(&p->attrs[0]) : -1;
-	p->id_from_end = p->nattrs ? id_place_from_end(&p->attrs[0]) : -1;
-	for (size_t i = 0; i < p->nattrs; i++)
-		p->deferred.used |= perf_flag(&p->attrs[i], PERF_FLAG_DEFER_CALLCHAIN);
-}
-
-struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)
-{
-	const struct perf_id *found;
-
-	if (!p->nattrs)
-		return NULL;
-	/* what perf itself has made has the id 0 */
-	if (p->nattrs == 1 || !has_id || !id)
-		return &p->attrs[0];
-	found = perf_id_find(p, id);
-	return found ? &p->attrs[found->attr] : NULL;
-}
-
-void perf_attrs_free(struct perf *p)
-{
-	for (size_t i = 0; i < p->nattrs; i++) {
-		free(p->attrs[i].name);
-		free(p->attrs[i].members);
+		for (size_t i = 0; i < p->files.count; i++)
+			if (!p->files.at[i].ended && (!from || p->files.at[i].time < from->time))
+				from = &p->files.at[i];
+		if (!from)
+			return 0;
+		got = perf_records_next(from, r, e);
+		p->files.last = from;
+		if (got)
+			return got;
+		from->ended = true;
 	}
-	free(p->attrs);
-	free(p->ids);
-	key_map_free(&p->id_numbers);
+}
+
+void perf_files_free(struct perf *p)
+{
+	for (size_t i = 0; i < p->files.count; i++) {
+		struct perf_records *s = &p->files.at[i];
+
+		free(s->data);
+		ZSTD_freeDCtx(s->unpacker.zstd);
+		buffer_free(&s->unpacker.packed);
+		buffer_free(&s->unpacker.out);
+		/* that of the first one is the input's */
+		if (i && s->fd >= 0)
+			close(s->fd);
+		free(s->own_name);
+	}
+	free(p->files.at);
 }
 
 /*
- * The formats of the kernel's events, as in a trace.dat of version 6.
- *
- * Facts: tools/perf/util/trace-event-info.c of Linux.
+ * The header of a file, its attributes and sections; and the records that a pipe has in their
+ * place.
  */
 
-/* Add the events of one system. Returns 0, or -1: out of memory. */
-static int add_system(struct perf *p, struct byte_span *s, const char *system)
+enum {
+	ATTR_MOST = 4096,   /* bytes of an attribute */
+	SECTION_LEAST = 16, /* u64 offset, u64 size */
+	SECTION_MOST = 64 << 20,
+	HEADER_PATH_MOST = 4096,
+	TYPES_MOST = 4096,
+};
+
+/* Read the section at an entry {u64 offset, u64 size}, as far as the file has it. -1: *e. */
+static int perf_records_read_section(struct perf *p, const uint8_t *entry, struct buffer *b,
+				     struct error *e)
 {
-	uint64_t n = unwind_span_number(s, 4);
+	uint64_t offset = perf_u64(p, entry), size = perf_u64(p, entry + 8);
+	struct ring_cursor c = {.file = &p->file,
+				.base = offset,
+				.size = offset < p->file.size ? p->file.size - offset : 0};
 
-	while (n-- && !s->cut) {
-		uint64_t size = unwind_span_number(s, 8);
-		const char *text = (const char *)span_take(s, size);
+	b->size = 0;
+	if (c.size > size)
+		c.size = size;
+	if (c.size > SECTION_MOST)
+		c.size = SECTION_MOST;
+	if (c.size < size)
+		input_short(p->input, p->file.name, offset,
+			    "the file ends inside of a section of its header");
+	return cursor_append(&c, b, c.size, e);
+}
 
-		if (text && ftrace_events_add(p->events, system, strlen(system), text, size,
-					      p->h.long_size) == FTRACE_NO_MEMORY)
-			return -1;
+static int read_attrs(struct perf *p, const uint8_t *entry, struct error *e)
+{
+	struct buffer attrs = {0}, ids = {0};
+	size_t size = (size_t)p->h.attr_size;
+	int result = perf_records_read_section(p, entry, &attrs, e);
+
+	for (size_t at = 0; !result && attrs.size - at >= size; at += size) {
+		const uint8_t *d = attrs.data + at;
+
+		result = perf_records_read_section(p, d + size - SECTION_LEAST, &ids, e);
+		if (!result && perf_attr_add(p, d, size - SECTION_LEAST, ids.data, ids.size / 8))
+			result = error_no_memory(e);
 	}
+	buffer_free(&attrs);
+	buffer_free(&ids);
+	return result;
+}
+
+/* The names of tracepoints in old files. */
+static int read_event_types(struct perf *p, const uint8_t *entry, struct error *e)
+{
+	const size_t each = 8 + PERF_EVENT_NAME;
+	struct buffer types = {0};
+	int result = perf_u64(p, entry + 8) > TYPES_MOST * each
+			     ? 0
+			     : perf_records_read_section(p, entry, &types, e);
+
+	for (size_t at = 0; !result && types.size - at >= each; at += each) {
+		uint64_t id = perf_u64(p, types.data + at);
+
+		for (size_t i = 0; i < p->nattrs; i++) {
+			struct perf_attr *a = &p->attrs[i];
+
+			if (a->name || a->kind != PERF_TYPE_TRACEPOINT || a->config != id)
+				continue;
+			a->name = strndup((char *)types.data + at + 8, PERF_EVENT_NAME);
+			if (!a->name)
+				result = error_no_memory(e);
+		}
+	}
+	buffer_free(&types);
+	return result;
+}
+
+static int read_features(struct perf *p, uint64_t offset, struct error *e)
+{
+	struct buffer content = {0};
+	int result = 0;
+
+	for (unsigned i = 1; i < PERF_FEATURES && !result; i++) {
+		uint8_t d[SECTION_LEAST];
+
+		if (!(p->h.features[i / 64] >> i % 64 & 1))
+			continue;
+		if (tracecmd_file_read(&p->file, d, sizeof d, offset, e) != sizeof d) {
+			input_short(p->input, p->file.name, offset,
+				    "the file ends before the sections of its header");
+			break;
+		}
+		offset += sizeof d;
+		result = perf_records_read_section(p, d, &content, e);
+		if (!result && perf_feature(p, i, content.data, content.size))
+			result = error_no_memory(e);
+	}
+	buffer_free(&content);
+	return result;
+}
+
+/* Read the bits of features, which a 32-bit big-endian machine has in words of 4 bytes. */
+static void read_feature_bits(struct perf *p, const uint8_t *d)
+{
+	uint64_t *features = p->h.features;
+
+	for (int i = 0; i < PERF_FEATURES / 64; i++)
+		features[i] = perf_u64(p, d + 8 * i);
+	if (!p->h.big_endian || features[0] >> PERF_FEATURE_HOSTNAME & 1)
+		return;
+	for (int i = 0; i < PERF_FEATURES / 64; i++)
+		features[i] = features[i] << 32 | features[i] >> 32;
+}
+
+static int perf_records_read_file(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	uint8_t d[PERF_FILE_HEADER];
+	uint64_t begin, size, end;
+
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d)
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
+	p->h.attr_size = perf_u64(p, d + PERF_AT_ATTR_SIZE);
+	begin = perf_u64(p, d + PERF_AT_DATA);
+	size = perf_u64(p, d + PERF_AT_DATA + 8);
+	if (p->h.attr_size < PERF_ATTR_LEAST + SECTION_LEAST || p->h.attr_size > ATTR_MOST)
+		return error_set(e, p->file.name, PERF_AT_ATTR_SIZE,
+				 "attributes of %" PRIu64 " bytes", p->h.attr_size);
+	if (read_attrs(p, d + PERF_AT_ATTRS, e) || read_event_types(p, d + PERF_AT_EVENT_TYPES, e))
+		return -1;
+	read_feature_bits(p, d + PERF_AT_FEATURES);
+	end = begin + size;
+	if (!size || end < begin || end > p->file.size) {
+		const char *what = size ? "the file ends before its records do"
+					: "the size of the records is 0 (perf record did not "
+					  "end): they are read up to the end of the file";
+
+		input_short(in, p->file.name, PERF_AT_DATA, "%s", what);
+		end = p->file.size;
+		if (begin > end)
+			begin = end;
+	} else if (read_features(p, end, e)) {
+		return -1;
+	}
+	perf_records_seek(p->files.at, p->file.fd, p->file.base, begin, end);
 	return 0;
 }
 
-/* Get a text that ends with a NUL. NULL: there is no NUL. */
-static inline const char *span_text(struct byte_span *s)
+/* Find version and byte order. Returns false if the bytes are no perf.data. */
+static bool read_magic(struct perf *p, const uint8_t *d)
 {
-	size_t n = strnlen((const char *)s->at, (size_t)(s->end - s->at));
-
-	return (const char *)span_take(s, n + 1);
+	p->h.version = 2;
+	p->h.big_endian = get_u64(d) == __builtin_bswap64(get_u64(PERF_MAGIC_2));
+	if (p->h.big_endian || !memcmp(d, PERF_MAGIC_2, 8))
+		return true;
+	p->h.version = 1;
+	/* the size of the header is small */
+	p->h.big_endian = get_u64(d + PERF_AT_SIZE) > UINT32_MAX;
+	return !memcmp(d, PERF_MAGIC_1, 8);
 }
 
-/* Skip a named text. Returns false if the name is another. */
-static bool skip_named(struct byte_span *s, const char *name)
+/* Open the file `data` of a directory. */
+static int open_member(struct perf *p, struct error *e)
 {
-	const char *have = span_text(s);
+	struct input *in = p->input;
+	char path[HEADER_PATH_MOST];
 
-	if (!have || strcmp(have, name) != 0)
-		return false;
-	span_take(s, unwind_span_number(s, 8));
-	return !s->cut;
-}
-
-static int add_events(struct perf *p, struct byte_span *s)
-{
-	uint64_t systems;
-
-	if (add_system(p, s, "ftrace"))
+	p->file.fd = tree_fd(in->tree, PERF_DIRECTORY_DATA, &p->file.base, &p->file.size, e);
+	if (p->file.fd < 0)
 		return -1;
-	systems = unwind_span_number(s, 4);
-	while (systems-- && !s->cut) {
-		const char *name = span_text(s);
-
-		if (name && add_system(p, s, name))
-			return -1;
-	}
-	return ftrace_events_kinds(p->events);
+	p->file.own = true;
+	p->own_name = strdup(tree_path(in->tree, PERF_DIRECTORY_DATA, path, sizeof path));
+	p->file.name = p->own_name;
+	return p->own_name ? 0 : error_no_memory(e);
 }
 
-/* perf.c: read the formats of the kernel's events. */
-static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
+static int read_directory(struct perf *p, struct error *e)
 {
-	struct byte_span s;
-	const uint8_t *magic;
+	uint8_t d[PERF_PIPE_HEADER];
 
-	if (p->events)
-		return 0; /* given twice */
-	/* formats point to their texts */
-	if (buffer_append(&p->h.formats, data, n))
+	if (open_member(p, e))
 		return -1;
-	s = (struct byte_span){.at = p->h.formats.data, .end = p->h.formats.data + n};
-	magic = span_take(&s, TRACECMD_MAGIC_SIZE);
-	if (!magic || memcmp(magic, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) != 0 || !span_text(&s)) {
-		input_damage(p->input, p->file.name, NO_OFFSET, "tracing data without a header");
+	if (tracecmd_file_read(&p->file, d, sizeof d, 0, e) != sizeof d || !read_magic(p, d))
+		return error_set(e, p->file.name, 0, "the header of perf.data is cut");
+	p->files.at->big_endian = p->h.big_endian;
+	p->files.at->name = p->file.name;
+	return perf_records_read_file(p, e) || perf_files_add(p, e) ? -1 : 0;
+}
+
+int perf_header_read(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	struct perf_records *records = calloc(1, sizeof *records);
+
+	if (!records)
+		return error_no_memory(e);
+	p->files.at = p->files.last = records;
+	p->files.count = 1;
+	records->input = in;
+	records->name = in->name;
+	if (in->tree)
+		return read_directory(p, e);
+	if (in->head_size < PERF_PIPE_HEADER || !read_magic(p, in->head))
+		return error_set(e, in->name, 0, "the header of perf.data is cut");
+	records->big_endian = p->h.big_endian;
+	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
+	if (!p->h.pipe)
+		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
+				       perf_records_read_file(p, e)
+			       ? -1
+			       : 0;
+	p->file.name = in->name;
+	records->offset = PERF_PIPE_HEADER;
+	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
+				 in->head_size - PERF_PIPE_HEADER)
+		       ? error_no_memory(e)
+		       : 0;
+}
+
+/* --- records of a pipe --- */
+
+static int take_attr(struct perf *p, const struct perf_record *r)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t have = r->size - PERF_RECORD_HEAD, size;
+
+	if (have < PERF_ATTR_LEAST) {
+		input_damage(p->input, p->file.name, r->offset, "an attribute that is cut");
 		return 0;
 	}
-	s.big_endian = unwind_span_number(&s, 1);
-	p->h.long_size = unwind_span_number(&s, 1) == 4 ? 4 : 8;
-	unwind_span_number(&s, 4); /* the size of a page */
-	p->events = calloc(1, sizeof *p->events);
-	if (!p->events)
-		return -1;
-	p->events->machine = p->h.arch;
-	if (skip_named(&s, TRACECMD_HEADER_PAGE) && skip_named(&s, TRACECMD_HEADER_EVENT) &&
-	    add_events(p, &s))
-		return -1;
-	if (s.cut)
-		input_short(p->input, p->file.name, NO_OFFSET, "the tracing data are cut");
-	return 0;
+	size = perf_u32(p, d + PERF_ATTR_SIZE);
+	if (size < PERF_ATTR_LEAST)
+		size = PERF_ATTR_LEAST;
+	if (size > have)
+		size = have;
+	return perf_attr_add(p, d, size, d + size, (have - size) / 8);
+}
+
+static int take_update(struct perf *p, const struct perf_record *r)
+{
+	enum { UPDATE_NAME = 2, UPDATE_BODY = 24 };
+	const struct perf_id *id;
+	struct perf_attr *a;
+
+	if (r->size <= UPDATE_BODY || perf_u64(p, r->data + 8) != UPDATE_NAME)
+		return 0;
+	id = perf_id_find(p, perf_u64(p, r->data + 16));
+	a = id ? &p->attrs[id->attr] : NULL;
+	if (!a || a->name)
+		return 0;
+	a->name = strndup((const char *)r->data + UPDATE_BODY, r->size - UPDATE_BODY);
+	return a->name ? 0 : -1;
+}
+
+int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e)
+{
+	const uint8_t *d = r->data + PERF_RECORD_HEAD;
+	size_t n = r->size - PERF_RECORD_HEAD, own;
+	int bad = 0;
+
+	switch (r->type) {
+	case PERF_RECORD_HEADER_ATTR: bad = take_attr(p, r); break;
+	case PERF_RECORD_EVENT_UPDATE: bad = take_update(p, r); break;
+	case PERF_RECORD_HEADER_BUILD_ID: bad = perf_build_id_record(p, r->data, r->size); break;
+	case PERF_RECORD_HEADER_TRACING_DATA:
+		/* the data follow the record, whose own size is 12 or, with padding, 16 */
+		own = perf_u16(p, r->data + 6);
+		if (r->size > own && own >= 12)
+			bad = perf_tracing_data(p, r->data + own, r->size - own);
+		break;
+	case PERF_RECORD_HEADER_FEATURE:
+		if (n >= 8 && perf_u64(p, d) < PERF_FEATURES)
+			bad = perf_feature(p, (unsigned)perf_u64(p, d), d + 8, n - 8);
+		break;
+	default: break;
+	}
+	return bad ? error_no_memory(e) : 0;
+}
+
+void perf_header_free(struct perf *p)
+{
+	for (size_t i = 0; i < p->h.nfacts; i++)
+		free(p->h.facts[i].text);
+	free(p->h.facts);
+	free(p->h.arch);
+	buffer_free(&p->h.formats);
+	buffer_free(&p->h.build_id_texts);
+	id_cache_free(&p->h.build_ids);
 }
