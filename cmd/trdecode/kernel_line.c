@@ -133,11 +133,6 @@ static const char *kernel_line_read_number(struct text_span s, char code, uint8_
 }
 
 static bool match(struct ftrace *f, const char *form, const char *keys, struct text_span s);
-static bool ftrace_event_line(struct text_span line, struct ftrace_line *l);
-static bool ftrace_latency_line(struct text_span line, struct ftrace_line *l);
-static void ftrace_trim_page(struct text_span *s);
-static void ftrace_heading_take(struct ftrace *f);
-static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line);
 
 /* Match %s or %w: the shortest text after which the rest matches. */
 static bool match_text(struct ftrace *f, const char *form, const char *keys, struct text_span s)
@@ -451,170 +446,6 @@ static bool ftrace_graph_bare(struct text_span line, struct ftrace_line *l)
 	kernel_line_take_flags(&s, l);
 	l->text = s;
 	return ftrace_is_call(s);
-}
-
-/*
- * Two events in one line: a newline between them is lost.
- *
- * The head of the second event is in the text of the first. The text of a mark, and one without a
- * name, may have any characters, so it has no second event. If the end of the first event is lost
- * too, its last bytes can be in its own head: "sh-14          sh-149 [001] 1.000001:".
- */
-
-enum {
-	COMM_COLUMN = 16, /* bytes from the begin of a line to "-TID"; 8 in latency formats */
-	COMM_COLUMN_LATENCY = 8,
-	SECOND_LINE_MOST = 4096, /* bytes of a line with second events: each is read to its end */
-};
-
-/* Find the last two blanks in a text. Returns their end; NULL: there are none. */
-static const char *last_gap(struct text_span s)
-{
-	for (const char *p = s.end; p - s.at >= 2; p--)
-		if (p[-1] == ' ' && p[-2] == ' ')
-			return p;
-	return NULL;
-}
-
-/* Get the begin of a comm that ends at `minus`, in the text after an event. */
-static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
-{
-	const struct ftrace_line *l = &f->line;
-	bool latency = l->form == LINE_LATENCY;
-	ptrdiff_t column = l->kind == LINE_EVENT ? l->comm.end - f->whole.at : 0;
-	const char *gap;
-
-	if (minus - text.at < column)
-		return text.at;
-	if (span_size(l->instance) && !memcmp(minus - column, f->whole.at, span_size(l->instance)))
-		return minus - column;
-	if (column >= (latency ? COMM_COLUMN_LATENCY : COMM_COLUMN))
-		text.at = minus - column;
-	gap = last_gap((struct text_span){text.at, minus});
-	if (!gap && text.at != minus - column) {
-		gap = memrchr(text.at, ' ', (size_t)(minus - text.at));
-		gap = gap ? gap + 1 : NULL;
-	}
-	return gap ? gap : text.at;
-}
-
-/* Test for a text that ends before a second event. */
-static bool may_end(const struct ftrace *f, struct text_span text)
-{
-	struct text_span name;
-
-	if (f->line.kind == LINE_FRAME)
-		return true;
-	text = span_trim(text);
-	name = ftrace_take_name(&text);
-	if (name.at == name.end)
-		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
-		       ftrace_cut_name(f, text);
-	return !ftrace_is_mark(name) && !span_is(name, "console") &&
-	       !span_is(name, "bpf_trace_printk");
-}
-
-/* Test whether "[CPU] FLAGS TIME" may be in a text. */
-static bool may_have_event(struct text_span s)
-{
-	for (const char *p = s.at; p < s.end && (p = memchr(p, '[', (size_t)(s.end - p))); p++) {
-		const char *q = p + 1;
-
-		while (q < s.end && (unsigned char)(*q - '0') <= 9)
-			q++;
-		if (q == p + 1 || s.end - q < 2 || q[0] != ']' || q[1] != ' ')
-			continue;
-		q = span_skip_blanks(q + 1, s.end);
-		if (q < s.end && (unsigned char)(*q - '0') <= 9)
-			return true;
-		q = memchr(q, ' ', (size_t)(s.end - q));
-		q = q ? span_skip_blanks(q, s.end) : s.end;
-		if (q < s.end && (unsigned char)(*q - '0') <= 9)
-			return true;
-	}
-	return false;
-}
-
-/* Find "[COMM-TID] [CPU] FLAGS TIME:" in the text of the line. Returns its begin; NULL: there is
- * none. */
-static const char *second_event(const struct ftrace *f)
-{
-	const struct ftrace_line *l = &f->line;
-	struct text_span text = {l->text.at, f->whole.end};
-	struct ftrace_line second;
-	const char *begin = l->kind == LINE_FRAME ? span_find_rare(text, "=>", 0) : NULL;
-
-	if (begin)
-		return begin;
-	if (l->form != LINE_LATENCY && !may_have_event(text))
-		return NULL;
-	second = (struct ftrace_line){.comm = {text.at, text.at}};
-	if (l->form == LINE_LATENCY ? !ftrace_latency_line(text, &second)
-				    : !ftrace_event_line(text, &second))
-		return NULL;
-	if (second.clock != (l->kind == LINE_EVENT ? l->clock : f->clock))
-		return NULL;
-	begin = comm_begin(f, text, second.comm.end);
-	return may_end(f, (struct text_span){text.at, begin}) ? begin : NULL;
-}
-
-/* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
-static const char *second_call(const struct ftrace *f)
-{
-	struct text_span s = span_trim(f->line.text);
-	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
-	const char *end = memchr(s.at, ';', span_size(s)), *brace;
-
-	brace = s.at < s.end && *s.at == '}'
-			? s.at
-			: memchr(s.at, '{', (size_t)((end ? end : s.end) - s.at));
-	end = brace ? brace : end;
-	if (!end || end + 1 == s.end)
-		return NULL;
-	s.at = span_skip_blanks(end + 1, s.end);
-	if (span_begins(s, "/*"))
-		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
-	s.at = span_skip_blanks(s.at, s.end);
-	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
-			       (second.cpu < 0) == (f->line.cpu < 0)
-		       ? s.at
-		       : NULL;
-}
-
-/* Take off the comm what an event before it left there. */
-static void drop_first_head(struct ftrace *f)
-{
-	struct text_span *comm = &f->line.comm;
-	const char *gap = last_gap(*comm);
-
-	if (!gap)
-		return;
-	input_damage(f->input, f->input->name, f->offset, "an event that ends early");
-	comm->at = gap;
-}
-
-/* Take a second event off the line, and report it. */
-static void ftrace_second_event(struct ftrace *f)
-{
-	struct ftrace_line *l = &f->line;
-	const char *begin = NULL;
-
-	if (span_size(f->whole) > SECOND_LINE_MOST)
-		return;
-	if (l->kind == LINE_GRAPH)
-		begin = second_call(f);
-	else if (l->kind == LINE_FRAME || (l->kind == LINE_EVENT && l->form <= LINE_LATENCY))
-		begin = second_event(f);
-	if (l->kind == LINE_EVENT && span_size(l->comm) > LINE_COMM_MOST)
-		drop_first_head(f);
-	if (!begin)
-		return;
-	f->rest.text = (struct text_span){begin, f->whole.end};
-	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
-	f->whole.end = begin;
-	l->text.end = span_trim((struct text_span){l->text.at, begin}).end;
-	ftrace_trim_page(&l->text);
-	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
 }
 
 /* --- line --- */
@@ -977,27 +808,143 @@ void ftrace_line_parse(struct text_span line, struct ftrace_line *l)
 }
 
 /*
- * The lines of kernel text in their order, and those that go on with an event.
+ * Two events in one line: a newline between them is lost.
  *
- * The kernel and trace-cmd print the text of a mark as it was written to trace_marker, so a mark
- * with newlines has several lines. A line that is no event belongs to the event before, if the text
- * of that event may have newlines. After a mark that is any line but an event, lost events, and
- * what the kernel prints between events: a heading, which begins with "# tracer: ", and
- * "##### CPU N buffer started ####".
- *
- * Source: kernel/trace/trace.c of Linux, and marks recorded with Linux 6.18 and trace-cmd 3.1.6.
+ * The head of the second event is in the text of the first. The text of a mark, and one without a
+ * name, may have any characters, so it has no second event. If the end of the first event is lost
+ * too, its last bytes can be in its own head: "sh-14          sh-149 [001] 1.000001:".
  */
 
 enum {
-	LIVE_WAIT = 20, /* ms */
+	COMM_COLUMN = 16, /* bytes from the begin of a line to "-TID"; 8 in latency formats */
+	COMM_COLUMN_LATENCY = 8,
+	SECOND_LINE_MOST = 4096, /* bytes of a line with second events: each is read to its end */
 };
 
-void ftrace_strange(struct ftrace *f)
+/* Find the last two blanks in a text. Returns their end; NULL: there are none. */
+static const char *last_gap(struct text_span s)
 {
-	if (!f->strange++)
-		input_damage(f->input, f->input->name, f->offset,
-			     f->lines.whole ? "a line that is no event"
-					    : "the text ends within a line");
+	for (const char *p = s.end; p - s.at >= 2; p--)
+		if (p[-1] == ' ' && p[-2] == ' ')
+			return p;
+	return NULL;
+}
+
+/* Get the begin of a comm that ends at `minus`, in the text after an event. */
+static const char *comm_begin(const struct ftrace *f, struct text_span text, const char *minus)
+{
+	const struct ftrace_line *l = &f->line;
+	bool latency = l->form == LINE_LATENCY;
+	ptrdiff_t column = l->kind == LINE_EVENT ? l->comm.end - f->whole.at : 0;
+	const char *gap;
+
+	if (minus - text.at < column)
+		return text.at;
+	if (span_size(l->instance) && !memcmp(minus - column, f->whole.at, span_size(l->instance)))
+		return minus - column;
+	if (column >= (latency ? COMM_COLUMN_LATENCY : COMM_COLUMN))
+		text.at = minus - column;
+	gap = last_gap((struct text_span){text.at, minus});
+	if (!gap && text.at != minus - column) {
+		gap = memrchr(text.at, ' ', (size_t)(minus - text.at));
+		gap = gap ? gap + 1 : NULL;
+	}
+	return gap ? gap : text.at;
+}
+
+/* Test for a text that ends before a second event. */
+static bool may_end(const struct ftrace *f, struct text_span text)
+{
+	struct text_span name;
+
+	if (f->line.kind == LINE_FRAME)
+		return true;
+	text = span_trim(text);
+	name = ftrace_take_name(&text);
+	if (name.at == name.end)
+		return span_find_rare(text, " <-", 1) || span_ends(text, "stack trace>") ||
+		       ftrace_cut_name(f, text);
+	return !ftrace_is_mark(name) && !span_is(name, "console") &&
+	       !span_is(name, "bpf_trace_printk");
+}
+
+/* Test whether "[CPU] FLAGS TIME" may be in a text. */
+static bool may_have_event(struct text_span s)
+{
+	for (const char *p = s.at; p < s.end && (p = memchr(p, '[', (size_t)(s.end - p))); p++) {
+		const char *q = p + 1;
+
+		while (q < s.end && (unsigned char)(*q - '0') <= 9)
+			q++;
+		if (q == p + 1 || s.end - q < 2 || q[0] != ']' || q[1] != ' ')
+			continue;
+		q = span_skip_blanks(q + 1, s.end);
+		if (q < s.end && (unsigned char)(*q - '0') <= 9)
+			return true;
+		q = memchr(q, ' ', (size_t)(s.end - q));
+		q = q ? span_skip_blanks(q, s.end) : s.end;
+		if (q < s.end && (unsigned char)(*q - '0') <= 9)
+			return true;
+	}
+	return false;
+}
+
+/* Find "[COMM-TID] [CPU] FLAGS TIME:" in the text of the line. Returns its begin; NULL: there is
+ * none. */
+static const char *second_event(const struct ftrace *f)
+{
+	const struct ftrace_line *l = &f->line;
+	struct text_span text = {l->text.at, f->whole.end};
+	struct ftrace_line second;
+	const char *begin = l->kind == LINE_FRAME ? span_find_rare(text, "=>", 0) : NULL;
+
+	if (begin)
+		return begin;
+	if (l->form != LINE_LATENCY && !may_have_event(text))
+		return NULL;
+	second = (struct ftrace_line){.comm = {text.at, text.at}};
+	if (l->form == LINE_LATENCY ? !ftrace_latency_line(text, &second)
+				    : !ftrace_event_line(text, &second))
+		return NULL;
+	if (second.clock != (l->kind == LINE_EVENT ? l->clock : f->clock))
+		return NULL;
+	begin = comm_begin(f, text, second.comm.end);
+	return may_end(f, (struct text_span){text.at, begin}) ? begin : NULL;
+}
+
+/* Find a call of function_graph after that of the line. Returns its begin; NULL: there is none. */
+static const char *second_call(const struct ftrace *f)
+{
+	struct text_span s = span_trim(f->line.text);
+	struct ftrace_line second = {.tid = -1, .cpu = -1, .clock = LINE_NO_TIME, .indent = 2};
+	const char *end = memchr(s.at, ';', span_size(s)), *brace;
+
+	brace = s.at < s.end && *s.at == '}'
+			? s.at
+			: memchr(s.at, '{', (size_t)((end ? end : s.end) - s.at));
+	end = brace ? brace : end;
+	if (!end || end + 1 == s.end)
+		return NULL;
+	s.at = span_skip_blanks(end + 1, s.end);
+	if (span_begins(s, "/*"))
+		s.at = span_find(s, "*/") ? span_find(s, "*/") + 2 : s.end;
+	s.at = span_skip_blanks(s.at, s.end);
+	return s.at < s.end && ftrace_graph_line(s, &second) && second.kind == LINE_GRAPH &&
+			       (second.cpu < 0) == (f->line.cpu < 0)
+		       ? s.at
+		       : NULL;
+}
+
+/* Take off the comm what an event before it left there. */
+static void drop_first_head(struct ftrace *f)
+{
+	struct text_span *comm = &f->line.comm;
+	const char *gap = last_gap(*comm);
+
+	if (!gap)
+		return;
+	input_damage(f->input, f->input->name, f->offset, "an event that ends early");
+	comm->at = gap;
 }
 
 /* Take off what a page adds to a line: "\n\" of a text in a script. */
@@ -1007,200 +954,28 @@ static void ftrace_trim_page(struct text_span *s)
 		s->end -= 3;
 }
 
-/* Test whether a line of a page is in its trace. */
-static bool in_trace(struct ftrace *f, struct text_span s, const struct ftrace_line *l)
-{
-	if (!f->html)
-		return true;
-	if (f->outside)
-		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
-	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
-		f->outside = true;
-	return !f->outside;
-}
-
-/* Test for "##### CPU N buffer started ####". */
-static bool is_buffer_start(struct text_span s)
-{
-	uint64_t cpu;
-
-	if (!span_skip(&s, "##### CPU "))
-		return false;
-	s.at = span_digits(s.at, s.end, &cpu);
-	return span_is(s, " buffer started ####");
-}
-
-/* Test whether a line, though it may have a meaning of its own, is of the mark before it. */
-static bool is_of_mark(const struct ftrace *f)
-{
-	const struct ftrace_line *l = &f->line;
-
-	if (!f->has_row || !f->row.mark || !f->lines.whole)
-		return false;
-	switch (l->kind) {
-	case LINE_IGNORED:
-		/* blank lines end a page, and are between the threads of function_graph */
-		return !f->seen.heading && !f->seen.graph && !is_buffer_start(f->whole) &&
-		       (!f->html || span_size(span_trim(f->whole)));
-	case LINE_FRAME: return true;
-	case LINE_GRAPH:
-	case LINE_SWITCH: return !f->seen.graph && l->clock != f->clock;
-	case LINE_EVENT:
-		/* damage does not make such a time of another */
-		return (l->clock == LINE_SECONDS && f->clock == LINE_MICROSECONDS) ||
-		       (l->clock == LINE_MICROSECONDS && f->clock == LINE_SECONDS);
-	default: return false;
-	}
-}
-
-/* Find what a line is, after those before it. */
-static void take_meaning(struct ftrace *f)
+/* Take a second event off the line, and report it. */
+static void ftrace_second_event(struct ftrace *f)
 {
 	struct ftrace_line *l = &f->line;
+	const char *begin = NULL;
 
-	if (l->kind == LINE_EVENT)
-		f->seen.heading = false;
-	else if (l->kind == LINE_IGNORED && span_begins(f->whole, "# tracer: "))
-		f->seen.heading = true;
-	f->graph |= f->seen.heading && span_begins(f->whole, "# tracer: function_graph");
-	f->seen.graph |= f->graph;
-	f->seen.columns |= l->kind == LINE_GRAPH;
-	if (f->graph && !f->seen.columns && l->kind == LINE_OTHER &&
-	    !ftrace_graph_bare(f->whole, l))
-		l->kind = LINE_OTHER;
-	if (is_of_mark(f))
-		l->kind = LINE_TEXT;
-}
-
-/* Get the next line, or the second event of the line before. Returns as ftrace_next_line. */
-static int get_line(struct ftrace *f, struct error *e)
-{
-	const char *text;
-	size_t n;
-	int got;
-
-	if (f->rest.text.at < f->rest.text.end) {
-		f->whole = f->rest.text;
-		f->offset = f->rest.offset;
-		f->rest.text.at = f->rest.text.end;
-		return 1;
-	}
-	while ((got = input_lines_next(&f->lines, f->input, &text, &n, e)) > 0) {
-		f->offset = f->lines.offset;
-		f->whole = (struct text_span){text, text + n};
-		ftrace_trim_page(&f->whole);
-		if (!f->lines.cut && !memchr(text, '\0', n))
-			return 1;
-		if (f->events || f->has_row)
-			ftrace_strange(f);
-		else
-			f->heading++;
-	}
-	return got;
-}
-
-int ftrace_next_line(struct ftrace *f, struct error *e)
-{
-	int got;
-
-	f->held = false;
-	while ((got = get_line(f, e)) > 0) {
-		ftrace_line_parse(f->whole, &f->line);
-		take_meaning(f);
-		if (!in_trace(f, f->whole, &f->line))
-			continue;
-		if (f->line.kind == LINE_IGNORED) {
-			if (!f->events && !f->has_row)
-				ftrace_heading_take(f);
-			continue;
-		}
-		/* what is before the first event is a heading */
-		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER) {
-			f->heading++;
-			continue;
-		}
-		ftrace_second_event(f);
-		f->held = true;
-		return 1;
-	}
-	return got;
-}
-
-/* Test whether a line goes on with the text of the event before. */
-static bool kernel_line_goes_on(const struct ftrace *f)
-{
-	if (!f->has_row || f->line.kind == LINE_TEXT)
-		return f->has_row;
-	return f->row.instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
-	       !ftrace_line_damaged(f, f->whole) && (f->row.mark || !ftrace_cut_is_word(f));
-}
-
-/* Add the line to the last text of the row. */
-static int append_line(struct ftrace *f)
-{
-	struct buffer *b = &f->row.tail;
-
-	f->row.goes_on = true;
-	if (b->size > LINE_MOST)
-		return 0;
-	b->size--; /* the NUL */
-	return buffer_append(b, "\n", 1) || buffer_append(b, f->whole.at, span_size(f->whole)) ||
-			       buffer_append(b, "", 1)
-		       ? -1
-		       : 0;
-}
-
-/* Test for the address that trace-cmd prints in place of "NAME (ADDRESS)". */
-static bool kernel_line_is_address(struct text_span s)
-{
-	uint64_t address;
-
-	span_skip(&s, "0x");
-	return digits_hex(&s.at, s.end, &address) && s.at == s.end;
-}
-
-/* Take a frame of the row's stack. If it ends in another way than those before, it was cut. */
-static int kernel_line_take_frame(struct ftrace *f)
-{
-	struct text_span text = f->line.text;
-	char end = text.at < text.end ? text.end[-1] : '\0';
-	bool cut = !f->lines.whole || span_size(f->rest.text);
-	/* trace-cmd prints "(ADDRESS)" after the names of functions of the kernel */
-	bool closed = (f->stack.end == ')' && f->stack.count) ||
-		      (cut && f->stack.end && strchr(">])", f->stack.end));
-
-	if (!f->has_row || !f->stack.wanted)
-		return 0;
-	if ((cut && !end) || (closed && end != f->stack.end && !kernel_line_is_address(text))) {
-		ftrace_strange(f);
-		return 0;
-	}
-	f->stack.end = end;
-	if (f->stack.count == FTRACE_STACK_MOST)
-		return 0;
-	f->stack.frames[f->stack.count] = ftrace_frame(f, text);
-	return f->stack.frames[f->stack.count++] ? 0 : -1;
-}
-
-int ftrace_take_rest(struct ftrace *f, struct error *e)
-{
-	int got;
-
-	for (;;) {
-		if (!input_lines_ready(&f->lines, f->input, LIVE_WAIT))
-			return 1;
-		got = ftrace_next_line(f, e);
-		if (got <= 0)
-			return got;
-		if (f->line.kind == LINE_FRAME) {
-			if (kernel_line_take_frame(f))
-				return -1;
-		} else if (!kernel_line_goes_on(f)) {
-			return 1;
-		} else if (append_line(f)) {
-			return error_no_memory(e);
-		}
-	}
+	if (span_size(f->whole) > SECOND_LINE_MOST)
+		return;
+	if (l->kind == LINE_GRAPH)
+		begin = second_call(f);
+	else if (l->kind == LINE_FRAME || (l->kind == LINE_EVENT && l->form <= LINE_LATENCY))
+		begin = second_event(f);
+	if (l->kind == LINE_EVENT && span_size(l->comm) > LINE_COMM_MOST)
+		drop_first_head(f);
+	if (!begin)
+		return;
+	f->rest.text = (struct text_span){begin, f->whole.end};
+	f->rest.offset = f->offset + (uint64_t)(begin - f->whole.at);
+	f->whole.end = begin;
+	l->text.end = span_trim((struct text_span){l->text.at, begin}).end;
+	ftrace_trim_page(&l->text);
+	input_damage(f->input, f->input->name, f->rest.offset, "a second event in a line");
 }
 
 /*
@@ -1440,4 +1215,224 @@ int ftrace_heading_check(struct ftrace *f, struct error *e)
 		input_damage(f->input, f->input->name, f->offset,
 			     "the text ends within its heading");
 	return 0;
+}
+
+/*
+ * The lines of kernel text in their order, and those that go on with an event.
+ *
+ * The kernel and trace-cmd print the text of a mark as it was written to trace_marker, so a mark
+ * with newlines has several lines. A line that is no event belongs to the event before, if the text
+ * of that event may have newlines. After a mark that is any line but an event, lost events, and
+ * what the kernel prints between events: a heading, which begins with "# tracer: ", and
+ * "##### CPU N buffer started ####".
+ *
+ * Source: kernel/trace/trace.c of Linux, and marks recorded with Linux 6.18 and trace-cmd 3.1.6.
+ */
+
+enum {
+	LIVE_WAIT = 20, /* ms */
+};
+
+void ftrace_strange(struct ftrace *f)
+{
+	if (!f->strange++)
+		input_damage(f->input, f->input->name, f->offset,
+			     f->lines.whole ? "a line that is no event"
+					    : "the text ends within a line");
+}
+
+/* Test whether a line of a page is in its trace. */
+static bool in_trace(struct ftrace *f, struct text_span s, const struct ftrace_line *l)
+{
+	if (!f->html)
+		return true;
+	if (f->outside)
+		f->outside = l->kind != LINE_EVENT && !span_begins(s, "# tracer: ");
+	else if (span_begins(span_trim(s), "</script>") || span_is(span_trim(s), "\";"))
+		f->outside = true;
+	return !f->outside;
+}
+
+/* Test for "##### CPU N buffer started ####". */
+static bool is_buffer_start(struct text_span s)
+{
+	uint64_t cpu;
+
+	if (!span_skip(&s, "##### CPU "))
+		return false;
+	s.at = span_digits(s.at, s.end, &cpu);
+	return span_is(s, " buffer started ####");
+}
+
+/* Test whether a line, though it may have a meaning of its own, is of the mark before it. */
+static bool is_of_mark(const struct ftrace *f)
+{
+	const struct ftrace_line *l = &f->line;
+
+	if (!f->has_row || !f->row.mark || !f->lines.whole)
+		return false;
+	switch (l->kind) {
+	case LINE_IGNORED:
+		/* blank lines end a page, and are between the threads of function_graph */
+		return !f->seen.heading && !f->seen.graph && !is_buffer_start(f->whole) &&
+		       (!f->html || span_size(span_trim(f->whole)));
+	case LINE_FRAME: return true;
+	case LINE_GRAPH:
+	case LINE_SWITCH: return !f->seen.graph && l->clock != f->clock;
+	case LINE_EVENT:
+		/* damage does not make such a time of another */
+		return (l->clock == LINE_SECONDS && f->clock == LINE_MICROSECONDS) ||
+		       (l->clock == LINE_MICROSECONDS && f->clock == LINE_SECONDS);
+	default: return false;
+	}
+}
+
+/* Find what a line is, after those before it. */
+static void take_meaning(struct ftrace *f)
+{
+	struct ftrace_line *l = &f->line;
+
+	if (l->kind == LINE_EVENT)
+		f->seen.heading = false;
+	else if (l->kind == LINE_IGNORED && span_begins(f->whole, "# tracer: "))
+		f->seen.heading = true;
+	f->graph |= f->seen.heading && span_begins(f->whole, "# tracer: function_graph");
+	f->seen.graph |= f->graph;
+	f->seen.columns |= l->kind == LINE_GRAPH;
+	if (f->graph && !f->seen.columns && l->kind == LINE_OTHER &&
+	    !ftrace_graph_bare(f->whole, l))
+		l->kind = LINE_OTHER;
+	if (is_of_mark(f))
+		l->kind = LINE_TEXT;
+}
+
+/* Get the next line, or the second event of the line before. Returns as ftrace_next_line. */
+static int get_line(struct ftrace *f, struct error *e)
+{
+	const char *text;
+	size_t n;
+	int got;
+
+	if (f->rest.text.at < f->rest.text.end) {
+		f->whole = f->rest.text;
+		f->offset = f->rest.offset;
+		f->rest.text.at = f->rest.text.end;
+		return 1;
+	}
+	while ((got = input_lines_next(&f->lines, f->input, &text, &n, e)) > 0) {
+		f->offset = f->lines.offset;
+		f->whole = (struct text_span){text, text + n};
+		ftrace_trim_page(&f->whole);
+		if (!f->lines.cut && !memchr(text, '\0', n))
+			return 1;
+		if (f->events || f->has_row)
+			ftrace_strange(f);
+		else
+			f->heading++;
+	}
+	return got;
+}
+
+int ftrace_next_line(struct ftrace *f, struct error *e)
+{
+	int got;
+
+	f->held = false;
+	while ((got = get_line(f, e)) > 0) {
+		ftrace_line_parse(f->whole, &f->line);
+		take_meaning(f);
+		if (!in_trace(f, f->whole, &f->line))
+			continue;
+		if (f->line.kind == LINE_IGNORED) {
+			if (!f->events && !f->has_row)
+				ftrace_heading_take(f);
+			continue;
+		}
+		/* what is before the first event is a heading */
+		if (!f->events && !f->has_row && f->line.kind == LINE_OTHER) {
+			f->heading++;
+			continue;
+		}
+		ftrace_second_event(f);
+		f->held = true;
+		return 1;
+	}
+	return got;
+}
+
+/* Test whether a line goes on with the text of the event before. */
+static bool kernel_line_goes_on(const struct ftrace *f)
+{
+	if (!f->has_row || f->line.kind == LINE_TEXT)
+		return f->has_row;
+	return f->row.instant_text && f->line.kind == LINE_OTHER && f->lines.whole &&
+	       !ftrace_line_damaged(f, f->whole) && (f->row.mark || !ftrace_cut_is_word(f));
+}
+
+/* Add the line to the last text of the row. */
+static int append_line(struct ftrace *f)
+{
+	struct buffer *b = &f->row.tail;
+
+	f->row.goes_on = true;
+	if (b->size > LINE_MOST)
+		return 0;
+	b->size--; /* the NUL */
+	return buffer_append(b, "\n", 1) || buffer_append(b, f->whole.at, span_size(f->whole)) ||
+			       buffer_append(b, "", 1)
+		       ? -1
+		       : 0;
+}
+
+/* Test for the address that trace-cmd prints in place of "NAME (ADDRESS)". */
+static bool kernel_line_is_address(struct text_span s)
+{
+	uint64_t address;
+
+	span_skip(&s, "0x");
+	return digits_hex(&s.at, s.end, &address) && s.at == s.end;
+}
+
+/* Take a frame of the row's stack. If it ends in another way than those before, it was cut. */
+static int kernel_line_take_frame(struct ftrace *f)
+{
+	struct text_span text = f->line.text;
+	char end = text.at < text.end ? text.end[-1] : '\0';
+	bool cut = !f->lines.whole || span_size(f->rest.text);
+	/* trace-cmd prints "(ADDRESS)" after the names of functions of the kernel */
+	bool closed = (f->stack.end == ')' && f->stack.count) ||
+		      (cut && f->stack.end && strchr(">])", f->stack.end));
+
+	if (!f->has_row || !f->stack.wanted)
+		return 0;
+	if ((cut && !end) || (closed && end != f->stack.end && !kernel_line_is_address(text))) {
+		ftrace_strange(f);
+		return 0;
+	}
+	f->stack.end = end;
+	if (f->stack.count == FTRACE_STACK_MOST)
+		return 0;
+	f->stack.frames[f->stack.count] = ftrace_frame(f, text);
+	return f->stack.frames[f->stack.count++] ? 0 : -1;
+}
+
+int ftrace_take_rest(struct ftrace *f, struct error *e)
+{
+	int got;
+
+	for (;;) {
+		if (!input_lines_ready(&f->lines, f->input, LIVE_WAIT))
+			return 1;
+		got = ftrace_next_line(f, e);
+		if (got <= 0)
+			return got;
+		if (f->line.kind == LINE_FRAME) {
+			if (kernel_line_take_frame(f))
+				return -1;
+		} else if (!kernel_line_goes_on(f)) {
+			return 1;
+		} else if (append_line(f)) {
+			return error_no_memory(e);
+		}
+	}
 }

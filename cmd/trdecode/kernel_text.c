@@ -21,14 +21,255 @@
 #include "common/util/hash.h"
 #include "common/util/output.h"
 
-static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu);
-static uint32_t ftrace_plain_type(struct ftrace *f, const char *name,
-				  const struct type_entry *like);
-static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
-					 struct text_span arguments);
-static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l);
 static int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
-static int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text);
+
+/* --- lanes, locations and types of kernel text --- */
+
+static bool kernel_text_is_name(const struct ftrace *f, uint32_t name, struct text_span s)
+{
+	return intern_size(&f->names, name) == span_size(s) &&
+	       !memcmp(intern_data(&f->names, name), s.at, span_size(s));
+}
+
+/* Get the number of the thread of a lane; UINT32_MAX: out of memory. */
+static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane *lane)
+{
+	struct {
+		uint32_t instance;
+		int32_t tid, cpu;
+	} key = {lane->instance, lane->tid, lane->tid > 0 ? -1 : lane->cpu};
+	uint32_t *number = id_cache_number(&f->declared.threads, &key, sizeof key);
+
+	if (!number)
+		return UINT32_MAX;
+	if (!*number) {
+		if (ARRAY_GROW(f->declared.thread, f->declared.threads_capacity,
+			       f->declared.nthreads))
+			return UINT32_MAX;
+		f->declared.thread[f->declared.nthreads++] = (struct ftrace_thread){0};
+		*number = (uint32_t)f->declared.nthreads;
+	}
+	return *number - 1;
+}
+
+/* Declare a lane, or find it. */
+static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
+				 const struct ftrace_line *l)
+{
+	uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm)),
+		 instance = intern(&f->names, l->instance.at, span_size(l->instance)),
+		 key[] = {(uint32_t)l->cpu, (uint32_t)l->tid, (uint32_t)l->tgid, comm, instance},
+		 *id;
+
+	if (comm == INTERN_NONE || instance == INTERN_NONE)
+		return -1;
+	*lane = (struct ftrace_lane){
+		.cpu = l->cpu, .tid = l->tid, .tgid = l->tgid, .comm = comm, .instance = instance};
+	id = id_cache_number(&f->declared.lanes, &key, sizeof key);
+	if (!id)
+		return -1;
+	if (!*id) {
+		struct lane_entry e = {
+			.source = f->declared.source,
+			.clock = f->declared.clock,
+			.buffer = writer_string(f->w, l->instance.at, span_size(l->instance)),
+			.comm = writer_string(f->w, l->comm.at, span_size(l->comm)),
+			.flags = (l->cpu >= 0 ? LANE_HAS_CPU : 0) |
+				 (l->tid >= 0 ? LANE_HAS_TID : 0) |
+				 (l->tgid >= 0 ? LANE_HAS_PID : 0),
+			.cpu = l->cpu,
+			.tid = l->tid,
+			.pid = l->tgid,
+			.ppid = -1};
+
+		*id = writer_lane(f->w, &e);
+	}
+	lane->lane = *id;
+	lane->thread = kernel_text_thread_of(f, lane);
+	return lane->lane && lane->thread != UINT32_MAX ? 0 : -1;
+}
+
+/* Get the lane of a line and its thread's calls. NULL: out of memory. */
+static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
+{
+	uint32_t slot = ((uint32_t)l->tid * 31 + (uint32_t)l->cpu) % FTRACE_LANE_SLOTS;
+	struct ftrace_lane *lane = &f->declared.recent[slot];
+
+	/* without these lanes 'trdecode | trstat -g type' of the text of a trace.dat takes 1.16
+	 * times the instructions */
+	if (lane->lane && lane->cpu == l->cpu && lane->tid == l->tid && lane->tgid == l->tgid &&
+	    kernel_text_is_name(f, lane->comm, l->comm) &&
+	    kernel_text_is_name(f, lane->instance, l->instance))
+		return lane;
+	return kernel_text_find_lane(f, lane, l) ? NULL : lane;
+}
+
+static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
+{
+	uint32_t number = intern(&f->names, name.at, span_size(name)), *id;
+	/* apart from functions of the kernel */
+	struct {
+		char mark[2];
+		uint16_t zero;
+		uint32_t number;
+	} key = {"|", 0, number};
+
+	if (number == INTERN_NONE)
+		return 0;
+	id = id_cache_number(&f->declared.locations, &key, sizeof key);
+	if (id && !*id)
+		*id = writer_location(
+			f->w, &(struct location_entry){
+				      .name = writer_string(f->w, name.at, span_size(name))});
+	return id ? *id : 0;
+}
+
+/* Get what is known of a CPU. NULL: out of memory. */
+static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
+{
+	uint32_t *number = key_map_number(&f->declared.cpus, (uint32_t)cpu);
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(f->declared.cpu, f->declared.cpus_capacity, f->declared.ncpus))
+			return NULL;
+		f->declared.cpu[f->declared.ncpus++] = (struct text_cpu){.tid = -1};
+		*number = (uint32_t)f->declared.ncpus;
+	}
+	return &f->declared.cpu[*number - 1];
+}
+
+/* Begin a row of the line's time and lane. */
+static int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
+{
+	struct ftrace_lane *lane = ftrace_lane(f, l);
+
+	if (!lane)
+		return -1;
+	f->row.time = merge_shifted(l->time, f->input->shift);
+	f->row.lane = lane->lane;
+	f->row.cpu = l->cpu;
+	f->row.type = f->row.location = f->row.depth = f->row.stack = 0;
+	f->row.has_tail = f->row.instant_text = f->row.fresh = f->row.odd = false;
+	f->row.mark = f->row.goes_on = f->row.early = false;
+	f->row.variant = 0;
+	f->row.offset = f->offset;
+	f->row.fixed.size = f->row.tail.size = 0;
+	f->stack.wanted = false;
+	f->has_row = true;
+	return 0;
+}
+
+/* Declare the type of a row that has no variants. */
+static uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
+{
+	struct {
+		uint32_t name, kind, flags, fixed;
+	} key = {0, like->kind, like->flags, like->fixed_size};
+	struct type_entry e = *like;
+	uint32_t *id;
+
+	e.source = f->declared.source;
+	e.group = e.group ? e.group : f->declared.group;
+	key.name = e.name = writer_text(f->w, name);
+	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
+	if (id && !*id) {
+		uint32_t type = writer_type(f->w, &e);
+
+		if (!type || row_filter_announce(f->input->decoding->row_filter, type, 0))
+			return 0;
+		*id = type;
+	}
+	return id ? *id : 0;
+}
+
+/*
+ * The locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)", "NAME <ADDRESS>",
+ * "FILE[+OFFSET] <ADDRESS>".
+ */
+
+/* Declare the names of arguments; 0: there are none, or out of memory. */
+static uint32_t argument_names(struct ftrace *f, struct text_span arguments)
+{
+	struct member_entry members[FTRACE_ARGUMENTS_MOST];
+	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
+	const char *comma;
+
+	for (struct text_span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
+	     s.at = comma ? comma + 2 : s.end) {
+		struct text_span one = {s.at, s.end};
+		const char *equal;
+
+		comma = span_find(s, ", ");
+		one.end = comma ? comma : s.end;
+		equal = memchr(one.at, '=', span_size(one));
+		members[d.nmembers++] = (struct member_entry){
+			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
+	}
+	return d.nmembers ? writer_definition(f->w, &d) : 0;
+}
+
+/* Take " (0xADDRESS)" off the end of a name. */
+static struct text_span without_address(struct text_span name)
+{
+	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
+
+	return open && open > name.at ? (struct text_span){name.at, open} : name;
+}
+
+/* Declare a function, with the arguments that its first event has. */
+static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
+					 struct text_span arguments)
+{
+	struct location_entry e = {0};
+	struct text_span module;
+	uint32_t location, *id;
+
+	name = without_address(name);
+	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
+	if (!id || *id)
+		return id ? *id : 0;
+	module = (struct text_span){span_find_rare(name, " [", 1), name.end};
+	if (module.at && name.end[-1] == ']') {
+		name.end = module.at;
+		module = (struct text_span){module.at + 2, module.end - 1};
+	} else {
+		module.at = NULL;
+	}
+	e.name = writer_string(f->w, name.at, span_size(name));
+	e.arguments = argument_names(f, arguments);
+	location = e.name ? writer_location(f->w, &e) : 0;
+	if (module.at && location &&
+	    writer_symbol(f->w, location,
+			  &(struct symbol_entry){.flags = SYMBOL_KERNEL,
+						 .name = name.at,
+						 .name_size = (uint32_t)span_size(name),
+						 .module = module.at,
+						 .module_size = (uint32_t)span_size(module)}))
+		return 0;
+	*id = location;
+	return location;
+}
+
+uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
+{
+	const char *p = span_find_rare(text, " (", 1);
+	struct text_span none = {text.at, text.at};
+
+	if (p && p > text.at)
+		text.end = p;
+	/* the options sym-addr, and sym-userobj */
+	p = span_find_rare(text, " <", 1);
+	if (p && p > text.at)
+		text.end = p;
+	p = span_find_rare(text, "+0x", 0);
+	if (p && p > text.at)
+		text.end = p[-1] == '[' ? p - 1 : p;
+	if (text.at == text.end)
+		text = SPAN("?");
+	return ftrace_function_location(f, span_trim(text), none);
+}
 
 /* Set the thread of a CPU. */
 static int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l)
@@ -794,231 +1035,6 @@ static int ftrace_function(struct ftrace *f, struct text_span text)
 	return 0;
 }
 
-/*
- * The locations of functions: "NAME [MODULE]", "NAME+OFFSET", "NAME (ADDRESS)", "NAME <ADDRESS>",
- * "FILE[+OFFSET] <ADDRESS>".
- */
-
-/* Declare the names of arguments; 0: there are none, or out of memory. */
-static uint32_t argument_names(struct ftrace *f, struct text_span arguments)
-{
-	struct member_entry members[FTRACE_ARGUMENTS_MOST];
-	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
-	const char *comma;
-
-	for (struct text_span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
-	     s.at = comma ? comma + 2 : s.end) {
-		struct text_span one = {s.at, s.end};
-		const char *equal;
-
-		comma = span_find(s, ", ");
-		one.end = comma ? comma : s.end;
-		equal = memchr(one.at, '=', span_size(one));
-		members[d.nmembers++] = (struct member_entry){
-			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
-	}
-	return d.nmembers ? writer_definition(f->w, &d) : 0;
-}
-
-/* Take " (0xADDRESS)" off the end of a name. */
-static struct text_span without_address(struct text_span name)
-{
-	const char *open = span_ends(name, ")") ? span_find_rare(name, " (0x", 1) : NULL;
-
-	return open && open > name.at ? (struct text_span){name.at, open} : name;
-}
-
-/* Declare a function, with the arguments that its first event has. */
-static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
-					 struct text_span arguments)
-{
-	struct location_entry e = {0};
-	struct text_span module;
-	uint32_t location, *id;
-
-	name = without_address(name);
-	id = id_cache_number(&f->declared.locations, name.at, span_size(name));
-	if (!id || *id)
-		return id ? *id : 0;
-	module = (struct text_span){span_find_rare(name, " [", 1), name.end};
-	if (module.at && name.end[-1] == ']') {
-		name.end = module.at;
-		module = (struct text_span){module.at + 2, module.end - 1};
-	} else {
-		module.at = NULL;
-	}
-	e.name = writer_string(f->w, name.at, span_size(name));
-	e.arguments = argument_names(f, arguments);
-	location = e.name ? writer_location(f->w, &e) : 0;
-	if (module.at && location &&
-	    writer_symbol(f->w, location,
-			  &(struct symbol_entry){.flags = SYMBOL_KERNEL,
-						 .name = name.at,
-						 .name_size = (uint32_t)span_size(name),
-						 .module = module.at,
-						 .module_size = (uint32_t)span_size(module)}))
-		return 0;
-	*id = location;
-	return location;
-}
-
-uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
-{
-	const char *p = span_find_rare(text, " (", 1);
-	struct text_span none = {text.at, text.at};
-
-	if (p && p > text.at)
-		text.end = p;
-	/* the options sym-addr, and sym-userobj */
-	p = span_find_rare(text, " <", 1);
-	if (p && p > text.at)
-		text.end = p;
-	p = span_find_rare(text, "+0x", 0);
-	if (p && p > text.at)
-		text.end = p[-1] == '[' ? p - 1 : p;
-	if (text.at == text.end)
-		text = SPAN("?");
-	return ftrace_function_location(f, span_trim(text), none);
-}
-
-/* --- lanes and locations of kernel text, and the order of its rows --- */
-
-static bool kernel_text_is_name(const struct ftrace *f, uint32_t name, struct text_span s)
-{
-	return intern_size(&f->names, name) == span_size(s) &&
-	       !memcmp(intern_data(&f->names, name), s.at, span_size(s));
-}
-
-/* Get the number of the thread of a lane; UINT32_MAX: out of memory. */
-static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane *lane)
-{
-	struct {
-		uint32_t instance;
-		int32_t tid, cpu;
-	} key = {lane->instance, lane->tid, lane->tid > 0 ? -1 : lane->cpu};
-	uint32_t *number = id_cache_number(&f->declared.threads, &key, sizeof key);
-
-	if (!number)
-		return UINT32_MAX;
-	if (!*number) {
-		if (ARRAY_GROW(f->declared.thread, f->declared.threads_capacity,
-			       f->declared.nthreads))
-			return UINT32_MAX;
-		f->declared.thread[f->declared.nthreads++] = (struct ftrace_thread){0};
-		*number = (uint32_t)f->declared.nthreads;
-	}
-	return *number - 1;
-}
-
-/* Declare a lane, or find it. */
-static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
-				 const struct ftrace_line *l)
-{
-	uint32_t comm = intern(&f->names, l->comm.at, span_size(l->comm)),
-		 instance = intern(&f->names, l->instance.at, span_size(l->instance)),
-		 key[] = {(uint32_t)l->cpu, (uint32_t)l->tid, (uint32_t)l->tgid, comm, instance},
-		 *id;
-
-	if (comm == INTERN_NONE || instance == INTERN_NONE)
-		return -1;
-	*lane = (struct ftrace_lane){
-		.cpu = l->cpu, .tid = l->tid, .tgid = l->tgid, .comm = comm, .instance = instance};
-	id = id_cache_number(&f->declared.lanes, &key, sizeof key);
-	if (!id)
-		return -1;
-	if (!*id) {
-		struct lane_entry e = {
-			.source = f->declared.source,
-			.clock = f->declared.clock,
-			.buffer = writer_string(f->w, l->instance.at, span_size(l->instance)),
-			.comm = writer_string(f->w, l->comm.at, span_size(l->comm)),
-			.flags = (l->cpu >= 0 ? LANE_HAS_CPU : 0) |
-				 (l->tid >= 0 ? LANE_HAS_TID : 0) |
-				 (l->tgid >= 0 ? LANE_HAS_PID : 0),
-			.cpu = l->cpu,
-			.tid = l->tid,
-			.pid = l->tgid,
-			.ppid = -1};
-
-		*id = writer_lane(f->w, &e);
-	}
-	lane->lane = *id;
-	lane->thread = kernel_text_thread_of(f, lane);
-	return lane->lane && lane->thread != UINT32_MAX ? 0 : -1;
-}
-
-/* Get the lane of a line and its thread's calls. NULL: out of memory. */
-static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_line *l)
-{
-	uint32_t slot = ((uint32_t)l->tid * 31 + (uint32_t)l->cpu) % FTRACE_LANE_SLOTS;
-	struct ftrace_lane *lane = &f->declared.recent[slot];
-
-	/* without these lanes 'trdecode | trstat -g type' of the text of a trace.dat takes 1.16
-	 * times the instructions */
-	if (lane->lane && lane->cpu == l->cpu && lane->tid == l->tid && lane->tgid == l->tgid &&
-	    kernel_text_is_name(f, lane->comm, l->comm) &&
-	    kernel_text_is_name(f, lane->instance, l->instance))
-		return lane;
-	return kernel_text_find_lane(f, lane, l) ? NULL : lane;
-}
-
-static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
-{
-	uint32_t number = intern(&f->names, name.at, span_size(name)), *id;
-	/* apart from functions of the kernel */
-	struct {
-		char mark[2];
-		uint16_t zero;
-		uint32_t number;
-	} key = {"|", 0, number};
-
-	if (number == INTERN_NONE)
-		return 0;
-	id = id_cache_number(&f->declared.locations, &key, sizeof key);
-	if (id && !*id)
-		*id = writer_location(
-			f->w, &(struct location_entry){
-				      .name = writer_string(f->w, name.at, span_size(name))});
-	return id ? *id : 0;
-}
-
-/* Get what is known of a CPU. NULL: out of memory. */
-static struct text_cpu *ftrace_cpu(struct ftrace *f, int32_t cpu)
-{
-	uint32_t *number = key_map_number(&f->declared.cpus, (uint32_t)cpu);
-
-	if (!number)
-		return NULL;
-	if (!*number) {
-		if (ARRAY_GROW(f->declared.cpu, f->declared.cpus_capacity, f->declared.ncpus))
-			return NULL;
-		f->declared.cpu[f->declared.ncpus++] = (struct text_cpu){.tid = -1};
-		*number = (uint32_t)f->declared.ncpus;
-	}
-	return &f->declared.cpu[*number - 1];
-}
-
-/* Begin a row of the line's time and lane. */
-static int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
-{
-	struct ftrace_lane *lane = ftrace_lane(f, l);
-
-	if (!lane)
-		return -1;
-	f->row.time = merge_shifted(l->time, f->input->shift);
-	f->row.lane = lane->lane;
-	f->row.cpu = l->cpu;
-	f->row.type = f->row.location = f->row.depth = f->row.stack = 0;
-	f->row.has_tail = f->row.instant_text = f->row.fresh = f->row.odd = false;
-	f->row.mark = f->row.goes_on = f->row.early = false;
-	f->row.variant = 0;
-	f->row.offset = f->offset;
-	f->row.fixed.size = f->row.tail.size = 0;
-	f->stack.wanted = false;
-	f->has_row = true;
-	return 0;
-}
-
 /* --- leaves that wait for their time --- */
 
 static int leave_write(struct ftrace *f, struct ftrace_leave *leave, uint64_t time)
@@ -1748,6 +1764,33 @@ static bool is_key_first(struct text_span text)
 	return p > text.at && p < text.end && *p == '=';
 }
 
+/* Make the row of an event of a name and its text. */
+static int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text)
+{
+	const struct ftrace_value *last;
+	bool closed = false, open = false, quote;
+
+	f->nvalues = 0;
+	ftrace_split(f, text);
+	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
+		/* a bracket or a quote is the end of the last value */
+		last = &f->values[f->nvalues - 1];
+		quote = last->text.at < last->text.end && *last->text.at == '"';
+		closed = last->text.end < span_trim(text).end ||
+			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
+		open = !closed && (quote || (last->key.at > text.at &&
+					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
+	}
+	if (ftrace_keyed(f, name, NULL))
+		return -1;
+	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
+		return 0;
+	f->row.instant_text &= !closed;
+	f->row.odd |= open;
+	ftrace_cut_end(f, closed, open);
+	return 0;
+}
+
 /* Make the row of a text with a name. */
 static int named(struct ftrace *f, struct text_span name, struct text_span text)
 {
@@ -2023,56 +2066,6 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 	if (ftrace_is_mark(name))
 		return kernel_text_printed(f, l, SPAN("print"), name, text);
 	return named(f, name, text);
-}
-
-/* Make the row of an event of a name and its text. */
-static int ftrace_event(struct ftrace *f, struct text_span name, struct text_span text)
-{
-	const struct ftrace_value *last;
-	bool closed = false, open = false, quote;
-
-	f->nvalues = 0;
-	ftrace_split(f, text);
-	if (f->nvalues && !span_is(f->values[f->nvalues - 1].key, "message")) {
-		/* a bracket or a quote is the end of the last value */
-		last = &f->values[f->nvalues - 1];
-		quote = last->text.at < last->text.end && *last->text.at == '"';
-		closed = last->text.end < span_trim(text).end ||
-			 (quote && span_size(last->text) > 1 && last->text.end[-1] == '"');
-		open = !closed && (quote || (last->key.at > text.at &&
-					     (last->key.at[-1] == '[' || last->key.at[-1] == '(')));
-	}
-	if (ftrace_keyed(f, name, NULL))
-		return -1;
-	if (!f->has_row || (f->nvalues == 1 && span_is(f->values[0].key, "message")))
-		return 0;
-	f->row.instant_text &= !closed;
-	f->row.odd |= open;
-	ftrace_cut_end(f, closed, open);
-	return 0;
-}
-
-/* Declare the type of a row that has no variants. */
-static uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
-{
-	struct {
-		uint32_t name, kind, flags, fixed;
-	} key = {0, like->kind, like->flags, like->fixed_size};
-	struct type_entry e = *like;
-	uint32_t *id;
-
-	e.source = f->declared.source;
-	e.group = e.group ? e.group : f->declared.group;
-	key.name = e.name = writer_text(f->w, name);
-	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
-	if (id && !*id) {
-		uint32_t type = writer_type(f->w, &e);
-
-		if (!type || row_filter_announce(f->input->decoding->row_filter, type, 0))
-			return 0;
-		*id = type;
-	}
-	return id ? *id : 0;
 }
 
 /* --- the decoder of the kernel's trace text: its lines in their order --- */
