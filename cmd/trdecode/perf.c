@@ -127,7 +127,7 @@ static void name_modifiers(const struct perf_attr *a, char *name, size_t n)
 		snprintf(name + strlen(name), n - strlen(name), ":%s", text);
 }
 
-/* perf_records.c: name the events that have no name. */
+/* Name the events that have no name. */
 static int perf_attrs_name(struct perf *p)
 {
 	char name[128];
@@ -188,7 +188,7 @@ static int guess_members(struct perf *p, struct perf_attr *a)
 		return -1;
 	a->nmembers = (uint32_t)(i - first);
 	for (uint32_t k = 0; k < a->nmembers; k++)
-		a->members[k].attr = (uint32_t)first + k;
+		a->members[k] = (uint32_t)first + k;
 	return 0;
 }
 
@@ -197,13 +197,31 @@ static int add_members(struct perf *p, struct perf_attr *a, struct type_fields *
 	if (!a->knows_members && leads_group(a) && guess_members(p, a))
 		return -1;
 	for (uint32_t k = 0; k < a->nmembers; k++) {
-		const char *name = p->attrs[a->members[k].attr].name;
+		const char *name = p->attrs[a->members[k]].name;
 
-		a->members[k].offset = f->type.fixed_size;
 		perf_add_field(f, name ? name : "counter", FIELD_UINT, 8, 0)->role = ROLE_WEIGHT;
 	}
 	return 0;
 }
+
+/* The parts of a sample that are a field each, or of PERF_SAMPLE_WEIGHT_STRUCT three. */
+static const struct {
+	uint64_t part;
+	const char *name;
+	uint8_t kind, size, role;
+} fixed_parts[] = {
+	{PERF_SAMPLE_ADDR, "addr", FIELD_HEX, 8, ROLE_ADDRESS},
+	{PERF_SAMPLE_WEIGHT, "weight", FIELD_UINT, 8, ROLE_NONE},
+	{PERF_SAMPLE_WEIGHT_STRUCT, "weight", FIELD_UINT, 4, ROLE_NONE},
+	{PERF_SAMPLE_WEIGHT_STRUCT, "ins_lat", FIELD_UINT, 2, ROLE_NONE},
+	{PERF_SAMPLE_WEIGHT_STRUCT, "retire_lat", FIELD_UINT, 2, ROLE_NONE},
+	{PERF_SAMPLE_DATA_SRC, "data_src", FIELD_HEX, 8, ROLE_NONE},
+	{PERF_SAMPLE_TRANSACTION, "transaction", FIELD_HEX, 8, ROLE_NONE},
+	{PERF_SAMPLE_PHYS_ADDR, "phys_addr", FIELD_HEX, 8, ROLE_NONE},
+	{PERF_SAMPLE_CGROUP, "cgroup", FIELD_UINT, 8, ROLE_NONE},
+	{PERF_SAMPLE_DATA_PAGE_SIZE, "data_page_size", FIELD_UINT, 8, ROLE_SIZE},
+	{PERF_SAMPLE_CODE_PAGE_SIZE, "code_page_size", FIELD_UINT, 8, ROLE_SIZE},
+};
 
 /* Add the fields in the order in which fill_fixed writes them. */
 static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
@@ -216,27 +234,13 @@ static int add_fixed(struct perf *p, struct perf_attr *a, struct type_fields *f)
 		return -1;
 	if (a->has_ip)
 		perf_add_field(f, "ip", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
-	if (has & PERF_SAMPLE_ADDR)
-		perf_add_field(f, "addr", FIELD_HEX, 8, 0)->role = ROLE_ADDRESS;
-	if (has & PERF_SAMPLE_WEIGHT) {
-		perf_add_field(f, "weight", FIELD_UINT, 8, 0);
-	} else if (has & PERF_SAMPLE_WEIGHT_STRUCT) {
-		perf_add_field(f, "weight", FIELD_UINT, 4, 0);
-		perf_add_field(f, "ins_lat", FIELD_UINT, 2, 0);
-		perf_add_field(f, "retire_lat", FIELD_UINT, 2, 0);
-	}
-	if (has & PERF_SAMPLE_DATA_SRC)
-		perf_add_field(f, "data_src", FIELD_HEX, 8, 0);
-	if (has & PERF_SAMPLE_TRANSACTION)
-		perf_add_field(f, "transaction", FIELD_HEX, 8, 0);
-	if (has & PERF_SAMPLE_PHYS_ADDR)
-		perf_add_field(f, "phys_addr", FIELD_HEX, 8, 0);
-	if (has & PERF_SAMPLE_CGROUP)
-		perf_add_field(f, "cgroup", FIELD_UINT, 8, 0);
-	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
-		perf_add_field(f, "data_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
-	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
-		perf_add_field(f, "code_page_size", FIELD_UINT, 8, 0)->role = ROLE_SIZE;
+	if (has & PERF_SAMPLE_WEIGHT)
+		has &= ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT;
+	for (size_t i = 0; i < COUNT(fixed_parts); i++)
+		if (has & fixed_parts[i].part)
+			perf_add_field(f, fixed_parts[i].name, fixed_parts[i].kind,
+				       fixed_parts[i].size, 0)
+				->role = fixed_parts[i].role;
 	if (has & PERF_SAMPLE_REGS_USER && !(has & PERF_SAMPLE_STACK_USER) && a->user_regs)
 		perf_add_field(f, "user_regs", FIELD_HEX, 8,
 			       (uint32_t)__builtin_popcountll(a->user_regs));
@@ -323,32 +327,28 @@ static bool weighs_time(const struct perf_attr *a)
  * they are the events after the leader that take no samples. */
 static int perf_declare_attr(struct perf *p, struct perf_attr *a)
 {
-	struct type_fields *f = calloc(1, sizeof *f);
+	struct type_fields f = {.w = p->w};
 	int bad;
 
-	if (!f)
-		return -1;
 	a->tracepoint = tracepoint_of(p, a);
 	bad = perf_attrs_name(p);
 	/* samples with a precise address have an address that is not the stack's */
 	a->has_ip = a->flags >> PERF_FLAG_PRECISE & 3 && a->kind != PERF_TYPE_SOFTWARE &&
 		    a->sample_type & PERF_SAMPLE_CALLCHAIN && a->sample_type & PERF_SAMPLE_IP;
-	f->w = p->w;
-	f->type = (struct type_entry){.source = p->source,
-				      .kind = KIND_SAMPLE,
-				      .word_size = (uint8_t)p->h.long_size,
-				      .flags = (weighs_time(a) ? TYPE_WEIGHT_TIME : 0) |
-					       (p->h.big_endian ? TYPE_BIG_ENDIAN : 0),
-				      .native = (uint32_t)(a - p->attrs),
-				      .weight = perf_flag(a, PERF_FLAG_FREQ) ? 0 : a->period,
-				      .fields = f->fields};
-	set_names(p, a, &f->type);
-	bad = bad || add_fixed(p, a, f);
-	add_tail(p, a, f);
-	a->has_tail = f->type.flags & TYPE_TAIL;
-	a->fixed_size = f->type.fixed_size;
-	a->type = bad ? 0 : writer_type(p->w, &f->type);
-	free(f);
+	f.type = (struct type_entry){.source = p->source,
+				     .kind = KIND_SAMPLE,
+				     .word_size = (uint8_t)p->h.long_size,
+				     .flags = (weighs_time(a) ? TYPE_WEIGHT_TIME : 0) |
+					      (p->h.big_endian ? TYPE_BIG_ENDIAN : 0),
+				     .native = (uint32_t)(a - p->attrs),
+				     .weight = perf_flag(a, PERF_FLAG_FREQ) ? 0 : a->period,
+				     .fields = f.fields};
+	set_names(p, a, &f.type);
+	bad = bad || add_fixed(p, a, &f);
+	add_tail(p, a, &f);
+	a->has_tail = f.type.flags & TYPE_TAIL;
+	a->fixed_size = f.type.fixed_size;
+	a->type = bad ? 0 : writer_type(p->w, &f.type);
 	return a->type && !row_filter_announce(p->input->decoding->row_filter, a->type, 0) ? 0 : -1;
 }
 
@@ -376,12 +376,12 @@ static void parse_head(struct byte_span *s, const struct perf_attr *a, struct pe
 	uint64_t has = a->sample_type;
 	struct perf_origin *o = &out->origin;
 
-	o->has_id = has & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID);
 	o->has_tid = has & PERF_SAMPLE_TID;
 	o->has_time = has & PERF_SAMPLE_TIME;
 	o->has_cpu = has & PERF_SAMPLE_CPU;
+	/* samples_attr_of has read the id */
 	if (has & PERF_SAMPLE_IDENTIFIER)
-		o->id = unwind_span_number(s, 8);
+		unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_IP)
 		out->ip = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_TID) {
@@ -393,7 +393,7 @@ static void parse_head(struct byte_span *s, const struct perf_attr *a, struct pe
 	if (has & PERF_SAMPLE_ADDR)
 		out->addr = unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_ID)
-		o->id = unwind_span_number(s, 8);
+		unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_STREAM_ID)
 		unwind_span_number(s, 8);
 	if (has & PERF_SAMPLE_CPU) {
@@ -662,10 +662,10 @@ static struct perf_id *counter_of(const struct perf *p, const struct perf_sample
 	return a->read_format & PERF_READ_ID ? perf_id_find(p, perf_u64(p, id)) : NULL;
 }
 
-static bool has_member(const struct perf_member *members, uint32_t n, uint32_t attr)
+static bool has_member(const uint32_t *members, uint32_t n, uint32_t attr)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (members[i].attr == attr)
+		if (members[i] == attr)
 			return true;
 	return false;
 }
@@ -677,8 +677,7 @@ static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed
 	uint64_t n = values_read(p, s);
 
 	put_u64(fixed, s->period);
-	for (uint32_t i = 0; i < a->nmembers; i++)
-		put_u64(fixed + a->members[i].offset, 0);
+	memset(fixed + 8, 0, 8 * (size_t)a->nmembers);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t now, value, *last;
 		struct perf_id *known = counter_of(p, s, i, &now);
@@ -693,8 +692,8 @@ static int fill_read(struct perf *p, const struct perf_sample *s, uint8_t *fixed
 		if (&p->attrs[known->attr] == a)
 			put_u64(fixed, value);
 		for (uint32_t k = 0; k < a->nmembers; k++)
-			if (a->members[k].attr == known->attr)
-				put_u64(fixed + a->members[k].offset, value);
+			if (a->members[k] == known->attr)
+				put_u64(fixed + 8 + 8 * k, value);
 	}
 	return 0;
 }
@@ -863,9 +862,7 @@ static int perf_write_row(struct perf *p)
 			      .fixed_size = s->attr->fixed_size,
 			      .has_tail = s->attr->has_tail};
 
-	if (fill_fixed(p, s, fixed))
-		return -1;
-	if (fill_tail(p, s, &row))
+	if (fill_fixed(p, s, fixed) || fill_tail(p, s, &row))
 		return -1;
 	return writer_sample(p->w, row);
 }
@@ -937,7 +934,7 @@ static uint64_t gaps_time_of(const struct perf *p, const struct perf_record *r)
 /* Get the lane of what no thread has done. 0: out of memory. */
 static uint32_t recorder_lane(struct perf *p)
 {
-	struct perf_thread *t = perf_thread_of(&p->threads, -1, -1);
+	struct perf_thread *t = perf_thread_of(p, -1, -1);
 
 	return t ? perf_lane(p, t, &(struct perf_origin){.pid = -1}) : 0;
 }
@@ -990,8 +987,7 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 {
 	struct perf_attr *a = s->attr;
 	uint64_t count = values_read(p, s), value;
-	struct perf_member members[PERF_MEMBERS];
-	uint32_t n = 0, missing = 0;
+	uint32_t members[PERF_MEMBERS], n = 0, missing = 0;
 
 	/* what was guessed is kept only if the first sample has all of it */
 	if (a->knows_members)
@@ -1004,7 +1000,7 @@ static int settle_members(struct perf *p, const struct perf_sample *s)
 		if (!known || &p->attrs[attr] == a || has_member(members, n, attr))
 			continue;
 		missing += !has_member(a->members, a->nmembers, attr);
-		members[n++].attr = attr;
+		members[n++] = attr;
 	}
 	a->knows_members = true;
 	if (!missing && n == a->nmembers)
@@ -1026,7 +1022,7 @@ static int perf_begin_sample(struct perf *p, struct pending_sample *s)
 {
 	const struct perf_origin *o = &s->sample.origin;
 	struct perf_thread *t =
-		perf_thread_of(&p->threads, o->has_tid ? o->pid : -1, o->has_tid ? o->tid : -1);
+		perf_thread_of(p, o->has_tid ? o->pid : -1, o->has_tid ? o->tid : -1);
 	struct perf_chain chain;
 	bool bad = false;
 
@@ -1407,7 +1403,7 @@ static int perf_side_record(struct perf *p, const struct perf_record *r)
 	if (!r->time && !(r->type == PERF_RECORD_LOST || r->type == PERF_RECORD_LOST_SAMPLES))
 		return 0;
 	if (o.has_tid || !t)
-		t = perf_thread_of(&p->threads, o.pid, o.tid);
+		t = perf_thread_of(p, o.pid, o.tid);
 	lane = t ? perf_lane(p, t, &o) : 0;
 	if (!lane)
 		return -1;
@@ -1429,7 +1425,6 @@ static void event_fact(struct trace_info *f, const struct perf_attr *a)
 	fact_item(f, "events", text);
 }
 
-/* info.c */
 static int perf_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	const struct perf *p = in->state;
@@ -1458,25 +1453,22 @@ static enum bid perf_probe(const struct input *in)
 {
 	const uint8_t *d = in->head;
 	uint8_t peeked[PERF_PIPE_HEADER];
-	uint64_t little, big;
+	size_t n = in->head_size;
+	uint64_t magic;
 
 	if (in->tree) {
-		size_t n = in->member ? 0
-				      : tree_peek(in->tree, PERF_DIRECTORY_DATA, peeked,
-						  sizeof peeked);
-
-		d = n == sizeof peeked ? peeked : NULL;
-	} else if (in->head_size < PERF_PIPE_HEADER) {
-		d = NULL;
+		d = peeked;
+		n = in->member ? 0
+			       : tree_peek(in->tree, PERF_DIRECTORY_DATA, peeked, sizeof peeked);
 	}
-	if (!d)
+	if (n < PERF_PIPE_HEADER)
 		return BID_NONE;
-	little = get_u64(d);
-	big = __builtin_bswap64(little);
-	if (little != get_u64(PERF_MAGIC_2) && big != get_u64(PERF_MAGIC_2) &&
-	    little != get_u64(PERF_MAGIC_1))
-		return BID_NONE;
-	return BID_HEADER;
+	magic = get_u64(d);
+	return magic == get_u64(PERF_MAGIC_2) ||
+			       __builtin_bswap64(magic) == get_u64(PERF_MAGIC_2) ||
+			       magic == get_u64(PERF_MAGIC_1)
+		       ? BID_HEADER
+		       : BID_NONE;
 }
 
 /* Read the records that a pipe begins with, up to the first one of the kernel. */
@@ -1777,8 +1769,9 @@ static void end_wait(struct perf_deferred *q, struct deferred_record *record)
 	q->incomplete += !record->chain;
 }
 
-/* Give n addresses of 8 bytes each to the samples that wait for them. */
-static int perf_deferred_join(struct perf_deferred *q, int32_t tid, uint64_t cookie,
+/* Give n addresses of 8 bytes each to the samples of a thread that wait for them, by their cookie.
+ * The others of the thread wait no longer; without a cookie all do not. */
+static int perf_deferred_join(struct perf_deferred *q, int32_t tid, const uint64_t *cookie,
 			      const uint8_t *addresses, uint64_t n)
 {
 	uint64_t *link = unwind_slot_of(q, tid), chain = 0;
@@ -1786,9 +1779,9 @@ static int perf_deferred_join(struct perf_deferred *q, int32_t tid, uint64_t coo
 	/* those before the first have waited too long */
 	while (*link > q->first) {
 		struct deferred_record *record = record_at(q, *link - 1);
-		bool same = record->cookie == cookie;
+		bool same = cookie && record->cookie == *cookie;
 
-		if (record->tid != tid || (!same && tid == -1)) {
+		if (record->tid != tid || (cookie && !same && tid == -1)) {
 			link = &record->earlier;
 			continue;
 		}
@@ -1803,26 +1796,8 @@ static int perf_deferred_join(struct perf_deferred *q, int32_t tid, uint64_t coo
 		end_wait(q, record);
 	}
 	*link = 0;
-	q->unmatched += !chain;
+	q->unmatched += cookie && !chain;
 	return 0;
-}
-
-/* Have the samples of a thread wait no longer. */
-static void perf_deferred_give_up(struct perf_deferred *q, int32_t tid)
-{
-	uint64_t *link = unwind_slot_of(q, tid);
-
-	while (*link > q->first) {
-		struct deferred_record *record = record_at(q, *link - 1);
-
-		if (record->tid != tid) {
-			link = &record->earlier;
-			continue;
-		}
-		*link = record->earlier;
-		end_wait(q, record);
-	}
-	*link = 0;
 }
 
 static bool waits_too_long(const struct perf_deferred *q, const struct deferred_record *record)
@@ -2014,19 +1989,19 @@ static int hold_record(struct perf *p, const struct perf_record *r)
 	const uint8_t *body = r->data + PERF_RECORD_HEAD;
 	uint64_t n, cookie = 0;
 	int32_t tid = -1;
-	bool waits;
+	bool waits, ends;
 
 	if (r->type == PERF_RECORD_SAMPLE) {
 		waits = perf_sample_is_deferred(p, r, &tid, &cookie);
 		return perf_deferred_add(&p->deferred, r, waits, tid, cookie);
 	}
 	perf_record_origin(p, r, &o);
-	if (r->type == PERF_RECORD_EXIT && o.body >= PERF_FORK_BODY)
-		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 8));
+	ends = r->type == PERF_RECORD_EXIT && o.body >= PERF_FORK_BODY;
 	/* the addresses are those of the new program */
-	if (r->type == PERF_RECORD_COMM && r->misc & PERF_MISC_COMM_EXEC &&
-	    o.body >= PERF_COMM_BODY)
-		perf_deferred_give_up(&p->deferred, (int32_t)perf_u32(p, body + 4));
+	if (ends || (r->type == PERF_RECORD_COMM && r->misc & PERF_MISC_COMM_EXEC &&
+		     o.body >= PERF_COMM_BODY))
+		perf_deferred_join(&p->deferred, (int32_t)perf_u32(p, body + (ends ? 8 : 4)), NULL,
+				   NULL, 0);
 	if (r->type != PERF_RECORD_CALLCHAIN_DEFERRED)
 		return perf_deferred_add(&p->deferred, r, false, tid, cookie);
 	n = o.body < PERF_DEFERRED_BODY ? UINT64_MAX : perf_u64(p, body + 8);
@@ -2035,7 +2010,8 @@ static int hold_record(struct perf *p, const struct perf_record *r)
 			     "a deferred call chain that is cut");
 		return 0;
 	}
-	return perf_deferred_join(&p->deferred, o.has_tid ? o.tid : -1, perf_u64(p, body),
+	cookie = perf_u64(p, body);
+	return perf_deferred_join(&p->deferred, o.has_tid ? o.tid : -1, &cookie,
 				  body + PERF_DEFERRED_BODY, n);
 }
 
@@ -2172,7 +2148,7 @@ static void decode_perf_close(struct input *in)
 	perf_files_free(p);
 	perf_queue_free(&p->queue);
 	perf_deferred_free(&p->deferred);
-	perf_threads_free(&p->threads);
+	perf_threads_free(p);
 	perf_spaces_free(&p->spaces);
 	perf_attrs_free(p);
 	if (p->events)

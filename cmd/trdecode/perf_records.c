@@ -440,10 +440,8 @@ static void unpack_attr(const struct perf *p, const uint8_t *d, size_t size, str
 		a->branch_type = perf_u64(p, d + PERF_ATTR_BRANCH_TYPE);
 	if (size >= PERF_ATTR_USER_REGS + 8)
 		a->user_regs = perf_u64(p, d + PERF_ATTR_USER_REGS);
-	if (size >= PERF_ATTR_CLOCK_ID + 4) {
-		a->user_stack = perf_u32(p, d + PERF_ATTR_USER_STACK);
+	if (size >= PERF_ATTR_CLOCK_ID + 4)
 		a->clock_id = (int32_t)perf_u32(p, d + PERF_ATTR_CLOCK_ID);
-	}
 	if (size >= PERF_ATTR_INTR_REGS + 8)
 		a->intr_regs = perf_u64(p, d + PERF_ATTR_INTR_REGS);
 }
@@ -491,32 +489,25 @@ static int perf_attr_add(struct perf *p, const uint8_t *data, size_t size, const
 	return 0;
 }
 
-/* Get the place of the id among the numbers of a sample; -1: the sample has none. */
-static int id_place(const struct perf_attr *a)
+/* Get the place of the id among the numbers of a record: `first`, or after those of `others` that
+ * the record has. -1: it has no id. */
+static int id_place(const struct perf_attr *a, int first, uint64_t others)
 {
-	const uint64_t before =
-		PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-
 	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
-		return 0;
-	return a->sample_type & PERF_SAMPLE_ID ? __builtin_popcountll(a->sample_type & before) : -1;
-}
-
-/* The same in the origin at the end of other records, counted from the end. */
-static int id_place_from_end(const struct perf_attr *a)
-{
-	const uint64_t after = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
-
-	if (a->sample_type & PERF_SAMPLE_IDENTIFIER)
-		return 1;
-	return a->sample_type & PERF_SAMPLE_ID ? 1 + __builtin_popcountll(a->sample_type & after)
-					       : -1;
+		return first;
+	return a->sample_type & PERF_SAMPLE_ID
+		       ? first + __builtin_popcountll(a->sample_type & others)
+		       : -1;
 }
 
 void perf_attrs_settle(struct perf *p)
 {
-	p->id_at = p->nattrs ? id_place(&p->attrs[0]) : -1;
-	p->id_from_end = p->nattrs ? id_place_from_end(&p->attrs[0]) : -1;
+	const uint64_t before = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_ADDR,
+		       after = PERF_SAMPLE_CPU | PERF_SAMPLE_STREAM_ID;
+
+	p->id_at = p->nattrs ? id_place(&p->attrs[0], 0, before) : -1;
+	p->id_from_end = p->nattrs ? id_place(&p->attrs[0], 1, after) : -1;
 	for (size_t i = 0; i < p->nattrs; i++)
 		p->deferred.used |= perf_flag(&p->attrs[i], PERF_FLAG_DEFER_CALLCHAIN);
 }
@@ -602,7 +593,7 @@ static int add_events(struct perf *p, struct byte_span *s)
 	return ftrace_events_kinds(p->events);
 }
 
-/* perf.c: read the formats of the kernel's events. */
+/* Read the formats of the kernel's events. */
 static int perf_tracing_data(struct perf *p, const uint8_t *data, size_t n)
 {
 	struct byte_span s;
@@ -753,14 +744,6 @@ static int perf_records_take_events(struct perf *p, struct byte_span *s)
 	return 0;
 }
 
-static int take_topology(struct perf *p, struct byte_span *s)
-{
-	return perf_records_take_list(p, s, "sibling cores", true) ||
-			       perf_records_take_list(p, s, "sibling threads", true)
-		       ? -1
-		       : 0;
-}
-
 static int take_numa(struct perf *p, struct byte_span *s)
 {
 	uint64_t count = unwind_span_number(s, 4);
@@ -904,7 +887,7 @@ static int take_build_ids(struct perf *p, struct byte_span *s)
 	return 0;
 }
 
-/* perf_records.c: take a feature. Damage in it is reported. */
+/* Take a feature. Damage in it is reported. */
 static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
 {
 	struct byte_span s = {data, data + n, p->h.big_endian, false};
@@ -925,7 +908,10 @@ static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, s
 		break;
 	case PERF_FEATURE_COMMAND: bad = perf_records_take_list(p, &s, "command", false); break;
 	case PERF_FEATURE_EVENTS: bad = perf_records_take_events(p, &s); break;
-	case PERF_FEATURE_TOPOLOGY: bad = take_topology(p, &s); break;
+	case PERF_FEATURE_TOPOLOGY:
+		bad = perf_records_take_list(p, &s, "sibling cores", true) ||
+		      perf_records_take_list(p, &s, "sibling threads", true);
+		break;
 	case PERF_FEATURE_NUMA: bad = take_numa(p, &s); break;
 	case PERF_FEATURE_PMUS: bad = take_pmus(p, &s); break;
 	case PERF_FEATURE_GROUPS: bad = take_groups(p, &s); break;

@@ -155,33 +155,26 @@ static bool perf_script_read_number(struct text_span s, uint64_t most, uint64_t 
 	return span_digits(s.at, s.end, number) == s.end && span_size(s) && *number < most;
 }
 
-/* Read TID or PID/TID. perf prints -1 for a thread that it does not know. */
-static bool read_ids(struct text_span word, struct sample_line *l)
+/* Read the number of a thread or a process. perf prints -1 for one that it does not know. */
+static bool read_id(struct text_span s, int32_t *id)
 {
-	const char *slash = memchr(word.at, '/', span_size(word));
-	struct text_span tid = {slash ? slash + 1 : word.at, word.end};
-	uint64_t number;
+	bool unknown = span_is(s, "-1");
+	uint64_t number = 0;
 
-	l->pid = -1;
-	if (slash && !span_is((struct text_span){word.at, slash}, "-1")) {
-		if (!perf_script_read_number((struct text_span){word.at, slash}, INT32_MAX,
-					     &number))
-			return false;
-		l->pid = (int32_t)number;
-	}
-	l->tid = -1;
-	if (span_is(tid, "-1"))
-		return true;
-	if (!perf_script_read_number(tid, INT32_MAX, &number))
+	if (!unknown && !perf_script_read_number(s, INT32_MAX, &number))
 		return false;
-	l->tid = (int32_t)number;
+	*id = unknown ? -1 : (int32_t)number;
 	return true;
 }
 
-/* Read SECONDS.FRACTION. */
-static bool perf_script_read_time(struct text_span s, uint64_t *ns)
+/* Read TID or PID/TID. */
+static bool read_ids(struct text_span word, struct sample_line *l)
 {
-	return memchr(s.at, '.', span_size(s)) && span_seconds(s, ns) && *ns < TIMES_END;
+	const char *slash = memchr(word.at, '/', span_size(word));
+
+	l->pid = -1;
+	return (!slash || read_id((struct text_span){word.at, slash}, &l->pid)) &&
+	       read_id((struct text_span){slash ? slash + 1 : word.at, word.end}, &l->tid);
 }
 
 /* Name the record of a switch as perf.data does: OUT or IN is the first word of its text. */
@@ -218,11 +211,11 @@ static bool read_record(struct text_span rest, struct sample_line *l)
 	return true;
 }
 
-/* Test whether it is the word of a time. */
+/* Test whether it is the word of a time: "SECONDS.FRACTION:". */
 static bool perf_script_is_time(struct text_span word, uint64_t *ns)
 {
-	return word.end[-1] == ':' &&
-	       perf_script_read_time((struct text_span){word.at, word.end - 1}, ns);
+	return *--word.end == ':' && memchr(word.at, '.', span_size(word)) &&
+	       span_seconds(word, ns) && *ns < TIMES_END;
 }
 
 /* Read [CPU]. */
@@ -785,21 +778,31 @@ static int perf_script_take_line(struct perf_script *p, struct text_span line, b
 	return bad;
 }
 
+/* Find the header of the next row. Returns 1; 0: there is none; -1 with *e filled. */
+static int next_header(struct perf_script *p, struct error *e)
+{
+	struct text_span line;
+	int got = 1, bad = 0;
+
+	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
+		if (is_content(line) && !keep_header(p, line, &bad))
+			report_strange(p, line);
+	return bad ? error_no_memory(e) : got;
+}
+
 /* Read the next sample; in->next is UINT64_MAX if there is none. */
 static int script_advance(struct perf_script *p, struct error *e)
 {
 	struct input *in = p->input;
 	struct text_span line;
 	bool ended = false;
-	int got = 1, bad = 0;
+	int got;
 
 	e->what[0] = '\0';
 	in->next = UINT64_MAX;
-	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
-		if (is_content(line) && !keep_header(p, line, &bad))
-			report_strange(p, line);
-	if (got <= 0 || bad)
-		return bad ? error_no_memory(e) : got;
+	got = next_header(p, e);
+	if (got <= 0)
+		return got;
 	if (perf_script_begin_sample(p))
 		return -1;
 	while (!ended && (got = next_line(p, &line, e)) > 0)
@@ -851,14 +854,10 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 static int script_begin(struct input *in, struct error *e)
 {
 	struct perf_script *p = in->state;
-	struct text_span line;
-	int got = 0, bad = 0;
+	int got = next_header(p, e);
 
-	while (!p->has_header && (got = next_line(p, &line, e)) > 0)
-		if (is_content(line) && !keep_header(p, line, &bad))
-			report_strange(p, line);
-	if (got < 0 || bad)
-		return got < 0 ? -1 : error_no_memory(e);
+	if (got < 0)
+		return -1;
 	if (got)
 		sample_line_parse((struct text_span){(const char *)p->header.data,
 						     (const char *)p->header.data + p->header.size},

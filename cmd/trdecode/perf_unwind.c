@@ -135,11 +135,11 @@ void known_stacks_free(struct known_stacks *k)
 }
 
 /* Put a stack that is not there. */
-static void known_stacks_insert(struct known_stacks *k, struct known_stack s)
+static void known_stacks_insert(struct known_stacks *k, struct key_map_slot s)
 {
-	size_t at = s.digest >> k->shift;
+	size_t at = s.key >> k->shift;
 
-	while (k->slots[at].stack)
+	while (k->slots[at].number)
 		at = (at + 1) & (unwind_size_of(k) - 1);
 	k->slots[at] = s;
 }
@@ -148,7 +148,7 @@ static void known_stacks_insert(struct known_stacks *k, struct known_stack s)
 static void unwind_make_room(struct known_stacks *k)
 {
 	size_t old = unwind_size_of(k);
-	struct known_stack *slots = k->slots, *more = NULL;
+	struct key_map_slot *slots = k->slots, *more = NULL;
 
 	if (k->shift > 64 - LOG_MOST)
 		more = huge_zeroed(2 * old * sizeof *more);
@@ -160,7 +160,7 @@ static void unwind_make_room(struct known_stacks *k)
 	k->slots = more;
 	k->shift--;
 	for (size_t i = 0; i < old; i++)
-		if (slots[i].stack)
+		if (slots[i].number)
 			known_stacks_insert(k, slots[i]);
 	free(slots);
 }
@@ -169,7 +169,7 @@ void known_stacks_put(struct known_stacks *k, uint64_t digest, uint32_t stack)
 {
 	if (k->count >= unwind_size_of(k) / 4 * 3)
 		unwind_make_room(k);
-	known_stacks_insert(k, (struct known_stack){digest, stack});
+	known_stacks_insert(k, (struct key_map_slot){.key = digest, .number = stack});
 	k->count++;
 }
 
@@ -211,27 +211,6 @@ static bool unwind_register(const struct perf_user_state *s, unsigned number, ui
 		return false;
 	*value = get_uint(s->registers + 8 * __builtin_popcountll(s->mask & (bit - 1)), 8,
 			  s->big_endian);
-	return true;
-}
-
-/* Set the registers of a thread of libdw. Returns false if libdw refuses them. */
-static bool unwind_set_registers(const struct unwind_machine *m, const struct perf_user_state *s,
-				 Dwfl_Thread *thread)
-{
-	uint64_t value;
-
-	for (unsigned i = 0; i < m->count; i++) {
-		Dwarf_Word word;
-
-		if (m->dwarf[i] < 0 || !unwind_register(s, i, &value))
-			continue;
-		word = value;
-		if (!dwfl_thread_state_registers(thread, m->dwarf[i], 1, &word))
-			return false;
-	}
-	if (!unwind_register(s, m->pc, &value))
-		return false;
-	dwfl_thread_state_register_pc(thread, value);
 	return true;
 }
 
@@ -491,12 +470,10 @@ int perf_maps_add(struct perf_spaces *s, struct perf_maps **maps, struct perf_ma
 
 enum { THREAD = 1, MODULES_MOST = 1024, FILES_MOST = 1 << 16 };
 
-enum file_state { FILE_UNREAD, FILE_READ, FILE_MISSING };
-
 struct unwind_file {
 	uint32_t key; /* of its path in the names; the build-id follows the path's NUL */
-	enum file_state state;
-	struct frame_tables *tables; /* FILE_READ */
+	bool missing; /* it could not be read */
+	struct frame_tables *tables; /* NULL: not read */
 };
 
 /* A file at its place in an address space. */
@@ -560,10 +537,9 @@ static uint32_t perf_unwinder_file(struct perf_unwinder *u, const char *path, si
 		return number ? *number : 0;
 	if (ARRAY_GROW(u->files, u->capacity, u->nfiles))
 		return 0;
-	u->files[u->nfiles] =
-		(struct unwind_file){.key = u->names.keys.count - 1,
-				     /* of the others nothing is read */
-				     .state = u->nfiles < FILES_MOST ? FILE_UNREAD : FILE_MISSING};
+	/* of those beyond the limit nothing is read */
+	u->files[u->nfiles] = (struct unwind_file){.key = u->names.keys.count - 1,
+						   .missing = u->nfiles >= FILES_MOST};
 	*number = (uint32_t)++u->nfiles;
 	return *number;
 }
@@ -575,14 +551,13 @@ static struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t number)
 	struct error e;
 	const char *path;
 
-	if (!f || f->state == FILE_MISSING)
+	if (!f || f->missing)
 		return NULL;
-	if (f->state == FILE_UNREAD) {
+	if (!f->tables) {
 		path = intern_data(&u->names.keys, f->key);
-		f->state = FILE_READ;
 		f->tables = frame_tables_open(path, u->sysroot, path + strlen(path) + 1, &e);
 		if (!f->tables) {
-			f->state = FILE_MISSING;
+			f->missing = true;
 			if (!u->missing++)
 				u->first_missing = e;
 			return NULL;
@@ -590,18 +565,6 @@ static struct frame_tables *tables_of(struct perf_unwinder *u, uint32_t number)
 		u->size += f->tables->size;
 	}
 	return f->tables->machine == u->space->machine->elf ? f->tables : NULL;
-}
-
-static void close_files(struct perf_unwinder *u)
-{
-	for (size_t i = 0; i < u->nfiles; i++) {
-		if (u->files[i].state != FILE_READ)
-			continue;
-		frame_tables_close(u->files[i].tables);
-		u->files[i].tables = NULL;
-		u->files[i].state = FILE_UNREAD;
-	}
-	u->size = 0;
 }
 
 /* --- spaces --- */
@@ -645,10 +608,17 @@ static void space_free(struct unwind_space *s)
 	*s = (struct unwind_space){.dwfl = NULL};
 }
 
-static void free_spaces(struct perf_unwinder *u)
+/* Free the spaces, and then the tables of the files. */
+static void unwinder_empty(struct perf_unwinder *u)
 {
 	for (int i = 0; i < UNWIND_SPACES; i++)
 		space_free(&u->spaces[i]);
+	for (size_t i = 0; i < u->nfiles; i++) {
+		if (u->files[i].tables)
+			frame_tables_close(u->files[i].tables);
+		u->files[i].tables = NULL;
+	}
+	u->size = 0;
 }
 
 /* Get the space of mappings: the one in use, or a new one in place of the least recently used.
@@ -780,11 +750,26 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *
 	return true;
 }
 
+/* Give libdw the registers of the thread. Returns false if libdw refuses them. */
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct perf_unwinder *u = arg;
+	const struct unwind_machine *m = u->space->machine;
+	uint64_t value;
 
-	return unwind_set_registers(u->space->machine, u->state, thread);
+	for (unsigned i = 0; i < m->count; i++) {
+		Dwarf_Word word;
+
+		if (m->dwarf[i] < 0 || !unwind_register(u->state, i, &value))
+			continue;
+		word = value;
+		if (!dwfl_thread_state_registers(thread, m->dwarf[i], 1, &word))
+			return false;
+	}
+	if (!unwind_register(u->state, m->pc, &value))
+		return false;
+	dwfl_thread_state_register_pc(thread, value);
+	return true;
 }
 
 /* Give libdw the thread, once. Returns false if it is not possible. */
@@ -842,14 +827,6 @@ static int unwind_take_frame(Dwfl_Frame *frame, void *arg)
 		       : DWARF_CB_OK;
 }
 
-/* Get the address at which the thread was. Returns false if it was not recorded. */
-static bool perf_unwind_pc(const char *machine, const struct perf_user_state *state, uint64_t *pc)
-{
-	const struct unwind_machine *m = unwind_machine_find(machine, state->abi);
-
-	return m && unwind_register(state, m->pc, pc);
-}
-
 /*
  * Unwind a stack. Returns the number of its frames, the innermost first; at most UNWIND_FRAMES, 0
  * if the registers were not recorded. The address of a frame that calls another is that of the last
@@ -864,10 +841,8 @@ static size_t perf_unwind(struct perf_unwinder *u, const struct perf_maps *m,
 	if (!unwind_register(state, machine->pc, &pc) ||
 	    !unwind_register(state, machine->sp, &u->begin))
 		return 0;
-	if (u->size > UNWIND_TABLES) {
-		free_spaces(u);
-		close_files(u);
-	}
+	if (u->size > UNWIND_TABLES)
+		unwinder_empty(u);
 	u->maps = m;
 	u->state = state;
 	/* once more if what is mapped has changed */
@@ -913,8 +888,7 @@ void perf_unwinder_free(struct perf_unwinder *u)
 {
 	if (!u)
 		return;
-	free_spaces(u);
-	close_files(u);
+	unwinder_empty(u);
 	free(u->files);
 	id_cache_free(&u->names);
 	free(u);
@@ -1533,16 +1507,16 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 
 enum { TABLE_MOST = 1 << 18 };
 
-static struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
+static struct perf_process *perf_process_of(struct perf *p, int32_t pid)
 {
-	uint64_t *known = key_map_value(&t->processes, (uint32_t)pid);
+	uint64_t *known = key_map_value(&p->threads.processes, (uint32_t)pid);
 	struct perf_process *process;
 
 	if (!known || *known)
 		return known ? (void *)(uintptr_t)*known : NULL;
 	/* no machine has so many: the file is damaged */
-	if (t->processes.count > TABLE_MOST)
-		return &t->unknown_process;
+	if (p->threads.processes.count > TABLE_MOST)
+		return &p->threads.unknown_process;
 	process = calloc(1, sizeof *process);
 	if (!process)
 		return NULL;
@@ -1551,9 +1525,9 @@ static struct perf_process *perf_process_of(struct perf_threads *t, int32_t pid)
 	return process;
 }
 
-static int set_process(struct perf_threads *t, struct perf_thread *thread, int32_t pid)
+static int set_process(struct perf *p, struct perf_thread *thread, int32_t pid)
 {
-	struct perf_process *process = perf_process_of(t, pid);
+	struct perf_process *process = perf_process_of(p, pid);
 
 	if (!process)
 		return -1;
@@ -1563,12 +1537,12 @@ static int set_process(struct perf_threads *t, struct perf_thread *thread, int32
 	return 0;
 }
 
-static struct perf_thread *unwind_new_thread(struct perf_threads *t, uint64_t *known, int32_t pid,
+static struct perf_thread *unwind_new_thread(struct perf *p, uint64_t *known, int32_t pid,
 					     int32_t tid)
 {
-	struct perf_thread *thread = &t->unknown;
+	struct perf_thread *thread = &p->threads.unknown;
 
-	if (t->threads.count <= TABLE_MOST) {
+	if (p->threads.threads.count <= TABLE_MOST) {
 		thread = calloc(1, sizeof *thread);
 		if (!thread)
 			return NULL;
@@ -1576,23 +1550,23 @@ static struct perf_thread *unwind_new_thread(struct perf_threads *t, uint64_t *k
 		thread->pid = -1;
 	}
 	thread->tid = tid;
-	return set_process(t, thread, pid) ? NULL : thread;
+	return set_process(p, thread, pid) ? NULL : thread;
 }
 
-struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid)
+struct perf_thread *perf_thread_of(struct perf *p, int32_t pid, int32_t tid)
 {
-	struct perf_thread *thread = t->last;
+	struct perf_thread *thread = p->threads.last;
 	uint64_t *known;
 
 	if (thread && thread->tid == tid && (thread->pid == pid || pid == -1))
 		return thread;
-	known = key_map_value(&t->threads, (uint32_t)tid);
+	known = key_map_value(&p->threads.threads, (uint32_t)tid);
 	if (!known)
 		return NULL;
-	thread = *known ? (void *)(uintptr_t)*known : unwind_new_thread(t, known, pid, tid);
-	if (!thread || (thread->pid != pid && pid != -1 && set_process(t, thread, pid)))
+	thread = *known ? (void *)(uintptr_t)*known : unwind_new_thread(p, known, pid, tid);
+	if (!thread || (thread->pid != pid && pid != -1 && set_process(p, thread, pid)))
 		return NULL;
-	t->last = thread;
+	p->threads.last = thread;
 	return thread;
 }
 
@@ -1622,20 +1596,20 @@ static void perf_thread_fork(struct perf_thread *child, const struct perf_thread
 		child->process->maps->users++;
 }
 
-void perf_threads_free(struct perf_threads *t)
+void perf_threads_free(struct perf *p)
 {
-	for (struct key_map_slot *s = NULL; (s = key_map_next(&t->threads, s));)
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&p->threads.threads, s));)
 		free((void *)(uintptr_t)s->value);
-	for (struct key_map_slot *s = NULL; (s = key_map_next(&t->processes, s));) {
+	for (struct key_map_slot *s = NULL; (s = key_map_next(&p->threads.processes, s));) {
 		struct perf_process *process = (void *)(uintptr_t)s->value;
 
 		perf_maps_release(process->maps);
 		free(process);
 	}
-	perf_maps_release(t->unknown_process.maps);
-	key_map_free(&t->threads);
-	key_map_free(&t->processes);
-	id_cache_free(&t->lanes);
+	perf_maps_release(p->threads.unknown_process.maps);
+	key_map_free(&p->threads.threads);
+	key_map_free(&p->threads.processes);
+	id_cache_free(&p->threads.lanes);
 }
 
 /*
@@ -1729,7 +1703,7 @@ static int perf_add_map(struct perf *p, const struct perf_record *r, struct perf
 		extend_kernel(&map, path, n);
 		return perf_maps_add(&p->spaces, &p->spaces.kernel, map, -1);
 	}
-	process = perf_process_of(&p->threads, (int32_t)perf_u32(p, d));
+	process = perf_process_of(p, (int32_t)perf_u32(p, d));
 	if (!process || !perf_process_maps(&p->spaces, process))
 		return -1;
 	map.code = perf_jit_anonymous(path, n);
@@ -1833,10 +1807,10 @@ static int apply_comm(struct perf *p, const struct perf_record *r, struct perf_t
 static int apply_fork(struct perf *p, const struct perf_record *r, struct perf_thread **t)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
-	struct perf_thread *parent = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d + 4),
-						    (int32_t)perf_u32(p, d + 12));
+	struct perf_thread *parent =
+		perf_thread_of(p, (int32_t)perf_u32(p, d + 4), (int32_t)perf_u32(p, d + 12));
 
-	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
+	*t = perf_thread_of(p, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 8));
 	if (!*t || !parent)
 		return -1;
 	if (*t != parent && r->type == PERF_RECORD_FORK)
@@ -1868,7 +1842,7 @@ int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_or
 	}
 	if (r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT)
 		return apply_fork(p, r, t);
-	*t = perf_thread_of(&p->threads, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
+	*t = perf_thread_of(p, (int32_t)perf_u32(p, d), (int32_t)perf_u32(p, d + 4));
 	if (!*t)
 		return -1;
 	return r->type == PERF_RECORD_COMM ? apply_comm(p, r, *t, o->body)
@@ -1987,8 +1961,8 @@ static void path_begin(const struct perf *p, struct path *path, uint32_t stack)
 	path->at = known_stacks_begin(p->spaces.known, stack);
 }
 
-static inline const struct known_stack *known_stacks_slot(const struct known_stacks *k,
-							  uint64_t digest)
+static inline const struct key_map_slot *known_stacks_slot(const struct known_stacks *k,
+							   uint64_t digest)
 {
 	return &k->slots[digest >> k->shift];
 }
@@ -2081,23 +2055,24 @@ static inline bool path_add(struct perf *p, struct path *path, struct perf_maps 
 	return true;
 }
 
+/* Get the stack of a path. whole: the path has all its frames. 0: with *bad, out of memory. */
+static uint32_t path_end(struct perf *p, struct path *path, bool whole, bool *bad)
+{
+	*bad = !whole || !path_stack(p, path);
+	return *bad ? 0 : path->stack;
+}
+
 uint32_t perf_frame_stack(struct perf *p, struct perf_process *process, uint64_t address,
 			  unsigned mode, uint32_t parent, bool *bad)
 {
 	struct perf_maps *m;
 	struct path path;
+	bool whole = maps_of(p, process, mode, &m);
 
 	path_begin(p, &path, parent);
-	if (!maps_of(p, process, mode, &m)) {
-		*bad = true;
-		return 0;
-	}
-	path_context(p, &path, m);
-	if (!path_add(p, &path, m, address) || !path_stack(p, &path)) {
-		*bad = true;
-		return 0;
-	}
-	return path.stack;
+	if (whole)
+		path_context(p, &path, m);
+	return path_end(p, &path, whole && path_add(p, &path, m, address), bad);
 }
 
 /* Add n frames, of which the innermost is first. */
@@ -2148,41 +2123,34 @@ uint32_t perf_chain_stack(struct perf *p, struct perf_process *process,
 {
 	struct chain_part parts[PARTS + 1];
 	int count = split_chain(p, chain->addresses, chain->n, chain->mode, parts);
+	bool whole = true;
 	struct path path;
 
 	if (count < 0)
 		return 0;
 	path_begin(p, &path, chain->parent);
-	while (count-- > 0) {
+	while (whole && count-- > 0) {
 		struct chain_part *part = &parts[count];
 		struct perf_maps *m;
 
 		if (part->begin == part->end)
 			continue;
-		if (!maps_of(p, process, part->mode, &m)) {
-			*bad = true;
-			return 0;
-		}
-		path_context(p, &path, m);
-		for (uint64_t i = part->end; i-- > part->begin;)
-			if (!path_add(p, &path, m, perf_u64(p, chain->addresses + 8 * i))) {
-				*bad = true;
-				return 0;
-			}
+		whole = maps_of(p, process, part->mode, &m);
+		if (whole)
+			path_context(p, &path, m);
+		for (uint64_t i = part->end; whole && i-- > part->begin;)
+			whole = path_add(p, &path, m, perf_u64(p, chain->addresses + 8 * i));
 	}
-	if (!path_stack(p, &path)) {
-		*bad = true;
-		return 0;
-	}
-	return path.stack;
+	return path_end(p, &path, whole, bad);
 }
 
 uint32_t perf_user_frame(struct perf *p, struct perf_process *process,
 			 const struct perf_user_state *state, bool *bad)
 {
+	const struct unwind_machine *m = unwind_machine_find(p->h.arch, state->abi);
 	uint64_t pc;
 
-	if (!perf_unwind_pc(p->h.arch, state, &pc))
+	if (!m || !unwind_register(state, m->pc, &pc))
 		return 0;
 	return perf_frame_stack(p, process, pc, PERF_MODE_USER, 0, bad);
 }
@@ -2192,18 +2160,14 @@ uint32_t perf_user_stack(struct perf *p, struct perf_process *process,
 {
 	const uint64_t *addresses;
 	struct perf_maps *m;
+	bool whole = maps_of(p, process, PERF_MODE_USER, &m);
+	size_t n = whole ? perf_unwind(p->unwinder, m, state, &addresses) : 0;
 	struct path path;
-	size_t n;
 
-	if (!maps_of(p, process, PERF_MODE_USER, &m)) {
-		*bad = true;
-		return 0;
-	}
-	n = perf_unwind(p->unwinder, m, state, &addresses);
 	path_begin(p, &path, 0);
-	path_context(p, &path, m);
-	while (n-- && !*bad)
-		*bad |= !path_add(p, &path, m, addresses[n]);
-	*bad |= !*bad && !path_stack(p, &path);
-	return *bad ? 0 : path.stack;
+	if (whole)
+		path_context(p, &path, m);
+	while (whole && n--)
+		whole = path_add(p, &path, m, addresses[n]);
+	return path_end(p, &path, whole, bad);
 }

@@ -174,22 +174,13 @@ struct perf_thread {
 	int32_t lane_cpu;
 };
 
-/* A table of threads, or of processes, by number. */
-struct perf_threads {
-	struct key_map threads, processes; /* addresses of perf_thread and perf_process */
-	struct id_cache lanes;		   /* by tid, pid, comm and CPU */
-	struct perf_thread *last;	   /* the last one found */
-	struct perf_thread unknown;	   /* of all threads beyond the limit */
-	struct perf_process unknown_process;
-};
-
 /* Functions return NULL or -1 when out of memory. */
 
 /* Get a thread. pid -1: as known so far. */
-struct perf_thread *perf_thread_of(struct perf_threads *t, int32_t pid, int32_t tid);
+struct perf_thread *perf_thread_of(struct perf *p, int32_t pid, int32_t tid);
 /* Get the mappings of a process, empty ones if none are known. */
 struct perf_maps *perf_process_maps(struct perf_spaces *s, struct perf_process *process);
-void perf_threads_free(struct perf_threads *t);
+void perf_threads_free(struct perf *p);
 
 /*
  * Unwinds the stacks of threads that perf recorded as registers and memory.
@@ -231,12 +222,6 @@ uint64_t perf_unwinder_missing(const struct perf_unwinder *u, struct error *firs
  * Functions return 0, or -1 with the writer's error, or where they have e, with *e filled.
  */
 
-/* A counter that a sample of a group has read. */
-struct perf_member {
-	uint32_t attr;	 /* index of its event */
-	uint32_t offset; /* of its field in the fixed part */
-};
-
 enum {
 	PERF_MEMBERS = 32, /* counters of one group */
 	PERF_BUILD_ID = 20,
@@ -245,7 +230,7 @@ enum {
 
 /* An event: struct perf_event_attr, and its type in the stream. */
 struct perf_attr {
-	uint32_t kind, user_stack; /* kind: enum perf_attr_type or the number of a PMU */
+	uint32_t kind; /* enum perf_attr_type or the number of a PMU */
 	uint64_t config, period, sample_type, read_format, flags;
 	uint64_t branch_type, user_regs, intr_regs;
 	int32_t clock_id;
@@ -253,7 +238,9 @@ struct perf_attr {
 	struct ftrace_event *tracepoint;
 	uint32_t type; /* id in the stream, 0: not yet declared */
 	uint32_t fixed_size;
-	struct perf_member *members; /* of the group that it leads */
+	/* indexes of the other events of the group that it leads: the values of their counters
+	 * follow the period in the fixed part, 8 bytes each */
+	uint32_t *members;
 	uint32_t nmembers;
 	bool has_tail, has_ip; /* has_ip: the type has a field for the address, beside the stack */
 	bool knows_members;    /* from a sample */
@@ -313,7 +300,14 @@ struct perf {
 	struct ftrace_events *events;
 
 	uint32_t source, clock;
-	struct perf_threads threads;
+	/* threads and processes by their numbers */
+	struct {
+		struct key_map threads, processes; /* addresses of perf_thread and perf_process */
+		struct id_cache lanes;		   /* by tid, pid, comm and CPU */
+		struct perf_thread *last;	   /* the last one found */
+		struct perf_thread unknown;	   /* of all threads beyond the limit */
+		struct perf_process unknown_process;
+	} threads;
 	struct perf_spaces spaces;
 	/* samples in their order whose rows are not yet written: the next is number `begun` */
 	struct {
@@ -373,8 +367,8 @@ struct perf_record {
 /* What the end of a record, or a sample, says of its origin. */
 struct perf_origin {
 	int32_t pid, tid, cpu;
-	uint64_t time, id;
-	bool has_tid, has_time, has_cpu, has_id;
+	uint64_t time;
+	bool has_tid, has_time, has_cpu;
 	size_t body; /* bytes between header and origin, of a record that is no sample */
 };
 
@@ -394,8 +388,6 @@ void perf_attrs_free(struct perf *p);
 
 /* Write a build id of n bytes as text. */
 void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT]);
-
-/* perf.c */
 
 /* A recorded call chain: n addresses, the innermost first. */
 struct perf_chain {
@@ -463,18 +455,13 @@ void perf_jit_free(struct perf_jit *j);
 
 enum { KNOWN_FRAMES = 256 }; /* of a digest */
 
-struct known_stack {
-	uint64_t digest;
-	uint32_t stack; /* 0: the slot is free */
-};
-
 /* The secret numbers, and a hash table of at most 16 MiB, which is emptied when it is full. */
 struct known_stacks {
 	struct {
 		uint64_t address[KNOWN_FRAMES], context[KNOWN_FRAMES], parent;
 		uint128 low, high;
 	} key;
-	struct known_stack *slots;
+	struct key_map_slot *slots; /* the number of a digest is its stack */
 	size_t count;
 	unsigned shift; /* 64 less the binary logarithm of the number of slots */
 };
@@ -488,9 +475,9 @@ static inline uint32_t known_stacks_find(const struct known_stacks *k, uint64_t 
 {
 	size_t mask = ((size_t)1 << (64 - k->shift)) - 1;
 
-	for (size_t at = digest >> k->shift; k->slots[at].stack; at = (at + 1) & mask)
-		if (k->slots[at].digest == digest)
-			return k->slots[at].stack;
+	for (size_t at = digest >> k->shift; k->slots[at].number; at = (at + 1) & mask)
+		if (k->slots[at].key == digest)
+			return k->slots[at].number;
 	return 0;
 }
 
