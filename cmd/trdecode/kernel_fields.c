@@ -813,9 +813,8 @@ static struct ftrace_type *find_variant(struct ftrace *f, struct text_span name,
 	return other || *full ? other : new_variant(f, first);
 }
 
-/* As find_variant. If there are too many, the values become the message. */
-static struct ftrace_type *find_or_message(struct ftrace *f, struct text_span name,
-					   struct text_span text, bool *changes)
+/* As find_variant. If there are too many, the text of the line becomes the message. */
+static struct ftrace_type *find_or_message(struct ftrace *f, struct text_span name, bool *changes)
 {
 	bool full;
 	struct ftrace_type *t = find_variant(f, name, &full, changes);
@@ -823,7 +822,7 @@ static struct ftrace_type *find_or_message(struct ftrace *f, struct text_span na
 	if (!full)
 		return t;
 	f->nvalues = 0;
-	ftrace_value_add(f, "message", text, false);
+	ftrace_value_add(f, "message", f->line.text, false);
 	return find_variant(f, name, &full, changes);
 }
 
@@ -869,7 +868,7 @@ static int kernel_fields_fill_row(struct ftrace *f, struct ftrace_type *t, struc
 int ftrace_typed(struct ftrace *f, struct text_span name, const struct type_entry *like)
 {
 	bool changes;
-	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
+	struct ftrace_type *t = find_or_message(f, name, &changes);
 
 	return t ? kernel_fields_fill_row(f, t, name, like, changes) : -1;
 }
@@ -877,7 +876,7 @@ int ftrace_typed(struct ftrace *f, struct text_span name, const struct type_entr
 int ftrace_keyed(struct ftrace *f, struct text_span name, const struct type_entry *like)
 {
 	bool changes;
-	struct ftrace_type *t = find_or_message(f, name, f->line.text, &changes);
+	struct ftrace_type *t = find_or_message(f, name, &changes);
 	const struct ftrace_value *last = &f->values[f->nvalues ? f->nvalues - 1 : 0];
 
 	if (!t)

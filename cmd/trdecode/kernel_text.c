@@ -34,11 +34,9 @@ static bool kernel_text_is_name(const struct ftrace *f, uint32_t name, struct te
 /* Get the number of the thread of a lane; UINT32_MAX: out of memory. */
 static uint32_t kernel_text_thread_of(struct ftrace *f, const struct ftrace_lane *lane)
 {
-	struct {
-		uint32_t instance;
-		int32_t tid, cpu;
-	} key = {lane->instance, lane->tid, lane->tid > 0 ? -1 : lane->cpu};
-	uint32_t *number = id_cache_number(&f->declared.threads, &key, sizeof key);
+	uint32_t key[] = {lane->instance, (uint32_t)lane->tid,
+			  lane->tid > 0 ? UINT32_MAX : (uint32_t)lane->cpu};
+	uint32_t *number = id_cache_number(&f->declared.threads, key, sizeof key);
 
 	if (!number)
 		return UINT32_MAX;
@@ -65,7 +63,7 @@ static int kernel_text_find_lane(struct ftrace *f, struct ftrace_lane *lane,
 		return -1;
 	*lane = (struct ftrace_lane){
 		.cpu = l->cpu, .tid = l->tid, .tgid = l->tgid, .comm = comm, .instance = instance};
-	id = id_cache_number(&f->declared.lanes, &key, sizeof key);
+	id = id_cache_number(&f->declared.lanes, key, sizeof key);
 	if (!id)
 		return -1;
 	if (!*id) {
@@ -106,17 +104,13 @@ static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_lin
 
 static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
 {
-	uint32_t number = intern(&f->names, name.at, span_size(name)), *id;
-	/* apart from functions of the kernel */
-	struct {
-		char mark[2];
-		uint16_t zero;
-		uint32_t number;
-	} key = {"|", 0, number};
+	uint32_t number = intern(&f->names, name.at, span_size(name));
+	/* apart from functions of the kernel, whose keys are their names */
+	uint32_t key[] = {'|', number}, *id;
 
 	if (number == INTERN_NONE)
 		return 0;
-	id = id_cache_number(&f->declared.locations, &key, sizeof key);
+	id = id_cache_number(&f->declared.locations, key, sizeof key);
 	if (id && !*id)
 		*id = writer_location(
 			f->w, &(struct location_entry){
@@ -164,16 +158,13 @@ static int ftrace_row_begin(struct ftrace *f, const struct ftrace_line *l)
 /* Declare the type of a row that has no variants. */
 static uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const struct type_entry *like)
 {
-	struct {
-		uint32_t name, kind, flags, fixed;
-	} key = {0, like->kind, like->flags, like->fixed_size};
+	uint32_t key[] = {writer_text(f->w, name), like->kind, like->flags, like->fixed_size}, *id;
 	struct type_entry e = *like;
-	uint32_t *id;
 
+	e.name = key[0];
 	e.source = f->declared.source;
 	e.group = e.group ? e.group : f->declared.group;
-	key.name = e.name = writer_text(f->w, name);
-	id = key.name ? id_cache_number(&f->declared.plain_types, &key, sizeof key) : NULL;
+	id = e.name ? id_cache_number(&f->declared.plain_types, key, sizeof key) : NULL;
 	if (id && !*id) {
 		uint32_t type = writer_type(f->w, &e);
 
@@ -189,24 +180,31 @@ static uint32_t ftrace_plain_type(struct ftrace *f, const char *name, const stru
  * "FILE[+OFFSET] <ADDRESS>".
  */
 
+/* Take the next of the arguments "VALUE, NAME=VALUE" off a text. *equal: NULL if it has no name.
+ * Returns false if there are no more. */
+static bool next_call_argument(struct text_span *s, struct text_span *one, const char **equal)
+{
+	const char *comma = span_find(*s, ", ");
+
+	if (s->at >= s->end)
+		return false;
+	*one = (struct text_span){s->at, comma ? comma : s->end};
+	*equal = memchr(one->at, '=', span_size(*one));
+	s->at = comma ? comma + 2 : s->end;
+	return true;
+}
+
 /* Declare the names of arguments; 0: there are none, or out of memory. */
 static uint32_t argument_names(struct ftrace *f, struct text_span arguments)
 {
 	struct member_entry members[FTRACE_ARGUMENTS_MOST];
 	struct definition_entry d = {.kind = DEFINITION_STRUCT, .members = members};
-	const char *comma;
+	struct text_span one;
+	const char *equal;
 
-	for (struct text_span s = arguments; s.at < s.end && d.nmembers < FTRACE_ARGUMENTS_MOST;
-	     s.at = comma ? comma + 2 : s.end) {
-		struct text_span one = {s.at, s.end};
-		const char *equal;
-
-		comma = span_find(s, ", ");
-		one.end = comma ? comma : s.end;
-		equal = memchr(one.at, '=', span_size(one));
+	while (d.nmembers < FTRACE_ARGUMENTS_MOST && next_call_argument(&arguments, &one, &equal))
 		members[d.nmembers++] = (struct member_entry){
 			.name = equal ? writer_string(f->w, one.at, (size_t)(equal - one.at)) : 0};
-	}
 	return d.nmembers ? writer_definition(f->w, &d) : 0;
 }
 
@@ -217,6 +215,8 @@ static struct text_span without_address(struct text_span name)
 
 	return open && open > name.at ? (struct text_span){name.at, open} : name;
 }
+
+static const struct text_span no_arguments = {NULL, NULL};
 
 /* Declare a function, with the arguments that its first event has. */
 static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name,
@@ -255,7 +255,6 @@ static uint32_t ftrace_function_location(struct ftrace *f, struct text_span name
 uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
 {
 	const char *p = span_find_rare(text, " (", 1);
-	struct text_span none = {text.at, text.at};
 
 	if (p && p > text.at)
 		text.end = p;
@@ -268,7 +267,7 @@ uint32_t ftrace_frame(struct ftrace *f, struct text_span text)
 		text.end = p[-1] == '[' ? p - 1 : p;
 	if (text.at == text.end)
 		text = SPAN("?");
-	return ftrace_function_location(f, span_trim(text), none);
+	return ftrace_function_location(f, span_trim(text), no_arguments);
 }
 
 /* Set the thread of a CPU. */
@@ -284,29 +283,44 @@ static int ftrace_cpu_thread(struct ftrace *f, const struct ftrace_line *l)
 	return 0;
 }
 
+/* Find the next line with a word in a text that begins at `first`; rest->at moves to its end. */
+static bool find_line(const char *first, struct text_span *rest, const char *word,
+		      struct text_span *line, const char **at)
+{
+	const char *newline;
+
+	*at = span_find(*rest, word);
+	if (!*at)
+		return false;
+	newline = memchr(*at, '\n', (size_t)(rest->end - *at));
+	*line = (struct text_span){*at, newline ? newline : rest->end};
+	while (line->at > first && line->at[-1] != '\n' && *at - line->at < LINE_HEAD_MOST)
+		line->at--;
+	rest->at = line->end;
+	return true;
+}
+
+/* Get the text that was read ahead. */
+static struct text_span text_ahead(const struct ftrace *f)
+{
+	const char *data = (const char *)f->lines.data.data;
+
+	return data ? (struct text_span){data + f->lines.begin, data + f->lines.data.size}
+		    : (struct text_span){NULL, NULL};
+}
+
 /* Find the first threads of CPUs in the text that was read ahead. */
 static int ftrace_first_threads(struct ftrace *f)
 {
-	const struct buffer *data = &f->lines.data;
-	const char *first, *arrow, *newline;
-	struct text_span text;
+	struct text_span text = text_ahead(f), line;
+	const char *first = text.at, *arrow;
 
-	if (!data->size)
-		return 0;
-	first = (const char *)data->data + f->lines.begin;
-	text = (struct text_span){first, (const char *)data->data + data->size};
 	if (!span_find(text, "# tracer: function_graph"))
 		return 0;
-	for (; (arrow = span_find(text, " =>")); text.at = newline) {
+	while (find_line(first, &text, " =>", &line, &arrow)) {
 		struct ftrace_line l, before;
-		struct text_span line = {arrow, NULL};
 		struct text_cpu *cpu;
 
-		newline = memchr(arrow, '\n', (size_t)(text.end - arrow));
-		newline = newline ? newline : text.end;
-		line.end = newline;
-		while (line.at > first && line.at[-1] != '\n' && arrow - line.at < LINE_HEAD_MOST)
-			line.at--;
 		ftrace_line_parse(line, &l);
 		if (l.kind != LINE_SWITCH)
 			continue;
@@ -365,27 +379,18 @@ static void kernel_text_take_sync(struct ftrace *f, struct text_span line, const
 static int ftrace_clock_sync(struct ftrace *f, struct error *e)
 {
 	const struct input *in = f->input;
-	const char *at, *end;
+	struct text_span text, line;
+	const char *first, *at;
 
 	/* not of a live trace */
 	if (!f->packed && !in->packed && !input_is_file(in->fd))
 		return 0;
 	if (input_lines_fill(&f->lines, in, CLOCK_SYNC_BYTES, e))
 		return -1;
-	at = (const char *)f->lines.data.data + f->lines.begin;
-	end = (const char *)f->lines.data.data + f->lines.data.size;
-	while (at && at < end &&
-	       (at = memmem(at, (size_t)(end - at), sync_word, sizeof sync_word - 1))) {
-		const char *begin = at, *first = (const char *)f->lines.data.data;
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		struct text_span line = {at, newline ? newline : end};
-
-		while (begin > first && begin[-1] != '\n' && at - begin < LINE_HEAD_MOST)
-			begin--;
-		line.at = begin;
+	text = text_ahead(f);
+	for (first = text.at; find_line(first, &text, sync_word, &line, &at);) {
 		line.end -= span_ends(line, "\\n\\") ? 3 : span_ends(line, "\r") ? 1 : 0;
 		kernel_text_take_sync(f, line, at);
-		at = newline;
 	}
 	return 0;
 }
@@ -700,18 +705,13 @@ static int kernel_text_put_value(struct buffer *b, struct text_span s)
 
 static int kernel_text_put_arguments(struct buffer *b, struct text_span s)
 {
-	uint64_t index = 0;
-	const char *comma, *equal;
+	struct text_span one;
+	const char *equal;
 
-	for (; s.at < s.end && index < FTRACE_ARGUMENTS_MOST; s.at = comma ? comma + 2 : s.end) {
-		struct text_span one = {s.at, s.end};
-
-		comma = span_find(s, ", ");
-		one.end = comma ? comma : s.end;
-		equal = memchr(one.at, '=', span_size(one));
-		if (equal)
-			one.at = equal + 1;
-		if (value_put_detail(b, DETAIL_ARGUMENT, ++index) || kernel_text_put_value(b, one))
+	for (uint64_t i = 1; i <= FTRACE_ARGUMENTS_MOST && next_call_argument(&s, &one, &equal);
+	     i++) {
+		one.at = equal ? equal + 1 : one.at;
+		if (value_put_detail(b, DETAIL_ARGUMENT, i) || kernel_text_put_value(b, one))
 			return -1;
 	}
 	return 0;
@@ -772,14 +772,12 @@ static int kernel_text_put_result(struct buffer *b, const struct kernel_graph_ca
 
 static int leave_row(struct ftrace *f, const struct kernel_graph_call *c, struct ftrace_thread *t)
 {
-	struct text_span none = {c->name.at, c->name.at};
-
 	f->row.depth = c->depth;
 	f->row.location = close_call(t, c->depth);
 	/* the name is that of the call which ends, though another one may be open */
 	if (c->name.at < c->name.end || !f->row.location)
 		f->row.location = ftrace_function_location(
-			f, c->name.at < c->name.end ? c->name : SPAN("?"), none);
+			f, c->name.at < c->name.end ? c->name : SPAN("?"), no_arguments);
 	if (!f->row.location || kernel_text_put_result(&f->row.tail, c))
 		return -1;
 	f->row.has_tail = f->row.tail.size > 0;
@@ -959,7 +957,6 @@ static int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struc
 				  .group = f->declared.group};
 	struct ftrace_lane *lane = ftrace_lane(f, l);
 	struct ftrace_thread *t;
-	struct text_span none = {text.at, text.at};
 	bool arrow;
 
 	f->nvalues = 0;
@@ -974,7 +971,7 @@ static int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struc
 	if (!lane)
 		return -1;
 	t = &f->declared.thread[lane->thread];
-	f->row.location = ftrace_function_location(f, c.name, none);
+	f->row.location = ftrace_function_location(f, c.name, no_arguments);
 	f->row.depth = c.depth;
 	if (!f->row.location ||
 	    (arrow ? ftrace_typed(f, name, &like) : ftrace_keyed(f, name, &like)))
@@ -1023,8 +1020,7 @@ static int ftrace_function(struct ftrace *f, struct text_span text)
 			ftrace_value_add(f, "arguments", arguments, false);
 	}
 	if (function.at < function.end) {
-		f->row.location = ftrace_function_location(f, function,
-							   (struct text_span){text.end, text.end});
+		f->row.location = ftrace_function_location(f, function, no_arguments);
 		if (!f->row.location)
 			return -1;
 	}
@@ -1113,9 +1109,8 @@ static int write_lost(struct ftrace *f, uint64_t time)
 
 static int ftrace_row_write(struct ftrace *f)
 {
-	if (f->lost.count && write_lost(f, f->row.time))
-		return -1;
-	if (f->row.stack && writer_use_stack(f->w, f->row.stack))
+	if ((f->lost.count && write_lost(f, f->row.time)) ||
+	    (f->row.stack && writer_use_stack(f->w, f->row.stack)))
 		return -1;
 	f->has_row = false;
 	f->events++;
@@ -2151,7 +2146,6 @@ static int complete_graph(struct ftrace *f)
 static int kernel_text_convert(struct ftrace *f)
 {
 	struct ftrace_line l;
-	enum line_clock clock;
 	bool second;
 	int failed;
 
@@ -2171,8 +2165,7 @@ static int kernel_text_convert(struct ftrace *f)
 	case LINE_OTHER: ftrace_strange(f); return 0;
 	default: return 0;
 	}
-	clock = l.clock;
-	if (clock != f->clock) {
+	if (l.clock != f->clock) {
 		ftrace_strange(f);
 		return 0;
 	}
@@ -2284,9 +2277,7 @@ static int find_first(struct ftrace *f, struct error *e)
 			if (kernel_text_convert(f))
 				return -1;
 		}
-	if (got < 0)
-		return -1;
-	if (!got && !parts && ftrace_heading_check(f, e))
+	if (got < 0 || (!got && !parts && ftrace_heading_check(f, e)))
 		return -1;
 	f->clock = got ? f->line.clock : LINE_SECONDS;
 	f->input->ticks = f->clock == LINE_TICKS;
