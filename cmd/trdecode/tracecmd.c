@@ -12,6 +12,7 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
 #include "common/formats/tracecmd.h"
+#include "common/util/bisect.h"
 #include "common/util/intern.h"
 #include "common/util/output.h"
 #include "common/util/lines.h"
@@ -260,7 +261,7 @@ static int tracecmd_text_next(struct tracecmd *t, struct tracecmd_reader *r, str
 
 /* --- read the options that matter for decoding: clocks, names, CPUs --- */
 
-enum { OPTIONS_CPUS_LIMIT = 65536, SAMPLES_LIMIT = 1 << 20 };
+enum { OPTIONS_CPUS_LIMIT = 65536 };
 
 /* Find the active clock in a text "local global [mono]", or a plain name. NULL: out of memory. */
 static char *tracecmd_clock_name(const char *text, size_t n)
@@ -351,18 +352,20 @@ static bool take_tsc(struct tracecmd_header *h, struct ring_cursor *c)
 	return true;
 }
 
-static bool sync_array(struct ring_cursor *c, struct tracecmd_sync_cpu *s, unsigned which)
+/* Read one of the numbers of n samples. */
+static bool sync_array(struct ring_cursor *c, struct tracecmd_sync *sample, uint32_t n,
+		       unsigned which)
 {
 	uint64_t v;
 
-	for (uint32_t i = 0; i < s->count; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		if (cursor_number(c, 8, &v, NULL))
 			return false;
 		switch (which) {
-		case 0: s->sample[i].time = v; break;
-		case 1: s->sample[i].offset = (int64_t)v; break;
-		case 2: s->sample[i].scaling = v; break;
-		case 3: s->sample[i].fraction = v; break;
+		case 0: sample[i].time = v; break;
+		case 1: sample[i].offset = (int64_t)v; break;
+		case 2: sample[i].scaling = v; break;
+		case 3: sample[i].fraction = v; break;
 		}
 	}
 	return true;
@@ -384,21 +387,22 @@ static int tracecmd_take_sync(struct tracecmd_header *h, struct ring_cursor *c, 
 		return error_no_memory(e);
 	h->link.nsync = (uint32_t)cpus;
 	for (uint32_t i = 0; i < cpus; i++) {
-		struct tracecmd_sync_cpu *s = &h->link.sync[i];
+		struct tracecmd_sync *sample;
 
 		if (cursor_number(c, 4, &n, NULL) || n > cursor_left(c) / 24)
 			return 0;
-		s->sample = calloc(n + 1, sizeof *s->sample);
-		if (!s->sample)
+		sample = calloc(n + 1, sizeof *sample);
+		if (!sample)
 			return error_no_memory(e);
-		s->count = (uint32_t)n;
+		h->link.sync[i].sample = sample;
+		h->link.sync[i].count = (uint32_t)n;
 		for (unsigned k = 0; k < 3; k++)
-			if (!sync_array(c, s, k))
+			if (!sync_array(c, sample, (uint32_t)n, k))
 				return 0;
 	}
 	/* bits of the fraction, in files of recorders that write them */
 	for (uint32_t i = 0; cursor_left(c) && i < cpus; i++)
-		if (!sync_array(c, &h->link.sync[i], 3))
+		if (!sync_array(c, h->link.sync[i].sample, h->link.sync[i].count, 3))
 			return 0;
 	*good = true;
 	return 0;
@@ -605,6 +609,20 @@ static int tracecmd_add_row(struct tracecmd_header *h, struct tracecmd_buffer *b
 	return 0;
 }
 
+/* Report damage. Returns -1 if out of memory. */
+static int tracecmd_report(struct tracecmd_header *h, const struct error *damage, struct error *e)
+{
+	if (!damage->file[0]) {
+		*e = *damage;
+		return -1;
+	}
+	if (h->v7.cut)
+		input_short(h->input, damage->file, damage->offset, "%s", damage->what);
+	else
+		input_damage_error(h->input, damage);
+	return 0;
+}
+
 /* --- read version 6: a header that is read from its start to the tables of the CPUs' data --- */
 
 enum { V6_CPUS_LIMIT = 65536, SEARCH_PIECE = 65536, SEARCH_LIMIT = 64 << 20 };
@@ -766,11 +784,8 @@ static int read_behind_texts(struct tracecmd_header *h, struct ring_cursor *c, s
 		uint64_t begin = c->pos;
 
 		if (v6_read_options(h, c, &damage)) {
-			if (!damage.file[0]) {
-				*e = damage;
+			if (tracecmd_report(h, &damage, e))
 				return -1;
-			}
-			input_damage_error(h->input, &damage);
 			c->pos = begin;
 			if (tracecmd_find_data(h, c, e))
 				return error_set(e, h->file.name, begin,
@@ -789,27 +804,22 @@ static int tracecmd_read_v6(struct tracecmd_header *h, uint64_t at, struct error
 {
 	struct ring_cursor c = {
 		.file = &h->file, .size = h->file.size, .pos = at, .big_endian = h->big_endian};
-	int result = -1;
+	int result = tracecmd_read_header_info(h, &c, e) || read_system(h, &c, "ftrace", e) ||
+				     tracecmd_read_events(h, &c, e) ||
+				     tracecmd_read_text(&c, 4, &h->kallsyms, e) ||
+				     tracecmd_read_text(&c, 4, &h->printk, e) ||
+				     tracecmd_read_text(&c, 8, &h->cmdlines, e) ||
+				     read_behind_texts(h, &c, e)
+			     ? -1
+			     : 0;
 
-	if (tracecmd_read_header_info(h, &c, e) || read_system(h, &c, "ftrace", e) ||
-	    tracecmd_read_events(h, &c, e) || tracecmd_read_text(&c, 4, &h->kallsyms, e) ||
-	    tracecmd_read_text(&c, 4, &h->printk, e) ||
-	    tracecmd_read_text(&c, 8, &h->cmdlines, e) || read_behind_texts(h, &c, e))
-		goto out;
-	result = 0;
-out:
 	/* an instance does not need the top buffer's table */
 	for (size_t i = 0; i < h->ninstances; i++) {
 		struct error damage;
 
-		if (read_instance(h, h->instances[i].offset, h->instances[i].name, &damage)) {
-			if (!damage.file[0]) {
-				*e = damage;
-				result = -1;
-				break;
-			}
-			input_damage_error(h->input, &damage);
-		}
+		if (read_instance(h, h->instances[i].offset, h->instances[i].name, &damage) &&
+		    tracecmd_report(h, &damage, e))
+			return -1;
 	}
 	return result;
 }
@@ -1049,20 +1059,6 @@ static int tracecmd_recover_buffer(struct tracecmd_header *h, const struct trace
 
 enum { SECTION_NAME_LIMIT = 4096 };
 
-/* Report damage. Returns -1 if out of memory. */
-static int v7_report_damage(struct tracecmd_header *h, const struct error *damage, struct error *e)
-{
-	if (!damage->file[0]) {
-		*e = *damage;
-		return -1;
-	}
-	if (h->v7.cut)
-		input_short(h->input, damage->file, damage->offset, "%s", damage->what);
-	else
-		input_damage_error(h->input, damage);
-	return 0;
-}
-
 /* Read the header of the section with that id. */
 static int tracecmd_read_section(struct tracecmd_header *h, uint64_t at, int id,
 				 struct tracecmd_section *s, struct error *e)
@@ -1163,25 +1159,19 @@ static struct tracecmd_buffer *tracecmd_read_names(struct tracecmd_header *h, st
 {
 	struct buffer text = {0};
 	struct tracecmd_buffer *b = NULL;
+	int result = cursor_text(c, &text, SECTION_NAME_LIMIT, e);
 
-	if (cursor_text(c, &text, SECTION_NAME_LIMIT, e))
-		goto failed;
-	b = tracecmd_add_buffer(h, (char *)text.data, text.size);
-	if (!b)
-		goto no_memory;
-	text.size = 0;
-	if (cursor_text(c, &text, SECTION_NAME_LIMIT, e))
-		goto failed;
-	b->clock = tracecmd_clock_name((char *)text.data, text.size);
-	if (!b->clock)
-		goto no_memory;
+	if (!result) {
+		b = tracecmd_add_buffer(h, (char *)text.data, text.size);
+		text.size = 0;
+		result = b ? cursor_text(c, &text, SECTION_NAME_LIMIT, e) : error_no_memory(e);
+	}
+	if (!result) {
+		b->clock = tracecmd_clock_name((char *)text.data, text.size);
+		result = b->clock ? 0 : error_no_memory(e);
+	}
 	buffer_free(&text);
-	return b;
-no_memory:
-	error_no_memory(e);
-failed:
-	buffer_free(&text);
-	return NULL;
+	return result ? NULL : b;
 }
 
 /* Find the lines of a buffer that is a text. */
@@ -1225,7 +1215,7 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct ring_curso
 		return 0;
 	/* the option has the CPUs' offsets: without the section only its flag is guessed */
 	if (tracecmd_read_section(h, at, id, &s, &damage)) {
-		if (v7_report_damage(h, &damage, e))
+		if (tracecmd_report(h, &damage, e))
 			return -1;
 		s.compressed = h->unpacker.method != TRACECMD_NONE;
 	}
@@ -1238,25 +1228,10 @@ static int read_buffer(struct tracecmd_header *h, uint16_t id, struct ring_curso
 	return 0;
 }
 
-static int section_option(struct tracecmd_header *h, uint16_t id, struct ring_cursor *c,
-			  struct error *e)
-{
-	uint64_t at;
-
-	if (id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT)
-		return read_buffer(h, id, c, e);
-	return cursor_number(c, 8, &at, e) ? -1 : tracecmd_read_metadata(h, id, at, e);
-}
-
 static bool tracecmd_is_metadata(uint16_t id)
 {
 	return id == TRACECMD_BTF || id == TRACECMD_MODULES ||
 	       (id >= TRACECMD_HEADER_INFO && id <= TRACECMD_CMDLINES);
-}
-
-static bool is_section(uint16_t id)
-{
-	return id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT || tracecmd_is_metadata(id);
 }
 
 /* Read one option. Damage is reported, and the next option is read. -1: out of memory. */
@@ -1265,17 +1240,24 @@ static int one_option(struct tracecmd_header *h, uint16_t id, const uint8_t *dat
 {
 	struct ring_cursor c = {
 		.file = &h->file, .mem = data, .base = at, .size = n, .big_endian = h->big_endian};
+	bool buffer = id == TRACECMD_BUFFER || id == TRACECMD_BUFFER_TEXT,
+	     metadata = tracecmd_is_metadata(id);
 	struct error damage;
+	uint64_t section;
 	int result;
 
-	if (is_section(id))
-		result = section_option(h, id, &c, &damage);
+	if (buffer)
+		result = read_buffer(h, id, &c, &damage);
+	else if (metadata)
+		result = cursor_number(&c, 8, &section, &damage)
+				 ? -1
+				 : tracecmd_read_metadata(h, id, section, &damage);
 	else
 		result = tracecmd_option(h, id, data, n, &damage);
 	if (!result)
 		return 0;
-	h->v7.incomplete |= is_section(id);
-	return v7_report_damage(h, &damage, e);
+	h->v7.incomplete |= buffer || metadata;
+	return tracecmd_report(h, &damage, e);
 }
 
 /* Read the options of one section; *next: offset of the next list, 0: none. */
@@ -1388,7 +1370,7 @@ static int scan_sections(struct tracecmd_header *h, uint64_t begin, struct error
 			result = v7_read_options(h, &list, &damage);
 		else if (tracecmd_is_metadata(s.id) && !(h->v7.read & 1u << s.id))
 			result = tracecmd_read_metadata(h, s.id, here, &damage);
-		if (result && v7_report_damage(h, &damage, e))
+		if (result && tracecmd_report(h, &damage, e))
 			return -1;
 		here = at;
 	}
@@ -1413,7 +1395,7 @@ static int tracecmd_read_v7(struct tracecmd_header *h, uint64_t at, uint64_t opt
 	while (options && !result)
 		result = v7_read_options(h, &options, &damage);
 	if (result) {
-		if (v7_report_damage(h, &damage, e))
+		if (tracecmd_report(h, &damage, e))
 			return -1;
 		h->v7.incomplete = true;
 	}
@@ -1596,25 +1578,17 @@ static int128 time_correct(uint64_t time, const struct tracecmd_sync *a,
 /* Convert the guest's time to the host's. */
 static int128 time_synchronise(const struct tracecmd_header *h, uint32_t cpu, uint64_t time)
 {
-	const struct tracecmd_sync_cpu *c;
-	uint32_t low = 0, high;
+	const struct tracecmd_sync *sample;
+	uint32_t count = cpu < h->link.nsync ? h->link.sync[cpu].count : 0;
 
-	if (cpu >= h->link.nsync || !h->link.sync[cpu].count)
+	if (!count)
 		return time;
-	c = &h->link.sync[cpu];
-	if (c->count == 1)
-		return (int128)time + c->sample[0].offset;
+	sample = h->link.sync[cpu].sample;
+	if (count == 1)
+		return (int128)time + sample->offset;
 	/* the samples around the time, or the outermost two */
-	high = c->count - 1;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->sample[middle].time <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return time_correct(time, &c->sample[low], &c->sample[high], h->link.interpolate);
+	sample += BISECT(count - 2, i, sample[i + 1].time <= time);
+	return time_correct(time, sample, sample + 1, h->link.interpolate);
 }
 
 uint64_t tracecmd_time_slow(const struct tracecmd *t, uint32_t cpu, uint64_t time)
@@ -2285,14 +2259,16 @@ static int tracecmd_learn_names(struct tracecmd *t, const struct ftrace_event *v
 	return 0;
 }
 
-static uint32_t tracecmd_bare_lane(struct tracecmd *t, struct tracecmd_reader *r)
+/* Write a gap of no thread. */
+static int tracecmd_gap(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time,
+			const struct gap *g)
 {
 	if (!r->bare_lane) {
 		struct lane_entry entry = tracecmd_lane_entry(t, r);
 
 		r->bare_lane = writer_lane(t->w, &entry);
 	}
-	return r->bare_lane;
+	return r->bare_lane ? writer_gap(t->w, time, r->bare_lane, g) : -1;
 }
 
 /* --- rows --- */
@@ -2306,10 +2282,9 @@ static int emit_short(struct tracecmd *t, struct tracecmd_reader *r)
 			.offset = NO_OFFSET,
 			.file = t->h.file.name,
 			.message = "a record shorter than its common fields"};
-	uint32_t lane = tracecmd_bare_lane(t, r);
 
 	input_damage(t->input, t->h.file.name, NO_OFFSET, "%s (CPU %u)", g.message, r->cpu);
-	return lane ? writer_gap(t->w, r->due.time, lane, &g) : -1;
+	return tracecmd_gap(t, r, r->due.time, &g);
 }
 
 /* Get the event of an id without a format, with its type declared. NULL: out of memory. */
@@ -2564,42 +2539,31 @@ static uint64_t tracecmd_fingerprint(const struct input *in)
 
 /* --- merging --- */
 
-static int tracecmd_report_lost(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
-{
-	struct gap g = {.reason = GAP_LOST,
-			.unit = GAP_EVENTS,
-			.count = r->data.missed,
-			.offset = NO_OFFSET};
-	uint32_t lane = tracecmd_bare_lane(t, r);
-
-	r->data.missed = 0;
-	return lane ? writer_gap(t->w, time, lane, &g) : -1;
-}
-
-static int tracecmd_report_damage(struct tracecmd *t, struct tracecmd_reader *r, uint64_t time)
-{
-	struct error *d = &r->data.damage;
-	struct gap g = {.reason = GAP_DAMAGE,
-			.unit = GAP_EVENTS,
-			.count = UINT64_MAX,
-			.offset = d->offset,
-			.file = t->h.file.name,
-			.message = d->what};
-	uint32_t lane = tracecmd_bare_lane(t, r);
-
-	input_damage_error(t->input, d);
-	r->data.damaged = false;
-	return lane ? writer_gap(t->w, time, lane, &g) : -1;
-}
-
 /* Write the gaps before the next record, or at the end. */
 static int tracecmd_report_missing(struct tracecmd *t, struct tracecmd_reader *r)
 {
-	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time;
+	uint64_t time = r->due.time == UINT64_MAX ? r->last : r->due.time, missed = r->data.missed;
+	const struct error *d = &r->data.damage;
 
-	if (r->data.damaged && tracecmd_report_damage(t, r, time))
-		return -1;
-	return r->data.missed ? tracecmd_report_lost(t, r, time) : 0;
+	if (r->data.damaged) {
+		input_damage_error(t->input, d);
+		r->data.damaged = false;
+		if (tracecmd_gap(t, r, time,
+				 &(struct gap){.reason = GAP_DAMAGE,
+					       .unit = GAP_EVENTS,
+					       .count = UINT64_MAX,
+					       .offset = d->offset,
+					       .file = t->h.file.name,
+					       .message = d->what}))
+			return -1;
+	}
+	r->data.missed = 0;
+	return missed ? tracecmd_gap(t, r, time,
+				     &(struct gap){.reason = GAP_LOST,
+						   .unit = GAP_EVENTS,
+						   .count = missed,
+						   .offset = NO_OFFSET})
+		      : 0;
 }
 
 static inline int reader_advance(struct tracecmd *t, struct tracecmd_reader *r, struct error *e)

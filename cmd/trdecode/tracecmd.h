@@ -38,11 +38,6 @@ struct tracecmd_sync {
 	uint64_t time, scaling, fraction;
 	int64_t offset;
 };
-struct tracecmd_sync_cpu {
-	struct tracecmd_sync *sample;
-	uint32_t count;
-};
-
 enum { TRACECMD_LISTS_MOST = 1024 };
 
 /* All of a file but its events. */
@@ -100,7 +95,10 @@ struct tracecmd_header {
 	struct {
 		uint64_t trace_id, peer_id;
 		bool interpolate; /* between the samples of sync */
-		struct tracecmd_sync_cpu *sync;
+		struct {
+			struct tracecmd_sync *sample;
+			uint32_t count;
+		} * sync; /* by CPU */
 		uint32_t nsync;
 		uint64_t *guests; /* trace ids */
 		size_t nguests, guests_capacity;

@@ -12,8 +12,8 @@ static uint64_t time_with(uint64_t time, int64_t shift, unsigned samples, int64_
 			  int64_t second)
 {
 	struct tracecmd_sync sample[] = {{0, 3, 1, first}, {2000, 3, 1, second}};
-	struct tracecmd_sync_cpu cpu = {sample, samples == ONE ? 1 : 2};
 	struct tracecmd t = {.shift = shift, .sync = samples != NO_SAMPLES};
+	__typeof__(*t.h.link.sync) cpu = {sample, samples == ONE ? 1 : 2};
 
 	t.h.link.sync = &cpu;
 	t.h.link.nsync = 1;
