@@ -2334,28 +2334,6 @@ static int ftrace_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
-static void declared_free(struct ftrace *f)
-{
-	for (size_t i = 0; i < f->declared.ntypes; i++)
-		free(f->declared.types[i].fields);
-	for (size_t i = 0; i < f->declared.nthreads; i++) {
-		free(f->declared.thread[i].frames);
-		free(f->declared.thread[i].marks);
-	}
-	for (size_t i = 0; i < f->declared.ncpus; i++)
-		free(f->declared.cpu[i].began);
-	free(f->declared.types);
-	free(f->declared.bases);
-	free(f->declared.thread);
-	free(f->declared.cpu);
-	id_cache_free(&f->declared.lanes);
-	id_cache_free(&f->declared.threads);
-	id_cache_free(&f->declared.locations);
-	id_cache_free(&f->declared.plain_types);
-	id_cache_free(&f->declared.names);
-	key_map_free(&f->declared.cpus);
-}
-
 static void ftrace_close(struct input *in)
 {
 	struct ftrace *f = in->state;
@@ -2378,7 +2356,24 @@ static void ftrace_close(struct input *in)
 	input_lines_free(&f->lines);
 	intern_free(&f->names);
 	open_calls_free(&f->async);
-	declared_free(f);
+	for (size_t i = 0; i < f->declared.ntypes; i++)
+		free(f->declared.types[i].fields);
+	for (size_t i = 0; i < f->declared.nthreads; i++) {
+		free(f->declared.thread[i].frames);
+		free(f->declared.thread[i].marks);
+	}
+	for (size_t i = 0; i < f->declared.ncpus; i++)
+		free(f->declared.cpu[i].began);
+	free(f->declared.types);
+	free(f->declared.bases);
+	free(f->declared.thread);
+	free(f->declared.cpu);
+	id_cache_free(&f->declared.lanes);
+	id_cache_free(&f->declared.threads);
+	id_cache_free(&f->declared.locations);
+	id_cache_free(&f->declared.plain_types);
+	id_cache_free(&f->declared.names);
+	key_map_free(&f->declared.cpus);
 	free(f);
 	in->state = NULL;
 }

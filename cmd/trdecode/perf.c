@@ -1471,24 +1471,6 @@ static enum bid perf_probe(const struct input *in)
 		       : BID_NONE;
 }
 
-/* Read the records that a pipe begins with, up to the first one of the kernel. */
-static int read_pipe_header(struct perf *p, struct error *e)
-{
-	for (;;) {
-		struct perf_record r;
-		int got = perf_files_next(p, &r, e);
-
-		if (got <= 0)
-			return got;
-		if (r.type < PERF_RECORD_OF_PERF) {
-			perf_records_back(p->files.last, &r);
-			return 0;
-		}
-		if (perf_header_record(p, &r, e))
-			return -1;
-	}
-}
-
 static const char *perf_clock_name(int32_t id)
 {
 	static const char *const names[] = {"realtime",	     "monotonic", "", "",
@@ -1531,7 +1513,7 @@ static int perf_open(struct input *in, struct error *e)
 	p->input = in;
 	p->w = in->decoding->writer;
 	p->file.name = in->name;
-	if (perf_header_read(p, e) || (p->h.pipe && read_pipe_header(p, e)))
+	if (perf_header_read(p, e))
 		return -1;
 	if (!p->nattrs)
 		return error_set(e, in->name, NO_OFFSET, "no event was recorded");
@@ -1678,15 +1660,6 @@ static void perf_queue_take(struct perf_queue *q)
 	}
 	if (q->nruns > 1)
 		HEAP_DOWN(q->runs, q->nruns, 0, a, b, is_earlier(a, b));
-}
-
-static void perf_queue_free(struct perf_queue *q)
-{
-	for (int i = 0; i < 2; i++) {
-		buffer_free(&q->rounds[i].bytes);
-		buffer_free(&q->rounds[i].records);
-	}
-	free(q->runs);
 }
 
 /* --- deferred --- */
@@ -1865,12 +1838,6 @@ static void perf_deferred_take(struct perf_deferred *q)
 		q->dropped += bytes;
 	taken = (size_t)(kept_records(q) - (q->end - q->first)) * sizeof(struct deferred_record);
 	drop_front(&q->records, taken);
-}
-
-static void perf_deferred_free(struct perf_deferred *q)
-{
-	buffer_free(&q->bytes);
-	buffer_free(&q->records);
 }
 
 /* --- records in order --- */
@@ -2145,12 +2112,15 @@ static void decode_perf_close(struct input *in)
 	if (!in->decoding->quiet)
 		perf_report(p);
 	perf_unwinder_free(p->unwinder);
-	perf_files_free(p);
-	perf_queue_free(&p->queue);
-	perf_deferred_free(&p->deferred);
+	for (int i = 0; i < 2; i++) {
+		buffer_free(&p->queue.rounds[i].bytes);
+		buffer_free(&p->queue.rounds[i].records);
+	}
+	free(p->queue.runs);
+	buffer_free(&p->deferred.bytes);
+	buffer_free(&p->deferred.records);
 	perf_threads_free(p);
 	perf_spaces_free(&p->spaces);
-	perf_attrs_free(p);
 	if (p->events)
 		ftrace_events_free(p->events);
 	free(p->events);

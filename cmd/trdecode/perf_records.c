@@ -401,7 +401,8 @@ static int perf_records_next(struct perf_records *s, struct perf_record *r, stru
 	}
 }
 
-void perf_records_back(struct perf_records *s, const struct perf_record *r)
+/* Have the next call return the record that the last call returned. */
+static void perf_records_back(struct perf_records *s, const struct perf_record *r)
 {
 	if (s->unpacker.out_at >= r->size &&
 	    r->data == s->unpacker.out.data + s->unpacker.out_at - r->size) {
@@ -523,17 +524,6 @@ struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id)
 		return &p->attrs[0];
 	found = perf_id_find(p, id);
 	return found ? &p->attrs[found->attr] : NULL;
-}
-
-void perf_attrs_free(struct perf *p)
-{
-	for (size_t i = 0; i < p->nattrs; i++) {
-		free(p->attrs[i].name);
-		free(p->attrs[i].members);
-	}
-	free(p->attrs);
-	free(p->ids);
-	key_map_free(&p->id_numbers);
 }
 
 /*
@@ -1008,23 +998,6 @@ int perf_files_next(struct perf *p, struct perf_record *r, struct error *e)
 	}
 }
 
-void perf_files_free(struct perf *p)
-{
-	for (size_t i = 0; i < p->files.count; i++) {
-		struct perf_records *s = &p->files.at[i];
-
-		free(s->data);
-		ZSTD_freeDCtx(s->unpacker.zstd);
-		buffer_free(&s->unpacker.packed);
-		buffer_free(&s->unpacker.out);
-		/* that of the first one is the input's */
-		if (i && s->fd >= 0)
-			close(s->fd);
-		free(s->own_name);
-	}
-	free(p->files.at);
-}
-
 /*
  * The header of a file, its attributes and sections; and the records that a pipe has in their
  * place.
@@ -1214,36 +1187,6 @@ static int read_directory(struct perf *p, struct error *e)
 	return perf_records_read_file(p, e) || perf_files_add(p, e) ? -1 : 0;
 }
 
-int perf_header_read(struct perf *p, struct error *e)
-{
-	struct input *in = p->input;
-	struct perf_records *records = calloc(1, sizeof *records);
-
-	if (!records)
-		return error_no_memory(e);
-	p->files.at = p->files.last = records;
-	p->files.count = 1;
-	records->input = in;
-	records->name = in->name;
-	if (in->tree)
-		return read_directory(p, e);
-	if (in->head_size < PERF_PIPE_HEADER || !read_magic(p, in->head))
-		return error_set(e, in->name, 0, "the header of perf.data is cut");
-	records->big_endian = p->h.big_endian;
-	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
-	if (!p->h.pipe)
-		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
-				       perf_records_read_file(p, e)
-			       ? -1
-			       : 0;
-	p->file.name = in->name;
-	records->offset = PERF_PIPE_HEADER;
-	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
-				 in->head_size - PERF_PIPE_HEADER)
-		       ? error_no_memory(e)
-		       : 0;
-}
-
 /* --- records of a pipe --- */
 
 static int take_attr(struct perf *p, const struct perf_record *r)
@@ -1304,8 +1247,76 @@ int perf_header_record(struct perf *p, const struct perf_record *r, struct error
 	return bad ? error_no_memory(e) : 0;
 }
 
+/* Read the records that a pipe begins with, up to the first one of the kernel. */
+static int read_pipe_header(struct perf *p, struct error *e)
+{
+	for (;;) {
+		struct perf_record r;
+		int got = perf_files_next(p, &r, e);
+
+		if (got <= 0)
+			return got;
+		if (r.type < PERF_RECORD_OF_PERF) {
+			perf_records_back(p->files.last, &r);
+			return 0;
+		}
+		if (perf_header_record(p, &r, e))
+			return -1;
+	}
+}
+
+int perf_header_read(struct perf *p, struct error *e)
+{
+	struct input *in = p->input;
+	struct perf_records *records = calloc(1, sizeof *records);
+
+	if (!records)
+		return error_no_memory(e);
+	p->files.at = p->files.last = records;
+	p->files.count = 1;
+	records->input = in;
+	records->name = in->name;
+	if (in->tree)
+		return read_directory(p, e);
+	if (in->head_size < PERF_PIPE_HEADER || !read_magic(p, in->head))
+		return error_set(e, in->name, 0, "the header of perf.data is cut");
+	records->big_endian = p->h.big_endian;
+	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
+	if (!p->h.pipe)
+		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
+				       perf_records_read_file(p, e)
+			       ? -1
+			       : 0;
+	p->file.name = in->name;
+	records->offset = PERF_PIPE_HEADER;
+	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
+				 in->head_size - PERF_PIPE_HEADER)
+		       ? error_no_memory(e)
+		       : read_pipe_header(p, e);
+}
+
 void perf_header_free(struct perf *p)
 {
+	for (size_t i = 0; i < p->files.count; i++) {
+		struct perf_records *s = &p->files.at[i];
+
+		free(s->data);
+		ZSTD_freeDCtx(s->unpacker.zstd);
+		buffer_free(&s->unpacker.packed);
+		buffer_free(&s->unpacker.out);
+		/* that of the first one is the input's */
+		if (i && s->fd >= 0)
+			close(s->fd);
+		free(s->own_name);
+	}
+	free(p->files.at);
+	for (size_t i = 0; i < p->nattrs; i++) {
+		free(p->attrs[i].name);
+		free(p->attrs[i].members);
+	}
+	free(p->attrs);
+	free(p->ids);
+	key_map_free(&p->id_numbers);
 	for (size_t i = 0; i < p->h.nfacts; i++)
 		free(p->h.facts[i].text);
 	free(p->h.facts);

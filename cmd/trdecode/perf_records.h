@@ -86,9 +86,6 @@ struct perf_records {
 	uint64_t aux_bytes; /* bytes after AUXTRACE records, which were skipped */
 };
 
-/* Have the next call return the record that the last call returned. */
-void perf_records_back(struct perf_records *s, const struct perf_record *r);
-
 /*
  * The records of all files of a recording.
  *
@@ -101,6 +98,5 @@ void perf_records_back(struct perf_records *s, const struct perf_record *r);
 /* Get the next record: that of the file whose last record is the earliest. Returns 1; 0 at the end
  * of all; -1 with *e filled. */
 int perf_files_next(struct perf *p, struct perf_record *r, struct error *e);
-void perf_files_free(struct perf *p);
 
 #endif

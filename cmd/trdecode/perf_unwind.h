@@ -372,10 +372,12 @@ struct perf_origin {
 	size_t body; /* bytes between header and origin, of a record that is no sample */
 };
 
-/* perf_records.c: read the header of a file, and its attributes and features. */
+/* perf_records.c: read the header of a file, and its attributes and features; of a pipe, the
+ * records up to the first one of the kernel. */
 int perf_header_read(struct perf *p, struct error *e);
 /* Take a record that a pipe has in place of the header's parts. */
 int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e);
+/* Free the header, the attributes and the files of records. */
 void perf_header_free(struct perf *p);
 
 /* Find an id. NULL: there is none. */
@@ -384,7 +386,6 @@ struct perf_id *perf_id_find(const struct perf *p, uint64_t id);
 void perf_attrs_settle(struct perf *p);
 /* Find the event of a record by its id; has_id: the record has one. NULL: there is none. */
 struct perf_attr *perf_attr_of(struct perf *p, uint64_t id, bool has_id);
-void perf_attrs_free(struct perf *p);
 
 /* Write a build id of n bytes as text. */
 void perf_build_id_text(const uint8_t *id, size_t n, char text[PERF_BUILD_ID_TEXT]);
