@@ -365,13 +365,11 @@ int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *pa
 static int inline_functions(struct perfetto *p, const struct perfetto_unnamed *u,
 			    const uint8_t *lines, uint32_t n)
 {
-	struct perfetto_modules *m = &p->modules;
-	uint32_t *inlined;
-	size_t at = m->chains.size;
+	size_t at = p->modules.chains.size;
 
-	if (ARRAY_REACH(m->inlined, m->ninlined, u->location) || buffer_u32(&m->chains, n))
+	if (ARRAY_REACH(p->modules.inlined, p->modules.ninlined, u->location) ||
+	    buffer_u32(&p->modules.chains, n))
 		return -1;
-	inlined = m->inlined;
 	while (n-- > 0) {
 		struct location_entry entry = {.space = u->space, .address = u->address};
 		struct perfetto_source_location line;
@@ -380,18 +378,16 @@ static int inline_functions(struct perfetto *p, const struct perfetto_unnamed *u
 		memcpy(&line, lines + n * sizeof line, sizeof line);
 		entry.name = line.function ? line.function : writer_text(p->w, "?");
 		location = perfetto_named_location(p, &entry, &line, u->path);
-		if (!location || buffer_u32(&m->chains, location))
+		if (!location || buffer_u32(&p->modules.chains, location))
 			return -1;
 	}
-	inlined[u->location] = (uint32_t)(at / 4) + 1;
+	p->modules.inlined[u->location] = (uint32_t)(at / 4) + 1;
 	return 0;
 }
 
 static int perfetto_name_frames(struct perfetto *p)
 {
-	struct perfetto_modules *m = &p->modules;
-
-	for (size_t at = 0; at < m->unnamed.size; at += sizeof(struct perfetto_unnamed)) {
+	for (size_t at = 0; at < p->modules.unnamed.size; at += sizeof(struct perfetto_unnamed)) {
 		struct perfetto_source_location line;
 		struct perfetto_unnamed u;
 		struct symbol_key key = {0};
@@ -399,13 +395,14 @@ static int perfetto_name_frames(struct perfetto *p)
 		const uint8_t *symbol;
 		uint32_t number, lines;
 
-		memcpy(&u, m->unnamed.data + at, sizeof u);
+		memcpy(&u, p->modules.unnamed.data + at, sizeof u);
 		key.address = u.address;
 		key.module = u.module;
-		number = intern_find(&m->symbol_numbers.keys, &key, sizeof key);
+		number = intern_find(&p->modules.symbol_numbers.keys, &key, sizeof key);
 		if (number == INTERN_NONE)
 			continue;
-		symbol = m->symbols.data + (size_t)(m->symbol_numbers.numbers[number] - 1) * 4;
+		symbol = p->modules.symbols.data +
+			 (size_t)(p->modules.symbol_numbers.numbers[number] - 1) * 4;
 		lines = (uint32_t)get_u64(symbol) - 1;
 		symbol += 8;
 		memcpy(&line, symbol + lines * sizeof line, sizeof line);
@@ -422,9 +419,8 @@ static int perfetto_name_frames(struct perfetto *p)
 /* Add a frame to a stack, and after it those of its inlined functions. */
 static uint32_t perfetto_add_frames(struct perfetto *p, uint32_t stack, uint32_t location)
 {
-	const struct perfetto_modules *m = &p->modules;
-	uint32_t at = location < m->ninlined ? m->inlined[location] : 0;
-	const uint8_t *chain = at ? m->chains.data + (size_t)(at - 1) * 4 : NULL;
+	uint32_t at = location < p->modules.ninlined ? p->modules.inlined[location] : 0;
+	const uint8_t *chain = at ? p->modules.chains.data + (size_t)(at - 1) * 4 : NULL;
 
 	stack = writer_stack(p->w, stack, location);
 	for (uint32_t i = 0; stack && chain && i < get_u32(chain); i++)
@@ -434,15 +430,14 @@ static uint32_t perfetto_add_frames(struct perfetto *p, uint32_t stack, uint32_t
 
 int perfetto_add_inlined(struct perfetto *p, uint32_t *stack)
 {
-	struct perfetto_modules *m = &p->modules;
 	struct buffer *open = &p->scratch.key;
 	uint32_t caller = *stack, *full;
 
-	if (!m->ninlined || !*stack)
+	if (!p->modules.ninlined || !*stack)
 		return 0;
-	if (ARRAY_REACH(m->full, m->nfull, *stack))
+	if (ARRAY_REACH(p->modules.full, p->modules.nfull, *stack))
 		return -1;
-	full = m->full;
+	full = p->modules.full;
 	/* the callers whose stacks are not yet known */
 	for (open->size = 0; caller && !full[caller]; caller = writer_stack_at(p->w, caller).parent)
 		if (buffer_u32(open, caller))
@@ -458,19 +453,6 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack)
 	}
 	*stack = caller;
 	return 0;
-}
-
-static void perfetto_modules_free(struct perfetto_modules *m)
-{
-	id_cache_free(&m->mapping_numbers);
-	id_cache_free(&m->frames);
-	id_cache_free(&m->symbol_numbers);
-	buffer_free(&m->mappings);
-	buffer_free(&m->unnamed);
-	buffer_free(&m->symbols);
-	buffer_free(&m->chains);
-	free(m->inlined);
-	free(m->full);
 }
 
 /*
@@ -527,29 +509,25 @@ static uint64_t perfetto_clock_key(uint32_t sequence, uint32_t id)
 /* Find a clock; NULL: no ClockSnapshot has it. */
 static struct perfetto_clock *find_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
-	const struct perfetto_clocks *c = &p->clocks;
-	uint64_t number = key_map_get(&c->numbers, perfetto_clock_key(sequence, id));
+	uint64_t number = key_map_get(&p->clocks.numbers, perfetto_clock_key(sequence, id));
 
-	return number ? &c->clock[number - 1] : NULL;
+	return number ? &p->clocks.clock[number - 1] : NULL;
 }
 
 /* Find a clock or add it. NULL: out of memory. */
 static struct perfetto_clock *new_clock(struct perfetto *p, uint32_t sequence, uint32_t id)
 {
-	struct perfetto_clocks *c = &p->clocks;
-	uint32_t *number = key_map_number(&c->numbers, perfetto_clock_key(sequence, id));
-	struct perfetto_clock *clock;
+	uint32_t *number = key_map_number(&p->clocks.numbers, perfetto_clock_key(sequence, id));
 
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (ARRAY_GROW(c->clock, c->capacity, c->count))
+		if (ARRAY_GROW(p->clocks.clock, p->clocks.capacity, p->clocks.count))
 			return NULL;
-		clock = c->clock;
-		clock[c->count++] = (struct perfetto_clock){0};
-		*number = (uint32_t)c->count;
+		p->clocks.clock[p->clocks.count++] = (struct perfetto_clock){0};
+		*number = (uint32_t)p->clocks.count;
 	}
-	return &c->clock[*number - 1];
+	return &p->clocks.clock[*number - 1];
 }
 
 /* Merge the last two runs. Of equal times the later one is after the earlier one. */
@@ -834,7 +812,7 @@ static uint32_t tracepoint_name(struct perfetto *p, struct protobuf_view message
 }
 
 /* Add the name of a counter that is read with each sample. */
-static void read_follower(struct perfetto *p, struct perfetto_defaults *d,
+static void read_follower(struct perfetto *p, struct perfetto_sequence *s,
 			  struct protobuf_view message)
 {
 	struct protobuf_field f;
@@ -849,12 +827,12 @@ static void read_follower(struct perfetto *p, struct perfetto_defaults *d,
 				name = writer_text(p->w, counter_name(f.value));
 			break;
 		}
-	if (d->nfollowers < PERFETTO_EXTRA)
-		d->followers[d->nfollowers++] = own ? own : name;
+	if (s->defaults.nfollowers < PERFETTO_EXTRA)
+		s->defaults.followers[s->defaults.nfollowers++] = own ? own : name;
 }
 
 /* Read the event that a timebase counts: its name and period. */
-static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
+static void read_timebase(struct perfetto *p, struct perfetto_sequence *s,
 			  struct protobuf_view message)
 {
 	struct protobuf_field f;
@@ -862,16 +840,18 @@ static void read_timebase(struct perfetto *p, struct perfetto_defaults *d,
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case TIMEBASE_PERIOD: d->period = f.value; break;
+		case TIMEBASE_PERIOD: s->defaults.period = f.value; break;
 		case TIMEBASE_NAME: name = perfetto_text(p, f.bytes); break;
 		case TIMEBASE_COUNTER:
 			if (counter_name(f.value))
-				d->sample_name = writer_text(p->w, counter_name(f.value));
+				s->defaults.sample_name = writer_text(p->w, counter_name(f.value));
 			break;
-		case TIMEBASE_TRACEPOINT: d->sample_name = tracepoint_name(p, f.bytes); break;
+		case TIMEBASE_TRACEPOINT:
+			s->defaults.sample_name = tracepoint_name(p, f.bytes);
+			break;
 		}
 	if (name)
-		d->sample_name = name;
+		s->defaults.sample_name = name;
 }
 
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
@@ -882,8 +862,8 @@ int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 	s->defaults.nfollowers = 0;
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case SAMPLE_TIMEBASE: read_timebase(p, &s->defaults, f.bytes); break;
-		case SAMPLE_FOLLOWER: read_follower(p, &s->defaults, f.bytes); break;
+		case SAMPLE_TIMEBASE: read_timebase(p, s, f.bytes); break;
+		case SAMPLE_FOLLOWER: read_follower(p, s, f.bytes); break;
 		}
 	return 0;
 }
@@ -952,8 +932,8 @@ static int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 			r.cpu = (uint16_t)f.value;
 			r.flags |= PERFETTO_HAS_CPU;
 			break;
-		case SAMPLE_PID: key.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		case SAMPLE_TID: key.tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case SAMPLE_PID: key.pid = perfetto_take_id(f.value); break;
+		case SAMPLE_TID: key.tid = perfetto_take_id(f.value); break;
 		case SAMPLE_CALLSTACK:
 			r.stack = perfetto_interned(p, s, OF_CALLSTACK, f.value);
 			break;
@@ -1157,7 +1137,7 @@ static int perfetto_read_dump(struct perfetto *p, struct perfetto_sequence *s, u
 
 	while (protobuf_next(&rest, &f) > 0)
 		switch (f.number) {
-		case DUMP_PID: d.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case DUMP_PID: d.pid = perfetto_take_id(f.value); break;
 		case DUMP_CONCURRENT:
 		case DUMP_BUFFER_OVERRAN: lost |= f.value != 0; break;
 		case DUMP_TIME:
@@ -1904,20 +1884,20 @@ void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, c
 
 static int count_kind(struct perfetto *p, uint32_t kind)
 {
-	struct perfetto_counts *n = &p->counts;
 	uint32_t *number;
 
-	n->packets++;
+	p->counts.packets++;
 	if (kind < PERFETTO_KINDS) {
-		n->kinds[kind]++;
+		p->counts.kinds[kind]++;
 		return 0;
 	}
-	number = id_cache_number(&n->far_kinds, &kind, sizeof kind);
-	if (!number || (!*number && buffer_u64(&n->far, 0)))
+	number = id_cache_number(&p->counts.far_kinds, &kind, sizeof kind);
+	if (!number || (!*number && buffer_u64(&p->counts.far, 0)))
 		return -1;
 	if (!*number)
-		*number = (uint32_t)(n->far.size / 8);
-	put_u64(n->far.data + 8 * (*number - 1), get_u64(n->far.data + 8 * (*number - 1)) + 1);
+		*number = (uint32_t)(p->counts.far.size / 8);
+	put_u64(p->counts.far.data + 8 * (*number - 1),
+		get_u64(p->counts.far.data + 8 * (*number - 1)) + 1);
 	return 0;
 }
 
@@ -2410,12 +2390,12 @@ uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v)
 /* --- information --- */
 
 /* Get the number of a field beyond PERFETTO_KINDS, and that of its packets. */
-static uint32_t far_kind(const struct perfetto_counts *n, uint32_t i, uint64_t *packets)
+static uint32_t far_kind(const struct perfetto *p, uint32_t i, uint64_t *packets)
 {
 	uint32_t kind;
 
-	memcpy(&kind, intern_data(&n->far_kinds.keys, i), sizeof kind);
-	*packets = get_u64(n->far.data + 8 * (n->far_kinds.numbers[i] - 1));
+	memcpy(&kind, intern_data(&p->counts.far_kinds.keys, i), sizeof kind);
+	*packets = get_u64(p->counts.far.data + 8 * (p->counts.far_kinds.numbers[i] - 1));
 	return kind;
 }
 
@@ -2437,22 +2417,21 @@ static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
 static int perfetto_info(struct input *in, struct trace_info *info, struct error *e)
 {
 	struct perfetto *p = in->state;
-	const struct perfetto_counts *n = &p->counts;
 
 	p->counting = true;
 	if (declare_texts(p) || perfetto_read(p))
 		return perfetto_failed(p, e);
 	fact_text(info, "format", "perfetto");
 	fact_text(info, "clock", perfetto_clock_name(p));
-	fact_number(info, "events", n->events);
+	fact_number(info, "events", p->counts.events);
 	fact_number(info, "tracks", p->tracks.count);
 	fact_number(info, "sequences", p->sequences.size / sizeof(struct perfetto_sequence *));
-	fact_number(info, "packets", n->packets);
+	fact_number(info, "packets", p->counts.packets);
 	for (uint32_t i = 0; i < PERFETTO_KINDS; i++)
-		fact_kind(info, i, n->kinds[i]);
-	for (uint32_t i = 0; i < n->far_kinds.keys.count; i++) {
+		fact_kind(info, i, p->counts.kinds[i]);
+	for (uint32_t i = 0; i < p->counts.far_kinds.keys.count; i++) {
 		uint64_t packets;
-		uint32_t kind = far_kind(n, i, &packets);
+		uint32_t kind = far_kind(p, i, &packets);
 
 		fact_kind(info, kind, packets);
 	}
@@ -2538,16 +2517,15 @@ static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *coun
 /* Name the packets that the stream does not contain. */
 static void print_unread(const struct perfetto *p)
 {
-	const struct perfetto_counts *n = &p->counts;
 	struct buffer b = {0};
 	uint64_t count = 0;
 	int failed = 0;
 
 	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++)
-		failed = add_unread(p, &b, &count, i, n->kinds[i]);
-	for (uint32_t i = 0; i < n->far_kinds.keys.count && !failed; i++) {
+		failed = add_unread(p, &b, &count, i, p->counts.kinds[i]);
+	for (uint32_t i = 0; i < p->counts.far_kinds.keys.count && !failed; i++) {
 		uint64_t packets;
-		uint32_t kind = far_kind(n, i, &packets);
+		uint32_t kind = far_kind(p, i, &packets);
 
 		failed = add_unread(p, &b, &count, kind, packets);
 	}
@@ -2559,32 +2537,31 @@ static void print_unread(const struct perfetto *p)
 /* Report the events that the stream does not contain, or contains in another form. */
 static void perfetto_print_remarks(struct perfetto *p)
 {
-	const struct perfetto_counts *n = &p->counts;
 	const char *file = p->input->name;
 
 	print_unread(p);
 	perfetto_print_left_out(p);
-	warn_count(file, n->unopened,
+	warn_count(file, p->counts.unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
-	complete_calls_clipped(file, n->clipped);
-	warn_count(file, n->unkept,
+	complete_calls_clipped(file, p->counts.clipped);
+	warn_count(file, p->counts.unkept,
 		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
 		   "open");
-	warn_count(file, n->unsynchronised,
+	warn_count(file, p->counts.unsynchronised,
 		   "{time|times} of clocks without a snapshot {was|were} not converted");
-	warn_count(file, n->unplaced,
+	warn_count(file, p->counts.unplaced,
 		   "{packet or event|packets or events} of unknown clocks {was|were} left out: the "
 		   "trace has no snapshot of {its clock|their clocks}");
-	warn_count(file, n->too_deep,
+	warn_count(file, p->counts.too_deep,
 		   "{value|values} of annotations {is|are} nested more than 64 deep: {its|their} "
 		   "contents are left out");
-	warn_count(file, n->uninterned,
+	warn_count(file, p->counts.uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
 	warn_count(
 		file, p->arguments.table.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
-	warn_count(file, n->unknown_ftrace,
+	warn_count(file, p->counts.unknown_ftrace,
 		   "{event|events} of ftrace {has|have} an unknown number: {its|their} fields are "
 		   "left out");
 }
@@ -2595,7 +2572,9 @@ static void free_buffers(struct perfetto *p)
 		&p->scratch.record,	  &p->scratch.arguments, &p->scratch.details,
 		&p->scratch.key,	  &p->scratch.text,	 &p->counts.far,
 		&p->counts.sample_counts, &p->source_locations,	 &p->packages,
-		&p->heaps.totals};
+		&p->heaps.totals,	  &p->modules.mappings,	 &p->modules.unnamed,
+		&p->modules.symbols,	  &p->modules.chains,	 &p->tracks.reached,
+		&p->ftrace.fixed,	  &p->ftrace.tail,	 &p->ftrace.key};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -2619,13 +2598,18 @@ static void perfetto_close(struct input *in)
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);
 	perfetto_ftrace_free(p);
-	perfetto_async_free(p);
+	open_calls_free(&p->async.keys);
+	free(p->async.open);
 	complete_calls_free(&p->completes);
 	id_cache_free(&p->counts.far_kinds);
 	key_map_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
-	perfetto_modules_free(&p->modules);
+	id_cache_free(&p->modules.mapping_numbers);
+	id_cache_free(&p->modules.frames);
+	id_cache_free(&p->modules.symbol_numbers);
+	free(p->modules.inlined);
+	free(p->modules.full);
 	id_cache_free(&p->heaps.numbers);
 	free(p->locations);
 	free_buffers(p);

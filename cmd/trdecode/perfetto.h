@@ -94,18 +94,6 @@ struct perfetto_own_clock {
 	bool incremental;
 };
 
-/* Values that packets of a sequence have unless they give others. */
-struct perfetto_defaults {
-	uint64_t track;
-	bool has_track;
-	uint32_t clock; /* 0: none */
-	uint32_t sample_name;
-	uint64_t period;
-	uint8_t nextra, nextra_real, nfollowers;
-	uint32_t followers[PERFETTO_EXTRA]; /* names of the other counters of a sample */
-	uint64_t extra[PERFETTO_EXTRA], extra_real[PERFETTO_EXTRA];
-};
-
 struct perfetto_sequence {
 	uint32_t id, machine, number;
 	bool seen;		   /* a packet was read */
@@ -117,7 +105,19 @@ struct perfetto_sequence {
 	uint64_t last_time;	   /* of its last packet */
 	uint32_t thread_track;	   /* number of the track of its thread */
 	int64_t time, thread_time; /* us: of events with time deltas */
-	struct perfetto_defaults defaults;
+	/* values that packets have unless they give others */
+	struct {
+		uint64_t track;
+		bool has_track;
+		uint32_t clock; /* 0: none */
+		uint32_t sample_name;
+		uint64_t period;
+		uint8_t nfollowers;
+		uint32_t followers[PERFETTO_EXTRA]; /* names of the other counters of a sample */
+		/* tracks of extra counters: integers, reals */
+		uint8_t nextra[2];
+		uint64_t extra[2][PERFETTO_EXTRA];
+	} defaults;
 	struct perfetto_interned *interned; /* NULL: none yet */
 	struct perfetto_own_clock *clocks;  /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
 };
@@ -126,22 +126,6 @@ struct perfetto_sequence {
 
 struct perfetto;
 struct perfetto_packet;
-
-/* Mapped files, frames, and their symbols. */
-struct perfetto_modules {
-	struct id_cache mapping_numbers;
-	struct buffer mappings; /* struct perfetto_mapped each */
-	struct id_cache frames; /* locations, by what they are */
-	struct buffer unnamed;	/* struct perfetto_unnamed each */
-	struct id_cache symbol_numbers;
-	struct buffer symbols; /* of each: u64 number of its lines, then as many struct
-				  perfetto_source_location, the innermost function first */
-	uint32_t *inlined;     /* by location: where its inlined functions are; 0: it has none */
-	size_t ninlined;
-	struct buffer chains; /* of each: u32 number of locations, and these, outermost first */
-	uint32_t *full;	      /* by stack: the stack with inlined functions; 0: not yet known */
-	size_t nfull;
-};
 
 struct location_entry;
 
@@ -266,15 +250,6 @@ struct perfetto_frame {
 
 struct perfetto_open; /* perfetto_tracks.c */
 
-/* The calls with ids that are open. */
-struct perfetto_async {
-	struct open_calls keys; /* index + 1 in open, by hash */
-	struct perfetto_open *open;
-	size_t count, capacity;
-	size_t free;	 /* index + 1 of the first free element; 0 none */
-	uint32_t frames; /* track of the last frame: index + 1; 0 none yet */
-};
-
 struct perfetto_calls {
 	struct perfetto_frame *frames;
 	size_t depth, capacity;
@@ -314,21 +289,6 @@ struct perfetto_track {
 	struct perfetto_calls calls;
 };
 
-struct perfetto_tracks {
-	struct perfetto_track *track;
-	size_t count, capacity;
-	struct key_map by_uuid; /* index + 1 */
-	struct id_cache others; /* index + 1 */
-	struct perfetto_thread *thread;
-	size_t nthreads, threads_capacity;
-	struct id_cache threads; /* by pid, tid and name: index + 1; name 0: that of now */
-	uint32_t renewed;	 /* threads whose number another thread had before */
-	struct id_cache lanes;
-	struct id_cache process_names; /* by pid: strings of the writer */
-	struct key_map counting;       /* by track and sequence: index + 1 in reached */
-	struct buffer reached;	       /* perfetto_tracks.c: values of incremental counters */
-};
-
 /* What is known of a thread of the system: before rows are written what is recorded first, then
  * what is known at the time of the row. */
 struct perfetto_task {
@@ -338,23 +298,6 @@ struct perfetto_task {
 	uint64_t comm_since, process_since; /* times of the names before rows are written, then 0 */
 	bool inherited;			    /* comm is that of the thread that made it */
 	bool apart; /* calls of its tracks are not to be merged with those of the system */
-};
-
-struct perfetto_tasks {
-	struct key_map numbers; /* by tid: index + 1 */
-	struct perfetto_task *task;
-	size_t count, capacity;
-	bool shared_tids; /* threads of several processes have the same tid */
-};
-
-struct perfetto_clocks {
-	uint32_t trace; /* id of the stream's clock; 0: not yet known */
-	bool has_wall;
-	int64_t wall;
-	uint64_t first;		/* time of the earliest event */
-	struct key_map numbers; /* by sequence and id: index + 1 */
-	struct perfetto_clock *clock;
-	size_t count, capacity;
 };
 
 /* Messages that are read. Each field is read, or counted as left out. */
@@ -432,50 +375,9 @@ enum perfetto_message {
 };
 enum { PERFETTO_FIELDS = 64 };
 
-/* Numbers of what the stream does not contain, and of packets. */
-struct perfetto_counts {
-	uint64_t packets, events;
-	uint64_t sequences;		/* that have a number */
-	uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
-	struct id_cache far_kinds;	/* of larger numbers: index in far */
-	struct buffer far;		/* u64 each */
-	uint64_t unopened, clipped, wrong_times, uninterned, unknown_ftrace, too_deep;
-	uint64_t unsynchronised, unplaced; /* times: kept unconverted; left out with their events */
-	uint64_t unkept;	     /* begins of calls with ids beyond the limit of open ones */
-	struct key_map sample_cpus;  /* by sequence and CPU: index + 1 in sample_counts */
-	struct buffer sample_counts; /* u64 each: the counter of the last sample */
-	uint64_t lost_packets;	     /* that the buffers of the service lost */
-	/* fields of messages that are read, by number; 0: of larger numbers */
-	uint64_t left_out[PERFETTO_MESSAGES][PERFETTO_FIELDS];
-};
-
-/* Events of ftrace. */
-struct perfetto_ftrace {
-	struct perfetto_event_type *type;
-	size_t ntypes, types_capacity;
-	struct key_map numbers;	 /* by number of the event: index + 1 */
-	struct id_cache generic; /* types of GenericFtraceEvent, by name and fields */
-	struct perfetto_cpu *cpu;
-	size_t ncpus;
-	struct buffer fixed, tail, key;
-};
-
-/* The type of the last call's row without arguments. */
-struct perfetto_bare_types {
-	uint32_t category, type;
-};
-
 /* How often a name is in the last list that has it. */
 struct perfetto_name_use {
 	uint32_t list, count;
-};
-
-/* The names of arguments. */
-struct perfetto_arguments {
-	struct argument_table table;
-	struct perfetto_name_use *uses; /* by name */
-	size_t uses_capacity;
-	uint32_t list; /* number of the last list of names */
 };
 
 /* The state of decoding one input. */
@@ -485,15 +387,72 @@ struct perfetto {
 	struct error error;
 	struct sorter sorter;
 	bool counting; /* for --info: events are not kept */
-	struct perfetto_arguments arguments;
+	/* The names of arguments. */
+	struct {
+		struct argument_table table;
+		struct perfetto_name_use *uses; /* by name */
+		size_t uses_capacity;
+		uint32_t list; /* number of the last list of names */
+	} arguments;
 	struct buffer sequences; /* struct perfetto_sequence * each */
 	struct key_map sequence_numbers;
 	struct perfetto_sequence *recent_sequence;
-	struct perfetto_clocks clocks;
-	struct perfetto_tracks tracks;
-	struct perfetto_tasks tasks;
-	struct perfetto_ftrace ftrace;
-	struct perfetto_counts counts;
+	struct {
+		uint32_t trace; /* id of the stream's clock; 0: not yet known */
+		bool has_wall;
+		int64_t wall;
+		uint64_t first;		/* time of the earliest event */
+		struct key_map numbers; /* by sequence and id: index + 1 */
+		struct perfetto_clock *clock;
+		size_t count, capacity;
+	} clocks;
+	struct {
+		struct perfetto_track *track;
+		size_t count, capacity;
+		struct key_map by_uuid; /* index + 1 */
+		struct id_cache others; /* index + 1 */
+		struct perfetto_thread *thread;
+		size_t nthreads, threads_capacity;
+		struct id_cache threads; /* by pid, tid and name: index + 1; name 0: that of now */
+		uint32_t renewed;	 /* threads whose number another thread had before */
+		struct id_cache lanes;
+		struct id_cache process_names; /* by pid: strings of the writer */
+		struct key_map counting;       /* by track and sequence: index + 1 in reached */
+		struct buffer reached; /* perfetto_tracks.c: values of incremental counters */
+	} tracks;
+	struct {
+		struct key_map numbers; /* by tid: index + 1 */
+		struct perfetto_task *task;
+		size_t count, capacity;
+		bool shared_tids; /* threads of several processes have the same tid */
+	} tasks;
+	/* Events of ftrace. */
+	struct {
+		struct perfetto_event_type *type;
+		size_t ntypes, types_capacity;
+		struct key_map numbers;	 /* by number of the event: index + 1 */
+		struct id_cache generic; /* types of GenericFtraceEvent, by name and fields */
+		struct perfetto_cpu *cpu;
+		size_t ncpus;
+		struct buffer fixed, tail, key;
+	} ftrace;
+	/* Numbers of what the stream does not contain, and of packets. */
+	struct {
+		uint64_t packets, events;
+		uint64_t sequences;		/* that have a number */
+		uint64_t kinds[PERFETTO_KINDS]; /* by field of the payload; 0: packets without */
+		struct id_cache far_kinds;	/* of larger numbers: index in far */
+		struct buffer far;		/* u64 each */
+		uint64_t unopened, clipped, wrong_times, uninterned, unknown_ftrace, too_deep;
+		/* times: kept unconverted; left out with their events */
+		uint64_t unsynchronised, unplaced;
+		uint64_t unkept; /* begins of calls with ids beyond the limit of open ones */
+		struct key_map sample_cpus;  /* by sequence and CPU: index + 1 in sample_counts */
+		struct buffer sample_counts; /* u64 each: the counter of the last sample */
+		uint64_t lost_packets;	     /* that the buffers of the service lost */
+		/* fields of messages that are read, by number; 0: of larger numbers */
+		uint64_t left_out[PERFETTO_MESSAGES][PERFETTO_FIELDS];
+	} counts;
 	/* Buffers that events are made in. */
 	struct {
 		struct buffer record, arguments, details, key, text;
@@ -509,10 +468,29 @@ struct perfetto {
 	/* The types of rows. */
 	struct {
 		struct id_cache ids;
-		struct perfetto_bare_types bare[2]; /* of enters and leaves */
+		/* the type of the last row without arguments, of enters and of leaves */
+		struct {
+			uint32_t category, type;
+		} bare[2];
 	} types;
 	struct id_cache definitions;
-	struct perfetto_modules modules;
+	/* Mapped files, frames, and their symbols. */
+	struct {
+		struct id_cache mapping_numbers;
+		struct buffer mappings; /* struct perfetto_mapped each */
+		struct id_cache frames; /* locations, by what they are */
+		struct buffer unnamed;	/* struct perfetto_unnamed each */
+		struct id_cache symbol_numbers;
+		struct buffer symbols; /* of each: u64 number of its lines, then as many struct
+					  perfetto_source_location, the innermost function first */
+		/* by location: where its inlined functions are; 0: it has none */
+		uint32_t *inlined;
+		size_t ninlined;
+		/* of each: u32 number of locations, and these, outermost first */
+		struct buffer chains;
+		uint32_t *full; /* by stack: the stack with inlined functions; 0: not yet known */
+		size_t nfull;
+	} modules;
 	/* The totals of the heaps' last dumps. */
 	struct {
 		struct id_cache numbers; /* by process, heap and stack: index + 1 */
@@ -522,7 +500,14 @@ struct perfetto {
 	struct buffer packages;		/* text of a META */
 	uint32_t *locations;		/* by name: of functions */
 	size_t nlocations;
-	struct perfetto_async async;
+	/* The calls with ids that are open. */
+	struct {
+		struct open_calls keys; /* index + 1 in open, by hash */
+		struct perfetto_open *open;
+		size_t count, capacity;
+		size_t free;	 /* index + 1 of the first free element; 0 none */
+		uint32_t frames; /* track of the last frame: index + 1; 0 none yet */
+	} async;
 	uint32_t source, clock, calls;
 	uint64_t last; /* the latest time so far */
 	struct complete_calls completes;
@@ -667,7 +652,6 @@ int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *pa
 /* --- perfetto_tracks.c --- */
 
 struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
-void perfetto_async_free(struct perfetto *p);
 
 /* --- perfetto_tracks.c: rows --- */
 
@@ -675,6 +659,12 @@ void perfetto_async_free(struct perfetto *p);
 int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
 /* Find the calls that overlap others, before the first row is written (perfetto_tracks.c). */
 int perfetto_find_overlaps(struct perfetto *p);
+
+/* Take a number of a thread or process: of 32 bits and not below 0, else it is -1. */
+static inline int32_t perfetto_take_id(uint64_t value)
+{
+	return value <= INT32_MAX ? (int32_t)value : -1;
+}
 
 /* Get a text as a string of the writer. 0: out of memory. */
 uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v);

@@ -30,21 +30,57 @@
 /* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */
 enum { ANNOTATION_DEPTH_MOST = 64, MEMBERS_MOST = 4096 };
 
-/* What annotations of an event contain. */
-struct perfetto_annotated {
-	bool structs;	 /* a STRUCT */
-	bool unfinished; /* the mark of a call without a leave, which is left out */
-	bool has_id;	 /* the mark of a call with an id, which is left out: the id */
-	uint32_t leave;	 /* the mark of a call whose leave has another name, which is left out: the
-			    name; 0 none */
-	uint64_t id;
+enum { FLOWS_MOST = 64 };
+
+/* Lists of numbers that an event has. */
+enum event_list {
+	LIST_TRACKS, /* of extra counters */
+	LIST_REAL_TRACKS,
+	LIST_VALUES,
+	LIST_REAL_VALUES,
+	LIST_FLOWS,
+	LIST_ENDED,
+	EVENT_LISTS,
 };
 
-/* What is read: annotations of a sequence. */
-struct annotations {
+/* An event while it is read. */
+struct track_event {
 	struct perfetto *p;
-	const struct perfetto_sequence *s;
-	struct perfetto_annotated *found;
+	struct perfetto_sequence *s;
+	const struct perfetto_packet *packet;
+	uint64_t time;
+	uint64_t type, uuid, counter;
+	bool has_track, has_counter, has_real, has_lists;
+	uint32_t name, category; /* strings of the writer */
+	uint32_t track;		 /* number */
+	uint32_t stack;
+	int64_t time_delta, thread_time;
+	bool has_time_delta, has_thread_time;
+	/* what its annotations contain */
+	struct {
+		bool structs;	 /* a STRUCT */
+		bool unfinished; /* the mark of a call without a leave, which is left out */
+		bool has_id;	 /* the mark of a call with an id, which is left out: the id */
+		uint32_t leave;	 /* the mark of a call whose leave has another name, which is left
+				    out: the name; 0 none */
+		uint64_t id;
+	} annotated;
+	/* the message LegacyEvent: an event of Chrome's older format; not set unless it is present,
+	   but the phase is */
+	struct {
+		bool present, has_id, local;
+		uint8_t phase;
+		int64_t duration; /* us, at least 0 */
+		uint64_t id, bind_id, flow_direction;
+		uint32_t scope;	  /* string of the writer */
+		uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
+		int32_t pid, tid; /* other than those of the track; -1: none */
+	} legacy;
+	/* by enum event_list, if has_lists; numbers beyond the limits are left out */
+	struct {
+		unsigned n;
+		uint64_t numbers[FLOWS_MOST];
+	} lists[EVENT_LISTS];
 };
 
 /* Begin a named value. Returns the offset to end it; SIZE_MAX: out of memory. */
@@ -80,9 +116,9 @@ static int annotation_put_text(struct buffer *b, struct protobuf_view v, enum va
 /* Get how a name is used. NULL: out of memory. */
 static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t name)
 {
-	struct perfetto_arguments *a = &p->arguments;
-
-	return ARRAY_REACH(a->uses, a->uses_capacity, name) ? NULL : &a->uses[name];
+	return ARRAY_REACH(p->arguments.uses, p->arguments.uses_capacity, name)
+		       ? NULL
+		       : &p->arguments.uses[name];
 }
 
 /* Get a name with a number. 0: out of memory. */
@@ -123,23 +159,18 @@ static uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
 
 /* --- members of dictionaries --- */
 
-/* Begin a list of names, such as the arguments of an event. */
-static inline void perfetto_begin_names(struct perfetto *p)
-{
-	p->arguments.list++;
-}
-
 /* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
- * aligned. The values follow. */
-static int perfetto_put_struct(struct perfetto *p, size_t names)
+ * aligned, and are taken off. The values follow. */
+static int perfetto_put_struct(struct track_event *ev, size_t names)
 {
+	struct perfetto *p = ev->p;
 	struct buffer *b = &p->scratch.key;
 	size_t n = (b->size - names) / 4;
 	/* the buffer has no bytes before its first name */
 	const void *list = n ? (const void *)(b->data + names) : "";
 	uint32_t *id, name;
 
-	perfetto_begin_names(p);
+	p->arguments.list++;
 	for (size_t i = names; i < b->size; i += 4) {
 		name = perfetto_next_name(p, get_u32(b->data + i));
 		if (!name)
@@ -147,21 +178,23 @@ static int perfetto_put_struct(struct perfetto *p, size_t names)
 		put_u32(b->data + i, name);
 	}
 	id = id_cache_number(&p->definitions, list, 4 * n);
+	b->size = names;
+	ev->annotated.structs = true;
 	if (id && !*id)
 		*id = arguments_struct(p->w, list, n);
 	return id && *id && !value_put_struct(&p->scratch.arguments, *id, n) ? 0 : -1;
 }
 
 /* Append null for a list or dictionary that is nested too deep. */
-static int put_too_deep(struct annotations *a)
+static int put_too_deep(struct track_event *ev)
 {
-	a->p->counts.too_deep++;
-	return value_put_simple(&a->p->scratch.arguments, VALUE_NULL);
+	ev->p->counts.too_deep++;
+	return value_put_simple(&ev->p->scratch.arguments, VALUE_NULL);
 }
 
 /* Get the name of an annotation, if it is wanted, and the field of its value. 0: it has no name;
  * number 0: no value. To read each annotation twice costs 6 % of the time. */
-static inline uint32_t read_annotation(struct annotations *a, struct protobuf_view message,
+static inline uint32_t read_annotation(struct track_event *ev, struct protobuf_view message,
 				       bool wanted, struct protobuf_field *value)
 {
 	struct protobuf_field f;
@@ -172,11 +205,11 @@ static inline uint32_t read_annotation(struct annotations *a, struct protobuf_vi
 		switch (f.number) {
 		case ANNOTATION_NAME_IID:
 			if (wanted)
-				name = perfetto_interned(a->p, a->s, OF_ANNOTATION_NAME, f.value);
+				name = perfetto_interned(ev->p, ev->s, OF_ANNOTATION_NAME, f.value);
 			break;
 		case ANNOTATION_NAME:
 			if (wanted)
-				name = perfetto_text(a->p, f.bytes);
+				name = perfetto_text(ev->p, f.bytes);
 			break;
 		case ANNOTATION_DICT:
 		case ANNOTATION_ARRAY:
@@ -195,27 +228,27 @@ static inline uint32_t read_annotation(struct annotations *a, struct protobuf_vi
 		case ANNOTATION_STRING_IID: *value = f; break;
 		default:
 			if (wanted)
-				perfetto_check_field(a->p, MESSAGE_ANNOTATION, &f);
+				perfetto_check_field(ev->p, MESSAGE_ANNOTATION, &f);
 		}
 	return name;
 }
 
-static uint32_t annotation_name(struct annotations *a, struct protobuf_view message)
+static uint32_t annotation_name(struct track_event *ev, struct protobuf_view message)
 {
 	struct protobuf_field value;
 
-	return read_annotation(a, message, true, &value);
+	return read_annotation(ev, message, true, &value);
 }
 
-static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth);
-static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+static int put_annotation(struct track_event *ev, struct protobuf_view message, unsigned depth);
+static int annotation_put_nested(struct track_event *ev, struct protobuf_view message,
 				 unsigned depth);
 
 /* Append the entries of a dictionary. */
-static int put_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int put_dict(struct track_event *ev, struct protobuf_view message, unsigned depth)
 {
 	struct protobuf_view rest = message;
-	struct buffer *names = &a->p->scratch.key;
+	struct buffer *names = &ev->p->scratch.key;
 	size_t start, n = 0;
 	struct protobuf_field f;
 
@@ -225,19 +258,17 @@ static int put_dict(struct annotations *a, struct protobuf_view message, unsigne
 	start = names->size;
 	while (protobuf_next(&rest, &f) > 0 && n < MEMBERS_MOST)
 		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
-			uint32_t name = annotation_name(a, f.bytes);
+			uint32_t name = annotation_name(ev, f.bytes);
 
-			if (buffer_u32(names, name ? name : a->p->texts.nothing))
+			if (buffer_u32(names, name ? name : ev->p->texts.nothing))
 				return -1;
 			n++;
 		}
-	if (perfetto_put_struct(a->p, start))
+	if (perfetto_put_struct(ev, start))
 		return -1;
-	names->size = start;
-	a->found->structs = true;
 	while (n && protobuf_next(&message, &f) > 0)
 		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
-			if (put_annotation(a, f.bytes, depth + 1))
+			if (put_annotation(ev, f.bytes, depth + 1))
 				return -1;
 			n--;
 		}
@@ -254,15 +285,16 @@ static uint64_t count_fields(struct protobuf_view message, uint32_t number)
 	return n;
 }
 
-static int annotation_put_array(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int annotation_put_array(struct track_event *ev, struct protobuf_view message,
+				unsigned depth)
 {
 	struct protobuf_field f;
 
-	if (value_put_array(&a->p->scratch.arguments, count_fields(message, ANNOTATION_ARRAY)))
+	if (value_put_array(&ev->p->scratch.arguments, count_fields(message, ANNOTATION_ARRAY)))
 		return -1;
 	while (protobuf_next(&message, &f) > 0)
 		if (f.number == ANNOTATION_ARRAY && f.wire == PROTOBUF_LENGTH &&
-		    put_annotation(a, f.bytes, depth + 1))
+		    put_annotation(ev, f.bytes, depth + 1))
 			return -1;
 	return 0;
 }
@@ -270,10 +302,10 @@ static int annotation_put_array(struct annotations *a, struct protobuf_view mess
 /* --- the older nested values --- */
 
 /* Append the dictionary of a nested value: keys and values are two lists. */
-static int put_nested_dict(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int put_nested_dict(struct track_event *ev, struct protobuf_view message, unsigned depth)
 {
 	struct protobuf_view rest = message;
-	struct buffer *names = &a->p->scratch.key;
+	struct buffer *names = &ev->p->scratch.key;
 	uint64_t n = count_fields(message, NESTED_DICT);
 	struct protobuf_field f;
 	size_t start;
@@ -283,31 +315,29 @@ static int put_nested_dict(struct annotations *a, struct protobuf_view message, 
 	start = names->size;
 	while (protobuf_next(&rest, &f) > 0 && (names->size - start) / 4 < n)
 		if (f.number == NESTED_KEYS &&
-		    buffer_u32(names, f.bytes.at != f.bytes.end ? perfetto_text(a->p, f.bytes)
-								: a->p->texts.nothing))
+		    buffer_u32(names, f.bytes.at != f.bytes.end ? perfetto_text(ev->p, f.bytes)
+								: ev->p->texts.nothing))
 			return -1;
 	n = (names->size - start) / 4;
 	if (n > MEMBERS_MOST)
 		n = MEMBERS_MOST;
 	names->size = start + 4 * n;
-	if (perfetto_put_struct(a->p, start))
+	if (perfetto_put_struct(ev, start))
 		return -1;
-	names->size = start;
-	a->found->structs = true;
 	while (n && protobuf_next(&message, &f) > 0)
 		if (f.number == NESTED_DICT && f.wire == PROTOBUF_LENGTH) {
-			if (annotation_put_nested(a, f.bytes, depth + 1))
+			if (annotation_put_nested(ev, f.bytes, depth + 1))
 				return -1;
 			n--;
 		}
 	return 0;
 }
 
-static int annotation_put_nested(struct annotations *a, struct protobuf_view message,
+static int annotation_put_nested(struct track_event *ev, struct protobuf_view message,
 				 unsigned depth)
 {
 	enum { DICT = 1, ARRAY = 2 };
-	struct buffer *b = &a->p->scratch.arguments;
+	struct buffer *b = &ev->p->scratch.arguments;
 	struct protobuf_view rest = message;
 	struct protobuf_field f = {0}, last = {0};
 
@@ -323,14 +353,14 @@ static int annotation_put_nested(struct annotations *a, struct protobuf_view mes
 		if (last.value != DICT && last.value != ARRAY)
 			break;
 		if (depth == ANNOTATION_DEPTH_MOST)
-			return put_too_deep(a);
+			return put_too_deep(ev);
 		if (last.value == DICT)
-			return put_nested_dict(a, message, depth);
+			return put_nested_dict(ev, message, depth);
 		if (value_put_array(b, count_fields(message, NESTED_ARRAY)))
 			return -1;
 		while (protobuf_next(&message, &f) > 0)
 			if (f.number == NESTED_ARRAY && f.wire == PROTOBUF_LENGTH &&
-			    annotation_put_nested(a, f.bytes, depth + 1))
+			    annotation_put_nested(ev, f.bytes, depth + 1))
 				return -1;
 		return 0;
 	}
@@ -339,19 +369,19 @@ static int annotation_put_nested(struct annotations *a, struct protobuf_view mes
 
 /* --- annotations --- */
 
-static int put_interned(struct annotations *a, uint64_t iid)
+/* Append a string of the writer; 0: "". */
+static int annotation_put_string(struct perfetto *p, uint32_t string)
 {
-	uint32_t string = perfetto_interned(a->p, a->s, OF_ANNOTATION_STRING, iid);
-	size_t n;
-	const char *text = string ? writer_string_of(a->p->w, string, &n) : "";
+	size_t n = 0;
+	const char *text = string ? writer_string_of(p->w, string, &n) : "";
 
-	return value_put_bytes(&a->p->scratch.arguments, VALUE_STRING, text, string ? n : 0);
+	return value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n);
 }
 
 /* Append JSON: its text, but null and what is empty, which have no form of their own. */
-static int put_json(struct annotations *a, struct protobuf_view text)
+static int put_json(struct track_event *ev, struct protobuf_view text)
 {
-	struct perfetto *p = a->p;
+	struct perfetto *p = ev->p;
 	size_t n = protobuf_size(text);
 
 	if (n == 4 && !memcmp(text.at, "null", 4))
@@ -360,15 +390,14 @@ static int put_json(struct annotations *a, struct protobuf_view text)
 		return value_put_array(&p->scratch.arguments, 0);
 	if (n != 2 || memcmp(text.at, "{}", 2) != 0)
 		return annotation_put_text(&p->scratch.arguments, text, VALUE_STRING);
-	a->found->structs = true;
-	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(p, p->scratch.key.size);
+	return buffer_align(&p->scratch.key, 4) ? -1 : perfetto_put_struct(ev, p->scratch.key.size);
 }
 
 /* Append the value of an annotation, which is in that field. */
-static int annotations_put_value(struct annotations *a, struct protobuf_view message,
+static int annotations_put_value(struct track_event *ev, struct protobuf_view message,
 				 const struct protobuf_field *value, unsigned depth)
 {
-	struct buffer *b = &a->p->scratch.arguments;
+	struct buffer *b = &ev->p->scratch.arguments;
 
 	switch (value->number) {
 	case ANNOTATION_BOOL: return value_put_simple(b, value->value ? VALUE_TRUE : VALUE_FALSE);
@@ -376,34 +405,36 @@ static int annotations_put_value(struct annotations *a, struct protobuf_view mes
 	case ANNOTATION_INT: return put_int(b, (int64_t)value->value);
 	case ANNOTATION_DOUBLE: return value_put_float(b, &(uint64_t){htole64(value->value)}, 8);
 	case ANNOTATION_POINTER: return value_put_uint(b, VALUE_POINTER, value->value);
-	case ANNOTATION_JSON: return put_json(a, value->bytes);
+	case ANNOTATION_JSON: return put_json(ev, value->bytes);
 	case ANNOTATION_STRING: return annotation_put_text(b, value->bytes, VALUE_STRING);
-	case ANNOTATION_STRING_IID: return put_interned(a, value->value);
-	case ANNOTATION_NESTED: return annotation_put_nested(a, value->bytes, depth);
+	case ANNOTATION_STRING_IID:
+		return annotation_put_string(
+			ev->p, perfetto_interned(ev->p, ev->s, OF_ANNOTATION_STRING, value->value));
+	case ANNOTATION_NESTED: return annotation_put_nested(ev, value->bytes, depth);
 	case ANNOTATION_DICT:
-		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
-						      : put_dict(a, message, depth);
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(ev)
+						      : put_dict(ev, message, depth);
 	case ANNOTATION_ARRAY:
-		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(a)
-						      : annotation_put_array(a, message, depth);
+		return depth == ANNOTATION_DEPTH_MOST ? put_too_deep(ev)
+						      : annotation_put_array(ev, message, depth);
 	case ANNOTATION_PROTO: return annotation_put_text(b, value->bytes, VALUE_BLOB);
 	}
 	return value_put_simple(b, VALUE_NULL);
 }
 
-static int put_annotation(struct annotations *a, struct protobuf_view message, unsigned depth)
+static int put_annotation(struct track_event *ev, struct protobuf_view message, unsigned depth)
 {
 	struct protobuf_field value;
 
-	read_annotation(a, message, false, &value);
-	return annotations_put_value(a, message, &value, depth);
+	read_annotation(ev, message, false, &value);
+	return annotations_put_value(ev, message, &value, depth);
 }
 
 /* Take the mark of a call, its id or the name of its leave, from the named value at an offset. The
  * value is removed. */
-static int take_mark(struct perfetto *p, struct perfetto_annotated *found, size_t start, size_t at)
+static int take_mark(struct track_event *ev, size_t start, size_t at)
 {
-	struct buffer *b = &p->scratch.arguments;
+	struct buffer *b = &ev->p->scratch.arguments;
 	bool is_id = b->data[at] == VALUE_UINT;
 	struct values v;
 	struct value value;
@@ -413,10 +444,10 @@ static int take_mark(struct perfetto *p, struct perfetto_annotated *found, size_
 	if (!values_value(&v, &value))
 		return 0;
 	if (is_id)
-		found->id = value.number;
+		ev->annotated.id = value.number;
 	else
-		found->leave = writer_string(p->w, value.bytes, value.n);
-	found->has_id |= is_id;
+		ev->annotated.leave = writer_string(ev->p->w, value.bytes, value.n);
+	ev->annotated.has_id |= is_id;
 	return 0;
 }
 
@@ -424,7 +455,7 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 {
 	const struct buffer *b = &p->scratch.arguments;
 
-	perfetto_begin_names(p);
+	p->arguments.list++;
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
 		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
 
@@ -436,24 +467,23 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 }
 
 /* Append an annotation to p->scratch.arguments. */
-static int perfetto_annotation(struct perfetto *p, const struct perfetto_sequence *s,
-			       struct protobuf_view message, struct perfetto_annotated *found)
+static int perfetto_annotation(struct track_event *ev, struct protobuf_view message)
 {
-	struct annotations a = {p, s, found};
+	struct perfetto *p = ev->p;
 	struct buffer *b = &p->scratch.arguments;
 	size_t start = b->size, at;
 	struct protobuf_field value;
-	uint32_t name = read_annotation(&a, message, true, &value);
+	uint32_t name = read_annotation(ev, message, true, &value);
 
 	p->scratch.key.size = 0;
 	at = perfetto_begin_named(p, name ? name : p->texts.nothing);
-	if (at == SIZE_MAX || annotations_put_value(&a, message, &value, 0))
+	if (at == SIZE_MAX || annotations_put_value(ev, message, &value, 0))
 		return -1;
 	if ((name == p->texts.leave_name && b->data[at] == VALUE_STRING) ||
 	    (name == p->texts.call_id && b->data[at] == VALUE_UINT))
-		return take_mark(p, found, start, at);
+		return take_mark(ev, start, at);
 	if (name == p->texts.unfinished && b->size == at + 1 && b->data[at] == VALUE_TRUE) {
-		found->unfinished = true;
+		ev->annotated.unfinished = true;
 		b->size = start;
 		return 0;
 	}
@@ -497,18 +527,21 @@ int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t stri
 		       : perfetto_end_named(p, at);
 }
 
-static int perfetto_argument_list(struct perfetto *p, const char *name, const uint64_t *numbers,
-				  size_t n)
+static int perfetto_argument_list(struct track_event *ev, const char *name, enum event_list list)
 {
-	struct buffer *b = &p->scratch.arguments;
-	size_t at = perfetto_begin_named(p, writer_text(p->w, name));
+	struct buffer *b = &ev->p->scratch.arguments;
+	unsigned n = ev->lists[list].n;
+	size_t at;
 
+	if (!n)
+		return 0;
+	at = perfetto_begin_named(ev->p, writer_text(ev->p->w, name));
 	if (at == SIZE_MAX || (n > 1 && value_put_array(b, n)))
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (value_put_uint(b, VALUE_UINT, numbers[i]))
+	for (unsigned i = 0; i < n; i++)
+		if (value_put_uint(b, VALUE_UINT, ev->lists[list].numbers[i]))
 			return -1;
-	return perfetto_end_named(p, at);
+	return perfetto_end_named(ev->p, at);
 }
 
 /*
@@ -636,13 +669,6 @@ MESSAGE(arguments) = {
 	FIELD(57, "callstack_weight", REAL),
 };
 
-/* What is read. */
-struct typed {
-	struct perfetto *p;
-	const struct perfetto_sequence *s;
-	struct perfetto_annotated *found;
-};
-
 static uint32_t annotation_name_of(struct perfetto *p, const struct typed_field *of,
 				   uint32_t number)
 {
@@ -654,21 +680,12 @@ static uint32_t annotation_name_of(struct perfetto *p, const struct typed_field 
 	return writer_text(p->w, text);
 }
 
-/* Append a string of the writer; 0: "". */
-static int annotation_put_string(struct perfetto *p, uint32_t string)
-{
-	size_t n = 0;
-	const char *text = string ? writer_string_of(p->w, string, &n) : "";
-
-	return value_put_bytes(&p->scratch.arguments, VALUE_STRING, text, n);
-}
-
 /* Append the STRUCT of a source location. */
-static int put_place(struct typed *t, uint64_t iid)
+static int put_place(struct track_event *ev, uint64_t iid)
 {
-	struct perfetto *p = t->p;
+	struct perfetto *p = ev->p;
 	struct buffer *b = &p->scratch.arguments, *names = &p->scratch.key;
-	uint32_t number = perfetto_interned(p, t->s, OF_SOURCE_LOCATION, iid);
+	uint32_t number = perfetto_interned(p, ev->s, OF_SOURCE_LOCATION, iid);
 	struct perfetto_source_location l;
 	size_t start;
 
@@ -680,10 +697,8 @@ static int put_place(struct typed *t, uint64_t iid)
 	start = names->size;
 	if (buffer_u32(names, writer_text(p->w, "file")) ||
 	    buffer_u32(names, writer_text(p->w, "function")) ||
-	    buffer_u32(names, writer_text(p->w, "line")) || perfetto_put_struct(p, start))
+	    buffer_u32(names, writer_text(p->w, "line")) || perfetto_put_struct(ev, start))
 		return -1;
-	names->size = start;
-	t->found->structs = true;
 	return annotation_put_string(p, l.file) || annotation_put_string(p, l.function) ||
 			       value_put_uint(b, VALUE_UINT, l.line)
 		       ? -1
@@ -708,35 +723,28 @@ static bool annotation_is_message(struct protobuf_view v)
 	return !got;
 }
 
-static int annotation_put_bytes(struct buffer *b, enum value_tag tag, struct protobuf_view v)
-{
-	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
-}
-
-static int annotation_put_message(struct typed *t, struct protobuf_view message,
+static int annotation_put_message(struct track_event *ev, struct protobuf_view message,
 				  const struct typed_field *fields, unsigned depth);
 
-static int typed_put_value(struct typed *t, const struct protobuf_field *f,
+static int typed_put_value(struct track_event *ev, const struct protobuf_field *f,
 			   const struct typed_field *of, unsigned depth)
 {
-	struct buffer *b = &t->p->scratch.arguments;
+	struct buffer *b = &ev->p->scratch.arguments;
 	enum typed_form form = of ? of->form : TYPED_ANY;
 
 	if (f->wire == PROTOBUF_LENGTH) {
 		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
-			return annotation_put_message(t, f->bytes, of->fields, depth + 1);
+			return annotation_put_message(ev, f->bytes, of->fields, depth + 1);
 		if (form == TYPED_TEXT || (form != TYPED_BYTES && annotation_is_text(f->bytes)))
-			return annotation_put_bytes(b, VALUE_STRING, f->bytes);
+			return annotation_put_text(b, f->bytes, VALUE_STRING);
 		if (form == TYPED_ANY && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
-			return annotation_put_message(t, f->bytes, NULL, depth + 1);
-		return annotation_put_bytes(b, VALUE_BLOB, f->bytes);
+			return annotation_put_message(ev, f->bytes, NULL, depth + 1);
+		return annotation_put_text(b, f->bytes, VALUE_BLOB);
 	}
 	switch (form) {
-	case TYPED_INT:
-		return (int64_t)f->value < 0 ? value_put_uint(b, VALUE_NEGATIVE, -f->value)
-					     : value_put_uint(b, VALUE_UINT, f->value);
+	case TYPED_INT: return put_int(b, (int64_t)f->value);
 	case TYPED_BOOL: return value_put_simple(b, f->value ? VALUE_TRUE : VALUE_FALSE);
-	case TYPED_PLACE: return put_place(t, f->value);
+	case TYPED_PLACE: return put_place(ev, f->value);
 	case TYPED_REAL:
 		if (f->wire == PROTOBUF_FIXED64)
 			return value_put_float(b, &(uint64_t){htole64(f->value)}, 8);
@@ -747,21 +755,21 @@ static int typed_put_value(struct typed *t, const struct protobuf_field *f,
 }
 
 /* Append the values of the fields with a number. */
-static int annotation_put_values(struct typed *t, struct protobuf_view message, uint32_t number,
-				 const struct typed_field *of, unsigned depth)
+static int annotation_put_values(struct track_event *ev, struct protobuf_view message,
+				 uint32_t number, const struct typed_field *of, unsigned depth)
 {
 	struct protobuf_field f;
 
 	while (protobuf_next(&message, &f) > 0)
-		if (f.number == number && typed_put_value(t, &f, of, depth))
+		if (f.number == number && typed_put_value(ev, &f, of, depth))
 			return -1;
 	return 0;
 }
 
-static int annotation_put_message(struct typed *t, struct protobuf_view message,
+static int annotation_put_message(struct track_event *ev, struct protobuf_view message,
 				  const struct typed_field *fields, unsigned depth)
 {
-	struct buffer *names = &t->p->scratch.key;
+	struct buffer *names = &ev->p->scratch.key;
 	struct protobuf_view rest = message;
 	uint32_t counts[NUMBERS] = {0};
 	struct protobuf_field f;
@@ -775,30 +783,27 @@ static int annotation_put_message(struct typed *t, struct protobuf_view message,
 	start = names->size;
 	for (uint32_t i = 1; i < NUMBERS; i++)
 		if (counts[i] &&
-		    buffer_u32(names, annotation_name_of(t->p, fields ? &fields[i] : NULL, i)))
+		    buffer_u32(names, annotation_name_of(ev->p, fields ? &fields[i] : NULL, i)))
 			return -1;
-	if (perfetto_put_struct(t->p, start))
+	if (perfetto_put_struct(ev, start))
 		return -1;
-	names->size = start;
-	t->found->structs = true;
 	for (uint32_t i = 1; i < NUMBERS; i++)
-		if ((counts[i] > 1 && value_put_array(&t->p->scratch.arguments, counts[i])) ||
+		if ((counts[i] > 1 && value_put_array(&ev->p->scratch.arguments, counts[i])) ||
 		    (counts[i] &&
-		     annotation_put_values(t, message, i, fields ? &fields[i] : NULL, depth)))
+		     annotation_put_values(ev, message, i, fields ? &fields[i] : NULL, depth)))
 			return -1;
 	return 0;
 }
 
 /* Append a field of a track event that is a typed argument, or one of a later version. */
-static int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
-			  const struct protobuf_field *f, struct perfetto_annotated *found)
+static int perfetto_typed(struct track_event *ev, const struct protobuf_field *f)
 {
-	struct typed t = {p, s, found};
+	struct perfetto *p = ev->p;
 	const struct typed_field *of = f->number < NUMBERS ? &arguments[f->number] : NULL;
 	size_t at = perfetto_begin_named(p, annotation_name_of(p, of, f->number));
 
 	p->scratch.key.size = 0;
-	return at == SIZE_MAX || typed_put_value(&t, f, of, 0) ? -1 : perfetto_end_named(p, at);
+	return at == SIZE_MAX || typed_put_value(ev, f, of, 0) ? -1 : perfetto_end_named(p, at);
 }
 
 /*
@@ -807,243 +812,132 @@ static int perfetto_typed(struct perfetto *p, const struct perfetto_sequence *s,
  * The calls of an id are on a track of their own. What the phases mean is in chrome/event.c.
  */
 
-/* The message LegacyEvent: an event of Chrome's older format. */
-struct legacy_event {
-	bool present, has_id, local;
-	uint8_t phase;
-	int64_t duration; /* us, at least 0 */
-	uint64_t id, bind_id, flow_direction;
-	uint32_t scope;	  /* string of the writer */
-	uint8_t instant;  /* SCOPE_GLOBAL, SCOPE_PROCESS: an instant is not of the thread */
-	int32_t pid, tid; /* other than those of the track; -1: none */
-};
-
-struct track_event {
-	const struct perfetto_packet *packet;
-	uint64_t time;
-	uint64_t type, uuid, counter;
-	bool has_track, has_counter, has_real, has_lists;
-	uint32_t name, category; /* strings of the writer */
-	uint32_t track;		 /* number */
-	uint32_t stack;
-	int64_t time_delta, thread_time;
-	bool has_time_delta, has_thread_time;
-	struct perfetto_annotated annotated;
-	struct legacy_event legacy; /* not set unless it is present, but the phase is */
-};
-
 /* Take the message LegacyEvent. */
-static void legacy_read(struct perfetto *p, const struct perfetto_sequence *s,
-			struct track_event *ev, struct protobuf_view message)
+static void legacy_read(struct track_event *ev, struct protobuf_view message)
 {
-	struct legacy_event *l = &ev->legacy;
 	struct protobuf_field f;
 
-	*l = (struct legacy_event){.present = true, .pid = -1, .tid = -1};
+	memset(&ev->legacy, 0, sizeof ev->legacy);
+	ev->legacy.present = true;
+	ev->legacy.pid = ev->legacy.tid = -1;
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case LEGACY_NAME_IID:
 			if (!ev->name)
-				ev->name = perfetto_interned(p, s, OF_NAME, f.value);
+				ev->name = perfetto_interned(ev->p, ev->s, OF_NAME, f.value);
 			break;
-		case LEGACY_PHASE: l->phase = f.value < 128 ? (uint8_t)f.value : 'I'; break;
+		case LEGACY_PHASE: ev->legacy.phase = f.value < 128 ? (uint8_t)f.value : 'I'; break;
 		case LEGACY_DURATION:
-			l->duration = (int64_t)f.value < 0 ? 0 : (int64_t)f.value;
+			ev->legacy.duration = (int64_t)f.value < 0 ? 0 : (int64_t)f.value;
 			break;
 		case LEGACY_ID:
 		case LEGACY_LOCAL_ID:
 		case LEGACY_GLOBAL_ID:
-			l->has_id = true;
-			l->local = f.number == LEGACY_LOCAL_ID;
-			l->id = f.value;
+			ev->legacy.has_id = true;
+			ev->legacy.local = f.number == LEGACY_LOCAL_ID;
+			ev->legacy.id = f.value;
 			break;
-		case LEGACY_SCOPE: l->scope = perfetto_text(p, f.bytes); break;
-		case LEGACY_BIND_ID: l->bind_id = f.value; break;
-		case LEGACY_FLOW_DIRECTION: l->flow_direction = f.value; break;
-		case LEGACY_INSTANT_SCOPE: l->instant = (uint8_t)f.value; break;
-		case LEGACY_PID: l->pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		case LEGACY_TID: l->tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		default: perfetto_check_field(p, MESSAGE_LEGACY_EVENT, &f);
+		case LEGACY_SCOPE: ev->legacy.scope = perfetto_text(ev->p, f.bytes); break;
+		case LEGACY_BIND_ID: ev->legacy.bind_id = f.value; break;
+		case LEGACY_FLOW_DIRECTION: ev->legacy.flow_direction = f.value; break;
+		case LEGACY_INSTANT_SCOPE: ev->legacy.instant = (uint8_t)f.value; break;
+		case LEGACY_PID: ev->legacy.pid = perfetto_take_id(f.value); break;
+		case LEGACY_TID: ev->legacy.tid = perfetto_take_id(f.value); break;
+		default: perfetto_check_field(ev->p, MESSAGE_LEGACY_EVENT, &f);
 		}
 }
 
 /* Have the thread or process that the event names instead of its track's. */
-static int legacy_override(struct perfetto *p, struct track_event *ev)
+static int legacy_override(struct track_event *ev)
 {
-	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	const struct perfetto_track *t = &ev->p->tracks.track[ev->track - 1];
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_THREAD, .cpu = -1};
 
 	if (ev->legacy.pid < 0 && ev->legacy.tid < 0)
 		return 0;
 	key.pid = ev->legacy.pid >= 0 ? ev->legacy.pid : t->pid;
 	key.tid = ev->legacy.tid >= 0 ? ev->legacy.tid : t->tid;
-	ev->track = perfetto_other_track(p, &key);
+	ev->track = perfetto_other_track(ev->p, &key);
 	return ev->track ? 0 : -1;
 }
 
-/* Keep the begin or the end of a call with an id. */
-static int keep_id(struct perfetto *p, const struct track_event *ev, enum perfetto_kind kind)
+static struct perfetto_record event_record(const struct track_event *ev, enum perfetto_kind kind)
 {
-	const struct perfetto_track *t = &p->tracks.track[ev->track - 1];
-	const struct legacy_event *l = &ev->legacy;
+	return (struct perfetto_record){.kind = (uint8_t)kind,
+					.flags = ev->annotated.structs ? PERFETTO_STRUCTS : 0,
+					.track = ev->track - 1,
+					.name = ev->name,
+					.category = ev->category,
+					.stack = ev->stack};
+}
+
+/* Keep the begin or the end of a call with an id. */
+static int keep_id(struct track_event *ev, enum perfetto_kind kind)
+{
+	const struct perfetto_track *t = &ev->p->tracks.track[ev->track - 1];
 	/* F does not end the call of a b */
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_TRACK,
-					 .tid = l->phase == 'S' || l->phase == 'F',
-					 .pid = l->local ? t->pid : -1,
-					 .name = l->scope ? l->scope : ev->category,
-					 .id = l->id};
-	struct perfetto_record r = {.kind = (uint8_t)kind,
-				    .flags = ev->annotated.structs ? PERFETTO_STRUCTS : 0,
-				    .track = ev->track - 1,
-				    .name = ev->name,
-				    .category = ev->category,
-				    .stack = ev->stack};
+					 .tid = ev->legacy.phase == 'S' || ev->legacy.phase == 'F',
+					 .pid = ev->legacy.local ? t->pid : -1,
+					 .name = ev->legacy.scope ? ev->legacy.scope : ev->category,
+					 .id = ev->legacy.id};
+	struct perfetto_record r = event_record(ev, kind);
 
 	if (!r.name && kind == PERFETTO_ID_BEGIN)
-		r.name = p->texts.nothing;
-	return perfetto_keep_id(p, ev->time, &r, &key);
+		r.name = ev->p->texts.nothing;
+	return perfetto_keep_id(ev->p, ev->time, &r, &key);
 }
 
-/* Test for a begin, step or end of a flow. */
-static bool perfetto_events_is_flow(const struct legacy_event *l)
+/* Count numbers of an event that the stream does not contain. */
+static void perfetto_events_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
 {
-	return l->has_id && (l->phase == 's' || l->phase == 't' || l->phase == 'f');
+	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
 }
 
-enum { FLOWS_MOST = 64 };
-
-static void add_flow(struct perfetto *p, uint64_t *list, unsigned *n, uint64_t id)
+/* Add a number of a field to a list. */
+static void track_event_add_number(struct track_event *ev, enum event_list list, uint32_t field,
+				   uint64_t number)
 {
-	if (*n < FLOWS_MOST)
-		list[(*n)++] = id;
-	else
-		p->counts.left_out[MESSAGE_TRACK_EVENT][EVENT_LEGACY]++;
-}
-
-/* Lists of numbers that an event has; those beyond the limits are left out. */
-struct event_lists {
-	unsigned ntracks, nvalues, nreal_tracks, nreal_values, nflows, nended;
-	uint64_t tracks[PERFETTO_EXTRA], values[PERFETTO_EXTRA];
-	uint64_t real_tracks[PERFETTO_EXTRA], real_values[PERFETTO_EXTRA];
-	uint64_t flows[FLOWS_MOST], ended[FLOWS_MOST];
-};
-
-/* Begin the lists of an event that has none yet. */
-static inline void event_lists_begin(struct track_event *ev, struct event_lists *l)
-{
-	if (ev->has_lists)
-		return;
+	for (unsigned i = 0; !ev->has_lists && i < EVENT_LISTS; i++)
+		ev->lists[i].n = 0;
 	ev->has_lists = true;
-	l->ntracks = l->nvalues = l->nreal_tracks = l->nreal_values = 0;
-	l->nflows = l->nended = 0;
+	if (ev->lists[list].n < (list < LIST_FLOWS ? PERFETTO_EXTRA : FLOWS_MOST))
+		ev->lists[list].numbers[ev->lists[list].n++] = number;
+	else
+		perfetto_events_count_left_out(ev->p, field, 1);
 }
 
 /* Add the flows of a legacy event to the lists: bind_id, whatever its direction, and the id of the
  * phases s, t and f, which is of its name and category. */
-static void legacy_flows(struct perfetto *p, struct track_event *ev, struct event_lists *lists)
+static void legacy_flows(struct track_event *ev)
 {
-	const struct legacy_event *l = &ev->legacy;
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_FLOW,
-					 .pid = l->local ? p->tracks.track[ev->track - 1].pid : -1,
-					 .name = ev->name,
-					 .scope = l->scope ? l->scope : ev->category,
-					 .id = l->id};
+	char phase = (char)ev->legacy.phase;
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_FLOW,
+		.pid = ev->legacy.local ? ev->p->tracks.track[ev->track - 1].pid : -1,
+		.name = ev->name,
+		.scope = ev->legacy.scope ? ev->legacy.scope : ev->category,
+		.id = ev->legacy.id};
 
-	if (!perfetto_events_is_flow(l) && !(l->bind_id && l->flow_direction))
-		return;
-	event_lists_begin(ev, lists);
-	if (l->bind_id && l->flow_direction)
-		add_flow(p, lists->flows, &lists->nflows, l->bind_id);
-	if (!perfetto_events_is_flow(l))
-		return;
-	if (l->phase != 'f')
-		add_flow(p, lists->flows, &lists->nflows, perfetto_id_of(&key).hash);
-	else
-		add_flow(p, lists->ended, &lists->nended, perfetto_id_of(&key).hash);
+	if (ev->legacy.bind_id && ev->legacy.flow_direction)
+		track_event_add_number(ev, LIST_FLOWS, EVENT_LEGACY, ev->legacy.bind_id);
+	if (ev->legacy.has_id && (phase == 's' || phase == 't' || phase == 'f'))
+		track_event_add_number(ev, phase == 'f' ? LIST_ENDED : LIST_FLOWS, EVENT_LEGACY,
+				       perfetto_id_of(&key).hash);
 }
-
-static int track_event_keep(struct perfetto *p, const struct track_event *ev,
-			    enum perfetto_kind kind, unsigned flags, uint64_t value);
-
-/* Keep a call with a duration. */
-static int keep_complete(struct perfetto *p, struct track_event *ev)
-{
-	uint64_t duration;
-
-	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
-	    duration >= TIME_LIMIT - ev->time) {
-		perfetto_damage(p, ev->packet, "a call with an impossible duration");
-		return 0;
-	}
-	ev->legacy.duration = (int64_t)duration;
-	if (ev->time + duration > p->last)
-		p->last = ev->time + duration;
-	return track_event_keep(p, ev, PERFETTO_BEGIN, PERFETTO_VALUE | PERFETTO_COMPLETE,
-				ev->time + duration);
-}
-
-/* Have the track of an instant that is of a process, or of no thread. */
-static int instant_track(struct perfetto *p, struct track_event *ev)
-{
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS,
-					 .pid = p->tracks.track[ev->track - 1].pid,
-					 .tid = -1,
-					 .cpu = -1};
-
-	if (ev->legacy.instant == SCOPE_GLOBAL)
-		ev->track = perfetto_track(p, 0);
-	else if (ev->legacy.instant == SCOPE_PROCESS && key.pid >= 0)
-		ev->track = perfetto_other_track(p, &key);
-	return ev->track ? 0 : -1;
-}
-
-/* Keep an event that has one. */
-static int legacy_keep(struct perfetto *p, struct track_event *ev)
-{
-	const struct legacy_event *l = &ev->legacy;
-	static const char types[] = {0, 'B', 'E', 'I', 'C', 'I'};
-	char phase = (char)l->phase;
-
-	if (!phase)
-		phase = ev->type < sizeof types ? types[ev->type] : 'I';
-	if (l->bind_id && !l->flow_direction && perfetto_argument_uint(p, "bind_id", l->bind_id))
-		return -1;
-	switch (phase) {
-	case 'b':
-	case 'S': return keep_id(p, ev, PERFETTO_ID_BEGIN);
-	case 'B': return track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
-	case 'E': return track_event_keep(p, ev, PERFETTO_END, 0, 0);
-	case 'e':
-	case 'F': return keep_id(p, ev, PERFETTO_ID_END);
-	case 'X': return keep_complete(p, ev);
-	case 'C': return track_event_keep(p, ev, PERFETTO_COUNTER_VALUES, 0, 0);
-	case 'M': return 0;
-	}
-	if (l->instant && instant_track(p, ev))
-		return -1;
-	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
-}
-
-/* --- reads the message TrackEvent into records --- */
 
 enum { PERFETTO_ORDER_UNSEEN };
 
 /* Keep an event as a record of that kind. */
-static int track_event_keep(struct perfetto *p, const struct track_event *ev,
-			    enum perfetto_kind kind, unsigned flags, uint64_t value)
+static int track_event_keep(struct track_event *ev, enum perfetto_kind kind, unsigned flags,
+			    uint64_t value)
 {
 	bool begins = kind == PERFETTO_BEGIN;
-	struct perfetto_record r = {
-		.kind = (uint8_t)kind,
-		.flags = (uint8_t)(flags | (ev->annotated.structs ? PERFETTO_STRUCTS : 0)),
-		.track = ev->track - 1,
-		.name = ev->name,
-		.category = ev->category,
-		.stack = ev->stack};
+	struct perfetto_record r = event_record(ev, kind);
 	struct sorter_key key = {ev->time, PERFETTO_ORDER};
-	const struct legacy_event *l = &ev->legacy;
-	struct perfetto_track *t = &p->tracks.track[ev->track - 1];
+	struct perfetto_track *t = &ev->p->tracks.track[ev->track - 1];
 
+	r.flags |= flags;
 	/* which call the end is of is not known yet, so its arguments are learned for calls of any
 	   name; its own name is that of an annotation of the leave */
 	if (kind == PERFETTO_END && (ev->annotated.leave || !r.name))
@@ -1051,8 +945,9 @@ static int track_event_keep(struct perfetto *p, const struct track_event *ev,
 	else if (kind == PERFETTO_END)
 		r.flags |= PERFETTO_NAMED;
 	else if (!r.name && kind != PERFETTO_STATE)
-		r.name = p->texts.nothing;
-	if (p->scratch.arguments.size && perfetto_learn(p, kind == PERFETTO_END ? 0 : r.name))
+		r.name = ev->p->texts.nothing;
+	if (ev->p->scratch.arguments.size &&
+	    perfetto_learn(ev->p, kind == PERFETTO_END ? 0 : r.name))
 		return -1;
 	if (begins && flags & PERFETTO_COMPLETE)
 		t->calls.completes = true;
@@ -1060,10 +955,69 @@ static int track_event_keep(struct perfetto *p, const struct track_event *ev,
 		t->calls.begins = true;
 	if (begins && t->before)
 		key.second = PERFETTO_ORDER_UNSEEN;
-	else if (begins && l->phase == 'X')
+	else if (begins && ev->legacy.phase == 'X')
 		/* of calls that begin at one time, the longest is outermost */
-		key.second -= 1 + (uint64_t)l->duration;
-	return perfetto_keep_ordered(p, key, &r, value);
+		key.second -= 1 + (uint64_t)ev->legacy.duration;
+	return perfetto_keep_ordered(ev->p, key, &r, value);
+}
+
+/* Keep a call with a duration. */
+static int keep_complete(struct track_event *ev)
+{
+	uint64_t duration;
+
+	if (__builtin_mul_overflow((uint64_t)ev->legacy.duration, 1000u, &duration) ||
+	    duration >= TIME_LIMIT - ev->time) {
+		perfetto_damage(ev->p, ev->packet, "a call with an impossible duration");
+		return 0;
+	}
+	ev->legacy.duration = (int64_t)duration;
+	if (ev->time + duration > ev->p->last)
+		ev->p->last = ev->time + duration;
+	return track_event_keep(ev, PERFETTO_BEGIN, PERFETTO_VALUE | PERFETTO_COMPLETE,
+				ev->time + duration);
+}
+
+/* Have the track of an instant that is of a process, or of no thread. */
+static int instant_track(struct track_event *ev)
+{
+	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS,
+					 .pid = ev->p->tracks.track[ev->track - 1].pid,
+					 .tid = -1,
+					 .cpu = -1};
+
+	if (ev->legacy.instant == SCOPE_GLOBAL)
+		ev->track = perfetto_track(ev->p, 0);
+	else if (ev->legacy.instant == SCOPE_PROCESS && key.pid >= 0)
+		ev->track = perfetto_other_track(ev->p, &key);
+	return ev->track ? 0 : -1;
+}
+
+/* Keep an event that has the message LegacyEvent. */
+static int legacy_keep(struct track_event *ev)
+{
+	static const char types[] = {0, 'B', 'E', 'I', 'C', 'I'};
+	char phase = (char)ev->legacy.phase;
+
+	if (!phase)
+		phase = ev->type < sizeof types ? types[ev->type] : 'I';
+	if (ev->legacy.bind_id && !ev->legacy.flow_direction &&
+	    perfetto_argument_uint(ev->p, "bind_id", ev->legacy.bind_id))
+		return -1;
+	switch (phase) {
+	case 'b':
+	case 'S': return keep_id(ev, PERFETTO_ID_BEGIN);
+	case 'B': return track_event_keep(ev, PERFETTO_BEGIN, 0, 0);
+	case 'E': return track_event_keep(ev, PERFETTO_END, 0, 0);
+	case 'e':
+	case 'F': return keep_id(ev, PERFETTO_ID_END);
+	case 'X': return keep_complete(ev);
+	case 'C': return track_event_keep(ev, PERFETTO_COUNTER_VALUES, 0, 0);
+	case 'M': return 0;
+	}
+	if (ev->legacy.instant && instant_track(ev))
+		return -1;
+	return track_event_keep(ev, PERFETTO_INSTANT, 0, 0);
 }
 
 /* --- counters --- */
@@ -1115,9 +1069,9 @@ static int switch_sequence(struct perfetto *p, const struct perfetto_sequence *s
 }
 
 /* Keep the value of a counter: that of an incremental one is a difference. */
-static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
-			const struct track_event *ev, uint32_t number, uint64_t bits, bool real)
+static int keep_counter(struct track_event *ev, uint32_t number, uint64_t bits, bool real)
 {
+	struct perfetto *p = ev->p;
 	struct perfetto_track *t = number ? &p->tracks.track[number - 1] : NULL;
 	struct perfetto_record r = {.kind = real ? PERFETTO_COUNTER_REAL : PERFETTO_COUNTER,
 				    .flags = PERFETTO_VALUE,
@@ -1130,8 +1084,9 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 
 	if (!t)
 		return -1;
-	if (t->incremental && (t->sequence != s->number || t->generation != s->generation) &&
-	    switch_sequence(p, s, number))
+	if (t->incremental &&
+	    (t->sequence != ev->s->number || t->generation != ev->s->generation) &&
+	    switch_sequence(p, ev->s, number))
 		return -1;
 	if (t->incremental && real) {
 		memcpy(&value, &bits, sizeof value);
@@ -1144,92 +1099,48 @@ static int keep_counter(struct perfetto *p, const struct perfetto_sequence *s,
 	return perfetto_keep(p, ev->time, &r, bits);
 }
 
-/* Count numbers of an event that the stream does not contain. */
-static void perfetto_events_count_left_out(struct perfetto *p, uint32_t field, uint64_t n)
-{
-	p->counts.left_out[MESSAGE_TRACK_EVENT][field] += n;
-}
-
 /* Keep the extra counters of an event. Their tracks are those of the event, or of the defaults. */
-static int keep_extra(struct perfetto *p, const struct perfetto_sequence *s,
-		      const struct track_event *ev, const struct event_lists *l)
+static int keep_extra(struct track_event *ev)
 {
-	const struct perfetto_defaults *d = &s->defaults;
-	const uint64_t *tracks = l->ntracks ? l->tracks : d->extra;
-	unsigned n = l->ntracks ? l->ntracks : d->nextra;
+	for (unsigned real = 0; real < 2; real++) {
+		unsigned own = ev->lists[LIST_TRACKS + real].n;
+		unsigned n = own ? own : ev->s->defaults.nextra[real];
+		unsigned nvalues = ev->lists[LIST_VALUES + real].n;
+		const uint64_t *tracks =
+			own ? ev->lists[LIST_TRACKS + real].numbers : ev->s->defaults.extra[real];
 
-	for (unsigned i = 0; i < n && i < l->nvalues; i++)
-		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->values[i], false))
-			return -1;
-	perfetto_events_count_left_out(p, EVENT_EXTRA_VALUES, l->nvalues > n ? l->nvalues - n : 0);
-	tracks = l->nreal_tracks ? l->real_tracks : d->extra_real;
-	n = l->nreal_tracks ? l->nreal_tracks : d->nextra_real;
-	for (unsigned i = 0; i < n && i < l->nreal_values; i++)
-		if (keep_counter(p, s, ev, perfetto_track(p, tracks[i]), l->real_values[i], true))
-			return -1;
-	perfetto_events_count_left_out(p, EVENT_EXTRA_REAL_VALUES,
-				       l->nreal_values > n ? l->nreal_values - n : 0);
+		for (unsigned i = 0; i < n && i < nvalues; i++)
+			if (keep_counter(ev, perfetto_track(ev->p, tracks[i]),
+					 ev->lists[LIST_VALUES + real].numbers[i], real))
+				return -1;
+		perfetto_events_count_left_out(ev->p,
+					       real ? EVENT_EXTRA_REAL_VALUES : EVENT_EXTRA_VALUES,
+					       nvalues > n ? nvalues - n : 0);
+	}
 	return 0;
 }
 
 /* --- reading --- */
 
 /* Append numbers of a field, varints or 8 bytes each, which may be packed. */
-static void perfetto_events_take_list(struct perfetto *p, uint64_t *list, unsigned *n,
-				      unsigned most, struct protobuf_field *f, bool fixed)
+static int perfetto_events_take_list(struct track_event *ev, enum event_list list,
+				     struct protobuf_field *f, bool fixed)
 {
 	struct protobuf_view rest = f->bytes;
-	bool single = f->wire == PROTOBUF_FIXED64;
-	uint64_t value = f->value;
+	uint64_t value;
 
-	while (single ||
-	       (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))) {
-		if (*n < most)
-			list[(*n)++] = value;
-		else
-			perfetto_events_count_left_out(p, f->number, 1);
-		if (single)
-			break;
-	}
-}
-
-static void take_lists(struct perfetto *p, struct track_event *ev, struct event_lists *l,
-		       struct protobuf_field *f)
-{
-	event_lists_begin(ev, l);
-	switch (f->number) {
-	case EVENT_EXTRA_TRACKS:
-		perfetto_events_take_list(p, l->tracks, &l->ntracks, PERFETTO_EXTRA, f, false);
-		break;
-	case EVENT_EXTRA_VALUES:
-		perfetto_events_take_list(p, l->values, &l->nvalues, PERFETTO_EXTRA, f, false);
-		break;
-	case EVENT_EXTRA_REAL_TRACKS:
-		perfetto_events_take_list(p, l->real_tracks, &l->nreal_tracks, PERFETTO_EXTRA, f,
-					  false);
-		break;
-	case EVENT_EXTRA_REAL_VALUES:
-		perfetto_events_take_list(p, l->real_values, &l->nreal_values, PERFETTO_EXTRA, f,
-					  true);
-		break;
-	case EVENT_FLOWS_OLD:
-		perfetto_events_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, false);
-		break;
-	case EVENT_FLOWS:
-		perfetto_events_take_list(p, l->flows, &l->nflows, FLOWS_MOST, f, true);
-		break;
-	case EVENT_ENDED_FLOWS_OLD:
-		perfetto_events_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, false);
-		break;
-	case EVENT_ENDED_FLOWS:
-		perfetto_events_take_list(p, l->ended, &l->nended, FLOWS_MOST, f, true);
-		break;
-	}
+	if (f->wire == PROTOBUF_FIXED64)
+		track_event_add_number(ev, list, f->number, f->value);
+	else
+		while (fixed ? protobuf_fixed(&rest, 8, &value) : protobuf_each(f, &rest, &value))
+			track_event_add_number(ev, list, f->number, value);
+	return 0;
 }
 
 /* Add a category; several are separated by commas. */
-static int add_category(struct perfetto *p, struct track_event *ev, uint32_t category)
+static int add_category(struct track_event *ev, uint32_t category)
 {
+	struct perfetto *p = ev->p;
 	struct buffer *b = &p->scratch.text;
 	const char *text;
 	size_t n;
@@ -1249,14 +1160,13 @@ static int add_category(struct perfetto *p, struct track_event *ev, uint32_t cat
 	return ev->category ? 0 : -1;
 }
 
-static int add_categories(struct perfetto *p, const struct perfetto_sequence *s,
-			  struct track_event *ev, struct protobuf_field *f)
+static int add_categories(struct track_event *ev, struct protobuf_field *f)
 {
 	struct protobuf_view rest = f->bytes;
 	uint64_t iid;
 
 	while (protobuf_each(f, &rest, &iid))
-		if (add_category(p, ev, perfetto_interned(p, s, OF_CATEGORY, iid)))
+		if (add_category(ev, perfetto_interned(ev->p, ev->s, OF_CATEGORY, iid)))
 			return -1;
 	return 0;
 }
@@ -1316,16 +1226,29 @@ static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s
 }
 
 /* Take a field that few events have. */
-static int perfetto_events_take_rare(struct perfetto *p, const struct perfetto_sequence *s,
-				     struct track_event *ev, struct protobuf_field *f)
+static int perfetto_events_take_rare(struct track_event *ev, struct protobuf_field *f)
 {
+	struct perfetto *p = ev->p;
+	const struct perfetto_sequence *s = ev->s;
 	uint32_t string;
 
 	switch (f->number) {
-	case EVENT_CATEGORIES: return add_category(p, ev, perfetto_text(p, f->bytes));
+	case EVENT_CATEGORIES: return add_category(ev, perfetto_text(p, f->bytes));
 	case EVENT_SOURCE_LOCATION: return add_inline_location(p, f->bytes);
 	case EVENT_SOURCE_LOCATION_IID: return add_interned_location(p, s, f->value);
 	case EVENT_LOG_MESSAGE: return add_log_message(p, s, f->bytes);
+	case EVENT_EXTRA_TRACKS: return perfetto_events_take_list(ev, LIST_TRACKS, f, false);
+	case EVENT_EXTRA_REAL_TRACKS:
+		return perfetto_events_take_list(ev, LIST_REAL_TRACKS, f, false);
+	case EVENT_EXTRA_VALUES: return perfetto_events_take_list(ev, LIST_VALUES, f, false);
+	case EVENT_EXTRA_REAL_VALUES:
+		return perfetto_events_take_list(ev, LIST_REAL_VALUES, f, true);
+	case EVENT_FLOWS_OLD:
+	case EVENT_FLOWS:
+		return perfetto_events_take_list(ev, LIST_FLOWS, f, f->number == EVENT_FLOWS);
+	case EVENT_ENDED_FLOWS_OLD:
+	case EVENT_ENDED_FLOWS:
+		return perfetto_events_take_list(ev, LIST_ENDED, f, f->number == EVENT_ENDED_FLOWS);
 	case EVENT_CORRELATION: return perfetto_argument_uint(p, "correlation_id", f->value);
 	case EVENT_CORRELATION_TEXT:
 		string = perfetto_text(p, f->bytes);
@@ -1350,12 +1273,11 @@ static int perfetto_events_take_rare(struct perfetto *p, const struct perfetto_s
 			ev->thread_time = add_wrapping(ev->thread_time, s->thread_time);
 		return 0;
 	}
-	return perfetto_typed(p, s, f, &ev->annotated);
+	return perfetto_typed(ev, f);
 }
 
 /* Read the fields of an event. */
-static int perfetto_events_take_event(struct perfetto *p, const struct perfetto_sequence *s,
-				      struct track_event *ev, struct event_lists *lists)
+static int perfetto_events_take_event(struct track_event *ev)
 {
 	struct protobuf_view rest = ev->packet->payload;
 	struct protobuf_field f;
@@ -1370,45 +1292,39 @@ static int perfetto_events_take_event(struct perfetto *p, const struct perfetto_
 			ev->uuid = f.value;
 			ev->has_track = true;
 			break;
-		case EVENT_NAME_IID: ev->name = perfetto_interned(p, s, OF_NAME, f.value); break;
-		case EVENT_NAME: ev->name = perfetto_text(p, f.bytes); break;
-		case EVENT_CATEGORY_IIDS: failed = add_categories(p, s, ev, &f); break;
-		case EVENT_ANNOTATION:
-			failed = perfetto_annotation(p, s, f.bytes, &ev->annotated);
+		case EVENT_NAME_IID:
+			ev->name = perfetto_interned(ev->p, ev->s, OF_NAME, f.value);
 			break;
+		case EVENT_NAME: ev->name = perfetto_text(ev->p, f.bytes); break;
+		case EVENT_CATEGORY_IIDS: failed = add_categories(ev, &f); break;
+		case EVENT_ANNOTATION: failed = perfetto_annotation(ev, f.bytes); break;
 		case EVENT_COUNTER:
 		case EVENT_COUNTER_REAL:
 			ev->has_counter = true;
 			ev->has_real = f.number == EVENT_COUNTER_REAL;
 			ev->counter = f.value;
 			break;
-		case EVENT_EXTRA_TRACKS:
-		case EVENT_EXTRA_VALUES:
-		case EVENT_EXTRA_REAL_TRACKS:
-		case EVENT_EXTRA_REAL_VALUES:
-		case EVENT_FLOWS:
-		case EVENT_FLOWS_OLD:
-		case EVENT_ENDED_FLOWS:
-		case EVENT_ENDED_FLOWS_OLD: take_lists(p, ev, lists, &f); break;
-		case EVENT_LEGACY: legacy_read(p, s, ev, f.bytes); break;
-		default: failed = perfetto_events_take_rare(p, s, ev, &f);
+		case EVENT_LEGACY: legacy_read(ev, f.bytes); break;
+		default: failed = perfetto_events_take_rare(ev, &f);
 		}
 		if (failed)
 			return -1;
 	}
 	if (got < 0)
-		perfetto_damage(p, ev->packet, "no field of a track event: the rest is left out");
+		perfetto_damage(ev->p, ev->packet,
+				"no field of a track event: the rest is left out");
 	return 0;
 }
 
 /* Find the track of an event: that of its uuid, or the sequence's default, or its thread. */
-static int find_track(struct perfetto *p, const struct perfetto_sequence *s, struct track_event *ev)
+static int find_track(struct track_event *ev)
 {
+	const struct perfetto_sequence *s = ev->s;
 	uint64_t uuid = ev->has_track ? ev->uuid : s->defaults.has_track ? s->defaults.track : 0;
 	/* an event with a phase instead of a type has the uuid 0 to be on the sequence's thread */
 	bool on_thread = !uuid && s->has_thread && (!ev->has_track || !ev->type);
 
-	ev->track = on_thread ? s->thread_track : perfetto_track(p, uuid);
+	ev->track = on_thread ? s->thread_track : perfetto_track(ev->p, uuid);
 	return ev->track ? 0 : -1;
 }
 
@@ -1422,62 +1338,61 @@ bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t u
 }
 
 /* Find the time of an event whose packet has none. Returns false if it has none either. */
-static bool perfetto_events_find_time(struct perfetto *p, struct perfetto_sequence *s,
-				      struct track_event *ev)
+static bool perfetto_events_find_time(struct track_event *ev)
 {
 	if (ev->packet->has_time) {
 		ev->time = ev->packet->time;
 		return true;
 	}
 	if (ev->has_time_delta)
-		ev->time_delta = s->time = add_wrapping(s->time, ev->time_delta);
-	if (!perfetto_time_us(p, s, ev->time_delta, &ev->time))
+		ev->time_delta = ev->s->time = add_wrapping(ev->s->time, ev->time_delta);
+	if (!perfetto_time_us(ev->p, ev->s, ev->time_delta, &ev->time))
 		return false;
-	s->last_time = ev->time;
+	ev->s->last_time = ev->time;
 	return true;
 }
 
-static int perfetto_events_keep_event(struct perfetto *p, const struct perfetto_sequence *s,
-				      struct track_event *ev)
+static int perfetto_events_keep_event(struct track_event *ev)
 {
 	unsigned unfinished = ev->annotated.unfinished ? PERFETTO_UNFINISHED : 0;
 
 	if (ev->annotated.unfinished && ev->type != TYPE_END &&
-	    perfetto_argument_bool(p, CHROME_UNFINISHED, true))
+	    perfetto_argument_bool(ev->p, CHROME_UNFINISHED, true))
 		return -1;
 	if (ev->annotated.leave && ev->type != TYPE_END &&
-	    perfetto_argument_string(p, CHROME_LEAVE_NAME, ev->annotated.leave))
+	    perfetto_argument_string(ev->p, CHROME_LEAVE_NAME, ev->annotated.leave))
 		return -1;
 	/* an event with a type has the uuid 0 if it names its thread */
 	if (ev->legacy.present && (!ev->type || ev->legacy.phase || !ev->uuid) &&
-	    legacy_override(p, ev))
+	    legacy_override(ev))
 		return -1;
 	if (ev->legacy.present && (!ev->type || ev->legacy.phase))
-		return legacy_keep(p, ev);
+		return legacy_keep(ev);
 	switch (ev->type) {
 	case TYPE_BEGIN:
 		return ev->annotated.has_id
-			       ? track_event_keep(p, ev, PERFETTO_BEGIN,
+			       ? track_event_keep(ev, PERFETTO_BEGIN,
 						  PERFETTO_VALUE | PERFETTO_BY_ID, ev->annotated.id)
-			       : track_event_keep(p, ev, PERFETTO_BEGIN, 0, 0);
-	case TYPE_END: return track_event_keep(p, ev, PERFETTO_END, unfinished, 0);
-	case TYPE_STATE: return track_event_keep(p, ev, PERFETTO_STATE, 0, 0);
+			       : track_event_keep(ev, PERFETTO_BEGIN, 0, 0);
+	case TYPE_END: return track_event_keep(ev, PERFETTO_END, unfinished, 0);
+	case TYPE_STATE: return track_event_keep(ev, PERFETTO_STATE, 0, 0);
 	case TYPE_COUNTER:
-		return ev->has_counter
-			       ? keep_counter(p, s, ev, ev->track, ev->counter, ev->has_real)
-			       : 0;
+		return ev->has_counter ? keep_counter(ev, ev->track, ev->counter, ev->has_real) : 0;
 	}
-	return track_event_keep(p, ev, PERFETTO_INSTANT, 0, 0);
+	return track_event_keep(ev, PERFETTO_INSTANT, 0, 0);
 }
 
 int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 			 const struct perfetto_packet *packet)
 {
-	struct event_lists lists;
-	struct track_event ev = {.packet = packet};
+	struct track_event ev;
 
+	memset(&ev, 0, offsetof(struct track_event, lists));
+	ev.p = p;
+	ev.s = s;
+	ev.packet = packet;
 	p->scratch.arguments.size = 0;
-	if (perfetto_events_take_event(p, s, &ev, &lists))
+	if (perfetto_events_take_event(&ev))
 		return -1;
 	if (ev.has_counter && ev.type != TYPE_COUNTER)
 		perfetto_events_count_left_out(p, ev.has_real ? EVENT_COUNTER_REAL : EVENT_COUNTER,
@@ -1487,19 +1402,17 @@ int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 		if (perfetto_argument_int(p, "tts", ev.thread_time))
 			return -1;
 	}
-	if (!perfetto_events_find_time(p, s, &ev))
+	if (!perfetto_events_find_time(&ev))
 		return 0;
-	if (find_track(p, s, &ev))
+	if (find_track(&ev))
 		return -1;
 	if (ev.legacy.present)
-		legacy_flows(p, &ev, &lists);
+		legacy_flows(&ev);
 	if (!ev.has_lists)
-		return perfetto_events_keep_event(p, s, &ev);
-	if ((lists.nflows &&
-	     perfetto_argument_list(p, PERFETTO_FLOWS, lists.flows, lists.nflows)) ||
-	    (lists.nended &&
-	     perfetto_argument_list(p, PERFETTO_ENDED_FLOWS, lists.ended, lists.nended)) ||
-	    perfetto_events_keep_event(p, s, &ev))
+		return perfetto_events_keep_event(&ev);
+	if (perfetto_argument_list(&ev, PERFETTO_FLOWS, LIST_FLOWS) ||
+	    perfetto_argument_list(&ev, PERFETTO_ENDED_FLOWS, LIST_ENDED) ||
+	    perfetto_events_keep_event(&ev))
 		return -1;
-	return keep_extra(p, s, &ev, &lists);
+	return keep_extra(&ev);
 }

@@ -278,26 +278,25 @@ int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 
 /* --- defaults --- */
 
-static void add_extra(uint64_t *list, uint8_t *n, struct protobuf_field *f)
+static void add_extra(struct perfetto_sequence *s, bool real, struct protobuf_field *f)
 {
 	struct protobuf_view rest = f->bytes;
 	uint64_t uuid;
 
 	while (protobuf_each(f, &rest, &uuid))
-		if (*n < PERFETTO_EXTRA)
-			list[(*n)++] = uuid;
+		if (s->defaults.nextra[real] < PERFETTO_EXTRA)
+			s->defaults.extra[real][s->defaults.nextra[real]++] = uuid;
 }
 
 static int take_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			 struct protobuf_view message)
 {
-	struct perfetto_defaults *d = &s->defaults;
 	struct protobuf_field f, of;
 
-	*d = (struct perfetto_defaults){0};
+	memset(&s->defaults, 0, sizeof s->defaults);
 	while (protobuf_next(&message, &f) > 0) {
 		if (f.number == DEFAULTS_CLOCK)
-			d->clock = (uint32_t)f.value;
+			s->defaults.clock = (uint32_t)f.value;
 		else if (f.number == DEFAULTS_PERF_SAMPLE &&
 			 perfetto_sample_defaults(p, s, f.bytes))
 			return -1;
@@ -305,15 +304,11 @@ static int take_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			while (protobuf_next(&f.bytes, &of) > 0)
 				switch (of.number) {
 				case EVENT_TRACK:
-					d->track = of.value;
-					d->has_track = true;
+					s->defaults.track = of.value;
+					s->defaults.has_track = true;
 					break;
-				case EVENT_EXTRA_TRACKS:
-					add_extra(d->extra, &d->nextra, &of);
-					break;
-				case EVENT_EXTRA_REAL_TRACKS:
-					add_extra(d->extra_real, &d->nextra_real, &of);
-					break;
+				case EVENT_EXTRA_TRACKS: add_extra(s, false, &of); break;
+				case EVENT_EXTRA_REAL_TRACKS: add_extra(s, true, &of); break;
 				}
 	}
 	return 0;
@@ -353,7 +348,7 @@ static void clear_state(struct perfetto_sequence *s)
 		perfetto_ids_clear(&s->interned->ids[i]);
 	if (s->interned)
 		s->interned->entries = 0;
-	s->defaults = (struct perfetto_defaults){0};
+	memset(&s->defaults, 0, sizeof s->defaults);
 	s->has_thread = false;
 	s->generation++;
 	s->valid = true;
@@ -1777,7 +1772,7 @@ static int process_stats(struct perfetto *p, const struct perfetto_packet *packe
 			continue;
 		for (process = f.bytes; protobuf_next(&process, &f) > 0;)
 			if (f.number == STATS_PID)
-				of.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1;
+				of.pid = perfetto_take_id(f.value);
 			else if (f.number < sizeof names / sizeof *names && names[f.number]) {
 				of.name = names[f.number];
 				if (perfetto_keep_counter(p, packet->time, &of, f.value))
@@ -1830,8 +1825,8 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 	p->scratch.arguments.size = 0;
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case LOG_PID: key.pid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
-		case LOG_TID: key.tid = f.value <= INT32_MAX ? (int32_t)f.value : -1; break;
+		case LOG_PID: key.pid = perfetto_take_id(f.value); break;
+		case LOG_TID: key.tid = perfetto_take_id(f.value); break;
 		case LOG_TIME:
 			time = f.value;
 			has_time = true;

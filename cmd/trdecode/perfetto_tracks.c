@@ -38,20 +38,16 @@ enum { PARENTS_MOST = 64 }; /* steps from a track to that of its thread */
 /* Add a track. Returns its number, from 1; 0: out of memory. */
 static uint32_t add_track(struct perfetto *p)
 {
-	struct perfetto_tracks *t = &p->tracks;
-	struct perfetto_track *track;
-
-	if (ARRAY_GROW(t->track, t->capacity, t->count))
+	if (ARRAY_GROW(p->tracks.track, p->tracks.capacity, p->tracks.count))
 		return 0;
-	track = t->track;
-	track[t->count++] = (struct perfetto_track){.pid = -1, .tid = -1, .cpu = -1};
-	return (uint32_t)t->count;
+	p->tracks.track[p->tracks.count++] =
+		(struct perfetto_track){.pid = -1, .tid = -1, .cpu = -1};
+	return (uint32_t)p->tracks.count;
 }
 
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 {
-	struct perfetto_tracks *t = &p->tracks;
-	uint32_t *number = key_map_number(&t->by_uuid, uuid);
+	uint32_t *number = key_map_number(&p->tracks.by_uuid, uuid);
 
 	if (!number)
 		return 0;
@@ -59,7 +55,7 @@ uint32_t perfetto_track(struct perfetto *p, uint64_t uuid)
 		*number = add_track(p);
 		if (!*number)
 			return 0;
-		t->track[*number - 1].uuid = uuid;
+		p->tracks.track[*number - 1].uuid = uuid;
 	}
 	return *number;
 }
@@ -92,20 +88,17 @@ uint32_t perfetto_other_track(struct perfetto *p, const struct perfetto_track_ke
 /* Get what is known of a thread of the system. NULL: out of memory. */
 static struct perfetto_task *perfetto_task(struct perfetto *p, int32_t tid)
 {
-	struct perfetto_tasks *t = &p->tasks;
-	uint32_t *number = key_map_number(&t->numbers, (uint32_t)tid);
-	struct perfetto_task *task;
+	uint32_t *number = key_map_number(&p->tasks.numbers, (uint32_t)tid);
 
 	if (!number)
 		return NULL;
 	if (!*number) {
-		if (ARRAY_GROW(t->task, t->capacity, t->count))
+		if (ARRAY_GROW(p->tasks.task, p->tasks.capacity, p->tasks.count))
 			return NULL;
-		task = t->task;
-		task[t->count++] = (struct perfetto_task){.tgid = -1};
-		*number = (uint32_t)t->count;
+		p->tasks.task[p->tasks.count++] = (struct perfetto_task){.tgid = -1};
+		*number = (uint32_t)p->tasks.count;
 	}
-	return &t->task[*number - 1];
+	return &p->tasks.task[*number - 1];
 }
 
 /* Get a pointer to the name of a process, a string of the writer. NULL: out of memory. */
@@ -180,12 +173,6 @@ static int32_t take_tid(uint64_t value)
 	return (int64_t)value >= INT32_MIN && (int64_t)value <= INT32_MAX ? (int32_t)value : -1;
 }
 
-/* Take a number of 32 bits that is not below 0; else it is -1. */
-static int32_t tracks_take_id(uint64_t value)
-{
-	return value <= INT32_MAX ? (int32_t)value : -1;
-}
-
 static void perfetto_tracks_take_process(struct perfetto *p, struct protobuf_view message,
 					 int32_t *pid, uint32_t *name)
 {
@@ -194,7 +181,7 @@ static void perfetto_tracks_take_process(struct perfetto *p, struct protobuf_vie
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case PROCESS_PID: *pid = tracks_take_id(f.value); break;
+		case PROCESS_PID: *pid = perfetto_take_id(f.value); break;
 		case PROCESS_NAME: *name = perfetto_text(p, f.bytes); break;
 		case PROCESS_CMDLINE:
 			if (!program.at)
@@ -212,7 +199,7 @@ static void perfetto_tracks_take_thread(struct perfetto *p, struct protobuf_view
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case THREAD_PID: t->pid = tracks_take_id(f.value); break;
+		case THREAD_PID: t->pid = perfetto_take_id(f.value); break;
 		case THREAD_TID: t->tid = take_tid(f.value); break;
 		case THREAD_NAME: t->thread_name = perfetto_text(p, f.bytes); break;
 		}
@@ -376,14 +363,14 @@ int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *pack
 			continue;
 		while (protobuf_next(&f.bytes, &of) > 0) {
 			if (f.number == TREE_PROCESS && of.number == TREE_PID)
-				n.pid = n.tid = tracks_take_id(of.value);
+				n.pid = n.tid = perfetto_take_id(of.value);
 			else if (f.number == TREE_PROCESS && of.number == TREE_CMDLINE &&
 				 !n.process)
 				n.process = perfetto_text(p, of.bytes);
 			else if (f.number == TREE_THREAD && of.number == TREE_TID)
-				n.tid = tracks_take_id(of.value);
+				n.tid = perfetto_take_id(of.value);
 			else if (f.number == TREE_THREAD && of.number == TREE_TGID)
-				n.pid = tracks_take_id(of.value);
+				n.pid = perfetto_take_id(of.value);
 			else if (f.number == TREE_THREAD && of.number == TREE_THREAD_NAME)
 				n.thread = perfetto_text(p, of.bytes);
 		}
@@ -415,28 +402,26 @@ static uint32_t task_comm(const struct perfetto_task *t)
 static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int32_t tid,
 					   uint32_t name)
 {
-	struct perfetto_tracks *t = &p->tracks;
 	uint32_t *number = perfetto_tracks_thread_number(p, pid, tid, name);
-	struct perfetto_thread *thread;
 	struct perfetto_task *task;
 
 	if (!number)
 		return NULL;
 	if (!*number) {
 		task = perfetto_task(p, tid);
-		if (ARRAY_GROW(t->thread, t->threads_capacity, t->nthreads) || !task)
+		if (ARRAY_GROW(p->tracks.thread, p->tracks.threads_capacity, p->tracks.nthreads) ||
+		    !task)
 			return NULL;
-		thread = t->thread;
-		thread[t->nthreads++] = (struct perfetto_thread){
+		p->tracks.thread[p->tracks.nthreads++] = (struct perfetto_thread){
 			.pid = pid >= 0 ? pid : task->tgid, .tid = tid, .comm = task_comm(task)};
-		*number = (uint32_t)t->nthreads;
-		t->renewed += name != 0;
+		*number = (uint32_t)p->tracks.nthreads;
+		p->tracks.renewed += name != 0;
 		number = name ? perfetto_tracks_thread_number(p, pid, tid, 0) : number;
 		if (!number)
 			return NULL;
-		*number = (uint32_t)t->nthreads;
+		*number = (uint32_t)p->tracks.nthreads;
 	}
-	return &t->thread[*number - 1];
+	return &p->tracks.thread[*number - 1];
 }
 
 /* Have a thread as the one with that name. -1: out of memory. */
@@ -670,21 +655,18 @@ static int perfetto_naming_row(struct perfetto *p, const uint8_t *data)
 
 void perfetto_tracks_free(struct perfetto *p)
 {
-	struct perfetto_tracks *t = &p->tracks;
-
-	for (size_t i = 0; i < t->count; i++)
-		free(t->track[i].calls.frames);
-	for (size_t i = 0; i < t->nthreads; i++)
-		free(t->thread[i].calls.frames);
-	free(t->track);
-	free(t->thread);
-	key_map_free(&t->by_uuid);
-	id_cache_free(&t->others);
-	id_cache_free(&t->threads);
-	id_cache_free(&t->lanes);
-	id_cache_free(&t->process_names);
-	key_map_free(&t->counting);
-	buffer_free(&t->reached);
+	for (size_t i = 0; i < p->tracks.count; i++)
+		free(p->tracks.track[i].calls.frames);
+	for (size_t i = 0; i < p->tracks.nthreads; i++)
+		free(p->tracks.thread[i].calls.frames);
+	free(p->tracks.track);
+	free(p->tracks.thread);
+	key_map_free(&p->tracks.by_uuid);
+	id_cache_free(&p->tracks.others);
+	id_cache_free(&p->tracks.threads);
+	id_cache_free(&p->tracks.lanes);
+	id_cache_free(&p->tracks.process_names);
+	key_map_free(&p->tracks.counting);
 	key_map_free(&p->tasks.numbers);
 	free(p->tasks.task);
 }
@@ -1158,23 +1140,23 @@ static int perfetto_put_call(struct perfetto *p, const struct perfetto_track *t,
 			     const struct perfetto_frame *f, enum type_kind kind,
 			     const struct perfetto_row *of)
 {
-	struct perfetto_bare_types *bare = &p->types.bare[kind == KIND_LEAVE];
+	bool leaves = kind == KIND_LEAVE;
 	bool is_bare = !f->call && !f->kernel && !of->size && !of->stack && f->level <= DEPTH_MOST;
 	struct perfetto_row r;
 
 	/* most rows: with the struct 'trdecode | trstat' of a trace of calls takes 1.12 times the
 	 * instructions */
-	if (is_bare && bare->type && bare->category == f->category)
+	if (is_bare && p->types.bare[leaves].type && p->types.bare[leaves].category == f->category)
 		return writer_row(p->w, merge_shifted(of->time, p->input->shift), t->lane,
-				  bare->type, f->location, f->level);
+				  p->types.bare[leaves].type, f->location, f->level);
 	r = call_row(p, t, f, kind, of->time);
 	r.values = of->values;
 	r.size = of->size;
 	r.structs = of->structs;
 	r.stack = of->stack;
 	if (is_bare) {
-		bare->category = f->category;
-		bare->type = perfetto_row_type(p, &r);
+		p->types.bare[leaves].category = f->category;
+		p->types.bare[leaves].type = perfetto_row_type(p, &r);
 	}
 	return perfetto_put_row(p, &r);
 }
@@ -1544,28 +1526,28 @@ struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key)
 	return (struct perfetto_id){siphash(&secret, key, sizeof *key) >> 1, key->id};
 }
 
-static bool async_calls_take_id(struct perfetto_async *a, uint64_t hash, uint64_t *index)
+static bool async_calls_take_id(struct perfetto *p, uint64_t hash, uint64_t *index)
 {
-	return open_calls_take(&a->keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
+	return open_calls_take(&p->async.keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
 }
 
-static int perfetto_tracks_put_id(struct perfetto_async *a, uint64_t hash, uint64_t index)
+static int perfetto_tracks_put_id(struct perfetto *p, uint64_t hash, uint64_t index)
 {
-	return open_calls_put(&a->keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
+	return open_calls_put(&p->async.keys, (uint32_t)(hash >> 32), (uint32_t)hash, index);
 }
 
 /* Get the index + 1 of a free element; 0: out of memory. */
-static size_t perfetto_tracks_new_open(struct perfetto_async *a)
+static size_t perfetto_tracks_new_open(struct perfetto *p)
 {
-	size_t index = a->free;
+	size_t index = p->async.free;
 
 	if (index) {
-		a->free = a->open[index - 1].below;
+		p->async.free = p->async.open[index - 1].below;
 		return index;
 	}
-	if (ARRAY_GROW(a->open, a->capacity, a->count))
+	if (ARRAY_GROW(p->async.open, p->async.capacity, p->async.count))
 		return 0;
-	return ++a->count;
+	return ++p->async.count;
 }
 
 /* Test whether as many calls with an id are open as may be. */
@@ -1578,7 +1560,6 @@ static bool perfetto_ids_full(const struct perfetto *p)
 static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *rec,
 			     struct perfetto_id id, const struct perfetto_row *of)
 {
-	struct perfetto_async *a = &p->async;
 	struct perfetto_open *open;
 	uint64_t below = 0;
 	size_t index;
@@ -1587,11 +1568,11 @@ static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *r
 		p->counts.unkept++;
 		return 0;
 	}
-	index = perfetto_tracks_new_open(a);
+	index = perfetto_tracks_new_open(p);
 	if (!index)
 		return -1;
-	async_calls_take_id(a, id.hash, &below);
-	open = &a->open[index - 1];
+	async_calls_take_id(p, id.hash, &below);
+	open = &p->async.open[index - 1];
 	*open = (struct perfetto_open){.frame = {.serial = id.number,
 						 .name = rec->name,
 						 .category = rec->category,
@@ -1601,19 +1582,19 @@ static int perfetto_id_begin(struct perfetto *p, const struct perfetto_record *r
 						 .overlaps = id.hash >> 63},
 				       .track = rec->track,
 				       .below = (size_t)below};
-	if (!open->frame.location || perfetto_tracks_put_id(a, id.hash, index))
+	if (!open->frame.location || perfetto_tracks_put_id(p, id.hash, index))
 		return -1;
 	return perfetto_put_call(p, &p->tracks.track[rec->track], &open->frame, KIND_ENTER, of);
 }
 
 /* Find the call to end among the innermost, in the list from *head on; return the pointer to its
  * index + 1. NULL: there is none. */
-static size_t *find_open(struct perfetto_async *a, uint32_t name, size_t *head)
+static size_t *find_open(struct perfetto *p, uint32_t name, size_t *head)
 {
 	size_t *at = head;
 
-	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &a->open[*at - 1].below)
-		if (!name || a->open[*at - 1].frame.name == name)
+	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &p->async.open[*at - 1].below)
+		if (!name || p->async.open[*at - 1].frame.name == name)
 			return at;
 	return NULL;
 }
@@ -1621,32 +1602,25 @@ static size_t *find_open(struct perfetto_async *a, uint32_t name, size_t *head)
 static int perfetto_id_end(struct perfetto *p, const struct perfetto_record *rec,
 			   struct perfetto_id id, const struct perfetto_row *of)
 {
-	struct perfetto_async *a = &p->async;
 	struct perfetto_open open;
 	uint64_t index = 0;
 	size_t head, *at, ended;
 
-	async_calls_take_id(a, id.hash, &index);
+	async_calls_take_id(p, id.hash, &index);
 	head = (size_t)index;
-	at = find_open(a, rec->name, &head);
+	at = find_open(p, rec->name, &head);
 	if (!at) {
 		p->counts.unopened++;
-		return head ? perfetto_tracks_put_id(a, id.hash, head) : 0;
+		return head ? perfetto_tracks_put_id(p, id.hash, head) : 0;
 	}
 	ended = *at;
-	open = a->open[ended - 1];
+	open = p->async.open[ended - 1];
 	*at = open.below;
-	a->open[ended - 1].below = a->free;
-	a->free = ended;
-	if (head && perfetto_tracks_put_id(a, id.hash, head))
+	p->async.open[ended - 1].below = p->async.free;
+	p->async.free = ended;
+	if (head && perfetto_tracks_put_id(p, id.hash, head))
 		return -1;
 	return perfetto_put_call(p, &p->tracks.track[open.track], &open.frame, KIND_LEAVE, of);
-}
-
-void perfetto_async_free(struct perfetto *p)
-{
-	open_calls_free(&p->async.keys);
-	free(p->async.open);
 }
 
 /* --- records --- */
@@ -1767,14 +1741,10 @@ enum {
 /* Add a type. Returns its index + 1; 0: out of memory. */
 static uint32_t perfetto_add_type(struct perfetto *p, uint32_t number)
 {
-	struct perfetto_ftrace *f = &p->ftrace;
-	struct perfetto_event_type *t;
-
-	if (ARRAY_GROW(f->type, f->types_capacity, f->ntypes))
+	if (ARRAY_GROW(p->ftrace.type, p->ftrace.types_capacity, p->ftrace.ntypes))
 		return 0;
-	t = f->type;
-	t[f->ntypes++] = (struct perfetto_event_type){.number = number};
-	return (uint32_t)f->ntypes;
+	p->ftrace.type[p->ftrace.ntypes++] = (struct perfetto_event_type){.number = number};
+	return (uint32_t)p->ftrace.ntypes;
 }
 
 static int perfetto_add_field(struct perfetto_event_type *t, uint32_t number, uint32_t name,
@@ -2024,17 +1994,12 @@ static uint32_t perfetto_event_declare(struct perfetto *p, struct perfetto_event
 
 void perfetto_ftrace_free(struct perfetto *p)
 {
-	struct perfetto_ftrace *f = &p->ftrace;
-
-	for (size_t i = 0; i < f->ntypes; i++)
-		free(f->type[i].fields);
-	free(f->type);
-	free(f->cpu);
-	key_map_free(&f->numbers);
-	id_cache_free(&f->generic);
-	buffer_free(&f->fixed);
-	buffer_free(&f->tail);
-	buffer_free(&f->key);
+	for (size_t i = 0; i < p->ftrace.ntypes; i++)
+		free(p->ftrace.type[i].fields);
+	free(p->ftrace.type);
+	free(p->ftrace.cpu);
+	key_map_free(&p->ftrace.numbers);
+	id_cache_free(&p->ftrace.generic);
 }
 
 /*
