@@ -771,34 +771,6 @@ static void perfetto_clocks_free(struct perfetto *p)
 
 /* --- samples of call stacks: of perf, and of Chrome's profiler --- */
 
-/* Get the name of an event, by enum PerfEvents.Counter. NULL: it is not known. */
-static const char *counter_name(uint64_t number)
-{
-	static const char *const counters[] = {NULL,
-					       "cpu-clock",
-					       "page-faults",
-					       "task-clock",
-					       "context-switches",
-					       "cpu-migrations",
-					       "minor-faults",
-					       "major-faults",
-					       "alignment-faults",
-					       "emulation-faults",
-					       "cpu-cycles",
-					       "instructions",
-					       "cache-references",
-					       "cache-misses",
-					       "branch-instructions",
-					       "branch-misses",
-					       "bus-cycles",
-					       "stalled-cycles-frontend",
-					       "stalled-cycles-backend",
-					       "ref-cycles",
-					       "dummy"};
-
-	return number < sizeof counters / sizeof *counters ? counters[number] : NULL;
-}
-
 /* Get the name of a tracepoint: a string of the writer, or 0. */
 static uint32_t tracepoint_name(struct perfetto *p, struct protobuf_view message)
 {
@@ -817,14 +789,15 @@ static void read_follower(struct perfetto *p, struct perfetto_sequence *s,
 {
 	struct protobuf_field f;
 	uint32_t name = 0, own = 0;
+	const char *counter;
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case FOLLOWER_NAME: own = perfetto_text(p, f.bytes); break;
 		case FOLLOWER_TRACEPOINT: name = tracepoint_name(p, f.bytes); break;
 		case FOLLOWER_COUNTER:
-			if (counter_name(f.value))
-				name = writer_text(p->w, counter_name(f.value));
+			counter = perfetto_field_of(p, VALUES_EVENT_COUNTER, f.value)->name;
+			name = counter ? writer_text(p->w, counter) : name;
 			break;
 		}
 	if (s->defaults.nfollowers < PERFETTO_EXTRA)
@@ -837,14 +810,16 @@ static void read_timebase(struct perfetto *p, struct perfetto_sequence *s,
 {
 	struct protobuf_field f;
 	uint32_t name = 0;
+	const char *counter;
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case TIMEBASE_PERIOD: s->defaults.period = f.value; break;
 		case TIMEBASE_NAME: name = perfetto_text(p, f.bytes); break;
 		case TIMEBASE_COUNTER:
-			if (counter_name(f.value))
-				s->defaults.sample_name = writer_text(p->w, counter_name(f.value));
+			counter = perfetto_field_of(p, VALUES_EVENT_COUNTER, f.value)->name;
+			if (counter)
+				s->defaults.sample_name = writer_text(p->w, counter);
 			break;
 		case TIMEBASE_TRACEPOINT:
 			s->defaults.sample_name = tracepoint_name(p, f.bytes);
@@ -904,9 +879,8 @@ static int keep_followers(struct perfetto *p, const struct perfetto_sequence *s,
 			char unnamed[32];
 
 			snprintf(unnamed, sizeof unnamed, "follower %u", ++n);
-			if (perfetto_keep_counter(
-				    p, time, &(struct perfetto_counter_of){unnamed, -1, cpu, name},
-				    value))
+			if (perfetto_keep_counter(p, time, name ? name : writer_text(p->w, unnamed),
+						  -1, cpu, value))
 				return -1;
 		}
 	}
@@ -1243,161 +1217,38 @@ int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
  */
 
 /* FrameTimelineEvent, and FrameEnd; the begins have the cookie in the same field */
-enum { FRAME_COOKIE = 1, FRAME_KINDS = 5, FRAME_END = 5, FRAME_FIELDS = 13 };
-
-/* What a field is. */
-enum frame_form {
-	FRAME_NONE,
-	FRAME_NUMBER,
-	FRAME_BOOL,
-	FRAME_TEXT,
-	FRAME_PRESENT, /* a number of an enum */
-	FRAME_PREDICTION,
-	FRAME_SEVERITY,
-	FRAME_JANK, /* bits of an enum */
-	FRAME_PID,
-};
-
-static const char *const present_types[] = {"UNSPECIFIED", "ON_TIME", "LATE",
-					    "EARLY",	   "DROPPED", "UNKNOWN"};
-static const char *const prediction_types[] = {"UNSPECIFIED", "VALID", "EXPIRED", "UNKNOWN"};
-static const char *const severity_types[] = {"UNKNOWN", "NONE", "PARTIAL", "FULL"};
-static const char *const jank_types[] = {"NONE",
-					 "SF_SCHEDULING",
-					 "PREDICTION_ERROR",
-					 "DISPLAY_HAL",
-					 "SF_CPU_DEADLINE_MISSED",
-					 "SF_GPU_DEADLINE_MISSED",
-					 "APP_DEADLINE_MISSED",
-					 "BUFFER_STUFFING",
-					 "UNKNOWN",
-					 "SF_STUFFING",
-					 "DROPPED",
-					 "NON_ANIMATING",
-					 "APP_RESYNCED_JITTER",
-					 "DISPLAY_NOT_ON",
-					 "DISPLAY_MODE_CHANGE_IN_PROGRESS",
-					 "DISPLAY_POWER_MODE_CHANGE_IN_PROGRESS"};
-
-static const struct frame_names {
-	const char *const *names;
-	unsigned count;
-} frame_names[] = {
-	[FRAME_PRESENT] = {present_types, sizeof present_types / sizeof *present_types},
-	[FRAME_PREDICTION] = {prediction_types, sizeof prediction_types / sizeof *prediction_types},
-	[FRAME_SEVERITY] = {severity_types, sizeof severity_types / sizeof *severity_types},
-	[FRAME_JANK] = {jank_types, sizeof jank_types / sizeof *jank_types},
-};
-
-struct frame_field {
-	const char *name;
-	enum frame_form form;
-};
-
-/* The fields of the begins, by number. */
-static const struct frame_field display_fields[FRAME_FIELDS] = {
-	[2] = {"token", FRAME_NUMBER},
-	[3] = {"pid", FRAME_PID},
-	[4] = {"present_type", FRAME_PRESENT},
-	[5] = {"on_time_finish", FRAME_BOOL},
-	[6] = {"gpu_composition", FRAME_BOOL},
-	[7] = {"jank_type", FRAME_JANK},
-	[8] = {"prediction_type", FRAME_PREDICTION},
-	[9] = {"jank_severity_type", FRAME_SEVERITY},
-};
-static const struct frame_field surface_fields[FRAME_FIELDS] = {
-	[2] = {"token", FRAME_NUMBER},
-	[3] = {"display_frame_token", FRAME_NUMBER},
-	[4] = {"pid", FRAME_PID},
-	[5] = {"layer_name", FRAME_TEXT},
-	[6] = {"present_type", FRAME_PRESENT},
-	[7] = {"on_time_finish", FRAME_BOOL},
-	[8] = {"gpu_composition", FRAME_BOOL},
-	[9] = {"jank_type", FRAME_JANK},
-	[10] = {"prediction_type", FRAME_PREDICTION},
-	[11] = {"is_buffer", FRAME_BOOL},
-	[12] = {"jank_severity_type", FRAME_SEVERITY},
-};
-
-/* The messages of FrameTimelineEvent, by number. */
-static const struct frame_kind {
-	const char *name;
-	const struct frame_field *fields;
-} frame_kinds[FRAME_KINDS] = {
-	[1] = {"expected display frame", display_fields},
-	[2] = {"actual display frame", display_fields},
-	[3] = {"expected surface frame", surface_fields},
-	[4] = {"actual surface frame", surface_fields},
-};
-
-/* Add the argument of an enum: its name, or the names of its bits, else the number. */
-static int perfetto_add_names(struct perfetto *p, const struct frame_field *of, uint64_t number)
-{
-	const struct frame_names *n = &frame_names[of->form];
-	struct buffer *b = &p->scratch.text;
-	uint32_t string;
-
-	b->size = 0;
-	if (of->form != FRAME_JANK) {
-		if (number >= n->count)
-			return perfetto_argument_uint(p, of->name, number);
-		string = writer_text(p->w, n->names[number]);
-		return string ? perfetto_argument_string(p, of->name, string) : -1;
-	}
-	if (!number || number >> n->count)
-		return perfetto_argument_uint(p, of->name, number);
-	for (unsigned i = 0; i < n->count; i++)
-		if (number >> i & 1 &&
-		    ((b->size && buffer_u8(b, '|')) || buffer_puts(b, n->names[i])))
-			return -1;
-	string = writer_string(p->w, b->data, b->size);
-	return string ? perfetto_argument_string(p, of->name, string) : -1;
-}
-
-static int add_argument(struct perfetto *p, const struct frame_field *of,
-			const struct protobuf_field *f)
-{
-	uint32_t string;
-
-	switch (of->form) {
-	case FRAME_NONE:
-	case FRAME_PID: return 0;
-	case FRAME_NUMBER: return perfetto_argument_int(p, of->name, (int64_t)f->value);
-	case FRAME_BOOL: return perfetto_argument_bool(p, of->name, f->value);
-	case FRAME_TEXT:
-		string = perfetto_text(p, f->bytes);
-		return string ? perfetto_argument_string(p, of->name, string) : 0;
-	default: return perfetto_add_names(p, of, f->value);
-	}
-}
+enum { FRAME_COOKIE = 1, DISPLAY_PID = 3, SURFACE_PID = 4, SURFACE_EXPECTED = 3, FRAME_END = 5 };
 
 /* Keep the begin or the end of a frame: a message of that number. */
 static int keep_frame(struct perfetto *p, const struct perfetto_packet *packet, uint32_t number,
 		      struct protobuf_view message)
 {
-	const struct frame_kind *kind = number == FRAME_END ? NULL : &frame_kinds[number];
+	static const char *const names[] = {NULL, "expected display frame", "actual display frame",
+					    "expected surface frame", "actual surface frame"};
+	bool begins = number < FRAME_END, display = number < SURFACE_EXPECTED;
 	struct perfetto_track_key track = {
 		.kind = PERFETTO_OF_PROCESS, .pid = -1, .tid = -1, .cpu = -1};
 	struct perfetto_track_key key = {.kind = PERFETTO_OF_FRAME};
-	struct perfetto_record r = {.kind = kind ? PERFETTO_ID_BEGIN : PERFETTO_ID_END};
+	struct perfetto_record r = {.kind = begins ? PERFETTO_ID_BEGIN : PERFETTO_ID_END};
 	struct protobuf_field f;
 
 	p->scratch.arguments.size = 0;
 	while (protobuf_next(&message, &f) > 0) {
-		const struct frame_field *of =
-			kind && f.number < FRAME_FIELDS ? &kind->fields[f.number] : NULL;
+		/* what is expected has the first fields of what is actual */
+		const struct perfetto_field *of = perfetto_field_of(
+			p, display ? MESSAGE_ACTUAL_DISPLAY : MESSAGE_ACTUAL_SURFACE, f.number);
 
 		if (f.number == FRAME_COOKIE)
 			key.id = f.value;
-		else if (of && of->form == FRAME_PID && f.value <= INT32_MAX)
-			track.pid = (int32_t)f.value;
-		else if (!of || of->form == FRAME_NONE)
+		else if (begins && f.number == (display ? DISPLAY_PID : SURFACE_PID))
+			track.pid = perfetto_take_id(f.value);
+		else if (!begins || !of->name || of->kind == '-')
 			perfetto_check_field(p, MESSAGE_FRAME_TIMELINE + number, &f);
-		else if (add_argument(p, of, &f))
+		else if (perfetto_argument_field(p, of, &f))
 			return -1;
 	}
-	if (kind) {
-		r.name = writer_text(p->w, kind->name);
+	if (begins) {
+		r.name = writer_text(p->w, names[number]);
 		r.category = writer_text(p->w, "frame_timeline");
 		p->async.frames = perfetto_other_track(p, &track);
 		if (!p->async.frames)
@@ -1574,39 +1425,37 @@ bad:
  * them. */
 struct payload {
 	uint32_t number;
-	const char *name, *wires;
+	const char *wires;
 };
 
 /* Source of the wires: protos/perfetto/trace of the project perfetto. */
 static const struct payload *find_payload(uint32_t number)
 {
 	static const struct payload payloads[] = {
-		{0, "no payload", NULL},
-		{PACKET_FTRACE, "ftrace_events", "nmnmnnnmnnm"},
-		{PACKET_PROCESS_TREE, "process_tree", "mmn"},
-		{PACKET_CLOCK_SNAPSHOT, "clock_snapshot", "mn"},
-		{PACKET_SYS_STATS, "sys_stats", "mmmnnmnmnmlmmmmmlm"},
-		{PACKET_PROCESS_STATS, "process_stats", "mn"},
-		{PACKET_TRACK_EVENT, "track_event",
-		 "nnlmmm-nnnnl---nn--nmmmmmmmmmnlmmnml-mmmml-rlrrrmm-nmnmnr"},
-		{PACKET_TRACE_CONFIG, "trace_config",
-		 "mmnnnmmnnnmnnn-nmmnmmmnnm-nnmnn-mmmn-mmnn-nnn-mn"},
-		{PACKET_TRACE_STATS, "trace_stats", "mnnnnnnnnnmnnnn-lm"},
-		{PACKET_PROFILE, "profile_packet", "mmmmmnn"},
-		{PACKET_ANDROID_LOG, "android_log", "mm"},
-		{PACKET_PROCESS_DESCRIPTOR, "process_descriptor", "nmnnnmnm"},
-		{PACKET_THREAD_DESCRIPTOR, "thread_descriptor", "nnnnmnnn"},
-		{PACKET_TRIGGER, "trigger", "mmnn"},
-		{PACKET_PACKAGES, "packages_list", "mnn"},
-		{PACKET_COMPRESSED, "compressed_packets", NULL},
-		{PACKET_STREAMING_PROFILE, "streaming_profile_packet", "lln"},
-		{PACKET_TRACK_DESCRIPTOR, "track_descriptor", "nmmmnmmmnmnnmmnmnmnn"},
-		{PACKET_MODULE_SYMBOLS, "module_symbols", "mmm"},
-		{PACKET_PERF_SAMPLE, "perf_sample", "nnnnnnl--------nnnm"},
-		{PACKET_SERVICE_EVENT, "service_event", "nnnnnnmmnnn"},
-		{PACKET_FRAME_TIMELINE, "frame_timeline_event", "mmmmm"},
-		{PACKET_CLONE_TRIGGER, "clone_snapshot_trigger", "mmnn"},
-		{PACKET_ZSTD_COMPRESSED, "zstd_compressed_packets", NULL},
+		{0, NULL},
+		{PACKET_FTRACE, "nmnmnnnmnnm"},
+		{PACKET_PROCESS_TREE, "mmn"},
+		{PACKET_CLOCK_SNAPSHOT, "mn"},
+		{PACKET_SYS_STATS, "mmmnnmnmnmlmmmmmlm"},
+		{PACKET_PROCESS_STATS, "mn"},
+		{PACKET_TRACK_EVENT, "nnlmmm-nnnnl---nn--nmmmmmmmmmnlmmnml-mmmml-rlrrrmm-nmnmnr"},
+		{PACKET_TRACE_CONFIG, "mmnnnmmnnnmnnn-nmmnmmmnnm-nnmnn-mmmn-mmnn-nnn-mn"},
+		{PACKET_TRACE_STATS, "mnnnnnnnnnmnnnn-lm"},
+		{PACKET_PROFILE, "mmmmmnn"},
+		{PACKET_ANDROID_LOG, "mm"},
+		{PACKET_PROCESS_DESCRIPTOR, "nmnnnmnm"},
+		{PACKET_THREAD_DESCRIPTOR, "nnnnmnnn"},
+		{PACKET_TRIGGER, "mmnn"},
+		{PACKET_PACKAGES, "mnn"},
+		{PACKET_COMPRESSED, NULL},
+		{PACKET_STREAMING_PROFILE, "lln"},
+		{PACKET_TRACK_DESCRIPTOR, "nmmmnmmmnmnnmmnmnmnn"},
+		{PACKET_MODULE_SYMBOLS, "mmm"},
+		{PACKET_PERF_SAMPLE, "nnnnnnl--------nnnm"},
+		{PACKET_SERVICE_EVENT, "nnnnnnmmnnn"},
+		{PACKET_FRAME_TIMELINE, "mmmmm"},
+		{PACKET_CLONE_TRIGGER, "mmnn"},
+		{PACKET_ZSTD_COMPRESSED, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++)
@@ -1615,79 +1464,10 @@ static const struct payload *find_payload(uint32_t number)
 	return NULL;
 }
 
-/* The payloads that are known, but not read. */
-static const char *const unread[] = {
-	[4] = "inode_file_map",
-	[5] = "chrome_events",
-	[34] = "ftrace_stats",
-	[36] = "synchronization_marker",
-	[38] = "battery",
-	[40] = "power_rails",
-	[45] = "system_info",
-	[48] = "chrome_benchmark_metadata",
-	[49] = "perfetto_metatrace",
-	[51] = "chrome_metadata",
-	[52] = "gpu_counter_event",
-	[53] = "gpu_render_stage_event",
-	[57] = "graphics_frame_event",
-	[62] = "vulkan_memory_event",
-	[63] = "gpu_log",
-	[64] = "deobfuscation_mapping",
-	[65] = "vulkan_api_event",
-	[67] = "cpu_info",
-	[68] = "smaps_packet",
-	[70] = "initial_display_state",
-	[71] = "gpu_mem_total_event",
-	[72] = "extension_descriptor",
-	[73] = "memory_tracker_snapshot",
-	[74] = "streaming_allocation",
-	[75] = "streaming_free",
-	[77] = "android_energy_estimation_breakdown",
-	[78] = "ui_state",
-	[82] = "translation_table",
-	[83] = "android_game_intervention_list",
-	[84] = "statsd_atom",
-	[86] = "android_system_property",
-	[89] = "trace_uuid",
-	[90] = "track_event_range_of_interest",
-	[91] = "entity_state_residency",
-	[95] = "etw_events",
-	[99] = "v8_js_code",
-	[100] = "v8_internal_code",
-	[101] = "v8_wasm_code",
-	[102] = "v8_reg_exp_code",
-	[103] = "v8_code_move",
-	[107] = "remote_clock_sync",
-	[109] = "chrome_trigger",
-	[110] = "pixel_modem_events",
-	[111] = "pixel_modem_token_database",
-	[115] = "kernel_wakelock_data",
-	[117] = "generic_kernel_task_state_event",
-	[118] = "generic_kernel_cpu_freq_event",
-	[119] = "cpu_per_uid_data",
-	[120] = "generic_kernel_task_rename_event",
-	[122] = "generic_kernel_process_tree",
-	[123] = "user_list",
-	[124] = "trace_provenance",
-	[125] = "protovms",
-	[126] = "trace_attributes",
-	[127] = "android_aflags",
-	[128] = "gpu_info",
-	[129] = "generic_gpu_frequency_event",
-	[130] = "interrupt_info",
-	[131] = "art_process_metadata",
-	[132] = "journald_event",
-	[134] = "concurrent_session_event",
-	[135] = "stack_sample",
-};
-
-const char *packet_payload_name(uint32_t number)
+/* Get the name of a payload's field. NULL: it is not known. */
+static const char *packet_payload_name(const struct perfetto *p, uint32_t number)
 {
-	const struct payload *payload = find_payload(number);
-
-	if (payload)
-		return payload->name;
-	return number < sizeof unread / sizeof *unread ? unread[number] : NULL;
+	return number ? perfetto_field_of(p, MESSAGE_PACKET, number)->name : "no payload";
 }
 
 /* Test for a payload that the decoder reads. */
@@ -2250,20 +2030,24 @@ static int perfetto_read(struct perfetto *p)
  * The sequence, which the service writes last, is after it. size: bytes of the packet. */
 static bool is_known_payload(struct protobuf_view message, uint64_t size)
 {
+	const char *row = perfetto_messages[MESSAGE_PACKET];
+	struct text_span rest = {row, row + strlen(row)}, name, kind;
 	const uint8_t *begin = message.at;
 	struct protobuf_field f;
 	uint64_t key, length;
 	unsigned fields = 0;
-	uint32_t number;
+	uint32_t number = 0, wanted;
 
 	while (protobuf_next(&message, &f) > 0)
 		;
 	if (!protobuf_varint(&message, &key) || !protobuf_varint(&message, &length) ||
 	    (key & 7) != PROTOBUF_LENGTH || length > size - (uint64_t)(message.at - begin))
 		return false;
-	number = (uint32_t)(key >> 3);
-	if (!number || (number != PACKET_INTERNED_DATA && number != PACKET_DEFAULTS &&
-			!packet_payload_name(number)))
+	wanted = (uint32_t)(key >> 3);
+	span_take_word(&rest);
+	while (perfetto_table_field(&rest, &number, &name, &kind) && number != wanted)
+		;
+	if (name.at == name.end && wanted != PACKET_INTERNED_DATA && wanted != PACKET_DEFAULTS)
 		return false;
 	while (protobuf_next(&message, &f) > 0)
 		fields++;
@@ -2336,6 +2120,8 @@ static int perfetto_open(struct input *in, struct error *e)
 	p->input = in;
 	p->w = in->decoding->writer;
 	p->clocks.first = UINT64_MAX;
+	if (perfetto_tables_read(p))
+		return error_no_memory(e);
 	sorter_init(&p->sorter);
 	in->clock_name = "boot";
 	return 0;
@@ -2400,9 +2186,10 @@ static uint32_t far_kind(const struct perfetto *p, uint32_t i, uint64_t *packets
 }
 
 /* Print the number of packets of a kind. */
-static void fact_kind(struct trace_info *info, uint32_t kind, uint64_t count)
+static void fact_kind(const struct perfetto *p, struct trace_info *info, uint32_t kind,
+		      uint64_t count)
 {
-	const char *name = packet_payload_name(kind);
+	const char *name = packet_payload_name(p, kind);
 	char text[80];
 
 	if (!count)
@@ -2428,12 +2215,12 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 	fact_number(info, "sequences", p->sequences.size / sizeof(struct perfetto_sequence *));
 	fact_number(info, "packets", p->counts.packets);
 	for (uint32_t i = 0; i < PERFETTO_KINDS; i++)
-		fact_kind(info, i, p->counts.kinds[i]);
+		fact_kind(p, info, i, p->counts.kinds[i]);
 	for (uint32_t i = 0; i < p->counts.far_kinds.keys.count; i++) {
 		uint64_t packets;
 		uint32_t kind = far_kind(p, i, &packets);
 
-		fact_kind(info, kind, packets);
+		fact_kind(p, info, kind, packets);
 	}
 	return 0;
 }
@@ -2501,7 +2288,7 @@ static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *coun
 		      uint64_t packets)
 {
 	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
-	const char *name = packet_payload_name(kind);
+	const char *name = packet_payload_name(p, kind);
 
 	if (!packets || packet_is_read(kind))
 		return 0;
@@ -2601,6 +2388,9 @@ static void perfetto_close(struct input *in)
 	open_calls_free(&p->async.keys);
 	free(p->async.open);
 	complete_calls_free(&p->completes);
+	for (unsigned m = 0; m < PERFETTO_MESSAGES; m++)
+		free(p->known[m].field);
+	intern_free(&p->names);
 	id_cache_free(&p->counts.far_kinds);
 	key_map_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);

@@ -8,8 +8,10 @@
 #include <sys/types.h>
 
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/perfetto_tables.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
+#include "cmd/trdecode/text_span.h"
 #include "common/calls/open_calls.h"
 #include "common/formats/perfetto.h"
 #include "common/protobuf/protobuf.h"
@@ -28,9 +30,6 @@
  * reader looks for the next one that is beyond doubt: it has a sequence, or contains compressed
  * packets, or in a trace without sequences is like no other message.
  */
-
-/* Get the name of a payload's field. NULL: it is not known. */
-const char *packet_payload_name(uint32_t number);
 
 /*
  * Maps 64-bit ids of a trace to numbers.
@@ -300,80 +299,14 @@ struct perfetto_task {
 	bool apart; /* calls of its tracks are not to be merged with those of the system */
 };
 
-/* Messages that are read. Each field is read, or counted as left out. */
-enum perfetto_message {
-	MESSAGE_PACKET, /* without its payloads */
-	MESSAGE_BUNDLE,
-	MESSAGE_COMPACT_SCHED,
-	MESSAGE_GENERIC_DESCRIPTOR,
-	MESSAGE_FTRACE_EVENT,
-	MESSAGE_GRAPH_ENTRY,
-	MESSAGE_GRAPH_EXIT,
-	MESSAGE_TREE,
-	MESSAGE_TREE_PROCESS,
-	MESSAGE_TREE_THREAD,
-	MESSAGE_CLOCK_SNAPSHOT,
-	MESSAGE_CLOCK,
-	MESSAGE_SYS_STATS,
-	MESSAGE_MEMINFO,
-	MESSAGE_VMSTAT,
-	MESSAGE_CPU_TIMES,
-	MESSAGE_INTERRUPT,
-	MESSAGE_DEVFREQ,
-	MESSAGE_BUDDY,
-	MESSAGE_DISK,
-	MESSAGE_PSI,
-	MESSAGE_THERMAL,
-	MESSAGE_CPUIDLE,
-	MESSAGE_CPUIDLE_ENTRY,
-	MESSAGE_SLAB,
-	MESSAGE_PROCESS_STATS,
-	MESSAGE_PROCESS,
-	MESSAGE_TRACK_EVENT, /* numbers beyond the limits, and values of no counter */
-	MESSAGE_LEGACY_EVENT,
-	MESSAGE_ANNOTATION,
-	MESSAGE_INTERNED,
-	MESSAGE_INTERNED_STRING,
-	MESSAGE_SOURCE_LOCATION,
-	MESSAGE_FRAME,
-	MESSAGE_CALLSTACK,
-	MESSAGE_MAPPING,
-	MESSAGE_TRACE_CONFIG,
-	MESSAGE_TRACE_STATS,
-	MESSAGE_BUFFER_STATS,
-	MESSAGE_PROFILE,
-	MESSAGE_HEAP_SAMPLES,
-	MESSAGE_HEAP_SAMPLE,
-	MESSAGE_LOG,
-	MESSAGE_LOG_EVENT,
-	MESSAGE_PROCESS_DESCRIPTOR,
-	MESSAGE_THREAD_DESCRIPTOR,
-	MESSAGE_PACKAGES,
-	MESSAGE_PACKAGE,
-	MESSAGE_STREAMING_PROFILE,
-	MESSAGE_DEFAULTS,
-	MESSAGE_EVENT_DEFAULTS,
-	MESSAGE_SAMPLE_DEFAULTS,
-	MESSAGE_TIMEBASE,
-	MESSAGE_TRACEPOINT,
-	MESSAGE_FOLLOWER,
-	MESSAGE_TRACK,
-	MESSAGE_COUNTER,
-	MESSAGE_MODULE,
-	MESSAGE_ADDRESS_SYMBOLS,
-	MESSAGE_LINE,
-	MESSAGE_PERF_SAMPLE,
-	MESSAGE_FRAME_TIMELINE, /* those of its fields, in order: */
-	MESSAGE_EXPECTED_DISPLAY,
-	MESSAGE_ACTUAL_DISPLAY,
-	MESSAGE_EXPECTED_SURFACE,
-	MESSAGE_ACTUAL_SURFACE,
-	MESSAGE_FRAME_END,
-	MESSAGE_TRIGGER,
-	MESSAGE_SERVICE_EVENT,
-	PERFETTO_MESSAGES,
-};
 enum { PERFETTO_FIELDS = 64 };
+
+/* A field of a message, or a value of an enumeration, by the table. */
+struct perfetto_field {
+	const char *name; /* NULL: it is not known */
+	uint8_t message;  /* of the kind m: enum perfetto_message */
+	char kind;	  /* as in perfetto_tables.h; m: a message or an enumeration; 0: none */
+};
 
 /* How often a name is in the last list that has it. */
 struct perfetto_name_use {
@@ -496,6 +429,12 @@ struct perfetto {
 		struct id_cache numbers; /* by process, heap and stack: index + 1 */
 		struct buffer totals;	 /* u64 each */
 	} heaps;
+	/* the rows of perfetto_messages: fields by number */
+	struct {
+		struct perfetto_field *field;
+		size_t n;
+	} known[PERFETTO_MESSAGES];
+	struct intern names;		/* of the messages, then of fields */
 	struct buffer source_locations; /* struct perfetto_source_location each */
 	struct buffer packages;		/* text of a META */
 	uint32_t *locations;		/* by name: of functions */
@@ -620,6 +559,20 @@ int perfetto_ftrace_bundle(struct perfetto *p, struct perfetto_sequence *s,
 			   const struct perfetto_packet *packet);
 void perfetto_ftrace_free(struct perfetto *p);
 
+/* Take the next field of a row of a table. *number is that of the field before. Returns false at
+ * the end. */
+bool perfetto_table_field(struct text_span *row, uint32_t *number, struct text_span *name,
+			  struct text_span *kind);
+/* Read perfetto_messages into p->known. Returns 0, or -1 when out of memory. */
+int perfetto_tables_read(struct perfetto *p);
+/* Get what is known of a field or a value. */
+static inline const struct perfetto_field *
+perfetto_field_of(const struct perfetto *p, enum perfetto_message m, uint64_t number)
+{
+	static const struct perfetto_field unknown = {0};
+
+	return number < p->known[m].n ? &p->known[m].field[number] : &unknown;
+}
 /* Count a field if the stream does not contain it; of a message that it does, the fields in it. */
 void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
 			  const struct protobuf_field *f);
@@ -630,14 +583,9 @@ void perfetto_print_left_out(const struct perfetto *p);
 
 /* --- perfetto_packets.c --- */
 
-/* What a counter is of. */
-struct perfetto_counter_of {
-	const char *name;
-	int32_t pid, cpu; /* -1: none */
-	uint32_t string;  /* the name as a string of the writer; 0: it is not yet one */
-};
-int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfetto_counter_of *of,
-			  uint64_t value);
+/* Keep a value of a counter. name: string of the writer; pid, cpu: -1, none. */
+int perfetto_keep_counter(struct perfetto *p, uint64_t time, uint32_t name, int32_t pid,
+			  int32_t cpu, uint64_t value);
 
 int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 			  const struct perfetto_packet *packet);
@@ -681,5 +629,8 @@ int perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t number
 int perfetto_argument_int(struct perfetto *p, const char *name, int64_t number);
 int perfetto_argument_bool(struct perfetto *p, const char *name, bool value);
 int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t string);
+/* Append the argument that a field is; none if it is not one, or an empty text. */
+int perfetto_argument_field(struct perfetto *p, const struct perfetto_field *of,
+			    const struct protobuf_field *f);
 
 #endif

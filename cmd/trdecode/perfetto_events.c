@@ -527,6 +527,45 @@ int perfetto_argument_string(struct perfetto *p, const char *name, uint32_t stri
 		       : perfetto_end_named(p, at);
 }
 
+/* Append an argument that is a value of an enumeration: its name, or the names of its bits, else
+ * the number. */
+static int argument_value(struct perfetto *p, const struct perfetto_field *of, uint64_t number)
+{
+	enum { JANK_BITS = 16 };
+	bool bits = of->message == VALUES_JANK;
+	const char *name = perfetto_field_of(p, of->message, number)->name;
+	struct buffer *b = &p->scratch.text;
+	uint32_t text;
+
+	if (bits ? !number || number >> JANK_BITS : !name)
+		return perfetto_argument_uint(p, of->name, number);
+	b->size = 0;
+	for (uint64_t rest = bits ? number : 0; rest; rest &= rest - 1) {
+		name = perfetto_field_of(p, of->message, (unsigned)__builtin_ctzll(rest))->name;
+		if ((b->size && buffer_u8(b, '|')) || buffer_puts(b, name))
+			return -1;
+	}
+	text = bits ? writer_string(p->w, b->data, b->size) : writer_text(p->w, name);
+	return text ? perfetto_argument_string(p, of->name, text) : -1;
+}
+
+int perfetto_argument_field(struct perfetto *p, const struct perfetto_field *of,
+			    const struct protobuf_field *f)
+{
+	uint32_t text;
+
+	switch (of->kind) {
+	case 'i': return perfetto_argument_int(p, of->name, (int64_t)f->value);
+	case 'u': return perfetto_argument_uint(p, of->name, f->value);
+	case 'b': return perfetto_argument_bool(p, of->name, f->value);
+	case 'm': return argument_value(p, of, f->value);
+	case 's':
+		text = perfetto_text(p, f->bytes);
+		return text ? perfetto_argument_string(p, of->name, text) : 0;
+	}
+	return 0;
+}
+
 static int perfetto_argument_list(struct track_event *ev, const char *name, enum event_list list)
 {
 	struct buffer *b = &ev->p->scratch.arguments;
@@ -548,133 +587,18 @@ static int perfetto_argument_list(struct track_event *ev, const char *name, enum
  * Typed arguments of track events: messages of known types, mostly Chrome's.
  *
  * A message becomes a STRUCT, whose members have the names of its fields; a field that is repeated
- * becomes an ARRAY. A field that no table has is named by its number: a text if it can be one, else
- * a message if it can be one.
- *
- * Source: protos/perfetto/trace/track_event of the project perfetto.
+ * becomes an ARRAY. A field that perfetto_tables.c does not have is named by its number: a text if
+ * it can be one, else a message if it can be one.
  */
 
-enum { NUMBERS = 64, TYPED_DEPTH = 8 };
+enum { TYPED_DEPTH = 8 };
 
-/* What a field is. */
-enum typed_form {
-	TYPED_ANY,
-	TYPED_UINT,
-	TYPED_INT,
-	TYPED_BOOL,
-	TYPED_TEXT,
-	TYPED_BYTES,
-	TYPED_REAL,  /* a double */
-	TYPED_PLACE, /* iid of a SourceLocation */
-	TYPED_MESSAGE,
-};
-
-struct typed_field {
-	const char *name; /* NULL: the table does not have the number */
-	enum typed_form form;
-	const struct typed_field *fields; /* of a MESSAGE: NUMBERS by number; NULL: none is known */
-};
-
-#define MESSAGE(name)		  static const struct typed_field name[NUMBERS]
-#define FIELD(number, text, kind) [number] = {.name = (text), .form = TYPED_##kind}
-
-MESSAGE(task_execution) = {FIELD(1, "posted_from", PLACE)};
-MESSAGE(user_event) = {FIELD(1, "action", TEXT), FIELD(2, "action_hash", UINT)};
-MESSAGE(keyed_service) = {FIELD(1, "name", TEXT)};
-MESSAGE(legacy_ipc) = {FIELD(1, "message_class", UINT), FIELD(2, "message_line", UINT)};
-MESSAGE(histogram_sample) = {FIELD(1, "name_hash", UINT), FIELD(2, "name", TEXT),
-			     FIELD(3, "sample", INT), FIELD(4, "name_iid", UINT)};
-MESSAGE(latency_component) = {FIELD(1, "component_type", UINT), FIELD(2, "time_us", UINT)};
-MESSAGE(latency_info) = {FIELD(1, "trace_id", INT),
-			 FIELD(2, "step", UINT),
-			 FIELD(3, "frame_tree_node_id", INT),
-			 [4] = {"component_info", TYPED_MESSAGE, latency_component},
-			 FIELD(5, "is_coalesced", BOOL),
-			 FIELD(6, "gesture_scroll_id", INT),
-			 FIELD(7, "touch_id", INT),
-			 FIELD(8, "input_type", UINT)};
-MESSAGE(frame_reporter) = {FIELD(1, "state", UINT),
-			   FIELD(2, "reason", UINT),
-			   FIELD(3, "frame_source", UINT),
-			   FIELD(4, "frame_sequence", UINT),
-			   FIELD(5, "affects_smoothness", BOOL),
-			   FIELD(6, "scroll_state", UINT),
-			   FIELD(7, "has_main_animation", BOOL),
-			   FIELD(8, "has_compositor_animation", BOOL),
-			   FIELD(9, "has_smooth_input_main", BOOL),
-			   FIELD(10, "has_missing_content", BOOL),
-			   FIELD(11, "layer_tree_host_id", UINT),
-			   FIELD(12, "has_high_latency", BOOL),
-			   FIELD(13, "frame_type", UINT),
-			   FIELD(14, "high_latency_contribution_stage", TEXT),
-			   FIELD(15, "checkerboarded_needs_raster", BOOL),
-			   FIELD(16, "checkerboarded_needs_record", BOOL),
-			   FIELD(17, "surface_frame_trace_id", INT),
-			   FIELD(18, "display_trace_id", INT)};
-MESSAGE(application_state) = {FIELD(1, "application_state", UINT)};
-MESSAGE(renderer_state) = {FIELD(1, "rail_mode", UINT), FIELD(2, "is_backgrounded", BOOL),
-			   FIELD(3, "is_hidden", BOOL)};
-MESSAGE(window_handle) = {FIELD(1, "dpi", UINT), FIELD(2, "message_id", UINT),
-			  FIELD(3, "hwnd_ptr", UINT)};
-MESSAGE(content_settings) = {FIELD(1, "number_of_exceptions", UINT)};
-MESSAGE(active_processes) = {FIELD(1, "pid", INT)};
-MESSAGE(screenshot) = {FIELD(1, "jpg_image", BYTES), FIELD(2, "pam_image", BYTES),
-		       FIELD(3, "ppm_image", BYTES)};
-MESSAGE(message_pump) = {FIELD(1, "sent_messages_in_queue", BOOL),
-			 FIELD(2, "io_handler_location", PLACE)};
-MESSAGE(mojo_event) = {FIELD(1, "watcher_notify_interface_tag", TEXT),
-		       FIELD(2, "ipc_hash", UINT),
-		       FIELD(3, "mojo_interface_tag", TEXT),
-		       FIELD(4, "mojo_interface_method_iid", UINT),
-		       FIELD(5, "is_reply", BOOL),
-		       FIELD(6, "payload_size", UINT),
-		       FIELD(7, "data_num_bytes", UINT)};
-MESSAGE(scheduler_state) = {FIELD(1, "state_machine", MESSAGE),
-			    FIELD(2, "observing_begin_frame_source", BOOL),
-			    FIELD(3, "begin_impl_frame_deadline_task", BOOL),
-			    FIELD(4, "pending_begin_frame_task", BOOL),
-			    FIELD(5, "skipped_last_frame_missed_exceeded_deadline", BOOL),
-			    FIELD(7, "inside_action", UINT),
-			    FIELD(8, "deadline_mode", UINT),
-			    FIELD(9, "deadline_us", INT),
-			    FIELD(10, "deadline_scheduled_at_us", INT),
-			    FIELD(11, "now_us", INT),
-			    FIELD(12, "now_to_deadline_delta_us", INT),
-			    FIELD(13, "now_to_deadline_scheduled_at_delta_us", INT),
-			    FIELD(14, "begin_impl_frame_args", MESSAGE),
-			    FIELD(15, "begin_frame_observer_state", MESSAGE),
-			    FIELD(16, "begin_frame_source_state", MESSAGE),
-			    FIELD(17, "compositor_timing_history", MESSAGE)};
-
-/* TrackEvent */
-MESSAGE(arguments) = {
-	[5] = {"task_execution", TYPED_MESSAGE, task_execution},
-	FIELD(8, "thread_instruction_count_delta", INT),
-	FIELD(20, "thread_instruction_count", INT),
-	[24] = {"cc_scheduler_state", TYPED_MESSAGE, scheduler_state},
-	[25] = {"chrome_user_event", TYPED_MESSAGE, user_event},
-	[26] = {"chrome_keyed_service", TYPED_MESSAGE, keyed_service},
-	[27] = {"chrome_legacy_ipc", TYPED_MESSAGE, legacy_ipc},
-	[28] = {"chrome_histogram_sample", TYPED_MESSAGE, histogram_sample},
-	[29] = {"chrome_latency_info", TYPED_MESSAGE, latency_info},
-	[32] = {"chrome_frame_reporter", TYPED_MESSAGE, frame_reporter},
-	[35] = {"chrome_message_pump", TYPED_MESSAGE, message_pump},
-	[38] = {"chrome_mojo_event_info", TYPED_MESSAGE, mojo_event},
-	[39] = {"chrome_application_state_info", TYPED_MESSAGE, application_state},
-	[40] = {"chrome_renderer_scheduler_state", TYPED_MESSAGE, renderer_state},
-	[41] = {"chrome_window_handle_event_info", TYPED_MESSAGE, window_handle},
-	[43] = {"chrome_content_settings_event_info", TYPED_MESSAGE, content_settings},
-	[49] = {"chrome_active_processes", TYPED_MESSAGE, active_processes},
-	[50] = {"screenshot", TYPED_MESSAGE, screenshot},
-	FIELD(57, "callstack_weight", REAL),
-};
-
-static uint32_t annotation_name_of(struct perfetto *p, const struct typed_field *of,
+static uint32_t annotation_name_of(struct perfetto *p, const struct perfetto_field *of,
 				   uint32_t number)
 {
 	char text[32];
 
-	if (of && of->name)
+	if (of->name)
 		return writer_text(p->w, of->name);
 	snprintf(text, sizeof text, "field %u", (unsigned)number);
 	return writer_text(p->w, text);
@@ -724,39 +648,37 @@ static bool annotation_is_message(struct protobuf_view v)
 }
 
 static int annotation_put_message(struct track_event *ev, struct protobuf_view message,
-				  const struct typed_field *fields, unsigned depth);
+				  enum perfetto_message m, unsigned depth);
 
 static int typed_put_value(struct track_event *ev, const struct protobuf_field *f,
-			   const struct typed_field *of, unsigned depth)
+			   const struct perfetto_field *of, unsigned depth)
 {
 	struct buffer *b = &ev->p->scratch.arguments;
-	enum typed_form form = of ? of->form : TYPED_ANY;
 
 	if (f->wire == PROTOBUF_LENGTH) {
-		if (form == TYPED_MESSAGE && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
-			return annotation_put_message(ev, f->bytes, of->fields, depth + 1);
-		if (form == TYPED_TEXT || (form != TYPED_BYTES && annotation_is_text(f->bytes)))
+		if (of->kind == 'm' && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(ev, f->bytes, of->message, depth + 1);
+		if (of->kind == 's' || (of->kind != 'x' && annotation_is_text(f->bytes)))
 			return annotation_put_text(b, f->bytes, VALUE_STRING);
-		if (form == TYPED_ANY && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
-			return annotation_put_message(ev, f->bytes, NULL, depth + 1);
+		if (!of->kind && depth < TYPED_DEPTH && annotation_is_message(f->bytes))
+			return annotation_put_message(ev, f->bytes, MESSAGE_UNKNOWN, depth + 1);
 		return annotation_put_text(b, f->bytes, VALUE_BLOB);
 	}
-	switch (form) {
-	case TYPED_INT: return put_int(b, (int64_t)f->value);
-	case TYPED_BOOL: return value_put_simple(b, f->value ? VALUE_TRUE : VALUE_FALSE);
-	case TYPED_PLACE: return put_place(ev, f->value);
-	case TYPED_REAL:
+	switch (of->kind) {
+	case 'i': return put_int(b, (int64_t)f->value);
+	case 'b': return value_put_simple(b, f->value ? VALUE_TRUE : VALUE_FALSE);
+	case 'l': return put_place(ev, f->value);
+	case 'd':
 		if (f->wire == PROTOBUF_FIXED64)
 			return value_put_float(b, &(uint64_t){htole64(f->value)}, 8);
 		break;
-	default: break;
 	}
 	return value_put_uint(b, VALUE_UINT, f->value);
 }
 
 /* Append the values of the fields with a number. */
 static int annotation_put_values(struct track_event *ev, struct protobuf_view message,
-				 uint32_t number, const struct typed_field *of, unsigned depth)
+				 uint32_t number, const struct perfetto_field *of, unsigned depth)
 {
 	struct protobuf_field f;
 
@@ -767,30 +689,30 @@ static int annotation_put_values(struct track_event *ev, struct protobuf_view me
 }
 
 static int annotation_put_message(struct track_event *ev, struct protobuf_view message,
-				  const struct typed_field *fields, unsigned depth)
+				  enum perfetto_message m, unsigned depth)
 {
 	struct buffer *names = &ev->p->scratch.key;
 	struct protobuf_view rest = message;
-	uint32_t counts[NUMBERS] = {0};
+	uint32_t counts[PERFETTO_FIELDS] = {0};
 	struct protobuf_field f;
 	size_t start;
 
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number < NUMBERS)
+		if (f.number < PERFETTO_FIELDS)
 			counts[f.number]++;
 	if (buffer_align(names, 4))
 		return -1;
 	start = names->size;
-	for (uint32_t i = 1; i < NUMBERS; i++)
+	for (uint32_t i = 1; i < PERFETTO_FIELDS; i++)
 		if (counts[i] &&
-		    buffer_u32(names, annotation_name_of(ev->p, fields ? &fields[i] : NULL, i)))
+		    buffer_u32(names, annotation_name_of(ev->p, perfetto_field_of(ev->p, m, i), i)))
 			return -1;
 	if (perfetto_put_struct(ev, start))
 		return -1;
-	for (uint32_t i = 1; i < NUMBERS; i++)
+	for (uint32_t i = 1; i < PERFETTO_FIELDS; i++)
 		if ((counts[i] > 1 && value_put_array(&ev->p->scratch.arguments, counts[i])) ||
 		    (counts[i] &&
-		     annotation_put_values(ev, message, i, fields ? &fields[i] : NULL, depth)))
+		     annotation_put_values(ev, message, i, perfetto_field_of(ev->p, m, i), depth)))
 			return -1;
 	return 0;
 }
@@ -799,7 +721,7 @@ static int annotation_put_message(struct track_event *ev, struct protobuf_view m
 static int perfetto_typed(struct track_event *ev, const struct protobuf_field *f)
 {
 	struct perfetto *p = ev->p;
-	const struct typed_field *of = f->number < NUMBERS ? &arguments[f->number] : NULL;
+	const struct perfetto_field *of = perfetto_field_of(p, MESSAGE_TRACK_EVENT, f->number);
 	size_t at = perfetto_begin_named(p, annotation_name_of(p, of, f->number));
 
 	p->scratch.key.size = 0;

@@ -462,614 +462,55 @@ void perfetto_sequences_free(struct perfetto *p)
  * Source: protos/perfetto/trace of the project perfetto, of August 2026 (names and numbers only).
  */
 
-/* What becomes of a field; a smaller number: its message is read, too. */
-enum { FIELD_READ = PERFETTO_MESSAGES, LEFT_OUT };
+bool perfetto_table_field(struct text_span *row, uint32_t *number, struct text_span *name,
+			  struct text_span *kind)
+{
+	struct text_span field = span_take_word(row);
+	const char *equal = memchr(field.at, '=', span_size(field));
+	const char *colon = memchr(field.at, ':', span_size(field));
 
-struct known_field {
-	uint8_t what;
-	const char *name; /* NULL: the field is not known */
-};
+	*number = equal ? (uint32_t)strtoul(field.at, NULL, 10) : *number + 1;
+	*name = (struct text_span){equal ? equal + 1 : field.at, colon ? colon : field.end};
+	*kind = (struct text_span){colon ? colon + 1 : field.end, field.end};
+	return span_size(field);
+}
 
-static const char *const messages[PERFETTO_MESSAGES] = {
-	[MESSAGE_PACKET] = "TracePacket",
-	[MESSAGE_BUNDLE] = "FtraceEventBundle",
-	[MESSAGE_COMPACT_SCHED] = "FtraceEventBundle.CompactSched",
-	[MESSAGE_GENERIC_DESCRIPTOR] = "FtraceEventBundle.GenericEventDescriptor",
-	[MESSAGE_FTRACE_EVENT] = "FtraceEvent",
-	[MESSAGE_GRAPH_ENTRY] = "FuncgraphEntryFtraceEvent",
-	[MESSAGE_GRAPH_EXIT] = "FuncgraphExitFtraceEvent",
-	[MESSAGE_TREE] = "ProcessTree",
-	[MESSAGE_TREE_PROCESS] = "ProcessTree.Process",
-	[MESSAGE_TREE_THREAD] = "ProcessTree.Thread",
-	[MESSAGE_CLOCK_SNAPSHOT] = "ClockSnapshot",
-	[MESSAGE_CLOCK] = "ClockSnapshot.Clock",
-	[MESSAGE_SYS_STATS] = "SysStats",
-	[MESSAGE_MEMINFO] = "SysStats.MeminfoValue",
-	[MESSAGE_VMSTAT] = "SysStats.VmstatValue",
-	[MESSAGE_CPU_TIMES] = "SysStats.CpuTimes",
-	[MESSAGE_INTERRUPT] = "SysStats.InterruptCount",
-	[MESSAGE_DEVFREQ] = "SysStats.DevfreqValue",
-	[MESSAGE_BUDDY] = "SysStats.BuddyInfo",
-	[MESSAGE_DISK] = "SysStats.DiskStat",
-	[MESSAGE_PSI] = "SysStats.PsiSample",
-	[MESSAGE_THERMAL] = "SysStats.ThermalZone",
-	[MESSAGE_CPUIDLE] = "SysStats.CpuIdleState",
-	[MESSAGE_CPUIDLE_ENTRY] = "SysStats.CpuIdleStateEntry",
-	[MESSAGE_SLAB] = "SysStats.SlabInfo",
-	[MESSAGE_PROCESS_STATS] = "ProcessStats",
-	[MESSAGE_PROCESS] = "ProcessStats.Process",
-	[MESSAGE_TRACK_EVENT] = "TrackEvent",
-	[MESSAGE_LEGACY_EVENT] = "TrackEvent.LegacyEvent",
-	[MESSAGE_ANNOTATION] = "DebugAnnotation",
-	[MESSAGE_INTERNED] = "InternedData",
-	[MESSAGE_INTERNED_STRING] = "InternedString",
-	[MESSAGE_SOURCE_LOCATION] = "SourceLocation",
-	[MESSAGE_FRAME] = "Frame",
-	[MESSAGE_CALLSTACK] = "Callstack",
-	[MESSAGE_MAPPING] = "Mapping",
-	[MESSAGE_TRACE_CONFIG] = "TraceConfig",
-	[MESSAGE_TRACE_STATS] = "TraceStats",
-	[MESSAGE_BUFFER_STATS] = "TraceStats.BufferStats",
-	[MESSAGE_PROFILE] = "ProfilePacket",
-	[MESSAGE_HEAP_SAMPLES] = "ProfilePacket.ProcessHeapSamples",
-	[MESSAGE_HEAP_SAMPLE] = "ProfilePacket.HeapSample",
-	[MESSAGE_LOG] = "AndroidLogPacket",
-	[MESSAGE_LOG_EVENT] = "AndroidLogPacket.LogEvent",
-	[MESSAGE_PROCESS_DESCRIPTOR] = "ProcessDescriptor",
-	[MESSAGE_THREAD_DESCRIPTOR] = "ThreadDescriptor",
-	[MESSAGE_PACKAGES] = "PackagesList",
-	[MESSAGE_PACKAGE] = "PackagesList.PackageInfo",
-	[MESSAGE_STREAMING_PROFILE] = "StreamingProfilePacket",
-	[MESSAGE_DEFAULTS] = "TracePacketDefaults",
-	[MESSAGE_EVENT_DEFAULTS] = "TrackEventDefaults",
-	[MESSAGE_SAMPLE_DEFAULTS] = "PerfSampleDefaults",
-	[MESSAGE_TIMEBASE] = "PerfEvents.Timebase",
-	[MESSAGE_TRACEPOINT] = "PerfEvents.Tracepoint",
-	[MESSAGE_FOLLOWER] = "FollowerEvent",
-	[MESSAGE_TRACK] = "TrackDescriptor",
-	[MESSAGE_COUNTER] = "CounterDescriptor",
-	[MESSAGE_MODULE] = "ModuleSymbols",
-	[MESSAGE_ADDRESS_SYMBOLS] = "AddressSymbols",
-	[MESSAGE_LINE] = "Line",
-	[MESSAGE_PERF_SAMPLE] = "PerfSample",
-	[MESSAGE_FRAME_TIMELINE] = "FrameTimelineEvent",
-	[MESSAGE_EXPECTED_DISPLAY] = "FrameTimelineEvent.ExpectedDisplayFrameStart",
-	[MESSAGE_ACTUAL_DISPLAY] = "FrameTimelineEvent.ActualDisplayFrameStart",
-	[MESSAGE_EXPECTED_SURFACE] = "FrameTimelineEvent.ExpectedSurfaceFrameStart",
-	[MESSAGE_ACTUAL_SURFACE] = "FrameTimelineEvent.ActualSurfaceFrameStart",
-	[MESSAGE_FRAME_END] = "FrameTimelineEvent.FrameEnd",
-	[MESSAGE_TRIGGER] = "Trigger",
-	[MESSAGE_SERVICE_EVENT] = "TracingServiceEvent",
-};
+/* Read a row of perfetto_messages, whose names are the first in p->names. */
+static int read_message(struct perfetto *p, unsigned m)
+{
+	const char *row = perfetto_messages[m];
+	struct text_span rest = {row, row + strlen(row)}, name, kind;
+	uint32_t number = 0;
 
-/* By message and number. A field that is not here is left out, too. Entries with a text have one
- * message, whatever the name of the text. Looked up in a sorted list, the fields of a trace of
- * Android take 10 % more instructions. */
-static const struct known_field known_fields[PERFETTO_MESSAGES][PERFETTO_FIELDS] = {
-	[MESSAGE_BUNDLE][1] = {FIELD_READ, "cpu"},
-	[MESSAGE_BUNDLE][2] = {FIELD_READ, "event"},
-	[MESSAGE_BUNDLE][3] = {FIELD_READ, "lost_events"},
-	[MESSAGE_BUNDLE][4] = {MESSAGE_COMPACT_SCHED, "compact_sched"},
-	[MESSAGE_BUNDLE][5] = {FIELD_READ, "ftrace_clock"},
-	[MESSAGE_BUNDLE][6] = {FIELD_READ, "ftrace_timestamp"},
-	[MESSAGE_BUNDLE][7] = {FIELD_READ, "boot_timestamp"},
-	[MESSAGE_BUNDLE][8] = {LEFT_OUT, "error"},
-	[MESSAGE_BUNDLE][9] = {LEFT_OUT, "last_read_event_timestamp"},
-	[MESSAGE_BUNDLE][10] = {LEFT_OUT, "previous_bundle_end_timestamp"},
-	[MESSAGE_BUNDLE][11] = {MESSAGE_GENERIC_DESCRIPTOR, "generic_event_descriptors"},
-	[MESSAGE_COMPACT_SCHED][1] = {FIELD_READ, "switch_timestamp"},
-	[MESSAGE_COMPACT_SCHED][2] = {FIELD_READ, "switch_prev_state"},
-	[MESSAGE_COMPACT_SCHED][3] = {FIELD_READ, "switch_next_pid"},
-	[MESSAGE_COMPACT_SCHED][4] = {FIELD_READ, "switch_next_prio"},
-	[MESSAGE_COMPACT_SCHED][5] = {FIELD_READ, "intern_table"},
-	[MESSAGE_COMPACT_SCHED][6] = {FIELD_READ, "switch_next_comm_index"},
-	[MESSAGE_COMPACT_SCHED][7] = {FIELD_READ, "waking_timestamp"},
-	[MESSAGE_COMPACT_SCHED][8] = {FIELD_READ, "waking_pid"},
-	[MESSAGE_COMPACT_SCHED][9] = {FIELD_READ, "waking_target_cpu"},
-	[MESSAGE_COMPACT_SCHED][10] = {FIELD_READ, "waking_prio"},
-	[MESSAGE_COMPACT_SCHED][11] = {FIELD_READ, "waking_comm_index"},
-	[MESSAGE_COMPACT_SCHED][12] = {LEFT_OUT, "waking_common_flags"},
-	[MESSAGE_GENERIC_DESCRIPTOR][1] = {FIELD_READ, "field_id"},
-	[MESSAGE_GENERIC_DESCRIPTOR][2] = {FIELD_READ, "event_descriptor"},
-	[MESSAGE_GENERIC_DESCRIPTOR][3] = {FIELD_READ, "group_name"},
-	[MESSAGE_FTRACE_EVENT][1] = {FIELD_READ, "timestamp"},
-	[MESSAGE_FTRACE_EVENT][2] = {FIELD_READ, "pid"},
-	[MESSAGE_FTRACE_EVENT][5] = {LEFT_OUT, "common_flags"},
-	[MESSAGE_GRAPH_ENTRY][1] = {FIELD_READ, "depth"},
-	[MESSAGE_GRAPH_ENTRY][2] = {FIELD_READ, "func"},
-	[MESSAGE_GRAPH_EXIT][1] = {LEFT_OUT, "calltime"},
-	[MESSAGE_GRAPH_EXIT][2] = {FIELD_READ, "depth"},
-	[MESSAGE_GRAPH_EXIT][3] = {FIELD_READ, "func"},
-	[MESSAGE_GRAPH_EXIT][4] = {LEFT_OUT, "overrun"},
-	[MESSAGE_GRAPH_EXIT][5] = {LEFT_OUT, "rettime"},
-	[MESSAGE_TREE][1] = {MESSAGE_TREE_PROCESS, "processes"},
-	[MESSAGE_TREE][2] = {MESSAGE_TREE_THREAD, "threads"},
-	[MESSAGE_TREE][3] = {LEFT_OUT, "collection_end_timestamp"},
-	[MESSAGE_TREE_PROCESS][1] = {FIELD_READ, "pid"},
-	[MESSAGE_TREE_PROCESS][2] = {LEFT_OUT, "ppid"},
-	[MESSAGE_TREE_PROCESS][3] = {FIELD_READ, "cmdline"},
-	[MESSAGE_TREE_PROCESS][5] = {LEFT_OUT, "uid"},
-	[MESSAGE_TREE_PROCESS][6] = {LEFT_OUT, "nspid"},
-	[MESSAGE_TREE_PROCESS][7] = {LEFT_OUT, "process_start_from_boot"},
-	[MESSAGE_TREE_PROCESS][8] = {LEFT_OUT, "is_kthread"},
-	[MESSAGE_TREE_PROCESS][9] = {LEFT_OUT, "cmdline_is_comm"},
-	[MESSAGE_TREE_THREAD][1] = {FIELD_READ, "tid"},
-	[MESSAGE_TREE_THREAD][2] = {FIELD_READ, "name"},
-	[MESSAGE_TREE_THREAD][3] = {FIELD_READ, "tgid"},
-	[MESSAGE_TREE_THREAD][4] = {LEFT_OUT, "nstid"},
-	[MESSAGE_CLOCK_SNAPSHOT][1] = {MESSAGE_CLOCK, "clocks"},
-	[MESSAGE_CLOCK_SNAPSHOT][2] = {FIELD_READ, "primary_trace_clock"},
-	[MESSAGE_CLOCK][1] = {FIELD_READ, "clock_id"},
-	[MESSAGE_CLOCK][2] = {FIELD_READ, "timestamp"},
-	[MESSAGE_CLOCK][3] = {FIELD_READ, "is_incremental"},
-	[MESSAGE_CLOCK][4] = {FIELD_READ, "unit_multiplier_ns"},
-	[MESSAGE_SYS_STATS][1] = {MESSAGE_MEMINFO, "meminfo"},
-	[MESSAGE_SYS_STATS][2] = {MESSAGE_VMSTAT, "vmstat"},
-	[MESSAGE_SYS_STATS][3] = {MESSAGE_CPU_TIMES, "cpu_stat"},
-	[MESSAGE_SYS_STATS][4] = {FIELD_READ, "num_forks"},
-	[MESSAGE_SYS_STATS][5] = {FIELD_READ, "num_irq_total"},
-	[MESSAGE_SYS_STATS][6] = {MESSAGE_INTERRUPT, "num_irq"},
-	[MESSAGE_SYS_STATS][7] = {FIELD_READ, "num_softirq_total"},
-	[MESSAGE_SYS_STATS][8] = {MESSAGE_INTERRUPT, "num_softirq"},
-	[MESSAGE_SYS_STATS][9] = {LEFT_OUT, "collection_end_timestamp"},
-	[MESSAGE_SYS_STATS][10] = {MESSAGE_DEVFREQ, "devfreq"},
-	[MESSAGE_SYS_STATS][11] = {FIELD_READ, "cpufreq_khz"},
-	[MESSAGE_SYS_STATS][12] = {MESSAGE_BUDDY, "buddy_info"},
-	[MESSAGE_SYS_STATS][13] = {MESSAGE_DISK, "disk_stat"},
-	[MESSAGE_SYS_STATS][14] = {MESSAGE_PSI, "psi"},
-	[MESSAGE_SYS_STATS][15] = {MESSAGE_THERMAL, "thermal_zone"},
-	[MESSAGE_SYS_STATS][16] = {MESSAGE_CPUIDLE, "cpuidle_state"},
-	[MESSAGE_SYS_STATS][17] = {FIELD_READ, "gpufreq_mhz"},
-	[MESSAGE_SYS_STATS][18] = {MESSAGE_SLAB, "slab_info"},
-	[MESSAGE_MEMINFO][1] = {FIELD_READ, "key"},
-	[MESSAGE_MEMINFO][2] = {FIELD_READ, "value"},
-	[MESSAGE_VMSTAT][1] = {FIELD_READ, "key"},
-	[MESSAGE_VMSTAT][2] = {FIELD_READ, "value"},
-	[MESSAGE_CPU_TIMES][1] = {FIELD_READ, "cpu_id"},
-	[MESSAGE_CPU_TIMES][2] = {FIELD_READ, "user_ns"},
-	[MESSAGE_CPU_TIMES][3] = {FIELD_READ, "user_nice_ns"},
-	[MESSAGE_CPU_TIMES][4] = {FIELD_READ, "system_mode_ns"},
-	[MESSAGE_CPU_TIMES][5] = {FIELD_READ, "idle_ns"},
-	[MESSAGE_CPU_TIMES][6] = {FIELD_READ, "io_wait_ns"},
-	[MESSAGE_CPU_TIMES][7] = {FIELD_READ, "irq_ns"},
-	[MESSAGE_CPU_TIMES][8] = {FIELD_READ, "softirq_ns"},
-	[MESSAGE_CPU_TIMES][9] = {FIELD_READ, "steal_ns"},
-	[MESSAGE_INTERRUPT][1] = {FIELD_READ, "irq"},
-	[MESSAGE_INTERRUPT][2] = {FIELD_READ, "count"},
-	[MESSAGE_DEVFREQ][1] = {FIELD_READ, "key"},
-	[MESSAGE_DEVFREQ][2] = {FIELD_READ, "value"},
-	[MESSAGE_BUDDY][1] = {FIELD_READ, "node"},
-	[MESSAGE_BUDDY][2] = {FIELD_READ, "zone"},
-	[MESSAGE_BUDDY][3] = {FIELD_READ, "order_pages"},
-	[MESSAGE_DISK][1] = {FIELD_READ, "device_name"},
-	[MESSAGE_DISK][2] = {FIELD_READ, "read_sectors"},
-	[MESSAGE_DISK][3] = {FIELD_READ, "read_time_ms"},
-	[MESSAGE_DISK][4] = {FIELD_READ, "write_sectors"},
-	[MESSAGE_DISK][5] = {FIELD_READ, "write_time_ms"},
-	[MESSAGE_DISK][6] = {FIELD_READ, "discard_sectors"},
-	[MESSAGE_DISK][7] = {FIELD_READ, "discard_time_ms"},
-	[MESSAGE_DISK][8] = {FIELD_READ, "flush_count"},
-	[MESSAGE_DISK][9] = {FIELD_READ, "flush_time_ms"},
-	[MESSAGE_PSI][1] = {FIELD_READ, "resource"},
-	[MESSAGE_PSI][2] = {FIELD_READ, "total_ns"},
-	[MESSAGE_THERMAL][1] = {FIELD_READ, "name"},
-	[MESSAGE_THERMAL][2] = {FIELD_READ, "temp"},
-	[MESSAGE_THERMAL][3] = {FIELD_READ, "type"},
-	[MESSAGE_CPUIDLE][1] = {FIELD_READ, "cpu_id"},
-	[MESSAGE_CPUIDLE][2] = {MESSAGE_CPUIDLE_ENTRY, "cpuidle_state_entry"},
-	[MESSAGE_CPUIDLE_ENTRY][1] = {FIELD_READ, "state"},
-	[MESSAGE_CPUIDLE_ENTRY][2] = {FIELD_READ, "duration_us"},
-	[MESSAGE_SLAB][1] = {FIELD_READ, "name"},
-	[MESSAGE_SLAB][2] = {FIELD_READ, "pages_per_slab"},
-	[MESSAGE_SLAB][3] = {FIELD_READ, "num_slabs"},
-	[MESSAGE_PROCESS_STATS][1] = {MESSAGE_PROCESS, "processes"},
-	[MESSAGE_PROCESS_STATS][2] = {LEFT_OUT, "collection_end_timestamp"},
-	[MESSAGE_PROCESS][1] = {FIELD_READ, "pid"},
-	[MESSAGE_PROCESS][2] = {FIELD_READ, "vm_size_kb"},
-	[MESSAGE_PROCESS][3] = {FIELD_READ, "vm_rss_kb"},
-	[MESSAGE_PROCESS][4] = {FIELD_READ, "rss_anon_kb"},
-	[MESSAGE_PROCESS][5] = {FIELD_READ, "rss_file_kb"},
-	[MESSAGE_PROCESS][6] = {FIELD_READ, "rss_shmem_kb"},
-	[MESSAGE_PROCESS][7] = {FIELD_READ, "vm_swap_kb"},
-	[MESSAGE_PROCESS][8] = {FIELD_READ, "vm_locked_kb"},
-	[MESSAGE_PROCESS][9] = {FIELD_READ, "vm_hwm_kb"},
-	[MESSAGE_PROCESS][10] = {FIELD_READ, "oom_score_adj"},
-	[MESSAGE_PROCESS][11] = {LEFT_OUT, "threads"},
-	[MESSAGE_PROCESS][12] = {FIELD_READ, "is_peak_rss_resettable"},
-	[MESSAGE_PROCESS][13] = {FIELD_READ, "chrome_private_footprint_kb"},
-	[MESSAGE_PROCESS][14] = {FIELD_READ, "chrome_peak_resident_set_kb"},
-	[MESSAGE_PROCESS][15] = {LEFT_OUT, "fds"},
-	[MESSAGE_PROCESS][16] = {FIELD_READ, "smr_rss_kb"},
-	[MESSAGE_PROCESS][17] = {FIELD_READ, "smr_pss_kb"},
-	[MESSAGE_PROCESS][18] = {FIELD_READ, "smr_pss_anon_kb"},
-	[MESSAGE_PROCESS][19] = {FIELD_READ, "smr_pss_file_kb"},
-	[MESSAGE_PROCESS][20] = {FIELD_READ, "smr_pss_shmem_kb"},
-	[MESSAGE_PROCESS][21] = {FIELD_READ, "runtime_user_mode"},
-	[MESSAGE_PROCESS][22] = {FIELD_READ, "runtime_kernel_mode"},
-	[MESSAGE_PROCESS][23] = {FIELD_READ, "smr_swap_pss_kb"},
-	[MESSAGE_PROCESS][24] = {FIELD_READ, "dmabuf_rss_kb"},
-	[MESSAGE_TRACK_EVENT][12] = {FIELD_READ, "extra_counter_values"},
-	[MESSAGE_TRACK_EVENT][30] = {FIELD_READ, "counter_value"},
-	[MESSAGE_TRACK_EVENT][31] = {FIELD_READ, "extra_counter_track_uuids"},
-	[MESSAGE_TRACK_EVENT][36] = {FIELD_READ, "flow_ids_old"},
-	[MESSAGE_TRACK_EVENT][42] = {FIELD_READ, "terminating_flow_ids_old"},
-	[MESSAGE_TRACK_EVENT][44] = {FIELD_READ, "double_counter_value"},
-	[MESSAGE_TRACK_EVENT][45] = {FIELD_READ, "extra_double_counter_track_uuids"},
-	[MESSAGE_TRACK_EVENT][46] = {FIELD_READ, "extra_double_counter_values"},
-	[MESSAGE_TRACK_EVENT][47] = {FIELD_READ, "flow_ids"},
-	[MESSAGE_TRACK_EVENT][48] = {FIELD_READ, "terminating_flow_ids"},
-	[MESSAGE_LEGACY_EVENT][1] = {FIELD_READ, "name_iid"},
-	[MESSAGE_LEGACY_EVENT][2] = {FIELD_READ, "phase"},
-	[MESSAGE_LEGACY_EVENT][3] = {FIELD_READ, "duration_us"},
-	[MESSAGE_LEGACY_EVENT][4] = {LEFT_OUT, "thread_duration_us"},
-	[MESSAGE_LEGACY_EVENT][6] = {FIELD_READ, "unscoped_id"},
-	[MESSAGE_LEGACY_EVENT][7] = {FIELD_READ, "id_scope"},
-	[MESSAGE_LEGACY_EVENT][8] = {FIELD_READ, "bind_id"},
-	[MESSAGE_LEGACY_EVENT][9] = {LEFT_OUT, "use_async_tts"},
-	[MESSAGE_LEGACY_EVENT][10] = {FIELD_READ, "local_id"},
-	[MESSAGE_LEGACY_EVENT][11] = {FIELD_READ, "global_id"},
-	[MESSAGE_LEGACY_EVENT][12] = {LEFT_OUT, "bind_to_enclosing"},
-	[MESSAGE_LEGACY_EVENT][13] = {FIELD_READ, "flow_direction"},
-	[MESSAGE_LEGACY_EVENT][14] = {FIELD_READ, "instant_event_scope"},
-	[MESSAGE_LEGACY_EVENT][15] = {LEFT_OUT, "thread_instruction_delta"},
-	[MESSAGE_LEGACY_EVENT][18] = {FIELD_READ, "pid_override"},
-	[MESSAGE_LEGACY_EVENT][19] = {FIELD_READ, "tid_override"},
-	[MESSAGE_ANNOTATION][1] = {FIELD_READ, "name_iid"},
-	[MESSAGE_ANNOTATION][2] = {FIELD_READ, "bool_value"},
-	[MESSAGE_ANNOTATION][3] = {FIELD_READ, "uint_value"},
-	[MESSAGE_ANNOTATION][4] = {FIELD_READ, "int_value"},
-	[MESSAGE_ANNOTATION][5] = {FIELD_READ, "double_value"},
-	[MESSAGE_ANNOTATION][6] = {FIELD_READ, "string_value"},
-	[MESSAGE_ANNOTATION][7] = {FIELD_READ, "pointer_value"},
-	[MESSAGE_ANNOTATION][8] = {FIELD_READ, "nested_value"},
-	[MESSAGE_ANNOTATION][9] = {FIELD_READ, "legacy_json_value"},
-	[MESSAGE_ANNOTATION][10] = {FIELD_READ, "name"},
-	[MESSAGE_ANNOTATION][11] = {MESSAGE_ANNOTATION, "dict_entries"},
-	[MESSAGE_ANNOTATION][12] = {MESSAGE_ANNOTATION, "array_values"},
-	[MESSAGE_ANNOTATION][13] = {LEFT_OUT, "proto_type_name_iid"},
-	[MESSAGE_ANNOTATION][14] = {FIELD_READ, "proto_value"},
-	[MESSAGE_ANNOTATION][16] = {LEFT_OUT, "proto_type_name"},
-	[MESSAGE_ANNOTATION][17] = {FIELD_READ, "string_value_iid"},
-	[MESSAGE_INTERNED][1] = {MESSAGE_INTERNED_STRING, "event_categories"},
-	[MESSAGE_INTERNED][2] = {MESSAGE_INTERNED_STRING, "event_names"},
-	[MESSAGE_INTERNED][3] = {MESSAGE_INTERNED_STRING, "debug_annotation_names"},
-	[MESSAGE_INTERNED][4] = {MESSAGE_SOURCE_LOCATION, "source_locations"},
-	[MESSAGE_INTERNED][5] = {MESSAGE_INTERNED_STRING, "function_names"},
-	[MESSAGE_INTERNED][6] = {MESSAGE_FRAME, "frames"},
-	[MESSAGE_INTERNED][7] = {MESSAGE_CALLSTACK, "callstacks"},
-	[MESSAGE_INTERNED][16] = {MESSAGE_INTERNED_STRING, "build_ids"},
-	[MESSAGE_INTERNED][17] = {MESSAGE_INTERNED_STRING, "mapping_paths"},
-	[MESSAGE_INTERNED][18] = {MESSAGE_INTERNED_STRING, "source_paths"},
-	[MESSAGE_INTERNED][19] = {MESSAGE_MAPPING, "mappings"},
-	[MESSAGE_INTERNED][20] = {MESSAGE_INTERNED_STRING, "log_message_body"},
-	[MESSAGE_INTERNED][22] = {LEFT_OUT, "vulkan_memory_keys"},
-	[MESSAGE_INTERNED][23] = {LEFT_OUT, "graphics_contexts"},
-	[MESSAGE_INTERNED][24] = {LEFT_OUT, "gpu_specifications"},
-	[MESSAGE_INTERNED][25] = {LEFT_OUT, "histogram_names"},
-	[MESSAGE_INTERNED][26] = {MESSAGE_INTERNED_STRING, "kernel_symbols"},
-	[MESSAGE_INTERNED][27] = {LEFT_OUT, "debug_annotation_value_type_names"},
-	[MESSAGE_INTERNED][28] = {LEFT_OUT, "unsymbolized_source_locations"},
-	[MESSAGE_INTERNED][29] = {MESSAGE_INTERNED_STRING, "debug_annotation_string_values"},
-	[MESSAGE_INTERNED][31] = {LEFT_OUT, "v8_js_function_name"},
-	[MESSAGE_INTERNED][32] = {LEFT_OUT, "v8_js_function"},
-	[MESSAGE_INTERNED][33] = {LEFT_OUT, "v8_js_script"},
-	[MESSAGE_INTERNED][34] = {LEFT_OUT, "v8_wasm_script"},
-	[MESSAGE_INTERNED][35] = {LEFT_OUT, "v8_isolate"},
-	[MESSAGE_INTERNED][43] = {MESSAGE_INTERNED_STRING, "correlation_id_str"},
-	[MESSAGE_INTERNED][47] = {LEFT_OUT, "gpu_counter_descriptors"},
-	[MESSAGE_INTERNED][48] = {LEFT_OUT, "stack_sample_task_contexts"},
-	[MESSAGE_INTERNED][49] = {LEFT_OUT, "stack_sample_execution_contexts"},
-	[MESSAGE_INTERNED][50] = {LEFT_OUT, "stack_sample_counter_descriptors"},
-	[MESSAGE_INTERNED][51] = {LEFT_OUT, "stack_sample_async_context_descriptors"},
-	[MESSAGE_INTERNED_STRING][1] = {FIELD_READ, "iid"},
-	[MESSAGE_INTERNED_STRING][2] = {FIELD_READ, "str"},
-	[MESSAGE_SOURCE_LOCATION][1] = {FIELD_READ, "iid"},
-	[MESSAGE_SOURCE_LOCATION][2] = {FIELD_READ, "file_name"},
-	[MESSAGE_SOURCE_LOCATION][3] = {FIELD_READ, "function_name"},
-	[MESSAGE_SOURCE_LOCATION][4] = {FIELD_READ, "line_number"},
-	[MESSAGE_FRAME][1] = {FIELD_READ, "iid"},
-	[MESSAGE_FRAME][2] = {FIELD_READ, "function_name_id"},
-	[MESSAGE_FRAME][3] = {FIELD_READ, "mapping_id"},
-	[MESSAGE_FRAME][4] = {FIELD_READ, "rel_pc"},
-	[MESSAGE_FRAME][5] = {FIELD_READ, "source_path_iid"},
-	[MESSAGE_FRAME][6] = {FIELD_READ, "line_number"},
-	[MESSAGE_FRAME][7] = {LEFT_OUT, "kind"},
-	[MESSAGE_FRAME][8] = {LEFT_OUT, "kind_str"},
-	[MESSAGE_CALLSTACK][1] = {FIELD_READ, "iid"},
-	[MESSAGE_CALLSTACK][2] = {FIELD_READ, "frame_ids"},
-	[MESSAGE_MAPPING][1] = {FIELD_READ, "iid"},
-	[MESSAGE_MAPPING][2] = {FIELD_READ, "build_id"},
-	[MESSAGE_MAPPING][3] = {LEFT_OUT, "start_offset"},
-	[MESSAGE_MAPPING][4] = {LEFT_OUT, "start"},
-	[MESSAGE_MAPPING][5] = {LEFT_OUT, "end"},
-	[MESSAGE_MAPPING][6] = {FIELD_READ, "load_bias"},
-	[MESSAGE_MAPPING][7] = {FIELD_READ, "path_string_ids"},
-	[MESSAGE_MAPPING][8] = {LEFT_OUT, "exact_offset"},
-	[MESSAGE_TRACE_CONFIG][1] = {LEFT_OUT, "buffers"},
-	[MESSAGE_TRACE_CONFIG][2] = {LEFT_OUT, "data_sources"},
-	[MESSAGE_TRACE_CONFIG][3] = {LEFT_OUT, "duration_ms"},
-	[MESSAGE_TRACE_CONFIG][4] = {LEFT_OUT, "enable_extra_guardrails"},
-	[MESSAGE_TRACE_CONFIG][5] = {LEFT_OUT, "lockdown_mode"},
-	[MESSAGE_TRACE_CONFIG][6] = {LEFT_OUT, "producers"},
-	[MESSAGE_TRACE_CONFIG][7] = {LEFT_OUT, "statsd_metadata"},
-	[MESSAGE_TRACE_CONFIG][8] = {LEFT_OUT, "write_into_file"},
-	[MESSAGE_TRACE_CONFIG][9] = {LEFT_OUT, "file_write_period_ms"},
-	[MESSAGE_TRACE_CONFIG][10] = {LEFT_OUT, "max_file_size_bytes"},
-	[MESSAGE_TRACE_CONFIG][11] = {LEFT_OUT, "guardrail_overrides"},
-	[MESSAGE_TRACE_CONFIG][12] = {LEFT_OUT, "deferred_start"},
-	[MESSAGE_TRACE_CONFIG][13] = {LEFT_OUT, "flush_period_ms"},
-	[MESSAGE_TRACE_CONFIG][14] = {LEFT_OUT, "flush_timeout_ms"},
-	[MESSAGE_TRACE_CONFIG][16] = {LEFT_OUT, "notify_traceur"},
-	[MESSAGE_TRACE_CONFIG][17] = {LEFT_OUT, "trigger_config"},
-	[MESSAGE_TRACE_CONFIG][18] = {LEFT_OUT, "activate_triggers"},
-	[MESSAGE_TRACE_CONFIG][19] = {LEFT_OUT, "allow_user_build_tracing"},
-	[MESSAGE_TRACE_CONFIG][20] = {LEFT_OUT, "builtin_data_sources"},
-	[MESSAGE_TRACE_CONFIG][21] = {LEFT_OUT, "incremental_state_config"},
-	[MESSAGE_TRACE_CONFIG][22] = {FIELD_READ, "unique_session_name"},
-	[MESSAGE_TRACE_CONFIG][23] = {LEFT_OUT, "data_source_stop_timeout_ms"},
-	[MESSAGE_TRACE_CONFIG][24] = {LEFT_OUT, "compression_type"},
-	[MESSAGE_TRACE_CONFIG][25] = {LEFT_OUT, "incident_report_config"},
-	[MESSAGE_TRACE_CONFIG][27] = {LEFT_OUT, "trace_uuid_msb"},
-	[MESSAGE_TRACE_CONFIG][28] = {LEFT_OUT, "trace_uuid_lsb"},
-	[MESSAGE_TRACE_CONFIG][29] = {LEFT_OUT, "output_path"},
-	[MESSAGE_TRACE_CONFIG][30] = {LEFT_OUT, "bugreport_score"},
-	[MESSAGE_TRACE_CONFIG][31] = {LEFT_OUT, "statsd_logging"},
-	[MESSAGE_TRACE_CONFIG][33] = {LEFT_OUT, "trace_filter"},
-	[MESSAGE_TRACE_CONFIG][34] = {LEFT_OUT, "android_report_config"},
-	[MESSAGE_TRACE_CONFIG][35] = {LEFT_OUT, "cmd_trace_start_delay"},
-	[MESSAGE_TRACE_CONFIG][36] = {LEFT_OUT, "prefer_suspend_clock_for_duration"},
-	[MESSAGE_TRACE_CONFIG][38] = {LEFT_OUT, "bugreport_filename"},
-	[MESSAGE_TRACE_CONFIG][39] = {LEFT_OUT, "session_semaphores"},
-	[MESSAGE_TRACE_CONFIG][40] = {LEFT_OUT, "priority_boost"},
-	[MESSAGE_TRACE_CONFIG][41] = {LEFT_OUT, "exclusive_prio"},
-	[MESSAGE_TRACE_CONFIG][43] = {LEFT_OUT, "trace_all_machines"},
-	[MESSAGE_TRACE_CONFIG][44] = {LEFT_OUT, "write_flush_mode"},
-	[MESSAGE_TRACE_CONFIG][45] = {LEFT_OUT, "fflush_post_write"},
-	[MESSAGE_TRACE_CONFIG][47] = {LEFT_OUT, "compression"},
-	[MESSAGE_TRACE_CONFIG][48] = {LEFT_OUT, "trace_attributes"},
-	[MESSAGE_TRACE_STATS][1] = {MESSAGE_BUFFER_STATS, "buffer_stats"},
-	[MESSAGE_TRACE_STATS][2] = {LEFT_OUT, "producers_connected"},
-	[MESSAGE_TRACE_STATS][3] = {LEFT_OUT, "producers_seen"},
-	[MESSAGE_TRACE_STATS][4] = {LEFT_OUT, "data_sources_registered"},
-	[MESSAGE_TRACE_STATS][5] = {LEFT_OUT, "data_sources_seen"},
-	[MESSAGE_TRACE_STATS][6] = {LEFT_OUT, "tracing_sessions"},
-	[MESSAGE_TRACE_STATS][7] = {LEFT_OUT, "total_buffers"},
-	[MESSAGE_TRACE_STATS][8] = {LEFT_OUT, "chunks_discarded"},
-	[MESSAGE_TRACE_STATS][9] = {LEFT_OUT, "patches_discarded"},
-	[MESSAGE_TRACE_STATS][10] = {LEFT_OUT, "invalid_packets"},
-	[MESSAGE_TRACE_STATS][11] = {LEFT_OUT, "filter_stats"},
-	[MESSAGE_TRACE_STATS][12] = {LEFT_OUT, "flushes_requested"},
-	[MESSAGE_TRACE_STATS][13] = {LEFT_OUT, "flushes_succeeded"},
-	[MESSAGE_TRACE_STATS][14] = {LEFT_OUT, "flushes_failed"},
-	[MESSAGE_TRACE_STATS][15] = {LEFT_OUT, "final_flush_outcome"},
-	[MESSAGE_TRACE_STATS][17] = {LEFT_OUT, "chunk_payload_histogram_def"},
-	[MESSAGE_TRACE_STATS][18] = {LEFT_OUT, "writer_stats"},
-	[MESSAGE_BUFFER_STATS][1] = {LEFT_OUT, "bytes_written"},
-	[MESSAGE_BUFFER_STATS][2] = {LEFT_OUT, "chunks_written"},
-	[MESSAGE_BUFFER_STATS][3] = {FIELD_READ, "chunks_overwritten"},
-	[MESSAGE_BUFFER_STATS][4] = {LEFT_OUT, "write_wrap_count"},
-	[MESSAGE_BUFFER_STATS][5] = {LEFT_OUT, "patches_succeeded"},
-	[MESSAGE_BUFFER_STATS][6] = {LEFT_OUT, "patches_failed"},
-	[MESSAGE_BUFFER_STATS][7] = {LEFT_OUT, "readaheads_succeeded"},
-	[MESSAGE_BUFFER_STATS][8] = {LEFT_OUT, "readaheads_failed"},
-	[MESSAGE_BUFFER_STATS][9] = {LEFT_OUT, "abi_violations"},
-	[MESSAGE_BUFFER_STATS][10] = {LEFT_OUT, "chunks_rewritten"},
-	[MESSAGE_BUFFER_STATS][11] = {LEFT_OUT, "chunks_committed_out_of_order"},
-	[MESSAGE_BUFFER_STATS][12] = {LEFT_OUT, "buffer_size"},
-	[MESSAGE_BUFFER_STATS][13] = {LEFT_OUT, "bytes_overwritten"},
-	[MESSAGE_BUFFER_STATS][14] = {LEFT_OUT, "bytes_read"},
-	[MESSAGE_BUFFER_STATS][15] = {LEFT_OUT, "padding_bytes_written"},
-	[MESSAGE_BUFFER_STATS][16] = {LEFT_OUT, "padding_bytes_cleared"},
-	[MESSAGE_BUFFER_STATS][17] = {LEFT_OUT, "chunks_read"},
-	[MESSAGE_BUFFER_STATS][18] = {LEFT_OUT, "chunks_discarded"},
-	[MESSAGE_BUFFER_STATS][19] = {FIELD_READ, "trace_writer_packet_loss"},
-	[MESSAGE_BUFFER_STATS][20] = {LEFT_OUT, "chunks_relocated"},
-	[MESSAGE_PROFILE][1] = {MESSAGE_INTERNED_STRING, "strings"},
-	[MESSAGE_PROFILE][2] = {MESSAGE_FRAME, "frames"},
-	[MESSAGE_PROFILE][3] = {MESSAGE_CALLSTACK, "callstacks"},
-	[MESSAGE_PROFILE][4] = {MESSAGE_MAPPING, "mappings"},
-	[MESSAGE_PROFILE][5] = {MESSAGE_HEAP_SAMPLES, "process_dumps"},
-	[MESSAGE_PROFILE][6] = {LEFT_OUT, "continued"},
-	[MESSAGE_PROFILE][7] = {LEFT_OUT, "index"},
-	[MESSAGE_HEAP_SAMPLES][1] = {FIELD_READ, "pid"},
-	[MESSAGE_HEAP_SAMPLES][2] = {MESSAGE_HEAP_SAMPLE, "samples"},
-	[MESSAGE_HEAP_SAMPLES][3] = {LEFT_OUT, "from_startup"},
-	[MESSAGE_HEAP_SAMPLES][4] = {FIELD_READ, "rejected_concurrent"},
-	[MESSAGE_HEAP_SAMPLES][5] = {LEFT_OUT, "stats"},
-	[MESSAGE_HEAP_SAMPLES][6] = {LEFT_OUT, "disconnected"},
-	[MESSAGE_HEAP_SAMPLES][7] = {FIELD_READ, "buffer_overran"},
-	[MESSAGE_HEAP_SAMPLES][8] = {LEFT_OUT, "buffer_corrupted"},
-	[MESSAGE_HEAP_SAMPLES][9] = {FIELD_READ, "timestamp"},
-	[MESSAGE_HEAP_SAMPLES][10] = {LEFT_OUT, "hit_guardrail"},
-	[MESSAGE_HEAP_SAMPLES][11] = {FIELD_READ, "heap_name"},
-	[MESSAGE_HEAP_SAMPLES][12] = {LEFT_OUT, "sampling_interval_bytes"},
-	[MESSAGE_HEAP_SAMPLES][13] = {LEFT_OUT, "orig_sampling_interval_bytes"},
-	[MESSAGE_HEAP_SAMPLES][14] = {LEFT_OUT, "client_error"},
-	[MESSAGE_HEAP_SAMPLES][15] = {LEFT_OUT, "start_timestamp"},
-	[MESSAGE_HEAP_SAMPLE][1] = {FIELD_READ, "callstack_id"},
-	[MESSAGE_HEAP_SAMPLE][2] = {FIELD_READ, "self_allocated"},
-	[MESSAGE_HEAP_SAMPLE][3] = {FIELD_READ, "self_freed"},
-	[MESSAGE_HEAP_SAMPLE][4] = {LEFT_OUT, "timestamp"},
-	[MESSAGE_HEAP_SAMPLE][5] = {FIELD_READ, "alloc_count"},
-	[MESSAGE_HEAP_SAMPLE][6] = {FIELD_READ, "free_count"},
-	[MESSAGE_HEAP_SAMPLE][8] = {FIELD_READ, "self_max"},
-	[MESSAGE_HEAP_SAMPLE][9] = {FIELD_READ, "self_max_count"},
-	[MESSAGE_LOG][1] = {MESSAGE_LOG_EVENT, "events"},
-	[MESSAGE_LOG][2] = {LEFT_OUT, "stats"},
-	[MESSAGE_LOG_EVENT][1] = {FIELD_READ, "log_id"},
-	[MESSAGE_LOG_EVENT][2] = {FIELD_READ, "pid"},
-	[MESSAGE_LOG_EVENT][3] = {FIELD_READ, "tid"},
-	[MESSAGE_LOG_EVENT][4] = {FIELD_READ, "uid"},
-	[MESSAGE_LOG_EVENT][5] = {FIELD_READ, "timestamp"},
-	[MESSAGE_LOG_EVENT][6] = {FIELD_READ, "tag"},
-	[MESSAGE_LOG_EVENT][7] = {FIELD_READ, "prio"},
-	[MESSAGE_LOG_EVENT][8] = {FIELD_READ, "message"},
-	[MESSAGE_LOG_EVENT][9] = {LEFT_OUT, "args"},
-	[MESSAGE_PROCESS_DESCRIPTOR][1] = {FIELD_READ, "pid"},
-	[MESSAGE_PROCESS_DESCRIPTOR][2] = {FIELD_READ, "cmdline"},
-	[MESSAGE_PROCESS_DESCRIPTOR][3] = {LEFT_OUT, "legacy_sort_index"},
-	[MESSAGE_PROCESS_DESCRIPTOR][4] = {LEFT_OUT, "chrome_process_type"},
-	[MESSAGE_PROCESS_DESCRIPTOR][5] = {LEFT_OUT, "process_priority"},
-	[MESSAGE_PROCESS_DESCRIPTOR][6] = {FIELD_READ, "process_name"},
-	[MESSAGE_PROCESS_DESCRIPTOR][7] = {LEFT_OUT, "start_timestamp_ns"},
-	[MESSAGE_PROCESS_DESCRIPTOR][8] = {LEFT_OUT, "process_labels"},
-	[MESSAGE_THREAD_DESCRIPTOR][1] = {FIELD_READ, "pid"},
-	[MESSAGE_THREAD_DESCRIPTOR][2] = {FIELD_READ, "tid"},
-	[MESSAGE_THREAD_DESCRIPTOR][3] = {LEFT_OUT, "legacy_sort_index"},
-	[MESSAGE_THREAD_DESCRIPTOR][4] = {LEFT_OUT, "chrome_thread_type"},
-	[MESSAGE_THREAD_DESCRIPTOR][5] = {FIELD_READ, "thread_name"},
-	[MESSAGE_THREAD_DESCRIPTOR][6] = {FIELD_READ, "reference_timestamp_us"},
-	[MESSAGE_THREAD_DESCRIPTOR][7] = {FIELD_READ, "reference_thread_time_us"},
-	[MESSAGE_THREAD_DESCRIPTOR][8] = {LEFT_OUT, "reference_thread_instruction_count"},
-	[MESSAGE_PACKAGES][1] = {MESSAGE_PACKAGE, "packages"},
-	[MESSAGE_PACKAGES][2] = {LEFT_OUT, "parse_error"},
-	[MESSAGE_PACKAGES][3] = {LEFT_OUT, "read_error"},
-	[MESSAGE_PACKAGE][1] = {FIELD_READ, "name"},
-	[MESSAGE_PACKAGE][2] = {FIELD_READ, "uid"},
-	[MESSAGE_PACKAGE][3] = {LEFT_OUT, "debuggable"},
-	[MESSAGE_PACKAGE][4] = {LEFT_OUT, "profileable_from_shell"},
-	[MESSAGE_PACKAGE][5] = {FIELD_READ, "version_code"},
-	[MESSAGE_STREAMING_PROFILE][1] = {FIELD_READ, "callstack_iid"},
-	[MESSAGE_STREAMING_PROFILE][2] = {FIELD_READ, "timestamp_delta_us"},
-	[MESSAGE_STREAMING_PROFILE][3] = {LEFT_OUT, "process_priority"},
-	[MESSAGE_DEFAULTS][11] = {MESSAGE_EVENT_DEFAULTS, "track_event_defaults"},
-	[MESSAGE_DEFAULTS][12] = {MESSAGE_SAMPLE_DEFAULTS, "perf_sample_defaults"},
-	[MESSAGE_DEFAULTS][58] = {FIELD_READ, "timestamp_clock_id"},
-	[MESSAGE_EVENT_DEFAULTS][11] = {FIELD_READ, "track_uuid"},
-	[MESSAGE_EVENT_DEFAULTS][31] = {FIELD_READ, "extra_counter_track_uuids"},
-	[MESSAGE_EVENT_DEFAULTS][45] = {FIELD_READ, "extra_double_counter_track_uuids"},
-	[MESSAGE_SAMPLE_DEFAULTS][1] = {MESSAGE_TIMEBASE, "timebase"},
-	[MESSAGE_SAMPLE_DEFAULTS][2] = {LEFT_OUT, "process_shard_count"},
-	[MESSAGE_SAMPLE_DEFAULTS][3] = {LEFT_OUT, "chosen_process_shard"},
-	[MESSAGE_SAMPLE_DEFAULTS][4] = {MESSAGE_FOLLOWER, "followers"},
-	[MESSAGE_TIMEBASE][1] = {FIELD_READ, "period"},
-	[MESSAGE_TIMEBASE][2] = {LEFT_OUT, "frequency"},
-	[MESSAGE_TIMEBASE][3] = {MESSAGE_TRACEPOINT, "tracepoint"},
-	[MESSAGE_TIMEBASE][4] = {FIELD_READ, "counter"},
-	[MESSAGE_TIMEBASE][5] = {LEFT_OUT, "raw_event"},
-	[MESSAGE_TIMEBASE][6] = {LEFT_OUT, "poll_period_ms"},
-	[MESSAGE_TIMEBASE][10] = {FIELD_READ, "name"},
-	[MESSAGE_TIMEBASE][11] = {LEFT_OUT, "timestamp_clock"},
-	[MESSAGE_TIMEBASE][12] = {LEFT_OUT, "modifiers"},
-	[MESSAGE_TRACEPOINT][1] = {FIELD_READ, "name"},
-	[MESSAGE_TRACEPOINT][2] = {LEFT_OUT, "filter"},
-	[MESSAGE_FOLLOWER][1] = {FIELD_READ, "counter"},
-	[MESSAGE_FOLLOWER][2] = {MESSAGE_TRACEPOINT, "tracepoint"},
-	[MESSAGE_FOLLOWER][3] = {LEFT_OUT, "raw_event"},
-	[MESSAGE_FOLLOWER][4] = {FIELD_READ, "name"},
-	[MESSAGE_FOLLOWER][5] = {LEFT_OUT, "modifiers"},
-	[MESSAGE_TRACK][1] = {FIELD_READ, "uuid"},
-	[MESSAGE_TRACK][2] = {FIELD_READ, "name"},
-	[MESSAGE_TRACK][3] = {MESSAGE_PROCESS_DESCRIPTOR, "process"},
-	[MESSAGE_TRACK][4] = {MESSAGE_THREAD_DESCRIPTOR, "thread"},
-	[MESSAGE_TRACK][5] = {FIELD_READ, "parent_uuid"},
-	[MESSAGE_TRACK][6] = {LEFT_OUT, "chrome_process"},
-	[MESSAGE_TRACK][7] = {LEFT_OUT, "chrome_thread"},
-	[MESSAGE_TRACK][8] = {MESSAGE_COUNTER, "counter"},
-	[MESSAGE_TRACK][9] = {FIELD_READ, "disallow_merging_with_system_tracks"},
-	[MESSAGE_TRACK][10] = {FIELD_READ, "static_name"},
-	[MESSAGE_TRACK][11] = {LEFT_OUT, "child_ordering"},
-	[MESSAGE_TRACK][12] = {LEFT_OUT, "sibling_order_rank"},
-	[MESSAGE_TRACK][13] = {FIELD_READ, "atrace_name"},
-	[MESSAGE_TRACK][14] = {LEFT_OUT, "description"},
-	[MESSAGE_TRACK][15] = {LEFT_OUT, "sibling_merge_behavior"},
-	[MESSAGE_TRACK][16] = {LEFT_OUT, "sibling_merge_key"},
-	[MESSAGE_TRACK][17] = {LEFT_OUT, "sibling_merge_key_int"},
-	[MESSAGE_TRACK][18] = {FIELD_READ, "state"},
-	[MESSAGE_TRACK][19] = {LEFT_OUT, "process_ordering"},
-	[MESSAGE_TRACK][20] = {LEFT_OUT, "thread_ordering"},
-	[MESSAGE_COUNTER][1] = {FIELD_READ, "type"},
-	[MESSAGE_COUNTER][2] = {LEFT_OUT, "categories"},
-	[MESSAGE_COUNTER][3] = {FIELD_READ, "unit"},
-	[MESSAGE_COUNTER][4] = {FIELD_READ, "unit_multiplier"},
-	[MESSAGE_COUNTER][5] = {FIELD_READ, "is_incremental"},
-	[MESSAGE_COUNTER][6] = {FIELD_READ, "unit_name"},
-	[MESSAGE_COUNTER][7] = {LEFT_OUT, "y_axis_share_key"},
-	[MESSAGE_MODULE][1] = {FIELD_READ, "path"},
-	[MESSAGE_MODULE][2] = {FIELD_READ, "build_id"},
-	[MESSAGE_MODULE][3] = {MESSAGE_ADDRESS_SYMBOLS, "address_symbols"},
-	[MESSAGE_ADDRESS_SYMBOLS][1] = {FIELD_READ, "address"},
-	[MESSAGE_ADDRESS_SYMBOLS][2] = {MESSAGE_LINE, "lines"},
-	[MESSAGE_LINE][1] = {FIELD_READ, "function_name"},
-	[MESSAGE_LINE][2] = {FIELD_READ, "source_file_name"},
-	[MESSAGE_LINE][3] = {FIELD_READ, "line_number"},
-	[MESSAGE_PERF_SAMPLE][1] = {FIELD_READ, "cpu"},
-	[MESSAGE_PERF_SAMPLE][2] = {FIELD_READ, "pid"},
-	[MESSAGE_PERF_SAMPLE][3] = {FIELD_READ, "tid"},
-	[MESSAGE_PERF_SAMPLE][4] = {FIELD_READ, "callstack_iid"},
-	[MESSAGE_PERF_SAMPLE][5] = {LEFT_OUT, "cpu_mode"},
-	[MESSAGE_PERF_SAMPLE][6] = {FIELD_READ, "timebase_count"},
-	[MESSAGE_PERF_SAMPLE][7] = {FIELD_READ, "follower_counts"},
-	[MESSAGE_PERF_SAMPLE][16] = {LEFT_OUT, "unwind_error"},
-	[MESSAGE_PERF_SAMPLE][17] = {FIELD_READ, "kernel_records_lost"},
-	[MESSAGE_PERF_SAMPLE][18] = {FIELD_READ, "sample_skipped_reason"},
-	[MESSAGE_PERF_SAMPLE][19] = {LEFT_OUT, "producer_event"},
-	[MESSAGE_FRAME_TIMELINE][1] = {MESSAGE_EXPECTED_DISPLAY, "expected_display_frame_start"},
-	[MESSAGE_FRAME_TIMELINE][2] = {MESSAGE_ACTUAL_DISPLAY, "actual_display_frame_start"},
-	[MESSAGE_FRAME_TIMELINE][3] = {MESSAGE_EXPECTED_SURFACE, "expected_surface_frame_start"},
-	[MESSAGE_FRAME_TIMELINE][4] = {MESSAGE_ACTUAL_SURFACE, "actual_surface_frame_start"},
-	[MESSAGE_FRAME_TIMELINE][5] = {MESSAGE_FRAME_END, "frame_end"},
-	[MESSAGE_EXPECTED_DISPLAY][1] = {FIELD_READ, "cookie"},
-	[MESSAGE_EXPECTED_DISPLAY][2] = {FIELD_READ, "token"},
-	[MESSAGE_EXPECTED_DISPLAY][3] = {FIELD_READ, "pid"},
-	[MESSAGE_ACTUAL_DISPLAY][1] = {FIELD_READ, "cookie"},
-	[MESSAGE_ACTUAL_DISPLAY][2] = {FIELD_READ, "token"},
-	[MESSAGE_ACTUAL_DISPLAY][3] = {FIELD_READ, "pid"},
-	[MESSAGE_ACTUAL_DISPLAY][4] = {FIELD_READ, "present_type"},
-	[MESSAGE_ACTUAL_DISPLAY][5] = {FIELD_READ, "on_time_finish"},
-	[MESSAGE_ACTUAL_DISPLAY][6] = {FIELD_READ, "gpu_composition"},
-	[MESSAGE_ACTUAL_DISPLAY][7] = {FIELD_READ, "jank_type"},
-	[MESSAGE_ACTUAL_DISPLAY][8] = {FIELD_READ, "prediction_type"},
-	[MESSAGE_ACTUAL_DISPLAY][9] = {FIELD_READ, "jank_severity_type"},
-	[MESSAGE_ACTUAL_DISPLAY][10] = {LEFT_OUT, "present_delay_millis"},
-	[MESSAGE_ACTUAL_DISPLAY][11] = {LEFT_OUT, "jank_severity_score"},
-	[MESSAGE_ACTUAL_DISPLAY][12] = {LEFT_OUT, "jank_type_experimental"},
-	[MESSAGE_ACTUAL_DISPLAY][13] = {LEFT_OUT, "present_type_experimental"},
-	[MESSAGE_ACTUAL_DISPLAY][14] = {LEFT_OUT, "jank_debug_metadata"},
-	[MESSAGE_ACTUAL_DISPLAY][15] = {LEFT_OUT, "latched_unsignaled_count"},
-	[MESSAGE_ACTUAL_DISPLAY][16] = {LEFT_OUT, "addressable_unsignaled_latch_count"},
-	[MESSAGE_EXPECTED_SURFACE][1] = {FIELD_READ, "cookie"},
-	[MESSAGE_EXPECTED_SURFACE][2] = {FIELD_READ, "token"},
-	[MESSAGE_EXPECTED_SURFACE][3] = {FIELD_READ, "display_frame_token"},
-	[MESSAGE_EXPECTED_SURFACE][4] = {FIELD_READ, "pid"},
-	[MESSAGE_EXPECTED_SURFACE][5] = {FIELD_READ, "layer_name"},
-	[MESSAGE_ACTUAL_SURFACE][1] = {FIELD_READ, "cookie"},
-	[MESSAGE_ACTUAL_SURFACE][2] = {FIELD_READ, "token"},
-	[MESSAGE_ACTUAL_SURFACE][3] = {FIELD_READ, "display_frame_token"},
-	[MESSAGE_ACTUAL_SURFACE][4] = {FIELD_READ, "pid"},
-	[MESSAGE_ACTUAL_SURFACE][5] = {FIELD_READ, "layer_name"},
-	[MESSAGE_ACTUAL_SURFACE][6] = {FIELD_READ, "present_type"},
-	[MESSAGE_ACTUAL_SURFACE][7] = {FIELD_READ, "on_time_finish"},
-	[MESSAGE_ACTUAL_SURFACE][8] = {FIELD_READ, "gpu_composition"},
-	[MESSAGE_ACTUAL_SURFACE][9] = {FIELD_READ, "jank_type"},
-	[MESSAGE_ACTUAL_SURFACE][10] = {FIELD_READ, "prediction_type"},
-	[MESSAGE_ACTUAL_SURFACE][11] = {FIELD_READ, "is_buffer"},
-	[MESSAGE_ACTUAL_SURFACE][12] = {FIELD_READ, "jank_severity_type"},
-	[MESSAGE_ACTUAL_SURFACE][13] = {LEFT_OUT, "present_delay_millis"},
-	[MESSAGE_ACTUAL_SURFACE][14] = {LEFT_OUT, "vsync_resynced_jitter_millis"},
-	[MESSAGE_ACTUAL_SURFACE][15] = {LEFT_OUT, "jank_severity_score"},
-	[MESSAGE_ACTUAL_SURFACE][16] = {LEFT_OUT, "jank_type_experimental"},
-	[MESSAGE_ACTUAL_SURFACE][17] = {LEFT_OUT, "present_type_experimental"},
-	[MESSAGE_ACTUAL_SURFACE][18] = {LEFT_OUT, "jank_debug_metadata"},
-	[MESSAGE_ACTUAL_SURFACE][19] = {LEFT_OUT, "latched_fence_state"},
-	[MESSAGE_ACTUAL_SURFACE][20] = {LEFT_OUT, "animation_time_millis"},
-	[MESSAGE_FRAME_END][1] = {FIELD_READ, "cookie"},
-	[MESSAGE_TRIGGER][1] = {FIELD_READ, "trigger_name"},
-	[MESSAGE_TRIGGER][2] = {FIELD_READ, "producer_name"},
-	[MESSAGE_TRIGGER][3] = {FIELD_READ, "trusted_producer_uid"},
-	[MESSAGE_TRIGGER][4] = {FIELD_READ, "stop_delay_ms"},
-	[MESSAGE_SERVICE_EVENT][1] = {FIELD_READ, "all_data_sources_started"},
-	[MESSAGE_SERVICE_EVENT][2] = {FIELD_READ, "tracing_started"},
-	[MESSAGE_SERVICE_EVENT][3] = {FIELD_READ, "all_data_sources_flushed"},
-	[MESSAGE_SERVICE_EVENT][4] = {FIELD_READ, "read_tracing_buffers_completed"},
-	[MESSAGE_SERVICE_EVENT][5] = {FIELD_READ, "tracing_disabled"},
-	[MESSAGE_SERVICE_EVENT][6] = {FIELD_READ, "seized_for_bugreport"},
-	[MESSAGE_SERVICE_EVENT][7] = {LEFT_OUT, "slow_starting_data_sources"},
-	[MESSAGE_SERVICE_EVENT][8] = {LEFT_OUT, "last_flush_slow_data_sources"},
-	[MESSAGE_SERVICE_EVENT][9] = {FIELD_READ, "flush_started"},
-	[MESSAGE_SERVICE_EVENT][10] = {FIELD_READ, "clone_started"},
-	[MESSAGE_SERVICE_EVENT][11] = {FIELD_READ, "buffer_cloned"},
-};
+	span_take_word(&rest);
+	while (perfetto_table_field(&rest, &number, &name, &kind)) {
+		uint32_t text = intern(&p->names, name.at, span_size(name)), message = 0;
+
+		if (span_size(kind) > 1)
+			message = intern_find(&p->names, kind.at, span_size(kind));
+		if (text == INTERN_NONE || ARRAY_REACH(p->known[m].field, p->known[m].n, number))
+			return -1;
+		p->known[m].field[number] =
+			(struct perfetto_field){.name = intern_data(&p->names, text),
+						.message = (uint8_t)message,
+						.kind = message		  ? 'm'
+							: span_size(kind) ? *kind.at
+									  : 0};
+	}
+	return 0;
+}
+
+int perfetto_tables_read(struct perfetto *p)
+{
+	for (unsigned m = 0; m < PERFETTO_MESSAGES; m++)
+		if (intern(&p->names, perfetto_messages[m], strcspn(perfetto_messages[m], " ")) ==
+		    INTERN_NONE)
+			return -1;
+	for (unsigned m = 0; m < PERFETTO_MESSAGES; m++)
+		if (read_message(p, m))
+			return -1;
+	return 0;
+}
 
 static void perfetto_check(struct perfetto *p, enum perfetto_message m,
 			   struct protobuf_view message);
@@ -1077,15 +518,14 @@ static void perfetto_check(struct perfetto *p, enum perfetto_message m,
 void perfetto_check_field(struct perfetto *p, enum perfetto_message m,
 			  const struct protobuf_field *f)
 {
-	/* no field has the number 0 */
-	uint32_t number = f->number < PERFETTO_FIELDS ? f->number : 0;
-	const struct known_field *known = &known_fields[m][number];
+	const struct perfetto_field *known = perfetto_field_of(p, m, f->number);
 
-	if (!known->name || known->what == LEFT_OUT ||
-	    (known->what < FIELD_READ && f->wire != PROTOBUF_LENGTH))
-		p->counts.left_out[m][number]++;
-	else if (known->what < FIELD_READ)
-		perfetto_check(p, (enum perfetto_message)known->what, f->bytes);
+	/* no field has the number 0 */
+	if (!known->name || known->kind == '-' ||
+	    (known->kind == 'm' && f->wire != PROTOBUF_LENGTH))
+		p->counts.left_out[m][f->number < PERFETTO_FIELDS ? f->number : 0]++;
+	else if (known->kind == 'm')
+		perfetto_check(p, (enum perfetto_message)known->message, f->bytes);
 }
 
 /* The same of all fields of a message. */
@@ -1100,30 +540,10 @@ static void perfetto_check(struct perfetto *p, enum perfetto_message m,
 
 void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *packet)
 {
-	static const uint8_t payloads[] = {
-		[PACKET_PROCESS_TREE] = MESSAGE_TREE,
-		[PACKET_CLOCK_SNAPSHOT] = MESSAGE_CLOCK_SNAPSHOT,
-		[PACKET_SYS_STATS] = MESSAGE_SYS_STATS,
-		[PACKET_PROCESS_STATS] = MESSAGE_PROCESS_STATS,
-		[PACKET_TRACE_CONFIG] = MESSAGE_TRACE_CONFIG,
-		[PACKET_TRACE_STATS] = MESSAGE_TRACE_STATS,
-		[PACKET_PROFILE] = MESSAGE_PROFILE,
-		[PACKET_ANDROID_LOG] = MESSAGE_LOG,
-		[PACKET_PROCESS_DESCRIPTOR] = MESSAGE_PROCESS_DESCRIPTOR,
-		[PACKET_THREAD_DESCRIPTOR] = MESSAGE_THREAD_DESCRIPTOR,
-		[PACKET_TRIGGER] = MESSAGE_TRIGGER,
-		[PACKET_PACKAGES] = MESSAGE_PACKAGES,
-		[PACKET_STREAMING_PROFILE] = MESSAGE_STREAMING_PROFILE,
-		[PACKET_TRACK_DESCRIPTOR] = MESSAGE_TRACK,
-		[PACKET_MODULE_SYMBOLS] = MESSAGE_MODULE,
-		[PACKET_PERF_SAMPLE] = MESSAGE_PERF_SAMPLE,
-		[PACKET_SERVICE_EVENT] = MESSAGE_SERVICE_EVENT,
-		[PACKET_CLONE_TRIGGER] = MESSAGE_TRIGGER,
-	};
+	const struct perfetto_field *payload = perfetto_field_of(p, MESSAGE_PACKET, packet->kind);
 
-	/* the first message is the packet's */
-	if (packet->kind < sizeof payloads && payloads[packet->kind])
-		perfetto_check(p, (enum perfetto_message)payloads[packet->kind], packet->payload);
+	if (payload->kind == 'm')
+		perfetto_check(p, (enum perfetto_message)payload->message, packet->payload);
 	if (packet->has_interned)
 		perfetto_check(p, MESSAGE_INTERNED, packet->interned);
 	if (packet->has_defaults)
@@ -1131,11 +551,13 @@ void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *pac
 }
 
 /* Append the name of a field and how many there were. */
-static int append_field(struct buffer *b, unsigned message, unsigned number, uint64_t count)
+static int append_field(const struct perfetto *p, struct buffer *b, enum perfetto_message m,
+			unsigned number)
 {
-	const char *known = known_fields[message][number].name;
+	const char *known = perfetto_field_of(p, m, number)->name;
+	uint64_t count = p->counts.left_out[m][number];
 
-	if (buffer_printf(b, "%s%s.", b->size ? ", " : "", messages[message]))
+	if (buffer_printf(b, "%s%s.", b->size ? ", " : "", intern_data(&p->names, m)))
 		return -1;
 	if (known)
 		return buffer_printf(b, "%s (%" PRIu64 ")", known, count);
@@ -1163,14 +585,14 @@ void perfetto_print_left_out(const struct perfetto *p)
 	uint64_t count = 0;
 	int failed = 0;
 
-	for (unsigned m = 0; m < PERFETTO_MESSAGES; m++)
+	for (enum perfetto_message m = 0; m < PERFETTO_MESSAGES; m++)
 		for (unsigned i = 0; i < PERFETTO_FIELDS && !failed; i++) {
 			uint64_t n = p->counts.left_out[m][i];
 
 			if (n && b.size > TEXT_MOST)
 				failed = print_fields(p, &b, &count);
 			count += n;
-			failed = failed || (n && append_field(&b, m, i, n));
+			failed = failed || (n && append_field(p, &b, m, i));
 		}
 	if (!failed && count)
 		print_fields(p, &b, &count);
@@ -1215,29 +637,20 @@ enum {
 	BUFFER_LOST_PACKETS = 19,
 	BUFFER_OVERWRITTEN = 3,
 	LOG_EVENT = 1,
-	LOG_ID = 1,
 	LOG_PID = 2,
 	LOG_TID = 3,
-	LOG_UID = 4,
 	LOG_TIME = 5,
-	LOG_TAG = 6,
-	LOG_PRIO = 7,
-	LOG_TEXT = 8,
 	PACKAGE = 1,
 	PACKAGE_NAME = 1,
 	PACKAGE_UID = 2,
 	PACKAGE_VERSION = 5,
 };
 
-int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfetto_counter_of *of,
-			  uint64_t value)
+int perfetto_keep_counter(struct perfetto *p, uint64_t time, uint32_t name, int32_t pid,
+			  int32_t cpu, uint64_t value)
 {
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_COUNTER,
-					 .pid = of->pid,
-					 .tid = -1,
-					 .cpu = of->cpu,
-					 .name = of->string ? of->string
-							    : writer_text(p->w, of->name)};
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_COUNTER, .pid = pid, .tid = -1, .cpu = cpu, .name = name};
 	struct perfetto_record r = {.kind = PERFETTO_COUNTER, .flags = PERFETTO_VALUE};
 	uint32_t number = perfetto_other_track(p, &key);
 
@@ -1250,246 +663,15 @@ int perfetto_keep_counter(struct perfetto *p, uint64_t time, const struct perfet
 
 /* --- statistics of the system --- */
 
-/* The counters of MeminfoCounters, VmstatCounters and PsiResource by their numbers, as
- * trace_processor names them.
- * Source: include/perfetto/ext/traced/sys_stats_counters.h of the project perfetto. */
-static const char *const meminfo[] = {NULL,
-				      "MemTotal",
-				      "MemFree",
-				      "MemAvailable",
-				      "Buffers",
-				      "Cached",
-				      "SwapCached",
-				      "Active",
-				      "Inactive",
-				      "Active(anon)",
-				      "Inactive(anon)",
-				      "Active(file)",
-				      "Inactive(file)",
-				      "Unevictable",
-				      "Mlocked",
-				      "SwapTotal",
-				      "SwapFree",
-				      "Dirty",
-				      "Writeback",
-				      "AnonPages",
-				      "Mapped",
-				      "Shmem",
-				      "Slab",
-				      "SReclaimable",
-				      "SUnreclaim",
-				      "KernelStack",
-				      "PageTables",
-				      "CommitLimit",
-				      "Committed_AS",
-				      "VmallocTotal",
-				      "VmallocUsed",
-				      "VmallocChunk",
-				      "CmaTotal",
-				      "CmaFree",
-				      "Gpu",
-				      "Zram",
-				      "Misc",
-				      "ION_heap",
-				      "ION_heap_pool"};
-static const char *const vmstat[] = {NULL,
-				     "nr_free_pages",
-				     "nr_alloc_batch",
-				     "nr_inactive_anon",
-				     "nr_active_anon",
-				     "nr_inactive_file",
-				     "nr_active_file",
-				     "nr_unevictable",
-				     "nr_mlock",
-				     "nr_anon_pages",
-				     "nr_mapped",
-				     "nr_file_pages",
-				     "nr_dirty",
-				     "nr_writeback",
-				     "nr_slab_reclaimable",
-				     "nr_slab_unreclaimable",
-				     "nr_page_table_pages",
-				     "nr_kernel_stack",
-				     "nr_overhead",
-				     "nr_unstable",
-				     "nr_bounce",
-				     "nr_vmscan_write",
-				     "nr_vmscan_immediate_reclaim",
-				     "nr_writeback_temp",
-				     "nr_isolated_anon",
-				     "nr_isolated_file",
-				     "nr_shmem",
-				     "nr_dirtied",
-				     "nr_written",
-				     "nr_pages_scanned",
-				     "workingset_refault",
-				     "workingset_activate",
-				     "workingset_nodereclaim",
-				     "nr_anon_transparent_hugepages",
-				     "nr_free_cma",
-				     "nr_swapcache",
-				     "nr_dirty_threshold",
-				     "nr_dirty_background_threshold",
-				     "pgpgin",
-				     "pgpgout",
-				     "pgpgoutclean",
-				     "pswpin",
-				     "pswpout",
-				     "pgalloc_dma",
-				     "pgalloc_normal",
-				     "pgalloc_movable",
-				     "pgfree",
-				     "pgactivate",
-				     "pgdeactivate",
-				     "pgfault",
-				     "pgmajfault",
-				     "pgrefill_dma",
-				     "pgrefill_normal",
-				     "pgrefill_movable",
-				     "pgsteal_kswapd_dma",
-				     "pgsteal_kswapd_normal",
-				     "pgsteal_kswapd_movable",
-				     "pgsteal_direct_dma",
-				     "pgsteal_direct_normal",
-				     "pgsteal_direct_movable",
-				     "pgscan_kswapd_dma",
-				     "pgscan_kswapd_normal",
-				     "pgscan_kswapd_movable",
-				     "pgscan_direct_dma",
-				     "pgscan_direct_normal",
-				     "pgscan_direct_movable",
-				     "pgscan_direct_throttle",
-				     "pginodesteal",
-				     "slabs_scanned",
-				     "kswapd_inodesteal",
-				     "kswapd_low_wmark_hit_quickly",
-				     "kswapd_high_wmark_hit_quickly",
-				     "pageoutrun",
-				     "allocstall",
-				     "pgrotated",
-				     "drop_pagecache",
-				     "drop_slab",
-				     "pgmigrate_success",
-				     "pgmigrate_fail",
-				     "compact_migrate_scanned",
-				     "compact_free_scanned",
-				     "compact_isolated",
-				     "compact_stall",
-				     "compact_fail",
-				     "compact_success",
-				     "compact_daemon_wake",
-				     "unevictable_pgs_culled",
-				     "unevictable_pgs_scanned",
-				     "unevictable_pgs_rescued",
-				     "unevictable_pgs_mlocked",
-				     "unevictable_pgs_munlocked",
-				     "unevictable_pgs_cleared",
-				     "unevictable_pgs_stranded",
-				     "nr_zspages",
-				     "nr_ion_heap",
-				     "nr_gpu_heap",
-				     "allocstall_dma",
-				     "allocstall_movable",
-				     "allocstall_normal",
-				     "compact_daemon_free_scanned",
-				     "compact_daemon_migrate_scanned",
-				     "nr_fastrpc",
-				     "nr_indirectly_reclaimable",
-				     "nr_ion_heap_pool",
-				     "nr_kernel_misc_reclaimable",
-				     "nr_shadow_call_stack_bytes",
-				     "nr_shmem_hugepages",
-				     "nr_shmem_pmdmapped",
-				     "nr_unreclaimable_pages",
-				     "nr_zone_active_anon",
-				     "nr_zone_active_file",
-				     "nr_zone_inactive_anon",
-				     "nr_zone_inactive_file",
-				     "nr_zone_unevictable",
-				     "nr_zone_write_pending",
-				     "oom_kill",
-				     "pglazyfree",
-				     "pglazyfreed",
-				     "pgrefill",
-				     "pgscan_direct",
-				     "pgscan_kswapd",
-				     "pgskip_dma",
-				     "pgskip_movable",
-				     "pgskip_normal",
-				     "pgsteal_direct",
-				     "pgsteal_kswapd",
-				     "swap_ra",
-				     "swap_ra_hit",
-				     "workingset_restore",
-				     "allocstall_device",
-				     "allocstall_dma32",
-				     "balloon_deflate",
-				     "balloon_inflate",
-				     "balloon_migrate",
-				     "cma_alloc_fail",
-				     "cma_alloc_success",
-				     "nr_file_hugepages",
-				     "nr_file_pmdmapped",
-				     "nr_foll_pin_acquired",
-				     "nr_foll_pin_released",
-				     "nr_sec_page_table_pages",
-				     "nr_shadow_call_stack",
-				     "nr_swapcached",
-				     "nr_throttled_written",
-				     "pgalloc_device",
-				     "pgalloc_dma32",
-				     "pgdemote_direct",
-				     "pgdemote_kswapd",
-				     "pgreuse",
-				     "pgscan_anon",
-				     "pgscan_file",
-				     "pgskip_device",
-				     "pgskip_dma32",
-				     "pgsteal_anon",
-				     "pgsteal_file",
-				     "thp_collapse_alloc",
-				     "thp_collapse_alloc_failed",
-				     "thp_deferred_split_page",
-				     "thp_fault_alloc",
-				     "thp_fault_fallback",
-				     "thp_fault_fallback_charge",
-				     "thp_file_alloc",
-				     "thp_file_fallback",
-				     "thp_file_fallback_charge",
-				     "thp_file_mapped",
-				     "thp_migration_fail",
-				     "thp_migration_split",
-				     "thp_migration_success",
-				     "thp_scan_exceed_none_pte",
-				     "thp_scan_exceed_share_pte",
-				     "thp_scan_exceed_swap_pte",
-				     "thp_split_page",
-				     "thp_split_page_failed",
-				     "thp_split_pmd",
-				     "thp_swpout",
-				     "thp_swpout_fallback",
-				     "thp_zero_page_alloc",
-				     "thp_zero_page_alloc_failed",
-				     "vma_lock_abort",
-				     "vma_lock_miss",
-				     "vma_lock_retry",
-				     "vma_lock_success",
-				     "workingset_activate_anon",
-				     "workingset_activate_file",
-				     "workingset_nodes",
-				     "workingset_refault_anon",
-				     "workingset_refault_file",
-				     "workingset_restore_anon",
-				     "workingset_restore_file"};
-static const char *const psi[] = {NULL,	     "cpu.some",    "cpu.full",	  "io.some",
-				  "io.full", "memory.some", "memory.full"};
-
 /* Name a counter of a kind by its number, which is the name if the counter is not known. */
-static void perfetto_packets_numbered_name(char name[128], const char *kind,
-					   const char *const *names, size_t n, uint64_t number)
+static void perfetto_packets_numbered_name(const struct perfetto *p, char name[128],
+					   const char *kind, enum perfetto_message values,
+					   uint64_t number)
 {
-	if (number < n && names[number])
-		snprintf(name, 128, "%s %s", kind, names[number]);
+	const char *known = perfetto_field_of(p, values, number)->name;
+
+	if (known)
+		snprintf(name, 128, "%s %s", kind, known);
 	else
 		snprintf(name, 128, "%s %d", kind, (int)number);
 }
@@ -1516,19 +698,16 @@ static int keep_pair(struct perfetto *p, uint64_t time, uint32_t field,
 	if (protobuf_size(type))
 		key = type;
 	if (field == SYS_MEMINFO)
-		perfetto_packets_numbered_name(name, "meminfo", meminfo,
-					       sizeof meminfo / sizeof *meminfo, number);
+		perfetto_packets_numbered_name(p, name, "meminfo", VALUES_MEMINFO, number);
 	else if (field == SYS_VMSTAT)
-		perfetto_packets_numbered_name(name, "vmstat", vmstat,
-					       sizeof vmstat / sizeof *vmstat, number);
+		perfetto_packets_numbered_name(p, name, "vmstat", VALUES_VMSTAT, number);
 	else if (field == SYS_PSI)
-		perfetto_packets_numbered_name(name, "psi", psi, sizeof psi / sizeof *psi, number);
+		perfetto_packets_numbered_name(p, name, "psi", VALUES_PSI, number);
 	else
 		snprintf(name, sizeof name, "%s %.*s", field == SYS_DEVFREQ ? "devfreq" : "thermal",
 			 (int)(protobuf_size(key) < 100 ? protobuf_size(key) : 100),
 			 key.at ? (const char *)key.at : "");
-	return perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
-				     value);
+	return perfetto_keep_counter(p, time, writer_text(p->w, name), -1, -1, value);
 }
 
 /* Keep the times of a CPU, in ns. */
@@ -1538,19 +717,16 @@ static int keep_cpu(struct perfetto *p, uint64_t time, struct protobuf_view mess
 					    "cpu system",  "cpu idle", "cpu iowait", "cpu irq",
 					    "cpu softirq", "cpu steal"};
 	struct protobuf_view rest = message;
-	struct perfetto_counter_of of = {.pid = -1, .cpu = 0};
+	int32_t cpu = 0;
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == CPU_NUMBER)
-			of.cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
+			cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
 	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == CPU_NUMBER)
-			continue;
-		if (f.number >= sizeof names / sizeof *names || !names[f.number])
-			continue;
-		of.name = names[f.number];
-		if (perfetto_keep_counter(p, time, &of, f.value))
+		if (f.number < sizeof names / sizeof *names && names[f.number] &&
+		    perfetto_keep_counter(p, time, writer_text(p->w, names[f.number]), -1, cpu,
+					  f.value))
 			return -1;
 	}
 	return 0;
@@ -1570,32 +746,20 @@ static void perfetto_packets_text_of(struct protobuf_view message, uint32_t numb
 }
 
 /* Keep the numbers of a named thing: a counter for each field. */
-static int keep_fields(struct perfetto *p, uint64_t time, bool is_disk, const char *what,
+static int keep_fields(struct perfetto *p, uint64_t time, enum perfetto_message m, const char *what,
 		       struct protobuf_view message)
 {
-	static const char *const disk[] = {NULL,
-					   NULL,
-					   "read_sectors",
-					   "read_time_ms",
-					   "write_sectors",
-					   "write_time_ms",
-					   "discard_sectors",
-					   "discard_time_ms",
-					   "flush_count",
-					   "flush_time_ms"};
-	static const char *const slab[] = {NULL, NULL, "pages_per_slab", "num_slabs"};
-	const char *const *names = is_disk ? disk : slab;
-	size_t n = is_disk ? sizeof disk / sizeof *disk : sizeof slab / sizeof *slab;
 	struct protobuf_field f;
 	char of[101], name[160];
 
 	perfetto_packets_text_of(message, PAIR_KEY, of);
 	while (protobuf_next(&message, &f) > 0) {
-		if (f.number == PAIR_KEY || f.number >= n)
+		const char *known = perfetto_field_of(p, m, f.number)->name;
+
+		if (f.number == PAIR_KEY || !known)
 			continue;
-		snprintf(name, sizeof name, "%s %s %s", what, of, names[f.number]);
-		if (perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
-					  f.value))
+		snprintf(name, sizeof name, "%s %s %s", what, of, known);
+		if (perfetto_keep_counter(p, time, writer_text(p->w, name), -1, -1, f.value))
 			return -1;
 	}
 	return 0;
@@ -1618,8 +782,7 @@ static int keep_interrupt(struct perfetto *p, uint64_t time, bool soft,
 		snprintf(name, sizeof name, "softirq %s", softirq_name(number));
 	else
 		snprintf(name, sizeof name, "%s %d", soft ? "softirq" : "irq", (int)number);
-	return perfetto_keep_counter(p, time, &(struct perfetto_counter_of){name, -1, -1, 0},
-				     count);
+	return perfetto_keep_counter(p, time, writer_text(p->w, name), -1, -1, count);
 }
 
 /* Keep the free pages of a zone of memory by their order. */
@@ -1639,8 +802,7 @@ static int keep_buddy(struct perfetto *p, uint64_t time, struct protobuf_view me
 			continue;
 		while (protobuf_each(&f, &list, &value)) {
 			snprintf(name, sizeof name, "buddy %s %s order %u", node, zone, order++);
-			if (perfetto_keep_counter(
-				    p, time, &(struct perfetto_counter_of){name, -1, -1, 0}, value))
+			if (perfetto_keep_counter(p, time, writer_text(p->w, name), -1, -1, value))
 				return -1;
 		}
 	}
@@ -1651,13 +813,13 @@ static int keep_buddy(struct perfetto *p, uint64_t time, struct protobuf_view me
 static int keep_cpuidle(struct perfetto *p, uint64_t time, struct protobuf_view message)
 {
 	struct protobuf_view rest = message;
-	struct perfetto_counter_of of = {.pid = -1, .cpu = 0};
 	struct protobuf_field f, entry;
 	char state[101], name[128];
+	int32_t cpu = 0;
 
 	while (protobuf_next(&rest, &f) > 0)
 		if (f.number == CPU_NUMBER)
-			of.cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
+			cpu = f.value < UINT16_MAX ? (int32_t)f.value : -1;
 	while (protobuf_next(&message, &f) > 0) {
 		uint64_t value = 0;
 
@@ -1668,8 +830,7 @@ static int keep_cpuidle(struct perfetto *p, uint64_t time, struct protobuf_view 
 			if (entry.number == PAIR_VALUE)
 				value = entry.value;
 		snprintf(name, sizeof name, "cpuidle %s", state);
-		of.name = name;
-		if (perfetto_keep_counter(p, time, &of, value))
+		if (perfetto_keep_counter(p, time, writer_text(p->w, name), -1, cpu, value))
 			return -1;
 	}
 	return 0;
@@ -1686,14 +847,13 @@ static int sys_rare(struct perfetto *p, uint64_t time, struct protobuf_field *f,
 	case SYS_IRQ:
 	case SYS_SOFTIRQ: return keep_interrupt(p, time, f->number == SYS_SOFTIRQ, f->bytes);
 	case SYS_BUDDY: return keep_buddy(p, time, f->bytes);
-	case SYS_DISK: return keep_fields(p, time, true, "disk", f->bytes);
+	case SYS_DISK: return keep_fields(p, time, MESSAGE_DISK, "disk", f->bytes);
 	case SYS_CPUIDLE: return keep_cpuidle(p, time, f->bytes);
-	case SYS_SLAB: return keep_fields(p, time, false, "slab", f->bytes);
+	case SYS_SLAB: return keep_fields(p, time, MESSAGE_SLAB, "slab", f->bytes);
 	case SYS_GPUFREQ:
 		while (protobuf_each(f, &list, &value)) {
 			snprintf(name, sizeof name, "gpufreq %u", (*gpu)++);
-			if (perfetto_keep_counter(
-				    p, time, &(struct perfetto_counter_of){name, -1, -1, 0}, value))
+			if (perfetto_keep_counter(p, time, writer_text(p->w, name), -1, -1, value))
 				return -1;
 		}
 		return 0;
@@ -1704,7 +864,7 @@ static int sys_rare(struct perfetto *p, uint64_t time, struct protobuf_field *f,
 static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	struct protobuf_view rest = packet->payload, list;
-	struct perfetto_counter_of of = {.pid = -1, .cpu = -1}, cpufreq = {"cpufreq", -1, -1, 0};
+	int32_t cpu = 0;
 	unsigned gpu = 0;
 	struct protobuf_field f;
 	uint64_t value;
@@ -1721,16 +881,18 @@ static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 		case SYS_FORKS:
 		case SYS_IRQS:
 		case SYS_SOFTIRQS:
-			of.name = f.number == SYS_FORKS	 ? "forks"
-				  : f.number == SYS_IRQS ? "irqs"
-							 : "softirqs";
-			failed = perfetto_keep_counter(p, packet->time, &of, f.value);
+			failed = perfetto_keep_counter(
+				p, packet->time,
+				writer_text(p->w, f.number == SYS_FORKS	 ? "forks"
+						  : f.number == SYS_IRQS ? "irqs"
+									 : "softirqs"),
+				-1, -1, f.value);
 			break;
 		case SYS_CPUFREQ:
-			for (list = f.bytes; !failed && protobuf_each(&f, &list, &value);) {
-				cpufreq.cpu++;
-				failed = perfetto_keep_counter(p, packet->time, &cpufreq, value);
-			}
+			for (list = f.bytes; !failed && protobuf_each(&f, &list, &value);)
+				failed = perfetto_keep_counter(p, packet->time,
+							       writer_text(p->w, "cpufreq"), -1,
+							       cpu++, value);
 			break;
 		default: failed = sys_rare(p, packet->time, &f, &gpu);
 		}
@@ -1741,43 +903,25 @@ static int sys_stats(struct perfetto *p, const struct perfetto_packet *packet)
 
 static int process_stats(struct perfetto *p, const struct perfetto_packet *packet)
 {
-	static const char *const names[] = {[2] = "vm_size_kb",
-					    [3] = "vm_rss_kb",
-					    [4] = "rss_anon_kb",
-					    [5] = "rss_file_kb",
-					    [6] = "rss_shmem_kb",
-					    [7] = "vm_swap_kb",
-					    [8] = "vm_locked_kb",
-					    [9] = "vm_hwm_kb",
-					    [10] = "oom_score_adj",
-					    [12] = "is_peak_rss_resettable",
-					    [13] = "chrome_private_footprint_kb",
-					    [14] = "chrome_peak_resident_set_kb",
-					    [16] = "smr_rss_kb",
-					    [17] = "smr_pss_kb",
-					    [18] = "smr_pss_anon_kb",
-					    [19] = "smr_pss_file_kb",
-					    [20] = "smr_pss_shmem_kb",
-					    [21] = "runtime_user_mode",
-					    [22] = "runtime_kernel_mode",
-					    [23] = "smr_swap_pss_kb",
-					    [24] = "dmabuf_rss_kb"};
 	struct protobuf_view rest = packet->payload, process;
 	struct protobuf_field f;
 
 	while (protobuf_next(&rest, &f) > 0) {
-		struct perfetto_counter_of of = {.pid = -1, .cpu = -1};
+		int32_t pid = -1;
 
 		if (f.number != STATS_PROCESS || f.wire != PROTOBUF_LENGTH)
 			continue;
-		for (process = f.bytes; protobuf_next(&process, &f) > 0;)
+		for (process = f.bytes; protobuf_next(&process, &f) > 0;) {
+			const struct perfetto_field *of =
+				perfetto_field_of(p, MESSAGE_PROCESS, f.number);
+
 			if (f.number == STATS_PID)
-				of.pid = perfetto_take_id(f.value);
-			else if (f.number < sizeof names / sizeof *names && names[f.number]) {
-				of.name = names[f.number];
-				if (perfetto_keep_counter(p, packet->time, &of, f.value))
-					return -1;
-			}
+				pid = perfetto_take_id(f.value);
+			else if (of->name && of->kind != '-' &&
+				 perfetto_keep_counter(p, packet->time, writer_text(p->w, of->name),
+						       pid, -1, f.value))
+				return -1;
+		}
 	}
 	return 0;
 }
@@ -1817,9 +961,7 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 				    .category = writer_text(p->w, "log")};
 	struct perfetto_track_key key = {
 		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
-	static const char *const names[] = {[LOG_TAG] = "tag", [LOG_TEXT] = "message"};
 	struct protobuf_field f;
-	uint32_t text;
 	bool has_time = false;
 
 	p->scratch.arguments.size = 0;
@@ -1831,22 +973,10 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 			time = f.value;
 			has_time = true;
 			break;
-		case LOG_TAG:
-		case LOG_TEXT:
-			text = perfetto_text(p, f.bytes);
-			if (text && perfetto_argument_string(p, names[f.number], text))
+		default:
+			if (perfetto_argument_field(
+				    p, perfetto_field_of(p, MESSAGE_LOG_EVENT, f.number), &f))
 				return -1;
-			break;
-		case LOG_PRIO:
-			if (perfetto_argument_uint(p, "prio", f.value))
-				return -1;
-			break;
-		case LOG_ID:
-		case LOG_UID:
-			if (perfetto_argument_uint(p, f.number == LOG_ID ? "log_id" : "uid",
-						   f.value))
-				return -1;
-			break;
 		}
 	if (has_time && !perfetto_time(p, s, CLOCK_REALTIME_ID, &time))
 		return 0;
@@ -1870,32 +1000,12 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 
 /* --- triggers, events of the tracing service --- */
 
-/* An argument by the number of its field: 's' a text, 'i' signed, 'u' unsigned, 'b' a flag. */
-struct instant_field {
-	const char *name;
-	char kind;
-};
-
-static int perfetto_packets_put_field(struct perfetto *p, const struct instant_field *as,
-				      const struct protobuf_field *f)
-{
-	uint32_t text;
-
-	switch (as->kind) {
-	case 'i': return perfetto_argument_int(p, as->name, (int64_t)f->value);
-	case 'u': return perfetto_argument_uint(p, as->name, f->value);
-	case 'b': return perfetto_argument_bool(p, as->name, f->value);
-	}
-	text = perfetto_text(p, f->bytes);
-	return text ? perfetto_argument_string(p, as->name, text) : -1;
-}
-
 /* Keep a packet as an instant, with its fields as arguments. */
-static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet, const char *name,
-			const struct instant_field *fields, size_t n)
+static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet)
 {
+	const struct perfetto_field *payload = perfetto_field_of(p, MESSAGE_PACKET, packet->kind);
 	struct perfetto_record r = {.kind = PERFETTO_INSTANT,
-				    .name = writer_text(p->w, name),
+				    .name = writer_text(p->w, payload->name),
 				    .category = writer_text(p->w, "tracing")};
 	struct perfetto_track_key key = {
 		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
@@ -1904,39 +1014,13 @@ static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet
 
 	p->scratch.arguments.size = 0;
 	while (protobuf_next(&rest, &f) > 0)
-		if (f.number < n && fields[f.number].name &&
-		    perfetto_packets_put_field(p, &fields[f.number], &f))
+		if (perfetto_argument_field(p, perfetto_field_of(p, payload->message, f.number),
+					    &f))
 			return -1;
 	r.track = perfetto_other_track(p, &key) - 1;
 	if (r.track == UINT32_MAX || perfetto_learn(p, r.name))
 		return -1;
 	return perfetto_keep(p, packet->has_time ? packet->time : p->last, &r, 0);
-}
-
-static int trigger(struct perfetto *p, const struct perfetto_packet *packet)
-{
-	static const struct instant_field fields[] = {[1] = {"trigger_name", 's'},
-						      [2] = {"producer_name", 's'},
-						      [3] = {"trusted_producer_uid", 'i'},
-						      [4] = {"stop_delay_ms", 'u'}};
-
-	return keep_instant(p, packet, packet_payload_name(packet->kind), fields,
-			    sizeof fields / sizeof *fields);
-}
-
-static int service_event(struct perfetto *p, const struct perfetto_packet *packet)
-{
-	static const struct instant_field fields[] = {[1] = {"all_data_sources_started", 'b'},
-						      [2] = {"tracing_started", 'b'},
-						      [3] = {"all_data_sources_flushed", 'b'},
-						      [4] = {"read_tracing_buffers_completed", 'b'},
-						      [5] = {"tracing_disabled", 'b'},
-						      [6] = {"seized_for_bugreport", 'b'},
-						      [9] = {"flush_started", 'b'},
-						      [10] = {"clone_started", 'b'},
-						      [11] = {"buffer_cloned", 'u'}};
-
-	return keep_instant(p, packet, "service_event", fields, sizeof fields / sizeof *fields);
 }
 
 /* --- packages --- */
@@ -1980,8 +1064,8 @@ int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_TRACE_STATS: return trace_stats(p, packet);
 	case PACKET_ANDROID_LOG: return android_log(p, s, packet);
 	case PACKET_TRIGGER:
-	case PACKET_CLONE_TRIGGER: return trigger(p, packet);
-	case PACKET_SERVICE_EVENT: return service_event(p, packet);
+	case PACKET_CLONE_TRIGGER:
+	case PACKET_SERVICE_EVENT: return keep_instant(p, packet);
 	case PACKET_PACKAGES: return packages(p, packet);
 	case PACKET_PROFILE: return perfetto_heap_profile(p, s, packet);
 	case PACKET_MODULE_SYMBOLS: return perfetto_module_symbols(p, packet);

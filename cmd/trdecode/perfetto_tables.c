@@ -1,7 +1,333 @@
 /*
- * perfetto_tables.c - the events of ftrace in Perfetto's packets
+ * perfetto_tables.c - the names of fields and values in Perfetto's packets, and the events of
+ * ftrace
  */
 #include "cmd/trdecode/perfetto_tables.h"
+
+/* clang-format off */
+const char *const perfetto_messages[] = {
+	[MESSAGE_PACKET] = "TracePacket ftrace_events process_tree:ProcessTree 4=inode_file_map:-"
+	 " chrome_events:- clock_snapshot:ClockSnapshot sys_stats:SysStats"
+	 " 9=process_stats:ProcessStats 11=track_event 33=trace_config:TraceConfig ftrace_stats:-"
+	 " trace_stats:TraceStats synchronization_marker:- profile_packet:ProfilePacket battery:-"
+	 " android_log:AndroidLogPacket power_rails:- 43=process_descriptor:ProcessDescriptor"
+	 " thread_descriptor:ThreadDescriptor system_info:- trigger:Trigger"
+	 " packages_list:PackagesList chrome_benchmark_metadata:- perfetto_metatrace:-"
+	 " compressed_packets chrome_metadata:- gpu_counter_event:- gpu_render_stage_event:-"
+	 " streaming_profile_packet:StreamingProfilePacket 57=graphics_frame_event:-"
+	 " 60=track_descriptor:TrackDescriptor module_symbols:ModuleSymbols vulkan_memory_event:-"
+	 " gpu_log:- deobfuscation_mapping:- vulkan_api_event:- perf_sample:PerfSample cpu_info:-"
+	 " smaps_packet:- service_event:TracingServiceEvent initial_display_state:-"
+	 " gpu_mem_total_event:- extension_descriptor:- memory_tracker_snapshot:-"
+	 " streaming_allocation:- streaming_free:- frame_timeline_event"
+	 " android_energy_estimation_breakdown:- ui_state:- 82=translation_table:-"
+	 " android_game_intervention_list:- statsd_atom:- 86=android_system_property:-"
+	 " 89=trace_uuid:- track_event_range_of_interest:- entity_state_residency:-"
+	 " 95=etw_events:- 99=v8_js_code:- v8_internal_code:- v8_wasm_code:- v8_reg_exp_code:-"
+	 " v8_code_move:- 107=remote_clock_sync:- 109=chrome_trigger:- pixel_modem_events:-"
+	 " pixel_modem_token_database:- 113=clone_snapshot_trigger:Trigger"
+	 " 115=kernel_wakelock_data:- 117=generic_kernel_task_state_event:-"
+	 " generic_kernel_cpu_freq_event:- cpu_per_uid_data:- generic_kernel_task_rename_event:-"
+	 " 122=generic_kernel_process_tree:- user_list:- trace_provenance:- protovms:-"
+	 " trace_attributes:- android_aflags:- gpu_info:- generic_gpu_frequency_event:-"
+	 " interrupt_info:- art_process_metadata:- journald_event:- zstd_compressed_packets"
+	 " concurrent_session_event:- stack_sample:-",
+	[MESSAGE_BUNDLE] = "FtraceEventBundle cpu event lost_events"
+	 " compact_sched:FtraceEventBundle.CompactSched ftrace_clock ftrace_timestamp"
+	 " boot_timestamp error:- last_read_event_timestamp:- previous_bundle_end_timestamp:-"
+	 " generic_event_descriptors:FtraceEventBundle.GenericEventDescriptor",
+	[MESSAGE_COMPACT_SCHED] = "FtraceEventBundle.CompactSched switch_timestamp"
+	 " switch_prev_state switch_next_pid switch_next_prio intern_table switch_next_comm_index"
+	 " waking_timestamp waking_pid waking_target_cpu waking_prio waking_comm_index"
+	 " waking_common_flags:-",
+	[MESSAGE_GENERIC_DESCRIPTOR] = "FtraceEventBundle.GenericEventDescriptor field_id"
+	 " event_descriptor group_name",
+	[MESSAGE_FTRACE_EVENT] = "FtraceEvent timestamp pid 5=common_flags:-",
+	[MESSAGE_GRAPH_ENTRY] = "FuncgraphEntryFtraceEvent depth func",
+	[MESSAGE_GRAPH_EXIT] = "FuncgraphExitFtraceEvent calltime:- depth func overrun:- rettime:-",
+	[MESSAGE_TREE] = "ProcessTree processes:ProcessTree.Process threads:ProcessTree.Thread"
+	 " collection_end_timestamp:-",
+	[MESSAGE_TREE_PROCESS] = "ProcessTree.Process pid ppid:- cmdline 5=uid:- nspid:-"
+	 " process_start_from_boot:- is_kthread:- cmdline_is_comm:-",
+	[MESSAGE_TREE_THREAD] = "ProcessTree.Thread tid name tgid nstid:-",
+	[MESSAGE_CLOCK_SNAPSHOT] = "ClockSnapshot clocks:ClockSnapshot.Clock primary_trace_clock",
+	[MESSAGE_CLOCK] = "ClockSnapshot.Clock clock_id timestamp is_incremental"
+	 " unit_multiplier_ns",
+	[MESSAGE_SYS_STATS] = "SysStats meminfo:SysStats.MeminfoValue vmstat:SysStats.VmstatValue"
+	 " cpu_stat:SysStats.CpuTimes num_forks num_irq_total num_irq:SysStats.InterruptCount"
+	 " num_softirq_total num_softirq:SysStats.InterruptCount collection_end_timestamp:-"
+	 " devfreq:SysStats.DevfreqValue cpufreq_khz buddy_info:SysStats.BuddyInfo"
+	 " disk_stat:SysStats.DiskStat psi:SysStats.PsiSample thermal_zone:SysStats.ThermalZone"
+	 " cpuidle_state:SysStats.CpuIdleState gpufreq_mhz slab_info:SysStats.SlabInfo",
+	[MESSAGE_MEMINFO] = "SysStats.MeminfoValue key value",
+	[MESSAGE_VMSTAT] = "SysStats.VmstatValue key value",
+	[MESSAGE_CPU_TIMES] = "SysStats.CpuTimes cpu_id user_ns user_nice_ns system_mode_ns"
+	 " idle_ns io_wait_ns irq_ns softirq_ns steal_ns",
+	[MESSAGE_INTERRUPT] = "SysStats.InterruptCount irq count",
+	[MESSAGE_DEVFREQ] = "SysStats.DevfreqValue key value",
+	[MESSAGE_BUDDY] = "SysStats.BuddyInfo node zone order_pages",
+	[MESSAGE_DISK] = "SysStats.DiskStat device_name read_sectors read_time_ms write_sectors"
+	 " write_time_ms discard_sectors discard_time_ms flush_count flush_time_ms",
+	[MESSAGE_PSI] = "SysStats.PsiSample resource total_ns",
+	[MESSAGE_THERMAL] = "SysStats.ThermalZone name temp type",
+	[MESSAGE_CPUIDLE] = "SysStats.CpuIdleState cpu_id"
+	 " cpuidle_state_entry:SysStats.CpuIdleStateEntry",
+	[MESSAGE_CPUIDLE_ENTRY] = "SysStats.CpuIdleStateEntry state duration_us",
+	[MESSAGE_SLAB] = "SysStats.SlabInfo name pages_per_slab num_slabs",
+	[MESSAGE_PROCESS_STATS] = "ProcessStats processes:ProcessStats.Process"
+	 " collection_end_timestamp:-",
+	[MESSAGE_PROCESS] = "ProcessStats.Process pid vm_size_kb vm_rss_kb rss_anon_kb rss_file_kb"
+	 " rss_shmem_kb vm_swap_kb vm_locked_kb vm_hwm_kb oom_score_adj threads:-"
+	 " is_peak_rss_resettable chrome_private_footprint_kb chrome_peak_resident_set_kb fds:-"
+	 " smr_rss_kb smr_pss_kb smr_pss_anon_kb smr_pss_file_kb smr_pss_shmem_kb"
+	 " runtime_user_mode runtime_kernel_mode smr_swap_pss_kb dmabuf_rss_kb",
+	[MESSAGE_TRACK_EVENT] = "TrackEvent 5=task_execution:TaskExecution"
+	 " 8=thread_instruction_count_delta:i 12=extra_counter_values"
+	 " 20=thread_instruction_count:i 24=cc_scheduler_state:ChromeCompositorSchedulerState"
+	 " chrome_user_event:ChromeUserEvent chrome_keyed_service:ChromeKeyedService"
+	 " chrome_legacy_ipc:ChromeLegacyIpc chrome_histogram_sample:ChromeHistogramSample"
+	 " chrome_latency_info:ChromeLatencyInfo counter_value extra_counter_track_uuids"
+	 " chrome_frame_reporter:ChromeFrameReporter 35=chrome_message_pump:ChromeMessagePump"
+	 " flow_ids_old 38=chrome_mojo_event_info:ChromeMojoEventInfo"
+	 " chrome_application_state_info:ChromeApplicationStateInfo"
+	 " chrome_renderer_scheduler_state:ChromeRendererSchedulerState"
+	 " chrome_window_handle_event_info:ChromeWindowHandleEventInfo terminating_flow_ids_old"
+	 " chrome_content_settings_event_info:ChromeContentSettingsEventInfo double_counter_value"
+	 " extra_double_counter_track_uuids extra_double_counter_values flow_ids"
+	 " terminating_flow_ids chrome_active_processes:ChromeActiveProcesses"
+	 " screenshot:Screenshot 57=callstack_weight:d",
+	[MESSAGE_LEGACY_EVENT] = "TrackEvent.LegacyEvent name_iid phase duration_us"
+	 " thread_duration_us:- 6=unscoped_id id_scope bind_id use_async_tts:- local_id global_id"
+	 " bind_to_enclosing:- flow_direction instant_event_scope thread_instruction_delta:-"
+	 " 18=pid_override tid_override",
+	[MESSAGE_ANNOTATION] = "DebugAnnotation name_iid bool_value uint_value int_value"
+	 " double_value string_value pointer_value nested_value legacy_json_value name"
+	 " dict_entries:DebugAnnotation array_values:DebugAnnotation proto_type_name_iid:-"
+	 " proto_value 16=proto_type_name:- string_value_iid",
+	[MESSAGE_INTERNED] = "InternedData event_categories:InternedString"
+	 " event_names:InternedString debug_annotation_names:InternedString"
+	 " source_locations:SourceLocation function_names:InternedString frames:Frame"
+	 " callstacks:Callstack 16=build_ids:InternedString mapping_paths:InternedString"
+	 " source_paths:InternedString mappings:Mapping log_message_body:InternedString"
+	 " 22=vulkan_memory_keys:- graphics_contexts:- gpu_specifications:- histogram_names:-"
+	 " kernel_symbols:InternedString debug_annotation_value_type_names:-"
+	 " unsymbolized_source_locations:- debug_annotation_string_values:InternedString"
+	 " 31=v8_js_function_name:- v8_js_function:- v8_js_script:- v8_wasm_script:- v8_isolate:-"
+	 " 43=correlation_id_str:InternedString 47=gpu_counter_descriptors:-"
+	 " stack_sample_task_contexts:- stack_sample_execution_contexts:-"
+	 " stack_sample_counter_descriptors:- stack_sample_async_context_descriptors:-",
+	[MESSAGE_INTERNED_STRING] = "InternedString iid str",
+	[MESSAGE_SOURCE_LOCATION] = "SourceLocation iid file_name function_name line_number",
+	[MESSAGE_FRAME] = "Frame iid function_name_id mapping_id rel_pc source_path_iid"
+	 " line_number kind:- kind_str:-",
+	[MESSAGE_CALLSTACK] = "Callstack iid frame_ids",
+	[MESSAGE_MAPPING] = "Mapping iid build_id start_offset:- start:- end:- load_bias"
+	 " path_string_ids exact_offset:-",
+	[MESSAGE_TRACE_CONFIG] = "TraceConfig buffers:- data_sources:- duration_ms:-"
+	 " enable_extra_guardrails:- lockdown_mode:- producers:- statsd_metadata:-"
+	 " write_into_file:- file_write_period_ms:- max_file_size_bytes:- guardrail_overrides:-"
+	 " deferred_start:- flush_period_ms:- flush_timeout_ms:- 16=notify_traceur:-"
+	 " trigger_config:- activate_triggers:- allow_user_build_tracing:- builtin_data_sources:-"
+	 " incremental_state_config:- unique_session_name data_source_stop_timeout_ms:-"
+	 " compression_type:- incident_report_config:- 27=trace_uuid_msb:- trace_uuid_lsb:-"
+	 " output_path:- bugreport_score:- statsd_logging:- 33=trace_filter:-"
+	 " android_report_config:- cmd_trace_start_delay:- prefer_suspend_clock_for_duration:-"
+	 " 38=bugreport_filename:- session_semaphores:- priority_boost:- exclusive_prio:-"
+	 " 43=trace_all_machines:- write_flush_mode:- fflush_post_write:- 47=compression:-"
+	 " trace_attributes:-",
+	[MESSAGE_TRACE_STATS] = "TraceStats buffer_stats:TraceStats.BufferStats"
+	 " producers_connected:- producers_seen:- data_sources_registered:- data_sources_seen:-"
+	 " tracing_sessions:- total_buffers:- chunks_discarded:- patches_discarded:-"
+	 " invalid_packets:- filter_stats:- flushes_requested:- flushes_succeeded:-"
+	 " flushes_failed:- final_flush_outcome:- 17=chunk_payload_histogram_def:- writer_stats:-",
+	[MESSAGE_BUFFER_STATS] = "TraceStats.BufferStats bytes_written:- chunks_written:-"
+	 " chunks_overwritten write_wrap_count:- patches_succeeded:- patches_failed:-"
+	 " readaheads_succeeded:- readaheads_failed:- abi_violations:- chunks_rewritten:-"
+	 " chunks_committed_out_of_order:- buffer_size:- bytes_overwritten:- bytes_read:-"
+	 " padding_bytes_written:- padding_bytes_cleared:- chunks_read:- chunks_discarded:-"
+	 " trace_writer_packet_loss chunks_relocated:-",
+	[MESSAGE_PROFILE] = "ProfilePacket strings:InternedString frames:Frame"
+	 " callstacks:Callstack mappings:Mapping process_dumps:ProfilePacket.ProcessHeapSamples"
+	 " continued:- index:-",
+	[MESSAGE_HEAP_SAMPLES] = "ProfilePacket.ProcessHeapSamples pid"
+	 " samples:ProfilePacket.HeapSample from_startup:- rejected_concurrent stats:-"
+	 " disconnected:- buffer_overran buffer_corrupted:- timestamp hit_guardrail:- heap_name"
+	 " sampling_interval_bytes:- orig_sampling_interval_bytes:- client_error:-"
+	 " start_timestamp:-",
+	[MESSAGE_HEAP_SAMPLE] = "ProfilePacket.HeapSample callstack_id self_allocated self_freed"
+	 " timestamp:- alloc_count free_count 8=self_max self_max_count",
+	[MESSAGE_LOG] = "AndroidLogPacket events:AndroidLogPacket.LogEvent stats:-",
+	[MESSAGE_LOG_EVENT] = "AndroidLogPacket.LogEvent log_id:u pid tid uid:u timestamp tag:s"
+	 " prio:u message:s args:-",
+	[MESSAGE_PROCESS_DESCRIPTOR] = "ProcessDescriptor pid cmdline legacy_sort_index:-"
+	 " chrome_process_type:- process_priority:- process_name start_timestamp_ns:-"
+	 " process_labels:-",
+	[MESSAGE_THREAD_DESCRIPTOR] = "ThreadDescriptor pid tid legacy_sort_index:-"
+	 " chrome_thread_type:- thread_name reference_timestamp_us reference_thread_time_us"
+	 " reference_thread_instruction_count:-",
+	[MESSAGE_PACKAGES] = "PackagesList packages:PackagesList.PackageInfo parse_error:-"
+	 " read_error:-",
+	[MESSAGE_PACKAGE] = "PackagesList.PackageInfo name uid debuggable:-"
+	 " profileable_from_shell:- version_code",
+	[MESSAGE_STREAMING_PROFILE] = "StreamingProfilePacket callstack_iid timestamp_delta_us"
+	 " process_priority:-",
+	[MESSAGE_DEFAULTS] = "TracePacketDefaults 11=track_event_defaults:TrackEventDefaults"
+	 " perf_sample_defaults:PerfSampleDefaults 58=timestamp_clock_id",
+	[MESSAGE_EVENT_DEFAULTS] = "TrackEventDefaults 11=track_uuid 31=extra_counter_track_uuids"
+	 " 45=extra_double_counter_track_uuids",
+	[MESSAGE_SAMPLE_DEFAULTS] = "PerfSampleDefaults timebase:PerfEvents.Timebase"
+	 " process_shard_count:- chosen_process_shard:- followers:FollowerEvent",
+	[MESSAGE_TIMEBASE] = "PerfEvents.Timebase period frequency:-"
+	 " tracepoint:PerfEvents.Tracepoint counter raw_event:- poll_period_ms:- 10=name"
+	 " timestamp_clock:- modifiers:-",
+	[MESSAGE_TRACEPOINT] = "PerfEvents.Tracepoint name filter:-",
+	[MESSAGE_FOLLOWER] = "FollowerEvent counter tracepoint:PerfEvents.Tracepoint raw_event:-"
+	 " name modifiers:-",
+	[MESSAGE_TRACK] = "TrackDescriptor uuid name process:ProcessDescriptor"
+	 " thread:ThreadDescriptor parent_uuid chrome_process:- chrome_thread:-"
+	 " counter:CounterDescriptor disallow_merging_with_system_tracks static_name"
+	 " child_ordering:- sibling_order_rank:- atrace_name description:-"
+	 " sibling_merge_behavior:- sibling_merge_key:- sibling_merge_key_int:- state"
+	 " process_ordering:- thread_ordering:-",
+	[MESSAGE_COUNTER] = "CounterDescriptor type categories:- unit unit_multiplier"
+	 " is_incremental unit_name y_axis_share_key:-",
+	[MESSAGE_MODULE] = "ModuleSymbols path build_id address_symbols:AddressSymbols",
+	[MESSAGE_ADDRESS_SYMBOLS] = "AddressSymbols address lines:Line",
+	[MESSAGE_LINE] = "Line function_name source_file_name line_number",
+	[MESSAGE_PERF_SAMPLE] = "PerfSample cpu pid tid callstack_iid cpu_mode:- timebase_count"
+	 " follower_counts 16=unwind_error:- kernel_records_lost sample_skipped_reason"
+	 " producer_event:-",
+	[MESSAGE_FRAME_TIMELINE] = "FrameTimelineEvent"
+	 " expected_display_frame_start:FrameTimelineEvent.ExpectedDisplayFrameStart"
+	 " actual_display_frame_start:FrameTimelineEvent.ActualDisplayFrameStart"
+	 " expected_surface_frame_start:FrameTimelineEvent.ExpectedSurfaceFrameStart"
+	 " actual_surface_frame_start:FrameTimelineEvent.ActualSurfaceFrameStart"
+	 " frame_end:FrameTimelineEvent.FrameEnd",
+	[MESSAGE_EXPECTED_DISPLAY] = "FrameTimelineEvent.ExpectedDisplayFrameStart cookie token"
+	 " pid",
+	[MESSAGE_ACTUAL_DISPLAY] = "FrameTimelineEvent.ActualDisplayFrameStart cookie token:i pid"
+	 " present_type:FrameTimelineEvent.PresentType on_time_finish:b gpu_composition:b"
+	 " jank_type:FrameTimelineEvent.JankType prediction_type:FrameTimelineEvent.PredictionType"
+	 " jank_severity_type:FrameTimelineEvent.JankSeverityType present_delay_millis:-"
+	 " jank_severity_score:- jank_type_experimental:- present_type_experimental:-"
+	 " jank_debug_metadata:- latched_unsignaled_count:- addressable_unsignaled_latch_count:-",
+	[MESSAGE_EXPECTED_SURFACE] = "FrameTimelineEvent.ExpectedSurfaceFrameStart cookie token"
+	 " display_frame_token pid layer_name",
+	[MESSAGE_ACTUAL_SURFACE] = "FrameTimelineEvent.ActualSurfaceFrameStart cookie token:i"
+	 " display_frame_token:i pid layer_name:s present_type:FrameTimelineEvent.PresentType"
+	 " on_time_finish:b gpu_composition:b jank_type:FrameTimelineEvent.JankType"
+	 " prediction_type:FrameTimelineEvent.PredictionType is_buffer:b"
+	 " jank_severity_type:FrameTimelineEvent.JankSeverityType present_delay_millis:-"
+	 " vsync_resynced_jitter_millis:- jank_severity_score:- jank_type_experimental:-"
+	 " present_type_experimental:- jank_debug_metadata:- latched_fence_state:-"
+	 " animation_time_millis:-",
+	[MESSAGE_FRAME_END] = "FrameTimelineEvent.FrameEnd cookie",
+	[MESSAGE_TRIGGER] = "Trigger trigger_name:s producer_name:s trusted_producer_uid:i"
+	 " stop_delay_ms:u",
+	[MESSAGE_SERVICE_EVENT] = "TracingServiceEvent all_data_sources_started:b"
+	 " tracing_started:b all_data_sources_flushed:b read_tracing_buffers_completed:b"
+	 " tracing_disabled:b seized_for_bugreport:b slow_starting_data_sources:-"
+	 " last_flush_slow_data_sources:- flush_started:b clone_started:b buffer_cloned:u",
+	[MESSAGE_UNKNOWN] = "Message",
+	[MESSAGE_TASK_EXECUTION] = "TaskExecution posted_from:l",
+	[MESSAGE_USER_EVENT] = "ChromeUserEvent action:s action_hash:u",
+	[MESSAGE_KEYED_SERVICE] = "ChromeKeyedService name:s",
+	[MESSAGE_LEGACY_IPC] = "ChromeLegacyIpc message_class:u message_line:u",
+	[MESSAGE_HISTOGRAM_SAMPLE] = "ChromeHistogramSample name_hash:u name:s sample:i name_iid:u",
+	[MESSAGE_LATENCY_COMPONENT] = "ChromeLatencyInfo.ComponentInfo component_type:u time_us:u",
+	[MESSAGE_LATENCY_INFO] = "ChromeLatencyInfo trace_id:i step:u frame_tree_node_id:i"
+	 " component_info:ChromeLatencyInfo.ComponentInfo is_coalesced:b gesture_scroll_id:i"
+	 " touch_id:i input_type:u",
+	[MESSAGE_FRAME_REPORTER] = "ChromeFrameReporter state:u reason:u frame_source:u"
+	 " frame_sequence:u affects_smoothness:b scroll_state:u has_main_animation:b"
+	 " has_compositor_animation:b has_smooth_input_main:b has_missing_content:b"
+	 " layer_tree_host_id:u has_high_latency:b frame_type:u high_latency_contribution_stage:s"
+	 " checkerboarded_needs_raster:b checkerboarded_needs_record:b surface_frame_trace_id:i"
+	 " display_trace_id:i",
+	[MESSAGE_APPLICATION_STATE] = "ChromeApplicationStateInfo application_state:u",
+	[MESSAGE_RENDERER_STATE] = "ChromeRendererSchedulerState rail_mode:u is_backgrounded:b"
+	 " is_hidden:b",
+	[MESSAGE_WINDOW_HANDLE] = "ChromeWindowHandleEventInfo dpi:u message_id:u hwnd_ptr:u",
+	[MESSAGE_CONTENT_SETTINGS] = "ChromeContentSettingsEventInfo number_of_exceptions:u",
+	[MESSAGE_ACTIVE_PROCESSES] = "ChromeActiveProcesses pid:i",
+	[MESSAGE_SCREENSHOT] = "Screenshot jpg_image:x pam_image:x ppm_image:x",
+	[MESSAGE_MESSAGE_PUMP] = "ChromeMessagePump sent_messages_in_queue:b io_handler_location:l",
+	[MESSAGE_MOJO_EVENT] = "ChromeMojoEventInfo watcher_notify_interface_tag:s ipc_hash:u"
+	 " mojo_interface_tag:s mojo_interface_method_iid:u is_reply:b payload_size:u"
+	 " data_num_bytes:u",
+	[MESSAGE_SCHEDULER_STATE] = "ChromeCompositorSchedulerState state_machine:Message"
+	 " observing_begin_frame_source:b begin_impl_frame_deadline_task:b"
+	 " pending_begin_frame_task:b skipped_last_frame_missed_exceeded_deadline:b"
+	 " 7=inside_action:u deadline_mode:u deadline_us:i deadline_scheduled_at_us:i now_us:i"
+	 " now_to_deadline_delta_us:i now_to_deadline_scheduled_at_delta_us:i"
+	 " begin_impl_frame_args:Message begin_frame_observer_state:Message"
+	 " begin_frame_source_state:Message compositor_timing_history:Message",
+	[VALUES_MEMINFO] = "MeminfoCounters MemTotal MemFree MemAvailable Buffers Cached"
+	 " SwapCached Active Inactive Active(anon) Inactive(anon) Active(file) Inactive(file)"
+	 " Unevictable Mlocked SwapTotal SwapFree Dirty Writeback AnonPages Mapped Shmem Slab"
+	 " SReclaimable SUnreclaim KernelStack PageTables CommitLimit Committed_AS VmallocTotal"
+	 " VmallocUsed VmallocChunk CmaTotal CmaFree Gpu Zram Misc ION_heap ION_heap_pool",
+	[VALUES_VMSTAT] = "VmstatCounters nr_free_pages nr_alloc_batch nr_inactive_anon"
+	 " nr_active_anon nr_inactive_file nr_active_file nr_unevictable nr_mlock nr_anon_pages"
+	 " nr_mapped nr_file_pages nr_dirty nr_writeback nr_slab_reclaimable nr_slab_unreclaimable"
+	 " nr_page_table_pages nr_kernel_stack nr_overhead nr_unstable nr_bounce nr_vmscan_write"
+	 " nr_vmscan_immediate_reclaim nr_writeback_temp nr_isolated_anon nr_isolated_file"
+	 " nr_shmem nr_dirtied nr_written nr_pages_scanned workingset_refault workingset_activate"
+	 " workingset_nodereclaim nr_anon_transparent_hugepages nr_free_cma nr_swapcache"
+	 " nr_dirty_threshold nr_dirty_background_threshold pgpgin pgpgout pgpgoutclean pswpin"
+	 " pswpout pgalloc_dma pgalloc_normal pgalloc_movable pgfree pgactivate pgdeactivate"
+	 " pgfault pgmajfault pgrefill_dma pgrefill_normal pgrefill_movable pgsteal_kswapd_dma"
+	 " pgsteal_kswapd_normal pgsteal_kswapd_movable pgsteal_direct_dma pgsteal_direct_normal"
+	 " pgsteal_direct_movable pgscan_kswapd_dma pgscan_kswapd_normal pgscan_kswapd_movable"
+	 " pgscan_direct_dma pgscan_direct_normal pgscan_direct_movable pgscan_direct_throttle"
+	 " pginodesteal slabs_scanned kswapd_inodesteal kswapd_low_wmark_hit_quickly"
+	 " kswapd_high_wmark_hit_quickly pageoutrun allocstall pgrotated drop_pagecache drop_slab"
+	 " pgmigrate_success pgmigrate_fail compact_migrate_scanned compact_free_scanned"
+	 " compact_isolated compact_stall compact_fail compact_success compact_daemon_wake"
+	 " unevictable_pgs_culled unevictable_pgs_scanned unevictable_pgs_rescued"
+	 " unevictable_pgs_mlocked unevictable_pgs_munlocked unevictable_pgs_cleared"
+	 " unevictable_pgs_stranded nr_zspages nr_ion_heap nr_gpu_heap allocstall_dma"
+	 " allocstall_movable allocstall_normal compact_daemon_free_scanned"
+	 " compact_daemon_migrate_scanned nr_fastrpc nr_indirectly_reclaimable nr_ion_heap_pool"
+	 " nr_kernel_misc_reclaimable nr_shadow_call_stack_bytes nr_shmem_hugepages"
+	 " nr_shmem_pmdmapped nr_unreclaimable_pages nr_zone_active_anon nr_zone_active_file"
+	 " nr_zone_inactive_anon nr_zone_inactive_file nr_zone_unevictable nr_zone_write_pending"
+	 " oom_kill pglazyfree pglazyfreed pgrefill pgscan_direct pgscan_kswapd pgskip_dma"
+	 " pgskip_movable pgskip_normal pgsteal_direct pgsteal_kswapd swap_ra swap_ra_hit"
+	 " workingset_restore allocstall_device allocstall_dma32 balloon_deflate balloon_inflate"
+	 " balloon_migrate cma_alloc_fail cma_alloc_success nr_file_hugepages nr_file_pmdmapped"
+	 " nr_foll_pin_acquired nr_foll_pin_released nr_sec_page_table_pages nr_shadow_call_stack"
+	 " nr_swapcached nr_throttled_written pgalloc_device pgalloc_dma32 pgdemote_direct"
+	 " pgdemote_kswapd pgreuse pgscan_anon pgscan_file pgskip_device pgskip_dma32 pgsteal_anon"
+	 " pgsteal_file thp_collapse_alloc thp_collapse_alloc_failed thp_deferred_split_page"
+	 " thp_fault_alloc thp_fault_fallback thp_fault_fallback_charge thp_file_alloc"
+	 " thp_file_fallback thp_file_fallback_charge thp_file_mapped thp_migration_fail"
+	 " thp_migration_split thp_migration_success thp_scan_exceed_none_pte"
+	 " thp_scan_exceed_share_pte thp_scan_exceed_swap_pte thp_split_page thp_split_page_failed"
+	 " thp_split_pmd thp_swpout thp_swpout_fallback thp_zero_page_alloc"
+	 " thp_zero_page_alloc_failed vma_lock_abort vma_lock_miss vma_lock_retry vma_lock_success"
+	 " workingset_activate_anon workingset_activate_file workingset_nodes"
+	 " workingset_refault_anon workingset_refault_file workingset_restore_anon"
+	 " workingset_restore_file",
+	[VALUES_PSI] = "PsiResource cpu.some cpu.full io.some io.full memory.some memory.full",
+	[VALUES_EVENT_COUNTER] = "PerfEvents.Counter cpu-clock page-faults task-clock"
+	 " context-switches cpu-migrations minor-faults major-faults alignment-faults"
+	 " emulation-faults cpu-cycles instructions cache-references cache-misses"
+	 " branch-instructions branch-misses bus-cycles stalled-cycles-frontend"
+	 " stalled-cycles-backend ref-cycles dummy",
+	[VALUES_PRESENT] = "FrameTimelineEvent.PresentType 0=UNSPECIFIED ON_TIME LATE EARLY"
+	 " DROPPED UNKNOWN",
+	[VALUES_PREDICTION] = "FrameTimelineEvent.PredictionType 0=UNSPECIFIED VALID EXPIRED"
+	 " UNKNOWN",
+	[VALUES_SEVERITY] = "FrameTimelineEvent.JankSeverityType 0=UNKNOWN NONE PARTIAL FULL",
+	[VALUES_JANK] = "FrameTimelineEvent.JankType 0=NONE SF_SCHEDULING PREDICTION_ERROR"
+	 " DISPLAY_HAL SF_CPU_DEADLINE_MISSED SF_GPU_DEADLINE_MISSED APP_DEADLINE_MISSED"
+	 " BUFFER_STUFFING UNKNOWN SF_STUFFING DROPPED NON_ANIMATING APP_RESYNCED_JITTER"
+	 " DISPLAY_NOT_ON DISPLAY_MODE_CHANGE_IN_PROGRESS DISPLAY_POWER_MODE_CHANGE_IN_PROGRESS",
+};
+/* clang-format on */
+
+/* --- the events of ftrace with numbers from 210 to 399 --- */
 
 /* clang-format off */
 const char *const perfetto_ftrace_210[] = {

@@ -1785,30 +1785,24 @@ static const char *find_row(uint32_t number)
 /* Make a type from a row of the table. */
 static int read_row(struct perfetto *p, struct perfetto_event_type *t, const char *row)
 {
-	const char *at = strchr(row, ' ') + 1, *end = strchrnul(at, ' ');
-	const char *group = memchr(at, ':', (size_t)(end - at));
+	struct text_span rest = {row, row + strlen(row)}, event, name, kind;
+	const char *colon;
 	uint32_t number = 0;
 
-	if (group) {
-		t->group = writer_string(p->w, at, (size_t)(group - at));
+	span_take_word(&rest);
+	event = span_take_word(&rest);
+	colon = memchr(event.at, ':', span_size(event));
+	if (colon) {
+		t->group = writer_string(p->w, event.at, (size_t)(colon - event.at));
 		if (!t->group)
 			return -1;
-		at = group + 1;
+		event.at = colon + 1;
 	}
-	t->name = writer_string(p->w, at, (size_t)(end - at));
-	while (*end) {
-		const char *colon, *equal;
-
-		at = end + 1;
-		end = strchrnul(at, ' ');
-		colon = end - 2;
-		equal = memchr(at, '=', (size_t)(end - at));
-		number = equal ? (uint32_t)strtoul(at, NULL, 10) : number + 1;
-		at = equal ? equal + 1 : at;
-		if (perfetto_add_field(t, number, writer_string(p->w, at, (size_t)(colon - at)),
-				       colon[1]))
+	t->name = writer_string(p->w, event.at, span_size(event));
+	while (perfetto_table_field(&rest, &number, &name, &kind))
+		if (perfetto_add_field(t, number, writer_string(p->w, name.at, span_size(name)),
+				       *kind.at))
 			return -1;
-	}
 	return t->name ? 0 : -1;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Test what trdecode does with each field of the messages of Perfetto that it reads.
 usage: perfetto_fields.py TRDECODE ROOT
-The table of perfetto_packets.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
+The table of perfetto_tables.c must be that of t/proto/perfetto_fields.proto. Of a trace with every field, the remark must name
 those that are left out, with their counts. A field that is read must change the stream: a trace without it gives
 another one. A packet whose payload is not read must be named in a remark, any other is one of the messages that are read.
 The probe must know the wire types of fields, and a counter of vmstat has the name of its enum. The names and numbers of
@@ -70,16 +70,27 @@ for name, f in PAYLOADS.items():
 # --- the table ---
 
 def read_table():
-    """Of each message and field of perfetto_packets.c: what becomes of it."""
-    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_packets.c")).read()
-    names = dict(re.findall(r'\[(MESSAGE_\w+)\] = "([^"]+)"', text))
+    """Of each message and field of perfetto_messages: what becomes of it."""
+    text = open(os.path.join(ROOT, "cmd/trdecode/perfetto_tables.c")).read()
+    text = re.search(r"perfetto_messages\[\] = {(.*?)};", text, re.S)[1]
     table = {}
-    for message, number, what, name in re.findall(r'\[(MESSAGE_\w+)\]\[(\d+)\] = {(\w+),\s*"(\w+)"}', text):
-        # all fields of a TrackEvent are read; the table has names for numbers beyond the limits
-        if names[message] != "TrackEvent":
-            table[names[message], name] = (int(number), names.get(what, what))
-        elif (int(number), name) not in {(f.number, f.name) for f in ALL["TrackEvent"].values()}:
-            faults.append("TrackEvent.%s: the table has %s" % (name, number))
+    for row in re.sub(r'"\s+"', "", text).split(",\n"):
+        message, *fields = re.search(r'"(.*)"', row)[1].split(" ")
+        if message == "Message":
+            break
+        number = 0
+        for field in fields:
+            given, name, kind = re.match(r"(?:(\d+)=)?(\w+)(?::(\S+))?$", field).groups()
+            number = int(given) if given else number + 1
+            if message == "TracePacket":
+                if ALL["Packet"].get(name, (0,))[0] != number:
+                    faults.append("TracePacket.%s: the table has %d" % (name, number))
+            # all fields of a TrackEvent are read; the table has names for numbers beyond the limits
+            elif message != "TrackEvent":
+                table[message, name] = (
+                    number, "LEFT_OUT" if kind == "-" else kind if kind in KNOWN else "FIELD_READ")
+            elif not kind and (number, name) not in {(f.number, f.name) for f in ALL["TrackEvent"].values()}:
+                faults.append("TrackEvent.%s: the table has %s" % (name, number))
     return table
 
 
@@ -421,7 +432,10 @@ def wire_of(f):
 def check_wires():
     """The wires of a payload in perfetto.c are those of the fields of its message."""
     text = open(os.path.join(ROOT, "cmd/trdecode/perfetto.c")).read()
-    for name, wires in re.findall(r'{\w+,\s*"(\w+)",\s*"([a-z-]+)"}', text):
+    numbers = open(os.path.join(ROOT, "common/formats/perfetto.h")).read()
+    names = {f.number: name for name, f in ALL["Packet"].items()}
+    for packet, wires in re.findall(r'{(PACKET_\w+),\s*"([a-z-]+)"}', text):
+        name = names[int(re.search(packet + r" = (\d+),", numbers)[1])]
         message = ALL["Packet"][name].type
         fields = KNOWN.get(message) or ALL[message]
         want = {f.number: wire_of(f) for f in fields.values() if f.number < 1000}
