@@ -79,22 +79,19 @@ static int add_parts(struct perfetto *p, const struct perfetto_sequence *s,
 	return 0;
 }
 
-/* A file that is mapped, with a space of the writer for its addresses. */
+/* A file that is mapped. */
 struct perfetto_mapped {
-	uint32_t space, path, build_id;
+	uint64_t bias;
+	uint32_t path, build_id;
 };
 
 uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 			  struct protobuf_view message)
 {
 	struct buffer *b = &p->scratch.text;
-	struct perfetto_mapped mapped;
+	struct perfetto_mapped key = {0};
 	struct protobuf_field f;
-	uint32_t *number;
-	struct {
-		uint64_t bias;
-		uint32_t path, build_id;
-	} key = {0};
+	uint32_t *space;
 
 	b->size = 0;
 	while (protobuf_next(&message, &f) > 0)
@@ -109,15 +106,21 @@ uint32_t perfetto_mapping(struct perfetto *p, const struct perfetto_sequence *s,
 			break;
 		}
 	key.path = writer_string(p->w, b->data, b->size);
-	number = id_cache_number(&p->modules.mapping_numbers, &key, sizeof key);
-	if (!number || *number)
-		return number ? *number : 0;
-	mapped.path = key.path;
-	mapped.build_id = key.build_id;
-	mapped.space = perfetto_declare_space(p, key.path, key.build_id, key.bias);
-	if (!mapped.space || buffer_append(&p->modules.mappings, &mapped, sizeof mapped))
-		return 0;
-	return *number = (uint32_t)(p->modules.mappings.size / sizeof mapped);
+	space = id_cache_number(&p->modules.mappings, &key, sizeof key);
+	if (space && !*space)
+		*space = perfetto_declare_space(p, key.path, key.build_id, key.bias);
+	return space && *space ? (uint32_t)(space - p->modules.mappings.numbers) + 1 : 0;
+}
+
+/* Get the file of a mapping, and its space. number: as interned; 0: none. */
+static struct perfetto_mapped mapped_of(const struct perfetto *p, uint32_t number, uint32_t *space)
+{
+	struct perfetto_mapped mapped = {0};
+
+	*space = number ? p->modules.mappings.numbers[number - 1] : 0;
+	if (number)
+		memcpy(&mapped, intern_data(&p->modules.mappings.keys, number - 1), sizeof mapped);
+	return mapped;
 }
 
 /* Give a location the name and the address of the entry, the file and the line of the source, and
@@ -189,25 +192,6 @@ static struct profile_frame perfetto_read_frame(struct perfetto *p,
 	return frame;
 }
 
-/* An address of a frame without a function. */
-struct perfetto_unnamed {
-	uint64_t address;
-	uint32_t module; /* string of the build-id, or else of the path */
-	uint32_t location;
-	uint32_t space, path; /* of the file */
-};
-
-/* Note a location that the symbols of its module may name. */
-static int note_unnamed(struct perfetto *p, uint32_t location, const struct perfetto_mapped *mapped,
-			uint64_t address)
-{
-	struct perfetto_unnamed unnamed = {address,
-					   mapped->build_id ? mapped->build_id : mapped->path,
-					   location, mapped->space, mapped->path};
-
-	return location ? buffer_append(&p->modules.unnamed, &unnamed, sizeof unnamed) : 0;
-}
-
 uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 			struct protobuf_view message)
 {
@@ -215,20 +199,16 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 	struct perfetto_source_location source = {.file = frame.file, .line = frame.line};
 	struct location_entry entry = {.name = frame.name, .address = frame.address};
 	uint32_t *location = id_cache_number(&p->modules.frames, &frame, sizeof frame);
-	struct perfetto_mapped mapped = {0};
+	struct perfetto_mapped mapped;
 
 	if (!location || *location)
 		return location ? *location : 0;
-	if (frame.mapping)
-		memcpy(&mapped, p->modules.mappings.data + (frame.mapping - 1) * sizeof mapped,
-		       sizeof mapped);
-	entry.space = mapped.space;
+	mapped = mapped_of(p, frame.mapping, &entry.space);
 	if (entry.name)
 		return *location = perfetto_named_location(p, &entry, &source, mapped.path);
 	if (!frame.mapping)
 		entry.name = writer_text(p->w, "?");
-	*location = writer_location(p->w, &entry);
-	return frame.mapping && note_unnamed(p, *location, &mapped, frame.address) ? 0 : *location;
+	return *location = writer_location(p->w, &entry);
 }
 
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
@@ -271,12 +251,6 @@ uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
 
 enum { LINES_MOST = 64 }; /* of one address; the innermost ones beyond are left out */
 
-/* What the symbols of a module are found by. */
-struct symbol_key {
-	uint64_t address;
-	uint32_t module, zero; /* string of the build-id, or else of the path */
-};
-
 static struct perfetto_source_location perfetto_read_line(struct perfetto *p,
 							  struct protobuf_view message)
 {
@@ -292,10 +266,10 @@ static struct perfetto_source_location perfetto_read_line(struct perfetto *p,
 	return line;
 }
 
-/* Take the message AddressSymbols. */
+/* Take the message AddressSymbols. module: string of the build-id, or else of the path. */
 static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view message)
 {
-	struct symbol_key key = {.module = module};
+	uint64_t key[2] = {0, module};
 	struct buffer *all = &p->modules.symbols;
 	struct perfetto_source_location line = {0};
 	struct protobuf_view rest = message;
@@ -306,7 +280,7 @@ static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view
 
 	while (protobuf_next(&rest, &f) > 0) {
 		if (f.number == SYMBOLS_AT)
-			key.address = f.value;
+			key[0] = f.value;
 		lines += f.number == SYMBOLS_LINE && f.wire == PROTOBUF_LENGTH;
 	}
 	if (buffer_u64(all, 0))
@@ -325,7 +299,7 @@ static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view
 		return 0;
 	}
 	put_u64(all->data + at, kept);
-	number = id_cache_number(&p->modules.symbol_numbers, &key, sizeof key);
+	number = id_cache_number(&p->modules.symbol_numbers, key, sizeof key);
 	if (!number)
 		return -1;
 	*number = (uint32_t)(at / 4) + 1;
@@ -361,54 +335,63 @@ int perfetto_module_symbols(struct perfetto *p, const struct perfetto_packet *pa
 
 /* --- names of addresses --- */
 
-/* Declare the functions that are inlined at an address, for the stacks with its location. */
-static int inline_functions(struct perfetto *p, const struct perfetto_unnamed *u,
-			    const uint8_t *lines, uint32_t n)
+/* Declare the functions that are inlined at an address, for the stacks with its location. at: the
+ * space and the address. */
+static int inline_functions(struct perfetto *p, uint32_t location, const struct location_entry *at,
+			    uint32_t path, const uint8_t *lines, uint32_t n)
 {
-	size_t at = p->modules.chains.size;
+	size_t chain = p->modules.chains.size;
 
-	if (ARRAY_REACH(p->modules.inlined, p->modules.ninlined, u->location) ||
+	if (ARRAY_REACH(p->modules.inlined, p->modules.ninlined, location) ||
 	    buffer_u32(&p->modules.chains, n))
 		return -1;
 	while (n-- > 0) {
-		struct location_entry entry = {.space = u->space, .address = u->address};
+		struct location_entry entry = *at;
 		struct perfetto_source_location line;
-		uint32_t location;
+		uint32_t inlined;
 
 		memcpy(&line, lines + n * sizeof line, sizeof line);
 		entry.name = line.function ? line.function : writer_text(p->w, "?");
-		location = perfetto_named_location(p, &entry, &line, u->path);
-		if (!location || buffer_u32(&p->modules.chains, location))
+		inlined = perfetto_named_location(p, &entry, &line, path);
+		if (!inlined || buffer_u32(&p->modules.chains, inlined))
 			return -1;
 	}
-	p->modules.inlined[u->location] = (uint32_t)(at / 4) + 1;
+	p->modules.inlined[location] = (uint32_t)(chain / 4) + 1;
 	return 0;
+}
+
+/* Name the location of an address that the symbols of its module have. */
+static int name_frame(struct perfetto *p, const struct profile_frame *frame, uint32_t location)
+{
+	struct location_entry entry = {.address = frame->address}, at = entry;
+	struct perfetto_mapped mapped = mapped_of(p, frame->mapping, &at.space);
+	uint64_t key[2] = {frame->address, mapped.build_id ? mapped.build_id : mapped.path};
+	uint32_t number = intern_find(&p->modules.symbol_numbers.keys, key, sizeof key), lines;
+	struct perfetto_source_location line;
+	const uint8_t *symbol;
+
+	if (number == INTERN_NONE)
+		return 0;
+	number = p->modules.symbol_numbers.numbers[number] - 1;
+	symbol = p->modules.symbols.data + (size_t)number * 4;
+	lines = (uint32_t)get_u64(symbol) - 1;
+	symbol += 8;
+	memcpy(&line, symbol + lines * sizeof line, sizeof line);
+	entry.name = line.function;
+	if (perfetto_name_location(p, location, &entry, &line, 0))
+		return -1;
+	return lines ? inline_functions(p, location, &at, mapped.path, symbol, lines) : 0;
 }
 
 static int perfetto_name_frames(struct perfetto *p)
 {
-	for (size_t at = 0; at < p->modules.unnamed.size; at += sizeof(struct perfetto_unnamed)) {
-		struct perfetto_source_location line;
-		struct perfetto_unnamed u;
-		struct symbol_key key = {0};
-		struct location_entry entry;
-		const uint8_t *symbol;
-		uint32_t number, lines;
+	const struct id_cache *frames = &p->modules.frames;
 
-		memcpy(&u, p->modules.unnamed.data + at, sizeof u);
-		key.address = u.address;
-		key.module = u.module;
-		number = intern_find(&p->modules.symbol_numbers.keys, &key, sizeof key);
-		if (number == INTERN_NONE)
-			continue;
-		symbol = p->modules.symbols.data +
-			 (size_t)(p->modules.symbol_numbers.numbers[number] - 1) * 4;
-		lines = (uint32_t)get_u64(symbol) - 1;
-		symbol += 8;
-		memcpy(&line, symbol + lines * sizeof line, sizeof line);
-		entry = (struct location_entry){.address = u.address, .name = line.function};
-		if (perfetto_name_location(p, u.location, &entry, &line, 0) ||
-		    (lines && inline_functions(p, &u, symbol, lines)))
+	for (uint32_t i = 0; i < frames->keys.count; i++) {
+		struct profile_frame frame;
+
+		memcpy(&frame, intern_data(&frames->keys, i), sizeof frame);
+		if (frame.mapping && !frame.name && name_frame(p, &frame, frames->numbers[i]))
 			return -1;
 	}
 	return 0;
@@ -603,7 +586,7 @@ int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint
  * UINT64_MAX: they are beyond all times, and a next difference is to the time before. */
 static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_t time)
 {
-	struct perfetto_own_clock *c;
+	struct perfetto_clock_time *c;
 	uint64_t unit;
 	int128 sum;
 
@@ -613,10 +596,10 @@ static uint64_t own_time(const struct perfetto_sequence *s, uint32_t id, uint64_
 	unit = c->unit ? c->unit : 1;
 	if (!c->incremental)
 		return multiply_saturated(time, unit);
-	sum = (int128)(int64_t)time * unit + c->last;
+	sum = (int128)(int64_t)time * unit + c->time;
 	if (sum < 0 || sum >= UINT64_MAX)
 		return UINT64_MAX;
-	return c->last = (uint64_t)sum;
+	return c->time = (uint64_t)sum;
 }
 
 /* Test for a clock whose times mean nothing without a ClockSnapshot. The kernel's clocks differ
@@ -657,15 +640,9 @@ bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint
 
 /* --- ClockSnapshots --- */
 
-struct clock_time {
-	uint32_t id;
-	bool incremental;
-	uint64_t time, unit;
-};
-
 /* Read the clocks of a ClockSnapshot. Returns their number. */
 static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *packet,
-			    struct clock_time *clocks, uint32_t *primary)
+			    struct perfetto_clock_time *clocks, uint32_t *primary)
 {
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f, of;
@@ -680,7 +657,7 @@ static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *pa
 			perfetto_damage(p, packet, "a snapshot of more than 64 clocks");
 			break;
 		}
-		clocks[n] = (struct clock_time){0};
+		clocks[n] = (struct perfetto_clock_time){0};
 		while (protobuf_next(&f.bytes, &of) > 0)
 			switch (of.number) {
 			case CLOCK_ID: clocks[n].id = (uint32_t)of.value; break;
@@ -696,8 +673,8 @@ static unsigned read_clocks(struct perfetto *p, const struct perfetto_packet *pa
 }
 
 /* Find the time of the stream's clock in a ClockSnapshot. */
-static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks, unsigned n,
-			    uint64_t *trace)
+static bool find_trace_time(struct perfetto *p, const struct perfetto_clock_time *clocks,
+			    unsigned n, uint64_t *trace)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (clocks[i].id == perfetto_trace_clock(p)) {
@@ -716,7 +693,7 @@ static bool find_trace_time(struct perfetto *p, const struct clock_time *clocks,
 	return false;
 }
 
-static int set_own_clock(struct perfetto_sequence *s, const struct clock_time *t)
+static int set_own_clock(struct perfetto_sequence *s, const struct perfetto_clock_time *t)
 {
 	enum { OWN = CLOCK_OF_SEQUENCE_LAST - CLOCK_OF_SEQUENCE_FIRST + 1 };
 
@@ -724,15 +701,14 @@ static int set_own_clock(struct perfetto_sequence *s, const struct clock_time *t
 		s->clocks = calloc(OWN, sizeof *s->clocks);
 	if (!s->clocks)
 		return -1;
-	s->clocks[t->id - CLOCK_OF_SEQUENCE_FIRST] =
-		(struct perfetto_own_clock){t->time, t->unit, t->incremental};
+	s->clocks[t->id - CLOCK_OF_SEQUENCE_FIRST] = *t;
 	return 0;
 }
 
 static int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
 				const struct perfetto_packet *packet)
 {
-	struct clock_time clocks[CLOCKS_MOST];
+	struct perfetto_clock_time clocks[CLOCKS_MOST];
 	uint32_t primary = 0;
 	uint64_t trace = 0;
 	unsigned n = read_clocks(p, packet, clocks, &primary);
@@ -742,7 +718,7 @@ static int perfetto_take_clocks(struct perfetto *p, struct perfetto_sequence *s,
 		p->clocks.trace = primary ? primary : CLOCK_BOOTTIME_ID;
 	found = find_trace_time(p, clocks, n, &trace);
 	for (unsigned i = 0; i < n; i++) {
-		const struct clock_time *t = &clocks[i];
+		const struct perfetto_clock_time *t = &clocks[i];
 		struct perfetto_clock *c;
 
 		if (of_sequence(t->id) && set_own_clock(s, t))
@@ -890,7 +866,7 @@ static int keep_followers(struct perfetto *p, const struct perfetto_sequence *s,
 static int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 			   const struct perfetto_packet *packet)
 {
-	struct perfetto_loss loss = {.offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
+	struct gap gap = {.offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
 	struct perfetto_record r = {.kind = PERFETTO_SAMPLE, .flags = PERFETTO_VALUE};
 	struct perfetto_track_key key = {
 		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
@@ -915,16 +891,16 @@ static int perfetto_sample(struct perfetto *p, struct perfetto_sequence *s,
 			has_count = true;
 			count = f.value;
 			break;
-		case SAMPLE_LOST: loss.count = f.value; break;
-		case SAMPLE_SKIPPED: loss.reason = GAP_UNREAD; break;
+		case SAMPLE_LOST: gap.count = f.value; break;
+		case SAMPLE_SKIPPED: gap.reason = GAP_UNREAD; break;
 		case SAMPLE_PRODUCER: producer = true; break;
 		case SAMPLE_FOLLOWERS: has_followers = true; break;
 		}
 	cpu = r.flags & PERFETTO_HAS_CPU ? r.cpu : -1;
 	p->scratch.arguments.size = 0;
-	if (loss.count || loss.reason == GAP_UNREAD) {
-		loss.count = loss.count ? loss.count : 1;
-		return perfetto_keep_gap(p, packet->time, &loss, cpu);
+	if (gap.count || gap.reason == GAP_UNREAD) {
+		gap.count = gap.count ? gap.count : 1;
+		return perfetto_keep_gap(p, packet->time, &gap, cpu);
 	}
 	if (producer)
 		return 0;
@@ -1033,31 +1009,21 @@ enum {
 /* The totals of a call stack: bytes, and numbers of calls. */
 enum { ALLOCATED, ALLOCATIONS, FREED, FREES, TOTALS };
 
-/* A dump of one process. */
-struct heap_dump {
-	struct perfetto_sequence *s;
-	uint64_t time;
-	int32_t pid;
-	uint32_t heap; /* string of the writer: its name */
-	uint32_t track;
-};
-
 /* Replace totals by their differences to those of the dump before. A total that is less began
  * again. */
-static int subtract_before(struct perfetto *p, const struct heap_dump *d, uint32_t stack,
-			   uint64_t totals[TOTALS])
+static int subtract_before(struct perfetto *p, const struct perfetto_sequence *s,
+			   const struct perfetto_record *r, uint64_t totals[TOTALS])
 {
 	struct buffer *all = &p->heaps.totals;
-	uint32_t key[] = {d->s->number, (uint32_t)d->pid, d->heap, stack};
+	uint32_t key[] = {s->number, r->track, r->name, r->stack};
 	uint32_t *number = id_cache_number(&p->heaps.numbers, key, sizeof key);
 	uint8_t *before;
 
 	if (!number)
 		return -1;
 	if (!*number) {
-		for (unsigned i = 0; i < TOTALS; i++)
-			if (buffer_u64(all, 0))
-				return -1;
+		if (buffer_zero(all, 8 * TOTALS))
+			return -1;
 		*number = (uint32_t)(all->size / (8 * TOTALS));
 	}
 	before = all->data + (size_t)(*number - 1) * 8 * TOTALS;
@@ -1070,18 +1036,18 @@ static int subtract_before(struct perfetto *p, const struct heap_dump *d, uint32
 	return 0;
 }
 
-static int perfetto_keep_sample(struct perfetto *p, const struct heap_dump *d,
+/* Keep a sample of a dump: the record has its track and the name of its heap. */
+static int perfetto_keep_sample(struct perfetto *p, const struct perfetto_sequence *s,
+				uint64_t time, struct perfetto_record r,
 				struct protobuf_view message)
 {
-	struct perfetto_record r = {
-		.kind = PERFETTO_HEAP, .track = d->track, .name = d->heap, .stack = 0};
 	uint64_t totals[TOTALS] = {0};
 	struct protobuf_field f;
 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case HEAP_CALLSTACK:
-			r.stack = perfetto_interned(p, d->s, OF_CALLSTACK, f.value);
+			r.stack = perfetto_interned(p, s, OF_CALLSTACK, f.value);
 			break;
 		case HEAP_ALLOCATED:
 		case HEAP_MAX: totals[ALLOCATED] = f.value; break;
@@ -1090,52 +1056,49 @@ static int perfetto_keep_sample(struct perfetto *p, const struct heap_dump *d,
 		case HEAP_MAX_ALLOCATIONS: totals[ALLOCATIONS] = f.value; break;
 		case HEAP_FREES: totals[FREES] = f.value; break;
 		}
-	if (subtract_before(p, d, r.stack, totals))
+	if (subtract_before(p, s, &r, totals))
 		return -1;
 	if (!totals[ALLOCATED] && !totals[ALLOCATIONS] && !totals[FREED] && !totals[FREES])
 		return 0;
-	return perfetto_keep_data(p, (struct sorter_key){d->time, PERFETTO_ORDER}, &r, totals,
+	return perfetto_keep_data(p, (struct sorter_key){time, PERFETTO_ORDER}, &r, totals,
 				  sizeof totals);
 }
 
 static int perfetto_read_dump(struct perfetto *p, struct perfetto_sequence *s, uint64_t time,
 			      struct protobuf_view message)
 {
-	struct perfetto_loss loss = {
+	struct gap gap = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
-	struct heap_dump d = {.s = s, .time = time, .pid = -1, .heap = writer_text(p->w, "malloc")};
-	struct perfetto_track_key key = {.kind = PERFETTO_OF_PROCESS, .tid = -1, .cpu = -1};
+	struct perfetto_record r = {.kind = PERFETTO_HEAP, .name = writer_text(p->w, "malloc")};
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_PROCESS, .pid = -1, .tid = -1, .cpu = -1};
 	struct protobuf_view rest = message;
 	struct protobuf_field f;
-	bool has_time = false, lost = false;
+	uint64_t own = 0;
+	bool lost = false;
 
 	while (protobuf_next(&rest, &f) > 0)
 		switch (f.number) {
-		case DUMP_PID: d.pid = perfetto_take_id(f.value); break;
+		case DUMP_PID: key.pid = perfetto_take_id(f.value); break;
 		case DUMP_CONCURRENT:
 		case DUMP_BUFFER_OVERRAN: lost |= f.value != 0; break;
-		case DUMP_TIME:
-			d.time = f.value;
-			has_time = f.value;
-			break;
+		case DUMP_TIME: own = f.value; break;
 		case DUMP_HEAP_NAME:
 			if (protobuf_size(f.bytes))
-				d.heap = perfetto_text(p, f.bytes);
+				r.name = perfetto_text(p, f.bytes);
 			break;
 		}
-	if (has_time && !perfetto_time(p, s, CLOCK_MONOTONIC_COARSE_ID, &d.time))
+	time = own ? own : time;
+	if (own && !perfetto_time(p, s, CLOCK_MONOTONIC_COARSE_ID, &time))
 		return 0;
-	if (!has_time)
-		d.time = time;
-	if (lost && perfetto_keep_gap(p, d.time, &loss, -1))
+	if (lost && perfetto_keep_gap(p, time, &gap, -1))
 		return -1;
-	key.pid = d.pid;
-	d.track = perfetto_other_track(p, &key) - 1;
-	if (d.track == UINT32_MAX || !d.heap)
+	r.track = perfetto_other_track(p, &key) - 1;
+	if (r.track == UINT32_MAX || !r.name)
 		return -1;
 	while (protobuf_next(&message, &f) > 0)
 		if (f.number == DUMP_SAMPLE && f.wire == PROTOBUF_LENGTH &&
-		    perfetto_keep_sample(p, &d, f.bytes))
+		    perfetto_keep_sample(p, s, time, r, f.bytes))
 			return -1;
 	return 0;
 }
@@ -1878,14 +1841,14 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 /* Go on after bytes that are no packet. */
 static int after_damage(struct perfetto *p, struct packet_reader *r, bool packed)
 {
-	struct perfetto_loss loss = {.offset = r->offset, .reason = GAP_DAMAGE, .unit = GAP_BYTES};
+	struct gap gap = {.offset = r->offset, .reason = GAP_DAMAGE, .unit = GAP_BYTES};
 
-	if (packet_resync(r, p->counts.sequences, &loss.count, &p->error))
+	if (packet_resync(r, p->counts.sequences, &gap.count, &p->error))
 		return -1;
 	if (packed)
-		loss.offset = NO_OFFSET;
+		gap.offset = NO_OFFSET;
 	p->scratch.arguments.size = 0;
-	return perfetto_keep_gap(p, p->last, &loss, -1);
+	return perfetto_keep_gap(p, p->last, &gap, -1);
 }
 
 /* Read all packets. at: of compressed packets the offset of the packet that contains them. */
@@ -2355,13 +2318,22 @@ static void perfetto_print_remarks(struct perfetto *p)
 
 static void free_buffers(struct perfetto *p)
 {
-	struct buffer *const buffers[] = {
-		&p->scratch.record,	  &p->scratch.arguments, &p->scratch.details,
-		&p->scratch.key,	  &p->scratch.text,	 &p->counts.far,
-		&p->counts.sample_counts, &p->source_locations,	 &p->packages,
-		&p->heaps.totals,	  &p->modules.mappings,	 &p->modules.unnamed,
-		&p->modules.symbols,	  &p->modules.chains,	 &p->tracks.reached,
-		&p->ftrace.fixed,	  &p->ftrace.tail,	 &p->ftrace.key};
+	struct buffer *const buffers[] = {&p->scratch.record,
+					  &p->scratch.arguments,
+					  &p->scratch.details,
+					  &p->scratch.key,
+					  &p->scratch.text,
+					  &p->counts.far,
+					  &p->counts.sample_counts,
+					  &p->source_locations,
+					  &p->packages,
+					  &p->heaps.totals,
+					  &p->modules.symbols,
+					  &p->modules.chains,
+					  &p->tracks.reached,
+					  &p->ftrace.fixed,
+					  &p->ftrace.tail,
+					  &p->ftrace.key};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -2395,7 +2367,7 @@ static void perfetto_close(struct input *in)
 	key_map_free(&p->counts.sample_cpus);
 	id_cache_free(&p->types.ids);
 	id_cache_free(&p->definitions);
-	id_cache_free(&p->modules.mapping_numbers);
+	id_cache_free(&p->modules.mappings);
 	id_cache_free(&p->modules.frames);
 	id_cache_free(&p->modules.symbol_numbers);
 	free(p->modules.inlined);

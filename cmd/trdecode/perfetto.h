@@ -31,27 +31,6 @@
  * packets, or in a trace without sequences is like no other message.
  */
 
-/*
- * Maps 64-bit ids of a trace to numbers.
- *
- * Ids are any u64. Where they are dense, an array has their numbers; other ids are in a hash table,
- * so a hostile id costs no memory. Number 0 means none. A zero-initialised map is empty.
- */
-
-struct perfetto_ids {
-	uint32_t *dense;
-	size_t size;
-	bool used; /* ids are in the array */
-	struct key_map far;
-};
-
-uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id);
-
-static inline uint32_t perfetto_ids_get(const struct perfetto_ids *m, uint64_t id)
-{
-	return id < m->size && m->dense[id] ? m->dense[id] : perfetto_ids_far(m, id);
-}
-
 /* --- the state of a sequence of packets --- */
 
 enum { PERFETTO_EXTRA = 16 }; /* extra counters of an event */
@@ -76,21 +55,16 @@ enum perfetto_interned_kind {
 	INTERNED_KINDS,
 };
 
-/* The interned entries of a sequence. */
-struct perfetto_interned {
-	uint64_t entries; /* of all kinds, which may share the ids */
-	struct perfetto_ids ids[INTERNED_KINDS];
-};
-
 struct perfetto_source_location {
 	uint32_t file, function; /* strings of the writer */
 	uint32_t line;
 };
 
-/* A clock of one sequence. */
-struct perfetto_own_clock {
-	uint64_t last, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
+/* A clock of a ClockSnapshot. */
+struct perfetto_clock_time {
+	uint32_t id;
 	bool incremental;
+	uint64_t time, unit; /* ns or units of the last time; ns of a unit, 0: 1 */
 };
 
 struct perfetto_sequence {
@@ -117,8 +91,8 @@ struct perfetto_sequence {
 		uint8_t nextra[2];
 		uint64_t extra[2][PERFETTO_EXTRA];
 	} defaults;
-	struct perfetto_interned *interned; /* NULL: none yet */
-	struct perfetto_own_clock *clocks;  /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
+	struct idmap *interned;		    /* by enum perfetto_interned_kind; NULL: none yet */
+	struct perfetto_clock_time *clocks; /* by id from CLOCK_OF_SEQUENCE_FIRST; NULL: none */
 };
 
 /* --- call stacks: their frames, mapped files, and the symbols of modules --- */
@@ -178,7 +152,7 @@ enum perfetto_kind {
 	PERFETTO_HEAP,	   /* name: of the heap; the totals of heap.c follow */
 	PERFETTO_ID_BEGIN, /* of a call with an id: struct perfetto_id follows */
 	PERFETTO_ID_END,   /* the same; name 0: of any name */
-	PERFETTO_GAP,	   /* struct perfetto_loss follows */
+	PERFETTO_GAP,	   /* struct gap follows, without a file */
 	PERFETTO_FTRACE,   /* name: number of the event, track: tid; the message follows */
 	PERFETTO_SWITCH,   /* struct perfetto_switch follows */
 	PERFETTO_WAKING,
@@ -214,12 +188,6 @@ struct perfetto_id {
 	uint64_t hash;	 /* of all properties that its end must share: 63 bits; of an X that
 			    overlaps others its serial, with bit 63 */
 	uint64_t number; /* the id itself */
-};
-
-/* What was lost. */
-struct perfetto_loss {
-	uint64_t count, offset;
-	uint32_t reason, unit;
 };
 
 /* A packet: its fields but the payload's. */
@@ -409,10 +377,8 @@ struct perfetto {
 	struct id_cache definitions;
 	/* Mapped files, frames, and their symbols. */
 	struct {
-		struct id_cache mapping_numbers;
-		struct buffer mappings; /* struct perfetto_mapped each */
-		struct id_cache frames; /* locations, by what they are */
-		struct buffer unnamed;	/* struct perfetto_unnamed each */
+		struct id_cache mappings; /* spaces, by struct perfetto_mapped */
+		struct id_cache frames;	  /* locations, by struct profile_frame */
 		struct id_cache symbol_numbers;
 		struct buffer symbols; /* of each: u64 number of its lines, then as many struct
 					  perfetto_source_location, the innermost function first */
@@ -472,7 +438,7 @@ void perfetto_sequences_free(struct perfetto *p);
 static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfetto_sequence *s,
 					 enum perfetto_interned_kind kind, uint64_t iid)
 {
-	uint32_t number = s->interned ? perfetto_ids_get(&s->interned->ids[kind], iid) : 0;
+	uint32_t number = s->interned ? idmap_get(&s->interned[kind], iid) : 0;
 
 	p->counts.uninterned += !number && iid;
 	return number;
@@ -548,8 +514,7 @@ int perfetto_keep_data(struct perfetto *p, struct sorter_key key, const struct p
 /* The same, of a call with an id: the key has its properties. */
 int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
 		     const struct perfetto_track_key *key);
-int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
-		      int32_t cpu);
+int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct gap *gap, int32_t cpu);
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
 
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,

@@ -25,46 +25,6 @@
 #include "common/util/intern.h"
 #include "common/util/output.h"
 
-/* --- ids --- */
-
-enum { SPARE = 256 }; /* ids beyond twice the number of entries that the array has room for */
-
-uint32_t perfetto_ids_far(const struct perfetto_ids *m, uint64_t id)
-{
-	return (uint32_t)key_map_get(&m->far, id);
-}
-
-/* Set the number of an id. entries: number of those that share the ids, so far, in this map or
- * others; an array has at most twice as many, and some hundred. -1: out of memory. */
-static int perfetto_ids_set(struct perfetto_ids *m, uint64_t id, uint32_t number, uint64_t entries)
-{
-	if (id >= m->size && id <= 2 * entries + SPARE) {
-		if (ARRAY_REACH(m->dense, m->size, (size_t)id))
-			return -1;
-	}
-	if (id < m->size) {
-		m->used = true;
-		m->dense[id] = number;
-		return 0;
-	}
-	return key_map_set(&m->far, id, number);
-}
-
-static void perfetto_ids_clear(struct perfetto_ids *m)
-{
-	if (m->used)
-		memset(m->dense, 0, m->size * sizeof *m->dense);
-	m->used = false;
-	key_map_free(&m->far);
-}
-
-static void perfetto_ids_free(struct perfetto_ids *m)
-{
-	free(m->dense);
-	key_map_free(&m->far);
-	*m = (struct perfetto_ids){0};
-}
-
 /*
  * The state of each sequence of packets: interned entries, and defaults.
  *
@@ -197,7 +157,7 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 	unsigned stages = 1;
 
 	if (!s->interned)
-		s->interned = calloc(1, sizeof *s->interned);
+		s->interned = calloc(INTERNED_KINDS, sizeof *s->interned);
 	if (!s->interned)
 		return -1;
 	for (unsigned stage = 0; stage < stages; stage++) {
@@ -211,10 +171,8 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 			if (kind == INTERNED_KINDS || f.wire != PROTOBUF_LENGTH)
 				continue;
 			stages = stages > of + 1 ? stages : of + 1;
-			if (of == stage &&
-			    perfetto_ids_set(&s->interned->ids[kind], entry_iid(f.bytes),
-					     interned_number(p, s, f.number, f.bytes),
-					     s->interned->entries++))
+			if (of == stage && idmap_set(&s->interned[kind], entry_iid(f.bytes),
+						     interned_number(p, s, f.number, f.bytes)))
 				return -1;
 		}
 	}
@@ -224,16 +182,14 @@ static int take_interned(struct perfetto *p, struct perfetto_sequence *s,
 /* --- the tables of Android 10 --- */
 
 /* Take an entry of the strings of a ProfilePacket, which may be a name, a path or a build-id. */
-static int perfetto_packets_take_string(struct perfetto *p, struct perfetto_interned *all,
+static int perfetto_packets_take_string(struct perfetto *p, struct idmap *ids,
 					struct protobuf_view entry)
 {
-	struct perfetto_ids *ids = all->ids;
-	uint64_t iid = entry_iid(entry), entries = all->entries++;
+	uint64_t iid = entry_iid(entry);
 	uint32_t text = entry_text(p, entry, false);
 
-	return perfetto_ids_set(&ids[OF_FUNCTION], iid, text, entries) ||
-	       perfetto_ids_set(&ids[OF_PATH], iid, text, entries) ||
-	       perfetto_ids_set(&ids[OF_BUILD_ID], iid, entry_text(p, entry, true), entries);
+	return idmap_set(&ids[OF_FUNCTION], iid, text) || idmap_set(&ids[OF_PATH], iid, text) ||
+	       idmap_set(&ids[OF_BUILD_ID], iid, entry_text(p, entry, true));
 }
 
 /* Fields of ProfilePacket: tables of Android 10, in the form of InternedData's. */
@@ -249,12 +205,10 @@ int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 		      {PROFILE_MAPPINGS, INTERNED_MAPPING},
 		      {PROFILE_FRAMES, INTERNED_FRAME},
 		      {PROFILE_CALLSTACKS, INTERNED_CALLSTACK}};
-	struct perfetto_interned *all;
 
 	if (!s->interned)
-		s->interned = calloc(1, sizeof *s->interned);
-	all = s->interned;
-	if (!all)
+		s->interned = calloc(INTERNED_KINDS, sizeof *s->interned);
+	if (!s->interned)
 		return -1;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		uint32_t interned = tables[i].interned;
@@ -264,12 +218,10 @@ int perfetto_profile_tables(struct perfetto *p, struct perfetto_sequence *s,
 		while (protobuf_next(&rest, &f) > 0) {
 			if (f.number != tables[i].field || f.wire != PROTOBUF_LENGTH)
 				continue;
-			if (interned ? perfetto_ids_set(
-					       &all->ids[perfetto_packets_kind_of(interned)],
-					       entry_iid(f.bytes),
-					       interned_number(p, s, interned, f.bytes),
-					       all->entries++)
-				     : perfetto_packets_take_string(p, all, f.bytes))
+			if (interned ? idmap_set(&s->interned[perfetto_packets_kind_of(interned)],
+						 entry_iid(f.bytes),
+						 interned_number(p, s, interned, f.bytes))
+				     : perfetto_packets_take_string(p, s->interned, f.bytes))
 				return -1;
 		}
 	}
@@ -345,9 +297,7 @@ static struct perfetto_sequence *find_sequence(struct perfetto *p, uint32_t id, 
 static void clear_state(struct perfetto_sequence *s)
 {
 	for (unsigned i = 0; s->interned && i < INTERNED_KINDS; i++)
-		perfetto_ids_clear(&s->interned->ids[i]);
-	if (s->interned)
-		s->interned->entries = 0;
+		idmap_clear(&s->interned[i]);
 	memset(&s->defaults, 0, sizeof s->defaults);
 	s->has_thread = false;
 	s->generation++;
@@ -357,13 +307,13 @@ static void clear_state(struct perfetto_sequence *s)
 /* Add the gap of the packets left out. */
 static int end_skipped(struct perfetto *p, struct perfetto_sequence *s)
 {
-	struct perfetto_loss loss = {
-		.count = s->skipped, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
+	struct gap gap = {
+		.reason = GAP_LOST, .unit = GAP_PACKETS, .count = s->skipped, .offset = NO_OFFSET};
 
 	if (!s->skipped)
 		return 0;
 	s->skipped = 0;
-	return perfetto_keep_gap(p, s->skipped_time, &loss, -1);
+	return perfetto_keep_gap(p, s->skipped_time, &gap, -1);
 }
 
 /* Get the time of a packet whose state may be missing, or one close to it. */
@@ -385,10 +335,10 @@ static uint64_t perfetto_packets_time_of(struct perfetto *p, struct perfetto_seq
 static int perfetto_packets_lost(struct perfetto *p, struct perfetto_sequence *s,
 				 const struct perfetto_packet *packet)
 {
-	struct perfetto_loss loss = {
+	struct gap gap = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
 
-	return perfetto_keep_gap(p, perfetto_packets_time_of(p, s, packet), &loss, -1);
+	return perfetto_keep_gap(p, perfetto_packets_time_of(p, s, packet), &gap, -1);
 }
 
 int perfetto_sequence(struct perfetto *p, struct perfetto_packet *packet,
@@ -446,7 +396,7 @@ void perfetto_sequences_free(struct perfetto *p)
 		struct perfetto_sequence *s = sequence_at(p, at);
 
 		for (unsigned i = 0; s->interned && i < INTERNED_KINDS; i++)
-			perfetto_ids_free(&s->interned->ids[i]);
+			idmap_free(&s->interned[i]);
 		free(s->interned);
 		free(s->clocks);
 		free(s);
@@ -932,7 +882,7 @@ static int process_stats(struct perfetto *p, const struct perfetto_packet *packe
 static int trace_stats(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	struct protobuf_view rest = packet->payload, buffer;
-	struct perfetto_loss loss = {.offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
+	struct gap gap = {.offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_PACKETS};
 	struct protobuf_field f;
 	uint64_t lost = 0, before = p->counts.lost_packets;
 
@@ -947,8 +897,8 @@ static int trace_stats(struct perfetto *p, const struct perfetto_packet *packet)
 	if (lost <= before)
 		return 0;
 	p->counts.lost_packets = lost;
-	loss.count = lost - before;
-	return perfetto_keep_gap(p, packet->time ? packet->time : p->last, &loss, -1);
+	gap.count = lost - before;
+	return perfetto_keep_gap(p, packet->time ? packet->time : p->last, &gap, -1);
 }
 
 /* --- Android's log --- */

@@ -1037,17 +1037,12 @@ static int perfetto_row_event(struct perfetto *p, const struct perfetto_record *
 static int gap_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
 		   const uint8_t *data)
 {
-	struct perfetto_loss loss;
-	struct gap gap = {.file = p->input->name};
+	struct gap gap;
 	uint32_t lane = perfetto_cpu_lane(p, rec->flags & PERFETTO_HAS_CPU ? rec->cpu : -1);
 
-	memcpy(&loss, data, sizeof loss);
-	gap.reason = (enum gap_reason)loss.reason;
-	gap.unit = (enum gap_unit)loss.unit;
-	gap.count = loss.count;
-	gap.offset = loss.offset;
-	if (gap.offset == NO_OFFSET)
-		gap.file = NULL;
+	memcpy(&gap, data, sizeof gap);
+	if (gap.offset != NO_OFFSET)
+		gap.file = p->input->name;
 	return lane ? writer_gap(p->w, merge_shifted(time, p->input->shift), lane, &gap) : -1;
 }
 
@@ -1666,15 +1661,14 @@ int perfetto_keep(struct perfetto *p, uint64_t time, const struct perfetto_recor
 	return perfetto_keep_ordered(p, (struct sorter_key){time, PERFETTO_ORDER}, r, value);
 }
 
-int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct perfetto_loss *loss,
-		      int32_t cpu)
+int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct gap *gap, int32_t cpu)
 {
 	struct perfetto_record r = {.kind = PERFETTO_GAP,
 				    .flags = cpu >= 0 ? PERFETTO_HAS_CPU : 0,
 				    .cpu = (uint16_t)cpu};
 
-	return perfetto_keep_data(p, (struct sorter_key){time, PERFETTO_ORDER}, &r, loss,
-				  sizeof *loss);
+	return perfetto_keep_data(p, (struct sorter_key){time, PERFETTO_ORDER}, &r, gap,
+				  sizeof *gap);
 }
 
 int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_record *r,
@@ -2645,12 +2639,12 @@ static uint32_t bundle_clock(struct perfetto *p, struct perfetto_sequence *s,
 static int decode_perfetto_keep(struct bundle *b, uint64_t time, struct perfetto_record *r,
 				const void *data, size_t size)
 {
-	struct perfetto_loss loss = {
+	struct gap gap = {
 		.count = UINT64_MAX, .offset = NO_OFFSET, .reason = GAP_LOST, .unit = GAP_EVENTS};
 
 	if (!perfetto_time(b->p, b->s, b->clock, &time))
 		return 0;
-	if (b->lost && perfetto_keep_gap(b->p, time, &loss, b->cpu))
+	if (b->lost && perfetto_keep_gap(b->p, time, &gap, b->cpu))
 		return -1;
 	b->lost = false;
 	r->cpu = b->cpu;
@@ -2714,11 +2708,6 @@ static int perfetto_take_event(struct bundle *b, struct protobuf_view message)
 
 /* --- compact scheduling events --- */
 
-/* The columns of a kind of event. */
-struct perfetto_columns {
-	struct protobuf_view time, state, pid, prio, cpu, comm;
-};
-
 /* Take the next number of a column; 0 at its end. */
 static uint64_t next(struct protobuf_view *column)
 {
@@ -2730,21 +2719,25 @@ static uint64_t next(struct protobuf_view *column)
 }
 
 /* Keep the events of a kind: each has a number in each column; times are differences. */
-static int keep_columns(struct bundle *b, struct perfetto_columns *c, enum perfetto_kind kind,
-			const struct buffer *texts)
+static int keep_columns(struct bundle *b, struct protobuf_view columns[COMPACT_FIELDS],
+			enum perfetto_kind kind, const struct buffer *texts)
 {
+	bool wakes = kind == PERFETTO_WAKING;
+	struct protobuf_view *times = &columns[wakes ? COMPACT_WAKING_TIME : COMPACT_SWITCH_TIME];
 	uint64_t time = 0, delta;
 
-	while (c->time.at && protobuf_varint(&c->time, &delta)) {
+	while (times->at && protobuf_varint(times, &delta)) {
 		struct perfetto_record r = {.kind = (uint8_t)kind};
 		struct perfetto_switch w = {0};
-		uint64_t comm = next(&c->comm);
+		uint64_t comm = next(&columns[wakes ? COMPACT_WAKING_COMM : COMPACT_SWITCH_COMM]);
 
 		time += delta;
-		w.prev_state = (int64_t)next(&c->state);
-		w.pid = (int32_t)next(&c->pid);
-		w.prio = (int32_t)next(&c->prio);
-		w.target_cpu = (int32_t)next(&c->cpu);
+		w.pid = (int32_t)next(&columns[wakes ? COMPACT_WAKING_PID : COMPACT_SWITCH_PID]);
+		w.prio = (int32_t)next(&columns[wakes ? COMPACT_WAKING_PRIO : COMPACT_SWITCH_PRIO]);
+		if (wakes)
+			w.target_cpu = (int32_t)next(&columns[COMPACT_WAKING_CPU]);
+		else
+			w.prev_state = (int64_t)next(&columns[COMPACT_SWITCH_STATE]);
 		if (comm < texts->size / 4)
 			w.comm = get_u32(texts->data + 4 * comm);
 		if (decode_perfetto_keep(b, time, &r, &w, sizeof w))
@@ -2756,29 +2749,18 @@ static int keep_columns(struct bundle *b, struct perfetto_columns *c, enum perfe
 static int take_sched(struct bundle *b, struct protobuf_view message)
 {
 	struct buffer *texts = &b->p->ftrace.key;
-	struct perfetto_columns switches = {0}, wakings = {0};
+	struct protobuf_view columns[COMPACT_FIELDS] = {{NULL, NULL}};
 	struct protobuf_field f;
 
 	texts->size = 0;
 	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case COMPACT_COMMS:
-			if (buffer_u32(texts, perfetto_text(b->p, f.bytes)))
-				return -1;
-			break;
-		case COMPACT_SWITCH_TIME: switches.time = f.bytes; break;
-		case COMPACT_SWITCH_STATE: switches.state = f.bytes; break;
-		case COMPACT_SWITCH_PID: switches.pid = f.bytes; break;
-		case COMPACT_SWITCH_PRIO: switches.prio = f.bytes; break;
-		case COMPACT_SWITCH_COMM: switches.comm = f.bytes; break;
-		case COMPACT_WAKING_TIME: wakings.time = f.bytes; break;
-		case COMPACT_WAKING_PID: wakings.pid = f.bytes; break;
-		case COMPACT_WAKING_CPU: wakings.cpu = f.bytes; break;
-		case COMPACT_WAKING_PRIO: wakings.prio = f.bytes; break;
-		case COMPACT_WAKING_COMM: wakings.comm = f.bytes; break;
-		}
-	return keep_columns(b, &switches, PERFETTO_SWITCH, texts) ||
-			       keep_columns(b, &wakings, PERFETTO_WAKING, texts)
+		if (f.number < COMPACT_FIELDS && f.number != COMPACT_COMMS)
+			columns[f.number] = f.bytes;
+		else if (f.number == COMPACT_COMMS &&
+			 buffer_u32(texts, perfetto_text(b->p, f.bytes)))
+			return -1;
+	return keep_columns(b, columns, PERFETTO_SWITCH, texts) ||
+			       keep_columns(b, columns, PERFETTO_WAKING, texts)
 		       ? -1
 		       : 0;
 }

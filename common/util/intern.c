@@ -150,12 +150,12 @@ void id_cache_free(struct id_cache *k)
 
 enum { DIRECT_LEAST = 64 };
 
-uint32_t idmap_far(const struct idmap *m, uint32_t id)
+uint32_t idmap_far(const struct idmap *m, uint64_t id)
 {
 	return (uint32_t)key_map_get(&m->far, id);
 }
 
-static void put_direct(struct idmap *m, uint32_t id, uint32_t number)
+static void put_direct(struct idmap *m, uint64_t id, uint32_t number)
 {
 	if (!m->direct[id])
 		m->direct_used++;
@@ -173,11 +173,11 @@ static int grow_direct(struct idmap *m, size_t size)
 		return -1;
 	for (struct key_map_slot *s = NULL; (s = key_map_next(&m->far, s));)
 		if (s->key >= before && s->key < m->direct_size)
-			put_direct(m, (uint32_t)s->key, s->number);
+			put_direct(m, s->key, s->number);
 	return 0;
 }
 
-int idmap_set(struct idmap *m, uint32_t id, uint32_t number)
+int idmap_set(struct idmap *m, uint64_t id, uint32_t number)
 {
 	if (!m->direct && grow_direct(m, DIRECT_LEAST))
 		return -1;

@@ -67,7 +67,7 @@ void id_cache_free(struct id_cache *k);
 /*
  * Maps a segment's ids to this program's numbers.
  *
- * Ids are any u32. Dense ids are looked up in an array, others in a hash table, so a hostile id
+ * Ids are any number. Dense ids are looked up in an array, others in a hash table, so a hostile id
  * costs no memory. 0 means no number. A zero-initialised map is empty.
  */
 
@@ -79,13 +79,13 @@ struct idmap {
 	struct key_map far;   /* ids beyond direct; those below were moved */
 };
 
-int idmap_set(struct idmap *m, uint32_t id, uint32_t number);
+int idmap_set(struct idmap *m, uint64_t id, uint32_t number);
 /* Remove all ids, at a cost proportional to those set since the last call. */
 void idmap_clear(struct idmap *m);
 void idmap_free(struct idmap *m);
-uint32_t idmap_far(const struct idmap *m, uint32_t id);
+uint32_t idmap_far(const struct idmap *m, uint64_t id);
 
-static inline uint32_t idmap_get(const struct idmap *m, uint32_t id)
+static inline uint32_t idmap_get(const struct idmap *m, uint64_t id)
 {
 	return id < m->direct_size ? m->direct[id] : idmap_far(m, id);
 }
