@@ -57,16 +57,6 @@ struct profile_table {
 	struct key_map numbers; /* + 1 */
 };
 
-struct profile {
-	struct buffer data;	      /* the message; it spills */
-	struct protobuf_view samples; /* from the first sample on */
-	struct profile_table strings, mappings, locations, functions;
-	struct value_type types[VALUES_MOST], period_type;
-	unsigned ntypes;
-	uint64_t nsamples, time, duration, period, default_type; /* ns; default_type: a string */
-	struct buffer comments;					 /* u64 each: a string */
-};
-
 /* --- the state of the decoder of profile.proto --- */
 
 /* The frames of a location: innermost first, ids of the writer's locations. */
@@ -74,32 +64,36 @@ struct location_frames {
 	uint32_t begin, count; /* in pprof.frames, in ids; count 0: not yet known */
 };
 
-/* How a type of samples shows a value or a label. */
-struct sample_types {
-	unsigned weight;	   /* number of the value that samples weigh */
-	unsigned count;		   /* number of the value that counts them; VALUES_MOST: none */
-	uint64_t unit;		   /* ns of the weight's unit; 0: it is no time */
-	struct id_cache by_labels; /* ids, by the keys of the labels */
-};
-
 struct pprof_decoder {
-	struct profile profile;
+	struct {
+		struct buffer data;	      /* the message; it spills */
+		struct protobuf_view samples; /* from the first sample on */
+		struct profile_table strings, mappings, locations, functions;
+		struct value_type types[VALUES_MOST], period_type;
+		unsigned ntypes;
+		/* ns; default_type: a string */
+		uint64_t nsamples, time, duration, period, default_type;
+		struct buffer comments; /* u64 each: a string */
+	} profile;
 	struct input *input;
 	struct writer *w;
 	uint32_t source, clock;
 	struct buffer frames;		  /* u32 each */
 	struct location_frames *location; /* as many as locations */
 	uint32_t *space;		  /* ids, as many as mappings + 1: the last is of none */
-	struct sample_types types;
+	/* how a type of samples shows a value or a label */
+	struct {
+		unsigned weight;	   /* number of the value that samples weigh */
+		unsigned count;		   /* of the value that counts them; VALUES_MOST: none */
+		uint64_t unit;		   /* ns of the weight's unit; 0: it is no time */
+		struct id_cache by_labels; /* ids, by the keys of the labels */
+	} types;
 	struct id_cache lanes;
 	struct protobuf_view rest, sample; /* the next samples, and the present one */
 	uint64_t number;		   /* of the present sample, from 1 */
 	uint64_t elapsed;		   /* ns: the weights of the samples before it */
 	struct buffer stack, fixed, tail, key;
 };
-
-static int pprof_fact(struct pprof_decoder *p, struct trace_info *facts, const char *name,
-		      uint64_t string, uint64_t detail);
 
 /* Test whether a field of Profile has the wire type of its number. Lists of numbers may be packed;
  * later versions may have more fields. */
@@ -148,10 +142,10 @@ static bool profile_begins(struct protobuf_view head, bool any)
 }
 
 /* Get a string; an index beyond them gives an empty one. */
-static struct protobuf_view profile_string(const struct profile *p, uint64_t index)
+static struct protobuf_view profile_string(const struct pprof_decoder *p, uint64_t index)
 {
-	return index < p->strings.count ? p->strings.entry[index]
-					: (struct protobuf_view){NULL, NULL};
+	return index < p->profile.strings.count ? p->profile.strings.entry[index]
+						: (struct protobuf_view){NULL, NULL};
 }
 
 /* Find an entry by its id. Returns its number + 1; 0: there is none. */
@@ -182,12 +176,9 @@ static int pprof_read_all(struct buffer *b, const struct input *in, struct error
 
 static int pprof_add_entry(struct profile_table *t, struct protobuf_view message)
 {
-	struct protobuf_view *entry;
-
 	if (ARRAY_GROW(t->entry, t->capacity, t->count))
 		return -1;
-	entry = t->entry;
-	entry[t->count++] = message;
+	t->entry[t->count++] = message;
 	return 0;
 }
 
@@ -224,68 +215,71 @@ static struct value_type read_value_type(struct protobuf_view message)
 	return v;
 }
 
-static int add_comments(struct profile *p, struct protobuf_field *f)
+static int add_comments(struct pprof_decoder *p, struct protobuf_field *f)
 {
 	struct protobuf_view list = f->bytes;
 	uint64_t string;
 
 	while (protobuf_each(f, &list, &string))
-		if (buffer_u64(&p->comments, string))
+		if (buffer_u64(&p->profile.comments, string))
 			return -1;
 	return 0;
 }
 
 /* Take a field of Profile, which has the wire type of its number. Returns -1 when out of memory. */
-static int pprof_take_field(struct profile *p, struct input *in, struct protobuf_field *f)
+static int pprof_take_field(struct pprof_decoder *p, struct protobuf_field *f)
 {
 	switch (f->number) {
 	case PROFILE_SAMPLE_TYPE:
-		if (p->ntypes < VALUES_MOST)
-			p->types[p->ntypes++] = read_value_type(f->bytes);
+		if (p->profile.ntypes < VALUES_MOST)
+			p->profile.types[p->profile.ntypes++] = read_value_type(f->bytes);
 		else
-			input_damage(in, in->name, (uint64_t)(f->bytes.at - p->data.data),
+			input_damage(p->input, p->input->name,
+				     (uint64_t)(f->bytes.at - p->profile.data.data),
 				     "more than %d values of a sample: the rest are left out",
 				     VALUES_MOST);
 		return 0;
-	case PROFILE_SAMPLE: p->nsamples++; return 0;
-	case PROFILE_MAPPING: return add_numbered(&p->mappings, f->bytes);
-	case PROFILE_LOCATION: return add_numbered(&p->locations, f->bytes);
-	case PROFILE_FUNCTION: return add_numbered(&p->functions, f->bytes);
-	case PROFILE_STRING: return pprof_add_entry(&p->strings, f->bytes);
-	case PROFILE_TIME: p->time = f->value; return 0;
-	case PROFILE_DURATION: p->duration = f->value; return 0;
-	case PROFILE_PERIOD_TYPE: p->period_type = read_value_type(f->bytes); return 0;
-	case PROFILE_PERIOD: p->period = f->value; return 0;
+	case PROFILE_SAMPLE: p->profile.nsamples++; return 0;
+	case PROFILE_MAPPING: return add_numbered(&p->profile.mappings, f->bytes);
+	case PROFILE_LOCATION: return add_numbered(&p->profile.locations, f->bytes);
+	case PROFILE_FUNCTION: return add_numbered(&p->profile.functions, f->bytes);
+	case PROFILE_STRING: return pprof_add_entry(&p->profile.strings, f->bytes);
+	case PROFILE_TIME: p->profile.time = f->value; return 0;
+	case PROFILE_DURATION: p->profile.duration = f->value; return 0;
+	case PROFILE_PERIOD_TYPE: p->profile.period_type = read_value_type(f->bytes); return 0;
+	case PROFILE_PERIOD: p->profile.period = f->value; return 0;
 	case PROFILE_COMMENT: return add_comments(p, f);
-	case PROFILE_DEFAULT_SAMPLE_TYPE: p->default_type = f->value; return 0;
+	case PROFILE_DEFAULT_SAMPLE_TYPE: p->profile.default_type = f->value; return 0;
 	}
 	return 0;
 }
 
 /* Read the input and find its tables. Damage is reported. 0, or -1 with *e filled. */
-static int profile_read(struct profile *p, struct input *in, struct error *e)
+static int profile_read(struct pprof_decoder *p, struct error *e)
 {
+	struct input *in = p->input;
 	struct protobuf_view rest;
 	struct protobuf_field f;
 	int got;
 
-	if (pprof_read_all(&p->data, in, e))
+	if (pprof_read_all(&p->profile.data, in, e))
 		return -1;
-	p->samples = rest = (struct protobuf_view){p->data.data, p->data.data + p->data.size};
+	p->profile.samples = rest = (struct protobuf_view){
+		p->profile.data.data, p->profile.data.data + p->profile.data.size};
 	while ((got = protobuf_next(&rest, &f)) > 0)
-		if (known_field(&f) && pprof_take_field(p, in, &f))
+		if (known_field(&f) && pprof_take_field(p, &f))
 			return error_no_memory(e);
 	if (got < 0) {
-		uint64_t offset = (uint64_t)(rest.at - p->data.data);
+		uint64_t offset = (uint64_t)(rest.at - p->profile.data.data);
 
 		/* what is after it is unknown; names are after the samples */
-		p->samples.end = rest.at;
+		p->profile.samples.end = rest.at;
 		input_damage(in, in->name, offset, "no field of a profile: the rest is left out");
 		if (io_cut() && !in->decoding->quiet)
 			warn(in->name, offset,
 			     "ended by a signal within the profile: names that follow are missing");
 	}
-	buffer_rest(&p->data);
+	buffer_rest(&p->profile.data);
 	return 0;
 }
 
@@ -295,14 +289,14 @@ static void pprof_table_free(struct profile_table *t)
 	key_map_free(&t->numbers);
 }
 
-static void profile_free(struct profile *p)
+static void profile_free(struct pprof_decoder *p)
 {
-	buffer_free(&p->data);
-	buffer_free(&p->comments);
-	pprof_table_free(&p->strings);
-	pprof_table_free(&p->mappings);
-	pprof_table_free(&p->locations);
-	pprof_table_free(&p->functions);
+	buffer_free(&p->profile.data);
+	buffer_free(&p->profile.comments);
+	pprof_table_free(&p->profile.strings);
+	pprof_table_free(&p->profile.mappings);
+	pprof_table_free(&p->profile.locations);
+	pprof_table_free(&p->profile.functions);
 }
 
 /*
@@ -329,32 +323,25 @@ struct mapping {
 /* Declare a string of the profile. */
 static uint32_t pprof_string(const struct pprof_decoder *p, uint64_t index)
 {
-	struct protobuf_view s = profile_string(&p->profile, index);
+	struct protobuf_view s = profile_string(p, index);
 
 	return writer_string(p->w, s.at, protobuf_size(s));
 }
 
-static void read_mapping(struct protobuf_view message, struct mapping *m)
+static struct mapping read_mapping(struct protobuf_view message)
 {
+	struct mapping m = {0};
 	struct protobuf_field f;
 
-	*m = (struct mapping){0};
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case MAPPING_START: m->start = f.value; break;
-		case MAPPING_LIMIT: m->limit = f.value; break;
-		case MAPPING_OFFSET: m->offset = f.value; break;
-		case MAPPING_FILE: m->file = f.value; break;
-		case MAPPING_BUILD_ID: m->build_id = f.value; break;
+		case MAPPING_START: m.start = f.value; break;
+		case MAPPING_LIMIT: m.limit = f.value; break;
+		case MAPPING_OFFSET: m.offset = f.value; break;
+		case MAPPING_FILE: m.file = f.value; break;
+		case MAPPING_BUILD_ID: m.build_id = f.value; break;
 		}
-}
-
-static int pprof_fact_mapping(struct pprof_decoder *p, struct trace_info *facts, size_t number)
-{
-	struct mapping m;
-
-	read_mapping(p->profile.mappings.entry[number], &m);
-	return pprof_fact(p, facts, "mapping", m.file, m.build_id);
+	return m;
 }
 
 /* Declare the address space of a mapping: processes whose profiles were merged may have different
@@ -368,7 +355,7 @@ static uint32_t pprof_space_of(struct pprof_decoder *p, uint32_t number)
 	if (*space)
 		return *space;
 	if (number)
-		read_mapping(t->entry[number - 1], &m);
+		m = read_mapping(t->entry[number - 1]);
 	*space = writer_space(
 		p->w, &(struct space_entry){.source = p->source, .name = pprof_string(p, m.file)});
 	if (*space && m.limit > m.start &&
@@ -419,11 +406,11 @@ static int pprof_add_line(struct pprof_decoder *p, struct protobuf_view line, ui
 		case FUNCTION_SYSTEM_NAME: system_name = f.value; break;
 		case FUNCTION_FILE: path = f.value; break;
 		}
-	name = profile_string(&p->profile, named ? named : system_name);
-	file = profile_string(&p->profile, path);
+	name = profile_string(p, named ? named : system_name);
+	file = profile_string(p, path);
 	if (mapping) {
-		read_mapping(p->profile.mappings.entry[mapping - 1], &m);
-		module = profile_string(&p->profile, m.file);
+		m = read_mapping(p->profile.mappings.entry[mapping - 1]);
+		module = profile_string(p, m.file);
 	}
 	if (name.at == name.end)
 		return entry.space ? pprof_add_frame(p, &entry, NULL) : -1;
@@ -555,19 +542,16 @@ static uint64_t pprof_unit_of(struct protobuf_view unit)
 /* Choose the value that samples weigh. */
 static void pprof_choose_values(struct pprof_decoder *p)
 {
-	const struct profile *profile = &p->profile;
-	struct sample_types *t = &p->types;
-
-	t->weight = profile->ntypes ? profile->ntypes - 1 : 0;
-	for (unsigned i = 0; i < profile->ntypes; i++)
-		if (profile->default_type && profile->types[i].type == profile->default_type)
-			t->weight = i;
-	t->unit = pprof_unit_of(profile_string(profile, profile->types[t->weight].unit));
+	p->types.weight = p->profile.ntypes ? p->profile.ntypes - 1 : 0;
+	for (unsigned i = 0; i < p->profile.ntypes; i++)
+		if (p->profile.default_type && p->profile.types[i].type == p->profile.default_type)
+			p->types.weight = i;
+	p->types.unit = pprof_unit_of(profile_string(p, p->profile.types[p->types.weight].unit));
 	/* programs write pairs: a number of events and what they add up to */
-	t->count = VALUES_MOST;
-	if (t->weight &&
-	    pprof_is_string(profile_string(profile, profile->types[t->weight - 1].unit), "count"))
-		t->count = t->weight - 1;
+	p->types.count = VALUES_MOST;
+	if (p->types.weight &&
+	    pprof_is_string(profile_string(p, p->profile.types[p->types.weight - 1].unit), "count"))
+		p->types.count = p->types.weight - 1;
 }
 
 /* --- reading --- */
@@ -577,7 +561,7 @@ static bool take_lane_label(struct pprof_decoder *p, struct lane_entry *lane, co
 {
 	static const char *const threads[] = {"tid", "thread_id", "thread", NULL};
 	static const char *const names[] = {"comm", "thread_comm", "thread_name", "thread", NULL};
-	struct protobuf_view key = profile_string(&p->profile, l->key);
+	struct protobuf_view key = profile_string(p, l->key);
 
 	if (l->is_text) {
 		if (lane->comm || !is_string_of(key, names))
@@ -673,7 +657,7 @@ static uint32_t label_name(const struct pprof_decoder *p, const struct pprof_sam
 			   unsigned label)
 {
 	enum { LABEL_NAME_MOST = 200 }; /* bytes of the key in the name */
-	struct protobuf_view key = profile_string(&p->profile, s->labels[label].key);
+	struct protobuf_view key = profile_string(p, s->labels[label].key);
 	size_t n = protobuf_size(key);
 	char name[256];
 	unsigned same = 1;
@@ -692,13 +676,12 @@ static uint32_t label_name(const struct pprof_decoder *p, const struct pprof_sam
 static unsigned pprof_make_fields(const struct pprof_decoder *p, const struct pprof_sample *s,
 				  struct field_entry *field)
 {
-	const struct profile *profile = &p->profile;
 	unsigned n = 0, texts = 0;
 	uint32_t at = 0;
 
-	for (unsigned i = 0; i < profile->ntypes; i++, at += VALUE_SIZE)
+	for (unsigned i = 0; i < p->profile.ntypes; i++, at += VALUE_SIZE)
 		field[n++] = (struct field_entry){
-			.name = pprof_string(p, profile->types[i].type),
+			.name = pprof_string(p, p->profile.types[i].type),
 			.kind = !s->is_signed && (i == p->types.weight || i == p->types.count)
 					? FIELD_UINT
 					: FIELD_INT,
@@ -728,7 +711,6 @@ static unsigned pprof_make_fields(const struct pprof_decoder *p, const struct pp
 /* Declare the type of samples with these labels; p->fixed and p->tail are those of the sample. */
 static uint32_t pprof_declare_type(struct pprof_decoder *p, const struct pprof_sample *s)
 {
-	const struct profile *profile = &p->profile;
 	struct field_entry fields[VALUES_MOST + LABELS_MOST];
 	struct type_entry type = {.source = p->source,
 				  .kind = KIND_SAMPLE,
@@ -749,7 +731,7 @@ static uint32_t pprof_declare_type(struct pprof_decoder *p, const struct pprof_s
 	if (!id || *id)
 		return id ? *id : 0;
 	type.nfields = pprof_make_fields(p, s, fields);
-	type.name = profile->ntypes ? pprof_string(p, profile->types[p->types.weight].type) : 0;
+	type.name = p->profile.ntypes ? pprof_string(p, p->profile.types[p->types.weight].type) : 0;
 	if (!type.name)
 		type.name = writer_text(p->w, "samples");
 	*id = writer_type(p->w, &type);
@@ -778,7 +760,7 @@ static int make_row(struct pprof_decoder *p, const struct pprof_sample *s, uint6
 	}
 	for (unsigned i = 0; i < s->nlabels; i++) {
 		const struct label *l = &s->labels[i];
-		struct protobuf_view text = profile_string(&p->profile, l->text);
+		struct protobuf_view text = profile_string(p, l->text);
 		const void *nul;
 
 		if (!l->is_text) {
@@ -858,7 +840,7 @@ static int pprof_open(struct input *in, struct error *e)
 	in->state = p;
 	p->input = in;
 	p->w = in->decoding->writer;
-	if (profile_read(&p->profile, in, e))
+	if (profile_read(p, e))
 		return -1;
 	pprof_choose_values(p);
 	in->ticks = !p->types.unit;
@@ -870,8 +852,8 @@ static int pprof_open(struct input *in, struct error *e)
 static int pprof_fact(struct pprof_decoder *p, struct trace_info *facts, const char *name,
 		      uint64_t string, uint64_t detail)
 {
-	struct protobuf_view s = profile_string(&p->profile, string);
-	struct protobuf_view d = profile_string(&p->profile, detail);
+	struct protobuf_view s = profile_string(p, string);
+	struct protobuf_view d = profile_string(p, detail);
 
 	p->key.size = 0;
 	if (buffer_append(&p->key, s.at, protobuf_size(s)) ||
@@ -886,27 +868,29 @@ static int pprof_fact(struct pprof_decoder *p, struct trace_info *facts, const c
 static int pprof_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct pprof_decoder *p = in->state;
-	const struct profile *profile = &p->profile;
+	struct mapping m;
 	int bad = 0;
 
 	fact_text(facts, "format", "pprof");
-	fact_number(facts, "samples", profile->nsamples);
-	for (unsigned i = 0; i < profile->ntypes; i++)
-		bad |= pprof_fact(p, facts, "value", profile->types[i].type,
-				  profile->types[i].unit);
-	if (profile->time)
-		fact_number(facts, "time", profile->time);
-	if (profile->duration)
-		fact_number(facts, "duration", profile->duration);
-	if (profile->period) {
-		bad |= pprof_fact(p, facts, "period of", profile->period_type.type,
-				  profile->period_type.unit);
-		fact_number(facts, "period", profile->period);
+	fact_number(facts, "samples", p->profile.nsamples);
+	for (unsigned i = 0; i < p->profile.ntypes; i++)
+		bad |= pprof_fact(p, facts, "value", p->profile.types[i].type,
+				  p->profile.types[i].unit);
+	if (p->profile.time)
+		fact_number(facts, "time", p->profile.time);
+	if (p->profile.duration)
+		fact_number(facts, "duration", p->profile.duration);
+	if (p->profile.period) {
+		bad |= pprof_fact(p, facts, "period of", p->profile.period_type.type,
+				  p->profile.period_type.unit);
+		fact_number(facts, "period", p->profile.period);
 	}
-	for (size_t i = 0; i < profile->comments.size; i += 8)
-		bad |= pprof_fact(p, facts, "comment", get_u64(profile->comments.data + i), 0);
-	for (size_t i = 0; i < profile->mappings.count; i++)
-		bad |= pprof_fact_mapping(p, facts, i);
+	for (size_t i = 0; i < p->profile.comments.size; i += 8)
+		bad |= pprof_fact(p, facts, "comment", get_u64(p->profile.comments.data + i), 0);
+	for (size_t i = 0; i < p->profile.mappings.count; i++) {
+		m = read_mapping(p->profile.mappings.entry[i]);
+		bad |= pprof_fact(p, facts, "mapping", m.file, m.build_id);
+	}
 	return bad ? error_no_memory(e) : 0;
 }
 
@@ -963,7 +947,7 @@ static void pprof_close(struct input *in)
 
 	if (!p)
 		return;
-	profile_free(&p->profile);
+	profile_free(p);
 	buffer_free(&p->frames);
 	buffer_free(&p->stack);
 	buffer_free(&p->fixed);
