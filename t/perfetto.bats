@@ -1055,7 +1055,7 @@ lines() {
 	trace x.pftrace <<-'END'
 		{ timestamp: 1000 trigger { trigger_name: "janky" producer_name: "ui" trusted_producer_uid: 1000 } }
 		{ timestamp: 2000 service_event { tracing_disabled: true } }
-		{ clone_snapshot_trigger { trigger_name: "copy" } }
+		{ clone_snapshot_trigger { trigger_name: "copy" producer_name: "" } }
 	END
 	run -0 pipefail "trdecode -q x.pftrace | trencode -q -t ndjson | jq -c '[.time, .name, .args]'"
 	assert_output - <<-'END'

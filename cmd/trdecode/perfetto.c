@@ -18,9 +18,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/perfetto.h"
 #include "cmd/trdecode/perfetto_tables.h"
-#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/cli/program.h"
@@ -211,27 +209,37 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 	return *location = writer_location(p->w, &entry);
 }
 
+/* Read a line of a function: a frame of InlineCallstack has the same fields. */
+static struct perfetto_source_location perfetto_read_line(struct perfetto *p,
+							  struct protobuf_view message)
+{
+	struct perfetto_source_location line = {0};
+	struct protobuf_field f;
+
+	while (protobuf_next(&message, &f) > 0)
+		switch (f.number) {
+		case INLINE_FUNCTION: line.function = perfetto_text(p, f.bytes); break;
+		case INLINE_FILE: line.file = perfetto_text(p, f.bytes); break;
+		case INLINE_LINE: line.line = (uint32_t)f.value; break;
+		}
+	return line;
+}
+
 uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
 {
-	struct protobuf_field f, of;
+	struct protobuf_field f;
 	uint32_t stack = 0;
 
 	while (protobuf_next(&message, &f) > 0) {
-		struct perfetto_source_location source = {0};
+		struct perfetto_source_location line;
 		struct location_entry entry = {0};
 		uint32_t location;
 
 		if (f.number != INLINE_FRAME)
 			continue;
-		while (protobuf_next(&f.bytes, &of) > 0)
-			switch (of.number) {
-			case INLINE_FUNCTION: entry.name = perfetto_text(p, of.bytes); break;
-			case INLINE_FILE: source.file = perfetto_text(p, of.bytes); break;
-			case INLINE_LINE: source.line = (uint32_t)of.value; break;
-			}
-		if (!entry.name)
-			entry.name = writer_text(p->w, "?");
-		location = perfetto_named_location(p, &entry, &source, 0);
+		line = perfetto_read_line(p, f.bytes);
+		entry.name = line.function ? line.function : writer_text(p->w, "?");
+		location = perfetto_named_location(p, &entry, &line, 0);
 		stack = location ? writer_stack(p->w, stack, location) : stack;
 	}
 	return stack;
@@ -250,21 +258,6 @@ uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
  */
 
 enum { LINES_MOST = 64 }; /* of one address; the innermost ones beyond are left out */
-
-static struct perfetto_source_location perfetto_read_line(struct perfetto *p,
-							  struct protobuf_view message)
-{
-	struct perfetto_source_location line = {0};
-	struct protobuf_field f;
-
-	while (protobuf_next(&message, &f) > 0)
-		switch (f.number) {
-		case INLINE_FUNCTION: line.function = perfetto_text(p, f.bytes); break;
-		case INLINE_FILE: line.file = perfetto_text(p, f.bytes); break;
-		case INLINE_LINE: line.line = (uint32_t)f.value; break;
-		}
-	return line;
-}
 
 /* Take the message AddressSymbols. module: string of the build-id, or else of the path. */
 static int take_symbol(struct perfetto *p, uint32_t module, struct protobuf_view message)
@@ -1142,15 +1135,15 @@ static uint32_t heap_type(struct perfetto *p, uint32_t heap)
 						  .role = fields[i].role,
 						  .offset = 8 * i,
 						  .size = 8};
-	*id = writer_type(p->w, &(struct type_entry){.source = p->source,
-						     .name = heap,
-						     .group = writer_text(p->w, "heap"),
-						     .kind = KIND_SAMPLE,
-						     .native = 'H',
-						     .fixed_size = 8 * (TOTALS + 1),
-						     .nfields = TOTALS + 1,
-						     .fields = entries});
-	return *id && row_filter_announce(p->input->decoding->row_filter, *id, 0) ? 0 : *id;
+	*id = perfetto_declare_type(p, &(struct type_entry){.source = p->source,
+							    .name = heap,
+							    .group = writer_text(p->w, "heap"),
+							    .kind = KIND_SAMPLE,
+							    .native = 'H',
+							    .fixed_size = 8 * (TOTALS + 1),
+							    .nfields = TOTALS + 1,
+							    .fields = entries});
+	return *id;
 }
 
 int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
@@ -1247,15 +1240,20 @@ enum {
 	FIELDS_MOST = 64,	 /* of a message that are looked at: packets may overlap */
 };
 
+/* The bytes of the file, or those that a packet of compressed packets contains. */
 struct packet_reader {
-	const char *name; /* of the file */
+	struct perfetto *p;
 	/* Read at most n bytes. Returns their number, 0 at the end, or -1 with *e filled. */
-	ssize_t (*read)(void *ctx, uint8_t *to, size_t n, struct error *e);
-	void *ctx;
+	ssize_t (*read)(struct packet_reader *r, uint8_t *to, size_t n, struct error *e);
 	uint64_t offset; /* of data[begin] */
 	uint8_t *data;
 	size_t begin, filled, capacity;
 	bool ended;
+	const struct perfetto_packet *packed; /* the compressed packet; NULL: of the file */
+	z_stream zlib;
+	ZSTD_DStream *zstd;
+	ZSTD_inBuffer in;
+	bool unpacked; /* all of it */
 };
 
 /* Begin with n bytes of the file. -1: out of memory. */
@@ -1270,12 +1268,6 @@ static int packet_reader_open(struct packet_reader *r, const uint8_t *head, size
 	r->begin = 0;
 	r->filled = n;
 	return 0;
-}
-
-static void packet_reader_close(struct packet_reader *r)
-{
-	free(r->data);
-	r->data = NULL;
 }
 
 static size_t have(const struct packet_reader *r)
@@ -1316,7 +1308,7 @@ static int perfetto_fill(struct packet_reader *r, size_t n, struct error *e)
 
 		if (r->begin + n > r->capacity && perfetto_reserve(r, n))
 			return error_no_memory(e);
-		got = r->read(r->ctx, r->data + r->filled, r->capacity - r->filled, e);
+		got = r->read(r, r->data + r->filled, r->capacity - r->filled, e);
 		if (got < 0)
 			return -1;
 		r->ended = !got;
@@ -1343,10 +1335,10 @@ enum packet_got {
 	PACKET_BAD, /* no packet, *e says why; packet_resync goes on */
 };
 
-/* Get the next packet without skipping it. The message is valid until the next call; *size: the
- * bytes to skip. */
+/* Get the next packet without skipping it. The message is valid until the next call; the packet
+ * ends with it. */
 static enum packet_got packet_next(struct packet_reader *r, struct protobuf_view *message,
-				   size_t *size, struct error *e)
+				   struct error *e)
 {
 	struct protobuf_view rest;
 	uint64_t length;
@@ -1357,28 +1349,26 @@ static enum packet_got packet_next(struct packet_reader *r, struct protobuf_view
 	if (!have(r))
 		return PACKET_ENDED;
 	rest = view(r);
-	if (*rest.at != (TRACE_PACKET << 3 | PROTOBUF_LENGTH))
-		goto bad;
-	rest.at++;
+	if (*rest.at++ != (TRACE_PACKET << 3 | PROTOBUF_LENGTH)) {
+		error_set(e, r->p->input->name, r->offset, "no packet");
+		return PACKET_BAD;
+	}
 	if (!protobuf_varint(&rest, &length) || length > PACKET_MOST) {
-		error_set(e, r->name, r->offset, "a packet with an impossible length");
+		error_set(e, r->p->input->name, r->offset, "a packet with an impossible length");
 		return PACKET_BAD;
 	}
 	header = (size_t)(rest.at - r->data) - r->begin;
 	if (need(r, header + (size_t)length, e))
 		return PACKET_FAILED;
 	if (have(r) < header + length) {
-		error_set(e, r->name, r->offset, "truncated: a packet of %llu bytes has %zu",
-			  (unsigned long long)length, have(r) - header);
+		error_set(e, r->p->input->name, r->offset,
+			  "truncated: a packet of %llu bytes has %zu", (unsigned long long)length,
+			  have(r) - header);
 		return PACKET_BAD;
 	}
 	message->at = r->data + r->begin + header;
 	message->end = message->at + length;
-	*size = header + (size_t)length;
 	return PACKET_GOT;
-bad:
-	error_set(e, r->name, r->offset, "no packet");
-	return PACKET_BAD;
 }
 
 /* --- payloads --- */
@@ -1839,47 +1829,47 @@ static int packet_read(struct perfetto *p, struct protobuf_view message, uint64_
 }
 
 /* Go on after bytes that are no packet. */
-static int after_damage(struct perfetto *p, struct packet_reader *r, bool packed)
+static int after_damage(struct packet_reader *r)
 {
+	struct perfetto *p = r->p;
 	struct gap gap = {.offset = r->offset, .reason = GAP_DAMAGE, .unit = GAP_BYTES};
 
 	if (packet_resync(r, p->counts.sequences, &gap.count, &p->error))
 		return -1;
-	if (packed)
+	if (r->packed)
 		gap.offset = NO_OFFSET;
 	p->scratch.arguments.size = 0;
 	return perfetto_keep_gap(p, p->last, &gap, -1);
 }
 
-/* Read all packets. at: of compressed packets the offset of the packet that contains them. */
-static int packets_read(struct perfetto *p, struct packet_reader *r,
-			const struct perfetto_packet *packed)
+/* Read all packets. */
+static int packets_read(struct packet_reader *r)
 {
-	struct protobuf_view message;
+	struct perfetto *p = r->p;
+	struct protobuf_view message = {NULL, NULL};
 	struct error e;
 	enum packet_got got;
-	size_t size;
 	bool bad;
 
-	while ((got = packet_next(r, &message, &size, &e)) != PACKET_ENDED) {
-		uint64_t offset = packed ? packed->offset : r->offset;
+	while ((got = packet_next(r, &message, &e)) != PACKET_ENDED) {
+		uint64_t offset = r->packed ? r->packed->offset : r->offset;
 
 		if (got == PACKET_FAILED) {
 			p->error = e;
 			return -1;
 		}
 		if (got == PACKET_GOT) {
-			if (packet_read(p, message, offset, packed, &bad))
+			if (packet_read(p, message, offset, r->packed, &bad))
 				return -1;
 			if (!bad) {
-				packet_skip(r, size);
+				packet_skip(r, (size_t)(message.end - view(r).at));
 				continue;
 			}
 			error_set(&e, p->input->name, offset, "no packet");
 		}
 		e.offset = offset;
 		input_damage_error(p->input, &e);
-		if (after_damage(p, r, packed))
+		if (after_damage(r))
 			return -1;
 	}
 	return 0;
@@ -1887,87 +1877,74 @@ static int packets_read(struct perfetto *p, struct packet_reader *r,
 
 /* --- compressed packets --- */
 
-struct packed_field {
-	struct perfetto *p;
-	const struct perfetto_packet *packet;
-	z_stream zlib;
-	ZSTD_DStream *zstd; /* NULL: the bytes are zlib's */
-	ZSTD_inBuffer in;
-	bool done;
-};
-
-static ssize_t perfetto_read_zlib(void *ctx, uint8_t *to, size_t n, struct error *e)
+static ssize_t perfetto_read_zlib(struct packet_reader *r, uint8_t *to, size_t n, struct error *e)
 {
-	struct packed_field *z = ctx;
 	int got;
 
 	(void)e;
-	if (z->done)
+	if (r->unpacked)
 		return 0;
-	z->zlib.next_out = to;
-	z->zlib.avail_out = (uInt)n;
-	got = inflate(&z->zlib, Z_NO_FLUSH);
-	z->done = got != Z_OK;
+	r->zlib.next_out = to;
+	r->zlib.avail_out = (uInt)n;
+	got = inflate(&r->zlib, Z_NO_FLUSH);
+	r->unpacked = got != Z_OK;
 	if (got != Z_OK && got != Z_STREAM_END)
-		perfetto_damage(z->p, z->packet, "compressed packets are damaged");
-	return (ssize_t)(n - z->zlib.avail_out);
+		perfetto_damage(r->p, r->packed, "compressed packets are damaged");
+	return (ssize_t)(n - r->zlib.avail_out);
 }
 
-static ssize_t read_zstd(void *ctx, uint8_t *to, size_t n, struct error *e)
+static ssize_t read_zstd(struct packet_reader *r, uint8_t *to, size_t n, struct error *e)
 {
-	struct packed_field *z = ctx;
 	ZSTD_outBuffer out = {to, n, 0};
 	size_t left = 0;
 
 	(void)e;
-	while (!z->done && !out.pos) {
-		left = ZSTD_decompressStream(z->zstd, &out, &z->in);
-		z->done = ZSTD_isError(left) || (z->in.pos == z->in.size && out.pos < out.size);
+	while (!r->unpacked && !out.pos) {
+		left = ZSTD_decompressStream(r->zstd, &out, &r->in);
+		r->unpacked = ZSTD_isError(left) || (r->in.pos == r->in.size && out.pos < out.size);
 	}
-	if (z->done && left)
-		perfetto_damage(z->p, z->packet, "compressed packets are damaged");
+	if (r->unpacked && left)
+		perfetto_damage(r->p, r->packed, "compressed packets are damaged");
 	return (ssize_t)out.pos;
 }
 
 /* Prepare to unpack. Returns false when out of memory. */
-static bool packed_begin(struct packed_field *z)
+static bool packed_begin(struct packet_reader *r)
 {
-	const struct protobuf_view *in = &z->packet->payload;
+	const struct protobuf_view *in = &r->packed->payload;
 
-	if (z->packet->kind == PACKET_COMPRESSED) {
-		z->zlib.next_in = (Bytef *)(uintptr_t)in->at;
-		z->zlib.avail_in = (uInt)protobuf_size(*in);
-		return inflateInit(&z->zlib) == Z_OK;
+	if (r->packed->kind == PACKET_COMPRESSED) {
+		r->read = perfetto_read_zlib;
+		r->zlib.next_in = (Bytef *)(uintptr_t)in->at;
+		r->zlib.avail_in = (uInt)protobuf_size(*in);
+		return inflateInit(&r->zlib) == Z_OK;
 	}
-	z->in = (ZSTD_inBuffer){in->at, protobuf_size(*in), 0};
-	z->zstd = ZSTD_createDStream();
-	return z->zstd &&
-	       !ZSTD_isError(ZSTD_DCtx_setParameter(z->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
+	r->read = read_zstd;
+	r->in = (ZSTD_inBuffer){in->at, protobuf_size(*in), 0};
+	r->zstd = ZSTD_createDStream();
+	return r->zstd &&
+	       !ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
 }
 
 static int perfetto_read_packed(struct perfetto *p, const struct perfetto_packet *packet)
 {
-	bool is_zlib = packet->kind == PACKET_COMPRESSED;
-	struct packed_field z = {.p = p, .packet = packet};
-	struct packet_reader r = {.name = p->input->name,
-				  .read = is_zlib ? perfetto_read_zlib : read_zstd,
-				  .ctx = &z};
+	struct packet_reader r = {.p = p, .packed = packet};
 	int failed = -1;
 
-	if (packed_begin(&z) && !packet_reader_open(&r, NULL, 0))
-		failed = packets_read(p, &r, packet);
-	packet_reader_close(&r);
-	if (is_zlib)
-		inflateEnd(&z.zlib);
-	ZSTD_freeDStream(z.zstd);
+	if (packed_begin(&r) && !packet_reader_open(&r, NULL, 0))
+		failed = packets_read(&r);
+	free(r.data);
+	if (packet->kind == PACKET_COMPRESSED)
+		inflateEnd(&r.zlib);
+	ZSTD_freeDStream(r.zstd);
 	return failed;
 }
 
 /* --- the file --- */
 
-static ssize_t perfetto_read_file(void *ctx, uint8_t *to, size_t n, struct error *e)
+static ssize_t perfetto_read_file(struct packet_reader *r, uint8_t *to, size_t n, struct error *e)
 {
-	const struct input *in = ctx;
+	const struct input *in = r->p->input;
 	ssize_t got = io_read(in->fd, to, n);
 
 	return got < 0 ? error_errno(e, in->name, NO_OFFSET, "cannot read") : got;
@@ -1976,13 +1953,12 @@ static ssize_t perfetto_read_file(void *ctx, uint8_t *to, size_t n, struct error
 /* Read the whole input. */
 static int perfetto_read(struct perfetto *p)
 {
-	struct input *in = p->input;
-	struct packet_reader r = {.name = in->name, .read = perfetto_read_file, .ctx = in};
+	struct packet_reader r = {.p = p, .read = perfetto_read_file};
 	int failed;
 
-	failed = packet_reader_open(&r, in->head, in->head_size) || packets_read(p, &r, NULL) ||
+	failed = packet_reader_open(&r, p->input->head, p->input->head_size) || packets_read(&r) ||
 		 perfetto_sequences_end(p) || perfetto_name_frames(p);
-	packet_reader_close(&r);
+	free(r.data);
 	return failed ? -1 : 0;
 }
 
@@ -2138,13 +2114,23 @@ uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v)
 
 /* --- information --- */
 
-/* Get the number of a field beyond PERFETTO_KINDS, and that of its packets. */
-static uint32_t far_kind(const struct perfetto *p, uint32_t i, uint64_t *packets)
+/* Count the kinds of packets that counted_kind has. */
+static uint32_t counted_kinds(const struct perfetto *p)
 {
-	uint32_t kind;
+	return PERFETTO_KINDS + p->counts.far_kinds.keys.count;
+}
 
-	memcpy(&kind, intern_data(&p->counts.far_kinds.keys, i), sizeof kind);
-	*packets = get_u64(p->counts.far.data + 8 * (p->counts.far_kinds.numbers[i] - 1));
+/* Get a kind, and the number of its packets: from PERFETTO_KINDS on fields of larger numbers. */
+static uint32_t counted_kind(const struct perfetto *p, uint32_t i, uint64_t *packets)
+{
+	uint32_t kind, far = i - PERFETTO_KINDS;
+
+	if (i < PERFETTO_KINDS) {
+		*packets = p->counts.kinds[i];
+		return i;
+	}
+	memcpy(&kind, intern_data(&p->counts.far_kinds.keys, far), sizeof kind);
+	*packets = get_u64(p->counts.far.data + 8 * (p->counts.far_kinds.numbers[far] - 1));
 	return kind;
 }
 
@@ -2177,11 +2163,9 @@ static int perfetto_info(struct input *in, struct trace_info *info, struct error
 	fact_number(info, "tracks", p->tracks.count);
 	fact_number(info, "sequences", p->sequences.size / sizeof(struct perfetto_sequence *));
 	fact_number(info, "packets", p->counts.packets);
-	for (uint32_t i = 0; i < PERFETTO_KINDS; i++)
-		fact_kind(p, info, i, p->counts.kinds[i]);
-	for (uint32_t i = 0; i < p->counts.far_kinds.keys.count; i++) {
+	for (uint32_t i = 0; i < counted_kinds(p); i++) {
 		uint64_t packets;
-		uint32_t kind = far_kind(p, i, &packets);
+		uint32_t kind = counted_kind(p, i, &packets);
 
 		fact_kind(p, info, kind, packets);
 	}
@@ -2271,11 +2255,9 @@ static void print_unread(const struct perfetto *p)
 	uint64_t count = 0;
 	int failed = 0;
 
-	for (uint32_t i = 1; i < PERFETTO_KINDS && !failed; i++)
-		failed = add_unread(p, &b, &count, i, p->counts.kinds[i]);
-	for (uint32_t i = 0; i < p->counts.far_kinds.keys.count && !failed; i++) {
+	for (uint32_t i = 1; i < counted_kinds(p) && !failed; i++) {
 		uint64_t packets;
-		uint32_t kind = far_kind(p, i, &packets);
+		uint32_t kind = counted_kind(p, i, &packets);
 
 		failed = add_unread(p, &b, &count, kind, packets);
 	}

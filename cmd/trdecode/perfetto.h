@@ -568,6 +568,8 @@ struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
 
 /* --- perfetto_tracks.c: rows --- */
 
+/* Declare a type. 0: out of memory. */
+uint32_t perfetto_declare_type(struct perfetto *p, const struct type_entry *e);
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
 /* Find the calls that overlap others, before the first row is written (perfetto_tracks.c). */

@@ -903,22 +903,33 @@ static int trace_stats(struct perfetto *p, const struct perfetto_packet *packet)
 
 /* --- Android's log --- */
 
+/* Keep an instant of a thread, with the arguments that were appended. pid, tid: -1, none. */
+static int keep_instant(struct perfetto *p, uint64_t time, int32_t pid, int32_t tid,
+			const char *name, const char *category)
+{
+	struct perfetto_track_key key = {
+		.kind = PERFETTO_OF_THREAD, .pid = pid, .tid = tid, .cpu = -1};
+	struct perfetto_record r = {.kind = PERFETTO_INSTANT,
+				    .track = perfetto_other_track(p, &key) - 1,
+				    .name = writer_text(p->w, name),
+				    .category = writer_text(p->w, category)};
+
+	return r.track == UINT32_MAX || perfetto_learn(p, r.name) ? -1
+								  : perfetto_keep(p, time, &r, 0);
+}
+
 static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint64_t time,
 			  struct protobuf_view message)
 {
-	struct perfetto_record r = {.kind = PERFETTO_INSTANT,
-				    .name = writer_text(p->w, "android_log"),
-				    .category = writer_text(p->w, "log")};
-	struct perfetto_track_key key = {
-		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
+	int32_t pid = -1, tid = -1;
 	struct protobuf_field f;
 	bool has_time = false;
 
 	p->scratch.arguments.size = 0;
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
-		case LOG_PID: key.pid = perfetto_take_id(f.value); break;
-		case LOG_TID: key.tid = perfetto_take_id(f.value); break;
+		case LOG_PID: pid = perfetto_take_id(f.value); break;
+		case LOG_TID: tid = perfetto_take_id(f.value); break;
 		case LOG_TIME:
 			time = f.value;
 			has_time = true;
@@ -930,9 +941,7 @@ static int keep_log_event(struct perfetto *p, struct perfetto_sequence *s, uint6
 		}
 	if (has_time && !perfetto_time(p, s, CLOCK_REALTIME_ID, &time))
 		return 0;
-	r.track = perfetto_other_track(p, &key) - 1;
-	return r.track == UINT32_MAX || perfetto_learn(p, r.name) ? -1
-								  : perfetto_keep(p, time, &r, 0);
+	return keep_instant(p, time, pid, tid, "android_log", "log");
 }
 
 static int android_log(struct perfetto *p, struct perfetto_sequence *s,
@@ -951,14 +960,9 @@ static int android_log(struct perfetto *p, struct perfetto_sequence *s,
 /* --- triggers, events of the tracing service --- */
 
 /* Keep a packet as an instant, with its fields as arguments. */
-static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet)
+static int keep_packet(struct perfetto *p, const struct perfetto_packet *packet)
 {
 	const struct perfetto_field *payload = perfetto_field_of(p, MESSAGE_PACKET, packet->kind);
-	struct perfetto_record r = {.kind = PERFETTO_INSTANT,
-				    .name = writer_text(p->w, payload->name),
-				    .category = writer_text(p->w, "tracing")};
-	struct perfetto_track_key key = {
-		.kind = PERFETTO_OF_THREAD, .pid = -1, .tid = -1, .cpu = -1};
 	struct protobuf_view rest = packet->payload;
 	struct protobuf_field f;
 
@@ -967,10 +971,8 @@ static int keep_instant(struct perfetto *p, const struct perfetto_packet *packet
 		if (perfetto_argument_field(p, perfetto_field_of(p, payload->message, f.number),
 					    &f))
 			return -1;
-	r.track = perfetto_other_track(p, &key) - 1;
-	if (r.track == UINT32_MAX || perfetto_learn(p, r.name))
-		return -1;
-	return perfetto_keep(p, packet->has_time ? packet->time : p->last, &r, 0);
+	return keep_instant(p, packet->has_time ? packet->time : p->last, -1, -1, payload->name,
+			    "tracing");
 }
 
 /* --- packages --- */
@@ -1015,7 +1017,7 @@ int perfetto_other_packet(struct perfetto *p, struct perfetto_sequence *s,
 	case PACKET_ANDROID_LOG: return android_log(p, s, packet);
 	case PACKET_TRIGGER:
 	case PACKET_CLONE_TRIGGER:
-	case PACKET_SERVICE_EVENT: return keep_instant(p, packet);
+	case PACKET_SERVICE_EVENT: return keep_packet(p, packet);
 	case PACKET_PACKAGES: return packages(p, packet);
 	case PACKET_PROFILE: return perfetto_heap_profile(p, s, packet);
 	case PACKET_MODULE_SYMBOLS: return perfetto_module_symbols(p, packet);

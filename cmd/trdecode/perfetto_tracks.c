@@ -684,6 +684,13 @@ enum { FIXED_MOST = 24 };
 
 /* --- declarations --- */
 
+uint32_t perfetto_declare_type(struct perfetto *p, const struct type_entry *e)
+{
+	uint32_t type = writer_type(p->w, e);
+
+	return type && !row_filter_announce(p->input->decoding->row_filter, type, 0) ? type : 0;
+}
+
 /* A row to write. */
 struct perfetto_row {
 	uint64_t time;
@@ -767,10 +774,7 @@ static uint32_t perfetto_row_type(struct perfetto *p, const struct perfetto_row 
 	if (r->call && !has_track_id(p, r))
 		e.native = 'X';
 	e.fixed_size = perfetto_tracks_make_fields(p, r, &e, fields);
-	*id = writer_type(p->w, &e);
-	if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
-		return 0;
-	return *id;
+	return *id = perfetto_declare_type(p, &e);
 }
 
 /* Get the location of a function. */
@@ -911,16 +915,14 @@ static uint32_t counter_type(struct perfetto *p, struct perfetto_track *t, uint3
 	t->category = category;
 	id = id_cache_number(&p->types.ids, key, sizeof key);
 	if (id && !*id) {
-		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
-							     .name = name,
-							     .group = category,
-							     .kind = KIND_COUNTER,
-							     .native = 'C',
-							     .fixed_size = 8,
-							     .nfields = 1,
-							     .fields = &value});
-		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
-			return 0;
+		*id = perfetto_declare_type(p, &(struct type_entry){.source = p->source,
+								    .name = name,
+								    .group = category,
+								    .kind = KIND_COUNTER,
+								    .native = 'C',
+								    .fixed_size = 8,
+								    .nfields = 1,
+								    .fields = &value});
 	}
 	return id ? t->types[real] = *id : 0;
 }
@@ -957,15 +959,13 @@ static uint32_t perfetto_tracks_sample_type(struct perfetto *p, const struct per
 	uint32_t key[3] = {'s', rec->name}, *id = id_cache_number(&p->types.ids, key, sizeof key);
 
 	if (id && !*id) {
-		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
-							     .name = rec->name,
-							     .kind = KIND_SAMPLE,
-							     .native = 'P',
-							     .fixed_size = 8,
-							     .nfields = 1,
-							     .fields = &weight});
-		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
-			return 0;
+		*id = perfetto_declare_type(p, &(struct type_entry){.source = p->source,
+								    .name = rec->name,
+								    .kind = KIND_SAMPLE,
+								    .native = 'P',
+								    .fixed_size = 8,
+								    .nfields = 1,
+								    .fields = &weight});
 	}
 	return id ? *id : 0;
 }
@@ -1974,10 +1974,7 @@ static uint32_t perfetto_event_declare(struct perfetto *p, struct perfetto_event
 		case 'd': fields[i].kind = FIELD_FLOAT; break;
 		}
 	}
-	t->type = writer_type(p->w, &e);
-	if (t->type && row_filter_announce(p->input->decoding->row_filter, t->type, 0))
-		return 0;
-	return t->type;
+	return t->type = perfetto_declare_type(p, &e);
 }
 
 void perfetto_ftrace_free(struct perfetto *p)
@@ -2506,9 +2503,8 @@ static uint32_t graph_type(struct perfetto *p, bool entry)
 		.group = writer_text(p->w, "ftrace"),
 		.kind = entry ? KIND_ENTER : KIND_LEAVE,
 		.flags = TYPE_DEPTH};
-	uint32_t type = writer_type(p->w, &e);
 
-	return type && !row_filter_announce(p->input->decoding->row_filter, type, 0) ? type : 0;
+	return perfetto_declare_type(p, &e);
 }
 
 static int graph_row(struct perfetto *p, const struct perfetto_record *rec, uint64_t time,
