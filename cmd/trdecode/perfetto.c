@@ -1381,7 +1381,8 @@ struct payload {
 	const char *wires;
 };
 
-/* Source of the wires: protos/perfetto/trace of the project perfetto. */
+/* Find a payload that the decoder reads. NULL: it is not read.
+ * Source of the wires: protos/perfetto/trace of the project perfetto. */
 static const struct payload *find_payload(uint32_t number)
 {
 	static const struct payload payloads[] = {
@@ -1421,12 +1422,6 @@ static const struct payload *find_payload(uint32_t number)
 static const char *packet_payload_name(const struct perfetto *p, uint32_t number)
 {
 	return number ? perfetto_field_of(p, MESSAGE_PACKET, number)->name : "no payload";
-}
-
-/* Test for a payload that the decoder reads. */
-static bool packet_is_read(uint32_t number)
-{
-	return find_payload(number);
 }
 
 /* Test for a wire type of a kind of wires. */
@@ -1638,14 +1633,14 @@ static int count_kind(struct perfetto *p, uint32_t kind)
 static bool perfetto_take_payload(struct perfetto_packet *packet, const struct protobuf_field *f)
 {
 	if (packet->kind) {
-		bool first_read = packet_is_read(packet->kind);
+		bool first_read = find_payload(packet->kind);
 
 		/* garbage has any number */
-		if ((first_read && packet_is_read(f->number)) || !packet_is_payload(f->number) ||
+		if ((first_read && find_payload(f->number)) || !packet_is_payload(f->number) ||
 		    !packet_is_payload(packet->kind))
 			return false;
 		packet->has_more = true;
-		if (first_read || !packet_is_read(f->number))
+		if (first_read || !find_payload(f->number))
 			return true;
 	}
 	packet->kind = f->number;
@@ -2237,7 +2232,7 @@ static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *coun
 	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
 	const char *name = packet_payload_name(p, kind);
 
-	if (!packets || packet_is_read(kind))
+	if (!packets || find_payload(kind))
 		return 0;
 	if (b->size > TEXT_MOST && print_kinds(p, b, count))
 		return -1;

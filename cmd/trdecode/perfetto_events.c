@@ -233,13 +233,6 @@ static inline uint32_t read_annotation(struct track_event *ev, struct protobuf_v
 	return name;
 }
 
-static uint32_t annotation_name(struct track_event *ev, struct protobuf_view message)
-{
-	struct protobuf_field value;
-
-	return read_annotation(ev, message, true, &value);
-}
-
 static int put_annotation(struct track_event *ev, struct protobuf_view message, unsigned depth);
 static int annotation_put_nested(struct track_event *ev, struct protobuf_view message,
 				 unsigned depth);
@@ -250,7 +243,7 @@ static int put_dict(struct track_event *ev, struct protobuf_view message, unsign
 	struct protobuf_view rest = message;
 	struct buffer *names = &ev->p->scratch.key;
 	size_t start, n = 0;
-	struct protobuf_field f;
+	struct protobuf_field f, value;
 
 	/* numbers are aligned for perfetto_put_struct */
 	if (buffer_align(names, 4))
@@ -258,7 +251,7 @@ static int put_dict(struct track_event *ev, struct protobuf_view message, unsign
 	start = names->size;
 	while (protobuf_next(&rest, &f) > 0 && n < MEMBERS_MOST)
 		if (f.number == ANNOTATION_DICT && f.wire == PROTOBUF_LENGTH) {
-			uint32_t name = annotation_name(ev, f.bytes);
+			uint32_t name = read_annotation(ev, f.bytes, true, &value);
 
 			if (buffer_u32(names, name ? name : ev->p->texts.nothing))
 				return -1;
@@ -1115,13 +1108,6 @@ static int add_interned_location(struct perfetto *p, const struct perfetto_seque
 	return add_source_location(p, &l);
 }
 
-static int add_inline_location(struct perfetto *p, struct protobuf_view message)
-{
-	struct perfetto_source_location l = perfetto_source_location(p, message);
-
-	return add_source_location(p, &l);
-}
-
 static int add_log_message(struct perfetto *p, const struct perfetto_sequence *s,
 			   struct protobuf_view message)
 {
@@ -1152,11 +1138,14 @@ static int perfetto_events_take_rare(struct track_event *ev, struct protobuf_fie
 {
 	struct perfetto *p = ev->p;
 	const struct perfetto_sequence *s = ev->s;
+	struct perfetto_source_location l;
 	uint32_t string;
 
 	switch (f->number) {
 	case EVENT_CATEGORIES: return add_category(ev, perfetto_text(p, f->bytes));
-	case EVENT_SOURCE_LOCATION: return add_inline_location(p, f->bytes);
+	case EVENT_SOURCE_LOCATION:
+		l = perfetto_source_location(p, f->bytes);
+		return add_source_location(p, &l);
 	case EVENT_SOURCE_LOCATION_IID: return add_interned_location(p, s, f->value);
 	case EVENT_LOG_MESSAGE: return add_log_message(p, s, f->bytes);
 	case EVENT_EXTRA_TRACKS: return perfetto_events_take_list(ev, LIST_TRACKS, f, false);

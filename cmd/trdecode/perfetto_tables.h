@@ -6,12 +6,17 @@
  *     3 ftrace:print ip:u buf:s
  *
  * A row is the name of a message and its fields. A FIELD is "[NUMBER=]NAME[:KIND]"; without a
- * number it is 1 more than the one before. A field without a kind is read, one with the kind - is
- * left out. If its kind is the name of a message, the fields of that are read, too; if it is that
- * of an enumeration, it is an argument with a name of its row. All other fields are arguments: i
- * and u, integers with and without a sign; z, a zigzag integer; b, a bool; s, a text; x, bytes; f
- * and d, a number of 4 and 8 bytes with a point; l, the iid of a SourceLocation; and a, a list of
- * u.
+ * number it is 1 more than the one before.
+ *
+ *     KIND       the field
+ *     none       is read
+ *     -          is left out
+ *     a message  is read, and so are the fields of the message
+ *     an enum    is an argument: a name of the row of the enumeration
+ *     i u z      is an argument: an integer with a sign, without a sign, in zigzag
+ *     b s x      is an argument: a bool, a text, bytes
+ *     f d        is an argument: a number of 4, of 8 bytes with a point
+ *     l a        is an argument: the iid of a SourceLocation, a list of u
  *
  * A row of an event of ftrace is "NUMBER [GROUP:]NAME FIELD...", where NUMBER is that of the event
  * in the message FtraceEvent, and GROUP is the directory of the event in tracefs. The rows of a

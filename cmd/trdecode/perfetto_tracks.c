@@ -398,7 +398,8 @@ static uint32_t task_comm(const struct perfetto_task *t)
 	return t->comm ? t->comm : t->process;
 }
 
-/* Get a thread, which has its numbers from now on if it is new. */
+/* Get a thread, which has its numbers from now on if it is new. name: of one of several that have
+ * the numbers one after another, 0: the one that has them now. NULL: out of memory. */
 static struct perfetto_thread *find_thread(struct perfetto *p, int32_t pid, int32_t tid,
 					   uint32_t name)
 {
@@ -433,12 +434,6 @@ static int remember_thread(struct perfetto *p, const struct perfetto_thread *t, 
 	if (number && !*number)
 		*number = (uint32_t)(t - p->tracks.thread) + 1;
 	return number || !name ? 0 : -1;
-}
-
-/* Get a thread. NULL: out of memory. */
-static struct perfetto_thread *perfetto_thread_of(struct perfetto *p, int32_t pid, int32_t tid)
-{
-	return find_thread(p, pid, tid, 0);
 }
 
 static struct lane_entry perfetto_tracks_lane_entry(const struct perfetto *p, int32_t pid,
@@ -507,7 +502,7 @@ static void perfetto_tracks_set_name(struct perfetto *p, struct perfetto_thread 
 static struct perfetto_thread *owner_thread(struct perfetto *p, const struct perfetto_track *owner)
 {
 	int32_t tid = owner->has_thread ? owner->tid : owner->pid;
-	struct perfetto_thread *t = perfetto_thread_of(p, owner->pid, tid);
+	struct perfetto_thread *t = find_thread(p, owner->pid, tid, 0);
 
 	/* a number that is used again names another thread */
 	if (t && owner->thread_name && t->named && t->comm != owner->thread_name)
@@ -600,7 +595,7 @@ static int perfetto_track_resolve(struct perfetto *p, struct perfetto_track *t)
 static struct perfetto_thread *perfetto_rename(struct perfetto *p, int32_t tid)
 {
 	struct perfetto_task *task = perfetto_task(p, tid);
-	struct perfetto_thread *t = task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
+	struct perfetto_thread *t = task ? find_thread(p, task->tgid, tid, 0) : NULL;
 
 	if (!t)
 		return NULL;
@@ -647,7 +642,7 @@ static int perfetto_naming_row(struct perfetto *p, const uint8_t *data)
 		const struct perfetto_thread *of = owner_thread(p, &owner);
 
 		/* a description that comes again may be of a thread that is no more */
-		if (!of || of != perfetto_thread_of(p, n.pid, n.tid))
+		if (!of || of != find_thread(p, n.pid, n.tid, 0))
 			return of ? 0 : -1;
 	}
 	return perfetto_rename(p, n.tid) ? 0 : -1;
@@ -1725,11 +1720,11 @@ enum {
 /* GenericFtraceEvent */
 enum {
 	GENERIC_NAME = 1,
-	FTRACE_TYPES_GENERIC_FIELD = 2,
+	GENERIC_FIELD = 2,
 	GENERIC_FIELD_NAME = 1,
-	FTRACE_TYPES_GENERIC_TEXT = 3,
-	FTRACE_TYPES_GENERIC_INT = 4,
-	FTRACE_TYPES_GENERIC_UINT = 5,
+	GENERIC_TEXT = 3,
+	GENERIC_INT = 4,
+	GENERIC_UINT = 5,
 };
 
 /* Add a type. Returns its index + 1; 0: out of memory. */
@@ -1894,8 +1889,8 @@ static uint32_t generic_field(struct perfetto *p, struct protobuf_view message, 
 	while (protobuf_next(&message, &f) > 0)
 		switch (f.number) {
 		case GENERIC_FIELD_NAME: name = perfetto_text(p, f.bytes); break;
-		case FTRACE_TYPES_GENERIC_TEXT: *kind = 's'; break;
-		case FTRACE_TYPES_GENERIC_INT: *kind = 'i'; break;
+		case GENERIC_TEXT: *kind = 's'; break;
+		case GENERIC_INT: *kind = 'i'; break;
 		}
 	return name ? name : p->texts.nothing;
 }
@@ -1917,7 +1912,7 @@ static uint32_t perfetto_generic_type(struct perfetto *p, struct protobuf_view m
 
 		if (f.number == GENERIC_NAME)
 			name = perfetto_text(p, f.bytes);
-		if (f.number != FTRACE_TYPES_GENERIC_FIELD || n++ >= PERFETTO_EVENT_FIELDS)
+		if (f.number != GENERIC_FIELD || n++ >= PERFETTO_EVENT_FIELDS)
 			continue;
 		if (buffer_u32(key, generic_field(p, f.bytes, &kind)) ||
 		    buffer_u32(key, (uint32_t)kind))
@@ -1998,10 +1993,6 @@ void perfetto_ftrace_free(struct perfetto *p)
 
 enum {
 	CPUS_MOST = 65536,
-	FTRACE_ROWS_GENERIC_TEXT = 3,
-	FTRACE_ROWS_GENERIC_INT = 4,
-	FTRACE_ROWS_GENERIC_UINT = 5,
-	FTRACE_ROWS_GENERIC_FIELD = 2,
 	SWITCH_NEXT_COMM = 5, /* of SchedSwitchFtraceEvent */
 	SWITCH_NEXT_PID = 6,
 	SWITCH_NEXT_PRIO = 7,
@@ -2028,7 +2019,7 @@ static struct perfetto_thread *decode_perfetto_thread_of(struct perfetto *p, int
 {
 	struct perfetto_task *task = perfetto_task(p, tid);
 
-	return task ? perfetto_thread_of(p, task->tgid, tid) : NULL;
+	return task ? find_thread(p, task->tgid, tid, 0) : NULL;
 }
 
 static int perfetto_set_comm(struct perfetto *p, int32_t tid, uint32_t comm)
@@ -2170,13 +2161,12 @@ static int make_generic(struct perfetto *p, const struct perfetto_event_type *t,
 		struct protobuf_view text = {NULL, NULL};
 		uint64_t number = 0;
 
-		if (f.number != FTRACE_ROWS_GENERIC_FIELD)
+		if (f.number != GENERIC_FIELD)
 			continue;
 		while (protobuf_next(&f.bytes, &of) > 0) {
-			if (of.number == FTRACE_ROWS_GENERIC_TEXT)
+			if (of.number == GENERIC_TEXT)
 				text = of.bytes;
-			else if (of.number == FTRACE_ROWS_GENERIC_INT ||
-				 of.number == FTRACE_ROWS_GENERIC_UINT)
+			else if (of.number == GENERIC_INT || of.number == GENERIC_UINT)
 				number = of.value;
 		}
 		if (t->fields[i].kind != 's')
