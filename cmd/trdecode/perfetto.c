@@ -1373,20 +1373,17 @@ static enum packet_got packet_next(struct packet_reader *r, struct protobuf_view
 
 /* --- payloads --- */
 
-/* A payload that is read. wires: of its fields from 1 on, 'n' a number, 'm' a message or text, 'l'
- * a list of numbers, packed or not, 'r' eight bytes, '-' none; NULL: the probe does not look at
- * them. */
-struct payload {
-	uint32_t number;
-	const char *wires;
-};
-
-/* Find a payload that the decoder reads. NULL: it is not read.
- * Source of the wires: protos/perfetto/trace of the project perfetto. */
-static const struct payload *find_payload(uint32_t number)
+/* Get the wires of a payload that the decoder reads: of its fields from 1 on, 'n' a number, 'm' a
+ * message or text, 'l' a list of numbers, packed or not, 'r' eight bytes, '-' none; "": the probe
+ * does not look at them. NULL: the payload is not read.
+ * Source: protos/perfetto/trace of the project perfetto. */
+static const char *payload_wires(uint32_t number)
 {
-	static const struct payload payloads[] = {
-		{0, NULL},
+	static const struct {
+		uint32_t number;
+		const char *wires;
+	} payloads[] = {
+		{0, ""},
 		{PACKET_FTRACE, "nmnmnnnmnnm"},
 		{PACKET_PROCESS_TREE, "mmn"},
 		{PACKET_CLOCK_SNAPSHOT, "mn"},
@@ -1401,7 +1398,7 @@ static const struct payload *find_payload(uint32_t number)
 		{PACKET_THREAD_DESCRIPTOR, "nnnnmnnn"},
 		{PACKET_TRIGGER, "mmnn"},
 		{PACKET_PACKAGES, "mnn"},
-		{PACKET_COMPRESSED, NULL},
+		{PACKET_COMPRESSED, ""},
 		{PACKET_STREAMING_PROFILE, "lln"},
 		{PACKET_TRACK_DESCRIPTOR, "nmmmnmmmnmnnmmnmnmnn"},
 		{PACKET_MODULE_SYMBOLS, "mmm"},
@@ -1409,12 +1406,12 @@ static const struct payload *find_payload(uint32_t number)
 		{PACKET_SERVICE_EVENT, "nnnnnnmmnnn"},
 		{PACKET_FRAME_TIMELINE, "mmmmm"},
 		{PACKET_CLONE_TRIGGER, "mmnn"},
-		{PACKET_ZSTD_COMPRESSED, NULL},
+		{PACKET_ZSTD_COMPRESSED, ""},
 	};
 
 	for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++)
 		if (payloads[i].number == number)
-			return &payloads[i];
+			return payloads[i].wires;
 	return NULL;
 }
 
@@ -1468,23 +1465,23 @@ static bool has_ftrace_events(struct protobuf_view bundle)
  * messages have: these need a time, or events. */
 static bool packet_is_likely(struct protobuf_view packet)
 {
-	const struct payload *payload = NULL;
 	struct protobuf_field f, content = {0};
+	const char *wires = "";
 	bool has_time = false;
 
 	while (protobuf_next(&packet, &f) > 0) {
-		const struct payload *known = find_payload(f.number);
+		const char *known = payload_wires(f.number);
 
 		has_time |= f.number == PACKET_TIMESTAMP;
-		if (!known || !known->wires)
+		if (!known || !*known)
 			continue;
-		payload = known;
+		wires = known;
 		content = f;
 	}
-	if (!payload || !has_wires(content.bytes, payload->wires, false))
+	if (!*wires || !has_wires(content.bytes, wires, false))
 		return false;
-	return payload->number == PACKET_FTRACE ? has_ftrace_events(content.bytes)
-						: has_time || payload->number > 15;
+	return content.number == PACKET_FTRACE ? has_ftrace_events(content.bytes)
+					       : has_time || content.number > 15;
 }
 
 /* --- after damage --- */
@@ -1633,14 +1630,14 @@ static int count_kind(struct perfetto *p, uint32_t kind)
 static bool perfetto_take_payload(struct perfetto_packet *packet, const struct protobuf_field *f)
 {
 	if (packet->kind) {
-		bool first_read = find_payload(packet->kind);
+		bool first_read = payload_wires(packet->kind);
 
 		/* garbage has any number */
-		if ((first_read && find_payload(f->number)) || !packet_is_payload(f->number) ||
+		if ((first_read && payload_wires(f->number)) || !packet_is_payload(f->number) ||
 		    !packet_is_payload(packet->kind))
 			return false;
 		packet->has_more = true;
-		if (first_read || !find_payload(f->number))
+		if (first_read || !payload_wires(f->number))
 			return true;
 	}
 	packet->kind = f->number;
@@ -2232,7 +2229,7 @@ static int add_unread(const struct perfetto *p, struct buffer *b, uint64_t *coun
 	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
 	const char *name = packet_payload_name(p, kind);
 
-	if (!packets || find_payload(kind))
+	if (!packets || payload_wires(kind))
 		return 0;
 	if (b->size > TEXT_MOST && print_kinds(p, b, count))
 		return -1;

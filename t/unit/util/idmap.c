@@ -1,4 +1,4 @@
-/* intern.h: any u32 to a number, at a cost in step with what was set. */
+/* intern.h: any id to a number, at a cost in step with what was set. */
 #include "common/util/intern.h"
 
 #include "common/util/bytes.h"
@@ -10,7 +10,7 @@ static size_t memory(const struct idmap *m)
 }
 
 /* The ids that f gives, n of them, and that others are not there. */
-static void test(const char *what, uint32_t (*f)(uint32_t), uint32_t n)
+static void test(const char *what, uint64_t (*f)(uint32_t), uint32_t n)
 {
 	struct idmap m = {0};
 	bool set = true, got = true, absent = true;
@@ -36,29 +36,34 @@ static void test(const char *what, uint32_t (*f)(uint32_t), uint32_t n)
 	idmap_free(&m);
 }
 
-static uint32_t dense(uint32_t i)
+static uint64_t dense(uint32_t i)
 {
 	return i + 1;
 }
 
-static uint32_t backwards(uint32_t i)
+static uint64_t backwards(uint32_t i)
 {
 	return 1000000 - i;
 }
 
-static uint32_t sparse(uint32_t i)
+static uint64_t sparse(uint32_t i)
 {
 	return i * 40503 + 5;
 }
 
-static uint32_t mixed(uint32_t i)
+static uint64_t mixed(uint32_t i)
 {
 	return i & 1 ? i : UINT32_MAX - i;
 }
 
-static uint32_t powers(uint32_t i)
+static uint64_t powers(uint32_t i)
 {
 	return i < 32 ? 1u << i : 3u << (i - 32);
+}
+
+static uint64_t large(uint32_t i)
+{
+	return (uint64_t)i << 32 | 1;
 }
 
 int main(void)
@@ -72,6 +77,7 @@ int main(void)
 	test("sparse ids", sparse, 50000);
 	test("ids at both ends", mixed, 50000);
 	test("powers of two", powers, 31);
+	test("ids beyond 32 bits", large, 50000);
 	idmap_set(&m, 7, 1);
 	idmap_set(&m, 7, 2);
 	is_u64(idmap_get(&m, 7), 2, "the latest counts");
