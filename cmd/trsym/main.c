@@ -32,49 +32,15 @@
 #include "common/util/intern.h"
 #include "common/util/lines.h"
 
-/* --- the names that are shown of functions, each demangled once --- */
-
-/* Zero-initialised but for the style is empty. */
-struct function_names {
+/* The options. */
+struct sym_settings {
 	enum demangle_style style;
-	struct id_cache numbers; /* by function: 1 + number of the name in `shown` */
-	struct key_map by_id;	 /* the same, by the id of struct source_frame, if it is not 0 */
-	struct intern shown;
+	const char *sysroot; /* NULL: / */
+	const char *kallsyms;
+	bool lines; /* source lines; the line of a frame of a recorded stack is that of its code */
+	bool inlined; /* inlined functions */
+	bool report;
 };
-
-static void function_names_free(struct function_names *f)
-{
-	id_cache_free(&f->numbers);
-	key_map_free(&f->by_id);
-	intern_free(&f->shown);
-}
-
-/* Find the name of a frame's function, "?" if that is not known. Returns its number in `shown`, or
- * INTERN_NONE when out of memory. */
-static uint32_t function_names_find(struct function_names *f, const struct source_frame *frame)
-{
-	const char *function = frame->function ? frame->function : "?";
-	uint32_t *by_id = frame->id ? key_map_number(&f->by_id, frame->id) : NULL;
-	uint32_t *known, number;
-	char *name;
-
-	if (by_id && *by_id)
-		return *by_id - 1;
-	known = id_cache_number(&f->numbers, function, strlen(function));
-	if (!known)
-		return INTERN_NONE;
-	if (!*known) {
-		name = demangle(function, f->style);
-		number = name ? intern_string(&f->shown, name) : INTERN_NONE;
-		free(name);
-		if (number == INTERN_NONE)
-			return number;
-		*known = number + 1;
-	}
-	if (by_id)
-		*by_id = *known;
-	return *known - 1;
-}
 
 /*
  * --- the kernel's symbols from a file that the user names: /proc/kallsyms ---
@@ -84,11 +50,6 @@ static uint32_t function_names_find(struct function_names *f, const struct sourc
 
 /* bytes. A kernel has some 10 MB of symbols. */
 enum { SIZE_MAX_READ = 1 << 30, PIECE = 1 << 16 };
-
-struct kallsyms_source {
-	bool has_own;
-	bool sent;
-};
 
 static int resolve_read_file(const char *path, struct buffer *b, struct error *e)
 {
@@ -117,8 +78,10 @@ static int resolve_read_file(const char *path, struct buffer *b, struct error *e
 /* A copy of /proc/kallsyms. Zero-initialised: there is no copy. */
 struct kallsyms {
 	struct buffer text;
-	struct symbols *symbols;	 /* NULL: there is no copy */
-	struct kallsyms_source *sources; /* by number */
+	struct symbols *symbols; /* NULL: there is no copy */
+	struct {
+		bool has_own, sent; /* a table of its own; the copy */
+	} * sources;		    /* by number */
 	size_t nsources;
 	uint32_t *pending; /* ids of sources that the segment has declared since the last event */
 	size_t npending, capacity;
@@ -151,27 +114,14 @@ static void kallsyms_free(struct kallsyms *k)
 	*k = (struct kallsyms){0};
 }
 
-static struct kallsyms_source *resolve_source_of(struct kallsyms *k, uint32_t number)
-{
-	struct kallsyms_source *sources;
-
-	if (ARRAY_REACH(k->sources, k->nsources, number))
-		return NULL;
-	sources = k->sources;
-	return &sources[number];
-}
-
 /* Note a META block of a source. */
 static int kallsyms_meta(struct kallsyms *k, const struct meta *m)
 {
-	struct kallsyms_source *source;
-
 	if (!k->symbols || m->name_size != 8 || memcmp(m->name, "kallsyms", 8))
 		return 0;
-	source = resolve_source_of(k, m->source);
-	if (!source)
+	if (ARRAY_REACH(k->sources, k->nsources, m->source))
 		return -1;
-	source->has_own = true;
+	k->sources[m->source].has_own = true;
 	return 0;
 }
 
@@ -182,12 +132,9 @@ static int kallsyms_declared(struct kallsyms *k, const struct block *b)
 	uint32_t id;
 
 	while (k->symbols && entry_next_of(ENTRY_SOURCE, b->payload, b->length, &at, &id)) {
-		uint32_t *pending;
-
 		if (ARRAY_GROW(k->pending, k->capacity, k->npending))
 			return -1;
-		pending = k->pending;
-		pending[k->npending++] = id;
+		k->pending[k->npending++] = id;
 	}
 	return 0;
 }
@@ -201,19 +148,17 @@ static int kallsyms_send(struct kallsyms *k, struct writer *w, const struct dict
 	for (size_t i = 0; i < k->npending; i++) {
 		uint32_t number = idmap_get(&d->ids[ENTRY_SOURCE], k->pending[i]);
 		const struct source *source = number ? pool_at(&d->sources, number) : NULL;
-		struct kallsyms_source *state;
 
 		if (!source || strcmp(source->format.text, "trace-cmd"))
 			continue;
-		state = resolve_source_of(k, number);
-		if (!state)
-			return error_set(&w->error, NULL, NO_OFFSET, "out of memory");
-		if (state->has_own)
+		if (ARRAY_REACH(k->sources, k->nsources, number))
+			return error_no_memory(&w->error);
+		if (k->sources[number].has_own)
 			continue;
 		if (writer_pass_meta(w, k->pending[i], "kallsyms", k->text.data, k->text.size,
-				     state->sent))
+				     k->sources[number].sent))
 			return -1;
-		state->sent = true;
+		k->sources[number].sent = true;
 	}
 	k->npending = 0;
 	return 0;
@@ -329,18 +274,17 @@ struct recorded_line {
 	uint32_t line;
 };
 
-struct recorded_lines {
-	struct recorded_line *at;
-	size_t count, capacity;
-	char *text;
+/* A table or lines in the stream: see tables_meta. */
+struct carried {
+	struct buffer text; /* of a table: until it is parsed */
+	uint64_t total;
+	bool referred; /* an earlier segment has the table */
+	bool parsed;
+	bool cut; /* a piece of the table is missing */
+	struct symbols *symbols;
+	struct recorded_line *lines; /* of a .dbg */
+	size_t nlines, capacity;
 };
-
-static void recorded_lines_free(struct recorded_lines *r)
-{
-	free(r->at);
-	free(r->text);
-	*r = (struct recorded_lines){0};
-}
 
 static int resolve_compare_lines(const void *a, const void *b)
 {
@@ -350,57 +294,43 @@ static int resolve_compare_lines(const void *a, const void *b)
 }
 
 /* Add "14 p.c", the line of the function at the address. */
-static int recorded_lines_add(struct recorded_lines *r, uint64_t address, const char *text)
+static int recorded_lines_add(struct carried *c, uint64_t address, const char *text)
 {
-	struct recorded_line *at;
 	char *file;
 	unsigned long line = strtoul(text, &file, 10);
 
 	if (file == text || *file != ' ' || !file[1] || line > UINT32_MAX)
 		return 0;
-	if (ARRAY_GROW(r->at, r->capacity, r->count))
+	if (ARRAY_GROW(c->lines, c->capacity, c->nlines))
 		return -1;
-	at = r->at;
-	at[r->count++] = (struct recorded_line){address, file + 1, (uint32_t)line};
+	c->lines[c->nlines++] = (struct recorded_line){address, file + 1, (uint32_t)line};
 	return 0;
 }
 
-/* Parse the lines of a text, which may have none. Returns 0, or -1 when out of memory. */
-static int recorded_lines_read(struct recorded_lines *r, const char *text, size_t size)
+/* Parse the lines of the text, which may have none. Returns 0, or -1 when out of memory. */
+static int recorded_lines_read(struct carried *c)
 {
+	size_t size = c->text.size;
 	uint64_t address = 0;
 	bool known = false;
 	char *end;
 
-	*r = (struct recorded_lines){.text = malloc(size + 1)};
-	if (!r->text)
+	c->parsed = true;
+	if (buffer_u8(&c->text, '\0'))
 		return -1;
-	memcpy(r->text, text, size);
-	r->text[size] = '\0';
-	for (struct lines l = lines_of(r->text, size); lines_next(&l);) {
+	for (struct lines l = lines_of((char *)c->text.data, size); lines_next(&l);) {
 		l.line[l.size] = '\0';
 		if (!strncmp(l.line, "F: ", 3)) {
 			address = strtoull(l.line + 3, &end, 16);
 			known = end > l.line + 3;
 		} else if (known && !strncmp(l.line, "L: ", 3) &&
-			   recorded_lines_add(r, address, l.line + 3)) {
-			recorded_lines_free(r);
+			   recorded_lines_add(c, address, l.line + 3)) {
 			return -1;
 		}
 	}
-	if (r->count)
-		qsort(r->at, r->count, sizeof *r->at, resolve_compare_lines);
+	if (c->nlines)
+		qsort(c->lines, c->nlines, sizeof *c->lines, resolve_compare_lines);
 	return 0;
-}
-
-/* Get the line of the function that begins at the address, or NULL. */
-static const struct recorded_line *recorded_lines_find(const struct recorded_lines *r,
-						       uint64_t address)
-{
-	const struct recorded_line wanted = {.address = address};
-
-	return r->count ? bsearch(&wanted, r->at, r->count, sizeof *r->at, resolve_compare_lines)
-			: NULL;
 }
 
 /*
@@ -413,17 +343,6 @@ static const struct recorded_line *recorded_lines_find(const struct recorded_lin
 
 /* Files whose debug information is open at a time. */
 enum { OPEN_MAX_FILES = 64 };
-
-/* A table in the stream. */
-struct carried {
-	struct buffer text; /* text until it is parsed */
-	uint64_t total;
-	bool referred; /* an earlier segment has the table */
-	bool parsed;
-	bool cut; /* a piece of the table is missing */
-	struct symbols *symbols;
-	struct recorded_lines lines; /* lines of a .dbg */
-};
 
 /* A module of a mapping, with its symbols and how many locations have one. The texts of path,
  * build_id and table are the stream's. */
@@ -442,45 +361,33 @@ struct module {
 	char why[600];		/* why there are no symbols, or not all */
 	uint64_t found, missed; /* numbers of locations */
 	/* source lines */
-	const struct recorded_lines *recorded; /* NULL: none */
-	struct debug_info *debug;	       /* NULL: not open */
-	bool without_lines;		       /* no lines exist */
+	const struct recorded_line *recorded; /* those of the stream; NULL: none */
+	size_t nrecorded;
+	struct debug_info *debug; /* NULL: not open */
+	bool without_lines;	  /* no lines exist */
 	char why_lines[600];
 	uint64_t lines; /* locations that have a line */
 };
 
-struct tables_options {
-	const char *sysroot;	      /* NULL: / */
+/* What finds the symbols of locations. Zero-initialised but for the settings is empty. */
+struct resolver {
+	const struct sym_settings *settings;
 	const struct symbols *kernel; /* for kernels without a table in the stream; may be NULL */
-	enum demangle_style style;
-	bool lines; /* source lines are needed */
-};
-
-struct tables {
-	struct intern carried_names; /* by source and name */
+	struct intern carried_names;  /* by source and name */
 	struct carried *carried;
 	size_t carried_capacity;
 	struct module **modules;
 	size_t nmodules, modules_capacity;
-	struct intern keys; /* keys of modules */
-	struct tables_options options;
+	struct intern keys;		     /* keys of modules */
 	struct module *open[OPEN_MAX_FILES]; /* modules whose debug information is open */
 	unsigned opened;		     /* their number */
+	struct space_index *spaces;	     /* by number of the space */
+	size_t nspaces;
+	uint64_t unmapped; /* locations that are in no module */
 };
 
-static struct tables *tables_new(const struct tables_options *options)
+static void tables_free(struct resolver *t)
 {
-	struct tables *t = calloc(1, sizeof(*t));
-
-	if (t)
-		t->options = *options;
-	return t;
-}
-
-static void tables_free(struct tables *t)
-{
-	if (!t)
-		return;
 	for (size_t i = 0; i < t->nmodules; i++) {
 		struct module *m = t->modules[i];
 
@@ -496,17 +403,16 @@ static void tables_free(struct tables *t)
 	for (size_t i = 0; i < t->carried_capacity; i++) {
 		buffer_free(&t->carried[i].text);
 		symbols_free(t->carried[i].symbols);
-		recorded_lines_free(&t->carried[i].lines);
+		free(t->carried[i].lines);
 	}
 	intern_free(&t->carried_names);
 	free(t->carried);
 	free(t->modules);
 	intern_free(&t->keys);
-	free(t);
 }
 
 /* Find the table of that name, or add it if `add`; NULL: there is none, or out of memory. */
-static struct carried *resolve_find_carried(struct tables *t, uint32_t source, const char *name,
+static struct carried *resolve_find_carried(struct resolver *t, uint32_t source, const char *name,
 					    size_t n, bool add)
 {
 	uint32_t number;
@@ -524,15 +430,15 @@ static struct carried *resolve_find_carried(struct tables *t, uint32_t source, c
 	return &t->carried[number];
 }
 
-static bool is_table(const struct tables *t, const char *name, size_t n)
+static bool is_table(const struct resolver *t, const char *name, size_t n)
 {
 	return (n > 4 && !memcmp(name + n - 4, ".sym", 4)) ||
-	       (t->options.lines && n > 4 && !memcmp(name + n - 4, ".dbg", 4)) ||
+	       (t->settings->lines && n > 4 && !memcmp(name + n - 4, ".dbg", 4)) ||
 	       (n == 8 && !memcmp(name, "kallsyms", 8));
 }
 
 /* Add a piece of a META block. Returns 0, or -1 when out of memory. */
-static int tables_meta(struct tables *t, const struct meta *m)
+static int tables_meta(struct resolver *t, const struct meta *m)
 {
 	struct carried *c;
 
@@ -574,7 +480,7 @@ static int parse_carried(struct carried *c, bool kallsyms)
 	return n && !c->symbols ? -1 : 0;
 }
 
-static int from_stream(struct tables *t, struct module *m)
+static int from_stream(struct resolver *t, struct module *m)
 {
 	struct carried *c = resolve_find_carried(t, m->source, m->table, strlen(m->table), false);
 
@@ -599,7 +505,7 @@ static bool resolve_is_kernel_module(const char *path)
 	return path[0] == '/' || (path[0] == '[' && strncmp(path, "[kernel", 7) != 0);
 }
 
-static void from_file(struct tables *t, struct module *m, bool kernel)
+static void from_file(struct resolver *t, struct module *m, bool kernel)
 {
 	struct error e = {.what = ""};
 	const char *path = m->path[0] == '/' ? m->path : kernel ? "/[module]" : "/[vdso]";
@@ -609,17 +515,17 @@ static void from_file(struct tables *t, struct module *m, bool kernel)
 		snprintf(m->why, sizeof(m->why), "no file%s", kernel ? " (see --kallsyms)" : "");
 		return;
 	}
-	m->symbols =
-		symbols_from_elf(path, t->options.sysroot, m->build_id[0] ? m->build_id : NULL, &e);
+	m->symbols = symbols_from_elf(path, t->settings->sysroot,
+				      m->build_id[0] ? m->build_id : NULL, &e);
 	m->own = m->symbols;
 	m->from_text = kernel && m->symbols;
 	if (m->symbols)
 		m->origin = "file";
 	else
 		snprintf(m->why, sizeof(m->why), "%s%s", e.what,
-			 kernel		      ? " (see --kallsyms)"
-			 : t->options.sysroot ? ""
-					      : " (see --sysroot)");
+			 kernel			? " (see --kallsyms)"
+			 : t->settings->sysroot ? ""
+						: " (see --sysroot)");
 }
 
 /* Set the name that is shown of the file of a kernel module, as perf does. Returns 0, or -1 when
@@ -640,23 +546,18 @@ static int show_module(struct module *m)
 	return 0;
 }
 
-static size_t symbols_count_of(const struct module *m)
-{
-	return m->symbols ? symbols_count(m->symbols) : 0;
-}
-
 /* Take the names of --kallsyms, for a kernel that has none of its own, or find those of the
  * kernel's build-id. */
-static void from_kernel(struct tables *t, struct module *m)
+static void from_kernel(struct resolver *t, struct module *m)
 {
 	struct error e = {.what = "the trace has no kallsyms (see --kallsyms)"};
 
-	if (t->options.kernel) {
-		m->symbols = t->options.kernel;
+	if (t->kernel) {
+		m->symbols = t->kernel;
 		m->own = false;
 		m->origin = "option";
 	} else if (m->path[0] == '[' && m->build_id[0]) {
-		m->symbols = kernel_symbols_find(m->build_id, t->options.sysroot, &e);
+		m->symbols = kernel_symbols_find(m->build_id, t->settings->sysroot, &e);
 		m->own = true;
 		m->origin = m->symbols ? "kernel" : "none";
 	}
@@ -666,11 +567,11 @@ static void from_kernel(struct tables *t, struct module *m)
 	snprintf(m->why, sizeof(m->why), "%s", m->symbols ? "" : e.what);
 }
 
-static struct module *tables_module(struct tables *t, const struct space *space,
+static struct module *tables_module(struct resolver *t, const struct space *space,
 				    const struct map *map);
 
 /* Take the names of the kernel that has the module, if its table is that of the recorded boot. */
-static void from_kernel_of(struct tables *t, const struct space *space, struct module *m)
+static void from_kernel_of(struct resolver *t, const struct space *space, struct module *m)
 {
 	for (size_t i = 0; i < space->nmaps; i++) {
 		const struct map *map = &space->maps[i];
@@ -691,7 +592,7 @@ static void from_kernel_of(struct tables *t, const struct space *space, struct m
 }
 
 /* Load the table of a new module. Returns 0, or -1 when out of memory. */
-static int load_module(struct tables *t, const struct space *space, struct module *m)
+static int load_module(struct resolver *t, const struct space *space, struct module *m)
 {
 	bool kernel = space->flags & SPACE_KERNEL;
 	bool is_module = kernel && !m->table[0] && resolve_is_kernel_module(m->path);
@@ -702,14 +603,14 @@ static int load_module(struct tables *t, const struct space *space, struct modul
 		from_file(t, m, is_module);
 	if (is_module && show_module(m))
 		return -1;
-	if (!kernel || symbols_count_of(m))
+	if (!kernel || (m->symbols && symbols_count(m->symbols)))
 		return 0;
 	if (m->own)
 		symbols_free((struct symbols *)m->symbols);
 	m->own = false;
 	m->symbols = NULL;
 	m->from_text = false;
-	if (t->options.kernel || (!is_module && !m->why[0]))
+	if (t->kernel || (!is_module && !m->why[0]))
 		from_kernel(t, m);
 	else if (is_module)
 		from_kernel_of(t, space, m);
@@ -717,13 +618,13 @@ static int load_module(struct tables *t, const struct space *space, struct modul
 }
 
 /* Get the module of a mapping, its table loaded. NULL when out of memory. */
-static struct module *tables_module(struct tables *t, const struct space *space,
+static struct module *tables_module(struct resolver *t, const struct space *space,
 				    const struct map *map)
 {
 	uint32_t key[] = {space->source->number, map->path.number, map->build_id.number,
 			  map->table.number};
 	uint32_t number = intern(&t->keys, key, sizeof(key));
-	struct module **modules, *m;
+	struct module *m;
 
 	if (number == INTERN_NONE)
 		return NULL;
@@ -734,29 +635,28 @@ static struct module *tables_module(struct tables *t, const struct space *space,
 		free(m);
 		return NULL;
 	}
-	modules = t->modules;
 	*m = (struct module){.path = map->path.text,
 			     .build_id = map->build_id.text,
 			     .table = map->table.text,
 			     .source = space->source->number,
 			     .origin = "none"};
-	modules[t->nmodules++] = m;
+	t->modules[t->nmodules++] = m;
 	return load_module(t, space, m) ? NULL : m;
 }
 
 /* Get the displayed name of a symbol of the module. NULL when out of memory. */
-static const char *tables_name(struct tables *t, struct module *m, const struct symbol *symbol)
+static const char *tables_name(struct resolver *t, struct module *m, const struct symbol *symbol)
 {
 	size_t i = (size_t)(symbol - symbols_at(m->symbols, 0));
 
-	if (t->options.style == DEMANGLE_NO)
+	if (t->settings->style == DEMANGLE_NO)
 		return symbol->name;
 	if (!m->names)
 		m->names = calloc(symbols_count(m->symbols), sizeof(*m->names));
 	if (!m->names)
 		return NULL;
 	if (!m->names[i])
-		m->names[i] = demangle(symbol->name, t->options.style);
+		m->names[i] = demangle(symbol->name, t->settings->style);
 	return m->names[i];
 }
 
@@ -764,7 +664,7 @@ static const char *tables_name(struct tables *t, struct module *m, const struct 
 
 /* Find the .dbg that belongs to the module's .sym, if the stream has it. Returns 0, or -1 when
  * out of memory. */
-static int recorded_lines(struct tables *t, struct module *m)
+static int recorded_lines(struct resolver *t, struct module *m)
 {
 	size_t n = strlen(m->table);
 	struct buffer name = {0};
@@ -778,18 +678,15 @@ static int recorded_lines(struct tables *t, struct module *m)
 	buffer_free(&name);
 	if (!c || c->referred || (c->text.size < c->total && !c->parsed))
 		return 0;
-	if (!c->parsed) {
-		c->parsed = true;
-		if (recorded_lines_read(&c->lines, (char *)c->text.data, c->text.size))
-			return -1;
-		buffer_free(&c->text);
-	}
-	m->recorded = c->lines.count ? &c->lines : NULL;
+	if (!c->parsed && recorded_lines_read(c))
+		return -1;
+	m->recorded = c->lines;
+	m->nrecorded = c->nlines;
 	return 0;
 }
 
 /* Open the file's debug information; if too many are open, close one. */
-static void open_debug(struct tables *t, struct module *m)
+static void open_debug(struct resolver *t, struct module *m)
 {
 	struct module **slot = &t->open[t->opened++ % OPEN_MAX_FILES];
 	struct error e = {.what = ""};
@@ -799,8 +696,8 @@ static void open_debug(struct tables *t, struct module *m)
 		(*slot)->debug = NULL;
 	}
 	*slot = m;
-	m->debug = debug_info_open(m->path, t->options.sysroot, m->build_id[0] ? m->build_id : NULL,
-				   (uint32_t)t->opened, &e);
+	m->debug = debug_info_open(m->path, t->settings->sysroot,
+				   m->build_id[0] ? m->build_id : NULL, (uint32_t)t->opened, &e);
 	if (m->debug)
 		return;
 	*slot = NULL;
@@ -809,7 +706,7 @@ static void open_debug(struct tables *t, struct module *m)
 }
 
 /* Open the file's debug information if it is not open. */
-static bool has_debug(struct tables *t, struct module *m)
+static bool has_debug(struct resolver *t, struct module *m)
 {
 	if (!m->debug && !m->without_lines && m->path[0] != '[')
 		open_debug(t, m);
@@ -821,10 +718,10 @@ static bool has_debug(struct tables *t, struct module *m)
  * its symbol; base: what to subtract for an address relative to the module's base. Texts in *f are
  * valid until the next call.
  */
-static enum outcome tables_line(struct tables *t, struct module *m, uint64_t address, uint64_t base,
-				struct source_frame *f)
+static enum outcome tables_line(struct resolver *t, struct module *m, uint64_t address,
+				uint64_t base, struct source_frame *f)
 {
-	const struct recorded_line *line;
+	const struct recorded_line wanted = {.address = address}, *line;
 
 	*f = (struct source_frame){0};
 	if (m->path[0] == '[')
@@ -833,31 +730,13 @@ static enum outcome tables_line(struct tables *t, struct module *m, uint64_t add
 		return OUTCOME_FAILED;
 	if (m->recorded) {
 		/* as for symbols: lines recorded with the trace are not mixed with others */
-		line = recorded_lines_find(m->recorded, address);
+		line = bsearch(&wanted, m->recorded, m->nrecorded, sizeof wanted,
+			       resolve_compare_lines);
 		if (line)
 			*f = (struct source_frame){.file = line->file, .line = line->line};
 		return line ? OUTCOME_YES : OUTCOME_NO;
 	}
 	return has_debug(t, m) ? debug_info_function(m->debug, address - base, f) : OUTCOME_NO;
-}
-
-/* Find the functions at an address relative to the module's base, as debug_info_frames does. */
-static int tables_frames(struct tables *t, struct module *m, uint64_t address,
-			 struct source_frame *frames, size_t most)
-{
-	return has_debug(t, m)
-		       ? debug_info_frames(m->debug, address, t->options.lines, frames, most)
-		       : 0;
-}
-
-static size_t tables_count(const struct tables *t)
-{
-	return t->nmodules;
-}
-
-static const struct module *tables_at(const struct tables *t, size_t i)
-{
-	return t->modules[i];
 }
 
 /* --- find the symbol of a location --- */
@@ -869,18 +748,10 @@ struct space_index {
 	size_t nmaps; /* number of the space's maps when the index was built */
 };
 
-/* The mappings of all spaces, ordered for searching. Zero-initialised is empty. */
-struct resolver {
-	struct tables *tables;
-	struct space_index *spaces; /* by number of the space */
-	size_t size;
-	uint64_t unmapped; /* locations that are in no module */
-	bool lines;	   /* with source lines */
-};
-
 static void resolver_free(struct resolver *r)
 {
-	for (size_t i = 0; i < r->size; i++) {
+	tables_free(r);
+	for (size_t i = 0; i < r->nspaces; i++) {
 		free(r->spaces[i].mapped);
 		free(r->spaces[i].loaded);
 	}
@@ -935,7 +806,7 @@ static const struct space_index *resolve_index_of(struct resolver *r, const stru
 {
 	struct space_index *spaces;
 
-	if (ARRAY_REACH(r->spaces, r->size, space->number))
+	if (ARRAY_REACH(r->spaces, r->nspaces, space->number))
 		return NULL;
 	spaces = &r->spaces[space->number];
 	if ((spaces->nmaps != space->nmaps || !spaces->mapped) && make_index(spaces, space))
@@ -956,6 +827,15 @@ static const struct map *resolve_mapping_of(const struct space_index *x, const s
 	return !map->end || p->address < map->end ? map : NULL;
 }
 
+static void set_line(struct symbol_entry *symbol, const struct source_frame *frame)
+{
+	if (!frame->file)
+		return;
+	symbol->file = frame->file;
+	symbol->file_size = (uint32_t)strlen(frame->file);
+	symbol->line = frame->line;
+}
+
 /* Add the line where the function is declared. Its texts are valid until the next call. */
 static int resolve_add_line(struct resolver *r, const struct map *map, struct module *m,
 			    const struct symbol *symbol, struct symbol_entry *s)
@@ -967,13 +847,10 @@ static int resolve_add_line(struct resolver *r, const struct map *map, struct mo
 
 	if (symbol->type == 'P')
 		return 0; /* a symbol of the linker */
-	got = tables_line(r->tables, m, symbol->start, base, &f);
-	if (got != OUTCOME_YES || !f.file)
-		return got == OUTCOME_FAILED ? -1 : 0;
-	s->file = f.file;
-	s->file_size = (uint32_t)strlen(f.file);
-	s->line = f.line;
-	return 0;
+	got = tables_line(r, m, symbol->start, base, &f);
+	if (got == OUTCOME_YES)
+		set_line(s, &f);
+	return got == OUTCOME_FAILED ? -1 : 0;
 }
 
 /* Get an address of the mapping as the module's file has it. */
@@ -1016,7 +893,7 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 	const char *name;
 	uint64_t base;
 
-	*module = tables_module(r->tables, p->space, map);
+	*module = tables_module(r, p->space, map);
 	if (!*module)
 		return OUTCOME_FAILED;
 	set_module(s, map, *module);
@@ -1024,7 +901,7 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 	symbol = (*module)->symbols ? symbols_find((*module)->symbols, p->address - base) : NULL;
 	if (!symbol)
 		return OUTCOME_NO;
-	name = tables_name(r->tables, *module, symbol);
+	name = tables_name(r, *module, symbol);
 	if (!name)
 		return OUTCOME_FAILED;
 	*s = (struct symbol_entry){.name = name,
@@ -1035,8 +912,8 @@ static enum outcome resolve_in_mapping(struct resolver *r, const struct location
 					    : p->space->flags & SPACE_KERNEL ? SYMBOL_KERNEL
 									     : 0};
 	set_module(s, map, *module);
-	return r->lines && resolve_add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED
-									: OUTCOME_YES;
+	return r->settings->lines && resolve_add_line(r, map, *module, symbol, s) ? OUTCOME_FAILED
+										  : OUTCOME_YES;
 }
 
 /*
@@ -1097,13 +974,15 @@ out:
 static int frames_in_mapping(struct resolver *r, const struct location *p, uint64_t address,
 			     const struct map *map, struct source_frame *frames, size_t most)
 {
-	struct module *module = tables_module(r->tables, p->space, map);
+	struct module *module = tables_module(r, p->space, map);
 
 	if (!module)
 		return -1;
 	/* in old recordings the symbols' addresses are absolute */
 	address = map->table.size ? address - map->start : address_in_file(map, module, address);
-	return tables_frames(r->tables, module, address, frames, most);
+	return has_debug(r, module)
+		       ? debug_info_frames(module->debug, address, r->settings->lines, frames, most)
+		       : 0;
 }
 
 /*
@@ -1143,7 +1022,7 @@ static const struct location *resolve_location_of(const struct dictionary *d, ui
 	return p && p->space && !p->name.size ? p : NULL;
 }
 
-static int resolve_send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
+static int send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
 {
 	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
@@ -1191,7 +1070,7 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 			return stage_no_memory(s);
 		if (p->symbol)
 			keep_line(p->symbol, &symbol);
-		if (resolve_send_symbol(s, id, &symbol))
+		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
 	for (at = 0; entry_next_of(ENTRY_SYMBOL, b->payload, b->length, &at, &id);) {
@@ -1209,7 +1088,7 @@ static int add_symbols(struct stage *s, struct resolver *r, const struct block *
 			continue;
 		else
 			keep_line(p->symbol, &symbol);
-		if (resolve_send_symbol(s, id, &symbol))
+		if (send_symbol(s, id, &symbol))
 			return -1;
 	}
 	return 0;
@@ -1243,23 +1122,13 @@ struct seen_stack {
 	uint32_t plain; /* id of the stack without inlined functions; 0: not declared */
 };
 
-struct stack_frames_options {
-	bool inlined; /* add inlined functions */
-	bool lines;   /* the line of a frame is that of its code */
-	enum demangle_style style;
-};
-
-/* The functions that are inlined at a location, where its frame is the innermost, and where it
- * called another: 1 + offset in `links`, 0 not yet known. There, the location of the first link is
- * the number of those that follow. */
-struct location_chains {
-	uint32_t at[2];
-};
-
+/* Zero-initialised but for the resolver is empty. */
 struct stack_frames {
 	struct resolver *resolver;
-	struct stack_frames_options options;
-	struct function_names names;
+	/* the names that are shown of functions, each demangled once */
+	struct id_cache numbers_shown; /* by function: 1 + number of the name in `shown` */
+	struct key_map shown_by_id;    /* the same, by the id of struct source_frame */
+	struct intern shown;
 	bool present; /* the input has inlined functions: they are kept as they are */
 	/* of the segment: */
 	struct idmap spaces;  /* numbers of spaces: ids */
@@ -1269,16 +1138,19 @@ struct stack_frames {
 	struct seen_stack *stacks;
 	size_t nstacks, capacity;
 	struct idmap located; /* ids of locations: 1 + index in `chains` */
-	struct location_chains *chains;
+	/* the functions that are inlined at a location, where its frame is the innermost, and where
+	 * it called another: 1 + offset in `links`, 0 not yet known; there, the location of the
+	 * first link is the number of those that follow */
+	uint32_t (*chains)[2];
 	size_t nchains, chains_capacity;
 	struct buffer links;  /* struct chain_link */
-	struct idmap strings; /* by 1 + number in names.shown: ids */
+	struct idmap strings; /* by 1 + number in `shown`: ids */
 	uint32_t blocks;
 	uint32_t next_stack, next_location, next_string;
 	struct buffer path;
 };
 
-/* A function that is inlined: the id of its location, and the number of its name in names.shown. */
+/* A function that is inlined: the id of its location, and the number of its name in `shown`. */
 struct chain_link {
 	uint32_t location, name;
 };
@@ -1289,22 +1161,11 @@ struct inline_chain {
 	struct chain_link link[FRAMES_MOST];
 };
 
-/* NULL when out of memory. */
-static struct stack_frames *stack_frames_new(struct resolver *r,
-					     const struct stack_frames_options *options)
-{
-	struct stack_frames *f = calloc(1, sizeof(*f));
-
-	if (f)
-		*f = (struct stack_frames){
-			.resolver = r, .options = *options, .names.style = options->style};
-	return f;
-}
-
 static void stack_frames_free(struct stack_frames *f)
 {
-	if (!f)
-		return;
+	id_cache_free(&f->numbers_shown);
+	key_map_free(&f->shown_by_id);
+	intern_free(&f->shown);
 	idmap_free(&f->spaces);
 	idmap_free(&f->numbers);
 	idmap_free(&f->callers);
@@ -1312,11 +1173,36 @@ static void stack_frames_free(struct stack_frames *f)
 	free(f->stacks);
 	idmap_free(&f->located);
 	free(f->chains);
-	function_names_free(&f->names);
 	idmap_free(&f->strings);
 	buffer_free(&f->links);
 	buffer_free(&f->path);
-	free(f);
+}
+
+/* Find the name of a frame's function, "?" if that is not known. Returns its number in `shown`, or
+ * INTERN_NONE when out of memory. */
+static uint32_t function_name(struct stack_frames *f, const struct source_frame *frame)
+{
+	const char *function = frame->function ? frame->function : "?";
+	uint32_t *by_id = frame->id ? key_map_number(&f->shown_by_id, frame->id) : NULL;
+	uint32_t *known, number;
+	char *name;
+
+	if (by_id && *by_id)
+		return *by_id - 1;
+	known = id_cache_number(&f->numbers_shown, function, strlen(function));
+	if (!known)
+		return INTERN_NONE;
+	if (!*known) {
+		name = demangle(function, f->resolver->settings->style);
+		number = name ? intern_string(&f->shown, name) : INTERN_NONE;
+		free(name);
+		if (number == INTERN_NONE)
+			return number;
+		*known = number + 1;
+	}
+	if (by_id)
+		*by_id = *known;
+	return *known - 1;
 }
 
 /* Test whether a program before this one added inlined functions. */
@@ -1354,7 +1240,7 @@ static int stack_frames_send_entry(struct stage *s, enum entry_kind kind, uint32
 	return writer_append_content(&s->out, kind, id, content) ? stage_fail(s, &s->out.error) : 0;
 }
 
-/* Get the id of a text of names.shown, which is declared the first time. 0 after stage_fail. */
+/* Get the id of a text of `shown`, which is declared the first time. 0 after stage_fail. */
 static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t number)
 {
 	uint32_t id = idmap_get(&f->strings, number + 1);
@@ -1366,26 +1252,12 @@ static uint32_t string_id(struct stack_frames *f, struct stage *s, uint32_t numb
 		stage_no_memory(s);
 		return 0;
 	}
-	if (writer_append_entry(&s->out, ENTRY_STRING, id, intern_data(&f->names.shown, number),
-				intern_size(&f->names.shown, number))) {
+	if (writer_append_entry(&s->out, ENTRY_STRING, id, intern_data(&f->shown, number),
+				intern_size(&f->shown, number))) {
 		stage_fail(s, &s->out.error);
 		return 0;
 	}
 	return id;
-}
-
-static void set_line(struct symbol_entry *symbol, const struct source_frame *frame)
-{
-	if (!frame->file)
-		return;
-	symbol->file = frame->file;
-	symbol->file_size = (uint32_t)strlen(frame->file);
-	symbol->line = frame->line;
-}
-
-static int stack_frames_send_symbol(struct stage *s, uint32_t id, const struct symbol_entry *symbol)
-{
-	return writer_pass_symbol(&s->out, id, symbol) ? stage_fail(s, &s->out.error) : 0;
 }
 
 /* Find a function in a chain. Returns the id of its location, 0: there is none. */
@@ -1406,8 +1278,8 @@ static uint32_t add_location(struct stack_frames *f, struct stage *s, const stru
 	struct symbol_entry symbol = {.start = p->address,
 				      .module = outer->module,
 				      .module_size = outer->module_size,
-				      .name = intern_data(&f->names.shown, name),
-				      .name_size = intern_size(&f->names.shown, name)};
+				      .name = intern_data(&f->shown, name),
+				      .name_size = intern_size(&f->shown, name)};
 	struct location_entry e = {.space = idmap_get(&f->spaces, p->space->number),
 				   .epoch = p->epoch,
 				   .address = p->address,
@@ -1415,10 +1287,10 @@ static uint32_t add_location(struct stack_frames *f, struct stage *s, const stru
 
 	if (!e.name)
 		return 0;
-	if (f->options.lines)
+	if (f->resolver->settings->lines)
 		set_line(&symbol, frame);
 	if (stack_frames_send_entry(s, ENTRY_LOCATION, f->next_location, &e) ||
-	    stack_frames_send_symbol(s, f->next_location, &symbol))
+	    send_symbol(s, f->next_location, &symbol))
 		return 0;
 	return f->next_location--;
 }
@@ -1429,7 +1301,7 @@ static int stack_frames_add_link(struct stack_frames *f, struct stage *s, const 
 				 const struct symbol_entry *outer, const struct source_frame *frame,
 				 struct inline_chain c[2])
 {
-	struct chain_link link = {.name = function_names_find(&f->names, frame)};
+	struct chain_link link = {.name = function_name(f, frame)};
 
 	if (link.name == INTERN_NONE)
 		return stage_no_memory(s);
@@ -1461,16 +1333,16 @@ static int make_chain(struct stack_frames *f, struct stage *s, uint32_t id, bool
 	n = resolve_frames(f->resolver, p, caller, frames, FRAMES_MOST);
 	if (n < 0 || resolve(f->resolver, p, false, &symbol) == OUTCOME_FAILED)
 		return stage_no_memory(s);
-	for (int i = 0; f->options.inlined && i < n - 1; i++)
+	for (int i = 0; f->resolver->settings->inlined && i < n - 1; i++)
 		if (stack_frames_add_link(f, s, p, &symbol, &frames[i], c))
 			return -1;
-	if (!n || !f->options.lines || !frames[c->n].file || symbol.flags & SYMBOL_UNKNOWN ||
-	    idmap_get(&f->lines, id))
+	if (!n || !f->resolver->settings->lines || !frames[c->n].file ||
+	    symbol.flags & SYMBOL_UNKNOWN || idmap_get(&f->lines, id))
 		return 0;
 	if (idmap_set(&f->lines, id, 1 + caller))
 		return stage_no_memory(s);
 	set_line(&symbol, &frames[c->n]);
-	return stack_frames_send_symbol(s, id, &symbol);
+	return send_symbol(s, id, &symbol);
 }
 
 /* Read the chain at a place of `links`; 0: an empty one. */
@@ -1488,45 +1360,43 @@ static void stack_frames_read_chain(const struct stack_frames *f, uint32_t at,
 }
 
 /* Get the chains of a location. NULL when out of memory. */
-static struct location_chains *chains_of(struct stack_frames *f, uint32_t location)
+static uint32_t *chains_of(struct stack_frames *f, uint32_t location)
 {
 	uint32_t number = idmap_get(&f->located, location);
-	struct location_chains *chains;
 
 	if (number)
-		return &f->chains[number - 1];
+		return f->chains[number - 1];
 	if (ARRAY_GROW(f->chains, f->chains_capacity, f->nchains) ||
 	    idmap_set(&f->located, location, (uint32_t)f->nchains + 1))
 		return NULL;
-	chains = f->chains;
-	chains[f->nchains] = (struct location_chains){.at = {0}};
-	return &chains[f->nchains++];
+	memset(f->chains[f->nchains], 0, sizeof *f->chains);
+	return f->chains[f->nchains++];
 }
 
 /* Get the functions that are inlined at a location. Returns 0, or -1 after stage_fail. */
 static int get_chain(struct stack_frames *f, struct stage *s, uint32_t location, bool caller,
 		     struct inline_chain *c)
 {
-	struct location_chains *chains = chains_of(f, location);
+	uint32_t *chains = chains_of(f, location);
 	struct inline_chain new[2];
 	struct chain_link head;
 
 	if (!chains)
 		return stage_no_memory(s);
-	if (chains->at[caller]) {
-		stack_frames_read_chain(f, chains->at[caller], c);
+	if (chains[caller]) {
+		stack_frames_read_chain(f, chains[caller], c);
 		return 0;
 	}
-	stack_frames_read_chain(f, chains->at[!caller], &new[1]);
+	stack_frames_read_chain(f, chains[!caller], &new[1]);
 	if (make_chain(f, s, location, caller, new))
 		return -1;
 	/* make_chain looks up no chain, so the pointer is valid */
-	chains->at[caller] = (uint32_t)(1 + f->links.size / sizeof(head));
+	chains[caller] = (uint32_t)(1 + f->links.size / sizeof(head));
 	head = (struct chain_link){.location = new->n};
 	if (buffer_append(&f->links, &head, sizeof(head)) ||
 	    buffer_append(&f->links, new->link, sizeof(head) * new->n))
 		return stage_no_memory(s);
-	stack_frames_read_chain(f, chains->at[caller], c);
+	stack_frames_read_chain(f, chains[caller], c);
 	return 0;
 }
 
@@ -1699,7 +1569,7 @@ static int repeat_line(struct stack_frames *f, struct stage *s, uint32_t id)
 
 	if (!place)
 		return 0;
-	stack_frames_read_chain(f, chains_of(f, id)->at[place - 1], &c[1]);
+	stack_frames_read_chain(f, chains_of(f, id)[place - 1], &c[1]);
 	return idmap_set(&f->lines, id, 0) ? stage_no_memory(s)
 					   : make_chain(f, s, id, place - 1, c);
 }
@@ -1738,7 +1608,7 @@ static void sym_put_row(const struct resolver *r, uint64_t found, uint64_t misse
 			const char *origin, const char *path)
 {
 	fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  ", found, missed);
-	if (r->lines)
+	if (r->settings->lines)
 		fprintf(stderr, "%10" PRIu64 "  ", lines);
 	fprintf(stderr, "%-6s  %s", origin, path);
 }
@@ -1755,12 +1625,10 @@ static const char *why_none(const struct module *m)
 /* Print a row for each module (--report). */
 static void report_modules(const struct resolver *r, const char *missing)
 {
-	const struct tables *t = r->tables;
-
 	fprintf(stderr, "%10s %10s  %s%-6s  %s\n", "found", "missed",
-		r->lines ? "     lines  " : "", "from", "module");
-	for (size_t i = 0; i < tables_count(t); i++) {
-		const struct module *m = tables_at(t, i);
+		r->settings->lines ? "     lines  " : "", "from", "module");
+	for (size_t i = 0; i < r->nmodules; i++) {
+		const struct module *m = r->modules[i];
 
 		sym_put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
 		fprintf(stderr, "%s%s", *why_none(m) ? ": " : "", why_none(m));
@@ -1776,10 +1644,10 @@ static void report_modules(const struct resolver *r, const char *missing)
 
 /* Print a line for each module whose symbols or debug information exist but are of another build,
  * or that has none. */
-static void report_missing(const struct tables *t, const char *missing)
+static void report_missing(const struct resolver *r, const char *missing)
 {
-	for (size_t i = 0; i < tables_count(t); i++) {
-		const struct module *m = tables_at(t, i);
+	for (size_t i = 0; i < r->nmodules; i++) {
+		const struct module *m = r->modules[i];
 
 		if (m->missed && *why_none(m))
 			warn(m->path, NO_OFFSET, "no symbols: %s", why_none(m));
@@ -1802,12 +1670,6 @@ static const struct option_row option_rows[] = {
 	 "directory"},
 	{OPT_REPORT, "report", NULL, "print the source of each module's symbols on stderr", NULL},
 	{0},
-};
-
-struct sym_settings {
-	enum demangle_style style;
-	const char *sysroot, *kallsyms;
-	bool lines, inlined, report;
 };
 
 static int option(void *ctx, int key, const char *arg, struct error *e)
@@ -1849,23 +1711,9 @@ static const struct program program = {
 struct symboliser {
 	struct resolver resolver;
 	struct kallsyms kernel;
-	struct stack_frames *frames; /* NULL: frames of recorded stacks stay as they are */
+	bool wants_frames; /* false: frames of recorded stacks stay as they are */
+	struct stack_frames frames;
 };
-
-/* Prepare what the settings need. Returns 0, or -1 after stage_fail. */
-static int sym_prepare(struct symboliser *y, const struct sym_settings *settings, struct stage *s)
-{
-	struct stack_frames_options options = {settings->inlined, settings->lines, settings->style};
-
-	y->resolver.lines = settings->lines;
-	y->resolver.tables = tables_new(&(struct tables_options){
-		settings->sysroot, y->kernel.symbols, settings->style, settings->lines});
-	if (y->resolver.tables && (settings->inlined || settings->lines))
-		y->frames = stack_frames_new(&y->resolver, &options);
-	return !y->resolver.tables || (!y->frames && (settings->inlined || settings->lines))
-		       ? stage_no_memory(s)
-		       : 0;
-}
 
 /* Update the resolver with a block, and write symbols. */
 static int sym_take_block(struct symboliser *y, struct stage *s, struct block *b)
@@ -1874,19 +1722,19 @@ static int sym_take_block(struct symboliser *y, struct stage *s, struct block *b
 
 	switch (b->kind) {
 	case BLOCK_HEAD:
-		if (y->frames)
-			stack_frames_begin(y->frames, &s->in.head);
+		if (y->wants_frames)
+			stack_frames_begin(&y->frames, &s->in.head);
 		return 0;
 	case BLOCK_META:
 		reader_meta(&s->in, b, &m);
-		if (tables_meta(y->resolver.tables, &m) || kallsyms_meta(&y->kernel, &m))
+		if (tables_meta(&y->resolver, &m) || kallsyms_meta(&y->kernel, &m))
 			return stage_no_memory(s);
 		return 0;
 	case BLOCK_DICT:
 		if (kallsyms_declared(&y->kernel, b))
 			return stage_no_memory(s);
 		return add_symbols(s, &y->resolver, b) ||
-				       (y->frames && stack_frames_add(y->frames, s, b))
+				       (y->wants_frames && stack_frames_add(&y->frames, s, b))
 			       ? -1
 			       : 0;
 	case BLOCK_EVENTS:
@@ -1917,7 +1765,11 @@ int main(int argc, char **argv)
 	}
 	if (stage_open(&stage, argv + optind, argc - optind, &common))
 		goto out;
-	if (stage_create(&stage, argc, argv) || sym_prepare(&y, &settings, &stage))
+	y.resolver.settings = &settings;
+	y.resolver.kernel = y.kernel.symbols;
+	y.wants_frames = settings.inlined || settings.lines;
+	y.frames.resolver = &y.resolver;
+	if (stage_create(&stage, argc, argv))
 		goto out;
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block) && !sym_take_block(&y, &stage, &block))
@@ -1930,11 +1782,10 @@ int main(int argc, char **argv)
 	if (settings.report)
 		report_modules(&y.resolver, missing);
 	else if (!common.quiet)
-		report_missing(y.resolver.tables, missing);
+		report_missing(&y.resolver, missing);
 out:
 	/* before the stage, whose dictionary owns their texts */
-	stack_frames_free(y.frames);
-	tables_free(y.resolver.tables);
+	stack_frames_free(&y.frames);
 	resolver_free(&y.resolver);
 	kallsyms_free(&y.kernel);
 	return stage_finish(&stage);
