@@ -78,14 +78,12 @@ static int describe(struct pair_list *l, const struct event *e, struct pair_even
 static int pair_list_put(void *ctx, size_t number, const struct event *a)
 {
 	struct pair_list *l = ctx;
-	struct pair_event *grown;
 
 	if (ARRAY_REACH(l->waiting, l->nwaiting, number))
 		return -1;
-	grown = l->waiting;
-	free(grown[number].fields);
-	grown[number].fields = NULL;
-	return describe(l, a, &grown[number]);
+	free(l->waiting[number].fields);
+	l->waiting[number].fields = NULL;
+	return describe(l, a, &l->waiting[number]);
 }
 
 /* Returns true if x precedes y in the list. */
@@ -97,8 +95,6 @@ static bool is_slower(const struct pair_instance *x, const struct pair_instance 
 /* Add an instance, which belongs to the list or is freed. */
 static int pair_list_add_instance(struct pair_list *l, struct pair_instance *i)
 {
-	struct pair_instance *grown;
-
 	if (l->limit && l->count == l->limit) {
 		instance_free(&l->instance[0]);
 		l->instance[0] = *i;
@@ -109,10 +105,9 @@ static int pair_list_add_instance(struct pair_list *l, struct pair_instance *i)
 		instance_free(i);
 		return -1;
 	}
-	grown = l->instance;
-	grown[l->count++] = *i;
+	l->instance[l->count++] = *i;
 	if (l->limit)
-		HEAP_UP(grown, l->count - 1, a, b, is_slower(b, a));
+		HEAP_UP(l->instance, l->count - 1, a, b, is_slower(b, a));
 	return 0;
 }
 
@@ -144,7 +139,10 @@ static int pair_list_left(void *ctx, size_t number)
 
 void pair_list_watch(struct pair_list *l, struct pair *p)
 {
-	p->watch = (struct pair_watch){l, pair_list_put, pair_list_end, pair_list_left};
+	p->watch.ctx = l;
+	p->watch.put = pair_list_put;
+	p->watch.end = pair_list_end;
+	p->watch.left = pair_list_left;
 }
 
 /* --- output --- */

@@ -171,7 +171,8 @@ static bool has_events(const struct dictionary *d)
 	return false;
 }
 
-bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name)
+bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t size,
+		   const regex_t *regex)
 {
 	static const char *const of_kind[] = {
 		[DECLARED_NAME] = "name",     [DECLARED_TYPE] = "type",
@@ -181,15 +182,12 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 		[DECLARED_BUFFER] = "buffer", [DECLARED_INPUT] = "input",
 		[DECLARED_FORMAT] = "format",
 	};
-	struct search s = {.kind = kind,
-			   .name = name.text,
-			   .size = name.size,
-			   .regex = name.regex,
-			   .strict = k->absent};
+	struct search s = {
+		.kind = kind, .name = name, .size = size, .regex = regex, .strict = k->absent};
 	const char *listed = "";
 	struct error e;
 
-	nearest_begin(&s.nearest, name.text, name.size);
+	nearest_begin(&s.nearest, name, size);
 	if (search_dictionary(&s, k->dictionary) || !has_events(k->dictionary))
 		return true;
 	/* on a quiet night there may be no other names */
@@ -200,14 +198,14 @@ bool declared_name(const struct declared *k, enum declared_kind kind, struct dec
 		listed = s.some;
 	}
 	error_set(&e, k->absent ? k->file : NULL, NO_OFFSET, "no event has %s %s%s '%.*s'%s%s%s",
-		  name.regex ? "a" : "the", of_kind[kind], name.regex ? " that matches" : "",
-		  name.size < 200 ? (int)name.size : 200, name.text,
+		  regex ? "a" : "the", of_kind[kind], regex ? " that matches" : "",
+		  size < 200 ? (int)size : 200, name,
 		  s.nameless			       ? NAMELESS
-		  : name.regex			       ? ""
+		  : regex			       ? ""
 		  : kind == DECLARED_FILE && !s.offers ? "; trsym -l adds the files of functions"
 						       : nearest_hint(&s.nearest),
 		  *listed ? "; there are" : "", listed);
-	if (!k->absent || (name.regex && !s.nameless))
+	if (!k->absent || (regex && !s.nameless))
 		declared_warn(k, e.what);
 	else if (!k->absent->what[0])
 		*k->absent = e;
@@ -457,7 +455,7 @@ bool declared_calls(const struct dictionary *d, bool samples)
 
 enum { HAS_CALLS = 1, HAS_SAMPLES = 2, HAS_STACKS = 4, HAS_FUNCTIONS = 8 };
 
-static const struct need {
+static const struct {
 	enum declared_kind kind;
 	unsigned any;	       /* the stream must have one of these */
 	bool names;	       /* functions must have names */
@@ -489,21 +487,20 @@ static bool declared_lacks_symbols(const struct dictionary *d)
 
 void declared_need(const struct declared *k, enum declared_kind kind, const char *name)
 {
-	const struct need *of = NULL;
+	size_t i = 0;
 	struct error e;
 
-	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
-		if (needs[i].kind == kind)
-			of = &needs[i];
-	if (!of)
+	while (i < sizeof needs / sizeof *needs && needs[i].kind != kind)
+		i++;
+	if (i == sizeof needs / sizeof *needs)
 		return;
-	if (!(has_of(k->dictionary) & of->any)) {
+	if (!(has_of(k->dictionary) & needs[i].any)) {
 		if (kind == DECLARED_TIMES && has_field(k->dictionary, name, true))
 			return;
 		error_set(&e, NULL, NO_OFFSET, "only %s have '%.64s', and this trace has no %s",
-			  of->of, name, of->none);
+			  needs[i].of, name, needs[i].none);
 		set_absent(k, e.what);
-	} else if (of->names && k->absent && declared_lacks_symbols(k->dictionary)) {
+	} else if (needs[i].names && k->absent && declared_lacks_symbols(k->dictionary)) {
 		error_set(&e, NULL, NO_OFFSET, "functions have no names for '%.64s'" NAMELESS,
 			  name);
 		set_absent(k, e.what);
@@ -611,11 +608,6 @@ static bool declared_is_name(enum declared_kind kind)
 	return kind == DECLARED_NAME || kind == DECLARED_TYPE || kind == DECLARED_GROUP;
 }
 
-static struct declared_text declared_text_of(const struct scalar *s)
-{
-	return (struct declared_text){.text = s->text, .size = s->size};
-}
-
 /* Check the numbers that the number of a thread or process is compared with. */
 static void declared_check_numbers(const struct declared *k, enum declared_kind kind,
 				   const struct node *n, const struct operand *number)
@@ -652,18 +644,18 @@ static bool declared_check_names(const struct declared *k, const struct node *n,
 		return true;
 	}
 	if (operand_literal(text) && text->value.form == SCALAR_TEXT)
-		occurs |= declared_name(k, kind, declared_text_of(&text->value));
+		occurs |= declared_name(k, kind, text->value.text, text->value.size, NULL);
 	/* some names of a set may be those of other recorders: only if all are absent, the first is
 	 * the fault of an alarm, and only it has no warning */
 	each.absent = NULL;
 	for (size_t i = n->ntexts; i-- > 0;) {
 		bool last = !i && !occurs;
 
-		occurs |= declared_name(last ? k : &each, kind, declared_text_of(&n->texts[i]));
+		occurs |= declared_name(last ? k : &each, kind, n->texts[i].text, n->texts[i].size,
+					NULL);
 	}
 	if (n->kind == NODE_MATCH)
-		declared_name(k, kind,
-			      (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
+		declared_name(k, kind, n->pattern, strlen(n->pattern), &n->regex);
 	return occurs || !declared_is_name(kind) ||
 	       !(n->kind == NODE_IN || (n->kind == NODE_COMPARE && operand_literal(text)));
 }
@@ -847,8 +839,7 @@ static bool matches_name(const struct declared *silent, const struct node *n)
 	enum declared_kind kind = field ? silent->kind(silent->ctx, field, &name) : DECLARED_OTHER;
 
 	return n->negated || !declared_is_name(kind) ||
-	       declared_name(silent, kind,
-			     (struct declared_text){n->pattern, strlen(n->pattern), &n->regex});
+	       declared_name(silent, kind, n->pattern, strlen(n->pattern), &n->regex);
 }
 
 static int check_children(const struct declared *k, const struct node *n, struct error *e)
@@ -938,9 +929,8 @@ static int leaf_lacks(const struct declared *k, const struct node *n, struct buf
 	if (!field || !declared_is_name(k->kind(k->ctx, field, &name)) || n->negated)
 		return 0;
 	if (n->kind == NODE_MATCH) {
-		if (declared_name(
-			    k, k->kind(k->ctx, field, &name),
-			    (struct declared_text){n->pattern, strlen(n->pattern), &n->regex}))
+		if (declared_name(k, k->kind(k->ctx, field, &name), n->pattern, strlen(n->pattern),
+				  &n->regex))
 			return 0;
 		snprintf(prefix, sizeof prefix, "%.64s =~ '", field->name);
 		return declared_add_name(names, prefix, n->pattern, strlen(n->pattern), "'") ? -1

@@ -86,17 +86,11 @@ bool declared_calls(const struct dictionary *d, bool samples);
  * declared_condition. */
 void declared_need(const struct declared *k, enum declared_kind kind, const char *name);
 
-/* What names are compared with: a text, or a regular expression. */
-struct declared_text {
-	const char *text;
-	size_t size;
-	const regex_t *regex; /* NULL: a text */
-};
-
-/* Warn of a name that does not occur, or of a regular expression that none matches; or fill
- * k->absent, but with a regular expression only if functions have no names. Returns whether the
- * name occurs, or may. */
-bool declared_name(const struct declared *k, enum declared_kind kind, struct declared_text name);
+/* Warn of a name that does not occur, or of a regular expression with that text that no name
+ * matches (regex not NULL); or fill k->absent, but with a regular expression only if functions have
+ * no names. Returns whether the name occurs, or may. */
+bool declared_name(const struct declared *k, enum declared_kind kind, const char *name, size_t size,
+		   const regex_t *regex);
 
 /* Warn if no function has a file and a line. */
 void declared_line(const struct declared *k);

@@ -751,10 +751,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 
 static void forget_pending(struct pair *p)
 {
-	struct pending_starts *s = &p->pending;
-
-	memset(s->slots, 0, (s->mask + (size_t)1) * sizeof(*s->slots));
-	s->used = s->free = s->oldest = s->newest = 0;
+	memset(p->pending.slots, 0, (p->pending.mask + (size_t)1) * sizeof(*p->pending.slots));
+	p->pending.used = p->pending.free = p->pending.oldest = p->pending.newest = 0;
 }
 
 int pair_end_stream(struct pair *p)
@@ -977,8 +975,7 @@ int keys_check_names(const struct declared *check, const struct keys *k, struct 
 static int pair_check_side(struct declared *check, const struct pair_side *side, struct error *e)
 {
 	if (side->name &&
-	    !declared_name(check, DECLARED_NAME,
-			   (struct declared_text){.text = side->name, .size = strlen(side->name)}))
+	    !declared_name(check, DECLARED_NAME, side->name, strlen(side->name), NULL))
 		return 0;
 	return key_condition_check_names(check, &side->condition, e) ||
 			       keys_check_names(check, &side->on, e)
@@ -994,15 +991,15 @@ int pair_check_names(struct declared *check, const struct pair *p, struct error 
 /* Get the names of a side, separated by commas, if the stream lacks all of them. */
 static char *side_lacks(struct declared *check, const struct pair_side *side)
 {
-	const struct declared_text name = {.text = side->name,
-					   .size = side->name ? strlen(side->name) : 0};
 	struct buffer names = {0};
 	char *text = NULL;
 
 	check->kind = pair_kind_of;
 	check->ctx = (void *)(uintptr_t)&side->condition.keys;
 	if (side->name)
-		return declared_name(check, DECLARED_NAME, name) ? NULL : strdup(side->name);
+		return declared_name(check, DECLARED_NAME, side->name, strlen(side->name), NULL)
+			       ? NULL
+			       : strdup(side->name);
 	if (side->condition.root && declared_lacks(check, side->condition.root, &names) == 1)
 		text = strndup((const char *)names.data, names.size);
 	buffer_free(&names);

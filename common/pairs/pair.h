@@ -84,39 +84,24 @@ struct pair_preset {
 	const char *waker, *woken;    /* W, and its key that is of A's "on"; NULL: none */
 };
 
-/* The As that wait for their B. Numbers start at 1. */
-struct pending_starts {
-	struct pending_start *start;
-	/* of each: the cells of "on", then those that A and W give to the keys */
-	struct key_cell *cells;
-	uint32_t *slots, mask;
-	uint32_t count, used, free, oldest, newest;
-};
-
 /* Which event of a value of "on" is the first one. */
 enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
 
 struct aggregate;
 struct pair_edges;
 
-/* What a program does with the events of single pairs. number: of the pending A. Functions return
- * -1 when out of memory. */
-struct pair_watch {
-	void *ctx;
-	/* An A waits, in place of an earlier A of that number. */
-	int (*put)(void *ctx, size_t number, const struct event *a);
-	/* A B ends the pair. */
-	int (*end)(void *ctx, size_t number, const struct event *b, uint64_t time);
-	/* The stream of the A has ended. */
-	int (*left)(void *ctx, size_t number);
-};
-
 struct pair {
 	struct pair_side a, b, w;
 	const char *text;		  /* text of the pair; a preset's, or the caller's */
 	const struct pair_preset *preset; /* NULL: the caller's own pair */
 	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
-	struct pending_starts pending;
+	struct {
+		struct pending_start *start;
+		/* of each: the cells of "on", then those that A and W give to the keys */
+		struct key_cell *cells;
+		uint32_t *slots, mask;
+		uint32_t count, used, free, oldest, newest;
+	} pending;			 /* the As that wait for their B; numbers start at 1 */
 	const struct keys *keys;	 /* those of -g; the caller's */
 	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
 	uint64_t forgotten;		 /* number of As that were replaced by newer ones */
@@ -128,7 +113,17 @@ struct pair {
 	struct pair_edges *edges;
 	enum outcome (*note_first)(struct pair_edges *edges, const struct key_cell *on,
 				   enum pair_first which, struct aggregate **entry);
-	struct pair_watch watch;    /* of --slowest and --unpaired; put NULL: none */
+	/* what --slowest and --unpaired do with the events of single pairs; put NULL: nothing.
+	   number: of the pending A. The functions return -1 when out of memory. */
+	struct {
+		void *ctx;
+		/* An A waits, in place of an earlier A of that number. */
+		int (*put)(void *ctx, size_t number, const struct event *a);
+		/* A B ends the pair. */
+		int (*end)(void *ctx, size_t number, const struct event *b, uint64_t time);
+		/* The stream of the A has ended. */
+		int (*left)(void *ctx, size_t number);
+	} watch;
 	struct call_stacks *stacks; /* the caller's; NULL: no key is a stack */
 	uint32_t symbol_changes;
 	const struct event *event; /* the present event, for condition_cell */
