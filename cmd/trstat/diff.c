@@ -21,10 +21,8 @@
 
 /* --- what the writers of --diff have in common --- */
 
-/* Values of a column in a row: in A, in B, and B less A where both have one. */
-struct diff_value {
-	struct column_value a, b, change;
-};
+/* The values of a column in a row: in A, in B, and B less A where both have one. */
+enum column_of_three { CELL_A, CELL_B, CELL_CHANGE, CELLS_OF_COLUMN };
 
 /* The columns of the test, after those of -c. */
 enum diff_test {
@@ -37,19 +35,9 @@ enum diff_test {
 	DIFF_TESTS
 };
 
-/* The names for an option that takes them, with words that it takes besides. */
-struct diff_cells {
-	char **names;
-	size_t count;
-	const char *option, *words;
-};
-
-/* The number in a cell after the keys: number_real of both, real is 0 where it is an integer. */
-struct diff_number {
-	bool present;
-	int128 number;
-	double real;
-};
+static const char *const test_names[DIFF_TESTS] = {
+	[DIFF_VERDICT] = "verdict",	[DIFF_EFFECT] = "effect",	  [DIFF_SHIFT] = "shift",
+	[DIFF_SHIFT_LOW] = "shift_low", [DIFF_SHIFT_HIGH] = "shift_high", [DIFF_P] = "p"};
 
 /*
  * --fail-if with --diff: conditions on the rows of the difference.
@@ -77,7 +65,6 @@ struct diff_alarm {
 struct diff_alarms {
 	const struct diff *diff;
 	const struct diff_options *options;
-	struct diff_cells cells;
 	struct diff_alarm *alarm;
 	size_t count;
 	/* while one is judged */
@@ -87,12 +74,6 @@ struct diff_alarms {
 	enum diff_lack lack;
 	bool few_reported; /* too few calls for a verdict */
 };
-
-static struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell);
-static struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column);
-
-static void diff_free_names(char **names, size_t count);
-static char **diff_names(const struct diff *d, const struct query *q, size_t *count);
 
 int sample_of_histogram(struct diff_sample *s, const struct histogram *h)
 {
@@ -205,8 +186,8 @@ static double critical(double alpha)
 	return high;
 }
 
-struct shift rank_shift(const struct diff_sample *a, const struct diff_sample *b,
-			const struct rank_test *t, double alpha)
+void rank_shift(const struct diff_sample *a, const struct diff_sample *b, struct rank_test *t,
+		double alpha)
 {
 	uint128 pairs = (uint128)a->count * b->count, outside = 1;
 	double skipped = (double)pairs / 2 - critical(alpha) * t->error;
@@ -217,9 +198,9 @@ struct shift rank_shift(const struct diff_sample *a, const struct diff_sample *b
 	sum = first + second;
 	if (skipped >= 2)
 		outside = (uint128)skipped;
-	return (struct shift){.middle = sum / 2 - (sum < 0 && sum % 2),
-			      .low = difference_at(a, b, outside),
-			      .high = difference_at(a, b, pairs + 1 - outside)};
+	t->shift = sum / 2 - (sum < 0 && sum % 2);
+	t->shift_low = difference_at(a, b, outside);
+	t->shift_high = difference_at(a, b, pairs + 1 - outside);
 }
 
 static int by_p(const void *x, const void *y)
@@ -312,7 +293,7 @@ static struct diff_row *diff_row_of(struct diff *d, const struct groups *from,
 
 static int pair_up(struct diff *d)
 {
-	const struct groups *a = &d->a.statistics->groups, *b = &d->b.statistics->groups;
+	const struct groups *a = &d->a->groups, *b = &d->b->groups;
 	struct key_cell *cells = calloc(a->keys + 1, sizeof(*cells));
 	int bad = 0;
 
@@ -340,19 +321,18 @@ static int pair_up(struct diff *d)
 
 static int test_row(const struct diff *d, struct diff_row *r, double alpha)
 {
-	uint32_t in_a = d->a.columns->wanted.histogram, in_b = d->b.columns->wanted.histogram;
+	uint32_t in_a = d->columns->wanted.histogram, in_b = d->b->columns->wanted.histogram;
 	struct diff_sample a = {0}, b = {0};
 	int bad = 0;
 
 	/* weights of samples are no times of calls */
-	if (!r->a || !r->b || !in_a || !in_b || d->a.statistics->samples.type ||
-	    d->b.statistics->samples.type)
+	if (!r->a || !r->b || !in_a || !in_b || d->a->samples.type || d->b->samples.type)
 		return 0;
 	bad = sample_of_histogram(&a, aggregate_part(r->a, in_a)) ||
 	      sample_of_histogram(&b, aggregate_part(r->b, in_b));
 	if (!bad && rank_test(&a, &b, &r->test)) {
 		r->tested = true;
-		r->shift = rank_shift(&a, &b, &r->test, alpha);
+		rank_shift(&a, &b, &r->test, alpha);
 		r->p = r->test.p;
 		r->p_least = r->test.p_least;
 	}
@@ -384,13 +364,13 @@ static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row 
 				    double threshold)
 {
 	const struct aggregate *a = r->a;
-	double median, shift = fabs((double)r->shift.middle);
+	double median, shift = fabs((double)r->test.shift);
 
 	if (!r->a || !r->b)
 		return r->a ? DIFF_GONE : DIFF_NEW;
 	if (!r->tested || r->p >= alpha)
 		return DIFF_SAME;
-	median = (double)aggregate_quantile(a, &d->a.columns->wanted, 1, 2);
+	median = (double)aggregate_quantile(a, &d->columns->wanted, 1, 2);
 	if (shift < threshold * median)
 		return DIFF_SAME;
 	return r->test.effect > 0 ? DIFF_SLOWER : DIFF_FASTER;
@@ -428,18 +408,43 @@ static int diff_compare_rows(const void *x, const void *y, void *ctx)
 	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
 }
 
+/* Make the names of a row's cells: the keys, NAME_a NAME_b NAME_change of each column, and the
+ * test. Returns -1 when out of memory. */
+static int diff_names(struct diff *d)
+{
+	const struct columns *columns = d->columns;
+	size_t most = d->groups.keys + CELLS_OF_COLUMN * columns->printed + DIFF_TESTS;
+	bool bad;
+
+	d->names = calloc(most, sizeof(*d->names));
+	bad = !d->names;
+	for (size_t i = 0; !bad && i < d->groups.keys; i++)
+		bad = !(d->names[d->nnames++] = strdup(d->a->keys->names[i]));
+	for (size_t i = 0; !bad && i < CELLS_OF_COLUMN * columns->printed; i++) {
+		static const char *const what[] = {"a", "b", "change"};
+
+		bad = asprintf(&d->names[d->nnames], "%s_%s",
+			       columns->column[i / CELLS_OF_COLUMN].name,
+			       what[i % CELLS_OF_COLUMN]) < 0;
+		d->nnames += !bad;
+	}
+	for (size_t i = 0; !bad && i < DIFF_TESTS; i++)
+		bad = !(d->names[d->nnames++] = strdup(test_names[i]));
+	return bad ? -1 : 0;
+}
+
 /* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by
  * the size of the effect; groups of one trace only by their time; other groups by the effect.
  * Returns -1 when out of memory. */
-static int diff_make(struct diff *d, struct diff_side a, struct diff_side b,
+static int diff_make(struct diff *d, const struct statistics *a, const struct statistics *b,
 		     const struct diff_options *o)
 {
 	double alpha = diff_alpha_of(o);
 
-	*d = (struct diff){.a = a, .b = b};
+	*d = (struct diff){.a = a, .b = b, .columns = a->columns};
 	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
-	groups_init(&d->groups, a.statistics->groups.keys, &d->wanted);
-	if (pair_up(d))
+	groups_init(&d->groups, a->groups.keys, &d->wanted);
+	if (pair_up(d) || diff_names(d))
 		return -1;
 	for (size_t i = 0; i < d->count; i++)
 		if (test_row(d, &d->row[i], alpha))
@@ -461,160 +466,149 @@ static void diff_free(struct diff *d)
 {
 	groups_free(&d->groups);
 	free(d->row);
+	for (size_t i = 0; i < d->nnames; i++)
+		free(d->names[i]);
+	free(d->names);
+	free(d->order);
 }
 
 /* --- -s with --diff: by keys, by columns of A, of B, their change, and by the test --- */
 
-/* One item of -s: the cell of a row with that number, as diff_names has them. */
-struct diff_sort_key {
-	size_t cell;
-	bool descending;
-};
-
-struct diff_order {
-	const struct diff *diff;
-	struct diff_sort_key *key;
-	size_t count;
-};
-
-static struct diff_number test_number(const struct diff_row *r, size_t test)
+static double diff_real_of(const struct column_value *v)
 {
-	struct diff_number n = {.present = r->tested};
+	return number_real(v->number, v->fraction);
+}
+
+static void diff_values(const struct diff *d, const struct diff_row *r, size_t column,
+			struct column_value v[static CELLS_OF_COLUMN])
+{
+	struct columns_run run_a = statistics_run(d->a), run_b = statistics_run(d->b);
+	struct column_value *a = &v[CELL_A], *b = &v[CELL_B], *change = &v[CELL_CHANGE];
+	struct group_number of_change = {0};
+
+	*a = *b = (struct column_value){0};
+	if (r->a)
+		*a = column_value(d->columns, &d->columns->column[column], r->a, &run_a);
+	if (r->b)
+		*b = column_value(d->b->columns, &d->b->columns->column[column], r->b, &run_b);
+	change->present = a->present && b->present;
+	if (a->fraction != 0 || b->fraction != 0) {
+		double real = diff_real_of(b) - diff_real_of(a);
+
+		change->present &= isfinite(real);
+		of_change = number_of_real(change->present ? real : 0);
+	} else {
+		change->present &= !__builtin_sub_overflow(b->number, a->number, &of_change.whole);
+	}
+	change->number = of_change.whole;
+	change->fraction = of_change.fraction;
+}
+
+static struct column_value test_number(const struct diff_row *r, size_t test)
+{
+	struct column_value n = {.present = r->tested};
 
 	switch (test) {
 	case DIFF_VERDICT:
 		n.present = r->verdict != DIFF_SAME;
 		n.number = -(int128)r->verdict;
 		break;
-	case DIFF_EFFECT: n.real = r->test.effect; break;
-	case DIFF_SHIFT: n.number = r->shift.middle; break;
-	case DIFF_SHIFT_LOW: n.number = r->shift.low; break;
-	case DIFF_SHIFT_HIGH: n.number = r->shift.high; break;
-	case DIFF_P: n.real = r->p; break;
+	case DIFF_EFFECT: n.fraction = r->test.effect; break;
+	case DIFF_SHIFT: n.number = r->test.shift; break;
+	case DIFF_SHIFT_LOW: n.number = r->test.shift_low; break;
+	case DIFF_SHIFT_HIGH: n.number = r->test.shift_high; break;
+	case DIFF_P: n.fraction = r->p; break;
 	}
 	return n;
 }
 
-/* cell: counted from the first one after the keys */
-static struct diff_number diff_number(const struct diff *d, const struct diff_row *r, size_t cell)
+/* Get the number in a cell. cell: counted from the first one after the keys */
+static struct column_value diff_number(const struct diff *d, const struct diff_row *r, size_t cell)
 {
-	size_t printed = 3 * d->a.columns->printed;
-	struct diff_value v;
-	struct column_value c;
+	size_t printed = CELLS_OF_COLUMN * d->columns->printed;
+	struct column_value v[CELLS_OF_COLUMN];
 
 	if (cell >= printed)
 		return test_number(r, cell - printed);
-	v = diff_value(d, r, cell / 3);
-	c = cell % 3 == 0 ? v.a : cell % 3 == 1 ? v.b : v.change;
-	return (struct diff_number){.present = c.present, .number = c.number, .real = c.fraction};
-}
-
-static int diff_compare_numbers(struct diff_number a, struct diff_number b, bool descending)
-{
-	int c = a.number != b.number ? (a.number > b.number ? 1 : -1)
-				     : (a.real > b.real) - (a.real < b.real);
-
-	if (!a.present || !b.present)
-		return b.present - a.present; /* last in either order */
-	return descending ? -c : c;
-}
-
-static int compare_keys(const struct groups *g, const struct key_cell *a, const struct key_cell *b,
-			bool descending)
-{
-	int c = groups_compare(g, a, b);
-
-	return descending && a->kind != KEY_MISSING && b->kind != KEY_MISSING ? -c : c;
+	diff_values(d, r, cell / CELLS_OF_COLUMN, v);
+	return v[cell % CELLS_OF_COLUMN];
 }
 
 static int compare_in_order(const void *x, const void *y, void *ctx)
 {
 	const struct diff_row *r = x, *s = y;
-	const struct diff_order *o = ctx;
-	const struct groups *g = &o->diff->groups;
+	const struct diff *d = ctx;
+	const struct groups *g = &d->groups;
 
-	for (size_t i = 0; i < o->count; i++) {
-		const struct diff_sort_key *k = &o->key[i];
+	for (size_t i = 0; i < d->norder; i++) {
+		size_t cell = d->order[i].cell;
+		bool descending = d->order[i].descending;
+		struct column_value v, w;
 		int c;
 
-		if (k->cell < g->keys)
-			c = compare_keys(g, &groups_cells(g, r->group)[k->cell],
-					 &groups_cells(g, s->group)[k->cell], k->descending);
-		else
-			c = diff_compare_numbers(diff_number(o->diff, r, k->cell - g->keys),
-						 diff_number(o->diff, s, k->cell - g->keys),
-						 k->descending);
+		if (cell < g->keys) {
+			c = compare_cells(g, &groups_cells(g, r->group)[cell],
+					  &groups_cells(g, s->group)[cell], descending);
+		} else {
+			v = diff_number(d, r, cell - g->keys);
+			w = diff_number(d, s, cell - g->keys);
+			c = column_value_compare(&v, &w, descending);
+		}
 		if (c)
 			return c;
 	}
 	return groups_compare_first(g, r->group, s->group, g->keys);
 }
 
-/* Find the cell of that name; a column alone is its value in B. -1 with e filled. */
-static int diff_find_cell(const struct diff *d, const struct diff_cells *cells, const char *name,
-			  size_t n, struct error *e)
+/* Find the cell of that name; a column alone is its value in B. option: for the message, with words
+ * that it takes besides. -1 with e filled. */
+static int diff_find_cell(const struct diff *d, const char *option, const char *words,
+			  const char *name, size_t n, struct error *e)
 {
-	const struct columns *c = d->a.columns;
+	const struct columns *c = d->columns;
 	struct nearest nearest;
 
 	nearest_begin(&nearest, name, n);
-	nearest_offer_words(&nearest, cells->words);
-	for (size_t i = 0; i < cells->count; i++) {
-		if (strlen(cells->names[i]) == n && !memcmp(cells->names[i], name, n))
+	nearest_offer_words(&nearest, words);
+	for (size_t i = 0; i < d->nnames; i++) {
+		if (strlen(d->names[i]) == n && !memcmp(d->names[i], name, n))
 			return (int)i;
-		nearest_offer(&nearest, cells->names[i], strlen(cells->names[i]));
+		nearest_offer(&nearest, d->names[i], strlen(d->names[i]));
 	}
 	for (size_t i = 0; i < c->printed; i++) {
 		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, name, n))
-			return (int)(d->groups.keys + 3 * i + 1);
+			return (int)(d->groups.keys + CELLS_OF_COLUMN * i + CELL_B);
 		nearest_offer(&nearest, c->column[i].name, strlen(c->column[i].name));
 	}
 	return error_set(e, NULL, NO_OFFSET,
 			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
 			 "effect, p and verdict with --diff, not '%.*s'%s",
-			 cells->option, c->column[0].name, c->column[0].name, c->column[0].name,
+			 option, c->column[0].name, c->column[0].name, c->column[0].name,
 			 (int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
 }
 
-static int parse_order(struct diff_order *o, const struct diff_cells *cells, const char *list,
-		       struct error *e)
+/* Sort the rows by a list as of -s. Returns -1 with e filled. */
+static int diff_sort(struct diff *d, const char *list, struct error *e)
 {
 	for (;; list++) {
 		size_t n = keys_item_length(list);
 		bool sign = *list == '+' || *list == '-';
-		int cell = diff_find_cell(o->diff, cells, list + sign, n - sign, e);
-		struct diff_sort_key *grown;
+		int cell = diff_find_cell(d, "-s", "", list + sign, n - sign, e);
 
 		if (cell < 0)
 			return -1;
-		grown = realloc(o->key, (o->count + 1) * sizeof(*grown));
-		if (!grown)
+		if (ARRAY_GROW(d->order, d->order_capacity, d->norder))
 			return error_no_memory(e);
-		o->key = grown;
-		grown[o->count++] = (struct diff_sort_key){
-			.cell = (size_t)cell,
-			.descending = sign ? *list == '-' : (size_t)cell >= o->diff->groups.keys};
+		d->order[d->norder].cell = (size_t)cell;
+		d->order[d->norder++].descending =
+			sign ? *list == '-' : (size_t)cell >= d->groups.keys;
 		list += n;
 		if (!*list)
-			return 0;
+			break;
 	}
-}
-
-/* Sort the rows by a list as of -s. Returns -1 with e filled. */
-static int diff_sort(struct diff *d, const struct query *q, const char *list, struct error *e)
-{
-	struct diff_order o = {.diff = d};
-	struct diff_cells cells = {.option = "-s", .words = ""};
-	int bad;
-
-	cells.names = diff_names(d, q, &cells.count);
-	bad = cells.names ? parse_order(&o, &cells, list, e) : error_no_memory(e);
-
-	if (!bad && d->count)
-		qsort_r(d->row, d->count, sizeof(*d->row), compare_in_order, &o);
-	diff_free_names(cells.names, cells.count);
-	free(o.key);
-	return bad;
+	if (d->count)
+		qsort_r(d->row, d->count, sizeof(*d->row), compare_in_order, d);
+	return 0;
 }
 
 /*
@@ -626,7 +620,7 @@ enum { GAP = 2, NARROW = 12, OF_TEST = 4 };
 
 static bool diff_ticks(const struct diff *d)
 {
-	return d->a.statistics->ticks || d->b.statistics->ticks;
+	return d->a->ticks || d->b->ticks;
 }
 
 /* All cells but those of the keys, row by row; the first row is the header. */
@@ -663,29 +657,25 @@ static void hide_empty(struct grid *g, size_t rows, const struct query *q,
 	}
 }
 
-static double diff_real_of(const struct column_value *v)
-{
-	return number_real(v->number, v->fraction);
-}
-
 static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
-		       const struct diff_value *v, const struct column *column)
+		       const struct column_value *v, const struct column *column)
 {
+	const struct column_value *c = &v[CELL_CHANGE];
 	char text[VALUE_SIZE] = "";
-	double a = diff_real_of(&v->a), change = 100 * diff_real_of(&v->change) / fabs(a);
+	double a = diff_real_of(&v[CELL_A]), change = 100 * diff_real_of(c) / fabs(a);
 
 	if (!r->a || !r->b)
 		snprintf(text, sizeof(text), "%s", diff_verdicts[r->verdict]);
-	else if (!v->change.present || column_unit(column) == UNIT_TIME)
+	else if (!c->present || column_unit(column) == UNIT_TIME)
 		;
-	else if (!v->change.number && v->change.fraction == 0)
+	else if (!c->number && c->fraction == 0)
 		snprintf(text, sizeof(text), "=");
 	else if (a == 0)
 		snprintf(text, sizeof(text), "from 0");
 	else if (fabs(change) < 9999.5)
 		snprintf(text, sizeof(text), "%+.1f %%", change);
 	else
-		snprintf(text, sizeof(text), "x %.3g", diff_real_of(&v->b) / a);
+		snprintf(text, sizeof(text), "x %.3g", diff_real_of(&v[CELL_B]) / a);
 	put_grid(g, row, at, text);
 }
 
@@ -701,21 +691,22 @@ static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool 
 static void diff_aligned_put_row(struct grid *g, size_t row, const struct diff *d,
 				 const struct diff_row *r, bool ticks)
 {
-	const struct columns *c = d->a.columns;
+	const struct columns *c = d->columns;
 	size_t at = 0;
 
 	for (size_t i = 0; i < c->printed; i++) {
-		struct diff_value v = diff_value(d, r, i);
+		struct column_value v[CELLS_OF_COLUMN];
 		char text[VALUE_SIZE];
 
-		format_column(text, &c->column[i], r->b ? v.b : v.a, ticks);
+		diff_values(d, r, i, v);
+		format_column(text, &c->column[i], v[r->b ? CELL_B : CELL_A], ticks);
 		put_grid(g, row, at++, text);
-		put_change(g, row, at++, r, &v, &c->column[i]);
+		put_change(g, row, at++, r, v, &c->column[i]);
 	}
 	if (r->tested) {
 		char text[VALUE_SIZE];
 
-		put_shift(g, row, at, r->shift.middle, ticks);
+		put_shift(g, row, at, r->test.shift, ticks);
 		snprintf(text, sizeof(text), "%+.2f", r->test.effect);
 		put_grid(g, row, at + 1, text);
 		snprintf(text, sizeof(text), "%.2g", r->p);
@@ -839,7 +830,7 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
 			struct text *out, struct error *e)
 {
 	bool ticks = diff_ticks(d);
-	size_t columns = 2 * d->a.columns->printed + OF_TEST;
+	size_t columns = 2 * d->columns->printed + OF_TEST;
 	struct grid g = {.columns = columns,
 			 .width = calloc(columns, sizeof(*g.width)),
 			 .cell = calloc((rows + 1) * columns, sizeof(*g.cell))};
@@ -849,10 +840,10 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
 	if (!g.width || !g.cell || !keys) {
 		bad = error_no_memory(e);
 	} else {
-		diff_put_header(&g, d->a.columns, ticks);
+		diff_put_header(&g, d->columns, ticks);
 		for (size_t i = 0; i < rows; i++)
 			diff_aligned_put_row(&g, i + 1, d, &d->row[i], ticks);
-		hide_empty(&g, rows, q, d->a.columns);
+		hide_empty(&g, rows, q, d->columns);
 		measure_keys(d, q, rows, keys);
 		fit_keys(&g, keys, d->groups.keys, width);
 		print_grid(d, q, &g, rows, keys, out);
@@ -909,7 +900,7 @@ static uint32_t diff_node_of(struct diff_stacks *s, const char *text, size_t siz
 static int diff_add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
 {
 	const struct key_cell *cell = groups_cells(&d->groups, r->group);
-	struct diff_value v = diff_value(d, r, 0);
+	struct column_value v[CELLS_OF_COLUMN];
 	const char *text;
 	uint32_t node;
 	size_t size;
@@ -919,8 +910,9 @@ static int diff_add_row(struct diff_stacks *s, const struct diff *d, const struc
 	node = diff_node_of(s, text, size);
 	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
 		return -1;
-	add_saturated(&s->before[node], width_of(s, v.a));
-	stack_tree_add(&s->tree, node, (int128)width_of(s, v.b));
+	diff_values(d, r, 0, v);
+	add_saturated(&s->before[node], width_of(s, v[CELL_A]));
+	stack_tree_add(&s->tree, node, (int128)width_of(s, v[CELL_B]));
 	return 0;
 }
 
@@ -934,7 +926,7 @@ static void remark_sums(const struct diff_stacks *s)
 /* Write all rows as a flame graph. Returns -1 with e filled. */
 static int diff_svg(const struct diff *d, struct text *out, struct error *e)
 {
-	const struct statistics *st = d->b.statistics;
+	const struct columns *columns = d->b->columns;
 	struct diff_stacks s = {0};
 	struct flame_graph g = {.tree = &s.tree, .names = &s.names};
 	int bad;
@@ -950,8 +942,8 @@ static int diff_svg(const struct diff *d, struct text *out, struct error *e)
 	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
 	g.before = s.before;
 	g.title = *d->title ? d->title : NULL;
-	g.what = d->b.columns->weights ? "weight of samples" : "time";
-	g.unit = d->b.columns->weights ? "weight" : st->ticks && !d->b.columns->ns ? "ticks" : "ns";
+	g.what = columns->weights ? "weight of samples" : "time";
+	g.unit = columns->weights ? "weight" : d->b->ticks && !columns->ns ? "ticks" : "ns";
 	bad = bad || flame_graph_draw(&g, out);
 	if (!bad && !d->quiet)
 		remark_sums(&s);
@@ -965,37 +957,6 @@ static int diff_svg(const struct diff *d, struct text *out, struct error *e)
  * The rows of --diff in machine formats: keys, columns of A, of B and their change, the test.
  */
 
-static const char *const of_test[DIFF_TESTS] = {
-	[DIFF_VERDICT] = "verdict",	[DIFF_EFFECT] = "effect",	  [DIFF_SHIFT] = "shift",
-	[DIFF_SHIFT_LOW] = "shift_low", [DIFF_SHIFT_HIGH] = "shift_high", [DIFF_P] = "p"};
-
-static struct diff_value diff_value(const struct diff *d, const struct diff_row *r, size_t column)
-{
-	const struct diff_side *a = &d->a, *b = &d->b;
-	struct columns_run run_a = statistics_run(a->statistics);
-	struct columns_run run_b = statistics_run(b->statistics);
-	struct group_number change = {0};
-	struct diff_value v = {0};
-
-	if (r->a)
-		v.a = column_value(a->columns, &a->columns->column[column], r->a, &run_a);
-	if (r->b)
-		v.b = column_value(b->columns, &b->columns->column[column], r->b, &run_b);
-	v.change.present = v.a.present && v.b.present;
-	if (v.a.fraction != 0 || v.b.fraction != 0) {
-		double real = number_real(v.b.number, v.b.fraction) -
-			      number_real(v.a.number, v.a.fraction);
-
-		v.change.present &= isfinite(real);
-		change = number_of_real(v.change.present ? real : 0);
-	} else {
-		v.change.present &= !__builtin_sub_overflow(v.b.number, v.a.number, &change.whole);
-	}
-	v.change.number = change.whole;
-	v.change.fraction = change.fraction;
-	return v;
-}
-
 static void diff_put_real(struct cells *c, bool known, const char *format, double v)
 {
 	char digits[32];
@@ -1008,62 +969,28 @@ static void diff_put_real(struct cells *c, bool known, const char *format, doubl
 
 static void diff_write_put_row(struct cells *c, const struct diff *d, const struct diff_row *r)
 {
-	const struct columns *columns = d->a.columns;
+	const struct columns *columns = d->columns;
 	const struct key_cell *keys = groups_cells(&d->groups, r->group);
 	const char *verdict = diff_verdicts[r->verdict];
 
 	for (size_t i = 0; i < d->groups.keys; i++)
 		cells_key(c, &d->groups, &keys[i]);
 	for (size_t i = 0; i < columns->printed; i++) {
-		const struct column *column = &columns->column[i];
-		struct diff_value v = diff_value(d, r, i);
+		struct column_value v[CELLS_OF_COLUMN];
 
-		cells_value(c, column, v.a);
-		cells_value(c, column, v.b);
-		cells_value(c, column, v.change);
+		diff_values(d, r, i, v);
+		for (size_t k = 0; k < CELLS_OF_COLUMN; k++)
+			cells_value(c, &columns->column[i], v[k]);
 	}
 	if (*verdict)
 		cells_text(c, verdict, strlen(verdict));
 	else
 		cells_none(c);
 	diff_put_real(c, r->tested, "%.4f", r->test.effect);
-	cells_integer(c, r->tested, r->shift.middle);
-	cells_integer(c, r->tested, r->shift.low);
-	cells_integer(c, r->tested, r->shift.high);
+	cells_integer(c, r->tested, r->test.shift);
+	cells_integer(c, r->tested, r->test.shift_low);
+	cells_integer(c, r->tested, r->test.shift_high);
 	diff_put_real(c, r->tested, "%.3g", r->p);
-}
-
-static void diff_free_names(char **names, size_t count)
-{
-	for (size_t i = 0; names && i < count; i++)
-		free(names[i]);
-	free(names);
-}
-
-/* Get the names of a row's cells, count of them: the keys, NAME_a NAME_b NAME_change of each
- * column, and the test. NULL when out of memory; the caller calls diff_free_names. */
-static char **diff_names(const struct diff *d, const struct query *q, size_t *count)
-{
-	const struct columns *columns = d->a.columns;
-	size_t n = 0, most = d->groups.keys + 3 * columns->printed + DIFF_TESTS;
-	char **names = calloc(most, sizeof(*names));
-	bool bad = !names;
-
-	for (size_t i = 0; !bad && i < d->groups.keys; i++)
-		bad = !(names[n++] = strdup(q->keys.names[i]));
-	for (size_t i = 0; !bad && i < 3 * columns->printed; i++) {
-		static const char *const what[] = {"a", "b", "change"};
-
-		bad = asprintf(&names[n], "%s_%s", columns->column[i / 3].name, what[i % 3]) < 0;
-		n += !bad;
-	}
-	for (size_t i = 0; !bad && i < DIFF_TESTS; i++)
-		bad = !(names[n++] = strdup(of_test[i]));
-	*count = n;
-	if (!bad)
-		return names;
-	diff_free_names(names, n);
-	return NULL;
 }
 
 /* Write the rows, at most d->limit. Returns -1 with e filled. */
@@ -1071,22 +998,17 @@ static int diff_write(const struct diff *d, const struct query *q, unsigned widt
 		      struct error *e)
 {
 	const struct stat_settings *s = q->settings;
-	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count, count;
+	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count;
 	struct cells cells;
-	char **names;
 
 	if (s->format == TABLE_ALIGNED)
 		return diff_aligned(d, q, rows, width, out, e);
 	if (s->format == TABLE_SVG)
 		return diff_svg(d, out, e);
-	names = diff_names(d, q, &count);
-	if (!names)
-		return error_no_memory(e);
-	cells_begin(&cells, out, s->format, (const char *const *)names, count);
+	cells_begin(&cells, out, s->format, (const char *const *)d->names, d->nnames);
 	for (size_t i = 0; i < rows && !text_failed(out); i++)
 		diff_write_put_row(&cells, d, &d->row[i]);
 	cells_end(&cells);
-	diff_free_names(names, count);
 	return 0;
 }
 
@@ -1094,12 +1016,10 @@ static int diff_write(const struct diff *d, const struct query *q, unsigned widt
 
 enum { NAMED_GROUPS = 3 }; /* groups that a message names */
 
-enum column_of_three { CELL_A, CELL_B, CELL_CHANGE };
-
 /* Get the number of the test's cell, or -1 for a column. */
 static int test_of(const struct diff *d, size_t cell)
 {
-	size_t columns = 3 * d->a.columns->printed;
+	size_t columns = CELLS_OF_COLUMN * d->columns->printed;
 
 	return cell < columns ? -1 : (int)(cell - columns);
 }
@@ -1109,8 +1029,8 @@ static enum column_unit diff_unit_of(const struct diff *d, size_t cell)
 	switch (test_of(d, cell)) {
 	case DIFF_SHIFT:
 	case DIFF_SHIFT_LOW:
-	case DIFF_SHIFT_HIGH: return d->a.columns->weights ? UNIT_NUMBER : UNIT_DURATION;
-	case -1: return column_unit(&d->a.columns->column[cell / 3]);
+	case DIFF_SHIFT_HIGH: return d->columns->weights ? UNIT_NUMBER : UNIT_DURATION;
+	case -1: return column_unit(&d->columns->column[cell / CELLS_OF_COLUMN]);
 	default: return UNIT_NUMBER;
 	}
 }
@@ -1130,7 +1050,8 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 {
 	const struct diff_alarms *all = ctx;
 	const struct diff *d = all->diff;
-	int cell = diff_find_cell(d, &all->cells, o->name, strlen(o->name), l->error);
+	int cell = diff_find_cell(d, "--fail-if", "changed slower faster new gone", o->name,
+				  strlen(o->name), l->error);
 	enum column_unit unit;
 	size_t at;
 
@@ -1142,7 +1063,7 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 				   "== \"commit\" && p99_change > 10%%'");
 	o->field = (unsigned)cell;
 	if ((size_t)cell < d->groups.keys) {
-		o->words = condition_words(&d->a.statistics->keys->key[cell]);
+		o->words = condition_words(&d->a->keys->key[cell]);
 		o->form = o->words ? KNOWN_TEXT : KNOWN_NOTHING;
 		return 0;
 	}
@@ -1151,8 +1072,10 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 	o->words = test_of(d, at) == DIFF_VERDICT ? diff_verdicts : NULL;
 	o->form = o->words ? KNOWN_TEXT : KNOWN_NUMBER;
 	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
-	o->may_be_time = test_of(d, at) < 0 && column_may_be_time(&d->a.columns->column[at / 3]);
-	o->of_percent = test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % 3 == CELL_CHANGE);
+	o->may_be_time =
+		test_of(d, at) < 0 && column_may_be_time(&d->columns->column[at / CELLS_OF_COLUMN]);
+	o->of_percent =
+		test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % CELLS_OF_COLUMN == CELL_CHANGE);
 	return 0;
 }
 
@@ -1187,18 +1110,14 @@ static void add_words(struct diff_alarms *all, const struct diff_options *o)
 
 /* Parse the words and conditions of the options. Returns -1 with e filled; diff_alarms_free in any
  * case. */
-static int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, const struct query *q,
+static int diff_alarms_parse(struct diff_alarms *all, const struct diff *d,
 			     const struct diff_options *o, struct error *e)
 {
 	struct language of_cells = language;
-	bool ticks = d->a.statistics->ticks || d->b.statistics->ticks;
 
 	*all = (struct diff_alarms){.diff = d, .options = o};
-	all->cells = (struct diff_cells){.option = "--fail-if",
-					 .words = "changed slower faster new gone"};
-	all->cells.names = diff_names(d, q, &all->cells.count);
 	all->alarm = calloc(o->conditions + DIFF_VERDICTS, sizeof(*all->alarm));
-	if (!all->cells.names || !all->alarm)
+	if (!all->alarm)
 		return error_no_memory(e);
 	add_words(all, o);
 	of_cells.ctx = all;
@@ -1208,7 +1127,7 @@ static int diff_alarms_parse(struct diff_alarms *all, const struct diff *d, cons
 		if (!n)
 			return -1;
 		all->alarm[all->count++] = (struct diff_alarm){o->condition[i], n, 0};
-		if (expression_check_clock(n, "--fail-if", ticks, NULL, NULL, e))
+		if (expression_check_clock(n, "--fail-if", diff_ticks(d), NULL, NULL, e))
 			return -1;
 	}
 	return 0;
@@ -1219,7 +1138,6 @@ static void diff_alarms_free(struct diff_alarms *all)
 	for (size_t i = 0; i < all->count; i++)
 		expression_free(all->alarm[i].condition, &language);
 	free(all->alarm);
-	diff_free_names(all->cells.names, all->cells.count);
 	*all = (struct diff_alarms){0};
 }
 
@@ -1228,14 +1146,14 @@ static void diff_alarms_free(struct diff_alarms *all)
 /* Get a change in percent of the value in A. */
 static struct scalar share_of(const struct diff *d, const struct diff_row *r, size_t cell)
 {
-	struct diff_number a = diff_number(d, r, cell / 3 * 3), change = diff_number(d, r, cell);
+	struct column_value a = diff_number(d, r, cell - CELL_CHANGE);
+	struct column_value change = diff_number(d, r, cell);
 	struct scalar s = {.form = SCALAR_REAL};
 
 	if (!a.present || !change.present)
 		s.form = SCALAR_NONE;
-	else if (change.number || change.real != 0)
-		s.real = (long double)number_real(change.number, change.real) * 100 /
-			 number_real(a.number, a.real);
+	else if (change.number || change.fraction != 0)
+		s.real = (long double)diff_real_of(&change) * 100 / diff_real_of(&a);
 	return s;
 }
 
@@ -1244,7 +1162,7 @@ static void diff_give_cell(void *ctx, struct operand *o, struct scalar *s)
 	const struct diff_alarms *all = ctx;
 	const struct diff *d = all->diff;
 	const struct key_cell *keys = groups_cells(&d->groups, all->row->group);
-	struct diff_number n;
+	struct column_value n;
 	size_t cell;
 
 	if (o->field < d->groups.keys) {
@@ -1262,12 +1180,11 @@ static void diff_give_cell(void *ctx, struct operand *o, struct scalar *s)
 	if (!n.present)
 		return;
 	if (test_of(d, cell) == DIFF_EFFECT || test_of(d, cell) == DIFF_P) {
-		*s = (struct scalar){.form = SCALAR_REAL, .real = n.real};
-	} else if (o->percent && cell % 3 == CELL_CHANGE) {
+		*s = (struct scalar){.form = SCALAR_REAL, .real = n.fraction};
+	} else if (o->percent && cell % CELLS_OF_COLUMN == CELL_CHANGE) {
 		*s = share_of(d, all->row, cell);
 	} else {
-		*s = column_scalar(diff_unit_of(d, cell),
-				   (struct column_value){true, n.number, n.real});
+		*s = column_scalar(diff_unit_of(d, cell), n);
 	}
 }
 
@@ -1530,7 +1447,7 @@ static void diff_warn_few(const struct diff_alarms *all)
  * whether it has. paths: those of both sides. */
 static bool diff_warn_nameless(const struct diff *d, char **paths)
 {
-	bool a = statistics_nameless(d->a.statistics), b = statistics_nameless(d->b.statistics);
+	bool a = statistics_nameless(d->a), b = statistics_nameless(d->b);
 
 	if (a == b)
 		return false;
@@ -1831,12 +1748,11 @@ static void make_diff(struct diff_input *a, struct diff_input *b, char **paths,
 
 	if (compare_sides(a, b, paths, &e) || check_fields(a, b, paths, &e))
 		stage_fail(stage, &e);
-	else if (diff_make(&d, (struct diff_side){&a->statistics, &a->query.columns},
-			   (struct diff_side){&b->statistics, &b->query.columns}, o))
+	else if (diff_make(&d, &a->statistics, &b->statistics, o))
 		stage_no_memory(stage);
-	else if (o->sort && diff_sort(&d, &a->query, o->sort, &e))
+	else if (o->sort && diff_sort(&d, o->sort, &e))
 		stage_fail(stage, &e);
-	else if (diff_alarms_parse(&alarms, &d, &a->query, o, &e))
+	else if (diff_alarms_parse(&alarms, &d, o, &e))
 		stage_fail(stage, &e);
 	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
 		fail_if_differs(a, b, &alarms, paths);

@@ -49,22 +49,20 @@ struct rank_test {
 	double z, p;	/* two-sided */
 	double error;	/* standard deviation of U if there is no difference */
 	double p_least; /* p if all values of one sample were above all of the other sample */
+	int128 shift, shift_low, shift_high; /* of rank_shift */
 };
 
 /* Test two samples. Returns false if one is empty, or if counts exceed 2^62. */
 bool rank_test(const struct diff_sample *a, const struct diff_sample *b, struct rank_test *out);
 
 /*
- * The shift between the samples, b - a, by the estimator of Hodges and Lehmann: the median of the
- * differences of all pairs (the mean of the middle two, rounded down, where their number is even).
- * low and high: confidence interval for 1 - alpha (Hollander and Wolfe, 4.3). Time is proportional
- * to the number of different values. Neither sample may be empty.
+ * Set the shift between the samples, b - a, by the estimator of Hodges and Lehmann: the median of
+ * the differences of all pairs (the mean of the middle two, rounded down, where their number is
+ * even). low and high: confidence interval for 1 - alpha (Hollander and Wolfe, 4.3). Time is
+ * proportional to the number of different values. Neither sample may be empty.
  */
-struct shift {
-	int128 middle, low, high;
-};
-struct shift rank_shift(const struct diff_sample *a, const struct diff_sample *b,
-			const struct rank_test *t, double alpha);
+void rank_shift(const struct diff_sample *a, const struct diff_sample *b, struct rank_test *t,
+		double alpha);
 
 /*
  * Apply Holm's correction for n tests at once: each p becomes the least level of significance at
@@ -112,9 +110,8 @@ extern const char *const diff_verdicts[];
 struct diff_row {
 	const struct aggregate *group; /* of diff.groups: has the keys */
 	const struct aggregate *a, *b; /* NULL: the group is missing from that trace */
-	bool tested;		       /* the next three are computed */
+	bool tested;		       /* the next ones are computed */
 	struct rank_test test;
-	struct shift shift;
 	double p, p_least; /* corrected */
 	enum diff_verdict verdict;
 };
@@ -125,18 +122,20 @@ static inline bool diff_can_judge(const struct diff_row *r, const struct diff_op
 	return r->p_least < diff_alpha_of(o);
 }
 
-/* One of the two traces. */
-struct diff_side {
-	const struct statistics *statistics;
-	const struct columns *columns;
-};
-
 struct diff {
-	struct diff_side a, b;
-	struct groups groups;	      /* of both traces; their aggregates count nothing */
-	struct columns_wanted wanted; /* columns of groups */
+	const struct statistics *a, *b;
+	const struct columns *columns; /* a's; b's have the same names */
+	struct groups groups;	       /* of both traces; their aggregates count nothing */
+	struct columns_wanted wanted;  /* columns of groups */
 	struct diff_row *row;
 	size_t count;
+	char **names; /* of a row's cells */
+	size_t nnames;
+	struct {
+		size_t cell;
+		bool descending;
+	} * order; /* the items of -s */
+	size_t norder, order_capacity;
 	const char *title; /* of a picture */
 	bool quiet;	   /* nothing is remarked on */
 	size_t tested,

@@ -631,24 +631,22 @@ void columns_set_weights(struct columns *c, bool ns)
 
 /* --- sort --- */
 
-static int sort_resolve(struct sort_key *key, const char *name, const char *const *keys,
-			size_t key_count, struct columns *c, struct error *e)
+/* Find a column of that name, or, with *group_key set, a key. Returns its index, or -1 with e
+ * filled. */
+static int sort_resolve(const char *name, const char *const *keys, size_t key_count,
+			struct columns *c, bool *group_key, struct error *e)
 {
 	int column;
 
-	for (size_t i = 0; i < c->printed; i++) {
-		if (!strcmp(c->column[i].name, name)) {
-			key->index = i;
-			return 0;
-		}
-	}
-	for (size_t i = 0; i < key_count; i++) {
+	*group_key = false;
+	for (size_t i = 0; i < c->printed; i++)
+		if (!strcmp(c->column[i].name, name))
+			return (int)i;
+	for (size_t i = 0; i < key_count; i++)
 		if (!strcmp(keys[i], name)) {
-			key->index = i;
-			key->group_key = true;
-			return 0;
+			*group_key = true;
+			return (int)i;
 		}
-	}
 	column = columns_find(c, name, e);
 	if (column < 0) {
 		char reason[sizeof e->what];
@@ -659,8 +657,7 @@ static int sort_resolve(struct sort_key *key, const char *name, const char *cons
 		return error_set(e, NULL, NO_OFFSET, "-s takes columns and keys of -g: %.470s",
 				 reason);
 	}
-	key->index = (size_t)column;
-	return 0;
+	return column;
 }
 
 int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t key_count,
@@ -669,22 +666,24 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 	for (;;) {
 		size_t n = keys_item_length(list);
 		bool sign = *list == '+' || *list == '-';
-		struct sort_key key = {0}, *grown;
 		char *name = strndup(list + sign, n - sign);
-		int r;
+		bool group_key;
+		void *grown;
+		int index;
 
 		if (!name)
 			return error_no_memory(e);
-		r = sort_resolve(&key, name, keys, key_count, c, e);
+		index = sort_resolve(name, keys, key_count, c, &group_key, e);
 		free(name);
-		if (r)
+		if (index < 0)
 			return -1;
-		key.descending = sign ? *list == '-' : !key.group_key;
-		grown = realloc(s->key, (s->count + 1) * sizeof *grown);
+		grown = realloc(s->key, (s->count + 1) * sizeof *s->key);
 		if (!grown)
 			return error_no_memory(e);
 		s->key = grown;
-		s->key[s->count++] = key;
+		s->key[s->count].group_key = group_key;
+		s->key[s->count].descending = sign ? *list == '-' : !group_key;
+		s->key[s->count++].index = (size_t)index;
 		if (!list[n])
 			return 0;
 		list += n + 1;
@@ -709,28 +708,6 @@ struct table_context {
 	const struct groups *groups;
 };
 
-static int table_compare_values(const struct column_value *a, const struct column_value *b,
-				bool reverse)
-{
-	if (!a->present || !b->present)
-		return b->present - a->present;
-	if (a->number != b->number)
-		return (a->number < b->number) != reverse ? -1 : 1;
-	if (a->fraction != b->fraction)
-		return (a->fraction < b->fraction) != reverse ? -1 : 1;
-	return 0;
-}
-
-static int compare_cells(const struct groups *g, const struct key_cell *a, const struct key_cell *b,
-			 bool reverse)
-{
-	int c = groups_compare(g, a, b);
-
-	if (a->kind == KEY_MISSING || b->kind == KEY_MISSING)
-		return c; /* last in either order */
-	return reverse ? -c : c;
-}
-
 static int table_compare_rows(const void *pa, const void *pb, void *pc)
 {
 	const struct row *a = pa, *b = pb;
@@ -740,12 +717,13 @@ static int table_compare_rows(const void *pa, const void *pb, void *pc)
 	int c;
 
 	for (size_t i = 0; i < context->sort->count; i++) {
-		const struct sort_key *key = &context->sort->key[i];
+		size_t index = context->sort->key[i].index;
+		bool descending = context->sort->key[i].descending;
 
-		if (key->group_key)
-			c = compare_cells(g, &ka[key->index], &kb[key->index], key->descending);
+		if (context->sort->key[i].group_key)
+			c = compare_cells(g, &ka[index], &kb[index], descending);
 		else
-			c = table_compare_values(&a->value[i], &b->value[i], key->descending);
+			c = column_value_compare(&a->value[i], &b->value[i], descending);
 		if (c)
 			return c;
 	}
@@ -1545,7 +1523,10 @@ out:
 
 /* --- table --- */
 
-static const struct format formats[] = {
+static const struct {
+	const char *name;
+	int (*write)(const struct table_rows *rows, struct text *out, struct error *e);
+} formats[] = {
 	[TABLE_ALIGNED] = {"table", format_aligned},
 	[TABLE_TSV] = {"tsv", format_cells},
 	[TABLE_CSV] = {"csv", format_cells},

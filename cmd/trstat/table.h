@@ -199,15 +199,33 @@ struct column_value column_value(const struct columns *c, const struct column *c
  * order of the output depends on the rows alone.
  */
 
-struct sort_key {
-	bool group_key; /* index is that of a group key, else of a column */
-	bool descending;
-	size_t index;
-};
+/* Compare values, or the cells of a key, in an order: empty ones are last in either. */
+static inline int column_value_compare(const struct column_value *a, const struct column_value *b,
+				       bool descending)
+{
+	int c = a->number != b->number ? (a->number > b->number ? 1 : -1)
+				       : (a->fraction > b->fraction) - (a->fraction < b->fraction);
+
+	if (!a->present || !b->present)
+		return b->present - a->present;
+	return descending ? -c : c;
+}
+
+static inline int compare_cells(const struct groups *g, const struct key_cell *a,
+				const struct key_cell *b, bool descending)
+{
+	int c = groups_compare(g, a, b);
+
+	return descending && a->kind != KEY_MISSING && b->kind != KEY_MISSING ? -c : c;
+}
 
 /* Zero-initialised sorts by the group keys. */
 struct sort {
-	struct sort_key *key;
+	struct {
+		bool group_key; /* index is that of a group key, else of a column */
+		bool descending;
+		size_t index;
+	} * key;
 	size_t count;
 	/* number of the group key, from 1, whose rows of one value stay together: values are in the
 	   order of their first rows; 0: none */
@@ -359,11 +377,6 @@ struct table_rows {
 
 /* Keep the first rows, as many as the table's limit allows. */
 void rows_limit(struct table_rows *rows);
-
-struct format {
-	const char *name;
-	int (*write)(const struct table_rows *rows, struct text *out, struct error *e);
-};
 
 /* Write the rows unchanged, in rows->format. */
 int table_write_rows(const struct table_rows *rows, struct text *out, struct error *e);
