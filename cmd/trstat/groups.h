@@ -310,14 +310,6 @@ struct counted_group {
 	size_t count, capacity;
 };
 
-/* Zero-initialised: nothing is counted. */
-struct group_counted {
-	struct intern keys; /* thread and cells */
-	struct counted_group *groups;
-	size_t capacity;
-	struct buffer key;
-};
-
 /*
  * The indexes of an array whose elements are reused.
  *

@@ -57,26 +57,22 @@ static int add_group(struct distribution *d, const struct table *t, const struct
 	return add_bucket(d, &groups_cells(t->groups, a)[t->groups->keys - 1], aggregate_count(a));
 }
 
-struct sorting {
-	const struct groups *groups;
-	size_t keys;
-};
-
 static int compare_distributions(const void *a, const void *b, void *ctx)
 {
 	const struct distribution *x = a, *y = b;
-	const struct sorting *s = ctx;
+	const struct groups *g = ctx;
 
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return groups_compare_first(s->groups, x->group, y->group, s->keys);
+	/* of a keyed one, the last key, its value, is that of any source group, but no two have the
+	   same keys before it */
+	return groups_compare_first(g, x->group, y->group, g->keys);
 }
 
 struct distribution *distributions(const struct table *t, const struct hist *h, size_t *n,
 				   struct error *e)
 {
 	const struct groups *g = t->groups;
-	struct sorting s = {g, g->keys - h->keyed};
 	struct sort by_keys = {0};
 	const struct aggregate **groups = sort_groups(&by_keys, g, t->columns, &t->run, e);
 	struct distribution *all = groups ? calloc(g->count + 1, sizeof(*all)) : NULL, *d = NULL;
@@ -84,7 +80,7 @@ struct distribution *distributions(const struct table *t, const struct hist *h, 
 
 	*n = 0;
 	for (size_t i = 0; all && !bad && i < g->count; i++) {
-		if (!i || groups_compare_first(g, groups[i - 1], groups[i], s.keys)) {
+		if (!i || groups_compare_first(g, groups[i - 1], groups[i], g->keys - h->keyed)) {
 			d = &all[(*n)++];
 			d->group = groups[i];
 			d->min = INT128_MAX;
@@ -101,7 +97,7 @@ struct distribution *distributions(const struct table *t, const struct hist *h, 
 	for (size_t i = 0; i < *n; i++)
 		all[i].count =
 			histogram_count(&all[i].negative) + histogram_count(&all[i].positive);
-	qsort_r(all, *n, sizeof(*all), compare_distributions, &s);
+	qsort_r(all, *n, sizeof(*all), compare_distributions, (void *)(uintptr_t)g);
 	while (*n && !all[*n - 1].count)
 		--*n; /* groups without a value are left out */
 	return all;
@@ -172,12 +168,23 @@ struct distribution_bucket *distribution_buckets(const struct distribution *d, s
 
 /* --- aligned --- */
 
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+} marks[] = {{"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}};
+
+enum { MARKS = sizeof(marks) / sizeof(*marks) };
+
 struct picture {
 	const struct table *table;
 	const struct hist *hist;
 	struct text *out;
 	bool utf8;
 	size_t width; /* width of a line */
+	/* of the present distribution */
+	unsigned parts;
+	uint64_t highest;    /* highest count of a line */
+	int64_t mark[MARKS]; /* line of each mark */
 };
 
 enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits the line */
@@ -253,13 +260,6 @@ static size_t put_keys(const struct picture *p, const struct distribution *d)
 	return used;
 }
 
-static const struct {
-	const char *name;
-	uint64_t numerator, denominator;
-} marks[] = {{"p50", 1, 2}, {"p90", 9, 10}, {"p99", 99, 100}};
-
-enum { MARKS = sizeof(marks) / sizeof(*marks) };
-
 /* Write ", NAME VALUE", on a new line where the used characters leave no room for it. */
 static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
 {
@@ -296,19 +296,11 @@ static void histogram_put_summary(const struct picture *p, const struct distribu
 	text_char(p->out, '\n');
 }
 
-/* The lines of one distribution. */
-struct histogram_lines {
-	unsigned parts;
-	uint64_t highest;    /* highest count */
-	int64_t mark[MARKS]; /* line of each mark */
-};
-
-static void histogram_put_line(const struct picture *p, const struct histogram_lines *l, int64_t at,
-			       uint64_t count)
+static void histogram_put_line(const struct picture *p, int64_t at, uint64_t count)
 {
 	enum { LABEL = 16, COUNT = 12, BEHIND = 2 + 4 * MARKS };
 	char value[VALUE_SIZE];
-	size_t n = histogram_put_number(value, p, line_low(at, l->parts)), used;
+	size_t n = histogram_put_number(value, p, line_low(at, p->parts)), used;
 	size_t room =
 		p->width > LABEL + COUNT + BEHIND + 10 ? p->width - LABEL - COUNT - BEHIND : 10;
 
@@ -317,9 +309,9 @@ static void histogram_put_line(const struct picture *p, const struct histogram_l
 	text_u64_wide(p->out, count, COUNT, ' ');
 	if (count)
 		text_puts(p->out, "  ");
-	used = plot_bar(p->out, count, l->highest, room, p->utf8);
+	used = plot_bar(p->out, count, p->highest, room, p->utf8);
 	for (size_t i = 0; i < MARKS; i++) {
-		if (l->mark[i] != at)
+		if (p->mark[i] != at)
 			continue;
 		text_pad(p->out, ' ', room - used + 1);
 		text_puts(p->out, marks[i].name);
@@ -334,34 +326,34 @@ static bool histogram_has_values(int64_t line, unsigned parts)
 	return histogram_line_of(line_low(line, parts), parts) == line;
 }
 
-static int put_distribution(const struct picture *p, const struct distribution *d, struct error *e)
+static int put_distribution(struct picture *p, const struct distribution *d, struct error *e)
 {
 	size_t n;
 	struct distribution_bucket *b = distribution_buckets(d, &n);
-	struct histogram_lines l = {0};
 
 	if (!b)
 		return error_no_memory(e);
-	l.parts = parts_of(b, n);
+	p->parts = parts_of(b, n);
+	p->highest = 0;
 	for (size_t i = 0; i < MARKS; i++)
-		l.mark[i] = histogram_line_of(
+		p->mark[i] = histogram_line_of(
 			distribution_quantile(d, marks[i].numerator, marks[i].denominator),
-			l.parts);
+			p->parts);
 	histogram_put_summary(p, d);
 	for (int draw = 0; draw < 2; draw++) {
-		int64_t line = histogram_line_of(b[0].low, l.parts),
-			end = histogram_line_of(b[n - 1].low, l.parts);
+		int64_t line = histogram_line_of(b[0].low, p->parts),
+			end = histogram_line_of(b[n - 1].low, p->parts);
 
 		for (size_t at = 0; line <= end; line++) {
 			uint64_t count = 0;
 
-			if (!histogram_has_values(line, l.parts))
+			if (!histogram_has_values(line, p->parts))
 				continue;
-			for (; at < n && histogram_line_of(b[at].low, l.parts) <= line; at++)
+			for (; at < n && histogram_line_of(b[at].low, p->parts) <= line; at++)
 				count += b[at].count;
-			l.highest = count > l.highest ? count : l.highest;
+			p->highest = count > p->highest ? count : p->highest;
 			if (draw)
-				histogram_put_line(p, &l, line, count);
+				histogram_put_line(p, line, count);
 		}
 	}
 	free(b);

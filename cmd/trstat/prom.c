@@ -12,13 +12,21 @@
 #include "cmd/trstat/table.h"
 #include "common/util/text.h"
 
-/* --- the keys of groups as labels of Prometheus --- */
-
-/* The labels of each group, without braces: name="read",tid="7". No two are alike. */
-struct prom_labels {
-	struct buffer *label; /* by row */
+struct exposition {
+	const struct table *table;
+	const struct aggregate *const *row;
 	size_t count;
+	/* by row: the labels of the group, without braces: name="read",tid="7"; no two are alike */
+	struct buffer *label;
+	struct text *out;
+	const char *unit; /* of durations */
+	/* of --hist */
+	const struct hist *hist;
+	const char *name;
+	struct buffer field; /* field="F", or empty */
 };
+
+/* --- the keys of groups as labels of Prometheus --- */
 
 /* Append a valid name of a label, [a-zA-Z_][a-zA-Z0-9_]*, that Prometheus does not reserve. */
 static int prom_put_name(struct buffer *b, const char *name)
@@ -123,18 +131,17 @@ static int put_labels(struct buffer *b, const struct buffer *names, const struct
  * labels; texts become valid UTF-8; an empty or missing key is an empty label. If two groups get
  * the same labels, the later one gets one more: duplicate="2". Returns -1 when out of memory.
  */
-static int prom_labels_make(struct prom_labels *l, const struct table *t,
-			    const struct aggregate *const *row, size_t count, size_t keys)
+static int prom_labels_make(struct exposition *x, size_t keys)
 {
 	struct buffer *names = calloc(keys + 1, sizeof(*names));
 	struct intern seen = {0};
-	int bad = names ? prom_put_names(names, t, keys) : -1;
+	int bad = names ? prom_put_names(names, x->table, keys) : -1;
 
-	*l = (struct prom_labels){.label = calloc(count + 1, sizeof(*l->label)), .count = count};
-	bad = bad || !l->label;
-	for (size_t i = 0; i < count && !bad; i++)
-		bad = put_labels(&l->label[i], names, t, row[i], keys) ||
-		      make_new(&seen, &l->label[i], "duplicate=\"", "\"");
+	x->label = calloc(x->count + 1, sizeof(*x->label));
+	bad = bad || !x->label;
+	for (size_t i = 0; i < x->count && !bad; i++)
+		bad = put_labels(&x->label[i], names, x->table, x->row[i], keys) ||
+		      make_new(&seen, &x->label[i], "duplicate=\"", "\"");
 	for (size_t i = 0; names && i < keys; i++)
 		buffer_free(&names[i]);
 	free(names);
@@ -142,37 +149,29 @@ static int prom_labels_make(struct prom_labels *l, const struct table *t,
 	return bad ? -1 : 0;
 }
 
-static void prom_labels_free(struct prom_labels *l)
+static void prom_labels_free(struct exposition *x)
 {
-	for (size_t i = 0; l->label && i < l->count; i++)
-		buffer_free(&l->label[i]);
-	free(l->label);
+	for (size_t i = 0; x->label && i < x->count; i++)
+		buffer_free(&x->label[i]);
+	free(x->label);
 }
 
 /* Write "{labels}", or "{labels,more}"; nothing if both are empty. */
-static void prom_labels_put(const struct prom_labels *l, size_t row, const char *more,
-			    struct text *out)
+static void prom_labels_put(const struct exposition *x, size_t row, const char *more)
 {
-	const struct buffer *b = &l->label[row];
+	const struct buffer *b = &x->label[row];
 
 	if (!b->size && !*more)
 		return;
-	text_char(out, '{');
+	text_char(x->out, '{');
 	if (b->size)
-		text_put(out, (const char *)b->data, b->size);
-	text_puts(out, b->size && *more ? "," : "");
-	text_puts(out, more);
-	text_char(out, '}');
+		text_put(x->out, (const char *)b->data, b->size);
+	text_puts(x->out, b->size && *more ? "," : "");
+	text_puts(x->out, more);
+	text_char(x->out, '}');
 }
 
 /* --- prom --- */
-
-struct exposition {
-	const struct table_rows *rows;
-	struct prom_labels labels;
-	struct text *out;
-	const char *unit; /* of durations */
-};
 
 static void put_metric(struct text *out, const char *name, const char *unit)
 {
@@ -221,7 +220,7 @@ static const char *unit_of_durations(const struct table *t)
 
 static const char *prom_unit_of(const struct exposition *x, const struct column_type *type)
 {
-	return type->unit != UNIT_TIME ? x->unit : x->rows->table->ticks ? "ticks" : "seconds";
+	return type->unit != UNIT_TIME ? x->unit : x->table->ticks ? "ticks" : "seconds";
 }
 
 static bool prom_is_field(const struct column *c)
@@ -257,15 +256,15 @@ static bool same_column(const struct column *a, const struct column *b)
 
 static int prom_put_column(const struct exposition *x, const struct column *c, bool *begun)
 {
-	const struct table *t = x->rows->table;
+	const struct table *t = x->table;
 	struct buffer more = {0};
 
 	if (put_more(t, c, &more)) {
 		buffer_free(&more);
 		return -1;
 	}
-	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
-		struct column_value v = column_value(t->columns, c, x->rows->row[i], &t->run);
+	for (size_t i = 0; i < x->count && !text_failed(x->out); i++) {
+		struct column_value v = column_value(t->columns, c, x->row[i], &t->run);
 
 		if (!v.present)
 			continue;
@@ -274,7 +273,7 @@ static int prom_put_column(const struct exposition *x, const struct column *c, b
 				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
 		*begun = true;
 		put_metric(x->out, c->type->metric, prom_unit_of(x, c->type));
-		prom_labels_put(&x->labels, i, (const char *)more.data, x->out);
+		prom_labels_put(x, i, (const char *)more.data);
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
 		prom_put_number(x->out,
@@ -289,24 +288,24 @@ static int prom_put_column(const struct exposition *x, const struct column *c, b
 /* Write the sum and count of a summary. */
 static void prom_put_summary(const struct exposition *x)
 {
-	const struct table *t = x->rows->table;
+	const struct table *t = x->table;
 	const char *name = column_percentile()->metric;
 
-	for (size_t i = 0; i < x->rows->count && !text_failed(x->out); i++) {
-		const struct aggregate *a = x->rows->row[i];
+	for (size_t i = 0; i < x->count && !text_failed(x->out); i++) {
+		const struct aggregate *a = x->row[i];
 
 		if (!a->calls)
 			continue;
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_sum");
-		prom_labels_put(&x->labels, i, "", x->out);
+		prom_labels_put(x, i, "");
 		text_char(x->out, ' ');
 		prom_put_number(x->out, UNIT_DURATION, table_durations_ns(t),
 				(struct column_value){true, aggregate_every(a), 0});
 		text_char(x->out, '\n');
 		put_metric(x->out, name, x->unit);
 		text_puts(x->out, "_count");
-		prom_labels_put(&x->labels, i, "", x->out);
+		prom_labels_put(x, i, "");
 		text_printf(x->out, " %llu\n", (unsigned long long)a->calls);
 	}
 }
@@ -314,7 +313,7 @@ static void prom_put_summary(const struct exposition *x)
 /* Write all columns of one type, which are one family of metrics. */
 static int prom_put_type(const struct exposition *x, const struct column_type *type)
 {
-	const struct columns *c = x->rows->table->columns;
+	const struct columns *c = x->table->columns;
 	bool begun = false;
 
 	for (size_t i = 0; i < c->printed; i++) {
@@ -333,52 +332,48 @@ static int prom_put_type(const struct exposition *x, const struct column_type *t
 int format_prom(const struct table_rows *rows, struct text *out, struct error *e)
 {
 	const struct table *t = rows->table;
-	struct exposition x = {.rows = rows, .out = out, .unit = unit_of_durations(t)};
-	int bad = prom_labels_make(&x.labels, t, rows->row, rows->count, t->groups->keys);
+	struct exposition x = {.table = t,
+			       .row = rows->row,
+			       .count = rows->count,
+			       .out = out,
+			       .unit = unit_of_durations(t)};
+	int bad = prom_labels_make(&x, t->groups->keys);
 
 	for (size_t i = 0; i < column_types_count && !bad; i++)
 		bad = prom_put_type(&x, &column_types[i]);
-	prom_labels_free(&x.labels);
+	prom_labels_free(&x);
 	return bad ? error_no_memory(e) : 0;
 }
 
 /* --- histograms --- */
 
-struct buckets {
-	const struct table *table;
-	const struct hist *hist;
-	const struct prom_labels *labels;
-	struct text *out;
-	const char *name, *unit;
-	struct buffer field; /* field="F", or empty */
-};
-
-static void prom_put_sample(const struct buckets *b, size_t row, const char *suffix, const char *le)
+static void prom_put_sample(const struct exposition *x, size_t row, const char *suffix,
+			    const char *le)
 {
 	char more[400];
 
-	snprintf(more, sizeof(more), "%s%s%s%s%s", b->field.size ? (char *)b->field.data : "",
-		 b->field.size && *le ? "," : "", *le ? "le=\"" : "", le, *le ? "\"" : "");
-	put_metric(b->out, b->name, b->unit);
-	text_puts(b->out, suffix);
-	prom_labels_put(b->labels, row, more, b->out);
-	text_char(b->out, ' ');
+	snprintf(more, sizeof(more), "%s%s%s%s%s", x->field.size ? (char *)x->field.data : "",
+		 x->field.size && *le ? "," : "", *le ? "le=\"" : "", le, *le ? "\"" : "");
+	put_metric(x->out, x->name, x->unit);
+	text_puts(x->out, suffix);
+	prom_labels_put(x, row, more);
+	text_char(x->out, ' ');
 }
 
-static void put_bucket(const struct buckets *b, size_t row, int128 upto, uint64_t count)
+static void put_bucket(const struct exposition *x, size_t row, int128 upto, uint64_t count)
 {
 	char le[VALUE_SIZE];
 
-	if (b->hist->duration && table_durations_ns(b->table))
+	if (x->hist->duration && table_durations_ns(x->table))
 		format_seconds(le, upto);
 	else
 		i128_decimal(le, upto);
-	prom_put_sample(b, row, "_bucket", le);
-	text_printf(b->out, "%llu\n", (unsigned long long)count);
+	prom_put_sample(x, row, "_bucket", le);
+	text_printf(x->out, "%llu\n", (unsigned long long)count);
 }
 
 /* Values are integers: those below 2^k are those up to 2^k - 1. Values below 0 are one bucket. */
-static int put_histogram(const struct buckets *b, size_t row, const struct distribution *d)
+static int put_histogram(const struct exposition *x, size_t row, const struct distribution *d)
 {
 	size_t n, at = 0;
 	struct distribution_bucket *all = distribution_buckets(d, &n);
@@ -391,16 +386,16 @@ static int put_histogram(const struct buckets *b, size_t row, const struct distr
 			count += all[at].count;
 		/* otherwise this bucket and the next one are empty */
 		if (count || 2 * edge + 1 >= d->min)
-			put_bucket(b, row, edge, count);
+			put_bucket(x, row, edge, count);
 	}
-	prom_put_sample(b, row, "_bucket", "+Inf");
-	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
-	prom_put_sample(b, row, "_sum", "");
-	prom_put_number(b->out, b->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
-			table_durations_ns(b->table), (struct column_value){true, d->sum, 0});
-	text_char(b->out, '\n');
-	prom_put_sample(b, row, "_count", "");
-	text_printf(b->out, "%llu\n", (unsigned long long)d->count);
+	prom_put_sample(x, row, "_bucket", "+Inf");
+	text_printf(x->out, "%llu\n", (unsigned long long)d->count);
+	prom_put_sample(x, row, "_sum", "");
+	prom_put_number(x->out, x->hist->duration ? UNIT_DURATION : UNIT_NUMBER,
+			table_durations_ns(x->table), (struct column_value){true, d->sum, 0});
+	text_char(x->out, '\n');
+	prom_put_sample(x, row, "_count", "");
+	text_printf(x->out, "%llu\n", (unsigned long long)d->count);
 	free(all);
 	return 0;
 }
@@ -414,33 +409,29 @@ int prom_hist(const struct table *t, const struct hist *h, struct text *out, str
 		   *help = !h->duration ? "Values of a field of the events."
 			   : h->keyed	? "Self times of calls."
 					: calls->help;
-	struct prom_labels labels = {0};
-	struct buckets b = {.table = t,
-			    .hist = h,
-			    .labels = &labels,
-			    .out = out,
-			    .name = name,
-			    .unit = unit_of_durations(t)};
-	size_t n, shown;
+	struct exposition x = {
+		.table = t, .hist = h, .out = out, .name = name, .unit = unit_of_durations(t)};
+	size_t n;
 	struct distribution *d = distributions(t, h, &n, e);
 	const struct aggregate **row = d ? calloc(n + 1, sizeof(*row)) : NULL;
 	int bad;
 
 	if (!d)
 		return -1;
-	shown = t->limit && t->limit < n ? t->limit : n;
-	for (size_t i = 0; row && i < shown; i++)
+	x.row = row;
+	x.count = t->limit && t->limit < n ? t->limit : n;
+	for (size_t i = 0; row && i < x.count; i++)
 		row[i] = d[i].group;
-	bad = !row || prom_labels_make(&labels, t, row, shown, t->groups->keys - h->keyed);
+	bad = !row || prom_labels_make(&x, t->groups->keys - h->keyed);
 	if (!bad && !h->duration)
-		bad = buffer_append(&b.field, "field=", 6) ||
-		      prom_quoted(&b.field, h->of, strlen(h->of)) || buffer_u8(&b.field, 0);
-	if (!bad && shown)
-		put_family(out, name, help, b.unit, "histogram");
-	for (size_t i = 0; i < shown && !bad && !text_failed(out); i++)
-		bad = put_histogram(&b, i, &d[i]);
-	prom_labels_free(&labels);
-	buffer_free(&b.field);
+		bad = buffer_append(&x.field, "field=", 6) ||
+		      prom_quoted(&x.field, h->of, strlen(h->of)) || buffer_u8(&x.field, 0);
+	if (!bad && x.count)
+		put_family(out, name, help, x.unit, "histogram");
+	for (size_t i = 0; i < x.count && !bad && !text_failed(out); i++)
+		bad = put_histogram(&x, i, &d[i]);
+	prom_labels_free(&x);
+	buffer_free(&x.field);
 	free(row);
 	distributions_free(d, n);
 	return bad ? error_no_memory(e) : 0;

@@ -11,10 +11,6 @@
 #include "common/value/argument.h"
 #include "common/value/scalar.h"
 
-/* --- groups --- */
-
-/* --- fields --- */
-
 /* The times of a call, or of an event without duration. */
 struct statistics_times {
 	bool known;
@@ -36,10 +32,6 @@ static inline bool statistics_selects(const struct statistics *s)
 {
 	return s->outside || s->where;
 }
-
-/* --- rows --- */
-
-/* --- narrow rows --- */
 
 static int statistics_add_sums(struct statistics *s);
 static void statistics_forget_samples(struct statistics *s);
@@ -327,7 +319,7 @@ static struct aggregate *statistics_group(struct statistics *s, const struct eve
 {
 	uint32_t needs = s->keys->needs;
 	struct group_key key;
-	struct cached_group *c;
+	size_t at;
 
 	if (s->name_only && subject->location && !subject->syscall)
 		return find_by_location(s, subject);
@@ -341,12 +333,13 @@ static struct aggregate *statistics_group(struct statistics *s, const struct eve
 		.level = needs & NEEDS_LEVEL ? subject->level : 0,
 		.stack = subject->stack,
 	};
-	c = &s->caches.by_key[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
-	if (!c->aggregate || memcmp(&c->key, &key, sizeof(key)) != 0) {
-		c->aggregate = find_group(s, subject);
-		c->key = key;
+	at = hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE;
+	if (!s->caches.by_key[at].aggregate ||
+	    memcmp(&s->caches.by_key[at].key, &key, sizeof(key)) != 0) {
+		s->caches.by_key[at].aggregate = find_group(s, subject);
+		s->caches.by_key[at].key = key;
 	}
-	return c->aggregate;
+	return s->caches.by_key[at].aggregate;
 }
 
 /* Set in each group the sum of the self values of all groups, with the key type of those of its
@@ -705,15 +698,13 @@ static uint32_t statistics_function_of(struct statistics *s, uint32_t location)
  * frame, 0 when out of memory. */
 static uint32_t note_function(struct sample_counts *c, uint32_t function, uint32_t stack)
 {
-	struct seen_function *seen;
-
 	if (ARRAY_REACH(c->seen, c->nseen, function))
 		return 0;
-	seen = c->seen;
-	seen += function;
-	if (seen->serial != c->serial)
-		*seen = (struct seen_function){c->serial, stack};
-	return seen->first;
+	if (c->seen[function].serial != c->serial) {
+		c->seen[function].serial = c->serial;
+		c->seen[function].first = stack;
+	}
+	return c->seen[function].first;
 }
 
 /* --- frames --- */
@@ -1123,9 +1114,9 @@ static int begin_group(struct statistics *s, const struct event *e, const struct
 	struct event_ref ref = event_ref_of(e);
 	size_t below = stack->count - 1, count = s->keys->count;
 	uint32_t needs = s->keys->needs;
-	struct begun_group *known;
 	struct key_cell *kept;
 	struct group_key key;
+	size_t at;
 
 	ref.entered = begun;
 	ref.level = (uint32_t)below + stack->unseen;
@@ -1139,13 +1130,15 @@ static int begin_group(struct statistics *s, const struct event *e, const struct
 		.caller = needs & NEEDS_CALLER ? ref.caller : 0,
 		.level = needs & NEEDS_LEVEL ? ref.level : 0,
 	};
-	known = &s->caches.begun[hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE];
-	kept = s->caches.begun_cells + (size_t)(known - s->caches.begun) * count;
-	if (!known->known || memcmp(&known->key, &key, sizeof(key)) != 0) {
-		known->known = false;
+	at = hash_bytes(&key, sizeof(key), 0) % GROUP_CACHE;
+	kept = s->caches.begun_cells + at * count;
+	if (!s->caches.begun[at].known ||
+	    memcmp(&s->caches.begun[at].key, &key, sizeof(key)) != 0) {
+		s->caches.begun[at].known = false;
 		if (begin_cells(s, &ref, kept))
 			return -1;
-		*known = (struct begun_group){key, true};
+		s->caches.begun[at].key = key;
+		s->caches.begun[at].known = true;
 	}
 	memcpy(cells, kept, count * sizeof(*cells));
 	return 0;
@@ -1272,20 +1265,22 @@ static int groups_append_cell(struct buffer *b, const struct key_cell *cell)
 
 /* Get the times of a group, whose key has n cells, in a thread; NULL when out of memory. The next
  * call makes the pointer invalid. */
-static struct counted_group *counted_find(struct group_counted *c, uint32_t thread,
+static struct counted_group *counted_find(struct statistics *s, uint32_t thread,
 					  const struct key_cell *cells, size_t n)
 {
+	struct buffer *key = &s->recursion.counted.key;
 	uint32_t number;
 	int bad;
 
-	c->key.size = 0;
-	bad = buffer_u32(&c->key, thread);
+	key->size = 0;
+	bad = buffer_u32(key, thread);
 	for (size_t i = 0; i < n; i++)
-		bad |= groups_append_cell(&c->key, &cells[i]);
-	number = bad ? INTERN_NONE : intern(&c->keys, c->key.data, c->key.size);
-	if (number == INTERN_NONE || ARRAY_REACH(c->groups, c->capacity, number))
+		bad |= groups_append_cell(key, &cells[i]);
+	number = bad ? INTERN_NONE : intern(&s->recursion.counted.keys, key->data, key->size);
+	if (number == INTERN_NONE ||
+	    ARRAY_REACH(s->recursion.counted.groups, s->recursion.counted.capacity, number))
 		return NULL;
-	return &c->groups[number];
+	return &s->recursion.counted.groups[number];
 }
 
 /* Take out the spans that begin at start or later. Returns their time in all. */
@@ -1329,14 +1324,14 @@ static int counted_add(struct counted_group *g, uint64_t start, uint64_t end, ui
 }
 
 /* Forget all times. */
-static void counted_free(struct group_counted *c)
+static void counted_free(struct statistics *s)
 {
-	for (size_t i = 0; i < c->keys.count && i < c->capacity; i++)
-		free(c->groups[i].spans);
-	free(c->groups);
-	intern_free(&c->keys);
-	buffer_free(&c->key);
-	*c = (struct group_counted){0};
+	for (size_t i = 0; i < s->recursion.counted.capacity; i++)
+		free(s->recursion.counted.groups[i].spans);
+	free(s->recursion.counted.groups);
+	intern_free(&s->recursion.counted.keys);
+	buffer_free(&s->recursion.counted.key);
+	memset(&s->recursion.counted, 0, sizeof(s->recursion.counted));
 }
 
 /* Get the time of a call of a group that calls of the group inside it have counted. */
@@ -1344,8 +1339,8 @@ static uint64_t counted_inside(struct statistics *s, const struct aggregate *a,
 			       const struct call *call, const struct event *e)
 {
 	const struct stack *stack = thread_stack(s, e);
-	struct counted_group *g = counted_find(&s->recursion.counted, stack->number,
-					       groups_cells(&s->groups, a), s->keys->count);
+	struct counted_group *g =
+		counted_find(s, stack->number, groups_cells(&s->groups, a), s->keys->count);
 	uint64_t inside = 0;
 
 	/* the total is 0, and not call->end - call->start, where the clock stepped back */
@@ -2162,7 +2157,7 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 	statistics_forget_names(s);
 	/* the groups of each interval are others */
 	if (cell == CELL_INTERVAL)
-		counted_free(&s->recursion.counted);
+		counted_free(s);
 	s->cells[s->keys->count + cell] = value;
 }
 
@@ -2196,7 +2191,7 @@ void statistics_free(struct statistics *s)
 {
 	groups_free(&s->groups);
 	idmap_free(&s->recursion.outermost);
-	counted_free(&s->recursion.counted);
+	counted_free(s);
 	statistics_free_samples(s);
 	calls_free(&s->calls);
 	if (s->stacks)
@@ -2284,7 +2279,7 @@ int statistics_reset(struct statistics *s)
 {
 	statistics_forget_names(s);
 	groups_clear(&s->groups);
-	counted_free(&s->recursion.counted);
+	counted_free(s);
 	s->first = UINT64_MAX;
 	s->last = 0;
 	return 0;
@@ -2345,7 +2340,7 @@ void statistics_forget_calls(struct statistics *s)
 	struct calls_counts counts = s->calls.counts;
 
 	calls_free(&s->calls);
-	counted_free(&s->recursion.counted);
+	counted_free(s);
 	statistics_begin_calls(s);
 	s->calls.counts = counts;
 	if (s->stacks)

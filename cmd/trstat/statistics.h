@@ -59,7 +59,7 @@ struct sample_counts {
 	uint32_t *functions; /* by location: number of its function, 0 not known */
 	size_t nfunctions;
 	struct intern keys; /* of each function: what the keys have of its locations */
-	struct seen_function {
+	struct {
 		uint64_t serial; /* of the last sample that had it */
 		uint32_t first;	 /* stack of its outermost frame there */
 	} * seen;		 /* by function */
@@ -111,7 +111,12 @@ struct statistics {
 		enum recursion_of of;
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */
 		struct idmap outermost;
-		struct group_counted counted;
+		struct {
+			struct intern keys; /* thread and cells */
+			struct counted_group *groups;
+			size_t capacity;
+			struct buffer key;
+		} counted;
 	} recursion;
 	const struct condition *where; /* of what is counted; NULL: all */
 	struct key_cell *where_cells;  /* those of its keys */
@@ -124,7 +129,7 @@ struct statistics {
 		/* of the present block, by the index of its locations; NULL: not found yet */
 		struct aggregate **planned;
 		size_t planned_size;
-		struct cached_group {
+		struct {
 			struct group_key {
 				uint32_t lane, type, location, caller, level,
 					stack; /* 0 where no key is a stack */
@@ -133,7 +138,7 @@ struct statistics {
 		} * by_key;
 		/* of calls that begin, as recursion needs their groups; NULL: the keys depend on
 		 * more */
-		struct begun_group {
+		struct {
 			struct group_key key;
 			bool known;
 		} * begun;
