@@ -33,19 +33,17 @@ static void move_base(const struct block *out, uint8_t *p, uint64_t step)
  * times. The pointers are b's.
  */
 static void compact_describe(struct block *out, const struct block *b,
-			     const struct compact_rows *rows)
+			     const struct compact_rows *rows, size_t size)
 {
-	size_t front = b->front;
-
 	*out = *b;
 	out->truncated = false;
 	out->flags &= (uint16_t)~BLOCK_HAS_CRC; /* it was the CRC of b's payload */
-	out->row_size = rows->size;
+	out->row_size = size;
 	out->rows = rows->count;
 	/* below the base: times exceed 64 bits, a damaged block */
 	out->base = rows->low < b->base ? b->base : rows->low;
 	out->last = rows->high;
-	out->length = out->available = (uint32_t)align_up(front + rows->size, 8);
+	out->length = out->available = (uint32_t)align_up(b->front + size, 8);
 }
 
 /* Write the block's numbers to the beginning of its payload. */
@@ -64,7 +62,7 @@ void compact_block(struct block *out, const struct block *b, uint8_t *payload,
 
 	if (payload != b->payload)
 		memcpy(payload, b->payload, front);
-	compact_describe(out, b, rows);
+	compact_describe(out, b, rows, (size_t)(rows->end - payload) - front);
 	out->type_ids = payload + (b->type_ids - b->payload);
 	out->lane_ids = payload + (b->lane_ids - b->payload);
 	out->location_ids = payload + (b->location_ids - b->payload);
@@ -72,7 +70,7 @@ void compact_block(struct block *out, const struct block *b, uint8_t *payload,
 	out->payload = payload;
 	out->row_data = payload + front;
 	move_base(out, payload + front, out->base - b->base);
-	memset(payload + front + rows->size, 0, 8);
+	memset(rows->end, 0, 8);
 	compact_put_header(payload, out);
 }
 
@@ -95,14 +93,6 @@ struct block_queue_layout {
 	size_t states, types, lanes, locations, stacks, innermost, size;
 };
 
-/* A block with a state for each row (enum row_state), and the rows' offsets as block_queue_events
- * takes them. */
-struct decided_rows {
-	const struct block *block;
-	const uint8_t *states;
-	const uint32_t *offsets;
-};
-
 /* Get the next row from i on that is not left out; where speed matters, most are left out. */
 static inline uint32_t block_queue_next_row(const uint8_t *states, uint32_t rows, uint32_t i)
 {
@@ -121,9 +111,6 @@ static inline const uint8_t *block_queue_row_at(const struct block *b, const uin
 		return b->row_data + offsets[i];
 	return b->row_data + (size_t)i * (b->row_flags & EVENTS_WIDE ? WIDE_ROW : NARROW_ROW);
 }
-
-static struct block_queue_layout block_queue_layout(const struct block *b, size_t payload,
-						    uint32_t rows);
 
 /* --- layout of a queued block's memory --- */
 
@@ -276,21 +263,20 @@ static void block_queue_pad(struct outgoing *o, uint64_t start, size_t to)
 /* Describe the block that the kept rows form, as compact_describe does. */
 static struct block described(const struct block *b, const uint8_t *states, const uint32_t *offsets)
 {
-	uint64_t low = UINT64_MAX, high = 0;
+	struct compact_rows rows = {.low = UINT64_MAX};
 	struct block out;
-	uint32_t rows = 0;
 	size_t size = 0;
 
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
 		uint64_t time = block_row(b, row).time;
 
-		low = time < low ? time : low;
-		high = time > high ? time : high;
+		rows.low = time < rows.low ? time : rows.low;
+		rows.high = time > rows.high ? time : rows.high;
 		size += row_size(b, row);
-		rows++;
+		rows.count++;
 	}
-	compact_describe(&out, b, &(struct compact_rows){size, rows, low, high});
+	compact_describe(&out, b, &rows, size);
 	return out;
 }
 
@@ -312,12 +298,10 @@ static void block_queue_put_rows(struct outgoing *o, const struct block *b, cons
 
 /* Write an EVENTS block, or the rows of it that may be kept, to the file without a copy in
  * memory. */
-static int block_queue_write(struct block_queue *w, struct queued_block *h,
-			     const struct decided_rows *rows, const struct block_queue_layout *l,
-			     struct error *e)
+static int block_queue_write(struct block_queue *w, struct queued_block *h, const struct block *b,
+			     const uint8_t *states, const uint32_t *offsets, struct error *e)
 {
-	const struct block *b = rows->block;
-	const uint8_t *states = rows->states;
+	struct block_queue_layout l;
 	struct outgoing o = {.fd = -1};
 	uint8_t header[EVENTS_HEADER];
 
@@ -326,27 +310,28 @@ static int block_queue_write(struct block_queue *w, struct queued_block *h,
 	o.fd = w->fd;
 	o.at = w->file_size;
 	o.e = e;
-	h->block = described(b, states, rows->offsets);
+	h->block = described(b, states, offsets);
+	l = block_queue_layout(b, b->front + h->block.row_size, h->block.rows);
 	memcpy(header, b->payload, sizeof header);
 	compact_put_header(header, &h->block);
 	outgoing_put(&o, header, sizeof header);
 	outgoing_put(&o, b->payload + sizeof header, b->front - sizeof header);
-	block_queue_put_rows(&o, b, &h->block, states, rows->offsets);
-	block_queue_pad(&o, w->file_size, l->states);
+	block_queue_put_rows(&o, b, &h->block, states, offsets);
+	block_queue_pad(&o, w->file_size, l.states);
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++)
 		outgoing_put(&o, &states[i], 1);
-	block_queue_pad(&o, w->file_size, l->types);
-	outgoing_put(&o, b->types, l->lanes - l->types);
-	outgoing_put(&o, b->lanes, l->locations - l->lanes);
-	outgoing_put(&o, b->locations, l->stacks - l->locations);
-	if (l->stacks < l->size) {
-		outgoing_put(&o, b->stacks.numbers, l->innermost - l->stacks);
-		outgoing_put(&o, b->stacks.innermost, l->size - l->innermost);
+	block_queue_pad(&o, w->file_size, l.types);
+	outgoing_put(&o, b->types, l.lanes - l.types);
+	outgoing_put(&o, b->lanes, l.locations - l.lanes);
+	outgoing_put(&o, b->locations, l.stacks - l.locations);
+	if (l.stacks < l.size) {
+		outgoing_put(&o, b->stacks.numbers, l.innermost - l.stacks);
+		outgoing_put(&o, b->stacks.innermost, l.size - l.innermost);
 	}
 	block_queue_flush(&o);
 	h->block.payload = NULL;
-	h->size = l->size;
-	h->states_at = l->states;
+	h->size = l.size;
+	h->states_at = l.states;
 	if (!o.failed)
 		appended(w, h);
 	return o.failed ? -1 : 0;
@@ -392,19 +377,13 @@ void block_queue_pop(struct block_queue *w)
 
 /* --- removal of decided rows --- */
 
-struct copied {
-	uint8_t *end;
-	uint64_t low, high;
-	uint32_t rows;
-};
-
-static inline void copy(struct copied *c, const struct block *b, const uint8_t *row, size_t n)
+static inline void copy(struct compact_rows *c, const struct block *b, const uint8_t *row, size_t n)
 {
 	uint64_t time = block_row(b, row).time;
 
 	memmove(c->end, row, n);
 	c->end += n;
-	c->rows++;
+	c->count++;
 	c->low = time < c->low ? time : c->low;
 	c->high = time > c->high ? time : c->high;
 }
@@ -415,9 +394,8 @@ static int remove_left_out(struct block_queue *w, size_t index)
 	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
 	struct block *b = &h->block, all = *b;
-	size_t front = b->front;
 	uint8_t *states = h->memory + h->states_at;
-	struct copied c = {.end = h->memory + front, .low = UINT64_MAX};
+	struct compact_rows c = {.end = h->memory + b->front, .low = UINT64_MAX};
 	const uint8_t *row = b->row_data;
 	struct block_queue_layout l;
 	uint32_t owner = h->owner, kept = h->owner, left_out = 0;
@@ -434,23 +412,21 @@ static int remove_left_out(struct block_queue *w, size_t index)
 			owner++;
 		if (row_undecided(states[i]) && owner < h->nowners && h->owners[owner].row == i) {
 			h->owners[kept] = h->owners[owner];
-			h->owners[kept].row = c.rows;
-			w->moved(w->ctx, h->owners[kept++].call, sequence, c.rows);
+			h->owners[kept].row = c.count;
+			w->moved(w->ctx, h->owners[kept++].call, sequence, c.count);
 		}
 		if (states[i] != ROW_LEFT_OUT) {
-			states[c.rows] = states[i];
+			states[c.count] = states[i];
 			copy(&c, &all, row, n);
 		}
 		row += n;
 	}
 	h->nowners = kept;
-	if (c.rows)
-		compact_block(b, &all, h->memory,
-			      &(struct compact_rows){(size_t)(c.end - h->memory) - front, c.rows,
-						     c.low, c.high});
-	b->rows = c.rows;
-	l = block_queue_layout(b, (size_t)(c.end - h->memory), c.rows);
-	memmove(h->memory + l.states, states, c.rows);
+	if (c.count)
+		compact_block(b, &all, h->memory, &c);
+	b->rows = c.count;
+	l = block_queue_layout(b, (size_t)(c.end - h->memory), c.count);
+	memmove(h->memory + l.states, states, c.count);
 	memmove(h->memory + l.types, all.types, l.lanes - l.types);
 	memmove(h->memory + l.lanes, all.lanes, l.locations - l.lanes);
 	memmove(h->memory + l.locations, all.locations, l.size - l.locations);
@@ -467,8 +443,7 @@ void block_queue_clean(struct queued_block *h)
 {
 	struct block *b = &h->block, all = *b;
 	const uint8_t *states, *row = b->row_data;
-	struct copied c = {.low = UINT64_MAX};
-	uint8_t *begin;
+	struct compact_rows c = {.low = UINT64_MAX};
 
 	if ((b->kind != BLOCK_EVENTS && b->kind != BLOCK_SNAPSHOT) || !b->rows)
 		return;
@@ -479,23 +454,21 @@ void block_queue_clean(struct queued_block *h)
 				snapshot_leave_out(h->memory, i);
 		return;
 	}
-	begin = c.end = h->memory + b->front;
+	c.end = h->memory + b->front;
 	if (!memchr(states, ROW_LEFT_OUT, b->rows) && !memchr(states, ROW_UNDECIDED, b->rows))
 		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
 		size_t n = row_size(&all, row);
 
 		if (states[i] != ROW_LEFT_OUT && states[i] != ROW_UNDECIDED) {
-			h->memory[h->states_at + c.rows] = states[i];
+			h->memory[h->states_at + c.count] = states[i];
 			copy(&c, &all, row, n);
 		}
 		row += n;
 	}
-	if (c.rows)
-		compact_block(
-			b, &all, h->memory,
-			&(struct compact_rows){(size_t)(c.end - begin), c.rows, c.low, c.high});
-	b->rows = c.rows;
+	if (c.count)
+		compact_block(b, &all, h->memory, &c);
+	b->rows = c.count;
 }
 
 /* Bring the queue below its limit: first remove left-out rows, then spill. */
@@ -518,18 +491,14 @@ static int reduce_memory(struct block_queue *w, struct error *e)
 
 static struct queued_block *block_queue_add_block(struct block_queue *w)
 {
-	struct queued_block *grown;
-
 	if (w->first + w->count == w->capacity && w->first > w->count) {
 		memmove(w->blocks, w->blocks + w->first, w->count * sizeof *w->blocks);
 		w->first = 0;
 	}
 	if (ARRAY_GROW(w->blocks, w->capacity, w->first + w->count))
 		return NULL;
-	grown = w->blocks;
-	grown += w->first + w->count;
-	*grown = (struct queued_block){0};
-	return grown;
+	w->blocks[w->first + w->count] = (struct queued_block){0};
+	return &w->blocks[w->first + w->count];
 }
 
 /* Queue the content of a block of another kind, with room after it. NULL: out of memory. */
@@ -596,23 +565,20 @@ int block_queue_enters(struct block_queue *w, const struct block *b, const uint8
 	return reduce_memory(w, e);
 }
 
-/* The size of the rows of a block that are kept or undecided. */
-struct sizes {
-	uint32_t rows, undecided;
-	size_t bytes;
-};
-
-static struct sizes block_queue_count_rows(const struct block *b, const uint8_t *states,
-					   const uint32_t *offsets)
+/* Count the rows of a block that are kept or undecided, and those that are undecided. Returns their
+ * size in bytes. */
+static size_t block_queue_count_rows(const struct block *b, const uint8_t *states,
+				     const uint32_t *offsets, uint32_t *rows, uint32_t *undecided)
 {
-	struct sizes s = {0};
+	size_t bytes = 0;
 
+	*rows = *undecided = 0;
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
-		s.rows++;
-		s.undecided += row_undecided(states[i]);
-		s.bytes += row_size(b, block_queue_row_at(b, offsets, i));
+		++*rows;
+		*undecided += row_undecided(states[i]);
+		bytes += row_size(b, block_queue_row_at(b, offsets, i));
 	}
-	return s;
+	return bytes;
 }
 
 /* Record the owners of a block's undecided rows. */
@@ -629,75 +595,69 @@ static void record_owners(struct block_queue *w, struct queued_block *h, const s
 		}
 }
 
-/*
- * Queue a large block without a copy in memory. If it is kept unchanged and is the first, its
- * memory is borrowed until the next block is read; otherwise it spills. Returns 1 if done, 0 if the
- * block is not large, -1 after a failure.
- */
-static int add_large(struct block_queue *w, struct queued_block *h, const struct decided_rows *rows,
-		     const struct sizes *sizes, const struct block_queue_layout *l, struct error *e)
+/* Queue a large block that is kept unchanged, without a copy in memory. If it is the first, its
+ * memory is borrowed until the next block is read; otherwise it spills. */
+static int add_unchanged(struct block_queue *w, struct queued_block *h, const struct block *b,
+			 const uint8_t *states, const uint32_t *offsets, struct error *e)
 {
-	const struct block *b = rows->block;
-
-	if (l->size <= w->limit / 2)
-		return 0;
-	if (w->count || sizes->undecided || sizes->rows < b->rows || b->truncated)
-		return block_queue_write(w, h, rows, l, e) ? -1 : 1;
+	if (w->count || b->truncated)
+		return block_queue_write(w, h, b, states, offsets, e);
 	h->memory = malloc(b->rows);
 	if (!h->memory)
 		return error_no_memory(e);
-	memcpy(h->memory, rows->states, b->rows);
+	memcpy(h->memory, states, b->rows);
 	h->size = b->rows;
 	h->block = *b;
 	w->bytes += h->size;
-	return 1;
+	return 0;
 }
 
 int block_queue_events(struct block_queue *w, const struct block *b, const uint8_t *states,
 		       const uint32_t *offsets, const struct call_address *owners, struct error *e)
 {
-	struct sizes sizes = block_queue_count_rows(b, states, offsets);
+	uint32_t rows, undecided;
+	size_t bytes = block_queue_count_rows(b, states, offsets, &rows, &undecided);
 	uint64_t sequence = block_queue_next(w);
-	struct copied c = {.low = UINT64_MAX};
-	size_t front = b->front;
+	struct compact_rows c = {.low = UINT64_MAX};
 	struct block_queue_layout l;
 	struct queued_block *h;
-	int large;
+	int bad;
 
-	if (!sizes.rows)
+	if (!rows)
 		return 0;
 	h = block_queue_add_block(w);
 	if (!h)
 		return error_no_memory(e);
-	l = block_queue_layout(b, front + sizes.bytes, sizes.rows);
-	h->undecided = sizes.undecided;
-	h->owners = sizes.undecided ? malloc(sizes.undecided * sizeof *h->owners) : NULL;
-	if (sizes.undecided && !h->owners)
+	l = block_queue_layout(b, b->front + bytes, rows);
+	h->undecided = undecided;
+	h->owners = undecided ? malloc(undecided * sizeof *h->owners) : NULL;
+	if (undecided && !h->owners)
 		return error_no_memory(e);
-	large = add_large(w, h, &(struct decided_rows){b, states, offsets}, &sizes, &l, e);
-	if (large) {
+	if (l.size > w->limit / 2) {
+		bad = !undecided && rows == b->rows
+			      ? add_unchanged(w, h, b, states, offsets, e)
+			      : block_queue_write(w, h, b, states, offsets, e);
 		record_owners(w, h, b, states, owners, sequence);
 		w->count++;
-		return large < 0 ? -1 : 0;
+		return bad;
 	}
 	h->memory = malloc(l.size);
 	if (!h->memory) {
 		free_block(h);
 		return error_no_memory(e);
 	}
-	c.end = h->memory + front;
+	c.end = h->memory + b->front;
 	for (uint32_t i = 0; (i = block_queue_next_row(states, b->rows, i)) < b->rows; i++) {
 		const uint8_t *row = block_queue_row_at(b, offsets, i);
 
 		if (row_undecided(states[i])) {
-			h->owners[h->nowners++] = (struct owner){c.rows, owners[i]};
-			w->moved(w->ctx, owners[i], sequence, c.rows);
+			h->owners[h->nowners++] = (struct owner){c.count, owners[i]};
+			w->moved(w->ctx, owners[i], sequence, c.count);
 		}
-		h->memory[l.states + c.rows] = states[i];
+		h->memory[l.states + c.count] = states[i];
 		copy(&c, b, row, row_size(b, row));
 	}
-	compact_block(&h->block, b, h->memory,
-		      &(struct compact_rows){sizes.bytes, c.rows, c.low, c.high});
+	compact_block(&h->block, b, h->memory, &c);
 	memcpy(h->memory + l.types, b->types, l.lanes - l.types);
 	memcpy(h->memory + l.lanes, b->lanes, l.locations - l.lanes);
 	memcpy(h->memory + l.locations, b->locations, l.stacks - l.locations);

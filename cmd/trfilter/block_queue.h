@@ -11,7 +11,7 @@
 
 /* Rows that were copied from a block. */
 struct compact_rows {
-	size_t size; /* bytes */
+	uint8_t *end; /* of the copies */
 	uint32_t count;
 	uint64_t low, high; /* lowest and highest time */
 };

@@ -119,8 +119,16 @@ duration_scan_leave(struct duration_scan *x, struct call_data *f, uint64_t took,
 	}
 }
 
+/* Decide a row by the answer of the whole condition. */
 static enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool in_range,
-				      bool row_holds);
+				      bool row_holds)
+{
+	a = row_holds ? a : ANSWER_NO;
+	if (w->invert)
+		a = answer_not(a);
+	return in_range ? a : ANSWER_NO;
+}
+
 static bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
 enum { OWN, KERNEL, IGNORED };
@@ -175,19 +183,16 @@ static uint32_t call_address_thread(const struct call_data *f, struct call_addre
 
 /* --- decide --- */
 
-struct numbers {
-	unsigned marks, under, over;
-};
-
-static void number_around(struct node *n, struct numbers *c)
+/* Number the conditions of under() and those of over(). */
+static void number_around(struct node *n, unsigned *under, unsigned *over)
 {
 	if (n->kind == NODE_UNDER)
-		node_marks(n)->mark = (uint16_t)c->under++;
+		node_marks(n)->mark = (uint16_t)(*under)++;
 	else if (n->kind == NODE_OVER)
-		node_marks(n)->mark = (uint16_t)c->over++;
+		node_marks(n)->mark = (uint16_t)(*over)++;
 	if (expression_joined(n))
 		for (size_t i = 0; i < n->nchildren; i++)
-			number_around(n->children[i], c);
+			number_around(n->children[i], under, over);
 }
 
 /* Returns true for a condition that covers a call, from its enter to its leave, and is noted. */
@@ -213,18 +218,18 @@ static bool is_of_either(const struct node *n)
 }
 
 /* Assign a mark to a condition that is decided at the enter, two to one that may be. */
-static void number_marks(struct node *n, struct numbers *c)
+static void number_marks(struct node *n, size_t *marks)
 {
 	if (is_of_either(n)) {
-		node_marks(n)->mark = (uint16_t)c->marks++;
-		node_marks(n)->known = (uint16_t)c->marks++;
+		node_marks(n)->mark = (uint16_t)(*marks)++;
+		node_marks(n)->known = (uint16_t)(*marks)++;
 	} else if (is_noted(n)) {
 		/* under() has its own number for it */
 		if (n->kind != NODE_UNDER)
-			node_marks(n)->mark = (uint16_t)c->marks++;
+			node_marks(n)->mark = (uint16_t)(*marks)++;
 	} else if (expression_joined(n)) {
 		for (size_t i = 0; i < n->nchildren; i++)
-			number_marks(n->children[i], c);
+			number_marks(n->children[i], marks);
 	}
 }
 
@@ -232,16 +237,16 @@ static void number_marks(struct node *n, struct numbers *c)
  * Returns -1 if there are too many. */
 static int decide_prepare(struct filter *f, struct error *e)
 {
-	struct numbers c = {0};
+	unsigned under = 0, over = 0;
 
-	number_around(f->tree, &c);
+	number_around(f->tree, &under, &over);
+	f->marks = 0;
 	for (size_t i = 0; i < f->nterms; i++)
-		number_marks(f->terms[i].node, &c);
-	f->marks = c.marks;
-	if (c.under > AROUND_LIMIT || c.over > AROUND_LIMIT)
+		number_marks(f->terms[i].node, &f->marks);
+	if (under > AROUND_LIMIT || over > AROUND_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
 				 "expression: more than %d times under() or over()", AROUND_LIMIT);
-	if (c.marks > MARKS_LIMIT)
+	if (f->marks > MARKS_LIMIT)
 		return error_set(e, NULL, NO_OFFSET,
 				 "expression: more than %d conditions joined with such on whole "
 				 "calls",
@@ -442,21 +447,15 @@ static enum answer decide(struct evaluation *ev, struct node *n, enum decide_whe
 
 /* --- stack nodes --- */
 
-static void stack_nodes_free(struct stack_nodes *s)
-{
-	key_map_free(&s->numbers);
-	*s = (struct stack_nodes){0};
-}
-
 /* Get the number of the stack; STACK_NODES_BOTTOM is the empty one. 0: there are too many,
  * or below is 0. */
-static uint32_t stack_nodes_push(struct stack_nodes *s, uint32_t below, uint32_t location)
+static uint32_t stack_nodes_push(struct call_filter *w, uint32_t below, uint32_t location)
 {
 	uint32_t *number =
-		below ? key_map_number(&s->numbers, (uint64_t)below << 32 | location) : NULL;
+		below ? key_map_number(&w->nodes.numbers, (uint64_t)below << 32 | location) : NULL;
 
-	if (number && !*number && s->count < STACK_NODES_LIMIT)
-		*number = ++s->count + STACK_NODES_BOTTOM;
+	if (number && !*number && w->nodes.count < STACK_NODES_LIMIT)
+		*number = ++w->nodes.count + STACK_NODES_BOTTOM;
 	return number ? *number : 0;
 }
 
@@ -616,16 +615,6 @@ static void call_filter_kept(struct call_filter *w, struct around a)
 		go_out(w, a, keep_caller, 0);
 }
 
-/* Decide a row by the answer of the whole condition. */
-static enum answer call_filter_of_row(const struct call_filter *w, enum answer a, bool in_range,
-				      bool row_holds)
-{
-	a = row_holds ? a : ANSWER_NO;
-	if (w->invert)
-		a = answer_not(a);
-	return in_range ? a : ANSWER_NO;
-}
-
 /* Decide the enter of a call by what is known. */
 static bool call_filter_keep_enter(const struct call_filter *w, const struct call_data *f)
 {
@@ -680,10 +669,9 @@ static uint32_t entered_stack(struct call_filter *w, const struct event *e, stru
 	if (f && a.s != w->calls.stacks[a.s->number])
 		n += w->calls.stacks[a.s->number]->count;
 	if (n < STACK_FRAMES)
-		return stack_nodes_push(&w->nodes, below, e->location);
+		return stack_nodes_push(w, below, e->location);
 	w->nodes.deep++;
-	return n == STACK_FRAMES || !f->begun ? stack_nodes_push(&w->nodes, below, UINT32_MAX)
-					      : below;
+	return n == STACK_FRAMES || !f->begun ? stack_nodes_push(w, below, UINT32_MAX) : below;
 }
 
 /* Note which conditions of under() are true for a frame of an event's recorded stack. */
@@ -978,17 +966,6 @@ struct duration_scan_runs {
 	/* by lane and depth, of the last row: its offset in the run, and its time */
 	uint32_t rows[DURATION_SCAN_LANES * DEPTHS], times[DURATION_SCAN_LANES * DEPTHS];
 };
-
-static void quick_free(struct duration_scan_runs *q)
-{
-	free(q);
-}
-
-/* Allocate the state; NULL: out of memory. */
-static struct duration_scan_runs *duration_scan_runs_new(void)
-{
-	return calloc(1, sizeof(struct duration_scan_runs));
-}
 
 static void run_begin(const struct duration_scan *x, struct duration_scan_runs *q)
 {
@@ -1375,7 +1352,7 @@ void duration_scan_init(struct call_filter *w)
 	w->duration.only = lasts && w->duration.shortest <= w->duration.longest;
 	/* without memory the slow path is used */
 	if (w->duration.only && w->duration.shortest)
-		w->duration.quick = duration_scan_runs_new();
+		w->duration.quick = calloc(1, sizeof(*w->duration.quick));
 }
 
 /* Evaluate the terms that depend on the lane, or else on the location. */
@@ -1456,8 +1433,9 @@ static int call_filter_room(struct call_filter *w, uint32_t rows)
 static int put_entries(struct call_filter *w, struct error *e)
 {
 	struct block b;
+	size_t sent = 0;
 
-	while (thread_entries_block(&w->ends.entries, &b))
+	while (thread_entries_block(&w->ends.entries, &sent, &b))
 		if (block_queue_other(&w->queue, &b, NULL, NULL, e))
 			return -1;
 	return 0;
@@ -1756,7 +1734,7 @@ static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 }
 
 /* Get the next block whose rows are all decided, without the rows that are left out; NULL if
- * there is none. It is valid until call_filter_done, which must be called for it. */
+ * there is none. It is valid until block_queue_pop, which must be called for it. */
 static struct queued_block *call_filter_ready(struct call_filter *w, struct error *e)
 {
 	struct queued_block *h = block_queue_front(&w->queue);
@@ -1773,11 +1751,6 @@ static struct queued_block *call_filter_ready(struct call_filter *w, struct erro
 		return NULL;
 	block_queue_clean(h);
 	return h;
-}
-
-static void call_filter_done(struct call_filter *w)
-{
-	block_queue_pop(&w->queue);
 }
 
 int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit, struct error *e)
@@ -1804,8 +1777,8 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 
 void call_filter_free(struct call_filter *w)
 {
-	quick_free(w->duration.quick);
-	stack_nodes_free(&w->nodes);
+	free(w->duration.quick);
+	key_map_free(&w->nodes.numbers);
 	calls_free(&w->calls);
 	ends_free(&w->ends);
 	left_out_free(&w->left_out);
@@ -1939,7 +1912,7 @@ int emit_calls(struct emit *x, struct call_filter *w, const struct block *b)
 	e.what[0] = '\0';
 	/* no block is passed on after the last row, because END would count gaps that are
 	 * missing */
-	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); call_filter_done(w))
+	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); block_queue_pop(&w->queue))
 		if (x->context ? pass_context(x, &w->left_out, h) : emit_pass(x, &w->left_out, h))
 			return -1;
 	if (e.what[0])

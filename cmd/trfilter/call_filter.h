@@ -86,21 +86,7 @@ enum decide_when {
 	DECIDE_NEVER, /* the event has a lane only: the call has no leave */
 };
 
-/*
- * Number the distinct call stacks.
- *
- * A stack is the stack below it and a location on top. Zero-initialised is empty.
- */
-
 enum { STACK_NODES_BOTTOM = 1, STACK_NODES_LIMIT = 1 << 16 };
-
-struct stack_nodes {
-	struct key_map numbers; /* by below << 32 | location */
-	uint32_t count;
-	/* number of calls on STACK_FRAMES or more others (stack_limit.h); counted by the caller
-	 * */
-	uint64_t deep;
-};
 
 /*
  * Filter whole calls: one decision for the enter and the leave of a call, made as soon as it is
@@ -125,7 +111,12 @@ struct call_filter {
 	bool surrounds, stack;	    /* the condition needs under() or over(), or stacks */
 
 	struct evaluation *evaluation;
-	struct stack_nodes nodes;
+	/* The numbers of distinct call stacks: of a stack below, and a location on top. */
+	struct {
+		struct key_map numbers; /* by below << 32 | location */
+		uint32_t count;
+		uint64_t deep; /* number of calls on STACK_FRAMES or more others (stack_limit.h) */
+	} nodes;
 	struct calls calls; /* data: struct call_data */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */

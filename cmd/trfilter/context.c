@@ -134,12 +134,6 @@ static uint8_t partners_leave(struct partners *p, const struct event *e, uint8_t
 	return state;
 }
 
-/* Take a row of KIND_DROP. */
-static void partners_drop(struct partners *p, const struct event *e)
-{
-	pairing_drop(&p->pairing, e);
-}
-
 /* Take an enter or leave that matches by itself: conditions on single rows select single rows. */
 static void partners_match(struct partners *p, const struct event *e)
 {
@@ -199,8 +193,10 @@ static int partners_end(struct partners *p, struct error *e)
 }
 
 /* Callback of the block queue: a row has moved. */
-static void partners_moved(struct partners *p, struct call_address at, uint64_t block, uint32_t row)
+static void partners_moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
+	struct partners *p = ctx;
+
 	if (at.stack != PARTNER_ENTER)
 		return;
 	p->calls[at.number].block = block;
@@ -208,13 +204,6 @@ static void partners_moved(struct partners *p, struct call_address at, uint64_t 
 }
 
 /* --- context --- */
-
-static void context_moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
-{
-	struct context *c = ctx;
-
-	partners_moved(&c->partners, at, block, row);
-}
 
 void context_init(struct context *c, size_t limit, struct dictionary *d)
 {
@@ -224,8 +213,8 @@ void context_init(struct context *c, size_t limit, struct dictionary *d)
 			      .by_time = c->by_time,
 			      .limit = c->limit};
 	block_queue_init(&c->queue, limit);
-	c->queue.moved = context_moved;
-	c->queue.ctx = c;
+	c->queue.moved = partners_moved;
+	c->queue.ctx = &c->partners;
 	partners_init(&c->partners, &c->queue, d);
 	results_init(&c->results, c->limit, d);
 }
@@ -468,7 +457,7 @@ static int context_take_events(struct context *c, struct queued_block *h, struct
 		c->times[i] = ev.time;
 		c->owners[i] = (struct call_address){PARTNER_NONE, 0};
 		if (ev.type->kind == KIND_DROP)
-			partners_drop(&c->partners, &ev);
+			pairing_drop(&c->partners.pairing, &ev);
 		if (c->done || row_state(states[i]) == ROW_LEFT_OUT || ev.type->kind == KIND_DROP) {
 			c->states[i] = ROW_LEFT_OUT;
 		} else if (row_state(states[i]) == ROW_GAP) {

@@ -19,29 +19,29 @@
 #include "common/util/error.h"
 
 /* Add an entry. Returns -1 when out of memory. */
-static int thread_entries_add(struct thread_entries *x, const struct thread_entry *t)
+static int thread_entries_add(struct buffer *entries, const struct thread_entry *t)
 {
 	/* the id has no meaning */
-	return entry_append_content(&x->entries, ENTRY_THREAD, 1, t);
+	return entry_append_content(entries, ENTRY_THREAD, 1, t);
 }
 
-bool thread_entries_block(struct thread_entries *x, struct block *b)
+bool thread_entries_block(struct buffer *entries, size_t *sent, struct block *b)
 {
 	size_t entry = ENTRY_HEADER + entry_layouts[ENTRY_THREAD].size;
-	size_t n = x->entries.size - x->sent, most = BLOCK_LIMIT / entry * entry;
+	size_t n = entries->size - *sent, most = BLOCK_LIMIT / entry * entry;
 
 	if (!n) {
-		x->entries.size = x->sent = 0;
+		entries->size = 0;
 		return false;
 	}
 	n = n < most ? n : most;
 	*b = (struct block){.kind = BLOCK_DICT,
-			    .payload = x->entries.data + x->sent,
+			    .payload = entries->data + *sent,
 			    .length = (uint32_t)n,
 			    .available = (uint32_t)n,
 			    /* rows before an entry must not move after it */
 			    .redeclares = true};
-	x->sent += n;
+	*sent += n;
 	return true;
 }
 
@@ -175,7 +175,7 @@ void ends_free(struct ends *x)
 	free(x->threads);
 	free(x->seen);
 	last_rows_free(&x->last);
-	buffer_free(&x->entries.entries);
+	buffer_free(&x->entries);
 }
 
 static int left_out_reach(struct ends *x, uint32_t thread)
@@ -498,7 +498,7 @@ void left_out_free(struct left_out *x)
 	free(x->stacks);
 	free(x->seen);
 	free(x->counts);
-	buffer_free(&x->entries.entries);
+	buffer_free(&x->entries);
 }
 
 /* Returns true if rows of the type are on a stack of calls. */
@@ -574,12 +574,7 @@ static void left_out_count_rows(const struct block *b, uint32_t *counts)
 /* Get the state of a stack. NULL: out of memory. */
 static struct left_out_stack *stack_at(struct left_out *x, uint32_t stack)
 {
-	struct left_out_stack *grown;
-
-	if (ARRAY_REACH(x->stacks, x->nstacks, stack))
-		return NULL;
-	grown = x->stacks;
-	return &grown[stack];
+	return ARRAY_REACH(x->stacks, x->nstacks, stack) ? NULL : &x->stacks[stack];
 }
 
 int left_out_rows(struct left_out *x, const struct block *b, const struct block *kept)
@@ -789,8 +784,8 @@ static bool is_drop(const struct type *t, uint16_t flags)
 	return t && t->kind == KIND_DROP && t->flags == flags && !t->fixed_size;
 }
 
-/* Declare a type with flags, with the highest id that the input does not use otherwise. */
-static int drops_declare(struct stage *s, struct drop_type *t, uint16_t flags)
+/* Declare type n with flags, with the highest id that the input does not use otherwise. */
+static int drops_declare(struct drops *x, unsigned n, struct stage *s, uint16_t flags)
 {
 	struct type_entry content = {.kind = KIND_DROP, .flags = flags};
 	struct block b = {.kind = BLOCK_DICT};
@@ -799,16 +794,16 @@ static int drops_declare(struct stage *s, struct drop_type *t, uint16_t flags)
 	size_t where;
 	int bad;
 
-	t->id = UINT32_MAX;
-	while (type_with_id(s, t->id) && !is_drop(type_with_id(s, t->id), flags))
-		t->id--;
-	if (entry_append_content(&entry, ENTRY_TYPE, t->id, &content))
+	x->id[n] = UINT32_MAX;
+	while (type_with_id(s, x->id[n]) && !is_drop(type_with_id(s, x->id[n]), flags))
+		x->id[n]--;
+	if (entry_append_content(&entry, ENTRY_TYPE, x->id[n], &content))
 		bad = stage_no_memory(s);
 	else if (dictionary_read(&s->in.dictionary, entry.data, entry.size, &where, &e))
 		bad = stage_fail(s, &e);
 	else {
-		t->type = type_with_id(s, t->id);
-		t->segment = s->out.segment;
+		x->type[n] = type_with_id(s, x->id[n]);
+		x->segment[n] = s->out.segment;
 		b.payload = entry.data;
 		b.length = b.available = (uint32_t)entry.size;
 		bad = stage_forward_plain(s, &b, NULL, NULL);
@@ -821,17 +816,16 @@ static int put_drop(struct drops *x, struct stage *s, const struct block *b, con
 		    const struct drop_row *row)
 {
 	uint16_t flags = row->flags;
-	unsigned number = (flags & TYPE_INNER ? 1 : 0) | (flags & TYPE_KERNEL ? 2 : 0) |
-			  (flags & TYPE_PER_CPU ? 4 : 0);
-	struct drop_type *t = &x->types[number];
+	unsigned n = (flags & TYPE_INNER ? 1 : 0) | (flags & TYPE_KERNEL ? 2 : 0) |
+		     (flags & TYPE_PER_CPU ? 4 : 0);
 	struct event drop = *e;
 
-	if ((t->segment != s->out.segment || !is_drop(type_with_id(s, t->id), flags)) &&
-	    drops_declare(s, t, flags))
+	if ((x->segment[n] != s->out.segment || !is_drop(type_with_id(s, x->id[n]), flags)) &&
+	    drops_declare(x, n, s, flags))
 		return -1;
-	drop.type = t->type;
+	drop.type = x->type[n];
 	drop.depth = row->depth;
-	return writer_bare_row(&s->out, b, &drop, t->id) ? stage_fail(s, &s->out.error) : 0;
+	return writer_bare_row(&s->out, b, &drop, x->id[n]) ? stage_fail(s, &s->out.error) : 0;
 }
 
 int drops_put(struct drops *x, struct stage *s, const struct block *b, const struct event *e,
@@ -890,11 +884,12 @@ int restored_ends(struct ends *x, const struct snapshot *snapshot)
 	return 0;
 }
 
-int thread_entries_pass(struct stage *s, struct thread_entries *entries)
+int thread_entries_pass(struct stage *s, struct buffer *entries)
 {
 	struct block b;
+	size_t sent = 0;
 
-	while (thread_entries_block(entries, &b))
+	while (thread_entries_block(entries, &sent, &b))
 		if (stage_forward(s, &b, NULL, NULL))
 			return -1;
 	return 0;

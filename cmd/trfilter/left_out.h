@@ -12,14 +12,9 @@
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
 
-/* Entries of the dictionary that are collected to be written. */
-struct thread_entries {
-	struct buffer entries;
-	size_t sent; /* bytes written already */
-};
-
-/* Make a block of the entries; to be called until it returns false. */
-bool thread_entries_block(struct thread_entries *x, struct block *b);
+/* Make a block of THREAD entries that were collected to be written, from *sent on, 0 at first; to
+ * be called until it returns false, which forgets them. */
+bool thread_entries_block(struct buffer *entries, size_t *sent, struct block *b);
 
 /*
  * The stacks with calls whose rows are left out (THREAD in trstream(5)).
@@ -48,7 +43,7 @@ struct left_out {
 	uint32_t *counts; /* scratch: by lane the block's rows of its thread's calls, then of its
 			     CPU's; then the same of the rows that are kept */
 	size_t ncounts;
-	struct thread_entries entries;
+	struct buffer entries; /* of THREAD, to be written */
 };
 
 void left_out_free(struct left_out *x);
@@ -166,7 +161,7 @@ struct ends {
 	struct last_rows last; /* of the present block */
 	uint32_t ntypes;       /* number of types examined: */
 	bool calls, depths;    /* one of them is of calls, of calls with depths */
-	struct thread_entries entries;
+	struct buffer entries; /* of THREAD, to be written */
 };
 
 void ends_init(struct ends *x, const struct dictionary *d);
@@ -228,11 +223,10 @@ enum { DROP_TYPES = 8 }; /* combinations of TYPE_INNER, TYPE_KERNEL and TYPE_PER
 
 /* Zero-initialised is unused. */
 struct drops {
-	struct drop_type {
-		uint32_t id;	  /* in the stream */
-		uint32_t segment; /* of the output that has it; 0 none */
-		const struct type *type;
-	} types[DROP_TYPES];
+	/* by the combination */
+	uint32_t id[DROP_TYPES];      /* in the stream */
+	uint32_t segment[DROP_TYPES]; /* of the output that has it; 0 none */
+	const struct type *type[DROP_TYPES];
 };
 
 /* Write the rows that a row needs whose state has flags (enum row_state). Returns 0, or -1 after
@@ -264,7 +258,7 @@ bool restored_exact(const struct filter *f, bool invert);
 int restored_ends(struct ends *x, const struct snapshot *snapshot);
 
 /* Write the entries. Returns 0, or -1 after stage_fail. */
-int thread_entries_pass(struct stage *s, struct thread_entries *entries);
+int thread_entries_pass(struct stage *s, struct buffer *entries);
 
 /* Pass on a snapshot block of an input segment, with a payload in which calls are left out. */
 int restored_pass(struct stage *s, struct block *b, uint8_t *payload, uint32_t sequence);

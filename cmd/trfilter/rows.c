@@ -580,14 +580,10 @@ static bool evaluate_values(struct evaluation *ev, const struct node *n)
 }
 
 /* Get the entry of that number; without memory there is no cache. */
-static struct verdict *verdict_at(struct verdicts *v, uint32_t number)
+static inline struct verdict *verdict_at(struct node_marks *m, enum verdict_of of, uint32_t number)
 {
-	struct verdict *at;
-
-	if (ARRAY_REACH(v->at, v->size, number))
-		return NULL;
-	at = v->at;
-	return &at[number];
+	return ARRAY_REACH(m->verdicts[of], m->nverdicts[of], number) ? NULL
+								      : &m->verdicts[of][number];
 }
 
 /* Get the cache entry for this event; NULL if the answer depends on more than one entry. */
@@ -600,21 +596,21 @@ static struct verdict *cached_verdict(struct evaluation *ev, struct node *n, con
 	if (n->nfields == 1 && n->fields[0]->field == ASK_STACK) {
 		uint32_t node = ev->call ? ev->call->node : 0;
 
-		return node ? verdict_at(&notes->by_stack, node) : NULL;
+		return node ? verdict_at(notes, OF_STACK, node) : NULL;
 	}
 	switch (n->depends & ~DEPENDS_KIND) {
-	case DEPENDS_LANE: return verdict_at(&notes->by_lane, e->lane->number);
-	case DEPENDS_TYPE: return verdict_at(&notes->by_type, e->type->number);
+	case DEPENDS_LANE: return verdict_at(notes, OF_LANE, e->lane->number);
+	case DEPENDS_TYPE: return verdict_at(notes, OF_TYPE, e->type->number);
 	case DEPENDS_NAME:
 		if (!e->location)
-			return verdict_at(&notes->by_type, e->type->number);
+			return verdict_at(notes, OF_TYPE, e->type->number);
 		break;
 	case DEPENDS_LOCATION: break;
 	default: return NULL;
 	}
 	if (e->location)
 		*symbol = dictionary_location(ev->dictionary, e->location)->symbol;
-	return verdict_at(&notes->by_location, e->location);
+	return verdict_at(notes, OF_LOCATION, e->location);
 }
 
 /* Without the cache 'trdecode | trsym | trfilter | trstat' of t/bench/uftrace.sh takes 1.17 times
@@ -694,7 +690,18 @@ static int check_times(struct lexer *l, const struct node *n, size_t column)
 	return 0;
 }
 
-static bool condition_of_calls(const struct node *n);
+/* Returns true if the condition needs more than a single row: the calls around it, or what
+ * follows an enter. Arguments are those in the row. */
+static bool condition_of_calls(const struct node *n)
+{
+	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER ||
+		     (!n->nchildren && n->depends & (DEPENDS_LATER | DEPENDS_STACK) &&
+		      !(n->depends & DEPENDS_ARGUMENT));
+
+	for (size_t i = 0; i < n->nchildren && !found; i++)
+		found = condition_of_calls(n->children[i]);
+	return found;
+}
 
 static int expression_check_leaf(struct lexer *l, struct node *n, size_t column)
 {
@@ -714,10 +721,8 @@ static void free_notes(void *data)
 {
 	struct node_marks *notes = data;
 
-	free(notes->by_location.at);
-	free(notes->by_type.at);
-	free(notes->by_lane.at);
-	free(notes->by_stack.at);
+	for (size_t i = 0; i < VERDICT_KINDS; i++)
+		free(notes->verdicts[i]);
 	free(notes);
 }
 
@@ -782,19 +787,6 @@ static struct node *filter_condition_parse(const char *text, struct error *e)
 void filter_condition_free(struct node *n)
 {
 	expression_free(n, &language);
-}
-
-/* Returns true if the condition needs more than a single row: the calls around it, or what
- * follows an enter. Arguments are those in the row. */
-static bool condition_of_calls(const struct node *n)
-{
-	bool found = n->kind == NODE_UNDER || n->kind == NODE_OVER ||
-		     (!n->nchildren && n->depends & (DEPENDS_LATER | DEPENDS_STACK) &&
-		      !(n->depends & DEPENDS_ARGUMENT));
-
-	for (size_t i = 0; i < n->nchildren && !found; i++)
-		found = condition_of_calls(n->children[i]);
-	return found;
 }
 
 enum reads_values condition_reads_values(const struct node *n)
@@ -869,7 +861,31 @@ struct pairing_marks {
 	uint8_t at[PAIRING_LANES * RUN_DEPTHS];
 };
 
-static uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark);
+/* Take a row of a call that the engine does not process in line. Returns as pairing_row. */
+static uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark)
+{
+	const struct calls_row_type *t = &pb->rows.types[row_type_at(row)];
+	const struct lane *lane = pb->block->lanes[row_lane_at(row)];
+	struct calls *c = &pb->pairing->calls;
+	struct events it;
+	struct event e;
+
+	if (t->numbered && calls_try_by_number(c, t->numbered, lane->source->number,
+					       get_u32(row + t->call)) != CALLS_SLOW) {
+		if (t->numbered == KIND_ENTER)
+			*(uint64_t *)c->data = mark + 1ull;
+		return (uint32_t) * (uint64_t *)c->data - 1;
+	}
+	events_begin(&it, pb->block);
+	it.row = row;
+	if (!event_next(&it, &e))
+		return mark;
+	if (e.type->kind == KIND_ENTER)
+		pairing_enter(pb->pairing, &e, mark);
+	else
+		pairing_leave(pb->pairing, &e, &mark);
+	return mark;
+}
 
 /* Take a row of a call, of that word. Returns the mark of its call: own, unless the row is a leave
  * whose enter was seen. */
@@ -1143,32 +1159,6 @@ static bool pairing_found(struct pairing_block *pb, const struct pairing_marks *
 	return true;
 }
 
-/* Take a row of a call that the engine does not process in line. Returns as pairing_row. */
-static uint32_t pairing_other_row(struct pairing_block *pb, const uint8_t *row, uint32_t mark)
-{
-	const struct calls_row_type *t = &pb->rows.types[row_type_at(row)];
-	const struct lane *lane = pb->block->lanes[row_lane_at(row)];
-	struct calls *c = &pb->pairing->calls;
-	struct events it;
-	struct event e;
-
-	if (t->numbered && calls_try_by_number(c, t->numbered, lane->source->number,
-					       get_u32(row + t->call)) != CALLS_SLOW) {
-		if (t->numbered == KIND_ENTER)
-			*(uint64_t *)c->data = mark + 1ull;
-		return (uint32_t) * (uint64_t *)c->data - 1;
-	}
-	events_begin(&it, pb->block);
-	it.row = row;
-	if (!event_next(&it, &e))
-		return mark;
-	if (e.type->kind == KIND_ENTER)
-		pairing_enter(pb->pairing, &e, mark);
-	else
-		pairing_leave(pb->pairing, &e, &mark);
-	return mark;
-}
-
 /* --- the terms of a condition --- */
 
 /*
@@ -1216,12 +1206,6 @@ struct result_cells {
 	bool name;		     /* a row without a location has the index nlocations + type */
 };
 
-struct kept {
-	uint8_t *rows, *end; /* output in select.payload */
-	uint64_t low, high;  /* lowest and highest time */
-	uint32_t count;
-};
-
 static inline size_t cell_of(const struct result_cells *c, uint32_t location, uint32_t lane,
 			     uint32_t type)
 {
@@ -1260,7 +1244,14 @@ static inline const uint8_t *select_skip(const uint8_t *p, const uint8_t *end, c
 	return p;
 }
 
-static int select_end(struct select *s, const struct kept *k, uint8_t state);
+/* Note that the next row of k has flags, and its state. Returns -1 when out of memory. */
+static int select_end(struct select *s, const struct compact_rows *k, uint8_t state)
+{
+	if (ARRAY_GROW(s->ends, s->ends_capacity, s->nends))
+		return -1;
+	s->ends[s->nends++] = (struct row_ends){k->count, state};
+	return 0;
+}
 
 void time_range_free(struct time_range *l)
 {
@@ -1336,7 +1327,6 @@ static enum range in_between(struct time_range *l, const struct event *e, bool c
 		l->pairing.calls.out_of_memory = true;
 		return RANGE_OUTSIDE;
 	}
-	inside = l->inside;
 	inside = &l->inside[thread];
 	n = *inside ? l->to : l->from;
 	/* unless the condition names leaves */
@@ -1692,7 +1682,7 @@ rows_is_kept(struct pairing_block *pb, const uint8_t *row, uint64_t w, uint8_t c
 	return holds && cell & PASSES;
 }
 
-static inline void rows_put_row(struct kept *k, const uint8_t *row, size_t n)
+static inline void rows_put_row(struct compact_rows *k, const uint8_t *row, size_t n)
 {
 	memcpy(k->end, row, n);
 	k->end += n;
@@ -1718,8 +1708,8 @@ static const uint8_t *skip_rows(const struct pairing_block *pb, const uint8_t *p
  * not taken; *until: rows before it must be taken one by one.
  */
 static const uint8_t *take_run(struct select *s, struct pairing_block *pb,
-			       const struct result_cells *c, struct kept *k, const uint8_t *p,
-			       const uint8_t **until)
+			       const struct result_cells *c, struct compact_rows *k,
+			       const uint8_t *p, const uint8_t **until)
 {
 	uint8_t cell = c->at[row_location_at(p)];
 
@@ -1739,7 +1729,7 @@ static const uint8_t *take_run(struct select *s, struct pairing_block *pb,
 
 /* Take single rows, except for runs. */
 static int keep_exactly(struct select *s, struct pairing_block *pb, const struct result_cells *c,
-			struct kept *k)
+			struct compact_rows *k)
 {
 	struct pairing *pairing = pb->pairing;
 	const struct block *b = pb->block;
@@ -1790,7 +1780,7 @@ static int keep_exactly(struct select *s, struct pairing_block *pb, const struct
  * suit.
  */
 static bool keep_by_location(struct select *s, struct pairing_block *pb,
-			     const struct result_cells *c, struct kept *k)
+			     const struct result_cells *c, struct compact_rows *k)
 {
 	const struct block *b = pb->block;
 	const uint8_t *p = b->row_data, *end = p + b->row_size;
@@ -1826,11 +1816,12 @@ static bool keep_by_location(struct select *s, struct pairing_block *pb,
 	return true;
 }
 
-static void find_times(const struct block *b, struct kept *k)
+/* Find the lowest and the highest time of the rows, which are at p. */
+static void find_times(const struct block *b, const uint8_t *p, struct compact_rows *k)
 {
 	uint32_t low = UINT32_MAX, high = 0, n;
 
-	for (const uint8_t *p = k->rows; p < k->end; p += n) {
+	for (; p < k->end; p += n) {
 		uint32_t delta = row_delta_at(p);
 
 		n = (uint32_t)row_size(b, p);
@@ -1844,7 +1835,7 @@ static void find_times(const struct block *b, struct kept *k)
 /* Select from narrow rows without gaps, where the cells decide all and c->call is set. Returns -1
  * when out of memory. */
 static int select_calls(struct select *s, struct pairing_block *pb, const struct result_cells *c,
-			struct kept *k)
+			struct compact_rows *k)
 {
 	const struct block *b = pb->block;
 
@@ -1852,7 +1843,7 @@ static int select_calls(struct select *s, struct pairing_block *pb, const struct
 	if ((s->lopsided || !keep_by_location(s, pb, c, k)) && keep_exactly(s, pb, c, k))
 		return -1;
 	if (k->count < b->rows || s->nends)
-		find_times(b, k);
+		find_times(b, s->payload + b->front, k);
 	s->lopsided = k->count < b->rows / 16 || b->rows - k->count < b->rows / 16;
 	return 0;
 }
@@ -2036,19 +2027,7 @@ static void ask_tables(struct select *s, const struct block *b)
 		s->says = UNKNOWN;
 }
 
-/* Note that the next row of k has flags, and its state. Returns -1 when out of memory. */
-static int select_end(struct select *s, const struct kept *k, uint8_t state)
-{
-	struct row_ends *grown;
-
-	if (ARRAY_GROW(s->ends, s->ends_capacity, s->nends))
-		return -1;
-	grown = s->ends;
-	grown[s->nends++] = (struct row_ends){k->count, state};
-	return 0;
-}
-
-static int keep_any(struct select *s, const struct block *b, struct kept *k)
+static int keep_any(struct select *s, const struct block *b, struct compact_rows *k)
 {
 	struct events it;
 	struct event e;
@@ -2126,8 +2105,7 @@ static bool is_fast(struct select *s, const struct block *b, struct result_cells
 
 int select_rows(struct select *s, const struct block *b, enum selected *selected)
 {
-	struct kept k = {.low = UINT64_MAX};
-	size_t front = b->front;
+	struct compact_rows k = {.low = UINT64_MAX};
 	struct pairing_block pb;
 	struct result_cells c;
 	int bad;
@@ -2136,7 +2114,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 	if (select_grow(&s->payload, &s->capacity,
 			b->length + 16 > 80 * 1024 ? b->length + 16 : 80 * 1024))
 		return -1;
-	k.rows = k.end = s->payload + front;
+	k.end = s->payload + b->front;
 	if (is_fast(s, b, &c) && pairing_block_begin(&pb, &s->filter->terms[c.call].pairing, b))
 		bad = select_calls(s, &pb, &c, &k);
 	else
@@ -2152,8 +2130,7 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 		*selected = SELECTED_ALL;
 		return 0;
 	}
-	compact_block(&s->block, b, s->payload,
-		      &(struct compact_rows){(size_t)(k.end - k.rows), k.count, k.low, k.high});
+	compact_block(&s->block, b, s->payload, &k);
 	*selected = SELECTED_SOME;
 	return 0;
 }
@@ -2161,12 +2138,9 @@ int select_rows(struct select *s, const struct block *b, enum selected *selected
 /* Note the state of a row in the list of select_limit. */
 static int limit_row(struct select *s, size_t *n, uint32_t row, uint8_t state)
 {
-	struct row_ends *grown;
-
 	if (ARRAY_GROW(s->next_ends, s->next_capacity, *n))
 		return -1;
-	grown = s->next_ends;
-	grown[(*n)++] = (struct row_ends){row, state};
+	s->next_ends[(*n)++] = (struct row_ends){row, state};
 	return 0;
 }
 

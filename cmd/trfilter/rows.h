@@ -154,15 +154,14 @@ struct verdict {
 	uint8_t state;			      /* 0 unknown, 1 false, 2 true */
 };
 
-struct verdicts {
-	struct verdict *at;
-	size_t size;
-};
+/* What the number of a verdict is of. */
+enum verdict_of { OF_LOCATION, OF_TYPE, OF_LANE, OF_STACK, VERDICT_KINDS };
 
 /* What is noted of a node when it is evaluated. */
 struct node_marks {
 	bool quick; /* time or depth is compared with an unsigned number */
-	struct verdicts by_location, by_type, by_lane, by_stack;
+	struct verdict *verdicts[VERDICT_KINDS];
+	size_t nverdicts[VERDICT_KINDS];
 	/* Whole calls: bits for notes of the enter (call_filter.c), or of UNDER and OVER. */
 	uint16_t mark, known;
 };
