@@ -16,7 +16,17 @@
 
 #define NAMELESS "; the stream has no symbols: run trsym before this program"
 
-static void declared_warn(const struct declared *k, const char *what);
+/* Print a warning, once, and not with k->quiet. */
+static void declared_warn(const struct declared *k, const char *what)
+{
+	uint32_t count;
+
+	if (k->quiet || k->early)
+		return;
+	count = k->warned->count;
+	if (intern_string(k->warned, what) >= count)
+		warn(k->file, NO_OFFSET, "%s", what);
+}
 
 enum { OFFERS_MOST = 100000 }; /* bounds the time that a suggestion takes */
 
@@ -382,18 +392,6 @@ static bool declared_has_values(const struct dictionary *d)
 		if (dictionary_type(d, i)->flags & TYPE_VALUES)
 			return true;
 	return false;
-}
-
-/* Print a warning, once, and not with k->quiet. */
-static void declared_warn(const struct declared *k, const char *what)
-{
-	uint32_t count;
-
-	if (k->quiet || k->early)
-		return;
-	count = k->warned->count;
-	if (intern_string(k->warned, what) >= count)
-		warn(k->file, NO_OFFSET, "%s", what);
 }
 
 /* Fill k->absent, unless another cause did; without it warn. */

@@ -33,9 +33,30 @@ struct term {
 };
 
 static int parser_unexpected(struct expression_parser *p, const char *wanted);
-static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what);
-static bool parser_at_word(const struct expression_parser *p, const char *word);
-static bool parser_at_call(const struct expression_parser *p);
+
+/* Read a token of that kind. */
+static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what)
+{
+	if (TOKEN(p)->kind != kind)
+		return parser_unexpected(p, what);
+	return lexer_next(p->lexer);
+}
+
+static bool parser_at_word(const struct expression_parser *p, const char *word)
+{
+	const struct token *t = TOKEN(p);
+
+	return t->kind == TOKEN_NAME && t->size == strlen(word) && !memcmp(t->text, word, t->size);
+}
+
+/* Returns true if '(' follows the token. */
+static bool parser_at_call(const struct expression_parser *p)
+{
+	const char *after = p->lexer->text + p->lexer->at;
+
+	return after[strspn(after, " \t\r\n")] == '(';
+}
+
 static int parser_value(struct expression_parser *p, struct term *t);
 static int parse_or(struct expression_parser *p, struct term *t);
 
@@ -1380,29 +1401,6 @@ static int parser_unexpected(struct expression_parser *p, const char *wanted)
 			   shown_token(TOKEN(p), text, sizeof text));
 }
 
-/* Read a token of that kind. */
-static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what)
-{
-	if (TOKEN(p)->kind != kind)
-		return parser_unexpected(p, what);
-	return lexer_next(p->lexer);
-}
-
-static bool parser_at_word(const struct expression_parser *p, const char *word)
-{
-	const struct token *t = TOKEN(p);
-
-	return t->kind == TOKEN_NAME && t->size == strlen(word) && !memcmp(t->text, word, t->size);
-}
-
-/* Returns true if '(' follows the token. */
-static bool parser_at_call(const struct expression_parser *p)
-{
-	const char *after = p->lexer->text + p->lexer->at;
-
-	return after[strspn(after, " \t\r\n")] == '(';
-}
-
 static int parse_group(struct expression_parser *p, struct term *t)
 {
 	size_t column = t->column;
@@ -1440,8 +1438,22 @@ static struct operand *expression_parse_constant(struct expression_parser *p, in
 	return o;
 }
 
+/* Make *left the result of an operator on both sides. */
 static int combine(struct expression_parser *p, enum arithmetic how, struct term *left,
-		   struct term *right, size_t column);
+		   struct term *right, size_t column)
+{
+	if (left->condition || right->condition) {
+		parser_drop(p, right);
+		lexer_error(p->lexer, column,
+			    "'%s' takes numbers, not conditions: use parentheses, as in "
+			    "(a %s b) == c, or '&&' and '||'",
+			    arithmetic_sign(how), arithmetic_sign(how));
+		return parser_drop(p, left);
+	}
+	left->value = parser_arithmetic(p, how, left->value, right->value, column);
+	left->grouped = false;
+	return left->value ? 0 : -1;
+}
 
 /* Parse -x as 0 - x, and ~x as -1 ^ x. */
 static int parse_sign(struct expression_parser *p, struct term *t)
@@ -1488,47 +1500,22 @@ static int expression_parse_unary(struct expression_parser *p, struct term *t)
 
 enum level { LEVEL_BITS = 1, LEVEL_RELATION = 4, LEVEL_VALUE };
 
-static const struct binary_operator {
-	enum token_kind token;
-	unsigned level; /* the higher, the tighter */
+/* by enum token_kind, of which TOKEN_REMAINDER is the last */
+static const struct {
+	unsigned level; /* the higher, the tighter; 0, below all: no operator */
 	enum arithmetic arithmetic;
 } operators[] = {
-	{TOKEN_BIT_OR, LEVEL_BITS, ARITHMETIC_OR},
-	{TOKEN_BIT_XOR, LEVEL_BITS + 1, ARITHMETIC_XOR},
-	{TOKEN_BIT_AND, LEVEL_BITS + 2, ARITHMETIC_AND},
-	{TOKEN_LEFT, LEVEL_VALUE, ARITHMETIC_LEFT},
-	{TOKEN_RIGHT, LEVEL_VALUE, ARITHMETIC_RIGHT},
-	{TOKEN_PLUS, LEVEL_VALUE + 1, ARITHMETIC_ADD},
-	{TOKEN_MINUS, LEVEL_VALUE + 1, ARITHMETIC_SUBTRACT},
-	{TOKEN_TIMES, LEVEL_VALUE + 2, ARITHMETIC_MULTIPLY},
-	{TOKEN_DIVIDE, LEVEL_VALUE + 2, ARITHMETIC_DIVIDE},
-	{TOKEN_REMAINDER, LEVEL_VALUE + 2, ARITHMETIC_REMAINDER},
+	[TOKEN_BIT_OR] = {LEVEL_BITS, ARITHMETIC_OR},
+	[TOKEN_BIT_XOR] = {LEVEL_BITS + 1, ARITHMETIC_XOR},
+	[TOKEN_BIT_AND] = {LEVEL_BITS + 2, ARITHMETIC_AND},
+	[TOKEN_LEFT] = {LEVEL_VALUE, ARITHMETIC_LEFT},
+	[TOKEN_RIGHT] = {LEVEL_VALUE, ARITHMETIC_RIGHT},
+	[TOKEN_PLUS] = {LEVEL_VALUE + 1, ARITHMETIC_ADD},
+	[TOKEN_MINUS] = {LEVEL_VALUE + 1, ARITHMETIC_SUBTRACT},
+	[TOKEN_TIMES] = {LEVEL_VALUE + 2, ARITHMETIC_MULTIPLY},
+	[TOKEN_DIVIDE] = {LEVEL_VALUE + 2, ARITHMETIC_DIVIDE},
+	[TOKEN_REMAINDER] = {LEVEL_VALUE + 2, ARITHMETIC_REMAINDER},
 };
-
-static const struct binary_operator *find_operator(enum token_kind token)
-{
-	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-		if (operators[i].token == token)
-			return &operators[i];
-	return NULL;
-}
-
-/* Make *left the result of an operator on both sides. */
-static int combine(struct expression_parser *p, enum arithmetic how, struct term *left,
-		   struct term *right, size_t column)
-{
-	if (left->condition || right->condition) {
-		parser_drop(p, right);
-		lexer_error(p->lexer, column,
-			    "'%s' takes numbers, not conditions: use parentheses, as in "
-			    "(a %s b) == c, or '&&' and '||'",
-			    arithmetic_sign(how), arithmetic_sign(how));
-		return parser_drop(p, left);
-	}
-	left->value = parser_arithmetic(p, how, left->value, right->value, column);
-	left->grouped = false;
-	return left->value ? 0 : -1;
-}
 
 /* Refuse the relation of a condition. */
 static int refuse_relation(struct expression_parser *p, struct term *t)
@@ -1552,7 +1539,7 @@ static int parse_level(struct expression_parser *p, unsigned level, struct term 
 	if (expression_parse_unary(p, t))
 		return -1;
 	for (;;) {
-		const struct binary_operator *o = find_operator(TOKEN(p)->kind);
+		enum token_kind operator= TOKEN(p)->kind;
 		size_t column = TOKEN(p)->column;
 		struct term right;
 
@@ -1564,11 +1551,12 @@ static int parse_level(struct expression_parser *p, unsigned level, struct term 
 			if (!t->condition)
 				return -1;
 			t->grouped = false;
-		} else if (!o || o->level < level) {
+		} else if (operators[operator].level < level) {
 			return 0;
-		} else if (lexer_next(p->lexer) || parse_level(p, o->level + 1, &right)) {
+		} else if (lexer_next(p->lexer) ||
+			   parse_level(p, operators[operator].level + 1, &right)) {
 			return parser_drop(p, t);
-		} else if (combine(p, o->arithmetic, t, &right, column)) {
+		} else if (combine(p, operators[operator].arithmetic, t, &right, column)) {
 			return -1;
 		}
 	}

@@ -493,7 +493,9 @@ int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task 
 	return 0;
 }
 
-bool key_is_time(const struct key *k, const struct clocks *clocks)
+/* Returns true for a key that is a time of a clock in ns, or of a duration that is one: durations
+ * may be weights of samples. */
+static bool key_is_time(const struct key *k, const struct clocks *clocks)
 {
 	switch (k->kind) {
 	case BY_TIME: return clocks->times;

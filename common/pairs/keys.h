@@ -304,9 +304,6 @@ int keys_end_cells(const struct keys *k, struct dictionary *d, struct key_texts 
 
 /* Returns -1 with e filled if a key makes no sense for a clock: a bucket in seconds for one that
  * counts ticks, a bucket of times without a unit for one that counts ns. */
-/* Returns true for a key that is a time of a clock in ns, or of a duration that is one: durations
- * may be weights of samples. */
-bool key_is_time(const struct key *k, const struct clocks *clocks);
 int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct error *e);
 
 /* Find a field of a row by name: a field of its type, arg.N or ret. Null, NaN and infinities are

@@ -104,36 +104,28 @@ void key_condition_free(struct condition *c)
 	*c = (struct condition){0};
 }
 
-struct key_times {
-	const struct keys *keys;
-	const struct clocks *clocks;
-	bool weights;
-};
-
-static bool key_of_time(const void *ctx, unsigned key)
+/* Returns true if a key of a condition is a time of a clock. */
+static bool key_of_time(const void *keys, unsigned key)
 {
-	const struct key_times *of = ctx;
-
-	return key_is_time(&of->keys->key[key], of->clocks);
+	return ((const struct keys *)keys)->key[key].kind == BY_TIME;
 }
 
-static bool key_of_ticks(const void *ctx, unsigned key)
+/* The same where durations are times too, not weights of samples. */
+static bool key_of_any_time(const void *keys, unsigned key)
 {
-	const struct key_times *of = ctx;
-	const struct key *k = &of->keys->key[key];
-
-	return pair_is_time(k) && (k->kind == BY_TIME || !of->weights);
+	return pair_is_time(&((const struct keys *)keys)->key[key]);
 }
 
 int condition_check_clocks(const struct condition *c, const char *option,
 			   const struct clocks *clocks, bool weights, struct error *e)
 {
-	const struct key_times times = {&c->keys, clocks, weights};
+	expression_is_time *of_ticks = weights ? key_of_time : key_of_any_time,
+			   *of_ns = clocks_durations(clocks) ? key_of_any_time : key_of_time;
 
 	return (clocks->ticks &&
-		expression_check_clock(c->root, option, true, key_of_ticks, &times, e)) ||
-			       expression_check_clock(c->root, option, false, key_of_time, &times,
-						      e)
+		expression_check_clock(c->root, option, true, of_ticks, &c->keys, e)) ||
+			       (clocks->times &&
+				expression_check_clock(c->root, option, false, of_ns, &c->keys, e))
 		       ? -1
 		       : 0;
 }
@@ -894,28 +886,20 @@ void pair_report(const struct pair *p, bool verbose)
 
 static enum declared_kind kind_of_key(const struct key *k)
 {
-	switch (k->kind) {
-	case BY_FIELD: return DECLARED_FIELD;
-	case BY_KIND: return DECLARED_KIND;
-	case BY_NAME: return DECLARED_NAME;
-	case BY_TYPE: return DECLARED_TYPE;
-	case BY_GROUP: return DECLARED_GROUP;
-	case BY_CALLER: return DECLARED_CALLER;
-	case BY_COMM: return DECLARED_COMM;
-	case BY_TID: return DECLARED_TID;
-	case BY_PID: return DECLARED_PID;
-	case BY_MODULE: return DECLARED_MODULE;
-	case BY_FILE: return DECLARED_FILE;
-	case BY_CLASS: return DECLARED_CLASS;
-	case BY_BUFFER: return DECLARED_BUFFER;
-	case BY_INPUT: return DECLARED_INPUT;
-	case BY_DURATION:
-	case BY_SELF: return DECLARED_TIMES;
-	case BY_DEPTH: return DECLARED_DEPTH;
-	case BY_STACK: return DECLARED_STACK;
-	case BY_SYMKIND: return DECLARED_SYMKIND;
-	default: return DECLARED_OTHER;
-	}
+	static const enum declared_kind kinds[] = {
+		[BY_FIELD] = DECLARED_FIELD,	 [BY_KIND] = DECLARED_KIND,
+		[BY_NAME] = DECLARED_NAME,	 [BY_TYPE] = DECLARED_TYPE,
+		[BY_GROUP] = DECLARED_GROUP,	 [BY_CALLER] = DECLARED_CALLER,
+		[BY_COMM] = DECLARED_COMM,	 [BY_TID] = DECLARED_TID,
+		[BY_PID] = DECLARED_PID,	 [BY_MODULE] = DECLARED_MODULE,
+		[BY_FILE] = DECLARED_FILE,	 [BY_CLASS] = DECLARED_CLASS,
+		[BY_BUFFER] = DECLARED_BUFFER,	 [BY_INPUT] = DECLARED_INPUT,
+		[BY_DURATION] = DECLARED_TIMES,	 [BY_SELF] = DECLARED_TIMES,
+		[BY_DEPTH] = DECLARED_DEPTH,	 [BY_STACK] = DECLARED_STACK,
+		[BY_SYMKIND] = DECLARED_SYMKIND,
+	};
+
+	return kinds[k->kind]; /* of others, DECLARED_OTHER */
 }
 
 static enum declared_kind pair_kind_of(void *ctx, const struct operand *o, const char **name)
