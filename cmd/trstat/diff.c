@@ -1554,9 +1554,14 @@ static int diff_read_stream(struct diff_input *s, struct block *b)
 static int read_summary(struct diff_input *s, struct block *b)
 {
 	struct summary sm = {.s = &s->statistics, .asked = &s->settings};
-	const struct merging how = {.settings = &s->settings, .first = b, .histograms = true};
+	struct merging m = {.stage = &s->stage,
+			    .q = &s->query,
+			    .sm = &sm,
+			    .settings = &s->settings,
+			    .first = b,
+			    .histograms = true};
 	struct error e;
-	int bad = summary_merge_run(&s->stage, &s->query, &sm, &how);
+	int bad = summary_merge_run(&m);
 
 	summary_free(&sm);
 	if (bad)

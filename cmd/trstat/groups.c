@@ -329,9 +329,9 @@ void aggregate_init(struct aggregate *a, const struct columns_wanted *w)
 {
 	aggregate_no_extremes(a);
 	if (w->times) {
-		struct aggregate_times *t = aggregate_part(a, w->times);
+		struct time_span *t = aggregate_part(a, w->times);
 
-		t->first = UINT64_MAX;
+		t->since = UINT64_MAX;
 	}
 }
 
@@ -347,9 +347,9 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 			 uint64_t self, uint64_t time)
 {
 	if (w->times) {
-		struct aggregate_times *t = aggregate_part(a, w->times);
+		struct time_span *t = aggregate_part(a, w->times);
 
-		t->first = time < t->first ? time : t->first;
+		t->since = time < t->since ? time : t->since;
 		t->last = time > t->last ? time : t->last;
 	}
 	if (w->total_stdev)
@@ -525,10 +525,10 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 	aggregate_total_extremes(into, from->total_min, from->total_max);
 	aggregate_self_extremes(into, from->self_min, from->self_max);
 	if (w->times) {
-		struct aggregate_times *t = aggregate_part(into, w->times);
-		const struct aggregate_times *u = aggregate_part(from, v->times);
+		struct time_span *t = aggregate_part(into, w->times);
+		const struct time_span *u = aggregate_part(from, v->times);
 
-		t->first = u->first < t->first ? u->first : t->first;
+		t->since = u->since < t->since ? u->since : t->since;
 		t->last = u->last > t->last ? u->last : t->last;
 	}
 	if (w->histogram &&

@@ -103,9 +103,10 @@ struct wanted_field {
 
 /* Which parts the columns need. Offsets are from the aggregate; 0: part not needed. */
 struct columns_wanted {
-	uint32_t size;	      /* of an aggregate with its parts, a multiple of 16 */
-	uint32_t histogram;   /* struct histogram of the calls' total times */
-	uint32_t times;	      /* struct aggregate_times */
+	uint32_t size;	    /* of an aggregate with its parts, a multiple of 16 */
+	uint32_t histogram; /* struct histogram of the calls' total times */
+	uint32_t times; /* struct time_span: of the first and the last row; none while since > last
+			 */
 	uint32_t total_stdev; /* struct squares of total times */
 	uint32_t self_stdev;  /* struct squares of self times */
 	uint32_t busy;	      /* uint128: time of pairs, split at the edges of buckets */
@@ -125,11 +126,6 @@ struct aggregate {
 	int128 self;	   /* sum over all calls */
 	/* INT64_MAX and INT64_MIN without calls; larger values count as INT64_MAX */
 	int64_t total_min, total_max, self_min, self_max;
-};
-
-/* Times of the first and the last row; none while first > last. */
-struct aggregate_times {
-	uint64_t first, last;
 };
 
 /* An integer, kept exactly, and what floats add to it; whole NUMBER_MOST or its negation: the
@@ -243,9 +239,9 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 {
 	a->instants++;
 	if (w->times) {
-		struct aggregate_times *t = aggregate_part(a, w->times);
+		struct time_span *t = aggregate_part(a, w->times);
 
-		t->first = time < t->first ? time : t->first;
+		t->since = time < t->since ? time : t->since;
 		t->last = time > t->last ? time : t->last;
 	}
 }

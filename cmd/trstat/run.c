@@ -386,11 +386,9 @@ bool query_mixes_samples(const struct query *q, const struct dictionary *d)
 	const struct type *first = NULL;
 	bool several = false;
 
-	if (q->typed_keys || q->settings->pair || q->settings->view == VIEW_SLOWEST)
+	if (q->typed_keys || q->settings->pair || q->settings->view == VIEW_SLOWEST ||
+	    q->keys.by_type)
 		return false;
-	for (size_t i = 0; i < q->keys.count; i++)
-		if (q->keys.key[i].kind == BY_TYPE)
-			return false;
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
@@ -1123,34 +1121,24 @@ static bool has_times(const struct statistics *st)
 	return false;
 }
 
-struct alarm_times {
-	const struct alarms *alarms;
-	const struct clocks *clocks;
-	bool weights;
-};
-
-/* Returns true if a column of an alarm is a time of a clock in ns, not a weight of samples. */
-static bool fail_if_is_time(const void *ctx, unsigned column)
+/* Returns true if a column of an alarm is a time of a clock. */
+static bool alarm_is_time(const void *alarms, unsigned column)
 {
-	const struct alarm_times *of = ctx;
-	enum column_unit unit = of->alarms->column[column].unit;
-
-	return unit == UNIT_TIME || (unit == UNIT_DURATION && clocks_durations(of->clocks));
+	return ((const struct alarms *)alarms)->column[column].unit == UNIT_TIME;
 }
 
-/* The same of a clock that counts ticks. */
-static bool is_ticks(const void *ctx, unsigned column)
+/* The same where durations are times too, not weights of samples. */
+static bool alarm_is_any_time(const void *alarms, unsigned column)
 {
-	const struct alarm_times *of = ctx;
-	enum column_unit unit = of->alarms->column[column].unit;
-
-	return unit == UNIT_TIME || (unit == UNIT_DURATION && !of->weights);
+	return alarm_is_time(alarms, column) ||
+	       ((const struct alarms *)alarms)->column[column].unit == UNIT_DURATION;
 }
 
 int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, bool weights,
 			struct error *e)
 {
-	const struct alarm_times times = {all, clocks, weights};
+	expression_is_time *of_ticks = weights ? alarm_is_time : alarm_is_any_time,
+			   *of_ns = clocks_durations(clocks) ? alarm_is_any_time : alarm_is_time;
 
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		const struct alarm_column *c = &all->column[i];
@@ -1162,9 +1150,8 @@ int alarms_check_clocks(const struct alarms *all, const struct clocks *clocks, b
 		const struct node *n = all->alarm[i].condition;
 
 		if ((clocks->ticks &&
-		     expression_check_clock(n, "--fail-if", true, is_ticks, &times, e)) ||
-		    (clocks->times &&
-		     expression_check_clock(n, "--fail-if", false, fail_if_is_time, &times, e)))
+		     expression_check_clock(n, "--fail-if", true, of_ticks, all, e)) ||
+		    (clocks->times && expression_check_clock(n, "--fail-if", false, of_ns, all, e)))
 			return -1;
 	}
 	for (size_t i = 0; i < all->ncolumns; i++) {
@@ -2193,14 +2180,18 @@ void run_parts(struct stage *stage, struct stat_settings *settings, struct query
 {
 	struct statistics *st = calloc(1, sizeof(*st));
 	struct summary sm = {.s = st, .asked = settings};
-	const struct merging how = {
-		.settings = settings, .alarms = alarms, .again = settings->partial};
+	struct merging m = {.stage = stage,
+			    .q = q,
+			    .sm = &sm,
+			    .settings = settings,
+			    .alarms = alarms,
+			    .again = settings->partial};
 
 	if (!st)
 		stage_no_memory(stage);
 	else if (!settings->merge)
 		partial_run(stage, q, &sm, argc, argv);
-	else if (summary_merge_run(stage, q, &sm, &how))
+	else if (summary_merge_run(&m))
 		;
 	else if (settings->partial)
 		partial_write(stage, &sm, argc, argv);

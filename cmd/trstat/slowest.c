@@ -96,14 +96,12 @@ static int open_call_args_to_text(struct open_call_args *en)
 static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t index)
 {
 	size_t had = s->capacity;
-	struct enter *grown;
 
 	if (ARRAY_REACH(s->enter, s->capacity, index))
 		return NULL;
-	grown = s->enter;
 	for (size_t i = had; i < s->capacity; i++)
-		grown[i].start = UINT64_MAX;
-	return &grown[index];
+		s->enter[i].start = UINT64_MAX;
+	return &s->enter[index];
 }
 
 /* Get the entry of a frame; if it is missing, make decides whether it is added. */
@@ -296,12 +294,6 @@ static int call_args_put_call(struct buffer *b, const struct dictionary *d, cons
 int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e)
 {
 	return call_args_put_call(b, d, e, DETAIL_ARGUMENT);
-}
-
-/* Append the return value of a leave, or its fields; nothing where it has none. */
-static int call_returned(struct buffer *b, const struct dictionary *d, const struct event *e)
-{
-	return call_args_put_call(b, d, e, DETAIL_RETURN);
 }
 
 /* --- the slowest calls --- */
@@ -552,7 +544,7 @@ static int slowest_add_call(struct slowest *s, const struct call *call, const st
 	      !(c.comm = take_scratch(s));
 	bad = bad || slowest_put_name(s, call->location) || !(c.name = take_scratch(s));
 	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
-	bad = bad || (e && call_returned(&s->scratch, s->dictionary, e)) ||
+	bad = bad || (e && call_args_put_call(&s->scratch, s->dictionary, e, DETAIL_RETURN)) ||
 	      !(c.returned = take_scratch(s));
 	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
 	if (!bad)

@@ -910,20 +910,12 @@ static int add_functions(struct statistics *s, struct event_ref *subject, uint32
 
 /* --- types --- */
 
-static bool is_by_type(const struct keys *k)
-{
-	for (size_t i = 0; i < k->count; i++)
-		if (k->key[i].kind == BY_TYPE)
-			return true;
-	return false;
-}
-
 int statistics_note_samples(struct statistics *s, const char *type)
 {
 	struct sample_counts *c = &s->samples;
 
 	if (!c->type) {
-		c->typed = is_by_type(s->keys);
+		c->typed = s->keys->by_type;
 		c->type = strdup(type);
 		return c->type ? 0 : -1;
 	}
@@ -1594,13 +1586,6 @@ static int statistics_take_row(struct statistics *s, const struct events *all, c
 	it.row = row;
 	event_next(&it, &e);
 	return statistics_take_event(s, &e, s->keys->by_type, false, false);
-}
-
-/* Count a call that the end of the trace closed; type: that of its enter. */
-static int statistics_take_unfinished(struct statistics *s, const struct call *call,
-				      const struct type *type)
-{
-	return statistics_add_call(s, call, type, NULL);
 }
 
 /* Fill the entry of a B whose A may be in an earlier part. */
@@ -2322,7 +2307,7 @@ int statistics_close(struct statistics *s)
 	while (calls_finish(&s->calls, &call)) {
 		/* with the key type, times are those of leaves */
 		if (!s->keys->by_type && !call_is_unnamed(&call) &&
-		    statistics_take_unfinished(s, &call, call.type ? call.type : none))
+		    statistics_add_call(s, &call, call.type ? call.type : none, NULL))
 			return -1;
 	}
 	return s->calls.out_of_memory ? -1 : 0;

@@ -38,15 +38,6 @@ struct summary_thread {
 	uint32_t zero; /* the struct is compared by its bytes */
 };
 
-/* Counts and source of a summary, for END. */
-struct summary_end {
-	uint64_t lost, gaps;
-	bool lost_more; /* more were lost than are counted (END_LOST_MORE) */
-	int status;
-	const char *message;
-	struct printed printed; /* where the programs before printed it */
-};
-
 /*
  * Decode the content of a summary, section by section.
  *
@@ -341,9 +332,9 @@ static int pack_aggregate(struct buffer *b, const struct aggregate *a,
 		      buffer_uleb(b, (uint64_t)a->self_min) ||
 		      buffer_uleb(b, (uint64_t)a->self_max);
 	if (w->times) {
-		const struct aggregate_times *t = aggregate_part(a, w->times);
+		const struct time_span *t = aggregate_part(a, w->times);
 
-		bad = bad || buffer_uleb(b, t->first) || buffer_uleb(b, t->last);
+		bad = bad || buffer_uleb(b, t->since) || buffer_uleb(b, t->last);
 	}
 	if (w->histogram)
 		bad = bad || pack_histogram(b, aggregate_part(a, w->histogram));
@@ -378,9 +369,9 @@ static int unpack_aggregate(struct packed *in, struct aggregate *a, const struct
 			aggregate_no_extremes(a);
 	}
 	if (w->times) {
-		struct aggregate_times *t = aggregate_part(a, w->times);
+		struct time_span *t = aggregate_part(a, w->times);
 
-		t->first = packed_u64(in);
+		t->since = packed_u64(in);
 		t->last = packed_u64(in);
 	}
 	if (w->histogram && unpack_histogram(in, aggregate_part(a, w->histogram)))
@@ -422,13 +413,7 @@ static enum outcome note_first(struct pair_edges *e, const struct key_cell *on,
 	return OUTCOME_YES;
 }
 
-/* Let the pair note in e the first event of each value of "on". */
-static void pair_edges_note(struct pair_edges *e, struct pair *p)
-{
-	p->edges = e;
-	p->note_first = note_first;
-}
-
+/* Move an A that waits to the pair's edges, at the end of a part. Returns -1 when out of memory. */
 static int keep_waiting(struct pair *p, const struct key_cell *on, const struct key_cell *begun,
 			uint64_t time)
 {
@@ -442,13 +427,6 @@ static int keep_waiting(struct pair *p, const struct key_cell *on, const struct 
 	edge->a = time;
 	memcpy(pair_edge_a(p->edges, a), begun, p->edges->a_cells * sizeof(*begun));
 	return 0;
-}
-
-/* Move the As that wait to the pair's edges, at the end of a part. Returns -1 when out of memory.
- */
-static int pair_edges_end_part(struct pair *p)
-{
-	return pair_drain(p, keep_waiting);
 }
 
 static void part_free(struct summary_part *p)
@@ -510,7 +488,7 @@ static int check_stages(const struct summary_part *p, const struct summary_part 
 static void drop_tail(struct summary_part *p)
 {
 	slow_list_free(&p->tail.slowest);
-	p->tail = (struct part_tail){0};
+	memset(&p->tail, 0, sizeof(p->tail));
 }
 
 /*
@@ -673,7 +651,7 @@ static int parts_join(struct parts *ps, struct statistics *s)
 		p->last = q->last;
 		p->ends = q->ends;
 		p->tail = q->tail;
-		q->tail = (struct part_tail){0};
+		memset(&q->tail, 0, sizeof(q->tail));
 		part_free(q);
 		*q = (struct summary_part){0};
 	}
@@ -729,12 +707,6 @@ static int add_aggregate(struct unpacker *u, struct aggregate *to, const struct 
 	aggregate_free(one, stored);
 	free(one);
 	return bad;
-}
-
-/* Decode an aggregate and add it to a, which has the layout of the statistics. */
-static int unpack_aggregate_into(struct unpacker *u, struct aggregate *a)
-{
-	return add_aggregate(u, a, &u->ss->to->s->columns->wanted, u->ss->fields);
 }
 
 /* Decode the cells of a group, and give its tail the number that it has here. */
@@ -840,10 +812,11 @@ static void free_head(struct summary_head *h)
 
 static int summary_take_head(struct unpacker *u, struct summary_head *h)
 {
+	uint64_t *const pairs[] = {&h->pairs.pairs, &h->pairs.replaced, &h->pairs.ended,
+				   &h->pairs.forgotten, &h->pairs.left};
 	struct packed *in = &u->in;
-	uint64_t flags;
+	uint64_t flags = packed_u64(in);
 
-	flags = packed_u64(in);
 	h->ticks = flags & SUMMARY_TICKS;
 	h->nameless = flags & SUMMARY_NAMELESS;
 	h->weights = flags & SUMMARY_WEIGHTS;
@@ -867,8 +840,8 @@ static int summary_take_head(struct unpacker *u, struct summary_head *h)
 	h->unfinished = packed_u64(in);
 	h->ignored_kernel = packed_u64(in);
 	if (h->pair)
-		h->pairs = (struct summary_pairs){packed_u64(in), packed_u64(in), packed_u64(in),
-						  packed_u64(in), packed_u64(in)};
+		for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+			*pairs[i] = packed_u64(in);
 	if (flags & SUMMARY_SAMPLES && summary_take_list(u, &h->sampled, 1))
 		return -1;
 	return in->bad ? -1 : 0;
@@ -1082,7 +1055,7 @@ static int summary_take_edge(struct unpacker *u, struct pair_edges *edges)
 				 1))
 			return summary_unpack_no_memory(u);
 		u->in.bad |= !is_finished(pair_edge_b(edges, a) + s->keys->count);
-		if (u->in.bad || unpack_aggregate_into(u, a))
+		if (u->in.bad || add_aggregate(u, a, &s->columns->wanted, u->ss->fields))
 			return -1;
 	}
 	if (edge->waiting) {
@@ -1695,13 +1668,13 @@ static int add_slowest(struct summaries *ss)
 	return bad;
 }
 
-static void add_pairs(struct pair *pair, const struct summary_pairs *p)
+static void add_pairs(struct pair *pair, const struct summary_head *h)
 {
-	pair->pairs += p->pairs;
-	pair->replaced += p->replaced;
-	pair->ended += p->ended;
-	pair->forgotten += p->forgotten;
-	pair->left += p->left;
+	pair->pairs += h->pairs.pairs;
+	pair->replaced += h->pairs.replaced;
+	pair->ended += h->pairs.ended;
+	pair->forgotten += h->pairs.forgotten;
+	pair->left += h->pairs.left;
 }
 
 static int add_summary(struct summaries *ss, struct error *e)
@@ -1726,7 +1699,7 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->calls.counts.ignored_kernel += h->ignored_kernel;
 	s->calls.counts.unfinished += h->unfinished;
 	if (s->pair)
-		add_pairs(s->pair, &h->pairs);
+		add_pairs(s->pair, h);
 	if (!add_groups(ss) && !summary_add_names(ss) && !add_slowest(ss)) {
 		ss->whole++;
 		return 0;
@@ -1944,18 +1917,17 @@ static void put_parts(struct packer *p)
 	summary_put(p, ps->count);
 	for (size_t i = 0; i < ps->count; i++) {
 		const struct summary_part *part = &ps->part[i];
-		const struct part_tail *tail = &part->tail;
 
 		summary_put(p, part->stream_id);
 		summary_put(p, part->first);
 		summary_put(p, part->last);
-		summary_put(p, (part->ends ? PART_ENDS : 0) | (tail->number ? PART_TAIL : 0) |
+		summary_put(p, (part->ends ? PART_ENDS : 0) | (part->tail.number ? PART_TAIL : 0) |
 				       (part->edges ? PART_EDGES : 0));
 		summary_put_text(p, part->stages ? part->stages : "");
-		if (tail->number) {
-			summary_put(p, tail->unfinished);
-			summary_put(p, tail->ignored_kernel);
-			put_slowest(p, &tail->slowest);
+		if (part->tail.number) {
+			summary_put(p, part->tail.unfinished);
+			summary_put(p, part->tail.ignored_kernel);
+			put_slowest(p, &part->tail.slowest);
 		}
 		if (part->edges)
 			put_edges(p, part->edges);
@@ -1983,8 +1955,8 @@ static int put_content(struct packer *p, struct error *e)
 	return p->bad ? error_no_memory(e) : 0;
 }
 
-/* Write a summary. w is fresh, with its properties set. Returns -1 with e filled. */
-static int summary_write(struct writer *w, const struct summary *sm, const struct summary_end *end,
+/* Write a summary. w is fresh, with its properties and status set. Returns -1 with e filled. */
+static int summary_write(struct writer *w, const struct summary *sm, const struct stage *stage,
 			 struct error *e)
 {
 	struct buffer b = {0};
@@ -1992,11 +1964,10 @@ static int summary_write(struct writer *w, const struct summary *sm, const struc
 	struct head h = {.flags = HEAD_SUMMARY};
 	int bad = put_content(&p, e);
 
-	writer_status(w, (uint32_t)end->status, end->message, &end->printed);
 	h.stream_id = hash_bytes(b.data, b.size, sm->parts.count);
 	if (!bad && (writer_pass_head(w, &h) || writer_meta(w, 0, SUMMARY_META, b.data, b.size) ||
-		     writer_pass_end(w, END_LAST | (end->lost_more ? END_LOST_MORE : 0), end->gaps,
-				     end->lost) ||
+		     writer_pass_end(w, END_LAST | (stage->lost_more ? END_LOST_MORE : 0),
+				     stage->gaps, stage->lost) ||
 		     writer_finish(w))) {
 		*e = w->error;
 		bad = -1;
@@ -2060,11 +2031,11 @@ static int summary_settle(struct summary *sm)
 	if (settle_groups(sm))
 		return -1;
 	for (size_t i = 0; i < sm->parts.count; i++) {
-		struct part_tail *t = &sm->parts.part[i].tail;
+		struct summary_part *p = &sm->parts.part[i];
 
-		c->unfinished += t->unfinished;
-		c->ignored_kernel += t->ignored_kernel;
-		if (slow_list_move(&sm->slowest, &t->slowest))
+		c->unfinished += p->tail.unfinished;
+		c->ignored_kernel += p->tail.ignored_kernel;
+		if (slow_list_move(&sm->slowest, &p->tail.slowest))
 			return -1;
 	}
 	return 0;
@@ -2114,14 +2085,6 @@ int summary_intervals(struct summary *sm, uint64_t width,
 
 enum { MESSAGES = 10 };
 
-struct merge {
-	struct stage *stage;
-	struct query *q;
-	struct summary *sm;
-	const struct merging *how;
-	uint64_t missing;
-};
-
 static const char *own_texts(struct stat_settings *s, int i, const char *text)
 {
 	return s->owned[i] = text ? strdup(text) : NULL;
@@ -2146,7 +2109,7 @@ static void take_settings(struct stat_settings *s, const struct summary_head *h)
 		s->pair = own_texts(s, 5, h->pair);
 }
 
-static int partial_begin_statistics(struct merge *m)
+static int partial_begin_statistics(struct merging *m)
 {
 	struct statistics *s = m->sm->s;
 	struct query *q = m->q;
@@ -2162,23 +2125,23 @@ static int partial_begin_statistics(struct merge *m)
 /* Make the query from the options and, where they are silent, from the summary. */
 static int begin_query(void *ctx, const struct summary_head *h, struct error *e)
 {
-	struct merge *m = ctx;
-	struct stat_settings *s = m->how->settings;
+	struct merging *m = ctx;
+	struct stat_settings *s = m->settings;
 
 	take_settings(s, h);
 	if (query_parse(m->q, s, e) ||
-	    (m->how->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
+	    (m->histograms && h->histograms && columns_find(&m->q->columns, "p50", e) < 0))
 		return -1;
-	if (m->how->alarms && m->how->alarms->count && s->view == VIEW_SLOWEST)
+	if (m->alarms && m->alarms->count && s->view == VIEW_SLOWEST)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if does not go with summaries of the slowest calls");
-	if (m->how->alarms && (alarms_begin(m->how->alarms, m->q, &m->stage->in.dictionary, e) ||
-			       alarms_check_keys(m->how->alarms, e)))
+	if (m->alarms && (alarms_begin(m->alarms, m->q, &m->stage->in.dictionary, e) ||
+			  alarms_check_keys(m->alarms, e)))
 		return -1;
 	return partial_begin_statistics(m) ? error_no_memory(e) : 0;
 }
 
-static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const uint32_t *last)
+static void merge_miss(struct merging *m, uint64_t stream, uint32_t first, const uint32_t *last)
 {
 	struct stage *stage = m->stage;
 
@@ -2201,7 +2164,7 @@ static void merge_miss(struct merge *m, uint64_t stream, uint32_t first, const u
 
 /* Report segments that are missing before this part; a table of a trace with holes mentions
  * them. */
-static void look_for_holes(struct merge *m, const struct summary_part *before,
+static void look_for_holes(struct merging *m, const struct summary_part *before,
 			   const struct summary_part *p)
 {
 	bool same = before && before->stream_id == p->stream_id;
@@ -2213,7 +2176,7 @@ static void look_for_holes(struct merge *m, const struct summary_part *before,
 		merge_miss(m, p->stream_id, first, &last);
 }
 
-static void look_for_all_holes(struct merge *m)
+static void look_for_all_holes(struct merging *m)
 {
 	const struct parts *ps = &m->sm->parts;
 	const struct summary_part *before = NULL;
@@ -2228,7 +2191,7 @@ static void look_for_all_holes(struct merge *m)
 		warn_count(NULL, m->missing - MESSAGES, "more such {gap|gaps}");
 }
 
-static int to_table(struct merge *m)
+static int to_table(struct merging *m)
 {
 	struct statistics *s = m->sm->s;
 
@@ -2238,7 +2201,7 @@ static int to_table(struct merge *m)
 	return (s->stacks && call_stacks_end(s->stacks)) || statistics_show(s) ? -1 : 0;
 }
 
-static int merge_join(struct merge *m, struct summaries *ss)
+static int merge_join(struct merging *m, struct summaries *ss)
 {
 	struct stage *stage = m->stage;
 	struct statistics *s = m->sm->s;
@@ -2255,33 +2218,31 @@ static int merge_join(struct merge *m, struct summaries *ss)
 	if (parts_sort(&m->sm->parts, &e) ||
 	    query_check_clocks(m->q, &s->clocks, s->columns->ns, &e))
 		return stage_fail(stage, &e);
-	if (m->how->again ? parts_join(&m->sm->parts, s) : to_table(m)) {
+	if (m->again ? parts_join(&m->sm->parts, s) : to_table(m)) {
 		error_set(&e, NULL, NO_OFFSET,
 			  "the summaries cannot be joined: out of memory, or their numbers are "
 			  "impossible");
 		return stage_fail(stage, &e);
 	}
 	return statistics_check_busy(s, &e) || statistics_check_samples(s, &e) ||
-			       (m->how->alarms &&
-				(alarms_check_samples(m->how->alarms, m->q, s, &e) ||
-				 alarms_check_clocks(m->how->alarms, &s->clocks, s->columns->ns,
-						     &e)))
+			       (m->alarms &&
+				(alarms_check_samples(m->alarms, m->q, s, &e) ||
+				 alarms_check_clocks(m->alarms, &s->clocks, s->columns->ns, &e)))
 		       ? stage_fail(stage, &e)
 		       : 0;
 }
 
-int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
-		      const struct merging *how)
+int summary_merge_run(struct merging *m)
 {
-	struct merge m = {stage, q, sm, how, 0};
-	struct summaries ss = {.reader = &stage->in, .to = sm, .begin = begin_query, .ctx = &m};
+	struct stage *stage = m->stage;
+	struct summaries ss = {.reader = &stage->in, .to = m->sm, .begin = begin_query, .ctx = m};
 	uint64_t damages = stage->faults.total;
 	struct block block;
 	struct error e;
 	int bad = 0;
 
 	stage->in.summaries = true;
-	if (how->first && summaries_block(&ss, how->first, &e))
+	if (m->first && summaries_block(&ss, m->first, &e))
 		bad = stage_fail(stage, &e);
 	while (!bad && stage_next(stage, &block)) {
 		if (stage->faults.total != damages)
@@ -2292,7 +2253,7 @@ int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
 	}
 	if (!bad && !stage->stopped)
 		summaries_damaged(&ss);
-	bad = bad || merge_join(&m, &ss);
+	bad = bad || merge_join(m, &ss);
 	summaries_free(&ss);
 	return bad ? -1 : 0;
 }
@@ -2304,15 +2265,6 @@ int partial_write(struct stage *stage, const struct summary *sm, int argc, char 
 	const char *message = stage_input_errors(stage);
 	bool lost = sm->asked->strict && (stage->lost || stage->lost_more),
 	     good = stage->status == STATUS_OK && !lost;
-	struct summary_end end = {.lost = stage->lost,
-				  .lost_more = stage->lost_more,
-				  .gaps = stage->gaps,
-				  .status = good ? 0 : 1,
-				  .message = good      ? NULL
-					     : message ? message
-					     : lost    ? "the recorder lost events (--strict)"
-						       : "a part of the trace is missing",
-				  .printed = stage->printed};
 	struct writer w;
 	struct error e;
 	int bad;
@@ -2324,7 +2276,13 @@ int partial_write(struct stage *stage, const struct summary *sm, int argc, char 
 	if (writer_init(&w, &stage->output, 0) || writer_command(&w, argc, argv)) {
 		bad = stage_fail(stage, &w.error);
 	} else {
-		bad = summary_write(&w, sm, &end, &e);
+		writer_status(&w, !good,
+			      good	? NULL
+			      : message ? message
+			      : lost	? "the recorder lost events (--strict)"
+					: "a part of the trace is missing",
+			      &stage->printed);
+		bad = summary_write(&w, sm, stage, &e);
 		if (bad)
 			stage_fail(stage, &e);
 	}
@@ -2369,51 +2327,51 @@ static struct summary_part *partial_add_part(struct partial_counting *c, uint64_
 {
 	struct summary *sm = c->sm;
 	uint32_t stream = c->stage->in.dictionary.stream;
-	uint64_t *streams;
 	struct summary_part *p = parts_add(&sm->parts);
 
 	if (ARRAY_REACH(sm->streams, sm->nstreams, stream) || !p)
 		return NULL;
-	streams = sm->streams;
 	/* 0: of lanes without a source */
-	streams[0] = streams[stream] = p->stream_id = stream_id;
+	sm->streams[0] = sm->streams[stream] = p->stream_id = stream_id;
 	p->first = p->last = sequence;
 	if (c->q->settings->pair) {
 		p->edges = statistics_pair_edges(sm->s);
 		if (!p->edges)
 			return NULL;
-		pair_edges_note(p->edges, sm->s->pair);
+		sm->s->pair->edges = p->edges;
+		sm->s->pair->note_first = note_first;
 	}
 	c->part = p;
 	return p;
 }
 
-/* Close the calls that are open at the end of the part: finished rows, or (tail) apart. */
-static int partial_close_calls(struct partial_counting *c, struct part_tail *tail)
+/* Close the calls that are open at the end of the part: finished rows or, unless apart is NULL, its
+ * tail. */
+static int partial_close_calls(struct partial_counting *c, struct summary_part *apart)
 {
 	struct statistics *s = c->sm->s;
 	struct calls *calls = c->slowest ? &c->slowest->calls : &s->calls;
 	struct calls_counts before = calls->counts;
 	struct slow_list kept = {0};
 
-	if (tail) {
-		tail->number = ++c->sm->parts.tails;
-		statistics_set_cell(s, CELL_TAIL, key_unsigned(tail->number));
+	if (apart) {
+		apart->tail.number = ++c->sm->parts.tails;
+		statistics_set_cell(s, CELL_TAIL, key_unsigned(apart->tail.number));
 	}
-	if (tail && c->slowest) {
+	if (apart && c->slowest) {
 		kept = c->slowest->list;
 		c->slowest->list = (struct slow_list){.limit = kept.limit};
 	}
 	if (c->slowest ? slowest_finish(c->slowest) : statistics_close(s))
 		return -1;
-	if (!tail)
+	if (!apart)
 		return 0;
 	statistics_set_cell(s, CELL_TAIL, (struct key_cell){0});
-	tail->unfinished = calls->counts.unfinished - before.unfinished;
-	tail->ignored_kernel = calls->counts.ignored_kernel - before.ignored_kernel;
+	apart->tail.unfinished = calls->counts.unfinished - before.unfinished;
+	apart->tail.ignored_kernel = calls->counts.ignored_kernel - before.ignored_kernel;
 	calls->counts = before;
 	if (c->slowest) {
-		tail->slowest = c->slowest->list;
+		apart->tail.slowest = c->slowest->list;
 		c->slowest->list = kept;
 	}
 	return 0;
@@ -2436,8 +2394,8 @@ static int partial_end_part(struct partial_counting *c)
 	}
 	if (c->monitor && monitor_end(c->monitor, &e))
 		return stage_fail(c->stage, &e);
-	if (s->pair ? pair_edges_end_part(s->pair)
-		    : partial_close_calls(c, p->ends ? NULL : &p->tail))
+	if (s->pair ? pair_drain(s->pair, keep_waiting)
+		    : partial_close_calls(c, p->ends ? NULL : p))
 		return stage_no_memory(c->stage);
 	statistics_forget_calls(s);
 	if (c->slowest)

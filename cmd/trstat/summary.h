@@ -31,16 +31,6 @@ struct packed_stacks {
  * not decide.
  */
 
-/*
- * What closing the calls open at the end of a part adds, where that is the end of the trace. Their
- * groups have the number as CELL_TAIL.
- */
-struct part_tail {
-	uint32_t number; /* 0: none */
-	uint64_t unfinished, ignored_kernel;
-	struct slow_list slowest;
-};
-
 struct summary_part {
 	uint64_t stream_id;
 	uint32_t first, last; /* sequence numbers of its first and last segment */
@@ -48,7 +38,13 @@ struct summary_part {
 	const char *file;     /* file that it was read from, for messages */
 	/* programs that the stream went through, separated by " | "; or NULL */
 	char *stages;
-	struct part_tail tail;
+	/* what closing the calls open at its end adds, where that is the end of the trace; their
+	   groups have the number as CELL_TAIL */
+	struct {
+		uint32_t number; /* 0: none */
+		uint64_t unfinished, ignored_kernel;
+		struct slow_list slowest;
+	} tail;
 	struct pair_edges *edges; /* NULL without --pair */
 };
 
@@ -102,7 +98,7 @@ struct summary_head {
 	bool ticks, nameless, weights;
 	bool histograms; /* its columns include percentiles */
 	uint64_t first, last, unmatched, unfinished, ignored_kernel;
-	struct summary_pairs {
+	struct {
 		uint64_t pairs, replaced, ended, forgotten, left;
 	} pairs;
 };
@@ -148,21 +144,21 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 /* Write a summary. */
 int partial_write(struct stage *stage, const struct summary *sm, int argc, char **argv);
 
-/* Options of summary_merge_run. All may be NULL. */
 struct merging {
+	struct stage *stage;
+	struct query *q; /* made from settings and, where they are silent, from the summaries */
+	/* has its statistics, not yet made; with the interval of -i they are for summary_intervals
+	 */
+	struct summary *sm;
 	struct stat_settings *settings; /* completed by those of the summaries */
-	struct alarms *alarms;		/* conditions whose keys the summaries' groups must have */
-	const struct block *first;	/* a block that was read already */
-	bool histograms;		/* require histograms if the first summary has them */
-	bool again;			/* the result is written as a summary, not as a table */
+	struct alarms *alarms; /* conditions whose keys the summaries' groups must have, or NULL */
+	const struct block *first; /* a block that was read already, or NULL */
+	bool histograms;	   /* require histograms if the first summary has them */
+	bool again;		   /* the result is written as a summary, not as a table */
+	uint64_t missing;	   /* number of runs of segments that are missing, so far */
 };
 
-/*
- * Join the summaries in the inputs. q is made from settings and, where they are silent, from the
- * summaries. sm has its statistics, not yet made; with the interval of -i they are for
- * summary_intervals. Returns -1; the error is in stage.
- */
-int summary_merge_run(struct stage *stage, struct query *q, struct summary *sm,
-		      const struct merging *how);
+/* Join the summaries in the inputs. Returns -1; the error is in stage. */
+int summary_merge_run(struct merging *m);
 
 #endif

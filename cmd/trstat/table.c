@@ -50,7 +50,7 @@ static struct column_value average(int128 sum, uint64_t n)
 	return some(sum / n);
 }
 
-static const struct aggregate_times *times_of(const struct column_cell *v)
+static const struct time_span *times_of(const struct column_cell *v)
 {
 	return aggregate_part(v->a, v->columns->wanted.times);
 }
@@ -84,8 +84,8 @@ VALUE(self_stdev,
       some(stddev_of(v->a->calls, v->a->self, aggregate_part(v->a, v->columns->wanted.self_stdev))))
 VALUE(percentile, some(aggregate_quantile(v->a, &v->columns->wanted, v->column->numerator,
 					  v->column->denominator)))
-VALUE(first, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->first))
-VALUE(last, times_of(v)->first > times_of(v)->last ? none() : some(times_of(v)->last))
+VALUE(first, times_of(v)->since > times_of(v)->last ? none() : some(times_of(v)->since))
+VALUE(last, times_of(v)->since > times_of(v)->last ? none() : some(times_of(v)->last))
 
 static struct column_value rate_value(const struct column_cell *v)
 {
@@ -493,7 +493,7 @@ static void table_lay_out(struct columns *c)
 	}
 	if (has[PART_TIMES]) {
 		w->times = at;
-		at += sizeof(struct aggregate_times);
+		at += sizeof(struct time_span);
 	}
 	at = (at + 15) & ~15u;
 	if (has[PART_TOTAL_STDEV]) {
