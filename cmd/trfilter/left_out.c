@@ -236,8 +236,8 @@ static uint32_t left_out_thread_of(const struct lane *lane, const struct type *t
 	return type->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread;
 }
 
-/* Returns true if a lane of the block has threads whose start is unknown. */
-static bool wants_start(struct ends *x, const struct block *b)
+/* true: a lane of the block has threads whose start is unknown */
+bool ends_wants_all(struct ends *x, const struct block *b)
 {
 	bool starts = false;
 
@@ -333,7 +333,7 @@ static void note_row(struct ends *x, uint32_t thread, const struct block *b, uin
 static int left_out_note_last(struct ends *x, const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		/* wants_start() does not cover these */
+		/* ends_wants_all() does not cover these */
 		if (type_has_depth(b->types[i]) && b->types[i]->flags & TYPE_PER_CPU)
 			return ends_walk(x, b);
 	if (last_rows_find(&x->last, b))
@@ -380,7 +380,7 @@ int ends_block(struct ends *x, const struct block *b)
 {
 	if (ends_lanes(x, b))
 		return -1;
-	return wants_start(x, b) ? ends_walk(x, b) : 0;
+	return ends_wants_all(x, b) ? ends_walk(x, b) : 0;
 }
 
 static bool left_out_is_kept(const struct ends *x, uint32_t thread)
@@ -398,14 +398,9 @@ static bool wants_last(const struct ends *x, const struct block *b)
 	return false;
 }
 
-bool ends_wants_all(struct ends *x, const struct block *b)
-{
-	return wants_start(x, b);
-}
-
 bool ends_needed(struct ends *x, const struct block *b)
 {
-	return wants_start(x, b) || wants_last(x, b);
+	return ends_wants_all(x, b) || wants_last(x, b);
 }
 
 /* Note for each thread of a block whether all, some or none of its rows are kept. */
@@ -431,7 +426,7 @@ int ends_rows(struct ends *x, const struct block *b, const struct block *kept)
 
 	/* the kept rows themselves show the open calls */
 	note_kept(x, b, kept, all);
-	if (wants_start(x, b))
+	if (ends_wants_all(x, b))
 		bad = ends_walk(x, b);
 	else if (!all && wants_last(x, b))
 		bad = left_out_note_last(x, b);
@@ -501,10 +496,17 @@ void left_out_free(struct left_out *x)
 	buffer_free(&x->entries);
 }
 
-/* Returns true if rows of the type are on a stack of calls. */
-static bool is_on_stack(const struct type *t)
+/* Returns true if a block may have rows of calls on a stack. *per_cpu: those of CPUs too. */
+static bool has_on_stack(const struct block *b, bool *per_cpu)
 {
-	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
+	bool calls = false;
+
+	*per_cpu = false;
+	for (uint32_t i = 0; i < b->ntypes; i++) {
+		calls |= type_is_on_stack(b->types[i]);
+		*per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
+	}
+	return calls;
 }
 
 static bool is_known(const struct left_out *x, uint32_t stack)
@@ -514,12 +516,8 @@ static bool is_known(const struct left_out *x, uint32_t stack)
 
 bool left_out_wanted(const struct left_out *x, const struct block *b)
 {
-	bool calls = false, per_cpu = false;
+	bool per_cpu, calls = has_on_stack(b, &per_cpu);
 
-	for (uint32_t i = 0; i < b->ntypes; i++) {
-		calls |= is_on_stack(b->types[i]);
-		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
-	}
 	for (uint32_t i = 0; i < b->nlanes && calls; i++)
 		if (!is_known(x, b->lanes[i]->thread) ||
 		    (per_cpu && !is_known(x, b->lanes[i]->cpu_thread)))
@@ -530,7 +528,7 @@ bool left_out_wanted(const struct left_out *x, const struct block *b)
 /* Get the offset from a row's lane to the count of its type; 0: not counted. */
 static uint32_t left_out_count_of(const struct block *b, uint32_t type)
 {
-	if (!is_on_stack(b->types[type]))
+	if (!type_is_on_stack(b->types[type]))
 		return UINT32_MAX;
 	return b->types[type]->flags & TYPE_PER_CPU ? b->nlanes : 0;
 }
@@ -541,7 +539,7 @@ static void count_narrow(const struct block *b, uint32_t *counts)
 	uint32_t by_type[256] = {0}, by_lane[2 * 256] = {0};
 
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++)
-		by_type[i] = is_on_stack(b->types[i]);
+		by_type[i] = type_is_on_stack(b->types[i]);
 	for (; p < end; p += NARROW_ROW)
 		by_lane[row_lane_at(p)] += by_type[row_type_at(p)];
 	for (uint32_t i = 0; i < b->nlanes && i < 256; i++)
@@ -608,14 +606,13 @@ int left_out_dropped(struct left_out *x, const struct block *b, const uint8_t *s
 	for (uint32_t i = 0; i < b->rows && left; i++, p += row_size(b, p)) {
 		struct plain_row r = block_row(b, p);
 		const struct type *t = b->types[r.type];
-		const struct lane *lane = b->lanes[r.lane];
 		struct left_out_stack *s;
 
 		if ((row_state(states[i]) != ROW_LEFT_OUT &&
 		     row_state(states[i]) != ROW_FOR_CONTEXT) ||
-		    !is_on_stack(t))
+		    !type_is_on_stack(t))
 			continue;
-		s = stack_at(x, t->flags & TYPE_PER_CPU ? lane->cpu_thread : lane->thread);
+		s = stack_at(x, left_out_thread_of(b->lanes[r.lane], t));
 		if (!s)
 			return -1;
 		left -= !s->incomplete;
@@ -636,11 +633,7 @@ int left_out_stack(struct left_out *x, uint32_t stack)
 
 int left_out_row(struct left_out *x, const struct event *e)
 {
-	bool per_cpu = e->type->flags & TYPE_PER_CPU;
-
-	if (!is_on_stack(e->type))
-		return 0;
-	return left_out_stack(x, per_cpu ? e->lane->cpu_thread : e->lane->thread);
+	return type_is_on_stack(e->type) ? left_out_stack(x, calls_thread(e)) : 0;
 }
 
 static int left_out_add_entry(struct left_out *x, struct left_out_stack *s)
@@ -672,14 +665,10 @@ static int left_out_pass(struct left_out *x, uint32_t stack, uint32_t wire, bool
 
 int left_out_block(struct left_out *x, const struct block *b)
 {
-	bool calls = false, per_cpu = false;
+	bool per_cpu, calls = has_on_stack(b, &per_cpu);
 
-	for (uint32_t i = 0; i < b->ntypes; i++) {
-		calls |= is_on_stack(b->types[i]);
-		per_cpu |= b->types[i]->flags & TYPE_PER_CPU;
-	}
 	for (uint32_t i = 0; i < b->nlanes && calls; i++) {
-		uint32_t wire = get_u32(b->lane_ids + 4 * (size_t)i);
+		uint32_t wire = left_out_lane_id(b, i);
 
 		if (left_out_pass(x, b->lanes[i]->thread, wire, false) ||
 		    (per_cpu && left_out_pass(x, b->lanes[i]->cpu_thread, wire, true)))

@@ -92,9 +92,10 @@ struct last_rows {
 	bool found; /* at is filled in */
 };
 
-static inline bool type_is_call(const struct type *t)
+/* Returns true if rows of the type are on a stack of calls. */
+static inline bool type_is_on_stack(const struct type *t)
 {
-	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+	return type_is_call(t) && !(t->flags & TYPE_CALL_NUMBER);
 }
 
 /* Returns true if the depth of the type's rows is that of the thread's stack. */

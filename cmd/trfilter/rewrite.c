@@ -649,6 +649,25 @@ static int put_varying(const struct scrub *s, enum field_change change, const ui
 	}
 }
 
+/* Write the fields of a part of the row, fixed or tail, that end before `end`. Returns -1 when out
+ * of memory. */
+static int put_fields(const struct rewrite_layout *l, const struct scrub *s, const struct event *e,
+		      enum field_where where, uint64_t end, uint8_t *to)
+{
+	for (uint32_t i = 0; i < l->type.nfields; i++) {
+		const struct field *f = &l->fields[i];
+		const uint8_t *from;
+		size_t n;
+
+		if (f->where != where || f->offset + rewrite_field_width(f) > end)
+			continue;
+		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
+		if (from && put_static(s, l->change[i], from, n, to + f->offset))
+			return -1;
+	}
+	return 0;
+}
+
 /* Append the fixed part, and the tail (unless it is values), of a row of the old type. Returns
  * -1 when out of memory. */
 static int layout_fixed(const struct rewrite_layout *l, const struct scrub *s,
@@ -657,20 +676,10 @@ static int layout_fixed(const struct rewrite_layout *l, const struct scrub *s,
 	out->size = 0;
 	if (l->gap)
 		return buffer_append(out, e->fixed, e->type->fixed_size);
-	if (buffer_zero(out, l->type.fixed_size))
-		return -1;
-	for (uint32_t i = 0; i < l->type.nfields; i++) {
-		const struct field *f = &l->fields[i];
-		const uint8_t *from;
-		size_t n;
-
-		if (f->where != WHERE_FIXED)
-			continue;
-		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
-		if (from && put_static(s, l->change[i], from, n, out->data + f->offset))
-			return -1;
-	}
-	return 0;
+	return buffer_zero(out, l->type.fixed_size) ||
+			       put_fields(l, s, e, WHERE_FIXED, UINT64_MAX, out->data)
+		       ? -1
+		       : 0;
 }
 
 static int texts(const struct rewrite_layout *l, const struct scrub *s, const struct event *e,
@@ -751,17 +760,8 @@ static int layout_tail(const struct rewrite_layout *l, const struct scrub *s, co
 	/* the source may need bytes between the fields */
 	if (l->type.nfields == e->type->nfields && !(s->what & SCRUB_ARGS) && end)
 		memcpy(out->data, e->tail, end < e->tail_size ? end : e->tail_size);
-	for (uint32_t i = 0; i < l->type.nfields; i++) {
-		const struct field *f = &l->fields[i];
-		const uint8_t *from;
-		size_t n;
-
-		if (f->where != WHERE_TAIL || f->offset + rewrite_field_width(f) > end)
-			continue;
-		from = field_bytes(e, &e->type->fields[l->from[i]], &n);
-		if (from && put_static(s, l->change[i], from, n, out->data + f->offset))
-			return -1;
-	}
+	if (put_fields(l, s, e, WHERE_TAIL, end, out->data))
+		return -1;
 	if (end < l->tail)
 		return 0;
 	for (uint32_t i = 0; i < l->type.nfields; i++) {

@@ -1000,16 +1000,11 @@ void pairing_drop(struct pairing *p, const struct event *e)
 
 /* --- pairing block --- */
 
-static bool pairing_is_call(const struct type *t)
-{
-	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
-}
-
 /* Returns true if calls begin or end in the block. */
 static bool pairing_has_calls(const struct block *b)
 {
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		if (pairing_is_call(b->types[i]))
+		if (type_is_call(b->types[i]))
 			return true;
 	return false;
 }
@@ -1034,7 +1029,7 @@ static bool pairing_block_begin(struct pairing_block *pb, struct pairing *p, con
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 
-		pb->enters[i] = pairing_is_call(t) ? t->kind : 0;
+		pb->enters[i] = type_is_call(t) ? t->kind : 0;
 		pb->kinds[i] = t->flags & TYPE_PER_CPU ? 0 : pb->rows.types[i].kind;
 		pb->unfit[i] =
 			t->fixed_size || t->flags & TYPE_TAIL || pb->enters[i] != pb->kinds[i];

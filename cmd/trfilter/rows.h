@@ -67,6 +67,11 @@ static inline bool row_passes(uint8_t state)
 	return row_kept(state) || row_state(state) == ROW_GAP || row_state(state) == ROW_CALLER;
 }
 
+static inline bool type_is_call(const struct type *t)
+{
+	return t->kind == KIND_ENTER || t->kind == KIND_LEAVE;
+}
+
 /* --- fields, operands, and their evaluation --- */
 
 enum ask {

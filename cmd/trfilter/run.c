@@ -53,11 +53,6 @@ static int restored_rows(struct select *s, struct left_out *x, const struct snap
 
 /* --- rows that the call engine ignores --- */
 
-static bool left_out_is_call(const struct type *t)
-{
-	return (t->kind == KIND_ENTER || t->kind == KIND_LEAVE) && !(t->flags & TYPE_CALL_NUMBER);
-}
-
 static void ignored_init(struct ignored *x, struct dictionary *d)
 {
 	*x = (struct ignored){.dictionary = d};
@@ -73,7 +68,7 @@ static void ignored_free(struct ignored *x)
 
 static bool may_be_ignored(const struct type *t)
 {
-	return left_out_is_call(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
+	return type_is_on_stack(t) && t->flags & (TYPE_INNER | TYPE_KERNEL);
 }
 
 static void ignored_examine(struct ignored *x)
@@ -83,7 +78,7 @@ static void ignored_examine(struct ignored *x)
 	for (; x->ntypes < types->count; x->ntypes++) {
 		const struct type *t = pool_at(types, x->ntypes);
 
-		if (!t || !left_out_is_call(t))
+		if (!t || !type_is_on_stack(t))
 			continue;
 		x->possible |= may_be_ignored(t);
 		x->by_engine |= t->flags & (TYPE_KERNEL | TYPE_PER_CPU) ||
@@ -99,7 +94,7 @@ static bool ignored_reads(struct ignored *x, const struct block *b)
 	ignored_examine(x);
 	for (uint32_t i = 0; (x->possible || x->by_engine) && i < b->ntypes && !any; i++)
 		any = b->types[i]->kind == KIND_DROP ||
-		      (x->by_engine ? left_out_is_call(b->types[i]) : may_be_ignored(b->types[i]));
+		      (x->by_engine ? type_is_on_stack(b->types[i]) : may_be_ignored(b->types[i]));
 	return any;
 }
 
@@ -143,7 +138,7 @@ static void count_open(struct ignored *x, const struct block *b)
 
 		if (t->kind == KIND_DROP)
 			s->open = s->open < r.depth ? s->open : r.depth;
-		if (!left_out_is_call(t))
+		if (!type_is_on_stack(t))
 			continue;
 		s->open = t->flags & TYPE_DEPTH ? r.depth + enter
 			  : enter		? s->open + 1
@@ -164,9 +159,9 @@ static int ignored_by_engine(struct ignored *x, const struct block *b)
 	for (uint32_t row = 0; event_next(&it, &e); row++) {
 		if (e.type->kind == KIND_DROP) {
 			pairing_drop(&x->pairing, &e);
-		} else if (left_out_is_call(e.type) && e.type->kind == KIND_LEAVE) {
+		} else if (type_is_on_stack(e.type) && e.type->kind == KIND_LEAVE) {
 			pairing_leave(&x->pairing, &e, &none);
-		} else if (left_out_is_call(e.type)) {
+		} else if (type_is_on_stack(e.type)) {
 			pairing_enter(&x->pairing, &e, 0);
 			x->rows[row] = x->pairing.calls.ignored;
 			x->any |= x->rows[row];
@@ -222,7 +217,7 @@ static void take_other_row(struct ignored *x, const struct block *b, const uint8
 		return;
 	s = &x->stacks[e.lane->thread];
 	note_open(s, b, s->last);
-	if (left_out_is_call(e.type)) {
+	if (type_is_on_stack(e.type)) {
 		x->rows[row] = ignored_inner(x, s, &e);
 		x->any |= x->rows[row];
 	} else if (e.type->kind == KIND_DROP && !(e.type->flags & (TYPE_KERNEL | TYPE_PER_CPU))) {
@@ -357,7 +352,7 @@ static int restore_stacks(struct ignored *x, const struct snapshot *snapshot)
 				continue;
 			if (w.enter.type->flags & TYPE_INNER) {
 				s->inner++;
-			} else if (left_out_is_call(w.enter.type)) {
+			} else if (type_is_on_stack(w.enter.type)) {
 				s->open = w.frame.depth + 1;
 				s->location = w.enter.location;
 				s->inner = 0;
@@ -852,7 +847,7 @@ static bool condition_has_calls(const struct dictionary *d)
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
-		if (t->used && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
+		if (t->used && type_is_call(t))
 			return true;
 		events |= t->used && kind_is_event(t->kind);
 	}
