@@ -315,8 +315,6 @@ uint64_t distinct_count(const struct distinct *d)
 	return z < 18446744073709549568.0 ? (uint64_t)(z + 0.5) : UINT64_MAX;
 }
 
-/* --- counted --- */
-
 /* --- aggregate --- */
 
 static struct aggregate_field *groups_fields_of(const struct aggregate *a,
@@ -328,11 +326,8 @@ static struct aggregate_field *groups_fields_of(const struct aggregate *a,
 void aggregate_init(struct aggregate *a, const struct columns_wanted *w)
 {
 	aggregate_no_extremes(a);
-	if (w->times) {
-		struct time_span *t = aggregate_part(a, w->times);
-
-		t->since = UINT64_MAX;
-	}
+	if (w->times)
+		((struct time_span *)aggregate_part(a, w->times))->since = UINT64_MAX;
 }
 
 void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
@@ -346,12 +341,7 @@ void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
 void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
 			 uint64_t self, uint64_t time)
 {
-	if (w->times) {
-		struct time_span *t = aggregate_part(a, w->times);
-
-		t->since = time < t->since ? time : t->since;
-		t->last = time > t->last ? time : t->last;
-	}
+	aggregate_rows(a, w, time, time);
 	if (w->total_stdev)
 		squares_add(aggregate_part(a, w->total_stdev), total);
 	if (w->self_stdev)
@@ -511,6 +501,7 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 		       const struct aggregate *from, const struct columns_wanted *v,
 		       const uint32_t *fields)
 {
+	const struct time_span *times;
 	uint64_t rows;
 
 	if (__builtin_add_overflow(into->calls, from->calls, &into->calls) ||
@@ -524,13 +515,9 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 	}
 	aggregate_total_extremes(into, from->total_min, from->total_max);
 	aggregate_self_extremes(into, from->self_min, from->self_max);
-	if (w->times) {
-		struct time_span *t = aggregate_part(into, w->times);
-		const struct time_span *u = aggregate_part(from, v->times);
-
-		t->since = u->since < t->since ? u->since : t->since;
-		t->last = u->last > t->last ? u->last : t->last;
-	}
+	times = aggregate_part(from, v->times);
+	if (w->times)
+		aggregate_rows(into, w, times->since, times->last);
 	if (w->histogram &&
 	    histogram_merge(aggregate_part(into, w->histogram), aggregate_part(from, v->histogram)))
 		return -1;

@@ -157,6 +157,18 @@ static inline void *aggregate_part(const struct aggregate *a, uint32_t offset)
 void aggregate_init(struct aggregate *a, const struct columns_wanted *w);
 void aggregate_free(struct aggregate *a, const struct columns_wanted *w);
 
+/* Take the times of rows, from the first to the last. */
+static inline void aggregate_rows(struct aggregate *a, const struct columns_wanted *w,
+				  uint64_t first, uint64_t last)
+{
+	struct time_span *t = aggregate_part(a, w->times);
+
+	if (!w->times)
+		return;
+	t->since = first < t->since ? first : t->since;
+	t->last = last > t->last ? last : t->last;
+}
+
 void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
 			 uint64_t self, uint64_t time);
 
@@ -238,12 +250,7 @@ static inline void aggregate_instant(struct aggregate *a, const struct columns_w
 				     uint64_t time)
 {
 	a->instants++;
-	if (w->times) {
-		struct time_span *t = aggregate_part(a, w->times);
-
-		t->since = time < t->since ? time : t->since;
-		t->last = time > t->last ? time : t->last;
-	}
+	aggregate_rows(a, w, time, time);
 }
 
 /* Note that a row has the field w->field[field]. */

@@ -20,11 +20,6 @@
 /* Largest tail in bytes that is kept unformatted, which is faster than formatting. */
 enum { TAIL_KEPT = 1024 };
 
-struct open_call_args_stack {
-	struct enter *enter;
-	size_t capacity;
-};
-
 void open_call_args_free(struct open_call_args *en)
 {
 	for (size_t i = 0; i < en->size; i++) {
@@ -93,32 +88,20 @@ static int open_call_args_to_text(struct open_call_args *en)
 	return 0;
 }
 
-static struct enter *open_call_args_grow(struct open_call_args_stack *s, size_t index)
-{
-	size_t had = s->capacity;
-
-	if (ARRAY_REACH(s->enter, s->capacity, index))
-		return NULL;
-	for (size_t i = had; i < s->capacity; i++)
-		s->enter[i].start = UINT64_MAX;
-	return &s->enter[index];
-}
-
 /* Get the entry of a frame; if it is missing, make decides whether it is added. */
 static struct enter *enter_at(struct open_call_args *en, size_t number, size_t index, bool make)
 {
-	struct open_call_args_stack *s;
+	size_t had;
 
-	if (number >= en->size) {
-		if (!make)
-			return NULL;
-		if (ARRAY_REACH(en->stacks, en->size, number))
-			return NULL;
-	}
-	s = &en->stacks[number];
-	if (index < s->capacity)
-		return &s->enter[index];
-	return make ? open_call_args_grow(s, index) : NULL;
+	if (number >= en->size && (!make || ARRAY_REACH(en->stacks, en->size, number)))
+		return NULL;
+	had = en->stacks[number].capacity;
+	if (index >= had &&
+	    (!make || ARRAY_REACH(en->stacks[number].enter, en->stacks[number].capacity, index)))
+		return NULL;
+	for (size_t i = had; i < en->stacks[number].capacity; i++)
+		en->stacks[number].enter[i].start = UINT64_MAX;
+	return &en->stacks[number].enter[index];
 }
 
 static size_t call_args_stack_number(const struct calls *c, const struct event *e)

@@ -34,7 +34,10 @@ struct enter {
 
 struct open_call_args {
 	const struct dictionary *dictionary;
-	struct open_call_args_stack *stacks; /* two for each thread: the second is the kernel's */
+	struct {
+		struct enter *enter; /* by frame */
+		size_t capacity;
+	} * stacks; /* two for each thread: the second is the kernel's */
 	size_t size;
 	/* calls with numbers */
 	struct open_calls open;

@@ -812,8 +812,6 @@ static void free_head(struct summary_head *h)
 
 static int summary_take_head(struct unpacker *u, struct summary_head *h)
 {
-	uint64_t *const pairs[] = {&h->pairs.pairs, &h->pairs.replaced, &h->pairs.ended,
-				   &h->pairs.forgotten, &h->pairs.left};
 	struct packed *in = &u->in;
 	uint64_t flags = packed_u64(in);
 
@@ -839,9 +837,8 @@ static int summary_take_head(struct unpacker *u, struct summary_head *h)
 	h->unmatched = packed_u64(in);
 	h->unfinished = packed_u64(in);
 	h->ignored_kernel = packed_u64(in);
-	if (h->pair)
-		for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-			*pairs[i] = packed_u64(in);
+	for (size_t i = 0; h->pair && i < SUMMARY_PAIR_COUNTS; i++)
+		h->pairs[i] = packed_u64(in);
 	if (flags & SUMMARY_SAMPLES && summary_take_list(u, &h->sampled, 1))
 		return -1;
 	return in->bad ? -1 : 0;
@@ -1668,13 +1665,13 @@ static int add_slowest(struct summaries *ss)
 	return bad;
 }
 
-static void add_pairs(struct pair *pair, const struct summary_head *h)
+/* Get a count of pairs by its number in the head. */
+static uint64_t *pair_count(struct pair *p, size_t i)
 {
-	pair->pairs += h->pairs.pairs;
-	pair->replaced += h->pairs.replaced;
-	pair->ended += h->pairs.ended;
-	pair->forgotten += h->pairs.forgotten;
-	pair->left += h->pairs.left;
+	uint64_t *const counts[SUMMARY_PAIR_COUNTS] = {&p->pairs, &p->replaced, &p->ended,
+						       &p->forgotten, &p->left};
+
+	return counts[i];
 }
 
 static int add_summary(struct summaries *ss, struct error *e)
@@ -1698,8 +1695,8 @@ static int add_summary(struct summaries *ss, struct error *e)
 	s->calls.counts.unmatched += h->unmatched;
 	s->calls.counts.ignored_kernel += h->ignored_kernel;
 	s->calls.counts.unfinished += h->unfinished;
-	if (s->pair)
-		add_pairs(s->pair, h);
+	for (size_t i = 0; s->pair && i < SUMMARY_PAIR_COUNTS; i++)
+		*pair_count(s->pair, i) += h->pairs[i];
 	if (!add_groups(ss) && !summary_add_names(ss) && !add_slowest(ss)) {
 		ss->whole++;
 		return 0;
@@ -1778,15 +1775,6 @@ static void put_option(struct packer *p, const char *s)
 		summary_put_text(p, s);
 }
 
-static void put_pair_counts(struct packer *p, const struct pair *pair)
-{
-	summary_put(p, pair->pairs);
-	summary_put(p, pair->replaced);
-	summary_put(p, pair->ended);
-	summary_put(p, pair->forgotten);
-	summary_put(p, pair->left);
-}
-
 static void summary_put_head(struct packer *p)
 {
 	const struct stat_settings *asked = p->sm->asked;
@@ -1814,8 +1802,8 @@ static void summary_put_head(struct packer *p)
 	summary_put(p, s->calls.counts.unmatched);
 	summary_put(p, s->calls.counts.unfinished);
 	summary_put(p, s->calls.counts.ignored_kernel);
-	if (asked->pair)
-		put_pair_counts(p, s->pair);
+	for (size_t i = 0; asked->pair && i < SUMMARY_PAIR_COUNTS; i++)
+		summary_put(p, *pair_count(s->pair, i));
 	if (s->samples.type)
 		summary_put_text(p, s->samples.type);
 }

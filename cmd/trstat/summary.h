@@ -88,6 +88,8 @@ void summary_free(struct summary *sm);
 int summary_intervals(struct summary *sm, uint64_t width,
 		      bool (*print)(void *ctx, const struct interval *interval), void *ctx);
 
+enum { SUMMARY_PAIR_COUNTS = 5 }; /* pairs, replaced, ended, forgotten, left */
+
 /* The head of a summary. */
 struct summary_head {
 	char *keys, *columns; /* comma-separated; columns include those of -s */
@@ -98,9 +100,7 @@ struct summary_head {
 	bool ticks, nameless, weights;
 	bool histograms; /* its columns include percentiles */
 	uint64_t first, last, unmatched, unfinished, ignored_kernel;
-	struct {
-		uint64_t pairs, replaced, ended, forgotten, left;
-	} pairs;
+	uint64_t pairs[SUMMARY_PAIR_COUNTS]; /* of struct pair */
 };
 
 /* A name that became known of an unseen call: see struct stack_base. */
