@@ -386,31 +386,6 @@ struct resolver {
 	uint64_t unmapped; /* locations that are in no module */
 };
 
-static void tables_free(struct resolver *t)
-{
-	for (size_t i = 0; i < t->nmodules; i++) {
-		struct module *m = t->modules[i];
-
-		for (size_t k = 0; m->names && k < symbols_count(m->symbols); k++)
-			free(m->names[k]);
-		free(m->names);
-		if (m->own)
-			symbols_free((struct symbols *)m->symbols);
-		debug_info_close(m->debug);
-		free(m->shown);
-		free(m);
-	}
-	for (size_t i = 0; i < t->carried_capacity; i++) {
-		buffer_free(&t->carried[i].text);
-		symbols_free(t->carried[i].symbols);
-		free(t->carried[i].lines);
-	}
-	intern_free(&t->carried_names);
-	free(t->carried);
-	free(t->modules);
-	intern_free(&t->keys);
-}
-
 /* Find the table of that name, or add it if `add`; NULL: there is none, or out of memory. */
 static struct carried *resolve_find_carried(struct resolver *t, uint32_t source, const char *name,
 					    size_t n, bool add)
@@ -750,7 +725,27 @@ struct space_index {
 
 static void resolver_free(struct resolver *r)
 {
-	tables_free(r);
+	for (size_t i = 0; i < r->nmodules; i++) {
+		struct module *m = r->modules[i];
+
+		for (size_t k = 0; m->names && k < symbols_count(m->symbols); k++)
+			free(m->names[k]);
+		free(m->names);
+		if (m->own)
+			symbols_free((struct symbols *)m->symbols);
+		debug_info_close(m->debug);
+		free(m->shown);
+		free(m);
+	}
+	for (size_t i = 0; i < r->carried_capacity; i++) {
+		buffer_free(&r->carried[i].text);
+		symbols_free(r->carried[i].symbols);
+		free(r->carried[i].lines);
+	}
+	intern_free(&r->carried_names);
+	free(r->carried);
+	free(r->modules);
+	intern_free(&r->keys);
 	for (size_t i = 0; i < r->nspaces; i++) {
 		free(r->spaces[i].mapped);
 		free(r->spaces[i].loaded);
