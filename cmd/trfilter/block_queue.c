@@ -389,7 +389,7 @@ static inline void copy(struct compact_rows *c, const struct block *b, const uin
 }
 
 /* Remove rows that were decided to be left out, within the block's memory. */
-static int remove_left_out(struct block_queue *w, size_t index)
+static void remove_left_out(struct block_queue *w, size_t index)
 {
 	struct queued_block *h = &w->blocks[index];
 	uint64_t sequence = w->sequence + (index - w->first);
@@ -404,7 +404,7 @@ static int remove_left_out(struct block_queue *w, size_t index)
 	for (uint32_t i = 0; i < b->rows; i++)
 		left_out += states[i] == ROW_LEFT_OUT;
 	if (left_out < b->rows / 4 || !left_out)
-		return 0;
+		return;
 	for (uint32_t i = 0; i < all.rows; i++) {
 		size_t n = row_size(&all, row);
 
@@ -436,7 +436,6 @@ static int remove_left_out(struct block_queue *w, size_t index)
 	memory = realloc(h->memory, l.size);
 	h->memory = memory ? memory : h->memory;
 	block_queue_point(b, h->memory, &l);
-	return 0;
 }
 
 void block_queue_clean(struct queued_block *h)

@@ -2046,7 +2046,8 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	if (!text)
 		return stage_no_memory(stage);
 	text_init(text, &stage->output);
-	bad = slowest_write(l, ticks, q->settings->format, text, &e) || text_flush(text, &e);
+	slowest_write(l, ticks, q->settings->format, text);
+	bad = text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
 }
@@ -2065,8 +2066,8 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 		return;
 	}
-	bad = slowest_init(&s, q->slowest, &stage->in.dictionary) ||
-	      statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
+	slowest_init(&s, q->slowest, &stage->in.dictionary);
+	bad = statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
 	while (!bad && stage_next(stage, &block)) {
 		report_missed_calls(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||

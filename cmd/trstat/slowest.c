@@ -281,12 +281,6 @@ int call_arguments(struct buffer *b, const struct dictionary *d, const struct ev
 
 /* --- the slowest calls --- */
 
-/*
- * Only the printed texts of N calls are kept, however long the trace is. Calls of equal times are
- * in the order of their enters, and then of all their cells, so the result does not depend on the
- * order in which calls are added.
- */
-
 enum { SLOWEST_STACK = 64 }; /* innermost callers that are kept */
 
 /* Keep the enter of a call of calls_restore. */
@@ -305,12 +299,11 @@ static void slowest_begin_calls(struct slowest *s)
 	s->calls.on_restore_ctx = s;
 }
 
-int slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
+void slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
 {
 	*s = (struct slowest){
 		.list = {.limit = limit}, .dictionary = d, .enters = {.dictionary = d}};
 	slowest_begin_calls(s);
-	return 0;
 }
 
 void slow_call_free(struct slow_call *c)
@@ -351,12 +344,7 @@ void slowest_forget_calls(struct slowest *s)
 
 /* --- calls to keep: a heap with the least slow call first --- */
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_i32(int32_t a, int32_t b)
+static int compare_integers(int128 a, int128 b)
 {
 	return (a > b) - (a < b);
 }
@@ -364,12 +352,12 @@ static int compare_i32(int32_t a, int32_t b)
 /* Compare what the table shows after total, start, tid and name. */
 static int compare_rest(const struct slow_call *x, const struct slow_call *y)
 {
-	int c = compare_u64(x->self, y->self);
+	int c = compare_integers(x->self, y->self);
 
-	c = c ? c : compare_u64(x->end, y->end);
-	c = c ? c : compare_u64(x->has, y->has);
-	c = c ? c : compare_i32(x->pid, y->pid);
-	c = c ? c : compare_i32(x->cpu, y->cpu);
+	c = c ? c : compare_integers(x->end, y->end);
+	c = c ? c : compare_integers(x->has, y->has);
+	c = c ? c : compare_integers(x->pid, y->pid);
+	c = c ? c : compare_integers(x->cpu, y->cpu);
 	c = c ? c : strcmp(x->comm, y->comm);
 	c = c ? c : strcmp(x->arguments, y->arguments);
 	c = c ? c : strcmp(x->returned, y->returned);
@@ -380,10 +368,10 @@ static int compare_rest(const struct slow_call *x, const struct slow_call *y)
 static int slow_call_compare(const void *a, const void *b)
 {
 	const struct slow_call *x = a, *y = b;
-	int c = compare_u64(y->total, x->total);
+	int c = compare_integers(y->total, x->total);
 
-	c = c ? c : compare_u64(x->start, y->start);
-	c = c ? c : compare_i32(x->tid, y->tid);
+	c = c ? c : compare_integers(x->start, y->start);
+	c = c ? c : compare_integers(x->tid, y->tid);
 	c = c ? c : strcmp(x->name, y->name);
 	return c ? c : compare_rest(x, y);
 }
@@ -676,14 +664,12 @@ static void slowest_put_cells(struct cells *cells, const struct slow_call *c)
 	slowest_put_text(cells, c->stack);
 }
 
-int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
-		  struct error *e)
+void slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out)
 {
 	static const char *const names[] = {"dur",  "self", "time", "end",  "tid", "pid",
 					    "comm", "cpu",  "name", "args", "ret", "stack"};
 	struct cells cells;
 
-	(void)e;
 	if (l->count)
 		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
 	if (format != TABLE_ALIGNED)
@@ -696,5 +682,4 @@ int slowest_write(struct slow_list *l, bool ticks, enum table_format format, str
 	}
 	if (format != TABLE_ALIGNED)
 		cells_end(&cells);
-	return 0;
 }

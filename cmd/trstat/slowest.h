@@ -107,7 +107,7 @@ struct slowest {
 };
 
 /* All functions that return int return -1 when out of memory. */
-int slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
+void slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
 void slowest_free(struct slowest *s);
 
 /* Take a block of any kind: HEAD begins a segment, END ends it, its open calls are restored,
@@ -119,7 +119,6 @@ int slowest_finish(struct slowest *s);
 void slowest_forget_calls(struct slowest *s);
 
 /* Write the calls, the slowest first. */
-int slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out,
-		  struct error *e);
+void slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out);
 
 #endif

@@ -39,7 +39,7 @@ static int statistics_learn_frames(struct statistics *s, uint32_t stack);
 static int statistics_where_cells(struct statistics *s, const struct event_ref *entered,
 				  struct key_cell *cells);
 static bool statistics_is_selected(struct statistics *s, const struct event_ref *subject);
-static int statistics_begin_block(struct statistics *s, const struct block *b);
+static void statistics_begin_block(struct statistics *s, const struct block *b);
 
 int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 {
@@ -2056,8 +2056,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 		pass_until(s, b);
 		return 0;
 	}
-	if (statistics_begin_block(s, b))
-		return -1;
+	statistics_begin_block(s, b);
 	for (events_begin(&it, b); !bad && event_next(&it, &e);) {
 		if (e.time >= until) {
 			if (e.type->kind != KIND_GAP)
@@ -2193,7 +2192,7 @@ void statistics_free(struct statistics *s)
 }
 
 /* Prepare for the rows of a block. */
-static int statistics_begin_block(struct statistics *s, const struct block *b)
+static void statistics_begin_block(struct statistics *s, const struct block *b)
 {
 	if (s->caches.symbol_changes != s->dictionary->symbol_changes)
 		statistics_forget_names(s);
@@ -2201,13 +2200,11 @@ static int statistics_begin_block(struct statistics *s, const struct block *b)
 	s->ticks |= s->clocks.ticks;
 	if (b->stacks.sampled)
 		statistics_fetch_sums(s, b);
-	return 0;
 }
 
 int statistics_until(struct statistics *s, const struct block *b, struct events *it, uint64_t end)
 {
-	if (statistics_begin_block(s, b))
-		return -1;
+	statistics_begin_block(s, b);
 	for (;;) {
 		struct events here = *it;
 		struct event e;
@@ -2279,8 +2276,7 @@ int statistics_block(struct statistics *s, const struct block *b)
 
 	if (b->kind != BLOCK_EVENTS)
 		return s->pair ? 0 : calls_restore(&s->calls, b, &error);
-	if (statistics_begin_block(s, b))
-		return -1;
+	statistics_begin_block(s, b);
 	if (!b->rows)
 		return 0;
 	s->first = b->base < s->first ? b->base : s->first;

@@ -1547,6 +1547,7 @@ static void summaries_damaged(struct summaries *ss)
 	warn(ss->file, ss->begins, "a damaged summary is left out");
 }
 
+/* Leave the summary out, with a message that says what is wrong. Returns 0. */
 static int summary_damaged(struct summaries *ss, uint64_t offset, const char *what)
 {
 	if (ss->state == SUMMARY_OPEN)
@@ -1717,11 +1718,6 @@ static void begin_summary(struct summaries *ss, const struct block *b)
 	ss->taken = false;
 }
 
-static int end_summary(struct summaries *ss, const struct block *b, struct error *e)
-{
-	return ss->taken ? add_summary(ss, e) : summary_damaged(ss, b->offset, "a part is missing");
-}
-
 /* Take a block. Returns -1 with e filled if it is not a summary, or does not match the others. A
  * damaged summary is left out with a message. */
 static int summaries_block(struct summaries *ss, const struct block *b, struct error *e)
@@ -1732,7 +1728,9 @@ static int summaries_block(struct summaries *ss, const struct block *b, struct e
 		return 0;
 	switch (b->kind) {
 	case BLOCK_META: return ss->taken ? 0 : summary_take_meta(ss, b, e);
-	case BLOCK_END: return end_summary(ss, b, e);
+	case BLOCK_END:
+		return ss->taken ? add_summary(ss, e)
+				 : summary_damaged(ss, b->offset, "a part is missing");
 	}
 	return 0;
 }
@@ -2474,9 +2472,10 @@ static int partial_begin(struct partial_counting *c)
 	struct statistics *s = c->sm->s;
 
 	if (statistics_init_summary(s, &q->keys, &q->columns, d) ||
-	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
-	    (c->slowest && slowest_init(c->slowest, q->slowest, d)))
+	    (q->settings->pair && statistics_pair(s, &q->pair)))
 		return -1;
+	if (c->slowest)
+		slowest_init(c->slowest, q->slowest, d);
 	statistics_name_stacks(s, !q->settings->interval);
 	return 0;
 }
