@@ -22,6 +22,7 @@
 #include "common/calls/open_calls.h"
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
+#include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
@@ -29,17 +30,36 @@
 
 /* --- ids --- */
 
-static int chrome_read_number(struct chrome *c, const struct buffer *text, struct chrome_id *id);
-static int32_t chrome_id(struct chrome *c, const struct buffer *text);
-static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e);
-
-/* Convert the text of an event's id. */
-static int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+/* Convert a pid or tid; -1: there is none. *named: the text is no number in range, and gets one. */
+static int32_t chrome_id_of(struct chrome *c, const struct buffer *b, bool *named)
 {
-	c->read.id_text.size = 0;
-	if (buffer_append(&c->read.id_text, text->data, text->size))
+	uint32_t number;
+	char *end;
+	long n;
+
+	if (!b->size)
 		return -1;
-	return chrome_read_number(c, text, id);
+	n = strtol((char *)b->data, &end, 10);
+	if (!*end && n >= 0 && n <= INT32_MAX)
+		return (int32_t)n;
+	/* not a number in range: use one that no other id has, the same each time */
+	number = intern(&c->names, b->data, b->size);
+	if (number == c->counts.named) {
+		if (!number)
+			snprintf(c->counts.named_first, sizeof c->counts.named_first, "%s",
+				 (char *)b->data);
+		c->counts.named++;
+	}
+	*named = true;
+	return (int32_t)(0x40000000u | (number & 0x3fffffff));
+}
+
+/* Convert a pid or tid. A text that is no number in range gets one. */
+static int32_t chrome_id(struct chrome *c, const struct buffer *text)
+{
+	bool named;
+
+	return chrome_id_of(c, text, &named);
 }
 
 /* Convert the text of a number of a flow. */
@@ -76,13 +96,22 @@ static int chrome_read_number(struct chrome *c, const struct buffer *text, struc
 	return 0;
 }
 
+/* Convert the text of an event's id. */
+static int chrome_read_id(struct chrome *c, const struct buffer *text, struct chrome_id *id)
+{
+	c->read.id_text.size = 0;
+	if (buffer_append(&c->read.id_text, text->data, text->size))
+		return -1;
+	return chrome_read_number(c, text, id);
+}
+
 /* Count an instant of a phase without ids, whose id is left out. */
 static void chrome_count_id(struct chrome *c)
 {
 	char phase = (char)c->read.phase.data[0];
 	size_t n = strlen(c->counts.phases);
 
-	if (!(c->read.id.form & CHROME_ID_HERE))
+	if (!(c->event.id.form & CHROME_ID_HERE))
 		return;
 	c->counts.idless++;
 	if (!strchr(c->counts.phases, phase) && n + 1 < sizeof c->counts.phases)
@@ -95,7 +124,7 @@ static int chrome_name_counter(struct chrome *c)
 {
 	struct buffer *name = &c->read.name;
 
-	if (!(c->read.id.form & CHROME_ID_HERE))
+	if (!(c->event.id.form & CHROME_ID_HERE))
 		return 0;
 	if (buffer_u8(name, '[') ||
 	    buffer_append(name, c->read.id_text.data, c->read.id_text.size) ||
@@ -166,72 +195,72 @@ static int chrome_meta_head(struct buffer *b, int32_t pid, int32_t tid, const ch
 		       : 0;
 }
 
-/* Append the metadata event in k->text. *last: where the one of its kind before begins, + 1; 0. */
-static int chrome_add_event(struct chrome_metadata *k, uint32_t *last)
+/* Append the metadata event in metadata.text. *last: where the one of its kind before begins, + 1;
+ * 0. */
+static int chrome_add_event(struct chrome *c, uint32_t *last)
 {
-	struct buffer *b = &k->events;
-	size_t size = k->text.size;
+	struct buffer *b = &c->metadata.events;
+	size_t size = c->metadata.text.size;
 
 	/* recorders repeat such events */
 	if (*last && *last - 1 + size <= b->size &&
-	    !memcmp(b->data + *last - 1, k->text.data, size))
+	    !memcmp(b->data + *last - 1, c->metadata.text.data, size))
 		return 0;
 	if (b->size + size > METADATA_MOST) {
-		k->events_left_out = 1;
+		c->metadata.events_left_out = 1;
 		return 0;
 	}
 	if (b->size && buffer_puts(b, ",\n"))
 		return -1;
 	*last = (uint32_t)b->size + 1;
-	return buffer_append(b, k->text.data, size);
+	return buffer_append(b, c->metadata.text.data, size);
 }
 
 /* Keep the metadata event that is read, unless it is the name of a thread or process. */
 static int chrome_metadata_event(struct chrome *c)
 {
-	struct chrome_metadata *k = &c->metadata;
 	const struct buffer *args = &c->read.arguments, *name = &c->read.name;
 	uint32_t size, *last;
 	size_t head, n;
 
-	if (k->events_left_out) {
-		k->events_left_out++;
+	if (c->metadata.events_left_out) {
+		c->metadata.events_left_out++;
 		return 0;
 	}
-	k->text.size = 0;
-	if (chrome_meta_head(&k->text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
+	c->metadata.text.size = 0;
+	if (chrome_meta_head(&c->metadata.text, c->read.pid.size ? chrome_id(c, &c->read.pid) : -1,
 			     c->read.tid.size ? chrome_id(c, &c->read.tid) : -1,
 			     (const char *)name->data, name->size))
 		return -1;
-	head = k->text.size;
+	head = c->metadata.text.size;
 	for (size_t i = 0; i < args->size; i += 8 + size) {
 		const char *key = writer_string_of(c->w, get_u32(args->data + i), &n);
 
 		size = get_u32(args->data + i + 4);
-		if ((i && buffer_u8(&k->text, ',')) || json_append_string(&k->text, key, n) ||
-		    buffer_u8(&k->text, ':') ||
-		    chrome_put_value(&k->text, args->data + i + 8, size))
+		if ((i && buffer_u8(&c->metadata.text, ',')) ||
+		    json_append_string(&c->metadata.text, key, n) ||
+		    buffer_u8(&c->metadata.text, ':') ||
+		    chrome_put_value(&c->metadata.text, args->data + i + 8, size))
 			return -1;
 	}
-	last = id_cache_number(&k->last, k->text.data, head);
-	return !last || buffer_puts(&k->text, "}}") || chrome_add_event(k, last) ? -1 : 0;
+	last = id_cache_number(&c->metadata.last, c->metadata.text.data, head);
+	return !last || buffer_puts(&c->metadata.text, "}}") || chrome_add_event(c, last) ? -1 : 0;
 }
 
 /* Add the event with the name of a thread or process that has no other events. */
 static int chrome_add_name(struct chrome *c, const char *what, int32_t pid, int32_t tid,
 			   uint32_t name)
 {
-	struct chrome_metadata *k = &c->metadata;
 	uint32_t last = 0;
 	size_t n;
 	const char *text = writer_string_of(c->w, name, &n);
 
-	k->text.size = 0;
-	if (chrome_meta_head(&k->text, pid, tid, what, strlen(what)) ||
-	    buffer_puts(&k->text, "\"name\":") || json_append_string(&k->text, text, n) ||
-	    buffer_puts(&k->text, "}}"))
+	c->metadata.text.size = 0;
+	if (chrome_meta_head(&c->metadata.text, pid, tid, what, strlen(what)) ||
+	    buffer_puts(&c->metadata.text, "\"name\":") ||
+	    json_append_string(&c->metadata.text, text, n) || buffer_puts(&c->metadata.text, "}}"))
 		return -1;
-	return chrome_add_event(k, &last);
+	return chrome_add_event(c, &last);
 }
 
 /* Add the names of threads that no row of the stream has, or none as the thread's own: the comm of
@@ -272,14 +301,13 @@ static int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool 
 {
 	/* what trencode writes in any case */
 	static const char unit[] = "\"displayTimeUnit\":\"ns\"";
-	struct chrome_metadata *k = &c->metadata;
-	struct buffer *b = other ? &k->other : &k->members;
-	size_t at = b->size, from, used = k->members.size + k->other.size;
+	struct buffer *b = other ? &c->metadata.other : &c->metadata.members;
+	size_t at = b->size, from, used = c->metadata.members.size + c->metadata.other.size;
 	enum json_token token;
 	int status;
 
 	if (used + r->text.size > METADATA_MOST) {
-		k->members_left_out++;
+		c->metadata.members_left_out++;
 		return json_skip(r, json_next(r)) ? 0 : -1;
 	}
 	if (buffer_u8(b, ','))
@@ -288,9 +316,9 @@ static int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool 
 	if (json_append_string(b, (const char *)r->text.data, r->text.size) || buffer_u8(b, ':'))
 		return -1;
 	token = json_next(r);
-	used = k->members.size + k->other.size;
+	used = c->metadata.members.size + c->metadata.other.size;
 	status = json_copy(r, token, b, used > METADATA_MOST ? 0 : METADATA_MOST - used);
-	k->members_left_out += status > 0;
+	c->metadata.members_left_out += status > 0;
 	if (status || (!other && b->size - from == sizeof unit - 1 &&
 		       !memcmp(b->data + from, unit, sizeof unit - 1)))
 		b->size = at;
@@ -302,39 +330,29 @@ static int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool 
 /* Write the META, after all events were read. */
 static int chrome_metadata_write(struct chrome *c)
 {
-	struct chrome_metadata *k = &c->metadata;
-	struct buffer *b = &k->text;
+	struct buffer *b = &c->metadata.text;
 
 	if (chrome_add_names(c))
 		return -1;
-	warn_count(c->input->name, k->events_left_out,
+	warn_count(c->input->name, c->metadata.events_left_out,
 		   "metadata {event is|events are} left out: they are larger than 4 MiB");
-	warn_count(c->input->name, k->members_left_out,
+	warn_count(c->input->name, c->metadata.members_left_out,
 		   "{member|members} beside the events {is|are} left out: all are larger than "
 		   "4 MiB");
-	if (!k->events.size && !k->members.size && !k->other.size)
+	if (!c->metadata.events.size && !c->metadata.members.size && !c->metadata.other.size)
 		return 0;
 	b->size = 0;
 	return buffer_printf(b, "{\"otherData\":{\"origin\":\"%" PRId64 "\"", chrome_zero(c)) ||
-			       buffer_append(b, k->other.data, k->other.size) ||
+			       buffer_append(b, c->metadata.other.data, c->metadata.other.size) ||
 			       buffer_puts(b, "},\n\"traceEvents\":[\n") ||
-			       buffer_append(b, k->events.data, k->events.size) ||
+			       buffer_append(b, c->metadata.events.data, c->metadata.events.size) ||
 			       buffer_puts(b, "]") ||
-			       buffer_append(b, k->members.data, k->members.size) ||
+			       buffer_append(b, c->metadata.members.data,
+					     c->metadata.members.size) ||
 			       buffer_puts(b, "}\n") ||
 			       writer_meta(c->w, c->source, CHROME_META, b->data, b->size)
 		       ? -1
 		       : 0;
-}
-
-static void chrome_metadata_free(struct chrome_metadata *k)
-{
-	buffer_free(&k->events);
-	buffer_free(&k->members);
-	buffer_free(&k->other);
-	buffer_free(&k->text);
-	id_cache_free(&k->last);
-	intern_free(&k->named);
 }
 
 /*
@@ -468,7 +486,7 @@ static int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_
 		     value_put_bytes(&c->read.values, VALUE_BLOB, text.data, text.size);
 
 	buffer_free(&text);
-	c->read.has_nested = true;
+	c->event.has_nested = true;
 	return failed ? -1 : 0;
 }
 
@@ -511,19 +529,32 @@ static int chrome_nested_convert(struct chrome *c)
 
 /* --- the frames of "stackFrames" --- */
 
-/* Set what is known of a frame; parent 0: it has no caller. */
-static int chrome_frame_set(struct chrome_frames *f, uint32_t number,
-			    const struct chrome_call_frame *content)
+/* Get the number of a frame + 1. space: 0, or that of the profile whose frame it is. 0: out of
+ * memory. */
+static uint32_t chrome_frame(struct chrome *c, uint32_t space, const void *key, size_t n)
 {
-	struct chrome_call_frame *frame = number ? &f->frame[number - 1] : NULL;
+	struct buffer *of = &c->frames.key;
+	uint32_t number;
 
-	if (!frame)
-		return -1;
+	of->size = 0;
+	if (buffer_u32(of, space) || buffer_append(of, key, n))
+		return 0;
+	number = intern(&c->frames.keys, of->data, of->size);
+	return number == INTERN_NONE || ARRAY_REACH(c->frames.frame, c->frames.size, number)
+		       ? 0
+		       : number + 1;
+}
+
+/* Set what is known of a frame; parent 0: it has no caller. */
+static void chrome_frame_set(struct chrome *c, uint32_t number,
+			     const struct chrome_call_frame *content)
+{
+	struct chrome_call_frame *frame = &c->frames.frame[number - 1];
+
 	/* of frames with one key the first is valid */
 	if (!frame->known)
 		*frame = *content;
 	frame->known = true;
-	return 0;
 }
 
 static bool is_scalar(enum json_token token)
@@ -532,7 +563,7 @@ static bool is_scalar(enum json_token token)
 }
 
 /* Read the content of a frame, after its '{'. */
-static int chrome_read_frame(struct chrome_frames *f, struct writer *w, struct json_reader *r,
+static int chrome_read_frame(struct chrome *c, struct json_reader *r,
 			     struct chrome_call_frame *frame)
 {
 	enum json_token token;
@@ -544,9 +575,9 @@ static int chrome_read_frame(struct chrome_frames *f, struct writer *w, struct j
 		if (json_spell_whole(r, token))
 			return -1;
 		if (name && token == JSON_STRING) {
-			frame->name = writer_string(w, r->text.data, r->text.size);
+			frame->name = writer_string(c->w, r->text.data, r->text.size);
 		} else if (parent && is_scalar(token)) {
-			frame->parent = chrome_frame(f, 0, r->text.data, r->text.size);
+			frame->parent = chrome_frame(c, 0, r->text.data, r->text.size);
 			if (!frame->parent)
 				return -1;
 		} else if (!json_skip(r, token)) {
@@ -557,30 +588,21 @@ static int chrome_read_frame(struct chrome_frames *f, struct writer *w, struct j
 }
 
 /* Read "stackFrames", after its '{'. -1: BAD, or out of memory. */
-static int chrome_frames_read(struct chrome_frames *f, struct writer *w, struct json_reader *r)
+static int chrome_frames_read(struct chrome *c, struct json_reader *r)
 {
 	enum json_token token;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		struct chrome_call_frame frame = {0};
-		uint32_t number = chrome_frame(f, 0, r->text.data, r->text.size);
+		uint32_t number = chrome_frame(c, 0, r->text.data, r->text.size);
 
 		token = json_next(r);
-		if (!number || (token == JSON_OBJECT ? chrome_read_frame(f, w, r, &frame)
-						     : !json_skip(r, token)))
+		if (!number ||
+		    (token == JSON_OBJECT ? chrome_read_frame(c, r, &frame) : !json_skip(r, token)))
 			return -1;
-		if (chrome_frame_set(f, number, &frame))
-			return -1;
+		chrome_frame_set(c, number, &frame);
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
-static void chrome_frames_free(struct chrome_frames *f)
-{
-	intern_free(&f->keys);
-	buffer_free(&f->key);
-	buffer_free(&f->path);
-	free(f->frame);
 }
 
 /* --- reads one object of "traceEvents" --- */
@@ -666,38 +688,6 @@ static int chrome_read_arguments(struct chrome *c, struct json_reader *r)
 
 /* --- threads --- */
 
-/* Convert a pid or tid; -1: there is none. *named: the text is no number in range, and gets one. */
-static int32_t chrome_id_of(struct chrome *c, const struct buffer *b, bool *named)
-{
-	uint32_t number;
-	char *end;
-	long n;
-
-	if (!b->size)
-		return -1;
-	n = strtol((char *)b->data, &end, 10);
-	if (!*end && n >= 0 && n <= INT32_MAX)
-		return (int32_t)n;
-	/* not a number in range: use one that no other id has, the same each time */
-	number = intern(&c->names, b->data, b->size);
-	if (number == c->counts.named) {
-		if (!number)
-			snprintf(c->counts.named_first, sizeof c->counts.named_first, "%s",
-				 (char *)b->data);
-		c->counts.named++;
-	}
-	*named = true;
-	return (int32_t)(0x40000000u | (number & 0x3fffffff));
-}
-
-/* Convert a pid or tid. A text that is no number in range gets one. */
-static int32_t chrome_id(struct chrome *c, const struct buffer *text)
-{
-	bool named;
-
-	return chrome_id_of(c, text, &named);
-}
-
 /* Name a process by its pid, which is no number, unless a metadata event named it. */
 static int name_process(struct chrome *c, int32_t pid)
 {
@@ -727,8 +717,7 @@ static struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 			return NULL;
 		if (ARRAY_GROW(c->threads, c->threads_capacity, c->nthreads))
 			return NULL;
-		t = c->threads;
-		t += c->nthreads++;
+		t = &c->threads[c->nthreads++];
 		*t = (struct chrome_thread){.pid = key[0], .tid = key[1], .cpu = -1};
 		if (pid_named || tid_named) {
 			const struct buffer *id = tid_named ? tid : &c->read.pid;
@@ -737,6 +726,314 @@ static struct chrome_thread *chrome_thread(struct chrome *c, uint32_t *number)
 		}
 	}
 	return &c->threads[*number];
+}
+
+/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
+static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
+
+/*
+ * The events Profile and ProfileChunk of V8's CPU profiler.
+ *
+ * Profile has the thread that is sampled and the time at which this begins. Each ProfileChunk of
+ * the same process and id has new nodes, which are frames with the ids of their callers, the ids of
+ * the nodes of samples, and the microseconds from each sample to the next: "args": {"data":
+ * {"cpuProfile": {"nodes": [...], "samples": [...]}, "timeDeltas": [...]}}.
+ *
+ * Source: the traces that Chrome and Node.js write, and src/profiler of V8.
+ */
+
+/* Add a sample. r has its thread, frame and name, the weight and its kind, or the profile. 0, or -1
+ * with *e filled. */
+static int chrome_sample(struct chrome *c, struct chrome_record *r, int64_t time, struct error *e)
+{
+	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
+
+	r->phase = 'P';
+	r->category = writer_string(c->w, c->read.category.data, c->read.category.size);
+	if (time < c->lowest)
+		c->lowest = time;
+	if (time > c->highest)
+		c->highest = time;
+	c->counts.negative += time < 0;
+	c->counts.events++;
+	c->threads[r->thread].used = true;
+	return sorter_add(&c->sorter, key, r, sizeof *r, e);
+}
+
+/* --- reading --- */
+
+/* Read "callFrame", after its '{'. Lines count from 0. */
+static int read_call_frame(struct chrome *c, struct json_reader *r, struct chrome_call_frame *frame)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool name = json_is(r, "functionName"), file = json_is(r, "url");
+		bool line = json_is(r, "lineNumber");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if (name && token == JSON_STRING)
+			frame->name = r->text.size ? writer_string(c->w, r->text.data, r->text.size)
+						   : writer_text(c->w, "(anonymous)");
+		else if (file && token == JSON_STRING)
+			frame->file = writer_string(c->w, r->text.data, r->text.size);
+		else if (line && token == JSON_NUMBER && r->text.data[0] != '-')
+			frame->line = (uint32_t)strtoul((char *)r->text.data, NULL, 10) + 1;
+		else if (!json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read a node, after its '{'. */
+static int read_node(struct chrome *c, struct json_reader *r)
+{
+	struct chrome_call_frame frame = {0};
+	uint32_t number = 0;
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool id = json_is(r, "id"), parent = json_is(r, "parent");
+		bool content = json_is(r, "callFrame");
+
+		token = json_next(r);
+		if (json_spell_whole(r, token))
+			return -1;
+		if ((id || parent) && token == JSON_NUMBER) {
+			uint32_t n = chrome_frame(c, c->profiles.space, r->text.data, r->text.size);
+
+			if (!n)
+				return -1;
+			*(id ? &number : &frame.parent) = n;
+		} else if (content && token == JSON_OBJECT) {
+			if (read_call_frame(c, r, &frame))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if (token != JSON_OBJECT_END)
+		return -1;
+	if (number)
+		chrome_frame_set(c, number, &frame);
+	return 0;
+}
+
+/* Read an array, after its '[': of nodes, of samples, or of times. */
+static int cpu_profile_read_array(struct chrome *c, struct json_reader *r, char what)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		uint32_t frame;
+		int64_t ns = 0;
+
+		if (what == 's' && json_spell_whole(r, token))
+			return -1;
+		if (what == 'n' && token == JSON_OBJECT) {
+			if (read_node(c, r))
+				return -1;
+		} else if (what == 's' && token == JSON_NUMBER) {
+			frame = chrome_frame(c, c->profiles.space, r->text.data, r->text.size);
+			if (!frame || buffer_u32(&c->profiles.samples, frame))
+				return -1;
+		} else if (what == 't' && token == JSON_NUMBER) {
+			if (!chrome_time((char *)r->text.data, &ns, &c->event.marks.inexact))
+				ns = 0;
+			if (buffer_u64(&c->profiles.deltas, (uint64_t)ns))
+				return -1;
+		} else if (token == JSON_BAD || !json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Read "data" or "cpuProfile", after its '{'. */
+static int read_chunk(struct chrome *c, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
+		char what = json_is(r, "nodes")	       ? 'n'
+			    : json_is(r, "samples")    ? 's'
+			    : json_is(r, "timeDeltas") ? 't'
+						       : 0;
+
+		token = json_next(r);
+		if (profile && token == JSON_OBJECT && r->depth < 4) {
+			if (read_chunk(c, r))
+				return -1;
+		} else if (start && token == JSON_NUMBER) {
+			if (!chrome_time((char *)r->text.data, &c->profiles.begin,
+					 &c->event.marks.inexact))
+				c->profiles.begin = -1;
+		} else if (what && token == JSON_ARRAY) {
+			if (cpu_profile_read_array(c, r, what))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Find the argument "data" in the arguments that were read: an object as text. */
+static bool chrome_find_data(struct chrome *c, struct value *data)
+{
+	const struct buffer *b = &c->read.arguments;
+	uint32_t name = writer_text(c->w, "data");
+	struct values v;
+
+	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
+		if (get_u32(b->data + i) != name)
+			continue;
+		values_begin(&v, b->data + i + 8, get_u32(b->data + i + 4));
+		return values_value(&v, data) && data->tag == VALUE_BLOB;
+	}
+	return false;
+}
+
+/* --- samples --- */
+
+/* Find the number of the profile with the id of the event, in the event's process; INTERN_NONE: out
+ * of memory. */
+static uint32_t profile_of(struct chrome *c)
+{
+	struct {
+		struct chrome_id id;
+		int64_t pid;
+	} key;
+	uint32_t thread, number;
+
+	memset(&key, 0, sizeof key);
+	key.id.number = c->event.id.number;
+	key.id.form = c->event.id.form;
+	if (!chrome_thread(c, &thread))
+		return INTERN_NONE;
+	key.pid = c->threads[thread].pid;
+	number = intern(&c->profiles.keys, &key, sizeof key);
+	if (number == INTERN_NONE || number < c->profiles.count)
+		return number;
+	if (ARRAY_GROW(c->profiles.profile, c->profiles.capacity, c->profiles.count))
+		return INTERN_NONE;
+	c->profiles.profile[number].thread = thread;
+	c->profiles.profile[number].time = -1;
+	c->profiles.count++;
+	return number;
+}
+
+/* Add the samples of the chunk. Times of the profiler go back now and then. */
+static int keep_samples(struct chrome *c, struct error *e)
+{
+	const struct buffer *samples = &c->profiles.samples, *deltas = &c->profiles.deltas;
+	uint32_t number = c->profiles.space - 1;
+	int64_t time = c->profiles.profile[number].time;
+
+	for (size_t i = 0; i < samples->size / 4; i++) {
+		struct chrome_record r = {.kind = CHROME_TIME_SAMPLE,
+					  .thread = c->profiles.profile[number].thread,
+					  .name = writer_text(c->w, "cpu_profile"),
+					  .other = get_u32(samples->data + 4 * i),
+					  .id.number = c->profiles.space,
+					  .cpu = -1};
+		uint64_t delta = 8 * i < deltas->size ? get_u64(deltas->data + 8 * i) : 0;
+		int64_t next = time + (int64_t)delta;
+
+		if (next >= 0 && next < (int64_t)TIME_LIMIT - CHROME_EARLIEST)
+			time = next;
+		if (chrome_sample(c, &r, time, e))
+			return -1;
+	}
+	c->profiles.profile[number].time = time;
+	return 0;
+}
+
+/* Take the Profile or ProfileChunk that was read. Returns 1: it has no data of one; 0, or -1 with
+ * *e filled. */
+static int chrome_cpu_profile(struct chrome *c, struct error *e)
+{
+	struct json_reader r = {0};
+	struct value data;
+	uint32_t number;
+	bool first, bad = false;
+
+	if (!chrome_find_data(c, &data))
+		return 1;
+	number = profile_of(c);
+	if (number == INTERN_NONE)
+		return error_no_memory(e);
+	c->profiles.space = number + 1;
+	c->profiles.samples.size = c->profiles.deltas.size = 0;
+	c->profiles.begin = -1;
+	json_open_text(&r, (const char *)data.bytes, data.n);
+	if (json_next(&r) == JSON_OBJECT)
+		bad = read_chunk(c, &r);
+	/* the text was read before, so it is JSON */
+	bad = bad && !r.error.what[0];
+	json_close(&r);
+	if (bad)
+		return error_no_memory(e);
+	first = c->profiles.profile[number].time < 0;
+	if (c->profiles.begin >= 0 || first)
+		c->profiles.profile[number].time =
+			c->profiles.begin >= 0 ? c->profiles.begin : c->event.ts;
+	if (first)
+		c->profiles.profile[number].start = c->profiles.profile[number].time;
+	return keep_samples(c, e);
+}
+
+/* --- flows: the argument flow_ids of calls with a "bind_id" (chrome_rows.c) --- */
+
+enum { FLOWS_MOST = 1 << 18 }; /* the ends of other flows are not found */
+
+/* Note an event of the flow that is read. *event: its number. */
+static int note_event(struct chrome *c, int64_t time, uint32_t *event)
+{
+	uint64_t id = c->event.bind.number;
+	uint32_t *number;
+
+	*event = 0;
+	if (c->flows.count == FLOWS_MOST && !key_map_get(&c->flows.ids, id))
+		return 0;
+	number = key_map_number(&c->flows.ids, id);
+	if (!number)
+		return -1;
+	if (!*number) {
+		if (ARRAY_GROW(c->flows.last, c->flows.capacity, c->flows.count))
+			return -1;
+		c->flows.last[c->flows.count].time = INT64_MIN;
+		*number = ++c->flows.count;
+	}
+	*event = ++c->flows.events;
+	if (time >= c->flows.last[*number - 1].time) {
+		c->flows.last[*number - 1].time = time;
+		c->flows.last[*number - 1].event = *event;
+	}
+	return 0;
+}
+
+/* Add the flow of an event that begins a call, as the last argument. */
+static int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time)
+{
+	struct buffer *to = &c->read.arguments, *value = &c->read.values;
+	uint32_t event;
+
+	if (!c->texts.flows) {
+		c->texts.flows = writer_text(c->w, PERFETTO_FLOWS);
+		c->texts.ended_flows = writer_text(c->w, PERFETTO_ENDED_FLOWS);
+	}
+	value->size = 0;
+	if (!c->texts.flows || !c->texts.ended_flows || note_event(c, time, &event) ||
+	    value_put_uint(value, VALUE_UINT, c->event.bind.number) ||
+	    buffer_u32(to, c->texts.flows) || buffer_u32(to, (uint32_t)value->size))
+		return -1;
+	if (!c->event.flow_out)
+		record->flow = event;
+	return buffer_append(to, value->data, value->size);
 }
 
 /* --- events --- */
@@ -841,27 +1138,27 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 	const uint8_t *p;
 	uint32_t name; /* of the row with the arguments */
 
-	record.id = c->read.id;
-	record.marks = c->read.marks;
+	record.id = c->event.id;
+	record.marks = c->event.marks;
 	record.marks.unseen &= kind == CHROME_COMPLETE || kind == CHROME_BEGIN;
 	c->depths |= record.marks.unfinished || record.marks.unseen;
-	if (c->read.has_nested && chrome_nested_convert(c))
+	if (c->event.has_nested && chrome_nested_convert(c))
 		return error_no_memory(e);
 	if (record.marks.unfinished)
 		forget_argument(c, c->texts.unfinished);
-	if ((c->read.flows && c->read.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
+	if ((c->event.flows && c->event.bind.form & CHROME_ID_HERE && is_phase(c, "XBb") &&
 	     chrome_flow_add(c, &record, time)) ||
 	    !chrome_thread(c, &record.thread))
 		return error_no_memory(e);
 	chrome_note_thread(c, &c->threads[record.thread], kind);
-	record.scope = is_phase(c, "iI") ? c->read.scope : 0;
+	record.scope = is_phase(c, "iI") ? c->event.scope : 0;
 	record.cpu = kind == CHROME_INSTANT ? chrome_cpu_of(c, record.thread) : -1;
 	/* an end without a name ends any call */
 	record.name = c->read.name.size || kind == CHROME_END || is_phase(c, "eF")
 			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
 			      : writer_text(c->w, "(no name)");
 	if (kind == CHROME_INSTANT && c->read.frame.size) {
-		record.other = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
+		record.other = chrome_frame(c, 0, c->read.frame.data, c->read.frame.size);
 		if (!record.other)
 			return error_no_memory(e);
 	}
@@ -891,40 +1188,26 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 	return sorter_add(&c->sorter, key, c->read.record.data, c->read.record.size, e);
 }
 
-/* A sample. */
-struct chrome_sample {
-	uint32_t thread, frame; /* numbers; frame + 1, 0 none */
-	int64_t time;		/* ns */
-	uint64_t weight;
-	int32_t cpu;	  /* -1: it is not known */
-	const char *name; /* of their type */
-	bool in_time;	  /* the weight is in ns */
-	uint32_t profile; /* of V8: its number + 1; the weight follows from the order of times; 0 */
-};
-
-static int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e);
-
 /* Add an element of "samples". */
-static int chrome_keep_sample(struct chrome *c, int64_t time, struct error *e)
+static int chrome_keep_sample(struct chrome *c, struct error *e)
 {
-	struct chrome_sample s = {.time = time,
-				  .weight = 1,
-				  .in_time = c->read.in_time,
-				  .name = c->read.name.size ? (char *)c->read.name.data
-							    : "samples"};
+	const char *name = c->read.name.size ? (char *)c->read.name.data : "samples";
 	const char *weight = (char *)c->read.weight.data;
 	const struct buffer *args = &c->read.arguments;
+	struct chrome_record r = {.duration = 1,
+				  .kind = c->event.in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
+				  .name = writer_text(c->w, name)};
 
 	if (c->read.weight.size && *weight != '-')
-		s.weight = strtoull(weight, NULL, 10);
+		r.duration = strtoull(weight, NULL, 10);
 	if (c->read.frame.size)
-		s.frame = chrome_frame(&c->frames, 0, c->read.frame.data, c->read.frame.size);
-	if (!chrome_thread(c, &s.thread) || (c->read.frame.size && !s.frame))
+		r.other = chrome_frame(c, 0, c->read.frame.data, c->read.frame.size);
+	if (!chrome_thread(c, &r.thread) || (c->read.frame.size && !r.other))
 		return error_no_memory(e);
-	s.cpu = chrome_cpu_of(c, s.thread);
+	r.cpu = chrome_cpu_of(c, r.thread);
 	c->counts.reduced += args->size && (get_u32(args->data) != c->texts.period ||
 					    args->size > 8 + get_u32(args->data + 4));
-	return chrome_sample(c, &s, e);
+	return chrome_sample(c, &r, c->event.ts, e);
 }
 
 /* Get the buffer for the value of a key whose value is text or a number, or NULL. */
@@ -961,10 +1244,10 @@ static int read_id2(struct chrome *c, struct json_reader *r)
 		token = json_next(r);
 		if (json_spell_whole(r, token))
 			return -1;
-		if ((local || global) && (token == JSON_STRING || token == JSON_NUMBER)) {
-			c->read.id.form &= CHROME_ID_ENCLOSING;
-			c->read.id.form |= local ? CHROME_ID_LOCAL : 0;
-			if (chrome_read_id(c, &r->text, &c->read.id))
+		if ((local || global) && is_scalar(token)) {
+			c->event.id.form &= CHROME_ID_ENCLOSING;
+			c->event.id.form |= local ? CHROME_ID_LOCAL : 0;
+			if (chrome_read_id(c, &r->text, &c->event.id))
 				return -1;
 		} else if (!json_skip(r, token)) {
 			return -1;
@@ -1014,12 +1297,7 @@ static int chrome_keep_text(struct buffer *text, const struct json_reader *r)
 	return 0;
 }
 
-struct times {
-	int64_t ts, dur;
-	bool has_ts, has_dur, wrong, wrong_dur;
-};
-
-static int event_read_member(struct chrome *c, struct json_reader *r, struct times *t)
+static int event_read_member(struct chrome *c, struct json_reader *r)
 {
 	bool ts = json_is(r, "ts"), dur = json_is(r, "dur"), args = json_is(r, "args");
 	bool id = json_is(r, "id"), id2 = json_is(r, "id2"), bp = json_is(r, "bp");
@@ -1043,35 +1321,35 @@ static int event_read_member(struct chrome *c, struct json_reader *r, struct tim
 		return chrome_read_arguments(c, r);
 	if (id2 && token == JSON_OBJECT)
 		return read_id2(c, r);
-	if (id && (token == JSON_STRING || token == JSON_NUMBER))
-		return chrome_read_id(c, &r->text, &c->read.id);
-	if (bind && (token == JSON_STRING || token == JSON_NUMBER))
-		return chrome_read_number(c, &r->text, &c->read.bind);
-	c->read.flows |= flows && token == JSON_TRUE;
-	c->read.flow_out |= flow_out && token == JSON_TRUE;
+	if (id && is_scalar(token))
+		return chrome_read_id(c, &r->text, &c->event.id);
+	if (bind && is_scalar(token))
+		return chrome_read_number(c, &r->text, &c->event.bind);
+	c->event.flows |= flows && token == JSON_TRUE;
+	c->event.flow_out |= flow_out && token == JSON_TRUE;
 	/* some writers put numbers beyond 2^53 in quotes */
 	if ((ts || dur) && (token == JSON_NUMBER ||
 			    (token == JSON_STRING && json_is_number((char *)r->text.data)))) {
-		if (!chrome_time((char *)r->text.data, ts ? &t->ts : &t->dur,
-				 &c->read.marks.inexact))
-			*(ts ? &t->wrong : &t->wrong_dur) = true;
-		t->has_ts |= ts;
-		t->has_dur |= dur;
+		if (!chrome_time((char *)r->text.data, ts ? &c->event.ts : &c->event.dur,
+				 &c->event.marks.inexact))
+			*(ts ? &c->event.wrong : &c->event.wrong_dur) = true;
+		c->event.has_ts |= ts;
+		c->event.has_dur |= dur;
 		return 0;
 	}
-	t->wrong_dur |= dur && token != JSON_NULL;
+	c->event.wrong_dur |= dur && token != JSON_NULL;
 	if (bp && token == JSON_STRING && !strcmp((char *)r->text.data, "e"))
-		c->read.id.form |= CHROME_ID_ENCLOSING;
+		c->event.id.form |= CHROME_ID_ENCLOSING;
 	if (scope && token == JSON_STRING)
-		c->read.scope = json_is(r, "g")	  ? CHROME_GLOBAL
-				: json_is(r, "p") ? CHROME_PROCESS
-						  : 0;
-	c->read.marks.unfinished |= unfinished && token == JSON_TRUE;
-	c->read.marks.unseen |= unseen && token == JSON_TRUE;
-	c->read.marks.overlaps |= overlaps && token == JSON_TRUE;
-	c->read.derived |= derived && token == JSON_TRUE;
-	c->read.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
-	if (text && (token == JSON_STRING || token == JSON_NUMBER))
+		c->event.scope = json_is(r, "g")   ? CHROME_GLOBAL
+				 : json_is(r, "p") ? CHROME_PROCESS
+						   : 0;
+	c->event.marks.unfinished |= unfinished && token == JSON_TRUE;
+	c->event.marks.unseen |= unseen && token == JSON_TRUE;
+	c->event.marks.overlaps |= overlaps && token == JSON_TRUE;
+	c->event.derived |= derived && token == JSON_TRUE;
+	c->event.in_time |= unit && token == JSON_STRING && json_is(r, "ns");
+	if (text && is_scalar(token))
 		return chrome_keep_text(text, r);
 	return json_skip(r, token) ? 0 : -1;
 }
@@ -1133,38 +1411,34 @@ static int read_counter(struct chrome *c)
 	return 0;
 }
 
-static inline bool chrome_is_async(char phase)
-{
-	return phase && strchr("benSFTp", phase);
-}
-
 /* Add an event with a time, by its phase. */
-static int keep_phase(struct chrome *c, const struct times *t, struct error *e)
+static int keep_phase(struct chrome *c, struct error *e)
 {
 	const char *name = (char *)c->read.name.data;
-	bool done = false;
+	int64_t ts = c->event.ts;
+	int status = 1;
 
 	if (c->read.sample)
-		return chrome_keep_sample(c, t->ts, e);
-	if (is_phase(c, "P") && (!strcmp(name, "Profile") || !strcmp(name, "ProfileChunk")) &&
-	    (chrome_cpu_profile(c, t->ts, &done, e) || done))
-		return done ? 0 : -1;
+		return chrome_keep_sample(c, e);
+	if (is_phase(c, "P") && (!strcmp(name, "Profile") || !strcmp(name, "ProfileChunk")))
+		status = chrome_cpu_profile(c, e);
+	if (status <= 0)
+		return status;
 	if (is_phase(c, "B"))
-		return chrome_keep_event(c, CHROME_BEGIN, t->ts, 0, e);
+		return chrome_keep_event(c, CHROME_BEGIN, ts, 0, e);
 	if (is_phase(c, "E"))
-		return chrome_keep_event(c, CHROME_END, t->ts, 0, e);
+		return chrome_keep_event(c, CHROME_END, ts, 0, e);
 	if (is_phase(c, "X"))
-		return chrome_keep_event(c, CHROME_COMPLETE, t->ts, (uint64_t)t->dur, e);
+		return chrome_keep_event(c, CHROME_COMPLETE, ts, (uint64_t)c->event.dur, e);
 	if (is_phase(c, "C"))
 		return chrome_name_counter(c) || read_counter(c)
 			       ? error_no_memory(e)
-			       : chrome_keep_event(c, CHROME_COUNTER, t->ts, 0, e);
-	if (chrome_is_async((char)c->read.phase.data[0]) ||
-	    (chrome_is_flow((char)c->read.phase.data[0]) && c->read.id.form & CHROME_ID_HERE))
-		return chrome_keep_event(c, CHROME_ASYNC, t->ts, 0, e);
+			       : chrome_keep_event(c, CHROME_COUNTER, ts, 0, e);
+	if (is_phase(c, "benSFTp") || (is_phase(c, "stf") && c->event.id.form & CHROME_ID_HERE))
+		return chrome_keep_event(c, CHROME_ASYNC, ts, 0, e);
 	/* instants, objects, samples */
 	chrome_count_id(c);
-	return chrome_keep_event(c, CHROME_INSTANT, t->ts, 0, e);
+	return chrome_keep_event(c, CHROME_INSTANT, ts, 0, e);
 }
 
 /* Test for an event that trencode made from others, which are in the file too. */
@@ -1172,13 +1446,10 @@ static bool is_derived(const struct chrome *c)
 {
 	const char *category = (const char *)c->read.category.data;
 
-	return !strcmp(category, CHROME_DERIVED) || (c->read.derived && is_phase(c, "M")) ||
-	       (c->read.derived && is_phase(c, "stf") && !strcmp(category, CHROME_FLOW) &&
+	return !strcmp(category, CHROME_DERIVED) || (c->event.derived && is_phase(c, "M")) ||
+	       (c->event.derived && is_phase(c, "stf") && !strcmp(category, CHROME_FLOW) &&
 		!strcmp((const char *)c->read.name.data, CHROME_FLOW));
 }
-
-/* The limit of times below 0, in ns. If there are any, the earliest is time 0 of the stream. */
-static const int64_t CHROME_EARLIEST = (int64_t)1 << 60;
 
 /* Read one event object, after its '{', into the sorter. 1: a doubtful one is no event. -1 with *e
  * or r->error filled. */
@@ -1189,14 +1460,9 @@ static int chrome_take_event(struct chrome *c, struct json_reader *r, struct err
 				      &c->read.values, &c->read.arguments, &c->read.frame,
 				      &c->read.weight, &c->read.cpu,	   &c->read.left_out};
 	uint64_t offset = json_offset(r) - 1; /* offset of its '{' */
-	struct times t = {0};
 	enum json_token token;
 
-	c->read.id = c->read.bind = (struct chrome_id){0};
-	c->read.flows = c->read.flow_out = c->read.has_nested = false;
-	c->read.scope = 0;
-	c->read.marks = (struct chrome_marks){0};
-	c->read.in_time = c->read.derived = false;
+	memset(&c->event, 0, sizeof c->event);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		all[i]->size = 0;
 		if (buffer_u8(all[i], 0))
@@ -1204,334 +1470,43 @@ static int chrome_take_event(struct chrome *c, struct json_reader *r, struct err
 		all[i]->size = 0;
 	}
 	while ((token = json_next(r)) == JSON_KEY)
-		if (event_read_member(c, r, &t))
+		if (event_read_member(c, r))
 			return -1;
 	if (token == JSON_BAD)
 		return -1;
 	if (c->read.doubtful &&
-	    !(is_phase(c, "M") || (t.has_ts && (c->read.phase.size == 1 || c->read.sample))))
+	    !(is_phase(c, "M") || (c->event.has_ts && (c->read.phase.size == 1 || c->read.sample))))
 		return 1;
 	c->counts.phased += c->read.phase.size == 1;
 	if (is_derived(c))
 		return 0;
 	if (is_phase(c, "M"))
 		return take_metadata(c) ? error_no_memory(e) : 0;
-	if (t.wrong || (t.has_ts && (t.ts < -CHROME_EARLIEST ||
-				     t.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
+	if (c->event.wrong ||
+	    (c->event.has_ts && (c->event.ts < -CHROME_EARLIEST ||
+				 c->event.ts >= (int64_t)TIME_LIMIT - CHROME_EARLIEST))) {
 		if (!c->counts.wrong_times++)
 			input_damage(c->input, c->input->name, offset,
 				     "an event with an impossible time");
 		return 0;
 	}
-	if (!t.has_ts || (c->read.phase.size != 1 && !c->read.sample)) {
+	if (!c->event.has_ts || (c->read.phase.size != 1 && !c->read.sample)) {
 		if (!c->counts.ignored++)
 			c->counts.ignored_first = offset;
 		return 0;
 	}
 	if (is_phase(c, "X") &&
-	    (t.wrong_dur || t.dur < 0 || t.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - t.ts)) {
+	    (c->event.wrong_dur || c->event.dur < 0 ||
+	     c->event.dur >= (int64_t)TIME_LIMIT - CHROME_EARLIEST - c->event.ts)) {
 		if (!c->counts.wrong_durations++)
 			input_damage(c->input, c->input->name, offset,
 				     "an event with an impossible duration, which is left out");
 		return 0;
 	}
-	c->counts.lasting_none += is_phase(c, "X") && !t.has_dur;
+	c->counts.lasting_none += is_phase(c, "X") && !c->event.has_dur;
 	if (chrome_count_left_out(c))
 		return error_no_memory(e);
-	return keep_phase(c, &t, e);
-}
-
-/*
- * The events Profile and ProfileChunk of V8's CPU profiler.
- *
- * Profile has the thread that is sampled and the time at which this begins. Each ProfileChunk of
- * the same process and id has new nodes, which are frames with the ids of their callers, the ids of
- * the nodes of samples, and the microseconds from each sample to the next: "args": {"data":
- * {"cpuProfile": {"nodes": [...], "samples": [...]}, "timeDeltas": [...]}}.
- *
- * Source: the traces that Chrome and Node.js write, and src/profiler of V8.
- */
-
-/* Add a sample. 0, or -1 with *e filled. */
-static int chrome_sample(struct chrome *c, const struct chrome_sample *s, struct error *e)
-{
-	struct chrome_record record = {
-		.duration = s->weight,
-		.kind = s->in_time ? CHROME_TIME_SAMPLE : CHROME_SAMPLE,
-		.phase = 'P',
-		.thread = s->thread,
-		.name = writer_text(c->w, s->name),
-		.category = writer_string(c->w, c->read.category.data, c->read.category.size),
-		.other = s->frame,
-		.id.number = s->profile,
-		.cpu = s->cpu};
-	struct sorter_key key = {(uint64_t)s->time + (uint64_t)INT64_MIN, (uint64_t)1 << 63};
-
-	if (s->time < c->lowest)
-		c->lowest = s->time;
-	if (s->time > c->highest)
-		c->highest = s->time;
-	c->counts.negative += s->time < 0;
-	c->counts.events++;
-	c->threads[s->thread].used = true;
-	return sorter_add(&c->sorter, key, &record, sizeof record, e);
-}
-
-/* A profile of a process. */
-struct chrome_profile {
-	uint32_t thread; /* number in chrome.threads */
-	int64_t time;	 /* ns: of the last sample */
-	int64_t start;	 /* ns: of the sample before the first one, in the order of times */
-};
-
-/* What a chunk has. */
-struct chunk {
-	uint32_t space;		       /* number of the profile + 1 */
-	struct buffer samples, deltas; /* u32 frames + 1; i64 ns */
-	int64_t start;		       /* ns; -1: not given */
-};
-
-/* --- reading --- */
-
-/* Read "callFrame", after its '{'. Lines count from 0. */
-static int read_call_frame(struct chrome *c, struct json_reader *r, struct chrome_call_frame *frame)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool name = json_is(r, "functionName"), file = json_is(r, "url");
-		bool line = json_is(r, "lineNumber");
-
-		token = json_next(r);
-		if (json_spell_whole(r, token))
-			return -1;
-		if (name && token == JSON_STRING)
-			frame->name = r->text.size ? writer_string(c->w, r->text.data, r->text.size)
-						   : writer_text(c->w, "(anonymous)");
-		else if (file && token == JSON_STRING)
-			frame->file = writer_string(c->w, r->text.data, r->text.size);
-		else if (line && token == JSON_NUMBER && r->text.data[0] != '-')
-			frame->line = (uint32_t)strtoul((char *)r->text.data, NULL, 10) + 1;
-		else if (!json_skip(r, token))
-			return -1;
-	}
-	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
-/* Read a node, after its '{'. */
-static int read_node(struct chrome *c, struct json_reader *r, struct chunk *chunk)
-{
-	struct chrome_call_frame frame = {0};
-	uint32_t number = 0;
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool id = json_is(r, "id"), parent = json_is(r, "parent");
-		bool content = json_is(r, "callFrame");
-
-		token = json_next(r);
-		if (json_spell_whole(r, token))
-			return -1;
-		if ((id || parent) && token == JSON_NUMBER) {
-			uint32_t n =
-				chrome_frame(&c->frames, chunk->space, r->text.data, r->text.size);
-
-			if (!n)
-				return -1;
-			*(id ? &number : &frame.parent) = n;
-		} else if (content && token == JSON_OBJECT) {
-			if (read_call_frame(c, r, &frame))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
-		}
-	}
-	if (token != JSON_OBJECT_END)
-		return -1;
-	return number ? chrome_frame_set(&c->frames, number, &frame) : 0;
-}
-
-/* Read an array, after its '[': of nodes, of samples, or of times. */
-static int cpu_profile_read_array(struct chrome *c, struct json_reader *r, struct chunk *chunk,
-				  char what)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) != JSON_ARRAY_END) {
-		uint32_t frame;
-		int64_t ns = 0;
-
-		if (what == 's' && json_spell_whole(r, token))
-			return -1;
-		if (what == 'n' && token == JSON_OBJECT) {
-			if (read_node(c, r, chunk))
-				return -1;
-		} else if (what == 's' && token == JSON_NUMBER) {
-			frame = chrome_frame(&c->frames, chunk->space, r->text.data, r->text.size);
-			if (!frame || buffer_u32(&chunk->samples, frame))
-				return -1;
-		} else if (what == 't' && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &ns, &c->read.marks.inexact))
-				ns = 0;
-			if (buffer_u64(&chunk->deltas, (uint64_t)ns))
-				return -1;
-		} else if (token == JSON_BAD || !json_skip(r, token)) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* Read "data" or "cpuProfile", after its '{'. */
-static int read_chunk(struct chrome *c, struct json_reader *r, struct chunk *chunk)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
-		char what = json_is(r, "nodes")	       ? 'n'
-			    : json_is(r, "samples")    ? 's'
-			    : json_is(r, "timeDeltas") ? 't'
-						       : 0;
-
-		token = json_next(r);
-		if (profile && token == JSON_OBJECT && r->depth < 4) {
-			if (read_chunk(c, r, chunk))
-				return -1;
-		} else if (start && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &chunk->start,
-					 &c->read.marks.inexact))
-				chunk->start = -1;
-		} else if (what && token == JSON_ARRAY) {
-			if (cpu_profile_read_array(c, r, chunk, what))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
-		}
-	}
-	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
-/* Find the argument "data" in the arguments that were read: an object as text. */
-static bool chrome_find_data(struct chrome *c, struct value *data)
-{
-	const struct buffer *b = &c->read.arguments;
-	uint32_t name = writer_text(c->w, "data");
-	struct values v;
-
-	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
-		if (get_u32(b->data + i) != name)
-			continue;
-		values_begin(&v, b->data + i + 8, get_u32(b->data + i + 4));
-		return values_value(&v, data) && data->tag == VALUE_BLOB;
-	}
-	return false;
-}
-
-/* --- samples --- */
-
-/* Get the number of the profile with the id of the event, in the event's process. */
-static struct chrome_profile *profile_of(struct chrome *c, uint32_t *number)
-{
-	struct chrome_profile *p;
-	struct {
-		struct chrome_id id;
-		int64_t pid;
-	} key;
-	uint32_t thread;
-
-	memset(&key, 0, sizeof key);
-	key.id.number = c->read.id.number;
-	key.id.form = c->read.id.form;
-	if (!chrome_thread(c, &thread))
-		return NULL;
-	key.pid = c->threads[thread].pid;
-	*number = intern(&c->profiles.keys, &key, sizeof key);
-	if (*number == INTERN_NONE)
-		return NULL;
-	if (*number >= c->profiles.count) {
-		if (ARRAY_GROW(c->profiles.profile, c->profiles.capacity, c->profiles.count))
-			return NULL;
-		p = c->profiles.profile;
-		p[c->profiles.count++] = (struct chrome_profile){.thread = thread, .time = -1};
-	}
-	return &c->profiles.profile[*number];
-}
-
-/* Add the samples of a chunk. Times of the profiler go back now and then. */
-static int keep_samples(struct chrome *c, struct chrome_profile *p, const struct chunk *chunk,
-			struct error *e)
-{
-	size_t n = chunk->samples.size / 4;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t delta =
-			8 * i < chunk->deltas.size ? get_u64(chunk->deltas.data + 8 * i) : 0;
-		int64_t time = p->time + (int64_t)delta;
-
-		if (time < 0 || time >= (int64_t)TIME_LIMIT - CHROME_EARLIEST)
-			time = p->time;
-		if (chrome_sample(
-			    c,
-			    &(struct chrome_sample){.thread = p->thread,
-						    .frame = get_u32(chunk->samples.data + 4 * i),
-						    .time = time,
-						    .profile = chunk->space,
-						    .cpu = -1,
-						    .name = "cpu_profile",
-						    .in_time = true},
-			    e))
-			return -1;
-		p->time = time;
-	}
-	return 0;
-}
-
-uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time)
-{
-	struct chrome_profile *p = &c->profiles.profile[profile - 1];
-	int64_t before = p->start;
-
-	p->start = (int64_t)(time - (uint64_t)chrome_zero(c));
-	return p->start > before ? (uint64_t)(p->start - before) : 0;
-}
-
-/* Take the Profile or ProfileChunk that was read. *done: it has the data of one. 0,
- * or -1 with *e filled. */
-static int chrome_cpu_profile(struct chrome *c, int64_t time, bool *done, struct error *e)
-{
-	struct chunk chunk = {.start = -1};
-	struct chrome_profile *p;
-	struct json_reader r = {0};
-	struct value data;
-	uint32_t number;
-	bool first;
-	int bad = 0;
-
-	*done = chrome_find_data(c, &data);
-	if (!*done)
-		return 0;
-	p = profile_of(c, &number);
-	if (!p)
-		return error_no_memory(e);
-	chunk.space = number + 1;
-	json_open_text(&r, (const char *)data.bytes, data.n);
-	if (json_next(&r) == JSON_OBJECT)
-		bad = read_chunk(c, &r, &chunk);
-	/* the text was read before, so it is JSON */
-	bad = bad && !r.error.what[0] ? error_no_memory(e) : 0;
-	json_close(&r);
-	first = p->time < 0;
-	if (chunk.start >= 0)
-		p->time = chunk.start;
-	else if (first)
-		p->time = time;
-	if (first)
-		p->start = p->time;
-	bad = bad || keep_samples(c, p, &chunk, e) ? -1 : 0;
-	buffer_free(&chunk.samples);
-	buffer_free(&chunk.deltas);
-	return bad;
+	return keep_phase(c, e);
 }
 
 /* --- chrome --- */
@@ -1740,7 +1715,7 @@ static int chrome_read_member(struct chrome *c, struct json_reader *r, bool *fou
 		return read_events(c, r, samples, e);
 	}
 	if (frames && token == JSON_OBJECT)
-		return chrome_frames_read(&c->frames, c->w, r);
+		return chrome_frames_read(c, r);
 	if (other && token == JSON_OBJECT)
 		return read_other_data(c, r);
 	return json_skip(r, token) ? 0 : -1;
@@ -1907,40 +1882,39 @@ static void chrome_report_left_out(const struct chrome *c)
 /* Report the events that the stream does not contain, or contains in another form. */
 static void chrome_print_remarks(const struct chrome *c)
 {
-	const struct chrome_counts *n = &c->counts;
 	const char *file = c->input->name;
 	int64_t lowest = chrome_unit(c, c->lowest);
 
 	if (lowest + c->origin < 0)
 		warn_count(
-			file, n->negative,
+			file, c->counts.negative,
 			"{time is|times are} below 0: all times count from the earliest, %" PRId64
 			" %s",
 			lowest, c->ticks ? "ticks" : "ns");
-	warn_count(file, n->lasting_none,
+	warn_count(file, c->counts.lasting_none,
 		   "{call has|calls have} no duration (X without dur): {it lasts|they last} 0 %s",
 		   c->ticks ? "ticks" : "ns");
-	complete_calls_clipped(file, n->clipped);
-	if (n->ignored)
-		warn(file, n->ignored_first,
+	complete_calls_clipped(file, c->counts.clipped);
+	if (c->counts.ignored)
+		warn(file, c->counts.ignored_first,
 		     "the first of %" PRIu64
 		     " event%s without a time or a phase, which were left out",
-		     n->ignored, n->ignored == 1 ? "" : "s");
+		     c->counts.ignored, c->counts.ignored == 1 ? "" : "s");
 	warn_count(
-		file, n->named,
+		file, c->counts.named,
 		"{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
 		"2147483647 (the first one: %s): {it was given a number, and names|they were given "
 		"numbers, and name} processes and threads without a name",
-		n->named_first);
+		c->counts.named_first);
 	warn_count(
 		file, c->arguments.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
 	warn_count(file, c->frames.unknown,
 		   "{frame of stacks is|frames of stacks are} not in the file");
-	warn_count(file, n->unopened,
+	warn_count(file, c->counts.unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
-	warn_count(file, n->unkept,
+	warn_count(file, c->counts.unkept,
 		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
 		   "open");
 	if (c->async.ids.count)
@@ -1949,13 +1923,13 @@ static void chrome_print_remarks(const struct chrome *c)
 			"{id|ids} of asynchronous events {is no number|are no numbers} (the first "
 			"one: %.64s): {it was given a number|they were given numbers}",
 			intern_data(&c->async.ids, 0));
-	if (n->idless)
+	if (c->counts.idless)
 		warn(file, NO_OFFSET,
 		     "the ids of %" PRIu64 " event%s were left out, which are instants now "
 		     "(phases: %s)",
-		     n->idless, n->idless == 1 ? "" : "s", n->phases);
+		     c->counts.idless, c->counts.idless == 1 ? "" : "s", c->counts.phases);
 	chrome_report_left_out(c);
-	warn_count(file, n->reduced,
+	warn_count(file, c->counts.reduced,
 		   "{sample has|samples have} arguments beside the weight, which are left out");
 }
 
@@ -1984,10 +1958,12 @@ static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
 	struct buffer *const buffers[] = {
-		&c->read.name,	    &c->read.category, &c->read.phase,	&c->read.pid,
-		&c->read.tid,	    &c->read.other,    &c->read.values, &c->read.record,
-		&c->read.arguments, &c->read.frame,    &c->read.weight, &c->read.cpu,
-		&c->read.id_text,   &c->read.names,    &c->read.nested, &c->read.left_out};
+		&c->read.name,	      &c->read.category,    &c->read.phase,	&c->read.pid,
+		&c->read.tid,	      &c->read.other,	    &c->read.values,	&c->read.record,
+		&c->read.arguments,   &c->read.frame,	    &c->read.weight,	&c->read.cpu,
+		&c->read.id_text,     &c->read.names,	    &c->read.nested,	&c->read.left_out,
+		&c->metadata.events,  &c->metadata.members, &c->metadata.other, &c->metadata.text,
+		&c->profiles.samples, &c->profiles.deltas,  &c->frames.key,	&c->frames.path};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -2005,10 +1981,12 @@ static void chrome_close(struct input *in)
 	for (size_t i = 0; i < c->overlapping.count; i++)
 		free(c->overlapping.frames[i].values);
 	free(c->overlapping.frames);
-	chrome_metadata_free(&c->metadata);
+	id_cache_free(&c->metadata.last);
+	intern_free(&c->metadata.named);
 	complete_calls_free(&c->completes);
 	free(c->async.open);
-	chrome_frames_free(&c->frames);
+	intern_free(&c->frames.keys);
+	free(c->frames.frame);
 	intern_free(&c->profiles.keys);
 	free(c->profiles.profile);
 	open_calls_free(&c->async.keys);
@@ -2019,7 +1997,8 @@ static void chrome_close(struct input *in)
 	intern_free(&c->counts.left_out);
 	arguments_free(&c->arguments);
 	id_cache_free(&c->declared);
-	chrome_flows_free(&c->flows);
+	key_map_free(&c->flows.ids);
+	free(c->flows.last);
 	id_cache_free(&c->metadata.process_names);
 	free(c);
 	in->state = NULL;

@@ -27,18 +27,6 @@ struct chrome_call_frame {
 	bool known, visited;
 };
 
-struct chrome_frames {
-	struct intern keys; /* a frame's number is that of its key */
-	struct chrome_call_frame *frame;
-	size_t size;
-	uint64_t unknown; /* frames that are named and not there */
-	struct buffer key, path;
-};
-
-/* Get the number of a frame + 1. space: 0, or that of the profile whose frame it is. 0: out of
- * memory. */
-uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, size_t n);
-
 /*
  * Inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer.
  *
@@ -146,55 +134,6 @@ struct chrome_thread {
 	uint32_t level, kernel_level; /* open calls outside and in the kernel */
 };
 
-/* The open calls that overlap others of their thread. */
-struct chrome_overlapping {
-	struct chrome_frame *frames;
-	size_t count, capacity;
-	size_t free; /* index + 1 of the first free one, which has the next one in its level; 0 */
-	bool mixed;  /* a thread has X and B */
-};
-
-/* Numbers of unusual events, for the remarks at the end. */
-struct chrome_counts {
-	uint64_t events, ignored, clipped, unopened;
-	uint64_t wrong_times, wrong_durations;
-	uint64_t lasting_none;	 /* X without "dur" */
-	uint64_t negative;	 /* times below 0 */
-	uint64_t unkept;	 /* begins of asynchronous calls beyond the limit of open ones */
-	uint64_t idless;	 /* instants whose id was left out */
-	char phases[16];	 /* phases of those instants */
-	uint64_t reduced;	 /* samples whose arguments were left out */
-	uint64_t reduced_events; /* events without some of their members */
-	struct intern left_out;	 /* names of those */
-	uint64_t ignored_first;	 /* offset of the first ignored event */
-	uint64_t phased;	 /* objects with a phase */
-	uint64_t faults;	 /* of the JSON among the events */
-	uint64_t unread;	 /* events that were left out as they are no JSON */
-	uint64_t escapes;	 /* that JSON does not have */
-	uint64_t named;		 /* ids in names */
-	uint32_t definitions;	 /* of objects in arguments */
-	char named_first[64];
-};
-
-/* The flows of calls (chrome_rows.c). */
-struct chrome_flows {
-	struct key_map ids;	  /* index + 1 in last */
-	struct chrome_flow *last; /* the last event of each */
-	uint32_t count, events;
-	size_t capacity;
-};
-
-/* What the file has beside its events. */
-struct chrome_metadata {
-	struct id_cache process_names; /* by pid: strings of the writer */
-	struct buffer events; /* JSON of metadata events, but names of threads that rows have */
-	struct buffer members, other; /* of the file, of otherData: a comma before each */
-	struct buffer text;
-	struct id_cache last; /* by ids and name: where the last such event begins, + 1 */
-	struct intern named;  /* pids with a process_name */
-	uint64_t events_left_out, members_left_out;
-};
-
 /* The state of decoding one input. */
 struct chrome {
 	struct input *input;
@@ -216,18 +155,80 @@ struct chrome {
 		struct id_cache declared;
 		uint32_t calls; /* number of the last call */
 	} async;
-	struct chrome_frames frames;
-	struct chrome_flows flows;
-	struct chrome_metadata metadata;
+	/* The frames of stacks. */
+	struct {
+		struct intern keys; /* a frame's number is that of its key */
+		struct chrome_call_frame *frame;
+		size_t size;
+		uint64_t unknown; /* frames that are named and not there */
+		struct buffer key, path;
+	} frames;
+	/* The flows of calls (chrome_rows.c). */
+	struct {
+		struct key_map ids; /* index + 1 in last */
+		struct {	    /* the last event of each */
+			int64_t time;
+			uint32_t event;
+		} * last;
+		uint32_t count, events;
+		size_t capacity;
+	} flows;
+	/* What the file has beside its events. */
+	struct {
+		struct id_cache process_names; /* by pid: strings of the writer */
+		struct buffer
+			events; /* JSON of metadata events, but names of threads that rows have */
+		struct buffer members, other; /* of the file, of otherData: a comma before each */
+		struct buffer text;
+		struct id_cache last; /* by ids and name: where the last such event begins, + 1 */
+		struct intern named;  /* pids with a process_name */
+		uint64_t events_left_out, members_left_out;
+	} metadata;
 	/* The profiles of V8. */
 	struct {
 		struct intern keys; /* process and id: number of the profile */
-		struct chrome_profile *profile;
+		struct {
+			uint32_t thread; /* number in chrome.threads */
+			int64_t time;	 /* ns: of the last sample */
+			int64_t start;	 /* ns: of the sample before the first one, in the order of
+					    times */
+		} * profile;
 		size_t count, capacity;
+		/* the chunk that is read */
+		uint32_t space;		       /* number of its profile + 1 */
+		struct buffer samples, deltas; /* u32 frames + 1; i64 ns */
+		int64_t begin;		       /* ns; -1: not given */
 	} profiles;
 	struct complete_calls completes;
-	struct chrome_overlapping overlapping;
-	struct chrome_counts counts;
+	/* The open calls that overlap others of their thread. */
+	struct {
+		struct chrome_frame *frames;
+		size_t count, capacity;
+		size_t free; /* index + 1 of the first free one, which has the next one in its
+				level; 0 */
+		bool mixed;  /* a thread has X and B */
+	} overlapping;
+	/* Numbers of unusual events, for the remarks at the end. */
+	struct {
+		uint64_t events, ignored, clipped, unopened;
+		uint64_t wrong_times, wrong_durations;
+		uint64_t lasting_none; /* X without "dur" */
+		uint64_t negative;     /* times below 0 */
+		uint64_t unkept;  /* begins of asynchronous calls beyond the limit of open ones */
+		uint64_t idless;  /* instants whose id was left out */
+		char phases[16];  /* phases of those instants */
+		uint64_t reduced; /* samples whose arguments were left out */
+		uint64_t reduced_events; /* events without some of their members */
+		struct intern left_out;	 /* names of those */
+		uint64_t ignored_first;	 /* offset of the first ignored event */
+		uint64_t phased;	 /* objects with a phase */
+		uint64_t faults;	 /* of the JSON among the events */
+		uint64_t unread;	 /* events that were left out as they are no JSON */
+		uint64_t escapes;	 /* that JSON does not have */
+		uint64_t named;		 /* ids in names */
+		uint32_t definitions;	 /* of objects in arguments */
+		char named_first[64];
+	} counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
 	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
 			 */
@@ -249,24 +250,23 @@ struct chrome {
 		struct buffer left_out; /* names of members that are left out, each with a NUL */
 		struct buffer names, nested; /* Names of members, arguments */
 		struct json_reader json;     /* of an argument that is an object or array */
-		bool has_nested;	     /* there is one */
 		bool sample;		     /* it is an element of "samples" */
 		bool doubtful;		     /* it follows a fault: it may be a part of an event */
-		bool in_time;		     /* its weight is in ns */
-		struct chrome_id id, bind;   /* bind: "bind_id" */
+	} read;
+	/* What of it is 0 before it is read. */
+	struct {
+		struct chrome_id id, bind; /* bind: "bind_id" */
 		struct chrome_marks marks;
+		int64_t ts, dur; /* ns */
+		bool has_ts, has_dur, wrong, wrong_dur;
+		bool has_nested; /* an argument is an object or array */
+		bool in_time;	 /* its weight is in ns */
 		bool derived;
 		bool flows;	/* the event is part of the flow `bind` */
 		bool flow_out;	/* and may not be its end */
 		uint16_t scope; /* as of a record */
-	} read;
+	} event;
 };
-
-/* --- chrome.c --- */
-
-/* Get the weight of the next sample of a profile (number + 1), in the order of times: the time
- * since the one before it. time: that of the stream. */
-uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time);
 
 /* Convert what chrome_time returned to ns, or to ticks. */
 static inline int64_t chrome_unit(const struct chrome *c, int64_t ns)
@@ -289,17 +289,7 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
 
-/* Test for a begin, step or end of a flow. */
-static inline bool chrome_is_flow(char phase)
-{
-	return phase && strchr("stf", phase);
-}
-
 /* --- chrome_rows.c --- */
-
-/* Add the flow of an event that begins a call, as the last argument. */
-int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time);
-void chrome_flows_free(struct chrome_flows *f);
 
 /* Find the calls that overlap others, before the first row is written. */
 int chrome_find_overlaps(struct chrome *c, struct error *e);

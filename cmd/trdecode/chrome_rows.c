@@ -20,61 +20,45 @@
 #include "common/util/hash.h"
 #include "common/util/intern.h"
 
-uint32_t chrome_frame(struct chrome_frames *f, uint32_t space, const void *key, size_t n)
+static uint32_t declare_frame(struct chrome *c, struct chrome_call_frame *frame, uint32_t parent)
 {
-	uint32_t number;
-
-	f->key.size = 0;
-	if (buffer_u32(&f->key, space) || buffer_append(&f->key, key, n))
-		return 0;
-	number = intern(&f->keys, f->key.data, f->key.size);
-	if (number == INTERN_NONE)
-		return 0;
-	if (ARRAY_REACH(f->frame, f->size, number))
-		return 0;
-	return number + 1;
-}
-
-static uint32_t declare_frame(struct chrome_frames *f, struct writer *w,
-			      struct chrome_call_frame *frame, uint32_t parent)
-{
-	struct location_entry entry = {.name = frame->name ? frame->name : writer_text(w, "?")};
+	struct location_entry entry = {.name = frame->name ? frame->name : writer_text(c->w, "?")};
 	struct symbol_entry symbol = {.line = frame->line};
-	uint32_t location = writer_location(w, &entry);
+	uint32_t location = writer_location(c->w, &entry);
 	size_t n;
 
-	f->unknown += !frame->known;
+	c->frames.unknown += !frame->known;
 	if (location && frame->file) {
-		symbol.name = writer_string_of(w, entry.name, &n);
+		symbol.name = writer_string_of(c->w, entry.name, &n);
 		symbol.name_size = (uint32_t)n;
-		symbol.file = writer_string_of(w, frame->file, &n);
+		symbol.file = writer_string_of(c->w, frame->file, &n);
 		symbol.file_size = (uint32_t)n;
-		if (writer_symbol(w, location, &symbol))
+		if (writer_symbol(c->w, location, &symbol))
 			return 0;
 	}
-	return location ? frame->stack = writer_stack(w, parent, location) : 0;
+	return location ? frame->stack = writer_stack(c->w, parent, location) : 0;
 }
 
 /* Declare the stack of a frame + 1. */
-static int chrome_frames_stack(struct chrome_frames *f, struct writer *w, uint32_t number,
-			       uint32_t *stack)
+static int chrome_frames_stack(struct chrome *c, uint32_t number, uint32_t *stack)
 {
 	*stack = 0;
-	f->path.size = 0;
+	c->frames.path.size = 0;
 	/* up to a frame whose stack is known; callers that are a circle end at the first frame that
 	   was met before */
-	while (number && !f->frame[number - 1].visited) {
-		f->frame[number - 1].visited = true;
-		if (buffer_u32(&f->path, number))
+	while (number && !c->frames.frame[number - 1].visited) {
+		c->frames.frame[number - 1].visited = true;
+		if (buffer_u32(&c->frames.path, number))
 			return -1;
-		number = f->frame[number - 1].parent;
+		number = c->frames.frame[number - 1].parent;
 	}
 	if (number)
-		*stack = f->frame[number - 1].stack;
-	for (size_t i = f->path.size; i; i -= 4) {
-		struct chrome_call_frame *frame = &f->frame[get_u32(f->path.data + i - 4) - 1];
+		*stack = c->frames.frame[number - 1].stack;
+	for (size_t i = c->frames.path.size; i; i -= 4) {
+		struct chrome_call_frame *frame =
+			&c->frames.frame[get_u32(c->frames.path.data + i - 4) - 1];
 
-		*stack = declare_frame(f, w, frame, *stack);
+		*stack = declare_frame(c, frame, *stack);
 		if (!*stack)
 			return -1;
 	}
@@ -89,65 +73,9 @@ static int chrome_frames_stack(struct chrome_frames *f, struct writer *w, uint32
  * whether the flow ends there is known when all events were read.
  */
 
-enum { FLOWS_MOST = 1 << 18 }; /* the ends of other flows are not found */
-
-/* The last event of a flow so far. */
-struct chrome_flow {
-	int64_t time;
-	uint32_t event;
-};
-
-/* Note an event of the flow that is read. *event: its number. */
-static int note_event(struct chrome *c, int64_t time, uint32_t *event)
-{
-	struct chrome_flows *f = &c->flows;
-	uint64_t id = c->read.bind.number;
-	struct chrome_flow *last;
-	uint32_t *number;
-
-	*event = 0;
-	if (f->count == FLOWS_MOST && !key_map_get(&f->ids, id))
-		return 0;
-	number = key_map_number(&f->ids, id);
-	if (!number)
-		return -1;
-	if (!*number) {
-		if (ARRAY_GROW(f->last, f->capacity, f->count))
-			return -1;
-		last = f->last;
-		last[f->count++] = (struct chrome_flow){.time = INT64_MIN};
-		*number = f->count;
-	}
-	*event = ++f->events;
-	last = &f->last[*number - 1];
-	if (time >= last->time)
-		*last = (struct chrome_flow){time, *event};
-	return 0;
-}
-
-int chrome_flow_add(struct chrome *c, struct chrome_record *record, int64_t time)
-{
-	struct buffer *to = &c->read.arguments, *value = &c->read.values;
-	uint32_t event;
-
-	if (!c->texts.flows) {
-		c->texts.flows = writer_text(c->w, PERFETTO_FLOWS);
-		c->texts.ended_flows = writer_text(c->w, PERFETTO_ENDED_FLOWS);
-	}
-	value->size = 0;
-	if (!c->texts.flows || !c->texts.ended_flows || note_event(c, time, &event) ||
-	    value_put_uint(value, VALUE_UINT, c->read.bind.number) ||
-	    buffer_u32(to, c->texts.flows) || buffer_u32(to, (uint32_t)value->size))
-		return -1;
-	if (!c->read.flow_out)
-		record->flow = event;
-	return buffer_append(to, value->data, value->size);
-}
-
 /* Test for the last event of the flow whose id is a value. */
 static bool is_end(const struct chrome *c, const uint8_t *p, uint32_t size, uint32_t event)
 {
-	const struct chrome_flows *f = &c->flows;
 	struct values v;
 	struct value id;
 	uint64_t number;
@@ -155,8 +83,8 @@ static bool is_end(const struct chrome *c, const uint8_t *p, uint32_t size, uint
 	values_begin(&v, p, size);
 	if (!values_value(&v, &id))
 		return false;
-	number = key_map_get(&f->ids, id.number);
-	return number && f->last[number - 1].event == event;
+	number = key_map_get(&c->flows.ids, id.number);
+	return number && c->flows.last[number - 1].event == event;
 }
 
 /* Rename the last argument of an event with record->flow if it is the end of its flow. *values: the
@@ -176,12 +104,6 @@ static int chrome_flow_end(struct chrome *c, const struct chrome_record *r, cons
 		put_u32(b->data + last, c->texts.ended_flows);
 	*values = b->data;
 	return 0;
-}
-
-void chrome_flows_free(struct chrome_flows *f)
-{
-	key_map_free(&f->ids);
-	free(f->last);
 }
 
 /*
@@ -425,11 +347,11 @@ static bool may_overlap(const struct chrome *c, const struct chrome_record *r)
 static bool is_overlapping(const struct chrome *c, const struct chrome_record *r,
 			   const struct complete_end *end)
 {
-	const struct chrome_overlapping *o = &c->overlapping;
 	const struct chrome_thread *t = &c->threads[r->thread];
 	const struct chrome_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
 
-	if (!may_overlap(c, r) || (!o->free && o->count == OVERLAPPING_MOST))
+	if (!may_overlap(c, r) ||
+	    (!c->overlapping.free && c->overlapping.count == OVERLAPPING_MOST))
 		return false;
 	return r->marks.overlaps ||
 	       complete_calls_overlap(&c->completes, end, top ? top->limit : UINT64_MAX,
@@ -452,18 +374,18 @@ static int mark_cut(struct chrome *c, const struct chrome_record *r, size_t dept
 /* Get a frame that is on no stack. NULL: out of memory. */
 static struct chrome_frame *overlapping_frame(struct chrome *c, uint32_t *index)
 {
-	struct chrome_overlapping *o = &c->overlapping;
 	struct chrome_frame *f;
 
-	if (!o->free) {
-		if (ARRAY_GROW(o->frames, o->capacity, o->count))
+	if (!c->overlapping.free) {
+		if (ARRAY_GROW(c->overlapping.frames, c->overlapping.capacity,
+			       c->overlapping.count))
 			return NULL;
-		o->frames[o->count].level = 0;
-		o->free = ++o->count;
+		c->overlapping.frames[c->overlapping.count].level = 0;
+		c->overlapping.free = ++c->overlapping.count;
 	}
-	*index = (uint32_t)o->free - 1;
-	f = &o->frames[*index];
-	o->free = f->level;
+	*index = (uint32_t)c->overlapping.free - 1;
+	f = &c->overlapping.frames[*index];
+	c->overlapping.free = f->level;
 	/* not the number of a call that ends at this time: readers that merge streams may have the
 	 * end of that call after this begin */
 	f->call = ++c->async.calls;
@@ -596,8 +518,7 @@ static int chrome_rows_other_event(struct chrome *c, const struct chrome_record 
 				: -1;
 	}
 	location = r->values ? chrome_location(c, r->name) : 0;
-	if ((r->values && !location) ||
-	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &stack)))
+	if ((r->values && !location) || (r->other && chrome_frames_stack(c, r->other, &stack)))
 		return -1;
 	return chrome_put_row(c,
 			      &(struct chrome_row){.thread = &c->threads[r->thread],
@@ -645,6 +566,16 @@ static uint32_t chrome_rows_sample_type(struct chrome *c, const struct chrome_re
 	return id ? *id : 0;
 }
 
+/* Get the weight of the next sample of a profile (number + 1), in the order of times: the time
+ * since the one before it. time: that of the stream. */
+static uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time)
+{
+	int64_t *start = &c->profiles.profile[profile - 1].start, before = *start;
+
+	*start = (int64_t)(time - (uint64_t)chrome_zero(c));
+	return *start > before ? (uint64_t)(*start - before) : 0;
+}
+
 static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_t time)
 {
 	uint8_t weight[8];
@@ -656,8 +587,7 @@ static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_
 
 	put_u64(weight, r->id.number ? chrome_profile_weight(c, (uint32_t)r->id.number, time)
 				     : r->duration);
-	if (!row.lane || !row.type ||
-	    (r->other && chrome_frames_stack(&c->frames, c->w, r->other, &row.location)))
+	if (!row.lane || !row.type || (r->other && chrome_frames_stack(c, r->other, &row.location)))
 		return -1;
 	return writer_sample(c->w, row);
 }
@@ -669,6 +599,12 @@ enum { OPEN_MOST = 1 << 20, SEARCHED = 256, FIXED = 16, FIXED_CALL = 0, FIXED_ID
 static bool is_legacy(uint32_t phase)
 {
 	return phase == 'S' || phase == 'F';
+}
+
+/* Test for a begin, step or end of a flow. */
+static bool chrome_is_flow(char phase)
+{
+	return phase && strchr("stf", phase);
 }
 
 /* Declare a type: one for the calls of each category, one for the instants of each name. */
@@ -976,22 +912,20 @@ int chrome_rows(struct chrome *c, uint64_t until, uint64_t *next, struct error *
 
 int chrome_find_overlaps(struct chrome *c, struct error *e)
 {
-	struct chrome_overlapping *o = &c->overlapping;
-	struct chrome_counts counts = c->counts;
 	uint64_t next;
 	int failed;
 
-	if (!o->mixed)
+	if (!c->overlapping.mixed)
 		return 0;
 	c->completes.looking = true;
 	failed = chrome_rows(c, UINT64_MAX, &next, e) || sorter_rewind(&c->sorter, e);
 	if (failed && !e->what[0])
 		error_no_memory(e);
-	c->counts = counts;
+	c->counts.clipped = c->counts.unopened = 0;
 	for (size_t i = 0; i < c->nthreads; i++)
 		c->threads[i].depth = c->threads[i].level = c->threads[i].kernel_level = 0;
 	complete_calls_rewind(&c->completes);
-	o->count = o->free = 0;
+	c->overlapping.count = c->overlapping.free = 0;
 	c->async.calls = 0;
 	return failed ? -1 : 0;
 }
