@@ -30,6 +30,520 @@
 #include "common/util/text.h"
 #include "common/value/json.h"
 
+/* --- reads parts of a packet, bit by bit --- */
+
+/* Read size bits, 1 to 64, at a position whose bytes are loaded. */
+static uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big)
+{
+	const uint8_t *p = data + at / 8;
+	unsigned shift = at % 8, bytes = (shift + size + 7) / 8;
+	unsigned __int128 n = 0;
+
+	if (big) {
+		for (unsigned i = 0; i < bytes; i++)
+			n = n << 8 | p[i];
+		n >>= 8 * bytes - shift - size;
+	} else {
+		for (unsigned i = bytes; i--;)
+			n = n << 8 | p[i];
+		n >>= shift;
+	}
+	return size < 64 ? (uint64_t)n & ((1ull << size) - 1) : (uint64_t)n;
+}
+
+/* Get the bytes that a number of so many bits takes in the stream. */
+static inline uint32_t ctf_bytes(unsigned bits)
+{
+	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
+}
+
+/* --- numbers of CTF 2 that version 1.8 does not have: varying, reversed or boolean --- */
+
+/* Test whether so many bits after the cursor are loaded. */
+static inline bool ctf_has(const struct ctf_cursor *c, uint64_t bits)
+{
+	return c->at <= c->have && bits <= c->have - c->at;
+}
+
+/* Read a number in LEB128. */
+static enum ctf_got read_varying(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	const uint8_t *from;
+	uint64_t value = 0, have;
+	unsigned size = 0, shift = 0;
+	uint8_t byte;
+
+	c->at = align_up(c->at, 8);
+	if (!ctf_has(c, 8))
+		return CTF_SHORT;
+	from = c->data + (c->at - c->origin) / 8;
+	have = (c->have - c->at) / 8;
+	do {
+		if (size == have)
+			return CTF_SHORT;
+		byte = from[size++];
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		/* bits above 63 must repeat the sign */
+		if (shift >= 63 &&
+		    (byte & 0x7f) >> (shift == 63) !=
+			    (p->is_signed && value >> 63 ? 0x7f >> (shift == 63) : 0))
+			return CTF_BAD;
+		shift += 7;
+	} while (byte & 0x80);
+	if (p->is_signed && shift < 64 && byte & 0x40)
+		value |= UINT64_MAX << shift;
+	c->at += 8 * (uint64_t)size;
+	c->width = shift;
+	*n = value;
+	return CTF_GOT;
+}
+
+/* Extend the sign of a number of so many bits. */
+static inline uint64_t ctf_sign_bits(uint64_t n, unsigned size)
+{
+	unsigned shift = 64 - size;
+
+	return (uint64_t)((int64_t)(n << shift) >> shift);
+}
+
+/* Read a number that is varying, reversed or boolean. */
+static enum ctf_got ctf_read_unusual(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	uint64_t bits, reverse = 0;
+
+	if (p->type->varying)
+		return read_varying(c, p, n);
+	c->at = align_up(c->at, p->align);
+	if (!ctf_has(c, p->size))
+		return CTF_SHORT;
+	bits = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
+	c->at += p->size;
+	if (p->type->reversed) {
+		for (unsigned i = 0; i < p->size; i++)
+			reverse |= (bits >> i & 1) << (p->size - 1u - i);
+		bits = reverse;
+	}
+	if (p->type->boolean)
+		bits = bits != 0;
+	*n = p->is_signed ? ctf_sign_bits(bits, p->size) : bits;
+	return CTF_GOT;
+}
+
+/* Read the number at the cursor, sign-extended. */
+static enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	if (__builtin_expect(p->unusual, 0))
+		return ctf_read_unusual(c, p, n);
+	c->at = align_up(c->at, p->align);
+	if (!ctf_has(c, p->size))
+		return CTF_SHORT;
+	if (p->size >= 8 && !(p->size & (p->size - 1)) && !(c->at % 8))
+		*n = get_uint(c->data + (c->at - c->origin) / 8, p->size / 8u, p->big);
+	else
+		*n = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
+	c->at += p->size;
+	if (p->is_signed)
+		*n = ctf_sign_bits(*n, p->size);
+	return CTF_GOT;
+}
+
+/* Keep the value of a part that has several roles. */
+static void keep_roles(struct ctf_cursor *c, uint32_t roles, uint64_t n)
+{
+	for (; roles; roles &= roles - 1)
+		c->role[__builtin_ctz(roles)] = n;
+}
+
+static enum ctf_got integer(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
+{
+	enum ctf_got got = ctf_read_number(c, p, n);
+
+	if (got != CTF_GOT)
+		return got;
+	if (p->slot)
+		c->slots[p->slot] = *n;
+	if (p->role == CTF_TIME)
+		c->time = ctf_later(c->time, *n, p->type->varying ? c->width : p->size);
+	c->role[p->role] = *n;
+	c->seen |= 1u << p->role | p->roles;
+	if (__builtin_expect(p->roles, 0))
+		keep_roles(c, p->roles, *n);
+	return CTF_GOT;
+}
+
+/* Keep a text or bytes that the decoder needs, by the part's role. */
+static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t *bytes,
+			      size_t n)
+{
+	if (p->type->unit) {
+		return; /* not in UTF-8 */
+	} else if (p->role == CTF_COMM) {
+		c->comm = bytes;
+		c->comm_size = strnlen((const char *)bytes, n);
+	} else if (p->role == CTF_NEXT_COMM) {
+		c->next_comm = bytes;
+		c->next_comm_size = strnlen((const char *)bytes, n);
+	} else if (p->role == CTF_UUID && n == 16) {
+		c->uuid = bytes;
+	}
+}
+
+/* Read the string at the cursor; its size in bytes is without the NUL. */
+static enum ctf_got ctf_read_string(struct ctf_cursor *c, const struct ctf_part *p,
+				    const uint8_t **text, size_t *n)
+{
+	const uint8_t *from, *end;
+	uint64_t have;
+	size_t unit = p->type->unit;
+
+	c->at = align_up(c->at, 8);
+	if (!ctf_has(c, 8))
+		return CTF_SHORT;
+	from = c->data + (c->at - c->origin) / 8;
+	have = (c->have - c->at) / 8;
+	if (unit) {
+		static const uint8_t nul[4];
+
+		for (end = from; (uint64_t)(end - from) + unit <= have; end += unit)
+			if (!memcmp(end, nul, unit))
+				break;
+		if ((uint64_t)(end - from) + unit > have)
+			return CTF_SHORT;
+	} else {
+		unit = 1;
+		end = memchr(from, 0, (size_t)have);
+		if (!end)
+			return CTF_SHORT;
+	}
+	*text = from;
+	*n = (size_t)(end - from);
+	c->at += 8 * (*n + unit);
+	keep_bytes(c, p, from, *n);
+	return CTF_GOT;
+}
+
+/* Get the option of a variant or optional that a value of the tag chooses, or NULL. */
+static const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value)
+{
+	const struct ctf_choice *c = variant->choices;
+	size_t n = variant->nchoices, i;
+
+	if (variant->kind == CTF_OPTIONAL && !variant->children->ranges)
+		return value ? variant->children : NULL;
+	value = ctf_tag_key(variant->refers, value);
+	i = BISECT(n, k, c[k].last < value);
+	return i < n && c[i].first <= value ? c[i].option : NULL;
+}
+
+/* Get the member of a variant or optional that its tag chooses; NULL: none. */
+static const struct ctf_part *chosen_of(const struct ctf_cursor *c, const struct ctf_part *variant)
+{
+	return ctf_option(variant, c->slots[variant->refers->slot]);
+}
+
+/* Get the number of elements of an array or sequence. */
+static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part *p)
+{
+	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
+
+	if (p->kind == CTF_SEQUENCE && p->refers->is_signed && (int64_t)n < 0)
+		n = 0;
+	return n;
+}
+
+/* Get the bits of one number, or the least bits of one string; 0: no least size is known. */
+static uint64_t element_bits(const struct ctf_part *p)
+{
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT: return p->type->varying ? 8 : p->size;
+	case CTF_STRING: return 8;
+	default: return 0;
+	}
+}
+
+static bool is_bytes(const struct ctf_part *p)
+{
+	return p->kind == CTF_INTEGER && p->size == 8 && !(p->align % 8) && p->align == 8;
+}
+
+/* Read an array of bytes. */
+static enum ctf_got run_of_bytes(struct ctf_cursor *c, const struct ctf_part *p, uint64_t n,
+				 const uint8_t **bytes)
+{
+	c->at = align_up(c->at, 8);
+	if (n > UINT64_MAX / 8 || !ctf_has(c, 8 * n))
+		return CTF_SHORT;
+	*bytes = c->data + (c->at - c->origin) / 8;
+	c->at += 8 * n;
+	keep_bytes(c, p, *bytes, (size_t)n);
+	return CTF_GOT;
+}
+
+/* Test whether n elements need more bits than are loaded. */
+static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint64_t n)
+{
+	uint64_t bits = element_bits(p->children);
+
+	return bits && (n > UINT64_MAX / bits || !ctf_has(c, n * bits));
+}
+
+/* Count an element or member that began at bit `from`. false: too many. */
+static inline bool count_part(struct ctf_cursor *c, uint64_t from)
+{
+	if (!c->budget)
+		return false;
+	c->budget--;
+	return __builtin_expect(c->at != from, 1) || (c->empty && c->empty--);
+}
+
+enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
+{
+	enum ctf_got got = CTF_GOT;
+	const struct ctf_part *chosen;
+	const uint8_t *text;
+	uint64_t n, from;
+	size_t size;
+
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM: return integer(c, p, &n);
+	case CTF_FLOAT: return ctf_read_number(c, p, &n);
+	case CTF_STRING: return ctf_read_string(c, p, &text, &size);
+	case CTF_STRUCT:
+		c->at = align_up(c->at, p->align);
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
+			got = ctf_step_over(c, m);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	case CTF_VARIANT:
+	case CTF_OPTIONAL:
+		chosen = chosen_of(c, p);
+		if (!chosen)
+			return p->kind == CTF_OPTIONAL ? CTF_GOT : CTF_BAD;
+		return ctf_step_over(c, chosen);
+	case CTF_ARRAY:
+	case CTF_SEQUENCE:
+		n = element_count(c, p);
+		c->at = align_up(c->at, p->align);
+		if (is_bytes(p->children))
+			return run_of_bytes(c, p, n, &text);
+		if (too_many(c, p, n))
+			return CTF_SHORT;
+		for (; n && got == CTF_GOT; n--) {
+			from = c->at;
+			got = ctf_step_over(c, p->children);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	}
+	return CTF_BAD;
+}
+
+/* --- texts --- */
+
+/* Test whether a part is a text: a string, or an array of characters. */
+static bool ctf_is_text(const struct ctf_part *p)
+{
+	return p->kind == CTF_STRING || ((p->kind == CTF_ARRAY || p->kind == CTF_SEQUENCE) &&
+					 is_bytes(p->children) && p->children->type->text);
+}
+
+/* Read the text at the cursor, up to a NUL. */
+static enum ctf_got read_text(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t **text,
+			      size_t *n)
+{
+	static const uint8_t nul[4];
+	uint64_t size = 0;
+	size_t unit = p->type->unit;
+	enum ctf_got got;
+
+	if (p->kind == CTF_STRING)
+		return ctf_read_string(c, p, text, n);
+	size = element_count(c, p);
+	c->at = align_up(c->at, p->align);
+	got = run_of_bytes(c, p, size, text);
+	if (got != CTF_GOT)
+		return got;
+	*n = (size_t)size;
+	if (!unit)
+		*n = strnlen((const char *)*text, *n);
+	for (size_t i = 0; unit && i + unit <= size; i += unit)
+		if (!memcmp(*text + i, nul, unit))
+			*n = i;
+	return CTF_GOT;
+}
+
+/* Append a text of UTF-16 or UTF-32 to b as UTF-8. Units that are no character become U+FFFD. */
+static int put_converted(const struct ctf_part *p, const uint8_t *text, size_t n, struct buffer *b)
+{
+	size_t unit = p->type->unit;
+
+	for (size_t i = 0; i + unit <= n; i += unit) {
+		uint32_t code = (uint32_t)get_uint(text + i, (unsigned)unit, p->big), low = 0;
+
+		if (unit == 2 && code >> 10 == 0xd800 >> 10 && i + 4 <= n) {
+			low = (uint32_t)get_uint(text + i + 2, 2, p->big);
+			if (low >> 10 == 0xdc00 >> 10) {
+				code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
+				i += 2;
+			}
+		}
+		if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+			code = 0xfffd;
+		if (utf8_put(b, code))
+			return -1;
+	}
+	return 0;
+}
+
+/* Append the text at the cursor to b, in UTF-8 with a NUL. */
+static enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	const uint8_t *text;
+	size_t n;
+	enum ctf_got got = read_text(c, p, &text, &n);
+
+	if (got != CTF_GOT)
+		return got;
+	return (p->type->unit ? put_converted(p, text, n, b) : buffer_append(b, text, n)) ||
+			       buffer_u8(b, 0)
+		       ? CTF_BAD
+		       : CTF_GOT;
+}
+
+/* --- values --- */
+
+static enum ctf_got put_text_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	struct buffer converted = {0};
+	const uint8_t *text;
+	size_t n;
+	enum ctf_got got = read_text(c, p, &text, &n);
+
+	if (got != CTF_GOT)
+		return got;
+	if (!p->type->unit)
+		return value_put_bytes(b, VALUE_STRING, text, n) ? CTF_BAD : CTF_GOT;
+	if (put_converted(p, text, n, &converted) ||
+	    value_put_bytes(b, VALUE_STRING, converted.data, converted.size))
+		got = CTF_BAD;
+	buffer_free(&converted);
+	return got;
+}
+
+static char ctf_format_of(const struct ctf_part *p)
+{
+	if (p->kind == CTF_FLOAT)
+		return 'f';
+	switch (p->type->base) {
+	case 16: return 'x';
+	case 8: return 'o';
+	default: return p->is_signed ? 'i' : 'u';
+	}
+}
+
+static enum ctf_got ctf_put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	uint8_t bytes[8];
+	enum ctf_got got;
+	uint64_t n;
+
+	got = p->kind == CTF_FLOAT ? ctf_read_number(c, p, &n) : integer(c, p, &n);
+	if (got != CTF_GOT)
+		return got;
+	put_u64(bytes, n);
+	if (p->kind == CTF_ENUM && p->definition && p->type->flags)
+		return value_put_bitmask(b, p->definition, n) ? CTF_BAD : CTF_GOT;
+	if (p->kind == CTF_FLOAT ? value_put_float(b, bytes, p->size / 8)
+	    : p->kind == CTF_ENUM && p->definition
+		    ? value_put_enum(b, p->definition, bytes, ctf_bytes(p->size))
+		    : value_put_number(b, ctf_format_of(p), bytes, ctf_bytes(p->size)))
+		return CTF_BAD;
+	return CTF_GOT;
+}
+
+static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
+
+static enum ctf_got ctf_put_elements(struct ctf_cursor *c, const struct ctf_part *p,
+				     struct buffer *b)
+{
+	uint64_t n = element_count(c, p), from;
+	enum ctf_got got = CTF_GOT;
+	const uint8_t *text;
+
+	c->at = align_up(c->at, p->align);
+	if (is_bytes(p->children) && p->children->type->blob) {
+		got = run_of_bytes(c, p, n, &text);
+		if (got != CTF_GOT)
+			return got;
+		return value_put_bytes(b, VALUE_BLOB, text, (size_t)n) ? CTF_BAD : CTF_GOT;
+	}
+	if (too_many(c, p, n))
+		return CTF_SHORT;
+	if (value_put_array(b, n))
+		return CTF_BAD;
+	for (; n && got == CTF_GOT; n--) {
+		from = c->at;
+		got = ctf_put_value(c, p->children, b);
+		if (got == CTF_GOT && !count_part(c, from))
+			return CTF_BAD;
+	}
+	return got;
+}
+
+/* Skip a part as ctf_step_over does, and append it to b as a value (value.h). */
+static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
+{
+	enum ctf_got got = CTF_GOT;
+	const struct ctf_part *chosen;
+	uint64_t n = 0, from;
+
+	if (ctf_is_text(p))
+		return put_text_value(c, p, b);
+	switch (p->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT: return ctf_put_number(c, p, b);
+	case CTF_STRING: break;
+	case CTF_STRUCT:
+		c->at = align_up(c->at, p->align);
+		for (const struct ctf_part *m = p->children; m; m = m->next)
+			n++;
+		if (value_put_struct(b, p->definition, n))
+			return CTF_BAD;
+		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
+			from = c->at;
+			got = ctf_put_value(c, m, b);
+			if (got == CTF_GOT && !count_part(c, from))
+				return CTF_BAD;
+		}
+		return got;
+	case CTF_VARIANT:
+		/* a struct with only the chosen member */
+		chosen = chosen_of(c, p);
+		if (!chosen || value_put_struct(b, chosen->option, 1))
+			return CTF_BAD;
+		return ctf_put_value(c, chosen, b);
+	case CTF_OPTIONAL:
+		chosen = chosen_of(c, p);
+		if (!chosen)
+			return value_put_simple(b, VALUE_NULL) ? CTF_BAD : CTF_GOT;
+		return ctf_put_value(c, chosen, b);
+	case CTF_ARRAY:
+	case CTF_SEQUENCE: return ctf_put_elements(c, p, b);
+	}
+	return CTF_BAD;
+}
+
+/* --- the arguments of calls that trencode wrote as JSON --- */
+
 enum {
 	NAMES_MOST = 256,	 /* arguments of one function */
 	DECLARED_MOST = 1 << 20, /* members of all locations */
@@ -41,14 +555,14 @@ enum {
 };
 
 /* Add a name. 1: added; 0: there are too many; -1: out of memory. */
-static int ctf_add_name(struct ctf_arguments *a, struct argument_names *f, uint32_t name)
+static int ctf_add_name(struct ctf *ctf, struct argument_names *f, uint32_t name)
 {
 	/* a location that was declared without the name is declared again */
-	if (f->count == NAMES_MOST || a->declared + f->count + 1 > DECLARED_MOST)
+	if (f->count == NAMES_MOST || ctf->arguments.declared + f->count + 1 > DECLARED_MOST)
 		return 0;
 	if (arguments_add(f, name))
 		return -1;
-	a->declared += f->count;
+	ctf->arguments.declared += f->count;
 	return 1;
 }
 
@@ -87,7 +601,7 @@ static int ctf_arguments_declare(struct ctf *ctf, const char *text)
 		}
 		for (size_t i = 0; i < f->count && !known; i++)
 			known = f->names[i] == name;
-		if (!known && ctf_add_name(&ctf->arguments, f, name) < 0)
+		if (!known && ctf_add_name(ctf, f, name) < 0)
 			return -1;
 	}
 	return 0;
@@ -126,56 +640,46 @@ static bool is_pointer(const char *p, size_t n, uint64_t *number)
  * *failed is set: out of memory. */
 static uint32_t ctf_shape_of(struct ctf *ctf, const struct buffer *names, uint64_t n, bool *failed)
 {
-	struct ctf_arguments *a = &ctf->arguments;
-	uint32_t *id, *used;
+	uint32_t *id;
 
 	if (n > MEMBERS_MOST)
 		return 0;
-	id = id_cache_number(&a->shapes, n ? (const char *)names->data : "", names->size);
+	id = id_cache_number(&ctf->arguments.shapes, n ? (const char *)names->data : "",
+			     names->size);
 	*failed = !id;
-	if (id && !*id && a->nshapes < SHAPES_MOST) {
-		a->nshapes++;
+	if (id && !*id && ctf->arguments.nshapes < SHAPES_MOST) {
+		ctf->arguments.nshapes++;
 		*id = arguments_struct(ctf->w, (const uint32_t *)names->data, (uint32_t)n);
 		*failed = !*id;
 	}
 	if (!id || !*id)
 		return 0;
-	if (ARRAY_GROW(a->used, a->used_capacity, a->nused)) {
+	if (ARRAY_GROW(ctf->arguments.used, ctf->arguments.used_capacity, ctf->arguments.nused)) {
 		*failed = true;
 		return 0;
 	}
-	used = a->used;
-	used[a->nused++] = *id;
+	ctf->arguments.used[ctf->arguments.nused++] = *id;
 	return *id;
 }
 
 /* Put the head of n children before them: the values from `at` on. */
-static int ctf_put_head(struct ctf_arguments *a, size_t at, uint32_t shape, uint64_t n)
+static int ctf_put_head(struct ctf *ctf, size_t at, uint32_t shape, uint64_t n)
 {
-	struct buffer *b = &a->values;
+	struct buffer *b = &ctf->arguments.values, *text = &ctf->arguments.text;
 	size_t size = b->size - at, head;
 
 	if (shape ? value_put_struct(b, shape, n) : value_put_array(b, n))
 		return -1;
 	head = b->size - at - size;
-	a->text.size = 0;
-	if (buffer_append(&a->text, b->data + at + size, head))
+	text->size = 0;
+	if (buffer_append(text, b->data + at + size, head))
 		return -1;
 	memmove(b->data + at + head, b->data + at, size);
-	memcpy(b->data + at, a->text.data, head);
+	memcpy(b->data + at, text->data, head);
 	return 0;
 }
 
 static int decode_ctf_put_value(struct ctf *ctf, enum json_token token);
-static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size);
-static enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n);
-static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address);
-static const char *ctf_calls_name(const struct ctf_class *c);
-static const char *ctf_calls_group(const struct ctf_class *c);
-static bool ctf_is_text(const struct ctf_part *p);
-static enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
-static uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big);
-static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b);
 
 /* Append the children of an array, or those of an object and their names. Returns their number,
  * or -1. */
@@ -200,11 +704,11 @@ static int64_t put_children(struct ctf *ctf, struct buffer *names, bool object)
 /* Append the object or array that begins; an object with too many members as its text. */
 static int put_parent(struct ctf *ctf, bool object)
 {
-	struct ctf_arguments *a = &ctf->arguments;
-	const uint8_t *text = a->json.data + a->json.at - 1;
-	size_t at = a->values.size;
+	const uint8_t *text = ctf->arguments.json.data + ctf->arguments.json.at - 1;
+	size_t at = ctf->arguments.values.size;
 	struct buffer names = {0};
-	int64_t n = a->json.depth > NESTING_MOST ? -1 : put_children(ctf, &names, object);
+	int64_t n =
+		ctf->arguments.json.depth > NESTING_MOST ? -1 : put_children(ctf, &names, object);
 	uint32_t shape = 0;
 	bool failed = n < 0;
 
@@ -214,17 +718,16 @@ static int put_parent(struct ctf *ctf, bool object)
 	if (failed)
 		return -1;
 	if (!object || shape)
-		return ctf_put_head(a, at, shape, (uint64_t)n);
-	a->values.size = at;
-	return value_put_bytes(&a->values, VALUE_STRING, text,
-			       (size_t)(a->json.data + a->json.at - text));
+		return ctf_put_head(ctf, at, shape, (uint64_t)n);
+	ctf->arguments.values.size = at;
+	return value_put_bytes(&ctf->arguments.values, VALUE_STRING, text,
+			       (size_t)(ctf->arguments.json.data + ctf->arguments.json.at - text));
 }
 
 /* Append the value that the token begins. */
 static int decode_ctf_put_value(struct ctf *ctf, enum json_token token)
 {
-	struct ctf_arguments *a = &ctf->arguments;
-	const struct json_reader *json = &a->json;
+	const struct json_reader *json = &ctf->arguments.json;
 	uint64_t number;
 
 	if (token == JSON_OBJECT || token == JSON_ARRAY)
@@ -232,8 +735,8 @@ static int decode_ctf_put_value(struct ctf *ctf, enum json_token token)
 	/* a string that looks like a pointer is written with an escape */
 	if (token == JSON_STRING && json->data[json->at - 2 - json->text.size] == '"' &&
 	    is_pointer((const char *)json->text.data, json->text.size, &number))
-		return value_put_uint(&a->values, VALUE_POINTER, number);
-	return json_put_scalar(json, token, &a->values);
+		return value_put_uint(&ctf->arguments.values, VALUE_POINTER, number);
+	return json_put_scalar(json, token, &ctf->arguments.values);
 }
 
 /* Get the number of "argN" or "fpargN", the names that trencode gives to arguments without a
@@ -259,7 +762,6 @@ static uint64_t ctf_unnamed(const char *name, size_t n)
 static int64_t ctf_number_of(struct ctf *ctf, struct argument_names *f, const char *text, size_t n,
 			     size_t last)
 {
-	struct ctf_arguments *a = &ctf->arguments;
 	uint32_t name = writer_string(ctf->w, text, n);
 	uint64_t number = ctf_unnamed(text, n);
 	int added;
@@ -271,13 +773,13 @@ static int64_t ctf_number_of(struct ctf *ctf, struct argument_names *f, const ch
 	}
 	if (number > f->count)
 		return (int64_t)number;
-	added = ctf_add_name(a, f, name);
+	added = ctf_add_name(ctf, f, name);
 	if (added)
 		return added < 0 ? -1 : (int64_t)f->count;
-	if (!a->left_out)
+	if (!ctf->arguments.left_out)
 		warn(ctf->input->name, NO_OFFSET,
 		     "functions with more than %d arguments: the others are left out", NAMES_MOST);
-	a->left_out = true;
+	ctf->arguments.left_out = true;
 	return 0;
 }
 
@@ -285,8 +787,7 @@ static int64_t ctf_number_of(struct ctf *ctf, struct argument_names *f, const ch
  * memory, or the text is no such object. */
 static int ctf_read_object(struct ctf *ctf, struct argument_names *function, bool leave)
 {
-	struct ctf_arguments *a = &ctf->arguments;
-	struct json_reader *json = &a->json;
+	struct json_reader *json = &ctf->arguments.json;
 	enum json_token token;
 	int64_t number = 0;
 
@@ -305,7 +806,8 @@ static int ctf_read_object(struct ctf *ctf, struct argument_names *function, boo
 			json_skip(json, token);
 			continue;
 		}
-		if (value_put_detail(&a->values, result ? DETAIL_RETURN : DETAIL_ARGUMENT,
+		if (value_put_detail(&ctf->arguments.values,
+				     result ? DETAIL_RETURN : DETAIL_ARGUMENT,
 				     result ? 0 : (uint64_t)number) ||
 		    decode_ctf_put_value(ctf, token))
 			return -1;
@@ -313,23 +815,35 @@ static int ctf_read_object(struct ctf *ctf, struct argument_names *function, boo
 	return token == JSON_OBJECT_END && json_next(json) == JSON_END ? 0 : -1;
 }
 
+/* Returns string number n of a tail; NULL: the tail has fewer. */
+static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
+{
+	const char *p = (const char *)tail->data, *end = p + tail->size;
+
+	for (; p < end; p += strlen(p) + 1)
+		if (!n--) {
+			*size = strlen(p);
+			return p;
+		}
+	return NULL;
+}
+
 /* Convert an event's arguments, a string of the tail, to details in ctf->arguments.values. */
 static int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const struct buffer *tail)
 {
 	struct ctf *ctf = f->trace->ctf;
-	struct ctf_arguments *a = &ctf->arguments;
-	struct json_reader *json = &a->json;
+	struct json_reader *json = &ctf->arguments.json;
 	size_t size = 0, name_size = 0;
 	const char *text = ctf_calls_string(tail, c->call.arguments, &size);
 	const char *name = ctf_calls_string(tail, c->string, &name_size);
 	struct argument_names *function;
 	int64_t number;
 
-	a->values.size = 0;
-	a->nused = 0;
+	ctf->arguments.values.size = 0;
+	ctf->arguments.nused = 0;
 	if (!text || !size || !name)
 		return 0;
-	function = arguments_of(&a->table, writer_string(ctf->w, name, name_size));
+	function = arguments_of(&ctf->arguments.table, writer_string(ctf->w, name, name_size));
 	if (!function)
 		return -1;
 	json_open_text(json, text, size);
@@ -338,24 +852,340 @@ static int ctf_arguments_read(struct ctf_class *c, struct ctf_file *f, const str
 	if (!json->error.what[0] && json->depth <= NESTING_MOST && *text == '{')
 		return -1;
 	/* a text of another program */
-	a->values.size = a->nused = 0;
+	ctf->arguments.values.size = ctf->arguments.nused = 0;
 	number = ctf_number_of(ctf, function, "args", 4, 0);
-	if (number > 0 && (value_put_detail(&a->values, DETAIL_ARGUMENT, (uint64_t)number) ||
-			   value_put_bytes(&a->values, VALUE_STRING, text, size)))
+	if (number > 0 &&
+	    (value_put_detail(&ctf->arguments.values, DETAIL_ARGUMENT, (uint64_t)number) ||
+	     value_put_bytes(&ctf->arguments.values, VALUE_STRING, text, size)))
 		return -1;
 	return number < 0 ? -1 : 0;
 }
 
-static void ctf_arguments_free(struct ctf *ctf)
-{
-	struct ctf_arguments *a = &ctf->arguments;
+/*
+ * Events with a meaning to the decoder: enters and leaves of calls, switches between threads,
+ * mappings of a process.
+ *
+ * Sources: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
+ * lttng-ust 2.0 to 2.13 (liblttng-ust-cyg-profile, lttng-ust-statedump).
+ */
 
-	arguments_free(&a->table);
-	free(a->used);
-	id_cache_free(&a->shapes);
-	buffer_free(&a->values);
-	buffer_free(&a->text);
-	json_close(&a->json);
+enum { CPUS_MOST = 1 << 16 };
+
+static const struct {
+	const char *name;
+	bool prefix; /* the rest of the event's name is the call's name */
+	enum type_kind kind;
+	enum ctf_call_kind call;
+	bool per_cpu;
+	enum ctf_action action;
+} known_calls[] = {
+	{"syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
+	{"compat_syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
+	{"irq_handler_entry", false, KIND_ENTER, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_handler_exit", false, KIND_LEAVE, CALL_IRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_entry", false, KIND_ENTER, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"irq_softirq_exit", false, KIND_LEAVE, CALL_SOFTIRQ, true, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_entry", false, KIND_ENTER, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"lttng_ust_cyg_profile:func_exit", false, KIND_LEAVE, CALL_ADDRESS, false, CTF_NO_ACTION},
+	{"sched_switch", false, KIND_INSTANT, CALL_NONE, false, CTF_SWITCH},
+	{"lttng_ust_statedump:bin_info", false, KIND_INSTANT, CALL_NONE, false, CTF_BIN_INFO},
+};
+
+/* Test whether a URI of trencode has a flag, which the group does not contain. */
+static bool has_flag(const char *uri, const char *flag)
+{
+	const char *at = strstr(uri, flag);
+
+	return at && at < strchrnul(uri, '#');
+}
+
+/* Get the group that trencode wrote for the class. NULL: none. */
+static const char *ctf_calls_group(const struct ctf_class *c)
+{
+	const char *uri = c->declared->uri, *group = NULL;
+
+	if (uri && !strncmp(uri, "urn:trutils:", 12))
+		group = strchr(uri, '#');
+	return group ? group + 1 : NULL;
+}
+
+#define CTF_NO_STRING UINT32_MAX
+
+static const struct {
+	const char *uri;
+	enum type_kind kind;
+} own[] = {
+	{"urn:trutils:enter", KIND_ENTER},
+	{"urn:trutils:leave", KIND_LEAVE},
+	{"urn:trutils:instant", KIND_INSTANT},
+	{"urn:trutils:gap", KIND_GAP},
+};
+
+/* Set kind, call_kind and action by the event's name. */
+static void ctf_calls_classify(struct ctf_class *c)
+{
+	const char *name = c->declared->name, *uri = c->declared->uri;
+
+	for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
+		size_t n = strlen(known_calls[i].name);
+
+		if (known_calls[i].prefix ? strncmp(name, known_calls[i].name, n) || !name[n]
+					  : strcmp(name, known_calls[i].name))
+			continue;
+		c->kind = known_calls[i].kind;
+		c->call.kind = known_calls[i].call;
+		c->per_cpu = known_calls[i].per_cpu;
+		c->action = known_calls[i].action;
+	}
+	c->string = c->call.arguments = CTF_NO_STRING;
+	/* fields of an event that trencode wrote */
+	for (size_t i = 0; uri && i < sizeof own / sizeof *own; i++)
+		if (!strncmp(uri, own[i].uri, strlen(own[i].uri))) {
+			c->kind = own[i].kind;
+			c->per_cpu = has_flag(uri, ":per-cpu");
+			c->inner = has_flag(uri, ":inner");
+			c->of_kernel = has_flag(uri, ":kernel");
+			c->numbered = own[i].kind != KIND_INSTANT && has_flag(uri, ":numbered");
+			c->call.kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
+			c->action = CTF_NO_ACTION;
+		}
+}
+
+/* Set *gap to the gap that the event with this fixed part and tail is. Its texts are in the tail.
+ */
+static void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed,
+			  const struct buffer *tail, struct gap *gap)
+{
+	const char *texts[4] = {"", "", "", ""}; /* reason, unit, message, file */
+
+	for (uint32_t i = 0; i < 4; i++) {
+		size_t size;
+		const char *text = ctf_calls_string(tail, c->string + i, &size);
+
+		texts[i] = text ? text : "";
+	}
+	*gap = (struct gap){.reason = GAP_UNREAD,
+			    .count = ctf_spot(fixed, c->argument[0]),
+			    .offset = ctf_spot(fixed, c->argument[1]),
+			    .message = texts[2],
+			    .file = texts[3]};
+	for (enum gap_reason reason = GAP_LOST; reason < GAP_UNREAD; reason++)
+		if (!strcmp(texts[0], gap_reason_name(reason)))
+			gap->reason = reason;
+	for (enum gap_unit unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
+		if (!strcmp(texts[1], gap_unit_name(unit)))
+			gap->unit = unit;
+}
+
+/* --- locations --- */
+
+/* Declare the location of a call that has a name and no address. */
+static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
+{
+	struct {
+		char kind;
+		uint32_t name;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'n';
+	key.name = writer_string(ctf->w, name, n);
+	id = id_cache_number(&ctf->declared, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_location(ctf->w, &(struct location_entry){.name = key.name});
+	return *id;
+}
+
+enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
+
+/* Declare the address space of a process (-1: unknown), or of the kernel. */
+static uint32_t ctf_space_of(struct ctf_trace *t, int32_t pid)
+{
+	struct {
+		char kind;
+		uint32_t source;
+		int32_t pid;
+	} key = {0};
+	struct space_entry space = {.source = t->source, .pid = pid};
+	struct map_entry kernel = {.end = UINT64_MAX};
+	uint32_t *id;
+
+	key.kind = 's';
+	key.source = t->source;
+	key.pid = pid;
+	id = id_cache_number(&t->ctf->declared, &key, sizeof key);
+	if (!id)
+		return 0;
+	if (*id)
+		return *id;
+	if (pid == CTF_KERNEL_PID)
+		space = (struct space_entry){.source = t->source,
+					     .name = writer_text(t->ctf->w, "kernel"),
+					     .flags = SPACE_KERNEL};
+	*id = writer_space(t->ctf->w, &space);
+	kernel.space = *id;
+	kernel.path = writer_text(t->ctf->w, "[kernel]");
+	return pid != CTF_KERNEL_PID || !*id || !writer_map(t->ctf->w, &kernel) ? *id : 0;
+}
+
+/* Declare the location of an address of a process (-1: unknown), or of the kernel. */
+static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address)
+{
+	struct {
+		char kind;
+		uint32_t space;
+		uint64_t address;
+	} key = {0};
+	uint32_t *id;
+
+	key.kind = 'a';
+	key.space = ctf_space_of(t, pid);
+	key.address = address;
+	id = key.space ? id_cache_number(&t->ctf->declared, &key, sizeof key) : NULL;
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_location(t->ctf->w, &(struct location_entry){.space = key.space,
+									  .address = address});
+	return *id;
+}
+
+/* Get the name of the call of a CALL_NAMED event. */
+static const char *ctf_calls_name(const struct ctf_class *c)
+{
+	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
+
+	return strchr(at + 1, '_') + 1;
+}
+
+/* Declare the location of an enter or leave whose row has this fixed part and tail. */
+static uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f,
+				   const uint8_t *fixed, const struct buffer *tail)
+{
+	const char *at = c->declared->name;
+	char name[32];
+	size_t size = 0;
+	uint64_t n;
+
+	if (c->call.kind == CALL_TEXT) {
+		at = ctf_calls_string(tail, c->string, &size);
+		return ctf_arguments_location(f->trace->ctf,
+					      writer_string(f->trace->ctf->w, at ? at : "", size));
+	}
+	if (c->call.kind == CALL_NAMED) {
+		if (!c->location) {
+			at = ctf_calls_name(c);
+			c->location = named_location(f->trace->ctf, at, strlen(at));
+		}
+		return c->location;
+	}
+	n = ctf_spot(fixed, c->call.location);
+	if (c->call.kind == CALL_ADDRESS)
+		return ctf_calls_address(f->trace, f->thread.pid, n);
+	if (c->call.kind == CALL_SOFTIRQ && softirq_name(n))
+		snprintf(name, sizeof name, "softirq %s", softirq_name(n));
+	else
+		snprintf(name, sizeof name, "%s %" PRIu64,
+			 c->call.kind == CALL_IRQ ? "irq" : "softirq", n);
+	return named_location(f->trace->ctf, name, strlen(name));
+}
+
+/* --- lanes: the channel, the CPU, and the thread as far as contexts record it --- */
+
+uint32_t ctf_lane(struct ctf_file *f, const struct ctf_thread *t)
+{
+	static const struct ctf_thread unknown = {.tid = -1, .pid = -1, .ppid = -1};
+	struct ctf *ctf = f->trace->ctf;
+	struct writer *w = ctf->w;
+	const struct ctf_thread *of = t ? t : &unknown;
+	struct lane_entry lane = {
+		.source = f->trace->source,
+		.clock = ctf->clock,
+		.buffer = f->buffer,
+		.comm = of->comm_size ? writer_string(w, of->comm, of->comm_size) : 0,
+		.flags = (f->packet.cpu >= 0 ? LANE_HAS_CPU : 0) |
+			 (of->tid >= 0 ? LANE_HAS_TID : 0) | (of->pid >= 0 ? LANE_HAS_PID : 0),
+		.cpu = f->packet.cpu,
+		.tid = of->tid,
+		.pid = of->pid,
+		.ppid = of->ppid};
+	uint32_t *id = id_cache_number(&ctf->declared, &lane, sizeof lane);
+
+	if (!id)
+		return 0;
+	if (!*id)
+		*id = writer_lane(w, &lane);
+	return *id;
+}
+
+/* --- threads and mappings --- */
+
+static struct ctf_thread *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MOST)
+		return NULL;
+	if ((size_t)cpu >= t->ncpus && ARRAY_GROW(t->cpus, t->cpus_capacity, (size_t)cpu))
+		return NULL;
+	while ((size_t)cpu >= t->ncpus)
+		t->cpus[t->ncpus++] = (struct ctf_thread){.tid = -1};
+	return &t->cpus[cpu];
+}
+
+static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+		     const struct buffer *tail)
+{
+	struct ctf_trace *t = f->trace;
+	struct map_entry map = {.start = ctf_spot(fixed, c->argument[0])};
+	uint64_t size = ctf_spot(fixed, c->argument[1]);
+	size_t n = 0;
+	const char *path = ctf_calls_string(tail, c->string, &n);
+
+	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
+		return 0;
+	map.space = ctf_space_of(t, f->thread.pid);
+	map.path = writer_string(t->ctf->w, path, n);
+	return map.space ? writer_map(t->ctf->w, &map) : -1;
+}
+
+/* Record the thread that runs on the CPU from now on. */
+static void ctf_take_switch(const struct ctf_class *c, const struct ctf_file *f,
+			    const uint8_t *fixed, const struct buffer *tail)
+{
+	const struct ctf_cursor *at = &f->cursor;
+	struct ctf_thread *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
+	const uint8_t *comm = at->next_comm;
+	size_t n = comm ? at->next_comm_size : 0;
+
+	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
+		return;
+	cpu->tid = c->plain ? ctf_id_number(ctf_spot(fixed, c->argument[0]))
+			    : ctf_id_read(at, CTF_NEXT_TID);
+	if (c->plain && c->argument[1].at >= 0) {
+		comm = fixed + c->argument[1].at;
+		n = strnlen((const char *)comm, c->argument[1].size);
+	} else if (c->plain) {
+		n = 0;
+		comm = c->string == CTF_NO_STRING
+			       ? NULL
+			       : (const uint8_t *)ctf_calls_string(tail, c->string, &n);
+	}
+	cpu->comm_size = n < CTF_CPU_COMM ? n : CTF_CPU_COMM;
+	if (comm)
+		memcpy(cpu->comm, comm, cpu->comm_size);
+}
+
+/* Update threads and mappings by the event whose row was written. */
+static int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
+			   const struct buffer *tail)
+{
+	if (c->action == CTF_BIN_INFO)
+		return take_file(c, f, fixed, tail);
+	ctf_take_switch(c, f, fixed, tail);
+	return 0;
 }
 
 /*
@@ -387,7 +1217,7 @@ static const enum ctf_scope ctf_data_scopes[] = {SCOPE_STREAM_CONTEXT, SCOPE_EVE
 static void ctf_stack_find(struct ctf_class *c)
 {
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
-		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+		const struct ctf_part *s = c->layout[ctf_data_scopes[i]];
 
 		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
 			c->has_stack |= ctf_is_callstack(p);
@@ -395,15 +1225,15 @@ static void ctf_stack_find(struct ctf_class *c)
 }
 
 /* Add the addresses of the sequence p, from `begin` to the cursor, to the event's frames. */
-static int ctf_stack_take(const struct ctf_cursor *at, const struct ctf_part *p, uint64_t begin,
-			  struct ctf_frames *frames)
+static int ctf_stack_take(struct ctf *ctf, const struct ctf_cursor *at, const struct ctf_part *p,
+			  uint64_t begin)
 {
 	struct ctf_cursor c = *at;
 	const struct ctf_part *address = p->children;
-	struct buffer *b = p->role == CTF_USER_STACK ? &frames->user : &frames->kernel;
+	struct buffer *b = p->role == CTF_USER_STACK ? &ctf->frames.user : &ctf->frames.kernel;
 	uint64_t n;
 
-	for (c.at = ctf_align(begin, p->align); c.at < at->at;) {
+	for (c.at = align_up(begin, p->align); c.at < at->at;) {
 		if (ctf_read_number(&c, address, &n) != CTF_GOT)
 			break;
 		n &= UINT64_MAX >> (64 - address->size);
@@ -428,23 +1258,21 @@ static int ctf_locate(const struct buffer *addresses, struct ctf_trace *t, int32
 	return 0;
 }
 
-enum { CTF_KERNEL_PID = INT32_MIN }; /* instead of a process: the kernel */
-
 /* Put the stack of the event that was read at `fixed`, for the next row. */
 static int ctf_stack_put(const struct ctf_file *f, uint8_t *fixed)
 {
-	struct ctf_frames *frames = &f->trace->ctf->frames;
-	struct buffer *l = &frames->locations;
+	struct ctf *ctf = f->trace->ctf;
+	struct buffer *l = &ctf->frames.locations;
 	uint32_t stack = 0;
 
 	l->size = 0;
-	if (ctf_locate(&frames->kernel, f->trace, CTF_KERNEL_PID, l) ||
-	    ctf_locate(&frames->user, f->trace, f->thread.pid, l))
+	if (ctf_locate(&ctf->frames.kernel, f->trace, CTF_KERNEL_PID, l) ||
+	    ctf_locate(&ctf->frames.user, f->trace, f->thread.pid, l))
 		return -1;
 	if (l->size) {
-		stack = writer_stack_of(f->trace->ctf->w, (const uint32_t *)(const void *)l->data,
+		stack = writer_stack_of(ctf->w, (const uint32_t *)(const void *)l->data,
 					l->size / 4);
-		if (!stack || writer_use_stack(f->trace->ctf->w, stack))
+		if (!stack || writer_use_stack(ctf->w, stack))
 			return -1;
 	}
 	put_u32(fixed, stack);
@@ -576,27 +1404,11 @@ static enum field_kind ctf_kind_of(const struct ctf_part *p)
 	return p->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
-/* Get the bytes that a number of so many bits takes in the stream. */
-static inline uint32_t ctf_bytes(unsigned bits)
-{
-	return bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1;
-}
-
 /* Test whether this member of a context identifies the thread. */
 static inline bool ctf_is_thread(const struct ctf_part *p)
 {
 	return p->role >= CTF_TID && p->role <= CTF_COMM;
 }
-
-static const struct {
-	const char *uri;
-	enum type_kind kind;
-} own[] = {
-	{"urn:trutils:enter", KIND_ENTER},
-	{"urn:trutils:leave", KIND_LEAVE},
-	{"urn:trutils:instant", KIND_INSTANT},
-	{"urn:trutils:gap", KIND_GAP},
-};
 
 static uint32_t ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
 				  uint32_t *at, uint32_t *string)
@@ -648,7 +1460,7 @@ static void describe_class(const struct ctf_class *c, char *text, size_t size)
 					 : snprintf(text, size, stream->cpu_alone ? "cpu" : "-"));
 
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
-		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+		const struct ctf_part *s = c->layout[ctf_data_scopes[i]];
 		unsigned n = 0;
 
 		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
@@ -677,7 +1489,7 @@ static int ctf_declare_location(struct ctf_class *c, uint32_t name, const struct
 	struct ctf *ctf = c->stream->trace->ctf;
 	struct location_entry location = {.name = name};
 	struct ctf_part *carried =
-		c->stream->carried ? c->layout.scope[SCOPE_PACKET_CONTEXT]->children : NULL;
+		c->stream->carried ? c->layout[SCOPE_PACKET_CONTEXT]->children : NULL;
 
 	first[0] = carried;
 	for (struct ctf_part *p = carried; p; p = p->next)
@@ -712,7 +1524,7 @@ static int ctf_class_declare(struct ctf_class *c)
 	describe_class(c, text, sizeof text);
 	type.declaration = writer_text(w, text);
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
-		struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+		struct ctf_part *s = c->layout[ctf_data_scopes[i]];
 
 		first[1 + i] = s ? s->children : NULL;
 		for (struct ctf_part *p = s ? s->children : NULL; p; p = p->next)
@@ -743,340 +1555,6 @@ static int ctf_class_declare(struct ctf_class *c)
 	}
 	c->type = writer_type(w, &type);
 	return c->type ? 0 : -1;
-}
-
-/*
- * Events with a meaning to the decoder: enters and leaves of calls, switches between threads,
- * mappings of a process.
- *
- * Sources: names and fields of lttng-modules 2.0 to 2.13 (instrumentation/syscalls, probes/) and of
- * lttng-ust 2.0 to 2.13 (liblttng-ust-cyg-profile, lttng-ust-statedump).
- */
-
-enum { CPUS_MOST = 1 << 16 };
-
-static const struct {
-	const char *name;
-	bool prefix; /* the rest of the event's name is the call's name */
-	enum type_kind kind;
-	enum ctf_call_kind call;
-	bool per_cpu;
-	enum ctf_action action;
-} known_calls[] = {
-	{"syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
-	{"syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
-	{"compat_syscall_entry_", true, KIND_ENTER, CALL_NAMED, false, CTF_NO_ACTION},
-	{"compat_syscall_exit_", true, KIND_LEAVE, CALL_NAMED, false, CTF_NO_ACTION},
-	{"irq_handler_entry", false, KIND_ENTER, CALL_IRQ, true, CTF_NO_ACTION},
-	{"irq_handler_exit", false, KIND_LEAVE, CALL_IRQ, true, CTF_NO_ACTION},
-	{"irq_softirq_entry", false, KIND_ENTER, CALL_SOFTIRQ, true, CTF_NO_ACTION},
-	{"irq_softirq_exit", false, KIND_LEAVE, CALL_SOFTIRQ, true, CTF_NO_ACTION},
-	{"lttng_ust_cyg_profile:func_entry", false, KIND_ENTER, CALL_ADDRESS, false, CTF_NO_ACTION},
-	{"lttng_ust_cyg_profile:func_exit", false, KIND_LEAVE, CALL_ADDRESS, false, CTF_NO_ACTION},
-	{"sched_switch", false, KIND_INSTANT, CALL_NONE, false, CTF_SWITCH},
-	{"lttng_ust_statedump:bin_info", false, KIND_INSTANT, CALL_NONE, false, CTF_BIN_INFO},
-};
-
-/* Test whether a URI of trencode has a flag, which the group does not contain. */
-static bool has_flag(const char *uri, const char *flag)
-{
-	const char *at = strstr(uri, flag);
-
-	return at && at < strchrnul(uri, '#');
-}
-
-/* Get the group that trencode wrote for the class. NULL: none. */
-static const char *ctf_calls_group(const struct ctf_class *c)
-{
-	const char *uri = c->declared->uri, *group = NULL;
-
-	if (uri && !strncmp(uri, "urn:trutils:", 12))
-		group = strchr(uri, '#');
-	return group ? group + 1 : NULL;
-}
-
-#define CTF_NO_STRING UINT32_MAX
-
-/* Set kind, call_kind and action by the event's name. */
-static void ctf_calls_classify(struct ctf_class *c)
-{
-	const char *name = c->declared->name, *uri = c->declared->uri;
-
-	for (size_t i = 0; i < sizeof known_calls / sizeof *known_calls; i++) {
-		size_t n = strlen(known_calls[i].name);
-
-		if (known_calls[i].prefix ? strncmp(name, known_calls[i].name, n) || !name[n]
-					  : strcmp(name, known_calls[i].name))
-			continue;
-		c->kind = known_calls[i].kind;
-		c->call.kind = known_calls[i].call;
-		c->per_cpu = known_calls[i].per_cpu;
-		c->action = known_calls[i].action;
-	}
-	c->string = c->call.arguments = CTF_NO_STRING;
-	/* fields of an event that trencode wrote */
-	for (size_t i = 0; uri && i < sizeof own / sizeof *own; i++)
-		if (!strncmp(uri, own[i].uri, strlen(own[i].uri))) {
-			c->kind = own[i].kind;
-			c->per_cpu = has_flag(uri, ":per-cpu");
-			c->inner = has_flag(uri, ":inner");
-			c->of_kernel = has_flag(uri, ":kernel");
-			c->numbered = own[i].kind != KIND_INSTANT && has_flag(uri, ":numbered");
-			c->call.kind = own[i].kind == KIND_GAP ? CALL_GAP : CALL_TEXT;
-			c->action = CTF_NO_ACTION;
-		}
-}
-
-/* Set *gap to the gap that the event with this fixed part and tail is. Its texts are in the tail.
- */
-static void ctf_calls_gap(const struct ctf_class *c, const uint8_t *fixed,
-			  const struct buffer *tail, struct gap *gap)
-{
-	const char *texts[4] = {"", "", "", ""}; /* reason, unit, message, file */
-
-	for (uint32_t i = 0; i < 4; i++) {
-		size_t size;
-		const char *text = ctf_calls_string(tail, c->string + i, &size);
-
-		texts[i] = text ? text : "";
-	}
-	*gap = (struct gap){.reason = GAP_UNREAD,
-			    .count = ctf_spot(fixed, c->argument[0]),
-			    .offset = ctf_spot(fixed, c->argument[1]),
-			    .message = texts[2],
-			    .file = texts[3]};
-	for (enum gap_reason reason = GAP_LOST; reason < GAP_UNREAD; reason++)
-		if (!strcmp(texts[0], gap_reason_name(reason)))
-			gap->reason = reason;
-	for (enum gap_unit unit = GAP_EVENTS; unit <= GAP_PACKETS; unit++)
-		if (!strcmp(texts[1], gap_unit_name(unit)))
-			gap->unit = unit;
-}
-
-/* Returns string number n of a tail; NULL: the tail has fewer. */
-static const char *ctf_calls_string(const struct buffer *tail, uint32_t n, size_t *size)
-{
-	const char *p = (const char *)tail->data, *end = p + tail->size;
-
-	for (; p < end; p += strlen(p) + 1)
-		if (!n--) {
-			*size = strlen(p);
-			return p;
-		}
-	return NULL;
-}
-
-/* --- locations --- */
-
-/* Declare the location of a call that has a name and no address. */
-static uint32_t named_location(struct ctf *ctf, const char *name, size_t n)
-{
-	struct {
-		char kind;
-		uint32_t name;
-	} key = {0};
-	uint32_t *id;
-
-	key.kind = 'n';
-	key.name = writer_string(ctf->w, name, n);
-	id = id_cache_number(&ctf->declared, &key, sizeof key);
-	if (!id)
-		return 0;
-	if (!*id)
-		*id = writer_location(ctf->w, &(struct location_entry){.name = key.name});
-	return *id;
-}
-
-/* Declare the address space of a process (-1: unknown), or of the kernel. */
-static uint32_t ctf_space_of(struct ctf_trace *t, int32_t pid)
-{
-	struct {
-		char kind;
-		uint32_t source;
-		int32_t pid;
-	} key = {0};
-	struct space_entry space = {.source = t->source, .pid = pid};
-	struct map_entry kernel = {.end = UINT64_MAX};
-	uint32_t *id;
-
-	key.kind = 's';
-	key.source = t->source;
-	key.pid = pid;
-	id = id_cache_number(&t->ctf->declared, &key, sizeof key);
-	if (!id)
-		return 0;
-	if (*id)
-		return *id;
-	if (pid == CTF_KERNEL_PID)
-		space = (struct space_entry){.source = t->source,
-					     .name = writer_text(t->ctf->w, "kernel"),
-					     .flags = SPACE_KERNEL};
-	*id = writer_space(t->ctf->w, &space);
-	kernel.space = *id;
-	kernel.path = writer_text(t->ctf->w, "[kernel]");
-	return pid != CTF_KERNEL_PID || !*id || !writer_map(t->ctf->w, &kernel) ? *id : 0;
-}
-
-/* Declare the location of an address of a process (-1: unknown), or of the kernel. */
-static uint32_t ctf_calls_address(struct ctf_trace *t, int32_t pid, uint64_t address)
-{
-	struct {
-		char kind;
-		uint32_t space;
-		uint64_t address;
-	} key = {0};
-	uint32_t *id;
-
-	key.kind = 'a';
-	key.space = ctf_space_of(t, pid);
-	key.address = address;
-	id = key.space ? id_cache_number(&t->ctf->declared, &key, sizeof key) : NULL;
-	if (!id)
-		return 0;
-	if (!*id)
-		*id = writer_location(t->ctf->w, &(struct location_entry){.space = key.space,
-									  .address = address});
-	return *id;
-}
-
-/* Get the name of the call of a CALL_NAMED event. */
-static const char *ctf_calls_name(const struct ctf_class *c)
-{
-	const char *at = strstr(c->declared->name, c->kind == KIND_ENTER ? "_entry_" : "_exit_");
-
-	return strchr(at + 1, '_') + 1;
-}
-
-/* Declare the location of an enter or leave whose row has this fixed part and tail. */
-static uint32_t ctf_calls_location(struct ctf_class *c, const struct ctf_file *f,
-				   const uint8_t *fixed, const struct buffer *tail)
-{
-	const char *at = c->declared->name;
-	char name[32];
-	size_t size = 0;
-	uint64_t n;
-
-	if (c->call.kind == CALL_TEXT) {
-		at = ctf_calls_string(tail, c->string, &size);
-		return ctf_arguments_location(f->trace->ctf,
-					      writer_string(f->trace->ctf->w, at ? at : "", size));
-	}
-	if (c->call.kind == CALL_NAMED) {
-		if (!c->location) {
-			at = ctf_calls_name(c);
-			c->location = named_location(f->trace->ctf, at, strlen(at));
-		}
-		return c->location;
-	}
-	n = ctf_spot(fixed, c->call.location);
-	if (c->call.kind == CALL_ADDRESS)
-		return ctf_calls_address(f->trace, f->thread.pid, n);
-	if (c->call.kind == CALL_SOFTIRQ && softirq_name(n))
-		snprintf(name, sizeof name, "softirq %s", softirq_name(n));
-	else
-		snprintf(name, sizeof name, "%s %" PRIu64,
-			 c->call.kind == CALL_IRQ ? "irq" : "softirq", n);
-	return named_location(f->trace->ctf, name, strlen(name));
-}
-
-/* --- lanes: the channel, the CPU, and the thread as far as contexts record it --- */
-
-uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,
-		  size_t comm_size)
-{
-	struct ctf *ctf = f->trace->ctf;
-	struct writer *w = ctf->w;
-	struct lane_entry lane = {.source = f->trace->source,
-				  .clock = ctf->clock,
-				  .buffer = f->buffer,
-				  .comm = comm_size ? writer_string(w, comm, comm_size) : 0,
-				  .flags = (f->packet.cpu >= 0 ? LANE_HAS_CPU : 0) |
-					   (tid >= 0 ? LANE_HAS_TID : 0) |
-					   (pid >= 0 ? LANE_HAS_PID : 0),
-				  .cpu = f->packet.cpu,
-				  .tid = tid,
-				  .pid = pid,
-				  .ppid = ppid};
-	uint32_t *id = id_cache_number(&ctf->declared, &lane, sizeof lane);
-
-	if (!id)
-		return 0;
-	if (!*id)
-		*id = writer_lane(w, &lane);
-	return *id;
-}
-
-/* --- threads and mappings --- */
-
-static struct ctf_cpu *ctf_calls_cpu(struct ctf_trace *t, int32_t cpu)
-{
-	struct ctf_cpu *cpus = t->cpus;
-	size_t had = t->ncpus;
-
-	if (cpu < 0 || cpu >= CPUS_MOST)
-		return NULL;
-	if ((size_t)cpu >= t->ncpus) {
-		if (ARRAY_GROW(t->cpus, t->cpus_capacity, (size_t)cpu))
-			return NULL;
-		cpus = t->cpus;
-		t->ncpus = (size_t)cpu + 1;
-		for (size_t i = had; i < t->ncpus; i++)
-			cpus[i] = (struct ctf_cpu){.cpu = (int32_t)i, .tid = -1};
-	}
-	return &cpus[cpu];
-}
-
-static int take_file(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
-		     const struct buffer *tail)
-{
-	struct ctf_trace *t = f->trace;
-	struct map_entry map = {.start = ctf_spot(fixed, c->argument[0])};
-	uint64_t size = ctf_spot(fixed, c->argument[1]);
-	size_t n = 0;
-	const char *path = ctf_calls_string(tail, c->string, &n);
-
-	if (!path || !n || __builtin_add_overflow(map.start, size, &map.end))
-		return 0;
-	map.space = ctf_space_of(t, f->thread.pid);
-	map.path = writer_string(t->ctf->w, path, n);
-	return map.space ? writer_map(t->ctf->w, &map) : -1;
-}
-
-/* Record the thread that runs on the CPU from now on. */
-static void ctf_take_switch(const struct ctf_class *c, const struct ctf_file *f,
-			    const uint8_t *fixed, const struct buffer *tail)
-{
-	const struct ctf_cursor *at = &f->cursor;
-	struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
-	const uint8_t *comm = at->next_comm;
-	size_t n = comm ? at->next_comm_size : 0;
-
-	if (!cpu || (!c->plain && !ctf_seen(at, CTF_NEXT_TID)))
-		return;
-	cpu->tid = c->plain ? ctf_id_number(ctf_spot(fixed, c->argument[0]))
-			    : ctf_id_read(at, CTF_NEXT_TID);
-	if (c->plain && c->argument[1].at >= 0) {
-		comm = fixed + c->argument[1].at;
-		n = strnlen((const char *)comm, c->argument[1].size);
-	} else if (c->plain) {
-		n = 0;
-		comm = c->string == CTF_NO_STRING
-			       ? NULL
-			       : (const uint8_t *)ctf_calls_string(tail, c->string, &n);
-	}
-	cpu->comm_size = n < sizeof cpu->comm ? n : sizeof cpu->comm;
-	if (comm)
-		memcpy(cpu->comm, comm, cpu->comm_size);
-}
-
-/* Update threads and mappings by the event whose row was written. */
-static int ctf_calls_after(struct ctf_class *c, struct ctf_file *f, const uint8_t *fixed,
-			   const struct buffer *tail)
-{
-	if (c->action == CTF_BIN_INFO)
-		return take_file(c, f, fixed, tail);
-	ctf_take_switch(c, f, fixed, tail);
-	return 0;
 }
 
 /* --- converts the data of an event into a row of the stream --- */
@@ -1115,7 +1593,7 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 	const uint8_t *from, *end;
 	uint64_t n;
 
-	c->at = ctf_align(c->at, m->align);
+	c->at = align_up(c->at, m->align);
 	if (c->at > c->have)
 		return CTF_SHORT;
 	from = c->data + (c->at - c->origin) / 8;
@@ -1131,7 +1609,7 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 			return CTF_SHORT;
 		n = ctf_bits(c->data, c->at - c->origin, m->size, m->big);
 		if (m->is_signed)
-			n = (uint64_t)((int64_t)(n << (64 - m->size)) >> (64 - m->size));
+			n = ctf_sign_bits(n, m->size);
 		if (m->slot)
 			c->slots[m->slot] = n;
 		put_size(fixed + m->to, n, m->n);
@@ -1161,8 +1639,8 @@ static enum ctf_got move(struct ctf_cursor *c, const struct ctf_move *m, uint8_t
 /* Convert the fields of the packet's context into details, once for all events of the packet. */
 static enum ctf_got make_context(struct ctf_file *f)
 {
-	const struct ctf_part *header = f->stream->layout.scope[SCOPE_PACKET_HEADER],
-			      *context = f->stream->layout.scope[SCOPE_PACKET_CONTEXT];
+	const struct ctf_part *header = f->stream->layout[SCOPE_PACKET_HEADER],
+			      *context = f->stream->layout[SCOPE_PACKET_CONTEXT];
 	struct ctf_cursor c = {.data = f->packet.beginning.data,
 			       .have = 8 * (uint64_t)f->packet.beginning.size,
 			       .slots = f->cursor.slots,
@@ -1171,7 +1649,7 @@ static enum ctf_got make_context(struct ctf_file *f)
 	enum ctf_got got = header ? ctf_step_over(&c, header) : CTF_GOT;
 	uint64_t number = 0;
 
-	c.at = ctf_align(c.at, context->align);
+	c.at = align_up(c.at, context->align);
 	for (const struct ctf_part *p = context->children; p && got == CTF_GOT; p = p->next) {
 		if (ctf_is_own(p))
 			got = ctf_step_over(&c, p);
@@ -1197,13 +1675,13 @@ static enum ctf_got ctf_put_values(struct ctf_file *f, struct buffer *tail)
 {
 	struct ctf_cursor *c = &f->cursor;
 	enum ctf_got got = CTF_GOT;
-	struct ctf_frames *frames = &f->trace->ctf->frames;
+	struct ctf *ctf = f->trace->ctf;
 	uint64_t number = 0;
 
 	c->seen = 0;
 	c->comm = c->next_comm = NULL;
 	c->budget = CTF_BUDGET;
-	frames->kernel.size = frames->user.size = 0;
+	ctf->frames.kernel.size = ctf->frames.user.size = 0;
 	if (f->stream->carried) {
 		if (!f->packet.has_context)
 			got = make_context(f);
@@ -1214,10 +1692,10 @@ static enum ctf_got ctf_put_values(struct ctf_file *f, struct buffer *tail)
 		number = f->stream->carried;
 	}
 	for (size_t i = 0; i < CTF_DATA_SCOPES; i++) {
-		const struct ctf_part *s = f->class->layout.scope[ctf_data_scopes[i]];
+		const struct ctf_part *s = f->class->layout[ctf_data_scopes[i]];
 
 		if (s)
-			c->at = ctf_align(c->at, s->align);
+			c->at = align_up(c->at, s->align);
 		for (const struct ctf_part *p = s ? s->children : NULL; p && got == CTF_GOT;
 		     p = p->next) {
 			uint64_t at = c->at;
@@ -1225,8 +1703,7 @@ static enum ctf_got ctf_put_values(struct ctf_file *f, struct buffer *tail)
 			if (value_put_detail(tail, DETAIL_ARGUMENT, ++number))
 				return CTF_BAD;
 			got = ctf_put_value(c, p, tail);
-			if (got == CTF_GOT && ctf_is_callstack(p) &&
-			    ctf_stack_take(c, p, at, frames))
+			if (got == CTF_GOT && ctf_is_callstack(p) && ctf_stack_take(ctf, c, p, at))
 				return CTF_BAD;
 		}
 	}
@@ -1290,7 +1767,7 @@ static inline uint32_t ctf_find_lane(struct ctf_file *f)
 	if (pid < 0)
 		pid = f->packet.thread.pid;
 	if (tid < 0 && f->trace->kernel) {
-		const struct ctf_cpu *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
+		const struct ctf_thread *cpu = ctf_calls_cpu(f->trace, f->packet.cpu);
 
 		tid = cpu ? cpu->tid : -1;
 		comm = cpu ? cpu->comm : NULL;
@@ -1313,7 +1790,7 @@ static inline uint32_t ctf_find_lane(struct ctf_file *f)
 	t->comm_size = comm_size;
 	if (comm_size)
 		memcpy(t->comm, comm, comm_size);
-	f->lane = ctf_lane(f, tid, pid, ppid, t->comm, comm_size);
+	f->lane = ctf_lane(f, t);
 	return f->lane;
 }
 
@@ -1400,7 +1877,7 @@ static int ctf_put_lost(struct ctf_file *f)
 			      .unit = GAP_PACKETS,
 			      .count = f->packet.packets_lost,
 			      .offset = NO_OFFSET};
-	uint32_t lane = ctf_lane(f, -1, -1, -1, NULL, 0);
+	uint32_t lane = ctf_lane(f, NULL);
 
 	if (!lane || (f->packet.lost && writer_gap(ctf->w, f->next.time, lane, &events)) ||
 	    (f->packet.packets_lost && writer_gap(ctf->w, f->next.time, lane, &packets)))
@@ -1442,516 +1919,11 @@ static int ctf_row(struct ctf_file *f, struct error *e)
 	}
 }
 
-/* --- reads parts of a packet, bit by bit --- */
-
-/* --- numbers of CTF 2 that version 1.8 does not have: varying, reversed or boolean --- */
-
-/* Test whether so many bits after the cursor are loaded. */
-static inline bool ctf_has(const struct ctf_cursor *c, uint64_t bits)
-{
-	return c->at <= c->have && bits <= c->have - c->at;
-}
-
-/* Read a number in LEB128. */
-static enum ctf_got read_varying(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	const uint8_t *from;
-	uint64_t value = 0, have;
-	unsigned size = 0, shift = 0;
-	uint8_t byte;
-
-	c->at = ctf_align(c->at, 8);
-	if (!ctf_has(c, 8))
-		return CTF_SHORT;
-	from = c->data + (c->at - c->origin) / 8;
-	have = (c->have - c->at) / 8;
-	do {
-		if (size == have)
-			return CTF_SHORT;
-		byte = from[size++];
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		/* bits above 63 must repeat the sign */
-		if (shift >= 63 &&
-		    (byte & 0x7f) >> (shift == 63) !=
-			    (p->is_signed && value >> 63 ? 0x7f >> (shift == 63) : 0))
-			return CTF_BAD;
-		shift += 7;
-	} while (byte & 0x80);
-	if (p->is_signed && shift < 64 && byte & 0x40)
-		value |= UINT64_MAX << shift;
-	c->at += 8 * (uint64_t)size;
-	c->width = shift;
-	*n = value;
-	return CTF_GOT;
-}
-
-/* Extend the sign of a number of so many bits. */
-static inline uint64_t ctf_sign_bits(uint64_t n, unsigned size)
-{
-	unsigned shift = 64 - size;
-
-	return (uint64_t)((int64_t)(n << shift) >> shift);
-}
-
-/* Read a number that is varying, reversed or boolean. */
-static enum ctf_got ctf_read_unusual(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	uint64_t bits, reverse = 0;
-
-	if (p->type->varying)
-		return read_varying(c, p, n);
-	c->at = ctf_align(c->at, p->align);
-	if (!ctf_has(c, p->size))
-		return CTF_SHORT;
-	bits = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
-	c->at += p->size;
-	if (p->type->reversed) {
-		for (unsigned i = 0; i < p->size; i++)
-			reverse |= (bits >> i & 1) << (p->size - 1u - i);
-		bits = reverse;
-	}
-	if (p->type->boolean)
-		bits = bits != 0;
-	*n = p->is_signed ? ctf_sign_bits(bits, p->size) : bits;
-	return CTF_GOT;
-}
-
-/* Read size bits, 1 to 64, at a position whose bytes are loaded. */
-static uint64_t ctf_bits(const uint8_t *data, uint64_t at, unsigned size, bool big)
-{
-	const uint8_t *p = data + at / 8;
-	unsigned shift = at % 8, bytes = (shift + size + 7) / 8;
-	unsigned __int128 n = 0;
-
-	if (big) {
-		for (unsigned i = 0; i < bytes; i++)
-			n = n << 8 | p[i];
-		n >>= 8 * bytes - shift - size;
-	} else {
-		for (unsigned i = bytes; i--;)
-			n = n << 8 | p[i];
-		n >>= shift;
-	}
-	return size < 64 ? (uint64_t)n & ((1ull << size) - 1) : (uint64_t)n;
-}
-
-/* Read the number at the cursor, sign-extended. */
-static enum ctf_got ctf_read_number(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	if (__builtin_expect(p->unusual, 0))
-		return ctf_read_unusual(c, p, n);
-	c->at = ctf_align(c->at, p->align);
-	if (!ctf_has(c, p->size))
-		return CTF_SHORT;
-	if (p->size >= 8 && !(p->size & (p->size - 1)) && !(c->at % 8))
-		*n = get_uint(c->data + (c->at - c->origin) / 8, p->size / 8u, p->big);
-	else
-		*n = ctf_bits(c->data, c->at - c->origin, p->size, p->big);
-	c->at += p->size;
-	if (p->is_signed)
-		*n = ctf_sign_bits(*n, p->size);
-	return CTF_GOT;
-}
-
-/* Keep the value of a part that has several roles. */
-static void keep_roles(struct ctf_cursor *c, uint32_t roles, uint64_t n)
-{
-	for (; roles; roles &= roles - 1)
-		c->role[__builtin_ctz(roles)] = n;
-}
-
-static enum ctf_got integer(struct ctf_cursor *c, const struct ctf_part *p, uint64_t *n)
-{
-	enum ctf_got got = ctf_read_number(c, p, n);
-
-	if (got != CTF_GOT)
-		return got;
-	if (p->slot)
-		c->slots[p->slot] = *n;
-	if (p->role == CTF_TIME)
-		c->time = ctf_later(c->time, *n, p->type->varying ? c->width : p->size);
-	c->role[p->role] = *n;
-	c->seen |= 1u << p->role | p->roles;
-	if (__builtin_expect(p->roles, 0))
-		keep_roles(c, p->roles, *n);
-	return CTF_GOT;
-}
-
-/* Keep a text or bytes that the decoder needs, by the part's role. */
-static inline void keep_bytes(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t *bytes,
-			      size_t n)
-{
-	if (p->type->unit) {
-		return; /* not in UTF-8 */
-	} else if (p->role == CTF_COMM) {
-		c->comm = bytes;
-		c->comm_size = strnlen((const char *)bytes, n);
-	} else if (p->role == CTF_NEXT_COMM) {
-		c->next_comm = bytes;
-		c->next_comm_size = strnlen((const char *)bytes, n);
-	} else if (p->role == CTF_UUID && n == 16) {
-		c->uuid = bytes;
-	}
-}
-
-/* Read the string at the cursor; its size in bytes is without the NUL. */
-static enum ctf_got ctf_read_string(struct ctf_cursor *c, const struct ctf_part *p,
-				    const uint8_t **text, size_t *n)
-{
-	const uint8_t *from, *end;
-	uint64_t have;
-	size_t unit = p->type->unit;
-
-	c->at = ctf_align(c->at, 8);
-	if (!ctf_has(c, 8))
-		return CTF_SHORT;
-	from = c->data + (c->at - c->origin) / 8;
-	have = (c->have - c->at) / 8;
-	if (unit) {
-		static const uint8_t nul[4];
-
-		for (end = from; (uint64_t)(end - from) + unit <= have; end += unit)
-			if (!memcmp(end, nul, unit))
-				break;
-		if ((uint64_t)(end - from) + unit > have)
-			return CTF_SHORT;
-	} else {
-		unit = 1;
-		end = memchr(from, 0, (size_t)have);
-		if (!end)
-			return CTF_SHORT;
-	}
-	*text = from;
-	*n = (size_t)(end - from);
-	c->at += 8 * (*n + unit);
-	keep_bytes(c, p, from, *n);
-	return CTF_GOT;
-}
-
-/* Get the option of a variant or optional that a value of the tag chooses, or NULL. */
-static const struct ctf_part *ctf_option(const struct ctf_part *variant, uint64_t value)
-{
-	const struct ctf_choice *c = variant->choices;
-	size_t n = variant->nchoices, i;
-
-	if (variant->kind == CTF_OPTIONAL && !variant->children->ranges)
-		return value ? variant->children : NULL;
-	value = ctf_tag_key(variant->refers, value);
-	i = BISECT(n, k, c[k].last < value);
-	return i < n && c[i].first <= value ? c[i].option : NULL;
-}
-
-/* Get the member of a variant or optional that its tag chooses; NULL: none. */
-static const struct ctf_part *chosen_of(const struct ctf_cursor *c, const struct ctf_part *variant)
-{
-	return ctf_option(variant, c->slots[variant->refers->slot]);
-}
-
-/* Get the number of elements of an array or sequence. */
-static uint64_t element_count(const struct ctf_cursor *c, const struct ctf_part *p)
-{
-	uint64_t n = p->kind == CTF_ARRAY ? p->count : c->slots[p->refers->slot];
-
-	if (p->kind == CTF_SEQUENCE && p->refers->is_signed && (int64_t)n < 0)
-		n = 0;
-	return n;
-}
-
-/* Get the bits of one number, or the least bits of one string; 0: no least size is known. */
-static uint64_t element_bits(const struct ctf_part *p)
-{
-	switch (p->kind) {
-	case CTF_INTEGER:
-	case CTF_ENUM:
-	case CTF_FLOAT: return p->type->varying ? 8 : p->size;
-	case CTF_STRING: return 8;
-	default: return 0;
-	}
-}
-
-static bool is_bytes(const struct ctf_part *p)
-{
-	return p->kind == CTF_INTEGER && p->size == 8 && !(p->align % 8) && p->align == 8;
-}
-
-/* Read an array of bytes. */
-static enum ctf_got run_of_bytes(struct ctf_cursor *c, const struct ctf_part *p, uint64_t n,
-				 const uint8_t **bytes)
-{
-	c->at = ctf_align(c->at, 8);
-	if (n > UINT64_MAX / 8 || !ctf_has(c, 8 * n))
-		return CTF_SHORT;
-	*bytes = c->data + (c->at - c->origin) / 8;
-	c->at += 8 * n;
-	keep_bytes(c, p, *bytes, (size_t)n);
-	return CTF_GOT;
-}
-
-/* Test whether n elements need more bits than are loaded. */
-static bool too_many(const struct ctf_cursor *c, const struct ctf_part *p, uint64_t n)
-{
-	uint64_t bits = element_bits(p->children);
-
-	return bits && (n > UINT64_MAX / bits || !ctf_has(c, n * bits));
-}
-
-/* Count an element or member that began at bit `from`. false: too many. */
-static inline bool count_part(struct ctf_cursor *c, uint64_t from)
-{
-	if (!c->budget)
-		return false;
-	c->budget--;
-	return __builtin_expect(c->at != from, 1) || (c->empty && c->empty--);
-}
-
-enum ctf_got ctf_step_over(struct ctf_cursor *c, const struct ctf_part *p)
-{
-	enum ctf_got got = CTF_GOT;
-	const struct ctf_part *chosen;
-	const uint8_t *text;
-	uint64_t n, from;
-	size_t size;
-
-	switch (p->kind) {
-	case CTF_INTEGER:
-	case CTF_ENUM: return integer(c, p, &n);
-	case CTF_FLOAT: return ctf_read_number(c, p, &n);
-	case CTF_STRING: return ctf_read_string(c, p, &text, &size);
-	case CTF_STRUCT:
-		c->at = ctf_align(c->at, p->align);
-		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
-			from = c->at;
-			got = ctf_step_over(c, m);
-			if (got == CTF_GOT && !count_part(c, from))
-				return CTF_BAD;
-		}
-		return got;
-	case CTF_VARIANT:
-	case CTF_OPTIONAL:
-		chosen = chosen_of(c, p);
-		if (!chosen)
-			return p->kind == CTF_OPTIONAL ? CTF_GOT : CTF_BAD;
-		return ctf_step_over(c, chosen);
-	case CTF_ARRAY:
-	case CTF_SEQUENCE:
-		n = element_count(c, p);
-		c->at = ctf_align(c->at, p->align);
-		if (is_bytes(p->children))
-			return run_of_bytes(c, p, n, &text);
-		if (too_many(c, p, n))
-			return CTF_SHORT;
-		for (; n && got == CTF_GOT; n--) {
-			from = c->at;
-			got = ctf_step_over(c, p->children);
-			if (got == CTF_GOT && !count_part(c, from))
-				return CTF_BAD;
-		}
-		return got;
-	}
-	return CTF_BAD;
-}
-
-/* --- texts --- */
-
-/* Test whether a part is a text: a string, or an array of characters. */
-static bool ctf_is_text(const struct ctf_part *p)
-{
-	return p->kind == CTF_STRING || ((p->kind == CTF_ARRAY || p->kind == CTF_SEQUENCE) &&
-					 is_bytes(p->children) && p->children->type->text);
-}
-
-/* Read the text at the cursor, up to a NUL. */
-static enum ctf_got read_text(struct ctf_cursor *c, const struct ctf_part *p, const uint8_t **text,
-			      size_t *n)
-{
-	static const uint8_t nul[4];
-	uint64_t size = 0;
-	size_t unit = p->type->unit;
-	enum ctf_got got;
-
-	if (p->kind == CTF_STRING)
-		return ctf_read_string(c, p, text, n);
-	size = element_count(c, p);
-	c->at = ctf_align(c->at, p->align);
-	got = run_of_bytes(c, p, size, text);
-	if (got != CTF_GOT)
-		return got;
-	*n = (size_t)size;
-	if (!unit)
-		*n = strnlen((const char *)*text, *n);
-	for (size_t i = 0; unit && i + unit <= size; i += unit)
-		if (!memcmp(*text + i, nul, unit))
-			*n = i;
-	return CTF_GOT;
-}
-
-/* Append a text of UTF-16 or UTF-32 to b as UTF-8. Units that are no character become U+FFFD. */
-static int put_converted(const struct ctf_part *p, const uint8_t *text, size_t n, struct buffer *b)
-{
-	size_t unit = p->type->unit;
-
-	for (size_t i = 0; i + unit <= n; i += unit) {
-		uint32_t code = (uint32_t)get_uint(text + i, (unsigned)unit, p->big), low = 0;
-
-		if (unit == 2 && code >> 10 == 0xd800 >> 10 && i + 4 <= n) {
-			low = (uint32_t)get_uint(text + i + 2, 2, p->big);
-			if (low >> 10 == 0xdc00 >> 10) {
-				code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ff));
-				i += 2;
-			}
-		}
-		if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-			code = 0xfffd;
-		if (utf8_put(b, code))
-			return -1;
-	}
-	return 0;
-}
-
-/* Append the text at the cursor to b, in UTF-8 with a NUL. */
-static enum ctf_got ctf_put_text(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
-{
-	const uint8_t *text;
-	size_t n;
-	enum ctf_got got = read_text(c, p, &text, &n);
-
-	if (got != CTF_GOT)
-		return got;
-	return (p->type->unit ? put_converted(p, text, n, b) : buffer_append(b, text, n)) ||
-			       buffer_u8(b, 0)
-		       ? CTF_BAD
-		       : CTF_GOT;
-}
-
-/* --- values --- */
-
-static enum ctf_got put_text_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
-{
-	struct buffer converted = {0};
-	const uint8_t *text;
-	size_t n;
-	enum ctf_got got = read_text(c, p, &text, &n);
-
-	if (got != CTF_GOT)
-		return got;
-	if (!p->type->unit)
-		return value_put_bytes(b, VALUE_STRING, text, n) ? CTF_BAD : CTF_GOT;
-	if (put_converted(p, text, n, &converted) ||
-	    value_put_bytes(b, VALUE_STRING, converted.data, converted.size))
-		got = CTF_BAD;
-	buffer_free(&converted);
-	return got;
-}
-
-static char ctf_format_of(const struct ctf_part *p)
-{
-	if (p->kind == CTF_FLOAT)
-		return 'f';
-	switch (p->type->base) {
-	case 16: return 'x';
-	case 8: return 'o';
-	default: return p->is_signed ? 'i' : 'u';
-	}
-}
-
-static enum ctf_got ctf_put_number(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
-{
-	uint8_t bytes[8];
-	enum ctf_got got;
-	uint64_t n;
-
-	got = p->kind == CTF_FLOAT ? ctf_read_number(c, p, &n) : integer(c, p, &n);
-	if (got != CTF_GOT)
-		return got;
-	put_u64(bytes, n);
-	if (p->kind == CTF_ENUM && p->definition && p->type->flags)
-		return value_put_bitmask(b, p->definition, n) ? CTF_BAD : CTF_GOT;
-	if (p->kind == CTF_FLOAT ? value_put_float(b, bytes, p->size / 8)
-	    : p->kind == CTF_ENUM && p->definition
-		    ? value_put_enum(b, p->definition, bytes, ctf_bytes(p->size))
-		    : value_put_number(b, ctf_format_of(p), bytes, ctf_bytes(p->size)))
-		return CTF_BAD;
-	return CTF_GOT;
-}
-
-static enum ctf_got ctf_put_elements(struct ctf_cursor *c, const struct ctf_part *p,
-				     struct buffer *b)
-{
-	uint64_t n = element_count(c, p), from;
-	enum ctf_got got = CTF_GOT;
-	const uint8_t *text;
-
-	c->at = ctf_align(c->at, p->align);
-	if (is_bytes(p->children) && p->children->type->blob) {
-		got = run_of_bytes(c, p, n, &text);
-		if (got != CTF_GOT)
-			return got;
-		return value_put_bytes(b, VALUE_BLOB, text, (size_t)n) ? CTF_BAD : CTF_GOT;
-	}
-	if (too_many(c, p, n))
-		return CTF_SHORT;
-	if (value_put_array(b, n))
-		return CTF_BAD;
-	for (; n && got == CTF_GOT; n--) {
-		from = c->at;
-		got = ctf_put_value(c, p->children, b);
-		if (got == CTF_GOT && !count_part(c, from))
-			return CTF_BAD;
-	}
-	return got;
-}
-
-/* Skip a part as ctf_step_over does, and append it to b as a value (value.h). */
-static enum ctf_got ctf_put_value(struct ctf_cursor *c, const struct ctf_part *p, struct buffer *b)
-{
-	enum ctf_got got = CTF_GOT;
-	const struct ctf_part *chosen;
-	uint64_t n = 0, from;
-
-	if (ctf_is_text(p))
-		return put_text_value(c, p, b);
-	switch (p->kind) {
-	case CTF_INTEGER:
-	case CTF_ENUM:
-	case CTF_FLOAT: return ctf_put_number(c, p, b);
-	case CTF_STRING: break;
-	case CTF_STRUCT:
-		c->at = ctf_align(c->at, p->align);
-		for (const struct ctf_part *m = p->children; m; m = m->next)
-			n++;
-		if (value_put_struct(b, p->definition, n))
-			return CTF_BAD;
-		for (const struct ctf_part *m = p->children; m && got == CTF_GOT; m = m->next) {
-			from = c->at;
-			got = ctf_put_value(c, m, b);
-			if (got == CTF_GOT && !count_part(c, from))
-				return CTF_BAD;
-		}
-		return got;
-	case CTF_VARIANT:
-		/* a struct with only the chosen member */
-		chosen = chosen_of(c, p);
-		if (!chosen || value_put_struct(b, chosen->option, 1))
-			return CTF_BAD;
-		return ctf_put_value(c, chosen, b);
-	case CTF_OPTIONAL:
-		chosen = chosen_of(c, p);
-		if (!chosen)
-			return value_put_simple(b, VALUE_NULL) ? CTF_BAD : CTF_GOT;
-		return ctf_put_value(c, chosen, b);
-	case CTF_ARRAY:
-	case CTF_SEQUENCE: return ctf_put_elements(c, p, b);
-	}
-	return CTF_BAD;
-}
-
 /* --- prepares each event class once: its header, and the moves of its data into a row --- */
 
 /* Bytes of the fixed part of a row; events with more data carry them as values. */
 enum { FIXED_MOST = 2048 };
 
-/* Labels or ranges of the ids in a header of LTTng, at most. */
 /* Test whether the stream can contain the trace's bytes unchanged. */
 static bool as_it_is(const struct ctf_part *p)
 {
@@ -2100,7 +2072,7 @@ static int make_moves(struct ctf_class *c)
 
 	c->plain = !c->stream->carried;
 	for (int i = 0; i < CTF_DATA_SCOPES; i++) {
-		const struct ctf_part *s = c->layout.scope[ctf_data_scopes[i]];
+		const struct ctf_part *s = c->layout[ctf_data_scopes[i]];
 		uint32_t align = s ? s->align : 1;
 
 		for (const struct ctf_part *p = s ? s->children : NULL; p; p = p->next) {
@@ -2154,7 +2126,7 @@ static bool is_lttng(const struct ctf_part *h, unsigned id, unsigned time, uint3
 
 static void find_shape(struct ctf_stream *s)
 {
-	const struct ctf_part *h = s->layout.scope[SCOPE_EVENT_HEADER], *p = h ? h->children : NULL;
+	const struct ctf_part *h = s->layout[SCOPE_EVENT_HEADER], *p = h ? h->children : NULL;
 
 	if (!p)
 		return;
@@ -2199,7 +2171,7 @@ static bool has_role(const struct ctf_part *p, enum ctf_role role)
 /* Set which fields of the packet's context events repeat. A CPU alone is in their lanes. */
 static void ctf_find_carried(struct ctf_stream *s)
 {
-	const struct ctf_part *context = s->layout.scope[SCOPE_PACKET_CONTEXT];
+	const struct ctf_part *context = s->layout[SCOPE_PACKET_CONTEXT];
 
 	for (const struct ctf_part *p = context ? context->children : NULL; p; p = p->next) {
 		if (p->role == CTF_DISCARDED)
@@ -2236,22 +2208,22 @@ static int make_stream(struct ctf_stream *s, const struct ctf_clock *only, struc
 	struct ctf_metadata *m = &s->trace->metadata;
 	const struct ctf_stream_class *d = s->declared;
 
-	if (ctf_layout_add(m, &s->layout, SCOPE_PACKET_HEADER, m->packet_header, e) ||
-	    ctf_layout_add(m, &s->layout, SCOPE_PACKET_CONTEXT, d->packet_context, e) ||
-	    ctf_layout_add(m, &s->layout, SCOPE_EVENT_HEADER, d->header, e) ||
-	    ctf_layout_add(m, &s->layout, SCOPE_STREAM_CONTEXT, d->context, e))
+	if (ctf_layout_add(m, s->layout, SCOPE_PACKET_HEADER, m->packet_header, e) ||
+	    ctf_layout_add(m, s->layout, SCOPE_PACKET_CONTEXT, d->packet_context, e) ||
+	    ctf_layout_add(m, s->layout, SCOPE_EVENT_HEADER, d->header, e) ||
+	    ctf_layout_add(m, s->layout, SCOPE_STREAM_CONTEXT, d->context, e))
 		return -1;
 	find_shape(s);
-	s->clock = clock_of(s->layout.scope[SCOPE_EVENT_HEADER], &s->has_time);
+	s->clock = clock_of(s->layout[SCOPE_EVENT_HEADER], &s->has_time);
 	if (!s->clock)
-		s->clock = clock_of(s->layout.scope[SCOPE_PACKET_CONTEXT], &s->has_time);
+		s->clock = clock_of(s->layout[SCOPE_PACKET_CONTEXT], &s->has_time);
 	if (m->major == 2)
 		s->clock = d->clock;
 	else if (!s->clock && s->has_time)
 		s->clock = only;
 	if (m->major == 2 && s->has_time && !s->clock)
 		return error_set(e, NULL, NO_OFFSET, "it has times and no default clock");
-	s->has_id = has_role(s->layout.scope[SCOPE_EVENT_HEADER], CTF_ID);
+	s->has_id = has_role(s->layout[SCOPE_EVENT_HEADER], CTF_ID);
 	ctf_find_carried(s);
 	s->usable = true;
 	return 0;
@@ -2262,11 +2234,11 @@ static int make_class(struct ctf_class *c, struct error *e)
 	struct ctf_metadata *m = &c->stream->trace->metadata;
 	static const struct ctf_spot none = {.at = -1};
 
-	c->layout = c->stream->layout;
+	memcpy(c->layout, c->stream->layout, sizeof c->layout);
 	c->call.depth = c->call.number = c->tid = c->pid = c->ppid = c->comm = c->call.location =
 		c->argument[0] = c->argument[1] = none;
-	if (ctf_layout_add(m, &c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
-	    ctf_layout_add(m, &c->layout, SCOPE_FIELDS, c->declared->fields, e))
+	if (ctf_layout_add(m, c->layout, SCOPE_EVENT_CONTEXT, c->declared->context, e) ||
+	    ctf_layout_add(m, c->layout, SCOPE_FIELDS, c->declared->fields, e))
 		return -1;
 	c->usable = true;
 	return 0;
@@ -2414,9 +2386,8 @@ void ctf_classes_free(struct ctf_trace *t)
 {
 	for (size_t i = 0; i < t->nstreams; i++)
 		idmap_free(&t->streams[i].ids);
-	for (size_t i = 0; i < t->nclasses; i++) {
+	for (size_t i = 0; i < t->nclasses; i++)
 		free(t->classes[i].moves);
-	}
 	free(t->streams);
 	free(t->classes);
 	key_map_free(&t->numbers);
@@ -2441,7 +2412,7 @@ static int ctf_trace_declare(struct ctf_trace *t)
 	t->source = writer_source(w, &(struct source_entry){writer_text(w, "ctf"),
 							    writer_text(w, ctf->input->name), 8,
 							    t->metadata.big});
-	for (const struct ctf_env *v = t->metadata.env; v && !failed; v = v->next)
+	for (const struct ctf_attribute *v = t->metadata.env; v && !failed; v = v->next)
 		if (t->own && v->text && !strncmp(v->name, CTF_ARGUMENTS, sizeof CTF_ARGUMENTS - 1))
 			failed = ctf_arguments_declare(ctf, v->text);
 		else
@@ -2782,7 +2753,12 @@ static void ctf_close(struct input *in)
 	id_cache_free(&ctf->declared);
 	if (ctf->flows)
 		ctf_flows_leave(&in->decoding->ctf_flows);
-	ctf_arguments_free(ctf);
+	arguments_free(&ctf->arguments.table);
+	free(ctf->arguments.used);
+	id_cache_free(&ctf->arguments.shapes);
+	buffer_free(&ctf->arguments.values);
+	buffer_free(&ctf->arguments.text);
+	json_close(&ctf->arguments.json);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);
 	buffer_free(&ctf->frames.kernel);

@@ -58,7 +58,7 @@ enum ctf_action {
 struct ctf_class {
 	const struct ctf_event_class *declared;
 	struct ctf_stream *stream;
-	struct ctf_layout layout;
+	struct ctf_part *layout[SCOPES];
 	bool usable;
 	bool plain; /* moves convert all its data: numbers, texts and strings; else values do */
 	bool has_arguments; /* plain, but its strings become values: trencode wrote them as JSON */
@@ -102,7 +102,9 @@ enum ctf_shape {
 	SHAPE_SIMPLE,  /* an id of whole bytes, u64 time */
 };
 
-/* The thread of an event or a packet, as far as recorded. */
+enum { CTF_CPU_COMM = 16 };
+
+/* The thread of an event or a packet, or on a CPU, as far as recorded. */
 struct ctf_thread {
 	int32_t tid, pid, ppid; /* -1: unknown */
 	uint8_t comm[32];
@@ -113,7 +115,7 @@ struct ctf_thread {
 struct ctf_stream {
 	const struct ctf_stream_class *declared;
 	struct ctf_trace *trace;
-	struct ctf_layout layout;
+	struct ctf_part *layout[SCOPES];
 	enum ctf_shape shape;
 	uint8_t id_size; /* SHAPE_SIMPLE: bytes */
 	bool has_time;
@@ -128,13 +130,6 @@ struct ctf_stream {
 	uint8_t discarded_bits;	       /* size of events_discarded */
 	uint64_t frequency;
 	int64_t offset_s, offset; /* seconds and ticks to add: tick 0 since 1970 */
-};
-
-/* A CPU and the thread that runs on it. */
-struct ctf_cpu {
-	int32_t cpu, tid; /* tid -1: unknown */
-	uint8_t comm[16];
-	size_t comm_size;
 };
 
 /* One trace of the input: a metadata file and the tracefiles beside it. */
@@ -152,7 +147,8 @@ struct ctf_trace {
 	bool own;      /* trencode wrote it */
 	bool has_gaps; /* losses are events too: the counters of packets are ignored */
 	uint32_t source;
-	struct ctf_cpu *cpus;
+	struct ctf_thread
+		*cpus; /* the thread that runs on each CPU, with CTF_CPU_COMM bytes of its comm */
 	size_t ncpus, cpus_capacity;
 };
 
@@ -201,27 +197,6 @@ struct ctf_file {
 	uint32_t packet_lane; /* of events that do not record their thread; 0: not known */
 };
 
-/* The arguments that trencode wrote as JSON. */
-struct ctf_arguments {
-	struct argument_table table;
-	size_t declared;	/* members of the locations declared so far */
-	struct id_cache shapes; /* definitions of structs, by the names of their members */
-	uint32_t nshapes;
-	bool left_out; /* reported: an argument was left out */
-
-	/* one event */
-	struct buffer values, text;
-	struct json_reader json;
-	uint32_t *used; /* definitions that the values name */
-	size_t nused, used_capacity;
-};
-
-/* The stack of one event: addresses (u64), innermost first. */
-struct ctf_frames {
-	struct buffer kernel, user;
-	struct buffer locations; /* their locations (u32) */
-};
-
 /* The state of decoding one input. */
 struct ctf {
 	struct input *input;
@@ -240,8 +215,25 @@ struct ctf {
 	struct id_cache declared; /* lanes, spaces and locations */
 	struct ctf_flows *flows;
 	struct buffer fixed, tail;
-	struct ctf_arguments arguments;
-	struct ctf_frames frames;
+	/* The arguments that trencode wrote as JSON. */
+	struct {
+		struct argument_table table;
+		size_t declared;	/* members of the locations declared so far */
+		struct id_cache shapes; /* definitions of structs, by the names of their members */
+		uint32_t nshapes;
+		bool left_out; /* reported: an argument was left out */
+
+		/* one event */
+		struct buffer values, text;
+		struct json_reader json;
+		uint32_t *used; /* definitions that the values name */
+		size_t nused, used_capacity;
+	} arguments;
+	/* The stack of one event: addresses (u64), innermost first. */
+	struct {
+		struct buffer kernel, user;
+		struct buffer locations; /* their locations (u32) */
+	} frames;
 };
 
 /* --- ctf_metadata.c --- */
@@ -300,9 +292,8 @@ bool ctf_skip_late(struct input *in, uint64_t *latest);
 
 /* --- ctf.c --- */
 
-/* Declare the lane of a thread, as far as the thread is known. */
-uint32_t ctf_lane(struct ctf_file *f, int32_t tid, int32_t pid, int32_t ppid, const uint8_t *comm,
-		  size_t comm_size);
+/* Declare the lane of a thread, as far as the thread is known; NULL: it is not. */
+uint32_t ctf_lane(struct ctf_file *f, const struct ctf_thread *t);
 
 static inline uint64_t ctf_spot(const uint8_t *fixed, struct ctf_spot s)
 {

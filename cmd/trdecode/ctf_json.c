@@ -30,15 +30,6 @@ struct json_node {
 	struct json_node *first, *next;
 };
 
-/* The texts of a file that are read one after the other. */
-struct json_source {
-	const char *file; /* name in messages */
-	uint32_t line;	  /* line of the next text */
-	struct error *error;
-	struct json_reader reader;
-	struct ctf_metadata nodes; /* owns the nodes of the current text */
-};
-
 /*
  * Inside the reader of the metadata of CTF 2: the fragments and the field classes in
  * them.
@@ -49,10 +40,12 @@ struct json_source {
 /* The state of reading one metadata stream. */
 struct ctf_fragments {
 	struct ctf_metadata *metadata;
-	struct json_source source;
-	const char *file;
-	struct error *error; /* of the current fragment */
-	int depth;	     /* of the field class that is read */
+	const char *file; /* name in messages */
+	uint32_t line;	  /* line of the next text */
+	struct json_reader reader;
+	struct ctf_metadata nodes; /* owns the nodes of the current text */
+	struct error *error;	   /* of the current fragment */
+	int depth;		   /* of the field class that is read */
 	bool preamble, trace;
 };
 
@@ -60,61 +53,33 @@ struct ctf_fragments {
 enum { BITS_ARRAY, BITS_MAP, BITS_BOOLEAN, BITS_UNSIGNED, BITS_SIGNED, BITS_FLOAT };
 enum { TEXT_DYNAMIC = 1, TEXT_BLOB = 2 };
 
-static struct ctf_type *ctf_new_class(struct ctf_fragments *f, const struct json_node *at,
-				      enum ctf_kind kind);
-static bool ctf_take_ranges(struct ctf_fragments *f, const struct json_node *set, bool is_signed,
-			    const char *name, struct ctf_label **list);
-static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *node,
-			      const char *key, struct ctf_type *t);
-static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct json_node *object,
-					const char *key);
-static bool ctf_fragment_wrong(struct ctf_fragments *f, const struct json_node *at, const char *fmt,
-			       ...) __attribute__((format(printf, 3, 4)));
-static bool ctf_no_extensions(struct ctf_fragments *f, const struct json_node *node);
-static const char *ctf_copy_text(struct ctf_fragments *f, const struct json_node *at,
-				 const char *text);
-static const char *ctf_copy_name(struct ctf_fragments *f, const struct json_node *at,
-				 const char *name);
-static const char *ctf_need_text(struct ctf_fragments *f, const struct json_node *object,
-				 const char *key);
-static bool ctf_take_count(struct ctf_fragments *f, const struct json_node *object, const char *key,
-			   uint64_t *n);
-static bool ctf_take_alignment(struct ctf_fragments *f, const struct json_node *object,
-			       const char *key, uint32_t *align);
-
-static void json_tree_free(struct json_source *s)
+static const char *copy_text(struct ctf_fragments *f)
 {
-	json_close(&s->reader);
-	ctf_metadata_free(&s->nodes);
-}
-
-static const char *copy_text(struct json_source *s)
-{
-	const struct buffer *text = &s->reader.text;
-	char *copy = ctf_alloc(&s->nodes, text->size + 1);
+	const struct buffer *text = &f->reader.text;
+	char *copy = ctf_alloc(&f->nodes, text->size + 1);
 
 	if (copy)
 		memcpy(copy, text->data, text->size);
 	return copy;
 }
 
-static bool ctf_json_bad(struct json_source *s, const char *what)
+static bool ctf_json_bad(struct ctf_fragments *f, const char *what)
 {
-	error_set(s->error, s->file, NO_OFFSET, "line %" PRIu32 ": %.300s", s->line, what);
+	error_set(f->error, f->file, NO_OFFSET, "line %" PRIu32 ": %.300s", f->line, what);
 	return false;
 }
 
 /* Count the lines up to the current token. */
-static void count_lines(struct json_source *s, const char *text, size_t *counted)
+static void count_lines(struct ctf_fragments *f, const char *text, size_t *counted)
 {
-	size_t to = (size_t)json_offset(&s->reader);
+	size_t to = (size_t)json_offset(&f->reader);
 
 	for (; *counted < to; ++*counted)
-		s->line += text[*counted] == '\n';
+		f->line += text[*counted] == '\n';
 }
 
-/* Read all tokens of s->reader. */
-static bool read_nodes(struct json_source *s, const char *text, struct json_node **root)
+/* Read all tokens of f->reader. */
+static bool read_nodes(struct ctf_fragments *f, const char *text, struct json_node **root)
 {
 	struct json_node **open[JSON_DEPTH + 1], *node;
 	const char *key = NULL;
@@ -123,53 +88,53 @@ static bool read_nodes(struct json_source *s, const char *text, struct json_node
 
 	open[0] = root;
 	for (;;) {
-		enum json_token token = json_next(&s->reader);
+		enum json_token token = json_next(&f->reader);
 
-		count_lines(s, text, &counted);
+		count_lines(f, text, &counted);
 		switch (token) {
 		case JSON_END: return true;
-		case JSON_BAD: return ctf_json_bad(s, s->reader.error.what);
+		case JSON_BAD: return ctf_json_bad(f, f->reader.error.what);
 		case JSON_OBJECT_END:
 		case JSON_ARRAY_END: depth--; continue;
 		case JSON_KEY:
-			key = copy_text(s);
+			key = copy_text(f);
 			if (!key)
-				return ctf_json_bad(s, "out of memory");
+				return ctf_json_bad(f, "out of memory");
 			continue;
 		default: break;
 		}
 		if (++nodes > JSON_NODES)
-			return ctf_json_bad(s, "a fragment has too many values");
-		node = ctf_alloc(&s->nodes, sizeof *node);
+			return ctf_json_bad(f, "a fragment has too many values");
+		node = ctf_alloc(&f->nodes, sizeof *node);
 		if (!node)
-			return ctf_json_bad(s, "out of memory");
-		*node = (struct json_node){.kind = token, .line = s->line, .key = key};
+			return ctf_json_bad(f, "out of memory");
+		*node = (struct json_node){.kind = token, .line = f->line, .key = key};
 		key = NULL;
 		*open[depth] = node;
 		open[depth] = &node->next;
 		if (token == JSON_OBJECT || token == JSON_ARRAY)
 			open[++depth] = &node->first;
 		else if (token == JSON_STRING || token == JSON_NUMBER)
-			node->text = copy_text(s);
+			node->text = copy_text(f);
 		if ((token == JSON_STRING || token == JSON_NUMBER) && !node->text)
-			return ctf_json_bad(s, "out of memory");
+			return ctf_json_bad(f, "out of memory");
 	}
 }
 
 /* Read n bytes as one JSON text. *root is valid until the next call; NULL: only white space. */
-static bool json_tree_read(struct json_source *s, const char *text, size_t n,
+static bool json_tree_read(struct ctf_fragments *f, const char *text, size_t n,
 			   struct json_node **root)
 {
 	size_t blank = 0;
 
 	*root = NULL;
-	ctf_metadata_free(&s->nodes);
+	ctf_metadata_free(&f->nodes);
 	for (; blank < n && text[blank] && strchr(" \t\r\n", text[blank]); blank++)
-		s->line += text[blank] == '\n';
+		f->line += text[blank] == '\n';
 	if (blank == n)
 		return true;
-	json_open_text(&s->reader, text + blank, n - blank);
-	return read_nodes(s, text + blank, root);
+	json_open_text(&f->reader, text + blank, n - blank);
+	return read_nodes(f, text + blank, root);
 }
 
 /* Find a member of an object; NULL: none, or no object. */
@@ -203,7 +168,266 @@ static bool json_integer(const struct json_node *node, uint64_t *magnitude, bool
 	return !*end;
 }
 
+/* --- values --- */
+
+/* Fill *error for a value, unless it is filled, and return false. */
+static bool ctf_fragment_wrong(struct ctf_fragments *f, const struct json_node *at, const char *fmt,
+			       ...)
+{
+	char what[300];
+	va_list args;
+
+	if (f->error->what[0])
+		return false;
+	va_start(args, fmt);
+	vsnprintf(what, sizeof what, fmt, args);
+	va_end(args);
+	error_set(f->error, f->file, NO_OFFSET, "line %" PRIu32 ": %s", at ? at->line : f->line,
+		  what);
+	return false;
+}
+
+/* Refuse a value that has extensions, and name the first one. */
+static bool ctf_no_extensions(struct ctf_fragments *f, const struct json_node *node)
+{
+	const struct json_node *group = json_find(node, "extensions"), *name;
+
+	group = group ? group->first : NULL;
+	if (!group || !group->key)
+		return true;
+	name = group->first;
+	return ctf_fragment_wrong(f, group, "the extension '%.100s%s%.100s' is not supported",
+				  group->key, name && name->key ? "/" : "",
+				  name && name->key ? name->key : "");
+}
+
+/* Copy a text to the metadata. NULL: out of memory. */
+static const char *ctf_copy_text(struct ctf_fragments *f, const struct json_node *at,
+				 const char *text)
+{
+	char *copy = ctf_alloc(f->metadata, strlen(text) + 1);
+
+	if (!copy)
+		ctf_fragment_wrong(f, at, "out of memory");
+	else
+		strcpy(copy, text);
+	return copy;
+}
+
+/* Copy a name of a member; see ctf_metadata.h about '_'. */
+static const char *ctf_copy_name(struct ctf_fragments *f, const struct json_node *at,
+				 const char *name)
+{
+	bool escaped = name[0] == '_' && name[1];
+	char *copy = ctf_alloc(f->metadata, strlen(name) + 2);
+
+	if (!copy) {
+		ctf_fragment_wrong(f, at, "out of memory");
+		return NULL;
+	}
+	copy[0] = '_';
+	strcpy(copy + escaped, name);
+	return copy;
+}
+
+/* Find the text of a member that must be there. */
+static const char *ctf_need_text(struct ctf_fragments *f, const struct json_node *object,
+				 const char *key)
+{
+	const struct json_node *n = json_find(object, key);
+
+	if (!n)
+		ctf_fragment_wrong(f, object, "'%s' is missing", key);
+	else if (!json_text(n))
+		ctf_fragment_wrong(f, n, "'%s' must be a string", key);
+	return json_text(n);
+}
+
+/* Copy the text of a member into *text, if there is one. */
+static bool ctf_json_take_text(struct ctf_fragments *f, const struct json_node *object,
+			       const char *key, const char **text)
+{
+	if (!json_find(object, key))
+		return true;
+	*text = ctf_need_text(f, object, key);
+	*text = *text ? ctf_copy_text(f, object, *text) : NULL;
+	return *text;
+}
+
+/* Read a number of at least 0 into *n, which is left as it is if there is none. */
+static bool ctf_take_count(struct ctf_fragments *f, const struct json_node *object, const char *key,
+			   uint64_t *n)
+{
+	const struct json_node *node = json_find(object, key);
+	bool negative;
+
+	if (!node)
+		return true;
+	if (json_integer(node, n, &negative) && !negative)
+		return true;
+	return ctf_fragment_wrong(f, node, "'%s' must be an integer of at least 0", key);
+}
+
+/* Read an alignment likewise. */
+static bool ctf_take_alignment(struct ctf_fragments *f, const struct json_node *object,
+			       const char *key, uint32_t *align)
+{
+	uint64_t n = *align;
+
+	if (!ctf_take_count(f, object, key, &n))
+		return false;
+	if (n > INT64_MAX || !ctf_is_alignment((int64_t)n))
+		return ctf_fragment_wrong(f, object, "an alignment that is no power of two");
+	*align = (uint32_t)n;
+	return true;
+}
+
+/* Read a signed number into *n, which is left as it is if there is none. */
+static bool take_signed(struct ctf_fragments *f, const struct json_node *node, int64_t *n)
+{
+	uint64_t magnitude;
+	bool negative;
+
+	if (!node)
+		return true;
+	if (!json_integer(node, &magnitude, &negative) || magnitude > INT64_MAX)
+		return ctf_fragment_wrong(f, node, "'%.100s' must be an integer of 64 bits",
+					  node->key ? node->key : "");
+	*n = negative ? -(int64_t)magnitude : (int64_t)magnitude;
+	return true;
+}
+
+/* --- ranges --- */
+
+/* Read the first and the last number of a range. */
+static bool take_bounds(struct ctf_fragments *f, const struct json_node *n, __int128 bounds[2])
+{
+	const struct json_node *at = n->kind == JSON_ARRAY ? n->first : NULL;
+	uint64_t magnitude;
+	bool negative;
+
+	for (int i = 0; i < 2; i++, at = at->next) {
+		if (!json_integer(at, &magnitude, &negative) || (i && at->next))
+			return ctf_fragment_wrong(f, n, "a range must be two integers");
+		bounds[i] = negative ? -(__int128)magnitude : (__int128)magnitude;
+	}
+	return bounds[0] <= bounds[1] ||
+	       ctf_fragment_wrong(f, n, "a range that ends before it begins");
+}
+
+/* Set the integers of 64 bits that are in the range. false: none is. */
+static bool clip(const __int128 bounds[2], bool is_signed, struct ctf_label *range)
+{
+	__int128 least = is_signed ? INT64_MIN : 0, most = is_signed ? INT64_MAX : UINT64_MAX;
+
+	if (bounds[1] < least || bounds[0] > most)
+		return false;
+	range->first = (int64_t)(bounds[0] < least ? least : bounds[0]);
+	range->last = (int64_t)(bounds[1] > most ? most : bounds[1]);
+	return true;
+}
+
+/* Append ranges of integers to a list, clipped to the integers of the given signedness. name: their
+ * label; NULL: none. */
+static bool ctf_take_ranges(struct ctf_fragments *f, const struct json_node *set, bool is_signed,
+			    const char *name, struct ctf_label **list)
+{
+	if (!set || set->kind != JSON_ARRAY || !set->first)
+		return ctf_fragment_wrong(f, set, "a set of ranges must be an array of them");
+	for (const struct json_node *n = set->first; n; n = n->next) {
+		struct ctf_label *range = ctf_alloc(f->metadata, sizeof *range);
+		__int128 bounds[2] = {0};
+
+		if (!range)
+			return ctf_fragment_wrong(f, n, "out of memory");
+		if (!take_bounds(f, n, bounds))
+			return false;
+		/* a set without such integers chooses nothing */
+		if (!clip(bounds, is_signed, range)) {
+			if (name)
+				continue;
+			range->first = 1;
+		}
+		range->name = name;
+		*list = range;
+		list = &range->next;
+	}
+	return true;
+}
+
+/* --- locations --- */
+
+static const char *const origins[SCOPES] = {"packet-header",
+					    "packet-context",
+					    "event-record-header",
+					    "event-record-common-context",
+					    "event-record-specific-context",
+					    "event-record-payload"};
+
+/* Resolve the path: names, and nulls that leave a struct. */
+static bool take_path(struct ctf_fragments *f, const struct json_node *path, struct ctf_type *t)
+{
+	size_t n = 0;
+
+	for (const struct json_node *p = path; p; p = p->next)
+		n++;
+	t->location.names = n ? ctf_alloc(f->metadata, n * sizeof *t->location.names) : NULL;
+	if (!t->location.names)
+		return ctf_fragment_wrong(f, path, n ? "out of memory" : "an empty path");
+	for (const struct json_node *p = path; p; p = p->next) {
+		if (p->kind == JSON_NULL && t->location.n)
+			t->location.n--;
+		else if (p->kind == JSON_NULL)
+			t->location.up++;
+		else if (!json_text(p))
+			return ctf_fragment_wrong(f, p, "a path must be names and nulls");
+		else if (!(t->location.names[t->location.n++] = ctf_copy_name(f, p, json_text(p))))
+			return false;
+	}
+	return t->location.n || ctf_fragment_wrong(f, path, "a path that ends at a structure");
+}
+
+/* Read the location of a length or tag, which must be there. */
+static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *node,
+			      const char *key, struct ctf_type *t)
+{
+	const struct json_node *n = json_find(node, key), *path, *origin;
+
+	if (!n)
+		return ctf_fragment_wrong(f, node, "'%s' is missing", key);
+	/* proposals for CTF 2, which LTTng 2.14 writes, have an array that begins with the origin
+	 */
+	origin = n->kind == JSON_ARRAY ? n->first : json_find(n, "origin");
+	path = n->kind == JSON_ARRAY ? origin : json_find(n, "path");
+	path = !path ? NULL : n->kind == JSON_ARRAY ? path->next : path->first;
+	t->location.scope = -1;
+	for (int i = 0; origin && i < SCOPES; i++)
+		if (json_text(origin) && !strcmp(origins[i], json_text(origin)))
+			t->location.scope = i;
+	if (origin && t->location.scope < 0)
+		return ctf_fragment_wrong(f, n, "'%.100s' is no origin",
+					  json_text(origin) ? json_text(origin) : "");
+	if (!path)
+		return ctf_fragment_wrong(f, n, "'path' is missing");
+	return take_path(f, path, t);
+}
+
 /* --- the scalar field classes of CTF 2: numbers, texts and BLOBs --- */
+
+static struct ctf_type *ctf_new_class(struct ctf_fragments *f, const struct json_node *at,
+				      enum ctf_kind kind)
+{
+	struct ctf_type *t = ctf_alloc(f->metadata, sizeof *t);
+
+	if (!t) {
+		ctf_fragment_wrong(f, at, "out of memory");
+		return NULL;
+	}
+	t->kind = kind;
+	t->align = 1;
+	t->base = 10;
+	return t;
+}
 
 /* --- properties --- */
 
@@ -480,153 +704,10 @@ static struct ctf_type *ctf_text_class(struct ctf_fragments *f, const struct jso
 	return t;
 }
 
-/* --- the field classes of CTF 2: which kind, and those that contain others --- */
-
-static struct ctf_type *ctf_new_class(struct ctf_fragments *f, const struct json_node *at,
-				      enum ctf_kind kind)
-{
-	struct ctf_type *t = ctf_alloc(f->metadata, sizeof *t);
-
-	if (!t) {
-		ctf_fragment_wrong(f, at, "out of memory");
-		return NULL;
-	}
-	t->kind = kind;
-	t->align = 1;
-	t->base = 10;
-	return t;
-}
-
-/* --- ranges --- */
-
-struct bound {
-	uint64_t magnitude;
-	bool negative;
-};
-
-static bool take_bounds(struct ctf_fragments *f, const struct json_node *n, struct bound b[2])
-{
-	const struct json_node *low = n->kind == JSON_ARRAY ? n->first : NULL,
-			       *high = low ? low->next : NULL;
-	__int128 first, last;
-
-	if (!high || high->next || !json_integer(low, &b[0].magnitude, &b[0].negative) ||
-	    !json_integer(high, &b[1].magnitude, &b[1].negative))
-		return ctf_fragment_wrong(f, n, "a range must be two integers");
-	first = b[0].negative ? -(__int128)b[0].magnitude : (__int128)b[0].magnitude;
-	last = b[1].negative ? -(__int128)b[1].magnitude : (__int128)b[1].magnitude;
-	return first <= last || ctf_fragment_wrong(f, n, "a range that ends before it begins");
-}
-
-/* Set the integers of 64 bits that are in the range. false: none is. */
-static bool clip(const struct bound b[2], bool is_signed, struct ctf_label *range)
-{
-	uint64_t most = is_signed ? INT64_MAX : UINT64_MAX, least = is_signed ? 1ull << 63 : 0;
-
-	if ((b[1].negative && b[1].magnitude > least) || (!b[0].negative && b[0].magnitude > most))
-		return false;
-	if (b[0].negative)
-		range->first = (int64_t) - (b[0].magnitude < least ? b[0].magnitude : least);
-	else
-		range->first = (int64_t)b[0].magnitude;
-	if (b[1].negative)
-		range->last = (int64_t)-b[1].magnitude;
-	else
-		range->last = (int64_t)(b[1].magnitude < most ? b[1].magnitude : most);
-	return true;
-}
-
-/* Append ranges of integers to a list, clipped to the integers of the given signedness. name: their
- * label; NULL: none. */
-static bool ctf_take_ranges(struct ctf_fragments *f, const struct json_node *set, bool is_signed,
-			    const char *name, struct ctf_label **list)
-{
-	if (!set || set->kind != JSON_ARRAY || !set->first)
-		return ctf_fragment_wrong(f, set, "a set of ranges must be an array of them");
-	for (const struct json_node *n = set->first; n; n = n->next) {
-		struct ctf_label *range = ctf_alloc(f->metadata, sizeof *range);
-		struct bound b[2] = {{0}};
-
-		if (!range)
-			return ctf_fragment_wrong(f, n, "out of memory");
-		if (!take_bounds(f, n, b))
-			return false;
-		/* a set without such integers chooses nothing */
-		if (!clip(b, is_signed, range)) {
-			if (name)
-				continue;
-			range->first = 1;
-		}
-		range->name = name;
-		*list = range;
-		list = &range->next;
-	}
-	return true;
-}
-
-/* --- locations --- */
-
-static const char *const origins[SCOPES] = {"packet-header",
-					    "packet-context",
-					    "event-record-header",
-					    "event-record-common-context",
-					    "event-record-specific-context",
-					    "event-record-payload"};
-
-/* Resolve the path: names, and nulls that leave a struct. */
-static bool take_path(struct ctf_fragments *f, const struct json_node *path,
-		      struct ctf_location *location)
-{
-	size_t n = 0;
-
-	for (const struct json_node *p = path; p; p = p->next)
-		n++;
-	location->names = n ? ctf_alloc(f->metadata, n * sizeof *location->names) : NULL;
-	if (!location->names)
-		return ctf_fragment_wrong(f, path, n ? "out of memory" : "an empty path");
-	for (const struct json_node *p = path; p; p = p->next) {
-		if (p->kind == JSON_NULL && location->n)
-			location->n--;
-		else if (p->kind == JSON_NULL)
-			location->up++;
-		else if (!json_text(p))
-			return ctf_fragment_wrong(f, p, "a path must be names and nulls");
-		else if (!(location->names[location->n++] = ctf_copy_name(f, p, json_text(p))))
-			return false;
-	}
-	return location->n || ctf_fragment_wrong(f, path, "a path that ends at a structure");
-}
-
-/* Read the location of a length or tag, which must be there. */
-static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *node,
-			      const char *key, struct ctf_type *t)
-{
-	const struct json_node *n = json_find(node, key), *path, *origin;
-	struct ctf_location *location = ctf_alloc(f->metadata, sizeof *location);
-
-	if (!location)
-		return ctf_fragment_wrong(f, node, "out of memory");
-	if (!n)
-		return ctf_fragment_wrong(f, node, "'%s' is missing", key);
-	/* proposals for CTF 2, which LTTng 2.14 writes, have an array that begins with the origin
-	 */
-	origin = n->kind == JSON_ARRAY ? n->first : json_find(n, "origin");
-	path = n->kind == JSON_ARRAY ? origin : json_find(n, "path");
-	path = !path ? NULL : n->kind == JSON_ARRAY ? path->next : path->first;
-	location->scope = -1;
-	for (int i = 0; origin && i < SCOPES; i++)
-		if (json_text(origin) && !strcmp(origins[i], json_text(origin)))
-			location->scope = i;
-	if (origin && location->scope < 0)
-		return ctf_fragment_wrong(f, n, "'%.100s' is no origin",
-					  json_text(origin) ? json_text(origin) : "");
-	t->location = location;
-	if (!path)
-		return ctf_fragment_wrong(f, n, "'path' is missing");
-	return take_path(f, path, location);
-}
-
 /* --- field classes that contain others --- */
+
+static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct json_node *object,
+					const char *key);
 
 /* Append a member or option. node: has its field class, and its ranges if it has any. */
 static bool ctf_json_add_member(struct ctf_fragments *f, const struct json_node *node,
@@ -834,135 +915,6 @@ bool ctf_metadata_is_json(const char *text, size_t n)
 	return i == n || text[i] == '{';
 }
 
-/* --- values --- */
-
-/* Fill *error for a value, unless it is filled, and return false. */
-static bool ctf_fragment_wrong(struct ctf_fragments *f, const struct json_node *at, const char *fmt,
-			       ...)
-{
-	char what[300];
-	va_list args;
-
-	if (f->error->what[0])
-		return false;
-	va_start(args, fmt);
-	vsnprintf(what, sizeof what, fmt, args);
-	va_end(args);
-	error_set(f->error, f->file, NO_OFFSET, "line %" PRIu32 ": %s",
-		  at ? at->line : f->source.line, what);
-	return false;
-}
-
-/* Refuse a value that has extensions, and name the first one. */
-static bool ctf_no_extensions(struct ctf_fragments *f, const struct json_node *node)
-{
-	const struct json_node *group = json_find(node, "extensions"), *name;
-
-	group = group ? group->first : NULL;
-	if (!group || !group->key)
-		return true;
-	name = group->first;
-	return ctf_fragment_wrong(f, group, "the extension '%.100s%s%.100s' is not supported",
-				  group->key, name && name->key ? "/" : "",
-				  name && name->key ? name->key : "");
-}
-
-/* Copy a text to the metadata. NULL: out of memory. */
-static const char *ctf_copy_text(struct ctf_fragments *f, const struct json_node *at,
-				 const char *text)
-{
-	char *copy = ctf_alloc(f->metadata, strlen(text) + 1);
-
-	if (!copy)
-		ctf_fragment_wrong(f, at, "out of memory");
-	else
-		strcpy(copy, text);
-	return copy;
-}
-
-/* Copy a name of a member; see ctf_metadata.h about '_'. */
-static const char *ctf_copy_name(struct ctf_fragments *f, const struct json_node *at,
-				 const char *name)
-{
-	bool escaped = name[0] == '_' && name[1];
-	char *copy = ctf_alloc(f->metadata, strlen(name) + 2);
-
-	if (!copy) {
-		ctf_fragment_wrong(f, at, "out of memory");
-		return NULL;
-	}
-	copy[0] = '_';
-	strcpy(copy + escaped, name);
-	return copy;
-}
-
-/* Find the text of a member that must be there. */
-static const char *ctf_need_text(struct ctf_fragments *f, const struct json_node *object,
-				 const char *key)
-{
-	const struct json_node *n = json_find(object, key);
-
-	if (!n)
-		ctf_fragment_wrong(f, object, "'%s' is missing", key);
-	else if (!json_text(n))
-		ctf_fragment_wrong(f, n, "'%s' must be a string", key);
-	return json_text(n);
-}
-
-/* Copy the text of a member into *text, if there is one. */
-static bool ctf_json_take_text(struct ctf_fragments *f, const struct json_node *object,
-			       const char *key, const char **text)
-{
-	if (!json_find(object, key))
-		return true;
-	*text = ctf_need_text(f, object, key);
-	*text = *text ? ctf_copy_text(f, object, *text) : NULL;
-	return *text;
-}
-
-/* Read a number of at least 0 into *n, which is left as it is if there is none. */
-static bool ctf_take_count(struct ctf_fragments *f, const struct json_node *object, const char *key,
-			   uint64_t *n)
-{
-	const struct json_node *node = json_find(object, key);
-	bool negative;
-
-	if (!node)
-		return true;
-	if (json_integer(node, n, &negative) && !negative)
-		return true;
-	return ctf_fragment_wrong(f, node, "'%s' must be an integer of at least 0", key);
-}
-
-/* Read an alignment likewise. */
-static bool ctf_take_alignment(struct ctf_fragments *f, const struct json_node *object,
-			       const char *key, uint32_t *align)
-{
-	uint64_t n = *align;
-
-	if (!ctf_take_count(f, object, key, &n))
-		return false;
-	if (n > INT64_MAX || !ctf_is_alignment((int64_t)n))
-		return ctf_fragment_wrong(f, object, "an alignment that is no power of two");
-	*align = (uint32_t)n;
-	return true;
-}
-
-/* Read a signed number into *n, which is left as it is if there is none. */
-static bool take_signed(struct ctf_fragments *f, const struct json_node *node, int64_t *n)
-{
-	uint64_t magnitude;
-	bool negative;
-
-	if (!node)
-		return true;
-	if (!json_integer(node, &magnitude, &negative) || magnitude > INT64_MAX)
-		return ctf_fragment_wrong(f, node, "'%.100s' must be an integer of 64 bits",
-					  node->key ? node->key : "");
-	*n = negative ? -(int64_t)magnitude : (int64_t)magnitude;
-	return true;
-}
-
 /* --- fragments --- */
 
 static bool take_uuid(struct ctf_fragments *f, const struct json_node *node)
@@ -1033,7 +985,7 @@ static bool take_scope(struct ctf_fragments *f, const struct json_node *node, co
 
 static bool add_env(struct ctf_fragments *f, const struct json_node *n)
 {
-	struct ctf_env v = {.name = ctf_copy_text(f, n, n->key)};
+	struct ctf_attribute v = {.name = ctf_copy_text(f, n, n->key)};
 
 	if (!v.name)
 		return false;
@@ -1254,10 +1206,7 @@ int ctf_metadata_fragments(struct ctf_metadata *m, const char *text, size_t n, c
 			   struct error *e)
 {
 	struct error error = {.what = ""};
-	struct ctf_fragments f = {.metadata = m,
-				  .file = file,
-				  .error = &error,
-				  .source = {.file = file, .line = 1, .error = &error}};
+	struct ctf_fragments f = {.metadata = m, .file = file, .line = 1, .error = &error};
 	const char *at = text + 1, *end = text + n, *next;
 	struct json_node *node;
 
@@ -1268,14 +1217,15 @@ int ctf_metadata_fragments(struct ctf_metadata *m, const char *text, size_t n, c
 		if (!next)
 			next = end;
 		error.what[0] = '\0';
-		if (json_tree_read(&f.source, at, (size_t)(next - at), &node) && node)
+		if (json_tree_read(&f, at, (size_t)(next - at), &node) && node)
 			read_fragment(&f, node);
 		if (error.what[0] && !e->what[0])
 			*e = error;
 		if (m->major != 2)
 			break;
 	}
-	json_tree_free(&f.source);
+	json_close(&f.reader);
+	ctf_metadata_free(&f.nodes);
 	m->complete = !e->what[0];
 	return m->complete ? 0 : -1;
 }

@@ -29,6 +29,90 @@
 
 #define TOO_MANY "it has too many parts, or they are nested too deep"
 
+/* --- metadata --- */
+
+void *ctf_alloc(struct ctf_metadata *m, size_t size)
+{
+	if (ARRAY_GROW(m->allocations, m->allocations_capacity, m->nallocations))
+		return NULL;
+	m->allocations[m->nallocations] = calloc(1, size);
+	return m->allocations[m->nallocations] ? m->allocations[m->nallocations++] : NULL;
+}
+
+void ctf_metadata_free(struct ctf_metadata *m)
+{
+	while (m->nallocations)
+		free(m->allocations[--m->nallocations]);
+	free(m->allocations);
+	m->allocations = NULL;
+	m->allocations_capacity = 0;
+	id_cache_free(&m->named);
+	free(m->places);
+	m->places = NULL;
+}
+
+void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n)
+{
+	struct buffer key = {0};
+	uint32_t *number = NULL;
+
+	if (!buffer_append(&key, &owner, sizeof owner) && !buffer_append(&key, name, n))
+		number = id_cache_number(&m->named, key.data, key.size);
+	buffer_free(&key);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(m->places, m->places_capacity, m->nplaces))
+			return NULL;
+		m->places[m->nplaces++] = NULL;
+		*number = (uint32_t)m->nplaces;
+	}
+	return &m->places[*number - 1];
+}
+
+bool ctf_env_add(struct ctf_metadata *m, struct ctf_attribute v)
+{
+	struct ctf_attribute *added = ctf_alloc(m, sizeof *added);
+	void **place = ctf_named(m, &m->env, v.name, strlen(v.name));
+
+	if (!added || !place)
+		return false;
+	*added = v;
+	added->next = m->env;
+	*place = m->env = added;
+	return true;
+}
+
+/* Find a variable of the environment; NULL: not declared. */
+static const struct ctf_attribute *ctf_env_find(struct ctf_metadata *m, const char *name)
+{
+	void **place = ctf_named(m, &m->env, name, strlen(name));
+
+	return place ? *place : NULL;
+}
+
+/* Find the clock of that name, or add it. NULL: out of memory. */
+static struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
+{
+	void **place = ctf_named(m, &m->clocks, name, strlen(name));
+	struct ctf_clock *c;
+	char *copy;
+
+	if (!place || *place)
+		return place ? *place : NULL;
+	c = ctf_alloc(m, sizeof *c);
+	copy = ctf_alloc(m, strlen(name) + 1);
+	if (!c || !copy)
+		return NULL;
+	c->name = strcpy(copy, name);
+	c->frequency = 1000000000;
+	c->next = m->clocks;
+	*place = m->clocks = c;
+	return c;
+}
+
+/* --- the parts of events --- */
+
 /* A part and the parts that contain it. */
 struct inside {
 	struct ctf_part *part;
@@ -36,11 +120,25 @@ struct inside {
 	int depth;
 };
 
+enum { CTF_LOCATED = 256 };
+
+/* The state of making one scope. */
 struct maker {
 	struct ctf_metadata *metadata;
-	struct ctf_layout *layout;
+	struct ctf_part **layout;
 	enum ctf_scope scope;
 	struct error *error;
+	/* the fields that a location of version 2 may locate: several where its path leads through
+	   a variant */
+	struct ctf_part *located[CTF_LOCATED];
+	size_t nlocated;
+	/* ranges of a tag's values, and the option for each; of two that overlap, the one that is
+	   declared first counts. open: those that contain a value */
+	struct {
+		struct ctf_choice choice;
+		size_t order;
+	} * claims, *open;
+	size_t nclaims, claims_capacity;
 };
 
 static const struct {
@@ -170,7 +268,7 @@ static struct ctf_part *find_reference(const struct maker *m, const struct insid
 	for (int i = 0; i < SCOPES; i++)
 		if (!strncmp(path, scopes[i], strlen(scopes[i]))) {
 			/* of the current scope: the members before this one */
-			p = (int)m->scope == i && outermost ? outermost->part : m->layout->scope[i];
+			p = (int)m->scope == i && outermost ? outermost->part : m->layout[i];
 			return find_below(m, p, path + strlen(scopes[i]));
 		}
 	for (; in; in = in->outer) {
@@ -179,14 +277,13 @@ static struct ctf_part *find_reference(const struct maker *m, const struct insid
 			return p;
 	}
 	for (int i = (int)m->scope; i-- > 0;) {
-		p = find_below(m, m->layout->scope[i], path);
+		p = find_below(m, m->layout[i], path);
 		if (p)
 			return p;
 	}
 	return NULL;
 }
 
-static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name);
 static int make(struct maker *m, const struct ctf_type *t, const char *name,
 		const struct inside *outer, struct ctf_part **at);
 
@@ -194,7 +291,7 @@ static int make(struct maker *m, const struct ctf_type *t, const char *name,
 static bool refer_env(const struct maker *m, struct ctf_part *p)
 {
 	const char *path = p->type->reference;
-	const struct ctf_env *v;
+	const struct ctf_attribute *v;
 
 	if (p->kind != CTF_SEQUENCE || strncmp(path, "env.", 4) != 0)
 		return false;
@@ -219,19 +316,9 @@ static bool ctf_metadata_contains(const struct inside *in, const struct ctf_part
 	return in;
 }
 
-/* The fields that a location of version 2 may locate: several where its path leads through a
- * variant. */
-struct located {
-	struct ctf_part **parts; /* for several, of CTF_LOCATED */
-	size_t n;
-};
-
-enum { CTF_LOCATED = 256 };
-
-/* Follow the names from number i on. false: too many fields. */
-static bool ctf_metadata_locate(const struct maker *m, struct ctf_part *p, size_t i,
-				const struct inside *in, const struct ctf_location *location,
-				struct located *to)
+/* Follow the names of by->location from number i on. false: too many fields. */
+static bool ctf_metadata_locate(struct maker *m, struct ctf_part *p, size_t i,
+				const struct inside *in, const struct ctf_type *by)
 {
 	struct ctf_part *named;
 	bool ok = true;
@@ -240,27 +327,27 @@ static bool ctf_metadata_locate(const struct maker *m, struct ctf_part *p, size_
 		return false;
 	switch (p->kind) {
 	case CTF_STRUCT:
-		named = i < location->n
-				? member(m, p, location->names[i], strlen(location->names[i]))
+		named = i < by->location.n
+				? member(m, p, by->location.names[i], strlen(by->location.names[i]))
 				: NULL;
-		return !named || ctf_metadata_locate(m, named, i + 1, in, location, to);
+		return !named || ctf_metadata_locate(m, named, i + 1, in, by);
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
 		/* the element that is read now */
 		return !ctf_metadata_contains(in, p) || !p->children ||
-		       ctf_metadata_locate(m, p->children, i, in, location, to);
+		       ctf_metadata_locate(m, p->children, i, in, by);
 	case CTF_VARIANT:
 	case CTF_OPTIONAL:
 		for (struct ctf_part *c = p->children; c && ok; c = c->next)
-			ok = ctf_metadata_locate(m, c, i, in, location, to);
+			ok = ctf_metadata_locate(m, c, i, in, by);
 		return ok;
 	case CTF_INTEGER:
 	case CTF_ENUM:
-		if (i < location->n)
+		if (i < by->location.n)
 			return true;
-		if (to->n == CTF_LOCATED)
+		if (m->nlocated == CTF_LOCATED)
 			return false;
-		to->parts[to->n++] = p;
+		m->located[m->nlocated++] = p;
 		return true;
 	default: return true;
 	}
@@ -288,25 +375,25 @@ static bool replace_slot(const struct maker *m, struct ctf_part *p, uint32_t fro
 	return true;
 }
 
-/* Give all parts the same slot. Parts that are located with one of them get it too. */
-static int share_slot(const struct maker *m, struct ctf_part *root, const struct located *all)
+/* Give all located parts the same slot. Parts that are located with one of them get it too. */
+static int share_slot(const struct maker *m, struct ctf_part *root)
 {
 	uint32_t slot = 0;
 	bool ok = true;
 
-	for (size_t i = 0; i < all->n && !slot; i++)
-		slot = all->parts[i]->slot;
+	for (size_t i = 0; i < m->nlocated && !slot; i++)
+		slot = m->located[i]->slot;
 	if (!slot && new_slot(m, &slot))
 		return -1;
-	for (size_t i = 0; i < all->n && ok; i++) {
-		uint32_t had = all->parts[i]->slot;
+	for (size_t i = 0; i < m->nlocated && ok; i++) {
+		uint32_t had = m->located[i]->slot;
 
-		all->parts[i]->slot = slot;
+		m->located[i]->slot = slot;
 		if (!had || had == slot)
 			continue;
 		ok = replace_slot(m, root, had, slot);
 		for (int s = 0; s < SCOPES && ok; s++)
-			ok = replace_slot(m, m->layout->scope[s], had, slot);
+			ok = replace_slot(m, m->layout[s], had, slot);
 	}
 	return ok ? 0 : error_set(m->error, NULL, NO_OFFSET, "too many lengths and tags");
 }
@@ -327,34 +414,35 @@ static bool is_tag(const struct ctf_part *p, const struct ctf_part *tag)
  * value of the one that was read last. */
 static int refer_location(struct maker *m, struct ctf_part *p, const struct inside *in)
 {
-	const struct ctf_location *location = p->type->location;
-	struct ctf_part *parts[CTF_LOCATED], *from = NULL, *root = NULL;
-	struct located to = {parts, 0};
-	size_t up = location->up;
+	const struct ctf_type *t = p->type;
+	struct ctf_part *from = NULL, *root = NULL;
+	size_t up = t->location.up;
 
 	for (const struct inside *i = in; i; i = i->outer) {
 		if (i->part->kind == CTF_STRUCT && !from && !up--)
 			from = i->part;
 		root = i->part;
 	}
-	if (location->scope >= 0)
-		from = location->up			  ? NULL
-		       : location->scope == (int)m->scope ? root
-							  : m->layout->scope[location->scope];
-	if (from && !ctf_metadata_locate(m, from, 0, in, location, &to))
+	if (t->location.scope >= 0)
+		from = t->location.up			    ? NULL
+		       : t->location.scope == (int)m->scope ? root
+							    : m->layout[t->location.scope];
+	m->nlocated = 0;
+	if (from && !ctf_metadata_locate(m, from, 0, in, t))
 		return error_set(m->error, NULL, NO_OFFSET, "'%.100s' needs too many fields",
 				 p->name);
-	for (size_t i = 0; i < to.n; i++)
-		if (!is_tag(p, parts[i]) || parts[i]->is_signed != parts[0]->is_signed)
-			to.n = 0;
-	if (!to.n)
+	for (size_t i = 0; i < m->nlocated; i++)
+		if (!is_tag(p, m->located[i]) ||
+		    m->located[i]->is_signed != m->located[0]->is_signed)
+			m->nlocated = 0;
+	if (!m->nlocated)
 		return error_set(m->error, NULL, NO_OFFSET,
 				 "'%.100s', the %s of '%.100s', is missing or of another kind",
-				 location->names[location->n - 1],
+				 t->location.names[t->location.n - 1],
 				 p->kind == CTF_SEQUENCE ? "length" : "tag", p->name);
-	if (share_slot(m, root, &to))
+	if (share_slot(m, root))
 		return -1;
-	p->refers = parts[0];
+	p->refers = m->located[0];
 	return 0;
 }
 
@@ -362,7 +450,7 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 {
 	struct ctf_part *to;
 
-	if (p->type->location)
+	if (p->type->location.n)
 		return refer_location(m, p, in);
 	if (!p->type->reference)
 		return error_set(m->error, NULL, NO_OFFSET, "the variant '%.100s' has no tag",
@@ -384,19 +472,7 @@ static int refer(struct maker *m, struct ctf_part *p, const struct inside *in)
 
 /* --- the options of variants --- */
 
-/* A range of a tag's values, and the option for them. Of two ranges that overlap, the one that is
- * declared first counts. */
-struct claim {
-	struct ctf_choice choice;
-	size_t order;
-};
-
-struct claims {
-	struct claim *all;
-	size_t n, capacity;
-};
-
-static int add_claims(struct claims *to, const struct ctf_part *tag, const struct ctf_label *range,
+static int add_claims(struct maker *m, const struct ctf_part *tag, const struct ctf_label *range,
 		      const struct ctf_part *option)
 {
 	struct ctf_choice choice = {ctf_tag_key(tag, (uint64_t)range->first),
@@ -404,15 +480,16 @@ static int add_claims(struct claims *to, const struct ctf_part *tag, const struc
 
 	if (choice.first > choice.last)
 		return 0;
-	if (ARRAY_GROW(to->all, to->capacity, to->n))
+	if (ARRAY_GROW(m->claims, m->claims_capacity, m->nclaims))
 		return -1;
-	to->all[to->n] = (struct claim){choice, to->n};
-	to->n++;
+	m->claims[m->nclaims].choice = choice;
+	m->claims[m->nclaims].order = m->nclaims;
+	m->nclaims++;
 	return 0;
 }
 
 /* Claim, for each label of the tag, the first option that has its name, or its name after '_'. */
-static int claim_labels(const struct maker *m, const struct ctf_part *p, struct claims *to)
+static int claim_labels(struct maker *m, const struct ctf_part *p)
 {
 	void **place;
 
@@ -427,52 +504,53 @@ static int claim_labels(const struct maker *m, const struct ctf_part *p, struct 
 		}
 	for (const struct ctf_label *l = p->refers->type->labels; l; l = l->next) {
 		place = ctf_named(m->metadata, &p->choices, l->name, strlen(l->name));
-		if (!place || add_claims(to, p->refers, l, *place))
+		if (!place || add_claims(m, p->refers, l, *place))
 			return -1;
 	}
 	return 0;
 }
 
-static int claim_ranges(const struct ctf_part *p, struct claims *to)
+static int claim_ranges(struct maker *m, const struct ctf_part *p)
 {
 	for (const struct ctf_part *c = p->children; c; c = c->next)
 		for (const struct ctf_label *l = c->ranges; l; l = l->next)
-			if (add_claims(to, p->refers, l, c))
+			if (add_claims(m, p->refers, l, c))
 				return -1;
 	return 0;
 }
 
+/* Compare claims for qsort, by their choices, which are their first members. */
 static int compare_claims(const void *a, const void *b)
 {
-	const struct claim *x = a, *y = b;
+	const struct ctf_choice *x = a, *y = b;
 
-	return (x->choice.first > y->choice.first) - (x->choice.first < y->choice.first);
+	return (x->first > y->first) - (x->first < y->first);
 }
 
 /* Make choices of claims: from each value at which a claim begins or ends, the first of those that
- * contain it. `open` has room for all claims. */
-static void settle_claims(struct ctf_part *p, const struct claims *c, struct claim *open)
+ * contain it. m->open has room for all claims. */
+static void settle_claims(struct maker *m, struct ctf_part *p)
 {
 	size_t next = 0, nopen = 0;
 	uint64_t at = 0, end;
 
-	while (nopen || next < c->n) {
+	while (nopen || next < m->nclaims) {
 		if (!nopen)
-			at = c->all[next].choice.first;
-		for (; next < c->n && c->all[next].choice.first <= at; next++) {
-			open[nopen++] = c->all[next];
-			HEAP_UP(open, nopen - 1, a, b, a->order < b->order);
+			at = m->claims[next].choice.first;
+		for (; next < m->nclaims && m->claims[next].choice.first <= at; next++) {
+			m->open[nopen++] = m->claims[next];
+			HEAP_UP(m->open, nopen - 1, a, b, a->order < b->order);
 		}
-		if (open->choice.last < at) {
-			*open = open[--nopen];
+		if (m->open->choice.last < at) {
+			*m->open = m->open[--nopen];
 			if (nopen)
-				HEAP_DOWN(open, nopen, 0, a, b, a->order < b->order);
+				HEAP_DOWN(m->open, nopen, 0, a, b, a->order < b->order);
 			continue;
 		}
-		end = open->choice.last;
-		if (next < c->n && c->all[next].choice.first <= end)
-			end = c->all[next].choice.first - 1;
-		p->choices[p->nchoices++] = (struct ctf_choice){at, end, open->choice.option};
+		end = m->open->choice.last;
+		if (next < m->nclaims && m->claims[next].choice.first <= end)
+			end = m->claims[next].choice.first - 1;
+		p->choices[p->nchoices++] = (struct ctf_choice){at, end, m->open->choice.option};
 		if (end == UINT64_MAX)
 			break;
 		at = end + 1;
@@ -480,29 +558,28 @@ static void settle_claims(struct ctf_part *p, const struct claims *c, struct cla
 }
 
 /* Find which values of the tag choose which option. */
-static int make_choices(const struct maker *m, struct ctf_part *p)
+static int make_choices(struct maker *m, struct ctf_part *p)
 {
-	struct claims c = {.all = NULL};
-	struct claim *open = NULL;
-	int result = p->type->location ? claim_ranges(p, &c) : claim_labels(m, p, &c);
+	int result;
 
-	if (!result && c.n > CTF_PARTS - m->metadata->parts) {
-		result = error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
-	} else if (!result && c.n) {
-		m->metadata->parts += (uint32_t)c.n;
-		qsort(c.all, c.n, sizeof *c.all, compare_claims);
-		open = calloc(c.n, sizeof *open);
-		/* at most two begin at each claim's begin and end */
-		p->choices = ctf_alloc(m->metadata, 2 * c.n * sizeof *p->choices);
-		if (open && p->choices)
-			settle_claims(p, &c, open);
-		else
-			result = error_no_memory(m->error);
-	} else if (result) {
-		error_no_memory(m->error);
-	}
-	free(open);
-	free(c.all);
+	m->nclaims = 0;
+	result = p->type->location.n ? claim_ranges(m, p) : claim_labels(m, p);
+	if (result)
+		return error_no_memory(m->error);
+	if (m->nclaims > CTF_PARTS - m->metadata->parts)
+		return error_set(m->error, NULL, NO_OFFSET, TOO_MANY);
+	if (!m->nclaims)
+		return 0;
+	m->metadata->parts += (uint32_t)m->nclaims;
+	qsort(m->claims, m->nclaims, sizeof *m->claims, compare_claims);
+	m->open = calloc(m->nclaims, sizeof *m->open);
+	/* at most two begin at each claim's begin and end */
+	p->choices = ctf_alloc(m->metadata, 2 * m->nclaims * sizeof *p->choices);
+	if (m->open && p->choices)
+		settle_claims(m, p);
+	else
+		result = error_no_memory(m->error);
+	free(m->open);
 	return result;
 }
 
@@ -583,112 +660,24 @@ static int make(struct maker *m, const struct ctf_type *t, const char *name,
 	return 0;
 }
 
-int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope scope,
+int ctf_layout_add(struct ctf_metadata *m, struct ctf_part **layout, enum ctf_scope scope,
 		   const struct ctf_type *type, struct error *e)
 {
-	struct maker maker = {m, l, scope, e};
+	struct maker maker = {.metadata = m, .layout = layout, .scope = scope, .error = e};
 	struct ctf_part *part;
+	int failed = -1;
 
 	if (!type)
 		return 0;
 	if (type->kind != CTF_STRUCT)
 		return error_set(e, NULL, NO_OFFSET, "not a struct");
 	/* a scope that cannot be made is not declared */
-	if (make(&maker, type, "", NULL, &part))
-		return -1;
-	l->scope[scope] = part;
-	return 0;
-}
-
-/* --- metadata --- */
-
-struct ctf_allocation {
-	struct ctf_allocation *next;
-	max_align_t data[];
-};
-
-void *ctf_alloc(struct ctf_metadata *m, size_t size)
-{
-	struct ctf_allocation *a = calloc(1, sizeof *a + size);
-
-	if (!a)
-		return NULL;
-	a->next = m->allocations;
-	m->allocations = a;
-	return a->data;
-}
-
-void ctf_metadata_free(struct ctf_metadata *m)
-{
-	while (m->allocations) {
-		struct ctf_allocation *next = m->allocations->next;
-
-		free(m->allocations);
-		m->allocations = next;
+	if (!make(&maker, type, "", NULL, &part)) {
+		layout[scope] = part;
+		failed = 0;
 	}
-	id_cache_free(&m->named);
-	free(m->places);
-	m->places = NULL;
-}
-
-void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n)
-{
-	struct buffer key = {0};
-	uint32_t *number = NULL;
-
-	if (!buffer_append(&key, &owner, sizeof owner) && !buffer_append(&key, name, n))
-		number = id_cache_number(&m->named, key.data, key.size);
-	buffer_free(&key);
-	if (!number)
-		return NULL;
-	if (!*number) {
-		if (ARRAY_GROW(m->places, m->places_capacity, m->nplaces))
-			return NULL;
-		m->places[m->nplaces++] = NULL;
-		*number = (uint32_t)m->nplaces;
-	}
-	return &m->places[*number - 1];
-}
-
-bool ctf_env_add(struct ctf_metadata *m, struct ctf_env v)
-{
-	struct ctf_env *added = ctf_alloc(m, sizeof *added);
-	void **place = ctf_named(m, &m->env, v.name, strlen(v.name));
-
-	if (!added || !place)
-		return false;
-	*added = v;
-	added->next = m->env;
-	*place = m->env = added;
-	return true;
-}
-
-/* Find a variable of the environment; NULL: not declared. */
-static const struct ctf_env *ctf_env_find(struct ctf_metadata *m, const char *name)
-{
-	void **place = ctf_named(m, &m->env, name, strlen(name));
-
-	return place ? *place : NULL;
-}
-
-/* Find the clock of that name, or add it. NULL: out of memory. */
-static struct ctf_clock *ctf_clock_named(struct ctf_metadata *m, const char *name)
-{
-	void **place = ctf_named(m, &m->clocks, name, strlen(name));
-	struct ctf_clock *c;
-	char *copy;
-
-	if (!place || *place)
-		return place ? *place : NULL;
-	c = ctf_alloc(m, sizeof *c);
-	copy = ctf_alloc(m, strlen(name) + 1);
-	if (!c || !copy)
-		return NULL;
-	c->name = strcpy(copy, name);
-	c->frequency = 1000000000;
-	c->next = m->clocks;
-	*place = m->clocks = c;
-	return c;
+	free(maker.claims);
+	return failed;
 }
 
 /* --- TSDL, the metadata of CTF 1.8 --- */
@@ -859,8 +848,17 @@ enum ctf_token {
 	TOKEN_BAD,
 };
 
-/* A text and its current token. */
-struct ctf_lexer {
+/* A name given to a type, in a list of all names in scope. */
+struct ctf_name {
+	const char *name; /* "uint32_t", "unsigned long", "struct packet_context" */
+	struct ctf_type *type;
+	struct ctf_name *next;
+	struct ctf_name *hidden; /* the same name, declared outside of the block; NULL: none */
+};
+
+/* The state of parsing one text. */
+struct ctf_parser {
+	/* the rest of the text, and the current token */
 	const char *at, *end;
 	uint32_t line;
 	enum ctf_token token;
@@ -869,83 +867,81 @@ struct ctf_lexer {
 	size_t capacity;
 	uint64_t number;   /* NUMBER, CHARACTER */
 	const char *wrong; /* BAD: what is wrong */
+
+	struct ctf_metadata *metadata;
+	struct ctf_name *names; /* in scope, the newest first */
+	const char *file;
+	struct error *error;
+	int depth;
+	/* the attributes of the integer or floating_point that is read */
+	struct {
+		int64_t size, align, exponent, mantissa;
+		bool has_align;
+	} given;
 };
 
-static void ctf_lexer_next(struct ctf_lexer *l);
-
-static void ctf_lexer_begin(struct ctf_lexer *l, const char *text, size_t n)
+static bool ctf_is_word(const struct ctf_parser *p, const char *word)
 {
-	*l = (struct ctf_lexer){.at = text, .end = text + n, .line = 1};
-	ctf_lexer_next(l);
+	return p->token == TOKEN_WORD && !strcmp(p->text, word);
 }
 
-static void ctf_lexer_free(struct ctf_lexer *l)
+static void bad(struct ctf_parser *p, const char *wrong)
 {
-	free(l->text);
-}
-
-static bool ctf_is_word(const struct ctf_lexer *l, const char *word)
-{
-	return l->token == TOKEN_WORD && !strcmp(l->text, word);
-}
-
-static void bad(struct ctf_lexer *l, const char *wrong)
-{
-	l->token = TOKEN_BAD;
-	l->wrong = wrong;
+	p->token = TOKEN_BAD;
+	p->wrong = wrong;
 }
 
 /* Skip a backslash at the end of a line, which continues the line. */
-static bool skip_continuation(struct ctf_lexer *l)
+static bool skip_continuation(struct ctf_parser *p)
 {
-	const char *p = l->at;
+	const char *next = p->at;
 
-	if (l->end - p < 2 || *p++ != '\\')
+	if (p->end - next < 2 || *next++ != '\\')
 		return false;
-	if (*p == '\r' && l->end - p >= 2)
-		p++;
-	if (*p != '\n')
+	if (*next == '\r' && p->end - next >= 2)
+		next++;
+	if (*next != '\n')
 		return false;
-	l->line++;
-	l->at = p + 1;
+	p->line++;
+	p->at = next + 1;
 	return true;
 }
 
-static void skip_line(struct ctf_lexer *l)
+static void skip_line(struct ctf_parser *p)
 {
-	while (l->at < l->end && *l->at != '\n')
-		if (!skip_continuation(l))
-			l->at++;
+	while (p->at < p->end && *p->at != '\n')
+		if (!skip_continuation(p))
+			p->at++;
 }
 
 /* Skip a comment. false: the comment never ends. */
-static bool skip_comment(struct ctf_lexer *l)
+static bool skip_comment(struct ctf_parser *p)
 {
-	for (l->at += 2; l->end - l->at >= 2; l->at++) {
-		if (l->at[0] == '*' && l->at[1] == '/') {
-			l->at += 2;
+	for (p->at += 2; p->end - p->at >= 2; p->at++) {
+		if (p->at[0] == '*' && p->at[1] == '/') {
+			p->at += 2;
 			return true;
 		}
-		l->line += *l->at == '\n';
+		p->line += *p->at == '\n';
 	}
 	return false;
 }
 
 /* Skip blanks and comments before the next token. */
-static bool ctf_tsdl_skip_blanks(struct ctf_lexer *l)
+static bool ctf_tsdl_skip_blanks(struct ctf_parser *p)
 {
-	while (l->at < l->end) {
-		if (*l->at == '\n') {
-			l->line++;
-			l->at++;
-		} else if (skip_continuation(l)) {
+	while (p->at < p->end) {
+		if (*p->at == '\n') {
+			p->line++;
+			p->at++;
+		} else if (skip_continuation(p)) {
 			continue;
-		} else if (isspace((unsigned char)*l->at)) {
-			l->at++;
-		} else if (l->end - l->at >= 2 && l->at[0] == '/' && l->at[1] == '/') {
-			skip_line(l);
-		} else if (l->end - l->at >= 2 && l->at[0] == '/' && l->at[1] == '*') {
-			if (!skip_comment(l))
+		} else if (isspace((unsigned char)*p->at)) {
+			p->at++;
+		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/') {
+			skip_line(p);
+		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '*') {
+			if (!skip_comment(p))
 				return false;
 		} else {
 			return true;
@@ -955,35 +951,35 @@ static bool ctf_tsdl_skip_blanks(struct ctf_lexer *l)
 }
 
 /* Reserve space for n characters and a NUL. */
-static bool reserve_text(struct ctf_lexer *l, size_t n)
+static bool reserve_text(struct ctf_parser *p, size_t n)
 {
 	char *text;
 
-	if (n < l->capacity)
+	if (n < p->capacity)
 		return true;
-	text = realloc(l->text, 2 * n + 64);
+	text = realloc(p->text, 2 * n + 64);
 	if (!text) {
-		bad(l, "out of memory");
+		bad(p, "out of memory");
 		return false;
 	}
-	l->text = text;
-	l->capacity = 2 * n + 64;
+	p->text = text;
+	p->capacity = 2 * n + 64;
 	return true;
 }
 
-static void word(struct ctf_lexer *l)
+static void word(struct ctf_parser *p)
 {
-	const char *from = l->at;
+	const char *from = p->at;
 	size_t n;
 
-	while (l->at < l->end && (isalnum((unsigned char)*l->at) || *l->at == '_'))
-		l->at++;
-	n = (size_t)(l->at - from);
-	if (!reserve_text(l, n))
+	while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_'))
+		p->at++;
+	n = (size_t)(p->at - from);
+	if (!reserve_text(p, n))
 		return;
-	memcpy(l->text, from, n);
-	l->text[n] = '\0';
-	l->token = TOKEN_WORD;
+	memcpy(p->text, from, n);
+	p->text[n] = '\0';
+	p->token = TOKEN_WORD;
 }
 
 static int digit_of(char c)
@@ -995,136 +991,136 @@ static int digit_of(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-static void lex_number(struct ctf_lexer *l)
+static void lex_number(struct ctf_parser *p)
 {
 	unsigned base = 10;
 	uint64_t n = 0;
 
-	if (*l->at == '0') {
+	if (*p->at == '0') {
 		base = 8;
-		if (l->end - l->at >= 3 && (l->at[1] == 'x' || l->at[1] == 'X') &&
-		    digit_of(l->at[2]) < 16) {
+		if (p->end - p->at >= 3 && (p->at[1] == 'x' || p->at[1] == 'X') &&
+		    digit_of(p->at[2]) < 16) {
 			base = 16;
-			l->at += 2;
-		} else if (l->end - l->at >= 3 && (l->at[1] == 'b' || l->at[1] == 'B') &&
-			   digit_of(l->at[2]) < 2) {
+			p->at += 2;
+		} else if (p->end - p->at >= 3 && (p->at[1] == 'b' || p->at[1] == 'B') &&
+			   digit_of(p->at[2]) < 2) {
 			base = 2;
-			l->at += 2;
+			p->at += 2;
 		}
 	}
-	for (; l->at < l->end && (unsigned)digit_of(*l->at) < base; l->at++)
+	for (; p->at < p->end && (unsigned)digit_of(*p->at) < base; p->at++)
 		if (__builtin_mul_overflow(n, base, &n) ||
-		    __builtin_add_overflow(n, (unsigned)digit_of(*l->at), &n)) {
-			bad(l, "a number beyond 64 bits");
+		    __builtin_add_overflow(n, (unsigned)digit_of(*p->at), &n)) {
+			bad(p, "a number beyond 64 bits");
 			return;
 		}
-	while (l->at < l->end && strchr("uUlL", *l->at) && *l->at)
-		l->at++;
-	if (l->at < l->end && (isalnum((unsigned char)*l->at) || *l->at == '_')) {
-		bad(l, "a number that goes on with letters or wrong digits");
+	while (p->at < p->end && strchr("uUlL", *p->at) && *p->at)
+		p->at++;
+	if (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) {
+		bad(p, "a number that goes on with letters or wrong digits");
 		return;
 	}
-	l->token = TOKEN_NUMBER;
-	l->number = n;
+	p->token = TOKEN_NUMBER;
+	p->number = n;
 }
 
 /* Read an escape sequence after its backslash, and return the character. */
-static char lex_escape(struct ctf_lexer *l)
+static char lex_escape(struct ctf_parser *p)
 {
 	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
-	char c = *l->at++;
+	char c = *p->at++;
 	const char *known = c ? strchr(from, c) : NULL;
 	int n = 0;
 
 	if (known)
 		return to[known - from];
 	if (c == 'x') {
-		for (int i = 0; i < 2 && l->at < l->end && digit_of(*l->at) < 16; i++)
-			n = n * 16 + digit_of(*l->at++);
+		for (int i = 0; i < 2 && p->at < p->end && digit_of(*p->at) < 16; i++)
+			n = n * 16 + digit_of(*p->at++);
 		return (char)n;
 	}
 	if (c >= '0' && c <= '7') {
 		n = c - '0';
-		for (int i = 0; i < 2 && l->at < l->end && *l->at >= '0' && *l->at <= '7'; i++)
-			n = n * 8 + (*l->at++ - '0');
+		for (int i = 0; i < 2 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; i++)
+			n = n * 8 + (*p->at++ - '0');
 		return (char)n;
 	}
 	return c;
 }
 
 /* Read a string or character constant; each ends with the character that begins it. */
-static void lex_quoted(struct ctf_lexer *l)
+static void lex_quoted(struct ctf_parser *p)
 {
-	char quote = *l->at++;
+	char quote = *p->at++;
 	size_t n = 0;
 
-	while (l->at < l->end && *l->at != quote && *l->at != '\n') {
-		if (skip_continuation(l))
+	while (p->at < p->end && *p->at != quote && *p->at != '\n') {
+		if (skip_continuation(p))
 			continue;
-		if (!reserve_text(l, n + 1))
+		if (!reserve_text(p, n + 1))
 			return;
-		if (*l->at == '\\' && l->end - l->at >= 2) {
-			l->at++;
-			l->text[n++] = lex_escape(l);
+		if (*p->at == '\\' && p->end - p->at >= 2) {
+			p->at++;
+			p->text[n++] = lex_escape(p);
 		} else {
-			l->text[n++] = *l->at++;
+			p->text[n++] = *p->at++;
 		}
 	}
-	if (l->at == l->end || *l->at != quote) {
-		bad(l, quote == '"' ? "a string that does not end"
+	if (p->at == p->end || *p->at != quote) {
+		bad(p, quote == '"' ? "a string that does not end"
 				    : "a character constant that does not end");
 		return;
 	}
-	l->at++;
-	if (!reserve_text(l, n))
+	p->at++;
+	if (!reserve_text(p, n))
 		return;
-	l->text[n] = '\0';
-	l->token = quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
-	l->number = n ? (uint64_t)(signed char)l->text[0] : 0;
+	p->text[n] = '\0';
+	p->token = quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
+	p->number = n ? (uint64_t)(signed char)p->text[0] : 0;
 }
 
 /* Punctuation of more than one character. */
 enum { MARK_ASSIGN_TYPE = 256 /* := */, MARK_ARROW /* -> */, MARK_DOTS /* ... */ };
 
-static void ctf_tsdl_mark(struct ctf_lexer *l)
+static void ctf_tsdl_mark(struct ctf_parser *p)
 {
 	static const struct {
 		const char *text;
 		int mark;
 	} longer[] = {{":=", MARK_ASSIGN_TYPE}, {"->", MARK_ARROW}, {"...", MARK_DOTS}};
 
-	l->token = TOKEN_MARK;
+	p->token = TOKEN_MARK;
 	for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
 		size_t n = strlen(longer[i].text);
 
-		if ((size_t)(l->end - l->at) >= n && !memcmp(l->at, longer[i].text, n)) {
-			l->mark = longer[i].mark;
-			l->at += n;
+		if ((size_t)(p->end - p->at) >= n && !memcmp(p->at, longer[i].text, n)) {
+			p->mark = longer[i].mark;
+			p->at += n;
 			return;
 		}
 	}
-	l->mark = (unsigned char)*l->at++;
+	p->mark = (unsigned char)*p->at++;
 }
 
-static void ctf_lexer_next(struct ctf_lexer *l)
+static void ctf_lexer_next(struct ctf_parser *p)
 {
-	if (!ctf_tsdl_skip_blanks(l)) {
-		bad(l, "a comment that does not end");
+	if (!ctf_tsdl_skip_blanks(p)) {
+		bad(p, "a comment that does not end");
 		return;
 	}
 	/* a constant of wide characters */
-	if (l->end - l->at >= 2 && *l->at == 'L' && (l->at[1] == '"' || l->at[1] == '\''))
-		l->at++;
-	if (l->at == l->end)
-		l->token = TOKEN_END;
-	else if (isalpha((unsigned char)*l->at) || *l->at == '_')
-		word(l);
-	else if (isdigit((unsigned char)*l->at))
-		lex_number(l);
-	else if (*l->at == '"' || *l->at == '\'')
-		lex_quoted(l);
+	if (p->end - p->at >= 2 && *p->at == 'L' && (p->at[1] == '"' || p->at[1] == '\''))
+		p->at++;
+	if (p->at == p->end)
+		p->token = TOKEN_END;
+	else if (isalpha((unsigned char)*p->at) || *p->at == '_')
+		word(p);
+	else if (isdigit((unsigned char)*p->at))
+		lex_number(p);
+	else if (*p->at == '"' || *p->at == '\'')
+		lex_quoted(p);
 	else
-		ctf_tsdl_mark(l);
+		ctf_tsdl_mark(p);
 }
 
 /*
@@ -1134,35 +1130,41 @@ static void ctf_lexer_next(struct ctf_lexer *l)
  * up to the end of the block that declares it.
  */
 
-/* A name given to a type, in a list of all names in scope. */
-struct ctf_name {
-	const char *name; /* "uint32_t", "unsigned long", "struct packet_context" */
-	struct ctf_type *type;
-	struct ctf_name *next;
-	struct ctf_name *hidden; /* the same name, declared outside of the block; NULL: none */
-};
+/* Fill *error for the current token, and return false. */
+static bool ctf_wrong(struct ctf_parser *p, const char *what)
+{
+	if (p->error->what[0])
+		return false;
+	if (p->token == TOKEN_BAD)
+		what = p->wrong;
+	error_set(p->error, p->file, NO_OFFSET, "line %" PRIu32 ": %s%s%.60s%s", p->line, what,
+		  p->token == TOKEN_WORD ? ", before '" : "", p->token == TOKEN_WORD ? p->text : "",
+		  p->token == TOKEN_WORD ? "'" : "");
+	return false;
+}
 
-/* The state of parsing one text. */
-struct ctf_parser {
-	struct ctf_lexer lexer;
-	struct ctf_metadata *metadata;
-	struct ctf_name *names; /* in scope, the newest first */
-	const char *file;
-	struct error *error;
-	int depth;
-};
+/* The same, for functions that return a pointer. */
+static void *ctf_wrong_null(struct ctf_parser *p, const char *what)
+{
+	ctf_wrong(p, what);
+	return NULL;
+}
 
-static bool ctf_wrong(struct ctf_parser *p, const char *what);
+/* Allocate as ctf_alloc does, and fill *error when out of memory. */
+static void *ctf_tsdl_alloc(struct ctf_parser *p, size_t size)
+{
+	void *made = ctf_alloc(p->metadata, size);
+
+	return made ? made : ctf_wrong_null(p, "out of memory");
+}
 
 /* Allocate a type with the alignment and base of TSDL's defaults. */
 static struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind)
 {
-	struct ctf_type *t = ctf_alloc(p->metadata, sizeof *t);
+	struct ctf_type *t = ctf_tsdl_alloc(p, sizeof *t);
 
-	if (!t) {
-		ctf_wrong(p, "out of memory");
+	if (!t)
 		return NULL;
-	}
 	t->kind = kind;
 	t->align = 1;
 	t->base = 10;
@@ -1171,40 +1173,25 @@ static struct ctf_type *ctf_new_type(struct ctf_parser *p, enum ctf_kind kind)
 
 /* --- words --- */
 
-/* Fill *error for the current token, and return false. */
-static bool ctf_wrong(struct ctf_parser *p, const char *what)
+static inline bool ctf_is_mark(const struct ctf_parser *p, int mark)
 {
-	const struct ctf_lexer *l = &p->lexer;
-
-	if (p->error->what[0])
-		return false;
-	if (l->token == TOKEN_BAD)
-		what = l->wrong;
-	error_set(p->error, p->file, NO_OFFSET, "line %" PRIu32 ": %s%s%.60s%s", l->line, what,
-		  l->token == TOKEN_WORD ? ", before '" : "", l->token == TOKEN_WORD ? l->text : "",
-		  l->token == TOKEN_WORD ? "'" : "");
-	return false;
-}
-
-static inline bool ctf_is_mark(const struct ctf_lexer *l, int mark)
-{
-	return l->token == TOKEN_MARK && l->mark == mark;
+	return p->token == TOKEN_MARK && p->mark == mark;
 }
 
 /* Skip a mark or word; false: the current token is another one. */
 static bool ctf_accept(struct ctf_parser *p, int mark)
 {
-	if (!ctf_is_mark(&p->lexer, mark))
+	if (!ctf_is_mark(p, mark))
 		return false;
-	ctf_lexer_next(&p->lexer);
+	ctf_lexer_next(p);
 	return true;
 }
 
 static bool ctf_accept_word(struct ctf_parser *p, const char *word)
 {
-	if (!ctf_is_word(&p->lexer, word))
+	if (!ctf_is_word(p, word))
 		return false;
-	ctf_lexer_next(&p->lexer);
+	ctf_lexer_next(p);
 	return true;
 }
 
@@ -1225,14 +1212,12 @@ static bool ctf_expect(struct ctf_parser *p, int mark)
 /* Copy the current WORD, STRING or CHARACTER, and skip it. */
 static char *ctf_take_text(struct ctf_parser *p)
 {
-	char *copy = ctf_alloc(p->metadata, strlen(p->lexer.text) + 1);
+	char *copy = ctf_tsdl_alloc(p, strlen(p->text) + 1);
 
-	if (!copy) {
-		ctf_wrong(p, "out of memory");
+	if (!copy)
 		return NULL;
-	}
-	strcpy(copy, p->lexer.text);
-	ctf_lexer_next(&p->lexer);
+	strcpy(copy, p->text);
+	ctf_lexer_next(p);
 	return copy;
 }
 
@@ -1246,29 +1231,21 @@ static char *ctf_take_path(struct ctf_parser *p)
 		size_t size;
 
 		/* other tokens have no text, or unterminated text */
-		if (p->lexer.token != TOKEN_WORD) {
-			ctf_wrong(p, "a name is missing");
-			return NULL;
-		}
-		size = strlen(p->lexer.text);
-		if (size >= sizeof path - n - 1) {
-			ctf_wrong(p, "a path that is too long");
-			return NULL;
-		}
+		if (p->token != TOKEN_WORD)
+			return ctf_wrong_null(p, "a name is missing");
+		size = strlen(p->text);
+		if (size >= sizeof path - n - 1)
+			return ctf_wrong_null(p, "a path that is too long");
 		if (n)
 			path[n++] = '.';
-		memcpy(path + n, p->lexer.text, size + 1);
+		memcpy(path + n, p->text, size + 1);
 		n += size;
-		ctf_lexer_next(&p->lexer);
+		ctf_lexer_next(p);
 		if (!ctf_accept(p, '.') && !ctf_accept(p, MARK_ARROW))
 			break;
 	}
-	copy = ctf_alloc(p->metadata, n + 1);
-	if (!copy)
-		ctf_wrong(p, "out of memory");
-	else
-		memcpy(copy, path, n + 1);
-	return copy;
+	copy = ctf_tsdl_alloc(p, n + 1);
+	return copy ? memcpy(copy, path, n + 1) : NULL;
 }
 
 /* Read a number with its sign, or a character constant. */
@@ -1278,10 +1255,10 @@ static bool ctf_take_number(struct ctf_parser *p, int64_t *number)
 
 	if (!minus)
 		ctf_accept(p, '+');
-	if (p->lexer.token != TOKEN_NUMBER && p->lexer.token != TOKEN_CHARACTER)
+	if (p->token != TOKEN_NUMBER && p->token != TOKEN_CHARACTER)
 		return ctf_wrong(p, "a number is missing");
-	*number = (int64_t)(minus ? -p->lexer.number : p->lexer.number);
-	ctf_lexer_next(&p->lexer);
+	*number = (int64_t)(minus ? -p->number : p->number);
+	ctf_lexer_next(p);
 	return true;
 }
 
@@ -1320,31 +1297,35 @@ static struct ctf_type *ctf_tsdl_look_up(struct ctf_parser *p, const char *name)
 	if (place && *place)
 		return ((struct ctf_name *)*place)->type;
 	snprintf(what, sizeof what, "type '%.200s' is not declared", name);
-	ctf_wrong(p, what);
-	return NULL;
+	return ctf_wrong_null(p, what);
 }
 
-/* Make the name that "struct x" has in the list, of "struct" and "x". */
-static char *tagged_name(struct ctf_parser *p, const char *kind, const char *name)
+/* Read the name of a struct, variant or enum: *name is that of the list, such as "struct x", or
+ * NULL where the type has none. */
+static bool take_tag(struct ctf_parser *p, const char *kind, char **name)
 {
-	size_t n = strlen(kind) + strlen(name) + 2;
-	char *text = ctf_alloc(p->metadata, n);
+	size_t n;
 
-	if (!text)
-		ctf_wrong(p, "out of memory");
-	else
-		snprintf(text, n, "%s %s", kind, name);
-	return text;
+	*name = NULL;
+	if (p->token != TOKEN_WORD)
+		return true;
+	n = strlen(kind) + strlen(p->text) + 2;
+	*name = ctf_tsdl_alloc(p, n);
+	if (!*name)
+		return false;
+	snprintf(*name, n, "%s %s", kind, p->text);
+	ctf_lexer_next(p);
+	return true;
 }
 
-static bool is_c_word(const struct ctf_lexer *l)
+static bool is_c_word(const struct ctf_parser *p)
 {
 	static const char *const words[] = {"unsigned", "signed", "long",     "short",
 					    "int",	"char",	  "float",    "double",
 					    "void",	"_Bool",  "_Complex", "const"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (ctf_is_word(l, words[i]))
+		if (ctf_is_word(p, words[i]))
 			return true;
 	return false;
 }
@@ -1355,21 +1336,15 @@ static char *take_c_words(struct ctf_parser *p)
 	char name[256] = "", *copy;
 	size_t n = 0;
 
-	while (is_c_word(&p->lexer)) {
-		if (n > sizeof name - 16) {
-			ctf_wrong(p, "the name of a type is too long");
-			return NULL;
-		}
-		if (!ctf_is_word(&p->lexer, "const"))
-			n += (size_t)sprintf(name + n, "%s%s", n ? " " : "", p->lexer.text);
-		ctf_lexer_next(&p->lexer);
+	while (is_c_word(p)) {
+		if (n > sizeof name - 16)
+			return ctf_wrong_null(p, "the name of a type is too long");
+		if (!ctf_is_word(p, "const"))
+			n += (size_t)sprintf(name + n, "%s%s", n ? " " : "", p->text);
+		ctf_lexer_next(p);
 	}
-	copy = ctf_alloc(p->metadata, n + 1);
-	if (!copy)
-		ctf_wrong(p, "out of memory");
-	else
-		memcpy(copy, name, n + 1);
-	return copy;
+	copy = ctf_tsdl_alloc(p, n + 1);
+	return copy ? memcpy(copy, name, n + 1) : NULL;
 }
 
 /* Read the name of a type: words of C ("unsigned long"), or one word ("uint32_t"), and stars. */
@@ -1379,20 +1354,14 @@ static char *ctf_tsdl_take_name(struct ctf_parser *p)
 
 	while (ctf_accept_word(p, "const"))
 		continue;
-	if (p->lexer.token != TOKEN_WORD) {
-		ctf_wrong(p, "a type is missing");
-		return NULL;
-	}
-	name = is_c_word(&p->lexer) ? take_c_words(p) : ctf_take_text(p);
+	if (p->token != TOKEN_WORD)
+		return ctf_wrong_null(p, "a type is missing");
+	name = is_c_word(p) ? take_c_words(p) : ctf_take_text(p);
 	for (int n = 0; name && ctf_accept(p, '*'); n++) {
-		if (n == CTF_DEPTH) {
-			ctf_wrong(p, "types are nested too deep");
-			return NULL;
-		}
-		pointer = ctf_alloc(p->metadata, strlen(name) + 3);
-		if (!pointer)
-			ctf_wrong(p, "out of memory");
-		else
+		if (n == CTF_DEPTH)
+			return ctf_wrong_null(p, "types are nested too deep");
+		pointer = ctf_tsdl_alloc(p, strlen(name) + 3);
+		if (pointer)
 			sprintf(pointer, "%s *", name);
 		name = pointer;
 	}
@@ -1408,7 +1377,7 @@ static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, const 
 	struct ctf_type **inner = type;
 
 	*type = base;
-	if (p->lexer.token != TOKEN_WORD)
+	if (p->token != TOKEN_WORD)
 		return ctf_wrong(p, "a name is missing");
 	*name = ctf_take_text(p);
 	if (!*name)
@@ -1418,7 +1387,7 @@ static bool parse_declarator(struct ctf_parser *p, struct ctf_type *base, const 
 		struct ctf_type *t;
 		int64_t count;
 
-		if (p->lexer.token == TOKEN_NUMBER) {
+		if (p->token == TOKEN_NUMBER) {
 			t = ctf_new_type(p, CTF_ARRAY);
 			if (!t || !ctf_take_number(p, &count))
 				return false;
@@ -1451,7 +1420,7 @@ static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 	while (!ctf_accept(p, '}')) {
 		struct ctf_type *base;
 
-		if (ctf_is_word(&p->lexer, "typealias") || ctf_is_word(&p->lexer, "typedef")) {
+		if (ctf_is_word(p, "typealias") || ctf_is_word(p, "typedef")) {
 			if (!ctf_parse_declaration(p))
 				return false;
 			continue;
@@ -1463,11 +1432,9 @@ static bool parse_members(struct ctf_parser *p, struct ctf_type *t)
 		if (ctf_accept(p, ';'))
 			continue;
 		do {
-			struct ctf_member *m = ctf_alloc(p->metadata, sizeof *m);
+			struct ctf_member *m = ctf_tsdl_alloc(p, sizeof *m);
 
-			if (!m)
-				return ctf_wrong(p, "out of memory");
-			if (!parse_declarator(p, base, &m->name, &m->type))
+			if (!m || !parse_declarator(p, base, &m->name, &m->type))
 				return false;
 			*last = m;
 			last = &m->next;
@@ -1495,19 +1462,13 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 
 static struct ctf_type *ctf_tsdl_parse_struct(struct ctf_parser *p)
 {
-	char *name = NULL;
+	char *name;
 	struct ctf_type *t;
 
-	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
+	if (!take_tag(p, "struct", &name))
 		return NULL;
-	if (name && !(name = tagged_name(p, "struct", name)))
-		return NULL;
-	if (!ctf_accept(p, '{')) {
-		if (name)
-			return ctf_tsdl_look_up(p, name);
-		ctf_wrong(p, "'{' is missing");
-		return NULL;
-	}
+	if (!ctf_accept(p, '{'))
+		return name ? ctf_tsdl_look_up(p, name) : ctf_wrong_null(p, "'{' is missing");
 	t = ctf_new_type(p, CTF_STRUCT);
 	if (!t || !parse_members(p, t) || !parse_align(p, t) || (name && !declare_name(p, name, t)))
 		return NULL;
@@ -1516,12 +1477,10 @@ static struct ctf_type *ctf_tsdl_parse_struct(struct ctf_parser *p)
 
 static struct ctf_type *parse_variant(struct ctf_parser *p)
 {
-	char *name = NULL, *tag = NULL;
+	char *name, *tag = NULL;
 	struct ctf_type *t, *known;
 
-	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
-		return NULL;
-	if (name && !(name = tagged_name(p, "variant", name)))
+	if (!take_tag(p, "variant", &name))
 		return NULL;
 	if (ctf_accept(p, '<') && (!(tag = ctf_take_path(p)) || !ctf_expect(p, '>')))
 		return NULL;
@@ -1534,10 +1493,8 @@ static struct ctf_type *parse_variant(struct ctf_parser *p)
 			return NULL;
 		return t;
 	}
-	if (!name) {
-		ctf_wrong(p, "'{' is missing");
-		return NULL;
-	}
+	if (!name)
+		return ctf_wrong_null(p, "'{' is missing");
 	/* a variant declared before, with the tag given here */
 	known = ctf_tsdl_look_up(p, name);
 	t = known ? ctf_new_type(p, CTF_VARIANT) : NULL;
@@ -1557,11 +1514,11 @@ static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
 	int64_t next = 0;
 
 	while (!ctf_accept(p, '}')) {
-		struct ctf_label *label = ctf_alloc(p->metadata, sizeof *label);
+		struct ctf_label *label = ctf_tsdl_alloc(p, sizeof *label);
 
 		if (!label)
-			return ctf_wrong(p, "out of memory");
-		if (p->lexer.token != TOKEN_WORD && p->lexer.token != TOKEN_STRING)
+			return false;
+		if (p->token != TOKEN_WORD && p->token != TOKEN_STRING)
 			return ctf_wrong(p, "a label is missing");
 		label->name = ctf_take_text(p);
 		if (!label->name)
@@ -1580,7 +1537,7 @@ static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
 		next = (int64_t)((uint64_t)label->last + 1);
 		*last = label;
 		last = &label->next;
-		if (!ctf_accept(p, ',') && !ctf_is_mark(&p->lexer, '}'))
+		if (!ctf_accept(p, ',') && !ctf_is_mark(p, '}'))
 			return ctf_wrong(p, "',' is missing");
 	}
 	return true;
@@ -1589,21 +1546,17 @@ static bool parse_labels(struct ctf_parser *p, struct ctf_type *t)
 static struct ctf_type *parse_enum(struct ctf_parser *p)
 {
 	struct ctf_type *t, *container;
-	char *name = NULL;
+	char *name;
 
-	if (p->lexer.token == TOKEN_WORD && !(name = ctf_take_text(p)))
+	if (!take_tag(p, "enum", &name))
 		return NULL;
-	if (name && !(name = tagged_name(p, "enum", name)))
-		return NULL;
-	if (name && !ctf_is_mark(&p->lexer, ':') && !ctf_is_mark(&p->lexer, '{'))
+	if (name && !ctf_is_mark(p, ':') && !ctf_is_mark(p, '{'))
 		return ctf_tsdl_look_up(p, name);
 	container = ctf_accept(p, ':') ? ctf_parse_type(p) : ctf_tsdl_look_up(p, "int");
 	if (!container)
 		return NULL;
-	if (container->kind != CTF_INTEGER) {
-		ctf_wrong(p, "an enumeration's container must be an integer");
-		return NULL;
-	}
+	if (container->kind != CTF_INTEGER)
+		return ctf_wrong_null(p, "an enumeration's container must be an integer");
 	t = ctf_new_type(p, CTF_ENUM);
 	if (!t)
 		return NULL;
@@ -1614,84 +1567,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 	return t;
 }
 
-/* --- types and declarations --- */
-
-static struct ctf_type *ctf_parse_integer(struct ctf_parser *p);
-static struct ctf_type *ctf_parse_float(struct ctf_parser *p);
-static struct ctf_type *ctf_parse_string(struct ctf_parser *p);
-
-static struct ctf_type *ctf_parse_type(struct ctf_parser *p)
-{
-	static const struct {
-		const char *word;
-		struct ctf_type *(*parse)(struct ctf_parser *p);
-	} kinds[] = {{"integer", ctf_parse_integer}, {"floating_point", ctf_parse_float},
-		     {"string", ctf_parse_string},   {"struct", ctf_tsdl_parse_struct},
-		     {"variant", parse_variant},     {"enum", parse_enum}};
-	struct ctf_type *t = NULL;
-	char *name;
-
-	if (p->depth == CTF_DEPTH) {
-		ctf_wrong(p, "types are nested too deep");
-		return NULL;
-	}
-	p->depth++;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (ctf_accept_word(p, kinds[i].word)) {
-			t = kinds[i].parse(p);
-			goto out;
-		}
-	name = ctf_tsdl_take_name(p);
-	if (name)
-		t = ctf_tsdl_look_up(p, name);
-out:
-	p->depth--;
-	return t;
-}
-
-/* Test whether a declaration begins: typealias, typedef, struct, enum or variant. */
-static bool ctf_at_declaration(const struct ctf_parser *p)
-{
-	static const char *const words[] = {"typealias", "typedef", "struct", "variant", "enum"};
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (ctf_is_word(&p->lexer, words[i]))
-			return true;
-	return false;
-}
-
-static bool ctf_parse_declaration(struct ctf_parser *p)
-{
-	struct ctf_type *t;
-	const char *name;
-
-	if (ctf_accept_word(p, "typealias")) {
-		t = ctf_parse_type(p);
-		if (!t || !ctf_expect(p, MARK_ASSIGN_TYPE))
-			return false;
-		name = ctf_tsdl_take_name(p);
-		return name && declare_name(p, name, t) && ctf_expect(p, ';');
-	}
-	if (ctf_accept_word(p, "typedef")) {
-		struct ctf_type *base = ctf_parse_type(p);
-
-		if (!base)
-			return false;
-		do {
-			if (!parse_declarator(p, base, &name, &t) || !declare_name(p, name, t))
-				return false;
-		} while (ctf_accept(p, ','));
-		return ctf_expect(p, ';');
-	}
-	return ctf_parse_type(p) && ctf_expect(p, ';');
-}
-
 /* --- the integer, floating_point and string types of TSDL, and their attributes --- */
-
-struct tsdl_number {
-	int64_t size, align, exponent, mantissa;
-	bool align_given;
-};
 
 static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name, const char *value)
 {
@@ -1732,18 +1608,18 @@ static bool set_word(struct ctf_parser *p, struct ctf_type *t, const char *name,
 	return true;
 }
 
-static void ctf_tsdl_set_number(struct ctf_type *t, struct tsdl_number *n, const char *name,
+static void ctf_tsdl_set_number(struct ctf_parser *p, struct ctf_type *t, const char *name,
 				int64_t value)
 {
 	if (!strcmp(name, "size")) {
-		n->size = value;
+		p->given.size = value;
 	} else if (!strcmp(name, "align")) {
-		n->align = value;
-		n->align_given = true;
+		p->given.align = value;
+		p->given.has_align = true;
 	} else if (!strcmp(name, "exp_dig")) {
-		n->exponent = value;
+		p->given.exponent = value;
 	} else if (!strcmp(name, "mant_dig")) {
-		n->mantissa = value;
+		p->given.mantissa = value;
 	} else if (!strcmp(name, "signed")) {
 		t->is_signed = value != 0;
 	} else if (!strcmp(name, "base")) {
@@ -1753,8 +1629,9 @@ static void ctf_tsdl_set_number(struct ctf_type *t, struct tsdl_number *n, const
 }
 
 /* { name = value; ... } */
-static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct tsdl_number *n)
+static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t)
 {
+	memset(&p->given, 0, sizeof p->given);
 	if (!ctf_expect(p, '{'))
 		return false;
 	while (!ctf_accept(p, '}')) {
@@ -1763,18 +1640,15 @@ static bool parse_attributes(struct ctf_parser *p, struct ctf_type *t, struct ts
 
 		if (!name || !ctf_expect(p, '='))
 			return false;
-		if (p->lexer.token == TOKEN_WORD) {
-			value = ctf_take_path(p);
-			if (!value || !set_word(p, t, name, value))
-				return false;
-		} else if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER) {
-			value = ctf_take_text(p);
+		if (p->token == TOKEN_WORD || p->token == TOKEN_STRING ||
+		    p->token == TOKEN_CHARACTER) {
+			value = p->token == TOKEN_WORD ? ctf_take_path(p) : ctf_take_text(p);
 			if (!value || !set_word(p, t, name, value))
 				return false;
 		} else {
 			if (!ctf_take_number(p, &number))
 				return false;
-			ctf_tsdl_set_number(t, n, name, number);
+			ctf_tsdl_set_number(p, t, name, number);
 		}
 		if (!ctf_expect(p, ';'))
 			return false;
@@ -1791,74 +1665,122 @@ bool ctf_is_alignment(int64_t n)
 static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_INTEGER);
-	struct tsdl_number n = {0};
 
-	if (!t || !parse_attributes(p, t, &n))
+	if (!t || !parse_attributes(p, t))
 		return NULL;
-	if (n.size < 1 || n.size > 64) {
-		ctf_wrong(p, "an integer's size must be 1 to 64 bits");
-		return NULL;
-	}
-	if (!n.align_given)
-		n.align = n.size % 8 ? 1 : 8;
-	if (!ctf_is_alignment(n.align)) {
-		ctf_wrong(p, "an alignment that is no power of two");
-		return NULL;
-	}
-	t->size = (uint8_t)n.size;
-	t->align = (uint32_t)n.align;
+	if (p->given.size < 1 || p->given.size > 64)
+		return ctf_wrong_null(p, "an integer's size must be 1 to 64 bits");
+	if (!p->given.has_align)
+		p->given.align = p->given.size % 8 ? 1 : 8;
+	if (!ctf_is_alignment(p->given.align))
+		return ctf_wrong_null(p, "an alignment that is no power of two");
+	t->size = (uint8_t)p->given.size;
+	t->align = (uint32_t)p->given.align;
 	return t;
 }
 
 static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_FLOAT);
-	struct tsdl_number n = {0};
 
-	if (!t || !parse_attributes(p, t, &n))
+	if (!t || !parse_attributes(p, t))
 		return NULL;
-	if (!(n.exponent == 8 && n.mantissa == 24) && !(n.exponent == 11 && n.mantissa == 53)) {
-		ctf_wrong(p, "a floating-point number of neither 32 nor 64 bits");
-		return NULL;
-	}
-	t->size = n.exponent == 8 ? 32 : 64;
-	if (!n.align_given)
-		n.align = 8;
-	if (!ctf_is_alignment(n.align)) {
-		ctf_wrong(p, "an alignment that is no power of two");
-		return NULL;
-	}
-	t->align = (uint32_t)n.align;
+	if (!(p->given.exponent == 8 && p->given.mantissa == 24) &&
+	    !(p->given.exponent == 11 && p->given.mantissa == 53))
+		return ctf_wrong_null(p, "a floating-point number of neither 32 nor 64 bits");
+	t->size = p->given.exponent == 8 ? 32 : 64;
+	if (!p->given.has_align)
+		p->given.align = 8;
+	if (!ctf_is_alignment(p->given.align))
+		return ctf_wrong_null(p, "an alignment that is no power of two");
+	t->align = (uint32_t)p->given.align;
 	return t;
 }
 
 static struct ctf_type *ctf_parse_string(struct ctf_parser *p)
 {
 	struct ctf_type *t = ctf_new_type(p, CTF_STRING);
-	struct tsdl_number n = {0};
 
-	if (!t || (ctf_is_mark(&p->lexer, '{') && !parse_attributes(p, t, &n)))
+	if (!t || (ctf_is_mark(p, '{') && !parse_attributes(p, t)))
 		return NULL;
 	t->align = 8;
 	return t;
 }
 
-/* --- blocks --- */
+/* --- types and declarations --- */
 
-/* One line of a block: "name = value" or "name := type". */
-struct ctf_attribute {
+static struct ctf_type *ctf_parse_type(struct ctf_parser *p)
+{
+	static const struct {
+		const char *word;
+		struct ctf_type *(*parse)(struct ctf_parser *p);
+	} kinds[] = {{"integer", ctf_parse_integer}, {"floating_point", ctf_parse_float},
+		     {"string", ctf_parse_string},   {"struct", ctf_tsdl_parse_struct},
+		     {"variant", parse_variant},     {"enum", parse_enum}};
+	struct ctf_type *t = NULL;
 	char *name;
-	char *text; /* NULL: number */
-	int64_t number;
-	struct ctf_type *type; /* with := */
-};
+
+	if (p->depth == CTF_DEPTH)
+		return ctf_wrong_null(p, "types are nested too deep");
+	p->depth++;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (ctf_accept_word(p, kinds[i].word)) {
+			t = kinds[i].parse(p);
+			goto out;
+		}
+	name = ctf_tsdl_take_name(p);
+	if (name)
+		t = ctf_tsdl_look_up(p, name);
+out:
+	p->depth--;
+	return t;
+}
+
+/* Test whether a declaration begins: typealias, typedef, struct, enum or variant. */
+static bool ctf_at_declaration(const struct ctf_parser *p)
+{
+	static const char *const words[] = {"typealias", "typedef", "struct", "variant", "enum"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (ctf_is_word(p, words[i]))
+			return true;
+	return false;
+}
+
+static bool ctf_parse_declaration(struct ctf_parser *p)
+{
+	struct ctf_type *t;
+	const char *name;
+
+	if (ctf_accept_word(p, "typealias")) {
+		t = ctf_parse_type(p);
+		if (!t || !ctf_expect(p, MARK_ASSIGN_TYPE))
+			return false;
+		name = ctf_tsdl_take_name(p);
+		return name && declare_name(p, name, t) && ctf_expect(p, ';');
+	}
+	if (ctf_accept_word(p, "typedef")) {
+		struct ctf_type *base = ctf_parse_type(p);
+
+		if (!base)
+			return false;
+		do {
+			if (!parse_declarator(p, base, &name, &t) || !declare_name(p, name, t))
+				return false;
+		} while (ctf_accept(p, ','));
+		return ctf_expect(p, ';');
+	}
+	return ctf_parse_type(p) && ctf_expect(p, ';');
+}
+
+/* --- blocks --- */
 
 /* Parse one line of a block. The name may be a whole path, which begins with the block's name:
  * "stream.event.header". */
 static bool parse_attribute(struct ctf_parser *p, struct ctf_attribute *a)
 {
 	*a = (struct ctf_attribute){0};
-	if (p->lexer.token == TOKEN_STRING)
+	if (p->token == TOKEN_STRING)
 		a->name = ctf_take_text(p); /* of env */
 	else
 		a->name = ctf_take_path(p);
@@ -1870,9 +1792,9 @@ static bool parse_attribute(struct ctf_parser *p, struct ctf_attribute *a)
 	}
 	if (!ctf_expect(p, '='))
 		return false;
-	if (p->lexer.token == TOKEN_STRING || p->lexer.token == TOKEN_CHARACTER)
+	if (p->token == TOKEN_STRING || p->token == TOKEN_CHARACTER)
 		a->text = ctf_take_text(p);
-	else if (p->lexer.token == TOKEN_WORD)
+	else if (p->token == TOKEN_WORD)
 		a->text = ctf_take_path(p);
 	else if (!ctf_take_number(p, &a->number))
 		return false;
@@ -1975,8 +1897,7 @@ static bool clock_attribute(struct ctf_parser *p, void *block, const struct ctf_
 static bool env_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
 {
 	(void)block;
-	return ctf_env_add(p->metadata, (struct ctf_env){a->name, a->text, a->number, NULL}) ||
-	       ctf_wrong(p, "out of memory");
+	return ctf_env_add(p->metadata, *a) || ctf_wrong(p, "out of memory");
 }
 
 static bool other_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
@@ -2011,11 +1932,9 @@ static bool parse_block(struct ctf_parser *p, void *block,
 
 static bool parse_stream(struct ctf_parser *p)
 {
-	struct ctf_stream_class *s = ctf_alloc(p->metadata, sizeof *s);
+	struct ctf_stream_class *s = ctf_tsdl_alloc(p, sizeof *s);
 
-	if (!s)
-		return ctf_wrong(p, "out of memory");
-	if (!parse_block(p, s, stream_attribute))
+	if (!s || !parse_block(p, s, stream_attribute))
 		return false;
 	s->next = p->metadata->streams;
 	p->metadata->streams = s;
@@ -2024,11 +1943,11 @@ static bool parse_stream(struct ctf_parser *p)
 
 static bool parse_event(struct ctf_parser *p)
 {
-	struct ctf_event_class *c = ctf_alloc(p->metadata, sizeof *c);
+	struct ctf_event_class *c = ctf_tsdl_alloc(p, sizeof *c);
 
 	if (!c)
-		return ctf_wrong(p, "out of memory");
-	c->line = p->lexer.line;
+		return false;
+	c->line = p->line;
 	if (!parse_block(p, c, event_attribute))
 		return false;
 	if (!c->name)
@@ -2080,15 +1999,16 @@ static bool parse_statement(struct ctf_parser *p)
 static int ctf_metadata_parse(struct ctf_metadata *m, const char *text, size_t n, const char *file,
 			      struct error *e)
 {
-	struct ctf_parser p = {.metadata = m, .file = file, .error = e};
+	struct ctf_parser p = {
+		.at = text, .end = text + n, .line = 1, .metadata = m, .file = file, .error = e};
 
 	*m = (struct ctf_metadata){.major = 1, .minor = 8};
 	e->what[0] = '\0';
-	ctf_lexer_begin(&p.lexer, text, n);
-	while (p.lexer.token != TOKEN_END && !e->what[0])
+	ctf_lexer_next(&p);
+	while (p.token != TOKEN_END && !e->what[0])
 		if (!ctf_accept(&p, ';'))
 			parse_statement(&p);
-	ctf_lexer_free(&p.lexer);
+	free(p.text);
 	m->complete = !e->what[0];
 	return m->complete ? 0 : -1;
 }
@@ -2197,12 +2117,11 @@ void ctf_trace_free(struct ctf_trace *t)
 int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 {
 	struct ctf_trace *t;
-	const struct ctf_env *domain, *tracer;
+	const struct ctf_attribute *domain, *tracer;
 
 	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
 		return error_no_memory(e);
-	t = ctf->traces;
-	t = &t[ctf->ntraces];
+	t = &ctf->traces[ctf->ntraces];
 	*t = (struct ctf_trace){.ctf = ctf};
 	t->prefix = t->own_prefix = strndup(member, ctf_prefix_size(member));
 	if (!t->prefix ? error_no_memory(e) : ctf_metadata_read_metadata(t, member, e)) {
@@ -2239,7 +2158,7 @@ void ctf_trace_info(struct ctf_trace *t, struct trace_info *info)
 		fact_text(info, "uuid", uuid);
 	}
 	for (size_t k = 0; k < sizeof variables / sizeof *variables; k++) {
-		const struct ctf_env *v = ctf_env_find(&t->metadata, variables[k]);
+		const struct ctf_attribute *v = ctf_env_find(&t->metadata, variables[k]);
 
 		if (v && v->text)
 			fact_text(info, variables[k], v->text);

@@ -112,14 +112,6 @@ struct ctf_member {
 	struct ctf_member *next;
 };
 
-/* A field location of version 2. */
-struct ctf_location {
-	int scope; /* origin; -1: the struct that contains the field */
-	size_t up; /* number of structs to leave first */
-	size_t n;  /* names of the path */
-	const char **names;
-};
-
 /* A type of TSDL, or a field class of version 2. */
 struct ctf_type {
 	enum ctf_kind kind;
@@ -141,9 +133,15 @@ struct ctf_type {
 	struct ctf_label *labels;      /* ENUM, in the order of the text */
 	struct ctf_member *members;    /* STRUCT, VARIANT */
 	const struct ctf_type *element;
-	uint64_t count;			     /* ARRAY */
-	const char *reference;		     /* SEQUENCE: its length; VARIANT: its tag */
-	const struct ctf_location *location; /* the same in version 2, also of OPTIONAL */
+	uint64_t count;	       /* ARRAY */
+	const char *reference; /* SEQUENCE: its length; VARIANT: its tag */
+	/* the same in version 2, also of OPTIONAL */
+	struct {
+		int scope; /* origin; -1: the struct that contains the field */
+		size_t up; /* number of structs to leave first */
+		size_t n;  /* names of the path; 0: no location */
+		const char **names;
+	} location;
 };
 
 /* A block "event". */
@@ -165,12 +163,13 @@ struct ctf_stream_class {
 	struct ctf_stream_class *next;
 };
 
-/* A variable of the block "env". */
-struct ctf_env {
+/* A line of a block: "name = value" or "name := type"; or a variable of the environment. */
+struct ctf_attribute {
 	const char *name;
 	const char *text; /* NULL: a number */
 	int64_t number;
-	struct ctf_env *next;
+	struct ctf_type *type;	    /* with := */
+	struct ctf_attribute *next; /* of the environment */
 };
 
 /* All declarations of a trace. */
@@ -183,14 +182,15 @@ struct ctf_metadata {
 	struct ctf_clock *clocks;
 	struct ctf_stream_class *streams;
 	struct ctf_event_class *events;
-	struct ctf_env *env;
+	struct ctf_attribute *env;
 	uint32_t slots; /* end of the slot numbers in use, for values of lengths and tags; the first
 			   is 1 */
 	uint32_t parts, steps; /* used so far, of CTF_PARTS and CTF_STEPS */
 	struct id_cache named; /* numbers in `places` + 1, by owner and name (ctf_named) */
 	void **places;
 	size_t nplaces, places_capacity;
-	struct ctf_allocation *allocations;
+	void **allocations; /* each owned */
+	size_t nallocations, allocations_capacity;
 };
 
 /* Read n bytes of the JSON of version 2 likewise (ctf_json.c). Fragments after a bad one are read;
@@ -210,7 +210,7 @@ enum bid ctf_metadata_bid(const uint8_t *data, size_t n);
  * of memory. */
 void **ctf_named(struct ctf_metadata *m, const void *owner, const void *name, size_t n);
 /* Add a variable of the environment. false: out of memory. */
-bool ctf_env_add(struct ctf_metadata *m, struct ctf_env v);
+bool ctf_env_add(struct ctf_metadata *m, struct ctf_attribute v);
 
 /* Allocate zeroed memory that lives as long as the metadata; NULL: out of memory. */
 void *ctf_alloc(struct ctf_metadata *m, size_t size);
@@ -257,14 +257,10 @@ struct ctf_part {
 			    this member */
 };
 
-/* The parts of one event and its packet. */
-struct ctf_layout {
-	struct ctf_part *scope[SCOPES]; /* NULL: not declared */
-};
-
-/* Add a scope, after all scopes that precede it. -1 with *e filled: a length or tag is not
+/* Add a scope to the layout of an event and its packet, which has SCOPES parts, NULL where a scope
+ * is not declared; all scopes that precede it were added. -1 with *e filled: a length or tag is not
  * declared, too many parts, or out of memory. */
-int ctf_layout_add(struct ctf_metadata *m, struct ctf_layout *l, enum ctf_scope scope,
+int ctf_layout_add(struct ctf_metadata *m, struct ctf_part **layout, enum ctf_scope scope,
 		   const struct ctf_type *type, struct error *e);
 
 /* --- reading --- */
@@ -322,12 +318,6 @@ static inline uint64_t ctf_later(uint64_t last, uint64_t low, unsigned size)
 		return low;
 	time = (last & ~mask) | low;
 	return time < last ? time + mask + 1 : time;
-}
-
-/* Round a position up to an alignment. */
-static inline uint64_t ctf_align(uint64_t at, uint32_t align)
-{
-	return (at + align - 1) & ~(uint64_t)(align - 1);
 }
 
 /* Get a number that is in the order of the values of a tag. */

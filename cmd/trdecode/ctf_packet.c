@@ -11,27 +11,360 @@
 #include "cmd/trdecode/row_filter.h"
 #include "common/util/error.h"
 
-enum { HEAD_WINDOW = 4096 };
+/*
+ * What the recorder lost, by the counters of packets.
+ *
+ * events_discarded counts from the beginning of the recording to the end of the packet, and
+ * packet_seq_num numbers the packets. A flow is all packets of a stream instance: they continue
+ * from one tracefile to the next, and from one chunk of a rotated recording to the next. UUID,
+ * stream_id and stream_instance_id identify a flow. If the input has the first packet of a flow,
+ * all events that this packet counts were lost before the packet; else their number is unknown.
+ * Snapshots of one recording may contain the same packets: each packet is read once.
+ */
 
-void ctf_skip_prepare(struct ctf_trace *t)
+enum { RECENT = 32 };
+
+struct ctf_packet_key {
+	uint64_t sequence, begin, end, size;
+};
+
+/* The packets of one stream instance, from all files. */
+struct ctf_flow {
+	bool begun;
+	const struct ctf_file *file; /* the file that contained the last packet */
+	struct ctf_packet_key last;
+	uint64_t discarded;
+	/* the last packets, to recognise them in another file */
+	struct ctf_packet_key recent[RECENT];
+	unsigned nrecent;
+};
+
+/* The flows of all inputs. */
+struct ctf_flows {
+	unsigned users;
+	struct id_cache numbers; /* of flows, by key: index + 1 in flows */
+	struct ctf_flow **flows;
+	size_t count, capacity;
+};
+
+struct ctf_flows *ctf_flows_join(struct ctf_flows **shared)
 {
-	for (size_t i = 0; i < t->nstreams; i++)
-		t->streams[i].stateless = true;
-	for (size_t i = 0; i < t->nclasses; i++) {
-		const struct ctf_class *c = &t->classes[i];
-
-		if (c->stream &&
-		    (c->action == CTF_BIN_INFO || (c->action == CTF_SWITCH && t->kernel)))
-			c->stream->stateless = false;
-	}
+	if (!*shared)
+		*shared = calloc(1, sizeof **shared);
+	if (*shared)
+		(*shared)->users++;
+	return *shared;
 }
 
-static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns);
-static int ctf_packet_next(struct ctf_file *f, struct error *e);
-static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e);
-static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what);
-static int ctf_loss_pass(const struct ctf_file *f);
-static int ctf_loss_take(struct ctf_file *f);
+void ctf_flows_leave(struct ctf_flows **shared)
+{
+	struct ctf_flows *all = *shared;
+
+	if (!all || --all->users)
+		return;
+	for (size_t i = 0; i < all->count; i++)
+		free(all->flows[i]);
+	free(all->flows);
+	id_cache_free(&all->numbers);
+	free(all);
+	*shared = NULL;
+}
+
+static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const void *owner,
+				  uint64_t number)
+{
+	struct ctf_flows *all = f->trace->ctf->flows;
+	const struct ctf_metadata *m = &f->trace->metadata;
+	/* What identifies a flow. */
+	struct {
+		uint8_t uuid[16];
+		const void *owner; /* the trace if it has no UUID, or the file */
+		uint64_t stream, number;
+		char kind; /* kind of number: 'i' instance, 'c' CPU, 'f' none */
+	} key;
+	uint32_t *id;
+
+	memset(&key, 0, sizeof key);
+	if (m->has_uuid)
+		memcpy(key.uuid, m->uuid, sizeof key.uuid);
+	key.owner = owner ? owner : m->has_uuid ? NULL : f->trace;
+	key.stream = f->stream->declared->id;
+	key.number = number;
+	key.kind = kind;
+	id = id_cache_number(&all->numbers, &key, sizeof key);
+	if (!id)
+		return NULL;
+	if (*id)
+		return all->flows[*id - 1];
+	if (ARRAY_GROW(all->flows, all->capacity, all->count))
+		return NULL;
+	all->flows[all->count] = calloc(1, sizeof **all->flows);
+	if (!all->flows[all->count])
+		return NULL;
+	*id = (uint32_t)++all->count;
+	return all->flows[all->count - 1];
+}
+
+/* Test whether the packet contains this member. */
+static bool has_counter(const struct ctf_file *f, enum ctf_role role)
+{
+	return f->packet.counted >> role & 1;
+}
+
+static struct ctf_flow *flow_of(const struct ctf_file *f)
+{
+	if (has_counter(f, CTF_INSTANCE))
+		return find_flow(f, 'i', NULL, f->packet.counters[CTF_INSTANCE]);
+	return find_flow(f, 'f', f, 0);
+}
+
+static struct ctf_packet_key ctf_packet_key_of(const struct ctf_file *f)
+{
+	return (struct ctf_packet_key){f->packet.counters[CTF_SEQUENCE_NUMBER],
+				       f->packet.counters[CTF_TIME_BEGIN],
+				       f->packet.counters[CTF_TIME_END], f->packet.size};
+}
+
+/* Test whether another file contained this packet. */
+static bool ctf_packet_is_again(const struct ctf_flow *flow, const struct ctf_file *f)
+{
+	struct ctf_packet_key key = ctf_packet_key_of(f);
+
+	if (!has_counter(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
+		return false;
+	for (unsigned i = 0; i < RECENT && i < flow->nrecent; i++)
+		if (!memcmp(&flow->recent[i], &key, sizeof key))
+			return true;
+	return false;
+}
+
+static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
+{
+	flow->begun = true;
+	flow->file = f;
+	flow->last = ctf_packet_key_of(f);
+	flow->recent[flow->nrecent++ % RECENT] = flow->last;
+	if (has_counter(f, CTF_DISCARDED))
+		flow->discarded = f->packet.counters[CTF_DISCARDED];
+}
+
+/* Get the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
+ * without stream_instance_id (LTTng before 2.8) continue that flow. */
+static const struct ctf_flow *before_file(const struct ctf_file *f, const struct ctf_flow *cpu)
+{
+	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
+
+	if (!cpu->begun || cpu->file == f ||
+	    (numbered && !f->packet.counters[CTF_SEQUENCE_NUMBER]) ||
+	    !has_counter(f, CTF_TIME_BEGIN) || f->packet.counters[CTF_TIME_BEGIN] < cpu->last.end ||
+	    (numbered && f->packet.counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
+	    f->packet.counters[CTF_DISCARDED] < cpu->discarded)
+		return NULL;
+	return cpu;
+}
+
+/* Get how many events were lost between the last packet, if any, and the end of this packet;
+ * UINT64_MAX: unknown. */
+static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
+{
+	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
+	uint64_t counted = f->packet.counters[CTF_DISCARDED],
+		 sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
+	unsigned bits = f->stream->discarded_bits;
+
+	if (!has_counter(f, CTF_DISCARDED) || !counted)
+		return 0;
+	/* the recording begins, or restarts */
+	if (numbered && !sequence)
+		return counted;
+	if (!last)
+		return numbered ? UINT64_MAX : counted;
+	if (counted >= last->discarded)
+		return counted - last->discarded;
+	/* if this is the next packet, the counter wrapped */
+	if (numbered && sequence == last->last.sequence + 1 && bits < 64)
+		return counted + (1ull << bits) - last->discarded;
+	return UINT64_MAX;
+}
+
+static uint64_t ctf_packet_packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
+{
+	uint64_t sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
+
+	if (!last || !has_counter(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
+		return 0;
+	return sequence - last->last.sequence - 1;
+}
+
+/* Set f->lost and f->ctf_packet_packets_lost for the current packet. The caller passes packets of a
+ * stream in the order of time. 1: the packet was already read from another file. */
+static int ctf_loss_take(struct ctf_file *f)
+{
+	struct ctf_flow *flow = flow_of(f), *cpu = NULL;
+	const struct ctf_flow *last = flow;
+
+	if (!flow)
+		return -1;
+	if (!has_counter(f, CTF_INSTANCE) && has_counter(f, CTF_CPU)) {
+		cpu = find_flow(f, 'c', NULL, f->packet.counters[CTF_CPU]);
+		if (!cpu)
+			return -1;
+	}
+	if (ctf_packet_is_again(flow, f))
+		return 1;
+	if (!flow->begun)
+		last = cpu ? before_file(f, cpu) : NULL;
+	f->packet.lost = f->trace->has_gaps ? 0 : events_lost(f, last);
+	f->packet.packets_lost = f->trace->has_gaps ? 0 : ctf_packet_packets_lost(f, last);
+	follow_flow(flow, f);
+	if (cpu)
+		follow_flow(cpu, f);
+	return 0;
+}
+
+/* Record that the current packet was skipped. */
+static int ctf_loss_pass(const struct ctf_file *f)
+{
+	struct ctf_flow *flow = flow_of(f);
+
+	if (!flow)
+		return -1;
+	/* files are skipped one by one, not in the order of time */
+	if (!flow->begun || ctf_packet_key_of(f).begin >= flow->last.begin)
+		follow_flow(flow, f);
+	return 0;
+}
+
+/*
+ * Reads a tracefile forward: loads bytes, converts times, reads the headers of events.
+ *
+ * Damage costs the rest of its packet: each packet records where the next one begins.
+ */
+
+enum {
+	SECOND = 1000000000,
+	EVENT_MOST = 256 << 20, /* bytes of one event */
+	SHAPE_NEED = 16,	/* most bytes of the header of a shape, with padding */
+};
+
+/* --- loading bytes --- */
+
+/* Load n bytes, fewer at the end of the file, and let the cursor's data begin at the byte of
+ * position `from`. */
+static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e)
+{
+	struct ctf_cursor *c = &f->cursor;
+	uint64_t offset = f->packet.at + from / 8, left;
+	ssize_t have;
+
+	window_skip(&f->window, (size_t)(offset - f->window.offset));
+	have = window_need(&f->window, n, e);
+	if (have < 0)
+		return -1;
+	c->data = window_at(&f->window);
+	c->origin = from / 8 * 8;
+	c->have = c->origin + 8 * (uint64_t)have;
+	left = f->packet.content > c->origin ? f->packet.content : c->origin;
+	if (c->have > left)
+		c->have = left;
+	return 0;
+}
+
+int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
+{
+	struct ctf_cursor *c = &f->cursor;
+	uint64_t had = c->have - c->origin;
+	size_t n = f->window.capacity;
+
+	/* slide the window first, then grow it */
+	if (from / 8 * 8 == c->origin) {
+		if (had / 8 >= EVENT_MOST)
+			return 0;
+		n = (size_t)(had / 8) * 2;
+		if (n < f->window.capacity)
+			n = f->window.capacity;
+	}
+	had = c->have;
+	if (ctf_file_refill(f, from, n, e))
+		return -1;
+	c->at = from;
+	return c->have > had;
+}
+
+/* --- time --- */
+
+bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+{
+	const struct ctf_stream *s = f->stream;
+	bool raw = f->trace->ctf->raw;
+	/* below 2^65, so that ns are below 2^95 */
+	__int128 time = (__int128)value + (raw ? 0 : s->offset);
+
+	/* one division for ticks and rest, rounded down: exact to the ns */
+	if (s->frequency != SECOND) {
+		time = time * SECOND;
+		time = time / s->frequency - (time % s->frequency < 0);
+	}
+	time += raw ? 0 : (__int128)s->offset_s * SECOND;
+	if (time < 0) {
+		f->trace->ctf->early += !f->survey;
+		time = 0;
+	}
+	if (time >= (__int128)TIME_LIMIT)
+		return false;
+	*ns = (uint64_t)time;
+	return true;
+}
+
+/* The same, shifted. */
+static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+{
+	if (!ctf_file_own_time(f, value, ns))
+		return false;
+	*ns = merge_shifted(*ns, f->trace->ctf->input->shift);
+	return true;
+}
+
+/* --- damage --- */
+
+static void ctf_packet_report_damage(const struct ctf_file *f, uint64_t offset, const char *what)
+{
+	struct input *in = f->trace->ctf->input;
+	char path[512];
+
+	input_damage(in, tree_path(in->tree, f->member, path, sizeof path), offset, "%s", what);
+}
+
+/* Report damage, and write a gap. */
+static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what)
+{
+	struct gap gap = {.reason = GAP_DAMAGE,
+			  .unit = GAP_EVENTS,
+			  .count = UINT64_MAX,
+			  .offset = offset,
+			  .file = f->member,
+			  .message = what};
+	uint64_t time;
+	uint32_t lane;
+
+	/* it is reported where the file is read */
+	if (f->survey)
+		return 0;
+	ctf_packet_report_damage(f, offset, what);
+	if (!f->trace->ctf->begun)
+		return 0;
+	lane = ctf_lane(f, NULL);
+	if (!f->stream || !ctf_file_time(f, f->cursor.time, &time))
+		time = f->last_time;
+	return !lane || writer_gap(f->trace->ctf->w, time, lane, &gap) ? -1 : 0;
+}
+
+int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
+{
+	f->in_packet = false;
+	/* the cut of a file was reported at the beginning of its packet */
+	return f->cut ? 0 : ctf_file_damage(f, f->packet.at + at / 8, what);
+}
 
 /* Test whether the current packet can be skipped: it ends before the first wanted time, and later
  * events do not need it. */
@@ -45,39 +378,6 @@ static bool ctf_skip_packet(const struct ctf_file *f)
 	       (d->times_only || f->stream->stateless) && ctf_seen(c, CTF_TIME_BEGIN) &&
 	       ctf_seen(c, CTF_TIME_END) && c->role[CTF_TIME_END] >= c->role[CTF_TIME_BEGIN] &&
 	       ctf_file_time(f, c->role[CTF_TIME_END], &end) && end < d->row_filter->first_time;
-}
-
-/* Find the highest time at which a packet with events begins. */
-static void late_of(const struct ctf_file *of, uint64_t *latest)
-{
-	struct ctf_file f = {
-		.trace = of->trace, .member = of->member, .packet.cpu = -1, .survey = true};
-	struct input *in = f.trace->ctf->input;
-	uint64_t time;
-	struct error e;
-
-	f.cursor.slots = calloc(f.trace->metadata.slots + 1u, sizeof(uint64_t));
-	if (!f.cursor.slots)
-		return;
-	if (!window_open(&f.window, in->tree, f.member, HEAD_WINDOW, true, &e)) {
-		f.cursor.empty = CTF_EMPTY_LEAST + f.window.size;
-		while (!ctf_packet_next(&f, &e) && !f.done)
-			if (f.packet.content > f.cursor.at && ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
-			    ctf_file_time(&f, f.cursor.role[CTF_TIME_BEGIN], &time) &&
-			    time > *latest)
-				*latest = time;
-	}
-	ctf_file_close(&f);
-}
-
-bool ctf_skip_late(struct input *in, uint64_t *latest)
-{
-	const struct ctf *ctf = in->state;
-
-	for (size_t i = 0; i < ctf->nfiles; i++)
-		if (!ctf->files[i].done)
-			late_of(&ctf->files[i], latest);
-	return false;
 }
 
 /*
@@ -141,7 +441,7 @@ static int search_packet(struct ctf_file *f, uint64_t *at, bool *found, struct e
 static bool declares_magic(const struct ctf_trace *t)
 {
 	const struct ctf_stream *s = t->streams;
-	const struct ctf_part *header = t->nstreams ? s->layout.scope[SCOPE_PACKET_HEADER] : NULL;
+	const struct ctf_part *header = t->nstreams ? s->layout[SCOPE_PACKET_HEADER] : NULL;
 
 	return header && header->children && header->children->role == CTF_MAGIC;
 }
@@ -149,7 +449,7 @@ static bool declares_magic(const struct ctf_trace *t)
 /* Read the packet's header or context. Return NULL, or what is wrong. */
 static const char *packet_scope(struct ctf_file *f, enum ctf_scope scope)
 {
-	const struct ctf_part *p = f->stream->layout.scope[scope];
+	const struct ctf_part *p = f->stream->layout[scope];
 
 	if (!p)
 		return NULL;
@@ -329,135 +629,64 @@ static int ctf_packet_next(struct ctf_file *f, struct error *e)
 	return bad;
 }
 
-/*
- * Reads a tracefile forward: loads bytes, converts times, reads the headers of events.
- *
- * Damage costs the rest of its packet: each packet records where the next one begins.
- */
+/* --- packets that are skipped, as later events do not need them --- */
 
-enum {
-	SECOND = 1000000000,
-	EVENT_MOST = 256 << 20, /* bytes of one event */
-	SHAPE_NEED = 16,	/* most bytes of the header of a shape, with padding */
-};
-
-/* --- loading bytes --- */
-
-/* Load n bytes, fewer at the end of the file, and let the cursor's data begin at the byte of
- * position `from`. */
-static int ctf_file_refill(struct ctf_file *f, uint64_t from, size_t n, struct error *e)
+void ctf_skip_prepare(struct ctf_trace *t)
 {
-	struct ctf_cursor *c = &f->cursor;
-	uint64_t offset = f->packet.at + from / 8, left;
-	ssize_t have;
+	for (size_t i = 0; i < t->nstreams; i++)
+		t->streams[i].stateless = true;
+	for (size_t i = 0; i < t->nclasses; i++) {
+		const struct ctf_class *c = &t->classes[i];
 
-	window_skip(&f->window, (size_t)(offset - f->window.offset));
-	have = window_need(&f->window, n, e);
-	if (have < 0)
-		return -1;
-	c->data = window_at(&f->window);
-	c->origin = from / 8 * 8;
-	c->have = c->origin + 8 * (uint64_t)have;
-	left = f->packet.content > c->origin ? f->packet.content : c->origin;
-	if (c->have > left)
-		c->have = left;
-	return 0;
-}
-
-int ctf_file_more(struct ctf_file *f, uint64_t from, struct error *e)
-{
-	struct ctf_cursor *c = &f->cursor;
-	uint64_t had = c->have - c->origin;
-	size_t n = f->window.capacity;
-
-	/* slide the window first, then grow it */
-	if (from / 8 * 8 == c->origin) {
-		if (had / 8 >= EVENT_MOST)
-			return 0;
-		n = (size_t)(had / 8) * 2;
-		if (n < f->window.capacity)
-			n = f->window.capacity;
+		if (c->stream &&
+		    (c->action == CTF_BIN_INFO || (c->action == CTF_SWITCH && t->kernel)))
+			c->stream->stateless = false;
 	}
-	had = c->have;
-	if (ctf_file_refill(f, from, n, e))
-		return -1;
-	c->at = from;
-	return c->have > had;
 }
 
-/* --- time --- */
+enum { HEAD_WINDOW = 4096 }; /* bytes read at once where only packets are looked at */
 
-bool ctf_file_own_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+void ctf_file_close(struct ctf_file *f)
 {
-	const struct ctf_stream *s = f->stream;
-	bool raw = f->trace->ctf->raw;
-	/* below 2^65, so that ns are below 2^95 */
-	__int128 time = (__int128)value + (raw ? 0 : s->offset);
-
-	/* one division for ticks and rest, rounded down: exact to the ns */
-	if (s->frequency != SECOND) {
-		time = time * SECOND;
-		time = time / s->frequency - (time % s->frequency < 0);
-	}
-	time += raw ? 0 : (__int128)s->offset_s * SECOND;
-	if (time < 0) {
-		f->trace->ctf->early += !f->survey;
-		time = 0;
-	}
-	if (time >= (__int128)TIME_LIMIT)
-		return false;
-	*ns = (uint64_t)time;
-	return true;
+	window_close(&f->window);
+	buffer_free(&f->packet.beginning);
+	buffer_free(&f->packet.context);
+	free(f->cursor.slots);
+	f->cursor.slots = NULL;
+	f->done = true;
 }
 
-/* The same, shifted. */
-static bool ctf_file_time(const struct ctf_file *f, uint64_t value, uint64_t *ns)
+/* Find the highest time at which a packet with events begins. */
+static void late_of(const struct ctf_file *of, uint64_t *latest)
 {
-	if (!ctf_file_own_time(f, value, ns))
-		return false;
-	*ns = merge_shifted(*ns, f->trace->ctf->input->shift);
-	return true;
-}
-
-/* --- damage --- */
-
-static void ctf_packet_report_damage(const struct ctf_file *f, uint64_t offset, const char *what)
-{
-	struct input *in = f->trace->ctf->input;
-	char path[512];
-
-	input_damage(in, tree_path(in->tree, f->member, path, sizeof path), offset, "%s", what);
-}
-
-/* Report damage, and write a gap. */
-static int ctf_file_damage(struct ctf_file *f, uint64_t offset, const char *what)
-{
-	struct gap gap = {.reason = GAP_DAMAGE,
-			  .unit = GAP_EVENTS,
-			  .count = UINT64_MAX,
-			  .offset = offset,
-			  .file = f->member,
-			  .message = what};
+	struct ctf_file f = {
+		.trace = of->trace, .member = of->member, .packet.cpu = -1, .survey = true};
+	struct input *in = f.trace->ctf->input;
 	uint64_t time;
-	uint32_t lane;
+	struct error e;
 
-	/* it is reported where the file is read */
-	if (f->survey)
-		return 0;
-	ctf_packet_report_damage(f, offset, what);
-	if (!f->trace->ctf->begun)
-		return 0;
-	lane = ctf_lane(f, -1, -1, -1, NULL, 0);
-	if (!f->stream || !ctf_file_time(f, f->cursor.time, &time))
-		time = f->last_time;
-	return !lane || writer_gap(f->trace->ctf->w, time, lane, &gap) ? -1 : 0;
+	f.cursor.slots = calloc(f.trace->metadata.slots + 1u, sizeof(uint64_t));
+	if (!f.cursor.slots)
+		return;
+	if (!window_open(&f.window, in->tree, f.member, HEAD_WINDOW, true, &e)) {
+		f.cursor.empty = CTF_EMPTY_LEAST + f.window.size;
+		while (!ctf_packet_next(&f, &e) && !f.done)
+			if (f.packet.content > f.cursor.at && ctf_seen(&f.cursor, CTF_TIME_BEGIN) &&
+			    ctf_file_time(&f, f.cursor.role[CTF_TIME_BEGIN], &time) &&
+			    time > *latest)
+				*latest = time;
+	}
+	ctf_file_close(&f);
 }
 
-int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
+bool ctf_skip_late(struct input *in, uint64_t *latest)
 {
-	f->in_packet = false;
-	/* the cut of a file was reported at the beginning of its packet */
-	return f->cut ? 0 : ctf_file_damage(f, f->packet.at + at / 8, what);
+	const struct ctf *ctf = in->state;
+
+	for (size_t i = 0; i < ctf->nfiles; i++)
+		if (!ctf->files[i].done)
+			late_of(&ctf->files[i], latest);
+	return false;
 }
 
 /* --- events --- */
@@ -467,7 +696,7 @@ int ctf_file_abandon(struct ctf_file *f, uint64_t at, const char *what)
 static inline bool ctf_packet_read_shape(struct ctf_cursor *c, const struct ctf_stream *s,
 					 uint64_t *id)
 {
-	uint64_t at = ctf_align(c->at, 8);
+	uint64_t at = align_up(c->at, 8);
 	const uint8_t *p = c->data + (at - c->origin) / 8;
 	unsigned size = s->id_size;
 	uint32_t word;
@@ -509,7 +738,7 @@ static inline bool ctf_packet_read_shape(struct ctf_cursor *c, const struct ctf_
 static enum ctf_got ctf_packet_read_header(struct ctf_file *f, uint64_t *id)
 {
 	struct ctf_cursor *c = &f->cursor;
-	const struct ctf_part *p = f->stream->layout.scope[SCOPE_EVENT_HEADER];
+	const struct ctf_part *p = f->stream->layout[SCOPE_EVENT_HEADER];
 	uint64_t time = c->time;
 	enum ctf_got got;
 
@@ -653,240 +882,4 @@ int ctf_file_open(struct ctf_file *f, struct error *e)
 	}
 	f->cursor.empty = CTF_EMPTY_LEAST + f->window.size;
 	return ctf_file_next(f, e);
-}
-
-void ctf_file_close(struct ctf_file *f)
-{
-	window_close(&f->window);
-	buffer_free(&f->packet.beginning);
-	buffer_free(&f->packet.context);
-	free(f->cursor.slots);
-	f->cursor.slots = NULL;
-	f->done = true;
-}
-
-/*
- * What the recorder lost, by the counters of packets.
- *
- * events_discarded counts from the beginning of the recording to the end of the packet, and
- * packet_seq_num numbers the packets. A flow is all packets of a stream instance: they continue
- * from one tracefile to the next, and from one chunk of a rotated recording to the next. UUID,
- * stream_id and stream_instance_id identify a flow. If the input has the first packet of a flow,
- * all events that this packet counts were lost before the packet; else their number is unknown.
- * Snapshots of one recording may contain the same packets: each packet is read once.
- */
-
-enum { RECENT = 32 };
-
-struct ctf_packet_key {
-	uint64_t sequence, begin, end, size;
-};
-
-/* The packets of one stream instance, from all files. */
-struct ctf_flow {
-	bool begun;
-	const struct ctf_file *file; /* the file that contained the last packet */
-	struct ctf_packet_key last;
-	uint64_t discarded;
-	/* the last packets, to recognise them in another file */
-	struct ctf_packet_key recent[RECENT];
-	unsigned nrecent;
-};
-
-/* The flows of all inputs. */
-struct ctf_flows {
-	unsigned users;
-	struct id_cache numbers; /* of flows, by key: index + 1 in flows */
-	struct ctf_flow **flows;
-	size_t count, capacity;
-};
-
-struct ctf_flows *ctf_flows_join(struct ctf_flows **shared)
-{
-	if (!*shared)
-		*shared = calloc(1, sizeof **shared);
-	if (*shared)
-		(*shared)->users++;
-	return *shared;
-}
-
-void ctf_flows_leave(struct ctf_flows **shared)
-{
-	struct ctf_flows *all = *shared;
-
-	if (!all || --all->users)
-		return;
-	for (size_t i = 0; i < all->count; i++)
-		free(all->flows[i]);
-	free(all->flows);
-	id_cache_free(&all->numbers);
-	free(all);
-	*shared = NULL;
-}
-
-static struct ctf_flow *find_flow(const struct ctf_file *f, char kind, const void *owner,
-				  uint64_t number)
-{
-	struct ctf_flows *all = f->trace->ctf->flows;
-	const struct ctf_metadata *m = &f->trace->metadata;
-	/* What identifies a flow. */
-	struct {
-		uint8_t uuid[16];
-		const void *owner; /* the trace if it has no UUID, or the file */
-		uint64_t stream, number;
-		char kind; /* kind of number: 'i' instance, 'c' CPU, 'f' none */
-	} key;
-	struct ctf_flow **flows;
-	uint32_t *id;
-
-	memset(&key, 0, sizeof key);
-	if (m->has_uuid)
-		memcpy(key.uuid, m->uuid, sizeof key.uuid);
-	key.owner = owner ? owner : m->has_uuid ? NULL : f->trace;
-	key.stream = f->stream->declared->id;
-	key.number = number;
-	key.kind = kind;
-	id = id_cache_number(&all->numbers, &key, sizeof key);
-	if (!id)
-		return NULL;
-	if (*id)
-		return all->flows[*id - 1];
-	if (ARRAY_GROW(all->flows, all->capacity, all->count))
-		return NULL;
-	flows = all->flows;
-	flows[all->count] = calloc(1, sizeof **flows);
-	if (!flows[all->count])
-		return NULL;
-	*id = (uint32_t)++all->count;
-	return flows[all->count - 1];
-}
-
-/* Test whether the packet contains this member. */
-static bool has_counter(const struct ctf_file *f, enum ctf_role role)
-{
-	return f->packet.counted >> role & 1;
-}
-
-static struct ctf_flow *flow_of(const struct ctf_file *f)
-{
-	if (has_counter(f, CTF_INSTANCE))
-		return find_flow(f, 'i', NULL, f->packet.counters[CTF_INSTANCE]);
-	return find_flow(f, 'f', f, 0);
-}
-
-static struct ctf_packet_key ctf_packet_key_of(const struct ctf_file *f)
-{
-	return (struct ctf_packet_key){f->packet.counters[CTF_SEQUENCE_NUMBER],
-				       f->packet.counters[CTF_TIME_BEGIN],
-				       f->packet.counters[CTF_TIME_END], f->packet.size};
-}
-
-/* Test whether another file contained this packet. */
-static bool ctf_packet_is_again(const struct ctf_flow *flow, const struct ctf_file *f)
-{
-	struct ctf_packet_key key = ctf_packet_key_of(f);
-
-	if (!has_counter(f, CTF_SEQUENCE_NUMBER) || !flow->begun || flow->file == f)
-		return false;
-	for (unsigned i = 0; i < RECENT && i < flow->nrecent; i++)
-		if (!memcmp(&flow->recent[i], &key, sizeof key))
-			return true;
-	return false;
-}
-
-static void follow_flow(struct ctf_flow *flow, const struct ctf_file *f)
-{
-	flow->begun = true;
-	flow->file = f;
-	flow->last = ctf_packet_key_of(f);
-	flow->recent[flow->nrecent++ % RECENT] = flow->last;
-	if (has_counter(f, CTF_DISCARDED))
-		flow->discarded = f->packet.counters[CTF_DISCARDED];
-}
-
-/* Get the flow of the CPU if the packet can follow its last packet, else NULL. Tracefiles
- * without stream_instance_id (LTTng before 2.8) continue that flow. */
-static const struct ctf_flow *before_file(const struct ctf_file *f, const struct ctf_flow *cpu)
-{
-	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
-
-	if (!cpu->begun || cpu->file == f ||
-	    (numbered && !f->packet.counters[CTF_SEQUENCE_NUMBER]) ||
-	    !has_counter(f, CTF_TIME_BEGIN) || f->packet.counters[CTF_TIME_BEGIN] < cpu->last.end ||
-	    (numbered && f->packet.counters[CTF_SEQUENCE_NUMBER] <= cpu->last.sequence) ||
-	    f->packet.counters[CTF_DISCARDED] < cpu->discarded)
-		return NULL;
-	return cpu;
-}
-
-/* Get how many events were lost between the last packet, if any, and the end of this packet;
- * UINT64_MAX: unknown. */
-static uint64_t events_lost(const struct ctf_file *f, const struct ctf_flow *last)
-{
-	bool numbered = has_counter(f, CTF_SEQUENCE_NUMBER);
-	uint64_t counted = f->packet.counters[CTF_DISCARDED],
-		 sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
-	unsigned bits = f->stream->discarded_bits;
-
-	if (!has_counter(f, CTF_DISCARDED) || !counted)
-		return 0;
-	/* the recording begins, or restarts */
-	if (numbered && !sequence)
-		return counted;
-	if (!last)
-		return numbered ? UINT64_MAX : counted;
-	if (counted >= last->discarded)
-		return counted - last->discarded;
-	/* if this is the next packet, the counter wrapped */
-	if (numbered && sequence == last->last.sequence + 1 && bits < 64)
-		return counted + (1ull << bits) - last->discarded;
-	return UINT64_MAX;
-}
-
-static uint64_t ctf_packet_packets_lost(const struct ctf_file *f, const struct ctf_flow *last)
-{
-	uint64_t sequence = f->packet.counters[CTF_SEQUENCE_NUMBER];
-
-	if (!last || !has_counter(f, CTF_SEQUENCE_NUMBER) || sequence <= last->last.sequence)
-		return 0;
-	return sequence - last->last.sequence - 1;
-}
-
-/* Set f->lost and f->ctf_packet_packets_lost for the current packet. The caller passes packets of a
- * stream in the order of time. 1: the packet was already read from another file. */
-static int ctf_loss_take(struct ctf_file *f)
-{
-	struct ctf_flow *flow = flow_of(f), *cpu = NULL;
-	const struct ctf_flow *last = flow;
-
-	if (!flow)
-		return -1;
-	if (!has_counter(f, CTF_INSTANCE) && has_counter(f, CTF_CPU)) {
-		cpu = find_flow(f, 'c', NULL, f->packet.counters[CTF_CPU]);
-		if (!cpu)
-			return -1;
-	}
-	if (ctf_packet_is_again(flow, f))
-		return 1;
-	if (!flow->begun)
-		last = cpu ? before_file(f, cpu) : NULL;
-	f->packet.lost = f->trace->has_gaps ? 0 : events_lost(f, last);
-	f->packet.packets_lost = f->trace->has_gaps ? 0 : ctf_packet_packets_lost(f, last);
-	follow_flow(flow, f);
-	if (cpu)
-		follow_flow(cpu, f);
-	return 0;
-}
-
-/* Record that the current packet was skipped. */
-static int ctf_loss_pass(const struct ctf_file *f)
-{
-	struct ctf_flow *flow = flow_of(f);
-
-	if (!flow)
-		return -1;
-	/* files are skipped one by one, not in the order of time */
-	if (!flow->begun || ctf_packet_key_of(f).begin >= flow->last.begin)
-		follow_flow(flow, f);
-	return 0;
 }
