@@ -107,14 +107,6 @@ static const struct option_row settings_rows[] = {
 	{0},
 };
 
-struct clock_offset {
-	const char *file; /* the first length bytes */
-	size_t length;
-	int64_t ns;
-	const char *text; /* ns as the user wrote it */
-	bool used;	  /* there is such an input */
-};
-
 /* Options that are given or not. */
 enum decode_flags {
 	DECODE_FORMATS = 1,
@@ -132,22 +124,20 @@ struct decode_settings {
 	const char *format;		       /* NULL: by the inputs' content */
 	enum clock_choice clock;
 	uint64_t segment, max_value;
-	unsigned flags;		      /* sum of enum decode_flags */
-	const char *sysroot;	      /* NULL: / */
-	struct clock_offset *offsets; /* times to add to an input's times */
+	unsigned flags;	     /* sum of enum decode_flags */
+	const char *sysroot; /* NULL: / */
+	/* times to add to an input's times */
+	struct {
+		const char *file; /* the first length bytes; after them '=' and ns, as the user
+				     wrote it */
+		size_t length;
+		int64_t ns;
+		bool used; /* there is such an input */
+	} * offsets;
 	size_t noffsets, offsets_capacity;
 	int64_t *aligned; /* times to add so that all inputs begin together (--align); NULL: none */
 	struct row_filter row_filter;
 };
-
-static void row_filter_stacks_free(struct row_filter_stacks *x)
-{
-	intern_free(&x->keys);
-	free(x->calls);
-	free(x->numbers[0]);
-	free(x->numbers[1]);
-	free(x->stacks);
-}
 
 static void row_filter_free(struct row_filter *l)
 {
@@ -157,66 +147,69 @@ static void row_filter_free(struct row_filter *l)
 	free(l->lanes);
 	free(l->kinds);
 	free(l->lasts);
-	row_filter_stacks_free(&l->stacks);
+	intern_free(&l->stack_keys);
+	free(l->calls);
+	free(l->numbers[0]);
+	free(l->numbers[1]);
+	free(l->stacks);
 }
 
 /* Add the numbers of a list such as "0-3,7". Returns 0, or -1 if the text is not a list. */
 static int row_filter_add_numbers(struct number_list *l, const char *text)
 {
-	for (;;) {
-		struct number_range r, *grown;
+	for (;; text++) {
+		int64_t first, last;
 		char *end;
 
 		errno = 0;
-		r.first = r.last = strtoll(text, &end, 10);
+		first = last = strtoll(text, &end, 10);
 		if (*text < '0' || *text > '9' || errno)
 			return -1;
 		if (*end == '-') {
 			text = end + 1;
-			r.last = strtoll(text, &end, 10);
-			if (*text < '0' || *text > '9' || errno || r.last < r.first)
+			last = strtoll(text, &end, 10);
+			if (*text < '0' || *text > '9' || errno || last < first)
 				return -1;
 		}
 		if (ARRAY_GROW(l->ranges, l->capacity, l->count))
 			return -1;
-		grown = l->ranges;
-		grown[l->count++] = r;
-		if (!*end)
+		l->ranges[l->count].first = first;
+		l->ranges[l->count++].last = last;
+		text = end;
+		if (!*text)
 			return 0;
-		if (*end != ',')
+		if (*text != ',')
 			return -1;
-		text = end + 1;
 	}
 }
 
 static int row_filter_add_type(struct row_filter *l, const char *glob, struct error *e)
 {
-	struct type_glob *grown;
-
 	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
 		return error_no_memory(e);
-	grown = l->types;
-	grown[l->ntypes] = (struct type_glob){.glob = glob};
-	nearest_begin(&grown[l->ntypes++].nearest, glob, strlen(glob));
+	l->types[l->ntypes].glob = glob;
+	l->types[l->ntypes].matched = false;
+	nearest_begin(&l->types[l->ntypes++].nearest, glob, strlen(glob));
 	return 0;
 }
 
 static int add_offset(struct decode_settings *s, const char *arg, struct error *e)
 {
 	const char *equals = strrchr(arg, '=');
-	struct clock_offset *o;
+	int64_t ns;
+
 	if (ARRAY_GROW(s->offsets, s->offsets_capacity, s->noffsets))
 		return error_no_memory(e);
-	o = s->offsets;
-	o[s->noffsets] = (struct clock_offset){.file = arg};
-	if (!equals || equals == arg || parse_time(equals + 1, &o[s->noffsets].ns) ||
-	    o[s->noffsets].ns >= (int64_t)TIME_LIMIT || o[s->noffsets].ns <= -(int64_t)TIME_LIMIT)
+	if (!equals || equals == arg || parse_time(equals + 1, &ns) || ns >= (int64_t)TIME_LIMIT ||
+	    ns <= -(int64_t)TIME_LIMIT)
 		return error_set(
 			e, NULL, NO_OFFSET,
 			"--offset takes FILE=TIME, where TIME is such as 1.5s or -20ms, not '%s'",
 			arg);
-	o[s->noffsets].text = equals + 1;
-	o[s->noffsets++].length = (size_t)(equals - arg);
+	s->offsets[s->noffsets].file = arg;
+	s->offsets[s->noffsets].length = (size_t)(equals - arg);
+	s->offsets[s->noffsets].ns = ns;
+	s->offsets[s->noffsets++].used = false;
 	return 0;
 }
 
@@ -293,24 +286,20 @@ static void decode_settings_free(struct decode_settings *s)
 	row_filter_free(&s->row_filter);
 }
 
-/* Test whether the offset is that of an input with this name. */
-static bool is_offset_of(const struct clock_offset *o, const char *name)
-{
-	return strlen(name) == o->length && !strncmp(name, o->file, o->length);
-}
-
 /* Set the time to add to the times of an input (--offset, --align). The input is named as on the
  * command line ("-" for standard input) or as in messages; number: of the operand, from 0. */
 static void settings_shift(struct decode_settings *s, struct input *in, const char *operand,
 			   int number)
 {
 	for (size_t i = 0; i < s->noffsets; i++) {
-		struct clock_offset *o = &s->offsets[i];
+		const char *file = s->offsets[i].file;
+		size_t n = s->offsets[i].length;
 
-		if (is_offset_of(o, operand) || is_offset_of(o, in->name)) {
-			in->shift = o->ns;
-			in->shift_text = o->text;
-			in->placed = o->used = true;
+		if ((strlen(operand) == n && !memcmp(operand, file, n)) ||
+		    (strlen(in->name) == n && !memcmp(in->name, file, n))) {
+			in->shift = s->offsets[i].ns;
+			in->shift_text = file + n + 1;
+			in->placed = s->offsets[i].used = true;
 		}
 	}
 	if (s->aligned) {
@@ -416,7 +405,7 @@ static int row_filter_times(struct row_filter *l, const struct input *inputs, in
 	    (l->until.from && moment_time(&l->until, &base, &until)))
 		return error_set(e, inputs[0].name, NO_OFFSET,
 				 "the trace does not record its wall time (--since, --until)");
-	l->stacks.all |= l->first_time > base.start;
+	l->all_cut |= l->first_time > base.start;
 	if (l->until.from) {
 		l->last_time = until ? until - 1 : 0;
 		/* no event is before the lowest time */
@@ -459,6 +448,11 @@ static uint64_t row_filter_fingerprint(const struct row_filter *l)
 
 /* One decoding of all inputs, without output, that finds the highest time. */
 struct pass {
+	char *const *names; /* operands, as input_open takes them */
+	int n;
+	struct decode_settings *settings;
+	bool shifted; /* by --offset and --align; false: times are those of the inputs' own clocks
+		       */
 	struct decoding decoding;
 	struct row_filter row_filter;
 	struct output nowhere;
@@ -507,53 +501,41 @@ static int can_seek(const char *name, const char *what, struct error *e)
 			 "%s needs a file or directory, not a pipe: save the trace first", what);
 }
 
-struct trace_times {
-	char *const *names; /* operands, as input_open takes them */
-	int n;
-	const char *format;
-	const struct decoder *const *decoders;
-	enum clock_choice clock;
-	/* sets in->shift and the other fields of --offset and --align; NULL: times of the inputs'
-	   own clocks */
-	void (*shift)(struct input *in, const char *name, int number, void *ctx);
-	void *ctx;
-};
-
-static int pass_begin(struct pass *p, const struct trace_times *l, struct error *e)
+static int pass_begin(struct pass *p, struct error *e)
 {
 	p->nowhere.fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (p->nowhere.fd < 0)
 		return error_errno(e, "/dev/null", NO_OFFSET, "cannot open");
-	p->inputs = calloc((size_t)l->n, sizeof *p->inputs);
+	p->inputs = calloc((size_t)p->n, sizeof *p->inputs);
 	if (!p->inputs || writer_init(&p->writer, &p->nowhere, 0))
 		return error_no_memory(e);
 	p->decoding = (struct decoding){.writer = &p->writer,
-					.clock = l->clock,
+					.clock = p->settings->clock,
 					.quiet = true,
 					.times_only = true,
 					.row_filter = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
 	p->writer.refusal.row = pass_note;
 	p->writer.refusal.ctx = p;
-	for (; p->opened < l->n; p->opened++) {
+	for (; p->opened < p->n; p->opened++) {
 		struct input *in = &p->inputs[p->opened];
-		const char *name = l->names[p->opened];
+		const char *name = p->names[p->opened];
 
 		in->fd = -1;
-		if (input_open(in, strcmp(name, "-") ? name : "/dev/stdin", l->format, l->decoders,
-			       &p->decoding, e) ||
+		if (input_open(in, strcmp(name, "-") ? name : "/dev/stdin", p->settings->format,
+			       p->settings->decoders, &p->decoding, e) ||
 		    input_open_trace(in, e)) {
 			p->opened++;
 			return -1;
 		}
-		if (l->shift)
-			l->shift(in, name, p->opened, l->ctx);
+		if (p->shifted)
+			settings_shift(p->settings, in, name, p->opened);
 	}
 	if (writer_begin(&p->writer, 0)) {
 		*e = p->writer.error;
 		return -1;
 	}
-	for (int i = 0; i < l->n; i++)
+	for (int i = 0; i < p->n; i++)
 		if (input_begin(&p->inputs[i], e))
 			return -1;
 	return 0;
@@ -561,12 +543,12 @@ static int pass_begin(struct pass *p, const struct trace_times *l, struct error 
 
 /* Have decoders skip the events before a time near the end. Return false if the end itself is
  * known. */
-static bool look_late(struct pass *p, int n)
+static bool look_late(struct pass *p)
 {
 	uint64_t latest = 0;
 	bool known = true;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < p->n; i++) {
 		struct input *in = &p->inputs[i];
 		uint64_t time = 0;
 
@@ -596,16 +578,17 @@ static void input_pass_end(struct pass *p)
 		close(p->nowhere.fd);
 }
 
-/* Decode all inputs. late: trust the times that decoders give for the end. */
-static int pass_decode(const struct trace_times *l, bool late, uint64_t *last, bool *any,
+/* Decode all inputs, with the times that options add. late: trust the times that decoders give for
+ * the end. */
+static int pass_decode(char *const *names, int n, struct decode_settings *s, bool late, bool *any,
 		       struct error *e)
 {
-	struct pass p = {.nowhere.fd = -1};
-	int bad = pass_begin(&p, l, e);
+	struct pass p = {.names = names, .n = n, .settings = s, .shifted = true, .nowhere.fd = -1};
+	int bad = pass_begin(&p, e);
 
-	if (!bad && (!late || look_late(&p, l->n)))
-		bad = merge_run(p.inputs, l->n, UINT64_MAX, e);
-	*last = p.last;
+	if (!bad && (!late || look_late(&p)))
+		bad = merge_run(p.inputs, n, UINT64_MAX, e);
+	s->row_filter.end = p.last;
 	/* the highest time is known only if it is not below the first time decoded */
 	*any = p.any && p.last >= p.row_filter.first_time;
 	input_pass_end(&p);
@@ -615,31 +598,32 @@ static int pass_decode(const struct trace_times *l, bool late, uint64_t *last, b
 /* Find the latest time of all inputs, shifted; 0 if there are no events. Returns 0, or -1 with
  * *e filled: an input cannot seek, or cannot be decoded at all. Damage is not reported here, but
  * by the decoding that follows. */
-static int trace_times_last(const struct trace_times *l, uint64_t *last, struct error *e)
+static int trace_times_last(char *const *names, int n, struct decode_settings *s, struct error *e)
 {
 	bool any;
 
-	for (int i = 0; i < l->n; i++)
-		if (can_seek(l->names[i], "a time before the end", e))
+	for (int i = 0; i < n; i++)
+		if (can_seek(names[i], "a time before the end", e))
 			return -1;
-	if (pass_decode(l, true, last, &any, e))
+	if (pass_decode(names, n, s, true, &any, e))
 		return -1;
 	/* damage made the late time wrong: decode everything */
-	return any ? 0 : pass_decode(l, false, last, &any, e);
+	return any ? 0 : pass_decode(names, n, s, false, &any, e);
 }
 
 /* Find the time of the first event of each input; UINT64_MAX: it has none. Returns as
  * trace_times_last. */
-static int trace_times_first(const struct trace_times *l, uint64_t *first, struct error *e)
+static int trace_times_first(char *const *names, int n, struct decode_settings *s, uint64_t *first,
+			     struct error *e)
 {
-	struct pass p = {.nowhere.fd = -1};
-	int bad = 0;
+	struct pass p = {.names = names, .n = n, .settings = s, .nowhere.fd = -1};
+	int bad;
 
-	for (int i = 0; i < l->n; i++)
-		if (can_seek(l->names[i], "--align", e))
+	for (int i = 0; i < n; i++)
+		if (can_seek(names[i], "--align", e))
 			return -1;
-	bad = pass_begin(&p, l, e);
-	for (int i = 0; !bad && i < l->n; i++)
+	bad = pass_begin(&p, e);
+	for (int i = 0; !bad && i < n; i++)
 		first[i] = p.inputs[i].next;
 	input_pass_end(&p);
 	return bad;
@@ -736,7 +720,9 @@ static uint64_t hash_content(const struct input *in)
 /*
  * Hash all inputs and the options that change the stream: the row filter, clock, shifts, --segment
  * and --max-value. Small files are hashed whole; of large files, the size and pieces at many
- * offsets; of inputs that can only be read forward, the first bytes.
+ * offsets; of inputs that can only be read forward, the first bytes. trstat --merge recognises the
+ * summaries of one stream by this id: copies of a trace, other names of its files and other file
+ * times do not change it.
  */
 static uint64_t stream_fingerprint(const struct input *inputs, int n, const struct decoding *d)
 {
@@ -755,7 +741,7 @@ static uint64_t stream_fingerprint(const struct input *inputs, int n, const stru
  * --- what an input contains: types of events with their numbers, fields and examples (--list) ---
  *
  *     l = list_open(&e);
- *     ... decode into the descriptor list_fd(l), and close it
+ *     ... decode into the descriptor l->pipe[1], and close it
  *     list_wait(l, &e);
  *     list_print(l, ...);
  *
@@ -794,10 +780,7 @@ struct type_list {
 	size_t nlisted;
 	uint32_t declared; /* the first type that is not in listed */
 	struct buffer texts, scratch;
-};
-
-struct list_widths {
-	int events, group;
+	int events_width, group_width;	  /* of columns */
 	const struct listed_type *common; /* has the fields that are printed once; NULL: none */
 };
 
@@ -853,13 +836,12 @@ static bool list_is_common(const struct type_list *l, const struct listed_field 
 }
 
 /* Test whether a field is among those of all types of the kernel, which are printed once. */
-static bool is_printed_once(const struct type_list *l, const struct list_widths *w,
-			    const struct listed_field *f)
+static bool is_printed_once(const struct type_list *l, const struct listed_field *f)
 {
 	const char *texts = (const char *)l->texts.data;
 
-	for (size_t i = 0; w->common && list_is_common(l, f) && i < w->common->type->nfields; i++) {
-		const struct listed_field *c = &w->common->fields[i];
+	for (size_t i = 0; l->common && list_is_common(l, f) && i < l->common->type->nfields; i++) {
+		const struct listed_field *c = &l->common->fields[i];
 
 		if (c->name_size == f->name_size && !strcmp(c->kind, f->kind) &&
 		    !memcmp(texts + c->name, texts + f->name, f->name_size))
@@ -886,12 +868,12 @@ static void put_padded(struct text *t, struct text_ref text, size_t width)
 
 /* Print the names of the fields of a type without events. */
 static void list_put_names(const struct type_list *l, struct text *t,
-			   const struct listed_type *type, const struct list_widths *w)
+			   const struct listed_type *type)
 {
 	const char *before = ": ";
 
 	for (size_t i = 0; i < type->nfields; i++) {
-		if (is_printed_once(l, w, &type->fields[i]))
+		if (is_printed_once(l, &type->fields[i]))
 			continue;
 		text_puts(t, before);
 		before = ", ";
@@ -900,23 +882,22 @@ static void list_put_names(const struct type_list *l, struct text *t,
 	}
 }
 
-static void list_put_type(const struct type_list *l, struct text *t, const struct listed_type *type,
-			  const struct list_widths *w)
+static void list_put_type(const struct type_list *l, struct text *t, const struct listed_type *type)
 {
-	int field = list_field_width(type), indent = w->events + 23 + w->group;
+	int field = list_field_width(type), indent = l->events_width + 23 + l->group_width;
 	double r = rate(l, type->events);
 
-	text_printf(t, "%*" PRIu64, w->events, type->events);
+	text_printf(t, "%*" PRIu64, l->events_width, type->events);
 	if (r < 0 || !type->events)
 		text_printf(t, "%12s", "");
 	else
 		text_printf(t, r < 10 ? "%10.2f/s" : "%10.0f/s", r);
 	text_printf(t, "  %-7s  ", type_kind_name(type->type->kind));
-	put_padded(t, type->type->group, (size_t)w->group);
+	put_padded(t, type->type->group, (size_t)l->group_width);
 	text_puts(t, "  ");
 	text_masked(t, type->type->name.text, type->type->name.size);
 	if (!type->events)
-		list_put_names(l, t, type, w);
+		list_put_names(l, t, type);
 	text_char(t, '\n');
 	for (size_t i = 0; type->events && i < type->nfields; i++) {
 		if (i == type->type->nfields) {
@@ -925,24 +906,24 @@ static void list_put_type(const struct type_list *l, struct text *t, const struc
 			text_masked(t, type->arguments_of.text, type->arguments_of.size);
 			text_puts(t, ":\n");
 		}
-		if (!is_printed_once(l, w, &type->fields[i]))
+		if (!is_printed_once(l, &type->fields[i]))
 			list_put_field(l, t, &type->fields[i], indent, field);
 	}
 }
 
 /* Print the fields that all types of the kernel have, with examples of the first type. */
-static void put_common(const struct type_list *l, struct text *t, const struct list_widths *w)
+static void put_common(const struct type_list *l, struct text *t)
 {
-	int indent = w->events + 23 + w->group;
+	int indent = l->events_width + 23 + l->group_width;
 
-	if (!w->common)
+	if (!l->common)
 		return;
 	text_pad(t, ' ', (size_t)indent - 2);
 	text_puts(t, "in each type of the kernel:\n");
-	for (size_t i = 0; i < w->common->type->nfields; i++)
-		if (list_is_common(l, &w->common->fields[i]))
-			list_put_field(l, t, &w->common->fields[i], indent,
-				       list_field_width(w->common));
+	for (size_t i = 0; i < l->common->type->nfields; i++)
+		if (list_is_common(l, &l->common->fields[i]))
+			list_put_field(l, t, &l->common->fields[i], indent,
+				       list_field_width(l->common));
 }
 
 /* Find the type whose common fields are printed once: the first with events, if others have some.
@@ -966,32 +947,28 @@ static const struct listed_type *common_type(const struct type_list *l,
 	return n > 1 ? first : NULL;
 }
 
-static struct list_widths list_widths(const struct type_list *l, bool all)
+static void list_print_text(struct type_list *l, struct text *t, const struct listed_type **types,
+			    bool all)
 {
-	struct list_widths w = {.events = snprintf(NULL, 0, "%" PRIu64, l->events), .group = 5};
-
-	w.events = w.events > 6 ? w.events : 6;
-	for (size_t i = 0; i < l->ntypes; i++)
-		if ((all || l->types[i].events) && l->types[i].type->group.size > (size_t)w.group)
-			w.group = (int)(l->types[i].type->group.size < 32
-						? l->types[i].type->group.size
-						: 32);
-	return w;
-}
-
-static void list_print_text(const struct type_list *l, struct text *t,
-			    const struct listed_type **types, bool all)
-{
-	struct list_widths w = list_widths(l, all);
 	size_t left_out = 0;
 
-	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", w.events, "events", l->ticks ? "" : "rate",
-		    "kind", w.group, "group", "type, with its fields and an example of each");
-	w.common = common_type(l, types, all);
-	put_common(l, t, &w);
+	l->events_width = snprintf(NULL, 0, "%" PRIu64, l->events);
+	l->events_width = l->events_width > 6 ? l->events_width : 6;
+	l->group_width = 5;
+	for (size_t i = 0; i < l->ntypes; i++) {
+		size_t size = l->types[i].type->group.size;
+
+		if ((all || l->types[i].events) && size > (size_t)l->group_width)
+			l->group_width = size < 32 ? (int)size : 32;
+	}
+	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", l->events_width, "events",
+		    l->ticks ? "" : "rate", "kind", l->group_width, "group",
+		    "type, with its fields and an example of each");
+	l->common = common_type(l, types, all);
+	put_common(l, t);
 	for (size_t i = 0; i < l->ntypes; i++)
 		if (all || types[i]->events)
-			list_put_type(l, t, types[i], &w);
+			list_put_type(l, t, types[i]);
 		else
 			left_out++;
 	if (left_out)
@@ -1058,7 +1035,7 @@ enum list_style {
 };
 
 /* Print what was read. -1: out of memory. */
-static int list_print(const struct type_list *l, struct text *t, enum list_style style)
+static int list_print(struct type_list *l, struct text *t, enum list_style style)
 {
 	const struct listed_type **types = sorted_types(l);
 
@@ -1127,8 +1104,7 @@ static struct listed_field *list_add_field(struct type_list *l, struct listed_ty
 
 	if (ARRAY_GROW(t->fields, t->fields_capacity, t->nfields))
 		return NULL;
-	f = t->fields;
-	f += t->nfields++;
+	f = &t->fields[t->nfields++];
 	*f = (struct listed_field){.name = l->texts.size};
 	return f;
 }
@@ -1146,8 +1122,7 @@ static int64_t list_add_type(struct type_list *l, const struct type *type)
 		return number;
 	if (ARRAY_GROW(l->types, l->types_capacity, l->ntypes))
 		return -1;
-	t = l->types;
-	t += l->ntypes;
+	t = &l->types[l->ntypes];
 	*t = (struct listed_type){.type = type};
 	for (uint32_t i = 0; i < type->nfields; i++) {
 		const struct field *f = &type->fields[i];
@@ -1169,16 +1144,14 @@ static int add_types(struct type_list *l)
 	const struct dictionary *d = &l->reader.dictionary;
 
 	for (; l->declared < d->types.count; l->declared++) {
-		uint32_t *listed;
 		int64_t index;
 
 		if (ARRAY_REACH(l->listed, l->nlisted, l->declared))
 			return -1;
-		listed = l->listed;
 		index = list_add_type(l, dictionary_type(d, l->declared));
 		if (index < 0)
 			return -1;
-		listed[l->declared] = (uint32_t)index;
+		l->listed[l->declared] = (uint32_t)index;
 	}
 	return 0;
 }
@@ -1300,7 +1273,8 @@ static void *list_read(void *ctx)
 	return NULL;
 }
 
-/* Begin to read. Returns NULL with e filled. */
+/* Begin to read what is written to l->pipe[1], which the caller closes. Returns NULL with e filled.
+ */
 static struct type_list *list_open(struct error *e)
 {
 	struct type_list *l = calloc(1, sizeof(*l));
@@ -1322,12 +1296,6 @@ static struct type_list *list_open(struct error *e)
 		return NULL;
 	}
 	return l;
-}
-
-/* Get the descriptor that the stream is to be written to; the caller closes it. */
-static int list_fd(const struct type_list *l)
-{
-	return l->pipe[1];
 }
 
 /* Wait for the end of the stream. -1 with e filled: out of memory. */
@@ -1372,8 +1340,6 @@ static int run_fail(struct decoding *d, const struct error *e)
 		d->failure = *e;
 	return STATUS_FAILED;
 }
-
-/* Open the output, which must be none of the inputs. Returns -1, the error printed. */
 
 /* Fail if operand number i and an earlier operand are both standard input. */
 static int input_twice(char *const *names, int i, struct error *e)
@@ -1434,6 +1400,7 @@ static int check_replaced(const struct run *r, const char *path, struct error *e
 	return 0;
 }
 
+/* Open the output, which must be none of the inputs. Returns -1, the error printed. */
 static int open_output(struct run *r, const char *path, enum output_kind kind)
 {
 	struct error e, ignored;
@@ -1583,20 +1550,10 @@ static int decode_inputs(struct input *inputs, int n, struct decoding *d, struct
 	return d->status;
 }
 
-static void shift_input(struct input *in, const char *name, int number, void *ctx)
-{
-	settings_shift(ctx, in, name, number);
-}
-
 /* Find what to add to the times of each input, so that all begin with the first one that has
  * events (--align start). */
 static int align_starts(char **names, int n, struct decode_settings *s, struct decoding *d)
 {
-	const struct trace_times l = {.names = names,
-				      .n = n,
-				      .format = s->format,
-				      .decoders = s->decoders,
-				      .clock = s->clock};
 	uint64_t *first, start = UINT64_MAX;
 	struct error e = {.what = ""};
 	int bad;
@@ -1605,7 +1562,7 @@ static int align_starts(char **names, int n, struct decode_settings *s, struct d
 		return STATUS_OK;
 	first = calloc((size_t)n, sizeof *first);
 	s->aligned = calloc((size_t)n, sizeof *s->aligned);
-	bad = first && s->aligned ? trace_times_first(&l, first, &e) : error_no_memory(&e);
+	bad = first && s->aligned ? trace_times_first(names, n, s, first, &e) : error_no_memory(&e);
 	for (int i = 0; !bad && i < n; i++) {
 		start = start == UINT64_MAX ? first[i] : start;
 		s->aligned[i] =
@@ -1615,25 +1572,14 @@ static int align_starts(char **names, int n, struct decode_settings *s, struct d
 	return bad ? run_fail(d, &e) : STATUS_OK;
 }
 
-static inline bool row_filter_from_end(const struct row_filter *l)
-{
-	return l->since.from == MOMENT_END || l->until.from == MOMENT_END;
-}
-
 static int find_end(char **names, int n, struct decode_settings *s, struct decoding *d)
 {
-	const struct trace_times l = {.names = names,
-				      .n = n,
-				      .format = s->format,
-				      .decoders = s->decoders,
-				      .clock = s->clock,
-				      .shift = shift_input,
-				      .ctx = s};
 	struct error e = {.what = ""};
 
-	if (!row_filter_from_end(&s->row_filter) || s->flags & DECODE_INFO)
+	if ((s->row_filter.since.from != MOMENT_END && s->row_filter.until.from != MOMENT_END) ||
+	    s->flags & DECODE_INFO)
 		return STATUS_OK;
-	return trace_times_last(&l, &s->row_filter.end, &e) ? run_fail(d, &e) : STATUS_OK;
+	return trace_times_last(names, n, s, &e) ? run_fail(d, &e) : STATUS_OK;
 }
 
 /* Get the inputs of the command line: standard input if it names none. Returns their number. */
@@ -1758,9 +1704,9 @@ static int list_inputs(struct run *r)
 
 	if (!l)
 		return run_fail(r->d, &e);
-	snprintf(path, sizeof path, "/dev/fd/%d", list_fd(l));
+	snprintf(path, sizeof path, "/dev/fd/%d", l->pipe[1]);
 	status = write_stream(r, path);
-	close(list_fd(l));
+	close(l->pipe[1]);
 	status = print_list(l, r, status_worse(status, r->d->status));
 	list_free(l);
 	return status;

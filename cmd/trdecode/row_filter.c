@@ -15,13 +15,12 @@
 #include "cmd/trdecode/input.h"
 
 /* Number threads and CPUs as trstream(5) defines them under LANE. */
-static uint32_t row_filter_number_of(struct row_filter_stacks *x, const struct writer *w,
-				     uint32_t lane, bool per_cpu)
+static uint32_t row_filter_number_of(struct row_filter *l, uint32_t lane, bool per_cpu)
 {
 	struct lane_entry e;
 	bool tid, cpu, pid;
 
-	writer_lane_of(w, lane, &e);
+	writer_lane_of(l->writer, lane, &e);
 	tid = e.flags & LANE_HAS_TID && !per_cpu;
 	cpu = e.flags & LANE_HAS_CPU && (!tid || !e.tid);
 	pid = tid && e.flags & LANE_PROCESS_TID;
@@ -34,66 +33,58 @@ static uint32_t row_filter_number_of(struct row_filter_stacks *x, const struct w
 				pid,
 				pid ? (uint32_t)e.pid : 0};
 
-	return intern(&x->keys, key, sizeof key);
+	return intern(&l->stack_keys, key, sizeof key);
 }
 
-static struct row_filter_stack *row_filter_stack_of(struct row_filter_stacks *x,
-						    const struct writer *w, uint32_t lane,
+static struct row_filter_stack *row_filter_stack_of(struct row_filter *l, uint32_t lane,
 						    bool per_cpu)
 {
-	uint32_t *numbers;
-	struct row_filter_stack *stacks;
-	uint32_t n;
+	uint32_t *number, n;
 
-	if (ARRAY_REACH(x->numbers[per_cpu], x->nnumbers[per_cpu], lane))
+	if (ARRAY_REACH(l->numbers[per_cpu], l->nnumbers[per_cpu], lane))
 		return NULL;
-	numbers = x->numbers[per_cpu];
-	if (!numbers[lane]) {
-		n = row_filter_number_of(x, w, lane, per_cpu);
+	number = &l->numbers[per_cpu][lane];
+	if (!*number) {
+		n = row_filter_number_of(l, lane, per_cpu);
 		if (n == INTERN_NONE)
 			return NULL;
-		numbers[lane] = n + 1;
+		*number = n + 1;
 	}
-	n = numbers[lane] - 1;
-	if (ARRAY_REACH(x->stacks, x->nstacks, n))
-		return NULL;
-	stacks = x->stacks;
-	return &stacks[n];
+	n = *number - 1;
+	return ARRAY_REACH(l->stacks, l->nstacks, n) ? NULL : &l->stacks[n];
 }
 
-/* Get what calls of a type are, as x->calls has it; 0: out of memory. */
-static uint8_t calls_of(struct row_filter_stacks *x, const struct writer *w, uint32_t type)
+/* Get what calls of a type are, as l->calls has it; 0: out of memory. */
+static uint8_t calls_of(struct row_filter *l, uint32_t type)
 {
-	uint8_t *calls;
 	struct type_entry t;
 
-	if (ARRAY_REACH(x->calls, x->ncalls, type))
+	if (ARRAY_REACH(l->calls, l->ncalls, type))
 		return 0;
-	calls = x->calls;
-	if (!calls[type]) {
-		writer_type_of(w, type, &t);
-		calls[type] = t.flags & TYPE_PER_CPU ? 3 : 2;
+	if (!l->calls[type]) {
+		writer_type_of(l->writer, type, &t);
+		l->calls[type] = t.flags & TYPE_PER_CPU ? 3 : 2;
 		if ((t.kind != KIND_ENTER && t.kind != KIND_LEAVE) || t.flags & TYPE_CALL_NUMBER)
-			calls[type] = 1;
+			l->calls[type] = 1;
 	}
-	return calls[type];
+	return l->calls[type];
 }
 
 /* Note that a row of that lane and type is refused or kept. Returns 0, or -1: out of memory, or
  * the entry cannot be written. */
-static int row_filter_stacks_row(struct row_filter_stacks *x, struct writer *w, uint32_t lane,
-				 uint32_t type, bool refused)
+static int row_filter_stacks_row(struct row_filter *l, uint32_t lane, uint32_t type, bool refused)
 {
-	uint8_t calls = calls_of(x, w, type);
+	struct writer *w = l->writer;
+	uint8_t calls = calls_of(l, type);
 	bool per_cpu = calls == 3;
 	struct row_filter_stack *s;
 
 	if (calls == 1)
 		return 0;
-	s = calls ? row_filter_stack_of(x, w, lane, per_cpu) : NULL;
+	s = calls ? row_filter_stack_of(l, lane, per_cpu) : NULL;
 	if (!s)
 		return error_no_memory(&w->error);
-	s->left_out |= refused || x->all;
+	s->left_out |= refused || l->all_cut;
 	s->used |= !refused;
 	if (!s->left_out || !s->used || (s->written && s->segment == w->head.sequence))
 		return 0;
@@ -166,12 +157,10 @@ static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t gr
 	copy_name(l->writer, group_id, group);
 	snprintf(both, sizeof both, "%s:%s", group, name);
 	for (size_t i = 0; i < l->ntypes; i++) {
-		struct type_glob *t = &l->types[i];
-
-		if (!fnmatch(t->glob, name, 0) || !fnmatch(t->glob, both, 0))
-			matched = t->matched = true;
-		nearest_offer(&t->nearest, name, strlen(name));
-		nearest_offer(&t->nearest, both, strlen(both));
+		if (!fnmatch(l->types[i].glob, name, 0) || !fnmatch(l->types[i].glob, both, 0))
+			matched = l->types[i].matched = true;
+		nearest_offer(&l->types[i].nearest, name, strlen(name));
+		nearest_offer(&l->types[i].nearest, both, strlen(both));
 	}
 	return matched;
 }
@@ -238,17 +227,6 @@ static bool row_filter_refused(struct row_filter *l, uint32_t lane, uint32_t typ
 	return by_type != GAPS && (by_type != ROWS_TELL || !row_wanted(l, type, fixed));
 }
 
-/* Note the time of the last refused row of a lane. */
-static void row_filter_note_last(struct row_filter *l, uint32_t lane, uint64_t time)
-{
-	uint64_t *lasts;
-
-	if (ARRAY_REACH(l->lasts, l->nlasts, lane))
-		return;
-	lasts = l->lasts;
-	lasts[lane] = time;
-}
-
 static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t type,
 			      const void *fixed)
 {
@@ -262,9 +240,9 @@ static bool row_filter_refuse(void *ctx, uint64_t time, uint32_t lane, uint32_t 
 	l->any |= !no;
 	if (!l->cuts_threads)
 		return no;
-	l->failed |= row_filter_stacks_row(&l->stacks, l->writer, lane, type, no) != 0;
-	if (no)
-		row_filter_note_last(l, lane, time);
+	l->failed |= row_filter_stacks_row(l, lane, type, no) != 0;
+	if (no && !ARRAY_REACH(l->lasts, l->nlasts, lane))
+		l->lasts[lane] = time;
 	return no;
 }
 
@@ -303,7 +281,7 @@ void row_filter_begin(struct row_filter *l, struct writer *w)
 	l->cuts_threads = l->since.from || l->cpus.count || l->ntypes;
 	w->head.flags |= HEAD_FILTERED;
 	/* decoders may skip the rows of other CPUs */
-	l->stacks.all = l->cpus.count;
+	l->all_cut = l->cpus.count;
 }
 
 uint64_t row_filter_first(const struct input *in)

@@ -17,18 +17,6 @@ struct row_filter_stack {
 	uint32_t segment;
 };
 
-struct row_filter_stacks {
-	bool all; /* rows of each stack may be missing without having been refused */
-	struct intern keys;
-	uint8_t *
-		calls; /* by type: 0 unknown, 1 no calls on stacks, 2 calls of threads, 3 of CPUs */
-	size_t ncalls;
-	uint32_t *numbers[2]; /* 1 + index in stacks, by lane: of its thread, of its CPU */
-	size_t nnumbers[2];
-	struct row_filter_stack *stacks;
-	size_t nstacks;
-};
-
 /*
  * Refuse the rows that --since, --until, --cpu, --tid and --type exclude.
  *
@@ -37,29 +25,25 @@ struct row_filter_stacks {
  * first_time, before its first run or in it.
  */
 
-struct number_range {
-	int64_t first, last;
-};
-
 struct number_list {
-	struct number_range *ranges;
+	struct {
+		int64_t first, last;
+	} * ranges;
 	size_t count, capacity;
 };
 
 struct input;
 
-/* A glob for names of types. */
-struct type_glob {
-	const char *glob; /* not owned */
-	bool matched;
-	struct nearest nearest; /* of the types that no glob matched */
-};
-
 struct row_filter {
 	struct moment since, until;
 	uint64_t end; /* end of all inputs, shifted, for times that count from the end */
 	struct number_list cpus, tids;
-	struct type_glob *types;
+	/* globs for names of types */
+	struct {
+		const char *glob; /* not owned */
+		bool matched;
+		struct nearest nearest; /* of the types that no glob matched */
+	} * types;
 	size_t ntypes, types_capacity;
 
 	uint64_t first_time,
@@ -77,7 +61,15 @@ struct row_filter {
 	bool cuts_threads;
 	uint64_t *lasts;
 	size_t nlasts;
-	struct row_filter_stacks stacks;
+	bool all_cut; /* rows of each stack may be missing without having been refused */
+	struct intern stack_keys;
+	/* by type: 0 unknown, 1 no calls on stacks, 2 calls of threads, 3 of CPUs */
+	uint8_t *calls;
+	size_t ncalls;
+	uint32_t *numbers[2]; /* 1 + index in stacks, by lane: of its thread, of its CPU */
+	size_t nnumbers[2];
+	struct row_filter_stack *stacks;
+	size_t nstacks;
 	bool failed; /* the threads with refused rows could not be recorded */
 	struct writer *writer;
 };

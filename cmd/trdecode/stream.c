@@ -25,72 +25,54 @@
  * memory, or nothing to declare.
  */
 
-/* A table from ids of the saved stream to the writer's. */
-struct stream_map {
-	uint32_t *id; /* the writer's, by number in the dictionary; 0 none yet */
-	size_t size;
-};
-
-/* The tables of one input. */
-struct stream_ids {
+/* A saved stream that is read. */
+struct saved {
 	struct input *input; /* has the writer, and the shift of times */
-	struct dictionary *dictionary;
+	struct reader in;
+	struct block block;
+	struct events events;
+	struct event event;
+	bool walking;
+	bool begun, has_clock; /* its first row was found, its clock was chosen */
 	bool inside; /* rows were not read before a segment, whose open calls were written */
-	struct stream_map maps[ENTRY_KINDS];
+	/* the writer's ids, by number in the dictionary; 0 none yet */
+	struct {
+		uint32_t *id;
+		size_t size;
+	} maps[ENTRY_KINDS];
 	size_t *maps_done; /* by space: number of mappings that were declared */
 	size_t maps_size;
 	const struct location_symbol **symbols; /* by location: the symbol that was declared */
 	size_t symbols_size;
 	uint32_t types, locations; /* numbers of the last that stream_announce has seen */
+	/* A SNAPSHOT with the writer's ids and times. */
+	struct {
+		const struct snapshot *from;
+		struct buffer payload;
+		bool bad;
+	} moved;
+	struct bad_values bad_values;
+	struct buffer fixed, tail, meta;
+	uint64_t meta_next; /* bytes of the current META read so far */
 };
 
-static inline uint32_t stream_known(const struct stream_map *m, uint32_t number)
+static inline uint32_t stream_known(const struct saved *s, enum entry_kind kind, uint32_t number)
 {
-	return number < m->size ? m->id[number] : 0;
-}
-
-static uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l);
-static uint32_t stream_type_slow(struct stream_ids *s, const struct type *t);
-static uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad);
-
-static inline uint32_t stream_lane(struct stream_ids *s, const struct lane *l)
-{
-	uint32_t id = stream_known(&s->maps[ENTRY_LANE], l->number);
-
-	return id ? id : stream_lane_slow(s, l);
-}
-
-static inline uint32_t stream_type(struct stream_ids *s, const struct type *t)
-{
-	uint32_t id = stream_known(&s->maps[ENTRY_TYPE], t->number);
-
-	return id ? id : stream_type_slow(s, t);
-}
-
-/* Declare a location, again if its symbol has changed; number 0 is not a location. *bad: -1 when
- * out of memory. */
-static inline uint32_t stream_location(struct stream_ids *s, uint32_t number, int *bad)
-{
-	uint32_t id = stream_known(&s->maps[ENTRY_LOCATION], number);
-
-	if (id && number < s->symbols_size &&
-	    s->symbols[number] == dictionary_location(s->dictionary, number)->symbol)
-		return id;
-	return number ? stream_location_slow(s, number, bad) : 0;
+	return number < s->maps[kind].size ? s->maps[kind].id[number] : 0;
 }
 
 /* Convert a time of the input to one of the output. */
-static inline uint64_t stream_moved(const struct stream_ids *s, uint64_t time)
+static inline uint64_t stream_moved(const struct saved *s, uint64_t time)
 {
 	return merge_shifted(time, s->input->shift);
 }
 
-static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const void *object);
+static uint32_t stream_object(struct saved *s, enum entry_kind kind, const void *object);
 
 static uint32_t id_in(void *ctx, const struct entry_field *f, struct text_ref text,
 		      const void *object)
 {
-	struct stream_ids *s = ctx;
+	struct saved *s = ctx;
 
 	return f->refers == ENTRY_STRING
 		       ? writer_string(s->input->decoding->writer, text.text, text.size)
@@ -98,7 +80,7 @@ static uint32_t id_in(void *ctx, const struct entry_field *f, struct text_ref te
 }
 
 /* Store an entry with the writer's ids. Returns the writer's id. */
-static uint32_t stream_store(struct stream_ids *s, enum entry_kind kind, const void *object)
+static uint32_t stream_store(struct saved *s, enum entry_kind kind, const void *object)
 {
 	struct buffer b = {0};
 	uint32_t id = declare_encode(&b, kind, object, id_in, s)
@@ -110,40 +92,38 @@ static uint32_t stream_store(struct stream_ids *s, enum entry_kind kind, const v
 }
 
 /* Get a clock with the wall time of the output. */
-static struct clock moved_clock(struct stream_ids *s, const struct clock *clock)
+static struct clock moved_clock(struct saved *s, const struct clock *clock)
 {
 	struct clock c = *clock;
 
 	c.wall = saturated_i64((int128)c.wall - s->input->shift);
 	if (s->input->decoding->clock == CLOCK_WALL) {
-		c.name = dictionary_text(s->dictionary, "wall", 4);
+		c.name = dictionary_text(&s->in.dictionary, "wall", 4);
 		c.flags |= CLOCK_IS_WALL;
 	}
 	return c;
 }
 
 /* Get a lane with flags for the stacks that started before the rows of the input. */
-static struct lane started_lane(const struct stream_ids *s, const struct lane *lane)
+static struct lane started_lane(const struct saved *s, const struct lane *lane)
 {
 	struct lane l = *lane;
 
-	if (s->inside && dictionary_started(s->dictionary, l.thread))
+	if (s->inside && dictionary_started(&s->in.dictionary, l.thread))
 		l.flags |= LANE_STARTED;
-	if (s->inside && dictionary_started(s->dictionary, l.cpu_thread))
+	if (s->inside && dictionary_started(&s->in.dictionary, l.cpu_thread))
 		l.flags |= LANE_CPU_STARTED;
 	return l;
 }
 
-static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const void *object)
+static uint32_t stream_object(struct saved *s, enum entry_kind kind, const void *object)
 {
 	uint32_t number = object ? *(const uint32_t *)object : 0, made;
-	struct stream_map *m = &s->maps[kind];
 	struct clock clock;
 	struct lane lane;
-	uint32_t *id;
 
-	if (!number || stream_known(m, number))
-		return number ? stream_known(m, number) : 0;
+	if (!number || stream_known(s, kind, number))
+		return number ? stream_known(s, kind, number) : 0;
 	if (kind == ENTRY_CLOCK) {
 		clock = moved_clock(s, object);
 		object = &clock;
@@ -152,34 +132,32 @@ static uint32_t stream_object(struct stream_ids *s, enum entry_kind kind, const 
 		object = &lane;
 	}
 	made = stream_store(s, kind, object);
-	if (ARRAY_REACH(m->id, m->size, number))
+	if (ARRAY_REACH(s->maps[kind].id, s->maps[kind].size, number))
 		return 0;
-	id = m->id;
-	return id[number] = made;
+	return s->maps[kind].id[number] = made;
 }
 
-static uint32_t stream_source(struct stream_ids *s, const struct source *source)
+static inline uint32_t stream_lane(struct saved *s, const struct lane *l)
 {
-	return stream_object(s, ENTRY_SOURCE, source);
+	uint32_t id = stream_known(s, ENTRY_LANE, l->number);
+
+	return id ? id : stream_object(s, ENTRY_LANE, l);
 }
 
-static uint32_t stream_lane_slow(struct stream_ids *s, const struct lane *l)
+static inline uint32_t stream_type(struct saved *s, const struct type *t)
 {
-	return stream_object(s, ENTRY_LANE, l);
-}
+	uint32_t id = stream_known(s, ENTRY_TYPE, t->number);
 
-static uint32_t stream_type_slow(struct stream_ids *s, const struct type *t)
-{
-	return stream_object(s, ENTRY_TYPE, t);
+	return id ? id : stream_object(s, ENTRY_TYPE, t);
 }
 
 /* Declare a definition that a value of the next row uses; definition: its id in the segment. ctx:
- * the struct stream_ids. */
+ * the struct saved. */
 static uint32_t stream_value_definition(void *ctx, uint32_t definition)
 {
-	struct stream_ids *s = ctx;
+	struct saved *s = ctx;
 	uint32_t id = stream_object(s, ENTRY_DEFINITION,
-				    dictionary_definition_id(s->dictionary, definition));
+				    dictionary_definition_id(&s->in.dictionary, definition));
 
 	if (id)
 		writer_use_definition(s->input->decoding->writer, id);
@@ -187,7 +165,7 @@ static uint32_t stream_value_definition(void *ctx, uint32_t definition)
 }
 
 /* Declare the mappings of a space that are new. */
-static int stream_declare_maps(struct stream_ids *s, const struct space *space)
+static int stream_declare_maps(struct saved *s, const struct space *space)
 {
 	struct writer *w = s->input->decoding->writer;
 	uint32_t id = stream_object(s, ENTRY_SPACE, space);
@@ -197,9 +175,8 @@ static int stream_declare_maps(struct stream_ids *s, const struct space *space)
 		return space && space->number ? -1 : 0;
 	if (ARRAY_REACH(s->maps_done, s->maps_size, space->number))
 		return -1;
-	done = s->maps_done;
-	for (; done[space->number] < space->nmaps; done[space->number]++) {
-		struct map m = space->maps[done[space->number]];
+	for (done = &s->maps_done[space->number]; *done < space->nmaps; ++*done) {
+		struct map m = space->maps[*done];
 
 		m.time = m.time ? stream_moved(s, m.time) : 0;
 		if (writer_store_map(w, stream_store(s, ENTRY_MAP, &m), id))
@@ -208,7 +185,7 @@ static int stream_declare_maps(struct stream_ids *s, const struct space *space)
 	return 0;
 }
 
-static int symbol_of(struct stream_ids *s, const struct location *p, uint32_t id)
+static int symbol_of(struct saved *s, const struct location *p, uint32_t id)
 {
 	struct symbol_entry e;
 
@@ -221,14 +198,14 @@ static int symbol_of(struct stream_ids *s, const struct location *p, uint32_t id
 	return writer_symbol(s->input->decoding->writer, id, &e);
 }
 
-static uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int *bad)
+static uint32_t stream_location_slow(struct saved *s, uint32_t number, int *bad)
 {
-	const struct location *p = dictionary_location(s->dictionary, number);
+	const struct location *p = dictionary_location(&s->in.dictionary, number);
 	uint32_t id;
 
 	if (!p)
 		return 0;
-	if (!stream_known(&s->maps[ENTRY_LOCATION], number) && stream_declare_maps(s, p->space)) {
+	if (!stream_known(s, ENTRY_LOCATION, number) && stream_declare_maps(s, p->space)) {
 		*bad = -1;
 		return 0;
 	}
@@ -240,23 +217,35 @@ static uint32_t stream_location_slow(struct stream_ids *s, uint32_t number, int 
 	return id;
 }
 
-/* Declare a stack by its number in the dictionary. *bad: as stream_location. */
-static uint32_t stream_stack(struct stream_ids *s, uint32_t number, int *bad)
+/* Declare a location, again if its symbol has changed; number 0 is not a location. *bad: -1 when
+ * out of memory. */
+static inline uint32_t stream_location(struct saved *s, uint32_t number, int *bad)
 {
-	struct stream_map *m = &s->maps[ENTRY_STACK];
-	const struct dictionary *d = s->dictionary;
+	uint32_t id = stream_known(s, ENTRY_LOCATION, number);
+
+	if (id && number < s->symbols_size &&
+	    s->symbols[number] == dictionary_location(&s->in.dictionary, number)->symbol)
+		return id;
+	return number ? stream_location_slow(s, number, bad) : 0;
+}
+
+/* Declare a stack by its number in the dictionary. *bad: as stream_location. */
+static uint32_t stream_stack(struct saved *s, uint32_t number, int *bad)
+{
+	const struct dictionary *d = &s->in.dictionary;
 	uint32_t wanted = number, id = 0;
 	struct buffer callers = {0};
 
-	for (; number && !stream_known(m, number); number = dictionary_stack_parent(d, number))
+	for (; number && !stream_known(s, ENTRY_STACK, number);
+	     number = dictionary_stack_parent(d, number))
 		*bad |= buffer_u32(&callers, number);
-	id = number ? stream_known(m, number) : 0;
-	*bad |= ARRAY_REACH(m->id, m->size, wanted);
+	id = number ? stream_known(s, ENTRY_STACK, number) : 0;
+	*bad |= ARRAY_REACH(s->maps[ENTRY_STACK].id, s->maps[ENTRY_STACK].size, wanted);
 	for (size_t i = callers.size; i && !*bad; i -= 4) {
 		number = get_u32(callers.data + i - 4);
 		id = writer_stack(s->input->decoding->writer, id,
 				  stream_location(s, dictionary_stack_location(d, number), bad));
-		m->id[number] = id;
+		s->maps[ENTRY_STACK].id[number] = id;
 		*bad |= id ? 0 : -1;
 	}
 	buffer_free(&callers);
@@ -264,12 +253,12 @@ static uint32_t stream_stack(struct stream_ids *s, uint32_t number, int *bad)
 }
 
 /* Declare a stack that a field of the next row uses; stack: its id in the segment. ctx: the struct
- * stream_ids. */
+ * saved. */
 static uint32_t stream_field_stack(void *ctx, uint32_t stack)
 {
-	struct stream_ids *s = ctx;
+	struct saved *s = ctx;
 	int bad = 0;
-	uint32_t id = stream_stack(s, dictionary_stack_id(s->dictionary, stack), &bad);
+	uint32_t id = stream_stack(s, dictionary_stack_id(&s->in.dictionary, stack), &bad);
 
 	if (id)
 		writer_use_stack(s->input->decoding->writer, id);
@@ -278,9 +267,9 @@ static uint32_t stream_field_stack(void *ctx, uint32_t stack)
 
 /* Declare the new types of the dictionary, and the new locations with arguments, though no row of
  * them may follow. Returns 0, or -1 when out of memory or with the writer's error. */
-static int stream_announce(struct stream_ids *s)
+static int stream_announce(struct saved *s)
 {
-	const struct dictionary *d = s->dictionary;
+	const struct dictionary *d = &s->in.dictionary;
 	struct row_filter *filter = s->input->decoding->row_filter;
 	int bad = 0;
 
@@ -297,14 +286,6 @@ static int stream_announce(struct stream_ids *s)
 	return bad;
 }
 
-static void stream_ids_free(struct stream_ids *s)
-{
-	for (int i = 0; i < ENTRY_KINDS; i++)
-		free(s->maps[i].id);
-	free(s->maps_done);
-	free(s->symbols);
-}
-
 /*
  * The decoder of saved streams, so that trdecode can merge and cut them too.
  *
@@ -312,22 +293,6 @@ static void stream_ids_free(struct stream_ids *s)
  */
 
 enum { LARGE = 1 << 20 }; /* bytes of values that are copied only if their ids change */
-
-/* A saved stream that is read. */
-struct saved {
-	struct input *input;
-	struct reader in;
-	struct block block;
-	struct events events;
-	struct event event;
-	bool walking;
-	bool begun, has_clock; /* its first row was found, its clock was chosen */
-	struct stream_ids ids;
-	struct bad_values bad_values;
-	struct buffer fixed, tail, meta;
-	uint64_t meta_next; /* bytes of the current META read so far */
-	struct text_ref meta_name;
-};
 
 static enum bid saved_probe(const struct input *in)
 {
@@ -355,10 +320,10 @@ static int stream_take_meta(struct saved *s, struct error *e)
 	if (s->meta_next == m.total) {
 		struct text_ref name = dictionary_text(&s->in.dictionary, m.name, m.name_size);
 
-		if (writer_meta(
-			    s->input->decoding->writer,
-			    stream_source(&s->ids, pool_at(&s->in.dictionary.sources, m.source)),
-			    name.text, s->meta.data, s->meta.size)) {
+		if (writer_meta(s->input->decoding->writer,
+				stream_object(s, ENTRY_SOURCE,
+					      pool_at(&s->in.dictionary.sources, m.source)),
+				name.text, s->meta.data, s->meta.size)) {
 			*e = s->input->decoding->writer->error;
 			return -1;
 		}
@@ -418,175 +383,169 @@ static int stream_choose_clock(struct saved *s, const struct clock *c, struct er
 
 /* --- calls that are open where reading begins inside a stream, or goes on after a loss --- */
 
-/* A block with the writer's ids and times. */
-struct moved {
-	struct stream_ids *ids;
-	struct writer *writer;
-	const struct snapshot *from;
-	struct buffer payload;
-	bool bad;
-};
-
 /* Get the id, which is declared in the segment. */
-static uint32_t moved_declare(struct moved *m, enum entry_kind kind, uint32_t id)
+static uint32_t moved_declare(struct saved *s, enum entry_kind kind, uint32_t id)
 {
-	m->bad = m->bad || writer_declare_again(m->writer, kind, id);
+	s->moved.bad = s->moved.bad || writer_declare_again(s->input->decoding->writer, kind, id);
 	return id;
 }
 
-static uint32_t stream_lane_id(struct moved *m, const struct lane *l)
+static uint32_t stream_lane_id(struct saved *s, const struct lane *l)
 {
-	return moved_declare(m, ENTRY_LANE, stream_lane(m->ids, l));
+	return moved_declare(s, ENTRY_LANE, stream_lane(s, l));
 }
 
-static uint32_t type_id(struct moved *m, const struct type *t)
+static uint32_t type_id(struct saved *s, const struct type *t)
 {
-	return t ? moved_declare(m, ENTRY_TYPE, stream_type(m->ids, t)) : 0;
+	return t ? moved_declare(s, ENTRY_TYPE, stream_type(s, t)) : 0;
 }
 
-static uint32_t location_id(struct moved *m, uint32_t number)
+static uint32_t location_id(struct saved *s, uint32_t number)
 {
 	int bad = 0;
-	uint32_t id = stream_location(m->ids, number, &bad);
+	uint32_t id = stream_location(s, number, &bad);
 
-	m->bad = m->bad || bad;
-	return id ? moved_declare(m, ENTRY_LOCATION, id) : 0;
+	s->moved.bad = s->moved.bad || bad;
+	return id ? moved_declare(s, ENTRY_LOCATION, id) : 0;
 }
 
-static void moved_append(struct moved *m, const void *p, size_t n)
+static void moved_append(struct saved *s, const void *p, size_t n)
 {
-	m->bad = m->bad || buffer_append(&m->payload, p, n);
+	s->moved.bad = s->moved.bad || buffer_append(&s->moved.payload, p, n);
 }
 
-static void append_u32(struct moved *m, uint32_t v)
+static void append_u32(struct saved *s, uint32_t v)
 {
-	m->bad = m->bad || buffer_u32(&m->payload, v);
+	s->moved.bad = s->moved.bad || buffer_u32(&s->moved.payload, v);
 }
 
-static void align(struct moved *m, unsigned to)
+static void align(struct saved *s, unsigned to)
 {
-	m->bad = m->bad || buffer_align(&m->payload, to);
+	s->moved.bad = s->moved.bad || buffer_align(&s->moved.payload, to);
 }
 
-static uint64_t moved_time(const struct moved *m, uint64_t time)
+static uint64_t moved_time(const struct saved *s, uint64_t time)
 {
-	return time ? stream_moved(m->ids, time) : 0;
+	return time ? stream_moved(s, time) : 0;
 }
 
-static void put_threads(struct moved *m)
+static void put_threads(struct saved *s)
 {
 	struct snapshot_walk w;
 	uint8_t p[SNAPSHOT_THREAD];
 
-	snapshot_walk(&w, m->from);
+	snapshot_walk(&w, s->moved.from);
 	while (snapshot_next_thread(&w)) {
 		struct snapshot_thread t = w.thread;
 
-		t.lane = stream_lane_id(m, w.lane);
-		t.type = type_id(m, w.type);
-		t.kernel_type = type_id(m, w.kernel_type);
-		t.last = moved_time(m, t.last);
-		t.since = moved_time(m, t.since);
-		t.kernel_since = moved_time(m, t.kernel_since);
+		t.lane = stream_lane_id(s, w.lane);
+		t.type = type_id(s, w.type);
+		t.kernel_type = type_id(s, w.kernel_type);
+		t.last = moved_time(s, t.last);
+		t.since = moved_time(s, t.since);
+		t.kernel_since = moved_time(s, t.kernel_since);
 		snapshot_put_thread(p, &t);
-		moved_append(m, p, sizeof p);
+		moved_append(s, p, sizeof p);
 		while (snapshot_next_frame(&w))
 			;
 	}
 }
 
-static void stream_put_frames(struct moved *m)
+static void stream_put_frames(struct saved *s)
 {
 	struct snapshot_walk w;
 	uint8_t p[SNAPSHOT_FRAME];
 
-	snapshot_walk(&w, m->from);
+	snapshot_walk(&w, s->moved.from);
 	while (snapshot_next_thread(&w))
 		while (snapshot_next_frame(&w)) {
-			w.frame.start = moved_time(m, w.frame.start);
+			w.frame.start = moved_time(s, w.frame.start);
 			snapshot_put_frame(p, &w.frame);
-			moved_append(m, p, sizeof p);
+			moved_append(s, p, sizeof p);
 		}
 }
 
-static void put_gone(struct moved *m)
+static void put_gone(struct saved *s)
 {
 	struct snapshot_walk w;
 
-	snapshot_walk(&w, m->from);
+	snapshot_walk(&w, s->moved.from);
 	while (snapshot_next_thread(&w)) {
 		for (uint32_t i = 0; i < w.thread.gone; i++)
-			append_u32(m, location_id(m, snapshot_gone(&w, i)));
+			append_u32(s, location_id(s, snapshot_gone(&w, i)));
 		while (snapshot_next_frame(&w))
 			;
 	}
-	align(m, 8);
+	align(s, 8);
 }
 
-static void stream_put_row(struct moved *m, const struct event *e)
+static void stream_put_row(struct saved *s, const struct event *e)
 {
 	size_t at;
 
-	moved_append(m, e->row, (size_t)(e->fixed - e->row) + e->type->fixed_size);
-	if (!m->bad)
-		field_map_stacks(e->type, m->payload.data + m->payload.size - e->type->fixed_size,
-				 stream_field_stack, m->ids);
-	if (!(e->type->flags & TYPE_TAIL) || m->bad)
+	moved_append(s, e->row, (size_t)(e->fixed - e->row) + e->type->fixed_size);
+	if (!s->moved.bad)
+		field_map_stacks(e->type,
+				 s->moved.payload.data + s->moved.payload.size -
+					 e->type->fixed_size,
+				 stream_field_stack, s);
+	if (!(e->type->flags & TYPE_TAIL) || s->moved.bad)
 		return;
-	at = m->payload.size;
-	append_u32(m, e->tail_size);
+	at = s->moved.payload.size;
+	append_u32(s, e->tail_size);
 	if (!(e->type->flags & TYPE_VALUES)) {
-		moved_append(m, e->tail, e->tail_size);
+		moved_append(s, e->tail, e->tail_size);
 	} else {
-		m->bad = m->bad || values_copy(&m->payload, e->tail, e->tail_size,
-					       stream_value_definition, m->ids);
-		if (!m->bad)
-			put_u32(m->payload.data + at, (uint32_t)(m->payload.size - at - 4));
+		s->moved.bad = s->moved.bad || values_copy(&s->moved.payload, e->tail, e->tail_size,
+							   stream_value_definition, s);
+		if (!s->moved.bad)
+			put_u32(s->moved.payload.data + at,
+				(uint32_t)(s->moved.payload.size - at - 4));
 	}
-	align(m, 4);
+	align(s, 4);
 }
 
 /* Append the payload with the rows. Their times, and those of the block, are 0. */
-static void stream_put_rows(struct moved *m)
+static void stream_put_rows(struct saved *s)
 {
-	const struct block *b = &m->from->rows;
+	const struct block *b = &s->moved.from->rows;
 	struct events it;
 	struct event e;
 
-	moved_append(m, b->payload, EVENTS_HEADER);
+	moved_append(s, b->payload, EVENTS_HEADER);
 	for (uint32_t i = 0; i < b->ntypes; i++)
-		append_u32(m, type_id(m, b->types[i]));
+		append_u32(s, type_id(s, b->types[i]));
 	for (uint32_t i = 0; i < b->nlanes; i++)
-		append_u32(m, stream_lane_id(m, b->lanes[i]));
+		append_u32(s, stream_lane_id(s, b->lanes[i]));
 	for (uint32_t i = 1; i <= b->nlocations; i++)
-		append_u32(m, location_id(m, b->locations[i]));
-	align(m, 8);
-	for (events_begin(&it, b); !m->bad && event_next(&it, &e);)
-		stream_put_row(m, &e);
-	align(m, 8);
+		append_u32(s, location_id(s, b->locations[i]));
+	align(s, 8);
+	for (events_begin(&it, b); !s->moved.bad && event_next(&it, &e);)
+		stream_put_row(s, &e);
+	align(s, 8);
 }
 
-static void put_payload(struct moved *m)
+static void put_payload(struct saved *s)
 {
-	struct snapshot_head head = m->from->head;
+	struct snapshot_head head = s->moved.from->head;
 	uint8_t p[SNAPSHOT_HEAD] = {0};
 	size_t rows;
 
 	if (head.first != UINT64_MAX)
-		head.first = stream_moved(m->ids, head.first);
-	head.latest = moved_time(m, head.latest);
+		head.first = stream_moved(s, head.first);
+	head.latest = moved_time(s, head.latest);
 	/* blocks of other inputs may follow */
 	head.flags = (head.flags & ~(uint32_t)SNAPSHOT_RESTART) | SNAPSHOT_MORE;
-	moved_append(m, p, sizeof p);
-	put_threads(m);
-	stream_put_frames(m);
-	put_gone(m);
-	rows = m->payload.size;
+	moved_append(s, p, sizeof p);
+	put_threads(s);
+	stream_put_frames(s);
+	put_gone(s);
+	rows = s->moved.payload.size;
 	if (head.frames)
-		stream_put_rows(m);
-	head.rows = (uint32_t)(m->payload.size - rows);
-	if (!m->bad)
-		snapshot_put_head(m->payload.data, &head);
+		stream_put_rows(s);
+	head.rows = (uint32_t)(s->moved.payload.size - rows);
+	if (!s->moved.bad)
+		snapshot_put_head(s->moved.payload.data, &head);
 }
 
 /* Begin a segment after the rows that were written. */
@@ -603,9 +562,9 @@ static int stream_begin_segment(struct decoding *d)
 }
 
 /* End the calls of the input's present stream. */
-static int drop_calls(struct stream_ids *s)
+static int drop_calls(struct saved *s)
 {
-	const struct dictionary *in = s->dictionary;
+	const struct dictionary *in = &s->in.dictionary;
 	struct decoding *d = s->input->decoding;
 	size_t n = d->writer->entries[ENTRY_SOURCE].count;
 	uint8_t *sources = calloc(n, 1);
@@ -618,7 +577,7 @@ static int drop_calls(struct stream_ids *s)
 		const struct source *source = pool_at(&in->sources, i);
 
 		if (source->stream == in->stream)
-			sources[stream_known(&s->maps[ENTRY_SOURCE], i)] = 1;
+			sources[stream_known(s, ENTRY_SOURCE, i)] = 1;
 	}
 	bad = calls_writer_lose(d->calls, sources, n);
 	free(sources);
@@ -626,46 +585,46 @@ static int drop_calls(struct stream_ids *s)
 }
 
 /* Prepare to write the calls that are open where the input begins, or goes on after a loss: those
- * that were open end. begun: rows were written, and the calls are of another segment of the output.
+ * that were open end.
  * -1 with the writer's error. */
-static int stream_begin_inside(struct stream_ids *s, bool begun)
+static int stream_begin_inside(struct saved *s)
 {
 	struct decoding *d = s->input->decoding;
-	struct stream_map *lanes = &s->maps[ENTRY_LANE];
 	bool fresh = !d->calls;
 
-	if ((begun || fresh) && stream_begin_segment(d))
+	if ((s->begun || fresh) && stream_begin_segment(d))
 		return -1;
 	s->inside = d->inside = true;
 	/* lanes may have started in what was not read */
-	if (lanes->size)
-		memset(lanes->id, 0, lanes->size * sizeof(*lanes->id));
+	if (s->maps[ENTRY_LANE].size)
+		memset(s->maps[ENTRY_LANE].id, 0, s->maps[ENTRY_LANE].size * sizeof(uint32_t));
 	if (drop_calls(s))
 		return -1;
 	/* calls of streams that precede this one in the input were not followed */
-	if (fresh && s->dictionary->stream > 1)
+	if (fresh && s->in.dictionary.stream > 1)
 		calls_writer_miss(d->calls);
 	return 0;
 }
 
 /* Write the open calls of a block, with the ids and times of the output. The input's shift must be
  * known. -1 with the writer's error. */
-static int write_calls(struct stream_ids *s, const struct block *b)
+static int write_calls(struct saved *s)
 {
 	struct decoding *d = s->input->decoding;
-	struct moved m = {
-		.ids = s, .writer = d->writer, .from = b->snapshot, .payload = {.spills = true}};
-	struct block to = *b;
+	struct block to = s->block;
 	int bad;
 
-	put_payload(&m);
-	bad = m.bad || writer_send_dict(d->writer);
+	s->moved.from = s->block.snapshot;
+	s->moved.bad = false;
+	s->moved.payload.spills = true;
+	put_payload(s);
+	bad = s->moved.bad || writer_send_dict(d->writer);
 	if (!bad) {
-		to.payload = m.payload.data;
-		to.length = to.available = (uint32_t)m.payload.size;
+		to.payload = s->moved.payload.data;
+		to.length = to.available = (uint32_t)s->moved.payload.size;
 		bad = calls_writer_take(d->calls, &to);
 	}
-	buffer_free(&m.payload);
+	buffer_free(&s->moved.payload);
 	if (!bad)
 		return 0;
 	return d->writer->error.what[0] ? -1 : error_no_memory(&d->writer->error);
@@ -679,7 +638,7 @@ static int stream_take_calls(struct saved *s, struct error *e)
 	if (stream_drop_bad_values(s, block_enters(&s->block), e) ||
 	    (clock && stream_choose_clock(s, clock, e)))
 		return -1;
-	return write_calls(&s->ids, &s->block);
+	return write_calls(s);
 }
 
 /* Take a SNAPSHOT, before the first row or after lost ones. */
@@ -694,7 +653,7 @@ static int stream_restore_calls(struct saved *s, struct error *e)
 		return 0;
 	e->what[0] = '\0';
 	if (!from->continues && (again || !limits))
-		bad = stream_begin_inside(&s->ids, s->begun);
+		bad = stream_begin_inside(s);
 	if (!bad && limits) {
 		/* which calls the left-out rows end is not known */
 		d->inside = true;
@@ -731,9 +690,9 @@ static int stream_take_threads(struct saved *s, struct error *e)
 			continue;
 		if (stream_choose_clock(s, lane->clock, e))
 			return -1;
-		t.lane = stream_lane(&s->ids, lane);
-		t.since = t.since ? stream_moved(&s->ids, t.since) : 0;
-		t.last = t.last ? stream_moved(&s->ids, t.last) : 0;
+		t.lane = stream_lane(s, lane);
+		t.since = t.since ? stream_moved(s, t.since) : 0;
+		t.last = t.last ? stream_moved(s, t.last) : 0;
 		/* rows before the entry must not move to after it */
 		if (writer_flush(w) || writer_thread(w, &t))
 			return -1;
@@ -747,7 +706,7 @@ static int stream_take_dict(struct saved *s, struct error *e)
 	struct decoding *d = s->input->decoding;
 
 	e->what[0] = '\0';
-	if (!stream_announce(&s->ids) && (d->times_only || !stream_take_threads(s, e)))
+	if (!stream_announce(s) && (d->times_only || !stream_take_threads(s, e)))
 		return 0;
 	if (!e->what[0])
 		*e = d->writer->error;
@@ -763,7 +722,7 @@ static int saved_advance(struct saved *s, struct error *e)
 		int got;
 
 		if (s->walking && event_next(&s->events, &s->event)) {
-			in->next = stream_moved(&s->ids, s->event.time);
+			in->next = stream_moved(s, s->event.time);
 			/* UINT64_MAX means: no next event; only a damaged stream contains this time
 			 */
 			in->next -= in->next == UINT64_MAX;
@@ -788,7 +747,7 @@ static int saved_advance(struct saved *s, struct error *e)
 		/* no event of the block is wanted */
 		if (s->block.kind == BLOCK_EVENTS &&
 		    (s->block.last < row_filter_first(in) ||
-		     stream_moved(&s->ids, s->block.base) > row_filter_last(in)))
+		     stream_moved(s, s->block.base) > row_filter_last(in)))
 			continue;
 		if (s->block.kind == BLOCK_DICT && stream_take_dict(s, e))
 			return -1;
@@ -821,8 +780,7 @@ static int saved_open(struct input *in, struct error *e)
 	in->state = s;
 	if (!s)
 		return error_no_memory(e);
-	s->input = s->ids.input = in;
-	s->ids.dictionary = &s->in.dictionary;
+	s->input = in;
 	if (reader_open_fd(&s->in, in->fd, in->name, in->head, in->head_size)) {
 		*e = s->in.error;
 		return -1;
@@ -872,9 +830,9 @@ static int saved_begin(struct input *in, struct error *e)
 	return merge_first(in, s->event.time, e);
 }
 
-/* Find the last time, which the END at the end of the file contains. */
-/* Without this 'trdecode --since -TIME SAVED | trstat' takes 14 times the instructions where a
- * twentieth of a uftrace recording is wanted. */
+/* Find the last time, which the END at the end of the file contains. Without this 'trdecode --since
+ * -TIME SAVED | trstat' takes 14 times the instructions where a twentieth of a uftrace recording is
+ * wanted. */
 static bool saved_late(struct input *in, uint64_t *time)
 {
 	const struct saved *s = in->state;
@@ -882,7 +840,7 @@ static bool saved_late(struct input *in, uint64_t *time)
 
 	if (reader_tail_last(s->in.input.fd, &last))
 		return false;
-	*time = stream_moved(&s->ids, last);
+	*time = stream_moved(s, last);
 	return true;
 }
 
@@ -892,7 +850,7 @@ static int copy_fixed(struct saved *s, const struct event *ev)
 	s->fixed.size = 0;
 	if (buffer_append(&s->fixed, ev->fixed, ev->type->fixed_size))
 		return -1;
-	field_map_stacks(ev->type, s->fixed.data, stream_field_stack, &s->ids);
+	field_map_stacks(ev->type, s->fixed.data, stream_field_stack, s);
 	return 0;
 }
 
@@ -903,7 +861,7 @@ static bool is_refused_gap(struct saved *s, uint32_t lane)
 	const struct event *ev = &s->event;
 
 	return ev->type->kind == KIND_GAP && no->row &&
-	       no->row(no->ctx, s->input->next, lane, stream_type(&s->ids, ev->type), ev->fixed);
+	       no->row(no->ctx, s->input->next, lane, stream_type(s, ev->type), ev->fixed);
 }
 
 static int stream_copy_row(struct saved *s)
@@ -912,31 +870,31 @@ static int stream_copy_row(struct saved *s)
 	const struct event *ev = &s->event;
 	const uint8_t *tail = ev->tail;
 	bool sample = ev->type->kind == KIND_SAMPLE;
-	uint32_t size = ev->tail_size, lane = stream_lane(&s->ids, ev->lane), location;
+	uint32_t size = ev->tail_size, lane = stream_lane(s, ev->lane), location;
 	struct new_row row;
 	int bad = 0;
 
 	if (is_refused_gap(s, lane))
 		return 0;
-	location = sample ? stream_stack(&s->ids, ev->stack, &bad)
-			  : stream_location(&s->ids, ev->location, &bad);
+	location =
+		sample ? stream_stack(s, ev->stack, &bad) : stream_location(s, ev->location, &bad);
 	if (bad)
 		return -1;
 	if (ev->type->has_stacks && copy_fixed(s, ev))
 		return -1;
 	if (ev->type->flags & TYPE_VALUES &&
-	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, &s->ids))) {
+	    !(size > LARGE && values_copy_is_same(tail, size, stream_value_definition, s))) {
 		buffer_clear(&s->tail);
 		s->tail.spills = true;
 		w->tail_buffer = &s->tail;
-		if (values_copy(&s->tail, tail, size, stream_value_definition, &s->ids))
+		if (values_copy(&s->tail, tail, size, stream_value_definition, s))
 			return -1;
 		tail = s->tail.data;
 		size = (uint32_t)s->tail.size;
 	}
 	row = (struct new_row){.time = s->input->next,
 			       .lane = lane,
-			       .type = stream_type(&s->ids, ev->type),
+			       .type = stream_type(s, ev->type),
 			       .location = location,
 			       .depth = ev->depth,
 			       .fixed = ev->type->has_stacks ? s->fixed.data : ev->fixed,
@@ -1045,7 +1003,10 @@ static void saved_close(struct input *in)
 		bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
 	reader_close(&s->in);
-	stream_ids_free(&s->ids);
+	for (int i = 0; i < ENTRY_KINDS; i++)
+		free(s->maps[i].id);
+	free(s->maps_done);
+	free(s->symbols);
 	buffer_free(&s->fixed);
 	buffer_free(&s->tail);
 	buffer_free(&s->meta);
