@@ -55,12 +55,6 @@ enum { DESCRIPTORS_KEPT = 24 };
  * times fit 64 bits after all shifts are added. */
 #define TIME_LIMIT (1ull << 62)
 
-/* The file of an operand. */
-struct operand_file {
-	uint64_t device, inode; /* to recognise it */
-	bool live;		/* a pipe, a device, or a file of no size: it may never end */
-};
-
 /* One operand of the command line. */
 struct input {
 	const char *name; /* as the user gave it */
@@ -88,7 +82,11 @@ struct input {
 	const uint64_t *guest_ids; /* of a host: the decoder's array, while it is open */
 	size_t nguest_ids;
 	char *path; /* path of the tree, where it is not name */
-	struct operand_file file;
+	/* The file of the operand. */
+	struct {
+		uint64_t device, inode; /* to recognise it */
+		bool live; /* a pipe, a device, or a file of no size: it may never end */
+	} file;
 	void *state; /* the decoder's own */
 };
 
@@ -115,7 +113,7 @@ struct decoder {
 	 * trace cannot be read at all. */
 	int (*open)(struct input *in, struct error *e);
 	/* Return a number that differs between inputs whose files have the same bytes
-	 * (rows.h). NULL: there is none. */
+	 * (main.c). NULL: there is none. */
 	uint64_t (*fingerprint)(const struct input *in);
 	int (*info)(struct input *in, struct trace_info *f, struct error *e);
 	/* Declare everything and set in->next. Calls merge_choose_clock once the clock is known.

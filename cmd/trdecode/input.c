@@ -71,6 +71,61 @@ struct tree {
 	struct error damage;
 };
 
+/* Bytes that all names of a tree may take. */
+#define NAMES_MAX (64u << 20)
+
+static void set_damage(struct tree *t, const char *what)
+{
+	if (!t->damaged)
+		error_set(&t->damage, t->name, NO_OFFSET, "%s", what);
+	t->damaged = true;
+}
+
+/* Members beyond this number are not read (that is damage). */
+#define TREE_MAX_MEMBERS (1u << 20)
+
+/* Add a member, its name copied; NULL: the tree is full or out of memory, which is noted as
+ * damage. */
+static struct input_member *tree_add(struct tree *t, const char *name)
+{
+	struct input_member *m;
+	size_t length = strlen(name);
+
+	if (t->nr == TREE_MAX_MEMBERS || t->names_size + length > NAMES_MAX) {
+		set_damage(t, "too many members, the rest is not read");
+		return NULL;
+	}
+	if (ARRAY_GROW(t->members, t->room, t->nr)) {
+		set_damage(t, "out of memory, the rest is not read");
+		return NULL;
+	}
+	m = &t->members[t->nr];
+	*m = (struct input_member){.name = strdup(name), .order = t->nr};
+	if (!m->name) {
+		set_damage(t, "out of memory, the rest is not read");
+		return NULL;
+	}
+	t->nr++;
+	t->names_size += length;
+	return m;
+}
+
+/* Compare members for qsort: by name, then by order in the archive. */
+static int tree_compare(const void *a, const void *b)
+{
+	const struct input_member *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	return c ? c : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Set the damage of the file that the archive is in. */
+static void tree_set_damage(struct tree *t, const struct error *e)
+{
+	t->damaged = true;
+	t->damage = *e;
+}
+
 /*
  * --- a compressed file as a pipe of its content, which a thread unpacks ---
  *
@@ -96,15 +151,19 @@ static bool tree_begins(const uint8_t *head, size_t n, const char *magic, size_t
 	return n >= size && !memcmp(head, magic, size);
 }
 
+/* Test for the two bytes of gzip and its only method. */
 static bool is_gzip(const uint8_t *head, size_t n)
 {
 	return tree_begins(head, n, "\x1f\x8b\x08", 3);
 }
 
-static bool unpack_is_zstd(const uint8_t *head, size_t n);
-static void tree_set_damage(struct tree *t, const struct error *e);
-static int tree_compare(const void *a, const void *b);
-static struct input_member *tree_add(struct tree *t, const char *name);
+/* Do these bytes begin a frame, or a frame to skip? */
+static bool unpack_is_zstd(const uint8_t *head, size_t n)
+{
+	return n >= 4 &&
+	       (get_u32(head) == ZSTD_MAGICNUMBER ||
+		(get_u32(head) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
+}
 
 /* Test whether the first bytes of a file are those of a compressed one. */
 static bool decompress_known(const uint8_t *head, size_t n)
@@ -326,12 +385,6 @@ static bool first_bytes_sane(const uint8_t *p, size_t n)
 	return n < 2 || p[1] <= (p[0] >= APITRACE_PROPERTIES ? p[0] : APITRACE_LEAVE);
 }
 
-/* Test for the two bytes of gzip and its only method. */
-static bool gzip_mark(const uint8_t *head, size_t n)
-{
-	return n >= 3 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8;
-}
-
 /* Bid for the first unpacked bytes of a file that has the mark of its container. */
 static enum bid bid_first(const uint8_t *p, size_t n)
 {
@@ -427,14 +480,6 @@ static enum bid probe_brotli(const uint8_t *head, size_t n)
 										    : BID_NONE;
 }
 
-/* Do these bytes begin a frame, or a frame to skip? */
-static bool unpack_is_zstd(const uint8_t *head, size_t n)
-{
-	return n >= 4 &&
-	       (get_u32(head) == ZSTD_MAGICNUMBER ||
-		(get_u32(head) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
-}
-
 /* Read the window that a frame's header requires. Return false if the header is truncated, or of
  * a frame to skip. RFC 8878, 3.1.1.1 */
 static bool unpack_zstd_window(const uint8_t *head, size_t n, uint64_t *window)
@@ -517,7 +562,7 @@ enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container)
 	*container = CONTAINER_BROTLI;
 	if (n >= 2 && !memcmp(head, "at", 2))
 		*container = CONTAINER_SNAPPY;
-	else if (gzip_mark(head, n))
+	else if (is_gzip(head, n))
 		*container = CONTAINER_GZIP;
 	else if (unpack_is_zstd(head, n))
 		*container = CONTAINER_ZSTD;
@@ -1081,7 +1126,7 @@ static int tree_unpack_members(struct tree *t, struct error *e)
 
 #define TREE_ARCHIVE_READ_SIZE (256u << 10)
 
-/* What an archive is read from. */
+/* What an archive is read from, and its members by name, for hard links. */
 struct input_source {
 	int fd;
 	const void *peeked;
@@ -1089,6 +1134,8 @@ struct input_source {
 	char *buffer;
 	int read_errno;
 	bool ended;
+	struct id_cache numbers; /* index + 1 of the last member of each name */
+	size_t added;		 /* number of members that are in it */
 };
 
 /* Get the length of name's directory part, '/' included. */
@@ -1204,27 +1251,21 @@ static const char *entry_name(const char *name)
 	}
 }
 
-/* The members by name, for hard links: index + 1 of the last one of each name. */
-struct targets {
-	struct id_cache numbers;
-	size_t added; /* number of members that are in it */
-};
-
 /* Get the index + 1 of the member that a link is to; 0: none. -1: out of memory. */
-static int64_t find_target(struct targets *x, const struct tree *t, const char *name)
+static int64_t find_target(struct input_source *s, const struct tree *t, const char *name)
 {
 	uint32_t at;
 
-	for (; x->added < t->nr; x->added++) {
-		const char *member = t->members[x->added].name;
-		uint32_t *number = id_cache_number(&x->numbers, member, strlen(member));
+	for (; s->added < t->nr; s->added++) {
+		const char *member = t->members[s->added].name;
+		uint32_t *number = id_cache_number(&s->numbers, member, strlen(member));
 
 		if (!number)
 			return -1;
-		*number = (uint32_t)x->added + 1;
+		*number = (uint32_t)s->added + 1;
 	}
-	at = intern_find(&x->numbers.keys, name, strlen(name));
-	return at == INTERN_NONE ? 0 : x->numbers.numbers[at];
+	at = intern_find(&s->numbers.keys, name, strlen(name));
+	return at == INTERN_NONE ? 0 : s->numbers.numbers[at];
 }
 
 /* Record why the archive cannot be read further. */
@@ -1256,10 +1297,10 @@ static void archive_damage(struct tree *t, struct archive *a, const struct input
 }
 
 /* Add a member that is a hard link to an earlier one, if that is there. */
-static int tree_add_link(struct tree *t, struct targets *targets, const char *name,
-			 const char *link, struct error *e)
+static int tree_add_link(struct tree *t, struct input_source *s, const char *name, const char *link,
+			 struct error *e)
 {
-	int64_t target = find_target(targets, t, link);
+	int64_t target = find_target(s, t, link);
 	struct input_member *m;
 
 	if (target < 0)
@@ -1272,8 +1313,7 @@ static int tree_add_link(struct tree *t, struct targets *targets, const char *na
 	return 0;
 }
 
-static int read_archive(struct tree *t, struct archive *a, struct input_source *s,
-			struct targets *targets, struct error *e)
+static int read_archive(struct tree *t, struct archive *a, struct input_source *s, struct error *e)
 {
 	struct archive_entry *entry;
 	uint64_t end = 0; /* end of the temporary file */
@@ -1292,7 +1332,7 @@ static int read_archive(struct tree *t, struct archive *a, struct input_source *
 		if (!*name || strlen(name) >= PATH_MAX)
 			continue;
 		if (link && !archive_entry_size(entry)) {
-			if (tree_add_link(t, targets, name, entry_name(link), e))
+			if (tree_add_link(t, s, name, entry_name(link), e))
 				return -1;
 			continue;
 		}
@@ -1331,7 +1371,6 @@ static int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t 
 {
 	struct input_source source = {.fd = fd, .peeked = peeked, .nr_peeked = n};
 	struct archive *a = archive_read_new();
-	struct targets targets = {.added = 0};
 	int result = -1;
 
 	t->is_archive = true;
@@ -1348,12 +1387,12 @@ static int tree_open_archive(struct tree *t, int fd, const void *peeked, size_t 
 		archive_failure(t, a, &source, NULL, e);
 		goto out;
 	}
-	result = read_archive(t, a, &source, &targets, e);
+	result = read_archive(t, a, &source, e);
 	finish_members(t);
 out:
 	if (a)
 		archive_read_free(a);
-	id_cache_free(&targets.numbers);
+	id_cache_free(&source.numbers);
 	free(source.buffer);
 	return result;
 }
@@ -1367,59 +1406,7 @@ out:
  * further down. */
 #define DEPTH_NEAR 2
 
-/* Bytes that all names of a tree may take. */
-#define NAMES_MAX (64u << 20)
-
 #define TREE_READ_SIZE (256u << 10) /* at once */
-
-static void set_damage(struct tree *t, const char *member, const char *what)
-{
-	char path[512];
-
-	if (t->damaged)
-		return;
-	t->damaged = true;
-	error_set(&t->damage, member ? tree_path(t, member, path, sizeof(path)) : t->name,
-		  NO_OFFSET, "%s", what);
-}
-
-/* Members beyond this number are not read (that is damage). */
-#define TREE_MAX_MEMBERS (1u << 20)
-
-/* Add a member, its name copied; NULL: the tree is full or out of memory, which is noted as
- * damage. Add a member; NULL if the tree is full or out of memory. The name is copied. */
-static struct input_member *tree_add(struct tree *t, const char *name)
-{
-	struct input_member *m;
-	size_t length = strlen(name);
-
-	if (t->nr == TREE_MAX_MEMBERS || t->names_size + length > NAMES_MAX) {
-		set_damage(t, NULL, "too many members, the rest is not read");
-		return NULL;
-	}
-	if (ARRAY_GROW(t->members, t->room, t->nr)) {
-		set_damage(t, NULL, "out of memory, the rest is not read");
-		return NULL;
-	}
-	m = &t->members[t->nr];
-	*m = (struct input_member){.name = strdup(name), .order = t->nr};
-	if (!m->name) {
-		set_damage(t, NULL, "out of memory, the rest is not read");
-		return NULL;
-	}
-	t->nr++;
-	t->names_size += length;
-	return m;
-}
-
-/* Compare members for qsort: by name, then by order in the archive. */
-static int tree_compare(const void *a, const void *b)
-{
-	const struct input_member *x = a, *y = b;
-	int c = strcmp(x->name, y->name);
-
-	return c ? c : (x->order > y->order) - (x->order < y->order);
-}
 
 /* --- directories --- */
 
@@ -1691,13 +1678,6 @@ const char *tree_path(const struct tree *t, const char *name, char *buf, size_t 
 		n--;
 	snprintf(buf, size, "%.*s/%s", n > INT_MAX ? INT_MAX : (int)n, t->name, name);
 	return buf;
-}
-
-/* Set the damage of the file that the archive is in. */
-static void tree_set_damage(struct tree *t, const struct error *e)
-{
-	t->damaged = true;
-	t->damage = *e;
 }
 
 bool tree_damage(const struct tree *t, struct error *e)
@@ -2482,9 +2462,9 @@ static int input_open_file(struct input *in, const char *name, struct stat *st, 
 	}
 	if (fstat(in->fd, st))
 		return error_errno(e, in->name, NO_OFFSET, "cannot open");
-	in->file = (struct operand_file){st->st_dev, st->st_ino,
-					 !S_ISDIR(st->st_mode) &&
-						 (!S_ISREG(st->st_mode) || !st->st_size)};
+	in->file.device = st->st_dev;
+	in->file.inode = st->st_ino;
+	in->file.live = !S_ISDIR(st->st_mode) && (!S_ISREG(st->st_mode) || !st->st_size);
 	return 0;
 }
 

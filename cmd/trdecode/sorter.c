@@ -318,11 +318,8 @@ static int write_records(struct sorter *s, struct error *e)
 		const uint8_t *p = s->records.data + s->offsets[i];
 
 		failed = buffer_append(&out, p, record_size(p)) ? error_no_memory(e) : 0;
-		if (!failed && (out.size >= WINDOW_MOST || i + 1 == s->count)) {
-			failed = temporary_write(s->fd, out.data, out.size, s->written, e);
-			s->written += out.size;
-			out.size = 0;
-		}
+		if (!failed && (out.size >= WINDOW_MOST || i + 1 == s->count))
+			failed = sorter_flush(s, &out, e);
 	}
 	buffer_free(&out);
 	return failed;
@@ -332,30 +329,25 @@ static int write_records(struct sorter *s, struct error *e)
  * before its records: a trace in order is one run, which is read without merging. */
 static int write_run(struct sorter *s, struct error *e)
 {
-	struct sorter_run *run;
+	struct sorter_key last;
 	bool in_order = !s->nparts;
 	int failed;
 
 	if (ARRAY_GROW(s->runs, s->runs_capacity, s->nruns))
 		return error_no_memory(e);
-	run = s->runs;
 	if (s->fd < 0)
 		s->fd = temporary_open(e);
 	if (s->fd < 0)
 		return -1;
 	if (sort_records(s))
 		return error_no_memory(e);
-	if (!s->nruns || key_before(key_at(s->records.data + s->offsets[0]), run[s->nruns - 1].key))
-		run[s->nruns++] = (struct sorter_run){.first = s->written};
-	run += s->nruns - 1;
-	if (in_order) {
-		failed = temporary_write(s->fd, s->records.data, s->records.size, s->written, e);
-		s->written += s->records.size;
-	} else {
-		failed = write_records(s, e);
-	}
-	run->key = key_at(s->records.data + s->offsets[s->count - 1]);
-	run->end = s->written;
+	if (!s->nruns ||
+	    key_before(key_at(s->records.data + s->offsets[0]), s->runs[s->nruns - 1].key))
+		s->runs[s->nruns++] = (struct sorter_run){.first = s->written};
+	last = key_at(s->records.data + s->offsets[s->count - 1]);
+	failed = in_order ? sorter_flush(s, &s->records, e) : write_records(s, e);
+	s->runs[s->nruns - 1].key = last;
+	s->runs[s->nruns - 1].end = s->written;
 	s->count = 0;
 	s->records.size = 0;
 	return failed || merge_last(s, e) ? -1 : 0;
@@ -364,12 +356,9 @@ static int write_run(struct sorter *s, struct error *e)
 /* Begin a part of the records in memory: the next one is before the last one. */
 static int sorter_begin_part(struct sorter *s)
 {
-	uint32_t *parts;
-
 	if (ARRAY_GROW(s->parts, s->parts_capacity, s->nparts))
 		return -1;
-	parts = s->parts;
-	parts[s->nparts++] = (uint32_t)s->count;
+	s->parts[s->nparts++] = (uint32_t)s->count;
 	return 0;
 }
 
@@ -384,10 +373,9 @@ int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t
 			return -1;
 		at = 0;
 	}
-	if (__builtin_expect(s->count == s->capacity, 0)) {
-		if (ARRAY_GROW(s->offsets, s->capacity, s->count))
-			return error_no_memory(e);
-	}
+	if (__builtin_expect(s->count == s->capacity, 0) &&
+	    ARRAY_GROW(s->offsets, s->capacity, s->count))
+		return error_no_memory(e);
 	if (size > UINT32_MAX || buffer_reserve(&s->records, whole) ||
 	    (s->count && key_before(key, s->last) && sorter_begin_part(s)))
 		return error_no_memory(e);
