@@ -375,16 +375,6 @@ struct nested_level {
 	uint64_t count; /* of its values */
 };
 
-/* Insert the head of the value that begins at an offset. */
-static int insert_head(struct buffer *b, size_t at, const struct buffer *head)
-{
-	if (buffer_append(b, head->data, head->size))
-		return -1;
-	memmove(b->data + at + head->size, b->data + at, b->size - head->size - at);
-	memcpy(b->data + at, head->data, head->size);
-	return 0;
-}
-
 /* Get the definition of an object with the names that were read. *id 0: there are too many. */
 static int chrome_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
 {
@@ -409,22 +399,16 @@ static int chrome_definition_of(struct chrome *c, const struct nested_level *l, 
 /* End the object or array l. Returns 1: its names exceed the limit. */
 static int end_level(struct chrome *c, const struct nested_level *l, bool object)
 {
-	struct buffer *head = &c->read.values;
-	uint32_t id;
+	uint32_t id = 0;
 
-	head->size = 0;
 	if (object) {
 		if (chrome_definition_of(c, l, &id))
 			return -1;
 		if (!id)
 			return 1;
 		c->read.names.size = l->names;
-		if (value_put_struct(head, id, l->count))
-			return -1;
-	} else if (value_put_array(head, l->count)) {
-		return -1;
 	}
-	return insert_head(&c->read.nested, l->at, head);
+	return arguments_put_head(&c->read.nested, l->at, id, l->count);
 }
 
 /* Add the name of a member of the innermost object. Returns 1: it has too many. */

@@ -662,23 +662,6 @@ static uint32_t ctf_shape_of(struct ctf *ctf, const struct buffer *names, uint64
 	return *id;
 }
 
-/* Put the head of n children before them: the values from `at` on. */
-static int ctf_put_head(struct ctf *ctf, size_t at, uint32_t shape, uint64_t n)
-{
-	struct buffer *b = &ctf->arguments.values, *text = &ctf->arguments.text;
-	size_t size = b->size - at, head;
-
-	if (shape ? value_put_struct(b, shape, n) : value_put_array(b, n))
-		return -1;
-	head = b->size - at - size;
-	text->size = 0;
-	if (buffer_append(text, b->data + at + size, head))
-		return -1;
-	memmove(b->data + at + head, b->data + at, size);
-	memcpy(b->data + at, text->data, head);
-	return 0;
-}
-
 static int decode_ctf_put_value(struct ctf *ctf, enum json_token token);
 
 /* Append the children of an array, or those of an object and their names. Returns their number,
@@ -718,7 +701,7 @@ static int put_parent(struct ctf *ctf, bool object)
 	if (failed)
 		return -1;
 	if (!object || shape)
-		return ctf_put_head(ctf, at, shape, (uint64_t)n);
+		return arguments_put_head(&ctf->arguments.values, at, shape, (uint64_t)n);
 	ctf->arguments.values.size = at;
 	return value_put_bytes(&ctf->arguments.values, VALUE_STRING, text,
 			       (size_t)(ctf->arguments.json.data + ctf->arguments.json.at - text));
@@ -1327,27 +1310,20 @@ static inline bool ctf_is_own(const struct ctf_part *p)
 static uint32_t declare_members(const struct ctf *ctf, const char *name,
 				const struct ctf_part *const *first, int n, bool context)
 {
-	struct writer *w = ctf->w;
-	struct member_entry *members = NULL;
-	size_t count = 0;
-	uint32_t id;
+	struct buffer names = {0};
+	uint32_t id = 0;
+	int failed = 0;
 
 	for (int i = 0; i < n; i++)
-		for (const struct ctf_part *p = first[i]; p; p = p->next)
-			count += !(context && !i && ctf_is_own(p));
-	members = calloc(count + 1, sizeof *members);
-	if (!members)
-		return 0;
-	report_members(ctf, (uint32_t)count, "fields", name);
-	count = 0;
-	for (int i = 0; i < n; i++)
-		for (const struct ctf_part *p = first[i]; p; p = p->next)
+		for (const struct ctf_part *p = first[i]; p && !failed; p = p->next)
 			if (!(context && !i && ctf_is_own(p)))
-				members[count++].name = writer_text(w, ctf_bare_name(p->name));
-	id = writer_definition(w, &(struct definition_entry){.kind = DEFINITION_STRUCT,
-							     .nmembers = (uint32_t)count,
-							     .members = members});
-	free(members);
+				failed = buffer_u32(&names,
+						    writer_text(ctf->w, ctf_bare_name(p->name)));
+	report_members(ctf, (uint32_t)(names.size / 4), "fields", name);
+	if (!failed)
+		id = arguments_struct(ctf->w, (const uint32_t *)(const void *)names.data,
+				      names.size / 4);
+	buffer_free(&names);
 	return id;
 }
 
@@ -1359,13 +1335,10 @@ static int declare_values(struct ctf_class *c, struct ctf_part *p)
 	struct writer *w = ctf->w;
 	const struct ctf_part *children = p->children;
 
-	if (p->kind == CTF_ENUM && !p->definition) {
-		p->definition = declare_labels(ctf, p);
-		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
-			return -1;
-	}
-	if (p->kind == CTF_STRUCT && !p->definition) {
-		p->definition = declare_members(ctf, p->name, &children, 1, false);
+	if ((p->kind == CTF_ENUM || p->kind == CTF_STRUCT) && !p->definition) {
+		p->definition = p->kind == CTF_ENUM
+					? declare_labels(ctf, p)
+					: declare_members(ctf, p->name, &children, 1, false);
 		if (!p->definition || writer_announce(w, ENTRY_DEFINITION, p->definition))
 			return -1;
 	}
@@ -2757,7 +2730,6 @@ static void ctf_close(struct input *in)
 	free(ctf->arguments.used);
 	id_cache_free(&ctf->arguments.shapes);
 	buffer_free(&ctf->arguments.values);
-	buffer_free(&ctf->arguments.text);
 	json_close(&ctf->arguments.json);
 	buffer_free(&ctf->fixed);
 	buffer_free(&ctf->tail);

@@ -224,7 +224,7 @@ struct ctf {
 		bool left_out; /* reported: an argument was left out */
 
 		/* one event */
-		struct buffer values, text;
+		struct buffer values;
 		struct json_reader json;
 		uint32_t *used; /* definitions that the values name */
 		size_t nused, used_capacity;

@@ -170,21 +170,22 @@ static bool json_integer(const struct json_node *node, uint64_t *magnitude, bool
 
 /* --- values --- */
 
-/* Fill *error for a value, unless it is filled, and return false. */
-static bool ctf_fragment_wrong(struct ctf_fragments *f, const struct json_node *at, const char *fmt,
-			       ...)
+/* Fill *error for a value, unless it is filled. Returns NULL: of a function that returns a bool,
+ * false. */
+static void *ctf_fragment_wrong(struct ctf_fragments *f, const struct json_node *at,
+				const char *fmt, ...)
 {
 	char what[300];
 	va_list args;
 
 	if (f->error->what[0])
-		return false;
+		return NULL;
 	va_start(args, fmt);
 	vsnprintf(what, sizeof what, fmt, args);
 	va_end(args);
 	error_set(f->error, f->file, NO_OFFSET, "line %" PRIu32 ": %s", at ? at->line : f->line,
 		  what);
-	return false;
+	return NULL;
 }
 
 /* Refuse a value that has extensions, and name the first one. */
@@ -201,32 +202,33 @@ static bool ctf_no_extensions(struct ctf_fragments *f, const struct json_node *n
 				  name && name->key ? name->key : "");
 }
 
+/* Allocate as ctf_alloc does, and fill *error when out of memory. */
+static void *ctf_json_alloc(struct ctf_fragments *f, const struct json_node *at, size_t size)
+{
+	void *made = ctf_alloc(f->metadata, size);
+
+	return made ? made : ctf_fragment_wrong(f, at, "out of memory");
+}
+
 /* Copy a text to the metadata. NULL: out of memory. */
 static const char *ctf_copy_text(struct ctf_fragments *f, const struct json_node *at,
 				 const char *text)
 {
-	char *copy = ctf_alloc(f->metadata, strlen(text) + 1);
+	char *copy = ctf_json_alloc(f, at, strlen(text) + 1);
 
-	if (!copy)
-		ctf_fragment_wrong(f, at, "out of memory");
-	else
-		strcpy(copy, text);
-	return copy;
+	return copy ? strcpy(copy, text) : NULL;
 }
 
 /* Copy a name of a member; see ctf_metadata.h about '_'. */
 static const char *ctf_copy_name(struct ctf_fragments *f, const struct json_node *at,
 				 const char *name)
 {
-	bool escaped = name[0] == '_' && name[1];
-	char *copy = ctf_alloc(f->metadata, strlen(name) + 2);
+	char *copy = ctf_json_alloc(f, at, strlen(name) + 2);
 
-	if (!copy) {
-		ctf_fragment_wrong(f, at, "out of memory");
+	if (!copy)
 		return NULL;
-	}
 	copy[0] = '_';
-	strcpy(copy + escaped, name);
+	strcpy(copy + (name[0] == '_' && name[1]), name);
 	return copy;
 }
 
@@ -417,12 +419,10 @@ static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *n
 static struct ctf_type *ctf_new_class(struct ctf_fragments *f, const struct json_node *at,
 				      enum ctf_kind kind)
 {
-	struct ctf_type *t = ctf_alloc(f->metadata, sizeof *t);
+	struct ctf_type *t = ctf_json_alloc(f, at, sizeof *t);
 
-	if (!t) {
-		ctf_fragment_wrong(f, at, "out of memory");
+	if (!t)
 		return NULL;
-	}
 	t->kind = kind;
 	t->align = 1;
 	t->base = 10;
@@ -531,11 +531,11 @@ static bool take_order(struct ctf_fragments *f, const struct json_node *node, st
 static bool add_flag(struct ctf_fragments *f, const struct json_node *at, struct ctf_label ***last,
 		     unsigned bit, bool single)
 {
-	struct ctf_label *label = ctf_alloc(f->metadata, sizeof *label);
+	struct ctf_label *label = ctf_json_alloc(f, at, sizeof *label);
 	char name[256];
 
 	if (!label)
-		return ctf_fragment_wrong(f, at, "out of memory");
+		return false;
 	snprintf(name, sizeof name, "%.240s.%u", at->key, bit);
 	label->name = ctf_copy_text(f, at, single ? at->key : name);
 	label->first = label->last = (int64_t)(1ull << bit);
@@ -601,13 +601,11 @@ static struct ctf_type *ctf_bits_class(struct ctf_fragments *f, const struct jso
 	    !ctf_take_alignment(f, node, "alignment", &t->align) || !take_order(f, node, t) ||
 	    !take_roles(f, node, t))
 		return NULL;
-	if (variant == BITS_FLOAT ? length != 32 && length != 64 : !length || length > 64) {
-		ctf_fragment_wrong(f, node, "a %s, which trutils does not read",
-				   variant == BITS_FLOAT
-					   ? "floating-point number of neither 32 nor 64 bits"
-					   : "field of 0 or more than 64 bits");
-		return NULL;
-	}
+	if (variant == BITS_FLOAT ? length != 32 && length != 64 : !length || length > 64)
+		return ctf_fragment_wrong(
+			f, node, "a %s, which trutils does not read",
+			variant == BITS_FLOAT ? "floating-point number of neither 32 nor 64 bits"
+					      : "field of 0 or more than 64 bits");
 	t->size = (uint8_t)length;
 	t->is_signed = variant == BITS_SIGNED;
 	switch (variant) {
@@ -690,10 +688,8 @@ static struct ctf_type *ctf_text_class(struct ctf_fragments *f, const struct jso
 	if (variant & TEXT_DYNAMIC ? !ctf_take_location(f, node, "length-field-location", t)
 				   : !ctf_take_count(f, node, "length", &t->count))
 		return NULL;
-	if (!(variant & TEXT_DYNAMIC) && !json_find(node, "length")) {
-		ctf_fragment_wrong(f, node, "'length' is missing");
-		return NULL;
-	}
+	if (!(variant & TEXT_DYNAMIC) && !json_find(node, "length"))
+		return ctf_fragment_wrong(f, node, "'length' is missing");
 	byte->size = byte->align = 8;
 	byte->text = !(variant & TEXT_BLOB);
 	byte->blob = variant & TEXT_BLOB;
@@ -713,11 +709,11 @@ static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct js
 static bool ctf_json_add_member(struct ctf_fragments *f, const struct json_node *node,
 				const char *name, struct ctf_member ***last)
 {
-	struct ctf_member *m = ctf_alloc(f->metadata, sizeof *m);
+	struct ctf_member *m = ctf_json_alloc(f, node, sizeof *m);
 	const struct json_node *ranges = json_find(node, "selector-field-ranges");
 
 	if (!m)
-		return ctf_fragment_wrong(f, node, "out of memory");
+		return false;
 	m->name = ctf_copy_name(f, node, name);
 	m->type = m->name ? ctf_field_class(f, node, "field-class") : NULL;
 	if (!m->type)
@@ -741,10 +737,8 @@ static struct ctf_type *structure_class(struct ctf_fragments *f, const struct js
 	(void)dummy;
 	if (!t || !ctf_take_alignment(f, node, "minimum-alignment", &t->align))
 		return NULL;
-	if (list && list->kind != JSON_ARRAY) {
-		ctf_fragment_wrong(f, list, "'member-classes' must be an array");
-		return NULL;
-	}
+	if (list && list->kind != JSON_ARRAY)
+		return ctf_fragment_wrong(f, list, "'member-classes' must be an array");
 	for (const struct json_node *n = list ? list->first : NULL; n; n = n->next) {
 		const char *name = ctf_need_text(f, n, "name");
 
@@ -764,10 +758,8 @@ static struct ctf_type *array_class(struct ctf_fragments *f, const struct json_n
 	if (dynamic ? !ctf_take_location(f, node, "length-field-location", t)
 		    : !ctf_take_count(f, node, "length", &t->count))
 		return NULL;
-	if (!dynamic && !json_find(node, "length")) {
-		ctf_fragment_wrong(f, node, "'length' is missing");
-		return NULL;
-	}
+	if (!dynamic && !json_find(node, "length"))
+		return ctf_fragment_wrong(f, node, "'length' is missing");
 	t->element = ctf_field_class(f, node, "element-field-class");
 	return t->element ? t : NULL;
 }
@@ -797,18 +789,14 @@ static struct ctf_type *variant_class(struct ctf_fragments *f, const struct json
 	(void)dummy;
 	if (!t || !ctf_take_location(f, node, "selector-field-location", t))
 		return NULL;
-	if (!list || list->kind != JSON_ARRAY || !list->first) {
-		ctf_fragment_wrong(f, node, "a variant without options");
-		return NULL;
-	}
+	if (!list || list->kind != JSON_ARRAY || !list->first)
+		return ctf_fragment_wrong(f, node, "a variant without options");
 	for (const struct json_node *n = list->first; n; n = n->next) {
 		const char *name = json_text(json_find(n, "name"));
 
 		snprintf(number, sizeof number, "%u", i++);
-		if (!json_find(n, "selector-field-ranges")) {
-			ctf_fragment_wrong(f, n, "'selector-field-ranges' is missing");
-			return NULL;
-		}
+		if (!json_find(n, "selector-field-ranges"))
+			return ctf_fragment_wrong(f, n, "'selector-field-ranges' is missing");
 		if (!ctf_no_extensions(f, n) ||
 		    !ctf_json_add_member(f, n, name ? name : number, &last))
 			return NULL;
@@ -854,8 +842,7 @@ static struct ctf_type *ctf_json_look_up(struct ctf_fragments *f, const struct j
 
 	if (place && *place)
 		return *place;
-	ctf_fragment_wrong(f, at, "the field class '%.100s' is not declared", name);
-	return NULL;
+	return ctf_fragment_wrong(f, at, "the field class '%.100s' is not declared", name);
 }
 
 /* Read the field class, or the name of an alias, that is a member of an object. */
@@ -867,25 +854,19 @@ static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct js
 	const char *type;
 	size_t i;
 
-	if (!node) {
-		ctf_fragment_wrong(f, object, "'%s' is missing", key);
-		return NULL;
-	}
+	if (!node)
+		return ctf_fragment_wrong(f, object, "'%s' is missing", key);
 	if (json_text(node))
 		return ctf_json_look_up(f, node, json_text(node));
 	type = ctf_need_text(f, node, "type");
 	if (!type || !ctf_no_extensions(f, node))
 		return NULL;
-	if (f->depth == CTF_DEPTH) {
-		ctf_fragment_wrong(f, node, "field classes are nested too deep");
-		return NULL;
-	}
+	if (f->depth == CTF_DEPTH)
+		return ctf_fragment_wrong(f, node, "field classes are nested too deep");
 	for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, type) != 0; i++)
 		continue;
-	if (i == sizeof kinds / sizeof *kinds) {
-		ctf_fragment_wrong(f, node, "'%.100s' is no type of a field class", type);
-		return NULL;
-	}
+	if (i == sizeof kinds / sizeof *kinds)
+		return ctf_fragment_wrong(f, node, "'%.100s' is no type of a field class", type);
 	f->depth++;
 	t = kinds[i].read(f, node, kinds[i].variant);
 	f->depth--;
@@ -1062,11 +1043,11 @@ static bool add_clock(struct ctf_metadata *m, struct ctf_clock *c)
 
 static bool read_clock(struct ctf_fragments *f, const struct json_node *node)
 {
-	struct ctf_clock *c = ctf_alloc(f->metadata, sizeof *c);
+	struct ctf_clock *c = ctf_json_alloc(f, node, sizeof *c);
 	const struct json_node *offset = json_find(node, "offset-from-origin");
 
 	if (!c)
-		return ctf_fragment_wrong(f, node, "out of memory");
+		return false;
 	if (!offset)
 		offset = json_find(node, "offset");
 	if (!ctf_json_take_text(f, node, "id", &c->id) ||
@@ -1114,11 +1095,11 @@ static void **ctf_json_stream_of(struct ctf_metadata *m, uint64_t id)
 
 static bool ctf_json_read_stream(struct ctf_fragments *f, const struct json_node *node)
 {
-	struct ctf_stream_class *s = ctf_alloc(f->metadata, sizeof *s);
+	struct ctf_stream_class *s = ctf_json_alloc(f, node, sizeof *s);
 	void **place;
 
 	if (!s)
-		return ctf_fragment_wrong(f, node, "out of memory");
+		return false;
 	if (!ctf_take_count(f, node, "id", &s->id) || !take_clock(f, node, s) ||
 	    !take_scope(f, node, "packet-context-field-class", &s->packet_context) ||
 	    !take_scope(f, node, "event-record-header-field-class", &s->header) ||
@@ -1148,12 +1129,12 @@ static bool take_uri(struct ctf_fragments *f, const struct json_node *node,
 
 static bool ctf_json_read_event(struct ctf_fragments *f, const struct json_node *node)
 {
-	struct ctf_event_class *c = ctf_alloc(f->metadata, sizeof *c);
+	struct ctf_event_class *c = ctf_json_alloc(f, node, sizeof *c);
 	void **place;
 	char name[32];
 
 	if (!c)
-		return ctf_fragment_wrong(f, node, "out of memory");
+		return false;
 	c->line = node->line;
 	c->has_stream = true;
 	if (!ctf_take_count(f, node, "id", &c->id) ||

@@ -1130,23 +1130,16 @@ static void ctf_lexer_next(struct ctf_parser *p)
  * up to the end of the block that declares it.
  */
 
-/* Fill *error for the current token, and return false. */
-static bool ctf_wrong(struct ctf_parser *p, const char *what)
+/* Fill *error for the current token. Returns NULL: of a function that returns a bool, false. */
+static void *ctf_wrong(struct ctf_parser *p, const char *what)
 {
 	if (p->error->what[0])
-		return false;
+		return NULL;
 	if (p->token == TOKEN_BAD)
 		what = p->wrong;
 	error_set(p->error, p->file, NO_OFFSET, "line %" PRIu32 ": %s%s%.60s%s", p->line, what,
 		  p->token == TOKEN_WORD ? ", before '" : "", p->token == TOKEN_WORD ? p->text : "",
 		  p->token == TOKEN_WORD ? "'" : "");
-	return false;
-}
-
-/* The same, for functions that return a pointer. */
-static void *ctf_wrong_null(struct ctf_parser *p, const char *what)
-{
-	ctf_wrong(p, what);
 	return NULL;
 }
 
@@ -1155,7 +1148,7 @@ static void *ctf_tsdl_alloc(struct ctf_parser *p, size_t size)
 {
 	void *made = ctf_alloc(p->metadata, size);
 
-	return made ? made : ctf_wrong_null(p, "out of memory");
+	return made ? made : ctf_wrong(p, "out of memory");
 }
 
 /* Allocate a type with the alignment and base of TSDL's defaults. */
@@ -1232,10 +1225,10 @@ static char *ctf_take_path(struct ctf_parser *p)
 
 		/* other tokens have no text, or unterminated text */
 		if (p->token != TOKEN_WORD)
-			return ctf_wrong_null(p, "a name is missing");
+			return ctf_wrong(p, "a name is missing");
 		size = strlen(p->text);
 		if (size >= sizeof path - n - 1)
-			return ctf_wrong_null(p, "a path that is too long");
+			return ctf_wrong(p, "a path that is too long");
 		if (n)
 			path[n++] = '.';
 		memcpy(path + n, p->text, size + 1);
@@ -1297,7 +1290,7 @@ static struct ctf_type *ctf_tsdl_look_up(struct ctf_parser *p, const char *name)
 	if (place && *place)
 		return ((struct ctf_name *)*place)->type;
 	snprintf(what, sizeof what, "type '%.200s' is not declared", name);
-	return ctf_wrong_null(p, what);
+	return ctf_wrong(p, what);
 }
 
 /* Read the name of a struct, variant or enum: *name is that of the list, such as "struct x", or
@@ -1338,7 +1331,7 @@ static char *take_c_words(struct ctf_parser *p)
 
 	while (is_c_word(p)) {
 		if (n > sizeof name - 16)
-			return ctf_wrong_null(p, "the name of a type is too long");
+			return ctf_wrong(p, "the name of a type is too long");
 		if (!ctf_is_word(p, "const"))
 			n += (size_t)sprintf(name + n, "%s%s", n ? " " : "", p->text);
 		ctf_lexer_next(p);
@@ -1355,11 +1348,11 @@ static char *ctf_tsdl_take_name(struct ctf_parser *p)
 	while (ctf_accept_word(p, "const"))
 		continue;
 	if (p->token != TOKEN_WORD)
-		return ctf_wrong_null(p, "a type is missing");
+		return ctf_wrong(p, "a type is missing");
 	name = is_c_word(p) ? take_c_words(p) : ctf_take_text(p);
 	for (int n = 0; name && ctf_accept(p, '*'); n++) {
 		if (n == CTF_DEPTH)
-			return ctf_wrong_null(p, "types are nested too deep");
+			return ctf_wrong(p, "types are nested too deep");
 		pointer = ctf_tsdl_alloc(p, strlen(name) + 3);
 		if (pointer)
 			sprintf(pointer, "%s *", name);
@@ -1468,7 +1461,7 @@ static struct ctf_type *ctf_tsdl_parse_struct(struct ctf_parser *p)
 	if (!take_tag(p, "struct", &name))
 		return NULL;
 	if (!ctf_accept(p, '{'))
-		return name ? ctf_tsdl_look_up(p, name) : ctf_wrong_null(p, "'{' is missing");
+		return name ? ctf_tsdl_look_up(p, name) : ctf_wrong(p, "'{' is missing");
 	t = ctf_new_type(p, CTF_STRUCT);
 	if (!t || !parse_members(p, t) || !parse_align(p, t) || (name && !declare_name(p, name, t)))
 		return NULL;
@@ -1494,7 +1487,7 @@ static struct ctf_type *parse_variant(struct ctf_parser *p)
 		return t;
 	}
 	if (!name)
-		return ctf_wrong_null(p, "'{' is missing");
+		return ctf_wrong(p, "'{' is missing");
 	/* a variant declared before, with the tag given here */
 	known = ctf_tsdl_look_up(p, name);
 	t = known ? ctf_new_type(p, CTF_VARIANT) : NULL;
@@ -1556,7 +1549,7 @@ static struct ctf_type *parse_enum(struct ctf_parser *p)
 	if (!container)
 		return NULL;
 	if (container->kind != CTF_INTEGER)
-		return ctf_wrong_null(p, "an enumeration's container must be an integer");
+		return ctf_wrong(p, "an enumeration's container must be an integer");
 	t = ctf_new_type(p, CTF_ENUM);
 	if (!t)
 		return NULL;
@@ -1669,11 +1662,11 @@ static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 	if (!t || !parse_attributes(p, t))
 		return NULL;
 	if (p->given.size < 1 || p->given.size > 64)
-		return ctf_wrong_null(p, "an integer's size must be 1 to 64 bits");
+		return ctf_wrong(p, "an integer's size must be 1 to 64 bits");
 	if (!p->given.has_align)
 		p->given.align = p->given.size % 8 ? 1 : 8;
 	if (!ctf_is_alignment(p->given.align))
-		return ctf_wrong_null(p, "an alignment that is no power of two");
+		return ctf_wrong(p, "an alignment that is no power of two");
 	t->size = (uint8_t)p->given.size;
 	t->align = (uint32_t)p->given.align;
 	return t;
@@ -1687,12 +1680,12 @@ static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
 		return NULL;
 	if (!(p->given.exponent == 8 && p->given.mantissa == 24) &&
 	    !(p->given.exponent == 11 && p->given.mantissa == 53))
-		return ctf_wrong_null(p, "a floating-point number of neither 32 nor 64 bits");
+		return ctf_wrong(p, "a floating-point number of neither 32 nor 64 bits");
 	t->size = p->given.exponent == 8 ? 32 : 64;
 	if (!p->given.has_align)
 		p->given.align = 8;
 	if (!ctf_is_alignment(p->given.align))
-		return ctf_wrong_null(p, "an alignment that is no power of two");
+		return ctf_wrong(p, "an alignment that is no power of two");
 	t->align = (uint32_t)p->given.align;
 	return t;
 }
@@ -1721,7 +1714,7 @@ static struct ctf_type *ctf_parse_type(struct ctf_parser *p)
 	char *name;
 
 	if (p->depth == CTF_DEPTH)
-		return ctf_wrong_null(p, "types are nested too deep");
+		return ctf_wrong(p, "types are nested too deep");
 	p->depth++;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (ctf_accept_word(p, kinds[i].word)) {

@@ -36,22 +36,19 @@ static uint32_t row_filter_number_of(struct row_filter *l, uint32_t lane, bool p
 	return intern(&l->stack_keys, key, sizeof key);
 }
 
-static struct row_filter_stack *row_filter_stack_of(struct row_filter *l, uint32_t lane,
-						    bool per_cpu)
+/* Get the index in l->stacks of the stack of a lane; INTERN_NONE: out of memory. */
+static uint32_t row_filter_stack_of(struct row_filter *l, uint32_t lane, bool per_cpu)
 {
-	uint32_t *number, n;
+	uint32_t n;
 
 	if (ARRAY_REACH(l->numbers[per_cpu], l->nnumbers[per_cpu], lane))
-		return NULL;
-	number = &l->numbers[per_cpu][lane];
-	if (!*number) {
+		return INTERN_NONE;
+	n = l->numbers[per_cpu][lane] - 1;
+	if (n == INTERN_NONE) {
 		n = row_filter_number_of(l, lane, per_cpu);
-		if (n == INTERN_NONE)
-			return NULL;
-		*number = n + 1;
+		l->numbers[per_cpu][lane] = n + 1;
 	}
-	n = *number - 1;
-	return ARRAY_REACH(l->stacks, l->nstacks, n) ? NULL : &l->stacks[n];
+	return n == INTERN_NONE || ARRAY_REACH(l->stacks, l->nstacks, n) ? INTERN_NONE : n;
 }
 
 /* Get what calls of a type are, as l->calls has it; 0: out of memory. */
@@ -77,19 +74,20 @@ static int row_filter_stacks_row(struct row_filter *l, uint32_t lane, uint32_t t
 	struct writer *w = l->writer;
 	uint8_t calls = calls_of(l, type);
 	bool per_cpu = calls == 3;
-	struct row_filter_stack *s;
+	uint32_t n;
 
 	if (calls == 1)
 		return 0;
-	s = calls ? row_filter_stack_of(l, lane, per_cpu) : NULL;
-	if (!s)
+	n = calls ? row_filter_stack_of(l, lane, per_cpu) : INTERN_NONE;
+	if (n == INTERN_NONE)
 		return error_no_memory(&w->error);
-	s->left_out |= refused || l->all_cut;
-	s->used |= !refused;
-	if (!s->left_out || !s->used || (s->written && s->segment == w->head.sequence))
+	l->stacks[n].left_out |= refused || l->all_cut;
+	l->stacks[n].used |= !refused;
+	if (!l->stacks[n].left_out || !l->stacks[n].used ||
+	    (l->stacks[n].written && l->stacks[n].segment == w->head.sequence))
 		return 0;
-	s->written = true;
-	s->segment = w->head.sequence;
+	l->stacks[n].written = true;
+	l->stacks[n].segment = w->head.sequence;
 	/* rows before the entry must not move to after it */
 	return writer_flush(w) || writer_thread(w,
 						&(struct thread_entry){

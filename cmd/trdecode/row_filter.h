@@ -10,13 +10,6 @@
 #include "common/value/moment.h"
 #include "common/value/scalar.h"
 
-struct row_filter_stack {
-	bool left_out; /* a row was refused */
-	bool used;     /* a row was kept */
-	bool written;  /* the THREAD entry was written, in this segment: */
-	uint32_t segment;
-};
-
 /*
  * Refuse the rows that --since, --until, --cpu, --tid and --type exclude.
  *
@@ -68,7 +61,12 @@ struct row_filter {
 	size_t ncalls;
 	uint32_t *numbers[2]; /* 1 + index in stacks, by lane: of its thread, of its CPU */
 	size_t nnumbers[2];
-	struct row_filter_stack *stacks;
+	struct {
+		bool left_out; /* a row was refused */
+		bool used;     /* a row was kept */
+		bool written;  /* the THREAD entry was written, in this segment: */
+		uint32_t segment;
+	} * stacks;
 	size_t nstacks;
 	bool failed; /* the threads with refused rows could not be recorded */
 	struct writer *writer;

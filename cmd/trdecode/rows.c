@@ -24,15 +24,13 @@ enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
 struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 {
 	uint32_t *number = key_map_number(&t->numbers, function);
-	struct argument_names *functions;
 
 	if (!number)
 		return NULL;
 	if (!*number) {
 		if (ARRAY_GROW(t->functions, t->capacity, t->count))
 			return NULL;
-		functions = t->functions;
-		functions[t->count++] = (struct argument_names){0};
+		t->functions[t->count++] = (struct argument_names){0};
 		*number = (uint32_t)t->count;
 	}
 	return &t->functions[*number - 1];
@@ -40,12 +38,9 @@ struct argument_names *arguments_of(struct argument_table *t, uint32_t function)
 
 int arguments_add(struct argument_names *f, uint32_t name)
 {
-	uint32_t *names;
-
 	if (ARRAY_GROW(f->names, f->capacity, f->count))
 		return -1;
-	names = f->names;
-	names[f->count++] = name;
+	f->names[f->count++] = name;
 	f->location = 0;
 	return 0;
 }
@@ -157,6 +152,20 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 			return -1;
 		p += n;
 	}
+	return 0;
+}
+
+int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n)
+{
+	size_t size = b->size - at, head;
+	uint8_t copy[32]; /* a tag and two numbers of at most ULEB_MOST bytes */
+
+	if (definition ? value_put_struct(b, definition, n) : value_put_array(b, n))
+		return -1;
+	head = b->size - at - size;
+	memcpy(copy, b->data + at + size, head);
+	memmove(b->data + at + head, b->data + at, size);
+	memcpy(b->data + at, copy, head);
 	return 0;
 }
 
@@ -365,13 +374,10 @@ static bool sooner(const struct complete_end *a, const struct complete_end *b)
 
 int complete_calls_push(struct complete_calls *c, const struct complete_end *end)
 {
-	struct complete_end *ends;
-
 	if (ARRAY_GROW(c->heap, c->capacity, c->count))
 		return -1;
-	ends = c->heap;
-	ends[c->count] = *end;
-	HEAP_UP(ends, c->count, a, b, sooner(a, b));
+	c->heap[c->count] = *end;
+	HEAP_UP(c->heap, c->count, a, b, sooner(a, b));
 	c->count++;
 	return 0;
 }
@@ -545,13 +551,11 @@ int row_queue_put(struct row_queue *q, const struct new_row *r, const struct row
 {
 	size_t tail = r->has_tail ? r->tail_size : 0, bytes = needs ? needs->bytes : 0;
 	size_t size = r->fixed_size + tail + bytes;
-	struct queued_row **rows;
 	struct queued_row *n;
 	uint8_t *p;
 
 	if (ARRAY_GROW(q->rows, q->capacity, q->count))
 		return -1;
-	rows = q->rows;
 	n = malloc(sizeof *n + size);
 	if (!n)
 		return -1;
@@ -566,9 +570,9 @@ int row_queue_put(struct row_queue *q, const struct new_row *r, const struct row
 	p = mempcpy(p, tail ? r->tail : "", tail);
 	n->needs.definitions = p;
 	memcpy(p, bytes ? needs->definitions : (const uint8_t *)"", bytes);
-	rows[q->count++] = n;
+	q->rows[q->count++] = n;
 	q->bytes += n->size;
-	HEAP_UP(rows, q->count - 1, a, b, row_is_earlier(*a, *b));
+	HEAP_UP(q->rows, q->count - 1, a, b, row_is_earlier(*a, *b));
 	while (q->count > ROW_QUEUE_ROWS || (q->count > 1 && q->bytes > ROW_QUEUE_BYTES))
 		if (row_queue_pop(q))
 			return -1;

@@ -61,6 +61,9 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
 		     uint32_t size, struct buffer *details);
 
+/* Put the head of a STRUCT of a definition, or of an ARRAY (0), before its n values, which begin at
+ * an offset. -1: out of memory. */
+int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n);
 /* Declare the definitions of the STRUCTs in the details of the next row. -1: out of memory. */
 int arguments_use_structs(struct writer *w, const struct buffer *details);
 
@@ -236,12 +239,5 @@ void row_queue_free(struct row_queue *q);
 /* Write the part of a source, unless there are no names. names: by pid, an int32_t, strings of the
  * writer; 0 none. Returns 0, or -1 when out of memory or with the writer's error. */
 int process_names_write(struct writer *w, uint32_t source, const struct id_cache *names);
-
-/*
- * Compute the id of a stream: equal for equal inputs decoded with equal options.
- *
- * trstat --merge recognises the summaries of one stream by this id. Copies of a trace, other names
- * of its files and other file times do not change the id.
- */
 
 #endif
