@@ -474,8 +474,10 @@ static int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_
 	return failed ? -1 : 0;
 }
 
-/* Convert the objects and arrays in c->read.arguments. */
-static int chrome_nested_convert(struct chrome *c)
+/* Convert the arguments of the event that is read. convert: append another value for a value to
+ * c->read.nested; 1: the value remains. */
+static int chrome_convert_arguments(struct chrome *c,
+				    int (*convert)(struct chrome *c, const struct value *value))
 {
 	struct buffer *from = &c->read.arguments, *to = &c->read.nested, other;
 	size_t size;
@@ -485,22 +487,15 @@ static int chrome_nested_convert(struct chrome *c)
 		size_t at = to->size + 8;
 		struct values v;
 		struct value value;
-		int status = 0;
+		int status;
 
 		size = get_u32(from->data + i + 4);
 		values_begin(&v, from->data + i + 8, size);
-		if (!values_value(&v, &value) || value.tag != VALUE_BLOB) {
-			if (buffer_append(to, from->data + i, 8 + size))
-				return -1;
-			continue;
-		}
 		if (buffer_append(to, from->data + i, 8))
 			return -1;
-		status = chrome_put_nested(c, &value);
-		if (status > 0) {
-			to->size = at;
-			status = value_put_bytes(to, VALUE_STRING, value.bytes, value.n);
-		}
+		status = values_value(&v, &value) ? convert(c, &value) : 1;
+		if (status > 0)
+			status = buffer_append(to, from->data + i + 8, size);
 		if (status)
 			return -1;
 		put_u32(to->data + at - 4, (uint32_t)(to->size - at));
@@ -509,6 +504,18 @@ static int chrome_nested_convert(struct chrome *c)
 	*from = *to;
 	*to = other;
 	return 0;
+}
+
+/* Convert an object or array. */
+static int chrome_nested_convert(struct chrome *c, const struct value *value)
+{
+	size_t at = c->read.nested.size;
+	int status = value->tag == VALUE_BLOB ? chrome_put_nested(c, value) : 1;
+
+	if (status <= 0 || value->tag != VALUE_BLOB)
+		return status;
+	c->read.nested.size = at;
+	return value_put_bytes(&c->read.nested, VALUE_STRING, value->bytes, value->n);
 }
 
 /* --- the frames of "stackFrames" --- */
@@ -1126,7 +1133,7 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 	record.marks = c->event.marks;
 	record.marks.unseen &= kind == CHROME_COMPLETE || kind == CHROME_BEGIN;
 	c->depths |= record.marks.unfinished || record.marks.unseen;
-	if (c->event.has_nested && chrome_nested_convert(c))
+	if (c->event.has_nested && chrome_convert_arguments(c, chrome_nested_convert))
 		return error_no_memory(e);
 	if (record.marks.unfinished)
 		forget_argument(c, c->texts.unfinished);
@@ -1360,39 +1367,19 @@ static bool is_decimal(const char *p)
 	return n && !*p;
 }
 
-/* Convert the arguments of a counter that are numbers in quotes to numbers, as Perfetto does. */
-static int read_counter(struct chrome *c)
+/* Convert the argument of a counter that is a number in quotes to a number, as Perfetto does. */
+static int chrome_counter_convert(struct chrome *c, const struct value *value)
 {
-	struct buffer *from = &c->read.arguments, *to = &c->read.nested, other;
-	size_t size;
+	struct buffer *text = &c->read.weight;
+	size_t plus;
 
-	to->size = 0;
-	for (size_t i = 0; i < from->size; i += 8 + size) {
-		struct buffer *text = &c->read.weight;
-		size_t at = to->size, plus;
-		struct values v;
-		struct value value;
-
-		size = get_u32(from->data + i + 4);
-		values_begin(&v, from->data + i + 8, size);
-		text->size = 0;
-		if (!values_value(&v, &value) || value.tag != VALUE_STRING ||
-		    buffer_append(text, value.bytes, value.n) || buffer_u8(text, 0) ||
-		    strlen((char *)text->data) != value.n || !is_decimal((char *)text->data)) {
-			if (buffer_append(to, from->data + i, 8 + size))
-				return -1;
-			continue;
-		}
-		plus = *text->data == '+';
-		if (buffer_append(to, from->data + i, 8) ||
-		    json_put_number(to, (char *)text->data + plus, value.n - plus))
-			return -1;
-		put_u32(to->data + at + 4, (uint32_t)(to->size - at - 8));
-	}
-	other = *from;
-	*from = *to;
-	*to = other;
-	return 0;
+	text->size = 0;
+	if (value->tag != VALUE_STRING || buffer_append(text, value->bytes, value->n) ||
+	    buffer_u8(text, 0) || strlen((char *)text->data) != value->n ||
+	    !is_decimal((char *)text->data))
+		return 1;
+	plus = *text->data == '+';
+	return json_put_number(&c->read.nested, (char *)text->data + plus, value->n - plus);
 }
 
 /* Add an event with a time, by its phase. */
@@ -1415,7 +1402,7 @@ static int keep_phase(struct chrome *c, struct error *e)
 	if (is_phase(c, "X"))
 		return chrome_keep_event(c, CHROME_COMPLETE, ts, (uint64_t)c->event.dur, e);
 	if (is_phase(c, "C"))
-		return chrome_name_counter(c) || read_counter(c)
+		return chrome_name_counter(c) || chrome_convert_arguments(c, chrome_counter_convert)
 			       ? error_no_memory(e)
 			       : chrome_keep_event(c, CHROME_COUNTER, ts, 0, e);
 	if (is_phase(c, "benSFTp") || (is_phase(c, "stf") && c->event.id.form & CHROME_ID_HERE))

@@ -1383,8 +1383,8 @@ static inline bool ctf_is_thread(const struct ctf_part *p)
 	return p->role >= CTF_TID && p->role <= CTF_COMM;
 }
 
-static uint32_t ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
-				  uint32_t *at, uint32_t *string)
+static void ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
+			      uint32_t *at, uint32_t *string)
 {
 	struct writer *w = c->stream->trace->ctf->w;
 	const struct ctf_part *number = p->kind == CTF_ARRAY ? p->children : p;
@@ -1400,7 +1400,7 @@ static uint32_t ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struc
 								   : ROLE_NONE;
 		if (c->stream->trace->own && ctf_is_thread(p))
 			f->role = ROLE_ROW;
-		return 0;
+		return;
 	}
 	f->where = WHERE_FIXED;
 	f->offset = *at;
@@ -1420,7 +1420,6 @@ static uint32_t ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struc
 		f->role = ROLE_CALL;
 	if ((int32_t)f->offset == c->call.location.at && c->call.kind == CALL_ADDRESS)
 		f->role = ROLE_ADDRESS;
-	return 0;
 }
 
 /* Describe the class, as in "cpu 2 - 3": "cpu" if the packet records only a CPU, else how many
@@ -1785,22 +1784,13 @@ static inline uint32_t ctf_lane_of(struct ctf_file *f)
 	return f->packet_lane;
 }
 
-/* Write the gap that the event is. */
-static int put_own_gap(struct ctf_file *f, uint32_t lane)
-{
-	struct ctf *ctf = f->trace->ctf;
-	struct gap gap;
-
-	ctf_calls_gap(f->class, ctf->fixed.data, &ctf->tail, &gap);
-	return writer_gap(ctf->w, f->next.time, lane, &gap);
-}
-
 static int ctf_put_row(struct ctf_file *f)
 {
 	struct ctf *ctf = f->trace->ctf;
 	struct ctf_class *k = f->class;
 	uint8_t *fixed = ctf->fixed.data;
 	const struct buffer *tail = &ctf->tail, *values = tail;
+	struct gap gap;
 	uint32_t lane, location = 0,
 		       depth = k->call.depth.at < 0 ? 0 : (uint32_t)ctf_spot(fixed, k->call.depth);
 
@@ -1808,8 +1798,10 @@ static int ctf_put_row(struct ctf_file *f)
 	if (!lane)
 		return -1;
 	if (k->call.kind != CALL_NONE || !k->plain) {
-		if (k->call.kind == CALL_GAP)
-			return put_own_gap(f, lane);
+		if (k->call.kind == CALL_GAP) {
+			ctf_calls_gap(k, fixed, tail, &gap);
+			return writer_gap(ctf->w, f->next.time, lane, &gap);
+		}
 		if (k->has_arguments) {
 			/* before the location, which declares their names */
 			if (ctf_arguments_read(k, f, tail))
@@ -2366,14 +2358,6 @@ void ctf_classes_free(struct ctf_trace *t)
 	key_map_free(&t->numbers);
 }
 
-static bool ctf_trace_has_time(const struct ctf_trace *t)
-{
-	for (size_t i = 0; i < t->nstreams; i++)
-		if (t->streams[i].has_time)
-			return true;
-	return false;
-}
-
 /* Declare the trace as a source of the stream, with its environment as metadata. */
 static int ctf_trace_declare(struct ctf_trace *t)
 {
@@ -2498,13 +2482,14 @@ static void set_clock(struct ctf *ctf)
 		struct ctf_trace *t = &ctf->traces[i];
 		const struct ctf_clock *c = ctf_trace_clock(t);
 
-		for (size_t k = 0; k < t->nstreams; k++)
+		for (size_t k = 0; k < t->nstreams; k++) {
 			ctf_trace_set_offset(&t->streams[k]);
+			time |= t->streams[k].has_time;
+		}
 		if (!first && c) {
 			first = c;
 			in->has_wall = find_wall(c, &in->wall);
 		}
-		time |= ctf_trace_has_time(t);
 	}
 	in->ticks = !time;
 	/* a stream has no wall times before 1970, so the times stay the clock's own */

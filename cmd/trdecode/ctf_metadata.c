@@ -1654,6 +1654,19 @@ bool ctf_is_alignment(int64_t n)
 	return n > 0 && n <= 1 << 20 && !(n & (n - 1));
 }
 
+/* Set the size and the alignment of a number. align: the usual one. */
+static struct ctf_type *ctf_tsdl_set_bits(struct ctf_parser *p, struct ctf_type *t, int64_t size,
+					  int64_t align)
+{
+	if (p->given.has_align)
+		align = p->given.align;
+	if (!ctf_is_alignment(align))
+		return ctf_wrong(p, "an alignment that is no power of two");
+	t->size = (uint8_t)size;
+	t->align = (uint32_t)align;
+	return t;
+}
+
 /* Parse what follows the keyword. */
 static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 {
@@ -1663,13 +1676,7 @@ static struct ctf_type *ctf_parse_integer(struct ctf_parser *p)
 		return NULL;
 	if (p->given.size < 1 || p->given.size > 64)
 		return ctf_wrong(p, "an integer's size must be 1 to 64 bits");
-	if (!p->given.has_align)
-		p->given.align = p->given.size % 8 ? 1 : 8;
-	if (!ctf_is_alignment(p->given.align))
-		return ctf_wrong(p, "an alignment that is no power of two");
-	t->size = (uint8_t)p->given.size;
-	t->align = (uint32_t)p->given.align;
-	return t;
+	return ctf_tsdl_set_bits(p, t, p->given.size, p->given.size % 8 ? 1 : 8);
 }
 
 static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
@@ -1681,13 +1688,7 @@ static struct ctf_type *ctf_parse_float(struct ctf_parser *p)
 	if (!(p->given.exponent == 8 && p->given.mantissa == 24) &&
 	    !(p->given.exponent == 11 && p->given.mantissa == 53))
 		return ctf_wrong(p, "a floating-point number of neither 32 nor 64 bits");
-	t->size = p->given.exponent == 8 ? 32 : 64;
-	if (!p->given.has_align)
-		p->given.align = 8;
-	if (!ctf_is_alignment(p->given.align))
-		return ctf_wrong(p, "an alignment that is no power of two");
-	t->align = (uint32_t)p->given.align;
-	return t;
+	return ctf_tsdl_set_bits(p, t, p->given.exponent == 8 ? 32 : 64, 8);
 }
 
 static struct ctf_type *ctf_parse_string(struct ctf_parser *p)
@@ -1893,14 +1894,7 @@ static bool env_attribute(struct ctf_parser *p, void *block, const struct ctf_at
 	return ctf_env_add(p->metadata, *a) || ctf_wrong(p, "out of memory");
 }
 
-static bool other_attribute(struct ctf_parser *p, void *block, const struct ctf_attribute *a)
-{
-	(void)p;
-	(void)block;
-	(void)a;
-	return true;
-}
-
+/* Parse a block. take: keep an attribute; NULL: they are ignored. */
 static bool parse_block(struct ctf_parser *p, void *block,
 			bool (*take)(struct ctf_parser *p, void *block,
 				     const struct ctf_attribute *a))
@@ -1916,7 +1910,7 @@ static bool parse_block(struct ctf_parser *p, void *block,
 				return false;
 			continue;
 		}
-		if (!parse_attribute(p, &a) || !take(p, block, &a))
+		if (!parse_attribute(p, &a) || (take && !take(p, block, &a)))
 			return false;
 	}
 	ctf_forget_names(p, outside);
@@ -1983,7 +1977,7 @@ static bool parse_statement(struct ctf_parser *p)
 	if (ctf_accept_word(p, "env"))
 		return parse_block(p, NULL, env_attribute);
 	if (ctf_accept_word(p, "callsite"))
-		return parse_block(p, NULL, other_attribute);
+		return parse_block(p, NULL, NULL);
 	return ctf_wrong(p, "this is no statement of CTF 1.8");
 }
 

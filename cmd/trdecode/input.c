@@ -1687,12 +1687,6 @@ bool tree_damage(const struct tree *t, struct error *e)
 	return t->damaged;
 }
 
-/* Test whether a signal ended the archive within it, and so is the cause of what it lacks. */
-static bool tree_cut(const struct tree *t)
-{
-	return t->cut;
-}
-
 int window_open(struct file_window *w, const struct tree *tree, const char *member, size_t capacity,
 		bool keep, struct error *e)
 {
@@ -2245,7 +2239,7 @@ void input_damage_error(struct input *in, const struct error *e)
 {
 	if (in->decoding->times_only || in->decoding->ended)
 		return;
-	if (in->tree && tree_cut(in->tree)) {
+	if (in->tree && in->tree->cut) {
 		if (!in->decoding->quiet)
 			damage_print(in, e);
 		return;

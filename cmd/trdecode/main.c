@@ -139,21 +139,6 @@ struct decode_settings {
 	struct row_filter row_filter;
 };
 
-static void row_filter_free(struct row_filter *l)
-{
-	free(l->cpus.ranges);
-	free(l->tids.ranges);
-	free(l->types);
-	free(l->lanes);
-	free(l->kinds);
-	free(l->lasts);
-	intern_free(&l->stack_keys);
-	free(l->calls);
-	free(l->numbers[0]);
-	free(l->numbers[1]);
-	free(l->stacks);
-}
-
 /* Add the numbers of a list such as "0-3,7". Returns 0, or -1 if the text is not a list. */
 static int row_filter_add_numbers(struct number_list *l, const char *text)
 {
@@ -281,9 +266,21 @@ static int decode_settings_option(void *ctx, int key, const char *arg, struct er
 
 static void decode_settings_free(struct decode_settings *s)
 {
+	struct row_filter *l = &s->row_filter;
+
 	free(s->aligned);
 	free(s->offsets);
-	row_filter_free(&s->row_filter);
+	free(l->cpus.ranges);
+	free(l->tids.ranges);
+	free(l->types);
+	free(l->lanes);
+	free(l->kinds);
+	free(l->lasts);
+	intern_free(&l->stack_keys);
+	free(l->calls);
+	free(l->numbers[0]);
+	free(l->numbers[1]);
+	free(l->stacks);
 }
 
 /* Set the time to add to the times of an input (--offset, --align). The input is named as on the
@@ -742,7 +739,6 @@ static uint64_t stream_fingerprint(const struct input *inputs, int n, const stru
  *
  *     l = list_open(&e);
  *     ... decode into the descriptor l->pipe[1], and close it
- *     list_wait(l, &e);
  *     list_print(l, ...);
  *
  * A thread reads the stream that the decoders write, so the list is right for every format, and for
@@ -860,12 +856,6 @@ static int list_field_width(const struct listed_type *type)
 	return most < 32 ? (int)most : 32;
 }
 
-static void put_padded(struct text *t, struct text_ref text, size_t width)
-{
-	text_masked(t, text.text, text.size);
-	text_pad(t, ' ', text.size < width ? width - text.size : 0);
-}
-
 /* Print the names of the fields of a type without events. */
 static void list_put_names(const struct type_list *l, struct text *t,
 			   const struct listed_type *type)
@@ -885,6 +875,8 @@ static void list_put_names(const struct type_list *l, struct text *t,
 static void list_put_type(const struct type_list *l, struct text *t, const struct listed_type *type)
 {
 	int field = list_field_width(type), indent = l->events_width + 23 + l->group_width;
+	struct text_ref group = type->type->group;
+	size_t width = (size_t)l->group_width;
 	double r = rate(l, type->events);
 
 	text_printf(t, "%*" PRIu64, l->events_width, type->events);
@@ -893,8 +885,8 @@ static void list_put_type(const struct type_list *l, struct text *t, const struc
 	else
 		text_printf(t, r < 10 ? "%10.2f/s" : "%10.0f/s", r);
 	text_printf(t, "  %-7s  ", type_kind_name(type->type->kind));
-	put_padded(t, type->type->group, (size_t)l->group_width);
-	text_puts(t, "  ");
+	text_masked(t, group.text, group.size);
+	text_pad(t, ' ', 2 + (group.size < width ? width - group.size : 0));
 	text_masked(t, type->type->name.text, type->type->name.size);
 	if (!type->events)
 		list_put_names(l, t, type);
@@ -976,27 +968,21 @@ static void list_print_text(struct type_list *l, struct text *t, const struct li
 			    left_out == 1 ? "" : "s");
 }
 
-static void json_field(const struct type_list *l, struct text *t, const struct listed_field *f)
-{
-	const char *texts = (const char *)l->texts.data;
-
-	text_puts(t, "{\"name\": ");
-	json_string(t, texts + f->name, f->name_size);
-	text_printf(t, ", \"kind\": \"%s\"", f->kind);
-	if (f->example_size) {
-		text_puts(t, ", \"example\": ");
-		json_string(t, texts + f->example, f->example_size);
-	}
-	text_char(t, '}');
-}
-
 static void json_fields(const struct type_list *l, struct text *t, const char *key,
 			const struct listed_field *f, size_t n)
 {
+	const char *texts = (const char *)l->texts.data;
+
 	text_printf(t, ", \"%s\": [", key);
-	for (size_t i = 0; i < n; i++) {
-		text_puts(t, i ? ",\n      " : "\n      ");
-		json_field(l, t, &f[i]);
+	for (size_t i = 0; i < n; i++, f++) {
+		text_puts(t, i ? ",\n      {\"name\": " : "\n      {\"name\": ");
+		json_string(t, texts + f->name, f->name_size);
+		text_printf(t, ", \"kind\": \"%s\"", f->kind);
+		if (f->example_size) {
+			text_puts(t, ", \"example\": ");
+			json_string(t, texts + f->example, f->example_size);
+		}
+		text_char(t, '}');
 	}
 	text_char(t, ']');
 }
@@ -1298,13 +1284,6 @@ static struct type_list *list_open(struct error *e)
 	return l;
 }
 
-/* Wait for the end of the stream. -1 with e filled: out of memory. */
-static int list_wait(struct type_list *l, struct error *e)
-{
-	pthread_join(l->thread, NULL);
-	return l->failed ? error_no_memory(e) : 0;
-}
-
 static void list_free(struct type_list *l)
 {
 	for (size_t i = 0; i < l->ntypes; i++)
@@ -1478,8 +1457,11 @@ static int print_list(struct type_list *l, struct run *r, int status)
 	struct text *text;
 	struct error e;
 
-	if (list_wait(l, &e))
+	pthread_join(l->thread, NULL);
+	if (l->failed) {
+		error_no_memory(&e);
 		return run_fail(r->d, &e);
+	}
 	text = status == STATUS_FAILED ? NULL : run_text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
@@ -1803,10 +1785,33 @@ static int list_formats(void)
 	return STATUS_FAILED;
 }
 
+/* Check the options that do not go together. Returns what is wrong; NULL: nothing. */
+static const char *decode_settings_misuse(const struct decode_settings *s, struct error *e)
+{
+	bool info = s->flags & DECODE_INFO, list = s->flags & DECODE_LIST;
+	bool json = s->flags & DECODE_JSON;
+
+	if (info && list)
+		return "use --info or --list, not both";
+	if (json && !info && !list)
+		return "--json goes with --info or --list";
+	if (s->flags & DECODE_ALL && !list)
+		return "--all goes with --list";
+	if (s->flags & DECODE_ALL && json)
+		return "--all has no effect with --json, which has all types";
+	if (s->segment && (info || list))
+		return info ? "--segment has no effect with --info"
+			    : "--segment has no effect with --list";
+	if (info && row_filter_any(&s->row_filter))
+		return "--cpu, --tid, --type, --since and --until have no effect with --info";
+	return moment_check_range(&s->row_filter.since, &s->row_filter.until, e) ? e->what : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct decode_settings s = {.decoders = decoders};
 	struct common_options common;
+	const char *misused;
 	struct error e;
 	int status;
 
@@ -1815,25 +1820,8 @@ int main(int argc, char **argv)
 	status = program_start(&program, argc, argv, &s, &common);
 	if (status < 0 && s.flags & DECODE_FORMATS)
 		status = list_formats();
-	if (status < 0 && s.flags & DECODE_INFO && s.flags & DECODE_LIST)
-		status = program_usage(&common, "use --info or --list, not both");
-	if (status < 0 && s.flags & DECODE_JSON && !(s.flags & DECODE_INFO) &&
-	    !(s.flags & DECODE_LIST))
-		status = program_usage(&common, "--json goes with --info or --list");
-	if (status < 0 && s.flags & DECODE_ALL &&
-	    (!(s.flags & DECODE_LIST) || s.flags & DECODE_JSON))
-		status = program_usage(&common, s.flags & DECODE_LIST
-							? "--all has no effect with --json, which "
-							  "has all types"
-							: "--all goes with --list");
-	if (status < 0 && s.segment && (s.flags & DECODE_INFO || s.flags & DECODE_LIST))
-		status = program_usage(&common, "--segment has no effect with --%s",
-				       s.flags & DECODE_INFO ? "info" : "list");
-	if (status < 0 && s.flags & DECODE_INFO && row_filter_any(&s.row_filter))
-		status = program_usage(&common, "--cpu, --tid, --type, --since and --until have no "
-						"effect with --info");
-	if (status < 0 && moment_check_range(&s.row_filter.since, &s.row_filter.until, &e))
-		status = program_usage(&common, "%s", e.what);
+	if (status < 0 && (misused = decode_settings_misuse(&s, &e)))
+		status = program_usage(&common, "%s", misused);
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	decode_settings_free(&s);
