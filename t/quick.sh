@@ -21,10 +21,9 @@ other_names() {
 		cmd/trencode/@(attributes|spans|table).*	encode_rows
 		cmd/trencode/@(encode|encoder|main).*	encode_text encode_split
 		cmd/trencode/formats.*	encode_text matrix encode_examples adding quick
-		cmd/trencode/@(flame_chart|tree_output|tracks).*	encode_svg encode_chrome
+		cmd/trencode/@(flame_chart|tree_output|tracks).*	encode_svg encode_chrome encode_speedscope
 		cmd/trencode/@(folded|stack_profile|pprof).*	encode_profiles encode_svg
 		cmd/trencode/lttng.*	lttng
-		cmd/trencode/spill_list.*	encode_chrome encode_uftrace
 		cmd/trencode/text/*	encode_text encode_text_tracecmd
 		cmd/trstat/@(groups|slowest|table).*	stat stat_keys house
 		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm

@@ -10,7 +10,6 @@
 #include "cmd/trencode/stack_profile.h"
 #include "cmd/trencode/scheduling.h"
 #include "cmd/trencode/spans.h"
-#include "cmd/trencode/spill_list.h"
 #include "cmd/trencode/tracks.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
@@ -53,8 +52,10 @@ struct perfetto_encoder {
 	struct location_names names;
 	struct attributes attributes;
 	struct flows flows;
-	struct json_reader json;	      /* of an attribute */
-	struct spill_journal held;	      /* with --unclosed=drop */
+	struct json_reader json; /* of an attribute */
+	/* with --unclosed=drop: the packets, until the end; before each its size, u32, 0 if it is
+	   revoked, and the same once more: the bytes up to the next one */
+	struct buffer held;
 	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
 	uint8_t *known[NAME_KINDS]; /* by string: was sent */
@@ -90,7 +91,7 @@ void perfetto_out_ftrace_free(struct perfetto_out_ftrace *f);
 /* Write a sample, whose thread is declared. */
 int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e);
 
-enum { SEQUENCE = 1 };
+enum { SEQUENCE = 1, HELD_HEADER = 8 };
 
 static int perfetto_write_out(struct encoding *en, struct error *e)
 {
@@ -101,17 +102,50 @@ static int perfetto_write_out(struct encoding *en, struct error *e)
 	return r;
 }
 
-/* Write the packet; if calls may be dropped, *token names it for spill_journal_revoke. */
+/* Write the packet; if calls may be dropped, *token names it: where it is in s->held. */
 static int perfetto_put_packet(struct perfetto_encoder *s, uint64_t *token, struct error *e)
 {
-	struct buffer *out = s->drop ? &s->clean : &s->out;
+	struct buffer *out = s->drop ? &s->held : &s->out;
+	size_t n;
 
-	if (s->drop)
-		buffer_clear(out);
-	if (protobuf_message(out, TRACE_PACKET, &s->packet))
+	*token = out->size;
+	if ((s->drop && buffer_zero(out, HELD_HEADER)) ||
+	    protobuf_message(out, TRACE_PACKET, &s->packet))
 		return error_no_memory(e);
 	buffer_clear(&s->packet);
-	return s->drop ? spill_journal_add(&s->held, out, token, e) : 0;
+	if (!s->drop)
+		return 0;
+	n = out->size - *token - HELD_HEADER;
+	if (n > UINT32_MAX)
+		return error_set(e, NULL, NO_OFFSET, "a record of %zu bytes is too large", n);
+	put_u32(out->data + *token, (uint32_t)n);
+	put_u32(out->data + *token + 4, (uint32_t)n);
+	return 0;
+}
+
+/* Write the packets that are held, but for those that were revoked. */
+static int perfetto_put_held(struct perfetto_encoder *s, struct output *to, struct error *e)
+{
+	const struct buffer *b = &s->held;
+	size_t read = 0;
+
+	for (size_t at = 0, end; at < b->size; at = end) {
+		size_t left = get_u32(b->data + at), piece;
+
+		at += HELD_HEADER;
+		end = at + get_u32(b->data + at - 4);
+		for (; left; at += piece, left -= piece) {
+			piece = left < BUFFER_PIECE ? left : BUFFER_PIECE;
+			if (output_write(to, b->data + at, piece, e))
+				return -1;
+			read += piece;
+			if (read >= BUFFER_PIECE) {
+				buffer_rest(b);
+				read = 0;
+			}
+		}
+	}
+	return 0;
 }
 
 /* Write a packet of a bundle of ftrace events. derived: the events are in other packets, too. */
@@ -1730,8 +1764,11 @@ static int encode_perfetto_end_call(void *ctx, const struct span *span, const st
 	/* a state without an end lasts to the end of the trace */
 	if (span->unfinished && state && !s->drop)
 		return 0;
-	if (span->unfinished && s->drop)
-		return span->begun ? spill_journal_revoke(&s->held, span->token, e) : 0;
+	if (span->unfinished && s->drop) {
+		if (span->begun)
+			put_u32(s->held.data + span->token, 0);
+		return 0;
+	}
 	if (span->kept_size == sizeof uuid)
 		uuid = get_u64(span->kept->data + span->kept_at);
 	else if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
@@ -1900,8 +1937,7 @@ static int encode_perfetto_begin(struct encoding *en, struct error *e)
 	s->drop = en->options->flags & ENCODE_DROP;
 	/* through which an event's values go */
 	s->kept.spills = s->bit.spills = s->clean.spills = s->part.spills = true;
-	s->packet.spills = s->out.spills = true;
-	spill_journal_init(&s->held);
+	s->packet.spills = s->out.spills = s->held.spills = true;
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, NULL);
 	attributes_init(&s->attributes, en->dictionary);
@@ -1944,7 +1980,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	struct perfetto_encoder *s = en->state;
 
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
-	    (s->drop ? spill_journal_copy(&s->held, en->out, e) : perfetto_write_out(en, e)))
+	    (s->drop ? perfetto_put_held(s, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->names);
@@ -1957,8 +1993,8 @@ static int perfetto_end(struct encoding *en, struct error *e)
 
 static void free_state(struct perfetto_encoder *s)
 {
-	struct buffer *buffers[] = {&s->out,	  &s->packet, &s->part, &s->bit,
-				    &s->interned, &s->kept,   &s->clean};
+	struct buffer *buffers[] = {&s->out, &s->held,	   &s->packet, &s->part,
+				    &s->bit, &s->interned, &s->kept,   &s->clean};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
@@ -1966,7 +2002,6 @@ static void free_state(struct perfetto_encoder *s)
 		free(s->known[i]);
 	perfetto_samples_free(s->samples);
 	perfetto_out_ftrace_free(s->ftrace);
-	spill_journal_free(&s->held);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);
 	location_names_free(&s->names);

@@ -14,7 +14,6 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
 #include "cmd/trencode/spans.h"
-#include "cmd/trencode/spill_list.h"
 #include "cmd/trencode/tracks.h"
 #include "common/stream/field.h"
 #include "common/util/version.h"
@@ -49,7 +48,7 @@ struct type_profile {
 
 /* The profiles of one thread. */
 struct lane_profile {
-	struct spill_chain calls;
+	struct row_list calls; /* by their ends */
 	struct type_profile *types;
 	uint64_t first, last;
 	struct buffer name;
@@ -61,10 +60,9 @@ struct speedscope {
 	struct spans spans;
 	struct tracks tracks;
 	struct location_names names;
-	struct spill_list calls, events;
-	struct track_rows samples;
-	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
-	struct spill_chain reversed;
+	struct track_rows calls, events, samples;
+	struct buffer stack;	  /* u32 each: the frames of a sample, innermost first; or a name */
+	struct row_list reversed; /* the events of a thread, the last one first */
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
 	size_t nprofiles, capacity, nframes;
@@ -89,19 +87,18 @@ static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t
 						  const struct lane *lane, uint64_t time)
 {
 	struct track *t = tracks_get(&s->tracks, thread, lane);
-	struct lane_profile *p = t ? t->user : NULL, **profiles;
+	struct lane_profile *p = t ? t->user : NULL;
 
 	if (!t)
 		return NULL;
 	if (!p) {
 		if (ARRAY_GROW(s->profiles, s->capacity, s->nprofiles))
 			return NULL;
-		profiles = s->profiles;
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return NULL;
 		p->first = time;
-		profiles[s->nprofiles++] = p;
+		s->profiles[s->nprofiles++] = p;
 		t->user = p;
 	}
 	if (t->renamed) {
@@ -139,7 +136,7 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 		return error_no_memory(e);
 	if (span->start < p->first)
 		p->first = span->start;
-	return chain_add(&s->calls, &p->calls, &r, e);
+	return rows_add(&s->calls, &p->calls, &r) ? error_no_memory(e) : 0;
 }
 
 /* Get the samples of a type in a thread. NULL: out of memory. */
@@ -193,7 +190,7 @@ static int speedscope_add_event(struct speedscope *s, uint64_t time, uint32_t lo
 	if (r.time > s->latest)
 		r.time = s->latest;
 	s->latest = r.time;
-	return chain_add(&s->events, &s->reversed, &r, e);
+	return rows_add(&s->events, &s->reversed, &r) ? error_no_memory(e) : 0;
 }
 
 /* Test whether the call, which ended before top, is not a callee of top. Levels alone do not show
@@ -217,33 +214,28 @@ static int speedscope_begin_calls(struct speedscope *s, const struct speedscope_
 	return 0;
 }
 
-static int speedscope_take_call(void *ctx, const void *record, struct error *e)
+static int speedscope_take_call(struct speedscope *s, const struct speedscope_call *call,
+				struct error *e)
 {
-	struct speedscope *s = ctx;
-	struct speedscope_call call, *open;
-
-	memcpy(&call, record, sizeof call);
-	if (speedscope_begin_calls(s, &call, e))
+	if (speedscope_begin_calls(s, call, e))
 		return -1;
 	if (ARRAY_GROW(s->open, s->open_capacity, s->nopen))
 		return error_no_memory(e);
-	open = s->open;
-	open[s->nopen++] = call;
-	return speedscope_add_event(s, call.end, call.location, true, e);
+	s->open[s->nopen++] = *call;
+	return speedscope_add_event(s, call->end, call->location, true, e);
 }
 
 /* Get the index of a location's frame, which is declared when it is first used. */
 static int speedscope_frame_of(struct speedscope *s, uint32_t location, uint32_t *frame)
 {
 	const struct location *p = dictionary_location(s->names.dictionary, location);
-	uint32_t *frames, size;
+	uint32_t size;
 	const char *name;
 
 	if (ARRAY_REACH(s->frames, s->nframes, location))
 		return -1;
-	frames = s->frames;
-	if (frames[location]) {
-		*frame = frames[location] - 1;
+	if (s->frames[location]) {
+		*frame = s->frames[location] - 1;
 		return 0;
 	}
 	name = location_names_get(&s->names, location, &size);
@@ -274,21 +266,19 @@ static int speedscope_deeper(struct speedscope *s, uint32_t *frame)
 	return 0;
 }
 
-static int speedscope_print_event(void *ctx, const void *record, struct error *e)
+static int speedscope_print_event(struct speedscope *s, const struct event_record *r,
+				  struct error *e)
 {
-	struct speedscope *s = ctx;
-	struct event_record r;
 	uint32_t frame;
 
-	memcpy(&r, record, sizeof r);
-	if (speedscope_frame_of(s, r.location, &frame))
+	if (speedscope_frame_of(s, r->location, &frame))
 		return error_no_memory(e);
 	text_puts(s->out, s->first_event ? "\n" : ",\n");
 	s->first_event = false;
-	text_puts(s->out, r.close ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
+	text_puts(s->out, r->close ? "{\"type\":\"C\",\"frame\":" : "{\"type\":\"O\",\"frame\":");
 	text_u64(s->out, frame);
 	text_puts(s->out, ",\"at\":");
-	text_u64(s->out, r.time - s->origin);
+	text_u64(s->out, r->time - s->origin);
 	text_char(s->out, '}');
 	return 0;
 }
@@ -312,10 +302,15 @@ static int speedscope_print_head(struct speedscope *s, const struct lane_profile
 
 static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, struct error *e)
 {
+	const struct speedscope_call *call;
+	const struct event_record *event;
+
 	s->nopen = 0;
 	s->latest = p->last;
-	if (chain_unwind(&s->calls, &p->calls, speedscope_take_call, s, e) ||
-	    speedscope_begin_calls(s, NULL, e))
+	while ((call = rows_take_last(&s->calls, &p->calls)))
+		if (speedscope_take_call(s, call, e))
+			return -1;
+	if (speedscope_begin_calls(s, NULL, e))
 		return -1;
 	if (speedscope_print_head(
 		    s, p, NULL, s->clock && s->clock->flags & CLOCK_TICKS ? "none" : "nanoseconds"))
@@ -323,8 +318,10 @@ static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, 
 	text_printf(s->out, "%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
 		    p->first - s->origin, p->last - s->origin);
 	s->first_event = true;
-	if (chain_unwind(&s->events, &s->reversed, speedscope_print_event, s, e))
-		return -1;
+	while ((event = rows_take_last(&s->events, &s->reversed)))
+		if (speedscope_print_event(s, event, e))
+			return -1;
+	buffer_clear(&s->events.bytes);
 	text_puts(s->out, "\n]}");
 	return 0;
 }
@@ -383,7 +380,7 @@ static int speedscope_print_samples(struct speedscope *s, const struct lane_prof
 
 static int speedscope_print_profile(struct speedscope *s, struct lane_profile *p, struct error *e)
 {
-	if ((p->calls.pending.size || p->calls.last) && speedscope_print_calls(s, p, e))
+	if (p->calls.count && speedscope_print_calls(s, p, e))
 		return -1;
 	for (const struct type_profile *t = p->types; t; t = t->next)
 		if (speedscope_print_samples(s, p, t, e))
@@ -413,8 +410,8 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	s->options = en->options;
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, json_append_string);
-	spill_list_init(&s->calls, sizeof(struct speedscope_call));
-	spill_list_init(&s->events, sizeof(struct event_record));
+	rows_init(&s->calls, sizeof(struct speedscope_call));
+	rows_init(&s->events, sizeof(struct event_record));
 	rows_init(&s->samples, sizeof(struct sample_record));
 	return 0;
 }
@@ -482,13 +479,11 @@ static void speedscope_free(struct encoding *en)
 			next = t->next;
 			free(t);
 		}
-		chain_free(&s->profiles[i]->calls);
 		buffer_free(&s->profiles[i]->name);
 		free(s->profiles[i]);
 	}
-	chain_free(&s->reversed);
-	spill_list_free(&s->calls);
-	spill_list_free(&s->events);
+	rows_free(&s->calls);
+	rows_free(&s->events);
 	rows_free(&s->samples);
 	buffer_free(&s->stack);
 	tracks_free(&s->tracks);

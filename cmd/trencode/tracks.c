@@ -14,6 +14,8 @@
 #include "common/util/buffer.h"
 #include "common/util/hash.h"
 
+enum { CHUNK_HEADER = 16 };
+
 void rows_init(struct track_rows *r, size_t record)
 {
 	*r = (struct track_rows){.record = record, .bytes.spills = true};
@@ -41,15 +43,16 @@ int rows_add(struct track_rows *r, struct row_list *list, const void *record)
 	if (!within) {
 		size_t chunk = r->bytes.size;
 
-		if (buffer_zero(&r->bytes, 8 + ROWS_CHUNK * r->record))
+		if (buffer_zero(&r->bytes, CHUNK_HEADER + ROWS_CHUNK * r->record))
 			return -1;
+		put_u64(r->bytes.data + chunk + 8, list->last);
 		if (list->count)
 			put_u64(r->bytes.data + list->last, chunk);
 		else
 			list->first = chunk;
 		list->last = chunk;
 	}
-	memcpy(r->bytes.data + list->last + 8 + within * r->record, record, r->record);
+	memcpy(r->bytes.data + list->last + CHUNK_HEADER + within * r->record, record, r->record);
 	list->count++;
 	rows_touch(r);
 	return 0;
@@ -65,7 +68,21 @@ const void *rows_next(struct track_rows *r, const struct row_list *list, struct 
 		c->chunk = c->at ? (size_t)get_u64(r->bytes.data + c->chunk) : list->first;
 	c->at++;
 	rows_touch(r);
-	return r->bytes.data + c->chunk + 8 + within * r->record;
+	return r->bytes.data + c->chunk + CHUNK_HEADER + within * r->record;
+}
+
+const void *rows_take_last(struct track_rows *r, struct row_list *list)
+{
+	const uint8_t *chunk = r->bytes.data + list->last;
+	size_t within;
+
+	if (!list->count)
+		return NULL;
+	within = --list->count % ROWS_CHUNK;
+	if (!within)
+		list->last = (size_t)get_u64(chunk + 8);
+	rows_touch(r);
+	return chunk + CHUNK_HEADER + within * r->record;
 }
 
 /* --- async events --- */
@@ -100,8 +117,8 @@ enum { FLOWS_MOST = 1 << 18 };
 
 void flows_free(struct flows *f)
 {
-	open_calls_free(&f->numbers.begun);
-	open_calls_free(&f->numbers.owners);
+	open_calls_free(&f->begun);
+	open_calls_free(&f->owners);
 	free(f->has);
 }
 
@@ -118,13 +135,6 @@ struct flow_key {
 	uint32_t zero;
 };
 
-static uint64_t hash_key(const struct flow_key *of)
-{
-	static const struct siphash_key key = {0x66, 0x6c};
-
-	return siphash(&key, of, sizeof *of);
-}
-
 static void tracks_add_part(struct flows *f, uint64_t id, bool ends)
 {
 	if (f->count < EVENT_FLOWS_MOST)
@@ -133,16 +143,17 @@ static void tracks_add_part(struct flows *f, uint64_t id, bool ends)
 
 /* Get the id of a flow: that of the source if no other flow has it, else a hash. keep: it is
  * that of the source though too many others have one. */
-static uint64_t tracks_id_of(struct flow_numbers *n, const struct flow_key *of, bool keep)
+static uint64_t tracks_id_of(struct flows *f, const struct flow_key *of, bool keep)
 {
-	uint64_t hash = hash_key(of), owner = hash;
+	static const struct siphash_key key = {0x66, 0x6c};
+	uint64_t hash = siphash(&key, of, sizeof *of), owner = hash;
 	uint32_t high = (uint32_t)(of->id >> 32), low = (uint32_t)of->id;
 	bool known;
 
-	known = open_calls_take(&n->owners, high, low, &owner);
-	if (!known && open_calls_count(&n->owners) >= FLOWS_MOST)
+	known = open_calls_take(&f->owners, high, low, &owner);
+	if (!known && open_calls_count(&f->owners) >= FLOWS_MOST)
 		return keep ? of->id : hash;
-	if (open_calls_put(&n->owners, high, low, owner) && !keep)
+	if (open_calls_put(&f->owners, high, low, owner) && !keep)
 		return hash;
 	return owner == hash ? of->id : hash;
 }
@@ -150,13 +161,12 @@ static uint64_t tracks_id_of(struct flow_numbers *n, const struct flow_key *of, 
 /* Add the ids in the next value: a number, or an ARRAY of them. */
 static void add_ids(struct flows *f, const struct event *ev, struct values v, bool ends)
 {
-	struct flow_numbers *n = &f->numbers;
 	uint32_t source = tracks_source_of(ev);
 	bool perfetto = type_is_of(ev->type, "perfetto");
 	struct value value;
 
-	if (!n->source && perfetto)
-		n->source = source + 1;
+	if (!f->source && perfetto)
+		f->source = source + 1;
 	for (uint64_t left = 1; left && values_value(&v, &value); left--) {
 		struct flow_key of = {.id = value.number, .source = source};
 		uint64_t id;
@@ -165,7 +175,7 @@ static void add_ids(struct flows *f, const struct event *ev, struct values v, bo
 			left += value.count;
 		if (value.tag != VALUE_UINT)
 			continue;
-		id = tracks_id_of(n, &of, perfetto && n->source == source + 1);
+		id = tracks_id_of(f, &of, perfetto && f->source == source + 1);
 		f->same &= id == value.number;
 		tracks_add_part(f, id, ends);
 	}
@@ -184,7 +194,7 @@ static void add_chrome(struct flows *f, const struct event *ev)
 
 	f->phase = async_event_phase(ev->type);
 	f->enclosing = ev->type->native & CHROME_ENCLOSING;
-	tracks_add_part(f, tracks_id_of(&f->numbers, &of, false), f->phase == 'f');
+	tracks_add_part(f, tracks_id_of(f, &of, false), f->phase == 'f');
 }
 
 /* Read the phase of an event that trencode wrote for one of JSON. */
@@ -202,23 +212,15 @@ static void read_phase(struct flows *f, const struct event *ev, struct values v)
 /* Test whether a location has an argument with flows; true when out of memory. */
 static bool has_flows(struct flows *f, uint32_t number, const struct location *l)
 {
-	uint8_t *has;
-
 	if (ARRAY_REACH(f->has, f->nhas, number))
 		return true;
-	has = f->has;
-	if (!has[number]) {
-		has[number] = 1;
+	if (!f->has[number]) {
+		f->has[number] = 1;
 		for (uint32_t i = 0; l->arguments && i < l->arguments->count; i++)
 			if (perfetto_is_flow(l->arguments->members[i].name.text))
-				has[number] = 2;
+				f->has[number] = 2;
 	}
-	return has[number] == 2;
-}
-
-static bool flows_of(const struct type *t)
-{
-	return type_is_of(t, "perfetto") || type_is_of(t, "chrome");
+	return f->has[number] == 2;
 }
 
 unsigned flows_read(struct flows *f, const struct event *ev)
@@ -236,7 +238,8 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 	if (f->count || !(ev->type->flags & TYPE_VALUES))
 		return f->count;
 	l = dictionary_location(f->dictionary, ev->location);
-	if (!l || !has_flows(f, ev->location, l) || !flows_of(ev->type))
+	if (!l || !has_flows(f, ev->location, l) ||
+	    !(type_is_of(ev->type, "perfetto") || type_is_of(ev->type, "chrome")))
 		return 0;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_what(&v, &what, &index)) {
@@ -257,15 +260,14 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 
 char flow_phase(struct flows *f, const struct flow_part *part)
 {
-	struct open_calls *begun = &f->numbers.begun;
 	uint32_t high = (uint32_t)(part->id >> 32), low = (uint32_t)part->id;
 	uint64_t value;
-	bool was = open_calls_take(begun, high, low, &value);
+	bool was = open_calls_take(&f->begun, high, low, &value);
 
 	if (part->ends)
 		return 'f';
 	/* beyond the limit each part is the first one */
-	if (open_calls_count(begun) < FLOWS_MOST && open_calls_put(begun, high, low, 0))
+	if (open_calls_count(&f->begun) < FLOWS_MOST && open_calls_put(&f->begun, high, low, 0))
 		return 0;
 	return was ? 't' : 's';
 }
@@ -294,17 +296,13 @@ void tracks_free(struct tracks *t)
 
 /* --- names of processes in the stream --- */
 
-static int tracks_add_name(struct track_names *names, const int32_t key[2], uint32_t name)
+static int tracks_add_name(struct tracks *t, const int32_t key[2], uint32_t name)
 {
-	uint32_t number = intern(&names->keys, key, 2 * sizeof *key);
-	uint32_t *list;
+	uint32_t number = intern(&t->names.keys, key, 2 * sizeof *key);
 
-	if (number == INTERN_NONE)
+	if (number == INTERN_NONE || ARRAY_REACH(t->names.name, t->names.capacity, number))
 		return -1;
-	if (ARRAY_REACH(names->name, names->capacity, number))
-		return -1;
-	list = names->name;
-	list[number] = name;
+	t->names.name[number] = name;
 	return 0;
 }
 
@@ -332,7 +330,7 @@ int tracks_meta(struct tracks *t, struct dictionary *d, const struct meta *m)
 		at += PROCESS_NAMES_RECORD;
 		if (size > b->size - at)
 			return 0;
-		if (tracks_add_name(&t->names, key, dictionary_text(d, b->data + at, size).number))
+		if (tracks_add_name(t, key, dictionary_text(d, b->data + at, size).number))
 			return -1;
 	}
 	return 0;
@@ -410,7 +408,7 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 {
 	int32_t key[2] = {(int32_t)(lane->source ? lane->source->number : 0), pid};
 	uint32_t had = t->keys.count;
-	struct track_process *processes;
+	struct track_process *p;
 
 	*index = intern(&t->keys, key, sizeof key);
 	if (*index == INTERN_NONE)
@@ -419,14 +417,13 @@ static int tracks_process_of(struct tracks *t, const struct lane *lane, int32_t 
 		return 0;
 	if (ARRAY_GROW(t->processes, t->processes_capacity, t->nprocesses))
 		return -1;
-	processes = t->processes;
-	processes[t->nprocesses] = (struct track_process){.source = (uint32_t)key[0],
-							  .pid = pid,
-							  .comm = tracks_name_of(t, key),
-							  .renamed = true};
-	processes[t->nprocesses].named = processes[t->nprocesses].comm || is_chrome(lane);
-	return tracks_number_of(&t->process_numbers, key, -1, pid,
-				&processes[t->nprocesses++].shown);
+	p = &t->processes[t->nprocesses++];
+	*p = (struct track_process){.source = (uint32_t)key[0],
+				    .pid = pid,
+				    .comm = tracks_name_of(t, key),
+				    .renamed = true};
+	p->named = p->comm || is_chrome(lane);
+	return tracks_number_of(&t->process_numbers, key, -1, pid, &p->shown);
 }
 
 static int tracks_new_track(struct tracks *t, struct track *tr, uint32_t thread,

@@ -37,14 +37,6 @@ struct track_process {
 	bool named;   /* its name, or none, is not that of a thread */
 };
 
-/* The names of processes that the stream has. */
-struct track_names {
-	struct intern keys; /* source and pid */
-	uint32_t *name;	    /* by number of the key: string of the dictionary */
-	size_t capacity;
-	struct buffer part; /* pieces of the META part that is read */
-};
-
 /* The numbers that processes, or threads, got. */
 struct track_numbers {
 	struct intern keys; /* of them */
@@ -62,7 +54,12 @@ struct tracks {
 	struct track_process *processes;
 	size_t nprocesses, processes_capacity;
 	struct intern keys; /* source and pid; number: index of the process */
-	struct track_names names;
+	struct {
+		struct intern keys; /* source and pid */
+		uint32_t *name;	    /* by number of the key: string of the dictionary */
+		size_t capacity;
+		struct buffer part; /* pieces of the META part that is read */
+	} names;		    /* of processes, that the stream has */
 	bool process_tids; /* tids of lanes with LANE_PROCESS_TID are unique in their process only
 			    */
 };
@@ -126,16 +123,13 @@ struct flow_part {
 	bool ends; /* the flow ends here */
 };
 
-/* What is known of the flows of a trace. */
-struct flow_numbers {
+/* The flows of a trace, and those of one event. */
+struct flows {
+	struct dictionary *dictionary;
 	struct open_calls begun;  /* by id, for flow_phase */
 	struct open_calls owners; /* by id of the source: hash of the flow that keeps it */
 	uint32_t source; /* number + 1 of the source whose ids are not hashed; 0 none yet */
-};
-
-struct flows {
-	struct dictionary *dictionary;
-	struct flow_numbers numbers;
+	/* of the event that flows_read has read */
 	struct flow_part parts[EVENT_FLOWS_MOST];
 	unsigned count;
 	char phase;	/* of a part that is an event of its own: s, t or f; 0: it is of an event */
@@ -160,8 +154,8 @@ char flow_phase(struct flows *f, const struct flow_part *part);
  * their number of records. A function that returns int returns 0, or -1 when out of memory.
  */
 
-/* The records of all lists. A chunk of a list is the offset of its next chunk, then ROWS_CHUNK
- * records. */
+/* The records of all lists. A chunk of a list is the offsets of its next chunk and of the one
+ * before it, then ROWS_CHUNK records. */
 struct track_rows {
 	struct buffer bytes;
 	size_t record;	/* size of a record, bytes */
@@ -189,6 +183,9 @@ struct row_cursor {
 /* Get the next record of a list, valid until the next call; NULL: there is none. *c is zero at
  * the beginning. */
 const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c);
+
+/* Take the last record off a list, valid until the next call; NULL: there is none. */
+const void *rows_take_last(struct track_rows *r, struct row_list *list);
 
 /* --- events of Trace Event JSON that have an id: asynchronous events and flows --- */
 
