@@ -317,11 +317,6 @@ static bool clip_take(struct clip *c)
 
 /* --- showing --- */
 
-static int clip_show(struct clip *c, const struct block *b, struct error *e)
-{
-	return c->show(c->ctx, b, e);
-}
-
 /* Show a row of a block alone, at a time. */
 static int show_row(struct clip *c, const struct block *b, const struct event *ev, uint64_t time,
 		    struct error *e)
@@ -336,7 +331,7 @@ static int show_row(struct clip *c, const struct block *b, const struct event *e
 	one.row_data = c->row.data;
 	one.rows = 1;
 	one.base = one.last = time;
-	return clip_show(c, &one, e);
+	return c->show(c->ctx, &one, e);
 }
 
 /* Adjacent rows of a block, which are shown together. */
@@ -359,7 +354,7 @@ static int show_slice(struct clip *c, struct slice *slice, const uint8_t *end, c
 	slice->rows = 0;
 	if (!part.rows)
 		return 0;
-	if (clip_show(c, &part, e))
+	if (c->show(c->ctx, &part, e))
 		return -1;
 	if (clip_splits(c))
 		count_in_part(c, &part);
@@ -372,23 +367,23 @@ static int show_wide(struct clip *c, const struct event *ev, const uint8_t *row,
 {
 	const uint32_t locations[] = {0, ev->location};
 
-	return clip_show(c,
-			 &(struct block){
-				 .kind = BLOCK_EVENTS,
-				 .base = ev->time,
-				 .last = ev->time,
-				 .rows = 1,
-				 .row_flags = EVENTS_WIDE,
-				 .ntypes = 1,
-				 .nlanes = 1,
-				 .nlocations = 2,
-				 .types = (const struct type *[]){ev->type},
-				 .lanes = (const struct lane *[]){ev->lane},
-				 .locations = locations,
-				 .row_data = row,
-				 .row_size = size,
-			 },
-			 e);
+	const struct block b = {
+		.kind = BLOCK_EVENTS,
+		.base = ev->time,
+		.last = ev->time,
+		.rows = 1,
+		.row_flags = EVENTS_WIDE,
+		.ntypes = 1,
+		.nlanes = 1,
+		.nlocations = 2,
+		.types = (const struct type *[]){ev->type},
+		.lanes = (const struct lane *[]){ev->lane},
+		.locations = locations,
+		.row_data = row,
+		.row_size = size,
+	};
+
+	return c->show(c->ctx, &b, e);
 }
 
 /* Show the enter of an open call at a time. */
@@ -591,19 +586,12 @@ static size_t rate_leave(const struct type *enter, const struct type *leave)
 	       (leave->group.number == enter->group.number ? 1 << 20 : 0);
 }
 
-/* Make a type of leaves like that of the enters, for a source that has not declared one so far. */
-static const struct type *make_type(struct clip *c, const struct type *enter)
-{
-	struct type *t = dictionary_add_type(c->calls.dictionary, enter);
-
-	if (t)
-		t->kind = KIND_LEAVE;
-	return t;
-}
-
+/* Find the best type of leaves for an enter. Where the source has not declared one so far, it is
+ * like that of the enter. NULL: out of memory. */
 static const struct type *clip_find_type(struct clip *c, const struct type *enter)
 {
 	const struct type *best = NULL;
+	struct type *made;
 	size_t most = 0;
 
 	for (uint32_t i = 1; i < c->calls.dictionary->types.count; i++) {
@@ -615,20 +603,22 @@ static const struct type *clip_find_type(struct clip *c, const struct type *ente
 			best = t;
 		}
 	}
-	return best ? best : make_type(c, enter);
+	if (best)
+		return best;
+	made = dictionary_add_type(c->calls.dictionary, enter);
+	if (made)
+		made->kind = KIND_LEAVE;
+	return made;
 }
 
 /* Get the type of the leaves of calls that an enter begins. NULL: out of memory. */
 static const struct type *leave_type(struct clip *c, const struct type *enter)
 {
-	const struct type **leaves;
-
 	if (ARRAY_REACH(c->leaves, c->nleaves, enter->number))
 		return NULL;
-	leaves = c->leaves;
-	if (!leaves[enter->number])
-		leaves[enter->number] = clip_find_type(c, enter);
-	return leaves[enter->number];
+	if (!c->leaves[enter->number])
+		c->leaves[enter->number] = clip_find_type(c, enter);
+	return c->leaves[enter->number];
 }
 
 /* Get the bytes of the tail of a row whose texts are empty and whose arrays have no elements. */
@@ -883,7 +873,7 @@ static int clip_take_events(struct clip *c, const struct block *b, struct error 
 	inside = inside && c->limit - c->count >= b->rows;
 	if (!inside || clip_splits(c))
 		return clip_take_rows(c, b, inside, e);
-	return note_rows(c, b, e) || clip_show(c, b, e) ? -1 : 0;
+	return note_rows(c, b, e) || c->show(c->ctx, b, e) ? -1 : 0;
 }
 
 /* --- snapshots --- */
@@ -927,7 +917,7 @@ static int clip_take_snapshot(struct clip *c, const struct block *b, struct snap
 	if (snapshot_range(c, s, &lane, &range, e))
 		return -1;
 	if (!lane)
-		return b->snapshot ? clip_show(c, b, e) : 0;
+		return b->snapshot ? c->show(c->ctx, b, e) : 0;
 	begun = &c->begun[lane->clock->number];
 	if (*begun && !b->snapshot &&
 	    (!clip_splits(c) || c->count >= c->limit || s->head.latest >= range->until))
@@ -943,7 +933,7 @@ static int clip_take_snapshot(struct clip *c, const struct block *b, struct snap
 	if (!b->snapshot || !*begun || c->adopts_hidden)
 		return 0;
 	s->since = range->since;
-	return clip_show(c, &clipped, e);
+	return c->show(c->ctx, &clipped, e);
 }
 
 int clip_stream(struct clip *c, struct error *e)

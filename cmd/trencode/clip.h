@@ -34,13 +34,6 @@
 
 enum { CLIP_ENTER_MOST = 65536 };
 
-/* Where a part ends: at most one of bytes and time is not 0. */
-struct split_limit {
-	uint64_t bytes; /* of output */
-	uint64_t time;	/* ns */
-	uint64_t tick;	/* length of a tick, ns; 0: not given */
-};
-
 /* A part of --split. */
 struct clip_part {
 	uint32_t number;     /* from 0 */
@@ -54,17 +47,17 @@ struct clip_part {
 	bool due;	     /* it is large enough */
 };
 
-/* A thread. */
-struct clip_thread {
-	bool passed;   /* it has events after the range */
-	uint32_t part; /* number of the last part that has a row of its calls, + 1 */
-};
-
 struct clip {
 	struct time_window window;
-	uint64_t limit;		  /* most calls and events; UINT64_MAX: all */
-	struct split_limit split; /* without both: there are no cuts */
-	bool needs_calls;	  /* no part ends without a call, except the last */
+	uint64_t limit; /* most calls and events; UINT64_MAX: all */
+	/* where a part ends: at most one of bytes and time is not 0; without both there are no cuts
+	 */
+	struct {
+		uint64_t bytes; /* of output */
+		uint64_t time;	/* ns */
+		uint64_t tick;	/* length of a tick, ns; 0: not given */
+	} split;
+	bool needs_calls; /* no part ends without a call, except the last */
 	/* Take rows that are shown, an EVENTS block, or a snapshot of calls that are open. */
 	int (*show)(void *ctx, const struct block *b, struct error *e);
 	/* With split: get about the bytes of output of the present part. */
@@ -93,7 +86,10 @@ struct clip {
 	uint64_t count, open; /* calls and events that are shown; calls of these that are open */
 	uint8_t *begun;	      /* by number of the clock: whether its range has begun */
 	size_t nbegun;
-	struct clip_thread *threads; /* by number */
+	struct {
+		bool passed;   /* it has events after the range */
+		uint32_t part; /* number of the last part that has a row of its calls, + 1 */
+	} * threads;	       /* by number */
 	size_t nthreads;
 	struct buffer row;	    /* that is shown alone */
 	bool adopts_hidden;	    /* the calls of a snapshot begin after the range */

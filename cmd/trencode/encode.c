@@ -63,33 +63,30 @@ static int tick_lanes(struct dictionary *d, const struct block *b, uint64_t tick
 
 /* --- encode --- */
 
-/* The META blocks read so far; a segment may refer to those of earlier segments. */
-struct known_metas {
-	struct intern seen;    /* hashes of the META blocks read */
-	struct intern missing; /* hashes of references to META blocks not read */
-};
-
-/* What a part of --split begins with: the HEAD of the present stream, and its META blocks. */
-struct kept_blocks {
-	struct head head;
-	struct buffer properties;
-	bool has_head;
-	struct buffer metas; /* each a struct meta, then its name and its data; it spills */
-};
-
 /* One run of trencode. */
 struct encode_run {
 	struct stage *s;
 	const struct encoder *encoder; /* as chosen; en.encoder may be a conversion */
 	struct encode_options options; /* of the present part */
 	struct encoding en;
-	struct known_metas known;
+	/* the META blocks read so far; a segment may refer to those of earlier segments */
+	struct {
+		struct intern seen;    /* hashes of the META blocks read */
+		struct intern missing; /* hashes of references to META blocks not read */
+	} known;
 	struct clocks clocks;
 	struct calls calls; /* en.calls */
 	struct text *text;
 	struct clip *clip; /* NULL: all is written */
 	bool splits;	   /* into parts, each with an encoder and an output of its own */
-	struct kept_blocks kept;
+	/* what a part of --split begins with: the HEAD of the present stream, and its META blocks
+	 */
+	struct {
+		struct head head;
+		struct buffer properties;
+		bool has_head;
+		struct buffer metas; /* each a struct meta, then its name and its data; it spills */
+	} kept;
 	char *path; /* of the present part */
 };
 
@@ -97,14 +94,12 @@ struct encode_run {
 
 static int keep_head(struct encode_run *r, const struct head *h, struct error *e)
 {
-	struct kept_blocks *k = &r->kept;
-
-	if (!r->splits || k->has_head)
+	if (!r->splits || r->kept.has_head)
 		return 0;
-	if (buffer_append(&k->properties, h->properties, h->properties_size))
+	if (buffer_append(&r->kept.properties, h->properties, h->properties_size))
 		return error_no_memory(e);
-	k->head = *h;
-	k->has_head = true;
+	r->kept.head = *h;
+	r->kept.has_head = true;
 	return 0;
 }
 
@@ -121,11 +116,11 @@ static int keep_meta(struct encode_run *r, const struct meta *m, struct error *e
 	return 0;
 }
 
-static void drop_kept(struct kept_blocks *k)
+static void drop_kept(struct encode_run *r)
 {
-	buffer_free(&k->properties);
-	buffer_free(&k->metas);
-	*k = (struct kept_blocks){.metas.spills = true};
+	buffer_free(&r->kept.properties);
+	buffer_free(&r->kept.metas);
+	r->kept.has_head = false;
 }
 
 /* Pass the blocks that were kept to the encoder of a new part. */
@@ -155,19 +150,19 @@ static int give_kept(struct encode_run *r, struct error *e)
 
 /* --- META blocks --- */
 
-static int check_meta(struct known_metas *k, const struct stage *s, const struct meta *m)
+static int check_meta(struct encode_run *r, const struct meta *m)
 {
 	uint32_t had;
 
 	if (!(m->flags & META_REFERENCE))
-		return intern(&k->seen, &m->hash, sizeof m->hash) == INTERN_NONE ? -1 : 0;
-	if (intern_find(&k->seen, &m->hash, sizeof m->hash) != INTERN_NONE)
+		return intern(&r->known.seen, &m->hash, sizeof m->hash) == INTERN_NONE ? -1 : 0;
+	if (intern_find(&r->known.seen, &m->hash, sizeof m->hash) != INTERN_NONE)
 		return 0;
-	had = k->missing.count;
-	if (intern(&k->missing, &m->hash, sizeof m->hash) == INTERN_NONE)
+	had = r->known.missing.count;
+	if (intern(&r->known.missing, &m->hash, sizeof m->hash) == INTERN_NONE)
 		return -1;
-	if (k->missing.count > had)
-		warn(s->in.file, NO_OFFSET,
+	if (r->known.missing.count > had)
+		warn(r->s->in.file, NO_OFFSET,
 		     "'%.*s' of the trace is missing: it is in an earlier "
 		     "segment of the stream",
 		     (int)(m->name_size < 256 ? m->name_size : 256), m->name);
@@ -179,7 +174,7 @@ static int encode_take_meta(struct encode_run *r, const struct block *b, struct 
 	struct meta m;
 
 	reader_meta(&r->s->in, b, &m);
-	if (check_meta(&r->known, r->s, &m))
+	if (check_meta(r, &m))
 		return error_no_memory(e);
 	if (!r->en.encoder->meta || m.flags & META_REFERENCE)
 		return 0;
@@ -214,12 +209,12 @@ static bool encode_is_own(const struct encoding *en)
 
 /* Test whether a filter removed META blocks of the source (trfilter --scrub), or fields that these
  * describe (--drop). */
-static bool encode_is_bare(const struct encoding *en, const struct known_metas *known)
+static bool encode_is_bare(const struct encode_run *r)
 {
-	const struct dictionary *d = en->dictionary;
+	const struct dictionary *d = r->en.dictionary;
 
-	return en->encoder->needs_meta &&
-	       (d->reduced || (d->less && !known->seen.count && !known->missing.count));
+	return r->en.encoder->needs_meta &&
+	       (d->reduced || (d->less && !r->known.seen.count && !r->known.missing.count));
 }
 
 /* Test whether the events are those of a range of time. */
@@ -264,11 +259,10 @@ static int encode_prepare(struct encode_run *r, bool rows, struct error *e)
 {
 	struct encoding *en = &r->en;
 
-	if (en->encoder->conversion && !en->events &&
-	    (!encode_is_own(en) || (rows && encode_is_bare(en, &r->known))) &&
-	    encode_begin_conversion(en, e))
-		return -1;
-	return 0;
+	return en->encoder->conversion && !en->events &&
+			       (!encode_is_own(en) || (rows && encode_is_bare(r)))
+		       ? encode_begin_conversion(en, e)
+		       : 0;
 }
 
 /* --- rows --- */
@@ -603,7 +597,7 @@ static int encode_next_part(void *run, bool same_stream, struct error *e)
 		return encode_begin(&r->en, e) || encode_prepare(r, false, e) || give_kept(r, e)
 			       ? -1
 			       : 0;
-	drop_kept(&r->kept);
+	drop_kept(r);
 	return r->encoder->conversion ? 0 : encode_begin(&r->en, e);
 }
 
@@ -640,7 +634,7 @@ static void end_parts(struct encode_run *r)
 		remark_count(r->clip->cuts.unseen, PARTS_UNSEEN);
 	}
 	remarks_print();
-	drop_kept(&r->kept);
+	drop_kept(r);
 	free(r->path);
 }
 

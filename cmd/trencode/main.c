@@ -20,17 +20,17 @@
 
 /* --- find an encoder by its name or by the name of the output --- */
 
-/*
- * A table of encoders ends with NULL.
- */
+#define FORMAT_ROW(name) &encoder_##name,
+static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NULL};
 
 /* Get the encoder of that name, or NULL. */
-static const struct encoder *encoder_find(const struct encoder *const *table, const char *name)
+static const struct encoder *encoder_find(const char *name)
 {
-	for (; *table; table++)
-		if (!strcmp((*table)->name, name))
-			return *table;
-	return NULL;
+	size_t i = 0;
+
+	while (encoders[i] && strcmp(encoders[i]->name, name) != 0)
+		i++;
+	return encoders[i];
 }
 
 /* Test whether the path ends with the suffix, or, if the suffix ends with '*', whether the last
@@ -48,15 +48,15 @@ static bool has_suffix(const char *path, size_t n, const char *suffix, size_t si
 }
 
 /* Get the encoder whose .NAME or suffix the path ends with, the longest of several; or NULL. */
-static const struct encoder *encoder_by_suffix(const struct encoder *const *table, const char *path)
+static const struct encoder *encoder_by_suffix(const char *path)
 {
 	const struct encoder *found = NULL;
 	size_t n = strlen(path), longest = 0;
 
 	while (n && path[n - 1] == '/')
 		n--;
-	for (; *table; table++) {
-		const struct encoder *one = *table;
+	for (size_t i = 0; encoders[i]; i++) {
+		const struct encoder *one = encoders[i];
 		size_t size = strlen(one->name);
 
 		if (n > size && path[n - size - 1] == '.' && size >= longest &&
@@ -77,13 +77,13 @@ static const struct encoder *encoder_by_suffix(const struct encoder *const *tabl
 }
 
 /* Print the encoders (--formats). Returns an exit status. */
-static int encoder_list(const struct encoder *const *table)
+static int encoder_list(void)
 {
 	struct error e;
 
-	for (; *table; table++)
-		printf("%-10s %s (.%s%s%s)\n", (*table)->name, (*table)->purpose, (*table)->name,
-		       (*table)->suffixes ? " " : "", (*table)->suffixes ? (*table)->suffixes : "");
+	for (const struct encoder *const *at = encoders; *at; at++)
+		printf("%-10s %s (.%s%s%s)\n", (*at)->name, (*at)->purpose, (*at)->name,
+		       (*at)->suffixes ? " " : "", (*at)->suffixes ? (*at)->suffixes : "");
 	if (!fflush(stdout) && !ferror(stdout))
 		return STATUS_OK;
 	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
@@ -100,7 +100,6 @@ enum { PLUGIN_OPTIONS = 5 };
 
 /* The parsed command line. */
 struct encode_settings {
-	const struct encoder *const *encoders; /* all encoders, ended by NULL */
 	const struct encoder *encoder;
 	struct encode_options encode;
 	struct clip clip;		    /* its window, limit and split */
@@ -278,7 +277,7 @@ static int take_pair(struct encode_options *o, const char *arg, struct error *e)
 	return bad;
 }
 
-static const struct plugin_name {
+static const struct {
 	const char *plugin, *name;
 	uint8_t bit;
 	bool on; /* by default */
@@ -299,16 +298,18 @@ static uint8_t plugin_value(const char *text)
 }
 
 /* Set the bit of an option by its default, by the last PLUGIN:NAME and then by the last NAME. */
-static void plugin_set(struct encode_settings *s, const struct plugin_name *p,
-		       const uint8_t given[2])
+static void plugin_set(struct encode_settings *s, size_t option)
 {
-	bool on = p->on;
+	bool on = plugin_names[option].on;
 
 	for (unsigned i = 0; i < 2; i++)
-		if (given[i] != PLUGIN_NOT_GIVEN)
-			on = given[i] == PLUGIN_TOGGLED ? !on : given[i] == PLUGIN_ON;
-	s->encode.plugins =
-		(uint8_t)(on == p->on ? s->encode.plugins & ~p->bit : s->encode.plugins | p->bit);
+		if (s->plugins[option][i] != PLUGIN_NOT_GIVEN)
+			on = s->plugins[option][i] == PLUGIN_TOGGLED
+				     ? !on
+				     : s->plugins[option][i] == PLUGIN_ON;
+	s->encode.plugins &= (uint8_t)~plugin_names[option].bit;
+	if (on != plugin_names[option].on)
+		s->encode.plugins |= plugin_names[option].bit;
 	s->encode.flags |= ENCODE_PLUGINS_GIVEN;
 }
 
@@ -321,13 +322,13 @@ static int take_plugin_option(struct encode_settings *s, const char *arg, struct
 	uint8_t given = plugin_value(value);
 
 	for (size_t i = 0; given && i < PLUGIN_OPTIONS; i++) {
-		const struct plugin_name *p = &plugin_names[i];
+		const char *one = plugin_names[i].name, *its = plugin_names[i].plugin;
 
-		if (strlen(p->name) != n || memcmp(p->name, name, n) != 0 ||
-		    (colon && (strlen(p->plugin) != plugin || memcmp(p->plugin, arg, plugin) != 0)))
+		if (strlen(one) != n || memcmp(one, name, n) != 0 ||
+		    (colon && (strlen(its) != plugin || memcmp(its, arg, plugin) != 0)))
 			continue;
 		s->plugins[i][!colon] = given;
-		plugin_set(s, p, s->plugins[i]);
+		plugin_set(s, i);
 		return 0;
 	}
 	return error_set(e, NULL, NO_OFFSET,
@@ -337,23 +338,23 @@ static int take_plugin_option(struct encode_settings *s, const char *arg, struct
 }
 
 /* Parse "64M" or "10s". */
-static int clip_parse_split(struct split_limit *l, const char *text, struct error *e)
+static int clip_parse_split(struct clip *c, const char *text, struct error *e)
 {
 	size_t digits = strspn(text, "0123456789");
 	int64_t ns;
 
-	*l = (struct split_limit){0};
+	c->split.bytes = c->split.time = 0;
 	if (!text[digits] && strspn(text, "0") < digits)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--split takes a size or a time with a unit, such as %sM or %ss",
 				 text, text);
 	if (!parse_time_whole(text, &ns) && ns >= 0)
-		l->time = (uint64_t)ns;
-	else if (parse_size(text, &l->bytes))
+		c->split.time = (uint64_t)ns;
+	else if (parse_size(text, &c->split.bytes))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--split takes a size or a time, such as 64M or 10s, not '%s'",
 				 text);
-	if (!l->bytes && !l->time)
+	if (!c->split.bytes && !c->split.time)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--split %s: a part cannot be empty: use a size or a time, such "
 				 "as 64M or 10s",
@@ -368,7 +369,7 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 
 	switch (key) {
 	case 't':
-		s->encoder = encoder_find(s->encoders, arg);
+		s->encoder = encoder_find(arg);
 		if (!s->encoder)
 			return error_set(e, NULL, NO_OFFSET, "no format '%s'; see --formats", arg);
 		s->chosen = true;
@@ -408,7 +409,7 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
-	case KEY_SPLIT: return clip_parse_split(&s->clip.split, arg, e);
+	case KEY_SPLIT: return clip_parse_split(&s->clip, arg, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case 'c': s->encode.columns = arg; break;
@@ -421,9 +422,6 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 }
 
 /* --- run --- */
-
-#define FORMAT_ROW(name) &encoder_##name,
-static const struct encoder *const encoders[] = {TRENCODE_FORMATS(FORMAT_ROW) NULL};
 
 static const struct program program = {
 	.name = "trencode",
@@ -462,10 +460,8 @@ static bool is_file_name(const char *output)
 
 int main(int argc, char **argv)
 {
-	struct encode_settings settings = {.encoders = encoders,
-					   .encoder = &encoder_text,
-					   .encode.compress.level = -1,
-					   .clip.limit = UINT64_MAX};
+	struct encode_settings settings = {
+		.encoder = &encoder_text, .encode.compress.level = -1, .clip.limit = UINT64_MAX};
 	const struct encoder *by_suffix = NULL;
 	struct common_options common;
 	struct stage s;
@@ -478,9 +474,9 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (settings.list)
-		return encoder_list(encoders);
+		return encoder_list();
 	if (!settings.chosen && common.output)
-		by_suffix = encoder_by_suffix(encoders, common.output);
+		by_suffix = encoder_by_suffix(common.output);
 	if (!by_suffix && !settings.chosen && common.output && has_other_suffix(common.output))
 		return program_usage(&common,
 				     "no format has the suffix of '%s'; choose one with -t, see "

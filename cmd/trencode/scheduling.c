@@ -13,7 +13,7 @@
 
 /* The types of one kind. Names of fields with a bar are alternatives: a tid of LTTng is a pid of
  * ftrace, and its pid, where it has both, that of the process. */
-static const struct known_type {
+static const struct {
 	const char *name;
 	uint32_t message;
 	enum scheduling_kind kind;
@@ -140,20 +140,18 @@ static void read_letters(struct scheduling_type *t, const struct type *type)
 const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 						    const struct type *type)
 {
-	struct scheduling_type *types;
 	struct scheduling_type *s;
 	unsigned slots = 0, has = 0, wanted = 0;
 
 	if (ARRAY_REACH(t->types, t->count, type->number))
 		return NULL;
-	types = t->types;
-	s = &types[type->number];
+	s = &t->types[type->number];
 	s->known = true;
 	s->cpu = field_by_role(type, ROLE_CPU);
 	if (type->kind != KIND_INSTANT && type->kind != KIND_SAMPLE)
 		return s;
 	for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++) {
-		const struct known_type *k = &known_types[i];
+		const __typeof__(*known_types) *k = &known_types[i];
 
 		if (strcmp(k->name, type->name.text) != 0)
 			continue;
@@ -332,7 +330,7 @@ bool scheduling_sound(const struct scheduling_type *t, const struct event *ev, b
 enum { IDLE_BITS = 0x402, WAKING_LETTER = 'W' };
 
 /* What each letter means: to viewers, and in the numbers of kernel 4.4. */
-static const struct state_letter {
+static const struct {
 	char letter;
 	uint8_t state; /* enum thread_state */
 	uint16_t bits;
@@ -365,15 +363,14 @@ static void state_of_letters(struct switch_state *s)
 		s->letters[0] = 'I';
 	s->perfetto = s->letters[0] ? 0 : UINT32_MAX;
 	for (const char *p = s->letters; *p && s->perfetto != UINT32_MAX; p++) {
-		const struct state_letter *l = NULL;
+		size_t i = 0, n = sizeof state_letters / sizeof *state_letters;
 
-		for (size_t i = 0; i < sizeof state_letters / sizeof *state_letters; i++)
-			if (state_letters[i].letter == *p)
-				l = &state_letters[i];
-		if (p == s->letters && l)
-			s->state = (enum thread_state)l->state;
-		if (l)
-			s->perfetto |= l->bits;
+		while (i < n && state_letters[i].letter != *p)
+			i++;
+		if (p == s->letters && i < n)
+			s->state = (enum thread_state)state_letters[i].state;
+		if (i < n)
+			s->perfetto |= state_letters[i].bits;
 		else if (*p != '|')
 			s->perfetto = UINT32_MAX;
 	}
@@ -451,13 +448,3 @@ struct switch_state scheduling_state(const struct scheduling_type *t, const stru
 	state_of_letters(&s);
 	return s;
 }
-
-/* --- scheduling --- */
-
-/* --- CPUs and threads --- */
-
-/* --- states of threads --- */
-
-/* --- gaps and ends --- */
-
-/* --- events --- */

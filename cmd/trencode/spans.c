@@ -66,9 +66,8 @@ static int spans_numbered_begin(struct spans *s, const struct event *enter, stru
 	} else {
 		if (ARRAY_GROW(s->numbered, s->numbered_capacity, s->nnumbered))
 			return error_no_memory(s->error);
-		n = s->numbered;
 		index = s->nnumbered++;
-		n[index] = (struct span_numbered){0};
+		s->numbered[index] = (struct span_numbered){0};
 	}
 	n = &s->numbered[index];
 	f->number = (uint32_t)index + 1;
@@ -107,13 +106,6 @@ static int spans_numbered_end(struct spans *s, const struct span_frame *f, struc
 	return 0;
 }
 
-static void spans_numbered_free(struct spans *s)
-{
-	for (size_t i = 0; i < s->nnumbered; i++)
-		buffer_free(&s->numbered[i].kept);
-	free(s->numbered);
-}
-
 /* --- spans --- */
 
 static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
@@ -141,14 +133,14 @@ void spans_free(struct spans *s)
 		buffer_free(&s->threads[i].kernel_kept);
 	}
 	free(s->threads);
-	spans_numbered_free(s);
+	for (size_t i = 0; i < s->nnumbered; i++)
+		buffer_free(&s->numbered[i].kept);
+	free(s->numbered);
 }
 
 static int spans_reach_thread(struct spans *s, uint32_t number, struct error *e)
 {
-	if (ARRAY_REACH(s->threads, s->nthreads, number))
-		return error_no_memory(e);
-	return 0;
+	return ARRAY_REACH(s->threads, s->nthreads, number) ? error_no_memory(e) : 0;
 }
 
 /* --- begin and end --- */

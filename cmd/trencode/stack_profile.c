@@ -111,19 +111,19 @@ static void pair_profile_free(struct pair_profile *p)
 static int stack_profile_add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t from,
 				   uint32_t *node)
 {
-	uint32_t name = p->stacks.tree.nodes[from].name, *names;
+	uint32_t name = p->stacks.tree.nodes[from].name;
 	const struct intern *all = &p->stacks.names;
+
 	if (ARRAY_REACH(p->names, p->nnames, name))
 		return -1;
-	names = p->names;
-	if (!names[name]) {
+	if (!p->names[name]) {
 		uint32_t added = intern(&cs->names, intern_data(all, name), intern_size(all, name));
 
 		if (added == INTERN_NONE)
 			return -1;
-		names[name] = added + 1;
+		p->names[name] = added + 1;
 	}
-	*node = stack_tree_child(&cs->tree, *node, names[name] - 1);
+	*node = stack_tree_child(&cs->tree, *node, p->names[name] - 1);
 	return *node ? 0 : -1;
 }
 
@@ -318,16 +318,13 @@ static void choose_subject(struct sample_profile *p, const struct event *ev)
 /* Get the samples of a type; NULL: out of memory. */
 static struct typed_samples *typed_of(struct sample_profile *p, const struct type *type)
 {
-	struct typed_samples *t;
-
 	for (size_t i = 0; i < p->ntyped; i++)
 		if (sample_profile_same_type(p->typed[i].type, type))
 			return &p->typed[i];
 	if (ARRAY_GROW(p->typed, p->typed_capacity, p->ntyped))
 		return NULL;
-	t = p->typed;
-	t[p->ntyped] = (struct typed_samples){.type = type};
-	return &t[p->ntyped++];
+	p->typed[p->ntyped] = (struct typed_samples){.type = type};
+	return &p->typed[p->ntyped++];
 }
 
 /* Add a sample of a type that is not the first. */
@@ -345,7 +342,9 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 		number = (uint32_t)t->count + 1;
 		if (idmap_set(&t->numbers, node, number))
 			return -1;
-		t->sums[t->count++] = (struct typed_sum){.node = node};
+		t->sums[t->count].node = node;
+		t->sums[t->count].weight = 0;
+		t->sums[t->count++].samples = 0;
 	}
 	t->samples++;
 	t->sums[number - 1].samples++;
@@ -385,12 +384,6 @@ static int sample_profile_add(struct sample_profile *p, struct call_stacks *cs,
 	cs->tree.nodes[node].calls++;
 	stack_tree_add(&cs->tree, node, weight);
 	return 0;
-}
-
-static void sample_profile_free(struct sample_profile *p)
-{
-	drop_typed(p);
-	free(p->typed);
 }
 
 /* Put the type with the most samples into the tree. */
@@ -836,7 +829,8 @@ void stack_profile_free(struct stack_profile *s)
 {
 	free(s->planned);
 	intern_free(&s->others.types);
-	sample_profile_free(&s->samples);
+	drop_typed(&s->samples);
+	free(s->samples.typed);
 	if (s->pairs)
 		pair_profile_free(s->pairs);
 	free(s->pairs);
@@ -913,7 +907,6 @@ static void report_clipped(const struct stack_profile *s, const char *format, ui
 void stack_profile_report(const struct encoding *en, const struct stack_profile *s,
 			  const char *format, uint64_t most)
 {
-
 	if (!s->stacks.tree.live && !s->pairs)
 		other_events_report_empty(&s->others);
 	if (en->options->flags & ENCODE_QUIET)

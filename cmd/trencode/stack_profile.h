@@ -35,7 +35,7 @@ struct typed_samples {
 	const struct type *type;
 	uint64_t samples;
 	struct idmap numbers; /* by node: number of its sum, from 1 */
-	struct typed_sum {
+	struct {
 		int128 weight;
 		uint64_t samples;
 		uint32_t node;

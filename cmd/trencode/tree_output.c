@@ -311,8 +311,6 @@ int tree_output_open(struct tree_output *t, const char *path, const char *top, s
 int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32_t *number,
 		       struct error *e)
 {
-	struct tree_member *members;
-
 	if (!tree_output_name_ok(name, n))
 		return error_set(e, NULL, NO_OFFSET, "'%.*s' cannot be the name of a file",
 				 (int)(n < 100 ? n : 100), name);
@@ -321,11 +319,10 @@ int tree_output_member(struct tree_output *t, const char *name, size_t n, uint32
 		return 0;
 	if (ARRAY_GROW(t->members, t->capacity, t->names.count))
 		return error_no_memory(e);
-	members = t->members;
 	*number = intern(&t->names, name, n);
 	if (*number == INTERN_NONE)
 		return error_no_memory(e);
-	members[*number] = (struct tree_member){.last = NO_PIECE};
+	t->members[*number] = (struct tree_member){.last = NO_PIECE};
 	/* the file exists even if nothing is ever appended */
 	return t->path ? tree_output_settle(t, *number, e) : 0;
 }
