@@ -16,6 +16,7 @@
 #include "common/protobuf/protobuf.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
+#include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/value/json.h"
@@ -36,13 +37,49 @@ enum track_kind {
 	TRACK_KINDS,
 };
 
-struct perfetto_out_ftrace;
+/* A bundle has at most so many events and bytes of events. */
+enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128 };
 
-/* The uuids of tracks, by what identifies the track. */
-struct track_uuids {
-	struct intern keys;
-	uint64_t *uuids; /* by number of the key */
-	size_t capacity;
+/* The thread that runs on a CPU. */
+struct running {
+	bool known, derived; /* derived: its switch is in that bundle */
+	int64_t tid, prio;
+	uint32_t comm; /* string of the dictionary */
+};
+
+struct ftrace_bundle {
+	struct buffer events, compact[COMPACT_FIELDS]; /* columns: packed */
+	uint64_t switched, woken;		       /* times of the last row of the columns */
+	uint32_t comms[BUNDLE_COMMS], ncomms;
+	uint32_t count;
+};
+
+/* A CPU and its bundles: of events that are nowhere else, and of derived ones. */
+struct ftrace_cpu {
+	struct running running;
+	struct ftrace_bundle bundles[2];
+	bool lost; /* events before the next bundle are missing */
+};
+
+/* The maps of a space, by address. */
+struct map_index {
+	uint32_t *order; /* indexes of maps */
+	size_t count;
+};
+
+struct perfetto_samples {
+	struct intern types;	/* what one sequence has */
+	struct intern known;	/* sequence, kind and number: was interned */
+	struct intern counters; /* sequence and CPU */
+	uint64_t *counts;	/* by counter: sum of the weights */
+	size_t ncounts;
+	struct intern mappings; /* space and map; number + 1 is the id */
+	struct map_index *maps; /* by number of the space */
+	size_t nmaps;
+	struct buffer message, text, path; /* path: u32 locations, outermost first */
+	struct buffer interned;
+	uint64_t negative; /* samples left out */
+	uint64_t reduced;  /* samples with fields beside the weight */
 };
 
 /* One run of the encoder. */
@@ -60,13 +97,25 @@ struct perfetto_encoder {
 	struct buffer interned, kept, clean;
 	uint8_t *known[NAME_KINDS]; /* by string: was sent */
 	size_t nknown[NAME_KINDS];
-	struct intern declared;	   /* child tracks */
-	struct intern counters;	   /* thread, name, name of the value */
-	struct track_uuids others; /* tracks with a name, and those of track_id */
-	struct perfetto_samples *samples;
+	struct intern declared; /* child tracks */
+	struct intern counters; /* thread, name, name of the value */
+	struct {
+		struct intern keys;
+		uint64_t *uuids; /* by number of the key */
+		size_t capacity;
+	} others; /* tracks with a name, and those of track_id, by what identifies the track */
+	struct perfetto_samples samples;
 	uint64_t *slots; /* by thread: overlapping calls that are open */
 	size_t nslots;
-	struct perfetto_out_ftrace *ftrace;
+	struct {
+		struct scheduling_types types;
+		struct ftrace_cpu **cpus; /* by number */
+		size_t ncpus;
+		uint32_t source; /* number + 1 of the source whose events are in bundles; 0 none yet
+				  */
+		bool waking;	 /* the source has SCHEDULING_WAKING */
+		struct buffer bundle, event, fields;
+	} ftrace;
 	bool started, drop;
 };
 
@@ -79,17 +128,6 @@ struct track_of {
 	const struct lane *lane;
 	bool states; /* of the states of a track of Perfetto */
 };
-
-/* Get the track of a thread, or a track below it; a new track is declared. */
-int perfetto_put_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
-		       uint64_t *uuid, struct error *e);
-
-struct perfetto_out_ftrace;
-
-void perfetto_out_ftrace_free(struct perfetto_out_ftrace *f);
-
-/* Write a sample, whose thread is declared. */
-int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e);
 
 enum { SEQUENCE = 1, HELD_HEADER = 8 };
 
@@ -162,11 +200,12 @@ static int perfetto_put_bundle(struct perfetto_encoder *s, bool derived,
 	return perfetto_put_packet(s, &token, e);
 }
 
-static int perfetto_begin_packet(struct perfetto_encoder *s, uint64_t time, unsigned flags)
+static int perfetto_begin_packet(struct perfetto_encoder *s, uint32_t sequence, uint64_t time,
+				 unsigned flags)
 {
 	s->packet.size = 0;
 	return protobuf_uint(&s->packet, PACKET_TIMESTAMP, time) ||
-			       protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, SEQUENCE) ||
+			       protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, sequence) ||
 			       protobuf_uint(&s->packet, PACKET_SEQUENCE_FLAGS, flags)
 		       ? -1
 		       : 0;
@@ -179,7 +218,7 @@ static int perfetto_put_interned(struct perfetto_encoder *s, uint64_t time, stru
 
 	if (!s->interned.size)
 		return 0;
-	if (perfetto_begin_packet(s, time, STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, SEQUENCE, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_INTERNED_DATA, &s->interned))
 		return error_no_memory(e);
 	s->interned.size = 0;
@@ -210,14 +249,15 @@ static int perfetto_put_first(struct perfetto_encoder *s, const struct event *ev
 {
 	uint64_t token;
 
-	if (perfetto_begin_packet(s, ev->time, STATE_CLEARED) ||
+	s->started = true;
+	if (perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_CLEARED) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1) ||
 	    perfetto_put_clocks(s, ev->lane->clock, ev->time))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
 }
 
-/* Append a text as a field. */
+/* Append a text as a field; invalid UTF-8 is replaced. */
 static int perfetto_put_text(struct perfetto_encoder *s, struct buffer *to, uint32_t field,
 			     const void *p, size_t n)
 {
@@ -231,7 +271,7 @@ static int perfetto_put_descriptor(struct perfetto_encoder *s, uint64_t time, st
 	uint64_t token;
 	struct buffer descriptor = s->part;
 
-	if (perfetto_begin_packet(s, time, STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, SEQUENCE, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_DESCRIPTOR, &descriptor))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
@@ -240,14 +280,12 @@ static int perfetto_put_descriptor(struct perfetto_encoder *s, uint64_t time, st
 /* Note that a number is interned. Returns 1 if it was, 0 if it is new, -1 when out of memory. */
 static int intern_known(struct perfetto_encoder *s, unsigned kind, uint32_t number)
 {
-	uint8_t *known;
 	int was;
 
 	if (ARRAY_REACH(s->known[kind], s->nknown[kind], number))
 		return -1;
-	known = s->known[kind];
-	was = known[number];
-	known[number] = 1;
+	was = s->known[kind][number];
+	s->known[kind][number] = 1;
 	return was;
 }
 
@@ -290,8 +328,8 @@ static int perfetto_intern_name(struct perfetto_encoder *s, unsigned kind, uint3
 
 enum { SLOTS = 64 };
 
-/* What identifies a track of struct track_uuids: a name of a thread and the slot, or a track_id of
- * a source. */
+/* What identifies a track of perfetto_encoder.others: a name of a thread and the slot, or a
+ * track_id of a source. */
 enum { OF_NAME, OF_ID };
 
 static const char *const track_names[] = {[OF_KERNEL] = "kernel",
@@ -361,17 +399,15 @@ static bool perfetto_has_thread(const struct lane *lane)
  * memory. */
 static uint64_t *other_uuid(struct perfetto_encoder *s, const uint32_t key[4], bool *known)
 {
-	struct track_uuids *t = &s->others;
-	uint32_t had = t->keys.count, number = intern(&t->keys, key, 4 * sizeof *key);
-	uint64_t *uuids;
+	uint32_t had = s->others.keys.count;
+	uint32_t number = intern(&s->others.keys, key, 4 * sizeof *key);
 
-	if (number == INTERN_NONE || ARRAY_REACH(t->uuids, t->capacity, number))
+	if (number == INTERN_NONE || ARRAY_REACH(s->others.uuids, s->others.capacity, number))
 		return NULL;
-	uuids = t->uuids;
 	*known = number < had;
 	if (!*known)
-		uuids[number] = (uint64_t)OF_OTHER << 56 | number;
-	return &uuids[number];
+		s->others.uuids[number] = (uint64_t)OF_OTHER << 56 | number;
+	return &s->others.uuids[number];
 }
 
 /* Write the descriptor of a track with a name, below that of its thread, if it has one. */
@@ -498,8 +534,9 @@ static int perfetto_own_track(struct perfetto_encoder *s, const struct event *en
 	return *uuid ? describe_other(s, &of, enter->time, *uuid, e) : 0;
 }
 
-int perfetto_put_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
-		       uint64_t *uuid, struct error *e)
+/* Get the track of a thread, or a track below it; a new track is declared. */
+static int perfetto_put_track(struct perfetto_encoder *s, const struct track_of *of, uint64_t time,
+			      uint64_t *uuid, struct error *e)
 {
 	bool named = (of->kind == OF_THREAD || of->kind == OF_OVERLAP) && track_is_other(of->lane);
 	uint32_t had;
@@ -744,124 +781,43 @@ static int perfetto_put_annotation(struct perfetto_encoder *s, const struct attr
 
 /* --- perfetto ftrace --- */
 
-/* A bundle has at most so many events and bytes of events. */
-enum { BUNDLE_EVENTS = 1024, BUNDLE_BYTES = 64 * 1024, BUNDLE_COMMS = 128 };
-
-/* The thread that runs on a CPU. */
-struct running {
-	bool known, derived; /* derived: its switch is in that bundle */
-	int64_t tid, prio;
-	uint32_t comm; /* string of the dictionary */
-};
-
-struct ftrace_bundle {
-	struct buffer events, compact[COMPACT_FIELDS]; /* columns: packed */
-	uint64_t switched, woken;		       /* times of the last row of the columns */
-	uint32_t comms[BUNDLE_COMMS], ncomms;
-	uint32_t count;
-};
-
-/* A CPU and its bundles: of events that are nowhere else, and of derived ones. */
-struct ftrace_cpu {
-	struct running running;
-	struct ftrace_bundle bundles[2];
-	bool lost; /* events before the next bundle are missing */
-};
-
-struct perfetto_out_ftrace {
-	struct perfetto_encoder *out;
-	struct scheduling_types types;
-	struct ftrace_cpu **cpus; /* by number */
-	size_t ncpus;
-	uint32_t source; /* number + 1 of the source whose events are in bundles; 0 none yet */
-	bool waking;	 /* the source has SCHEDULING_WAKING */
-	struct buffer bundle, event, fields, text;
-};
-
-static struct perfetto_out_ftrace *perfetto_ftrace_new(struct perfetto_encoder *s)
+static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_encoder *s, uint32_t cpu)
 {
-	struct perfetto_out_ftrace *f = calloc(1, sizeof *f);
-
-	if (f) {
-		f->out = s;
-		f->types.dictionary = s->names.dictionary;
-	}
-	return f;
-}
-
-void perfetto_out_ftrace_free(struct perfetto_out_ftrace *f)
-{
-	if (!f)
-		return;
-	for (size_t i = 0; i < f->ncpus; i++) {
-		if (!f->cpus[i])
-			continue;
-		for (int derived = 0; derived < 2; derived++) {
-			struct ftrace_bundle *c = &f->cpus[i]->bundles[derived];
-
-			buffer_free(&c->events);
-			for (size_t j = 0; j < COMPACT_FIELDS; j++)
-				buffer_free(&c->compact[j]);
-		}
-		free(f->cpus[i]);
-	}
-	free(f->cpus);
-	scheduling_types_free(&f->types);
-	buffer_free(&f->bundle);
-	buffer_free(&f->event);
-	buffer_free(&f->fields);
-	buffer_free(&f->text);
-	free(f);
-}
-
-static struct ftrace_cpu *ftrace_cpu_of(struct perfetto_out_ftrace *f, uint32_t cpu)
-{
-	struct ftrace_cpu **cpus;
-
-	if (ARRAY_REACH(f->cpus, f->ncpus, cpu))
+	if (ARRAY_REACH(s->ftrace.cpus, s->ftrace.ncpus, cpu))
 		return NULL;
-	cpus = f->cpus;
-	if (!cpus[cpu])
-		cpus[cpu] = calloc(1, sizeof *cpus[cpu]);
-	return cpus[cpu];
+	if (!s->ftrace.cpus[cpu])
+		s->ftrace.cpus[cpu] = calloc(1, sizeof *s->ftrace.cpus[cpu]);
+	return s->ftrace.cpus[cpu];
 }
 
 /* --- bundles --- */
 
-/* Append a text as a field; invalid UTF-8 is replaced. */
-static int perfetto_ftrace_put_text(struct perfetto_out_ftrace *f, struct buffer *to,
-				    uint32_t field, const char *text, size_t size)
+static int put_compact(struct perfetto_encoder *s, struct ftrace_bundle *c)
 {
-	buffer_clear(&f->text);
-	return utf8_append(&f->text, text, size) || protobuf_message(to, field, &f->text) ? -1 : 0;
-}
-
-static int put_compact(struct perfetto_out_ftrace *f, struct ftrace_bundle *c)
-{
-	struct buffer *b = &f->event;
+	struct buffer *b = &s->ftrace.event;
 
 	buffer_clear(b);
 	for (uint32_t i = 1; i < COMPACT_FIELDS; i++)
 		if (c->compact[i].size && protobuf_message(b, i, &c->compact[i]))
 			return -1;
 	for (uint32_t i = 0; i < c->ncomms; i++) {
-		struct text_ref comm = dictionary_string(f->out->names.dictionary, c->comms[i]);
+		struct text_ref comm = dictionary_string(s->names.dictionary, c->comms[i]);
 
-		if (perfetto_ftrace_put_text(f, b, COMPACT_COMMS, comm.text, comm.size))
+		if (perfetto_put_text(s, b, COMPACT_COMMS, comm.text, comm.size))
 			return -1;
 	}
-	return b->size ? protobuf_message(&f->bundle, BUNDLE_SCHED, b) : 0;
+	return b->size ? protobuf_message(&s->ftrace.bundle, BUNDLE_SCHED, b) : 0;
 }
 
-static int put_bundle(struct perfetto_out_ftrace *f, uint32_t cpu, bool derived, struct error *e)
+static int put_bundle(struct perfetto_encoder *s, uint32_t cpu, bool derived, struct error *e)
 {
-	struct ftrace_bundle *c = &f->cpus[cpu]->bundles[derived];
-	struct buffer *b = &f->bundle;
-	bool *lost = &f->cpus[cpu]->lost;
+	struct ftrace_bundle *c = &s->ftrace.cpus[cpu]->bundles[derived];
+	struct buffer *b = &s->ftrace.bundle;
+	bool *lost = &s->ftrace.cpus[cpu]->lost;
 
 	buffer_clear(b);
 	if (protobuf_uint(b, BUNDLE_CPU, cpu) || (*lost && protobuf_uint(b, BUNDLE_LOST, 1)) ||
-	    buffer_append(b, c->events.data, c->events.size) || put_compact(f, c))
+	    buffer_append(b, c->events.data, c->events.size) || put_compact(s, c))
 		return error_no_memory(e);
 	buffer_clear(&c->events);
 	for (size_t i = 0; i < COMPACT_FIELDS; i++)
@@ -869,16 +825,16 @@ static int put_bundle(struct perfetto_out_ftrace *f, uint32_t cpu, bool derived,
 	c->count = c->ncomms = 0;
 	c->switched = c->woken = 0;
 	*lost = false;
-	return perfetto_put_bundle(f->out, derived, b, e);
+	return perfetto_put_bundle(s, derived, b, e);
 }
 
 /* Write the bundles that wait. */
-static int perfetto_ftrace_flush(struct perfetto_out_ftrace *f, struct error *e)
+static int perfetto_ftrace_flush(struct perfetto_encoder *s, struct error *e)
 {
-	for (uint32_t i = 0; i < f->ncpus; i++)
+	for (uint32_t i = 0; i < s->ftrace.ncpus; i++)
 		for (int derived = 0; derived < 2; derived++)
-			if (f->cpus[i] && f->cpus[i]->bundles[derived].count &&
-			    put_bundle(f, i, derived, e))
+			if (s->ftrace.cpus[i] && s->ftrace.cpus[i]->bundles[derived].count &&
+			    put_bundle(s, i, derived, e))
 				return -1;
 	return 0;
 }
@@ -891,10 +847,10 @@ static bool perfetto_is_softirq(const struct scheduling_type *t)
 }
 
 /* Append the fields of an event. *whole: all that the event has. -1: out of memory. */
-static int perfetto_put_fields(struct perfetto_out_ftrace *f, const struct scheduling_type *t,
+static int perfetto_put_fields(struct perfetto_encoder *s, const struct scheduling_type *t,
 			       const struct event *ev, bool *whole)
 {
-	struct buffer *b = &f->fields;
+	struct buffer *b = &s->ftrace.fields;
 
 	buffer_clear(b);
 	for (unsigned i = 0; i < SCHEDULING_SLOTS; i++) {
@@ -911,7 +867,7 @@ static int perfetto_put_fields(struct perfetto_out_ftrace *f, const struct sched
 			if (state.perfetto != UINT32_MAX && protobuf_uint(b, i + 1, state.perfetto))
 				return -1;
 		} else if (t->texts >> i & 1 && scheduling_text(t, ev, i, &text, &size)) {
-			if (perfetto_ftrace_put_text(f, b, i + 1, text, size))
+			if (perfetto_put_text(s, b, i + 1, text, size))
 				return -1;
 		} else if (scheduling_number(t, ev, i, &number)) {
 			if (protobuf_uint(b, i + 1, (uint64_t)number))
@@ -941,19 +897,19 @@ static int64_t tid_of(const struct ftrace_cpu *c, const struct scheduling_type *
 	return c->running.known ? c->running.tid : 0;
 }
 
-static int put_whole(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
+static int put_whole(struct perfetto_encoder *s, struct ftrace_cpu *c,
 		     const struct scheduling_type *t, uint32_t message, const struct event *ev,
 		     bool *whole)
 {
-	struct buffer *b = &f->event;
+	struct buffer *b = &s->ftrace.event;
 	uint64_t flags = flags_of(t, ev);
 
 	*whole &= message == t->message;
 	buffer_clear(b);
-	if (perfetto_put_fields(f, t, ev, whole) || protobuf_uint(b, FTRACE_TIME, ev->time) ||
+	if (perfetto_put_fields(s, t, ev, whole) || protobuf_uint(b, FTRACE_TIME, ev->time) ||
 	    protobuf_uint(b, FTRACE_PID, (uint64_t)tid_of(c, t, ev->lane)) ||
 	    (flags && protobuf_uint(b, FTRACE_FLAGS, flags)) ||
-	    protobuf_message(b, message, &f->fields))
+	    protobuf_message(b, message, &s->ftrace.fields))
 		return -1;
 	c->bundles[!*whole].count++;
 	return protobuf_message(&c->bundles[!*whole].events, BUNDLE_EVENT, b);
@@ -973,7 +929,7 @@ static uint32_t comm_index(struct ftrace_bundle *c, uint32_t comm)
 	return i;
 }
 
-static uint32_t perfetto_string_of(struct perfetto_out_ftrace *f, const struct scheduling_type *t,
+static uint32_t perfetto_string_of(struct perfetto_encoder *s, const struct scheduling_type *t,
 				   const struct event *ev, unsigned slot)
 {
 	const char *text;
@@ -981,7 +937,7 @@ static uint32_t perfetto_string_of(struct perfetto_out_ftrace *f, const struct s
 
 	if (!scheduling_text(t, ev, slot, &text, &size))
 		return 0;
-	return dictionary_text(f->out->names.dictionary, text, size).number;
+	return dictionary_text(s->names.dictionary, text, size).number;
 }
 
 /* Append a row of n columns from the given one on. -1: out of memory. */
@@ -996,14 +952,14 @@ static int encode_perfetto_put_row(struct ftrace_bundle *c, const uint8_t *colum
 }
 
 /* Take a switch, as a row if the columns can hold it. */
-static int put_switch(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
+static int put_switch(struct perfetto_encoder *s, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	static const uint8_t columns[] = {COMPACT_SWITCH_TIME, COMPACT_SWITCH_STATE,
 					  COMPACT_SWITCH_PID, COMPACT_SWITCH_PRIO,
 					  COMPACT_SWITCH_COMM};
-	struct running prev = {.comm = perfetto_string_of(f, t, ev, SWITCH_PREV_COMM)};
-	struct running next = {.comm = perfetto_string_of(f, t, ev, SWITCH_NEXT_COMM)};
+	struct running prev = {.comm = perfetto_string_of(s, t, ev, SWITCH_PREV_COMM)};
+	struct running next = {.comm = perfetto_string_of(s, t, ev, SWITCH_NEXT_COMM)};
 	struct switch_state state = scheduling_state(t, ev);
 	bool compact, has_next = scheduling_number(t, ev, SWITCH_NEXT_TID, &next.tid);
 	struct ftrace_bundle *b = &c->bundles[!*whole];
@@ -1026,7 +982,7 @@ static int put_switch(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 	} else {
 		/* the event is of the thread that ran until then */
 		c->running = prev;
-		failed = put_whole(f, c, t, t->message, ev, whole);
+		failed = put_whole(s, c, t, t->message, ev, whole);
 	}
 	next.known = has_next;
 	next.derived = !*whole;
@@ -1035,13 +991,13 @@ static int put_switch(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 }
 
 /* Write a waking, as a row if the columns can hold it. */
-static int put_waking(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
+static int put_waking(struct perfetto_encoder *s, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	static const uint8_t columns[] = {COMPACT_WAKING_TIME, COMPACT_WAKING_PID,
 					  COMPACT_WAKING_CPU,  COMPACT_WAKING_PRIO,
 					  COMPACT_WAKING_COMM, COMPACT_WAKING_FLAGS};
-	uint32_t comm = perfetto_string_of(f, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
+	uint32_t comm = perfetto_string_of(s, t, ev, WAKE_COMM), index = BUNDLE_COMMS;
 	struct ftrace_bundle *b = &c->bundles[!*whole];
 	int64_t tid, prio, cpu;
 
@@ -1058,50 +1014,50 @@ static int put_waking(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
 		b->woken = ev->time;
 		return encode_perfetto_put_row(b, columns, values, sizeof columns);
 	}
-	return put_whole(f, c, t, FTRACE_SCHED_WAKING, ev, whole);
+	return put_whole(s, c, t, FTRACE_SCHED_WAKING, ev, whole);
 }
 
 /* Take a waking or a wakeup. Viewers look only at wakings: a wakeup of a source that has no wakings
  * is a derived one, too. */
-static int put_wakeup(struct perfetto_out_ftrace *f, struct ftrace_cpu *c,
+static int put_wakeup(struct perfetto_encoder *s, struct ftrace_cpu *c,
 		      const struct scheduling_type *t, const struct event *ev, bool *whole)
 {
 	bool derived = false;
 
 	if (t->kind == SCHEDULING_WAKING) {
-		f->waking = true;
-		return put_waking(f, c, t, ev, whole);
+		s->ftrace.waking = true;
+		return put_waking(s, c, t, ev, whole);
 	}
-	if (f->waking || t->message != FTRACE_SCHED_WAKEUP)
-		return put_whole(f, c, t, t->message, ev, whole);
-	if (*whole && put_whole(f, c, t, t->message, ev, whole))
+	if (s->ftrace.waking || t->message != FTRACE_SCHED_WAKEUP)
+		return put_whole(s, c, t, t->message, ev, whole);
+	if (*whole && put_whole(s, c, t, t->message, ev, whole))
 		return -1;
-	return put_waking(f, c, t, ev, &derived);
+	return put_waking(s, c, t, ev, &derived);
 }
 
 /* --- the interface --- */
 
 /* Note that events of a CPU are missing. */
-static int cpu_lost(struct perfetto_out_ftrace *f, uint32_t cpu, struct error *e)
+static int cpu_lost(struct perfetto_encoder *s, uint32_t cpu, struct error *e)
 {
-	struct ftrace_cpu *c = cpu < f->ncpus ? f->cpus[cpu] : NULL;
+	struct ftrace_cpu *c = cpu < s->ftrace.ncpus ? s->ftrace.cpus[cpu] : NULL;
 
 	if (!c)
 		return 0;
 	for (int derived = 0; derived < 2; derived++)
-		if (c->bundles[derived].count && put_bundle(f, cpu, derived, e))
+		if (c->bundles[derived].count && put_bundle(s, cpu, derived, e))
 			return -1;
 	c->running.known = false;
 	/* the gap is an instant, too */
 	c->lost = true;
-	return put_bundle(f, cpu, true, e);
+	return put_bundle(s, cpu, true, e);
 }
 
 /* Note that events of all CPUs are missing. */
-static int perfetto_ftrace_lost(struct perfetto_out_ftrace *f, struct error *e)
+static int perfetto_ftrace_lost(struct perfetto_encoder *s, struct error *e)
 {
-	for (uint32_t i = 0; i < f->ncpus; i++)
-		if (cpu_lost(f, i, e))
+	for (uint32_t i = 0; i < s->ftrace.ncpus; i++)
+		if (cpu_lost(s, i, e))
 			return -1;
 	return 0;
 }
@@ -1112,10 +1068,10 @@ static uint32_t perfetto_source_of(const struct lane *lane)
 }
 
 /* Take an event that is no enter or leave. *whole: it is in a bundle with all of its fields. */
-static int perfetto_ftrace_event(struct perfetto_out_ftrace *f, const struct event *ev, bool *whole,
+static int perfetto_ftrace_event(struct perfetto_encoder *s, const struct event *ev, bool *whole,
 				 struct error *e)
 {
-	const struct scheduling_type *t = scheduling_types_get(&f->types, ev->type);
+	const struct scheduling_type *t = scheduling_types_get(&s->ftrace.types, ev->type);
 	const struct lane *lane = ev->lane;
 	struct ftrace_cpu *c;
 	uint32_t cpu;
@@ -1126,26 +1082,27 @@ static int perfetto_ftrace_event(struct perfetto_out_ftrace *f, const struct eve
 	if (!t)
 		return error_no_memory(e);
 	known = scheduling_cpu(t, ev, &cpu);
-	if (ev->type->kind == KIND_GAP && f->source == perfetto_source_of(lane))
-		return known ? cpu_lost(f, cpu, e) : perfetto_ftrace_lost(f, e);
+	if (ev->type->kind == KIND_GAP && s->ftrace.source == perfetto_source_of(lane))
+		return known ? cpu_lost(s, cpu, e) : perfetto_ftrace_lost(s, e);
 	if (t->kind == SCHEDULING_NONE || !known ||
-	    (f->source && f->source != perfetto_source_of(lane)) || !scheduling_sound(t, ev, whole))
+	    (s->ftrace.source && s->ftrace.source != perfetto_source_of(lane)) ||
+	    !scheduling_sound(t, ev, whole))
 		return 0;
-	f->source = perfetto_source_of(lane);
-	c = ftrace_cpu_of(f, cpu);
+	s->ftrace.source = perfetto_source_of(lane);
+	c = ftrace_cpu_of(s, cpu);
 	if (!c)
 		return error_no_memory(e);
-	r = t->kind == SCHEDULING_SWITCH ? put_switch(f, c, t, ev, whole)
+	r = t->kind == SCHEDULING_SWITCH ? put_switch(s, c, t, ev, whole)
 	    : t->kind == SCHEDULING_WAKING || t->kind == SCHEDULING_WAKEUP
-		    ? put_wakeup(f, c, t, ev, whole)
-		    : put_whole(f, c, t, t->message, ev, whole);
+		    ? put_wakeup(s, c, t, ev, whole)
+		    : put_whole(s, c, t, t->message, ev, whole);
 	if (r)
 		return error_no_memory(e);
 	for (int derived = 0; derived < 2; derived++) {
 		struct ftrace_bundle *b = &c->bundles[derived];
 
 		if ((b->count >= BUNDLE_EVENTS || b->events.size >= BUNDLE_BYTES) &&
-		    put_bundle(f, cpu, derived, e))
+		    put_bundle(s, cpu, derived, e))
 			return -1;
 	}
 	return 0;
@@ -1171,52 +1128,6 @@ enum {
 };
 
 #define DEEPER_IID UINT32_MAX /* of the frame STACK_DEEPER: no location has this number */
-
-/* The maps of a space, by address. */
-struct map_index {
-	uint32_t *order; /* indexes of maps */
-	size_t count;
-};
-
-struct perfetto_samples {
-	struct intern types;	/* what one sequence has */
-	struct intern known;	/* sequence, kind and number: was interned */
-	struct intern counters; /* sequence and CPU */
-	uint64_t *counts;	/* by counter: sum of the weights */
-	size_t ncounts;
-	struct intern mappings; /* space and map; number + 1 is the id */
-	struct map_index *maps; /* by number of the space */
-	size_t nmaps;
-	struct buffer message, text, path; /* path: u32 locations, outermost first */
-	struct buffer interned;
-	uint64_t negative; /* samples left out */
-	uint64_t reduced;  /* samples with fields beside the weight */
-};
-
-/* NULL: out of memory */
-static struct perfetto_samples *perfetto_samples_new(void)
-{
-	return calloc(1, sizeof(struct perfetto_samples));
-}
-
-static void perfetto_samples_free(struct perfetto_samples *k)
-{
-	if (!k)
-		return;
-	intern_free(&k->types);
-	intern_free(&k->known);
-	intern_free(&k->counters);
-	intern_free(&k->mappings);
-	for (size_t i = 0; i < k->nmaps; i++)
-		free(k->maps[i].order);
-	free(k->maps);
-	free(k->counts);
-	buffer_free(&k->message);
-	buffer_free(&k->text);
-	buffer_free(&k->path);
-	buffer_free(&k->interned);
-	free(k);
-}
 
 static void perfetto_samples_report(const struct perfetto_samples *k)
 {
@@ -1307,19 +1218,12 @@ static int perfetto_find_map(struct perfetto_samples *k, const struct space *spa
 			     uint64_t address, const struct map **map)
 {
 	const struct map_index *index = perfetto_index_of(k, space);
-	size_t low = 0, high;
+	size_t low;
 
 	*map = NULL;
 	if (!index)
 		return -1;
-	for (high = index->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->maps[index->order[middle]].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = BISECT(index->count, i, space->maps[index->order[i]].start <= address);
 	for (size_t i = low; i-- && low - i <= OVERLAPS && !*map;)
 		if (address < space->maps[index->order[i]].end)
 			*map = &space->maps[index->order[i]];
@@ -1363,7 +1267,7 @@ static int intern_mapping(struct perfetto_samples *k, uint32_t sequence, const s
 static int intern_frame(struct perfetto_encoder *s, uint32_t sequence, uint32_t location,
 			struct buffer *to)
 {
-	struct perfetto_samples *k = s->samples;
+	struct perfetto_samples *k = &s->samples;
 	const struct location *l = dictionary_location(s->names.dictionary, location);
 	const struct location_symbol *symbol = l ? l->symbol : NULL;
 	struct text_ref name = dictionary_location_name(s->names.dictionary, location);
@@ -1401,7 +1305,7 @@ static int intern_deeper(struct perfetto_encoder *s, uint32_t sequence, struct b
 {
 	struct text_ref name =
 		dictionary_text(s->names.dictionary, STACK_DEEPER, sizeof STACK_DEEPER - 1);
-	struct perfetto_samples *k = s->samples;
+	struct perfetto_samples *k = &s->samples;
 	int is_new = perfetto_note(k, sequence, INTERNED_FRAME, DEEPER_IID);
 
 	if (is_new <= 0)
@@ -1420,7 +1324,7 @@ static int intern_deeper(struct perfetto_encoder *s, uint32_t sequence, struct b
 static int intern_stack(struct perfetto_encoder *s, uint32_t sequence, uint32_t stack,
 			struct buffer *to)
 {
-	struct perfetto_samples *k = s->samples;
+	struct perfetto_samples *k = &s->samples;
 	int is_new = perfetto_note(k, sequence, INTERNED_CALLSTACK, stack);
 
 	if (is_new <= 0)
@@ -1460,23 +1364,11 @@ static int perfetto_put_stack(struct perfetto_encoder *s, const struct event *ev
 
 /* --- samples --- */
 
-/* Begin a packet of a sequence. */
-static int encode_perfetto_begin_packet(struct perfetto_encoder *s, uint32_t sequence,
-					uint64_t time, unsigned flags)
-{
-	s->packet.size = 0;
-	return protobuf_uint(&s->packet, PACKET_TIMESTAMP, time) ||
-			       protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, sequence) ||
-			       protobuf_uint(&s->packet, PACKET_SEQUENCE_FLAGS, flags)
-		       ? -1
-		       : 0;
-}
-
 /* Write the first packet of a sequence. */
 static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct event *ev,
 		     struct error *e)
 {
-	struct perfetto_samples *k = s->samples;
+	struct perfetto_samples *k = &s->samples;
 	const struct type *t = ev->type;
 	uint64_t token;
 
@@ -1488,7 +1380,7 @@ static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct
 		return error_no_memory(e);
 	k->message.size = 0;
 	if (protobuf_message(&k->message, DEFAULTS_PERF_SAMPLE, &k->interned) ||
-	    encode_perfetto_begin_packet(s, sequence, ev->time, STATE_CLEARED) ||
+	    perfetto_begin_packet(s, sequence, ev->time, STATE_CLEARED) ||
 	    protobuf_message(&s->packet, PACKET_DEFAULTS, &k->message) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1))
 		return error_no_memory(e);
@@ -1499,7 +1391,7 @@ static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct
 static int sequence_of(struct perfetto_encoder *s, const struct event *ev, uint32_t *sequence,
 		       struct error *e)
 {
-	struct intern *types = &s->samples->types;
+	struct intern *types = &s->samples.types;
 	const struct type *t = ev->type;
 	uint64_t key[] = {t->name.number, t->group.number, t->flags & TYPE_WEIGHT_TIME,
 			  t->period ? UINT64_MAX : t->weight};
@@ -1518,21 +1410,18 @@ static int perfetto_count(struct perfetto_samples *k, uint32_t sequence, const s
 	const struct lane *lane = ev->lane;
 	int32_t key[] = {(int32_t)sequence, lane->flags & LANE_HAS_CPU ? lane->cpu : -1};
 	uint32_t number = intern(&k->counters, key, sizeof key);
-	uint64_t *counts;
 
-	if (number == INTERN_NONE)
+	if (number == INTERN_NONE || ARRAY_REACH(k->counts, k->ncounts, number))
 		return -1;
-	if (ARRAY_REACH(k->counts, k->ncounts, number))
-		return -1;
-	counts = k->counts;
-	add_saturated(&counts[number], sample_weight(ev));
-	*total = counts[number];
+	add_saturated(&k->counts[number], sample_weight(ev));
+	*total = k->counts[number];
 	return 0;
 }
 
-int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e)
+/* Write a sample, whose thread is declared. */
+static int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, struct error *e)
 {
-	struct perfetto_samples *k = s->samples;
+	struct perfetto_samples *k = &s->samples;
 	const struct lane *lane = ev->lane;
 	const struct track *track = tracks_get(&s->tracks, calls_thread(ev), lane);
 	const struct dictionary *d = s->names.dictionary;
@@ -1558,7 +1447,7 @@ int perfetto_put_sample(struct perfetto_encoder *s, const struct event *ev, stru
 	    protobuf_uint(b, SAMPLE_TID, (uint32_t)track->tid) ||
 	    (stack && protobuf_uint(b, SAMPLE_CALLSTACK, stack)) ||
 	    protobuf_uint(b, SAMPLE_COUNT, total) ||
-	    encode_perfetto_begin_packet(s, sequence, ev->time, STATE_NEEDED) ||
+	    perfetto_begin_packet(s, sequence, ev->time, STATE_NEEDED) ||
 	    (k->interned.size &&
 	     protobuf_message(&s->packet, PACKET_INTERNED_DATA, &k->interned)) ||
 	    protobuf_message(&s->packet, PACKET_PERF_SAMPLE, b))
@@ -1640,7 +1529,7 @@ static int perfetto_put_event(struct perfetto_encoder *s, const struct track_eve
 	}
 	if (perfetto_put_interned(s, ev->time, e))
 		return -1;
-	if (perfetto_begin_packet(s, ev->time, STATE_NEEDED) ||
+	if (perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, token, e);
@@ -1654,12 +1543,6 @@ static int perfetto_name_of(struct perfetto_encoder *s, uint32_t location, uint3
 		return -1;
 	*name = s->names.names[location].number;
 	return 0;
-}
-
-/* Get the category of the calls of a type, a string of the dictionary; 0: none. */
-static uint32_t category_of(const struct type *t)
-{
-	return t ? t->group.number : 0;
 }
 
 /* Append the attributes of a call's event. Instead of its track_id the call has a track, or an id.
@@ -1715,7 +1598,7 @@ static int encode_perfetto_begin_call(void *ctx, const struct event *enter, cons
 					  .track = uuid,
 					  .time = enter->time,
 					  .name = name,
-					  .category = category_of(enter->type),
+					  .category = enter->type->group.number,
 					  .location = span->location,
 					  .event = enter,
 					  /* else the output with the call's enter has them */
@@ -1779,12 +1662,13 @@ static int encode_perfetto_end_call(void *ctx, const struct span *span, const st
 			return error_no_memory(e);
 		if (perfetto_put_event(
 			    s,
-			    &(struct track_event_out){.type = TYPE_BEGIN,
-						      .track = uuid,
-						      .time = span->start,
-						      .name = name,
-						      .category = category_of(span->type),
-						      .location = span->location},
+			    &(struct track_event_out){
+				    .type = TYPE_BEGIN,
+				    .track = uuid,
+				    .time = span->start,
+				    .name = name,
+				    .category = span->type ? span->type->group.number : 0,
+				    .location = span->location},
 			    &token, e))
 			return -1;
 	}
@@ -1829,7 +1713,7 @@ static int perfetto_put_counter(struct perfetto_encoder *s, const struct event *
 				    item->kind == ATTRIBUTE_REAL ? item->real
 								 : (double)item->number)
 		  : protobuf_uint(&s->part, EVENT_COUNTER, item->number)) ||
-	    perfetto_begin_packet(s, ev->time, STATE_NEEDED) ||
+	    perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
 		return error_no_memory(e);
 	return perfetto_put_packet(s, &token, e);
@@ -1862,7 +1746,7 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	struct track_event_out instant;
 	bool whole;
 
-	if (perfetto_ftrace_event(s->ftrace, ev, &whole, e))
+	if (perfetto_ftrace_event(s, ev, &whole, e))
 		return -1;
 	/* the event needs no track, but its thread a process and a name, if they are known */
 	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
@@ -1902,12 +1786,6 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	return perfetto_put_event(s, &instant, &token, e);
 }
 
-static int perfetto_start(struct perfetto_encoder *s, const struct event *ev, struct error *e)
-{
-	s->started = true;
-	return perfetto_put_first(s, ev, e);
-}
-
 /* Begin the trace with the first call that is open. After lost rows the states of threads are not
  * known. */
 static int perfetto_restore(void *ctx, const struct event *enter, struct error *e)
@@ -1915,8 +1793,8 @@ static int perfetto_restore(void *ctx, const struct event *enter, struct error *
 	struct perfetto_encoder *s = ctx;
 
 	if (!enter)
-		return perfetto_ftrace_lost(s->ftrace, e);
-	return s->started ? 0 : perfetto_start(s, enter, e);
+		return perfetto_ftrace_lost(s, e);
+	return s->started ? 0 : perfetto_put_first(s, enter, e);
 }
 
 static const struct span_sink sink = {.begin = encode_perfetto_begin_call,
@@ -1943,9 +1821,8 @@ static int encode_perfetto_begin(struct encoding *en, struct error *e)
 	attributes_init(&s->attributes, en->dictionary);
 	s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
-	s->samples = perfetto_samples_new();
-	s->ftrace = perfetto_ftrace_new(s);
-	return s->samples && s->ftrace ? 0 : error_no_memory(e);
+	s->ftrace.types.dictionary = en->dictionary;
+	return 0;
 }
 
 static int perfetto_meta(struct encoding *en, const struct meta *m, struct error *e)
@@ -1961,9 +1838,7 @@ static int perfetto_event(struct encoding *en, const struct event *ev, struct er
 {
 	struct perfetto_encoder *s = en->state;
 
-	if (!s->started && perfetto_start(s, ev, e))
-		return -1;
-	if (spans_event(&s->spans, ev, e))
+	if ((!s->started && perfetto_put_first(s, ev, e)) || spans_event(&s->spans, ev, e))
 		return -1;
 	return s->out.size > CHUNK ? perfetto_write_out(en, e) : 0;
 }
@@ -1979,29 +1854,60 @@ static int perfetto_end(struct encoding *en, struct error *e)
 {
 	struct perfetto_encoder *s = en->state;
 
-	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s->ftrace, e) ||
+	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s, e) ||
 	    (s->drop ? perfetto_put_held(s, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!(en->options->flags & ENCODE_QUIET)) {
 		location_names_report(&s->names);
 		spans_report(&s->spans, s->drop);
 		attributes_report(&s->attributes);
-		perfetto_samples_report(s->samples);
+		perfetto_samples_report(&s->samples);
 	}
 	return 0;
 }
 
+static void free_ftrace(struct perfetto_encoder *s)
+{
+	for (size_t i = 0; i < s->ftrace.ncpus; i++) {
+		for (int derived = 0; s->ftrace.cpus[i] && derived < 2; derived++) {
+			struct ftrace_bundle *c = &s->ftrace.cpus[i]->bundles[derived];
+
+			buffer_free(&c->events);
+			for (size_t j = 0; j < COMPACT_FIELDS; j++)
+				buffer_free(&c->compact[j]);
+		}
+		free(s->ftrace.cpus[i]);
+	}
+	free(s->ftrace.cpus);
+	scheduling_types_free(&s->ftrace.types);
+}
+
+static void free_samples(struct perfetto_samples *k)
+{
+	intern_free(&k->types);
+	intern_free(&k->known);
+	intern_free(&k->counters);
+	intern_free(&k->mappings);
+	for (size_t i = 0; i < k->nmaps; i++)
+		free(k->maps[i].order);
+	free(k->maps);
+	free(k->counts);
+}
+
 static void free_state(struct perfetto_encoder *s)
 {
-	struct buffer *buffers[] = {&s->out, &s->held,	   &s->packet, &s->part,
-				    &s->bit, &s->interned, &s->kept,   &s->clean};
+	struct buffer *buffers[] = {&s->out,	      &s->held,		 &s->packet,
+				    &s->part,	      &s->bit,		 &s->interned,
+				    &s->kept,	      &s->clean,	 &s->ftrace.bundle,
+				    &s->ftrace.event, &s->ftrace.fields, &s->samples.message,
+				    &s->samples.text, &s->samples.path,	 &s->samples.interned};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
 	for (size_t i = 0; i < NAME_KINDS; i++)
 		free(s->known[i]);
-	perfetto_samples_free(s->samples);
-	perfetto_out_ftrace_free(s->ftrace);
+	free_samples(&s->samples);
+	free_ftrace(s);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);
 	location_names_free(&s->names);
