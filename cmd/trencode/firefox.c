@@ -69,22 +69,6 @@ struct firefox_thread {
 /* The format of a field of a marker, by the values that it had. */
 enum field_format { FIELD_IS_INTEGER, FIELD_IS_DECIMAL, FIELD_IS_STRING };
 
-struct firefox_field {
-	uint32_t name; /* index of a string */
-	uint32_t next; /* the next field of the schema: number + 1; 0: none */
-	enum field_format format;
-};
-
-/* The types of markers. */
-struct firefox_schemas {
-	struct intern names;
-	struct intern keys; /* schema and name: number in fields */
-	struct firefox_field *fields;
-	size_t capacity;
-	uint32_t *last; /* by schema: number of the field added last + 1 */
-	size_t nlast;
-};
-
 /* One run of the encoder. */
 struct firefox {
 	struct calls *calls;
@@ -97,7 +81,18 @@ struct firefox {
 	/* of the present marker: its attributes, its fields, and one value; they spill */
 	struct buffer bytes, json, one;
 	struct intern strings;
-	struct firefox_schemas schemas;
+	struct {
+		struct intern names;
+		struct intern keys; /* schema and name: number in fields */
+		struct {
+			uint32_t name; /* index of a string */
+			uint32_t next; /* the next field of the schema: number + 1; 0: none */
+			enum field_format format;
+		} * fields;
+		size_t capacity;
+		uint32_t *last; /* by schema: number of the field added last + 1 */
+		size_t nlast;
+	} schemas; /* the types of markers */
 	struct firefox_thread **threads;
 	size_t nthreads, capacity;
 	enum profile_subject subject;
@@ -116,6 +111,9 @@ struct firefox {
 	uint32_t *index; /* by node of the tree: its index in the table of stacks; firefox_order */
 	uint32_t *order;
 	size_t nstacks;
+	/* what the frames name, as indexes of strings and of modules */
+	struct intern modules, files;	/* texts */
+	uint32_t *name, *module, *file; /* by function; module and file: number + 1, 0 none */
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
@@ -126,17 +124,6 @@ static inline bool firefox_begins_with(struct text_ref text, const char *with)
 
 	return text.size >= n && !memcmp(text.text, with, n);
 }
-
-/* --- perfetto.c --- */
-
-/* --- tracecmd_write.c --- */
-
-/* Write the shared tables and the list of modules. */
-
-static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct firefox_marker m,
-			  struct text_ref type, const struct buffer *bytes);
-static int firefox_sample(struct firefox *f, struct firefox_thread *th, const struct event *ev,
-			  uint32_t node);
 
 /* Integers beyond it are strings, as JavaScript cannot represent them. */
 #define EXACT_MOST (1ull << 53)
@@ -149,27 +136,22 @@ static bool is_reserved(const char *name, size_t n)
 }
 
 /* Note the format of a value of a field: of all its values. */
-static int note_field(struct firefox_schemas *s, uint32_t schema, uint32_t name,
-		      enum field_format format)
+static int note_field(struct firefox *f, uint32_t schema, uint32_t name, enum field_format format)
 {
-	uint32_t key[2] = {schema, name}, had = s->keys.count, number, *last;
-	struct firefox_field *fields;
+	uint32_t key[2] = {schema, name}, had = f->schemas.keys.count;
+	uint32_t number = intern(&f->schemas.keys, key, sizeof key);
 
-	number = intern(&s->keys, key, sizeof key);
-	if (number == INTERN_NONE)
+	if (number == INTERN_NONE || ARRAY_GROW(f->schemas.fields, f->schemas.capacity, number) ||
+	    ARRAY_REACH(f->schemas.last, f->schemas.nlast, schema))
 		return -1;
 	if (number == had) {
-		if (ARRAY_GROW(s->fields, s->capacity, number))
-			return -1;
-		fields = s->fields;
-		if (ARRAY_REACH(s->last, s->nlast, schema))
-			return -1;
-		last = s->last;
-		fields[number] = (struct firefox_field){name, last[schema], format};
-		last[schema] = number + 1;
+		f->schemas.fields[number].name = name;
+		f->schemas.fields[number].next = f->schemas.last[schema];
+		f->schemas.fields[number].format = format;
+		f->schemas.last[schema] = number + 1;
 	}
-	if (format > s->fields[number].format)
-		s->fields[number].format = format;
+	if (format > f->schemas.fields[number].format)
+		f->schemas.fields[number].format = format;
 	return 0;
 }
 
@@ -228,7 +210,7 @@ static int firefox_put_field(struct firefox *f, uint32_t schema, const struct at
 	if (!bad) {
 		number = intern(&f->strings, key.data, key.size);
 		bad = number == INTERN_NONE ||
-		      note_field(&f->schemas, schema, number, firefox_format_of(a)) ||
+		      note_field(f, schema, number, firefox_format_of(a)) ||
 		      buffer_u8(&f->json, ',') ||
 		      json_append_string(&f->json, (const char *)key.data, key.size) ||
 		      buffer_u8(&f->json, ':') || firefox_put_value(f, a, from);
@@ -242,7 +224,6 @@ static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct f
 			  struct text_ref type, const struct buffer *bytes)
 {
 	uint32_t schema = intern(&f->schemas.names, type.text, type.size);
-
 	uint32_t cpu = m.cpu >= 0 ? intern_string(&f->strings, "cpu") : 0;
 
 	buffer_clear(&f->json);
@@ -250,7 +231,7 @@ static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct f
 	    json_append_string(&f->json, type.text, type.size) ||
 	    attributes_read(&f->attributes, bytes))
 		return -1;
-	if (m.cpu >= 0 && (note_field(&f->schemas, schema, cpu, FIELD_IS_INTEGER) ||
+	if (m.cpu >= 0 && (note_field(f, schema, cpu, FIELD_IS_INTEGER) ||
 			   buffer_printf(&f->json, ",\"cpu\":%d", m.cpu)))
 		return -1;
 	for (size_t i = 0; i < f->attributes.count; i++)
@@ -271,38 +252,30 @@ static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct f
 static void firefox_put_schemas(struct firefox *f, struct text *out)
 {
 	static const char *const formats[] = {"integer", "decimal", "string"};
-	const struct firefox_schemas *s = &f->schemas;
 
 	text_char(out, '[');
-	for (uint32_t i = 0; i < s->names.count; i++) {
-		uint32_t field = i < s->nlast ? s->last[i] : 0;
+	for (uint32_t i = 0; i < f->schemas.names.count; i++) {
+		uint32_t field = i < f->schemas.nlast ? f->schemas.last[i] : 0;
 
 		text_puts(out, i ? ",\n{\"name\":" : "\n{\"name\":");
-		json_string(out, intern_data(&s->names, i), intern_size(&s->names, i));
+		json_string(out, intern_data(&f->schemas.names, i),
+			    intern_size(&f->schemas.names, i));
 		text_puts(out, ",\"display\":[\"marker-chart\",\"marker-table\"],\"fields\":[");
 		for (const char *comma = ""; field;
-		     comma = ",", field = s->fields[field - 1].next) {
-			const struct firefox_field *one = &s->fields[field - 1];
+		     comma = ",", field = f->schemas.fields[field - 1].next) {
+			uint32_t name = f->schemas.fields[field - 1].name;
 
 			text_puts(out, comma);
 			text_puts(out, "{\"key\":");
-			json_string(out, intern_data(&f->strings, one->name),
-				    intern_size(&f->strings, one->name));
+			json_string(out, intern_data(&f->strings, name),
+				    intern_size(&f->strings, name));
 			text_puts(out, ",\"format\":\"");
-			text_puts(out, formats[one->format]);
+			text_puts(out, formats[f->schemas.fields[field - 1].format]);
 			text_puts(out, "\"}");
 		}
 		text_puts(out, "]}");
 	}
 	text_char(out, ']');
-}
-
-static void firefox_free_schemas(struct firefox_schemas *s)
-{
-	intern_free(&s->names);
-	intern_free(&s->keys);
-	free(s->fields);
-	free(s->last);
 }
 
 /* --- the samples of a profile: recorded ones, or the times between changes of a stack --- */
@@ -427,12 +400,6 @@ static int firefox_sample(struct firefox *f, struct firefox_thread *th, const st
  * names.
  */
 
-/* What the frames name, as indexes of strings and of modules. */
-struct firefox_tables {
-	struct intern modules, files;	/* texts */
-	uint32_t *name, *module, *file; /* by function; module and file: number + 1, 0 none */
-};
-
 static struct profile_name firefox_name_of(const struct firefox *f, uint32_t number)
 {
 	return profile_name_at(intern_data(&f->stacks.names, number) + FRAME_KEY_CATEGORY);
@@ -455,15 +422,13 @@ static int firefox_order(struct firefox *f)
 
 /* Write "name":[ and the column of n numbers that value gives; -1 is null where null is set. */
 static void firefox_put_column(struct firefox *f, struct text *out, const char *name, size_t n,
-			       int64_t (*value)(const struct firefox *f,
-						const struct firefox_tables *t, size_t i),
-			       const struct firefox_tables *t)
+			       int64_t (*value)(const struct firefox *f, size_t i))
 {
 	text_puts(out, ",\n\"");
 	text_puts(out, name);
 	text_puts(out, "\":[");
 	for (size_t i = 0; i < n && !text_failed(out); i++) {
-		int64_t v = value(f, t, i);
+		int64_t v = value(f, i);
 
 		if (i)
 			text_char(out, ',');
@@ -476,10 +441,9 @@ static void firefox_put_column(struct firefox *f, struct text *out, const char *
 }
 
 #define COLUMN(NAME, VALUE)                                                                        \
-	static int64_t NAME(const struct firefox *f, const struct firefox_tables *t, size_t i)     \
+	static int64_t NAME(const struct firefox *f, size_t i)                                     \
 	{                                                                                          \
 		(void)f;                                                                           \
-		(void)t;                                                                           \
 		(void)i;                                                                           \
 		return VALUE;                                                                      \
 	}
@@ -506,9 +470,9 @@ COLUMN(null, INT64_MIN)
 COLUMN(category, *intern_data(&f->stacks.names, (uint32_t)i))
 COLUMN(line, firefox_name_of(f, (uint32_t)i).line ? (int64_t)firefox_name_of(f, (uint32_t)i).line
 						  : INT64_MIN)
-COLUMN(func_name, t->name[i])
-COLUMN(func_resource, (int64_t)t->module[i] - 1)
-COLUMN(func_source, or_null(t->file[i]))
+COLUMN(func_name, f->name[i])
+COLUMN(func_resource, (int64_t)f->module[i] - 1)
+COLUMN(func_source, or_null(f->file[i]))
 
 /* Write "name":[ of n times the same word. */
 static void put_words(struct text *out, const char *name, size_t n, const char *word)
@@ -553,35 +517,25 @@ static int firefox_number_of(struct intern *in, const char *text, uint32_t *numb
 	return n == INTERN_NONE ? -1 : 0;
 }
 
-static int make_frames(struct firefox *f, struct firefox_tables *t)
+static int make_frames(struct firefox *f)
 {
 	uint32_t n = f->stacks.names.count;
 
-	*t = (struct firefox_tables){0};
-	t->name = calloc(n + (size_t)1, sizeof(*t->name));
-	t->module = calloc(n + (size_t)1, sizeof(*t->module));
-	t->file = calloc(n + (size_t)1, sizeof(*t->file));
-	if (!t->name || !t->module || !t->file)
+	f->name = calloc(n + (size_t)1, sizeof(*f->name));
+	f->module = calloc(n + (size_t)1, sizeof(*f->module));
+	f->file = calloc(n + (size_t)1, sizeof(*f->file));
+	if (!f->name || !f->module || !f->file)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct profile_name p = firefox_name_of(f, i);
 
-		t->name[i] = intern_string(&f->strings, p.name);
-		if (t->name[i] == INTERN_NONE ||
-		    firefox_number_of(&t->modules, p.module, &t->module[i]) ||
-		    firefox_number_of(&t->files, p.file, &t->file[i]))
+		f->name[i] = intern_string(&f->strings, p.name);
+		if (f->name[i] == INTERN_NONE ||
+		    firefox_number_of(&f->modules, p.module, &f->module[i]) ||
+		    firefox_number_of(&f->files, p.file, &f->file[i]))
 			return -1;
 	}
 	return 0;
-}
-
-static void free_frames(struct firefox_tables *t)
-{
-	intern_free(&t->modules);
-	intern_free(&t->files);
-	free(t->name);
-	free(t->module);
-	free(t->file);
 }
 
 static void begin_table(struct text *out, const char *name, size_t n)
@@ -589,69 +543,68 @@ static void begin_table(struct text *out, const char *name, size_t n)
 	text_printf(out, "\"%s\":{\"length\":%zu", name, n);
 }
 
-static void firefox_put_frames(struct firefox *f, struct text *out, const struct firefox_tables *t)
+static void firefox_put_frames(struct firefox *f, struct text *out)
 {
 	size_t n = f->stacks.names.count;
 
 	begin_table(out, "stackTable", f->nstacks);
-	firefox_put_column(f, out, "frame", f->nstacks, stack_frame, t);
-	firefox_put_column(f, out, "prefix", f->nstacks, stack_prefix, t);
+	firefox_put_column(f, out, "frame", f->nstacks, stack_frame);
+	firefox_put_column(f, out, "prefix", f->nstacks, stack_prefix);
 	text_puts(out, "},\n");
 	begin_table(out, "frameTable", n);
-	firefox_put_column(f, out, "address", n, none, t);
-	firefox_put_column(f, out, "inlineDepth", n, zero, t);
-	firefox_put_column(f, out, "category", n, category, t);
-	firefox_put_column(f, out, "subcategory", n, zero, t);
-	firefox_put_column(f, out, "func", n, same, t);
-	firefox_put_column(f, out, "nativeSymbol", n, null, t);
-	firefox_put_column(f, out, "innerWindowID", n, zero, t);
-	firefox_put_column(f, out, "line", n, line, t);
-	firefox_put_column(f, out, "column", n, null, t);
+	firefox_put_column(f, out, "address", n, none);
+	firefox_put_column(f, out, "inlineDepth", n, zero);
+	firefox_put_column(f, out, "category", n, category);
+	firefox_put_column(f, out, "subcategory", n, zero);
+	firefox_put_column(f, out, "func", n, same);
+	firefox_put_column(f, out, "nativeSymbol", n, null);
+	firefox_put_column(f, out, "innerWindowID", n, zero);
+	firefox_put_column(f, out, "line", n, line);
+	firefox_put_column(f, out, "column", n, null);
 	text_puts(out, "},\n");
 	begin_table(out, "funcTable", n);
 	put_words(out, "isJS", n, "false");
 	put_words(out, "relevantForJS", n, "false");
-	firefox_put_column(f, out, "name", n, func_name, t);
-	firefox_put_column(f, out, "resource", n, func_resource, t);
-	firefox_put_column(f, out, "source", n, func_source, t);
-	firefox_put_column(f, out, "lineNumber", n, line, t);
-	firefox_put_column(f, out, "columnNumber", n, null, t);
+	firefox_put_column(f, out, "name", n, func_name);
+	firefox_put_column(f, out, "resource", n, func_resource);
+	firefox_put_column(f, out, "source", n, func_source);
+	firefox_put_column(f, out, "lineNumber", n, line);
+	firefox_put_column(f, out, "columnNumber", n, null);
 	text_puts(out, "},\n");
 }
 
-static int put_resources(struct firefox *f, struct text *out, const struct firefox_tables *t)
+static int put_resources(struct firefox *f, struct text *out)
 {
-	size_t n = t->modules.count, sources = t->files.count;
+	size_t n = f->modules.count, sources = f->files.count;
 
 	begin_table(out, "resourceTable", n);
-	firefox_put_column(f, out, "lib", n, same, t);
-	if (firefox_put_strings(f, out, "name", &t->modules))
+	firefox_put_column(f, out, "lib", n, same);
+	if (firefox_put_strings(f, out, "name", &f->modules))
 		return -1;
-	firefox_put_column(f, out, "host", n, null, t);
-	firefox_put_column(f, out, "type", n, one, t);
+	firefox_put_column(f, out, "host", n, null);
+	firefox_put_column(f, out, "type", n, one);
 	text_puts(out, "},\n");
 	begin_table(out, "nativeSymbols", 0);
 	text_puts(out, ",\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[]},\n");
 	begin_table(out, "sources", sources);
-	firefox_put_column(f, out, "id", sources, null, t);
-	if (firefox_put_strings(f, out, "filename", &t->files))
+	firefox_put_column(f, out, "id", sources, null);
+	if (firefox_put_strings(f, out, "filename", &f->files))
 		return -1;
-	firefox_put_column(f, out, "startLine", sources, one, t);
-	firefox_put_column(f, out, "startColumn", sources, one, t);
-	firefox_put_column(f, out, "sourceMapURL", sources, null, t);
+	firefox_put_column(f, out, "startLine", sources, one);
+	firefox_put_column(f, out, "startColumn", sources, one);
+	firefox_put_column(f, out, "sourceMapURL", sources, null);
 	text_puts(out, "},\n");
 	return 0;
 }
 
 static int firefox_put_shared(struct firefox *f, struct text *out)
 {
-	struct firefox_tables t;
-	int bad = make_frames(f, &t);
+	int bad = make_frames(f);
 
 	if (!bad) {
 		text_puts(out, "\"shared\":{");
-		firefox_put_frames(f, out, &t);
-		bad = put_resources(f, out, &t);
+		firefox_put_frames(f, out);
+		bad = put_resources(f, out);
 	}
 	text_puts(out, "\"stringArray\":[");
 	for (uint32_t i = 0; i < f->strings.count && !bad && !text_failed(out); i++) {
@@ -659,9 +612,9 @@ static int firefox_put_shared(struct firefox *f, struct text *out)
 		json_string(out, intern_data(&f->strings, i), intern_size(&f->strings, i));
 	}
 	text_puts(out, "]},\n\"libs\":[");
-	for (uint32_t i = 0; i < t.modules.count && !bad; i++) {
-		const char *path = intern_data(&t.modules, i), *base = strrchr(path, '/');
-		size_t size = intern_size(&t.modules, i),
+	for (uint32_t i = 0; i < f->modules.count && !bad; i++) {
+		const char *path = intern_data(&f->modules, i), *base = strrchr(path, '/');
+		size_t size = intern_size(&f->modules, i),
 		       skip = base ? (size_t)(base - path) + 1 : 0;
 
 		text_puts(out, i ? ",\n{\"name\":" : "\n{\"name\":");
@@ -675,7 +628,6 @@ static int firefox_put_shared(struct firefox *f, struct text *out)
 		text_puts(out, ",\"arch\":\"\",\"breakpadId\":\"\",\"codeId\":null}");
 	}
 	text_char(out, ']');
-	free_frames(&t);
 	return bad;
 }
 
@@ -699,143 +651,95 @@ static void firefox_put_ms(const struct firefox *f, struct text *out, uint64_t t
 }
 
 /* A column of samples, or of markers. */
-typedef void put_cell(const struct firefox *f, struct text *out, const void *record, void *last);
+enum firefox_column {
+	SAMPLE_TIME,
+	SAMPLE_STACK,
+	SAMPLE_WEIGHT,
+	SAMPLE_CPU,
+	MARKER_START,
+	MARKER_END,
+	MARKER_NAME,
+	MARKER_PHASE,
+	MARKER_CATEGORY,
+	MARKER_DATA,
+};
 
-static void firefox_put_rows(struct firefox *f, struct text *out, struct track_rows *rows,
-			     const struct row_list *list, put_cell *put)
-{
-	struct row_cursor at = {0};
-	uint64_t last = f->origin;
-	const void *record;
-
-	for (bool first = true; (record = rows_next(rows, list, &at)) && !text_failed(out);
-	     first = false) {
-		if (!first)
-			text_char(out, ',');
-		put(f, out, record, &last);
-	}
-	text_char(out, ']');
-}
-
-static struct firefox_sample sample_at(const void *record)
-{
-	struct firefox_sample s;
-
-	memcpy(&s, record, sizeof s);
-	return s;
-}
-
-static struct firefox_marker marker_at(const void *record)
-{
-	struct firefox_marker m;
-
-	memcpy(&m, record, sizeof m);
-	return m;
-}
-
-static void firefox_put_stack(const struct firefox *f, struct text *out, uint32_t node)
+static void firefox_put_stack(struct firefox *f, struct text *out, uint32_t node)
 {
 	if (node == STACK_ROOT)
 		text_puts(out, "null");
 	else
-		text_u64(out, f->index[stack_tree_resolve(
-				      (struct stack_tree *)(uintptr_t)&f->stacks.tree, node)]);
+		text_u64(out, f->index[stack_tree_resolve(&f->stacks.tree, node)]);
 }
 
-/* A clock may step back; the times of the format must not. */
-static void put_sample_time(const struct firefox *f, struct text *out, const void *record,
-			    void *last)
+static void put_sample_cell(struct firefox *f, struct text *out, enum firefox_column column,
+			    const struct firefox_sample *s, uint64_t *latest)
 {
-	uint64_t *latest = last, time = sample_at(record).time;
+	bool time = f->subject == SUBJECT_CALLS || f->type->flags & TYPE_WEIGHT_TIME;
 
-	*latest = time > *latest ? time : *latest;
-	firefox_put_ms(f, out, *latest - f->origin);
+	switch (column) {
+	case SAMPLE_TIME:
+		/* a clock may step back; the times of the format must not */
+		*latest = s->time > *latest ? s->time : *latest;
+		firefox_put_ms(f, out, *latest - f->origin);
+		break;
+	case SAMPLE_STACK: firefox_put_stack(f, out, s->node); break;
+	default:
+		if (column == SAMPLE_WEIGHT && time)
+			firefox_put_ms(f, out, s->weight);
+		else
+			text_u64(out, s->weight);
+	}
 }
 
-static void put_sample_stack(const struct firefox *f, struct text *out, const void *record,
-			     void *last)
+static void put_marker_cell(struct firefox *f, struct text *out, enum firefox_column column,
+			    const struct firefox_marker *m)
 {
-	(void)last;
-	firefox_put_stack(f, out, sample_at(record).node);
-}
-
-static void put_sample_weight(const struct firefox *f, struct text *out, const void *record,
-			      void *last)
-{
-	(void)last;
-	if (f->subject == SUBJECT_CALLS || f->type->flags & TYPE_WEIGHT_TIME)
-		firefox_put_ms(f, out, sample_at(record).weight);
-	else
-		text_u64(out, sample_at(record).weight);
-}
-
-static void put_sample_cpu(const struct firefox *f, struct text *out, const void *record,
-			   void *last)
-{
-	(void)f;
-	(void)last;
-	text_u64(out, sample_at(record).weight);
-}
-
-static void put_marker_start(const struct firefox *f, struct text *out, const void *record,
-			     void *last)
-{
-	(void)last;
-	firefox_put_ms(f, out, marker_at(record).start - f->origin);
-}
-
-static void put_marker_end(const struct firefox *f, struct text *out, const void *record,
-			   void *last)
-{
-	struct firefox_marker m = marker_at(record);
-
-	(void)last;
-	if (m.interval)
-		firefox_put_ms(f, out, m.end - f->origin);
-	else
-		text_puts(out, "null");
-}
-
-static void put_marker_name(const struct firefox *f, struct text *out, const void *record,
-			    void *last)
-{
-	(void)f;
-	(void)last;
-	text_u64(out, marker_at(record).name);
-}
-
-static void put_marker_phase(const struct firefox *f, struct text *out, const void *record,
-			     void *last)
-{
-	(void)f;
-	(void)last;
-	text_char(out, marker_at(record).interval ? '1' : '0');
-}
-
-static void put_marker_category(const struct firefox *f, struct text *out, const void *record,
-				void *last)
-{
-	(void)f;
-	(void)record;
-	(void)last;
-	text_char(out, '0' + CATEGORY_OTHER);
-}
-
-static void put_marker_data(const struct firefox *f, struct text *out, const void *record,
-			    void *last)
-{
-	struct firefox_marker m = marker_at(record);
-
-	(void)last;
-	text_put_buffer(out, &f->data, m.data, m.size);
-	if (m.node != STACK_ROOT) {
-		text_puts(out, ",\"cause\":{\"time\":");
-		firefox_put_ms(f, out, m.start - f->origin);
-		text_puts(out, ",\"stack\":");
-		firefox_put_stack(f, out, m.node);
+	switch (column) {
+	case MARKER_START: firefox_put_ms(f, out, m->start - f->origin); break;
+	case MARKER_END:
+		if (m->interval)
+			firefox_put_ms(f, out, m->end - f->origin);
+		else
+			text_puts(out, "null");
+		break;
+	case MARKER_NAME: text_u64(out, m->name); break;
+	case MARKER_PHASE: text_char(out, m->interval ? '1' : '0'); break;
+	case MARKER_CATEGORY: text_char(out, '0' + CATEGORY_OTHER); break;
+	default:
+		text_put_buffer(out, &f->data, m->data, m->size);
+		if (m->node != STACK_ROOT) {
+			text_puts(out, ",\"cause\":{\"time\":");
+			firefox_put_ms(f, out, m->start - f->origin);
+			text_puts(out, ",\"stack\":");
+			firefox_put_stack(f, out, m->node);
+			text_char(out, '}');
+		}
 		text_char(out, '}');
 	}
-	text_char(out, '}');
+}
+
+/* Write a column of a thread, after its '['. */
+static void firefox_put_rows(struct firefox *f, struct text *out, const struct firefox_thread *th,
+			     enum firefox_column column)
+{
+	bool marker = column >= MARKER_START;
+	struct row_cursor at = {0};
+	uint64_t last = f->origin;
+	const void *record;
+
+	for (bool first = true; (record = rows_next(marker ? &f->markers : &f->samples,
+						    marker ? &th->markers : &th->samples, &at)) &&
+				!text_failed(out);
+	     first = false) {
+		if (!first)
+			text_char(out, ',');
+		if (marker)
+			put_marker_cell(f, out, column, record);
+		else
+			put_sample_cell(f, out, column, record, &last);
+	}
+	text_char(out, ']');
 }
 
 static void firefox_put_samples(struct firefox *f, struct text *out,
@@ -847,55 +751,43 @@ static void firefox_put_samples(struct firefox *f, struct text *out,
 
 	text_printf(out, "\"samples\":{\"length\":%" PRIu64 ",\"weightType\":\"%s\",\n\"time\":[",
 		    th->samples.count, time ? "tracing-ms" : "samples");
-	firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_time);
+	firefox_put_rows(f, out, th, SAMPLE_TIME);
 	text_puts(out, ",\n\"stack\":[");
-	firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_stack);
+	firefox_put_rows(f, out, th, SAMPLE_STACK);
 	text_puts(out, weighs ? ",\n\"weight\":[" : ",\n\"weight\":null");
 	if (weighs)
-		firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_weight);
+		firefox_put_rows(f, out, th, SAMPLE_WEIGHT);
 	if (firefox_cpu_unit(f)) {
 		text_puts(out, ",\n\"threadCPUDelta\":[");
-		firefox_put_rows(f, out, &f->samples, &th->samples, put_sample_cpu);
+		firefox_put_rows(f, out, th, SAMPLE_CPU);
 	}
 	text_puts(out, "},\n");
 }
 
 static void put_markers(struct firefox *f, struct text *out, const struct firefox_thread *th)
 {
-	static const struct {
-		const char *name;
-		put_cell *put;
-	} columns[] = {
-		{"startTime", put_marker_start},   {"endTime", put_marker_end},
-		{"name", put_marker_name},	   {"phase", put_marker_phase},
-		{"category", put_marker_category}, {"data", put_marker_data},
-	};
+	static const char *const columns[] = {"startTime", "endTime",  "name",
+					      "phase",	   "category", "data"};
 
 	text_printf(out, "\"markers\":{\"length\":%" PRIu64, th->markers.count);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
-		text_printf(out, ",\n\"%s\":[", columns[i].name);
-		firefox_put_rows(f, out, &f->markers, &th->markers, columns[i].put);
+	for (int i = 0; i <= MARKER_DATA - MARKER_START; i++) {
+		text_printf(out, ",\n\"%s\":[", columns[i]);
+		firefox_put_rows(f, out, th, (enum firefox_column)(MARKER_START + i));
 	}
 	text_char(out, '}');
 }
 
-/* The name of each process, by its number: that of its main thread, else of its first one. */
-struct processes {
-	struct intern pids;
-	const struct firefox_thread **named; /* by number in pids */
-	size_t capacity;
-};
-
-static int name_processes(const struct firefox *f, struct processes *p)
+/* Find the thread that names each process: its main thread, else its first one. */
+static int name_processes(const struct firefox *f, struct key_map *named)
 {
 	for (size_t i = 0; i < f->nthreads; i++) {
-		const struct firefox_thread *th = f->threads[i], **named;
-		uint32_t had = p->pids.count, number = intern(&p->pids, &th->pid, sizeof th->pid);
-		if (number == INTERN_NONE || ARRAY_GROW(p->named, p->capacity, number))
+		const struct firefox_thread *th = f->threads[i];
+		uint64_t *one = key_map_value(named, (uint32_t)th->pid);
+
+		if (!one)
 			return -1;
-		named = p->named;
-		if (number == had || th->tid == th->pid)
-			named[number] = th;
+		if (!*one || th->tid == th->pid)
+			*one = i + 1;
 	}
 	return 0;
 }
@@ -924,8 +816,8 @@ static void firefox_put_thread(struct firefox *f, struct text *out, const struct
 static int firefox_put_threads(struct firefox *f, struct text *out)
 {
 	const struct firefox_thread nothing = {0};
-	struct processes p = {0};
-	int bad = name_processes(f, &p);
+	struct key_map named = {0}; /* by pid: index of the thread + 1 */
+	int bad = name_processes(f, &named);
 
 	text_puts(out, "\"threads\":[");
 	for (size_t i = 0; i < f->nthreads && !bad; i++) {
@@ -933,14 +825,13 @@ static int firefox_put_threads(struct firefox *f, struct text *out)
 
 		text_puts(out, i ? ",\n" : "\n");
 		firefox_put_thread(f, out, th,
-				   p.named[intern_find(&p.pids, &th->pid, sizeof th->pid)]);
+				   f->threads[key_map_get(&named, (uint32_t)th->pid) - 1]);
 	}
 	/* readers take no profile without a thread */
 	if (!f->nthreads)
 		firefox_put_thread(f, out, &nothing, &nothing);
 	text_puts(out, "],\n");
-	intern_free(&p.pids);
-	free(p.named);
+	key_map_free(&named);
 	return bad;
 }
 
@@ -1056,16 +947,6 @@ static int take_instant(struct firefox *f, struct firefox_thread *th, const stru
 	return firefox_marker(f, th, m, ev->type->name, &f->bytes);
 }
 
-/* Keep the attributes of the enter of a call with a number. */
-static int firefox_keep_enter(struct firefox *f, const struct event *ev, struct kept_call *kept)
-{
-	kept->at = f->kept.size;
-	if (attributes_append(&f->attributes, ev, &f->kept))
-		return -1;
-	kept->size = f->kept.size - kept->at;
-	return 0;
-}
-
 /* Add a call with a number, which may overlap others; leave NULL: it has none. */
 static int take_numbered(struct firefox *f, struct firefox_thread *th, const struct call *call,
 			 const struct event *leave)
@@ -1106,17 +987,22 @@ static void firefox_count_lost(void *ctx, struct stack *s, const struct frame *f
 /* Take the enter or the leave of a call. */
 static int firefox_take_call(struct firefox *f, struct firefox_thread *th, const struct event *ev)
 {
-	bool numbered = ev->type->flags & TYPE_CALL_NUMBER;
+	struct kept_call *kept;
 	struct call done;
 	uint32_t node;
 	enum calls_result got = calls_next(f->calls, ev, &done);
 
 	if (f->calls->out_of_memory)
 		return -1;
-	if (numbered) {
-		if (got == CALLS_ENTER)
-			return firefox_keep_enter(f, ev, done.data);
-		return got == CALLS_LEAVE ? take_numbered(f, th, &done, ev) : 0;
+	if (ev->type->flags & TYPE_CALL_NUMBER) {
+		if (got != CALLS_ENTER)
+			return got == CALLS_LEAVE ? take_numbered(f, th, &done, ev) : 0;
+		kept = done.data;
+		kept->at = f->kept.size;
+		if (attributes_append(&f->attributes, ev, &f->kept))
+			return -1;
+		kept->size = f->kept.size - kept->at;
+		return 0;
 	}
 	if ((got == CALLS_ENTER && call_stacks_enter(&f->stacks, ev)) ||
 	    (got == CALLS_LEAVE && call_stacks_leave(&f->stacks, ev, &done, &node)))
@@ -1352,10 +1238,18 @@ static void firefox_free(struct encoding *en)
 	buffer_free(&f->json);
 	buffer_free(&f->one);
 	intern_free(&f->strings);
-	firefox_free_schemas(&f->schemas);
+	intern_free(&f->schemas.names);
+	intern_free(&f->schemas.keys);
+	free(f->schemas.fields);
+	free(f->schemas.last);
 	tracks_free(&f->tracks);
 	attributes_free(&f->attributes);
 	call_stacks_free(&f->stacks);
+	intern_free(&f->modules);
+	intern_free(&f->files);
+	free(f->name);
+	free(f->module);
+	free(f->file);
 	free(f->index);
 	free(f->order);
 	free(f);

@@ -9,14 +9,47 @@
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
 
+static int spans_reach_thread(struct spans *s, uint32_t number, struct error *e)
+{
+	return ARRAY_REACH(s->threads, s->nthreads, number) ? error_no_memory(e) : 0;
+}
+
+/* --- begin and end --- */
+
+/* Begin a call; keep: the buffer for its bytes. */
+static int spans_begin(struct spans *s, const struct event *enter, struct span *span,
+		       struct span_frame *f, struct buffer *keep)
+{
+	f->start = span->start = enter->time;
+	f->lane = span->lane = enter->lane;
+	f->type = span->type = enter->type;
+	f->location = span->location = enter->location;
+	f->kept = keep->size;
+	f->kept_size = 0;
+	f->token = 0;
+	span->begun = true;
+	span->restored = s->restoring;
+	if (!s->sink->begin)
+		return 0;
+	keep->spills = true;
+	if (s->sink->begin(s->ctx, enter, span, keep, &f->token, s->error))
+		return -1;
+	f->kept_size = keep->size - f->kept;
+	return 0;
+}
+
+/* Pass a call that was begun to the sink's end or drop. */
+static int spans_end(struct spans *s, struct span *span, const struct event *leave)
+{
+	if (span->dropped)
+		return s->sink->drop ? s->sink->drop(s->ctx, span, s->error) : 0;
+	return s->sink->end ? s->sink->end(s->ctx, span, leave, s->error) : 0;
+}
+
 /*
  * Calls that the source has numbered: they may overlap, and each is a span by
  * itself.
  */
-
-static int spans_begin(struct spans *s, const struct event *enter, struct span *span,
-		       struct span_frame *f, struct buffer *keep);
-static int spans_end(struct spans *s, struct span *span, const struct event *leave);
 
 static void numbered_link(struct spans *s, struct span_thread *th, size_t index)
 {
@@ -106,66 +139,7 @@ static int spans_numbered_end(struct spans *s, const struct span_frame *f, struc
 	return 0;
 }
 
-/* --- spans --- */
-
-static void spans_lose(void *ctx, struct stack *stack, const struct frame *frame, void *data,
-		       enum calls_lost why);
-static void spans_forget(void *ctx, struct stack *stack, const struct frame *frame, void *data);
-static int spans_restore(void *ctx, const struct event *enter, const struct call *call);
-static int spans_restored(void *ctx, bool last);
-
-void spans_init(struct spans *s, struct encoding *en, const struct span_sink *sink, void *ctx)
-{
-	*s = (struct spans){.sink = sink, .ctx = ctx};
-	s->calls = en->calls;
-	s->calls->data_size = sizeof(struct span_frame);
-	s->calls->on_lost = spans_lose;
-	s->calls->on_forget = spans_forget;
-	s->calls->on_restore = spans_restore;
-	s->calls->restored.done = spans_restored;
-	s->calls->on_lost_ctx = s->calls->on_restore_ctx = s->calls->restored.ctx = s;
-}
-
-void spans_free(struct spans *s)
-{
-	for (size_t i = 0; i < s->nthreads; i++) {
-		buffer_free(&s->threads[i].kept);
-		buffer_free(&s->threads[i].kernel_kept);
-	}
-	free(s->threads);
-	for (size_t i = 0; i < s->nnumbered; i++)
-		buffer_free(&s->numbered[i].kept);
-	free(s->numbered);
-}
-
-static int spans_reach_thread(struct spans *s, uint32_t number, struct error *e)
-{
-	return ARRAY_REACH(s->threads, s->nthreads, number) ? error_no_memory(e) : 0;
-}
-
-/* --- begin and end --- */
-
-/* Begin a call; keep: the buffer for its bytes. */
-static int spans_begin(struct spans *s, const struct event *enter, struct span *span,
-		       struct span_frame *f, struct buffer *keep)
-{
-	f->start = span->start = enter->time;
-	f->lane = span->lane = enter->lane;
-	f->type = span->type = enter->type;
-	f->location = span->location = enter->location;
-	f->kept = keep->size;
-	f->kept_size = 0;
-	f->token = 0;
-	span->begun = true;
-	span->restored = s->restoring;
-	if (!s->sink->begin)
-		return 0;
-	keep->spills = true;
-	if (s->sink->begin(s->ctx, enter, span, keep, &f->token, s->error))
-		return -1;
-	f->kept_size = keep->size - f->kept;
-	return 0;
-}
+/* --- calls on a stack --- */
 
 /* Begin a call on a stack. */
 static int spans_push(struct spans *s, const struct stack *stack, const struct event *enter,
@@ -183,14 +157,6 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	f->serial = ++s->serial;
 	f->beside = spans_numbered_open(s, stack->number);
 	return spans_begin(s, enter, &span, f, kept);
-}
-
-/* Pass a call that was begun to the sink's end or drop. */
-static int spans_end(struct spans *s, struct span *span, const struct event *leave)
-{
-	if (span->dropped)
-		return s->sink->drop ? s->sink->drop(s->ctx, span, s->error) : 0;
-	return s->sink->end ? s->sink->end(s->ctx, span, leave, s->error) : 0;
 }
 
 /* End a call on a stack, which was begun. */
@@ -315,6 +281,32 @@ static int spans_restored(void *ctx, bool last)
 	s->failed = s->failed ||
 		    (s->sink->restore && s->sink->restore(s->ctx, NULL, s->calls->restored.error));
 	return s->failed ? -1 : 0;
+}
+
+/* --- the run --- */
+
+void spans_init(struct spans *s, struct encoding *en, const struct span_sink *sink, void *ctx)
+{
+	*s = (struct spans){.sink = sink, .ctx = ctx};
+	s->calls = en->calls;
+	s->calls->data_size = sizeof(struct span_frame);
+	s->calls->on_lost = spans_lose;
+	s->calls->on_forget = spans_forget;
+	s->calls->on_restore = spans_restore;
+	s->calls->restored.done = spans_restored;
+	s->calls->on_lost_ctx = s->calls->on_restore_ctx = s->calls->restored.ctx = s;
+}
+
+void spans_free(struct spans *s)
+{
+	for (size_t i = 0; i < s->nthreads; i++) {
+		buffer_free(&s->threads[i].kept);
+		buffer_free(&s->threads[i].kernel_kept);
+	}
+	free(s->threads);
+	for (size_t i = 0; i < s->nnumbered; i++)
+		buffer_free(&s->numbered[i].kept);
+	free(s->numbered);
 }
 
 /* --- events --- */

@@ -12,7 +12,25 @@
 /* --- the style and the script of a picture --- */
 
 /* The style, for light and dark screens. */
-extern const char svg_style[];
+static const char svg_style[] = "svg { background: #fff; color-scheme: light dark }\n"
+				"text { font: 12px monospace; fill: #111; pointer-events: none }\n"
+				".about, .lane { fill: #333 }\n"
+				".tick text { fill: #777 }\n"
+				".tick line { stroke: #777; stroke-opacity: .3 }\n"
+				".f rect { stroke: #fff; stroke-width: .5; cursor: pointer }\n"
+				".f:hover rect, .f:focus rect { stroke: #000; stroke-width: 1 }\n"
+				".f { outline: none }\n"
+				".f.below { opacity: .5 }\n"
+				".f.found rect { fill: #c060ff }\n"
+				"#title { font-weight: bold }\n"
+				"#head { pointer-events: all }\n"
+				"#search { pointer-events: all; cursor: pointer }\n"
+				"@media (prefers-color-scheme: dark) {\n"
+				"svg { background: #1b1b1b }\n"
+				".about, .lane { fill: #ccc }\n"
+				".f rect { stroke: #1b1b1b }\n"
+				".f:hover rect, .f:focus rect { stroke: #fff }\n"
+				"}\n";
 
 /*
  * The script: a click or Enter zooms to a frame, / or Ctrl-F searches names by a regular
@@ -23,29 +41,7 @@ extern const char svg_style[];
  * svg_put_axis is drawn again for the time that is shown. data-span and data-unit of the root are
  * the time of the whole width and its unit; the script writes "ns" in larger units.
  */
-extern const char svg_script[];
-
-const char svg_style[] = "svg { background: #fff; color-scheme: light dark }\n"
-			 "text { font: 12px monospace; fill: #111; pointer-events: none }\n"
-			 ".about, .lane { fill: #333 }\n"
-			 ".tick text { fill: #777 }\n"
-			 ".tick line { stroke: #777; stroke-opacity: .3 }\n"
-			 ".f rect { stroke: #fff; stroke-width: .5; cursor: pointer }\n"
-			 ".f:hover rect, .f:focus rect { stroke: #000; stroke-width: 1 }\n"
-			 ".f { outline: none }\n"
-			 ".f.below { opacity: .5 }\n"
-			 ".f.found rect { fill: #c060ff }\n"
-			 "#title { font-weight: bold }\n"
-			 "#head { pointer-events: all }\n"
-			 "#search { pointer-events: all; cursor: pointer }\n"
-			 "@media (prefers-color-scheme: dark) {\n"
-			 "svg { background: #1b1b1b }\n"
-			 ".about, .lane { fill: #ccc }\n"
-			 ".f rect { stroke: #1b1b1b }\n"
-			 ".f:hover rect, .f:focus rect { stroke: #fff }\n"
-			 "}\n";
-
-const char svg_script[] =
+static const char svg_script[] =
 	"'use strict';\n"
 	"const svg = document.documentElement;\n"
 	"const chart = svg.classList.contains('chart');\n"

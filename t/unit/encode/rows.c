@@ -39,7 +39,8 @@ int main(void)
 		is_u64(n, 0, "all of them are taken");
 		is_u64(wrong, 0, "each in its turn");
 	}
-	ok(!rows_add(&r, &list[1], &last) && *(const uint64_t *)rows_take_last(&r, &list[1]) == last,
+	ok(!rows_add(&r, &list[1], &last) &&
+		   *(const uint64_t *)rows_take_last(&r, &list[1]) == last,
 	   "a list that was emptied is used again");
 	rows_free(&r);
 	return done();
