@@ -7,6 +7,7 @@
 
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/flame_chart.h"
+#include "cmd/trencode/formats.h"
 #include "cmd/trencode/stack_profile.h"
 #include "common/calls/stack_tree.h"
 #include "common/picture/flame_graph.h"
@@ -24,24 +25,11 @@
  * passes the edge.
  */
 
-/* One function. */
-struct stack_function {
-	uint64_t self, calls;
-};
-
 /* The calls from one function to another. The caller of outermost calls is the number of names. */
 struct stack_edge {
 	uint32_t caller, callee;
 	uint64_t calls, cost, weight;
 	bool open; /* private */
-};
-
-/* One graph. */
-struct stack_edges {
-	struct stack_function *functions; /* by name */
-	struct stack_edge *edges;	  /* sorted by caller, then callee */
-	size_t count, capacity;
-	struct intern keys;
 };
 
 /* One node of the path from the root to the present node. */
@@ -53,13 +41,19 @@ struct step {
 	bool first;	/* the edge is not in the path above */
 };
 
-/* One walk through the tree. */
-struct folded_walk {
-	struct stack_edges *edges;
+/* One graph. */
+struct stack_edges {
 	const struct stack_tree *tree;
 	const struct intern *names;
-	struct step *steps;
+	struct {
+		uint64_t self, calls;
+	} * functions;		  /* by name */
+	struct stack_edge *edges; /* sorted by caller, then callee */
 	size_t count, capacity;
+	struct intern keys;
+	/* while the tree is walked: the path from the root to the present node */
+	struct step *steps;
+	size_t nsteps, steps_capacity;
 	uint32_t *last; /* by name: index of the innermost step + 1 */
 };
 
@@ -67,35 +61,31 @@ struct folded_walk {
 static uint32_t edges_find(struct stack_edges *s, uint32_t caller, uint32_t callee)
 {
 	uint32_t key[2] = {caller, callee}, number = intern(&s->keys, key, sizeof key);
-	struct stack_edge *edges;
 
 	if (number == s->count) {
 		if (ARRAY_GROW(s->edges, s->capacity, s->count))
 			return INTERN_NONE;
-		edges = s->edges;
-		edges[s->count++] = (struct stack_edge){.caller = caller, .callee = callee};
+		s->edges[s->count++] = (struct stack_edge){.caller = caller, .callee = callee};
 	}
 	return number;
 }
 
-static int edges_enter(struct folded_walk *w, uint32_t node)
+static int edges_enter(struct stack_edges *s, uint32_t node)
 {
-	struct step *steps;
-	const struct stack_node *n = &w->tree->nodes[node];
-	struct stack_edges *s = w->edges;
-	uint32_t above = w->last[n->name], caller, number;
+	const struct stack_node *n = &s->tree->nodes[node];
+	uint32_t above = s->last[n->name], caller = s->names->count, number;
 	struct stack_edge *edge;
 
-	if (ARRAY_GROW(w->steps, w->capacity, w->count))
+	if (ARRAY_GROW(s->steps, s->steps_capacity, s->nsteps))
 		return -1;
-	steps = w->steps;
-	caller = w->count ? w->tree->nodes[steps[w->count - 1].node].name : w->names->count;
+	if (s->nsteps)
+		caller = s->tree->nodes[s->steps[s->nsteps - 1].node].name;
 	number = edges_find(s, caller, n->name);
 	if (number == INTERN_NONE)
 		return -1;
 	edge = &s->edges[number];
-	steps[w->count++] = (struct step){node, above, n->first, number, !edge->open};
-	w->last[n->name] = (uint32_t)w->count;
+	s->steps[s->nsteps++] = (struct step){node, above, n->first, number, !edge->open};
+	s->last[n->name] = (uint32_t)s->nsteps;
 	add_saturated(&s->functions[n->name].self, saturated_u64(n->self));
 	s->functions[n->name].calls += n->calls;
 	edge->calls += n->calls;
@@ -105,32 +95,32 @@ static int edges_enter(struct folded_walk *w, uint32_t node)
 	return 0;
 }
 
-static void edges_leave(struct folded_walk *w)
+static void edges_leave(struct stack_edges *s)
 {
-	const struct step *top = &w->steps[--w->count];
+	const struct step *top = &s->steps[--s->nsteps];
 
-	w->last[w->tree->nodes[top->node].name] = top->above;
+	s->last[s->tree->nodes[top->node].name] = top->above;
 	if (top->first)
-		w->edges->edges[top->edge].open = false;
+		s->edges[top->edge].open = false;
 }
 
-static int edges_walk_tree(struct folded_walk *w)
+static int edges_walk_tree(struct stack_edges *s)
 {
-	uint32_t root = w->tree->nodes[STACK_ROOT].first;
+	const struct stack_node *nodes = s->tree->nodes;
 
-	for (; root; root = w->tree->nodes[root].next) {
-		if (edges_enter(w, root))
+	for (uint32_t root = nodes[STACK_ROOT].first; root; root = nodes[root].next) {
+		if (edges_enter(s, root))
 			return -1;
-		while (w->count) {
-			struct step *top = &w->steps[w->count - 1];
+		while (s->nsteps) {
+			struct step *top = &s->steps[s->nsteps - 1];
 			uint32_t child = top->child;
 
 			if (child) {
-				top->child = w->tree->nodes[child].next;
-				if (edges_enter(w, child))
+				top->child = nodes[child].next;
+				if (edges_enter(s, child))
 					return -1;
 			} else {
-				edges_leave(w);
+				edges_leave(s);
 			}
 		}
 	}
@@ -150,18 +140,15 @@ static int edges_by_names(const void *a, const void *b)
 static int stack_edges_make(struct stack_edges *s, const struct stack_tree *t,
 			    const struct intern *names)
 {
-	struct folded_walk w = {.edges = s, .tree = t, .names = names};
 	int r = -1;
 
-	*s = (struct stack_edges){0};
+	*s = (struct stack_edges){.tree = t, .names = names};
 	s->functions = calloc(names->count + (size_t)1, sizeof(*s->functions));
-	w.last = calloc(names->count + (size_t)1, sizeof(*w.last));
-	if (s->functions && w.last)
-		r = edges_walk_tree(&w);
+	s->last = calloc(names->count + (size_t)1, sizeof(*s->last));
+	if (s->functions && s->last)
+		r = edges_walk_tree(s);
 	if (!r && s->count)
 		qsort(s->edges, s->count, sizeof(*s->edges), edges_by_names);
-	free(w.steps);
-	free(w.last);
 	return r;
 }
 
@@ -169,6 +156,8 @@ static void stack_edges_free(struct stack_edges *s)
 {
 	free(s->functions);
 	free(s->edges);
+	free(s->steps);
+	free(s->last);
 	intern_free(&s->keys);
 }
 
@@ -224,9 +213,7 @@ static int folded_begin_without_comm(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	if (stack_profile_init(s, en, folded_clean_name))
-		return error_no_memory(e);
-	return 0;
+	return stack_profile_init(s, en, folded_clean_name) ? error_no_memory(e) : 0;
 }
 
 int folded_begin(struct encoding *en, struct error *e)
@@ -291,7 +278,7 @@ static int draw(struct encoding *en, struct stack_profile *p)
 	struct flame_graph g = {.tree = &p->stacks.tree, .names = &p->stacks.names};
 
 	g.title = picture_title(en);
-	g.what = sample_profile_type(&p->samples, &g.unit);
+	g.what = sample_profile_type(p, &g.unit);
 	if (!g.what) {
 		bool counts = en->options->weight && !strcmp(en->options->weight, "count");
 
@@ -412,8 +399,9 @@ static void folded_put_name(struct text *out, const struct graph_language *l, co
 
 /* Declare the functions that are called. Returns 0, or -1 when out of memory. */
 static int folded_put_functions(struct text *out, const struct graph_language *l,
-				const struct stack_edges *edges, const struct intern *names)
+				const struct stack_edges *edges)
 {
+	const struct intern *names = edges->names;
 	bool *called = calloc(names->count + (size_t)1, sizeof *called);
 
 	if (!called)
@@ -455,7 +443,7 @@ static int folded_write_graph(const struct encoding *en, const struct graph_lang
 {
 	const struct stack_profile *p = en->state;
 	const struct intern *names = &p->stacks.names;
-	const char *unit, *what = sample_profile_type(&p->samples, &unit);
+	const char *unit, *what = sample_profile_type(p, &unit);
 	const char *weight = en->options->weight;
 	bool calls = !what && !(weight && !strcmp(weight, "dur"));
 	struct stack_edges edges;
@@ -464,7 +452,7 @@ static int folded_write_graph(const struct encoding *en, const struct graph_lang
 	text_puts(en->text, l->begin);
 	text_puts(en->text, calls ? "numbers of calls" : what ? "weights" : "times of calls");
 	text_puts(en->text, l->about);
-	bad = bad || folded_put_functions(en->text, l, &edges, names);
+	bad = bad || folded_put_functions(en->text, l, &edges);
 	for (size_t i = 0; !bad && i < edges.count; i++) {
 		const struct stack_edge *e = &edges.edges[i];
 
@@ -475,26 +463,16 @@ static int folded_write_graph(const struct encoding *en, const struct graph_lang
 	return bad ? -1 : 0;
 }
 
-static int graph_end(struct encoding *en, const struct graph_language *l, struct error *e)
+static int graph_end(struct encoding *en, struct error *e)
 {
 	struct stack_profile *p = en->state;
 
 	if (stack_profile_finish(p, e))
 		return -1;
-	if (folded_write_graph(en, l))
+	if (folded_write_graph(en, en->encoder == &encoder_dot ? &dot : &mermaid))
 		return error_no_memory(e);
 	stack_profile_report(en, p, "call graphs show", UINT64_MAX);
 	return 0;
-}
-
-static int dot_end(struct encoding *en, struct error *e)
-{
-	return graph_end(en, &dot, e);
-}
-
-static int mermaid_end(struct encoding *en, struct error *e)
-{
-	return graph_end(en, &mermaid, e);
 }
 
 const struct encoder encoder_dot = {
@@ -506,7 +484,7 @@ const struct encoder encoder_dot = {
 	.deferred = true,
 	.begin = folded_begin_without_comm,
 	.block = folded_block,
-	.end = dot_end,
+	.end = graph_end,
 	.check = stack_profile_check,
 	.free = folded_free,
 };
@@ -520,7 +498,7 @@ const struct encoder encoder_mermaid = {
 	.deferred = true,
 	.begin = folded_begin_without_comm,
 	.block = folded_block,
-	.end = mermaid_end,
+	.end = graph_end,
 	.check = stack_profile_check,
 	.free = folded_free,
 };
@@ -550,13 +528,6 @@ static int callgrind_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	return stack_profile_init(&s->profile, en, profile_name_key) ? error_no_memory(e) : 0;
-}
-
-static int callgrind_block(struct encoding *en, const struct block *b, struct error *e)
-{
-	struct callgrind *s = en->state;
-
-	return stack_profile_block(&s->profile, b) ? error_no_memory(e) : 0;
 }
 
 /* Write "(3) name" the first time, then "(3)". */
@@ -624,16 +595,15 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 	size_t edge = 0;
 
 	for (uint32_t i = 0; i <= s->profile.stacks.names.count && !text_failed(out); i++) {
-		const struct stack_function *f = &edges->functions[i];
+		uint64_t self = edges->functions[i].self, calls = edges->functions[i].calls;
 		uint32_t line = folded_name_of(s, i).line;
 
-		if (!f->self && !f->calls &&
-		    (edge == edges->count || edges->edges[edge].caller != i))
+		if (!self && !calls && (edge == edges->count || edges->edges[edge].caller != i))
 			continue;
 		text_char(out, '\n');
 		if (folded_put_function(s, out, i, false))
 			return -1;
-		put_costs(out, line, f->self, f->calls, true);
+		put_costs(out, line, self, calls, true);
 		for (; edge < edges->count && edges->edges[edge].caller == i; edge++) {
 			const struct stack_edge *to = &edges->edges[edge];
 
@@ -654,7 +624,7 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 /* Write the names of the two costs, without blanks. */
 static void folded_put_events(struct callgrind *s, struct text *out)
 {
-	const char *unit, *type = sample_profile_type(&s->profile.samples, &unit);
+	const char *unit, *type = sample_profile_type(&s->profile, &unit);
 
 	if (!type) {
 		text_puts(out, s->profile.ticks ? "ticks Calls\nsummary: " : "ns Calls\nsummary: ");
@@ -728,7 +698,7 @@ const struct encoder encoder_callgrind = {
 	.report = true,
 	.deferred = true,
 	.begin = callgrind_begin,
-	.block = callgrind_block,
+	.block = folded_block,
 	.end = callgrind_end,
 	.check = stack_profile_check,
 	.free = callgrind_free,

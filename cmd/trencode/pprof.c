@@ -295,7 +295,7 @@ static int pprof_end(struct encoding *en, struct error *e)
 		return -1;
 	if (call_stacks_fold(&s->profile.stacks))
 		return error_no_memory(e);
-	type = sample_profile_type(&s->profile.samples, &unit);
+	type = sample_profile_type(&s->profile, &unit);
 	if (!type) {
 		counted = "calls";
 		type = "self";

@@ -74,20 +74,28 @@ struct profile_name profile_name_at(const char *data)
 	return n;
 }
 
+/* Test whether --weight is that. */
+static bool weighs(const struct stack_profile *s, const char *what)
+{
+	return s->samples.weight && !strcmp(s->samples.weight, what);
+}
+
 /* --- pair profile --- */
 
 /* The cells of the keys. */
 enum { CELL_COMM, CELL_STACK, CELL_WAKER, CELL_WAKER_STACK };
 
-/* Begin; text was parsed before. calls: has the dictionary, and no calls. */
-static int pair_profile_init(struct pair_profile *p, const struct sample_profile *s,
-			     const struct call_stacks *cs, struct dictionary *d)
+/* Begin; the text was parsed before. */
+static int pair_profile_init(struct stack_profile *s, struct dictionary *d)
 {
+	struct pair_profile *p = s->pairs = calloc(1, sizeof *p);
 	struct error e;
 
-	*p = (struct pair_profile){0};
+	if (!p)
+		return -1;
 	key_texts_init(&p->texts);
-	if (call_stacks_init(&p->stacks, cs->calls, cs->key) || pair_parse(&p->pair, s->pair, &e) ||
+	if (call_stacks_init(&p->stacks, s->calls, s->stacks.key) ||
+	    pair_parse(&p->pair, s->samples.pair, &e) ||
 	    keys_parse(&p->keys,
 		       p->pair.preset && p->pair.preset->waker ? "comm,stack,w.comm,w.stack"
 							       : "comm,stack",
@@ -105,32 +113,35 @@ static void pair_profile_free(struct pair_profile *p)
 	key_texts_free(&p->texts);
 	call_stacks_free(&p->stacks);
 	free(p->names);
+	free(p);
 }
 
 /* Add the frame of a node of p->stacks to *node of the profile's stacks. */
-static int stack_profile_add_frame(struct pair_profile *p, struct call_stacks *cs, uint32_t from,
-				   uint32_t *node)
+static int stack_profile_add_frame(struct stack_profile *s, uint32_t from, uint32_t *node)
 {
+	struct pair_profile *p = s->pairs;
 	uint32_t name = p->stacks.tree.nodes[from].name;
 	const struct intern *all = &p->stacks.names;
 
 	if (ARRAY_REACH(p->names, p->nnames, name))
 		return -1;
 	if (!p->names[name]) {
-		uint32_t added = intern(&cs->names, intern_data(all, name), intern_size(all, name));
+		uint32_t added =
+			intern(&s->stacks.names, intern_data(all, name), intern_size(all, name));
 
 		if (added == INTERN_NONE)
 			return -1;
 		p->names[name] = added + 1;
 	}
-	*node = stack_tree_child(&cs->tree, *node, p->names[name] - 1);
+	*node = stack_tree_child(&s->stacks.tree, *node, p->names[name] - 1);
 	return *node ? 0 : -1;
 }
 
 /* Add the frames of a stack, the outermost one first. */
-static int stack_profile_add_stack(struct pair_profile *p, struct call_stacks *cs,
-				   const struct key_cell *cell, uint32_t *node)
+static int stack_profile_add_stack(struct stack_profile *s, const struct key_cell *cell,
+				   uint32_t *node)
 {
+	struct pair_profile *p = s->pairs;
 	const struct stack_node *nodes = p->stacks.tree.nodes;
 	struct buffer *path = &p->stacks.recorded.frames;
 	uint32_t from = cell->kind == KEY_STACK ? (uint32_t)cell->value : STACK_ROOT;
@@ -139,42 +150,42 @@ static int stack_profile_add_stack(struct pair_profile *p, struct call_stacks *c
 		if (buffer_u32(path, from))
 			return -1;
 	for (size_t i = path->size; i; i -= 4)
-		if (stack_profile_add_frame(p, cs, get_u32(path->data + i - 4), node))
+		if (stack_profile_add_frame(s, get_u32(path->data + i - 4), node))
 			return -1;
 	return 0;
 }
 
-static int add_thread(struct pair_profile *p, struct call_stacks *cs, const struct key_cell *cell,
-		      uint32_t *node)
+static int add_thread(struct stack_profile *s, const struct key_cell *cell, uint32_t *node)
 {
+	const struct intern *texts = &s->pairs->texts.intern;
 	struct text_ref comm = {"", 0, 0};
 
 	if (cell->kind != KEY_TEXT)
 		return 0;
-	comm.text = intern_data(&p->texts.intern, cell->text);
-	comm.size = intern_size(&p->texts.intern, cell->text);
-	return call_stacks_named(cs, *node, comm, node);
+	comm.text = intern_data(texts, cell->text);
+	comm.size = intern_size(texts, cell->text);
+	return call_stacks_named(&s->stacks, *node, comm, node);
 }
 
 /* Add the waker, whose frames are in the order from the one that wakes to its thread. */
-static int add_waker(struct pair_profile *p, struct call_stacks *cs, const struct key_cell *cells,
-		     uint32_t *node)
+static int add_waker(struct stack_profile *s, const struct key_cell *cells, uint32_t *node)
 {
+	const struct stack_node *nodes = s->pairs->stacks.tree.nodes;
 	const struct key_cell *cell = &cells[CELL_WAKER_STACK];
 	uint32_t from = cell->kind == KEY_STACK ? (uint32_t)cell->value : STACK_ROOT;
 
-	if (call_stacks_named(cs, *node, (struct text_ref){"--", 2, 0}, node))
+	if (call_stacks_named(&s->stacks, *node, (struct text_ref){"--", 2, 0}, node))
 		return -1;
-	for (; from != STACK_ROOT; from = p->stacks.tree.nodes[from].parent)
-		if (stack_profile_add_frame(p, cs, from, node))
+	for (; from != STACK_ROOT; from = nodes[from].parent)
+		if (stack_profile_add_frame(s, from, node))
 			return -1;
-	return add_thread(p, cs, &cells[CELL_WAKER], node);
+	return add_thread(s, &cells[CELL_WAKER], node);
 }
 
 /* Take an event, and add a pair that the event ends to the stacks. */
-static int pair_profile_event(struct pair_profile *p, const struct sample_profile *s,
-			      struct call_stacks *cs, const struct event *ev)
+static int pair_profile_event(struct stack_profile *s, const struct event *ev)
 {
+	struct pair_profile *p = s->pairs;
 	struct key_cell cells[PAIR_PROFILE_CELLS] = {0};
 	uint32_t node = STACK_ROOT;
 	struct event_ref subject;
@@ -190,23 +201,18 @@ static int pair_profile_event(struct pair_profile *p, const struct sample_profil
 		return -1;
 	subject.entered = end.entered;
 	if (keys_cells(&p->keys, p->pair.dictionary, &p->texts, &subject, cells) ||
-	    (s->by_comm && add_thread(p, cs, &cells[CELL_COMM], &node)) ||
-	    stack_profile_add_stack(p, cs, &cells[CELL_STACK], &node))
+	    (s->samples.by_comm && add_thread(s, &cells[CELL_COMM], &node)) ||
+	    stack_profile_add_stack(s, &cells[CELL_STACK], &node))
 		return -1;
-	if (s->by_comm &&
+	if (s->samples.by_comm &&
 	    (cells[CELL_WAKER].kind != KEY_MISSING ||
 	     cells[CELL_WAKER_STACK].kind != KEY_MISSING) &&
-	    add_waker(p, cs, cells, &node))
+	    add_waker(s, cells, &node))
 		return -1;
 	p->stackless += node == STACK_ROOT;
 	if (node != STACK_ROOT)
-		stack_tree_call(&cs->tree, node, sample_profile_counts(s) ? 1 : end.time, 0);
+		stack_tree_call(&s->stacks.tree, node, weighs(s, "count") ? 1 : end.time, 0);
 	return 0;
-}
-
-static void offer_nothing(struct nearest *nearest)
-{
-	(void)nearest;
 }
 
 /* Check the names in the pair, after the last event; partial: declarations may be missing. Returns
@@ -216,7 +222,6 @@ static int pair_profile_check(const struct pair_profile *p, bool partial, bool q
 {
 	struct intern warned = {0};
 	struct declared check = {.dictionary = p->pair.dictionary,
-				 .offer = offer_nothing,
 				 .warned = &warned,
 				 .partial = partial,
 				 .quiet = quiet};
@@ -228,25 +233,22 @@ static int pair_profile_check(const struct pair_profile *p, bool partial, bool q
 
 /* --- sample profile --- */
 
-static bool weighs(const struct sample_profile *p, const char *what)
+static bool weighs_field(const struct stack_profile *s)
 {
-	return p->weight && !strcmp(p->weight, what);
-}
-
-static bool weighs_field(const struct sample_profile *p)
-{
-	return p->weight && !weighs(p, "dur") && !weighs(p, "count") && !weighs(p, "period");
+	return s->samples.weight && !weighs(s, "dur") && !weighs(s, "count") &&
+	       !weighs(s, "period");
 }
 
 /* Test whether calls are counted; the first event of a call makes them the subject. */
-static bool sample_profile_calls(struct sample_profile *p)
+static bool sample_profile_calls(struct stack_profile *s)
 {
-	bool undecided = p->subject == SUBJECT_UNKNOWN || p->subject == SUBJECT_STACKS;
+	bool undecided =
+		s->samples.subject == SUBJECT_UNKNOWN || s->samples.subject == SUBJECT_STACKS;
 
-	if (undecided && !weighs_field(p) && !weighs(p, "period"))
-		p->subject = SUBJECT_CALLS;
-	p->calls += p->subject != SUBJECT_CALLS;
-	return p->subject == SUBJECT_CALLS;
+	if (undecided && !weighs_field(s) && !weighs(s, "period"))
+		s->samples.subject = SUBJECT_CALLS;
+	s->samples.calls += s->samples.subject != SUBJECT_CALLS;
+	return s->samples.subject == SUBJECT_CALLS;
 }
 
 bool sample_profile_same_type(const struct type *a, const struct type *b)
@@ -256,24 +258,24 @@ bool sample_profile_same_type(const struct type *a, const struct type *b)
 }
 
 /* Get the weight of a sample. false: it has none. */
-static bool weight_of(struct sample_profile *p, const struct event *ev, int128 *weight)
+static bool weight_of(struct stack_profile *s, const struct event *ev, int128 *weight)
 {
-	bool field = weighs_field(p);
+	bool field = weighs_field(s);
 	struct field_value v;
 
 	*weight = type_weight_is_signed(ev->type) ? (int64_t)sample_weight(ev)
 						  : (int128)sample_weight(ev);
-	if (weighs(p, "count"))
+	if (weighs(s, "count"))
 		*weight = 1;
-	if (!field && !weighs(p, "count"))
+	if (!field && !weighs(s, "count"))
 		return true;
-	if (p->fields != ev->type)
-		p->field = field ? field_find(ev->type, p->weight)
-				 : field_by_role(ev->type, ROLE_COUNT);
-	p->fields = ev->type;
-	if (!p->field)
+	if (s->samples.fields != ev->type)
+		s->samples.field = field ? field_find(ev->type, s->samples.weight)
+					 : field_by_role(ev->type, ROLE_COUNT);
+	s->samples.fields = ev->type;
+	if (!s->samples.field)
 		return !field;
-	field_get(ev, p->field, 0, &v);
+	field_get(ev, s->samples.field, 0, &v);
 	if (v.form != FORM_UINT && v.form != FORM_INT)
 		return !field;
 	*weight = v.form == FORM_INT ? v.i : (int128)v.u;
@@ -282,56 +284,55 @@ static bool weight_of(struct sample_profile *p, const struct event *ev, int128 *
 
 /* Get the node of the thread of a sample, mostly that of the last one. Returns 0, or -1 when out of
  * memory. */
-static int sample_root(struct sample_profile *p, struct call_stacks *cs, const struct lane *lane)
+static int sample_root(struct stack_profile *s, const struct lane *lane)
 {
-	if (!p->by_comm || (p->rooted && p->comm == lane->comm.number))
+	if (!s->samples.by_comm || (s->samples.rooted && s->samples.comm == lane->comm.number))
 		return 0;
-	p->rooted = true;
-	p->comm = lane->comm.number;
-	return call_stacks_named(cs, STACK_ROOT, lane->comm, &p->root);
+	s->samples.rooted = true;
+	s->samples.comm = lane->comm.number;
+	return call_stacks_named(&s->stacks, STACK_ROOT, lane->comm, &s->samples.root);
 }
 
 /* Forget the samples of all types but the first. */
-static void drop_typed(struct sample_profile *p)
+static void drop_typed(struct stack_profile *s)
 {
-	for (size_t i = 0; i < p->ntyped; i++) {
-		p->samples += p->typed[i].samples;
-		idmap_free(&p->typed[i].numbers);
-		free(p->typed[i].sums);
+	for (size_t i = 0; i < s->samples.ntyped; i++) {
+		s->samples.samples += s->samples.typed[i].samples;
+		idmap_free(&s->samples.typed[i].numbers);
+		free(s->samples.typed[i].sums);
 	}
-	p->ntyped = 0;
+	s->samples.ntyped = 0;
 }
 
 /* Choose the subject, if the event may be it. */
-static void choose_subject(struct sample_profile *p, const struct event *ev)
+static void choose_subject(struct stack_profile *s, const struct event *ev)
 {
 	bool sample = ev->type->kind == KIND_SAMPLE;
 
-	if (weighs(p, "dur") ||
-	    (p->subject != SUBJECT_UNKNOWN && !(sample && p->subject == SUBJECT_STACKS)))
+	if (weighs(s, "dur") || (s->samples.subject != SUBJECT_UNKNOWN &&
+				 !(sample && s->samples.subject == SUBJECT_STACKS)))
 		return;
-	drop_typed(p);
-	p->subject = sample ? SUBJECT_SAMPLES : SUBJECT_STACKS;
-	p->type = ev->type;
+	drop_typed(s);
+	s->samples.subject = sample ? SUBJECT_SAMPLES : SUBJECT_STACKS;
+	s->samples.type = ev->type;
 }
 
 /* Get the samples of a type; NULL: out of memory. */
-static struct typed_samples *typed_of(struct sample_profile *p, const struct type *type)
+static struct typed_samples *typed_of(struct stack_profile *s, const struct type *type)
 {
-	for (size_t i = 0; i < p->ntyped; i++)
-		if (sample_profile_same_type(p->typed[i].type, type))
-			return &p->typed[i];
-	if (ARRAY_GROW(p->typed, p->typed_capacity, p->ntyped))
+	for (size_t i = 0; i < s->samples.ntyped; i++)
+		if (sample_profile_same_type(s->samples.typed[i].type, type))
+			return &s->samples.typed[i];
+	if (ARRAY_GROW(s->samples.typed, s->samples.typed_capacity, s->samples.ntyped))
 		return NULL;
-	p->typed[p->ntyped] = (struct typed_samples){.type = type};
-	return &p->typed[p->ntyped++];
+	s->samples.typed[s->samples.ntyped] = (struct typed_samples){.type = type};
+	return &s->samples.typed[s->samples.ntyped++];
 }
 
 /* Add a sample of a type that is not the first. */
-static int add_typed(struct sample_profile *p, const struct type *type, uint32_t node,
-		     int128 weight)
+static int add_typed(struct stack_profile *s, const struct type *type, uint32_t node, int128 weight)
 {
-	struct typed_samples *t = typed_of(p, type);
+	struct typed_samples *t = typed_of(s, type);
 	uint32_t number = t ? idmap_get(&t->numbers, node) : 0;
 
 	if (!t)
@@ -353,47 +354,48 @@ static int add_typed(struct sample_profile *p, const struct type *type, uint32_t
 }
 
 /* Add a sample, or an instant, at a stack, to the tree. Returns 0, or -1 when out of memory. */
-static int sample_profile_add(struct sample_profile *p, struct call_stacks *cs,
-			      const struct event *ev, uint32_t stack)
+static int sample_profile_add(struct stack_profile *s, const struct event *ev, uint32_t stack)
 {
 	enum profile_subject subject =
 		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
 	uint32_t node;
 	int128 weight;
 
-	choose_subject(p, ev);
-	if (p->subject != subject) {
-		p->samples++;
+	choose_subject(s, ev);
+	if (s->samples.subject != subject) {
+		s->samples.samples++;
 		return 0;
 	}
-	if (!weight_of(p, ev, &weight)) {
-		p->weightless++;
+	if (!weight_of(s, ev, &weight)) {
+		s->samples.weightless++;
 		return 0;
 	}
-	if (sample_root(p, cs, ev->lane) || call_stacks_recorded(cs, p->root, stack, &node))
+	if (sample_root(s, ev->lane) ||
+	    call_stacks_recorded(&s->stacks, s->samples.root, stack, &node))
 		return -1;
 	/* without a stack and the frame of a thread, a sample is a function of its type, as in
 	 * trstat */
-	if (node == STACK_ROOT && call_stacks_named(cs, STACK_ROOT, ev->type->name, &node))
+	if (node == STACK_ROOT && call_stacks_named(&s->stacks, STACK_ROOT, ev->type->name, &node))
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;
-	if (subject == SUBJECT_STACKS || !sample_profile_same_type(p->type, ev->type))
-		return add_typed(p, ev->type, node, weight);
-	p->first++;
-	cs->tree.nodes[node].calls++;
-	stack_tree_add(&cs->tree, node, weight);
+	if (subject == SUBJECT_STACKS || !sample_profile_same_type(s->samples.type, ev->type))
+		return add_typed(s, ev->type, node, weight);
+	s->samples.first++;
+	s->stacks.tree.nodes[node].calls++;
+	stack_tree_add(&s->stacks.tree, node, weight);
 	return 0;
 }
 
 /* Put the type with the most samples into the tree. */
-static void stack_profile_choose_type(struct sample_profile *p, struct stack_tree *t)
+static void stack_profile_choose_type(struct stack_profile *s)
 {
+	struct stack_tree *t = &s->stacks.tree;
 	struct typed_samples *most = NULL;
 
-	for (size_t i = 0; i < p->ntyped; i++)
-		if (p->typed[i].samples > (most ? most->samples : p->first))
-			most = &p->typed[i];
+	for (size_t i = 0; i < s->samples.ntyped; i++)
+		if (s->samples.typed[i].samples > (most ? most->samples : s->samples.first))
+			most = &s->samples.typed[i];
 	if (most) {
 		for (size_t i = 1; i < t->count; i++) {
 			t->nodes[i].self = 0;
@@ -403,27 +405,28 @@ static void stack_profile_choose_type(struct sample_profile *p, struct stack_tre
 			t->nodes[most->sums[i].node].self = most->sums[i].weight;
 			t->nodes[most->sums[i].node].calls = most->sums[i].samples;
 		}
-		p->samples += p->first;
-		p->type = most->type;
+		s->samples.samples += s->samples.first;
+		s->samples.type = most->type;
 		most->samples = 0;
 	}
-	if (weighs_field(p))
-		p->field = field_find(p->type, p->weight);
-	drop_typed(p);
+	if (weighs_field(s))
+		s->samples.field = field_find(s->samples.type, s->samples.weight);
+	drop_typed(s);
 }
 
 /* Choose the type of the samples, and set the totals of all nodes, and what calls weigh, after the
  * last event. */
-static void sample_profile_finish(struct sample_profile *p, struct stack_tree *t)
+static void sample_profile_finish(struct stack_profile *s)
 {
-	bool several = p->ntyped;
+	struct stack_tree *t = &s->stacks.tree;
+	bool several = s->samples.ntyped;
 
-	if (p->subject == SUBJECT_STACKS)
-		p->subject = SUBJECT_SAMPLES;
-	if (p->subject == SUBJECT_SAMPLES)
-		stack_profile_choose_type(p, t);
-	if (p->subject == SUBJECT_CALLS) {
-		for (size_t i = 1; weighs(p, "count") && i < t->count; i++)
+	if (s->samples.subject == SUBJECT_STACKS)
+		s->samples.subject = SUBJECT_SAMPLES;
+	if (s->samples.subject == SUBJECT_SAMPLES)
+		stack_profile_choose_type(s);
+	if (s->samples.subject == SUBJECT_CALLS) {
+		for (size_t i = 1; weighs(s, "count") && i < t->count; i++)
 			t->nodes[i].self = t->nodes[i].calls;
 		return;
 	}
@@ -433,8 +436,8 @@ static void sample_profile_finish(struct sample_profile *p, struct stack_tree *t
 
 		if (n->parent == STACK_LOOSE)
 			continue;
-		if (n->self < 0 && !p->is_signed) {
-			p->negative++;
+		if (n->self < 0 && !s->samples.is_signed) {
+			s->samples.negative++;
 			n->self = 0;
 			n->calls = 0;
 		}
@@ -446,59 +449,62 @@ static void sample_profile_finish(struct sample_profile *p, struct stack_tree *t
 		stack_tree_prune(t);
 }
 
-const char *sample_profile_type(const struct sample_profile *p, const char **unit)
+const char *sample_profile_type(const struct stack_profile *s, const char **unit)
 {
-	if (p->subject != SUBJECT_SAMPLES && p->subject != SUBJECT_PAIRS)
+	if (s->samples.subject != SUBJECT_SAMPLES && s->samples.subject != SUBJECT_PAIRS)
 		return NULL;
 	*unit = "count";
-	if (weighs(p, "count"))
-		return p->pair ? "pairs" : "samples";
-	if (p->pair) {
-		*unit = p->ticks ? "count" : "nanoseconds";
-		return p->pair;
+	if (weighs(s, "count"))
+		return s->samples.pair ? "pairs" : "samples";
+	if (s->samples.pair) {
+		*unit = s->samples.ticks ? "count" : "nanoseconds";
+		return s->samples.pair;
 	}
-	if (weighs_field(p))
-		return p->weight;
-	if (p->type->flags & TYPE_WEIGHT_TIME)
+	if (weighs_field(s))
+		return s->samples.weight;
+	if (s->samples.type->flags & TYPE_WEIGHT_TIME)
 		*unit = "nanoseconds";
-	return p->type->name.text;
+	return s->samples.type->name.text;
 }
 
 /* Check --weight against what the trace has. Returns 0, or -1 with *e filled. */
-static int sample_profile_check(const struct sample_profile *p, struct error *e)
+static int sample_profile_check(const struct stack_profile *s, struct error *e)
 {
-	if (p->pair && p->weight && !weighs(p, "dur") && !weighs(p, "count"))
+	if (s->samples.pair && s->samples.weight && !weighs(s, "dur") && !weighs(s, "count"))
 		return error_set(e, NULL, NO_OFFSET, "--weight of pairs is dur or count, not '%s'",
-				 p->weight);
-	if (p->subject == SUBJECT_UNKNOWN && p->calls)
+				 s->samples.weight);
+	if (s->samples.subject == SUBJECT_UNKNOWN && s->samples.calls)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight %s: the trace has calls, which weigh dur or count",
-				 p->weight);
-	if (p->subject == SUBJECT_UNKNOWN && p->samples)
+				 s->samples.weight);
+	if (s->samples.subject == SUBJECT_UNKNOWN && s->samples.samples)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight dur: the trace has samples, which weigh period, count "
 				 "or a field");
-	if (p->subject == SUBJECT_SAMPLES && p->weight && weighs_field(p) && !p->field)
+	if (s->samples.subject == SUBJECT_SAMPLES && s->samples.weight && weighs_field(s) &&
+	    !s->samples.field)
 		return error_set(e, NULL, NO_OFFSET, "--weight: '%s' has no field '%s'",
-				 p->type->name.text, p->weight);
+				 s->samples.type->name.text, s->samples.weight);
 	return 0;
 }
 
-static void sample_profile_report(const struct sample_profile *p)
+static void sample_profile_report(const struct stack_profile *s)
 {
-	if (p->subject == SUBJECT_SAMPLES && p->samples)
+	if (s->samples.subject == SUBJECT_SAMPLES && s->samples.samples)
 		remark(NULL,
 		       "the profile is of the samples of '%s', the most frequent type: choose "
 		       "others with trfilter 'type == ...'",
-		       p->type->name.text);
-	remark_count(p->samples, p->subject == SUBJECT_CALLS
-					 ? "{sample|samples} left out: the profile is of calls"
-					 : "{sample|samples} of other types left out");
-	remark_count(p->calls, "{row|rows} of calls left out: the profile is of samples");
+		       s->samples.type->name.text);
+	remark_count(s->samples.samples,
+		     s->samples.subject == SUBJECT_CALLS
+			     ? "{sample|samples} left out: the profile is of calls"
+			     : "{sample|samples} of other types left out");
+	remark_count(s->samples.calls, "{row|rows} of calls left out: the profile is of samples");
 	remark_count(
-		p->negative,
+		s->samples.negative,
 		"{stack|stacks} with a negative weight left out: -t folded and -t pprof hold them");
-	remark_count(p->weightless, "{sample|samples} without the field of --weight left out");
+	remark_count(s->samples.weightless,
+		     "{sample|samples} without the field of --weight left out");
 }
 
 int other_events_add(struct other_events *o, const struct type *type)
@@ -574,14 +580,14 @@ static int profile_take_event(struct stack_profile *s, const struct event *ev)
 	int r = 0;
 
 	if (s->pairs)
-		return pair_profile_event(s->pairs, &s->samples, &s->stacks, ev);
+		return pair_profile_event(s, ev);
 	stack = event_stack(s->calls->dictionary, ev);
 	if (ev->type->kind == KIND_SAMPLE ||
 	    (stack && ev->type->kind == KIND_INSTANT && s->samples.subject != SUBJECT_CALLS &&
 	     s->samples.subject != SUBJECT_SAMPLES))
-		return sample_profile_add(&s->samples, &s->stacks, ev, stack);
+		return sample_profile_add(s, ev, stack);
 	if ((ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE) &&
-	    !sample_profile_calls(&s->samples))
+	    !sample_profile_calls(s))
 		return 0;
 	switch (calls_next(s->calls, ev, &call)) {
 	case CALLS_ENTER: r = call_stacks_enter(&s->stacks, ev); break;
@@ -806,7 +812,6 @@ int stack_profile_block(struct stack_profile *s, const struct block *b)
 int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks_key *key)
 {
 	const struct encode_options *options = en->options;
-	struct dictionary *d = en->dictionary;
 
 	*s = (struct stack_profile){.drop = options->flags & ENCODE_DROP,
 				    .ticking = options->tick > 0,
@@ -821,19 +826,17 @@ int stack_profile_init(struct stack_profile *s, struct encoding *en, call_stacks
 		return 0;
 	s->samples.pair = options->pair;
 	s->samples.subject = SUBJECT_PAIRS;
-	s->pairs = malloc(sizeof(*s->pairs));
-	return s->pairs ? pair_profile_init(s->pairs, &s->samples, &s->stacks, d) : -1;
+	return pair_profile_init(s, en->dictionary);
 }
 
 void stack_profile_free(struct stack_profile *s)
 {
 	free(s->planned);
 	intern_free(&s->others.types);
-	drop_typed(&s->samples);
+	drop_typed(s);
 	free(s->samples.typed);
 	if (s->pairs)
 		pair_profile_free(s->pairs);
-	free(s->pairs);
 	call_stacks_free(&s->stacks);
 }
 
@@ -862,8 +865,8 @@ int stack_profile_finish(struct stack_profile *s, struct error *e)
 	if (s->pairs &&
 	    pair_check_clocks(&s->pairs->pair, s->ticks, s->seen && !s->ticks && !s->ticking, e))
 		return -1;
-	sample_profile_finish(&s->samples, &s->stacks.tree);
-	return sample_profile_check(&s->samples, e);
+	sample_profile_finish(s);
+	return sample_profile_check(s, e);
 }
 
 int stack_profile_check(struct encoding *en, bool partial, struct error *e)
@@ -919,7 +922,7 @@ void stack_profile_report(const struct encoding *en, const struct stack_profile 
 		remark_count(s->pairs->stackless, "{pair|pairs} without a stack left out");
 	}
 	convert_report_calls(&s->calls->counts, s->cut, s->drop, false);
-	sample_profile_report(&s->samples);
+	sample_profile_report(s);
 	remark_count(s->stacks.deep, STACK_DEEP);
 	report_clipped(s, format, most);
 	remark_count(s->others.count, "other {event|events} left out: %s calls and samples only",

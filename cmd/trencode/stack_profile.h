@@ -43,40 +43,8 @@ struct typed_samples {
 	size_t count, capacity;
 };
 
-/* The subject of a profile, and what was left out. */
-struct sample_profile {
-	const char *weight; /* --weight: "dur", "count", "period" or a field; NULL: the usual one */
-	const char *pair;   /* --pair; NULL: not given */
-	bool is_signed;	    /* the format holds negative sums */
-	bool by_comm;	    /* the name of the thread is the outermost frame */
-	bool rooted;	    /* comm and root are those of the last sample */
-	uint32_t comm, root; /* with by_comm: number of the text; node */
-	enum profile_subject subject;
-	const struct type *type; /* of the samples; until the end the first one */
-	uint64_t first;		 /* samples of the first type, which are in the tree */
-	/* those of other types, and all of SUBJECT_STACKS, as the tree may become one of calls */
-	struct typed_samples *typed;
-	size_t ntyped, typed_capacity;
-	const struct type *fields; /* type that field is of */
-	const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
-	bool ticks;		   /* times of pairs are ticks */
-	uint64_t samples, calls;   /* events of other subjects */
-	uint64_t weightless;	   /* samples without the field of --weight */
-	uint64_t negative;	   /* stacks left out, without is_signed */
-};
-
 /* Test whether weights of two types may be added: they are one type of several inputs. */
 bool sample_profile_same_type(const struct type *a, const struct type *b);
-/* Test whether calls, samples or pairs count 1 each. */
-static inline bool sample_profile_counts(const struct sample_profile *p)
-{
-	return p->weight && !strcmp(p->weight, "count");
-}
-
-/* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls
- * NULL. */
-const char *sample_profile_type(const struct sample_profile *p, const char **unit);
-
 /* Events that a profile has no place for. */
 struct other_events {
 	uint64_t count;
@@ -132,8 +100,29 @@ struct stack_profile {
 	bool drop;	  /* calls without a return are left out */
 	bool ticking;	  /* ticks may have a length (encode.h) */
 	bool seen, ticks; /* a block was read; the clock of its first lane counts ticks */
-	struct sample_profile samples;
-	struct pair_profile *pairs; /* of --pair; NULL: none */
+	struct {
+		const char *weight;  /* --weight: "dur", "count", "period" or a field; NULL: the
+					usual one */
+		const char *pair;    /* --pair; NULL: not given */
+		bool is_signed;	     /* the format holds negative sums */
+		bool by_comm;	     /* the name of the thread is the outermost frame */
+		bool rooted;	     /* comm and root are those of the last sample */
+		uint32_t comm, root; /* with by_comm: number of the text; node */
+		enum profile_subject subject;
+		const struct type *type; /* of the samples; until the end the first one */
+		uint64_t first;		 /* samples of the first type, which are in the tree */
+		/* those of other types, and all of SUBJECT_STACKS, as the tree may become one of
+		 * calls */
+		struct typed_samples *typed;
+		size_t ntyped, typed_capacity;
+		const struct type *fields; /* type that field is of */
+		const struct field *field; /* of --weight FIELD, or with ROLE_COUNT; NULL: none */
+		bool ticks;		   /* times of pairs are ticks */
+		uint64_t samples, calls;   /* events of other subjects */
+		uint64_t weightless;	   /* samples without the field of --weight */
+		uint64_t negative;	   /* stacks left out, without is_signed */
+	} samples;			   /* the subject, and what was left out */
+	struct pair_profile *pairs;	   /* of --pair; NULL: none */
 	struct other_events others;
 	uint64_t values, gaps;
 	uint64_t cut; /* calls that ended without a leave */
@@ -145,6 +134,9 @@ int stack_profile_block(struct stack_profile *s, const struct block *b);
 /* End all open calls, at the end of the trace, and check --weight. Returns 0, or -1 with *e filled.
  */
 int stack_profile_finish(struct stack_profile *s, struct error *e);
+/* Get what the weights are of, such as "cycles", and their unit, "count" or "nanoseconds"; of calls
+ * NULL. */
+const char *sample_profile_type(const struct stack_profile *s, const char **unit);
 /* The check of struct encoder, for encoders whose state begins with a struct stack_profile. */
 int stack_profile_check(struct encoding *en, bool partial, struct error *e);
 /* Report on standard error what the format cannot represent, and the calls without a leave; quiet:

@@ -40,14 +40,6 @@
 
 enum { FIELD_COLUMNS = 100 }; /* at most, in a table */
 
-/* What the values of a column are, by the declared types that have the field. */
-enum field_form_of_column {
-	FIELD_COLUMN_NONE, /* no type has it */
-	FIELD_COLUMN_INT,  /* integers of at most 64 bits */
-	FIELD_COLUMN_REAL,
-	FIELD_COLUMN_TEXT, /* texts, names of numbers, arguments; or several of these */
-};
-
 struct field_columns {
 	struct text_ref columns[FIELD_COLUMNS];	      /* as written */
 	struct text_ref names[FIELD_COLUMNS];	      /* of the fields */
@@ -98,19 +90,15 @@ enum row_column {
 
 /* The values of a column. */
 enum row_form {
-	COLUMN_TIME,   /* u64: ns or ticks */
-	COLUMN_WEIGHT, /* i64; larger ones count as INT64_MAX */
-	COLUMN_SMALL,  /* i32 */
-	COLUMN_FLAG,   /* 0 or 1 */
+	COLUMN_TIME,  /* u64: ns or ticks */
+	COLUMN_SMALL, /* i32 */
+	COLUMN_FLAG,  /* 0 or 1 */
+	COLUMN_INT,   /* i64; of a weight, larger ones count as INT64_MAX */
+	COLUMN_REAL,
+	/* texts */
 	COLUMN_NAME,   /* a string of the dictionary, often repeated */
-	COLUMN_OBJECT, /* JSON */
+	COLUMN_OBJECT, /* JSON, or any text */
 	COLUMN_FIELD,  /* see row_field */
-};
-
-/* One cell of a row. */
-struct row_cell {
-	uint64_t number;	     /* NAME: number of the string */
-	const struct buffer *object; /* OBJECT: never empty; valid until the next row */
 };
 
 /* One table. The state of an encoder begins with it. */
@@ -118,21 +106,29 @@ struct event_rows {
 	struct spans spans;
 	struct location_names locations; /* only their numbers are used */
 	struct attributes attributes;
-	struct buffer bytes, json, stack;
+	struct buffer bytes;	   /* the attributes of a row */
+	struct buffer args, stack; /* ROW_ARGS, ROW_STACK of the row: never empty if it has them */
 	bool drop, wants_args;
 	uint8_t columns[ROW_ALL]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
-	uint32_t wanted;		    /* columns as bits */
-	struct row_cell cells[ROW_COLUMNS]; /* of one row, by enum row_column */
-	uint32_t present;		    /* bits: the cells that the row has */
+	uint32_t wanted; /* columns as bits */
+	/* the other columns of one row, by enum row_column; of COLUMN_NAME numbers of strings */
+	uint64_t numbers[ROW_COLUMNS];
+	uint32_t present; /* bits: the cells that the row has */
 	struct field_columns fields;
-	/* write the row in cells; the format's */
+	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 };
 
 static inline bool row_has(const struct event_rows *r, enum row_column c)
 {
 	return r->present >> c & 1;
+}
+
+/* Get the cell of a COLUMN_OBJECT that the row has. */
+static inline const struct buffer *row_object(const struct event_rows *r, enum row_column c)
+{
+	return c == ROW_ARGS ? &r->args : &r->stack;
 }
 
 /* Get the cell of a COLUMN_FIELD; NULL: the row has none. */
@@ -143,19 +139,6 @@ static inline const struct attribute *row_field(const struct event_rows *r, enum
 
 /* Values of field_columns.fields. */
 enum { NOT_KNOWN, NO_FIELD, FIRST_FIELD };
-
-static void field_columns_init(struct field_columns *c, struct dictionary *d)
-{
-	attributes_init(&c->attributes, d);
-	c->bytes.spills = true;
-}
-
-static void field_columns_free(struct field_columns *c)
-{
-	attributes_free(&c->attributes);
-	buffer_free(&c->bytes);
-	free(c->fields);
-}
 
 /* Add a column, of a field or .field. The caller checks FIELD_COLUMNS. */
 static int field_columns_add(struct field_columns *c, const char *name, size_t n)
@@ -172,13 +155,6 @@ static int field_columns_add(struct field_columns *c, const char *name, size_t n
 	return 0;
 }
 
-static uint32_t table_find_field(const struct type *t, const struct text_ref *name)
-{
-	const struct field *f = field_find(t, name->text);
-
-	return f ? FIRST_FIELD + (uint32_t)(f - t->fields) : NO_FIELD;
-}
-
 /* Append to c->bytes what the event has. */
 static int field_columns_take(struct field_columns *c, const struct event *ev)
 {
@@ -187,13 +163,14 @@ static int field_columns_take(struct field_columns *c, const struct event *ev)
 
 	if (ARRAY_REACH(c->fields, c->nfields, (size_t)(t->number + 1) * c->count - 1))
 		return -1;
-	fields = c->fields;
-	fields += (size_t)t->number * c->count;
+	fields = c->fields + (size_t)t->number * c->count;
 	for (size_t i = 0; i < c->count; i++) {
 		const struct field *f;
 
-		if (fields[i] == NOT_KNOWN)
-			fields[i] = table_find_field(t, &c->names[i]);
+		if (fields[i] == NOT_KNOWN) {
+			f = field_find(t, c->names[i].text);
+			fields[i] = f ? FIRST_FIELD + (uint32_t)(f - t->fields) : NO_FIELD;
+		}
 		f = fields[i] == NO_FIELD ? NULL : &t->fields[fields[i] - FIRST_FIELD];
 		if ((f || t->flags & TYPE_VALUES) &&
 		    attributes_append_key(&c->attributes, ev, f, c->names[i], &c->bytes))
@@ -219,21 +196,21 @@ static int field_columns_read(struct field_columns *c)
 	return 0;
 }
 
-static enum field_form_of_column table_form_of(const struct field *f)
+static enum row_form table_form_of(const struct field *f)
 {
-	if (f->where != WHERE_FIXED && f->where != WHERE_TAIL)
-		return FIELD_COLUMN_TEXT;
-	if (f->count > 1 || f->definition)
-		return FIELD_COLUMN_TEXT;
+	if ((f->where != WHERE_FIXED && f->where != WHERE_TAIL) || f->count > 1 || f->definition)
+		return COLUMN_OBJECT;
 	if (f->kind == FIELD_UINT || f->kind == FIELD_INT)
-		return FIELD_COLUMN_INT;
-	return f->kind == FIELD_FLOAT ? FIELD_COLUMN_REAL : FIELD_COLUMN_TEXT;
+		return COLUMN_INT;
+	return f->kind == FIELD_FLOAT ? COLUMN_REAL : COLUMN_OBJECT;
 }
 
-static enum field_form_of_column field_columns_form(const struct field_columns *c, size_t column)
+/* Get what the values of a column are, by the declared types that have the field: numbers, or
+ * texts, which are also names of numbers, arguments, and several of these. */
+static enum row_form field_columns_form(const struct field_columns *c, size_t column)
 {
 	const struct dictionary *d = c->attributes.dictionary;
-	enum field_form_of_column form = FIELD_COLUMN_NONE, next;
+	enum row_form form = COLUMN_FIELD, next;
 	struct field element;
 	uint32_t index;
 
@@ -247,9 +224,9 @@ static enum field_form_of_column field_columns_form(const struct field_columns *
 		if (field_element(f, c->names[column].text, &index))
 			element.count = 1;
 		next = table_form_of(&element);
-		form = form == FIELD_COLUMN_NONE || form == next ? next : FIELD_COLUMN_TEXT;
+		form = form == COLUMN_FIELD || form == next ? next : COLUMN_OBJECT;
 	}
-	return form;
+	return form == COLUMN_FIELD ? COLUMN_OBJECT : form;
 }
 
 /* --- event rows --- */
@@ -282,7 +259,7 @@ static const struct {
 	[ROW_CLASS] = {"class", COLUMN_NAME},
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
-	[ROW_WEIGHT] = {"weight", COLUMN_WEIGHT},
+	[ROW_WEIGHT] = {"weight", COLUMN_INT},
 };
 
 static const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -372,7 +349,7 @@ static int rows_choose_columns(struct event_rows *r, const char *list, struct er
 static void rows_put_number(struct event_rows *r, enum row_column c, uint64_t n)
 {
 	r->present |= 1u << c;
-	r->cells[c].number = n;
+	r->numbers[c] = n;
 }
 
 static void rows_put_weight(struct event_rows *r, const struct event *ev)
@@ -384,18 +361,18 @@ static void rows_put_weight(struct event_rows *r, const struct event *ev)
 	rows_put_number(r, ROW_WEIGHT, weight);
 }
 
-static int rows_put_text(struct event_rows *r, enum row_column c, struct text_ref text)
+static void rows_put_text(struct event_rows *r, enum row_column c, struct text_ref text)
 {
 	if (text.size)
 		rows_put_number(r, c, text.number);
-	return 0;
 }
 
 static int rows_put_constant(struct event_rows *r, enum row_column c, const char *text)
 {
 	struct text_ref ref = dictionary_text(r->attributes.dictionary, text, strlen(text));
 
-	return ref.number ? rows_put_text(r, c, ref) : -1;
+	rows_put_text(r, c, ref);
+	return ref.number ? 0 : -1;
 }
 
 static int rows_put_class(struct event_rows *r, uint32_t location)
@@ -416,7 +393,7 @@ static int rows_put_location(struct event_rows *r, enum row_column c, uint32_t l
 	return 0;
 }
 
-static int rows_put_lane(struct event_rows *r, const struct lane *lane)
+static void rows_put_lane(struct event_rows *r, const struct lane *lane)
 {
 	if (lane->flags & LANE_HAS_PID)
 		rows_put_number(r, ROW_PID, (uint64_t)(int64_t)lane->pid);
@@ -426,7 +403,7 @@ static int rows_put_lane(struct event_rows *r, const struct lane *lane)
 		rows_put_number(r, ROW_CPU, (uint64_t)(int64_t)lane->cpu);
 	if (lane->source)
 		rows_put_text(r, ROW_INPUT, lane->source->name);
-	return rows_put_text(r, ROW_COMM, lane->comm);
+	rows_put_text(r, ROW_COMM, lane->comm);
 }
 
 /* Put the CPU of the event's field if the lane has no CPU. */
@@ -442,36 +419,32 @@ static void rows_put_cpu(struct event_rows *r, const struct event *ev)
 		rows_put_number(r, ROW_CPU, (uint64_t)v.i);
 }
 
-static int rows_put_symbol(struct event_rows *r, uint32_t location)
+static void rows_put_symbol(struct event_rows *r, uint32_t location)
 {
 	const struct location *p = dictionary_location(r->attributes.dictionary, location);
 	const struct location_symbol *symbol = p ? p->symbol : NULL;
 
 	if (!symbol)
-		return 0;
+		return;
 	if (symbol->file.size && symbol->line)
 		rows_put_number(r, ROW_LINE, symbol->line);
-	return rows_put_text(r, ROW_FILE, symbol->file) ||
-			       rows_put_text(r, ROW_MODULE, symbol->module)
-		       ? -1
-		       : 0;
+	rows_put_text(r, ROW_FILE, symbol->file);
+	rows_put_text(r, ROW_MODULE, symbol->module);
 }
 
-static int rows_put_type(struct event_rows *r, const struct type *type)
+static void rows_put_type(struct event_rows *r, const struct type *type)
 {
-	return rows_put_text(r, ROW_TYPE, type->name) || rows_put_text(r, ROW_GROUP, type->group)
-		       ? -1
-		       : 0;
+	rows_put_text(r, ROW_TYPE, type->name);
+	rows_put_text(r, ROW_GROUP, type->group);
 }
 
 static int rows_put_args(struct event_rows *r)
 {
-	buffer_clear(&r->json);
-	if (attributes_object(&r->attributes, &r->bytes, &r->json))
+	buffer_clear(&r->args);
+	if (attributes_object(&r->attributes, &r->bytes, &r->args))
 		return -1;
-	if (r->json.size)
+	if (r->args.size)
 		r->present |= 1u << ROW_ARGS;
-	r->cells[ROW_ARGS].object = &r->json;
 	return 0;
 }
 
@@ -482,7 +455,6 @@ static int rows_write_row(struct event_rows *r, struct error *e)
 	if (r->fields.count && field_columns_read(&r->fields))
 		return error_no_memory(e);
 	status = r->write(r, e);
-
 	r->present = 0;
 	return status;
 }
@@ -537,6 +509,7 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 static int rows_end_call(void *ctx, const struct span *s, const struct event *leave,
 			 struct error *e)
 {
+	const struct type *type = leave ? leave->type : s->type;
 	struct event_rows *r = ctx;
 	size_t kept;
 
@@ -550,14 +523,14 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 		rows_put_number(r, ROW_SELF, s->self);
 		rows_put_number(r, ROW_RECURSIVE, s->recursive);
 	}
-	if (rows_put_lane(r, s->lane) || rows_put_location(r, ROW_NAME, s->location) ||
-	    rows_put_symbol(r, s->location) ||
+	rows_put_lane(r, s->lane);
+	rows_put_symbol(r, s->location);
+	if (type)
+		rows_put_type(r, type);
+	if (rows_put_location(r, ROW_NAME, s->location) ||
 	    (rows_wanted(r, ROW_CLASS) && rows_put_class(r, s->location)) ||
 	    (s->caller && rows_wanted(r, ROW_CALLER) &&
 	     rows_put_location(r, ROW_CALLER, s->caller)) ||
-	    (leave     ? rows_put_type(r, leave->type)
-	     : s->type ? rows_put_type(r, s->type)
-		       : 0) ||
 	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")))
 		return error_no_memory(e);
 	if (leave)
@@ -579,7 +552,6 @@ static int rows_put_stack(struct event_rows *r, uint32_t stack)
 {
 	buffer_clear(&r->stack);
 	r->present |= 1u << ROW_STACK;
-	r->cells[ROW_STACK].object = &r->stack;
 	return attributes_stack_json(&r->attributes, stack, &r->stack);
 }
 
@@ -594,10 +566,12 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	uint32_t stack = rows_wanted(r, ROW_STACK) ? event_stack(r->attributes.dictionary, ev) : 0;
 
 	rows_put_number(r, ROW_TIME, ev->time);
-	if (rows_put_lane(r, ev->lane) || rows_put_type(r, ev->type) ||
-	    (ev->location ? rows_put_location(r, ROW_NAME, ev->location) ||
-				    rows_put_symbol(r, ev->location)
-			  : rows_put_text(r, ROW_NAME, ev->type->name)) ||
+	rows_put_lane(r, ev->lane);
+	rows_put_type(r, ev->type);
+	rows_put_text(r, ROW_NAME, ev->type->name);
+	if (ev->location)
+		rows_put_symbol(r, ev->location);
+	if ((ev->location && rows_put_location(r, ROW_NAME, ev->location)) ||
 	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_SAMPLE)
@@ -641,8 +615,8 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 	spans_init(&r->spans, en, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
 	attributes_init(&r->attributes, en->dictionary);
-	field_columns_init(&r->fields, en->dictionary);
-	r->bytes.spills = r->json.spills = r->stack.spills = true;
+	attributes_init(&r->fields.attributes, en->dictionary);
+	r->bytes.spills = r->args.spills = r->stack.spills = r->fields.bytes.spills = true;
 	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	r->attributes.call_numbers = true;
@@ -686,12 +660,6 @@ static void rows_offer(struct nearest *nearest)
 		nearest_offer(nearest, columns[i].name, strlen(columns[i].name));
 }
 
-/* A name with a dot is of no column. */
-static void rows_offer_none(struct nearest *nearest)
-{
-	(void)nearest;
-}
-
 /* Check, at the end, that events have the fields that are columns. partial: declarations may be
  * missing. */
 static int event_rows_check(struct encoding *en, bool partial, struct error *e)
@@ -706,7 +674,8 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 	int bad = 0;
 
 	for (size_t i = 0; i < r->fields.count && !bad; i++) {
-		declared.offer = *r->fields.columns[i].text == '.' ? rows_offer_none : rows_offer;
+		/* a name with a dot is of no column */
+		declared.offer = *r->fields.columns[i].text == '.' ? NULL : rows_offer;
 		bad = declared_field(&declared, r->fields.names[i].text, false, e);
 	}
 	intern_free(&warned);
@@ -715,12 +684,14 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 
 static void event_rows_free(struct event_rows *r)
 {
-	field_columns_free(&r->fields);
+	attributes_free(&r->fields.attributes);
+	buffer_free(&r->fields.bytes);
+	free(r->fields.fields);
 	spans_free(&r->spans);
 	location_names_free(&r->locations);
 	attributes_free(&r->attributes);
 	buffer_free(&r->bytes);
-	buffer_free(&r->json);
+	buffer_free(&r->args);
 	buffer_free(&r->stack);
 }
 
@@ -777,14 +748,21 @@ static int delimited_put_object(struct delimited *s, const struct buffer *json)
 	return 0;
 }
 
-static int delimited_put_field(struct delimited *s, const struct attribute *cell)
+/* Append the text of a field; render: how a text is appended. */
+static int row_field_append(struct buffer *to, const struct attribute *cell,
+			    int (*render)(struct buffer *, const char *, size_t))
 {
 	const struct plain_value plain = {
 		.kind = cell->kind, .size = 8, .number = cell->number, .real = cell->real};
 
+	return cell->kind < ATTRIBUTE_TEXT ? plain_append(to, &plain)
+					   : render(to, cell->text, cell->number);
+}
+
+static int delimited_put_field(struct delimited *s, const struct attribute *cell)
+{
 	s->cell.size = 0;
-	if (cell->kind < ATTRIBUTE_TEXT ? plain_append(&s->cell, &plain)
-					: s->texts.render(&s->cell, cell->text, cell->number))
+	if (row_field_append(&s->cell, cell, s->texts.render))
 		return -1;
 	text_put(s->out, (const char *)s->cell.data, s->cell.size);
 	return 0;
@@ -792,7 +770,7 @@ static int delimited_put_field(struct delimited *s, const struct attribute *cell
 
 static int delimited_put_cell(struct delimited *s, enum row_column c)
 {
-	const struct row_cell *cell;
+	uint64_t number;
 	const char *text;
 	uint32_t size;
 
@@ -800,22 +778,20 @@ static int delimited_put_cell(struct delimited *s, enum row_column c)
 		return row_field(&s->rows, c) ? delimited_put_field(s, row_field(&s->rows, c)) : 0;
 	if (!row_has(&s->rows, c))
 		return 0;
-	cell = &s->rows.cells[c];
+	number = s->rows.numbers[c];
 	switch (row_column_form(c)) {
 	case COLUMN_TIME:
-	case COLUMN_FLAG: text_u64(s->out, cell->number); return 0;
-	case COLUMN_WEIGHT:
-	case COLUMN_SMALL: text_i64(s->out, (int64_t)cell->number); return 0;
+	case COLUMN_FLAG: text_u64(s->out, number); return 0;
+	case COLUMN_INT:
+	case COLUMN_SMALL: text_i64(s->out, (int64_t)number); return 0;
 	case COLUMN_NAME:
-		text = location_names_get(&s->texts, (uint32_t)cell->number, &size);
+		text = location_names_get(&s->texts, (uint32_t)number, &size);
 		if (!text)
 			return -1;
 		text_put(s->out, text, size);
 		return 0;
-	case COLUMN_OBJECT: return delimited_put_object(s, cell->object);
-	case COLUMN_FIELD: break;
+	default: return delimited_put_object(s, row_object(&s->rows, c));
 	}
-	return 0;
 }
 
 static int delimited_write_row(struct event_rows *r, struct error *e)
@@ -1004,7 +980,8 @@ static char *ndjson_put_field(struct ndjson *s, char *p, const struct table_key 
 /* Write a key and its value at p. Returns their end, or NULL when out of memory. */
 static char *ndjson_put_cell(struct ndjson *s, char *p, const struct table_key *key)
 {
-	const struct row_cell *cell;
+	const struct buffer *object;
+	uint64_t number;
 
 	if (key->form == COLUMN_FIELD)
 		return ndjson_put_field(s, p, key);
@@ -1012,17 +989,18 @@ static char *ndjson_put_cell(struct ndjson *s, char *p, const struct table_key *
 	p += key->size;
 	if (!row_has(&s->rows, key->column))
 		return p + 4;
-	cell = &s->rows.cells[key->column];
+	number = s->rows.numbers[key->column];
 	switch (key->form) {
-	case COLUMN_TIME: return ndjson_put_time(s, p, cell->number, false);
-	case COLUMN_WEIGHT:
-		return ndjson_put_time(s, p,
-				       cell->number > INT64_MAX ? -cell->number : cell->number,
-				       cell->number > INT64_MAX);
-	case COLUMN_SMALL: return ndjson_put_small(p, (int64_t)cell->number);
-	case COLUMN_FLAG: return ndjson_put_flag(p, cell->number);
-	case COLUMN_NAME: return ndjson_put_name(s, p, (uint32_t)cell->number);
-	default: return ndjson_put_long(s, p, cell->object, 0, cell->object->size);
+	case COLUMN_TIME: return ndjson_put_time(s, p, number, false);
+	case COLUMN_INT:
+		return ndjson_put_time(s, p, number > INT64_MAX ? -number : number,
+				       number > INT64_MAX);
+	case COLUMN_SMALL: return ndjson_put_small(p, (int64_t)number);
+	case COLUMN_FLAG: return ndjson_put_flag(p, number);
+	case COLUMN_NAME: return ndjson_put_name(s, p, (uint32_t)number);
+	default:
+		object = row_object(&s->rows, key->column);
+		return ndjson_put_long(s, p, object, 0, object->size);
 	}
 }
 
@@ -1165,17 +1143,6 @@ static inline int thrift_end(struct thrift *t)
  * A function that returns int returns 0, or -1 with *e filled.
  */
 
-enum parquet_kind {
-	PARQUET_TIME,
-	PARQUET_SMALL,
-	PARQUET_FLAG,
-	PARQUET_INT, /* 64 bits, signed */
-	PARQUET_REAL,
-	/* texts */
-	PARQUET_NAME,
-	PARQUET_OBJECT
-};
-
 enum {
 	PARQUET_ROWS = 64 * 1024,	 /* of a row group, at most */
 	PARQUET_BYTES = 4 * 1024 * 1024, /* of its objects */
@@ -1184,9 +1151,9 @@ enum {
 /* One column of the present row group. */
 struct parquet_column {
 	const char *name;
-	enum parquet_kind kind;
-	uint8_t *present; /* by row */
-	size_t values;	  /* number of present values */
+	enum row_form kind; /* COLUMN_FIELD: not yet known */
+	uint8_t *present;   /* by row */
+	size_t values;	    /* number of present values */
 	struct buffer data;
 	/* TIME: over the row group */
 	uint64_t lowest, highest;
@@ -1200,19 +1167,18 @@ struct parquet_column {
 	uint64_t dictionary_at, data_at, packed, unpacked;
 };
 
-/* One file. */
-struct parquet_file {
+/* One run of the encoder. */
+struct parquet {
+	struct event_rows rows;
 	struct output *out;
-	const struct dictionary *strings;
-	struct parquet_column *columns;
-	size_t ncolumns;
-	size_t rows; /* of the present row group */
+	struct parquet_column *columns; /* as those of rows */
+	size_t nrows;			/* of the present row group */
 	uint64_t offset, total, ngroups;
 	struct buffer groups; /* their metadata for the footer */
 	struct buffer page, packed, header;
+	struct buffer text; /* of a field */
+	bool typed;	    /* the columns of fields have their kinds */
 };
-
-/* The caller sets the names and kinds in columns[] before the first row, or the end. */
 
 /* Numbers of the format (parquet.thrift). */
 enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
@@ -1221,48 +1187,35 @@ enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVE
 
 static const char magic[4] = {'P', 'A', 'R', '1'};
 
-static int parquet_put(struct parquet_file *f, const void *p, size_t n, struct error *e)
+static int parquet_put(struct parquet *f, const void *p, size_t n, struct error *e)
 {
 	f->offset += n;
 	return output_write(f->out, p, n, e);
 }
 
-static int parquet_open(struct parquet_file *f, struct output *out,
-			const struct dictionary *strings, size_t ncolumns, struct error *e)
+/* Make the columns as those of the rows. */
+static int parquet_open(struct parquet *f, struct error *e)
 {
-	*f = (struct parquet_file){.out = out, .strings = strings};
-	f->columns = calloc(ncolumns + 1, sizeof(*f->columns));
+	f->columns = calloc(f->rows.ncolumns + 1, sizeof(*f->columns));
 	if (!f->columns)
 		return error_no_memory(e);
-	f->ncolumns = ncolumns;
-	for (size_t i = 0; i < ncolumns; i++) {
-		f->columns[i].lowest = UINT64_MAX;
-		f->columns[i].present = calloc(PARQUET_ROWS, 1);
-		if (!f->columns[i].present)
+	for (size_t i = 0; i < f->rows.ncolumns; i++) {
+		struct parquet_column *c = &f->columns[i];
+
+		c->name = row_column_name(&f->rows, f->rows.columns[i]);
+		c->kind = row_column_form(f->rows.columns[i]);
+		c->lowest = UINT64_MAX;
+		c->present = calloc(PARQUET_ROWS, 1);
+		if (!c->present)
 			return error_no_memory(e);
 	}
 	return 0;
 }
 
 /* Begin the file, once: what is refused before its first rows leaves no byte. */
-static int parquet_start(struct parquet_file *f, struct error *e)
+static int parquet_start(struct parquet *f, struct error *e)
 {
 	return f->offset ? 0 : parquet_put(f, magic, sizeof magic, e);
-}
-
-static void parquet_free(struct parquet_file *f)
-{
-	for (size_t i = 0; i < f->ncolumns; i++) {
-		free(f->columns[i].present);
-		free(f->columns[i].word);
-		buffer_free(&f->columns[i].data);
-		buffer_free(&f->columns[i].dictionary);
-	}
-	free(f->columns);
-	buffer_free(&f->groups);
-	buffer_free(&f->page);
-	buffer_free(&f->packed);
-	buffer_free(&f->header);
 }
 
 /* --- cells --- */
@@ -1272,11 +1225,11 @@ static int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
 {
 	c->present[row] = 1;
 	c->values++;
-	if (c->kind == PARQUET_FLAG)
+	if (c->kind == COLUMN_FLAG)
 		return buffer_u8(&c->data, n != 0);
-	if (c->kind == PARQUET_SMALL)
+	if (c->kind == COLUMN_SMALL)
 		return buffer_u32(&c->data, (uint32_t)n);
-	if (c->kind == PARQUET_INT)
+	if (c->kind == COLUMN_INT)
 		return buffer_u64(&c->data, n);
 	/* the type is signed */
 	if (n > INT64_MAX) {
@@ -1298,9 +1251,9 @@ static int parquet_real(struct parquet_column *c, size_t row, double real)
 	return buffer_u64(&c->data, bits);
 }
 
-static int parquet_new_word(struct parquet_file *f, struct parquet_column *c, uint32_t string)
+static int parquet_new_word(struct parquet *f, struct parquet_column *c, uint32_t string)
 {
-	struct text_ref text = dictionary_string(f->strings, string);
+	struct text_ref text = dictionary_string(f->rows.attributes.dictionary, string);
 	size_t at;
 
 	if (ARRAY_REACH(c->word, c->nwords, string))
@@ -1313,8 +1266,7 @@ static int parquet_new_word(struct parquet_file *f, struct parquet_column *c, ui
 	return 0;
 }
 
-static int parquet_name(struct parquet_file *f, struct parquet_column *c, size_t row,
-			uint32_t string)
+static int parquet_name(struct parquet *f, struct parquet_column *c, size_t row, uint32_t string)
 {
 	if ((string >= c->nwords || !c->word[string]) && parquet_new_word(f, c, string))
 		return -1;
@@ -1398,12 +1350,12 @@ static int parquet_put_values(struct buffer *b, const struct parquet_column *c)
 	uint8_t byte = 0;
 
 	switch (c->kind) {
-	case PARQUET_NAME:
+	case COLUMN_NAME:
 		return buffer_u8(b, (uint8_t)bits) || parquet_put_packed(b, next_u32, c->data.data,
 									 c->values, bits)
 			       ? -1
 			       : 0;
-	case PARQUET_FLAG:
+	case COLUMN_FLAG:
 		for (size_t i = 0; i < c->values; i++) {
 			byte |= (uint8_t)(c->data.data[i] << i % 8);
 			if (i % 8 == 7 || i + 1 == c->values) {
@@ -1422,7 +1374,7 @@ static int parquet_put_values(struct buffer *b, const struct parquet_column *c)
  * uncompressed bytes, so compressed pieces can be joined: the length of all, then each piece
  * without its length.
  */
-static int parquet_pack_page(struct parquet_file *f, struct error *e)
+static int parquet_pack_page(struct parquet *f, struct error *e)
 {
 	enum { PIECE = BUFFER_PIECE };
 	size_t most = snappy_max_compressed_length(PIECE), piece;
@@ -1449,8 +1401,8 @@ static int parquet_pack_page(struct parquet_file *f, struct error *e)
 }
 
 /* Write f->page, compressed, after its header. */
-static int parquet_put_page(struct parquet_file *f, struct parquet_column *c, int type,
-			    size_t values, struct error *e)
+static int parquet_put_page(struct parquet *f, struct parquet_column *c, int type, size_t values,
+			    struct error *e)
 {
 	bool data = type == PAGE_DATA;
 	struct thrift t = {&f->header, 0}, inner;
@@ -1468,7 +1420,7 @@ static int parquet_put_page(struct parquet_file *f, struct parquet_column *c, in
 	inner = thrift_inside(&t);
 	r = r || thrift_i32(&inner, 1, (int32_t)values) ||
 	    thrift_i32(&inner, 2,
-		       data && c->kind == PARQUET_NAME ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN);
+		       data && c->kind == COLUMN_NAME ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN);
 	if (data)
 		r = r || thrift_i32(&inner, 3, ENCODING_RLE) || thrift_i32(&inner, 4, ENCODING_RLE);
 	r = r || thrift_end(&inner) || thrift_end(&t);
@@ -1482,10 +1434,10 @@ static int parquet_put_page(struct parquet_file *f, struct parquet_column *c, in
 	return output_write_buffer(f->out, &f->packed, e);
 }
 
-static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, struct error *e)
+static int parquet_put_column(struct parquet *f, struct parquet_column *c, struct error *e)
 {
 	c->packed = c->unpacked = c->dictionary_at = 0;
-	if (c->kind == PARQUET_NAME) {
+	if (c->kind == COLUMN_NAME) {
 		c->dictionary_at = f->offset;
 		buffer_clear(&f->page);
 		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
@@ -1496,9 +1448,9 @@ static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, 
 	c->data_at = f->offset;
 	buffer_clear(&f->page);
 	f->page.spills = f->packed.spills = c->data.file;
-	if (parquet_put_levels(&f->page, c, f->rows) || parquet_put_values(&f->page, c))
+	if (parquet_put_levels(&f->page, c, f->nrows) || parquet_put_values(&f->page, c))
 		return error_no_memory(e);
-	return parquet_put_page(f, c, PAGE_DATA, f->rows, e);
+	return parquet_put_page(f, c, PAGE_DATA, f->nrows, e);
 }
 
 /* --- metadata for the footer --- */
@@ -1506,10 +1458,10 @@ static int parquet_put_column(struct parquet_file *f, struct parquet_column *c, 
 static int parquet_type_of(const struct parquet_column *c)
 {
 	static const uint8_t types[] = {
-		[PARQUET_TIME] = TYPE_INT64,	   [PARQUET_SMALL] = TYPE_INT32,
-		[PARQUET_FLAG] = TYPE_BOOLEAN,	   [PARQUET_INT] = TYPE_INT64,
-		[PARQUET_REAL] = TYPE_DOUBLE,	   [PARQUET_NAME] = TYPE_BYTE_ARRAY,
-		[PARQUET_OBJECT] = TYPE_BYTE_ARRAY};
+		[COLUMN_TIME] = TYPE_INT64,	  [COLUMN_SMALL] = TYPE_INT32,
+		[COLUMN_FLAG] = TYPE_BOOLEAN,	  [COLUMN_INT] = TYPE_INT64,
+		[COLUMN_REAL] = TYPE_DOUBLE,	  [COLUMN_NAME] = TYPE_BYTE_ARRAY,
+		[COLUMN_OBJECT] = TYPE_BYTE_ARRAY};
 
 	return types[c->kind];
 }
@@ -1523,7 +1475,7 @@ static int describe_statistics(struct thrift *meta, const struct parquet_column 
 	put_u64(high, c->highest);
 	if (thrift_i64(&t, 3, (int64_t)(rows - c->values)))
 		return -1;
-	if (c->kind == PARQUET_TIME && c->values &&
+	if (c->kind == COLUMN_TIME && c->values &&
 	    (thrift_binary(&t, 5, high, 8) || thrift_binary(&t, 6, low, 8)))
 		return -1;
 	return thrift_end(&t);
@@ -1532,7 +1484,7 @@ static int describe_statistics(struct thrift *meta, const struct parquet_column 
 static int describe_column(struct buffer *b, const struct parquet_column *c, size_t rows)
 {
 	struct thrift chunk = {b, 0}, meta;
-	bool names = c->kind == PARQUET_NAME;
+	bool names = c->kind == COLUMN_NAME;
 	int r = thrift_i64(&chunk, 2, (int64_t)(names ? c->dictionary_at : c->data_at)) ||
 		thrift_field(&chunk, 3, THRIFT_STRUCT);
 
@@ -1550,17 +1502,17 @@ static int describe_column(struct buffer *b, const struct parquet_column *c, siz
 	return r || thrift_end(&meta) || thrift_end(&chunk) ? -1 : 0;
 }
 
-static int describe_group(struct parquet_file *f)
+static int describe_group(struct parquet *f)
 {
 	struct thrift t = {&f->groups, 0};
 	uint64_t bytes = 0;
-	int r = thrift_list(&t, 1, THRIFT_STRUCT, f->ncolumns);
+	int r = thrift_list(&t, 1, THRIFT_STRUCT, f->rows.ncolumns);
 
-	for (size_t i = 0; i < f->ncolumns; i++) {
-		r = r || describe_column(&f->groups, &f->columns[i], f->rows);
+	for (size_t i = 0; i < f->rows.ncolumns; i++) {
+		r = r || describe_column(&f->groups, &f->columns[i], f->nrows);
 		bytes += f->columns[i].unpacked;
 	}
-	return r || thrift_i64(&t, 2, (int64_t)bytes) || thrift_i64(&t, 3, (int64_t)f->rows) ||
+	return r || thrift_i64(&t, 2, (int64_t)bytes) || thrift_i64(&t, 3, (int64_t)f->nrows) ||
 			       thrift_end(&t)
 		       ? -1
 		       : 0;
@@ -1579,52 +1531,52 @@ static void clear_column(struct parquet_column *c)
 	c->highest = 0;
 }
 
-static int parquet_put_group(struct parquet_file *f, struct error *e)
+static int parquet_put_group(struct parquet *f, struct error *e)
 {
 	if (parquet_start(f, e))
 		return -1;
-	for (size_t i = 0; i < f->ncolumns; i++)
+	for (size_t i = 0; i < f->rows.ncolumns; i++)
 		if (parquet_put_column(f, &f->columns[i], e))
 			return -1;
 	if (describe_group(f))
 		return error_no_memory(e);
-	for (size_t i = 0; i < f->ncolumns; i++)
+	for (size_t i = 0; i < f->rows.ncolumns; i++)
 		clear_column(&f->columns[i]);
-	f->total += f->rows;
+	f->total += f->nrows;
 	f->ngroups++;
-	f->rows = 0;
+	f->nrows = 0;
 	return 0;
 }
 
 /* Complete the row. */
-static int parquet_row(struct parquet_file *f, struct error *e)
+static int parquet_row(struct parquet *f, struct error *e)
 {
 	size_t objects = 0;
 
-	f->rows++;
-	for (size_t i = 0; i < f->ncolumns; i++)
-		if (f->columns[i].kind >= PARQUET_NAME)
+	f->nrows++;
+	for (size_t i = 0; i < f->rows.ncolumns; i++)
+		if (f->columns[i].kind >= COLUMN_NAME)
 			objects += f->columns[i].data.size + f->columns[i].dictionary.size;
-	return f->rows == PARQUET_ROWS || objects > PARQUET_BYTES ? parquet_put_group(f, e) : 0;
+	return f->nrows == PARQUET_ROWS || objects > PARQUET_BYTES ? parquet_put_group(f, e) : 0;
 }
 
 /* --- the footer --- */
 
-static int describe_schema(struct thrift *meta, const struct parquet_file *f)
+static int describe_schema(struct thrift *meta, const struct parquet *f)
 {
 	struct thrift root;
-	int r = thrift_list(meta, 2, THRIFT_STRUCT, f->ncolumns + 1);
+	int r = thrift_list(meta, 2, THRIFT_STRUCT, f->rows.ncolumns + 1);
 
 	root = thrift_inside(meta);
 	r = r || thrift_binary(&root, 4, "events", 6) ||
-	    thrift_i32(&root, 5, (int32_t)f->ncolumns) || thrift_end(&root);
-	for (size_t i = 0; !r && i < f->ncolumns; i++) {
+	    thrift_i32(&root, 5, (int32_t)f->rows.ncolumns) || thrift_end(&root);
+	for (size_t i = 0; !r && i < f->rows.ncolumns; i++) {
 		const struct parquet_column *c = &f->columns[i];
 		struct thrift t = thrift_inside(meta), logical, string;
 
 		r = thrift_i32(&t, 1, parquet_type_of(c)) || thrift_i32(&t, 3, OPTIONAL) ||
 		    thrift_binary(&t, 4, c->name, strlen(c->name));
-		if (c->kind >= PARQUET_NAME) {
+		if (c->kind >= COLUMN_NAME) {
 			/* logicalType: the union's first member, STRING */
 			r = r || thrift_i32(&t, 6, CONVERTED_UTF8) ||
 			    thrift_field(&t, 10, THRIFT_STRUCT);
@@ -1653,12 +1605,13 @@ static int describe_orders(struct thrift *meta, size_t ncolumns)
 	return r ? -1 : 0;
 }
 
-static int parquet_finish(struct parquet_file *f, const char *created_by, struct error *e)
+static int parquet_finish(struct parquet *f, struct error *e)
 {
+	static const char created_by[] = "trencode " TRUTILS_VERSION;
 	struct thrift meta = {&f->page, 0};
 	uint8_t size[4];
 
-	if (f->rows && parquet_put_group(f, e))
+	if (f->nrows && parquet_put_group(f, e))
 		return -1;
 	f->page.size = 0;
 	if (thrift_i32(&meta, 1, 1) || describe_schema(&meta, f) ||
@@ -1666,7 +1619,7 @@ static int parquet_finish(struct parquet_file *f, const char *created_by, struct
 	    thrift_list(&meta, 4, THRIFT_STRUCT, f->ngroups) ||
 	    buffer_append(&f->page, f->groups.data, f->groups.size) ||
 	    thrift_binary(&meta, 6, created_by, strlen(created_by)) ||
-	    describe_orders(&meta, f->ncolumns) || thrift_end(&meta))
+	    describe_orders(&meta, f->rows.ncolumns) || thrift_end(&meta))
 		return error_no_memory(e);
 	put_u32(size, (uint32_t)f->page.size);
 	return parquet_start(f, e) || parquet_put(f, f->page.data, f->page.size, e) ||
@@ -1678,76 +1631,50 @@ static int parquet_finish(struct parquet_file *f, const char *created_by, struct
 
 /* --- the rows as an Apache Parquet file, for DuckDB, ClickHouse, Spark, pandas --- */
 
-/* One run of the encoder. */
-struct parquet {
-	struct event_rows rows;
-	struct parquet_file file;
-	struct buffer text; /* of a field */
-	bool typed;	    /* the columns of fields have their kinds */
-};
-
-/* Add a field to a column of texts. */
-static int parquet_put_text(struct parquet *s, struct parquet_column *c,
-			    const struct attribute *cell)
-{
-	const struct plain_value plain = {
-		.kind = cell->kind, .size = 8, .number = cell->number, .real = cell->real};
-
-	s->text.size = 0;
-	if (cell->kind < ATTRIBUTE_TEXT ? plain_append(&s->text, &plain)
-					: utf8_append(&s->text, cell->text, cell->number))
-		return -1;
-	return parquet_object(c, s->file.rows, &s->text);
-}
-
 static int parquet_put_field(struct parquet *s, struct parquet_column *c,
 			     const struct attribute *cell)
 {
 	bool whole = cell->kind == ATTRIBUTE_INT || cell->kind == ATTRIBUTE_UINT;
 	bool above = cell->kind == ATTRIBUTE_UINT && cell->number > INT64_MAX;
 
-	if (c->kind == PARQUET_OBJECT)
-		return parquet_put_text(s, c, cell);
-	if (c->kind == PARQUET_REAL && cell->kind == ATTRIBUTE_REAL)
-		return parquet_real(c, s->file.rows, cell->real);
-	if (c->kind == PARQUET_REAL || !whole) {
+	if (c->kind == COLUMN_OBJECT) {
+		s->text.size = 0;
+		return row_field_append(&s->text, cell, utf8_append)
+			       ? -1
+			       : parquet_object(c, s->nrows, &s->text);
+	}
+	if (c->kind == COLUMN_REAL && cell->kind == ATTRIBUTE_REAL)
+		return parquet_real(c, s->nrows, cell->real);
+	if (c->kind == COLUMN_REAL || !whole) {
 		c->left_out++;
 		return 0;
 	}
 	c->clamped += above;
-	return parquet_number(c, s->file.rows, above ? INT64_MAX : cell->number);
+	return parquet_number(c, s->nrows, above ? INT64_MAX : cell->number);
 }
 
 static int parquet_put_cell(struct parquet *s, struct parquet_column *c, enum row_column column)
 {
-	const struct row_cell *cell;
-
 	if (column >= ROW_COLUMNS)
 		return row_field(&s->rows, column)
 			       ? parquet_put_field(s, c, row_field(&s->rows, column))
 			       : 0;
 	if (!row_has(&s->rows, column))
 		return 0;
-	cell = &s->rows.cells[column];
-	switch (c->kind) {
-	case PARQUET_NAME: return parquet_name(&s->file, c, s->file.rows, (uint32_t)cell->number);
-	case PARQUET_OBJECT: return parquet_object(c, s->file.rows, cell->object);
-	default: return parquet_number(c, s->file.rows, cell->number);
-	}
+	if (c->kind == COLUMN_OBJECT)
+		return parquet_object(c, s->nrows, row_object(&s->rows, column));
+	if (c->kind == COLUMN_NAME)
+		return parquet_name(s, c, s->nrows, (uint32_t)s->rows.numbers[column]);
+	return parquet_number(c, s->nrows, s->rows.numbers[column]);
 }
 
 /* Set the kinds of the columns of fields, by the types that are declared now. */
 static void parquet_type_fields(struct parquet *s)
 {
-	static const enum parquet_kind kinds[] = {[FIELD_COLUMN_NONE] = PARQUET_OBJECT,
-						  [FIELD_COLUMN_INT] = PARQUET_INT,
-						  [FIELD_COLUMN_REAL] = PARQUET_REAL,
-						  [FIELD_COLUMN_TEXT] = PARQUET_OBJECT};
-
 	for (size_t i = 0; i < s->rows.ncolumns && !s->typed; i++)
 		if (s->rows.columns[i] >= ROW_COLUMNS)
-			s->file.columns[i].kind = kinds[field_columns_form(
-				&s->rows.fields, s->rows.columns[i] - (size_t)ROW_COLUMNS)];
+			s->columns[i].kind = field_columns_form(
+				&s->rows.fields, s->rows.columns[i] - (size_t)ROW_COLUMNS);
 	s->typed = true;
 }
 
@@ -1757,31 +1684,19 @@ static int parquet_write_row(struct event_rows *r, struct error *e)
 
 	parquet_type_fields(s);
 	for (size_t i = 0; i < s->rows.ncolumns; i++)
-		if (parquet_put_cell(s, &s->file.columns[i], (enum row_column)s->rows.columns[i]))
+		if (parquet_put_cell(s, &s->columns[i], (enum row_column)s->rows.columns[i]))
 			return error_no_memory(e);
-	return parquet_row(&s->file, e);
+	return parquet_row(s, e);
 }
 
 static int parquet_begin(struct encoding *en, struct error *e)
 {
-	static const enum parquet_kind kinds[] = {
-		[COLUMN_TIME] = PARQUET_TIME,	[COLUMN_WEIGHT] = PARQUET_INT,
-		[COLUMN_SMALL] = PARQUET_SMALL, [COLUMN_FLAG] = PARQUET_FLAG,
-		[COLUMN_NAME] = PARQUET_NAME,	[COLUMN_OBJECT] = PARQUET_OBJECT,
-		[COLUMN_FIELD] = PARQUET_OBJECT};
 	struct parquet *s = event_rows_begin(en, sizeof(struct parquet), parquet_write_row, e);
 
 	if (!s)
 		return -1;
-	if (parquet_open(&s->file, en->out, en->dictionary, s->rows.ncolumns, e))
-		return -1;
-	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		enum row_column c = s->rows.columns[i];
-
-		s->file.columns[i].name = row_column_name(&s->rows, c);
-		s->file.columns[i].kind = kinds[row_column_form(c)];
-	}
-	return 0;
+	s->out = en->out;
+	return parquet_open(s, e);
 }
 
 static int parquet_end(struct encoding *en, struct error *e)
@@ -1792,9 +1707,9 @@ static int parquet_end(struct encoding *en, struct error *e)
 	if (event_rows_end(en, e))
 		return -1;
 	parquet_type_fields(s);
-	for (size_t i = 0; i < s->file.ncolumns; i++) {
-		clamped += s->file.columns[i].clamped;
-		left_out += s->file.columns[i].left_out;
+	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+		clamped += s->columns[i].clamped;
+		left_out += s->columns[i].left_out;
 	}
 	if (!(en->options->flags & ENCODE_QUIET)) {
 		remark_count(
@@ -1806,7 +1721,7 @@ static int parquet_end(struct encoding *en, struct error *e)
 			"{value is|values are} left out: the field has numbers in the first type "
 			"with it");
 	}
-	return parquet_finish(&s->file, "trencode " TRUTILS_VERSION, e);
+	return parquet_finish(s, e);
 }
 
 static void parquet_done(struct encoding *en)
@@ -1815,8 +1730,18 @@ static void parquet_done(struct encoding *en)
 
 	if (!s)
 		return;
+	for (size_t i = 0; s->columns && i < s->rows.ncolumns; i++) {
+		free(s->columns[i].present);
+		free(s->columns[i].word);
+		buffer_free(&s->columns[i].data);
+		buffer_free(&s->columns[i].dictionary);
+	}
+	free(s->columns);
 	event_rows_free(&s->rows);
-	parquet_free(&s->file);
+	buffer_free(&s->groups);
+	buffer_free(&s->page);
+	buffer_free(&s->packed);
+	buffer_free(&s->header);
 	buffer_free(&s->text);
 	free(s);
 	en->state = NULL;

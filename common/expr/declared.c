@@ -415,7 +415,8 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		return 0;
 	nearest_begin(&nearest, name, strlen(name));
 	offer_declared(&nearest, k->dictionary);
-	k->offer(&nearest);
+	if (k->offer)
+		k->offer(&nearest);
 	if (!strncmp(name, "arg.", 4) && declared_has(k->dictionary, name + 4))
 		snprintf(nearest.name, sizeof nearest.name, "%.*s", NEAREST_SIZE - 1, name + 4);
 	if (synonym)

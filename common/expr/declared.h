@@ -41,7 +41,7 @@ enum declared_kind {
 /* What the checks need to know. */
 struct declared {
 	struct dictionary *dictionary;
-	/* Offer the names that need no declaration, for suggestions. */
+	/* Offer the names that need no declaration, for suggestions; NULL: there are none. */
 	void (*offer)(struct nearest *nearest);
 	struct intern *warned; /* warnings that were printed; each is printed once */
 	const char *file;      /* the input, for messages; may be NULL */
