@@ -217,22 +217,15 @@ static bool encode_is_bare(const struct encode_run *r)
 	       (d->reduced || (d->less && !r->known.seen.count && !r->known.missing.count));
 }
 
-/* Test whether the events are those of a range of time. */
-static bool is_range(const struct encoding *en)
-{
-	const struct clip *clip = en->options->clip;
-
-	return clip && (time_window_any(&clip->window) || clip_splits(clip));
-}
-
 /* Begin the encoder. */
 static int encode_begin(struct encoding *en, struct error *e)
 {
+	const struct clip *clip = en->options->clip;
 	bool no_source = en->dictionary->sources.count < 2;
+	bool range = clip && (time_window_any(&clip->window) || clip_splits(clip));
 
-	if (en->encoder->conversion &&
-	    (en->options->flags & ENCODE_RESYNTHESIZE || no_source || !encode_is_own(en) ||
-	     (en->encoder->stateful && is_range(en)))) {
+	if (en->encoder->conversion && (en->options->flags & ENCODE_RESYNTHESIZE || no_source ||
+					!encode_is_own(en) || (en->encoder->stateful && range))) {
 		en->target = en->encoder->conversion;
 		en->encoder = &encoder_conversion;
 	}
@@ -360,16 +353,11 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 
 /* --- blocks --- */
 
-static bool encode_has_rows(const struct block *b)
-{
-	return b->kind == BLOCK_EVENTS || block_enters(b);
-}
-
 static int encode_take_block(struct encode_run *r, const struct block *b, struct error *e)
 {
 	struct encoding *en = &r->en;
 	/* what clips the stream may refuse it: the encoder then begins with the first rows */
-	bool rows = encode_has_rows(b) && (!r->clip || r->splits);
+	bool rows = (b->kind == BLOCK_EVENTS || block_enters(b)) && (!r->clip || r->splits);
 
 	if (!en->begun) {
 		if (b->kind != BLOCK_META && !rows)
@@ -433,12 +421,6 @@ static void report_calls(struct calls *calls, bool quiet)
 	remark_count(calls->counts.ignored_kernel, CALLS_IGNORED_KERNEL);
 }
 
-/* Test whether declarations may be missing. */
-static bool encode_is_part(const struct encode_run *r)
-{
-	return r->s->status != STATUS_OK || stage_part(r->s);
-}
-
 /* Make the call engine of an encoder. */
 static void encode_begin_calls(struct encode_run *r)
 {
@@ -450,12 +432,15 @@ static void encode_begin_calls(struct encode_run *r)
 static int encode_end(struct encode_run *r, bool last, struct error *e)
 {
 	struct encoding *en = &r->en;
+	bool partial;
 
 	if ((!en->begun && encode_begin(en, e)) || (last && check_tick(r, e)) ||
 	    en->encoder->end(en, e))
 		return -1;
 	en->early = r->clip && clip_done(r->clip);
-	if (last && en->encoder->check && en->encoder->check(en, encode_is_part(r), e))
+	/* declarations may be missing */
+	partial = r->s->status != STATUS_OK || stage_part(r->s);
+	if (last && en->encoder->check && en->encoder->check(en, partial, e))
 		return -1;
 	if (en->text)
 		text_release(en->text);

@@ -16,23 +16,61 @@
 #include "common/util/buffer.h"
 #include "common/util/stack_limit.h"
 
+/*
+ * -t svg --by-time: a flame chart, the calls and the samples of each thread by time.
+ *
+ * A call is a frame from its enter to its leave. A sample lasts until the next sample of its
+ * thread. Where its weight is a time, and the next sample is more than twice the weight later, the
+ * sample lasts its weight: the thread did not run in between. Neighbouring samples share the frames
+ * that their stacks have in common. The samples are those of one type, the first in the trace.
+ *
+ * Where the trace has samples without times, whose clock counts ticks, and no calls, a sample lasts
+ * its weight, from the end of the sample before it: the chart counts what the samples count.
+ */
+
 enum {
 	WIDEST = 64, /* levels are halved rather than merging frames of this part of the whole */
 	LEVELS_LEAST = 8,
 };
 
-static void chart_frames_init(struct chart_frames *c)
-{
-	*c = (struct chart_frames){
-		.least = 1, .levels = STACK_FRAMES, .first = UINT64_MAX, .most = CHART_FRAMES_MOST};
-}
+/*
+ * The frames of a flame chart that are wide enough to see, in bounded memory.
+ *
+ * Frames are added when they end, so callees before their callers. A frame shorter than `least` is
+ * not kept by itself, and neither are its callees: such frames of one caller that are less than
+ * `least` apart become one merged frame, from the start of the first to the end of the last. So do
+ * frames at `levels` or more above the outermost one. Where CHART_FRAMES_MOST frames are kept,
+ * `least` is doubled, and where this merges too much, `levels` is halved. The result is that of a
+ * chart of all frames with the same `least` and `levels`.
+ */
 
-/* Free the frames of a lane. */
-static void chart_lane_free(struct chart_lane *lane)
-{
-	free(lane->frames);
-	*lane = (struct chart_lane){0};
-}
+enum { CHART_FRAMES_MOST = 1 << 17 };
+
+/* One frame, or several frames that are merged. */
+struct chart_frame {
+	uint64_t start, end;
+	uint32_t name;	 /* the caller's; of a merged frame 0 */
+	uint32_t level;	 /* number of frames below, of which some may be missing */
+	uint32_t merged; /* number of frames that are merged; 0: it is a frame */
+};
+
+/* The frames of one lane, by their ends. */
+struct chart_lane {
+	struct chart_frame *frames;
+	size_t count, capacity;
+	struct chart_lane *next; /* in chart_frames.lanes */
+	bool listed;
+};
+
+/* The frames of all lanes. */
+struct chart_frames {
+	struct chart_lane *lanes; /* those with frames; the memory is the caller's */
+	uint64_t least;		  /* shortest time of a frame that is kept by itself */
+	uint32_t levels;
+	uint64_t first, last; /* earliest start and latest end */
+	uint64_t added;	      /* frames */
+	size_t kept, most;    /* frames in memory, and their limit */
+};
 
 /* Join a merged frame with the one before it, if these are merged frames of one caller. */
 static bool join_last(const struct chart_frames *c, struct chart_lane *lane,
@@ -164,6 +202,46 @@ static int chart_lane_nest(struct chart_lane *lane)
 	return (int)depth;
 }
 
+/* --- the threads, and the run --- */
+
+/* One thread. */
+struct chart_thread {
+	struct buffer name;
+	struct chart_lane calls, samples;
+	struct {
+		struct {
+			uint64_t start;
+			uint32_t name;
+		} * open; /* frames that samples have shown, and that go on; outermost first */
+		size_t nopen, capacity;
+		uint64_t time, weight, interval; /* of the last one; time since the one before it */
+		bool seen;
+	} sampled;
+};
+
+/* One run of the encoder. */
+struct chart_run {
+	struct chart_frames frames;
+	struct chart_thread **threads; /* in the order of their appearance */
+	size_t nthreads, capacity;
+	struct intern chart_names;
+	bool calls; /* there are calls */
+	const char
+		*unit; /* of times: "ns", "ticks", or the type that samples without times count */
+	struct spans spans;
+	struct tracks tracks;
+	struct location_names names;
+	uint32_t *numbers; /* by location: number in chart_names + 1; 0 not yet looked up */
+	size_t nnumbers;
+	uint32_t symbol_changes;
+	const struct type *sampled; /* of the samples that are shown; NULL: there are none */
+	struct buffer stack;	    /* locations of a stack, innermost first */
+	struct other_events others;
+	uint64_t crossing, samples, negative;
+	uint64_t elapsed; /* with timeless: weight of the samples so far */
+	bool started, drop, timeless;
+};
+
 /* --- writes a flame chart: a lane for each thread, the outermost frame on top --- */
 
 enum {
@@ -184,7 +262,8 @@ struct drawn_lane {
 };
 
 struct chart_drawing {
-	struct flame_chart *chart;
+	struct chart_run *chart;
+	const char *title; /* NULL: none */
 	struct text *out;
 	struct drawn_lane *lanes;
 	size_t count, left_out;
@@ -199,7 +278,7 @@ static bool is_visible(const struct chart_drawing *d, const struct chart_frame *
 /* Test whether the frames that are wide enough fit into the picture. */
 static bool flame_chart_fits(const struct chart_drawing *d)
 {
-	const struct intern *names = &d->chart->names;
+	const struct intern *names = &d->chart->chart_names;
 	size_t n = 0, bytes = 0;
 
 	for (const struct chart_lane *l = d->chart->frames.lanes; l; l = l->next) {
@@ -281,7 +360,7 @@ static int choose_lanes(struct chart_drawing *d)
 
 static int make_lanes(struct chart_drawing *d)
 {
-	const struct flame_chart *c = d->chart;
+	const struct chart_run *c = d->chart;
 
 	d->lanes = malloc((2 * c->nthreads + 1) * sizeof *d->lanes);
 	if (!d->lanes)
@@ -313,7 +392,7 @@ static double pixels(const struct chart_drawing *d, uint64_t time)
 
 static void flame_chart_put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
 {
-	const struct intern *names = &d->chart->names;
+	const struct intern *names = &d->chart->chart_names;
 	const char *unit = d->chart->unit;
 	uint64_t at = f->start - d->origin, time = f->end - f->start;
 	struct svg_frame frame = {.x = pixels(d, at), .width = pixels(d, time), .y = y};
@@ -375,7 +454,7 @@ static uint64_t count_drawn(const struct chart_drawing *d)
 /* Write what is drawn, and how much is missing and why; exact: with exact amounts. */
 static void about_chart(const struct chart_drawing *d, bool exact, char *out, size_t size)
 {
-	const struct flame_chart *c = d->chart;
+	const struct chart_run *c = d->chart;
 	char hidden[256] = "", deep[64] = "", lanes[80] = "", span[SVG_AMOUNT], least[SVG_AMOUNT];
 	uint64_t missing = c->frames.added - count_drawn(d);
 
@@ -391,8 +470,8 @@ static void about_chart(const struct chart_drawing *d, bool exact, char *out, si
 		 !c->sampled ? ""
 		 : c->calls  ? " and samples of "
 			     : "samples of ",
-		 c->sampled ? c->sampled : "", svg_amount(span, d->span, c->unit, exact), hidden,
-		 lanes);
+		 c->sampled ? c->sampled->name.text : "", svg_amount(span, d->span, c->unit, exact),
+		 hidden, lanes);
 }
 
 static void put_about(const struct chart_drawing *d)
@@ -401,7 +480,7 @@ static void put_about(const struct chart_drawing *d)
 
 	about_chart(d, false, line, sizeof line);
 	about_chart(d, true, exact, sizeof exact);
-	svg_about(d->out, d->chart->title, line, exact);
+	svg_about(d->out, d->title, line, exact);
 }
 
 static void write_chart(struct chart_drawing *d)
@@ -423,9 +502,9 @@ static void write_chart(struct chart_drawing *d)
 }
 
 /* Write the chart. Merges the frames that are too narrow. Returns 0, or -1 when out of memory. */
-static int flame_chart_draw(struct flame_chart *c, struct text *out)
+static int flame_chart_draw(struct chart_run *c, const char *title, struct text *out)
 {
-	struct chart_drawing d = {.chart = c, .out = out, .span = 1};
+	struct chart_drawing d = {.chart = c, .title = title, .out = out, .span = 1};
 	int bad;
 
 	if (c->frames.last > c->frames.first) {
@@ -440,35 +519,6 @@ static int flame_chart_draw(struct flame_chart *c, struct text *out)
 	return bad;
 }
 
-/*
- * -t svg --by-time: a flame chart, the calls and the samples of each thread by time.
- *
- * A call is a frame from its enter to its leave. A sample lasts until the next sample of its
- * thread. Where its weight is a time, and the next sample is more than twice the weight later, the
- * sample lasts its weight: the thread did not run in between. Neighbouring samples share the frames
- * that their stacks have in common. The samples are those of one type, the first in the trace.
- *
- * Where the trace has samples without times, whose clock counts ticks, and no calls, a sample lasts
- * its weight, from the end of the sample before it: the chart counts what the samples count.
- */
-
-/* One run of the encoder. */
-struct chart_run {
-	struct flame_chart chart;
-	struct spans spans;
-	struct tracks tracks;
-	struct location_names names;
-	uint32_t *numbers; /* by location: number in chart.names + 1; 0 not yet looked up */
-	size_t nnumbers;
-	uint32_t symbol_changes;
-	const struct type *sampled; /* of the samples that are shown */
-	struct buffer frames;	    /* locations of a stack, innermost first */
-	struct other_events others;
-	uint64_t crossing, samples, negative;
-	uint64_t elapsed; /* with timeless: weight of the samples so far */
-	bool started, drop, timeless;
-};
-
 static int flame_chart_clean_name(struct buffer *to, const char *name, size_t n)
 {
 	return n ? folded_clean_name(to, NULL, (struct text_ref){name, (uint32_t)n, 0})
@@ -479,23 +529,22 @@ static int flame_chart_clean_name(struct buffer *to, const char *name, size_t n)
 static int flame_chart_name_of(struct chart_run *s, uint32_t location, uint32_t *number)
 {
 	const struct dictionary *d = s->names.dictionary;
-	uint32_t *numbers, size;
+	uint32_t size;
 	const char *name;
 
 	if (ARRAY_REACH(s->numbers, s->nnumbers, location))
 		return -1;
-	numbers = s->numbers;
 	if (s->symbol_changes != d->symbol_changes)
-		memset(numbers, 0, s->nnumbers * sizeof *numbers);
+		memset(s->numbers, 0, s->nnumbers * sizeof *s->numbers);
 	s->symbol_changes = d->symbol_changes;
-	if (!numbers[location]) {
+	if (!s->numbers[location]) {
 		name = location_names_get(&s->names, location, &size);
-		*number = name ? intern(&s->chart.names, name, size) : INTERN_NONE;
+		*number = name ? intern(&s->chart_names, name, size) : INTERN_NONE;
 		if (*number == INTERN_NONE)
 			return -1;
-		numbers[location] = *number + 1;
+		s->numbers[location] = *number + 1;
 	}
-	*number = numbers[location] - 1;
+	*number = s->numbers[location] - 1;
 	return 0;
 }
 
@@ -504,30 +553,20 @@ static struct chart_thread *flame_chart_thread_of(struct chart_run *s, uint32_t 
 						  const struct lane *lane)
 {
 	struct track *track = tracks_get(&s->tracks, number, lane);
-	struct flame_chart *c = &s->chart;
-	struct chart_thread *t = track ? track->user : NULL, **threads;
+	struct chart_thread *t = track ? track->user : NULL;
 
 	if (!track)
 		return NULL;
 	if (!t) {
-		if (ARRAY_GROW(c->threads, c->capacity, c->nthreads))
+		if (ARRAY_GROW(s->threads, s->capacity, s->nthreads))
 			return NULL;
-		threads = c->threads;
 		t = calloc(1, sizeof *t);
 		if (!t)
 			return NULL;
-		threads[c->nthreads++] = t;
+		s->threads[s->nthreads++] = t;
 		track->user = t;
 	}
-	if (track->renamed) {
-		track->renamed = false;
-		t->name.size = 0;
-		if (track_name(track, lane, &t->name) ||
-		    (!track->per_cpu && !track->made_up &&
-		     buffer_printf(&t->name, " [%d]", track->tid)))
-			return NULL;
-	}
-	return t;
+	return track_rename(track, lane, &t->name) ? NULL : t;
 }
 
 /* --- calls --- */
@@ -550,9 +589,9 @@ static int flame_chart_end_call(void *ctx, const struct span *span, const struct
 		f.end = f.start;
 	t = flame_chart_thread_of(s, span->thread, span->lane);
 	if (!t || flame_chart_name_of(s, span->location, &f.name) ||
-	    chart_frames_add(&s->chart.frames, &t->calls, &f))
+	    chart_frames_add(&s->frames, &t->calls, &f))
 		return error_no_memory(e);
-	s->chart.calls = true;
+	s->calls = true;
 	return 0;
 }
 
@@ -561,14 +600,13 @@ static int flame_chart_end_call(void *ctx, const struct span *span, const struct
 /* End the frames above the lowest ones. */
 static int close_frames(struct chart_run *s, struct chart_thread *t, size_t lowest, uint64_t time)
 {
-	struct sampled_thread *st = &t->sampled;
+	while (t->sampled.nopen > lowest) {
+		size_t level = --t->sampled.nopen;
+		uint64_t start = t->sampled.open[level].start;
+		struct chart_frame f = {start, time > start ? time : start,
+					t->sampled.open[level].name, (uint32_t)level, 0};
 
-	while (st->nopen > lowest) {
-		const struct open_frame *o = &st->open[--st->nopen];
-		struct chart_frame f = {o->start, time > o->start ? time : o->start, o->name,
-					(uint32_t)st->nopen, 0};
-
-		if (chart_frames_add(&s->chart.frames, &t->samples, &f))
+		if (chart_frames_add(&s->frames, &t->samples, &f))
 			return -1;
 	}
 	return 0;
@@ -578,60 +616,61 @@ static int close_frames(struct chart_run *s, struct chart_thread *t, size_t lowe
 static int show_stack(struct chart_run *s, struct chart_thread *t, uint32_t stack, uint64_t time)
 {
 	const struct dictionary *d = s->names.dictionary;
-	struct sampled_thread *st = &t->sampled;
 	size_t level = 0;
 
-	s->frames.size = 0;
+	s->stack.size = 0;
 	for (; stack; stack = dictionary_stack_parent(d, stack))
-		if (buffer_u32(&s->frames, dictionary_stack_location(d, stack)))
+		if (buffer_u32(&s->stack, dictionary_stack_location(d, stack)))
 			return -1;
-	for (size_t i = s->frames.size; i && level < STACK_FRAMES; i -= 4, level++) {
+	for (size_t i = s->stack.size; i && level < STACK_FRAMES; i -= 4, level++) {
 		uint32_t name;
 
-		if (flame_chart_name_of(s, get_u32(s->frames.data + i - 4), &name))
+		if (flame_chart_name_of(s, get_u32(s->stack.data + i - 4), &name))
 			return -1;
-		if (level < st->nopen && st->open[level].name == name)
+		if (level < t->sampled.nopen && t->sampled.open[level].name == name)
 			continue;
-		if (close_frames(s, t, level, time) || ARRAY_GROW(st->open, st->capacity, level))
+		if (close_frames(s, t, level, time) ||
+		    ARRAY_GROW(t->sampled.open, t->sampled.capacity, level))
 			return -1;
-		st->open[st->nopen++] = (struct open_frame){time, name};
+		t->sampled.open[level].start = time;
+		t->sampled.open[level].name = name;
+		t->sampled.nopen = level + 1;
 	}
 	return close_frames(s, t, level, time);
 }
 
 /* Get the time at which the last sample ends, where the next one is at `next`. */
-static uint64_t end_of_sample(const struct chart_run *s, const struct sampled_thread *st,
+static uint64_t end_of_sample(const struct chart_run *s, const struct chart_thread *t,
 			      uint64_t next)
 {
+	uint64_t time = t->sampled.time, weight = t->sampled.weight;
 	bool timed = s->sampled->flags & TYPE_WEIGHT_TIME;
 
-	if (s->timeless)
-		return st->time + st->weight;
-	return timed && next - st->time > st->weight && next - st->time - st->weight > st->weight
-		       ? st->time + st->weight
+	return s->timeless || (timed && next - time > weight && next - time - weight > weight)
+		       ? time + weight
 		       : next;
 }
 
 static int add_sample(struct chart_run *s, const struct event *ev)
 {
 	struct chart_thread *t = flame_chart_thread_of(s, ev->lane->thread, ev->lane);
-	struct sampled_thread *st = t ? &t->sampled : NULL;
 	uint64_t time = s->timeless ? s->elapsed : ev->time;
 
 	if (!t)
 		return -1;
 	add_saturated(&s->elapsed, sample_weight(ev));
-	if (st->seen) {
+	if (t->sampled.seen) {
 		/* a later stream may have earlier times */
-		uint64_t end = time < st->time ? st->time : end_of_sample(s, st, time);
+		uint64_t before = t->sampled.time;
+		uint64_t end = time < before ? before : end_of_sample(s, t, time);
 
 		if (end != time && close_frames(s, t, 0, end))
 			return -1;
-		st->interval = end > st->time ? end - st->time : 0;
+		t->sampled.interval = end > before ? end - before : 0;
 	}
-	st->seen = true;
-	st->time = time;
-	st->weight = s->timeless ? s->elapsed - time : sample_weight(ev);
+	t->sampled.seen = true;
+	t->sampled.time = time;
+	t->sampled.weight = s->timeless ? s->elapsed - time : sample_weight(ev);
 	return show_stack(s, t, ev->stack, time);
 }
 
@@ -639,16 +678,15 @@ static int add_sample(struct chart_run *s, const struct event *ev)
  * if its weight is a time, its weight. */
 static int end_samples(struct chart_run *s)
 {
-	for (size_t i = 0; i < s->chart.nthreads; i++) {
-		struct chart_thread *t = s->chart.threads[i];
-		struct sampled_thread *st = &t->sampled;
-		uint64_t end = st->time;
+	for (size_t i = 0; i < s->nthreads; i++) {
+		struct chart_thread *t = s->threads[i];
+		uint64_t end = t->sampled.time;
 
-		if (!st->seen)
+		if (!t->sampled.seen)
 			continue;
 		add_saturated(&end, s->timeless || s->sampled->flags & TYPE_WEIGHT_TIME
-					    ? st->weight
-					    : st->interval);
+					    ? t->sampled.weight
+					    : t->sampled.interval);
 		if (close_frames(s, t, 0, end))
 			return -1;
 	}
@@ -669,17 +707,14 @@ static int flame_chart_other_event(void *ctx, const struct event *ev, struct err
 {
 	struct chart_run *s = ctx;
 
-	if (ev->type->kind != KIND_SAMPLE) {
+	if (ev->type->kind != KIND_SAMPLE)
 		return other_events_add(&s->others, ev->type) ? error_no_memory(e) : 0;
-	}
 	if (!s->sampled) {
 		s->sampled = ev->type;
-		s->chart.sampled = ev->type->name.text;
-		s->timeless = !strcmp(s->chart.unit, "ticks") &&
-			      !flame_chart_has_calls(s->names.dictionary);
+		s->timeless =
+			!strcmp(s->unit, "ticks") && !flame_chart_has_calls(s->names.dictionary);
 		if (s->timeless)
-			s->chart.unit =
-				ev->type->flags & TYPE_WEIGHT_TIME ? "ns" : ev->type->name.text;
+			s->unit = ev->type->flags & TYPE_WEIGHT_TIME ? "ns" : ev->type->name.text;
 	}
 	if (!sample_profile_same_type(s->sampled, ev->type)) {
 		s->samples++;
@@ -703,8 +738,9 @@ static int chart_begin(struct encoding *en, struct error *e)
 		return error_no_memory(e);
 	en->state = s;
 	s->drop = en->options->flags & ENCODE_DROP;
-	s->chart.unit = "ns";
-	chart_frames_init(&s->chart.frames);
+	s->unit = "ns";
+	s->frames = (struct chart_frames){
+		.least = 1, .levels = STACK_FRAMES, .first = UINT64_MAX, .most = CHART_FRAMES_MOST};
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, flame_chart_clean_name);
 	if (en->options->weight)
@@ -720,7 +756,7 @@ static int chart_event(struct encoding *en, const struct event *ev, struct error
 	if (!s->started) {
 		s->started = true;
 		if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS)
-			s->chart.unit = "ticks";
+			s->unit = "ticks";
 	}
 	return spans_event(&s->spans, ev, e);
 }
@@ -734,7 +770,7 @@ static void chart_report(const struct chart_run *s)
 		remark(NULL,
 		       "the chart is of the samples of '%s', the first type: choose others with "
 		       "trfilter 'type == ...'",
-		       s->chart.sampled);
+		       s->sampled->name.text);
 	remark_count(s->samples, "{sample|samples} of other types left out");
 	remark_count(s->negative, SAMPLES_NEGATIVE);
 	remark_count(s->others.count,
@@ -763,10 +799,9 @@ static int chart_end(struct encoding *en, struct error *e)
 
 	if (spans_finish(&s->spans, e))
 		return -1;
-	s->chart.title = picture_title(en);
-	if (end_samples(s) || flame_chart_draw(&s->chart, en->text))
+	if (end_samples(s) || flame_chart_draw(s, picture_title(en), en->text))
 		return error_no_memory(e);
-	if (!s->chart.calls && !s->chart.sampled)
+	if (!s->calls && !s->sampled)
 		other_events_report_empty(&s->others);
 	if (!(en->options->flags & ENCODE_QUIET))
 		chart_report(s);
@@ -779,22 +814,22 @@ static void chart_free(struct encoding *en)
 
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->chart.nthreads; i++) {
-		struct chart_thread *t = s->chart.threads[i];
+	for (size_t i = 0; i < s->nthreads; i++) {
+		struct chart_thread *t = s->threads[i];
 
-		chart_lane_free(&t->calls);
-		chart_lane_free(&t->samples);
+		free(t->calls.frames);
+		free(t->samples.frames);
 		free(t->sampled.open);
 		buffer_free(&t->name);
 		free(t);
 	}
-	free(s->chart.threads);
-	intern_free(&s->chart.names);
+	free(s->threads);
+	intern_free(&s->chart_names);
 	intern_free(&s->others.types);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);
 	location_names_free(&s->names);
-	buffer_free(&s->frames);
+	buffer_free(&s->stack);
 	free(s->numbers);
 	free(s);
 	en->state = NULL;

@@ -93,6 +93,7 @@ struct perfetto_encoder {
 	/* with --unclosed=drop: the packets, until the end; before each its size, u32, 0 if it is
 	   revoked, and the same once more: the bytes up to the next one */
 	struct buffer held;
+	uint64_t token;			      /* of the packet written last */
 	struct buffer out, packet, part, bit; /* out: bytes to be written */
 	struct buffer interned, kept, clean;
 	uint8_t *known[NAME_KINDS]; /* by string: was sent */
@@ -140,24 +141,24 @@ static int perfetto_write_out(struct encoding *en, struct error *e)
 	return r;
 }
 
-/* Write the packet; if calls may be dropped, *token names it: where it is in s->held. */
-static int perfetto_put_packet(struct perfetto_encoder *s, uint64_t *token, struct error *e)
+/* Write the packet; if calls may be dropped, s->token is where it is in s->held. */
+static int perfetto_put_packet(struct perfetto_encoder *s, struct error *e)
 {
 	struct buffer *out = s->drop ? &s->held : &s->out;
 	size_t n;
 
-	*token = out->size;
+	s->token = out->size;
 	if ((s->drop && buffer_zero(out, HELD_HEADER)) ||
 	    protobuf_message(out, TRACE_PACKET, &s->packet))
 		return error_no_memory(e);
 	buffer_clear(&s->packet);
 	if (!s->drop)
 		return 0;
-	n = out->size - *token - HELD_HEADER;
+	n = out->size - s->token - HELD_HEADER;
 	if (n > UINT32_MAX)
 		return error_set(e, NULL, NO_OFFSET, "a record of %zu bytes is too large", n);
-	put_u32(out->data + *token, (uint32_t)n);
-	put_u32(out->data + *token + 4, (uint32_t)n);
+	put_u32(out->data + s->token, (uint32_t)n);
+	put_u32(out->data + s->token + 4, (uint32_t)n);
 	return 0;
 }
 
@@ -191,13 +192,12 @@ static int perfetto_put_bundle(struct perfetto_encoder *s, bool derived,
 			       const struct buffer *message, struct error *e)
 {
 	uint32_t sequence = derived ? PERFETTO_DERIVED_SEQUENCE : SEQUENCE;
-	uint64_t token;
 
 	buffer_clear(&s->packet);
 	if (protobuf_uint(&s->packet, PACKET_SEQUENCE_ID, sequence) ||
 	    protobuf_message(&s->packet, PACKET_FTRACE, message))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 static int perfetto_begin_packet(struct perfetto_encoder *s, uint32_t sequence, uint64_t time,
@@ -214,7 +214,6 @@ static int perfetto_begin_packet(struct perfetto_encoder *s, uint32_t sequence, 
 /* Write the names that the next packet uses for the first time, as a packet. */
 static int perfetto_put_interned(struct perfetto_encoder *s, uint64_t time, struct error *e)
 {
-	uint64_t token;
 
 	if (!s->interned.size)
 		return 0;
@@ -222,7 +221,7 @@ static int perfetto_put_interned(struct perfetto_encoder *s, uint64_t time, stru
 	    protobuf_message(&s->packet, PACKET_INTERNED_DATA, &s->interned))
 		return error_no_memory(e);
 	s->interned.size = 0;
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 static int perfetto_put_clocks(struct perfetto_encoder *s, const struct clock *clock, uint64_t time)
@@ -247,14 +246,13 @@ static int perfetto_put_clocks(struct perfetto_encoder *s, const struct clock *c
 /* Write the first packet of the events: it clears the reader's state and describes the clock. */
 static int perfetto_put_first(struct perfetto_encoder *s, const struct event *ev, struct error *e)
 {
-	uint64_t token;
 
 	s->started = true;
 	if (perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_CLEARED) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1) ||
 	    perfetto_put_clocks(s, ev->lane->clock, ev->time))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 /* Append a text as a field; invalid UTF-8 is replaced. */
@@ -268,13 +266,12 @@ static int perfetto_put_text(struct perfetto_encoder *s, struct buffer *to, uint
 /* Write s->part as the descriptor of a track. */
 static int perfetto_put_descriptor(struct perfetto_encoder *s, uint64_t time, struct error *e)
 {
-	uint64_t token;
 	struct buffer descriptor = s->part;
 
 	if (perfetto_begin_packet(s, SEQUENCE, time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_DESCRIPTOR, &descriptor))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 /* Note that a number is interned. Returns 1 if it was, 0 if it is new, -1 when out of memory. */
@@ -1370,7 +1367,6 @@ static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct
 {
 	struct perfetto_samples *k = &s->samples;
 	const struct type *t = ev->type;
-	uint64_t token;
 
 	k->text.size = k->message.size = k->interned.size = 0;
 	if (utf8_append(&k->text, t->name.text, t->name.size) ||
@@ -1384,7 +1380,7 @@ static int put_first(struct perfetto_encoder *s, uint32_t sequence, const struct
 	    protobuf_message(&s->packet, PACKET_DEFAULTS, &k->message) ||
 	    protobuf_uint(&s->packet, PACKET_FIRST, 1))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 /* Get the sequence of a type of samples. */
@@ -1427,7 +1423,7 @@ static int perfetto_put_sample(struct perfetto_encoder *s, const struct event *e
 	const struct dictionary *d = s->names.dictionary;
 	uint32_t stack = dictionary_stack_limited(d, event_stack(d, ev)), sequence = 0;
 	struct buffer *b = &k->text;
-	uint64_t total, token;
+	uint64_t total;
 
 	if (sample_is_negative(ev)) {
 		k->negative++;
@@ -1452,7 +1448,7 @@ static int perfetto_put_sample(struct perfetto_encoder *s, const struct event *e
 	     protobuf_message(&s->packet, PACKET_INTERNED_DATA, &k->interned)) ||
 	    protobuf_message(&s->packet, PACKET_PERF_SAMPLE, b))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 /*
@@ -1505,7 +1501,7 @@ static int perfetto_put_flows(struct perfetto_encoder *s, const struct event *ev
 
 /* Write an event. The attributes in s->kept become annotations. */
 static int perfetto_put_event(struct perfetto_encoder *s, const struct track_event_out *ev,
-			      uint64_t *token, struct error *e)
+			      struct error *e)
 {
 	struct buffer *b = &s->part;
 
@@ -1532,7 +1528,7 @@ static int perfetto_put_event(struct perfetto_encoder *s, const struct track_eve
 	if (perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, b))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, token, e);
+	return perfetto_put_packet(s, e);
 }
 
 static int perfetto_name_of(struct perfetto_encoder *s, uint32_t location, uint32_t *name)
@@ -1583,27 +1579,24 @@ static int encode_perfetto_begin_call(void *ctx, const struct event *enter, cons
 				      struct buffer *keep, uint64_t *token, struct error *e)
 {
 	struct perfetto_encoder *s = ctx;
-	uint32_t name;
-	uint64_t uuid;
+	struct track_event_out begin = {.type = perfetto_is_state(enter->type) ? TYPE_STATE
+									       : TYPE_BEGIN,
+					.time = enter->time,
+					.category = enter->type->group.number,
+					.location = span->location,
+					.event = enter,
+					/* else the output with the call's enter has them */
+					.flows = span->restored ? NULL : enter};
 
-	if (begin_track(s, enter, span, keep, &uuid, e))
+	if (begin_track(s, enter, span, keep, &begin.track, e))
 		return -1;
 	buffer_clear(&s->kept);
-	if (perfetto_name_of(s, span->location, &name) || append_call(s, enter))
+	if (perfetto_name_of(s, span->location, &begin.name) || append_call(s, enter))
 		return error_no_memory(e);
-	return perfetto_put_event(
-		s,
-		&(struct track_event_out){.type = perfetto_is_state(enter->type) ? TYPE_STATE
-										 : TYPE_BEGIN,
-					  .track = uuid,
-					  .time = enter->time,
-					  .name = name,
-					  .category = enter->type->group.number,
-					  .location = span->location,
-					  .event = enter,
-					  /* else the output with the call's enter has them */
-					  .flows = span->restored ? NULL : enter},
-		token, e);
+	if (perfetto_put_event(s, &begin, e))
+		return -1;
+	*token = s->token;
+	return 0;
 }
 
 /* Append the name of a call's leave, if it is not that of the call's begin. */
@@ -1639,10 +1632,14 @@ static int encode_perfetto_end_call(void *ctx, const struct span *span, const st
 				    struct error *e)
 {
 	struct perfetto_encoder *s = ctx;
-	uint64_t uuid, token;
-	uint32_t name;
-	uint8_t slot = end_slot(s, span);
 	bool state = span->type && perfetto_is_state(span->type);
+	struct track_event_out begin = {.type = TYPE_BEGIN,
+					.time = span->start,
+					.category = span->type ? span->type->group.number : 0,
+					.location = span->location};
+	struct track_event_out end = {
+		.type = state ? TYPE_STATE : TYPE_END, .time = span->end, .flows = leave};
+	uint8_t slot = end_slot(s, span);
 
 	/* a state without an end lasts to the end of the trace */
 	if (span->unfinished && state && !s->drop)
@@ -1652,36 +1649,23 @@ static int encode_perfetto_end_call(void *ctx, const struct span *span, const st
 			put_u32(s->held.data + span->token, 0);
 		return 0;
 	}
-	if (span->kept_size == sizeof uuid)
-		uuid = get_u64(span->kept->data + span->kept_at);
-	else if (perfetto_span_track(s, span, slot, span->end, &uuid, e))
+	if (span->kept_size == sizeof end.track)
+		end.track = get_u64(span->kept->data + span->kept_at);
+	else if (perfetto_span_track(s, span, slot, span->end, &end.track, e))
 		return -1;
 	buffer_clear(&s->kept);
 	if (!span->begun) {
-		if (perfetto_name_of(s, span->location, &name))
+		begin.track = end.track;
+		if (perfetto_name_of(s, span->location, &begin.name))
 			return error_no_memory(e);
-		if (perfetto_put_event(
-			    s,
-			    &(struct track_event_out){
-				    .type = TYPE_BEGIN,
-				    .track = uuid,
-				    .time = span->start,
-				    .name = name,
-				    .category = span->type ? span->type->group.number : 0,
-				    .location = span->location},
-			    &token, e))
+		if (perfetto_put_event(s, &begin, e))
 			return -1;
 	}
 	if ((leave && append_call(s, leave)) || perfetto_append_leave_name(s, span) ||
 	    (span->unfinished &&
 	     attributes_append_bool(&s->attributes, CHROME_UNFINISHED, true, &s->kept)))
 		return error_no_memory(e);
-	return perfetto_put_event(s,
-				  &(struct track_event_out){.type = state ? TYPE_STATE : TYPE_END,
-							    .track = uuid,
-							    .time = span->end,
-							    .flows = leave},
-				  &token, e);
+	return perfetto_put_event(s, &end, e);
 }
 
 static int perfetto_drop_call(void *ctx, const struct span *span, struct error *e)
@@ -1697,7 +1681,7 @@ static int perfetto_put_counter(struct perfetto_encoder *s, const struct event *
 	bool real = item->kind == ATTRIBUTE_REAL ||
 		    (item->kind == ATTRIBUTE_UINT && item->number > INT64_MAX);
 	uint32_t category = ev->type->group.number;
-	uint64_t uuid = 0, token;
+	uint64_t uuid = 0;
 
 	if (perfetto_counter_track(s, ev, name, s->attributes.count > 1 ? item->name : 0, &uuid, e))
 		return -1;
@@ -1716,7 +1700,7 @@ static int perfetto_put_counter(struct perfetto_encoder *s, const struct event *
 	    perfetto_begin_packet(s, SEQUENCE, ev->time, STATE_NEEDED) ||
 	    protobuf_message(&s->packet, PACKET_TRACK_EVENT, &s->part))
 		return error_no_memory(e);
-	return perfetto_put_packet(s, &token, e);
+	return perfetto_put_packet(s, e);
 }
 
 /* Append the attributes of an event that is no call. A gap of no thread has its CPU. A part of a
@@ -1741,9 +1725,13 @@ static int append_instant(struct perfetto_encoder *s, const struct event *ev)
 static int perfetto_other_event(void *ctx, const struct event *ev, struct error *e)
 {
 	struct perfetto_encoder *s = ctx;
-	uint64_t uuid = 0, token; /* track 0 is that of all threads */
-	uint32_t name = ev->type->name.number;
-	struct track_event_out instant;
+	struct track_event_out instant = {.type = TYPE_INSTANT,
+					  .time = ev->time,
+					  .name = ev->type->name.number,
+					  .category = ev->type->group.number,
+					  .location = ev->location,
+					  .event = ev,
+					  .flows = ev};
 	bool whole;
 
 	if (perfetto_ftrace_event(s, ev, &whole, e))
@@ -1751,39 +1739,34 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	/* the event needs no track, but its thread a process and a name, if they are known */
 	if (whole && (!ev->lane->tid || !(ev->lane->flags & LANE_HAS_PID || ev->lane->comm.size)))
 		return 0;
+	/* track 0 is that of all threads */
 	if (!perfetto_is_global(ev) &&
 	    perfetto_put_track(s,
 			       &(struct track_of){.kind = OF_THREAD,
 						  .thread = calls_thread(ev),
 						  .lane = ev->lane},
-			       ev->time, &uuid, e))
+			       ev->time, &instant.track, e))
 		return -1;
 	if (whole)
 		return 0;
 	if (ev->type->kind == KIND_SAMPLE)
 		return perfetto_put_sample(s, ev, e);
 	buffer_clear(&s->kept);
-	if (append_instant(s, ev) || (ev->location && perfetto_name_of(s, ev->location, &name)))
+	if (append_instant(s, ev) ||
+	    (ev->location && perfetto_name_of(s, ev->location, &instant.name)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, &s->kept))
 			return error_no_memory(e);
 		if (attributes_keep_numbers(&s->attributes)) {
 			for (size_t i = 0; i < s->attributes.count; i++)
-				if (perfetto_put_counter(s, ev, name, &s->attributes.items[i], e))
+				if (perfetto_put_counter(s, ev, instant.name,
+							 &s->attributes.items[i], e))
 					return -1;
 			return 0;
 		}
 	}
-	instant = (struct track_event_out){.type = TYPE_INSTANT,
-					   .track = uuid,
-					   .time = ev->time,
-					   .name = name,
-					   .category = ev->type->group.number,
-					   .location = ev->location,
-					   .event = ev,
-					   .flows = ev};
-	return perfetto_put_event(s, &instant, &token, e);
+	return perfetto_put_event(s, &instant, e);
 }
 
 /* Begin the trace with the first call that is open. After lost rows the states of threads are not

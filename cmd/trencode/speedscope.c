@@ -101,17 +101,11 @@ static struct lane_profile *speedscope_profile_of(struct speedscope *s, uint32_t
 		s->profiles[s->nprofiles++] = p;
 		t->user = p;
 	}
-	if (t->renamed) {
-		t->renamed = false;
-		p->name.size = 0;
+	if (t->renamed)
 		p->nameless = t->per_cpu && !(lane->flags & LANE_HAS_CPU);
-		if (track_name(t, lane, &p->name) ||
-		    (!t->per_cpu && !t->made_up && buffer_printf(&p->name, " [%d]", t->tid)))
-			return NULL;
-	}
 	if (time > p->last)
 		p->last = time;
-	return p;
+	return track_rename(t, lane, &p->name) ? NULL : p;
 }
 
 /* --- events --- */

@@ -496,3 +496,15 @@ int track_name(const struct track *t, const struct lane *lane, struct buffer *to
 		return buffer_printf(to, " [%d]", lane->tid);
 	return buffer_printf(to, " [CPU %d]", lane->cpu);
 }
+
+int track_rename(struct track *t, const struct lane *lane, struct buffer *name)
+{
+	if (!t->renamed)
+		return 0;
+	t->renamed = false;
+	name->size = 0;
+	return track_name(t, lane, name) ||
+			       (!t->per_cpu && !t->made_up && buffer_printf(name, " [%d]", t->tid))
+		       ? -1
+		       : 0;
+}

@@ -105,6 +105,10 @@ bool track_is_other(const struct lane *lane);
  * their own. Returns 0, or -1 when out of memory. */
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to);
 
+/* Set *name, of a track that is renamed, to its display name with its number: "app [7]". Returns 0,
+ * or -1 when out of memory. */
+int track_rename(struct track *t, const struct lane *lane, struct buffer *name);
+
 /*
  * Flows between events: the arguments flow_ids and terminating_flow_ids of events that were read
  * from Perfetto's format or Trace Event JSON, and the events s, t and f of JSON.
