@@ -154,30 +154,25 @@ static int clip_note_thread(struct clip *c, const struct event *ev)
 	return 0;
 }
 
-/* A cut: its time, and the source's own time of an event then, if that differs. */
-struct cut {
-	uint64_t time, source_time;
-};
-
 /* Find the cut before an event, at a time that is later than those of the part. Returns false if
  * there is none. */
-static bool find_cut(struct clip *c, const struct event *ev, struct cut *cut)
+static bool find_cut(struct clip *c, const struct event *ev)
 {
 	const struct field *own = field_by_role(ev->type, ROLE_SOURCE_TIME);
 	bool differs = own && own->where == WHERE_FIXED && own->size == 8;
 
-	cut->time = ev->time;
+	c->cuts.time = ev->time;
 	if (c->split.time && ev->time >= c->ends) {
 		uint64_t begin = ev->time - (ev->time - c->ends) % c->step;
 
 		c->ends = begin < UINT64_MAX - c->step ? begin + c->step : UINT64_MAX;
 		/* a time between those of two events has no source's time */
 		if (!differs && begin > c->part.latest)
-			cut->time = begin;
+			c->cuts.time = begin;
 	} else if (!c->part.due || ev->time <= c->part.latest) {
 		return false;
 	}
-	cut->source_time = differs ? get_u64(ev->fixed + own->offset) : cut->time;
+	c->cuts.source_time = differs ? get_u64(ev->fixed + own->offset) : c->cuts.time;
 	return !c->needs_calls || c->part.called;
 }
 
@@ -704,28 +699,28 @@ static void clip_put_number(const struct type *t, uint8_t *fixed, const struct f
 }
 
 /* Fill in a field that the enter does not have. */
-static void fill_field(const struct kept_enter *n, const struct type *t, uint8_t *fixed,
-		       const struct field *f, const struct cut *cut)
+static void fill_field(const struct clip *c, const struct kept_enter *n, const struct type *t,
+		       uint8_t *fixed, const struct field *f)
 {
 	/* the record of the kernel's function graph repeats both times */
 	bool kernel = !strcmp(t->group.text, "ftrace");
 
 	if (f->role == ROLE_SOURCE_TIME)
-		clip_put_number(t, fixed, f, cut->source_time);
+		clip_put_number(t, fixed, f, c->cuts.source_time);
 	else if (kernel && clip_has_name(f, "calltime"))
 		clip_put_number(t, fixed, f, n->time);
 	else if (kernel && clip_has_name(f, "rettime"))
-		clip_put_number(t, fixed, f, cut->time);
+		clip_put_number(t, fixed, f, c->cuts.time);
 	else if (clip_has_name(f, "common_type"))
 		clip_put_number(t, fixed, f, t->native);
 }
 
 /* Show the leave of an open call. */
-static int show_leave(struct clip *c, const struct kept_enter *n, const struct cut *cut,
-		      struct error *e)
+static int show_leave(struct clip *c, const struct kept_enter *n, struct error *e)
 {
 	const struct type *t = leave_type(c, n->type);
-	struct event ev = {.time = cut->time, .type = t, .lane = n->lane, .location = n->location};
+	struct event ev = {
+		.time = c->cuts.time, .type = t, .lane = n->lane, .location = n->location};
 
 	if (!t)
 		return error_no_memory(e);
@@ -738,7 +733,7 @@ static int show_leave(struct clip *c, const struct kept_enter *n, const struct c
 		uint8_t *fixed = c->row.data + WIDE_ROW;
 
 		copy_field(n->type, c->rows.data + n->at + WIDE_ROW, t, fixed, &t->fields[i]);
-		fill_field(n, t, fixed, &t->fields[i], cut);
+		fill_field(c, n, t, fixed, &t->fields[i]);
 	}
 	return show_wide(c, &ev, c->row.data, c->row.size, e);
 }
@@ -746,18 +741,18 @@ static int show_leave(struct clip *c, const struct kept_enter *n, const struct c
 /* --- cuts --- */
 
 /* Show the leaves of the open calls, the innermost first. */
-static int clip_close_calls(struct clip *c, const struct cut *cut, struct error *e)
+static int clip_close_calls(struct clip *c, struct error *e)
 {
 	c->closing = true;
 	for (const struct kept_enter *n = c->newest; n; n = n->before)
-		if (n->shown && show_leave(c, n, cut, e))
+		if (n->shown && show_leave(c, n, e))
 			return -1;
 	c->closing = false;
 	return 0;
 }
 
 /* Show the enters of the open calls. */
-static int clip_open_calls(struct clip *c, const struct cut *cut, struct error *e)
+static int clip_open_calls(struct clip *c, struct error *e)
 {
 	for (struct kept_enter *n = c->oldest; n; n = n->after) {
 		const struct field *own = field_by_role(n->type, ROLE_SOURCE_TIME);
@@ -772,8 +767,8 @@ static int clip_open_calls(struct clip *c, const struct cut *cut, struct error *
 		c->part.continued++;
 		c->cuts.divided += !n->ignored;
 		if (own && own->where == WHERE_FIXED && own->size == 8)
-			put_u64(c->rows.data + n->at + WIDE_ROW + own->offset, cut->source_time);
-		if (show_enter(c, n, cut->time, e))
+			put_u64(c->rows.data + n->at + WIDE_ROW + own->offset, c->cuts.source_time);
+		if (show_enter(c, n, c->cuts.time, e))
 			return -1;
 	}
 	return 0;
@@ -783,7 +778,6 @@ static int clip_open_calls(struct clip *c, const struct cut *cut, struct error *
 static int take_cut(struct clip *c, struct slice *slice, const struct event *ev, struct error *e)
 {
 	const struct clip_part *p = &c->part;
-	struct cut cut;
 
 	if (c->split.time ? ev->time < c->ends : !p->due && slice->rows < p->slice)
 		return 0;
@@ -791,10 +785,10 @@ static int take_cut(struct clip *c, struct slice *slice, const struct event *ev,
 		return 0;
 	if (show_slice(c, slice, ev->row, ev->row, e))
 		return -1;
-	if (!find_cut(c, ev, &cut))
+	if (!find_cut(c, ev))
 		return 0;
-	return clip_close_calls(c, &cut, e) || clip_next_part(c, cut.time, true, e) ||
-			       clip_open_calls(c, &cut, e)
+	return clip_close_calls(c, e) || clip_next_part(c, c->cuts.time, true, e) ||
+			       clip_open_calls(c, e)
 		       ? -1
 		       : 0;
 }

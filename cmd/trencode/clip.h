@@ -69,8 +69,10 @@ struct clip {
 	/* the rest begins as 0; public is: */
 	struct clip_part part; /* that is written */
 	bool closing;	       /* what is shown ends calls at a cut */
-	/* Calls that go on after cuts, each as often as it does. */
 	struct {
+		/* of the last one; the source's own time of an event then, if that differs */
+		uint64_t time, source_time;
+		/* calls that go on after cuts, each as often as it does */
 		uint64_t divided; /* that are cut */
 		uint64_t unseen;  /* without an enter, in parts in which their thread has calls */
 	} cuts;

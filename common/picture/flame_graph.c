@@ -22,7 +22,6 @@ struct graph_frame {
 
 struct drawing {
 	const struct flame_graph *graph;
-	const struct stack_tree *tree;
 	struct text *out;
 	struct graph_frame *frames; /* by number of the node */
 	uint32_t *order;
@@ -34,23 +33,17 @@ struct drawing {
 	uint32_t depth;
 };
 
-/* The total of a frame, and the bytes that the frame takes. */
-struct title_candidate {
-	uint64_t total;
-	size_t bytes;
-};
-
-static int descending(const void *a, const void *b)
+static int descending(const void *a, const void *b, void *frames)
 {
-	uint64_t x = ((const struct title_candidate *)a)->total,
-		 y = ((const struct title_candidate *)b)->total;
+	const struct graph_frame *f = frames;
+	uint64_t x = f[*(const uint32_t *)a].total, y = f[*(const uint32_t *)b].total;
 
 	return x > y ? -1 : x < y;
 }
 
 static const char *flame_graph_name_of(const struct drawing *d, uint32_t node, size_t *size)
 {
-	uint32_t name = d->tree->nodes[node].name;
+	uint32_t name = d->graph->tree->nodes[node].name;
 
 	*size = intern_size(d->graph->names, name);
 	return intern_data(d->graph->names, name);
@@ -59,26 +52,24 @@ static const char *flame_graph_name_of(const struct drawing *d, uint32_t node, s
 /* Choose the least total of a frame that is drawn. Returns 0, or -1 when out of memory. */
 static int choose_least(struct drawing *d)
 {
-	struct title_candidate *all = malloc(d->count * sizeof *all);
+	uint32_t *all = malloc(d->count * sizeof *all); /* nodes */
 	size_t n = 0, bytes = 0;
 
 	if (!all)
 		return -1;
 	d->least = d->total / SVG_PARTS + 1;
-	for (size_t i = 1; i < d->count; i++) {
-		uint64_t total = d->frames[d->order[i]].total;
-		size_t size;
-		const char *name = flame_graph_name_of(d, d->order[i], &size);
-
-		if (total >= d->least)
-			all[n++] = (struct title_candidate){total, svg_frame_bytes(name, size)};
-	}
-	qsort(all, n, sizeof *all, descending);
+	for (size_t i = 1; i < d->count; i++)
+		if (d->frames[d->order[i]].total >= d->least)
+			all[n++] = d->order[i];
+	qsort_r(all, n, sizeof *all, descending, d->frames);
 	for (size_t i = 0; i < n; i++) {
-		bytes += all[i].bytes;
+		size_t size;
+		const char *name = flame_graph_name_of(d, all[i], &size);
+
+		bytes += svg_frame_bytes(name, size);
 		if (i < SVG_FRAMES_MOST && bytes <= SVG_BYTES_MOST)
 			continue;
-		d->least = all[i].total + 1;
+		d->least = d->frames[all[i]].total + 1;
 		break;
 	}
 	free(all);
@@ -90,7 +81,7 @@ static void add_totals(struct drawing *d)
 {
 	for (size_t i = d->count; i-- > 1;) {
 		uint32_t node = d->order[i];
-		const struct stack_node *n = &d->tree->nodes[node];
+		const struct stack_node *n = &d->graph->tree->nodes[node];
 		struct graph_frame *f = &d->frames[node], *parent = &d->frames[n->parent];
 
 		add_saturated(&f->total, saturated_u64(n->self));
@@ -110,7 +101,7 @@ static void merge_narrow_frames(struct drawing *d)
 	for (size_t i = 1; i < d->count; i++) {
 		uint32_t node = d->order[i];
 		struct graph_frame *f = &d->frames[node];
-		struct graph_frame *parent = &d->frames[d->tree->nodes[node].parent];
+		struct graph_frame *parent = &d->frames[d->graph->tree->nodes[node].parent];
 
 		f->depth = parent->depth + 1;
 		if (!f->total && d->graph->before) {
@@ -243,12 +234,12 @@ static void flame_graph_write_graph(const struct drawing *d)
 
 int flame_graph_draw(const struct flame_graph *g, struct text *out)
 {
-	struct drawing d = {.graph = g, .tree = g->tree, .out = out};
+	struct drawing d = {.graph = g, .out = out};
 	int bad;
 
-	d.frames = calloc(d.tree->count, sizeof *d.frames);
-	d.order = malloc((d.tree->live + 1) * sizeof *d.order);
-	d.count = d.frames && d.order ? stack_tree_order(d.tree, g->names, d.order) : 0;
+	d.frames = calloc(g->tree->count, sizeof *d.frames);
+	d.order = malloc((g->tree->live + 1) * sizeof *d.order);
+	d.count = d.frames && d.order ? stack_tree_order(g->tree, g->names, d.order) : 0;
 	bad = !d.count;
 	if (!bad)
 		add_totals(&d);
