@@ -420,13 +420,18 @@ static int firefox_order(struct firefox *f)
 	return n ? 0 : -1;
 }
 
-/* Write "name":[ and the column of n numbers that value gives; -1 is null where null is set. */
-static void firefox_put_column(struct firefox *f, struct text *out, const char *name, size_t n,
-			       int64_t (*value)(const struct firefox *f, size_t i))
+static void begin_column(struct text *out, const char *name)
 {
 	text_puts(out, ",\n\"");
 	text_puts(out, name);
 	text_puts(out, "\":[");
+}
+
+/* Write "name":[ and the column of n numbers that value gives; -1 is null where null is set. */
+static void firefox_put_column(struct firefox *f, struct text *out, const char *name, size_t n,
+			       int64_t (*value)(const struct firefox *f, size_t i))
+{
+	begin_column(out, name);
 	for (size_t i = 0; i < n && !text_failed(out); i++) {
 		int64_t v = value(f, i);
 
@@ -477,9 +482,7 @@ COLUMN(func_source, or_null(f->file[i]))
 /* Write "name":[ of n times the same word. */
 static void put_words(struct text *out, const char *name, size_t n, const char *word)
 {
-	text_puts(out, ",\n\"");
-	text_puts(out, name);
-	text_puts(out, "\":[");
+	begin_column(out, name);
 	for (size_t i = 0; i < n && !text_failed(out); i++) {
 		if (i)
 			text_char(out, ',');
@@ -492,9 +495,7 @@ static void put_words(struct text *out, const char *name, size_t n, const char *
 static int firefox_put_strings(struct firefox *f, struct text *out, const char *name,
 			       const struct intern *texts)
 {
-	text_puts(out, ",\n\"");
-	text_puts(out, name);
-	text_puts(out, "\":[");
+	begin_column(out, name);
 	for (uint32_t i = 0; i < texts->count; i++) {
 		uint32_t number = intern(&f->strings, intern_data(texts, i), intern_size(texts, i));
 
@@ -771,7 +772,7 @@ static void put_markers(struct firefox *f, struct text *out, const struct firefo
 
 	text_printf(out, "\"markers\":{\"length\":%" PRIu64, th->markers.count);
 	for (int i = 0; i <= MARKER_DATA - MARKER_START; i++) {
-		text_printf(out, ",\n\"%s\":[", columns[i]);
+		begin_column(out, columns[i]);
 		firefox_put_rows(f, out, th, (enum firefox_column)(MARKER_START + i));
 	}
 	text_char(out, '}');

@@ -105,6 +105,8 @@ enum row_form {
 struct event_rows {
 	struct spans spans;
 	struct location_names locations; /* only their numbers are used */
+	struct location_names texts;	 /* of csv, tsv and ndjson: names as cells */
+	struct buffer cell;		 /* while it is made */
 	struct attributes attributes;
 	struct buffer bytes;	   /* the attributes of a row */
 	struct buffer args, stack; /* ROW_ARGS, ROW_STACK of the row: never empty if it has them */
@@ -682,17 +684,25 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 	return bad;
 }
 
-static void event_rows_free(struct event_rows *r)
+static void event_rows_free(struct encoding *en)
 {
+	struct event_rows *r = en->state;
+
+	if (!r)
+		return;
 	attributes_free(&r->fields.attributes);
 	buffer_free(&r->fields.bytes);
 	free(r->fields.fields);
 	spans_free(&r->spans);
 	location_names_free(&r->locations);
+	location_names_free(&r->texts);
 	attributes_free(&r->attributes);
 	buffer_free(&r->bytes);
 	buffer_free(&r->args);
 	buffer_free(&r->stack);
+	buffer_free(&r->cell);
+	free(r);
+	en->state = NULL;
 }
 
 /* --- csv (RFC 4180) and tsv, a row for each event --- */
@@ -700,8 +710,6 @@ static void event_rows_free(struct event_rows *r)
 /* One run of the encoder. */
 struct delimited {
 	struct event_rows rows;
-	struct location_names texts; /* as cells */
-	struct buffer cell;
 	struct text *out;
 	char separator;
 	int (*put)(struct buffer *to, const char *p, size_t n); /* append a piece of an object */
@@ -737,10 +745,10 @@ static int delimited_put_object(struct delimited *s, const struct buffer *json)
 		text_char(s->out, '"');
 	for (size_t at = 0; at < json->size; at += piece) {
 		piece = json->size - at < BUFFER_PIECE ? json->size - at : BUFFER_PIECE;
-		s->cell.size = 0;
-		if (s->put(&s->cell, (const char *)json->data + at, piece))
+		s->rows.cell.size = 0;
+		if (s->put(&s->rows.cell, (const char *)json->data + at, piece))
 			return -1;
-		text_put(s->out, (const char *)s->cell.data, s->cell.size);
+		text_put(s->out, (const char *)s->rows.cell.data, s->rows.cell.size);
 		buffer_rest(json);
 	}
 	if (csv)
@@ -761,10 +769,10 @@ static int row_field_append(struct buffer *to, const struct attribute *cell,
 
 static int delimited_put_field(struct delimited *s, const struct attribute *cell)
 {
-	s->cell.size = 0;
-	if (row_field_append(&s->cell, cell, s->texts.render))
+	s->rows.cell.size = 0;
+	if (row_field_append(&s->rows.cell, cell, s->rows.texts.render))
 		return -1;
-	text_put(s->out, (const char *)s->cell.data, s->cell.size);
+	text_put(s->out, (const char *)s->rows.cell.data, s->rows.cell.size);
 	return 0;
 }
 
@@ -785,7 +793,7 @@ static int delimited_put_cell(struct delimited *s, enum row_column c)
 	case COLUMN_INT:
 	case COLUMN_SMALL: text_i64(s->out, (int64_t)number); return 0;
 	case COLUMN_NAME:
-		text = location_names_get(&s->texts, (uint32_t)number, &size);
+		text = location_names_get(&s->rows.texts, (uint32_t)number, &size);
 		if (!text)
 			return -1;
 		text_put(s->out, text, size);
@@ -819,7 +827,7 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	s->out = en->text;
 	s->separator = csv ? ',' : '\t';
 	s->put = csv ? csv_append_inside : tsv_append;
-	location_names_init_strings(&s->texts, en->dictionary,
+	location_names_init_strings(&s->rows.texts, en->dictionary,
 				    csv ? delimited_render_csv : delimited_render_tsv);
 	if (en->options->flags & ENCODE_NO_HEADER)
 		return 0;
@@ -830,19 +838,6 @@ static int delimited_begin(struct encoding *en, struct error *e)
 	}
 	text_char(s->out, '\n');
 	return 0;
-}
-
-static void delimited_free(struct encoding *en)
-{
-	struct delimited *s = en->state;
-
-	if (!s)
-		return;
-	event_rows_free(&s->rows);
-	location_names_free(&s->texts);
-	buffer_free(&s->cell);
-	free(s);
-	en->state = NULL;
 }
 
 const struct encoder encoder_csv = {
@@ -856,7 +851,7 @@ const struct encoder encoder_csv = {
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.check = event_rows_check,
-	.free = delimited_free,
+	.free = event_rows_free,
 };
 
 const struct encoder encoder_tsv = {
@@ -870,7 +865,7 @@ const struct encoder encoder_tsv = {
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.check = event_rows_check,
-	.free = delimited_free,
+	.free = event_rows_free,
 };
 
 /* --- a JSON object on a line for each event --- */
@@ -891,10 +886,8 @@ struct table_key {
 /* One run of the encoder. */
 struct ndjson {
 	struct event_rows rows;
-	struct location_names texts; /* as JSON strings */
 	struct text *out;
 	struct table_key keys[ROW_ALL]; /* in the order of the output */
-	struct buffer field;		/* a field, with its name */
 	bool quote_numbers;
 };
 
@@ -952,13 +945,14 @@ static char *ndjson_put_long(struct ndjson *s, char *p, const struct buffer *b, 
 static char *ndjson_put_name(struct ndjson *s, char *p, uint32_t number)
 {
 	uint32_t size;
-	const char *text = location_names_get(&s->texts, number, &size);
+	const char *text = location_names_get(&s->rows.texts, number, &size);
 
 	if (!text)
 		return NULL;
 	if (size > SHORT_NAME)
-		return ndjson_put_long(s, p, &s->texts.bytes,
-				       (size_t)(text - (const char *)s->texts.bytes.data), size);
+		return ndjson_put_long(s, p, &s->rows.texts.bytes,
+				       (size_t)(text - (const char *)s->rows.texts.bytes.data),
+				       size);
 	return location_names_copy(p, text, size);
 }
 
@@ -968,13 +962,14 @@ static char *ndjson_put_field(struct ndjson *s, char *p, const struct table_key 
 	const struct attribute *cell = row_field(&s->rows, key->column);
 	const char *name = row_column_name(&s->rows, key->column);
 
-	s->field.size = 0;
-	if (buffer_u8(&s->field, (uint8_t)key->text[0]) ||
-	    json_append_string(&s->field, name, strlen(name)) || buffer_u8(&s->field, ':') ||
-	    (cell ? attribute_json(cell, s->quote_numbers, NULL, &s->field)
-		  : buffer_puts(&s->field, "null")))
+	s->rows.cell.size = 0;
+	if (buffer_u8(&s->rows.cell, (uint8_t)key->text[0]) ||
+	    json_append_string(&s->rows.cell, name, strlen(name)) ||
+	    buffer_u8(&s->rows.cell, ':') ||
+	    (cell ? attribute_json(cell, s->quote_numbers, NULL, &s->rows.cell)
+		  : buffer_puts(&s->rows.cell, "null")))
 		return NULL;
-	return ndjson_put_long(s, p, &s->field, 0, s->field.size);
+	return ndjson_put_long(s, p, &s->rows.cell, 0, s->rows.cell.size);
 }
 
 /* Write a key and its value at p. Returns their end, or NULL when out of memory. */
@@ -1027,22 +1022,9 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 		return -1;
 	s->out = en->text;
 	s->quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
-	location_names_init_strings(&s->texts, en->dictionary, json_append_string);
+	location_names_init_strings(&s->rows.texts, en->dictionary, json_append_string);
 	ndjson_make_keys(s);
 	return 0;
-}
-
-static void ndjson_free(struct encoding *en)
-{
-	struct ndjson *s = en->state;
-
-	if (!s)
-		return;
-	event_rows_free(&s->rows);
-	buffer_free(&s->field);
-	location_names_free(&s->texts);
-	free(s);
-	en->state = NULL;
 }
 
 const struct encoder encoder_ndjson = {
@@ -1057,7 +1039,7 @@ const struct encoder encoder_ndjson = {
 	.event = event_rows_event,
 	.end = event_rows_end,
 	.check = event_rows_check,
-	.free = ndjson_free,
+	.free = event_rows_free,
 };
 
 /* --- Parquet --- */
@@ -1176,8 +1158,7 @@ struct parquet {
 	uint64_t offset, total, ngroups;
 	struct buffer groups; /* their metadata for the footer */
 	struct buffer page, packed, header;
-	struct buffer text; /* of a field */
-	bool typed;	    /* the columns of fields have their kinds */
+	bool typed; /* the columns of fields have their kinds */
 };
 
 /* Numbers of the format (parquet.thrift). */
@@ -1638,10 +1619,10 @@ static int parquet_put_field(struct parquet *s, struct parquet_column *c,
 	bool above = cell->kind == ATTRIBUTE_UINT && cell->number > INT64_MAX;
 
 	if (c->kind == COLUMN_OBJECT) {
-		s->text.size = 0;
-		return row_field_append(&s->text, cell, utf8_append)
+		s->rows.cell.size = 0;
+		return row_field_append(&s->rows.cell, cell, utf8_append)
 			       ? -1
-			       : parquet_object(c, s->nrows, &s->text);
+			       : parquet_object(c, s->nrows, &s->rows.cell);
 	}
 	if (c->kind == COLUMN_REAL && cell->kind == ATTRIBUTE_REAL)
 		return parquet_real(c, s->nrows, cell->real);
@@ -1737,14 +1718,11 @@ static void parquet_done(struct encoding *en)
 		buffer_free(&s->columns[i].dictionary);
 	}
 	free(s->columns);
-	event_rows_free(&s->rows);
 	buffer_free(&s->groups);
 	buffer_free(&s->page);
 	buffer_free(&s->packed);
 	buffer_free(&s->header);
-	buffer_free(&s->text);
-	free(s);
-	en->state = NULL;
+	event_rows_free(en);
 }
 
 const struct encoder encoder_parquet = {
