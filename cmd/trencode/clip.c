@@ -329,23 +329,15 @@ static int show_row(struct clip *c, const struct block *b, const struct event *e
 	return c->show(c->ctx, &one, e);
 }
 
-/* Adjacent rows of a block, which are shown together. */
-struct slice {
-	const struct block *block;
-	const uint8_t *first;
-	uint32_t rows;
-};
-
-/* Show the rows of a slice, which is empty afterwards, and begins at `next`. */
-static int show_slice(struct clip *c, struct slice *slice, const uint8_t *end, const uint8_t *next,
+/* Show the rows of a slice, which are adjacent rows of a block up to `end`. The slice is empty
+ * afterwards, and begins at `next`. */
+static int show_slice(struct clip *c, struct block *slice, const uint8_t *end, const uint8_t *next,
 		      struct error *e)
 {
-	struct block part = *slice->block;
+	struct block part = *slice;
 
-	part.row_data = slice->first;
-	part.row_size = (size_t)(end - slice->first);
-	part.rows = slice->rows;
-	slice->first = next;
+	part.row_size = (size_t)(end - part.row_data);
+	slice->row_data = next;
 	slice->rows = 0;
 	if (!part.rows)
 		return 0;
@@ -775,7 +767,7 @@ static int clip_open_calls(struct clip *c, struct error *e)
 }
 
 /* Cut before a row if the part ends there. */
-static int take_cut(struct clip *c, struct slice *slice, const struct event *ev, struct error *e)
+static int take_cut(struct clip *c, struct block *slice, const struct event *ev, struct error *e)
 {
 	const struct clip_part *p = &c->part;
 
@@ -798,11 +790,12 @@ static int take_cut(struct clip *c, struct slice *slice, const struct event *ev,
 /* Note the events of a block, and show those in the range. inside: all are. */
 static int clip_take_rows(struct clip *c, const struct block *b, bool inside, struct error *e)
 {
-	struct slice slice = {b, b->row_data, 0};
+	struct block slice = *b;
 	bool splits = clip_splits(c);
 	struct events it;
 	struct event ev;
 
+	slice.rows = 0;
 	for (events_begin(&it, b); event_next(&it, &ev);) {
 		const struct clock_window *range = NULL;
 		int shown;

@@ -150,12 +150,13 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 			    .level = (uint32_t)stack->count - 1 + stack->unseen,
 			    .kernel = kernel};
 	struct buffer *kept = spans_kept(s, stack->number, kernel);
+	uint32_t last = s->threads[stack->number].numbered;
 
 	if (stack->count == 1 && kept->size)
 		buffer_clear(kept);
 	f->kernel = kernel;
 	f->serial = ++s->serial;
-	f->beside = spans_numbered_open(s, stack->number);
+	f->beside = last ? s->numbered[last - 1].level + 1 : 0;
 	return spans_begin(s, enter, &span, f, kept);
 }
 

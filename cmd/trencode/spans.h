@@ -135,12 +135,4 @@ static inline struct buffer *spans_kept(const struct spans *s, uint32_t thread, 
 	return kernel ? &th->kernel_kept : &th->kept;
 }
 
-/* Get the number of open calls with a number of a thread. */
-static inline uint32_t spans_numbered_open(const struct spans *s, uint32_t thread)
-{
-	uint32_t last = s->threads[thread].numbered;
-
-	return last ? s->numbered[last - 1].level + 1 : 0;
-}
-
 #endif

@@ -20,19 +20,15 @@
 
 /*
  * The members of the spool as a tar on standard output.
- */
-
-/*
- * The spool of a tree_output, for tree_output*.c only.
  *
  * The spool is a temporary file with the pieces of all members. A piece begins with a header: u64
  * offset of the member's previous piece (NO_PIECE: none), u64 length in bytes.
  */
 
-enum { PIECE_HEADER = 16 };
 #define NO_PIECE UINT64_MAX
 
 enum {
+	PIECE_HEADER = 16,
 	COPY_SIZE = 64 << 10,
 	TAR_BLOCK = 10240, /* as tar(1) does */
 };
