@@ -105,9 +105,8 @@ int kernel_message(struct kernel_messages *k, const struct event *ev, const char
 		return -1;
 	k->line.size = 0;
 	if (t->bputs)
-		put_constant(k, &t->text, ev, &source->names);
-	if ((t->bprint.is &&
-	     bprint_message(&source->binary, &t->bprint, ev, &source->names, &k->line) < 0) ||
+		put_constant(k, &t->text, ev, &source->kernel.names);
+	if ((t->bprint.is && bprint_message(source, &t->bprint, ev, &k->line) < 0) ||
 	    k->line.failed)
 		return -1;
 	*text = k->line.data;

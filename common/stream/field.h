@@ -34,6 +34,16 @@ const struct field *field_by_role(const struct type *t, enum field_role role);
 /* Read element number index of a field (0 for scalars). */
 void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out);
+/* Read the field of that role; FORM_NONE: the type does not have one. */
+static inline void field_get_role(const struct event *e, enum field_role role,
+				  struct field_value *out)
+{
+	const struct field *f = field_by_role(e->type, role);
+
+	*out = (struct field_value){.form = FORM_NONE};
+	if (f)
+		field_get(e, f, 0, out);
+}
 /* Read the whole number of the field of that name. false: *number is unchanged. */
 bool field_number(const struct event *e, const char *name, uint64_t *number);
 /* Get the field's encoded bytes; NULL where they are outside of the row. */

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
@@ -63,6 +64,12 @@ struct meta {
 	const uint8_t *data;
 	size_t size;
 };
+
+/* Test whether the block has that name. */
+static inline bool meta_is(const struct meta *m, const char *name)
+{
+	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+}
 
 struct reader {
 	struct dictionary dictionary;

@@ -23,7 +23,55 @@
 #include "common/value/scalar.h"
 #include "common/value/value_text.h"
 
-static int apitrace_string(const struct apitrace_writer *w, const uint8_t *p, size_t n);
+/* --- the state --- */
+
+/* A part of the text of a call. */
+struct piece {
+	size_t offset, size; /* in the call's text, bytes */
+	bool given;	     /* the call has this part */
+};
+
+/* The text of an open call. */
+struct open_text {
+	struct open_text *next, *before; /* in its list */
+	struct buffer text;
+	struct piece *arguments; /* by index from 0 */
+	size_t capacity, count;
+	struct piece result, backtrace;
+	uint64_t flags;
+	uint32_t source, call, location; /* numbers */
+	uint32_t nblobs;		 /* that have names */
+	int32_t thread;
+	bool zero;    /* the result is the number 0 */
+	bool printed; /* at the end of its trace */
+};
+
+/* The constant texts of the calls of a function. */
+struct apitrace_location {
+	const struct location *location;
+	unsigned flags;
+	bool may_be_hidden; /* apitrace dump hides calls of it */
+	uint32_t names;	    /* number of named arguments */
+	uint32_t *ends;	    /* ends of the parts of text: "name(", "first = ", ", second = " ... */
+	char *text;
+};
+
+struct text_apitrace {
+	struct text *out;
+	struct dictionary *dictionary;
+	const struct encoding *encoding;
+	struct open_text *first, *last; /* of the open calls of the trace, by enter */
+	struct open_text *unused;
+	struct open_text *printed; /* calls that were open at the end of an earlier trace */
+	struct apitrace_location *locations; /* by number */
+	size_t nlocations;
+	struct buffer scratch, header;
+	struct apitrace_blobs *blobs;
+	bool all_calls, thread_ids, plain_octal, failed;
+	struct error error; /* if failed */
+};
+
+/* --- blobs: files of a directory --- */
 
 struct apitrace_blobs {
 	const char *directory;
@@ -57,11 +105,6 @@ static struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct 
 		return NULL;
 	}
 	return b;
-}
-
-static const struct error *apitrace_blobs_error(const struct apitrace_blobs *b)
-{
-	return &b->error;
 }
 
 static void blob_temporary_name(uint32_t number, char *name)
@@ -101,7 +144,7 @@ static void apitrace_blobs_close(struct apitrace_blobs *b)
 }
 
 /* Write a blob to a file with a temporary name, and append a mark of the file to out. On errors
- * returns -1; apitrace_blobs_error has the error. */
+ * returns -1; b->error has the error. */
 static int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_t n,
 			       struct buffer *out)
 {
@@ -136,11 +179,11 @@ static int apitrace_blobs_keep(struct apitrace_blobs *b, const void *data, size_
 
 /* Append a part of the text of a call, n bytes of piece from at on, with the marks replaced by
  * names of files. Errors as above. */
-static int apitrace_blobs_name(struct apitrace_blobs *b, struct apitrace_blob_names *names,
-			       const struct buffer *piece, size_t at, size_t n, struct buffer *out)
+static int apitrace_blobs_name(struct apitrace_blobs *b, struct open_text *t, size_t at, size_t n,
+			       struct buffer *out)
 {
 	while (n) {
-		const uint8_t *text = piece->data + at;
+		const uint8_t *text = t->text.data + at;
 		size_t most = n < BUFFER_PIECE ? n : BUFFER_PIECE;
 		const uint8_t *mark = memchr(text, 0, most);
 		size_t plain = mark ? (size_t)(mark - text) : most;
@@ -152,24 +195,23 @@ static int apitrace_blobs_name(struct apitrace_blobs *b, struct apitrace_blob_na
 		at += plain;
 		n -= plain;
 		if (!mark) {
-			buffer_rest(piece);
+			buffer_rest(&t->text);
 			continue;
 		}
 		if (n < 5)
 			break;
 		blob_temporary_name(get_u32(text + 1), from);
 		if (!b->first)
-			b->first = names->source;
+			b->first = t->source;
 		/* the calls of each trace count from 0: only the first has the names of apitrace */
-		if (names->source != b->first)
-			snprintf(trace, sizeof trace, "trace%u_", names->source);
+		if (t->source != b->first)
+			snprintf(trace, sizeof trace, "trace%u_", t->source);
 		/* the second blob of a call has the number 1 */
-		if (names->number)
-			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, names->call,
-				 names->number);
+		if (t->nblobs)
+			snprintf(to, sizeof to, "blob_%scall%u_%u.bin", trace, t->call, t->nblobs);
 		else
-			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, names->call);
-		names->number++;
+			snprintf(to, sizeof to, "blob_%scall%u.bin", trace, t->call);
+		t->nblobs++;
 		if (renameat(b->fd, from, b->fd, to))
 			return error_errno(&b->error, b->directory, NO_OFFSET, "cannot write %s",
 					   to);
@@ -220,26 +262,18 @@ fail:
 	return -1;
 }
 
-const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
-						  const struct dictionary *d, uint32_t number)
+/* Get the texts of a location, valid until the next call; NULL when out of memory. */
+static const struct apitrace_location *apitrace_location(struct text_apitrace *s, uint32_t number)
 {
 	struct apitrace_location *k;
 
-	if (ARRAY_REACH(s->at, s->size, number))
+	if (ARRAY_REACH(s->locations, s->nlocations, number))
 		return NULL;
-	k = &s->at[number];
-	if (!k->location && number && location_prepare(k, dictionary_location(d, number)))
-		return NULL;
-	return k;
-}
-
-static void apitrace_locations_free(struct apitrace_locations *s)
-{
-	for (size_t i = 0; i < s->size; i++) {
-		free(s->at[i].ends);
-		free(s->at[i].text);
-	}
-	free(s->at);
+	k = &s->locations[number];
+	return !k->location && number &&
+			       location_prepare(k, dictionary_location(s->dictionary, number))
+		       ? NULL
+		       : k;
 }
 
 /*
@@ -302,97 +336,6 @@ size_t apitrace_double(char *out, double d)
 	if (x < 1e15 && x == (double)(uint64_t)x)
 		return (size_t)(decimal_at(out + sign, (uint64_t)x) - out);
 	return (size_t)snprintf(out, 40, "%.16g", d);
-}
-
-/* --- the properties in the header of a trace, as apitrace dump prints them --- */
-
-/* A property, in the bytes of the header. */
-struct property {
-	const uint8_t *name, *value;
-	size_t name_size, value_size, order;
-};
-
-static bool text_apitrace_take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text,
-				      size_t *n)
-{
-	uint64_t length = 0;
-	unsigned shift = 0;
-
-	do {
-		if (*p == end || shift > 28)
-			return false;
-		length |= (uint64_t)(**p & 0x7f) << shift;
-		shift += 7;
-	} while (*(*p)++ & 0x80);
-	if (length > (uint64_t)(end - *p))
-		return false;
-	*text = *p;
-	*n = (size_t)length;
-	*p += length;
-	return true;
-}
-
-static int text_apitrace_by_name(const void *a, const void *b)
-{
-	const struct property *x = a, *y = b;
-	size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
-	int order = memcmp(x->name, y->name, n);
-
-	if (order)
-		return order;
-	if (x->name_size != y->name_size)
-		return x->name_size < y->name_size ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-static bool text_apitrace_same_name(const struct property *a, const struct property *b)
-{
-	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
-}
-
-/* Print the properties of the header, sorted by name. Returns -1 with *e filled on errors. */
-static int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
-			       struct error *e)
-{
-	const uint8_t *p = header->data, *end = p + header->size;
-	struct buffer value = {0};
-	struct apitrace_writer w = {NULL, &value, NULL, plain_octal};
-	struct property *all = NULL, one;
-	size_t n = 0, capacity = 0;
-	int bad = 0;
-
-	if (header->size < 2 || p[0] < APITRACE_PROPERTIES)
-		return 0;
-	p += 2;
-	while (text_apitrace_take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
-	       text_apitrace_take_string(&p, end, &one.value, &one.value_size)) {
-		if (ARRAY_GROW(all, capacity, n)) {
-			free(all);
-			return error_no_memory(e);
-		}
-		/* apitrace uses the name up to a NUL */
-		one.name_size = strnlen((const char *)one.name, one.name_size);
-		one.order = n;
-		all[n++] = one;
-	}
-	if (n)
-		qsort(all, n, sizeof *all, text_apitrace_by_name);
-	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && text_apitrace_same_name(&all[i], &all[i + 1]))
-			continue; /* the last value of a property is valid */
-		text_put(out, "// ", 3);
-		text_put(out, (const char *)all[i].name, all[i].name_size);
-		value.size = 0;
-		bad = apitrace_string(&w, all[i].value, all[i].value_size);
-		if (bad)
-			break;
-		text_put(out, " = ", 3);
-		text_put(out, (const char *)value.data, value.size);
-		text_char(out, '\n');
-	}
-	free(all);
-	buffer_free(&value);
-	return bad ? error_no_memory(e) : 0;
 }
 
 /* --- values --- */
@@ -598,15 +541,9 @@ static int dump_real(const struct apitrace_writer *w, const struct value *v)
 
 /* --- a value with its children --- */
 
-/* A value that is written. */
-struct apitrace_dump {
-	const struct apitrace_writer *w;
-	bool first; /* the next member is the first of its struct */
-};
-
 static int dump_scalar(void *to, const struct value_item *item)
 {
-	const struct apitrace_writer *w = ((const struct apitrace_dump *)to)->w;
+	const struct apitrace_writer *w = to;
 	const struct value *v = &item->value;
 
 	switch (v->tag) {
@@ -646,8 +583,7 @@ static int dump_guid(const struct apitrace_writer *w, const char *text)
 
 static int dump_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct apitrace_dump *dump = to;
-	const struct apitrace_writer *w = dump->w;
+	struct apitrace_writer *w = to;
 	char text[40];
 
 	if (v->tag == VALUE_ARRAY)
@@ -657,14 +593,13 @@ static int dump_begin(void *to, const struct value_parent *v, const struct value
 	if (v->definition && v->count == 4 && !strcmp(v->definition->name.text, "GUID") &&
 	    guid_text(*rest, text))
 		return dump_guid(w, text) ? -1 : VALUE_SKIP;
-	dump->first = true;
+	w->first = true;
 	return PUT(w, "{");
 }
 
 static int dump_child(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct apitrace_dump *dump = to;
-	const struct apitrace_writer *w = dump->w;
+	struct apitrace_writer *w = to;
 	const struct text_ref *name;
 
 	if (v->tag == VALUE_ARRAY)
@@ -672,31 +607,31 @@ static int dump_child(void *to, const struct value_parent *v, const struct value
 	if (is_joined(v))
 		return rest->at < rest->end && *rest->at == VALUE_STRUCT ? 0 : VALUE_SKIP;
 	name = value_child_name(v);
-	if ((!dump->first && PUT(w, ", ")) ||
+	if ((!w->first && PUT(w, ", ")) ||
 	    (name ? dump_text(w, name->text, name_length(name)) : PUT(w, "?")))
 		return -1;
-	dump->first = false;
+	w->first = false;
 	return PUT(w, " = ");
 }
 
 static int dump_end(void *to, const struct value_parent *v)
 {
-	struct apitrace_dump *dump = to;
+	struct apitrace_writer *w = to;
 
 	if (v->tag == VALUE_ARRAY ? v->count == 1 : is_joined(v - 1))
 		return 0;
-	dump->first = false;
-	return PUT(dump->w, "}");
+	w->first = false;
+	return PUT(w, "}");
 }
 
 static int dump_single(void *to, float number)
 {
-	return dump_float(((const struct apitrace_dump *)to)->w, number);
+	return dump_float(to, number);
 }
 
 static int dump_small(void *to, uint8_t number)
 {
-	return buffer_decimal(((const struct apitrace_dump *)to)->w->out, number);
+	return buffer_decimal(((const struct apitrace_writer *)to)->out, number);
 }
 
 static const struct value_style dump_style = {.scalar = dump_scalar,
@@ -705,15 +640,6 @@ static const struct value_style dump_style = {.scalar = dump_scalar,
 					      .end = dump_end,
 					      .single = dump_single,
 					      .small = dump_small};
-
-/* Append the text of the next value with its children. Returns -1 also for a malformed value and
- * for an error of the blobs. */
-static int apitrace_value(const struct apitrace_writer *w, struct values *v)
-{
-	struct apitrace_dump dump = {w, true};
-
-	return value_walk(&dump_style, &dump, w->dictionary, v);
-}
 
 int text_apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
 {
@@ -761,6 +687,97 @@ int text_apitrace_frame(const struct apitrace_writer *w, const struct definition
 	return PUT(w, "\n");
 }
 
+/* --- the properties in the header of a trace, as apitrace dump prints them --- */
+
+/* A property, in the bytes of the header. */
+struct property {
+	const uint8_t *name, *value;
+	size_t name_size, value_size, order;
+};
+
+static bool text_apitrace_take_string(const uint8_t **p, const uint8_t *end, const uint8_t **text,
+				      size_t *n)
+{
+	uint64_t length = 0;
+	unsigned shift = 0;
+
+	do {
+		if (*p == end || shift > 28)
+			return false;
+		length |= (uint64_t)(**p & 0x7f) << shift;
+		shift += 7;
+	} while (*(*p)++ & 0x80);
+	if (length > (uint64_t)(end - *p))
+		return false;
+	*text = *p;
+	*n = (size_t)length;
+	*p += length;
+	return true;
+}
+
+static int text_apitrace_by_name(const void *a, const void *b)
+{
+	const struct property *x = a, *y = b;
+	size_t n = x->name_size < y->name_size ? x->name_size : y->name_size;
+	int order = memcmp(x->name, y->name, n);
+
+	if (order)
+		return order;
+	if (x->name_size != y->name_size)
+		return x->name_size < y->name_size ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool text_apitrace_same_name(const struct property *a, const struct property *b)
+{
+	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
+}
+
+/* Print the properties of the header, sorted by name. Returns -1 with *e filled on errors. */
+static int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
+			       struct error *e)
+{
+	const uint8_t *p = header->data, *end = p + header->size;
+	struct buffer value = {0};
+	struct apitrace_writer w = {.out = &value, .plain_octal = plain_octal};
+	struct property *all = NULL, one;
+	size_t n = 0, capacity = 0;
+	int bad = 0;
+
+	if (header->size < 2 || p[0] < APITRACE_PROPERTIES)
+		return 0;
+	p += 2;
+	while (text_apitrace_take_string(&p, end, &one.name, &one.name_size) && one.name_size &&
+	       text_apitrace_take_string(&p, end, &one.value, &one.value_size)) {
+		if (ARRAY_GROW(all, capacity, n)) {
+			free(all);
+			return error_no_memory(e);
+		}
+		/* apitrace uses the name up to a NUL */
+		one.name_size = strnlen((const char *)one.name, one.name_size);
+		one.order = n;
+		all[n++] = one;
+	}
+	if (n)
+		qsort(all, n, sizeof *all, text_apitrace_by_name);
+	for (size_t i = 0; i < n; i++) {
+		if (i + 1 < n && text_apitrace_same_name(&all[i], &all[i + 1]))
+			continue; /* the last value of a property is valid */
+		text_put(out, "// ", 3);
+		text_put(out, (const char *)all[i].name, all[i].name_size);
+		value.size = 0;
+		bad = apitrace_string(&w, all[i].value, all[i].value_size);
+		if (bad)
+			break;
+		text_put(out, " = ", 3);
+		text_put(out, (const char *)value.data, value.size);
+		text_char(out, '\n');
+	}
+	free(all);
+	buffer_free(&value);
+	return bad ? error_no_memory(e) : 0;
+}
+
 /*
  * The text of an apitrace trace, as `apitrace dump --color=never` prints it: each call when its
  * leave is read, unfinished calls at the end, in the order of their enters.
@@ -768,40 +785,6 @@ int text_apitrace_frame(const struct apitrace_writer *w, const struct definition
  * The values of an enter or a leave are converted to text at once, so that open calls keep lines in
  * memory, not blobs; most of a long line is in a temporary file (buffer.h).
  */
-
-/* A part of the text of a call. */
-struct piece {
-	size_t offset, size; /* in the call's text, bytes */
-	bool given;	     /* the call has this part */
-};
-
-/* The text of an open call. */
-struct open_text {
-	struct open_text *next, *before; /* in its list */
-	struct buffer text;
-	struct piece *arguments; /* by index from 0 */
-	size_t capacity, count;
-	struct piece result, backtrace;
-	uint64_t flags;
-	uint32_t source, call, location; /* numbers */
-	int32_t thread;
-	bool zero;    /* the result is the number 0 */
-	bool printed; /* at the end of its trace */
-};
-
-struct text_apitrace {
-	struct text *out;
-	struct dictionary *dictionary;
-	const struct encoding *encoding;
-	struct open_text *first, *last; /* of the open calls of the trace, by enter */
-	struct open_text *unused;
-	struct open_text *printed; /* calls that were open at the end of an earlier trace */
-	struct apitrace_locations locations;
-	struct buffer scratch, header;
-	struct apitrace_blobs *blobs;
-	bool all_calls, thread_ids, plain_octal, failed;
-	struct error error; /* if failed */
-};
 
 static void free_texts(struct open_text *t)
 {
@@ -822,7 +805,11 @@ static void apitrace_free_state(void *state)
 	free_texts(s->first);
 	free_texts(s->unused);
 	free_texts(s->printed);
-	apitrace_locations_free(&s->locations);
+	for (size_t i = 0; i < s->nlocations; i++) {
+		free(s->locations[i].ends);
+		free(s->locations[i].text);
+	}
+	free(s->locations);
 	buffer_free(&s->scratch);
 	buffer_free(&s->header);
 	apitrace_blobs_close(s->blobs);
@@ -865,7 +852,10 @@ static void drop_piece(struct text_apitrace *s, const struct open_text *t, const
 
 static int take_details(struct text_apitrace *s, struct open_text *t, const struct event *ev)
 {
-	struct apitrace_writer w = {s->dictionary, &t->text, s->blobs, s->plain_octal};
+	struct apitrace_writer w = {.dictionary = s->dictionary,
+				    .out = &t->text,
+				    .blobs = s->blobs,
+				    .plain_octal = s->plain_octal};
 	struct values v;
 
 	if (!ev->tail || !(ev->type->flags & TYPE_VALUES))
@@ -881,9 +871,8 @@ static int take_details(struct text_apitrace *s, struct open_text *t, const stru
 			return -1;
 		switch (what) {
 		case DETAIL_ARGUMENT:
-			if (!index || index > 65536)
-				return -1;
-			if (apitrace_value(&w, &v))
+			if (!index || index > 65536 ||
+			    value_walk(&dump_style, &w, s->dictionary, &v))
 				return -1;
 			where = argument_at(t, index - 1);
 			if (!where)
@@ -891,7 +880,7 @@ static int take_details(struct text_apitrace *s, struct open_text *t, const stru
 			break;
 		case DETAIL_RETURN:
 			t->zero = apitrace_number(v, &number) && !number;
-			if (apitrace_value(&w, &v))
+			if (value_walk(&dump_style, &w, s->dictionary, &v))
 				return -1;
 			where = &t->result;
 			break;
@@ -919,8 +908,8 @@ static int take_details(struct text_apitrace *s, struct open_text *t, const stru
 
 static int values_error(const struct text_apitrace *s, struct error *e)
 {
-	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0]) {
-		*e = *apitrace_blobs_error(s->blobs);
+	if (s->blobs && s->blobs->error.what[0]) {
+		*e = s->blobs->error;
 		return -1;
 	}
 	return error_no_memory(e);
@@ -943,25 +932,24 @@ static struct open_text *new_text(struct text_apitrace *s)
 	t->count = 0;
 	t->result = t->backtrace = (struct piece){0};
 	t->flags = 0;
+	t->nblobs = 0;
 	t->zero = false;
 	return t;
 }
 
-static void put_piece(struct text_apitrace *s, const struct open_text *t, const struct piece *p,
-		      struct apitrace_blob_names *blobs)
+static void put_piece(struct text_apitrace *s, struct open_text *t, const struct piece *p)
 {
 	if (!s->blobs) {
 		text_put_buffer(s->out, &t->text, p->offset, p->size);
 		return;
 	}
 	buffer_clear(&s->scratch);
-	apitrace_blobs_name(s->blobs, blobs, &t->text, p->offset, p->size, &s->scratch);
+	apitrace_blobs_name(s->blobs, t, p->offset, p->size, &s->scratch);
 	text_put_buffer(s->out, &s->scratch, 0, s->scratch.size);
 }
 
-static void text_apitrace_put_arguments(struct text_apitrace *s, const struct open_text *t,
-					const struct apitrace_location *k,
-					struct apitrace_blob_names *blobs)
+static void text_apitrace_put_arguments(struct text_apitrace *s, struct open_text *t,
+					const struct apitrace_location *k)
 {
 	size_t n = t->count > k->names ? t->count : k->names;
 
@@ -971,7 +959,7 @@ static void text_apitrace_put_arguments(struct text_apitrace *s, const struct op
 		else if (i)
 			text_put(s->out, ", ", 2);
 		if (i < t->count && t->arguments[i].given)
-			put_piece(s, t, &t->arguments[i], blobs);
+			put_piece(s, t, &t->arguments[i]);
 		else
 			text_char(s->out, '?');
 	}
@@ -989,10 +977,8 @@ static bool is_hidden(const struct text_apitrace *s, const struct apitrace_locat
 static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, bool incomplete,
 			       struct error *e)
 {
-	const struct apitrace_location *k =
-		apitrace_location(&s->locations, s->dictionary, t->location);
+	const struct apitrace_location *k = apitrace_location(s, t->location);
 	bool fake = t->flags & CALL_FAKE;
-	struct apitrace_blob_names blobs = {t->source, t->call, 0};
 
 	if (!k)
 		return error_no_memory(e);
@@ -1013,11 +999,11 @@ static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, boo
 		text_put(s->out, k->text, k->ends[0]);
 	else
 		text_char(s->out, '(');
-	text_apitrace_put_arguments(s, t, k, &blobs);
+	text_apitrace_put_arguments(s, t, k);
 	text_char(s->out, ')');
 	if (t->result.given) {
 		text_put(s->out, " = ", 3);
-		put_piece(s, t, &t->result, &blobs);
+		put_piece(s, t, &t->result);
 	}
 	if (fake || incomplete)
 		text_puts(s->out, fake && incomplete ? " // fake incomplete"
@@ -1026,11 +1012,11 @@ static int apitrace_print_call(struct text_apitrace *s, struct open_text *t, boo
 	text_char(s->out, '\n');
 	if (t->backtrace.given) {
 		text_puts(s->out, "Backtrace:\n");
-		put_piece(s, t, &t->backtrace, &blobs);
+		put_piece(s, t, &t->backtrace);
 	}
 	if (k->flags & APITRACE_END_FRAME)
 		text_char(s->out, '\n');
-	if (s->blobs && apitrace_blobs_error(s->blobs)->what[0])
+	if (s->blobs && s->blobs->error.what[0])
 		return values_error(s, e);
 	return 0;
 }
@@ -1179,8 +1165,7 @@ static int text_apitrace_meta(void *state, const struct source *source, const st
 	struct text_apitrace *s = state;
 
 	(void)source;
-	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
-	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
+	if (!meta_is(m, APITRACE_META_HEADER))
 		return 0;
 	if (!m->offset) {
 		/* another trace begins */

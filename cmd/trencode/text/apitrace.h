@@ -20,6 +20,7 @@ struct apitrace_writer {
 	struct buffer *out;
 	struct apitrace_blobs *blobs; /* NULL: only the sizes of blobs are printed */
 	bool plain_octal;	      /* correct octal escapes, not those of apitrace */
+	bool first;		      /* private: the next member is the first of its struct */
 };
 
 /* Append the line of a frame, with its newline. */
@@ -28,35 +29,5 @@ int text_apitrace_frame(const struct apitrace_writer *w, const struct definition
 /* Write a float as %.7g, a double as %.16g. Returns the number of characters. */
 size_t apitrace_float(char *out, float f);
 size_t apitrace_double(char *out, double d);
-
-/* --- locations --- */
-
-/* The constant texts of the calls of a function. */
-struct apitrace_location {
-	const struct location *location;
-	unsigned flags;
-	bool may_be_hidden; /* apitrace dump hides calls of it */
-	uint32_t names;	    /* number of named arguments */
-	uint32_t *ends;	    /* ends of the parts of text: "name(", "first = ", ", second = " ... */
-	char *text;
-};
-
-/* The texts of all functions. */
-struct apitrace_locations {
-	struct apitrace_location *at; /* by number */
-	size_t size;
-};
-
-/* Get the texts of a location, valid until the next call; NULL when out of memory. */
-const struct apitrace_location *apitrace_location(struct apitrace_locations *s,
-						  const struct dictionary *d, uint32_t number);
-
-/* --- blobs: files of a directory --- */
-
-/* A call whose blobs get names. */
-struct apitrace_blob_names {
-	uint32_t source, call; /* numbers of its source and of itself */
-	unsigned number;       /* of the call's next blob */
-};
 
 #endif

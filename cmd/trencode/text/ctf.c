@@ -15,24 +15,27 @@
 
 /* --- functions that the files of the text of CTF traces share --- */
 
-/* A text that is printed in front of a field, or after the last one. */
-struct text_ctf_lead {
-	char *text;
-	size_t size;
-};
-
 /* The constant texts of the lines of one type. */
 struct text_ctf_line {
-	bool cpu;		     /* "{ cpu_id = 0 }, " is printed before the fields */
-	struct text_ctf_lead *leads; /* one for each field, and one after the last */
+	bool cpu; /* "{ cpu_id = 0 }, " is printed before the fields */
+	/* "{ a = ", ", b = ", " }, { c = ", " }\n": before each field, and after the last one */
+	struct buffer *leads;
 	uint32_t nfields;
 };
 
-/* The output of fields and values. */
-struct text_ctf_values {
-	struct buffer *out;
-	struct plain_source plain; /* for values that babeltrace2 does not have */
-	const struct field *field; /* private: that is appended; NULL: a value */
+struct text_ctf {
+	struct text *out;
+	struct dictionary *dictionary;
+	struct text_ctf_line **lines; /* by type */
+	size_t lines_size;
+	struct buffer *hosts; /* "host:procname:(pid) ", by source */
+	size_t nhosts;
+	uint64_t second; /* the second whose text is in date */
+	char date[40];
+	size_t date_size;
+	struct buffer values, scratch; /* values: the text of fields and values */
+	struct plain_source plain;     /* for values that babeltrace2 does not have */
+	const struct field *field;     /* that is appended; NULL: a value */
 };
 
 enum { SCOPES = 4 };
@@ -65,21 +68,20 @@ static struct text_ref field_name(const struct event *ev, const struct location 
 static void text_ctf_line_free(struct text_ctf_line *l)
 {
 	for (uint32_t i = 0; l && l->leads && i <= l->nfields; i++)
-		free(l->leads[i].text);
+		buffer_free(&l->leads[i]);
 	if (l)
 		free(l->leads);
 	free(l);
 }
 
-/* Make the texts of the event's type. Returns NULL when out of memory. Compose the leads: "{ a =
- * ", ", b = ", " }, { c = ", " }\n". */
+/* Make the texts of the event's type. Returns NULL when out of memory. */
 static struct text_ctf_line *text_ctf_line_new(const struct dictionary *dictionary,
 					       const struct event *ev)
 {
 	const struct location *location = dictionary_location(dictionary, ev->location);
 	const char *d = ev->type->declaration.text;
 	struct text_ctf_line *l = calloc(1, sizeof *l);
-	struct buffer b = {0};
+	struct buffer *b;
 	bool first = true;
 	uint32_t n = 0;
 
@@ -92,6 +94,7 @@ static struct text_ctf_line *text_ctf_line_new(const struct dictionary *dictiona
 	l->leads = calloc(l->nfields + 1u, sizeof *l->leads);
 	if (!l->leads)
 		goto failed;
+	b = l->leads;
 	l->cpu = !strncmp(d, "cpu", 3);
 	if (l->cpu)
 		d += 3;
@@ -103,27 +106,23 @@ static struct text_ctf_line *text_ctf_line_new(const struct dictionary *dictiona
 			count = (int)(l->nfields - n);
 		if (count < 0)
 			continue;
-		if (buffer_append(&b, first ? "{ " : ", { ", first ? 2 : 4))
+		if (buffer_append(b, first ? "{ " : ", { ", first ? 2 : 4))
 			goto failed;
 		first = false;
 		for (int k = 0; k < count && n < l->nfields; k++) {
 			struct text_ref name = field_name(ev, location, n);
 
-			if (buffer_append(&b, ", ", k ? 2 : 0) ||
-			    buffer_append(&b, name.text, name.size) || buffer_append(&b, " = ", 3))
+			if (buffer_append(b, ", ", k ? 2 : 0) ||
+			    buffer_append(b, name.text, name.size) || buffer_append(b, " = ", 3))
 				goto failed;
-			l->leads[n++] = (struct text_ctf_lead){(char *)b.data, b.size};
-			b = (struct buffer){0};
+			b = &l->leads[++n];
 		}
-		if (buffer_append(&b, count ? " }" : "}", count ? 2 : 1))
+		if (buffer_append(b, count ? " }" : "}", count ? 2 : 1))
 			goto failed;
 	}
-	if (buffer_append(&b, "\n", 1))
-		goto failed;
-	l->leads[n] = (struct text_ctf_lead){(char *)b.data, b.size};
-	return l;
+	if (!buffer_append(b, "\n", 1))
+		return l;
 failed:
-	buffer_free(&b);
 	text_ctf_line_free(l);
 	return NULL;
 }
@@ -190,55 +189,54 @@ static int ctf_enum(struct buffer *out, const struct value_item *item)
 		       : 0;
 }
 
-static int ctf_number(const struct text_ctf_values *c, char format, uint64_t number)
+static int ctf_number(struct buffer *out, char format, uint64_t number)
 {
 	char text[24], *end = text + sizeof text, *p;
 
 	switch (format) {
-	case 'i': return buffer_signed(c->out, (int64_t)number);
+	case 'i': return buffer_signed(out, (int64_t)number);
 	case 'x':
 		p = digits_base(end, number, 16, true);
-		return buffer_put(c->out, "0x", 2) || buffer_put(c->out, p, (size_t)(end - p));
-	case 'o': return buffer_printf(c->out, "0%" PRIo64, number);
+		return buffer_put(out, "0x", 2) || buffer_put(out, p, (size_t)(end - p));
+	case 'o': return buffer_printf(out, "0%" PRIo64, number);
 	}
-	return buffer_decimal(c->out, number);
+	return buffer_decimal(out, number);
 }
 
 static int ctf_scalar(void *to, const struct value_item *item)
 {
-	const struct text_ctf_values *c = to;
+	struct text_ctf *s = to;
+	struct buffer *out = &s->values;
 	const struct value *v = &item->value;
 	struct plain_value plain;
 	long double real;
 
 	switch (v->tag) {
-	case VALUE_NUMBER: return ctf_number(c, (char)v->format, v->number);
+	case VALUE_NUMBER: return ctf_number(out, (char)v->format, v->number);
 	case VALUE_UINT:
 		return ctf_number(
-			c, c->field && !strcmp(c->field->type_name.text, "octal") ? 'o' : 'u',
+			out, s->field && !strcmp(s->field->type_name.text, "octal") ? 'o' : 'u',
 			v->number);
-	case VALUE_POINTER: return ctf_number(c, 'x', v->number);
-	case VALUE_ENUM: return ctf_enum(c->out, item);
+	case VALUE_POINTER: return ctf_number(out, 'x', v->number);
+	case VALUE_ENUM: return ctf_enum(out, item);
 	case VALUE_STRING:
-	case VALUE_BYTES: return ctf_string(c->out, (const char *)v->bytes, v->n);
+	case VALUE_BYTES: return ctf_string(out, (const char *)v->bytes, v->n);
 	case VALUE_FLOAT:
-	case VALUE_DOUBLE:
-		return value_real(v, &real) ? buffer_printf(c->out, "%g", (double)real) : 0;
-	case VALUE_MISSING: return buffer_u8(c->out, '?');
+	case VALUE_DOUBLE: return value_real(v, &real) ? buffer_printf(out, "%g", (double)real) : 0;
+	case VALUE_MISSING: return buffer_u8(out, '?');
 	}
-	return value_plain(&c->plain, item, &plain) || plain_append(c->out, &plain) ? -1 : 0;
+	return value_plain(&s->plain, item, &plain) || plain_append(out, &plain) ? -1 : 0;
 }
 
 static int ctf_value_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
 	(void)rest;
-	return buffer_u8(((const struct text_ctf_values *)to)->out,
-			 v->tag == VALUE_ARRAY ? '[' : '{');
+	return buffer_u8(&((struct text_ctf *)to)->values, v->tag == VALUE_ARRAY ? '[' : '{');
 }
 
 static int ctf_child(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct buffer *out = ((const struct text_ctf_values *)to)->out;
+	struct buffer *out = &((struct text_ctf *)to)->values;
 	const struct text_ref *name = value_child_name(v);
 
 	(void)rest;
@@ -258,26 +256,11 @@ static int ctf_child(void *to, const struct value_parent *v, const struct values
 
 static int text_ctf_end(void *to, const struct value_parent *v)
 {
-	return buffer_puts(((const struct text_ctf_values *)to)->out,
-			   v->tag == VALUE_ARRAY ? " ]" : " }");
+	return buffer_puts(&((struct text_ctf *)to)->values, v->tag == VALUE_ARRAY ? " ]" : " }");
 }
 
 static const struct value_style ctf_style = {
 	.scalar = ctf_scalar, .begin = ctf_value_begin, .child = ctf_child, .end = text_ctf_end};
-
-/* Append a field of an event whose type declares its fields. -1: out of memory. */
-static int text_ctf_field(struct text_ctf_values *c, const struct event *ev, const struct field *f)
-{
-	c->field = f;
-	return field_walk(&ctf_style, c, ev, f);
-}
-
-/* Append the value after v with the values in it. -1: out of memory, or v->bad. */
-static int text_ctf_value(struct text_ctf_values *c, struct values *v)
-{
-	c->field = NULL;
-	return value_walk(&ctf_style, c, c->plain.dictionary, v);
-}
 
 /*
  * Text of CTF traces, as babeltrace2 prints it with --clock-gmt --clock-date --no-delta:
@@ -287,23 +270,7 @@ static int text_ctf_value(struct text_ctf_values *c, struct values *v)
  * A type's declaration has the number of fields of each scope (trstream-sources(5)).
  */
 
-#define ENV "ctf.env"
-
 enum { SECOND = 1000000000 };
-
-struct text_ctf {
-	struct text *out;
-	struct dictionary *dictionary;
-	struct text_ctf_line **lines; /* by type */
-	size_t lines_size;
-	struct text_ctf_lead *hosts; /* "host:procname:(pid) ", by source */
-	size_t nhosts;
-	uint64_t second; /* the second whose text is in date */
-	char date[40];
-	size_t date_size;
-	struct buffer values, scratch;
-	struct text_ctf_values print;
-};
 
 static int text_ctf_begin(void *state, const struct encoding *en, struct error *e)
 {
@@ -314,36 +281,29 @@ static int text_ctf_begin(void *state, const struct encoding *en, struct error *
 	s->dictionary = en->dictionary;
 	s->second = UINT64_MAX;
 	s->values.spills = true;
-	s->print = (struct text_ctf_values){
-		.out = &s->values, .plain = {.dictionary = s->dictionary, .scratch = &s->scratch}};
+	s->plain = (struct plain_source){.dictionary = s->dictionary, .scratch = &s->scratch};
 	return 0;
 }
 
 /* --- the trace --- */
-
-/* Get the value of an environment entry, or NULL. */
-static const char *ctf_env_value(const struct meta *m, const char *name, size_t *n)
-{
-	return lines_value((const char *)m->data, m->size, name, n);
-}
 
 static int text_ctf_meta(void *state, const struct source *source, const struct meta *m,
 			 struct error *e)
 {
 	struct text_ctf *s = state;
 	struct buffer b = {0};
-	const char *value;
+	const char *text = (const char *)m->data, *value;
 	size_t n;
 
-	if (!source || m->name_size != strlen(ENV) || memcmp(m->name, ENV, m->name_size))
+	if (!source || !meta_is(m, "ctf.env"))
 		return 0;
-	value = ctf_env_value(m, "hostname", &n);
+	value = lines_value(text, m->size, "hostname", &n);
 	if (value && buffer_append(&b, value, n))
 		goto failed;
-	value = ctf_env_value(m, "procname", &n);
+	value = lines_value(text, m->size, "procname", &n);
 	if (value && (buffer_append(&b, ":", b.size > 0) || buffer_append(&b, value, n)))
 		goto failed;
-	value = ctf_env_value(m, "vpid", &n);
+	value = lines_value(text, m->size, "vpid", &n);
 	if (value && (buffer_append(&b, ":", b.size > 0) ||
 		      buffer_printf(&b, "(%.*s)", (int)(n < 20 ? n : 20), value)))
 		goto failed;
@@ -351,8 +311,8 @@ static int text_ctf_meta(void *state, const struct source *source, const struct 
 		goto failed;
 	if (ARRAY_REACH(s->hosts, s->nhosts, source->number))
 		goto failed;
-	free(s->hosts[source->number].text);
-	s->hosts[source->number] = (struct text_ctf_lead){(char *)b.data, b.size};
+	buffer_free(&s->hosts[source->number]);
+	s->hosts[source->number] = b;
 	return 0;
 failed:
 	buffer_free(&b);
@@ -402,7 +362,7 @@ static void ctf_print_head(struct text_ctf *s, const struct event *ev)
 
 	ctf_print_time(s, ev);
 	if (source < s->nhosts && s->hosts[source].size)
-		text_masked(s->out, s->hosts[source].text, s->hosts[source].size);
+		text_masked(s->out, (const char *)s->hosts[source].data, s->hosts[source].size);
 }
 
 static void ctf_print_gap(struct text_ctf *s, const struct event *ev)
@@ -436,21 +396,24 @@ static int ctf_append_fields(struct text_ctf *s, const struct text_ctf_line *l,
 	uint32_t i = 0;
 
 	if (!(ev->type->flags & TYPE_VALUES)) {
-		for (; i < l->nfields; i++)
-			if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
-			    text_ctf_field(&s->print, ev, &ev->type->fields[i]))
+		for (; i < l->nfields; i++) {
+			s->field = &ev->type->fields[i];
+			if (buffer_put(out, l->leads[i].data, l->leads[i].size) ||
+			    field_walk(&ctf_style, s, ev, s->field))
 				return -1;
+		}
 		return 0;
 	}
+	s->field = NULL;
 	values_begin(&v, ev->tail, ev->tail_size);
 	for (; i < l->nfields && values_what(&v, &what, &index); i++) {
 		/* fields that a filter removed */
 		for (; index && i + 1 < index && i + 1 < l->nfields; i++)
-			if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
+			if (buffer_put(out, l->leads[i].data, l->leads[i].size) ||
 			    buffer_u8(out, '?'))
 				return -1;
-		if (buffer_put(out, l->leads[i].text, l->leads[i].size) ||
-		    text_ctf_value(&s->print, &v))
+		if (buffer_put(out, l->leads[i].data, l->leads[i].size) ||
+		    value_walk(&ctf_style, s, s->dictionary, &v))
 			return -1;
 	}
 	return 0;
@@ -483,7 +446,7 @@ static int text_ctf_event(void *state, const struct event *ev, struct error *e)
 	if (ctf_append_fields(s, l, ev))
 		return error_no_memory(e);
 	text_masked_buffer(out, &s->values);
-	text_put(out, l->leads[l->nfields].text, l->leads[l->nfields].size);
+	text_put(out, (const char *)l->leads[l->nfields].data, l->leads[l->nfields].size);
 	return 0;
 }
 
@@ -494,7 +457,7 @@ static void ctf_free_state(void *state)
 	for (size_t i = 0; i < s->lines_size; i++)
 		text_ctf_line_free(s->lines[i]);
 	for (size_t i = 0; i < s->nhosts; i++)
-		free(s->hosts[i].text);
+		buffer_free(&s->hosts[i]);
 	free(s->lines);
 	free(s->hosts);
 	buffer_free(&s->values);

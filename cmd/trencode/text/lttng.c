@@ -18,8 +18,7 @@ enum { SECOND = 1000000000, GAPS_SHOWN = 10 };
 
 /* One field of a line. */
 struct lttng_column {
-	char *name; /* ", name = literal" */
-	size_t name_size;
+	struct buffer name; /* ", name = literal" */
 	uint32_t offset;
 	uint8_t size; /* 0: the next text of the tail */
 	enum { DECIMAL, SIGNED, HEX, UPPER, OCTAL, STRING } form;
@@ -27,16 +26,9 @@ struct lttng_column {
 
 /* The constant texts of the lines of one type. */
 struct lttng_line {
-	char *head; /* " channel.event", and " { " where fields follow */
-	size_t head_size;
+	struct buffer head; /* " channel.event", and " { " where fields follow */
 	struct lttng_column *columns;
 	size_t ncolumns;
-};
-
-/* The name of a lane. */
-struct lane_name {
-	char *text; /* " buffer_cpu" */
-	size_t size;
 };
 
 struct text_lttng {
@@ -44,7 +36,7 @@ struct text_lttng {
 	bool quiet;
 	struct lttng_line **lines; /* by type */
 	size_t lines_size;
-	struct lane_name *lanes; /* by lane */
+	struct buffer *lanes; /* " buffer_cpu", by lane */
 	size_t lanes_size;
 	uint64_t second; /* the second whose text is in digits */
 	char digits[24];
@@ -70,7 +62,7 @@ static int column_make(struct lttng_column *c, const struct field *f, bool first
 	const struct text_ref *t = &f->type_name;
 	const char *percent = memchr(t->text, '%', t->size);
 	size_t literal = percent ? (size_t)(percent - t->text) : 0;
-	struct buffer name = {0};
+	struct buffer *name = &c->name;
 	char conversion = percent && t->size > literal + 1 ? percent[1] : 'u';
 
 	*c = (struct lttng_column){.offset = f->offset, .size = (uint8_t)f->size};
@@ -83,34 +75,31 @@ static int column_make(struct lttng_column *c, const struct field *f, bool first
 	case FIELD_HEX: c->form = conversion == 'X' ? UPPER : HEX; break;
 	default: c->form = conversion == 'o' ? OCTAL : DECIMAL;
 	}
-	if ((!first && buffer_append(&name, ", ", 2)) ||
-	    buffer_append(&name, f->name.text, f->name.size) || buffer_append(&name, " = ", 3) ||
-	    buffer_append(&name, t->text, literal) ||
-	    buffer_append(&name, "0x", conversion == 'p' && c->form != STRING ? 2 : 0) ||
-	    buffer_append(&name, "\"", c->form == STRING)) {
-		buffer_free(&name);
-		return -1;
-	}
-	c->name = (char *)name.data;
-	c->name_size = name.size;
-	return 0;
+	return (!first && buffer_append(name, ", ", 2)) ||
+			       buffer_append(name, f->name.text, f->name.size) ||
+			       buffer_append(name, " = ", 3) ||
+			       buffer_append(name, t->text, literal) ||
+			       buffer_append(name, "0x",
+					     conversion == 'p' && c->form != STRING ? 2 : 0) ||
+			       buffer_append(name, "\"", c->form == STRING)
+		       ? -1
+		       : 0;
 }
 
 static void free_line(struct lttng_line *l)
 {
-	for (size_t i = 0; l && i < l->ncolumns; i++)
-		free(l->columns[i].name);
-	if (l) {
-		free(l->columns);
-		free(l->head);
-	}
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->ncolumns; i++)
+		buffer_free(&l->columns[i].name);
+	free(l->columns);
+	buffer_free(&l->head);
 	free(l);
 }
 
 static struct lttng_line *make_line(const struct type *t)
 {
 	struct lttng_line *l = calloc(1, sizeof *l);
-	struct buffer head = {0};
 
 	if (!l)
 		return NULL;
@@ -125,21 +114,16 @@ static struct lttng_line *make_line(const struct type *t)
 		if (f->kind == FIELD_STRING ? f->where != WHERE_REST && f->where != WHERE_STRING
 					    : f->where != WHERE_FIXED)
 			continue;
-		if (column_make(&l->columns[l->ncolumns], f, !l->ncolumns))
-			goto failed;
 		l->ncolumns++;
+		if (column_make(&l->columns[l->ncolumns - 1], f, l->ncolumns == 1))
+			goto failed;
 	}
-	if (buffer_append(&head, " ", 1) ||
-	    (t->group.size && (buffer_append(&head, t->group.text, t->group.size) ||
-			       buffer_append(&head, ".", 1))) ||
-	    buffer_append(&head, t->name.text, t->name.size) ||
-	    (l->ncolumns && buffer_append(&head, " { ", 3))) {
-		buffer_free(&head);
-		goto failed;
-	}
-	l->head = (char *)head.data;
-	l->head_size = head.size;
-	return l;
+	if (!buffer_append(&l->head, " ", 1) &&
+	    !(t->group.size && (buffer_append(&l->head, t->group.text, t->group.size) ||
+				buffer_append(&l->head, ".", 1))) &&
+	    !buffer_append(&l->head, t->name.text, t->name.size) &&
+	    !(l->ncolumns && buffer_append(&l->head, " { ", 3)))
+		return l;
 failed:
 	free_line(l);
 	return NULL;
@@ -154,23 +138,19 @@ static const struct lttng_line *lttng_line_of(struct text_lttng *s, const struct
 	return s->lines[t->number];
 }
 
-static const struct lane_name *lane_name_at(struct text_lttng *s, const struct lane *lane)
+static const struct buffer *lane_name_make(struct text_lttng *s, const struct lane *lane)
 {
-	struct lane_name *name;
-	struct buffer b = {0};
+	struct buffer *name;
 
 	if (ARRAY_REACH(s->lanes, s->lanes_size, lane->number))
 		return NULL;
 	name = &s->lanes[lane->number];
-	if (name->text)
-		return name;
-	if (buffer_append(&b, " ", 1) || buffer_append(&b, lane->buffer.text, lane->buffer.size) ||
-	    (lane->flags & LANE_HAS_CPU && buffer_printf(&b, "_%" PRId32, lane->cpu))) {
-		buffer_free(&b);
-		return NULL;
-	}
-	*name = (struct lane_name){(char *)b.data, b.size};
-	return name;
+	return buffer_append(name, " ", 1) ||
+			       buffer_append(name, lane->buffer.text, lane->buffer.size) ||
+			       (lane->flags & LANE_HAS_CPU &&
+				buffer_printf(name, "_%" PRId32, lane->cpu))
+		       ? NULL
+		       : name;
 }
 
 /* --- printing --- */
@@ -200,7 +180,7 @@ static void lttng_print_column(struct text *out, const struct lttng_column *c,
 	const uint8_t *end = *tail ? ev->tail + ev->tail_size : NULL, *nul;
 	uint64_t v;
 
-	text_put(out, c->name, c->name_size);
+	text_put(out, (const char *)c->name.data, c->name.size);
 	if (c->form == STRING) {
 		nul = *tail < end ? memchr(*tail, 0, (size_t)(end - *tail)) : NULL;
 		if (*tail < end)
@@ -242,7 +222,7 @@ static int text_lttng_event(void *state, const struct event *ev, struct error *e
 	const uint8_t *tail = ev->tail;
 	uint32_t type = ev->type->number, number = ev->lane->number;
 	const struct lttng_line *l = type < s->lines_size ? s->lines[type] : NULL;
-	const struct lane_name *name = number < s->lanes_size ? &s->lanes[number] : NULL;
+	const struct buffer *name = number < s->lanes_size ? &s->lanes[number] : NULL;
 
 	if (ev->type->kind == KIND_GAP) {
 		lttng_warn_gap(s, ev);
@@ -250,13 +230,13 @@ static int text_lttng_event(void *state, const struct event *ev, struct error *e
 	}
 	if (!l)
 		l = lttng_line_of(s, ev->type);
-	if (!name || !name->text)
-		name = lane_name_at(s, ev->lane);
+	if (!name || !name->size)
+		name = lane_name_make(s, ev->lane);
 	if (!l || !name)
 		return error_no_memory(e);
 	lttng_print_time(s, ev->time);
-	text_put(out, name->text, name->size);
-	text_put(out, l->head, l->head_size);
+	text_put(out, (const char *)name->data, name->size);
+	text_put(out, (const char *)l->head.data, l->head.size);
 	for (size_t i = 0; i < l->ncolumns; i++)
 		lttng_print_column(out, &l->columns[i], ev, &tail);
 	if (l->ncolumns)
@@ -283,7 +263,7 @@ static void lttng_free_state(void *state)
 	for (size_t i = 0; i < s->lines_size; i++)
 		free_line(s->lines[i]);
 	for (size_t i = 0; i < s->lanes_size; i++)
-		free(s->lanes[i].text);
+		buffer_free(&s->lanes[i]);
 	free(s->lines);
 	free(s->lanes);
 }

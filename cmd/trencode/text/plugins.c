@@ -5,72 +5,129 @@
 
 #include "cmd/trencode/encoder.h"
 
-/* An event to print. */
-struct plugin_event {
-	const struct plugin_type *type;
-	const struct event *ev;
-	const struct plugin_context *context;
+struct plugin {
+	const char *system, *name;
+	bool (*text)(const struct plugin_event *e, struct print_line *out);
+	const char *fields[PLUGIN_FIELDS + 1];
 };
 
-static bool plugin_number(const struct plugin_event *e, unsigned field, uint64_t *v);
-static const char *plugin_field_name(const struct plugin_event *e, unsigned field);
-static void plugin_put_missing(const struct plugin_event *e, unsigned field,
-			       struct print_line *out);
-static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_t *v,
-			   struct print_line *out);
-static void plugin_put(const struct plugin_event *e, unsigned field, const char *before,
-		       char conversion, struct print_line *out);
-static void plugin_put_text(const struct plugin_event *e, const struct event_field *f,
-			    struct print_line *out);
-static const char *plugin_symbol(const struct plugin_event *e, uint64_t address, size_t *size,
-				 uint64_t *offset);
+/* --- access to fields --- */
 
-enum { INDENT = 3, CALLS_MOST = 1024 };
-
-/* The name of a function. */
-struct called {
-	const char *name; /* of the kernel's table; NULL: unknown */
-	size_t size;
-};
-
-struct plugin_calls {
-	struct called function[CALLS_MOST]; /* outermost first */
-	size_t count;
-};
-
-static void set_call(struct plugin_calls *c, size_t level, struct called function)
+/* Read a number as the plug-ins do: without its sign. Returns false if the type does not have the
+ * field, or if it is no number of the record. */
+static bool plugin_number(const struct plugin_event *e, unsigned field, uint64_t *v)
 {
-	if (level >= CALLS_MOST || !function.name)
-		return;
-	c->function[level] = function;
-	if (level >= c->count)
-		c->count = level + 1;
+	const struct event_field *f = e->type->field[field];
+
+	return f && (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) &&
+	       record_number(f, e->ev, v);
 }
 
-static bool text_plugins_same_name(struct called a, struct called b)
+static const char *plugin_field_name(const struct plugin_event *e, unsigned field)
 {
-	return a.size == b.size && (a.name == b.name || !memcmp(a.name, b.name, a.size));
+	return e->type->plugin->fields[field];
+}
+
+/* Append "<CANT FIND FIELD NAME>". */
+static void plugin_put_missing(const struct plugin_event *e, unsigned field, struct print_line *out)
+{
+	line_puts(out, "<CANT FIND FIELD ");
+	line_puts(out, plugin_field_name(e, field));
+	line_char(out, '>');
+}
+
+/* Read a number, or append what is wrong. */
+static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_t *v,
+			   struct print_line *out)
+{
+	if (plugin_number(e, field, v))
+		return true;
+	if (!e->type->field[field]) {
+		plugin_put_missing(e, field, out);
+		return false;
+	}
+	line_char(out, ' ');
+	line_puts(out, plugin_field_name(e, field));
+	line_puts(out, "=INVALID");
+	return false;
+}
+
+/* Append the text before a number and the number, 'u' unsigned, 'd' signed, 'x' hexadecimal, of
+ * 32 bits, or with upper case of 64; or that the field is missing. */
+static void plugin_put(const struct plugin_event *e, unsigned field, const char *before,
+		       char conversion, struct print_line *out)
+{
+	uint64_t v;
+
+	if (!plugin_number(e, field, &v)) {
+		line_puts(out, "CAN'T FIND FIELD \"");
+		line_puts(out, plugin_field_name(e, field));
+		line_char(out, '"');
+		return;
+	}
+	line_puts(out, before);
+	switch (conversion) {
+	case 'u': line_u64(out, (uint32_t)v); break;
+	case 'd': line_i64(out, (int32_t)v); break;
+	case 'U': line_u64(out, v); break;
+	case 'D': line_i64(out, (int64_t)v); break;
+	case 'X': line_hex(out, v, 1); break;
+	}
+}
+
+/* Append a text up to its NUL. */
+static void plugin_put_text(const struct plugin_event *e, const struct event_field *f,
+			    struct print_line *out)
+{
+	size_t offset, size;
+
+	if (!event_field_range(f, e->ev->tail, e->ev->tail_size,
+			       e->ev->type->flags & TYPE_BIG_ENDIAN, &offset, &size))
+		return;
+	line_put(out, (const char *)e->ev->tail + offset,
+		 strnlen((const char *)e->ev->tail + offset, size));
+}
+
+/* Find the name of a function of the recorded kernel; NULL: none. */
+static const char *plugin_symbol(const struct plugin_event *e, uint64_t address, size_t *size,
+				 uint64_t *offset)
+{
+	return e->names->symbol(e->names->context, address, size, offset);
+}
+
+/* --- functions, stacks, raw data --- */
+
+enum { INDENT = 3 };
+
+/* Set the function at a level of a CPU; NULL: its name is unknown. */
+static void set_call(struct plugin_indent *p, size_t cpu, size_t level, const char *name,
+		     size_t size)
+{
+	if (level >= PLUGIN_CALLS_MOST || !name)
+		return;
+	p->cpus[cpu].functions[level] = (struct text_ref){.text = name, .size = (uint32_t)size};
+	if (level >= p->cpus[cpu].count)
+		p->cpus[cpu].count = level + 1;
 }
 
 /* Find the level of a function by that of its caller. Functions deeper than this one stay, as they
  * do in trace-cmd. */
-static size_t text_plugins_level_of(struct plugin_calls *c, struct called parent,
-				    struct called function)
+static size_t call_level(struct plugin_indent *p, size_t cpu, const char *parent, size_t size)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (text_plugins_same_name(c->function[i], parent)) {
-			set_call(c, i + 1, function);
+	for (size_t i = 0; i < p->cpus[cpu].count; i++) {
+		const struct text_ref *f = &p->cpus[cpu].functions[i];
+
+		if (f->size == size && (f->text == parent || !memcmp(f->text, parent, size)))
 			return i;
-		}
-	set_call(c, 0, parent);
-	set_call(c, 1, function);
+	}
+	set_call(p, cpu, 0, parent, size);
 	return 0;
 }
 
 /* Append the offset in a function if the option offset asks for it. */
 static void put_offset(const struct plugin_event *e, uint64_t offset, struct print_line *out)
 {
-	if (!(e->context->plugins & PLUGIN_OFFSET))
+	if (!(e->plugins & PLUGIN_OFFSET))
 		return;
 	line_puts(out, "+0x");
 	line_hex(out, (uint32_t)offset, 1);
@@ -83,7 +140,7 @@ static void plugin_function_put_function(const struct plugin_event *e, uint64_t 
 	uint64_t offset;
 	size_t size;
 
-	function_text(out, address, "0x", e->context->names);
+	function_text(out, address, "0x", e->names);
 	if (plugin_symbol(e, address, &size, &offset))
 		put_offset(e, offset, out);
 }
@@ -93,24 +150,28 @@ enum { IP, PARENT_IP, COUNT, TOP_DELTA, BOTTOM_DELTA }; /* fields */
 /* The function tracer */
 static bool plugin_function(const struct plugin_event *e, struct print_line *out)
 {
-	struct plugin_indent *indent = e->context->indent;
+	struct plugin_indent *indent = e->indent;
 	size_t cpu = e->ev->lane->cpu < 0 ? 0 : (size_t)e->ev->lane->cpu;
-	struct called function, parent;
 	uint64_t address, caller, offset;
+	const char *parent;
+	size_t size, level;
 
 	if (!plugin_require(e, IP, &address, out) || !plugin_require(e, PARENT_IP, &caller, out)) {
 		line_char(out, '!');
 		return false;
 	}
-	parent.name = plugin_symbol(e, caller, &parent.size, &offset);
-	if (parent.name && !ARRAY_REACH(indent->cpu, indent->ncpus, cpu) &&
-	    !(e->context->plugins & PLUGIN_NO_INDENT)) {
-		function.name = plugin_symbol(e, address, &function.size, &offset);
-		line_pad(out, ' ',
-			 INDENT * text_plugins_level_of(&indent->cpu[cpu], parent, function));
+	parent = plugin_symbol(e, caller, &size, &offset);
+	if (parent && !ARRAY_REACH(indent->cpus, indent->ncpus, cpu) &&
+	    !(e->plugins & PLUGIN_NO_INDENT)) {
+		const char *name;
+
+		level = call_level(indent, cpu, parent, size);
+		name = plugin_symbol(e, address, &size, &offset);
+		set_call(indent, cpu, level + 1, name, size);
+		line_pad(out, ' ', INDENT * level);
 	}
 	plugin_function_put_function(e, address, out);
-	if (e->context->plugins & PLUGIN_PARENT) {
+	if (e->plugins & PLUGIN_PARENT) {
 		line_puts(out, " <-- ");
 		plugin_function_put_function(e, caller, out);
 	}
@@ -130,15 +191,9 @@ static bool plugin_repeats(const struct plugin_event *e, struct print_line *out)
 	line_puts(out, " (count: ");
 	line_i64(out, (int64_t)count);
 	line_puts(out, "  last_ts: ");
-	time_text(out, e->ev->time - (top << 32 | bottom), e->context->seconds,
-		  e->context->nanoseconds);
+	time_text(out, e->ev->time - (top << 32 | bottom), e->seconds, e->nanoseconds);
 	line_char(out, ')');
 	return true;
-}
-
-void plugin_indent_free(struct plugin_indent *indent)
-{
-	free(indent->cpu);
 }
 
 static bool plugin_stack(const struct plugin_event *e, struct print_line *out)
@@ -670,7 +725,7 @@ static bool put_reason(const struct plugin_event *e, struct print_line *out)
 /* Append the guest's function at that address, if the guest's trace is an input. */
 static void put_guest_function(const struct plugin_event *e, uint64_t rip, struct print_line *out)
 {
-	const struct print_kernel *guest = tc_guest(e->context->sources, (uint32_t)e->ev->lane->tid,
+	const struct print_kernel *guest = tc_guest(e->sources, (uint32_t)e->ev->lane->tid,
 						    e->ev->type->flags & TYPE_BIG_ENDIAN);
 	uint64_t offset;
 	const char *name;
@@ -827,13 +882,7 @@ static bool plugin_kvm_get_page(const struct plugin_event *e, struct print_line 
 	return plugin_kvm_page(e, out);
 }
 
-/* --- the plug-ins by system and event, and their access to fields --- */
-
-struct plugin {
-	const char *system, *name;
-	bool (*text)(const struct plugin_event *e, struct print_line *out);
-	const char *fields[PLUGIN_FIELDS + 1];
-};
+/* --- the plug-ins by system and event --- */
 
 #define TASK	      "comm", "pid", "prio", "success", "target_cpu"
 #define PLUGINS_TIMER "timer", "hrtimer", "function"
@@ -888,88 +937,6 @@ static const struct plugin plugins[] = {
 	  "dtimper", "bcnint", "assoc_cap", "basic_rates", "enable_beacon", "ht_operation_mode"}},
 };
 
-/* Read a number as the plug-ins do: without its sign. Returns false if the type does not have the
- * field, or if it is no number of the record. */
-static bool plugin_number(const struct plugin_event *e, unsigned field, uint64_t *v)
-{
-	const struct event_field *f = e->type->field[field];
-
-	return f && (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) &&
-	       record_number(f, e->ev, v);
-}
-
-static const char *plugin_field_name(const struct plugin_event *e, unsigned field)
-{
-	return e->type->plugin->fields[field];
-}
-
-/* Append "<CANT FIND FIELD NAME>". */
-static void plugin_put_missing(const struct plugin_event *e, unsigned field, struct print_line *out)
-{
-	line_puts(out, "<CANT FIND FIELD ");
-	line_puts(out, plugin_field_name(e, field));
-	line_char(out, '>');
-}
-
-/* The same, or append what is wrong. */
-static bool plugin_require(const struct plugin_event *e, unsigned field, uint64_t *v,
-			   struct print_line *out)
-{
-	if (plugin_number(e, field, v))
-		return true;
-	if (!e->type->field[field]) {
-		plugin_put_missing(e, field, out);
-		return false;
-	}
-	line_char(out, ' ');
-	line_puts(out, plugin_field_name(e, field));
-	line_puts(out, "=INVALID");
-	return false;
-}
-
-/* Append the text before a number and the number, 'u' unsigned, 'd' signed, 'x' hexadecimal, of
- * 32 bits, or with upper case of 64; or that the field is missing. */
-static void plugin_put(const struct plugin_event *e, unsigned field, const char *before,
-		       char conversion, struct print_line *out)
-{
-	uint64_t v;
-
-	if (!plugin_number(e, field, &v)) {
-		line_puts(out, "CAN'T FIND FIELD \"");
-		line_puts(out, plugin_field_name(e, field));
-		line_char(out, '"');
-		return;
-	}
-	line_puts(out, before);
-	switch (conversion) {
-	case 'u': line_u64(out, (uint32_t)v); break;
-	case 'd': line_i64(out, (int32_t)v); break;
-	case 'U': line_u64(out, v); break;
-	case 'D': line_i64(out, (int64_t)v); break;
-	case 'X': line_hex(out, v, 1); break;
-	}
-}
-
-/* Append a text up to its NUL. */
-static void plugin_put_text(const struct plugin_event *e, const struct event_field *f,
-			    struct print_line *out)
-{
-	size_t offset, size;
-
-	if (!event_field_range(f, e->ev->tail, e->ev->tail_size,
-			       e->ev->type->flags & TYPE_BIG_ENDIAN, &offset, &size))
-		return;
-	line_put(out, (const char *)e->ev->tail + offset,
-		 strnlen((const char *)e->ev->tail + offset, size));
-}
-
-/* Find the name of a function of the recorded kernel; NULL: none. */
-static const char *plugin_symbol(const struct plugin_event *e, uint64_t address, size_t *size,
-				 uint64_t *offset)
-{
-	return e->context->names->symbol(e->context->names->context, address, size, offset);
-}
-
 void plugin_find(struct plugin_type *p, const struct type *type, const struct event_format *fields)
 {
 	*p = (struct plugin_type){0};
@@ -986,10 +953,7 @@ void plugin_find(struct plugin_type *p, const struct type *type, const struct ev
 	}
 }
 
-bool plugin_text(const struct plugin_type *p, const struct event *ev,
-		 const struct plugin_context *context, struct print_line *out)
+bool plugin_text(const struct plugin_event *e, struct print_line *out)
 {
-	struct plugin_event e = {p, ev, context};
-
-	return p->plugin->text(&e, out);
+	return e->type->plugin->text(e, out);
 }

@@ -15,7 +15,7 @@
 struct event_format;
 struct print_line;
 
-enum { PLUGIN_FIELDS = 14 };
+enum { PLUGIN_FIELDS = 14, PLUGIN_CALLS_MOST = 1024 };
 
 struct plugin;
 
@@ -25,15 +25,20 @@ struct plugin_type {
 	const struct event_field *field[PLUGIN_FIELDS]; /* NULL: the type does not have it */
 };
 
-/* The functions that the function tracer recorded last, of each CPU: each is indented below its
- * caller. */
+/* The functions that the function tracer recorded last: each is indented below its caller. The
+ * caller frees cpus; the rest is private. */
 struct plugin_indent {
-	struct plugin_calls *cpu;
+	struct {
+		struct text_ref functions[PLUGIN_CALLS_MOST]; /* outermost first */
+		size_t count;
+	} * cpus;
 	size_t ncpus;
 };
 
-/* What a text needs besides the event. */
-struct plugin_context {
+/* An event to print, and what its text depends on. */
+struct plugin_event {
+	const struct plugin_type *type;
+	const struct event *ev;
 	const struct print_kernel *names;
 	struct tc_sources *sources; /* with the kernels of guests */
 	struct plugin_indent *indent;
@@ -45,8 +50,6 @@ struct plugin_context {
 void plugin_find(struct plugin_type *p, const struct type *type, const struct event_format *fields);
 /* Append the text of an event. Returns true if it is complete; false: the text of the print fmt
  * follows. */
-bool plugin_text(const struct plugin_type *p, const struct event *ev,
-		 const struct plugin_context *context, struct print_line *out);
-void plugin_indent_free(struct plugin_indent *indent);
+bool plugin_text(const struct plugin_event *e, struct print_line *out);
 
 #endif

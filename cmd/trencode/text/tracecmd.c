@@ -30,143 +30,11 @@
  * symbol names the addresses up to the next symbol, the last symbol only its own address.
  */
 
-/* The print fmt of one type, compiled at its first event. */
-struct message {
-	bool ready;
-	struct print_format *format; /* NULL: print fmt cannot be evaluated */
-	struct event_format fields;  /* read where format is NULL */
-};
-
-struct kernel_events {
-	struct text_kernel *kernel;
-	struct print_kernel names;
-	bool named;
-	struct message *messages; /* by number of the type */
-	size_t count;
-	struct print_line line;
-};
-
-static struct text_kernel *text_kernel_new(void);
-
-struct kernel_events *kernel_events_new(void)
-{
-	struct kernel_events *k = calloc(1, sizeof *k);
-
-	if (!k)
-		return NULL;
-	k->kernel = text_kernel_new();
-	if (!k->kernel) {
-		free(k);
-		return NULL;
-	}
-	return k;
-}
-
-static void text_kernel_free(struct text_kernel *k);
-
-void kernel_events_free(struct kernel_events *k)
-{
-	if (!k)
-		return;
-	for (size_t i = 0; i < k->count; i++) {
-		print_format_free(k->messages[i].format);
-		event_format_free(&k->messages[i].fields);
-	}
-	free(k->messages);
-	text_kernel_free(k->kernel);
-	line_free(&k->line);
-	free(k);
-}
-
-static int text_kernel_meta(struct text_kernel *k, const struct meta *m);
-
-int kernel_events_meta(struct kernel_events *k, const struct meta *m)
-{
-	return text_kernel_meta(k->kernel, m);
-}
-
-static struct message *message_at(struct kernel_events *k, uint32_t number)
-{
-	struct message *messages;
-
-	if (ARRAY_REACH(k->messages, k->count, number))
-		return NULL;
-	messages = k->messages;
-	return &messages[number];
-}
-
-static int text_kernel_get(struct text_kernel *k, struct print_kernel *out);
-
-static int message_make(struct kernel_events *k, struct message *m, const struct type *type)
-{
-	const struct text_ref *text = &type->declaration;
-	char why[PRINT_WHY];
-
-	if (!k->named && text_kernel_get(k->kernel, &k->names))
-		return -1;
-	k->named = true;
-	m->ready = true;
-	m->format = print_format_compile(text->text, text->size, type->word_size,
-					 type->flags & TYPE_BIG_ENDIAN, &k->names, why);
-	if (m->format)
-		return 0;
-	if (!*why || event_format_parse(&m->fields, text->text, text->size, type->word_size) < 0)
-		return -1;
-	return 0;
-}
-
-int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev)
-{
-	struct message *m = message_at(k, ev->type->number);
-	size_t n;
-
-	if (!m || (!m->ready && message_make(k, m, ev->type)))
-		return -1;
-	k->line.size = 0;
-	if (m->format)
-		print_format_text(m->format, &k->names, ev->tail, ev->tail_size, &k->line);
-	else
-		print_fields_text(&m->fields, ev->tail, ev->tail_size,
-				  ev->type->flags & TYPE_BIG_ENDIAN, &k->line);
-	if (k->line.failed)
-		return -1;
-	n = k->line.size;
-	while (n && k->line.data[n - 1] == '\n')
-		n--;
-	if (!n)
-		return 0;
-	text_puts(out, " (");
-	text_masked(out, k->line.data, n);
-	text_char(out, ')');
-	return 0;
-}
-
-/* --- kernel --- */
-
 /* The symbol or the string of an address. */
 struct kernel_name {
 	uint64_t address;
 	uint32_t at, size; /* offset and length in the text */
 };
-
-/* Symbols or strings, sorted by address once read. */
-struct kernel_table {
-	struct buffer text;
-	struct kernel_name *rows;
-	size_t count, capacity;
-	uint32_t *by_name; /* indexes of rows; NULL until a name is searched */
-	bool read;
-};
-
-struct text_kernel {
-	struct kernel_table symbols, strings;
-};
-
-/* Returns NULL when out of memory. */
-static struct text_kernel *text_kernel_new(void)
-{
-	return calloc(1, sizeof(struct text_kernel));
-}
 
 static void text_kernel_table_free(struct kernel_table *t)
 {
@@ -177,11 +45,8 @@ static void text_kernel_table_free(struct kernel_table *t)
 
 static void text_kernel_free(struct text_kernel *k)
 {
-	if (!k)
-		return;
 	text_kernel_table_free(&k->symbols);
 	text_kernel_table_free(&k->strings);
-	free(k);
 }
 
 static int table_append(struct kernel_table *t, const struct meta *m)
@@ -191,30 +56,22 @@ static int table_append(struct kernel_table *t, const struct meta *m)
 	return buffer_append(&t->text, m->data, m->size);
 }
 
-static bool text_kernel_is_meta(const struct meta *m, const char *name)
-{
-	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
-}
-
 /* Take a piece of a META block; blocks other than the two above are ignored. Returns -1 when out of
  * memory. */
 static int text_kernel_meta(struct text_kernel *k, const struct meta *m)
 {
-	if (text_kernel_is_meta(m, "kallsyms"))
+	if (meta_is(m, "kallsyms"))
 		return table_append(&k->symbols, m);
-	if (text_kernel_is_meta(m, "printk_formats"))
+	if (meta_is(m, "printk_formats"))
 		return table_append(&k->strings, m);
 	return 0;
 }
 
 static int text_kernel_table_add(struct kernel_table *t, uint64_t address, size_t at, size_t size)
 {
-	struct kernel_name *rows;
-
 	if (ARRAY_GROW(t->rows, t->capacity, t->count))
 		return -1;
-	rows = t->rows;
-	rows[t->count++] = (struct kernel_name){address, (uint32_t)at, (uint32_t)size};
+	t->rows[t->count++] = (struct kernel_name){address, (uint32_t)at, (uint32_t)size};
 	return 0;
 }
 
@@ -400,38 +257,107 @@ static const char *kernel_string(void *context, uint64_t address, size_t *size)
 	return (const char *)t->text.data + t->rows[row - 1].at;
 }
 
-/* Fill *out with the functions that look names up, valid as long as k. Returns -1 when out of
- * memory. */
-static int text_kernel_get(struct text_kernel *k, struct print_kernel *out)
+/* Read the tables, unless they were read, for k->names. Returns -1 when out of memory. */
+static int text_kernel_read(struct text_kernel *k)
 {
-	*out = (struct print_kernel){.context = k,
-				     .symbol = kernel_symbol,
-				     .address = kernel_address,
-				     .string = kernel_string};
+	k->names = (struct print_kernel){.context = k,
+					 .symbol = kernel_symbol,
+					 .address = kernel_address,
+					 .string = kernel_string};
 	return table_read(&k->symbols, true) || table_read(&k->strings, false) ? -1 : 0;
 }
 
-/* --- lines --- */
+/* --- messages --- */
 
-/* The lines of a function graph: funcgraph_entry and funcgraph_exit, drawn as trace-cmd does. */
-enum graph_kind { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT };
-
-/* The places of the fields in a record of one type. */
-struct graph_fields {
-	enum graph_kind kind;
-	struct event_field func, depth, calltime, rettime;
+struct kernel_events {
+	struct text_kernel kernel;
+	/* the print fmt of types, compiled at their first event */
+	struct {
+		bool ready;
+		struct print_format *format; /* NULL: print fmt cannot be evaluated */
+		struct event_format fields;  /* read where format is NULL */
+	} * messages;			     /* by number of the type */
+	size_t count;
+	struct print_line line;
 };
+
+struct kernel_events *kernel_events_new(void)
+{
+	return calloc(1, sizeof(struct kernel_events));
+}
+
+void kernel_events_free(struct kernel_events *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < k->count; i++) {
+		print_format_free(k->messages[i].format);
+		event_format_free(&k->messages[i].fields);
+	}
+	free(k->messages);
+	text_kernel_free(&k->kernel);
+	line_free(&k->line);
+	free(k);
+}
+
+int kernel_events_meta(struct kernel_events *k, const struct meta *m)
+{
+	return text_kernel_meta(&k->kernel, m);
+}
+
+static int message_make(struct kernel_events *k, const struct type *type)
+{
+	const struct text_ref *text = &type->declaration;
+	struct print_format **format = &k->messages[type->number].format;
+	char why[PRINT_WHY];
+
+	if (text_kernel_read(&k->kernel))
+		return -1;
+	k->messages[type->number].ready = true;
+	*format = print_format_compile(text->text, text->size, type->word_size,
+				       type->flags & TYPE_BIG_ENDIAN, &k->kernel.names, why);
+	if (*format)
+		return 0;
+	return !*why || event_format_parse(&k->messages[type->number].fields, text->text,
+					   text->size, type->word_size) < 0
+		       ? -1
+		       : 0;
+}
+
+int kernel_event_text(struct kernel_events *k, struct text *out, const struct event *ev)
+{
+	uint32_t number = ev->type->number;
+	size_t n;
+
+	if (ARRAY_REACH(k->messages, k->count, number) ||
+	    (!k->messages[number].ready && message_make(k, ev->type)))
+		return -1;
+	k->line.size = 0;
+	if (k->messages[number].format)
+		print_format_text(k->messages[number].format, &k->kernel.names, ev->tail,
+				  ev->tail_size, &k->line);
+	else
+		print_fields_text(&k->messages[number].fields, ev->tail, ev->tail_size,
+				  ev->type->flags & TYPE_BIG_ENDIAN, &k->line);
+	if (k->line.failed)
+		return -1;
+	n = k->line.size;
+	while (n && k->line.data[n - 1] == '\n')
+		n--;
+	if (!n)
+		return 0;
+	text_puts(out, " (");
+	text_masked(out, k->line.data, n);
+	text_char(out, ')');
+	return 0;
+}
+
+/* --- lines --- */
 
 /* The data of a record of the graph. */
 struct graph_call {
 	uint64_t func, depth, duration; /* address; levels; ns, of an exit only */
 	uint64_t level;			/* the depth as recorded */
-};
-
-/* How calls are drawn. */
-struct graph_style {
-	const struct print_kernel *names;
-	unsigned plugins; /* enum plugin_option */
 };
 
 /*
@@ -464,12 +390,6 @@ struct plan_field {
 	bool cast_signed;
 };
 
-/* The printed fields of a type. */
-struct plan {
-	struct plan_field *fields;
-	size_t count;
-};
-
 /* --- the parts of lines that are made once for each type and each lane --- */
 
 /* A type of events. */
@@ -478,11 +398,15 @@ struct tc_type {
 	bool line; /* its events are lines of a latency tracer's text, printed unchanged */
 	struct print_format *format; /* NULL: print fmt cannot be evaluated */
 	struct event_format fields;  /* printed where format is NULL */
-	struct graph_fields graph;
+	struct {
+		enum { GRAPH_NONE, GRAPH_ENTRY, GRAPH_EXIT } kind;
+		struct event_field func, depth, calltime, rettime; /* places in a record */
+	} graph; /* of funcgraph_entry and funcgraph_exit, drawn as trace-cmd does */
 	struct bprint_fields bprint;
 	struct plugin_type plugin;
-	struct plan *plan; /* of --raw; then the fields above are not set */
-	char *name;	   /* " sched_switch:         " */
+	struct plan_field *plan; /* of --raw: the printed fields; then those above are not set */
+	size_t nplan;
+	char *name; /* " sched_switch:         " */
 	size_t name_size;
 };
 
@@ -495,37 +419,44 @@ struct tc_lane {
 			    */
 };
 
-struct tc_types {
-	bool no_plugins, raw;
-	struct tc_type *at; /* by number */
-	size_t count;
+struct text_tracecmd {
+	struct text *out;
+	const struct dictionary *dictionary;
+	const struct calls *calls;
+	bool nanoseconds, differences, no_plugins, raw, quiet;
+	unsigned plugins; /* enum plugin_option */
+	struct tc_sources sources;
+	struct tc_type *types; /* by number */
+	size_t ntypes;
+	struct tc_lane *lanes; /* by number */
+	size_t nlanes;
+	struct plugin_indent indent;
+	struct print_line line;
+	struct {
+		bool is; /* there is such a call */
+		const struct lane *lane;
+		struct graph_call call;
+		const struct print_kernel *names;
+		size_t size;  /* length of its line so far, in queue */
+	} open;		      /* call whose enter is not drawn yet */
+	struct buffer fields; /* fields of an event, as text */
+	struct buffer queue;  /* the line of the open call, then lines of other buffers */
+	uint64_t last_time;   /* --ts-diff: of the line before; 0: there is none, or it is 0 */
+	bool latency;	      /* there are lines of a latency tracer's text */
+	uint64_t not_evaluated;
 	/* of the first format that cannot be evaluated */
 	char why[PRINT_WHY], why_type[64];
 };
 
-struct tc_lanes {
-	struct tc_lane *at; /* by number */
-	size_t count;
-};
-
-/* Get the lane, or NULL before tc_lane_new. */
-static inline struct tc_lane *tc_lane_at(const struct tc_lanes *l, const struct lane *lane)
-{
-	return lane->number < l->count && l->at[lane->number].head ? &l->at[lane->number] : NULL;
-}
-
+static int plan_make(struct tc_type *out, const struct type *t, bool plugins);
+static void graph_fields_find(struct tc_type *t, const struct type *type);
 static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct print_line *out);
-static void binary_formats_free(struct binary_formats *all);
-static struct plan *plan_make(const struct type *t, bool plugins);
-static void plan_free(struct plan *p);
-static void graph_fields_find(struct graph_fields *g, const struct type *type,
-			      const struct event_format *fields);
 
 enum { NAME_WIDTH = 20 };
 
 /* --- types --- */
 
-static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct type *type,
+static int tc_type_make(struct text_tracecmd *s, struct tc_type *t, const struct type *type,
 			const struct print_kernel *names)
 {
 	bool big = type->flags & TYPE_BIG_ENDIAN;
@@ -544,25 +475,23 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
 	t->name = name.data;
 	t->name_size = name.size;
-	if (all->raw) {
-		t->plan = plan_make(type, !all->no_plugins);
-		return name.failed || !t->plan ? -1 : 0;
-	}
+	if (s->raw)
+		return name.failed || plan_make(t, type, !s->no_plugins) ? -1 : 0;
 	t->format = print_format_compile(type->declaration.text, type->declaration.size,
 					 type->word_size, big, names, why);
 	if (name.failed || (!t->format && !*why) ||
 	    event_format_parse(&t->fields, type->declaration.text, type->declaration.size,
 			       type->word_size) < 0)
 		return -1;
-	if (!t->format && !*all->why) {
-		memcpy(all->why, why, sizeof why);
-		memcpy(all->why_type, type->name.text,
-		       type->name.size < sizeof all->why_type ? type->name.size
-							      : sizeof all->why_type - 1);
+	if (!t->format && !*s->why) {
+		memcpy(s->why, why, sizeof why);
+		memcpy(s->why_type, type->name.text,
+		       type->name.size < sizeof s->why_type ? type->name.size
+							    : sizeof s->why_type - 1);
 	}
 	bprint_fields_find(&t->bprint, type, &t->fields);
-	if (!all->no_plugins) {
-		graph_fields_find(&t->graph, type, &t->fields);
+	if (!s->no_plugins) {
+		graph_fields_find(t, type);
 		plugin_find(&t->plugin, type, &t->fields);
 	}
 	return 0;
@@ -570,37 +499,18 @@ static int tc_type_make(struct tc_types *all, struct tc_type *t, const struct ty
 
 /* Get the type, made at its first event. names: of its source. Returns NULL when out of memory.
  */
-static struct tc_type *tc_type_at(struct tc_types *all, const struct type *type,
+static struct tc_type *tc_type_at(struct text_tracecmd *s, const struct type *type,
 				  const struct print_kernel *names)
 {
-	struct tc_type *types;
+	struct tc_type *t;
 
-	if (ARRAY_REACH(all->at, all->count, type->number))
+	if (ARRAY_REACH(s->types, s->ntypes, type->number))
 		return NULL;
-	types = all->at;
-	if (!types[type->number].ready && tc_type_make(all, &types[type->number], type, names))
-		return NULL;
-	return &types[type->number];
-}
-
-static void tc_types_free(struct tc_types *all)
-{
-	for (size_t i = 0; i < all->count; i++) {
-		print_format_free(all->at[i].format);
-		event_format_free(&all->at[i].fields);
-		plan_free(all->at[i].plan);
-		free(all->at[i].name);
-	}
-	free(all->at);
+	t = &s->types[type->number];
+	return !t->ready && tc_type_make(s, t, type, names) ? NULL : t;
 }
 
 /* --- lanes --- */
-
-/* The time of the line before; zeroed: there is no line before. */
-struct time_difference {
-	uint64_t last;
-	bool has_last;
-};
 
 enum { DIFFERENCE_MOST = 32 };
 
@@ -609,17 +519,16 @@ enum { DIFFERENCE_MOST = 32 };
  * its length, at least 9. Without ns the times are rounded to microseconds before they are
  * subtracted, also those of clocks that have no unit.
  */
-static size_t difference_text(struct time_difference *d, uint64_t time, bool ns,
+static size_t difference_text(struct text_tracecmd *s, uint64_t time, bool ns,
 			      char out[DIFFERENCE_MOST])
 {
 	char text[DIFFERENCE_MOST - 2] = "";
 
 	if (!ns)
 		time = time / 1000 + (time % 1000 >= 500);
-	if (d->has_last)
-		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - d->last));
-	d->has_last = time != 0;
-	d->last = time;
+	if (s->last_time)
+		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - s->last_time));
+	s->last_time = time;
 	return (size_t)snprintf(out, DIFFERENCE_MOST, " %-8s", text);
 }
 
@@ -665,26 +574,6 @@ static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
 	return 0;
 }
 
-/* source: that of the lane, after tc_source_begin. Returns NULL when out of memory. */
-static struct tc_lane *tc_lane_new(struct tc_lanes *l, const struct tc_sources *sources,
-				   struct tc_source *source, const struct lane *lane)
-{
-	struct tc_lane *lanes;
-
-	if (ARRAY_REACH(l->at, l->count, lane->number))
-		return NULL;
-	lanes = l->at;
-	lanes[lane->number].source = source;
-	return tc_lane_make(&lanes[lane->number], sources, lane) ? NULL : &lanes[lane->number];
-}
-
-static void tc_lanes_free(struct tc_lanes *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		free(l->at[i].head);
-	free(l->at);
-}
-
 /* --- sources --- */
 
 enum { META_MOST = 1 << 20 };
@@ -692,43 +581,38 @@ enum { META_MOST = 1 << 20 };
 void tc_sources_free(struct tc_sources *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		text_kernel_free(s->at[i]->kernel);
-		buffer_free(&s->at[i]->buffers);
-		buffer_free(&s->at[i]->options);
-		binary_formats_free(&s->at[i]->binary);
-		free(s->at[i]);
+		struct tc_source *t = s->at[i];
+
+		text_kernel_free(&t->kernel);
+		buffer_free(&t->buffers);
+		buffer_free(&t->options);
+		for (uint32_t k = 0; k < t->binary.addresses.count && t->binary.formats; k++)
+			print_format_free(t->binary.formats[k]);
+		free(t->binary.formats);
+		intern_free(&t->binary.addresses);
+		free(t);
 	}
 	free(s->at);
 	idmap_free(&s->numbers);
-	free(s->vcpus);
+	key_map_free(&s->vcpus);
 }
 
 struct tc_source *tc_source_of(struct tc_sources *s, const struct source *source)
 {
 	uint32_t id = source ? source->number : 0, known = idmap_get(&s->numbers, id);
-	struct tc_source *t, **at;
+	struct tc_source *t;
 
 	if (known)
 		return s->at[known - 1];
 	if (ARRAY_GROW(s->at, s->capacity, s->count))
 		return NULL;
-	at = s->at;
 	t = calloc(1, sizeof *t);
-	if (t)
-		t->kernel = text_kernel_new();
-	if (!t || !t->kernel || idmap_set(&s->numbers, id, (uint32_t)s->count + 1)) {
-		if (t)
-			text_kernel_free(t->kernel);
+	if (!t || idmap_set(&s->numbers, id, (uint32_t)s->count + 1)) {
 		free(t);
 		return NULL;
 	}
 	t->source = source;
-	return at[s->count++] = t;
-}
-
-static bool text_tracecmd_is_meta(const struct meta *m, const char *name)
-{
-	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
+	return s->at[s->count++] = t;
 }
 
 int tc_sources_meta(struct tc_sources *s, const struct source *source, const struct meta *m)
@@ -738,11 +622,9 @@ int tc_sources_meta(struct tc_sources *s, const struct source *source, const str
 
 	if (!t)
 		return -1;
-	b = text_tracecmd_is_meta(m, "buffers")	  ? &t->buffers
-	    : text_tracecmd_is_meta(m, "options") ? &t->options
-						  : NULL;
+	b = meta_is(m, "buffers") ? &t->buffers : meta_is(m, "options") ? &t->options : NULL;
 	if (!b)
-		return text_kernel_meta(t->kernel, m);
+		return text_kernel_meta(&t->kernel, m);
 	if (m->offset != b->size || m->size > META_MOST - b->size)
 		return 0;
 	return buffer_append(b, m->data, m->size);
@@ -780,7 +662,7 @@ int tc_source_begin(struct tc_source *t)
 	t->ready = true;
 	while (next_option(t, &at, &option))
 		t->has_clock = t->has_clock || option.id == TRACECMD_TRACECLOCK;
-	return text_kernel_get(t->kernel, &t->names);
+	return text_kernel_read(&t->kernel);
 }
 
 /* --- guests --- */
@@ -801,55 +683,35 @@ static bool has_id(const struct tc_source *t, uint64_t id, bool big)
 static int add_guest(struct tc_sources *s, const struct option *o, bool big)
 {
 	const uint8_t *end = o->data + o->size, *p = memchr(o->data, 0, o->size);
-	struct tc_source *guest = NULL;
-	uint64_t id;
+	size_t guest = 1;
 
 	if (!p || end - p < 13)
 		return 0;
-	id = get_uint(p + 1, 8, big);
-	for (size_t i = 1; i < s->count && !guest; i++)
-		if (has_id(s->at[i], id, big))
-			guest = s->at[i];
-	if (!guest)
+	while (guest < s->count && !has_id(s->at[guest], get_uint(p + 1, 8, big), big))
+		guest++;
+	if (guest >= s->count)
 		return 0;
-	if (tc_source_begin(guest))
+	if (tc_source_begin(s->at[guest]))
 		return -1;
-	for (p += 13; end - p >= 8; p += 8) {
-		struct tc_vcpu *vcpus;
-
-		if (ARRAY_GROW(s->vcpus, s->vcpus_capacity, s->nvcpus))
+	for (p += 13; end - p >= 8; p += 8)
+		if (key_map_set(&s->vcpus, get_uint(p + 4, 4, big), guest))
 			return -1;
-		vcpus = s->vcpus;
-		vcpus[s->nvcpus++] = (struct tc_vcpu){(uint32_t)get_uint(p + 4, 4, big), guest};
-	}
 	return 0;
-}
-
-static int text_tracecmd_by_tid(const void *a, const void *b)
-{
-	const struct tc_vcpu *x = a, *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big)
 {
-	struct tc_vcpu key = {.tid = tid}, *found;
 	struct option o;
-	size_t at = 0;
+	size_t at = 0, guest;
 
 	if (!s->has_vcpus) {
 		s->has_vcpus = true;
 		while (s->count > 1 && next_option(s->at[0], &at, &o))
 			if (o.id == TRACECMD_GUEST && add_guest(s, &o, big))
 				return NULL;
-		if (s->nvcpus)
-			qsort(s->vcpus, s->nvcpus, sizeof key, text_tracecmd_by_tid);
 	}
-	if (!s->nvcpus)
-		return NULL;
-	found = bsearch(&key, s->vcpus, s->nvcpus, sizeof key, text_tracecmd_by_tid);
-	return found ? &found->guest->names : NULL;
+	guest = key_map_get(&s->vcpus, tid);
+	return guest ? &s->at[guest]->kernel.names : NULL;
 }
 
 /* Read the next line of the META block "buffers" from *at on: name and number of CPUs. */
@@ -877,32 +739,30 @@ static bool next_buffer(const struct tc_source *t, size_t *at, const char **name
 	return true;
 }
 
-static const char *text_tracecmd_file_name(const struct source *source)
+/* Get what is in front of the lines of a source without an instance: its file, if there are several
+ * sources. */
+static const char *source_prefix(const struct tc_sources *s, const struct source *source)
 {
-	const char *slash = strrchr(source->name.text, '/');
+	const char *name = s->count > 1 && source ? source->name.text : "";
+	const char *slash = strrchr(name, '/');
 
-	return slash ? slash + 1 : source->name.text;
+	return slash ? slash + 1 : name;
 }
 
 /* Set the width of the column to the longest name of a file, if there are several, or of an
  * instance. */
 static void find_width(struct tc_sources *s)
 {
-	size_t width = 0, n;
+	size_t width = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
-		size_t at = 0, size;
+		size_t at = 0, size = strlen(source_prefix(s, s->at[i]->source));
 		const char *name;
 		uint64_t cpus;
 
-		while (next_buffer(s->at[i], &at, &name, &size, &cpus))
-			if (size > width)
-				width = size;
-		n = s->count > 1 && s->at[i]->source
-			    ? strlen(text_tracecmd_file_name(s->at[i]->source))
-			    : 0;
-		if (n > width)
-			width = n;
+		do {
+			width = size > width ? size : width;
+		} while (next_buffer(s->at[i], &at, &name, &size, &cpus));
 	}
 	s->width = (int)(width < 256 ? width : 256);
 }
@@ -922,15 +782,12 @@ static void text_tracecmd_put_prefix(const struct tc_sources *s, const char *nam
 /* Print "instance: " or "file: "; blanks for the top buffer of a single file. */
 static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct print_line *out)
 {
-	const char *name = "";
+	const char *name = source_prefix(s, lane->source);
 
-	if (lane->buffer.size) {
+	if (lane->buffer.size)
 		text_tracecmd_put_prefix(s, lane->buffer.text, lane->buffer.size, out);
-		return;
-	}
-	if (s->count > 1 && lane->source)
-		name = text_tracecmd_file_name(lane->source);
-	text_tracecmd_put_prefix(s, name, strlen(name), out);
+	else
+		text_tracecmd_put_prefix(s, name, strlen(name), out);
 }
 
 /* Print "cpus=2", the first lines of the report, when all META blocks were read. Later calls print
@@ -949,9 +806,9 @@ static void tc_header(struct tc_sources *s, struct print_line *out)
 
 		if (!next_buffer(t, &at, &name, &size, &cpus))
 			continue;
+		name = source_prefix(s, t->source);
 		if (s->count > 1 && t->source)
-			text_tracecmd_put_prefix(s, text_tracecmd_file_name(t->source),
-						 strlen(text_tracecmd_file_name(t->source)), out);
+			text_tracecmd_put_prefix(s, name, strlen(name), out);
 		line_puts(out, "cpus=");
 		line_u64(out, cpus);
 		line_char(out, '\n');
@@ -978,79 +835,69 @@ void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 
 /* Find the format at an address. *out is NULL if the kernel's formats do not have it, or if it
  * cannot be compiled. Returns -1 when out of memory. */
-static int format_at(struct binary_formats *all, const struct event *ev, uint64_t address,
-		     const struct print_kernel *k, const struct print_format **out)
+static int format_at(struct tc_source *source, const struct event *ev, uint64_t address,
+		     const struct print_format **out)
 {
-	uint32_t i = intern_find(&all->addresses, &address, sizeof address);
-	struct print_format **formats;
+	const struct print_kernel *k = &source->kernel.names;
+	uint32_t i = intern_find(&source->binary.addresses, &address, sizeof address);
 	char why[PRINT_WHY];
 	const char *s;
 	size_t size;
 
 	*out = NULL;
-	if (i != INTERN_NONE) {
-		*out = all->formats[i];
-		return 0;
+	if (i == INTERN_NONE) {
+		s = k->string(k->context, address, &size);
+		if (!s)
+			return 0;
+		if (ARRAY_GROW(source->binary.formats, source->binary.capacity,
+			       source->binary.addresses.count))
+			return -1;
+		i = intern(&source->binary.addresses, &address, sizeof address);
+		if (i == INTERN_NONE)
+			return -1;
+		source->binary.formats[i] = print_format_compile_binary(
+			s, size, ev->type->word_size, ev->type->flags & TYPE_BIG_ENDIAN, why);
 	}
-	s = k->string(k->context, address, &size);
-	if (!s)
-		return 0;
-	if (ARRAY_GROW(all->formats, all->capacity, all->addresses.count))
-		return -1;
-	formats = all->formats;
-	i = intern(&all->addresses, &address, sizeof address);
-	if (i == INTERN_NONE)
-		return -1;
-	formats[i] = print_format_compile_binary(s, size, ev->type->word_size,
-						 ev->type->flags & TYPE_BIG_ENDIAN, why);
-	*out = formats[i];
+	*out = source->binary.formats[i];
 	return 0;
 }
 
-int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
-		   const struct event *ev, const struct print_kernel *k, struct print_line *out)
+int bprint_message(struct tc_source *source, const struct bprint_fields *b, const struct event *ev,
+		   struct print_line *out)
 {
 	const struct print_format *f;
 	uint64_t fmt;
 
 	if (!record_number(&b->fmt, ev, &fmt))
 		return 0;
-	if (format_at(all, ev, fmt, k, &f))
+	if (format_at(source, ev, fmt, &f))
 		return -1;
 	if (!f)
 		return 0;
 	if (b->buf.offset <= ev->tail_size)
-		print_format_text(f, k, ev->tail + b->buf.offset, ev->tail_size - b->buf.offset,
-				  out);
+		print_format_text(f, &source->kernel.names, ev->tail + b->buf.offset,
+				  ev->tail_size - b->buf.offset, out);
 	return 1;
 }
 
 /* Append the calling function and the text. Returns -1 when out of memory. */
-static int bprint_text(struct binary_formats *all, const struct bprint_fields *b,
-		       const struct event *ev, const struct print_kernel *k, struct print_line *out)
+static int bprint_text(struct tc_source *source, const struct bprint_fields *b,
+		       const struct event *ev, struct print_line *out)
 {
 	uint64_t ip, fmt;
 	int known;
 
 	if (!record_number(&b->ip, ev, &ip) || !record_number(&b->fmt, ev, &fmt))
 		return 0;
-	function_text(out, ip, "0x", k);
+	function_text(out, ip, "0x", &source->kernel.names);
 	line_puts(out, ": ");
-	known = bprint_message(all, b, ev, k, out);
+	known = bprint_message(source, b, ev, out);
 	if (!known) {
 		line_puts(out, "(NO FORMAT FOUND at ");
 		line_hex(out, fmt, 1);
 		line_char(out, ')');
 	}
 	return known < 0 ? -1 : 0;
-}
-
-static void binary_formats_free(struct binary_formats *all)
-{
-	for (uint32_t i = 0; i < all->addresses.count && all->formats; i++)
-		print_format_free(all->formats[i]);
-	free(all->formats);
-	intern_free(&all->addresses);
 }
 
 /* --- plan --- */
@@ -1391,7 +1238,7 @@ static void plan_describe(struct plan_field *f, const struct field *field)
 		       (field->kind == FIELD_ENUM && !definition_is_unsigned(field->definition));
 }
 
-static void plan_find_conversions(struct plan *plan, const struct type *t, bool plugins)
+static void plan_find_conversions(const struct tc_type *plan, const struct type *t, bool plugins)
 {
 	struct plan_conversion conversions[CONVERSIONS];
 	struct tracecmd_span arguments[ARGUMENTS], format, rest;
@@ -1408,8 +1255,8 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 	}
 	/* fields are searched from the conversion after the last one used, with wrap-around; once
 	   the last conversion is used, the remaining fields are printed by their type */
-	for (size_t i = 0; i < plan->count && next < nconversions; i++) {
-		struct plan_field *f = &plan->fields[i];
+	for (size_t i = 0; i < plan->nplan && next < nconversions; i++) {
+		struct plan_field *f = &plan->plan[i];
 
 		for (size_t k = 0; k < nconversions && !f->array; k++) {
 			size_t at = (next + k) % nconversions;
@@ -1436,36 +1283,23 @@ static void plan_find_conversions(struct plan *plan, const struct type *t, bool 
 	}
 }
 
-/* plugins: a print fmt may call the functions of trace-cmd's plug-ins. Returns NULL when out of
- * memory. */
-static struct plan *plan_make(const struct type *t, bool plugins)
+/* Make out->plan. plugins: a print fmt may call the functions of trace-cmd's plug-ins. Returns -1
+ * when out of memory. */
+static int plan_make(struct tc_type *out, const struct type *t, bool plugins)
 {
-	struct plan *p = calloc(1, sizeof *p);
-
-	if (!p)
-		return NULL;
-	p->fields = calloc(t->nfields + 1, sizeof *p->fields);
-	if (!p->fields) {
-		free(p);
-		return NULL;
-	}
+	out->plan = calloc(t->nfields + 1, sizeof *out->plan);
+	if (!out->plan)
+		return -1;
 	for (uint32_t i = 0; i < t->nfields; i++) {
 		const struct field *f = &t->fields[i];
 
 		if (f->where != WHERE_FIXED && strncmp(f->name.text, "common_", 7))
-			plan_describe(&p->fields[p->count++], f);
+			plan_describe(&out->plan[out->nplan++], f);
 	}
 	/* print fmt of bprint is a placeholder for the format that the event carries */
 	if (strcmp(t->name.text, "bprint") || strcmp(t->group.text, "ftrace"))
-		plan_find_conversions(p, t, plugins);
-	return p;
-}
-
-static void plan_free(struct plan *p)
-{
-	if (p)
-		free(p->fields);
-	free(p);
+		plan_find_conversions(out, t, plugins);
+	return 0;
 }
 
 /*
@@ -1650,11 +1484,11 @@ static void raw_print_value(struct print_line *out, const struct event *ev, stru
 }
 
 /* Append " NAME=VALUE" for each field. */
-static void plan_text(struct plan *p, const struct event *ev, const struct print_kernel *k,
+static void plan_text(struct tc_type *t, const struct event *ev, const struct print_kernel *k,
 		      struct print_line *out)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		struct plan_field *f = &p->fields[i];
+	for (size_t i = 0; i < t->nplan; i++) {
+		struct plan_field *f = &t->plan[i];
 
 		line_char(out, ' ');
 		line_put(out, f->field->name.text, f->field->name.size);
@@ -1690,8 +1524,7 @@ void function_text(struct print_line *out, uint64_t address, const char *prefix,
 	line_hex(out, address, 1);
 }
 
-static bool text_tracecmd_find_field(const struct event_format *fields, const char *name,
-				     struct event_field *out)
+static bool find_field(const struct event_format *fields, const char *name, struct event_field *out)
 {
 	const struct event_field *f = event_format_find(fields, name, strlen(name));
 
@@ -1700,44 +1533,40 @@ static bool text_tracecmd_find_field(const struct event_format *fields, const ch
 	return f;
 }
 
-static bool text_tracecmd_is_ftrace(const struct type *t, const char *name)
+static bool is_ftrace(const struct type *t, const char *name)
 {
 	return !strcmp(t->group.text, "ftrace") && !strcmp(t->name.text, name);
 }
 
-/* Find the kind and the fields of a type; GRAPH_NONE also if a required field is missing. */
-static void graph_fields_find(struct graph_fields *g, const struct type *type,
-			      const struct event_format *fields)
+/* Find t->graph by t->fields; GRAPH_NONE also if a required field is missing. */
+static void graph_fields_find(struct tc_type *t, const struct type *type)
 {
-	*g = (struct graph_fields){0};
-	if (text_tracecmd_is_ftrace(type, "funcgraph_entry"))
-		g->kind = GRAPH_ENTRY;
-	else if (text_tracecmd_is_ftrace(type, "funcgraph_exit"))
-		g->kind = GRAPH_EXIT;
-	if (!g->kind)
-		return;
-	if (!text_tracecmd_find_field(fields, "func", &g->func) ||
-	    !text_tracecmd_find_field(fields, "depth", &g->depth) ||
-	    (g->kind == GRAPH_EXIT &&
-	     (!text_tracecmd_find_field(fields, "calltime", &g->calltime) ||
-	      !text_tracecmd_find_field(fields, "rettime", &g->rettime))))
-		g->kind = GRAPH_NONE;
+	bool exit = is_ftrace(type, "funcgraph_exit");
+
+	if ((exit || is_ftrace(type, "funcgraph_entry")) &&
+	    find_field(&t->fields, "func", &t->graph.func) &&
+	    find_field(&t->fields, "depth", &t->graph.depth) &&
+	    (!exit || (find_field(&t->fields, "calltime", &t->graph.calltime) &&
+		       find_field(&t->fields, "rettime", &t->graph.rettime))))
+		t->graph.kind = exit ? GRAPH_EXIT : GRAPH_ENTRY;
 }
 
 /* Read a record. Returns false if it is too short. */
-static bool graph_read(const struct graph_fields *g, const struct event *ev, struct graph_call *c)
+static bool graph_read(const struct tc_type *t, const struct event *ev, struct graph_call *c)
 {
 	uint64_t called, returned;
 
 	*c = (struct graph_call){0};
-	if (!record_number(&g->func, ev, &c->func) || !record_number(&g->depth, ev, &c->depth))
+	if (!record_number(&t->graph.func, ev, &c->func) ||
+	    !record_number(&t->graph.depth, ev, &c->depth))
 		return false;
 	c->level = c->depth;
 	if (c->depth > DEPTH_MOST)
 		c->depth = DEPTH_MOST;
-	if (g->kind == GRAPH_ENTRY)
+	if (t->graph.kind == GRAPH_ENTRY)
 		return true;
-	if (!record_number(&g->calltime, ev, &called) || !record_number(&g->rettime, ev, &returned))
+	if (!record_number(&t->graph.calltime, ev, &called) ||
+	    !record_number(&t->graph.rettime, ev, &returned))
 		return false;
 	c->duration = returned - called;
 	return true;
@@ -1770,10 +1599,9 @@ static void graph_duration(struct print_line *out, uint64_t ns)
 	line_puts(out, "|  ");
 }
 
-static void graph_level(struct print_line *out, const struct graph_call *c,
-			const struct graph_style *g)
+static void graph_level(struct print_line *out, const struct graph_call *c, unsigned plugins)
 {
-	if (!(g->plugins & PLUGIN_DEPTH))
+	if (!(plugins & PLUGIN_DEPTH))
 		return;
 	line_puts(out, " (");
 	line_i64(out, (int64_t)c->level);
@@ -1782,37 +1610,37 @@ static void graph_level(struct print_line *out, const struct graph_call *c,
 
 /* Draw a call before other events, its end, and a call without events inside. */
 static void graph_enter_text(struct print_line *out, const struct graph_call *c,
-			     const struct graph_style *g)
+			     const struct print_kernel *names, unsigned plugins)
 {
 	line_puts(out, "             |  ");
 	line_pad(out, ' ', c->depth * INDENT);
-	function_text(out, c->func, "", g->names);
+	function_text(out, c->func, "", names);
 	line_puts(out, "() {");
-	graph_level(out, c, g);
+	graph_level(out, c, plugins);
 }
 
 static void graph_exit_text(struct print_line *out, const struct graph_call *c,
-			    const struct graph_style *g)
+			    const struct print_kernel *names, unsigned plugins)
 {
 	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
 	line_char(out, '}');
-	if (g->plugins & PLUGIN_TAILPRINT) {
+	if (plugins & PLUGIN_TAILPRINT) {
 		line_puts(out, " /* ");
-		function_text(out, c->func, "", g->names);
+		function_text(out, c->func, "", names);
 		line_puts(out, " */");
 	}
-	graph_level(out, c, g);
+	graph_level(out, c, plugins);
 }
 
 static void graph_leaf_text(struct print_line *out, const struct graph_call *c,
-			    const struct graph_style *g)
+			    const struct print_kernel *names, unsigned plugins)
 {
 	graph_duration(out, c->duration);
 	line_pad(out, ' ', c->depth * INDENT);
-	function_text(out, c->func, "", g->names);
+	function_text(out, c->func, "", names);
 	line_puts(out, "();");
-	graph_level(out, c, g);
+	graph_level(out, c, plugins);
 }
 
 /*
@@ -1825,34 +1653,6 @@ static void graph_leaf_text(struct print_line *out, const struct graph_call *c,
 
 enum { QUEUE_MOST = 65536 };
 
-/* A call whose enter is not drawn yet. */
-struct tc_open {
-	bool is; /* there is such a call */
-	const struct lane *lane;
-	struct graph_call call;
-	struct print_kernel *names;
-	size_t size; /* length of its line so far, in queue */
-};
-
-struct text_tracecmd {
-	struct text *out;
-	bool nanoseconds, differences, latency;
-	unsigned plugins; /* enum plugin_option */
-	struct tc_sources sources;
-	struct tc_types types;
-	struct plugin_indent indent;
-	struct tc_lanes lanes;
-	struct print_line line;
-	struct tc_open open;
-	const struct dictionary *dictionary;
-	const struct calls *calls;
-	struct buffer fields; /* fields of an event, as text */
-	struct buffer queue;  /* the line of the open call, then lines of other buffers */
-	struct time_difference difference;
-	uint64_t not_evaluated;
-	bool quiet;
-};
-
 static int text_tracecmd_begin(void *state, const struct encoding *en, struct error *e)
 {
 	struct text_tracecmd *s = state;
@@ -1864,8 +1664,8 @@ static int text_tracecmd_begin(void *state, const struct encoding *en, struct er
 	s->nanoseconds = en->options->flags & ENCODE_NS;
 	s->differences = en->options->flags & ENCODE_TS_DIFF;
 	s->quiet = en->options->flags & ENCODE_QUIET;
-	s->types.no_plugins = en->options->flags & ENCODE_NO_PLUGINS;
-	s->types.raw = en->options->flags & ENCODE_RAW;
+	s->no_plugins = en->options->flags & ENCODE_NO_PLUGINS;
+	s->raw = en->options->flags & ENCODE_RAW;
 	s->plugins = en->options->plugins;
 	return 0;
 }
@@ -1912,13 +1712,12 @@ static int tracecmd_put_line(struct text_tracecmd *s, struct error *e)
 /* Print the line of the open call, which s->line completes, and the queued lines. */
 static void close_open(struct text_tracecmd *s)
 {
-	struct tc_open *o = &s->open;
-
-	o->is = false;
-	tracecmd_put(s->out, (const char *)s->queue.data, o->size);
+	s->open.is = false;
+	tracecmd_put(s->out, (const char *)s->queue.data, s->open.size);
 	line_char(&s->line, '\n');
 	tracecmd_put(s->out, s->line.data, s->line.size);
-	tracecmd_put(s->out, (const char *)s->queue.data + o->size, s->queue.size - o->size);
+	tracecmd_put(s->out, (const char *)s->queue.data + s->open.size,
+		     s->queue.size - s->open.size);
 	s->line.size = 0;
 	s->queue.size = 0;
 }
@@ -1928,7 +1727,7 @@ static void resolve_open(struct text_tracecmd *s)
 	if (!s->open.is)
 		return;
 	s->line.size = 0;
-	graph_enter_text(&s->line, &s->open.call, &(struct graph_style){s->open.names, s->plugins});
+	graph_enter_text(&s->line, &s->open.call, s->open.names, s->plugins);
 	close_open(s);
 }
 
@@ -1951,27 +1750,28 @@ static int print_header(struct text_tracecmd *s, struct error *e)
 static struct tc_lane *make_lane(struct text_tracecmd *s, const struct lane *lane, struct error *e)
 {
 	struct tc_source *source = tc_source_of(&s->sources, lane->source);
-	struct tc_lane *l = NULL;
 
-	if (!source || tc_source_begin(source)) {
-		error_no_memory(e);
-		return NULL;
-	}
-	source->names.plugins = !s->types.no_plugins;
+	if (!source || tc_source_begin(source))
+		goto no_memory;
+	source->kernel.names.plugins = !s->no_plugins;
 	if (print_header(s, e))
 		return NULL;
-	l = tc_lane_new(&s->lanes, &s->sources, source, lane);
-	if (!l)
-		error_no_memory(e);
-	return l;
+	if (ARRAY_REACH(s->lanes, s->nlanes, lane->number))
+		goto no_memory;
+	s->lanes[lane->number].source = source;
+	if (!tc_lane_make(&s->lanes[lane->number], &s->sources, lane))
+		return &s->lanes[lane->number];
+no_memory:
+	error_no_memory(e);
+	return NULL;
 }
 
 static inline struct tc_lane *lane_at(struct text_tracecmd *s, const struct lane *lane,
 				      struct error *e)
 {
-	struct tc_lane *l = tc_lane_at(&s->lanes, lane);
-
-	return __builtin_expect(l != NULL, 1) ? l : make_lane(s, lane, e);
+	if (__builtin_expect(lane->number < s->nlanes && s->lanes[lane->number].head, 1))
+		return &s->lanes[lane->number];
+	return make_lane(s, lane, e);
 }
 
 void time_text(struct print_line *out, uint64_t time, bool seconds, bool nanoseconds)
@@ -1989,26 +1789,20 @@ void time_text(struct print_line *out, uint64_t time, bool seconds, bool nanosec
 	line_u64_wide(out, time % second, nanoseconds ? 9 : 6, '0');
 }
 
-static void text_tracecmd_put_time(struct text_tracecmd *s, const struct tc_lane *l, uint64_t time)
-{
-	if (l->microseconds)
-		line_char(&s->line, ' ');
-	time_text(&s->line, time, l->microseconds, s->nanoseconds);
-	line_char(&s->line, ':');
-}
-
 static void text_tracecmd_put_head(struct text_tracecmd *s, const struct tc_lane *l,
 				   const struct tc_type *t, uint64_t time)
 {
 	char text[DIFFERENCE_MOST];
 
 	line_put(&s->line, l->head, l->head_size);
-	text_tracecmd_put_time(s, l, time);
+	if (l->microseconds)
+		line_char(&s->line, ' ');
+	time_text(&s->line, time, l->microseconds, s->nanoseconds);
+	line_char(&s->line, ':');
 	/* trace-cmd rounds times only where the trace names its clock */
 	if (s->differences)
 		line_put(&s->line, text,
-			 difference_text(&s->difference, time,
-					 s->nanoseconds || !l->source->has_clock, text));
+			 difference_text(s, time, s->nanoseconds || !l->source->has_clock, text));
 	line_put(&s->line, t->name, t->name_size);
 }
 
@@ -2017,7 +1811,7 @@ static void text_tracecmd_put_head(struct text_tracecmd *s, const struct tc_lane
 static bool text_tracecmd_read_call(const struct text_tracecmd *s, const struct tc_type *t,
 				    const struct event *ev, struct graph_call *c)
 {
-	if (!graph_read(&t->graph, ev, c))
+	if (!graph_read(t, ev, c))
 		return false;
 	if (dictionary_left_out(s->dictionary, ev->lane->thread))
 		c->depth = calls_depth(s->calls, ev);
@@ -2027,23 +1821,29 @@ static bool text_tracecmd_read_call(const struct text_tracecmd *s, const struct 
 static int text_tracecmd_put_message(struct text_tracecmd *s, const struct tc_lane *l,
 				     struct tc_type *t, const struct event *ev, struct error *e)
 {
-	struct tc_source *source = l->source;
-	struct plugin_context context = {&source->names,  &s->sources,	  &s->indent,
-					 l->microseconds, s->nanoseconds, s->plugins};
+	const struct print_kernel *names = &l->source->kernel.names;
+	const struct plugin_event event = {.type = &t->plugin,
+					   .ev = ev,
+					   .names = names,
+					   .sources = &s->sources,
+					   .indent = &s->indent,
+					   .seconds = l->microseconds,
+					   .nanoseconds = s->nanoseconds,
+					   .plugins = s->plugins};
 	struct print_line *out = &s->line;
 	struct graph_call call;
 
 	if (t->plan) {
-		plan_text(t->plan, ev, &source->names, out);
+		plan_text(t, ev, names, out);
 	} else if (t->graph.kind == GRAPH_EXIT && text_tracecmd_read_call(s, t, ev, &call)) {
-		graph_exit_text(out, &call, &(struct graph_style){&source->names, s->plugins});
-	} else if (t->plugin.plugin && plugin_text(&t->plugin, ev, &context, out)) {
+		graph_exit_text(out, &call, names, s->plugins);
+	} else if (t->plugin.plugin && plugin_text(&event, out)) {
 		/* the text is complete */
 	} else if (t->bprint.is) {
-		if (bprint_text(&source->binary, &t->bprint, ev, &source->names, out))
+		if (bprint_text(l->source, &t->bprint, ev, out))
 			return error_no_memory(e);
 	} else if (t->format) {
-		print_format_text(t->format, &source->names, ev->tail, ev->tail_size, out);
+		print_format_text(t->format, names, ev->tail, ev->tail_size, out);
 	} else if (!ev->type->declaration.size) {
 		/* a filter removed fields and with them the declaration of the source */
 		s->fields.size = 0;
@@ -2072,23 +1872,23 @@ static bool ends_open(const struct text_tracecmd *s, const struct tc_type *t,
 		      const struct event *ev, struct graph_call *end)
 {
 	return t->graph.kind == GRAPH_EXIT && ev->lane->tid == s->open.lane->tid &&
-	       graph_read(&t->graph, ev, end) && end->func == s->open.call.func;
+	       graph_read(t, ev, end) && end->func == s->open.call.func;
 }
 
 /* Make a call the open call. Returns 1, 0 if the record is too short, -1 with *e filled. */
-static int set_open(struct text_tracecmd *s, struct tc_source *source, const struct tc_lane *l,
-		    const struct tc_type *t, const struct event *ev, struct error *e)
+static int set_open(struct text_tracecmd *s, const struct tc_lane *l, const struct tc_type *t,
+		    const struct event *ev, struct error *e)
 {
-	struct tc_open o = {.is = true, .lane = ev->lane, .names = &source->names};
-
-	if (!text_tracecmd_read_call(s, t, ev, &o.call))
+	if (!text_tracecmd_read_call(s, t, ev, &s->open.call))
 		return 0;
 	text_tracecmd_put_head(s, l, t, ev->time);
 	if (s->line.failed || buffer_append(&s->queue, s->line.data, s->line.size))
 		return error_no_memory(e);
-	o.size = s->line.size;
+	s->open.is = true;
+	s->open.lane = ev->lane;
+	s->open.names = &l->source->kernel.names;
+	s->open.size = s->line.size;
 	s->line.size = 0;
-	s->open = o;
 	return 1;
 }
 
@@ -2144,15 +1944,14 @@ static int text_tracecmd_event(void *state, const struct event *ev, struct error
 	l = lane_at(s, ev->lane, e);
 	if (!l)
 		return -1;
-	t = tc_type_at(&s->types, ev->type, &l->source->names);
+	t = tc_type_at(s, ev->type, &l->source->kernel.names);
 	if (!t)
 		return error_no_memory(e);
 	if (__builtin_expect(s->open.is, 0)) {
 		if (same_buffer(ev->lane, s->open.lane)) {
 			if (ends_open(s, t, ev, &end)) {
 				end.depth = s->open.call.depth;
-				graph_leaf_text(&s->line, &end,
-						&(struct graph_style){s->open.names, s->plugins});
+				graph_leaf_text(&s->line, &end, s->open.names, s->plugins);
 				close_open(s);
 				return 0;
 			}
@@ -2167,13 +1966,11 @@ static int text_tracecmd_event(void *state, const struct event *ev, struct error
 		line_char(&s->line, '\n');
 		return tracecmd_put_line(s, e);
 	}
-	if (t->graph.kind == GRAPH_ENTRY && !s->open.is &&
-	    (r = set_open(s, l->source, l, t, ev, e)))
+	if (t->graph.kind == GRAPH_ENTRY && !s->open.is && (r = set_open(s, l, t, ev, e)))
 		return r < 0 ? -1 : 0;
 	text_tracecmd_put_head(s, l, t, ev->time);
 	if (t->graph.kind == GRAPH_ENTRY && text_tracecmd_read_call(s, t, ev, &end)) {
-		graph_enter_text(&s->line, &end,
-				 &(struct graph_style){&l->source->names, s->plugins});
+		graph_enter_text(&s->line, &end, &l->source->kernel.names, s->plugins);
 		line_char(&s->line, '\n');
 	} else if (text_tracecmd_put_message(s, l, t, ev, e)) {
 		return -1;
@@ -2194,7 +1991,7 @@ static int text_tracecmd_end(void *state, struct error *e)
 		remark_count(s->not_evaluated,
 			     "{event is shown by its fields: its|events are shown by their fields: "
 			     "their} print fmt cannot be evaluated (%s: %s)",
-			     s->types.why_type, s->types.why);
+			     s->why_type, s->why);
 	return 0;
 }
 
@@ -2203,9 +2000,17 @@ static void tracecmd_free_state(void *state)
 	struct text_tracecmd *s = state;
 
 	tc_sources_free(&s->sources);
-	tc_types_free(&s->types);
-	plugin_indent_free(&s->indent);
-	tc_lanes_free(&s->lanes);
+	for (size_t i = 0; i < s->ntypes; i++) {
+		print_format_free(s->types[i].format);
+		event_format_free(&s->types[i].fields);
+		free(s->types[i].plan);
+		free(s->types[i].name);
+	}
+	free(s->types);
+	for (size_t i = 0; i < s->nlanes; i++)
+		free(s->lanes[i].head);
+	free(s->lanes);
+	free(s->indent.cpus);
 	line_free(&s->line);
 	buffer_free(&s->fields);
 	buffer_free(&s->queue);

@@ -19,7 +19,20 @@
  * symbol names the addresses up to the next symbol, the last symbol only its own address.
  */
 
-struct text_kernel;
+/* Symbols or strings, sorted by address once read. */
+struct kernel_table {
+	struct buffer text;
+	struct kernel_name *rows;
+	size_t count, capacity;
+	uint32_t *by_name; /* indexes of rows; NULL until a name is searched */
+	bool read;
+};
+
+/* A kernel, which must not move once its names are in use. */
+struct text_kernel {
+	struct kernel_table symbols, strings;
+	struct print_kernel names; /* look-ups in the tables, valid after they were read */
+};
 
 /* --- the messages of kernel events, made by the print fmt of their format files --- */
 
@@ -47,12 +60,7 @@ int kernel_event_text(struct kernel_events *k, struct text *out, const struct ev
  * Declarations that the files of the text of kernel events share.
  */
 
-/* The formats of trace_bprintk(), by their address in the kernel. */
-struct binary_formats {
-	struct intern addresses;
-	struct print_format **formats; /* NULL: unknown, or cannot be compiled */
-	size_t capacity;
-};
+struct tc_source;
 
 /* The places of the fields in a bprint record. */
 struct bprint_fields {
@@ -64,8 +72,8 @@ void bprint_fields_find(struct bprint_fields *b, const struct type *type,
 			const struct event_format *fields);
 /* Append the text that the call of trace_bprintk() printed. Returns 1, 0 if its format is unknown,
  * -1 when out of memory. */
-int bprint_message(struct binary_formats *all, const struct bprint_fields *b,
-		   const struct event *ev, const struct print_kernel *k, struct print_line *out);
+int bprint_message(struct tc_source *source, const struct bprint_fields *b, const struct event *ev,
+		   struct print_line *out);
 
 /* Read a number. Returns false if the field is outside of the record. */
 bool record_number(const struct event_field *f, const struct event *ev, uint64_t *v);
@@ -88,31 +96,28 @@ void time_text(struct print_line *out, uint64_t time, bool seconds, bool nanosec
 /* An input with the format trace-cmd. */
 struct tc_source {
 	const struct source *source;
-	struct text_kernel *kernel;
-	struct print_kernel names;
+	struct text_kernel kernel;
 	struct buffer buffers; /* META block "buffers": name, clock, page size, CPUs */
 	struct buffer options; /* META block "options": u32 id, u32 length, content */
-	struct binary_formats binary;
+	struct {
+		struct intern addresses;
+		struct print_format **formats; /* NULL: cannot be compiled */
+		size_t capacity;
+	} binary;	/* formats of trace_bprintk(), by their address in the kernel */
 	bool ready;	/* tc_source_begin was called */
 	bool has_clock; /* the trace.dat names its clock; those of trace-cmd split do not */
-};
-
-/* A virtual CPU of a guest: a thread of the host. */
-struct tc_vcpu {
-	uint32_t tid;
-	struct tc_source *guest;
 };
 
 /* All inputs. */
 struct tc_sources {
 	struct tc_source **at;
 	size_t count, capacity;
-	struct idmap numbers;  /* index in `at` + 1, by the number of the source */
-	int width;	       /* width of the column; 0: no column */
-	bool header;	       /* tc_header was called */
-	struct tc_vcpu *vcpus; /* sorted by thread */
-	size_t nvcpus, vcpus_capacity;
-	bool has_vcpus; /* they were searched */
+	struct idmap numbers; /* index in `at` + 1, by the number of the source */
+	int width;	      /* width of the column; 0: no column */
+	bool header;	      /* tc_header was called */
+	bool has_vcpus;	      /* they were searched */
+	/* virtual CPUs, which are threads of the host: index in `at` of the guest, by thread */
+	struct key_map vcpus;
 };
 
 void tc_sources_free(struct tc_sources *s);

@@ -93,82 +93,45 @@ enum { NAME_CACHE = 256 };
 
 /* One META block with symbols, parsed when the first address is looked up in it. */
 struct symbol_table {
-	uint32_t source;
-	char *name;
 	struct buffer text;
 	struct symbols *symbols;
 	bool bad; /* unusable: pieces are missing, or parsing ran out of memory */
 };
 
-/* A demangled name. */
-struct demangled_name {
-	const struct symbol *symbol;
-	char *name;
-};
-
 struct text_symbols {
-	struct symbol_table *tables;
-	size_t ntables, capacity;
-	struct intern names; /* number: index of the table */
-	struct demangled_name cache[NAME_CACHE];
+	struct symbol_table *tables; /* by number in names */
+	size_t ntables;
+	struct intern names; /* of the tables: source, u32, and name */
+	struct {
+		const struct symbol *symbol;
+		char *name;
+	} demangled[NAME_CACHE];
 };
-
-/* Returns NULL when out of memory. */
-static struct text_symbols *text_symbols_new(void)
-{
-	return calloc(1, sizeof(struct text_symbols));
-}
 
 static void text_symbols_free(struct text_symbols *s)
 {
-	if (!s)
-		return;
 	for (size_t i = 0; i < s->ntables; i++) {
-		free(s->tables[i].name);
 		buffer_free(&s->tables[i].text);
 		symbols_free(s->tables[i].symbols);
 	}
 	free(s->tables);
 	for (size_t i = 0; i < NAME_CACHE; i++)
-		free(s->cache[i].name);
+		free(s->demangled[i].name);
 	intern_free(&s->names);
-	free(s);
 }
 
-/* Append the key of a table: the number of its source, and its name. */
-static int table_key(struct buffer *b, uint32_t source, const char *name, size_t n)
-{
-	return buffer_u32(b, source) || buffer_append(b, name, n) ? -1 : 0;
-}
-
-static struct symbol_table *table_find(const struct text_symbols *s, uint32_t source,
-				       const char *name, size_t n)
+/* Get the number of a table, INTERN_NONE: it is not there, or out of memory. */
+static uint32_t table_number(struct text_symbols *s, uint32_t source, const char *name, size_t n,
+			     bool add)
 {
 	struct buffer b = {0};
-	uint32_t number = table_key(&b, source, name, n) ? INTERN_NONE
-							 : intern_find(&s->names, b.data, b.size);
+	uint32_t number = INTERN_NONE;
 
+	if (!buffer_u32(&b, source) && !buffer_append(&b, name, n))
+		number = add ? intern(&s->names, b.data, b.size)
+			     : intern_find(&s->names, b.data, b.size);
 	buffer_free(&b);
-	return number < s->ntables ? &s->tables[number] : NULL;
-}
-
-static struct symbol_table *text_columns_table_add(struct text_symbols *s, uint32_t source,
-						   const char *name, size_t n)
-{
-	struct symbol_table *t;
-	struct buffer b = {0};
-	uint32_t number;
-
-	if (ARRAY_GROW(s->tables, s->capacity, s->ntables))
-		return NULL;
-	t = s->tables;
-	number = table_key(&b, source, name, n) ? INTERN_NONE : intern(&s->names, b.data, b.size);
-	buffer_free(&b);
-	if (number != s->ntables)
-		return NULL;
-	t += s->ntables++;
-	*t = (struct symbol_table){.source = source};
-	return t;
+	return number;
 }
 
 static bool is_symbol_table(const struct meta *m)
@@ -180,14 +143,14 @@ static bool is_symbol_table(const struct meta *m)
 static int text_symbols_meta(struct text_symbols *s, const struct meta *m)
 {
 	struct symbol_table *t;
+	uint32_t number;
 
 	if (!is_symbol_table(m) || m->flags & META_REFERENCE)
 		return 0;
-	t = table_find(s, m->source, m->name, m->name_size);
-	if (!t)
-		t = text_columns_table_add(s, m->source, m->name, m->name_size);
-	if (!t)
+	number = table_number(s, m->source, m->name, m->name_size, true);
+	if (number == INTERN_NONE || ARRAY_REACH(s->tables, s->ntables, number))
 		return -1;
+	t = &s->tables[number];
 	if (t->symbols || m->offset != t->text.size) {
 		/* the same table again, or a piece is missing */
 		t->bad |= !t->symbols && m->offset > t->text.size;
@@ -200,10 +163,12 @@ static struct symbols *symbols_of(struct text_symbols *s, const struct space *sp
 				  const struct map *map)
 {
 	struct symbol_table *t;
+	uint32_t number;
 
 	if (!map->table.size || !space->source)
 		return NULL;
-	t = table_find(s, space->source->number, map->table.text, map->table.size);
+	number = table_number(s, space->source->number, map->table.text, map->table.size, false);
+	t = number < s->ntables ? &s->tables[number] : NULL;
 	if (!t || t->bad)
 		return NULL;
 	if (!t->symbols) {
@@ -263,17 +228,16 @@ static const char *text_symbols_find(struct text_symbols *s, const struct space 
 {
 	const struct symbol *symbol =
 		space ? find_symbol(s, space, time, address, loaded, offset) : NULL;
-	struct demangled_name *named;
+	size_t i = hash_u64((uintptr_t)symbol) % NAME_CACHE;
 
 	if (!symbol)
 		return NULL;
-	named = &s->cache[hash_u64((uintptr_t)symbol) % NAME_CACHE];
-	if (named->symbol != symbol) {
-		free(named->name);
-		named->symbol = symbol;
-		named->name = demangle(symbol->name, DEMANGLE_SIMPLE);
+	if (s->demangled[i].symbol != symbol) {
+		free(s->demangled[i].name);
+		s->demangled[i].symbol = symbol;
+		s->demangled[i].name = demangle(symbol->name, DEMANGLE_SIMPLE);
 	}
-	return named->name ? named->name : symbol->name;
+	return s->demangled[i].name ? s->demangled[i].name : symbol->name;
 }
 
 /* --- values --- */
@@ -348,12 +312,6 @@ static int put_pointer(struct buffer *out, const struct value_names *names, uint
 	return put_hex(out, address);
 }
 
-static int put_enum_number(struct buffer *out, int64_t v)
-{
-	return v > DECIMAL_LIMIT || v < -DECIMAL_LIMIT ? put_hex(out, (uint64_t)v)
-						       : buffer_signed(out, v);
-}
-
 /* Append a label, the labels that add up to the number, or the number. */
 static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
 {
@@ -364,7 +322,10 @@ static int put_enum(struct buffer *out, const struct definition *d, int64_t v)
 		return buffer_puts(out, m->name.text);
 	if (value_sum_text(out, d, (uint64_t)v))
 		return -1;
-	return out->size > before ? 0 : put_enum_number(out, v);
+	if (out->size > before)
+		return 0;
+	return v > DECIMAL_LIMIT || v < -DECIMAL_LIMIT ? put_hex(out, (uint64_t)v)
+						       : buffer_signed(out, v);
 }
 
 static int text_columns_put_real(struct buffer *out, const struct value *v)
@@ -558,6 +519,260 @@ int details_append_return(struct buffer *out, const uint8_t *tail, size_t n,
 	return 0;
 }
 
+/* --- calls that are too short --- */
+
+/*
+ * The time filter of a recording: calls shorter than a limit are not shown.
+ *
+ * The default.opts of a recording made with -t contains that option, and uftrace applies it again
+ * when it prints. Its rules: a call shorter than the limit is dropped with the events inside it,
+ * unless an event inside it was already shown; scheduling is filtered in the same way, apart from
+ * functions. An event is queued here until it is decided, at the latest when the limit has passed
+ * since the event.
+ */
+
+enum threshold_kind {
+	THRESHOLD_ENTER, /* decided by its leave */
+	THRESHOLD_LEAVE, /* decides the last undecided enter */
+	THRESHOLD_EVENT, /* shown if the call around it is */
+	THRESHOLD_SHOWN, /* shown, and all calls around it */
+	THRESHOLD_ALONE, /* shown, decides no call */
+};
+
+enum { MOST_QUEUED = 8 * 1024 * 1024 }; /* bytes */
+
+enum state { UNDECIDED, SHOWN, DROPPED };
+
+/* An event in the queue or in the list of undecided events. */
+struct report_node {
+	struct report_node *next;  /* in the order of the trace */
+	struct report_node *below; /* in its thread's list of undecided events */
+	struct event event;
+	size_t size;
+	uint8_t kind, state;
+	bool queued, listed;
+	uint8_t data[];
+};
+
+/* The queue of one recording. */
+struct duration_threshold {
+	uint64_t limit;			  /* ns; 0: there is no filter */
+	uint64_t now;			  /* time of the event queued last, ns */
+	uint64_t undecided;		  /* calls shown undecided, as the queue was full */
+	struct report_node *first, *last; /* the queue */
+	struct report_node *current;	  /* the event taken last */
+	/* undecided events, two lists for each thread: of functions, of scheduling */
+	struct report_node **lists;
+	size_t nlists;
+	size_t size; /* of the queue, bytes */
+};
+
+/* Free a node that is in no list and not in use by the caller. */
+static void node_release(struct duration_threshold *t, struct report_node *n)
+{
+	if (!n->queued && !n->listed && n != t->current)
+		free(n);
+}
+
+static void node_unlist(struct duration_threshold *t, struct report_node **list, enum state state)
+{
+	struct report_node *n = *list;
+
+	*list = n->below;
+	n->listed = false;
+	if (n->state == UNDECIDED)
+		n->state = (uint8_t)state;
+	node_release(t, n);
+}
+
+static void duration_threshold_free(struct duration_threshold *t)
+{
+	struct report_node *n;
+
+	for (size_t i = 0; i < t->nlists; i++)
+		while (t->lists[i])
+			node_unlist(t, &t->lists[i], SHOWN);
+	while ((n = t->first)) {
+		t->first = n->next;
+		if (n != t->current)
+			free(n);
+	}
+	free(t->current);
+	free(t->lists);
+}
+
+static struct report_node *node_new(const struct event *ev, enum threshold_kind kind)
+{
+	size_t fixed = ev->type->fixed_size, tail = ev->tail_size;
+	struct report_node *n = malloc(sizeof *n + fixed + tail);
+
+	if (!n)
+		return NULL;
+	*n = (struct report_node){.event = *ev,
+				  .size = sizeof *n + fixed + tail,
+				  .kind = (uint8_t)kind,
+				  .queued = true};
+	if (fixed)
+		memcpy(n->data, ev->fixed, fixed);
+	n->event.fixed = n->data;
+	if (ev->tail) {
+		memcpy(n->data + fixed, ev->tail, tail);
+		n->event.tail = n->data + fixed;
+	}
+	return n;
+}
+
+/* Decide by a leave the last undecided enter. */
+static void decide_call(struct duration_threshold *t, struct report_node **list,
+			struct report_node *leave)
+{
+	const struct report_node *enter = *list;
+
+	while (enter && enter->kind != THRESHOLD_ENTER)
+		enter = enter->below;
+	if (enter && leave->event.time - enter->event.time < t->limit) {
+		bool more = true;
+
+		leave->state = DROPPED;
+		while (more) {
+			more = *list != enter;
+			node_unlist(t, list, DROPPED);
+		}
+		return;
+	}
+	leave->state = SHOWN;
+	while (*list)
+		node_unlist(t, list, SHOWN);
+}
+
+/* Queue a copy of an event and its data. scheduling: it is filtered with other scheduling, apart
+ * from functions. Returns -1 when out of memory. */
+static int duration_threshold_put(struct duration_threshold *t, const struct event *ev,
+				  enum threshold_kind kind, bool scheduling)
+{
+	size_t i = (size_t)ev->lane->thread * 2 + scheduling;
+	struct report_node **list, *n;
+
+	if (ARRAY_REACH(t->lists, t->nlists, i))
+		return -1;
+	list = &t->lists[i];
+	n = node_new(ev, kind);
+	if (!n)
+		return -1;
+	t->now = ev->time;
+	t->size += n->size;
+	if (t->last)
+		t->last->next = n;
+	else
+		t->first = n;
+	t->last = n;
+	switch (kind) {
+	case THRESHOLD_ENTER:
+	case THRESHOLD_EVENT:
+		/* events already shown need no decision */
+		while (*list && (*list)->kind == THRESHOLD_EVENT && !(*list)->queued)
+			node_unlist(t, list, SHOWN);
+		n->below = *list;
+		n->listed = true;
+		*list = n;
+		break;
+	case THRESHOLD_LEAVE: decide_call(t, list, n); break;
+	case THRESHOLD_SHOWN:
+		while (*list)
+			node_unlist(t, list, SHOWN);
+		n->state = SHOWN;
+		break;
+	case THRESHOLD_ALONE: n->state = SHOWN; break;
+	}
+	return 0;
+}
+
+/* Test whether the first event of the queue is decided, or need not be decided any more. */
+static bool is_decided(struct duration_threshold *t, struct report_node *n)
+{
+	if (n->state == UNDECIDED) {
+		if (n->kind == THRESHOLD_ENTER && t->now - n->event.time < t->limit) {
+			if (t->size <= MOST_QUEUED)
+				return false;
+			t->undecided++;
+		}
+		n->state = SHOWN;
+	}
+	return true;
+}
+
+/* Take the next event that is shown, in order; returns false if the first event queued is not
+ * decided. The event is valid until the next call of duration_threshold_put or
+ * duration_threshold_get. */
+static bool duration_threshold_get(struct duration_threshold *t, struct event *ev)
+{
+	struct report_node *n = t->current;
+
+	t->current = NULL;
+	if (n)
+		node_release(t, n);
+	while ((n = t->first) && is_decided(t, n)) {
+		t->first = n->next;
+		if (!t->first)
+			t->last = NULL;
+		t->size -= n->size;
+		n->queued = false;
+		if (n->state == SHOWN) {
+			t->current = n;
+			*ev = n->event;
+			return true;
+		}
+		node_release(t, n);
+	}
+	return false;
+}
+
+/* Decide the queue, where the trace ends or does not follow what was queued: all events are shown.
+ */
+static void duration_threshold_flush(struct duration_threshold *t)
+{
+	for (size_t i = 0; t->first && i < t->nlists; i++)
+		while (t->lists[i])
+			node_unlist(t, &t->lists[i], SHOWN);
+}
+
+/* Parse a time of -t as uftrace does: "100us", "1.5ms". Returns false if it is not a time. */
+static bool duration_threshold_parse(const char *s, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"", 1},
+		     {"ns", 1},
+		     {"nsec", 1},
+		     {"us", 1000},
+		     {"usec", 1000},
+		     {"ms", 1000000},
+		     {"msec", 1000000},
+		     {"s", 1000000000},
+		     {"sec", 1000000000},
+		     {"m", 60000000000},
+		     {"min", 60000000000}};
+	uint64_t whole = 0, part = 0, scale = 1;
+	const char *p = s;
+
+	for (; *p >= '0' && *p <= '9' && whole < 1000000; p++)
+		whole = whole * 10 + (uint64_t)(*p - '0');
+	if (p == s)
+		return false;
+	if (*p == '.')
+		for (p++; *p >= '0' && *p <= '9' && scale < 1000000000; p++, scale *= 10)
+			part = part * 10 + (uint64_t)(*p - '0');
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (strcasecmp(p, units[i].name))
+			continue;
+		*ns = whole * units[i].ns +
+		      (uint64_t)((double)part / (double)scale * (double)units[i].ns + 0.5);
+		return true;
+	}
+	return false;
+}
+
 /* --- the stacks of tasks --- */
 
 /*
@@ -589,7 +804,7 @@ enum { FRAME_CHUNK = 64 };
 
 /* A thread of a recording. */
 struct replay_task {
-	struct replay *replay;
+	struct recording *recording;
 	const struct lane *lane;
 	int count, calls;  /* number of frames; of these, functions outside of the kernel */
 	int indent;	   /* display depth */
@@ -612,8 +827,17 @@ struct replay_task {
 	uint8_t tid_size;
 };
 
-/* The tasks of a recording. */
-struct replay {
+/* A source of the format uftrace. */
+struct recording {
+	const struct source *source;
+	struct text_symbols symbols;
+	struct kernel_events *kernel;
+	struct duration_threshold threshold;
+	struct buffer info, options; /* beginnings of these files */
+	bool ready;		     /* recording_begin was called */
+	bool recent;		     /* written by a uftrace whose symbols have sizes */
+	bool odd_options;	     /* default.opts has options other than -t */
+
 	int max_stack;			 /* largest number of frames */
 	int32_t depth;			 /* levels of nested calls shown */
 	int setjmp_indent, setjmp_count; /* of the last setjmp of all tasks, as in uftrace */
@@ -639,45 +863,48 @@ struct replay_row {
 /* Functions that change the stack. */
 enum fixup { FIXUP_NONE, FIXUP_EXEC, FIXUP_SETJMP, FIXUP_LONGJMP, FIXUP_FORK };
 
-static struct replay_frame *replay_frame_slow(struct replay_task *t, int i);
+/* Returns frame i from the bottom, or NULL outside of the stack. */
+static struct replay_frame *replay_frame_slow(struct replay_task *t, int i)
+{
+	size_t chunk = (size_t)i / FRAME_CHUNK;
+
+	if (i < 0 || i >= t->recording->max_stack)
+		return NULL;
+	if (chunk >= t->nchunks) {
+		void *p = realloc(t->chunks, (chunk + 1) * sizeof *t->chunks);
+
+		if (!p)
+			goto no_memory;
+		t->chunks = p;
+		while (t->nchunks <= chunk)
+			t->chunks[t->nchunks++] = NULL;
+	}
+	if (!t->chunks[chunk]) {
+		struct replay_frame *frames = malloc(FRAME_CHUNK * sizeof *frames);
+
+		if (!frames)
+			goto no_memory;
+		for (int k = 0; k < FRAME_CHUNK; k++)
+			frames[k] = (struct replay_frame){.time = t->unseen_time,
+							  .allowance = t->recording->depth,
+							  .open = t->unseen_time};
+		t->chunks[chunk] = frames;
+	}
+	return &t->chunks[chunk][i % FRAME_CHUNK];
+no_memory:
+	t->recording->out_of_memory = true;
+	return NULL;
+}
 
 static inline struct replay_frame *replay_frame(struct replay_task *t, int i)
 {
-	if (__builtin_expect(i >= 0 && i < t->replay->max_stack &&
+	if (__builtin_expect(i >= 0 && i < t->recording->max_stack &&
 				     (size_t)i / FRAME_CHUNK < t->nchunks &&
 				     t->chunks[i / FRAME_CHUNK],
 			     1))
 		return &t->chunks[i / FRAME_CHUNK][i % FRAME_CHUNK];
 	return replay_frame_slow(t, i);
 }
-
-/*
- * The time filter of a recording: calls shorter than a limit are not shown.
- *
- * The default.opts of a recording made with -t contains that option, and uftrace applies it again
- * when it prints. Its rules: a call shorter than the limit is dropped with the events inside it,
- * unless an event inside it was already shown; scheduling is filtered in the same way, apart from
- * functions. An event is queued here until it is decided, at the latest when the limit has passed
- * since the event.
- */
-
-/* The queue of one recording. */
-struct duration_threshold;
-
-enum threshold_kind {
-	THRESHOLD_ENTER, /* decided by its leave */
-	THRESHOLD_LEAVE, /* decides the last undecided enter */
-	THRESHOLD_EVENT, /* shown if the call around it is */
-	THRESHOLD_SHOWN, /* shown, and all calls around it */
-	THRESHOLD_ALONE, /* shown, decides no call */
-};
-
-/* An event on its way through the filter. */
-struct threshold_row {
-	struct event event;
-	enum threshold_kind kind;
-	bool scheduling; /* filtered with other scheduling, apart from functions */
-};
 
 /* --- columns --- */
 
@@ -840,7 +1067,7 @@ static void print_column(struct text *out, enum column column, const struct dict
 	case COLUMN_TID: text_put(out, t->tid, t->tid_size); break;
 	case COLUMN_TIME: text_seconds(out, t->time, 8); break;
 	case COLUMN_DELTA: print_duration(out, t->last_time ? t->time - t->last_time : 0); break;
-	case COLUMN_ELAPSED: print_duration(out, t->time - t->replay->first); break;
+	case COLUMN_ELAPSED: print_duration(out, t->time - t->recording->first); break;
 	case COLUMN_TASK:
 		print_right(out, t->lane->comm.text, t->lane->comm.size, COMM_WIDTH);
 		break;
@@ -903,15 +1130,13 @@ static void columns_blank(struct text *out, const struct text_columns *c)
 /* --- events --- */
 
 /* Two or three counters that one event has: their values at a time, or their differences. */
-struct reading {
+static const struct {
 	uint32_t read, diff; /* event ids */
 	const char *fields[3], *labels[3], *unit;
 	const char
 		*ratio; /* name of the ratio of the second to the first; printed with differences */
 	bool percent;	/* the ratio is the share of the first without the second, in percent */
-};
-
-static const struct reading readings[] = {
+} readings[] = {
 	{UFTRACE_EV_READ_STATM,
 	 UFTRACE_EV_DIFF_STATM,
 	 {"vmsize", "vmrss", "shared"},
@@ -949,27 +1174,29 @@ static const struct reading readings[] = {
 	 true},
 };
 
-static const struct reading *reading_of(uint32_t id)
-{
-	for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
-		if (readings[i].read == id || readings[i].diff == id)
-			return &readings[i];
-	return NULL;
-}
+enum { READINGS = sizeof readings / sizeof *readings };
 
-static void print_reading(struct text *out, const struct reading *r, const struct event *ev)
+/* Print " (vmsize=+4KB vmrss=+0KB shared=+0KB)"; nothing for an event without counters. */
+static void print_reading(struct text *out, const struct event *ev)
 {
-	bool diff = ev->type->native == r->diff;
+	size_t r = 0;
+	bool diff;
 	uint64_t v[3];
 	int n = 0;
 
-	while (n < 3 && r->fields[n] && field_number(ev, r->fields[n], &v[n]))
+	while (r < READINGS && readings[r].read != ev->type->native &&
+	       readings[r].diff != ev->type->native)
+		r++;
+	if (r == READINGS)
+		return;
+	diff = ev->type->native == readings[r].diff;
+	while (n < 3 && readings[r].fields[n] && field_number(ev, readings[r].fields[n], &v[n]))
 		n++;
-	if (!n || (n < 3 && r->fields[n]))
+	if (!n || (n < 3 && readings[r].fields[n]))
 		return;
 	for (int i = 0; i < n; i++) {
 		text_puts(out, i ? " " : " (");
-		text_puts(out, r->labels[i]);
+		text_puts(out, readings[r].labels[i]);
 		text_char(out, '=');
 		if (!diff) {
 			text_u64(out, v[i]);
@@ -978,12 +1205,13 @@ static void print_reading(struct text *out, const struct reading *r, const struc
 				text_char(out, '+');
 			text_i64(out, (int64_t)v[i]);
 		}
-		text_puts(out, r->unit);
+		text_puts(out, readings[r].unit);
 	}
-	if (diff && r->ratio && !r->percent)
-		text_printf(out, " %s=%.2f", r->ratio, (double)((float)v[1] / (float)v[0]));
-	else if (diff && r->ratio)
-		text_printf(out, " %s=%.2f%%", r->ratio,
+	if (diff && readings[r].ratio && !readings[r].percent)
+		text_printf(out, " %s=%.2f", readings[r].ratio,
+			    (double)((float)v[1] / (float)v[0]));
+	else if (diff && readings[r].ratio)
+		text_printf(out, " %s=%.2f%%", readings[r].ratio,
 			    100.0 * (double)(int64_t)(v[0] - v[1]) / (double)(int64_t)v[0]);
 	text_char(out, ')');
 }
@@ -1014,11 +1242,9 @@ static void print_watch(struct text *out, const struct value_names *names, const
 static void text_columns_print_text(struct text *out, const struct event *ev, const char *before,
 				    const char *after)
 {
-	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
-	struct field_value v = {.form = FORM_NONE};
+	struct field_value v;
 
-	if (f)
-		field_get(ev, f, 0, &v);
+	field_get_role(ev, ROLE_MESSAGE, &v);
 	if (v.form != FORM_TEXT)
 		return;
 	text_puts(out, before);
@@ -1071,13 +1297,11 @@ static void print_name(struct text *out, const struct type *type)
 static void event_text(struct text *out, const struct value_names *names, const struct event *ev)
 {
 	uint32_t id = ev->type->native;
-	const struct reading *reading = reading_of(id);
 	uint64_t cpu;
 
 	print_name(out, ev->type);
-	if (reading)
-		print_reading(out, reading, ev);
-	else if (id == UFTRACE_EV_WATCH_CPU && field_number(ev, "cpu", &cpu))
+	print_reading(out, ev);
+	if (id == UFTRACE_EV_WATCH_CPU && field_number(ev, "cpu", &cpu))
 		text_printf(out, " (cpu=%" PRId32 ")", (int32_t)cpu);
 	else if (id == UFTRACE_EV_WATCH_VAR)
 		print_watch(out, names, ev);
@@ -1087,21 +1311,6 @@ static void event_text(struct text *out, const struct value_names *names, const 
 		text_columns_print_text(out, ev, ": ", "");
 	print_data(out, ev);
 }
-
-/* --- the files of a uftrace recording that its text depends on --- */
-
-/* A source of the format uftrace. */
-struct recording {
-	const struct source *source;
-	struct replay replay;
-	struct text_symbols *symbols;
-	struct kernel_events *kernel;
-	struct duration_threshold *threshold; /* NULL: without a time filter */
-	struct buffer info, options;	      /* beginnings of these files */
-	bool ready;			      /* recording_begin was called */
-	bool recent;			      /* written by a uftrace whose symbols have sizes */
-	bool odd_options;		      /* default.opts has options other than -t */
-};
 
 /* --- the state and functions that the files of the uftrace layout share --- */
 
@@ -1170,13 +1379,6 @@ static inline void text_uftrace_columns(struct text_uftrace *s, const struct rep
 	columns_print(s->out, &s->columns, s->dictionary, t, duration, frame);
 }
 
-static void replay_entered(struct replay_task *t, struct replay_frame *f);
-static struct duration_threshold *duration_threshold_new(uint64_t limit);
-static void duration_threshold_free(struct duration_threshold *t);
-static bool duration_threshold_parse(const char *s, uint64_t *ns);
-static struct recording *text_uftrace_recording(struct text_uftrace *s,
-						const struct source *source);
-
 static enum fixup fixup_of(const char *name)
 {
 	static const struct {
@@ -1198,25 +1400,8 @@ static enum fixup fixup_of(const char *name)
 	return FIXUP_NONE;
 }
 
-static void replay_init(struct replay *r, int max_stack, int32_t depth)
-{
-	*r = (struct replay){.max_stack = max_stack, .depth = depth};
-}
-
-static void replay_free(struct replay *r)
-{
-	for (size_t i = 0; i < r->ntasks; i++) {
-		for (size_t k = 0; k < r->tasks[i]->nchunks; k++)
-			free(r->tasks[i]->chunks[k]);
-		free(r->tasks[i]->chunks);
-		free(r->tasks[i]);
-	}
-	free(r->tasks);
-	idmap_free(&r->tids);
-}
-
 /* Returns NULL when out of memory. */
-static struct replay_task *replay_task_new(struct replay *r, const struct lane *lane)
+static struct replay_task *replay_task_new(struct recording *r, const struct lane *lane)
 {
 	struct replay_task *t = calloc(1, sizeof *t);
 
@@ -1227,7 +1412,7 @@ static struct replay_task *replay_task_new(struct replay *r, const struct lane *
 		return NULL;
 	}
 	r->tasks[r->ntasks++] = t;
-	t->replay = r;
+	t->recording = r;
 	t->lane = lane;
 	t->allowance = r->depth;
 	t->indent_known = true;
@@ -1238,43 +1423,10 @@ static struct replay_task *replay_task_new(struct replay *r, const struct lane *
 	return t;
 }
 
-/* Returns frame i from the bottom, or NULL outside of the stack. */
-static struct replay_frame *replay_frame_slow(struct replay_task *t, int i)
-{
-	size_t chunk = (size_t)i / FRAME_CHUNK;
-
-	if (i < 0 || i >= t->replay->max_stack)
-		return NULL;
-	if (chunk >= t->nchunks) {
-		void *p = realloc(t->chunks, (chunk + 1) * sizeof *t->chunks);
-
-		if (!p)
-			goto no_memory;
-		t->chunks = p;
-		while (t->nchunks <= chunk)
-			t->chunks[t->nchunks++] = NULL;
-	}
-	if (!t->chunks[chunk]) {
-		struct replay_frame *frames = malloc(FRAME_CHUNK * sizeof *frames);
-
-		if (!frames)
-			goto no_memory;
-		for (int k = 0; k < FRAME_CHUNK; k++)
-			frames[k] = (struct replay_frame){.time = t->unseen_time,
-							  .allowance = t->replay->depth,
-							  .open = t->unseen_time};
-		t->chunks[chunk] = frames;
-	}
-	return &t->chunks[chunk][i % FRAME_CHUNK];
-no_memory:
-	t->replay->out_of_memory = true;
-	return NULL;
-}
-
 /* Set the time of the enter of n frames from first on. Frames that have no memory yet get none. */
 static void replay_restart_frames(struct replay_task *t, int first, int n, uint64_t time, bool open)
 {
-	for (int i = first; i < first + n && i < t->replay->max_stack; i++) {
+	for (int i = first; i < first + n && i < t->recording->max_stack; i++) {
 		struct replay_frame *f;
 
 		if ((size_t)i / FRAME_CHUNK >= t->nchunks || !t->chunks[i / FRAME_CHUNK]) {
@@ -1296,7 +1448,7 @@ static void replay_restart(struct replay_task *t, int unseen, uint64_t since, ui
 	t->after_loss = t->in_kernel = false;
 	t->count = unseen;
 	t->calls = t->indent = t->exec_count = 0;
-	t->allowance = t->replay->depth;
+	t->allowance = t->recording->depth;
 	t->time = last;
 	replay_restart_frames(t, 0, unseen, since, true);
 }
@@ -1324,16 +1476,16 @@ static void replay_begin_task(struct replay_task *t, const struct replay_row *ro
 	t->begun = true;
 	t->count = frames_before(row) + (row->kernel ? t->calls : 0);
 	if (!t->fork_taken && t->lane->ppid > 0) {
-		uint32_t parent = idmap_get(&t->replay->tids, (uint32_t)t->lane->ppid);
+		uint32_t parent = idmap_get(&t->recording->tids, (uint32_t)t->lane->ppid);
 
-		if (parent && t->replay->tasks[parent - 1]->fork_indent) {
-			t->indent = t->replay->tasks[parent - 1]->fork_indent;
+		if (parent && t->recording->tasks[parent - 1]->fork_indent) {
+			t->indent = t->recording->tasks[parent - 1]->fork_indent;
 			t->indent_known = true;
 		}
 	}
 	t->fork_taken = true;
 	replay_restart_frames(t, 0, t->count, row->time, true);
-	t->allowance = t->replay->depth;
+	t->allowance = t->recording->depth;
 }
 
 static void replay_after_loss(struct replay_task *t, const struct replay_row *row)
@@ -1361,7 +1513,7 @@ static void replay_account(struct replay_task *t, const struct replay_row *row)
 	/* for uftrace a call outside of the kernel ends all calls in it */
 	if (t->in_kernel && !row->kernel && (row->kind == ROW_ENTER || row->kind == ROW_LEAVE)) {
 		t->count = t->calls;
-		t->allowance = t->replay->depth - t->count;
+		t->allowance = t->recording->depth - t->count;
 	}
 	if (row_enters(row)) {
 		f = replay_frame(t, t->count + t->exec_count);
@@ -1399,7 +1551,7 @@ static void replay_after_exec(struct replay_task *t, const struct replay_row *ro
 static void replay_consume(struct replay_task *t, const struct replay_row *row)
 {
 	bool call = row->kind == ROW_ENTER || row->kind == ROW_LEAVE;
-	struct replay *r = t->replay;
+	struct recording *r = t->recording;
 
 	if (row->kind != ROW_LOSS && ((call && !row->kernel) || t->count) &&
 	    (!r->first || r->first > row->time))
@@ -1417,6 +1569,29 @@ static void replay_consume(struct replay_task *t, const struct replay_row *row)
 	}
 }
 
+/* Indent the lines that follow the line that opened the block of the frame. */
+static void replay_entered(struct replay_task *t, struct replay_frame *f)
+{
+	struct replay_frame *setjmp;
+
+	if (f->flags & FRAME_EXEC) {
+		t->exec_count = t->count;
+		t->exec_indent = t->indent + 1;
+		t->indent = 0;
+		t->count = t->calls = 0;
+	} else if (f->flags & FRAME_LONGJMP) {
+		t->count = t->calls = t->recording->setjmp_count;
+		setjmp = replay_frame(t, t->count - 1);
+		if (t->recording->setjmp_shown)
+			t->indent = t->recording->setjmp_indent;
+		else if (setjmp)
+			setjmp->flags |= FRAME_HIDDEN;
+	} else {
+		t->indent++;
+	}
+	f->flags &= (uint8_t) ~(FRAME_EXEC | FRAME_LONGJMP);
+}
+
 /* Enter a function, after replay_consume. Returns whether it is shown. */
 static bool replay_enter(struct replay_task *t, enum fixup fixup)
 {
@@ -1430,9 +1605,9 @@ static bool replay_enter(struct replay_task *t, enum fixup fixup)
 	case FIXUP_EXEC: f->flags |= FRAME_EXEC; break;
 	case FIXUP_LONGJMP: f->flags |= FRAME_LONGJMP; break;
 	case FIXUP_SETJMP:
-		t->replay->setjmp_indent = t->indent + 1;
-		t->replay->setjmp_count = t->count;
-		t->replay->setjmp_shown = t->allowance > 0;
+		t->recording->setjmp_indent = t->indent + 1;
+		t->recording->setjmp_count = t->count;
+		t->recording->setjmp_shown = t->allowance > 0;
 		break;
 	case FIXUP_FORK: t->fork_indent = t->indent + 1; break;
 	case FIXUP_NONE: break;
@@ -1449,29 +1624,6 @@ static bool replay_enter(struct replay_task *t, enum fixup fixup)
 		t->indent_known = true;
 	}
 	return true;
-}
-
-/* Indent the lines that follow the line that opened the block of the frame. */
-static void replay_entered(struct replay_task *t, struct replay_frame *f)
-{
-	struct replay_frame *setjmp;
-
-	if (f->flags & FRAME_EXEC) {
-		t->exec_count = t->count;
-		t->exec_indent = t->indent + 1;
-		t->indent = 0;
-		t->count = t->calls = 0;
-	} else if (f->flags & FRAME_LONGJMP) {
-		t->count = t->calls = t->replay->setjmp_count;
-		setjmp = replay_frame(t, t->count - 1);
-		if (t->replay->setjmp_shown)
-			t->indent = t->replay->setjmp_indent;
-		else if (setjmp)
-			setjmp->flags |= FRAME_HIDDEN;
-	} else {
-		t->indent++;
-	}
-	f->flags &= (uint8_t) ~(FRAME_EXEC | FRAME_LONGJMP);
 }
 
 /* Get the indent of the line that closes a block. */
@@ -1509,10 +1661,17 @@ static void recording_free(struct recording *r)
 {
 	if (!r)
 		return;
-	replay_free(&r->replay);
-	text_symbols_free(r->symbols);
+	for (size_t i = 0; i < r->ntasks; i++) {
+		for (size_t k = 0; k < r->tasks[i]->nchunks; k++)
+			free(r->tasks[i]->chunks[k]);
+		free(r->tasks[i]->chunks);
+		free(r->tasks[i]);
+	}
+	free(r->tasks);
+	idmap_free(&r->tids);
+	text_symbols_free(&r->symbols);
 	kernel_events_free(r->kernel);
-	duration_threshold_free(r->threshold);
+	duration_threshold_free(&r->threshold);
 	buffer_free(&r->info);
 	buffer_free(&r->options);
 	free(r);
@@ -1526,10 +1685,9 @@ static struct recording *recording_new(const struct source *source)
 	if (!r)
 		return NULL;
 	r->source = source;
-	r->symbols = text_symbols_new();
 	r->kernel = kernel_events_new();
-	if (!r->symbols || !r->kernel) {
-		recording_free(r);
+	if (!r->kernel) {
+		free(r);
 		return NULL;
 	}
 	return r;
@@ -1543,21 +1701,16 @@ static int append_beginning(struct buffer *b, const struct meta *m, size_t most)
 	return m->offset != b->size || !n ? 0 : buffer_append(b, m->data, n);
 }
 
-static bool text_uftrace_is_meta(const struct meta *m, const char *name)
-{
-	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
-}
-
 /* Take a piece of a META block. Returns -1 when out of memory. */
 static int recording_meta(struct recording *r, const struct meta *m)
 {
 	if (m->flags & META_REFERENCE)
 		return 0;
-	if (text_uftrace_is_meta(m, "info"))
+	if (meta_is(m, "info"))
 		return append_beginning(&r->info, m, UFTRACE_HEADER_SIZE);
-	if (text_uftrace_is_meta(m, "default.opts"))
+	if (meta_is(m, "default.opts"))
 		return append_beginning(&r->options, m, OPTIONS_MOST);
-	return text_symbols_meta(r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
+	return text_symbols_meta(&r->symbols, m) || kernel_events_meta(r->kernel, m) ? -1 : 0;
 }
 
 /* Read the largest depth of a stack, and whether the recording is recent. */
@@ -1595,7 +1748,6 @@ static const char *time_option(const char *word, char **rest)
 
 static int read_options(struct recording *r)
 {
-	uint64_t limit = 0;
 	char *rest, *word;
 
 	if (buffer_append(&r->options, "", 1))
@@ -1604,13 +1756,8 @@ static int read_options(struct recording *r)
 	for (; word; word = strtok_r(NULL, " \t\r\n", &rest)) {
 		const char *arg = time_option(word, &rest);
 
-		if (!arg || !duration_threshold_parse(arg, &limit))
+		if (!arg || !duration_threshold_parse(arg, &r->threshold.limit))
 			r->odd_options = true;
-	}
-	if (limit) {
-		r->threshold = duration_threshold_new(limit);
-		if (!r->threshold)
-			return -1;
 	}
 	return 0;
 }
@@ -1620,264 +1767,9 @@ static int read_options(struct recording *r)
 static int recording_begin(struct recording *r, int32_t depth)
 {
 	r->ready = true;
-	replay_init(&r->replay, read_max_stack(r), depth ? depth : DEPTH_SHOWN);
+	r->max_stack = read_max_stack(r);
+	r->depth = depth ? depth : DEPTH_SHOWN;
 	return read_options(r);
-}
-
-/* --- duration threshold --- */
-
-enum { MOST_QUEUED = 8 * 1024 * 1024 }; /* bytes */
-
-enum state { UNDECIDED, SHOWN, DROPPED };
-
-/* An event in the queue or in the list of undecided events. */
-struct report_node {
-	struct report_node *next;  /* in the order of the trace */
-	struct report_node *below; /* in its thread's list of undecided events */
-	struct event event;
-	size_t size;
-	uint8_t kind, state;
-	bool queued, listed;
-	uint8_t data[];
-};
-
-struct duration_threshold {
-	uint64_t limit, now;		  /* ns; now: time of the event queued last */
-	uint64_t undecided;		  /* calls shown undecided */
-	struct report_node *first, *last; /* the queue */
-	struct report_node *current;	  /* the event taken last */
-	/* undecided events, two lists for each thread: of functions, of scheduling */
-	struct report_node **lists;
-	size_t nlists;
-	size_t size; /* of the queue, bytes */
-};
-
-/* limit: ns. Returns NULL when out of memory. */
-static struct duration_threshold *duration_threshold_new(uint64_t limit)
-{
-	struct duration_threshold *t = calloc(1, sizeof *t);
-
-	if (t)
-		t->limit = limit;
-	return t;
-}
-
-/* Free a node that is in no list and not in use by the caller. */
-static void node_release(struct duration_threshold *t, struct report_node *n)
-{
-	if (!n->queued && !n->listed && n != t->current)
-		free(n);
-}
-
-static void node_unlist(struct duration_threshold *t, struct report_node **list, enum state state)
-{
-	struct report_node *n = *list;
-
-	*list = n->below;
-	n->listed = false;
-	if (n->state == UNDECIDED)
-		n->state = (uint8_t)state;
-	node_release(t, n);
-}
-
-static void duration_threshold_free(struct duration_threshold *t)
-{
-	struct report_node *n;
-
-	if (!t)
-		return;
-	for (size_t i = 0; i < t->nlists; i++)
-		while (t->lists[i])
-			node_unlist(t, &t->lists[i], SHOWN);
-	while ((n = t->first)) {
-		t->first = n->next;
-		if (n != t->current)
-			free(n);
-	}
-	free(t->current);
-	free(t->lists);
-	free(t);
-}
-
-static struct report_node **list_of(struct duration_threshold *t, const struct threshold_row *row)
-{
-	size_t i = (size_t)row->event.lane->thread * 2 + row->scheduling;
-
-	if (ARRAY_REACH(t->lists, t->nlists, i))
-		return NULL;
-	return &t->lists[i];
-}
-
-static struct report_node *node_new(const struct threshold_row *row)
-{
-	size_t fixed = row->event.type->fixed_size, tail = row->event.tail_size;
-	struct report_node *n = malloc(sizeof *n + fixed + tail);
-
-	if (!n)
-		return NULL;
-	*n = (struct report_node){.event = row->event,
-				  .size = sizeof *n + fixed + tail,
-				  .kind = (uint8_t)row->kind,
-				  .queued = true};
-	if (fixed)
-		memcpy(n->data, row->event.fixed, fixed);
-	n->event.fixed = n->data;
-	if (row->event.tail) {
-		memcpy(n->data + fixed, row->event.tail, tail);
-		n->event.tail = n->data + fixed;
-	}
-	return n;
-}
-
-/* Decide by a leave the last undecided enter. */
-static void decide_call(struct duration_threshold *t, struct report_node **list,
-			struct report_node *leave)
-{
-	const struct report_node *enter = *list;
-
-	while (enter && enter->kind != THRESHOLD_ENTER)
-		enter = enter->below;
-	if (enter && leave->event.time - enter->event.time < t->limit) {
-		bool more = true;
-
-		leave->state = DROPPED;
-		while (more) {
-			more = *list != enter;
-			node_unlist(t, list, DROPPED);
-		}
-		return;
-	}
-	leave->state = SHOWN;
-	while (*list)
-		node_unlist(t, list, SHOWN);
-}
-
-/* Queue a copy of the row and its data. Returns -1 when out of memory. */
-static int duration_threshold_put(struct duration_threshold *t, const struct threshold_row *row)
-{
-	struct report_node **list = list_of(t, row);
-	struct report_node *n = list ? node_new(row) : NULL;
-
-	if (!n)
-		return -1;
-	t->now = row->event.time;
-	t->size += n->size;
-	if (t->last)
-		t->last->next = n;
-	else
-		t->first = n;
-	t->last = n;
-	switch (row->kind) {
-	case THRESHOLD_ENTER:
-	case THRESHOLD_EVENT:
-		/* events already shown need no decision */
-		while (*list && (*list)->kind == THRESHOLD_EVENT && !(*list)->queued)
-			node_unlist(t, list, SHOWN);
-		n->below = *list;
-		n->listed = true;
-		*list = n;
-		break;
-	case THRESHOLD_LEAVE: decide_call(t, list, n); break;
-	case THRESHOLD_SHOWN:
-		while (*list)
-			node_unlist(t, list, SHOWN);
-		n->state = SHOWN;
-		break;
-	case THRESHOLD_ALONE: n->state = SHOWN; break;
-	}
-	return 0;
-}
-
-/* Test whether the first event of the queue is decided, or need not be decided any more. */
-static bool is_decided(struct duration_threshold *t, struct report_node *n)
-{
-	if (n->state == UNDECIDED) {
-		if (n->kind == THRESHOLD_ENTER && t->now - n->event.time < t->limit) {
-			if (t->size <= MOST_QUEUED)
-				return false;
-			t->undecided++;
-		}
-		n->state = SHOWN;
-	}
-	return true;
-}
-
-/* Take the next event that is shown, in order; returns false if the first event queued is not
- * decided. The event is valid until the next call of duration_threshold_put or
- * duration_threshold_get. */
-static bool duration_threshold_get(struct duration_threshold *t, struct event *ev)
-{
-	struct report_node *n = t->current;
-
-	t->current = NULL;
-	if (n)
-		node_release(t, n);
-	while ((n = t->first) && is_decided(t, n)) {
-		t->first = n->next;
-		if (!t->first)
-			t->last = NULL;
-		t->size -= n->size;
-		n->queued = false;
-		if (n->state == SHOWN) {
-			t->current = n;
-			*ev = n->event;
-			return true;
-		}
-		node_release(t, n);
-	}
-	return false;
-}
-
-/* Decide the queue, where the trace ends or does not follow what was queued: all events are shown.
- */
-static void duration_threshold_flush(struct duration_threshold *t)
-{
-	for (size_t i = 0; t->first && i < t->nlists; i++)
-		while (t->lists[i])
-			node_unlist(t, &t->lists[i], SHOWN);
-}
-
-/* Get the number of calls that were shown undecided because the queue was full. */
-static uint64_t duration_threshold_undecided(const struct duration_threshold *t)
-{
-	return t->undecided;
-}
-
-/* Parse a time of -t as uftrace does: "100us", "1.5ms". Returns false if it is not a time. */
-static bool duration_threshold_parse(const char *s, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {{"", 1},
-		     {"ns", 1},
-		     {"nsec", 1},
-		     {"us", 1000},
-		     {"usec", 1000},
-		     {"ms", 1000000},
-		     {"msec", 1000000},
-		     {"s", 1000000000},
-		     {"sec", 1000000000},
-		     {"m", 60000000000},
-		     {"min", 60000000000}};
-	uint64_t whole = 0, part = 0, scale = 1;
-	const char *p = s;
-
-	for (; *p >= '0' && *p <= '9' && whole < 1000000; p++)
-		whole = whole * 10 + (uint64_t)(*p - '0');
-	if (p == s)
-		return false;
-	if (*p == '.')
-		for (p++; *p >= '0' && *p <= '9' && scale < 1000000000; p++, scale *= 10)
-			part = part * 10 + (uint64_t)(*p - '0');
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		if (strcasecmp(p, units[i].name))
-			continue;
-		*ns = whole * units[i].ns +
-		      (uint64_t)((double)part / (double)scale * (double)units[i].ns + 0.5);
-		return true;
-	}
-	return false;
 }
 
 /* --- the lines of uftrace recordings --- */
@@ -1903,10 +1795,8 @@ static const struct location_text *text_uftrace_location_slow(struct text_uftrac
 	struct text_ref name = dictionary_location_name(s->dictionary, number);
 	struct location_text *p;
 
-	if (number >= s->nlocations) {
-		if (ARRAY_REACH(s->locations, s->nlocations, number))
-			return NULL;
-	}
+	if (ARRAY_REACH(s->locations, s->nlocations, number))
+		return NULL;
 	p = &s->locations[number];
 	*p = (struct location_text){.symbol = location ? location->symbol : NULL,
 				    .name = name.text,
@@ -1929,11 +1819,6 @@ static inline void text_uftrace_put_name(struct text_uftrace *s, const struct lo
 		text_masked(s->out, p->name, p->size);
 	else
 		text_put(s->out, p->name, p->size);
-}
-
-static void text_uftrace_put_buffer(struct text_uftrace *s, const struct buffer *b)
-{
-	text_masked_buffer(s->out, b);
 }
 
 enum { LINE_PIECE = 8 };
@@ -1994,14 +1879,14 @@ static void print_call(struct text_uftrace *s, const struct location_text *p)
 	text_uftrace_indent(s, s->indent);
 	text_uftrace_put_name(s, p);
 	if (s->arguments.size)
-		text_uftrace_put_buffer(s, &s->arguments);
+		text_masked_buffer(s->out, &s->arguments);
 	else if (!p->bare)
 		text_put(s->out, "()", 2);
 }
 
 static void print_comment(struct text_uftrace *s, const char *end, size_t n)
 {
-	text_uftrace_put_buffer(s, &s->comment);
+	text_masked_buffer(s->out, &s->comment);
 	text_put(s->out, end, n);
 }
 
@@ -2017,7 +1902,7 @@ static void text_uftrace_leaf(struct text_uftrace *s, const struct replay_frame 
 		return;
 	text_uftrace_columns(s, s->task, f->time, f);
 	print_call(s, p);
-	text_uftrace_put_buffer(s, &s->result);
+	text_masked_buffer(s->out, &s->result);
 	text_char(s->out, ';');
 	print_comment(s, "\n", 1);
 }
@@ -2064,7 +1949,7 @@ static void text_uftrace_leave(struct text_uftrace *s, const struct replay_task 
 	text_uftrace_columns(s, t, f->time, f);
 	text_uftrace_indent(s, indent);
 	text_char(s->out, '}');
-	text_uftrace_put_buffer(s, &s->result);
+	text_masked_buffer(s->out, &s->result);
 	text_put(s->out, ";", values ? 1 : 0);
 	text_put(s->out, " /* ", 4);
 	text_uftrace_put_name(s, p);
@@ -2171,20 +2056,19 @@ static int text_uftrace_by_tid(const void *a, const void *b)
 /* Print the calls that were open when the recording ended. */
 static void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
 {
-	struct replay *p = &r->replay;
 	bool any = false;
 
-	if (p->ntasks)
-		qsort(p->tasks, p->ntasks, sizeof *p->tasks, text_uftrace_by_tid);
-	for (size_t i = 0; i < p->ntasks && !any; i++)
-		any = !only_scheduled(s, p->tasks[i]) &&
-		      count_unseen(s, p->tasks[i]) < p->tasks[i]->count;
+	if (r->ntasks)
+		qsort(r->tasks, r->ntasks, sizeof *r->tasks, text_uftrace_by_tid);
+	for (size_t i = 0; i < r->ntasks && !any; i++)
+		any = !only_scheduled(s, r->tasks[i]) &&
+		      count_unseen(s, r->tasks[i]) < r->tasks[i]->count;
 	if (!any)
 		return;
 	text_puts(s->out, "\nuftrace stopped tracing with remaining functions"
 			  "\n================================================\n");
-	for (size_t i = 0; i < p->ntasks; i++)
-		print_stack(s, p->tasks[i]);
+	for (size_t i = 0; i < r->ntasks; i++)
+		print_stack(s, r->tasks[i]);
 }
 
 /*
@@ -2194,6 +2078,16 @@ static void text_uftrace_remaining(struct text_uftrace *s, struct recording *r)
  * of any task; the line of scheduling out likewise. Other rows are printed at once.
  */
 
+/* Get the recording of a source; NULL when out of memory. */
+static struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
+{
+	if (ARRAY_REACH(s->recordings, s->nrecordings, source->number))
+		return NULL;
+	if (!s->recordings[source->number])
+		s->recordings[source->number] = recording_new(source);
+	return s->recordings[source->number];
+}
+
 static struct replay_task *text_uftrace_task_of(struct text_uftrace *s, const struct lane *lane)
 {
 	uint32_t number = lane->thread;
@@ -2201,15 +2095,10 @@ static struct replay_task *text_uftrace_task_of(struct text_uftrace *s, const st
 
 	if (__builtin_expect(number < s->ntasks && s->tasks[number], 1))
 		return s->tasks[number];
-	if (number >= s->ntasks) {
-		if (ARRAY_REACH(s->tasks, s->ntasks, number))
-			return NULL;
-	}
-	if (!s->tasks[number]) {
-		r = text_uftrace_recording(s, lane->source);
-		s->tasks[number] = r ? replay_task_new(&r->replay, lane) : NULL;
-	}
-	return s->tasks[number];
+	if (ARRAY_REACH(s->tasks, s->ntasks, number))
+		return NULL;
+	r = text_uftrace_recording(s, lane->source);
+	return s->tasks[number] = r ? replay_task_new(r, lane) : NULL;
 }
 
 /* Get the frame that events belong to, in uftrace the frame above the top; NULL: events are not
@@ -2294,8 +2183,7 @@ static bool consume_hidden(struct text_uftrace *s, struct replay_task *t,
 	}
 }
 
-static inline int take_result(struct text_uftrace *s, const struct recording *r,
-			      const struct event *ev)
+static inline int take_result(struct text_uftrace *s, struct replay_task *t, const struct event *ev)
 {
 	const struct location *location;
 	struct value_names names;
@@ -2305,7 +2193,7 @@ static inline int take_result(struct text_uftrace *s, const struct recording *r,
 	if (!(ev->type->flags & TYPE_VALUES))
 		return 0;
 	location = dictionary_location(s->dictionary, ev->location);
-	names = (struct value_names){&s->result, s->dictionary, r->symbols,
+	names = (struct value_names){&s->result, s->dictionary, &t->recording->symbols,
 				     location ? location->space : NULL, ev->time};
 	return details_append_return(&s->result, ev->tail, ev->tail_size, value_text, &names);
 }
@@ -2325,8 +2213,8 @@ static bool ends_wait(const struct text_uftrace *s, const struct replay_row *row
 
 /* Print the pending line, completed by the row where this is possible. Returns 1 if the row needs
  * no more work, -1 when out of memory. */
-static int settle_with(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-		       const struct replay_row *row, const struct event *ev)
+static int settle_with(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row,
+		       const struct event *ev)
 {
 	const struct replay_frame *f;
 
@@ -2336,7 +2224,7 @@ static int settle_with(struct text_uftrace *s, const struct recording *r, struct
 	    row->depth == s->row_depth) {
 		replay_consume(t, row);
 		f = replay_frame(t, s->frame);
-		if (take_result(s, r, ev))
+		if (take_result(s, t, ev))
 			return -1;
 		if (f)
 			text_uftrace_leaf(s, f);
@@ -2373,7 +2261,7 @@ static void wait_for_next(struct text_uftrace *s, enum pending_kind kind, struct
 }
 
 /* Make the comment "from loop+0x20" by the address of the call, which an event before it has. */
-static int take_callsite(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
+static int take_callsite(struct text_uftrace *s, struct replay_task *t,
 			 const struct location *location)
 {
 	uint64_t offset;
@@ -2382,7 +2270,7 @@ static int take_callsite(struct text_uftrace *s, const struct recording *r, stru
 	s->comment.size = 0;
 	if (!t->callsite)
 		return 0;
-	name = text_symbols_find(r->symbols, location ? location->space : NULL, t->time,
+	name = text_symbols_find(&t->recording->symbols, location ? location->space : NULL, t->time,
 				 t->callsite, false, &offset);
 	t->callsite = 0;
 	if (!name)
@@ -2390,18 +2278,19 @@ static int take_callsite(struct text_uftrace *s, const struct recording *r, stru
 	return buffer_printf(&s->comment, " /* from %s+%#" PRIx64 " */", name, offset);
 }
 
-static int print_enter(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-		       const struct replay_row *row, const struct event *ev)
+static int print_enter(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row,
+		       const struct event *ev)
 {
 	const struct location_text *p = text_uftrace_location(s, row->location);
 	const struct location *location = dictionary_location(s->dictionary, row->location);
-	struct value_names names = {&s->arguments, s->dictionary, r->symbols, NULL, row->time};
+	struct value_names names = {&s->arguments, s->dictionary, &t->recording->symbols, NULL,
+				    row->time};
 
 	if (!p)
 		return -1;
 	if (location && location->space)
 		t->space = names.space = location->space;
-	if (take_callsite(s, r, t, location))
+	if (take_callsite(s, t, location))
 		return -1;
 	if (!replay_enter(t, (enum fixup)p->fixup)) {
 		s->hidden++;
@@ -2416,8 +2305,8 @@ static int print_enter(struct text_uftrace *s, const struct recording *r, struct
 	return 0;
 }
 
-static int print_leave(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-		       const struct replay_row *row, const struct event *ev)
+static int print_leave(struct text_uftrace *s, struct replay_task *t, const struct replay_row *row,
+		       const struct event *ev)
 {
 	const struct replay_frame *f = replay_frame(t, t->count);
 	struct replay_frame unmatched;
@@ -2432,7 +2321,7 @@ static int print_leave(struct text_uftrace *s, const struct recording *r, struct
 		const struct location_text *p = text_uftrace_location(s, row->location);
 		int indent = replay_leaving(t);
 
-		if (!p || take_result(s, r, ev))
+		if (!p || take_result(s, t, ev))
 			return -1;
 		text_uftrace_leave(s, t, f, indent, p, s->result.size);
 	}
@@ -2464,10 +2353,10 @@ static void print_sched_row(struct text_uftrace *s, struct replay_task *t,
 		text_uftrace_sched(s, t, t->indent, "sched-in", false, f->time ? f : NULL);
 }
 
-static int print_instant(struct text_uftrace *s, const struct recording *r, struct replay_task *t,
-			 const struct event *ev)
+static int print_instant(struct text_uftrace *s, struct replay_task *t, const struct event *ev)
 {
-	struct value_names names = {NULL, s->dictionary, r->symbols, t->space, ev->time};
+	struct value_names names = {NULL, s->dictionary, &t->recording->symbols, t->space,
+				    ev->time};
 
 	if (ev->type->native == UFTRACE_EV_CALLSITE) {
 		t->callsite = 0;
@@ -2481,7 +2370,7 @@ static int print_instant(struct text_uftrace *s, const struct recording *r, stru
 	text_uftrace_indent(s, ev->type->native == UFTRACE_EV_EXTERN ? 0 : t->indent);
 	text_put(s->out, "/* ", 3);
 	event_text(s->out, &names, ev);
-	if (is_kernel_event(ev) && kernel_event_text(r->kernel, s->out, ev))
+	if (is_kernel_event(ev) && kernel_event_text(t->recording->kernel, s->out, ev))
 		return -1;
 	text_put(s->out, " */\n", 4);
 	return 0;
@@ -2532,8 +2421,8 @@ static int text_uftrace_restored(struct text_uftrace *s, const struct stack *sta
 		return -1;
 	text_uftrace_settle(s);
 	replay_restart(t, (int)(stack->unseen + charged), stack->unseen_since, stack->last);
-	if (!t->replay->first && first != UINT64_MAX)
-		t->replay->first = first;
+	if (!t->recording->first && first != UINT64_MAX)
+		t->recording->first = first;
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; own_and_kernel[k] && i < own_and_kernel[k]->count; i++) {
 			const struct frame *f = &own_and_kernel[k]->frames[i];
@@ -2541,12 +2430,11 @@ static int text_uftrace_restored(struct text_uftrace *s, const struct stack *sta
 			if (f->begun && restore_call(s, t, f))
 				return -1;
 		}
-	return t->replay->out_of_memory ? -1 : 0;
+	return t->recording->out_of_memory ? -1 : 0;
 }
 
 /* Print an event, or keep it pending until the next row. */
-static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
-			    const struct event *ev, struct error *e)
+static int text_uftrace_row(struct text_uftrace *s, const struct event *ev, struct error *e)
 {
 	struct replay_row row = {replay_row_kind(ev->type, ev), ev->time, ev->location, ev->depth,
 				 ev->type->flags & TYPE_KERNEL};
@@ -2564,28 +2452,28 @@ static int text_uftrace_row(struct text_uftrace *s, const struct recording *r,
 		return 0;
 	}
 	if (s->pending) {
-		used = settle_with(s, r, t, &row, ev);
+		used = settle_with(s, t, &row, ev);
 		if (used)
 			return used < 0 ? error_no_memory(e) : 0;
 	}
 	replay_consume(t, &row);
 	if (!t->calls && (row.kind > ROW_LEAVE || (row.kernel && is_outside(s, t, &row))))
 		return 0;
-	if (t->replay->last > row.time)
+	if (t->recording->last > row.time)
 		text_uftrace_inverted(s, t);
-	t->replay->last = row.time;
+	t->recording->last = row.time;
 	t->last_time = t->time;
 	t->time = row.time;
 	used = 0;
 	switch (row.kind) {
-	case ROW_ENTER: used = print_enter(s, r, t, &row, ev); break;
-	case ROW_LEAVE: used = print_leave(s, r, t, &row, ev); break;
+	case ROW_ENTER: used = print_enter(s, t, &row, ev); break;
+	case ROW_LEAVE: used = print_leave(s, t, &row, ev); break;
 	case ROW_SCHED_OUT:
 	case ROW_SCHED_IN: print_sched_row(s, t, &row, ev); break;
 	case ROW_EVENT:
-	case ROW_LOSS: used = print_instant(s, r, t, ev);
+	case ROW_LOSS: used = print_instant(s, t, ev);
 	}
-	return used || r->replay.out_of_memory ? error_no_memory(e) : 0;
+	return used || t->recording->out_of_memory ? error_no_memory(e) : 0;
 }
 
 /*
@@ -2618,18 +2506,6 @@ static void uftrace_free_state(void *state)
 	buffer_free(&s->arguments);
 	buffer_free(&s->comment);
 	buffer_free(&s->result);
-}
-
-/* Get the recording of a source; NULL when out of memory. */
-static struct recording *text_uftrace_recording(struct text_uftrace *s, const struct source *source)
-{
-	if (source->number >= s->nrecordings) {
-		if (ARRAY_REACH(s->recordings, s->nrecordings, source->number))
-			return NULL;
-	}
-	if (!s->recordings[source->number])
-		s->recordings[source->number] = recording_new(source);
-	return s->recordings[source->number];
 }
 
 /* --- the layout --- */
@@ -2669,8 +2545,8 @@ static int print_decided(struct text_uftrace *s, struct recording *r, struct err
 {
 	struct event ev;
 
-	while (duration_threshold_get(r->threshold, &ev))
-		if (text_uftrace_row(s, r, &ev, e))
+	while (duration_threshold_get(&r->threshold, &ev))
+		if (text_uftrace_row(s, &ev, e))
 			return -1;
 	return 0;
 }
@@ -2706,9 +2582,9 @@ static struct recording *begun_recording(struct text_uftrace *s, const struct so
 
 static int text_uftrace_flush(struct text_uftrace *s, struct recording *r, struct error *e)
 {
-	if (!r || !r->threshold)
+	if (!r || !r->threshold.limit)
 		return 0;
-	duration_threshold_flush(r->threshold);
+	duration_threshold_flush(&r->threshold);
 	return print_decided(s, r, e);
 }
 
@@ -2727,17 +2603,15 @@ static int text_uftrace_event(void *state, const struct event *ev, struct error 
 {
 	struct text_uftrace *s = state;
 	struct recording *r = begun_recording(s, ev->lane->source, e);
-	struct threshold_row row;
 
 	if (!r)
 		return -1;
-	if (__builtin_expect(!r->threshold, 1))
-		return text_uftrace_row(s, r, ev, e);
+	if (__builtin_expect(!r->threshold.limit, 1))
+		return text_uftrace_row(s, ev, e);
 	/* with a time filter uftrace counts times from the first row, shown or not */
-	if (!r->replay.first && ev->type->kind != KIND_GAP)
-		r->replay.first = ev->time;
-	row = (struct threshold_row){*ev, threshold_kind(ev), is_scheduling(ev)};
-	if (duration_threshold_put(r->threshold, &row))
+	if (!r->first && ev->type->kind != KIND_GAP)
+		r->first = ev->time;
+	if (duration_threshold_put(&r->threshold, ev, threshold_kind(ev), is_scheduling(ev)))
 		return error_no_memory(e);
 	return print_decided(s, r, e);
 }
@@ -2748,8 +2622,8 @@ static void uftrace_print_counts(struct text_uftrace *s)
 	uint64_t undecided = 0;
 
 	for (size_t i = 0; i < s->nrecordings && !s->quiet; i++)
-		if (s->recordings[i] && s->recordings[i]->threshold)
-			undecided += duration_threshold_undecided(s->recordings[i]->threshold);
+		if (s->recordings[i])
+			undecided += s->recordings[i]->threshold.undecided;
 	if (!s->quiet)
 		remark_count(s->hidden, "{call is|calls are} nested too deep to be shown (see -D)");
 	remark_count(undecided,
