@@ -23,16 +23,12 @@ static inline void tracecmd_put_uint(void *p, uint64_t v, unsigned size, bool bi
 	memcpy(p, &v, size);
 }
 
-/* The layout of the pages of one machine. */
-struct tracecmd_page_layout {
-	bool big_endian;
-	uint8_t word;  /* bytes of the kernel's long: 4 or 8 */
-	uint32_t size; /* bytes of a page */
-};
-
-/* The pages of one CPU of one buffer. Zero-initialised except layout, put and context is empty. */
+/* The pages of one CPU of one buffer. Zero-initialised except for the members before data is
+ * empty. */
 struct tracecmd_pages {
-	struct tracecmd_page_layout layout;
+	bool big_endian;
+	uint8_t word;	    /* bytes of the kernel's long: 4 or 8 */
+	uint32_t page_size; /* bytes */
 	/* writes whole pages, several at a time */
 	int (*put)(void *context, const void *pages, size_t n, struct error *e);
 	void *context;
@@ -52,39 +48,7 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 /* Write the remaining pages. */
 int tracecmd_pages_end(struct tracecmd_pages *p, struct error *e);
 
-/*
- * Spill the data of a trace.dat's CPUs until the stream ends.
- *
- * The file contains the data CPU after CPU, but the stream is ordered by time. So the data are
- * spilled to an unlinked temporary file, compressed if the output is compressed. The data of one
- * CPU are a chain of pieces in the temporary file, so memory does not grow with the trace.
- * Functions that return int return 0, or -1 with *e filled.
- */
-
 enum tracecmd_method { TRACECMD_PLAIN, TRACECMD_WITH_ZLIB, TRACECMD_WITH_ZSTD };
-
-/* How data are compressed. */
-struct tracecmd_packer {
-	enum tracecmd_method method;
-	int level; /* -1: the default of the method */
-	bool big_endian;
-	ZSTD_CCtx *zstd;
-};
-
-/* The temporary file. */
-struct tracecmd_spool {
-	int fd;	       /* -1: not yet open */
-	uint64_t size; /* bytes */
-	struct tracecmd_packer *packer;
-	struct buffer piece;
-};
-
-/* The chain of pieces of one CPU. Zero-initialised is empty. */
-struct tracecmd_pieces {
-	uint64_t first, last; /* offsets of pieces */
-	uint64_t bytes;	      /* of all pieces, without their headers */
-	uint32_t count;
-};
 
 /*
  * The encoder of trace-cmd's trace.dat: what the files share.
@@ -112,12 +76,16 @@ enum tracecmd_part {
 
 /* The data of one CPU of one buffer, or the lines of one latency trace. */
 struct tracecmd_stream {
+	struct tracecmd_state *state;
 	uint32_t buffer, cpu;
 	bool text;
 	struct tracecmd_pages pages;
-	struct tracecmd_spool *spool;
-	struct tracecmd_pieces pieces; /* in the spool */
-	uint64_t offset, size;	       /* of the data in the file */
+	struct {
+		uint64_t first, last; /* offsets */
+		uint64_t bytes;	      /* of all pieces, without their headers */
+		uint32_t count;
+	} pieces;	       /* a chain in the spool */
+	uint64_t offset, size; /* of the data in the file */
 };
 
 /* One ring buffer: the top buffer or that of an instance. */
@@ -143,7 +111,11 @@ struct tracecmd_state {
 	int64_t time_added,
 		offset_added; /* ns added to raw times: in total, by trdecode --offset */
 	char compression_version[32];
-	struct tracecmd_packer packer;
+	struct {
+		enum tracecmd_method method;
+		int level; /* -1: the default of the method */
+		ZSTD_CCtx *zstd;
+	} packer; /* how data are compressed */
 
 	struct tracecmd_out_buffer *buffers; /* the top buffer first */
 	size_t nbuffers, buffers_capacity;
@@ -154,7 +126,22 @@ struct tracecmd_state {
 		struct tracecmd_stream *data, *text;
 	} * lanes; /* by number of the lane */
 	size_t lanes_size;
-	struct tracecmd_spool spool;
+	/*
+	 * The file contains the data CPU after CPU, but the stream is ordered by time. So the data
+	 * are spilled to an unlinked temporary file until the stream ends, compressed if the output
+	 * is compressed, and memory does not grow with the trace.
+	 */
+	struct {
+		int fd;	       /* -1: not yet open */
+		uint64_t size; /* bytes */
+		struct buffer piece;
+	} spool;
+	/* of version 7, before the data: the option that names a section, and its offset */
+	struct {
+		uint16_t option;
+		uint64_t offset;
+	} sections[8];
+	size_t nsections;
 	uint64_t unfit; /* events left out */
 };
 

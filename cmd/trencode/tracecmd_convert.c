@@ -46,30 +46,37 @@ struct tracecmd_made_format {
 	struct text_ref system, text;
 };
 
-/* The formats of the target trace. */
-struct tracecmd_formats {
-	struct tracecmd_made_format *list;
-	size_t count, capacity;
-	struct intern names; /* system and name of each event */
-	uint32_t *next_name; /* by number in names: the next suffix for that name */
-	size_t next_name_size;
-	struct intern bodies; /* format text after the id, with system and name */
-	uint16_t *ids;	      /* by number in bodies */
-	size_t ids_size;
-	uint32_t next;			  /* the next id */
-	uint32_t ftrace[TRACECMD_ID_OWN]; /* kernel's own formats: number of the text + 1, by id */
-	uint64_t fields_lost, as_text;	  /* fields, types without an id */
-	struct buffer text;
-};
-
-/* What the target file has beside its records. */
-struct tracecmd_parts {
+/* The state of the conversion. */
+struct tracecmd_conversion {
+	struct conversion conversion;
+	struct {
+		struct tracecmd_made_format *list;
+		size_t count, capacity;
+		struct intern names; /* system and name of each event */
+		uint32_t *next_name; /* by number in names: the next suffix for that name */
+		size_t next_name_size;
+		struct intern bodies; /* format text after the id, with system and name */
+		uint16_t *ids;	      /* by number in bodies */
+		size_t ids_size;
+		uint32_t next; /* the next id */
+		/* kernel's own formats: number of the text + 1, by id */
+		uint32_t ftrace[TRACECMD_ID_OWN];
+		uint64_t fields_lost, as_text; /* fields, types without an id */
+		struct buffer text;
+	} formats;		     /* of the target trace */
+	struct tracecmd_made *types; /* by the stream's number */
+	size_t types_size;
+	struct type *record;
+	/* what the target file has beside its records: */
 	struct buffer kallsyms, printk; /* of all sources */
 	struct buffer cmdlines;		/* of named threads */
 	struct buffer symbols;		/* of functions, like kallsyms */
 	uint64_t *locations;		/* addresses by number of the location; 0: none yet */
 	size_t locations_size;
 	uint64_t functions; /* with an address */
+	struct buffer data, text;
+	uint64_t no_cpu;     /* events without CPU */
+	uint64_t blobs, cut; /* blobs, texts */
 };
 
 #define COMMON_FIELDS                                                                              \
@@ -106,30 +113,28 @@ static const struct {
 	 "REC->depth, REC->calltime, REC->rettime, REC->depth\n"},
 };
 
-static int add_format(struct tracecmd_formats *f, struct target_dictionary *d,
-		      struct text_ref system, const void *text, size_t n)
+static int add_format(struct tracecmd_conversion *s, struct text_ref system, const void *text,
+		      size_t n)
 {
-	struct tracecmd_made_format *list;
-
-	if (ARRAY_GROW(f->list, f->capacity, f->count))
+	if (ARRAY_GROW(s->formats.list, s->formats.capacity, s->formats.count))
 		return -1;
-	list = f->list;
-	list[f->count++] = (struct tracecmd_made_format){system, target_string(d, text, n)};
+	s->formats.list[s->formats.count++] =
+		(struct tracecmd_made_format){system, target_string(&s->conversion.d, text, n)};
 	return 0;
 }
 
 /* Add the formats that every trace has: calls and print. */
-static int tracecmd_formats_begin(struct tracecmd_formats *f, struct target_dictionary *d)
+static int tracecmd_formats_begin(struct tracecmd_conversion *s)
 {
-	struct text_ref ftrace = target_string(d, "ftrace", 6);
+	struct text_ref ftrace = target_string(&s->conversion.d, "ftrace", 6);
 
-	f->next = TRACECMD_ID_OWN;
+	s->formats.next = TRACECMD_ID_OWN;
 	for (size_t i = 0; i < sizeof kernel_formats / sizeof *kernel_formats; i++) {
 		const char *text = kernel_formats[i].text;
 
-		if (add_format(f, d, ftrace, text, strlen(text)))
+		if (add_format(s, ftrace, text, strlen(text)))
 			return -1;
-		f->ftrace[kernel_formats[i].id] = f->list[i].text.number + 1;
+		s->formats.ftrace[kernel_formats[i].id] = s->formats.list[i].text.number + 1;
 	}
 	return 0;
 }
@@ -163,70 +168,61 @@ static bool is_kernels(const struct type *t)
 
 /* Make an event's name unique: b is the system, a NUL and the name, and gets a suffix if the name
  * is taken. */
-static int name_make_unique(struct tracecmd_formats *f, struct buffer *b)
+static int name_make_unique(struct tracecmd_conversion *s, struct buffer *b)
 {
-	uint32_t had = f->names.count, plain, number, *next;
+	uint32_t had = s->formats.names.count, plain, number, *next;
 	size_t size = b->size;
 
-	plain = number = intern(&f->names, b->data, b->size);
-	if (plain == INTERN_NONE || ARRAY_REACH(f->next_name, f->next_name_size, plain))
+	plain = number = intern(&s->formats.names, b->data, b->size);
+	if (plain == INTERN_NONE ||
+	    ARRAY_REACH(s->formats.next_name, s->formats.next_name_size, plain))
 		return -1;
-	next = f->next_name;
+	next = s->formats.next_name;
 	while (number < had) {
 		b->size = size;
 		if (buffer_printf(b, TRACECMD_ANOTHER "%u", 2 + next[plain]++))
 			return -1;
-		had = f->names.count;
-		number = intern(&f->names, b->data, b->size);
+		had = s->formats.names.count;
+		number = intern(&s->formats.names, b->data, b->size);
 		if (number == INTERN_NONE)
 			return -1;
 	}
 	return 0;
 }
 
-/* The format of an event. */
-struct new_format {
-	struct text_ref system, body; /* body: the text after the id */
-	const struct buffer *name;
-	bool own; /* the name was escaped */
-};
-
-/* Add a format. Types of one name and body share one. *id 0: no id is left, nothing was added. */
-static int add_named(struct tracecmd_formats *f, struct target_dictionary *d,
-		     const struct new_format *new, uint16_t *id)
+/* Add the format of an event. body: the text after the id; own: the name was escaped. Types of one
+ * name and body share a format. *id 0: no id is left, nothing was added. */
+static int add_named(struct tracecmd_conversion *s, struct text_ref system, struct text_ref name,
+		     struct text_ref body, bool own, uint16_t *id)
 {
-	struct text_ref system = new->system, body = new->body;
-	const struct buffer *name = new->name;
-	uint32_t had = f->bodies.count, number;
+	uint32_t had = s->formats.bodies.count, number;
 	struct buffer b = {0};
-	uint16_t *ids;
 	size_t at;
 	int result = -1;
 
 	*id = 0;
 	if (buffer_u32(&b, body.number) || buffer_append(&b, system.text, system.size + 1) ||
-	    (name->size && buffer_append(&b, name->data, name->size)))
+	    buffer_append(&b, name.text, name.size))
 		goto out;
-	number = intern(&f->bodies, b.data, b.size);
-	if (number == INTERN_NONE || ARRAY_REACH(f->ids, f->ids_size, number))
+	number = intern(&s->formats.bodies, b.data, b.size);
+	if (number == INTERN_NONE || ARRAY_REACH(s->formats.ids, s->formats.ids_size, number))
 		goto out;
-	ids = f->ids;
 	result = 0;
-	if (number < had || f->next > TRACECMD_ID_MOST) {
-		*id = ids[number];
+	if (number < had || s->formats.next > TRACECMD_ID_MOST) {
+		*id = s->formats.ids[number];
 		goto out;
 	}
-	*id = ids[number] = (uint16_t)f->next++;
+	*id = s->formats.ids[number] = (uint16_t)s->formats.next++;
 	memmove(b.data, b.data + 4, b.size - 4);
 	b.size -= 4;
 	at = system.size + 1;
-	f->text.size = 0;
-	if (name_make_unique(f, &b) ||
-	    buffer_printf(&f->text, new->own ? TRACECMD_ESCAPED_NAME : "name: ") ||
-	    buffer_append(&f->text, b.data + at, b.size - at) ||
-	    buffer_printf(&f->text, "\nID: %u", *id) ||
-	    buffer_append(&f->text, body.text, body.size) ||
-	    add_format(f, d, system, f->text.data, f->text.size))
+	s->formats.text.size = 0;
+	if (name_make_unique(s, &b) ||
+	    buffer_printf(&s->formats.text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
+	    buffer_append(&s->formats.text, b.data + at, b.size - at) ||
+	    buffer_printf(&s->formats.text, "\nID: %u", *id) ||
+	    buffer_append(&s->formats.text, body.text, body.size) ||
+	    add_format(s, system, s->formats.text.data, s->formats.text.size))
 		result = -1;
 out:
 	buffer_free(&b);
@@ -234,18 +230,20 @@ out:
 }
 
 /* Add the format of a kernel's event. 1: the format cannot be used unchanged. */
-static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
-		       const struct type *t, struct tracecmd_made *made)
+static int add_kernels(struct tracecmd_conversion *s, const struct type *t,
+		       struct tracecmd_made *made)
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace");
 	const char *id = strstr(t->declaration.text, "\nID: ") + 5, *body = id + strcspn(id, "\n");
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
-		uint32_t *had = &f->ftrace[t->native];
-		struct text_ref text = target_string(d, t->declaration.text, t->declaration.size);
+		uint32_t *had = &s->formats.ftrace[t->native];
+		struct text_ref text =
+			target_string(&s->conversion.d, t->declaration.text, t->declaration.size);
 
 		if (!*had) {
-			if (add_format(f, d, target_string(d, "ftrace", 6), text.text, text.size))
+			if (add_format(s, target_string(&s->conversion.d, "ftrace", 6), text.text,
+				       text.size))
 				return -1;
 			*had = text.number + 1;
 		} else if (t->native != TRACECMD_ID_PRINT && *had != text.number + 1) {
@@ -257,13 +255,8 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 	}
 	if (ftrace || !t->group.size)
 		return 1;
-	if (add_named(f, d,
-		      &(struct new_format){target_string(d, t->group.text, t->group.size),
-					   target_string(d, body, strlen(body)),
-					   &(struct buffer){.data = (uint8_t *)t->name.text,
-							    .size = t->name.size},
-					   false},
-		      &made->id))
+	if (add_named(s, target_string(&s->conversion.d, t->group.text, t->group.size), t->name,
+		      target_string(&s->conversion.d, body, strlen(body)), false, &made->id))
 		return -1;
 	made->raw = made->id;
 	return !made->id;
@@ -271,35 +264,36 @@ static int add_kernels(struct tracecmd_formats *f, struct target_dictionary *d,
 
 /* --- synthesised formats --- */
 
-static int tracecmd_convert_put_name(struct tracecmd_formats *f, const struct convert_field *w)
+static int tracecmd_convert_put_name(struct tracecmd_conversion *s, const struct convert_field *w)
 {
-	return convert_name_identifier(&f->text, w->from->name.text, w->from->name.size);
+	return convert_name_identifier(&s->formats.text, w->from->name.text, w->from->name.size);
 }
 
-static int tracecmd_convert_put_field(struct tracecmd_formats *f, const struct convert_field *w,
+static int tracecmd_convert_put_field(struct tracecmd_conversion *s, const struct convert_field *w,
 				      uint32_t offset)
 {
 	static const char *const types[] = {
 		[1] = "char", [2] = "short", [4] = "int", [8] = "long long"};
 
-	if (w->size ? buffer_printf(&f->text, "\tfield:%s %s ",
+	if (w->size ? buffer_printf(&s->formats.text, "\tfield:%s %s ",
 				    w->is_signed ? "signed" : "unsigned", types[w->size])
-		    : buffer_printf(&f->text, "\tfield:__data_loc char[] "))
+		    : buffer_printf(&s->formats.text, "\tfield:__data_loc char[] "))
 		return -1;
-	return tracecmd_convert_put_name(f, w) ||
-	       buffer_printf(&f->text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", offset,
+	return tracecmd_convert_put_name(s, w) ||
+	       buffer_printf(&s->formats.text, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", offset,
 			     w->size ? w->size : 4, w->is_signed);
 }
 
-static int convert_formats_put_print(struct tracecmd_formats *f, const struct tracecmd_made *made)
+static int convert_formats_put_print(struct tracecmd_conversion *s,
+				     const struct tracecmd_made *made)
 {
-	if (buffer_printf(&f->text, "\nprint fmt: \""))
+	if (buffer_printf(&s->formats.text, "\nprint fmt: \""))
 		return -1;
 	for (uint32_t i = 0; i < made->nfields; i++) {
 		const struct convert_field *w = &made->fields[i];
 
-		if ((i && buffer_u8(&f->text, ' ')) || tracecmd_convert_put_name(f, w) ||
-		    buffer_printf(&f->text, "=%s",
+		if ((i && buffer_u8(&s->formats.text, ' ')) || tracecmd_convert_put_name(s, w) ||
+		    buffer_printf(&s->formats.text, "=%s",
 				  !w->size				       ? "%s"
 				  : w->from->kind == FIELD_HEX && w->size == 8 ? "0x%llx"
 				  : w->from->kind == FIELD_HEX		       ? "0x%x"
@@ -308,16 +302,17 @@ static int convert_formats_put_print(struct tracecmd_formats *f, const struct tr
 						 : "%u"))
 			return -1;
 	}
-	if (buffer_u8(&f->text, '"'))
+	if (buffer_u8(&s->formats.text, '"'))
 		return -1;
 	for (uint32_t i = 0; i < made->nfields; i++) {
 		const struct convert_field *w = &made->fields[i];
 
-		if (buffer_printf(&f->text, w->size ? ", REC->" : ", __get_str(") ||
-		    tracecmd_convert_put_name(f, w) || (!w->size && buffer_u8(&f->text, ')')))
+		if (buffer_printf(&s->formats.text, w->size ? ", REC->" : ", __get_str(") ||
+		    tracecmd_convert_put_name(s, w) ||
+		    (!w->size && buffer_u8(&s->formats.text, ')')))
 			return -1;
 	}
-	return buffer_u8(&f->text, '\n');
+	return buffer_u8(&s->formats.text, '\n');
 }
 
 /* Get the offset after the last field, where texts begin. */
@@ -333,8 +328,8 @@ static uint32_t fields_end(struct tracecmd_made *made)
 	return at;
 }
 
-static int tracecmd_convert_add_own(struct tracecmd_formats *f, struct target_dictionary *d,
-				    const struct type *t, struct tracecmd_made *made)
+static int tracecmd_convert_add_own(struct tracecmd_conversion *s, const struct type *t,
+				    struct tracecmd_made *made)
 {
 	const char *group = t->group.size ? t->group.text
 			    : t->source	  ? t->source->format.text
@@ -344,7 +339,7 @@ static int tracecmd_convert_add_own(struct tracecmd_formats *f, struct target_di
 	int result = -1;
 
 	made->fields = convert_fields_plan(t, TRACECMD_FIELDS_MOST, false, &made->nfields,
-					   &f->fields_lost);
+					   &s->formats.fields_lost);
 	if (!made->fields || convert_name_identifier(&system, group, strlen(group)) ||
 	    convert_name_identifier(&name, t->name.text, t->name.size))
 		goto out;
@@ -356,28 +351,28 @@ static int tracecmd_convert_add_own(struct tracecmd_formats *f, struct target_di
 	if (made->values)
 		made->nfields = 0; /* the text has them too */
 	made->size = made->values ? TRACECMD_COMMON + 4 : fields_end(made);
-	f->text.size = 0;
-	if (buffer_printf(&f->text, "\nformat:\n" COMMON_FIELDS))
+	s->formats.text.size = 0;
+	if (buffer_printf(&s->formats.text, "\nformat:\n" COMMON_FIELDS))
 		goto out;
 	for (uint32_t i = 0; i < made->nfields; i++) {
 		unsigned size = made->fields[i].size ? made->fields[i].size : 4;
 
 		at = (uint32_t)align_up(at, size);
-		if (tracecmd_convert_put_field(f, &made->fields[i], at))
+		if (tracecmd_convert_put_field(s, &made->fields[i], at))
 			goto out;
 		at += size;
 	}
-	if ((made->values ? buffer_printf(&f->text, VALUES_FIELD)
-			  : convert_formats_put_print(f, made)) ||
-	    add_named(f, d,
-		      &(struct new_format){target_string(d, system.data, system.size),
-					   target_string(d, f->text.data, f->text.size), &name,
-					   true},
-		      &made->id))
+	if ((made->values ? buffer_printf(&s->formats.text, VALUES_FIELD)
+			  : convert_formats_put_print(s, made)) ||
+	    add_named(
+		    s, target_string(&s->conversion.d, system.data, system.size),
+		    (struct text_ref){.text = (const char *)name.data, .size = (uint32_t)name.size},
+		    target_string(&s->conversion.d, s->formats.text.data, s->formats.text.size),
+		    true, &made->id))
 		goto out;
 	if (!made->id) {
 		made->id = TRACECMD_ID_PRINT;
-		f->as_text++;
+		s->formats.as_text++;
 	}
 	result = 0;
 out:
@@ -387,10 +382,10 @@ out:
 }
 
 /* Decide how rows of a type become records, and add the format where it is new. */
-static int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictionary *d,
-				const struct type *t, struct tracecmd_made *made)
+static int tracecmd_formats_add(struct tracecmd_conversion *s, const struct type *t,
+				struct tracecmd_made *made)
 {
-	int got = is_kernels(t) ? add_kernels(f, d, t, made) : 1;
+	int got = is_kernels(t) ? add_kernels(s, t, made) : 1;
 
 	made->known = true;
 	if (got > 0 && !strcmp(t->group.text, "ftrace") && t->native == TRACECMD_ID_PRINT &&
@@ -399,7 +394,7 @@ static int tracecmd_formats_add(struct tracecmd_formats *f, struct target_dictio
 		made->print = true;
 		return 0;
 	}
-	return got > 0 ? tracecmd_convert_add_own(f, d, t, made) : got;
+	return got > 0 ? tracecmd_convert_add_own(s, t, made) : got;
 }
 
 /* --- the end --- */
@@ -413,11 +408,11 @@ static int by_system(const void *a, const void *b)
 }
 
 /* Append all formats as the native encoder's part "formats". */
-static int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to)
+static int tracecmd_formats_end(struct tracecmd_conversion *s, struct buffer *to)
 {
-	qsort(f->list, f->count, sizeof *f->list, by_system);
-	for (size_t i = 0; i < f->count; i++) {
-		const struct tracecmd_made_format *x = &f->list[i];
+	qsort(s->formats.list, s->formats.count, sizeof *s->formats.list, by_system);
+	for (size_t i = 0; i < s->formats.count; i++) {
+		const struct tracecmd_made_format *x = &s->formats.list[i];
 
 		if (buffer_u32(to, x->system.size) || buffer_u32(to, x->text.size) ||
 		    buffer_append(to, x->system.text, x->system.size) ||
@@ -425,16 +420,6 @@ static int tracecmd_formats_end(struct tracecmd_formats *f, struct buffer *to)
 			return -1;
 	}
 	return 0;
-}
-
-static void tracecmd_formats_free(struct tracecmd_formats *f)
-{
-	free(f->list);
-	intern_free(&f->names);
-	intern_free(&f->bodies);
-	free(f->ids);
-	free(f->next_name);
-	buffer_free(&f->text);
 }
 
 /*
@@ -497,8 +482,9 @@ static int put_options(struct conversion *a, const char *clock, struct error *e)
 }
 
 /* Write the headers, and the clock of the first event's lane (NULL: there is no event). */
-static int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, struct error *e)
+static int tracecmd_convert_start(void *state, const struct lane *lane, struct error *e)
 {
+	struct conversion *a = state;
 	static const char file[] = "version 6\nlong_size 8\npage_size 4096\ncompression none\n"
 				   "compression_version \ntime_added 0\ncpus 1\n";
 	const char *clock = tracecmd_convert_clock_name(a, lane);
@@ -517,17 +503,16 @@ static int tracecmd_parts_begin(struct conversion *a, const struct lane *lane, s
 		       : 0;
 }
 
-/* Keep a piece of a source's part if the target file needs it. */
-static int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary *d,
-			       const struct meta *m, struct error *e)
+/* Keep kallsyms and the formats of messages, by which readers print pointers of kernel events. */
+static int tracecmd_convert_meta(void *state, const struct meta *m, struct error *e)
 {
-	const struct source *source = m->source ? pool_at(&d->sources, m->source) : NULL;
-	struct buffer *b = NULL;
+	struct tracecmd_conversion *s = state;
+	const struct source *source =
+		m->source ? pool_at(&s->conversion.dictionary->sources, m->source) : NULL;
+	struct buffer *b = meta_is(m, "kallsyms")	  ? &s->kallsyms
+			   : meta_is(m, "printk_formats") ? &s->printk
+							  : NULL;
 
-	if (m->name_size == 8 && !memcmp(m->name, "kallsyms", 8))
-		b = &p->kallsyms;
-	else if (m->name_size == 14 && !memcmp(m->name, "printk_formats", 14))
-		b = &p->printk;
 	if (!b || !source || strcmp(source->format.text, "trace-cmd") != 0 || !m->size)
 		return 0;
 	if (!m->offset && b->size && b->data[b->size - 1] != '\n' && buffer_u8(b, '\n'))
@@ -535,18 +520,21 @@ static int tracecmd_parts_meta(struct tracecmd_parts *p, const struct dictionary
 	return buffer_append(b, m->data, m->size) ? error_no_memory(e) : 0;
 }
 
-/* Take the parts that the native encoder has received. */
-static void tracecmd_parts_take_over(struct tracecmd_parts *p, struct tracecmd_state *native)
+/* Take the first source's parts from the native encoder, which received them. */
+static void tracecmd_convert_take_over(void *state, void *native)
 {
-	p->kallsyms = native->parts[PART_KALLSYMS];
-	p->printk = native->parts[PART_PRINTK];
-	native->parts[PART_KALLSYMS] = native->parts[PART_PRINTK] = (struct buffer){0};
+	struct tracecmd_conversion *s = state;
+	struct buffer *parts = ((struct tracecmd_state *)native)->parts;
+
+	s->kallsyms = parts[PART_KALLSYMS];
+	s->printk = parts[PART_PRINTK];
+	parts[PART_KALLSYMS] = parts[PART_PRINTK] = (struct buffer){0};
 }
 
 /* Add the name of a thread, once. */
-static int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread *t)
+static int tracecmd_add_thread(struct tracecmd_conversion *s, struct convert_thread *t)
 {
-	struct buffer *b = &p->cmdlines;
+	struct buffer *b = &s->cmdlines;
 
 	if (t->announced || !t->tid || (!t->comm.size && !t->per_cpu))
 		return 0;
@@ -560,23 +548,21 @@ static int tracecmd_parts_thread(struct tracecmd_parts *p, struct convert_thread
 }
 
 /* Get the synthesised address of a function, by its location. */
-static int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a, uint32_t number,
-				  uint64_t *address)
+static int tracecmd_address(struct tracecmd_conversion *s, uint32_t number, uint64_t *address)
 {
-	uint64_t *locations;
-	const struct location *location = dictionary_location(a->dictionary, number);
+	struct dictionary *d = s->conversion.dictionary;
+	const struct location *location = dictionary_location(d, number);
 	struct text_ref name;
-	struct buffer *b = &p->symbols;
+	struct buffer *b = &s->symbols;
 
-	if (ARRAY_REACH(p->locations, p->locations_size, number))
+	if (ARRAY_REACH(s->locations, s->locations_size, number))
 		return -1;
-	locations = p->locations;
-	*address = locations[number];
+	*address = s->locations[number];
 	if (*address)
 		return 0;
-	*address = locations[number] = FIRST_ADDRESS + 16 * ++p->functions;
-	convert_use_location(a, number);
-	name = dictionary_location_name(a->dictionary, number);
+	*address = s->locations[number] = FIRST_ADDRESS + 16 * ++s->functions;
+	convert_use_location(&s->conversion, number);
+	name = dictionary_location_name(d, number);
 	/* spaces and $ have a meaning in kallsyms */
 	if (buffer_printf(b, "%016" PRIx64 " T ", *address) ||
 	    convert_name_escaped(b, name.text, name.size, " $"))
@@ -588,31 +574,6 @@ static int tracecmd_parts_address(struct tracecmd_parts *p, struct conversion *a
 	     buffer_u8(b, ']')))
 		return -1;
 	return buffer_u8(b, '\n');
-}
-
-static int append_part(struct buffer *to, const struct buffer *from)
-{
-	return from->size ? buffer_append(to, from->data, from->size) : 0;
-}
-
-/* Give all parts to the native encoder. */
-static int tracecmd_parts_end(const struct tracecmd_parts *p, struct tracecmd_state *native)
-{
-	return append_part(&native->parts[PART_KALLSYMS], &p->symbols) ||
-			       append_part(&native->parts[PART_KALLSYMS], &p->kallsyms) ||
-			       append_part(&native->parts[PART_PRINTK], &p->printk) ||
-			       append_part(&native->parts[PART_CMDLINES], &p->cmdlines)
-		       ? -1
-		       : 0;
-}
-
-static void tracecmd_parts_free(struct tracecmd_parts *p)
-{
-	free(p->locations);
-	buffer_free(&p->kallsyms);
-	buffer_free(&p->printk);
-	buffer_free(&p->cmdlines);
-	buffer_free(&p->symbols);
 }
 
 /*
@@ -688,40 +649,6 @@ static void tracecmd_swap_record(uint8_t *record, size_t size, const struct type
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };
 
-/* The state of the conversion. */
-struct tracecmd_conversion {
-	struct conversion conversion;
-	struct tracecmd_formats formats;
-	struct tracecmd_made *types; /* by the stream's number */
-	size_t types_size;
-	struct type *record;
-	struct tracecmd_parts parts;
-	struct buffer data, text;
-	uint64_t no_cpu;     /* events without CPU */
-	uint64_t blobs, cut; /* blobs, texts */
-};
-
-/* Keep kallsyms and the formats of messages, by which readers print pointers of kernel events. */
-static int tracecmd_convert_meta(void *state, const struct meta *m, struct error *e)
-{
-	struct tracecmd_conversion *s = state;
-
-	return tracecmd_parts_meta(&s->parts, s->conversion.dictionary, m, e);
-}
-
-/* Take the first source's parts from the native encoder, which received them. */
-static void tracecmd_convert_take_over(void *state, void *native)
-{
-	struct tracecmd_conversion *s = state;
-
-	tracecmd_parts_take_over(&s->parts, native);
-}
-
-static int tracecmd_convert_start(void *state, const struct lane *lane, struct error *e)
-{
-	return tracecmd_parts_begin(state, lane, e);
-}
-
 /* --- records --- */
 
 /* Begin a record in s->data. */
@@ -757,7 +684,7 @@ static int tracecmd_convert_put_record(struct tracecmd_conversion *s, const stru
 			   .tail = s->data.data,
 			   .tail_size = (uint32_t)s->data.size};
 
-	if (!ev.lane || tracecmd_parts_thread(&s->parts, r->thread))
+	if (!ev.lane || tracecmd_add_thread(s, r->thread))
 		return error_no_memory(e);
 	return target_event(&s->conversion.d, &ev, e);
 }
@@ -785,44 +712,34 @@ static int values_text(struct tracecmd_conversion *s, const struct convert_row *
 	return convert_text_row(&s->text, s->conversion.dictionary, ev, &s->blobs);
 }
 
-/* The fields of a funcgraph_exit record beside function and depth. */
-struct exit_fields {
-	uint32_t overrun;
-	uint64_t calltime, rettime;
-};
-
-/* Get what the kernel recorded of a return, or the times of the call. */
-static struct exit_fields exit_fields_of(const struct convert_row *r)
+/* Append the fields of a funcgraph_exit record after the depth: what the kernel recorded of the
+ * return, or the times of the call. */
+static int put_exit(struct tracecmd_conversion *s, const struct convert_row *r)
 {
-	struct exit_fields x = {.calltime = r->start, .rettime = r->time};
-	uint64_t overrun = 0;
+	uint64_t overrun = 0, calltime = r->start, rettime = r->time;
 
-	if (r->cut || strcmp(r->ev->type->group.text, "ftrace") != 0)
-		return x;
-	field_number(r->ev, "overrun", &overrun);
-	field_number(r->ev, "calltime", &x.calltime);
-	field_number(r->ev, "rettime", &x.rettime);
-	x.overrun = (uint32_t)overrun;
-	return x;
+	if (!r->cut && !strcmp(r->ev->type->group.text, "ftrace")) {
+		field_number(r->ev, "overrun", &overrun);
+		field_number(r->ev, "calltime", &calltime);
+		field_number(r->ev, "rettime", &rettime);
+	}
+	return buffer_u32(&s->data, (uint32_t)overrun) || buffer_u64(&s->data, calltime) ||
+	       buffer_u64(&s->data, rettime);
 }
 
 static int tracecmd_convert_call(void *state, const struct convert_row *r, struct error *e)
 {
 	struct tracecmd_conversion *s = state;
 	bool leave = r->what == CONVERT_LEAVE;
-	struct exit_fields exit;
 	uint64_t address;
 
-	if (tracecmd_parts_address(&s->parts, &s->conversion, r->location, &address) ||
-	    values_text(s, r))
+	if (tracecmd_address(s, r->location, &address) || values_text(s, r))
 		return error_no_memory(e);
 	if (leave && convert_put_print(s, r, address, e))
 		return -1;
-	exit = leave ? exit_fields_of(r) : (struct exit_fields){0};
 	if (begin_record(s, leave ? TRACECMD_ID_EXIT : TRACECMD_ID_ENTRY, r->thread->tid) ||
 	    buffer_u64(&s->data, address) || buffer_u32(&s->data, r->depth) ||
-	    (leave && (buffer_u32(&s->data, exit.overrun) || buffer_u64(&s->data, exit.calltime) ||
-		       buffer_u64(&s->data, exit.rettime))))
+	    (leave && put_exit(s, r)))
 		return error_no_memory(e);
 	if (tracecmd_convert_put_record(s, r, e))
 		return -1;
@@ -942,7 +859,7 @@ static int tracecmd_convert_instant(void *state, const struct convert_row *r, st
 	if (ARRAY_REACH(s->types, s->types_size, t->number))
 		return error_no_memory(e);
 	made = &s->types[t->number];
-	if (!made->known && tracecmd_formats_add(&s->formats, &s->conversion.d, t, made))
+	if (!made->known && tracecmd_formats_add(s, t, made))
 		return error_no_memory(e);
 	if (made->print)
 		return put_kernel_print(s, r, e);
@@ -966,11 +883,20 @@ static void tracecmd_convert_drop(void *state)
 {
 	struct tracecmd_conversion *s = state;
 
-	tracecmd_formats_free(&s->formats);
+	free(s->formats.list);
+	intern_free(&s->formats.names);
+	intern_free(&s->formats.bodies);
+	free(s->formats.ids);
+	free(s->formats.next_name);
+	buffer_free(&s->formats.text);
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);
 	free(s->types);
-	tracecmd_parts_free(&s->parts);
+	free(s->locations);
+	buffer_free(&s->kallsyms);
+	buffer_free(&s->printk);
+	buffer_free(&s->cmdlines);
+	buffer_free(&s->symbols);
 	buffer_free(&s->data);
 	buffer_free(&s->text);
 }
@@ -980,7 +906,7 @@ static int tracecmd_convert_init(void *state, struct error *e)
 	struct tracecmd_conversion *s = state;
 
 	s->record = target_type(&s->conversion.d, "record", "trace");
-	if (!s->record || tracecmd_formats_begin(&s->formats, &s->conversion.d))
+	if (!s->record || tracecmd_formats_begin(s))
 		return error_no_memory(e);
 	s->record->flags = TYPE_TAIL;
 	s->record->native = TRACECMD_ID_OWN;
@@ -992,10 +918,15 @@ static int tracecmd_convert_init(void *state, struct error *e)
 static int tracecmd_convert_end(void *state, struct error *e)
 {
 	struct tracecmd_conversion *s = state;
-	struct tracecmd_state *native = s->conversion.d.encoding.state;
+	struct buffer *parts = ((struct tracecmd_state *)s->conversion.d.encoding.state)->parts;
 
-	return tracecmd_parts_end(&s->parts, native) ||
-			       tracecmd_formats_end(&s->formats, &native->parts[PART_FORMATS])
+	return buffer_append(&parts[PART_KALLSYMS], s->symbols.data, s->symbols.size) ||
+			       buffer_append(&parts[PART_KALLSYMS], s->kallsyms.data,
+					     s->kallsyms.size) ||
+			       buffer_append(&parts[PART_PRINTK], s->printk.data, s->printk.size) ||
+			       buffer_append(&parts[PART_CMDLINES], s->cmdlines.data,
+					     s->cmdlines.size) ||
+			       tracecmd_formats_end(s, &parts[PART_FORMATS])
 		       ? error_no_memory(e)
 		       : 0;
 }

@@ -32,109 +32,99 @@ static const char *tracecmd_packer_version(enum tracecmd_method method)
 }
 
 /* Compress n bytes. Returns the compressed size, 0 on failure. */
-static size_t pack_to(struct tracecmd_packer *p, const void *data, size_t n, uint8_t *to,
+static size_t pack_to(struct tracecmd_state *s, const void *data, size_t n, uint8_t *to,
 		      size_t room)
 {
+	int level = s->packer.level;
 	size_t size;
 
-	if (p->method == TRACECMD_WITH_ZLIB) {
+	if (s->packer.method == TRACECMD_WITH_ZLIB) {
 		uLongf have = room;
 
-		return compress2(to, &have, data, n, p->level < 0 ? ZLIB_USUAL : p->level) == Z_OK
-			       ? have
-			       : 0;
+		return compress2(to, &have, data, n, level < 0 ? ZLIB_USUAL : level) == Z_OK ? have
+											     : 0;
 	}
-	if (!p->zstd)
-		p->zstd = ZSTD_createCCtx();
-	if (!p->zstd)
+	if (!s->packer.zstd)
+		s->packer.zstd = ZSTD_createCCtx();
+	if (!s->packer.zstd)
 		return 0;
-	size = ZSTD_compressCCtx(p->zstd, to, room, data, n, p->level < 0 ? ZSTD_USUAL : p->level);
+	size = ZSTD_compressCCtx(s->packer.zstd, to, room, data, n, level < 0 ? ZSTD_USUAL : level);
 	return ZSTD_isError(size) ? 0 : size;
 }
 
 /* Append u32 packed size, u32 size, packed data; not for TRACECMD_PLAIN. */
-static int tracecmd_pack(struct tracecmd_packer *p, const void *data, size_t n, struct buffer *out,
+static int tracecmd_pack(struct tracecmd_state *s, const void *data, size_t n, struct buffer *out,
 			 struct error *e)
 {
-	size_t room = p->method == TRACECMD_WITH_ZLIB ? compressBound(n) : ZSTD_compressBound(n),
-	       size;
+	bool zlib = s->packer.method == TRACECMD_WITH_ZLIB;
+	size_t room = zlib ? compressBound(n) : ZSTD_compressBound(n), size;
 
 	if (n > UINT32_MAX / 2)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a part of %zu bytes is too large for a trace.dat", n);
 	if (buffer_reserve(out, 8 + room))
 		return error_no_memory(e);
-	size = pack_to(p, data, n, out->data + out->size + 8, room);
+	size = pack_to(s, data, n, out->data + out->size + 8, room);
 	if (!size)
 		return error_set(e, NULL, NO_OFFSET, "cannot compress");
-	tracecmd_put_uint(out->data + out->size, size, 4, p->big_endian);
-	tracecmd_put_uint(out->data + out->size + 4, n, 4, p->big_endian);
+	tracecmd_put_uint(out->data + out->size, size, 4, s->big_endian);
+	tracecmd_put_uint(out->data + out->size + 4, n, 4, s->big_endian);
 	out->size += 8 + size;
 	return 0;
 }
 
-static void tracecmd_packer_free(struct tracecmd_packer *p)
-{
-	ZSTD_freeCCtx(p->zstd);
-	p->zstd = NULL;
-}
-
 /* --- the temporary file --- */
 
-static int spool_open(struct tracecmd_spool *s, struct error *e)
+/* Append a piece to a stream's chain. The first piece creates the temporary file. */
+static int tracecmd_spool_add(struct tracecmd_stream *x, const void *data, size_t n,
+			      struct error *e)
 {
-	s->fd = temporary_open(e);
-	return s->fd < 0 ? -1 : 0;
-}
-
-/* Append a piece to a chain. The first piece creates the temporary file. */
-static int tracecmd_spool_add(struct tracecmd_spool *s, struct tracecmd_pieces *p, const void *data,
-			      size_t n, struct error *e)
-{
-	struct buffer *b = &s->piece;
+	struct tracecmd_state *s = x->state;
+	struct buffer *b = &s->spool.piece;
 	uint8_t link[8];
 
-	if (s->fd < 0 && spool_open(s, e))
+	if (s->spool.fd < 0 && (s->spool.fd = temporary_open(e)) < 0)
 		return -1;
 	b->size = 0;
 	if (buffer_zero(b, PIECE_HEADER))
 		return error_no_memory(e);
-	if (s->packer->method != TRACECMD_PLAIN) {
-		if (tracecmd_pack(s->packer, data, n, b, e))
+	if (s->packer.method != TRACECMD_PLAIN) {
+		if (tracecmd_pack(s, data, n, b, e))
 			return -1;
 	} else if (buffer_append(b, data, n)) {
 		return error_no_memory(e);
 	}
 	n = b->size - PIECE_HEADER;
 	put_u64(b->data + 8, n);
-	if (temporary_write(s->fd, b->data, b->size, s->size, e))
+	if (temporary_write(s->spool.fd, b->data, b->size, s->spool.size, e))
 		return -1;
-	put_u64(link, s->size);
-	if (p->count && temporary_write(s->fd, link, sizeof link, p->last, e))
+	put_u64(link, s->spool.size);
+	if (x->pieces.count && temporary_write(s->spool.fd, link, sizeof link, x->pieces.last, e))
 		return -1;
-	if (!p->count)
-		p->first = s->size;
-	p->last = s->size;
-	p->bytes += n;
-	p->count++;
-	s->size += b->size;
+	if (!x->pieces.count)
+		x->pieces.first = s->spool.size;
+	x->pieces.last = s->spool.size;
+	x->pieces.bytes += n;
+	x->pieces.count++;
+	s->spool.size += b->size;
 	return 0;
 }
 
-/* Write all pieces of a chain, p->bytes in total. */
-static int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_pieces *p,
+/* Write all pieces of a stream's chain. */
+static int tracecmd_spool_copy(struct tracecmd_state *s, const struct tracecmd_stream *x,
 			       struct output *to, struct error *e)
 {
-	uint64_t at = p->first;
+	struct buffer *b = &s->spool.piece;
+	uint64_t at = x->pieces.first;
 	uint8_t header[PIECE_HEADER];
 
-	s->piece.size = 0;
-	if (buffer_reserve(&s->piece, COPY_SIZE))
+	b->size = 0;
+	if (buffer_reserve(b, COPY_SIZE))
 		return error_no_memory(e);
-	for (uint32_t i = 0; i < p->count; i++) {
+	for (uint32_t i = 0; i < x->pieces.count; i++) {
 		uint64_t left, next;
 
-		if (temporary_read(s->fd, header, sizeof header, at, e))
+		if (temporary_read(s->spool.fd, header, sizeof header, at, e))
 			return -1;
 		next = get_u64(header);
 		left = get_u64(header + 8);
@@ -142,8 +132,8 @@ static int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_p
 		while (left) {
 			size_t n = left < COPY_SIZE ? (size_t)left : COPY_SIZE;
 
-			if (temporary_read(s->fd, s->piece.data, n, at, e) ||
-			    output_write(to, s->piece.data, n, e))
+			if (temporary_read(s->spool.fd, b->data, n, at, e) ||
+			    output_write(to, b->data, n, e))
 				return -1;
 			at += n;
 			left -= n;
@@ -151,14 +141,6 @@ static int tracecmd_spool_copy(struct tracecmd_spool *s, const struct tracecmd_p
 		at = next;
 	}
 	return 0;
-}
-
-static void tracecmd_spool_close(struct tracecmd_spool *s)
-{
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
-	buffer_free(&s->piece);
 }
 
 /* --- write sub-buffers ("pages") of the kernel's ring buffer --- */
@@ -172,22 +154,21 @@ enum { TIME_BITS = 59 };
 
 static size_t header_size(const struct tracecmd_pages *p)
 {
-	return 8 + p->layout.word;
+	return 8 + p->word;
 }
 
 static int append_uint(struct tracecmd_pages *p, uint64_t v, unsigned size)
 {
 	uint8_t bytes[8];
 
-	tracecmd_put_uint(bytes, v, size, p->layout.big_endian);
+	tracecmd_put_uint(bytes, v, size, p->big_endian);
 	return buffer_append(&p->data, bytes, size);
 }
 
 /* Append the first word of a record. */
 static int append_head(struct tracecmd_pages *p, unsigned kind, uint32_t delta)
 {
-	return append_uint(p, p->layout.big_endian ? kind << DELTA_BITS | delta : delta << 5 | kind,
-			   4);
+	return append_uint(p, p->big_endian ? kind << DELTA_BITS | delta : delta << 5 | kind, 4);
 }
 
 static int write_pages(struct tracecmd_pages *p, struct error *e)
@@ -205,20 +186,20 @@ static size_t page_end(const struct tracecmd_pages *p)
 {
 	bool counted = p->reported && p->reported != UINT64_MAX;
 
-	return p->begin + p->layout.size - (counted ? p->layout.word : 0);
+	return p->begin + p->page_size - (counted ? p->word : 0);
 }
 
 static int open_page(struct tracecmd_pages *p, uint64_t time, struct error *e)
 {
 	p->begin = p->data.size;
-	if (append_uint(p, time, 8) || append_uint(p, 0, p->layout.word))
+	if (append_uint(p, time, 8) || append_uint(p, 0, p->word))
 		return error_no_memory(e);
 	p->open = true;
 	p->time = time;
 	p->reported = p->missed;
 	p->missed = 0;
 	/* the number does not fit into a 32-bit long */
-	if (p->layout.word == 4 && p->reported > UINT32_MAX)
+	if (p->word == 4 && p->reported > UINT32_MAX)
 		p->reported = UINT64_MAX;
 	return 0;
 }
@@ -234,16 +215,15 @@ static int close_page(struct tracecmd_pages *p, struct error *e)
 		commit |= RING_MISSED;
 	if (p->reported && p->reported != UINT64_MAX) {
 		commit |= RING_MISSED_SIZE;
-		if (append_uint(p, p->reported, p->layout.word))
+		if (append_uint(p, p->reported, p->word))
 			return error_no_memory(e);
 	}
-	tracecmd_put_uint(p->data.data + p->begin + 8, commit, p->layout.word,
-			  p->layout.big_endian);
-	if (buffer_zero(&p->data, p->begin + p->layout.size - p->data.size))
+	tracecmd_put_uint(p->data.data + p->begin + 8, commit, p->word, p->big_endian);
+	if (buffer_zero(&p->data, p->begin + p->page_size - p->data.size))
 		return error_no_memory(e);
 	p->open = false;
-	if (p->data.size >= (size_t)PIECE_PAGES * p->layout.size ||
-	    p->data.size + p->layout.size > PIECE_MOST)
+	if (p->data.size >= (size_t)PIECE_PAGES * p->page_size ||
+	    p->data.size + p->page_size > PIECE_MOST)
 		return write_pages(p, e);
 	return 0;
 }
@@ -288,7 +268,7 @@ int tracecmd_pages_record(struct tracecmd_pages *p, uint64_t time, const void *d
 	bool extend = false;
 	uint32_t delta;
 
-	if (need > p->layout.size - header_size(p))
+	if (need > p->page_size - header_size(p))
 		return 1;
 	if (p->open && (!page_can_reach(p, time, &extend) ||
 			need + (extend ? 8 : 0) > page_end(p) - p->data.size))
@@ -333,17 +313,12 @@ static int tracecmd_number(const struct tracecmd_state *s, struct buffer *b, uin
 	return buffer_append(b, bytes, size);
 }
 
-static int append_bytes(struct buffer *b, const void *data, size_t n)
-{
-	return n ? buffer_append(b, data, n) : 0;
-}
-
 static int tracecmd_sized(const struct tracecmd_state *s, enum tracecmd_part part, unsigned size,
 			  struct buffer *b)
 {
 	const struct buffer *from = &s->parts[part];
 
-	return tracecmd_number(s, b, from->size, size) || append_bytes(b, from->data, from->size)
+	return tracecmd_number(s, b, from->size, size) || buffer_append(b, from->data, from->size)
 		       ? -1
 		       : 0;
 }
@@ -397,7 +372,7 @@ static bool same_system(const struct format_text *a, const struct format_text *b
 static int append_format(const struct tracecmd_state *s, const struct format_text *f,
 			 struct buffer *b)
 {
-	return tracecmd_number(s, b, f->size, 8) || append_bytes(b, f->text, f->size) ? -1 : 0;
+	return tracecmd_number(s, b, f->size, 8) || buffer_append(b, f->text, f->size) ? -1 : 0;
 }
 
 static int tracecmd_ftrace_formats(const struct tracecmd_state *s, struct buffer *b)
@@ -434,7 +409,7 @@ static int tracecmd_event_formats(const struct tracecmd_state *s, struct buffer 
 		if (!systems || !same_system(&f, &before)) {
 			systems++;
 			n = 0;
-			if (append_bytes(b, f.system, f.system_size) || buffer_u8(b, 0))
+			if (buffer_append(b, f.system, f.system_size) || buffer_u8(b, 0))
 				return -1;
 			count_at = b->size;
 			if (tracecmd_number(s, b, 0, 4))
@@ -464,7 +439,7 @@ static int option_offset(const struct tracecmd_state *s, struct buffer *b)
 	size_t n = (size_t)snprintf(text, sizeof text, "%" PRId64, s->offset_added) + 1;
 
 	return tracecmd_number(s, b, TRACECMD_OFFSET, 2) || tracecmd_number(s, b, n, 4) ||
-			       append_bytes(b, text, n)
+			       buffer_append(b, text, n)
 		       ? -1
 		       : 0;
 }
@@ -488,7 +463,7 @@ static int tracecmd_options(const struct tracecmd_state *s, struct buffer *b)
 			cpus = true;
 		} else if (id != TRACECMD_DONE && id != TRACECMD_BUFFER) {
 			if (tracecmd_number(s, b, id, 2) || tracecmd_number(s, b, size, 4) ||
-			    append_bytes(b, from->data + at, size))
+			    buffer_append(b, from->data + at, size))
 				return -1;
 		}
 		at += size;
@@ -593,7 +568,6 @@ static void choose_version(struct tracecmd_state *s, const struct encode_options
 			source = i;
 	s->version = o->file_version ? (unsigned)o->file_version : packs || had > 6 ? 7 : 6;
 	s->packer.level = o->compress.given ? o->compress.level : -1;
-	s->packer.big_endian = s->big_endian;
 	if (s->version == 6)
 		s->packer.method = TRACECMD_PLAIN;
 	else if (o->compress.given)
@@ -650,26 +624,14 @@ static int tracecmd_take_source(struct tracecmd_state *s, const struct encode_op
  * follow from the length. So the output may be a pipe.
  */
 
-/* The output and the bytes written so far. */
-struct out {
-	struct output *to;
-	uint64_t at;
-};
-
-static int out_put(struct out *o, const void *data, size_t n, struct error *e)
-{
-	o->at += n;
-	return n ? output_write(o->to, data, n, e) : 0;
-}
-
-static int out_put_zeros(struct out *o, uint64_t until, struct error *e)
+static int write_zeros(struct output *o, uint64_t until, struct error *e)
 {
 	static const uint8_t zeros[4096];
 
-	while (o->at < until) {
-		uint64_t n = until - o->at;
+	while (o->written < until) {
+		uint64_t n = until - o->written;
 
-		if (out_put(o, zeros, n < sizeof zeros ? (size_t)n : sizeof zeros, e))
+		if (output_write(o, zeros, n < sizeof zeros ? (size_t)n : sizeof zeros, e))
 			return -1;
 	}
 	return 0;
@@ -685,17 +647,16 @@ static uint32_t alignment(const struct tracecmd_state *s, const struct tracecmd_
 	return s->version == 6 ? s->page_size : b->page_size;
 }
 
-static int tracecmd_write_put_text(const struct tracecmd_state *s, struct buffer *b,
-				   const char *text)
+/* Append a text with its NUL. */
+static int tracecmd_write_put_text(struct buffer *b, const char *text)
 {
-	(void)s;
 	return buffer_append(b, text, strlen(text) + 1);
 }
 
 static int append_prefix(const struct tracecmd_state *s, struct buffer *b)
 {
 	return buffer_append(b, TRACECMD_MAGIC, TRACECMD_MAGIC_SIZE) ||
-			       tracecmd_write_put_text(s, b, s->version == 6 ? "6" : "7") ||
+			       tracecmd_write_put_text(b, s->version == 6 ? "6" : "7") ||
 			       buffer_u8(b, s->big_endian) || buffer_u8(b, s->program_long) ||
 			       tracecmd_number(s, b, s->page_size, 4)
 		       ? -1
@@ -718,21 +679,20 @@ static uint64_t assign_data(struct tracecmd_state *s, const struct tracecmd_out_
 	return at;
 }
 
-static int write_data(struct tracecmd_state *s, const struct tracecmd_out_buffer *b, struct out *o,
-		      struct error *e)
+static int write_data(struct tracecmd_state *s, const struct tracecmd_out_buffer *b,
+		      struct output *o, struct error *e)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		const struct tracecmd_stream *x = s->order[b->first + i];
 		uint8_t count[4];
 
-		if (out_put_zeros(o, x->offset, e))
+		if (write_zeros(o, x->offset, e))
 			return -1;
 		tracecmd_put_uint(count, x->pieces.count, 4, s->big_endian);
-		if (is_packed(s) && out_put(o, count, sizeof count, e))
+		if (is_packed(s) && output_write(o, count, sizeof count, e))
 			return -1;
-		if (tracecmd_spool_copy(&s->spool, &x->pieces, o->to, e))
+		if (tracecmd_spool_copy(s, x, o, e))
 			return -1;
-		o->at += x->pieces.bytes;
 	}
 	return 0;
 }
@@ -796,7 +756,7 @@ static int options_v6(const struct tracecmd_state *s, struct buffer *b)
 
 		if (tracecmd_number(s, b, TRACECMD_BUFFER, 2) ||
 		    tracecmd_number(s, b, 8 + strlen(x->name) + 1, 4) ||
-		    tracecmd_number(s, b, x->offset, 8) || tracecmd_write_put_text(s, b, x->name))
+		    tracecmd_number(s, b, x->offset, 8) || tracecmd_write_put_text(b, x->name))
 			return -1;
 	}
 	return tracecmd_number(s, b, TRACECMD_DONE, 2);
@@ -814,7 +774,7 @@ static int head_v6(const struct tracecmd_state *s, struct buffer *b)
 		       : 0;
 }
 
-static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, struct error *e)
+static int write_v6(struct tracecmd_state *s, struct output *o, struct buffer *b, struct error *e)
 {
 	size_t fixed;
 
@@ -844,29 +804,17 @@ static int write_v6(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 		if (x->text ? buffer_append(b, TRACECMD_TAG_LATENCY, TRACECMD_TAG_SIZE)
 			    : append_table_v6(s, x, end, b))
 			return error_no_memory(e);
-		if (out_put_zeros(o, i ? x->offset : 0, e) || out_put(o, b->data, b->size, e) ||
+		if (write_zeros(o, i ? x->offset : 0, e) || output_write(o, b->data, b->size, e) ||
 		    write_data(s, x, o, e))
 			return -1;
 	}
 	/* readers require offsets of tables inside the file */
 	return s->nbuffers == 1 && s->buffers[0].text
 		       ? 0
-		       : out_put_zeros(o, align_up(o->at, s->page_size), e);
+		       : write_zeros(o, align_up(o->written, s->page_size), e);
 }
 
 /* --- version 7 --- */
-
-/* One section before the data: the option that names it, and its offset in the file. */
-struct section {
-	uint16_t option;
-	uint64_t offset;
-};
-
-/* All sections before the data. */
-struct sections {
-	struct section at[8];
-	size_t count;
-};
 
 static int section_header(const struct tracecmd_state *s, uint16_t id, bool compressed,
 			  uint64_t size, struct buffer *b)
@@ -891,23 +839,23 @@ static int body_of(const struct tracecmd_state *s, uint16_t id, struct buffer *b
 	case TRACECMD_KALLSYMS: return tracecmd_sized(s, PART_KALLSYMS, 4, b);
 	case TRACECMD_PRINTK: return tracecmd_sized(s, PART_PRINTK, 4, b);
 	case TRACECMD_CMDLINES: return tracecmd_sized(s, PART_CMDLINES, 8, b);
-	default: return raw->size ? buffer_append(b, raw->data, raw->size) : 0;
+	default: return buffer_append(b, raw->data, raw->size);
 	}
 }
 
-static int add_section(struct tracecmd_state *s, uint16_t id, struct sections *list,
-		       struct buffer *b, struct error *e)
+static int add_section(struct tracecmd_state *s, uint16_t id, struct buffer *b, struct error *e)
 {
 	struct buffer body = {0};
 	size_t begin = b->size;
 	int result = 0;
 
-	list->at[list->count++] = (struct section){id, begin};
+	s->sections[s->nsections].option = id;
+	s->sections[s->nsections++].offset = begin;
 	if (body_of(s, id, &body) || section_header(s, id, is_packed(s), body.size, b))
 		result = error_no_memory(e);
 	else if (is_packed(s))
-		result = tracecmd_pack(&s->packer, body.data, body.size, b, e);
-	else if (body.size && buffer_append(b, body.data, body.size))
+		result = tracecmd_pack(s, body.data, body.size, b, e);
+	else if (buffer_append(b, body.data, body.size))
 		result = error_no_memory(e);
 	buffer_free(&body);
 	if (!result)
@@ -916,15 +864,14 @@ static int add_section(struct tracecmd_state *s, uint16_t id, struct sections *l
 	return result;
 }
 
-static int add_sections(struct tracecmd_state *s, struct sections *list, struct buffer *b,
-			struct error *e)
+static int add_sections(struct tracecmd_state *s, struct buffer *b, struct error *e)
 {
 	for (uint16_t id = TRACECMD_HEADER_INFO; id <= TRACECMD_CMDLINES; id++)
-		if (add_section(s, id, list, b, e))
+		if (add_section(s, id, b, e))
 			return -1;
-	if (s->parts[PART_BTF].size && add_section(s, TRACECMD_BTF, list, b, e))
+	if (s->parts[PART_BTF].size && add_section(s, TRACECMD_BTF, b, e))
 		return -1;
-	return s->parts[PART_MODULES].size ? add_section(s, TRACECMD_MODULES, list, b, e) : 0;
+	return s->parts[PART_MODULES].size ? add_section(s, TRACECMD_MODULES, b, e) : 0;
 }
 
 static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_out_buffer *x,
@@ -934,7 +881,7 @@ static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_o
 
 	if (tracecmd_number(s, b, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, 2) ||
 	    tracecmd_number(s, b, 0, 4) || tracecmd_number(s, b, x->offset, 8) ||
-	    tracecmd_write_put_text(s, b, x->name) || tracecmd_write_put_text(s, b, x->clock))
+	    tracecmd_write_put_text(b, x->name) || tracecmd_write_put_text(b, x->clock))
 		return -1;
 	if (!x->text &&
 	    (tracecmd_number(s, b, x->page_size, 4) || tracecmd_number(s, b, x->count, 4)))
@@ -951,15 +898,15 @@ static int option_buffer(const struct tracecmd_state *s, const struct tracecmd_o
 }
 
 /* Append the only list of options, which ends the chain. */
-static int options_v7(const struct tracecmd_state *s, const struct sections *list, struct buffer *b)
+static int options_v7(const struct tracecmd_state *s, struct buffer *b)
 {
 	size_t begin = b->size;
 
 	if (section_header(s, TRACECMD_DONE, false, 0, b))
 		return -1;
-	for (size_t i = 0; i < list->count; i++)
-		if (tracecmd_number(s, b, list->at[i].option, 2) || tracecmd_number(s, b, 8, 4) ||
-		    tracecmd_number(s, b, list->at[i].offset, 8))
+	for (size_t i = 0; i < s->nsections; i++)
+		if (tracecmd_number(s, b, s->sections[i].option, 2) ||
+		    tracecmd_number(s, b, 8, 4) || tracecmd_number(s, b, s->sections[i].offset, 8))
 			return -1;
 	if (tracecmd_options(s, b))
 		return -1;
@@ -975,31 +922,30 @@ static int options_v7(const struct tracecmd_state *s, const struct sections *lis
 }
 
 static int write_buffer_v7(struct tracecmd_state *s, const struct tracecmd_out_buffer *x,
-			   uint64_t end, struct out *o, struct buffer *b, struct error *e)
+			   uint64_t end, struct output *o, struct buffer *b, struct error *e)
 {
 	b->size = 0;
 	if (section_header(s, x->text ? TRACECMD_BUFFER_TEXT : TRACECMD_BUFFER, is_packed(s),
 			   end - x->offset - TRACECMD_SECTION_HEADER, b))
 		return error_no_memory(e);
-	return out_put(o, b->data, b->size, e) || write_data(s, x, o, e) ? -1 : 0;
+	return output_write(o, b->data, b->size, e) || write_data(s, x, o, e) ? -1 : 0;
 }
 
-static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, struct error *e)
+static int write_v7(struct tracecmd_state *s, struct output *o, struct buffer *b, struct error *e)
 {
 	static const char *const names[] = {"none", "zlib", "zstd"};
-	struct sections list = {.count = 0};
 	size_t options_at, options;
 	uint64_t at;
 
-	if (append_prefix(s, b) || tracecmd_write_put_text(s, b, names[s->packer.method]) ||
-	    tracecmd_write_put_text(s, b, s->compression_version))
+	if (append_prefix(s, b) || tracecmd_write_put_text(b, names[s->packer.method]) ||
+	    tracecmd_write_put_text(b, s->compression_version))
 		return error_no_memory(e);
 	options_at = b->size;
-	if (tracecmd_number(s, b, 0, 8) || add_sections(s, &list, b, e))
+	if (tracecmd_number(s, b, 0, 8) || add_sections(s, b, e))
 		return b->size == options_at ? error_no_memory(e) : -1;
 	options = b->size;
 	tracecmd_put_uint(b->data + options_at, options, 8, s->big_endian);
-	if (options_v7(s, &list, b))
+	if (options_v7(s, b))
 		return error_no_memory(e);
 	at = b->size;
 	for (size_t i = 0; i < s->nbuffers; i++) {
@@ -1007,9 +953,9 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 		at = assign_data(s, &s->buffers[i], at + TRACECMD_SECTION_HEADER);
 	}
 	b->size = options;
-	if (options_v7(s, &list, b))
+	if (options_v7(s, b))
 		return error_no_memory(e);
-	if (out_put(o, b->data, b->size, e))
+	if (output_write(o, b->data, b->size, e))
 		return -1;
 	for (size_t i = 0; i < s->nbuffers; i++)
 		if (write_buffer_v7(s, &s->buffers[i],
@@ -1021,11 +967,9 @@ static int write_v7(struct tracecmd_state *s, struct out *o, struct buffer *b, s
 /* Write the file, at the end of the stream. */
 static int tracecmd_write(struct tracecmd_state *s, struct output *to, struct error *e)
 {
-	struct out o = {.to = to};
 	struct buffer b = {0};
-	int result;
+	int result = s->version == 6 ? write_v6(s, to, &b, e) : write_v7(s, to, &b, e);
 
-	result = s->version == 6 ? write_v6(s, &o, &b, e) : write_v7(s, &o, &b, e);
 	buffer_free(&b);
 	return result;
 }
@@ -1063,7 +1007,6 @@ static int tracecmd_write_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	s->streams.element = sizeof(struct tracecmd_stream);
 	s->spool.fd = -1;
-	s->spool.packer = &s->packer;
 	if (c->given && c->kind != PACK_NONE && c->kind != PACK_ZLIB && c->kind != PACK_ZSTD)
 		return error_set(e, NULL, NO_OFFSET,
 				 "a trace.dat is compressed with zlib or zstd, or not (none)");
@@ -1106,8 +1049,7 @@ static int tracecmd_write_meta(struct encoding *en, const struct meta *m, struct
 		return -1;
 	if (s->begun)
 		return 0;
-	while (i < PARTS && (strlen(part_names[i]) != m->name_size ||
-			     memcmp(part_names[i], m->name, m->name_size) != 0))
+	while (i < PARTS && !meta_is(m, part_names[i]))
 		i++;
 	if (i == PARTS)
 		return 0;
@@ -1123,16 +1065,9 @@ static int tracecmd_write_meta(struct encoding *en, const struct meta *m, struct
 
 /* --- events --- */
 
-static uint32_t page_size_of(const struct tracecmd_state *s, uint32_t buffer)
-{
-	return s->version == 6 ? s->page_size : s->buffers[buffer].page_size;
-}
-
 static int tracecmd_write_put_pages(void *context, const void *pages, size_t n, struct error *e)
 {
-	struct tracecmd_stream *x = context;
-
-	return tracecmd_spool_add(x->spool, &x->pieces, pages, n, e);
+	return tracecmd_spool_add(context, pages, n, e);
 }
 
 static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct lane *lane,
@@ -1161,11 +1096,12 @@ static struct tracecmd_stream *new_stream(struct tracecmd_state *s, const struct
 	x->buffer = key.buffer;
 	x->cpu = key.cpu;
 	x->text = text;
-	x->spool = &s->spool;
+	x->state = s;
 	x->pages.put = tracecmd_write_put_pages;
 	x->pages.context = x;
-	x->pages.layout = (struct tracecmd_page_layout){
-		s->big_endian, s->source->word_size == 4 ? 4 : 8, page_size_of(s, key.buffer)};
+	x->pages.big_endian = s->big_endian;
+	x->pages.word = s->source->word_size == 4 ? 4 : 8;
+	x->pages.page_size = alignment(s, &s->buffers[key.buffer]);
 	return x;
 }
 
@@ -1216,7 +1152,7 @@ static int tracecmd_write_take_line(struct tracecmd_state *s, const struct event
 		return error_no_memory(e);
 	if (b->size < TEXT_PIECE)
 		return 0;
-	if (tracecmd_spool_add(&s->spool, &x->pieces, b->data, b->size, e))
+	if (tracecmd_spool_add(x, b->data, b->size, e))
 		return -1;
 	b->size = 0;
 	return 0;
@@ -1298,8 +1234,7 @@ static int finish_streams(struct tracecmd_state *s, struct error *e)
 		struct buffer *b = &x->pages.data;
 
 		if (!x->text ? tracecmd_pages_end(&x->pages, e)
-			     : b->size && tracecmd_spool_add(&s->spool, &x->pieces, b->data,
-							     b->size, e))
+			     : b->size && tracecmd_spool_add(x, b->data, b->size, e))
 			return -1;
 		buffer_free(b);
 		if (x->text)
@@ -1387,8 +1322,10 @@ static void tracecmd_free(struct encoding *en)
 	intern_free(&s->keys);
 	free(s->order);
 	free(s->lanes);
-	tracecmd_spool_close(&s->spool);
-	tracecmd_packer_free(&s->packer);
+	if (s->spool.fd >= 0)
+		close(s->spool.fd);
+	buffer_free(&s->spool.piece);
+	ZSTD_freeCCtx(s->packer.zstd);
 	free(s);
 }
 

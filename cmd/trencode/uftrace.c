@@ -27,32 +27,11 @@
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 
-/* The kernel-cpuN.dat files of a recording. */
-struct kernel_output {
-	struct tree_output *tree;
-	struct buffer header; /* the beginning of kernel_header */
-	struct pool cpus;     /* in the order of their first record */
-};
-
 /*
  * Encode rows of the stream as the bytes of a uftrace data directory.
  *
  * Layouts: common/formats/uftrace.h. Functions with b append to b. They return 0, or -1 when out of
  * memory, or 1 if the row has another form or does not fit: then b is unchanged.
- */
-
-/* Byte order and word size of the recording machine. */
-struct uftrace_machine {
-	bool big_endian;
-	bool swap;    /* big_endian differs from this machine's order */
-	uint8_t word; /* bytes: 4 or 8 */
-};
-
-/*
- * What uftrace.c (the recording, and its files that are copied) and uftrace.c (rows as records)
- * share.
- *
- * Functions return 0, or -1 with *e filled.
  */
 
 /* How the rows of a type are written. */
@@ -74,7 +53,11 @@ enum uftrace_plan {
 struct uftrace_output {
 	struct tree_output tree;
 	const struct source *source; /* NULL: none yet */
-	struct uftrace_machine machine;
+	struct {
+		bool big_endian;
+		bool swap;    /* big_endian differs from this machine's order */
+		uint8_t word; /* bytes: 4 or 8 */
+	} machine;	      /* that made the recording */
 	struct buffer info, scratch;
 	bool begun;	     /* machine and feat_mask are known */
 	bool filtered;	     /* rows were left out */
@@ -87,118 +70,30 @@ struct uftrace_output {
 	uint32_t *tasks; /* by thread number: number of the task's file + 1; 0: none yet */
 	size_t ntasks;
 
-	struct kernel_output kernel;
+	struct {
+		struct buffer header;	   /* the beginning of kernel_header */
+		struct pool cpus;	   /* in the order of their first record */
+	} kernel;			   /* its kernel-cpuN.dat files */
 	uint64_t damage, unfit, unmatched; /* gaps, rows or values, leaves: left out */
 };
 
-/* Write an event; events that cannot be written are counted. */
-int uftrace_put_event(struct encoding *en, const struct event *ev, struct error *e);
-
-/*
- * Convert the events of any source to a uftrace recording: what the files share.
- *
- * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
- */
-
-/* --- functions have addresses in synthesised modules --- */
-
-/* The modules of the recording, and their symbols. */
-struct uftrace_out_modules {
-	struct intern names; /* names of modules; the number is the index in list */
-	struct uftrace_made_module {
-		struct text_ref file; /* basename of the module */
-		struct buffer symbols;
-		uint32_t count; /* functions */
-	} * list;
-	size_t capacity;
-	struct intern files; /* names of files */
-};
-
-/* --- arguments and return values by a specification for each function --- */
-
-/* How one value of a function is stored, in terms of uftrace's argument specifications. */
-struct uftrace_stored {
-	uint16_t index; /* argument from 1; 0: none */
-	char letter;
-	uint8_t size; /* bytes; 0: a text */
-};
-
-/* The specifications of all functions. */
-struct uftrace_out_specs {
-	struct conversion *conversion;
-	const struct event *row; /* the row of the call, as read */
-	struct intern names;
-	struct uftrace_out_spec {
-		bool has[2];		     /* args, ret are decided */
-		struct uftrace_stored *args; /* ends with index 0; NULL: none */
-		struct uftrace_stored ret[2];
-	} * list;
-	size_t capacity;
-	struct buffer text[2]; /* argspec and retspec of info */
-	struct buffer tail, scratch;
-	uint64_t changed, some; /* calls that lost all, some values */
-	uint64_t cut, blobs;	/* texts, blobs */
-};
-
-/*
- * Fill s->tail with the values of a call, in the form that uftrace_pack_values takes; the tail is
- * empty if there are none. values: the row with its fields as arguments. The first call of a
- * function decides how values of the function are stored. Values of later calls that cannot be
- * stored so are left out and counted.
- */
-int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
-		       const struct event *values, struct text_ref name);
-
-/* --- user events, whose fields or values are texts in extern.dat --- */
-
-/* The user events of the recording. Zero-initialised is empty. */
-struct uftrace_events {
-	uint32_t *numbers; /* in the target dictionary by the stream's; 0: none yet */
-	size_t size;
-	struct buffer events_txt;
-	struct buffer external; /* extern.dat from `written` on */
-	uint64_t written;	/* bytes of extern.dat */
-	struct buffer scratch;
-	uint64_t count;
-	uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */
-};
-
-/* --- threads and their processes --- */
-
-/* The threads of the recording. */
-struct uftrace_out_tasks {
-	const struct convert_thread **list; /* in the order of their first row */
-	size_t count, capacity;
-	uint64_t own; /* threads written as processes, as they have names of their own */
-};
-
-void uftrace_out_tasks_free(struct uftrace_out_tasks *s);
-
-static int uftrace_take_source(struct uftrace_output *s, const struct source *source,
-			       struct error *e);
-static int uftrace_read_info(struct uftrace_output *s, struct error *e);
-static int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number,
-			       struct error *e);
-
 enum { COMM_LIMIT = 4096 };
 
-static int uftrace_put_number(struct buffer *b, const struct uftrace_machine *m, uint64_t v,
+static int uftrace_put_number(struct buffer *b, const struct uftrace_output *s, uint64_t v,
 			      unsigned size)
 {
 	uint8_t p[8];
 
-	for (unsigned i = 0; i < size; i++)
-		p[m->big_endian ? size - 1 - i : i] = (uint8_t)(v >> 8 * i);
+	tracecmd_put_uint(p, v, size, s->machine.big_endian);
 	return buffer_append(b, p, size);
 }
 
 /* Append a number that is little-endian in the stream, in the machine's byte order. */
-static int put_machine(struct buffer *b, const struct uftrace_machine *m, const uint8_t *p,
-		       size_t n)
+static int put_machine(struct buffer *b, const struct uftrace_output *s, const uint8_t *p, size_t n)
 {
 	uint8_t turned[16];
 
-	if (!m->big_endian)
+	if (!s->machine.big_endian)
 		return buffer_append(b, p, n);
 	for (size_t i = 0; i < n; i++)
 		turned[i] = p[n - 1 - i];
@@ -213,16 +108,16 @@ static int uftrace_pad(struct buffer *b, size_t from, unsigned to)
 	return buffer_zero(b, align_up(n, to) - n);
 }
 
-static int pack_put_value(struct buffer *b, const struct uftrace_machine *m, const struct value *v)
+static int pack_put_value(struct buffer *b, const struct uftrace_output *s, const struct value *v)
 {
 	switch (v->tag) {
 	case VALUE_NUMBER:
-	case VALUE_ENUM: return put_machine(b, m, v->bytes, v->n);
+	case VALUE_ENUM: return put_machine(b, s, v->bytes, v->n);
 	case VALUE_STRING:
 	case VALUE_BLOB:
 		if (v->n > UINT16_MAX)
 			return 1;
-		if (uftrace_put_number(b, m, v->n, 2))
+		if (uftrace_put_number(b, s, v->n, 2))
 			return -1;
 		return buffer_append(b, v->bytes, v->n);
 	case VALUE_OPAQUE: return buffer_append(b, v->bytes, v->n);
@@ -231,7 +126,7 @@ static int pack_put_value(struct buffer *b, const struct uftrace_machine *m, con
 }
 
 /* Append the values of an ENTRY or EXIT record, in the layout of the function's argument specs. */
-static int uftrace_pack_values(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_pack_values(struct buffer *b, const struct uftrace_output *s,
 			       const uint8_t *tail, size_t n)
 {
 	size_t from = b->size;
@@ -241,7 +136,7 @@ static int uftrace_pack_values(struct buffer *b, const struct uftrace_machine *m
 
 	values_begin(&v, tail, n);
 	while (!r && values_detail(&v, &d)) {
-		r = pack_put_value(b, m, &d.value);
+		r = pack_put_value(b, s, &d.value);
 		if (!r)
 			r = uftrace_pad(b, from, 4);
 	}
@@ -263,7 +158,7 @@ static bool uftrace_event_has_data(const struct type *t)
 }
 
 /* Append the payload of watch:var: an address, and a value of `size` bytes. */
-static int put_watched(struct buffer *b, const struct uftrace_machine *m, const struct event *ev)
+static int put_watched(struct buffer *b, const struct uftrace_output *s, const struct event *ev)
 {
 	uint64_t size, value, address;
 
@@ -271,13 +166,13 @@ static int put_watched(struct buffer *b, const struct uftrace_machine *m, const 
 	    !field_number(ev, "address", &address) ||
 	    (size != 1 && size != 2 && size != 4 && size != 8))
 		return 1;
-	return uftrace_put_number(b, m, address, m->word) ||
-			       uftrace_put_number(b, m, value, (unsigned)size)
+	return uftrace_put_number(b, s, address, s->machine.word) ||
+			       uftrace_put_number(b, s, value, (unsigned)size)
 		       ? -1
 		       : 0;
 }
 
-static int uftrace_put_fields(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_put_fields(struct buffer *b, const struct uftrace_output *s,
 			      const struct event *ev)
 {
 	for (uint32_t i = 0; i < ev->type->nfields; i++) {
@@ -289,7 +184,7 @@ static int uftrace_put_fields(struct buffer *b, const struct uftrace_machine *m,
 		if (!p)
 			return 1;
 		if (f->where == WHERE_FIXED && f->kind != FIELD_BYTES && n <= 8)
-			r = put_machine(b, m, p, n);
+			r = put_machine(b, s, p, n);
 		else
 			r = buffer_append(b, p, n);
 		if (r)
@@ -299,7 +194,7 @@ static int uftrace_put_fields(struct buffer *b, const struct uftrace_machine *m,
 }
 
 /* Append the payload of an EVENT record: its length, and data from the fields of the row. */
-static int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_pack_event(struct buffer *b, const struct uftrace_output *s,
 			      const struct event *ev)
 {
 	size_t from = b->size, n;
@@ -307,14 +202,14 @@ static int uftrace_pack_event(struct buffer *b, const struct uftrace_machine *m,
 	int r = buffer_zero(b, 2);
 
 	if (!r && ev->type->native == UFTRACE_EV_WATCH_VAR && ev->type->fixed_size)
-		r = put_watched(b, m, ev);
+		r = put_watched(b, s, ev);
 	else if (!r)
-		r = uftrace_put_fields(b, m, ev);
+		r = uftrace_put_fields(b, s, ev);
 	n = b->size - from - 2;
 	if (!r && n > UINT16_MAX)
 		r = 1;
 	if (!r) {
-		length = uftrace_swap16((uint16_t)n, m->swap);
+		length = uftrace_swap16((uint16_t)n, s->machine.swap);
 		memcpy(b->data + from, &length, 2);
 		r = uftrace_pad(b, from, 8);
 	}
@@ -333,52 +228,50 @@ static uint32_t pack_number_of(const struct event *ev, const char *name, uint32_
 	return (uint32_t)number;
 }
 
-static int pack_put_header(struct buffer *b, const struct uftrace_machine *m, uint32_t type,
+static int pack_put_header(struct buffer *b, const struct uftrace_output *s, uint32_t type,
 			   uint32_t misc, size_t size)
 {
-	return uftrace_put_number(b, m, type, 4) || uftrace_put_number(b, m, misc, 2) ||
-	       uftrace_put_number(b, m, size, 2);
+	return uftrace_put_number(b, s, type, 4) || uftrace_put_number(b, s, misc, 2) ||
+	       uftrace_put_number(b, s, size, 2);
 }
 
 /* Append the sample that ends each record. */
-static int uftrace_put_sample(struct buffer *b, const struct uftrace_machine *m, uint32_t pid,
+static int uftrace_put_sample(struct buffer *b, const struct uftrace_output *s, uint32_t pid,
 			      uint32_t tid, uint64_t time)
 {
-	return uftrace_put_number(b, m, pid, 4) || uftrace_put_number(b, m, tid, 4) ||
-	       uftrace_put_number(b, m, time, 8);
+	return uftrace_put_number(b, s, pid, 4) || uftrace_put_number(b, s, tid, 4) ||
+	       uftrace_put_number(b, s, time, 8);
 }
 
 /* Append a SWITCH record, from a sched-out (enter) or sched-in row. */
-static int uftrace_pack_switch(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_pack_switch(struct buffer *b, const struct uftrace_output *s,
 			       const struct event *ev, uint64_t time)
 {
 	bool out = ev->type->kind == KIND_ENTER;
 	uint32_t misc = pack_number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
-	if (pack_put_header(b, m, PERF_RECORD_SWITCH, misc, 24) ||
-	    uftrace_put_sample(b, m, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
+	if (pack_put_header(b, s, PERF_RECORD_SWITCH, misc, 24) ||
+	    uftrace_put_sample(b, s, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
 		return -1;
 	return 0;
 }
 
 /* Append a FORK or EXIT record (perf_type), from a linux:task-new or linux:task-exit row. */
-static int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_pack_life(struct buffer *b, const struct uftrace_output *s,
 			     const struct event *ev, uint32_t perf_type)
 {
 	uint32_t pid = pack_number_of(ev, "pid", (uint32_t)ev->lane->pid);
 	uint32_t tid = pack_number_of(ev, "tid", (uint32_t)ev->lane->tid);
-	const struct field *f = field_by_role(ev->type, ROLE_SOURCE_TIME);
-	struct field_value sampled = {.form = FORM_NONE};
+	struct field_value sampled;
 
-	if (f)
-		field_get(ev, f, 0, &sampled);
-	if (pack_put_header(b, m, perf_type, pack_number_of(ev, "misc", 0), 48) ||
-	    uftrace_put_number(b, m, pid, 4) ||
-	    uftrace_put_number(b, m, pack_number_of(ev, "ppid", pid), 4) ||
-	    uftrace_put_number(b, m, tid, 4) ||
-	    uftrace_put_number(b, m, pack_number_of(ev, "ptid", tid), 4) ||
-	    uftrace_put_number(b, m, ev->time, 8) ||
-	    uftrace_put_sample(b, m, pack_number_of(ev, "sample_pid", pid),
+	field_get_role(ev, ROLE_SOURCE_TIME, &sampled);
+	if (pack_put_header(b, s, perf_type, pack_number_of(ev, "misc", 0), 48) ||
+	    uftrace_put_number(b, s, pid, 4) ||
+	    uftrace_put_number(b, s, pack_number_of(ev, "ppid", pid), 4) ||
+	    uftrace_put_number(b, s, tid, 4) ||
+	    uftrace_put_number(b, s, pack_number_of(ev, "ptid", tid), 4) ||
+	    uftrace_put_number(b, s, ev->time, 8) ||
+	    uftrace_put_sample(b, s, pack_number_of(ev, "sample_pid", pid),
 			       pack_number_of(ev, "sample_tid", tid),
 			       sampled.form == FORM_UINT ? sampled.u : ev->time))
 		return -1;
@@ -386,24 +279,22 @@ static int uftrace_pack_life(struct buffer *b, const struct uftrace_machine *m,
 }
 
 /* Append a COMM record, from a linux:task-name row. */
-static int uftrace_pack_comm(struct buffer *b, const struct uftrace_machine *m,
+static int uftrace_pack_comm(struct buffer *b, const struct uftrace_output *s,
 			     const struct event *ev)
 {
 	uint32_t pid = pack_number_of(ev, "pid", (uint32_t)ev->lane->pid);
 	uint32_t tid = pack_number_of(ev, "tid", (uint32_t)ev->lane->tid);
-	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
-	struct field_value comm = {.form = FORM_NONE};
+	struct field_value comm;
 	size_t padded;
 
-	if (f)
-		field_get(ev, f, 0, &comm);
+	field_get_role(ev, ROLE_MESSAGE, &comm);
 	if (comm.form != FORM_TEXT || comm.size > COMM_LIMIT)
 		return 1;
 	padded = align_up(comm.size + 1, 8);
-	if (pack_put_header(b, m, PERF_RECORD_COMM, pack_number_of(ev, "misc", 0), 32 + padded) ||
-	    uftrace_put_number(b, m, pid, 4) || uftrace_put_number(b, m, tid, 4) ||
+	if (pack_put_header(b, s, PERF_RECORD_COMM, pack_number_of(ev, "misc", 0), 32 + padded) ||
+	    uftrace_put_number(b, s, pid, 4) || uftrace_put_number(b, s, tid, 4) ||
 	    buffer_append(b, comm.text, comm.size) || buffer_zero(b, padded - comm.size) ||
-	    uftrace_put_sample(b, m, pid, tid, ev->time))
+	    uftrace_put_sample(b, s, pid, tid, ev->time))
 		return -1;
 	return 0;
 }
@@ -414,7 +305,7 @@ enum { HEADER_LIMIT = 4096, PAGE_LEAST = 256, PAGE_MOST = 1 << 20, CPUS_MOST = 8
 
 /* The file of one CPU. */
 struct kernel_cpu {
-	struct kernel_output *output;
+	struct tree_output *tree;
 	uint32_t cpu, member;
 	struct tracecmd_pages pages;
 };
@@ -427,19 +318,22 @@ static bool kernel_output_type(const struct type *t)
 }
 
 /* Append a piece of kernel_header, which records the layout of pages. */
-static int kernel_output_header(struct kernel_output *k, const struct meta *m)
+static int kernel_output_header(struct uftrace_output *s, const struct meta *m)
 {
-	size_t n =
-		HEADER_LIMIT - k->header.size < m->size ? HEADER_LIMIT - k->header.size : m->size;
+	size_t n = HEADER_LIMIT - s->kernel.header.size < m->size
+			   ? HEADER_LIMIT - s->kernel.header.size
+			   : m->size;
 
-	return m->offset != k->header.size || !n ? 0 : buffer_append(&k->header, m->data, n);
+	return m->offset != s->kernel.header.size || !n
+		       ? 0
+		       : buffer_append(&s->kernel.header, m->data, n);
 }
 
 /* Get the number after a key such as "PAGE_SIZE: "; 0: there is none. */
-static uint32_t kernel_number_of(const struct kernel_output *k, const char *key)
+static uint32_t kernel_number_of(const struct uftrace_output *s, const char *key)
 {
-	const char *p = memmem(k->header.data, k->header.size, key, strlen(key)),
-		   *end = (const char *)k->header.data + k->header.size;
+	const char *p = memmem(s->kernel.header.data, s->kernel.header.size, key, strlen(key)),
+		   *end = (const char *)s->kernel.header.data + s->kernel.header.size;
 	uint32_t v = 0;
 
 	if (!p)
@@ -449,72 +343,67 @@ static uint32_t kernel_number_of(const struct kernel_output *k, const char *key)
 	return v;
 }
 
-static struct tracecmd_page_layout page_layout(const struct kernel_output *k)
+static void set_page_layout(const struct uftrace_output *s, struct tracecmd_pages *p)
 {
-	uint32_t size = kernel_number_of(k, "PAGE_SIZE: "),
-		 word = kernel_number_of(k, "LONG_SIZE: ");
+	uint32_t size = kernel_number_of(s, "PAGE_SIZE: ");
+	bool valid = size >= PAGE_LEAST && size <= PAGE_MOST && !(size & (size - 1));
 
-	if (size < PAGE_LEAST || size > PAGE_MOST || size & (size - 1))
-		size = 4096;
-	return (struct tracecmd_page_layout){
-		.big_endian = memmem(k->header.data, k->header.size, "ENDIAN: B", 9),
-		.word = word == 4 ? 4 : 8,
-		.size = size};
+	p->big_endian = memmem(s->kernel.header.data, s->kernel.header.size, "ENDIAN: B", 9);
+	p->word = kernel_number_of(s, "LONG_SIZE: ") == 4 ? 4 : 8;
+	p->page_size = valid ? size : 4096;
 }
 
 static int uftrace_put_pages(void *context, const void *pages, size_t n, struct error *e)
 {
 	struct kernel_cpu *c = context;
 
-	return tree_output_put(c->output->tree, c->member, pages, n, e);
+	return tree_output_put(c->tree, c->member, pages, n, e);
 }
 
 /* Find or add the file of a CPU. NULL: e is filled. */
-static struct kernel_cpu *uftrace_cpu_of(struct kernel_output *k, uint32_t cpu, struct error *e)
+static struct kernel_cpu *uftrace_cpu_of(struct uftrace_output *s, uint32_t cpu, struct error *e)
 {
 	struct kernel_cpu *c;
 	char name[32];
 	int n;
 
-	for (uint32_t i = 0; i < k->cpus.count; i++) {
-		c = pool_at(&k->cpus, i);
+	for (uint32_t i = 0; i < s->kernel.cpus.count; i++) {
+		c = pool_at(&s->kernel.cpus, i);
 		if (c->cpu == cpu)
 			return c;
 	}
-	k->cpus.element = sizeof(*c);
-	c = pool_add(&k->cpus);
+	s->kernel.cpus.element = sizeof(*c);
+	c = pool_add(&s->kernel.cpus);
 	if (!c) {
 		error_no_memory(e);
 		return NULL;
 	}
-	c->output = k;
+	c->tree = &s->tree;
 	c->cpu = cpu;
-	c->pages.layout = page_layout(k);
+	set_page_layout(s, &c->pages);
 	c->pages.put = uftrace_put_pages;
 	c->pages.context = c;
 	n = snprintf(name, sizeof(name), "kernel-cpu%" PRIu32 ".dat", cpu);
-	return tree_output_member(k->tree, name, (size_t)n, &c->member, e) ? NULL : c;
+	return tree_output_member(&s->tree, name, (size_t)n, &c->member, e) ? NULL : c;
 }
 
 /* Write a row as a record. Returns also 1: the row has no CPU or no record that fits into a page.
  */
-static int kernel_output_event(struct kernel_output *k, const struct event *ev, struct error *e)
+static int kernel_output_event(struct uftrace_output *s, const struct event *ev, struct error *e)
 {
-	const struct field *f = field_by_role(ev->type, ROLE_CPU);
-	struct field_value cpu = {.form = FORM_NONE};
+	struct field_value cpu;
 	struct kernel_cpu *c;
 
-	if (f)
-		field_get(ev, f, 0, &cpu);
+	field_get_role(ev, ROLE_CPU, &cpu);
 	if (cpu.form == FORM_NONE || cpu.u >= CPUS_MOST || !ev->tail_size)
 		return 1;
-	c = uftrace_cpu_of(k, (uint32_t)cpu.u, e);
+	c = uftrace_cpu_of(s, (uint32_t)cpu.u, e);
 	return c ? tracecmd_pages_record(&c->pages, ev->time, ev->tail, ev->tail_size, e) : -1;
 }
 
 /* Write a gap of a CPU: count lost events (UINT64_MAX: unknown). Returns also 1: the lane is not a
  * CPU's. */
-static int kernel_output_gap(struct kernel_output *k, const struct event *ev, uint64_t count,
+static int kernel_output_gap(struct uftrace_output *s, const struct event *ev, uint64_t count,
 			     struct error *e)
 {
 	const struct lane *lane = ev->lane;
@@ -523,7 +412,7 @@ static int kernel_output_gap(struct kernel_output *k, const struct event *ev, ui
 	if (!(lane->flags & LANE_HAS_CPU) || lane->flags & LANE_HAS_TID || lane->cpu < 0 ||
 	    lane->cpu >= CPUS_MOST)
 		return 1;
-	c = uftrace_cpu_of(k, (uint32_t)lane->cpu, e);
+	c = uftrace_cpu_of(s, (uint32_t)lane->cpu, e);
 	if (!c)
 		return -1;
 	if (!c->pages.time)
@@ -532,36 +421,75 @@ static int kernel_output_gap(struct kernel_output *k, const struct event *ev, ui
 }
 
 /* Write the remaining pages. */
-static int kernel_output_end(struct kernel_output *k, struct error *e)
+static int kernel_output_end(struct uftrace_output *s, struct error *e)
 {
-	for (uint32_t i = 0; i < k->cpus.count; i++)
-		if (tracecmd_pages_end(&((struct kernel_cpu *)pool_at(&k->cpus, i))->pages, e))
+	for (uint32_t i = 0; i < s->kernel.cpus.count; i++)
+		if (tracecmd_pages_end(&((struct kernel_cpu *)pool_at(&s->kernel.cpus, i))->pages,
+				       e))
 			return -1;
 	return 0;
 }
 
-static void kernel_output_free(struct kernel_output *k)
+static void kernel_output_free(struct uftrace_output *s)
 {
-	for (uint32_t i = 0; i < k->cpus.count; i++)
-		buffer_free(&((struct kernel_cpu *)pool_at(&k->cpus, i))->pages.data);
-	pool_free(&k->cpus);
-	buffer_free(&k->header);
+	for (uint32_t i = 0; i < s->kernel.cpus.count; i++)
+		buffer_free(&((struct kernel_cpu *)pool_at(&s->kernel.cpus, i))->pages.data);
+	pool_free(&s->kernel.cpus);
+	buffer_free(&s->kernel.header);
+}
+
+/* --- the source --- */
+
+/* Set the source: an error if there is another one, as a directory contains one recording. */
+static int uftrace_take_source(struct uftrace_output *s, const struct source *source,
+			       struct error *e)
+{
+	if (strcmp(source->format.text, "uftrace") != 0)
+		return error_set(e, source->name.text, NO_OFFSET,
+				 "events of %s follow events of a uftrace recording: "
+				 "--resynthesize writes one recording of both",
+				 source->format.text);
+	/* parts of one recording decoded separately, or concatenated streams */
+	if (s->source && !strcmp(s->source->name.text, source->name.text))
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory contains one recording, and the stream has "
+				 "two named '%s': use --resynthesize",
+				 source->name.text);
+	if (s->source)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a uftrace directory contains one recording, and the stream has "
+				 "'%s' and '%s': use --resynthesize",
+				 s->source->name.text, source->name.text);
+	s->source = source;
+	return 0;
+}
+
+/* Read machine and features from info, before the first row. */
+static int uftrace_read_info(struct uftrace_output *s, struct error *e)
+{
+	const uint8_t *p = s->info.data;
+	uint64_t feat;
+
+	if (!s->source)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"the stream has no events of a uftrace recording: nothing to write");
+	if (!s->info.size)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the recording's 'info' is missing: " WITHOUT_FIRST_SEGMENT);
+	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
+		return error_set(e, s->source->name.text, NO_OFFSET,
+				 "the recording's 'info' in the stream is damaged");
+	s->machine.big_endian = p[UFTRACE_HDR_ENDIAN] == 2;
+	s->machine.swap = s->machine.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	s->machine.word = p[UFTRACE_HDR_CLASS] == 1 ? 4 : 8;
+	memcpy(&feat, p + UFTRACE_HDR_FEAT_MASK, 8);
+	s->feat_mask = uftrace_swap64(feat, s->machine.swap);
+	s->begun = true;
+	return 0;
 }
 
 /* --- write rows as records of the files of tasks, perf and the kernel --- */
-
-static uint32_t *encode_uftrace_task_of(struct uftrace_output *s, const struct lane *lane,
-					struct error *e)
-{
-	uint32_t *tasks;
-
-	if (ARRAY_REACH(s->tasks, s->ntasks, lane->thread)) {
-		error_no_memory(e);
-		return NULL;
-	}
-	tasks = s->tasks;
-	return &tasks[lane->thread];
-}
 
 static int open_task(struct uftrace_output *s, uint32_t *task, const struct lane *lane,
 		     struct error *e)
@@ -637,7 +565,7 @@ static int call_record(struct encoding *en, uint32_t *task, const struct event *
 	r.depth = (uint16_t)depth;
 	if (r.more) {
 		s->scratch.size = 0;
-		got = uftrace_pack_values(&s->scratch, &s->machine, ev->tail, ev->tail_size);
+		got = uftrace_pack_values(&s->scratch, s, ev->tail, ev->tail_size);
 		if (got < 0)
 			return error_no_memory(e);
 		r.more = !got;
@@ -660,7 +588,7 @@ static int encode_uftrace_event_record(struct uftrace_output *s, uint32_t *task,
 
 	s->scratch.size = 0;
 	if (r.more)
-		got = uftrace_pack_event(&s->scratch, &s->machine, ev);
+		got = uftrace_pack_event(&s->scratch, s, ev);
 	if (got < 0)
 		return error_no_memory(e);
 	if (got) {
@@ -682,7 +610,7 @@ static int gap_record(struct uftrace_output *s, uint32_t *task, const struct eve
 		/* 0: unknown number; uftrace does not show it, but also clears its stack */
 		r.addr = g.count > UFTRACE_ADDR_MASK ? 0 : g.count;
 		got = thread ? uftrace_put_record(s, task, ev, &r, e)
-			     : kernel_output_gap(&s->kernel, ev, g.count, e);
+			     : kernel_output_gap(s, ev, g.count, e);
 	}
 	s->damage += got > 0;
 	return got < 0 ? -1 : 0;
@@ -697,33 +625,41 @@ static int kernel_record(struct uftrace_output *s, uint32_t *task, const struct 
 	 * thread 0 is no task */
 	if (!*task && ev->lane->tid && open_task(s, task, ev->lane, e))
 		return -1;
-	got = kernel_output_event(&s->kernel, ev, e);
+	got = kernel_output_event(s, ev, e);
 	s->unfit += got > 0;
 	return got < 0 ? -1 : 0;
+}
+
+/* Find or add the file of perf's records of a CPU. */
+static int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number,
+			       struct error *e)
+{
+	char name[32];
+	int n = snprintf(name, sizeof(name), "perf-cpu%" PRIu32 ".dat", cpu);
+
+	return tree_output_member(&s->tree, name, (size_t)n, number, e);
 }
 
 static int perf_record(struct encoding *en, uint32_t *task, const struct event *ev,
 		       enum uftrace_plan plan, struct error *e)
 {
 	struct uftrace_output *s = en->state;
-	const struct field *f = field_by_role(ev->type, ROLE_CPU);
 	const struct clip *clip = en->options->clip;
 	/* uftrace reads records of perf after those of tasks at the same time, and would end the
 	   task's calls before */
 	bool cut = clip && clip->closing && ev->time;
-	struct field_value cpu = {.form = FORM_NONE};
+	struct field_value cpu;
 	uint32_t number;
 	int got;
 
-	if (f)
-		field_get(ev, f, 0, &cpu);
+	field_get_role(ev, ROLE_CPU, &cpu);
 	s->scratch.size = 0;
 	if (plan == PLAN_SWITCH)
-		got = uftrace_pack_switch(&s->scratch, &s->machine, ev, ev->time - cut);
+		got = uftrace_pack_switch(&s->scratch, s, ev, ev->time - cut);
 	else if (plan == PLAN_TASK_NAME)
-		got = uftrace_pack_comm(&s->scratch, &s->machine, ev);
+		got = uftrace_pack_comm(&s->scratch, s, ev);
 	else
-		got = uftrace_pack_life(&s->scratch, &s->machine, ev,
+		got = uftrace_pack_life(&s->scratch, s, ev,
 					plan == PLAN_TASK_NEW ? PERF_RECORD_FORK
 							      : PERF_RECORD_EXIT);
 	if (got < 0)
@@ -742,14 +678,12 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 
 static int extern_line(struct uftrace_output *s, const struct event *ev, struct error *e)
 {
-	const struct field *f = field_by_role(ev->type, ROLE_MESSAGE);
-	struct field_value text = {.form = FORM_NONE};
+	struct field_value text;
 	uint32_t number;
 
 	if (s->external)
 		return 0;
-	if (f)
-		field_get(ev, f, 0, &text);
+	field_get_role(ev, ROLE_MESSAGE, &text);
 	if (text.form != FORM_TEXT || memchr(text.text, '\n', text.size)) {
 		s->unfit++;
 		return 0;
@@ -790,18 +724,8 @@ static enum uftrace_plan plan_of(const struct type *t)
 	return PLAN_NONE;
 }
 
-static int decide_plan(struct uftrace_output *s, const struct type *t, struct error *e)
-{
-	uint8_t *plans;
-
-	if (ARRAY_REACH(s->plans, s->nplans, t->number))
-		return error_no_memory(e);
-	plans = s->plans;
-	plans[t->number] = (uint8_t)plan_of(t);
-	return 0;
-}
-
-int uftrace_put_event(struct encoding *en, const struct event *ev, struct error *e)
+/* Write an event; events that cannot be written are counted. */
+static int uftrace_put_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 	uint32_t type = ev->type->number;
@@ -812,14 +736,15 @@ int uftrace_put_event(struct encoding *en, const struct event *ev, struct error 
 		return -1;
 	if (!s->begun && uftrace_read_info(s, e))
 		return -1;
-	if ((type >= s->nplans || !s->plans[type]) && decide_plan(s, ev->type, e))
-		return -1;
+	if (ARRAY_REACH(s->plans, s->nplans, type) ||
+	    ARRAY_REACH(s->tasks, s->ntasks, ev->lane->thread))
+		return error_no_memory(e);
+	if (!s->plans[type])
+		s->plans[type] = (uint8_t)plan_of(ev->type);
 	plan = s->plans[type];
 	if (!(ev->lane->flags & LANE_HAS_TID) && plan != PLAN_EXTERN && plan != PLAN_GAP)
 		plan = PLAN_NONE;
-	task = encode_uftrace_task_of(s, ev->lane, e);
-	if (!task)
-		return -1;
+	task = &s->tasks[ev->lane->thread];
 	switch (plan) {
 	case PLAN_CALL: return call_record(en, task, ev, e);
 	case PLAN_EVENT: return encode_uftrace_event_record(s, task, ev, e);
@@ -855,7 +780,6 @@ static int encode_uftrace_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	s->kernel.tree = &s->tree;
 	s->calls = en->calls;
 	if (tree_output_open(&s->tree, en->options->output, "uftrace.data", e))
 		return -1;
@@ -872,39 +796,10 @@ static int uftrace_head(struct encoding *en, const struct head *h, struct error 
 	return 0;
 }
 
-/* Set the source: an error if there is another one, as a directory contains one recording. */
-static int uftrace_take_source(struct uftrace_output *s, const struct source *source,
-			       struct error *e)
-{
-	if (strcmp(source->format.text, "uftrace") != 0)
-		return error_set(e, source->name.text, NO_OFFSET,
-				 "events of %s follow events of a uftrace recording: "
-				 "--resynthesize writes one recording of both",
-				 source->format.text);
-	/* parts of one recording decoded separately, or concatenated streams */
-	if (s->source && !strcmp(s->source->name.text, source->name.text))
-		return error_set(e, NULL, NO_OFFSET,
-				 "a uftrace directory contains one recording, and the stream has "
-				 "two named '%s': use --resynthesize",
-				 source->name.text);
-	if (s->source)
-		return error_set(e, NULL, NO_OFFSET,
-				 "a uftrace directory contains one recording, and the stream has "
-				 "'%s' and '%s': use --resynthesize",
-				 s->source->name.text, source->name.text);
-	s->source = source;
-	return 0;
-}
-
-static bool uftrace_is_name(const struct meta *m, const char *name)
-{
-	return m->name_size == strlen(name) && !memcmp(m->name, name, m->name_size);
-}
-
 /* Test whether the file is not that of the source, but made of the rows. */
 static bool is_rebuilt(const struct uftrace_output *s, const struct meta *m)
 {
-	if (uftrace_is_name(m, "extern.dat"))
+	if (meta_is(m, "extern.dat"))
 		return s->filtered;
 	return m->name_size >= 4 && !memcmp(m->name + m->name_size - 4, ".dat", 4);
 }
@@ -929,43 +824,18 @@ static int encode_uftrace_meta(struct encoding *en, const struct meta *m, struct
 	}
 	if (tree_output_member(&s->tree, m->name, m->name_size, &number, e))
 		return -1;
-	s->external |= uftrace_is_name(m, "extern.dat");
+	s->external |= meta_is(m, "extern.dat");
 	/* a repeated piece, or a piece after a missing one (which the reader reported) */
 	if (m->offset != tree_output_size(&s->tree, number))
 		return 0;
-	if (uftrace_is_name(m, "kernel_header") && kernel_output_header(&s->kernel, m))
+	if (meta_is(m, "kernel_header") && kernel_output_header(s, m))
 		return error_no_memory(e);
-	if (uftrace_is_name(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
+	if (meta_is(m, "info") && s->info.size + m->size <= INFO_LIMIT &&
 	    buffer_append(&s->info, m->data, m->size))
 		return error_no_memory(e);
 	if (tree_output_put(&s->tree, number, m->data, m->size, e))
 		return -1;
 	return tree_output_settle(&s->tree, number, e);
-}
-
-/* Read machine and features from info, before the first row. */
-static int uftrace_read_info(struct uftrace_output *s, struct error *e)
-{
-	const uint8_t *p = s->info.data;
-	uint64_t feat;
-
-	if (!s->source)
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"the stream has no events of a uftrace recording: nothing to write");
-	if (!s->info.size)
-		return error_set(e, s->source->name.text, NO_OFFSET,
-				 "the recording's 'info' is missing: " WITHOUT_FIRST_SEGMENT);
-	if (s->info.size < UFTRACE_HEADER_SIZE || memcmp(p, UFTRACE_MAGIC, UFTRACE_MAGIC_SIZE) != 0)
-		return error_set(e, s->source->name.text, NO_OFFSET,
-				 "the recording's 'info' in the stream is damaged");
-	s->machine.big_endian = p[UFTRACE_HDR_ENDIAN] == 2;
-	s->machine.swap = s->machine.big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	s->machine.word = p[UFTRACE_HDR_CLASS] == 1 ? 4 : 8;
-	memcpy(&feat, p + UFTRACE_HDR_FEAT_MASK, 8);
-	s->feat_mask = uftrace_swap64(feat, s->machine.swap);
-	s->begun = true;
-	return 0;
 }
 
 /* Declare that rows precede the part "info": the records are of a 64-bit, little-endian machine.
@@ -978,16 +848,6 @@ static void uftrace_info_later(struct encoding *en, uint64_t feat_mask)
 	s->machine.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	s->feat_mask = feat_mask;
 	s->begun = true;
-}
-
-/* Find or add the file of perf's records of a CPU. */
-static int uftrace_perf_member(struct uftrace_output *s, uint32_t cpu, uint32_t *number,
-			       struct error *e)
-{
-	char name[32];
-	int n = snprintf(name, sizeof(name), "perf-cpu%" PRIu32 ".dat", cpu);
-
-	return tree_output_member(&s->tree, name, (size_t)n, number, e);
 }
 
 /* --- the end --- */
@@ -1038,7 +898,7 @@ static int encode_uftrace_end(struct encoding *en, struct error *e)
 
 	if (!s->begun && uftrace_read_info(s, e))
 		return -1;
-	if (perf_files(s, e) || kernel_output_end(&s->kernel, e) || note_empty(s, e))
+	if (perf_files(s, e) || kernel_output_end(s, e) || note_empty(s, e))
 		return -1;
 	if (s->damage && !(en->options->flags & ENCODE_QUIET))
 		remark_count(
@@ -1060,7 +920,7 @@ static void uftrace_free(struct encoding *en)
 	if (!s)
 		return;
 	tree_output_close(&s->tree);
-	kernel_output_free(&s->kernel);
+	kernel_output_free(s);
 	free(s->tasks);
 	free(s->plans);
 	buffer_free(&s->info);
@@ -1086,6 +946,67 @@ const struct encoder encoder_uftrace = {
 	.free = uftrace_free,
 };
 
+/* --- convert the events of any source to a uftrace recording --- */
+
+/* How one value of a function is stored, in terms of uftrace's argument specifications. */
+struct uftrace_stored {
+	uint16_t index; /* argument from 1; 0: none */
+	char letter;
+	uint8_t size; /* bytes; 0: a text */
+};
+
+/* The state of the conversion. */
+struct uftrace_conversion {
+	struct conversion conversion;
+	struct {
+		struct intern names; /* of modules; the number is the index in list */
+		struct uftrace_made_module {
+			struct text_ref file; /* basename of the module */
+			struct buffer symbols;
+			uint32_t count; /* functions */
+		} * list;
+		size_t capacity;
+		struct intern files; /* names of files */
+	} modules;		     /* in which functions have addresses, and their symbols */
+	struct {
+		const struct event *row; /* the row of the call, as read */
+		struct intern names;	 /* of functions; the number is the index in list */
+		struct uftrace_out_spec {
+			bool has[2];		     /* args, ret are decided */
+			struct uftrace_stored *args; /* ends with index 0; NULL: none */
+			struct uftrace_stored ret[2];
+		} * list;
+		size_t capacity;
+		struct buffer text[2]; /* argspec and retspec of info */
+		struct buffer tail, scratch;
+		uint64_t changed, some; /* calls that lost all, some values */
+		uint64_t cut, blobs;	/* texts, blobs */
+	} specs;			/* of the arguments and return values of functions */
+	/* numbers in the target dictionary by the stream's; 0: none yet */
+	uint32_t *locations;
+	size_t locations_size;
+	struct type *calls[2][2]; /* [leave][with values] */
+	struct convert_arguments arguments;
+	struct {
+		const struct convert_thread **list; /* in the order of their first row */
+		size_t count, capacity;
+		uint64_t own; /* threads written as processes, as they have names of their own */
+	} tasks;
+	struct {
+		uint32_t *numbers; /* in the target dictionary by the stream's; 0: none yet */
+		size_t size;
+		struct buffer events_txt;
+		struct buffer external; /* extern.dat from `written` on */
+		uint64_t written;	/* bytes of extern.dat */
+		struct buffer scratch;
+		uint64_t count;
+		uint64_t blobs, cut, names_cut; /* blobs, texts, names and groups */
+	} events;	  /* user events, whose fields or values are texts in extern.dat */
+	uint32_t deepest; /* depth of a call */
+	uint64_t calls_written, too_deep, gaps;
+	const struct clock *clock; /* of the first event */
+};
+
 /*
  * Write .sym files and a map for functions with synthesised addresses.
  *
@@ -1105,11 +1026,10 @@ static const char *uftrace_basename_of(struct text_ref path, size_t *n)
 }
 
 /* Choose a unique file name for a module. */
-static int name_file(struct uftrace_out_modules *m, struct target_dictionary *d,
-		     struct text_ref module, struct text_ref *file)
+static int name_file(struct uftrace_conversion *s, struct text_ref module, struct text_ref *file)
 {
 	struct buffer b = {0};
-	uint32_t had = m->files.count;
+	uint32_t had = s->modules.files.count;
 	size_t n, size;
 	const char *base = uftrace_basename_of(module, &n);
 	int result = -1;
@@ -1123,48 +1043,42 @@ static int name_file(struct uftrace_out_modules *m, struct target_dictionary *d,
 	if ((*base == '.' && buffer_u8(&b, '_')) || convert_name_escaped(&b, base, n, " \"/"))
 		goto out;
 	size = b.size;
-	for (unsigned i = 2; intern(&m->files, b.data, b.size) < had; i++) {
+	for (unsigned i = 2; intern(&s->modules.files, b.data, b.size) < had; i++) {
 		b.size = size;
 		if (buffer_printf(&b, "~%u", i))
 			goto out;
 	}
-	*file = target_string(d, b.data, b.size);
+	*file = target_string(&s->conversion.d, b.data, b.size);
 	result = 0;
 out:
 	buffer_free(&b);
 	return result;
 }
 
-static int module_of(struct uftrace_out_modules *m, struct target_dictionary *d,
-		     struct text_ref name, uint32_t *number)
+static int module_of(struct uftrace_conversion *s, struct text_ref name, uint32_t *number)
 {
-	struct uftrace_made_module *list;
-	uint32_t had = m->names.count;
+	struct uftrace_made_module *x;
+	uint32_t had = s->modules.names.count;
 
-	*number = intern(&m->names, name.text, name.size);
+	*number = intern(&s->modules.names, name.text, name.size);
 	if (*number == INTERN_NONE)
 		return -1;
-	if (*number < had) {
+	if (*number < had || *number >= MODULES_MOST) {
 		*number = *number < MODULES_MOST ? *number : MODULES_MOST - 1;
 		return 0;
 	}
-	if (*number >= MODULES_MOST) {
-		*number = MODULES_MOST - 1;
-		return 0;
-	}
-	if (ARRAY_GROW(m->list, m->capacity, had))
+	if (ARRAY_GROW(s->modules.list, s->modules.capacity, had))
 		return -1;
-	list = m->list;
-	list[had] = (struct uftrace_made_module){.symbols.spills = true};
-	return name_file(m, d, name, &list[had].file) ||
-			       buffer_printf(&list[had].symbols, "# path name: /%s\n",
-					     list[had].file.text)
+	x = &s->modules.list[had];
+	*x = (struct uftrace_made_module){.symbols.spills = true};
+	return name_file(s, name, &x->file) ||
+			       buffer_printf(&x->symbols, "# path name: /%s\n", x->file.text)
 		       ? -1
 		       : 0;
 }
 
 /* Write the table of a module. */
-static int put_symbols(struct uftrace_made_module *x, struct target_dictionary *d, uint64_t end,
+static int put_symbols(struct uftrace_conversion *s, struct uftrace_made_module *x, uint64_t end,
 		       struct error *e)
 {
 	char name[FILE_MOST * 4 + 32];
@@ -1173,23 +1087,22 @@ static int put_symbols(struct uftrace_made_module *x, struct target_dictionary *
 	snprintf(name, sizeof name, "%.*s.sym", FILE_MOST * 4 + 20, x->file.text);
 	if (buffer_printf(&x->symbols, "%016" PRIx64 " ? __sym_end\n", end))
 		return error_no_memory(e);
-	result = target_meta(d, name, x->symbols.data, x->symbols.size, 0, e);
+	result = target_meta(&s->conversion.d, name, x->symbols.data, x->symbols.size, 0, e);
 	buffer_rest(&x->symbols);
 	return result;
 }
 
 /* Add a function to a module. *address is the new address. */
-static int uftrace_symbol(struct uftrace_out_modules *m, struct target_dictionary *d,
-			  struct text_ref name, struct text_ref module, uint64_t *address,
-			  struct error *e)
+static int uftrace_symbol(struct uftrace_conversion *s, struct text_ref name,
+			  struct text_ref module, uint64_t *address, struct error *e)
 {
 	struct uftrace_made_module *x;
 	uint64_t offset;
 	uint32_t number;
 
-	if (module_of(m, d, module, &number))
+	if (module_of(s, module, &number))
 		return error_no_memory(e);
-	x = &m->list[number];
+	x = &s->modules.list[number];
 	if (x->count == FUNCTIONS_MOST)
 		return error_set(e, NULL, NO_OFFSET,
 				 "more functions in '%.200s' than can be "
@@ -1205,14 +1118,13 @@ static int uftrace_symbol(struct uftrace_out_modules *m, struct target_dictionar
 }
 
 /* Write the symbol tables and the map. */
-static int uftrace_symbols_end(struct uftrace_out_modules *m, struct target_dictionary *d,
-			       struct error *e)
+static int uftrace_symbols_end(struct uftrace_conversion *s, struct error *e)
 {
 	struct buffer map = {0};
 	int result = 0;
 
-	for (uint32_t i = 0; i < m->names.count && i < MODULES_MOST && !result; i++) {
-		struct uftrace_made_module *x = &m->list[i];
+	for (uint32_t i = 0; i < s->modules.names.count && i < MODULES_MOST && !result; i++) {
+		struct uftrace_made_module *x = &s->modules.list[i];
 		uint64_t start = ((uint64_t)i + 1) << MODULE_SHIFT;
 
 		if (buffer_printf(&map,
@@ -1221,26 +1133,26 @@ static int uftrace_symbols_end(struct uftrace_out_modules *m, struct target_dict
 				  start, start + ((uint64_t)1 << MODULE_SHIFT), x->file.text))
 			result = error_no_memory(e);
 		else
-			result = put_symbols(x, d, FIRST + (uint64_t)STRIDE * x->count, e);
+			result = put_symbols(s, x, FIRST + (uint64_t)STRIDE * x->count, e);
 	}
 	/* readers derive the start of the kernel's addresses from the stack's */
 	if (!result && buffer_printf(&map, "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0      "
 					   "                    [stack]\n"))
 		result = error_no_memory(e);
 	if (!result)
-		result = target_meta(d, "sid-" UFTRACE_CONVERTED_SID ".map", map.data, map.size, 0,
-				     e);
+		result = target_meta(&s->conversion.d, "sid-" UFTRACE_CONVERTED_SID ".map",
+				     map.data, map.size, 0, e);
 	buffer_free(&map);
 	return result;
 }
 
-static void uftrace_symbols_free(struct uftrace_out_modules *m)
+static void uftrace_symbols_free(struct uftrace_conversion *s)
 {
-	for (uint32_t i = 0; i < m->names.count && i < MODULES_MOST && m->list; i++)
-		buffer_free(&m->list[i].symbols);
-	free(m->list);
-	intern_free(&m->names);
-	intern_free(&m->files);
+	for (uint32_t i = 0; i < s->modules.names.count && i < MODULES_MOST && s->modules.list; i++)
+		buffer_free(&s->modules.list[i].symbols);
+	free(s->modules.list);
+	intern_free(&s->modules.names);
+	intern_free(&s->modules.files);
 }
 
 /*
@@ -1256,14 +1168,11 @@ struct process {
 	bool written;			    /* its session is */
 };
 
-static int uftrace_task_add(struct uftrace_out_tasks *s, const struct convert_thread *t)
+static int uftrace_task_add(struct uftrace_conversion *s, const struct convert_thread *t)
 {
-	const struct convert_thread **list;
-
-	if (ARRAY_GROW(s->list, s->capacity, s->count))
+	if (ARRAY_GROW(s->tasks.list, s->tasks.capacity, s->tasks.count))
 		return -1;
-	list = s->list;
-	list[s->count++] = t;
+	s->tasks.list[s->tasks.count++] = t;
 	return 0;
 }
 
@@ -1300,12 +1209,12 @@ static int put_session(struct buffer *b, const struct convert_thread *named, int
 
 /* List the processes by the number of their pid. A process has the name of its main thread, or of
  * its first thread with a name. NULL: out of memory. */
-static struct process *uftrace_processes_of(const struct uftrace_out_tasks *s, struct intern *pids)
+static struct process *uftrace_processes_of(const struct uftrace_conversion *s, struct intern *pids)
 {
-	struct process *all = calloc(s->count + 1, sizeof *all);
+	struct process *all = calloc(s->tasks.count + 1, sizeof *all);
 
-	for (size_t i = 0; all && i < s->count; i++) {
-		const struct convert_thread *t = s->list[i];
+	for (size_t i = 0; all && i < s->tasks.count; i++) {
+		const struct convert_thread *t = s->tasks.list[i];
 		uint32_t number = intern(pids, &t->pid, sizeof t->pid);
 
 		if (number == INTERN_NONE) {
@@ -1318,16 +1227,16 @@ static struct process *uftrace_processes_of(const struct uftrace_out_tasks *s, s
 	return all;
 }
 
-static int put_tasks(struct uftrace_out_tasks *s, struct intern *pids, struct process *all,
+static int put_tasks(struct uftrace_conversion *s, struct intern *pids, struct process *all,
 		     struct buffer *b)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct convert_thread *t = s->list[i];
+	for (size_t i = 0; i < s->tasks.count; i++) {
+		const struct convert_thread *t = s->tasks.list[i];
 		struct process *p = &all[intern(pids, &t->pid, sizeof t->pid)];
 		bool own = uftrace_has_name(t) && !uftrace_same_name(p->named, t);
 		int32_t pid = own ? t->tid : t->pid;
 
-		s->own += own;
+		s->tasks.own += own;
 		if ((own || !p->written) && put_session(b, own ? t : p->named, pid))
 			return -1;
 		p->written |= !own;
@@ -1339,8 +1248,7 @@ static int put_tasks(struct uftrace_out_tasks *s, struct intern *pids, struct pr
 }
 
 /* Write task.txt. */
-static int uftrace_tasks_end(struct uftrace_out_tasks *s, struct target_dictionary *d,
-			     struct error *e)
+static int uftrace_tasks_end(struct uftrace_conversion *s, struct error *e)
 {
 	struct intern pids = {0};
 	struct process *all = uftrace_processes_of(s, &pids);
@@ -1350,7 +1258,7 @@ static int uftrace_tasks_end(struct uftrace_out_tasks *s, struct target_dictiona
 	if (!all || put_tasks(s, &pids, all, &b))
 		result = error_no_memory(e);
 	else
-		result = target_meta(d, "task.txt", b.data, b.size, 0, e);
+		result = target_meta(&s->conversion.d, "task.txt", b.data, b.size, 0, e);
 	intern_free(&pids);
 	free(all);
 	buffer_free(&b);
@@ -1358,17 +1266,12 @@ static int uftrace_tasks_end(struct uftrace_out_tasks *s, struct target_dictiona
 }
 
 /* Append the tids, separated by commas. */
-static int uftrace_tasks_list(const struct uftrace_out_tasks *s, struct buffer *b)
+static int uftrace_tasks_list(const struct uftrace_conversion *s, struct buffer *b)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (buffer_printf(b, "%s%" PRId32, i ? "," : "", s->list[i]->tid))
+	for (size_t i = 0; i < s->tasks.count; i++)
+		if (buffer_printf(b, "%s%" PRId32, i ? "," : "", s->tasks.list[i]->tid))
 			return -1;
 	return 0;
-}
-
-void uftrace_out_tasks_free(struct uftrace_out_tasks *s)
-{
-	free(s->list);
 }
 
 /*
@@ -1428,14 +1331,14 @@ static void choose_stored(const struct value *v, struct uftrace_stored *s)
 }
 
 /* Append the arguments that a leave recorded, in parentheses after the return value. */
-static int put_outputs(struct uftrace_out_specs *s)
+static int put_outputs(struct uftrace_conversion *s)
 {
-	struct buffer *b = &s->scratch;
+	struct buffer *b = &s->specs.scratch;
 	size_t from = b->size;
 
 	if (buffer_printf(b, " ("))
 		return -1;
-	if (convert_text_arguments(b, s->conversion->dictionary, s->row, &s->blobs))
+	if (convert_text_arguments(b, s->conversion.dictionary, s->specs.row, &s->specs.blobs))
 		return -1;
 	if (b->size == from + 2)
 		b->size = from;
@@ -1444,10 +1347,10 @@ static int put_outputs(struct uftrace_out_specs *s)
 	return 0;
 }
 
-static int uftrace_put_text(struct uftrace_out_specs *s, const struct uftrace_stored *as,
+static int uftrace_put_text(struct uftrace_conversion *s, const struct uftrace_stored *as,
 			    const struct value *v, struct values *at)
 {
-	struct buffer *b = &s->scratch;
+	struct buffer *b = &s->specs.scratch;
 
 	b->size = 0;
 	if (v->tag == VALUE_STRING) {
@@ -1458,30 +1361,30 @@ static int uftrace_put_text(struct uftrace_out_specs *s, const struct uftrace_st
 		n = n < CONVERT_VALUES_TEXT_MOST + 8 ? n : CONVERT_VALUES_TEXT_MOST + 8;
 		if (n && buffer_append(b, v->bytes, n))
 			return -1;
-	} else if (convert_text_value(b, s->conversion->dictionary, at, &s->blobs)) {
+	} else if (convert_text_value(b, s->conversion.dictionary, at, &s->specs.blobs)) {
 		return -1;
 	}
 	if (as->index == RETVAL && put_outputs(s))
 		return -1;
-	convert_text_cut(b, 0, CONVERT_VALUES_TEXT_MOST, &s->cut);
-	return value_put_bytes(&s->tail, VALUE_STRING, b->data, b->size);
+	convert_text_cut(b, 0, CONVERT_VALUES_TEXT_MOST, &s->specs.cut);
+	return value_put_bytes(&s->specs.tail, VALUE_STRING, b->data, b->size);
 }
 
 /* Append a value, which is at `at`, as `as` requires. 1: the value cannot be stored so. */
-static int convert_values_put_value(struct uftrace_out_specs *s, const struct uftrace_stored *as,
+static int convert_values_put_value(struct uftrace_conversion *s, const struct uftrace_stored *as,
 				    const struct value *v, struct values *at)
 {
 	uint64_t number;
 	uint8_t bytes[8];
 	long double real;
 
-	if (value_put_detail(&s->tail, as->index == RETVAL ? DETAIL_RETURN : DETAIL_ARGUMENT,
+	if (value_put_detail(&s->specs.tail, as->index == RETVAL ? DETAIL_RETURN : DETAIL_ARGUMENT,
 			     as->index == RETVAL ? 0 : as->index))
 		return -1;
 	if (as->letter == 's')
 		return uftrace_put_text(s, as, v, at);
 	if (v->tag == VALUE_NUMBER && v->size == as->size)
-		return value_put_number(&s->tail, as->letter, v->bytes, v->size);
+		return value_put_number(&s->specs.tail, as->letter, v->bytes, v->size);
 	if (as->letter == 'f') {
 		float single;
 		double twice;
@@ -1496,12 +1399,12 @@ static int convert_values_put_value(struct uftrace_out_specs *s, const struct uf
 		single = (float)real;
 		twice = (double)real;
 		memcpy(bytes, as->size == 4 ? (void *)&single : (void *)&twice, as->size);
-		return value_put_number(&s->tail, 'f', bytes, as->size);
+		return value_put_number(&s->specs.tail, 'f', bytes, as->size);
 	}
 	if (!has_number(v, &number))
 		return 1;
 	put_u64(bytes, number);
-	return value_put_number(&s->tail, as->letter, bytes, as->size);
+	return value_put_number(&s->specs.tail, as->letter, bytes, as->size);
 }
 
 static int spec_text(struct buffer *b, const struct uftrace_stored *x, unsigned n)
@@ -1534,25 +1437,21 @@ static bool has_arguments(const struct event *ev)
 	return false;
 }
 
-static struct uftrace_out_spec *spec_of(struct uftrace_out_specs *s, struct text_ref name)
+static struct uftrace_out_spec *spec_of(struct uftrace_conversion *s, struct text_ref name)
 {
-	uint32_t number = intern(&s->names, name.text, name.size);
-	struct uftrace_out_spec *list;
+	uint32_t number = intern(&s->specs.names, name.text, name.size);
 
-	if (number == INTERN_NONE)
+	if (number == INTERN_NONE || ARRAY_REACH(s->specs.list, s->specs.capacity, number))
 		return NULL;
-	if (ARRAY_REACH(s->list, s->capacity, number))
-		return NULL;
-	list = s->list;
-	return &list[number];
+	return &s->specs.list[number];
 }
 
 /* Decide by the values of the first call how those of later calls are stored. */
-static int decide_spec(struct uftrace_out_specs *s, struct uftrace_out_spec *spec,
+static int decide_spec(struct uftrace_conversion *s, struct uftrace_out_spec *spec,
 		       const struct event *ev, struct text_ref name, bool leave)
 {
 	struct uftrace_stored x[ARGUMENTS_MOST + 1] = {{0}};
-	struct buffer *text = &s->text[leave];
+	struct buffer *text = &s->specs.text[leave];
 	unsigned n = 0;
 	struct values v;
 	struct detail d;
@@ -1593,26 +1492,26 @@ static int decide_spec(struct uftrace_out_specs *s, struct uftrace_out_spec *spe
 }
 
 /* Append the arguments that a leave without return value recorded. 1: there are none. */
-static int put_outputs_alone(struct uftrace_out_specs *s, const struct event *ev)
+static int put_outputs_alone(struct uftrace_conversion *s, const struct event *ev)
 {
-	struct buffer *b = &s->scratch;
+	struct buffer *b = &s->specs.scratch;
 
 	b->size = 0;
 	if (!has_arguments(ev))
 		return 1;
-	if (put_outputs(s) || value_put_detail(&s->tail, DETAIL_RETURN, 0))
+	if (put_outputs(s) || value_put_detail(&s->specs.tail, DETAIL_RETURN, 0))
 		return -1;
-	convert_text_cut(b, 0, CONVERT_VALUES_TEXT_MOST, &s->cut);
+	convert_text_cut(b, 0, CONVERT_VALUES_TEXT_MOST, &s->specs.cut);
 	/* without the leading space */
-	return value_put_bytes(&s->tail, VALUE_STRING, b->data + (b->size > 0),
+	return value_put_bytes(&s->specs.tail, VALUE_STRING, b->data + (b->size > 0),
 			       b->size - (b->size > 0));
 }
 
 /* Append the last recorded value of an argument or return value. 1: there is none. */
-static int put_one(struct uftrace_out_specs *s, const struct uftrace_stored *as,
+static int put_one(struct uftrace_conversion *s, const struct uftrace_stored *as,
 		   const struct event *ev)
 {
-	size_t from = s->tail.size;
+	size_t from = s->specs.tail.size;
 	struct values v;
 	uint64_t index;
 	uint8_t what;
@@ -1633,7 +1532,7 @@ static int put_one(struct uftrace_out_specs *s, const struct uftrace_stored *as,
 		at = after = v;
 		if (!values_value(&after, &x) || !values_skip(&v))
 			break;
-		s->tail.size = from;
+		s->specs.tail.size = from;
 		got = convert_values_put_value(s, as, &x, &at);
 		if (got < 0)
 			return -1;
@@ -1665,8 +1564,14 @@ static bool has_others(const struct uftrace_stored *x, const struct event *ev, b
 	return false;
 }
 
-int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
-		       const struct event *ev, struct text_ref name)
+/*
+ * Fill s->specs.tail with the values of a call, in the form that uftrace_pack_values takes; the
+ * tail is empty if there are none. ev: the row with its fields as arguments. The first call of a
+ * function decides how values of the function are stored. Values of later calls that cannot be
+ * stored so are left out and counted.
+ */
+static int uftrace_put_values(struct uftrace_conversion *s, const struct convert_row *r,
+			      const struct event *ev, struct text_ref name)
 {
 	bool leave = r->what == CONVERT_LEAVE;
 	const struct uftrace_stored *x;
@@ -1675,10 +1580,10 @@ int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
 	struct values v;
 	struct detail d;
 
-	s->tail.size = 0;
+	s->specs.tail.size = 0;
 	if (!ev->tail_size || r->cut)
 		return 0;
-	s->row = r->ev;
+	s->specs.row = r->ev;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_detail(&v, &d))
 		wanted += d.what == DETAIL_ARGUMENT || (leave && d.what == DETAIL_RETURN);
@@ -1699,24 +1604,24 @@ int uftrace_put_values(struct uftrace_out_specs *s, const struct convert_row *r,
 		}
 	}
 	if (!n) {
-		s->tail.size = 0;
-		s->changed++;
+		s->specs.tail.size = 0;
+		s->specs.changed++;
 	} else {
-		s->some += has_others(leave ? spec->ret : spec->args, ev, leave);
+		s->specs.some += has_others(leave ? spec->ret : spec->args, ev, leave);
 	}
 	return 0;
 }
 
-static void uftrace_specs_free(struct uftrace_out_specs *s)
+static void uftrace_specs_free(struct uftrace_conversion *s)
 {
-	for (uint32_t i = 0; i < s->names.count && i < s->capacity; i++)
-		free(s->list[i].args);
-	free(s->list);
-	intern_free(&s->names);
+	for (uint32_t i = 0; i < s->specs.names.count && i < s->specs.capacity; i++)
+		free(s->specs.list[i].args);
+	free(s->specs.list);
+	intern_free(&s->specs.names);
 	for (int i = 0; i < 2; i++)
-		buffer_free(&s->text[i]);
-	buffer_free(&s->tail);
-	buffer_free(&s->scratch);
+		buffer_free(&s->specs.text[i]);
+	buffer_free(&s->specs.tail);
+	buffer_free(&s->specs.scratch);
 }
 
 /* --- events of any source as user events of uftrace --- */
@@ -1726,39 +1631,29 @@ enum { PIECE = 48 * 1024, CONVERT_EVENTS_TEXT_MOST = 2000 };
  */
 enum { EVENT_NAME_MOST = 511 };
 
-static int flush_external(struct uftrace_events *s, struct target_dictionary *d, struct error *e)
+static int flush_external(struct uftrace_conversion *s, struct error *e)
 {
-	if (target_meta(d, "extern.dat", s->external.data, s->external.size, s->written, e))
+	if (target_meta(&s->conversion.d, "extern.dat", s->events.external.data,
+			s->events.external.size, s->events.written, e))
 		return -1;
-	s->written += s->external.size;
-	s->external.size = 0;
+	s->events.written += s->events.external.size;
+	s->events.external.size = 0;
 	return 0;
 }
 
-/* The group and name of a user event. */
-struct event_name {
-	const char *group, *name;
-	size_t group_size, name_size;
-};
-
-/* Split the name of a type: uftrace's own names have their group before a colon. */
-static struct event_name event_name_of(const struct type *t)
+/* Get the group and name of a user event: uftrace's own names have their group before a colon. */
+static void event_name_of(const struct type *t, struct text_ref *group, struct text_ref *name)
 {
-	const char *group = t->group.size ? t->group.text : "trace";
-	struct event_name n = {group, "unnamed", strlen(group), 7};
 	const char *colon = memchr(t->name.text, ':', t->name.size);
 
-	if (t->name.size) {
-		n.name = t->name.text;
-		n.name_size = t->name.size;
+	*group = t->group.size ? t->group : (struct text_ref){.text = "trace", .size = 5};
+	*name = t->name.size ? t->name : (struct text_ref){.text = "unnamed", .size = 7};
+	if (colon && type_is_of(t, "uftrace")) {
+		*group = (struct text_ref){.text = t->name.text,
+					   .size = (uint32_t)(colon - t->name.text)};
+		*name = (struct text_ref){.text = colon + 1,
+					  .size = t->name.size - group->size - 1};
 	}
-	if (colon && t->source && !strcmp(t->source->format.text, "uftrace")) {
-		n.group = t->name.text;
-		n.group_size = (size_t)(colon - t->name.text);
-		n.name = colon + 1;
-		n.name_size = t->name.size - n.group_size - 1;
-	}
-	return n;
 }
 
 /* Cut an escaped name to at most n bytes after from, not inside of an escape or a character. */
@@ -1777,96 +1672,96 @@ static void convert_name_cut(struct buffer *b, size_t from, size_t n, uint64_t *
 }
 
 /* Add a user event of a type to events.txt. */
-static int uftrace_new_event(struct uftrace_events *s, struct target_dictionary *d,
-			     const struct type *from, uint32_t *number, struct error *e)
+static int uftrace_new_event(struct uftrace_conversion *s, const struct type *from,
+			     uint32_t *number, struct error *e)
 {
-	struct type *t = target_type(d, from->name.text, from->group.text);
-	struct buffer *b = &s->events_txt;
-	struct event_name name = event_name_of(from);
+	struct type *t = target_type(&s->conversion.d, from->name.text, from->group.text);
+	struct buffer *b = &s->events.events_txt;
+	struct text_ref group, name;
 	size_t at;
 
 	if (!t)
 		return error_no_memory(e);
-	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->count;
+	t->native = UFTRACE_EV_USER_FIRST + (uint32_t)s->events.count;
 	if (t->native >= UFTRACE_EV_EXTERN)
 		return error_set(e, NULL, NO_OFFSET,
 				 "uftrace cannot have more than %d types of events",
 				 UFTRACE_EV_EXTERN - UFTRACE_EV_USER_FIRST);
-	s->count++;
+	s->events.count++;
 	if (buffer_printf(b, "EVENT: %" PRIu32 " ", t->native))
 		return error_no_memory(e);
+	event_name_of(from, &group, &name);
 	at = b->size;
-	if (convert_name_escaped(b, name.group, name.group_size, " :"))
+	if (convert_name_escaped(b, group.text, group.size, " :"))
 		return error_no_memory(e);
-	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	convert_name_cut(b, at, EVENT_NAME_MOST, &s->events.names_cut);
 	if (buffer_u8(b, ':'))
 		return error_no_memory(e);
 	at = b->size;
-	if (convert_name_escaped(b, name.name, name.name_size, " "))
+	if (convert_name_escaped(b, name.text, name.size, " "))
 		return error_no_memory(e);
-	convert_name_cut(b, at, EVENT_NAME_MOST, &s->names_cut);
+	convert_name_cut(b, at, EVENT_NAME_MOST, &s->events.names_cut);
 	*number = t->number;
 	return buffer_u8(b, '\n') ? error_no_memory(e) : 0;
 }
 
 /* Find or add the user event of a type. */
-static int uftrace_event_type(struct uftrace_events *s, struct target_dictionary *d,
-			      const struct type *from, const struct type **out, struct error *e)
+static int uftrace_event_type(struct uftrace_conversion *s, const struct type *from,
+			      const struct type **out, struct error *e)
 {
-	uint32_t *numbers;
-
-	if (ARRAY_REACH(s->numbers, s->size, from->number))
+	if (ARRAY_REACH(s->events.numbers, s->events.size, from->number))
 		return error_no_memory(e);
-	numbers = s->numbers;
-	if (!numbers[from->number] && uftrace_new_event(s, d, from, &numbers[from->number], e))
+	if (!s->events.numbers[from->number] &&
+	    uftrace_new_event(s, from, &s->events.numbers[from->number], e))
 		return -1;
-	*out = dictionary_type(&d->dictionary, numbers[from->number]);
+	*out = dictionary_type(&s->conversion.d.dictionary, s->events.numbers[from->number]);
 	return 0;
 }
 
 /* Write the fields or values of an event as a line of extern.dat. */
-static int uftrace_event_text(struct uftrace_events *s, struct conversion *c,
-			      const struct convert_row *r, struct error *e)
+static int uftrace_event_text(struct uftrace_conversion *s, const struct convert_row *r,
+			      struct error *e)
 {
-	struct buffer *b = &s->scratch, *to = &s->external;
+	struct buffer *b = &s->events.scratch, *to = &s->events.external;
 	const struct event *ev = r->ev;
 	struct text_ref name;
 
 	b->size = 0;
 	if (ev->location) {
-		name = dictionary_location_name(c->dictionary, ev->location);
+		name = dictionary_location_name(s->conversion.dictionary, ev->location);
 		if (buffer_append(b, name.text, name.size) || buffer_u8(b, ' '))
 			return error_no_memory(e);
 	}
-	if (convert_text_row(b, c->dictionary, ev, &s->blobs))
+	if (convert_text_row(b, s->conversion.dictionary, ev, &s->events.blobs))
 		return error_no_memory(e);
 	if (!b->size)
 		return 0;
-	convert_text_cut(b, 0, CONVERT_EVENTS_TEXT_MOST, &s->cut);
+	convert_text_cut(b, 0, CONVERT_EVENTS_TEXT_MOST, &s->events.cut);
 	if (buffer_printf(to, "%" PRIu64 ".%09" PRIu64 " ", r->time / 1000000000,
 			  r->time % 1000000000) ||
 	    convert_name_escaped(to, ev->type->name.text, ev->type->name.size, "") ||
 	    buffer_printf(to, "[%" PRId32 "]: ", r->thread->tid) ||
 	    convert_name_escaped(to, (const char *)b->data, b->size, "") || buffer_u8(to, '\n'))
 		return error_no_memory(e);
-	return to->size < PIECE ? 0 : flush_external(s, &c->d, e);
+	return to->size < PIECE ? 0 : flush_external(s, e);
 }
 
 /* Write events.txt and the rest of extern.dat. */
-static int uftrace_events_end(struct uftrace_events *s, struct target_dictionary *d,
-			      struct error *e)
+static int uftrace_events_end(struct uftrace_conversion *s, struct error *e)
 {
-	if (s->count && target_meta(d, "events.txt", s->events_txt.data, s->events_txt.size, 0, e))
+	if (s->events.count &&
+	    target_meta(&s->conversion.d, "events.txt", s->events.events_txt.data,
+			s->events.events_txt.size, 0, e))
 		return -1;
-	return s->external.size || s->written ? flush_external(s, d, e) : 0;
+	return s->events.external.size || s->events.written ? flush_external(s, e) : 0;
 }
 
-static void uftrace_events_free(struct uftrace_events *s)
+static void uftrace_events_free(struct uftrace_conversion *s)
 {
-	free(s->numbers);
-	buffer_free(&s->events_txt);
-	buffer_free(&s->external);
-	buffer_free(&s->scratch);
+	free(s->events.numbers);
+	buffer_free(&s->events.events_txt);
+	buffer_free(&s->events.external);
+	buffer_free(&s->events.scratch);
 }
 
 /*
@@ -1884,23 +1779,6 @@ static const uint64_t FEATURES = UFTRACE_FEAT_PLTHOOK | UFTRACE_FEAT_TASK_SESSIO
 				 UFTRACE_FEAT_ARGUMENT | UFTRACE_FEAT_RETVAL |
 				 UFTRACE_FEAT_SYM_REL_ADDR | UFTRACE_FEAT_MAX_STACK |
 				 UFTRACE_FEAT_EVENT;
-
-/* The state of the conversion. */
-struct uftrace_conversion {
-	struct conversion conversion;
-	struct uftrace_out_modules modules;
-	struct uftrace_out_specs specs;
-	/* numbers in the target dictionary by the stream's; 0: none yet */
-	uint32_t *locations;
-	size_t locations_size;
-	struct type *calls[2][2]; /* [leave][with values] */
-	struct convert_arguments arguments;
-	struct uftrace_out_tasks tasks;
-	struct uftrace_events events;
-	uint32_t deepest; /* depth of a call */
-	uint64_t calls_written, too_deep, gaps;
-	const struct clock *clock; /* of the first event */
-};
 
 static int begin_types(struct uftrace_conversion *s)
 {
@@ -1928,7 +1806,7 @@ static int uftrace_lane_of(struct uftrace_conversion *s, const struct convert_ro
 	bool had = r->thread->lane;
 
 	*out = convert_thread_lane(&s->conversion, r->thread);
-	return *out && (had || !uftrace_task_add(&s->tasks, r->thread)) ? 0 : error_no_memory(e);
+	return *out && (had || !uftrace_task_add(s, r->thread)) ? 0 : error_no_memory(e);
 }
 
 /* --- calls --- */
@@ -1937,27 +1815,25 @@ static int uftrace_location_of(struct uftrace_conversion *s, uint32_t number, ui
 			       struct error *e)
 {
 	struct dictionary *from = s->conversion.dictionary;
-	uint32_t *locations;
 	const struct location *location = dictionary_location(from, number);
 	struct text_ref module = {"", 0, 0};
 	struct location *p;
 
 	if (ARRAY_REACH(s->locations, s->locations_size, number))
 		return error_no_memory(e);
-	locations = s->locations;
-	if (!locations[number]) {
+	if (!s->locations[number]) {
 		if (location && location->symbol)
 			module = location->symbol->module;
 		convert_use_location(&s->conversion, number);
 		p = target_location(&s->conversion.d);
 		if (!p)
 			return error_no_memory(e);
-		if (uftrace_symbol(&s->modules, &s->conversion.d,
-				   dictionary_location_name(from, number), module, &p->address, e))
+		if (uftrace_symbol(s, dictionary_location_name(from, number), module, &p->address,
+				   e))
 			return -1;
-		locations[number] = p->number;
+		s->locations[number] = p->number;
 	}
-	*out = locations[number];
+	*out = s->locations[number];
 	return 0;
 }
 
@@ -1971,7 +1847,7 @@ static int uftrace_convert_call(void *state, const struct convert_row *r, struct
 	    uftrace_location_of(s, r->location, &ev.location, e))
 		return -1;
 	if (convert_arguments_join(&s->arguments, r->ev, &joined) ||
-	    uftrace_put_values(&s->specs, r, &joined,
+	    uftrace_put_values(s, r, &joined,
 			       dictionary_location_name(s->conversion.dictionary, r->location)))
 		return error_no_memory(e);
 	ev.type = s->calls[leave][s->specs.tail.size > 0];
@@ -1994,10 +1870,10 @@ static int uftrace_convert_instant(void *state, const struct convert_row *r, str
 	struct target_dictionary *d = &s->conversion.d;
 	struct event ev = {.time = r->time, .depth = r->thread->below + (uint32_t)r->thread->count};
 
-	if (uftrace_event_type(&s->events, d, r->ev->type, &ev.type, e) ||
-	    uftrace_lane_of(s, r, &ev.lane, e) || target_event(d, &ev, e))
+	if (uftrace_event_type(s, r->ev->type, &ev.type, e) || uftrace_lane_of(s, r, &ev.lane, e) ||
+	    target_event(d, &ev, e))
 		return -1;
-	return uftrace_event_text(&s->events, &s->conversion, r, e);
+	return uftrace_event_text(s, r, e);
 }
 
 static int uftrace_convert_gap(void *state, const struct convert_row *r, struct error *e)
@@ -2030,19 +1906,18 @@ static void uftrace_convert_drop(void *state)
 {
 	struct uftrace_conversion *s = state;
 
-	uftrace_symbols_free(&s->modules);
-	uftrace_specs_free(&s->specs);
+	uftrace_symbols_free(s);
+	uftrace_specs_free(s);
 	free(s->locations);
 	convert_arguments_free(&s->arguments);
-	uftrace_events_free(&s->events);
-	uftrace_out_tasks_free(&s->tasks);
+	uftrace_events_free(s);
+	free(s->tasks.list);
 }
 
 static int uftrace_convert_init(void *state, struct error *e)
 {
 	struct uftrace_conversion *s = state;
 
-	s->specs.conversion = &s->conversion;
 	s->arguments.dictionary = s->conversion.dictionary;
 	s->arguments.most = FIELDS_MOST;
 	return begin_types(s) ? error_no_memory(e) : 0;
@@ -2077,11 +1952,6 @@ static int convert_put_header(const struct uftrace_conversion *s, struct buffer 
 	return buffer_append(b, h, sizeof h);
 }
 
-static int put_spec(struct buffer *b, const struct buffer *spec)
-{
-	return spec->size ? buffer_append(b, spec->data, spec->size) : 0;
-}
-
 static int put_info(struct uftrace_conversion *s, struct error *e)
 {
 	struct buffer b = {0};
@@ -2092,9 +1962,10 @@ static int put_info(struct uftrace_conversion *s, struct error *e)
 			  "exename:/trace\ncmdline:trencode -t uftrace \ntaskinfo:lines=2\n"
 			  "taskinfo:nr_tid=%zu\ntaskinfo:tids=",
 			  s->tasks.count) ||
-	    uftrace_tasks_list(&s->tasks, &b) || buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
-	    put_spec(&b, &s->specs.text[0]) || buffer_printf(&b, "\nretspec:") ||
-	    put_spec(&b, &s->specs.text[1]) ||
+	    uftrace_tasks_list(s, &b) || buffer_printf(&b, "\nargspec:lines=2\nargspec:") ||
+	    buffer_append(&b, s->specs.text[0].data, s->specs.text[0].size) ||
+	    buffer_printf(&b, "\nretspec:") ||
+	    buffer_append(&b, s->specs.text[1].data, s->specs.text[1].size) ||
 	    buffer_printf(&b, "\npattern_type:simple\nuftrace_version:v0.13 ( x86_64 )\n") ||
 	    (s->clock->flags & CLOCK_HAS_WALL &&
 	     buffer_printf(&b, "utc_offset:%" PRId64 "\n", s->clock->wall / 1000000000)))
@@ -2143,8 +2014,6 @@ static void uftrace_convert_report(void *state)
 static int uftrace_convert_end(void *state, struct error *e)
 {
 	struct uftrace_conversion *s = state;
-	struct target_dictionary *d = &s->conversion.d;
-
 	const struct clip *clip = s->conversion.options->clip;
 
 	/* the last part of --split may have events only */
@@ -2153,8 +2022,8 @@ static int uftrace_convert_end(void *state, struct error *e)
 				 "the stream has no calls, and uftrace shows nothing else "
 				 "(%" PRIu64 " other events came)",
 				 s->conversion.rows);
-	return uftrace_symbols_end(&s->modules, d, e) || uftrace_tasks_end(&s->tasks, d, e) ||
-			       uftrace_events_end(&s->events, d, e) || put_info(s, e)
+	return uftrace_symbols_end(s, e) || uftrace_tasks_end(s, e) || uftrace_events_end(s, e) ||
+			       put_info(s, e)
 		       ? -1
 		       : 0;
 }
