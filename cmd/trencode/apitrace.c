@@ -42,8 +42,8 @@ struct pack {
 	uint8_t *packed;
 	size_t packed_capacity;
 	void *state;
-	struct pack_frame *frames; /* zstd: for the seek table */
-	size_t nframes, frames_capacity;
+	struct buffer
+		frames; /* zstd: the seek table, compressed and original size of each frame, u32 */
 };
 
 static void pack_slow(struct pack *p, const void *data, size_t n);
@@ -85,11 +85,6 @@ enum {
 
 /* zstd's seekable format: a seek table in a skippable frame after the data frames. */
 enum { SEEK_MAGIC = 0x184d2a5e, SEEK_FOOTER = (int)0x8f92eab1 };
-
-/* One frame of zstd: compressed and original size, bytes. */
-struct pack_frame {
-	uint32_t packed, size;
-};
 
 int pack_parse(struct pack_choice *c, const char *text, struct error *e)
 {
@@ -198,28 +193,25 @@ static int pack_brotli(struct pack *p, bool last)
 
 static int pack_zstd(struct pack *p)
 {
-	struct pack_frame *frames;
 	size_t n;
 
 	if (!p->size)
 		return 0;
 	n = ZSTD_compress2(p->state, p->packed, p->packed_capacity, p->data, p->size);
-	if (ZSTD_isError(n) || ARRAY_GROW(p->frames, p->frames_capacity, p->nframes))
+	if (ZSTD_isError(n) || buffer_u32(&p->frames, (uint32_t)n) ||
+	    buffer_u32(&p->frames, (uint32_t)p->size))
 		return pack_fail(p, "cannot compress");
-	frames = p->frames;
-	frames[p->nframes++] = (struct pack_frame){(uint32_t)n, (uint32_t)p->size};
 	return pack_write(p, p->packed, n);
 }
 
 static int pack_seek_table(struct pack *p)
 {
 	struct buffer b = {0};
-	int bad = buffer_u32(&b, SEEK_MAGIC) || buffer_u32(&b, (uint32_t)(8 * p->nframes + 9));
+	int bad = buffer_u32(&b, SEEK_MAGIC) || buffer_u32(&b, (uint32_t)p->frames.size + 9) ||
+		  buffer_append(&b, p->frames.data, p->frames.size) ||
+		  buffer_u32(&b, (uint32_t)(p->frames.size / 8)) || buffer_u8(&b, 0) ||
+		  buffer_u32(&b, (uint32_t)SEEK_FOOTER);
 
-	for (size_t i = 0; i < p->nframes && !bad; i++)
-		bad = buffer_u32(&b, p->frames[i].packed) || buffer_u32(&b, p->frames[i].size);
-	bad = bad || buffer_u32(&b, (uint32_t)p->nframes) || buffer_u8(&b, 0) ||
-	      buffer_u32(&b, (uint32_t)SEEK_FOOTER);
 	bad = bad ? pack_fail(p, "out of memory") : pack_write(p, b.data, b.size);
 	buffer_free(&b);
 	return bad;
@@ -347,11 +339,9 @@ static void pack_close(struct pack *p)
 		}
 	free(p->data);
 	free(p->packed);
-	free(p->frames);
+	buffer_free(&p->frames);
 	*p = (struct pack){0};
 }
-
-/* --- calls --- */
 
 /* --- write a .trace: definitions where they are first used, values in their order --- */
 
@@ -362,102 +352,39 @@ struct apitrace_written {
 	uint8_t id[6];
 };
 
-/* All definitions, or all functions, of the trace. */
-struct apitrace_written_set {
-	struct apitrace_written *at; /* by number in the dictionary */
-	size_t size;
-};
-
-/* One .trace being written. */
-struct apitrace_target {
+/* The state of the encoder. */
+struct apitrace_encoder {
 	struct dictionary *dictionary;
-	struct pack pack;
-	uint64_t version;
-	struct apitrace_written_set definitions, locations;
+	struct pack pack; /* its error has errors of writing */
+	uint64_t version; /* of the trace */
+	/* by twice the number of a definition, and twice the number of a location + 1 */
+	struct apitrace_written *written;
+	size_t nwritten;
+	struct apitrace_header *headers, *last; /* in input order; the last may be incomplete */
+	const struct source *source;		/* of the events being written; NULL: none yet */
+	const struct source *checked;		/* source that is_ours tested last */
+	bool ours;				/* the result of is_ours for checked */
+	struct intern done;			/* numbers of the sources written so far */
+	struct open_calls open; /* call number in the stream to call number in the output */
+	uint32_t call;		/* number of the next call */
+	uint64_t unmatched, foreign, gaps;
+	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
 };
 
-/* Functions that return int return 0, or -1 when out of memory. pack.error has errors of writing.
- */
+/* Functions that return int return 0, or -1 when out of memory. */
 
-/*
- * Convert the events of any source to a .trace: what the files share.
- *
- * Functions that return int return 0, or -1 when out of memory; those that return a pointer return
- * NULL then.
- */
-
-/* The conversion of values of any source to those of a .trace. */
-struct apitrace_convert_values {
-	const struct dictionary *from;
-	struct target_dictionary *to;
-	uint32_t *definitions; /* numbers in to, by number in from; 0: not yet converted */
-	size_t size;
-	struct buffer *out;	  /* of the values that are being converted */
-	uint64_t rounded, opaque; /* values */
-};
-
-/* One function of the target trace. */
-struct apitrace_convert_function {
-	uint32_t location;  /* number in the target dictionary; 0: not yet declared */
-	uint32_t arguments; /* number of */
-	bool keep;	    /* arguments keep their recorded numbers */
-};
-
-/*
- * The functions of the target trace: one for each name and list of arguments, where the list is
- * known before the call is written. Zero-initialised except conversion.
- */
-struct apitrace_convert_functions {
-	struct conversion *conversion;
-	struct convert_arguments arguments;
-	uint64_t cut; /* names */
-
-	/* of calls by location * 2 + numbered, of instants by location, of instants by type, of
-	 * lists by known */
-	struct apitrace_convert_function *locations, *instants, *types, *lists;
-	size_t locations_size, instants_size, types_size, lists_size;
-	struct intern known; /* lists of arguments */
-	struct buffer key;
-	uint32_t signatures;
-	uint64_t listed; /* arguments in lists */
-};
-
-/* Begin a trace of this version: no definition is written yet. */
-static void apitrace_target_begin(struct apitrace_target *t, uint64_t version)
-{
-	t->version = version;
-	if (t->definitions.size)
-		memset(t->definitions.at, 0, t->definitions.size * sizeof *t->definitions.at);
-	if (t->locations.size)
-		memset(t->locations.at, 0, t->locations.size * sizeof *t->locations.at);
-}
-
-static void apitrace_target_free(struct apitrace_target *t)
-{
-	pack_close(&t->pack);
-	free(t->definitions.at);
-	free(t->locations.at);
-}
-
-static int written_set_grow(struct apitrace_written_set *set, uint32_t number)
-{
-	if (ARRAY_REACH(set->at, set->size, number))
-		return -1;
-	return 0;
-}
-
-/* Write an id. Returns 1 if the declaration must follow, 0 if it is written, -1 when out of
- * memory. */
-static int apitrace_put_id(struct pack *p, struct apitrace_written_set *set, uint32_t number,
-			   uint64_t id, uint8_t kind)
+/* Write an id. number: in t->written. Returns 1 if the declaration must follow, 0 if it is written,
+ * -1 when out of memory. */
+static int apitrace_put_id(struct apitrace_encoder *t, size_t number, uint64_t id, uint8_t kind)
 {
 	struct apitrace_written *written;
+	struct pack *p = &t->pack;
 	uint8_t bytes[10];
 	size_t n;
 
-	if (__builtin_expect(number >= set->size, 0) && written_set_grow(set, number))
+	if (ARRAY_REACH(t->written, t->nwritten, number))
 		return -1;
-	written = &set->at[number];
+	written = &t->written[number];
 	if (__builtin_expect(written->size, 1)) {
 		pack_put(p, written->id, written->size);
 		return 0;
@@ -510,7 +437,7 @@ static void definitions_put_frame(struct pack *p, const struct definition *d)
 	pack_byte(p, APITRACE_FRAME_END);
 }
 
-static void put_members(struct apitrace_target *t, const struct definition *d)
+static void put_members(struct apitrace_encoder *t, const struct definition *d)
 {
 	struct pack *p = &t->pack;
 
@@ -539,7 +466,7 @@ static void put_members(struct apitrace_target *t, const struct definition *d)
 }
 
 /* Get the definition of an id of the segment; NULL: it is missing, or of another kind. */
-static const struct definition *apitrace_definition(const struct apitrace_target *t, uint32_t id,
+static const struct definition *apitrace_definition(const struct apitrace_encoder *t, uint32_t id,
 						    enum definition_kind kind)
 {
 	const struct definition *d = dictionary_definition_id(t->dictionary, id);
@@ -548,21 +475,21 @@ static const struct definition *apitrace_definition(const struct apitrace_target
 }
 
 /* Write the id of a definition, and its members when it is new. */
-static int apitrace_put_definition(struct apitrace_target *t, const struct definition *d)
+static int apitrace_put_definition(struct apitrace_encoder *t, const struct definition *d)
 {
-	int fresh =
-		apitrace_put_id(&t->pack, &t->definitions, d->number, d->native, (uint8_t)d->kind);
+	int fresh = apitrace_put_id(t, 2 * (size_t)d->number, d->native, (uint8_t)d->kind);
+
 	if (fresh > 0)
 		put_members(t, d);
 	return fresh < 0 ? -1 : 0;
 }
 
 /* Write the id of a function, and its declaration when it is new. */
-static int apitrace_put_function(struct apitrace_target *t, const struct location *location)
+static int apitrace_put_function(struct apitrace_encoder *t, const struct location *location)
 {
 	const struct definition *arguments = location->arguments;
 	struct pack *p = &t->pack;
-	int fresh = apitrace_put_id(p, &t->locations, location->number, location->address, 1);
+	int fresh = apitrace_put_id(t, 2 * (size_t)location->number + 1, location->address, 1);
 
 	if (fresh <= 0)
 		return fresh;
@@ -595,7 +522,7 @@ static void put_integer(struct pack *p, uint64_t n, bool is_signed)
 }
 
 /* Write an ENUM as a number if its definition cannot be written or does not have the value. */
-static int values_put_enum(struct apitrace_target *t, const struct value *v)
+static int values_put_enum(struct apitrace_encoder *t, const struct value *v)
 {
 	const struct definition *d = apitrace_definition(t, v->definition, DEFINITION_ENUM);
 	struct pack *p = &t->pack;
@@ -620,7 +547,7 @@ static int values_put_enum(struct apitrace_target *t, const struct value *v)
 	return 0;
 }
 
-static int values_put_bitmask(struct apitrace_target *t, const struct value *v)
+static int values_put_bitmask(struct apitrace_encoder *t, const struct value *v)
 {
 	const struct definition *d = apitrace_definition(t, v->definition, DEFINITION_BITMASK);
 
@@ -655,7 +582,7 @@ static void put_foreign(struct pack *p, const struct value *v)
 static int apitrace_put_scalar(void *to, const struct value_item *item)
 {
 	const struct value *v = &item->value;
-	struct apitrace_target *t = to;
+	struct apitrace_encoder *t = to;
 	struct pack *p = &t->pack;
 
 	switch (v->tag) {
@@ -702,7 +629,7 @@ static const struct definition *struct_of(const struct value_parent *v)
 /* Write what is before the children. The definition of a struct has their number. */
 static int put_begin(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct apitrace_target *t = to;
+	struct apitrace_encoder *t = to;
 	const struct definition *d = struct_of(v);
 
 	(void)rest;
@@ -730,7 +657,7 @@ static int put_child(void *to, const struct value_parent *v, const struct values
 /* Write a NULL for each child that only the definition has. */
 static int put_end(void *to, const struct value_parent *v)
 {
-	struct apitrace_target *t = to;
+	struct apitrace_encoder *t = to;
 	const struct definition *d = struct_of(v);
 
 	for (uint64_t i = v->count; d && i < d->count; i++)
@@ -744,13 +671,14 @@ static const struct value_style apitrace_style = {.raw = true,
 						  .child = put_child,
 						  .end = put_end};
 
-static int encode_apitrace_put_value(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_value(struct apitrace_encoder *t, struct values *v)
 {
 	return value_walk(&apitrace_style, t, t->dictionary, v);
 }
 
 /* Find the next frame that has a definition, among *n frames; NULL: there is none. */
-static const struct definition *next_frame(struct apitrace_target *t, struct values *v, uint64_t *n)
+static const struct definition *next_frame(struct apitrace_encoder *t, struct values *v,
+					   uint64_t *n)
 {
 	const struct definition *d = NULL;
 	struct value frame;
@@ -760,7 +688,7 @@ static const struct definition *next_frame(struct apitrace_target *t, struct val
 	return d;
 }
 
-static int encode_apitrace_put_backtrace(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_backtrace(struct apitrace_encoder *t, struct values *v)
 {
 	const struct definition *frame;
 	struct values ahead;
@@ -780,7 +708,7 @@ static int encode_apitrace_put_backtrace(struct apitrace_target *t, struct value
 	return 0;
 }
 
-static int encode_apitrace_put_detail(struct apitrace_target *t, struct values *v)
+static int encode_apitrace_put_detail(struct apitrace_encoder *t, struct values *v)
 {
 	struct pack *p = &t->pack;
 	struct value flags;
@@ -877,12 +805,12 @@ static inline __attribute__((always_inline)) bool apitrace_quick_run(struct apit
 
 /* Copy the id of a definition that is already written. */
 static inline __attribute__((always_inline)) bool quick_definition(struct apitrace_quick_rows *q,
-								   const struct apitrace_target *t,
+								   const struct apitrace_encoder *t,
 								   enum definition_kind kind)
 {
 	const struct apitrace_written *written;
 	uint8_t low, high;
-	uint32_t number;
+	size_t number;
 
 	if (!quick_byte(q, &low))
 		return false;
@@ -892,10 +820,10 @@ static inline __attribute__((always_inline)) bool quick_definition(struct apitra
 			return false;
 		number = (low & 0x7f) | (uint32_t)high << 7;
 	}
-	number = idmap_get(&t->dictionary->ids[ENTRY_DEFINITION], number);
-	if (number >= t->definitions.size)
+	number = 2 * (size_t)idmap_get(&t->dictionary->ids[ENTRY_DEFINITION], (uint32_t)number);
+	if (number >= t->nwritten)
 		return false;
-	written = &t->definitions.at[number];
+	written = &t->written[number];
 	if (written->kind != kind || !written->size)
 		return false;
 	memcpy(q->out, written->id, sizeof written->id);
@@ -904,7 +832,7 @@ static inline __attribute__((always_inline)) bool quick_definition(struct apitra
 }
 
 static inline __attribute__((always_inline)) bool
-apitrace_quick_enum(struct apitrace_quick_rows *q, const struct apitrace_target *t)
+apitrace_quick_enum(struct apitrace_quick_rows *q, const struct apitrace_encoder *t)
 {
 	uint8_t size;
 	int64_t n;
@@ -925,7 +853,7 @@ apitrace_quick_enum(struct apitrace_quick_rows *q, const struct apitrace_target 
 }
 
 static inline __attribute__((always_inline)) bool
-apitrace_quick_scalar(struct apitrace_quick_rows *q, const struct apitrace_target *t)
+apitrace_quick_scalar(struct apitrace_quick_rows *q, const struct apitrace_encoder *t)
 {
 	uint8_t tag;
 
@@ -952,7 +880,7 @@ apitrace_quick_scalar(struct apitrace_quick_rows *q, const struct apitrace_targe
 }
 
 static inline __attribute__((always_inline)) bool
-apitrace_quick_array(struct apitrace_quick_rows *q, const struct apitrace_target *t)
+apitrace_quick_array(struct apitrace_quick_rows *q, const struct apitrace_encoder *t)
 {
 	size_t floats;
 	uint8_t n;
@@ -972,7 +900,7 @@ apitrace_quick_array(struct apitrace_quick_rows *q, const struct apitrace_target
 }
 
 /* Write details up to the first that needs encode_apitrace_put_detail(). */
-static void encode_apitrace_quick_details(struct apitrace_target *t, struct values *v)
+static void encode_apitrace_quick_details(struct apitrace_encoder *t, struct values *v)
 {
 	struct pack *pack = &t->pack;
 	struct apitrace_quick_rows q = {v->at, v->end, pack->data + pack->size,
@@ -1001,7 +929,7 @@ static void encode_apitrace_quick_details(struct apitrace_target *t, struct valu
 }
 
 /* Write the values of an event and the end mark. */
-static int apitrace_put_details(struct apitrace_target *t, const struct event *ev)
+static int apitrace_put_details(struct apitrace_encoder *t, const struct event *ev)
 {
 	struct values v;
 
@@ -1030,20 +958,6 @@ struct apitrace_header {
 	struct buffer text;
 };
 
-/* The state of the encoder. */
-struct apitrace_encoder {
-	struct apitrace_target target;
-	struct apitrace_header *headers, *last; /* in input order; the last may be incomplete */
-	const struct source *source;		/* of the events being written; NULL: none yet */
-	const struct source *checked;		/* source that is_ours tested last */
-	bool ours;				/* the result of is_ours for checked */
-	struct intern done;			/* numbers of the sources written so far */
-	struct open_calls open; /* call number in the stream to call number in the output */
-	uint32_t call;		/* number of the next call */
-	uint64_t unmatched, foreign, gaps;
-	bool quiet, begun, several; /* begun: a header is written; several: more than one is */
-};
-
 static int encode_apitrace_begin(struct encoding *en, struct error *e)
 {
 	struct apitrace_encoder *s = calloc(1, sizeof *s);
@@ -1051,9 +965,9 @@ static int encode_apitrace_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return error_no_memory(e);
 	en->state = s;
-	s->target.dictionary = en->dictionary;
+	s->dictionary = en->dictionary;
 	s->quiet = en->options->flags & ENCODE_QUIET;
-	return pack_open(&s->target.pack, &en->options->compress, en->out, e);
+	return pack_open(&s->pack, &en->options->compress, en->out, e);
 }
 
 /* Remove the first header; NULL: there is none. The caller frees the header. */
@@ -1078,7 +992,7 @@ static uint64_t apitrace_size(const struct encoding *en)
 {
 	const struct apitrace_encoder *s = en->state;
 
-	return en->out->written + s->target.pack.size;
+	return en->out->written + s->pack.size;
 }
 
 static void apitrace_free(struct encoding *en)
@@ -1087,7 +1001,8 @@ static void apitrace_free(struct encoding *en)
 
 	if (!s)
 		return;
-	apitrace_target_free(&s->target);
+	pack_close(&s->pack);
+	free(s->written);
 	for (struct apitrace_header *h; (h = take_header(s));)
 		free_header(h);
 	intern_free(&s->done);
@@ -1125,8 +1040,7 @@ static int encode_apitrace_meta(struct encoding *en, const struct meta *m, struc
 	struct apitrace_encoder *s = en->state;
 	struct apitrace_header *h;
 
-	if (m->name_size != sizeof APITRACE_META_HEADER - 1 ||
-	    memcmp(m->name, APITRACE_META_HEADER, m->name_size) != 0)
+	if (!meta_is(m, APITRACE_META_HEADER))
 		return 0;
 	if (!m->offset && apitrace_add_header(s, m->source))
 		return error_no_memory(e);
@@ -1146,8 +1060,10 @@ static void apitrace_write_header(struct apitrace_encoder *s, const uint8_t *tex
 		       "--resynthesize writes one trace");
 	s->several = s->begun;
 	s->begun = true;
-	apitrace_target_begin(&s->target, text[0]);
-	pack_put(&s->target.pack, text, size);
+	s->version = text[0];
+	if (s->nwritten)
+		memset(s->written, 0, s->nwritten * sizeof *s->written);
+	pack_put(&s->pack, text, size);
 }
 
 /* Write the header of a source, after those of traces without events; false: there is none. */
@@ -1195,17 +1111,16 @@ static int apitrace_begin_trace(struct apitrace_encoder *s, const struct source 
 
 static int apitrace_put_enter(struct apitrace_encoder *s, const struct event *ev, uint32_t call)
 {
-	struct apitrace_target *t = &s->target;
-	const struct location *location = dictionary_location(t->dictionary, ev->location);
+	const struct location *location = dictionary_location(s->dictionary, ev->location);
 
 	if (!location) {
 		s->foreign++;
 		return 0;
 	}
-	pack_byte(&t->pack, APITRACE_ENTER);
-	if (t->version >= APITRACE_THREADS)
-		pack_uint(&t->pack, (uint32_t)ev->lane->tid);
-	if (apitrace_put_function(t, location) || apitrace_put_details(t, ev))
+	pack_byte(&s->pack, APITRACE_ENTER);
+	if (s->version >= APITRACE_THREADS)
+		pack_uint(&s->pack, (uint32_t)ev->lane->tid);
+	if (apitrace_put_function(s, location) || apitrace_put_details(s, ev))
 		return -1;
 	return open_calls_put(&s->open, 0, call, s->call++);
 }
@@ -1218,9 +1133,9 @@ static int apitrace_put_leave(struct apitrace_encoder *s, const struct event *ev
 		s->unmatched++; /* the enter was left out or not recorded */
 		return 0;
 	}
-	pack_byte(&s->target.pack, APITRACE_LEAVE);
-	pack_uint(&s->target.pack, (uint32_t)number);
-	return apitrace_put_details(&s->target, ev);
+	pack_byte(&s->pack, APITRACE_LEAVE);
+	pack_uint(&s->pack, (uint32_t)number);
+	return apitrace_put_details(s, ev);
 }
 
 /* Test whether the source is an apitrace trace; the last result is kept. */
@@ -1254,8 +1169,8 @@ static int encode_apitrace_event(struct encoding *en, const struct event *ev, st
 		bad = apitrace_put_enter(s, ev, call);
 	else if (ev->type->kind == KIND_LEAVE)
 		bad = apitrace_put_leave(s, ev, call);
-	if (s->target.pack.error.what[0]) {
-		*e = s->target.pack.error;
+	if (s->pack.error.what[0]) {
+		*e = s->pack.error;
 		return -1;
 	}
 	return bad ? error_no_memory(e) : 0;
@@ -1276,7 +1191,7 @@ static int encode_apitrace_end(struct encoding *en, struct error *e)
 		remark_count(s->gaps, "{gap|gaps} cannot be written into a .trace");
 		remark_count(s->unmatched, "{return|returns} without a call {is|are} left out");
 	}
-	return pack_finish(&s->target.pack, e);
+	return pack_finish(&s->pack, e);
 }
 
 const struct encoder encoder_apitrace = {
@@ -1301,16 +1216,44 @@ enum {
 	LISTED_MOST = 1 << 18, /* arguments of all lists */
 };
 
-static void apitrace_convert_functions_free(struct apitrace_convert_functions *f)
-{
-	convert_arguments_free(&f->arguments);
-	free(f->locations);
-	free(f->instants);
-	free(f->types);
-	free(f->lists);
-	intern_free(&f->known);
-	buffer_free(&f->key);
-}
+/* One function of the target trace. */
+struct apitrace_convert_function {
+	uint32_t location;  /* number in the target dictionary; 0: not yet declared */
+	uint32_t arguments; /* number of */
+	bool keep;	    /* arguments keep their recorded numbers */
+};
+
+/* The state of the conversion. */
+struct apitrace_conversion {
+	struct conversion conversion;
+	struct {
+		uint32_t *definitions; /* numbers in the target dictionary, by number in the
+					  stream's; 0: not yet converted */
+		size_t size;
+		struct buffer *out;	  /* of the values that are being converted */
+		uint64_t rounded, opaque; /* values */
+	} values;
+	/* the functions of the target trace: one for each name and list of arguments, where the
+	   list is known before the call is written */
+	struct {
+		struct convert_arguments arguments;
+		uint64_t cut; /* names */
+		/* of calls by location * 2 + numbered, of instants by location, of instants by
+		   type, of lists by known */
+		struct apitrace_convert_function *locations, *instants, *types, *lists;
+		size_t locations_size, instants_size, types_size, lists_size;
+		struct intern known; /* lists of arguments */
+		struct buffer key;
+		uint32_t signatures;
+		uint64_t listed; /* arguments in lists */
+	} functions;
+	struct type *calls[2];
+	struct buffer tail; /* values of the row being written */
+	uint32_t calls_written;
+	uint64_t extra; /* arguments left out */
+	uint64_t unseen, instants;
+	uint64_t named; /* threads with a name or a process */
+};
 
 /* --- names of arguments --- */
 
@@ -1328,15 +1271,15 @@ static struct definition *target_definition(struct target_dictionary *d)
 }
 
 /* Add a definition with n names of arguments, which the caller fills in. */
-static struct definition *new_names(struct apitrace_convert_functions *f, uint32_t n,
+static struct definition *new_names(struct apitrace_conversion *s, uint32_t n,
 				    struct member **members)
 {
-	struct definition *d = target_definition(&f->conversion->d);
+	struct definition *d = target_definition(&s->conversion.d);
 
-	*members = target_members(&f->conversion->d, n);
+	*members = target_members(&s->conversion.d, n);
 	if (!d || !*members)
 		return NULL;
-	d->name = target_string(&f->conversion->d, "", 0);
+	d->name = target_string(&s->conversion.d, "", 0);
 	d->kind = DEFINITION_STRUCT;
 	d->count = n;
 	d->members = *members;
@@ -1344,28 +1287,28 @@ static struct definition *new_names(struct apitrace_convert_functions *f, uint32
 }
 
 /* Name an argument as uftrace does: "arg1", "fparg1". */
-static struct text_ref number_name(struct apitrace_convert_functions *f, uint64_t index)
+static struct text_ref number_name(struct apitrace_conversion *s, uint64_t index)
 {
 	char name[32];
 	int size = index > 1000 ? snprintf(name, sizeof name, "fparg%" PRIu64, index - 1000)
 				: snprintf(name, sizeof name, "arg%" PRIu64, index);
 
-	return target_string(&f->conversion->d, name, (size_t)size);
+	return target_string(&s->conversion.d, name, (size_t)size);
 }
 
 /* List the names of the event's arguments in their order. from: the names by index, or NULL. */
-static struct definition *apitrace_list_names(struct apitrace_convert_functions *f,
-					      const struct event *ev, const struct definition *from,
-					      uint32_t n)
+static struct definition *apitrace_list_names(struct apitrace_conversion *s, const struct event *ev,
+					      const struct definition *from, uint32_t n)
 {
-	const struct convert_fields *fields = convert_arguments_fields(&f->arguments, ev->type);
+	const struct convert_fields *fields =
+		convert_arguments_fields(&s->functions.arguments, ev->type);
 	uint32_t named = from ? from->count : 0;
 	struct definition *d;
 	struct member *m;
 	struct values v;
 	struct detail x;
 
-	d = fields ? new_names(f, n, &m) : NULL;
+	d = fields ? new_names(s, n, &m) : NULL;
 	if (!d)
 		return NULL;
 	values_begin(&v, ev->tail, ev->tail_size);
@@ -1373,7 +1316,7 @@ static struct definition *apitrace_list_names(struct apitrace_convert_functions 
 		if (x.what != DETAIL_ARGUMENT)
 			continue;
 		m[i++].name = !x.index || x.index > named + (uint64_t)fields->n
-				      ? number_name(f, x.index)
+				      ? number_name(s, x.index)
 			      : x.index <= named ? from->members[x.index - 1].name
 						 : fields->list[x.index - named - 1].from->name;
 	}
@@ -1382,15 +1325,14 @@ static struct definition *apitrace_list_names(struct apitrace_convert_functions 
 
 /* List the names of a location's arguments, which may be NULL, and of fields; and of the function
  * of an event. */
-static struct definition *all_names(struct apitrace_convert_functions *f,
-				    const struct definition *from,
+static struct definition *all_names(struct apitrace_conversion *s, const struct definition *from,
 				    const struct convert_fields *fields, bool function)
 {
 	uint32_t n = from ? from->count : 0;
 	struct definition *d;
 	struct member *m;
 
-	d = new_names(f, n + fields->n + function, &m);
+	d = new_names(s, n + fields->n + function, &m);
 	if (!d)
 		return NULL;
 	for (uint32_t i = 0; i < n; i++)
@@ -1398,39 +1340,39 @@ static struct definition *all_names(struct apitrace_convert_functions *f,
 	for (uint32_t i = 0; i < fields->n; i++)
 		m[n + i].name = fields->list[i].from->name;
 	if (function)
-		m[n + fields->n].name = target_string(&f->conversion->d, "function", 8);
+		m[n + fields->n].name = target_string(&s->conversion.d, "function", 8);
 	return d;
 }
 
 /* --- functions --- */
 
 /* Escape NULs in a name, as readers end the name at a NUL. */
-static int name_without_nul(struct apitrace_convert_functions *f, struct text_ref *name)
+static int name_without_nul(struct apitrace_conversion *s, struct text_ref *name)
 {
 	struct buffer b = {0};
 	int result = convert_name_no_nul(&b, name->text, name->size);
 
 	if (!result)
-		*name = target_string(&f->conversion->d, b.data, b.size);
+		*name = target_string(&s->conversion.d, b.data, b.size);
 	buffer_free(&b);
 	return result;
 }
 
-static struct apitrace_convert_function *declare_function(struct apitrace_convert_functions *f,
+static struct apitrace_convert_function *declare_function(struct apitrace_conversion *s,
 							  struct apitrace_convert_function *to,
 							  struct text_ref name,
 							  const struct definition *names)
 {
-	struct location *p = target_location(&f->conversion->d);
+	struct location *p = target_location(&s->conversion.d);
 
 	if (!p || !names)
 		return NULL;
-	p->address = f->signatures++;
-	if (name.size && name_without_nul(f, &name))
+	p->address = s->functions.signatures++;
+	if (name.size && name_without_nul(s, &name))
 		return NULL;
 	if (name.size > NAME_MOST) {
-		name = target_string(&f->conversion->d, name.text, NAME_MOST);
-		f->cut++;
+		name = target_string(&s->conversion.d, name.text, NAME_MOST);
+		s->functions.cut++;
 	}
 	p->name = name;
 	p->arguments = names;
@@ -1442,33 +1384,28 @@ static struct apitrace_convert_function *declare_function(struct apitrace_conver
 static struct apitrace_convert_function *function_at(struct apitrace_convert_function **table,
 						     size_t *size, uint32_t number)
 {
-	struct apitrace_convert_function *f;
-
-	if (ARRAY_REACH(*table, *size, number))
-		return NULL;
-	f = *table;
-	return &f[number];
+	return ARRAY_REACH(*table, *size, number) ? NULL : &(*table)[number];
 }
 
-/* Fill f->key with the identity of the event's list of arguments: location or type, and the
- * arguments' indices. */
-static int list_arguments(struct apitrace_convert_functions *f, const struct event *ev,
-			  uint32_t location, uint32_t *n)
+/* Fill s->functions.key with the identity of the event's list of arguments: location or type, and
+ * the arguments' indices. */
+static int list_arguments(struct apitrace_conversion *s, const struct event *ev, uint32_t location,
+			  uint32_t *n)
 {
 	uint32_t whose[] = {location, location ? 0 : ev->type->number};
 	struct values v;
 	struct detail x;
 
 	*n = 0;
-	f->key.size = 0;
-	if (buffer_append(&f->key, whose, sizeof whose))
+	s->functions.key.size = 0;
+	if (buffer_append(&s->functions.key, whose, sizeof whose))
 		return -1;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_detail(&v, &x)) {
-		if (x.what != DETAIL_ARGUMENT || *n == f->arguments.most)
+		if (x.what != DETAIL_ARGUMENT || *n == s->functions.arguments.most)
 			continue;
 		++*n;
-		if (buffer_append(&f->key, &x.index, sizeof x.index))
+		if (buffer_append(&s->functions.key, &x.index, sizeof x.index))
 			return -1;
 	}
 	return 0;
@@ -1476,7 +1413,7 @@ static int list_arguments(struct apitrace_convert_functions *f, const struct eve
 
 /* Get the function of the event's list of arguments. base: another function of the same name,
  * if one is declared; it is used when there are too many lists. */
-static struct apitrace_convert_function *function_of_list(struct apitrace_convert_functions *f,
+static struct apitrace_convert_function *function_of_list(struct apitrace_conversion *s,
 							  const struct event *ev, uint32_t location,
 							  struct text_ref name,
 							  const struct definition *from,
@@ -1487,16 +1424,19 @@ static struct apitrace_convert_function *function_of_list(struct apitrace_conver
 
 	if (!ev->tail_size && base->location && !base->arguments)
 		return base;
-	if (list_arguments(f, ev, location, &n))
+	if (list_arguments(s, ev, location, &n))
 		return NULL;
-	if (base->location && f->listed + n + 1 > LISTED_MOST &&
-	    intern_find(&f->known, f->key.data, f->key.size) == INTERN_NONE)
+	if (base->location && s->functions.listed + n + 1 > LISTED_MOST &&
+	    intern_find(&s->functions.known, s->functions.key.data, s->functions.key.size) ==
+		    INTERN_NONE)
 		return base;
-	number = intern(&f->known, f->key.data, f->key.size);
-	to = number == INTERN_NONE ? NULL : function_at(&f->lists, &f->lists_size, number);
+	number = intern(&s->functions.known, s->functions.key.data, s->functions.key.size);
+	to = number == INTERN_NONE
+		     ? NULL
+		     : function_at(&s->functions.lists, &s->functions.lists_size, number);
 	if (to && !to->location) {
-		f->listed += n + 1;
-		to = declare_function(f, to, name, apitrace_list_names(f, ev, from, n));
+		s->functions.listed += n + 1;
+		to = declare_function(s, to, name, apitrace_list_names(s, ev, from, n));
 	}
 	if (to)
 		*base = *to;
@@ -1510,59 +1450,59 @@ static bool returns_arguments(const struct event *ev)
 }
 
 /* Get the function of an enter or leave. Its arguments are what the enter recorded. */
-static struct apitrace_convert_function *
-apitrace_function_of_call(struct apitrace_convert_functions *f, const struct convert_row *r)
+static struct apitrace_convert_function *apitrace_function_of_call(struct apitrace_conversion *s,
+								   const struct convert_row *r)
 {
 	const struct location *location =
-		dictionary_location(f->conversion->dictionary, r->location);
+		dictionary_location(s->conversion.dictionary, r->location);
 	const struct definition *names = location ? location->arguments : NULL;
 	/* asynchronous calls of a function have an id, and other calls of it have none */
 	bool numbered = r->ev->type->flags & TYPE_CALL_NUMBER;
-	struct apitrace_convert_function *base =
-		function_at(&f->locations, &f->locations_size, 2 * r->location + numbered);
-	struct text_ref name = dictionary_location_name(f->conversion->dictionary, r->location);
+	struct apitrace_convert_function *base = function_at(
+		&s->functions.locations, &s->functions.locations_size, 2 * r->location + numbered);
+	struct text_ref name = dictionary_location_name(s->conversion.dictionary, r->location);
 	const struct convert_fields *fields;
 
 	/* the leave has the function of its enter */
 	if (!base || (base->location && r->what == CONVERT_LEAVE))
 		return base;
 	if (!base->location)
-		convert_use_location(f->conversion, r->location);
-	fields = convert_arguments_fields(&f->arguments, r->ev->type);
+		convert_use_location(&s->conversion, r->location);
+	fields = convert_arguments_fields(&s->functions.arguments, r->ev->type);
 	if (!fields)
 		return NULL;
 	if (fields->n || (names && returns_arguments(r->ev))) {
 		base->keep = true;
 		return base->location ? base
-				      : declare_function(f, base, name,
-							 all_names(f, names, fields, false));
+				      : declare_function(s, base, name,
+							 all_names(s, names, fields, false));
 	}
 	if (r->ev->type->flags & TYPE_VALUES || !returns_arguments(r->ev))
-		return function_of_list(f, r->ev, r->location, name, names, base);
+		return function_of_list(s, r->ev, r->location, name, names, base);
 	return base->location ? base
-			      : declare_function(f, base, name, all_names(f, NULL, fields, false));
+			      : declare_function(s, base, name, all_names(s, NULL, fields, false));
 }
 
 /* Get the function of an event with values, named for its location, or for its type. ev: the
  * event with its fields as arguments. */
-static struct apitrace_convert_function *
-apitrace_function_of_values(struct apitrace_convert_functions *f, const struct event *ev)
+static struct apitrace_convert_function *apitrace_function_of_values(struct apitrace_conversion *s,
+								     const struct event *ev)
 {
 	const struct location *location =
-		dictionary_location(f->conversion->dictionary, ev->location);
+		dictionary_location(s->conversion.dictionary, ev->location);
 	struct apitrace_convert_function *base;
 
 	if (!ev->location) {
-		base = function_at(&f->types, &f->types_size, ev->type->number);
-		return base ? function_of_list(f, ev, 0, ev->type->name, NULL, base) : NULL;
+		base = function_at(&s->functions.types, &s->functions.types_size, ev->type->number);
+		return base ? function_of_list(s, ev, 0, ev->type->name, NULL, base) : NULL;
 	}
 	/* calls of the same location may need all of its names */
-	base = function_at(&f->instants, &f->instants_size, ev->location);
+	base = function_at(&s->functions.instants, &s->functions.instants_size, ev->location);
 	if (base && !base->location)
-		convert_use_location(f->conversion, ev->location);
+		convert_use_location(&s->conversion, ev->location);
 	return base ? function_of_list(
-			      f, ev, ev->location,
-			      dictionary_location_name(f->conversion->dictionary, ev->location),
+			      s, ev, ev->location,
+			      dictionary_location_name(s->conversion.dictionary, ev->location),
 			      location ? location->arguments : NULL, base)
 		    : NULL;
 }
@@ -1570,49 +1510,47 @@ apitrace_function_of_values(struct apitrace_convert_functions *f, const struct e
 /* Get the function of an event with fields, named for its type; the location, if there is one,
  * is the last argument. */
 static struct apitrace_convert_function *
-apitrace_function_of_fields(struct apitrace_convert_functions *f, const struct event *ev,
+apitrace_function_of_fields(struct apitrace_conversion *s, const struct event *ev,
 			    const struct convert_fields *fields)
 {
 	struct apitrace_convert_function *to =
-		function_at(&f->types, &f->types_size, ev->type->number);
+		function_at(&s->functions.types, &s->functions.types_size, ev->type->number);
 
-	return to && !to->location ? declare_function(f, to, ev->type->name,
-						      all_names(f, NULL, fields, ev->location))
+	return to && !to->location ? declare_function(s, to, ev->type->name,
+						      all_names(s, NULL, fields, ev->location))
 				   : to;
 }
 
 /* --- convert values of any source to those of a .trace --- */
 
 /* Get the number of the definition in the target dictionary; 0: out of memory. */
-static uint32_t apitrace_convert_definition(struct apitrace_convert_values *a,
+static uint32_t apitrace_convert_definition(struct apitrace_conversion *s,
 					    const struct definition *d)
 {
-	uint32_t *table;
 	struct definition *made;
 
-	if (ARRAY_REACH(a->definitions, a->size, d->number))
+	if (ARRAY_REACH(s->values.definitions, s->values.size, d->number))
 		return 0;
-	table = a->definitions;
-	if (table[d->number])
-		return table[d->number];
-	made = target_definition(a->to);
+	if (s->values.definitions[d->number])
+		return s->values.definitions[d->number];
+	made = target_definition(&s->conversion.d);
 	if (!made)
 		return 0;
 	made->name = d->name;
 	made->kind = d->kind;
 	made->count = d->count;
 	made->members = d->members; /* owned by the stream's dictionary */
-	return table[d->number] = made->number;
+	return s->values.definitions[d->number] = made->number;
 }
 
 /* Convert the definition of a value; *id is 0 if the definition is missing or of another kind. */
-static int apitrace_definition_of(struct apitrace_convert_values *a, const struct definition *d,
+static int apitrace_definition_of(struct apitrace_conversion *s, const struct definition *d,
 				  uint32_t kind, uint32_t *id)
 {
 	*id = 0;
 	if (!d || d->kind != kind)
 		return 0;
-	*id = apitrace_convert_definition(a, d);
+	*id = apitrace_convert_definition(s, d);
 	return *id ? 0 : -1;
 }
 
@@ -1623,17 +1561,17 @@ static int put_signed(struct buffer *b, int64_t v)
 }
 
 /* A .trace has signed 64-bit enum values; larger values are written without their labels. */
-static int convert_values_put_enum(struct apitrace_convert_values *a, const struct value_item *item)
+static int convert_values_put_enum(struct apitrace_conversion *s, const struct value_item *item)
 {
 	const struct value *v = &item->value;
-	struct buffer *b = a->out;
+	struct buffer *b = s->values.out;
 	char digits[I128_SIZE];
 	uint8_t bytes[8];
 	bool is_signed;
 	uint32_t id;
 	uint64_t n;
 
-	if (apitrace_definition_of(a, item->definition, DEFINITION_ENUM, &id))
+	if (apitrace_definition_of(s, item->definition, DEFINITION_ENUM, &id))
 		return -1;
 	if (!value_integer(v, item->definition, &n, &is_signed))
 		return value_put_bytes(b, VALUE_STRING, digits,
@@ -1645,29 +1583,27 @@ static int convert_values_put_enum(struct apitrace_convert_values *a, const stru
 		  : put_signed(b, (int64_t)n);
 }
 
-static int convert_values_put_bitmask(struct apitrace_convert_values *a,
-				      const struct value_item *item)
+static int convert_values_put_bitmask(struct apitrace_conversion *s, const struct value_item *item)
 {
 	uint32_t id;
 
-	if (apitrace_definition_of(a, item->definition, DEFINITION_BITMASK, &id))
+	if (apitrace_definition_of(s, item->definition, DEFINITION_BITMASK, &id))
 		return -1;
-	return id ? value_put_bitmask(a->out, id, item->value.number)
-		  : value_put_uint(a->out, VALUE_UINT, item->value.number);
+	return id ? value_put_bitmask(s->values.out, id, item->value.number)
+		  : value_put_uint(s->values.out, VALUE_UINT, item->value.number);
 }
 
-static int convert_values_put_frame(struct apitrace_convert_values *a,
-				    const struct value_item *item)
+static int convert_values_put_frame(struct apitrace_conversion *s, const struct value_item *item)
 {
 	uint32_t id;
 
-	if (apitrace_definition_of(a, item->definition, DEFINITION_FRAME, &id))
+	if (apitrace_definition_of(s, item->definition, DEFINITION_FRAME, &id))
 		return -1;
-	return id ? value_put_uint(a->out, VALUE_FRAME, id) : value_put_simple(a->out, VALUE_NULL);
+	return id ? value_put_uint(s->values.out, VALUE_FRAME, id)
+		  : value_put_simple(s->values.out, VALUE_NULL);
 }
 
-static int apitrace_put_real(struct apitrace_convert_values *a, struct buffer *b,
-			     const struct value *v)
+static int apitrace_put_real(struct apitrace_conversion *s, struct buffer *b, const struct value *v)
 {
 	long double real = 0;
 	double twice;
@@ -1676,17 +1612,17 @@ static int apitrace_put_real(struct apitrace_convert_values *a, struct buffer *b
 		return value_put_float(b, v->bytes, v->size);
 	value_real(v, &real);
 	twice = (double)real;
-	a->rounded += (long double)twice != real;
+	s->values.rounded += (long double)twice != real;
 	return value_put_float(b, (const void *)&twice, 8);
 }
 
-static int apitrace_put_number(struct apitrace_convert_values *a, struct buffer *b,
+static int apitrace_put_number(struct apitrace_conversion *s, struct buffer *b,
 			       const struct value *v)
 {
 	uint64_t bits = v->size < 8 ? v->number & ((1ull << 8 * v->size) - 1) : v->number;
 
 	if (v->format == 'f')
-		return apitrace_put_real(a, b, v);
+		return apitrace_put_real(s, b, v);
 	if (v->size > 8)
 		return value_put_bytes(b, VALUE_BLOB, v->bytes, v->size);
 	switch (v->format) {
@@ -1699,24 +1635,24 @@ static int apitrace_put_number(struct apitrace_convert_values *a, struct buffer 
 	return put_signed(b, (int64_t)v->number);
 }
 
-static int apitrace_put_opaque(struct apitrace_convert_values *a, struct buffer *b,
+static int apitrace_put_opaque(struct apitrace_conversion *s, struct buffer *b,
 			       const struct value *v)
 {
 	if (v->type_name_size == 11 && !memcmp(v->type_name, "std::string", 11))
 		return value_put_bytes(b, VALUE_STRING, v->bytes, v->n);
-	a->opaque++;
+	s->values.opaque++;
 	return v->n ? value_put_bytes(b, VALUE_BLOB, v->bytes, v->n)
 		    : value_put_bytes(b, VALUE_STRING, v->type_name, v->type_name_size);
 }
 
 static int convert_scalar(void *to, const struct value_item *item)
 {
-	struct apitrace_convert_values *a = to;
+	struct apitrace_conversion *s = to;
 	const struct value *v = &item->value;
-	struct buffer *b = a->out;
+	struct buffer *b = s->values.out;
 
 	switch (v->tag) {
-	case VALUE_NUMBER: return apitrace_put_number(a, b, v);
+	case VALUE_NUMBER: return apitrace_put_number(s, b, v);
 	case VALUE_STRING:
 		if (value_is_null_string(v))
 			return value_put_simple(b, VALUE_NULL);
@@ -1727,30 +1663,31 @@ static int convert_scalar(void *to, const struct value_item *item)
 				       buffer_append(b, v->bytes, v->n)
 			       ? -1
 			       : 0;
-	case VALUE_OPAQUE: return apitrace_put_opaque(a, b, v);
+	case VALUE_OPAQUE: return apitrace_put_opaque(s, b, v);
 	case VALUE_FLOAT:
 	case VALUE_DOUBLE: return value_put_float(b, v->bytes, (uint8_t)v->n);
 	case VALUE_NEGATIVE: return put_signed(b, (int64_t)v->number);
 	case VALUE_UINT:
 	case VALUE_POINTER: return value_put_uint(b, v->tag, v->number);
-	case VALUE_ENUM: return convert_values_put_enum(a, item);
-	case VALUE_BITMASK: return convert_values_put_bitmask(a, item);
-	case VALUE_FRAME: return convert_values_put_frame(a, item);
+	case VALUE_ENUM: return convert_values_put_enum(s, item);
+	case VALUE_BITMASK: return convert_values_put_bitmask(s, item);
+	case VALUE_FRAME: return convert_values_put_frame(s, item);
 	}
 	return value_put_simple(b, v->tag);
 }
 
 static int convert_begin_children(void *to, const struct value_parent *v, const struct values *rest)
 {
-	struct apitrace_convert_values *a = to;
+	struct apitrace_conversion *s = to;
 	uint32_t id;
 
 	(void)rest;
 	if (v->tag == VALUE_REPR)
-		return value_put_simple(a->out, VALUE_REPR);
-	if (apitrace_definition_of(a, v->definition, DEFINITION_STRUCT, &id))
+		return value_put_simple(s->values.out, VALUE_REPR);
+	if (apitrace_definition_of(s, v->definition, DEFINITION_STRUCT, &id))
 		return -1;
-	return id ? value_put_struct(a->out, id, v->count) : value_put_array(a->out, v->count);
+	return id ? value_put_struct(s->values.out, id, v->count)
+		  : value_put_array(s->values.out, v->count);
 }
 
 static const struct value_style convert_style = {
@@ -1760,14 +1697,14 @@ static const struct value_style convert_style = {
  * Append the details of an event's values to b. Arguments are numbered from 1 in their order, or
  * with keep as recorded. Arguments beyond n are left out and counted in *lost.
  */
-static int apitrace_convert_details(struct apitrace_convert_values *a, struct buffer *b,
+static int apitrace_convert_details(struct apitrace_conversion *s, struct buffer *b,
 				    const struct event *ev, bool keep, uint32_t n, uint64_t *lost)
 {
 	uint64_t index, position = 0;
 	struct values v;
 	uint8_t what;
 
-	a->out = b;
+	s->values.out = b;
 	for (values_begin(&v, ev->tail, ev->tail_size); v.at < v.end;) {
 		if (!values_what(&v, &what, &index))
 			return -1;
@@ -1779,7 +1716,8 @@ static int apitrace_convert_details(struct apitrace_convert_values *a, struct bu
 				return -1;
 			continue;
 		}
-		if (value_put_detail(b, what, index) || value_walk(&convert_style, a, a->from, &v))
+		if (value_put_detail(b, what, index) ||
+		    value_walk(&convert_style, s, s->conversion.dictionary, &v))
 			return -1;
 	}
 	return 0;
@@ -1794,19 +1732,6 @@ static int apitrace_convert_details(struct apitrace_convert_values *a, struct bu
  */
 
 enum { ARGUMENTS_MOST = 4096 };
-
-/* The state of the conversion. */
-struct apitrace_conversion {
-	struct conversion conversion;
-	struct apitrace_convert_values values;
-	struct apitrace_convert_functions functions;
-	struct type *calls[2];
-	struct buffer tail; /* values of the row being written */
-	uint32_t calls_written;
-	uint64_t extra; /* arguments left out */
-	uint64_t unseen, instants;
-	uint64_t named; /* threads with a name or a process */
-};
 
 /* --- rows --- */
 
@@ -1852,7 +1777,7 @@ static int call_values(struct apitrace_conversion *s, const struct convert_row *
 	if (r->cut)
 		return 0;
 	if (ev->type->flags & TYPE_VALUES &&
-	    apitrace_convert_details(&s->values, &s->tail, ev, f->keep, f->arguments, &s->extra))
+	    apitrace_convert_details(s, &s->tail, ev, f->keep, f->arguments, &s->extra))
 		return -1;
 	fields = convert_arguments_fields(&s->functions.arguments, ev->type);
 	if (!fields)
@@ -1881,7 +1806,7 @@ static int apitrace_convert_call(void *state, const struct convert_row *r, struc
 		s->unseen++;
 		return 0;
 	}
-	f = apitrace_function_of_call(&s->functions, r);
+	f = apitrace_function_of_call(s, r);
 	if (!f || call_values(s, r, f))
 		return error_no_memory(e);
 	if (!leave)
@@ -1902,14 +1827,14 @@ static struct apitrace_convert_function *instant_values(struct apitrace_conversi
 	if (ev->type->flags & TYPE_VALUES) {
 		if (convert_arguments_join(&s->functions.arguments, ev, &joined))
 			return NULL;
-		f = apitrace_function_of_values(&s->functions, &joined);
-		return f && !apitrace_convert_details(&s->values, &s->tail, &joined, f->keep,
-						      f->arguments, &s->extra)
+		f = apitrace_function_of_values(s, &joined);
+		return f && !apitrace_convert_details(s, &s->tail, &joined, f->keep, f->arguments,
+						      &s->extra)
 			       ? f
 			       : NULL;
 	}
 	fields = convert_arguments_fields(&s->functions.arguments, ev->type);
-	f = fields ? apitrace_function_of_fields(&s->functions, ev, fields) : NULL;
+	f = fields ? apitrace_function_of_fields(s, ev, fields) : NULL;
 	if (!f)
 		return NULL;
 	for (uint32_t i = 0; i < fields->n; i++)
@@ -1955,7 +1880,13 @@ static void apitrace_convert_drop(void *state)
 {
 	struct apitrace_conversion *s = state;
 
-	apitrace_convert_functions_free(&s->functions);
+	convert_arguments_free(&s->functions.arguments);
+	free(s->functions.locations);
+	free(s->functions.instants);
+	free(s->functions.types);
+	free(s->functions.lists);
+	intern_free(&s->functions.known);
+	buffer_free(&s->functions.key);
 	free(s->values.definitions);
 	buffer_free(&s->tail);
 }
@@ -1970,11 +1901,8 @@ static int apitrace_convert_init(void *state, struct error *e)
 					    .size = 4};
 	struct apitrace_conversion *s = state;
 
-	s->functions.conversion = &s->conversion;
 	s->functions.arguments.dictionary = s->conversion.dictionary;
 	s->functions.arguments.most = ARGUMENTS_MOST;
-	s->values.from = s->conversion.dictionary;
-	s->values.to = &s->conversion.d;
 	for (int leave = 0; leave < 2; leave++) {
 		struct type *t = s->calls[leave] =
 			target_type(&s->conversion.d, names[leave], "apitrace");
