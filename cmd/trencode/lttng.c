@@ -22,22 +22,6 @@
  * Functions that return int return 0, or -1: with *e filled where they take it, else out of memory.
  */
 
-/* --- blocks --- */
-
-/* What the header of every block records about the trace. */
-struct lttng_constants {
-	uint64_t frequency, scale, start_tsc; /* of the TSC; frequency in Hz */
-	uint64_t seconds, microseconds;	      /* wall time at start_tsc */
-	uint8_t word_size;
-};
-
-/* An event to write. */
-struct lttng_record {
-	uint32_t id;
-	uint64_t tsc;
-	const struct buffer *payload;
-};
-
 /* One tracefile being written. */
 struct lttng_tracefile {
 	uint32_t member;
@@ -47,8 +31,6 @@ struct lttng_tracefile {
 	bool any;
 };
 
-/* --- markers --- */
-
 /* How one field of an event is written. */
 struct lttng_item {
 	uint8_t from, to; /* bytes in the row and in the trace; to 0: a text */
@@ -56,8 +38,9 @@ struct lttng_item {
 	uint32_t offset; /* in the fixed part */
 };
 
-/* How the events of a type are written. */
+/* How the events of a type are written, and their id in the channel that used the type last. */
 struct lttng_written {
+	uint32_t channel, id; /* channel: number + 1; 0: none yet */
 	struct buffer format; /* as announced */
 	struct lttng_sizes sizes;
 	struct lttng_item *items;
@@ -66,7 +49,54 @@ struct lttng_written {
 	bool core;   /* a marker of the tracer itself, which the encoder writes again */
 };
 
-static void lttng_written_free(struct lttng_written *w);
+enum {
+	SECOND = 1000000000,
+	BLOCK_MOST = 64 * 1024,
+	BLOCKS = 4 << 20,
+	META_MOST = 64 * 1024,
+	IDS = 65536
+};
+
+/* One channel, with its markers. */
+struct channel {
+	uint32_t name;	       /* number in lttng_encoder.names */
+	struct intern kinds;   /* marker and format: the number is the event id */
+	struct intern markers; /* the markers' names in the channel */
+	uint32_t *next;	       /* by number of a name: the next suffix for that name */
+	size_t next_size;
+};
+
+/* The state of the encoder. */
+struct lttng_encoder {
+	struct tree_output tree;
+	const struct source *source;
+	struct buffer meta, payload, text;
+	/* what the header of every block records about the trace */
+	struct {
+		uint64_t frequency, scale, start_tsc; /* of the TSC; frequency in Hz */
+		uint64_t seconds, microseconds;	      /* wall time at start_tsc */
+		uint8_t word_size;
+	} constants;
+	bool begun;
+	struct intern names; /* of channels */
+	struct channel *channels;
+	size_t channels_capacity, nchannels;
+	struct intern file_names;
+	struct lttng_tracefile *files; /* number 0: metadata_0 */
+	size_t files_capacity, nfiles;
+	uint32_t metadata;
+	uint64_t first;		      /* least TSC of announcements */
+	struct lttng_written **types; /* by number */
+	size_t ntypes;
+	struct {
+		uint32_t channel, file; /* number + 1; 0: not yet known */
+	} * lanes;			/* by number */
+	size_t lanes_size;
+	size_t limit; /* bytes of a block */
+	uint64_t gaps, unfit;
+};
+
+/* --- blocks --- */
 
 enum { MAJOR = 2, MINOR = 6 };
 
@@ -79,8 +109,7 @@ static int lttng_block_begin(struct lttng_tracefile *t, uint64_t tsc)
 }
 
 /* Write the open block, if there is one. */
-static int lttng_block_end(struct tree_output *out, const struct lttng_constants *c,
-			   struct lttng_tracefile *t, struct error *e)
+static int lttng_block_end(struct lttng_encoder *s, struct lttng_tracefile *t, struct error *e)
 {
 	uint32_t used = (uint32_t)t->block.size;
 	uint8_t *h;
@@ -95,37 +124,35 @@ static int lttng_block_end(struct tree_output *out, const struct lttng_constants
 	put_u32(h + LTTNG_MAGIC_2, LTTNG_MAGIC);
 	h[20] = MAJOR;
 	h[21] = MINOR;
-	h[22] = c->word_size;
+	h[22] = s->constants.word_size;
 	h[23] = 0; /* packed */
-	put_u64(h + 24, c->seconds);
-	put_u64(h + 32, c->microseconds);
-	put_u64(h + 40, c->frequency);
-	put_u32(h + 48, (uint32_t)c->scale);
+	put_u64(h + 24, s->constants.seconds);
+	put_u64(h + 32, s->constants.microseconds);
+	put_u64(h + 40, s->constants.frequency);
+	put_u32(h + 48, (uint32_t)s->constants.scale);
 	put_u32(h + 52, used);
 	put_u32(h + 56, (uint32_t)t->block.size);
 	put_u32(h + 60, t->lost);
 	put_u32(h + 64, 0);
-	if (tree_output_put(out, t->member, t->block.data, t->block.size, e))
+	if (tree_output_put(&s->tree, t->member, t->block.data, t->block.size, e))
 		return -1;
 	t->block.size = 0;
 	t->reported = t->lost;
-	return tree_output_settle(out, t->member, e);
+	return tree_output_settle(&s->tree, t->member, e);
 }
 
-/* Append an event. A block that would exceed limit bytes is written before. */
-static int lttng_block_event(struct tree_output *out, const struct lttng_constants *c,
-			     struct lttng_tracefile *t, const struct lttng_record *r, size_t limit,
-			     struct error *e)
+/* Append an event. A block that would exceed its limit is written before. */
+static int lttng_block_event(struct lttng_encoder *s, struct lttng_tracefile *t, uint32_t id,
+			     uint64_t tsc, const struct buffer *payload, struct error *e)
 {
 	uint8_t h[24];
-	size_t n = 4;
-	uint64_t tsc = r->tsc;
-	uint32_t id = r->id, size = (uint32_t)r->payload->size;
+	size_t n = 4, limit = t == &s->files[s->metadata] ? BLOCK_MOST : s->limit;
+	uint32_t size = (uint32_t)payload->size;
 	uint32_t code = id < LTTNG_ID_FULL_TIME ? id : LTTNG_ID_WIDE;
 
 	/* a clock that steps back needs a block of its own */
 	if (t->block.size && (t->block.size + size + sizeof h > limit || tsc < t->last) &&
-	    lttng_block_end(out, c, t, e))
+	    lttng_block_end(s, t, e))
 		return -1;
 	if (!t->block.size && lttng_block_begin(t, tsc))
 		goto no_memory;
@@ -147,7 +174,7 @@ static int lttng_block_event(struct tree_output *out, const struct lttng_constan
 		n += 8;
 	}
 	t->last = tsc;
-	if (!buffer_append(&t->block, h, n) && !buffer_append(&t->block, r->payload->data, size))
+	if (!buffer_append(&t->block, h, n) && !buffer_append(&t->block, payload->data, size))
 		return 0;
 no_memory:
 	return error_no_memory(e);
@@ -234,6 +261,15 @@ static int marker_make_format(struct lttng_written *w, const struct type *t)
 	return 0;
 }
 
+static void lttng_written_free(struct lttng_written *w)
+{
+	if (!w)
+		return;
+	buffer_free(&w->format);
+	free(w->items);
+	free(w);
+}
+
 /* Decide how the events of a type are written. NULL: out of memory. */
 static struct lttng_written *lttng_written_new(const struct type *t)
 {
@@ -279,15 +315,6 @@ failed:
 	return NULL;
 }
 
-static void lttng_written_free(struct lttng_written *w)
-{
-	if (!w)
-		return;
-	buffer_free(&w->format);
-	free(w->items);
-	free(w);
-}
-
 /* Fill payload with that of an event. */
 static int lttng_written_payload(const struct lttng_written *w, const struct event *ev,
 				 struct buffer *payload)
@@ -330,57 +357,6 @@ static int lttng_written_payload(const struct lttng_written *w, const struct eve
  * counted.
  */
 
-enum {
-	SECOND = 1000000000,
-	BLOCK_MOST = 64 * 1024,
-	BLOCKS = 4 << 20,
-	META_MOST = 64 * 1024,
-	IDS = 65536
-};
-
-/* One channel, with its markers. */
-struct channel {
-	uint32_t name;	       /* number in lttng_encoder.names */
-	struct intern kinds;   /* marker and format: the number is the event id */
-	struct intern markers; /* the markers' names in the channel */
-	uint32_t *next;	       /* by number of a name: the next suffix for that name */
-	size_t next_size;
-};
-
-/* A type of the stream, and its id in the channel that used the type last. */
-struct use {
-	struct lttng_written *written;
-	uint32_t channel, id; /* channel: number + 1; 0: none yet */
-};
-
-/* The channel and the tracefile of a lane. */
-struct lane_target {
-	uint32_t channel, file; /* number + 1; 0: not yet known */
-};
-
-/* The state of the encoder. */
-struct lttng_encoder {
-	struct tree_output tree;
-	const struct source *source;
-	struct buffer meta, payload, text;
-	struct lttng_constants constants;
-	bool begun;
-	struct intern names; /* of channels */
-	struct channel *channels;
-	size_t channels_capacity, nchannels;
-	struct intern file_names;
-	struct lttng_tracefile *files; /* number 0: metadata_0 */
-	size_t files_capacity, nfiles;
-	uint32_t metadata;
-	uint64_t first;	  /* least TSC of announcements */
-	struct use *uses; /* by type */
-	size_t uses_size;
-	struct lane_target *lanes;
-	size_t lanes_size;
-	size_t limit; /* bytes of a block */
-	uint64_t gaps, unfit;
-};
-
 static int encode_lttng_begin(struct encoding *en, struct error *e)
 {
 	struct lttng_encoder *s = calloc(1, sizeof *s);
@@ -418,7 +394,7 @@ static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e
 	const struct source *source =
 		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
 
-	if (m->name_size != 11 || memcmp(m->name, "lttng.trace", 11) || s->begun)
+	if (!meta_is(m, "lttng.trace") || s->begun)
 		return 0;
 	if (lttng_check_source(s, source, e))
 		return -1;
@@ -445,9 +421,9 @@ static int file_of(struct lttng_encoder *s, const char *name, size_t n, int32_t 
 		return 0;
 	if (ARRAY_GROW(s->files, s->files_capacity, s->nfiles))
 		return error_no_memory(e);
-	f = s->files;
-	f[s->nfiles] = (struct lttng_tracefile){0};
-	if (tree_output_member(&s->tree, path, (size_t)size, &f[s->nfiles].member, e))
+	f = &s->files[s->nfiles];
+	*f = (struct lttng_tracefile){0};
+	if (tree_output_member(&s->tree, path, (size_t)size, &f->member, e))
 		return -1;
 	s->nfiles++;
 	s->limit = BLOCKS / s->nfiles;
@@ -460,8 +436,6 @@ static int file_of(struct lttng_encoder *s, const char *name, size_t n, int32_t 
 static int channel_of(struct lttng_encoder *s, const char *name, size_t n, uint32_t *number,
 		      struct error *e)
 {
-	struct channel *c;
-
 	*number = intern(&s->names, name, n);
 	if (*number == INTERN_NONE)
 		return error_no_memory(e);
@@ -469,14 +443,13 @@ static int channel_of(struct lttng_encoder *s, const char *name, size_t n, uint3
 		return 0;
 	if (ARRAY_GROW(s->channels, s->channels_capacity, s->nchannels))
 		return error_no_memory(e);
-	c = s->channels;
-	c[s->nchannels++] = (struct channel){.name = *number};
+	s->channels[s->nchannels++] = (struct channel){.name = *number};
 	return 0;
 }
 
-/* Find the tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0. */
-static int lttng_find_lane(struct lttng_encoder *s, const struct lane *lane,
-			   struct lane_target **out, struct error *e)
+/* Set the channel and the tracefile of a lane: "control/interrupts" of CPU 0 becomes interrupts_0.
+ */
+static int lttng_find_lane(struct lttng_encoder *s, const struct lane *lane, struct error *e)
 {
 	const char *name = lane->buffer.text, *slash;
 	size_t n = lane->buffer.size;
@@ -485,8 +458,7 @@ static int lttng_find_lane(struct lttng_encoder *s, const struct lane *lane,
 
 	if (ARRAY_REACH(s->lanes, s->lanes_size, lane->number))
 		return error_no_memory(e);
-	*out = &s->lanes[lane->number];
-	if ((*out)->file)
+	if (s->lanes[lane->number].file)
 		return 0;
 	slash = memrchr(name, '/', n);
 	if (slash) {
@@ -509,7 +481,8 @@ static int lttng_find_lane(struct lttng_encoder *s, const struct lane *lane,
 	}
 	if (channel_of(s, name, n, &channel, e) || file_of(s, name, n, cpu < 0 ? 0 : cpu, &file, e))
 		return -1;
-	**out = (struct lane_target){channel + 1, file + 1};
+	s->lanes[lane->number].channel = channel + 1;
+	s->lanes[lane->number].file = file + 1;
 	return 0;
 }
 
@@ -528,29 +501,29 @@ static bool number_in(const char *text, const char *name, uint64_t *value)
 /* Read what the blocks' headers need, before the first event. */
 static int lttng_begin_trace(struct lttng_encoder *s, uint64_t first, struct error *e)
 {
-	struct lttng_constants *c = &s->constants;
 	const char *text;
 
 	s->begun = true;
 	if (buffer_u8(&s->meta, 0))
 		return error_no_memory(e);
 	text = (const char *)s->meta.data;
-	if (!number_in(text, "start_freq", &c->frequency) ||
-	    !number_in(text, "freq_scale", &c->scale) ||
-	    !number_in(text, "start_tsc", &c->start_tsc) ||
-	    !number_in(text, "start_time_sec", &c->seconds) ||
-	    !number_in(text, "start_time_usec", &c->microseconds))
+	if (!number_in(text, "start_freq", &s->constants.frequency) ||
+	    !number_in(text, "freq_scale", &s->constants.scale) ||
+	    !number_in(text, "start_tsc", &s->constants.start_tsc) ||
+	    !number_in(text, "start_time_sec", &s->constants.seconds) ||
+	    !number_in(text, "start_time_usec", &s->constants.microseconds))
 		return error_set(e, s->source ? s->source->name.text : NULL, NO_OFFSET,
 				 "the trace's description of its clock (lttng.trace) is "
 				 "missing: " WITHOUT_FIRST_SEGMENT);
-	c->word_size = s->source->word_size == 8 ? 8 : 4;
+	s->constants.word_size = s->source->word_size == 8 ? 8 : 4;
 	if (file_of(s, "metadata", 8, 0, &s->metadata, e))
 		return -1;
 	/* readers take the trace's first TSC from here */
-	if (lttng_block_begin(&s->files[s->metadata], c->start_tsc))
+	if (lttng_block_begin(&s->files[s->metadata], s->constants.start_tsc))
 		return error_no_memory(e);
 	/* a clock that starts long before the trace: markers are announced with the first event */
-	if (!c->start_tsc && !c->seconds && !c->microseconds && c->frequency == SECOND)
+	if (!s->constants.start_tsc && !s->constants.seconds && !s->constants.microseconds &&
+	    s->constants.frequency == SECOND)
 		s->first = first;
 	return 0;
 }
@@ -560,29 +533,19 @@ static int lttng_announce(struct lttng_encoder *s, uint32_t id, const struct buf
 {
 	struct lttng_tracefile *f = &s->files[s->metadata];
 
-	struct lttng_record r = {id, f->last > s->first ? f->last : s->first, payload};
-
-	return lttng_block_event(&s->tree, &s->constants, f, &r, BLOCK_MOST, e);
+	return lttng_block_event(s, f, id, f->last > s->first ? f->last : s->first, payload, e);
 }
 
-struct announcement {
-	const char *channel, *name;
-	uint32_t id;
-	struct lttng_sizes sizes;
-	const void *format;
-	size_t size; /* of format */
-};
-
-static int announce_marker(struct lttng_encoder *s, const struct announcement *a, struct error *e)
+static int announce_marker(struct lttng_encoder *s, const char *channel, const char *name,
+			   const struct lttng_written *w, struct error *e)
 {
-	const char *channel = a->channel, *name = a->name;
-	const struct lttng_sizes *z = &a->sizes;
+	const struct lttng_sizes *z = &w->sizes;
 	struct buffer *b = &s->text;
 
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
-	    buffer_append(b, name, strlen(name) + 1) || buffer_u8(b, (uint8_t)a->id) ||
-	    buffer_u8(b, (uint8_t)(a->id >> 8)) || buffer_u8(b, z->integer) ||
+	    buffer_append(b, name, strlen(name) + 1) || buffer_u8(b, (uint8_t)w->id) ||
+	    buffer_u8(b, (uint8_t)(w->id >> 8)) || buffer_u8(b, z->integer) ||
 	    buffer_u8(b, z->longer) || buffer_u8(b, z->pointer) || buffer_u8(b, z->size_t_) ||
 	    buffer_u8(b, 0))
 		return error_no_memory(e);
@@ -590,8 +553,8 @@ static int announce_marker(struct lttng_encoder *s, const struct announcement *a
 		return -1;
 	b->size = 0;
 	if (buffer_append(b, channel, strlen(channel) + 1) ||
-	    buffer_append(b, name, strlen(name) + 1) || buffer_append(b, a->format, a->size) ||
-	    buffer_u8(b, 0))
+	    buffer_append(b, name, strlen(name) + 1) ||
+	    buffer_append(b, w->format.data, w->format.size) || buffer_u8(b, 0))
 		return error_no_memory(e);
 	return lttng_announce(s, LTTNG_MARKER_FORMAT, b, e);
 }
@@ -603,46 +566,40 @@ static int announce_core(struct lttng_encoder *s, struct error *e)
 			  format[] = "channel %s name %s format %s";
 	uint8_t word = s->constants.word_size;
 	struct lttng_sizes z = {4, word, word, word};
-	struct announcement markers[] = {
-		{"metadata", "core_marker_id", LTTNG_MARKER_ID, z, id, sizeof id - 1},
-		{"metadata", "core_marker_format", LTTNG_MARKER_FORMAT, z, format,
-		 sizeof format - 1},
-	};
+	struct lttng_written ids = {.id = LTTNG_MARKER_ID,
+				    .sizes = z,
+				    .format = {.data = (uint8_t *)id, .size = sizeof id - 1}},
+			     formats = {.id = LTTNG_MARKER_FORMAT,
+					.sizes = z,
+					.format = {.data = (uint8_t *)format,
+						   .size = sizeof format - 1}};
 
-	return announce_marker(s, &markers[0], e) || announce_marker(s, &markers[1], e) ? -1 : 0;
+	return announce_marker(s, "metadata", "core_marker_id", &ids, e) ||
+			       announce_marker(s, "metadata", "core_marker_format", &formats, e)
+		       ? -1
+		       : 0;
 }
 
 /* --- events --- */
-
-static int use_of(struct lttng_encoder *s, const struct type *t, struct use **out, struct error *e)
-{
-	if (ARRAY_REACH(s->uses, s->uses_size, t->number))
-		return error_no_memory(e);
-	*out = &s->uses[t->number];
-	if (!(*out)->written)
-		(*out)->written = lttng_written_new(t);
-	return (*out)->written ? 0 : error_no_memory(e);
-}
 
 /* Choose the name of a marker, as a number in c->markers: in a channel a name has one format.
  * INTERN_NONE: out of memory. */
 static uint32_t name_marker(struct lttng_encoder *s, struct channel *c, struct text_ref name)
 {
 	struct buffer *b = &s->text;
-	uint32_t had = c->markers.count, unsuffixed, number, *next;
+	uint32_t had = c->markers.count, unsuffixed, number;
 
 	unsuffixed = number = intern(&c->markers, name.text, name.size);
 	if (unsuffixed == INTERN_NONE || number == had)
 		return number;
 	if (ARRAY_REACH(c->next, c->next_size, unsuffixed))
 		return INTERN_NONE;
-	next = c->next;
 	b->size = 0;
-	if (name.size && buffer_append(b, name.text, name.size))
+	if (buffer_append(b, name.text, name.size))
 		return INTERN_NONE;
 	do {
 		b->size = name.size;
-		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + next[unsuffixed]++))
+		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + c->next[unsuffixed]++))
 			return INTERN_NONE;
 		had = c->markers.count;
 		number = intern(&c->markers, b->data, b->size);
@@ -651,40 +608,32 @@ static uint32_t name_marker(struct lttng_encoder *s, struct channel *c, struct t
 }
 
 /* Find the id of a type in a channel, and announce the marker when it is new. */
-static int number_use(struct lttng_encoder *s, const struct type *t, struct use *u,
-		      uint32_t channel, struct error *e)
+static int number_marker(struct lttng_encoder *s, const struct type *t, struct lttng_written *w,
+			 uint32_t channel, struct error *e)
 {
 	struct channel *c = &s->channels[channel - 1];
-	const struct lttng_written *w = u->written;
 	uint32_t had = c->kinds.count, name;
-	struct announcement a;
 
 	s->text.size = 0;
 	if (buffer_append(&s->text, t->name.text, t->name.size + 1) ||
 	    buffer_append(&s->text, &w->sizes, sizeof w->sizes) ||
 	    buffer_append(&s->text, w->format.data, w->format.size))
 		return error_no_memory(e);
-	u->id = intern(&c->kinds, s->text.data, s->text.size);
-	if (u->id == INTERN_NONE)
+	w->id = intern(&c->kinds, s->text.data, s->text.size);
+	if (w->id == INTERN_NONE)
 		return error_no_memory(e);
-	u->channel = channel;
-	if (c->kinds.count == had || u->id >= IDS)
+	w->channel = channel;
+	if (c->kinds.count == had || w->id >= IDS)
 		return 0;
 	name = name_marker(s, c, t->name);
 	if (name == INTERN_NONE)
 		return error_no_memory(e);
-	a = (struct announcement){intern_data(&s->names, c->name),
-				  intern_data(&c->markers, name),
-				  u->id,
-				  w->sizes,
-				  w->format.data,
-				  w->format.size};
-	return announce_marker(s, &a, e);
+	return announce_marker(s, intern_data(&s->names, c->name), intern_data(&c->markers, name),
+			       w, e);
 }
 
 static int lttng_take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
 {
-	struct lane_target *lane;
 	struct lttng_tracefile *f;
 	struct gap_row g;
 
@@ -693,11 +642,11 @@ static int lttng_take_gap(struct lttng_encoder *s, const struct event *ev, struc
 		s->gaps++;
 		return 0;
 	}
-	if (lttng_find_lane(s, ev->lane, &lane, e))
+	if (lttng_find_lane(s, ev->lane, e))
 		return -1;
 	/* the counter grows from one block to the next */
-	f = &s->files[lane->file - 1];
-	if (lttng_block_end(&s->tree, &s->constants, f, e))
+	f = &s->files[s->lanes[ev->lane->number].file - 1];
+	if (lttng_block_end(s, f, e))
 		return -1;
 	f->lost += (uint32_t)g.count;
 	return 0;
@@ -706,9 +655,8 @@ static int lttng_take_gap(struct lttng_encoder *s, const struct event *ev, struc
 static int encode_lttng_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct lttng_encoder *s = en->state;
-	struct lane_target *lane;
-	struct use *u = NULL;
-	uint64_t tsc;
+	uint32_t channel, type = ev->type->number;
+	struct lttng_written *w;
 
 	if (ev->lane->source != s->source && lttng_check_source(s, ev->lane->source, e))
 		return -1;
@@ -716,27 +664,29 @@ static int encode_lttng_event(struct encoding *en, const struct event *ev, struc
 		return -1;
 	if (ev->type->kind == KIND_GAP)
 		return lttng_take_gap(s, ev, e);
-	if (use_of(s, ev->type, &u, e))
-		return -1;
-	if (u->written->core)
-		return 0;
-	if (u->written->tsc < 0) {
-		s->unfit++;
-		return 0;
-	}
-	if (lttng_find_lane(s, ev->lane, &lane, e))
-		return -1;
-	if (u->channel != lane->channel && number_use(s, ev->type, u, lane->channel, e))
-		return -1;
-	if (u->id >= IDS) {
-		s->unfit++;
-		return 0;
-	}
-	tsc = get_u64(ev->fixed + u->written->tsc);
-	if (lttng_written_payload(u->written, ev, &s->payload))
+	if (ARRAY_REACH(s->types, s->ntypes, type) ||
+	    (!s->types[type] && !(s->types[type] = lttng_written_new(ev->type))))
 		return error_no_memory(e);
-	return lttng_block_event(&s->tree, &s->constants, &s->files[lane->file - 1],
-				 &(struct lttng_record){u->id, tsc, &s->payload}, s->limit, e);
+	w = s->types[type];
+	if (w->core)
+		return 0;
+	if (w->tsc < 0) {
+		s->unfit++;
+		return 0;
+	}
+	if (lttng_find_lane(s, ev->lane, e))
+		return -1;
+	channel = s->lanes[ev->lane->number].channel;
+	if (w->channel != channel && number_marker(s, ev->type, w, channel, e))
+		return -1;
+	if (w->id >= IDS) {
+		s->unfit++;
+		return 0;
+	}
+	if (lttng_written_payload(w, ev, &s->payload))
+		return error_no_memory(e);
+	return lttng_block_event(s, &s->files[s->lanes[ev->lane->number].file - 1], w->id,
+				 get_u64(ev->fixed + w->tsc), &s->payload, e);
 }
 
 static int encode_lttng_end(struct encoding *en, struct error *e)
@@ -754,7 +704,7 @@ static int encode_lttng_end(struct encoding *en, struct error *e)
 		/* losses after the last block need a block that reports them */
 		if (!f->block.size && f->lost != f->reported && lttng_block_begin(f, f->last))
 			return error_no_memory(e);
-		if (lttng_block_end(&s->tree, &s->constants, f, e))
+		if (lttng_block_end(s, f, e))
 			return -1;
 	}
 	if (!(en->options->flags & ENCODE_QUIET)) {
@@ -778,8 +728,8 @@ static void lttng_free(struct encoding *en)
 	}
 	for (size_t i = 0; i < s->nfiles; i++)
 		buffer_free(&s->files[i].block);
-	for (size_t i = 0; i < s->uses_size; i++)
-		lttng_written_free(s->uses[i].written);
+	for (size_t i = 0; i < s->ntypes; i++)
+		lttng_written_free(s->types[i]);
 	intern_free(&s->names);
 	intern_free(&s->file_names);
 	buffer_free(&s->meta);
@@ -787,7 +737,7 @@ static void lttng_free(struct encoding *en)
 	buffer_free(&s->text);
 	free(s->channels);
 	free(s->files);
-	free(s->uses);
+	free(s->types);
 	free(s->lanes);
 	free(s);
 }
@@ -985,13 +935,11 @@ int lttng_types_find(struct lttng_types *l, struct target_dictionary *d, const s
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	bool location = ev->location && !call;
 	size_t number = 2 * (size_t)ev->type->number + location;
-	struct lttng_converted_type *list;
 
 	if (ARRAY_REACH(l->list, l->size, number))
 		return -1;
-	list = l->list;
-	*out = &list[number];
-	return list[number].type ? 0 : new_type(l, d, ev->type, &list[number], location);
+	*out = &l->list[number];
+	return l->list[number].type ? 0 : new_type(l, d, ev->type, &l->list[number], location);
 }
 
 void lttng_types_free(struct lttng_types *l)
