@@ -16,16 +16,6 @@
 #include "common/value/json.h"
 #include "common/value/value_text.h"
 
-static int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote);
-static int attribute_value_json(const struct attribute_source *s, struct values *v,
-				struct buffer *to);
-static int attribute_value(const struct attribute_source *s, struct values *v,
-			   struct attribute *out);
-static int attribute_element(const struct attribute_source *s, const struct event *ev,
-			     const struct field *f, uint32_t index, struct attribute *out);
-static int attribute_field_json(const struct attribute_source *s, const struct event *ev,
-				const struct field *f, struct buffer *to);
-
 static int render_key(struct buffer *to, const char *name, size_t n)
 {
 	return json_append_string(to, name, n) || buffer_u8(to, ':') ? -1 : 0;
@@ -38,28 +28,16 @@ void attributes_init(struct attributes *a, struct dictionary *d)
 	a->scratch.spills = a->compound.spills = true;
 }
 
-/* Take a piece of a META part. Returns 0, or -1 when out of memory. */
-static int kernel_messages_meta(struct kernel_messages *k, const struct source *source,
-				const struct meta *m)
-{
-	return tc_sources_meta(&k->sources, source, m);
-}
-
-static void kernel_messages_free(struct kernel_messages *k)
-{
-	tc_sources_free(&k->sources);
-	free(k->types);
-	line_free(&k->line);
-	*k = (struct kernel_messages){0};
-}
-
 void attributes_free(struct attributes *a)
 {
 	free(a->items);
 	free(a->last);
 	free(a->fields);
-	if (a->messages)
-		kernel_messages_free(a->messages);
+	if (a->messages) {
+		tc_sources_free(&a->messages->sources);
+		free(a->messages->types);
+		line_free(&a->messages->line);
+	}
 	free(a->messages);
 	location_names_free(&a->keys);
 	buffer_free(&a->scratch);
@@ -96,6 +74,186 @@ static int attributes_append_item(struct attributes *a, struct buffer *to,
 	return buffer_append(to, item->text, item->number);
 }
 
+/* --- one value as an attribute --- */
+
+/* Append decimal digits, with a minus, in quotes if quote is set. */
+static int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
+{
+	char *p;
+
+	if (buffer_reserve(to, 24))
+		return -1;
+	p = (char *)to->data + to->size;
+	if (quote)
+		*p++ = '"';
+	if (minus)
+		*p++ = '-';
+	p = decimal_at(p, number);
+	if (quote)
+		*p++ = '"';
+	to->size = (size_t)((uint8_t *)p - to->data);
+	return 0;
+}
+
+/* --- a value with its children, as JSON --- */
+
+/* Test for a string that a reader would take for a pointer. */
+static bool is_marked(const struct attribute_source *s, uint8_t tag, const struct plain_value *p)
+{
+	return s->mark_strings && p->kind == PLAIN_TEXT && p->number > 2 && p->number <= 18 &&
+	       !memcmp(p->text, "0x", 2) &&
+	       (tag == VALUE_STRING || tag == VALUE_WSTRING || tag == VALUE_BLOB);
+}
+
+static int json_scalar(void *to, const struct value_item *v)
+{
+	const struct attribute_source *s = to;
+	struct attribute item = {0};
+	struct plain_value plain;
+
+	if (value_plain(&s->plain, v, &plain))
+		return -1;
+	if (is_marked(s, v->value.tag, &plain))
+		return buffer_puts(s->json, "\"\\u0030") ||
+				       json_append_inside(s->json, plain.text + 1,
+							  plain.number - 1) ||
+				       buffer_u8(s->json, '"')
+			       ? -1
+			       : 0;
+	item.kind = plain.kind;
+	item.number = plain.number;
+	item.real = plain.real;
+	item.text = plain.text;
+	if (!s->out || s->json->size)
+		return attribute_json(&item, s->quote_numbers, s->plain.scratch, s->json);
+	*s->out = item;
+	return 0;
+}
+
+static int attributes_json_begin(void *to, const struct value_parent *v, const struct values *rest)
+{
+	const struct attribute_source *s = to;
+
+	(void)rest;
+	return buffer_u8(s->json, v->tag == VALUE_STRUCT ? '{' : '[');
+}
+
+VALUE_INLINE int json_child(void *to, const struct value_parent *v, const struct values *rest)
+{
+	const struct text_ref *name = value_child_name(v);
+	struct buffer *json = ((const struct attribute_source *)to)->json;
+
+	(void)rest;
+	if (v->index && buffer_u8(json, ','))
+		return -1;
+	if (v->tag != VALUE_STRUCT)
+		return 0;
+	if (name && name->size)
+		return json_append_string(json, name->text, name->size) || buffer_u8(json, ':') ? -1
+												: 0;
+	return attribute_put_integer(json, v->index, false, true) || buffer_u8(json, ':') ? -1 : 0;
+}
+
+static int attributes_json_end(void *to, const struct value_parent *v)
+{
+	const struct attribute_source *s = to;
+
+	return buffer_u8(s->json, v->tag == VALUE_STRUCT ? '}' : ']');
+}
+
+static int json_single(void *to, float number)
+{
+	return json_append_float(((const struct attribute_source *)to)->json, number);
+}
+
+static int json_small(void *to, uint8_t number)
+{
+	return buffer_decimal(((const struct attribute_source *)to)->json, number);
+}
+
+/* The outermost value may be no JSON. */
+static const struct value_style attribute_style = {.scalar = json_scalar,
+						   .begin = attributes_json_begin,
+						   .child = json_child,
+						   .end = attributes_json_end};
+
+static const struct value_style json_style = {.scalar = json_scalar,
+					      .begin = attributes_json_begin,
+					      .child = json_child,
+					      .end = attributes_json_end,
+					      .single = json_single,
+					      .small = json_small};
+
+/* Append the next value as JSON. */
+static int attribute_value_json(struct attribute_source *s, struct values *v, struct buffer *to)
+{
+	s->json = to;
+	s->out = NULL;
+	return value_walk(&json_style, s, s->plain.dictionary, v);
+}
+
+/* Begin a value that is put in *out. */
+static void begin_value(struct attribute_source *s, struct attribute *out)
+{
+	s->json = s->compound;
+	s->out = out;
+	buffer_clear(s->compound);
+}
+
+/* Take the JSON of a value with children. */
+static void take_json(const struct attribute_source *s, struct attribute *out)
+{
+	if (!s->compound->size)
+		return;
+	*out = (struct attribute){.kind = ATTRIBUTE_JSON,
+				  .text = (const char *)s->compound->data,
+				  .number = s->compound->size};
+}
+
+/* Convert the next value, with all its children. */
+static int attribute_value(struct attribute_source *s, struct values *v, struct attribute *out)
+{
+	begin_value(s, out);
+	if (value_walk(&attribute_style, s, s->plain.dictionary, v))
+		return -1;
+	take_json(s, out);
+	return 0;
+}
+
+int attribute_field(struct attribute_source *s, const struct event *ev, const struct field *f,
+		    struct attribute *out)
+{
+	begin_value(s, out);
+	if (field_walk(&attribute_style, s, ev, f))
+		return -1;
+	take_json(s, out);
+	return 0;
+}
+
+/* Convert one element of an array. */
+static int attribute_element(struct attribute_source *s, const struct event *ev,
+			     const struct field *f, uint32_t index, struct attribute *out)
+{
+	struct field_value v;
+	struct value_item item;
+
+	begin_value(s, out);
+	field_get(ev, f, index, &v);
+	field_item(f, &v, &item);
+	return json_scalar(s, &item);
+}
+
+/* Append a field as JSON. */
+static int attribute_field_json(struct attribute_source *s, const struct event *ev,
+				const struct field *f, struct buffer *to)
+{
+	s->json = to;
+	s->out = NULL;
+	return field_walk(&attribute_style, s, ev, f);
+}
+
+/* --- attributes of an event --- */
+
 /* Test whether the field is the number that `apitrace dump` prints before the call. The enter has
  * it: a leave need not repeat it. */
 static bool is_number_of_call(const struct type *t, const struct field *f)
@@ -113,10 +271,10 @@ static bool is_attribute(const struct attributes *a, const struct type *t, const
 
 static struct attribute_source attributes_source_of(struct attributes *a, bool blobs)
 {
-	return (struct attribute_source){{a->dictionary, &a->scratch, blobs},
-					 &a->compound,
-					 a->quote_numbers,
-					 a->mark_strings};
+	return (struct attribute_source){.plain = {a->dictionary, &a->scratch, blobs},
+					 .compound = &a->compound,
+					 .quote_numbers = a->quote_numbers,
+					 .mark_strings = a->mark_strings};
 }
 
 static bool attributes_is_plain(const struct type *t, const struct field *f)
@@ -133,8 +291,7 @@ static const struct attribute_fields *attributes_fields_of(struct attributes *a,
 
 	if (ARRAY_REACH(a->fields, a->nfields, t->number))
 		return NULL;
-	fields = a->fields;
-	fields += t->number;
+	fields = &a->fields[t->number];
 	if (fields->known)
 		return fields;
 	for (uint32_t i = 0; i < t->nfields && i < 64; i++) {
@@ -460,7 +617,7 @@ int attributes_meta(struct attributes *a, const struct meta *m)
 		return 0;
 	if (!a->messages)
 		a->messages = calloc(1, sizeof *a->messages);
-	return a->messages ? kernel_messages_meta(a->messages, source, m) : -1;
+	return a->messages ? tc_sources_meta(&a->messages->sources, source, m) : -1;
 }
 
 static int append_message(struct attributes *a, const struct event *ev, struct buffer *to)
@@ -579,12 +736,10 @@ static int attributes_find_last(struct attributes *a, const struct buffer *from)
 	}
 	for (a->after = a->first; p < end;) {
 		uint32_t name = get_u32(p), kind = get_u32(p + 4);
-		uint32_t *last;
 
 		if (ARRAY_REACH(a->last, a->nlast, name))
 			return -1;
-		last = a->last;
-		last[name] = ++a->after;
+		a->last[name] = ++a->after;
 		p += ATTRIBUTE_RECORD + (kind >= ATTRIBUTE_TEXT ? get_u64(p + 8) : 0);
 	}
 	return 0;
@@ -599,14 +754,13 @@ int attributes_read(struct attributes *a, const struct buffer *from)
 	if (attributes_find_last(a, from))
 		return -1;
 	for (uint32_t i = a->first; i < a->after; i++) {
-		struct attribute item = get_record(&p), *items;
+		struct attribute item = get_record(&p);
 
 		if (a->last[item.name] != i + 1)
 			continue;
 		if (ARRAY_GROW(a->items, a->capacity, a->count))
 			return -1;
-		items = a->items;
-		items[a->count++] = item;
+		a->items[a->count++] = item;
 	}
 	return 0;
 }
@@ -740,189 +894,4 @@ void attributes_report(const struct attributes *a)
 		a->dropped,
 		"{value of a counter is|values of counters are} left out: not {a number|numbers}");
 	remark_count(a->deep, STACK_DEEP);
-}
-
-/* --- attribute values --- */
-
-/* Append decimal digits, with a minus, in quotes if quote is set. */
-static int attribute_put_integer(struct buffer *to, uint64_t number, bool minus, bool quote)
-{
-	char *p;
-
-	if (buffer_reserve(to, 24))
-		return -1;
-	p = (char *)to->data + to->size;
-	if (quote)
-		*p++ = '"';
-	if (minus)
-		*p++ = '-';
-	p = decimal_at(p, number);
-	if (quote)
-		*p++ = '"';
-	to->size = (size_t)((uint8_t *)p - to->data);
-	return 0;
-}
-
-/* --- a value with its children, as JSON --- */
-
-/* The output of one value. */
-struct attribute_json {
-	const struct attribute_source *source;
-	struct buffer *json;
-	struct attribute *out; /* an outermost value without children is put here; may be NULL */
-};
-
-/* Test for a string that a reader would take for a pointer. */
-static bool is_marked(const struct attribute_json *j, uint8_t tag, const struct plain_value *p)
-{
-	return j->source->mark_strings && p->kind == PLAIN_TEXT && p->number > 2 &&
-	       p->number <= 18 && !memcmp(p->text, "0x", 2) &&
-	       (tag == VALUE_STRING || tag == VALUE_WSTRING || tag == VALUE_BLOB);
-}
-
-static int json_scalar(void *to, const struct value_item *v)
-{
-	const struct attribute_json *j = to;
-	const struct plain_source *source = &j->source->plain;
-	struct attribute item = {0};
-	struct plain_value plain;
-
-	if (value_plain(source, v, &plain))
-		return -1;
-	if (is_marked(j, v->value.tag, &plain))
-		return buffer_puts(j->json, "\"\\u0030") ||
-				       json_append_inside(j->json, plain.text + 1,
-							  plain.number - 1) ||
-				       buffer_u8(j->json, '"')
-			       ? -1
-			       : 0;
-	item.kind = plain.kind;
-	item.number = plain.number;
-	item.real = plain.real;
-	item.text = plain.text;
-	if (!j->out || j->json->size)
-		return attribute_json(&item, j->source->quote_numbers, source->scratch, j->json);
-	*j->out = item;
-	return 0;
-}
-
-static int attributes_json_begin(void *to, const struct value_parent *v, const struct values *rest)
-{
-	const struct attribute_json *j = to;
-
-	(void)rest;
-	return buffer_u8(j->json, v->tag == VALUE_STRUCT ? '{' : '[');
-}
-
-VALUE_INLINE int json_child(void *to, const struct value_parent *v, const struct values *rest)
-{
-	const struct text_ref *name = value_child_name(v);
-	struct buffer *json = ((const struct attribute_json *)to)->json;
-
-	(void)rest;
-	if (v->index && buffer_u8(json, ','))
-		return -1;
-	if (v->tag != VALUE_STRUCT)
-		return 0;
-	if (name && name->size)
-		return json_append_string(json, name->text, name->size) || buffer_u8(json, ':') ? -1
-												: 0;
-	return attribute_put_integer(json, v->index, false, true) || buffer_u8(json, ':') ? -1 : 0;
-}
-
-static int attributes_json_end(void *to, const struct value_parent *v)
-{
-	const struct attribute_json *j = to;
-
-	return buffer_u8(j->json, v->tag == VALUE_STRUCT ? '}' : ']');
-}
-
-static int json_single(void *to, float number)
-{
-	return json_append_float(((const struct attribute_json *)to)->json, number);
-}
-
-static int json_small(void *to, uint8_t number)
-{
-	return buffer_decimal(((const struct attribute_json *)to)->json, number);
-}
-
-/* The outermost value may be no JSON. */
-static const struct value_style attribute_style = {.scalar = json_scalar,
-						   .begin = attributes_json_begin,
-						   .child = json_child,
-						   .end = attributes_json_end};
-
-static const struct value_style json_style = {.scalar = json_scalar,
-					      .begin = attributes_json_begin,
-					      .child = json_child,
-					      .end = attributes_json_end,
-					      .single = json_single,
-					      .small = json_small};
-
-/* Append the next value as JSON. */
-static int attribute_value_json(const struct attribute_source *s, struct values *v,
-				struct buffer *to)
-{
-	struct attribute_json j = {s, to, NULL};
-
-	return value_walk(&json_style, &j, s->plain.dictionary, v);
-}
-
-/* Take the JSON of a value with children. */
-static void take_json(const struct attribute_source *s, struct attribute *out)
-{
-	if (!s->compound->size)
-		return;
-	*out = (struct attribute){.kind = ATTRIBUTE_JSON,
-				  .text = (const char *)s->compound->data,
-				  .number = s->compound->size};
-}
-
-/* Convert the next value, with all its children. */
-static int attribute_value(const struct attribute_source *s, struct values *v,
-			   struct attribute *out)
-{
-	struct attribute_json j = {s, s->compound, out};
-
-	buffer_clear(s->compound);
-	if (value_walk(&attribute_style, &j, s->plain.dictionary, v))
-		return -1;
-	take_json(s, out);
-	return 0;
-}
-
-int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
-		    struct attribute *out)
-{
-	struct attribute_json j = {s, s->compound, out};
-
-	buffer_clear(s->compound);
-	if (field_walk(&attribute_style, &j, ev, f))
-		return -1;
-	take_json(s, out);
-	return 0;
-}
-
-/* Convert one element of an array. */
-static int attribute_element(const struct attribute_source *s, const struct event *ev,
-			     const struct field *f, uint32_t index, struct attribute *out)
-{
-	struct attribute_json j = {s, s->compound, out};
-	struct field_value v;
-	struct value_item item;
-
-	buffer_clear(s->compound);
-	field_get(ev, f, index, &v);
-	field_item(f, &v, &item);
-	return json_scalar(&j, &item);
-}
-
-/* Append a field as JSON. */
-static int attribute_field_json(const struct attribute_source *s, const struct event *ev,
-				const struct field *f, struct buffer *to)
-{
-	struct attribute_json j = {s, to, NULL};
-
-	return field_walk(&attribute_style, &j, ev, f);
 }

@@ -140,10 +140,13 @@ struct attribute_source {
 	struct buffer *compound; /* JSON of the attribute until the next one */
 	bool quote_numbers;	 /* in JSON */
 	bool mark_strings;	 /* in JSON: strings that look like pointers differ from them */
+	/* private: of the value */
+	struct buffer *json;
+	struct attribute *out; /* an outermost value without children is put here; may be NULL */
 };
 
 /* Convert a field of an event; several elements become an array. */
-int attribute_field(const struct attribute_source *s, const struct event *ev, const struct field *f,
+int attribute_field(struct attribute_source *s, const struct event *ev, const struct field *f,
 		    struct attribute *out);
 
 #endif

@@ -17,67 +17,30 @@
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
 
-/* Note that a segment begins. */
-static void clock_epoch_head(struct clock_epoch *r, const struct head *h)
-{
-	/* the next segment of the same stream continues it */
-	r->border |= r->begun && (h->stream_id != r->stream_id || h->sequence != r->sequence + 1);
-	r->begun = true;
-	r->stream_id = h->stream_id;
-	r->sequence = h->sequence;
-}
-
-/* Get the epoch of a row of that time, from 0. */
-static uint32_t clock_epoch_at(struct clock_epoch *r, uint64_t time)
-{
-	r->count += r->border && time < r->latest;
-	r->border = false;
-	if (time > r->latest)
-		r->latest = time;
-	return r->count;
-}
-
-/* Append the end of the names of that epoch's buffers: nothing, "~2" and so on. Returns 0, or -1
- * when out of memory. */
-static int clock_epoch_name(uint32_t epoch, struct buffer *b)
-{
-	return epoch ? buffer_printf(b, "~%" PRIu32, epoch + 1) : 0;
-}
-
 /* --- kernel messages --- */
 
-/* The fields of one type, parsed once. */
-struct kernel_message_type {
-	bool ready, bputs;
-	struct bprint_fields bprint;
-	struct event_field text; /* of bputs */
-};
-
-static struct kernel_message_type *convert_type_of(struct kernel_messages *k,
-						   const struct type *type)
+/* Find the fields of a type, once. -1: out of memory. */
+static int kernel_message_fields(struct kernel_messages *k, const struct type *type)
 {
-	struct kernel_message_type *types;
-	struct kernel_message_type *t;
+	uint32_t n = type->number;
 	const struct event_field *text;
 	struct event_format fields;
 
-	if (ARRAY_REACH(k->types, k->ntypes, type->number))
-		return NULL;
-	types = k->types;
-	t = &types[type->number];
-	if (t->ready)
-		return t;
+	if (ARRAY_REACH(k->types, k->ntypes, n))
+		return -1;
+	if (k->types[n].ready)
+		return 0;
 	if (event_format_parse(&fields, type->declaration.text, type->declaration.size,
 			       type->word_size) < 0)
-		return NULL;
-	t->ready = true;
-	bprint_fields_find(&t->bprint, type, &fields);
+		return -1;
+	k->types[n].ready = true;
+	bprint_fields_find(&k->types[n].bprint, type, &fields);
 	text = event_format_find(&fields, "str", 3);
-	t->bputs = text && !strcmp(type->name.text, "bputs");
-	if (t->bputs)
-		t->text = *text;
+	k->types[n].bputs = text && !strcmp(type->name.text, "bputs");
+	if (k->types[n].bputs)
+		k->types[n].text = *text;
 	event_format_free(&fields);
-	return t;
+	return 0;
 }
 
 /* Append the text that a bputs event names by its address. */
@@ -97,16 +60,17 @@ static void put_constant(struct kernel_messages *k, const struct event_field *f,
 int kernel_message(struct kernel_messages *k, const struct event *ev, const char **text,
 		   size_t *size)
 {
-	struct kernel_message_type *t = convert_type_of(k, ev->type);
 	struct tc_source *source = tc_source_of(&k->sources, ev->lane->source);
+	uint32_t n = ev->type->number;
 
 	*size = 0;
-	if (!t || !source || tc_source_begin(source))
+	if (kernel_message_fields(k, ev->type) || !source || tc_source_begin(source))
 		return -1;
 	k->line.size = 0;
-	if (t->bputs)
-		put_constant(k, &t->text, ev, &source->kernel.names);
-	if ((t->bprint.is && bprint_message(source, &t->bprint, ev, &k->line) < 0) ||
+	if (k->types[n].bputs)
+		put_constant(k, &k->types[n].text, ev, &source->kernel.names);
+	if ((k->types[n].bprint.is &&
+	     bprint_message(source, &k->types[n].bprint, ev, &k->line) < 0) ||
 	    k->line.failed)
 		return -1;
 	*text = k->line.data;
@@ -139,13 +103,6 @@ void location_names_free(struct location_names *p)
 	*p = (struct location_names){0};
 }
 
-static int location_names_reach(struct location_names *p, uint32_t location)
-{
-	if (ARRAY_REACH(p->names, p->count, location))
-		return -1;
-	return 0;
-}
-
 int location_names_make(struct location_names *p, uint32_t location)
 {
 	const struct location *pl =
@@ -158,7 +115,7 @@ int location_names_make(struct location_names *p, uint32_t location)
 		if (p->count)
 			memset(p->names, 0, p->count * sizeof(*p->names));
 	}
-	if (location_names_reach(p, location))
+	if (ARRAY_REACH(p->names, p->count, location))
 		return -1;
 	if (p->names[location].known)
 		return 0;
@@ -209,7 +166,7 @@ int convert_name_escaped(struct buffer *b, const char *name, size_t n, const cha
 int convert_name_no_nul(struct buffer *b, const char *name, size_t n)
 {
 	if (!n || (!memchr(name, 0, n) && !memmem(name, n, "\\x", 2)))
-		return n ? buffer_append(b, name, n) : 0;
+		return buffer_append(b, name, n);
 	for (size_t i = 0; i < n; i++) {
 		bool looks = n - i > 3 &&
 			     (!memcmp(name + i, "\\x00", 4) || !memcmp(name + i, "\\x5c", 4));
@@ -244,6 +201,30 @@ int convert_name_identifier(struct buffer *b, const char *name, size_t n)
 			return -1;
 	}
 	return 0;
+}
+
+uint32_t unique_name(struct unique_names *u, struct buffer *b, const char *before)
+{
+	uint32_t had = u->names.count, plain, number;
+	size_t size = b->size;
+
+	plain = number = intern(&u->names, b->data, size);
+	if (plain == INTERN_NONE || ARRAY_REACH(u->next, u->size, plain))
+		return INTERN_NONE;
+	while (number < had) {
+		b->size = size;
+		if (buffer_printf(b, "%s%" PRIu32, before, 2 + u->next[plain]++))
+			return INTERN_NONE;
+		had = u->names.count;
+		number = intern(&u->names, b->data, b->size);
+	}
+	return number;
+}
+
+void unique_names_free(struct unique_names *u)
+{
+	intern_free(&u->names);
+	free(u->next);
 }
 
 /*
@@ -469,7 +450,6 @@ static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool
 			  use_pid,
 			  use_pid ? lane->pid : 0};
 	uint32_t number = intern(&t->keys, key, sizeof key);
-	int32_t *ids;
 	int got = 0;
 
 	if (number == INTERN_NONE)
@@ -478,7 +458,6 @@ static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool
 		return t->ids[number] - 1;
 	if (ARRAY_REACH(t->ids, t->capacity, number))
 		return -1;
-	ids = t->ids;
 	if (has_tid && !per_cpu && tid < INT32_MAX)
 		got = thread_ids_take(t, tid, cpu);
 	if (!got) {
@@ -489,7 +468,7 @@ static int32_t thread_ids_id(struct thread_ids *t, const struct lane *lane, bool
 	}
 	if (got < 0)
 		return -1;
-	ids[number] = tid + 1;
+	t->ids[number] = tid + 1;
 	return tid;
 }
 
@@ -527,10 +506,10 @@ void thread_ids_free(struct thread_ids *t)
 static struct convert_thread *convert_new_thread(struct conversion *a, const struct lane *lane,
 						 bool per_cpu)
 {
-	struct convert_thread *t = calloc(1, sizeof *t), **list;
+	struct convert_thread *t = calloc(1, sizeof *t);
+
 	if (!t || ARRAY_GROW(a->by_number, a->by_number_capacity, a->nthreads))
 		goto failed;
-	list = a->by_number;
 	t->per_cpu = per_cpu;
 	t->tid = thread_ids_thread(&a->ids, lane, per_cpu);
 	t->pid = per_cpu ? t->tid : thread_ids_process(&a->ids, lane);
@@ -541,8 +520,7 @@ static struct convert_thread *convert_new_thread(struct conversion *a, const str
 	if (!t->comm.text)
 		t->comm = (struct text_ref){"", 0, 0};
 	t->number = (uint32_t)a->nthreads;
-	list[a->nthreads++] = t;
-	return t;
+	return a->by_number[a->nthreads++] = t;
 failed:
 	free(t);
 	return NULL;
@@ -553,10 +531,8 @@ struct convert_thread *convert_thread(struct conversion *a, const struct lane *l
 	uint32_t number = per_cpu ? lane->cpu_thread : lane->thread;
 	struct convert_thread *t;
 
-	if (number >= a->threads_size) {
-		if (ARRAY_REACH(a->threads, a->threads_size, number))
-			return NULL;
-	}
+	if (ARRAY_REACH(a->threads, a->threads_size, number))
+		return NULL;
 	t = a->threads[number];
 	if (!t)
 		return a->threads[number] = convert_new_thread(a, lane, per_cpu);
@@ -634,7 +610,7 @@ int convert_field_text(struct buffer *b, const struct dictionary *d, const struc
 	if (v.form == FORM_NONE)
 		return 0;
 	if (v.form == FORM_TEXT && w->from->kind != FIELD_BYTES && w->from->kind != FIELD_BITMAP)
-		return v.size ? buffer_append(b, v.text, v.size) : 0;
+		return buffer_append(b, v.text, v.size);
 	return convert_text_field(b, d, ev, w->from);
 }
 
@@ -680,18 +656,14 @@ int convert_field_value(struct buffer *b, const struct convert_field *field, con
 const struct convert_fields *convert_arguments_fields(struct convert_arguments *a,
 						      const struct type *t)
 {
-	struct convert_fields *types;
-	uint64_t lost = 0;
+	struct convert_fields *fields;
 
 	if (ARRAY_REACH(a->types, a->size, t->number))
 		return NULL;
-	types = a->types;
-	types += t->number;
-	if (!types->list) {
-		types->list = convert_fields_plan(t, a->most, false, &types->n, &lost);
-		a->lost += lost;
-	}
-	return types->list ? types : NULL;
+	fields = &a->types[t->number];
+	if (!fields->list)
+		fields->list = convert_fields_plan(t, a->most, false, &fields->n, &a->lost);
+	return fields->list ? fields : NULL;
 }
 
 /* Get the number of names that the location of a row has for its arguments: fields follow. */
@@ -714,7 +686,7 @@ int convert_arguments_join(struct convert_arguments *a, const struct event *ev, 
 	if (!fields->n && values)
 		return 0;
 	a->values.size = 0;
-	if (values && ev->tail_size && buffer_append(&a->values, ev->tail, ev->tail_size))
+	if (values && buffer_append(&a->values, ev->tail, ev->tail_size))
 		return -1;
 	named = convert_arguments_named(a, ev);
 	for (uint32_t i = 0; i < fields->n; i++) {
@@ -786,7 +758,17 @@ const struct lane *convert_thread_lane(struct conversion *a, struct convert_thre
 	return t->lane = l;
 }
 
-/* Name the buffer of an epoch: a later epoch has its own buffers. */
+/* Get the epoch of a row of that time, from 0. */
+static uint32_t epoch_at(struct conversion *a, uint64_t time)
+{
+	a->clock_epoch.count += a->clock_epoch.border && time < a->clock_epoch.latest;
+	a->clock_epoch.border = false;
+	if (time > a->clock_epoch.latest)
+		a->clock_epoch.latest = time;
+	return a->clock_epoch.count;
+}
+
+/* Name the buffer of an epoch: a later epoch has its own buffers, "NAME~2" and so on. */
 static int name_buffer(struct target_dictionary *d, struct lane *l, struct text_ref name,
 		       uint32_t epoch)
 {
@@ -796,7 +778,7 @@ static int name_buffer(struct target_dictionary *d, struct lane *l, struct text_
 	l->buffer = name;
 	if (!epoch)
 		return 0;
-	bad = (name.size && buffer_append(&b, name.text, name.size)) || clock_epoch_name(epoch, &b);
+	bad = buffer_append(&b, name.text, name.size) || buffer_printf(&b, "~%" PRIu32, epoch + 1);
 	if (!bad)
 		l->buffer = target_string(d, b.data, b.size);
 	buffer_free(&b);
@@ -807,7 +789,7 @@ const struct lane *convert_buffer_lane(struct conversion *a, struct text_ref buf
 				       uint64_t time)
 {
 	struct target_dictionary *d = &a->d;
-	uint32_t key[] = {buffer.number, cpu, clock_epoch_at(&a->clock_epoch, time)}, number;
+	uint32_t key[] = {buffer.number, cpu, epoch_at(a, time)}, number;
 	struct lane *l;
 
 	number = intern(&d->lane_keys, key, sizeof key);
@@ -896,13 +878,13 @@ static int target_begin(struct target_dictionary *d, const struct encoder *nativ
 /* Allocate memory that lives as long as the dictionary. */
 static void *convert_keep(struct target_dictionary *d, size_t n, size_t element)
 {
-	void *p = calloc(n + 1, element), **all;
+	void *p = calloc(n + 1, element);
+
 	if (!p || ARRAY_GROW(d->kept, d->kept_capacity, d->nkept)) {
 		free(p);
 		return NULL;
 	}
-	all = d->kept;
-	return all[d->nkept++] = p;
+	return d->kept[d->nkept++] = p;
 }
 
 struct field *target_fields(struct target_dictionary *d, uint32_t n)
@@ -973,8 +955,7 @@ int restored_calls_add(struct restored_calls *r, const struct calls *c, const st
 
 	if (ARRAY_GROW(r->list, r->capacity, r->count))
 		return -1;
-	list = r->list;
-	list += r->count++;
+	list = &r->list[r->count++];
 	*list = (struct restored_call){.enter = *enter, .order = r->count};
 	if (enter->type->flags & TYPE_CALL_NUMBER && !c->numbers_on_stacks) {
 		list->index = c->data_size ? (size_t)((uint8_t *)call->data - c->numbered.data) /
@@ -1019,23 +1000,6 @@ struct overlap_call {
 	uint32_t number;
 	bool numbered; /* has a number, and was not left */
 };
-
-static void overlap_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
-			 enum calls_lost why);
-static int overlap_restore(void *ctx, const struct event *enter, const struct call *call);
-static int overlap_restored(void *ctx, bool last);
-
-void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, void *ctx)
-{
-	*o = (struct overlap){.next = next, .ctx = ctx};
-	calls_init(&o->calls, d);
-	o->calls.numbers_on_stacks = true;
-	o->calls.data_size = sizeof(struct overlap_call);
-	o->calls.on_lost = overlap_lose;
-	o->calls.on_restore = overlap_restore;
-	o->calls.restored.done = overlap_restored;
-	o->calls.on_lost_ctx = o->calls.on_restore_ctx = o->calls.restored.ctx = o;
-}
 
 static struct overlap_row *overlap_row_at(struct overlap *o, uint64_t number)
 {
@@ -1250,6 +1214,18 @@ static int overlap_restored(void *ctx, bool last)
 	return 0;
 }
 
+void overlap_init(struct overlap *o, struct dictionary *d, overlap_next *next, void *ctx)
+{
+	*o = (struct overlap){.next = next, .ctx = ctx};
+	calls_init(&o->calls, d);
+	o->calls.numbers_on_stacks = true;
+	o->calls.data_size = sizeof(struct overlap_call);
+	o->calls.on_lost = overlap_lose;
+	o->calls.on_restore = overlap_restore;
+	o->calls.restored.done = overlap_restored;
+	o->calls.on_lost_ctx = o->calls.on_restore_ctx = o->calls.restored.ctx = o;
+}
+
 int overlap_end(struct overlap *o, struct error *e)
 {
 	while (o->count)
@@ -1277,26 +1253,6 @@ void overlap_free(struct overlap *o)
  * A leave without a call is left out. If the target needs every leave, a call whose leave was not
  * recorded ends at the next event of its thread. Both are counted.
  */
-
-static int convert_take(void *ctx, const struct event *ev, struct error *e);
-static void convert_forget(void *ctx, struct stack *s, const struct frame *f, void *data);
-static int convert_restore(void *ctx, const struct event *enter, const struct call *call);
-static int convert_restored(void *ctx, bool last);
-static void convert_lose(void *ctx, struct stack *s, const struct frame *f, void *data,
-			 enum calls_lost why);
-
-static void convert_calls_init(struct conversion *a)
-{
-	a->calls->numbers_on_stacks = a->target->nests;
-	a->calls->data_size = sizeof(struct convert_frame);
-	a->calls->on_lost = convert_lose;
-	a->calls->on_forget = convert_forget;
-	a->calls->on_restore = convert_restore;
-	a->calls->restored.done = convert_restored;
-	a->calls->on_lost_ctx = a->calls->on_restore_ctx = a->calls->restored.ctx = a;
-	overlap_init(&a->overlap, a->dictionary, convert_take, a);
-	a->overlap.before = a->calls;
-}
 
 /* --- rows for the target --- */
 
@@ -1674,44 +1630,27 @@ static int convert_restored(void *ctx, bool last)
 	return a->failed ? -1 : 0;
 }
 
-/* Convert the rows that wait. Begin the trace, if it has no event. */
-static int convert_flush(struct conversion *a, struct error *e)
-{
-	if (!a->begun && convert_start(a, NULL, e))
-		return -1;
-	return overlap_end(&a->overlap, e);
-}
-
 /* --- report what a conversion could not keep --- */
 
 void convert_use_location(struct conversion *a, uint32_t location)
 {
 	const struct location *p = dictionary_location(a->dictionary, location);
-	uint8_t *used;
 
 	if (ARRAY_REACH(a->used, a->used_size, location))
 		return;
-	used = a->used;
-	a->counts.unnamed += !used[location] && p && !p->symbol && !p->name.size;
-	used[location] = 1;
-}
-
-/* Count the calls that are open at the end. They end. */
-static void convert_count_open(struct conversion *a)
-{
-	struct call done;
-
-	a->calls->on_lost = NULL;
-	while (calls_finish(a->calls, &done))
-		a->counts.open++;
+	a->counts.unnamed += !a->used[location] && p && !p->symbol && !p->name.size;
+	a->used[location] = 1;
 }
 
 /* Report on stderr what could not be kept of the calls and threads, a line each. The calls end. */
 static void convert_report(struct conversion *a)
 {
 	bool kernel = a->target->keeps_kernel;
+	struct call done;
 
-	convert_count_open(a);
+	a->calls->on_lost = NULL;
+	while (calls_finish(a->calls, &done))
+		a->counts.open++;
 	convert_lost(a, a->counts.unnamed,
 		     "{function is|functions are} named by {its address|their addresses}: run "
 		     "trsym before trencode");
@@ -1751,6 +1690,19 @@ void convert_report_calls(const struct calls_counts *c, uint64_t cut, bool drop,
 }
 
 /* --- the encoder of all conversions --- */
+
+static void convert_calls_init(struct conversion *a)
+{
+	a->calls->numbers_on_stacks = a->target->nests;
+	a->calls->data_size = sizeof(struct convert_frame);
+	a->calls->on_lost = convert_lose;
+	a->calls->on_forget = convert_forget;
+	a->calls->on_restore = convert_restore;
+	a->calls->restored.done = convert_restored;
+	a->calls->on_lost_ctx = a->calls->on_restore_ctx = a->calls->restored.ctx = a;
+	overlap_init(&a->overlap, a->dictionary, convert_take, a);
+	a->overlap.before = a->calls;
+}
 
 static int conversion_begin(struct encoding *en, struct error *e)
 {
@@ -1796,7 +1748,13 @@ static int conversion_head(struct encoding *en, const struct head *h, struct err
 	/* the ids of a segment are new */
 	if (overlap_end(&a->overlap, e))
 		return -1;
-	clock_epoch_head(&a->clock_epoch, h);
+	/* the next segment of the same stream continues it */
+	a->clock_epoch.border |=
+		a->clock_epoch.begun && (h->stream_id != a->clock_epoch.stream_id ||
+					 h->sequence != a->clock_epoch.sequence + 1);
+	a->clock_epoch.begun = true;
+	a->clock_epoch.stream_id = h->stream_id;
+	a->clock_epoch.sequence = h->sequence;
 	return 0;
 }
 
@@ -1809,8 +1767,9 @@ static int convert_conversion_end(struct encoding *en, struct error *e)
 {
 	struct conversion *a = en->state;
 
-	if (convert_flush(a, e) || a->target->end(a, e) ||
-	    a->target->native->end(&a->d.encoding, e))
+	/* begin the trace, if it has no event; and convert the rows that wait */
+	if ((!a->begun && convert_start(a, NULL, e)) || overlap_end(&a->overlap, e) ||
+	    a->target->end(a, e) || a->target->native->end(&a->d.encoding, e))
 		return -1;
 	convert_report(a);
 	a->target->report(a);

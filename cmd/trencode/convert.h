@@ -28,7 +28,11 @@
 /* The texts of one stream's recordings. */
 struct kernel_messages {
 	struct tc_sources sources;
-	struct kernel_message_type *types; /* by number */
+	struct {
+		bool ready, bputs;
+		struct bprint_fields bprint;
+		struct event_field text; /* of bputs */
+	} * types;			 /* by number: the fields, parsed once */
 	size_t ntypes;
 	struct print_line line;
 };
@@ -49,21 +53,18 @@ int kernel_message(struct kernel_messages *k, const struct event *ev, const char
 
 enum { LOCATION_NAME_SHORT = 32 };
 
-/* The name of one location. */
-struct location_name {
-	uint32_t number; /* of the dictionary's string of the name */
-	size_t at;	 /* offset in bytes */
-	uint32_t size;
-	bool known;
-};
-
 /* The names of all locations of one stream, or all strings. */
 struct location_names {
 	struct dictionary *dictionary;
 	/* Append the name as the format writes it; NULL: only its number is used. Returns 0, or -1
 	 * when out of memory. */
 	int (*render)(struct buffer *to, const char *name, size_t n);
-	struct location_name *names; /* by location, or by string */
+	struct {
+		uint32_t number; /* of the dictionary's string of the name */
+		size_t at;	 /* offset in bytes */
+		uint32_t size;
+		bool known;
+	} * names; /* by location, or by string */
 	size_t count;
 	struct buffer bytes;
 	uint32_t symbol_changes;
@@ -183,23 +184,6 @@ int overlap_take(struct overlap *o, const struct event *ev, struct error *e);
 /* Pass all waiting rows to next, at the end: calls that are still open nest. */
 int overlap_end(struct overlap *o, struct error *e);
 void overlap_free(struct overlap *o);
-
-/*
- * Epochs of concatenated streams: a new one where times go back.
- *
- * Readers merge the buffers of a trace by time, and never reorder the events of a buffer. If a
- * stream begins before the end of the streams before it, its events go to other buffers of the
- * target: those of the next epoch, whose names contain the epoch.
- */
-
-struct buffer;
-
-/* The present epoch. */
-struct clock_epoch {
-	uint64_t latest, stream_id;
-	uint32_t sequence, count; /* count: the present epoch, from 0 */
-	bool begun, border;	  /* border: a stream has begun, and no row of it was read */
-};
 
 /*
  * The calls that calls_restore opens, in the order of their enters.
@@ -347,8 +331,19 @@ struct conversion {
 	struct dictionary *dictionary; /* of the stream */
 	struct target_dictionary d;
 	const struct encode_options *options;
-	struct clocks clocks;		/* of the rows so far */
-	struct clock_epoch clock_epoch; /* for targets that put the epoch into names of buffers */
+	struct clocks clocks; /* of the rows so far */
+	/*
+	 * Epochs of concatenated streams: a new one where times go back.
+	 *
+	 * Readers merge the buffers of a trace by time, and never reorder the events of a buffer.
+	 * If a stream begins before the end of the streams before it, its events go to other
+	 * buffers of the target: those of the next epoch, whose names contain the epoch.
+	 */
+	struct {
+		uint64_t latest, stream_id;
+		uint32_t sequence, count; /* count: the present epoch, from 0 */
+		bool begun, border; /* border: a stream has begun, and no row of it was read */
+	} clock_epoch;
 
 	/* private */
 	bool begun; /* target->begin was called */
@@ -386,7 +381,6 @@ int convert_begin_late(struct encoding *en, struct encoding *native, struct erro
 
 /* Report calls without an end or a beginning, of an encoder that pairs them. cut: calls that ended
  * without a return. */
-struct calls;
 void convert_report_calls(const struct calls_counts *c, uint64_t cut, bool drop, bool keeps_open);
 
 /* Note that the location was converted: convert_report counts those without a name. */
@@ -485,5 +479,17 @@ int convert_name_no_nul(struct buffer *b, const char *name, size_t n);
 /* Append an identifier: all but letters, digits and _ as _xHH, also a first digit, and a _ that
  * begins such a text. "" becomes "_x". */
 int convert_name_identifier(struct buffer *b, const char *name, size_t n);
+
+/* Names of which no two are the same. Zero-initialised is empty. */
+struct unique_names {
+	struct intern names;
+	uint32_t *next; /* by number of a name: the next suffix */
+	size_t size;
+};
+
+/* Add the name in b. If it is taken, append `before` and the least number from 2 on that makes it
+ * unique. Returns its number, or INTERN_NONE when out of memory. */
+uint32_t unique_name(struct unique_names *u, struct buffer *b, const char *before);
+void unique_names_free(struct unique_names *u);
 
 #endif

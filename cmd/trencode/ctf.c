@@ -52,30 +52,6 @@ struct ctf_out_class {
 	size_t nfields;
 };
 
-/* The classes declared so far. */
-struct ctf_classes {
-	bool json;		 /* version 2 */
-	struct buffer text;	 /* declarations */
-	struct buffer arguments; /* of each location that has some: a variable of env */
-	uint8_t *locations;	 /* by number: 1 if in arguments */
-	size_t nlocations, narguments;
-	struct intern keys; /* type, kind of file, named: index in classes */
-	struct ctf_out_class *classes;
-	size_t count, capacity;
-	uint32_t ids[CTF_STREAM_CLASSES]; /* the next id of each kind of file */
-};
-
-/* Get the class of an event, which is declared when it is new. NULL: out of memory. */
-const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
-				      enum ctf_stream_class stream);
-/* Record the names of a location's arguments in the metadata, before its first event is written.
- * location 0: none. */
-int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location);
-/* Append the whole metadata, classes included. clock may be NULL. */
-int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
-		 const struct text_ref *source, struct buffer *to);
-void encode_ctf_classes_free(struct ctf_classes *c);
-
 /* --- files of packets --- */
 
 enum { CTF_PENDING_MOST = 4 << 20, CTF_PACKET = 64 * 1024 };
@@ -91,38 +67,49 @@ struct ctf_out_file {
 	uint64_t discarded, sequence; /* of the open packet, or of the next one */
 };
 
-/* All files of packets of a trace. */
-struct ctf_files {
-	struct tree_output tree;
-	uint8_t uuid[16];
-	struct ctf_out_file *files;
-	size_t count, capacity;
-	uint32_t *first; /* first file by key: index + 1; 0: none */
-	size_t nfirst;
-	size_t pending; /* bytes of all open packets */
+/* The state of the encoder. */
+struct ctf_encoder {
+	bool json; /* version 2 */
+	struct {
+		struct buffer text;	 /* declarations */
+		struct buffer arguments; /* of each location that has some: a variable of env */
+		uint8_t *locations;	 /* by number: 1 if in arguments */
+		size_t nlocations, narguments;
+		struct intern keys; /* type, kind of file, named: index in list */
+		struct ctf_out_class *list;
+		size_t count, capacity;
+		uint32_t ids[CTF_STREAM_CLASSES]; /* the next id of each kind of file */
+	} classes;				  /* that are declared so far */
+	struct {
+		struct tree_output tree;
+		uint8_t uuid[16];
+		struct ctf_out_file *list;
+		size_t count, capacity;
+		uint32_t *first; /* first file by key: index + 1; 0: none */
+		size_t nfirst;
+		size_t pending; /* bytes of all open packets */
+	} files;		/* of packets */
+	struct attributes attributes;
+	struct location_names locations, texts; /* each with a final NUL */
+	struct buffer bytes, compound;
+	struct thread_ids ids;
+	struct {
+		bool known;
+		int32_t tid, pid; /* in the trace; -1: unknown */
+	} * lanes;		  /* by number */
+	size_t nlanes;
+	/* call numbers in the trace, of calls of other sources than numbered */
+	struct open_calls calls;
+	const struct source *numbered; /* the first source with numbered calls */
+	uint32_t last_call;	       /* last number given from the highest down */
+	struct restored_calls restored;
+	struct calls *paired;
+	const struct clock *clock;
+	struct text_ref source;
+	uint32_t metadata;
+	uint64_t stacks; /* stacks of events that are not in the trace */
+	bool started, open;
 };
-
-/* Find or add a file of a thread or CPU for an event of this time. NULL: e is filled. */
-struct ctf_out_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
-			      const struct lane *lane, uint64_t time, struct error *e);
-
-static int ctf_files_flush(struct ctf_files *f, struct error *e);
-
-void encode_ctf_classes_free(struct ctf_classes *c)
-{
-	for (size_t i = 0; i < c->count; i++)
-		free(c->classes[i].fields);
-	free(c->classes);
-	intern_free(&c->keys);
-	buffer_free(&c->text);
-	buffer_free(&c->arguments);
-	free(c->locations);
-}
-
-static int classes_put_text(struct buffer *b, const char *s)
-{
-	return buffer_append(b, s, strlen(s));
-}
 
 /* Append a text in quotes, for both languages. Control characters become '?', as readers of TSDL
  * disagree on their escapes. */
@@ -131,8 +118,7 @@ static int ctf_quoted(struct buffer *b, const char *p, size_t n)
 	struct buffer clean = {0};
 	struct buffer escaped = {0};
 	int r = convert_name_no_nul(&escaped, p, n) ||
-		(escaped.size && utf8_append(&clean, (const char *)escaped.data, escaped.size)) ||
-		buffer_u8(b, '"');
+		utf8_append(&clean, (const char *)escaped.data, escaped.size) || buffer_u8(b, '"');
 
 	for (size_t i = 0; !r && i < clean.size; i++) {
 		uint8_t c = clean.data[i];
@@ -175,53 +161,34 @@ static struct ctf_field ctf_form_of(const struct field *f)
 
 /* Append the name of a field, which no other field of the event has: for TSDL a valid identifier,
  * whose leading '_' readers drop; for JSON the name itself. */
-static int put_identifier(struct buffer *b, struct intern *used, const char *name, size_t n,
+static int put_identifier(struct buffer *b, struct unique_names *used, const char *name, size_t n,
 			  bool json)
 {
 	struct buffer id = {0};
-	char number[16];
-	uint32_t had = used->count;
 	int r = json ? convert_name_no_nul(&id, name, n) : buffer_u8(&id, '_');
 
 	for (size_t i = 0; !r && !json && i < n; i++)
 		r = buffer_u8(&id, isalnum((unsigned char)name[i]) ? (uint8_t)name[i] : '_');
-	r = r || intern(used, id.data, id.size) == INTERN_NONE;
-	for (unsigned i = 2; !r && used->count == had; i++) {
-		size_t size = id.size;
-
-		snprintf(number, sizeof number, "_%u", i);
-		r = classes_put_text(&id, number) || intern(used, id.data, id.size) == INTERN_NONE;
-		if (used->count == had)
-			id.size = size;
-	}
-	r = r || (json ? json_append_string(b, (const char *)id.data, id.size)
-		       : buffer_append(b, id.data, id.size));
+	r = r || unique_name(used, &id, "_") == INTERN_NONE ||
+	    (json ? json_append_string(b, (const char *)id.data, id.size)
+		  : buffer_append(b, id.data, id.size));
 	buffer_free(&id);
 	return r ? -1 : 0;
 }
 
-/* The declaration of a class that is being written. */
-struct declaration {
-	struct buffer *text;
-	struct intern *used; /* names of fields */
-	bool json;
-};
-
-static int encode_ctf_declare_field(const struct declaration *d, const char *type, const char *name,
-				    size_t n)
+/* Declare a field in b, whose name is new among those used. */
+static int encode_ctf_declare_field(struct buffer *b, bool json, struct unique_names *used,
+				    const char *type, const char *name, size_t n)
 {
-	struct buffer *b = d->text;
-
-	if (d->json)
-		return classes_put_text(b, b->size && b->data[b->size - 1] != '[' ? "," : "") ||
-				       classes_put_text(b, "\n{\"name\":") ||
-				       put_identifier(b, d->used, name, n, true) ||
+	if (json)
+		return buffer_puts(b, b->size && b->data[b->size - 1] != '[' ? "," : "") ||
+				       buffer_puts(b, "\n{\"name\":") ||
+				       put_identifier(b, used, name, n, true) ||
 				       buffer_printf(b, ",\"field-class\":\"%s\"}", type)
 			       ? -1
 			       : 0;
-	return classes_put_text(b, "\t\t") || classes_put_text(b, type) || buffer_u8(b, ' ') ||
-			       put_identifier(b, d->used, name, n, false) ||
-			       classes_put_text(b, ";\n")
+	return buffer_puts(b, "\t\t") || buffer_puts(b, type) || buffer_u8(b, ' ') ||
+			       put_identifier(b, used, name, n, false) || buffer_puts(b, ";\n")
 		       ? -1
 		       : 0;
 }
@@ -239,10 +206,9 @@ static const char *ctf_role_of(const struct ctf_out_class *cl, const struct type
 }
 
 /* Declare the URI of a class: the role, what the calls of the type have, and the group. */
-static int declare_uri(const struct declaration *d, const struct ctf_out_class *cl,
-		       const struct type *t)
+static int declare_uri(struct ctf_encoder *s, const struct ctf_out_class *cl, const struct type *t)
 {
-	struct buffer *b = d->text;
+	struct buffer *b = &s->classes.text;
 	const char *role = ctf_role_of(cl, t);
 	struct buffer uri = {0};
 	int r;
@@ -255,18 +221,18 @@ static int declare_uri(const struct declaration *d, const struct ctf_out_class *
 			  t->flags & TYPE_PER_CPU ? ":per-cpu" : "") ||
 	    (t->group.size &&
 	     (buffer_u8(&uri, '#') || buffer_append(&uri, t->group.text, t->group.size))) ||
-	    classes_put_text(b, d->json ? ",\"attributes\":{\"babeltrace.org,2020\":{\"emf-uri\":"
-					: "\tmodel.emf.uri = ") ||
+	    buffer_puts(b, s->json ? ",\"attributes\":{\"babeltrace.org,2020\":{\"emf-uri\":"
+				   : "\tmodel.emf.uri = ") ||
 	    ctf_quoted(b, (const char *)uri.data, uri.size) ||
-	    classes_put_text(b, d->json ? "}}" : ";\n");
+	    buffer_puts(b, s->json ? "}}" : ";\n");
 	buffer_free(&uri);
 	return r ? -1 : 0;
 }
 
 /* Declare the fields that trdecode knows by their names. Another field of the event that has such a
  * name is renamed, even if the class does not have the known field. */
-static int declare_known_fields(const struct declaration *d, const struct ctf_out_class *cl,
-				const struct type *t)
+static int declare_known_fields(struct ctf_encoder *s, struct unique_names *used,
+				const struct ctf_out_class *cl, const struct type *t)
 {
 	const struct {
 		const char *type, *name;
@@ -276,21 +242,25 @@ static int declare_known_fields(const struct declaration *d, const struct ctf_ou
 		     {"u32", "call", cl->call},
 		     {"string", "args", cl->values}};
 	struct buffer unused = {0};
-	struct declaration absent = {&unused, d->used, d->json};
 	int r = 0;
 
 	for (size_t i = 0; !r && i < sizeof known / sizeof *known; i++)
 		if (known[i].present || ctf_role_of(cl, t))
-			r = encode_ctf_declare_field(known[i].present ? d : &absent, known[i].type,
-						     known[i].name, strlen(known[i].name));
+			r = encode_ctf_declare_field(known[i].present ? &s->classes.text : &unused,
+						     s->json, used, known[i].type, known[i].name,
+						     strlen(known[i].name));
 	buffer_free(&unused);
 	return r;
 }
 
 /* Declare the fields of the type itself. */
-static int declare_type_fields(const struct declaration *d, struct ctf_out_class *cl,
-			       const struct type *t)
+static int declare_type_fields(struct ctf_encoder *s, struct unique_names *used,
+			       struct ctf_out_class *cl, const struct type *t)
 {
+	static const char *const of_gap[][2] = {{"string", "reason"}, {"u64", "count"},
+						{"string", "unit"},   {"string", "message"},
+						{"string", "file"},   {"u64", "offset"}};
+	struct buffer *b = &s->classes.text;
 	char type[32];
 
 	for (uint32_t i = 0; i < t->nfields && t->kind != KIND_GAP; i++) {
@@ -311,63 +281,58 @@ static int declare_type_fields(const struct declaration *d, struct ctf_out_class
 				 : f->kind == FIELD_INT ? 's'
 							: 'u',
 				 8u * cf.size);
-		if (encode_ctf_declare_field(d, type, f->name.text, f->name.size))
+		if (encode_ctf_declare_field(b, s->json, used, type, f->name.text, f->name.size))
 			return -1;
 	}
-	if (cl->message && encode_ctf_declare_field(d, "string", "message", 7))
+	if (cl->message && encode_ctf_declare_field(b, s->json, used, "string", "message", 7))
 		return -1;
-	if (t->kind == KIND_GAP && (encode_ctf_declare_field(d, "string", "reason", 6) ||
-				    encode_ctf_declare_field(d, "u64", "count", 5) ||
-				    encode_ctf_declare_field(d, "string", "unit", 4) ||
-				    encode_ctf_declare_field(d, "string", "message", 7) ||
-				    encode_ctf_declare_field(d, "string", "file", 4) ||
-				    encode_ctf_declare_field(d, "u64", "offset", 6)))
-		return -1;
+	for (size_t i = 0; i < 6 && t->kind == KIND_GAP; i++)
+		if (encode_ctf_declare_field(b, s->json, used, of_gap[i][0], of_gap[i][1],
+					     strlen(of_gap[i][1])))
+			return -1;
 	return 0;
 }
-
-static int declare_class(struct ctf_classes *c, struct ctf_out_class *cl, struct intern *used,
+static int declare_class(struct ctf_encoder *s, struct ctf_out_class *cl, struct unique_names *used,
 			 const struct event *ev, enum ctf_stream_class stream)
 {
 	const struct type *t = ev->type;
-	struct declaration d = {&c->text, used, c->json};
-	struct buffer *b = &c->text;
+	struct buffer *b = &s->classes.text;
 
 	if (buffer_printf(b,
-			  c->json ? CTF_FRAGMENT "event-record-class\",\"id\":%u,"
+			  s->json ? CTF_FRAGMENT "event-record-class\",\"id\":%u,"
 						 "\"data-stream-class-id\":%d,\"name\":"
 				  : "event {\n\tid = %u;\n\tstream_id = %d;\n\tname = ",
 			  cl->id, stream) ||
-	    ctf_quoted(b, t->name.text, t->name.size) ||
-	    classes_put_text(b, c->json ? "" : ";\n") || declare_uri(&d, cl, t) ||
-	    classes_put_text(b, c->json ? ",\n\"payload-field-class\":" CTF_STRUCTURE
-					: "\tfields := struct {\n"))
+	    ctf_quoted(b, t->name.text, t->name.size) || buffer_puts(b, s->json ? "" : ";\n") ||
+	    declare_uri(s, cl, t) ||
+	    buffer_puts(b, s->json ? ",\n\"payload-field-class\":" CTF_STRUCTURE
+				   : "\tfields := struct {\n"))
 		return -1;
-	if (declare_known_fields(&d, cl, t) || declare_type_fields(&d, cl, t))
+	if (declare_known_fields(s, used, cl, t) || declare_type_fields(s, used, cl, t))
 		return -1;
-	return classes_put_text(b, c->json ? "]}}\n" : "\t};\n};\n\n");
+	return buffer_puts(b, s->json ? "]}}\n" : "\t};\n};\n\n");
 }
 
-const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event *ev,
-				      enum ctf_stream_class stream)
+/* Get the class of an event, which is declared when it is new. NULL: out of memory. */
+static const struct ctf_out_class *ctf_out_class_of(struct ctf_encoder *s, const struct event *ev,
+						    enum ctf_stream_class stream)
 {
 	bool call = ev->type->kind == KIND_ENTER || ev->type->kind == KIND_LEAVE;
 	bool named = call || ev->location;
 	uint32_t key[2] = {ev->type->number, (uint32_t)stream << 1 | named}, number;
-	struct ctf_out_class *classes, *cl;
-	struct intern used = {0};
+	struct ctf_out_class *cl;
+	struct unique_names used = {0};
 	int r;
 
-	number = intern(&c->keys, key, sizeof key);
+	number = intern(&s->classes.keys, key, sizeof key);
 	if (number == INTERN_NONE)
 		return NULL;
-	if (number < c->count)
-		return &c->classes[number];
-	if (ARRAY_GROW(c->classes, c->capacity, c->count))
+	if (number < s->classes.count)
+		return &s->classes.list[number];
+	if (ARRAY_GROW(s->classes.list, s->classes.capacity, s->classes.count))
 		return NULL;
-	classes = c->classes;
-	cl = &classes[c->count];
-	*cl = (struct ctf_out_class){.id = c->ids[stream]++,
+	cl = &s->classes.list[s->classes.count];
+	*cl = (struct ctf_out_class){.id = s->classes.ids[stream]++,
 				     .named = named,
 				     .depth = call && ev->type->flags & TYPE_DEPTH,
 				     .call = call && ev->type->flags & TYPE_CALL_NUMBER,
@@ -376,38 +341,39 @@ const struct ctf_out_class *ctf_class(struct ctf_classes *c, const struct event 
 	cl->fields = calloc(ev->type->nfields + 1, sizeof(*cl->fields));
 	if (!cl->fields)
 		return NULL;
-	c->count++;
-	r = declare_class(c, cl, &used, ev, stream);
-	intern_free(&used);
+	s->classes.count++;
+	r = declare_class(s, cl, &used, ev, stream);
+	unique_names_free(&used);
 	return r ? NULL : cl;
 }
 
-int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location)
+/* Record the names of a location's arguments in the metadata, before its first event is written.
+ * location 0: none. */
+static int ctf_record_arguments(struct ctf_encoder *s, uint32_t location)
 {
-	uint8_t *known;
+	struct dictionary *d = s->attributes.dictionary;
 	const struct location *l = dictionary_location(d, location);
 	const struct definition *names = l ? l->arguments : NULL;
 	struct buffer json = {0};
 	struct text_ref name;
 	int r;
 
-	if (ARRAY_REACH(c->locations, c->nlocations, location))
+	if (ARRAY_REACH(s->classes.locations, s->classes.nlocations, location))
 		return -1;
-	known = c->locations;
-	if (known[location] || !names || !names->count)
+	if (s->classes.locations[location] || !names || !names->count)
 		return 0;
-	known[location] = 1;
+	s->classes.locations[location] = 1;
 	name = dictionary_location_name(d, location);
 	r = buffer_u8(&json, '[') || json_append_string(&json, name.text, name.size);
 	for (uint32_t i = 0; !r && i < names->count; i++)
 		r = buffer_u8(&json, ',') || json_append_string(&json, names->members[i].name.text,
 								names->members[i].name.size);
 	r = r || buffer_u8(&json, ']') ||
-	    buffer_printf(&c->arguments,
-			  c->json ? ",\n\"" CTF_ARGUMENTS "%zu\":" : "\t" CTF_ARGUMENTS "%zu = ",
-			  c->narguments++) ||
-	    ctf_quoted(&c->arguments, (const char *)json.data, json.size) ||
-	    classes_put_text(&c->arguments, c->json ? "" : ";\n");
+	    buffer_printf(&s->classes.arguments,
+			  s->json ? ",\n\"" CTF_ARGUMENTS "%zu\":" : "\t" CTF_ARGUMENTS "%zu = ",
+			  s->classes.narguments++) ||
+	    ctf_quoted(&s->classes.arguments, (const char *)json.data, json.size) ||
+	    buffer_puts(&s->classes.arguments, s->json ? "" : ";\n");
 	buffer_free(&json);
 	return r ? -1 : 0;
 }
@@ -420,28 +386,15 @@ int ctf_location(struct ctf_classes *c, struct dictionary *d, uint32_t location)
 
 #define SECOND 1000000000ll
 
-static int metadata_put_text(struct buffer *b, const char *s)
-{
-	return buffer_append(b, s, strlen(s));
-}
-
-/* The time from 1970 to the clock's 0. */
-struct ctf_offset {
-	int64_t seconds, rest; /* rest: ns, below a second */
-	bool wall;	       /* the clock is that of 1970 */
-};
-
-static struct ctf_offset offset_of(const struct clock *clock)
+/* Get the time from 1970 to the clock's 0; rest: ns, below a second. Returns whether the clock is
+ * that of 1970. */
+static bool offset_of(const struct clock *clock, int64_t *seconds, int64_t *rest)
 {
 	int64_t ns = clock && clock->flags & CLOCK_HAS_WALL ? clock->wall : 0;
-	struct ctf_offset o = {ns / SECOND, ns % SECOND,
-			       clock && clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL)};
 
-	if (o.rest < 0) {
-		o.seconds--;
-		o.rest += SECOND;
-	}
-	return o;
+	*seconds = ns / SECOND - (ns % SECOND < 0);
+	*rest = ns % SECOND + (ns % SECOND < 0 ? SECOND : 0);
+	return clock && clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL);
 }
 
 /* --- version 1.8 --- */
@@ -457,7 +410,7 @@ static int put_integers(struct buffer *b)
 			    " := x%u;\n",
 			    size, size, size, size, size, size))
 			return -1;
-	return metadata_put_text(
+	return buffer_puts(
 		b,
 		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := f64;\n\n");
 }
@@ -471,11 +424,13 @@ static int put_uuid(struct buffer *b, const uint8_t uuid[16])
 	return 0;
 }
 
-static int put_clock(struct buffer *b, const struct clock *clock)
+static int put_clock(const struct ctf_encoder *s, struct buffer *b)
 {
-	struct ctf_offset o = offset_of(clock);
+	const struct clock *clock = s->clock;
+	int64_t seconds, rest;
+	bool wall = offset_of(clock, &seconds, &rest);
 
-	if (metadata_put_text(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
+	if (buffer_puts(b, "clock {\n\tname = \"trace\";\n\tdescription = ") ||
 	    ctf_quoted(b, clock ? clock->name.text : "", clock ? clock->name.size : 0))
 		return -1;
 	return buffer_printf(b,
@@ -483,7 +438,7 @@ static int put_clock(struct buffer *b, const struct clock *clock)
 			     ";\n\toffset = %" PRId64 ";\n\tabsolute = %s;\n};\n\n"
 			     "typealias integer { size = 64; align = 8; signed = false;"
 			     " map = clock.trace.value; } := stamp;\n\n",
-			     o.seconds, o.rest, o.wall ? "true" : "false");
+			     seconds, rest, wall ? "true" : "false");
 }
 
 static int put_stream(struct buffer *b, enum ctf_stream_class stream)
@@ -500,26 +455,24 @@ static int put_stream(struct buffer *b, enum ctf_stream_class stream)
 		stream, stream == CTF_OF_CPU ? "\t\tu32 cpu_id;\n" : "");
 }
 
-static int put_tsdl(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
-		    const struct text_ref *source, struct buffer *to)
+static int put_tsdl(const struct ctf_encoder *s, struct buffer *to)
 {
-	if (metadata_put_text(to, "/* CTF 1.8 */\n\n") || put_integers(to) ||
-	    metadata_put_text(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"") ||
-	    put_uuid(to, uuid) ||
-	    metadata_put_text(
+	if (buffer_puts(to, "/* CTF 1.8 */\n\n") || put_integers(to) ||
+	    buffer_puts(to, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"") ||
+	    put_uuid(to, s->files.uuid) ||
+	    buffer_puts(
 		    to,
 		    "\";\n\tbyte_order = le;\n\tpacket.header := struct { u32 magic; u8 uuid[16]; "
 		    "u32 stream_id; };\n};\n\nenv {\n\ttracer_name = \"trencode\";\n"
 		    "\ttracer_version = \"" TRUTILS_VERSION "\";\n\tsource = ") ||
-	    ctf_quoted(to, source ? source->text : "", source ? source->size : 0) ||
-	    metadata_put_text(to, ";\n") ||
-	    (c->arguments.size && buffer_append(to, c->arguments.data, c->arguments.size)) ||
-	    metadata_put_text(to, "};\n\n") || put_clock(to, clock))
+	    ctf_quoted(to, s->source.text, s->source.size) || buffer_puts(to, ";\n") ||
+	    buffer_append(to, s->classes.arguments.data, s->classes.arguments.size) ||
+	    buffer_puts(to, "};\n\n") || put_clock(s, to))
 		return -1;
 	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
-		if (c->ids[i] && put_stream(to, (enum ctf_stream_class)i))
+		if (s->classes.ids[i] && put_stream(to, (enum ctf_stream_class)i))
 			return -1;
-	return buffer_append(to, c->text.data, c->text.size);
+	return buffer_append(to, s->classes.text.data, s->classes.text.size);
 }
 
 /* --- version 2 --- */
@@ -548,55 +501,54 @@ static int put_aliases(struct buffer *b)
 				    *kind, size, *kind == 's' ? "" : "un", size,
 				    *kind == 'x' ? ",\"preferred-display-base\":16" : ""))
 				return -1;
-	return metadata_put_text(b, CTF_FRAGMENT
-				 "field-class-alias\",\"name\":\"f64\",\"field-class\":"
-				 "{\"type\":\"fixed-length-floating-point-number\",\"length\":64,"
-				 "\"alignment\":8,\"byte-order\":\"little-endian\"}}\n" CTF_FRAGMENT
-				 "field-class-alias\",\"name\":\"string\",\"field-class\":"
-				 "{\"type\":\"null-terminated-string\"}}\n");
+	return buffer_puts(b, CTF_FRAGMENT
+			   "field-class-alias\",\"name\":\"f64\",\"field-class\":"
+			   "{\"type\":\"fixed-length-floating-point-number\",\"length\":64,"
+			   "\"alignment\":8,\"byte-order\":\"little-endian\"}}\n" CTF_FRAGMENT
+			   "field-class-alias\",\"name\":\"string\",\"field-class\":"
+			   "{\"type\":\"null-terminated-string\"}}\n");
 }
 
-static int put_trace(const struct ctf_classes *c, const uint8_t uuid[16],
-		     const struct text_ref *source, struct buffer *b)
+static int put_trace(const struct ctf_encoder *s, struct buffer *b)
 {
-	if (metadata_put_text(b, CTF_FRAGMENT "preamble\",\"version\":2,\"uuid\":["))
+	if (buffer_puts(b, CTF_FRAGMENT "preamble\",\"version\":2,\"uuid\":["))
 		return -1;
 	for (int i = 0; i < 16; i++)
-		if (buffer_printf(b, "%s%u", i ? "," : "", uuid[i]))
+		if (buffer_printf(b, "%s%u", i ? "," : "", s->files.uuid[i]))
 			return -1;
-	if (metadata_put_text(b, "]}\n") || put_aliases(b) ||
-	    metadata_put_text(b, CTF_FRAGMENT
-			      "trace-class\",\"environment\":{\"tracer_name\":\"trencode\","
-			      "\"tracer_version\":\"" TRUTILS_VERSION "\",\"source\":") ||
-	    ctf_quoted(b, source ? source->text : "", source ? source->size : 0) ||
-	    (c->arguments.size && buffer_append(b, c->arguments.data, c->arguments.size)))
+	if (buffer_puts(b, "]}\n") || put_aliases(b) ||
+	    buffer_puts(b,
+			CTF_FRAGMENT "trace-class\",\"environment\":{\"tracer_name\":\"trencode\","
+				     "\"tracer_version\":\"" TRUTILS_VERSION "\",\"source\":") ||
+	    ctf_quoted(b, s->source.text, s->source.size) ||
+	    buffer_append(b, s->classes.arguments.data, s->classes.arguments.size))
 		return -1;
-	return metadata_put_text(b, "},\n\"packet-header-field-class\":" CTF_STRUCTURE) ||
+	return buffer_puts(b, "},\n\"packet-header-field-class\":" CTF_STRUCTURE) ||
 			       ctf_put_member(b, "magic", 32, "packet-magic-number") ||
-			       metadata_put_text(b,
-						 ",\n{\"name\":\"uuid\",\"field-class\":{\"type\":"
-						 "\"static-length-blob\",\"length\":16,\"roles\":"
-						 "[\"metadata-stream-uuid\"]}}") ||
+			       buffer_puts(b, ",\n{\"name\":\"uuid\",\"field-class\":{\"type\":"
+					      "\"static-length-blob\",\"length\":16,\"roles\":"
+					      "[\"metadata-stream-uuid\"]}}") ||
 			       ctf_put_member(b, "stream_id", 32, "data-stream-class-id") ||
-			       metadata_put_text(b, "]}}\n")
+			       buffer_puts(b, "]}}\n")
 		       ? -1
 		       : 0;
 }
 
-static int put_clock_class(struct buffer *b, const struct clock *clock)
+static int put_clock_class(const struct ctf_encoder *s, struct buffer *b)
 {
-	struct ctf_offset o = offset_of(clock);
+	const struct clock *clock = s->clock;
+	int64_t seconds, rest;
+	bool wall = offset_of(clock, &seconds, &rest);
 
-	return metadata_put_text(b,
-				 CTF_FRAGMENT "clock-class\",\"id\":\"trace\",\"name\":\"trace\","
-					      "\"frequency\":1000000000,\"description\":") ||
+	return buffer_puts(b, CTF_FRAGMENT "clock-class\",\"id\":\"trace\",\"name\":\"trace\","
+					   "\"frequency\":1000000000,\"description\":") ||
 			       ctf_quoted(b, clock ? clock->name.text : "",
 					  clock ? clock->name.size : 0) ||
 			       buffer_printf(b,
 					     "%s,\"offset-from-origin\":{\"seconds\":%" PRId64
 					     ",\"cycles\":%" PRId64 "}}\n",
-					     o.wall ? ",\"origin\":\"unix-epoch\"" : "", o.seconds,
-					     o.rest)
+					     wall ? ",\"origin\":\"unix-epoch\"" : "", seconds,
+					     rest)
 		       ? -1
 		       : 0;
 }
@@ -617,12 +569,12 @@ static int put_stream_class(struct buffer *b, enum ctf_stream_class stream)
 			       ctf_put_member(b, "events_discarded", 64, CTF2_DISCARDED) ||
 			       ctf_put_member(b, "packet_seq_num", 64, "packet-sequence-number") ||
 			       (stream == CTF_OF_CPU && ctf_put_member(b, "cpu_id", 32, NULL)) ||
-			       metadata_put_text(
+			       buffer_puts(
 				       b,
 				       "]},\n\"event-record-header-field-class\":" CTF_STRUCTURE) ||
 			       ctf_put_member(b, "id", 32, "event-record-class-id") ||
 			       ctf_put_member(b, "timestamp", 64, "default-clock-timestamp") ||
-			       metadata_put_text(
+			       buffer_puts(
 				       b, "]},\n\"event-record-common-context-field-"
 					  "class\":" CTF_STRUCTURE
 					  "{\"name\":\"pid\",\"field-class\":\"s32\"},"
@@ -632,17 +584,17 @@ static int put_stream_class(struct buffer *b, enum ctf_stream_class stream)
 		       : 0;
 }
 
-int ctf_metadata(const struct ctf_classes *c, const uint8_t uuid[16], const struct clock *clock,
-		 const struct text_ref *source, struct buffer *to)
+/* Append the whole metadata, classes included. */
+static int ctf_put_metadata(const struct ctf_encoder *s, struct buffer *to)
 {
-	if (!c->json)
-		return put_tsdl(c, uuid, clock, source, to);
-	if (put_trace(c, uuid, source, to) || put_clock_class(to, clock))
+	if (!s->json)
+		return put_tsdl(s, to);
+	if (put_trace(s, to) || put_clock_class(s, to))
 		return -1;
 	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
-		if (c->ids[i] && put_stream_class(to, (enum ctf_stream_class)i))
+		if (s->classes.ids[i] && put_stream_class(to, (enum ctf_stream_class)i))
 			return -1;
-	return buffer_append(to, c->text.data, c->text.size);
+	return buffer_append(to, s->classes.text.data, s->classes.text.size);
 }
 
 /* --- write files of packets --- */
@@ -659,66 +611,67 @@ enum {
 	HEADER_SIZE = AT_CONTEXT + 48,
 };
 
-static struct ctf_out_file *new_file(struct ctf_files *f, uint32_t key,
+static struct ctf_out_file *new_file(struct ctf_encoder *s, uint32_t key,
 				     enum ctf_stream_class stream, const struct lane *lane,
 				     struct error *e)
 {
-	struct ctf_out_file *files;
 	struct ctf_out_file *file;
 	unsigned same = 1;
 	char name[64];
 	int n;
 
-	if (ARRAY_GROW(f->files, f->capacity, f->count)) {
+	if (ARRAY_GROW(s->files.list, s->files.capacity, s->files.count)) {
 		error_no_memory(e);
 		return NULL;
 	}
-	files = f->files;
-	file = &files[f->count];
-	*file = (struct ctf_out_file){.stream = (uint8_t)stream, .next = f->first[key]};
-	n = snprintf(name, sizeof name, "thread_%zu", f->count);
+	file = &s->files.list[s->files.count];
+	*file = (struct ctf_out_file){.stream = (uint8_t)stream, .next = s->files.first[key]};
+	n = snprintf(name, sizeof name, "thread_%zu", s->files.count);
 	if (stream == CTF_OF_CPU) {
 		file->cpu = lane->cpu;
-		for (size_t i = 0; i < f->count; i++)
-			same += files[i].stream == CTF_OF_CPU && files[i].cpu == lane->cpu;
+		for (size_t i = 0; i < s->files.count; i++)
+			same += s->files.list[i].stream == CTF_OF_CPU &&
+				s->files.list[i].cpu == lane->cpu;
 		n = snprintf(name, sizeof name, "cpu_%" PRId32, lane->cpu);
 		/* the CPU of another source, or times after a step back */
 		if (same > 1)
 			n = snprintf(name, sizeof name, "cpu_%" PRId32 "_%u", lane->cpu, same);
 	}
-	if (tree_output_member(&f->tree, name, (size_t)n, &file->member, e))
+	if (tree_output_member(&s->files.tree, name, (size_t)n, &file->member, e))
 		return NULL;
-	f->first[key] = (uint32_t)++f->count;
+	s->files.first[key] = (uint32_t)++s->files.count;
 	return file;
 }
 
-struct ctf_out_file *ctf_file(struct ctf_files *f, uint32_t key, enum ctf_stream_class stream,
-			      const struct lane *lane, uint64_t time, struct error *e)
+/* Find or add a file of a thread or CPU for an event of this time. NULL: e is filled. */
+static struct ctf_out_file *ctf_file_of(struct ctf_encoder *s, uint32_t key,
+					enum ctf_stream_class stream, const struct lane *lane,
+					uint64_t time, struct error *e)
 {
-	if (ARRAY_REACH(f->first, f->nfirst, key)) {
+	if (ARRAY_REACH(s->files.first, s->files.nfirst, key)) {
 		error_no_memory(e);
 		return NULL;
 	}
 	/* where a recorder's clock steps back, the following events get another file */
-	for (uint32_t i = f->first[key]; i; i = f->files[i - 1].next)
-		if (f->files[i - 1].last <= time)
-			return &f->files[i - 1];
-	return new_file(f, key, stream, lane, e);
+	for (uint32_t i = s->files.first[key]; i; i = s->files.list[i - 1].next)
+		if (s->files.list[i - 1].last <= time)
+			return &s->files.list[i - 1];
+	return new_file(s, key, stream, lane, e);
 }
 
-static int ctf_begin_packet(struct ctf_files *f, struct ctf_out_file *file, uint64_t time)
+static int ctf_begin_packet(struct ctf_encoder *s, struct ctf_out_file *file, uint64_t time)
 {
 	struct buffer *b = &file->packet;
 
 	file->first = file->last = time;
 	b->spills = true;
-	if (buffer_u32(b, MAGIC) || buffer_append(b, f->uuid, sizeof f->uuid) ||
+	if (buffer_u32(b, MAGIC) || buffer_append(b, s->files.uuid, sizeof s->files.uuid) ||
 	    buffer_u32(b, file->stream) || buffer_zero(b, HEADER_SIZE - AT_CONTEXT))
 		return -1;
 	return file->stream == CTF_OF_CPU ? buffer_u32(b, (uint32_t)file->cpu) : 0;
 }
 
-static int end_packet(struct ctf_files *f, struct ctf_out_file *file, struct error *e)
+static int end_packet(struct ctf_encoder *s, struct ctf_out_file *file, struct error *e)
 {
 	struct buffer *b = &file->packet;
 	uint8_t *context = b->data + AT_CONTEXT;
@@ -735,10 +688,10 @@ static int end_packet(struct ctf_files *f, struct ctf_out_file *file, struct err
 	put_u64(context + 40, file->sequence++);
 	for (size_t at = 0; at < b->size && !r; at += piece) {
 		piece = b->file && b->size - at > BUFFER_PIECE ? BUFFER_PIECE : b->size - at;
-		r = tree_output_put(&f->tree, file->member, b->data + at, piece, e);
+		r = tree_output_put(&s->files.tree, file->member, b->data + at, piece, e);
 		buffer_rest(b);
 	}
-	f->pending -= b->size;
+	s->files.pending -= b->size;
 	if (b->capacity > 2 * CTF_PACKET)
 		buffer_free(b);
 	b->size = 0;
@@ -748,70 +701,61 @@ static int end_packet(struct ctf_files *f, struct ctf_out_file *file, struct err
 /* End the open packet at a gap, and begin the next one there: the counters of the next packet
  * include what was lost. Readers compute a loss from the counters of two packets, so a file that
  * begins with a gap gets an empty packet before it. */
-static int ctf_file_lost(struct ctf_files *f, struct ctf_out_file *file, uint64_t time,
+static int ctf_file_lost(struct ctf_encoder *s, struct ctf_out_file *file, uint64_t time,
 			 uint64_t events, uint64_t packets, struct error *e)
 {
 	size_t had = file->packet.size;
 
-	if (!had && !file->sequence && ctf_begin_packet(f, file, time))
+	if (!had && !file->sequence && ctf_begin_packet(s, file, time))
 		return error_no_memory(e);
-	f->pending += file->packet.size - had;
+	s->files.pending += file->packet.size - had;
 	file->last = time;
-	if (end_packet(f, file, e))
+	if (end_packet(s, file, e))
 		return -1;
 	/* readers subtract the counters */
 	if (__builtin_add_overflow(file->discarded, events, &file->discarded))
 		file->discarded = UINT64_MAX;
 	if (__builtin_add_overflow(file->sequence, packets, &file->sequence))
 		file->sequence = UINT64_MAX;
-	if (ctf_begin_packet(f, file, time))
+	if (ctf_begin_packet(s, file, time))
 		return error_no_memory(e);
-	f->pending += file->packet.size;
+	s->files.pending += file->packet.size;
 	return 0;
 }
 
 /* Begin an event: write its header to the packet. The caller appends the rest. */
-static int ctf_event_begin(struct ctf_files *f, struct ctf_out_file *file, uint32_t id,
+static int ctf_event_begin(struct ctf_encoder *s, struct ctf_out_file *file, uint32_t id,
 			   uint64_t time, struct error *e)
 {
 	struct buffer *b = &file->packet;
 	size_t had = b->size;
 
-	if ((!had && ctf_begin_packet(f, file, time)) || buffer_u32(b, id) || buffer_u64(b, time))
+	if ((!had && ctf_begin_packet(s, file, time)) || buffer_u32(b, id) || buffer_u64(b, time))
 		return error_no_memory(e);
 	file->last = time;
-	f->pending += b->size - had;
+	s->files.pending += b->size - had;
 	return 0;
 }
 
-/* End an event; grown: bytes that the caller appended. */
-static int ctf_event_end(struct ctf_files *f, struct ctf_out_file *file, size_t grown,
-			 struct error *e)
-{
-	f->pending += grown;
-	if (file->packet.size >= CTF_PACKET && end_packet(f, file, e))
-		return -1;
-	return f->pending > CTF_PENDING_MOST ? ctf_files_flush(f, e) : 0;
-}
-
 /* Write all open packets. */
-static int ctf_files_flush(struct ctf_files *f, struct error *e)
+static int ctf_files_flush(struct ctf_encoder *s, struct error *e)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		if (end_packet(f, &f->files[i], e))
+	for (size_t i = 0; i < s->files.count; i++) {
+		if (end_packet(s, &s->files.list[i], e))
 			return -1;
-		buffer_free(&f->files[i].packet);
+		buffer_free(&s->files.list[i].packet);
 	}
 	return 0;
 }
 
-static void ctf_files_free(struct ctf_files *f)
+/* End an event; grown: bytes that the caller appended. */
+static int ctf_event_end(struct ctf_encoder *s, struct ctf_out_file *file, size_t grown,
+			 struct error *e)
 {
-	for (size_t i = 0; i < f->count; i++)
-		buffer_free(&f->files[i].packet);
-	free(f->files);
-	free(f->first);
-	tree_output_close(&f->tree);
+	s->files.pending += grown;
+	if (file->packet.size >= CTF_PACKET && end_packet(s, file, e))
+		return -1;
+	return s->files.pending > CTF_PENDING_MOST ? ctf_files_flush(s, e) : 0;
 }
 
 /*
@@ -820,35 +764,6 @@ static void ctf_files_free(struct ctf_files *f)
  * Each event of the stream becomes one event of the trace: enters and leaves are not paired. The
  * calls that are open where reading begins are written as enters.
  */
-
-/* The ids of a lane in the trace. */
-struct ctf_lane_ids {
-	bool known;
-	int32_t tid, pid; /* -1: unknown */
-};
-
-/* The state of the encoder. */
-struct ctf_encoder {
-	struct ctf_files files;
-	struct ctf_classes classes;
-	struct attributes attributes;
-	struct location_names locations, texts; /* each with a final NUL */
-	struct buffer bytes, compound;
-	struct thread_ids ids;
-	struct ctf_lane_ids *lane_ids; /* by number of the lane */
-	size_t lane_ids_size;
-	/* call numbers in the trace, of calls of other sources than numbered */
-	struct open_calls calls;
-	const struct source *numbered; /* the first source with numbered calls */
-	uint32_t last_call;	       /* last number given from the highest down */
-	struct restored_calls restored;
-	struct calls *paired;
-	const struct clock *clock;
-	struct text_ref source;
-	uint32_t metadata;
-	uint64_t stacks; /* stacks of events that are not in the trace */
-	bool started, open;
-};
 
 /* Append a text as UTF-8, with NULs escaped, as a NUL ends a string. */
 static int encode_ctf_put_text(struct buffer *b, const char *p, size_t n)
@@ -970,37 +885,32 @@ static int ctf_count_gap(struct ctf_encoder *s, struct ctf_out_file *file, const
 	if (!gap_get(ev, &g) || g.reason != GAP_LOST || g.count == UINT64_MAX ||
 	    g.unit == GAP_BYTES)
 		return 0;
-	return ctf_file_lost(&s->files, file, ev->time, g.unit == GAP_EVENTS ? g.count : 0,
+	return ctf_file_lost(s, file, ev->time, g.unit == GAP_EVENTS ? g.count : 0,
 			     g.unit == GAP_PACKETS ? g.count : 0, e);
 }
 
-/* Get the ids of a lane. Threads of several sources that have the same number get different
- * ones. NULL: out of memory. */
-static const struct ctf_lane_ids *lane_ids_of(struct ctf_encoder *s, const struct lane *lane)
+/* Set the ids of a lane. Threads of several sources that have the same number get different
+ * ones. */
+static int name_lane(struct ctf_encoder *s, const struct lane *lane)
 {
-	struct ctf_lane_ids *w;
+	int32_t tid = -1, pid = -1;
 
-	if (ARRAY_REACH(s->lane_ids, s->lane_ids_size, lane->number))
-		return NULL;
-	w = &s->lane_ids[lane->number];
-	if (w->known)
-		return w;
-	w->tid = w->pid = -1;
-	if (lane->flags & LANE_HAS_TID) {
-		w->tid = thread_ids_thread(&s->ids, lane, false);
-		if (w->tid < 0)
-			return NULL;
-	}
+	if (ARRAY_REACH(s->lanes, s->nlanes, lane->number))
+		return -1;
+	if (s->lanes[lane->number].known)
+		return 0;
+	if (lane->flags & LANE_HAS_TID && (tid = thread_ids_thread(&s->ids, lane, false)) < 0)
+		return -1;
 	if (lane->flags & LANE_HAS_PID) {
-		w->pid = lane->pid;
-		if (lane->flags & LANE_HAS_TID && lane->pid > 0) {
-			w->pid = thread_ids_process(&s->ids, lane);
-			if (w->pid < 0)
-				return NULL;
-		}
+		pid = lane->pid;
+		if (lane->flags & LANE_HAS_TID && lane->pid > 0 &&
+		    (pid = thread_ids_process(&s->ids, lane)) < 0)
+			return -1;
 	}
-	w->known = true;
-	return w;
+	s->lanes[lane->number].tid = tid;
+	s->lanes[lane->number].pid = pid;
+	s->lanes[lane->number].known = true;
+	return 0;
 }
 
 static int ctf_put_message(struct ctf_encoder *s, struct buffer *b, const struct event *ev)
@@ -1043,14 +953,13 @@ static int ctf_put_event(struct ctf_encoder *s, struct buffer *b, const struct c
 			 const struct event *ev)
 {
 	const struct lane *lane = ev->lane;
-	const struct ctf_lane_ids *lane_ids = lane_ids_of(s, lane);
 
-	if (!lane_ids || buffer_u32(b, (uint32_t)lane_ids->pid) ||
-	    buffer_u32(b, (uint32_t)lane_ids->tid) || put_cached(b, &s->texts, lane->comm.number) ||
+	if (name_lane(s, lane) || buffer_u32(b, (uint32_t)s->lanes[lane->number].pid) ||
+	    buffer_u32(b, (uint32_t)s->lanes[lane->number].tid) ||
+	    put_cached(b, &s->texts, lane->comm.number) ||
 	    (cl->named && put_cached(b, &s->locations, ev->location)) ||
 	    (cl->depth && buffer_u32(b, ev->depth)) || (cl->call && ctf_put_call(s, b, ev)) ||
-	    (cl->values && (ctf_location(&s->classes, s->attributes.dictionary, ev->location) ||
-			    put_args(s, b, ev))))
+	    (cl->values && (ctf_record_arguments(s, ev->location) || put_args(s, b, ev))))
 		return -1;
 	for (size_t i = 0; i < cl->nfields; i++)
 		if (ctf_put_field(s, b, ev, &cl->fields[i]))
@@ -1066,7 +975,7 @@ static int encode_ctf_event(struct encoding *en, const struct event *ev, struct 
 	bool cpu = ev->lane->flags & LANE_HAS_CPU;
 	enum ctf_stream_class stream = cpu ? CTF_OF_CPU : CTF_OF_THREAD;
 	uint32_t key = cpu ? ev->lane->cpu_thread : ev->lane->thread;
-	const struct ctf_out_class *cl = ctf_class(&s->classes, ev, stream);
+	const struct ctf_out_class *cl = ctf_out_class_of(s, ev, stream);
 	uint32_t stack = event_stack(en->dictionary, ev);
 	struct ctf_out_file *file;
 	size_t before;
@@ -1079,16 +988,16 @@ static int encode_ctf_event(struct encoding *en, const struct event *ev, struct 
 		if (ev->lane->source)
 			s->source = ev->lane->source->format;
 	}
-	file = ctf_file(&s->files, key, stream, ev->lane, ev->time, e);
+	file = ctf_file_of(s, key, stream, ev->lane, ev->time, e);
 	if (!file || (ev->type->kind == KIND_GAP && ctf_count_gap(s, file, ev, e)) ||
-	    ctf_event_begin(&s->files, file, cl->id, ev->time, e))
+	    ctf_event_begin(s, file, cl->id, ev->time, e))
 		return -1;
 	/* the innermost function of a sample is its name */
 	s->stacks += stack && (!ev->stack || dictionary_stack_parent(en->dictionary, stack));
 	before = file->packet.size;
 	if (ctf_put_event(s, &file->packet, cl, ev))
 		return error_no_memory(e);
-	return ctf_event_end(&s->files, file, file->packet.size - before, e);
+	return ctf_event_end(s, file, file->packet.size - before, e);
 }
 
 /* --- calls of calls_restore --- */
@@ -1134,7 +1043,7 @@ static int encode_ctf_begin(struct encoding *en, struct error *e)
 	en->state = s;
 	if (en->options->file_version > 2)
 		return error_set(e, NULL, NO_OFFSET, "--file-version of ctf is 1.8 or 2");
-	s->classes.json = en->options->file_version == 2;
+	s->json = en->options->file_version == 2;
 	s->paired = en->calls;
 	en->calls->on_forget = ctf_forget;
 	en->calls->on_restore = ctf_restore;
@@ -1193,10 +1102,10 @@ static int encode_ctf_end(struct encoding *en, struct error *e)
 {
 	struct ctf_encoder *s = en->state;
 
-	if (ctf_files_flush(&s->files, e))
+	if (ctf_files_flush(s, e))
 		return -1;
 	s->bytes.size = 0;
-	if (ctf_metadata(&s->classes, s->files.uuid, s->clock, &s->source, &s->bytes))
+	if (ctf_put_metadata(s, &s->bytes))
 		return error_no_memory(e);
 	if (tree_output_put(&s->files.tree, s->metadata, s->bytes.data, s->bytes.size, e))
 		return -1;
@@ -1217,9 +1126,19 @@ static void ctf_free(struct encoding *en)
 
 	if (!s)
 		return;
+	for (size_t i = 0; i < s->files.count; i++)
+		buffer_free(&s->files.list[i].packet);
+	free(s->files.list);
+	free(s->files.first);
 	if (s->open)
-		ctf_files_free(&s->files);
-	encode_ctf_classes_free(&s->classes);
+		tree_output_close(&s->files.tree);
+	for (size_t i = 0; i < s->classes.count; i++)
+		free(s->classes.list[i].fields);
+	free(s->classes.list);
+	intern_free(&s->classes.keys);
+	buffer_free(&s->classes.text);
+	buffer_free(&s->classes.arguments);
+	free(s->classes.locations);
 	attributes_free(&s->attributes);
 	location_names_free(&s->locations);
 	location_names_free(&s->texts);
@@ -1228,7 +1147,7 @@ static void ctf_free(struct encoding *en)
 	thread_ids_free(&s->ids);
 	open_calls_free(&s->calls);
 	free(s->restored.list);
-	free(s->lane_ids);
+	free(s->lanes);
 	free(s);
 	en->state = NULL;
 }

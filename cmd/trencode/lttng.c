@@ -59,11 +59,9 @@ enum {
 
 /* One channel, with its markers. */
 struct channel {
-	uint32_t name;	       /* number in lttng_encoder.names */
-	struct intern kinds;   /* marker and format: the number is the event id */
-	struct intern markers; /* the markers' names in the channel */
-	uint32_t *next;	       /* by number of a name: the next suffix for that name */
-	size_t next_size;
+	uint32_t name;		     /* number in lttng_encoder.names */
+	struct intern kinds;	     /* marker and format: the number is the event id */
+	struct unique_names markers; /* their names: in a channel a name has one format */
 };
 
 /* The state of the encoder. */
@@ -582,31 +580,6 @@ static int announce_core(struct lttng_encoder *s, struct error *e)
 
 /* --- events --- */
 
-/* Choose the name of a marker, as a number in c->markers: in a channel a name has one format.
- * INTERN_NONE: out of memory. */
-static uint32_t name_marker(struct lttng_encoder *s, struct channel *c, struct text_ref name)
-{
-	struct buffer *b = &s->text;
-	uint32_t had = c->markers.count, unsuffixed, number;
-
-	unsuffixed = number = intern(&c->markers, name.text, name.size);
-	if (unsuffixed == INTERN_NONE || number == had)
-		return number;
-	if (ARRAY_REACH(c->next, c->next_size, unsuffixed))
-		return INTERN_NONE;
-	b->size = 0;
-	if (buffer_append(b, name.text, name.size))
-		return INTERN_NONE;
-	do {
-		b->size = name.size;
-		if (buffer_printf(b, "%c%" PRIu32, LTTNG_ANOTHER, 2 + c->next[unsuffixed]++))
-			return INTERN_NONE;
-		had = c->markers.count;
-		number = intern(&c->markers, b->data, b->size);
-	} while (number < had);
-	return number;
-}
-
 /* Find the id of a type in a channel, and announce the marker when it is new. */
 static int number_marker(struct lttng_encoder *s, const struct type *t, struct lttng_written *w,
 			 uint32_t channel, struct error *e)
@@ -625,11 +598,14 @@ static int number_marker(struct lttng_encoder *s, const struct type *t, struct l
 	w->channel = channel;
 	if (c->kinds.count == had || w->id >= IDS)
 		return 0;
-	name = name_marker(s, c, t->name);
+	s->text.size = 0;
+	if (buffer_append(&s->text, t->name.text, t->name.size))
+		return error_no_memory(e);
+	name = unique_name(&c->markers, &s->text, (char[]){LTTNG_ANOTHER, '\0'});
 	if (name == INTERN_NONE)
 		return error_no_memory(e);
-	return announce_marker(s, intern_data(&s->names, c->name), intern_data(&c->markers, name),
-			       w, e);
+	return announce_marker(s, intern_data(&s->names, c->name),
+			       intern_data(&c->markers.names, name), w, e);
 }
 
 static int lttng_take_gap(struct lttng_encoder *s, const struct event *ev, struct error *e)
@@ -723,8 +699,7 @@ static void lttng_free(struct encoding *en)
 	tree_output_close(&s->tree);
 	for (size_t i = 0; i < s->nchannels; i++) {
 		intern_free(&s->channels[i].kinds);
-		intern_free(&s->channels[i].markers);
-		free(s->channels[i].next);
+		unique_names_free(&s->channels[i].markers);
 	}
 	for (size_t i = 0; i < s->nfiles; i++)
 		buffer_free(&s->files[i].block);

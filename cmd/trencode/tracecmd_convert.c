@@ -52,11 +52,9 @@ struct tracecmd_conversion {
 	struct {
 		struct tracecmd_made_format *list;
 		size_t count, capacity;
-		struct intern names; /* system and name of each event */
-		uint32_t *next_name; /* by number in names: the next suffix for that name */
-		size_t next_name_size;
-		struct intern bodies; /* format text after the id, with system and name */
-		uint16_t *ids;	      /* by number in bodies */
+		struct unique_names names; /* system, a NUL and name of each event */
+		struct intern bodies;	   /* format text after the id, with system and name */
+		uint16_t *ids;		   /* by number in bodies */
 		size_t ids_size;
 		uint32_t next; /* the next id */
 		/* kernel's own formats: number of the text + 1, by id */
@@ -166,30 +164,6 @@ static bool is_kernels(const struct type *t)
 	       field_is_at(t, "common_pid", 4, 4) && strstr(t->declaration.text, "\nID: ");
 }
 
-/* Make an event's name unique: b is the system, a NUL and the name, and gets a suffix if the name
- * is taken. */
-static int name_make_unique(struct tracecmd_conversion *s, struct buffer *b)
-{
-	uint32_t had = s->formats.names.count, plain, number, *next;
-	size_t size = b->size;
-
-	plain = number = intern(&s->formats.names, b->data, b->size);
-	if (plain == INTERN_NONE ||
-	    ARRAY_REACH(s->formats.next_name, s->formats.next_name_size, plain))
-		return -1;
-	next = s->formats.next_name;
-	while (number < had) {
-		b->size = size;
-		if (buffer_printf(b, TRACECMD_ANOTHER "%u", 2 + next[plain]++))
-			return -1;
-		had = s->formats.names.count;
-		number = intern(&s->formats.names, b->data, b->size);
-		if (number == INTERN_NONE)
-			return -1;
-	}
-	return 0;
-}
-
 /* Add the format of an event. body: the text after the id; own: the name was escaped. Types of one
  * name and body share a format. *id 0: no id is left, nothing was added. */
 static int add_named(struct tracecmd_conversion *s, struct text_ref system, struct text_ref name,
@@ -217,7 +191,7 @@ static int add_named(struct tracecmd_conversion *s, struct text_ref system, stru
 	b.size -= 4;
 	at = system.size + 1;
 	s->formats.text.size = 0;
-	if (name_make_unique(s, &b) ||
+	if (unique_name(&s->formats.names, &b, TRACECMD_ANOTHER) == INTERN_NONE ||
 	    buffer_printf(&s->formats.text, own ? TRACECMD_ESCAPED_NAME : "name: ") ||
 	    buffer_append(&s->formats.text, b.data + at, b.size - at) ||
 	    buffer_printf(&s->formats.text, "\nID: %u", *id) ||
@@ -884,10 +858,9 @@ static void tracecmd_convert_drop(void *state)
 	struct tracecmd_conversion *s = state;
 
 	free(s->formats.list);
-	intern_free(&s->formats.names);
+	unique_names_free(&s->formats.names);
 	intern_free(&s->formats.bodies);
 	free(s->formats.ids);
-	free(s->formats.next_name);
 	buffer_free(&s->formats.text);
 	for (size_t i = 0; i < s->types_size; i++)
 		free(s->types[i].fields);

@@ -151,12 +151,6 @@ static int uftrace_pack_values(struct buffer *b, const struct uftrace_output *s,
 
 /* --- EVENT --- */
 
-/* Test whether a payload follows the EVENT records of the type. */
-static bool uftrace_event_has_data(const struct type *t)
-{
-	return t->nfields;
-}
-
 /* Append the payload of watch:var: an address, and a value of `size` bytes. */
 static int put_watched(struct buffer *b, const struct uftrace_output *s, const struct event *ev)
 {
@@ -310,13 +304,6 @@ struct kernel_cpu {
 	struct tracecmd_pages pages;
 };
 
-/* Test whether rows of the type come from the kernel's ring buffer. */
-static bool kernel_output_type(const struct type *t)
-{
-	/* only the kernel's types have a format file */
-	return t->kind != KIND_GAP && (t->flags & TYPE_KERNEL || t->declaration.size);
-}
-
 /* Append a piece of kernel_header, which records the layout of pages. */
 static int kernel_output_header(struct uftrace_output *s, const struct meta *m)
 {
@@ -329,27 +316,26 @@ static int kernel_output_header(struct uftrace_output *s, const struct meta *m)
 		       : buffer_append(&s->kernel.header, m->data, n);
 }
 
-/* Get the number after a key such as "PAGE_SIZE: "; 0: there is none. */
-static uint32_t kernel_number_of(const struct uftrace_output *s, const char *key)
+/* Get the number after a key such as "PAGE_SIZE: ", or one that is at least most; 0: there is none.
+ */
+static uint32_t uftrace_number_after(const struct buffer *b, const char *key, uint32_t most)
 {
-	const char *p = memmem(s->kernel.header.data, s->kernel.header.size, key, strlen(key)),
-		   *end = (const char *)s->kernel.header.data + s->kernel.header.size;
+	const char *p = memmem(b->data, b->size, key, strlen(key)),
+		   *end = (const char *)b->data + b->size;
 	uint32_t v = 0;
 
-	if (!p)
-		return 0;
-	for (p += strlen(key); p < end && *p >= '0' && *p <= '9' && v <= PAGE_MOST; p++)
+	for (p = p ? p + strlen(key) : end; p < end && *p >= '0' && *p <= '9' && v < most; p++)
 		v = 10 * v + (uint32_t)(*p - '0');
 	return v;
 }
 
 static void set_page_layout(const struct uftrace_output *s, struct tracecmd_pages *p)
 {
-	uint32_t size = kernel_number_of(s, "PAGE_SIZE: ");
+	uint32_t size = uftrace_number_after(&s->kernel.header, "PAGE_SIZE: ", PAGE_MOST + 1);
 	bool valid = size >= PAGE_LEAST && size <= PAGE_MOST && !(size & (size - 1));
 
 	p->big_endian = memmem(s->kernel.header.data, s->kernel.header.size, "ENDIAN: B", 9);
-	p->word = kernel_number_of(s, "LONG_SIZE: ") == 4 ? 4 : 8;
+	p->word = uftrace_number_after(&s->kernel.header, "LONG_SIZE: ", 9) == 4 ? 4 : 8;
 	p->page_size = valid ? size : 4096;
 }
 
@@ -582,7 +568,7 @@ static int encode_uftrace_event_record(struct uftrace_output *s, uint32_t *task,
 		.addr = ev->type->native,
 		.type = UFTRACE_EVENT,
 		.depth = (uint16_t)ev->depth,
-		.more = uftrace_event_has_data(ev->type),
+		.more = ev->type->nfields,
 	};
 	int got = 0;
 
@@ -713,7 +699,8 @@ static enum uftrace_plan plan_instant(const struct type *t)
 
 static enum uftrace_plan plan_of(const struct type *t)
 {
-	if (kernel_output_type(t))
+	/* only types of the kernel's ring buffer have a format file */
+	if (t->kind != KIND_GAP && (t->flags & TYPE_KERNEL || t->declaration.size))
 		return PLAN_KERNEL;
 	switch (t->kind) {
 	case KIND_ENTER:
@@ -855,18 +842,10 @@ static void uftrace_info_later(struct encoding *en, uint64_t feat_mask)
 /* Add a file for each CPU, as the recorder does for each online CPU, even without records. */
 static int perf_files(struct uftrace_output *s, struct error *e)
 {
-	static const char key[] = "\ncpuinfo:nr_cpus=";
-	const char *p;
-	uint32_t number, cpus = 0;
+	uint32_t number, cpus = uftrace_number_after(&s->info, "\ncpuinfo:nr_cpus=", CPU_LIMIT);
 
 	if (!(s->feat_mask & UFTRACE_FEAT_PERF_EVENT))
 		return 0;
-	p = memmem(s->info.data, s->info.size, key, sizeof(key) - 1);
-	if (!p)
-		return 0;
-	p += sizeof(key) - 1;
-	for (; p < (char *)s->info.data + s->info.size && *p >= '0' && *p <= '9'; p++)
-		cpus = cpus < CPU_LIMIT ? 10 * cpus + (uint32_t)(*p - '0') : CPU_LIMIT;
 	for (uint32_t i = 0; i < cpus && i < CPU_LIMIT; i++)
 		if (uftrace_perf_member(s, i, &number, e))
 			return -1;
@@ -966,8 +945,8 @@ struct uftrace_conversion {
 			uint32_t count; /* functions */
 		} * list;
 		size_t capacity;
-		struct intern files; /* names of files */
-	} modules;		     /* in which functions have addresses, and their symbols */
+		struct unique_names files;
+	} modules; /* in which functions have addresses, and their symbols */
 	struct {
 		const struct event *row; /* the row of the call, as read */
 		struct intern names;	 /* of functions; the number is the index in list */
@@ -1029,8 +1008,7 @@ static const char *uftrace_basename_of(struct text_ref path, size_t *n)
 static int name_file(struct uftrace_conversion *s, struct text_ref module, struct text_ref *file)
 {
 	struct buffer b = {0};
-	uint32_t had = s->modules.files.count;
-	size_t n, size;
+	size_t n;
 	const char *base = uftrace_basename_of(module, &n);
 	int result = -1;
 
@@ -1042,12 +1020,8 @@ static int name_file(struct uftrace_conversion *s, struct text_ref module, struc
 		n = FILE_MOST;
 	if ((*base == '.' && buffer_u8(&b, '_')) || convert_name_escaped(&b, base, n, " \"/"))
 		goto out;
-	size = b.size;
-	for (unsigned i = 2; intern(&s->modules.files, b.data, b.size) < had; i++) {
-		b.size = size;
-		if (buffer_printf(&b, "~%u", i))
-			goto out;
-	}
+	if (unique_name(&s->modules.files, &b, "~") == INTERN_NONE)
+		goto out;
 	*file = target_string(&s->conversion.d, b.data, b.size);
 	result = 0;
 out:
@@ -1152,7 +1126,7 @@ static void uftrace_symbols_free(struct uftrace_conversion *s)
 		buffer_free(&s->modules.list[i].symbols);
 	free(s->modules.list);
 	intern_free(&s->modules.names);
-	intern_free(&s->modules.files);
+	unique_names_free(&s->modules.files);
 }
 
 /*
@@ -1167,14 +1141,6 @@ struct process {
 	const struct convert_thread *named; /* thread that gives the process its name; NULL: none */
 	bool written;			    /* its session is */
 };
-
-static int uftrace_task_add(struct uftrace_conversion *s, const struct convert_thread *t)
-{
-	if (ARRAY_GROW(s->tasks.list, s->tasks.capacity, s->tasks.count))
-		return -1;
-	s->tasks.list[s->tasks.count++] = t;
-	return 0;
-}
 
 static bool uftrace_has_name(const struct convert_thread *t)
 {
@@ -1803,10 +1769,13 @@ static int begin_types(struct uftrace_conversion *s)
 static int uftrace_lane_of(struct uftrace_conversion *s, const struct convert_row *r,
 			   const struct lane **out, struct error *e)
 {
-	bool had = r->thread->lane;
-
+	if (!r->thread->lane) {
+		if (ARRAY_GROW(s->tasks.list, s->tasks.capacity, s->tasks.count))
+			return error_no_memory(e);
+		s->tasks.list[s->tasks.count++] = r->thread;
+	}
 	*out = convert_thread_lane(&s->conversion, r->thread);
-	return *out && (had || !uftrace_task_add(s, r->thread)) ? 0 : error_no_memory(e);
+	return *out ? 0 : error_no_memory(e);
 }
 
 /* --- calls --- */

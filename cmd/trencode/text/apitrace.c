@@ -644,9 +644,9 @@ static const struct value_style dump_style = {.scalar = dump_scalar,
 int text_apitrace_frame(const struct apitrace_writer *w, const struct definition *frame)
 {
 	static const char *const keys[] = APITRACE_FRAME_NAMES;
-	const struct text_ref *text[APITRACE_FRAME_OFFSET + 1] = {NULL};
-	uint64_t number[APITRACE_FRAME_OFFSET + 1] = {0};
-	bool has[APITRACE_FRAME_OFFSET + 1] = {false};
+	const struct text_ref *text[APITRACE_FRAME_FILE + 1] = {NULL};
+	/* in apitrace they are signed, and present if not negative */
+	int64_t line = -1, offset = -1;
 
 	for (uint32_t i = 0; frame && i < frame->count; i++) {
 		const struct member *m = &frame->members[i];
@@ -656,34 +656,29 @@ int text_apitrace_frame(const struct apitrace_writer *w, const struct definition
 			key++;
 		if (key > APITRACE_FRAME_OFFSET)
 			break;
-		has[key] = true;
-		if (key >= APITRACE_FRAME_LINE)
-			number[key] = m->low;
-		else if (++i < frame->count)
-			text[key] = &frame->members[i].name;
+		if (key == APITRACE_FRAME_LINE)
+			line = (int32_t)m->low;
+		else if (key == APITRACE_FRAME_OFFSET)
+			offset = (int64_t)m->low;
 		else
-			has[key] = false;
+			text[key] = ++i < frame->count ? &frame->members[i].name : NULL;
 	}
-	if (has[APITRACE_FRAME_MODULE] ? dump_text(w, text[APITRACE_FRAME_MODULE]->text,
-						   strlen(text[APITRACE_FRAME_MODULE]->text))
-				       : PUT(w, "?"))
+	if (text[APITRACE_FRAME_MODULE] ? dump_text(w, text[APITRACE_FRAME_MODULE]->text,
+						    name_length(text[APITRACE_FRAME_MODULE]))
+					: PUT(w, "?"))
 		return -1;
-	if (has[APITRACE_FRAME_FUNCTION] &&
+	if (text[APITRACE_FRAME_FUNCTION] &&
 	    (PUT(w, ": ") || dump_text(w, text[APITRACE_FRAME_FUNCTION]->text,
-				       strlen(text[APITRACE_FRAME_FUNCTION]->text))))
+				       name_length(text[APITRACE_FRAME_FUNCTION]))))
 		return -1;
-	/* in apitrace they are signed, and present if not negative */
-	if (has[APITRACE_FRAME_OFFSET] && (int64_t)number[APITRACE_FRAME_OFFSET] >= 0 &&
-	    (PUT(w, "+") || buffer_hex(w->out, number[APITRACE_FRAME_OFFSET])))
+	if (offset >= 0 && (PUT(w, "+") || buffer_hex(w->out, (uint64_t)offset)))
 		return -1;
-	if (has[APITRACE_FRAME_FILE]) {
-		if (PUT(w, ": ") || dump_text(w, text[APITRACE_FRAME_FILE]->text,
-					      strlen(text[APITRACE_FRAME_FILE]->text)))
-			return -1;
-		if (has[APITRACE_FRAME_LINE] && (int32_t)number[APITRACE_FRAME_LINE] >= 0 &&
-		    (PUT(w, ":") || buffer_decimal(w->out, (uint32_t)number[APITRACE_FRAME_LINE])))
-			return -1;
-	}
+	if (text[APITRACE_FRAME_FILE] &&
+	    (PUT(w, ": ") ||
+	     dump_text(w, text[APITRACE_FRAME_FILE]->text,
+		       name_length(text[APITRACE_FRAME_FILE])) ||
+	     (line >= 0 && (PUT(w, ":") || buffer_decimal(w->out, (uint64_t)line)))))
+		return -1;
 	return PUT(w, "\n");
 }
 

@@ -448,132 +448,6 @@ struct text_tracecmd {
 	char why[PRINT_WHY], why_type[64];
 };
 
-static int plan_make(struct tc_type *out, const struct type *t, bool plugins);
-static void graph_fields_find(struct tc_type *t, const struct type *type);
-static void tc_prefix(const struct tc_sources *s, const struct lane *lane, struct print_line *out);
-
-enum { NAME_WIDTH = 20 };
-
-/* --- types --- */
-
-static int tc_type_make(struct text_tracecmd *s, struct tc_type *t, const struct type *type,
-			const struct print_kernel *names)
-{
-	bool big = type->flags & TYPE_BIG_ENDIAN;
-	struct print_line name = {0};
-	char why[PRINT_WHY];
-
-	t->ready = true;
-	if (!type->declaration.size && tracecmd_is_text(type->name.text)) {
-		t->line = true;
-		return 0;
-	}
-	line_char(&name, ' ');
-	line_put(&name, type->name.text, type->name.size);
-	line_puts(&name, ": ");
-	if (type->name.size < NAME_WIDTH)
-		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
-	t->name = name.data;
-	t->name_size = name.size;
-	if (s->raw)
-		return name.failed || plan_make(t, type, !s->no_plugins) ? -1 : 0;
-	t->format = print_format_compile(type->declaration.text, type->declaration.size,
-					 type->word_size, big, names, why);
-	if (name.failed || (!t->format && !*why) ||
-	    event_format_parse(&t->fields, type->declaration.text, type->declaration.size,
-			       type->word_size) < 0)
-		return -1;
-	if (!t->format && !*s->why) {
-		memcpy(s->why, why, sizeof why);
-		memcpy(s->why_type, type->name.text,
-		       type->name.size < sizeof s->why_type ? type->name.size
-							    : sizeof s->why_type - 1);
-	}
-	bprint_fields_find(&t->bprint, type, &t->fields);
-	if (!s->no_plugins) {
-		graph_fields_find(t, type);
-		plugin_find(&t->plugin, type, &t->fields);
-	}
-	return 0;
-}
-
-/* Get the type, made at its first event. names: of its source. Returns NULL when out of memory.
- */
-static struct tc_type *tc_type_at(struct text_tracecmd *s, const struct type *type,
-				  const struct print_kernel *names)
-{
-	struct tc_type *t;
-
-	if (ARRAY_REACH(s->types, s->ntypes, type->number))
-		return NULL;
-	t = &s->types[type->number];
-	return !t->ready && tc_type_make(s, t, type, names) ? NULL : t;
-}
-
-/* --- lanes --- */
-
-enum { DIFFERENCE_MOST = 32 };
-
-/*
- * Write the difference of trace-cmd report --ts-diff, " (+7961) ", to out, without a NUL. Returns
- * its length, at least 9. Without ns the times are rounded to microseconds before they are
- * subtracted, also those of clocks that have no unit.
- */
-static size_t difference_text(struct text_tracecmd *s, uint64_t time, bool ns,
-			      char out[DIFFERENCE_MOST])
-{
-	char text[DIFFERENCE_MOST - 2] = "";
-
-	if (!ns)
-		time = time / 1000 + (time % 1000 >= 500);
-	if (s->last_time)
-		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - s->last_time));
-	s->last_time = time;
-	return (size_t)snprintf(out, DIFFERENCE_MOST, " %-8s", text);
-}
-
-/* Test whether trace-cmd prints times of that clock as seconds; it prints others unchanged. */
-static bool clock_in_seconds(const char *clock)
-{
-	static const char *const names[] = {"local", "global",	 "uptime", "perf",
-					    "tai",   "tsc2nsec", "wall"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(clock, names[i]))
-			return true;
-	return !strncmp(clock, "mono", 4);
-}
-
-static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
-			const struct lane *lane)
-{
-	struct print_line line = {0};
-	size_t start;
-
-	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
-	tc_prefix(sources, lane, &line);
-	l->prefix_size = start = line.size;
-	if (lane->comm.size || !lane->tid)
-		line_put(&line, lane->comm.text, lane->comm.size);
-	else
-		line_puts(&line, "<...>");
-	line_column(&line, start, 16, -1, false);
-	line_char(&line, '-');
-	start = line.size;
-	line_i64(&line, lane->tid);
-	line_column(&line, start, 5, -1, true);
-	line_puts(&line, " [");
-	line_u64_wide(&line, (uint64_t)(lane->cpu < 0 ? 0 : lane->cpu), 3, '0');
-	line_char(&line, ']');
-	if (line.failed) {
-		line_free(&line);
-		return -1;
-	}
-	l->head = line.data;
-	l->head_size = line.size;
-	return 0;
-}
-
 /* --- sources --- */
 
 enum { META_MOST = 1 << 20 };
@@ -1054,22 +928,24 @@ static bool text_tracecmd_has_word(struct tracecmd_span s, const char *word)
 
 static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t word)
 {
-	bool no_sign = text_tracecmd_has_word(type, "unsigned") ||
-		       text_tracecmd_has_word(type, "u8") || text_tracecmd_has_word(type, "u16") ||
-		       text_tracecmd_has_word(type, "u32") || text_tracecmd_has_word(type, "u64") ||
-		       text_tracecmd_has_word(type, "size_t") || text_tracecmd_has_word(type, "*");
-	uint8_t size =
-		text_tracecmd_has_word(type, "*") || text_tracecmd_has_word(type, "size_t") ? word
-		: text_tracecmd_has_word(type, "long long") || text_tracecmd_has_word(type, "64")
-			? 8
-		: text_tracecmd_has_word(type, "long")					      ? word
-		: text_tracecmd_has_word(type, "short") || text_tracecmd_has_word(type, "16") ? 2
-		: text_tracecmd_has_word(type, "char") || text_tracecmd_has_word(type, "8")   ? 1
-		: text_tracecmd_has_word(type, "int") || text_tracecmd_has_word(type, "32") ||
-				no_sign
-			? 4
-			: 0;
+	static const char *const no_signs[] = {"unsigned", "u8",     "u16", "u32",
+					       "u64",	   "size_t", "*"};
+	static const struct {
+		const char *in; /* the first that is in the type */
+		uint8_t size;	/* 0: that of a word */
+	} sizes[] = {{"*", 0},	  {"size_t", 0}, {"long long", 8}, {"64", 8},
+		     {"long", 0}, {"short", 2},	 {"16", 2},	   {"char", 1},
+		     {"8", 1},	  {"int", 4},	 {"32", 4},	   {"unsigned", 4}};
+	bool no_sign = false;
+	uint8_t size = 0;
 
+	for (size_t i = 0; i < sizeof no_signs / sizeof *no_signs; i++)
+		no_sign |= text_tracecmd_has_word(type, no_signs[i]);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		if (text_tracecmd_has_word(type, sizes[i].in)) {
+			size = sizes[i].size ? sizes[i].size : word;
+			break;
+		}
 	/* of several casts the innermost counts, which is the last */
 	if (size && (!f->cast || size < f->cast)) {
 		f->cast = size;
@@ -1641,6 +1517,128 @@ static void graph_leaf_text(struct print_line *out, const struct graph_call *c,
 	function_text(out, c->func, "", names);
 	line_puts(out, "();");
 	graph_level(out, c, plugins);
+}
+
+/* --- types --- */
+
+enum { NAME_WIDTH = 20 };
+
+static int tc_type_make(struct text_tracecmd *s, struct tc_type *t, const struct type *type,
+			const struct print_kernel *names)
+{
+	bool big = type->flags & TYPE_BIG_ENDIAN;
+	struct print_line name = {0};
+	char why[PRINT_WHY];
+
+	t->ready = true;
+	if (!type->declaration.size && tracecmd_is_text(type->name.text)) {
+		t->line = true;
+		return 0;
+	}
+	line_char(&name, ' ');
+	line_put(&name, type->name.text, type->name.size);
+	line_puts(&name, ": ");
+	if (type->name.size < NAME_WIDTH)
+		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
+	t->name = name.data;
+	t->name_size = name.size;
+	if (s->raw)
+		return name.failed || plan_make(t, type, !s->no_plugins) ? -1 : 0;
+	t->format = print_format_compile(type->declaration.text, type->declaration.size,
+					 type->word_size, big, names, why);
+	if (name.failed || (!t->format && !*why) ||
+	    event_format_parse(&t->fields, type->declaration.text, type->declaration.size,
+			       type->word_size) < 0)
+		return -1;
+	if (!t->format && !*s->why) {
+		memcpy(s->why, why, sizeof why);
+		memcpy(s->why_type, type->name.text,
+		       type->name.size < sizeof s->why_type ? type->name.size
+							    : sizeof s->why_type - 1);
+	}
+	bprint_fields_find(&t->bprint, type, &t->fields);
+	if (!s->no_plugins) {
+		graph_fields_find(t, type);
+		plugin_find(&t->plugin, type, &t->fields);
+	}
+	return 0;
+}
+
+/* Get the type, made at its first event. names: of its source. Returns NULL when out of memory.
+ */
+static struct tc_type *tc_type_at(struct text_tracecmd *s, const struct type *type,
+				  const struct print_kernel *names)
+{
+	struct tc_type *t;
+
+	if (ARRAY_REACH(s->types, s->ntypes, type->number))
+		return NULL;
+	t = &s->types[type->number];
+	return !t->ready && tc_type_make(s, t, type, names) ? NULL : t;
+}
+
+/* --- lanes --- */
+
+enum { DIFFERENCE_MOST = 32 };
+
+/*
+ * Write the difference of trace-cmd report --ts-diff, " (+7961) ", to out, without a NUL. Returns
+ * its length, at least 9. Without ns the times are rounded to microseconds before they are
+ * subtracted, also those of clocks that have no unit.
+ */
+static size_t difference_text(struct text_tracecmd *s, uint64_t time, bool ns,
+			      char out[DIFFERENCE_MOST])
+{
+	char text[DIFFERENCE_MOST - 2] = "";
+
+	if (!ns)
+		time = time / 1000 + (time % 1000 >= 500);
+	if (s->last_time)
+		snprintf(text, sizeof text, "(+%" PRId64 ")", (int64_t)(time - s->last_time));
+	s->last_time = time;
+	return (size_t)snprintf(out, DIFFERENCE_MOST, " %-8s", text);
+}
+
+/* Test whether trace-cmd prints times of that clock as seconds; it prints others unchanged. */
+static bool clock_in_seconds(const char *clock)
+{
+	static const char *const names[] = {"local", "global",	 "uptime", "perf",
+					    "tai",   "tsc2nsec", "wall"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(clock, names[i]))
+			return true;
+	return !strncmp(clock, "mono", 4);
+}
+
+static int tc_lane_make(struct tc_lane *l, const struct tc_sources *sources,
+			const struct lane *lane)
+{
+	struct print_line line = {0};
+	size_t start;
+
+	l->microseconds = !lane->clock || clock_in_seconds(lane->clock->name.text);
+	tc_prefix(sources, lane, &line);
+	l->prefix_size = start = line.size;
+	if (lane->comm.size || !lane->tid)
+		line_put(&line, lane->comm.text, lane->comm.size);
+	else
+		line_puts(&line, "<...>");
+	line_column(&line, start, 16, -1, false);
+	line_char(&line, '-');
+	start = line.size;
+	line_i64(&line, lane->tid);
+	line_column(&line, start, 5, -1, true);
+	line_puts(&line, " [");
+	line_u64_wide(&line, (uint64_t)(lane->cpu < 0 ? 0 : lane->cpu), 3, '0');
+	line_char(&line, ']');
+	if (line.failed) {
+		line_free(&line);
+		return -1;
+	}
+	l->head = line.data;
+	l->head_size = line.size;
+	return 0;
 }
 
 /*
