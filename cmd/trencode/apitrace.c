@@ -224,8 +224,6 @@ static void pack_flush(struct pack *p, bool last)
 		p->begun = true;
 	if (!p->error.what[0])
 		switch (p->kind) {
-		case PACK_ZLIB:
-		case PACK_NONE: break;
 		case PACK_SNAPPY: pack_snappy(p); break;
 		case PACK_GZIP: pack_gzip(p, last); break;
 		case PACK_BROTLI: pack_brotli(p, last); break;
@@ -233,6 +231,7 @@ static void pack_flush(struct pack *p, bool last)
 			if (!pack_zstd(p) && last)
 				pack_seek_table(p);
 			break;
+		default: break;
 		}
 	p->size = 0;
 }
@@ -286,8 +285,7 @@ static int pack_start(struct pack *p)
 		ZSTD_CCtx_setParameter(p->state, ZSTD_c_compressionLevel,
 				       p->level < 0 ? ZSTD_LEVEL : p->level);
 		return 0;
-	case PACK_ZLIB:
-	case PACK_NONE: break;
+	default: break;
 	}
 	return -1;
 }
@@ -327,15 +325,13 @@ static void pack_close(struct pack *p)
 {
 	if (p->state)
 		switch (p->kind) {
-		case PACK_SNAPPY:
-		case PACK_ZLIB:
-		case PACK_NONE: break;
 		case PACK_GZIP:
 			deflateEnd(p->state);
 			free(p->state);
 			break;
 		case PACK_BROTLI: BrotliEncoderDestroyInstance(p->state); break;
 		case PACK_ZSTD: ZSTD_freeCCtx(p->state); break;
+		default: break;
 		}
 	free(p->data);
 	free(p->packed);

@@ -610,8 +610,7 @@ static int append_gap(struct attributes *a, const struct event *ev, struct buffe
 
 int attributes_meta(struct attributes *a, const struct meta *m)
 {
-	const struct source *source =
-		m->source ? pool_at(&a->dictionary->sources, m->source) : NULL;
+	const struct source *source = meta_source(a->dictionary, m);
 
 	if (!source || strcmp(source->format.text, "trace-cmd") != 0)
 		return 0;

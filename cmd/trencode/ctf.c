@@ -469,10 +469,7 @@ static int put_tsdl(const struct ctf_encoder *s, struct buffer *to)
 	    buffer_append(to, s->classes.arguments.data, s->classes.arguments.size) ||
 	    buffer_puts(to, "};\n\n") || put_clock(s, to))
 		return -1;
-	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
-		if (s->classes.ids[i] && put_stream(to, (enum ctf_stream_class)i))
-			return -1;
-	return buffer_append(to, s->classes.text.data, s->classes.text.size);
+	return 0;
 }
 
 /* --- version 2 --- */
@@ -587,12 +584,10 @@ static int put_stream_class(struct buffer *b, enum ctf_stream_class stream)
 /* Append the whole metadata, classes included. */
 static int ctf_put_metadata(const struct ctf_encoder *s, struct buffer *to)
 {
-	if (!s->json)
-		return put_tsdl(s, to);
-	if (put_trace(s, to) || put_clock_class(s, to))
+	if (s->json ? put_trace(s, to) || put_clock_class(s, to) : put_tsdl(s, to))
 		return -1;
-	for (int i = 0; i < CTF_STREAM_CLASSES; i++)
-		if (s->classes.ids[i] && put_stream_class(to, (enum ctf_stream_class)i))
+	for (enum ctf_stream_class i = 0; i < CTF_STREAM_CLASSES; i++)
+		if (s->classes.ids[i] && (s->json ? put_stream_class(to, i) : put_stream(to, i)))
 			return -1;
 	return buffer_append(to, s->classes.text.data, s->classes.text.size);
 }

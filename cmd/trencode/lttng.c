@@ -389,8 +389,7 @@ static int lttng_check_source(struct lttng_encoder *s, const struct source *sour
 static int lttng_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct lttng_encoder *s = en->state;
-	const struct source *source =
-		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	const struct source *source = meta_source(en->dictionary, m);
 
 	if (!meta_is(m, "lttng.trace") || s->begun)
 		return 0;

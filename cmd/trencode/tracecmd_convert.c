@@ -481,8 +481,7 @@ static int tracecmd_convert_start(void *state, const struct lane *lane, struct e
 static int tracecmd_convert_meta(void *state, const struct meta *m, struct error *e)
 {
 	struct tracecmd_conversion *s = state;
-	const struct source *source =
-		m->source ? pool_at(&s->conversion.dictionary->sources, m->source) : NULL;
+	const struct source *source = meta_source(s->conversion.dictionary, m);
 	struct buffer *b = meta_is(m, "kallsyms")	  ? &s->kallsyms
 			   : meta_is(m, "printk_formats") ? &s->printk
 							  : NULL;
@@ -513,12 +512,10 @@ static int tracecmd_add_thread(struct tracecmd_conversion *s, struct convert_thr
 	if (t->announced || !t->tid || (!t->comm.size && !t->per_cpu))
 		return 0;
 	t->announced = true;
-	if (buffer_printf(b, "%" PRId32 " ", t->tid))
-		return -1;
-	if (t->per_cpu ? buffer_printf(b, "interrupts")
-		       : convert_name_escaped(b, t->comm.text, t->comm.size, ""))
-		return -1;
-	return buffer_u8(b, '\n');
+	return buffer_printf(b, "%" PRId32 " ", t->tid) ||
+	       (t->per_cpu ? buffer_printf(b, "interrupts")
+			   : convert_name_escaped(b, t->comm.text, t->comm.size, "")) ||
+	       buffer_u8(b, '\n');
 }
 
 /* Get the synthesised address of a function, by its location. */

@@ -1039,8 +1039,7 @@ static int tracecmd_write_check_source(struct tracecmd_state *s, const struct so
 static int tracecmd_write_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct tracecmd_state *s = en->state;
-	const struct source *source =
-		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	const struct source *source = meta_source(en->dictionary, m);
 	size_t i = 0;
 
 	if (!source)

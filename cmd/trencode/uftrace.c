@@ -244,10 +244,11 @@ static int uftrace_pack_switch(struct buffer *b, const struct uftrace_output *s,
 	bool out = ev->type->kind == KIND_ENTER;
 	uint32_t misc = pack_number_of(ev, "misc", out ? PERF_MISC_SWITCH_OUT : 0);
 
-	if (pack_put_header(b, s, PERF_RECORD_SWITCH, misc, 24) ||
-	    uftrace_put_sample(b, s, (uint32_t)ev->lane->pid, (uint32_t)ev->lane->tid, time))
-		return -1;
-	return 0;
+	return pack_put_header(b, s, PERF_RECORD_SWITCH, misc, 24) ||
+			       uftrace_put_sample(b, s, (uint32_t)ev->lane->pid,
+						  (uint32_t)ev->lane->tid, time)
+		       ? -1
+		       : 0;
 }
 
 /* Append a FORK or EXIT record (perf_type), from a linux:task-new or linux:task-exit row. */
@@ -655,9 +656,8 @@ static int perf_record(struct encoding *en, uint32_t *task, const struct event *
 		return 0;
 	}
 	/* uftrace reads perf's records only of tasks that have a file, even an empty one */
-	if (!*task && open_task(s, task, ev->lane, e))
-		return -1;
-	if (uftrace_perf_member(s, (uint32_t)cpu.u, &number, e))
+	if ((!*task && open_task(s, task, ev->lane, e)) ||
+	    uftrace_perf_member(s, (uint32_t)cpu.u, &number, e))
 		return -1;
 	return tree_output_put(&s->tree, number, s->scratch.data, s->scratch.size, e);
 }
@@ -875,20 +875,18 @@ static int encode_uftrace_end(struct encoding *en, struct error *e)
 {
 	struct uftrace_output *s = en->state;
 
-	if (!s->begun && uftrace_read_info(s, e))
+	if ((!s->begun && uftrace_read_info(s, e)) || perf_files(s, e) || kernel_output_end(s, e) ||
+	    note_empty(s, e))
 		return -1;
-	if (perf_files(s, e) || kernel_output_end(s, e) || note_empty(s, e))
-		return -1;
-	if (s->damage && !(en->options->flags & ENCODE_QUIET))
+	if (!(en->options->flags & ENCODE_QUIET)) {
 		remark_count(
 			s->damage,
 			"{gap|gaps} left out: uftrace has no record for damaged or unread input");
-	if (s->unfit && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unfit,
 			     "{event or value|events or values} that uftrace cannot contain");
-	if (s->unmatched && !(en->options->flags & ENCODE_QUIET))
 		remark_count(s->unmatched,
 			     "{leave|leaves} without {its|their} enter {is|are} left out");
+	}
 	return tree_output_finish(&s->tree, e);
 }
 
@@ -1136,12 +1134,6 @@ static void uftrace_symbols_free(struct uftrace_conversion *s)
  * than its process is written as a process of its own; a thread without a name is not.
  */
 
-/* One process of the recording. */
-struct process {
-	const struct convert_thread *named; /* thread that gives the process its name; NULL: none */
-	bool written;			    /* its session is */
-};
-
 static bool uftrace_has_name(const struct convert_thread *t)
 {
 	return t->per_cpu || t->comm.size;
@@ -1173,40 +1165,39 @@ static int put_session(struct buffer *b, const struct convert_thread *named, int
 		       : 0;
 }
 
-/* List the processes by the number of their pid. A process has the name of its main thread, or of
- * its first thread with a name. NULL: out of memory. */
-static struct process *uftrace_processes_of(const struct uftrace_conversion *s, struct intern *pids)
-{
-	struct process *all = calloc(s->tasks.count + 1, sizeof *all);
-
-	for (size_t i = 0; all && i < s->tasks.count; i++) {
-		const struct convert_thread *t = s->tasks.list[i];
-		uint32_t number = intern(pids, &t->pid, sizeof t->pid);
-
-		if (number == INTERN_NONE) {
-			free(all);
-			return NULL;
-		}
-		if (uftrace_has_name(t) && (!all[number].named || t->tid == t->pid))
-			all[number].named = t;
-	}
-	return all;
-}
-
-static int put_tasks(struct uftrace_conversion *s, struct intern *pids, struct process *all,
-		     struct buffer *b)
+/* Find the thread that names each process: its main thread, or its first thread with a name. named:
+ * by pid, index of the thread + 1. */
+static int uftrace_name_processes(const struct uftrace_conversion *s, struct key_map *named)
 {
 	for (size_t i = 0; i < s->tasks.count; i++) {
 		const struct convert_thread *t = s->tasks.list[i];
-		struct process *p = &all[intern(pids, &t->pid, sizeof t->pid)];
-		bool own = uftrace_has_name(t) && !uftrace_same_name(p->named, t);
+		uint64_t *thread = key_map_value(named, (uint32_t)t->pid);
+
+		if (!thread)
+			return -1;
+		if (uftrace_has_name(t) && (!*thread || t->tid == t->pid))
+			*thread = i + 1;
+	}
+	return 0;
+}
+
+/* written: by pid, whether the session of the process is. */
+static int put_tasks(struct uftrace_conversion *s, const struct key_map *named,
+		     struct idmap *written, struct buffer *b)
+{
+	for (size_t i = 0; i < s->tasks.count; i++) {
+		const struct convert_thread *t = s->tasks.list[i];
+		uint64_t thread = key_map_get(named, (uint32_t)t->pid);
+		const struct convert_thread *process = thread ? s->tasks.list[thread - 1] : NULL;
+		bool own = uftrace_has_name(t) && !uftrace_same_name(process, t);
 		int32_t pid = own ? t->tid : t->pid;
 
 		s->tasks.own += own;
-		if ((own || !p->written) && put_session(b, own ? t : p->named, pid))
+		if ((own || !idmap_get(written, (uint32_t)t->pid)) &&
+		    put_session(b, own ? t : process, pid))
 			return -1;
-		p->written |= !own;
-		if (buffer_printf(b, "TASK timestamp=0.000000000 tid=%" PRId32 " pid=%" PRId32 "\n",
+		if ((!own && idmap_set(written, (uint32_t)t->pid, 1)) ||
+		    buffer_printf(b, "TASK timestamp=0.000000000 tid=%" PRId32 " pid=%" PRId32 "\n",
 				  t->tid, pid))
 			return -1;
 	}
@@ -1216,17 +1207,15 @@ static int put_tasks(struct uftrace_conversion *s, struct intern *pids, struct p
 /* Write task.txt. */
 static int uftrace_tasks_end(struct uftrace_conversion *s, struct error *e)
 {
-	struct intern pids = {0};
-	struct process *all = uftrace_processes_of(s, &pids);
+	struct key_map named = {0};
+	struct idmap written = {0};
 	struct buffer b = {0};
-	int result;
+	int result = uftrace_name_processes(s, &named) || put_tasks(s, &named, &written, &b)
+			     ? error_no_memory(e)
+			     : target_meta(&s->conversion.d, "task.txt", b.data, b.size, 0, e);
 
-	if (!all || put_tasks(s, &pids, all, &b))
-		result = error_no_memory(e);
-	else
-		result = target_meta(&s->conversion.d, "task.txt", b.data, b.size, 0, e);
-	intern_free(&pids);
-	free(all);
+	key_map_free(&named);
+	idmap_free(&written);
 	buffer_free(&b);
 	return result;
 }
@@ -1302,9 +1291,8 @@ static int put_outputs(struct uftrace_conversion *s)
 	struct buffer *b = &s->specs.scratch;
 	size_t from = b->size;
 
-	if (buffer_printf(b, " ("))
-		return -1;
-	if (convert_text_arguments(b, s->conversion.dictionary, s->specs.row, &s->specs.blobs))
+	if (buffer_printf(b, " (") ||
+	    convert_text_arguments(b, s->conversion.dictionary, s->specs.row, &s->specs.blobs))
 		return -1;
 	if (b->size == from + 2)
 		b->size = from;

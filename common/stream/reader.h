@@ -65,6 +65,12 @@ struct meta {
 	size_t size;
 };
 
+/* Get the source of the block; NULL: it has none. */
+static inline const struct source *meta_source(const struct dictionary *d, const struct meta *m)
+{
+	return m->source ? pool_at(&d->sources, m->source) : NULL;
+}
+
 /* Test whether the block has that name. */
 static inline bool meta_is(const struct meta *m, const char *name)
 {

@@ -93,18 +93,14 @@ static struct apitrace_blobs *apitrace_blobs_open(const char *directory, struct 
 		return NULL;
 	}
 	b->directory = directory;
-	if (mkdir(directory, 0777) && errno != EEXIST) {
+	if (mkdir(directory, 0777) && errno != EEXIST)
 		error_errno(e, directory, NO_OFFSET, "cannot make the directory");
-		free(b);
-		return NULL;
-	}
-	b->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (b->fd < 0) {
+	else if ((b->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		error_errno(e, directory, NO_OFFSET, "cannot open");
-		free(b);
-		return NULL;
-	}
-	return b;
+	else
+		return b;
+	free(b);
+	return NULL;
 }
 
 static void blob_temporary_name(uint32_t number, char *name)

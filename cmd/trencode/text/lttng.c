@@ -167,13 +167,6 @@ static void lttng_print_time(struct text_lttng *s, uint64_t time)
 	text_u64_wide(s->out, time % SECOND, 9, '0');
 }
 
-static void lttng_print_base(struct text *out, uint64_t v, unsigned base, bool upper)
-{
-	char text[24], *end = text + sizeof text, *p = digits_base(end, v, base, upper);
-
-	text_put(out, p, (size_t)(end - p));
-}
-
 static void lttng_print_column(struct text *out, const struct lttng_column *c,
 			       const struct event *ev, const uint8_t **tail)
 {
@@ -192,9 +185,9 @@ static void lttng_print_column(struct text *out, const struct lttng_column *c,
 	v = get_uint(ev->fixed + c->offset, c->size, false);
 	switch (c->form) {
 	case SIGNED: text_i64(out, sign_extend(v, c->size)); break;
-	case HEX: lttng_print_base(out, v, 16, false); break;
-	case UPPER: lttng_print_base(out, v, 16, true); break;
-	case OCTAL: lttng_print_base(out, v, 8, false); break;
+	case HEX: text_hex(out, v, 1); break;
+	case UPPER: text_printf(out, "%" PRIX64, v); break;
+	case OCTAL: text_printf(out, "%" PRIo64, v); break;
 	default: text_u64(out, v);
 	}
 }

@@ -39,8 +39,7 @@ static int layouts_need(struct encoding *en, int i, struct error *e)
 static int layouts_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct layouts *s = en->state;
-	const struct source *source =
-		m->source ? pool_at(&en->dictionary->sources, m->source) : NULL;
+	const struct source *source = meta_source(en->dictionary, m);
 	int i = text_layout_of(source);
 
 	if (!layouts[i]->meta)

@@ -24,12 +24,6 @@
 
 /* --- names of the kernel that a trace.dat was recorded on --- */
 
-/*
- * Symbols are read from kallsyms, constant strings from printk_formats. They are looked up as by
- * libtraceevent, so that the same names are printed: all symbols are used, those of data too; a
- * symbol names the addresses up to the next symbol, the last symbol only its own address.
- */
-
 /* The symbol or the string of an address. */
 struct kernel_name {
 	uint64_t address;

@@ -300,13 +300,18 @@ static int text_columns_put_string(struct buffer *out, const uint8_t *p, size_t 
 	return buffer_puts(out, "\"");
 }
 
+/* Get the name of a variable or function at an address; NULL: none is known. */
+static const char *pointer_name(const struct value_names *names, uint64_t address)
+{
+	return names->symbols ? text_symbols_find(names->symbols, names->space, names->time,
+						  address, true, NULL)
+			      : NULL;
+}
+
 static int put_pointer(struct buffer *out, const struct value_names *names, uint64_t address)
 {
-	const char *name = NULL;
+	const char *name = pointer_name(names, address);
 
-	if (names->symbols)
-		name = text_symbols_find(names->symbols, names->space, names->time, address, true,
-					 NULL);
 	if (name)
 		return buffer_puts(out, "&") || buffer_puts(out, name) ? -1 : 0;
 	return put_hex(out, address);
@@ -1014,15 +1019,6 @@ static uint64_t column_address(const struct location *p)
 	return p->space ? p->address : p->address - (p->address == 200003 || p->address == 200008);
 }
 
-static void print_address(struct text *out, const struct location *p)
-{
-	char field[24];
-
-	text_put(out, field,
-		 (size_t)snprintf(field, sizeof field, "%*" PRIx64, ADDRESS_WIDTH,
-				  column_address(p)));
-}
-
 static void print_right(struct text *out, const char *s, size_t n, size_t width)
 {
 	if (n < width)
@@ -1072,16 +1068,13 @@ static void print_column(struct text *out, enum column column, const struct dict
 		print_right(out, t->lane->comm.text, t->lane->comm.size, COMM_WIDTH);
 		break;
 	case COLUMN_ADDRESS:
-		if (frame)
-			print_address(out, p);
-		else
-			text_pad(out, ' ', ADDRESS_WIDTH);
-		break;
 	case COLUMN_MODULE:
-		if (frame)
+		if (!frame)
+			text_pad(out, ' ', columns_table[column].width);
+		else if (column == COLUMN_MODULE)
 			print_module(out, p);
 		else
-			text_pad(out, ' ', MODULE_WIDTH);
+			text_printf(out, "%*" PRIx64, ADDRESS_WIDTH, column_address(p));
 		break;
 	case COLUMN_COUNT: break;
 	}
@@ -1219,13 +1212,11 @@ static void print_reading(struct text *out, const struct event *ev)
 static void print_watch(struct text *out, const struct value_names *names, const struct event *ev)
 {
 	uint64_t address, value;
-	const char *name = NULL;
+	const char *name;
 
 	if (!field_number(ev, "address", &address) || !field_number(ev, "value", &value))
 		return;
-	if (names->symbols)
-		name = text_symbols_find(names->symbols, names->space, ev->time, address, true,
-					 NULL);
+	name = pointer_name(names, address);
 	text_puts(out, " (");
 	if (name) {
 		text_masked(out, name, strlen(name));
@@ -2489,9 +2480,7 @@ static int text_uftrace_begin(void *state, const struct encoding *en, struct err
 	s->depth = en->options->depth;
 	s->quiet = en->options->flags & ENCODE_QUIET;
 	s->terminal = output_is_terminal(s->out->out);
-	if (text_columns_parse(&s->columns, en->options->columns, e))
-		return -1;
-	return 0;
+	return text_columns_parse(&s->columns, en->options->columns, e);
 }
 
 static void uftrace_free_state(void *state)
