@@ -719,11 +719,6 @@ static int text_apitrace_by_name(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool text_apitrace_same_name(const struct property *a, const struct property *b)
-{
-	return a->name_size == b->name_size && !memcmp(a->name, b->name, a->name_size);
-}
-
 /* Print the properties of the header, sorted by name. Returns -1 with *e filled on errors. */
 static int apitrace_properties(const struct buffer *header, struct text *out, bool plain_octal,
 			       struct error *e)
@@ -752,8 +747,10 @@ static int apitrace_properties(const struct buffer *header, struct text *out, bo
 	if (n)
 		qsort(all, n, sizeof *all, text_apitrace_by_name);
 	for (size_t i = 0; i < n; i++) {
-		if (i + 1 < n && text_apitrace_same_name(&all[i], &all[i + 1]))
-			continue; /* the last value of a property is valid */
+		/* the last value of a property is valid */
+		if (i + 1 < n && all[i].name_size == all[i + 1].name_size &&
+		    !memcmp(all[i].name, all[i + 1].name, all[i].name_size))
+			continue;
 		text_put(out, "// ", 3);
 		text_put(out, (const char *)all[i].name, all[i].name_size);
 		value.size = 0;

@@ -134,18 +134,14 @@ static uint32_t table_number(struct text_symbols *s, uint32_t source, const char
 	return number;
 }
 
-static bool is_symbol_table(const struct meta *m)
-{
-	return m->name_size > 4 && !memcmp(m->name + m->name_size - 4, ".sym", 4);
-}
-
 /* Take a piece of a META block. Returns -1 when out of memory. */
 static int text_symbols_meta(struct text_symbols *s, const struct meta *m)
 {
 	struct symbol_table *t;
 	uint32_t number;
 
-	if (!is_symbol_table(m) || m->flags & META_REFERENCE)
+	if (m->name_size <= 4 || memcmp(m->name + m->name_size - 4, ".sym", 4) ||
+	    m->flags & META_REFERENCE)
 		return 0;
 	number = table_number(s, m->source, m->name, m->name_size, true);
 	if (number == INTERN_NONE || ARRAY_REACH(s->tables, s->ntables, number))
