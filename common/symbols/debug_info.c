@@ -107,19 +107,13 @@ struct debug_function {
 	bool searched;
 };
 
-/* Lists of ranges that the units of a file share: .debug_rnglists (DWARF 5), .debug_ranges. */
-struct range_lists {
-	Elf_Data *lists, *pairs; /* NULL: none */
-	uint32_t row_max;	 /* most entries in a row that are no ranges */
-};
-
 struct debug_unit {
 	Dwarf_Die lines; /* the unit that has the line table */
 	Dwarf_Die tree;	 /* the unit that has the functions: with split DWARF another unit */
 	bool has_tree, is_split;
 	bool opened, readable, complete; /* complete: all functions were searched for */
 	struct die_reader reader;
-	uint32_t row_max; /* of the lists that libdw reads for it, as in struct range_lists */
+	uint32_t row_max; /* of the lists that libdw reads for it, as in struct debug_info */
 	uint64_t base;	  /* what lists of ranges add to addresses */
 	struct debug_function *functions;
 	size_t count, capacity;
@@ -142,7 +136,10 @@ struct debug_info {
 	size_t count, capacity;
 	struct range_index ranges; /* by number of the unit */
 	uint64_t budget;	   /* how much may still be read, as for debug_unit_find() */
-	struct range_lists lists;
+	/* lists of ranges that the units share: .debug_ranges, .debug_rnglists (DWARF 5); NULL:
+	   none */
+	Elf_Data *lists[2];
+	uint32_t row_max; /* most entries in a row of a list that are no ranges */
 	const Elf_Data *abbreviations, *lines; /* NULL: none */
 	const char **names;		       /* of functions */
 	size_t nnames, names_capacity;
@@ -153,36 +150,13 @@ struct debug_info {
 	struct id_cache path_numbers; /* by unit and place of a path: 1 + number in `paths` */
 };
 
-/*
- * Reads the ranges of addresses of a DIE.
- *
- * The layout is that of DWARF 2 to 4, section 2.17 (.debug_ranges), and of DWARF 5, section 7.28
- * (.debug_rnglists). Without it `trsym -i` takes 1.11 times the instructions for the program of
- * debug_info.c, and 1.14 times for libpython.
- *
- * Private to common/symbols/debug_info*.c.
- */
-
-struct die_ranges_source {
-	const struct die_reader *reader;
-	const struct range_lists *lists;
-	uint64_t base; /* what lists of the unit add */
-};
-
-static int die_read(const struct die_reader *r, const uint8_t *p, struct die *d);
-
 int range_index_add(struct range_index *x, uint64_t start, uint64_t end, uint32_t what)
 {
-	struct debug_range *at;
-
 	if (start >= end)
 		return 0;
-	if (x->count >= UINT32_MAX - 1)
+	if (x->count >= UINT32_MAX - 1 || ARRAY_GROW(x->at, x->capacity, x->count))
 		return -1;
-	if (ARRAY_GROW(x->at, x->capacity, x->count))
-		return -1;
-	at = x->at;
-	at[x->count++] = (struct debug_range){start, end, what, 0};
+	x->at[x->count++] = (struct debug_range){start, end, what, 0};
 	return 0;
 }
 
@@ -269,19 +243,14 @@ static void find_sections(Elf *elf, const uint8_t *of, struct bytes *info, struc
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
+	const char *name;
 
 	*info = *abbrevs = (struct bytes){0};
-	if (!elf || elf_getshdrstrndx(elf, &names))
-		return;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
+	while ((section = elf_next_named(elf, section, &header, &name))) {
 		Elf_Data *data;
 		struct bytes at;
 
-		if (!name || header.sh_type == SHT_NOBITS ||
+		if (header.sh_type == SHT_NOBITS ||
 		    (!die_is_section(name, "info") && !die_is_section(name, "types") &&
 		     !die_is_section(name, "abbrev")))
 			continue;
@@ -421,14 +390,12 @@ static const uint8_t *die_skip(const struct die_reader *r, unsigned form, const 
 static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t name,
 			 uint64_t form, uint64_t constant)
 {
-	struct die_attribute *attributes;
 	int size = form > UINT16_MAX ? -1 : form_size(r, (unsigned)form);
 
 	if (ARRAY_GROW(r->attributes, r->attributes_capacity, r->nattributes))
 		return -1;
-	attributes = r->attributes;
 	/* 0 is no name, and no form: DIEs that have an unknown form cannot be read */
-	attributes[r->nattributes++] = (struct die_attribute){
+	r->attributes[r->nattributes++] = (struct die_attribute){
 		name > UINT16_MAX ? 0 : (uint16_t)name, form > UINT16_MAX ? 0 : (uint16_t)form,
 		constant > UINT32_MAX ? 0 : (uint32_t)constant};
 	shape->count++;
@@ -445,13 +412,11 @@ static int add_attribute(struct die_reader *r, struct die_shape *shape, uint64_t
 /* Read the next abbreviation. Returns OUTCOME_NO if there are no more. */
 static enum outcome debug_info_read_shape(struct die_reader *r, struct bytes *b)
 {
-	struct die_shape *shapes;
 	struct die_shape shape = {.first = (uint32_t)r->nattributes, .sibling = -1};
 	uint64_t code = die_uleb(&b->p, b->end), tag, name, form, constant;
 
 	if (ARRAY_GROW(r->shapes, r->shapes_capacity, r->nshapes))
 		return OUTCOME_FAILED;
-	shapes = r->shapes;
 	tag = b->p ? die_uleb(&b->p, b->end) : 0;
 	if (!code || !b->p || b->p == b->end || code > UINT32_MAX || r->nattributes > INT32_MAX)
 		return OUTCOME_NO;
@@ -468,7 +433,7 @@ static enum outcome debug_info_read_shape(struct die_reader *r, struct bytes *b)
 		if ((name || form) && add_attribute(r, &shape, name, form, constant))
 			return OUTCOME_FAILED;
 	} while (name || form);
-	shapes[r->nshapes++] = shape;
+	r->shapes[r->nshapes++] = shape;
 	return idmap_set(&r->codes, shape.code, (uint32_t)r->nshapes) ? OUTCOME_FAILED
 								      : OUTCOME_YES;
 }
@@ -492,33 +457,6 @@ static uint64_t die_shapes_size(const uint8_t *p, const uint8_t *end)
 		} while (name || form);
 	}
 	return (uint64_t)((at ? at : end) - p);
-}
-
-/* Open the unit of the first DIE. Returns OUTCOME_NO if it is damaged, OUTCOME_FAILED when out of
- * memory. */
-static enum outcome die_reader_open(struct die_reader *r, Dwarf_Die *unit)
-{
-	enum outcome got = OUTCOME_YES;
-	struct bytes abbrevs;
-	struct die d;
-
-	if (find_limits(r, unit, &abbrevs))
-		return OUTCOME_NO;
-	/* after damage the abbreviations before it are used */
-	while (got == OUTCOME_YES)
-		got = debug_info_read_shape(r, &abbrevs);
-	if (got == OUTCOME_FAILED)
-		return got;
-	return die_read(r, r->first, &d) == 1 && d.shape->tag == dwarf_tag(unit) ? OUTCOME_YES
-										 : OUTCOME_NO;
-}
-
-static void die_reader_close(struct die_reader *r)
-{
-	free(r->shapes);
-	free(r->attributes);
-	idmap_free(&r->codes);
-	*r = (struct die_reader){0};
 }
 
 /* Get the shape of a code, or NULL. Compilers number the abbreviations from 1. */
@@ -555,6 +493,33 @@ static int die_read(const struct die_reader *r, const uint8_t *p, struct die *d)
 		p = die_skip(r, r->attributes[shape->first + i].form, p);
 	d->next = p;
 	return p ? 1 : -1;
+}
+
+/* Open the unit of the first DIE. Returns OUTCOME_NO if it is damaged, OUTCOME_FAILED when out of
+ * memory. */
+static enum outcome die_reader_open(struct die_reader *r, Dwarf_Die *unit)
+{
+	enum outcome got = OUTCOME_YES;
+	struct bytes abbrevs;
+	struct die d;
+
+	if (find_limits(r, unit, &abbrevs))
+		return OUTCOME_NO;
+	/* after damage the abbreviations before it are used */
+	while (got == OUTCOME_YES)
+		got = debug_info_read_shape(r, &abbrevs);
+	if (got == OUTCOME_FAILED)
+		return got;
+	return die_read(r, r->first, &d) == 1 && d.shape->tag == dwarf_tag(unit) ? OUTCOME_YES
+										 : OUTCOME_NO;
+}
+
+static void die_reader_close(struct die_reader *r)
+{
+	free(r->shapes);
+	free(r->attributes);
+	idmap_free(&r->codes);
+	*r = (struct die_reader){0};
 }
 
 /* Find the value of an attribute. NULL: the DIE has none. */
@@ -631,14 +596,18 @@ static const uint8_t *die_sibling(const struct die_reader *r, const struct die *
 
 /* --- die ranges --- */
 
+/*
+ * Reads the ranges of addresses of a DIE.
+ *
+ * The layout is that of DWARF 2 to 4, section 2.17 (.debug_ranges), and of DWARF 5, section 7.28
+ * (.debug_rnglists). Without it `trsym -i` takes 1.11 times the instructions for the program of
+ * debug_info.c, and 1.14 times for libpython.
+ *
+ * Private to common/symbols/debug_info*.c.
+ */
+
 /* Most sections of lists: no compiler writes two of a kind. */
 enum { SECTIONS_MAX = 4 };
-
-/* The values of a DIE that are its ranges. */
-struct range_values {
-	const uint8_t *low, *high, *ranges; /* NULL: none */
-	unsigned low_form, high_form, ranges_form;
-};
 
 /* A list of ranges that is read, each entry for one of *budget. */
 struct die_list {
@@ -649,46 +618,14 @@ struct die_list {
 	uint64_t *budget;
 };
 
-static struct range_values debug_info_values_of(const struct die_reader *r, const struct die *d)
+/* Add a range of two addresses, or of an address and a size. */
+static enum outcome add_one(struct debug_info *info, struct debug_unit *u, const uint8_t *address,
+			    const uint8_t *high, unsigned high_form, struct range_index *to)
 {
-	const struct die_attribute *attributes = &r->attributes[d->shape->first];
-	const uint8_t *p = d->attributes;
-	struct range_values v = {0};
+	const struct die_reader *r = &u->reader;
+	uint64_t low = get_uint(address, r->address_size, r->big), n;
 
-	for (uint32_t i = 0; p && i < d->shape->count; i++) {
-		unsigned form = attributes[i].form;
-
-		switch (attributes[i].name) {
-		case DW_AT_low_pc:
-			v.low = p;
-			v.low_form = form;
-			break;
-		case DW_AT_high_pc:
-			v.high = p;
-			v.high_form = form;
-			break;
-		case DW_AT_ranges:
-			v.ranges = p;
-			v.ranges_form = form;
-			break;
-		}
-		p = die_skip(r, form, p);
-	}
-	return v;
-}
-
-/* Add the range of the values; they have two addresses, or an address and a size. */
-static enum outcome add_one(const struct die_ranges_source *s, const struct range_values *v,
-			    uint32_t what, struct range_index *to, uint64_t *budget)
-{
-	const struct die_reader *r = s->reader;
-	const uint8_t *high = v->high;
-	uint64_t low, n;
-
-	if (v->low_form != DW_FORM_addr)
-		return OUTCOME_NO;
-	low = get_uint(v->low, r->address_size, r->big);
-	switch (v->high_form) {
+	switch (high_form) {
 	case DW_FORM_addr: n = get_uint(high, r->address_size, r->big) - low; break;
 	case DW_FORM_data1: n = *high; break;
 	case DW_FORM_data2: n = get_uint(high, 2, r->big); break;
@@ -697,8 +634,8 @@ static enum outcome add_one(const struct die_ranges_source *s, const struct rang
 	case DW_FORM_udata: n = die_uleb(&high, r->end); break;
 	default: return OUTCOME_NO;
 	}
-	--*budget;
-	return range_index_add(to, low, low + n, what) ? OUTCOME_FAILED : OUTCOME_YES;
+	--info->budget;
+	return range_index_add(to, low, low + n, (uint32_t)u->count) ? OUTCOME_FAILED : OUTCOME_YES;
 }
 
 static uint64_t list_address(struct die_list *l)
@@ -769,17 +706,17 @@ static enum outcome next_entry(struct die_list *l, uint64_t *start, uint64_t *en
 }
 
 /* Add the ranges of a list. */
-static enum outcome add_list(const struct die_ranges_source *s, const struct range_values *v,
-			     uint32_t what, struct range_index *to, uint64_t *budget)
+static enum outcome add_list(struct debug_info *info, struct debug_unit *u, const uint8_t *ranges,
+			     unsigned form, struct range_index *to)
 {
-	const struct die_reader *r = s->reader;
+	const struct die_reader *r = &u->reader;
 	bool entries = r->version >= 5;
-	const Elf_Data *data = entries ? s->lists->lists : s->lists->pairs;
-	unsigned size = v->ranges_form == DW_FORM_data4	       ? 4
-			: v->ranges_form == DW_FORM_data8      ? 8
-			: v->ranges_form == DW_FORM_sec_offset ? r->offset_size
-							       : 0;
-	uint64_t offset = get_uint(v->ranges, size, r->big), start, end;
+	const Elf_Data *data = info->lists[entries];
+	unsigned size = form == DW_FORM_data4	     ? 4
+			: form == DW_FORM_data8	     ? 8
+			: form == DW_FORM_sec_offset ? r->offset_size
+						     : 0;
+	uint64_t offset = get_uint(ranges, size, r->big), start, end;
 	size_t had = to->count;
 	enum outcome got;
 	struct die_list l;
@@ -789,10 +726,10 @@ static enum outcome add_list(const struct die_ranges_source *s, const struct ran
 		return OUTCOME_NO;
 	l = (struct die_list){.p = (const uint8_t *)data->d_buf + offset,
 			      .end = (const uint8_t *)data->d_buf + data->d_size,
-			      .base = s->base,
+			      .base = u->base,
 			      .address_size = r->address_size,
 			      .big = r->big,
-			      .budget = budget};
+			      .budget = &info->budget};
 	for (;;) {
 		got = entries ? next_entry(&l, &start, &end) : next_pair(&l, &start, &end);
 		if (got == OUTCOME_NO)
@@ -801,7 +738,7 @@ static enum outcome add_list(const struct die_ranges_source *s, const struct ran
 			to->count = had;
 			return OUTCOME_NO;
 		}
-		if (range_index_add(to, start, end, what))
+		if (range_index_add(to, start, end, (uint32_t)u->count))
 			return OUTCOME_FAILED;
 	}
 }
@@ -841,44 +778,37 @@ static uint32_t longest_row(const Elf_Data *d, unsigned address_size, bool entri
 	return most;
 }
 
-/* Find the sections of a file that have lists. */
-static struct range_lists range_lists_of(Elf *elf)
+/* Find the sections of a file that have lists. Returns the most entries in a row that are no
+ * ranges. */
+static uint32_t find_lists(Elf *elf, Elf_Data *lists[2])
 {
-	struct range_lists l = {0};
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names, count = 0;
+	const char *name;
+	size_t count = 0;
+	uint32_t most = 0;
 
-	if (!elf || elf_getshdrstrndx(elf, &names))
-		return l;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		Elf_Data *data, **to;
-		bool entries;
+	lists[0] = lists[1] = NULL;
+	while ((section = elf_next_named(elf, section, &header, &name))) {
+		bool entries = die_is_section(name, "rnglists");
+		Elf_Data *data;
 
-		if (!name || header.sh_type == SHT_NOBITS)
-			continue;
-		entries = die_is_section(name, "rnglists");
-		if (!entries && !die_is_section(name, "ranges"))
+		if (header.sh_type == SHT_NOBITS || (!entries && !die_is_section(name, "ranges")))
 			continue;
 		data = elf_getdata(section, NULL);
 		if (!data || !data->d_buf)
 			continue;
-		to = entries ? &l.lists : &l.pairs;
-		*to = *to ? *to : data; /* of two of a name libdw takes the first, too */
-		if (++count > SECTIONS_MAX) {
-			l.row_max = UINT32_MAX;
-			return l;
-		}
+		if (!lists[entries]) /* of two of a name libdw takes the first, too */
+			lists[entries] = data;
+		if (++count > SECTIONS_MAX)
+			return UINT32_MAX;
 		for (unsigned size = 4; size <= 8; size += 4) {
 			uint32_t row = longest_row(data, size, entries);
 
-			l.row_max = row > l.row_max ? row : l.row_max;
+			most = row > most ? row : most;
 		}
 	}
-	return l;
+	return most;
 }
 
 /*
@@ -903,20 +833,43 @@ static int libdw_ranges(Dwarf_Die *die, uint32_t row_max, uint32_t what, struct 
 }
 
 /*
- * Add the ranges of a DIE that was read, each entry of its list for one of *budget. Returns
+ * Add the ranges of a function's DIE, each entry of its list for one of info->budget. Returns
  * OUTCOME_NO, with nothing added, if they are in a form that libdw must read, such as an index of
  * addresses.
  */
-static enum outcome die_ranges(const struct die_ranges_source *s, const struct die *d,
-			       uint32_t what, struct range_index *to, uint64_t *budget)
+static enum outcome die_ranges(struct debug_info *info, struct debug_unit *u, const struct die *d,
+			       struct range_index *to)
 {
-	struct range_values v = debug_info_values_of(s->reader, d);
+	const struct die_reader *r = &u->reader;
+	const struct die_attribute *attributes = &r->attributes[d->shape->first];
+	const uint8_t *p = d->attributes, *low = NULL, *high = NULL, *ranges = NULL;
+	unsigned low_form = 0, high_form = 0, ranges_form = 0;
 
-	if (!*budget)
+	for (uint32_t i = 0; p && i < d->shape->count; i++) {
+		unsigned form = attributes[i].form;
+
+		switch (attributes[i].name) {
+		case DW_AT_low_pc:
+			low = p;
+			low_form = form;
+			break;
+		case DW_AT_high_pc:
+			high = p;
+			high_form = form;
+			break;
+		case DW_AT_ranges:
+			ranges = p;
+			ranges_form = form;
+			break;
+		}
+		p = die_skip(r, form, p);
+	}
+	if (!info->budget)
 		return OUTCOME_YES;
-	if (v.low && v.high)
-		return add_one(s, &v, what, to, budget);
-	return v.ranges ? add_list(s, &v, what, to, budget) : OUTCOME_YES;
+	if (low && high)
+		return low_form == DW_FORM_addr ? add_one(info, u, low, high, high_form, to)
+						: OUTCOME_NO;
+	return ranges ? add_list(info, u, ranges, ranges_form, to) : OUTCOME_YES;
 }
 
 /* --- debug info unit --- */
@@ -952,47 +905,35 @@ static uint64_t debug_unit_number(const struct debug_unit *u, const uint8_t *die
 	return die_read(&u->reader, die, &d) == 1 ? die_number(&u->reader, &d, name) : 0;
 }
 
-/* What is needed to read a unit once. */
-struct unit_search {
-	struct debug_unit *unit;
-	const struct range_lists *lists;
-	uint64_t *budget;
-};
-
 /* Add the ranges of a function's DIE. Returns 0, or -1 when out of memory. */
-static int add_ranges(const struct unit_search *s, const struct die *d, struct range_index *to)
+static int add_ranges(struct debug_info *info, struct debug_unit *u, const struct die *d,
+		      struct range_index *to)
 {
-	struct debug_unit *u = s->unit;
-	struct die_ranges_source source = {&u->reader, s->lists, u->base};
 	Dwarf_Die die;
-	enum outcome got = u->is_split ? OUTCOME_NO
-				       : die_ranges(&source, d, (uint32_t)u->count, to, s->budget);
+	enum outcome got = u->is_split ? OUTCOME_NO : die_ranges(info, u, d, to);
 
 	if (got != OUTCOME_NO)
 		return got == OUTCOME_FAILED ? -1 : 0;
 	die = debug_unit_die(u, d->at);
-	return libdw_ranges(&die, u->row_max, (uint32_t)u->count, to, s->budget);
+	return libdw_ranges(&die, u->row_max, (uint32_t)u->count, to, &info->budget);
 }
 
 /* Add a function if it has code. Returns 1 + its number, 0 if it has none, -1 when out of memory.
  */
-static int64_t add_function(const struct unit_search *s, const struct die *d, uint32_t outer,
-			    struct range_index *ranges)
+static int64_t add_function(struct debug_info *info, struct debug_unit *u, const struct die *d,
+			    uint32_t outer, struct range_index *ranges)
 {
-	struct debug_unit *u = s->unit;
 	size_t had = ranges->count;
-	struct debug_function *functions;
 
 	if (!d->shape->ranges)
 		return 0;
-	if (u->count >= UINT32_MAX - 1 || add_ranges(s, d, ranges))
+	if (u->count >= UINT32_MAX - 1 || add_ranges(info, u, d, ranges))
 		return -1;
 	if (ranges->count == had)
 		return 0; /* a declaration, or a function that is always inlined */
 	if (ARRAY_GROW(u->functions, u->capacity, u->count))
 		return -1;
-	functions = u->functions;
-	functions[u->count++] = (struct debug_function){.die = d->at, .outer = outer};
+	u->functions[u->count++] = (struct debug_function){.die = d->at, .outer = outer};
 	return (int64_t)u->count;
 }
 
@@ -1029,9 +970,8 @@ static bool has_code(unsigned tag)
  * Find the functions that are not inlined. C and C++ have them in namespaces; all: look in every
  * DIE, as other languages also have them in types and functions.
  */
-static int find_functions(const struct unit_search *s, bool all)
+static int find_functions(struct debug_info *info, struct debug_unit *u, bool all)
 {
-	struct debug_unit *u = s->unit;
 	const uint8_t *p = u->reader.first, *sibling;
 	size_t depth = 0;
 	struct die d;
@@ -1045,7 +985,8 @@ static int find_functions(const struct unit_search *s, bool all)
 				break;
 			continue;
 		}
-		if (d.shape->tag == DW_TAG_subprogram && add_function(s, &d, 0, &u->ranges) < 0)
+		if (d.shape->tag == DW_TAG_subprogram &&
+		    add_function(info, u, &d, 0, &u->ranges) < 0)
 			return -1;
 		if (!d.shape->children)
 			continue;
@@ -1070,9 +1011,8 @@ static struct range_index inlined_part(const struct debug_unit *u, size_t first,
  * Find the functions that are inlined in a function, by number. Functions deeper than DEPTH_MAX
  * are inlined in the one at that depth.
  */
-static int find_inlined(const struct unit_search *s, uint32_t root)
+static int find_inlined(struct debug_info *info, struct debug_unit *u, uint32_t root)
 {
-	struct debug_unit *u = s->unit;
 	const uint8_t *p = u->functions[root].die, *sibling;
 	uint32_t outer[DEPTH_MAX];
 	size_t depth = 0, first = u->inlined.count;
@@ -1091,7 +1031,7 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 			continue;
 		}
 		if (d.shape->tag == DW_TAG_inlined_subroutine) {
-			int64_t number = add_function(s, &d, at, &u->inlined);
+			int64_t number = add_function(info, u, &d, at, &u->inlined);
 
 			if (number < 0)
 				return -1;
@@ -1115,22 +1055,21 @@ static int find_inlined(const struct unit_search *s, uint32_t root)
 
 /* Get the longest row of entries that libdw may meet in the lists of the unit: split DWARF has
  * lists of its own, but in DWARF 4 those of the other file. */
-static uint32_t lists_row_max(const struct unit_search *s)
+static uint32_t lists_row_max(const struct debug_info *info, const struct debug_unit *u)
 {
-	const struct debug_unit *u = s->unit;
-	uint32_t row = s->lists->row_max, own;
+	Elf_Data *ignored[2];
+	uint32_t own;
 
 	if (!u->is_split)
-		return row;
-	own = range_lists_of(dwarf_getelf(dwarf_cu_getdwarf(u->tree.cu))).row_max;
-	return own > row ? own : row;
+		return info->row_max;
+	own = find_lists(dwarf_getelf(dwarf_cu_getdwarf(u->tree.cu)), ignored);
+	return own > info->row_max ? own : info->row_max;
 }
 
 /* Open the unit, and find the functions that C and C++ have. Returns 0, or -1 when out of memory.
  */
-static int open_unit(const struct unit_search *s)
+static int open_unit(struct debug_info *info, struct debug_unit *u)
 {
-	struct debug_unit *u = s->unit;
 	Dwarf_Addr base;
 	enum outcome got;
 
@@ -1138,24 +1077,24 @@ static int open_unit(const struct unit_search *s)
 	if (!u->has_tree)
 		return 0;
 	got = die_reader_open(&u->reader, &u->tree);
-	u->readable = got == OUTCOME_YES && u->reader.nshapes < *s->budget;
-	*s->budget -= u->readable ? u->reader.nshapes : *s->budget;
-	u->row_max = lists_row_max(s);
+	u->readable = got == OUTCOME_YES && u->reader.nshapes < info->budget;
+	info->budget -= u->readable ? u->reader.nshapes : info->budget;
+	u->row_max = lists_row_max(info, u);
 	u->base = dwarf_lowpc(&u->tree, &base) ? 0 : base;
-	return got == OUTCOME_FAILED || (u->readable && find_functions(s, false)) ? -1 : 0;
+	return got == OUTCOME_FAILED || (u->readable && find_functions(info, u, false)) ? -1 : 0;
 }
 
 /* Find the function, not an inlined one, that has code at the address. Returns 0, or -1 when out
  * of memory. */
-static int find_root(const struct unit_search *s, uint64_t address, const struct debug_range **r)
+static int find_root(struct debug_info *info, struct debug_unit *u, uint64_t address,
+		     const struct debug_range **r)
 {
-	struct debug_unit *u = s->unit;
 
 	*r = range_index_find(&u->ranges, address);
 	if (*r || u->complete)
 		return 0;
 	u->complete = true;
-	if (find_functions(s, true))
+	if (find_functions(info, u, true))
 		return -1;
 	*r = range_index_find(&u->ranges, address);
 	return 0;
@@ -1163,28 +1102,27 @@ static int find_root(const struct unit_search *s, uint64_t address, const struct
 
 /*
  * Find the innermost function that has code at the address; NULL: none. It is one of u->functions,
- * valid until the next call. *budget is how much may still be read: a hostile file can refer to one
- * long list many times. Returns 0, or -1 when out of memory.
+ * valid until the next call. info->budget is how much may still be read: a hostile file can refer
+ * to one long list many times. Returns 0, or -1 when out of memory.
  */
-static int debug_unit_find(struct debug_unit *u, const struct range_lists *lists, uint64_t *budget,
-			   uint64_t address, struct debug_function **function)
+static int debug_unit_find(struct debug_info *info, struct debug_unit *u, uint64_t address,
+			   struct debug_function **function)
 {
-	const struct unit_search s = {u, lists, budget};
 	const struct debug_range *r;
 	struct range_index part;
 	uint32_t root;
 
 	*function = NULL;
-	if (!u->opened && open_unit(&s))
+	if (!u->opened && open_unit(info, u))
 		return -1;
 	if (!u->readable)
 		return 0;
-	if (find_root(&s, address, &r))
+	if (find_root(info, u, address, &r))
 		return -1;
 	if (!r)
 		return 0;
 	root = r->what;
-	if (!u->functions[root].searched && find_inlined(&s, root))
+	if (!u->functions[root].searched && find_inlined(info, u, root))
 		return -1;
 	part = inlined_part(u, u->functions[root].first, u->functions[root].count);
 	r = range_index_find(&part, address);
@@ -1233,16 +1171,14 @@ static bool end_texts(Elf *elf)
 	size_t ntexts = 0, names;
 	bool by_index = false;
 	GElf_Shdr header;
+	const char *name;
 
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-		bool str = name && die_is_section(name, "str");
+	while ((section = elf_next_named(elf, section, &header, &name))) {
+		bool str = die_is_section(name, "str");
 
-		if (!name || header.sh_type == SHT_NOBITS)
+		if (header.sh_type == SHT_NOBITS)
 			continue;
 		by_index |= die_is_section(name, "str_offsets");
 		if (!str && !die_is_section(name, "line_str"))
@@ -1266,18 +1202,14 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
+	const char *name;
 
-	d->lists = range_lists_of(elf);
+	d->row_max = find_lists(elf, d->lists);
 	d->abbreviations = d->lines = NULL;
-	if (!end_texts(elf) || elf_getshdrstrndx(elf, &names))
+	if (!end_texts(elf))
 		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		if (!name || header.sh_type == SHT_NOBITS)
+	while ((section = elf_next_named(elf, section, &header, &name))) {
+		if (header.sh_type == SHT_NOBITS)
 			continue;
 		/* of two of a name libdw takes the first, too */
 		if (!d->abbreviations && die_is_section(name, "abbrev"))
@@ -1290,17 +1222,13 @@ static bool read_sections(struct debug_info *d, Elf *elf)
 
 static int add_unit(struct debug_info *d, Dwarf_Die *lines, Dwarf_Die *tree)
 {
-	struct debug_unit *units;
-
-	if (ARRAY_GROW(d->units, d->capacity, d->count))
+	if (ARRAY_GROW(d->units, d->capacity, d->count) ||
+	    libdw_ranges(lines, d->row_max, (uint32_t)d->count, &d->ranges, &d->budget))
 		return -1;
-	units = d->units;
-	if (libdw_ranges(lines, d->lists.row_max, (uint32_t)d->count, &d->ranges, &d->budget))
-		return -1;
-	units[d->count++] = (struct debug_unit){.lines = *lines,
-						.tree = *tree,
-						.has_tree = tree->addr != NULL,
-						.is_split = tree->addr != lines->addr};
+	d->units[d->count++] = (struct debug_unit){.lines = *lines,
+						   .tree = *tree,
+						   .has_tree = tree->addr != NULL,
+						   .is_split = tree->addr != lines->addr};
 	return 0;
 }
 
@@ -1620,7 +1548,6 @@ static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
 	const uint8_t *origin = debug_unit_origin(u, f->die);
 	uint64_t offset = (uint64_t)(origin - u->reader.start);
 	uint32_t number = offset < UINT32_MAX ? idmap_get(&u->names, (uint32_t)offset) : 0;
-	const char **names;
 	Dwarf_Die die;
 
 	if (number)
@@ -1628,9 +1555,8 @@ static uint32_t find_name(struct debug_info *d, struct debug_unit *u,
 	if (ARRAY_GROW(d->names, d->names_capacity, d->nnames) || offset >= UINT32_MAX ||
 	    d->nnames >= UINT32_MAX)
 		return 0;
-	names = d->names;
 	die = debug_unit_die(u, origin);
-	names[d->nnames++] = debug_info_name_of(&die);
+	d->names[d->nnames++] = debug_info_name_of(&die);
 	number = (uint32_t)d->nnames;
 	return idmap_set(&u->names, (uint32_t)offset, number) ? 0 : number;
 }
@@ -1660,7 +1586,7 @@ static int debug_info_find_function(struct debug_info *d, uint64_t address,
 	if (!r)
 		return 0;
 	*unit = &d->units[r->what];
-	return debug_unit_find(*unit, &d->lists, &d->budget, address, function);
+	return debug_unit_find(d, *unit, address, function);
 }
 
 /* Get the function that has this one's code inlined; NULL: none. */
@@ -1675,7 +1601,6 @@ static struct debug_function *debug_info_outer_of(const struct debug_unit *u,
 static int get_declaration(struct debug_info *d, struct debug_unit *u, struct debug_function *of,
 			   struct source_frame *f)
 {
-	struct source_frame *declared;
 	Dwarf_Die die;
 
 	if (of->declared) {
@@ -1686,10 +1611,9 @@ static int get_declaration(struct debug_info *d, struct debug_unit *u, struct de
 	    ARRAY_GROW(d->declared, d->declared_capacity, d->ndeclared) ||
 	    d->ndeclared == UINT32_MAX)
 		return -1;
-	declared = d->declared;
 	die = debug_unit_die(u, of->die);
 	declaration_of(d, u, &die, f);
-	declared[d->ndeclared++] = *f;
+	d->declared[d->ndeclared++] = *f;
 	of->declared = (uint32_t)d->ndeclared;
 	return 0;
 }

@@ -200,27 +200,26 @@ static bool put_lambda(struct scopes *w, const struct demangle_component *c)
 /* Put the prefix of an object that the compiler makes, and what the object belongs to. */
 static bool demangle_put_special(struct scopes *w, struct demangle_component *c)
 {
-	struct demangle_component *of = c->u.s_binary.left;
-	const char *prefix = NULL;
+	static const char *const prefixes[] = {
+		[DEMANGLE_COMPONENT_VTABLE] = "__vtable__",
+		[DEMANGLE_COMPONENT_VTT] = "__VTT__",
+		[DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE] = "__construction_vtable__",
+		[DEMANGLE_COMPONENT_TYPEINFO] = "__typeinfo_name__",
+		[DEMANGLE_COMPONENT_TYPEINFO_NAME] = "__typeinfo__",
+		[DEMANGLE_COMPONENT_TYPEINFO_FN] = "__typeinfo_fn__",
+		[DEMANGLE_COMPONENT_JAVA_CLASS] = "__java_class__",
+		[DEMANGLE_COMPONENT_GUARD] = "__guard_variable__",
+		[DEMANGLE_COMPONENT_REFTEMP] = "__ref_temp__",
+		[DEMANGLE_COMPONENT_TLS_INIT] = "TLS_init::",
+		[DEMANGLE_COMPONENT_TLS_WRAPPER] = "TLS_wrap::",
+	};
 
-	switch (c->type) {
-	case DEMANGLE_COMPONENT_VTABLE: prefix = "__vtable__"; break;
-	case DEMANGLE_COMPONENT_VTT: prefix = "__VTT__"; break;
-	case DEMANGLE_COMPONENT_TYPEINFO: prefix = "__typeinfo_name__"; break;
-	case DEMANGLE_COMPONENT_TYPEINFO_NAME: prefix = "__typeinfo__"; break;
-	case DEMANGLE_COMPONENT_TYPEINFO_FN: prefix = "__typeinfo_fn__"; break;
-	case DEMANGLE_COMPONENT_JAVA_CLASS: prefix = "__java_class__"; break;
-	case DEMANGLE_COMPONENT_GUARD: prefix = "__guard_variable__"; break;
-	case DEMANGLE_COMPONENT_REFTEMP: prefix = "__ref_temp__"; break;
-	case DEMANGLE_COMPONENT_TLS_INIT: prefix = "TLS_init::"; break;
-	case DEMANGLE_COMPONENT_TLS_WRAPPER: prefix = "TLS_wrap::"; break;
-	case DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE:
-		prefix = "__construction_vtable__";
-		of = c->u.s_binary.right;
-		break;
-	default: return false;
-	}
-	return readable_puts(w->out, prefix) && put_scopes(w, of);
+	if (c->type >= sizeof prefixes / sizeof *prefixes || !prefixes[c->type])
+		return false;
+	return readable_puts(w->out, prefixes[c->type]) &&
+	       put_scopes(w, c->type == DEMANGLE_COMPONENT_CONSTRUCTION_VTABLE
+				     ? c->u.s_binary.right
+				     : c->u.s_binary.left);
 }
 
 static bool demangle_put_node(struct scopes *w, struct demangle_component *c)
@@ -291,13 +290,11 @@ static bool put_scopes(struct scopes *w, struct demangle_component *c)
 /* libiberty's printer puts saved scopes x templates entries of 16 bytes on the stack. */
 #define STACK_ENTRIES_MAX 32768
 
-struct measure {
-	uint64_t nodes, packs;
-};
-
 struct measures {
 	struct key_map numbers; /* number + 1 in `of`, by node */
-	struct measure *of;
+	struct {
+		uint64_t nodes, packs;
+	} * of;
 	uint32_t used, most;
 	unsigned depth;
 	uint64_t scopes, templates;
@@ -336,8 +333,7 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 			 uint64_t *packs)
 {
 	const struct demangle_component *sub[2];
-	struct measure *of;
-	uint32_t *number;
+	uint32_t *number, at;
 	int i, n;
 
 	*nodes = *packs = 0;
@@ -353,7 +349,7 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 	}
 	if (m->used == m->most || m->depth == DEPTH_MAX)
 		return false;
-	of = &m->of[m->used++];
+	at = m->used++;
 	*number = m->used; /* a cycle ends here */
 	m->depth++;
 	*nodes = 1;
@@ -371,7 +367,8 @@ static bool tree_measure(struct measures *m, const struct demangle_component *c,
 		*packs += packs_below;
 	}
 	m->depth--;
-	*of = (struct measure){*nodes, *packs};
+	m->of[at].nodes = *nodes;
+	m->of[at].packs = *packs;
 	return *nodes <= NODES_MAX;
 }
 

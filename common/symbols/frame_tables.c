@@ -68,19 +68,14 @@ static void read_tables(struct frame_tables *t)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t strings;
+	const char *name;
 
-	if (elf_getshdrstrndx(t->elf, &strings) < 0)
-		return;
-	while ((section = elf_nextscn(t->elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(t->elf, strings, header.sh_name)
-					   : NULL;
-		uint64_t size = name ? frame_tables_table_size(section, &header, name) : 0;
+	while ((section = elf_next_named(t->elf, section, &header, &name))) {
+		uint64_t size = frame_tables_table_size(section, &header, name);
 
 		if (size && elf_rawdata(section, NULL)) {
 			t->size += size;
-		} else if (name && is_debug(name)) {
+		} else if (is_debug(name)) {
 			header.sh_type = SHT_NOBITS;
 			gelf_update_shdr(section, &header);
 		}

@@ -20,39 +20,74 @@
 #include "common/symbols/debug_info.h"
 #include "common/util/buffer.h"
 #include "common/util/hash.h"
+#include "common/util/intern.h"
 #include "common/util/text.h"
 #include "common/util/output.h"
 #include "common/util/lines.h"
 #include "common/value/json.h"
 
-/*
- * The fields of struct symbols, for the readers that fill one.
- *
- * Private to common/symbols/symbols*.c.
- */
-
-struct symbol_names; /* a chunk of names */
-
-/* A segment of code of an ELF file: the offsets [start, end) of the file, and what to add to one
- * for the address. */
-struct code_segment {
-	uint64_t start, end, shift;
-};
-
 struct symbols {
 	struct symbol *entry;
 	size_t count, room;
 	uint32_t *outer; /* symbols_nest(): 1 + index of the next symbol that reaches further */
-	struct symbol_names *names;
+	struct text_chunk *names;
 	size_t damaged;
 	bool hidden, stripped;
-	struct code_segment *segments;
+	/* segments of code of an ELF file: the offsets [start, end) of the file, and what to add
+	   to one for the address */
+	struct {
+		uint64_t start, end, shift;
+	} * segments;
 	size_t nsegments, segments_room;
 	uint64_t text; /* result of symbols_kernel_text */
 };
 
+struct symbols *symbols_new(void)
+{
+	return calloc(1, sizeof(struct symbols));
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	text_chunks_free(s->names);
+	free(s->segments);
+	free(s->entry);
+	free(s->outer);
+	free(s);
+}
+
+int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
+		size_t length)
+{
+	const char *copy;
+
+	if (ARRAY_GROW(s->entry, s->room, s->count))
+		return -1;
+	copy = text_keep(&s->names, name, strnlen(name, length));
+	if (!copy)
+		return -1;
+	s->entry[s->count++] = (struct symbol){start, size, copy, type};
+	return 0;
+}
+
+/* Append a symbol of a text file of trencode, in which bytes may be escaped as \xHH. */
 static int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
-			       const char *name, size_t length);
+			       const char *name, size_t length)
+{
+	char *copy;
+	int result;
+
+	if (!memchr(name, '\\', length))
+		return symbols_add(s, start, size, type, name, length);
+	copy = strndup(name, length);
+	if (!copy)
+		return -1;
+	result = symbols_add(s, start, size, type, copy, escape_undo(copy, strlen(copy), '\\'));
+	free(copy);
+	return result;
+}
 
 /* of elfutils/debuginfod.h, since 0.178; length 0: the id is hexadecimal */
 typedef void *begin_function(void);
@@ -175,6 +210,21 @@ void elf_file_close(struct elf_file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	*f = (struct elf_file){.fd = -1};
+}
+
+Elf_Scn *elf_next_named(Elf *elf, Elf_Scn *section, GElf_Shdr *header, const char **name)
+{
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		*name = gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name)
+						      : NULL;
+		if (*name)
+			return section;
+	}
+	return NULL;
 }
 
 /* Open a regular file: opening a device or a pipe may block, or have effects. */
@@ -547,18 +597,11 @@ static bool symbols_is_kernel_module(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	size_t names;
+	const char *name;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(elf, names, header.sh_name)
-					   : NULL;
-
-		if (name && !strcmp(name, ".modinfo"))
+	while ((section = elf_next_named(elf, section, &header, &name)))
+		if (!strcmp(name, ".modinfo"))
 			return true;
-	}
 	return false;
 }
 
@@ -667,56 +710,47 @@ int elf_module_open(struct elf_module *m, struct elf_file *f, const char *path, 
  * assumed to be in the order of .rel[a].plt.
  */
 
-struct symbol_slot {
-	uint64_t address;
-	const char *name;
-};
-
-struct symbol_slots {
-	struct symbol_slot *at;
+struct plt {
+	const struct elf_module *m;
+	/* the dynamic symbols that relocations name */
+	Elf_Data *imports;
+	GElf_Word strings;
+	struct symbol *slots; /* start: the slot's address */
 	size_t count, room;
+	uint64_t got; /* address of .got.plt, else of .got */
+	bool has_got_plt;
+	/* the section of stubs that is read */
+	const unsigned char *code;
+	size_t size;
+	uint64_t address;
+	size_t entry; /* size of a stub */
 };
 
-static int symbols_add_slot(struct symbol_slots *all, uint64_t address, const char *name)
+static int compare_slots(const void *a, const void *b)
 {
-	if (ARRAY_GROW(all->at, all->room, all->count))
-		return -1;
-	all->at[all->count++] = (struct symbol_slot){address, name};
-	return 0;
+	const struct symbol *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
 }
 
-static int compare_imports(const void *a, const void *b)
+static const char *symbols_find_slot(const struct plt *p, uint64_t address)
 {
-	const struct symbol_slot *x = a, *y = b;
+	struct symbol key = {.start = address};
+	const struct symbol *found = NULL;
 
-	return (x->address > y->address) - (x->address < y->address);
-}
-
-static const char *symbols_find_slot(const struct symbol_slots *all, uint64_t address)
-{
-	struct symbol_slot key = {.address = address};
-	const struct symbol_slot *found = NULL;
-
-	if (all->count)
-		found = bsearch(&key, all->at, all->count, sizeof key, compare_imports);
+	if (p->count)
+		found = bsearch(&key, p->slots, p->count, sizeof key, compare_slots);
 	return found ? found->name : NULL;
 }
 
-/* The dynamic symbols that relocations name */
-struct imports {
-	Elf *elf;
-	Elf_Data *symbols;
-	GElf_Word strings;
-};
-
-static const char *import_name(const struct imports *im, uint64_t index)
+static const char *import_name(const struct plt *p, uint64_t index)
 {
 	GElf_Sym symbol;
 	const char *name;
 
-	if (!index || index > INT32_MAX || !gelf_getsym(im->symbols, (int)index, &symbol))
+	if (!index || index > INT32_MAX || !gelf_getsym(p->imports, (int)index, &symbol))
 		return NULL;
-	name = elf_strptr(im->elf, im->strings, symbol.st_name);
+	name = elf_strptr(p->m->elf, p->strings, symbol.st_name);
 	return name && *name ? name : NULL;
 }
 
@@ -739,12 +773,11 @@ static bool read_relocation(Elf_Data *data, bool addend, size_t i, uint64_t *whe
 	return true;
 }
 
-static int read_relocations(const struct imports *im, Elf_Scn *section, const GElf_Shdr *header,
-			    struct symbol_slots *all)
+static int read_relocations(struct plt *p, Elf_Scn *section, const GElf_Shdr *header)
 {
 	bool addend = header->sh_type == SHT_RELA;
 	Elf_Data *data = elf_getdata(section, NULL);
-	size_t each = gelf_fsize(im->elf, addend ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT), i;
+	size_t each = gelf_fsize(p->m->elf, addend ? ELF_T_RELA : ELF_T_REL, 1, EV_CURRENT), i;
 	uint64_t where, info;
 
 	if (!data || !data->d_buf || !each)
@@ -754,31 +787,20 @@ static int read_relocations(const struct imports *im, Elf_Scn *section, const GE
 
 		if (!read_relocation(data, addend, i, &where, &info))
 			break;
-		name = import_name(im, GELF_R_SYM(info));
-		if (name && symbols_add_slot(all, where, name) < 0)
+		name = import_name(p, GELF_R_SYM(info));
+		if (!name)
+			continue;
+		if (ARRAY_GROW(p->slots, p->room, p->count))
 			return -1;
+		p->slots[p->count++] = (struct symbol){.start = where, .name = name};
 	}
 	return 0;
 }
 
-static uint32_t plt_little32(const unsigned char *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-/* The bytes of a section of stubs. */
-struct code {
-	const unsigned char *bytes;
-	size_t size;
-	uint64_t address;
-	size_t entry; /* size of a stub */
-};
-
 /* [endbr] [bnd] jmp *slot: relative on x86-64; absolute, or off the GOT in ebx, on i386 */
-static bool decode_x86(const struct elf_module *m, const struct code *c, size_t at, uint64_t got,
-		       uint64_t *slot)
+static bool decode_x86(const struct plt *c, size_t at, uint64_t *slot)
 {
-	const unsigned char *p = c->bytes + at;
+	const unsigned char *p = c->code + at;
 	size_t left = c->size - at, skip = 0;
 	uint32_t operand;
 
@@ -789,27 +811,27 @@ static bool decode_x86(const struct elf_module *m, const struct code *c, size_t 
 		skip++;
 	if (left < skip + 6 || p[skip] != 0xff)
 		return false;
-	operand = plt_little32(p + skip + 2);
-	if (m->machine == EM_X86_64) {
+	operand = get_u32(p + skip + 2);
+	if (c->m->machine == EM_X86_64) {
 		*slot = c->address + at + skip + 6 + (uint64_t)(int64_t)(int32_t)operand;
 		return p[skip + 1] == 0x25;
 	}
-	*slot = p[skip + 1] == 0xa3 ? (got + operand) & UINT32_MAX : operand;
+	*slot = p[skip + 1] == 0xa3 ? (c->got + operand) & UINT32_MAX : operand;
 	return p[skip + 1] == 0x25 || p[skip + 1] == 0xa3;
 }
 
 /* [bti c]; adrp x16, page; ldr x17, [x16, #offset] */
-static bool decode_aarch64(const struct code *c, size_t at, uint64_t *slot)
+static bool decode_aarch64(const struct plt *c, size_t at, uint64_t *slot)
 {
-	const unsigned char *p = c->bytes + at;
-	size_t left = c->size - at, skip = left >= 4 && plt_little32(p) == 0xd503245f ? 4 : 0;
+	const unsigned char *p = c->code + at;
+	size_t left = c->size - at, skip = left >= 4 && get_u32(p) == 0xd503245f ? 4 : 0;
 	uint32_t adrp, ldr;
 	uint64_t page;
 
 	if (left < skip + 8)
 		return false;
-	adrp = plt_little32(p + skip);
-	ldr = plt_little32(p + skip + 4);
+	adrp = get_u32(p + skip);
+	ldr = get_u32(p + skip + 4);
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return false;
 	page = ((uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3)) << 12;
@@ -827,59 +849,38 @@ static int add_stub(struct symbols *s, const struct elf_module *m, uint64_t addr
 	return symbols_add(s, address - m->base, size, 'P', name, strlen(name));
 }
 
-static int read_decoded(struct symbols *s, const struct elf_module *m, const struct code *c,
-			uint64_t got, const struct symbol_slots *slots)
+static int read_decoded(struct symbols *s, const struct plt *c)
 {
-	size_t step = m->machine == EM_AARCH64 ? 4 : c->entry, at;
+	bool aarch64 = c->m->machine == EM_AARCH64;
+	size_t step = aarch64 ? 4 : c->entry, at;
 
 	for (at = 0; at < c->size; at += step) {
 		const char *name;
 		uint64_t slot = 0;
 
-		if (m->machine == EM_AARCH64 ? !decode_aarch64(c, at, &slot)
-					     : !decode_x86(m, c, at, got, &slot))
+		if (aarch64 ? !decode_aarch64(c, at, &slot) : !decode_x86(c, at, &slot))
 			continue;
-		name = symbols_find_slot(slots, slot);
+		name = symbols_find_slot(c, slot);
 		if (!name)
 			continue;
-		if (add_stub(s, m, c->address + at, c->entry, name) < 0)
+		if (add_stub(s, c->m, c->address + at, c->entry, name) < 0)
 			return -1;
-		if (m->machine == EM_AARCH64)
+		if (aarch64)
 			at += 8; /* the same stub must not be decoded again after its bti */
 	}
 	return 0;
 }
 
-/* Find the size of the header before the first stub, and of a stub, for stubs that are not read
- * from code. */
-static void stub_layout(const struct elf_module *m, const struct code *c, size_t *first,
-			size_t *each)
+/* Read stubs that are not read from code, after a header. */
+static int read_ordered(struct symbols *s, const struct plt *c)
 {
-	*each = c->entry;
-	*first = c->entry;
-	if (m->machine == EM_ARM) {
-		*first = 20;
-		*each = 12;
-	} else if (m->machine == EM_RISCV) {
-		*first = 32;
-		*each = 16;
-	}
-}
+	unsigned machine = c->m->machine;
+	size_t at = machine == EM_ARM ? 20 : machine == EM_RISCV ? 32 : c->entry;
+	size_t each = machine == EM_ARM ? 12 : machine == EM_RISCV ? 16 : c->entry;
 
-static int read_ordered(struct symbols *s, const struct elf_module *m, const struct code *c,
-			const struct symbol_slots *slots)
-{
-	size_t first, each, i;
-
-	stub_layout(m, c, &first, &each);
-	for (i = 0; i < slots->count; i++) {
-		size_t at = first + i * each;
-
-		if (at >= c->size)
-			break;
-		if (add_stub(s, m, c->address + at, each, slots->at[i].name) < 0)
+	for (size_t i = 0; i < c->count && at < c->size; i++, at += each)
+		if (add_stub(s, c->m, c->address + at, each, c->slots[i].name) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -888,17 +889,8 @@ static bool is_decoded(const struct elf_module *m)
 	return m->machine == EM_X86_64 || m->machine == EM_386 || m->machine == EM_AARCH64;
 }
 
-struct plt {
-	struct imports imports;
-	struct symbol_slots slots;
-	uint64_t got; /* address of .got.plt, else of .got */
-	bool has_got_plt;
-	size_t strings; /* index of the section names */
-};
-
 /* Read what stubs need first: relocations, and the address of the GOT. */
-static int visit_data(struct plt *plt, const struct elf_module *m, Elf_Scn *section,
-		      const GElf_Shdr *header, const char *name)
+static int visit_data(struct plt *plt, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
 	bool of_plt = !strcmp(name, ".rela.plt") || !strcmp(name, ".rel.plt");
 
@@ -906,17 +898,15 @@ static int visit_data(struct plt *plt, const struct elf_module *m, Elf_Scn *sect
 		plt->got = header->sh_addr;
 		plt->has_got_plt = name[4] != '\0';
 	}
-	if (header->sh_type != SHT_RELA && header->sh_type != SHT_REL)
+	if ((header->sh_type != SHT_RELA && header->sh_type != SHT_REL) ||
+	    (!of_plt && !is_decoded(plt->m)))
 		return 0;
-	if (!of_plt && !is_decoded(m))
-		return 0;
-	return read_relocations(&plt->imports, section, header, &plt->slots);
+	return read_relocations(plt, section, header);
 }
 
-static int visit_code(struct plt *plt, struct symbols *s, const struct elf_module *m,
-		      Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static int visit_code(struct plt *plt, struct symbols *s, Elf_Scn *section, const GElf_Shdr *header,
+		      const char *name)
 {
-	struct code c = {.address = header->sh_addr, .entry = 16};
 	bool lazy = !strcmp(name, ".plt");
 	Elf_Data *data;
 
@@ -926,68 +916,37 @@ static int visit_code(struct plt *plt, struct symbols *s, const struct elf_modul
 	data = elf_rawdata(section, NULL);
 	if (!data || !data->d_buf)
 		return 0;
-	c.bytes = data->d_buf;
-	c.size = data->d_size;
+	plt->code = data->d_buf;
+	plt->size = data->d_size;
+	plt->address = header->sh_addr;
 	/* linkers set sh_entsize to 0, or to other values */
-	if (header->sh_entsize == 8 || (header->sh_entsize == 24 && m->machine == EM_AARCH64))
-		c.entry = header->sh_entsize;
-	if (is_decoded(m))
-		return read_decoded(s, m, &c, plt->got, &plt->slots);
-	return lazy ? read_ordered(s, m, &c, &plt->slots) : 0;
+	plt->entry = header->sh_entsize == 8 ||
+				     (header->sh_entsize == 24 && plt->m->machine == EM_AARCH64)
+			     ? header->sh_entsize
+			     : 16;
+	if (is_decoded(plt->m))
+		return read_decoded(s, plt);
+	return lazy ? read_ordered(s, plt) : 0;
 }
 
-static int read_stubs(struct plt *plt, struct symbols *s, const struct elf_module *m)
+static int read_stubs(struct plt *plt, struct symbols *s)
 {
 	int pass;
 
 	for (pass = 0; pass < 2; pass++) {
 		Elf_Scn *section = NULL;
 		GElf_Shdr header;
+		const char *name;
 
-		while ((section = elf_nextscn(m->elf, section))) {
-			const char *name;
-			int result;
-
-			if (!gelf_getshdr(section, &header))
-				continue;
-			name = elf_strptr(m->elf, plt->strings, header.sh_name);
-			if (!name)
-				continue;
-			result = pass ? visit_code(plt, s, m, section, &header, name)
-				      : visit_data(plt, m, section, &header, name);
-			if (result < 0)
+		while ((section = elf_next_named(plt->m->elf, section, &header, &name)))
+			if (pass ? visit_code(plt, s, section, &header, name)
+				 : visit_data(plt, section, &header, name))
 				return -1;
-		}
-		if (is_decoded(m) && plt->slots.count)
-			qsort(plt->slots.at, plt->slots.count, sizeof *plt->slots.at,
-			      compare_imports);
+		if (is_decoded(plt->m) && plt->count)
+			qsort(plt->slots, plt->count, sizeof *plt->slots, compare_slots);
 	}
 	return 0;
 }
-
-/* Add the module's PLT stubs to s. Returns 0, or -1 when out of memory. */
-static int elf_read_plt(struct symbols *s, const struct elf_module *m)
-{
-	struct plt plt = {.imports.elf = m->elf};
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	int result;
-
-	while ((section = elf_nextscn(m->elf, section)))
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNSYM)
-			break;
-	if (!section || elf_getshdrstrndx(m->elf, &plt.strings) < 0)
-		return 0;
-	plt.imports.symbols = elf_getdata(section, NULL);
-	plt.imports.strings = header.sh_link;
-	if (!plt.imports.symbols)
-		return 0;
-	result = read_stubs(&plt, s, m);
-	free(plt.slots.at);
-	return result;
-}
-
-/* --- the functions of an ELF file, from it or from its separate debug file --- */
 
 static Elf_Scn *symbols_find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 {
@@ -998,6 +957,25 @@ static Elf_Scn *symbols_find_type(Elf *elf, GElf_Word type, GElf_Shdr *header)
 			return section;
 	return NULL;
 }
+
+/* Add the module's PLT stubs to s. Returns 0, or -1 when out of memory. */
+static int elf_read_plt(struct symbols *s, const struct elf_module *m)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = symbols_find_type(m->elf, SHT_DYNSYM, &header);
+	struct plt plt = {.m = m};
+	int result;
+
+	plt.imports = section ? elf_getdata(section, NULL) : NULL;
+	if (!plt.imports)
+		return 0;
+	plt.strings = header.sh_link;
+	result = read_stubs(&plt, s);
+	free(plt.slots);
+	return result;
+}
+
+/* --- the functions of an ELF file, from it or from its separate debug file --- */
 
 /* The rank of a label of an assembler, after those of bind_rank. */
 enum { LABEL = 3 };
@@ -1262,7 +1240,6 @@ static int read_best_table(struct symbols *s, const struct elf_module *m, const 
 /* Note the segments of code: a linker may move them in memory against their place in the file. */
 static int read_segments(struct symbols *s, const struct elf_module *m)
 {
-	struct code_segment *segments;
 	GElf_Phdr h;
 	size_t n;
 
@@ -1273,9 +1250,9 @@ static int read_segments(struct symbols *s, const struct elf_module *m)
 			continue;
 		if (ARRAY_GROW(s->segments, s->segments_room, s->nsegments))
 			return -1;
-		segments = s->segments;
-		segments[s->nsegments++] = (struct code_segment){
-			h.p_offset, h.p_offset + h.p_filesz, h.p_vaddr - m->base - h.p_offset};
+		s->segments[s->nsegments].start = h.p_offset;
+		s->segments[s->nsegments].end = h.p_offset + h.p_filesz;
+		s->segments[s->nsegments++].shift = h.p_vaddr - m->base - h.p_offset;
 	}
 	return 0;
 }
@@ -1319,25 +1296,11 @@ struct symbols *symbols_from_elf(const char *path, const char *sysroot, const ch
 #define FUNCTION_MAX	      (UINT64_C(1) << 20)
 #define SYMBOLS_KALLSYMS_PAGE 4096
 
-/* The addresses of all lines, also of data: each ends the function before it. */
-struct bounds {
-	uint64_t *at;
-	size_t count, room;
-};
-
-static int add_bound(struct bounds *b, uint64_t address)
-{
-	if (ARRAY_GROW(b->at, b->room, b->count))
-		return -1;
-	b->at[b->count++] = address;
-	return 0;
-}
-
 static int compare_addresses(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	uint64_t x = get_u64(a), y = get_u64(b);
 
-	return (*x > *y) - (*x < *y);
+	return (x > y) - (x < y);
 }
 
 static bool symbols_kallsyms_is_function(char type)
@@ -1345,7 +1308,8 @@ static bool symbols_kallsyms_is_function(char type)
 	return type && strchr("tTwWi", type);
 }
 
-static int symbols_kallsyms_add_line(struct symbols *s, struct bounds *b, const char *p,
+/* bounds: the addresses of all lines, u64 each, also of data: each ends the function before it. */
+static int symbols_kallsyms_add_line(struct symbols *s, struct buffer *bounds, const char *p,
 				     size_t length)
 {
 	const char *end = p + length, *name;
@@ -1355,7 +1319,7 @@ static int symbols_kallsyms_add_line(struct symbols *s, struct bounds *b, const 
 		s->damaged += length > 0;
 		return 0;
 	}
-	if (add_bound(b, address) < 0)
+	if (buffer_u64(bounds, address))
 		return -1;
 	if (!symbols_kallsyms_is_function(p[1]) || !address)
 		return 0;
@@ -1407,7 +1371,7 @@ static void drop_aliases(struct symbols *s)
 	s->count = n;
 }
 
-static void set_sizes(struct symbols *s, const struct bounds *b)
+static void set_sizes(struct symbols *s, const struct buffer *bounds)
 {
 	size_t i, k = 0;
 
@@ -1415,42 +1379,43 @@ static void set_sizes(struct symbols *s, const struct bounds *b)
 		struct symbol *symbol = &s->entry[i];
 		uint64_t to_next = 0;
 
-		while (k < b->count && b->at[k] <= symbol->start)
-			k++;
-		if (k < b->count)
-			to_next = b->at[k] - symbol->start;
+		while (k < bounds->size && get_u64(bounds->data + k) <= symbol->start)
+			k += 8;
+		if (k < bounds->size)
+			to_next = get_u64(bounds->data + k) - symbol->start;
 		if (!to_next || to_next > FUNCTION_MAX)
 			to_next = 2 * SYMBOLS_KALLSYMS_PAGE - symbol->start % SYMBOLS_KALLSYMS_PAGE;
 		symbol->size = to_next;
 	}
 }
 
-static int symbols_kallsyms_read_text(struct symbols *s, struct bounds *b, const char *text,
+static int symbols_kallsyms_read_text(struct symbols *s, struct buffer *bounds, const char *text,
 				      size_t size)
 {
 	for (struct lines l = lines_of(text, size); lines_next(&l);)
-		if (symbols_kallsyms_add_line(s, b, l.line, l.size) < 0)
+		if (symbols_kallsyms_add_line(s, bounds, l.line, l.size) < 0)
 			return -1;
 	if (symbols_sort(s) < 0)
 		return -1;
-	if (b->count)
-		qsort(b->at, b->count, sizeof *b->at, compare_addresses);
-	s->hidden = b->count && !b->at[b->count - 1];
+	if (bounds->size) {
+		qsort(bounds->data, bounds->size / 8, 8, compare_addresses);
+		s->hidden = !get_u64(bounds->data + bounds->size - 8);
+	}
 	drop_aliases(s);
-	set_sizes(s, b);
+	set_sizes(s, bounds);
 	return 0;
 }
 
 struct symbols *symbols_from_kallsyms(const char *text, size_t size)
 {
 	struct symbols *s = symbols_new();
-	struct bounds b = {0};
+	struct buffer bounds = {0};
 	int result;
 
 	if (!s)
 		return NULL;
-	result = symbols_kallsyms_read_text(s, &b, text, size);
-	free(b.at);
+	result = symbols_kallsyms_read_text(s, &bounds, text, size);
+	buffer_free(&bounds);
 	if (result < 0) {
 		symbols_free(s);
 		return NULL;
@@ -1489,20 +1454,14 @@ bool symbols_running_text(struct text_range *text)
 /* The types that uftrace reads as symbols; '?' only ends the symbol before it. */
 static const char types[] = "?TtwPKDdvu";
 
-struct source_line {
-	uint64_t address;
-	uint32_t size; /* 0: not given */
-	char type;
-	const char *name;
-	size_t length;
-};
-
-static bool symbols_read_line(const char *p, size_t length, struct source_line *line)
+/* Read a line; size 0: not given. The name is in the line, and name_length long. */
+static bool symbols_read_line(const char *p, size_t length, struct symbol *line,
+			      size_t *name_length)
 {
 	const char *end = p + length, *tab;
 	uint64_t size = 0;
 
-	if (!digits_hex(&p, end, &line->address) || end - p < 2 || *p++ != ' ')
+	if (!digits_hex(&p, end, &line->start) || end - p < 2 || *p++ != ' ')
 		return false;
 	if (*p >= '0' && *p <= '9' && (!digits_hex(&p, end, &size) || p == end || *p++ != ' '))
 		return false;
@@ -1511,57 +1470,54 @@ static bool symbols_read_line(const char *p, size_t length, struct source_line *
 	line->size = (uint32_t)size;
 	line->type = *p;
 	line->name = p + 2;
-	line->length = (size_t)(end - line->name);
-	tab = memchr(line->name, '\t', line->length);
-	if (tab)
-		line->length = (size_t)(tab - line->name);
-	return line->length > 0;
+	tab = memchr(line->name, '\t', (size_t)(end - line->name));
+	*name_length = (size_t)((tab ? tab : end) - line->name);
+	return *name_length > 0;
 }
 
-static bool name_is(const struct source_line *line, const char *name)
+static bool is_end_mark(const struct symbol *line, size_t length)
 {
-	return line->length == strlen(name) && !memcmp(line->name, name, line->length);
+	static const char *const marks[] = {"__sym_end", "__dynsym_end", "__func_end"};
+
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (length == strlen(marks[i]) && !memcmp(line->name, marks[i], length))
+			return true;
+	return line->type == '?';
 }
 
-static bool is_end_mark(const struct source_line *line)
-{
-	return line->type == '?' || name_is(line, "__sym_end") || name_is(line, "__dynsym_end") ||
-	       name_is(line, "__func_end");
-}
-
-static int symbols_uftrace_add_line(struct symbols *s, const struct source_line *line)
+static int symbols_uftrace_add_line(struct symbols *s, const struct symbol *line, size_t length)
 {
 	struct symbol *last = s->count ? &s->entry[s->count - 1] : NULL;
 
 	/* uftrace has 32 bits for the size: a file that is not sorted gives wrong sizes in
 	 * uftrace and here */
 	if (last && !last->size)
-		last->size = (uint32_t)(line->address - last->start);
-	if (is_end_mark(line))
+		last->size = (uint32_t)(line->start - last->start);
+	if (is_end_mark(line, length))
 		return 0;
-	return symbols_add_escaped(s, line->address, line->size, line->type, line->name,
-				   line->length);
+	return symbols_add_escaped(s, line->start, line->size, line->type, line->name, length);
 }
 
 static int symbols_uftrace_read_text(struct symbols *s, const char *text, size_t size)
 {
 	uint64_t last_address = UINT64_MAX;
 	char last_type = '\0';
-	struct source_line line;
+	struct symbol line;
+	size_t length;
 
 	for (struct lines l = lines_of(text, size); lines_next(&l);) {
 		if (*l.line == '#')
 			continue;
-		if (!symbols_read_line(l.line, l.size, &line)) {
+		if (!symbols_read_line(l.line, l.size, &line, &length)) {
 			s->damaged += l.size > 0;
 			continue;
 		}
 		if (!strchr(types, line.type) ||
-		    (line.address == last_address && line.type == last_type))
+		    (line.start == last_address && line.type == last_type))
 			continue;
-		last_address = line.address;
+		last_address = line.start;
 		last_type = line.type;
-		if (symbols_uftrace_add_line(s, &line) < 0)
+		if (symbols_uftrace_add_line(s, &line, length) < 0)
 			return -1;
 	}
 	return symbols_sort(s);
@@ -1578,107 +1534,7 @@ struct symbols *symbols_from_uftrace(const char *text, size_t size)
 	return s;
 }
 
-/* --- symbols --- */
-
-#define NAMES_CHUNK 65536
-
-struct symbol_names {
-	struct symbol_names *next;
-	size_t used, size;
-	char bytes[];
-};
-
-struct symbols *symbols_new(void)
-{
-	return calloc(1, sizeof(struct symbols));
-}
-
-void symbols_free(struct symbols *s)
-{
-	struct symbol_names *names, *next;
-
-	if (!s)
-		return;
-	for (names = s->names; names; names = next) {
-		next = names->next;
-		free(names);
-	}
-	free(s->segments);
-	free(s->entry);
-	free(s->outer);
-	free(s);
-}
-
-/* Allocate a chunk. A long name gets a chunk of its own after the current one, which remains in
- * use. */
-static struct symbol_names *new_chunk(struct symbols *s, size_t need)
-{
-	size_t size = need > NAMES_CHUNK / 4 ? need : NAMES_CHUNK;
-	struct symbol_names *names = malloc(sizeof *names + size);
-
-	if (!names)
-		return NULL;
-	names->used = 0;
-	names->size = size;
-	if (s->names && size == need) {
-		names->next = s->names->next;
-		s->names->next = names;
-	} else {
-		names->next = s->names;
-		s->names = names;
-	}
-	return names;
-}
-
-/* Copy a name, NUL-terminated, valid as long as the table; NULL when out of memory. */
-static const char *symbols_keep(struct symbols *s, const char *name, size_t length)
-{
-	struct symbol_names *names = s->names;
-	char *copy;
-
-	length = strnlen(name, length);
-	if (!names || names->size - names->used <= length) {
-		names = new_chunk(s, length + 1);
-		if (!names)
-			return NULL;
-	}
-	copy = names->bytes + names->used;
-	memcpy(copy, name, length);
-	copy[length] = '\0';
-	names->used += length + 1;
-	return copy;
-}
-
-int symbols_add(struct symbols *s, uint64_t start, uint64_t size, char type, const char *name,
-		size_t length)
-{
-	const char *copy;
-
-	if (ARRAY_GROW(s->entry, s->room, s->count))
-		return -1;
-	copy = symbols_keep(s, name, length);
-	if (!copy)
-		return -1;
-	s->entry[s->count++] = (struct symbol){start, size, copy, type};
-	return 0;
-}
-
-/* Append a symbol of a text file of trencode, in which bytes may be escaped as \xHH. */
-static int symbols_add_escaped(struct symbols *s, uint64_t start, uint64_t size, char type,
-			       const char *name, size_t length)
-{
-	char *copy;
-	int result;
-
-	if (!memchr(name, '\\', length))
-		return symbols_add(s, start, size, type, name, length);
-	copy = strndup(name, length);
-	if (!copy)
-		return -1;
-	result = symbols_add(s, start, size, type, copy, escape_undo(copy, strlen(copy), '\\'));
-	free(copy);
-	return result;
-}
+/* --- order and lookup --- */
 
 static bool is_sorted(const struct symbols *s)
 {

@@ -153,6 +153,10 @@ struct elf_module {
 
 void elf_file_close(struct elf_file *f);
 
+/* Get the next section that has a header and a name, the first one after NULL. NULL: there is none.
+ * elf may be NULL. */
+Elf_Scn *elf_next_named(Elf *elf, Elf_Scn *section, GElf_Shdr *header, const char **name);
+
 /* Get the size of the file, 0 if it is unknown. */
 uint64_t elf_file_size(const struct elf_file *f);
 

@@ -15,15 +15,15 @@
 
 enum { CHUNK = 16 * 1024 };
 
-struct intern_chunk {
-	struct intern_chunk *next;
+struct text_chunk {
+	struct text_chunk *next;
 	size_t used, size;
 	char data[];
 };
 
-static char *intern_keep(struct intern *in, const void *data, size_t n)
+char *text_keep(struct text_chunk **chunks, const void *data, size_t n)
 {
-	struct intern_chunk *c = in->chunks;
+	struct text_chunk *c = *chunks;
 	size_t need = n + 1;
 	char *p;
 
@@ -35,8 +35,8 @@ static char *intern_keep(struct intern *in, const void *data, size_t n)
 			return NULL;
 		c->used = 0;
 		c->size = size;
-		c->next = in->chunks;
-		in->chunks = c;
+		c->next = *chunks;
+		*chunks = c;
 	}
 	p = c->data + c->used;
 	if (n)
@@ -44,6 +44,14 @@ static char *intern_keep(struct intern *in, const void *data, size_t n)
 	p[n] = '\0';
 	c->used += need;
 	return p;
+}
+
+void text_chunks_free(struct text_chunk *chunks)
+{
+	for (struct text_chunk *next; chunks; chunks = next) {
+		next = chunks->next;
+		free(chunks);
+	}
 }
 
 /*
@@ -68,12 +76,10 @@ static uint32_t lookup(const struct intern *in, const void *data, size_t n, uint
 {
 	uint32_t found;
 
-	for (; (found = (uint32_t)key_map_get(&in->numbers, *key)); ++*key) {
-		const struct intern_key *k = &in->keys[found - 1];
-
-		if (k->size == n && (!n || !memcmp(k->data, data, n)))
+	for (; (found = (uint32_t)key_map_get(&in->numbers, *key)); ++*key)
+		if (intern_size(in, found - 1) == n &&
+		    (!n || !memcmp(intern_data(in, found - 1), data, n)))
 			return found - 1;
-	}
 	return INTERN_NONE;
 }
 
@@ -94,10 +100,11 @@ uint32_t intern(struct intern *in, const void *data, size_t n)
 	if (ARRAY_GROW(in->keys, in->capacity, in->count))
 		return INTERN_NONE;
 	number = key_map_number(&in->numbers, key);
-	kept = number ? intern_keep(in, data, n) : NULL;
+	kept = number ? text_keep(&in->chunks, data, n) : NULL;
 	if (!kept)
 		return INTERN_NONE;
-	in->keys[in->count] = (struct intern_key){kept, (uint32_t)n};
+	in->keys[in->count].data = kept;
+	in->keys[in->count].size = (uint32_t)n;
 	*number = ++in->count;
 	return in->count - 1;
 }
@@ -116,12 +123,7 @@ uint32_t intern_find(const struct intern *in, const void *data, size_t n)
 
 void intern_free(struct intern *in)
 {
-	struct intern_chunk *c = in->chunks, *next;
-
-	for (; c; c = next) {
-		next = c->next;
-		free(c);
-	}
+	text_chunks_free(in->chunks);
 	free(in->keys);
 	key_map_free(&in->numbers);
 	*in = (struct intern){0};
@@ -129,14 +131,10 @@ void intern_free(struct intern *in)
 
 uint32_t *id_cache_number(struct id_cache *k, const void *key, size_t n)
 {
-	uint32_t at = intern(&k->keys, key, n), *numbers;
+	uint32_t at = intern(&k->keys, key, n);
 
-	if (at == INTERN_NONE)
-		return NULL;
-	if (ARRAY_REACH(k->numbers, k->capacity, at))
-		return NULL;
-	numbers = k->numbers;
-	return &numbers[at];
+	return at == INTERN_NONE || ARRAY_REACH(k->numbers, k->capacity, at) ? NULL
+									     : &k->numbers[at];
 }
 
 void id_cache_free(struct id_cache *k)
@@ -219,13 +217,10 @@ void *pool_add(struct pool *p)
 	if (p->count == UINT32_MAX)
 		return NULL;
 	if (!(p->count & (POOL_CHUNK - 1))) {
-		char **chunks;
-
 		if (ARRAY_GROW(p->chunks, p->capacity, chunk))
 			return NULL;
-		chunks = p->chunks;
-		chunks[chunk] = calloc(POOL_CHUNK, p->element);
-		if (!chunks[chunk])
+		p->chunks[chunk] = calloc(POOL_CHUNK, p->element);
+		if (!p->chunks[chunk])
 			return NULL;
 	}
 	return pool_at(p, p->count++);
@@ -276,22 +271,19 @@ void huge_heap(size_t size)
 
 uint32_t stack_table_add(struct stack_table *t, uint32_t parent, uint32_t location)
 {
-	struct stack_key *stacks, *key;
+	struct stack_key *key;
 	uint32_t *slot = key_map_number(&t->numbers, stack_table_key(parent, location));
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
-	if (t->count == UINT32_MAX)
+	if (t->count == UINT32_MAX || ARRAY_GROW(t->stacks, t->capacity, t->count))
 		return 0;
-	if (ARRAY_GROW(t->stacks, t->capacity, t->count))
-		return 0;
-	stacks = t->stacks;
-	key = &stacks[t->count++];
+	key = &t->stacks[t->count++];
 	*key = (struct stack_key){parent, location, 1, t->count};
 	if (parent)
-		key->frames += stacks[parent - 1].frames;
+		key->frames += t->stacks[parent - 1].frames;
 	if (key->frames > STACK_FRAMES + 1)
-		key->limited = stacks[parent - 1].limited;
+		key->limited = t->stacks[parent - 1].limited;
 	return *slot = t->count;
 }
 

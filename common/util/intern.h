@@ -17,21 +17,24 @@
  * by a NUL. A zero-initialised table is empty.
  */
 
-struct intern_key {
-	const char *data;
-	uint32_t size;
-};
-
 struct intern {
-	struct intern_key *keys;
+	struct {
+		const char *data;
+		uint32_t size;
+	} * keys;
 	struct key_map numbers; /* number + 1, by the hash of the bytes */
 	uint32_t count;
 	uint64_t factor; /* secret factor of that hash */
 	size_t capacity;
-	struct intern_chunk *chunks;
+	struct text_chunk *chunks;
 };
 
 #define INTERN_NONE UINT32_MAX
+
+/* Copy n bytes, followed by a NUL, to a place where they stay until text_chunks_free; NULL when out
+ * of memory. *chunks: NULL at first. */
+char *text_keep(struct text_chunk **chunks, const void *data, size_t n);
+void text_chunks_free(struct text_chunk *chunks);
 
 /* Get the number of these bytes, stored now or earlier; INTERN_NONE when out of memory. */
 uint32_t intern(struct intern *in, const void *data, size_t n);
