@@ -23,26 +23,25 @@ static inline uint32_t call_stacks_unseen(const struct stack *s)
 
 enum { CACHE = 1 << 15 };
 
-static struct recorded_node *cached(struct recorded_stacks *r, uint32_t root, uint32_t stack)
+/* Get the place of a stack in the cache. */
+static size_t cache_place(uint32_t root, uint32_t stack)
 {
-	uint64_t hash = hash_u64((uint64_t)root << 32 | stack);
-
-	return &r->cache[hash & (CACHE - 1)];
+	return hash_u64((uint64_t)root << 32 | stack) & (CACHE - 1);
 }
 
 /* Get the root's nodes, with room for the stack. NULL: they are in the cache, or *bad, out of
  * memory. */
-static struct recorded_root *root_of(struct recorded_stacks *r, uint32_t root, uint32_t stack,
+static struct recorded_root *root_of(struct call_stacks *cs, uint32_t root, uint32_t stack,
 				     bool *bad)
 {
-	struct recorded_root *at = r->roots;
+	struct recorded_root *at = cs->recorded.roots, *end = at + RECORDED_ROOTS;
 
-	while (at < r->roots + RECORDED_ROOTS && at->size && at->root != root)
+	while (at < end && at->size && at->root != root)
 		at++;
-	if (at == r->roots + RECORDED_ROOTS) {
-		if (!r->cache)
-			r->cache = calloc(CACHE, sizeof(*r->cache));
-		*bad = !r->cache;
+	if (at == end) {
+		if (!cs->recorded.cache)
+			cs->recorded.cache = calloc(CACHE, sizeof(*cs->recorded.cache));
+		*bad = !cs->recorded.cache;
 		return NULL;
 	}
 	*bad = ARRAY_REACH(at->node, at->size, stack);
@@ -54,13 +53,14 @@ static struct recorded_root *root_of(struct recorded_stacks *r, uint32_t root, u
 
 static void call_stacks_forget_recorded(struct call_stacks *cs)
 {
-	struct recorded_stacks *r = &cs->recorded;
+	if (cs->recorded.cache)
+		memset(cs->recorded.cache, 0, CACHE * sizeof(*cs->recorded.cache));
+	for (int i = 0; i < RECORDED_ROOTS; i++) {
+		struct recorded_root *at = &cs->recorded.roots[i];
 
-	if (r->cache)
-		memset(r->cache, 0, CACHE * sizeof(*r->cache));
-	for (struct recorded_root *at = r->roots; at < r->roots + RECORDED_ROOTS; at++)
 		if (at->node)
 			memset(at->node, 0, at->size * sizeof(*at->node));
+	}
 }
 
 static void call_stacks_free_recorded(struct call_stacks *cs)
@@ -83,48 +83,54 @@ static uint32_t frame_node(struct call_stacks *cs, uint32_t parent, uint32_t sta
 }
 
 /* Get the node of a stack if it is known, else 0. at NULL: it may be in the cache. */
-static uint32_t known_node(struct recorded_stacks *r, const struct recorded_root *at, uint32_t root,
-			   uint32_t stack)
+static uint32_t known_node(const struct call_stacks *cs, const struct recorded_root *at,
+			   uint32_t root, uint32_t stack)
 {
-	const struct recorded_node *c;
+	size_t i = cache_place(root, stack);
 
 	if (at)
 		return at->node[stack];
-	c = cached(r, root, stack);
-	return c->root == root && c->stack == stack ? c->node : 0;
+	return cs->recorded.cache[i].root == root && cs->recorded.cache[i].stack == stack
+		       ? cs->recorded.cache[i].node
+		       : 0;
 }
 
 int call_stacks_recorded(struct call_stacks *cs, uint32_t root, uint32_t stack, uint32_t *node)
 {
 	const struct dictionary *d = cs->calls->dictionary;
-	struct recorded_stacks *r = &cs->recorded;
+	struct buffer *frames = &cs->recorded.frames;
 	struct recorded_root *at;
 	uint32_t found = 0;
 	bool bad;
 
-	if (r->symbol_changes != d->symbol_changes)
+	if (cs->recorded.symbol_changes != d->symbol_changes)
 		call_stacks_forget_recorded(cs);
-	r->symbol_changes = d->symbol_changes;
-	at = root_of(r, root, stack, &bad);
+	cs->recorded.symbol_changes = d->symbol_changes;
+	at = root_of(cs, root, stack, &bad);
 	if (bad)
 		return -1;
-	for (r->frames.size = 0; stack; stack = dictionary_stack_parent(d, stack)) {
-		found = known_node(r, at, root, stack);
+	for (frames->size = 0; stack; stack = dictionary_stack_parent(d, stack)) {
+		found = known_node(cs, at, root, stack);
 		if (found)
 			break;
-		if (buffer_u32(&r->frames, stack))
+		if (buffer_u32(frames, stack))
 			return -1;
 	}
 	*node = found ? found : root;
-	for (size_t i = r->frames.size; i; i -= 4) {
-		stack = get_u32(r->frames.data + i - 4);
+	for (size_t i = frames->size; i; i -= 4) {
+		stack = get_u32(frames->data + i - 4);
 		*node = frame_node(cs, *node, stack);
 		if (!*node)
 			return -1;
-		if (at)
+		if (at) {
 			at->node[stack] = *node;
-		else
-			*cached(r, root, stack) = (struct recorded_node){root, stack, *node};
+		} else {
+			size_t place = cache_place(root, stack);
+
+			cs->recorded.cache[place].root = root;
+			cs->recorded.cache[place].stack = stack;
+			cs->recorded.cache[place].node = *node;
+		}
 	}
 	return 0;
 }
@@ -253,37 +259,29 @@ int call_stacks_name(struct call_stacks *cs, uint32_t location, uint32_t *name)
 
 struct call_stacks_thread *call_stacks_thread(struct call_stacks *cs, size_t number)
 {
-	struct call_stacks_thread *threads;
-
-	if (ARRAY_REACH(cs->threads, cs->nthreads, number))
-		return NULL;
-	threads = cs->threads;
-	return &threads[number];
+	return ARRAY_REACH(cs->threads, cs->nthreads, number) ? NULL : &cs->threads[number];
 }
 
 int call_stacks_grow(uint32_t **nodes, size_t *capacity, size_t level)
 {
-	if (ARRAY_REACH(*nodes, *capacity, level))
-		return -1;
-	return 0;
+	return ARRAY_REACH(*nodes, *capacity, level);
 }
 
 struct stack_base *call_stacks_base(struct call_stacks *cs, uint32_t thread, uint32_t unseen)
 {
 	uint32_t key[] = {thread, unseen}, number = intern(&cs->base_keys, key, sizeof(key));
-	struct stack_base *bases;
+	struct stack_base *base;
 
 	if (number == INTERN_NONE || number < cs->nbases)
 		return number == INTERN_NONE ? NULL : &cs->bases[number];
 	if (ARRAY_GROW(cs->bases, cs->bases_capacity, cs->nbases))
 		return NULL;
-	bases = cs->bases;
-	bases += cs->nbases;
-	*bases = (struct stack_base){thread, unseen, stack_tree_detached(&cs->tree), 0, 0};
-	if (!bases->node)
+	base = &cs->bases[cs->nbases];
+	*base = (struct stack_base){thread, unseen, stack_tree_detached(&cs->tree), 0, 0};
+	if (!base->node)
 		return NULL;
 	cs->nbases++;
-	return bases;
+	return base;
 }
 
 /* Set the thread's number of unseen calls. */
@@ -384,9 +382,8 @@ static int common_call_stacks_leave(struct call_stacks *cs, struct call_stacks_t
 			*node = stack_tree_child(&cs->tree, caller, name);
 		return *node ? 0 : -1;
 	}
-	if (c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown))
-		return -1;
-	if (lower(cs, th, c->level, name))
+	if ((c->level + 1 < th->low && lower(cs, th, c->level + 1, cs->unknown)) ||
+	    lower(cs, th, c->level, name))
 		return -1;
 	*node = stack_tree_child(&cs->tree, th->base, name);
 	return *node ? 0 : -1;
@@ -586,9 +583,7 @@ static int restore_thread(struct call_stacks *cs, const struct stack *s)
 	size_t first = s->count && !s->frames[0].begun;
 	uint32_t unseen = call_stacks_unseen(s), name;
 
-	if (!th)
-		return -1;
-	if (call_stacks_set_unseen(cs, th, unseen))
+	if (!th || call_stacks_set_unseen(cs, th, unseen))
 		return -1;
 	/* else its next row shows how many are unseen */
 	th->started = call_stacks_open(s);

@@ -56,19 +56,11 @@ struct call_stacks_thread {
  * folded takes 1.9 times the CPU for samples of 190,000 stacks. */
 enum { RECORDED_ROOTS = 4 };
 
-/* The nodes of recorded stacks. Those below the first roots are all known; of others, those that
- * were looked up last. */
-struct recorded_stacks {
-	struct recorded_root {
-		uint32_t root;
-		uint32_t *node; /* by stack; 0: not known */
-		size_t size;	/* 0: free */
-	} roots[RECORDED_ROOTS];
-	struct recorded_node {
-		uint32_t root, stack, node; /* node 0: free */
-	} * cache;
-	struct buffer frames;
-	uint32_t symbol_changes;
+/* The nodes of the recorded stacks below a root. */
+struct recorded_root {
+	uint32_t root;
+	uint32_t *node; /* by stack; 0: not known */
+	size_t size;	/* 0: free */
 };
 
 struct call_stacks {
@@ -90,7 +82,16 @@ struct call_stacks {
 	uint32_t symbol_changes;
 	struct call_stacks_thread *threads; /* by number in calls */
 	size_t nthreads;
-	struct recorded_stacks recorded;
+	/* The nodes of recorded stacks. Those below the first roots are all known; of others, those
+	   that were looked up last. */
+	struct {
+		struct recorded_root roots[RECORDED_ROOTS];
+		struct {
+			uint32_t root, stack, node; /* node 0: free */
+		} * cache;
+		struct buffer frames;
+		uint32_t symbol_changes;
+	} recorded;
 	struct buffer scratch;
 };
 

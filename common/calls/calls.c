@@ -15,12 +15,6 @@
 
 enum { BUCKETS = 64, FRAMES_OF_A_BUCKET = 4 };
 
-/* A numbered call that the end of the trace closes. */
-struct numbered_end {
-	uint32_t thread, index;
-	uint64_t serial;
-};
-
 static inline struct frame *top(struct stack *s)
 {
 	return s->count ? &s->frames[s->count - 1] : NULL;
@@ -31,8 +25,34 @@ static inline void pop(struct stack *s)
 	calls_take(s);
 }
 
-/* Forget the number of a frame of a call with a number, which was popped. */
-static void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f);
+/* Set limit and floor, which decide which rows are processed in line. */
+static void calls_set_limits(struct stack *s)
+{
+	const struct stack *i = s->ignored_inner;
+	bool slow = s->exec || s->nnumbered || (s->kernel && s->kernel->count) || (i && i->count);
+
+	s->limit = slow || !s->started		     ? 0
+		   : s->capacity < CALLS_STACK_LIMIT ? s->capacity
+						     : CALLS_STACK_LIMIT;
+	s->floor = slow ? CALLS_NO_LEAVE : s->unseen != 0;
+	s->frames[-1].depth = s->unseen - 1;
+}
+
+/* Forget the number of a frame of a call with a number. */
+static void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f)
+{
+	const struct numbered_call *n;
+	uint64_t index;
+
+	if (!f->numbered)
+		return;
+	s->nnumbered--;
+	calls_set_limits(s);
+	n = &c->numbered.calls[f->numbered - 1];
+	if (!n->replaced)
+		open_calls_take(&c->open, n->lane->source->number, n->number, &index);
+	calls_number_free(c, f->numbered - 1);
+}
 
 /* Discard the top frame, which has no leave. */
 static inline void lose(struct calls *c, struct stack *s, enum calls_lost why)
@@ -91,19 +111,6 @@ static inline bool calls_is_own(const struct type *t)
 static inline uint64_t calls_clipped(const struct calls *c, uint64_t since)
 {
 	return since < c->since ? c->since : since;
-}
-
-/* Set limit and floor, which decide which rows are processed in line. */
-static void calls_set_limits(struct stack *s)
-{
-	const struct stack *i = s->ignored_inner;
-	bool slow = s->exec || s->nnumbered || (s->kernel && s->kernel->count) || (i && i->count);
-
-	s->limit = slow || !s->started		     ? 0
-		   : s->capacity < CALLS_STACK_LIMIT ? s->capacity
-						     : CALLS_STACK_LIMIT;
-	s->floor = slow ? CALLS_NO_LEAVE : s->unseen != 0;
-	s->frames[-1].depth = s->unseen - 1;
 }
 
 static void calls_set_exec(struct stack *s, size_t exec)
@@ -273,13 +280,63 @@ static inline void calls_end_open(struct calls *c, const struct stack *s, const 
 	c->counts.unfinished++;
 }
 
-static struct stack *calls_kernel_stack(struct calls *c, const struct stack *s);
-static struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call);
-static struct stack *calls_empty_stack(struct calls *c);
-static struct stack *calls_stack_at(struct calls *c, uint32_t thread);
-static enum calls_result calls_enter(struct calls *c, struct stack *s, const struct event *e);
-static enum calls_result calls_leave(struct calls *c, struct stack *s, const struct event *e,
-				     struct call *done);
+/* NULL: out of memory. */
+static struct stack *calls_empty_stack(struct calls *c)
+{
+	struct stack *s = calloc(1, sizeof(*s));
+	struct frame *frames = calloc(1, sizeof(*frames));
+
+	if (s)
+		s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
+	if (!s || !s->buckets || !frames) {
+		if (s)
+			free(s->buckets);
+		free(s);
+		free(frames);
+		c->out_of_memory = true;
+		return NULL;
+	}
+	s->frames = frames + 1;
+	s->mask = BUCKETS - 1;
+	calls_set_limits(s);
+	return s;
+}
+
+static struct stack *new_stack(struct calls *c, uint32_t thread)
+{
+	struct stack *s = ARRAY_REACH(c->stacks, c->size, thread) ? NULL : calls_empty_stack(c);
+
+	if (!s) {
+		c->out_of_memory = true;
+		return NULL;
+	}
+	s->number = thread;
+	s->asks_lane = c->restored.blocks != 0;
+	c->stacks[thread] = s;
+	return s;
+}
+
+/* Get the stack of a thread by its number; a new one is created. NULL when out of memory. */
+static struct stack *calls_stack_at(struct calls *c, uint32_t thread)
+{
+	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
+
+	return s ? s : new_stack(c, thread);
+}
+
+/* Make the stack of a thread's calls in the kernel, or of those that do not count. NULL: out of
+ * memory. */
+static struct stack *calls_kernel_stack(struct calls *c, const struct stack *s)
+{
+	struct stack *k = calls_empty_stack(c);
+
+	if (!k)
+		return NULL;
+	/* calls entered before the trace are left out */
+	k->started = true;
+	k->number = s->number;
+	return k;
+}
 
 /* Test whether each row of the type has a call number. Enters with stacks are left to calls_next.
  */
@@ -428,169 +485,59 @@ static void calls_push_unseen(struct calls *c, struct stack *s)
 	calls_set_unseen(s, 0);
 }
 
-/* --- calls inside the kernel, on top of the other calls of their thread --- */
+/* --- calls with numbers, which may overlap within one thread --- */
 
-/* Charge the time of the kernel's call since kernel_since to its caller. */
-static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
+/* Make room for one more call, and for its data. */
+static int numbered_grow(struct calls *c)
 {
-	if (s->kernel->frames[0].outside || time <= s->kernel_since)
-		return;
-	calls_charge(c, s, time - s->kernel_since);
-	s->kernel_since = time;
-}
+	size_t capacity = c->numbered.capacity;
 
-/* Process a row of a call outside the kernel while calls in the kernel are open. */
-static void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
-{
-	if (s->passed) {
-		lose_from(c, s->kernel, 0, LOST_KERNEL);
-		end_exec(s->kernel);
-		calls_set_limits(s);
-		return;
+	if (ARRAY_GROW(c->numbered.calls, capacity, c->numbered.count))
+		return -1;
+	if (c->data_size && capacity > c->numbered.capacity) {
+		uint8_t *data = reallocarray(c->numbered.data, capacity, c->data_size);
+
+		if (!data)
+			return -1;
+		c->numbered.data = data;
 	}
-	s->passed = true;
-	charge_kernel(c, s, time);
+	c->numbered.capacity = capacity;
+	return 0;
 }
 
-static uint32_t calls_open_calls(const struct stack *s)
+static inline __attribute__((always_inline)) struct numbered_call *
+numbered_new(struct calls *c, uint32_t source, uint32_t call)
 {
-	return (uint32_t)s->count + s->unseen;
-}
+	struct numbered_call *n;
+	size_t index;
 
-/* Set caller and level of a finished call in the kernel. */
-static void set_kernel_caller(const struct stack *s, struct call *done)
-{
-	if (!s->kernel->count)
-		done->caller = s->count ? s->frames[s->count - 1].location : 0;
-	done->level += calls_open_calls(s);
-}
-
-void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
-{
-	struct stack *base = c->stacks[s->number];
-
-	if (s == base || s->count)
-		calls_charge(c, s, total);
-	else
-		charge_kernel(c, base, base->last);
-}
-
-/* Discard the calls with TYPE_INNER on top at that depth or deeper. */
-static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
-{
-	while (k->count && top(k)->inner && top(k)->depth >= depth)
-		lose(c, k, LOST_INNER);
-}
-
-/* Make the stack of a thread's calls in the kernel, or of those that do not count. NULL: out of
- * memory. */
-static struct stack *calls_kernel_stack(struct calls *c, const struct stack *s)
-{
-	struct stack *k = calls_empty_stack(c);
-
-	if (!k)
-		return NULL;
-	/* calls entered before the trace are left out */
-	k->started = true;
-	k->number = s->number;
-	return k;
-}
-
-/* Get the result for a call in the kernel, which does not count outside any call. */
-static enum calls_result kernel_result(struct calls *c, enum calls_result got, bool outside)
-{
-	c->ignored |= outside;
-	return outside && !c->balances ? CALLS_NONE : got;
-}
-
-static enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
-				      struct call *done)
-{
-	struct stack *k = s->kernel;
-	enum calls_result got;
-	bool outside = calls_outside(c, s, e->time);
-
-	if (!k)
-		k = s->kernel = calls_kernel_stack(c, s);
-	if (!k)
-		return CALLS_NONE;
-	s->passed = false;
-	if (e->type->kind == KIND_ENTER) {
-		got = calls_enter(c, k, e);
-		if (got == CALLS_ENTER && k->count == 1) {
-			s->kernel_since = e->time;
-			k->frames[0].outside = outside;
-		}
-		outside = k->count && k->frames[0].outside;
+	if (c->numbered.free) {
+		index = c->numbered.free - 1;
+		c->numbered.free = c->numbered.calls[index].next;
 	} else {
-		uint64_t unmatched = c->counts.unmatched;
-		uint32_t depth = e->type->flags & TYPE_DEPTH ? e->depth
-				 : k->count		     ? top(k)->depth
-							     : 0;
-
-		lose_inner(c, k, depth);
-		outside = k->count ? k->frames[0].outside : outside;
-		if (k->count && k->frames[0].depth == depth && calls_open_calls(s))
-			charge_kernel(c, s, e->time);
-		/* a call with INNER has the depth of the call below it, which ends */
-		lose_from(c, k, depth + 1, LOST_DEPTH);
-		lose_inner(c, k, depth);
-		got = calls_leave(c, k, e, done);
-		if (got == CALLS_LEAVE)
-			set_kernel_caller(s, done);
-		if (outside) {
-			c->counts.unmatched = unmatched;
-			c->counts.ignored_kernel += got == CALLS_LEAVE;
-		}
+		if (numbered_grow(c))
+			goto fail;
+		index = c->numbered.count++;
 	}
-	calls_set_limits(s);
-	return kernel_result(c, got, outside);
+	n = &c->numbered.calls[index];
+	n->number = call;
+	n->serial = ++c->numbered.serial;
+	n->replaced = false;
+	c->data = NULL;
+	if (c->data_size)
+		c->data = calls_clear_data(c, calls_numbered_data(c, index));
+	if (!open_calls_put(&c->open, source, call, index))
+		return n;
+fail:
+	c->out_of_memory = true;
+	return NULL;
 }
 
-/* Process scheduling out or in while calls in the kernel are open. */
-static enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
-					    struct call *done)
+/* Add a call to the table of open calls; the caller sets start, lane, type, location and thread.
+ * NULL: out of memory. */
+static struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call)
 {
-	struct stack *k = s->kernel;
-	enum calls_result got;
-
-	if (e->type->kind == KIND_ENTER) {
-		got = calls_enter(c, k, e);
-		/* later calls of the kernel are inside */
-		if (got == CALLS_ENTER && c->stack == k)
-			top(k)->depth--;
-		return kernel_result(c, got, k->frames[0].outside);
-	}
-	if (!top(k)->inner)
-		return calls_leave(c, s, e, done);
-	got = calls_leave(c, k, e, done);
-	if (got == CALLS_LEAVE)
-		set_kernel_caller(s, done);
-	return kernel_result(c, got, k->frames[0].outside);
-}
-
-/* Parts of calls_finish: get the next call that is open in the kernel, or has a number. */
-static bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
-{
-	struct stack *k = s->kernel;
-	struct frame f;
-
-	if (!k || !k->count)
-		return false;
-	if (k->frames[0].outside) {
-		c->counts.ignored_kernel += k->count;
-		k->count = 0;
-		return false;
-	}
-	if (k->count == 1 && calls_open_calls(s))
-		charge_kernel(c, s, s->last);
-	f = *top(k);
-	pop(k);
-	calls_end(c, k, &f, s->last, done);
-	c->data = calls_data(c, k, k->count);
-	set_kernel_caller(s, done);
-	calls_end_open(c, k, &f, done);
-	return true;
+	return numbered_new(c, source, call);
 }
 
 /*
@@ -599,21 +546,6 @@ static bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *d
  * The table of open calls finds the frame of a call that is left. A call whose number another call
  * has now stays open, but only the call below it can end it.
  */
-
-void calls_nested_forget(struct calls *c, struct stack *s, const struct frame *f)
-{
-	const struct numbered_call *n;
-	uint64_t index;
-
-	if (!f->numbered)
-		return;
-	s->nnumbered--;
-	calls_set_limits(s);
-	n = &c->numbered.calls[f->numbered - 1];
-	if (!n->replaced)
-		open_calls_take(&c->open, n->lane->source->number, n->number, &index);
-	calls_number_free(c, f->numbered - 1);
-}
 
 /* Enter and leave a call with a number, on the stack. */
 static int calls_nested_enter(struct calls *c, struct stack *s, const struct event *e,
@@ -719,61 +651,6 @@ int calls_copy(struct calls *to, const struct calls *from)
 	return 0;
 }
 
-/* --- calls with numbers, which may overlap within one thread --- */
-
-/* Make room for one more call, and for its data. */
-static int numbered_grow(struct calls *c)
-{
-	size_t capacity = c->numbered.capacity;
-
-	if (ARRAY_GROW(c->numbered.calls, capacity, c->numbered.count))
-		return -1;
-	if (c->data_size && capacity > c->numbered.capacity) {
-		uint8_t *data = reallocarray(c->numbered.data, capacity, c->data_size);
-
-		if (!data)
-			return -1;
-		c->numbered.data = data;
-	}
-	c->numbered.capacity = capacity;
-	return 0;
-}
-
-static inline __attribute__((always_inline)) struct numbered_call *
-numbered_new(struct calls *c, uint32_t source, uint32_t call)
-{
-	struct numbered_call *n;
-	size_t index;
-
-	if (c->numbered.free) {
-		index = c->numbered.free - 1;
-		c->numbered.free = c->numbered.calls[index].next;
-	} else {
-		if (numbered_grow(c))
-			goto fail;
-		index = c->numbered.count++;
-	}
-	n = &c->numbered.calls[index];
-	n->number = call;
-	n->serial = ++c->numbered.serial;
-	n->replaced = false;
-	c->data = NULL;
-	if (c->data_size)
-		c->data = calls_clear_data(c, calls_numbered_data(c, index));
-	if (!open_calls_put(&c->open, source, call, index))
-		return n;
-fail:
-	c->out_of_memory = true;
-	return NULL;
-}
-
-/* Add a call to the table of open calls; the caller sets start, lane, type, location and thread.
- * NULL: out of memory. */
-static struct numbered_call *calls_number_new(struct calls *c, uint32_t source, uint32_t call)
-{
-	return numbered_new(c, source, call);
-}
-
 /* Take a call out of the table. Its slot and its data are valid until the next enter. */
 static const struct numbered_call *numbered_close(struct calls *c, size_t index)
 {
@@ -872,9 +749,10 @@ static enum calls_result calls_numbered(struct calls *c, struct stack *s, const 
 	return e->type->kind == KIND_LEAVE ? numbered_leave(c, e, call, done) : CALLS_NONE;
 }
 
-static int by_thread_and_begin(const void *a, const void *b)
+static int by_thread_and_begin(const void *a, const void *b, void *calls)
 {
-	const struct numbered_end *x = a, *y = b;
+	const struct numbered_call *x = (struct numbered_call *)calls + *(const uint32_t *)a;
+	const struct numbered_call *y = (struct numbered_call *)calls + *(const uint32_t *)b;
 
 	if (x->thread != y->thread)
 		return x->thread > y->thread ? 1 : -1;
@@ -893,11 +771,9 @@ static void list_ends(struct calls *c)
 		return;
 	}
 	while (open_calls_take_any(&c->open, &index))
-		c->numbered.ends[n++] =
-			(struct numbered_end){.thread = c->numbered.calls[index].thread,
-					      .index = (uint32_t)index,
-					      .serial = c->numbered.calls[index].serial};
-	qsort(c->numbered.ends, n, sizeof(*c->numbered.ends), by_thread_and_begin);
+		c->numbered.ends[n++] = (uint32_t)index;
+	qsort_r(c->numbered.ends, n, sizeof(*c->numbered.ends), by_thread_and_begin,
+		c->numbered.calls);
 	c->numbered.nends = n;
 }
 
@@ -910,7 +786,7 @@ static bool calls_numbered_finish(struct calls *c, struct call *done)
 		list_ends(c);
 	if (c->numbered.ended == c->numbered.nends)
 		return false;
-	n = numbered_close(c, c->numbered.ends[c->numbered.ended++].index);
+	n = numbered_close(c, c->numbered.ends[c->numbered.ended++]);
 	end = c->stacks[n->thread]->last;
 	end = end > n->start ? end : n->start;
 	*done = (struct call){.lane = n->lane,
@@ -927,104 +803,7 @@ static bool calls_numbered_finish(struct calls *c, struct call *done)
 	return true;
 }
 
-/* --- calls --- */
-
-void calls_init(struct calls *c, struct dictionary *d)
-{
-	*c = (struct calls){.dictionary = d, .end.until = UINT64_MAX, .restored.first = UINT64_MAX};
-}
-
-static void free_stack(struct stack *s)
-{
-	if (!s)
-		return;
-	free_stack(s->kernel);
-	free_stack(s->ignored_inner);
-	free(s->gone);
-	free(s->frames - 1);
-	free(s->data);
-	free(s->buckets);
-	free(s);
-}
-
-void calls_free(struct calls *c)
-{
-	for (size_t i = 0; i < c->size; i++)
-		free_stack(c->stacks[i]);
-	free(c->stacks);
-	free(c->execs);
-	free(c->numbered.calls);
-	free(c->numbered.data);
-	free(c->numbered.ends);
-	open_calls_free(&c->open);
-	open_calls_free(&c->restored.before);
-	*c = (struct calls){0};
-}
-
-/* NULL: out of memory. */
-static struct stack *calls_empty_stack(struct calls *c)
-{
-	struct stack *s = calloc(1, sizeof(*s));
-	struct frame *frames = calloc(1, sizeof(*frames));
-
-	if (s)
-		s->buckets = calloc(BUCKETS, sizeof(*s->buckets));
-	if (!s || !s->buckets || !frames) {
-		if (s)
-			free(s->buckets);
-		free(s);
-		free(frames);
-		c->out_of_memory = true;
-		return NULL;
-	}
-	s->frames = frames + 1;
-	s->mask = BUCKETS - 1;
-	calls_set_limits(s);
-	return s;
-}
-
-static struct stack *new_stack(struct calls *c, uint32_t thread)
-{
-	struct stack *s;
-
-	if (ARRAY_REACH(c->stacks, c->size, thread))
-		goto fail;
-	s = calls_empty_stack(c);
-	c->stacks[thread] = s;
-	if (s) {
-		s->number = thread;
-		s->asks_lane = c->restored.blocks != 0;
-	}
-	return s;
-fail:
-	c->out_of_memory = true;
-	return NULL;
-}
-
-const struct stack *calls_stack(const struct calls *c, const struct event *e)
-{
-	const struct stack *s = calls_thread_stack(c, calls_thread(e));
-
-	if (s && (e->type->flags & TYPE_KERNEL ||
-		  (e->type->flags & TYPE_INNER && s->kernel && s->kernel->count)))
-		return s->kernel;
-	return s;
-}
-
-uint32_t calls_depth(const struct calls *c, const struct event *e)
-{
-	const struct stack *s = calls_stack(c, e);
-
-	return s ? (uint32_t)(s->count - (e->type->kind == KIND_ENTER && s->count)) + s->unseen : 0;
-}
-
-/* Get the stack of a thread by its number; a new one is created. NULL when out of memory. */
-static struct stack *calls_stack_at(struct calls *c, uint32_t thread)
-{
-	struct stack *s = thread < c->size ? c->stacks[thread] : NULL;
-
-	return s ? s : new_stack(c, thread);
-}
+/* --- enters and leaves --- */
 
 /* The functions that put another program in the place of this one. */
 static bool is_exec(const char *name)
@@ -1199,6 +978,208 @@ static enum calls_result calls_leave(struct calls *c, struct stack *s, const str
 	c->data = f.begun || c->balances ? calls_data(c, s, s->count) : NULL;
 	c->stack = s;
 	return CALLS_LEAVE;
+}
+
+/* --- calls inside the kernel, on top of the other calls of their thread --- */
+
+/* Charge the time of the kernel's call since kernel_since to its caller. */
+static void charge_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->kernel->frames[0].outside || time <= s->kernel_since)
+		return;
+	calls_charge(c, s, time - s->kernel_since);
+	s->kernel_since = time;
+}
+
+/* Process a row of a call outside the kernel while calls in the kernel are open. */
+static void calls_pass_kernel(struct calls *c, struct stack *s, uint64_t time)
+{
+	if (s->passed) {
+		lose_from(c, s->kernel, 0, LOST_KERNEL);
+		end_exec(s->kernel);
+		calls_set_limits(s);
+		return;
+	}
+	s->passed = true;
+	charge_kernel(c, s, time);
+}
+
+static uint32_t calls_open_calls(const struct stack *s)
+{
+	return (uint32_t)s->count + s->unseen;
+}
+
+/* Set caller and level of a finished call in the kernel. */
+static void set_kernel_caller(const struct stack *s, struct call *done)
+{
+	if (!s->kernel->count)
+		done->caller = s->count ? s->frames[s->count - 1].location : 0;
+	done->level += calls_open_calls(s);
+}
+
+void calls_charge_lost(struct calls *c, struct stack *s, uint64_t total)
+{
+	struct stack *base = c->stacks[s->number];
+
+	if (s == base || s->count)
+		calls_charge(c, s, total);
+	else
+		charge_kernel(c, base, base->last);
+}
+
+/* Discard the calls with TYPE_INNER on top at that depth or deeper. */
+static void lose_inner(struct calls *c, struct stack *k, uint32_t depth)
+{
+	while (k->count && top(k)->inner && top(k)->depth >= depth)
+		lose(c, k, LOST_INNER);
+}
+
+/* Get the result for a call in the kernel, which does not count outside any call. */
+static enum calls_result kernel_result(struct calls *c, enum calls_result got, bool outside)
+{
+	c->ignored |= outside;
+	return outside && !c->balances ? CALLS_NONE : got;
+}
+
+static enum calls_result calls_kernel(struct calls *c, struct stack *s, const struct event *e,
+				      struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+	bool outside = calls_outside(c, s, e->time);
+
+	if (!k)
+		k = s->kernel = calls_kernel_stack(c, s);
+	if (!k)
+		return CALLS_NONE;
+	s->passed = false;
+	if (e->type->kind == KIND_ENTER) {
+		got = calls_enter(c, k, e);
+		if (got == CALLS_ENTER && k->count == 1) {
+			s->kernel_since = e->time;
+			k->frames[0].outside = outside;
+		}
+		outside = k->count && k->frames[0].outside;
+	} else {
+		uint64_t unmatched = c->counts.unmatched;
+		uint32_t depth = e->type->flags & TYPE_DEPTH ? e->depth
+				 : k->count		     ? top(k)->depth
+							     : 0;
+
+		lose_inner(c, k, depth);
+		outside = k->count ? k->frames[0].outside : outside;
+		if (k->count && k->frames[0].depth == depth && calls_open_calls(s))
+			charge_kernel(c, s, e->time);
+		/* a call with INNER has the depth of the call below it, which ends */
+		lose_from(c, k, depth + 1, LOST_DEPTH);
+		lose_inner(c, k, depth);
+		got = calls_leave(c, k, e, done);
+		if (got == CALLS_LEAVE)
+			set_kernel_caller(s, done);
+		if (outside) {
+			c->counts.unmatched = unmatched;
+			c->counts.ignored_kernel += got == CALLS_LEAVE;
+		}
+	}
+	calls_set_limits(s);
+	return kernel_result(c, got, outside);
+}
+
+/* Process scheduling out or in while calls in the kernel are open. */
+static enum calls_result calls_kernel_inner(struct calls *c, struct stack *s, const struct event *e,
+					    struct call *done)
+{
+	struct stack *k = s->kernel;
+	enum calls_result got;
+
+	if (e->type->kind == KIND_ENTER) {
+		got = calls_enter(c, k, e);
+		/* later calls of the kernel are inside */
+		if (got == CALLS_ENTER && c->stack == k)
+			top(k)->depth--;
+		return kernel_result(c, got, k->frames[0].outside);
+	}
+	if (!top(k)->inner)
+		return calls_leave(c, s, e, done);
+	got = calls_leave(c, k, e, done);
+	if (got == CALLS_LEAVE)
+		set_kernel_caller(s, done);
+	return kernel_result(c, got, k->frames[0].outside);
+}
+
+/* Parts of calls_finish: get the next call that is open in the kernel, or has a number. */
+static bool calls_kernel_finish(struct calls *c, struct stack *s, struct call *done)
+{
+	struct stack *k = s->kernel;
+	struct frame f;
+
+	if (!k || !k->count)
+		return false;
+	if (k->frames[0].outside) {
+		c->counts.ignored_kernel += k->count;
+		k->count = 0;
+		return false;
+	}
+	if (k->count == 1 && calls_open_calls(s))
+		charge_kernel(c, s, s->last);
+	f = *top(k);
+	pop(k);
+	calls_end(c, k, &f, s->last, done);
+	c->data = calls_data(c, k, k->count);
+	set_kernel_caller(s, done);
+	calls_end_open(c, k, &f, done);
+	return true;
+}
+
+/* --- calls --- */
+
+void calls_init(struct calls *c, struct dictionary *d)
+{
+	*c = (struct calls){.dictionary = d, .end.until = UINT64_MAX, .restored.first = UINT64_MAX};
+}
+
+static void free_stack(struct stack *s)
+{
+	if (!s)
+		return;
+	free_stack(s->kernel);
+	free_stack(s->ignored_inner);
+	free(s->gone);
+	free(s->frames - 1);
+	free(s->data);
+	free(s->buckets);
+	free(s);
+}
+
+void calls_free(struct calls *c)
+{
+	for (size_t i = 0; i < c->size; i++)
+		free_stack(c->stacks[i]);
+	free(c->stacks);
+	free(c->execs);
+	free(c->numbered.calls);
+	free(c->numbered.data);
+	free(c->numbered.ends);
+	open_calls_free(&c->open);
+	open_calls_free(&c->restored.before);
+	*c = (struct calls){0};
+}
+
+const struct stack *calls_stack(const struct calls *c, const struct event *e)
+{
+	const struct stack *s = calls_thread_stack(c, calls_thread(e));
+
+	if (s && (e->type->flags & TYPE_KERNEL ||
+		  (e->type->flags & TYPE_INNER && s->kernel && s->kernel->count)))
+		return s->kernel;
+	return s;
+}
+
+uint32_t calls_depth(const struct calls *c, const struct event *e)
+{
+	const struct stack *s = calls_stack(c, e);
+
+	return s ? (uint32_t)(s->count - (e->type->kind == KIND_ENTER && s->count)) + s->unseen : 0;
 }
 
 /* Process an event on the stacks. */

@@ -220,7 +220,7 @@ struct calls {
 		uint8_t *data;		      /* data_size bytes for each */
 		size_t count, capacity, free; /* free: index + 1 of the first */
 		uint64_t serial;	      /* number of calls entered so far */
-		struct numbered_end *ends; /* at the end: those open, in the order of their ends */
+		uint32_t *ends; /* at the end: indexes of those open, in the order of their ends */
 		size_t nends, ended;
 	} numbered;
 	/* For a range of time: no call begins earlier, 0: any; and the time of a row that the
@@ -753,7 +753,8 @@ calls_try_by_number(struct calls *c, uint8_t kind, uint32_t source, uint32_t cal
 			return CALLS_SLOW;
 		index = c->numbered.free - 1;
 		c->numbered.free = c->numbered.calls[index].next;
-		open->recent = (struct open_call){key, index};
+		open->recent.key = key;
+		open->recent.value = index;
 	}
 	c->ignored = false;
 	c->stack = NULL;

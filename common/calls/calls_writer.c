@@ -37,32 +37,14 @@ struct kept_row {
 	uint32_t next; /* free: index + 1 of the next free one */
 };
 
-struct kept_rows {
-	struct kept_row *rows;
-	size_t count, capacity;
-	uint32_t free;	     /* index + 1 */
-	uint32_t open;	     /* rows in use */
-	struct buffer bytes; /* spills */
-	size_t live;	     /* bytes of rows in use */
-};
-
-/* The handles of a stack's frames at the end of the last block that had rows of it. */
-struct kept_frames {
-	uint32_t *handles;
-	size_t count, capacity;
-};
-
 struct followed_calls {
-	struct kept_frames own, kernel;
+	/* the handles of the stack's frames at the end of the last block that had rows of it, u32
+	   each; and of the calls in the kernel */
+	struct buffer own, kernel;
 	/* of the lowest call in the kernel: stack.kernel_base and gone, innermost first */
 	uint32_t base;
 	struct buffer gone;
 	bool started; /* before the present segment */
-};
-
-struct known_ids {
-	uint32_t *id; /* by number */
-	size_t size;
 };
 
 struct calls_writer {
@@ -70,11 +52,21 @@ struct calls_writer {
 	struct dictionary dictionary;
 	struct calls calls;
 	struct events_tables tables;
-	struct kept_rows kept;
+	struct {
+		struct kept_row *rows;
+		size_t count, capacity;
+		uint32_t free;	     /* index + 1 */
+		uint32_t open;	     /* rows in use */
+		struct buffer bytes; /* spills */
+		size_t live;	     /* bytes of rows in use */
+	} kept;
 	struct followed_calls *stacks; /* by number */
 	size_t nstacks;
-	struct buffer numbered;		     /* indexes of numbered calls of this block, u32 each */
-	struct known_ids known[ENTRY_KINDS]; /* the last id of each entry */
+	struct buffer numbered; /* indexes of numbered calls of this block, u32 each */
+	struct {
+		uint32_t *id; /* by number */
+		size_t size;
+	} known[ENTRY_KINDS]; /* the last id of each entry */
 	uint64_t stream_id, first, latest;
 	uint64_t dict_bytes;	   /* of the declarations for the last snapshot */
 	uint64_t threads;	   /* stacks with a kept row, at most */
@@ -98,34 +90,23 @@ static inline const struct kept_row *kept_row(const struct calls_writer *m, uint
 	return &m->kept.rows[handle & ~ROW_KEPT];
 }
 
-static int snapshot_no_memory(struct calls_writer *m)
-{
-	return error_no_memory(&m->writer->error);
-}
-
+/* NULL: out of memory. */
 static struct followed_calls *followed_stack(struct calls_writer *m, uint32_t stack)
 {
-	struct followed_calls *stacks;
-
-	if (ARRAY_REACH(m->stacks, m->nstacks, stack))
-		return NULL;
-	stacks = m->stacks;
-	return &stacks[stack];
+	return ARRAY_REACH(m->stacks, m->nstacks, stack) ? NULL : &m->stacks[stack];
 }
 
 /* --- ids --- */
 
 static int note_id(struct calls_writer *m, uint32_t kind, uint32_t id)
 {
-	struct known_ids *k = &m->known[kind];
-	uint32_t number = idmap_get(&m->dictionary.ids[kind], id), *ids;
+	uint32_t number = idmap_get(&m->dictionary.ids[kind], id);
 
 	if (!number)
 		return 0; /* damaged */
-	if (ARRAY_REACH(k->id, k->size, number))
+	if (ARRAY_REACH(m->known[kind].id, m->known[kind].size, number))
 		return -1;
-	ids = k->id;
-	ids[number] = id;
+	m->known[kind].id[number] = id;
 	return 0;
 }
 
@@ -144,14 +125,7 @@ static int ids_note(struct calls_writer *m, const uint8_t *payload, size_t n)
 /* Get the id that an entry had last; 0: none. */
 static uint32_t known_id(const struct calls_writer *m, enum entry_kind kind, uint32_t number)
 {
-	const struct known_ids *k = &m->known[kind];
-
-	return number < k->size ? k->id[number] : 0;
-}
-
-static uint32_t source_id(const struct calls_writer *m, uint32_t number)
-{
-	return known_id(m, ENTRY_SOURCE, number);
+	return number < m->known[kind].size ? m->known[kind].id[number] : 0;
 }
 
 static uint32_t started_flags(const struct calls_writer *m, uint32_t thread, uint32_t cpu_thread)
@@ -174,7 +148,7 @@ static uint32_t lane_flags(void *ctx, const struct lane_entry *e)
 
 	/* 0 is the unknown source; of others with that id the latest is of this stream */
 	for (uint32_t i = d->sources.count; i-- && !l.source;)
-		if (e->source ? source_id(m, i) == e->source : !i)
+		if (e->source ? known_id(m, ENTRY_SOURCE, i) == e->source : !i)
 			l.source = pool_at(&d->sources, i);
 	if (!l.source)
 		return theirs;
@@ -198,21 +172,6 @@ static uint32_t snapshot_declare_lane(struct calls_writer *m, const struct lane 
 static uint32_t snapshot_declare_type(struct calls_writer *m, const struct type *t)
 {
 	return t ? own_id(m, ENTRY_TYPE, t->number) : 0;
-}
-
-static uint32_t snapshot_declare_location(struct calls_writer *m, uint32_t number)
-{
-	return own_id(m, ENTRY_LOCATION, number);
-}
-
-static uint32_t declare_definition(struct calls_writer *m, uint32_t number)
-{
-	return own_id(m, ENTRY_DEFINITION, number);
-}
-
-static uint32_t snapshot_declare_stack(struct calls_writer *m, uint32_t number)
-{
-	return own_id(m, ENTRY_STACK, number);
 }
 
 static int declare_thread(struct calls_writer *m, const struct thread_entry *t)
@@ -246,12 +205,6 @@ static int declare_facts(struct calls_writer *m, uint32_t stack, uint32_t lane, 
 	return declare_thread(m, &t);
 }
 
-static void ids_free(struct calls_writer *m)
-{
-	for (int i = 0; i < ENTRY_KINDS; i++)
-		free(m->known[i].id);
-}
-
 /* --- rows of the enters of open calls, which outlive their blocks --- */
 
 enum { GARBAGE = 1 << 20 }; /* bytes of rows of other calls that are kept at least */
@@ -259,8 +212,8 @@ enum { GARBAGE = 1 << 20 }; /* bytes of rows of other calls that are kept at lea
 static void snapshot_rows_free(struct calls_writer *m)
 {
 	for (size_t i = 0; i < m->nstacks; i++) {
-		free(m->stacks[i].own.handles);
-		free(m->stacks[i].kernel.handles);
+		buffer_free(&m->stacks[i].own);
+		buffer_free(&m->stacks[i].kernel);
 		buffer_free(&m->stacks[i].gone);
 	}
 	free(m->stacks);
@@ -268,7 +221,8 @@ static void snapshot_rows_free(struct calls_writer *m)
 	buffer_free(&m->kept.bytes);
 	m->stacks = NULL;
 	m->nstacks = 0;
-	m->kept = (struct kept_rows){.bytes = {.spills = true}};
+	memset(&m->kept, 0, sizeof m->kept);
+	m->kept.bytes.spills = true;
 }
 
 static void row_get(const struct calls_writer *m, uint32_t handle, struct event *e)
@@ -328,88 +282,91 @@ static size_t kept_row_size(const struct kept_row *r)
 }
 
 /* Move the rows in use to another buffer, if most are not. */
-static int compact_rows(struct kept_rows *k)
+static int compact_rows(struct calls_writer *m)
 {
-	struct buffer to = {.spills = true};
+	struct buffer to = {.spills = true}, *bytes = &m->kept.bytes;
 
-	if (k->bytes.size / 2 <= k->live + GARBAGE / 2)
+	if (bytes->size / 2 <= m->kept.live + GARBAGE / 2)
 		return 0;
-	for (size_t i = 0; i < k->count; i++) {
-		struct kept_row *r = &k->rows[i];
+	for (size_t i = 0; i < m->kept.count; i++) {
+		struct kept_row *r = &m->kept.rows[i];
 		size_t at = to.size;
 
 		if (!r->type)
 			continue;
-		if (append_pieces(&to, k->bytes.data + r->offset, kept_row_size(r))) {
+		if (append_pieces(&to, bytes->data + r->offset, kept_row_size(r))) {
 			buffer_free(&to);
 			return -1;
 		}
 		r->offset = at;
 	}
-	buffer_free(&k->bytes);
-	k->bytes = to;
+	buffer_free(bytes);
+	*bytes = to;
 	return 0;
 }
 
 static int row_keep(struct calls_writer *m, const struct event *e, uint32_t *handle)
 {
-	struct kept_rows *k = &m->kept;
-	struct kept_row r = {.offset = k->bytes.size,
+	struct buffer *bytes = &m->kept.bytes;
+	struct kept_row r = {.offset = bytes->size,
 			     .type = e->type,
 			     .lane = e->lane,
 			     .location = e->location,
 			     .depth = e->depth};
 	uint32_t index;
 
-	if (e->type->fixed_size && buffer_append(&k->bytes, e->fixed, e->type->fixed_size))
+	if (e->type->fixed_size && buffer_append(bytes, e->fixed, e->type->fixed_size))
 		return -1;
 	if (e->type->fixed_size)
-		field_map_stacks(e->type, k->bytes.data + r.offset, snapshot_stack_number,
+		field_map_stacks(e->type, bytes->data + r.offset, snapshot_stack_number,
 				 &m->dictionary);
 	if (e->tail_size && keep_tail(m, e))
 		return -1;
-	r.tail_size = (uint32_t)(k->bytes.size - r.offset - e->type->fixed_size);
-	if (k->free) {
-		index = k->free - 1;
-		k->free = k->rows[index].next;
+	r.tail_size = (uint32_t)(bytes->size - r.offset - e->type->fixed_size);
+	if (m->kept.free) {
+		index = m->kept.free - 1;
+		m->kept.free = m->kept.rows[index].next;
 	} else {
-		if (k->count >= ROW_KEPT || ARRAY_GROW(k->rows, k->capacity, k->count))
+		if (m->kept.count >= ROW_KEPT ||
+		    ARRAY_GROW(m->kept.rows, m->kept.capacity, m->kept.count))
 			return -1;
-		index = (uint32_t)k->count++;
+		index = (uint32_t)m->kept.count++;
 	}
-	k->rows[index] = r;
-	k->live += kept_row_size(&r);
-	k->open++;
+	m->kept.rows[index] = r;
+	m->kept.live += kept_row_size(&r);
+	m->kept.open++;
 	*handle = index | ROW_KEPT;
 	return 0;
 }
 
 static void row_drop(struct calls_writer *m, uint32_t handle)
 {
-	struct kept_rows *k = &m->kept;
 	uint32_t index = handle & ~ROW_KEPT;
 
 	if (!(handle & ROW_KEPT))
 		return;
-	k->live -= kept_row_size(&k->rows[index]);
-	k->open--;
-	k->rows[index] = (struct kept_row){.next = k->free};
-	k->free = index + 1;
+	m->kept.live -= kept_row_size(&m->kept.rows[index]);
+	m->kept.open--;
+	m->kept.rows[index] = (struct kept_row){.next = m->kept.free};
+	m->kept.free = index + 1;
 }
 
-static int update_frames(struct calls_writer *m, struct stack *s, struct kept_frames *f)
+static int update_frames(struct calls_writer *m, struct stack *s, struct buffer *handles)
 {
-	size_t n = f->count;
+	size_t n = handles->size / 4;
+	uint32_t last;
 
 	/* a frame that is still there has all those below it */
-	while (n && (n > s->count || *frame_row(m, s, n - 1) != f->handles[n - 1]))
-		row_drop(m, f->handles[--n]);
-	for (; n < s->count; n++) {
-		uint32_t *row = frame_row(m, s, n), *handles;
+	for (; n; n--) {
+		last = get_u32(handles->data + 4 * (n - 1));
+		if (n <= s->count && *frame_row(m, s, n - 1) == last)
+			break;
+		row_drop(m, last);
+	}
+	for (handles->size = 4 * n; n < s->count; n++) {
+		uint32_t *row = frame_row(m, s, n);
 		struct event e;
-		if (ARRAY_GROW(f->handles, f->capacity, n))
-			return -1;
-		handles = f->handles;
+
 		if (!s->frames[n].begun)
 			*row = 0;
 		if (*row && !(*row & ROW_KEPT)) {
@@ -417,29 +374,24 @@ static int update_frames(struct calls_writer *m, struct stack *s, struct kept_fr
 			if (row_keep(m, &e, row))
 				return -1;
 		}
-		handles[n] = *row;
+		if (buffer_u32(handles, *row))
+			return -1;
 	}
-	f->count = n;
 	return 0;
 }
 
 static int update_stack(struct calls_writer *m, uint32_t stack)
 {
 	struct stack *s = stack < m->calls.size ? m->calls.stacks[stack] : NULL;
-	struct followed_calls *stacks;
+	struct followed_calls *t = s ? followed_stack(m, stack) : NULL;
 
-	if (!s)
-		return 0;
-	if (ARRAY_REACH(m->stacks, m->nstacks, stack))
+	if (!t)
+		return s ? -1 : 0;
+	m->threads -= t->own.size || t->kernel.size;
+	if (update_frames(m, s, &t->own) || (s->kernel && update_frames(m, s->kernel, &t->kernel)))
 		return -1;
-	stacks = m->stacks;
-	stacks += stack;
-	m->threads -= stacks->own.count || stacks->kernel.count;
-	if (update_frames(m, s, &stacks->own) ||
-	    (s->kernel && update_frames(m, s->kernel, &stacks->kernel)))
-		return -1;
-	m->threads += stacks->own.count || stacks->kernel.count;
-	return compact_rows(&m->kept);
+	m->threads += t->own.size || t->kernel.size;
+	return compact_rows(m);
 }
 
 /* --- the calls below those in the kernel --- */
@@ -624,10 +576,9 @@ static int snapshot_take_rows(struct calls_writer *m, const struct block *b)
 	if (!(b->row_flags & EVENTS_WIDE) && !m->tail)
 		return take_narrow(m, b);
 	events_begin(&it, b);
-	for (uint32_t i = 0; i < b->rows && event_next(&it, &e); i++) {
+	for (uint32_t i = 0; i < b->rows && event_next(&it, &e); i++)
 		if (snapshot_take_row(m, &e, handle_of(b, e.row)))
 			return -1;
-	}
 	return 0;
 }
 
@@ -746,12 +697,11 @@ static int snapshot_take_calls(struct calls_writer *m)
 
 int calls_writer_take(struct calls_writer *m, const struct block *b)
 {
-	const char *fault;
+	const char *fault = snapshot_read(&m->snapshot, &m->dictionary, b, READS_NO_VALUES);
 
-	fault = snapshot_read(&m->snapshot, &m->dictionary, b, READS_NO_VALUES);
-	if (fault)
-		return fault == EVENTS_NO_MEMORY ? error_no_memory(&m->writer->error) : 0;
-	return snapshot_take_calls(m) ? error_no_memory(&m->writer->error) : 0;
+	if (fault && fault != EVENTS_NO_MEMORY)
+		return 0;
+	return fault || snapshot_take_calls(m) ? error_no_memory(&m->writer->error) : 0;
 }
 
 static void drop_row(void *ctx, struct stack *s, const struct frame *f, void *data)
@@ -771,7 +721,7 @@ int calls_writer_lose(struct calls_writer *m, const uint8_t *sources, size_t n)
 	int bad = !numbers;
 
 	for (uint32_t i = 0; !bad && i < count; i++) {
-		uint32_t id = source_id(m, i);
+		uint32_t id = known_id(m, ENTRY_SOURCE, i);
 
 		numbers[i] = id < n && sources[id];
 	}
@@ -800,29 +750,21 @@ enum {
 	TABLE_LIMIT = 65535,
 };
 
-/* The table of a block, of types, lanes or locations. */
-struct writer_table {
-	uint32_t *index; /* by number: index + 1; 0 none */
-	size_t size;
-	struct buffer ids, numbers; /* u32 each, by index */
-};
-
 enum { TABLE_TYPES, TABLE_LANES, TABLE_LOCATIONS, TABLES };
-
-struct open_number {
-	uint64_t serial;
-	uint32_t stack, index;
-};
 
 /* A block of the snapshot being built. */
 struct building {
 	struct calls_writer *m;
 	struct snapshot_head head;
 	struct buffer threads, frames, gone, rows, front;
-	struct writer_table tables[TABLES];
+	struct {
+		uint32_t *index; /* by number: index + 1; 0 none */
+		size_t size;
+		struct buffer ids, numbers; /* u32 each, by index */
+	} tables[TABLES];
 	struct snapshot_thread thread; /* the last record */
 	uint32_t stack;		       /* that it is of */
-	struct open_number *numbered;  /* the open numbered calls, by stack */
+	uint32_t *numbered;	       /* indexes of the open numbered calls, by stack */
 	size_t nnumbered, at;
 	uint64_t sent; /* bytes of blocks */
 	bool bare, bad;
@@ -838,29 +780,31 @@ static void built_no_memory(struct building *b)
 /* Get the index of an entry in a table of the block, which the entry is added to; id is its id. */
 static uint32_t table_index(struct building *b, int table, uint32_t number, uint32_t id)
 {
-	struct writer_table *t = &b->tables[table];
+	struct buffer *ids = &b->tables[table].ids;
 	uint32_t *index;
 
-	if (ARRAY_REACH(t->index, t->size, number)) {
+	if (ARRAY_REACH(b->tables[table].index, b->tables[table].size, number)) {
 		built_no_memory(b);
 		return 0;
 	}
-	index = t->index;
-	if (!index[number]) {
-		if (buffer_u32(&t->ids, id) || buffer_u32(&t->numbers, number)) {
+	index = &b->tables[table].index[number];
+	if (!*index) {
+		if (buffer_u32(ids, id) || buffer_u32(&b->tables[table].numbers, number)) {
 			built_no_memory(b);
 			return 0;
 		}
-		index[number] = (uint32_t)(t->ids.size / 4);
+		*index = (uint32_t)(ids->size / 4);
 	}
-	return index[number] - 1;
+	return *index - 1;
 }
 
-static void clear_table(struct writer_table *t)
+static void clear_table(struct building *b, int table)
 {
-	for (size_t i = 0; i < t->numbers.size; i += 4)
-		t->index[get_u32(t->numbers.data + i)] = 0;
-	t->ids.size = t->numbers.size = 0;
+	struct buffer *numbers = &b->tables[table].numbers;
+
+	for (size_t i = 0; i < numbers->size; i += 4)
+		b->tables[table].index[get_u32(numbers->data + i)] = 0;
+	b->tables[table].ids.size = numbers->size = 0;
 }
 
 static uint32_t table_count(const struct building *b, int table)
@@ -870,7 +814,7 @@ static uint32_t table_count(const struct building *b, int table)
 
 static uint32_t definition_id(void *ctx, uint32_t number)
 {
-	return declare_definition(ctx, number);
+	return own_id(ctx, ENTRY_DEFINITION, number);
 }
 
 static void put_row_tail(struct building *b, const struct kept_row *r, const uint8_t *tail)
@@ -897,7 +841,7 @@ static void put_row_tail(struct building *b, const struct kept_row *r, const uin
 
 static uint32_t stack_id(void *ctx, uint32_t number)
 {
-	return snapshot_declare_stack(ctx, number);
+	return own_id(ctx, ENTRY_STACK, number);
 }
 
 static void snapshot_put_row(struct building *b, const struct kept_row *r)
@@ -913,7 +857,7 @@ static void snapshot_put_row(struct building *b, const struct kept_row *r)
 
 	if (r->location)
 		location = 1 + table_index(b, TABLE_LOCATIONS, r->location,
-					   snapshot_declare_location(m, r->location));
+					   own_id(m, ENTRY_LOCATION, r->location));
 	row_put_wide(p,
 		     &(struct plain_row){
 			     .lane = lane, .location = location, .type = type, .depth = r->depth});
@@ -999,7 +943,7 @@ static int send_built(struct building *b, bool more)
 	buffer_clear(&b->rows);
 	b->bare = true;
 	for (int i = 0; i < TABLES; i++)
-		clear_table(&b->tables[i]);
+		clear_table(b, i);
 	b->bad = bad;
 	return bad;
 }
@@ -1068,12 +1012,19 @@ static void snapshot_put_frames(struct building *b, const struct stack *s, bool 
 	}
 }
 
+/* Test whether the next of the numbered calls is of a stack. */
+static bool next_numbered_is_of(const struct building *b, uint32_t stack)
+{
+	return b->at < b->nnumbered &&
+	       b->m->calls.numbered.calls[b->numbered[b->at]].thread == stack;
+}
+
 static void snapshot_put_numbered(struct building *b, uint32_t stack)
 {
 	const struct calls *c = &b->m->calls;
 
-	for (; b->at < b->nnumbered && b->numbered[b->at].stack == stack; b->at++) {
-		uint32_t index = b->numbered[b->at].index;
+	for (; next_numbered_is_of(b, stack); b->at++) {
+		uint32_t index = b->numbered[b->at];
 		const uint32_t *row = calls_numbered_data(c, index);
 
 		common_snapshot_put_frame(
@@ -1096,9 +1047,7 @@ static void set_kernel(struct building *b, const struct stack *s)
 	for (size_t i = 0; i < t->gone; i++) {
 		uint32_t location = get_u32(x->gone.data + 4 * (n - 1 - i));
 
-		if (location)
-			location = snapshot_declare_location(b->m, location);
-		if (buffer_u32(&b->gone, location))
+		if (buffer_u32(&b->gone, own_id(b->m, ENTRY_LOCATION, location)))
 			built_no_memory(b);
 	}
 	b->head.gone += t->gone;
@@ -1148,21 +1097,21 @@ static const struct lane *needs_record(const struct building *b, uint32_t number
 	const struct calls_writer *m = b->m;
 	const struct stack *s = number < m->calls.size ? m->calls.stacks[number] : NULL;
 	const struct thread_facts *f = dictionary_facts(&m->dictionary, number);
-	bool numbered = b->at < b->nnumbered && b->numbered[b->at].stack == number;
 
-	if (s && s->lane && (snapshot_has_calls(s) || numbered))
+	if (s && s->lane && (snapshot_has_calls(s) || next_numbered_is_of(b, number)))
 		return s->lane;
 	if (!f || !f->unseen || (s && (s->started || s->asks_lane)))
 		return NULL;
 	return s && s->lane ? s->lane : f->lane;
 }
 
-static int by_stack(const void *a, const void *b)
+static int by_stack(const void *a, const void *b, void *calls)
 {
-	const struct open_number *x = a, *y = b;
+	const struct numbered_call *x = (struct numbered_call *)calls + *(const uint32_t *)a;
+	const struct numbered_call *y = (struct numbered_call *)calls + *(const uint32_t *)b;
 
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
@@ -1176,14 +1125,10 @@ static int list_numbered(struct building *b)
 	if (!b->numbered)
 		return -1;
 	if (o->recent.key)
-		b->numbered[n++].index = (uint32_t)o->recent.value;
+		b->numbered[n++] = (uint32_t)o->recent.value;
 	for (struct key_map_slot *s = NULL; (s = key_map_next(&o->others, s));)
-		b->numbered[n++].index = (uint32_t)s->value - 1;
-	for (size_t i = 0; i < n; i++) {
-		b->numbered[i].stack = c->numbered.calls[b->numbered[i].index].thread;
-		b->numbered[i].serial = c->numbered.calls[b->numbered[i].index].serial;
-	}
-	qsort(b->numbered, n, sizeof(*b->numbered), by_stack);
+		b->numbered[n++] = (uint32_t)s->value - 1;
+	qsort_r(b->numbered, n, sizeof(*b->numbered), by_stack, c->numbered.calls);
 	b->nnumbered = n;
 	return 0;
 }
@@ -1203,8 +1148,9 @@ static void free_building(struct building *b)
 	}
 }
 
-static int send_snapshot(struct calls_writer *m)
+static int send_snapshot(void *ctx)
 {
+	struct calls_writer *m = ctx;
 	struct writer *w = m->writer;
 	struct building b = {.m = m,
 			     .head = {.first = m->first, .latest = m->latest},
@@ -1234,7 +1180,7 @@ static int send_snapshot(struct calls_writer *m)
 /* --- blocks that are written --- */
 
 /* End all calls: another stream begins. */
-static int begin_stream(struct calls_writer *m)
+static void begin_stream(struct calls_writer *m)
 {
 	calls_free(&m->calls);
 	calls_init(&m->calls, &m->dictionary);
@@ -1246,7 +1192,6 @@ static int begin_stream(struct calls_writer *m)
 	m->first = UINT64_MAX;
 	m->latest = 0;
 	m->flags = 0;
-	return 0;
 }
 
 /* Note which stacks have started, for the lanes that the segment declares. */
@@ -1279,7 +1224,8 @@ static int snapshot_take_head(struct calls_writer *m, const struct block *b)
 	if (same)
 		return snapshot_note_started(m);
 	m->inside = sequence > 0;
-	return begin_stream(m);
+	begin_stream(m);
+	return 0;
 }
 
 static int snapshot_take_dict(struct calls_writer *m, const struct block *b)
@@ -1303,12 +1249,7 @@ static int sent(void *ctx, const struct block *b, const struct iovec *tail)
 	case BLOCK_DICT: bad = snapshot_take_dict(m, b); break;
 	case BLOCK_EVENTS: bad = snapshot_take_events(m, b); break;
 	}
-	return bad ? snapshot_no_memory(m) : 0;
-}
-
-static int snapshot_send(void *ctx)
-{
-	return send_snapshot(ctx);
+	return bad ? error_no_memory(&m->writer->error) : 0;
 }
 
 /* The size of the next snapshot. Each makes a pass over all stacks of the stream: some bytes for
@@ -1340,7 +1281,7 @@ struct calls_writer *calls_writer_new(struct writer *w)
 	}
 	begin_stream(m);
 	w->calls = (struct writer_calls){.sent = sent,
-					 .send = snapshot_send,
+					 .send = send_snapshot,
 					 .size = size,
 					 .lane_flags = lane_flags,
 					 .ctx = m};
@@ -1354,7 +1295,8 @@ void calls_writer_free(struct calls_writer *m)
 	m->writer->calls = (struct writer_calls){0};
 	calls_free(&m->calls);
 	snapshot_rows_free(m);
-	ids_free(m);
+	for (int i = 0; i < ENTRY_KINDS; i++)
+		free(m->known[i].id);
 	snapshot_free(&m->snapshot);
 	events_tables_free(&m->tables);
 	buffer_free(&m->numbered);

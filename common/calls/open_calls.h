@@ -14,16 +14,14 @@
 
 #include "common/util/map.h"
 
-struct open_call {
-	uint64_t key; /* source << 32 | number, + 1, modulo 2^64 */
-	uint64_t value;
-};
-
 struct open_calls {
-	struct open_call recent; /* the call entered last; key 0 none: a call with that key is not
-				  * kept here */
-	struct key_map others;	 /* value + 1, by key */
-	size_t at;		 /* open_calls_take_any has emptied the slots before it */
+	/* the call entered last; key 0 none: a call with that key is not kept here */
+	struct {
+		uint64_t key; /* source << 32 | number, + 1, modulo 2^64 */
+		uint64_t value;
+	} recent;
+	struct key_map others; /* value + 1, by key */
+	size_t at;	       /* open_calls_take_any has emptied the slots before it */
 };
 
 int open_calls_put_far(struct open_calls *o, uint64_t key, uint64_t value);
@@ -61,7 +59,8 @@ static inline int open_calls_put(struct open_calls *o, uint32_t source, uint32_t
 		return open_calls_put_far(o, key, value);
 	if (o->recent.key && open_calls_put_far(o, o->recent.key, o->recent.value))
 		return -1;
-	o->recent = (struct open_call){key, value};
+	o->recent.key = key;
+	o->recent.value = value;
 	return 0;
 }
 

@@ -14,8 +14,6 @@
  * Stacks of at most STACK_FRAMES frames.
  */
 
-static int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to);
-
 /* Get the node after this one, callers before their callees; STACK_ROOT after the last. */
 static uint32_t next_node(const struct stack_tree *t, uint32_t node, uint32_t *depth)
 {
@@ -209,13 +207,6 @@ static int common_stack_tree_join(struct stack_tree *t, uint32_t from, uint32_t 
 	return 0;
 }
 
-int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
-{
-	uint32_t there = stack_tree_find(t, parent, name);
-
-	return there ? stack_tree_join(t, node, there) : link_node(t, node, parent, name);
-}
-
 /* Join node with to, which takes its children. */
 static int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
 {
@@ -231,6 +222,13 @@ static int stack_tree_join(struct stack_tree *t, uint32_t node, uint32_t to)
 	}
 	buffer_free(&work);
 	return r;
+}
+
+int stack_tree_attach(struct stack_tree *t, uint32_t node, uint32_t parent, uint32_t name)
+{
+	uint32_t there = stack_tree_find(t, parent, name);
+
+	return there ? stack_tree_join(t, node, there) : link_node(t, node, parent, name);
 }
 
 void stack_tree_prune(struct stack_tree *t)
@@ -255,39 +253,37 @@ void stack_tree_prune(struct stack_tree *t)
 
 /* --- order --- */
 
-struct named {
-	uint32_t node, name;
-};
-
+/* Compare two numbers of a name << 32 | number of a node. */
 static int compare_names(const void *a, const void *b, void *ctx)
 {
 	const struct intern *names = ctx;
-	const struct named *x = a, *y = b;
-	uint32_t n = intern_size(names, x->name), m = intern_size(names, y->name);
-	int c = memcmp(intern_data(names, x->name), intern_data(names, y->name), n < m ? n : m);
+	uint32_t x = (uint32_t)(*(const uint64_t *)a >> 32),
+		 y = (uint32_t)(*(const uint64_t *)b >> 32);
+	uint32_t n = intern_size(names, x), m = intern_size(names, y);
+	int c = memcmp(intern_data(names, x), intern_data(names, y), n < m ? n : m);
 
 	return c ? c : (n > m) - (n < m);
 }
 
 size_t stack_tree_order(const struct stack_tree *t, const struct intern *names, uint32_t *order)
 {
-	struct named *todo = malloc((t->live + 1) * sizeof(*todo));
+	uint64_t *todo = malloc((t->live + 1) * sizeof(*todo));
 	size_t count = 0, n = 0, first;
 
 	if (!todo)
 		return 0;
-	todo[n++] = (struct named){STACK_ROOT, 0};
+	todo[n++] = STACK_ROOT;
 	while (n) {
-		uint32_t node = todo[--n].node;
+		uint32_t node = (uint32_t)todo[--n];
 
 		order[count++] = node;
 		first = n;
 		for (uint32_t c = t->nodes[node].first; c; c = t->nodes[c].next)
-			todo[n++] = (struct named){c, t->nodes[c].name};
+			todo[n++] = (uint64_t)t->nodes[c].name << 32 | c;
 		qsort_r(todo + first, n - first, sizeof(*todo), compare_names, (void *)names);
 		/* the first of them is next */
 		for (size_t i = first, k = n; k && i < --k; i++) {
-			struct named swap = todo[i];
+			uint64_t swap = todo[i];
 
 			todo[i] = todo[k];
 			todo[k] = swap;
@@ -309,16 +305,14 @@ struct item {
 	bool below;
 };
 
-struct level {
-	size_t item, end; /* items to be done */
-	size_t path;	  /* bytes of the path above */
-};
-
 struct writing {
 	const struct stack_tree *tree;
 	const struct intern *names;
 	struct item *items;
-	struct level *levels;
+	struct {
+		size_t item, end; /* items to be done */
+		size_t path;	  /* bytes of the path above */
+	} * levels;
 	size_t nitems, items_capacity, nlevels, levels_capacity;
 	struct buffer path;
 };
@@ -346,24 +340,19 @@ static int stack_tree_compare(const void *a, const void *b, void *ctx)
 
 static int add_item(struct writing *w, uint32_t node, bool below)
 {
-	struct item *items;
-
 	if (ARRAY_GROW(w->items, w->items_capacity, w->nitems))
 		return -1;
-	items = w->items;
-	items[w->nitems++] = (struct item){node, below};
+	w->items[w->nitems++] = (struct item){node, below};
 	return 0;
 }
 
 /* Queue the children of a node to be written next. */
 static int descend(struct writing *w, uint32_t node, size_t path)
 {
-	struct level *levels;
 	size_t from = w->nitems;
 
 	if (ARRAY_GROW(w->levels, w->levels_capacity, w->nlevels))
 		return -1;
-	levels = w->levels;
 	for (uint32_t c = w->tree->nodes[node].first; c; c = w->tree->nodes[c].next)
 		if ((w->tree->nodes[c].self && add_item(w, c, false)) ||
 		    (w->tree->nodes[c].first && add_item(w, c, true)))
@@ -371,7 +360,9 @@ static int descend(struct writing *w, uint32_t node, size_t path)
 	if (w->nitems > from)
 		qsort_r(w->items + from, w->nitems - from, sizeof(*w->items), stack_tree_compare,
 			w);
-	levels[w->nlevels++] = (struct level){from, w->nitems, path};
+	w->levels[w->nlevels].item = from;
+	w->levels[w->nlevels].end = w->nitems;
+	w->levels[w->nlevels++].path = path;
 	return 0;
 }
 
@@ -400,15 +391,15 @@ int stack_tree_write(const struct stack_tree *t, const struct intern *names, str
 	int r = descend(&w, STACK_ROOT, 0);
 
 	while (!r && w.nlevels && !text_failed(out)) {
-		struct level *l = &w.levels[w.nlevels - 1];
+		size_t last = w.nlevels - 1;
 
-		if (l->item < l->end) {
-			struct item i = w.items[l->item++];
+		if (w.levels[last].item < w.levels[last].end) {
+			struct item i = w.items[w.levels[last].item++];
 
 			r = write_item(&w, &i, out);
 		} else {
-			w.path.size = l->path;
-			w.nlevels--;
+			w.path.size = w.levels[last].path;
+			w.nlevels = last;
 			w.nitems = w.nlevels ? w.levels[w.nlevels - 1].end : 0;
 		}
 	}
