@@ -23,8 +23,23 @@ struct dictionary_entry {
 	const char *wrong; /* the first fault of the entry, NULL none */
 };
 
-static void *dictionary_keep(struct dictionary *d, size_t n);
-static int dictionary_read_symbol(struct dictionary_entry *en);
+struct allocation {
+	struct allocation *next;
+	max_align_t data[];
+};
+
+/* Allocate memory that lives as long as the dictionary: fields, members. NULL: out
+ * of memory. */
+static void *dictionary_keep(struct dictionary *d, size_t n)
+{
+	struct allocation *a = calloc(1, sizeof *a + n);
+
+	if (!a)
+		return NULL;
+	a->next = d->allocations;
+	d->allocations = a;
+	return a->data;
+}
 
 #define WIDTH(type, name) sizeof(((struct type *)0)->name)
 #define NUMBER(at, type, name)                                                                     \
@@ -445,18 +460,8 @@ static int dictionary_compare_ranges(const void *a, const void *b)
 /* Find the range of the number; NULL: the number is below all. */
 static struct label_range *range_of(const struct label_range *r, uint32_t n, uint64_t key)
 {
-	uint32_t at = 0;
+	size_t at = BISECT(n, i, r[i].low <= key);
 
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (r[at + half].low <= key) {
-			at += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
 	return at ? (struct label_range *)&r[at - 1] : NULL;
 }
 
@@ -806,12 +811,9 @@ static uint32_t dictionary_thread_number(struct dictionary *d, const struct lane
 /* Note that the stack had rows before this segment. */
 static int dictionary_note_started(struct dictionary *d, uint32_t thread)
 {
-	uint8_t *started;
-
 	if (ARRAY_REACH(d->started, d->nstarted, thread))
 		return -1;
-	started = d->started;
-	started[thread] = 1;
+	d->started[thread] = 1;
 	return 0;
 }
 
@@ -901,7 +903,7 @@ static int dictionary_read_map(struct dictionary_entry *en)
 	struct dictionary *d = en->d;
 	struct intern *keys = &d->keys[ENTRY_MAP];
 	uint32_t known = keys->count, parts;
-	struct map m = {0}, *maps;
+	struct map m = {0};
 	struct space *s;
 
 	if (resolve_entry(en, l, &parts))
@@ -918,8 +920,7 @@ static int dictionary_read_map(struct dictionary_entry *en)
 	s = pool_at(&d->spaces, m.space->number);
 	if (ARRAY_GROW(s->maps, s->maps_capacity, s->nmaps))
 		return -1;
-	maps = s->maps;
-	maps[s->nmaps++] = m;
+	s->maps[s->nmaps++] = m;
 	return 0;
 }
 
@@ -930,16 +931,14 @@ enum { DEPTHS = 65536 }; /* the maximum of a row */
 static int add_outside(struct thread_facts *f, uint64_t since, uint64_t last)
 {
 	enum { DICTIONARY_READ_MOST = 64 * 1024 };
-	struct time_span *ranges;
 
 	if (f->noutside == DICTIONARY_READ_MOST) {
 		f->noutside /= 2;
-		memmove(f->outside, f->outside + f->noutside, f->noutside * sizeof *ranges);
+		memmove(f->outside, f->outside + f->noutside, f->noutside * sizeof *f->outside);
 	}
 	if (ARRAY_GROW(f->outside, f->outside_capacity, f->noutside))
 		return -1;
-	ranges = f->outside;
-	ranges[f->noutside++] = (struct time_span){since, last};
+	f->outside[f->noutside++] = (struct time_span){since, last};
 	return 0;
 }
 
@@ -965,8 +964,7 @@ static int dictionary_read_thread(struct dictionary_entry *en)
 	thread = t.flags & THREAD_PER_CPU ? lane->cpu_thread : lane->thread;
 	if (ARRAY_REACH(d->facts, d->nfacts, thread))
 		return -1;
-	f = d->facts;
-	f += thread;
+	f = &d->facts[thread];
 	f->lane = lane;
 	if (t.flags & THREAD_HAS_LAST && t.last > f->last)
 		f->last = t.last;
@@ -1033,6 +1031,57 @@ static int read_stack(struct dictionary_entry *en)
 	if (before && before != number)
 		d->redeclared = true;
 	return idmap_set(&d->ids[ENTRY_STACK], en->id, number);
+}
+
+static bool same_symbol(const struct location_symbol *a, const struct location_symbol *b)
+{
+	return a->name.number == b->name.number && a->module.number == b->module.number &&
+	       a->file.number == b->file.number && a->start == b->start && a->size == b->size &&
+	       a->line == b->line && a->flags == b->flags;
+}
+
+/* Read a symbol. Symbols contain their texts: the program that adds them cannot allocate ids of the
+ * segment. -1: a fault, or out of memory. */
+static int dictionary_read_symbol(struct dictionary_entry *en)
+{
+	size_t head = entry_layouts[ENTRY_SYMBOL].size;
+	struct dictionary *d = en->d;
+	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id);
+	const char *text = (const char *)en->data + head;
+	struct location_symbol s, *kept;
+	struct symbol_entry e;
+	struct location *p;
+
+	if (!location) {
+		en->wrong = "a symbol of a location that is not declared";
+		return -1;
+	}
+	entry_get(&entry_layouts[ENTRY_SYMBOL], en->data, &e);
+	if ((uint64_t)e.name_size + e.module_size + e.file_size > en->size - head) {
+		en->wrong = "longer texts than bytes";
+		return -1;
+	}
+	s = (struct location_symbol){
+		.start = e.start,
+		.size = e.size,
+		.line = e.line,
+		.flags = e.flags,
+		.name = dictionary_text(d, text, e.name_size),
+		.module = dictionary_text(d, text + e.name_size, e.module_size),
+		.file = dictionary_text(d, text + e.name_size + e.module_size, e.file_size)};
+	p = pool_at(&d->locations, location);
+	if (p->symbol && same_symbol(p->symbol, &s))
+		return 0;
+	if (p->symbol) {
+		d->symbol_changes++;
+		d->redeclared = true;
+	}
+	kept = pool_add(&d->symbols);
+	if (!kept)
+		return -1;
+	*kept = s;
+	p->symbol = kept;
+	return 0;
 }
 
 /* Read one entry. Returns its fault, NULL if it has none. *refused: it has no effect. */
@@ -1107,24 +1156,6 @@ int dictionary_read(struct dictionary *d, const uint8_t *payload, size_t n, size
 }
 
 /* --- dictionary --- */
-
-struct allocation {
-	struct allocation *next;
-	max_align_t data[];
-};
-
-/* Allocate memory that lives as long as the dictionary: fields, members. NULL: out
- * of memory. */
-static void *dictionary_keep(struct dictionary *d, size_t n)
-{
-	struct allocation *a = calloc(1, sizeof *a + n);
-
-	if (!a)
-		return NULL;
-	a->next = d->allocations;
-	d->allocations = a;
-	return a->data;
-}
 
 /* Numbers start at 1: element 0 of each pool and key table is unused. */
 int dictionary_init(struct dictionary *d)
@@ -1291,57 +1322,6 @@ bool dictionary_outside(const struct dictionary *d, uint32_t thread, uint64_t ti
 	size_t low = BISECT(f ? f->noutside : 0, i, f->outside[i].since <= time);
 
 	return low && f->outside[low - 1].last >= time;
-}
-
-static bool same_symbol(const struct location_symbol *a, const struct location_symbol *b)
-{
-	return a->name.number == b->name.number && a->module.number == b->module.number &&
-	       a->file.number == b->file.number && a->start == b->start && a->size == b->size &&
-	       a->line == b->line && a->flags == b->flags;
-}
-
-/* Read a symbol. Symbols contain their texts: the program that adds them cannot allocate ids of the
- * segment. -1: a fault, or out of memory. */
-static int dictionary_read_symbol(struct dictionary_entry *en)
-{
-	size_t head = entry_layouts[ENTRY_SYMBOL].size;
-	struct dictionary *d = en->d;
-	uint32_t location = idmap_get(&d->ids[ENTRY_LOCATION], en->id);
-	const char *text = (const char *)en->data + head;
-	struct location_symbol s, *kept;
-	struct symbol_entry e;
-	struct location *p;
-
-	if (!location) {
-		en->wrong = "a symbol of a location that is not declared";
-		return -1;
-	}
-	entry_get(&entry_layouts[ENTRY_SYMBOL], en->data, &e);
-	if ((uint64_t)e.name_size + e.module_size + e.file_size > en->size - head) {
-		en->wrong = "longer texts than bytes";
-		return -1;
-	}
-	s = (struct location_symbol){
-		.start = e.start,
-		.size = e.size,
-		.line = e.line,
-		.flags = e.flags,
-		.name = dictionary_text(d, text, e.name_size),
-		.module = dictionary_text(d, text + e.name_size, e.module_size),
-		.file = dictionary_text(d, text + e.name_size + e.module_size, e.file_size)};
-	p = pool_at(&d->locations, location);
-	if (p->symbol && same_symbol(p->symbol, &s))
-		return 0;
-	if (p->symbol) {
-		d->symbol_changes++;
-		d->redeclared = true;
-	}
-	kept = pool_add(&d->symbols);
-	if (!kept)
-		return -1;
-	*kept = s;
-	p->symbol = kept;
-	return 0;
 }
 
 /* --- declare --- */

@@ -25,16 +25,6 @@ enum reads_values {
 
 struct snapshot;
 
-/* The table of stacks of an EVENTS block, which rows of KIND_SAMPLE index. */
-struct block_stacks {
-	uint32_t count;
-	uint32_t locations;	   /* entries of the table of locations */
-	bool sampled;		   /* some type of the block is of KIND_SAMPLE */
-	const uint32_t *numbers;   /* by index, from 0, which is none */
-	const uint32_t *innermost; /* numbers of the locations of their innermost frames */
-	const uint8_t *ids;	   /* the segment's, u32 each */
-};
-
 struct block {
 	uint16_t kind, flags; /* enum block_kind, block_flags */
 	uint32_t length;      /* of the payload */
@@ -67,7 +57,15 @@ struct block {
 	const struct lane **lanes;
 	const uint32_t *locations;			   /* numbers; locations[0] is 0 */
 	const uint8_t *type_ids, *lane_ids, *location_ids; /* the segment's ids, u32 each */
-	struct block_stacks stacks;
+	/* the table of stacks, which rows of KIND_SAMPLE index */
+	struct {
+		uint32_t count;
+		uint32_t locations;	   /* entries of the table of locations */
+		bool sampled;		   /* some type of the block is of KIND_SAMPLE */
+		const uint32_t *numbers;   /* by index, from 0, which is none */
+		const uint32_t *innermost; /* numbers of the locations of their innermost frames */
+		const uint8_t *ids;	   /* the segment's, u32 each */
+	} stacks;
 	const uint8_t *row_data;
 	size_t row_size;
 };
@@ -180,7 +178,7 @@ static inline bool event_next(struct events *it, struct event *e)
 		row += NARROW_ROW;
 	} else {
 		struct plain_row r = row_load(row, it->base, it->wide);
-		const struct block_stacks *s = &it->block->stacks;
+		const struct block *b = it->block;
 
 		/* in another order: the compiler would move stores common to both after the
 		   branch, which costs loops over narrow rows up to 5 % */
@@ -190,9 +188,9 @@ static inline bool event_next(struct events *it, struct event *e)
 		e->lane_index = r.lane;
 		e->depth = r.depth;
 		row += it->wide ? WIDE_ROW : NARROW_ROW;
-		if (s->sampled && it->types[r.type]->kind == KIND_SAMPLE) {
-			locations = s->innermost;
-			stack = s->numbers[r.location];
+		if (b->stacks.sampled && it->types[r.type]->kind == KIND_SAMPLE) {
+			locations = b->stacks.innermost;
+			stack = b->stacks.numbers[r.location];
 		}
 	}
 	e->type = it->types[e->type_index];

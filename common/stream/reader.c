@@ -42,111 +42,49 @@ static inline size_t reader_at_once(const struct reader *r, const struct block *
 	return r->input.regular && b->kind == BLOCK_EVENTS && all > have ? all - have : otherwise;
 }
 
-static void reader_close_input(struct reader *r);
-static int reader_fill(struct reader *r, size_t n, size_t most);
-static int reader_ended(struct reader *r, uint64_t offset, const char *what);
-static bool reader_parse_header(const uint8_t *p, struct block *b);
-static const char *reader_crc_fault(const struct block *b);
-
-enum { REREAD_LIMIT = 64 * 1024 * 1024 };
-
-/* Test whether the stream can continue at p, where there are bytes enough for a marker and a
- * block header. */
-static bool anchor(const struct reader *r, const uint8_t *p)
+/* Test whether a block of this kind may have this length. */
+static bool reader_header_sane(const struct block *b)
 {
-	struct block b;
+	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD};
+	bool large = b->kind == BLOCK_EVENTS || b->kind == BLOCK_SNAPSHOT;
+	uint32_t limit = large ? EVENTS_LIMIT : BLOCK_LIMIT;
 
-	if (*p == (uint8_t)MARKER_PREFIX[0])
-		return reader_is_stream(p, MARKER_SIZE) &&
-		       reader_parse_header(p + MARKER_SIZE, &b) && b.kind == BLOCK_HEAD;
-	if (*p != (BLOCK_SYNC & 0xff) || !reader_parse_header(p, &b))
+	if (b->length % 8 || b->length > limit || !b->kind)
 		return false;
-	return r->segment.inside || b.kind == BLOCK_HEAD;
+	return b->kind >= BLOCK_KINDS || b->length >= least[b->kind];
 }
 
-/*
- * reader.c: search from here on for the marker of a segment or, within a segment, for a
- * block (its ids stay valid; declarations of the damaged part are found to be missing where they
- * are used). 1 found, 0 the input ended, -1. The caller has found that the stream cannot continue
- * at the present offset unchanged, so the search never returns to it endlessly.
- */
-static int reader_resynchronise(struct reader *r)
+/* Decode the header of a block; false if there is none at p. */
+static bool reader_parse_header(const uint8_t *p, struct block *b)
 {
-	enum { ANCHOR = MARKER_SIZE + BLOCK_HEADER };
-
-	r->pending = 0;
-	for (;;) {
-		int got = reader_fill(r, ANCHOR, READ_SIZE);
-		const uint8_t *p = r->input.data + r->input.begin, *end;
-		struct block b;
-
-		if (got <= 0) {
-			reader_consume(r, r->input.filled - r->input.begin);
-			return got;
-		}
-		end = r->input.data + r->input.filled - (ANCHOR - 1);
-		while (p < end && !anchor(r, p))
-			p++;
-		reader_consume(r, (size_t)(p - (r->input.data + r->input.begin)));
-		if (p == end)
-			continue;
-		r->truncated = false;
-		if (*p == (uint8_t)MARKER_PREFIX[0]) {
-			r->segment.inside = false;
-		} else if (reader_parse_header(p, &b) && b.kind == BLOCK_HEAD) {
-			/* a segment whose marker is damaged */
-			r->segment.inside = true;
-			r->segment.head_seen = false;
-			r->segment.marker[0] = '\0';
-		}
-		return 1;
-	}
+	*b = (struct block){.kind = get_u16(p + 4),
+			    .flags = get_u16(p + 6),
+			    .length = get_u32(p + 8),
+			    .crc = get_u32(p + 12)};
+	return get_u32(p) == BLOCK_SYNC &&
+	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) &&
+	       reader_header_sane(b) && (b->kind < BLOCK_KINDS || b->flags & BLOCK_MAY_SKIP);
 }
 
-/* Do the same, and open the next input if nothing is found. The error is unchanged. */
-static void reader_go_on_after_damage(struct reader *r)
+/* Find the fault of the payload by its checksum; NULL: none. */
+static const char *reader_crc_fault(const struct block *b)
 {
-	struct error was = r->error;
-	int got = reader_resynchronise(r);
-
-	if (!got)
-		reader_close_input(r);
-	if (got >= 0)
-		r->error = was;
+	return b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc
+		       ? "a block with a wrong checksum"
+		       : NULL;
 }
 
-/* Test whether valid stream data follows a block whose content is damaged. */
-static bool reader_length_is_true(struct reader *r, size_t length)
+static int reader_damaged(struct reader *r, uint64_t offset, const char *what)
 {
-	struct error was = r->error;
-	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
-	const uint8_t *next = r->input.data + r->input.begin + length;
-	struct block b;
-
-	if (got < 0)
-		return false;
-	r->error = was;
-	if (!got)
-		return r->input.filled - r->input.begin == length;
-	return reader_parse_header(next, &b) || reader_is_stream(next, MARKER_SIZE);
+	r->segment.hurt = true;
+	return error_set(&r->error, r->file, offset, "%s", what);
 }
 
-/*
- * Test whether that many bytes may be scanned again. Nested blocks that are each damaged at their
- * end must not cost quadratic time.
- */
-static bool reader_may_go_back(struct reader *r, size_t length)
+/* Report that the input ended too early. After a signal that is no damage (reader.cut). */
+static int reader_ended(struct reader *r, uint64_t offset, const char *what)
 {
-	r->input.reread += length;
-	return r->input.reread <= r->input.offset + REREAD_LIMIT;
-}
-
-/* If the length is wrong, search the next block from the beginning of this payload. */
-static void reader_distrust_length(struct reader *r, size_t length)
-{
-	r->pending = length;
-	if (reader_may_go_back(r, length) && !reader_length_is_true(r, length) && !r->stop)
-		reader_go_on_after_damage(r);
+	r->cut = io_cut();
+	return reader_damaged(r, offset, what);
 }
 
 /* --- reader input --- */
@@ -237,8 +175,7 @@ static void close_fd(struct reader *r)
 	r->input.fd = -1;
 }
 
-/* Open the next input. 1, 0: there is none, -1 (the next call opens the one after it). Open the
- * next input. 1, 0: there is none, -1 (the next call opens the one after it). */
+/* Open the next input. 1, 0: there is none, -1 (the next call opens the one after it). */
 static int reader_open_next(struct reader *r)
 {
 	const char *path;
@@ -321,8 +258,7 @@ static void shrink(struct reader *r, size_t n)
 }
 
 /* Read until n bytes are at data[begin], at most `most` bytes. 1, or 0 at the end of the input
- * with fewer, or -1. Read until n bytes are at data[begin], at most `most` bytes. 1, or 0 at the
- * end of the input with fewer, or -1. */
+ * with fewer, or -1. */
 static int reader_fill(struct reader *r, size_t n, size_t most)
 {
 	if (r->input.capacity > LARGE)
@@ -398,17 +334,105 @@ static int reader_skip_pending(struct reader *r)
 	return 0;
 }
 
-static int reader_damaged(struct reader *r, uint64_t offset, const char *what)
+enum { REREAD_LIMIT = 64 * 1024 * 1024 };
+
+/* Test whether the stream can continue at p, where there are bytes enough for a marker and a
+ * block header. */
+static bool anchor(const struct reader *r, const uint8_t *p)
 {
-	r->segment.hurt = true;
-	return error_set(&r->error, r->file, offset, "%s", what);
+	struct block b;
+
+	if (*p == (uint8_t)MARKER_PREFIX[0])
+		return reader_is_stream(p, MARKER_SIZE) &&
+		       reader_parse_header(p + MARKER_SIZE, &b) && b.kind == BLOCK_HEAD;
+	if (*p != (BLOCK_SYNC & 0xff) || !reader_parse_header(p, &b))
+		return false;
+	return r->segment.inside || b.kind == BLOCK_HEAD;
 }
 
-/* Report that the input ended too early. After a signal that is no damage (reader.cut). */
-static int reader_ended(struct reader *r, uint64_t offset, const char *what)
+/*
+ * Search from here on for the marker of a segment or, within a segment, for a
+ * block (its ids stay valid; declarations of the damaged part are found to be missing where they
+ * are used). 1 found, 0 the input ended, -1. The caller has found that the stream cannot continue
+ * at the present offset unchanged, so the search never returns to it endlessly.
+ */
+static int reader_resynchronise(struct reader *r)
 {
-	r->cut = io_cut();
-	return reader_damaged(r, offset, what);
+	enum { ANCHOR = MARKER_SIZE + BLOCK_HEADER };
+
+	r->pending = 0;
+	for (;;) {
+		int got = reader_fill(r, ANCHOR, READ_SIZE);
+		const uint8_t *p = r->input.data + r->input.begin, *end;
+		struct block b;
+
+		if (got <= 0) {
+			reader_consume(r, r->input.filled - r->input.begin);
+			return got;
+		}
+		end = r->input.data + r->input.filled - (ANCHOR - 1);
+		while (p < end && !anchor(r, p))
+			p++;
+		reader_consume(r, (size_t)(p - (r->input.data + r->input.begin)));
+		if (p == end)
+			continue;
+		r->truncated = false;
+		if (*p == (uint8_t)MARKER_PREFIX[0]) {
+			r->segment.inside = false;
+		} else if (reader_parse_header(p, &b) && b.kind == BLOCK_HEAD) {
+			/* a segment whose marker is damaged */
+			r->segment.inside = true;
+			r->segment.head_seen = false;
+			r->segment.marker[0] = '\0';
+		}
+		return 1;
+	}
+}
+
+/* Do the same, and open the next input if nothing is found. The error is unchanged. */
+static void reader_go_on_after_damage(struct reader *r)
+{
+	struct error was = r->error;
+	int got = reader_resynchronise(r);
+
+	if (!got)
+		reader_close_input(r);
+	if (got >= 0)
+		r->error = was;
+}
+
+/* Test whether valid stream data follows a block whose content is damaged. */
+static bool reader_length_is_true(struct reader *r, size_t length)
+{
+	struct error was = r->error;
+	int got = reader_fill(r, length + BLOCK_HEADER, READ_SIZE);
+	const uint8_t *next = r->input.data + r->input.begin + length;
+	struct block b;
+
+	if (got < 0)
+		return false;
+	r->error = was;
+	if (!got)
+		return r->input.filled - r->input.begin == length;
+	return reader_parse_header(next, &b) || reader_is_stream(next, MARKER_SIZE);
+}
+
+/*
+ * Test whether that many bytes may be scanned again. Nested blocks that are each damaged at their
+ * end must not cost quadratic time.
+ */
+static bool reader_may_go_back(struct reader *r, size_t length)
+{
+	r->input.reread += length;
+	return r->input.reread <= r->input.offset + REREAD_LIMIT;
+}
+
+/* If the length is wrong, search the next block from the beginning of this payload. */
+static void reader_distrust_length(struct reader *r, size_t length)
+{
+	r->pending = length;
+	if (reader_may_go_back(r, length) && !reader_length_is_true(r, length) && !r->stop)
+		reader_go_on_after_damage(r);
 }
 
 /* --- reader rows --- */
@@ -432,12 +456,6 @@ static bool reader_make_room(struct events_tables *t, const struct block *b)
 	       !ARRAY_GROW(t->locations, t->locations_capacity, b->nlocations);
 }
 
-static bool make_room_for_stacks(struct events_tables *t, const struct block *b)
-{
-	return !ARRAY_GROW(t->stacks, t->stacks_capacity, b->stacks.count) &&
-	       !ARRAY_GROW(t->innermost, t->innermost_capacity, b->stacks.count);
-}
-
 const char *events_block_head(struct block *b)
 {
 	const uint8_t *p = b->payload;
@@ -449,7 +467,9 @@ const char *events_block_head(struct block *b)
 	b->ntypes = get_u16(p + 22);
 	b->nlanes = get_u16(p + 24);
 	b->nlocations = get_u32(p + 28);
-	b->stacks = (struct block_stacks){.count = get_u16(p + 26), .locations = b->nlocations};
+	memset(&b->stacks, 0, sizeof b->stacks);
+	b->stacks.count = get_u16(p + 26);
+	b->stacks.locations = b->nlocations;
 	return b->last < b->base || (uint64_t)b->rows * NARROW_ROW > b->length
 		       ? "an event block with an impossible head"
 		       : NULL;
@@ -460,31 +480,31 @@ const char *events_block_head(struct block *b)
 static const char *stacks_table(struct events_tables *t, const struct dictionary *d,
 				struct block *b)
 {
-	struct block_stacks *s = &b->stacks;
-	uint32_t number;
+	uint32_t count = b->stacks.count, locations = b->stacks.locations, number;
 
-	s->ids = b->location_ids + 4 * (size_t)s->locations;
-	for (uint32_t i = 0; i < b->ntypes && !s->sampled; i++)
-		s->sampled = b->types[i]->kind == KIND_SAMPLE;
-	if (!s->sampled && !s->count)
+	b->stacks.ids = b->location_ids + 4 * (size_t)locations;
+	for (uint32_t i = 0; i < b->ntypes && !b->stacks.sampled; i++)
+		b->stacks.sampled = b->types[i]->kind == KIND_SAMPLE;
+	if (!b->stacks.sampled && !count)
 		return NULL;
-	if (s->sampled && b->nlocations < s->count)
-		b->nlocations = s->count;
-	if (!reader_make_room(t, b) || !make_room_for_stacks(t, b))
+	if (b->stacks.sampled && b->nlocations < count)
+		b->nlocations = count;
+	if (!reader_make_room(t, b) || ARRAY_GROW(t->stacks, t->stacks_capacity, count) ||
+	    ARRAY_GROW(t->innermost, t->innermost_capacity, count))
 		return EVENTS_NO_MEMORY;
-	memset(t->locations + s->locations + 1, 0, (b->nlocations - s->locations) * sizeof(number));
+	memset(t->locations + locations + 1, 0, (b->nlocations - locations) * sizeof(number));
 	t->stacks[0] = t->innermost[0] = 0;
-	for (uint32_t i = 0; i < s->count; i++) {
-		number = idmap_get(&d->ids[ENTRY_STACK], get_u32(s->ids + 4 * (size_t)i));
+	for (uint32_t i = 0; i < count; i++) {
+		number = idmap_get(&d->ids[ENTRY_STACK], get_u32(b->stacks.ids + 4 * (size_t)i));
 		if (!number)
 			return "an event block of an undeclared stack";
 		t->stacks[i + 1] = number;
 		stack_table_fetch(&d->stacks, number);
 	}
-	for (uint32_t i = 1; i <= s->count; i++)
+	for (uint32_t i = 1; i <= count; i++)
 		t->innermost[i] = dictionary_stack_location(d, t->stacks[i]);
-	s->numbers = t->stacks;
-	s->innermost = t->innermost;
+	b->stacks.numbers = t->stacks;
+	b->stacks.innermost = t->innermost;
 	return NULL;
 }
 
@@ -1337,38 +1357,6 @@ int reader_tail_last(int fd, uint64_t *last)
 }
 
 /* --- reader --- */
-
-/* Test whether a block of this kind may have this length. */
-static bool reader_header_sane(const struct block *b)
-{
-	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD};
-	bool large = b->kind == BLOCK_EVENTS || b->kind == BLOCK_SNAPSHOT;
-	uint32_t limit = large ? EVENTS_LIMIT : BLOCK_LIMIT;
-
-	if (b->length % 8 || b->length > limit || !b->kind)
-		return false;
-	return b->kind >= BLOCK_KINDS || b->length >= least[b->kind];
-}
-
-/* Decode the header of a block; false if there is none at p. */
-static bool reader_parse_header(const uint8_t *p, struct block *b)
-{
-	*b = (struct block){.kind = get_u16(p + 4),
-			    .flags = get_u16(p + 6),
-			    .length = get_u32(p + 8),
-			    .crc = get_u32(p + 12)};
-	return get_u32(p) == BLOCK_SYNC &&
-	       get_u32(p + BLOCK_CHECKED) == checksum(0, p, BLOCK_CHECKED) &&
-	       reader_header_sane(b) && (b->kind < BLOCK_KINDS || b->flags & BLOCK_MAY_SKIP);
-}
-
-/* Find the fault of the payload by its checksum; NULL: none. */
-static const char *reader_crc_fault(const struct block *b)
-{
-	return b->flags & BLOCK_HAS_CRC && checksum(0, b->payload, b->length) != b->crc
-		       ? "a block with a wrong checksum"
-		       : NULL;
-}
 
 void reader_meta(const struct reader *r, const struct block *b, struct meta *m)
 {

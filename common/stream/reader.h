@@ -56,7 +56,7 @@ struct head_property {
 bool head_next(const struct head *h, size_t *at, struct head_property *p);
 
 struct meta {
-	uint32_t source; /* number of the source in the dictionary */
+	uint32_t source; /* number of the source in the dictionary; of a writer, its id */
 	uint32_t flags;	 /* enum meta_flags */
 	uint64_t hash, total, offset;
 	const char *name;

@@ -37,8 +37,6 @@ struct writer_slots {
 	uint32_t count;
 };
 
-struct lane_entry;
-
 /* What follows the calls of the rows that are written (common/calls/calls_writer.h). Functions that
  * return int return 0, or -1 with writer.error filled. */
 struct writer_calls {
@@ -56,22 +54,6 @@ struct writer_calls {
 	 */
 	uint32_t (*lane_flags)(void *ctx, const struct lane_entry *e);
 	void *ctx; /* NULL: no calls are followed */
-};
-
-struct writer;
-struct new_row;
-
-struct stored_entries {
-	struct stored_entry *entry;
-	size_t count, capacity;
-};
-
-/* The declared stacks. They have no stored entries, which would take 40 bytes for each. */
-struct sent_stacks {
-	struct stack_table table;
-	uint32_t *segment; /* by number: the segment that it was last sent in */
-	size_t size;
-	struct buffer lacking; /* stacks to be sent, u32 each */
 };
 
 /* The EVENTS block being built. */
@@ -132,12 +114,21 @@ struct writer {
 	} sent;
 
 	/* declarations */
-	struct stored_entries entries[ENTRY_KINDS];
+	struct {
+		struct stored_entry *entry;
+		size_t count, capacity;
+	} entries[ENTRY_KINDS];
 	struct intern strings;
-	struct sent_stacks stacks;
+	/* The declared stacks. They have no stored entries, which would take 40 bytes for each. */
+	struct {
+		struct stack_table table;
+		uint32_t *segment; /* by number: the segment that it was last sent in */
+		size_t size;
+		struct buffer lacking; /* stacks to be sent, u32 each */
+	} stacks;
 	struct buffer arena, dict, scratch;
 	struct {
-		struct sent_meta *meta;
+		struct meta *meta; /* references to what was sent */
 		size_t count, capacity;
 	} metas;
 	uint32_t gap_type;
@@ -565,13 +556,6 @@ struct stored_entry {
 	uint32_t child; /* first of the entries sent after it: maps of a space, symbol of a
 			   location; space of a lane */
 	uint32_t next;
-};
-
-/* A part of a source that was sent. */
-struct sent_meta {
-	uint32_t source;
-	char *name;
-	uint64_t hash, total;
 };
 
 int writer_next_segment(struct writer *w);

@@ -54,12 +54,17 @@ static struct {
 	atomic_bool cut, left_file, left_pipe;
 } stop;
 
-static uint64_t now_ms(void)
+uint64_t monotonic_now(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ms(void)
+{
+	return monotonic_now() / 1000000;
 }
 
 /* --- signals: functions that a handler may call --- */
@@ -724,20 +729,12 @@ bool output_same_file(const struct output *o, int fd)
 
 enum { INTERVAL_NS = 200 * 1000 * 1000 };
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void progress_begin(struct progress *p, int when, bool to_file)
 {
 	*p = (struct progress){.terminal = isatty(STDERR_FILENO)};
 	p->on = when > 0 || (!when && p->terminal && to_file);
 	if (p->on) {
-		p->start = now();
+		p->start = monotonic_now();
 		p->next = p->start + INTERVAL_NS;
 	}
 }
@@ -765,7 +762,7 @@ static void output_print(struct progress *p, uint64_t time, uint64_t bytes, uint
 
 void progress_show(struct progress *p, uint64_t bytes, uint64_t total, uint64_t events)
 {
-	uint64_t time = now();
+	uint64_t time = monotonic_now();
 
 	if (time < p->next)
 		return;
@@ -779,7 +776,7 @@ void progress_end(struct progress *p, uint64_t bytes, uint64_t total, uint64_t e
 		return;
 	/* very short work needs no final line, unless the user gave --progress */
 	if (p->shown || !p->terminal)
-		output_print(p, now(), bytes, total, events);
+		output_print(p, monotonic_now(), bytes, total, events);
 	if (p->shown && p->terminal)
 		error_write("\n", 1);
 	p->on = false;

@@ -166,6 +166,9 @@ static inline bool output_is_terminal(const struct output *o)
 	return o->terminal;
 }
 
+/* Get the time of CLOCK_MONOTONIC, ns. */
+uint64_t monotonic_now(void);
+
 /*
  * Prints the progress of a program on stderr, a few times per second.
  *
