@@ -64,20 +64,18 @@ int error_no_memory(struct error *e)
 	return error_set(e, NULL, NO_OFFSET, NO_MEMORY);
 }
 
-/* A line for stderr: one write(2), so that lines of several programs are not mixed. */
-struct message_line {
-	size_t n;
-	char text[2048];
-};
+enum { MESSAGE_MOST = 2048 };
 
-/* Add a text with control characters masked: texts of a trace must not control the terminal. */
-static void put_masked(struct message_line *l, const char *s)
+/* Add to a message of n bytes a text with control characters masked: texts of a trace must not
+ * control the terminal. Returns the bytes of both. */
+static size_t put_masked(char line[MESSAGE_MOST], size_t n, const char *s)
 {
-	for (; *s && l->n < sizeof l->text - 1; s++) {
+	for (; *s && n < MESSAGE_MOST - 1; s++) {
 		unsigned char c = (unsigned char)*s;
 
-		l->text[l->n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+		line[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
 	}
+	return n;
 }
 
 void error_write(const char *text, size_t n)
@@ -97,7 +95,8 @@ void error_write(const char *text, size_t n)
 static void common_error_print(const char *file, uint64_t offset, const char *what)
 {
 	static bool said;
-	struct message_line l = {0};
+	char line[MESSAGE_MOST], at[24];
+	size_t n = 0;
 
 	if (memory_failed()) {
 		/* what else is wrong follows from the lack of memory */
@@ -109,21 +108,20 @@ static void common_error_print(const char *file, uint64_t offset, const char *wh
 			what = NO_MEMORY;
 		}
 	}
-	put_masked(&l, program_invocation_short_name);
-	put_masked(&l, ": ");
+	n = put_masked(line, n, program_invocation_short_name);
+	n = put_masked(line, n, ": ");
 	if (file && *file) {
-		put_masked(&l, file);
-		put_masked(&l, ": ");
+		n = put_masked(line, n, file);
+		n = put_masked(line, n, ": ");
 	}
 	if (offset != NO_OFFSET) {
-		char at[24];
-
 		snprintf(at, sizeof at, "0x%" PRIx64 ": ", offset);
-		put_masked(&l, at);
+		n = put_masked(line, n, at);
 	}
-	put_masked(&l, what);
-	l.text[l.n++] = '\n';
-	error_write(l.text, l.n);
+	n = put_masked(line, n, what);
+	line[n++] = '\n';
+	/* one write(2), so that lines of several programs are not mixed */
+	error_write(line, n);
 }
 
 void error_text(const struct error *e, char *text, size_t size)
@@ -263,7 +261,6 @@ static uint64_t error_kind_of(const char *what, uint64_t seed)
 
 bool faults_add(struct faults *f, const struct error *e, const char *file)
 {
-	struct fault_kind *k;
 	uint64_t key;
 
 	/* a fault without an offset is one of the file: its name is in the message */
@@ -280,9 +277,9 @@ bool faults_add(struct faults *f, const struct error *e, const char *file)
 		f->others++;
 		return false;
 	}
-	k = &f->kinds[f->nkinds++];
-	*k = (struct fault_kind){.key = key, .count = 1};
-	snprintf(k->what, sizeof k->what, "%.127s", e->what);
+	f->kinds[f->nkinds].key = key;
+	f->kinds[f->nkinds].count = 1;
+	snprintf(f->kinds[f->nkinds++].what, sizeof f->kinds->what, "%.127s", e->what);
 	return true;
 }
 

@@ -68,18 +68,15 @@ void error_print(const struct error *e);
 /* Write bytes to stderr, at once: the lines of several programs are not mixed. */
 void error_write(const char *text, size_t n);
 
-/* Faults of one kind: of errors whose descriptions differ only in numbers. */
-struct fault_kind {
-	uint64_t key, count;
-	char what[128]; /* description of the first one */
-};
-
 enum { FAULT_KINDS = 8 };
 
-/* The faults of an input: the first of each kind is printed, the others are counted. All zero is
- * valid. */
+/* The faults of an input: the first of each kind is printed, the others are counted. Errors of one
+ * kind have descriptions that differ only in numbers. All zero is valid. */
 struct faults {
-	struct fault_kind kinds[FAULT_KINDS];
+	struct {
+		uint64_t key, count;
+		char what[128]; /* description of the first one */
+	} kinds[FAULT_KINDS];
 	unsigned nkinds;
 	uint64_t others; /* of further kinds */
 	uint64_t total;

@@ -93,6 +93,15 @@ static int make_dense(struct histogram *h, uint32_t begin, uint32_t end)
 	return 0;
 }
 
+/* Make a dense window of the buckets in use and index. */
+static int leave_sparse(struct histogram *h, uint32_t index)
+{
+	uint32_t begin, end;
+
+	sparse_range(h, index, &begin, &end);
+	return make_dense(h, begin, end);
+}
+
 static int grow_sparse(struct histogram *h)
 {
 	uint32_t capacity = h->capacity ? 2 * h->capacity : FIRST;
@@ -163,26 +172,16 @@ int histogram_add_bucket(struct histogram *h, uint32_t index, uint64_t n)
 	}
 	if (!n)
 		return 0;
-	if (!h->span && n > COUNT_MASK / 2) {
-		uint32_t begin, end;
-
-		sparse_range(h, index, &begin, &end);
-		if (make_dense(h, begin, end))
-			return -1;
-	}
+	if (!h->span && n > COUNT_MASK / 2 && leave_sparse(h, index))
+		return -1;
 	if (!h->span && h->capacity) {
 		slot = sparse_find(h->slots, h->capacity, index);
 		if (*slot && (*slot & COUNT_MASK) <= COUNT_MASK / 2) {
 			*slot += n;
 			return 0;
 		}
-		if (*slot) {
-			uint32_t begin, end;
-
-			sparse_range(h, index, &begin, &end);
-			if (make_dense(h, begin, end))
-				return -1;
-		}
+		if (*slot && leave_sparse(h, index))
+			return -1;
 	}
 	if (histogram_make_room(h, index))
 		return -1;

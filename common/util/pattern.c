@@ -8,11 +8,6 @@
 
 enum { OPERATOR = 5, GROUPS = 250, COPIES = 65536 /* more than regcomp() accepts */ };
 
-/* A group, or the whole: the size of all of it, and of what a repetition would repeat. */
-struct group {
-	size_t all, last;
-};
-
 /* Get the character after a bracket expression, whose '[' is at s. */
 static const char *after_bracket(const char *s)
 {
@@ -47,53 +42,42 @@ static size_t copies(const char **s)
 	return most > least ? most : least + 1;
 }
 
-static void pattern_add(struct group *g, size_t size)
-{
-	g->all += size;
-	g->last = size;
-}
-
 bool pattern_is_small(const char *s, size_t most)
 {
-	struct group groups[GROUPS + 1] = {0}, *g = groups;
+	/* of the whole and of each open group: its size, and that of what a repetition would
+	   repeat */
+	size_t all[GROUPS + 1] = {0}, last[GROUPS + 1] = {0}, group = 0;
 
 	for (; *s; s++) {
-		size_t n;
+		size_t n = 1;
 
 		switch (*s) {
 		case '(':
-			if (g == groups + GROUPS)
+			if (group == GROUPS)
 				return false;
-			*++g = (struct group){0};
+			all[++group] = n = 0;
 			break;
 		case ')':
-			n = g->all + OPERATOR;
-			g -= g > groups;
-			pattern_add(g, n);
+			n = all[group] + OPERATOR;
+			group -= group > 0;
 			break;
 		case '|':
-			g->all += OPERATOR;
-			g->last = 0;
+			all[group] += OPERATOR;
+			n = 0;
 			break;
 		case '*':
 		case '+':
 		case '?':
 		case '{':
-			n = copies(&s) * g->last + OPERATOR;
-			g->all -= g->last;
-			pattern_add(g, n);
+			n = copies(&s) * last[group] + OPERATOR;
+			all[group] -= last[group];
 			break;
-		case '[':
-			s = after_bracket(s) - 1;
-			pattern_add(g, 1);
-			break;
-		case '\\':
-			s += s[1] != 0;
-			pattern_add(g, 1);
-			break;
-		default: pattern_add(g, 1);
+		case '[': s = after_bracket(s) - 1; break;
+		case '\\': s += s[1] != 0; break;
 		}
-		if (g->all > most)
+		all[group] += n;
+		last[group] = n;
+		if (all[group] > most)
 			return false;
 	}
 	return true;
