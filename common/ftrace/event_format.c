@@ -19,33 +19,16 @@
 
 enum { NAMES_MOST = 1024, NAME_SIZE = 256, SYSCALLS_MOST = 600 };
 
-struct names {
-	struct member_entry *member;
-	size_t count, capacity;
-};
-
-static bool event_format_add_name(struct names *n, struct writer *w, uint64_t value,
-				  const char *text, size_t size)
+/* Declare n names. 0: there are none. */
+static uint32_t declare_names(const struct member_entry *names, uint32_t n, struct writer *w,
+			      bool is_signed)
 {
-	if (n->count >= NAMES_MOST || ARRAY_GROW(n->member, n->capacity, n->count))
-		return false;
-	n->member[n->count++] = (struct member_entry){writer_string(w, text, size), value, value};
-	return true;
-}
+	struct definition_entry e = {.kind = DEFINITION_ENUM,
+				     .flags = is_signed ? 0 : DEFINITION_UNSIGNED,
+				     .nmembers = n,
+				     .members = names};
 
-/* Declare the names, and free them. */
-static uint32_t declare_names(struct names *n, struct writer *w, bool is_signed)
-{
-	uint32_t id = 0;
-
-	if (n->count)
-		id = writer_definition(
-			w, &(struct definition_entry){.kind = DEFINITION_ENUM,
-						      .flags = is_signed ? 0 : DEFINITION_UNSIGNED,
-						      .nmembers = (uint32_t)n->count,
-						      .members = n->member});
-	free(n->member);
-	return id;
+	return n ? writer_definition(w, &e) : 0;
 }
 
 static bool next_is(struct print_lexer *l, const char *op)
@@ -54,9 +37,12 @@ static bool next_is(struct print_lexer *l, const char *op)
 	return token_is(&l->token, op);
 }
 
-/* Parse an entry such as { 0, "HI" } after its first brace. false: its value is not a constant. */
-static bool parse_entry(struct print_lexer *l, struct names *n, struct writer *w)
+/* Parse an entry such as { 0, "HI" } after its first brace. false: its value is not a constant, or
+ * there are NAMES_MOST names. */
+static bool parse_entry(struct print_lexer *l, struct member_entry *names, uint32_t *n,
+			struct writer *w)
 {
+	uint32_t id;
 	char name[NAME_SIZE];
 	bool minus;
 	uint64_t value;
@@ -68,18 +54,19 @@ static bool parse_entry(struct print_lexer *l, struct names *n, struct writer *w
 	if (l->token.kind != TOKEN_NUMBER || !next_is(l, ","))
 		return false;
 	print_lexer_next(l);
-	if (l->token.kind != TOKEN_STRING || l->token.size >= sizeof name)
+	if (l->token.kind != TOKEN_STRING || l->token.size >= sizeof name || *n == NAMES_MOST)
 		return false;
-	return event_format_add_name(n, w, value, name,
-				     print_unescape(name, l->token.text, l->token.size)) &&
-	       next_is(l, "}");
+	id = writer_string(w, name, print_unescape(name, l->token.text, l->token.size));
+	names[(*n)++] = (struct member_entry){id, value, value};
+	return next_is(l, "}");
 }
 
 /* Parse the entries up to the parenthesis after them. */
-static bool parse_entries(struct print_lexer *l, struct names *n, struct writer *w)
+static bool parse_entries(struct print_lexer *l, struct member_entry *names, uint32_t *n,
+			  struct writer *w)
 {
 	do
-		if (!next_is(l, "{") || !parse_entry(l, n, w))
+		if (!next_is(l, "{") || !parse_entry(l, names, n, w))
 			return false;
 	while (next_is(l, ","));
 	return token_is(&l->token, ")");
@@ -102,7 +89,8 @@ static uint32_t field_names_symbolic(const struct event_format *e, const char *f
 				     const struct event_field *f, struct writer *w)
 {
 	const char *p = first, *end = e->print + e->print_size;
-	struct names names = {0};
+	struct member_entry names[NAMES_MOST];
+	uint32_t n = 0;
 
 	for (; p; p = memmem(p, (size_t)(end - p), symbolic_call, sizeof symbolic_call - 1)) {
 		p += sizeof symbolic_call - 1;
@@ -110,36 +98,15 @@ static uint32_t field_names_symbolic(const struct event_format *e, const char *f
 		    p[f->name_size] == ',') {
 			struct print_lexer l = {.p = p + f->name_size + 1, .end = end, .word = 8};
 
-			if (!parse_entries(&l, &names, w))
-				names.count = 0;
+			if (!parse_entries(&l, names, &n, w))
+				n = 0;
 			break;
 		}
 	}
-	return declare_names(&names, w, f->is_signed);
+	return declare_names(names, n, w, f->is_signed);
 }
 
 /* --- system calls --- */
-
-/* The functions of libseccomp that are used. The library is not linked: only traces with system
- * calls need it, and without it these have numbers. */
-struct seccomp {
-	void *library;
-	uint32_t (*arch)(const char *name);
-	char *(*name)(uint32_t arch, int number);
-};
-
-static bool open_seccomp(struct seccomp *s)
-{
-	s->library = dlopen("libseccomp.so.2", RTLD_NOW);
-	if (!s->library)
-		return false;
-	*(void **)&s->arch = dlsym(s->library, "seccomp_arch_resolve_name");
-	*(void **)&s->name = dlsym(s->library, "seccomp_syscall_resolve_num_arch");
-	if (s->arch && s->name)
-		return true;
-	dlclose(s->library);
-	return false;
-}
 
 /* Returns libseccomp's name of a machine. */
 static const char *arch_name(const char *machine)
@@ -149,26 +116,34 @@ static const char *arch_name(const char *machine)
 	return !strncmp(machine, "armv", 4) ? "arm" : machine;
 }
 
-/* Declare the names of system calls. machine: the last word of uname -a of the recorded kernel,
- * such as x86_64. */
+/*
+ * Declare the names of system calls. machine: the last word of uname -a of the recorded kernel,
+ * such as x86_64. libseccomp is not linked: only traces with system calls need it, and without it
+ * these have numbers.
+ */
 static uint32_t field_names_syscalls(const char *machine, struct writer *w)
 {
-	struct names names = {0};
-	struct seccomp s;
-	uint32_t arch;
+	void *library = *machine ? dlopen("libseccomp.so.2", RTLD_NOW) : NULL;
+	uint32_t (*arch_of)(const char *name), arch;
+	char *(*name_of)(uint32_t arch, int number);
+	struct member_entry names[SYSCALLS_MOST];
+	uint32_t n = 0;
 
-	if (!*machine || !open_seccomp(&s))
+	if (!library)
 		return 0;
-	arch = s.arch(arch_name(machine));
+	*(void **)&arch_of = dlsym(library, "seccomp_arch_resolve_name");
+	*(void **)&name_of = dlsym(library, "seccomp_syscall_resolve_num_arch");
+	arch = arch_of && name_of ? arch_of(arch_name(machine)) : 0;
 	for (int i = 0; arch && i < SYSCALLS_MOST; i++) {
-		char *name = s.name(arch, i);
+		char *name = name_of(arch, i);
 
-		if (name && !event_format_add_name(&names, w, (uint64_t)i, name, strlen(name)))
-			i = SYSCALLS_MOST;
+		if (name)
+			names[n++] = (struct member_entry){writer_text(w, name), (uint64_t)i,
+							   (uint64_t)i};
 		free(name);
 	}
-	dlclose(s.library);
-	return declare_names(&names, w, true);
+	dlclose(library);
+	return declare_names(names, n, w, true);
 }
 
 /* --- event format --- */
@@ -471,15 +446,14 @@ static bool parse_field(struct event_field *f, struct format_span line, unsigned
 static int event_format_add_field(struct event_format *f, struct format_span line,
 				  unsigned long_size)
 {
-	struct event_field *fields;
+	struct event_field *field;
 
 	if (ARRAY_GROW(f->fields, f->fields_capacity, f->nfields))
 		return -1;
-	fields = f->fields;
-	fields += f->nfields;
-	memset(fields, 0, sizeof *fields);
-	if (f->nfields < FIELDS_LIMIT && parse_field(fields, line, long_size)) {
-		fields->common = fields->name_size > 7 && !memcmp(fields->name, "common_", 7);
+	field = &f->fields[f->nfields];
+	memset(field, 0, sizeof *field);
+	if (f->nfields < FIELDS_LIMIT && parse_field(field, line, long_size)) {
+		field->common = field->name_size > 7 && !memcmp(field->name, "common_", 7);
 		f->nfields++;
 	}
 	return 0;
@@ -732,8 +706,7 @@ static struct ftrace_event *event_format_new_event(struct ftrace_events *t)
 
 	if (ARRAY_GROW(t->event, t->capacity, t->count))
 		return NULL;
-	v = t->event;
-	v += t->count;
+	v = &t->event[t->count];
 	*v = (struct ftrace_event){.kind = KIND_INSTANT};
 	return v;
 }

@@ -9,7 +9,22 @@
 #include "common/ftrace/print_tree.h"
 #include "common/util/text.h"
 
+/* The record that arguments and fields are read from. */
+struct print_input {
+	const struct print_format *format;
+	const struct print_kernel *kernel; /* may be NULL */
+	const uint8_t *record;
+	size_t size;
+	size_t next; /* binary: the arguments read so far, in bytes */
+};
+
+struct byte_range {
+	const uint8_t *data;
+	size_t size;
+};
+
 static uint64_t print_number(const struct print_input *in, uint32_t node);
+static void print_text(const struct print_input *in, uint32_t node, struct print_line *out);
 static struct byte_range print_range(const struct print_input *in, uint32_t node);
 static uint64_t print_plugin_number(const struct print_input *in, const struct print_node *n);
 static void print_plugin_text(const struct print_input *in, const struct print_node *n,
@@ -286,13 +301,101 @@ static void print_bytes(struct print_line *out, const char *extension, struct by
 	}
 }
 
-/* --- prints a record by the conversions of its print fmt --- */
+/* --- arrays and masks as the kernel's trace output prints them --- */
 
-/* The layout of a column, for one record. */
-struct print_column {
-	int width, precision;
-	uint8_t flags;
-};
+static bool bit(struct byte_range r, unsigned word, bool big, size_t i)
+{
+	size_t byte = i / 8;
+
+	/* an array of longs: in big-endian ones the lowest byte is the last */
+	if (big)
+		byte = byte / word * word + (word - 1 - byte % word);
+	return byte < r.size && r.data[byte] >> (i % 8) & 1;
+}
+
+static void print_bitmask(struct print_line *out, struct byte_range r, unsigned word, bool big,
+			  size_t bits)
+{
+	size_t n = bits < r.size * 8 ? bits : r.size * 8;
+	size_t digits = (n + 3) / 4;
+
+	for (size_t i = digits; i-- > 0;) {
+		unsigned v = 0;
+
+		for (unsigned k = 0; k < 4; k++)
+			v |= (unsigned)(i * 4 + k < n && bit(r, word, big, i * 4 + k)) << k;
+		line_char(out, "0123456789abcdef"[v]);
+		if (i && i % 8 == 0)
+			line_char(out, ',');
+	}
+}
+
+static void print_cpulist(struct print_line *out, struct byte_range r, unsigned word, bool big,
+			  size_t bits)
+{
+	size_t n = bits < r.size * 8 ? bits : r.size * 8;
+	bool first = true;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t last = i;
+
+		if (!bit(r, word, big, i))
+			continue;
+		while (last + 1 < n && bit(r, word, big, last + 1))
+			last++;
+		if (!first)
+			line_char(out, ',');
+		first = false;
+		line_u64(out, i);
+		if (last > i) {
+			line_char(out, '-');
+			line_u64(out, last);
+		}
+		i = last;
+	}
+}
+
+static void print_hex(struct print_line *out, struct byte_range r, bool blanks)
+{
+	for (size_t i = 0; i < r.size; i++) {
+		if (i && blanks)
+			line_char(out, ' ');
+		line_hex(out, r.data[i], 2);
+	}
+}
+
+static void print_elements(struct print_line *out, struct byte_range r, unsigned size, bool big)
+{
+	line_char(out, '{');
+	for (size_t i = 0; i + size <= r.size; i += size) {
+		line_puts(out, i ? ",0x" : "0x");
+		line_hex(out, get_uint(r.data + i, size, big), 1);
+	}
+	line_char(out, '}');
+}
+
+/* Print a row of a dump; of a dump with characters, row is the bytes of a whole one, else 0. */
+static void dump_row(struct print_line *out, struct byte_range r, unsigned group, bool big,
+		     unsigned row)
+{
+	size_t start = out->size;
+
+	/* a size that is not a multiple of the group is shown by bytes */
+	if (r.size % group)
+		group = 1;
+	for (size_t i = 0; i + group <= r.size; i += group) {
+		if (i)
+			line_char(out, ' ');
+		line_hex(out, get_uint(r.data + i, group, big), 2 * group);
+	}
+	if (!row)
+		return;
+	line_column(out, start, (int)(row * 2 + row / group + 1), -1, true);
+	for (size_t i = 0; i < r.size; i++)
+		line_char(out, r.data[i] >= ' ' && r.data[i] < 0x7f ? (char)r.data[i] : '.');
+}
+
+/* --- prints a record by the conversions of its print fmt --- */
 
 /* Read the next argument of a binary format: bytes in all, aligned to at most 4. */
 static uint64_t packed(struct print_input *in, unsigned size, bool is_signed)
@@ -335,9 +438,10 @@ static int print_format_column_value(struct print_input *in, uint32_t node)
 	return (int)(v > COLUMN_MOST ? COLUMN_MOST : v < -COLUMN_MOST ? -COLUMN_MOST : v);
 }
 
-static struct print_column column_of(struct print_input *in, const struct print_item *item)
+/* Get the item with its width and precision for this record. */
+static struct print_item column_of(struct print_input *in, const struct print_item *item)
 {
-	struct print_column c = {item->width, item->precision, item->flags};
+	struct print_item c = *item;
 
 	if (item->flags & ITEM_WIDTH_NODE) {
 		c.width = print_format_column_value(in, item->width_node);
@@ -354,9 +458,9 @@ static struct print_column column_of(struct print_input *in, const struct print_
 	return c;
 }
 
-static void print_format_number(const struct print_column *c, char conversion, uint64_t v,
-				struct print_line *out)
+static void print_format_number(const struct print_item *c, uint64_t v, struct print_line *out)
 {
+	char conversion = c->conversion;
 	bool is_signed = conversion == 'd' || conversion == 'i';
 	bool negative = is_signed && (int64_t)v < 0, zeros;
 	unsigned base = conversion == 'o' ? 8 : conversion == 'x' || conversion == 'X' ? 16 : 10;
@@ -431,7 +535,7 @@ static void array(struct print_input *in, const struct print_item *item, struct 
 	const struct print_format *f = in->format;
 	const char *x = item->extension;
 	struct byte_range r = print_range(in, item->node);
-	struct print_column c = column_of(in, item);
+	struct print_item c = column_of(in, item);
 
 	switch (x[0]) {
 	case 'm':
@@ -484,7 +588,7 @@ static void pointer(struct print_input *in, const struct print_item *item, struc
 
 static void string(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
-	struct print_column c = column_of(in, item);
+	struct print_item c = column_of(in, item);
 	size_t start = out->size;
 
 	if (in->format->binary) {
@@ -501,7 +605,7 @@ static void string(struct print_input *in, const struct print_item *item, struct
 static void print_format_character(struct print_input *in, const struct print_item *item,
 				   struct print_line *out)
 {
-	struct print_column c = column_of(in, item);
+	struct print_item c = column_of(in, item);
 	size_t start = out->size;
 
 	line_char(out,
@@ -511,7 +615,7 @@ static void print_format_character(struct print_input *in, const struct print_it
 
 static void converted(struct print_input *in, const struct print_item *item, struct print_line *out)
 {
-	struct print_column c;
+	struct print_item c;
 
 	if (__builtin_expect(item->flags & ITEM_PLAIN, 1)) {
 		switch (item->conversion) {
@@ -527,7 +631,7 @@ static void converted(struct print_input *in, const struct print_item *item, str
 	case 'c': print_format_character(in, item, out); return;
 	}
 	c = column_of(in, item);
-	print_format_number(&c, item->conversion, value(in, item), out);
+	print_format_number(&c, value(in, item), out);
 }
 
 void print_format_text(const struct print_format *f, const struct print_kernel *kernel,
@@ -836,18 +940,25 @@ static void print_format_hex_dump(const struct print_input *in, const struct pri
 {
 	const struct print_node *rest = node_at(in, n->c), *sizes = node_at(in, rest->b);
 	const struct print_node *prefix = node_at(in, rest->a);
-	uint64_t row = print_number(in, sizes->b), group = print_number(in, sizes->c);
-	struct hex_dump d = {
-		.prefix = text_at(in, prefix->value),
-		.prefix_size = prefix->b,
-		.prefix_type = (unsigned)print_number(in, sizes->a),
-		.row = row == 32 ? 32 : 16,
-		.group = group == 2 || group == 4 || group == 8 ? (unsigned)group : 1,
-		.ascii = print_number(in, rest->c),
-		.big = in->format->big,
-	};
+	uint64_t size = print_number(in, sizes->c);
+	unsigned row = print_number(in, sizes->b) == 32 ? 32 : 16;
+	unsigned group = size == 2 || size == 4 || size == 8 ? (unsigned)size : 1;
+	bool offsets = (unsigned)print_number(in, sizes->a), ascii = print_number(in, rest->c);
+	struct byte_range r = cut(print_range(in, n->a), print_number(in, n->b));
 
-	print_hex_dump(out, cut(print_range(in, n->a), print_number(in, n->b)), &d);
+	line_char(out, '\n');
+	for (size_t i = 0; i < r.size; i += row) {
+		line_put(out, text_at(in, prefix->value), prefix->b);
+		if (offsets) {
+			/* the address that the kernel prints is not in the record: the offset too
+			 */
+			line_hex(out, i, 8);
+			line_puts(out, ": ");
+		}
+		dump_row(out, cut((struct byte_range){r.data + i, r.size - i}, row), group,
+			 in->format->big, ascii ? row : 0);
+		line_char(out, '\n');
+	}
 }
 
 static void print_format_elements(const struct print_input *in, const struct print_node *n,
@@ -886,7 +997,8 @@ static void pointed(const struct print_input *in, uint32_t node, struct print_li
 		line_hex(out, v, 1);
 }
 
-void print_text(const struct print_input *in, uint32_t node, struct print_line *out)
+/* Print a value of any kind as a string. */
+static void print_text(const struct print_input *in, uint32_t node, struct print_line *out)
 {
 	const struct print_node *n = node_at(in, node);
 

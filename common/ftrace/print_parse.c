@@ -21,6 +21,7 @@ struct print_parser {
 	char *why; /* PRINT_WHY bytes; "" when out of memory */
 	unsigned nesting;
 	bool failed;
+	size_t at, end; /* what is left of the format string, in the texts */
 };
 
 struct parsed_type {
@@ -62,9 +63,6 @@ static inline bool parse_name_is(const struct print_token *t, const char *name)
 {
 	return t->kind == TOKEN_NAME && t->size == strlen(name) && !memcmp(t->text, name, t->size);
 }
-
-uint32_t parse_constant(struct print_parser *p, uint64_t v, unsigned width, bool is_signed);
-uint32_t parse_unary(struct print_parser *p, enum print_op op, uint32_t a);
 
 static uint32_t parse_expression(struct print_parser *p, int least);
 
@@ -285,7 +283,6 @@ static uint32_t parse_add(struct print_parser *p, struct print_node n, uint32_t 
 			  uint32_t c)
 {
 	struct print_format *f = p->format;
-	struct print_node *nodes;
 	uint16_t height = height_of(p, a);
 
 	if (p->failed)
@@ -298,16 +295,15 @@ static uint32_t parse_add(struct print_parser *p, struct print_node n, uint32_t 
 		return parse_fail(p, "the expression is too large");
 	if (ARRAY_GROW(f->nodes, f->node_capacity, f->node_count))
 		return parse_no_memory(p);
-	nodes = f->nodes;
 	n.height = (uint16_t)(height + 1);
 	n.a = a;
 	n.b = b;
 	n.c = c;
-	nodes[f->node_count] = n;
+	f->nodes[f->node_count] = n;
 	return (uint32_t)f->node_count++;
 }
 
-uint32_t parse_constant(struct print_parser *p, uint64_t v, unsigned width, bool is_signed)
+static uint32_t parse_constant(struct print_parser *p, uint64_t v, unsigned width, bool is_signed)
 {
 	return parse_add(p,
 			 (struct print_node){.op = OP_NUMBER,
@@ -383,7 +379,7 @@ static void print_common_type(const struct print_node *a, const struct print_nod
 	}
 }
 
-uint32_t parse_unary(struct print_parser *p, enum print_op op, uint32_t a)
+static uint32_t parse_unary(struct print_parser *p, enum print_op op, uint32_t a)
 {
 	struct print_node n = {.op = (uint8_t)op, .width = 4, .is_signed = true};
 
@@ -461,12 +457,6 @@ static uint32_t parse_choice(struct print_parser *p, uint32_t a)
 
 /* --- parses types in casts: the words of C, and the kernel's names of types --- */
 
-struct type_words {
-	int longs, words;
-	bool is_unsigned, known;
-	struct parsed_type named;
-};
-
 static bool print_parse_named_type(const struct print_token *t, unsigned word,
 				   struct parsed_type *out)
 {
@@ -479,31 +469,28 @@ static bool print_parse_named_type(const struct print_token *t, unsigned word,
 	return true;
 }
 
-/* Read one word of a type: "unsigned long", "struct sk_buff". */
-static void type_word(struct print_parser *p, struct type_words *w)
+/* Read one word of a type: "unsigned long", "struct sk_buff". Returns whether it can only be of a
+ * type. */
+static bool type_word(const struct print_parser *p, int *longs, bool *is_unsigned,
+		      struct parsed_type *named)
 {
 	const struct print_token *t = &p->lexer.token;
 
-	w->words++;
 	if (parse_name_is(t, "unsigned")) {
-		w->is_unsigned = w->known = true;
+		*is_unsigned = true;
 	} else if (parse_name_is(t, "long")) {
-		w->longs++;
-		w->known = true;
-	} else if (parse_name_is(t, "signed") || parse_name_is(t, "const") ||
-		   parse_name_is(t, "volatile") || parse_name_is(t, "void")) {
-		w->known = true;
-	} else if (parse_name_is(t, "struct") || parse_name_is(t, "union") ||
-		   parse_name_is(t, "enum")) {
-		w->known = true;
-		w->named = (struct parsed_type){0};
-		if (parse_name_is(t, "enum"))
-			w->named = (struct parsed_type){.size = 4};
-	} else if (print_parse_named_type(t, p->lexer.word, &w->named)) {
-		w->known = true;
-	} else if (t->size > 2 && !memcmp(t->text + t->size - 2, "_t", 2)) {
-		w->known = true;
+		++*longs;
+	} else if (parse_name_is(t, "struct") || parse_name_is(t, "union")) {
+		*named = (struct parsed_type){0};
+	} else if (parse_name_is(t, "enum")) {
+		*named = (struct parsed_type){.size = 4};
+	} else {
+		return parse_name_is(t, "signed") || parse_name_is(t, "const") ||
+		       parse_name_is(t, "volatile") || parse_name_is(t, "void") ||
+		       print_parse_named_type(t, p->lexer.word, named) ||
+		       (t->size > 2 && !memcmp(t->text + t->size - 2, "_t", 2));
 	}
+	return true;
 }
 
 /* Parse a type and the parenthesis after it. False: there is no type, and nothing
@@ -511,22 +498,23 @@ static void type_word(struct print_parser *p, struct type_words *w)
 static bool parse_cast_type(struct print_parser *p, struct parsed_type *out)
 {
 	struct print_lexer before = p->lexer;
-	struct type_words w = {0};
-	bool star = false;
+	int longs = 0, words = 0;
+	bool is_unsigned = false, known = false, star = false;
 
+	*out = (struct parsed_type){0};
 	for (; p->lexer.token.kind == TOKEN_NAME; parse_next(p)) {
 		if (parse_name_is(&p->lexer.token, "REC") ||
 		    parse_name_is(&p->lexer.token, "sizeof"))
 			goto none;
-		type_word(p, &w);
+		known |= type_word(p, &longs, &is_unsigned, out);
+		words++;
 	}
-	*out = w.named;
-	if (w.longs)
-		*out = (struct parsed_type){.size = (uint8_t)(w.longs > 1 ? 8 : p->lexer.word),
+	if (longs)
+		*out = (struct parsed_type){.size = (uint8_t)(longs > 1 ? 8 : p->lexer.word),
 					    .is_signed = true};
-	else if (w.is_unsigned && !out->size)
+	else if (is_unsigned && !out->size)
 		out->size = 4;
-	if (w.is_unsigned)
+	if (is_unsigned)
 		out->is_signed = false;
 	for (; parse_is(p, "*") || (star && p->lexer.token.kind == TOKEN_NAME); parse_next(p)) {
 		uint8_t target = star ? (uint8_t)p->lexer.word : out->size;
@@ -539,10 +527,10 @@ static bool parse_cast_type(struct print_parser *p, struct parsed_type *out)
 					    .target_signed = out->is_signed};
 		star = true;
 	}
-	if (!w.words || !parse_is(p, ")"))
+	if (!words || !parse_is(p, ")"))
 		goto none;
 	parse_next(p);
-	if (w.known || star)
+	if (known || star)
 		return true;
 	/* a name may be a type only if an operand follows */
 	if (p->lexer.token.kind == TOKEN_NAME || p->lexer.token.kind == TOKEN_NUMBER ||
@@ -555,79 +543,83 @@ none:
 
 /* --- parses the conversions of printf in a print fmt, once --- */
 
-#define NONE UINT32_MAX
-
-/* ---- parsing ---- */
-
-struct scanner {
-	struct print_format *format;
-	size_t at, end; /* in its texts */
-	int (*next)(void *context, uint32_t *node);
-	void *context;
-	char *why;
-};
-
-static char peek(const struct scanner *s)
+/* Parse the next argument of the format string; those of a binary format have no nodes. -1: the
+ * reason is set. */
+static int next_argument(struct print_parser *p, uint32_t *node)
 {
-	return s->at < s->end ? (char)s->format->texts.data[s->at] : '\0';
+	*node = PARSE_NONE;
+	if (p->format->binary)
+		return 0;
+	if (p->failed)
+		return -1;
+	if (!parse_accept(p, ",")) {
+		parse_fail(p, "an argument is missing");
+		return -1;
+	}
+	*node = parse_expression(p, 0);
+	return p->failed ? -1 : 0;
 }
 
-static int print_parse_add(struct scanner *s, const struct print_item *item)
+static char peek(const struct print_parser *p)
 {
-	struct print_format *f = s->format;
-	struct print_item *items;
+	return p->at < p->end ? (char)p->format->texts.data[p->at] : '\0';
+}
+
+static int print_parse_add(struct print_parser *p, const struct print_item *item)
+{
+	struct print_format *f = p->format;
 
 	if (f->item_count == ITEMS_MOST) {
-		snprintf(s->why, PRINT_WHY, "it has too many conversions");
+		snprintf(p->why, PRINT_WHY, "it has too many conversions");
 		return -1;
 	}
 	if (ARRAY_GROW(f->items, f->item_capacity, f->item_count)) {
-		s->why[0] = '\0';
+		p->why[0] = '\0';
 		return -1;
 	}
-	items = f->items;
-	items[f->item_count++] = *item;
+	f->items[f->item_count++] = *item;
 	return 0;
 }
 
-static int literal(struct scanner *s, size_t from, size_t to)
+static int literal(struct print_parser *p, size_t from, size_t to)
 {
 	struct print_item item = {.node = (uint32_t)from, .size = (uint32_t)(to - from)};
 
-	return from == to ? 0 : print_parse_add(s, &item);
+	return from == to ? 0 : print_parse_add(p, &item);
 }
 
-static void print_parse_take_flags(struct scanner *s, struct print_item *item)
+static void print_parse_take_flags(struct print_parser *p, struct print_item *item)
 {
 	static const char letters[] = "-+ #0";
 
-	for (const char *p; peek(s) && (p = strchr(letters, peek(s))); s->at++)
-		item->flags |= (uint8_t)(1 << (p - letters));
+	for (const char *letter; peek(p) && (letter = strchr(letters, peek(p))); p->at++)
+		item->flags |= (uint8_t)(1 << (letter - letters));
 }
 
 /* Parse a number, or '*' and an argument. */
-static int take_column(struct scanner *s, int32_t *v, uint32_t *node, uint8_t *flags, uint8_t flag)
+static int take_column(struct print_parser *p, int32_t *v, uint32_t *node, uint8_t *flags,
+		       uint8_t flag)
 {
-	if (peek(s) == '*') {
-		s->at++;
+	if (peek(p) == '*') {
+		p->at++;
 		*flags |= flag;
-		return s->next(s->context, node);
+		return next_argument(p, node);
 	}
-	for (*v = 0; isdigit((unsigned char)peek(s)); s->at++)
+	for (*v = 0; isdigit((unsigned char)peek(p)); p->at++)
 		if (*v < COLUMN_MOST)
-			*v = *v * 10 + (peek(s) - '0');
+			*v = *v * 10 + (peek(p) - '0');
 	if (*v > COLUMN_MOST)
 		*v = COLUMN_MOST;
 	return 0;
 }
 
-static void take_length(struct scanner *s, struct print_item *item)
+static void take_length(struct print_parser *p, struct print_item *item)
 {
-	unsigned word = s->format->word;
+	unsigned word = p->format->word;
 
 	item->length = 4;
-	for (;; s->at++)
-		switch (peek(s)) {
+	for (;; p->at++)
+		switch (peek(p)) {
 		case 'h': item->length = item->length == 2 ? 1 : 2; break;
 		case 'l':
 			item->length = item->length == 4 ? (uint8_t)(word == 4 ? 5 : 8) : 8;
@@ -647,45 +639,45 @@ static void take_length(struct scanner *s, struct print_item *item)
 }
 
 /* Parse the letters after %p. The kernel accepts any; those with a meaning are kept. */
-static void take_extension(struct scanner *s, struct print_item *item)
+static void take_extension(struct print_parser *p, struct print_item *item)
 {
 	size_t n = 0;
 
-	for (; isalnum((unsigned char)peek(s)); s->at++) {
+	for (; isalnum((unsigned char)peek(p)); p->at++) {
 		/* the extension of a socket address ends with the known letters, others are text
 		 */
 		if (n && strchr("sSfFxB", item->extension[0]))
 			break;
-		if (n && strchr("mM", item->extension[0]) && (n > 1 || !strchr("FR", peek(s))))
+		if (n && strchr("mM", item->extension[0]) && (n > 1 || !strchr("FR", peek(p))))
 			break;
-		if (n && item->extension[0] == 'U' && (n > 1 || !strchr("bBlL", peek(s))))
+		if (n && item->extension[0] == 'U' && (n > 1 || !strchr("bBlL", peek(p))))
 			break;
-		if (n && item->extension[0] == 'h' && (n > 1 || !strchr("CDN", peek(s))))
+		if (n && item->extension[0] == 'h' && (n > 1 || !strchr("CDN", peek(p))))
 			break;
-		if (n == 1 && strchr("iI", item->extension[0]) && !strchr("46S", peek(s)))
+		if (n == 1 && strchr("iI", item->extension[0]) && !strchr("46S", peek(p)))
 			break;
-		if (n > 1 && strchr("iI", item->extension[0]) && !strchr("pfschnbl", peek(s)))
+		if (n > 1 && strchr("iI", item->extension[0]) && !strchr("pfschnbl", peek(p)))
 			break;
-		if (!n && !strchr("sSfFxBKmMUhiIb", peek(s)))
+		if (!n && !strchr("sSfFxBKmMUhiIb", peek(p)))
 			break;
-		if (n && item->extension[0] == 'b' && (n > 1 || peek(s) != 'l'))
+		if (n && item->extension[0] == 'b' && (n > 1 || peek(p) != 'l'))
 			break;
 		if (n && item->extension[0] == 'K')
 			break;
 		if (n == sizeof item->extension - 1)
 			break;
-		item->extension[n++] = peek(s);
+		item->extension[n++] = peek(p);
 	}
 }
 
 /* Test whether the conversion can print this argument. */
-static bool print_parse_fits(const struct scanner *s, const struct print_item *item)
+static bool print_parse_fits(const struct print_parser *p, const struct print_item *item)
 {
 	const struct print_node *n;
 
-	if (item->node == NONE)
-		return s->format->binary;
-	n = &s->format->nodes[item->node];
+	if (item->node == PARSE_NONE)
+		return p->format->binary;
+	n = &p->format->nodes[item->node];
 	switch (item->conversion) {
 	case 's': return true;
 	case 'p':
@@ -695,81 +687,80 @@ static bool print_parse_fits(const struct scanner *s, const struct print_item *i
 	return n->kind == KIND_OF_NUMBER;
 }
 
-static bool number_node(const struct scanner *s, uint32_t node)
+static bool number_node(const struct print_parser *p, uint32_t node)
 {
-	return node == NONE ? s->format->binary : s->format->nodes[node].kind == KIND_OF_NUMBER;
+	return node == PARSE_NONE ? p->format->binary
+				  : p->format->nodes[node].kind == KIND_OF_NUMBER;
 }
 
-static int conversion(struct scanner *s)
+static int conversion(struct print_parser *p)
 {
-	struct print_item item = {
-		.width = -1, .precision = -1, .width_node = NONE, .precision_node = NONE};
+	struct print_item item = {.width = -1,
+				  .precision = -1,
+				  .width_node = PARSE_NONE,
+				  .precision_node = PARSE_NONE};
 
-	print_parse_take_flags(s, &item);
-	if ((peek(s) == '*' || isdigit((unsigned char)peek(s))) &&
-	    take_column(s, &item.width, &item.width_node, &item.flags, ITEM_WIDTH_NODE))
+	print_parse_take_flags(p, &item);
+	if ((peek(p) == '*' || isdigit((unsigned char)peek(p))) &&
+	    take_column(p, &item.width, &item.width_node, &item.flags, ITEM_WIDTH_NODE))
 		return -1;
-	if (peek(s) == '.') {
-		s->at++;
-		if (take_column(s, &item.precision, &item.precision_node, &item.flags,
+	if (peek(p) == '.') {
+		p->at++;
+		if (take_column(p, &item.precision, &item.precision_node, &item.flags,
 				ITEM_PRECISION_NODE))
 			return -1;
 	}
-	take_length(s, &item);
-	item.conversion = peek(s);
-	s->at += s->at < s->end;
+	take_length(p, &item);
+	item.conversion = peek(p);
+	p->at += p->at < p->end;
 	if (item.conversion == 'p')
-		take_extension(s, &item);
+		take_extension(p, &item);
 	if (!item.conversion || !strchr("diuxXocsp", item.conversion)) {
-		snprintf(s->why, PRINT_WHY, "%%%c is no conversion",
+		snprintf(p->why, PRINT_WHY, "%%%c is no conversion",
 			 isprint((unsigned char)item.conversion) ? item.conversion : '?');
 		return -1;
 	}
-	if (s->next(s->context, &item.node))
+	if (next_argument(p, &item.node))
 		return -1;
-	if (!print_parse_fits(s, &item) ||
-	    (item.flags & ITEM_WIDTH_NODE && !number_node(s, item.width_node)) ||
-	    (item.flags & ITEM_PRECISION_NODE && !number_node(s, item.precision_node))) {
-		snprintf(s->why, PRINT_WHY, "%%%c%s of something else", item.conversion,
+	if (!print_parse_fits(p, &item) ||
+	    (item.flags & ITEM_WIDTH_NODE && !number_node(p, item.width_node)) ||
+	    (item.flags & ITEM_PRECISION_NODE && !number_node(p, item.precision_node))) {
+		snprintf(p->why, PRINT_WHY, "%%%c%s of something else", item.conversion,
 			 item.extension);
 		return -1;
 	}
 	if (!item.flags && item.width < 0 && item.precision < 0)
 		item.flags = ITEM_PLAIN;
-	return print_parse_add(s, &item);
+	return print_parse_add(p, &item);
 }
 
-/* Compile the format string in texts [at, at + n) into items. next is called for the node of
- * each argument; -1: the reason is set. */
-static int print_items(struct print_format *f, size_t at, size_t n,
-		       int (*next)(void *context, uint32_t *node), void *context, char *why)
+/* Compile the format string in texts [at, at + n) into items. */
+static int print_items(struct print_parser *p, size_t at, size_t n)
 {
-	struct scanner s = {
-		.format = f, .at = at, .end = at + n, .next = next, .context = context, .why = why};
 	size_t from = at;
 
-	while (s.at < s.end) {
-		if (peek(&s) != '%') {
-			s.at++;
+	p->at = at;
+	p->end = at + n;
+	while (p->at < p->end) {
+		if (peek(p) != '%') {
+			p->at++;
 			continue;
 		}
-		if (s.at + 1 < s.end && f->texts.data[s.at + 1] == '%') {
-			if (literal(&s, from, s.at + 1))
+		if (p->at + 1 < p->end && p->format->texts.data[p->at + 1] == '%') {
+			if (literal(p, from, p->at + 1))
 				return -1;
-			from = s.at += 2;
+			from = p->at += 2;
 			continue;
 		}
-		if (literal(&s, from, s.at))
+		if (literal(p, from, p->at))
 			return -1;
-		s.at++;
-		if (conversion(&s))
+		p->at++;
+		if (conversion(p))
 			return -1;
-		from = s.at;
+		from = p->at;
 	}
-	return literal(&s, from, s.end);
+	return literal(p, from, p->end);
 }
-
-/* ---- printing ---- */
 
 /* --- parses accesses to fields of the record, as numbers and as arrays --- */
 
@@ -854,113 +845,6 @@ static uint32_t parse_address_of(struct print_parser *p, uint32_t a)
 	return parse_fail(p, "not an address");
 }
 
-/* --- Arrays and masks as the kernel's trace output prints them. --- */
-
-static bool bit(struct byte_range r, unsigned word, bool big, size_t i)
-{
-	size_t byte = i / 8;
-
-	/* an array of longs: in big-endian ones the lowest byte is the last */
-	if (big)
-		byte = byte / word * word + (word - 1 - byte % word);
-	return byte < r.size && r.data[byte] >> (i % 8) & 1;
-}
-
-void print_bitmask(struct print_line *out, struct byte_range r, unsigned word, bool big,
-		   size_t bits)
-{
-	size_t n = bits < r.size * 8 ? bits : r.size * 8;
-	size_t digits = (n + 3) / 4;
-
-	for (size_t i = digits; i-- > 0;) {
-		unsigned v = 0;
-
-		for (unsigned k = 0; k < 4; k++)
-			v |= (unsigned)(i * 4 + k < n && bit(r, word, big, i * 4 + k)) << k;
-		line_char(out, "0123456789abcdef"[v]);
-		if (i && i % 8 == 0)
-			line_char(out, ',');
-	}
-}
-
-void print_cpulist(struct print_line *out, struct byte_range r, unsigned word, bool big,
-		   size_t bits)
-{
-	size_t n = bits < r.size * 8 ? bits : r.size * 8;
-	bool first = true;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t last = i;
-
-		if (!bit(r, word, big, i))
-			continue;
-		while (last + 1 < n && bit(r, word, big, last + 1))
-			last++;
-		if (!first)
-			line_char(out, ',');
-		first = false;
-		line_u64(out, i);
-		if (last > i) {
-			line_char(out, '-');
-			line_u64(out, last);
-		}
-		i = last;
-	}
-}
-
-void print_hex(struct print_line *out, struct byte_range r, bool blanks)
-{
-	for (size_t i = 0; i < r.size; i++) {
-		if (i && blanks)
-			line_char(out, ' ');
-		line_hex(out, r.data[i], 2);
-	}
-}
-
-void print_elements(struct print_line *out, struct byte_range r, unsigned size, bool big)
-{
-	line_char(out, '{');
-	for (size_t i = 0; i + size <= r.size; i += size) {
-		line_puts(out, i ? ",0x" : "0x");
-		line_hex(out, get_uint(r.data + i, size, big), 1);
-	}
-	line_char(out, '}');
-}
-
-static void dump_row(struct print_line *out, const uint8_t *p, size_t n, const struct hex_dump *d)
-{
-	/* a size that is not a multiple of the group is shown by bytes */
-	unsigned group = n % d->group ? 1 : d->group;
-	size_t start = out->size;
-
-	for (size_t i = 0; i + group <= n; i += group) {
-		if (i)
-			line_char(out, ' ');
-		line_hex(out, get_uint(p + i, group, d->big), 2 * group);
-	}
-	if (!d->ascii)
-		return;
-	line_column(out, start, (int)(d->row * 2 + d->row / group + 1), -1, true);
-	for (size_t i = 0; i < n; i++)
-		line_char(out, p[i] >= ' ' && p[i] < 0x7f ? (char)p[i] : '.');
-}
-
-void print_hex_dump(struct print_line *out, struct byte_range r, const struct hex_dump *d)
-{
-	line_char(out, '\n');
-	for (size_t i = 0; i < r.size; i += d->row) {
-		line_put(out, d->prefix, d->prefix_size);
-		if (d->prefix_type) {
-			/* the address that the kernel prints is not in the record: the offset too
-			 */
-			line_hex(out, i, 8);
-			line_puts(out, ": ");
-		}
-		dump_row(out, r.data + i, r.size - i < d->row ? r.size - i : d->row, d);
-		line_char(out, '\n');
-	}
-}
-
 /* --- parses string literals, and values with names: __print_flags() and __print_symbolic() --- */
 
 /* Parse a string literal, or several adjacent ones. *where, *size: in the texts. */
@@ -1032,7 +916,7 @@ static bool end_of_names(struct print_parser *p)
 static bool entry(struct print_parser *p)
 {
 	struct print_format *f = p->format;
-	struct print_entry e = {.known = true}, *entries;
+	struct print_entry e = {.known = true};
 	struct print_lexer before = p->lexer;
 	uint64_t ignored;
 	size_t where, size;
@@ -1072,8 +956,7 @@ static bool entry(struct print_parser *p)
 		parse_no_memory(p);
 		return false;
 	}
-	entries = f->entries;
-	entries[f->entry_count++] = e;
+	f->entries[f->entry_count++] = e;
 	return true;
 }
 
@@ -1133,13 +1016,16 @@ static uint32_t number_argument(struct print_parser *p)
 	return parse_is_number(p, a) ? a : PARSE_NONE;
 }
 
+/* Parse a comma and the number after it. */
+static uint32_t next_number(struct print_parser *p)
+{
+	return parse_expect(p, ",") ? number_argument(p) : PARSE_NONE;
+}
+
 static uint32_t print_parse_hex(struct print_parser *p, enum print_op op)
 {
-	uint32_t a = array_argument(p), b;
+	uint32_t a = array_argument(p), b = next_number(p);
 
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	b = number_argument(p);
 	if (!parse_expect(p, ")"))
 		return PARSE_NONE;
 	return parse_add(p, (struct print_node){.op = (uint8_t)op, .kind = KIND_OF_TEXT}, a, b,
@@ -1148,54 +1034,32 @@ static uint32_t print_parse_hex(struct print_parser *p, enum print_op op)
 
 static uint32_t print_parse_elements(struct print_parser *p)
 {
-	uint32_t a = array_argument(p), b, c;
+	uint32_t a = array_argument(p), b = next_number(p), c = next_number(p);
 
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	b = number_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	c = number_argument(p);
 	if (!parse_expect(p, ")"))
 		return PARSE_NONE;
 	return parse_add(p, (struct print_node){.op = OP_ELEMENTS, .kind = KIND_OF_TEXT}, a, b, c);
 }
 
-static uint32_t list(struct print_parser *p, uint32_t a, uint32_t b, uint32_t c)
-{
-	return parse_add(p, (struct print_node){.op = OP_LIST}, a, b, c);
-}
-
 /* Parse the arguments: prefix, its type, row size, group size, array, length, ascii. */
 static uint32_t print_parse_hex_dump(struct print_parser *p)
 {
+	struct print_node list = {.op = OP_LIST};
 	uint32_t prefix, type, row, group, a, length, ascii;
 
 	if (p->lexer.token.kind != TOKEN_STRING)
 		return parse_fail(p, "not a text");
 	prefix = parse_text(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	type = number_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	row = number_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	group = number_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	a = array_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	length = number_argument(p);
-	if (!parse_expect(p, ","))
-		return PARSE_NONE;
-	ascii = number_argument(p);
+	type = next_number(p);
+	row = next_number(p);
+	group = next_number(p);
+	a = parse_expect(p, ",") ? array_argument(p) : PARSE_NONE;
+	length = next_number(p);
+	ascii = next_number(p);
 	if (!parse_expect(p, ")"))
 		return PARSE_NONE;
 	return parse_add(p, (struct print_node){.op = OP_HEX_DUMP, .kind = KIND_OF_TEXT}, a, length,
-			 list(p, prefix, list(p, type, row, group), ascii));
+			 parse_add(p, list, prefix, parse_add(p, list, type, row, group), ascii));
 }
 
 /* Parse __get_str(name) and similar functions of a field's name. */
@@ -1566,20 +1430,6 @@ static uint32_t parse_expression(struct print_parser *p, int least)
 
 /* ---- the complete format ---- */
 
-static int argument(void *context, uint32_t *node)
-{
-	struct print_parser *p = context;
-
-	if (p->failed)
-		return -1;
-	if (!parse_accept(p, ",")) {
-		parse_fail(p, "an argument is missing");
-		return -1;
-	}
-	*node = parse_expression(p, 0);
-	return p->failed ? -1 : 0;
-}
-
 static int compile(struct print_parser *p)
 {
 	struct print_format *f = p->format;
@@ -1599,7 +1449,7 @@ static int compile(struct print_parser *p)
 	}
 	if (!parse_literal(p, &where, &size))
 		return -1;
-	return print_items(f, where, size, argument, p, p->why) || p->failed ? -1 : 0;
+	return print_items(p, where, size) || p->failed ? -1 : 0;
 }
 
 static struct print_format *format_new(unsigned word, bool big)
@@ -1639,28 +1489,18 @@ failed:
 	return NULL;
 }
 
-static int in_order(void *context, uint32_t *node)
-{
-	(void)context;
-	*node = PARSE_NONE;
-	return 0;
-}
-
 struct print_format *print_format_compile_binary(const char *text, size_t n, unsigned word,
 						 bool big, char *why)
 {
 	struct print_format *f = format_new(word, big);
+	struct print_parser p = {.format = f, .why = why};
 
 	why[0] = '\0';
 	if (!f)
 		return NULL;
 	f->binary = true;
-	if (buffer_append(&f->texts, text, n))
-		goto failed;
-	if (print_items(f, 0, f->texts.size, in_order, NULL, why))
-		goto failed;
-	return f;
-failed:
+	if (!buffer_append(&f->texts, text, n) && !print_items(&p, 0, f->texts.size))
+		return f;
 	print_format_free(f);
 	return NULL;
 }

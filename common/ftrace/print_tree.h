@@ -136,20 +136,6 @@ struct print_format {
 	bool big, binary;
 };
 
-/* The record that arguments and fields are read from. */
-struct print_input {
-	const struct print_format *format;
-	const struct print_kernel *kernel; /* may be NULL */
-	const uint8_t *record;
-	size_t size;
-	size_t next; /* binary: the arguments read so far, in bytes */
-};
-
-struct byte_range {
-	const uint8_t *data;
-	size_t size;
-};
-
 /* Convert a value to a number of that type. */
 static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 {
@@ -160,27 +146,8 @@ static inline uint64_t print_extend(uint64_t v, unsigned size, bool is_signed)
 	return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v << shift >> shift;
 }
 
-/* Print a value of any kind as a string. */
-void print_text(const struct print_input *in, uint32_t node, struct print_line *out);
 /* Compute a constant of both operands, or of the only one. */
 uint64_t print_compute(const struct print_node *n, uint64_t a, uint64_t b);
-
-/* print_parse.c */
-void print_bitmask(struct print_line *out, struct byte_range r, unsigned word, bool big,
-		   size_t bits);
-void print_cpulist(struct print_line *out, struct byte_range r, unsigned word, bool big,
-		   size_t bits);
-void print_hex(struct print_line *out, struct byte_range r, bool blanks);
-void print_elements(struct print_line *out, struct byte_range r, unsigned size, bool big);
-
-struct hex_dump {
-	const char *prefix;
-	size_t prefix_size;
-	unsigned prefix_type, row, group;
-	bool ascii, big;
-};
-
-void print_hex_dump(struct print_line *out, struct byte_range r, const struct hex_dump *d);
 
 /* --- the tokens of a print fmt --- */
 
