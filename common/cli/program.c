@@ -20,10 +20,9 @@
 #include "common/util/intern.h"
 #include "common/util/output.h"
 #include "common/util/memory.h"
+#include "common/util/u128.h"
 #include "common/util/version.h"
 #include "common/value/scalar.h"
-
-static const char *options_words(const struct option_row *row);
 
 enum { REMARK_TEXT = 512 };
 
@@ -32,7 +31,7 @@ static struct {
 	bool collects;
 	struct intern printed; /* remarks without a count */
 	struct intern formats; /* of remarks with a count */
-	struct counted_words {
+	struct {
 		uint64_t count;
 		char *one, *many; /* text for a count of 1, for other counts */
 	} * counted;		  /* by number of the format */
@@ -63,23 +62,20 @@ static void print_form(char text[REMARK_TEXT], const char *fmt, bool one, va_lis
 	vsnprintf(text, REMARK_TEXT, form, ap);
 }
 
-/* Get the remark with a format. NULL: none is collected, or out of memory. */
-static struct counted_words *counted_of(const char *fmt)
+/* Get the number of the remark with a format. INTERN_NONE: none is collected, or out of memory. */
+static uint32_t counted_of(const char *fmt)
 {
-	uint32_t number;
+	uint32_t i = remarks.collects ? intern(&remarks.formats, fmt, strlen(fmt)) : INTERN_NONE;
 
-	if (!remarks.collects)
-		return NULL;
-	number = intern(&remarks.formats, fmt, strlen(fmt));
-	if (number == INTERN_NONE || ARRAY_REACH(remarks.counted, remarks.capacity, number))
-		return NULL;
-	return &remarks.counted[number];
+	return i == INTERN_NONE || ARRAY_REACH(remarks.counted, remarks.capacity, i) ? INTERN_NONE
+										     : i;
 }
 
 void remark_count(uint64_t count, const char *fmt, ...)
 {
 	char one[REMARK_TEXT], many[REMARK_TEXT];
-	struct counted_words *m = count ? counted_of(fmt) : NULL;
+	uint32_t i = count ? counted_of(fmt) : INTERN_NONE;
+	uint64_t *sum;
 	va_list ap;
 
 	if (!count)
@@ -90,12 +86,13 @@ void remark_count(uint64_t count, const char *fmt, ...)
 	va_start(ap, fmt);
 	print_form(many, fmt, false, ap);
 	va_end(ap);
-	if (m && !m->count) {
-		m->one = strdup(one);
-		m->many = strdup(many);
+	sum = i == INTERN_NONE ? NULL : &remarks.counted[i].count;
+	if (sum && !*sum) {
+		remarks.counted[i].one = strdup(one);
+		remarks.counted[i].many = strdup(many);
 	}
-	if (m && m->one && m->many)
-		m->count = count < UINT64_MAX - m->count ? m->count + count : UINT64_MAX;
+	if (sum && remarks.counted[i].one && remarks.counted[i].many)
+		add_saturated(sum, count);
 	else
 		warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count, count == 1 ? one : many);
 }
@@ -108,13 +105,13 @@ void remarks_collect(void)
 void remarks_print(void)
 {
 	for (uint32_t i = 0; i < remarks.formats.count && i < remarks.capacity; i++) {
-		const struct counted_words *m = &remarks.counted[i];
+		uint64_t count = remarks.counted[i].count;
 
-		if (m->count)
-			warn(NULL, NO_OFFSET, "%" PRIu64 " %s", m->count,
-			     m->count == 1 ? m->one : m->many);
-		free(m->one);
-		free(m->many);
+		if (count)
+			warn(NULL, NO_OFFSET, "%" PRIu64 " %s", count,
+			     count == 1 ? remarks.counted[i].one : remarks.counted[i].many);
+		free(remarks.counted[i].one);
+		free(remarks.counted[i].many);
 	}
 	free(remarks.counted);
 	intern_free(&remarks.printed);
@@ -181,6 +178,15 @@ enum { LONG_BASE = 0x10000 };
 static bool is_option(const struct option_row *row)
 {
 	return row->key != OPTION_HEADING;
+}
+
+/* Get the blank-separated words that an option takes; "": none are known. */
+static const char *options_words(const struct option_row *row)
+{
+	bool words = is_option(row) && row->complete && strcmp(row->complete, "file") != 0 &&
+		     strcmp(row->complete, "directory") != 0;
+
+	return words ? row->complete : "";
 }
 
 static int argument_kind(const struct option_row *row)
@@ -345,15 +351,6 @@ void options_add_word(char *words, size_t size, const char *word)
 
 	if (n + strlen(word) + 2 <= size)
 		snprintf(words + n, size - n, "%s%s", n ? " " : "", word);
-}
-
-/* Get the blank-separated words that an option takes; "": none are known. */
-static const char *options_words(const struct option_row *row)
-{
-	bool words = is_option(row) && row->complete && strcmp(row->complete, "file") != 0 &&
-		     strcmp(row->complete, "directory") != 0;
-
-	return words ? row->complete : "";
 }
 
 /* Get the formats of the heading above row i, NULL: the option applies to all. */

@@ -260,9 +260,7 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 		if (stage_end_part(s))
 			return stage_fail(s, &s->out.error);
 		s->head_sent = true;
-		if (writer_pass_head(&s->out, head))
-			return stage_fail(s, &s->out.error);
-		return 0;
+		return writer_pass_head(&s->out, head) ? stage_fail(s, &s->out.error) : 0;
 	case BLOCK_END:
 		if (end->status)
 			writer_status(&s->out, end->status, end->message.text, &end->printed);
@@ -270,10 +268,10 @@ int stage_forward_plain(struct stage *s, const struct block *b, const struct hea
 		if (s->end_left)
 			return 0;
 		/* those of earlier segments count too, and those in blocks that were damaged */
-		if (writer_pass_end(&s->out, end->flags, larger(end->gaps, s->out.end.gaps),
-				    larger(end->lost, s->out.end.lost)))
-			return stage_fail(s, &s->out.error);
-		return 0;
+		return writer_pass_end(&s->out, end->flags, larger(end->gaps, s->out.end.gaps),
+				       larger(end->lost, s->out.end.lost))
+			       ? stage_fail(s, &s->out.error)
+			       : 0;
 	case BLOCK_EVENTS:
 	case BLOCK_DICT:
 	case BLOCK_META: break;

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-struct lttng_print_type {
-	int kind; /* -1: none */
-	uint8_t size;
-	char conversion;
-};
-
 static uint8_t lttng_size_of(char qualifier, const struct lttng_sizes *s)
 {
 	switch (qualifier) {
@@ -29,11 +23,12 @@ static uint8_t lttng_size_of(char qualifier, const struct lttng_sizes *s)
 	return s->integer;
 }
 
-/* Parse [qualifier] conversion; *p moves to the conversion's last character. */
-static struct lttng_print_type take_type(const char **p, const char *end, const char *qualifiers,
-					 const struct lttng_sizes *s)
+/* Parse [qualifier] conversion, and set the field's kind, size and conversion; *p moves to the
+ * conversion's last character. */
+static struct lttng_field take_type(const char **p, const char *end, const char *qualifiers,
+				    const struct lttng_sizes *s)
 {
-	struct lttng_print_type t = {-1, 0, 0};
+	struct lttng_field t = {.kind = LTTNG_NO_KIND};
 	char q = 0;
 
 	if (*p < end && **p && strchr(qualifiers, **p)) {
@@ -83,13 +78,13 @@ static void set_literal(struct lttng_field *f, const char *word, size_t n)
 }
 
 /* Set kind, size and conversion from the type in the trace, if one is given, and the C type. */
-static void lttng_set_type(struct lttng_field *f, struct lttng_print_type in_trace,
-			   struct lttng_print_type c_type)
+static void lttng_set_type(struct lttng_field *f, const struct lttng_field *in_trace,
+			   const struct lttng_field *c_type)
 {
-	f->kind = (uint8_t)(in_trace.kind >= 0 ? in_trace.kind : c_type.kind);
-	f->size = in_trace.size ? in_trace.size : c_type.size;
-	f->conversion = c_type.conversion ? c_type.conversion : in_trace.conversion;
-	if (c_type.kind == LTTNG_STRING)
+	f->kind = in_trace->kind != LTTNG_NO_KIND ? in_trace->kind : c_type->kind;
+	f->size = in_trace->size ? in_trace->size : c_type->size;
+	f->conversion = c_type->conversion ? c_type->conversion : in_trace->conversion;
+	if (c_type->kind == LTTNG_STRING)
 		f->kind = LTTNG_STRING;
 	if (f->kind == LTTNG_STRING)
 		f->size = 0;
@@ -100,7 +95,7 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 {
 	const char *p = format, *end = format + n, *word = NULL, *name = NULL;
 	size_t name_size = 0;
-	struct lttng_print_type in_trace = {-1, 0, 0}, c_type;
+	struct lttng_field in_trace = {.kind = LTTNG_NO_KIND}, c_type;
 	bool network = false, compact = false;
 	int count = 0;
 
@@ -119,7 +114,8 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			}
 			in_trace = take_type(&p, end, eight ? "1248hlLzZt" : "124hlLzZt", sizes);
 			/* unknown text is skipped */
-			while (in_trace.kind < 0 && p + 1 < end && p[1] != '%' && p[1] != ' ')
+			while (in_trace.kind == LTTNG_NO_KIND && p + 1 < end && p[1] != '%' &&
+			       p[1] != ' ')
 				p++;
 		} else if (*p == '%' && p + 1 < end && p[1] != '%') {
 			struct lttng_field *f = &fields[count];
@@ -132,12 +128,12 @@ int lttng_format_parse(const char *format, size_t n, const struct lttng_sizes *s
 			for (p++; p < end && *p && strchr("-+ #0", *p);)
 				p++;
 			c_type = take_type(&p, end, "hlLzZt", sizes);
-			lttng_set_type(f, in_trace, c_type);
+			lttng_set_type(f, &in_trace, &c_type);
 			f->network = network;
 			f->compact = compact;
 			if (f->kind <= LTTNG_STRING)
 				count++;
-			in_trace = (struct lttng_print_type){-1, 0, 0};
+			in_trace = (struct lttng_field){.kind = LTTNG_NO_KIND};
 			network = compact = false;
 			name = word = NULL;
 		} else {

@@ -41,7 +41,7 @@ struct lttng_sizes {
 	uint8_t integer, longer, pointer, size_t_;
 };
 
-enum lttng_kind { LTTNG_UNSIGNED, LTTNG_SIGNED, LTTNG_POINTER, LTTNG_STRING };
+enum lttng_kind { LTTNG_UNSIGNED, LTTNG_SIGNED, LTTNG_POINTER, LTTNG_STRING, LTTNG_NO_KIND };
 
 struct lttng_field {
 	const char *name; /* points into the format, without NUL; NULL: none */

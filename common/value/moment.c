@@ -57,9 +57,7 @@ static int parse_wall(const char *text, struct moment *m)
 		if (s && *s == '.')
 			s = fraction(s + 1, &ns);
 	}
-	if (!s || (*s && strcmp(s, "Z") != 0))
-		return -1;
-	if (tm.tm_mday > days_of(&tm))
+	if (!s || (*s && strcmp(s, "Z") != 0) || tm.tm_mday > days_of(&tm))
 		return -1;
 	time = *s ? timegm(&tm) : mktime(&tm);
 	m->from = MOMENT_WALL;
