@@ -7,7 +7,7 @@
 
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 
 /* --- the rows of the calls of a profile --- */
 

@@ -127,7 +127,7 @@ static const char *kernel_line_read_number(struct text_span s, char code, uint8_
 	if (code == 't') {
 		while (end < s.end && (*end == '.' || (unsigned char)(*end - '0') <= 9))
 			end++;
-		return span_seconds((struct text_span){s.at, end}, number) ? end : NULL;
+		return span_seconds((struct text_span){s.at, end}, TIME_LIMIT, number) ? end : NULL;
 	}
 	return end;
 }

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 
 enum line_kind {
 	LINE_EVENT,

@@ -368,7 +368,7 @@ static void kernel_text_take_sync(struct ftrace *f, struct text_span line, const
 		in->has_wall = true;
 		in->wall = (int64_t)(number * 1000000) - (int64_t)l.time;
 	} else if (span_skip(&text, "parent_ts=")) {
-		if (!span_seconds(text, &number) || !number)
+		if (!span_seconds(text, TIME_LIMIT, &number) || !number)
 			return;
 		if ((number > l.time ? number - l.time : l.time - number) <= PARENT_TOLERANCE)
 			in->clock_name = "monotonic";
@@ -458,7 +458,7 @@ bool ftrace_blk_line(struct text_span s, struct ftrace_line *l)
 	action = span_take_word(&rest);
 	if (span_digits(cpu.at, cpu.end, &cpu_number) != cpu.end || cpu.at == cpu.end ||
 	    cpu_number > LINE_CPU_MOST || span_size(time) < 11 || time.end[-10] != '.' ||
-	    !span_seconds(time, &l->time) || pid.at == pid.end ||
+	    !span_seconds(time, TIME_LIMIT, &l->time) || pid.at == pid.end ||
 	    span_digits(pid.at, pid.end, &pid_number) != pid.end || pid_number > INT32_MAX ||
 	    !kernel_text_type_of(action) || !is_rwbs(span_take_word(&rest)))
 		return false;
@@ -554,7 +554,7 @@ bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l)
 			return false;
 	}
 	word = span_take_word(&rest);
-	if (!span_seconds(word, &l->time))
+	if (!span_seconds(word, TIME_LIMIT, &l->time))
 		return false;
 	l->clock = LINE_SECONDS;
 	l->text = s;
@@ -1130,28 +1130,23 @@ static int ftrace_row_write(struct ftrace *f)
 
 enum { ASYNC_MOST = 1 << 16 };
 
-static struct text_span kernel_text_span_of(struct mark_text t)
-{
-	return (struct text_span){t.at, t.at + t.size};
-}
-
 /* Set the fields in values: arguments, category, track and cookie. */
 static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 {
-	struct mark_text arguments = m->arguments, key, value;
+	struct text_span arguments = m->arguments, key, value;
 
 	f->nvalues = 0;
 	while (f->nvalues + 3 < FTRACE_FIELDS_MOST &&
 	       atrace_mark_argument(&arguments, &key, &value)) {
-		ftrace_value_add(f, "", kernel_text_span_of(value), true);
-		f->values[f->nvalues - 1].key = kernel_text_span_of(key);
+		ftrace_value_add(f, "", value, true);
+		f->values[f->nvalues - 1].key = key;
 	}
-	if (m->category.size)
-		ftrace_value_add(f, "category", kernel_text_span_of(m->category), false);
-	if (m->track.size)
-		ftrace_value_add(f, "track", kernel_text_span_of(m->track), false);
-	if (m->cookie.size)
-		ftrace_value_add(f, "cookie", kernel_text_span_of(m->cookie), true);
+	if (span_size(m->category))
+		ftrace_value_add(f, "category", m->category, false);
+	if (span_size(m->track))
+		ftrace_value_add(f, "track", m->track, false);
+	if (span_size(m->cookie))
+		ftrace_value_add(f, "cookie", m->cookie, true);
 }
 
 /* Give the row a type, with the fields in values. */
@@ -1167,7 +1162,7 @@ static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
 
 static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, kernel_text_span_of(m->name));
+	f->row.location = ftrace_location(f, m->name);
 	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
 		return -1;
 	if (t->nmarks >= FTRACE_FRAMES_MOST)
@@ -1186,14 +1181,14 @@ static int mark_end(struct ftrace *f, struct ftrace_thread *t)
 
 static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
 {
-	f->row.location = ftrace_location(f, kernel_text_span_of(m->name));
+	f->row.location = ftrace_location(f, m->name);
 	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
 }
 
 /* Make the row of a counter. The name of its type is that of the counter. */
 static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
 {
-	struct text_span name = kernel_text_span_of(m->name);
+	struct text_span name = m->name;
 	struct field_entry value = {.name = writer_text(f->w, "value"),
 				    .kind = FIELD_INT,
 				    .where = WHERE_FIXED,
@@ -1217,10 +1212,11 @@ static int async_number(struct ftrace *f, const struct atrace_mark *m, uint32_t 
 {
 	static const struct siphash_key of_name = {0x66, 0x74}, of_track = {0x66, 0x75};
 	bool begin = m->what == 'S' || m->what == 'G';
-	uint64_t parts[3] = {(uint64_t)m->tgid, siphash(&of_track, m->track.at, m->track.size),
-			     siphash(&of_track, m->cookie.at, m->cookie.size)};
-	uint64_t hash = m->track.size ? siphash(&of_track, parts, sizeof parts)
-				      : siphash(&of_name, m->id.at, m->id.size);
+	uint64_t parts[3] = {(uint64_t)m->tgid,
+			     siphash(&of_track, m->track.at, span_size(m->track)),
+			     siphash(&of_track, m->cookie.at, span_size(m->cookie))};
+	uint64_t hash = span_size(m->track) ? siphash(&of_track, parts, sizeof parts)
+					    : siphash(&of_name, m->id.at, span_size(m->id));
 	uint32_t high = (uint32_t)(hash >> 33), low = (uint32_t)(hash >> 1);
 	uint64_t known;
 
@@ -1253,8 +1249,8 @@ static int mark_async(struct ftrace *f, const struct atrace_mark *m)
 	uint8_t bytes[4];
 	uint32_t number;
 
-	f->row.location = m->name.size ? ftrace_location(f, kernel_text_span_of(m->name)) : 0;
-	if ((m->name.size && !f->row.location) || async_number(f, m, &number))
+	f->row.location = span_size(m->name) ? ftrace_location(f, m->name) : 0;
+	if ((span_size(m->name) && !f->row.location) || async_number(f, m, &number))
 		return -1;
 	put_u32(bytes, number);
 	return buffer_append(&f->row.fixed, bytes, sizeof bytes) ||

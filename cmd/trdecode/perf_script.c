@@ -6,7 +6,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/util/intern.h"
@@ -215,7 +215,7 @@ static bool read_record(struct text_span rest, struct sample_line *l)
 static bool perf_script_is_time(struct text_span word, uint64_t *ns)
 {
 	return *--word.end == ':' && memchr(word.at, '.', span_size(word)) &&
-	       span_seconds(word, ns) && *ns < TIMES_END;
+	       span_seconds(word, TIME_LIMIT, ns) && *ns < TIMES_END;
 }
 
 /* Read [CPU]. */

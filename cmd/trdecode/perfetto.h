@@ -11,7 +11,7 @@
 #include "cmd/trdecode/perfetto_tables.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 #include "common/calls/open_calls.h"
 #include "common/formats/perfetto.h"
 #include "common/protobuf/protobuf.h"

@@ -2368,11 +2368,9 @@ static int perfetto_learn_names(struct perfetto *p, const struct perfetto_record
 
 /* --- marks --- */
 
-static struct protobuf_view view_of(struct mark_text t)
+static struct protobuf_view view_of(struct text_span t)
 {
-	const uint8_t *at = (const uint8_t *)t.at;
-
-	return (struct protobuf_view){at, at + t.size};
+	return (struct protobuf_view){(const uint8_t *)t.at, (const uint8_t *)t.end};
 }
 
 /* Get the kind of the record of a mark. */
@@ -2449,7 +2447,7 @@ static int mark_row(struct perfetto *p, int32_t tid, uint64_t time, const struct
 	uint32_t track;
 
 	if (r.kind != PERFETTO_END)
-		r.name = m->name.size ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
+		r.name = span_size(m->name) ? perfetto_text(p, view_of(m->name)) : p->texts.nothing;
 	track = mark_track(p, tid, m, r.name);
 	if (!track || (!r.name && r.kind != PERFETTO_END))
 		return -1;

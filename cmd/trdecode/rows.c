@@ -218,19 +218,18 @@ uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t 
 
 enum { PARTS = 6 };
 
-static const char no_name[] = "(no name)"; /* as other traces that name calls have it */
-
-bool atrace_mark_number(struct mark_text s, int64_t *number)
+bool atrace_mark_number(struct text_span s, int64_t *number)
 {
-	bool minus = s.size && *s.at == '-';
+	bool minus = s.at < s.end && *s.at == '-';
 	uint64_t n = 0;
 
-	while (s.size && s.at[s.size - 1] == ' ')
-		s.size--;
-	if (s.size == minus)
+	while (s.at < s.end && s.end[-1] == ' ')
+		s.end--;
+	s.at += minus;
+	if (s.at >= s.end)
 		return false;
-	for (size_t i = minus; i < s.size; i++) {
-		unsigned digit = (unsigned char)(s.at[i] - '0');
+	for (; s.at < s.end; s.at++) {
+		unsigned digit = (unsigned char)(*s.at - '0');
 
 		if (digit > 9 || __builtin_mul_overflow(n, 10u, &n) ||
 		    __builtin_add_overflow(n, digit, &n))
@@ -243,52 +242,42 @@ bool atrace_mark_number(struct mark_text s, int64_t *number)
 }
 
 /* Split the text after the letter at its bars; the last of at most `most` parts has the rest. */
-static unsigned rows_split(struct mark_text s, struct mark_text *parts, unsigned most)
+static unsigned rows_split(struct text_span s, struct text_span *parts, unsigned most)
 {
 	unsigned n = 0;
+	const char *bar;
 
-	while (n + 1 < most) {
-		const char *bar = s.size ? memchr(s.at, '|', s.size) : NULL;
-		size_t size;
-
-		if (!bar)
-			break;
-		size = (size_t)(bar - s.at);
-		parts[n++] = (struct mark_text){s.at, size};
-		s = (struct mark_text){bar + 1, s.size - size - 1};
+	while (n + 1 < most && (bar = span_find(s, "|"))) {
+		parts[n++] = (struct text_span){s.at, bar};
+		s.at = bar + 1;
 	}
 	parts[n++] = s;
 	return n;
 }
 
-bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
-			  struct mark_text *value)
+bool atrace_mark_argument(struct text_span *arguments, struct text_span *key,
+			  struct text_span *value)
 {
-	const char *at = arguments->at, *end, *equal, *semicolon;
+	const char *at = arguments->at, *semicolon = span_find(*arguments, ";"),
+		   *end = semicolon ? semicolon : arguments->end,
+		   *equal = span_find((struct text_span){at, end}, "=");
 
-	if (!arguments->size)
-		return false;
-	semicolon = memchr(at, ';', arguments->size);
-	end = semicolon ? semicolon : at + arguments->size;
-	equal = memchr(at, '=', (size_t)(end - at));
 	if (!equal || equal == at)
 		return false;
-	*key = (struct mark_text){at, (size_t)(equal - at)};
-	*value = (struct mark_text){equal + 1, (size_t)(end - equal - 1)};
-	end += semicolon != NULL;
-	arguments->size -= (size_t)(end - at);
-	arguments->at = end;
+	*key = (struct text_span){at, equal};
+	*value = (struct text_span){equal + 1, end};
+	arguments->at = end + (semicolon != NULL);
 	return true;
 }
 
 /* Take the arguments and the category from parts. Returns false if they are none. */
-static bool take_arguments(struct atrace_mark *m, const struct mark_text *p, unsigned n)
+static bool take_arguments(struct atrace_mark *m, const struct text_span *p, unsigned n)
 {
-	struct mark_text rest = n ? p[0] : (struct mark_text){0}, key, value;
+	struct text_span rest = n ? p[0] : (struct text_span){0}, key, value;
 
 	while (atrace_mark_argument(&rest, &key, &value))
 		;
-	if (rest.size || n > 2)
+	if (rest.at < rest.end || n > 2)
 		return false;
 	if (n)
 		m->arguments = p[0];
@@ -298,13 +287,13 @@ static bool take_arguments(struct atrace_mark *m, const struct mark_text *p, uns
 }
 
 /* Get the text from a part to the end of the last one. */
-static struct mark_text from(const struct mark_text *p, unsigned n)
+static struct text_span from(const struct text_span *p, unsigned n)
 {
-	return (struct mark_text){p[0].at, (size_t)(p[n - 1].at + p[n - 1].size - p[0].at)};
+	return (struct text_span){p[0].at, p[n - 1].end};
 }
 
 /* Take the n parts; the first one is TGID. */
-static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigned n)
+static bool take_parts(struct atrace_mark *m, const struct text_span *p, unsigned n)
 {
 	static const char letters[] = "EBICSFNGH";
 	static const unsigned char least[] = {1, 2, 2, 3, 3, 3, 3, 4, 3};
@@ -312,7 +301,7 @@ static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigne
 	if (n < least[strchr(letters, m->what) - letters])
 		return false;
 	/* a call of a thread may have no name */
-	if (m->what != 'E' && m->what != 'B' && !p[1].size)
+	if (m->what != 'E' && m->what != 'B' && p[1].at == p[1].end)
 		return false;
 	switch (m->what) {
 	case 'E':
@@ -339,7 +328,7 @@ static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigne
 		return take_arguments(m, p + 3, n - 3);
 	default:
 		m->track = p[1];
-		m->name = n > 3 ? p[2] : (struct mark_text){0};
+		m->name = n > 3 ? p[2] : (struct text_span){0};
 		m->cookie = p[n > 3 ? 3 : 2];
 		return true;
 	}
@@ -347,7 +336,7 @@ static bool take_parts(struct atrace_mark *m, const struct mark_text *p, unsigne
 
 bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
 {
-	struct mark_text parts[PARTS] = {{0}};
+	struct text_span parts[PARTS] = {{0}};
 	unsigned count;
 
 	*m = (struct atrace_mark){0};
@@ -356,12 +345,12 @@ bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n)
 	m->what = *text;
 	if (n < 2)
 		return m->what == 'E';
-	count = rows_split((struct mark_text){text + 2, n - 2}, parts, PARTS);
+	count = rows_split((struct text_span){text + 2, text + n}, parts, PARTS);
 	m->has_tgid = atrace_mark_number(parts[0], &m->tgid);
-	if ((!m->has_tgid && parts[0].size) || !take_parts(m, parts, count))
+	if ((!m->has_tgid && span_size(parts[0])) || !take_parts(m, parts, count))
 		return false;
-	if (strchr("BGN", m->what) && !m->name.size)
-		m->name = (struct mark_text){no_name, sizeof no_name - 1};
+	if (strchr("BGN", m->what) && m->name.at == m->name.end)
+		m->name = SPAN("(no name)"); /* as other traces that name calls have it */
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
+#include "common/util/text_span.h"
 
 /*
  * The names of the arguments of each function, which its location declares.
@@ -89,27 +90,21 @@ uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t 
  * (android_parser.html) and of Perfetto (systrace_parser.h).
  */
 
-/* A part of a mark. */
-struct mark_text {
-	const char *at;
-	size_t size;
-};
-
 struct atrace_mark {
 	char what; /* the letter */
 	bool has_tgid;
 	int64_t tgid;
 	/* of B, G and N the name is never empty */
-	struct mark_text name, track, cookie, arguments, category;
-	struct mark_text id; /* of S and F: from TGID to COOKIE */
+	struct text_span name, track, cookie, arguments, category;
+	struct text_span id; /* of S and F: from TGID to COOKIE */
 	int64_t value;
 };
 
 /* Take the next of the arguments: KEY and VALUE. Returns false if there are no more. */
-bool atrace_mark_argument(struct mark_text *arguments, struct mark_text *key,
-			  struct mark_text *value);
+bool atrace_mark_argument(struct text_span *arguments, struct text_span *key,
+			  struct text_span *value);
 /* Read a decimal number with an optional sign. Returns false if the text is none. */
-bool atrace_mark_number(struct mark_text text, int64_t *number);
+bool atrace_mark_number(struct text_span text, int64_t *number);
 /* Read a mark, without a newline. Returns false if the text is none. */
 bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n);
 

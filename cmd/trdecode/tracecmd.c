@@ -50,7 +50,7 @@ static bool tracecmd_parse_time(const char *p, const char *end, uint64_t *time)
 	const char *colon = memchr(p, ':', (size_t)(end - p < TIME_MOST ? end - p : TIME_MOST));
 
 	return colon && memchr(p, '.', (size_t)(colon - p)) &&
-	       span_seconds((struct text_span){p, colon}, time);
+	       span_seconds((struct text_span){p, colon}, TIME_LIMIT, time);
 }
 
 /* Parse the thread: the last "-PID" before the bracket, and the name before it. */

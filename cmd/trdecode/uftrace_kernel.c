@@ -10,7 +10,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/row_filter.h"
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/perf.h"

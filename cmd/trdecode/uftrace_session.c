@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/uftrace.h"

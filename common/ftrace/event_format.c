@@ -16,6 +16,7 @@
 #include "common/util/buffer.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
+#include "common/util/text_span.h"
 
 enum { NAMES_MOST = 1024, NAME_SIZE = 256, SYSCALLS_MOST = 600 };
 
@@ -150,38 +151,13 @@ static uint32_t field_names_syscalls(const char *machine, struct writer *w)
 
 enum { FIELDS_LIMIT = 1024, OFFSET_LIMIT = 1 << 16 };
 
-struct format_span {
-	const char *at, *end;
-};
-
-static struct format_span event_format_span_trim(struct format_span s)
-{
-	while (s.at < s.end && isspace((unsigned char)*s.at))
-		s.at++;
-	while (s.end > s.at && isspace((unsigned char)s.end[-1]))
-		s.end--;
-	return s;
-}
-
-static bool has_text(struct format_span s, const char *text)
-{
-	return memmem(s.at, (size_t)(s.end - s.at), text, strlen(text));
-}
-
-static bool event_format_span_begins(struct format_span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return (size_t)(s.end - s.at) >= n && !memcmp(s.at, text, n);
-}
-
 static bool event_format_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* Test whether the text contains the word, not as a part of another word. */
-static bool event_format_has_word(struct format_span s, const char *word)
+static bool event_format_has_word(struct text_span s, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -192,7 +168,7 @@ static bool event_format_has_word(struct format_span s, const char *word)
 	return false;
 }
 
-static bool event_format_span_number(struct format_span s, const char *key, uint32_t *out)
+static bool event_format_span_number(struct text_span s, const char *key, uint32_t *out)
 {
 	const char *p = memmem(s.at, (size_t)(s.end - s.at), key, strlen(key));
 	uint64_t v = 0;
@@ -244,13 +220,13 @@ unsigned kernel_type_size(const char *name, size_t n, unsigned long_size, bool *
 }
 
 /* Get the bytes of one element of a type as the kernel names it; 0: unknown. */
-static uint32_t element_size(struct format_span type, unsigned long_size)
+static uint32_t element_size(struct text_span type, unsigned long_size)
 {
 	uint32_t size = 0;
 
-	if (has_text(type, "long long"))
+	if (span_find(type, "long long"))
 		return 8;
-	if (event_format_has_word(type, "long") || has_text(type, "*"))
+	if (event_format_has_word(type, "long") || span_find(type, "*"))
 		return long_size;
 	/* "unsigned char", "short int" */
 	for (const char *p = type.at; p < type.end;) {
@@ -274,17 +250,17 @@ static bool is_number_size(uint32_t size)
 }
 
 /* Find the kind of a number's type. */
-static enum field_kind number_kind(const struct event_field *f, struct format_span type)
+static enum field_kind number_kind(const struct event_field *f, struct text_span type)
 {
-	if (has_text(type, "*") ||
-	    (event_format_has_word(type, "long") && !has_text(type, "long long") && !f->is_signed))
+	if (span_find(type, "*") ||
+	    (event_format_has_word(type, "long") && !span_find(type, "long long") && !f->is_signed))
 		return FIELD_HEX;
 	return f->is_signed ? FIELD_INT : FIELD_UINT;
 }
 
 /* Get the last number in the brackets, 0 if there is none: other words there are constants that
  * were not expanded. */
-static uint32_t array_length(struct format_span brackets)
+static uint32_t array_length(struct text_span brackets)
 {
 	uint32_t n = 0;
 
@@ -295,19 +271,19 @@ static uint32_t array_length(struct format_span brackets)
 	return n;
 }
 
-static bool is_character(struct format_span type)
+static bool is_character(struct text_span type)
 {
-	return event_format_has_word(type, "char") && !has_text(type, "*");
+	return event_format_has_word(type, "char") && !span_find(type, "*");
 }
 
-static void classify_dynamic(struct event_field *f, struct format_span type, unsigned long_size)
+static void classify_dynamic(struct event_field *f, struct text_span type, unsigned long_size)
 {
 	f->element = element_size(type, long_size);
 	f->count = 0;
 	if (is_character(type)) {
 		f->kind = FIELD_STRING;
 		f->element = 1;
-	} else if (has_text(type, "cpumask")) {
+	} else if (span_find(type, "cpumask")) {
 		f->kind = FIELD_BITMAP;
 		f->element = long_size;
 	} else if (!is_number_size(f->element)) {
@@ -318,8 +294,8 @@ static void classify_dynamic(struct event_field *f, struct format_span type, uns
 	}
 }
 
-static void classify_array(struct event_field *f, struct format_span type,
-			   struct format_span brackets, unsigned long_size)
+static void classify_array(struct event_field *f, struct text_span type, struct text_span brackets,
+			   unsigned long_size)
 {
 	uint32_t n = array_length(brackets);
 
@@ -337,8 +313,8 @@ static void classify_array(struct event_field *f, struct format_span type,
 }
 
 /* Find what the stream declares for "TYPE NAME[LENGTH]". */
-static void classify_field(struct event_field *f, struct format_span type,
-			   struct format_span brackets, unsigned long_size)
+static void classify_field(struct event_field *f, struct text_span type, struct text_span brackets,
+			   unsigned long_size)
 {
 	bool located = f->data_loc || f->rel_loc;
 
@@ -364,8 +340,8 @@ static void classify_field(struct event_field *f, struct format_span type,
 	f->kind = is_number_size(f->size) ? number_kind(f, type) : FIELD_BYTES;
 }
 
-static void event_format_type_name(struct event_field *f, struct format_span type,
-				   struct format_span brackets)
+static void event_format_type_name(struct event_field *f, struct text_span type,
+				   struct text_span brackets)
 {
 	size_t n = (size_t)(type.end - type.at), m = (size_t)(brackets.end - brackets.at);
 
@@ -380,7 +356,7 @@ static void event_format_type_name(struct event_field *f, struct format_span typ
 }
 
 /* Get the last word of a text; it is empty if there is none. */
-static struct format_span last_word(const char *p, const char *end)
+static struct text_span last_word(const char *p, const char *end)
 {
 	const char *q;
 
@@ -388,22 +364,22 @@ static struct format_span last_word(const char *p, const char *end)
 		end--;
 	for (q = end; q > p && event_format_is_word(q[-1]); q--)
 		;
-	return (struct format_span){q, end};
+	return (struct text_span){q, end};
 }
 
 /* Parse a declaration: "__data_loc char[] name" or "char comm[16]". Return false if it has no
  * name. */
-static bool parse_declaration(struct event_field *f, struct format_span text, unsigned long_size)
+static bool parse_declaration(struct event_field *f, struct text_span text, unsigned long_size)
 {
 	const char *open = memchr(text.at, '[', (size_t)(text.end - text.at));
 	const char *close = open ? memrchr(open, ']', (size_t)(text.end - open)) : NULL;
-	struct format_span name, type, brackets = {text.at, text.at};
+	struct text_span name, type, brackets = {text.at, text.at};
 
 	if (open && !close)
 		return false;
 	name = last_word(close ? close : text.at, text.end);
 	if (open) {
-		brackets = (struct format_span){open, close + 1};
+		brackets = (struct text_span){open, close + 1};
 		if (name.at == name.end)
 			name = last_word(text.at, open);
 	}
@@ -411,21 +387,21 @@ static bool parse_declaration(struct event_field *f, struct format_span text, un
 		return false;
 	f->name = name.at;
 	f->name_size = (size_t)(name.end - name.at);
-	type = event_format_span_trim(
-		(struct format_span){text.at, open && open < name.at ? open : name.at});
+	type = span_trim_space(
+		(struct text_span){text.at, open && open < name.at ? open : name.at});
 	event_format_type_name(f, type, brackets);
-	f->data_loc = event_format_span_begins(type, "__data_loc");
-	f->rel_loc = event_format_span_begins(type, "__rel_loc");
+	f->data_loc = span_begins(type, "__data_loc");
+	f->rel_loc = span_begins(type, "__rel_loc");
 	f->array = open || f->data_loc || f->rel_loc;
-	f->pointer = has_text(type, "*");
-	f->has_long = has_text(type, "long");
+	f->pointer = span_find(type, "*");
+	f->has_long = span_find(type, "long");
 	classify_field(f, type, brackets, long_size);
 	return true;
 }
 
 /* Parse a line, which may be ftrace's own "field special:". Return false if the line is no
  * field. */
-static bool parse_field(struct event_field *f, struct format_span line, unsigned long_size)
+static bool parse_field(struct event_field *f, struct text_span line, unsigned long_size)
 {
 	const char *colon = memchr(line.at, ':', (size_t)(line.end - line.at));
 	const char *semicolon = colon ? memchr(colon, ';', (size_t)(line.end - colon)) : NULL;
@@ -440,11 +416,10 @@ static bool parse_field(struct event_field *f, struct format_span line, unsigned
 		return false;
 	event_format_span_number(line, "signed:", &sign);
 	f->is_signed = sign;
-	return parse_declaration(f, (struct format_span){colon + 1, semicolon}, long_size);
+	return parse_declaration(f, (struct text_span){colon + 1, semicolon}, long_size);
 }
 
-static int event_format_add_field(struct event_format *f, struct format_span line,
-				  unsigned long_size)
+static int event_format_add_field(struct event_format *f, struct text_span line, unsigned long_size)
 {
 	struct event_field *field;
 
@@ -460,13 +435,13 @@ static int event_format_add_field(struct event_format *f, struct format_span lin
 }
 
 /* Find the words whose bits print fmt shows: these are bitmaps, whatever their type. */
-static void find_bitmaps(struct event_format *f, struct format_span print)
+static void find_bitmaps(struct event_format *f, struct text_span print)
 {
 	static const char *const functions[] = {"__get_bitmask(", "__get_rel_bitmask(",
 						"__get_cpumask(", "__get_rel_cpumask("};
 
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		struct format_span rest = print;
+		struct text_span rest = print;
 		size_t n = strlen(functions[i]);
 
 		for (;;) {
@@ -524,26 +499,26 @@ int event_format_parse(struct event_format *f, const char *text, size_t size, un
 
 	*f = (struct event_format){0};
 	for (struct lines l = lines_of(text, size); lines_next(&l);) {
-		struct format_span line =
-			event_format_span_trim((struct format_span){l.line, l.line + l.size});
+		struct text_span line =
+			span_trim_space((struct text_span){l.line, l.line + l.size});
 
-		if (event_format_span_begins(line, "name:") && !f->name) {
-			f->escaped = event_format_span_begins(line, TRACECMD_ESCAPED_NAME);
+		if (span_begins(line, "name:") && !f->name) {
+			f->escaped = span_begins(line, TRACECMD_ESCAPED_NAME);
 			line.at += 5;
-			line = event_format_span_trim(line);
+			line = span_trim_space(line);
 			f->name = line.at;
 			f->name_size = (size_t)(line.end - line.at);
-		} else if (event_format_span_begins(line, "ID:")) {
+		} else if (span_begins(line, "ID:")) {
 			has_id = event_format_span_number(line, "ID:", &f->id);
-		} else if (event_format_span_begins(line, "field")) {
+		} else if (span_begins(line, "field")) {
 			if (event_format_add_field(f, line, long_size)) {
 				event_format_free(f);
 				return -1;
 			}
-		} else if (event_format_span_begins(line, "print fmt:")) {
+		} else if (span_begins(line, "print fmt:")) {
 			f->print = line.at + strlen("print fmt:");
 			f->print_size = (size_t)(l.end - f->print);
-			find_bitmaps(f, (struct format_span){f->print, l.end});
+			find_bitmaps(f, (struct text_span){f->print, l.end});
 			break;
 		}
 	}

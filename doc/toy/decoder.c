@@ -7,7 +7,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/text_span.h"
+#include "common/util/text_span.h"
 #include "common/util/intern.h"
 
 #define TOY_MAGIC "toy 1\n"

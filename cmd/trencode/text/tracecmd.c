@@ -21,6 +21,7 @@
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"
 #include "common/util/lines.h"
+#include "common/util/text_span.h"
 
 /* --- names of the kernel that a trace.dat was recorded on --- */
 
@@ -772,25 +773,12 @@ static int bprint_text(struct tc_source *source, const struct bprint_fields *b,
 
 enum { ARGUMENTS = 128, CONVERSIONS = 128 };
 
-struct tracecmd_span {
-	const char *at, *end;
-};
-
 /* A conversion of print fmt. */
 struct plan_conversion {
-	struct tracecmd_span text; /* "%08llx" */
-	int argument;		   /* index of its argument */
-	bool prefix;		   /* "0x" is before it */
+	struct text_span text; /* "%08llx" */
+	int argument;	       /* index of its argument */
+	bool prefix;	       /* "0x" is before it */
 };
-
-static struct tracecmd_span trim(struct tracecmd_span s)
-{
-	while (s.at < s.end && isspace((unsigned char)*s.at))
-		s.at++;
-	while (s.end > s.at && isspace((unsigned char)s.end[-1]))
-		s.end--;
-	return s;
-}
 
 static bool text_tracecmd_is_word(char c)
 {
@@ -840,18 +828,17 @@ static const char *closing_bracket(const char *p, const char *end)
 	return NULL;
 }
 
-static bool text_tracecmd_is_one_of(struct tracecmd_span s, const char *const *names, size_t n)
+static bool text_tracecmd_is_one_of(struct text_span s, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strlen(names[i]) == (size_t)(s.end - s.at) &&
-		    !memcmp(names[i], s.at, strlen(names[i])))
+		if (span_is(s, names[i]))
 			return true;
 	return false;
 }
 
 /* Test whether a word may be followed by a bracket. At other words trace-cmd gives up the format.
  */
-static bool is_function(struct tracecmd_span s, bool plugins)
+static bool is_function(struct text_span s, bool plugins)
 {
 	static const char *const known[] = {"__print_flags",
 					    "__print_symbolic",
@@ -881,7 +868,7 @@ static bool is_function(struct tracecmd_span s, bool plugins)
 		text_tracecmd_is_one_of(s, of_plugins, sizeof of_plugins / sizeof *of_plugins));
 }
 
-static bool is_readable(struct tracecmd_span s, bool plugins)
+static bool is_readable(struct text_span s, bool plugins)
 {
 	const char *p = s.at, *word;
 
@@ -892,7 +879,7 @@ static bool is_readable(struct tracecmd_span s, bool plugins)
 			for (word = p; p < s.end && text_tracecmd_is_word(*p); p++)
 				;
 			if (p < s.end && *p == '(' &&
-			    !is_function((struct tracecmd_span){word, p}, plugins))
+			    !is_function((struct text_span){word, p}, plugins))
 				return false;
 		} else if (*p == '(' && p + 1 < s.end && p[1] == '{') {
 			return false;
@@ -903,7 +890,7 @@ static bool is_readable(struct tracecmd_span s, bool plugins)
 	return true;
 }
 
-static bool is_type(struct tracecmd_span s)
+static bool is_type(struct text_span s)
 {
 	bool any = false;
 
@@ -915,12 +902,7 @@ static bool is_type(struct tracecmd_span s)
 	return any && !memmem(s.at, (size_t)(s.end - s.at), "REC", 3);
 }
 
-static bool text_tracecmd_has_word(struct tracecmd_span s, const char *word)
-{
-	return memmem(s.at, (size_t)(s.end - s.at), word, strlen(word));
-}
-
-static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t word)
+static void take_cast(struct plan_field *f, struct text_span type, uint8_t word)
 {
 	static const char *const no_signs[] = {"unsigned", "u8",     "u16", "u32",
 					       "u64",	   "size_t", "*"};
@@ -934,9 +916,9 @@ static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t w
 	uint8_t size = 0;
 
 	for (size_t i = 0; i < sizeof no_signs / sizeof *no_signs; i++)
-		no_sign |= text_tracecmd_has_word(type, no_signs[i]);
+		no_sign |= span_find(type, no_signs[i]) != NULL;
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		if (text_tracecmd_has_word(type, sizes[i].in)) {
+		if (span_find(type, sizes[i].in)) {
 			size = sizes[i].size ? sizes[i].size : word;
 			break;
 		}
@@ -949,37 +931,37 @@ static void take_cast(struct plan_field *f, struct tracecmd_span type, uint8_t w
 
 /* Get the name of the field that the argument is, without casts and brackets. The span is empty
  * if the argument is not a field. */
-static struct tracecmd_span plain_field(struct tracecmd_span s, struct plan_field *f, uint8_t word)
+static struct text_span plain_field(struct text_span s, struct plan_field *f, uint8_t word)
 {
-	const struct tracecmd_span none = {s.end, s.end};
+	const struct text_span none = {s.end, s.end};
 
 	for (;;) {
 		const char *close;
 
-		s = trim(s);
+		s = span_trim_space(s);
 		if (s.at == s.end || *s.at != '(')
 			break;
 		close = closing_bracket(s.at, s.end);
 		if (!close)
 			return none;
 		if (close + 1 == s.end) {
-			s = (struct tracecmd_span){s.at + 1, close};
+			s = (struct text_span){s.at + 1, close};
 			continue;
 		}
 		if (close - s.at == 4 && !memcmp(s.at, "(REC)", 5)) {
 			s.at = close + 1;
 			break;
 		}
-		if (!is_type(trim((struct tracecmd_span){s.at + 1, close})))
+		if (!is_type(span_trim_space((struct text_span){s.at + 1, close})))
 			return none;
-		take_cast(f, (struct tracecmd_span){s.at + 1, close}, word);
+		take_cast(f, (struct text_span){s.at + 1, close}, word);
 		s.at = close + 1;
 	}
 	if (s.end - s.at > 3 && !memcmp(s.at, "REC", 3))
 		s.at += 3;
 	if (s.end - s.at < 3 || memcmp(s.at, "->", 2))
 		return none;
-	s = trim((struct tracecmd_span){s.at + 2, s.end});
+	s = span_trim_space((struct text_span){s.at + 2, s.end});
 	for (const char *p = s.at; p < s.end; p++)
 		if (!text_tracecmd_is_word(*p))
 			return none;
@@ -987,8 +969,7 @@ static struct tracecmd_span plain_field(struct tracecmd_span s, struct plan_fiel
 }
 
 /* Read the conversions of the format and the arguments they take. Returns their number. */
-static size_t read_conversions(struct tracecmd_span format, struct plan_conversion *out,
-			       size_t room)
+static size_t read_conversions(struct text_span format, struct plan_conversion *out, size_t room)
 {
 	size_t n = 0;
 	int argument = 0;
@@ -1025,7 +1006,7 @@ static size_t read_conversions(struct tracecmd_span format, struct plan_conversi
 }
 
 /* Make the conversion for a number of 64 bits; set bits to those that the given one takes. */
-static void take_conversion(struct plan_field *f, struct tracecmd_span c, uint8_t word)
+static void take_conversion(struct plan_field *f, struct text_span c, uint8_t word)
 {
 	size_t n = 0;
 	int l = 0, h = 0;
@@ -1074,8 +1055,7 @@ static const char *text_tracecmd_conversion_end(const struct plan_conversion *c,
 }
 
 /* Find the format in "print fmt: "...", args": the literal without its quotes, and the rest. */
-static bool find_format(const struct type *t, struct tracecmd_span *format,
-			struct tracecmd_span *rest)
+static bool find_format(const struct type *t, struct text_span *format, struct text_span *rest)
 {
 	const char *text = t->declaration.text, *end = text + t->declaration.size,
 		   *p = memmem(text, (size_t)(end - text), "print fmt:", 10), *q;
@@ -1088,8 +1068,8 @@ static bool find_format(const struct type *t, struct tracecmd_span *format,
 	if (p == end || *p != '"')
 		return false;
 	q = text_tracecmd_skip_string(p, end);
-	*format = (struct tracecmd_span){p + 1, q > p + 1 ? q - 1 : q};
-	*rest = trim((struct tracecmd_span){q, end});
+	*format = (struct text_span){p + 1, q > p + 1 ? q - 1 : q};
+	*rest = span_trim_space((struct text_span){q, end});
 	/* formats of several literals are ignored: none of them prints a plain field */
 	return rest->at == rest->end || *rest->at == ',';
 }
@@ -1111,7 +1091,7 @@ static void plan_describe(struct plan_field *f, const struct field *field)
 static void plan_find_conversions(const struct tc_type *plan, const struct type *t, bool plugins)
 {
 	struct plan_conversion conversions[CONVERSIONS];
-	struct tracecmd_span arguments[ARGUMENTS], format, rest;
+	struct text_span arguments[ARGUMENTS], format, rest;
 	size_t nconversions, narguments = 0, next = 0;
 
 	if (!find_format(t, &format, &rest) || !is_readable(rest, plugins))
@@ -1120,7 +1100,7 @@ static void plan_find_conversions(const struct tc_type *plan, const struct type 
 	for (const char *p = rest.at; p < rest.end && narguments < ARGUMENTS;) {
 		const char *end = argument_end(p + 1, rest.end);
 
-		arguments[narguments++] = trim((struct tracecmd_span){p + 1, end});
+		arguments[narguments++] = span_trim_space((struct text_span){p + 1, end});
 		p = end;
 	}
 	/* fields are searched from the conversion after the last one used, with wrap-around; once
@@ -1132,7 +1112,7 @@ static void plan_find_conversions(const struct tc_type *plan, const struct type 
 			size_t at = (next + k) % nconversions;
 			const struct plan_conversion *c = &conversions[at];
 			struct plan_field with = *f;
-			struct tracecmd_span name;
+			struct text_span name;
 
 			if ((size_t)c->argument >= narguments)
 				continue;

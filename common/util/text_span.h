@@ -1,15 +1,14 @@
 /*
  * text_span.h - parts of the lines of a text, and the numbers in them
  */
-#ifndef TR_TRDECODE_TEXT_SPAN_H
-#define TR_TRDECODE_TEXT_SPAN_H
+#ifndef TR_UTIL_TEXT_SPAN_H
+#define TR_UTIL_TEXT_SPAN_H
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "cmd/trdecode/decoder.h"
 
 /* A part of a line. */
 struct text_span {
@@ -58,6 +57,16 @@ static inline struct text_span span_trim(struct text_span s)
 	while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
 		s.at++;
 	while (s.end > s.at && (s.end[-1] == ' ' || s.end[-1] == '\t'))
+		s.end--;
+	return s;
+}
+
+/* Take all white space off both ends: new lines, too. */
+static inline struct text_span span_trim_space(struct text_span s)
+{
+	while (s.at < s.end && isspace((unsigned char)*s.at))
+		s.at++;
+	while (s.end > s.at && isspace((unsigned char)s.end[-1]))
 		s.end--;
 	return s;
 }
@@ -128,13 +137,13 @@ static inline const char *span_fraction(const char *at, const char *end, uint64_
 	return p;
 }
 
-/* Read "SECONDS.FRACTION", or whole seconds, as ns. */
-static inline bool span_seconds(struct text_span s, uint64_t *ns)
+/* Read "SECONDS.FRACTION", or whole seconds, as ns. false: it is neither, or `limit` ns or more. */
+static inline bool span_seconds(struct text_span s, uint64_t limit, uint64_t *ns)
 {
 	uint64_t fraction = 0;
 	const char *p = span_digits(s.at, s.end, ns);
 
-	if (p == s.at || *ns >= TIME_LIMIT / 1000000000)
+	if (p == s.at || *ns >= limit / 1000000000)
 		return false;
 	if (p < s.end &&
 	    (*p != '.' || span_fraction(p + 1, s.end, &fraction) != s.end || p + 1 == s.end))
