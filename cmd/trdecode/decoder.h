@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "common/util/error.h"
-#include "common/util/text.h"
 #include "common/stream/writer.h"
 #include "cmd/trdecode/bid.h"
 

@@ -18,9 +18,7 @@
 
 #include <string.h>
 
-#include "common/calls/calls.h"
 #include "common/stream/clocks.h"
-#include "common/stream/value.h"
 #include "common/util/intern.h"
 #include "common/value/scalar.h"
 

@@ -15,6 +15,7 @@
 #include "common/value/scalar.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/stack_tree.h"
+#include "common/expr/expression.h"
 
 static char *pair_hint(const struct dictionary *d, const struct pair *p);
 

@@ -15,10 +15,10 @@
 #define TR_PAIRS_PAIR_H
 
 #include "common/cli/program.h"
-#include "common/expr/expression.h"
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
 
+struct lexer;
 struct declared;
 
 /*

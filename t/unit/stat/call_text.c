@@ -3,6 +3,7 @@
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/slowest.h"
+#include "common/stream/value.h"
 
 #include <stdlib.h>
 
