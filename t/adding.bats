@@ -26,10 +26,10 @@ identifiers() {
 
 # Print what the table of helpers of a page names that does not exist: in the row's headers, in the decoder.
 helpers_missing() {
-	local row name file headers decoders found
+	local row name file headers decoders
 	cd "$ROOT" || return
 	rows "$1" 'what you need' | while IFS= read -r row; do
-		headers=() decoders=() found=
+		headers=() decoders=()
 		for name in $(cells 2 <<<"$row" | grep '\.h$'); do
 			[[ $name == */* ]] || name=cmd/trdecode/$name
 			[[ -e $name ]] && headers+=("$name") || echo "no header $name"
@@ -44,9 +44,8 @@ helpers_missing() {
 		fi
 		while read -r name; do
 			grep -qw -e "$name" "${headers[@]}" || echo "$name: not in ${headers[*]}"
-			! grep -qw -e "$name" "${decoders[@]}" || found=1
+			grep -qw -e "$name" "${decoders[@]}" || echo "$name: not in ${decoders[*]}"
 		done < <(identifiers <<<"$row")
-		[[ $found ]] || echo "no decoder uses it: $row"
 		for file in "${decoders[@]}"; do
 			grep -qwE -e "$(identifiers <<<"$row" | paste -sd '|')" "$file" ||
 				echo "$file uses nothing of: $row"

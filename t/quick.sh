@@ -10,7 +10,7 @@ READERS_MOST=24 # sources of programs; what more of them include concerns all te
 other_names() {
 	cat <<-'END'
 		cmd/trdecode/@(bid|decoder|formats|main).*	decode mistakes adding quick
-		cmd/trdecode/@(input|rows|sorter|text_span).*	decode
+		cmd/trdecode/@(input|rows|sorter).*	decode
 		cmd/trdecode/input_tree.*	decode damage
 		cmd/trdecode/row_filter.*	limits
 		cmd/trdecode/folded.*	samples

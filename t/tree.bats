@@ -158,6 +158,19 @@ common/util/h41.h common/util/b.c'
 	assert_line 't/a.c:3: behind the gap */'
 }
 
+@test "a comment that names a file that does not exist is found, one of another project is not" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{cmd,common/util,t}
+	printf '/* Calls overlap (input/calls.h), as\n * util/there.h has it. Source: kernel/trace/trace.c */\n' >tree/common/util/there.h
+	printf '#include "gone.h"\nint f(void); /* of gone*.c: of 1.c */ /* gone.h */\n' >tree/common/util/a.c
+	run -1 "$ROOT/t/tree.sh" tree
+	assert_line 'common/util/there.h:1: input/calls.h'
+	assert_line 'common/util/a.c:2: gone*.c'
+	assert_line 'common/util/a.c:2: gone.h'
+	refute_line --partial 'trace.c'
+	refute_line --partial ': util/there.h'
+}
+
 @test "an include upwards in common, and one that does not start at the top, are found" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p tree/{cmd/trsym,common/{util,stream,value,calls,expr},t}

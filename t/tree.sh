@@ -50,4 +50,33 @@ awk '
 	last = text
 }' "${texts[@]}" | grep -Ei "^[^:]*:[0-9]+: .*($words)" | complain 'words'
 
+# A comment names a file of the tree by its name, or by the end of its path. Files elsewhere, where a
+# fact is from: a folder of the other project is before them.
+others='kernel|tools|arch|include|src|public|elfutils'
+examples=' a.h b.h p.c a.b.c toy.c ctype.h trace.h systrace_parser.h '
+awk -v files="$(printf '%s\n' "${sources[@]}")" -v others="^($others)/" -v examples="$examples" '
+BEGIN {
+	n = split(files, list, "\n")
+	for (i = 1; i <= n; i++)
+		for (name = list[i]; ; name = substr(name, index(name, "/") + 1)) {
+			there[name]
+			if (!index(name, "/"))
+				break
+		}
+}
+{
+	if (!comment && !index($0, "/*"))
+		next
+	text = comment ? $0 : substr($0, index($0, "/*"))
+	comment = !index(text, "*/")
+	while (match(text, /[a-zA-Z0-9_.\/*+-]*[a-z0-9_*]\.[ch]([^a-zA-Z0-9_]|$)/)) {
+		name = substr(text, RSTART, RLENGTH)
+		text = substr(text, RSTART + RLENGTH)
+		sub(/[^ch]$/, "", name)
+		sub(/^[*.\/]+/, "", name)
+		if (!(name in there) && name !~ others && !index(examples, " " name " "))
+			print FILENAME ":" FNR ": " name
+	}
+}' "${sources[@]}" | complain 'comments that name files that do not exist'
+
 ((bad == 0))

@@ -371,7 +371,7 @@ enum {
 /* An object or array that is open. */
 struct nested_level {
 	size_t at;	/* in the values: what it contains */
-	size_t names;	/* of an object, in chrome_read.names: a word that marks the list */
+	size_t names;	/* of an object, in the names that are read: a word that marks the list */
 	uint64_t count; /* of its values */
 };
 

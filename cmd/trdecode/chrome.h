@@ -107,7 +107,7 @@ struct chrome_open {
 struct chrome_frame {
 	uint64_t end;	 /* ns; UINT64_MAX: an "E" will end it */
 	uint64_t limit;	 /* the earliest end of it and the calls around it */
-	uint64_t serial; /* of an X (input/complete_calls.h); 0 */
+	uint64_t serial; /* of an X (struct complete_calls); 0 */
 	uint32_t call;	 /* on no stack: number of the call in the stream; 0 on a stack */
 	uint32_t location, name, category;
 	uint32_t leave_name; /* if it has another name; 0 none */
@@ -289,7 +289,7 @@ static inline uint64_t chrome_stream_time(const struct chrome *c, uint64_t sorte
 	return (uint64_t)time + (uint64_t)chrome_zero(c);
 }
 
-/* --- chrome_rows.c --- */
+/* --- rows --- */
 
 /* Find the calls that overlap others, before the first row is written. */
 int chrome_find_overlaps(struct chrome *c, struct error *e);

@@ -109,7 +109,7 @@ static int chrome_flow_end(struct chrome *c, const struct chrome_record *r, cons
 /*
  * Writes the sorted events as rows; an "X" event becomes an enter and a later leave.
  *
- * The calls of a thread are a stack, but those that overlap others (input/complete_calls.h). A "B"
+ * The calls of a thread are a stack, but those that overlap others (struct complete_calls). A "B"
  * in an "X" that ends earlier ends with that "X", as in Perfetto.
  */
 

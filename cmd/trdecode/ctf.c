@@ -906,7 +906,7 @@ static const struct {
 	{"urn:trutils:gap", KIND_GAP},
 };
 
-/* Set kind, call_kind and action by the event's name. */
+/* Set kind, call and action by the event's name. */
 static void ctf_calls_classify(struct ctf_class *c)
 {
 	const char *name = c->declared->name, *uri = c->declared->uri;

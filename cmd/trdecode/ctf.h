@@ -236,7 +236,7 @@ struct ctf {
 	} frames;
 };
 
-/* --- ctf_metadata.c --- */
+/* --- traces --- */
 
 /* Get the length of the directory in a member's name, with the '/': 7 of "kernel/metadata". */
 size_t ctf_prefix_size(const char *member);
@@ -252,7 +252,7 @@ const struct ctf_clock *ctf_trace_clock(const struct ctf_trace *t);
 /* Add what the trace's metadata declares to the answer of --info. */
 void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);
 
-/* --- ctf.c --- */
+/* --- classes of events --- */
 
 void ctf_classes_free(struct ctf_trace *t);
 /* Find a usable stream by its id. NULL: there is none. */
@@ -260,7 +260,7 @@ struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
 /* Find the class of an event by its id. NULL: not declared. */
 struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
 
-/* --- ctf_packet.c --- */
+/* --- tracefiles and packets --- */
 
 /* Open a tracefile and find its first event. */
 int ctf_file_open(struct ctf_file *f, struct error *e);
@@ -290,7 +290,7 @@ void ctf_skip_prepare(struct ctf_trace *t);
 /* Find the beginning of the last packet, as struct decoder's late. */
 bool ctf_skip_late(struct input *in, uint64_t *latest);
 
-/* --- ctf.c --- */
+/* --- rows --- */
 
 /* Declare the lane of a thread, as far as the thread is known; NULL: it is not. */
 uint32_t ctf_lane(struct ctf_file *f, const struct ctf_thread *t);

@@ -196,7 +196,7 @@ static uint64_t ctf_packet_packets_lost(const struct ctf_file *f, const struct c
 	return sequence - last->last.sequence - 1;
 }
 
-/* Set f->lost and f->ctf_packet_packets_lost for the current packet. The caller passes packets of a
+/* Set f->lost and f->packet.packets_lost for the current packet. The caller passes packets of a
  * stream in the order of time. 1: the packet was already read from another file. */
 static int ctf_loss_take(struct ctf_file *f)
 {

@@ -58,7 +58,7 @@ struct ftrace_line {
 	uint64_t lost;	 /* events of a LOST; UINT64_MAX: unknown */
 };
 
-/* kernel_text.c: take a line of mmiotrace apart. false: it is none. */
+/* Take a line of mmiotrace apart. false: it is none. */
 bool ftrace_mmio_line(struct text_span s, struct ftrace_line *l);
 /* Take a line of blk with the option blk_classic apart. false: it is none. */
 bool ftrace_blk_line(struct text_span s, struct ftrace_line *l);

@@ -198,7 +198,8 @@ struct ftrace {
 
 /* Functions that return int return 0, or -1 when out of memory or the output failed. */
 
-/* kernel_line.c */
+/* --- lines --- */
+
 /* Count a line that was not understood, and report the first. */
 void ftrace_strange(struct ftrace *f);
 /* Read the next line that has a meaning. Returns 1; 0: no more lines; -1 with *e filled. */
@@ -207,12 +208,12 @@ int ftrace_next_line(struct ftrace *f, struct error *e);
  * ftrace_next_line. */
 int ftrace_take_rest(struct ftrace *f, struct error *e);
 
-/* kernel_line.c: the heading of a text without events. */
 /* Find out whether a text without events is a trace. Returns 0, and reports damage if the heading
  * is not whole; -1 with *e filled. */
 int ftrace_heading_check(struct ftrace *f, struct error *e);
 
-/* kernel_text.c: events of KEY=VALUE without their end. */
+/* --- events of KEY=VALUE without their end --- */
+
 /* Test whether the values, which are those of the variant, have no end. Else f->row.early may be
  * set. */
 bool ftrace_cut_event(struct ftrace *f, struct ftrace_type *t);
@@ -227,14 +228,13 @@ bool ftrace_cut_lacks(const struct ftrace *f);
 /* Test whether a text without a name is the begin of one. */
 bool ftrace_cut_name(const struct ftrace *f, struct text_span text);
 
-/* kernel_line.c: parts of events. */
-
 /* Test whether a last line without a newline, of which a row was made, was cut: its call, bracket
  * or stack has no end, others of its name have other fields, or it has nothing after its time or
  * its name. */
 bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l);
 
-/* kernel_fields.c: text in a page, or compressed. */
+/* --- text in a page, or compressed --- */
+
 /* Test for the first bytes of a page of trace-viewer, and for those of `atrace -z`. */
 bool ftrace_is_page(const char *head, size_t n);
 bool ftrace_is_packed(const char *head, size_t n);
@@ -242,7 +242,8 @@ bool ftrace_is_packed(const char *head, size_t n);
 int ftrace_packed_open(struct ftrace *f, struct error *e);
 void ftrace_packed_close(struct ftrace *f);
 
-/* kernel_fields.c: events with a name. */
+/* --- events with a name --- */
+
 /* Make the fields in values from a text. */
 void ftrace_split(struct ftrace *f, struct text_span text);
 /* Make the row of an event with the fields in values. like: the kind, flags and group of its type;
@@ -260,20 +261,21 @@ const char *ftrace_string_end(struct text_span s, bool (*is_end)(struct text_spa
 /* Read a number with an optional 0x or sign. false: it is none. */
 bool ftrace_number(struct text_span s, uint8_t *kind, uint64_t *number);
 
-/* kernel_text.c: the texts of events. */
+/* --- the texts of events --- */
+
 /* Take "NAME:" off the beginning of a text. An empty name: there is none. */
 struct text_span ftrace_take_name(struct text_span *text);
 /* Test for the name of an event whose text was written to trace_marker, or by trace_printk. */
 bool ftrace_is_mark(struct text_span name);
 
-/* kernel_line.c: the events whose texts have a form. The fields are added to values. */
+/* Of the events whose texts have a form the fields are added to values. */
+
 /* Read the text of an event with a name. false: it has no form, and no field was added. */
 bool ftrace_form_values(struct ftrace *f, struct text_span name, struct text_span text);
 /* Read a text without a name. false: it is of no tracer known. */
 bool ftrace_form_unnamed(struct ftrace *f, struct text_span text, struct text_span *name);
 
-/* kernel_text.c: locations of functions; 0: out of memory. */
-/* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". */
+/* Declare the location of a frame: "NAME+OFFSET", "NAME (ADDRESS)". 0: out of memory. */
 uint32_t ftrace_frame(struct ftrace *f, struct text_span text);
 
 #endif

@@ -265,7 +265,7 @@ struct lttng_file {
 /* Open one of `files` tracefiles and find its first event. Report a file that cannot be read, and
  * set its done. */
 int lttng_file_open(struct lttng *l, struct lttng_file *f, const char *member, size_t files);
-/* Find the next event: set f->next and f->marker, or f->gap_pending, or f->done. */
+/* Find the next event: set f->next and f->marker, or f->gap.pending, or f->done. */
 int lttng_file_next(struct lttng *l, struct lttng_file *f);
 
 /* --- blocks --- */

@@ -71,7 +71,7 @@ struct perf_records {
 	uint8_t *data;
 	size_t begin, filled, capacity;
 	bool eof;
-	bool ended;    /*: no more records */
+	bool ended;    /* there are no more records */
 	uint64_t time; /* the caller's: of the last record that has one */
 	/* records in COMPRESSED ones: they continue in the next one */
 	struct {

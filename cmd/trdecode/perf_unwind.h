@@ -105,9 +105,9 @@ struct perf_deferred {
 struct perf_map {
 	uint64_t start, end, offset; /* offset: of start, in the file */
 	uint32_t path, build_id;     /* strings of the writer */
-	uint32_t file;		     /*, 0: none */
+	uint32_t file;		     /* number; 0: none */
 	uint32_t layer;
-	uint32_t code; /* of jit.h: a function of a JIT compiler, or code that the kernel made */
+	uint32_t code; /* number of a function of a JIT compiler, or of code that the kernel made */
 	/* of code of the kernel, whose path and build_id are those of the mapping that it covers:
 	 * start - offset of that mapping */
 	uint64_t below;
@@ -372,7 +372,7 @@ struct perf_origin {
 	size_t body; /* bytes between header and origin, of a record that is no sample */
 };
 
-/* perf_records.c: read the header of a file, and its attributes and features; of a pipe, the
+/* Read the header of a file, and its attributes and features; of a pipe, the
  * records up to the first one of the kernel. */
 int perf_header_read(struct perf *p, struct error *e);
 /* Take a record that a pipe has in place of the header's parts. */

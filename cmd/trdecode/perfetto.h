@@ -123,9 +123,9 @@ int perfetto_add_inlined(struct perfetto *p, uint32_t *stack);
  *
  * Packets of several writers are in any order of their times, and the description of a track may
  * come after its events. So the whole file is read first, and its events are sorted
- * (input/sorter.h) and then written (rows.c). A packet belongs to a sequence, whose state
+ * (sorter.h) and then written (rows.c). A packet belongs to a sequence, whose state
  * (perfetto_packets.c) has the names that later packets of the sequence use, and defaults. Times
- * are converted to one clock (clocks.c) before they are sorted.
+ * are converted to one clock (perfetto.c) before they are sorted.
  *
  * Functions return 0, or -1 with p->error filled, or, without text, when out of memory or when the
  * output failed; an id 0 is the same.
@@ -149,7 +149,7 @@ enum perfetto_kind {
 	PERFETTO_COUNTER_REAL,
 	PERFETTO_COUNTER_VALUES, /* its arguments are the values */
 	PERFETTO_SAMPLE,
-	PERFETTO_HEAP,	   /* name: of the heap; the totals of heap.c follow */
+	PERFETTO_HEAP,	   /* name: of the heap; its totals follow */
 	PERFETTO_ID_BEGIN, /* of a call with an id: struct perfetto_id follows */
 	PERFETTO_ID_END,   /* the same; name 0: of any name */
 	PERFETTO_GAP,	   /* struct gap follows, without a file */
@@ -205,7 +205,7 @@ struct perfetto_packet {
 
 /* An open call. */
 struct perfetto_frame {
-	uint64_t serial; /* of an X (input/complete_calls.h); by_id: the number of the id; 0 none */
+	uint64_t serial; /* of an X (struct complete_calls); by_id: the number of the id; 0 none */
 	uint64_t end;	 /* of an X; UINT64_MAX: it is not known */
 	uint64_t limit;	 /* the earliest end of it and the calls around it */
 	uint32_t name, category, location;
@@ -421,7 +421,7 @@ struct perfetto {
 /* Report damage in the packet's payload. */
 void perfetto_damage(struct perfetto *p, const struct perfetto_packet *packet, const char *what);
 
-/* --- perfetto_packets.c --- */
+/* --- sequences --- */
 
 /* Get the state of a packet's sequence, changed by the packet. *skip: the packet needs state that
  * is missing. */
@@ -444,7 +444,7 @@ static inline uint32_t perfetto_interned(struct perfetto *p, const struct perfet
 	return number;
 }
 
-/* --- perfetto.c: clocks --- */
+/* --- clocks --- */
 
 /* Convert a time to the stream's clock. false: it cannot be converted, which is counted. */
 bool perfetto_convert_time(struct perfetto *p, struct perfetto_sequence *s, uint32_t clock,
@@ -465,6 +465,8 @@ static inline bool perfetto_time(struct perfetto *p, struct perfetto_sequence *s
 bool perfetto_time_us(struct perfetto *p, struct perfetto_sequence *s, int64_t us, uint64_t *time);
 /* Record that a clock had a time when the stream's clock had another. */
 int perfetto_clock_relate(struct perfetto *p, uint32_t clock, uint64_t own, uint64_t trace);
+
+/* --- tracks --- */
 
 /* Get the number of a track, from 1. */
 uint32_t perfetto_track(struct perfetto *p, uint64_t uuid);
@@ -495,7 +497,7 @@ int perfetto_process_tree(struct perfetto *p, const struct perfetto_packet *pack
 void perfetto_first_names(struct perfetto *p);
 void perfetto_tracks_free(struct perfetto *p);
 
-/* --- perfetto_events.c, perfetto_tracks.c: records --- */
+/* --- records of events, to be sorted --- */
 
 int perfetto_track_event(struct perfetto *p, struct perfetto_sequence *s,
 			 const struct perfetto_packet *packet);
@@ -516,6 +518,8 @@ int perfetto_keep_id(struct perfetto *p, uint64_t time, const struct perfetto_re
 		     const struct perfetto_track_key *key);
 int perfetto_keep_gap(struct perfetto *p, uint64_t time, const struct gap *gap, int32_t cpu);
 static const uint64_t PERFETTO_ORDER = (uint64_t)1 << 63; /* of most events */
+
+/* --- packets of other kinds, and what is left out --- */
 
 int perfetto_sample_defaults(struct perfetto *p, struct perfetto_sequence *s,
 			     struct protobuf_view message);
@@ -546,8 +550,6 @@ void perfetto_check_packet(struct perfetto *p, const struct perfetto_packet *pac
 /* Report the fields that were counted, by their names. */
 void perfetto_print_left_out(const struct perfetto *p);
 
-/* --- perfetto_packets.c --- */
-
 /* Keep a value of a counter. name: string of the writer; pid, cpu: -1, none. */
 int perfetto_keep_counter(struct perfetto *p, uint64_t time, uint32_t name, int32_t pid,
 			  int32_t cpu, uint64_t value);
@@ -562,17 +564,15 @@ int perfetto_heap_row(struct perfetto *p, const struct perfetto_track *t,
 
 int perfetto_frame_timeline(struct perfetto *p, const struct perfetto_packet *packet);
 
-/* --- perfetto_tracks.c --- */
+/* --- rows --- */
 
 struct perfetto_id perfetto_id_of(const struct perfetto_track_key *key);
-
-/* --- perfetto_tracks.c: rows --- */
 
 /* Declare a type. 0: out of memory. */
 uint32_t perfetto_declare_type(struct perfetto *p, const struct type_entry *e);
 /* Write all rows up to and including a time, and set *next to the time of the next row. */
 int perfetto_rows(struct perfetto *p, uint64_t until, uint64_t *next);
-/* Find the calls that overlap others, before the first row is written (perfetto_tracks.c). */
+/* Find the calls that overlap others, before the first row is written. */
 int perfetto_find_overlaps(struct perfetto *p);
 
 /* Take a number of a thread or process: of 32 bits and not below 0, else it is -1. */
@@ -585,7 +585,7 @@ static inline int32_t perfetto_take_id(uint64_t value)
 uint32_t perfetto_text(struct perfetto *p, struct protobuf_view v);
 
 /*
- * Arguments of an event while it is read: perfetto_events.c.
+ * Arguments of an event while it is read.
  *
  * p->scratch.arguments has the arguments so far as named values: u32 name, u32 size, and the value
  * (value.h).

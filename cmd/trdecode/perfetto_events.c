@@ -724,7 +724,7 @@ static int perfetto_typed(struct track_event *ev, const struct protobuf_field *f
 /*
  * Events of Chrome's older format, which have a phase as in Trace Event JSON.
  *
- * The calls of an id are on a track of their own. What the phases mean is in chrome/event.c.
+ * The calls of an id are on a track of their own. What the phases mean is in chrome.c.
  */
 
 /* Take the message LegacyEvent. */

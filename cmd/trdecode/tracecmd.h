@@ -33,7 +33,7 @@ struct tracecmd_buffer {
 	uint64_t text_offset, text_size;
 };
 
-/* samples of the host's clock for one CPU (TIME_SHIFT) */
+/* samples of the host's clock for one CPU (TRACECMD_TIME_SHIFT) */
 struct tracecmd_sync {
 	uint64_t time, scaling, fraction;
 	int64_t offset;

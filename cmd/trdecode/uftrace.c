@@ -1913,8 +1913,8 @@ static int uftrace_begin_readers(struct uftrace *u, struct error *e)
 
 	for (i = 0; i < u->ntasks; i++)
 		files += u->task_readers[i].member != NULL;
-	u->heap.items =
-		calloc(u->ntasks + kernel_nreaders(u) + u->nperf + 1, sizeof(*u->heap.items));
+	u->heap.items = calloc(u->ntasks + uftrace_kernel_nreaders(u) + u->nperf + 1,
+			       sizeof(*u->heap.items));
 	if (!u->heap.items)
 		return error_no_memory(e);
 	for (i = 0; i < u->ntasks; i++) {
@@ -1932,8 +1932,8 @@ static int uftrace_begin_readers(struct uftrace *u, struct error *e)
 			return -1;
 		uftrace_add_reader(u, &t->base);
 	}
-	for (i = 0; i < kernel_nreaders(u); i++)
-		uftrace_add_reader(u, kernel_reader(u, i));
+	for (i = 0; i < uftrace_kernel_nreaders(u); i++)
+		uftrace_add_reader(u, uftrace_kernel_reader(u, i));
 	for (i = 0; i < u->nperf; i++)
 		uftrace_add_reader(u, &u->perf[i].base);
 	uftrace_add_reader(u, &u->external.base);
@@ -1958,8 +1958,8 @@ static int decode_uftrace_begin(struct input *in, struct error *e)
 	u->args = uftrace_args_new(u->sessions, &u->info, e);
 	if (!u->args)
 		return -1;
-	if (event_types_read(u) || uftrace_declare(u, e) || kernel_begin(u, e) ||
-	    perf_begin(u, e) || extern_begin(u, e) || uftrace_begin_readers(u, e))
+	if (event_types_read(u) || uftrace_declare(u, e) || uftrace_kernel_begin(u, e) ||
+	    uftrace_perf_begin(u, e) || uftrace_extern_begin(u, e) || uftrace_begin_readers(u, e))
 		return -1;
 	return u->heap.count ? merge_first(in, u->heap.items[0]->time, e) : 0;
 }
@@ -1976,8 +1976,8 @@ static void uftrace_close(struct input *in)
 		window_close(&u->task_readers[i].file);
 		free(u->task_readers[i].member);
 	}
-	kernel_close(u);
-	perf_close(u);
+	uftrace_kernel_close(u);
+	uftrace_perf_close(u);
 	key_map_free(&u->events.names);
 	for (int i = 0; i < 3; i++)
 		idmap_free(&u->events.declared[i]);

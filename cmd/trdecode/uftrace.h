@@ -144,15 +144,15 @@ uint32_t uftrace_kernel_location(struct uftrace *u, uint32_t space, uint64_t add
 int uftrace_rename(struct uftrace *u, struct task_reader *t, const char *comm, size_t n);
 struct task_reader *uftrace_task_of(struct uftrace *u, int32_t tid);
 
-/* uftrace_kernel.c */
-int perf_begin(struct uftrace *u, struct error *e);
-void perf_close(struct uftrace *u);
+/* The files of the kernel, of perf and of other programs in the directory. */
+int uftrace_perf_begin(struct uftrace *u, struct error *e);
+void uftrace_perf_close(struct uftrace *u);
 /* One reader for each CPU's file. */
-int kernel_begin(struct uftrace *u, struct error *e);
-size_t kernel_nreaders(const struct uftrace *u);
-struct lane_reader *kernel_reader(struct uftrace *u, size_t i);
-void kernel_close(struct uftrace *u);
-int extern_begin(struct uftrace *u, struct error *e);
+int uftrace_kernel_begin(struct uftrace *u, struct error *e);
+size_t uftrace_kernel_nreaders(const struct uftrace *u);
+struct lane_reader *uftrace_kernel_reader(struct uftrace *u, size_t i);
+void uftrace_kernel_close(struct uftrace *u);
+int uftrace_extern_begin(struct uftrace *u, struct error *e);
 
 /* Declare the directory in the stream: its text files, tasks, and sessions with their modules. */
 int uftrace_declare(struct uftrace *u, struct error *e);

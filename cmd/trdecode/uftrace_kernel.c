@@ -125,7 +125,7 @@ static int extern_run(struct uftrace *u, struct lane_reader *r)
 	return 0;
 }
 
-int extern_begin(struct uftrace *u, struct error *e)
+int uftrace_extern_begin(struct uftrace *u, struct error *e)
 {
 	void *data;
 	size_t size;
@@ -155,7 +155,7 @@ struct kernel {
 	uint32_t page_size, word;
 	struct ftrace_events events;
 
-	struct kernel_reader *readers;
+	struct uftrace_kernel_reader *readers;
 	size_t nreaders;
 	uint32_t space;
 	struct idmap entered; /* locations of functions that were entered */
@@ -318,7 +318,7 @@ enum {
 	CPU_FIELD = 4, /* size of the fixed part of every row */
 };
 
-struct kernel_reader {
+struct uftrace_kernel_reader {
 	struct lane_reader base;
 	const char *member;
 	struct tracecmd_file file;
@@ -380,7 +380,7 @@ static int uftrace_kernel_declare_type(struct uftrace *u, struct kernel *k, stru
 /* --- records --- */
 
 /* Declare a lane of a CPU: of its thread 0, or of no thread. */
-static uint32_t cpu_lane(struct uftrace *u, const struct kernel_reader *r, bool idle)
+static uint32_t cpu_lane(struct uftrace *u, const struct uftrace_kernel_reader *r, bool idle)
 {
 	return writer_lane(u->w,
 			   &(struct lane_entry){.source = u->ids.source,
@@ -393,7 +393,7 @@ static uint32_t cpu_lane(struct uftrace *u, const struct kernel_reader *r, bool 
 /* Find the lane of a record: if the running task is not in the recording, uftrace takes the task
  * that the record names. Calls of thread 0 are those of a task that it has just become. Returns 0
  * if the record is of no task of the recording; *failed: out of memory. */
-static uint32_t uftrace_kernel_lane_of(struct uftrace *u, struct kernel_reader *r,
+static uint32_t uftrace_kernel_lane_of(struct uftrace *u, struct uftrace_kernel_reader *r,
 				       const struct ftrace_event *v, bool *failed)
 {
 	const struct kernel *k = u->kernel;
@@ -417,7 +417,7 @@ static uint32_t uftrace_kernel_lane_of(struct uftrace *u, struct kernel_reader *
 }
 
 /* Test a record: 1: it is the next one; 0: it is not needed, or damaged; -1: out of memory. */
-static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static int kernel_take(struct uftrace *u, struct kernel *k, struct uftrace_kernel_reader *r)
 {
 	const struct ring_record *record = &r->record;
 	struct ftrace_event *v;
@@ -451,14 +451,15 @@ static int kernel_take(struct uftrace *u, struct kernel *k, struct kernel_reader
 	return 1;
 }
 
-static void uftrace_kernel_close_file(struct kernel_reader *r)
+static void uftrace_kernel_close_file(struct uftrace_kernel_reader *r)
 {
 	if (r->file.fd >= 0)
 		close(r->file.fd);
 	r->file.fd = -1;
 }
 
-static int uftrace_kernel_next_record(struct uftrace *u, struct kernel_reader *r, struct error *e)
+static int uftrace_kernel_next_record(struct uftrace *u, struct uftrace_kernel_reader *r,
+				      struct error *e)
 {
 	uint64_t start, size;
 	int got;
@@ -475,7 +476,8 @@ static int uftrace_kernel_next_record(struct uftrace *u, struct kernel_reader *r
 	return got;
 }
 
-static int uftrace_kernel_report_lost(struct uftrace *u, struct kernel_reader *r, uint64_t time)
+static int uftrace_kernel_report_lost(struct uftrace *u, struct uftrace_kernel_reader *r,
+				      uint64_t time)
 {
 	struct gap g = {.reason = GAP_LOST,
 			.unit = GAP_EVENTS,
@@ -488,7 +490,7 @@ static int uftrace_kernel_report_lost(struct uftrace *u, struct kernel_reader *r
 	return r->lane ? writer_gap(u->w, shifted(u, time), r->lane, &g) : -1;
 }
 
-static void end_reader(struct kernel_reader *r)
+static void end_reader(struct uftrace_kernel_reader *r)
 {
 	r->base.due.time = UINT64_MAX;
 	uftrace_kernel_close_file(r);
@@ -504,7 +506,7 @@ static inline void uftrace_inner_due(struct lane_reader *r, uint64_t time, bool 
 }
 
 /* Find the next record that is needed. A failure ends this CPU's data. */
-static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct uftrace_kernel_reader *r)
 {
 	struct error e;
 	int got, taken;
@@ -527,7 +529,8 @@ static void kernel_look_ahead(struct uftrace *u, struct kernel *k, struct kernel
 		uftrace_inner_due(&r->base, r->record.time, r->event->kind == KIND_LEAVE);
 }
 
-static int uftrace_kernel_write_row(struct uftrace *u, struct kernel *k, struct kernel_reader *r)
+static int uftrace_kernel_write_row(struct uftrace *u, struct kernel *k,
+				    struct uftrace_kernel_reader *r)
 {
 	struct ftrace_event *v = &k->events.event[r->event - k->events.event];
 	uint32_t location = 0, depth = 0;
@@ -563,7 +566,7 @@ static int uftrace_kernel_write_row(struct uftrace *u, struct kernel *k, struct 
 
 static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 {
-	struct kernel_reader *r = (struct kernel_reader *)reader;
+	struct uftrace_kernel_reader *r = (struct uftrace_kernel_reader *)reader;
 
 	if (r->data.missed && uftrace_kernel_report_lost(u, r, r->record.time))
 		return -1;
@@ -576,7 +579,7 @@ static int kernel_run(struct uftrace *u, struct lane_reader *reader)
 
 /* --- begin and end --- */
 
-static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_reader *r,
+static void begin_reader(struct uftrace *u, struct kernel *k, struct uftrace_kernel_reader *r,
 			 const char *member, size_t count)
 {
 	size_t ahead = READ_AHEAD_ALL / count;
@@ -602,7 +605,7 @@ static void begin_reader(struct uftrace *u, struct kernel *k, struct kernel_read
 	kernel_look_ahead(u, k, r);
 }
 
-int kernel_begin(struct uftrace *u, struct error *e)
+int uftrace_kernel_begin(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	size_t count = 0, first = tree_lower_bound(tree, "kernel-cpu");
@@ -639,17 +642,17 @@ int kernel_begin(struct uftrace *u, struct error *e)
 	return 0;
 }
 
-size_t kernel_nreaders(const struct uftrace *u)
+size_t uftrace_kernel_nreaders(const struct uftrace *u)
 {
 	return u->kernel ? u->kernel->nreaders : 0;
 }
 
-struct lane_reader *kernel_reader(struct uftrace *u, size_t i)
+struct lane_reader *uftrace_kernel_reader(struct uftrace *u, size_t i)
 {
 	return &u->kernel->readers[i].base;
 }
 
-void kernel_close(struct uftrace *u)
+void uftrace_kernel_close(struct uftrace *u)
 {
 	struct kernel *k = u->kernel;
 
@@ -964,7 +967,7 @@ failed:
 }
 
 /* Files are opened in the bytewise order of their names: uftrace's order for equal times. */
-int perf_begin(struct uftrace *u, struct error *e)
+int uftrace_perf_begin(struct uftrace *u, struct error *e)
 {
 	const struct tree *tree = u->input->tree;
 	size_t count = 0, i = tree_lower_bound(tree, "perf-cpu");
@@ -1017,7 +1020,7 @@ int perf_begin(struct uftrace *u, struct error *e)
 	return 0;
 }
 
-void perf_close(struct uftrace *u)
+void uftrace_perf_close(struct uftrace *u)
 {
 	for (size_t i = 0; i < u->nperf; i++)
 		window_close(&u->perf[i].file);

@@ -705,7 +705,7 @@ int attributes_append_bool(struct attributes *a, const char *name, bool value, s
 
 #define DOUBLE_EXACT (1ull << 53)
 
-/* Parse a record that append_item or end_member wrote. */
+/* Parse a record that attributes_append_item or end_member wrote. */
 static struct attribute get_record(const uint8_t **at)
 {
 	const uint8_t *p = *at;

@@ -16,7 +16,7 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 /*
  * Conversion of ticks, which have no unit, to ns by --tick.
  *
- * Reports then see a clock that counts ns. The conversions (convert/convert.h) scale ticks
+ * Reports then see a clock that counts ns. The conversions (convert.h) scale ticks
  * themselves.
  */
 

@@ -88,7 +88,7 @@ struct encoding {
 	/* the run's call engine, of which begin may set data_size and the functions that it calls;
 	   NULL: of the native encoder of a conversion, which has paired the calls */
 	struct calls *calls;
-	/* of a conversion, set by begin: the calls of rows that wait (convert/overlap.h); encode.c
+	/* of a conversion, set by begin: the calls of rows that wait (convert.c); encode.c
 	   opens calls in them, too (calls_restore) */
 	struct calls *overlapping;
 	/* of an encoder with counts_calls: what the event did, which calls has taken; any other
@@ -107,7 +107,7 @@ struct encoder {
 				 NULL */
 	enum encoder_output output;
 	/* where the stream is not one trace of the format's own system, the conversion that writes
-	   to this encoder (convert/convert.h). NULL: this encoder writes every stream */
+	   to this encoder (convert.h). NULL: this encoder writes every stream */
 	const struct convert_target *conversion;
 	const struct encoder *by_time; /* the encoder with --by-time; NULL: the option has no effect
 					*/

@@ -1,5 +1,7 @@
 /*
- * firefox.c - the fields and the schemas of markers
+ * firefox.c - the processed profile of the Firefox Profiler: samples, calls and markers of threads
+ *
+ *     "stackTable":{"length":2,"prefix":[null,0],"frame":[0,1]}    main calls f
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +65,7 @@ struct firefox_thread {
 	uint64_t since;	      /* time at which its stack became node */
 	uint32_t node;
 	uint32_t user, kernel; /* stacks of its calls, and of those in the kernel with them */
-	struct row_list samples, markers;
+	struct record_list samples, markers;
 };
 
 /* The format of a field of a marker, by the values that it had. */
@@ -75,7 +77,7 @@ struct firefox {
 	struct call_stacks stacks;
 	struct tracks tracks;
 	struct attributes attributes;
-	struct track_rows samples, markers;
+	struct record_store samples, markers;
 	struct buffer data; /* fields of markers, as JSON; spills */
 	struct buffer kept; /* attributes of the enters of calls with numbers; spills */
 	/* of the present marker: its attributes, its fields, and one value; they spill */
@@ -243,7 +245,7 @@ static int firefox_marker(struct firefox *f, struct firefox_thread *th, struct f
 	m.data = f->data.size;
 	m.size = (uint32_t)f->json.size;
 	return buffer_append_from(&f->data, &f->json, 0, f->json.size) ||
-			       rows_add(&f->markers, &th->markers, &m)
+			       record_add(&f->markers, &th->markers, &m)
 		       ? -1
 		       : 0;
 }
@@ -302,7 +304,7 @@ static int firefox_end_stack(struct firefox *f, struct firefox_thread *th, uint6
 	if (time <= th->since)
 		return 0;
 	th->since = time;
-	return rows_add(&f->samples, &th->samples, &s);
+	return record_add(&f->samples, &th->samples, &s);
 }
 
 /* Note the stack of the thread's calls, or of its calls in the kernel, after an event. Calls in the
@@ -388,7 +390,7 @@ static int firefox_sample(struct firefox *f, struct firefox_thread *th, const st
 	if (f->subject == SUBJECT_UNKNOWN)
 		firefox_choose_type(f, ev);
 	if (f->subject == SUBJECT_SAMPLES && sample_profile_same_type(f->type, ev->type))
-		return rows_add(&f->samples, &th->samples, &s);
+		return record_add(&f->samples, &th->samples, &s);
 	f->counts.left_out += !firefox_is_tracepoint(ev->type);
 	return 0;
 }
@@ -725,12 +727,12 @@ static void firefox_put_rows(struct firefox *f, struct text *out, const struct f
 			     enum firefox_column column)
 {
 	bool marker = column >= MARKER_START;
-	struct row_cursor at = {0};
+	struct record_cursor at = {0};
 	uint64_t last = f->origin;
 	const void *record;
 
-	for (bool first = true; (record = rows_next(marker ? &f->markers : &f->samples,
-						    marker ? &th->markers : &th->samples, &at)) &&
+	for (bool first = true; (record = record_next(marker ? &f->markers : &f->samples,
+						      marker ? &th->markers : &th->samples, &at)) &&
 				!text_failed(out);
 	     first = false) {
 		if (!first)
@@ -1081,8 +1083,8 @@ static int firefox_begin(struct encoding *en, struct error *e)
 	f->quiet = en->options->flags & ENCODE_QUIET;
 	f->data.spills = f->kept.spills = true;
 	f->bytes.spills = f->json.spills = f->one.spills = true;
-	rows_init(&f->samples, sizeof(struct firefox_sample));
-	rows_init(&f->markers, sizeof(struct firefox_marker));
+	record_store_init(&f->samples, sizeof(struct firefox_sample));
+	record_store_init(&f->markers, sizeof(struct firefox_marker));
 	f->calls = en->calls;
 	f->calls->data_size = sizeof(struct kept_call);
 	f->calls->on_lost = firefox_count_lost;
@@ -1231,8 +1233,8 @@ static void firefox_free(struct encoding *en)
 		free(f->threads[i]);
 	}
 	free(f->threads);
-	rows_free(&f->samples);
-	rows_free(&f->markers);
+	record_store_free(&f->samples);
+	record_store_free(&f->markers);
 	buffer_free(&f->data);
 	buffer_free(&f->kept);
 	buffer_free(&f->bytes);

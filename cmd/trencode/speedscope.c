@@ -41,14 +41,14 @@ struct sample_record {
 /* The samples of one type in a thread. */
 struct type_profile {
 	const struct type *type;
-	struct row_list samples;
+	struct record_list samples;
 	uint64_t weight; /* sum */
 	struct type_profile *next;
 };
 
 /* The profiles of one thread. */
 struct lane_profile {
-	struct row_list calls; /* by their ends */
+	struct record_list calls; /* by their ends */
 	struct type_profile *types;
 	uint64_t first, last;
 	struct buffer name;
@@ -60,9 +60,9 @@ struct speedscope {
 	struct spans spans;
 	struct tracks tracks;
 	struct location_names names;
-	struct track_rows calls, events, samples;
-	struct buffer stack;	  /* u32 each: the frames of a sample, innermost first; or a name */
-	struct row_list reversed; /* the events of a thread, the last one first */
+	struct record_store calls, events, samples;
+	struct buffer stack; /* u32 each: the frames of a sample, innermost first; or a name */
+	struct record_list reversed; /* the events of a thread, the last one first */
 	struct text *out;
 	struct lane_profile **profiles; /* by thread, in the order of their appearance */
 	size_t nprofiles, capacity, nframes;
@@ -130,7 +130,7 @@ static int speedscope_end_call(void *ctx, const struct span *span, const struct 
 		return error_no_memory(e);
 	if (span->start < p->first)
 		p->first = span->start;
-	return rows_add(&s->calls, &p->calls, &r) ? error_no_memory(e) : 0;
+	return record_add(&s->calls, &p->calls, &r) ? error_no_memory(e) : 0;
 }
 
 /* Get the samples of a type in a thread. NULL: out of memory. */
@@ -165,7 +165,7 @@ static int speedscope_other_event(void *ctx, const struct event *ev, struct erro
 	}
 	p = speedscope_profile_of(s, calls_thread(ev), ev->lane, ev->time);
 	t = p ? speedscope_type_of(p, ev->type) : NULL;
-	if (!t || rows_add(&s->samples, &t->samples, &r))
+	if (!t || record_add(&s->samples, &t->samples, &r))
 		return error_no_memory(e);
 	add_saturated(&t->weight, r.weight);
 	return 0;
@@ -184,7 +184,7 @@ static int speedscope_add_event(struct speedscope *s, uint64_t time, uint32_t lo
 	if (r.time > s->latest)
 		r.time = s->latest;
 	s->latest = r.time;
-	return rows_add(&s->events, &s->reversed, &r) ? error_no_memory(e) : 0;
+	return record_add(&s->events, &s->reversed, &r) ? error_no_memory(e) : 0;
 }
 
 /* Test whether the call, which ended before top, is not a callee of top. Levels alone do not show
@@ -301,7 +301,7 @@ static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, 
 
 	s->nopen = 0;
 	s->latest = p->last;
-	while ((call = rows_take_last(&s->calls, &p->calls)))
+	while ((call = record_take_last(&s->calls, &p->calls)))
 		if (speedscope_take_call(s, call, e))
 			return -1;
 	if (speedscope_begin_calls(s, NULL, e))
@@ -312,7 +312,7 @@ static int speedscope_print_calls(struct speedscope *s, struct lane_profile *p, 
 	text_printf(s->out, "%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[",
 		    p->first - s->origin, p->last - s->origin);
 	s->first_event = true;
-	while ((event = rows_take_last(&s->events, &s->reversed)))
+	while ((event = record_take_last(&s->events, &s->reversed)))
 		if (speedscope_print_event(s, event, e))
 			return -1;
 	buffer_clear(&s->events.bytes);
@@ -352,19 +352,19 @@ static int speedscope_print_samples(struct speedscope *s, const struct lane_prof
 				    const struct type_profile *t, struct error *e)
 {
 	const char *unit = t->type->flags & TYPE_WEIGHT_TIME ? "nanoseconds" : "none";
-	struct row_cursor c = {0};
+	struct record_cursor c = {0};
 	const struct sample_record *r;
 
 	if (speedscope_print_head(s, p, t->type, unit))
 		return error_no_memory(e);
 	text_printf(s->out, "0,\"endValue\":%" PRIu64 ",\"samples\":[", t->weight);
 	s->first_event = true;
-	while ((r = rows_next(&s->samples, &t->samples, &c)))
+	while ((r = record_next(&s->samples, &t->samples, &c)))
 		if (speedscope_print_stack(s, r->stack))
 			return error_no_memory(e);
 	text_puts(s->out, "\n],\"weights\":[");
-	c = (struct row_cursor){0};
-	for (const char *comma = ""; (r = rows_next(&s->samples, &t->samples, &c)); comma = ",") {
+	c = (struct record_cursor){0};
+	for (const char *comma = ""; (r = record_next(&s->samples, &t->samples, &c)); comma = ",") {
 		text_puts(s->out, comma);
 		text_u64(s->out, r->weight);
 	}
@@ -404,9 +404,9 @@ static int speedscope_begin(struct encoding *en, struct error *e)
 	s->options = en->options;
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, json_append_string);
-	rows_init(&s->calls, sizeof(struct speedscope_call));
-	rows_init(&s->events, sizeof(struct event_record));
-	rows_init(&s->samples, sizeof(struct sample_record));
+	record_store_init(&s->calls, sizeof(struct speedscope_call));
+	record_store_init(&s->events, sizeof(struct event_record));
+	record_store_init(&s->samples, sizeof(struct sample_record));
 	return 0;
 }
 
@@ -476,9 +476,9 @@ static void speedscope_free(struct encoding *en)
 		buffer_free(&s->profiles[i]->name);
 		free(s->profiles[i]);
 	}
-	rows_free(&s->calls);
-	rows_free(&s->events);
-	rows_free(&s->samples);
+	record_store_free(&s->calls);
+	record_store_free(&s->events);
+	record_store_free(&s->samples);
 	buffer_free(&s->stack);
 	tracks_free(&s->tracks);
 	spans_free(&s->spans);

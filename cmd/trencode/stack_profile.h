@@ -1,6 +1,6 @@
 /*
  * stack_profile.h - what a profile is of: calls, the samples of one type, or pairs of
- * events (stack_profile.h); and what these weigh
+ * events (pair.h); and what these weigh
  *
  * A profile has one subject, as weights of different types of events are never added. It is what
  * the trace has first: calls or samples; if it has neither, the events that have stacks. The type

@@ -614,8 +614,8 @@ static void tracecmd_swap_record(uint8_t *record, size_t size, const struct type
  *
  * Calls become funcgraph_entry and funcgraph_exit records of functions that have synthesised
  * addresses in kallsyms. A print record beside each has the arguments and return value. Other
- * events get formats of their own. The encoder makes the rest of the
- * file; tracecmd.c, the encoder of trace.dat's own streams, writes the ring buffers.
+ * events get formats of their own. tracecmd_write.c, the encoder of
+ * trace.dat's own streams, makes the rest of the file and writes the ring buffers.
  */
 
 enum { TEXT_MOST = TRACECMD_RECORD_MOST - 32 };

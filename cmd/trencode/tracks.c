@@ -1,5 +1,6 @@
 /*
- * tracks.c - a process and a thread number for each thread of a stream, no pair twice
+ * tracks.c - the timelines of viewers: a process and a thread number for each thread of a stream,
+ * no pair twice; the flows and the asynchronous calls between them; lists of records
  */
 #include "cmd/trencode/tracks.h"
 
@@ -16,18 +17,18 @@
 
 enum { CHUNK_HEADER = 16 };
 
-void rows_init(struct track_rows *r, size_t record)
+void record_store_init(struct record_store *r, size_t record)
 {
-	*r = (struct track_rows){.record = record, .bytes.spills = true};
+	*r = (struct record_store){.record = record, .bytes.spills = true};
 }
 
-void rows_free(struct track_rows *r)
+void record_store_free(struct record_store *r)
 {
 	buffer_free(&r->bytes);
 }
 
 /* Release the memory now and then. */
-static void rows_touch(struct track_rows *r)
+static void record_store_touch(struct record_store *r)
 {
 	r->touched += r->record;
 	if (r->touched < BUFFER_PIECE)
@@ -36,14 +37,14 @@ static void rows_touch(struct track_rows *r)
 	buffer_rest(&r->bytes);
 }
 
-int rows_add(struct track_rows *r, struct row_list *list, const void *record)
+int record_add(struct record_store *r, struct record_list *list, const void *record)
 {
-	size_t within = list->count % ROWS_CHUNK;
+	size_t within = list->count % RECORDS_CHUNK;
 
 	if (!within) {
 		size_t chunk = r->bytes.size;
 
-		if (buffer_zero(&r->bytes, CHUNK_HEADER + ROWS_CHUNK * r->record))
+		if (buffer_zero(&r->bytes, CHUNK_HEADER + RECORDS_CHUNK * r->record))
 			return -1;
 		put_u64(r->bytes.data + chunk + 8, list->last);
 		if (list->count)
@@ -54,34 +55,35 @@ int rows_add(struct track_rows *r, struct row_list *list, const void *record)
 	}
 	memcpy(r->bytes.data + list->last + CHUNK_HEADER + within * r->record, record, r->record);
 	list->count++;
-	rows_touch(r);
+	record_store_touch(r);
 	return 0;
 }
 
-const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c)
+const void *record_next(struct record_store *r, const struct record_list *list,
+			struct record_cursor *c)
 {
-	size_t within = c->at % ROWS_CHUNK;
+	size_t within = c->at % RECORDS_CHUNK;
 
 	if (c->at == list->count)
 		return NULL;
 	if (!within)
 		c->chunk = c->at ? (size_t)get_u64(r->bytes.data + c->chunk) : list->first;
 	c->at++;
-	rows_touch(r);
+	record_store_touch(r);
 	return r->bytes.data + c->chunk + CHUNK_HEADER + within * r->record;
 }
 
-const void *rows_take_last(struct track_rows *r, struct row_list *list)
+const void *record_take_last(struct record_store *r, struct record_list *list)
 {
 	const uint8_t *chunk = r->bytes.data + list->last;
 	size_t within;
 
 	if (!list->count)
 		return NULL;
-	within = --list->count % ROWS_CHUNK;
+	within = --list->count % RECORDS_CHUNK;
 	if (!within)
 		list->last = (size_t)get_u64(chunk + 8);
-	rows_touch(r);
+	record_store_touch(r);
 	return chunk + CHUNK_HEADER + within * r->record;
 }
 

@@ -1,5 +1,6 @@
 /*
- * tracks.h - a process and a thread number for each thread of a stream, no pair twice
+ * tracks.h - the timelines of viewers: a process and a thread number for each thread of a stream,
+ * no pair twice; the flows and the asynchronous calls between them; lists of records
  *
  * Viewers identify a timeline by its process and thread. In a stream several threads may have the
  * same numbers (those of several recordings; the idle threads, which are all 0) or none (a CPU's
@@ -159,37 +160,38 @@ char flow_phase(struct flows *f, const struct flow_part *part);
  */
 
 /* The records of all lists. A chunk of a list is the offsets of its next chunk and of the one
- * before it, then ROWS_CHUNK records. */
-struct track_rows {
+ * before it, then RECORDS_CHUNK records. */
+struct record_store {
 	struct buffer bytes;
 	size_t record;	/* size of a record, bytes */
 	size_t touched; /* bytes read or written since the memory was released */
 };
 
-enum { ROWS_CHUNK = 64 };
+enum { RECORDS_CHUNK = 64 };
 
 /* One list. */
-struct row_list {
+struct record_list {
 	size_t first, last; /* offsets of chunks; valid if there are records */
 	uint64_t count;
 };
 
-void rows_init(struct track_rows *r, size_t record);
-void rows_free(struct track_rows *r);
-int rows_add(struct track_rows *r, struct row_list *list, const void *record);
+void record_store_init(struct record_store *r, size_t record);
+void record_store_free(struct record_store *r);
+int record_add(struct record_store *r, struct record_list *list, const void *record);
 
 /* A position in a list. */
-struct row_cursor {
+struct record_cursor {
 	size_t chunk;
 	uint64_t at; /* number of the next record */
 };
 
 /* Get the next record of a list, valid until the next call; NULL: there is none. *c is zero at
  * the beginning. */
-const void *rows_next(struct track_rows *r, const struct row_list *list, struct row_cursor *c);
+const void *record_next(struct record_store *r, const struct record_list *list,
+			struct record_cursor *c);
 
 /* Take the last record off a list, valid until the next call; NULL: there is none. */
-const void *rows_take_last(struct track_rows *r, struct row_list *list);
+const void *record_take_last(struct record_store *r, struct record_list *list);
 
 /* --- events of Trace Event JSON that have an id: asynchronous events and flows --- */
 

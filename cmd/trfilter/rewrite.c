@@ -1,5 +1,7 @@
 /*
- * rewrite.c - the fields and arguments to be kept in rows: --keep, --drop
+ * rewrite.c - the fields and arguments to be kept in rows, and the texts that are replaced: --keep,
+ * --drop,
+ * --scrub
  */
 #include "cmd/trfilter/rewrite.h"
 

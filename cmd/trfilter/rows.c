@@ -1480,7 +1480,7 @@ static bool term_is_true(struct filter *f, struct filter_term *p, const struct e
 }
 
 /* End the calls in the terms from first on that a row ended which does not reach these, as a row of
- * KIND_DROP in its place does (rows/drops.h). ended: those of the term before. */
+ * KIND_DROP in its place does (left_out.c). ended: those of the term before. */
 static __attribute__((noinline)) void end_in_terms(struct filter *f, size_t first, uint8_t ended,
 						   const struct event *e)
 {

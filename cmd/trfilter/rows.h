@@ -131,8 +131,8 @@ struct plain_name {
 const struct plain_name *names_all(void);
 
 /*
- * The conditions of trfilter: the language of common/expr/expression.h, with the fields of
- * stack_profile.h.
+ * The conditions of trfilter: the language of common/expr/expression.h, with the names
+ * of names_all.
  *
  * node.depends and operand.depends are of enum depends, operand.field of enum ask; operand.data is
  * a struct field_lookup and node.data a struct node_marks.

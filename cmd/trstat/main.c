@@ -1,5 +1,5 @@
 /*
- * trstat - tables of an event stream
+ * main.c - trstat: tables of an event stream
  *
  *     trstat -k name -c count,total,p99 a.trs
  */

@@ -482,7 +482,7 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
  *
  *     column [ "(" condition ")" ]
  *
- * A column covers all groups for which the condition (pair.h) is true; without a
+ * A column covers all groups for which the condition (struct condition) is true; without a
  * condition, everything. Where the table's keys include those of the condition, the table's groups
  * are used. Otherwise events are grouped by the condition's keys a second time. So are samples
  * where a further key depends on their frames, as a sample counts in the groups of several

@@ -1054,7 +1054,7 @@ static enum recursion_of statistics_recursion(const struct statistics *s)
 {
 	const struct keys *k = s->keys;
 
-	/* paths of calls are in no other one; beyond STACK_FRAMES groups.c decides */
+	/* paths of calls are in no other one; of more than STACK_FRAMES frames too */
 	if (k->needs & NEEDS_STACK)
 		return RECURSION_NONE;
 	for (size_t i = 0; i < k->count; i++)

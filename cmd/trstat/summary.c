@@ -108,8 +108,8 @@ static void unpack_real(struct packed *in, struct key_cell *cell)
 		in->bad = true;
 }
 
-/* Read n cells; texts go to g. pending: 0, or KEY_PENDING is allowed, for one field less than this.
- * Returns -1 when out of memory; impossible values set in->bad. */
+/* Read n cells; texts go to g. pending: 1 + the number of fields that a KEY_PENDING may be of; 0:
+ * it is impossible. Returns -1 when out of memory; impossible values set in->bad. */
 static int unpack_cells(struct packed *in, struct groups *g, struct key_cell *cells, size_t n,
 			const struct packed_stacks *stacks, size_t pending)
 {

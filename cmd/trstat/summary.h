@@ -13,7 +13,7 @@
 #include "common/stream/writer.h"
 
 /*
- * Encode and decode the groups of a summary (summary.h): cells and aggregates.
+ * Encode and decode the groups of a summary: cells and aggregates.
  */
 
 /* The stacks of a summary. Number 0 is the root, which is not a stack. */
@@ -58,8 +58,7 @@ struct parts {
  * Summaries, written by trstat --partial and read by --merge.
  *
  * A summary is a stream (trstream(5)) of one segment with HEAD_SUMMARY and a META "trstat" block,
- * whose content is that: groups, and the parts of streams that they are of
-.
+ * whose content is that: groups, and the segments of streams that they count.
  */
 
 #define SUMMARY_META "trstat"

@@ -24,7 +24,7 @@
  * "unit":"ns", of samples: the weight is a time.
  *
  * Events of the category "trutils.scheduling" are made from the events of the kernel's scheduler,
- * which are in the file too (trencode/timeline/chrome_scheduling.h). The decoder leaves them out.
+ * which are in the file too (trencode -t chrome). The decoder leaves them out.
  *
  * "derived":true, of s, t and f with the name and the category of flows: the event at that time has
  * the id among its arguments. "derived":true of M: it describes a track of these events. The

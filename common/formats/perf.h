@@ -96,7 +96,7 @@ enum perf_attr_flag {
 };
 
 /* Bits of sample_type. The fields of a sample are in this order, except that the identifier is
- * first, and that the bits from WEIGHT on are in the order of perf_sample_order. */
+ * first, and that of the bits from WEIGHT on some are in another order (perf.c). */
 enum perf_sample_bit {
 	PERF_SAMPLE_IP = 1 << 0,
 	PERF_SAMPLE_TID = 1 << 1,

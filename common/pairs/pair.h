@@ -2,8 +2,9 @@
  * pair.h - --pair 'A -> B on .x == .y': the time from one event to another one
  *
  * A and B are each the name of a type of event or of a function (its enter), or a condition
- * (pair.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot fields
- * of the events; without "on" both are of the same thread. An event may be a B and then an A.
+ * (expression.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot
+ * fields of the events; without "on" both are of the same thread. An event may be a B and then an
+ * A.
  *
  * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
  * pending; then a new one replaces the oldest. Pairs end with their stream.

@@ -1,5 +1,7 @@
 /*
- * protobuf.h - the wire types of Protocol Buffers
+ * protobuf.h - the fields of a message of Protocol Buffers, by their numbers and wire types
+ *
+ *     08 96 01    field 1, a varint: 150
  */
 #ifndef TR_PROTOBUF_PROTOBUF_H
 #define TR_PROTOBUF_PROTOBUF_H

@@ -2,7 +2,7 @@
  * writer.h - writes an event stream
  *
  * A source of events declares what it needs (writer_lane, writer_type, ...) and gets ids that are
- * valid for the whole stream. It writes rows with these ids (writer.h). A declaration is sent
+ * valid for the whole stream. It writes rows with these ids (writer_row). A declaration is sent
  * when a row of a segment first uses it, so a new segment repeats only the declarations that it
  * needs.
  *

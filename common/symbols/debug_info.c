@@ -27,8 +27,6 @@
  * with 9 MB; with -il 1.19 and 1.30 times.
  * The layout is that of DWARF 2 to 5, section 7.5. Every read ends at the end of the unit, which is
  * inside its section.
- *
- * Private to common/symbols/debug_info*.c.
  */
 
 /* An attribute as its abbreviation declares it. */
@@ -93,8 +91,6 @@ static inline uint64_t die_uleb(const uint8_t **p, const uint8_t *end)
  * The first address of a unit finds its functions that have code of their own. The first address of
  * such a function finds the functions that were inlined in it. So a program pays for the functions
  * that its addresses need.
- *
- * Private to common/symbols/debug_info*.c.
  */
 
 /* A function that has code of its own, or the code of a function that was inlined. */
@@ -124,8 +120,6 @@ struct debug_unit {
 
 /*
  * A file's debug information while it is open.
- *
- * Private to common/symbols/debug_info*.c.
  */
 
 struct debug_info {
@@ -602,8 +596,6 @@ static const uint8_t *die_sibling(const struct die_reader *r, const struct die *
  * The layout is that of DWARF 2 to 4, section 2.17 (.debug_ranges), and of DWARF 5, section 7.28
  * (.debug_rnglists). Without it `trsym -i` takes 1.11 times the instructions for the program of
  * debug_info.c, and 1.14 times for libpython.
- *
- * Private to common/symbols/debug_info*.c.
  */
 
 /* Most sections of lists: no compiler writes two of a kind. */

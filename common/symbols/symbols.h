@@ -131,8 +131,6 @@ uint64_t symbols_kernel_text(const struct symbols *s);
 
 /*
  * Open ELF files, find their debug files, read PLT stubs.
- *
- * Most is private to common/symbols/symbols_elf*.c and debug_info*.c.
  */
 
 /* Hex digits of a build-id and a NUL; ids of more than 64 bytes are ignored. */

@@ -3,7 +3,7 @@
  *
  * A zero-initialised buffer is empty. Appending returns -1 when out of memory, and the buffer is
  * then unchanged. A buffer that spills keeps its content beyond 1 MiB in a temporary file
- * (buffer.h). It is meant for large values of a trace that are kept until they are written.
+ * (BUFFER_LARGE). It is meant for large values of a trace that are kept until they are written.
  */
 #ifndef TR_UTIL_BUFFER_H
 #define TR_UTIL_BUFFER_H

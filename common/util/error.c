@@ -92,7 +92,7 @@ void error_write(const char *text, size_t n)
 	}
 }
 
-static void common_error_print(const char *file, uint64_t offset, const char *what)
+static void print_error_line(const char *file, uint64_t offset, const char *what)
 {
 	static bool said;
 	char line[MESSAGE_MOST], at[24];
@@ -136,7 +136,7 @@ void error_text(const struct error *e, char *text, size_t size)
 void error_print(const struct error *e)
 {
 	if (!e->printed)
-		common_error_print(e->file, e->offset, e->what);
+		print_error_line(e->file, e->offset, e->what);
 }
 
 /* --- the outputs on which an error was printed --- */
@@ -210,7 +210,7 @@ void warn(const char *file, uint64_t offset, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	common_error_print(file, offset, what);
+	print_error_line(file, offset, what);
 }
 
 void warn_choose_forms(char *to, size_t size, const char *fmt, bool one)

@@ -5,8 +5,8 @@
  * with status 2. A caller of malloc may make less of it: a table that is not read, an input that is
  * damaged. So the linker puts the functions of memory.c in the place of malloc and of the other
  * functions that allocate (WRAP in the Makefile), and what ends a program looks here:
- * output_close, tree_output_finish, stage_finish and trdecode's run.c. error_print prints the first
- * error after that as "out of memory", and no other one.
+ * output_close, tree_output_finish, stage_finish, and trdecode at its end. error_print prints the
+ * first error after that as "out of memory", and no other one.
  *
  * Allocations of shared libraries do not pass here: their callers look at the library's error. In
  * libtrstream nothing is replaced, and every function reports its own errors.

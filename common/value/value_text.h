@@ -1,5 +1,5 @@
 /*
- * value_text.h - values and fields as text, spelled as value_text.h spells them
+ * value_text.h - values and fields as text: {name = "a\n", flags = 3}, [1, 2]
  *
  * Strings are in quotes with the escapes of C, and bytes that are no UTF-8 are \xHH. Characters are
  * 'c', arrays [1, 2], structs {a = 1}; a field that the row does not have is "?".

@@ -1,4 +1,8 @@
-/* plugins.c - texts of the function tracer, of stacks and of raw data */
+/*
+ * plugins.c - the texts that the plug-ins of libtraceevent make of events, in place of print fmt
+ *
+ *     sched_switch: prev:1 [120] S ==> next:2 [120]
+ */
 #include "cmd/trencode/text/plugins.h"
 
 #include <stdlib.h>

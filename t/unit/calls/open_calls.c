@@ -1,4 +1,4 @@
-/* Calls by number: the table of open ones, and their pairing in common/calls.h. */
+/* Calls by number: the table of open ones, and their pairing in calls.h. */
 #include <stdlib.h>
 
 #include "common/calls/calls.h"

@@ -1,5 +1,5 @@
 /* links: cmd/trencode */
-/* Calls as spans (timeline/spans.h): every call that was begun ends once, with what was kept. */
+/* Calls as spans (spans.h): every call that was begun ends once, with what was kept. */
 #include "cmd/trencode/spans.h"
 #include "t/unit/tap.h"
 

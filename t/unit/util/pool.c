@@ -1,4 +1,4 @@
-/* pool.h: an array whose elements stay where they are. */
+/* struct pool: an array whose elements stay where they are. */
 #include "common/util/intern.h"
 
 #include "t/unit/tap.h"
