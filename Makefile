@@ -164,9 +164,10 @@ picture:
 	@t/interop/flame.sh $(BIN) $(O)/interop doc/flame.png
 	@t/interop/flame_graph.sh $(BIN) doc/flame-graph.png
 
+asan: export ASAN_OPTIONS = allocator_may_return_null=1
 asan:
 	@t/deps.sh build check
-	ASAN_OPTIONS=allocator_may_return_null=1 $(AGAIN) O=$(O)/asan SAN=address,undefined tests
+	$(AGAIN) O=$(O)/asan SAN=address,undefined tests
 
 fuzz:
 	@t/deps.sh build fuzz
