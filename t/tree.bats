@@ -171,6 +171,15 @@ common/util/h41.h common/util/b.c'
 	refute_line --partial ': util/there.h'
 }
 
+@test "a recipe of the Makefile that the shell cannot run is found" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p tree/{cmd,common,t}
+	printf 'a:\n\t$(AGAIN) all\n\tX=1 $(AGAIN) all\n' >tree/Makefile
+	run -1 "$ROOT/t/tree.sh" tree
+	assert_line $'3:\tX=1 $(AGAIN) all'
+	refute_line --partial '2:'
+}
+
 @test "an include upwards in common, and one that does not start at the top, are found" {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p tree/{cmd/trsym,common/{util,stream,value,calls,expr},t}

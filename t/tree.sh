@@ -79,4 +79,7 @@ BEGIN {
 	}
 }' "${sources[@]}" | complain 'comments that name files that do not exist'
 
+# AGAIN has the prefixes of a recipe line: after anything else the shell gets them.
+grep -snE $'^\t.+[$][(]AGAIN[)]' Makefile | complain 'AGAIN is not at the beginning of its line'
+
 ((bad == 0))
