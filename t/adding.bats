@@ -173,7 +173,7 @@ setup() {
 	run -0 files_missing "$page"
 	refute_output
 	sed 's/`row_queue_put`/`row_queue_gone`/; s/`sorter\.h`/`gone.h`/; s/| `pprof\.c` |/| `folded.c` |/
-		s/| `tracecmd\.c` |/| `gone.c` |/; s|`t/fuzz/keep.sh`|`t/fuzz/gone.sh`|' "$page" >"$BATS_TEST_TMPDIR/wrong.md"
+		s/, `tracecmd\.c` |/, `gone.c` |/; s|`t/fuzz/keep.sh`|`t/fuzz/gone.sh`|' "$page" >"$BATS_TEST_TMPDIR/wrong.md"
 	run -0 helpers_missing "$BATS_TEST_TMPDIR/wrong.md"
 	assert_line --partial 'row_queue_gone: not in cmd/trdecode/rows.h'
 	assert_line 'no header cmd/trdecode/gone.h'
