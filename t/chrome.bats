@@ -735,7 +735,7 @@ for name in sorted(total):
 	assert_output ''
 	diff want out.folded
 	trencode -q -t callgrind x.trs | grep -qx 'summary: 49000 4'
-	trencode -q -t svg x.trs | grep -q 'all (49000 ns, 100.00%)'
+	trencode -q -t svg x.trs | grep -q 'all (49 us, 100.00%)'
 	# c begins after b, which is on no stack
 	for t in uftrace trace-cmd; do
 		run -0 errors trencode -t $t -o out.$t x.trs

@@ -395,5 +395,5 @@ picture() {
 	trfilter -q 'name == "none"' "$BATS_FILE_TMPDIR/a.trs" >none.trs
 	trstat -q --diff -t svg "$BATS_FILE_TMPDIR/a.trs" none.trs | grep -q '<title>all (0 ns, '
 	trstat -q --diff -t svg none.trs "$BATS_FILE_TMPDIR/a.trs" |
-		grep -q '<title>commit (4780000 ns, .*; before 0 ns, 0.00%)</title>.*fill="#f03232"'
+		grep -q '<title>commit (4.78 ms, .*; before 0 ns, 0.00%)</title>.*fill="#f03232"'
 }

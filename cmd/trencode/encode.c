@@ -333,6 +333,17 @@ static void note_range(struct encode_run *r, const struct block *b)
 	r->calls.end.until = range->until;
 }
 
+/* Note the wall time of the first rows. */
+static void note_wall(struct encoding *en, const struct block *b)
+{
+	const struct clock *clock = b->nlanes ? b->lanes[0]->clock : NULL;
+
+	if (en->events || b->kind != BLOCK_EVENTS || !clock)
+		return;
+	if (clock->flags & (CLOCK_HAS_WALL | CLOCK_IS_WALL))
+		en->wall = (int64_t)b->base + (clock->flags & CLOCK_HAS_WALL ? clock->wall : 0);
+}
+
 /* Encode rows, or calls that are open. */
 static int encode_rows(void *run, const struct block *b, struct error *e)
 {
@@ -340,6 +351,7 @@ static int encode_rows(void *run, const struct block *b, struct error *e)
 
 	if ((!r->en.begun && encode_begin_late(r->s, &r->en, e)) || encode_prepare(r, true, e))
 		return -1;
+	note_wall(&r->en, b);
 	r->en.events = true;
 	note_range(r, b);
 	if (b->kind == BLOCK_SNAPSHOT)

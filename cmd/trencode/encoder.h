@@ -84,6 +84,7 @@ struct encoding {
 	struct output *out; /* output of ENCODER_FILE */
 	bool early;	    /* for check: a limit ended the reading */
 	bool begun, events; /* begin was called; events were read */
+	int64_t wall;	    /* wall time of the first rows, ns since 1970; 0: not known */
 	bool single;	    /* there is one input, so all sources are declared before its events */
 	/* the run's call engine, of which begin may set data_size and the functions that it calls;
 	   NULL: of the native encoder of a conversion, which has paired the calls */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/folded.h"
@@ -396,7 +397,7 @@ static void flame_chart_put_frame(const struct chart_drawing *d, const struct ch
 	const char *unit = d->chart->unit;
 	uint64_t at = f->start - d->origin, time = f->end - f->start;
 	struct svg_frame frame = {.x = pixels(d, at), .width = pixels(d, time), .y = y};
-	char merged[64], value[160];
+	char merged[64], value[256], amount[SVG_AMOUNT], begin[SVG_AMOUNT];
 
 	if (f->merged) {
 		snprintf(merged, sizeof merged, "(%" PRIu32 " merged frame%s)", f->merged,
@@ -409,8 +410,8 @@ static void flame_chart_put_frame(const struct chart_drawing *d, const struct ch
 		frame.size = intern_size(names, f->name);
 		frame.colour = svg_colour(frame.name, frame.size);
 	}
-	snprintf(value, sizeof value, "%" PRIu64 " %.40s at %" PRIu64 " %.40s, %.2f%%", time, unit,
-		 at, unit, 100 * (double)time / (double)d->span);
+	snprintf(value, sizeof value, "%s at %s, %.2f%%", svg_amount(amount, time, unit, true),
+		 svg_amount(begin, at, unit, true), 100 * (double)time / (double)d->span);
 	frame.value = value;
 	svg_put_frame(d->out, &frame);
 }
@@ -777,10 +778,13 @@ static void chart_report(const struct chart_run *s)
 		     "other {event|events} left out: flame charts show calls and samples only");
 }
 
-const char *picture_title(const struct encoding *en)
+const char *picture_title(const struct encoding *en, char out[static PICTURE_TITLE])
 {
 	const struct pool *sources = &en->dictionary->sources;
 	const char *name = en->options->title, *slash;
+	time_t seconds = (time_t)(en->wall / 1000000000);
+	struct tm tm;
+	size_t n;
 
 	if (name)
 		return *name ? name : NULL;
@@ -790,16 +794,20 @@ const char *picture_title(const struct encoding *en)
 	name = ((const struct source *)pool_at(sources, 1))->name.text;
 	slash = strrchr(name, '/');
 	name = slash && slash[1] ? slash + 1 : name;
-	return *name && *name != '<' ? name : NULL;
+	n = (size_t)snprintf(out, PICTURE_TITLE, "%.256s", *name == '<' ? "" : name);
+	if (en->wall > 0 && gmtime_r(&seconds, &tm))
+		strftime(out + n, PICTURE_TITLE - n, n ? ", %F %T UTC" : "%F %T UTC", &tm);
+	return *out ? out : NULL;
 }
 
 static int chart_end(struct encoding *en, struct error *e)
 {
 	struct chart_run *s = en->state;
+	char title[PICTURE_TITLE];
 
 	if (spans_finish(&s->spans, e))
 		return -1;
-	if (end_samples(s) || flame_chart_draw(s, picture_title(en), en->text))
+	if (end_samples(s) || flame_chart_draw(s, picture_title(en, title), en->text))
 		return error_no_memory(e);
 	if (!s->calls && !s->sampled)
 		other_events_report_empty(&s->others);

@@ -276,8 +276,9 @@ const struct encoder encoder_folded = {
 static int draw(struct encoding *en, struct stack_profile *p)
 {
 	struct flame_graph g = {.tree = &p->stacks.tree, .names = &p->stacks.names};
+	char title[PICTURE_TITLE];
 
-	g.title = picture_title(en);
+	g.title = picture_title(en, title);
 	g.what = sample_profile_type(p, &g.unit);
 	if (!g.what) {
 		bool counts = en->options->weight && !strcmp(en->options->weight, "count");

@@ -152,16 +152,15 @@ static void flame_graph_put_frame(const struct drawing *d, const char *name, siz
 				  .x = share(f->at, d->total) * SVG_INSIDE,
 				  .width = now * SVG_INSIDE,
 				  .y = SVG_ABOVE + (int)(d->depth - f->depth) * SVG_ROW};
-	char value[256];
+	char value[256], total[SVG_AMOUNT], earlier[SVG_AMOUNT];
 
+	svg_amount(total, f->total, unit, true);
 	if (d->graph->before) {
-		snprintf(value, sizeof value,
-			 "%" PRIu64 " %.60s, %.2f%%; before %" PRIu64 " %.60s, %.2f%%", f->total,
-			 unit, 100 * now, f->before, unit, 100 * before);
+		snprintf(value, sizeof value, "%s, %.2f%%; before %s, %.2f%%", total, 100 * now,
+			 svg_amount(earlier, f->before, unit, true), 100 * before);
 		frame.colour = colour_of_change(before, now);
 	} else {
-		snprintf(value, sizeof value, "%" PRIu64 " %.60s, %.2f%%", f->total, unit,
-			 100 * now);
+		snprintf(value, sizeof value, "%s, %.2f%%", total, 100 * now);
 		frame.colour = svg_colour(name, n);
 	}
 	frame.value = value;

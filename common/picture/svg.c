@@ -270,16 +270,25 @@ void svg_begin(struct text *out, const char *root, const char *unit, int height)
 
 const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact)
 {
-	double scale = value < 1000000 ? 1e3 : value < 1000000000 ? 1e6 : 1e9;
+	uint64_t scale = value < 1000000 ? 1000 : value < 1000000000 ? 1000000 : 1000000000;
+	uint64_t rest = value % scale;
+	int digits = scale == 1000 ? 3 : scale == 1000000 ? 6 : 9;
 
-	if (exact || value < 1000 || strcmp(unit, "ns") != 0)
+	if (value < 1000 || strcmp(unit, "ns") != 0) {
 		snprintf(out, SVG_AMOUNT, "%" PRIu64 " %.60s", value, unit);
+		return out;
+	}
+	unit = scale == 1000 ? "us" : scale == 1000000 ? "ms" : "s";
+	for (; exact && digits && rest % 10 == 0; digits--)
+		rest /= 10;
+	if (!exact)
+		snprintf(out, SVG_AMOUNT, "%.*f %s", value < 10 * scale ? 3 : 1,
+			 (double)value / (double)scale, unit);
+	else if (digits)
+		snprintf(out, SVG_AMOUNT, "%" PRIu64 ".%0*" PRIu64 " %s", value / scale, digits,
+			 rest, unit);
 	else
-		snprintf(out, SVG_AMOUNT, "%.*f %s", (double)value < 10 * scale ? 3 : 1,
-			 (double)value / scale,
-			 scale < 1e6   ? "us"
-			 : scale < 1e9 ? "ms"
-				       : "s");
+		snprintf(out, SVG_AMOUNT, "%" PRIu64 " %s", value / scale, unit);
 	return out;
 }
 

@@ -2,7 +2,7 @@
  * svg.h - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
  *
  *     svg_begin(out, "class=\"graph\"", NULL, height);
- *     svg_about(out, "app.trs", "time of calls: 12.35 us", "time of calls: 12345 ns");
+ *     svg_about(out, "app.trs", "time of calls: 12.3 us", "time of calls: 12.345 us");
  *     svg_put_frame(out, &frame);            for each frame
  *     svg_end(out);
  *
@@ -43,7 +43,7 @@ void svg_begin(struct text *out, const char *root, const char *unit, int height)
 /* Write the lines on top: a title, NULL: none, and what is drawn; exact: its tooltip. */
 void svg_about(struct text *out, const char *title, const char *line, const char *exact);
 enum { SVG_AMOUNT = 96 };
-/* Format an amount: "364.4 ms" for nanoseconds, and "364391893 ns" if it is exact. Returns out. */
+/* Format an amount: "364.4 ms" for nanoseconds, and "364.391893 ms" if it is exact. Returns out. */
 const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact);
 /* Write the axis of a chart: lines from top to bottom at round times, with the time where its text
  * does not reach beyond the picture. span: the time of the whole width. */

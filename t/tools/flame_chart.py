@@ -15,8 +15,10 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from amounts import amount
+
 SVG = "{http://www.w3.org/2000/svg}"
-TITLE = re.compile(r"(.*) \((\d+) (?:ns|ticks) at (\d+) (?:ns|ticks), ([\d.]+)%\)", re.S)
+TITLE = re.compile(r"(.*) \(([\d.]+ \w+) at ([\d.]+ \w+), ([\d.]+)%\)", re.S)
 INSIDE, LEFT, ROW, LEVELS = 1180, 10, 17, 1024
 FRAME_BYTES = 260  # most bytes of a frame without its name, which is there twice
 
@@ -142,7 +144,7 @@ def drawn(root):
             depth, odd = divmod(int(rect.get("y")) - (int(label.get("y")) - 12) - ROW, ROW)
             if odd:
                 sys.exit(f"{name}: y is {rect.get('y')}")
-            frames.append((depth, int(at), int(time), name, float(rect.get("x")), float(rect.get("width"))))
+            frames.append((depth, amount(at)[0], amount(time)[0], name, float(rect.get("x")), float(rect.get("width"))))
         lanes[re.fullmatch(r".* \[(\d+)\](.*)", label.text).expand(r"\1\2")] = frames
     return lanes
 
@@ -187,12 +189,12 @@ def check_axis(root):
 
 def check_least(root, lanes, least, span):
     about = root.find(SVG + "text[@id='head']/" + SVG + "title").text
-    seen = re.search(r"by time: (\d+) ns", about)
-    if int(seen[1]) != span:
-        sys.exit(f"the chart is of {seen[1]} ns, not {span}")
-    narrow = re.search(r", (\d+) frames too narrow to see \(below (\d+) ns", about)
+    seen = re.search(r"by time: ([\d.]+ \w+)", about)[1]
+    if amount(seen) != (span, "ns"):
+        sys.exit(f"the chart is of {seen}, not {span} ns")
+    narrow = re.search(r", (\d+) frames too narrow to see \(below ([\d.]+ \w+)", about)
     if narrow:
-        least = int(narrow[2])
+        least = amount(narrow[2])[0]
     enough = span // (10 * INSIDE) + 1
     if least < enough:
         sys.exit(f"frames of {least} ns are drawn, less than {enough}")

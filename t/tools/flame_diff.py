@@ -10,8 +10,10 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from amounts import amount
+
 SVG = "{http://www.w3.org/2000/svg}"
-TITLE = re.compile(r"(.*) \((\d+) (.*), ([\d.]+)%; before (\d+) (.*), ([\d.]+)%\)", re.S)
+TITLE = re.compile(r"(.*) \(([\d.]+ .*), ([\d.]+)%; before ([\d.]+ .*), ([\d.]+)%\)", re.S)
 
 
 def sums_of(path):
@@ -55,12 +57,12 @@ def main():
             if re.fullmatch(r"\(\d+ narrow frames\)", name):
                 continue
             old, new = before.get(stack, 0), after.get(stack)
-            if (int(title[2]), int(title[5])) != (new, old):
+            if (amount(title[2])[0], amount(title[4])[0]) != (new, old):
                 sys.exit(f"{stack}: {title[0]}, not {new} and {old}")
             old, new = old / max(1, before[()]), new / max(1, after[()])
             if abs(width - 1180 * new) > 0.002:
                 sys.exit(f"{stack}: {width} wide, not {1180 * new}")
-            if abs(float(title[4]) - 100 * new) > 0.006 or abs(float(title[7]) - 100 * old) > 0.006:
+            if abs(float(title[3]) - 100 * new) > 0.006 or abs(float(title[5]) - 100 * old) > 0.006:
                 sys.exit(f"{stack}: {title[0]}: the parts are {100 * new} and {100 * old}")
             check_colour(name, rect.get("fill"), old, new)
             seen.add(stack)
@@ -71,7 +73,8 @@ def main():
     gone = sum(total for stack, total in before.items()
                if total and not after.get(stack) and after.get(stack[:-1]))
     about = graph.getroot().find(SVG + "text[@id='head']/" + SVG + "title").text
-    if not re.search(rf": {after[()]} .*; before {before[()]} .*, of which {gone} ", about):
+    seen_sums = re.search(r": ([\d.]+ .*); before ([\d.]+ .*), of which ([\d.]+ \S+)", about)
+    if [amount(text)[0] for text in seen_sums.groups()] != [after[()], before[()], gone]:
         sys.exit(f"{about}, not {after[()]}, {before[()]} and {gone}")
     print(f"{len(seen)} frames of {len(after)}")
 

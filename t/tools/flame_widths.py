@@ -9,18 +9,20 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from amounts import amount
+
 SVG = "{http://www.w3.org/2000/svg}"
-TITLE = re.compile(r"(.*) \((\d+) (.*), ([\d.]+)%\)", re.S)
+TITLE = re.compile(r"(.*) \(([\d.]+ .*), ([\d.]+)%\)", re.S)
 
 
 def drawn(path):
     """The frames of the graph by stack: total."""
     rows = {}
     for group in ElementTree.parse(path).iter(SVG + "g"):
-        name, total, _, _ = TITLE.fullmatch(group.find(SVG + "title").text).groups()
+        name, total, _ = TITLE.fullmatch(group.find(SVG + "title").text).groups()
         rect = group.find(SVG + "rect")
         x, y, width = (float(rect.get(key)) for key in ("x", "y", "width"))
-        rows.setdefault(y, []).append((x, width, name, int(total)))
+        rows.setdefault(y, []).append((x, width, name, amount(total)[0]))
     frames, below = {}, {}
     bottom = max(rows)
     (left, whole, _, everything), = rows[bottom]
