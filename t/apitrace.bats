@@ -93,8 +93,7 @@ dump() {
 
 # the condition of the man page's example that has this in it
 example() {
-	sed -e ':a' -e '/|$/{N;s/\n */ /;ba' -e '}' "$ROOT/man1/trfilter.1" |
-		sed -n "s/^trdecode app.trace | trfilter '\(.*$1.*\)' | trencode.*/\1/p"
+	page_examples trfilter | sed -n "s/^trdecode app.trace | trfilter '\(.*$1.*\)' | trencode.*/\1/p"
 }
 
 @test "examples of trfilter(1): calls 100 to 299, a frame, what was given back, a member" {

@@ -500,15 +500,13 @@ good() {
 	cp "$DATA/perf/zstd.data" perf.data
 	trdecode trace.dat | trencode -q -t chrome --split 20ms -o trace.json
 	[[ -e trace.json.001 ]]
-	mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g' | sed -n '/^EXAMPLES/,/^SEE/p' |
-		grep -E '^ +trdecode' >examples
+	page_examples trdecode | grep '^trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]
 	while read -r example; do
 		case $example in *clock=wall*) continue ;; esac
 		run -0 pipefail "$example" </dev/null
 	done < <(sed 's/ || mail.*//' examples)
-	grep -q '^ *ssh host tar -cz uftrace.data | trdecode' \
-		<(mandoc -Tascii "$ROOT/man1/trdecode.1" | sed 's/.\x08//g')
+	grep -q '^ssh host tar -cz uftrace.data | trdecode' <(page_examples trdecode)
 	run -0 pipefail 'tar -cz uftrace.data | trdecode -f uftrace - | trsym | trstat'
 	run -0 pipefail 'cat trace.dat | trdecode - | trencode'
 }

@@ -17,14 +17,8 @@ setup() {
 }
 
 @test "the examples run" {
-	# as the page is shown: what is typed from it must work
-	for device in ascii utf8; do
-		mandoc -T$device -O width=500 "$ROOT/man1/trencode.1" | sed 's/.\x08//g' |
-			sed -n '/^EXAMPLES/,/^SEE/s/^ \{11\}//p' >$device
-	done
-	cmp ascii utf8
-	mv ascii examples
-	[[ $(wc -l <examples) == $(sed -n '/^\.Sh EX/,/^\.Sh SEE/p' "$ROOT/man1/trencode.1" | grep -c '^\.Dl') ]]
+	page_examples trencode >examples
+	[[ $(wc -l <examples) == $(grep -c '^\.Dl' "$ROOT/man1/trencode.1") ]]
 	[[ $(wc -l <examples) -gt 12 ]]
 	mapfile -t lines_of_page <examples
 	for line in "${lines_of_page[@]}"; do
@@ -45,8 +39,10 @@ setup() {
 
 @test "every format of --formats is in the page" {
 	page=$(mandoc -Tascii "$ROOT/man1/trencode.1" | sed 's/.\x08//g')
+	details=$(sed -n 's/^\.Sh //p' "$ROOT/man7/trencode-formats.7" | tr -d ',')
 	for format in $(trencode --formats | awk '{ print $1 }'); do
 		grep -qE "^ +.*\b$format\b" <<<"$page" || fail "$format"
+		grep -qw -e "${format^^}" <<<"$details" || fail "trencode-formats(7): $format"
 	done
 }
 

@@ -328,10 +328,8 @@ said() {
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$RECORDED/apitrace/mt4.trace" app.trace
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh D/p' "$ROOT/man1/trfilter.1" |
-		sed -n '/^\.Bd/,/^\.Ed/{/^\./d;p}' |
-		sed -e 's/\\e/\\/g' -e ':a' -e '/|$/{N;s/\n */ /;ba' -e '}' >examples
-	[ "$(wc -l <examples)" -ge 6 ]
+	page_examples trfilter >examples
+	[ "$(wc -l <examples)" -ge 30 ]
 	while IFS= read -r line; do
 		check=pipefail
 		[[ $line != *' -n '* ]] || check=pipe # it may leave before its input ends

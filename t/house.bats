@@ -47,11 +47,21 @@ complete_line() {
 	done
 }
 
+@test "a page begins with five examples, and has none twice" {
+	for program in $PROGRAMS; do
+		grep '^\.S[hs]' "$ROOT/man1/$program.1" | grep -qzP '\.Sh DESCRIPTION\n\.Ss First examples\n'
+		[ "$(mandoc -Tutf8 "$ROOT/man1/$program.1" | sed 's/.\x08//g' | sed -n '/^   First examples/,/^   [A-Z]/p' |
+			grep -cE '^     [A-Z].*')" = 5 ] || fail "$program"
+		run page_examples "$program"
+		assert_equal "$(sort <<<"$output" | uniq -d)" ''
+	done
+}
+
 @test "every option of a program has an example in a man page" {
 	cd "$BATS_TEST_TMPDIR"
 	for program in $PROGRAMS; do
 		mandoc -Tascii "$ROOT/man1/$program.1" "$ROOT"/man7/*.7 | sed 's/.\x08//g' |
-			sed -n '/^EXAMPLES/,/^SEE ALSO/p; /^ONE HOST/,/^EXIT/p' >examples
+			sed -n '/^   First examples/,/^   [A-Z]/p; /^EXAMPLES/,/^SEE ALSO/p; /^ONE HOST/,/^EXIT/p' >examples
 		# up to the options that all have
 		"$program" --help | sed '/^Common options:/,$d' | grep -E '^  +-' |
 			sed -nE 's/^ +(-[^-], |)(--[a-z0-9-]+).*/\1\2/p; s/^ +(-[^-])( .*|)$/\1/p' >options
@@ -66,10 +76,10 @@ complete_line() {
 
 @test "what the tables of other tools' options say is here is here" {
 	cd "$BATS_TEST_TMPDIR"
-	for page in "$ROOT"/man1/*.1; do
-		program=$(basename "$page" .1)
-		sed -n '/^\.Sh WHAT OTHERS HAVE/,/^\.Sh [^W]/p' "$page" >section
-		[ -s section ] || continue
+	page=$ROOT/man7/trutils-other-tools.7
+	for program in trdecode trfilter trstat; do
+		sed -n "/^\.Sh .*: ${program^^}\$/,/^\.Sh [^:]*\$/p" "$page" | sed '1!{/^\.Sh/,$d}' >section
+		[ -s section ]
 		"$program" --help >help
 		# .Fl is of ours only: theirs are plain words
 		grep -oE 'Fl -?[-a-zA-Z]+( , [-a-zA-Z]+)*' section | sed 's/^Fl //; s/ , /\n/g' |
@@ -217,8 +227,8 @@ complete_line() {
 		for word in "$name" ${alias/NULL/}; do
 			trstat --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -qxF -e "$word" || fail "completion: $word"
 			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
-			sed -n '/^\.Sh COLUMNS/,/^\.Sh PAIRS/p' "$ROOT/man1/trstat.1" | grep -wF -e "${word%(F)}" | grep -q '^\.\(It \)\?Cm ' ||
-				fail "trstat(1), COLUMNS: $word"
+			sed -n '/^\.Sh COLUMNS/,/^\.Sh SEE/p' "$ROOT/man7/trstat-columns.7" | grep -wF -e "${word%(F)}" | grep -q '^\.\(It \)\?Cm ' ||
+				fail "trstat-columns(7), COLUMNS: $word"
 		done
 	done <"$BATS_TEST_TMPDIR/types"
 }
@@ -251,12 +261,9 @@ complete_line() {
 		[ -f "$root/usr/share/man/man1/$program.1" ]
 		[ -f "$root/usr/share/bash-completion/completions/$program" ]
 	done
-	[ -f "$root/usr/share/man/man3/trstream.3" ]
-	[ -f "$root/usr/share/man/man5/trstream.5" ]
-	[ -f "$root/usr/share/man/man5/trstream-sources.5" ]
-	[ -f "$root/usr/share/man/man7/trutils-recipes.7" ]
-	[ -f "$root/usr/share/man/man7/trutils-scale.7" ]
-	[ -f "$root/usr/share/man/man7/trutils.7" ]
+	for page in "$ROOT"/man[1357]/*; do
+		cmp "$page" "$root/usr/share/man/${page#"$ROOT/"}"
+	done
 	[ -f "$root/usr/share/doc/trutils/examples/trstat-monitor.timer" ]
 	make -s -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr uninstall >/dev/null 3>&-
 	[ -z "$(find "$root" ! -type d)" ]

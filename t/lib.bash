@@ -54,6 +54,14 @@ need_terminal() {
 	script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no pseudo-terminal"
 }
 
+# page_examples PROGRAM: the commands in the examples of its page, at the beginning and in EXAMPLES, as a
+# reader sees them, each on one line. A line goes on after "|", "&&" or a backslash.
+page_examples() {
+	mandoc -Tutf8 -O width=500 "$ROOT/man1/$1.1" | sed 's/.\x08//g' |
+		sed -n '/^   First examples/,/^   [A-Z]/p; /^EXAMPLES/,/^[A-Z]/p' | sed -n 's/^ \{11\}//p' |
+		sed -e ':a' -e '/\(|\|&&\)$/{N;s/\n */ /;ba' -e '}' -e '/\\$/{N;s/\\\n *//;ba' -e '}'
+}
+
 # errors COMMAND: its stderr alone; a program that fails writes the cause into its stream, on stdout
 errors() {
 	{ "$@" >/dev/null; } 2>&1

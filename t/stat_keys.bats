@@ -109,14 +109,8 @@ load tables
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
 	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
-	# lines of .Dl, and blocks of .Bd, each one command
-	awk '/^\.Sh EXAMPLES/ { on = 1 } /^\.Sh SEE/ { on = 0 } !on { next }
-		/^\.Dl / { print substr($0, 5); next }
-		/^\.Bd/ { block = 1; line = ""; next }
-		/^\.Ed/ { block = 0; print line; next }
-		block { line = line " " $0 }' "$ROOT/man1/trstat.1" |
-		sed 's/\\(aq/'\''/g; s/\\(dq/"/g; s/\\e/\\/g; s/\\(ha/^/g; s/\\-/-/g; s/\\  */ /g' >examples
-	[ "$(wc -l <examples)" -ge 8 ]
+	page_examples trstat >examples
+	[ "$(wc -l <examples)" -ge 30 ]
 	while read -r example; do
 		bash -o pipefail -c "$example" >out 2>err </dev/null || [ $? -eq 3 ] || fail "$example: $(cat err)"
 		[ -s out ] || [[ $example == *' -o '* ]] || fail "$example: no output"

@@ -315,13 +315,7 @@ strip_tables() {
 	cp "$DATA/trace-cmd/v6-fgraph.dat" trace.dat
 	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
 	echo 'ffffffff81000000 T _text' >kallsyms.copy
-	# lines of .Dl, and blocks of .Bd, each one command
-	awk '/^\.Sh EXAMPLES/ { on = 1 } /^\.Sh SEE/ { on = 0 } !on { next }
-		/^\.Dl / { print substr($0, 5); next }
-		/^\.Bd/ { block = 1; line = ""; next }
-		/^\.Ed/ { block = 0; print line; next }
-		block { line = line " " $0 }' "$ROOT/man1/trsym.1" |
-		sed 's/\\(aq/'"'"'/g; s/\\(dq/"/g' >commands
+	page_examples trsym >commands
 	[ "$(wc -l <commands)" -ge 11 ]
 	for option in -i -il --kallsyms= --demangle= --sysroot= --report -o; do
 		grep -q -- "trsym.* $option" commands || fail "no example of $option"
