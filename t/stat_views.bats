@@ -19,7 +19,7 @@ our_tree() {
 	trdecode "$1" 2>/dev/null | trsym 2>/dev/null | trstat -q --tree -c total,self,count | awk 'NR > 1 {
 		t = $1 $2; s = $3 $4; c = $5
 		$1 = $2 = $3 = $4 = $5 = $6 = ""
-		sub(/^ +/, "")
+		sub(/^[ .|+-]+/, "")
 		print t, s, c, $0 }' | sort
 }
 
@@ -57,7 +57,7 @@ same_tree() {
 	run -0 pipe "trstat -q --tree -t json fib.trs | jq -c '.[1]'"
 	assert_output '{"depth":1,"name":"pause_a_while","total":4215263,"self":7775,"count":2}'
 	run -0 pipe 'trstat -q --tree fib.trs | head -n 4'
-	assert_line --index 3 --regexp '^  2\.113 ms +2\.113 ms +1 +2 +    linux:schedule$'
+	assert_line --index 3 --regexp '^  2\.113 ms +28\.439 % +2\.113 ms +1 +2 +\| \+-linux:schedule$'
 	# with other keys a tree for each of their groups, in their order
 	run -0 pipe "trstat -q --tree -g tid -t tsv fib.trs | awk -F '\t' '\$2 == 0 { print \$1, \$3, \$6 }'"
 	assert_output "$(printf '%s\n' '4123 main 1' '4123 __monstartup 1' '4123 __cxa_atexit 1' '4125 worker 1' '4126 worker 1')"
@@ -67,6 +67,114 @@ same_tree() {
 	run -2 trstat --tree -s tid -g tid fib.trs
 	run -2 trstat --tree --hist fib.trs
 	assert_output --partial '--tree and --hist do not go together'
+}
+
+# terminal WIDTH COMMAND...: its standard output on a terminal of that width
+terminal() {
+	LC_ALL=C.UTF-8 COLUMNS=$1 script -qec "${*:2}" /dev/null </dev/null | tr -d '\r'
+}
+
+# The lines of a tree by its rows "depth name" in order: a line goes on from a row to its next sibling. MOST: levels
+# that are drawn.
+draw_tree() {
+	awk -F '\t' -v most="${1:-1000}" -v utf8="$2" '
+		{ depth[NR] = $1; name[NR] = $2 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				line = ""
+				cut = depth[i] > most ? depth[i] - most : 0
+				for (level = cut + 1; level <= depth[i]; level++) {
+					goes_on = 0
+					for (k = i + 1; k <= NR && depth[k] >= level && !goes_on; k++)
+						goes_on = depth[k] == level
+					if (level == depth[i])
+						line = line (!utf8 ? "+-" : goes_on ? "├─" : "└─")
+					else if (cut && level == cut + 1)
+						line = line ".."
+					else
+						line = line (goes_on ? (utf8 ? "│ " : "| ") : "  ")
+				}
+				print line name[i]
+			}
+		}'
+}
+
+@test "the lines of a tree join each row with its caller and its siblings" {
+	need_terminal
+	trstat -q --tree -t tsv -c count fib.trs | sed 1d | cut -f 1,2 >rows
+	trstat -q --tree -c count fib.trs | sed '1d; s/^ *[0-9]* *[0-9]*  //' | diff - <(draw_tree <rows)
+	terminal 200 "trstat -q --tree -c count fib.trs" | sed '1d; s/^ *[0-9]*  //' | diff - <(draw_tree 1000 1 <rows)
+	# the lines of a narrow terminal have ten levels, and those of a deep tree in a file forty
+	terminal 80 "trstat -q --tree -c count fib.trs" | sed '1d; s/^ *[0-9]* *[0-9]*  //' | diff - <(draw_tree 10 1 <rows)
+	trdecode -q "$RECORDED/uftrace/deep-1024" | trsym -q >deep.trs
+	trstat -q --tree -t tsv -c count deep.trs | sed 1d | cut -f 1,2 >rows
+	trstat -q --tree -c count deep.trs | sed '1d; s/^ *[0-9]* *[0-9]*  //' | diff - <(draw_tree 40 <rows)
+	# without lines of its siblings that -n leaves out
+	run -0 pipe 'trstat -q --tree -n 3 fib.trs | tail -n 1'
+	assert_output --regexp ' 1 +2    \+-linux:schedule$'
+}
+
+@test "a row of a tree has its part of the tree's total" {
+	for view in --tree '--callers linux:schedule' '--callees pause_a_while' '--callees fib'; do
+		# shellcheck disable=SC2086
+		trstat -q $view -c total,total% -t tsv fib.trs | awk -F '\t' '
+			NR > 1 { total[NR] = $3; percent[NR] = $4; if ($1 == 0) sum += $3 }
+			END {
+				for (i in total) {
+					off = percent[i] - 100 * total[i] / sum
+					if (off > 0.00051 || off < -0.00051) exit 1
+				}
+				exit NR < 3
+			}' || fail "$view"
+	done
+	# one tree for each thread
+	run -0 pipe "trstat -q --tree -g tid -c total% -t tsv fib.trs | awk -F '\t' '\$2 == 0 { sum[\$1] += \$4 } END { for (tid in sum) print tid, sum[tid] }' | sort"
+	assert_output "$(printf '%s\n' '4123 100' '4125 100' '4126 100')"
+	# ticks have no parts, and weights have
+	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trstat -q --tree | head -n 1"
+	assert_output 'count  depth  name'
+	run -0 pipe "trdecode -q '$DATA/perf/zstd.data' | trstat -q --tree | head -n 1"
+	assert_output --regexp '^ *total +total% +self +count +depth +name$'
+}
+
+@test "views fit terminals of 80, 100 and 200 columns, of a trace of each source" {
+	need_terminal
+	for trace in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/v7-zstd-instances.dat apitrace/v6.trace \
+		apitrace/feat.profile.txt lttng/v2.6-le64-packed.tar.gz ctf/kinds.tar.gz perf/two.data.gz perf/sched.data.gz \
+		chrome/v8-profile.json.gz perfetto/perf-followers.pftrace; do
+		trdecode -q "$DATA/$trace" 2>/dev/null | trsym -q >"${trace//\//-}.trs" 2>/dev/null
+	done
+	[ -s perfetto-perf-followers.pftrace.trs ]
+	cat >all <<-'END'
+		for COLUMNS in 80 100 200; do
+			export COLUMNS
+			for trace in *-*.trs; do
+				while read -r view; do
+					echo "== $COLUMNS trstat $view $trace"
+					trstat -q $view "$trace" 2>/dev/null
+				done <<-VIEWS
+					--tree
+					--callers main
+					--callees main
+					--hist
+					--hist -g name,module,comm
+					--timeline $(trstat -q -c count -g '' -i 1ms "$trace" >/dev/null 2>&1 && echo 1ms || echo 10)
+					--timeline $(trstat -q -c count -g '' -i 1ms "$trace" >/dev/null 2>&1 && echo 1ms || echo 10) -g name,module,comm
+				VIEWS
+			done
+		done
+	END
+	LC_ALL=C.UTF-8 script -qec 'bash all' /dev/null </dev/null >shown
+	run -0 perl -CSD -lne 's/\r$//; if (/^== (\d+) /) { ($most, $what) = ($1, $_) }
+		elsif (length > $most) { print "$what: $_" } else { $lines++ } END { print $lines > 3000 ? "many" : $lines }' shown
+	assert_output many
+	# numbers keep their units
+	run -0 grep -c ' us a bar\| ms a bar' shown
+}
+
+@test "a key without a value is a dash in the head of a histogram, after any other key" {
+	run -0 pipe "trdecode -q '$DATA/chrome/members.json' | trstat -q --hist -g tid,comm | head -n 1"
+	assert_output --regexp '^tid 2, comm -: '
 }
 
 @test "--callers splits the calls of a function by who called it" {

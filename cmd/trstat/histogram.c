@@ -187,7 +187,8 @@ struct picture {
 	int64_t mark[MARKS]; /* line of each mark */
 };
 
-enum { KEY_MOST = 50 }; /* longest key in characters, where a terminal limits the line */
+/* Characters of a key where a terminal limits the line: at most, and on narrow ones at least. */
+enum { KEY_MOST = 50, KEY_LEAST = 8 };
 
 /*
  * Returns the line of a value: octave * parts + part, from 1 on; 0 for 0; negated for negative
@@ -232,67 +233,78 @@ static unsigned parts_of(const struct distribution_bucket *b, size_t n)
 	return lines <= 6 ? 4 : lines <= 12 ? 2 : 1;
 }
 
-/* Write the keys. Returns their width in characters. */
-static size_t put_keys(const struct picture *p, const struct distribution *d)
+/* Begin an item of n characters, with the comma after it: on a new line where the used characters
+ * leave no room for it. */
+static void begin_item(const struct picture *p, size_t n, size_t *used)
+{
+	if (*used && *used + 1 + n > p->width) {
+		text_puts(p->out, "\n    ");
+		*used = 4;
+	} else if (*used) {
+		text_char(p->out, ' ');
+		++*used;
+	}
+	*used += n;
+}
+
+/* Write the keys: "name fib, tid 4123: ". */
+static void put_keys(const struct picture *p, const struct distribution *d, size_t *used)
 {
 	const struct groups *g = p->table->groups;
 	size_t keys = g->keys - p->hist->keyed;
 	const struct key_cell *cells = groups_cells(g, d->group);
-	char value[VALUE_SIZE] = "-";
-	const char *s;
-	size_t n, used = 0;
 
 	for (size_t i = 0; i < keys; i++) {
-		text_puts(p->out, p->table->keys[i]);
-		text_char(p->out, ' ');
-		if (groups_cell_text(g, &cells[i], &s, &n)) {
-			n = format_elided(p->out, s, n, p->table->width ? KEY_MOST : SIZE_MAX);
-		} else {
-			n = cells[i].kind == KEY_MISSING
-				    ? 1
-				    : format_key_aligned(value, p->table->by, i, &cells[i],
-							 p->table->ticks);
-			text_put(p->out, value, n);
+		const char *name = p->table->keys[i], *s;
+		char value[VALUE_SIZE] = "-";
+		size_t n = 1, size = strlen(name) + 2, most = SIZE_MAX;
+
+		if (!groups_cell_text(g, &cells[i], &s, &n)) {
+			if (cells[i].kind != KEY_MISSING)
+				n = format_key_aligned(value, p->table->by, i, &cells[i],
+						       p->table->ticks);
+			s = value;
 		}
-		text_puts(p->out, i + 1 < keys ? ", " : ": ");
-		used += strlen(p->table->keys[i]) + n + 3;
+		if (p->table->width)
+			most = size + KEY_LEAST + 5 < p->width ? p->width - size - 5 : KEY_LEAST;
+		most = p->table->width && most > KEY_MOST ? KEY_MOST : most;
+		size += format_characters(s, n) < most ? format_characters(s, n) : most;
+		begin_item(p, size, used);
+		text_puts(p->out, name);
+		text_char(p->out, ' ');
+		format_elided(p->out, s, n, most);
+		text_char(p->out, i + 1 < keys ? ',' : ':');
 	}
-	return used;
 }
 
-/* Write ", NAME VALUE", on a new line where the used characters leave no room for it. */
-static void put_item(const struct picture *p, const char *name, const char *value, size_t *used)
+/* Write "NAME VALUE", and a comma if more follow. */
+static void put_item(const struct picture *p, const char *name, const char *value, bool more,
+		     size_t *used)
 {
-	size_t n = strlen(name) + strlen(value) + 3;
-
-	if (*used + n >= p->width) {
-		text_puts(p->out, ",\n    ");
-		*used = 2;
-	} else {
-		text_puts(p->out, ", ");
-	}
-	text_printf(p->out, "%s %s", name, value);
-	*used += n;
+	begin_item(p, strlen(name) + 1 + strlen(value) + 1, used);
+	text_printf(p->out, "%s %s%s", name, value, more ? "," : "");
 }
 
 static void histogram_put_summary(const struct picture *p, const struct distribution *d)
 {
 	char value[VALUE_SIZE];
-	size_t used = put_keys(p, d) + strlen(p->hist->of);
+	size_t used = 0;
 
-	text_puts(p->out, p->hist->of);
+	put_keys(p, d, &used);
+	begin_item(p, strlen(p->hist->of) + 1, &used);
+	text_printf(p->out, "%s,", p->hist->of);
 	u128_decimal(value, d->count);
-	put_item(p, "count", value, &used);
+	put_item(p, "count", value, true, &used);
 	for (size_t i = 0; i < MARKS; i++) {
 		histogram_put_number(
 			value, p,
 			distribution_quantile(d, marks[i].numerator, marks[i].denominator));
-		put_item(p, marks[i].name, value, &used);
+		put_item(p, marks[i].name, value, true, &used);
 	}
 	histogram_put_number(value, p, d->min);
-	put_item(p, "min", value, &used);
+	put_item(p, "min", value, true, &used);
 	histogram_put_number(value, p, d->max);
-	put_item(p, "max", value, &used);
+	put_item(p, "max", value, false, &used);
 	text_char(p->out, '\n');
 }
 

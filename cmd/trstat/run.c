@@ -90,7 +90,11 @@ static int parse_columns(struct query *q, const char *otherwise, size_t keys, st
 static int parse_tree(struct query *q, struct error *e)
 {
 	q->keys.each_frame = q->settings->pair;
-	return parse_keys(q, "", "stack", e) || parse_columns(q, "total,self,count", 0, e);
+	return parse_keys(q, "", "stack", e) ||
+	       parse_columns(q,
+			     q->settings->format == TABLE_ALIGNED ? "total,total%,self,count"
+								  : "total,self,count",
+			     0, e);
 }
 
 /* Add the percentiles' column, or for the key hist(F) the columns of F's extremes. */

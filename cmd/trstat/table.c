@@ -608,7 +608,7 @@ enum column_unit column_unit(const struct column *c)
 
 bool column_of_single_weights(const struct column *c)
 {
-	return c->weight && strcmp(c->type->name, "total") != 0 &&
+	return c->weight && c->type->part != PART_WHOLE && strcmp(c->type->name, "total") != 0 &&
 	       strcmp(c->type->name, "self") != 0 && strcmp(c->type->name, "count") != 0;
 }
 
@@ -1030,8 +1030,10 @@ void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8)
 
 /* --- numbers, times and texts, for human-readable and machine formats --- */
 
+#define COUNT_OF(a)    (sizeof(a) / sizeof((a)[0]))
 #define ELLIPSIS       "..."
 #define ELLIPSIS_WIDTH 3
+#define NAME_LEAST     8 /* characters of a name that are not taken by the lines of a tree */
 
 /* Format a value, which must be present, for machine formats: an integer, or three decimals. */
 static size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
@@ -1177,13 +1179,39 @@ size_t format_characters(const char *p, size_t n)
 	return count;
 }
 
+/* Count the characters of the lines before a name of a tree: "| +-" has 4. Each level has two. */
+static size_t tree_lines(const char *p, size_t n)
+{
+	static const char *const levels[] = {"  ", "| ", "+-", "..", "│ ", "├─", "└─"};
+	size_t count = 0, size = 0, at = 0;
+
+	do {
+		count += size != 0 ? 2 : 0;
+		at += size;
+		size = 0;
+		for (size_t i = 0; !size && i < COUNT_OF(levels); i++)
+			if (strlen(levels[i]) <= n - at &&
+			    !memcmp(levels[i], p + at, strlen(levels[i])))
+				size = strlen(levels[i]);
+	} while (size);
+	return count;
+}
+
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 {
-	size_t count = format_characters(p, n), head = count, tail = count;
+	size_t count = format_characters(p, n), head = count, tail = count, skip = 0;
 
 	if (count > width) {
-		head = (width - ELLIPSIS_WIDTH + 1) / 2;
-		tail = count - (width - ELLIPSIS_WIDTH - head);
+		size_t lines = tree_lines(p, n), most = width > NAME_LEAST ? width - NAME_LEAST : 0;
+
+		/* the innermost lines of a tree remain */
+		skip = lines > most ? lines - most : 0;
+		lines -= skip;
+		count -= skip;
+		if (count > width) {
+			head = skip + lines + (width - lines - ELLIPSIS_WIDTH + 1) / 2;
+			tail = skip + count - (width - ELLIPSIS_WIDTH - (head - skip));
+		}
 	}
 	for (size_t i = 0; n; i++) {
 		bool printable;
@@ -1191,7 +1219,7 @@ size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 
 		if (i == head && count > width)
 			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
-		if (i < head || i >= tail) {
+		if (i >= skip && (i < head || i >= tail)) {
 			if (printable)
 				text_put(out, p, length);
 			else
@@ -1263,6 +1291,7 @@ struct table_layout {
 	size_t *column; /* widths of all columns */
 	size_t *key;	/* widths of the group keys */
 	size_t *order;	/* the group keys in printing order: integers, then texts */
+	size_t keys;	/* number of those */
 	bool *text;	/* the group key is a text in some row */
 };
 
@@ -1299,7 +1328,9 @@ static bool is_shown(const struct table_rows *rows, const struct column_value *v
 
 	if (column >= t->optional || !rows->count)
 		return true;
-	if (column_counts_ticks(&t->columns->column[column], t->ticks))
+	if (column_counts_ticks(&t->columns->column[column], t->ticks) ||
+	    (!table_durations_ns(t) && !t->columns->weights &&
+	     t->columns->column[column].type->part == PART_WHOLE))
 		return false;
 	if (column_of_single_weights(&t->columns->column[column]))
 		return false;
@@ -1314,7 +1345,7 @@ static void measure_widths(struct table_layout *l, const struct table_rows *rows
 {
 	const struct table *t = l->table;
 	const struct columns *c = t->columns;
-	size_t keys = t->groups->keys, n = 0;
+	size_t keys = t->groups->keys;
 
 	for (size_t i = 0; i < c->printed; i++)
 		if (is_shown(rows, values, i))
@@ -1339,8 +1370,8 @@ static void measure_widths(struct table_layout *l, const struct table_rows *rows
 	}
 	for (int texts = 0; texts < 2; texts++) {
 		for (size_t i = 0; i < keys; i++) {
-			if (l->text[i] == texts)
-				l->order[n++] = i;
+			if (l->text[i] == texts && i + 1 != t->hidden_key)
+				l->order[l->keys++] = i;
 		}
 	}
 }
@@ -1353,8 +1384,8 @@ static void fit_texts(struct table_layout *l, size_t width)
 
 	for (size_t i = 0; i < l->columns; i++)
 		used += l->column[l->shown[i]] + GAP_WIDTH;
-	for (size_t i = 0; i < keys; i++)
-		used += l->key[i] + GAP_WIDTH;
+	for (size_t i = 0; i < l->keys; i++)
+		used += l->key[l->order[i]] + GAP_WIDTH;
 	used -= used ? GAP_WIDTH : 0;
 
 	while (used > width) {
@@ -1407,7 +1438,6 @@ static void table_put_interval(const struct interval *i, bool ticks, struct text
 static void table_put_header(const struct table_layout *l, struct text *out)
 {
 	const struct table *t = l->table;
-	size_t keys = t->groups->keys;
 
 	for (size_t i = 0; i < l->columns; i++) {
 		const struct column *column = &t->columns->column[l->shown[i]];
@@ -1420,7 +1450,7 @@ static void table_put_header(const struct table_layout *l, struct text *out)
 		format_elided(out, column->name, n, SIZE_MAX);
 		text_puts(out, unit);
 	}
-	for (size_t k = 0; k < keys; k++) {
+	for (size_t k = 0; k < l->keys; k++) {
 		size_t i = l->order[k], n = strlen(t->keys[i]);
 		size_t shown = format_characters(t->keys[i], n), pad;
 
@@ -1431,7 +1461,7 @@ static void table_put_header(const struct table_layout *l, struct text *out)
 		if (!l->text[i])
 			text_pad(out, ' ', pad);
 		format_elided(out, t->keys[i], n, l->key[i]);
-		if (l->text[i] && k + 1 < keys)
+		if (l->text[i] && k + 1 < l->keys)
 			text_pad(out, ' ', pad);
 	}
 	text_char(out, '\n');
@@ -1452,7 +1482,7 @@ static void table_put_row(const struct table_layout *l, const struct aggregate *
 		text_pad(out, ' ', (k ? GAP_WIDTH : 0) + l->column[i] - n);
 		text_put(out, value, n);
 	}
-	for (size_t k = 0; k < g->keys; k++) {
+	for (size_t k = 0; k < l->keys; k++) {
 		size_t i = l->order[k], shown = 0, n;
 		char value[VALUE_SIZE];
 		const char *p;
@@ -1468,7 +1498,7 @@ static void table_put_row(const struct table_layout *l, const struct aggregate *
 			text_put(out, value, shown);
 			shown = l->text[i] ? shown : l->key[i];
 		}
-		if (k + 1 < g->keys && shown < l->key[i])
+		if (k + 1 < l->keys && shown < l->key[i])
 			text_pad(out, ' ', l->key[i] - shown);
 	}
 	text_char(out, '\n');
@@ -1535,8 +1565,6 @@ static const struct {
 	[TABLE_PROM] = {"prom", format_prom},
 	[TABLE_SVG] = {"svg", NULL},
 };
-
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 int table_format_parse(const char *name, enum table_format *format, struct error *e)
 {

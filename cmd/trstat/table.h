@@ -286,13 +286,14 @@ struct table {
 	const struct sort *sort;
 	struct columns_run run;
 	const struct keys *by; /* the keys that the first names are of; NULL: unknown */
-	size_t optional; /* number of first columns left out of an aligned table where empty */
-	size_t limit;	 /* most rows; 0: all */
-	bool more;	 /* aligned table: a last line counts the rows that the limit leaves out */
-	unsigned width;	 /* of the terminal, to which long texts are elided; 0: nothing is elided */
-	bool ticks;	 /* the clock counts ticks */
-	bool quiet;	 /* nothing is remarked on */
-	bool samples;	 /* some calls are samples (statistics.c) */
+	size_t hidden_key; /* 1 + the index of a key that an aligned table leaves out; 0: none */
+	size_t optional;   /* number of first columns left out of an aligned table where empty */
+	size_t limit;	   /* most rows; 0: all */
+	bool more;	/* aligned table: a last line counts the rows that the limit leaves out */
+	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
+	bool ticks;	/* the clock counts ticks */
+	bool quiet;	/* nothing is remarked on */
+	bool samples;	/* some calls are samples (statistics.c) */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };

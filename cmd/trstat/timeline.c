@@ -10,7 +10,9 @@
 #include "cmd/trstat/table.h"
 #include "common/value/units.h"
 
-enum { VALUE = 12, LEAST = 10, NAME = 30, AXIS = 10 };
+/* Characters of the value, the bars at least, the keys together, a key at least, and from tick to
+ * tick. */
+enum { VALUE = 12, LEAST = 10, NAMES = 30, KEY_LEAST = 8, AXIS = 10 };
 
 struct timeline {
 	const struct table *table;
@@ -24,7 +26,8 @@ struct timeline {
 	bool utf8;
 	/* over the whole time, by the other keys and a cell with the index of their first group */
 	struct groups sums;
-	size_t *end; /* by group of sums: index after its last group */
+	size_t *end;	      /* by group of sums: index after its last group */
+	size_t *key, *widest; /* widths of the keys, and those of whole texts */
 };
 
 /* Get the bucket of a group; false if it has none. */
@@ -82,7 +85,8 @@ static int add_sums(struct timeline *tl)
 	return bad || !g->texts.stacks ? bad : groups_stacks(&tl->sums, g->texts.stacks);
 }
 
-/* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. */
+/* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. names: characters of
+ * the keys. */
 static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t names)
 {
 	const struct table *t = tl->table;
@@ -158,8 +162,7 @@ static size_t timeline_put_cell(const struct timeline *tl, struct text *out, siz
 	size_t n;
 
 	if (groups_cell_text(&tl->sums, cell, &p, &n))
-		return out ? format_elided(out, p, n, tl->table->width ? NAME : SIZE_MAX)
-			   : format_characters(p, n);
+		return out ? format_elided(out, p, n, tl->key[key]) : format_characters(p, n);
 	n = cell->kind == KEY_MISSING
 		    ? (size_t)snprintf(value, sizeof(value), "-")
 		    : format_key_aligned(value, tl->table->by, key, cell, tl->table->ticks);
@@ -168,20 +171,50 @@ static size_t timeline_put_cell(const struct timeline *tl, struct text *out, siz
 	return n;
 }
 
-/* Get the width of the keys, which is bounded where a terminal limits the line. */
-static size_t names_width(const struct timeline *tl)
+/* Measure the keys. Returns -1 when out of memory. */
+static int timeline_measure_keys(struct timeline *tl)
 {
-	size_t widest = 0;
+	size_t width = tl->table->width;
 
-	for (size_t i = 0; i < tl->sums.count; i++) {
-		const struct key_cell *cells = groups_cells(&tl->sums, groups_at(&tl->sums, i));
-		size_t n = 0;
+	tl->key = calloc(2 * tl->keys + 1, sizeof(*tl->key));
+	if (!tl->key)
+		return -1;
+	tl->widest = tl->key + tl->keys;
+	for (size_t k = 0; k < tl->keys; k++) {
+		size_t widest = strlen(tl->table->keys[k]);
 
-		for (size_t k = 0; k < tl->keys; k++)
-			n += timeline_put_cell(tl, NULL, k, &cells[k]) + 2;
-		widest = n > widest ? n : widest;
+		for (size_t i = 0; i < tl->sums.count; i++) {
+			const struct aggregate *a = groups_at(&tl->sums, i);
+			size_t n = timeline_put_cell(tl, NULL, k, &groups_cells(&tl->sums, a)[k]);
+
+			widest = n > widest ? n : widest;
+		}
+		tl->widest[k] = width && widest > width ? width : widest;
 	}
-	return widest < NAME ? widest : NAME;
+	return 0;
+}
+
+/* Where a terminal limits the line, elide the longest keys until all have at most that width.
+ * Returns their width, with the gaps before them. */
+static size_t timeline_fit_keys(struct timeline *tl, size_t most)
+{
+	size_t sum = 0;
+
+	for (size_t k = 0; k < tl->keys; k++) {
+		tl->key[k] = tl->widest[k];
+		sum += tl->key[k] + 2;
+	}
+	while (tl->table->width && sum > most) {
+		size_t longest = 0;
+
+		for (size_t k = 1; k < tl->keys; k++)
+			longest = tl->key[k] > tl->key[longest] ? k : longest;
+		if (tl->key[longest] <= KEY_LEAST)
+			break;
+		tl->key[longest]--;
+		sum--;
+	}
+	return sum;
 }
 
 /* Write the axis, above the bars: a mark at each AXIS-th bar, with the time since the first one. */
@@ -226,8 +259,10 @@ static void timeline_put_head(const struct timeline *tl)
 	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
 	text_puts(tl->out, c->name);
 	put_axis(tl);
-	for (size_t i = 0; i < tl->keys; i++)
-		text_printf(tl->out, "  %s", t->keys[i]);
+	for (size_t i = 0; i < tl->keys; i++) {
+		text_puts(tl->out, "  ");
+		format_elided(tl->out, t->keys[i], strlen(t->keys[i]), tl->key[i]);
+	}
 	text_char(tl->out, '\n');
 }
 
@@ -261,14 +296,21 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 	const struct table *t = tl->table;
 	const struct columns_run whole = whole_run(t);
 	const struct aggregate **sums;
-	size_t n;
+	size_t n, fitted;
 	int bad = 0;
 
 	if (!t->groups->count)
 		return 0;
 	if (add_sums(tl))
 		return error_no_memory(e);
-	timeline_lay_out(tl, width, names_width(tl));
+	if (timeline_measure_keys(tl))
+		return error_no_memory(e);
+	n = t->width * 3 / 8 > NAMES ? t->width * 3 / 8 : NAMES;
+	fitted = timeline_fit_keys(tl, n);
+	timeline_lay_out(tl, width, t->width || fitted < n ? fitted : n);
+	/* the bars may be fewer than fit */
+	n = VALUE + 2 + (tl->bars > LEAST ? tl->bars : LEAST);
+	timeline_fit_keys(tl, t->width > n + NAMES ? t->width - n : NAMES);
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
@@ -337,5 +379,6 @@ int view_timeline(const struct table *t, uint64_t width, enum table_format forma
 	free(tl.group);
 	free(tl.height);
 	free(tl.end);
+	free(tl.key);
 	return bad;
 }
