@@ -89,7 +89,7 @@ complete_line() {
 			[[ $option == -- ]] || grep -qE -e "(^| )$option([[ ,=]|$)" help ||
 				fail "$page: $program has no $option"
 		done <options
-		sed -n 's/^\.It .* Ta //p' section | grep -oE 'Li "([^"]|"")*"' | sed 's/^Li "//; s/"$//; s/""/"/g' |
+		grep -oE 'Li "([^"]|"")*"' section | sed 's/^Li "//; s/"$//; s/""/"/g' |
 			while read -r example; do
 				case $example in
 				*trdecode*) continue ;;
