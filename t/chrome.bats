@@ -103,10 +103,10 @@ profile() {
 	assert_line $'b\t140234567890123\t1'
 	assert_line $'c\tdisk\t1'
 	assert_line $'d\t\t1'
-	assert_line --partial "x.json: 3 ids of processes and threads are no numbers from 0 to 2147483647 (the first one: render)"
+	assert_line --partial "x.json: 3 ids of processes and threads are not numbers from 0 to 2147483647 (the first one: render)"
 	# the id of a process is its name, and its thread's
 	run -0 pipefail "echo '[{\"ph\":\"i\",\"ts\":1,\"pid\":\"web\",\"name\":\"a\"}]' | trdecode -f chrome - | trencode -q -t chrome"
-	assert_line --partial "trdecode: <stdin>: 1 id of processes and threads is no number from 0 to 2147483647 (the first one: web): it was given a number, and names processes and threads without a name"
+	assert_line --partial "trdecode: <stdin>: 1 id of processes and threads is not a number from 0 to 2147483647 (the first one: web): it was given a number, and names processes and threads without a name"
 	assert_line --regexp '"process_name".*"web"'
 	trdecode x.json 2>/dev/null | trstat -g tid -c count -t tsv | grep $'^2\t1$'
 }
@@ -143,7 +143,7 @@ profile() {
 	# these are no ids of processes
 	for id in 1.5 -1 -1.0 1e10 2147483648.0 1e-1; do
 		run -0 pipefail "echo '[{\"ph\":\"i\",\"ts\":1,\"pid\":$id,\"name\":\"a\"}]' | trdecode -f chrome - | trstat -q"
-		assert_line --partial '1 id of processes and threads is no number from 0 to 2147483647'
+		assert_line --partial '1 id of processes and threads is not a number from 0 to 2147483647'
 	done
 }
 
@@ -402,7 +402,7 @@ asynchronous() {
 		{"ph":"e","cat":"c","name":"g","id":2,"ts":4},{"ph":"b","cat":"c","name":"g","id":"two","ts":5},{"ph":"i","name":"m","ts":9}]' >x.json
 	run -0 trdecode -o x.trs x.json
 	assert_line "trdecode: x.json: the ids of 1 event were left out, which are instants now (phases: O)"
-	assert_line "trdecode: x.json: 1 id of asynchronous events is no number (the first one: two): it was given a number"
+	assert_line "trdecode: x.json: 1 id of asynchronous events is not a number (the first one: two): it was given a number"
 	assert_line "trdecode: x.json: 1 end of calls without a begin was left out"
 	run -0 trencode -t chrome x.trs
 	assert_line --regexp '^\{"ph":"b",.*"name":"g"\}$'

@@ -168,12 +168,12 @@ bad_traces() {
 		grep -qF "trdecode: bad/metadata: $what" err
 	done <<-'END'
 		line 6: 'type' is missing|{}
-		line 6: 'tree' is no type of a field class|{"type": "tree"}
+		line 6: 'tree' is not a type of a field class|{"type": "tree"}
 		line 6: 'payload-field-class' must be a structure|{"type": "null-terminated-string"}
 		line 6: the field class 'x' is not declared|"x"
 		line 6: 'byte-order' is missing|{"type": "fixed-length-boolean", "length": 1}
 		line 6: a field of 0 or more than 64 bits, which trutils does not read|{"type": "fixed-length-bit-array", "length": 65, "byte-order": "big-endian"}
-		line 6: an alignment that is no power of two|{"type": "structure", "minimum-alignment": 3}
+		line 6: an alignment that is not a power of two|{"type": "structure", "minimum-alignment": 3}
 		the event 'bad' cannot be read: 'x', the length of 's', is missing or of another kind|{"type": "structure", "member-classes": [{"name": "s", "field-class": {"type": "dynamic-length-string", "length-field-location": {"path": ["x"]}}}]}
 		the event 'bad' cannot be read: 'x', the tag of 's', is missing or of another kind|{"type": "structure", "member-classes": [{"name": "x", "field-class": {"type": "variable-length-unsigned-integer"}}, {"name": "s", "field-class": {"type": "optional", "field-class": {"type": "null-terminated-string"}, "selector-field-location": {"path": ["x"]}}}]}
 	END
@@ -191,7 +191,7 @@ bad_traces() {
 	assert_output "trdecode: t/metadata: line 1: the version is CTF 3"
 	fragments "$stream" >t/metadata
 	run -1 errors trdecode t
-	assert_line "trdecode: t/metadata: line 1: the first fragment is no preamble"
+	assert_line "trdecode: t/metadata: line 1: the first fragment is not a preamble"
 }
 
 @test "LTTng's packets of metadata contain JSON too, and TSDL needs no comment" {

@@ -123,8 +123,8 @@ table() {
 
 @test "columns of memory, of old versions, and values that were not measured" {
 	run -1 --separate-stderr trdecode "$ROOT/t/fuzz/corpus/glprofile/odd" -o x.trs
-	[[ $stderr == *"a line that is no call of a replay"*"the replay failed: cannot profile"* ]]
-	[[ $stderr == *"4 more lines that are no calls of a replay"* ]]
+	[[ $stderr == *"a line that is not a call of a replay"*"the replay failed: cannot profile"* ]]
+	[[ $stderr == *"4 more lines that are not calls of a replay"* ]]
 	trencode -q -t ndjson x.trs | jq -Sc '[.name, .time, .dur, .args]' >have
 	diff have - <<-END
 		["glViewport",1000,2000,{"frame":0,"program":0,"rss_dura":-256,"rss_start":2048,"vsize_dura":512,"vsize_start":4096}]

@@ -102,7 +102,7 @@ damaged() {
 		for seed in 1 2; do
 			damaged "$T/$text.txt" $seed 'cut in the head'
 			rows want 0 >want.json
-			as_want "$(cat at): a line that is no event" || fail "$text $seed"
+			as_want "$(cat at): a line that is not an event" || fail "$text $seed"
 		done
 	done
 	# what lacks is seen by the events before
@@ -170,7 +170,7 @@ damaged() {
 	for text in v6-sched-irq-timer.report v6-sched-irq-timer.raw v6-function.report v6-syscalls.report; do
 		damaged "$T/$text.txt" 1 garbage
 		rows want 0 >want.json
-		as_want "$(cat at): a line that is no event" || fail "$text"
+		as_want "$(cat at): a line that is not an event" || fail "$text"
 	done
 }
 

@@ -912,7 +912,7 @@ need_instance() {
 	[[ $n == 50 ]]
 }
 
-@test "lines that are no events are counted, the first with its offset; all others are read" {
+@test "lines that are not events are counted, the first with its offset; all others are read" {
 	{
 		sed -n 1,50p "$T/v6-date.report.txt"
 		echo ' work-1 [0x1] 1.2.3: sched_switch: prev_comm=a'
@@ -921,8 +921,8 @@ need_instance() {
 	} >x
 	at=$(sed -n 1,50p x | wc -c)
 	run -1 --separate-stderr trdecode x -o x.trs
-	[[ ${stderr_lines[0]} == *"x: $(printf 0x%x "$at"): a line that is no event" ]]
-	[[ ${stderr_lines[1]} == *"1 more line that is no event"* ]]
+	[[ ${stderr_lines[0]} == *"x: $(printf 0x%x "$at"): a line that is not an event" ]]
+	[[ ${stderr_lines[1]} == *"1 more line that is not an event"* ]]
 	trdecode -q "$T/v6-date.report.txt" | trencode -q -t ndjson >want
 	trencode -q -t ndjson x.trs 2>/dev/null | diff want -
 }
@@ -959,16 +959,16 @@ need_instance() {
 			cat after
 		} >x
 		trdecode x -o x.trs 2>err && fail "$line"
-		echo "trdecode: x: $(printf 0x%x "$(wc -c <before)"): a line that is no event" | diff - err || fail "$line"
+		echo "trdecode: x: $(printf 0x%x "$(wc -c <before)"): a line that is not an event" | diff - err || fail "$line"
 		trencode -q -t ndjson x.trs 2>/dev/null | diff want - || fail "$line"
 	done <broken
 	printf '%s\n' '# tracer: function_graph' ' 0) ! 120.000 us  |  foo();' ' 0) ! 12x.000 us  |  foo();' >x
 	run -1 trdecode x -o x.trs
-	assert_output 'trdecode: x: 0x35: a line that is no event'
+	assert_output 'trdecode: x: 0x35: a line that is not an event'
 	# a value in brackets has its end, so no line goes on with it
 	printf '%s\n' '   sh-9 [001]    20.900001: softirq_entry: vec=9 [action=RCU]' garbage >x
 	run -1 trdecode x -o x.trs
-	assert_output 'trdecode: x: 0x3e: a line that is no event'
+	assert_output 'trdecode: x: 0x3e: a line that is not an event'
 }
 
 @test "a text that ends within a line is damage where the line shows it" {

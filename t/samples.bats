@@ -363,7 +363,7 @@ sums() {
 	printf 'a;b 3\nno weight\na 5\n;; 1\n' >x.folded
 	run -1 --separate-stderr bash -c 'trdecode -f folded x.folded | trencode -q -t folded'
 	assert_output $'?;?;? 1\na 5\na;b 3'
-	assert_regex "$stderr" 'x.folded: 0x6: a line that is no stack with a weight'
+	assert_regex "$stderr" 'x.folded: 0x6: a line that is not a stack with a weight'
 	printf 'just text 5\nmore 6\n' >x.folded
 	run -2 trdecode -o /dev/null x.folded
 	assert_output --partial "not a trace of a known format"
@@ -397,9 +397,9 @@ sums() {
 	printf 'a;b %s\n' 18446744073709551615 -9223372036854775808 18446744073709551616 -9223372036854775809 - 1 >x.folded
 	run -1 trdecode -f folded --verbose -o x.trs x.folded
 	assert_output - <<-'END'
-		trdecode: x.folded: 0x32: a line that is no stack with a weight
-		trdecode: x.folded: 0x4b: a line that is no stack with a weight
-		trdecode: x.folded: 0x64: a line that is no stack with a weight
+		trdecode: x.folded: 0x32: a line that is not a stack with a weight
+		trdecode: x.folded: 0x4b: a line that is not a stack with a weight
+		trdecode: x.folded: 0x64: a line that is not a stack with a weight
 	END
 	run -1 trstat -q -c total,count,min -g type -t csv x.trs
 	# 2^64 - 1 - 2^63 + 1

@@ -1873,7 +1873,7 @@ static void chrome_print_remarks(const struct chrome *c)
 		     c->counts.ignored, c->counts.ignored == 1 ? "" : "s");
 	warn_count(
 		file, c->counts.named,
-		"{id|ids} of processes and threads {is no number|are no numbers} from 0 to "
+		"{id|ids} of processes and threads {is not a number|are not numbers} from 0 to "
 		"2147483647 (the first one: %s): {it was given a number, and names|they were given "
 		"numbers, and name} processes and threads without a name",
 		c->counts.named_first);
@@ -1889,11 +1889,11 @@ static void chrome_print_remarks(const struct chrome *c)
 		   "{begin|begins} of asynchronous calls {was|were} left out: too many calls are "
 		   "open");
 	if (c->async.ids.count)
-		warn_count(
-			file, c->async.ids.count,
-			"{id|ids} of asynchronous events {is no number|are no numbers} (the first "
-			"one: %.64s): {it was given a number|they were given numbers}",
-			intern_data(&c->async.ids, 0));
+		warn_count(file, c->async.ids.count,
+			   "{id|ids} of asynchronous events {is not a number|are not numbers} (the "
+			   "first "
+			   "one: %.64s): {it was given a number|they were given numbers}",
+			   intern_data(&c->async.ids, 0));
 	if (c->counts.idless)
 		warn(file, NO_OFFSET,
 		     "the ids of %" PRIu64 " event%s were left out, which are instants now "

@@ -279,7 +279,7 @@ static bool ctf_take_alignment(struct ctf_fragments *f, const struct json_node *
 	if (!ctf_take_count(f, object, key, &n))
 		return false;
 	if (n > INT64_MAX || !ctf_is_alignment((int64_t)n))
-		return ctf_fragment_wrong(f, object, "an alignment that is no power of two");
+		return ctf_fragment_wrong(f, object, "an alignment that is not a power of two");
 	*align = (uint32_t)n;
 	return true;
 }
@@ -407,7 +407,7 @@ static bool ctf_take_location(struct ctf_fragments *f, const struct json_node *n
 		if (json_text(origin) && !strcmp(origins[i], json_text(origin)))
 			t->location.scope = i;
 	if (origin && t->location.scope < 0)
-		return ctf_fragment_wrong(f, n, "'%.100s' is no origin",
+		return ctf_fragment_wrong(f, n, "'%.100s' is not an origin",
 					  json_text(origin) ? json_text(origin) : "");
 	if (!path)
 		return ctf_fragment_wrong(f, n, "'path' is missing");
@@ -462,7 +462,7 @@ static bool take_roles(struct ctf_fragments *f, const struct json_node *node, st
 			if (!strcmp(roles[i].name, name))
 				break;
 		if (!name || i == sizeof roles / sizeof *roles)
-			return ctf_fragment_wrong(f, n, "'%.100s' is no role", name ? name : "");
+			return ctf_fragment_wrong(f, n, "'%.100s' is not a role", name ? name : "");
 		t->roles |= 1u << roles[i].role;
 	}
 	return true;
@@ -513,14 +513,14 @@ static bool take_order(struct ctf_fragments *f, const struct json_node *node, st
 	else if (!strcmp(order, "little-endian"))
 		t->order = CTF_LITTLE;
 	else
-		return ctf_fragment_wrong(f, node, "'%.100s' is no byte order", order);
+		return ctf_fragment_wrong(f, node, "'%.100s' is not a byte order", order);
 	if (!json_find(node, "bit-order"))
 		return true;
 	bits = ctf_need_text(f, node, "bit-order");
 	if (!bits)
 		return false;
 	if (strcmp(bits, "first-to-last") != 0 && strcmp(bits, "last-to-first") != 0)
-		return ctf_fragment_wrong(f, node, "'%.100s' is no bit order", bits);
+		return ctf_fragment_wrong(f, node, "'%.100s' is not a bit order", bits);
 	t->reversed = (t->order == CTF_BIG) == !strcmp(bits, "first-to-last");
 	return true;
 }
@@ -658,7 +658,7 @@ static bool take_encoding(struct ctf_fragments *f, const struct json_node *node,
 			t->order = encodings[i].order;
 			return true;
 		}
-	return ctf_fragment_wrong(f, node, "'%.100s' is no encoding", name ? name : "");
+	return ctf_fragment_wrong(f, node, "'%.100s' is not an encoding", name ? name : "");
 }
 
 static struct ctf_type *ctf_string_class(struct ctf_fragments *f, const struct json_node *node,
@@ -866,7 +866,7 @@ static struct ctf_type *ctf_field_class(struct ctf_fragments *f, const struct js
 	for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, type) != 0; i++)
 		continue;
 	if (i == sizeof kinds / sizeof *kinds)
-		return ctf_fragment_wrong(f, node, "'%.100s' is no type of a field class", type);
+		return ctf_fragment_wrong(f, node, "'%.100s' is not a type of a field class", type);
 	f->depth++;
 	t = kinds[i].read(f, node, kinds[i].variant);
 	f->depth--;
@@ -1007,7 +1007,7 @@ static bool ctf_json_take_origin(struct ctf_fragments *f, const struct json_node
 	c->absolute = text && !strcmp(text, "unix-epoch");
 	if (!origin || text)
 		return !text || c->absolute ||
-		       ctf_fragment_wrong(f, origin, "'%.100s' is no origin", text);
+		       ctf_fragment_wrong(f, origin, "'%.100s' is not an origin", text);
 	parts[0] = json_text(json_find(origin, "namespace"));
 	parts[1] = json_text(json_find(origin, "name"));
 	parts[2] = json_text(json_find(origin, "uid"));
@@ -1174,13 +1174,13 @@ static bool read_fragment(struct ctf_fragments *f, const struct json_node *node)
 	if (!type)
 		return false;
 	if (!f->preamble && strcmp(type, "preamble") != 0)
-		return ctf_fragment_wrong(f, node, "the first fragment is no preamble");
+		return ctf_fragment_wrong(f, node, "the first fragment is not a preamble");
 	if (f->preamble && !ctf_no_extensions(f, node))
 		return false;
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (!strcmp(types[i].type, type))
 			return types[i].read(f, node);
-	return ctf_fragment_wrong(f, node, "'%.100s' is no type of a fragment", type);
+	return ctf_fragment_wrong(f, node, "'%.100s' is not a type of a fragment", type);
 }
 
 int ctf_metadata_fragments(struct ctf_metadata *m, const char *text, size_t n, const char *file,

@@ -1448,7 +1448,7 @@ static bool parse_align(struct ctf_parser *p, struct ctf_type *t)
 	if (!ctf_expect(p, '(') || !ctf_take_number(p, &align) || !ctf_expect(p, ')'))
 		return false;
 	if (!ctf_is_alignment(align))
-		return ctf_wrong(p, "an alignment that is no power of two");
+		return ctf_wrong(p, "an alignment that is not a power of two");
 	t->align = (uint32_t)align;
 	return true;
 }
@@ -1661,7 +1661,7 @@ static struct ctf_type *ctf_tsdl_set_bits(struct ctf_parser *p, struct ctf_type 
 	if (p->given.has_align)
 		align = p->given.align;
 	if (!ctf_is_alignment(align))
-		return ctf_wrong(p, "an alignment that is no power of two");
+		return ctf_wrong(p, "an alignment that is not a power of two");
 	t->size = (uint8_t)size;
 	t->align = (uint32_t)align;
 	return t;
@@ -1978,7 +1978,7 @@ static bool parse_statement(struct ctf_parser *p)
 		return parse_block(p, NULL, env_attribute);
 	if (ctf_accept_word(p, "callsite"))
 		return parse_block(p, NULL, NULL);
-	return ctf_wrong(p, "this is no statement of CTF 1.8");
+	return ctf_wrong(p, "this is not a statement of CTF 1.8");
 }
 
 /* Parse n bytes of TSDL text; messages name it `file`. -1 with *e filled: the line and what is

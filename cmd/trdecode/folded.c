@@ -125,7 +125,7 @@ static int folded_advance(struct input *in, struct error *e)
 			return 0;
 		}
 		input_damage(in, in->name, f->lines.offset,
-			     "a line that is no stack with a weight");
+			     "a line that is not a stack with a weight");
 	}
 	return got;
 }

@@ -320,7 +320,7 @@ static void glprofile_report(struct glprofile *p, struct text_span line)
 			     shown - 7, line.at + 7);
 	else if (!p->strange++)
 		input_damage(p->input, p->input->name, p->lines.offset,
-			     p->ncolumns ? "a line that is no call of a replay"
+			     p->ncolumns ? "a line that is not a call of a replay"
 					 : "a call before the line of the columns, # call no ...");
 }
 
@@ -559,7 +559,7 @@ static void glprofile_close(struct input *in)
 		in->decoding->profile = NULL;
 	if (!in->decoding->quiet)
 		warn_count(in->name, p->strange - (p->strange > 0),
-			   "more {line that is no call|lines that are no calls} of a replay");
+			   "more {line that is not a call|lines that are not calls} of a replay");
 	row_queue_free(&p->queue);
 	input_lines_free(&p->lines);
 	intern_free(&p->names);

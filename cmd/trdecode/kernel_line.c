@@ -981,11 +981,11 @@ static void ftrace_second_event(struct ftrace *f)
 /*
  * Lines that are damaged events.
  *
- * A text of an event may have several lines, so a line that is no event may be one of them. But the
- * columns before a text are in no other: "-TID", "[CPU]" and "TIME:". A line with two of them next
- * to each other is an event that is damaged. So is one that begins with the end of such a column,
- * and then has a time and "NAME:"; one that has "-TID" alone, between blanks; and one that begins
- * as a line of function_graph, if the text has others.
+ * A text of an event may have several lines, so a line that is not an event may be one of them. But
+ * the columns before a text are in no other: "-TID", "[CPU]" and "TIME:". A line with two of them
+ * next to each other is an event that is damaged. So is one that begins with the end of such a
+ * column, and then has a time and "NAME:"; one that has "-TID" alone, between blanks; and one that
+ * begins as a line of function_graph, if the text has others.
  */
 
 enum {
@@ -1098,7 +1098,7 @@ static bool is_event_begin(struct text_span line)
 		(*rest.at == '[' && span_size(rest) < 5 && digits_in(rest) + 1 == span_size(rest)));
 }
 
-/* Test for a line that is no event, but has columns that only an event has. */
+/* Test for a line that is not an event, but has columns that only an event has. */
 static bool ftrace_line_damaged(const struct ftrace *f, struct text_span line)
 {
 	struct text_span s = span_trim(line), word, before = {0};
@@ -1221,9 +1221,9 @@ int ftrace_heading_check(struct ftrace *f, struct error *e)
  * The lines of kernel text in their order, and those that go on with an event.
  *
  * The kernel and trace-cmd print the text of a mark as it was written to trace_marker, so a mark
- * with newlines has several lines. A line that is no event belongs to the event before, if the text
- * of that event may have newlines. After a mark that is any line but an event, lost events, and
- * what the kernel prints between events: a heading, which begins with "# tracer: ", and
+ * with newlines has several lines. A line that is not an event belongs to the event before, if the
+ * text of that event may have newlines. After a mark that is any line but an event, lost events,
+ * and what the kernel prints between events: a heading, which begins with "# tracer: ", and
  * "##### CPU N buffer started ####".
  *
  * Source: kernel/trace/trace.c of Linux, and marks recorded with Linux 6.18 and trace-cmd 3.1.6.
@@ -1237,7 +1237,7 @@ void ftrace_strange(struct ftrace *f)
 {
 	if (!f->strange++)
 		input_damage(f->input, f->input->name, f->offset,
-			     f->lines.whole ? "a line that is no event"
+			     f->lines.whole ? "a line that is not an event"
 					    : "the text ends within a line");
 }
 

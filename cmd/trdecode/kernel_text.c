@@ -2338,7 +2338,7 @@ static void ftrace_close(struct input *in)
 		return;
 	if (!in->decoding->quiet)
 		warn_count(in->name, f->strange - (f->strange > 0),
-			   "more {line that is no event|lines that are no events}");
+			   "more {line that is not an event|lines that are not events}");
 	for (size_t i = 0; i < f->nleaves; i++) {
 		buffer_free(&f->leaves[i]->tail);
 		free(f->leaves[i]);

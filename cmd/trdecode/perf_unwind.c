@@ -1277,7 +1277,7 @@ static int unwind_read_map(const char *path, struct buffer *b, struct error *e)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : error_errno(e, path, NO_OFFSET, "cannot open");
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		error_set(e, path, NO_OFFSET, "is no regular file, and is not read");
+		error_set(e, path, NO_OFFSET, "is not a regular file, and is not read");
 	else if (st.st_uid && st.st_uid != geteuid())
 		error_set(e, path, NO_OFFSET,
 			  "belongs to another user, and is not read: copy it below --sysroot");

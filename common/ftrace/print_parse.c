@@ -716,7 +716,7 @@ static int conversion(struct print_parser *p)
 	if (item.conversion == 'p')
 		take_extension(p, &item);
 	if (!item.conversion || !strchr("diuxXocsp", item.conversion)) {
-		snprintf(p->why, PRINT_WHY, "%%%c is no conversion",
+		snprintf(p->why, PRINT_WHY, "%%%c is not a conversion",
 			 isprint((unsigned char)item.conversion) ? item.conversion : '?');
 		return -1;
 	}

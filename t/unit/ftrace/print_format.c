@@ -294,8 +294,8 @@ static void test_refused(void)
 	IS("\"%d\", jiffies_to_msecs(REC->a)", "! it calls jiffies_to_msecs() of the kernel");
 	IS("\"%d\", REC->g", "! %d of something else");
 	IS("\"%pM\", 3", "! %pM of something else");
-	IS("\"%f\", 3", "! %f is no conversion");
-	IS("\"%n\", 3", "! %n is no conversion");
+	IS("\"%f\", 3", "! %f is not a conversion");
+	IS("\"%n\", 3", "! %n is not a conversion");
 	IS("\"%", "! not a text near ''");
 	IS("\"%d\", (((", "! it ends too early near ''");
 	IS("\"%d\", 1 +", "! it ends too early near ''");
