@@ -170,6 +170,26 @@ mistakes() {
 		trstat --pair wakup sched.trs|did you mean 'wakeup'?
 		trstat --where 'kind=="smaple"' fib.trs|gap expected, not 'smaple'; did you mean 'sample'?
 		trstat -c cnt fib.trs|unknown column 'cnt'; did you mean 'count'?
+		trstat -c mean fib.trs|unknown column 'mean'; did you mean 'avg'?
+		trstat -s median fib.trs|unknown column 'median'; did you mean 'p50'?
+		trstat --top 3 fib.trs|unknown option '--top'; did you mean '--limit'?
+		trstat --head=3 fib.trs|unknown option '--head'; did you mean '--limit'?
+		trstat --filter 'dur > 1ms' fib.trs|unknown option '--filter'; did you mean '--where'?
+		trstat --json fib.trs|unknown option '--json'; did you mean '--to=json'?
+		trstat --csv fib.trs|unknown option '--csv'; did you mean '--to=csv'?
+		trstat --format=csv fib.trs|unknown option '--format'; did you mean '--to'?
+		trstat --wakeup sched.trs|did you mean '--pair=wakeup'?
+		trstat -f uftrace fib.trs|unknown option '-f'; it is an option of trdecode
+		trstat --kallsyms=kallsyms fib.trs|it is an option of trsym
+		trfilter --where 'dur > 1ms' fib.trs|unknown option '--where'; it is an option of trstat
+		trstat --where 'tid > 1 and dur > 1ms' fib.trs|column 9: '&&', '||' or the end expected, not 'and'; did you mean '&&'?
+		trstat --fail-if 'p99 > 1s or p50 > 1s' fib.trs|column 10: '&&', '||' or the end expected, not 'or'; did you mean '||'?
+		trfilter 'a and b' fib.trs|column 3: '&&', '||' or the end expected, not 'and'; did you mean '&&'?
+		trfilter 'tid > 1 OR pid > 1' fib.trs|did you mean '||'?
+		trfilter 'not name == "fib"' fib.trs|not 'name'; did you mean '!'?
+		trfilter 'tid > 1 && not (pid > 1)' fib.trs|there is no function 'not'; did you mean '!'?
+		trfilter 'name like "fib"' fib.trs|did you mean '=~'?
+		trstat --where 'dur > 1 ms' fib.trs|a unit follows its number without a blank: 5ms
 		trfilter 'name =~ "["' fib.trs|column 9: regular expression '[': a '[' is not closed; the character is \[
 		trfilter 'name =~ "a(b"' fib.trs|regular expression 'a(b': a '(' is not closed
 		trfilter 'name =~ "*a"' fib.trs|regular expression '*a': '*', '+', '?' or '{' repeats nothing
@@ -220,6 +240,12 @@ mistakes() {
 		trencode -t csv -c nme fib.trs|did you mean 'name'?
 		trencode -c comn fib.trs|did you mean 'comm'?
 		trencode -t chrom fib.trs|did you mean 'chrome'?
+		trencode -t json fib.trs|no format 'json'; see --formats; did you mean 'chrome' or 'ndjson'?
+		trencode -t html fib.trs|did you mean 'svg'?
+		trencode -t flamegraph fib.trs|did you mean 'svg'?
+		trencode -f uftrace fib.trs|unknown option '-f'; it is an option of trdecode
+		trencode --csv fib.trs|did you mean '--to=csv'?
+		trencode --flamegraph fib.trs|did you mean '--to=svg'?
 		trencode --unclosed drp -t chrome fib.trs|did you mean 'drop'?
 		trencode --no-heder -t csv fib.trs|did you mean '--no-header'?
 		trencode --since 5mss fib.trs|12.5s
@@ -256,6 +282,8 @@ mistakes() {
 	mistakes <<-'X'
 		trdecode -f apitrac app.trace|did you mean 'apitrace'?
 		trdecode --untill 3s app.trace|did you mean '--until'?
+		trdecode -t chrome app.trace|unknown option '-t'; it is an option of trstat and trencode
+		trdecode -n 3 app.trace|it is an option of trfilter, trstat and trencode
 		trdecode --clock rw app.trace|raw or wall
 		trdecode --since 5mss app.trace|12.5s
 		trdecode --segment 5x app.trace|--segment takes a size
@@ -290,6 +318,17 @@ mistakes() {
 		trsym app.trace|is not an event stream (trdecode makes one of a trace)
 		trsym --kallsyms kallsyms fib.trs|--kallsyms has no effect: this trace has no kernel
 	X
+}
+
+@test "a program knows the options of the others" {
+	for program in trdecode trsym trfilter trstat trencode; do
+		"$program" --complete-options | cut -f 1 | tr ' ' '\n' |
+			grep -vxE -e '-[oqhV]|--(output|quiet|verbose|progress|help|version)' | sed "s/^/$program /"
+	done >code
+	sed -n '/^} program_options/,/^};/p' "$ROOT/common/cli/program.c" | grep -oE '"[^"]*"' | tr -d '"' |
+		awk '/^tr/ { program = $1; next } { for (i = 1; i <= NF; i++) print program, $i }' >table
+	# program_options in common/cli/program.c lacks what is only in the code
+	diff <(sort code) <(sort table)
 }
 
 @test "a stream without declared events, and a damaged one, have no misspelt fields" {

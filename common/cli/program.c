@@ -235,11 +235,94 @@ static size_t count_matches(const struct option *longs, const char *word, size_t
 	return count;
 }
 
-static int program_refuse(int c, const struct option *longs, char **argv, struct error *e)
+/* The options that each program has beside the common ones, for users of a wrong program. A test
+ * compares them with --complete-options. */
+static const struct {
+	const char *program, *options;
+} program_options[] = {
+	{"trdecode",
+	 "-f --from --formats --clock --offset --align --since --until --cpu --tid --type "
+	 "--segment --max-value --no-unwind --sysroot --info --list --all --json --strict"},
+	{"trsym", "--demangle -l --lines -i --inline --kallsyms --sysroot --report"},
+	{"trfilter",
+	 "-v --invert -n --limit -c --count -D --depth --with-callers --since --until --between "
+	 "--sample --by -A --after -B --before --within --keep --drop --scrub --key --strict "
+	 "--explain"},
+	{"trstat",
+	 "-g --group -c --columns -s --sort -n --limit -t --to --where --since --until --bounds "
+	 "--strict --pair --fail-if --fail-if-empty -i --interval --wall --wide --tree --callers "
+	 "--callees --hist --timeline --slowest --unpaired --diff --threshold --alpha --title "
+	 "--partial --merge"},
+	{"trencode",
+	 "-t --to --formats --strict --since --until -n --limit --split -c --columns --raw "
+	 "--no-plugins --plugin-option --ns --ts-diff -D --depth --all-calls --thread-ids --octal "
+	 "--blobs --compress --file-version --resynthesize --tick --unclosed --weight --pair "
+	 "--by-time --title --rebase --json-int64 --no-header"},
+};
+
+/* Write which programs have the option of n bytes: "; it is an option of trstat and trencode". */
+static void other_programs(char *hint, size_t size, const char *option, size_t n)
+{
+	const char *names[sizeof program_options / sizeof *program_options];
+	size_t count = 0, at = 0;
+	char word[32];
+
+	*hint = '\0';
+	snprintf(word, sizeof word, "%.*s", (int)n, option);
+	for (size_t i = 0; i < sizeof program_options / sizeof *program_options; i++)
+		if (options_apply(program_options[i].options, word))
+			names[count++] = program_options[i].program;
+	for (size_t i = 0; i < count && at < size; i++)
+		at += (size_t)snprintf(hint + at, size - at, "%s%s",
+				       !i		? "; it is an option of "
+				       : i + 1 == count ? " and "
+							: ", ",
+				       names[i]);
+}
+
+/* Find the option that takes what was written as an option, "--csv" for "--to=csv", or what that
+ * means. NULL: none. */
+static const struct option_row *option_taking(const struct option_table *table, const char *word,
+					      struct nearest *nearest)
+{
+	for (size_t i = 0; *word && i < table->n; i++) {
+		nearest_begin(nearest, word, strlen(word));
+		nearest_offer_words(nearest, options_words(table->rows[i]));
+		if (nearest_means(nearest))
+			return table->rows[i];
+	}
+	return NULL;
+}
+
+/* Refuse an unknown option of n bytes, with what the user may have meant. Returns -1. */
+static int unknown_option(const struct option_table *table, const char *word, size_t n,
+			  struct error *e)
+{
+	char others[80], name[NEAREST_SIZE];
+	struct nearest nearest;
+	const struct option_row *taker = n > 2 ? option_taking(table, word + 2, &nearest) : NULL;
+
+	if (taker)
+		return error_set(e, NULL, NO_OFFSET, "unknown option '%s'; did you mean '--%s=%s'?",
+				 word, taker->name, *nearest.name ? nearest.name : word + 2);
+	other_programs(others, sizeof others, word, n);
+	nearest_begin(&nearest, word, n);
+	for (size_t i = 0; i < table->n; i++) {
+		snprintf(name, sizeof name, "--%s",
+			 table->rows[i]->name ? table->rows[i]->name : "");
+		if (is_option(table->rows[i]) && table->rows[i]->help)
+			nearest_offer(&nearest, name, strlen(name));
+	}
+	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'%s", (int)n, word,
+			 *others ? others : nearest_hint(&nearest));
+}
+
+static int program_refuse(int c, const struct option_table *table, const struct option *longs,
+			  char **argv, struct error *e)
 {
 	const char *word = argv[optind - 1];
 	int n = (int)strcspn(word, "=");
-	struct nearest nearest;
+	char letter[3] = {'-', (char)optopt};
 
 	if (c == ':' && optopt && optopt < LONG_BASE)
 		return error_set(e, NULL, NO_OFFSET, "option '-%c' needs an argument", optopt);
@@ -248,16 +331,10 @@ static int program_refuse(int c, const struct option *longs, char **argv, struct
 	if (optopt >= LONG_BASE)
 		return error_set(e, NULL, NO_OFFSET, "option '%.*s' takes no argument", n, word);
 	if (optopt)
-		return error_set(e, NULL, NO_OFFSET, "unknown option '-%c'", optopt);
+		return unknown_option(table, letter, 2, e);
 	if (count_matches(longs, word + 2, (size_t)n - 2) > 1)
 		return error_set(e, NULL, NO_OFFSET, "option '%.*s' is ambiguous", n, word);
-	nearest_begin(&nearest, word, (size_t)n);
-	for (char name[NEAREST_SIZE]; longs->name; longs++) {
-		snprintf(name, sizeof name, "--%s", longs->name);
-		nearest_offer(&nearest, name, strlen(name));
-	}
-	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'%s", n, word,
-			 nearest_hint(&nearest));
+	return unknown_option(table, word, (size_t)n, e);
 }
 
 /* Add to the error of an option the word that the argument is like, unless the error names one.
@@ -286,7 +363,7 @@ static int parse(const struct option_table *table, const struct option *longs, c
 		const struct option_row *row;
 
 		if (c == '?' || c == ':')
-			return program_refuse(c, longs, argv, e);
+			return program_refuse(c, table, longs, argv, e);
 		row = c >= LONG_BASE ? table->rows[c - LONG_BASE]
 				     : find_letter(table->rows, table->n, c);
 		if (row && table->option(table->ctx, row, optarg, e))

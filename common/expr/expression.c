@@ -32,13 +32,13 @@ struct term {
 	bool grouped; /* in parentheses */
 };
 
-static int parser_unexpected(struct expression_parser *p, const char *wanted);
+static int lexer_unexpected(struct lexer *l, const char *wanted);
 
 /* Read a token of that kind. */
 static int parser_expect(struct expression_parser *p, enum token_kind kind, const char *what)
 {
 	if (TOKEN(p)->kind != kind)
-		return parser_unexpected(p, what);
+		return lexer_unexpected(p->lexer, what);
 	return lexer_next(p->lexer);
 }
 
@@ -533,6 +533,63 @@ int lexer_next(struct lexer *l)
 	return bad;
 }
 
+/* Get the token as it was written, for messages. */
+static const char *shown_token(const struct token *t, char *text, size_t size)
+{
+	if (t->kind == TOKEN_END)
+		return "the end";
+	snprintf(text, size, "'%.*s'", t->size < 60 ? (int)t->size : 60, t->text);
+	return text;
+}
+
+/* Test whether a text of n bytes is the word, in upper case too. */
+static bool is_word(const char *word, const char *text, size_t n)
+{
+	return strlen(word) == n && !strncasecmp(word, text, n);
+}
+
+/* Get the operator that other languages write as the word; NULL: none. */
+static const char *worded_operator(const char *text, size_t n)
+{
+	static const char *const operators[][2] = {{"and", "&&"},  {"or", "||"},
+						   {"not", "!"},   {"is", "=="},
+						   {"like", "=~"}, {"matches", "=~"}};
+
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+		if (is_word(operators[i][0], text, n))
+			return operators[i][1];
+	return NULL;
+}
+
+/* Report the token, or a "not" before it. Returns -1. */
+static int lexer_unexpected(struct lexer *l, const char *wanted)
+{
+	const struct token *t = &l->token;
+	const char *end = t->text, *start, *meant = worded_operator(t->text, t->size);
+	char text[80];
+
+	while (end > l->text && strchr(" \t\r\n", end[-1]))
+		end--;
+	for (start = end; start > l->text && is_letter(start[-1]);)
+		start--;
+	if (!meant && is_word("not", start, (size_t)(end - start)))
+		meant = "!";
+	return lexer_error(l, t->column, "%s expected, not %s%s%s%s", wanted,
+			   shown_token(t, text, sizeof text), meant ? "; did you mean '" : "",
+			   meant ? meant : "", meant ? "'?" : "");
+}
+
+int lexer_end(struct lexer *l)
+{
+	if (l->token.kind == TOKEN_END)
+		return 0;
+	if (l->token.kind == TOKEN_NAME && unit_find(l->token.text, l->token.size))
+		return lexer_error(l, l->token.column,
+				   "a unit follows its number without a blank: 5%.*s",
+				   (int)l->token.size, l->token.text);
+	return lexer_unexpected(l, "'&&', '||' or the end");
+}
+
 /* --- make and free the parts of a tree --- */
 
 static void *parser_no_memory(struct expression_parser *p)
@@ -660,7 +717,7 @@ static struct operand *parse_quoted(struct expression_parser *p, struct operand 
 	if (lexer_next(p->lexer))
 		return drop_operand(p, o);
 	if (t->kind != TOKEN_STRING || memchr(t->string, 0, t->string_size)) {
-		parser_unexpected(p, "the name of a field in quotes");
+		lexer_unexpected(p->lexer, "the name of a field in quotes");
 		return drop_operand(p, o);
 	}
 	o = expression_resolve(p, o, t->string, t->string_size, true);
@@ -678,7 +735,7 @@ static struct operand *parser_field(struct expression_parser *p)
 	struct operand *o;
 
 	if (t->kind != TOKEN_NAME) {
-		parser_unexpected(p, "the name of a field");
+		lexer_unexpected(p->lexer, "the name of a field");
 		return NULL;
 	}
 	o = parser_operand_new(p, OPERAND_FIELD);
@@ -689,7 +746,7 @@ static struct operand *parser_field(struct expression_parser *p)
 	o = expression_resolve(p, o, name.text, name.size, false);
 	if (o && t->kind == TOKEN_OPEN) {
 		nearest_begin(&nearest, name.text, name.size);
-		nearest_offer_words(&nearest, "under over has field");
+		nearest_offer_words(&nearest, "under over has field !");
 		lexer_error(p->lexer, name.column, "there is no function '%.*s'%s",
 			    name.size < 60 ? (int)name.size : 60, name.text,
 			    nearest_hint(&nearest));
@@ -719,7 +776,7 @@ static struct operand *parser_operand(struct expression_parser *p)
 	if (t->kind == TOKEN_NAME && !lexer_constant(t, &value))
 		return parser_field(p);
 	if (t->kind != TOKEN_NAME && t->kind != TOKEN_NUMBER && t->kind != TOKEN_STRING) {
-		parser_unexpected(p, "a field, a number or a string");
+		lexer_unexpected(p->lexer, "a field, a number or a string");
 		return NULL;
 	}
 	o = parser_operand_new(p, OPERAND_LITERAL);
@@ -1134,7 +1191,7 @@ static int parse_match(struct expression_parser *p, struct node *n)
 	if (lexer_next(p->lexer))
 		return -1;
 	if (t->kind != TOKEN_STRING)
-		return parser_unexpected(p, "a regular expression in quotes");
+		return lexer_unexpected(p->lexer, "a regular expression in quotes");
 	if (memchr(t->string, 0, t->string_size))
 		return lexer_error(p->lexer, t->column,
 				   "a regular expression cannot contain a NUL");
@@ -1178,7 +1235,7 @@ static int expression_add_member(struct expression_parser *p, struct node *n, si
 	size_t *count = text ? &n->ntexts : &n->nnumbers;
 
 	if (t->kind != TOKEN_NUMBER && t->kind != TOKEN_STRING && t->kind != TOKEN_NAME)
-		return parser_unexpected(p, "a number or a string");
+		return lexer_unexpected(p->lexer, "a number or a string");
 	if (check_forms(p, n->left, text ? KNOWN_TEXT : KNOWN_NUMBER))
 		return -1;
 	if (text && expression_check_word(p, n->left, t->string ? t->string : t->text,
@@ -1383,24 +1440,7 @@ static int parser_function(struct expression_parser *p, struct node **n)
 
 /* --- parse operators by their precedence --- */
 
-/* Get the token as it was written, for messages. */
-static const char *shown_token(const struct token *t, char *text, size_t size)
-{
-	if (t->kind == TOKEN_END)
-		return "the end";
-	snprintf(text, size, "'%.*s'", t->size < 60 ? (int)t->size : 60, t->text);
-	return text;
-}
-
 /* Set the error "... expected, not ..."; returns -1. */
-static int parser_unexpected(struct expression_parser *p, const char *wanted)
-{
-	char text[80];
-
-	return lexer_error(p->lexer, TOKEN(p)->column, "%s expected, not %s", wanted,
-			   shown_token(TOKEN(p), text, sizeof text));
-}
-
 static int parse_group(struct expression_parser *p, struct term *t)
 {
 	size_t column = t->column;
@@ -1630,15 +1670,8 @@ struct node *expression_parse(const char *text, const struct language *language,
 		else
 			n = expression_parse_part(&l, language);
 	}
-	if (n && l.token.kind != TOKEN_END) {
-		if (l.token.kind == TOKEN_NAME && unit_find(l.token.text, l.token.size))
-			lexer_error(&l, l.token.column,
-				    "a unit follows its number without a blank: 5%.*s",
-				    (int)l.token.size, l.token.text);
-		else
-			parser_unexpected(&p, "'&&', '||' or the end");
+	if (n && lexer_end(&l))
 		n = parser_failed(&p, n);
-	}
 	lexer_free(&l);
 	return n;
 }

@@ -116,6 +116,9 @@ struct lexer {
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);
 
+/* Test that a condition ends at the token. Returns -1 with l->error set if it does not. */
+int lexer_end(struct lexer *l);
+
 /* Set l->error to "column N: ..."; returns -1. */
 int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

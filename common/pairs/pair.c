@@ -90,10 +90,8 @@ int key_condition_parse(struct condition *c, struct lexer *l)
 int condition_parse_text(struct condition *c, const char *text, struct error *e)
 {
 	struct lexer l = {.text = text, .error = e};
-	int bad = lexer_next(&l) || key_condition_parse(c, &l);
+	int bad = lexer_next(&l) || key_condition_parse(c, &l) || lexer_end(&l);
 
-	if (!bad && l.token.kind != TOKEN_END)
-		bad = lexer_error(&l, l.token.column, "unexpected text after the condition");
 	lexer_free(&l);
 	return bad ? -1 : 0;
 }

@@ -15,7 +15,7 @@
 
 /* Distances. A name that differs by a prefix or suffix is between those that differ by one and by
  * two characters; the length of the prefix or suffix is added. */
-enum { EDIT = 2 * NEAREST_SIZE, AFFIX = 3 * NEAREST_SIZE };
+enum { SYNONYM = 1, EDIT = 2 * NEAREST_SIZE, AFFIX = 3 * NEAREST_SIZE };
 /* Characters that are enough for a prefix or suffix, and for a suffix without a separator. */
 enum { AFFIX_SHORTEST = 3, SUFFIX_IN_WORD = 5 };
 
@@ -105,6 +105,62 @@ static unsigned distance_to(const struct nearest *n, const char *name, size_t si
 	return least(d, EDIT * distance(n->word, n->size, name, size));
 }
 
+/* Words of other tools, and the names that they mean: columns, formats, options. */
+static const struct {
+	const char *word, *names;
+} synonyms[] = {
+	{"not", "!"},
+	{"mean", "avg"},
+	{"average", "avg"},
+	{"median", "p50"},
+	{"calls", "count"},
+	{"hits", "count"},
+	{"std", "total_stdev"},
+	{"json", "ndjson chrome"},
+	{"jsonl", "ndjson"},
+	{"html", "svg"},
+	{"flamegraph", "svg"},
+	{"flame", "svg"},
+	{"graphviz", "dot"},
+	{"pb", "pprof"},
+	{"ctrace", "ctf"},
+	{"babeltrace", "ctf"},
+	{"trace.dat", "trace-cmd"},
+	{"tracecmd", "trace-cmd"},
+	{"ftrace", "trace-cmd"},
+	{"catapult", "chrome"},
+	{"--top", "--limit"},
+	{"--head", "--limit"},
+	{"--max", "--limit"},
+	{"--filter", "--where"},
+	{"--format", "--to --from"},
+	{"--input-format", "--from"},
+	{"--by", "--group"},
+	{"--order", "--sort"},
+	{"--fields", "--columns"},
+	{"--from", "--since"},
+	{"--begin", "--since"},
+	{"--end", "--until"},
+	{"--silent", "--quiet"},
+};
+
+static bool is_synonym(const struct nearest *n, const char *name, size_t size)
+{
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+		const char *at = synonyms[i].names;
+
+		if (strlen(synonyms[i].word) != n->size ||
+		    memcmp(synonyms[i].word, n->word, n->size) != 0)
+			continue;
+		for (size_t one; *at; at += one + (at[one] == ' ')) {
+			one = strcspn(at, " ");
+			if (one == size && !memcmp(at, name, size))
+				return true;
+		}
+	}
+	return false;
+}
+
 void nearest_offer(struct nearest *n, const char *name, size_t size)
 {
 	const char *colon = memrchr(name, ':', size);
@@ -114,7 +170,17 @@ void nearest_offer(struct nearest *n, const char *name, size_t size)
 		return;
 	if (size == n->size && !memcmp(name, n->word, size)) {
 		n->distance = 0;
-		n->name[0] = '\0';
+		n->name[0] = n->second[0] = '\0';
+		return;
+	}
+	if (is_synonym(n, name, size)) {
+		bool more = n->distance == SYNONYM;
+
+		if (!n->distance ||
+		    (more && strlen(n->name) == size && !memcmp(n->name, name, size)))
+			return;
+		n->distance = SYNONYM;
+		snprintf(more ? n->second : n->name, NEAREST_SIZE, "%.*s", (int)size, name);
 		return;
 	}
 	d = distance_to(n, name, size);
@@ -136,11 +202,17 @@ void nearest_offer_words(struct nearest *n, const char *words)
 	}
 }
 
+bool nearest_means(const struct nearest *n)
+{
+	return n->distance <= SYNONYM && n->size < NEAREST_SIZE;
+}
+
 const char *nearest_hint(struct nearest *n)
 {
 	if (!n->name[0])
 		return "";
-	snprintf(n->hint, sizeof n->hint, "; did you mean '%s'?", n->name);
+	snprintf(n->hint, sizeof n->hint, "; did you mean '%s%s%s'?", n->name,
+		 *n->second ? "' or '" : "", n->second);
 	return n->hint;
 }
 

@@ -21,15 +21,21 @@ struct nearest {
 	size_t size;
 	unsigned distance; /* of name, in units of its own */
 	char name[NEAREST_SIZE];
-	char hint[NEAREST_SIZE + 24];
+	char second[NEAREST_SIZE]; /* another name that means the same, "" none */
+	char hint[2 * NEAREST_SIZE + 32];
 };
 
 void nearest_begin(struct nearest *n, const char *word, size_t size);
-/* Take a known name into account. If it is the word, the word is not misspelt: there is no hint. */
+/* Take a known name into account. If it is the word, the word is not misspelt: there is no hint. A
+ * name that means what the word means to the users of other tools is the nearest: avg for "mean".
+ */
 void nearest_offer(struct nearest *n, const char *name, size_t size);
 /* Take blank-separated names into account. */
 void nearest_offer_words(struct nearest *n, const char *words);
-/* Returns "; did you mean 'name'?", which is valid as long as n, or "" if no name is alike. */
+/* Test whether one of the names is the word, or means the same to users of other tools. */
+bool nearest_means(const struct nearest *n);
+/* Returns "; did you mean 'name'?", or 'name' or 'second', which is valid as long as n, or "" if no
+ * name is alike. */
 const char *nearest_hint(struct nearest *n);
 
 /*

@@ -50,5 +50,20 @@ int main(void)
 	suggests("slower", "slower faster slow", "");
 	suggests("total", "totals total", "");
 	suggests("total", "total totals", "");
+	/* a word of other tools is nearer than one that is alike, and may have two names */
+	suggests("mean", "meant avg", "avg");
+	suggests("mean", "avg mean", "");
+	suggests("mean", "count", "");
+	suggests("json", "table avg ndjson chrome", "ndjson");
+	{
+		struct nearest n;
+
+		nearest_begin(&n, "json", 4);
+		nearest_offer_words(&n, "ndjson csv chrome ndjson");
+		is_str(nearest_hint(&n), "; did you mean 'ndjson' or 'chrome'?", "both");
+		nearest_begin(&n, "mean", 4);
+		nearest_offer_words(&n, "avg avg");
+		is_str(nearest_hint(&n), "; did you mean 'avg'?", "once");
+	}
 	return done();
 }
