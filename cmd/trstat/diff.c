@@ -17,6 +17,7 @@
 #include "common/pairs/pair.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
+#include "common/value/aligned.h"
 #include "common/value/scalar.h"
 
 /* --- what the writers of --diff have in common --- */
@@ -1666,8 +1667,8 @@ static int print_diff(struct stage *stage, const struct diff_input *a, struct di
 	d->title = title;
 	d->quiet = stage->options->quiet;
 	text_init(text, &stage->output);
-	if (output_is_terminal(&stage->output) && !a->settings.wide)
-		width = table_terminal_width(output_fd(&stage->output));
+	screen_find(a->settings.screen, &stage->output);
+	width = a->settings.screen->width;
 	d->more = output_is_terminal(&stage->output) && !a->settings.limited;
 	d->limit = d->more && a->settings.format == TABLE_ALIGNED ? TABLE_ROWS : a->settings.limit;
 	bad = diff_write(d, &a->query, width, text, &e) || text_flush(text, &e);

@@ -9,6 +9,7 @@
 #include "cmd/trstat/prom.h"
 #include "cmd/trstat/table.h"
 #include "common/util/buffer.h"
+#include "common/value/aligned.h"
 
 /* Add the rows of a bucket of the key hist(F). */
 static int add_bucket(struct distribution *d, const struct key_cell *low, uint64_t count)
@@ -265,9 +266,9 @@ static void put_keys(const struct picture *p, const struct distribution *d, size
 						       p->table->ticks);
 			s = value;
 		}
-		if (p->table->width)
+		if (p->table->screen->width)
 			most = size + KEY_LEAST + 5 < p->width ? p->width - size - 5 : KEY_LEAST;
-		most = p->table->width && most > KEY_MOST ? KEY_MOST : most;
+		most = p->table->screen->width && most > KEY_MOST ? KEY_MOST : most;
 		size += format_characters(s, n) < most ? format_characters(s, n) : most;
 		begin_item(p, size, used);
 		text_puts(p->out, name);
@@ -425,7 +426,7 @@ int view_hist(const struct table *t, const struct hist *h, enum table_format for
 			    .hist = h,
 			    .out = out,
 			    .utf8 = plot_utf8(out->out),
-			    .width = t->width ? t->width : PLOT_WIDTH};
+			    .width = t->screen->width ? t->screen->width : PLOT_WIDTH};
 	size_t n, shown;
 	struct distribution *d = distributions(t, h, &n, e);
 	uint64_t clipped = 0;

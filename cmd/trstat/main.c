@@ -17,6 +17,7 @@
 
 struct command_line {
 	struct stat_settings settings;
+	struct screen screen;
 	const char **fail_if; /* conditions of --fail-if; to be freed */
 	size_t fail_ifs;
 	struct alarms alarms; /* the same, without --diff */
@@ -222,7 +223,7 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case 's': s->sort = arg; return 0;
 	case 'n': s->limited = true; return option_number("-n", arg, &s->limit, e);
 	case 't': return table_format_parse(arg, &s->format, e);
-	case OPT_WIDE: s->wide = true; return 0;
+	case OPT_WIDE: o->screen.limited = true; return 0;
 	case OPT_WHERE: s->where = arg; return 0;
 	case OPT_SINCE: return moment_option(&s->since, "--since", arg, e);
 	case OPT_UNTIL: return moment_option(&s->until, "--until", arg, e);
@@ -276,6 +277,7 @@ static const struct program program = {
 static int stat_start(int argc, char **argv, struct command_line *line,
 		      struct common_options *common)
 {
+	line->settings.screen = &line->screen;
 	columns_add_words(command_line_columns, sizeof command_line_columns);
 	return program_start(&program, argc, argv, line, common);
 }

@@ -10,6 +10,7 @@
 #include "cmd/trstat/table.h"
 #include "common/util/bytes.h"
 #include "common/util/heap.h"
+#include "common/value/aligned.h"
 
 struct pair_edges *pair_edges_new(const struct columns_wanted *w, size_t on, size_t b_cells,
 				  size_t a_cells)

@@ -76,10 +76,11 @@ static int parse_columns(struct query *q, const char *otherwise, size_t keys, st
 
 	if (parse_column_list(q, otherwise, e))
 		return -1;
-	for (const char *p = own || s->pair ? "" : otherwise; *p; p += *p == ',') {
+	for (const char *p = own ? "" : otherwise; *p; p += *p == ',') {
 		p += keys_item_length(p);
-		q->optional++;
+		q->usual++;
 	}
+	q->optional = s->pair ? 0 : q->usual;
 	if (sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names, keys,
 		       &q->columns, e))
 		return -1;
@@ -456,6 +457,8 @@ static struct table query_table(const struct query *q)
 			      .keys = q->keys.names,
 			      .by = &q->keys,
 			      .optional = q->optional,
+			      .usual = q->usual,
+			      .screen = q->settings->screen,
 			      .sort = &q->sort,
 			      .limit = q->settings->limit,
 			      .bounds = q->settings->bounds};
@@ -1739,8 +1742,7 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 	t.quiet = stage->options->quiet;
 	choose_order(&t, q, &order);
 	text_init(text, &stage->output);
-	if (output_is_terminal(&stage->output) && !s->wide)
-		t.width = table_terminal_width(output_fd(&stage->output));
+	screen_find(t.screen, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->limited && s->format == TABLE_ALIGNED &&
 	    (s->view <= VIEW_CALLEES || s->view == VIEW_UNPAIRED)) {
 		t.limit = TABLE_ROWS;

@@ -39,7 +39,8 @@ struct stat_settings {
 	enum table_format format;
 	uint64_t limit; /* 0: all */
 	bool limited;	/* limit is given */
-	bool wide, bounds, strict, partial, merge;
+	struct screen *screen;
+	bool bounds, strict, partial, merge;
 	bool empty_ok; /* a condition of --fail-if without a value is false */
 	enum view view;
 	const char *view_option; /* name of the view's option */
@@ -69,6 +70,7 @@ struct query {
 	/* number of first columns that are the default's, which a table leaves out where they are
 	   empty in all rows; 0 for pairs, which have times */
 	size_t optional;
+	size_t usual; /* number of first columns that -c does not name */
 	size_t shown; /* number of keys printed as such: all but those that a view has added */
 	/* after query_add_type: the settings with that key; to be freed */
 	struct stat_settings typed;

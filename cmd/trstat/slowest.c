@@ -12,6 +12,7 @@
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
+#include "common/value/aligned.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "common/util/error.h"
 #include "common/util/u128.h"
 #include "common/util/text.h"
+#include "common/value/aligned.h"
 #include "common/value/json.h"
 #include "common/value/scalar.h"
 
@@ -1030,11 +1030,6 @@ void plot_level(struct text *out, uint64_t value, uint64_t max, bool utf8)
 
 /* --- numbers, times and texts, for human-readable and machine formats --- */
 
-#define COUNT_OF(a)    (sizeof(a) / sizeof((a)[0]))
-#define ELLIPSIS       "..."
-#define ELLIPSIS_WIDTH 3
-#define NAME_LEAST     8 /* characters of a name that are not taken by the lines of a tree */
-
 /* Format a value, which must be present, for machine formats: an integer, or three decimals. */
 static size_t format_value(char out[static VALUE_SIZE], enum column_unit unit, int128 number)
 {
@@ -1153,84 +1148,6 @@ size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 	return n + 2;
 }
 
-/* Read the character at p: its length in bytes, and whether it is printable. */
-static size_t table_character(const char *p, size_t n, bool *printable)
-{
-	size_t length = utf8_length(p, n);
-	unsigned char c = (unsigned char)*p;
-
-	*printable = length && c >= 0x20 && c != 0x7f &&
-		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
-	return length ? length : 1;
-}
-
-size_t format_characters(const char *p, size_t n)
-{
-	size_t count = 0;
-	bool printable;
-
-	while (n) {
-		size_t length = table_character(p, n, &printable);
-
-		p += length;
-		n -= length;
-		count++;
-	}
-	return count;
-}
-
-/* Count the characters of the lines before a name of a tree: "| +-" has 4. Each level has two. */
-static size_t tree_lines(const char *p, size_t n)
-{
-	static const char *const levels[] = {"  ", "| ", "+-", "..", "│ ", "├─", "└─"};
-	size_t count = 0, size = 0, at = 0;
-
-	do {
-		count += size != 0 ? 2 : 0;
-		at += size;
-		size = 0;
-		for (size_t i = 0; !size && i < COUNT_OF(levels); i++)
-			if (strlen(levels[i]) <= n - at &&
-			    !memcmp(levels[i], p + at, strlen(levels[i])))
-				size = strlen(levels[i]);
-	} while (size);
-	return count;
-}
-
-size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
-{
-	size_t count = format_characters(p, n), head = count, tail = count, skip = 0;
-
-	if (count > width) {
-		size_t lines = tree_lines(p, n), most = width > NAME_LEAST ? width - NAME_LEAST : 0;
-
-		/* the innermost lines of a tree remain */
-		skip = lines > most ? lines - most : 0;
-		lines -= skip;
-		count -= skip;
-		if (count > width) {
-			head = skip + lines + (width - lines - ELLIPSIS_WIDTH + 1) / 2;
-			tail = skip + count - (width - ELLIPSIS_WIDTH - (head - skip));
-		}
-	}
-	for (size_t i = 0; n; i++) {
-		bool printable;
-		size_t length = table_character(p, n, &printable);
-
-		if (i == head && count > width)
-			text_put(out, ELLIPSIS, ELLIPSIS_WIDTH);
-		if (i >= skip && (i < head || i >= tail)) {
-			if (printable)
-				text_put(out, p, length);
-			else
-				text_char(out, '?');
-		}
-		p += length;
-		n -= length;
-	}
-	return count < width ? count : width;
-}
-
 /* --- tsv, csv, json and ndjson --- */
 
 static int format_cells(const struct table_rows *rows, struct text *out, struct error *e)
@@ -1280,133 +1197,107 @@ static int format_cells(const struct table_rows *rows, struct text *out, struct 
  * name from a trace must neither break the table nor control a terminal.
  */
 
-#define GAP	  "  "
-#define GAP_WIDTH 2
-#define NARROWEST 16 /* shortest length in characters to which a text is elided */
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
+/*
+ * The order in which columns leave a table that is too wide: what others show too, first. A table
+ * keeps the columns that it is sorted by.
+ */
+static unsigned table_leaves(const struct table *t, size_t column)
+{
+	static const char *const last[] = {"total",	   "total_percent", "self",
+					   "self_percent", "count",	    "total_max"};
+	const struct column *c = &t->columns->column[column];
+	unsigned left = 20;
+
+	for (size_t i = 0; t->sort && i < t->sort->count; i++)
+		if (!t->sort->key[i].group_key && t->sort->key[i].index == column)
+			return 0;
+	for (unsigned i = 0; i < COUNT_OF(last); i++)
+		if (!strcmp(c->type->name, last[i]))
+			return i + 1;
+	/* of percentiles those near the middle first, and p50 before the average */
+	if (c->type->flags & COLUMN_PERCENTILE)
+		left = 100 * c->numerator > 98 * c->denominator	  ? 10
+		       : 100 * c->numerator > 50 * c->denominator ? 30
+								  : 50;
+	return !strcmp(c->type->name, "total_avg") ? 40 : left;
+}
+
+/* Test whether a column is left out of all tables unless it is asked for. */
+static bool table_lacks(const struct table *t, const struct table_rows *rows, size_t i)
+{
+	const struct column *c = &t->columns->column[i];
+
+	return i < t->optional && rows->count &&
+	       (column_counts_ticks(c, t->ticks) || column_of_single_weights(c) ||
+		(c->type->part == PART_WHOLE && !table_durations_ns(t) && !t->columns->weights));
+}
+
+/* The printing order of an aligned table. */
 struct table_layout {
 	const struct table *table;
 	size_t *shown;	/* the columns in printing order */
 	size_t columns; /* number of those */
-	size_t *column; /* widths of all columns */
-	size_t *key;	/* widths of the group keys */
 	size_t *order;	/* the group keys in printing order: integers, then texts */
 	size_t keys;	/* number of those */
 	bool *text;	/* the group key is a text in some row */
 };
 
-static const char *table_unit_of(const struct table *t, const struct column *column)
+static void table_put_columns(struct table_layout *l, struct aligned *a,
+			      const struct table_rows *rows)
 {
-	return column_counts_ticks(column, t->ticks) ? " [ticks]" : "";
+	const struct table *t = l->table;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->columns->printed; i++) {
+		const struct column *c = &t->columns->column[i];
+
+		if (table_lacks(t, rows, i))
+			continue;
+		l->shown[l->columns++] = i;
+		a->column[n++] = (struct aligned_column){
+			.name = c->name,
+			.unit = column_counts_ticks(c, t->ticks) ? "ticks" : NULL,
+			.optional = i < t->optional,
+			.asked = i >= t->usual,
+			.leaves = table_leaves(t, i)};
+	}
+	for (int texts = 0; texts < 2; texts++) {
+		for (size_t i = 0; i < t->groups->keys; i++) {
+			if (l->text[i] != texts || i + 1 == t->hidden_key)
+				continue;
+			l->order[l->keys++] = i;
+			a->column[n++] = (struct aligned_column){.name = t->keys[i], .text = texts};
+		}
+	}
+	a->columns = n;
 }
 
-static void table_widen(size_t *width, size_t n)
-{
-	if (*width < n)
-		*width = n;
-}
-
-static size_t key_width(const struct table *t, size_t key, const struct key_cell *cell)
-{
-	char value[VALUE_SIZE];
-	const char *p;
-	size_t n;
-
-	if (cell->kind == KEY_MISSING)
-		return 0;
-	return groups_cell_text(t->groups, cell, &p, &n)
-		       ? format_characters(p, n)
-		       : format_key_aligned(value, t->by, key, cell, t->ticks);
-}
-
-/* Test whether a column is shown: it was asked for, or some row has a value that is not in
- * ticks. */
-static bool is_shown(const struct table_rows *rows, const struct column_value *values,
-		     size_t column)
-{
-	const struct table *t = rows->table;
-
-	if (column >= t->optional || !rows->count)
-		return true;
-	if (column_counts_ticks(&t->columns->column[column], t->ticks) ||
-	    (!table_durations_ns(t) && !t->columns->weights &&
-	     t->columns->column[column].type->part == PART_WHOLE))
-		return false;
-	if (column_of_single_weights(&t->columns->column[column]))
-		return false;
-	for (size_t r = 0; r < rows->count; r++)
-		if (values[r * t->columns->printed + column].present)
-			return true;
-	return false;
-}
-
-static void measure_widths(struct table_layout *l, const struct table_rows *rows,
-			   const struct column_value *values)
+static void table_put_row(const struct table_layout *l, struct aligned *a,
+			  const struct aggregate *row)
 {
 	const struct table *t = l->table;
 	const struct columns *c = t->columns;
-	size_t keys = t->groups->keys;
+	const struct key_cell *cells = groups_cells(t->groups, row);
+	char value[VALUE_SIZE];
 
-	for (size_t i = 0; i < c->printed; i++)
-		if (is_shown(rows, values, i))
-			l->shown[l->columns++] = i;
-	for (size_t i = 0; i < c->printed; i++)
-		l->column[i] = format_characters(c->column[i].name, strlen(c->column[i].name)) +
-			       strlen(table_unit_of(t, &c->column[i]));
-	for (size_t i = 0; i < keys; i++)
-		l->key[i] = format_characters(t->keys[i], strlen(t->keys[i]));
-	for (size_t r = 0; r < rows->count; r++) {
-		const struct key_cell *cells = groups_cells(t->groups, rows->row[r]);
-		char value[VALUE_SIZE];
+	for (size_t k = 0; k < l->columns; k++) {
+		const struct column *column = &c->column[l->shown[k]];
 
-		for (size_t i = 0; i < c->printed; i++)
-			table_widen(&l->column[i],
-				    format_column(value, &c->column[i], values[r * c->printed + i],
-						  t->ticks));
-		for (size_t i = 0; i < keys; i++) {
-			table_widen(&l->key[i], key_width(t, i, &cells[i]));
-			l->text[i] |= cells[i].kind == KEY_TEXT || cells[i].kind == KEY_STACK;
-		}
+		aligned_cell(a, value,
+			     format_column(value, column, column_value(c, column, row, &t->run),
+					   t->ticks),
+			     INK_PLAIN);
 	}
-	for (int texts = 0; texts < 2; texts++) {
-		for (size_t i = 0; i < keys; i++) {
-			if (l->text[i] == texts && i + 1 != t->hidden_key)
-				l->order[l->keys++] = i;
-		}
-	}
-}
+	for (size_t k = 0; k < l->keys; k++) {
+		const struct key_cell *cell = &cells[l->order[k]];
+		const char *p = value;
+		size_t n = 0;
 
-/* Elide the texts until the line fits, the longest first, none below NARROWEST. */
-static void fit_texts(struct table_layout *l, size_t width)
-{
-	const struct table *t = l->table;
-	size_t used = 0, keys = t->groups->keys;
-
-	for (size_t i = 0; i < l->columns; i++)
-		used += l->column[l->shown[i]] + GAP_WIDTH;
-	for (size_t i = 0; i < l->keys; i++)
-		used += l->key[l->order[i]] + GAP_WIDTH;
-	used -= used ? GAP_WIDTH : 0;
-
-	while (used > width) {
-		size_t longest = keys, second = NARROWEST, cut;
-
-		for (size_t i = 0; i < keys; i++) {
-			if (l->text[i] && (longest == keys || l->key[i] > l->key[longest]))
-				longest = i;
-		}
-		if (longest == keys || l->key[longest] <= NARROWEST)
-			return;
-		for (size_t i = 0; i < keys; i++) {
-			if (l->text[i] && i != longest && l->key[i] > second)
-				second = l->key[i];
-		}
-		/* down to the second longest; if they are equal, by one */
-		cut = l->key[longest] - second;
-		cut = cut ? cut : 1;
-		cut = cut < used - width ? cut : used - width;
-		l->key[longest] -= cut;
-		used -= cut;
+		if (!groups_cell_text(t->groups, cell, &p, &n) && cell->kind != KEY_MISSING)
+			n = format_key_aligned(value, t->by, l->order[k], cell, t->ticks);
+		aligned_cell(a, p, n, INK_PLAIN);
 	}
 }
 
@@ -1435,120 +1326,44 @@ static void table_put_interval(const struct interval *i, bool ticks, struct text
 	text_puts(out, ":\n");
 }
 
-static void table_put_header(const struct table_layout *l, struct text *out)
-{
-	const struct table *t = l->table;
-
-	for (size_t i = 0; i < l->columns; i++) {
-		const struct column *column = &t->columns->column[l->shown[i]];
-		const char *unit = table_unit_of(t, column);
-		size_t n = strlen(column->name);
-
-		text_pad(out, ' ',
-			 (i ? GAP_WIDTH : 0) + l->column[l->shown[i]] -
-				 format_characters(column->name, n) - strlen(unit));
-		format_elided(out, column->name, n, SIZE_MAX);
-		text_puts(out, unit);
-	}
-	for (size_t k = 0; k < l->keys; k++) {
-		size_t i = l->order[k], n = strlen(t->keys[i]);
-		size_t shown = format_characters(t->keys[i], n), pad;
-
-		shown = shown < l->key[i] ? shown : l->key[i];
-		pad = l->key[i] - shown;
-		if (l->columns + k)
-			text_puts(out, GAP);
-		if (!l->text[i])
-			text_pad(out, ' ', pad);
-		format_elided(out, t->keys[i], n, l->key[i]);
-		if (l->text[i] && k + 1 < l->keys)
-			text_pad(out, ' ', pad);
-	}
-	text_char(out, '\n');
-}
-
-static void table_put_row(const struct table_layout *l, const struct aggregate *a,
-			  const struct column_value *values, struct text *out)
-{
-	const struct table *t = l->table;
-	const struct groups *g = t->groups;
-	const struct key_cell *cells = groups_cells(g, a);
-
-	for (size_t k = 0; k < l->columns; k++) {
-		size_t i = l->shown[k], n;
-		char value[VALUE_SIZE];
-
-		n = format_column(value, &t->columns->column[i], values[i], t->ticks);
-		text_pad(out, ' ', (k ? GAP_WIDTH : 0) + l->column[i] - n);
-		text_put(out, value, n);
-	}
-	for (size_t k = 0; k < l->keys; k++) {
-		size_t i = l->order[k], shown = 0, n;
-		char value[VALUE_SIZE];
-		const char *p;
-
-		if (l->columns + k)
-			text_puts(out, GAP);
-		if (groups_cell_text(g, &cells[i], &p, &n)) {
-			shown = format_elided(out, p, n, l->key[i]);
-		} else if (cells[i].kind != KEY_MISSING) {
-			shown = format_key_aligned(value, t->by, i, &cells[i], t->ticks);
-			if (!l->text[i])
-				text_pad(out, ' ', l->key[i] > shown ? l->key[i] - shown : 0);
-			text_put(out, value, shown);
-			shown = l->text[i] ? shown : l->key[i];
-		}
-		if (k + 1 < l->keys && shown < l->key[i])
-			text_pad(out, ' ', l->key[i] - shown);
-	}
-	text_char(out, '\n');
-}
-
 static int format_aligned(const struct table_rows *rows, struct text *out, struct error *e)
 {
 	const struct table *t = rows->table;
-	const struct columns *c = t->columns;
-	size_t keys = t->groups->keys;
+	size_t columns = t->columns->printed, keys = t->groups->keys;
 	struct table_layout l = {
 		.table = t,
-		.shown = calloc(c->printed + 1, sizeof *l.shown),
-		.column = calloc(c->printed + 1, sizeof *l.column),
-		.key = calloc(keys + 1, sizeof *l.key),
+		.shown = calloc(columns + 1, sizeof *l.shown),
 		.order = calloc(keys + 1, sizeof *l.order),
 		.text = calloc(keys + 1, sizeof *l.text),
 	};
-	struct column_value *values = calloc(rows->count * c->printed + 1, sizeof *values);
-	const char *bounds = t->bounds ? table_bounds(c) : NULL;
-	int r = 0;
+	const char *bounds = t->bounds ? table_bounds(t->columns) : NULL;
+	struct aligned a;
+	int bad;
 
-	if (!l.shown || !l.column || !l.key || !l.order || !l.text || !values) {
-		r = error_no_memory(e);
-		goto out;
+	aligned_begin(&a, columns + keys);
+	a.failed |= !l.shown || !l.order || !l.text;
+	for (size_t i = 0; i < rows->count && !a.failed; i++) {
+		const struct key_cell *cells = groups_cells(t->groups, rows->row[i]);
+
+		for (size_t k = 0; k < keys; k++)
+			l.text[k] |= cells[k].kind == KEY_TEXT || cells[k].kind == KEY_STACK;
 	}
-	for (size_t i = 0; i < rows->count; i++) {
-		for (size_t k = 0; k < c->printed; k++)
-			values[i * c->printed + k] =
-				column_value(c, &c->column[k], rows->row[i], &t->run);
-	}
-	measure_widths(&l, rows, values);
-	if (t->width)
-		fit_texts(&l, t->width);
-	if (t->interval)
+	if (!a.failed)
+		table_put_columns(&l, &a, rows);
+	for (size_t i = 0; i < rows->count && !a.failed; i++)
+		table_put_row(&l, &a, rows->row[i]);
+	if (t->interval && !a.failed)
 		table_put_interval(t->interval, t->ticks, out);
-	table_put_header(&l, out);
-	for (size_t i = 0; i < rows->count && !text_failed(out); i++)
-		table_put_row(&l, rows->row[i], &values[i * c->printed], out);
+	a.hint = TABLE_HINT;
+	bad = aligned_write(&a, t->screen, out, e);
 	table_put_more(out, rows->left_out);
 	if (bounds)
 		text_printf(out, "\n%s\n", bounds);
-out:
-	free(values);
+	aligned_free(&a);
 	free(l.shown);
-	free(l.column);
-	free(l.key);
 	free(l.order);
 	free(l.text);
-	return r;
+	return bad;
 }
 
 /* --- table --- */
@@ -1633,21 +1448,4 @@ const char *table_bounds(const struct columns *c)
 	if (quantile && uniq)
 		return QUANTILE "; " UNIQ;
 	return quantile ? QUANTILE : uniq ? UNIQ : NULL;
-}
-
-unsigned table_terminal_width(int fd)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	char *end;
-
-	if (!isatty(fd))
-		return 0;
-	if (columns && *columns) {
-		unsigned long n = strtoul(columns, &end, 10);
-
-		if (!*end && n > 0 && n < 1000000)
-			return (unsigned)n;
-	}
-	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }

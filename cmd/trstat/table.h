@@ -12,6 +12,7 @@
 #include "common/pairs/keys.h"
 #include "common/stream/clocks.h"
 #include "common/util/error.h"
+#include "common/util/screen.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
 
@@ -288,12 +289,13 @@ struct table {
 	const struct keys *by; /* the keys that the first names are of; NULL: unknown */
 	size_t hidden_key; /* 1 + the index of a key that an aligned table leaves out; 0: none */
 	size_t optional;   /* number of first columns left out of an aligned table where empty */
+	size_t usual;	   /* number of first columns that the user did not ask for */
 	size_t limit;	   /* most rows; 0: all */
-	bool more;	/* aligned table: a last line counts the rows that the limit leaves out */
-	unsigned width; /* of the terminal, to which long texts are elided; 0: nothing is elided */
-	bool ticks;	/* the clock counts ticks */
-	bool quiet;	/* nothing is remarked on */
-	bool samples;	/* some calls are samples (statistics.c) */
+	bool more; /* aligned table: a last line counts the rows that the limit leaves out */
+	struct screen *screen;
+	bool ticks;			 /* the clock counts ticks */
+	bool quiet;			 /* nothing is remarked on */
+	bool samples;			 /* some calls are samples (statistics.c) */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };
@@ -323,12 +325,10 @@ const char *table_bounds(const struct columns *c);
 
 /* Most rows of a human-readable table on a terminal, where -n is not given. */
 enum { TABLE_ROWS = 50 };
+/* How a user sees the columns that a small width leaves out. */
+#define TABLE_HINT "-c NAMES or --width=0 shows them, or | less -RS"
 /* Write the last line of a table that lacks this number of rows, unless that is 0. */
 void table_put_more(struct text *out, size_t rows);
-
-/* Get the width of the terminal at fd: COLUMNS if it is a number, else the terminal's own;
- * else 0. */
-unsigned table_terminal_width(int fd);
 
 /*
  * Rows of cells in machine formats: tsv, csv, json and ndjson.
@@ -409,12 +409,6 @@ void format_interval(char out[static VALUE_SIZE], const struct interval *i, bool
 /* Format a column's value with its unit, "" where there is none; ticks have no unit. */
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks);
-
-/* Get the width of a text on a terminal in characters. */
-size_t format_characters(const char *p, size_t n);
-/* Write a text in at most width characters, its middle left out if necessary, unprintable
- * characters as '?'. Returns its width. */
-size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
 
 /*
  * Bars in a terminal.

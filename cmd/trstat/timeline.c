@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/value/aligned.h"
 #include "common/value/units.h"
 
 /* Characters of the value, the bars at least, the keys together, a key at least, and from tick to
@@ -90,7 +91,7 @@ static int add_sums(struct timeline *tl)
 static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t names)
 {
 	const struct table *t = tl->table;
-	size_t room = t->width ? t->width : PLOT_WIDTH, used = VALUE + 6 + names;
+	size_t room = t->screen->width ? t->screen->width : PLOT_WIDTH, used = VALUE + 6 + names;
 	uint64_t buckets, together;
 
 	tl->first = UINT64_MAX;
@@ -174,7 +175,7 @@ static size_t timeline_put_cell(const struct timeline *tl, struct text *out, siz
 /* Measure the keys. Returns -1 when out of memory. */
 static int timeline_measure_keys(struct timeline *tl)
 {
-	size_t width = tl->table->width;
+	size_t width = tl->table->screen->width;
 
 	tl->key = calloc(2 * tl->keys + 1, sizeof(*tl->key));
 	if (!tl->key)
@@ -204,7 +205,7 @@ static size_t timeline_fit_keys(struct timeline *tl, size_t most)
 		tl->key[k] = tl->widest[k];
 		sum += tl->key[k] + 2;
 	}
-	while (tl->table->width && sum > most) {
+	while (tl->table->screen->width && sum > most) {
 		size_t longest = 0;
 
 		for (size_t k = 1; k < tl->keys; k++)
@@ -305,12 +306,12 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 		return error_no_memory(e);
 	if (timeline_measure_keys(tl))
 		return error_no_memory(e);
-	n = t->width * 3 / 8 > NAMES ? t->width * 3 / 8 : NAMES;
+	n = t->screen->width * 3 / 8 > NAMES ? t->screen->width * 3 / 8 : NAMES;
 	fitted = timeline_fit_keys(tl, n);
-	timeline_lay_out(tl, width, t->width || fitted < n ? fitted : n);
+	timeline_lay_out(tl, width, t->screen->width || fitted < n ? fitted : n);
 	/* the bars may be fewer than fit */
 	n = VALUE + 2 + (tl->bars > LEAST ? tl->bars : LEAST);
-	timeline_fit_keys(tl, t->width > n + NAMES ? t->width - n : NAMES);
+	timeline_fit_keys(tl, t->screen->width > n + NAMES ? t->screen->width - n : NAMES);
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;

@@ -407,14 +407,15 @@ static int draw_tree(struct making *m, struct table *t, struct table_rows *rows,
 {
 	struct branches b = {.making = m, .utf8 = utf8, .levels = LEVELS_MOST};
 
-	if (t->width && t->width / 8 < LEVELS_MOST)
-		b.levels = t->width / 8 > LEVELS_LEAST ? t->width / 8 : LEVELS_LEAST;
+	if (t->screen->width && t->screen->width / 8 < LEVELS_MOST)
+		b.levels =
+			t->screen->width / 8 > LEVELS_LEAST ? t->screen->width / 8 : LEVELS_LEAST;
 	for (size_t i = 0; i < rows->count; i++) {
 		uint64_t depth = groups_cells(&m->groups, row[i])[prefix_size(m)].value;
 
 		b.deepest = depth > b.deepest ? depth : b.deepest;
 	}
-	if (t->width && b.deepest <= b.levels)
+	if (t->screen->width && b.deepest <= b.levels)
 		t->hidden_key = prefix_size(m) + 1;
 	return draw_lines(&b, row, rows->count);
 }

@@ -133,8 +133,8 @@ enum { WIDTH_MAX = 64, C1_LEAD = 0xc2 };
 void text_init(struct text *t, struct output *o)
 {
 	t->out = o;
-	t->used = 0;
-	t->failed = t->held = false;
+	t->used = t->escaped = 0;
+	t->failed = t->held = t->color = false;
 }
 
 /* Get the length of the control character at p, 0 if it is none. C1 characters are in UTF-8. */
@@ -174,9 +174,11 @@ static void text_show(struct text *t, bool all)
 	bool half = n && !all && (unsigned char)t->buffer[n - 1] == C1_LEAD;
 
 	n -= half;
-	write_out(t, t->buffer, mask(t->buffer, n));
+	n = t->escaped + mask(t->buffer + t->escaped, n - t->escaped);
+	write_out(t, t->buffer, n);
 	t->buffer[0] = (char)C1_LEAD;
 	t->used = half;
+	t->escaped = 0;
 }
 
 void text_make_room(struct text *t)
@@ -201,6 +203,26 @@ int text_flush(struct text *t, struct error *e)
 	if (e)
 		*e = t->error;
 	return -1;
+}
+
+void text_ink(struct text *t, enum ink ink)
+{
+	static const char *const sequences[] = {[INK_PLAIN] = "\033[0m",
+						[INK_HEADING] = "\033[1m",
+						[INK_ALARM] = "\033[1;31m",
+						[INK_WORSE] = "\033[31m",
+						[INK_BETTER] = "\033[32m"};
+	size_t n = strlen(sequences[ink]);
+
+	if (!t->color)
+		return;
+	if (n > TEXT_BUFFER - t->used)
+		text_make_room(t);
+	if (output_is_terminal(t->out))
+		t->used = t->escaped + mask(t->buffer + t->escaped, t->used - t->escaped);
+	memcpy(t->buffer + t->used, sequences[ink], n);
+	t->used += n;
+	t->escaped = output_is_terminal(t->out) ? t->used : 0;
 }
 
 void text_end_line(struct text *t)

@@ -140,6 +140,9 @@ int utf8_append(struct buffer *b, const char *p, size_t n);
  */
 int utf8_put(struct buffer *b, uint32_t c);
 
+/* What a text is, where the output has colours. */
+enum ink { INK_PLAIN, INK_HEADING, INK_ALARM, INK_WORSE, INK_BETTER };
+
 enum { TEXT_BUFFER = 65536 };
 
 struct text {
@@ -147,6 +150,8 @@ struct text {
 	size_t used;
 	bool failed;
 	bool held;		      /* see text_hold */
+	bool color;		      /* set by the caller: see text_ink */
+	size_t escaped;		      /* bytes of buffer up to the last sequence of text_ink */
 	struct error error;	      /* of the first failed write */
 	char buffer[TEXT_BUFFER + 8]; /* and a byte that waits for the next one */
 };
@@ -239,6 +244,9 @@ void text_hex(struct text *t, uint64_t v, unsigned width);
 
 /* Write c n times, usually a blank. */
 void text_pad(struct text *t, char c, size_t n);
+
+/* Write the following text in an ink, up to INK_PLAIN, if the text has colours. */
+void text_ink(struct text *t, enum ink ink);
 
 struct buffer;
 

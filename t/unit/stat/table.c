@@ -15,6 +15,7 @@ struct fixture {
 	struct columns columns;
 	struct groups groups;
 	struct sort sort;
+	struct screen screen;
 	struct table table;
 };
 
@@ -31,6 +32,7 @@ static void begin(struct fixture *f, const char *columns, const char *sort, size
 				  .columns = &f->columns,
 				  .keys = names,
 				  .sort = &f->sort,
+				  .screen = &f->screen,
 				  .run = {.last = 2000000000}};
 }
 
@@ -218,19 +220,19 @@ static void people(void)
 	       "table of ticks");
 	end(&f);
 
-	begin(&f, "count", NULL, 2);
+	begin(&f, "count", "count", 2);
 	call(&f, "0123456789abcdefghij0123456789ABCDEFGHIJ", 1, 1);
 	call(&f, "\xc3\xa4\xc3\xb6\xc3\xbc", 1, 1);
-	f.table.width = 38;
+	f.screen.width = 38;
 	is_str(show(&f, TABLE_ALIGNED),
 	       "count  tid  name\n"
 	       "    1    1  0123456789ab...9ABCDEFGHIJ\n"
 	       "    1    1  \xc3\xa4\xc3\xb6\xc3\xbc\n",
 	       "elided in the middle");
-	f.table.width = 5;
+	f.screen.width = 5;
 	is_str(show(&f, TABLE_ALIGNED),
 	       "count  tid  name\n"
-	       "    1    1  0123456...EFGHIJ\n"
+	       "    1    1  0...J\n"
 	       "    1    1  \xc3\xa4\xc3\xb6\xc3\xbc\n",
 	       "but not to nothing");
 	end(&f);

@@ -1,0 +1,47 @@
+/*
+ * screen.c - what human-readable output is shown on: the length of lines, headings again, colour
+ */
+#include "common/util/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+/* Get a size that the environment gives, or 0. */
+static unsigned screen_size_of(const char *name)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long n;
+
+	if (!text || !*text)
+		return 0;
+	n = strtoul(text, &end, 10);
+	return !*end && n < 1000000 ? (unsigned)n : 0;
+}
+
+/* Test whether colours are shown where --color does not decide. */
+static bool color_expected(const struct output *o)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return output_is_terminal(o) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void screen_find(struct screen *s, const struct output *o)
+{
+	struct winsize size = {0};
+	unsigned width = 0, height = 0;
+
+	if (output_is_terminal(o)) {
+		if (ioctl(output_fd(o), TIOCGWINSZ, &size))
+			size = (struct winsize){0};
+		width = screen_size_of("COLUMNS");
+		height = screen_size_of("LINES");
+		width = width ? width : size.ws_col;
+		height = height ? height : size.ws_row;
+	}
+	s->width = s->limited ? s->width : width;
+	s->height = height;
+	s->color = s->when == COLOR_AUTO ? color_expected(o) : s->when == COLOR_ALWAYS;
+}

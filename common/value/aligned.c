@@ -1,0 +1,355 @@
+/*
+ * aligned.c - rows of cells as a table for people, which fits the width of the screen
+ *
+ *        total  count  name
+ *     4.441 ms      2  std::map<int...operator[]
+ */
+#include "common/value/aligned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	GAP = 2,	/* blanks between columns */
+	SHORT = 16,	/* characters to which a text is shortened before columns are left out */
+	SHORTEST = 5,	/* the same where no other column can be left out */
+	ELLIPSIS = 3,	/* width of "..." */
+	NAME_LEAST = 8, /* characters of a name that are not taken by the lines of a tree */
+	INKS = 8,	/* a cell begins with INKS times its size, and its ink, in 32 bits */
+	UNIT_BESIDE = 3 /* " []" of a unit in a heading */
+};
+
+/* --- texts of a width --- */
+
+/* Read the character at p: its length in bytes, and whether it is printable. */
+static size_t aligned_character(const char *p, size_t n, bool *printable)
+{
+	size_t length = utf8_length(p, n);
+	unsigned char c = (unsigned char)*p;
+
+	*printable = length && c >= 0x20 && c != 0x7f &&
+		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
+	return length ? length : 1;
+}
+
+size_t format_characters(const char *p, size_t n)
+{
+	size_t count = 0;
+	bool printable;
+
+	while (n) {
+		size_t length = aligned_character(p, n, &printable);
+
+		p += length;
+		n -= length;
+		count++;
+	}
+	return count;
+}
+
+/* Count the characters of the lines before a name of a tree: "| +-" has 4. Each level has two. */
+static size_t tree_lines(const char *p, size_t n)
+{
+	static const char *const levels[] = {"  ", "| ", "+-", "..", "│ ", "├─", "└─"};
+	size_t count = 0, size = 0, at = 0;
+
+	do {
+		count += size != 0 ? 2 : 0;
+		at += size;
+		size = 0;
+		for (size_t i = 0; !size && i < sizeof(levels) / sizeof(*levels); i++)
+			if (strlen(levels[i]) <= n - at &&
+			    !memcmp(levels[i], p + at, strlen(levels[i])))
+				size = strlen(levels[i]);
+	} while (size);
+	return count;
+}
+
+size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
+{
+	size_t count = format_characters(p, n), head = count, tail = count, skip = 0;
+	size_t dots = width < ELLIPSIS ? width : ELLIPSIS;
+
+	if (count > width) {
+		size_t lines = tree_lines(p, n), most = width > NAME_LEAST ? width - NAME_LEAST : 0;
+
+		/* the innermost lines of a tree remain */
+		skip = lines > most ? lines - most : 0;
+		lines -= skip;
+		count -= skip;
+		if (count > width) {
+			head = skip + lines + (width - lines - dots + 1) / 2;
+			tail = skip + count - (width - dots - (head - skip));
+		}
+	}
+	for (size_t i = 0; n; i++) {
+		bool printable;
+		size_t length = aligned_character(p, n, &printable);
+
+		if (i == head && count > width)
+			text_put(out, "...", dots);
+		if (i >= skip && (i < head || i >= tail)) {
+			if (printable)
+				text_put(out, p, length);
+			else
+				text_char(out, '?');
+		}
+		p += length;
+		n -= length;
+	}
+	return count < width ? count : width;
+}
+
+/* --- cells --- */
+
+void aligned_begin(struct aligned *a, size_t columns)
+{
+	*a = (struct aligned){.columns = columns, .cells = {.spills = true}};
+	a->column = calloc(columns + 1, sizeof(*a->column));
+	a->failed = !a->column;
+}
+
+void aligned_free(struct aligned *a)
+{
+	free(a->column);
+	buffer_free(&a->cells);
+	*a = (struct aligned){0};
+}
+
+void aligned_cell(struct aligned *a, const char *p, size_t n, enum ink ink)
+{
+	struct aligned_column *c;
+	size_t width;
+
+	if (a->failed)
+		return;
+	n = n < UINT32_MAX / INKS ? n : UINT32_MAX / INKS;
+	c = &a->column[a->at];
+	width = format_characters(p, n);
+	c->width = c->width > width ? c->width : width;
+	c->filled |= n != 0;
+	a->failed =
+		buffer_u32(&a->cells, (uint32_t)(n * INKS + ink)) || buffer_append(&a->cells, p, n);
+	if (++a->at < a->columns)
+		return;
+	a->at = 0;
+	a->rows++;
+}
+
+/* --- the layout --- */
+
+static size_t heading_width(const struct aligned_column *c)
+{
+	size_t n = format_characters(c->name, strlen(c->name));
+
+	return c->unit ? n + UNIT_BESIDE + format_characters(c->unit, strlen(c->unit)) : n;
+}
+
+/* Get the length of a line whose texts have at most this width. */
+static size_t line_width(const struct aligned *a, size_t text)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < a->columns; i++) {
+		const struct aligned_column *c = &a->column[i];
+
+		if (!c->hidden)
+			used += (c->text && c->width > text ? text : c->width) + GAP;
+	}
+	return used ? used - GAP : 0;
+}
+
+/* Leave out the least important column, of those that the user asked for too if asked is set.
+ * Returns false if there is none. */
+static bool aligned_leave_out(struct aligned *a, bool asked)
+{
+	struct aligned_column *least = NULL;
+
+	for (size_t i = 0; i < a->columns; i++) {
+		struct aligned_column *c = &a->column[i];
+
+		if (!c->hidden && c->leaves && c->asked <= asked &&
+		    (!least || c->leaves >= least->leaves))
+			least = c;
+	}
+	if (least)
+		least->hidden = true;
+	return least != NULL;
+}
+
+/* Shorten the texts until the line fits, the longest first, none below least. */
+static void shorten_texts(struct aligned *a, size_t width, size_t least)
+{
+	size_t used = line_width(a, SIZE_MAX);
+
+	while (used > width) {
+		struct aligned_column *longest = NULL;
+		size_t second = least, cut;
+
+		for (size_t i = 0; i < a->columns; i++) {
+			struct aligned_column *c = &a->column[i];
+
+			if (c->text && !c->hidden && (!longest || c->width > longest->width))
+				longest = c;
+		}
+		if (!longest || longest->width <= least)
+			return;
+		for (size_t i = 0; i < a->columns; i++) {
+			const struct aligned_column *c = &a->column[i];
+
+			if (c->text && !c->hidden && c != longest && c->width > second)
+				second = c->width;
+		}
+		/* down to the second longest; if they are equal, by one */
+		cut = longest->width - second;
+		cut = cut ? cut : 1;
+		cut = cut < used - width ? cut : used - width;
+		longest->width -= cut;
+		used -= cut;
+	}
+}
+
+static void lay_out(struct aligned *a, size_t width)
+{
+	size_t texts = 0, share;
+
+	for (size_t i = 0; i < a->columns; i++) {
+		struct aligned_column *c = &a->column[i];
+		size_t heading = heading_width(c);
+
+		c->hidden = c->optional && !c->filled && a->rows;
+		c->width = c->width > heading ? c->width : heading;
+		texts += c->text && !c->hidden;
+	}
+	if (!width)
+		return;
+	share = width / 3 / (texts ? texts : 1);
+	share = share > SHORT ? share : SHORT;
+	while (line_width(a, share) > width && aligned_leave_out(a, false))
+		;
+	while (line_width(a, SHORT) > width && aligned_leave_out(a, true))
+		;
+	shorten_texts(a, width, SHORT);
+	shorten_texts(a, width, SHORTEST);
+}
+
+/* --- output --- */
+
+static void put_heading(const struct aligned *a, struct text *out)
+{
+	size_t before = 0;
+
+	text_ink(out, INK_HEADING);
+	for (size_t i = 0; i < a->columns; i++) {
+		const struct aligned_column *c = &a->column[i];
+		size_t all = heading_width(c), shown = all < c->width ? all : c->width;
+
+		if (c->hidden)
+			continue;
+		text_pad(out, ' ', before + (c->text ? 0 : c->width - shown));
+		format_elided(out, c->name, strlen(c->name), c->unit ? SIZE_MAX : c->width);
+		if (c->unit) {
+			text_puts(out, " [");
+			format_elided(out, c->unit, strlen(c->unit), SIZE_MAX);
+			text_char(out, ']');
+		}
+		before = GAP + (c->text ? c->width - shown : 0);
+	}
+	text_ink(out, INK_PLAIN);
+	text_char(out, '\n');
+}
+
+/* Write the row at p, and move p to the next one. */
+static void aligned_put_row(const struct aligned *a, const uint8_t **p, struct text *out)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < a->columns; i++) {
+		const struct aligned_column *c = &a->column[i];
+		uint32_t head = get_u32(*p);
+		const char *cell = (const char *)*p + sizeof(head);
+		size_t n = head / INKS, shown;
+		enum ink ink = (enum ink)(head % INKS);
+
+		*p += sizeof(head) + n;
+		if (c->hidden)
+			continue;
+		shown = format_characters(cell, n);
+		shown = shown < c->width ? shown : c->width;
+		text_pad(out, ' ', before + (c->text ? 0 : c->width - shown));
+		if (ink && n)
+			text_ink(out, ink);
+		format_elided(out, cell, n, c->width);
+		if (ink && n)
+			text_ink(out, INK_PLAIN);
+		before = GAP + (c->text ? c->width - shown : 0);
+	}
+	text_char(out, '\n');
+}
+
+/* Write words as lines that fit the screen. text has no line ends. */
+static void aligned_remark(const struct screen *s, struct text *out, const char *text)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, " "), width = format_characters(text, n);
+		bool next = used && s->width && used + 1 + width > s->width;
+
+		if (used)
+			text_char(out, next ? '\n' : ' ');
+		used = (used && !next ? used + 1 : 0) + width;
+		format_elided(out, text, n, SIZE_MAX);
+		text += n + (text[n] == ' ');
+	}
+	text_char(out, '\n');
+}
+
+/* Name the columns that were left out, once in a run. */
+static int remark_left_out(const struct aligned *a, struct screen *s, struct text *out)
+{
+	struct buffer text = {0};
+	const char *before = "... left out at this width: ";
+	bool any = false, bad = false;
+
+	for (size_t i = 0; i < a->columns; i++) {
+		const struct aligned_column *c = &a->column[i];
+
+		if (!c->hidden || (c->optional && !c->filled))
+			continue;
+		bad = bad || buffer_puts(&text, any ? ", " : before) || buffer_puts(&text, c->name);
+		any = true;
+	}
+	bad = bad ||
+	      (any && a->hint && (buffer_puts(&text, "; ") || buffer_puts(&text, a->hint))) ||
+	      (any && buffer_u8(&text, 0));
+	if (any && !bad && !s->remarked) {
+		aligned_remark(s, out, (const char *)text.data);
+		s->remarked = true;
+	}
+	buffer_free(&text);
+	return bad ? -1 : 0;
+}
+
+int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct error *e)
+{
+	const uint8_t *p = a->cells.data, *rest = p;
+	/* a line of the screen is the prompt's */
+	size_t again = s->height > 3 ? s->height - 2 : SIZE_MAX;
+
+	if (a->failed)
+		return error_no_memory(e);
+	lay_out(a, s->width);
+	out->color = s->color;
+	for (size_t row = 0; (row < a->rows || !row) && !text_failed(out); row++) {
+		if (row % again == 0)
+			put_heading(a, out);
+		if (row < a->rows)
+			aligned_put_row(a, &p, out);
+		if (p - rest > BUFFER_PIECE) {
+			buffer_rest(&a->cells);
+			rest = p;
+		}
+	}
+	return remark_left_out(a, s, out) ? error_no_memory(e) : 0;
+}

@@ -1,0 +1,78 @@
+/*
+ * aligned.h - rows of cells as a table for people, which fits the width of the screen
+ *
+ *        total  count  name
+ *     6.956 ms      3  linux:schedule
+ *     4.441 ms      2  std::map<int...operator[]
+ *     ... left out at this width: avg, p50; -c NAMES or --width=0 shows them, or | less -RS
+ *
+ *     struct aligned a;
+ *
+ *     aligned_begin(&a, 2);
+ *     a.column[0] = (struct aligned_column){.name = "total"};
+ *     a.column[1] = (struct aligned_column){.name = "name", .text = true};
+ *     for each row: aligned_cell(&a, "6.956 ms", 8, INK_PLAIN); aligned_cell(&a, name, n,
+ * INK_PLAIN); bad = aligned_write(&a, screen, out, &e); aligned_free(&a);
+ *
+ * Numbers are aligned right, texts left. Where a line is longer than the screen's width, columns
+ * are left out, those of the highest .leaves first, until texts have a third of the line; then the
+ * middle of the longest texts is left out. Columns that the user asked for are only left out where
+ * the shortest texts do not fit beside them. Unprintable characters are shown as '?', because a
+ * name from a trace must neither break the table nor control a terminal. On a terminal the heading
+ * is repeated on each screenful.
+ *
+ * Cells are kept until the table is written: memory beyond 1 MiB is in a temporary file (buffer.h).
+ */
+#ifndef TR_VALUE_ALIGNED_H
+#define TR_VALUE_ALIGNED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/util/buffer.h"
+#include "common/util/error.h"
+#include "common/util/screen.h"
+#include "common/util/text.h"
+
+struct aligned_column {
+	const char *name; /* the heading */
+	const char *unit; /* of the numbers, named in the heading: "cycles"; NULL: none */
+	bool text;	  /* not a number: aligned left, and shortened where the line is too long */
+	bool optional;	  /* left out, without a remark, where the cells of all rows are empty */
+	unsigned leaves;  /* columns with the highest number are left out first; 0: never */
+	bool asked;	  /* the user named the column */
+	/* by aligned_cell and aligned_write */
+	size_t width;
+	bool filled, hidden;
+};
+
+/* Names belong to the caller. */
+struct aligned {
+	struct aligned_column *column;
+	size_t columns, rows;
+	size_t at;	     /* column of the next cell */
+	struct buffer cells; /* of each its size and ink, then its text */
+	const char *hint;    /* how the user sees the columns that are left out; NULL: no option */
+	bool failed;	     /* out of memory */
+};
+
+/* Start a table; the caller then fills the columns. */
+void aligned_begin(struct aligned *a, size_t columns);
+void aligned_free(struct aligned *a);
+
+/* Append the next cell, row by row; "" is an empty one. */
+void aligned_cell(struct aligned *a, const char *p, size_t n, enum ink ink);
+
+/*
+ * Write the table. Returns -1 with e filled when out of memory, also before. Failures to write are
+ * reported by text_flush.
+ */
+int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct error *e);
+
+/* Get the width of a text on a terminal in characters. */
+size_t format_characters(const char *p, size_t n);
+/* Write a text in at most width characters, its middle left out if necessary, unprintable
+ * characters as '?'. Returns its width. */
+size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
+
+#endif

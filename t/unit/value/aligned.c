@@ -1,0 +1,120 @@
+/* Aligned tables that fit a width. */
+#include "t/unit/tap.h"
+
+#include "common/value/aligned.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct screen screen;
+
+/* Write a table: a line of headings, then lines of cells; "name" and "file" are texts. */
+static const char *show(const char *leaves, const char *const *line, size_t lines)
+{
+	static char shown[8192];
+	static struct text text;
+	struct output o = {.fd = memfd_create("table", 0)};
+	size_t columns = strlen(leaves);
+	char copy[20][300];
+	struct aligned a;
+	struct error e;
+	ssize_t n;
+
+	aligned_begin(&a, columns);
+	a.hint = "--width=0 shows them";
+	for (size_t i = 0; i < lines; i++) {
+		char *p = strcpy(copy[i], line[i]), *cell;
+
+		for (size_t k = 0; k < columns; k++) {
+			cell = strsep(&p, ",");
+			if (i)
+				aligned_cell(&a, cell, strlen(cell), INK_PLAIN);
+			else
+				a.column[k] = (struct aligned_column){
+					.name = cell,
+					.text = !strcmp(cell, "name") || !strcmp(cell, "file"),
+					.asked = leaves[k] >= 'a',
+					.leaves = (unsigned)(leaves[k] % 32) % 16,
+					.optional = leaves[k] == '9',
+					.unit = strcmp(cell, "self") ? NULL : "cycles"};
+		}
+	}
+	text_init(&text, &o);
+	if (aligned_write(&a, &screen, &text, &e) || text_flush(&text, &e))
+		printf("# %s\n", e.what);
+	n = pread(o.fd, shown, sizeof(shown) - 1, 0);
+	shown[n < 0 ? 0 : n] = '\0';
+	close(o.fd);
+	aligned_free(&a);
+	screen.remarked = false;
+	return shown;
+}
+
+#define SHOW(leaves, ...)                                                                          \
+	show(leaves, (const char *const[]){__VA_ARGS__},                                           \
+	     sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+#define LONG "abcdefghijklmnopqrstuvwxyz0123456789"
+
+/* The length of the longest line. */
+static size_t longest(const char *shown)
+{
+	size_t most = 0;
+
+	while (*shown) {
+		size_t n = strcspn(shown, "\n");
+
+		most = n > most ? n : most;
+		shown += n + 1;
+	}
+	return most;
+}
+
+int main(void)
+{
+	screen = (struct screen){0};
+	is_str(SHOW("0120", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG, ",,,b"),
+	       "total   p50     avg  name\n"
+	       " 1 ms  2 ms  333 ms  " LONG "\n"
+	       "                     b\n",
+	       "no width: nothing is left out");
+	screen.width = 31;
+	is_str(SHOW("0210", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG),
+	       "total     avg  name\n"
+	       " 1 ms  333 ms  abcdefg...456789\n"
+	       "... left out at this width:\n"
+	       "p50; --width=0 shows them\n",
+	       "the least important column is left out, then the text is shortened");
+	is_str(SHOW("0ba0", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG),
+	       "total     avg  name\n"
+	       " 1 ms  333 ms  abcdefg...456789\n"
+	       "... left out at this width:\n"
+	       "p50; --width=0 shows them\n",
+	       "so is one that was asked for, where the text is too short else");
+	screen.width = 38;
+	is_str(SHOW("0ba0", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG),
+	       "total   p50     avg  name\n"
+	       " 1 ms  2 ms  333 ms  abcdefg...3456789\n",
+	       "and not otherwise");
+	is_str(SHOW("0900", "total,p50,self,name", "1 ms,,3,b"),
+	       "total  self [cycles]  name\n"
+	       " 1 ms              3  b\n",
+	       "an empty optional column, and a unit");
+	is_str(SHOW("00", "total,name"), "total  name\n", "no rows");
+	for (screen.width = 1; screen.width < 60; screen.width++) {
+		size_t most =
+			longest(SHOW("0ba2100", "1,p50,avg,max,p99,name,file",
+				     "1 ms,2 ms,333 ms,444 ms,1," LONG "," LONG, "1,2,3,4,5,b,c"));
+
+		if (screen.width >= 27 && most > screen.width)
+			printf("# %zu at width %u\n", most, screen.width);
+		ok(screen.width < 27 || most <= screen.width, "width");
+	}
+	screen = (struct screen){.height = 4};
+	is_str(SHOW("0", "n", "1", "2", "3"), "n\n1\n2\nn\n3\n", "the heading again");
+	screen = (struct screen){.color = true};
+	is_str(SHOW("0", "n", "1"), "\033[1mn\033[0m\n1\n", "an ink");
+	return done();
+}
