@@ -55,6 +55,34 @@ setup() {
 	examples "$(grep -c '^\$ ' text)" <text
 }
 
+@test "each command of the README for a trace of a system prints an answer" {
+	trdecode -q trace.dat | trencode -q -t ctf -o lttng-trace
+	trdecode -q trace.dat | trencode -q -o trace.txt
+	trdecode -q uftrace.data | trsym -q | trencode -q -t chrome -o trace.json
+	trdecode -q perf.data | trencode -q -t pprof -o profile.pb.gz
+	cp "$DATA/perfetto/state-track.pftrace" trace.pftrace
+	gunzip -c "$DATA/perf/zstd.txt.gz" >script.txt
+	ln -s trace.dat INPUT
+	sed -n '/^I have a trace/,/^What/s/^    .*  \(trdecode .*\)/\1/p' "$ROOT/README" >commands
+	[ "$(wc -l <commands)" -ge 11 ]
+	while read -r command; do
+		run -0 --separate-stderr bash -o pipefail -c "$command"
+		[ "${#lines[@]}" -ge 2 ] || fail "$command: $output$stderr"
+	done <commands
+	# what the text says of the last program holds for each
+	run -0 bash -o pipefail -c "$(head -n 1 commands | sed 's/trstat.*/trencode -q -t svg -o graph.svg/')"
+	[ -s graph.svg ]
+}
+
+@test "lines of prose of the README fit 100 columns, and it counts the recipes" {
+	run grep -nE '^[^|!].{100}' "$ROOT/README"
+	assert_output ''
+	run grep -oE '[0-9]+ (questions|common tasks)' "$ROOT/README"
+	recipes=$(grep -c '^\.Ss ' "$ROOT/man7/trutils-recipes.7")
+	assert_line "$recipes questions"
+	assert_line "$recipes common tasks"
+}
+
 @test "the commands of trutils-recipes(7)" {
 	[[ $(grep -c '^\.Ss ' "$ROOT/man7/trutils-recipes.7") -ge 30 ]]
 	literal trutils-recipes >text
