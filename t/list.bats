@@ -58,6 +58,28 @@ load lib
 	assert_line --regexp '^ +prev_comm +text +"[^"]+"$'
 }
 
+@test "the fields that all types of a group have are printed once, before them" {
+	for trace in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/s390x-v7-zstd-sched-syscalls.dat \
+		lttng/v2.6-le64-packed.tar.gz perf/sched.data.gz; do
+		# by the JSON: the fields of each group of three types or more, and those of the kernel
+		trdecode -q --list --json "$DATA/$trace" | jq -r '[.[] | select(.events > 0)] |
+			def shared: length as $n | map(.fields | map("\(.name) \(.kind)") | unique) | add // [] |
+				group_by(.) | map(select(length == $n)[0]);
+			([.[] | select(any(.fields[]; .name | startswith("common_")))] | select(length > 1) | shared[] |
+				select(startswith("common_")) | "the kernel: \(.)"),
+			(group_by(.group)[] | select(length > 2) | .[0].group as $g | shared[] |
+				select(startswith("common_") | not) | "\($g): \(.)")' | sort >want
+		trdecode -q --list "$DATA/$trace" >list
+		awk '/in each type of/ { sub(/.*in each type of /, ""); group = $0; next } NR == 1 || !/^     / { exit_ = NR > 1 }
+			exit_ { exit } NR > 1 { print group, $1, $2 }' list | sort | diff - want
+		[ -s want ]
+		# and nowhere else
+		if grep -q '^the kernel: ' want; then
+			assert_equal "$(grep -c ' common_' list)" "$(grep -c '^the kernel: ' want)"
+		fi
+	done
+}
+
 @test "a list of calls has arguments as an example" {
 	trace=$RECORDED/apitrace/backtrace.trace
 	trdecode -q --list --json "$trace" >"$BATS_TEST_TMPDIR/list"
@@ -86,7 +108,7 @@ load lib
 	refute_line --partial 'uftrace  entry'
 	# the same types of two streams are one line
 	run -0 trdecode -q --list <(cat s s)
-	assert_line --index 1 --regexp '^ +3458 .* entry$'
+	assert_line --regexp '^ +3458 .* entry$'
 }
 
 @test "a list of damage has what can be read, and the status; of no trace nothing" {

@@ -750,6 +750,19 @@ struct listed_field {
 	size_t name, name_size; /* in texts */
 	const char *kind;
 	size_t example, example_size; /* in texts; 0 bytes: none was seen */
+	uint32_t share;		      /* number of its share, less 1; 0: none */
+};
+
+/*
+ * What the types of a group have in common, which is printed once, before them: a group, or a field
+ * of a type of the group. The types of the kernel, which all have fields "common_...", are a
+ * group for these fields.
+ */
+struct list_share {
+	uint32_t types; /* with the field, or of the group */
+	uint32_t last;	/* number of the last of these, less 1 */
+	uint32_t group; /* the group's share */
+	bool printed;	/* of a group */
 };
 
 /* Types of one name, group and kind: sources and segments may declare them again. */
@@ -776,8 +789,10 @@ struct type_list {
 	size_t nlisted;
 	uint32_t declared; /* the first type that is not in listed */
 	struct buffer texts, scratch;
-	int events_width, group_width;	  /* of columns */
-	const struct listed_type *common; /* has the fields that are printed once; NULL: none */
+	struct intern share_keys;
+	struct list_share *shares; /* by number of the key */
+	size_t nshares, shares_capacity;
+	int events_width, group_width; /* of columns */
 };
 
 static int by_events(const void *a, const void *b)
@@ -826,24 +841,87 @@ static void list_put_field(const struct type_list *l, struct text *t, const stru
 	text_char(t, '\n');
 }
 
+enum { SHARE_LEAST = 3 }; /* types of a group whose fields are printed once */
+
 static bool list_is_common(const struct type_list *l, const struct listed_field *f)
 {
 	return f->name_size > 7 && !memcmp(l->texts.data + f->name, "common_", 7);
 }
 
-/* Test whether a field is among those of all types of the kernel, which are printed once. */
+/* Count a type for a share, whose key is in l->scratch. group: that of a field, else INTERN_NONE.
+ * Returns its number; INTERN_NONE: out of memory. */
+static uint32_t list_count_share(struct type_list *l, size_t type, uint32_t group)
+{
+	uint32_t number = intern(&l->share_keys, l->scratch.data, l->scratch.size);
+
+	if (number == INTERN_NONE)
+		return INTERN_NONE;
+	if (number == l->nshares) {
+		if (ARRAY_GROW(l->shares, l->shares_capacity, l->nshares))
+			return INTERN_NONE;
+		l->shares[l->nshares++] =
+			(struct list_share){.group = group == INTERN_NONE ? number : group};
+	}
+	l->shares[number].types += l->shares[number].last != type + 1;
+	l->shares[number].last = (uint32_t)type + 1;
+	return number;
+}
+
+/* Count the type for its group, or for that of the kernel. Returns as list_count_share. */
+static uint32_t list_count_group(struct type_list *l, const struct listed_type *t, size_t type,
+				 bool kernel)
+{
+	struct text_ref group = t->type->group;
+
+	l->scratch.size = 0;
+	return buffer_append(&l->scratch, kernel ? "k" : "g", 1) ||
+			       (!kernel && buffer_append(&l->scratch, group.text, group.size))
+		       ? INTERN_NONE
+		       : list_count_share(l, type, INTERN_NONE);
+}
+
+/* Count a type's group and fields. Returns -1 when out of memory. */
+static int list_count_fields(struct type_list *l, struct listed_type *t, size_t type)
+{
+	uint32_t own = list_count_group(l, t, type, false);
+
+	for (size_t i = 0; i < t->type->nfields && own != INTERN_NONE; i++) {
+		struct listed_field *f = &t->fields[i];
+		uint32_t group = own, number;
+
+		if (list_is_common(l, f))
+			group = list_count_group(l, t, type, true);
+		l->scratch.size = 0;
+		if (group == INTERN_NONE || buffer_append(&l->scratch, "f", 1) ||
+		    buffer_append(&l->scratch, &group, sizeof(group)) ||
+		    buffer_append(&l->scratch, &f->kind, sizeof(f->kind)) ||
+		    buffer_append(&l->scratch, l->texts.data + f->name, f->name_size))
+			return -1;
+		number = list_count_share(l, type, group);
+		if (number == INTERN_NONE)
+			return -1;
+		f->share = number + 1;
+	}
+	return own == INTERN_NONE ? -1 : 0;
+}
+
+/* Find the fields that all listed types of a group have. Returns -1 when out of memory. */
+static int list_find_shares(struct type_list *l, const struct listed_type **types, bool all)
+{
+	for (size_t i = 0; i < l->ntypes; i++)
+		if ((all || types[i]->events) &&
+		    list_count_fields(l, (struct listed_type *)(uintptr_t)types[i], i))
+			return -1;
+	return 0;
+}
+
+/* Test whether a field is printed once, before the types of its group. */
 static bool is_printed_once(const struct type_list *l, const struct listed_field *f)
 {
-	const char *texts = (const char *)l->texts.data;
+	const struct list_share *s = f->share ? &l->shares[f->share - 1] : NULL;
 
-	for (size_t i = 0; l->common && list_is_common(l, f) && i < l->common->type->nfields; i++) {
-		const struct listed_field *c = &l->common->fields[i];
-
-		if (c->name_size == f->name_size && !strcmp(c->kind, f->kind) &&
-		    !memcmp(texts + c->name, texts + f->name, f->name_size))
-			return true;
-	}
-	return false;
+	return s && s->types == l->shares[s->group].types &&
+	       s->types >= (list_is_common(l, f) ? 2 : SHARE_LEAST);
 }
 
 static int list_field_width(const struct listed_type *type)
@@ -903,40 +981,33 @@ static void list_put_type(const struct type_list *l, struct text *t, const struc
 	}
 }
 
-/* Print the fields that all types of the kernel have, with examples of the first type. */
-static void put_common(const struct type_list *l, struct text *t)
+/* Print the fields that all types of a group have, with the examples of its first type, if they are
+ * not printed yet. */
+static void put_shared(const struct type_list *l, struct text *t, const struct listed_type *type)
 {
 	int indent = l->events_width + 23 + l->group_width;
+	struct list_share *present = NULL;
 
-	if (!l->common)
-		return;
-	text_pad(t, ' ', (size_t)indent - 2);
-	text_puts(t, "in each type of the kernel:\n");
-	for (size_t i = 0; i < l->common->type->nfields; i++)
-		if (list_is_common(l, &l->common->fields[i]))
-			list_put_field(l, t, &l->common->fields[i], indent,
-				       list_field_width(l->common));
-}
+	for (size_t i = 0; i < type->type->nfields; i++) {
+		const struct listed_field *f = &type->fields[i];
+		struct list_share *group =
+			f->share ? &l->shares[l->shares[f->share - 1].group] : NULL;
 
-/* Find the type whose common fields are printed once: the first with events, if others have some.
- */
-static const struct listed_type *common_type(const struct type_list *l,
-					     const struct listed_type **types, bool all)
-{
-	const struct listed_type *first = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->ntypes; i++) {
-		const struct listed_type *type = types[i];
-
-		if ((!all && !type->events) || !type->type->nfields ||
-		    !list_is_common(l, &type->fields[0]))
+		if (!is_printed_once(l, f) || (group->printed && group != present))
 			continue;
-		n++;
-		if (!first && type->events)
-			first = type;
+		if (group != present) {
+			text_pad(t, ' ', (size_t)indent - 2);
+			text_puts(t, "in each type of ");
+			if (list_is_common(l, f))
+				text_puts(t, "the kernel");
+			else
+				text_masked(t, type->type->group.text, type->type->group.size);
+			text_puts(t, ":\n");
+		}
+		present = group;
+		group->printed = true;
+		list_put_field(l, t, f, indent, list_field_width(type));
 	}
-	return n > 1 ? first : NULL;
 }
 
 static void list_print_text(struct type_list *l, struct text *t, const struct listed_type **types,
@@ -956,8 +1027,9 @@ static void list_print_text(struct type_list *l, struct text *t, const struct li
 	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", l->events_width, "events",
 		    l->ticks ? "" : "rate", "kind", l->group_width, "group",
 		    "type, with its fields and an example of each");
-	l->common = common_type(l, types, all);
-	put_common(l, t);
+	for (size_t i = 0; i < l->ntypes; i++)
+		if (types[i]->events)
+			put_shared(l, t, types[i]);
 	for (size_t i = 0; i < l->ntypes; i++)
 		if (all || types[i]->events)
 			list_put_type(l, t, types[i]);
@@ -1024,15 +1096,17 @@ enum list_style {
 static int list_print(struct type_list *l, struct text *t, enum list_style style)
 {
 	const struct listed_type **types = sorted_types(l);
+	int bad;
 
 	if (!types && l->ntypes)
 		return -1;
+	bad = style != LIST_JSON && list_find_shares(l, types, style == LIST_ALL) ? -1 : 0;
 	if (style == LIST_JSON)
 		print_json(l, t, types);
-	else
+	else if (!bad)
 		list_print_text(l, t, types, style == LIST_ALL);
 	free(types);
-	return 0;
+	return bad;
 }
 
 /* --- the thread that reads the stream for --list --- */
@@ -1290,6 +1364,8 @@ static void list_free(struct type_list *l)
 		free(l->types[i].fields);
 	free(l->types);
 	free(l->listed);
+	free(l->shares);
+	intern_free(&l->share_keys);
 	intern_free(&l->keys);
 	buffer_free(&l->texts);
 	buffer_free(&l->scratch);
