@@ -62,6 +62,11 @@ page_examples() {
 		sed -e ':a' -e '/\(|\|&&\)$/{N;s/\n */ /;ba' -e '}' -e '/\\$/{N;s/\\\n *//;ba' -e '}'
 }
 
+# terminal WIDTH COMMAND...: its output on a terminal of that width that shows UTF-8; after need_terminal
+terminal() {
+	LC_ALL=C.UTF-8 COLUMNS=$1 script -qec "${*:2}" /dev/null </dev/null | tr -d '\r'
+}
+
 # errors COMMAND: its stderr alone; a program that fails writes the cause into its stream, on stdout
 errors() {
 	{ "$@" >/dev/null; } 2>&1

@@ -69,11 +69,6 @@ same_tree() {
 	assert_output --partial '--tree and --hist do not go together'
 }
 
-# terminal WIDTH COMMAND...: its standard output on a terminal of that width
-terminal() {
-	LC_ALL=C.UTF-8 COLUMNS=$1 script -qec "${*:2}" /dev/null </dev/null | tr -d '\r'
-}
-
 # The lines of a tree by its rows "depth name" in order: a line goes on from a row to its next sibling. MOST: levels
 # that are drawn.
 draw_tree() {
@@ -164,8 +159,8 @@ draw_tree() {
 			done
 		done
 	END
-	LC_ALL=C.UTF-8 script -qec 'bash all' /dev/null </dev/null >shown
-	run -0 perl -CSD -lne 's/\r$//; if (/^== (\d+) /) { ($most, $what) = ($1, $_) }
+	terminal 80 bash all >shown
+	run -0 perl -CSD -lne 'if (/^== (\d+) /) { ($most, $what) = ($1, $_) }
 		elsif (length > $most) { print "$what: $_" } else { $lines++ } END { print $lines > 3000 ? "many" : $lines }' shown
 	assert_output many
 	# numbers keep their units
