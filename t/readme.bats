@@ -42,6 +42,7 @@ setup() {
 	ln -s "$DATA/uftrace/frames" frames.data
 	ln -s "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -s "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" irq.dat
+	ln -s "$DATA/trace-cmd/locks.dat" locks.dat
 	ln -s "$DATA/apitrace/threads.trace" app.trace
 	ln -s "$DATA/perf/zstd.data" perf.data
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
@@ -87,6 +88,9 @@ setup() {
 	[[ $(grep -c '^\.Ss ' "$ROOT/man7/trutils-recipes.7") -ge 30 ]]
 	literal trutils-recipes >text
 	examples "$(grep -c '^\$ ' "$ROOT/man7/trutils-recipes.7")" <text
+	# the list at the top has all questions, in their order
+	diff <(sed -n '/^\.Sh QUESTIONS/,/^\.Sh S/s/^\.Sx //p' "$ROOT/man7/trutils-recipes.7") \
+		<(sed -n 's/^\.Ss //p' "$ROOT/man7/trutils-recipes.7")
 	# each recipe has a command
 	run awk '/^\.S[sh] / { if (recipe) print recipe; recipe = /^\.Ss / ? $0 : "" } /^\$ / { recipe = "" }' \
 		"$ROOT/man7/trutils-recipes.7"
