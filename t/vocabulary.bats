@@ -167,3 +167,66 @@ fields() {
 	assert_equal "$(trfilter -c 'dur / 1us > 0.5' s.trs)" "$(trfilter -c 'dur / 1us > 0' s.trs)"
 	assert_equal "$(trfilter -c 'tid > 0.5' s.trs)" "$(trfilter -c 'tid > 0' s.trs)"
 }
+
+@test "an expression is in a file, with comments and lines" {
+	trdecode "$DATA/uftrace/fib" | trsym -o s.trs
+	printf '# slow\ndur > 10us # not short\r\n\n\t&& name !~ "^lin#x" # "\n#' >slow.expr
+	want=$(trfilter -c 'dur > 10us && name !~ "^lin#x"' s.trs)
+	[ "$want" -gt 3 ]
+	assert_equal "$(trfilter -c @slow.expr s.trs)" "$want"
+	assert_equal "$(trfilter @slow.expr s.trs | trencode -t ndjson)" "$(trfilter 'dur > 10us && name !~ "^lin#x"' s.trs | trencode -t ndjson)"
+	assert_equal "$(trstat --where @slow.expr s.trs)" "$(trstat --where 'dur > 10us && name !~ "^lin#x"' s.trs)"
+	printf 'kind == "enter" &&\nname == "fib"' >from.expr
+	printf '# the end\nkind == "leave"\n' >to.expr
+	assert_equal "$(trfilter -q -c --between @from.expr @to.expr 1 s.trs)" "$(trfilter -q -c --between 'kind == "enter" && name == "fib"' 'kind == "leave"' 1 s.trs)"
+	# alarms and pairs; an expression of --where is joined with the alarm's
+	printf 'count(name == "fib") # calls\n > 10' >alarm.expr
+	run -3 --separate-stderr trstat --fail-if @alarm.expr s.trs
+	assert_equal "$stderr" 'trstat: @alarm.expr is true: 599'
+	run -3 --separate-stderr trstat --where @slow.expr --fail-if @alarm.expr s.trs
+	assert_equal "$stderr" "trstat: @alarm.expr is true: $(trfilter -c 'dur > 10us && name == "fib"' s.trs)"
+	printf '# from\nname == "fib" && kind == "enter" # a -> b\n\t->\nname == "fib" &&\nkind == "leave" on\ntid == tid' >fib.pair
+	pair='name == "fib" && kind == "enter" -> name == "fib" && kind == "leave" on tid == tid'
+	assert_equal "$(trstat -q --pair @fib.pair s.trs)" "$(trstat -q --pair "$pair" s.trs)"
+	assert_equal "$(trencode -q -t folded --pair @fib.pair s.trs)" "$(trencode -q -t folded --pair "$pair" s.trs)"
+	printf '# one of the names\noffcpu # times\n' >named.pair
+	trdecode -q "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" -o sched.trs
+	assert_equal "$(trstat -q --pair @named.pair sched.trs)" "$(trstat -q --pair offcpu sched.trs)"
+	# the file is read once: a pipe may be its end
+	run -0 trstat -q --pair @<(echo offcpu) --fail-if 'count > 1e9' sched.trs
+	assert_output "$(trstat -q --pair offcpu sched.trs)"
+}
+
+@test "an error in an expression has its file, line and column" {
+	trdecode "$DATA/uftrace/fib" | trsym -o s.trs
+	printf '# x\n  name == "fib"\n  and dur > 1ms' >and.expr
+	printf '"a\n\\"#b" == name &&\n x ==' >end.expr
+	printf 'dur > 1xs' >unit.expr
+	printf '\n\n# only a comment' >empty.expr
+	printf 'tid > 1 &&\ndur > 5' >time.expr
+	printf 'name == "fib"\n->\nname = "x"' >a.pair
+	printf 'name == "fib"\n' >b.pair
+	printf 'a\0b' >binary.expr
+	while IFS='@' read -r command message; do
+		eval "words=(${command//%/@})"
+		run -2 --separate-stderr "${words[@]}"
+		assert_equal "$(head -n 1 <<<"$stderr")" "${words[0]}: ${message//%/@}"
+	done <<-'X'
+		trfilter -c %and.expr s.trs@and.expr, line 3, column 3: '&&', '||' or the end expected, not 'and'; did you mean '&&'?
+		trfilter -c --between 1 %and.expr 1 s.trs@and.expr, line 3, column 3: '&&', '||' or the end expected, not 'and'; did you mean '&&'?
+		trstat --where %and.expr s.trs@and.expr, line 3, column 3: '&&', '||' or the end expected, not 'and'; did you mean '&&'?
+		trfilter -c %end.expr s.trs@end.expr, line 3, column 6: a field, a number or a string expected, not the end
+		trfilter -c %unit.expr s.trs@unit.expr, line 1, column 7: unknown unit 'xs'; units are ns us ms s m min h and K M G T kB MB GB TB
+		trfilter -c %empty.expr s.trs@empty.expr, line 1, column 1: the condition is empty
+		trfilter -c %time.expr s.trs@expression, line 2, column 7: a time needs a unit: 5ns or 5s?
+		trstat --pair %a.pair s.trs@a.pair, line 3, column 6: '=' is not a comparison: use '=='
+		trstat --pair %b.pair s.trs@'->' is missing in the pair '%b.pair' (a pair is 'A -> B on .x == .y', or one of wakeup offcpu oncpu syscall irq softirq block)
+		trencode -t folded --pair %a.pair s.trs@a.pair, line 3, column 6: '=' is not a comparison: use '=='
+		trfilter -c %binary.expr s.trs@expression in binary.expr: is not a text
+		trfilter -c %missing.expr s.trs@expression in missing.expr: cannot open: No such file or directory
+		trfilter -c %. s.trs@expression in .: cannot read: Is a directory
+		trfilter -c %/dev/zero s.trs@expression in /dev/zero: is longer than 1048576 bytes
+	X
+	run -2 --separate-stderr trfilter -c $'dur > 1ms &&\n name = 3' s.trs
+	assert_equal "$stderr" "trfilter: expression, line 2, column 7: '=' is not a comparison: use '=='"
+}

@@ -679,6 +679,7 @@ static int begin_united(struct alarm_column *c, const struct query *q, struct di
 	char *both = NULL;
 	int bad = 0;
 
+	where = where ? expression_text(where, e) : NULL;
 	if (c->text && where && asprintf(&both, "(%s) && (%s)", where, c->text) < 0)
 		return error_no_memory(e);
 	if (c->text || where)
@@ -955,7 +956,7 @@ static int parse_condition(struct alarm_column *c, struct lexer *l)
 	if (l->token.kind != TOKEN_CLOSE)
 		return lexer_error(l, l->token.column, "')' is expected here");
 	if (c->condition.root)
-		c->text = strndup(text, (size_t)(l->text + l->token.column - 1 - text));
+		c->text = strndup(text, (size_t)(l->token.text - text));
 	if (c->condition.root && !c->text)
 		return lexer_error(l, l->token.column, "out of memory");
 	return lexer_next(l);

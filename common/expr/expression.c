@@ -3,14 +3,17 @@
  */
 #include "common/expr/expression.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
+#include "common/util/output.h"
 #include "common/util/pattern.h"
 #include "common/util/u128.h"
 #include "common/value/scalar.h"
@@ -192,15 +195,121 @@ static int expression_hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+enum { COLUMN_WORDS = 48 };
+
+/* Write "column 5" or "line 2, column 5". */
+static const char *column_words(char words[COLUMN_WORDS], size_t column)
+{
+	size_t line = column >> COLUMN_LINE, in_line = column & (((size_t)1 << COLUMN_LINE) - 1);
+
+	if (line)
+		snprintf(words, COLUMN_WORDS, "line %zu, column %zu", line, in_line);
+	else
+		snprintf(words, COLUMN_WORDS, "column %zu", in_line);
+	return words;
+}
+
 int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
 {
-	char what[400];
+	char what[400], words[COLUMN_WORDS];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	return error_set(l->error, NULL, NO_OFFSET, "expression, column %zu: %s", column, what);
+	return error_set(l->error, NULL, NO_OFFSET, "%.100s, %s: %s",
+			 l->file ? l->file : "expression", column_words(words, column), what);
+}
+
+/* --- expressions in files --- */
+
+enum { EXPRESSION_FILE = 1 << 20 }; /* bytes that a file may have */
+
+/* A file that was read. */
+static struct expression_file {
+	struct expression_file *next;
+	const char *argument;
+	char text[];
+} * files;
+
+/* Replace comments by blanks, outside of quotes. */
+static void blank_comments(char *p)
+{
+	for (char quote = 0; *p; p++) {
+		if (quote && *p == '\\' && p[1])
+			p++;
+		else if (quote)
+			quote = *p == quote ? 0 : quote;
+		else if (*p == '"' || *p == '\'')
+			quote = *p;
+		else if (*p == '#')
+			for (*p = ' '; p[1] && p[1] != '\n';)
+				*++p = ' ';
+	}
+}
+
+/* Read a whole file. Returns the bytes, or -1 with e filled. */
+static ssize_t read_expression(const char *name, char *text, struct error *e)
+{
+	int fd = io_open(name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	ssize_t n = 0, got = fd < 0 ? -1 : 1;
+
+	while (got > 0 && n <= EXPRESSION_FILE)
+		n += got = io_read(fd, text + n, (size_t)(EXPRESSION_FILE + 1 - n));
+	if (got < 0)
+		n = error_errno(e, NULL, NO_OFFSET, "expression in %.200s: cannot %s", name,
+				fd < 0 ? "open" : "read");
+	if (fd >= 0)
+		close(fd);
+	if (n > EXPRESSION_FILE)
+		return error_set(e, NULL, NO_OFFSET,
+				 "expression in %.200s: is longer than %d bytes", name,
+				 EXPRESSION_FILE);
+	if (n >= 0 && memchr(text, 0, (size_t)n))
+		return error_set(e, NULL, NO_OFFSET, "expression in %.200s: is not a text", name);
+	return n;
+}
+
+const char *expression_text(const char *argument, struct error *e)
+{
+	struct expression_file *f = files, *smaller;
+	ssize_t n;
+
+	if (*argument != '@')
+		return argument;
+	while (f && strcmp(f->argument, argument) != 0)
+		f = f->next;
+	if (f)
+		return f->text;
+	f = malloc(sizeof *f + EXPRESSION_FILE + 2);
+	if (!f) {
+		error_no_memory(e);
+		return NULL;
+	}
+	n = read_expression(argument + 1, f->text, e);
+	if (n < 0) {
+		free(f);
+		return NULL;
+	}
+	f->text[n] = '\0';
+	blank_comments(f->text);
+	while (n && strchr(" \t\r\n", f->text[n - 1]))
+		f->text[--n] = '\0';
+	f->argument = argument;
+	f->next = files;
+	smaller = realloc(f, sizeof *f + (size_t)n + 1);
+	files = smaller ? smaller : f;
+	return files->text;
+}
+
+int lexer_begin(struct lexer *l, const char *argument, struct error *e)
+{
+	*l = (struct lexer){.text = expression_text(argument, e), .error = e};
+	if (*argument == '@') {
+		l->file = argument + 1;
+		l->line = 1;
+	}
+	return l->text ? 0 : -1;
 }
 
 void lexer_free(struct lexer *l)
@@ -331,7 +440,7 @@ static bool is_percent(const char *p)
 			     !strncmp(next, "||", 2));
 }
 
-#define UNKNOWN_UNIT "unknown unit '%.*s'; units are ns us ms s m min h and K M G T kB MB GB TB"
+#define UNKNOWN_UNIT "unknown unit '%.*s'; units are " UNITS_OF_TIME " and " UNITS_OF_SIZE
 
 static int expression_read_number(struct lexer *l)
 {
@@ -507,6 +616,19 @@ static bool ends_operand(const struct token *t)
 	       t->kind == TOKEN_CLOSE || t->kind == TOKEN_CLOSE_BRACE;
 }
 
+/* Move to the next token, and to its line: a string may have several, too. */
+static void lexer_skip_blanks(struct lexer *l)
+{
+	const char *end;
+
+	l->at += strspn(l->text + l->at, " \t\r\n");
+	while ((end = memchr(l->text + l->counted, '\n', l->at - l->counted))) {
+		l->counted = l->line_start = (size_t)(end + 1 - l->text);
+		l->line += l->line ? 1 : 2;
+	}
+	l->counted = l->at;
+}
+
 int lexer_next(struct lexer *l)
 {
 	bool operand = !ends_operand(&l->token);
@@ -514,11 +636,11 @@ int lexer_next(struct lexer *l)
 	int bad = 0;
 
 	lexer_free(l);
-	while (l->text[l->at] == ' ' || l->text[l->at] == '\t' || l->text[l->at] == '\n' ||
-	       l->text[l->at] == '\r')
-		l->at++;
+	lexer_skip_blanks(l);
 	p = l->text + l->at;
-	l->token = (struct token){.kind = TOKEN_END, .column = l->at + 1, .text = p};
+	l->token = (struct token){.kind = TOKEN_END,
+				  .column = l->line << COLUMN_LINE | (l->at - l->line_start + 1),
+				  .text = p};
 	if (!*p)
 		return 0;
 	if (expression_is_digit(*p) || (operand && *p == '-' && expression_is_digit(p[1])))
@@ -851,7 +973,7 @@ static int parser_beside_time(struct expression_parser *p, const struct operand 
 			      struct operand *number)
 {
 	bool is_time = false;
-	char where[40], text[40];
+	char where[150], words[COLUMN_WORDS], text[40];
 
 	if (!time->of_time || number->of_time || number->form != KNOWN_NUMBER || number->percent)
 		return 0;
@@ -866,7 +988,8 @@ static int parser_beside_time(struct expression_parser *p, const struct operand 
 	number->plain_time = true;
 	if (!operand_literal(time))
 		return 0;
-	snprintf(where, sizeof where, "expression, column %zu", number->column);
+	snprintf(where, sizeof where, "%.100s, %s", p->lexer->file ? p->lexer->file : "expression",
+		 column_words(words, number->column));
 	spell_number(&number->value, text, sizeof text);
 	return time_needs_unit(NULL, where, text, p->lexer->error);
 }
@@ -874,7 +997,7 @@ static int parser_beside_time(struct expression_parser *p, const struct operand 
 int expression_check_clock(const struct node *n, const char *option, bool ticks,
 			   expression_is_time *is_time, const void *ctx, struct error *e)
 {
-	char where[80], text[40];
+	char where[100], words[COLUMN_WORDS], text[40];
 	bool time = !is_time && !ticks;
 
 	if (!n)
@@ -889,7 +1012,8 @@ int expression_check_clock(const struct node *n, const char *option, bool ticks,
 				 "%s: the clock counts ticks: use numbers without a unit", option);
 	if (!time || ticks || !n->plain_time.column)
 		return 0;
-	snprintf(where, sizeof where, "%.40s, column %zu", option, n->plain_time.column);
+	snprintf(where, sizeof where, "%.40s, %s", option,
+		 column_words(words, n->plain_time.column));
 	spell_number(&n->plain_time.value, text, sizeof text);
 	return time_needs_unit(NULL, where, text, e);
 }
@@ -1660,10 +1784,12 @@ struct node *expression_parse_part(struct lexer *l, const struct language *langu
 
 struct node *expression_parse(const char *text, const struct language *language, struct error *e)
 {
-	struct lexer l = {.text = text, .error = e};
+	struct lexer l;
 	struct expression_parser p = {.lexer = &l, .language = language};
 	struct node *n = NULL;
 
+	if (lexer_begin(&l, text, e))
+		return NULL;
 	if (!lexer_next(&l)) {
 		if (l.token.kind == TOKEN_END)
 			lexer_error(&l, l.token.column, "the condition is empty");

@@ -90,7 +90,7 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	size_t column;	  /* from 1 */
+	size_t column;	  /* from 1; in texts of several lines with the line, see COLUMN_LINE */
 	const char *text; /* as written */
 	size_t size;
 	struct scalar value; /* NUMBER */
@@ -103,12 +103,26 @@ struct token {
 	size_t string_size;
 };
 
+/* The line of a column is above these bits, 0 if the text has only one. */
+enum { COLUMN_LINE = 32 };
+
 struct lexer {
 	const char *text;
+	const char *file; /* that has the text; NULL: the command line has it */
 	size_t at;
+	size_t line, line_start; /* of the token; as in a column, and the offset of its start */
+	size_t counted;		 /* offset up to which lines are counted */
 	struct token token;
 	struct error *error;
 };
+
+/* Get the text of an expression: the argument, or for "@FILE" what the file contains, with blanks
+ * in place of comments, which begin with "#". The text is valid until the program ends. NULL: e is
+ * filled. */
+const char *expression_text(const char *argument, struct error *e);
+
+/* Begin to read the text of an argument, see expression_text. Returns -1 with *e filled. */
+int lexer_begin(struct lexer *l, const char *argument, struct error *e);
 
 /* Read the next token into the lexer. A '-' before digits belongs to the number, except after an
  * operand. Returns -1 if there is no valid token, or when out of
@@ -220,7 +234,8 @@ struct language {
 /* The words of a field that is the kind of an event. A call is an enter and a leave. */
 extern const char *const expression_kinds[];
 
-/* Parse a whole text. Returns the tree, to be freed with expression_free, or NULL with e filled. */
+/* Parse a whole text, or "@FILE". Returns the tree, to be freed with expression_free, or NULL with
+ * e filled. */
 struct node *expression_parse(const char *text, const struct language *language, struct error *e);
 /* Parse a condition from the lexer's token on, up to one that does not continue it. */
 struct node *expression_parse_part(struct lexer *l, const struct language *language);

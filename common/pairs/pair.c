@@ -87,13 +87,20 @@ int key_condition_parse(struct condition *c, struct lexer *l)
 	return c->root ? 0 : -1;
 }
 
+/* Parse a condition that ends with the lexer's text. */
+static int parse_condition_of(struct condition *c, struct lexer *l)
+{
+	int bad = lexer_next(l) || key_condition_parse(c, l) || lexer_end(l);
+
+	lexer_free(l);
+	return bad ? -1 : 0;
+}
+
 int condition_parse_text(struct condition *c, const char *text, struct error *e)
 {
-	struct lexer l = {.text = text, .error = e};
-	int bad = lexer_next(&l) || key_condition_parse(c, &l) || lexer_end(&l);
+	struct lexer l;
 
-	lexer_free(&l);
-	return bad ? -1 : 0;
+	return lexer_begin(&l, text, e) ? -1 : parse_condition_of(c, &l);
 }
 
 void key_condition_free(struct condition *c)
@@ -273,6 +280,7 @@ static const struct pair_preset presets[] = {
 	 "dev|group", NULL, false, NULL, NULL, NULL},
 };
 
+#define BLANKS	    " \t\r\n"
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* Get the names of the presets, for --help: "wakeup offcpu ...". */
@@ -281,11 +289,17 @@ static const char *pair_presets(void)
 	return "wakeup offcpu oncpu syscall irq softirq block";
 }
 
-static int bad_pair(const char *text, const char *why, struct error *e)
+static int bad_pair(const struct lexer *pair, const char *why, struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET,
-			 "%s in the pair '%.200s' (a pair is 'A -> B on .x == .y', or one of %s)",
-			 why, text, pair_presets());
+			 "%s in the pair '%s%.200s' (a pair is 'A -> B on .x == .y', or one of %s)",
+			 why, pair->file ? "@" : "", pair->file ? pair->file : pair->text,
+			 pair_presets());
+}
+
+static bool is_blank(char c)
+{
+	return c && strchr(BLANKS, c);
 }
 
 /* Find a word outside of quotes; NULL: there is none. */
@@ -301,7 +315,7 @@ static const char *find_word(const char *text, const char *word, bool alone)
 		} else if (*p == '"' || *p == '\'') {
 			quote = *p;
 		} else if (!strncmp(p, word, n) &&
-			   (!alone || ((p == text || p[-1] == ' ') && p[n] == ' '))) {
+			   (!alone || ((p == text || is_blank(p[-1])) && is_blank(p[n])))) {
 			return p;
 		}
 	}
@@ -317,27 +331,30 @@ static bool pair_is_bare(const char *p, size_t n)
 	return n > 0;
 }
 
-/* Parse one side, up to end. */
-static int parse_side(struct pair_side *side, const char *text, const char *end, const char *whole,
-		      struct error *e)
+/* Parse the side between two places of the pair, whose columns and lines are those of the pair. */
+static int parse_side(struct pair_side *side, const char *text, const char *end,
+		      const struct lexer *pair, struct error *e)
 {
+	struct lexer l = *pair;
 	char *copy;
 	int bad;
 
-	while (text < end && *text == ' ')
+	while (text < end && is_blank(*text))
 		text++;
-	while (text < end && end[-1] == ' ')
+	while (text < end && is_blank(end[-1]))
 		end--;
 	if (text == end)
-		return bad_pair(whole, "an event is missing", e);
-	copy = strndup(text, (size_t)(end - text));
+		return bad_pair(pair, "an event is missing", e);
+	if (pair_is_bare(text, (size_t)(end - text))) {
+		side->name = strndup(text, (size_t)(end - text));
+		return side->name ? 0 : error_no_memory(e);
+	}
+	copy = strndup(pair->text, (size_t)(end - pair->text));
 	if (!copy)
 		return error_no_memory(e);
-	if (pair_is_bare(text, (size_t)(end - text))) {
-		side->name = copy;
-		return 0;
-	}
-	bad = condition_parse_text(&side->condition, copy, e);
+	l.text = copy;
+	l.at = (size_t)(text - pair->text);
+	bad = parse_condition_of(&side->condition, &l);
 	free(copy);
 	return bad;
 }
@@ -349,7 +366,7 @@ static char *on_key(char *key, const char *side)
 }
 
 /* Parse ".x == .y && .z == .w" from text on. */
-static int parse_on(struct pair *p, const char *text, const char *whole, struct error *e)
+static int parse_on(struct pair *p, const char *text, const struct lexer *pair, struct error *e)
 {
 	char *copy = strdup(text), *save = NULL;
 	int bad = copy ? 0 : error_no_memory(e);
@@ -363,18 +380,18 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 		}
 		equal = strstr(at, "==");
 		if (!equal) {
-			bad = bad_pair(whole, "'==' is missing after 'on'", e);
+			bad = bad_pair(pair, "'==' is missing after 'on'", e);
 			break;
 		}
 		*equal = '\0';
-		left = on_key(strtok_r(at, " ", &save), "a.");
-		right = on_key(strtok_r(equal + 2, " ", &save), "b.");
+		left = on_key(strtok_r(at, BLANKS, &save), "a.");
+		right = on_key(strtok_r(equal + 2, BLANKS, &save), "b.");
 		if (left && right && (!strncmp(left, "b.", 2) || !strncmp(right, "a.", 2))) {
-			bad = bad_pair(whole, "a key of the first event belongs before '=='", e);
+			bad = bad_pair(pair, "a key of the first event belongs before '=='", e);
 			break;
 		}
-		if (!left || !right || strtok_r(NULL, " ", &save)) {
-			bad = bad_pair(whole, "a key is missing", e);
+		if (!left || !right || strtok_r(NULL, BLANKS, &save)) {
+			bad = bad_pair(pair, "a key is missing", e);
 			break;
 		}
 		bad = keys_parse(&p->a.on, left, e) || keys_parse(&p->b.on, right, e);
@@ -382,12 +399,13 @@ static int parse_on(struct pair *p, const char *text, const char *whole, struct 
 	}
 	free(copy);
 	if (!bad && (p->a.on.count != p->b.on.count || p->a.on.count > PAIR_ON_MOST))
-		bad = bad_pair(whole, "there are too many keys after 'on'", e);
+		bad = bad_pair(pair, "there are too many keys after 'on'", e);
 	return bad ? -1 : 0;
 }
 
-static int parse_words(struct pair *p, const char *text, struct error *e)
+static int parse_words(struct pair *p, const struct lexer *pair, struct error *e)
 {
+	const char *text = pair->text;
 	const char *arrow = find_word(text, "->", false), *on;
 	struct nearest nearest;
 
@@ -397,25 +415,29 @@ static int parse_words(struct pair *p, const char *text, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "no such pair: '%.64s'%s", text,
 				 nearest_hint(&nearest));
 	if (!arrow)
-		return bad_pair(text, "'->' is missing", e);
+		return bad_pair(pair, "'->' is missing", e);
 	on = find_word(arrow + 2, "on", true);
-	if (parse_side(&p->a, text, arrow, text, e) ||
-	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), text, e))
+	if (parse_side(&p->a, text, arrow, pair, e) ||
+	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), pair, e))
 		return -1;
-	return on ? parse_on(p, on + 2, text, e)
-		  : parse_on(p, "input == input && tid == tid", text, e);
+	return on ? parse_on(p, on + 2, pair, e)
+		  : parse_on(p, "input == input && tid == tid", pair, e);
 }
 
 int pair_parse(struct pair *p, const char *text, struct error *e)
 {
+	struct lexer pair;
+
 	*p = (struct pair){.text = text};
+	if (lexer_begin(&pair, text, e))
+		return -1;
 	for (size_t i = 0; i < COUNT_OF(presets); i++)
-		if (!strcmp(text, presets[i].name)) {
+		if (!strcmp(pair.text + strspn(pair.text, BLANKS), presets[i].name)) {
 			p->preset = &presets[i];
-			p->text = text = presets[i].pair;
+			p->text = pair.text = presets[i].pair;
 			break;
 		}
-	if (parse_words(p, text, e))
+	if (parse_words(p, &pair, e))
 		return -1;
 	if (p->preset && p->preset->waker &&
 	    (condition_parse_text(&p->w.condition, p->preset->waker, e) ||

@@ -12,6 +12,10 @@
 
 enum unit_kind { UNIT_ANY, UNIT_TIME_NS, UNIT_BYTES };
 
+/* The units, for messages */
+#define UNITS_OF_TIME "ns us ms s m min h"
+#define UNITS_OF_SIZE "K M G T kB MB GB TB"
+
 struct unit {
 	const char *name;
 	uint64_t scale; /* ns, or bytes */
