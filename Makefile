@@ -1,8 +1,9 @@
 # make [all] | deps | demo | quick | check | check-interop | picture | bench | fuzz | fuzz-coverage |
-#      lint | asan | install | uninstall | dist | deb | clean | help
+#      lint | asan | install | uninstall | html | dist | deb | clean | help
 #
 # quick          the units and tests of what differs from HEAD, committed or not (t/README)
 # check          everything, and all tests
+# html           the pages for a web site, in doc/html
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -221,6 +222,10 @@ uninstall:
 	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man3/*.3 man5/*.5 man7/*.7))
 	rm -f $(patsubst doc/examples/%,$(EXAMPLEDIR)/%,$(wildcard doc/examples/*))
 
+html:
+	@t/deps.sh html
+	@doc/html.sh doc/html
+
 # The committed files as a tarball that depends on nothing else: the same bytes each time
 VERSION = $(shell sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' common/util/version.h)
 DIST = $(O)/trutils-$(VERSION).tar.gz
@@ -242,7 +247,7 @@ deb: dist
 	lintian --fail-on error,warning $(O)/deb/*.changes
 
 clean:
-	rm -rf $(O)
+	rm -rf $(O) doc/html
 
 # The head of this file
 help:
@@ -251,6 +256,6 @@ help:
 FORCE:
 .PHONY: all library units fuzzers deps demo quick quick-tests check check-interop picture tests asan fuzz \
 	fuzz-coverage fuzz-table bench lint help \
-	lint-sources install uninstall dist deb clean FORCE $(FUZZERS:%=fuzz-%)
+	lint-sources install uninstall html dist deb clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -40,6 +40,86 @@ load lib
 	diff control deps
 }
 
+@test "the pages as HTML are well-formed, need nothing else, and all their links lead somewhere" {
+	need mandoc
+	"$ROOT/doc/html.sh" "$BATS_TEST_TMPDIR/html"
+	run -0 make -n -C "$ROOT" html
+	assert_output --partial 'doc/html.sh doc/html'
+	cd "$BATS_TEST_TMPDIR/html"
+	# index.html, and a file for each page; what it was made with is gone
+	printf '%s\n' index "$ROOT"/man[1357]/* | sed 's|.*/||; s/$/.html/' | sort | diff - <(ls -- *.html | sort)
+	diff <(printf '%s\n' html.css flame-graph.png scheduling.png | sort) <(ls | grep -v '\.html$' | sort)
+	cat >../links.py <<-'END'
+		import glob, html.parser, os, sys
+
+		class Page(html.parser.HTMLParser):
+		    def __init__(self, name):
+		        super().__init__()
+		        self.name, self.open, self.ids, self.links, self.loads, self.wrong = name, [], set(), [], [], []
+		        self.feed(open(name, encoding="utf-8").read())
+		        self.close()
+		        self.wrong += ["<%s> is not closed" % tag for tag in self.open]
+
+		    def take(self, tag, attrs):
+		        attrs = dict(attrs)
+		        if "id" in attrs:
+		            if attrs["id"] in self.ids:
+		                self.wrong.append("id %s twice" % attrs["id"])
+		            self.ids.add(attrs["id"])
+		        if tag == "a" and "Xr" in (attrs.get("class") or "").split() and "href" not in attrs:
+		            self.wrong.append("a reference without a link")
+		        if tag == "a" and "href" in attrs:
+		            self.links.append(attrs["href"])
+		        if tag == "script":
+		            self.wrong.append("a script")
+		        if tag in ("link", "img"):
+		            self.loads.append(attrs.get("href") or attrs.get("src"))
+
+		    def handle_starttag(self, tag, attrs):
+		        self.take(tag, attrs)
+		        self.open.append(tag)
+
+		    def handle_startendtag(self, tag, attrs):
+		        self.take(tag, attrs)
+
+		    def handle_endtag(self, tag):
+		        if not self.open or self.open.pop() != tag:
+		            self.wrong.append("</%s> does not close what is open" % tag)
+
+		pages = {name: Page(name) for name in glob.glob("*.html")}
+		count = 0
+		for page in pages.values():
+		    for load in page.loads:
+		        if not os.path.isfile(load):
+		            page.wrong.append("no file %s" % load)
+		    for link in page.links:
+		        name, _, part = link.partition("#")
+		        if name.startswith("https://manpages.debian.org/"):
+		            if os.path.exists(name.rsplit("/", 1)[1] + ".html"):
+		                page.wrong.append("%s is here" % link)
+		            continue
+		        count += 1
+		        to = pages.get(name or page.name)
+		        if not to or (part and part not in to.ids):
+		            page.wrong.append("no %s" % link)
+		    for what in page.wrong:
+		        print("%s: %s" % (page.name, what))
+		# from the index to each page
+		for name in set(pages) - {"index.html"} - set(pages["index.html"].links):
+		    print("index.html: no link to %s" % name)
+		print(count, file=sys.stderr)
+	END
+	run -0 --separate-stderr python3 ../links.py
+	assert_output ''
+	[ "$stderr" -gt 500 ]
+	# the tool that the links are checked with finds a fault of each kind
+	sed -i '0,/<section/s///; s/href="trsym.1.html"/href="trsim.1.html"/; s/html\.css/other.css/' trstat.1.html
+	run -0 --separate-stderr python3 ../links.py
+	for fault in 'no trsim.1.html' 'no file other.css' 'does not close'; do
+		assert_output --partial "trstat.1.html: $fault" || assert_output --partial "$fault"
+	done
+}
+
 # fish_complete LINE: what a TAB at the end of the line offers, without descriptions
 fish_complete() {
 	env HOME="$BATS_TEST_TMPDIR" fish -N -c "set -p fish_complete_path '$BATS_TEST_TMPDIR'; complete -C '$1'" |
