@@ -54,11 +54,13 @@ need_terminal() {
 	script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "no pseudo-terminal"
 }
 
-# page_examples PROGRAM: the commands in the examples of its page, at the beginning and in EXAMPLES, as a
-# reader sees them, each on one line. A line goes on after "|", "&&" or a backslash.
+# page_examples PAGE: the commands in the examples of a page, as a reader sees them, each on one line: of a
+# program those at the beginning and in EXAMPLES, of section 7 those of DESCRIPTION. A line goes on after
+# "|", "&&" or a backslash.
 page_examples() {
-	mandoc -Tutf8 -O width=500 "$ROOT/man1/$1.1" | sed 's/.\x08//g' |
-		sed -n '/^   First examples/,/^   [A-Z]/p; /^EXAMPLES/,/^[A-Z]/p' | sed -n 's/^ \{11\}//p' |
+	local page=$ROOT/man1/$1.1 lines='/^   First examples/,/^   [A-Z]/p; /^EXAMPLES/,/^[A-Z]/p'
+	[[ -e $page ]] || page=$ROOT/man7/$1.7 lines='/^DESCRIPTION/,/^[A-Z]/p'
+	mandoc -Tutf8 -O width=500 "$page" | sed 's/.\x08//g' | sed -n "$lines" | sed -n 's/^ \{11\}//p' |
 		sed -e ':a' -e '/\(|\|&&\)$/{N;s/\n */ /;ba' -e '}' -e '/\\$/{N;s/\\\n *//;ba' -e '}'
 }
 

@@ -97,6 +97,20 @@ setup() {
 	assert_output ''
 }
 
+@test "the commands at the beginning of the pages on trstat run" {
+	trdecode -q uftrace.data | trsym -q -o before.trs
+	trdecode -q uftrace.data | trsym -q -o after.trs
+	ln -s after.trs run.trs
+	for page in trstat-columns trstat-calls trstat-pairs trstat-conditions trstat-diff; do
+		run -0 page_examples "$page"
+		[ -n "$output" ] || fail "$page: no example"
+		while read -r command; do
+			bash -o pipefail -c "$command" >out 2>err </dev/null || [ $? = 3 ] || fail "$page: $command: $(cat err)"
+			[ -s out ] || fail "$page: $command"
+		done <<<"$output"
+	done
+}
+
 @test "the first session of trutils(7)" {
 	literal trutils >text
 	[[ $(grep -c '^\$ ' text) -ge 10 ]]
