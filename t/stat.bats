@@ -401,7 +401,7 @@ lines() {
 	for expect in "$RECORDED"/uftrace/*.expect; do
 		recording=${expect%.expect}
 		case ${recording##*/} in
-		bad-* | estimate | kernel-* | deep-1024 | forkexec) continue ;; # see trstat(1)
+		bad-* | estimate | kernel-* | deep-1024 | forkexec) continue ;; # see trstat-calls(7)
 		esac
 		[ -f "$expect/report-ns.csv" ] || continue
 		trdecode "$recording" 2>/dev/null | trsym 2>/dev/null |
@@ -416,7 +416,7 @@ lines() {
 	[ $equal -ge 54 ]
 }
 
-# Differences from uftrace report: each is explained in trstat(1).
+# Differences from uftrace report: each is explained in trstat-calls(7).
 
 @test "calls deeper than 1024 are counted" {
 	# a recursion of 1101 calls; uftrace report ends at 1023 and gives the rest to the last of them

@@ -40,7 +40,7 @@ times() {
 }
 
 @test "the tables of fresh recordings are those of uftrace report" {
-	# of a filtered recording with longjmp() uftrace closes other frames: trstat(1)
+	# of a filtered recording with longjmp() uftrace closes other frames: trstat-calls(7)
 	uftrace report --no-pager -f total,self,call -d calls.data 2>/dev/null |
 		awk -v OFS='\t' 'NR > 2 && NF { print $6, $1 " " $2, $3 " " $4, $5 }' | LC_ALL=C sort >want
 	[[ $(wc -l <want) -gt 5 ]]

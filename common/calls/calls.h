@@ -26,7 +26,7 @@
  * Calls in the kernel (TYPE_KERNEL) count if another call of the thread is open below them, as in
  * uftrace report. In a stack of which rows are left out on purpose (THREAD_LEFT_OUT) the calls
  * below may be among these rows, and all calls in the kernel and all with TYPE_INNER count. See
- * trstat(1).
+ * trstat-calls(7).
  *
  * Two rules
  *

@@ -1,4 +1,4 @@
-"""Pairs the rows of a stream by the section CALLS of trstream(5), and makes the events of trencode(1), ROWS."""
+"""Pairs the rows of a stream by the section CALLS of trstream(5), and makes the events of trencode-formats(7), NDJSON."""
 import struct
 from types import SimpleNamespace
 

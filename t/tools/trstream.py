@@ -2,7 +2,7 @@
 """Print the events of a trace stream as JSON: usage: trstream.py [FILE]
 
 This reader follows trstream(5) and shares nothing with the programs. One line is one event, with the
-columns that `trencode -t ndjson` has, as trencode(1) describes them. Damage is reported on stderr.
+columns that `trencode -t ndjson` has, as trencode-formats(7) describes them. Damage is reported on stderr.
 The exit status is 0, 1 (damage) or 2 (not a stream, or a program before this one failed).
 """
 import json

@@ -1,4 +1,4 @@
-# The table of `trstat -g KEY -c count,total,self -t tsv` from `uftrace dump`, as trstat(1) defines the columns:
+# The table of `trstat -g KEY -c count,total,self -t tsv` from `uftrace dump`, as trstat-columns(7) defines the columns:
 # an independent model. usage: uftrace dump -d DIR | grep '\[' | sort -s -n -k 1,1 | awk -v key=KEY -f uftrace_profile.awk
 # KEY is name, tid, caller, depth or "" (one group). Times that a task was scheduled out within a call are calls.
 # A call inside another one of its group adds nothing to the total.
