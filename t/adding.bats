@@ -133,7 +133,7 @@ setup() {
 @test "the toy format: recognised, decoded, filtered, counted, merged" {
 	run -0 trdecode --info "$TOY"
 	assert_line --regexp '^format +toy$'
-	trdecode --help | grep -q ' toy '
+	trdecode --help=all | grep -q ' toy '
 	trdecode -f toy <"$TOY" - >toy.trs
 	run -0 trstat -t tsv -g name,kind -c count toy.trs
 	assert_line $'main\tcall\t1'

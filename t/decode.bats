@@ -344,7 +344,7 @@ good() {
 	[ "$(sed -n '/^Every input is of this/,/^An input of another/s/^\.Cm //p' "$ROOT/man1/trdecode.1" |
 		tr -d ',.' | xargs)" = "$formats" ]
 	for name in $formats; do
-		trdecode --help | grep -q "^ *.*\<$name\>" || fail "--help: no $name"
+		trdecode --help=all | grep -q "^ *.*\<$name\>" || fail "--help: no $name"
 	done
 }
 

@@ -36,11 +36,11 @@ complete_line() {
 @test "every option of --help is in the man page" {
 	for program in $PROGRAMS; do
 		page=$(mandoc -Tascii "$ROOT/man1/$program.1" | sed 's/.\x08//g')
-		for option in $("$program" --help | grep -oE '^ +(-., +)?--[a-z-]+' | grep -oE -e '--.*'); do
+		for option in $("$program" --help=all | grep -oE '^ +(-., +)?--[a-z-]+' | grep -oE -e '--.*'); do
 			grep -qE -e "(^|[^-a-z])$option([^-a-z]|$)" <<<"$page" ||
 				fail "$program $option is not in man1/$program.1"
 		done
-		for option in $("$program" --help | grep -oE '^  -[^-,]'); do
+		for option in $("$program" --help=all | grep -oE '^  -[^-,]'); do
 			grep -qE -e "(^|[^-A-Za-z])$option([^-a-z]|$)" <<<"$page" ||
 				fail "$program $option is not in man1/$program.1"
 		done
@@ -63,7 +63,7 @@ complete_line() {
 		mandoc -Tascii "$ROOT/man1/$program.1" "$ROOT"/man7/*.7 | sed 's/.\x08//g' |
 			sed -n '/^   First examples/,/^   [A-Z]/p; /^EXAMPLES/,/^SEE ALSO/p; /^ONE HOST/,/^EXIT/p' >examples
 		# up to the options that all have
-		"$program" --help | sed '/^Common options:/,$d' | grep -E '^  +-' |
+		"$program" --help=all | sed '/^Common options:/,$d' | grep -E '^  +-' |
 			sed -nE 's/^ +(-[^-], |)(--[a-z0-9-]+).*/\1\2/p; s/^ +(-[^-])( .*|)$/\1/p' >options
 		while IFS=', ' read -r short long; do
 			grep -oE "(^|[^a-z])$program [^|]*" examples |
@@ -80,7 +80,7 @@ complete_line() {
 	for program in trdecode trfilter trstat; do
 		sed -n "/^\.Sh .*: ${program^^}\$/,/^\.Sh [^:]*\$/p" "$page" | sed '1!{/^\.Sh/,$d}' >section
 		[ -s section ]
-		"$program" --help >help
+		"$program" --help=all >help
 		# .Fl is of ours only: theirs are plain words
 		grep -oE 'Fl -?[-a-zA-Z]+( , [-a-zA-Z]+)*' section | sed 's/^Fl //; s/ , /\n/g' |
 			grep -vxE 'Fl|Li|No' | sed 's/^/-/' | sort -u >options
@@ -211,7 +211,7 @@ complete_line() {
 		words=$(trstat --complete-options | grep "^$option " | cut -f 3)
 		for word in $words; do
 			grep -qwF -e "$word" <<<"$output" || fail "trstat $option $word"
-			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
+			trstat --help=all | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
 		done
 	done
 }
@@ -226,7 +226,7 @@ complete_line() {
 		[[ $flags != *OF_FIELD* ]] || name="$name(F)"
 		for word in "$name" ${alias/NULL/}; do
 			trstat --complete-options | grep '^-c ' | cut -f 3 | tr ' ' '\n' | grep -qxF -e "$word" || fail "completion: $word"
-			trstat --help | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
+			trstat --help=all | sed 's/$/ /' | grep -qF " $word " || fail "--help: $word"
 			sed -n '/^\.Sh COLUMNS/,/^\.Sh SEE/p' "$ROOT/man7/trstat-columns.7" | grep -wF -e "${word%(F)}" | grep -q '^\.\(It \)\?Cm ' ||
 				fail "trstat-columns(7), COLUMNS: $word"
 		done
@@ -311,4 +311,29 @@ complete_line() {
 	printf '#!/bin/bash\n' >bin/cc
 	run -0 env -i PATH="$PWD/bin" bash "$ROOT/t/deps.sh" build
 	assert_output ''
+}
+
+@test "--help fits two screens, and --help=all has every option" {
+	cd "$BATS_TEST_TMPDIR"
+	for program in $PROGRAMS; do
+		"$program" --help >daily
+		"$program" --help=all >all
+		[ "$(wc -l <daily)" -le 48 ] || fail "$program --help: $(wc -l <daily) lines"
+		for help in daily all; do
+			[ "$(wc -L <$help)" -le 80 ] || fail "$program, $help: $(awk 'length > 80' $help)"
+		done
+		# a line of --help is a line of --help=all, up to the last one, and whole
+		grep -v "^All options: $program --help=all" daily | grep -vxFf all | tee /dev/stderr | diff /dev/null -
+		run ! grep -E '[,;]$|[^.]\.\.$' <(sed '1,/^$/d' daily | grep '^  ')
+		cmp -s daily all || grep -qxF "All options: $program --help=all; each is explained in $program(1)" daily
+	done
+	run -2 trstat --help=some
+	assert_output --partial "--help takes all, not 'some'"
+	# units, in each
+	trsym --help=all | grep -qxF 'Times have a unit: ns us ms s m min h; sizes: K M G T kB MB GB TB'
+	run -0 trstat --help
+	for option in --group --columns --where --pair --fail-if --tree --diff; do
+		assert_line --regexp "^ +(-., )?$option[=\[ ]"
+	done
+	refute_line --partial --alpha
 }

@@ -178,6 +178,7 @@ mistakes() {
 		trstat --json fib.trs|unknown option '--json'; did you mean '--to=json'?
 		trstat --csv fib.trs|unknown option '--csv'; did you mean '--to=csv'?
 		trstat --format=csv fib.trs|unknown option '--format'; did you mean '--to'?
+		trstat --all fib.trs|it is an option of trdecode
 		trstat --wakeup sched.trs|did you mean '--pair=wakeup'?
 		trstat -f uftrace fib.trs|unknown option '-f'; it is an option of trdecode
 		trstat --kallsyms=kallsyms fib.trs|it is an option of trsym

@@ -131,8 +131,8 @@ fish_complete() {
 	cd "$BATS_TEST_TMPDIR"
 	for program in trdecode trfilter trsym trstat trencode; do
 		cp "$ROOT/packaging/completion/trutils.fish" $program.fish
-		diff <($program --help | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -e '--.*' | sort) \
-			<(fish_complete "$program --" | sort)
+		diff <($program --help=all | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -e '--.*' | sort) \
+			<(fish_complete "$program --" | grep -vx -e '--help=' | sort)
 	done
 	mkdir sub
 	touch sub/out.json

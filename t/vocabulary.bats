@@ -81,9 +81,9 @@ PROGRAMS='trdecode trfilter trsym trstat trencode'
 
 @test "each option is in --help and in its page" {
 	for program in $PROGRAMS; do
-		"$program" --help >help
+		"$program" --help=all >help
 		options "$program" | sed -n 's/.*--\([a-z0-9-]*\).*/\1/p' | while read -r name; do
-			grep -q -e "--$name\b" help || echo "$program --help: $name"
+			grep -q -e "--$name\b" help || echo "$program --help=all: $name"
 			case $name in verbose | progress | quiet | help | version) continue ;; esac
 			grep -q -e "Fl -$name\b" "$ROOT/man1/$program.1" || echo "$program(1): $name"
 		done

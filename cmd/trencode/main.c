@@ -140,27 +140,26 @@ enum {
 static char settings_formats[256]; /* names of the encoders, which main adds */
 
 static const struct option_row settings_rows[] = {
-	{'t', "to", "FORMAT",
-	 "write FORMAT (default: text, or what the suffix of\n-o says); --formats lists all",
-	 settings_formats},
+	{'t', "to", "FORMAT", "write FORMAT (default: suffix of -o, else text):", settings_formats},
 	{KEY_FORMATS, "formats", NULL, "list the formats", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{KEY_SINCE, "since", "TIME",
-	 "begin of the range that is written: 12.5s, +1.5s from\nthe start, -10s before the end, "
-	 "or a date; open calls\nare clipped to the range",
+	 "begin of the range: 12.5s, +1.5s, -10s, or a date\n(+: from the start, -: before the "
+	 "end); calls open\nthere are clipped to the range",
 	 NULL},
 	{KEY_UNTIL, "until", "TIME", "end of the range", NULL},
 	{'n', "limit", "N", "write the first N calls and events", NULL},
 	{KEY_SPLIT, "split", "SIZE|TIME",
-	 "write FILE.000, FILE.001, ... (with -o FILE), each\na whole trace of about SIZE bytes "
-	 "of output, such as\n64M, or of TIME, such as 10s; calls that are open\nat a cut "
-	 "are clipped to each file",
+	 "write FILE.000, FILE.001, ... of SIZE or TIME each\n(with -o FILE): a whole trace of "
+	 "about SIZE bytes of\noutput, such as 64M, or of TIME, such as 10s; calls\nthat are open "
+	 "at a cut are clipped to each file",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
 	{'c', "columns", "LIST",
-	 "columns: of text\ndur,tid,address,time,delta,elapsed,comm, module; of\nthe others "
-	 "time,dur,type,pid,tid,cpu,comm,name,\ndepth,file,line,args and fields of events, such "
-	 "as\nnext_comm, arg.1,ret (+LIST: beside the usual ones;\nof text none, all)",
+	 "show the columns LIST; +LIST adds to the usual ones\ntext: "
+	 "dur,tid,address,time,delta,elapsed,comm,\nmodule,none,all; others: "
+	 "time,dur,type,pid,tid,cpu,\ncomm,name,depth,file,line,args and fields of events,\nsuch "
+	 "as next_comm,arg.1,ret",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
 	 "unfinished group module class input stack weight none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
@@ -168,7 +167,7 @@ static const struct option_row settings_rows[] = {
 	{KEY_NO_PLUGINS, "no-plugins", NULL,
 	 "trace-cmd: the messages of the kernel (trace-cmd\nreport -N)", NULL},
 	{KEY_PLUGIN_OPTION, "plugin-option", "OPTION",
-	 "trace-cmd: turn parent, offset, tailprint or depth on,\nor indent off (trace-cmd report "
+	 "trace-cmd: turn parent, offset, tailprint or depth\non, or indent off (trace-cmd report "
 	 "-O)",
 	 NULL},
 	{KEY_NS, "ns", NULL, "trace-cmd: times in nanoseconds (trace-cmd report\n-t)", NULL},
@@ -204,21 +203,17 @@ static const struct option_row settings_rows[] = {
 	 "close drop"},
 	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof firefox"},
 	{KEY_WEIGHT, "weight", "WHAT",
-	 "what to add up: dur (of calls, default), period (of\nsamples, default), count, or a "
-	 "field "
-	 "of samples",
+	 "add up WHAT: dur, period, count, or a field\n(default: dur of calls, period of samples; "
+	 "a field\nis of samples)",
 	 "dur count period"},
 	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof"},
 	{KEY_PAIR, "pair", "PAIR",
-	 "add up times between two events by the stack of the\nfirst: 'A -> B', 'A -> B on .x == "
-	 ".y', "
-	 "or\nwakeup, offcpu, oncpu, syscall, irq, softirq, block",
+	 "add up times between two events, as trstat --pair\nby the stack of the first: 'A -> B on "
+	 ".x == .y',\n@FILE, or:",
 	 "wakeup offcpu oncpu syscall irq softirq block"},
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
-	{KEY_BY_TIME, "by-time", NULL,
-	 "a flame chart: the calls and samples of each thread\nby time", NULL},
-	{KEY_TITLE, "title", "TEXT",
-	 "the title (default: the name of the trace's file, and its date)", NULL},
+	{KEY_BY_TIME, "by-time", NULL, "draw a flame chart: calls and samples by time", NULL},
+	{KEY_TITLE, "title", "TEXT", "the title (default: the trace's file and its date)", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
@@ -429,6 +424,8 @@ static const struct program program = {
 	.operands = "[FILE]...",
 	.purpose = "Write the events of a stream as text, as a native trace, or in another format.",
 	.options = settings_rows,
+	.daily = "to since until limit split columns pair weight by-time title output "
+		 "quiet help version",
 	.option = encode_settings_option,
 };
 

@@ -29,34 +29,34 @@ enum {
 static const struct option_row settings_rows[] = {
 	{'v', "invert", NULL, "keep the events for which EXPR is false", NULL},
 	{'n', "limit", "N", "keep the first N matching calls and events", NULL},
-	{'c', "count", NULL, "print the number of matching calls and events, and\nwrite no stream",
-	 NULL},
+	{'c', "count", NULL, "print the number of matches, and write no stream", NULL},
 	{'D', "depth", "DEPTH", "keep only calls nested less than DEPTH deep", NULL},
 	{KEY_CALLERS, "with-callers", NULL, "also keep the callers of the kept calls", NULL},
 	{KEY_SINCE, "since", "TIME",
-	 "drop events before TIME: 12.5s, +1.5s from the first\nevent, -10s before the last, or a "
-	 "date",
+	 "drop events before TIME: 12.5s, +1.5s, -10s, a date\n(+: from the first event, -: before "
+	 "the last)",
 	 NULL},
 	{KEY_UNTIL, "until", "TIME", "drop events at TIME and later", NULL},
 	{KEY_BETWEEN, "between", "FROM TO",
-	 "in each thread, keep only the events from one that\nmatches FROM to the next that "
-	 "matches TO",
+	 "in each thread, keep the events from FROM to TO\n(from one for which FROM is true to the "
+	 "next for\nwhich TO is true)",
 	 NULL},
 	{KEY_SAMPLE, "sample", "N/M", "keep N of M threads, or N of M values of --by", NULL},
 	{KEY_BY, "by", "FIELD", "sample by the values of FIELD (default: tid)", NULL},
 	{'A', "after", "N", "also keep N events after each kept event", NULL},
 	{'B', "before", "N", "also keep N events before each kept event", NULL},
 	{KEY_WITHIN, "within", "TIME",
-	 "also keep the events of all threads up to TIME\nbefore and after each kept event", NULL},
+	 "also keep what occurs up to TIME around kept events\n(events of all threads, before and "
+	 "after)",
+	 NULL},
 	{KEY_KEEP, "keep", "FIELDS", "keep only these fields and arguments of the events", NULL},
 	{KEY_DROP, "drop", "FIELDS", "remove these fields and arguments of the events", NULL},
 	{KEY_SCRUB, "scrub", "WHAT",
-	 "replace names, args or paths by pseudonyms; several\nwith commas, such as names,paths",
+	 "replace names, args or paths by pseudonyms\n(several with commas, such as names,paths)",
 	 "names args paths"},
 	{KEY_KEY, "key", "TEXT", "derive the pseudonyms from TEXT (default: a random\nkey)", NULL},
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
-	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is read, and the fields that it can\ntest",
-	 NULL},
+	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is read, and which fields there are", NULL},
 	{0},
 };
 
@@ -191,8 +191,11 @@ static const struct program program = {
 	.operands = "EXPR [FILE]...",
 	.words = 1,
 	.purpose =
-		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.",
+		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.\n"
+		"EXPR may be @FILE, a file that contains the expression.",
 	.options = settings_rows,
+	.daily = "invert limit count depth with-callers since until between after before within "
+		 "keep scrub explain output quiet help version",
 	.option = filter_settings_option,
 	.patience = PATIENCE_FILTER,
 	.streams = filter_streams,

@@ -53,51 +53,42 @@ enum {
 static char command_line_columns[COLUMN_WORDS_SIZE]; /* names of columns, which stat_start adds */
 
 static const struct option_row command_line_rows[] = {
-	{'g', "group", "KEYS",
-	 "group by KEYS, separated by commas (default: name);\nfields of events are keys too:",
+	{'g', "group", "KEYS", "group by KEYS or fields of events (default: name):",
 	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
 	 "class "
 	 "caller stack depth time dur self"},
 	{'c', "columns", "LIST",
-	 "show the columns of LIST, separated by commas; +LIST\nadds to the "
-	 "default: total,self,count,avg,p50,p99,max;\n"
-	 "F is a field, and p50 is any percentile:",
+	 "show the columns LIST; +LIST adds to the usual ones\n(total,self,count,avg,p50,p99,max); "
+	 "F is a field,\nand p50 is any percentile:",
 	 command_line_columns},
 	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)",
 	 command_line_columns},
 	{'n', "limit", "N",
-	 "show the first N rows, or all with 0 (default: 50 on\na terminal, else all)", NULL},
+	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},
 	{'t', "to", "FORMAT",
-	 "table (default), tsv, csv, json, ndjson or prom;\nwith --diff also svg, a flame graph",
+	 "table (default), tsv, csv, json, ndjson, prom or svg\n(with --diff: a flame graph)",
 	 "table tsv csv json ndjson prom svg"},
 	{OPT_WHERE, "where", "EXPR",
-	 "count only the calls and events for which EXPR is true;\ntheir times are those of the "
-	 "whole "
-	 "stream",
+	 "count only calls and events for which EXPR is true\n(their times are those of the whole "
+	 "stream); EXPR,\nCONDITION and PAIR may be @FILE, which contains them",
 	 NULL},
 	{OPT_SINCE, "since", "TIME",
-	 "begin of the range that is counted: 12.5s, +1.5s from\nthe start, -10s before the end, "
-	 "or a "
-	 "date; open calls\nare clipped to the range",
+	 "begin of the range: 12.5s, +1.5s, -10s, or a date\n(+: from the start, -: before the "
+	 "end); calls open\nthere are clipped to the range",
 	 NULL},
 	{OPT_UNTIL, "until", "TIME", "end of the range", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
-	{OPT_PAIR, "pair", "PAIR",
-	 "count pairs of events and the time between them:\n'A -> B on .x == .y', or wakeup, "
-	 "offcpu, "
-	 "oncpu,\nsyscall, irq, softirq, block",
+	{OPT_PAIR, "pair", "PAIR", "times between two events: 'A -> B on .x == .y', or:",
 	 "wakeup offcpu oncpu syscall irq softirq block"},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
-	 "exit 3 if CONDITION is true at the end, such as\n'p99(name == \"commit\") > 5ms', or "
-	 "with "
-	 "--diff\n'p99_change > 10%' or slower; may be repeated",
+	 "exit 3 if CONDITION is true, such as 'p99 > 5ms'\nor 'p99(name == \"commit\") > 5ms', or "
+	 "with --diff\n'p99_change > 10%' or slower; may be repeated",
 	 NULL},
 	{OPT_FAIL_IF_EMPTY, "fail-if-empty", "ok",
-	 "a CONDITION on an unknown name, or on the times of no\ncalls, is false (default: exit 2)",
+	 "a CONDITION on an unknown name, or on the times of\nno calls, is false (default: exit 2)",
 	 "ok"},
-	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s\nor 500ms",
-	 NULL},
+	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s", NULL},
 	{OPT_WALL, "wall", NULL, "with -i: use the wall clock for TIME", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "table"},
 	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
@@ -106,13 +97,12 @@ static const struct option_row command_line_rows[] = {
 	{OPT_CALLERS, "callers", "FUNCTION", "show the callers of FUNCTION, and theirs, as a tree",
 	 NULL},
 	{OPT_CALLEES, "callees", "FUNCTION", "show the calls that FUNCTION makes as a tree", NULL},
-	{OPT_HIST, "hist", "[F]",
-	 "show a histogram of the times of calls, or of the\nvalues of the field F", NULL},
-	{OPT_TIMELINE, "timeline", "WIDTH",
-	 "show the first column over time: a bar for each\nWIDTH, such as 1s or 10ms", NULL},
+	{OPT_HIST, "hist", "[F]", "show a histogram of times of calls, or of a field F", NULL},
+	{OPT_TIMELINE, "timeline", "WIDTH", "show a bar of the first column for each WIDTH (10ms)",
+	 NULL},
 	{OPT_SLOWEST, "slowest", "N",
-	 "show the N slowest calls with arguments and stack;\nwith --pair the N longest pairs with "
-	 "both events",
+	 "show the N slowest calls with arguments and stack\n(with --pair: the N longest pairs "
+	 "with both events)",
 	 NULL},
 	{OPT_UNPAIRED, "unpaired", NULL, "with --pair: show the first events without a second\none",
 	 NULL},
@@ -121,8 +111,7 @@ static const struct option_row command_line_rows[] = {
 	{OPT_THRESHOLD, "threshold", "SHARE",
 	 "ignore changes of less than SHARE, such as 5% or\n1.05x (default: 0%)", NULL},
 	{OPT_ALPHA, "alpha", "P", "use the level of significance P (default: 0.01)", NULL},
-	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: the names of both files)",
-	 NULL},
+	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: names of both files)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary for --merge instead of a table", NULL},
 	{OPT_MERGE, "merge", NULL, "read summaries, and print one table of all", NULL},
@@ -269,6 +258,8 @@ static const struct program program = {
 	.operands = "[FILE]...",
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
+	.daily = "group columns sort limit to where since until pair fail-if interval tree callers "
+		 "hist timeline slowest diff output quiet help version",
 	.option = command_line_option,
 	.streams = stat_streams,
 };

@@ -1658,7 +1658,7 @@ static const struct option_row option_rows[] = {
 	 "names of C++ and Rust: simple (default: scopes and\nname), full (with parameters), no",
 	 "simple full no"},
 	{'l', "lines", NULL, "add the source file and line of each function", NULL},
-	{'i', "inline", NULL, "add inlined functions to the frames of recorded stacks", NULL},
+	{'i', "inline", NULL, "add inlined functions to frames of recorded stacks", NULL},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
 	 "symbols of the kernel, if the trace has none: a copy\nof its /proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",

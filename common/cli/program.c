@@ -23,6 +23,7 @@
 #include "common/util/u128.h"
 #include "common/util/version.h"
 #include "common/value/scalar.h"
+#include "common/value/units.h"
 
 enum { REMARK_TEXT = 512 };
 
@@ -288,7 +289,7 @@ static const struct option_row *option_taking(const struct option_table *table, 
 	for (size_t i = 0; *word && i < table->n; i++) {
 		nearest_begin(nearest, word, strlen(word));
 		nearest_offer_words(nearest, options_words(table->rows[i]));
-		if (nearest_means(nearest))
+		if (nearest_means(nearest) && argument_kind(table->rows[i]) == required_argument)
 			return table->rows[i];
 	}
 	return NULL;
@@ -308,10 +309,12 @@ static int unknown_option(const struct option_table *table, const char *word, si
 	other_programs(others, sizeof others, word, n);
 	nearest_begin(&nearest, word, n);
 	for (size_t i = 0; i < table->n; i++) {
-		snprintf(name, sizeof name, "--%s",
-			 table->rows[i]->name ? table->rows[i]->name : "");
-		if (is_option(table->rows[i]) && table->rows[i]->help)
-			nearest_offer(&nearest, name, strlen(name));
+		const struct option_row *row = table->rows[i];
+
+		if (!is_option(row) || !row->name || !row->help)
+			continue;
+		snprintf(name, sizeof name, "--%s", row->name);
+		nearest_offer(&nearest, name, strlen(name));
 	}
 	return error_set(e, NULL, NO_OFFSET, "unknown option '%.*s'%s", (int)n, word,
 			 *others ? others : nearest_hint(&nearest));
@@ -453,17 +456,31 @@ bool options_apply(const char *formats, const char *format)
 	return others;
 }
 
-/* "csv, tsv" or "all formats but text". */
-static void options_print_formats(const char *formats, FILE *f)
+/* "csv, tsv" or "all formats but text", in lines of that width, 0: in one line. */
+static void options_print_formats(const char *formats, size_t width, FILE *f)
 {
+	size_t at = 0;
+
 	if (*formats == '!')
 		fputs("all formats but ", f);
-	for (formats += *formats == '!'; *formats; formats++) {
-		if (*formats == ' ')
-			putc(',', f);
-		putc(*formats, f);
+	for (formats += *formats == '!'; *formats;) {
+		size_t n = strcspn(formats, " ");
+
+		fprintf(f, "%.*s", (int)n, formats);
+		at += n + 2;
+		formats += n + (formats[n] == ' ');
+		if (!*formats)
+			break;
+		if (width && at + strcspn(formats, " ") + 1 > width) {
+			fputs(",\n", f);
+			at = 0;
+		} else {
+			fputs(", ", f);
+		}
 	}
 }
+
+enum { HELP_COLUMN = 28, HELP_WIDTH = 80 };
 
 static void help_heading(const struct option_row *row, FILE *f)
 {
@@ -471,43 +488,56 @@ static void help_heading(const struct option_row *row, FILE *f)
 	if (*row->help) {
 		fputs(row->help, f);
 	} else {
-		options_print_formats(row->complete, f);
+		options_print_formats(row->complete, HELP_WIDTH, f);
 		putc(':', f);
 	}
 	putc('\n', f);
 }
 
-void options_help(const struct option_row *const *rows, size_t n, FILE *f)
+/* Print the help of an option: with daily its first line. */
+static void help_option(const struct option_row *row, bool daily, FILE *f)
 {
-	enum { HELP_COLUMN = 28 };
+	const char *s = row->help;
+	int column = option_column(row, f);
 
-	for (size_t i = 0; i < n; i++) {
-		const char *s = rows[i]->help;
-		int column;
-
-		if (!s)
-			continue;
-		if (!is_option(rows[i])) {
-			help_heading(rows[i], f);
-			continue;
-		}
-		column = option_column(rows[i], f);
-		if (column > HELP_COLUMN - 2) {
-			putc('\n', f);
-			column = 0;
-		}
-		for (;;) {
-			int length = (int)strcspn(s, "\n");
-
-			fprintf(f, "%*s%.*s\n", HELP_COLUMN - column, "", length, s);
-			column = 0;
-			if (!s[length])
-				break;
-			s += length + 1;
-		}
-		if (s[strlen(s) - 1] == ':')
-			help_words(rows[i]->complete, HELP_COLUMN, f);
+	if (column > HELP_COLUMN - 2) {
+		putc('\n', f);
+		column = 0;
 	}
+	for (;; s++) {
+		size_t length = strcspn(s, "\n");
+
+		fprintf(f, "%*s%.*s\n", HELP_COLUMN - column, "", (int)length, s);
+		column = 0;
+		s += length;
+		if (!*s || daily)
+			break;
+	}
+	if (row->help[strlen(row->help) - 1] == ':')
+		help_words(row->complete, HELP_COLUMN, f);
+}
+
+/* Test whether --help shows an option, or a heading for one of the options below it. */
+static bool is_shown(const struct option_row *const *rows, size_t n, const char *daily)
+{
+	bool heading = !is_option(rows[0]);
+
+	for (size_t i = heading; i < n && is_option(rows[i]) && (heading || !i); i++)
+		if (rows[i]->help &&
+		    (!daily || (rows[i]->name && options_apply(daily, rows[i]->name))))
+			return true;
+	return false;
+}
+
+void options_help(const struct option_row *const *rows, size_t n, const char *daily, FILE *f)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_shown(rows + i, n - i, daily)) {
+			if (is_option(rows[i]))
+				help_option(rows[i], daily, f);
+			else
+				help_heading(rows[i], f);
+		}
 }
 
 void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
@@ -529,7 +559,7 @@ void options_complete(const struct option_row *const *rows, size_t n, FILE *f)
 		fprintf(f, "\t%s\t%s\t", row->arg ? row->arg : "-",
 			row->complete ? row->complete : "-");
 		if (formats) {
-			options_print_formats(formats, f);
+			options_print_formats(formats, 0, f);
 			fputs(": ", f);
 		}
 		fprintf(f, "%.*s\n", (int)strcspn(row->help, "\n"), row->help);
@@ -557,7 +587,7 @@ static const struct option_row common_rows[] = {
 	{'q', "quiet", NULL, "print only errors on stderr, no warnings", NULL},
 	{KEY_VERBOSE, "verbose", NULL, "print more on stderr", NULL},
 	{KEY_PROGRESS, "progress", NULL, "show progress even if stderr is not a terminal", NULL},
-	{'h', "help", NULL, "print this help", NULL},
+	{'h', "help", "[all]", "print the options of every day, or all of them", "all"},
 	{'V', "version", NULL, "print the version", NULL},
 	{KEY_COMPLETE, "complete-options", NULL, NULL, NULL},
 	{0},
@@ -570,6 +600,7 @@ struct start {
 	const struct option_row **rows;
 	size_t n;
 	int print; /* key of the first of --help, --version, --complete-options, else 0 */
+	bool all;  /* --help=all */
 };
 
 /* Restore SIGPIPE, which a parent may have left ignored or blocked: the program should be killed
@@ -659,6 +690,9 @@ static int program_take_option(void *ctx, const struct option_row *row, const ch
 	case KEY_VERBOSE: s->common->verbose = true; break;
 	case KEY_PROGRESS: s->common->progress = 1; break;
 	default:
+		if (arg && strcmp(arg, "all") != 0)
+			return error_set(e, NULL, NO_OFFSET, "--help takes all, not '%s'", arg);
+		s->all |= arg != NULL;
 		if (!s->print)
 			s->print = row->key;
 	}
@@ -676,13 +710,20 @@ static bool has_option(const struct program *p, const char *name)
 
 static void print_help(const struct start *s)
 {
-	printf("Usage: %s [OPTION]... %s\n%s\n", s->program->name, s->program->operands,
-	       s->program->purpose);
-	if (!s->program->options || s->program->options->key != OPTION_HEADING)
+	const struct program *p = s->program;
+	const char *daily = s->all ? NULL : p->daily;
+
+	printf("Usage: %s [OPTION]... %s\n%s\n", p->name, p->operands, p->purpose);
+	if (!p->options || p->options->key != OPTION_HEADING)
 		putchar('\n');
-	options_help(s->rows, s->n, stdout);
+	options_help(s->rows, s->n, daily, stdout);
+	if (!daily)
+		printf("\nTimes have a unit: %s; sizes: %s\n", UNITS_OF_TIME, UNITS_OF_SIZE);
 	printf("\nExit status: 0 success, 1 damaged input, 2 failure%s\n",
-	       has_option(s->program, "fail-if") ? ", 3 --fail-if is true" : "");
+	       has_option(p, "fail-if") ? ", 3 --fail-if is true" : "");
+	if (daily)
+		printf("All options: %s --help=all; each is explained in %s(1)\n", p->name,
+		       p->name);
 }
 
 static int print_asked(const struct start *s)

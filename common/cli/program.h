@@ -66,8 +66,10 @@ struct option_table {
  */
 int options_parse(const struct option_table *table, int argc, char **argv, struct error *e);
 
-/* The rows as --help shows them: option column, help column. */
-void options_help(const struct option_row *const *rows, size_t n, FILE *f);
+/* The rows as --help=all shows them: option column, help column. daily: the blank-separated long
+ * names of those that --help shows, each with the first line of its help, which is a whole one;
+ * NULL: all. */
+void options_help(const struct option_row *const *rows, size_t n, const char *daily, FILE *f);
 
 /*
  * Print the rows for a completion script, a line for each option: names, metavariable, what
@@ -109,6 +111,7 @@ struct program {
 	const char *operands;		  /* "INPUT..." */
 	const char *purpose;		  /* one line */
 	const struct option_row *options; /* the program's own, ended by {0}; may be NULL */
+	const char *daily; /* long names of those needed every day, for --help; NULL: all */
 	/* Handle an option of the program; arg is valid as long as argv. 0, or -1 with e filled:
 	   a usage error. May be NULL if the table is empty. */
 	int (*option)(void *ctx, int key, const char *arg, struct error *e);

@@ -112,7 +112,7 @@ static void printing(void)
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	options_help(rows, fill_rows(), f);
+	options_help(rows, fill_rows(), NULL, f);
 	fclose(f);
 	is_str(text,
 	       "\nSelection:\n"
@@ -127,6 +127,17 @@ static void printing(void)
 	       "\ncsv, tsv:\n"
 	       "      --header              a line of names\n",
 	       "help");
+	free(text);
+	f = open_memstream(&text, &n);
+	options_help(rows, fill_rows(), "format zero header", f);
+	fclose(f);
+	is_str(text,
+	       "\nSelection:\n"
+	       "  -f, --format=NAME         the format\n"
+	       "      --zero                a row whose key is 0\n"
+	       "\ncsv, tsv:\n"
+	       "      --header              a line of names\n",
+	       "help of some options");
 	free(text);
 	f = open_memstream(&text, &n);
 	options_complete(rows, fill_rows(), f);
