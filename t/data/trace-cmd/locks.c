@@ -1,5 +1,10 @@
-/* locks.c - three threads that share a mutex, and two that map and touch new pages: the program of
- * locks.dat */
+/*
+ * locks.c - three threads that share a mutex, and two that map and touch new pages
+ *
+ * locks.dat is a recording of this program by Linux 6.18, in an instance with the events of
+ * raw_syscalls, of lock, and exceptions:page_fault_user, written by `trace-cmd extract -B` of
+ * version 3.1.6. The formats of all other events, and most of kallsyms, were not mounted.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
