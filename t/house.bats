@@ -333,7 +333,7 @@ complete_line() {
 	trsym --help=all | grep -qxF 'Times have a unit: ns us ms s m min h; sizes: K M G T kB MB GB TB'
 	run -0 trstat --help
 	for option in --group --columns --where --pair --fail-if --tree --diff; do
-		assert_line --regexp "^ +(-., )?$option[=\[ ]"
+		assert_line --regexp "^ +(-., )?${option}[=\[ ]"
 	done
 	refute_line --partial --alpha
 }

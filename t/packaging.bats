@@ -48,7 +48,7 @@ load lib
 	cd "$BATS_TEST_TMPDIR/html"
 	# index.html, and a file for each page; what it was made with is gone
 	printf '%s\n' index "$ROOT"/man[1357]/* | sed 's|.*/||; s/$/.html/' | sort | diff - <(ls -- *.html | sort)
-	diff <(printf '%s\n' html.css flame-graph.png scheduling.png | sort) <(ls | grep -v '\.html$' | sort)
+	diff <(printf '%s\n' html.css flame-graph.png scheduling.png | sort) <(find . -type f ! -name '*.html' -printf '%f\n' | sort)
 	cat >../links.py <<-'END'
 		import glob, html.parser, os, sys
 
