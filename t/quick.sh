@@ -34,10 +34,11 @@ other_names() {
 		cmd/trfilter/@(main|options|rewrite|rows|run).*	filter values
 		cmd/trsym/*	sym sym_inline sym_lines
 		common/library/*	library
-		man[0-9]/*	house vocabulary tree
+		man[0-9]/*	house vocabulary tree readme packaging
 		README*	readme tree
 		doc/@(adding-a-format.md|toy/*)	adding tree
 		doc/examples/*	examples
+		doc/html.*	packaging
 		packaging/*	packaging house
 		Makefile	packaging
 		t/@(quick|check).sh	quick
