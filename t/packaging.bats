@@ -40,6 +40,12 @@ load lib
 	diff control deps
 }
 
+@test "trutils(7) leads to each page" {
+	diff <(cd "$ROOT" && printf '%s\n' man[1357]/* | sed 's|.*/||' | grep -v '^trutils\.7$' | sort) \
+		<(sed -n 's/^\.\(It \)\?Xr /Xr /p' "$ROOT/man7/trutils.7" | grep -oE 'Xr tr(utils|decode|sym|filter|stat|encode|stream)[a-z-]* [0-9]' |
+			sed 's/^Xr //; s/ /./' | sort -u)
+}
+
 @test "the pages as HTML are well-formed, need nothing else, and all their links lead somewhere" {
 	need mandoc
 	"$ROOT/doc/html.sh" "$BATS_TEST_TMPDIR/html"
