@@ -126,3 +126,39 @@ load lib
 	run -2 trdecode --list --info s
 	run -2 pipe 'trdecode --list s >/dev/full'
 }
+
+@test "--list and --info fit terminals of 80, 100 and 200 columns, of a trace of each source" {
+	need_terminal
+	cd "$BATS_TEST_TMPDIR"
+	for trace in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/v7-zstd-instances.dat apitrace/v6.trace \
+		apitrace/feat.profile.txt lttng/v2.6-le64-packed.tar.gz ctf/kinds.tar.gz perf/two.data.gz perf/sched.data.gz \
+		chrome/v8-profile.json.gz perfetto/perf-followers.pftrace; do
+		echo "$DATA/$trace"
+	done >traces
+	cat >all <<-'END'
+		for COLUMNS in 80 100 200; do
+			export COLUMNS
+			while read -r trace; do
+				for what in --list '--list --all' --info; do
+					echo "== $COLUMNS trdecode $what $trace"
+					trdecode -q $what "$trace" 2>/dev/null
+				done
+			done <traces
+		done
+	END
+	terminal 80 bash all >shown
+	run -0 perl -CSD -lne 'if (/^== (\d+) /) { ($most, $what) = ($1, $_) }
+		elsif (length > $most) { print "$what: $_" } else { $lines++ } END { print $lines > 1500 ? "many" : $lines }' shown
+	assert_output many
+	# types and fields are those of the list in a file, and --info has all words
+	while read -r trace; do
+		trdecode -q --list --all "$trace" >wide
+		terminal 80 trdecode -q --list --all "$trace" >narrow
+		assert_equal "$(grep -c '^ *[0-9]' narrow)" "$(grep -c '^ *[0-9]' wide)"
+		diff <(grep -o '  \(unsigned\|integer\|hexadecimal\|text\|enum\)  .' narrow) \
+			<(grep -o '  \(unsigned\|integer\|hexadecimal\|text\|enum\)  .' wide)
+		# a line end in a value is a question mark on a terminal
+		terminal 80 trdecode -q --info "$trace" | tr -d ' ?\n' >narrow
+		trdecode -q --info "$trace" | tr -d ' ?\n' | cmp - narrow
+	done <traces
+}

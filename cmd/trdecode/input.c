@@ -44,6 +44,7 @@
 #include "common/util/memory.h"
 #include "common/util/output.h"
 #include "common/util/u128.h"
+#include "common/value/aligned.h"
 #include "common/value/json.h"
 #include "common/value/units.h"
 
@@ -2088,6 +2089,8 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 
 /* --- trace info --- */
 
+enum { INFO_NAME = 18 }; /* characters before a value */
+
 void trace_info_open(struct text *text, bool json)
 {
 	if (json)
@@ -2126,7 +2129,8 @@ static void begin_fact(struct trace_info *f, const char *name)
 		text_puts(f->text, ": ");
 	} else {
 		text_masked(f->text, name, n);
-		text_pad(f->text, ' ', n < 18 ? 18 - n : 1);
+		f->used = n < INFO_NAME ? INFO_NAME : n + 1;
+		text_pad(f->text, ' ', f->used - n);
 	}
 	f->any = true;
 }
@@ -2134,7 +2138,7 @@ static void begin_fact(struct trace_info *f, const char *name)
 void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
 		      bool first)
 {
-	*f = (struct trace_info){.text = text, .json = json};
+	*f = (struct trace_info){.text = text, .json = json, .width = f->width};
 	if (json)
 		text_puts(text, first ? "  {" : ",\n  {");
 	else if (!first)
@@ -2163,7 +2167,7 @@ static void input_put_value(struct trace_info *f, const char *value, size_t n)
 	if (f->json) {
 		json_string(f->text, value, n);
 	} else {
-		text_masked(f->text, value, n);
+		aligned_words(f->text, value, n, f->width, INFO_NAME, f->used);
 		text_char(f->text, '\n');
 	}
 }

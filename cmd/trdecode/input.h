@@ -211,8 +211,11 @@ struct trace_info {
 	bool json;
 	bool any;	  /* a name was printed */
 	const char *list; /* name of the items being listed, NULL: none */
+	size_t width;	  /* most characters of a line of text; 0: no limit */
+	size_t used;	  /* those of the present line */
 };
 
+/* Begin an input. The caller has set the width. */
 void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
 		      bool first);
 void trace_info_end(struct trace_info *f);

@@ -36,8 +36,10 @@
 #include "common/util/intern.h"
 #include "common/util/memory.h"
 #include "common/util/output.h"
+#include "common/util/screen.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
+#include "common/value/aligned.h"
 #include "common/value/argument.h"
 #include "common/value/json.h"
 #include "common/value/moment.h"
@@ -794,7 +796,9 @@ struct type_list {
 	struct intern share_keys;
 	struct list_share *shares; /* by number of the key */
 	size_t nshares, shares_capacity;
-	int events_width, group_width; /* of columns */
+	/* the layout of the text: a line has the width, 0: any; fields are indented */
+	size_t width, indent;
+	size_t events_width, group_width; /* of columns */
 };
 
 static int by_events(const void *a, const void *b)
@@ -828,22 +832,47 @@ static double rate(const struct type_list *l, uint64_t events)
 		       : (double)events * 1e9 / (double)(l->last - l->first);
 }
 
-static void list_put_field(const struct type_list *l, struct text *t, const struct listed_field *f,
-			   int indent, int width)
-{
-	const char *texts = (const char *)l->texts.data;
+enum {
+	SHARE_LEAST = 3, /* types of a group whose fields are printed once */
+	LIST_NAME =
+		32, /* characters of a name of a field, or of a group, with which others align */
+	LIST_KIND = 15,	      /* those of the kind of a field, and of the blanks around it */
+	LIST_RATE = 23,	      /* those of the rate and the kind of a type, and of the blanks */
+	LIST_EXAMPLE = 24,    /* those of an example for which fields are indented less */
+	LIST_TEXT_LEAST = 12, /* those of any text that is shortened */
+};
 
-	text_pad(t, ' ', (size_t)indent);
-	text_masked(t, texts + f->name, f->name_size);
-	if (f->name_size < (size_t)width)
-		text_pad(t, ' ', (size_t)width - f->name_size);
-	text_printf(t, f->example_size ? "  %-11s  " : "  %s", f->kind);
-	if (f->example_size)
-		text_masked(t, texts + f->example, f->example_size);
-	text_char(t, '\n');
+/* Write a text of the trace after used characters of a line, shortened where the line ends. */
+static void list_put_text(const struct type_list *l, struct text *t, const char *p, size_t n,
+			  size_t used)
+{
+	if (!l->width)
+		text_masked(t, p, n);
+	else
+		format_elided(t, p, n,
+			      l->width > used + LIST_TEXT_LEAST ? l->width - used
+								: LIST_TEXT_LEAST);
 }
 
-enum { SHARE_LEAST = 3 }; /* types of a group whose fields are printed once */
+static void list_put_field(const struct type_list *l, struct text *t, const struct listed_field *f,
+			   size_t width)
+{
+	const char *texts = (const char *)l->texts.data, *name = texts + f->name;
+	size_t size = format_characters(name, f->name_size);
+
+	text_pad(t, ' ', l->indent);
+	if (!l->width)
+		text_masked(t, name, f->name_size);
+	else
+		size = format_elided(t, name, f->name_size, LIST_NAME);
+	text_pad(t, ' ', size < width ? width - size : 0);
+	size = size < width ? width : size;
+	text_printf(t, f->example_size ? "  %-11s  " : "  %s", f->kind);
+	if (f->example_size)
+		list_put_text(l, t, texts + f->example, f->example_size,
+			      l->indent + size + LIST_KIND);
+	text_char(t, '\n');
+}
 
 static bool list_is_common(const struct type_list *l, const struct listed_field *f)
 {
@@ -926,68 +955,99 @@ static bool is_printed_once(const struct type_list *l, const struct listed_field
 	       s->types >= (list_is_common(l, f) ? 2 : SHARE_LEAST);
 }
 
-static int list_field_width(const struct listed_type *type)
+static size_t list_field_width(const struct type_list *l, const struct listed_type *type)
 {
 	size_t most = 0;
 
-	for (size_t i = 0; i < type->nfields; i++)
-		if (type->fields[i].name_size > most)
-			most = type->fields[i].name_size;
-	return most < 32 ? (int)most : 32;
+	for (size_t i = 0; i < type->nfields; i++) {
+		const char *name = (const char *)l->texts.data + type->fields[i].name;
+		size_t n = format_characters(name, type->fields[i].name_size);
+
+		most = n > most ? n : most;
+	}
+	return most < LIST_NAME ? most : LIST_NAME;
 }
 
-/* Print the names of the fields of a type without events. */
-static void list_put_names(const struct type_list *l, struct text *t,
-			   const struct listed_type *type)
+/* Print the name of a type without events, and the names of its fields. Returns -1 when out of
+ * memory. */
+static int list_put_names(struct type_list *l, struct text *t, const struct listed_type *type,
+			  size_t used)
 {
 	const char *before = ": ";
+	int bad = 0;
+
+	l->scratch.size = 0;
+	bad = buffer_append(&l->scratch, type->type->name.text, type->type->name.size);
+	for (size_t i = 0; i < type->nfields && !bad; i++) {
+		const struct listed_field *f = &type->fields[i];
+
+		if (is_printed_once(l, f))
+			continue;
+		bad = buffer_append(&l->scratch, before, 2) ||
+		      buffer_append(&l->scratch, l->texts.data + f->name, f->name_size);
+		before = ", ";
+	}
+	if (!bad)
+		aligned_words(t, (const char *)l->scratch.data, l->scratch.size, l->width,
+			      l->indent, used);
+	return bad ? -1 : 0;
+}
+
+/* Print the fields of a type. */
+static void list_put_fields(const struct type_list *l, struct text *t,
+			    const struct listed_type *type)
+{
+	static const char values[] = "values, such as those of ";
+	size_t width = list_field_width(l, type);
 
 	for (size_t i = 0; i < type->nfields; i++) {
-		if (is_printed_once(l, &type->fields[i]))
-			continue;
-		text_puts(t, before);
-		before = ", ";
-		text_masked(t, (const char *)l->texts.data + type->fields[i].name,
-			    type->fields[i].name_size);
+		if (i == type->type->nfields) {
+			text_pad(t, ' ', l->indent);
+			text_puts(t, values);
+			list_put_text(l, t, type->arguments_of.text, type->arguments_of.size,
+				      l->indent + sizeof(values));
+			text_puts(t, ":\n");
+		}
+		if (!is_printed_once(l, &type->fields[i]))
+			list_put_field(l, t, &type->fields[i], width);
 	}
 }
 
-static void list_put_type(const struct type_list *l, struct text *t, const struct listed_type *type)
+/* Print a type. Returns -1 when out of memory. */
+static int list_put_type(struct type_list *l, struct text *t, const struct listed_type *type)
 {
-	int field = list_field_width(type), indent = l->events_width + 23 + l->group_width;
-	struct text_ref group = type->type->group;
-	size_t width = (size_t)l->group_width;
+	struct text_ref group = type->type->group, name = type->type->name;
+	size_t width = l->group_width, used = format_characters(group.text, group.size);
 	double r = rate(l, type->events);
+	int bad = 0;
 
-	text_printf(t, "%*" PRIu64, l->events_width, type->events);
+	text_printf(t, "%*" PRIu64, (int)l->events_width, type->events);
 	if (r < 0 || !type->events)
 		text_printf(t, "%12s", "");
 	else
 		text_printf(t, r < 10 ? "%10.2f/s" : "%10.0f/s", r);
 	text_printf(t, "  %-7s  ", type_kind_name(type->type->kind));
-	text_masked(t, group.text, group.size);
-	text_pad(t, ' ', 2 + (group.size < width ? width - group.size : 0));
-	text_masked(t, type->type->name.text, type->type->name.size);
-	if (!type->events)
-		list_put_names(l, t, type);
+	if (!l->width)
+		text_masked(t, group.text, group.size);
+	else
+		used = format_elided(t, group.text, group.size, width);
+	text_pad(t, ' ', 2 + (used < width ? width - used : 0));
+	used = l->events_width + LIST_RATE + (used < width ? width : used) + 2;
+	if (type->events)
+		list_put_text(l, t, name.text, name.size, used);
+	else
+		bad = list_put_names(l, t, type, used);
 	text_char(t, '\n');
-	for (size_t i = 0; type->events && i < type->nfields; i++) {
-		if (i == type->type->nfields) {
-			text_pad(t, ' ', (size_t)indent);
-			text_puts(t, "values, such as those of ");
-			text_masked(t, type->arguments_of.text, type->arguments_of.size);
-			text_puts(t, ":\n");
-		}
-		if (!is_printed_once(l, &type->fields[i]))
-			list_put_field(l, t, &type->fields[i], indent, field);
-	}
+	if (type->events)
+		list_put_fields(l, t, type);
+	return bad;
 }
 
 /* Print the fields that all types of a group have, with the examples of its first type, if they are
  * not printed yet. */
 static void put_shared(const struct type_list *l, struct text *t, const struct listed_type *type)
 {
-	int indent = l->events_width + 23 + l->group_width;
+	static const char head[] = "in each type of ";
 	struct list_share *present = NULL;
 
 	for (size_t i = 0; i < type->type->nfields; i++) {
@@ -998,48 +1058,71 @@ static void put_shared(const struct type_list *l, struct text *t, const struct l
 		if (!is_printed_once(l, f) || (group->printed && group != present))
 			continue;
 		if (group != present) {
-			text_pad(t, ' ', (size_t)indent - 2);
-			text_puts(t, "in each type of ");
+			text_pad(t, ' ', l->indent - 2);
+			text_puts(t, head);
 			if (list_is_common(l, f))
 				text_puts(t, "the kernel");
 			else
-				text_masked(t, type->type->group.text, type->type->group.size);
+				list_put_text(l, t, type->type->group.text, type->type->group.size,
+					      l->indent - 2 + sizeof(head));
 			text_puts(t, ":\n");
 		}
 		present = group;
 		group->printed = true;
-		list_put_field(l, t, f, indent, list_field_width(type));
+		list_put_field(l, t, f, list_field_width(l, type));
 	}
 }
 
-static void list_print_text(struct type_list *l, struct text *t, const struct listed_type **types,
-			    bool all)
+/* Compute the widths of columns, and how far the fields are indented: as far as the names of types,
+ * or less where the line would end before an example. */
+static void list_lay_out(struct type_list *l, bool all)
 {
-	size_t left_out = 0;
+	size_t most = l->width && l->width / 4 < LIST_NAME ? l->width / 4 : LIST_NAME, field = 0;
+	int digits = snprintf(NULL, 0, "%" PRIu64, l->events);
 
-	l->events_width = snprintf(NULL, 0, "%" PRIu64, l->events);
-	l->events_width = l->events_width > 6 ? l->events_width : 6;
+	l->events_width = digits > 6 ? (size_t)digits : 6;
 	l->group_width = 5;
 	for (size_t i = 0; i < l->ntypes; i++) {
-		size_t size = l->types[i].type->group.size;
+		const struct listed_type *type = &l->types[i];
+		size_t group = format_characters(type->type->group.text, type->type->group.size);
+		size_t width = type->events ? list_field_width(l, type) : 0;
 
-		if ((all || l->types[i].events) && size > (size_t)l->group_width)
-			l->group_width = size < 32 ? (int)size : 32;
+		if ((all || type->events) && group > l->group_width)
+			l->group_width = group < most ? group : most;
+		field = width > field ? width : field;
 	}
-	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", l->events_width, "events",
-		    l->ticks ? "" : "rate", "kind", l->group_width, "group",
-		    "type, with its fields and an example of each");
+	l->indent = l->events_width + LIST_RATE + l->group_width;
+	field += LIST_KIND + LIST_EXAMPLE;
+	if (l->width && l->width < l->indent + field)
+		l->indent = l->width > field + 4 ? l->width - field : 4;
+}
+
+/* Print the list as text. Returns -1 when out of memory. */
+static int list_print_text(struct type_list *l, struct text *t, const struct listed_type **types,
+			   bool all)
+{
+	static const char long_head[] = "type, with its fields and an example of each";
+	size_t left_out = 0, used;
+	int bad = 0;
+
+	list_lay_out(l, all);
+	used = l->events_width + LIST_RATE + l->group_width + 2;
+	text_printf(t, "%*s%12s  %-7s  %-*s  %s\n", (int)l->events_width, "events",
+		    l->ticks ? "" : "rate", "kind", (int)l->group_width, "group",
+		    l->width && l->width < used + sizeof(long_head) - 1 ? "type, fields, examples"
+									: long_head);
 	for (size_t i = 0; i < l->ntypes; i++)
 		if (types[i]->events)
 			put_shared(l, t, types[i]);
-	for (size_t i = 0; i < l->ntypes; i++)
+	for (size_t i = 0; i < l->ntypes && !bad; i++)
 		if (all || types[i]->events)
-			list_put_type(l, t, types[i]);
+			bad = list_put_type(l, t, types[i]);
 		else
 			left_out++;
 	if (left_out)
 		text_printf(t, "... and %zu type%s without events (--all)\n", left_out,
 			    left_out == 1 ? "" : "s");
+	return bad;
 }
 
 static void json_fields(const struct type_list *l, struct text *t, const char *key,
@@ -1106,7 +1189,7 @@ static int list_print(struct type_list *l, struct text *t, enum list_style style
 	if (style == LIST_JSON)
 		print_json(l, t, types);
 	else if (!bad)
-		list_print_text(l, t, types, style == LIST_ALL);
+		bad = list_print_text(l, t, types, style == LIST_ALL);
 	free(types);
 	return bad;
 }
@@ -1508,12 +1591,15 @@ static int print_info(struct run *r)
 {
 	bool json = r->settings->flags & DECODE_JSON;
 	struct error e;
+	struct screen screen = {0};
 	struct trace_info f;
 	struct text *text = run_text_begin(r);
 	int status = STATUS_OK;
 
 	if (!text)
 		return STATUS_FAILED;
+	screen_find(&screen, &r->out);
+	f.width = screen.width;
 	trace_info_open(text, json);
 	for (int i = 0; i < r->n && status != STATUS_FAILED; i++) {
 		trace_info_begin(&f, text, json, r->inputs[i].name, i == 0);
@@ -1532,6 +1618,7 @@ static int print_list(struct type_list *l, struct run *r, int status)
 	enum list_style style = s->flags & DECODE_JSON				? LIST_JSON
 				: s->flags & DECODE_ALL || s->row_filter.ntypes ? LIST_ALL
 										: LIST_TEXT;
+	struct screen screen = {0};
 	struct text *text;
 	struct error e;
 
@@ -1543,6 +1630,8 @@ static int print_list(struct type_list *l, struct run *r, int status)
 	text = status == STATUS_FAILED ? NULL : run_text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
+	screen_find(&screen, &r->out);
+	l->width = screen.width;
 	if (list_print(l, text, style)) {
 		error_no_memory(&e);
 		status = run_fail(r->d, &e);

@@ -100,6 +100,63 @@ size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 	return count < width ? count : width;
 }
 
+/* Write a word in a line that has used characters, broken where the line ends. Returns the
+ * characters of the last line. */
+static size_t put_word(struct text *out, const char *p, size_t n, size_t width, size_t indent,
+		       size_t used)
+{
+	while (n) {
+		bool printable;
+		size_t length = aligned_character(p, n, &printable);
+
+		if (used == width) {
+			text_char(out, '\n');
+			text_pad(out, ' ', indent);
+			used = indent;
+		}
+		if (printable)
+			text_put(out, p, length);
+		else
+			text_char(out, '?');
+		p += length;
+		n -= length;
+		used++;
+	}
+	return used;
+}
+
+void aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
+		   size_t used)
+{
+	const char *end = p + n;
+
+	if (!width) {
+		text_masked(out, p, n);
+		return;
+	}
+	indent = indent < width / 2 ? indent : width / 2;
+	while (p < end) {
+		const char *word = p, *next;
+		size_t blanks;
+
+		while (word < end && *word == ' ')
+			word++;
+		for (next = word; next < end && *next != ' ';)
+			next++;
+		blanks = (size_t)(word - p);
+		if (blanks && used > indent &&
+		    used + blanks + format_characters(word, (size_t)(next - word)) > width) {
+			text_char(out, '\n');
+			text_pad(out, ' ', indent);
+			used = indent;
+		} else {
+			used = put_word(out, p, blanks, width, indent, used);
+		}
+		used = put_word(out, word, (size_t)(next - word), width, indent, used);
+		p = next;
+	}
+}
+
 /* --- cells --- */
 
 void aligned_begin(struct aligned *a, size_t columns)
@@ -287,24 +344,6 @@ static void aligned_put_row(const struct aligned *a, const uint8_t **p, struct t
 	text_char(out, '\n');
 }
 
-/* Write words as lines that fit the screen. text has no line ends. */
-static void aligned_remark(const struct screen *s, struct text *out, const char *text)
-{
-	size_t used = 0;
-
-	while (*text) {
-		size_t n = strcspn(text, " "), width = format_characters(text, n);
-		bool next = used && s->width && used + 1 + width > s->width;
-
-		if (used)
-			text_char(out, next ? '\n' : ' ');
-		used = (used && !next ? used + 1 : 0) + width;
-		format_elided(out, text, n, SIZE_MAX);
-		text += n + (text[n] == ' ');
-	}
-	text_char(out, '\n');
-}
-
 /* Name the columns that were left out, once in a run. */
 static int remark_left_out(const struct aligned *a, struct screen *s, struct text *out)
 {
@@ -324,7 +363,8 @@ static int remark_left_out(const struct aligned *a, struct screen *s, struct tex
 	      (any && a->hint && (buffer_puts(&text, "; ") || buffer_puts(&text, a->hint))) ||
 	      (any && buffer_u8(&text, 0));
 	if (any && !bad && !s->remarked) {
-		aligned_remark(s, out, (const char *)text.data);
+		aligned_words(out, (const char *)text.data, text.size - 1, s->width, 0, 0);
+		text_char(out, '\n');
 		s->remarked = true;
 	}
 	buffer_free(&text);

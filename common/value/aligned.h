@@ -11,8 +11,11 @@
  *     aligned_begin(&a, 2);
  *     a.column[0] = (struct aligned_column){.name = "total"};
  *     a.column[1] = (struct aligned_column){.name = "name", .text = true};
- *     for each row: aligned_cell(&a, "6.956 ms", 8, INK_PLAIN); aligned_cell(&a, name, n,
- * INK_PLAIN); bad = aligned_write(&a, screen, out, &e); aligned_free(&a);
+ *     for each row:
+ *             aligned_cell(&a, "6.956 ms", 8, INK_PLAIN);
+ *             aligned_cell(&a, name, n, INK_PLAIN);
+ *     bad = aligned_write(&a, screen, out, &e);
+ *     aligned_free(&a);
  *
  * Numbers are aligned right, texts left. Where a line is longer than the screen's width, columns
  * are left out, those of the highest .leaves first, until texts have a third of the line; then the
@@ -74,5 +77,12 @@ size_t format_characters(const char *p, size_t n);
 /* Write a text in at most width characters, its middle left out if necessary, unprintable
  * characters as '?'. Returns its width. */
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
+/*
+ * Write words in lines of at most width characters, 0: in one line. The first line has used
+ * characters before the words, the others have indent blanks. A word that is longer than a line
+ * is broken. The last line is not ended.
+ */
+void aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
+		   size_t used);
 
 #endif

@@ -17,7 +17,7 @@ static void print_facts(struct input *in)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct output out;
-	struct trace_info f;
+	struct trace_info f = {.width = 30};
 	struct error e;
 
 	need(text && !output_open(&out, "/dev/null", OUTPUT_TEXT, &e), "no /dev/null");

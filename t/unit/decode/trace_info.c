@@ -18,7 +18,7 @@ static const char *print(bool json)
 	int fd = memfd_create("trace_info", 0);
 	struct output out;
 	struct error e;
-	struct trace_info f;
+	struct trace_info f = {0};
 	char path[32];
 	ssize_t n;
 

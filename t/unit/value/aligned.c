@@ -72,8 +72,43 @@ static size_t longest(const char *shown)
 	return most;
 }
 
+/* Write words after "12345". */
+static const char *words(const char *p, size_t width, size_t indent)
+{
+	static char shown[1024];
+	static struct text text;
+	struct output o = {.fd = memfd_create("words", 0)};
+	struct error e;
+	ssize_t n;
+
+	text_init(&text, &o);
+	text_puts(&text, "12345");
+	aligned_words(&text, p, strlen(p), width, indent, 5);
+	if (text_flush(&text, &e))
+		printf("# %s\n", e.what);
+	n = pread(o.fd, shown, sizeof(shown) - 1, 0);
+	shown[n < 0 ? 0 : n] = '\0';
+	close(o.fd);
+	return shown;
+}
+
+static void test_words(void)
+{
+	is_str(words("a bb  ccc \001", 0, 2), "12345a bb  ccc \001", "no width: as they are");
+	is_str(words("a bb  ccc dddd", 12, 2), "12345a bb\n  ccc dddd", "two lines");
+	is_str(words("a bb  c", 12, 2), "12345a bb  c", "a line that is full");
+	is_str(words("a bb  c ", 12, 2), "12345a bb  c\n  ", "blanks at the end");
+	is_str(words("abcdefghijkl mn", 10, 4), "12345abcde\n    fghijk\n    l mn",
+	       "a word that is longer than a line");
+	is_str(words("\303\244\303\244\303\244 \001b", 8, 0), "12345\303\244\303\244\303\244\n?b",
+	       "characters of two bytes, and none");
+	is_str(words("abcdef", 5, 9), "12345\n  abc\n  def", "an indent of more than the line");
+	is_str(words("", 5, 0), "12345", "nothing");
+}
+
 int main(void)
 {
+	test_words();
 	screen = (struct screen){0};
 	is_str(SHOW("0120", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG, ",,,b"),
 	       "total   p50     avg  name\n"
