@@ -49,7 +49,7 @@ after() {
 	after 'trsym s.trs /none' 'trsym: /none: cannot open: No such file or directory' some
 	after 'trsym --kallsyms=/none s.trs' 'trsym: /none: cannot open: No such file or directory'
 	echo 'a text, and nothing else' >text
-	after 'trfilter 1 text' 'trfilter: text: is not an event stream (trdecode makes one of a trace)'
+	after 'trfilter 1 text' 'trfilter: text: is not an event stream; if it is a trace: trdecode text | trsym | trfilter 1'
 }
 
 @test "clocks that do not meet" {

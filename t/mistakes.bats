@@ -315,8 +315,8 @@ mistakes() {
 		trsym --demangle= fib.trs|--demangle takes simple, full or no
 		trsym --kallsyms missing fib.trs|missing: cannot open
 		trsym --kallsyms /dev/null fib.trs|/dev/null: not a copy of /proc/kallsyms
-		trsym fib|is a directory, not a stream; trdecode makes one of it
-		trsym app.trace|is not an event stream (trdecode makes one of a trace)
+		trsym fib|is a directory, not an event stream; if it is a trace: trdecode fib | trsym
+		trsym app.trace|is not an event stream; if it is a trace: trdecode app.trace | trsym
 		trsym --kallsyms kallsyms fib.trs|--kallsyms has no effect: this trace has no kernel
 	X
 }
@@ -571,4 +571,36 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 	run -2 trencode -t sgv fib.trs
 	assert_output --regexp "^trencode: [^?]*did you mean 'svg'\?"
 	[[ $output != *'did you mean'*'did you mean'* ]]
+}
+
+@test "a program that is given a trace prints the pipe to type, which works" {
+	cp app.trace "it's a trace"
+	# a command, @, and the pipe of the message, which is run
+	while IFS='@' read -r command pipe; do
+		run -2 errors bash -o pipefail -c "{ $command; } >printed"
+		assert_line --partial "event stream; if it is a trace: $pipe"
+		refute_line --partial "$pipe "
+		run -0 errors bash -o pipefail -c "{ $pipe; } >printed"
+		[[ -s printed || $pipe == *' -o '* ]] || fail "$pipe"
+	done <<-'X'
+		trstat app.trace@trdecode app.trace | trsym | trstat
+		trstat -g tid -c count,total app.trace@trdecode app.trace | trsym | trstat -g tid -c count,total
+		trstat app.trace --where 'dur > 1' -n 3@trdecode app.trace | trsym | trstat --where 'dur > 1' -n 3
+		trstat fib@trdecode fib | trsym | trstat
+		trstat "it's a trace"@trdecode 'it'\''s a trace' | trsym | trstat
+		trencode -t ndjson -o x.json app.trace@trdecode app.trace | trsym | trencode -t ndjson -o x.json
+		trencode fib@trdecode fib | trsym | trencode
+		trfilter -c 'name =~ "it'"'"'s" || 1' fib@trdecode fib | trsym | trfilter -c 'name =~ "it'\''s" || 1'
+		trfilter -c --between 1 'tid > 1' 1 fib@trdecode fib | trsym | trfilter -c --between 1 'tid > 1' 1
+		trsym -l fib@trdecode fib | trsym -l
+	X
+	run -2 errors bash -c 'trstat --tree <app.trace'
+	assert_output 'trstat: <stdin>: is not an event stream; if it is a trace: trdecode | trsym | trstat --tree'
+	# of two inputs, with a key that a stream must not have, and of what is no command of one line
+	for command in 'trstat app.trace app.trace' 'trstat --diff app.trace app.trace' 'trstat --merge app.trace' \
+		'trfilter --scrub names --key=secret 1 app.trace' "trfilter -c \$'1\\n' app.trace"; do
+		run -2 errors bash -c "{ $command; } >printed"
+		assert_line --partial '(trdecode makes one of a trace)'
+		! grep -q secret printed
+	done
 }

@@ -219,6 +219,9 @@ int main(int argc, char **argv)
 		filter_settings_free(&o);
 		return status;
 	}
+	/* a message with the command is passed on in the stream, which must not have the key */
+	if (o.key)
+		command_note(NULL, 0);
 	files = argv + optind + 1;
 	n = argc - optind - 1;
 	if (settings_check(&o, &e) || time_window_find_ends(&o.time_range.window, files, n, &e) ||

@@ -895,6 +895,9 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 	setvbuf(stderr, line, _IOLBF, sizeof line);
 	io_catch_signals(p->patience ? p->patience : PATIENCE_LAST);
 	r = common_program_start(&s, argc, argv);
+	/* a pipe is typed for one input */
+	if (r < 0 && argc - optind - p->words <= 1)
+		command_note(argv, optind + p->words < argc ? optind + p->words : argc);
 	free(s.rows);
 	return r;
 }

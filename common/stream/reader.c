@@ -96,6 +96,18 @@ static int reader_fatal(struct reader *r, const char *what)
 	return error_set(&r->error, r->file, NO_OFFSET, "%s", what);
 }
 
+/* Report an input that may be a trace, with the pipe that reads the trace. Returns -1. */
+static int reader_no_stream(struct reader *r, const char *what, const char *path)
+{
+	char command[300];
+
+	r->fatal = true;
+	if (r->summaries || !command_for_trace(command, sizeof command, path))
+		return error_set(&r->error, r->file, NO_OFFSET,
+				 "%s (trdecode makes one of a trace)", what);
+	return error_set(&r->error, r->file, NO_OFFSET, "%s; if it is a trace: %s", what, command);
+}
+
 static int reader_no_memory(struct reader *r)
 {
 	r->stop = true;
@@ -212,8 +224,7 @@ static int reader_open_next(struct reader *r)
 	if (!fstat(r->input.fd, &st)) {
 		if (S_ISDIR(st.st_mode)) {
 			close_fd(r);
-			return reader_fatal(
-				r, "is a directory, not a stream; trdecode makes one of it");
+			return reader_no_stream(r, "is a directory, not an event stream", path);
 		}
 		r->input.pipe = S_ISFIFO(st.st_mode);
 		r->input.regular = S_ISREG(st.st_mode);
@@ -922,7 +933,7 @@ static int no_stream(struct reader *r, size_t n)
 				 file ? " " : "", file ? r->file : "",
 				 program_invocation_short_name);
 	if (!other)
-		return reader_fatal(r, "is not an event stream (trdecode makes one of a trace)");
+		return reader_no_stream(r, "is not an event stream", file ? r->file : NULL);
 	return error_set(&r->error, r->file, NO_OFFSET, "event stream version %u is not supported",
 			 version);
 }

@@ -143,6 +143,61 @@ void error_print(const struct error *e)
 
 enum { PRINTED_AGE = 60 }; /* seconds in which END reaches the next program of a pipe */
 
+static struct {
+	char *const *words;
+	int n;
+} command;
+
+void command_note(char *const *words, int n)
+{
+	command.words = words;
+	command.n = n;
+}
+
+/* Append a blank and a word, in quotes if a shell would change it. Returns false if it does not
+ * fit. */
+static bool append_word(char *text, size_t size, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./%@";
+	size_t at = strlen(text);
+	bool quotes = !*word || word[strspn(word, plain)];
+
+	/* a quote in the word becomes four bytes */
+	if (at + 4 * strlen(word) + 4 > size || strpbrk(word, "\n\r\t"))
+		return false;
+	text[at++] = ' ';
+	if (quotes)
+		text[at++] = '\'';
+	for (; *word; word++) {
+		if (*word == '\'') {
+			memcpy(text + at, "'\\'", 3);
+			at += 3;
+		}
+		text[at++] = *word;
+	}
+	if (quotes)
+		text[at++] = '\'';
+	text[at] = '\0';
+	return true;
+}
+
+bool command_for_trace(char *text, size_t size, const char *file)
+{
+	const char *program = program_invocation_short_name;
+	bool fits = command.n && strlen(program) < 20 && size > 64;
+
+	if (!fits)
+		return false;
+	snprintf(text, size, "trdecode");
+	fits = !file || append_word(text, size - 40, file);
+	snprintf(text + strlen(text), size - strlen(text), " |%s %s",
+		 strcmp(program, "trsym") != 0 ? " trsym |" : "", program);
+	for (int i = 1; fits && i < command.n; i++)
+		fits = append_word(text, size, command.words[i]);
+	return fits;
+}
+
 static bool prints_errors;
 
 void printed_by_program(void)
