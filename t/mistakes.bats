@@ -216,7 +216,7 @@ mistakes() {
 		trstat -i 5x fib.trs|such as 2s or 500ms
 		trstat --timeline f fib.trs|--timeline takes a time such as 10ms
 		trstat name fib.trs|did you mean '-g name'?
-		trstat --wide -t csv fib.trs|--wide has no effect on csv
+		trstat --width 80 -t csv fib.trs|--width has no effect on csv
 		trstat --alpha 0.1 fib.trs|--alpha goes with --diff
 		trstat --bounds -c count fib.trs|--bounds has no effect: the columns are exact
 		trstat --diff -g nxt_comm sched.trs sched.trs|sched.trs: no event has a field 'nxt_comm'; did you mean 'next_comm'?

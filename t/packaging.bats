@@ -135,10 +135,11 @@ fish_complete() {
 @test "completion in fish" {
 	need fish
 	cd "$BATS_TEST_TMPDIR"
+	# --color= and --help= are offered, too, as their arguments are optional
 	for program in trdecode trfilter trsym trstat trencode; do
 		cp "$ROOT/packaging/completion/trutils.fish" $program.fish
 		diff <($program --help=all | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -e '--.*' | sort) \
-			<(fish_complete "$program --" | grep -vx -e '--help=' | sort)
+			<(fish_complete "$program --" | grep -v '=$' | sort)
 	done
 	mkdir sub
 	touch sub/out.json

@@ -382,7 +382,7 @@ lines() {
 	trdecode "$DATA/uftrace/fib" | trsym >n.trs
 	run -0 pipe "COLUMNS=24 script -qec 'trstat -g input -c count n.trs' /dev/null </dev/null"
 	refute_output --partial "$DATA/uftrace/fib"
-	run -0 pipe "COLUMNS=24 script -qec 'trstat --wide -g input -c count n.trs' /dev/null </dev/null"
+	run -0 pipe "COLUMNS=24 script -qec 'trstat --width=0 -g input -c count n.trs' /dev/null </dev/null"
 	assert_output --partial "$DATA/uftrace/fib"
 	run -0 pipe "COLUMNS=24 trstat -g input -c count n.trs"
 	assert_output --partial "$DATA/uftrace/fib"

@@ -17,9 +17,9 @@ setup() {
 		assert [ ! -e out ]
 	done
 	run -2 trencode -o out.csv --raw s.trs
-	run -2 trstat --wide -t csv s.trs
-	assert_line 'trstat: --wide has no effect on csv; it is for table'
-	run -0 trstat --wide -t table s.trs
+	run -2 trstat --width=0 -t csv s.trs
+	assert_line 'trstat: --width has no effect on csv; it is for table'
+	run -0 trstat --width=0 -t table s.trs
 	# a format takes each option that --help lists for it
 	for format in text csv chrome; do
 		run -0 trencode -q -t "$format" -o out s.trs

@@ -12,6 +12,7 @@
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/summary.h"
 #include "common/cli/program.h"
+#include "common/util/screen.h"
 
 /* --- the options --- */
 
@@ -25,8 +26,7 @@ struct command_line {
 };
 
 enum {
-	OPT_WIDE = 256,
-	OPT_BOUNDS,
+	OPT_BOUNDS = 256,
 	OPT_STRICT,
 	OPT_TREE,
 	OPT_CALLERS,
@@ -91,7 +91,7 @@ static const struct option_row command_line_rows[] = {
 	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s", NULL},
 	{OPT_WALL, "wall", NULL, "with -i: use the wall clock for TIME", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "table"},
-	{OPT_WIDE, "wide", NULL, "do not shorten long names to the terminal's width", NULL},
+	SCREEN_OPTION_ROWS,
 	{OPTION_HEADING, NULL, NULL, "Views instead of the table:", NULL},
 	{OPT_TREE, "tree", NULL, "show the calls as a tree, the outermost first", NULL},
 	{OPT_CALLERS, "callers", "FUNCTION", "show the callers of FUNCTION, and theirs, as a tree",
@@ -212,7 +212,8 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case 's': s->sort = arg; return 0;
 	case 'n': s->limited = true; return option_number("-n", arg, &s->limit, e);
 	case 't': return table_format_parse(arg, &s->format, e);
-	case OPT_WIDE: o->screen.limited = true; return 0;
+	case OPTION_WIDTH:
+	case OPTION_COLOR: return screen_option(&o->screen, key, arg, e);
 	case OPT_WHERE: s->where = arg; return 0;
 	case OPT_SINCE: return moment_option(&s->since, "--since", arg, e);
 	case OPT_UNTIL: return moment_option(&s->until, "--until", arg, e);

@@ -21,6 +21,7 @@
 #include "cmd/trstat/tree.h"
 #include "common/expr/expression.h"
 #include "common/util/output.h"
+#include "common/util/screen.h"
 #include "common/util/stack_limit.h"
 #include "common/value/units.h"
 

@@ -12,7 +12,6 @@
 #include "common/pairs/keys.h"
 #include "common/stream/clocks.h"
 #include "common/util/error.h"
-#include "common/util/screen.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
 
@@ -24,6 +23,7 @@ struct aggregate;
 struct column;
 struct columns;
 struct columns_run;
+struct screen;
 
 /* The unit of a column's numbers, for the writers. */
 enum column_unit {

@@ -17,6 +17,7 @@
 #include "cmd/trstat/table.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/stack_tree.h"
+#include "common/util/screen.h"
 
 /* Levels that are drawn; of deeper rows the innermost ones, and the depth is a column. */
 enum { LEVELS_MOST = 40, LEVELS_LEAST = 4 };

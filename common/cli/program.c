@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/output.h"
+#include "common/util/screen.h"
 #include "common/util/memory.h"
 #include "common/util/u128.h"
 #include "common/util/version.h"
@@ -251,7 +253,8 @@ static const struct {
 	 "--explain"},
 	{"trstat",
 	 "-g --group -c --columns -s --sort -n --limit -t --to --where --since --until --bounds "
-	 "--strict --pair --fail-if --fail-if-empty -i --interval --wall --wide --tree --callers "
+	 "--strict --pair --fail-if --fail-if-empty -i --interval --wall --width --color --tree "
+	 "--callers "
 	 "--callees --hist --timeline --slowest --unpaired --diff --threshold --alpha --title "
 	 "--partial --merge"},
 	{"trencode",
@@ -575,6 +578,30 @@ int option_number(const char *option, const char *arg, uint64_t *n, struct error
 	if (*arg < '0' || *arg > '9' || *end || errno)
 		return error_set(e, NULL, NO_OFFSET, "%s needs a number, not '%s'", option, arg);
 	return 0;
+}
+
+int screen_option(struct screen *s, int key, const char *arg, struct error *e)
+{
+	static const char *const words[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+	uint64_t n;
+
+	if (key == OPTION_WIDTH) {
+		if (option_number("--width", arg, &n, e))
+			return -1;
+		s->limited = true;
+		s->width = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+		return 0;
+	}
+	s->when = COLOR_ALWAYS;
+	for (size_t i = 0; arg && i < sizeof words / sizeof *words; i++) {
+		s->when = (enum color_when)i;
+		if (!strcmp(arg, words[i]))
+			return 0;
+	}
+	return arg ? error_set(e, NULL, NO_OFFSET,
+			       "--color takes auto, always or never, not '%.64s'", arg)
+		   : 0;
 }
 
 /* --- program --- */

@@ -47,6 +47,16 @@ struct option_row {
 	const char *complete;
 };
 
+/* Rows for a program that prints tables: its option function passes their keys to screen_option. */
+enum { OPTION_WIDTH = 0x8100, OPTION_COLOR };
+#define SCREEN_OPTION_ROWS                                                                         \
+	{OPTION_WIDTH, "width", "N", "fit lines into N characters; 0: any (default in a pipe)",    \
+	 NULL},                                                                                    \
+	{                                                                                          \
+		OPTION_COLOR, "color", "[WHEN]", "auto (default: on a terminal), always or never", \
+			"auto always never"                                                        \
+	}
+
 /* Called for each option in order; arg is NULL where none was given. 0, or -1 with e filled. */
 typedef int option_function(void *ctx, const struct option_row *row, const char *arg,
 			    struct error *e);
@@ -83,6 +93,11 @@ bool options_apply(const char *formats, const char *format);
 
 /* Parse a whole number that an option takes. Returns 0, or -1 with *e filled. */
 int option_number(const char *option, const char *arg, uint64_t *n, struct error *e);
+
+struct screen;
+
+/* Take --width or --color. arg NULL: always. Returns 0, or -1 with *e filled. */
+int screen_option(struct screen *s, int key, const char *arg, struct error *e);
 
 /* Add a word to the blank-separated words of an option; a word that does not fit is left out. */
 void options_add_word(char *words, size_t size, const char *word);

@@ -15,7 +15,7 @@ enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Zero-initialised: no option was given. */
 struct screen {
-	bool limited;	      /* --width is given, and width has it */
+	bool limited;	      /* --width is given; width has it */
 	enum color_when when; /* --color */
 	/* by screen_find */
 	unsigned width;	 /* most characters of a line; 0: no limit */

@@ -3,6 +3,7 @@
 #include "t/unit/tap.h"
 
 #include "cmd/trstat/table.h"
+#include "common/util/screen.h"
 #include "common/util/text.h"
 
 #include <stdlib.h>
