@@ -43,6 +43,7 @@ setup() {
 	ln -s "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -s "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" irq.dat
 	ln -s "$DATA/trace-cmd/locks.dat" locks.dat
+	ln -s "$DATA/trace-cmd/marks.dat" marks.dat
 	ln -s "$DATA/apitrace/threads.trace" app.trace
 	ln -s "$DATA/perf/zstd.data" perf.data
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data

@@ -6,6 +6,7 @@
  * is one event of the type sched_wakeup: thread 1977 on CPU 1, with four fields and those of the
  * flags.
  */
+#include "cmd/trdecode/atrace.h"
 #include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/kernel_text.h"
 
@@ -16,7 +17,6 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_line.h"
-#include "cmd/trdecode/rows.h"
 #include "common/stream/value.h"
 #include "common/util/hash.h"
 #include "common/util/output.h"
@@ -100,22 +100,6 @@ static struct ftrace_lane *ftrace_lane(struct ftrace *f, const struct ftrace_lin
 	    kernel_text_is_name(f, lane->instance, l->instance))
 		return lane;
 	return kernel_text_find_lane(f, lane, l) ? NULL : lane;
-}
-
-static uint32_t ftrace_location(struct ftrace *f, struct text_span name)
-{
-	uint32_t number = intern(&f->names, name.at, span_size(name));
-	/* apart from functions of the kernel, whose keys are their names */
-	uint32_t key[] = {'|', number}, *id;
-
-	if (number == INTERN_NONE)
-		return 0;
-	id = id_cache_number(&f->declared.locations, key, sizeof key);
-	if (id && !*id)
-		*id = writer_location(
-			f->w, &(struct location_entry){
-				      .name = writer_string(f->w, name.at, span_size(name))});
-	return id ? *id : 0;
 }
 
 /* Get what is known of a CPU. NULL: out of memory. */
@@ -881,7 +865,7 @@ static int ftrace_graph(struct ftrace *f, const struct ftrace_line *l, struct te
 		event.text = span_trim((struct text_span){s.at + 2, s.end - 2});
 		return ftrace_text(f, &event);
 	}
-	f->seen.call = true;
+	f->seen.call = f->marks->calls.graph = true;
 	if (!kernel_text_read_call(s, &c)) {
 		f->has_row = false;
 		if (!span_begins(s, "==") && !span_begins(s, "<=="))
@@ -976,7 +960,7 @@ static int ftrace_graph_raw(struct ftrace *f, const struct ftrace_line *l, struc
 	if (!f->row.location ||
 	    (arrow ? ftrace_typed(f, name, &like) : ftrace_keyed(f, name, &like)))
 		return -1;
-	f->seen.call = true;
+	f->seen.call = f->marks->calls.graph = true;
 	if (enter && open_call(t, c.depth, f->row.location))
 		return -1;
 	if (!enter)
@@ -1128,8 +1112,6 @@ static int ftrace_row_write(struct ftrace *f)
 
 /* --- the marks of atrace: calls, instants, counters and asynchronous calls --- */
 
-enum { ASYNC_MOST = 1 << 16 };
-
 /* Set the fields in values: arguments, category, track and cookie. */
 static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 {
@@ -1149,46 +1131,10 @@ static void mark_fields(struct ftrace *f, const struct atrace_mark *m)
 		ftrace_value_add(f, "cookie", m->cookie, true);
 }
 
-/* Give the row a type, with the fields in values. */
-static int mark_type(struct ftrace *f, const char *name, enum type_kind kind)
-{
-	struct type_entry like = {.kind = kind, .group = f->declared.group};
-
-	if (f->nvalues)
-		return ftrace_typed(f, (struct text_span){name, name + strlen(name)}, &like);
-	f->row.type = ftrace_plain_type(f, name, &like);
-	return f->row.type ? 0 : -1;
-}
-
-static int mark_begin(struct ftrace *f, struct ftrace_thread *t, const struct atrace_mark *m)
-{
-	f->row.location = ftrace_location(f, m->name);
-	if (!f->row.location || mark_type(f, "begin", KIND_ENTER))
-		return -1;
-	if (t->nmarks >= FTRACE_FRAMES_MOST)
-		return 0;
-	if (ARRAY_GROW(t->marks, t->marks_capacity, t->nmarks))
-		return -1;
-	t->marks[t->nmarks++] = f->row.location;
-	return 0;
-}
-
-static int mark_end(struct ftrace *f, struct ftrace_thread *t)
-{
-	f->row.location = t->nmarks ? t->marks[--t->nmarks] : ftrace_frame(f, SPAN("?"));
-	return f->row.location && !mark_type(f, "end", KIND_LEAVE) ? 0 : -1;
-}
-
-static int mark_instant(struct ftrace *f, const struct atrace_mark *m)
-{
-	f->row.location = ftrace_location(f, m->name);
-	return f->row.location && !mark_type(f, "instant", KIND_INSTANT) ? 0 : -1;
-}
-
 /* Make the row of a counter. The name of its type is that of the counter. */
-static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
+static int mark_counter(struct ftrace *f, const struct atrace_row *mark)
 {
-	struct text_span name = m->name;
+	struct text_span name = mark->type;
 	struct field_entry value = {.name = writer_text(f->w, "value"),
 				    .kind = FIELD_INT,
 				    .where = WHERE_FIXED,
@@ -1203,90 +1149,42 @@ static int mark_counter(struct ftrace *f, const struct atrace_mark *m)
 	memcpy(text, name.at, span_size(name));
 	text[span_size(name)] = '\0';
 	f->row.type = ftrace_plain_type(f, text, &e);
-	put_u64(bytes, (uint64_t)m->value);
+	put_u64(bytes, (uint64_t)mark->value);
 	return f->row.type && !buffer_append(&f->row.fixed, bytes, sizeof bytes) ? 0 : -1;
-}
-
-/* Get the number of an asynchronous call, and the location of an end without a name. */
-static int async_number(struct ftrace *f, const struct atrace_mark *m, uint32_t *number)
-{
-	static const struct siphash_key of_name = {0x66, 0x74}, of_track = {0x66, 0x75};
-	bool begin = m->what == 'S' || m->what == 'G';
-	uint64_t parts[3] = {(uint64_t)m->tgid,
-			     siphash(&of_track, m->track.at, span_size(m->track)),
-			     siphash(&of_track, m->cookie.at, span_size(m->cookie))};
-	uint64_t hash = span_size(m->track) ? siphash(&of_track, parts, sizeof parts)
-					    : siphash(&of_name, m->id.at, span_size(m->id));
-	uint32_t high = (uint32_t)(hash >> 33), low = (uint32_t)(hash >> 1);
-	uint64_t known;
-
-	if (begin) {
-		*number = ++f->ncalls;
-		known = (uint64_t)f->row.location << 32 | *number;
-		return open_calls_count(&f->async) < ASYNC_MOST
-			       ? open_calls_put(&f->async, high, low, known)
-			       : 0;
-	}
-	if (open_calls_take(&f->async, high, low, &known)) {
-		*number = (uint32_t)known;
-		if (!f->row.location)
-			f->row.location = (uint32_t)(known >> 32);
-	} else {
-		*number = ++f->ncalls; /* of a call that began before the trace */
-	}
-	if (!f->row.location)
-		f->row.location = ftrace_frame(f, SPAN("?"));
-	return f->row.location ? 0 : -1;
-}
-
-/* Make the row of the begin or the end of an asynchronous call. */
-static int mark_async(struct ftrace *f, const struct atrace_mark *m)
-{
-	bool begin = m->what == 'S' || m->what == 'G';
-	struct type_entry like = {.kind = begin ? KIND_ENTER : KIND_LEAVE,
-				  .flags = TYPE_CALL_NUMBER,
-				  .group = f->declared.group};
-	uint8_t bytes[4];
-	uint32_t number;
-
-	f->row.location = span_size(m->name) ? ftrace_location(f, m->name) : 0;
-	if ((span_size(m->name) && !f->row.location) || async_number(f, m, &number))
-		return -1;
-	put_u32(bytes, number);
-	return buffer_append(&f->row.fixed, bytes, sizeof bytes) ||
-			       ftrace_typed(f, begin ? SPAN("async begin") : SPAN("async end"),
-					    &like)
-		       ? -1
-		       : 0;
 }
 
 /* The marks of atrace. *done: the text was one. */
 static int ftrace_mark(struct ftrace *f, const struct ftrace_line *l, struct text_span text,
 		       bool *done)
 {
+	struct type_entry like = {.group = f->declared.group};
 	struct ftrace_lane *lane;
-	struct ftrace_thread *t;
 	struct atrace_mark m;
-	int failed;
+	struct atrace_row mark;
+	uint8_t bytes[4];
 
 	*done = false;
 	if (!atrace_mark_read(&m, text.at, span_size(text)))
 		return 0;
 	lane = ftrace_lane(f, l);
-	if (!lane)
+	if (!lane || atrace_row_of(f->marks, f->w, lane->thread, &m, &mark))
 		return -1;
-	t = &f->declared.thread[lane->thread];
+	*done = true;
+	if (mark.kind == KIND_COUNTER)
+		return mark_counter(f, &mark);
 	mark_fields(f, &m);
-	switch (m.what) {
-	case 'B': failed = mark_begin(f, t, &m); break;
-	case 'E': failed = mark_end(f, t); break;
-	case 'C': failed = mark_counter(f, &m); break;
-	case 'I':
-	case 'N': failed = mark_instant(f, &m); break;
-	default: failed = mark_async(f, &m);
+	f->row.location = mark.location;
+	like.kind = (uint8_t)mark.kind;
+	if (mark.call) {
+		like.flags = TYPE_CALL_NUMBER;
+		put_u32(bytes, mark.call);
+		if (buffer_append(&f->row.fixed, bytes, sizeof bytes))
+			return -1;
 	}
-	*done = !failed;
-	return failed;
+	if (f->nvalues || mark.call)
+		return ftrace_typed(f, mark.type, &like);
+	f->row.type = ftrace_plain_type(f, mark.type.at, &like);
+	return f->row.type ? 0 : -1;
 }
 
 /*
@@ -1830,8 +1728,10 @@ static int kernel_text_printed(struct ftrace *f, const struct ftrace_line *l, st
 
 	if (ip.at == ip.end)
 		ip = ftrace_take_name(&text);
-	if (ftrace_mark(f, l, text, &done) || done)
-		return done ? 0 : -1;
+	if (ftrace_mark(f, l, text, &done))
+		return -1;
+	if (done)
+		return 0;
 	if (ip.at == ip.end && f->seen.ip && name.at < l->text.end && name.at >= l->text.at) {
 		ftrace_cut_damage(f, f->offset);
 		return 0;
@@ -2224,6 +2124,9 @@ static int ftrace_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	f->input = in;
 	f->w = in->decoding->writer;
+	f->marks = calloc(1, sizeof *f->marks);
+	if (!f->marks)
+		return error_no_memory(e);
 	f->html = f->outside = ftrace_is_page((const char *)in->head, in->head_size);
 	return f->html || ftrace_is_packed((const char *)in->head, in->head_size)
 		       ? ftrace_packed_open(f, e)
@@ -2351,13 +2254,13 @@ static void ftrace_close(struct input *in)
 	ftrace_packed_close(f);
 	input_lines_free(&f->lines);
 	intern_free(&f->names);
-	open_calls_free(&f->async);
+	if (f->marks)
+		atrace_free(f->marks);
+	free(f->marks);
 	for (size_t i = 0; i < f->declared.ntypes; i++)
 		free(f->declared.types[i].fields);
-	for (size_t i = 0; i < f->declared.nthreads; i++) {
+	for (size_t i = 0; i < f->declared.nthreads; i++)
 		free(f->declared.thread[i].frames);
-		free(f->declared.thread[i].marks);
-	}
 	for (size_t i = 0; i < f->declared.ncpus; i++)
 		free(f->declared.cpu[i].began);
 	free(f->declared.types);

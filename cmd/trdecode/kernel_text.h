@@ -18,7 +18,7 @@
  * that its thread has open at its depth; the kernel names the function if its enter was lost. Text
  * of function_graph without times has the sums of the durations, for each CPU.
  *
- * Text of a thread written to trace_marker may be a mark of atrace (rows.h): a call, an
+ * Text of a thread written to trace_marker may be a mark of atrace (atrace.h): a call, an
  * instant, a counter or an asynchronous call.
  */
 #ifndef TR_TRDECODE_KERNEL_TEXT_H
@@ -27,8 +27,9 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_line.h"
-#include "common/calls/open_calls.h"
 #include "common/util/intern.h"
+
+struct atrace;
 
 enum {
 	FTRACE_FIELDS_MOST = 48,
@@ -71,8 +72,6 @@ struct ftrace_type {
 struct ftrace_thread {
 	uint32_t *frames; /* locations by depth; 0: unknown */
 	size_t nframes, frames_capacity;
-	uint32_t *marks; /* locations of B marks */
-	size_t nmarks, marks_capacity;
 };
 
 /* The leave of a call that was one line. */
@@ -171,8 +170,7 @@ struct ftrace {
 	size_t nleaves;
 	struct ftrace_value values[FTRACE_FIELDS_MOST];
 	size_t nvalues;
-	struct open_calls async;
-	uint32_t ncalls; /* numbers of asynchronous calls */
+	struct atrace *marks;
 
 	enum line_clock clock;
 	bool graph; /* the heading names the tracer function_graph */

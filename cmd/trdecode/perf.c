@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/trdecode/atrace.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/input_tree.h"
@@ -848,11 +849,78 @@ static int perf_find_stack(struct perf *p)
 	return bad ? -1 : 0;
 }
 
+/* Declare the type of marks that the samples of a tracepoint are. 0: out of memory. */
+static uint32_t perf_mark_type(struct perf *p, const struct perf_attr *a,
+			       const struct atrace_row *mark)
+{
+	struct type_fields f = {.w = p->w};
+
+	f.type = (struct type_entry){.source = p->source,
+				     .word_size = (uint8_t)p->h.long_size,
+				     .flags = p->h.big_endian ? TYPE_BIG_ENDIAN : 0,
+				     .native = (uint32_t)(a - p->attrs),
+				     .fields = f.fields};
+	set_names(p, a, &f.type);
+	atrace_set_type(mark, p->w, f.fields, &f.type);
+	perf_add_field(&f, "stack", FIELD_UINT, 4, 0)->role = ROLE_STACK;
+	add_tail(p, a, &f);
+	return writer_type(p->w, &f.type);
+}
+
+/* Write the row of a sample whose text may be a mark. Returns 1; 0: the sample is no mark; -1: an
+ * error. */
+static int perf_write_mark(struct perf *p, const struct pending_sample *from)
+{
+	const struct perf_sample *s = &from->sample;
+	const struct ftrace_event *v = s->attr->tracepoint;
+	size_t index = (size_t)(v - p->events->event);
+	struct atrace_record record = {.event = v,
+				       .data = s->raw,
+				       .size = s->raw_size,
+				       .thread = (uint32_t)s->origin.tid,
+				       .long_size = (uint8_t)p->h.long_size,
+				       .big_endian = p->h.big_endian};
+	uint8_t fixed[ATRACE_FIXED + 4];
+	uint32_t *type, fixed_size;
+	struct atrace_row mark;
+	int got;
+
+	if (!p->marks)
+		p->marks = calloc(1, sizeof *p->marks);
+	got = p->marks ? atrace_event_row(p->marks, p->w, index, &record, &mark) : -1;
+	if (got <= 0)
+		return got;
+	type = atrace_type(p->marks, p->w, (size_t)(s->attr - p->attrs), &mark);
+	if (!type || (from->stack && writer_use_stack(p->w, from->stack)))
+		return -1;
+	fixed_size = atrace_put_fixed(&mark, fixed);
+	put_u32(fixed + fixed_size, from->stack);
+	if (!*type) {
+		*type = perf_mark_type(p, s->attr, &mark);
+		if (!*type || row_filter_announce(p->input->decoding->row_filter, *type, 0))
+			return -1;
+	}
+	return writer_row_data(p->w, (struct new_row){.time = merge_shifted(s->record.time,
+									    p->input->shift),
+						      .lane = from->lane,
+						      .type = *type,
+						      .location = mark.location,
+						      .fixed = fixed,
+						      .fixed_size = fixed_size + 4,
+						      .tail = s->raw,
+						      .tail_size = s->raw_size,
+						      .has_tail = true})
+		       ? -1
+		       : 1;
+}
+
 /* Write the row of the next sample. */
 static int perf_write_row(struct perf *p)
 {
 	const struct pending_sample *from = &p->pending.samples[p->pending.written++ % PENDING];
 	const struct perf_sample *s = &from->sample;
+	bool may_be_mark = s->raw && s->attr->tracepoint && s->attr->tracepoint->mark;
+	int mark = may_be_mark ? perf_write_mark(p, from) : 0;
 	uint8_t fixed[FIXED_MOST];
 	struct new_row row = {.time = merge_shifted(s->record.time, p->input->shift),
 			      .lane = from->lane,
@@ -862,6 +930,8 @@ static int perf_write_row(struct perf *p)
 			      .fixed_size = s->attr->fixed_size,
 			      .has_tail = s->attr->has_tail};
 
+	if (mark)
+		return mark < 0 ? -1 : 0;
 	if (fill_fixed(p, s, fixed) || fill_tail(p, s, &row))
 		return -1;
 	return writer_sample(p->w, row);
@@ -2123,6 +2193,9 @@ static void decode_perf_close(struct input *in)
 	perf_spaces_free(&p->spaces);
 	if (p->events)
 		ftrace_events_free(p->events);
+	if (p->marks)
+		atrace_free(p->marks);
+	free(p->marks);
 	free(p->events);
 	perf_header_free(p);
 	if (!p->h.pipe)

@@ -20,6 +20,8 @@
 #include "common/util/error.h"
 #include "common/util/u128.h"
 
+struct atrace;
+
 /*
  * Numbers and texts in sequence, in a part of a perf.data that is in memory.
  *
@@ -298,6 +300,7 @@ struct perf {
 	int id_at, id_from_end;	   /* offset of the id in the body of a sample, and of the other
 				      records before their end; -1: none */
 	struct ftrace_events *events;
+	struct atrace *marks; /* NULL: no sample may be one so far */
 
 	uint32_t source, clock;
 	/* threads and processes by their numbers */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/trdecode/atrace.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
 #include "cmd/trdecode/perfetto_tables.h"
@@ -2431,10 +2432,9 @@ static int mark_id_row(struct perfetto *p, struct perfetto_record *r, uint64_t t
 		.name = perfetto_text(p, view_of(is_track ? m->track : m->name)),
 		.scope = perfetto_text(p, view_of(m->cookie))};
 	struct perfetto_id id;
-	int64_t cookie;
 
-	if (atrace_mark_number(m->cookie, &cookie))
-		key.id = (uint64_t)cookie;
+	if (m->has_number)
+		key.id = (uint64_t)m->number;
 	id = perfetto_id_of(&key);
 	r->kind = r->kind == PERFETTO_BEGIN ? PERFETTO_ID_BEGIN : PERFETTO_ID_END;
 	return perfetto_row_event(p, r, time, (const uint8_t *)&id, sizeof id);

@@ -1,5 +1,5 @@
 /*
- * rows.h - what decoders share: arguments, marks of atrace, calls with a duration, rows that wait
+ * rows.h - what decoders share: arguments, calls with a duration, rows that wait
  */
 #ifndef TR_TRDECODE_ROWS_H
 #define TR_TRDECODE_ROWS_H
@@ -11,7 +11,6 @@
 #include "cmd/trdecode/decoder.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
-#include "common/util/text_span.h"
 
 /*
  * The names of the arguments of each function, which its location declares.
@@ -72,41 +71,6 @@ int arguments_use_structs(struct writer *w, const struct buffer *details);
 uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);
 /* Declare a function with arguments of these names. 0: out of memory. */
 uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t *names, size_t n);
-
-/*
- * The marks that atrace writes to trace_marker.
- *
- *     B|TGID|NAME              E[|TGID]                    a call of the thread
- *     S|TGID|NAME|COOKIE       F|TGID|NAME|COOKIE          an asynchronous call
- *     G|TGID|TRACK|NAME|COOKIE H|TGID|TRACK|[NAME|]COOKIE  the same, on a track
- *     C|TGID|NAME|VALUE                                    a counter
- *     I|TGID|NAME              N|TGID|TRACK|NAME           an instant
- *
- * Chrome adds "|ARGUMENTS|CATEGORY" to B, S and F, "|NAME|ARGUMENTS|CATEGORY" to E and "|CATEGORY"
- * to C. ARGUMENTS are KEY=VALUE with ";" between, or empty. Names of B may have bars: what follows
- * a bar is part of the name if it has another form.
- *
- * Source: Android's ATrace (libcutils trace.h), and the parsers of systrace in catapult
- * (android_parser.html) and of Perfetto (systrace_parser.h).
- */
-
-struct atrace_mark {
-	char what; /* the letter */
-	bool has_tgid;
-	int64_t tgid;
-	/* of B, G and N the name is never empty */
-	struct text_span name, track, cookie, arguments, category;
-	struct text_span id; /* of S and F: from TGID to COOKIE */
-	int64_t value;
-};
-
-/* Take the next of the arguments: KEY and VALUE. Returns false if there are no more. */
-bool atrace_mark_argument(struct text_span *arguments, struct text_span *key,
-			  struct text_span *value);
-/* Read a decimal number with an optional sign. Returns false if the text is none. */
-bool atrace_mark_number(struct text_span text, int64_t *number);
-/* Read a mark, without a newline. Returns false if the text is none. */
-bool atrace_mark_read(struct atrace_mark *m, const char *text, size_t n);
 
 /*
  * Calls of one event with a duration, the phase X of Chrome's formats: their ends in order, and

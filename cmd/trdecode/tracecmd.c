@@ -2128,9 +2128,11 @@ static uint32_t tracecmd_name_of(struct tracecmd *t, const char *name, size_t n,
 	return string;
 }
 
-static uint32_t events_declare_type(struct tracecmd *t, const struct ftrace_event *v)
+/* Declare the type of an event, or of marks that its records are. */
+static uint32_t events_declare_type(struct tracecmd *t, const struct ftrace_event *v,
+				    const struct atrace_row *mark)
 {
-	struct field_entry fields[FTRACE_FIELDS + 2];
+	struct field_entry fields[FTRACE_FIELDS + ATRACE_FIELDS + 2];
 	struct writer *w = t->w;
 	const struct event_format *f = &v->format;
 	bool with_time = t->tsc || t->sync;
@@ -2144,11 +2146,11 @@ static uint32_t events_declare_type(struct tracecmd *t, const struct ftrace_even
 			       .fields = fields};
 
 	if (v->system) {
-		char mark = f->escaped ? '_' : 0;
+		char escape = f->escaped ? '_' : 0;
 
 		e.name = tracecmd_name_of(t, f->name, tracecmd_plain_size(f->name, f->name_size),
-					  mark);
-		e.group = tracecmd_name_of(t, v->system, v->system_size, mark);
+					  escape);
+		e.group = tracecmd_name_of(t, v->system, v->system_size, escape);
 		e.declaration = writer_string(w, v->text, v->text_size);
 	} else {
 		char name[32];
@@ -2171,6 +2173,8 @@ static uint32_t events_declare_type(struct tracecmd *t, const struct ftrace_even
 							   .where = WHERE_FIXED,
 							   .offset = time_size,
 							   .size = 4};
+	if (mark)
+		atrace_set_type(mark, w, fields, &e);
 	ftrace_fields(&t->events, v, w, fields, &e);
 	return writer_type(w, &e);
 }
@@ -2293,7 +2297,7 @@ static struct ftrace_event *unknown_type(struct tracecmd *t, uint16_t id)
 	struct ftrace_event *v = ftrace_events_unknown(&t->events, id);
 
 	if (v)
-		v->type = events_declare_type(t, v);
+		v->type = events_declare_type(t, v, NULL);
 	return v && v->type ? v : NULL;
 }
 
@@ -2303,7 +2307,7 @@ static int tracecmd_announce_types(struct tracecmd *t)
 	for (size_t i = 0; i < t->events.count; i++) {
 		struct ftrace_event *v = &t->events.event[i];
 
-		v->type = events_declare_type(t, v);
+		v->type = events_declare_type(t, v, NULL);
 		if (!v->type || row_filter_announce(t->input->decoding->row_filter, v->type, 0))
 			return -1;
 	}
@@ -2340,6 +2344,47 @@ static __attribute__((noinline)) int emit_row(struct tracecmd *t, const struct t
 						      .has_tail = true});
 }
 
+/* Write a record whose text may be a mark. Returns 1; 0: it is none; -1: an error. */
+static __attribute__((noinline)) int
+tracecmd_mark(struct tracecmd *t, const struct tracecmd_reader *r, const struct ftrace_event *v)
+{
+	size_t index = (size_t)(v - t->events.event);
+	struct atrace_record record = {.event = v,
+				       .data = r->record.data,
+				       .size = r->record.size,
+				       .thread = r->pid,
+				       .long_size = t->layout.long_size,
+				       .big_endian = t->h.big_endian};
+	uint32_t fixed_size = t->tsc || t->sync ? 8 : 0, *type;
+	uint8_t fixed[8 + ATRACE_FIXED];
+	struct atrace_row mark;
+	int got = atrace_event_row(&t->marks, t->w, index, &record, &mark);
+
+	if (got <= 0)
+		return got;
+	type = atrace_type(&t->marks, t->w, index, &mark);
+	if (!type)
+		return -1;
+	if (!*type) {
+		*type = events_declare_type(t, v, &mark);
+		if (!*type || row_filter_announce(t->input->decoding->row_filter, *type, 0))
+			return -1;
+	}
+	put_u64(fixed, r->record.time);
+	fixed_size += atrace_put_fixed(&mark, fixed + fixed_size);
+	return writer_row_data(t->w, (struct new_row){.time = r->due.time,
+						      .lane = r->lane,
+						      .type = *type,
+						      .location = mark.location,
+						      .fixed = fixed,
+						      .fixed_size = fixed_size,
+						      .tail = r->record.data,
+						      .tail_size = r->record.size,
+						      .has_tail = true})
+		       ? -1
+		       : 1;
+}
+
 /* Write the next record. */
 static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 {
@@ -2348,6 +2393,7 @@ static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 	const struct ftrace_event *v;
 	uint32_t pid, location = 0, depth = 0;
 	uint16_t id;
+	int mark;
 
 	if (__builtin_expect(record->size < t->common_end, 0))
 		return emit_short(t, r);
@@ -2373,10 +2419,13 @@ static int tracecmd_emit(struct tracecmd *t, struct tracecmd_reader *r)
 			tracecmd_location(t, event_format_ftrace_number(record, v->address, big));
 		if (!location)
 			return -1;
+		t->marks.calls.graph |= v->depth.size != 0;
 		if (v->depth.size)
 			depth = (uint32_t)event_format_ftrace_number(record, v->depth, big);
 	}
 	r->last = r->due.time;
+	if (__builtin_expect(v->mark, 0) && (mark = tracecmd_mark(t, r, v)))
+		return mark < 0 ? -1 : 0;
 	/* with emit_row for all: 'trdecode | trstat -g type' of t/bench/trace-cmd.sh takes 1.13
 	 * times the instructions */
 	if (__builtin_expect(!with_time && !v->stack.caller.size, 1)) {
@@ -2760,6 +2809,7 @@ static void tracecmd_close(struct input *in)
 	idmap_free(&t->spaces);
 	buffer_free(&t->frames);
 	ftrace_events_free(&t->events);
+	atrace_free(&t->marks);
 	buffer_free(&t->packed);
 	tracecmd_header_free(&t->h);
 	free(t);

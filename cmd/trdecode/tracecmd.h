@@ -4,6 +4,7 @@
 #ifndef TR_TRDECODE_TRACECMD_H
 #define TR_TRDECODE_TRACECMD_H
 
+#include "cmd/trdecode/atrace.h"
 #include "cmd/trdecode/decoder.h"
 #include "common/ftrace/ring.h"
 #include "common/ftrace/event_format.h"
@@ -111,8 +112,8 @@ enum { TRACECMD_TEXT_LIMIT = 4096, TRACECMD_UNPACKED_LIMIT = 1 << 30 };
  * The decoder of trace-cmd's trace.dat: what its files share.
  *
  * Each event format is a type of the stream, and a record's bytes are its row's tail, as in the
- * ring buffer. A lane is (instance, CPU, pid). The kernel is one address space whose symbols are in
- * the META kallsyms.
+ * ring buffer. A mark of atrace has a type of its own (atrace.h). A lane is (instance, CPU, pid).
+ * The kernel is one address space whose symbols are in the META kallsyms.
  */
 
 struct tracecmd;
@@ -143,6 +144,7 @@ struct tracecmd {
 
 	struct ftrace_events events;
 	uint32_t common_end; /* least bytes of a record */
+	struct atrace marks;
 
 	struct idmap comms;   /* by pid: 1 + offset of its line in cmdlines */
 	struct idmap learned; /* by pid: the name that an event gave, a string of w */

@@ -873,7 +873,7 @@ int attributes_object(struct attributes *a, const struct buffer *bytes, struct b
 	return 0;
 }
 
-bool attributes_keep_numbers(struct attributes *a)
+bool attributes_keep_numbers(struct attributes *a, const struct type *t)
 {
 	size_t kept = 0;
 
@@ -882,7 +882,8 @@ bool attributes_keep_numbers(struct attributes *a)
 			a->items[kept++] = a->items[i];
 	if (!kept)
 		return false;
-	a->dropped += a->count - kept;
+	/* the texts of a mark are the record of its number */
+	a->dropped += t->declaration.size ? 0 : a->count - kept;
 	a->count = kept;
 	return true;
 }

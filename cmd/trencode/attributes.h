@@ -112,7 +112,7 @@ int attributes_read(struct attributes *a, const struct buffer *bytes);
 
 /* Remove all items but numbers, as for a counter. Returns false if no item is a number; then all
  * remain. */
-bool attributes_keep_numbers(struct attributes *a);
+bool attributes_keep_numbers(struct attributes *a, const struct type *t);
 /* Report on stderr how many items were removed, if any. */
 void attributes_report(const struct attributes *a);
 

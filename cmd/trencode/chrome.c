@@ -2234,7 +2234,8 @@ static int chrome_other_event(void *ctx, const struct event *ev, struct error *e
 	    chrome_append_args(s, ev, false, &s->bytes) ||
 	    attributes_read(&s->attributes, &s->bytes))
 		return error_no_memory(e);
-	counter = ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes);
+	counter =
+		ev->type->kind == KIND_COUNTER && attributes_keep_numbers(&s->attributes, ev->type);
 	if (s->attributes.count && attributes_json(&s->attributes, &s->json))
 		return error_no_memory(e);
 	p = chrome_line_room(s);

@@ -1185,7 +1185,8 @@ int overlap_take(struct overlap *o, const struct event *ev, struct error *e)
 	uint8_t kind = ev->type->kind;
 	uint32_t call;
 
-	if (kind != KIND_ENTER && kind != KIND_LEAVE && kind != KIND_DROP)
+	if ((kind != KIND_ENTER && kind != KIND_LEAVE && kind != KIND_DROP) ||
+	    (o->keeps && o->keeps(ev->type)))
 		return overlap_put(o, ev, READY, e);
 	if (!(ev->type->flags & TYPE_CALL_NUMBER) || !field_call(ev, &call))
 		return overlap_stack_call(o, ev, e);
@@ -1536,6 +1537,9 @@ static int convert_begin_call(struct conversion *a, const struct restored_call *
 		return error_no_memory(e);
 	if (a->target->keeps_kernel && ev->type->flags & (TYPE_KERNEL | TYPE_INNER))
 		return convert_unchanged(a, t, ev, e);
+	if (a->target->keeps && a->target->keeps(ev->type))
+		return convert_emit(a, &(struct convert_row){.what = CONVERT_EVENT, .thread = t},
+				    ev, e);
 	if (r->stack && (r->stack->frames[0].outside || was_cut(a, r)))
 		return 0;
 	a->ev = ev;
@@ -1568,6 +1572,8 @@ static int convert_take(void *ctx, const struct event *ev, struct error *e)
 	a->ev = ev;
 	a->error = e;
 	a->lost = FIRST_LOST;
+	if (call && a->target->keeps && a->target->keeps(ev->type))
+		return convert_emit(a, &r, ev, e);
 	if (call)
 		return convert_call(a, t, ev, e);
 	/* open calls last until this row */
@@ -1702,6 +1708,7 @@ static void convert_calls_init(struct conversion *a)
 	a->calls->on_lost_ctx = a->calls->on_restore_ctx = a->calls->restored.ctx = a;
 	overlap_init(&a->overlap, a->dictionary, convert_take, a);
 	a->overlap.before = a->calls;
+	a->overlap.keeps = a->target->keeps;
 }
 
 static int conversion_begin(struct encoding *en, struct error *e)

@@ -167,8 +167,9 @@ typedef int overlap_next(void *ctx, const struct event *ev, struct error *e);
 struct overlap {
 	overlap_next *next;
 	void *ctx;
-	const struct calls *before; /* the calls of the rows passed on; NULL: none */
-	struct overlap_row *rows;   /* a ring */
+	const struct calls *before;	     /* the calls of the rows passed on; NULL: none */
+	bool (*keeps)(const struct type *t); /* of convert_target */
+	struct overlap_row *rows;	     /* a ring */
 	size_t capacity, first, count, bytes;
 	uint64_t number;	 /* number of the first row in the ring */
 	struct calls calls;	 /* from the first call with a number on */
@@ -317,6 +318,8 @@ struct convert_target {
 	/* begin the trace before the first row; may be NULL; lane: of the first event,
 	 * NULL: there is none */
 	int (*begin)(void *state, const struct lane *lane, struct error *e);
+	/* test whether the calls of a type are emitted as events; NULL: none are */
+	bool (*keeps)(const struct type *t);
 	int (*call)(void *state, const struct convert_row *r, struct error *e); /* both ends */
 	int (*instant)(void *state, const struct convert_row *r, struct error *e);
 	int (*gap)(void *state, const struct convert_row *r, struct error *e);

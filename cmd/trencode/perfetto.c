@@ -1758,7 +1758,7 @@ static int perfetto_other_event(void *ctx, const struct event *ev, struct error 
 	if (ev->type->kind == KIND_COUNTER) {
 		if (attributes_read(&s->attributes, &s->kept))
 			return error_no_memory(e);
-		if (attributes_keep_numbers(&s->attributes)) {
+		if (attributes_keep_numbers(&s->attributes, ev->type)) {
 			for (size_t i = 0; i < s->attributes.count; i++)
 				if (perfetto_put_counter(s, ev, instant.name,
 							 &s->attributes.items[i], e))

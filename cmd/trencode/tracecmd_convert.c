@@ -9,6 +9,7 @@
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/tracecmd.h"
 #include "common/formats/tracecmd.h"
+#include "common/ftrace/event_format.h"
 #include "common/stream/field.h"
 #include "common/util/version.h"
 
@@ -209,6 +210,8 @@ static int add_kernels(struct tracecmd_conversion *s, const struct type *t,
 {
 	bool ftrace = !strcmp(t->group.text, "ftrace");
 	const char *id = strstr(t->declaration.text, "\nID: ") + 5, *body = id + strcspn(id, "\n");
+	struct text_ref name = {0};
+	size_t size;
 
 	if (ftrace && t->native && t->native < TRACECMD_ID_OWN) {
 		uint32_t *had = &s->formats.ftrace[t->native];
@@ -229,7 +232,9 @@ static int add_kernels(struct tracecmd_conversion *s, const struct type *t,
 	}
 	if (ftrace || !t->group.size)
 		return 1;
-	if (add_named(s, target_string(&s->conversion.d, t->group.text, t->group.size), t->name,
+	name.text = ftrace_event_name(t, &size);
+	name.size = (uint32_t)size;
+	if (add_named(s, target_string(&s->conversion.d, t->group.text, t->group.size), name,
 		      target_string(&s->conversion.d, body, strlen(body)), false, &made->id))
 		return -1;
 	made->raw = made->id;
@@ -810,13 +815,13 @@ static int put_as_text(struct tracecmd_conversion *s, const struct convert_row *
 static int put_kernel_print(struct tracecmd_conversion *s, const struct convert_row *r,
 			    struct error *e)
 {
-	struct field_value v = {.form = FORM_NONE};
 	uint64_t ip = 0;
+	size_t n = 0;
+	const uint8_t *text = field_bytes(r->ev, field_find(r->ev->type, "buf"), &n);
 
 	field_number(r->ev, "ip", &ip);
-	field_get(r->ev, field_find(r->ev->type, "buf"), 0, &v);
 	s->text.size = 0;
-	if (v.form == FORM_TEXT && v.size && buffer_append(&s->text, v.text, v.size))
+	if (text && n && buffer_append(&s->text, text, strnlen((const char *)text, n)))
 		return error_no_memory(e);
 	return convert_put_print(s, r, ip, e);
 }
@@ -927,6 +932,12 @@ static void tracecmd_convert_report(void *state)
 		     "written as print records");
 }
 
+/* Test whether the calls of a type are written as the records that they are: marks. */
+static bool tracecmd_keeps(const struct type *t)
+{
+	return t->kind != KIND_DROP && !(t->flags & TYPE_DEPTH) && is_kernels(t);
+}
+
 const struct convert_target tracecmd_target = {
 	.native = &encoder_tracecmd,
 	.format = "trace-cmd",
@@ -937,6 +948,7 @@ const struct convert_target tracecmd_target = {
 	.meta = tracecmd_convert_meta,
 	.take_over = tracecmd_convert_take_over,
 	.begin = tracecmd_convert_start,
+	.keeps = tracecmd_keeps,
 	.call = tracecmd_convert_call,
 	.instant = tracecmd_convert_instant,
 	.gap = tracecmd_convert_gap,

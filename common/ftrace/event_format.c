@@ -675,6 +675,23 @@ static void event_format_find_tasks(struct ftrace_event *v)
 	}
 }
 
+/* The events whose text may be a mark. */
+static const char PRINTED[] = "print", WRITTEN[] = "tracing_mark_write";
+
+const char *ftrace_event_name(const struct type *t, size_t *size)
+{
+	struct text_span name = {t->declaration.text, t->declaration.text + t->declaration.size};
+
+	*size = t->name.size;
+	if (!t->declaration.size || !span_skip(&name, "name: "))
+		return t->name.text;
+	name.end = memchr(name.at, '\n', span_size(name));
+	if (!name.end || (!span_is(name, PRINTED) && !span_is(name, WRITTEN)))
+		return t->name.text;
+	*size = span_size(name);
+	return name.at;
+}
+
 static struct ftrace_event *event_format_new_event(struct ftrace_events *t)
 {
 	struct ftrace_event *v;
@@ -710,6 +727,8 @@ enum ftrace_added ftrace_events_add(struct ftrace_events *t, const char *system,
 	find_calls(v);
 	event_format_find_stack(v);
 	event_format_find_tasks(v);
+	v->mark = event_format_is_named(v, WRITTEN) ||
+		  (event_format_is_ftrace(v) && event_format_is_named(v, PRINTED));
 	v->next_pid = find_number(f, "next_pid");
 	v->pid = find_number(f, "pid");
 	if (!t->type.size) {

@@ -16,6 +16,7 @@
 #include "common/util/error.h"
 
 struct field_entry;
+struct type;
 struct type_entry;
 struct writer;
 
@@ -103,6 +104,7 @@ struct ftrace_event {
 	} stack;
 	struct number_at next_pid, pid;
 	struct task_at tasks[2]; /* of sched_switch, sched_wakeup and sched_wakeup_new */
+	bool mark;		 /* its text may be a mark of atrace: print, tracing_mark_write */
 	uint32_t type;		 /* id in the stream, 0: not yet declared */
 };
 
@@ -141,6 +143,10 @@ static inline struct ftrace_event *ftrace_events_find(struct ftrace_events *t, u
 {
 	return t->by_id[id] ? &t->event[t->by_id[id] - 1] : NULL;
 }
+
+/* Get the name of the event of a type, of *size bytes. The type of a mark has the name of the mark.
+ */
+const char *ftrace_event_name(const struct type *t, size_t *size);
 
 static inline uint64_t event_format_ftrace_number(const struct ring_record *r, struct number_at at,
 						  bool big)

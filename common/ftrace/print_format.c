@@ -37,7 +37,7 @@ bool line_grow(struct print_line *l, size_t n)
 	size_t capacity = l->capacity ? l->capacity : 1024;
 	char *data;
 
-	if (l->size + n > LINE_MOST)
+	if (l->size + n > PRINT_LINE_MOST)
 		return false;
 	while (capacity < l->size + n)
 		capacity *= 2;
@@ -59,7 +59,7 @@ void line_free(struct print_line *l)
 
 void line_pad(struct print_line *l, char c, size_t n)
 {
-	if (!n || n > LINE_MOST || !line_room(l, n))
+	if (!n || n > PRINT_LINE_MOST || !line_room(l, n))
 		return;
 	memset(l->data + l->size, c, n);
 	l->size += n;
@@ -646,7 +646,7 @@ void print_format_text(const struct print_format *f, const struct print_kernel *
 			line_put(out, (const char *)f->texts.data + item->node, item->size);
 		else
 			converted(&in, item, out);
-		if (__builtin_expect(out->size >= LINE_MOST, 0))
+		if (__builtin_expect(out->size >= PRINT_LINE_MOST, 0))
 			return;
 	}
 }

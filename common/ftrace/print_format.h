@@ -21,12 +21,12 @@ struct event_format;
 /*
  * The text of one event.
  *
- * A zero-initialised line is empty. A text longer than LINE_MOST is truncated: the kernel's own
- * limit is a page, so only a hostile format reaches it. No function returns an error; line->failed
- * means out of memory.
+ * A zero-initialised line is empty. A text longer than PRINT_LINE_MOST is truncated: the kernel's
+ * own limit is a page, so only a hostile format reaches it. No function returns an error;
+ * line->failed means out of memory.
  */
 
-enum { LINE_MOST = 1 << 20 };
+enum { PRINT_LINE_MOST = 1 << 20 };
 
 struct print_line {
 	char *data;
@@ -34,7 +34,7 @@ struct print_line {
 	bool failed;
 };
 
-/* Make room for n more bytes, n <= LINE_MOST. False: there is no room, now and later. */
+/* Make room for n more bytes, n <= PRINT_LINE_MOST. False: there is no room, now and later. */
 bool line_grow(struct print_line *l, size_t n);
 void line_free(struct print_line *l);
 
@@ -45,8 +45,8 @@ static inline bool line_room(struct print_line *l, size_t n)
 
 static inline void line_put(struct print_line *l, const char *p, size_t n)
 {
-	if (n > LINE_MOST)
-		n = LINE_MOST;
+	if (n > PRINT_LINE_MOST)
+		n = PRINT_LINE_MOST;
 	if (!n || !line_room(l, n))
 		return;
 	memcpy(l->data + l->size, p, n);

@@ -56,6 +56,9 @@ const struct field *field_find(const struct type *t, const char *name)
 	for (uint32_t i = t->nfields; i--;)
 		if (!strcmp(t->fields[i].name.text, name))
 			return &t->fields[i];
+	/* the sources have other names for it, such as buf of print */
+	if (!strcmp(name, "message"))
+		return field_by_role(t, ROLE_MESSAGE);
 	size = strlen(name);
 	if (size < 4 || name[size - 1] != ']')
 		return NULL;
@@ -195,6 +198,9 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	if (f->kind == FIELD_STRING || f->where == WHERE_STRING ||
 	    (f->kind == FIELD_CHAR && (f->count > 1 || f->where > WHERE_TAIL))) {
 		as_text(p, n, out);
+		/* the kernel ends each print with a newline */
+		if (f->role == ROLE_MESSAGE && out->size && out->text[out->size - 1] == '\n')
+			out->size--;
 		return;
 	}
 	if (f->kind == FIELD_BYTES || f->kind == FIELD_BITMAP) {

@@ -24,14 +24,16 @@ struct field_value {
 size_t field_index(const char *text, uint64_t *index);
 
 /* Find the field of that name, or NULL; "NAME[N]" is element N of the array NAME, from 0. Of
- * several, the last one is found: a CTF event has its own fields after those of its contexts. */
+ * several, the last one is found: a CTF event has its own fields after those of its contexts.
+ * "message" is also the field with ROLE_MESSAGE, whatever its name. */
 const struct field *field_find(const struct type *t, const char *name);
 /* Test whether the name is that of an element of the field; *index: its index, or 0. The field may
  * have another name: conditions find one by its role. */
 bool field_element(const struct field *f, const char *name, uint32_t *index);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 
-/* Read element number index of a field (0 for scalars). */
+/* Read element number index of a field (0 for scalars). A message is read without the newline at
+ * its end. */
 void field_get(const struct event *e, const struct field *f, uint32_t index,
 	       struct field_value *out);
 /* Read the field of that role; FORM_NONE: the type does not have one. */

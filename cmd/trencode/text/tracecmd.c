@@ -1501,6 +1501,8 @@ static int tc_type_make(struct text_tracecmd *s, struct tc_type *t, const struct
 			const struct print_kernel *names)
 {
 	bool big = type->flags & TYPE_BIG_ENDIAN;
+	size_t size;
+	const char *event = ftrace_event_name(type, &size);
 	struct print_line name = {0};
 	char why[PRINT_WHY];
 
@@ -1510,10 +1512,10 @@ static int tc_type_make(struct text_tracecmd *s, struct tc_type *t, const struct
 		return 0;
 	}
 	line_char(&name, ' ');
-	line_put(&name, type->name.text, type->name.size);
+	line_put(&name, event, size);
 	line_puts(&name, ": ");
-	if (type->name.size < NAME_WIDTH)
-		line_pad(&name, ' ', NAME_WIDTH - type->name.size);
+	if (size < NAME_WIDTH)
+		line_pad(&name, ' ', NAME_WIDTH - size);
 	t->name = name.data;
 	t->name_size = name.size;
 	if (s->raw)

@@ -60,7 +60,7 @@ static const char *printed_as(const char *format, unsigned word, bool big)
 		free(copy);
 		print_format_free(f);
 	}
-	if (line.size == LINE_MOST)
+	if (line.size == PRINT_LINE_MOST)
 		line.size--;
 	line_char(&line, '\0');
 	return line.data;
@@ -346,7 +346,8 @@ static void test_hostile(void)
 	for (size_t i = 0; i < 5000; i++)
 		n += (size_t)snprintf(big + n, sizeof big - n, ",1");
 	text = printed(big);
-	ok(strlen(text) <= LINE_MOST && strlen(text) > LINE_MOST / 2, "columns without end");
+	ok(strlen(text) <= PRINT_LINE_MOST && strlen(text) > PRINT_LINE_MOST / 2,
+	   "columns without end");
 }
 
 /* A record that ends anywhere: what is there is printed. */
