@@ -263,6 +263,29 @@ pairs_in_words() {
 	done
 }
 
+@test "a condition on a function is of enters, and lists of pairs name enters and leaves" {
+	trdecode "$DATA/apitrace/threads.trace" -o s.trs
+	# "138 @2 eglSwapBuffers(...)": frames of each thread, but the first
+	theirs=$(sed -n 's/^[0-9]* @\([0-9]*\) eglSwapBuffers(.*/\1/p' "$DATA/apitrace/threads.txt" | awk 'n[$1]++ { pairs++ } END { print pairs }')
+	[ "$theirs" -gt 20 ]
+	for pair in 'class == "frame" -> class == "frame"' 'name == "eglSwapBuffers" -> class == "frame"' 'name =~ "^eglSwap" && tid > 0 -> eglSwapBuffers'; do
+		run -0 trstat -q --pair "$pair" -c count -t csv s.trs
+		assert_output "count
+$theirs"
+		assert_equal "$(trstat -q --pair "$pair" --slowest 100 s.trs)" "$(trstat -q --pair 'eglSwapBuffers -> eglSwapBuffers' --slowest 100 s.trs)"
+	done
+	run -0 trstat -q --pair 'class == "frame" -> class == "frame"' --slowest 1 s.trs
+	assert_line --index 1 --regexp '^    [0-9]+  enter eglSwapBuffers\(dpy=0x[0-9a-f]+, surface=0x[0-9a-f]+\), thread 1$'
+	# conditions that name the end, its type or its value
+	for leave in 'kind == leave' 'kind != enter && tid > 0' 'has(ret)'; do
+		run -0 trstat -q --pair "class == \"frame\" -> class == \"frame\" && $leave" --slowest 1 s.trs
+		assert_line --index 1 --regexp '^    [0-9]+  enter eglSwapBuffers\(dpy'
+		assert_line --index 2 --regexp '^    [0-9]+  leave eglSwapBuffers\(\), thread'
+	done
+	run -0 trstat -q --pair 'kind == leave -> name == "nothing"' --unpaired -n 1 s.trs
+	assert_output --regexp '^[0-9]+  leave [a-zA-Z]+\(.*\), thread'
+}
+
 @test "columns of fields are those of the second event, as a model of the lines has them" {
 	T=$RECORDED/trace-cmd/v6-sched-irq-timer
 	trdecode "$T.dat" >s.trs

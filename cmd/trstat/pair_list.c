@@ -68,6 +68,7 @@ static int describe(struct pair_list *l, const struct event *e, struct pair_even
 {
 	struct event_ref s = event_ref_of(e);
 
+	to->kind = e->type->kind;
 	l->scratch.size = 0;
 	if (keys_cells(&l->keys, l->dictionary, &l->groups->texts, &s, to->cell) ||
 	    call_arguments(&l->scratch, l->dictionary, e) || buffer_u8(&l->scratch, 0))
@@ -174,7 +175,8 @@ static void pair_list_put_cell(struct text *out, const char *before, const struc
 		text_put(out, value, format_key(value, cell));
 }
 
-/* Write a line: the time of the event, its name and fields, its thread. */
+/* Write a line: the time of the event, its name and fields, its thread. Of a call it is the enter
+ * or the leave. */
 static void pair_list_put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
 			       struct text *out)
 {
@@ -182,7 +184,11 @@ static void pair_list_put_line(const struct pair_list *l, const struct pair_even
 
 	text_put(out, value,
 		 format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], ticks));
-	pair_list_put_cell(out, "  ", l->groups, &e->cell[CELL_NAME]);
+	pair_list_put_cell(out,
+			   e->kind == KIND_ENTER   ? "  enter "
+			   : e->kind == KIND_LEAVE ? "  leave "
+						   : "  ",
+			   l->groups, &e->cell[CELL_NAME]);
 	text_char(out, '(');
 	put_printable(out, e->fields, strlen(e->fields));
 	text_char(out, ')');

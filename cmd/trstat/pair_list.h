@@ -17,6 +17,7 @@ enum { PAIR_LIST_CELLS = 6 };
 struct pair_event {
 	struct key_cell cell[PAIR_LIST_CELLS];
 	char *fields; /* NULL: no event */
+	uint8_t kind; /* of the type of the event */
 };
 
 struct pair_instance {

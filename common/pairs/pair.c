@@ -331,6 +331,30 @@ static bool pair_is_bare(const char *p, size_t n)
 	return n > 0;
 }
 
+/* Test whether keys are of the function of a call, and none is of the kind or content of an event.
+ */
+static bool are_of_function(const struct keys *k)
+{
+	bool is = false;
+
+	for (size_t i = 0; i < k->count; i++) {
+		switch (k->key[i].kind) {
+		case BY_KIND:
+		case BY_TYPE:
+		case BY_FIELD: return false;
+		case BY_NAME:
+		case BY_MODULE:
+		case BY_FILE:
+		case BY_LINE:
+		case BY_ADDRESS:
+		case BY_SYMKIND:
+		case BY_CLASS: is = true; break;
+		default: break;
+		}
+	}
+	return is;
+}
+
 /* Parse the side between two places of the pair, whose columns and lines are those of the pair. */
 static int parse_side(struct pair_side *side, const char *text, const char *end,
 		      const struct lexer *pair, struct error *e)
@@ -355,6 +379,7 @@ static int parse_side(struct pair_side *side, const char *text, const char *end,
 	l.text = copy;
 	l.at = (size_t)(text - pair->text);
 	bad = parse_condition_of(&side->condition, &l);
+	side->enters = !bad && are_of_function(&side->condition.keys);
 	free(copy);
 	return bad;
 }
@@ -592,6 +617,8 @@ static enum outcome is_side(struct pair *p, struct pair_side *side, const struct
 	uint8_t *k;
 	bool is;
 
+	if (side->enters && e->type->kind == KIND_LEAVE)
+		return OUTCOME_NO;
 	if (!side->name) {
 		p->event = e;
 		p->asking = &side->condition.keys;

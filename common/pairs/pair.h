@@ -2,9 +2,10 @@
  * pair.h - --pair 'A -> B on .x == .y': the time from one event to another one
  *
  * A and B are each the name of a type of event or of a function (its enter), or a condition
- * (expression.h). A B ends the last A whose .x is its .y; these are keys (keys.h), with a dot
- * fields of the events; without "on" both are of the same thread. An event may be a B and then an
- * A.
+ * (expression.h). A condition on a function that does not test kind, type or a field is true for no
+ * leave, as class == "frame" is of frames, and not of their ends. A B ends the last A whose .x is
+ * its .y; these are keys (keys.h), with a dot fields of the events; without "on" both are of the
+ * same thread. An event may be a B and then an A.
  *
  * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
  * pending; then a new one replaces the oldest. Pairs end with their stream.
@@ -68,7 +69,8 @@ enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 
 struct pair_side {
 	struct condition condition;
-	char *name; /* name of a type or function; NULL: use the condition */
+	char *name;  /* name of a type or function; NULL: use the condition */
+	bool enters; /* of calls only the enters: the condition is of functions alone */
 	/* is an entry of that name? by number: 0 unknown, 1 no, 2 yes */
 	uint8_t *types, *locations;
 	size_t ntypes, nlocations;
