@@ -337,3 +337,18 @@ complete_line() {
 	done
 	refute_line --partial --alpha
 }
+
+@test "--formats, --explain and --report fit a terminal of 80 columns, and have the same words" {
+	need_terminal
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q "$DATA/perf/sched.data.gz" >s
+	for command in 'trencode --formats' 'trfilter --explain 1 s' 'trsym --report -o named s'; do
+		terminal 80 bash -c "'$command 2>&1'" | sed 's/.*\x1b\[K//' >narrow
+		$command >wide 2>&1
+		diff -w <(tr -s ' \n' '\n' <narrow) <(tr -s ' \n' '\n' <wide)
+		run -0 awk 'length > 80' narrow
+		refute_output
+		# what is longer goes on below
+		(($(wc -l <narrow) > $(wc -l <wide)))
+	done
+}

@@ -16,6 +16,9 @@
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
 #include "common/pairs/pair.h"
+#include "common/util/buffer.h"
+#include "common/util/screen.h"
+#include "common/value/aligned.h"
 #include "common/value/units.h"
 
 /* --- find an encoder by its name or by the name of the output --- */
@@ -76,19 +79,43 @@ static const struct encoder *encoder_by_suffix(const char *path)
 	return found;
 }
 
+enum { FORMAT_NAME = 11 }; /* characters before the purpose of a format */
+
 /* Print the encoders (--formats). Returns an exit status. */
 static int encoder_list(void)
 {
+	struct text *t = malloc(sizeof(*t));
+	struct buffer line = {0};
+	struct screen screen = {0};
+	struct output o;
 	struct error e;
+	int bad = t ? output_open(&o, NULL, OUTPUT_TEXT, &e) : error_no_memory(&e);
 
-	for (const struct encoder *const *at = encoders; *at; at++)
-		printf("%-10s %s (.%s%s%s)\n", (*at)->name, (*at)->purpose, (*at)->name,
-		       (*at)->suffixes ? " " : "", (*at)->suffixes ? (*at)->suffixes : "");
-	if (!fflush(stdout) && !ferror(stdout))
-		return STATUS_OK;
-	error_errno(&e, "standard output", NO_OFFSET, "%s", "");
-	error_print(&e);
-	return STATUS_FAILED;
+	if (bad) {
+		free(t);
+		return error_print(&e), STATUS_FAILED;
+	}
+	text_init(t, &o);
+	screen_find(&screen, &o);
+	for (const struct encoder *const *at = encoders; *at && !bad; at++) {
+		line.size = 0;
+		bad = buffer_printf(&line, "%s (.%s%s%s)", (*at)->purpose, (*at)->name,
+				    (*at)->suffixes ? " " : "",
+				    (*at)->suffixes ? (*at)->suffixes : "");
+		text_printf(t, "%-10s ", (*at)->name);
+		if (!bad)
+			aligned_words(t, (const char *)line.data, line.size, screen.width,
+				      FORMAT_NAME, FORMAT_NAME);
+		text_char(t, '\n');
+	}
+	bad = bad ? error_no_memory(&e) : text_flush(t, &e);
+	if (output_close(&o, bad ? STATUS_FAILED : STATUS_OK, bad ? &(struct error){0} : &e))
+		bad = -1;
+	if (bad)
+		error_print(&e);
+	buffer_free(&line);
+	free(t);
+	return bad ? STATUS_FAILED : STATUS_OK;
 }
 
 /* --- the command line --- */

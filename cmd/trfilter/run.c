@@ -12,12 +12,16 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/trfilter/call_filter.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
+#include "common/util/buffer.h"
+#include "common/util/screen.h"
 #include "common/util/stack_limit.h"
 #include "common/util/text.h"
+#include "common/value/aligned.h"
 #include "common/value/units.h"
 
 /* --- filter row by row --- */
@@ -601,23 +605,54 @@ static int emit_nothing(struct emit_rows *x, struct block *b)
 
 /* --- print text instead of a stream --- */
 
+enum { EXPLAIN_NAME = 12 }; /* characters before the help of a name */
+
+static void explain_name(struct text *t, size_t width, const char *name, const char *help)
+{
+	size_t n = strlen(name) + 3;
+
+	text_printf(t, "  %-9s ", name);
+	aligned_words(t, help, strlen(help), width, EXPLAIN_NAME,
+		      n > EXPLAIN_NAME ? n : EXPLAIN_NAME);
+	text_char(t, '\n');
+}
+
 /* Write the names that every stream has. */
-static void explain_names(struct text *t)
+static void explain_names(struct text *t, size_t width)
 {
 	text_puts(t, "\nfields of every event that has them:\n");
 	for (const struct plain_name *p = names_all(); p->name; p++)
-		text_printf(t, "  %-9s %s\n", p->name, p->help);
-	text_printf(t, "  %-9s %s\n", "arg.N", "argument N of a call, from 1");
-	text_printf(t, "  %-9s %s\n", "under(X)",
-		    "the calls of X, a name or a condition, and all events in them");
-	text_printf(t, "  %-9s %s\n", "over(X)",
-		    "the calls of X, other events that match X, and the calls around them");
-	text_printf(t, "  %-9s %s\n", "fparg.N", "floating-point argument N of a call");
+		explain_name(t, width, p->name, p->help);
+	explain_name(t, width, "arg.N", "argument N of a call, from 1");
+	explain_name(t, width, "under(X)",
+		     "the calls of X, a name or a condition, and all events in them");
+	explain_name(t, width, "over(X)",
+		     "the calls of X, other events that match X, and the calls around them");
+	explain_name(t, width, "fparg.N", "floating-point argument N of a call");
+}
+
+/* Write a type with its fields. line: memory for that. Out of memory, which memory.h notes, the
+ * line is not complete. */
+static void explain_type(struct text *t, size_t width, const struct type *type, struct buffer *line)
+{
+	int bad;
+
+	line->size = 0;
+	bad = buffer_printf(line, "%s (%s)", type->name.text, type_kind_name(type->kind));
+	for (uint32_t f = 0; f < type->nfields && !bad; f++)
+		bad = buffer_append(line, f ? ", " : ": ", 2) ||
+		      buffer_append(line, type->fields[f].name.text, type->fields[f].name.size);
+	if (!bad && type->flags & TYPE_VALUES)
+		bad = buffer_puts(line, "; arguments or a return value");
+	text_puts(t, "  ");
+	aligned_words(t, (const char *)line->data, line->size, width, 4, 2);
+	text_char(t, '\n');
 }
 
 /* Write the types of a stream with their fields. */
-static void explain_types(struct text *t, const struct dictionary *d)
+static void explain_types(struct text *t, size_t width, const struct dictionary *d)
 {
+	struct buffer line = {0};
 	uint32_t unused = 0;
 
 	text_puts(t, "\ntypes of this stream and their own fields:\n");
@@ -625,20 +660,13 @@ static void explain_types(struct text *t, const struct dictionary *d)
 		const struct type *type = dictionary_type(d, i);
 
 		unused += !type->used && kind_is_event(type->kind);
-		if (type->kind == KIND_DROP || !type->used)
-			continue;
-		text_puts(t, "  ");
-		text_masked(t, type->name.text, type->name.size);
-		text_printf(t, " (%s)", type_kind_name(type->kind));
-		for (uint32_t f = 0; f < type->nfields; f++) {
-			text_puts(t, f ? ", " : ": ");
-			text_masked(t, type->fields[f].name.text, type->fields[f].name.size);
-		}
-		text_puts(t, type->flags & TYPE_VALUES ? "; arguments or a return value\n" : "\n");
+		if (type->kind != KIND_DROP && type->used)
+			explain_type(t, width, type, &line);
 	}
 	if (unused)
 		text_printf(t, "%" PRIu32 " type%s without events: trdecode --list names %s\n",
 			    unused, unused == 1 ? "" : "s", unused == 1 ? "it" : "them");
+	buffer_free(&line);
 }
 
 /* --- report --- */
@@ -677,6 +705,7 @@ struct work {
 static void run_print_text(struct text *t, void *ctx)
 {
 	const struct work *w = ctx;
+	struct screen screen = {0};
 
 	if (!w->settings->explain) {
 		text_u64(t, w->total.count);
@@ -684,9 +713,10 @@ static void run_print_text(struct text *t, void *ctx)
 		return;
 	}
 	explain_filter(t, w->select.filter, w->settings->invert);
-	explain_names(t);
+	screen_find(&screen, t->out);
+	explain_names(t, screen.width);
 	if (w->stream_read)
-		explain_types(t, &w->stage->in.dictionary);
+		explain_types(t, screen.width, &w->stage->in.dictionary);
 }
 
 /* Refuse times that a clock has no meaning for, in --within and in conditions: with a unit where it

@@ -17,6 +17,7 @@
 #include "common/pairs/pair.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
+#include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/scalar.h"
 

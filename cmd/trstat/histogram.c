@@ -9,6 +9,7 @@
 #include "cmd/trstat/prom.h"
 #include "cmd/trstat/table.h"
 #include "common/util/buffer.h"
+#include "common/util/screen.h"
 #include "common/value/aligned.h"
 
 /* Add the rows of a bucket of the key hist(F). */

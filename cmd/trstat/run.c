@@ -24,6 +24,7 @@
 #include "common/util/screen.h"
 #include "common/util/stack_limit.h"
 #include "common/value/units.h"
+#include "common/util/screen.h"
 
 /* --- the query that the options describe --- */
 

@@ -20,6 +20,7 @@
  */
 
 struct aggregate;
+struct screen;
 struct column;
 struct columns;
 struct columns_run;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/units.h"
 

@@ -31,6 +31,9 @@
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
+#include "common/util/screen.h"
+#include "common/util/text.h"
+#include "common/value/aligned.h"
 
 /* The options. */
 struct sym_settings {
@@ -1599,15 +1602,6 @@ static int stack_frames_add(struct stack_frames *f, struct stage *s, const struc
 
 /* In these functions, missing says what the debug information is needed for. */
 
-static void sym_put_row(const struct resolver *r, uint64_t found, uint64_t missed, uint64_t lines,
-			const char *origin, const char *path)
-{
-	fprintf(stderr, "%10" PRIu64 " %10" PRIu64 "  ", found, missed);
-	if (r->settings->lines)
-		fprintf(stderr, "%10" PRIu64 "  ", lines);
-	fprintf(stderr, "%-6s  %s", origin, path);
-}
-
 /* Returns why a module has no symbols, or not all; "": it has symbols. */
 static const char *why_none(const struct module *m)
 {
@@ -1617,24 +1611,63 @@ static const char *why_none(const struct module *m)
 				      : m->why;
 }
 
-/* Print a row for each module (--report). */
-static void report_modules(const struct resolver *r, const char *missing)
+/* Print a row of --report: what was found for the module in line, and after it why no more was. */
+static void sym_put_row(const struct resolver *r, struct text *t, const struct module *m,
+			const struct buffer *line, size_t width)
 {
-	fprintf(stderr, "%10s %10s  %s%-6s  %s\n", "found", "missed",
-		r->settings->lines ? "     lines  " : "", "from", "module");
-	for (size_t i = 0; i < r->nmodules; i++) {
+	text_printf(t, "%10" PRIu64 " %10" PRIu64 "  ", m->found, m->missed);
+	if (r->settings->lines)
+		text_printf(t, "%10" PRIu64 "  ", m->lines);
+	text_printf(t, "%-6s  ", m->origin);
+	aligned_words(t, (const char *)line->data, line->size, width, r->settings->lines ? 43 : 31,
+		      r->settings->lines ? 43 : 31);
+	text_char(t, '\n');
+}
+
+/* Print a row for each module. Returns -1 when out of memory. */
+static int sym_put_rows(const struct resolver *r, const char *missing, struct text *t, size_t width)
+{
+	const struct module none = {.missed = r->unmapped, .origin = "none"};
+	struct buffer line = {0};
+	int bad = 0;
+
+	text_printf(t, "%10s %10s  %s%-6s  %s\n", "found", "missed",
+		    r->settings->lines ? "     lines  " : "", "from", "module");
+	for (size_t i = 0; i < r->nmodules && !bad; i++) {
 		const struct module *m = r->modules[i];
 
-		sym_put_row(r, m->found, m->missed, m->lines, m->origin, m->path);
-		fprintf(stderr, "%s%s", *why_none(m) ? ": " : "", why_none(m));
-		if (m->why_lines[0])
-			fprintf(stderr, ": no %s: %s", missing, m->why_lines);
-		fputc('\n', stderr);
+		line.size = 0;
+		bad = buffer_printf(&line, "%s%s%s", m->path, *why_none(m) ? ": " : "",
+				    why_none(m));
+		if (!bad && m->why_lines[0])
+			bad = buffer_printf(&line, ": no %s: %s", missing, m->why_lines);
+		if (!bad)
+			sym_put_row(r, t, m, &line, width);
 	}
-	if (r->unmapped) {
-		sym_put_row(r, 0, r->unmapped, 0, "none", "addresses that lie in no module");
-		fputc('\n', stderr);
+	line.size = 0;
+	bad = bad || buffer_puts(&line, "addresses that lie in no module");
+	if (!bad && r->unmapped)
+		sym_put_row(r, t, &none, &line, width);
+	buffer_free(&line);
+	return bad;
+}
+
+/* Print a row for each module on standard error (--report). */
+static void report_modules(const struct resolver *r, const char *missing)
+{
+	struct text *t = malloc(sizeof(*t));
+	struct screen screen = {0};
+	struct output o;
+	struct error e;
+
+	if (t && !output_open(&o, "/dev/fd/2", OUTPUT_TEXT, &e)) {
+		text_init(t, &o);
+		screen_find(&screen, &o);
+		if (!sym_put_rows(r, missing, t, screen.width))
+			text_flush(t, &e);
+		output_close(&o, STATUS_OK, &e);
 	}
+	free(t);
 }
 
 /* Print a line for each module whose symbols or debug information exist but are of another build,

@@ -2,6 +2,7 @@
  * screen.c - what human-readable output is shown on: the length of lines, headings again, colour
  */
 #include "common/util/screen.h"
+#include "common/util/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "common/util/output.h"
+struct output;
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

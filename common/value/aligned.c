@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/util/error.h"
+#include "common/util/screen.h"
+
 enum {
 	GAP = 2,	/* blanks between columns */
 	SHORT = 16,	/* characters to which a text is shortened before columns are left out */

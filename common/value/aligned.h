@@ -33,9 +33,10 @@
 #include <stddef.h>
 
 #include "common/util/buffer.h"
-#include "common/util/error.h"
-#include "common/util/screen.h"
 #include "common/util/text.h"
+
+struct error;
+struct screen;
 
 struct aligned_column {
 	const char *name; /* the heading */

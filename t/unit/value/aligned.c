@@ -1,6 +1,7 @@
 /* Aligned tables that fit a width. */
 #include "t/unit/tap.h"
 
+#include "common/util/screen.h"
 #include "common/value/aligned.h"
 
 #include <stdio.h>
