@@ -6,6 +6,7 @@ ENUM_NAMES = 1
 UNSIGNED, SUMS = 1, 2  # flags of a DEFINITION
 FIXED, TAIL, DATA_LOC, REL_LOC, REST, NTH_TEXT = range(6)  # where a field is
 UINT, INT, HEX, CHAR, FLOAT, BYTES, ENUM, BITMASK, BITMAP, STRING = range(10)  # kinds of fields
+MESSAGE = 4  # a role
 ARGUMENT, RETURN, BACKTRACE, FLAGS = range(1, 5)  # kinds of details
 MOST_NESTED = 128
 
@@ -87,7 +88,9 @@ class Fields:
     def of_row(self, fixed, tail):
         """Pairs of a field and its value, which is None where the field is absent."""
         for field in self.type.fields:
-            yield field, self.value(field, fixed, tail)
+            value = self.value(field, fixed, tail)
+            message = field.role == MESSAGE and isinstance(value, str) and field.kind in (CHAR, STRING)
+            yield field, value[:-1] if message and value.endswith("\n") else value
 
     def value(self, field, fixed, tail):
         if field.kind > STRING or field.where > NTH_TEXT:
