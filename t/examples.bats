@@ -106,7 +106,7 @@ cron_mails() {
 	PAIR='--pair wakeup'
 	cron_mails 3 'p99 > 1us is true: ' 'p99 > 1us'
 	TRACE=$DATA/uftrace/fib
-	cron_mails 2 'the trace has no sched_try_wakeup, sched_wakeup, ' 'p99 > 20ms'
+	cron_mails 2 'the trace has no sched_wakeup' 'p99 > 20ms'
 	PAIR=
 	cron_mails 3 'max(name == "usleep") > 2ms is true: 2.094 ms' 'max(name == \"usleep\") > 2ms'
 	cron_mails 2 "no event has the name 'uslep'; did you mean 'usleep'?" 'max(name == \"uslep\") > 2ms'

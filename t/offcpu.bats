@@ -153,5 +153,5 @@ merged() {
 	run -2 trstat --pair offcpu -g 'w.comm|comm' s.trs
 	assert_output --partial 'cannot be an alternative'
 	run -0 trencode -t folded --pair irq s.trs
-	assert_output --partial 'no pair of irq: the trace has no irq_entry'
+	assert_output --partial 'no pair of irq: the trace has no irq_handler_entry'
 }

@@ -242,19 +242,21 @@ static const struct pair_preset presets[] = {
 	{"wakeup",
 	 WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
 		 "on .pid|.tid == .next_pid|.next_tid",
-	 "next_comm|next_pid", NULL, false, &woken, NULL, NULL},
+	 "sched_wakeup", "sched_switch", "next_comm|next_pid", NULL, false, &woken, NULL, NULL},
 	/* from when a thread leaves its CPU until it is back on one */
 	{"offcpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
-	 "next_comm|next_pid", "next_", false, &sleeping, WAKEUPS, ".pid|.tid"},
+	 "sched_switch", "sched_switch", "next_comm|next_pid", "next_", false, &sleeping, WAKEUPS,
+	 ".pid|.tid"},
 	/* from when a thread gets a CPU until it leaves the CPU */
 	{"oncpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
 	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
-	 "next_comm|next_pid", "prev_", false, &running, NULL, NULL},
+	 "sched_switch", "sched_switch", "next_comm|next_pid", "prev_", false, &running, NULL,
+	 NULL},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
 	{"syscall",
@@ -262,22 +264,22 @@ static const struct pair_preset presets[] = {
 	 "-> "
 	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
 	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
-	 "id|name", NULL, true, NULL, NULL, NULL},
+	 "sys_enter", "sys_exit", "id|name", NULL, true, NULL, NULL, NULL},
 	{"irq",
 	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
 	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
-	 "irq|irq_id", NULL, false, NULL, NULL, NULL},
+	 "irq_handler_entry", "irq_handler_exit", "irq|irq_id", NULL, false, NULL, NULL, NULL},
 	{"softirq",
 	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
 	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
 	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
-	 "vec|softirq_id", NULL, false, NULL, NULL, NULL},
+	 "softirq_entry", "softirq_exit", "vec|softirq_id", NULL, false, NULL, NULL, NULL},
 	/* from the issue of a request to the device until its completion */
 	{"block",
 	 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
 	 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
 	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
-	 "dev|group", NULL, false, NULL, NULL, NULL},
+	 "block_rq_issue", "block_rq_complete", "dev|group", NULL, false, NULL, NULL, NULL},
 };
 
 #define BLANKS	    " \t\r\n"
@@ -1020,8 +1022,9 @@ int pair_check_names(struct declared *check, const struct pair *p, struct error 
 	return pair_check_side(check, &p->a, e) || pair_check_side(check, &p->b, e) ? -1 : 0;
 }
 
-/* Get the names of a side, separated by commas, if the stream lacks all of them. */
-static char *side_lacks(struct declared *check, const struct pair_side *side)
+/* Get the names of a side, separated by commas, or the usual name that a preset has for them, if
+ * the stream lacks all of them. */
+static char *side_lacks(struct declared *check, const struct pair_side *side, const char *usual)
 {
 	struct buffer names = {0};
 	char *text = NULL;
@@ -1033,7 +1036,7 @@ static char *side_lacks(struct declared *check, const struct pair_side *side)
 			       ? NULL
 			       : strdup(side->name);
 	if (side->condition.root && declared_lacks(check, side->condition.root, &names) == 1)
-		text = strndup((const char *)names.data, names.size);
+		text = usual ? strdup(usual) : strndup((const char *)names.data, names.size);
 	buffer_free(&names);
 	return text;
 }
@@ -1088,7 +1091,9 @@ static char *pair_hint(const struct dictionary *d, const struct pair *p)
 char *pair_lacks(struct dictionary *d, const struct pair *p)
 {
 	struct declared check = {.dictionary = d, .quiet = true};
-	char *a = side_lacks(&check, &p->a), *b = side_lacks(&check, &p->b), *text = NULL;
+	const struct pair_preset *preset = p->preset;
+	char *a = side_lacks(&check, &p->a, preset ? preset->begin : NULL);
+	char *b = side_lacks(&check, &p->b, preset ? preset->end : NULL), *text = NULL;
 	bool both = a && b && strcmp(a, b) != 0;
 
 	if ((a || b) &&

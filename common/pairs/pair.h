@@ -80,6 +80,7 @@ struct pair_side {
 /* A pair with a name. */
 struct pair_preset {
 	const char *name, *pair;
+	const char *begin, *end;      /* what most recorders call A and B, for messages */
 	const char *keys;	      /* keys of -g */
 	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		      /* generic events may repeat those of single system calls */
