@@ -45,6 +45,7 @@ setup() {
 	ln -s "$DATA/trace-cmd/locks.dat" locks.dat
 	ln -s "$DATA/trace-cmd/marks.dat" marks.dat
 	ln -s "$DATA/apitrace/threads.trace" app.trace
+	ln -s "$DATA/apitrace/feat.profile.txt" app.profile
 	ln -s "$DATA/perf/zstd.data" perf.data
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
