@@ -25,6 +25,8 @@ static bool atrace_number(struct text_span s, int64_t *number)
 	bool minus = s.at < s.end && *s.at == '-';
 	uint64_t n = 0;
 
+	if (!s.at)
+		return false;
 	while (s.at < s.end && s.end[-1] == ' ')
 		s.end--;
 	s.at += minus;
@@ -327,7 +329,8 @@ static int atrace_print(struct atrace *a, size_t index, const struct atrace_reco
 	p->text.size = 0;
 	if (p->print[index].format)
 		print_format_text(p->print[index].format, NULL, r->data, r->size, &p->text);
-	*text = (struct text_span){p->text.data, p->text.data + p->text.size};
+	if (p->text.size)
+		*text = (struct text_span){p->text.data, p->text.data + p->text.size};
 	return p->text.failed ? -1 : 0;
 }
 
