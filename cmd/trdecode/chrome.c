@@ -362,106 +362,6 @@ static int chrome_metadata_write(struct chrome *c)
  * profile (chrome.c) is read from that text. What exceeds the limits is a STRING of its text.
  */
 
-enum {
-	NESTED_DEPTH_MOST = 64,
-	MEMBERS_MOST = 4096,	    /* of an object */
-	DEFINITIONS_MOST = 1 << 16, /* of a file: distinct lists of names */
-};
-
-/* An object or array that is open. */
-struct nested_level {
-	size_t at;	/* in the values: what it contains */
-	size_t names;	/* of an object, in the names that are read: a word that marks the list */
-	uint64_t count; /* of its values */
-};
-
-/* Get the definition of an object with the names that were read. *id 0: there are too many. */
-static int chrome_definition_of(struct chrome *c, const struct nested_level *l, uint32_t *id)
-{
-	const struct buffer *names = &c->read.names;
-	const uint8_t *first = names->data + l->names;
-	uint32_t *known = id_cache_number(&c->declared, first, names->size - l->names);
-
-	*id = 0;
-	if (!known)
-		return -1;
-	if (!*known) {
-		if (c->counts.definitions == DEFINITIONS_MOST)
-			return 0;
-		*known = arguments_struct(c->w, (const uint32_t *)(const void *)(first + 4),
-					  (names->size - l->names) / 4 - 1);
-		c->counts.definitions++;
-	}
-	*id = *known;
-	return *id ? 0 : -1;
-}
-
-/* End the object or array l. Returns 1: its names exceed the limit. */
-static int end_level(struct chrome *c, const struct nested_level *l, bool object)
-{
-	uint32_t id = 0;
-
-	if (object) {
-		if (chrome_definition_of(c, l, &id))
-			return -1;
-		if (!id)
-			return 1;
-		c->read.names.size = l->names;
-	}
-	return arguments_put_head(&c->read.nested, l->at, id, l->count);
-}
-
-/* Add the name of a member of the innermost object. Returns 1: it has too many. */
-static int chrome_add_member(struct chrome *c, const struct nested_level *l)
-{
-	const struct buffer *text = &c->read.json.text;
-
-	if (l->count == MEMBERS_MOST)
-		return 1;
-	return buffer_u32(&c->read.names, writer_string(c->w, text->data, text->size)) ? -1 : 0;
-}
-
-/* Append the value of a JSON text. Returns 1: it exceeds the limits. */
-static int chrome_put_nested(struct chrome *c, const struct value *text)
-{
-	struct json_reader *r = &c->read.json;
-	struct nested_level levels[NESTED_DEPTH_MOST];
-	enum json_token token;
-	unsigned depth = 0;
-	int bad = 0;
-
-	json_open_text(r, (const char *)text->bytes, text->n);
-	c->read.names.size = 0;
-	while (!bad) {
-		token = json_next(r);
-		if (token == JSON_BAD || token == JSON_END)
-			return 1;
-		if (token == JSON_OBJECT || token == JSON_ARRAY) {
-			if (depth == NESTED_DEPTH_MOST)
-				return 1;
-			levels[depth++] =
-				(struct nested_level){c->read.nested.size, c->read.names.size, 0};
-			bad = token == JSON_OBJECT ? buffer_u32(&c->read.names, 'n') : 0;
-			continue;
-		}
-		/* the text is an object or array */
-		if (token == JSON_KEY) {
-			bad = chrome_add_member(c, &levels[depth - 1]);
-			continue;
-		}
-		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
-			depth--;
-			bad = end_level(c, &levels[depth], token == JSON_OBJECT_END);
-			if (!depth)
-				return bad;
-		} else {
-			bad = json_put_scalar(r, token, &c->read.nested);
-		}
-		levels[depth - 1].count++;
-	}
-	return bad;
-}
-
 /* Append the object or array that token began to c->read.values. */
 static int chrome_nested_put(struct chrome *c, struct json_reader *r, enum json_token token)
 {
@@ -510,7 +410,10 @@ static int chrome_convert_arguments(struct chrome *c,
 static int chrome_nested_convert(struct chrome *c, const struct value *value)
 {
 	size_t at = c->read.nested.size;
-	int status = value->tag == VALUE_BLOB ? chrome_put_nested(c, value) : 1;
+	int status = value->tag == VALUE_BLOB
+			     ? nested_json_put(&c->read.objects, c->w, (const char *)value->bytes,
+					       value->n, &c->read.nested)
+			     : 1;
 
 	if (status <= 0 || value->tag != VALUE_BLOB)
 		return status;
@@ -1929,12 +1832,12 @@ static void chrome_close(struct input *in)
 {
 	struct chrome *c = in->state;
 	struct buffer *const buffers[] = {
-		&c->read.name,	      &c->read.category,    &c->read.phase,	&c->read.pid,
-		&c->read.tid,	      &c->read.other,	    &c->read.values,	&c->read.record,
-		&c->read.arguments,   &c->read.frame,	    &c->read.weight,	&c->read.cpu,
-		&c->read.id_text,     &c->read.names,	    &c->read.nested,	&c->read.left_out,
-		&c->metadata.events,  &c->metadata.members, &c->metadata.other, &c->metadata.text,
-		&c->profiles.samples, &c->profiles.deltas,  &c->frames.key,	&c->frames.path};
+		&c->read.name,	      &c->read.category,  &c->read.phase,    &c->read.pid,
+		&c->read.tid,	      &c->read.other,	  &c->read.values,   &c->read.record,
+		&c->read.arguments,   &c->read.frame,	  &c->read.weight,   &c->read.cpu,
+		&c->read.id_text,     &c->read.nested,	  &c->read.left_out, &c->metadata.events,
+		&c->metadata.members, &c->metadata.other, &c->metadata.text, &c->profiles.samples,
+		&c->profiles.deltas,  &c->frames.key,	  &c->frames.path};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -1942,7 +1845,7 @@ static void chrome_close(struct input *in)
 	sorter_free(&c->sorter);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
-	json_close(&c->read.json);
+	nested_json_free(&c->read.objects);
 	for (size_t i = 0; i < c->nthreads; i++) {
 		while (c->threads[i].depth)
 			free(c->threads[i].frames[--c->threads[i].depth].values);

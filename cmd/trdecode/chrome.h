@@ -226,7 +226,6 @@ struct chrome {
 		uint64_t unread;	 /* events that were left out as they are no JSON */
 		uint64_t escapes;	 /* that JSON does not have */
 		uint64_t named;		 /* ids in names */
-		uint32_t definitions;	 /* of objects in arguments */
 		char named_first[64];
 	} counts;
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
@@ -248,10 +247,10 @@ struct chrome {
 		struct buffer frame, weight, cpu; /* "sf", "weight", "cpu" */
 		struct buffer id_text;
 		struct buffer left_out; /* names of members that are left out, each with a NUL */
-		struct buffer names, nested; /* Names of members, arguments */
-		struct json_reader json;     /* of an argument that is an object or array */
-		bool sample;		     /* it is an element of "samples" */
-		bool doubtful;		     /* it follows a fault: it may be a part of an event */
+		struct buffer nested;	/* arguments */
+		struct nested_json objects; /* arguments that are objects or arrays */
+		bool sample;		    /* it is an element of "samples" */
+		bool doubtful;		    /* it follows a fault: it may be a part of an event */
 	} read;
 	/* What of it is 0 before it is read. */
 	struct {

@@ -219,7 +219,8 @@ static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *
 {
 	if (arguments_values(&c->arguments, name, p, size, &c->read.values))
 		return -1;
-	return size && c->counts.definitions ? arguments_use_structs(c->w, &c->read.values) : 0;
+	return size && c->read.objects.definitions ? arguments_use_structs(c->w, &c->read.values)
+						   : 0;
 }
 
 static int chrome_put_row(struct chrome *c, const struct chrome_row *r)

@@ -18,6 +18,7 @@
 #include "common/util/error.h"
 #include "common/util/heap.h"
 #include "common/util/output.h"
+#include "common/value/json.h"
 
 enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
 
@@ -212,6 +213,119 @@ uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t 
 		return 0;
 	return writer_location(w,
 			       &(struct location_entry){.name = function, .arguments = arguments});
+}
+
+/* --- objects and arrays of JSON --- */
+
+enum {
+	NESTED_DEPTH_MOST = 64,
+	MEMBERS_MOST = 4096,	    /* of an object */
+	DEFINITIONS_MOST = 1 << 16, /* of an input: distinct lists of names */
+};
+
+/* An object or array that is open. */
+struct nested_level {
+	size_t at;	/* in the values: what it contains */
+	size_t names;	/* of an object, in the names that are read: a word that marks the list */
+	uint64_t count; /* of its values */
+};
+
+/* Get the definition of an object with the names that were read. *id 0: there are too many. */
+static int nested_definition_of(struct nested_json *o, struct writer *w,
+				const struct nested_level *l, uint32_t *id)
+{
+	const uint8_t *first = o->names.data + l->names;
+	uint32_t *known = id_cache_number(&o->declared, first, o->names.size - l->names);
+
+	*id = 0;
+	if (!known)
+		return -1;
+	if (!*known) {
+		if (o->definitions == DEFINITIONS_MOST)
+			return 0;
+		*known = arguments_struct(w, (const uint32_t *)(const void *)(first + 4),
+					  (o->names.size - l->names) / 4 - 1);
+		o->definitions++;
+	}
+	*id = *known;
+	return *id ? 0 : -1;
+}
+
+/* End the object or array l. Returns 1: its names exceed the limit. */
+static int nested_end_level(struct nested_json *o, struct writer *w, const struct nested_level *l,
+			    bool object, struct buffer *to)
+{
+	uint32_t id = 0;
+
+	if (object) {
+		if (nested_definition_of(o, w, l, &id))
+			return -1;
+		if (!id)
+			return 1;
+		o->names.size = l->names;
+	}
+	return arguments_put_head(to, l->at, id, l->count);
+}
+
+/* Add the name of a member of the innermost object. Returns 1: it has too many. */
+static int nested_add_member(struct nested_json *o, struct writer *w, const struct nested_level *l)
+{
+	const struct buffer *text = &o->json->text;
+
+	if (l->count == MEMBERS_MOST)
+		return 1;
+	return buffer_u32(&o->names, writer_string(w, text->data, text->size)) ? -1 : 0;
+}
+
+int nested_json_put(struct nested_json *o, struct writer *w, const char *text, size_t n,
+		    struct buffer *to)
+{
+	struct nested_level levels[NESTED_DEPTH_MOST];
+	enum json_token token;
+	unsigned depth = 0;
+	int bad = 0;
+
+	if (!o->json && !(o->json = calloc(1, sizeof *o->json)))
+		return -1;
+	json_open_text(o->json, text, n);
+	o->names.size = 0;
+	while (!bad) {
+		token = json_next(o->json);
+		if (token == JSON_BAD || token == JSON_END)
+			return 1;
+		if (token == JSON_OBJECT || token == JSON_ARRAY) {
+			if (depth == NESTED_DEPTH_MOST)
+				return 1;
+			levels[depth++] = (struct nested_level){to->size, o->names.size, 0};
+			bad = token == JSON_OBJECT ? buffer_u32(&o->names, 'n') : 0;
+			continue;
+		}
+		if (!depth)
+			return 1;
+		if (token == JSON_KEY) {
+			bad = nested_add_member(o, w, &levels[depth - 1]);
+			continue;
+		}
+		if (token == JSON_OBJECT_END || token == JSON_ARRAY_END) {
+			depth--;
+			bad = nested_end_level(o, w, &levels[depth], token == JSON_OBJECT_END, to);
+			if (!depth)
+				return bad;
+		} else {
+			bad = json_put_scalar(o->json, token, to);
+		}
+		levels[depth - 1].count++;
+	}
+	return bad;
+}
+
+void nested_json_free(struct nested_json *o)
+{
+	if (o->json)
+		json_close(o->json);
+	free(o->json);
+	buffer_free(&o->names);
+	id_cache_free(&o->declared);
 }
 
 /* --- complete calls --- */

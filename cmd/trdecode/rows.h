@@ -73,6 +73,26 @@ uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);
 uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t *names, size_t n);
 
 /*
+ * Objects and arrays of JSON as values: STRUCTs and ARRAYs.
+ */
+
+struct json_reader;
+
+/* The definitions of the objects of an input. Zero-initialised: none. */
+struct nested_json {
+	struct json_reader *json; /* owned; NULL: not used yet */
+	struct buffer names;	  /* of the members of the open objects */
+	struct id_cache declared; /* definitions, by the names of their members */
+	uint32_t definitions;	  /* their number */
+};
+
+/* Append the object or array of a JSON text to a buffer. Returns 0; 1: the text is neither, or
+ * exceeds the limits, and what was appended is of no use; -1: out of memory. */
+int nested_json_put(struct nested_json *o, struct writer *w, const char *text, size_t n,
+		    struct buffer *to);
+void nested_json_free(struct nested_json *o);
+
+/*
  * Calls of one event with a duration, the phase X of Chrome's formats: their ends in order, and
  * the rule of those that overlap others.
  *
