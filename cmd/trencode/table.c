@@ -84,6 +84,7 @@ enum row_column {
 	ROW_INPUT,
 	ROW_STACK,
 	ROW_WEIGHT,
+	ROW_WEIGHT_UNIT,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };
@@ -120,6 +121,8 @@ struct event_rows {
 	struct field_columns fields;
 	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
+	bool marks; /* ndjson without -c: rows that are no whole calls or instants have ROW_KIND,
+		       ROW_STACK, ROW_WEIGHT or ROW_UNFINISHED, by which trdecode reads them back */
 };
 
 static inline bool row_has(const struct event_rows *r, enum row_column c)
@@ -262,6 +265,7 @@ static const struct {
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
 	[ROW_WEIGHT] = {"weight", COLUMN_INT},
+	[ROW_WEIGHT_UNIT] = {"weight_unit", COLUMN_NAME},
 };
 
 static const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -565,7 +569,10 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 						      [KIND_GAP] = "gap"};
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
-	uint32_t stack = rows_wanted(r, ROW_STACK) ? event_stack(r->attributes.dictionary, ev) : 0;
+	bool marked = r->marks && ev->type->kind != KIND_INSTANT;
+	uint32_t stack = rows_wanted(r, ROW_STACK) || (marked && ev->type->kind == KIND_SAMPLE)
+				 ? event_stack(r->attributes.dictionary, ev)
+				 : 0;
 
 	rows_put_number(r, ROW_TIME, ev->time);
 	rows_put_lane(r, ev->lane);
@@ -574,10 +581,13 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	if (ev->location)
 		rows_put_symbol(r, ev->location);
 	if ((ev->location && rows_put_location(r, ROW_NAME, ev->location)) ||
-	    (kind && rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, kind)))
+	    (kind && (marked || rows_wanted(r, ROW_KIND)) && rows_put_constant(r, ROW_KIND, kind)))
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_SAMPLE)
 		rows_put_weight(r, ev);
+	if (ev->type->flags & TYPE_WEIGHT_TIME && (r->marks || rows_wanted(r, ROW_WEIGHT_UNIT)) &&
+	    rows_put_constant(r, ROW_WEIGHT_UNIT, "ns"))
+		return error_no_memory(e);
 	/* args has a stack that is a field, and counts it */
 	if (ev->stack || !r->wants_args)
 		r->attributes.deep += stack_is_deep(r->attributes.dictionary, stack);
@@ -887,16 +897,23 @@ struct table_key {
 struct ndjson {
 	struct event_rows rows;
 	struct text *out;
-	struct table_key keys[ROW_ALL]; /* in the order of the output */
+	struct table_key keys[ROW_ALL]; /* in the order of the output, then those of marks */
 	bool quote_numbers;
 };
 
+/* The columns of event_rows.marks. */
+static const enum row_column ndjson_marks[] = {ROW_KIND, ROW_UNFINISHED, ROW_STACK, ROW_WEIGHT,
+					       ROW_WEIGHT_UNIT};
+enum { NDJSON_MARKS = sizeof ndjson_marks / sizeof *ndjson_marks };
+
 static void ndjson_make_keys(struct ndjson *s)
 {
-	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+	size_t n = s->rows.ncolumns;
+
+	for (size_t i = 0; i < n + (s->rows.marks ? NDJSON_MARKS : 0); i++) {
 		struct table_key *key = &s->keys[i];
 
-		key->column = s->rows.columns[i];
+		key->column = i < n ? s->rows.columns[i] : (uint8_t)ndjson_marks[i - n];
 		key->form = (uint8_t)row_column_form(key->column);
 		key->size = (uint8_t)snprintf(key->text, KEY_ROOM, "%c\"%s\":null", i ? ',' : '{',
 					      row_column_name(&s->rows, key->column)) -
@@ -999,12 +1016,21 @@ static char *ndjson_put_cell(struct ndjson *s, char *p, const struct table_key *
 	}
 }
 
+/* Test whether the row has a mark: all but that of a call which has returned. */
+static bool ndjson_has_mark(const struct event_rows *r, enum row_column c)
+{
+	return row_has(r, c) && (c != ROW_UNFINISHED || r->numbers[c]);
+}
+
 static int ndjson_write_row(struct event_rows *r, struct error *e)
 {
 	struct ndjson *s = (struct ndjson *)r;
 	char *p = text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
+	size_t n = s->rows.ncolumns;
 
-	for (size_t i = 0; i < s->rows.ncolumns; i++) {
+	for (size_t i = 0; i < n + (r->marks ? NDJSON_MARKS : 0); i++) {
+		if (i >= n && !ndjson_has_mark(r, ndjson_marks[i - n]))
+			continue;
 		p = ndjson_put_cell(s, p, &s->keys[i]);
 		if (!p)
 			return error_no_memory(e);
@@ -1021,6 +1047,7 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 	if (!s)
 		return -1;
 	s->out = en->text;
+	s->rows.marks = !en->options->columns;
 	s->quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	location_names_init_strings(&s->rows.texts, en->dictionary, json_append_string);
 	ndjson_make_keys(s);
