@@ -500,6 +500,7 @@ good() {
 	cp "$DATA/perf/zstd.data" perf.data
 	trdecode trace.dat | trencode -q -t chrome --split 20ms -o trace.json
 	[[ -e trace.json.001 ]]
+	printf 'ts,elapsed,op\n1764486009000,250,GET /b\n1764486000123,125,GET /a\n' >requests.csv
 	page_examples trdecode | grep '^trdecode' >examples
 	[ "$(wc -l <examples)" -ge 9 ]
 	while read -r example; do

@@ -32,6 +32,8 @@ struct decoding {
 	bool no_unwind;		       /* recorded memory of stacks is not unwound */
 	const char *sysroot;	       /* where programs and libraries are; NULL: / */
 	uint64_t max_value;	       /* bytes of one call's values (--max-value); 0: MAX_VALUE */
+	const char *map;       /* of rows: what their columns are (--map); NULL: by their names */
+	bool sort;	       /* of rows: all are sorted by time (--sort) */
 	unsigned descriptors;  /* descriptors that decoders keep open, at most DESCRIPTORS_KEPT */
 	bool ended;	       /* a signal ended the input that is decoded */
 	struct input *running; /* the input whose rows are written; NULL: none */

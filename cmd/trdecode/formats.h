@@ -23,6 +23,9 @@
 	F(perf_script)                                                                             \
 	F(perfetto)                                                                                \
 	F(pprof)                                                                                   \
+	F(ndjson)                                                                                  \
+	F(csv)                                                                                     \
+	F(tsv)                                                                                     \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

@@ -60,6 +60,8 @@ enum {
 	OPT_MAX_VALUE,
 	OPT_NO_UNWIND,
 	OPT_SYSROOT,
+	OPT_MAP,
+	OPT_SORT,
 	OPT_OFFSET,
 	OPT_ALIGN,
 	OPT_STRICT,
@@ -101,6 +103,11 @@ static const struct option_row settings_rows[] = {
 	 "perf: read programs and libraries below DIR\n(and the files of JIT compilers; default: "
 	 "/)",
 	 "directory"},
+	{OPT_MAP, "map", "LIST",
+	 "ndjson, csv, tsv: what the columns are, such as\ntime=ts:ms,dur=elapsed:us,name=op",
+	 NULL},
+	{OPT_SORT, "sort", NULL,
+	 "ndjson, csv, tsv: sort all rows by time, not only\nthose up to 1 s out of order", NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events, with counts and fields\n(and examples), and write no stream",
@@ -120,6 +127,7 @@ enum decode_flags {
 	DECODE_JSON = 16,
 	DECODE_STRICT = 32,
 	DECODE_NO_UNWIND = 64,
+	DECODE_SORT = 256,
 	DECODE_ALIGN = 128, /* --align=start: all inputs begin together */
 };
 
@@ -130,6 +138,7 @@ struct decode_settings {
 	uint64_t segment, max_value;
 	unsigned flags;	     /* sum of enum decode_flags */
 	const char *sysroot; /* NULL: / */
+	const char *map;     /* NULL: none */
 	/* times to add to an input's times */
 	struct {
 		const char *file; /* the first length bytes; after them '=' and ns, as the user
@@ -258,6 +267,8 @@ static int decode_settings_option(void *ctx, int key, const char *arg, struct er
 		return 0;
 	case OPT_NO_UNWIND: s->flags |= DECODE_NO_UNWIND; return 0;
 	case OPT_SYSROOT: s->sysroot = arg; return 0;
+	case OPT_MAP: s->map = arg; return 0;
+	case OPT_SORT: s->flags |= DECODE_SORT; return 0;
 	case OPT_FORMATS: s->flags |= DECODE_FORMATS; return 0;
 	case OPT_INFO: s->flags |= DECODE_INFO; return 0;
 	case OPT_LIST: s->flags |= DECODE_LIST; return 0;
@@ -514,6 +525,8 @@ static int pass_begin(struct pass *p, struct error *e)
 					.clock = p->settings->clock,
 					.quiet = true,
 					.times_only = true,
+					.map = p->settings->map,
+					.sort = p->settings->flags & DECODE_SORT,
 					.row_filter = &p->row_filter};
 	p->row_filter.last_time = UINT64_MAX;
 	p->writer.refusal.row = pass_note;
@@ -1741,15 +1754,21 @@ static int input_names(int argc, char **argv, char ***names)
 	return optind < argc ? argc - optind : 1;
 }
 
-/* Refuse an option that was given and is only for a format that no input has. */
+/* Refuse an option that was given and is only for formats, with ", " between, that no input has. */
 static int check_format_option(const struct input *inputs, int n, const char *option,
-			       const char *format, struct error *e)
+			       const char *formats, struct error *e)
 {
-	for (int i = 0; i < n; i++)
-		if (input_ended_early(&inputs[i]) || !strcmp(inputs[i].decoder->name, format))
+	for (int i = 0; i < n; i++) {
+		const char *name = inputs[i].decoder->name, *found = strstr(formats, name);
+		size_t size = strlen(name);
+
+		if (input_ended_early(&inputs[i]) ||
+		    (found && (!found[size] || found[size] == ',') &&
+		     (found == formats || found[-1] == ' ')))
 			return 0;
+	}
 	return error_set(e, NULL, NO_OFFSET, "%s has no effect on %s; it is for %s", option,
-			 inputs[0].decoder->name, format);
+			 inputs[0].decoder->name, formats);
 }
 
 static int check_format_options(const struct input *inputs, int n, const struct decode_settings *s,
@@ -1758,6 +1777,11 @@ static int check_format_options(const struct input *inputs, int n, const struct 
 	if (s->max_value && check_format_option(inputs, n, "--max-value", "apitrace", e))
 		return -1;
 	if (s->flags & DECODE_NO_UNWIND && check_format_option(inputs, n, "--no-unwind", "perf", e))
+		return -1;
+	if (s->map && check_format_option(inputs, n, "--map", "ndjson, csv, tsv", e))
+		return -1;
+	if (s->flags & DECODE_SORT &&
+	    check_format_option(inputs, n, "--sort", "ndjson, csv, tsv", e))
 		return -1;
 	return s->sysroot ? check_format_option(inputs, n, "--sysroot", "perf", e) : 0;
 }
@@ -1887,7 +1911,9 @@ static int run_operands(struct decode_settings *s, const struct common_options *
 			     .row_filter = &s->row_filter,
 			     .no_unwind = s->flags & DECODE_NO_UNWIND,
 			     .sysroot = s->sysroot,
-			     .max_value = s->max_value};
+			     .max_value = s->max_value,
+			     .map = s->map,
+			     .sort = s->flags & DECODE_SORT};
 	char **names;
 	int status, n = input_names(argc, argv, &names);
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));

@@ -47,6 +47,24 @@ void sorter_free(struct sorter *s)
 		close(s->fd);
 }
 
+void sorter_clear(struct sorter *s)
+{
+	struct sorter kept = {.fd = -1,
+			      .records = s->records,
+			      .offsets = s->offsets,
+			      .capacity = s->capacity,
+			      .merged = s->merged,
+			      .nmerged = s->nmerged,
+			      .parts = s->parts,
+			      .parts_capacity = s->parts_capacity};
+
+	kept.records.size = 0;
+	s->records = (struct buffer){0};
+	s->offsets = s->merged = s->parts = NULL;
+	sorter_free(s);
+	*s = kept;
+}
+
 static size_t record_size(const uint8_t *p)
 {
 	return HEADER + align_up(get_u32(p + 16), ALIGNED);

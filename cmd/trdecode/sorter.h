@@ -55,6 +55,8 @@ struct sorter {
 
 void sorter_init(struct sorter *s);
 void sorter_free(struct sorter *s);
+/* Remove all records. Their memory stays for others. */
+void sorter_clear(struct sorter *s);
 /* Add a record. */
 int sorter_add(struct sorter *s, struct sorter_key key, const void *data, size_t size,
 	       struct error *e);

@@ -245,7 +245,8 @@ static const struct {
 } program_options[] = {
 	{"trdecode",
 	 "-f --from --formats --clock --offset --align --since --until --cpu --tid --type "
-	 "--segment --max-value --no-unwind --sysroot --info --list --all --json --strict"},
+	 "--segment --max-value --no-unwind --sysroot --map --sort --info --list --all --json "
+	 "--strict"},
 	{"trsym", "--demangle -l --lines -i --inline --kallsyms --sysroot --report"},
 	{"trfilter",
 	 "-v --invert -n --limit -c --count -D --depth --with-callers --since --until --between "

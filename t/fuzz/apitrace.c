@@ -18,6 +18,11 @@
 #ifndef SYSROOT
 #define SYSROOT NULL
 #endif
+#ifndef MAP /* of rows */
+#define FORMAT NULL
+#define MAP    NULL
+#define SORT   false
+#endif
 
 enum { HEAD = 4096, MOST_EVENTS = 50000 };
 
@@ -55,6 +60,8 @@ static void read_back(int fd)
 static void open_input(struct input *in, struct decoding *d, const uint8_t *data, size_t size)
 {
 	*in = (struct input){.name = "trace",
+			     .decoder = &DECODER,
+			     .format = FORMAT,
 			     .fd = memory_file(data, size),
 			     .decoding = d,
 			     .faults.nkinds = FAULT_KINDS, /* nothing is printed */
@@ -77,8 +84,12 @@ static void decode(const uint8_t *data, size_t size, const uint8_t *profile, siz
 {
 	struct writer writer;
 	struct output out = {.fd = memory_file("", 0), .name = "stream"};
-	struct decoding d = {
-		.writer = &writer, .quiet = true, .max_value = 1 << 20, .sysroot = SYSROOT};
+	struct decoding d = {.writer = &writer,
+			     .quiet = true,
+			     .max_value = 1 << 20,
+			     .sysroot = SYSROOT,
+			     .map = MAP,
+			     .sort = SORT};
 	struct input in, times = {.state = NULL};
 	struct error e;
 

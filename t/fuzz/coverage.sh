@@ -18,6 +18,7 @@ ctf          ctf,decode              cmd/trdecode/ctf
 chrome       chrome,decode           cmd/trdecode/chrome
 perfetto     perfetto,decode         cmd/trdecode/perfetto
 ftrace       ftrace,decode           cmd/trdecode/kernel_
+rows         rows_in                 cmd/trdecode/rows_in
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream
@@ -59,5 +60,5 @@ while read -r part targets files; do
 done <<<"$parts"
 
 echo "files of decoders below 80 %"
-report uftrace,tracecmd,ring,apitrace,lttng,ctf,chrome,perfetto,ftrace,decode |
+report uftrace,tracecmd,ring,apitrace,lttng,ctf,chrome,perfetto,ftrace,rows_in,decode |
 	awk '$1 ~ /^cmd.trdecode/ && $2 && $3 * 5 > $2 { printf "%-40s %5.1f %%\n", $1, ($2 - $3) * 100 / $2 }'

@@ -1,0 +1,2585 @@
+/*
+ * rows_in.c - the decoders of tables: JSON lines, csv and tsv, as trencode or other programs write
+ * them
+ *
+ *     {"time":1000,"dur":50,"type":"exit","pid":7,"tid":7,"name":"read","args":{"arg1":3}}
+ *
+ *     ts,elapsed,op,status          trdecode -f csv --map time=ts:ms,dur=elapsed:us,name=op
+ *     1764486000123,250,GET /,200
+ *
+ * A row with a duration is a call, with a stack a sample, with a value a counter, else an instant.
+ * The columns of trencode have their own names; --map names those of other tables.
+ *
+ * Sources: RFC 4180 (csv), RFC 8259 (JSON), trencode(1) (ROWS).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/trdecode/formats.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/stream/value.h"
+#include "common/util/intern.h"
+#include "common/util/text_span.h"
+#include "common/value/json.h"
+#include "common/value/scalar.h"
+#include "common/value/units.h"
+
+/* What a column is. */
+enum in_role {
+	IN_TIME,
+	IN_DUR,
+	IN_END,
+	IN_PID,
+	IN_TID,
+	IN_CPU,
+	IN_DEPTH,
+	IN_LINE,
+	IN_WEIGHT,
+	IN_NAME,
+	IN_TYPE,
+	IN_GROUP,
+	IN_COMM,
+	IN_FILE,
+	IN_MODULE,
+	IN_KIND,
+	IN_UNFINISHED,
+	IN_WEIGHT_UNIT,
+	IN_STACK,
+	IN_ARGS,  /* its members are fields */
+	IN_VALUE, /* a field, and the row is a counter */
+	IN_ROLES,
+	IN_FIELD = IN_ROLES, /* a field of the event */
+	IN_SKIPPED,	     /* follows from other columns */
+	IN_INSIDE,	     /* an object, of which a member has a role */
+};
+
+static const char *const in_names[IN_ROLES] = {
+	[IN_TIME] = "time",
+	[IN_DUR] = "dur",
+	[IN_END] = "end",
+	[IN_PID] = "pid",
+	[IN_TID] = "tid",
+	[IN_CPU] = "cpu",
+	[IN_DEPTH] = "depth",
+	[IN_LINE] = "line",
+	[IN_WEIGHT] = "weight",
+	[IN_NAME] = "name",
+	[IN_TYPE] = "type",
+	[IN_GROUP] = "group",
+	[IN_COMM] = "comm",
+	[IN_FILE] = "file",
+	[IN_MODULE] = "module",
+	[IN_KIND] = "kind",
+	[IN_STACK] = "stack",
+	[IN_ARGS] = "args",
+	[IN_VALUE] = "value",
+	[IN_UNFINISHED] = "unfinished",
+	[IN_WEIGHT_UNIT] = "weight_unit",
+};
+
+/* Columns of trencode that follow from others. */
+static const char *const in_derived[] = {"self", "caller", "recursive", "class", "input"};
+
+/* Names that other programs give to the time, the duration, ... */
+static const struct {
+	enum in_role role;
+	const char *name;
+	const char *unit;
+} in_guesses[] = {
+	{IN_TIME, "timestamp", NULL},	 {IN_TIME, "@timestamp", NULL},
+	{IN_TIME, "ts", NULL},		 {IN_TIME, "datetime", NULL},
+	{IN_TIME, "date", NULL},	 {IN_TIME, "time_ns", "ns"},
+	{IN_TIME, "time_us", "us"},	 {IN_TIME, "time_ms", "ms"},
+	{IN_TIME, "timestamp_ns", "ns"}, {IN_TIME, "timestamp_us", "us"},
+	{IN_TIME, "timestamp_ms", "ms"}, {IN_TIME, "ts_ns", "ns"},
+	{IN_TIME, "ts_us", "us"},	 {IN_TIME, "ts_ms", "ms"},
+	{IN_DUR, "duration_ns", "ns"},	 {IN_DUR, "duration_us", "us"},
+	{IN_DUR, "duration_ms", "ms"},	 {IN_DUR, "dur_ns", "ns"},
+	{IN_DUR, "dur_us", "us"},	 {IN_DUR, "dur_ms", "ms"},
+	{IN_DUR, "elapsed_ns", "ns"},	 {IN_DUR, "elapsed_us", "us"},
+	{IN_DUR, "elapsed_ms", "ms"},	 {IN_DUR, "duration", NULL},
+	{IN_DUR, "elapsed", NULL},	 {IN_TID, "thread_id", NULL},
+	{IN_PID, "process_id", NULL},
+};
+
+enum {
+	IN_COLUMNS_MOST = 4096,	 /* distinct names of columns */
+	IN_TYPES_MOST = 4096,	 /* distinct types of samples */
+	IN_CELL_LINES = 1 << 20, /* bytes of a record of several lines */
+	IN_LOOK = 8 << 20,	 /* bytes that decide the types of the columns of csv */
+	IN_LOOK_MS = 1000,	 /* the same of a pipe: ms */
+	IN_OVERLAPPING_MOST = 1 << 20,
+	IN_FRAMES_MOST = 4096, /* open calls of a thread on a stack; others have numbers */
+};
+
+#define IN_SECOND 1000000000ull
+/* ns: a first time of 30 years or more counts from 1970 */
+#define IN_WALL (30ull * 365 * 86400 * IN_SECOND)
+
+/* How the times of a column are written. */
+struct in_times {
+	uint64_t scale;	     /* ns of an integer; 0: not known */
+	bool ticks;	     /* the clock counts ticks */
+	const char *pattern; /* of strptime; NULL: a number, or ISO 8601 */
+	const char *after;   /* what follows %f in the pattern, the fraction; NULL: none */
+};
+
+enum in_form { IN_ANY, IN_INT, IN_REAL, IN_TEXT };
+
+/* A column, or a constant of --map. */
+struct in_column {
+	enum in_role role;
+	enum in_form form;     /* of a field */
+	bool looked_text, any; /* csv: values that were looked at */
+	bool looked_real;
+	uint32_t name;	  /* string of the writer: of the field */
+	const char *text; /* as the input names it; of a constant its text */
+	size_t size;
+	struct in_times times;
+};
+
+/* A cell: a text, or a token of JSON. */
+struct in_cell {
+	const char *text;
+	size_t size;
+	enum json_token token; /* STRING, NUMBER, TRUE, FALSE, NULL; of csv STRING */
+	bool quoted;
+};
+
+/* A row, while it is read. */
+struct in_row {
+	uint32_t present; /* bits by role */
+	uint64_t time, dur, end, weight;
+	int64_t pid, tid, cpu, depth, line;
+	uint32_t texts[IN_KIND - IN_NAME]; /* by role from IN_NAME on: strings of the writer */
+	uint8_t kind;			   /* enum type_kind; KIND_COUNT: not given */
+	bool unfinished, negative, timed;  /* negative, timed: the weight */
+	bool has_return;
+	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;
+				  0 none */
+	bool in_args;	       /* the stack is a member of args: it is no field of its own */
+	uint32_t return_at;    /* offset of the return value in values */
+	struct buffer values;  /* named: u32 name, u32 size, value */
+};
+
+/* A row in the sorter. Its details follow, or the named values of a gap. */
+struct in_record {
+	union {
+		uint64_t dur;	 /* of a call */
+		uint64_t weight; /* of a sample */
+	};
+	uint64_t serial;
+	uint32_t thread, lane, kinds, location, stack;
+	uint32_t enter_size; /* bytes of the details of the enter; the rest is the leave's */
+	uint16_t depth;
+	uint8_t kind;
+	bool unfinished : 1, has_depth : 1, in_args : 1;
+	bool negative : 1, timed : 1; /* the weight; it is a time */
+};
+
+/* The types of rows of one name and group. */
+enum { IN_TAILED = 1, IN_NUMBERED = 2, IN_DEEP = 4, IN_VARIANTS = 8 };
+struct in_kinds {
+	uint32_t types[KIND_COUNT][IN_VARIANTS];
+};
+
+/* An open call of a thread. */
+struct in_frame {
+	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
+	uint32_t depth;		     /* as given, else its number of open calls below */
+	bool has_depth, unfinished;
+	uint32_t number; /* of the call, on no stack; 0 on a stack */
+	uint32_t lane, kinds, location, next;
+	uint64_t heap_serial;
+	uint8_t *values; /* details of the leave; owned */
+	uint32_t size;
+};
+
+struct in_thread {
+	struct in_frame *frames;
+	size_t depth, capacity;
+	/* of the rows of trencode: number of the first row inside of the next call, by its depth */
+	struct in_inside {
+		uint64_t serial, time, end; /* of the first row; the least time, the last end */
+	} * firsts;
+	size_t nfirsts, firsts_capacity;
+	uint64_t end;  /* of the last call that was read */
+	bool numbered; /* the calls overlap: all have numbers */
+};
+
+/* The state of decoding one input. */
+struct rows_in {
+	struct input *input;
+	struct writer *w;
+	struct input_lines lines;
+	enum { IN_NDJSON, IN_CSV, IN_TSV } format;
+	bool ended;
+	bool own, sorts; /* the columns are those of trencode; all rows are sorted */
+	bool mixed;	 /* calls are not in the order of their ends, as trencode writes them */
+	/* columns */
+	struct in_column *columns;
+	size_t ncolumns, columns_capacity;
+	struct id_cache names;	/* by text: number + 1 */
+	struct in_column *maps; /* of --map: text is the input's name; constants */
+	size_t nmaps, maps_capacity, nconstants;
+	struct in_column *constants;
+	size_t constants_capacity;
+	char *map;	 /* the option's text, cut at its commas */
+	uint32_t *order; /* csv: columns by place */
+	size_t norder, order_capacity;
+	size_t guess; /* ndjson: the next column, if the keys are in the order of the line before */
+	struct in_row row;
+	/* lines that are read again after a record without an end, and the record of several */
+	struct buffer again, record, cell, json_text, path;
+	size_t again_at;
+	uint64_t again_offset, reread, row_offset;
+	struct json_reader json, frames_json;
+	struct nested_json objects;
+	/* declared */
+	struct argument_table arguments;
+	struct intern functions; /* name, file, line, module: number for arguments */
+	struct key_map frames;	 /* locations of frames, by name */
+	struct id_cache lanes;
+	struct intern kinds_known, threads_known;
+	struct in_kinds *kinds;
+	size_t nkinds;
+	struct in_thread *threads;
+	size_t nthreads, threads_capacity;
+	uint32_t source, clock, texts_return, texts_stack;
+	/* in the order of times: rows from `from` on for a second, and those after it */
+	struct sorter now, later;
+	uint64_t from, floor, latest; /* all rows before floor are written */
+	bool has_from, draining, has_pending;
+	bool next_end;		   /* the end of a call is written next */
+	uint64_t in_now, in_later; /* rows in them that wait */
+	struct sorter_key pending; /* of the record in waiting */
+	struct buffer waiting;
+	uint64_t serial;
+	struct complete_calls completes;
+	struct in_frame *overlapping;
+	size_t noverlapping, overlapping_capacity, overlapping_free;
+	uint32_t calls;
+	struct buffer details, fixed, tail;
+	struct in_cell *cells; /* of a record of csv */
+	size_t ncells, cells_capacity;
+	char when[512]; /* a time, for strptime */
+	int64_t minute; /* seconds since 1970 of the minute of minute_text; its text */
+	char minute_text[20];
+	struct {
+		uint64_t unlike, columns;
+	} counts;
+};
+
+/* --- times --- */
+
+/* Count the days from 1970 to a day of the Gregorian calendar. */
+static int64_t in_days(int64_t year, unsigned month, unsigned day)
+{
+	int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
+	unsigned of_era = (unsigned)(y - era * 400);
+	unsigned of_year = (153 * (month + (month > 2 ? -3u : 9)) + 2) / 5 + day - 1;
+
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* Take so many digits off a span. false: they are not there. */
+static bool in_take_digits(struct text_span *s, unsigned digits, unsigned *number)
+{
+	*number = 0;
+	for (; digits; digits--, s->at++) {
+		if (s->at == s->end || (unsigned char)(*s->at - '0') > 9)
+			return false;
+		*number = *number * 10 + (unsigned)(*s->at - '0');
+	}
+	return true;
+}
+
+/* Take digits after a point off a span, as ns; those beyond ns are left out. */
+static bool in_take_fraction(struct text_span *s, uint64_t *ns)
+{
+	uint64_t unit = IN_SECOND / 10;
+	const char *first = s->at;
+
+	for (*ns = 0; s->at < s->end && (unsigned char)(*s->at - '0') <= 9; s->at++, unit /= 10)
+		*ns += unit * (unsigned)(*s->at - '0');
+	return s->at > first;
+}
+
+/* Take a zone off a span: Z, +HH, +HHMM or +HH:MM. Returns 0: there is none; -1: it is wrong. */
+static int in_take_zone(struct text_span *s, int64_t *seconds)
+{
+	unsigned hours, minutes = 0;
+	bool minus = s->at < s->end && *s->at == '-';
+
+	if (span_skip(s, "Z") || span_skip(s, "z")) {
+		*seconds = 0;
+		return 1;
+	}
+	if (s->at == s->end || (*s->at != '+' && !minus))
+		return 0;
+	s->at++;
+	if (!in_take_digits(s, 2, &hours))
+		return -1;
+	if ((span_skip(s, ":") || s->at < s->end) && !in_take_digits(s, 2, &minutes))
+		return -1;
+	*seconds = (minus ? -1 : 1) * (int64_t)(hours * 3600 + minutes * 60);
+	return hours > 24 || minutes > 59 ? -1 : 1;
+}
+
+/* Get the time of a minute of the local zone: mktime takes longer than all else, and rows are often
+ * of the same minute. */
+static int64_t in_local_minute(struct rows_in *r, const char *text, size_t n, const unsigned *of)
+{
+	struct tm tm = {.tm_year = (int)of[0] - 1900,
+			.tm_mon = (int)of[1] - 1,
+			.tm_mday = (int)of[2],
+			.tm_hour = (int)of[3],
+			.tm_min = (int)of[4],
+			.tm_isdst = -1};
+
+	if (n >= sizeof r->minute_text || strncmp(r->minute_text, text, n) != 0 ||
+	    r->minute_text[n]) {
+		r->minute = mktime(&tm);
+		n = n < sizeof r->minute_text ? n : 0;
+		memcpy(r->minute_text, text, n);
+		r->minute_text[n] = '\0';
+	}
+	return r->minute;
+}
+
+/* Convert seconds since 1970 and ns to a time of the stream. */
+static bool in_since_1970(int64_t seconds, uint64_t ns, uint64_t *time)
+{
+	if (seconds < 0 || (uint64_t)seconds >= TIME_LIMIT / IN_SECOND)
+		return false;
+	*time = (uint64_t)seconds * IN_SECOND + ns;
+	return true;
+}
+
+/* Read "YYYY-MM-DD[ HH:MM[:SS[.FRACTION]]][ZONE]", also with a T or a comma of ISO 8601. */
+static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
+{
+	unsigned of[5] = {0}, second = 0;
+	const char *begin = s.at;
+	int64_t zone = 0, seconds;
+	uint64_t ns = 0;
+	size_t n;
+	int zoned;
+
+	if (!in_take_digits(&s, 4, &of[0]) || !span_skip(&s, "-") ||
+	    !in_take_digits(&s, 2, &of[1]) || !span_skip(&s, "-") ||
+	    !in_take_digits(&s, 2, &of[2]) || of[1] - 1 > 11 || of[2] - 1 > 30)
+		return false;
+	if ((span_skip(&s, "T") || span_skip(&s, "t") || span_skip(&s, " ")) &&
+	    (!in_take_digits(&s, 2, &of[3]) || !span_skip(&s, ":") ||
+	     !in_take_digits(&s, 2, &of[4]) || of[3] > 23 || of[4] > 59))
+		return false;
+	n = (size_t)(s.at - begin);
+	if (span_skip(&s, ":") && (!in_take_digits(&s, 2, &second) || second > 60))
+		return false;
+	if ((span_skip(&s, ".") || span_skip(&s, ",")) && !in_take_fraction(&s, &ns))
+		return false;
+	s.at = span_skip_blanks(s.at, s.end);
+	zoned = in_take_zone(&s, &zone);
+	if (span_is(s, "UTC")) {
+		zoned = 1;
+		s.at = s.end;
+	}
+	if (zoned < 0 || s.at < s.end)
+		return false;
+	seconds = zoned ? in_days(of[0], of[1], of[2]) * 86400 + of[3] * 3600 + of[4] * 60 - zone
+			: in_local_minute(r, begin, n, of);
+	return in_since_1970(seconds + second, ns, time);
+}
+
+/* Read a time by the pattern of strptime, in which %f is the digits of a fraction. */
+static bool in_pattern_time(struct rows_in *r, const struct in_times *t, struct text_span s,
+			    uint64_t *time)
+{
+	struct tm tm = {.tm_isdst = -1, .tm_mday = -1};
+	uint64_t ns = 0;
+	bool zoned = strstr(t->pattern, "%z") || (t->after && strstr(t->after, "%z"));
+	const char *end;
+	int64_t seconds;
+
+	if (span_size(s) >= sizeof r->when)
+		return false;
+	memcpy(r->when, s.at, span_size(s));
+	r->when[span_size(s)] = '\0';
+	end = strptime(r->when, t->pattern, &tm);
+	if (end && t->after) {
+		struct text_span rest = {end, r->when + span_size(s)};
+
+		end = in_take_fraction(&rest, &ns) ? strptime(rest.at, t->after, &tm) : NULL;
+	}
+	if (!end || *end)
+		return false;
+	if (tm.tm_mday < 1) { /* a time of day */
+		*time = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * IN_SECOND + ns;
+		return true;
+	}
+	seconds =
+		zoned ? in_days(tm.tm_year + 1900, (unsigned)tm.tm_mon + 1, (unsigned)tm.tm_mday) *
+					86400 +
+				tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec - tm.tm_gmtoff
+		      : mktime(&tm);
+	return in_since_1970(seconds, ns, time);
+}
+
+/* Read "DIGITS[.DIGITS]" in units of scale; 0: with a point they are seconds, without one they have
+ * no unit. */
+static bool in_scaled(struct text_span s, uint64_t scale, uint64_t *ns)
+{
+	unsigned __int128 product;
+	uint64_t whole, fraction = 0;
+	const char *p = span_digits(s.at, s.end, &whole);
+
+	if (p == s.at && s.end - s.at == 19 && scale == 1) {
+		uint64_t last;
+
+		/* 19 digits: ns since 1970 */
+		if (span_digits(s.at, s.end - 1, &whole) != s.end - 1 ||
+		    span_digits(s.end - 1, s.end, &last) != s.end)
+			return false;
+		*ns = whole * 10 + last;
+		return true;
+	}
+	if (p == s.at || (p == s.end && !scale))
+		return false;
+	scale = scale ? scale : IN_SECOND;
+	if (p < s.end) {
+		uint64_t unit = scale * 10;
+
+		if (*p++ != '.')
+			return false;
+		for (; p < s.end && (unsigned char)(*p - '0') <= 9; p++) {
+			unit /= 10;
+			fraction += unit / 10 * (unsigned)(*p - '0') +
+				    unit % 10 * (unsigned)(*p - '0') / 10;
+		}
+		if (p < s.end)
+			return false;
+	}
+	product = (unsigned __int128)whole * scale + fraction;
+	*ns = (uint64_t)product;
+	return product < TIME_LIMIT;
+}
+
+/* Read a time, or a duration, of a column. *date: the text has a date. */
+static bool in_read_time(struct rows_in *r, const struct in_column *c, struct text_span s,
+			 uint64_t *ns)
+{
+	char text[40];
+	int64_t number;
+
+	s = span_trim(s);
+	if (c->times.pattern)
+		return in_pattern_time(r, &c->times, s, ns);
+	if (in_scaled(s, c->times.scale, ns))
+		return *ns < TIME_LIMIT;
+	if (c->role != IN_DUR && in_iso_time(r, s, ns))
+		return true;
+	if (span_size(s) >= sizeof text || !span_size(s) || (unsigned char)(*s.at - '0') > 9)
+		return false;
+	/* with a unit of its own: 1.5ms */
+	memcpy(text, s.at, span_size(s));
+	text[span_size(s)] = '\0';
+	if (strpbrk(text, "eE") && !strpbrk(text, "smhun") && c->times.scale) {
+		double d = strtod(text, NULL) * (double)c->times.scale;
+
+		*ns = d < (double)TIME_LIMIT ? (uint64_t)d : TIME_LIMIT;
+		return d < (double)TIME_LIMIT;
+	}
+	if (!time_has_unit(text) || parse_time(text, &number) || number < 0)
+		return false;
+	*ns = (uint64_t)number;
+	return *ns < TIME_LIMIT;
+}
+
+/* --- --map --- */
+
+static const struct {
+	const char *name;
+	uint64_t scale;
+} in_units[] = {{"s", IN_SECOND}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}, {"ticks", 1}};
+
+/* Set how a column is written from the unit of --map. Returns false if there is no such unit. */
+static bool in_unit(struct in_column *c, char *unit)
+{
+	char *after;
+
+	if (c->role == IN_FIELD) {
+		c->form = !strcmp(unit, "int")	  ? IN_INT
+			  : !strcmp(unit, "real") ? IN_REAL
+			  : !strcmp(unit, "text") ? IN_TEXT
+						  : IN_ANY;
+		return c->form != IN_ANY;
+	}
+	if (c->role != IN_TIME && c->role != IN_DUR && c->role != IN_END)
+		return false;
+	if (strchr(unit, '%')) {
+		c->times.pattern = unit;
+		after = strstr(unit, "%f");
+		if (after) {
+			*after = '\0';
+			c->times.after = after + 2;
+		}
+		return c->role != IN_DUR;
+	}
+	for (size_t i = 0; i < sizeof in_units / sizeof *in_units; i++)
+		if (!strcmp(unit, in_units[i].name)) {
+			c->times.scale = in_units[i].scale;
+			c->times.ticks = !strcmp(unit, "ticks");
+			return true;
+		}
+	return false;
+}
+
+/* Cut a text at a character that has no backslash before it; undo these. Returns what follows the
+ * character; NULL: it is not there. */
+static char *in_cut(char *text, char at)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == at) {
+			*to = '\0';
+			return text + 1;
+		}
+		if (*text == '\\' && text[1] == at)
+			text++;
+		*to++ = *text;
+	}
+	*to = '\0';
+	return NULL;
+}
+
+static enum in_role in_role_of(const char *name, size_t n)
+{
+	unsigned i = 0;
+
+	while (i < IN_ROLES && (strlen(in_names[i]) != n || memcmp(in_names[i], name, n) != 0))
+		i++;
+	return (enum in_role)i;
+}
+
+/* Take one "FIELD=COLUMN[:UNIT]" or "FIELD=CONSTANT". */
+static int in_map_add(struct rows_in *r, char *item, struct error *e)
+{
+	char *column = in_cut(item, '='), *unit = NULL;
+	size_t n = column ? strlen(column) : 0;
+	bool quoted = n > 1 && (*column == '\'' || *column == '"') && column[n - 1] == *column;
+	bool constant = n && (quoted || strspn(column, "0123456789") == n);
+	struct in_column c = {0};
+
+	if (!n || !*item)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--map takes FIELD=COLUMN[:UNIT],..., such as time=ts:ms,name=op, "
+				 "not '%s'",
+				 item);
+	c.role = in_role_of(item, strlen(item));
+	c.name = writer_text(r->w, item);
+	if (!constant)
+		unit = in_cut(column, ':');
+	else if (quoted)
+		column[n - 1] = '\0';
+	c.text = column + quoted;
+	c.size = strlen(c.text);
+	if (unit && !in_unit(&c, unit))
+		return error_set(e, NULL, NO_OFFSET, "--map: %s has no unit '%s'; %s", item, unit,
+				 c.role == IN_FIELD ? "a field is int, real or text"
+				 : c.role == IN_TIME || c.role == IN_END
+					 ? "there are s, ms, us, ns, ticks, and patterns such as "
+					   "%d/%b/%Y:%H:%M:%S %z"
+				 : c.role == IN_DUR ? "there are s, ms, us, ns and ticks"
+						    : "times and fields have one");
+	if (constant) {
+		if (ARRAY_GROW(r->constants, r->constants_capacity, r->nconstants))
+			return error_no_memory(e);
+		r->constants[r->nconstants++] = c;
+		return 0;
+	}
+	if (ARRAY_GROW(r->maps, r->maps_capacity, r->nmaps))
+		return error_no_memory(e);
+	r->maps[r->nmaps++] = c;
+	return 0;
+}
+
+static int in_map_parse(struct rows_in *r, const char *map, struct error *e)
+{
+	char *item;
+
+	if (!map)
+		return 0;
+	r->map = item = strdup(map);
+	if (!r->map)
+		return error_no_memory(e);
+	while (item) {
+		char *end = item, *next;
+
+		/* what in_cut would undo remains for the parts of the item */
+		while (*end && *end != ',')
+			end += *end == '\\' && end[1] ? 2 : 1;
+		next = *end ? end + 1 : NULL;
+		*end = '\0';
+		if (in_map_add(r, item, e))
+			return -1;
+		item = next;
+	}
+	return 0;
+}
+
+/* --- columns --- */
+
+/* Test whether --map gives a role to a column, or a constant. */
+static bool in_is_mapped(const struct rows_in *r, enum in_role role)
+{
+	for (size_t i = 0; i < r->nmaps; i++)
+		if (r->maps[i].role == role)
+			return true;
+	for (size_t i = 0; i < r->nconstants; i++)
+		if (r->constants[i].role == role)
+			return true;
+	return false;
+}
+
+static struct in_column *in_column_of_role(struct rows_in *r, enum in_role role)
+{
+	for (size_t i = 0; i < r->ncolumns; i++)
+		if (r->columns[i].role == role)
+			return &r->columns[i];
+	return NULL;
+}
+
+/* Set the role of a column by --map. false: --map does not name it. */
+static bool in_role_by_map(const struct rows_in *r, struct in_column *c)
+{
+	for (size_t i = 0; i < r->nmaps; i++) {
+		const struct in_column *m = &r->maps[i];
+
+		if (m->size == c->size && !memcmp(m->text, c->text, c->size)) {
+			c->role = m->role;
+			c->form = m->form;
+			c->times = m->times;
+			c->name = m->name;
+			return true;
+		}
+		if (m->size > c->size && m->text[c->size] == '.' &&
+		    !memcmp(m->text, c->text, c->size))
+			c->role = IN_INSIDE;
+	}
+	return c->role == IN_INSIDE;
+}
+
+/* Set the role of a column by its name. */
+static void in_role_by_name(struct rows_in *r, struct in_column *c)
+{
+	enum in_role role = in_role_of(c->text, c->size);
+
+	if (role < IN_ROLES) {
+		c->role = in_is_mapped(r, role) ? IN_FIELD : role;
+		c->times.scale = 1;
+		return;
+	}
+	if (r->nmaps)
+		return;
+	for (size_t i = 0; i < sizeof in_derived / sizeof *in_derived; i++)
+		if (strlen(in_derived[i]) == c->size && !memcmp(in_derived[i], c->text, c->size) &&
+		    in_column_of_role(r, IN_DUR) && in_column_of_role(r, IN_DUR)->times.scale == 1)
+			c->role = IN_SKIPPED;
+	for (size_t i = 0; i < sizeof in_guesses / sizeof *in_guesses; i++) {
+		const char *unit = in_guesses[i].unit;
+
+		if (strlen(in_guesses[i].name) != c->size ||
+		    strncasecmp(in_guesses[i].name, c->text, c->size) != 0)
+			continue;
+		c->role = in_guesses[i].role;
+		for (size_t u = 0; unit && u < sizeof in_units / sizeof *in_units; u++)
+			if (!strcmp(in_units[u].name, unit))
+				c->times.scale = in_units[u].scale;
+	}
+}
+
+/* Get the column of a name, which may be new. NULL: out of memory, or too many (then *most). */
+static struct in_column *in_column(struct rows_in *r, const char *text, size_t n, bool *most)
+{
+	uint32_t *number;
+	struct in_column c = {.role = IN_FIELD, .size = n};
+
+	*most = false;
+	if (r->guess < r->ncolumns && r->columns[r->guess].size == n &&
+	    !memcmp(r->columns[r->guess].text, text, n))
+		return &r->columns[r->guess++];
+	if (r->ncolumns == IN_COLUMNS_MOST && intern_find(&r->names.keys, text, n) == INTERN_NONE) {
+		*most = true;
+		return NULL;
+	}
+	number = id_cache_number(&r->names, text, n);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(r->columns, r->columns_capacity, r->ncolumns))
+			return NULL;
+		c.text = intern_data(&r->names.keys, intern_find(&r->names.keys, text, n));
+		c.name = writer_string(r->w, text, n);
+		if (!in_role_by_map(r, &c))
+			in_role_by_name(r, &c);
+		if (c.role < IN_ROLES && c.role != IN_ARGS && in_column_of_role(r, c.role) &&
+		    r->nmaps)
+			c.role = IN_FIELD;
+		r->columns[r->ncolumns++] = c;
+		*number = (uint32_t)r->ncolumns;
+	}
+	r->guess = *number;
+	return &r->columns[*number - 1];
+}
+
+/* Append names of columns to a text, for messages. */
+static void in_list_columns(const struct rows_in *r, char *text, size_t size)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < r->ncolumns && at < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%.*s", i ? ", " : "",
+				       (int)(r->columns[i].size < 40 ? r->columns[i].size : 40),
+				       r->columns[i].text);
+}
+
+/* Find the column that may be the time or the name, for the example of a message. */
+static const struct in_column *in_example(const struct rows_in *r, const char *const *words)
+{
+	for (; *words; words++)
+		for (size_t i = 0; i < r->ncolumns; i++)
+			if (strcasestr(r->columns[i].text, *words))
+				return &r->columns[i];
+	return NULL;
+}
+
+/* Refuse columns that leave open what the time is. */
+static int in_check_columns(struct rows_in *r, struct error *e)
+{
+	static const char *const times[] = {"time", "ts", "date", "start", "stamp", "at", NULL};
+	static const char *const names[] = {"name", "op", "msg", "message", "event", NULL};
+	const struct in_column *time = in_example(r, times), *name = in_example(r, names);
+	bool has_time = in_is_mapped(r, IN_TIME) || in_is_mapped(r, IN_END);
+	char list[300];
+
+	in_list_columns(r, list, sizeof list);
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		const struct in_column *c = &r->columns[i],
+				       *first = c->role < IN_ROLES ? in_column_of_role(r, c->role)
+								   : c;
+
+		has_time |= c->role == IN_TIME || c->role == IN_END;
+		if (first != c && !r->nmaps && c->role != IN_ARGS)
+			return error_set(e, r->input->name, NO_OFFSET,
+					 "'%s' and '%s' may both be the %s: choose one with --map "
+					 "%s=%s",
+					 first->text, c->text, in_names[c->role], in_names[c->role],
+					 first->text);
+	}
+	if (has_time)
+		return 0;
+	time = time ? time : r->ncolumns ? r->columns : NULL;
+	return error_set(e, r->input->name, NO_OFFSET,
+			 "no column is known to be the time; name the columns, as in --map "
+			 "time=%.40s:ms%s%.40s; there are %s",
+			 time ? time->text : "ts", name && name != time ? ",name=" : "",
+			 name && name != time ? name->text : "", list);
+}
+
+/* Check, at the end, that the columns of --map are there. */
+static int in_check_map(struct rows_in *r, struct error *e)
+{
+	char list[300];
+
+	for (size_t i = 0; i < r->nmaps; i++) {
+		const struct in_column *m = &r->maps[i];
+		struct nearest nearest;
+
+		if (intern_find(&r->names.keys, m->text, m->size) != INTERN_NONE)
+			continue;
+		nearest_begin(&nearest, m->text, m->size);
+		for (size_t c = 0; c < r->ncolumns; c++)
+			nearest_offer(&nearest, r->columns[c].text, r->columns[c].size);
+		in_list_columns(r, list, sizeof list);
+		return error_set(e, r->input->name, NO_OFFSET,
+				 "--map: no row has the column '%.64s'%s; there are %s", m->text,
+				 nearest_hint(&nearest), list);
+	}
+	return 0;
+}
+
+/* --- cells --- */
+
+static bool in_integer(struct text_span s, int64_t *number)
+{
+	bool minus = span_skip(&s, "-");
+	uint64_t n;
+
+	if (span_digits(s.at, s.end, &n) != s.end || s.at == s.end)
+		return false;
+	*number = minus ? -(int64_t)n : (int64_t)n;
+	return true;
+}
+
+/* Begin a named value. Returns the offset for in_value_end. */
+static int in_value_begin(struct rows_in *r, uint32_t name, size_t *at)
+{
+	struct buffer *b = &r->row.values;
+
+	if (buffer_u32(b, name) || buffer_u32(b, 0))
+		return -1;
+	*at = b->size;
+	if (name == r->texts_return && !r->row.has_return) {
+		r->row.has_return = true;
+		r->row.return_at = (uint32_t)(b->size - 8);
+	}
+	return 0;
+}
+
+static void in_value_end(struct rows_in *r, size_t at)
+{
+	put_u32(r->row.values.data + at - 4, (uint32_t)(r->row.values.size - at));
+}
+
+/* Add a field whose value is a text or a token. */
+static int in_put_field(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
+{
+	struct buffer *b = &r->row.values;
+	struct text_span s = {cell->text, cell->text + cell->size};
+	int64_t whole;
+	bool number = cell->token == JSON_NUMBER || (c->form == IN_INT || c->form == IN_REAL);
+	size_t at;
+	int failed;
+
+	if (in_value_begin(r, c->name, &at))
+		return -1;
+	if (number && in_integer(s, &whole)) {
+		failed = value_put_uint(b, whole < 0 ? VALUE_NEGATIVE : VALUE_UINT,
+					whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
+	} else if (cell->token == JSON_STRING && number) {
+		/* the number may have a NUL after it only in a copy */
+		r->path.size = 0;
+		if (buffer_append(&r->path, cell->text, cell->size) || buffer_u8(&r->path, 0))
+			return -1;
+		number = cell->size && json_is_number((const char *)r->path.data) &&
+			 (c->form == IN_REAL || cell->size > 18);
+		r->counts.unlike += !number;
+		failed = number ? json_put_number(b, (const char *)r->path.data, cell->size)
+				: value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
+	} else if (cell->token == JSON_STRING || (c->form == IN_TEXT && number)) {
+		failed = value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
+	} else if (cell->token == JSON_NUMBER) {
+		failed = json_put_number(b, cell->text, cell->size);
+	} else {
+		failed = value_put_simple(b, cell->token == JSON_TRUE	 ? VALUE_TRUE
+					     : cell->token == JSON_FALSE ? VALUE_FALSE
+									 : VALUE_NULL);
+	}
+	in_value_end(r, at);
+	return failed;
+}
+
+/* Add an object or array as a field; what exceeds the limits is a text. */
+static int in_put_nested(struct rows_in *r, uint32_t name, const char *text, size_t n)
+{
+	struct buffer *b = &r->row.values;
+	size_t at;
+	int status;
+
+	if (in_value_begin(r, name, &at))
+		return -1;
+	status = nested_json_put(&r->objects, r->w, text, n, b);
+	if (status > 0) {
+		b->size = at;
+		status = value_put_bytes(b, VALUE_STRING, text, n);
+	}
+	in_value_end(r, at);
+	return status;
+}
+
+/* Add the innermost frame to the stack of its callers. */
+static int in_push_frame(struct rows_in *r)
+{
+	uint32_t *location;
+
+	if (!r->row.frame)
+		return 0;
+	location = key_map_number(&r->frames, r->row.frame);
+	if (location && !*location)
+		*location = writer_location(r->w, &(struct location_entry){.name = r->row.frame});
+	r->row.stack = location && *location ? writer_stack(r->w, r->row.stack, *location) : 0;
+	return r->row.stack ? 0 : -1;
+}
+
+/* Add a frame, called by those before it. */
+static int in_put_frame(struct rows_in *r, const char *text, size_t n)
+{
+	if (in_push_frame(r))
+		return -1;
+	r->row.frame = n ? writer_string(r->w, text, n) : writer_text(r->w, "?");
+	return r->row.frame ? 0 : -1;
+}
+
+/* Take a stack from a text: frames with ";" between, outermost first, or a list of JSON. Returns
+ * 1: it is none. */
+static int in_put_stack(struct rows_in *r, const char *text, size_t n)
+{
+	const char *end = text + n, *next;
+	enum json_token token;
+
+	r->row.stack = r->row.frame = 0;
+	if (n && *text == '[') {
+		json_open_text(&r->frames_json, text, n);
+		json_next(&r->frames_json);
+		while ((token = json_next(&r->frames_json)) == JSON_STRING)
+			if (in_put_frame(r, (const char *)r->frames_json.text.data,
+					 r->frames_json.text.size))
+				return -1;
+		if (token == JSON_ARRAY_END)
+			return 0;
+		r->row.stack = r->row.frame = 0;
+		return 1;
+	}
+	for (; text <= end && n; text = next + 1) {
+		next = memchr(text, ';', (size_t)(end - text));
+		next = next ? next : end;
+		if (in_put_frame(r, text, (size_t)(next - text)))
+			return -1;
+	}
+	return n ? 0 : 1;
+}
+
+/* Take a number of the row. Returns false if the cell is none. */
+static bool in_take_number(struct rows_in *r, struct in_column *c, struct text_span s)
+{
+	struct in_row *row = &r->row;
+	int64_t n;
+
+	switch (c->role) {
+	case IN_TIME: return in_read_time(r, c, s, &row->time);
+	case IN_DUR: return in_read_time(r, c, s, &row->dur);
+	case IN_END: return in_read_time(r, c, s, &row->end);
+	default:
+		if (!in_integer(span_trim(s), &n))
+			return false;
+	}
+	switch (c->role) {
+	case IN_WEIGHT:
+		row->weight = (uint64_t)n;
+		row->negative = n < 0;
+		return true;
+	case IN_PID: row->pid = n; break;
+	case IN_TID: row->tid = n; break;
+	case IN_CPU: row->cpu = n; break;
+	case IN_DEPTH: row->depth = n; return n >= 0 && n < UINT16_MAX;
+	default: row->line = n; return n >= 0 && n <= INT32_MAX;
+	}
+	return n >= INT32_MIN && n <= INT32_MAX;
+}
+
+static bool in_take_kind(struct in_row *row, struct text_span s)
+{
+	static const struct {
+		const char *name;
+		enum type_kind kind;
+	} kinds[] = {{"call", KIND_ENTER},
+		     {"instant", KIND_INSTANT},
+		     {"counter", KIND_COUNTER},
+		     {"sample", KIND_SAMPLE},
+		     {"gap", KIND_GAP}};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (span_is(s, kinds[i].name)) {
+			row->kind = (uint8_t)kinds[i].kind;
+			return true;
+		}
+	return false;
+}
+
+/* Take a cell without children. Returns 0, or -1 when out of memory. */
+static int in_put_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
+{
+	struct text_span s = {cell->text, cell->text + cell->size};
+	struct in_row *row = &r->row;
+	bool text = cell->token == JSON_STRING || cell->token == JSON_NUMBER, taken = false;
+	int status;
+
+	if (c->role >= IN_SKIPPED || (cell->token == JSON_NULL && c->role < IN_FIELD))
+		return 0;
+	if (c->role == IN_STACK && text) {
+		status = in_put_stack(r, cell->text, cell->size);
+		if (status < 0)
+			return -1;
+		taken = !status;
+	} else if (c->role < IN_NAME) {
+		taken = text && in_take_number(r, c, s);
+	} else if (c->role < IN_KIND && text) {
+		row->texts[c->role - IN_NAME] = writer_string(r->w, cell->text, cell->size);
+		taken = row->texts[c->role - IN_NAME] || !cell->size;
+	} else if (c->role == IN_KIND) {
+		taken = text && in_take_kind(row, s);
+	} else if (c->role == IN_UNFINISHED) {
+		row->unfinished = cell->token == JSON_TRUE || span_is(s, "1");
+		taken = true;
+	}
+	if (c->role == IN_WEIGHT_UNIT)
+		taken = row->timed = span_is(s, "ns");
+	if (taken || c->role == IN_VALUE)
+		row->present |= 1u << c->role;
+	if (taken)
+		return 0;
+	r->counts.unlike += c->role != IN_TIME && c->role < IN_VALUE;
+	return in_put_field(r, c, cell);
+}
+
+/* --- JSON lines --- */
+
+/* Take the object or array that token began as the value of a column. */
+static int in_copy_nested(struct rows_in *r, struct json_reader *json, struct in_column *c,
+			  enum json_token token)
+{
+	int status;
+
+	r->json_text.size = 0;
+	if (json_copy(json, token, &r->json_text, SIZE_MAX))
+		return json->failed ? -1 : 1;
+	if (c->role == IN_STACK) {
+		status = in_put_stack(r, (const char *)r->json_text.data, r->json_text.size);
+		if (status <= 0) {
+			r->row.present |= status ? 0 : 1u << IN_STACK;
+			return status;
+		}
+	}
+	return in_put_nested(r, c->name, (const char *)r->json_text.data, r->json_text.size);
+}
+
+/* Read the members of args, whose '{' was read: each is a field. The list "stack" of an instant is
+ * its stack, too. Returns 1: they are no JSON. */
+static int in_read_args(struct rows_in *r, struct json_reader *json)
+{
+	struct in_column field = {.role = IN_FIELD};
+	enum json_token token;
+	int status = 0;
+	bool stack;
+
+	while (!status) {
+		token = json_next(json);
+		if (token != JSON_KEY)
+			return token == JSON_OBJECT_END ? 0 : 1;
+		field.name = writer_string(r->w, json->text.data, json->text.size);
+		stack = json_is(json, "stack") && !(r->row.present >> IN_STACK & 1);
+		token = json_next(json);
+		if (token == JSON_BAD)
+			return 1;
+		if (token != JSON_OBJECT && token != JSON_ARRAY) {
+			struct in_cell cell = {(const char *)json->text.data, json->text.size,
+					       token, false};
+
+			status = in_put_field(r, &field, &cell);
+			continue;
+		}
+		status = in_copy_nested(r, json, &field, token);
+		if (!status && stack && token == JSON_ARRAY)
+			r->row.in_args = !in_put_stack(r, (const char *)r->json_text.data,
+						       r->json_text.size);
+	}
+	return status;
+}
+
+/* Get the column of the key that was read, in an object of that name. */
+static struct in_column *in_key_column(struct rows_in *r, const struct json_reader *json,
+				       const char *prefix, bool *most)
+{
+	if (!prefix)
+		return in_column(r, (const char *)json->text.data, json->text.size, most);
+	r->path.size = 0;
+	*most = false;
+	if (buffer_puts(&r->path, prefix) || buffer_u8(&r->path, '.') ||
+	    buffer_append(&r->path, json->text.data, json->text.size))
+		return NULL;
+	return in_column(r, (const char *)r->path.data, r->path.size, most);
+}
+
+/* Read the members of an object, whose '{' was read. Returns 1: they are no JSON. */
+static int in_read_object(struct rows_in *r, struct json_reader *json, const char *prefix,
+			  unsigned depth)
+{
+	int status = 0;
+
+	while (!status) {
+		enum json_token token = json_next(json);
+		struct in_column *c;
+		bool most;
+
+		if (token != JSON_KEY)
+			return token == JSON_OBJECT_END ? 0 : 1;
+		c = in_key_column(r, json, prefix, &most);
+		if (!c && !most)
+			return -1;
+		token = json_next(json);
+		if (token == JSON_BAD)
+			return 1;
+		if (!c) {
+			r->counts.columns++;
+			status = !json_skip(json, token);
+		} else if (token == JSON_OBJECT && c->role == IN_ARGS) {
+			status = in_read_args(r, json);
+		} else if (token == JSON_OBJECT && c->role == IN_INSIDE && depth) {
+			status = in_read_object(r, json, c->text, depth - 1);
+		} else if (token == JSON_OBJECT || token == JSON_ARRAY) {
+			status = in_copy_nested(r, json, c, token);
+		} else {
+			status = in_put_cell(r, c,
+					     &(struct in_cell){(const char *)json->text.data,
+							       json->text.size, token, false});
+		}
+	}
+	return status;
+}
+
+/* --- lines and records --- */
+
+/* Get the next line: one that is read again, or one of the input. */
+static int in_line(struct rows_in *r, const char **text, size_t *n, struct error *e)
+{
+	int got;
+
+	if (r->again_at < r->again.size) {
+		const char *at = (const char *)r->again.data + r->again_at;
+		const char *end = memchr(at, '\n', r->again.size - r->again_at);
+
+		*text = at;
+		*n = (size_t)(end - at);
+		r->row_offset = r->again_offset + r->again_at;
+		r->again_at += *n + 1;
+		return 1;
+	}
+	do {
+		got = input_lines_next(&r->lines, r->input, text, n, e);
+		r->row_offset = r->lines.offset;
+		if (got > 0 && r->lines.cut)
+			input_damage(r->input, r->input->name, r->row_offset,
+				     "a row of more than %d MiB is left out", LINE_MOST >> 20);
+	} while (got > 0 && r->lines.cut);
+	if (got > 0 && !r->row_offset && *n >= 3 && !memcmp(*text, "\xef\xbb\xbf", 3)) {
+		*text += 3;
+		*n -= 3;
+	}
+	return got;
+}
+
+/* Test for an empty line, or one of a bracket around all rows. Takes brackets and commas between
+ * rows off, as sqlite3 -json writes them. */
+static bool in_is_blank(struct text_span *s)
+{
+	*s = span_trim(*s);
+	while (s->at < s->end && (*s->at == '[' || *s->at == ','))
+		*s = span_trim((struct text_span){s->at + 1, s->end});
+	while (s->at < s->end && (s->end[-1] == ']' || s->end[-1] == ','))
+		*s = span_trim((struct text_span){s->at, s->end - 1});
+	return s->at == s->end;
+}
+
+/* Begin a row, with the constants of --map. */
+static int in_row_begin(struct rows_in *r)
+{
+	struct buffer values = r->row.values;
+
+	values.size = 0;
+	r->row = (struct in_row){.values = values, .kind = KIND_COUNT};
+	r->guess = 0;
+	for (size_t i = 0; i < r->nconstants; i++) {
+		struct in_cell cell = {r->constants[i].text, r->constants[i].size, JSON_STRING,
+				       false};
+
+		if (in_put_cell(r, &r->constants[i], &cell))
+			return -1;
+	}
+	return 0;
+}
+
+/* Read the next row of JSON lines. Returns 1; 0: no more; 2: the line is none; -1 with *e. */
+static int in_ndjson_row(struct rows_in *r, struct error *e)
+{
+	const char *text;
+	struct text_span s;
+	size_t n;
+	int status;
+
+	do {
+		status = in_line(r, &text, &n, e);
+		if (status <= 0)
+			return status;
+		s = (struct text_span){text, text + n};
+	} while (in_is_blank(&s));
+	if (in_row_begin(r))
+		return error_no_memory(e);
+	json_open_text(&r->json, s.at, span_size(s));
+	if (json_next(&r->json) != JSON_OBJECT) {
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "a line that is no object of JSON");
+		return 2;
+	}
+	status = in_read_object(r, &r->json, NULL, JSON_DEPTH);
+	if (status < 0)
+		return error_no_memory(e);
+	if (!status && json_next(&r->json) == JSON_END)
+		return 1;
+	input_damage(r->input, r->input->name, r->row_offset + r->json.at, "a row is left out: %s",
+		     r->json.error.what[0] ? r->json.error.what : "text after its object");
+	return 2;
+}
+
+/* --- csv and tsv --- */
+
+enum in_split_status { IN_SPLIT, IN_OPEN_QUOTE, IN_BAD_QUOTE, IN_NO_MEMORY };
+
+/* Take a quoted cell whose quote was read off a record; undo doubled quotes. */
+static enum in_split_status in_take_quoted(struct rows_in *r, struct text_span *s,
+					   struct in_cell *cell)
+{
+	size_t begin = r->cell.size;
+	const char *quote;
+
+	for (;;) {
+		quote = memchr(s->at, '"', span_size(*s));
+		if (!quote)
+			return IN_OPEN_QUOTE;
+		if (quote + 1 == s->end || quote[1] != '"')
+			break;
+		if (buffer_append(&r->cell, s->at, (size_t)(quote + 1 - s->at)))
+			return IN_NO_MEMORY;
+		s->at = quote + 2;
+	}
+	if (r->cell.size == begin) {
+		*cell = (struct in_cell){s->at, (size_t)(quote - s->at), JSON_STRING, true};
+	} else {
+		if (buffer_append(&r->cell, s->at, (size_t)(quote - s->at)))
+			return IN_NO_MEMORY;
+		*cell = (struct in_cell){(char *)r->cell.data + begin, r->cell.size - begin,
+					 JSON_STRING, true};
+	}
+	s->at = quote + 1;
+	return s->at == s->end || *s->at == ',' ? IN_SPLIT : IN_BAD_QUOTE;
+}
+
+/* Undo the escapes \t \n \r \\ of a cell of tsv. */
+static int in_undo_tsv(struct rows_in *r, struct in_cell *cell)
+{
+	static const char from[] = "tnr\\", to[] = "\t\n\r\\";
+	const char *p = cell->text, *end = p + cell->size;
+	size_t begin = r->cell.size;
+
+	for (; p < end; p++) {
+		const char *letter = *p == '\\' && p + 1 < end && p[1] ? strchr(from, p[1]) : NULL;
+
+		if (buffer_u8(&r->cell, (uint8_t)(letter ? to[letter - from] : *p)))
+			return -1;
+		p += letter != NULL;
+	}
+	cell->text = (char *)r->cell.data + begin;
+	cell->size = r->cell.size - begin;
+	return 0;
+}
+
+/* Split a record into r->cells. */
+static enum in_split_status in_split(struct rows_in *r, const char *text, size_t n)
+{
+	struct text_span s = {text, text + n};
+	char separator = r->format == IN_CSV ? ',' : '\t';
+
+	r->ncells = 0;
+	r->cell.size = 0;
+	/* what is appended never moves */
+	if (buffer_reserve(&r->cell, n + 1))
+		return IN_NO_MEMORY;
+	for (;; s.at++) {
+		struct in_cell *cell;
+		const char *begin = s.at;
+		bool escapes = false;
+
+		if (ARRAY_GROW(r->cells, r->cells_capacity, r->ncells))
+			return IN_NO_MEMORY;
+		cell = &r->cells[r->ncells];
+		if (r->ncells++ == IN_COLUMNS_MOST)
+			return IN_BAD_QUOTE;
+		if (r->format == IN_CSV && s.at < s.end && *s.at == '"') {
+			enum in_split_status status;
+
+			s.at++;
+			status = in_take_quoted(r, &s, cell);
+			if (status)
+				return status;
+		} else {
+			while (s.at < s.end && *s.at != separator)
+				escapes |= *s.at++ == '\\';
+			*cell = (struct in_cell){begin, (size_t)(s.at - begin), JSON_STRING, false};
+			if (escapes && r->format == IN_TSV && in_undo_tsv(r, cell))
+				return IN_NO_MEMORY;
+		}
+		if (s.at == s.end)
+			return IN_SPLIT;
+	}
+}
+
+static bool in_odd_quotes(const char *p, size_t n)
+{
+	const char *end = p + n;
+	bool odd = false;
+
+	while ((p = memchr(p, '"', (size_t)(end - p)))) {
+		odd = !odd;
+		p++;
+	}
+	return odd;
+}
+
+/* Join the lines of a record with a quoted cell of several lines, and split the record. If its end
+ * is not found, the lines after the first are read again, unless they were before. */
+static int in_join(struct rows_in *r, const char *text, size_t n, struct error *e)
+{
+	uint64_t offset = r->row_offset, again = 0;
+	bool closed = false, memory = true;
+	size_t first = n;
+
+	r->record.size = 0;
+	memory = !buffer_append(&r->record, text, n);
+	while (memory && !closed && r->record.size < IN_CELL_LINES) {
+		int got = in_line(r, &text, &n, e);
+
+		if (got < 0)
+			return -1;
+		if (!got)
+			break;
+		again = again ? again : r->row_offset;
+		closed = in_odd_quotes(text, n);
+		memory = !buffer_u8(&r->record, '\n') && !buffer_append(&r->record, text, n);
+	}
+	r->row_offset = offset;
+	if (!memory)
+		return error_no_memory(e);
+	if (closed && in_split(r, (char *)r->record.data, r->record.size) == IN_SPLIT)
+		return 1;
+	input_damage(r->input, r->input->name, offset, "a row is left out: a quote has no end");
+	if (r->record.size > first && r->reread + r->record.size < r->lines.next) {
+		struct buffer rest = {0};
+
+		/* lines that are left of those that are read again follow */
+		if (buffer_append(&rest, r->record.data + first + 1, r->record.size - first - 1) ||
+		    buffer_u8(&rest, '\n') ||
+		    (r->again_at < r->again.size &&
+		     buffer_append(&rest, r->again.data + r->again_at,
+				   r->again.size - r->again_at))) {
+			buffer_free(&rest);
+			return error_no_memory(e);
+		}
+		buffer_free(&r->again);
+		r->again = rest;
+		r->again_at = 0;
+		r->again_offset = again;
+		r->reread += r->record.size;
+	}
+	return 2;
+}
+
+/* Read the next record into r->cells. Returns 1; 0: no more; 2: the line is none; -1 with *e. */
+static int in_record_next(struct rows_in *r, struct error *e)
+{
+	const char *text;
+	size_t n;
+	int got;
+
+	do {
+		got = in_line(r, &text, &n, e);
+		if (got <= 0)
+			return got;
+	} while (!n);
+	switch (in_split(r, text, n)) {
+	case IN_SPLIT: return 1;
+	case IN_OPEN_QUOTE: return in_join(r, text, n, e);
+	case IN_NO_MEMORY: return error_no_memory(e);
+	default:
+		input_damage(r->input, r->input->name, r->row_offset,
+			     r->ncells > IN_COLUMNS_MOST
+				     ? "a row is left out: it has more than 4096 cells"
+				     : "a row is left out: text after a quoted cell");
+		return 2;
+	}
+}
+
+/* Read the header, the names of the columns. */
+static int in_read_header(struct rows_in *r, struct error *e)
+{
+	int got;
+
+	do
+		got = in_record_next(r, e);
+	while (got == 2);
+	if (got <= 0)
+		return got;
+	for (size_t i = 0; i < r->ncells; i++) {
+		bool most;
+		struct text_span name = span_trim(
+			(struct text_span){r->cells[i].text, r->cells[i].text + r->cells[i].size});
+		struct in_column *c = in_column(r, name.at, span_size(name), &most);
+
+		if (!c || ARRAY_REACH(r->order, r->order_capacity, i))
+			return error_no_memory(e);
+		r->order[r->norder++] = (uint32_t)(c - r->columns);
+	}
+	return 0;
+}
+
+/* Take the cells of a record into account for the types of the columns. */
+static void in_look_cells(struct rows_in *r)
+{
+	for (size_t i = 0; i < r->ncells && i < r->norder; i++) {
+		struct in_column *c = &r->columns[r->order[i]];
+		const struct in_cell *cell = &r->cells[i];
+		char text[64];
+		int64_t whole;
+
+		if (c->form != IN_ANY || c->looked_text || !cell->size)
+			continue;
+		c->any = true;
+		if (in_integer((struct text_span){cell->text, cell->text + cell->size}, &whole) &&
+		    (cell->size < 2 || *cell->text != '0'))
+			continue;
+		if (cell->size < sizeof text) {
+			memcpy(text, cell->text, cell->size);
+			text[cell->size] = '\0';
+			if (json_is_number(text)) {
+				c->looked_real = true;
+				continue;
+			}
+		}
+		c->looked_text = true;
+	}
+}
+
+/* Read the first 8 MiB, or what a pipe gives in a second, and find the types of the fields. */
+static int in_look(struct rows_in *r, struct error *e)
+{
+	struct input_lines *l = &r->lines;
+	struct pollfd p = {.fd = r->input->fd, .events = POLLIN};
+	struct timespec start, now;
+	const char *at, *end, *next;
+	int left = IN_LOOK_MS;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	while (!l->ended && l->data.size - l->begin < IN_LOOK && left > 0) {
+		if (l->begun && r->input->file.live && poll(&p, 1, left) == 0)
+			break;
+		if (input_lines_fill(l, r->input, l->data.size - l->begin + 1, e))
+			return -1;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (r->input->file.live)
+			left = IN_LOOK_MS - (int)((now.tv_sec - start.tv_sec) * 1000 +
+						  (now.tv_nsec - start.tv_nsec) / 1000000);
+	}
+	at = (const char *)l->data.data + l->begin;
+	end = (const char *)l->data.data + l->data.size;
+	for (; at < end; at = next + 1) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		if (!next && !l->ended)
+			break;
+		next = next ? next : end;
+		if (in_split(r, at, (size_t)(next - at) - (next > at && next[-1] == '\r')) ==
+		    IN_SPLIT)
+			in_look_cells(r);
+	}
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		struct in_column *c = &r->columns[i];
+
+		if (c->form == IN_ANY && c->any)
+			c->form = c->looked_text ? IN_TEXT : c->looked_real ? IN_REAL : IN_INT;
+	}
+	return 0;
+}
+
+/* Test whether the type of a column depends on its values. */
+static bool in_needs_look(const struct rows_in *r)
+{
+	for (size_t i = 0; i < r->ncolumns; i++)
+		if ((r->columns[i].role == IN_FIELD || r->columns[i].role == IN_VALUE) &&
+		    r->columns[i].form == IN_ANY)
+			return true;
+	return false;
+}
+
+/* Take a cell of a record. */
+static int in_put_record_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
+{
+	enum json_token token;
+
+	if (!cell->size && !cell->quoted)
+		return 0;
+	if (c->role != IN_ARGS || *cell->text != '{')
+		return in_put_cell(r, c, cell);
+	json_open_text(&r->json, cell->text, cell->size);
+	token = json_next(&r->json);
+	return token == JSON_OBJECT ? in_read_args(r, &r->json) : in_put_cell(r, c, cell);
+}
+
+/* Read the next row of csv or tsv; as in_ndjson_row. */
+static int in_delimited_row(struct rows_in *r, struct error *e)
+{
+	int got = in_record_next(r, e);
+
+	if (got != 1)
+		return got;
+	if (r->ncells != r->norder) {
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "a row is left out: it has %zu cells, and the header %zu", r->ncells,
+			     r->norder);
+		return 2;
+	}
+	if (in_row_begin(r))
+		return error_no_memory(e);
+	for (size_t i = 0; i < r->ncells; i++) {
+		int status = in_put_record_cell(r, &r->columns[r->order[i]], &r->cells[i]);
+
+		if (status < 0)
+			return error_no_memory(e);
+		if (status) {
+			input_damage(r->input, r->input->name, r->row_offset,
+				     "a row is left out: its args are no JSON");
+			return 2;
+		}
+	}
+	return 1;
+}
+
+/* --- a row becomes a record: what it names is declared --- */
+
+static int in_next_row(struct rows_in *r, struct error *e)
+{
+	return r->format == IN_NDJSON ? in_ndjson_row(r, e) : in_delimited_row(r, e);
+}
+
+static bool in_has(const struct rows_in *r, enum in_role role)
+{
+	return r->row.present >> role & 1;
+}
+
+static uint32_t in_text(const struct rows_in *r, enum in_role role)
+{
+	return r->row.texts[role - IN_NAME];
+}
+
+/* Set what the row is, its start, and its name. Returns false if it has no time. */
+static bool in_complete(struct rows_in *r)
+{
+	struct in_row *row = &r->row;
+	bool dur = in_has(r, IN_DUR);
+
+	if (!in_has(r, IN_TIME) && in_has(r, IN_END)) {
+		row->time = row->end < row->dur ? 0 : row->end - row->dur;
+		row->present |= 1u << IN_TIME;
+	} else if (!dur && in_has(r, IN_END) && row->end >= row->time) {
+		row->dur = row->end - row->time;
+		dur = true;
+	}
+	if (row->kind == KIND_COUNT)
+		row->kind = dur ? KIND_ENTER
+			    : in_has(r, IN_STACK)
+				    ? in_has(r, IN_TYPE) && !in_has(r, IN_WEIGHT) && r->own
+					      ? KIND_INSTANT
+					      : KIND_SAMPLE
+			    : in_has(r, IN_VALUE) ? KIND_COUNTER
+						  : KIND_INSTANT;
+	if (row->kind == KIND_ENTER && !dur)
+		row->kind = KIND_INSTANT;
+	if (row->kind == KIND_SAMPLE && row->frame) {
+		if (!in_text(r, IN_TYPE))
+			row->texts[IN_TYPE - IN_NAME] = in_text(r, IN_NAME);
+		row->texts[0] = row->frame;
+	}
+	if (!in_text(r, IN_NAME))
+		row->texts[0] =
+			in_text(r, IN_TYPE) ? in_text(r, IN_TYPE) : writer_text(r->w, "row");
+	if (!in_text(r, IN_TYPE))
+		row->texts[IN_TYPE - IN_NAME] =
+			row->kind == KIND_ENTER ? writer_text(r->w, "call") : row->texts[0];
+	return in_has(r, IN_TIME);
+}
+
+/* Get the number of the row's function for its arguments; 0: out of memory. */
+static uint32_t in_function(struct rows_in *r)
+{
+	uint32_t key[] = {in_text(r, IN_NAME), in_text(r, IN_FILE), in_text(r, IN_MODULE),
+			  in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
+
+	return intern(&r->functions, key, sizeof key) + 1;
+}
+
+/* Get the location of the function with all arguments that it has so far; 0: out of memory. */
+static uint32_t in_location(struct rows_in *r, uint32_t function)
+{
+	struct argument_names *names = arguments_of(&r->arguments, function);
+	struct symbol_entry symbol = {0};
+	size_t n;
+
+	if (!names || names->location)
+		return names ? names->location : 0;
+	names->location = arguments_location(r->w, in_text(r, IN_NAME), names->names, names->count);
+	if (!in_text(r, IN_FILE) && !in_text(r, IN_MODULE))
+		return names->location;
+	symbol.name = writer_string_of(r->w, in_text(r, IN_NAME), &n);
+	symbol.name_size = (uint32_t)n;
+	if (in_text(r, IN_FILE)) {
+		symbol.file = writer_string_of(r->w, in_text(r, IN_FILE), &n);
+		symbol.file_size = (uint32_t)n;
+		symbol.line = in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0;
+	}
+	if (in_text(r, IN_MODULE)) {
+		symbol.module = writer_string_of(r->w, in_text(r, IN_MODULE), &n);
+		symbol.module_size = (uint32_t)n;
+	}
+	return names->location && !writer_symbol(r->w, names->location, &symbol) ? names->location
+										 : 0;
+}
+
+/* Append the details of named values of a function to r->details. */
+static int in_details(struct rows_in *r, uint32_t function, const uint8_t *values, uint32_t size)
+{
+	const uint8_t *end;
+
+	if (!size)
+		return 0;
+	end = values + size;
+	for (const uint8_t *p = values; p < end; p += 8 + get_u32(p + 4))
+		if (arguments_learn(&r->arguments, function, get_u32(p)))
+			return -1;
+	if (arguments_values(&r->arguments, function, values, size, &r->fixed))
+		return -1;
+	return buffer_append(&r->details, r->fixed.data, r->fixed.size);
+}
+
+/* Put what follows the record into r->details: details, or named values. A call that returns a
+ * value has the arguments before that value at its enter, and the others at its leave. */
+static int in_convert_values(struct rows_in *r, struct in_record *record, uint32_t function)
+{
+	const uint8_t *values = r->row.values.data;
+	uint32_t size = (uint32_t)r->row.values.size, at = r->row.return_at, n;
+
+	r->details.size = 0;
+	if (record->kind == KIND_GAP)
+		return buffer_append(&r->details, values, size);
+	if (record->kind != KIND_ENTER || !r->row.has_return) {
+		if (in_details(r, function, values, size))
+			return -1;
+		record->enter_size = (uint32_t)r->details.size;
+		return 0;
+	}
+	n = 8 + get_u32(values + at + 4);
+	if (in_details(r, function, values, at))
+		return -1;
+	record->enter_size = (uint32_t)r->details.size;
+	return value_put_detail(&r->details, DETAIL_RETURN, 0) ||
+			       buffer_append(&r->details, values + at + 8, n - 8) ||
+			       in_details(r, function, values + at + n, size - at - n)
+		       ? -1
+		       : 0;
+}
+
+/* Set the name and group of the row's type. */
+static int in_record_kinds(struct rows_in *r, struct in_record *record)
+{
+	uint32_t key[] = {in_text(r, IN_TYPE), in_text(r, IN_GROUP)};
+
+	record->kinds = intern(&r->kinds_known, key, sizeof key);
+	return record->kinds == INTERN_NONE || ARRAY_REACH(r->kinds, r->nkinds, record->kinds) ? -1
+											       : 0;
+}
+
+/* Set the lane and the thread of the row. */
+static int in_place(struct rows_in *r, struct in_record *record)
+{
+	const struct in_row *row = &r->row;
+	struct lane_entry lane = {.source = r->source,
+				  .clock = r->clock,
+				  .comm = in_text(r, IN_COMM),
+				  .cpu = in_has(r, IN_CPU) ? (int32_t)row->cpu : -1,
+				  .tid = in_has(r, IN_TID) ? (int32_t)row->tid : -1,
+				  .pid = in_has(r, IN_PID) ? (int32_t)row->pid : -1,
+				  .ppid = -1};
+	struct {
+		int32_t pid, tid, cpu;
+	} key = {lane.pid, lane.tid, lane.tid > 0 ? -1 : lane.cpu};
+
+	lane.flags = (in_has(r, IN_CPU) ? LANE_HAS_CPU : 0) |
+		     (in_has(r, IN_TID) ? LANE_HAS_TID : 0) |
+		     (in_has(r, IN_PID) ? LANE_HAS_PID : 0) |
+		     (in_has(r, IN_TID) && in_has(r, IN_PID) ? LANE_PROCESS_TID : 0);
+	record->lane = writer_lane_once(r->w, &r->lanes, &lane);
+	record->thread = intern(&r->threads_known, &key, sizeof key);
+	if (!record->lane || record->thread == INTERN_NONE ||
+	    ARRAY_REACH(r->threads, r->threads_capacity, record->thread))
+		return -1;
+	if (record->thread >= r->nthreads)
+		r->nthreads = record->thread + 1;
+	return 0;
+}
+
+/*
+ * Get the order among rows of one time.
+ *
+ * A call of trencode is written at its end, after the calls inside of it. So the first row inside
+ * of a call, by the depths, is before all rows of the calls after it, and a call is before its
+ * first row. Elsewhere the longer call is before the shorter one.
+ */
+static int in_second_key(struct rows_in *r, const struct in_record *record, uint64_t time,
+			 uint64_t *key)
+{
+	struct in_thread *t = &r->threads[record->thread];
+	uint64_t first = record->serial;
+	struct in_inside *at;
+	size_t depth = record->depth < IN_FRAMES_MOST ? record->depth : IN_FRAMES_MOST;
+
+	if (record->kind == KIND_ENTER) {
+		r->mixed |= time + record->dur < t->end && !record->unfinished;
+		t->end = time + record->dur;
+	}
+	if (!r->own || r->mixed || record->kind != KIND_ENTER || !record->has_depth) {
+		*key = !r->own			       ? UINT64_MAX - record->dur
+		       : r->mixed && record->has_depth ? record->depth
+						       : first << 13 | IN_FRAMES_MOST;
+		return 0;
+	}
+	for (; t->nfirsts > depth + 1; t->nfirsts--) {
+		const struct in_inside *inside = &t->firsts[t->nfirsts - 1];
+
+		if (inside->serial && inside->serial < first)
+			first = inside->serial;
+		t->numbered |= inside->serial && inside->time < time;
+	}
+	if (ARRAY_REACH(t->firsts, t->firsts_capacity, depth))
+		return -1;
+	for (; t->nfirsts <= depth; t->nfirsts++)
+		t->firsts[t->nfirsts].serial = 0;
+	at = &t->firsts[depth];
+	if (!at->serial)
+		*at = (struct in_inside){first, time, 0};
+	t->numbered |= at->end > time;
+	at->time = time < at->time ? time : at->time;
+	at->end = time + record->dur;
+	*key = first << 13 | depth;
+	return 0;
+}
+
+/* Set the stack of a record: of a sample, the location of the row is its innermost frame. */
+static int in_record_stack(struct rows_in *r, struct in_record *record)
+{
+	if (record->kind == KIND_SAMPLE) {
+		record->stack = writer_stack(r->w, r->row.stack, record->location);
+		return record->stack ? 0 : -1;
+	}
+	if (record->kind == KIND_ENTER || !r->row.frame)
+		return 0;
+	if (in_push_frame(r))
+		return -1;
+	record->stack = r->row.stack;
+	return 0;
+}
+
+/* Put the row into r->waiting as a record, with its key. Returns 1: it has no time. */
+static int in_make_record(struct rows_in *r, struct sorter_key *key)
+{
+	struct in_record record = {0};
+	uint32_t function;
+
+	if (!in_complete(r))
+		return 1;
+	record.kind = r->row.kind;
+	record.dur = r->row.dur;
+	if (record.kind == KIND_SAMPLE)
+		record.weight = in_has(r, IN_WEIGHT) ? r->row.weight : 1;
+	record.negative = r->row.negative;
+	record.unfinished = r->row.unfinished;
+	record.serial = ++r->serial;
+	record.has_depth = in_has(r, IN_DEPTH);
+	record.depth = (uint16_t)r->row.depth;
+	record.timed = r->row.timed;
+	record.in_args = r->row.in_args;
+	function = in_function(r);
+	if (!function || in_record_kinds(r, &record) || in_place(r, &record) ||
+	    in_convert_values(r, &record, function))
+		return -1;
+	if (record.kind == KIND_SAMPLE || record.kind == KIND_ENTER || r->row.values.size ||
+	    in_text(r, IN_NAME) != in_text(r, IN_TYPE) || in_text(r, IN_FILE)) {
+		record.location = in_location(r, function);
+		if (!record.location)
+			return -1;
+	}
+	if (in_record_stack(r, &record))
+		return -1;
+	key->time = r->row.time;
+	if (in_second_key(r, &record, key->time, &key->second))
+		return -1;
+	r->waiting.size = 0;
+	return buffer_append(&r->waiting, &record, sizeof record) ||
+			       buffer_append(&r->waiting, r->details.data, r->details.size)
+		       ? -1
+		       : 0;
+}
+
+/* --- rows in the order of their times --- */
+
+/* Get the type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED and IN_DEEP, of others
+ * IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED (negative
+ * weights) and IN_DEEP (times). 0: out of memory. */
+static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, unsigned variant)
+{
+	uint32_t *id = &r->kinds[kinds].types[kind][variant];
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
+	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
+	/* without a name it is no field that programs print */
+	struct field_entry field = {.kind = sample && numbered ? FIELD_INT : FIELD_UINT,
+				    .role = sample ? ROLE_PERIOD
+					    : call ? ROLE_CALL
+						   : ROLE_STACK,
+				    .name = call || sample || deep ? 0 : r->texts_stack,
+				    .size = sample ? 8 : 4};
+	uint32_t key[2];
+
+	if (*id)
+		return *id;
+	memcpy(key, intern_data(&r->kinds_known, kinds), sizeof key);
+	return *id = writer_type(
+		       r->w, &(struct type_entry){
+				     .source = r->source,
+				     .name = key[0],
+				     .group = key[1],
+				     .kind = (uint8_t)kind,
+				     .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
+					      (call && numbered ? TYPE_CALL_NUMBER : 0) |
+					      (call && deep ? TYPE_DEPTH : 0) |
+					      (sample && deep ? TYPE_WEIGHT_TIME : 0),
+				     .fixed_size = sample || numbered ? field.size : 0,
+				     .nfields = sample || numbered,
+				     .fields = &field});
+}
+
+/* Write a row of a call, an instant or a counter. number: of the call, or the stack. */
+static int in_write(struct rows_in *r, const struct in_record *record, struct new_row row,
+		    enum type_kind kind, uint32_t number)
+{
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
+	bool deep = call ? !number && record->has_depth : number && record->in_args;
+	unsigned variant =
+		(row.tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) | (deep ? IN_DEEP : 0);
+	struct buffer details = {.data = (uint8_t *)(uintptr_t)row.tail, .size = row.tail_size};
+	uint8_t fixed[4];
+
+	put_u32(fixed, number);
+	row.time = merge_shifted(row.time, r->input->shift);
+	row.type = in_type(r, record->kinds, kind, variant);
+	row.lane = record->lane;
+	row.fixed = fixed;
+	row.fixed_size = number ? 4 : 0;
+	row.has_tail = row.tail_size > 0;
+	if (!row.type ||
+	    (row.has_tail && r->objects.definitions && arguments_use_structs(r->w, &details)))
+		return -1;
+	if (!call && number && writer_use_stack(r->w, number))
+		return -1;
+	return writer_row_data(r->w, row);
+}
+
+/* Write the leave of a call. */
+static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
+{
+	struct in_record record = {.lane = f->lane, .kinds = f->kinds, .has_depth = f->has_depth};
+	int failed = 0;
+
+	/* without a depth only its leave ends a call */
+	if (!f->unfinished || (!f->has_depth && !f->number))
+		failed = in_write(r, &record,
+				  (struct new_row){.time = time,
+						   .location = f->location,
+						   .depth = f->has_depth ? f->depth : 0,
+						   .tail = f->values,
+						   .tail_size = f->size},
+				  KIND_LEAVE, f->number);
+	free(f->values);
+	f->values = NULL;
+	return failed;
+}
+
+/* Get a frame that is on no stack. NULL: out of memory. */
+static struct in_frame *in_free_frame(struct rows_in *r, uint32_t *index)
+{
+	struct in_frame *f;
+
+	if (!r->overlapping_free) {
+		if (ARRAY_GROW(r->overlapping, r->overlapping_capacity, r->noverlapping))
+			return NULL;
+		r->overlapping[r->noverlapping].next = 0;
+		r->overlapping_free = (uint32_t)++r->noverlapping;
+	}
+	*index = r->overlapping_free - 1;
+	f = &r->overlapping[*index];
+	r->overlapping_free = f->next;
+	*f = (struct in_frame){.number = ++r->calls};
+	return f;
+}
+
+/* Test for a call that cannot be on the stack of its thread. */
+static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
+			const struct complete_end *end)
+{
+	const struct in_thread *t = &r->threads[record->thread];
+	const struct in_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+
+	if (r->noverlapping == IN_OVERLAPPING_MOST && !r->overlapping_free)
+		return false;
+	if ((t->numbered && !r->mixed) || t->depth == IN_FRAMES_MOST)
+		return true;
+	return top && ((record->has_depth && top->has_depth && top->depth >= record->depth) ||
+		       complete_calls_overlap(&r->completes, end, top->limit, false));
+}
+
+/* Write the enter of a call, and note its end. */
+static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t time,
+		    const uint8_t *details, uint32_t size)
+{
+	struct in_thread *t = &r->threads[record->thread];
+	struct complete_end end = {.time = time + record->dur,
+				   .serial = ++r->completes.serial,
+				   .thread = record->thread,
+				   .depth = (uint32_t)t->depth};
+	uint64_t limit;
+	struct in_frame *f;
+	uint32_t number;
+
+	/* a call that has no leave ends with the next call of its depth */
+	while (record->has_depth && t->depth && t->frames[t->depth - 1].unfinished &&
+	       t->frames[t->depth - 1].depth >= record->depth)
+		free(t->frames[--t->depth].values);
+	end.depth = (uint32_t)t->depth;
+	limit = t->depth ? t->frames[t->depth - 1].limit : UINT64_MAX;
+	end.overlaps = in_overlaps(r, record, &end);
+	if (end.overlaps) {
+		f = in_free_frame(r, &end.depth);
+	} else {
+		f = ARRAY_GROW(t->frames, t->capacity, t->depth) ? NULL : &t->frames[t->depth++];
+		if (f)
+			*f = (struct in_frame){0};
+	}
+	if (!f)
+		return -1;
+	number = f->number;
+	end.time = record->unfinished ? UINT64_MAX : end.time;
+	*f = (struct in_frame){.end = end.time,
+			       .limit = end.time < limit ? end.time : limit,
+			       .serial = record->serial,
+			       .depth = record->depth,
+			       .has_depth = record->has_depth,
+			       .unfinished = record->unfinished,
+			       .number = number,
+			       .lane = record->lane,
+			       .kinds = record->kinds,
+			       .location = record->location,
+			       .heap_serial = end.serial};
+	if (size > record->enter_size) {
+		f->size = size - record->enter_size;
+		f->values = malloc(f->size);
+		if (!f->values)
+			return -1;
+		memcpy(f->values, details + record->enter_size, f->size);
+	}
+	if (in_write(r, record,
+		     (struct new_row){.time = time,
+				      .location = record->location,
+				      .depth = record->has_depth ? record->depth : 0,
+				      .tail = details,
+				      .tail_size = record->enter_size},
+		     KIND_ENTER, number))
+		return -1;
+	return record->unfinished ? 0 : complete_calls_push(&r->completes, &end);
+}
+
+static struct in_frame *in_frame_of(const struct rows_in *r, const struct complete_end *end)
+{
+	const struct in_thread *t = &r->threads[end->thread];
+
+	if (end->overlaps)
+		return &r->overlapping[end->depth];
+	return t->depth > end->depth && t->frames[end->depth].heap_serial == end->serial
+		       ? &t->frames[end->depth]
+		       : NULL;
+}
+
+/* Take the earliest end from the heap, and end its call. */
+static int in_take_end(struct rows_in *r)
+{
+	struct complete_end end = complete_calls_pop(&r->completes);
+	struct in_thread *t = &r->threads[end.thread];
+	struct in_frame *f = in_frame_of(r, &end);
+
+	if (end.overlaps) {
+		if (in_leave(r, f, end.time))
+			return -1;
+		f->next = r->overlapping_free;
+		r->overlapping_free = end.depth + 1;
+		return 0;
+	}
+	while (f && t->depth > end.depth)
+		if (in_leave(r, &t->frames[--t->depth], end.time))
+			return -1;
+	return 0;
+}
+
+/* --- samples --- */
+
+static int in_sample(struct rows_in *r, const struct in_record *record, uint64_t time,
+		     const uint8_t *details, uint32_t size)
+{
+	struct new_row row = {.time = merge_shifted(time, r->input->shift),
+			      .lane = record->lane,
+			      .type = in_type(r, record->kinds, KIND_SAMPLE,
+					      (size ? IN_TAILED : 0) |
+						      (record->negative ? IN_NUMBERED : 0) |
+						      (record->timed ? IN_DEEP : 0)),
+			      .location = record->stack,
+			      .tail = details,
+			      .tail_size = size,
+			      .has_tail = size > 0,
+			      .fixed_size = 8};
+	struct buffer values = {.data = (uint8_t *)(uintptr_t)details, .size = size};
+	uint8_t weight[8];
+
+	put_u64(weight, record->weight);
+	row.fixed = weight;
+	if (!row.type || (size && r->objects.definitions && arguments_use_structs(r->w, &values)))
+		return -1;
+	return writer_sample(r->w, row);
+}
+
+/* Write the rows of the next record. */
+static int in_event(struct rows_in *r, const struct sorter_record *next)
+{
+	const uint8_t *details = next->data + sizeof(struct in_record);
+	uint32_t size = (uint32_t)(next->size - sizeof(struct in_record));
+	struct gap_arguments gap;
+	struct in_record record;
+
+	memcpy(&record, next->data, sizeof record);
+	if (record.kind == KIND_ENTER)
+		return in_enter(r, &record, next->key.time, details, size);
+	if (record.kind == KIND_SAMPLE)
+		return in_sample(r, &record, next->key.time, details, size);
+	if (record.kind == KIND_GAP) {
+		gap_arguments_read(&gap, r->w, details, size);
+		gap.gap.reason = gap.has_reason ? gap.gap.reason : GAP_LOST;
+		return writer_gap(r->w, merge_shifted(next->key.time, r->input->shift), record.lane,
+				  &gap.gap);
+	}
+	return in_write(r, &record,
+			(struct new_row){.time = next->key.time,
+					 .location = record.location,
+					 .tail = details,
+					 .tail_size = size},
+			(enum type_kind)record.kind, record.stack);
+}
+
+/* --- the window: rows up to a second out of order are sorted --- */
+
+static int in_sort_add(struct rows_in *r, struct sorter *s, struct sorter_key key, struct error *e)
+{
+	return sorter_add(s, key, r->waiting.data, r->waiting.size, e);
+}
+
+/* Begin to write the rows of the present second. */
+static int in_drain(struct rows_in *r, struct error *e)
+{
+	r->draining = true;
+	if (r->has_from) {
+		r->from += IN_SECOND;
+		r->floor = r->from;
+	}
+	r->in_now = 0;
+	return sorter_finish(&r->now, e);
+}
+
+/* Continue with the rows of the next second. */
+static void in_next_second(struct rows_in *r)
+{
+	struct sorter written = r->now;
+
+	sorter_clear(&written);
+	r->now = r->later;
+	r->later = written;
+	r->in_now = r->in_later;
+	r->in_later = 0;
+	r->draining = false;
+}
+
+/* Add the record that waits. Returns 1: the rows of the present second are to be written
+ * before it. */
+static int in_admit(struct rows_in *r, struct error *e)
+{
+	struct sorter_key key = r->pending;
+
+	if (r->sorts) {
+		r->in_now++;
+		return in_sort_add(r, &r->now, key, e);
+	}
+	if (!r->has_from || (!r->in_now && !r->in_later && key.time >= r->from + IN_SECOND)) {
+		r->has_from = true;
+		r->from = key.time > IN_SECOND ? key.time - IN_SECOND : 0;
+	}
+	r->latest = key.time > r->latest ? key.time : r->latest;
+	if (key.time < r->floor || key.time < r->from) {
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "a row is left out: its time is more than 1 s before that of a row "
+			     "before it; sort all rows with --sort");
+		return 0;
+	}
+	if (key.time - r->from >= 2 * IN_SECOND)
+		return 1;
+	if (key.time - r->from < IN_SECOND) {
+		r->in_now++;
+		return in_sort_add(r, &r->now, key, e);
+	}
+	r->in_later++;
+	return in_sort_add(r, &r->later, key, e);
+}
+
+/* Read a row into r->waiting. Returns 1; 0: no more. */
+static int in_take_row(struct rows_in *r, struct error *e)
+{
+	int got;
+
+	for (;;) {
+		got = in_next_row(r, e);
+		if (got <= 0)
+			return got;
+		if (got == 2)
+			continue;
+		got = in_make_record(r, &r->pending);
+		if (got < 0)
+			return error_no_memory(e);
+		if (!got)
+			return 1;
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "a row is left out: it has no time");
+	}
+}
+
+/* Read rows until those of a second are complete, and drain them. */
+static int in_fill(struct rows_in *r, struct error *e)
+{
+	while (!r->draining && !r->ended) {
+		int got = 1;
+
+		/* a live table: what waits is written after a second without a row */
+		if (!r->has_pending && !r->sorts && r->input->file.live &&
+		    (r->in_now || r->in_later) &&
+		    (!r->has_from || !input_lines_ready(&r->lines, r->input, IN_LOOK_MS))) {
+			r->floor = r->latest;
+			r->has_from = false;
+			return in_drain(r, e);
+		}
+		if (!r->has_pending)
+			got = in_take_row(r, e);
+		if (got < 0)
+			return -1;
+		r->has_pending = got;
+		r->ended = !got;
+		if (!got)
+			break;
+		got = in_admit(r, e);
+		if (got < 0)
+			return -1;
+		r->has_pending = got;
+		if (got && in_drain(r, e))
+			return -1;
+	}
+	if (r->ended && !r->draining) {
+		if (in_check_map(r, e))
+			return -1;
+		return in_drain(r, e);
+	}
+	return 0;
+}
+
+/* Find the next thing to write: r->next_end: it is the end of a call, at in->next. */
+static int in_advance(struct rows_in *r, struct error *e)
+{
+	struct sorter_record next;
+	uint64_t end, time;
+
+	for (;;) {
+		if (!r->draining && in_fill(r, e))
+			return -1;
+		end = complete_calls_next(&r->completes);
+		if (!r->draining)
+			continue;
+		if (sorter_peek(&r->now, &next)) {
+			const struct in_frame *f =
+				r->completes.count ? in_frame_of(r, &r->completes.heap[0]) : NULL;
+			struct in_record record;
+
+			memcpy(&record, next.data, sizeof record);
+			time = next.key.time;
+			r->next_end = end < time || (end == time &&
+						     (!f || r->mixed || f->serial < record.serial));
+			time = r->next_end ? end : time;
+			break;
+		}
+		/* no row before r->floor follows */
+		if (end < r->floor || (r->ended && !r->in_later)) {
+			r->next_end = true;
+			time = end;
+			break;
+		}
+		in_next_second(r);
+	}
+	r->input->next = time == UINT64_MAX ? UINT64_MAX : merge_shifted(time, r->input->shift);
+	return 0;
+}
+
+/* --- the decoder --- */
+
+static bool in_is_format(const struct input *in, const char *name)
+{
+	return in->format && !strcmp(in->format, name);
+}
+
+/* Get the text of the head, after a byte order mark. */
+static struct text_span in_head(const struct input *in)
+{
+	struct text_span s = {(const char *)in->head, (const char *)in->head + in->head_size};
+
+	span_skip(&s, "\xef\xbb\xbf");
+	return s;
+}
+
+static bool in_is_text(struct text_span s)
+{
+	for (; s.at < s.end; s.at++)
+		if ((unsigned char)*s.at < ' ' && !strchr("\t\n\r", *s.at))
+			return false;
+	return true;
+}
+
+/* Test whether a name is that of the time, in any table. */
+static bool in_is_time_name(struct text_span s)
+{
+	for (size_t i = 0; i < sizeof in_guesses / sizeof *in_guesses; i++)
+		if (in_guesses[i].role == IN_TIME && span_size(s) == strlen(in_guesses[i].name) &&
+		    !strncasecmp(s.at, in_guesses[i].name, span_size(s)))
+			return true;
+	return span_is(s, "time");
+}
+
+/* Bid for lines each of which is an object with a time. */
+static enum bid in_probe_ndjson(const struct input *in)
+{
+	struct text_span s = in_head(in), name;
+	const char *newline = span_find(s, "\n"), *at;
+
+	if (in->tree || !span_size(s))
+		return BID_NONE;
+	if (in->format)
+		return in_is_format(in, "ndjson") && in_is_text(s) ? BID_CHANCE : BID_NONE;
+	if (*s.at != '{' || (newline && newline + 1 < s.end && newline[1] != '{'))
+		return BID_NONE;
+	if (newline && span_trim_space((struct text_span){s.at, newline}).end[-1] != '}')
+		return BID_NONE;
+	if (span_begins(s, "{\"time\":"))
+		return BID_MAGIC;
+	if (!newline)
+		return BID_NONE;
+	for (at = s.at; (at = memchr(at, '"', (size_t)(newline - at))); at = name.end + 1) {
+		name.at = at + 1;
+		name.end = memchr(name.at, '"', (size_t)(newline - name.at));
+		if (!name.end)
+			break;
+		if (name.end[1] == ':' && in_is_time_name(name))
+			return BID_LIKELY;
+	}
+	return BID_NONE;
+}
+
+/* Bid for a header with the name of the time and another name. */
+static enum bid in_probe_delimited(const struct input *in, const char *format, char separator)
+{
+	struct text_span s = in_head(in), name;
+	const char *newline = span_find(s, "\n"), *next;
+	bool time = false, known = false;
+	unsigned names = 0;
+
+	if (in->tree || !span_size(s))
+		return BID_NONE;
+	if (in->format)
+		return in_is_format(in, format) && in_is_text(s) ? BID_CHANCE : BID_NONE;
+	if (!newline || !in_is_text((struct text_span){s.at, newline}))
+		return BID_NONE;
+	s.end = newline - (newline > s.at && newline[-1] == '\r');
+	for (; s.at <= s.end; s.at = next + 1, names++) {
+		next = s.at < s.end ? memchr(s.at, separator, span_size(s)) : NULL;
+		next = next ? next : s.end;
+		name = span_trim((struct text_span){s.at, next});
+		if (span_size(name) > 1 && *name.at == '"')
+			name = (struct text_span){name.at + 1, name.end - 1};
+		if (!span_size(name) || memchr(name.at, ' ', span_size(name)))
+			return BID_NONE;
+		known |= names && in_role_of(name.at, span_size(name)) < IN_ROLES;
+		time |= in_is_time_name(name);
+	}
+	return !time || names < 2 ? BID_NONE : known ? BID_LIKELY : BID_CHANCE;
+}
+
+static enum bid in_probe_csv(const struct input *in)
+{
+	return in_probe_delimited(in, "csv", ',');
+}
+
+static enum bid in_probe_tsv(const struct input *in)
+{
+	return in_probe_delimited(in, "tsv", '\t');
+}
+
+static int in_open(struct input *in, struct error *e)
+{
+	struct rows_in *r = calloc(1, sizeof *r);
+
+	in->state = r;
+	if (!r)
+		return error_no_memory(e);
+	r->input = in;
+	r->w = in->decoding->writer;
+	r->format = in->decoder == &decoder_csv	  ? IN_CSV
+		    : in->decoder == &decoder_tsv ? IN_TSV
+						  : IN_NDJSON;
+	in->clock_name = "rows";
+	sorter_init(&r->now);
+	sorter_init(&r->later);
+	r->texts_return = writer_text(r->w, "ret");
+	r->texts_stack = writer_text(r->w, "stack");
+	return in_map_parse(r, in->decoding->map, e);
+}
+
+/* Refuse times without a unit, by the first row. */
+static int in_check_units(struct rows_in *r, struct error *e)
+{
+	for (size_t i = 0; i < r->ncolumns; i++) {
+		const struct in_column *c = &r->columns[i];
+
+		if ((c->role != IN_TIME && c->role != IN_DUR && c->role != IN_END) ||
+		    in_has(r, c->role) || c->times.scale || c->times.pattern)
+			continue;
+		r->counts.unlike = 0;
+		return error_set(e, r->input->name, NO_OFFSET,
+				 "the numbers in '%.40s' have no unit: give one, as in --map "
+				 "%s=%.40s:ms (s, ms, us, ns, ticks, or a pattern of strptime)",
+				 c->text, in_names[c->role], c->text);
+	}
+	return 0;
+}
+
+/* Read the header, and rows up to the first with a time, into r->row. Returns 0: there is none. */
+static int in_first_row(struct rows_in *r, struct error *e)
+{
+	bool checked = false;
+	int got;
+
+	if (r->format != IN_NDJSON) {
+		if (in_read_header(r, e))
+			return -1;
+		if (r->norder && (in_check_columns(r, e) || in_check_map(r, e)))
+			return -1;
+		checked = true;
+		if (in_needs_look(r) && in_look(r, e))
+			return -1;
+	}
+	for (;;) {
+		got = in_next_row(r, e);
+		if (got <= 0)
+			return got;
+		if (got == 2)
+			continue;
+		if (!checked && in_check_columns(r, e))
+			return -1;
+		checked = true;
+		if (in_check_units(r, e))
+			return -1;
+		if (in_complete(r))
+			return 1;
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "a row is left out: it has no time");
+	}
+}
+
+/* Choose the clock by the first row. */
+static int in_choose_clock(struct rows_in *r, struct error *e)
+{
+	struct input *in = r->input;
+	const struct in_column *time = in_column_of_role(r, IN_TIME);
+
+	time = time ? time : in_column_of_role(r, IN_END);
+	in->ticks = time && time->times.ticks;
+	in->has_wall = !in->ticks && r->row.time >= IN_WALL;
+	if (in->has_wall)
+		in->clock_name = "wall";
+	r->own = !r->nmaps && in_column_of_role(r, IN_DUR) && in_column_of_role(r, IN_TIME) &&
+		 in_column_of_role(r, IN_DUR)->times.scale == 1 &&
+		 (in_column_of_role(r, IN_TYPE) || in_column_of_role(r, IN_DEPTH));
+	if (r->nmaps == 1 && r->maps[0].times.ticks && in_column_of_role(r, IN_DEPTH))
+		r->own = true;
+	r->sorts = r->own || in->decoding->sort;
+	return merge_choose_clock(in, e);
+}
+
+static int in_begin(struct input *in, struct error *e)
+{
+	struct rows_in *r = in->state;
+	struct writer *w = r->w;
+	int got;
+
+	got = in_first_row(r, e);
+	if (got < 0 || in_choose_clock(r, e))
+		return -1;
+	r->source = writer_source(w, &(struct source_entry){writer_text(w, in->decoder->name),
+							    writer_text(w, in->name), 0, 0});
+	r->clock = input_declare_clock(in, in->has_wall);
+	in->next = UINT64_MAX;
+	if (!got)
+		return 0;
+	got = in_make_record(r, &r->pending);
+	if (got < 0)
+		return -1;
+	r->has_pending = true;
+	if (in_advance(r, e))
+		return -1;
+	return in->next == UINT64_MAX ? 0 : merge_first(in, in->next - (uint64_t)in->shift, e);
+}
+
+static int in_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct rows_in *r = in->state;
+	struct sorter_record next;
+
+	while (in->next <= until && in->next != UINT64_MAX) {
+		if (r->next_end) {
+			if (in_take_end(r))
+				return -1;
+		} else if (!sorter_peek(&r->now, &next) || in_event(r, &next) ||
+			   sorter_advance(&r->now, e)) {
+			return -1;
+		}
+		if (in_advance(r, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int in_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct rows_in *r = in->state;
+	uint64_t rows = 0;
+	int got = in_first_row(r, e);
+
+	if (got < 0)
+		return -1;
+	fact_text(facts, "format", in->decoder->name);
+	for (; got > 0; got = in_next_row(r, e))
+		rows += got == 1;
+	if (got < 0)
+		return -1;
+	fact_number(facts, "rows", rows);
+	for (size_t i = 0; i < r->ncolumns && i < 64; i++)
+		fact_item(facts, "column", r->columns[i].text);
+	return 0;
+}
+
+static void in_free(struct rows_in *r)
+{
+	struct buffer *buffers[] = {&r->row.values, &r->again,	&r->record,  &r->cell,
+				    &r->json_text,  &r->path,	&r->details, &r->fixed,
+				    &r->tail,	    &r->waiting};
+
+	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+		buffer_free(buffers[i]);
+	for (size_t i = 0; i < r->nthreads; i++) {
+		for (size_t f = 0; f < r->threads[i].depth; f++)
+			free(r->threads[i].frames[f].values);
+		free(r->threads[i].frames);
+		free(r->threads[i].firsts);
+	}
+	for (size_t i = 0; i < r->noverlapping; i++)
+		free(r->overlapping[i].values);
+	free(r->threads);
+	free(r->overlapping);
+	free(r->columns);
+	free(r->maps);
+	free(r->constants);
+	free(r->map);
+	free(r->order);
+	free(r->cells);
+	id_cache_free(&r->names);
+	id_cache_free(&r->lanes);
+	intern_free(&r->kinds_known);
+	free(r->kinds);
+	intern_free(&r->functions);
+	key_map_free(&r->frames);
+	intern_free(&r->threads_known);
+	arguments_free(&r->arguments);
+	nested_json_free(&r->objects);
+	json_close(&r->json);
+	json_close(&r->frames_json);
+	sorter_free(&r->now);
+	sorter_free(&r->later);
+	complete_calls_free(&r->completes);
+	input_lines_free(&r->lines);
+	free(r);
+}
+
+static void in_close(struct input *in)
+{
+	struct rows_in *r = in->state;
+
+	if (!r)
+		return;
+	if (!in->decoding->quiet) {
+		warn_count(in->name, r->counts.unlike,
+			   "{value does|values do} not fit the type of {its column|their columns}: "
+			   "written as text");
+		warn_count(in->name, r->counts.columns + r->arguments.nameless,
+			   "{field|fields} beyond %d names {is|are} left out", IN_COLUMNS_MOST);
+	}
+	in_free(r);
+	in->state = NULL;
+}
+
+#define ROWS_DECODER(format)                                                                       \
+	const struct decoder decoder_##format = {                                                  \
+		.name = #format,                                                                   \
+		.probe = in_probe_##format,                                                        \
+		.in_order = true,                                                                  \
+		.open = in_open,                                                                   \
+		.info = in_info,                                                                   \
+		.begin = in_begin,                                                                 \
+		.run = in_run,                                                                     \
+		.close = in_close,                                                                 \
+	}
+
+ROWS_DECODER(ndjson);
+ROWS_DECODER(csv);
+ROWS_DECODER(tsv);

@@ -1,0 +1,311 @@
+#!/usr/bin/env bats
+# trdecode -f ndjson, csv, tsv: what trencode writes is read back, and tables of other programs by --map.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# again FORMAT STREAM [OPTION...]: the rows of a stream, decoded and written again, in a.FORMAT and b.FORMAT
+again() {
+	local format=$1 stream=$2
+	shift 2
+	trencode -q -t "$format" "${columns[@]}" "$stream" >"a.$format" 2>/dev/null || (($? == 1))
+	trdecode -q -f "$format" "$@" -o back.trs "a.$format"
+	trencode -q -t "$format" "${columns[@]}" back.trs >"b.$format"
+}
+
+# same FORMAT TRACE...: the second rows are the first ones, and the tables are equal
+same() {
+	local format=$1 trace ticks
+	shift
+	for trace; do
+		echo "$trace"
+		ticks=()
+		[[ $trace != *.trace ]] || ticks=(--map time=time:ticks,dur=dur:ticks)
+		trdecode -q -o first.trs "$trace" || (($? == 1))
+		again "$format" first.trs "${ticks[@]}"
+		diff "a.$format" "b.$format"
+		diff <(trstat -q -g name,kind first.trs) <(trstat -q -g name,kind back.trs)
+	done
+}
+
+@test "ndjson: recordings of all systems are read back" {
+	same ndjson "$DATA"/uftrace/{fib,frames} "$DATA"/trace-cmd/{v6,v7}*.dat "$DATA"/trace-cmd/s390x-*.dat \
+		"$DATA"/apitrace/{crash,threads,values,v6,sides,gz-members}.trace "$DATA"/perf/{flat,two,weight,sys,sched}.data* \
+		"$DATA"/perf/two.txt.gz "$DATA"/chrome/v8-profile.json.gz "$DATA"/ctf/*.tar.gz
+}
+
+@test "ndjson: calls without a return, and calls that overlap" {
+	trdecode -q -o first.trs "$DATA/uftrace/jumps"
+	again ndjson first.trs
+	diff a.ndjson b.ndjson
+	grep -c '"unfinished":true' a.ndjson | grep -qx 24
+	trdecode -q -o first.trs "$DATA/apitrace/mt4.profile.txt"
+	again ndjson first.trs
+	diff a.ndjson b.ndjson
+}
+
+@test "csv and tsv: the same but for nested values, with the columns that name what a row is" {
+	columns=(-c +kind,unfinished,group,module,stack,weight)
+	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v7-zlib-sched-irq-timer.dat "$DATA"/apitrace/values.trace
+	same tsv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/perf/two.data.gz
+	columns=()
+	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/s390x-v7-zstd-sched-syscalls.dat
+}
+
+@test "ndjson: jq's filter is trfilter's" {
+	need jq
+	trdecode -q -o first.trs "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat"
+	trencode -q -t ndjson first.trs | jq -c 'select(.args.next_pid == 0)' | trdecode | trfilter -c true >got
+	trfilter -c 'next_pid == 0' first.trs | diff - got
+	[ "$(cat got)" -gt 10 ]
+}
+
+# A csv with quoted newlines, quotes, a byte order mark, CRLF and empty lines
+odd_csv() {
+	printf '\xef\xbb\xbfts,elapsed,op,thread,n\r\n1764486000123,250,"GET ""a"", b\nc",7,1\r\n'
+	printf '1764486000100,2,x,7,\r\n\r\n1764486000124,1,"",8,-3\r\n'
+}
+
+@test "csv: cells as python's csv module reads them" {
+	odd_csv >odd.csv
+	trdecode -f csv --map time=ts:ms,dur=elapsed:us,name=op,tid=thread odd.csv | trencode -q -t ndjson |
+		python3 -c '
+import json, sys
+for line in sys.stdin:
+    r = json.loads(line)
+    print(r["time"], r["dur"], [r["name"]], r["tid"], r["args"])' >got
+	python3 -c '
+import csv
+rows = csv.DictReader(open("odd.csv", encoding="utf-8-sig", newline=""))
+for r in sorted((r for r in rows if r["ts"]), key=lambda r: int(r["ts"])):
+    # a call without a name has that of its type; a call lasts 250 us, and the last begins before the first ends
+    print(int(r["ts"]) * 10**6, int(r["elapsed"]) * 1000, [r["op"] or "call" if r["op"] else "row"], int(r["thread"]),
+          {"n": int(r["n"])} if r["n"] else None)' >want
+	diff want got
+}
+
+@test "types: of csv by the first values, or by --map; what does not fit is text and counted" {
+	# the first 8 MiB are whole numbers
+	{ echo time,dur,n; for i in {1..5}; do echo "$i,1,$i"; done; } >a.csv
+	run -0 --separate-stderr pipe 'trdecode -f csv --map n=n:int <(sed "4s/3$/x/" a.csv) | trencode -q -t ndjson | jq -c .args.n'
+	assert_output $'1\n2\n"x"\n4\n5'
+	assert_equal "$(sed 's/.*: 1/1/' <<<"$stderr")" "1 value does not fit the type of its column: written as text"
+	run -0 pipe 'sed "4s/3$/x/" a.csv | trdecode -f csv | trencode -q -t ndjson | jq -c .args.n'
+	assert_output $'"1"\n"2"\n"x"\n"4"\n"5"'
+	run -0 pipe 'sed "4s/3$/1.5/" a.csv | trdecode -f csv --map n=n:text | trencode -q -t ndjson | jq -c .args.n'
+	assert_output $'"1"\n"2"\n"1.5"\n"4"\n"5"'
+	run -0 pipe 'sed "4s/3$/1.5/" a.csv | trdecode -f csv | trencode -q -t ndjson | jq -c .args.n'
+	assert_output $'1\n2\n1.5\n4\n5'
+}
+
+@test "times: ISO 8601, patterns of strptime, zones, units, as python reads them" {
+	local times=("2026-11-21T11:40:05.123+01:00" "2026-11-21 10:40:06Z" "2026-11-21 10:40:07.5 UTC" "2024-02-29T23:59:59,25-0330")
+	{ echo time,name; for t in "${times[@]}"; do echo "\"$t\",x"; done; } >iso.csv
+	trdecode -f csv --sort iso.csv | trencode -q -t csv --no-header -c time >got
+	python3 -c '
+import datetime, sys
+for t in sys.argv[1:]:
+    t = t.replace(" UTC", "Z").replace("Z", "+00:00").replace(",", ".").replace("-0330", "-03:30").replace(".25-", ".250000-").replace(".5+", ".500000+")
+    d = datetime.datetime.fromisoformat(t) - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    print((d.days * 86400 + d.seconds) * 10**9 + d.microseconds * 1000)' "${times[@]}" | sort >want
+	diff want got
+	# local time, as date reads it
+	printf 'time,name\n2026-07-01 12:00:00,x\n2026-12-01 12:00:00,y\n' >local.csv
+	TZ=Europe/Berlin trdecode -f csv local.csv | trencode -q -t csv --no-header -c time >got
+	for t in '2026-07-01 12:00' '2026-12-01 12:00'; do TZ=Europe/Berlin date -d "$t" +%s000000000; done | diff - got
+	echo '{"t":"21/Nov/2026:11:40:05.5 +0100"}' >nginx.ndjson
+	run -0 pipe "trdecode -f ndjson --map 'time=t:%d/%b/%Y:%H:%M:%S.%f %z' nginx.ndjson | trencode -q -t csv --no-header -c time"
+	assert_output "$(date -d '2026-11-21 11:40:05 +0100' +%s)500000000"
+	for unit in s/1500 ms/1.5 us/0.0015 ns/0.0000015; do
+		run -0 pipe "printf 'at,name\n1500,x\n' | trdecode -f csv --map time=at:${unit%/*} | trencode -q -t csv --no-header -c time"
+		assert_output "$(awk -v s="${unit#*/}" 'BEGIN { printf "%.0f", s * 1e9 }')"
+	done
+	run -0 pipe "printf 'at,name\n1500.25,x\n' | trdecode -f csv --map time=at | trencode -q -t csv --no-header -c time"
+	assert_output 1500250000000
+}
+
+@test "what a row is: a call, a sample, a counter, an instant; constants and nested names" {
+	cat >mixed.ndjson <<-'END'
+		{"t":1000,"m":{"op":"call","took":5}}
+		{"t":2000,"m":{"op":"sample"},"st":["main","f"],"w":3}
+		{"t":3000,"m":{"op":"sample"},"st":"main;f;g","w":4}
+		{"t":4000,"m":{"op":"queue"},"v":-2.5}
+		{"t":5000,"m":{"op":"mark","why":{"a":[1,null]}}}
+	END
+	run -0 --separate-stderr pipe "trdecode -f ndjson --map 'time=t:us,name=m.op,dur=m.took:us,stack=st,weight=w,value=v,tid=7,comm=\"web\"' mixed.ndjson >mixed.trs &&
+		trencode -q -t ndjson -c kind,name,time,dur,tid,comm,stack,weight,args mixed.trs | jq -c '[.[]]'"
+	assert_output - <<-'END'
+		["call","call",1000000,5000,7,"web",null,null,null]
+		["sample","f",2000000,null,7,"web",["main","f"],3,null]
+		["sample","g",3000000,null,7,"web",["main","f","g"],4,null]
+		["counter","queue",4000000,null,7,"web",null,null,{"value":-2.5}]
+		["instant","mark",5000000,null,7,"web",null,null,{"m.why":{"a":[1,null]}}]
+	END
+	run -0 pipe 'trstat -q -t tsv -g name -c self mixed.trs | grep -w g'
+	assert_output $'g\t4'
+}
+
+@test "order: rows up to a second out of order are sorted, all with --sort, by python's sort" {
+	python3 -c '
+import random
+random.seed(3)
+rows = [(i * 1000 + random.randrange(900_000_000), i) for i in range(0, 3_000_000, 10)]
+print("time,name,n")
+for t, i in rows: print(f"{t},x,{i}")' >near.csv
+	trdecode -f csv near.csv | trencode -q -t csv --no-header -c time,n >got
+	tail -n +2 near.csv | cut -d , -f 1,3 | LC_ALL=C sort -t , -s -n -k 1,1 | diff - got
+	{ head -1 near.csv; tail -n +2 near.csv | shuf --random-source=near.csv; } >far.csv
+	trdecode --sort -f csv far.csv | trencode -q -t csv --no-header -c time,n | LC_ALL=C sort | diff - <(LC_ALL=C sort got)
+	trdecode --sort -f csv far.csv | trencode -q -t csv --no-header -c time | sort -nc
+	printf 'time,name\n5000000000,a\n1000000000,b\n5100000000,c\n' >late.csv
+	run -1 --separate-stderr pipe 'trdecode -f csv late.csv | trencode -q -t csv --no-header -c name'
+	assert_output $'a\nc'
+	assert_equal "$stderr" "trdecode: late.csv: 0x17: a row is left out: its time is more than 1 s before that of a row before it; sort all rows with --sort"
+	run -0 pipe 'trdecode --sort -f csv late.csv | trencode -q -t csv --no-header -c name'
+	assert_output $'b\na\nc'
+}
+
+@test "a csv that was edited: sorted by another column, with fewer columns, by awk" {
+	trdecode -q -o first.trs "$DATA/uftrace/fib"
+	trencode -q -t csv first.trs >a.csv
+	trstat -q -t tsv -g name -c count,total,self first.trs | sort >want
+	{ head -1 a.csv; tail -n +2 a.csv | sort -t , -k 2,2n; } >sorted.csv
+	trdecode -q sorted.csv | trstat -q -t tsv -g name -c count,total,self | sort | diff want -
+	awk -F , -v OFS=, '{ print $1, $2, $5, $8 }' a.csv >fewer.csv
+	head -1 fewer.csv | grep -qx time,dur,tid,name
+	trdecode -q -f csv --sort fewer.csv | trstat -q -t tsv -g name -c count,total | sort >got
+	trstat -q -t tsv -g name -c count,total first.trs | sort | diff - got
+}
+
+@test "damage costs the row, with file and offset" {
+	trdecode -q "$DATA/uftrace/fib" | trencode -q -t ndjson >good.ndjson
+	{ sed -n 1,2p good.ndjson; echo '{"time":5,"name":'; echo 7; echo '{"name":"x"}'; sed -n 3,4p good.ndjson; } >bad.ndjson
+	run -1 --separate-stderr trdecode -f ndjson -o bad.trs bad.ndjson
+	run -1 --separate-stderr trencode -q -t csv bad.trs
+	assert_equal "${#lines[@]}" 5
+	stderr=$(trdecode -f ndjson -o bad.trs bad.ndjson 2>&1) || true
+	local at
+	at=$(sed -n 1,2p good.ndjson | wc -c)
+	printf 'trdecode: bad.ndjson: 0x%x: a row is left out: %s\n' $((at + 17)) 'the text ends within a value' >want
+	head -1 <<<"$stderr" | sed 's/left out: .*/left out/' | diff - <(sed 's/left out: .*/left out/' want)
+	grep -qx "trdecode: bad.ndjson: $(printf 0x%x $((at + 18))): a line that is no object of JSON" <<<"$stderr"
+	printf 'time,name\n1,a\n2,"b\n3,c\n4,d,5\n6,"e"f\n7,g\n' >bad.csv
+	run -1 --separate-stderr pipe 'trdecode -f csv bad.csv | trencode -q -t csv --no-header -c name'
+	assert_output $'a\nc\ng'
+	sed 's/ (--verbose.*//' <<<"$stderr" | diff - <(cat <<-'END'
+		trdecode: bad.csv: 0xe: a row is left out: a quote has no end
+		trdecode: bad.csv: 0x17: a row is left out: it has 3 cells, and the header 2
+		trdecode: bad.csv: 0x1d: a row is left out: text after a quoted cell
+	END
+	)
+}
+
+@test "truncated at any byte: what is before is decoded" {
+	trdecode -q "$DATA/perf/two.data.gz" | trencode -q -t ndjson | head -4 >four.ndjson
+	trdecode -q "$DATA/uftrace/fib" | trencode -q -t csv | head -5 >four.csv
+	local format n lines events
+	for format in ndjson csv; do
+		for ((n = 1; n < $(wc -c <four.$format); n += 13)); do
+			head -c "$n" four.$format >cut
+			lines=$(($(wc -l <cut) - (format == csv)))
+			trdecode -q -f $format cut >cut.trs 2>/dev/null || (($? <= 2))
+			((lines > 0)) || continue
+			events=$(trfilter -q -c true cut.trs) || (($? <= 1))
+			((events >= lines && events <= 2 * lines + 2)) || { echo "$format $n: $events"; return 1; }
+		done
+	done
+}
+
+@test "what the columns are is asked for by an example from the header" {
+	run -2 --separate-stderr trdecode -f csv -o x.trs <(printf 'when,op\n1,a\n')
+	assert_equal "${stderr#*: */*: }" "no column is known to be the time; name the columns, as in --map time=when:ms,name=op; there are when, op"
+	run -2 --separate-stderr trdecode -o x.trs -f ndjson <(echo '{"ts":17,"op":"a"}')
+	assert_equal "${stderr#*: */*: }" "the numbers in 'ts' have no unit: give one, as in --map time=ts:ms (s, ms, us, ns, ticks, or a pattern of strptime)"
+	run -2 --separate-stderr trdecode -o x.trs -f csv <(printf 'ts,timestamp,op\n1.5,2.5,a\n')
+	assert_equal "${stderr#*: */*: }" "'ts' and 'timestamp' may both be the time: choose one with --map time=ts"
+	run -2 --separate-stderr trdecode -o x.trs -f csv --map time=tz:ms <(printf 'ts,op\n1,a\n')
+	assert_equal "${stderr#*: */*: }" "--map: no row has the column 'tz'; did you mean 'ts'?; there are ts, op"
+	run -2 --separate-stderr trdecode -o x.trs -f ndjson --map time=ts,op=tz <(echo '{"ts":1.5,"t":1}')
+	assert_equal "${stderr#*: */*: }" "--map: no row has the column 'tz'; did you mean 'ts'?; there are ts, t"
+	run -2 --separate-stderr trdecode -f csv --map time=ts:parsec <(echo ts)
+	assert_equal "$stderr" "trdecode: --map: time has no unit 'parsec'; there are s, ms, us, ns, ticks, and patterns such as %d/%b/%Y:%H:%M:%S %z"
+	run -2 --separate-stderr trdecode -f csv --map nonsense <(echo ts)
+	assert_equal "$stderr" "trdecode: --map takes FIELD=COLUMN[:UNIT],..., such as time=ts:ms,name=op, not 'nonsense'"
+	run -2 --separate-stderr trdecode --map time=ts "$DATA/uftrace/fib"
+	assert_equal "$stderr" "trdecode: --map has no effect on uftrace; it is for ndjson, csv, tsv"
+	# guesses that leave nothing open
+	run -0 pipe "printf 'timestamp_ms\tduration_us\tname\n5\t7\tx\n' | trdecode | trencode -q -t csv --no-header -c time,dur,name"
+	assert_output 5000000,7000,x
+}
+
+@test "recognised, --info, --list" {
+	trdecode -q "$DATA/uftrace/fib" | trencode -q -t tsv >fib.tsv
+	run -0 trdecode --info fib.tsv
+	assert_line --regexp '^format +tsv$'
+	assert_line --regexp "^rows +$(($(wc -l <fib.tsv) - 1))\$"
+	run -0 pipe 'trdecode --list --json fib.tsv | jq "map(select(.kind == \"leave\").events) | add"'
+	assert_output "$(awk -F '\t' 'NR > 1 && $2 != ""' fib.tsv | wc -l)"
+}
+
+@test "memory is constant, and time is linear in hostile rows" {
+	unsanitized "memory of its own"
+	seq 1000000 | awk 'BEGIN { print "time,dur,name,n" } { print $1 * 1000 ",50,f" $1 % 9 "," $1 }' >many.csv
+	local kb
+	kb=$(/usr/bin/time -f %M trdecode -f csv --sort many.csv 2>&1 >/dev/null | tail -1)
+	[ "$kb" -le 20480 ] || { echo "$kb KB"; return 1; }
+	# a quote without an end in each of many lines; 100,000 names; deep nesting
+	{ echo time,name; yes '1,a"b,"c' | head -100000; } >quotes.csv
+	timeout 20 trdecode -q -f csv quotes.csv >/dev/null 2>&1 || (($? == 1))
+	{ echo -n '{"time":1'; for ((i = 0; i < 100000; i++)); do echo -n ",\"n$i\":1"; done; echo '}'; } >names.ndjson
+	run -0 --separate-stderr pipe 'timeout 20 trdecode -f ndjson names.ndjson | trencode -q -t ndjson | jq -c ".args | length"'
+	assert_output 4095
+	{ echo -n '{"time":1,"deep":'; printf '[%.0s' {1..200}; printf ']%.0s' {1..200}; echo '}'; } >deep.ndjson
+	run -0 pipe 'trdecode -f ndjson deep.ndjson | trencode -q -t ndjson | jq -c ".args.deep | type"'
+	assert_output '"string"'
+}
+
+@test "tables of other programs: sqlite3, jq, journalctl, nginx, Postgres, Nsight, Java" {
+	need sqlite3
+	need jq
+	sqlite3 db 'create table q(at real, took real, sql text); insert into q values (1764486000.5, 0.25, "select 1"), (1764486001.25, 1.5, "update t");'
+	run -0 pipe "sqlite3 -json db 'select * from q' | trdecode -f ndjson --map time=at:s,dur=took:s,name=sql | trstat -q -t tsv -g name -c total | tail -n +2"
+	assert_output $'update t\t1500000000\nselect 1\t250000000'
+	cat >journal <<-'END'
+		{"__REALTIME_TIMESTAMP":"1764486000123456","MESSAGE":"Started cron.","_PID":"12","_COMM":"systemd","PRIORITY":"6"}
+	END
+	run -0 pipe "trdecode -f ndjson --map time=__REALTIME_TIMESTAMP:us,name=MESSAGE,pid=_PID,comm=_COMM journal | trencode -q -t csv --no-header"
+	assert_output '1764486000123456000,,Started cron.,12,,,systemd,Started cron.,,,,"{""PRIORITY"":""6""}"'
+	echo '10.0.0.1 - - [21/Nov/2026:11:40:05 +0100] "GET /a HTTP/1.1" 200 512 0.025' >access.log
+	jq -cR 'capture("\\[(?<at>[^]]*)\\] \"(?<op>[A-Z]+ [^ ]*)[^\"]*\" (?<status>\\d+) (?<bytes>\\d+) (?<took>[\\d.]+)")' access.log >access.ndjson
+	run -0 pipe "trdecode -f ndjson --map 'end=at:%d/%b/%Y:%H:%M:%S %z,dur=took:s,name=op,status=status:int' access.ndjson |
+		trencode -q -t csv --no-header -c time,dur,name,status"
+	assert_output "$(($(date -d '2026-11-21 11:40:05 +0100' +%s) * 1000000000 - 25000000)),25000000,GET /a,200"
+	echo '{"timestamp":"2026-11-21 11:40:05.123 UTC","pid":77,"ps":"SELECT","message":"duration: 12.500 ms  statement: select 1"}' |
+		jq -c '. + (.message | capture("duration: (?<ms>[0-9.]+) ms +statement: (?<sql>.*)"))' >postgres.ndjson
+	run -0 pipe "trdecode -f ndjson --map end=timestamp,dur=ms:ms,name=sql postgres.ndjson | trencode -q -t csv --no-header -c dur,pid,name"
+	assert_output '12500000,77,select 1'
+	printf 'Start (ns),Duration (ns),CorrId,Device,Name\n1000,250,7,GPU0,"void axpy<float>(int, float)"\n' >nsys.csv
+	run -0 pipe "trdecode -f csv --map 'time=Start (ns):ns,dur=Duration (ns):ns,name=Name,comm=Device' nsys.csv | trencode -q -t csv --no-header -c time,dur,name"
+	assert_output '1000,250,"void axpy<float>(int, float)"'
+	cat >jfr.json <<-'END'
+		{"recording":{"events":[{"type":"jdk.ExecutionSample","values":{"startTime":"2026-11-21T11:40:05.123456789+01:00",
+		"sampledThread":{"javaName":"main","osThreadId":7},"stackTrace":{"frames":[
+		{"method":{"type":{"name":"A"},"name":"inner"}},{"method":{"type":{"name":"A"},"name":"main"}}]}}}]}}
+	END
+	jq -c '.recording.events[] | select(.type == "jdk.ExecutionSample").values | {at: .startTime, tid: .sampledThread.osThreadId,
+		stack: [.stackTrace.frames | reverse[] | .method | .type.name + "." + .name]}' jfr.json >jfr.ndjson
+	run -0 pipe "trdecode -f ndjson --map time=at jfr.ndjson | trencode -q -t folded"
+	assert_output 'A.main;A.inner 1'
+}
+
+@test "tables by mlr and awk are read as those of trencode" {
+	need mlr
+	trdecode -q "$DATA/uftrace/fib" | trencode -q -t csv >a.csv
+	mlr --icsv --ojsonl put '$args = is_empty($args) ? "" : $args' a.csv >mlr.ndjson
+	trdecode -q mlr.ndjson | trstat -q -t tsv -g name -c count,total >got
+	trdecode -q a.csv | trstat -q -t tsv -g name -c count,total | diff - got
+}
