@@ -551,6 +551,33 @@ same() {
 	assert_line --index 1 '[0.000000050] syscall_exit_poll: { cpu_id = 0 }, { n = 2, fds = [ [0] = { x = 7 }, [1] = { x = 8 } ] }'
 }
 
+@test "returned errors, signals and states of the kernel's events have names, by its release" {
+	local release letters
+	for release in 3.16.0 6.1.0; do
+		letters=$([[ $release == 3* ]] && echo Z || echo X)
+		trace x "00000000 0a00 feffffffffffffff 1401 10000000 1e02 0900" <<-END
+			env { domain = "kernel"; kernel_release = "$release"; };
+			clock { name = c; };
+			stream { packet.context := struct { u32 cpu_id; };
+				event.header := struct { integer { size = 8; align = 8; map = clock.c.value; } timestamp; u8 id; }; };
+			event { name = "syscall_exit_read"; id = 0; fields := struct { integer { size = 64; signed = true; } _ret; }; };
+			event { name = "sched_switch"; id = 1; fields := struct { integer { size = 32; signed = true; } _prev_state; }; };
+			event { name = "signal_deliver"; id = 2; fields := struct { u8 _sig; u8 _code; }; };
+		END
+		run -0 pipefail "trdecode x | trstat -q -g ret,prev_state,sig,code -c count"
+		assert_line --regexp "^ +1 +ENOENT *\$"
+		assert_line --regexp "^ +1 +$letters *\$"
+		assert_line --regexp "^ +1 +SIGKILL +SI_USER\$"
+		run -0 pipefail "trdecode x | trencode -t csv --no-header -c ret,ret.name,prev_state,sig.name"
+		assert_output "-2,ENOENT,,"$'\n'",,16,"$'\n'",,,SIGKILL"
+		# as babeltrace2 prints them
+		run -0 pipefail "trdecode x | trencode"
+		assert_output --partial 'ret = -2 }'
+		assert_output --partial 'prev_state = 16 }'
+		assert_output --partial 'sig = 9, code = 0 }'
+	done
+}
+
 @test "a clock that begins before 1970 keeps its times" {
 	echo '[{"ph":"X","name":"f","ts":1,"dur":2,"pid":1},{"ph":"X","name":"g","ts":5,"dur":3,"pid":1}]' >x.json
 	trdecode x.json | trencode -t ctf -o early

@@ -128,7 +128,8 @@ mistakes() {
 		trfilter 'name == main' fib.trs|quote a text: "main"
 		trfilter 'type == sched_switch' sched.trs|quote a text: "sched_switch"
 		trfilter 'under(fib)' fib.trs|quote a text: "fib"
-		trdecode app.trace ! trfilter 'arg.mode == GL_TRIANGLES'|quote a text: "GL_TRIANGLES"
+		trfilter 'vec == SCHD' sched.trs|'vec' is a number that has no name 'SCHD'; did you mean 'SCHED'?
+		trdecode app.trace ! trfilter 'arg.mode == GL_TRIANGLES'|no event has a field 'arg.mode'
 		trfilter 'next_pid == "159"' sched.trs|'next_pid' is a number: write 159 without quotes
 		trfilter -c '"159" != next_pid' sched.trs|'next_pid' is a number: write 159 without quotes
 		trfilter 'next_pid == "work"' sched.trs|'next_pid' is a number, which no text is equal to: 'work'
@@ -195,7 +196,8 @@ mistakes() {
 		trfilter 'name =~ "a(b"' fib.trs|regular expression 'a(b': a '(' is not closed
 		trfilter 'name =~ "*a"' fib.trs|regular expression '*a': '*', '+', '?' or '{' repeats nothing
 		trfilter 'name =~ "a++++++++++++++++++++"' fib.trs|'a++++++++++++++++++++': its repetitions and alternatives make more than 10000 characters
-		trfilter 'prev_state == S' sched.trs|'prev_state' is a number, which no text is equal to: 'S'
+		trfilter 'prev_prio == S' sched.trs|'prev_prio' is a number, which no text is equal to: 'S'
+		trfilter 'prev_state == V' sched.trs|'prev_state' is a number that has no name 'V'
 		trfilter 'next_comm == S' sched.trs|quote a text: "S"
 		trstat --fail-if 'count(kind in {entr}) > 0' fib.trs|did you mean 'enter'?
 		trstat --pair 'kind == "entr" -> kind == "leave"' fib.trs|did you mean 'enter'?

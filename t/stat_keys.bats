@@ -298,7 +298,7 @@ load tables
 	assert_output '[0.1,-0.7,-0.7999999999999999]'
 	run -3 trstat -q --diff -c 'min(arg.v)' --fail-if 'field("min(arg.v)_change") < -790%' a.trs b.trs
 	# a reader of version 6 does not know floats; what it wrote is read
-	LC_ALL=C grep -aq $'trstat\x07' floats.1.sum
+	LC_ALL=C grep -aq $'trstat\x08' floats.1.sum
 	run -0 trstat --merge -t csv "$DATA/stream/summary-6.part"
 	assert_output "$(printf '%s\n' 'name,count,sum(arg.y),min(arg.y)' f,1,7,7 g,1,,)"
 }

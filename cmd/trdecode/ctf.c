@@ -19,7 +19,7 @@
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/bisect.h"
@@ -1422,6 +1422,19 @@ static void ctf_declare_field(struct ctf_class *c, struct ctf_part *p, struct fi
 		f->role = ROLE_ADDRESS;
 }
 
+/* As ctf_declare_field, with the names that the kernel has for the numbers. */
+static void declare_plain(struct ctf_class *c, struct ctf_part *p, struct field_entry *f,
+			  uint32_t *at, uint32_t *string)
+{
+	const char *event = c->declared->name, *name = ctf_bare_name(p->name);
+	struct ctf_trace *t = c->stream->trace;
+
+	ctf_declare_field(c, p, f, at, string);
+	if (t->kernel && f->kind <= FIELD_HEX && !f->count)
+		f->definition = kernel_names_of(t->names, t->ctf->w, event, strlen(event), name,
+						strlen(name));
+}
+
 /* Describe the class, as in "cpu 2 - 3": "cpu" if the packet records only a CPU, else how many
  * fields of its context events repeat; then how many fields each scope has, "-" if not declared. */
 static void describe_class(const struct ctf_class *c, char *text, size_t size)
@@ -1503,7 +1516,7 @@ static int ctf_class_declare(struct ctf_class *c)
 			if (c->has_arguments && p->kind == CTF_STRING)
 				continue;
 			else if (c->plain)
-				ctf_declare_field(c, p, &fields[type.nfields++], &at, &string);
+				declare_plain(c, p, &fields[type.nfields++], &at, &string);
 			else if (declare_values(c, p))
 				return -1;
 	}

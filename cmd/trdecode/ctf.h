@@ -143,7 +143,8 @@ struct ctf_trace {
 	struct key_map numbers; /* of usable streams, by id, from 1 */
 	struct ctf_class *classes;
 	size_t nclasses;
-	bool kernel;   /* sched_switch records the thread that runs */
+	bool kernel; /* sched_switch records the thread that runs */
+	struct kernel_names *names;
 	bool own;      /* trencode wrote it */
 	bool has_gaps; /* losses are events too: the counters of packets are ignored */
 	uint32_t source;

@@ -22,6 +22,7 @@
 #include "cmd/trdecode/ctf_metadata.h"
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input_tree.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/heap.h"
@@ -2104,7 +2105,7 @@ void ctf_trace_free(struct ctf_trace *t)
 int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 {
 	struct ctf_trace *t;
-	const struct ctf_attribute *domain, *tracer;
+	const struct ctf_attribute *domain, *tracer, *release;
 
 	if (ARRAY_GROW(ctf->traces, ctf->traces_capacity, ctf->ntraces))
 		return error_no_memory(e);
@@ -2119,6 +2120,10 @@ int ctf_trace_open(struct ctf *ctf, const char *member, struct error *e)
 	tracer = ctf_env_find(&t->metadata, "tracer_name");
 	t->own = tracer && tracer->text && !strcmp(tracer->text, "trencode");
 	domain = ctf_env_find(&t->metadata, "domain");
+	release = ctf_env_find(&t->metadata, "kernel_release");
+	t->names = ctf_alloc(&t->metadata, sizeof *t->names);
+	if (t->names && release)
+		t->names->release = release->text;
 	t->kernel = domain && domain->text && !strcmp(domain->text, "kernel");
 	return 0;
 }

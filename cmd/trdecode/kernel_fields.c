@@ -12,7 +12,7 @@
 
 #include "cmd/trdecode/kernel_text.h"
 #include "cmd/trdecode/row_filter.h"
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/util/output.h"
 
 /*
@@ -722,22 +722,10 @@ static struct ftrace_type *new_variant(struct ftrace *f, uint32_t *first)
 	return t;
 }
 
-/* Test for the number of a softirq, whose field has names in trace.dat too. */
+/* Test for the number of a softirq, whose field is an enum in trace.dat too. */
 static bool kernel_fields_is_softirq(struct text_span type, const char *key)
 {
 	return span_begins(type, "softirq_") && !strcmp(key, "vec");
-}
-
-static uint32_t softirq_definition(struct writer *w)
-{
-	struct member_entry members[SOFTIRQS];
-
-	for (uint64_t i = 0; i < SOFTIRQS; i++)
-		members[i] = (struct member_entry){writer_text(w, softirq_name(i)), i, i};
-	return writer_definition(w, &(struct definition_entry){.kind = DEFINITION_ENUM,
-							       .flags = DEFINITION_UNSIGNED,
-							       .nmembers = SOFTIRQS,
-							       .members = members});
 }
 
 /* Declare the type of a variant, as its fields are now. */
@@ -753,6 +741,8 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct text_
 			       .fields = fields};
 	uint32_t texts = 0;
 
+	if (!f->declared.kernel)
+		f->declared.kernel = calloc(1, sizeof *f->declared.kernel);
 	if (numbered) {
 		fields[e.nfields++] = (struct field_entry){.name = writer_text(f->w, "call"),
 							   .kind = FIELD_UINT,
@@ -775,7 +765,10 @@ static int declare_variant(struct ftrace *f, struct ftrace_type *t, struct text_
 			.offset = text ? texts : e.fixed_size,
 			.size = text ? 1 : 8,
 			.count = count,
-			.definition = softirq ? softirq_definition(f->w) : 0};
+			.definition = text || count
+					      ? 0
+					      : kernel_names_of(f->declared.kernel, f->w, name.at,
+								span_size(name), key, strlen(key))};
 		texts += text;
 		e.fixed_size += text ? 0 : 8 * (count ? count : 1);
 	}

@@ -2265,6 +2265,7 @@ static void ftrace_close(struct input *in)
 		free(f->declared.cpu[i].began);
 	free(f->declared.types);
 	free(f->declared.bases);
+	free(f->declared.kernel);
 	free(f->declared.thread);
 	free(f->declared.cpu);
 	id_cache_free(&f->declared.lanes);

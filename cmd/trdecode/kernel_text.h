@@ -129,6 +129,7 @@ struct ftrace {
 		size_t ncpus, cpus_capacity;
 		struct key_map cpus;
 		uint32_t source, clock, group;
+		struct kernel_names *kernel;
 	} declared; /* by what they are of */
 
 	/* the line after the row */

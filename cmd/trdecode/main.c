@@ -1248,12 +1248,13 @@ static const char *value_word(const struct value *v)
 
 static struct value_text example_text(struct type_list *l, const struct type *t)
 {
-	return (struct value_text){.out = &l->texts,
-				   .plain = {&l->reader.dictionary, &l->scratch, argument_blobs(t)},
-				   .bytes = EXAMPLE_BYTES,
-				   .elements = EXAMPLE_ELEMENTS,
-				   .depth = 1,
-				   .end = SIZE_MAX};
+	return (struct value_text){
+		.out = &l->texts,
+		.plain = {&l->reader.dictionary, &l->scratch, argument_blobs(t), true},
+		.bytes = EXAMPLE_BYTES,
+		.elements = EXAMPLE_ELEMENTS,
+		.depth = 1,
+		.end = SIZE_MAX};
 }
 
 static struct listed_field *list_add_field(struct type_list *l, struct listed_type *t)

@@ -336,6 +336,7 @@ struct perfetto {
 		struct perfetto_cpu *cpu;
 		size_t ncpus;
 		struct buffer fixed, tail, key;
+		struct kernel_names *names;
 	} ftrace;
 	/* Numbers of what the stream does not contain, and of packets. */
 	struct {

@@ -18,7 +18,7 @@
 #include "cmd/trdecode/perfetto.h"
 #include "common/cli/program.h"
 #include "common/formats/perfetto.h"
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"

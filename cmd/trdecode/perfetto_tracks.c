@@ -22,6 +22,7 @@
 #include "common/calls/open_calls.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/protobuf/protobuf.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
@@ -1937,6 +1938,19 @@ static uint32_t perfetto_generic_type(struct perfetto *p, struct protobuf_view m
 
 /* --- declaring --- */
 
+/* Get the names of the numbers in a field; 0: there are none. */
+static uint32_t names_of_field(struct perfetto *p, uint32_t event, uint32_t field)
+{
+	size_t event_size, field_size;
+	const char *event_name = writer_string_of(p->w, event, &event_size),
+		   *field_name = writer_string_of(p->w, field, &field_size);
+
+	if (!p->ftrace.names)
+		p->ftrace.names = calloc(1, sizeof *p->ftrace.names);
+	return kernel_names_of(p->ftrace.names, p->w, event_name, event_size, field_name,
+			       field_size);
+}
+
 /* Declare a type of the stream. 0: out of memory. */
 static uint32_t perfetto_event_declare(struct perfetto *p, struct perfetto_event_type *t)
 {
@@ -1969,6 +1983,8 @@ static uint32_t perfetto_event_declare(struct perfetto *p, struct perfetto_event
 		case 'f':
 		case 'd': fields[i].kind = FIELD_FLOAT; break;
 		}
+		if (fields[i].kind <= FIELD_INT && !fields[i].count)
+			fields[i].definition = names_of_field(p, t->name, f->name);
 	}
 	return t->type = perfetto_declare_type(p, &e);
 }
@@ -1979,6 +1995,7 @@ void perfetto_ftrace_free(struct perfetto *p)
 		free(p->ftrace.type[i].fields);
 	free(p->ftrace.type);
 	free(p->ftrace.cpu);
+	free(p->ftrace.names);
 	key_map_free(&p->ftrace.numbers);
 	id_cache_free(&p->ftrace.generic);
 }

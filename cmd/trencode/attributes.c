@@ -230,16 +230,14 @@ int attribute_field(struct attribute_source *s, const struct event *ev, const st
 	return 0;
 }
 
-/* Convert one element of an array. */
-static int attribute_element(struct attribute_source *s, const struct event *ev,
-			     const struct field *f, uint32_t index, struct attribute *out)
+/* Convert one element of an array, or the name of a number. */
+static int attribute_part(struct attribute_source *s, const struct event *ev, const struct field *f,
+			  const char *name, struct attribute *out)
 {
-	struct field_value v;
 	struct value_item item;
 
 	begin_value(s, out);
-	field_get(ev, f, index, &v);
-	field_item(f, &v, &item);
+	field_named_item(ev, f, name, &item);
 	return json_scalar(s, &item);
 }
 
@@ -271,7 +269,7 @@ static bool is_attribute(const struct attributes *a, const struct type *t, const
 
 static struct attribute_source attributes_source_of(struct attributes *a, bool blobs)
 {
-	return (struct attribute_source){.plain = {a->dictionary, &a->scratch, blobs},
+	return (struct attribute_source){.plain = {a->dictionary, &a->scratch, blobs, false},
 					 .compound = &a->compound,
 					 .quote_numbers = a->quote_numbers,
 					 .mark_strings = a->mark_strings};
@@ -666,14 +664,16 @@ int attributes_append_key(struct attributes *a, const struct event *ev, const st
 			  struct text_ref key, struct buffer *to)
 {
 	struct attribute_source source = attributes_source_of(a, false);
+	struct field_part part = {false};
 	struct attribute item;
-	uint32_t index;
 	int bad;
 
+	if (f)
+		part = field_part(f, key.text);
 	if (!f)
 		bad = key_value(a, ev, key.text, &item);
-	else if (field_element(f, key.text, &index))
-		bad = attribute_element(&source, ev, f, index, &item);
+	else if (part.element || part.name)
+		bad = attribute_part(&source, ev, f, key.text, &item);
 	else
 		bad = attribute_field(&source, ev, f, &item);
 	if (bad)

@@ -15,7 +15,7 @@
 #include "cmd/trencode/tracks.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/value/json.h"

@@ -235,7 +235,7 @@ static struct value_text text_text_of(struct buffer *b, const struct dictionary 
 				      struct buffer *scratch, uint64_t *blobs)
 {
 	return (struct value_text){.out = b,
-				   .plain = {d, scratch, true},
+				   .plain = {d, scratch, true, false},
 				   .bytes = CONVERT_TEXT_MOST,
 				   .elements = SIZE_MAX,
 				   .depth = VALUE_DEPTH,

@@ -815,8 +815,9 @@ static int put_cached(struct buffer *b, struct location_names *names, uint32_t n
 static int ctf_put_field(struct ctf_encoder *s, struct buffer *b, const struct event *ev,
 			 const struct ctf_field *cf)
 {
-	struct attribute_source source = {.plain = {s->attributes.dictionary, &s->bytes, false},
-					  .compound = &s->compound};
+	struct attribute_source source = {
+		.plain = {s->attributes.dictionary, &s->bytes, false, false},
+		.compound = &s->compound};
 	struct attribute item;
 	struct field_value v;
 	uint64_t bits = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/trencode/attributes.h"
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/util/buffer.h"
 #include "common/value/argument.h"
 

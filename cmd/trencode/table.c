@@ -203,7 +203,7 @@ static int field_columns_read(struct field_columns *c)
 
 static enum row_form table_form_of(const struct field *f)
 {
-	if ((f->where != WHERE_FIXED && f->where != WHERE_TAIL) || f->count > 1 || f->definition)
+	if ((f->where != WHERE_FIXED && f->where != WHERE_TAIL) || f->count > 1)
 		return COLUMN_OBJECT;
 	if (f->kind == FIELD_UINT || f->kind == FIELD_INT)
 		return COLUMN_INT;
@@ -216,8 +216,8 @@ static enum row_form field_columns_form(const struct field_columns *c, size_t co
 {
 	const struct dictionary *d = c->attributes.dictionary;
 	enum row_form form = COLUMN_FIELD, next;
+	struct field_part part;
 	struct field element;
-	uint32_t index;
 
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
@@ -226,9 +226,10 @@ static enum row_form field_columns_form(const struct field_columns *c, size_t co
 		if (!f)
 			continue;
 		element = *f;
-		if (field_element(f, c->names[column].text, &index))
+		part = field_part(f, c->names[column].text);
+		if (part.element)
 			element.count = 1;
-		next = table_form_of(&element);
+		next = part.name ? COLUMN_OBJECT : table_form_of(&element);
 		form = form == COLUMN_FIELD || form == next ? next : COLUMN_OBJECT;
 	}
 	return form == COLUMN_FIELD ? COLUMN_OBJECT : form;

@@ -145,6 +145,7 @@ enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
 /* Where a field is found in events. */
 struct field_lookup {
 	uint64_t index;	  /* ASK_ARGUMENT */
+	bool is_part;	  /* the name may select a part of a field (field_part) */
 	bool is_argument; /* ASK_FIELD: also the argument of that name (arg.NAME) */
 	/* ASK_FIELD: the field by number of the type; one past NULL: not looked up yet
 	 */

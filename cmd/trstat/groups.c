@@ -597,15 +597,15 @@ void groups_free(struct groups *g)
 int groups_copy_cell(struct groups *into, const struct groups *from, const struct key_cell *cell,
 		     struct key_cell *copy)
 {
+	struct key_cell text;
+
 	*copy = *cell;
-	if (cell->kind != KEY_TEXT)
+	if (cell->kind != KEY_TEXT && !cell->label)
 		return 0;
 	if (groups_text(into, intern_data(&from->texts.intern, cell->text),
-			intern_size(&from->texts.intern, cell->text), copy))
+			intern_size(&from->texts.intern, cell->text), &text))
 		return -1;
-	copy->value = cell->value;
-	copy->label = cell->label;
-	copy->is_signed = cell->is_signed;
+	copy->text = text.text;
 	return 0;
 }
 
@@ -628,14 +628,21 @@ static struct aggregate *groups_append(struct groups *g, const struct key_cell *
 	return a;
 }
 
-/* A number that was hexadecimal and decimal is shown as a decimal one. */
-static void note_decimals(struct groups *g, struct aggregate *a, const struct key_cell *cells)
+/* A number that was hexadecimal and decimal is shown as a decimal one, and one whose events do not
+ * all give it the same name without a name. */
+static void note_spellings(struct groups *g, struct aggregate *a, const struct key_cell *cells)
 {
 	struct key_cell *have = (struct key_cell *)((char *)a + g->wanted->size);
 
-	for (size_t i = 0; i < g->keys; i++)
+	for (size_t i = 0; i < g->keys; i++) {
 		if (have[i].kind == KEY_ADDRESS)
 			have[i].kind = cells[i].kind;
+		if (have[i].label && key_is_number(&have[i]) &&
+		    (!cells[i].label || cells[i].text != have[i].text)) {
+			have[i].label = false;
+			have[i].text = 0;
+		}
+	}
 }
 
 struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
@@ -652,7 +659,7 @@ struct aggregate *groups_find(struct groups *g, const struct key_cell *cells)
 			break;
 		a = groups_at(g, *number - 1);
 		if (key_cells_same(groups_cells(g, a), cells, g->keys)) {
-			note_decimals(g, a, cells);
+			note_spellings(g, a, cells);
 			return a;
 		}
 	}

@@ -80,8 +80,8 @@ static int put_key(struct buffer *b, const struct groups *g, const struct key_ce
 	const char *p = value;
 	size_t n = 0;
 
-	if (!groups_cell_text(g, cell, &p, &n) && cell->kind != KEY_MISSING)
-		n = format_key(value, cell);
+	if (key_is_number(cell) || !groups_cell_text(g, cell, &p, &n))
+		n = cell->kind == KEY_MISSING ? 0 : format_key(value, cell);
 	return prom_quoted(b, p, n);
 }
 

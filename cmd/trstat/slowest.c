@@ -263,7 +263,7 @@ static int call_args_put_call(struct buffer *b, const struct dictionary *d, cons
 {
 	struct buffer scratch = {0};
 	struct value_text t = {.out = b,
-			       .plain = {d, &scratch, argument_blobs(e->type)},
+			       .plain = {d, &scratch, argument_blobs(e->type), true},
 			       .bytes = TEXT_MOST,
 			       .elements = ELEMENTS_MOST,
 			       .depth = 1,

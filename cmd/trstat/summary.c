@@ -20,7 +20,7 @@
 #include "common/util/packed.h"
 
 /* 7 has floats, as keys and in sums of fields; 6 is read. */
-enum { SUMMARY_VERSION = 7, SUMMARY_OLDEST = 6 };
+enum { SUMMARY_VERSION = 8, SUMMARY_OLDEST = 6 };
 
 enum summary_flags {
 	SUMMARY_TICKS = 1,
@@ -69,6 +69,9 @@ static void packed_stacks_free(struct packed_stacks *ps)
 	*ps = (struct packed_stacks){0};
 }
 
+/* A flag of the kind of a number in a summary: the number's name precedes its value. */
+enum { NAMED = 0x80 };
+
 /* Append cells. stacks: needed if cells may be stacks, else NULL. Returns -1 when out of memory. */
 static int pack_cells(struct buffer *b, const struct groups *g, const struct key_cell *cells,
 		      size_t n, const struct packed_stacks *stacks)
@@ -76,13 +79,15 @@ static int pack_cells(struct buffer *b, const struct groups *g, const struct key
 	int bad = 0;
 
 	for (size_t i = 0; i < n && !bad; i++) {
-		bad = buffer_u8(b, (uint8_t)cells[i].kind);
-		if (cells[i].kind == KEY_TEXT)
+		bool name = cells[i].label && key_is_number(&cells[i]);
+
+		bad = buffer_u8(b, (uint8_t)(cells[i].kind | (name ? NAMED : 0)));
+		if (name || cells[i].kind == KEY_TEXT)
 			bad |= packed_put_bytes(b, intern_data(&g->texts.intern, cells[i].text),
 						intern_size(&g->texts.intern, cells[i].text));
-		else if (cells[i].kind == KEY_STACK)
+		if (cells[i].kind == KEY_STACK)
 			bad |= buffer_uleb(b, stacks->number[cells[i].value]);
-		else if (cells[i].kind != KEY_MISSING)
+		else if (cells[i].kind != KEY_MISSING && cells[i].kind != KEY_TEXT)
 			bad |= buffer_uleb(b, cells[i].value);
 	}
 	return bad;
@@ -120,16 +125,19 @@ static int unpack_cells(struct packed *in, struct groups *g, struct key_cell *ce
 		cells[i] = (struct key_cell){0};
 		if (!kind || *kind == KEY_MISSING)
 			continue;
-		if (*kind == KEY_TEXT) {
+		if (*kind == KEY_TEXT || *kind & NAMED) {
 			text = packed_bytes(in, &size);
 			if (!in->bad &&
 			    groups_text(g, text ? (const char *)text : "", size, &cells[i]))
 				return -1;
-			continue;
+			if (*kind == KEY_TEXT)
+				continue;
 		}
-		cells[i].kind = *kind;
+		cells[i].kind = *kind & ~NAMED;
+		cells[i].label = *kind & NAMED;
 		cells[i].value = packed_u64(in);
-		switch (*kind) {
+		in->bad |= cells[i].label && !key_is_number(&cells[i]);
+		switch (cells[i].kind) {
 		case KEY_ADDRESS:
 		case KEY_UNSIGNED: break;
 		case KEY_SIGNED: in->bad |= (int64_t)cells[i].value >= 0; break;

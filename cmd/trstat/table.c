@@ -958,10 +958,10 @@ void cells_key(struct cells *c, const struct groups *g, const struct key_cell *c
 	const char *p;
 	size_t n;
 
-	if (groups_cell_text(g, cell, &p, &n))
-		cells_text(c, p, n);
-	else if (cell->kind == KEY_MISSING)
+	if (cell->kind == KEY_MISSING)
 		cells_none(c);
+	else if (!key_is_number(cell) && groups_cell_text(g, cell, &p, &n))
+		cells_text(c, p, n);
 	else if (cell->kind == KEY_ADDRESS)
 		cells_text(c, value, format_key(value, cell));
 	else
@@ -1344,9 +1344,12 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 	a.failed |= !l.shown || !l.order || !l.text;
 	for (size_t i = 0; i < rows->count && !a.failed; i++) {
 		const struct key_cell *cells = groups_cells(t->groups, rows->row[i]);
+		const char *p;
+		size_t n;
 
 		for (size_t k = 0; k < keys; k++)
-			l.text[k] |= cells[k].kind == KEY_TEXT || cells[k].kind == KEY_STACK;
+			l.text[k] |= cells[k].kind == KEY_STACK ||
+				     groups_cell_text(t->groups, &cells[k], &p, &n);
 	}
 	if (!a.failed)
 		table_put_columns(&l, &a, rows);

@@ -780,21 +780,28 @@ static int check_literals(const struct declared *k, const struct node *n, struct
 }
 
 /* Refuse a word without quotes, which no event has as a field, beside a field of numbers without
- * that name: quotes would not help. */
-static int declared_check_word(const struct declared *k, const struct node *n, struct error *e)
+ * that name: quotes would not help. *is_name: it is the name of such a number. */
+static int declared_check_word(const struct declared *k, const struct node *n, bool *is_name,
+			       struct error *e)
 {
 	const struct operand *field = operand_field(n->left), *word = operand_field(n->right);
 	struct scalar text = {.form = SCALAR_TEXT};
+	struct nearest nearest;
 	const char *name;
 
-	if (n->kind != NODE_COMPARE || !field || !word || k->partial ||
-	    k->kind(k->ctx, word, &name) != DECLARED_FIELD || declared_has(k->dictionary, name) ||
-	    schemaless(k->dictionary))
+	*is_name = false;
+	if (n->kind != NODE_COMPARE || !field || !word ||
+	    k->kind(k->ctx, word, &name) != DECLARED_FIELD || declared_has(k->dictionary, name))
 		return 0;
 	text.text = word->name;
 	text.size = strlen(word->name);
-	return k->kind(k->ctx, field, &name) == DECLARED_FIELD ? check_literal(k, name, &text, e)
-							       : 0;
+	if (k->kind(k->ctx, field, &name) != DECLARED_FIELD)
+		return 0;
+	nearest_begin(&nearest, text.text, text.size);
+	*is_name = comparable(k, name, &text, &nearest, is_name) && *is_name;
+	return *is_name || k->partial || schemaless(k->dictionary)
+		       ? 0
+		       : check_literal(k, name, &text, e);
 }
 
 /* Returns true if the condition may choose events by what they are; alone: if it does so other than
@@ -880,6 +887,7 @@ static int check_children(const struct declared *k, const struct node *n, struct
 int declared_condition(const struct declared *k, const struct node *n, struct error *e)
 {
 	struct declared asking = *k;
+	bool is_name;
 
 	if (n->kind == NODE_NOT)
 		asking.excluded = true;
@@ -893,8 +901,9 @@ int declared_condition(const struct declared *k, const struct node *n, struct er
 	}
 	declared_check_names(k, n, false);
 	check_kinds(k, n);
-	return check_operand(k, n->left, false, e) || declared_check_word(k, n, e) ||
-			       check_operand(k, n->right, n->kind == NODE_COMPARE, e) ||
+	return check_operand(k, n->left, false, e) || declared_check_word(k, n, &is_name, e) ||
+			       (!is_name &&
+				check_operand(k, n->right, n->kind == NODE_COMPARE, e)) ||
 			       check_literals(k, n, e)
 		       ? -1
 		       : 0;

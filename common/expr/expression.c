@@ -866,6 +866,8 @@ static struct operand *parser_field(struct expression_parser *p)
 	if (quoted && t->kind == TOKEN_OPEN)
 		return parse_quoted(p, o);
 	o = expression_resolve(p, o, name.text, name.size, false);
+	if (o)
+		o->word = !memchr(name.text, '.', name.size) && !memchr(name.text, '[', name.size);
 	if (o && t->kind == TOKEN_OPEN) {
 		nearest_begin(&nearest, name.text, name.size);
 		nearest_offer_words(&nearest, "under over has field !");
@@ -1925,6 +1927,35 @@ static bool is_member(const struct expression_values *v, const struct node *n,
 	return in_set(n->texts, n->ntexts, &text);
 }
 
+/* Test whether the number beside a word has that name among those of its field, which are not known
+ * of cells. */
+static bool names_have(struct operand *o, const struct scalar *beside)
+{
+	const struct definition *d = beside->names;
+	size_t size = strlen(o->name);
+
+	if (!scalar_is_number(beside))
+		return false;
+	if (!d || !d->count)
+		return d || beside->text;
+	if (o->names == d)
+		return o->is_name;
+	o->names = d;
+	o->is_name = false;
+	for (uint32_t i = 0; i < d->count && !o->is_name; i++)
+		o->is_name = d->members[i].name.size == size &&
+			     !memcmp(d->members[i].name.text, o->name, size);
+	return o->is_name;
+}
+
+/* Read a word for which the event has no field as the name of the number beside it. */
+static void take_name(struct operand *o, const struct scalar *beside, struct scalar *value)
+{
+	if (value->form == SCALAR_NONE && o->word && names_have(o, beside))
+		*value = (struct scalar){
+			.form = SCALAR_TEXT, .text = o->name, .size = strlen(o->name)};
+}
+
 static bool compares(const struct expression_values *v, const struct node *n, struct scalar *left)
 {
 	struct scalar value;
@@ -1932,6 +1963,7 @@ static bool compares(const struct expression_values *v, const struct node *n, st
 
 	if (n->right->kind != OPERAND_LITERAL) {
 		expression_value(v, n->right, &value);
+		take_name(n->right, left, &value);
 		if (scalar_is_number(left))
 			evaluate_make_number(v, n->right, &value);
 		if (of_kind(n->right) && n->left->kind == OPERAND_LITERAL)

@@ -160,7 +160,11 @@ struct operand {
 	bool percent; /* LITERAL: "10%", whose value is 10; FIELD: compared with such a literal */
 
 	/* FIELD: */
-	bool spelled;	  /* the value may be compared with a text */
+	bool spelled; /* the value may be compared with a text */
+	bool word;    /* the name is a word: it may be what a number is called */
+	/* the names among which the word was looked for last, and whether it is one of them */
+	const struct definition *names;
+	bool is_name;
 	unsigned field;	  /* the program's number of it */
 	unsigned depends; /* the program's flags */
 	/* the only texts that the field can have, up to NULL, which need no quotes; NULL: any text

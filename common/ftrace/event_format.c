@@ -4,12 +4,12 @@
 #include "common/ftrace/event_format.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/formats/tracecmd.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/ftrace/print_format.h"
 #include "common/ftrace/print_tree.h"
 #include "common/stream/writer.h"
@@ -18,7 +18,7 @@
 #include "common/util/lines.h"
 #include "common/util/text_span.h"
 
-enum { NAMES_MOST = 1024, NAME_SIZE = 256, SYSCALLS_MOST = 600 };
+enum { NAMES_MOST = 1024, NAME_SIZE = 256 };
 
 /* Declare n names. 0: there are none. */
 static uint32_t declare_names(const struct member_entry *names, uint32_t n, struct writer *w,
@@ -73,15 +73,34 @@ static bool parse_entries(struct print_lexer *l, struct member_entry *names, uin
 	return token_is(&l->token, ")");
 }
 
-static const char symbolic_call[] = "__print_symbolic(REC->";
+/* The calls of a print fmt that have names of a field: of its numbers, of their bits */
+static const char symbolic_call[] = "__print_symbolic(REC->", flags_call[] = "__print_flags(REC->";
 
-/* Find the first __print_symbolic(REC->...) in the event's print fmt; NULL: there is none. */
-static const char *field_names_find(const struct event_format *e)
+/* Find such a call in the event's print fmt from p on, NULL: from its beginning; n: its length.
+ * NULL: there is none. */
+static const char *print_find(const struct event_format *e, const char *p, const char *call,
+			      size_t n)
 {
-	/* most formats have no names, which are in braces */
-	return e->print && memchr(e->print, '{', e->print_size)
-		       ? memmem(e->print, e->print_size, symbolic_call, sizeof symbolic_call - 1)
-		       : NULL;
+	p = p ? p : e->print;
+	return p ? memmem(p, (size_t)(e->print + e->print_size - p), call, n) : NULL;
+}
+
+/* Go to what follows the field in a call for it from *p on: false: there is none. */
+static bool print_of_field(const struct event_format *e, const char *call, size_t n,
+			   const struct event_field *f, const char **p)
+{
+	const char *end = e->print + e->print_size;
+
+	while (*p) {
+		*p += n;
+		if ((size_t)(end - *p) > f->name_size && !memcmp(*p, f->name, f->name_size) &&
+		    strchr(", ", (*p)[f->name_size])) {
+			*p += f->name_size;
+			return true;
+		}
+		*p = print_find(e, *p, call, n);
+	}
+	return false;
 }
 
 /* Declare the names that the print fmt has for a field from there on:
@@ -89,62 +108,77 @@ static const char *field_names_find(const struct event_format *e)
 static uint32_t field_names_symbolic(const struct event_format *e, const char *first,
 				     const struct event_field *f, struct writer *w)
 {
-	const char *p = first, *end = e->print + e->print_size;
+	struct print_lexer l = {.p = first, .end = e->print + e->print_size, .word = 8};
 	struct member_entry names[NAMES_MOST];
 	uint32_t n = 0;
 
-	for (; p; p = memmem(p, (size_t)(end - p), symbolic_call, sizeof symbolic_call - 1)) {
-		p += sizeof symbolic_call - 1;
-		if ((size_t)(end - p) > f->name_size && !memcmp(p, f->name, f->name_size) &&
-		    p[f->name_size] == ',') {
-			struct print_lexer l = {.p = p + f->name_size + 1, .end = end, .word = 8};
-
-			if (!parse_entries(&l, names, &n, w))
-				n = 0;
-			break;
-		}
-	}
+	if (!print_of_field(e, symbolic_call, sizeof symbolic_call - 1, f, &l.p) ||
+	    !next_is(&l, ",") || !parse_entries(&l, names, &n, w))
+		return 0;
 	return declare_names(names, n, w, f->is_signed);
 }
 
-/* --- system calls --- */
-
-/* Returns libseccomp's name of a machine. */
-static const char *arch_name(const char *machine)
+/* Go to the comma after the rest of an argument. false: there is none. */
+static bool skip_argument(struct print_lexer *l)
 {
-	if (machine[0] == 'i' && !strcmp(machine + 2, "86"))
-		return "x86";
-	return !strncmp(machine, "armv", 4) ? "arm" : machine;
+	unsigned depth = 0;
+
+	for (;;) {
+		print_lexer_next(l);
+		if (l->token.kind == TOKEN_END || (!depth && token_is(&l->token, ")")))
+			return false;
+		if (!depth && token_is(&l->token, ","))
+			return true;
+		depth += token_is(&l->token, "(");
+		depth -= token_is(&l->token, ")");
+	}
 }
 
-/*
- * Declare the names of system calls. machine: the last word of uname -a of the recorded kernel,
- * such as x86_64. libseccomp is not linked: only traces with system calls need it, and without it
- * these have numbers.
- */
-static uint32_t field_names_syscalls(const char *machine, struct writer *w)
+/* Add the name of 0, after the names of bits: (REC->prev_state & 0xff) ? __print_flags(...) : "R",
+ * and that of a task that was pre-empted, whose bit is above them: "R+". */
+static void add_zero(struct print_lexer *l, const struct event_field *f, struct member_entry *names,
+		     uint32_t *n, struct writer *w)
 {
-	void *library = *machine ? dlopen("libseccomp.so.2", RTLD_NOW) : NULL;
-	uint32_t (*arch_of)(const char *name), arch;
-	char *(*name_of)(uint32_t arch, int number);
-	struct member_entry names[SYSCALLS_MOST];
+	char name[NAME_SIZE];
+	uint64_t highest = 0;
+	size_t size;
+
+	if (!next_is(l, ":"))
+		return;
+	print_lexer_next(l);
+	if (l->token.kind != TOKEN_STRING || l->token.size + 2 > sizeof name || *n + 2 > NAMES_MOST)
+		return;
+	size = print_unescape(name, l->token.text, l->token.size);
+	for (uint32_t i = 0; i < *n; i++)
+		highest = names[i].low > highest ? names[i].low : highest;
+	names[(*n)++] = (struct member_entry){.name = writer_string(w, name, size)};
+	if (f->name_size != strlen("prev_state") || memcmp(f->name, "prev_state", f->name_size))
+		return;
+	name[size++] = '+';
+	names[(*n)++] =
+		(struct member_entry){writer_string(w, name, size), highest << 1, highest << 1};
+}
+
+/* Declare the names that the print fmt has for the bits of a field:
+ * __print_flags(REC->prev_state & 0xff, "|", { 1, "S" }, { 2, "D" }). */
+static uint32_t field_names_flags(const struct event_format *e, const struct event_field *f,
+				  struct writer *w)
+{
+	size_t size = sizeof flags_call - 1;
+	struct print_lexer l = {.p = print_find(e, NULL, flags_call, size),
+				.end = e->print + e->print_size,
+				.word = 8};
+	struct definition_entry d = {.kind = DEFINITION_BITMASK};
+	struct member_entry names[NAMES_MOST];
 	uint32_t n = 0;
 
-	if (!library)
+	if (!print_of_field(e, flags_call, size, f, &l.p) || !skip_argument(&l) ||
+	    !skip_argument(&l) || !parse_entries(&l, names, &n, w))
 		return 0;
-	*(void **)&arch_of = dlsym(library, "seccomp_arch_resolve_name");
-	*(void **)&name_of = dlsym(library, "seccomp_syscall_resolve_num_arch");
-	arch = arch_of && name_of ? arch_of(arch_name(machine)) : 0;
-	for (int i = 0; arch && i < SYSCALLS_MOST; i++) {
-		char *name = name_of(arch, i);
-
-		if (name)
-			names[n++] = (struct member_entry){writer_text(w, name), (uint64_t)i,
-							   (uint64_t)i};
-		free(name);
-	}
-	dlclose(library);
-	return declare_names(names, n, w, true);
+	add_zero(&l, f, names, &n, w);
+	d.nmembers = n;
+	d.members = names;
+	return n ? writer_definition(w, &d) : 0;
 }
 
 /* --- event format --- */
@@ -771,6 +805,7 @@ void ftrace_events_free(struct ftrace_events *t)
 	for (size_t i = 0; i < t->count; i++)
 		event_format_free(&t->event[i].format);
 	free(t->event);
+	free(t->names);
 }
 
 static enum field_role event_format_role_of(const struct ftrace_event *v,
@@ -784,20 +819,36 @@ static enum field_role event_format_role_of(const struct ftrace_event *v,
 	return event_format_span_is(f->name, f->name_size, "common_pid") ? ROLE_TID : ROLE_NONE;
 }
 
-/* Declare names for the numbers in a field. symbolic: that of field_names_find. 0: there are none.
- */
-static uint32_t event_format_names_of(const struct ftrace_events *t, const struct ftrace_event *v,
-				      const char *symbolic, const struct event_field *f,
-				      struct writer *w)
+static bool is_syscall_number(const struct ftrace_event *v, const struct event_field *f)
 {
-	if (f->where != WHERE_TAIL || f->count || f->common ||
-	    (f->kind != FIELD_UINT && f->kind != FIELD_INT))
-		return 0;
-	if (t->machine && v->system &&
-	    event_format_span_is(v->system, v->system_size, "raw_syscalls") &&
-	    event_format_span_is(f->name, f->name_size, "id"))
-		return field_names_syscalls(t->machine, w);
-	return symbolic ? field_names_symbolic(&v->format, symbolic, f, w) : 0;
+	return v->system && event_format_span_is(v->system, v->system_size, "raw_syscalls") &&
+	       event_format_span_is(f->name, f->name_size, "id");
+}
+
+/* Declare names for the numbers in a field, and make the field an enum where its text is the name
+ * alone. Else the names are those of a number. braces: the print fmt has some, as names are in
+ * braces. */
+static void event_format_set_names(struct ftrace_events *t, const struct ftrace_event *v,
+				   bool braces, const struct event_field *f, struct writer *w,
+				   struct field_entry *e)
+{
+	const char *symbolic =
+		braces ? print_find(&v->format, NULL, symbolic_call, sizeof symbolic_call - 1)
+		       : NULL;
+	bool is_enum;
+
+	if (f->where != WHERE_TAIL || f->count || f->common || f->kind > FIELD_HEX)
+		return;
+	if (symbolic && f->kind != FIELD_HEX)
+		e->definition = field_names_symbolic(&v->format, symbolic, f, w);
+	is_enum = e->definition || is_syscall_number(v, f);
+	if (braces && !e->definition)
+		e->definition = field_names_flags(&v->format, f, w);
+	if (!e->definition)
+		e->definition = kernel_names_of(t->names, w, v->format.name, v->format.name_size,
+						f->name, f->name_size);
+	if (is_enum && e->definition)
+		e->kind = FIELD_ENUM;
 }
 
 int ftrace_events_kinds(struct ftrace_events *t)
@@ -824,27 +875,32 @@ int ftrace_events_kinds(struct ftrace_events *t)
 	return bad ? -1 : 0;
 }
 
-void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
+void ftrace_fields(struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
 		   struct field_entry *fields, struct type_entry *type)
 {
-	const char *symbolic = field_names_find(&v->format);
+	const char *print = v->format.print;
+	/* most formats have no names */
+	bool braces = print && memchr(print, '{', v->format.print_size);
 
+	if (!t->names)
+		t->names = calloc(1, sizeof *t->names);
+	if (t->names)
+		t->names->machine = t->machine;
 	for (size_t i = 0; i < v->format.nfields && i < FTRACE_FIELDS; i++) {
 		const struct event_field *f = &v->format.fields[i];
-		uint32_t names;
+		struct field_entry *e = &fields[type->nfields];
 
 		if (!v->system && !f->common)
 			continue;
-		names = event_format_names_of(t, v, symbolic, f, w);
-		fields[type->nfields++] =
-			(struct field_entry){.name = writer_string(w, f->name, f->name_size),
-					     .type_name = writer_text(w, f->type_name),
-					     .kind = (uint8_t)(names ? FIELD_ENUM : f->kind),
-					     .role = (uint8_t)event_format_role_of(v, f),
-					     .where = (uint8_t)f->where,
-					     .offset = f->offset,
-					     .size = f->element,
-					     .count = f->count,
-					     .definition = names};
+		type->nfields++;
+		*e = (struct field_entry){.name = writer_string(w, f->name, f->name_size),
+					  .type_name = writer_text(w, f->type_name),
+					  .kind = (uint8_t)f->kind,
+					  .role = (uint8_t)event_format_role_of(v, f),
+					  .where = (uint8_t)f->where,
+					  .offset = f->offset,
+					  .size = f->element,
+					  .count = f->count};
+		event_format_set_names(t, v, braces, f, w, e);
 	}
 }

@@ -16,6 +16,7 @@
 #include "common/util/error.h"
 
 struct field_entry;
+struct kernel_names;
 struct type;
 struct type_entry;
 struct writer;
@@ -114,6 +115,7 @@ struct ftrace_events {
 	uint16_t by_id[65536];	    /* 1 + index of the event */
 	struct number_at type, pid; /* of the common fields, equal in all events */
 	const char *machine;	    /* as of uname -m, NULL: not known */
+	struct kernel_names *names; /* NULL: none was looked for */
 };
 
 enum ftrace_added { FTRACE_ADDED, FTRACE_NO_FORMAT, FTRACE_KNOWN, FTRACE_NO_MEMORY };
@@ -135,7 +137,7 @@ enum { FTRACE_FIELDS = 1024 };
 int ftrace_events_kinds(struct ftrace_events *t);
 
 /* Append the fields of an event, at most FTRACE_FIELDS, to those of a type. */
-void ftrace_fields(const struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
+void ftrace_fields(struct ftrace_events *t, const struct ftrace_event *v, struct writer *w,
 		   struct field_entry *fields, struct type_entry *type);
 
 /* Get the event of an id; NULL: there is none. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/formats/softirqs.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/ftrace/print_format.h"
 #include "common/util/u128.h"
 

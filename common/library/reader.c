@@ -357,7 +357,7 @@ static bool take_stack(struct trstream_reader *r, uint32_t stack, struct trstrea
 	return true;
 }
 
-static bool reader_take_field(struct trstream_reader *r, const struct field *f,
+static bool reader_take_field(struct trstream_reader *r, const struct field *f, const char *name,
 			      struct trstream_value *v)
 {
 	struct value_item item;
@@ -365,8 +365,8 @@ static bool reader_take_field(struct trstream_reader *r, const struct field *f,
 
 	if (field_is_stack(f))
 		return take_stack(r, field_stack(&r->in.dictionary, &r->event, f), v);
-	field_get(&r->event, f, 0, &value);
-	field_item(f, &value, &item);
+	field_get(&r->event, f, field_part(f, name).index, &value);
+	field_named_item(&r->event, f, name, &item);
 	if (!reader_take_plain(r, &item, v))
 		return false;
 	if (value.form == FORM_INT || value.form == FORM_UINT) {
@@ -385,7 +385,7 @@ bool trstream_reader_field(struct trstream_reader *r, const char *name, struct t
 
 	*v = (struct trstream_value){.form = TRSTREAM_NONE};
 	if (f)
-		return reader_take_field(r, f, v);
+		return reader_take_field(r, f, name, v);
 	if (!r->has_event || !argument_by_key(d, &r->event, name, &item.value))
 		return false;
 	if (item.value.definition)
@@ -399,7 +399,7 @@ const char *trstream_reader_field_at(struct trstream_reader *r, uint32_t number,
 	*v = (struct trstream_value){.form = TRSTREAM_NONE};
 	if (!r->has_event || number >= r->event.type->nfields)
 		return NULL;
-	reader_take_field(r, &r->event.type->fields[number], v);
+	reader_take_field(r, &r->event.type->fields[number], "", v);
 	return r->event.type->fields[number].name.text;
 }
 

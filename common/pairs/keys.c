@@ -84,8 +84,8 @@ uint64_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells,
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (compared_kind(&a[i]) != compared_kind(&b[i]) || a[i].text != b[i].text ||
-		    (a[i].kind != KEY_TEXT && a[i].value != b[i].value))
+		if (compared_kind(&a[i]) != compared_kind(&b[i]) ||
+		    (a[i].kind == KEY_TEXT ? a[i].text != b[i].text : a[i].value != b[i].value))
 			return false;
 	}
 	return true;
@@ -112,7 +112,7 @@ static void cut_deep_stack(const struct key_texts *t, const char **text, size_t 
 bool key_cell_text(const struct key_texts *t, const struct key_cell *cell, const char **text,
 		   size_t *size)
 {
-	if (cell->kind == KEY_TEXT) {
+	if (cell->kind == KEY_TEXT || (cell->label && intern_size(&t->intern, cell->text))) {
 		*text = intern_data(&t->intern, cell->text);
 		*size = intern_size(&t->intern, cell->text);
 		return true;
@@ -685,14 +685,14 @@ bool event_ref_field(const struct dictionary *d, const struct event *e, const ch
 		     struct field_value *out)
 {
 	const struct field *f = field_find(e->type, name);
-	uint32_t index;
+	struct field_part part;
 	struct value v;
 
 	out->form = FORM_NONE;
 	if (f) {
-		field_element(f, name, &index);
-		field_get(e, f, index, out);
-		if (f->kind == FIELD_ENUM && out->form != FORM_NONE)
+		part = field_part(f, name);
+		field_get(e, f, part.index, out);
+		if ((f->kind == FIELD_ENUM || part.name) && out->form != FORM_NONE)
 			keys_take_label(f->definition, out);
 	} else if (argument_by_key(d, e, name, &v)) {
 		from_value(d, &v, out);
@@ -751,12 +751,29 @@ static bool is_hex(const struct value *v)
 	       (v->tag == VALUE_NUMBER && v->size <= 8 && v->format && strchr("xop", v->format));
 }
 
+/* Add the name of a number to its cell. */
+static int name_number(const struct plain_source *source, struct key_texts *g,
+		       const struct value_item *item, struct key_cell *cell)
+{
+	struct plain_value plain = {.text = ""};
+	struct key_cell name;
+
+	if (!item->definition || !key_is_number(cell))
+		return 0;
+	if ((value_is_named(item) && value_plain(source, item, &plain)) ||
+	    key_text(g, plain.text, plain.number, &name))
+		return -1;
+	cell->text = name.text;
+	cell->label = true;
+	return 0;
+}
+
 /* Make the cell of a value, or of an element of a field. */
 static int item_cell(const struct dictionary *d, struct key_texts *g, const struct event *e,
 		     const struct value_item *item, struct key_cell *cell)
 {
 	struct buffer scratch = {0};
-	const struct plain_source source = {d, &scratch, argument_blobs(e->type)};
+	struct plain_source source = {d, &scratch, argument_blobs(e->type), false};
 	const struct value *v = &item->value;
 	struct plain_value plain;
 	uint64_t bits = v->number, number;
@@ -768,12 +785,14 @@ static int item_cell(const struct dictionary *d, struct key_texts *g, const stru
 		if (v->tag == VALUE_NUMBER && v->size < 8)
 			bits &= (1ull << 8 * v->size) - 1;
 		*cell = (struct key_cell){.kind = KEY_ADDRESS, .value = bits};
-		return 0;
 	}
 	/* a value with children is not a key */
 	if (v->tag == VALUE_ARRAY || v->tag == VALUE_STRUCT || v->tag == VALUE_MISSING)
 		return 0;
-	bad = value_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell);
+	bad = cell->kind == KEY_MISSING &&
+	      (value_plain(&source, item, &plain) || plain_cell_of(g, &plain, cell));
+	source.names = true;
+	bad = bad || name_number(&source, g, item, cell);
 	buffer_free(&scratch);
 	if (cell->kind == KEY_TEXT && item->definition &&
 	    value_integer(v, item->definition, &number, &is_signed)) {
@@ -807,16 +826,12 @@ static int field_cell(const struct dictionary *d, struct key_texts *g, const str
 		      const char *name, struct key_cell *cell)
 {
 	const struct field *f = e ? field_find(e->type, name) : NULL;
-	struct field_value element;
 	struct value_item item;
-	uint32_t index;
 
 	if (!e)
 		return 0;
 	if (f) {
-		field_element(f, name, &index);
-		field_get(e, f, index, &element);
-		field_item(f, &element, &item);
+		field_named_item(e, f, name, &item);
 		return item_cell(d, g, e, &item, cell);
 	}
 	if (!argument_by_key(d, e, name, &item.value))

@@ -49,10 +49,12 @@ enum cell_kind {
 struct key_cell {
 	enum cell_kind kind : 8;
 	/* KEY_TEXT: the label of the number in value; signed, if that is two's complement. No part
-	 * of the key, and not in summaries. */
+	 * of the key, and not in summaries. Of a number of a field with names: text is the
+	 * number's name, which human-readable tables have in its place, or empty; no part of the
+	 * key. */
 	bool label, is_signed;
 	bool single;   /* KEY_REAL: of a float. No part of the key, and not in summaries */
-	uint32_t text; /* KEY_TEXT: from key_text */
+	uint32_t text; /* KEY_TEXT, and a number with a label: from key_text */
 	/* KEY_SIGNED: two's complement. KEY_REAL: the bits of a double; of a float, the one nearest
 	 * to its shortest digits. */
 	uint64_t value;
@@ -73,7 +75,8 @@ void key_texts_free(struct key_texts *t);
 
 /* Make a cell for these bytes, which are copied. Returns 0, or -1 when out of memory. */
 int key_text(struct key_texts *t, const void *data, size_t size, struct key_cell *cell);
-/* Get the text of a cell, valid until the next call; false where the cell is not a text. */
+/* Get the text of a cell, also the name of a number, valid until the next call; false where the
+ * cell has none. */
 bool key_cell_text(const struct key_texts *t, const struct key_cell *cell, const char **text,
 		   size_t *size);
 
@@ -99,6 +102,13 @@ static inline double key_real_value(const struct key_cell *cell)
 
 	memcpy(&real, &cell->value, sizeof real);
 	return real;
+}
+
+/* Test whether machines read a number, whose name, if it has one, is for humans. */
+static inline bool key_is_number(const struct key_cell *cell)
+{
+	return cell->kind == KEY_SIGNED || cell->kind == KEY_UNSIGNED ||
+	       cell->kind == KEY_ADDRESS || cell->kind == KEY_REAL;
 }
 
 /* Hash n cells whose texts are in t. */

@@ -175,14 +175,21 @@ static struct scalar real_scalar(const struct key_cell *cell)
 
 struct scalar condition_scalar(const struct key_texts *g, const struct key_cell *cell, bool path)
 {
+	/* of a number whose field has names: other than any of them */
+	static const struct definition no_names;
 	struct scalar s = {.form = SCALAR_NONE};
 
+	if (cell->label && !key_cell_text(g, cell, &s.text, &s.size)) {
+		s.text = NULL;
+		s.names = &no_names;
+	}
+	s.u = cell->value;
 	switch (cell->kind) {
 	case KEY_MISSING:
 	case KEY_PENDING: return s;
-	case KEY_SIGNED: return (struct scalar){.form = SCALAR_INT, .u = cell->value};
+	case KEY_SIGNED: s.form = SCALAR_INT; return s;
 	case KEY_ADDRESS:
-	case KEY_UNSIGNED: return (struct scalar){.form = SCALAR_UINT, .u = cell->value};
+	case KEY_UNSIGNED: s.form = SCALAR_UINT; return s;
 	case KEY_REAL: return real_scalar(cell);
 	case KEY_TEXT:
 	case KEY_STACK: break;

@@ -27,26 +27,42 @@ static bool has_elements(const struct field *f)
 	       f->kind != FIELD_BITMAP;
 }
 
-bool field_element(const struct field *f, const char *name, uint32_t *index)
+/* Read what follows the field's name: "[N]", ".N" or ".name". false: another text. */
+static bool read_part(const char *text, struct field_part *part)
 {
-	size_t size = f->name.size;
-	uint64_t n;
+	uint64_t index = 0;
+	size_t size = field_index(text, &index), digits;
 
-	*index = 0;
-	/* a field may have such a name itself */
-	if (strnlen(name, size + 1) <= size || memcmp(name, f->name.text, size) != 0 ||
-	    !field_index(name + size, &n))
-		return false;
-	*index = (uint32_t)n;
-	return true;
+	*part = (struct field_part){.name = !strcmp(text, ".name")};
+	if (!size && *text == '.') {
+		digits = strspn(text + 1, "0123456789");
+		size = digits && digits <= 9 ? digits + 1 : 0;
+		index = strtoull(text + 1, NULL, 10);
+	}
+	part->element = size > 0 && !text[size];
+	part->index = part->element ? (uint32_t)index : 0;
+	return part->name || part->element;
 }
 
-static bool is_element(const struct field *f, const char *name, size_t size)
+struct field_part field_part(const struct field *f, const char *name)
 {
-	uint64_t n;
+	struct field_part part = {false};
+	size_t size = f->name.size;
+
+	/* a field may have such a name itself */
+	if (strnlen(name, size + 1) > size && !memcmp(name, f->name.text, size) &&
+	    !read_part(name + size, &part))
+		part = (struct field_part){false};
+	return part;
+}
+
+static bool is_part(const struct field *f, const char *name, size_t size)
+{
+	struct field_part part;
 
 	return f->name.size < size && !memcmp(f->name.text, name, f->name.size) &&
-	       f->name.size + field_index(name + f->name.size, &n) == size && has_elements(f);
+	       read_part(name + f->name.size, &part) &&
+	       (part.name ? field_has_names(f) : has_elements(f));
 }
 
 const struct field *field_find(const struct type *t, const char *name)
@@ -60,10 +76,10 @@ const struct field *field_find(const struct type *t, const char *name)
 	if (!strcmp(name, "message"))
 		return field_by_role(t, ROLE_MESSAGE);
 	size = strlen(name);
-	if (size < 4 || name[size - 1] != ']')
+	if (!strpbrk(name, "[."))
 		return NULL;
 	for (uint32_t i = t->nfields; i--;)
-		if (is_element(&t->fields[i], name, size))
+		if (is_part(&t->fields[i], name, size))
 			return &t->fields[i];
 	return NULL;
 }

@@ -6,6 +6,13 @@
 
 #include "common/stream/event.h"
 
+/* Test whether the numbers of a field have names. */
+static inline bool field_has_names(const struct field *f)
+{
+	return f->definition &&
+	       (f->kind <= FIELD_HEX || f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK);
+}
+
 enum field_form { FORM_NONE, FORM_INT, FORM_UINT, FORM_REAL, FORM_TEXT };
 
 struct field_value {
@@ -23,13 +30,22 @@ struct field_value {
  * is none. */
 size_t field_index(const char *text, uint64_t *index);
 
-/* Find the field of that name, or NULL; "NAME[N]" is element N of the array NAME, from 0. Of
- * several, the last one is found: a CTF event has its own fields after those of its contexts.
- * "message" is also the field with ROLE_MESSAGE, whatever its name. */
+/* Find the field of that name, or NULL; "NAME[N]", or "NAME.N", is element N of the array NAME,
+ * from 0, and "NAME.name" what the number NAME is called. Of several, the last one is found: a CTF
+ * event has its own fields after those of its contexts. "message" is also the field with
+ * ROLE_MESSAGE, whatever its name. */
 const struct field *field_find(const struct type *t, const char *name);
-/* Test whether the name is that of an element of the field; *index: its index, or 0. The field may
- * have another name: conditions find one by its role. */
-bool field_element(const struct field *f, const char *name, uint32_t *index);
+
+/* What of a field a name selects. */
+struct field_part {
+	bool element;	/* one of an array */
+	bool name;	/* of the number */
+	uint32_t index; /* of the element, or 0 */
+};
+
+/* Get what of a field the name selects. The field may have another name: conditions find one by
+ * its role. */
+struct field_part field_part(const struct field *f, const char *name);
 const struct field *field_by_role(const struct type *t, enum field_role role);
 
 /* Read element number index of a field (0 for scalars). A message is read without the newline at

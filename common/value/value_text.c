@@ -315,13 +315,39 @@ static int set_opaque(const struct plain_source *s, const struct value *v, struc
 		       : from_scratch(s, out);
 }
 
+bool value_is_named(const struct value_item *item)
+{
+	const struct definition *d = item->definition;
+	bool is_signed;
+	uint64_t n;
+
+	if (!d || !value_integer(&item->value, d, &n, &is_signed))
+		return false;
+	if (d->kind == DEFINITION_ENUM)
+		return definition_member(d, n) != NULL;
+	for (uint32_t i = 0; d->kind == DEFINITION_BITMASK && i < d->count; i++)
+		if (d->members[i].low ? (n & d->members[i].low) == d->members[i].low : !n)
+			return true;
+	return false;
+}
+
+/* Get the tag of a number, that of a name if it has one. */
+static uint8_t named_tag(const struct value_item *item)
+{
+	uint8_t tag = item->value.tag;
+
+	if (!item->definition || tag == VALUE_ENUM || tag == VALUE_BITMASK || !value_is_named(item))
+		return tag;
+	return item->definition->kind == DEFINITION_ENUM ? VALUE_ENUM : VALUE_BITMASK;
+}
+
 int value_plain(const struct plain_source *s, const struct value_item *item,
 		struct plain_value *out)
 {
 	const struct value *v = &item->value;
 
 	*out = (struct plain_value){.kind = PLAIN_NULL, .number = v->number};
-	switch (v->tag) {
+	switch (s->names ? named_tag(item) : v->tag) {
 	case VALUE_FALSE:
 	case VALUE_TRUE: out->kind = PLAIN_BOOL; break;
 	case VALUE_NEGATIVE: out->kind = PLAIN_INT; break;
@@ -426,6 +452,22 @@ void field_item(const struct field *f, const struct field_value *v, struct value
 		value->bytes = v->text;
 		value->n = v->size;
 	}
+}
+
+void field_named_item(const struct event *e, const struct field *f, const char *name,
+		      struct value_item *item)
+{
+	struct field_part part = field_part(f, name);
+	struct field_value v;
+
+	field_get(e, f, part.index, &v);
+	field_item(f, &v, item);
+	if (!part.name)
+		return;
+	if (value_is_named(item))
+		item->value.tag = named_tag(item);
+	else
+		*item = (struct value_item){.value = {.tag = VALUE_MISSING}};
 }
 
 int stack_frames(const struct dictionary *d, uint32_t stack, struct buffer *locations)

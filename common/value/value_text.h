@@ -180,6 +180,9 @@ VALUE_INLINE int value_walk(const struct value_style *style, void *to, const str
 
 /* Get an element of a field as a value. */
 void field_item(const struct field *f, const struct field_value *v, struct value_item *item);
+/* Get as a value what of a field a name selects, by which field_find found the field. */
+void field_named_item(const struct event *e, const struct field *f, const char *name,
+		      struct value_item *item);
 
 /* Write a field in that style: an array, or its only element. single and small are not used. */
 VALUE_INLINE int field_walk(const struct value_style *style, void *to, const struct event *ev,
@@ -293,7 +296,12 @@ struct plain_source {
 	const struct dictionary *dictionary;
 	struct buffer *scratch; /* buffer of a text, which is valid until the next one */
 	bool blobs;		/* BLOB is data, spelled by its size (argument_blobs); else text */
+	bool names;		/* numbers that have names are spelled by these */
 };
+
+/* Test whether a number has a name: a label, or at least one of its bits, in the definition of its
+ * field. */
+bool value_is_named(const struct value_item *item);
 
 /* Spell the value of a walk, or an element of a field; ARRAY, STRUCT, REPR and MISSING are NULL.
  * -1: out of memory. */

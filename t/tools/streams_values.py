@@ -195,6 +195,19 @@ def bitmask_fields():
 
 
 @good
+def named_numbers():
+    """UINT, INT and HEX with a definition: the value is the number, whose names are for tables and conditions."""
+    def names(words):
+        return words.definition("errors", 1, [("ENOENT", -2)]), words.definition("m", 2, [("A", 1), ("none", 0)])
+
+    data = one_row([lambda e, m: field("i", w.INT, w.FIXED, 0, 1, 2, definition=e),
+                    lambda e, m: field("u", w.UINT, w.FIXED, 2, 1, definition=m),
+                    lambda e, m: field("h", w.HEX, w.FIXED, 3, 1, definition=m)],
+                   fixed=struct.pack("<bbBB", -2, 3, 0, 1), before=names)
+    return data, x(i=[-2, 3], u=0, h="0x1")
+
+
+@good
 def roles():
     """Roles: a field with the role ROW is no argument, one with the role CPU is the CPU of the event."""
     case = Case()

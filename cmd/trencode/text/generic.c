@@ -42,7 +42,7 @@ static void generic_print_time(struct text *out, const struct event *ev)
 static int generic_scalar(void *to, const struct value_item *v)
 {
 	struct text_generic *s = to;
-	const struct plain_source source = {s->dictionary, &s->scratch, true};
+	const struct plain_source source = {s->dictionary, &s->scratch, true, true};
 	struct plain_value plain;
 	uint8_t tag = v->value.tag;
 

@@ -113,22 +113,38 @@ static void test_strings(void)
 	event.tail = NULL;
 }
 
+static bool is_element(const struct field *f, const char *name, uint32_t index)
+{
+	struct field_part part = field_part(f, name);
+
+	return part.element && part.index == index;
+}
+
+static bool is_part(const struct field *f, const char *name)
+{
+	struct field_part part = field_part(f, name);
+
+	return part.element || part.name || part.index;
+}
+
 static void test_find(void)
 {
 	struct field fields[] = {
 		{.name = {"one", 3, 1}, .role = ROLE_CPU},
 		{.name = {"two", 3, 2}, .role = ROLE_MESSAGE},
 	};
-	uint32_t index;
-
 	type.fields = fields;
 	type.nfields = 2;
 	ok(field_find(&type, "two") == &fields[1] && !field_find(&type, "three"), "by name");
-	ok(field_element(&fields[1], "two[7]", &index) && index == 7, "an element by name");
-	ok(!field_element(&fields[1], "two", &index) && !index, "the field itself");
+	ok(is_element(&fields[1], "two[7]", 7) && is_element(&fields[1], "two.7", 7),
+	   "an element by name");
+	ok(field_part(&fields[1], "two.name").name, "the name of its number");
+	ok(!is_part(&fields[1], "two") && !is_part(&fields[1], "two.names") &&
+		   !is_part(&fields[1], "two.7x") && !is_part(&fields[1], "two."),
+	   "the field itself");
 	/* "[7]" is after the end of the name, where that of an element would be */
-	ok(!field_element(&fields[1], "ab\0[7]", &index) && !index, "a shorter name");
-	ok(!field_element(&fields[1], "abc[7]", &index) && !index, "another name");
+	ok(!is_part(&fields[1], "ab\0[7]"), "a shorter name");
+	ok(!is_part(&fields[1], "abc[7]"), "another name");
 	ok(field_by_role(&type, ROLE_CPU) == &fields[0] && !field_by_role(&type, ROLE_TID),
 	   "by role");
 	type.fields = NULL;
