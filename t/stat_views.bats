@@ -129,7 +129,7 @@ draw_tree() {
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trstat -q --tree | head -n 1"
 	assert_output 'count  depth  name'
 	run -0 pipe "trdecode -q '$DATA/perf/zstd.data' | trstat -q --tree | head -n 1"
-	assert_output --regexp '^ *total +total% +self +count +depth +name$'
+	assert_output --regexp '^ *total \[cycles\] +total% +self \[cycles\] +count +depth +name$'
 }
 
 @test "views fit terminals of 80, 100 and 200 columns, of a trace of each source" {

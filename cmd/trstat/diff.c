@@ -618,49 +618,28 @@ static int diff_sort(struct diff *d, const char *list, struct error *e)
  * shift and its significance, then the keys.
  */
 
-enum { GAP = 2, NARROW = 12, OF_TEST = 4 };
+enum { OF_TEST = 4 };
 
 static bool diff_ticks(const struct diff *d)
 {
 	return d->a->ticks || d->b->ticks;
 }
 
-/* All cells but those of the keys, row by row; the first row is the header. */
-struct grid {
-	size_t columns, *width; /* a width of 0: the column is left out */
-	char (*cell)[VALUE_SIZE];
-};
-
-static void put_grid(struct grid *g, size_t row, size_t column, const char *text)
+static void put_text(struct aligned *a, const char *text, enum ink ink)
 {
-	size_t n = format_characters(text, strlen(text));
-
-	snprintf(g->cell[row * g->columns + column], VALUE_SIZE, "%s", text);
-	if (n > g->width[column])
-		g->width[column] = n;
+	aligned_cell(a, text, strlen(text), ink);
 }
 
-/* Leave out the columns that -c does not name, if they are empty in all rows or of single weights.
- */
-static void hide_empty(struct grid *g, size_t rows, const struct query *q,
-		       const struct columns *columns)
+/* Get the ink of a change from a row's verdict. */
+static enum ink diff_ink(const struct diff_row *r)
 {
-	size_t named = g->columns - OF_TEST;
-
-	for (size_t i = 0; rows && q->optional && i < g->columns; i++) {
-		bool empty = i < 2 * q->optional || i >= named;
-
-		for (size_t row = 1; empty && row <= rows; row++)
-			empty = !*g->cell[row * g->columns + i];
-		empty = empty ||
-			(i < 2 * q->optional && column_of_single_weights(&columns->column[i / 2]));
-		if (empty)
-			g->width[i] = 0;
-	}
+	return r->verdict == DIFF_SLOWER   ? INK_WORSE
+	       : r->verdict == DIFF_FASTER ? INK_BETTER
+					   : INK_PLAIN;
 }
 
-static void put_change(struct grid *g, size_t row, size_t at, const struct diff_row *r,
-		       const struct column_value *v, const struct column *column)
+static void put_change(struct aligned *to, const struct diff_row *r, const struct column_value *v,
+		       const struct column *column)
 {
 	const struct column_value *c = &v[CELL_CHANGE];
 	char text[VALUE_SIZE] = "";
@@ -678,71 +657,48 @@ static void put_change(struct grid *g, size_t row, size_t at, const struct diff_
 		snprintf(text, sizeof(text), "%+.1f %%", change);
 	else
 		snprintf(text, sizeof(text), "x %.3g", diff_real_of(&v[CELL_B]) / a);
-	put_grid(g, row, at, text);
+	put_text(to, text, INK_PLAIN);
 }
 
-static void put_shift(struct grid *g, size_t row, size_t at, int128 shift, bool ticks)
+static void put_shift(struct aligned *a, int128 shift, bool ticks)
 {
 	char text[VALUE_SIZE], digits[VALUE_SIZE];
 
 	format_duration(digits, shift, ticks);
 	snprintf(text, sizeof(text), "%s%.46s", shift > 0 ? "+" : "", digits);
-	put_grid(g, row, at, text);
+	put_text(a, text, INK_PLAIN);
 }
 
-static void diff_aligned_put_row(struct grid *g, size_t row, const struct diff *d,
-				 const struct diff_row *r, bool ticks)
+/* Test whether a column is left out of the table unless -c names it. */
+static bool diff_lacks(const struct diff *d, const struct query *q, size_t column)
 {
-	const struct columns *c = d->columns;
-	size_t at = 0;
+	return column < q->optional && d->count &&
+	       column_of_single_weights(&d->columns->column[column]);
+}
 
-	for (size_t i = 0; i < c->printed; i++) {
-		struct column_value v[CELLS_OF_COLUMN];
-		char text[VALUE_SIZE];
+static void put_test(struct aligned *a, const struct diff_row *r, bool ticks)
+{
+	char text[VALUE_SIZE];
 
-		diff_values(d, r, i, v);
-		format_column(text, &c->column[i], v[r->b ? CELL_B : CELL_A], ticks);
-		put_grid(g, row, at++, text);
-		put_change(g, row, at++, r, v, &c->column[i]);
-	}
 	if (r->tested) {
-		char text[VALUE_SIZE];
-
-		put_shift(g, row, at, r->test.shift, ticks);
+		put_shift(a, r->test.shift, ticks);
 		snprintf(text, sizeof(text), "%+.2f", r->test.effect);
-		put_grid(g, row, at + 1, text);
+		put_text(a, text, INK_PLAIN);
 		snprintf(text, sizeof(text), "%.2g", r->p);
-		put_grid(g, row, at + 2, text);
+		put_text(a, text, INK_PLAIN);
+	} else {
+		for (size_t i = 0; i + 1 < OF_TEST; i++)
+			put_text(a, "", INK_PLAIN);
 	}
-	put_grid(g, row, at + 3, diff_verdicts[r->verdict]);
+	put_text(a, diff_verdicts[r->verdict], diff_ink(r));
 }
-
-static void diff_put_header(struct grid *g, const struct columns *c, bool ticks)
-{
-	static const char *const of_test[OF_TEST] = {"shift", "effect", "p", "verdict"};
-	size_t at = 0;
-
-	for (size_t i = 0; i < c->printed; i++) {
-		const struct column *column = &c->column[i];
-		bool unit = column_counts_ticks(column, ticks);
-		char text[VALUE_SIZE];
-
-		snprintf(text, sizeof(text), "%.38s%s", column->name, unit ? " [ticks]" : "");
-		put_grid(g, 0, at++, text);
-		snprintf(text, sizeof(text), "%.38s_change", column->name);
-		put_grid(g, 0, at++, text);
-	}
-	for (size_t i = 0; i < OF_TEST; i++)
-		put_grid(g, 0, at++, of_test[i]);
-}
-
-/* --- the keys --- */
 
 /* Get the text of a row's key, or its number in digits, a buffer of the caller. */
-static const char *diff_key_text(const struct diff *d, const struct query *q, size_t row,
-				 size_t key, char digits[static VALUE_SIZE], size_t *n)
+static const char *diff_key_text(const struct diff *d, const struct query *q,
+				 const struct diff_row *r, size_t key,
+				 char digits[static VALUE_SIZE], size_t *n)
 {
-	const struct key_cell *cell = &groups_cells(&d->groups, d->row[row].group)[key];
+	const struct key_cell *cell = &groups_cells(&d->groups, r->group)[key];
 	const char *p;
 
 	if (groups_cell_text(&d->groups, cell, &p, n))
@@ -753,107 +709,106 @@ static const char *diff_key_text(const struct diff *d, const struct query *q, si
 	return digits;
 }
 
-static void measure_keys(const struct diff *d, const struct query *q, size_t rows, size_t *width)
+static void diff_aligned_put_row(struct aligned *a, const struct diff *d, const struct query *q,
+				 const struct diff_row *r)
 {
-	for (size_t k = 0; k < d->groups.keys; k++) {
-		width[k] = format_characters(q->keys.names[k], strlen(q->keys.names[k]));
-		for (size_t i = 0; i < rows; i++) {
-			char digits[VALUE_SIZE];
-			size_t n;
-			const char *p = diff_key_text(d, q, i, k, digits, &n);
-
-			n = format_characters(p, n);
-			width[k] = n > width[k] ? n : width[k];
-		}
-	}
-}
-
-/* Shorten the last key where the line is too long. */
-static void fit_keys(const struct grid *g, size_t *keys, size_t nkeys, unsigned width)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < g->columns; i++)
-		used += g->width[i] ? g->width[i] + GAP : 0;
-	for (size_t k = 0; k + 1 < nkeys; k++)
-		used += keys[k] + GAP;
-	if (nkeys && width && used + keys[nkeys - 1] > width) {
-		size_t room = width > used + NARROW ? width - used : NARROW;
-
-		keys[nkeys - 1] = room < keys[nkeys - 1] ? room : keys[nkeys - 1];
-	}
-}
-
-static void diff_print_row(const struct grid *g, size_t row, bool keys, struct text *out)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < g->columns; i++) {
-		const char *cell = g->cell[row * g->columns + i];
-		size_t n = format_characters(cell, strlen(cell));
-		bool last = i + 1 == g->columns; /* a verdict: aligned left */
-
-		if (!g->width[i])
-			continue;
-		text_pad(out, ' ', (first ? 0 : GAP) + (last ? 0 : g->width[i] - n));
-		format_elided(out, cell, strlen(cell), SIZE_MAX);
-		if (last && keys)
-			text_pad(out, ' ', g->width[i] - n);
-		first = false;
-	}
-}
-
-static void print_grid(const struct diff *d, const struct query *q, const struct grid *g,
-		       size_t rows, const size_t *width, struct text *out)
-{
-	size_t keys = d->groups.keys;
-
-	for (size_t row = 0; row <= rows && !text_failed(out); row++) {
-		diff_print_row(g, row, keys, out);
-		for (size_t k = 0; k < keys; k++) {
-			char digits[VALUE_SIZE];
-			const char *p = q->keys.names[k];
-			size_t n = strlen(p), shown;
-
-			if (row)
-				p = diff_key_text(d, q, row - 1, k, digits, &n);
-			text_pad(out, ' ', GAP);
-			shown = format_elided(out, p, n, width[k]);
-			if (k + 1 < keys)
-				text_pad(out, ' ', width[k] - shown);
-		}
-		text_char(out, '\n');
-	}
-}
-
-/* Write the first rows as an aligned table, texts elided to width (0: not elided). Returns -1
- * with e filled. */
-static int diff_aligned(const struct diff *d, const struct query *q, size_t rows, unsigned width,
-			struct text *out, struct error *e)
-{
+	const struct columns *c = d->columns;
 	bool ticks = diff_ticks(d);
-	size_t columns = 2 * d->columns->printed + OF_TEST;
-	struct grid g = {.columns = columns,
-			 .width = calloc(columns, sizeof(*g.width)),
-			 .cell = calloc((rows + 1) * columns, sizeof(*g.cell))};
-	size_t *keys = calloc(d->groups.keys + 1, sizeof(*keys));
-	int bad = 0;
+	char text[VALUE_SIZE];
 
-	if (!g.width || !g.cell || !keys) {
-		bad = error_no_memory(e);
-	} else {
-		diff_put_header(&g, d->columns, ticks);
-		for (size_t i = 0; i < rows; i++)
-			diff_aligned_put_row(&g, i + 1, d, &d->row[i], ticks);
-		hide_empty(&g, rows, q, d->columns);
-		measure_keys(d, q, rows, keys);
-		fit_keys(&g, keys, d->groups.keys, width);
-		print_grid(d, q, &g, rows, keys, out);
-		table_put_more(out, d->more ? d->count - rows : 0);
+	for (size_t i = 0; i < c->printed; i++) {
+		struct column_value v[CELLS_OF_COLUMN];
+
+		if (diff_lacks(d, q, i))
+			continue;
+		diff_values(d, r, i, v);
+		format_column(text, &c->column[i], v[r->b ? CELL_B : CELL_A], ticks);
+		put_text(a, text, INK_PLAIN);
+		put_change(a, r, v, &c->column[i]);
 	}
-	free(g.width);
-	free(g.cell);
-	free(keys);
+	put_test(a, r, ticks);
+	for (size_t k = 0; k < d->groups.keys; k++) {
+		size_t n;
+		const char *p = diff_key_text(d, q, r, k, text, &n);
+
+		aligned_cell(a, p, n, INK_PLAIN);
+	}
+}
+
+/* Test whether the rows are sorted by a column, its values or (change) its changes. */
+static bool diff_sorts(const struct diff *d, size_t column, bool change)
+{
+	for (size_t i = 0; i < d->norder; i++) {
+		size_t cell = d->order[i].cell - d->groups.keys;
+
+		if (d->order[i].cell >= d->groups.keys && cell / CELLS_OF_COLUMN == column &&
+		    (cell % CELLS_OF_COLUMN == CELL_CHANGE) == change)
+			return true;
+	}
+	return false;
+}
+
+/* Fill the columns: the values leave a narrow table first, the last ones before the first ones,
+ * then the changes. The first change, what the rows are sorted by, and the verdict remain. */
+static void diff_put_header(struct aligned *a, const struct diff *d, const struct query *q,
+			    char (*names)[VALUE_SIZE])
+{
+	static const struct {
+		const char *name;
+		unsigned leaves;
+	} of_test[OF_TEST] = {{"shift", 850}, {"effect", 950}, {"p", 10}, {"verdict", 0}};
+	const struct columns *c = d->columns;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->printed; i++) {
+		const struct column *column = &c->column[i];
+		unsigned order = i < 400 ? (unsigned)i : 400;
+
+		if (diff_lacks(d, q, i))
+			continue;
+		snprintf(names[i], VALUE_SIZE, "%.38s_change", column->name);
+		a->column[n++] = (struct aligned_column){
+			.name = column->name,
+			.unit = column_heading_unit(column, diff_ticks(d), statistics_event(d->b)),
+			.optional = i < q->optional,
+			.asked = i >= q->usual,
+			.leaves = i && !diff_sorts(d, i, false) ? 500 + order : 0};
+		a->column[n++] = (struct aligned_column){
+			.name = names[i],
+			.optional = i < q->optional,
+			.asked = i >= q->usual,
+			.leaves = i && !diff_sorts(d, i, true) ? 450 - order : 0};
+	}
+	for (size_t i = 0; i < OF_TEST; i++)
+		a->column[n++] = (struct aligned_column){.name = of_test[i].name,
+							 .text = i + 1 == OF_TEST,
+							 .optional = q->optional,
+							 .leaves = of_test[i].leaves};
+	for (size_t k = 0; k < d->groups.keys; k++)
+		a->column[n++] = (struct aligned_column){.name = q->keys.names[k], .text = true};
+	a->columns = n;
+}
+
+/* Write the first rows as an aligned table. Returns -1 with e filled. */
+static int diff_aligned(const struct diff *d, const struct query *q, size_t rows, struct text *out,
+			struct error *e)
+{
+	size_t columns = d->columns->printed;
+	char(*names)[VALUE_SIZE] = calloc(columns + 1, sizeof(*names));
+	struct aligned a;
+	int bad;
+
+	aligned_begin(&a, 2 * columns + OF_TEST + d->groups.keys);
+	a.failed |= !names;
+	a.hint = TABLE_HINT;
+	if (!a.failed)
+		diff_put_header(&a, d, q, names);
+	for (size_t i = 0; i < rows && !a.failed; i++)
+		diff_aligned_put_row(&a, d, q, &d->row[i]);
+	bad = aligned_write(&a, q->settings->screen, out, e);
+	table_put_more(out, d->more ? d->count - rows : 0);
+	aligned_free(&a);
+	free(names);
 	return bad;
 }
 
@@ -996,7 +951,7 @@ static void diff_write_put_row(struct cells *c, const struct diff *d, const stru
 }
 
 /* Write the rows, at most d->limit. Returns -1 with e filled. */
-static int diff_write(const struct diff *d, const struct query *q, unsigned width, struct text *out,
+static int diff_write(const struct diff *d, const struct query *q, struct text *out,
 		      struct error *e)
 {
 	const struct stat_settings *s = q->settings;
@@ -1004,7 +959,7 @@ static int diff_write(const struct diff *d, const struct query *q, unsigned widt
 	struct cells cells;
 
 	if (s->format == TABLE_ALIGNED)
-		return diff_aligned(d, q, rows, width, out, e);
+		return diff_aligned(d, q, rows, out, e);
 	if (s->format == TABLE_SVG)
 		return diff_svg(d, out, e);
 	cells_begin(&cells, out, s->format, (const char *const *)d->names, d->nnames);
@@ -1659,7 +1614,6 @@ static int print_diff(struct stage *stage, const struct diff_input *a, struct di
 		      const char *title)
 {
 	struct text *text = malloc(sizeof(*text));
-	unsigned width = 0;
 	struct error e;
 	int bad;
 
@@ -1669,10 +1623,9 @@ static int print_diff(struct stage *stage, const struct diff_input *a, struct di
 	d->quiet = stage->options->quiet;
 	text_init(text, &stage->output);
 	screen_find(a->settings.screen, &stage->output);
-	width = a->settings.screen->width;
 	d->more = output_is_terminal(&stage->output) && !a->settings.limited;
 	d->limit = d->more && a->settings.format == TABLE_ALIGNED ? TABLE_ROWS : a->settings.limit;
-	bad = diff_write(d, &a->query, width, text, &e) || text_flush(text, &e);
+	bad = diff_write(d, &a->query, text, &e) || text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
 }

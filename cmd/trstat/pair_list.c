@@ -154,64 +154,58 @@ static int pair_list_by_time(const void *x, const void *y)
 	return is_slower(x, y) ? -1 : 1;
 }
 
-static void put_printable(struct text *out, const char *p, size_t n)
-{
-	format_elided(out, p, n, SIZE_MAX);
-}
-
-static void pair_list_put_cell(struct text *out, const char *before, const struct groups *g,
-			       const struct key_cell *cell)
+/* Append a cell, and before it a text, unless it is empty. */
+static int pair_list_put_cell(struct buffer *b, const char *before, const struct groups *g,
+			      const struct key_cell *cell)
 {
 	char value[VALUE_SIZE];
-	const char *p;
+	const char *p = value;
 	size_t n;
 
 	if (cell->kind == KEY_MISSING)
-		return;
-	text_puts(out, before);
-	if (groups_cell_text(g, cell, &p, &n))
-		put_printable(out, p, n);
-	else
-		text_put(out, value, format_key(value, cell));
+		return 0;
+	if (!groups_cell_text(g, cell, &p, &n))
+		n = format_key(value, cell);
+	return buffer_puts(b, before) || buffer_append(b, p, n);
 }
 
 /* Write a line: the time of the event, its name and fields, its thread. Of a call it is the enter
- * or the leave. */
-static void pair_list_put_line(const struct pair_list *l, const struct pair_event *e, bool ticks,
-			       struct text *out)
+ * or the leave. Returns -1 when out of memory. */
+static int pair_list_put_line(struct pair_list *l, const struct pair_event *e, const char *indent,
+			      const struct table *t, struct text *out)
 {
+	struct buffer *b = &l->scratch;
 	char value[VALUE_SIZE];
-
-	text_put(out, value,
-		 format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], ticks));
-	pair_list_put_cell(out,
-			   e->kind == KIND_ENTER   ? "  enter "
+	const char *kind = e->kind == KIND_ENTER   ? "  enter "
 			   : e->kind == KIND_LEAVE ? "  leave "
-						   : "  ",
-			   l->groups, &e->cell[CELL_NAME]);
-	text_char(out, '(');
-	put_printable(out, e->fields, strlen(e->fields));
-	text_char(out, ')');
-	pair_list_put_cell(out, ", thread ", l->groups, &e->cell[CELL_TID]);
-	pair_list_put_cell(out, " ", l->groups, &e->cell[CELL_COMM]);
-	pair_list_put_cell(out, ", cpu ", l->groups, &e->cell[CELL_CPU]);
-	text_char(out, '\n');
+						   : "  ";
+	size_t n = format_key_aligned(value, &l->keys, CELL_TIME, &e->cell[CELL_TIME], t->ticks);
+
+	b->size = 0;
+	if (buffer_puts(b, indent) || buffer_append(b, value, n) ||
+	    pair_list_put_cell(b, kind, l->groups, &e->cell[CELL_NAME]) || buffer_puts(b, "(") ||
+	    buffer_puts(b, e->fields) || buffer_puts(b, ")") ||
+	    pair_list_put_cell(b, ", thread ", l->groups, &e->cell[CELL_TID]) ||
+	    pair_list_put_cell(b, " ", l->groups, &e->cell[CELL_COMM]) ||
+	    pair_list_put_cell(b, ", cpu ", l->groups, &e->cell[CELL_CPU]))
+		return -1;
+	aligned_line(t->screen, out, b);
+	return 0;
 }
 
-static void pair_list_put_people(const struct pair_list *l, const struct pair_instance *i,
-				 bool ticks, struct text *out)
+static int pair_list_put_people(struct pair_list *l, const struct pair_instance *i,
+				const struct table *t, struct text *out)
 {
 	char value[VALUE_SIZE];
 
-	if (l->limit) {
-		format_duration(value, i->time, ticks);
-		text_printf(out, "%s\n    ", value);
-	}
-	pair_list_put_line(l, &i->a, ticks, out);
 	if (!l->limit)
-		return;
-	text_puts(out, "    ");
-	pair_list_put_line(l, &i->b, ticks, out);
+		return pair_list_put_line(l, &i->a, "", t, out);
+	format_duration(value, i->time, t->ticks);
+	text_printf(out, "%s\n", value);
+	return pair_list_put_line(l, &i->a, "    ", t, out) ||
+			       pair_list_put_line(l, &i->b, "    ", t, out)
+		       ? -1
+		       : 0;
 }
 
 static void pair_list_put_cells(struct cells *cells, const struct groups *g,
@@ -248,18 +242,20 @@ static void write_cells(const struct pair_list *l, size_t count, enum table_form
 	cells_end(&cells);
 }
 
-void pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
-		     struct text *out)
+int pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
+		    struct text *out)
 {
 	size_t count = t->limit && t->limit < l->count ? t->limit : l->count;
+	int bad = 0;
 
 	if (l->limit && l->count)
 		qsort(l->instance, l->count, sizeof(*l->instance), pair_list_by_time);
 	if (format != TABLE_ALIGNED) {
 		write_cells(l, count, format, out);
-		return;
+		return 0;
 	}
-	for (size_t i = 0; i < count && !text_failed(out); i++)
-		pair_list_put_people(l, &l->instance[i], t->ticks, out);
+	for (size_t i = 0; i < count && !bad && !text_failed(out); i++)
+		bad = pair_list_put_people(l, &l->instance[i], t, out);
 	table_put_more(out, t->more ? l->count - count : 0);
+	return bad;
 }

@@ -49,8 +49,8 @@ int pair_list_begin(struct pair_list *l, struct dictionary *d, struct groups *g)
 void pair_list_free(struct pair_list *l);
 
 /* Write the first rows of the list, as many as the table's limit allows. */
-void pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
-		     struct text *out);
+int pair_list_write(struct pair_list *l, const struct table *t, enum table_format format,
+		    struct text *out);
 
 /*
  * What a part of a trace does not decide of --pair.

@@ -479,7 +479,9 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
 	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
 	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
-	case VIEW_UNPAIRED: pair_list_write(&q->pair_list, t, s->format, out);
+	case VIEW_UNPAIRED:
+		if (pair_list_write(&q->pair_list, t, s->format, out))
+			return error_no_memory(e);
 	}
 	return 0;
 }
@@ -1742,6 +1744,7 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 					     .last = interval->time + interval->width};
 	t.ticks = st->ticks;
 	t.samples = st->samples.type;
+	t.event = statistics_event(st);
 	t.quiet = stage->options->quiet;
 	choose_order(&t, q, &order);
 	text_init(text, &stage->output);
@@ -2055,8 +2058,10 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	if (!text)
 		return stage_no_memory(stage);
 	text_init(text, &stage->output);
-	slowest_write(l, ticks, q->settings->format, text);
-	bad = text_flush(text, &e);
+	screen_find(q->settings->screen, &stage->output);
+	bad = slowest_write(l, ticks, q->settings->format, q->settings->screen, text)
+		      ? error_no_memory(&e)
+		      : text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
 }

@@ -12,6 +12,7 @@
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
+#include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
@@ -591,54 +592,56 @@ int slowest_finish(struct slowest *s)
 
 /* --- the slowest calls as a list --- */
 
-static void slowest_put(struct text *out, const char *s)
+/* Set the line with the times and the thread of a call. */
+static int slowest_describe(struct buffer *b, const struct slow_call *c, bool ticks)
 {
-	format_elided(out, s, strlen(s), SIZE_MAX);
-}
+	char total[VALUE_SIZE], self[VALUE_SIZE], at[VALUE_SIZE];
+	int bad;
 
-static void put_duration(struct text *out, uint64_t t, bool ticks)
-{
-	char value[VALUE_SIZE];
-
-	text_put(out, value, format_duration(value, t, ticks));
-}
-
-/* Write a line with the times and the thread, one with the call, one with its callers. */
-static void slowest_put_people(const struct slow_call *c, bool ticks, struct text *out)
-{
-	char value[VALUE_SIZE];
-
-	put_duration(out, c->total, ticks);
-	text_puts(out, ", self ");
-	put_duration(out, c->self, ticks);
+	format_duration(total, c->total, ticks);
+	format_duration(self, c->self, ticks);
 	if (ticks)
-		u128_decimal(value, c->start);
+		u128_decimal(at, c->start);
 	else
-		format_time(value, c->start);
-	text_printf(out, ", at %s", value);
+		format_time(at, c->start);
+	b->size = 0;
+	bad = buffer_printf(b, "%s, self %s, at %s", total, self, at);
 	if (c->has & SLOW_TID)
-		text_printf(out, ", thread %d", c->tid);
-	if (*c->comm) {
-		text_char(out, ' ');
-		slowest_put(out, c->comm);
-	}
+		bad |= buffer_printf(b, ", thread %d", c->tid);
+	if (*c->comm)
+		bad |= buffer_printf(b, " %s", c->comm);
 	if (c->has & SLOW_CPU)
-		text_printf(out, ", cpu %d", c->cpu);
-	text_puts(out, c->has & SLOW_UNFINISHED ? ", not returned\n    " : "\n    ");
-	slowest_put(out, c->name);
-	text_char(out, '(');
-	slowest_put(out, c->arguments);
-	text_char(out, ')');
-	if (*c->returned) {
-		text_puts(out, " = ");
-		slowest_put(out, c->returned);
-	}
-	text_char(out, '\n');
-	if (*c->stack) {
-		text_puts(out, "    in ");
-		slowest_put(out, c->stack);
+		bad |= buffer_printf(b, ", cpu %d", c->cpu);
+	if (c->has & SLOW_UNFINISHED)
+		bad |= buffer_puts(b, ", not returned");
+	return bad;
+}
+
+/* Write a line with the times and the thread, one with the call, one with its callers. Returns -1
+ * when out of memory. */
+static int slowest_put_people(struct buffer *b, const struct slow_call *c, bool ticks,
+			      const struct screen *screen, struct text *out)
+{
+	if (slowest_describe(b, c, ticks))
+		return -1;
+	if (screen->width) {
+		aligned_words(out, (const char *)b->data, b->size, screen->width, 4, 0);
 		text_char(out, '\n');
+	} else {
+		aligned_line(screen, out, b);
 	}
+	b->size = 0;
+	if (buffer_printf(b, "    %s(%s)%s%s", c->name, c->arguments, *c->returned ? " = " : "",
+			  c->returned))
+		return -1;
+	aligned_line(screen, out, b);
+	b->size = 0;
+	if (!*c->stack)
+		return 0;
+	if (buffer_printf(b, "    in %s", c->stack))
+		return -1;
+	aligned_line(screen, out, b);
+	return 0;
 }
 
 static void slowest_put_text(struct cells *cells, const char *s)
@@ -665,22 +668,27 @@ static void slowest_put_cells(struct cells *cells, const struct slow_call *c)
 	slowest_put_text(cells, c->stack);
 }
 
-void slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out)
+int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
+		  const struct screen *screen, struct text *out)
 {
 	static const char *const names[] = {"dur",  "self", "time", "end",  "tid", "pid",
 					    "comm", "cpu",  "name", "args", "ret", "stack"};
+	struct buffer line = {0};
 	struct cells cells;
+	int bad = 0;
 
 	if (l->count)
 		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
 	if (format != TABLE_ALIGNED)
 		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
-	for (size_t i = 0; i < l->count && !text_failed(out); i++) {
+	for (size_t i = 0; i < l->count && !bad && !text_failed(out); i++) {
 		if (format == TABLE_ALIGNED)
-			slowest_put_people(&l->call[i], ticks, out);
+			bad = slowest_put_people(&line, &l->call[i], ticks, screen, out);
 		else
 			slowest_put_cells(&cells, &l->call[i]);
 	}
 	if (format != TABLE_ALIGNED)
 		cells_end(&cells);
+	buffer_free(&line);
+	return bad;
 }

@@ -119,6 +119,7 @@ int slowest_finish(struct slowest *s);
 void slowest_forget_calls(struct slowest *s);
 
 /* Write the calls, the slowest first. */
-void slowest_write(struct slow_list *l, bool ticks, enum table_format format, struct text *out);
+int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
+		  const struct screen *screen, struct text *out);
 
 #endif

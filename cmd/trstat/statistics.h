@@ -154,6 +154,13 @@ struct statistics {
 	struct sample_counts samples;
 };
 
+/* Get the name of the event that samples count, for a heading; where type is a key, the rows have
+ * the names. NULL: no samples. */
+static inline const char *statistics_event(const struct statistics *s)
+{
+	return s->samples.typed ? "weight" : s->samples.type;
+}
+
 /* Note that samples of a type were counted. Returns -1 when out of memory. */
 int statistics_note_samples(struct statistics *s, const char *type);
 /* Check that no weights of different types were added. Returns -1 with e filled. */

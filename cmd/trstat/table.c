@@ -612,13 +612,6 @@ bool column_of_single_weights(const struct column *c)
 	       strcmp(c->type->name, "self") != 0 && strcmp(c->type->name, "count") != 0;
 }
 
-bool column_counts_ticks(const struct column *c, bool ticks)
-{
-	enum column_unit unit = column_unit(c);
-
-	return ticks && (unit == UNIT_TIME || (unit == UNIT_DURATION && !c->ns));
-}
-
 void columns_set_weights(struct columns *c, bool ns)
 {
 	c->weights |= !ns;
@@ -1256,12 +1249,12 @@ static void table_put_columns(struct table_layout *l, struct aligned *a,
 		if (table_lacks(t, rows, i))
 			continue;
 		l->shown[l->columns++] = i;
-		a->column[n++] = (struct aligned_column){
-			.name = c->name,
-			.unit = column_counts_ticks(c, t->ticks) ? "ticks" : NULL,
-			.optional = i < t->optional,
-			.asked = i >= t->usual,
-			.leaves = table_leaves(t, i)};
+		a->column[n++] =
+			(struct aligned_column){.name = c->name,
+						.unit = column_heading_unit(c, t->ticks, t->event),
+						.optional = i < t->optional,
+						.asked = i >= t->usual,
+						.leaves = table_leaves(t, i)};
 	}
 	for (int texts = 0; texts < 2; texts++) {
 		for (size_t i = 0; i < t->groups->keys; i++) {
@@ -1306,12 +1299,18 @@ void format_interval(char value[static VALUE_SIZE], const struct interval *i, bo
 	time_t seconds = (time_t)(i->time / 1000000000);
 	struct tm tm;
 
-	if (i->wall && localtime_r(&seconds, &tm))
-		strftime(value, VALUE_SIZE, "%F %T", &tm);
-	else if (ticks)
+	if (i->wall && localtime_r(&seconds, &tm)) {
+		size_t n = strftime(value, VALUE_SIZE, "%F %T", &tm);
+
+		/* intervals that begin in the same second */
+		if (i->width % 1000000000)
+			snprintf(value + n, VALUE_SIZE - n, ".%03" PRIu64,
+				 i->time % 1000000000 / 1000000);
+	} else if (ticks) {
 		u128_decimal(value, i->time);
-	else
+	} else {
 		format_time(value, i->time);
+	}
 }
 
 /* Write the time of an interval above its table. */

@@ -179,7 +179,24 @@ static inline bool column_may_be_time(const struct column *c)
 /* Make all durations weights of samples: plain numbers, such as CPU cycles, or ns. */
 void columns_set_weights(struct columns *c, bool ns);
 /* Test whether values of a column are ticks, where the clock counts ticks. */
-bool column_counts_ticks(const struct column *c, bool ticks);
+static inline bool column_counts_ticks(const struct column *c, bool ticks)
+{
+	enum column_unit unit = column_unit(c);
+
+	return ticks && (unit == UNIT_TIME || (unit == UNIT_DURATION && !c->ns));
+}
+
+/* Get the unit of a column whose numbers show none: ticks, or the event that samples count; else
+ * NULL. */
+static inline const char *column_heading_unit(const struct column *c, bool ticks, const char *event)
+{
+	bool time = c->type->unit == UNIT_DURATION || c->duration;
+
+	if (column_counts_ticks(c, ticks))
+		return "ticks";
+	return time && c->weight && !c->ns && !(c->type->flags & COLUMN_UNIQ) ? event : NULL;
+}
+
 /* Test whether a column is a statistic of single weights of samples, which a table shows only if it
  * is asked for. */
 bool column_of_single_weights(const struct column *c);
@@ -297,6 +314,7 @@ struct table {
 	bool ticks;			 /* the clock counts ticks */
 	bool quiet;			 /* nothing is remarked on */
 	bool samples;			 /* some calls are samples (statistics.c) */
+	const char *event;		 /* that samples count, such as "cycles"; NULL: none */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 };

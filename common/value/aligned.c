@@ -160,6 +160,12 @@ void aligned_words(struct text *out, const char *p, size_t n, size_t width, size
 	}
 }
 
+void aligned_line(const struct screen *s, struct text *out, const struct buffer *line)
+{
+	format_elided(out, (const char *)line->data, line->size, s->width ? s->width : SIZE_MAX);
+	text_char(out, '\n');
+}
+
 /* --- cells --- */
 
 void aligned_begin(struct aligned *a, size_t columns)

@@ -78,6 +78,8 @@ size_t format_characters(const char *p, size_t n);
 /* Write a text in at most width characters, its middle left out if necessary, unprintable
  * characters as '?'. Returns its width. */
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
+/* Write a line, its middle left out where it does not fit the screen. */
+void aligned_line(const struct screen *s, struct text *out, const struct buffer *line);
 /*
  * Write words in lines of at most width characters, 0: in one line. The first line has used
  * characters before the words, the others have indent blanks. A word that is longer than a line
