@@ -217,6 +217,11 @@ struct in_thread {
 	bool numbered; /* the calls overlap: all have numbers */
 };
 
+/* What was looked up last for a key: of 256, by a hash of the key. */
+struct in_memo {
+	uint32_t key[6], numbers[2];
+};
+
 /* The state of decoding one input. */
 struct rows_in {
 	struct input *input;
@@ -250,6 +255,7 @@ struct rows_in {
 	struct intern functions; /* name, file, line, module: number for arguments */
 	struct key_map frames;	 /* locations of frames, by name */
 	struct id_cache lanes;
+	struct in_memo memos[256];
 	struct intern kinds_known, threads_known;
 	struct in_kinds *kinds;
 	size_t nkinds;
@@ -1470,8 +1476,40 @@ static void in_look_cells(struct rows_in *r)
 	}
 }
 
-/* Read the first 8 MiB, or what a pipe gives in a second, and find the types of the fields. */
-static int in_look(struct rows_in *r, struct error *e)
+/* The place of a file that is read beforehand. */
+struct in_look_at {
+	int fd;
+	uint64_t at;
+};
+
+static ssize_t in_look_read(void *ctx, void *to, size_t n, struct error *e)
+{
+	struct in_look_at *l = ctx;
+	ssize_t got = io_read_at(l->fd, to, n, l->at);
+
+	(void)e;
+	l->at += got > 0 ? (uint64_t)got : 0;
+	return got > 0 ? got : 0;
+}
+
+/* Look at the first 8 MiB of a file: they need not be in memory. */
+static int in_look_file(struct rows_in *r, struct error *e)
+{
+	size_t have = r->lines.data.size - r->lines.begin, n;
+	struct in_look_at at = {r->input->fd, (uint64_t)lseek(r->input->fd, 0, SEEK_CUR) - have};
+	struct input_lines look = {.source = {in_look_read, &at}};
+	const char *text;
+	int got = 0;
+
+	while (look.next < IN_LOOK && (got = input_lines_next(&look, r->input, &text, &n, e)) > 0)
+		if (in_split(r, text, n) == IN_SPLIT)
+			in_look_cells(r);
+	input_lines_free(&look);
+	return got < 0 ? -1 : 0;
+}
+
+/* Read the first 8 MiB, or what a pipe gives in a second, and look at their values. */
+static int in_look_pipe(struct rows_in *r, struct error *e)
 {
 	struct input_lines *l = &r->lines;
 	struct pollfd p = {.fd = r->input->fd, .events = POLLIN};
@@ -1501,6 +1539,14 @@ static int in_look(struct rows_in *r, struct error *e)
 		    IN_SPLIT)
 			in_look_cells(r);
 	}
+	return 0;
+}
+
+/* Find the types of the fields by their first values. */
+static int in_look(struct rows_in *r, struct error *e)
+{
+	if (input_is_file(r->input->fd) ? in_look_file(r, e) : in_look_pipe(r, e))
+		return -1;
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		struct in_column *c = &r->columns[i];
 
@@ -1617,13 +1663,33 @@ static bool in_complete(struct rows_in *r)
 	return in_has(r, IN_TIME);
 }
 
+/* Find what was looked up for a key, whose first number says what it is of and is not 0. Returns
+ * its place; *known: it is there. */
+static struct in_memo *in_memo(struct rows_in *r, const uint32_t key[6], bool *known)
+{
+	uint32_t hash = 0;
+	struct in_memo *m;
+
+	for (unsigned i = 0; i < 6; i++)
+		hash = (hash ^ key[i]) * 0x9e3779b1u;
+	m = &r->memos[hash >> 24];
+	*known = !memcmp(m->key, key, sizeof m->key);
+	if (!*known)
+		memcpy(m->key, key, sizeof m->key);
+	return m;
+}
+
 /* Get the number of the row's function for its arguments; 0: out of memory. */
 static uint32_t in_function(struct rows_in *r)
 {
-	uint32_t key[] = {in_text(r, IN_NAME), in_text(r, IN_FILE), in_text(r, IN_MODULE),
-			  in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
+	uint32_t key[6] = {1, in_text(r, IN_NAME), in_text(r, IN_FILE), in_text(r, IN_MODULE),
+			   in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
+	bool known;
+	struct in_memo *m = in_memo(r, key, &known);
 
-	return intern(&r->functions, key, sizeof key) + 1;
+	if (!known)
+		m->numbers[0] = intern(&r->functions, key + 1, 16) + 1;
+	return m->numbers[0];
 }
 
 /* Get the location of the function with all arguments that it has so far; 0: out of memory. */
@@ -1699,9 +1765,13 @@ static int in_convert_values(struct rows_in *r, struct in_record *record, uint32
 /* Set the name and group of the row's type. */
 static int in_record_kinds(struct rows_in *r, struct in_record *record)
 {
-	uint32_t key[] = {in_text(r, IN_TYPE), in_text(r, IN_GROUP)};
+	uint32_t key[6] = {2, in_text(r, IN_TYPE), in_text(r, IN_GROUP)};
+	bool known;
+	struct in_memo *m = in_memo(r, key, &known);
 
-	record->kinds = intern(&r->kinds_known, key, sizeof key);
+	if (!known)
+		m->numbers[0] = intern(&r->kinds_known, key + 1, 8);
+	record->kinds = m->numbers[0];
 	return record->kinds == INTERN_NONE || ARRAY_REACH(r->kinds, r->nkinds, record->kinds) ? -1
 											       : 0;
 }
@@ -1720,13 +1790,23 @@ static int in_place(struct rows_in *r, struct in_record *record)
 	struct {
 		int32_t pid, tid, cpu;
 	} key = {lane.pid, lane.tid, lane.tid > 0 ? -1 : lane.cpu};
+	struct in_memo *m;
+	bool known;
 
 	lane.flags = (in_has(r, IN_CPU) ? LANE_HAS_CPU : 0) |
 		     (in_has(r, IN_TID) ? LANE_HAS_TID : 0) |
 		     (in_has(r, IN_PID) ? LANE_HAS_PID : 0) |
 		     (in_has(r, IN_TID) && in_has(r, IN_PID) ? LANE_PROCESS_TID : 0);
-	record->lane = writer_lane_once(r->w, &r->lanes, &lane);
-	record->thread = intern(&r->threads_known, &key, sizeof key);
+	m = in_memo(r,
+		    (uint32_t[6]){3 | lane.flags << 8, lane.comm, (uint32_t)lane.pid,
+				  (uint32_t)lane.tid, (uint32_t)lane.cpu, 0},
+		    &known);
+	if (!known) {
+		m->numbers[0] = writer_lane_once(r->w, &r->lanes, &lane);
+		m->numbers[1] = intern(&r->threads_known, &key, sizeof key);
+	}
+	record->lane = m->numbers[0];
+	record->thread = m->numbers[1];
 	if (!record->lane || record->thread == INTERN_NONE ||
 	    ARRAY_REACH(r->threads, r->threads_capacity, record->thread))
 		return -1;
