@@ -107,6 +107,8 @@ fail_then() {
 	done
 	fail_each x trstat -q -o x --fail-if 'p99(name == "fib") > 5ms' calls.trs
 	fail_each x trstat -q -o x --pair 'name == "fib" -> name == "fib"' calls.trs
+	printf 'fib # a name\n-> name == "fib" &&\nkind == "leave"' >fib.pair
+	fail_each x trstat -q -o x --pair @fib.pair calls.trs
 	fail_each x trstat -q -o x --diff calls.trs calls.trs
 	trstat -q --partial -o x.sum calls.trs
 	fail_each x trstat -q -o x --merge x.sum x.sum
