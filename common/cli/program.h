@@ -50,8 +50,7 @@ struct option_row {
 /* Rows for a program that prints tables: its option function passes their keys to screen_option. */
 enum { OPTION_WIDTH = 0x8100, OPTION_COLOR };
 #define SCREEN_OPTION_ROWS                                                                         \
-	{OPTION_WIDTH, "width", "N", "fit lines into N characters; 0: any (default in a pipe)",    \
-	 NULL},                                                                                    \
+	{OPTION_WIDTH, "width", "N", "fit lines into N characters; 0: any (as in a pipe)", NULL},  \
 	{                                                                                          \
 		OPTION_COLOR, "color", "[WHEN]", "auto (default: on a terminal), always or never", \
 			"auto always never"                                                        \

@@ -270,6 +270,16 @@ static ssize_t read_expression(const char *name, char *text, struct error *e)
 	return n;
 }
 
+static void free_files(void)
+{
+	while (files) {
+		struct expression_file *f = files;
+
+		files = f->next;
+		free(f);
+	}
+}
+
 const char *expression_text(const char *argument, struct error *e)
 {
 	struct expression_file *f = files, *smaller;
@@ -282,7 +292,8 @@ const char *expression_text(const char *argument, struct error *e)
 	if (f)
 		return f->text;
 	f = malloc(sizeof *f + EXPRESSION_FILE + 2);
-	if (!f) {
+	if (!f || (!files && atexit(free_files))) {
+		free(f);
 		error_no_memory(e);
 		return NULL;
 	}
