@@ -104,6 +104,12 @@ views() {
 	refute_output --partial "$esc"
 	run -0 trstat -q --color -n 1 uftrace.trs
 	assert_output --partial "$esc[1m"
+	# an alarm, on stderr
+	errors trstat --color --fail-if 'count > 1' uftrace.trs >alarm || true
+	run -0 cat alarm
+	assert_output --partial "$esc[1;31mtrstat: count > 1 is true: "
+	errors trstat --fail-if 'count > 1' uftrace.trs >alarm || true
+	run -1 grep "$esc" alarm
 	run -2 trstat --color=red uftrace.trs
 	assert_output --partial "--color takes auto, always or never, not 'red'"
 	# without the sequences the table is the same

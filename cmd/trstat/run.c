@@ -1246,8 +1246,10 @@ static void print_alarm(const struct alarms *all, const struct alarm *a, const s
 	}
 	if (interval)
 		format_interval(when, interval, ticks);
+	screen_alarm(q->settings->screen, true);
 	warn(NULL, NO_OFFSET, "%s%s%s is true: %.*s", interval ? when : "", interval ? ": " : "",
 	     a->text, (int)values.size, values.data ? (const char *)values.data : "");
+	screen_alarm(q->settings->screen, false);
 	buffer_free(&values);
 }
 

@@ -4,9 +4,11 @@
 #include "common/util/screen.h"
 #include "common/util/output.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Get a size that the environment gives, or 0. */
 static unsigned screen_size_of(const char *name)
@@ -22,11 +24,23 @@ static unsigned screen_size_of(const char *name)
 }
 
 /* Test whether colours are shown where --color does not decide. */
-static bool color_expected(const struct output *o)
+static bool color_expected(bool terminal)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	return output_is_terminal(o) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+	return terminal && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void screen_alarm(const struct screen *s, bool begin)
+{
+	bool color = s->when == COLOR_AUTO ? color_expected(isatty(STDERR_FILENO))
+					   : s->when == COLOR_ALWAYS;
+
+	/* messages do not pass through the buffer of stderr */
+	if (color) {
+		fputs(begin ? "\033[1;31m" : "\033[0m", stderr);
+		fflush(stderr);
+	}
 }
 
 void screen_find(struct screen *s, const struct output *o)
@@ -44,5 +58,6 @@ void screen_find(struct screen *s, const struct output *o)
 	}
 	s->width = s->limited ? s->width : width;
 	s->height = height;
-	s->color = s->when == COLOR_AUTO ? color_expected(o) : s->when == COLOR_ALWAYS;
+	s->color = s->when == COLOR_AUTO ? color_expected(output_is_terminal(o))
+					 : s->when == COLOR_ALWAYS;
 }

@@ -29,4 +29,7 @@ struct screen {
  * terminal's own. */
 void screen_find(struct screen *s, const struct output *o);
 
+/* Begin or end the line of an alarm on stderr, where that has colours. */
+void screen_alarm(const struct screen *s, bool begin);
+
 #endif
