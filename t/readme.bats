@@ -65,6 +65,7 @@ setup() {
 	trdecode -q perf.data | trencode -q -t pprof -o profile.pb.gz
 	cp "$DATA/perfetto/state-track.pftrace" trace.pftrace
 	gunzip -c "$DATA/perf/zstd.txt.gz" >script.txt
+	printf 'ts,op\n1,read\n2,write\n4,read\n' >log.csv
 	ln -s trace.dat INPUT
 	sed -n '/^I have a trace/,/^What/s/^    .*  \(trdecode .*\)/\1/p' "$ROOT/README" >commands
 	[ "$(wc -l <commands)" -ge 11 ]
