@@ -24,7 +24,7 @@ same() {
 	for trace; do
 		echo "$trace"
 		ticks=()
-		[[ $trace != *.trace ]] || ticks=(--map time=time:ticks,dur=dur:ticks)
+		[[ $trace != *.trace ]] || ticks=(--map "time=time:ticks,dur=dur:ticks")
 		trdecode -q -o first.trs "$trace" || (($? == 1))
 		again "$format" first.trs "${ticks[@]}"
 		diff "a.$format" "b.$format"
@@ -49,7 +49,7 @@ same() {
 }
 
 @test "csv and tsv: the same but for nested values, with the columns that name what a row is" {
-	columns=(-c +kind,unfinished,group,module,stack,weight)
+	columns=(-c "+kind,unfinished,group,module,stack,weight")
 	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v7-zlib-sched-irq-timer.dat "$DATA"/apitrace/values.trace
 	same tsv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/perf/two.data.gz
 	columns=()
@@ -210,11 +210,11 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	local format n lines events
 	for format in ndjson csv; do
 		for ((n = 1; n < $(wc -c <four.$format); n += 13)); do
-			head -c "$n" four.$format >cut
-			lines=$(($(wc -l <cut) - (format == csv)))
-			trdecode -q -f $format cut >cut.trs 2>/dev/null || (($? <= 2))
+			head -c "$n" four.$format >begin.part
+			lines=$(($(wc -l <begin.part) - (format == csv)))
+			trdecode -q -f $format begin.part >part.trs 2>/dev/null || (($? <= 2))
 			((lines > 0)) || continue
-			events=$(trfilter -q -c true cut.trs) || (($? <= 1))
+			events=$(trfilter -q -c true part.trs) || (($? <= 1))
 			((events >= lines && events <= 2 * lines + 2)) || { echo "$format $n: $events"; return 1; }
 		done
 	done

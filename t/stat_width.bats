@@ -93,7 +93,7 @@ views() {
 	need_terminal
 	local esc=$'\e'
 	run -0 terminal 80 trstat -q -n 1 uftrace.trs
-	assert_output --partial "$esc[1m"
+	assert_output --partial "${esc}[1m"
 	run -0 terminal 80 trstat -q -n 1 --color=never uftrace.trs
 	refute_output --partial "$esc"
 	NO_COLOR=1 run -0 terminal 80 trstat -q -n 1 uftrace.trs
@@ -103,11 +103,11 @@ views() {
 	run -0 trstat -q -n 1 uftrace.trs
 	refute_output --partial "$esc"
 	run -0 trstat -q --color -n 1 uftrace.trs
-	assert_output --partial "$esc[1m"
+	assert_output --partial "${esc}[1m"
 	# an alarm, on stderr
 	errors trstat --color --fail-if 'count > 1' uftrace.trs >alarm || true
 	run -0 cat alarm
-	assert_output --partial "$esc[1;31mtrstat: count > 1 is true: "
+	assert_output --partial "${esc}[1;31mtrstat: count > 1 is true: "
 	errors trstat --fail-if 'count > 1' uftrace.trs >alarm || true
 	run -1 grep "$esc" alarm
 	run -2 trstat --color=red uftrace.trs
