@@ -162,3 +162,11 @@ load lib
 		trdecode -q --info "$trace" | tr -d ' ?\n' | cmp - narrow
 	done <traces
 }
+
+@test "--list: an input that cannot be read has one message, each time" {
+	trdecode -q "$DATA/uftrace/fib" | trstat --partial -o fib.part
+	for _ in {1..20}; do
+		run -2 trdecode --list fib.part
+		assert_output 'trdecode: fib.part: is a summary, no event stream; trstat --merge reads it'
+	done
+}

@@ -1418,7 +1418,9 @@ static void *list_read(void *ctx)
 	struct type_list *l = ctx;
 	char rest[4096];
 	struct block b;
-	int r = reader_open_fd(&l->reader, l->pipe[0], "the decoded stream", NULL, 0);
+	/* a copy: the reader closes what it reads after a failure, while the writer still writes */
+	int r = reader_open_fd(&l->reader, fcntl(l->pipe[0], F_DUPFD_CLOEXEC, 0),
+			       "the decoded stream", NULL, 0);
 
 	l->reader.reads_values = READS_ALL;
 	l->declared = 1;
@@ -1469,6 +1471,7 @@ static void list_free(struct type_list *l)
 	buffer_free(&l->texts);
 	buffer_free(&l->scratch);
 	reader_close(&l->reader);
+	close(l->pipe[0]);
 	free(l);
 }
 
@@ -1637,11 +1640,13 @@ static int print_list(struct type_list *l, struct run *r, int status)
 	struct error e;
 
 	pthread_join(l->thread, NULL);
+	if (status == STATUS_FAILED)
+		return STATUS_FAILED;
 	if (l->failed) {
 		error_no_memory(&e);
 		return run_fail(r->d, &e);
 	}
-	text = status == STATUS_FAILED ? NULL : run_text_begin(r);
+	text = run_text_begin(r);
 	if (!text)
 		return STATUS_FAILED;
 	screen_find(&screen, &r->out);
