@@ -2,8 +2,11 @@
 
 load lib
 
-@test "the types of a trace.dat have the counts of trace-cmd report" {
+setup() {
 	cd "$BATS_TEST_TMPDIR"
+}
+
+@test "the types of a trace.dat have the counts of trace-cmd report" {
 	for name in v7-none-sched-irq-timer i386-v6-busy v6-syscalls; do
 		trace=$RECORDED/trace-cmd/$name
 		trdecode -q --list --json "$trace.dat" >list
@@ -96,7 +99,6 @@ load lib
 }
 
 @test "a list of a stream, of chosen events, and into a file" {
-	cd "$BATS_TEST_TMPDIR"
 	trdecode -q --list "$DATA/uftrace/fib" >direct
 	trdecode -q "$DATA/uftrace/fib" >s
 	diff direct <(trdecode -q --list s)
@@ -112,7 +114,6 @@ load lib
 }
 
 @test "a list of damage has what can be read, and the status; of no trace nothing" {
-	cd "$BATS_TEST_TMPDIR"
 	trdecode -q -o s "$DATA/uftrace/fib"
 	head -c $(($(stat -c %s s) - 5000)) s >short
 	run -1 --separate-stderr trdecode -q --list short
@@ -129,7 +130,6 @@ load lib
 
 @test "--list and --info fit terminals of 80, 100 and 200 columns, of a trace of each source" {
 	need_terminal
-	cd "$BATS_TEST_TMPDIR"
 	for trace in uftrace/fib trace-cmd/v6-fgraph.dat trace-cmd/v7-zstd-instances.dat apitrace/v6.trace \
 		apitrace/feat.profile.txt lttng/v2.6-le64-packed.tar.gz ctf/kinds.tar.gz perf/two.data.gz perf/sched.data.gz \
 		chrome/v8-profile.json.gz perfetto/perf-followers.pftrace; do
