@@ -57,7 +57,7 @@ setup_suite() {
 	quick_python
 	quick_assertions
 
-	ls -A >"$BATS_SUITE_TMPDIR/top"
+	find . -mindepth 1 -maxdepth 1 | sort >"$BATS_SUITE_TMPDIR/top"
 	export RECORDED=$BATS_SUITE_TMPDIR/recorded
 	mkdir "$RECORDED"
 	recordings "$here" | xargs -r -P "$(nproc)" -I ARCHIVE tar -xJf ARCHIVE -C "$RECORDED" || return
@@ -70,7 +70,7 @@ setup_suite() {
 
 # Run once after all tests: no test writes into the folder in which the tests began, the sources.
 teardown_suite() {
-	ls -A | diff "$BATS_SUITE_TMPDIR/top" - || {
+	find . -mindepth 1 -maxdepth 1 | sort | diff "$BATS_SUITE_TMPDIR/top" - || {
 		echo 'a test wrote into the source tree'
 		return 1
 	}
