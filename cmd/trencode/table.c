@@ -1023,14 +1023,22 @@ static bool ndjson_has_mark(const struct event_rows *r, enum row_column c)
 	return row_has(r, c) && (c != ROW_UNFINISHED || r->numbers[c]);
 }
 
+/* Test whether a row has any: that of a call which has returned, or of an instant, has none. */
+static bool ndjson_is_marked(const struct event_rows *r)
+{
+	return r->marks && (row_has(r, ROW_KIND) || ndjson_has_mark(r, ROW_UNFINISHED));
+}
+
 static int ndjson_write_row(struct event_rows *r, struct error *e)
 {
 	struct ndjson *s = (struct ndjson *)r;
 	char *p = text_room(s->out, ROW_COLUMNS * (KEY_ROOM + CELL_ROOM));
 	size_t n = s->rows.ncolumns;
 
-	for (size_t i = 0; i < n + (r->marks ? NDJSON_MARKS : 0); i++) {
-		if (i >= n && !ndjson_has_mark(r, ndjson_marks[i - n]))
+	n += ndjson_is_marked(r) ? NDJSON_MARKS : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i >= s->rows.ncolumns &&
+		    !ndjson_has_mark(r, ndjson_marks[i - s->rows.ncolumns]))
 			continue;
 		p = ndjson_put_cell(s, p, &s->keys[i]);
 		if (!p)

@@ -10,6 +10,7 @@
 
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/summary.h"
+#include "common/util/screen.h"
 #include "t/fuzz/fuzz.h"
 
 static void make(int fd, const uint8_t *data, size_t size)
@@ -32,7 +33,9 @@ static void make(int fd, const uint8_t *data, size_t size)
 static void merge(int in, int out, bool partial)
 {
 	struct common_options options = {.quiet = true};
-	struct stat_settings settings = {.merge = true, .partial = partial, .format = TABLE_TSV};
+	struct screen screen = {0};
+	struct stat_settings settings = {
+		.merge = true, .partial = partial, .format = TABLE_TSV, .screen = &screen};
 	char from[32], to[32], *paths[] = {from}, *argv[] = {(char *)"fuzz", NULL};
 	struct alarms none = {0};
 	struct query q = {0};

@@ -8,6 +8,7 @@
 
 #include "cmd/trstat/run.h"
 #include "common/pairs/keys.h"
+#include "common/util/screen.h"
 
 enum { PIECES = 600 };
 
@@ -36,11 +37,13 @@ static int run(struct stat_settings settings, char **paths, int n, const struct 
 {
 	struct common_options options = {.output = out->name, .quiet = settings.partial};
 	char *argv[] = {(char *)"trstat", NULL};
+	struct screen screen = {0};
 	struct alarms none = {0};
 	struct query q = {0};
 	struct stage stage;
 	struct error e;
 
+	settings.screen = &screen;
 	must(!ftruncate(out->fd, 0) && !lseek(out->fd, 0, SEEK_SET), "output");
 	must(!ftruncate(STDERR_FILENO, 0) && !lseek(STDERR_FILENO, 0, SEEK_SET), "remarks");
 	must(!stage_open(&stage, paths, n, &options), "open");
