@@ -37,8 +37,8 @@ struct stat_settings {
 	const char *keys, *columns, *sort;
 	const char *otherwise; /* default columns of a table; NULL: the usual ones */
 	enum table_format format;
-	uint64_t limit; /* 0: all */
-	bool limited;	/* limit is given */
+	uint64_t limit;	       /* 0: all */
+	bool limited;	       /* limit is given */
 	struct screen *screen; /* the caller's, never NULL */
 	bool bounds, strict, partial, merge;
 	bool empty_ok; /* a condition of --fail-if without a value is false */
