@@ -555,11 +555,12 @@ same() {
 	local release letters
 	for release in 3.16.0 6.1.0; do
 		letters=$([[ $release == 3* ]] && echo Z || echo X)
-		trace x "00000000 0a00 feffffffffffffff 1401 10000000 1e02 0900" <<-END
+		trace x "00000000 0503 0a00 feffffffffffffff 1401 10000000 1e02 0900" <<-END
 			env { domain = "kernel"; kernel_release = "$release"; };
 			clock { name = c; };
 			stream { packet.context := struct { u32 cpu_id; };
 				event.header := struct { integer { size = 8; align = 8; map = clock.c.value; } timestamp; u8 id; }; };
+			event { name = "syscall_entry_read"; id = 3; };
 			event { name = "syscall_exit_read"; id = 0; fields := struct { integer { size = 64; signed = true; } _ret; }; };
 			event { name = "sched_switch"; id = 1; fields := struct { integer { size = 32; signed = true; } _prev_state; }; };
 			event { name = "signal_deliver"; id = 2; fields := struct { u8 _sig; u8 _code; }; };
