@@ -173,7 +173,8 @@ difference() {
 		trstat -q --merge -s name -c $columns diff.sum | sed '1d; s/^ *//; s/  */ /g' | diff table -
 		trstat -q --diff -s name -c total diff.trs diff.trs | awk 'NR > 1 { print $1, $2, $NF }' |
 			diff <(awk '{ print $1, $2, $NF }' table) -
-		trstat -q --tree -c total,self,count diff.trs | sed '1d; s/^ *//; s/  */ /g' | LC_ALL=C sort |
+		trstat -q --tree -c total,self,count diff.trs |
+			sed -E '1d; s/^ *//; s/  */ /g; s/ [| ]*[+]-([a-z]+)$/ \1/' | LC_ALL=C sort |
 			diff <(LC_ALL=C sort tree) -
 		trstat -q --callers f -c total diff.trs | awk 'NR == 2 { print $1, $2 }' |
 			diff <(awk '$NF == "f" { print $1, $2 }' table) -

@@ -152,7 +152,7 @@ sums() {
 
 @test "trstat: weights that are no times are plain numbers; keys without a function count a sample once" {
 	run -0 trstat -q -g comm one.trs
-	assert_line --index 0 --regexp '^ *total +self +count  comm$'
+	assert_line --index 0 --regexp '^ *total \[cycles\] +self \[cycles\] +count  comm$'
 	assert_equal "$(trstat -q -t csv -c count -g type one.trs | tail -1)" cycles,2000
 	trfilter -q 'type == "cpu-clock"' two.trs | trstat -q -c total >out
 	grep -qE ' (ms|s)  f3 ' out
@@ -499,9 +499,9 @@ both() {
 	done
 	# the table has no statistics of single weights, unless -c names them
 	run -0 trstat -q --diff one.trs two.trs -g name,type
-	assert_line --index 0 --regexp '^ *total +total_change +count +count_change +verdict  name +type$'
+	assert_line --index 0 --regexp '^ *total \[weight\] +total_change +count +count_change +verdict  name +type$'
 	run -0 trstat -q --diff one.trs two.trs -g name,type -c p50
-	assert_line --index 0 --regexp 'p50 +p50_change'
+	assert_line --index 0 --regexp 'p50 \[weight\] +p50_change'
 }
 
 @test "trstat --diff of several types: type is a key; a remark on other types, and times are refused" {
