@@ -166,7 +166,7 @@ complete_line() {
 	touch 'some trace.dat'
 	run -0 complete_line trdecode -f u
 	assert_output uftrace
-	run -0 complete_line trdecode --from = st
+	run -0 complete_line trdecode --from = stre
 	assert_output stream
 	run -0 complete_line trstat --output = so
 	assert_output 'some trace.dat'

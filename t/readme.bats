@@ -47,6 +47,7 @@ setup() {
 	ln -s "$DATA/apitrace/threads.trace" app.trace
 	ln -s "$DATA/apitrace/feat.profile.txt" app.profile
 	ln -s "$DATA/perf/zstd.data" perf.data
+	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

@@ -26,6 +26,7 @@
 	F(ndjson)                                                                                  \
 	F(csv)                                                                                     \
 	F(tsv)                                                                                     \
+	F(strace)                                                                                  \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

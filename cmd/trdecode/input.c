@@ -1826,6 +1826,7 @@ enum { PIECE = 64 * 1024 };
 /* Read more bytes after those that are there. */
 static int input_read_more(struct input_lines *l, const struct input *in, struct error *e)
 {
+	size_t piece = l->piece ? l->piece : PIECE;
 	ssize_t got;
 
 	if (!l->begun && !l->source.read) {
@@ -1837,13 +1838,13 @@ static int input_read_more(struct input_lines *l, const struct input *in, struct
 		l->data.size -= l->begin;
 		l->begin = 0;
 	}
-	if (buffer_reserve(&l->data, PIECE))
+	if (buffer_reserve(&l->data, piece))
 		return error_no_memory(e);
 	l->begun = true;
 	if (l->source.read)
-		got = l->source.read(l->source.ctx, l->data.data + l->data.size, PIECE, e);
+		got = l->source.read(l->source.ctx, l->data.data + l->data.size, piece, e);
 	else
-		got = io_read(in->fd, l->data.data + l->data.size, PIECE);
+		got = io_read(in->fd, l->data.data + l->data.size, piece);
 	if (got < 0)
 		return l->source.read ? -1 : error_errno(e, in->name, NO_OFFSET, "cannot read");
 	l->ended = got == 0;

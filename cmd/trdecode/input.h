@@ -123,6 +123,7 @@ struct lines_source {
 /* A text that is read from the beginning of an input. Zero-initialised: nothing was read. */
 struct input_lines {
 	struct lines_source source; /* read NULL: the input */
+	size_t piece;		    /* bytes to read at once; 0: a default */
 	struct buffer data;
 	size_t begin, searched; /* of data: the next line; bytes of it without a newline */
 	uint64_t offset;	/* of the last line in the input */

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,lttng,perf,ring,stat,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -179,6 +179,7 @@ END
 cp "$here"/corpus/chrome/* "$out/chrome"
 cp "$here"/corpus/ftrace/* "$out/ftrace"
 cp "$here"/corpus/glprofile/* "$data"/apitrace/*.profile.txt "$out/glprofile"
+cp "$data"/strace/*.txt "$data"/strace/ff/* "$out/strace"
 printf '%s\0' _ZN3foo3barEv _ZNSt6vectorIiSaIiEE9push_backERKi >"$out/demangle/itanium"
 printf '_RNvC6_123foo3bar' >"$out/demangle/rust-v0"
 printf '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE' >"$out/demangle/rust"

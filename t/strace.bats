@@ -1,0 +1,328 @@
+#!/usr/bin/env bats
+# Logs of strace, ltrace and perf trace: calls, errors and durations by name as t/tools/strace.py and
+# the table of strace -c count them. t/data/strace has logs of small.c with different options.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	LOGS=$DATA/strace
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# by_name FILE...: name, calls, errors, and the time of all calls in ns where all ended
+by_name() {
+	trdecode -q -o a.trs "$@"
+	# signals and ends of processes are of other groups
+	trstat -q -t tsv -g name,group -c count,total -s name a.trs | awk -F '\t' '$2 == "strace" || $2 == ""' >calls
+	trstat -q -t tsv --where 'ret < 0 && ret > -4096' -g name -c count -s name a.trs >failed
+	awk -F '\t' 'FILENAME == "failed" { errors[$1] = $2; next }
+		{ print $1 "\t" $3 "\t" errors[$1] + 0 "\t" $4 }' failed calls
+}
+
+# expected FILE...: the same of the independent program; a call without a result has no time
+expected() {
+	python3 "$ROOT/t/tools/strace.py" "$@" | awk -F '\t' '{ print $1 "\t" $2 "\t" $4 "\t" $5 }'
+}
+
+# same FILE...: compare both. Times are compared where the log has them for all calls of a name.
+same() {
+	expected "$@" >want
+	by_name "$@" >have
+	awk -F '\t' 'FILENAME == "want" { timeless[$1] = $4 == "-"; next }
+		timeless[$1] { $4 = "-" } { print $1 "\t" $2 "\t" $3 "\t" $4 }' want have | diff want -
+}
+
+@test "calls, errors and durations by name, of each set of options" {
+	for log in f-ttt-T-y f-t-T f-yy-Y-ttt-T f-i-n-ttt-T f-k-ttt-T f-C-w-ttt-T f-ns; do
+		same "$LOGS/$log.txt" || fail "$log"
+		[ "$(awk -F '\t' '$4 > 0' want | wc -l)" -ge 5 ] || fail "$log: no durations"
+	done
+	for log in f f-tt f-t f-r f-stderr plain; do
+		same "$LOGS/$log.txt" || fail "$log"
+	done
+	same "$LOGS"/ff/log.*
+	trdecode -q "$LOGS/ff" | trstat -q -t tsv -g name -c count,total -s name >directory
+	trstat -q -t tsv -g name -c count,total -s name a.trs | diff directory -
+}
+
+@test "the table of strace -C has the same calls, errors and times" {
+	trdecode -q "$LOGS/f-C-w-ttt-T.txt" -o a.trs
+	trstat -q -t tsv -g name -c count,total -s name a.trs >calls
+	trstat -q -t tsv --where 'ret < 0 && ret > -4096' -g name -c count a.trs >failed
+	# strace adds some ns to each call, and counts the time to the nearest us
+	python3 "$ROOT/t/tools/strace.py" --table "$LOGS/f-C-w-ttt-T.txt" |
+		awk -F '\t' -v OFS='\t' 'FILENAME == "calls" { n[$1] = $2; total[$1] = $3; next }
+			FILENAME == "failed" { failed[$1] = $2; next }
+			{ rows++; d = $4 * 1000 - total[$1] }
+			$2 != n[$1] || $3 != failed[$1] + 0 || d < -1000 || d > 1000 * $2 { print; bad = 1 }
+			END { exit bad || rows < 20 }' calls failed -
+}
+
+@test "without -T a call that returned at once has no duration" {
+	trdecode -q "$LOGS/f-tt.txt" -o a.trs
+	trstat -q -t tsv -g name,kind -c count,total a.trs >have
+	assert_equal "$(grep '^brk' have)" $'brk\tinstant\t5\t'
+	# the lines of an unfinished call and of its end have both times
+	grep futex "$LOGS/f-tt.txt" | awk '{ split($2, t, ":"); us = t[3] * 1000000 }
+		/unfinished/ { begin = us } /resumed/ { sum += us - begin } END { printf "%.0f\n", sum * 1000 }' >want
+	[ "$(awk -F '\t' '$1 == "futex" && $2 == "call" { print $4 }' have)" -eq "$(cat want)" ]
+	# whole seconds are no time of a call
+	trdecode -q "$LOGS/f-t.txt" | trstat -q -t tsv -g kind -c count,total >have
+	run ! grep '^call' have
+	# without any time the order is that of the lines
+	trdecode -q "$LOGS/f.txt" -o a.trs
+	run -0 trstat -q -n 3 a.trs
+	assert_line --index 0 --regexp '^count  name$'
+}
+
+@test "arguments have the names of the kernel; results, files, errors" {
+	cat >x.txt <<-'END'
+		1796024035.000001 openat(AT_FDCWD</home/a>, "/tmp/b\n\"c\"\1\x41", O_RDWR|O_CREAT, 0644) = 3</tmp/b<c>> <0.000010>
+		1796024035.000021 openat2(5</d (x)>, "/none", {flags=O_RDONLY, mode=0}, 24) = -1 ENOENT (No such file or directory) <0.000001>
+		1796024035.000031 poll([{fd=3</a>, events=POLLIN}, {fd=4}], 2, -1) = 1 ([{fd=3</a>, revents=POLLIN}]) <0.000002>
+		1796024035.000041 write(1</dev/pts/0<char 136:0>>, "), 4) = 5 <0.1>"..., 300) = 300 <0.000003>
+		1796024035.000051 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, -1, 0) = 0x7f30 <0.000004>
+		1796024035.000061 sendto(3<TCP:[1.2.3.4:5->6.7.8.9:80]>, "x", 1, MSG_NOSIGNAL, NULL, 0) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.000005>
+		1796024035.000071 clone(child_stack=NULL, flags=CLONE_VM|SIGCHLD, child_tidptr=0x10) = 77 <0.000006>
+		1796024035.000081 execve("./th", ["./th"], 0x7ffe /* 37 vars */) = 0 <0.000007>
+		1796024035.000091 syscall_0x1f4(0x1, 900719925474099, -7) = -1 ENOSYS (Function not implemented) <0.000008>
+	END
+	run -0 pipe "trdecode -q x.txt | trencode -q -t ndjson | jq -c '[.name, .dur, .args]'"
+	assert_output - <<-'END'
+		["openat",10000,{"dfd":"AT_FDCWD","dfd_path":"/home/a","filename":"/tmp/b\n\"c\"\u0001A","flags":"O_RDWR|O_CREAT","mode":"0644","ret":3,"ret_path":"/tmp/b<c>"}]
+		["openat2",1000,{"dfd":5,"dfd_path":"/d (x)","filename":"/none","how":"{flags=O_RDONLY, mode=0}","usize":24,"ret":-2}]
+		["poll",2000,{"ufds":"[{fd=3</a>, events=POLLIN}, {fd=4}]","nfds":2,"timeout_msecs":-1,"ret":1,"ret_text":"([{fd=3</a>, revents=POLLIN}])"}]
+		["write",3000,{"fd":1,"fd_path":"/dev/pts/0<char 136:0>","buf":"), 4) = 5 <0.1>...","count":300,"ret":300}]
+		["mmap",4000,{"addr":null,"len":8192,"prot":"PROT_READ","flags":"MAP_PRIVATE","fd":-1,"off":0,"ret":"0x7f30"}]
+		["sendto",5000,{"fd":3,"fd_path":"TCP:[1.2.3.4:5->6.7.8.9:80]","buff":"x","len":1,"flags":"MSG_NOSIGNAL","addr":null,"addr_len":0,"ret":-512}]
+		["clone",6000,{"child_stack":null,"flags":"CLONE_VM|SIGCHLD","child_tidptr":"0x10","ret":77}]
+		["execve",7000,{"filename":"./th","argv":"[\"./th\"]","envp":"0x7ffe","ret":0}]
+		["syscall_0x1f4",8000,{"arg1":"0x1","arg2":900719925474099,"arg3":-7,"ret":-38}]
+	END
+	run -0 pipe "trdecode -q x.txt | trfilter 'arg.fd_path =~ \"pts\" && ret == 300' | trstat -q -t tsv -g name -c count"
+	assert_output $'name\tcount\nwrite\t1'
+}
+
+@test "text of the program in a line of strace, on a terminal" {
+	cat >x.txt <<-'END'
+		hello
+		execve("./th", ["./th"], 0x7ffe /* 37 vars */) = 0
+		write(1, "a\nb = 3\n", 8a
+		b = 3
+		)               = 8
+		write(2, "x", 1x)                        = 1
+		clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLDstrace: Process 78 attached
+		, child_tidptr=0x10) = 78
+		[pid    77] wait4(78,  <unfinished ...>
+		some text[pid    78] close(9)                    = -1 EBADF (Bad file descriptor)
+		[pid    78] write(1, "q\n", 2q
+		 <unfinished ...>
+		[pid    77] <... wait4 resumed>NULL, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)
+		[pid    78] <... write resumed>)           = 2
+		[pid    78] exit_group(3)               = ?
+		[pid    78] +++ exited with 3 +++
+		getpid()                                = 77
+		+++ exited with 0 +++
+	END
+	run -0 --separate-stderr trdecode -o a.trs x.txt
+	assert_equal "$stderr" 'trdecode: x.txt: 2 lines of other programs, skipped'
+	# the first thread has the number that strace prints later, and the number is left out at the end
+	run -0 pipe "trencode -q -t ndjson a.trs | jq -c '[.tid, .name, .args]' | sort"
+	assert_output - <<-'END'
+		[77,"clone",{"child_stack":null,"flags":"CLONE_CHILD_SETTID|SIGCHLD","child_tidptr":"0x10","ret":78}]
+		[77,"execve",{"filename":"./th","argv":"[\"./th\"]","envp":"0x7ffe","ret":0}]
+		[77,"exited",{"status":0}]
+		[77,"getpid",{"ret":77}]
+		[77,"wait4",{"upid":78,"stat_addr":null,"options":0,"ru":null,"ret":-512}]
+		[77,"write",{"fd":1,"buf":"a\nb = 3\n","count":8,"ret":8}]
+		[77,"write",{"fd":2,"buf":"x","count":"1x","ret":1}]
+		[78,"close",{"fd":9,"ret":-9}]
+		[78,"exit_group",{"error_code":3}]
+		[78,"exited",{"status":3}]
+		[78,"write",{"fd":1,"buf":"q\n","count":2,"ret":2}]
+	END
+}
+
+@test "times: over midnight, relative, the clock set back, whole seconds" {
+	cat >midnight.txt <<-'END'
+		7 23:59:59.900000 close(1) = 0 <0.000001>
+		7 00:00:00.100000 close(2) = 0 <0.000001>
+		7 23:00:00.000000 close(3) = 0 <0.000001>
+		7 01:00:00.000000 close(4) = 0 <0.000001>
+	END
+	run -0 pipe 'trdecode -q midnight.txt | trencode -q -t csv -c time | sed 1d'
+	assert_output $'86399900000000\n86400100000000\n169200000000000\n176400000000000'
+	printf '%s\n' '7      0.000000 brk(NULL) = 0x1' '8      0.000392 brk(NULL) = 0x1' \
+		'7      1.000008 brk(NULL) = 0x1' >relative.txt
+	run -0 pipe 'trdecode -q relative.txt | trencode -q -t csv -c time | sed 1d'
+	assert_output $'0\n392000\n1000400000'
+	awk '{ sum += $2; print int(sum * 1000000 + 0.5) * 1000 }' "$LOGS/f-r.txt" >want
+	trdecode -q "$LOGS/f-r.txt" | trencode -q -t csv -c time,type | sed 1d | cut -d, -f1 | sort -n >have
+	# each line is the time of an event but unfinished ones, whose end has the time of their begin
+	comm -13 <(sort -u want) <(sort -u have) | diff /dev/null -
+	printf '%s\n' '7 1000000005.000000 read(3, "", 1) = 0 <0.500000>' '7 1000000001.000000 close(3) = 0 <0.000001>' >back.txt
+	run -0 pipe 'trdecode -q back.txt | trencode -q -t csv -c time,dur | sed 1d'
+	assert_output $'1000000005000000000,500000000\n1000000001000000000,1000'
+	# calls of one second follow each other
+	printf '%s\n' '7 10:00:00 close(3) = 0 <0.250000>' '7 10:00:00 read(4,  <unfinished ...>' \
+		'8 10:00:00 close(4) = 0 <0.000001>' '7 10:00:01 <... read resumed>"", 9) = 0 <0.500000>' >second.txt
+	run -0 pipe 'trdecode -q second.txt | trencode -q -t csv -c tid,name,time,dur | sed 1d | sort'
+	assert_output $'7,close,36000000000000,250000000\n7,read,36000250000000,500000000\n8,close,36000000000000,1000'
+	printf '1796024035 brk(NULL) = 0x1\n' >unix.txt
+	run -0 pipe 'trdecode -q unix.txt | trencode -q -t csv -c time | sed 1d'
+	assert_output 1796024035000000000
+}
+
+@test "stacks of -k, addresses of -i, numbers of -n" {
+	python3 "$ROOT/t/tools/strace.py" --folded "$LOGS/f-k-ttt-T.txt" >want
+	[ "$(wc -l <want)" -ge 8 ]
+	trdecode -q "$LOGS/f-k-ttt-T.txt" | trencode -q -t folded | LC_ALL=C sort >have
+	LC_ALL=C sort want | diff - have
+	run -0 pipe "trdecode -q $LOGS/f-k-ttt-T.txt | trstat -q -t tsv -g name,module -c count --where 'name == \"kill\"'"
+	assert_line $'kill\t\t2'
+	sed -nE 's/^([0-9]+) .*\[ *([0-9]+)\] \[0*([0-9a-f]+)\] ([a-z0-9_]+)\(.*/\4 \2 0x\3/p' "$LOGS/f-i-n-ttt-T.txt" | sort >want
+	trdecode -q "$LOGS/f-i-n-ttt-T.txt" | trencode -q -t ndjson |
+		jq -r 'select(.args.nr and (.name | test("^(exited|killed|SIG.*)$") | not)) | "\(.name) \(.args.nr) \(.args.ip)"' | sort >have
+	diff want have
+}
+
+@test "threads: names of -Y, of executed programs, and of children; signals and ends" {
+	trdecode -q -o a.trs "$LOGS/f-yy-Y-ttt-T.txt"
+	sed -nE 's/^([0-9]+)<([^>]*)> .*/\1\t\2/p' "$LOGS/f-yy-Y-ttt-T.txt" | sort -u >want
+	trstat -q -t tsv -g tid,comm -c count a.trs | sed 1d | cut -f1,2 | sort -u | diff want -
+	trdecode -q -o a.trs "$LOGS/f-ttt-T-y.txt"
+	tid=$(awk '{ print $1; exit }' "$LOGS/f-ttt-T-y.txt")
+	# two threads of the process, and two children
+	trstat -q -t tsv -g tid,pid,comm -c count a.trs | sed 1d | cut -f1-3 | sort >have
+	[ "$(awk -F '\t' -v p="$tid" '$2 == p && $3 == "small"' have | wc -l)" -eq 3 ]
+	[ "$(awk -F '\t' '$1 == $2 && $3 == "small"' have | wc -l)" -eq 3 ]
+	grep -oE -- '(--- SIG[A-Z0-9]+|\+\+\+ (exited with [0-9]+|killed by SIG[A-Z]+))' "$LOGS/f-ttt-T-y.txt" |
+		sed -E 's/--- //; s/\+\+\+ //; s/ with / /; s/ by / /' | sort >want
+	trencode -q -t ndjson a.trs | jq -r 'select(.name | test("SIG|exited|killed")) |
+		if .name == "exited" then "exited \(.args.status)" elif .name == "killed" then "killed \(.args.signal)" else .name end' |
+		sort | diff want -
+	run -0 pipe "trfilter 'arg.si_code == \"CLD_KILLED\"' a.trs | trstat -q -t tsv -g name -c count"
+	assert_output $'name\tcount\nSIGCHLD\t1'
+	# a thread executes a program: it has the number of the process from there on
+	cat >exec.txt <<-'END'
+		7 1000000001.000000 pause( <unfinished ...>
+		8 1000000001.000001 execve("/bin/true", ["true"], 0x7ffe /* 3 vars */ <unfinished ...>
+		7 1000000001.000010 <... pause resumed>) = ?
+		7 1000000001.000011 +++ superseded by execve in pid 8 +++
+		7 1000000001.000012 <... execve resumed>) = 0 <0.000009>
+		7 1000000001.000020 brk(NULL) = 0x1 <0.000001>
+		7 1000000001.000030 +++ exited with 0 +++
+	END
+	run -0 --separate-stderr pipe 'trdecode exec.txt | trstat -t tsv -g name,kind,comm -c count,total'
+	assert_equal "$stderr" ''
+	assert_line $'execve\tcall\t\t1\t9000'
+	assert_line $'brk\tcall\ttrue\t1\t1000'
+	assert_line $'pause\tcall\t\t1\t10000'
+}
+
+@test "ltrace: library calls nest" {
+	# calls, as their lines have them, and the sum of the durations
+	sed -nE 's/^[0-9]+ [0-9.]+ ([a-z_]+)\(.*/\1/p' "$LOGS/ltrace.txt" | sort | uniq -c | awk '{ print $2 "\t" $1 }' >want
+	trdecode -q -o a.trs "$LOGS/ltrace.txt"
+	trstat -q -t tsv -g name -c count -s name --where 'group != "signal" && group != "process"' a.trs | sed 1d | sort | diff want -
+	# fork returns in the child, too
+	grep -v 'fork resumed.* = 0 ' "$LOGS/ltrace.txt" | grep -oE '<[0-9.]+>$' | tr -d '<>.' | awk '{ sum += $1 } END { print sum * 1000 }' >want
+	# those that did not return have no duration
+	trencode -q -t ndjson a.trs | jq -s 'map(select(.args.ret != null or .name == "usleep") | .dur // 0) | add' >have
+	diff want have
+	cat >nested.txt <<-'END'
+		7 1000000001.000000 qsort(0x1, 2, 8, 0x2 <unfinished ...>
+		7 1000000001.000010 strcmp("a", "b") = -1 <0.000005>
+		7 1000000001.000020 libc.so.6->malloc(32) = 0x55 <0.000004>
+		7 1000000001.000030 <... qsort resumed> ) = <void> <0.000031>
+		7 1000000001.000040 putchar('(', 1) = 40 <0.000001>
+	END
+	run -0 pipe 'trdecode nested.txt | trencode -q -t csv -c name,depth,dur,self | sed 1d | sort'
+	assert_output - <<-'END'
+		libc.so.6->malloc,1,4000,4000
+		putchar,0,1000,1000
+		qsort,0,31000,22000
+		strcmp,1,5000,5000
+	END
+}
+
+@test "perf trace: calls, durations, names of arguments, interrupted calls" {
+	awk '/ms\): / { d = $0; sub(/^[^(]*\( */, "", d); sub(/ ms.*/, "", d)
+			name = $0; sub(/^.*\[continued\]: /, "", name); sub(/^.*ms\): [^ ]* /, "", name); sub(/\(.*/, "", name)
+			if (d + 0 < 1000000) { sum[name] += d * 1000; n[name]++ } }
+		END { for (name in sum) printf "%s\t%d\t%.0f\n", name, n[name], sum[name] * 1000 }' "$LOGS/perf-trace.txt" | sort >want
+	[ "$(wc -l <want)" -ge 15 ]
+	trdecode -q -o a.trs "$LOGS/perf-trace.txt"
+	trencode -q -t ndjson a.trs | jq -r 'select(.dur and .args.ret != null) | [.name, .dur] | @tsv' |
+		awk -F '\t' '{ sum[$1] += $2; n[$1]++ } END { for (name in sum) print name "\t" n[name] "\t" sum[name] }' | sort | diff want -
+	run -0 pipe "trencode -q -t ndjson a.trs | jq -c 'select(.name == \"write\") | [.comm, .args]'"
+	assert_output '["small",{"fd":1,"fd_path":"/dev/null","buf":"0x48c02a","count":8,"ret":8}]'
+}
+
+@test "the table of strace -c is no log; --info, --list, -f" {
+	run -2 trdecode -o a.trs "$LOGS/f-c-w.txt"
+	assert_output --partial 'this is the table of strace -c, not a log: record with strace -f -ttt -T -o FILE'
+	run -0 trdecode --info "$LOGS/f-ttt-T-y.txt"
+	assert_line --regexp '^format +strace$'
+	assert_line --regexp '^times +since 1970$'
+	assert_line --regexp '^durations +yes$'
+	assert_line --regexp '^threads +5$'
+	assert_line --regexp "^calls +$(expected "$LOGS/f-ttt-T-y.txt" | awk -F '\t' '{ n += $2 } END { print n }')\$"
+	run -0 trdecode --info "$LOGS/ff"
+	assert_line --regexp '^logs +5$'
+	run -0 trdecode --list "$LOGS/f-ttt-T-y.txt"
+	assert_line --regexp '^ +2 .* instant +signal +SIGCHLD$'
+	assert_line --regexp 'arg.filename +text +"./small"'
+	# other text is none, unless -f says so
+	printf 'int main(void)\n{\n\treturn f(1);\n}\n' >other
+	run -2 trdecode -o a.trs other
+	run -1 trdecode -f strace -o a.trs other
+	# in a pipe the events of a line show before the next one comes
+	run -0 timeout 3 head -n 1 < <({
+		echo '1796024035.000001 brk(NULL) = 0x1 <0.000010>'
+		sleep 6
+	} | trdecode -q | trencode -q -t ndjson)
+	assert_output --partial '"name":"brk"'
+}
+
+@test "damage: a log cut at any byte, and any changed byte" {
+	head -c 1500 "$LOGS/f-ttt-T-y.txt" >log
+	for ((n = 1; n < 1500; n += 7)); do
+		head -c "$n" log >cut
+		run trdecode -f strace -o a.trs cut
+		[ "$status" -eq "$(tail -c 1 cut | grep -c .)" ] || fail "$n: status $status"
+	done
+	run -1 --separate-stderr trdecode -o a.trs cut
+	assert_equal "$stderr" "trdecode: cut: 0x$(printf %x "$(head -c 1499 log | awk '{ at += length($0) + 1; last = length($0) + 1 } END { print at - last }')"): the last line is cut"
+	# one changed character costs its line, and is reported
+	sed '5s/^./x/; 9s/ = /   /' "$LOGS/f-ttt-T-y.txt" >changed
+	run -1 --separate-stderr trdecode -o a.trs changed
+	offset() { printf '0x%x' "$(head -n $(($1 - 1)) changed | wc -c)"; }
+	assert_equal "$stderr" "trdecode: changed: $(offset 5): not a line of strace
+trdecode: changed: $(offset 9): a call without its end: other text interrupts the line
+trdecode: changed: 1 line of other programs, skipped"
+	[ "$(trstat -q -t tsv -g name -c count a.trs 2>err | awk -F '\t' 'NR > 1 { n += $2 } END { print n }')" -eq \
+		"$(($(trdecode -q "$LOGS/f-ttt-T-y.txt" | trstat -q -t tsv -g name -c count | awk -F '\t' 'NR > 1 { n += $2 } END { print n }') - 2))" ]
+}
+
+@test "logs of strace 4: blanks in marks, no numbers before names" {
+	cat >x.txt <<-'END'
+		[pid  7] 10:00:00.000001 read(3,  <unfinished ...>
+		[pid  8] 10:00:00.000002 close(3)          = 0 <0.000001>
+		[pid  7] 10:00:00.000003 <... read resumed> "abc", 10) = 3 <0.000002>
+		[pid  7] 10:00:00.000010 --- {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=8, si_status=0, si_utime=0, si_stime=0} (Child exited) ---
+		[pid  7] 10:00:00.000011 --- SIGCHLD (Child exited) @ 0 (0) ---
+		[pid  7] 10:00:00.000012 fcntl64(3, F_GETFL) = 0x2 (flags O_RDWR) <0.000001>
+		Process 9 detached
+	END
+	run -0 --separate-stderr pipe "trdecode x.txt | trencode -q -t ndjson | jq -c '[.tid, .name, .dur, .args]' | sort"
+	assert_output - <<-'END'
+		[7,"SIGCHLD",null,null]
+		[7,"SIGCHLD",null,{"si_signo":"SIGCHLD","si_code":"CLD_EXITED","si_pid":8,"si_status":0,"si_utime":0,"si_stime":0}]
+		[7,"fcntl64",1000,{"arg1":3,"arg2":"F_GETFL","ret":"0x2"}]
+		[7,"read",2000,{"fd":3,"buf":"abc","count":10,"ret":3}]
+		[8,"close",1000,{"fd":3,"ret":0}]
+	END
+}
