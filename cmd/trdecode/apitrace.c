@@ -13,7 +13,6 @@
 #include "cmd/trdecode/glprofile.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/calls/open_calls.h"
 #include "common/cli/program.h"
 #include "common/formats/apitrace.h"

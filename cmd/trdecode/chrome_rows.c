@@ -8,7 +8,6 @@
 
 #include "cmd/trdecode/chrome.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"

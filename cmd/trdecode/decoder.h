@@ -130,6 +130,10 @@ struct decoder {
 	void (*close)(struct input *in);
 };
 
+/* Declare a type that no row may have, unless --type excludes it, and a location of such rows (0:
+ * none). l, that of struct decoding, may be NULL. Returns 0, or -1 with writer.error filled. */
+int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location);
+
 /* Report that the input is damaged: print a line on stderr (only the first ones), and set END
  * and the exit status. */
 void input_damage(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)

@@ -12,7 +12,6 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/util/intern.h"
 #include "common/util/u128.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/util/text_span.h"
 
 /* --- the rows of the calls of a profile --- */

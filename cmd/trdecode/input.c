@@ -33,7 +33,6 @@
 
 #include "cmd/trdecode/bid.h"
 #include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/cli/program.h"
 #include "common/formats/apitrace.h"
 #include "common/stream/reader.h"

@@ -11,7 +11,6 @@
 #include <zlib.h>
 
 #include "cmd/trdecode/kernel_text.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/ftrace/kernel_names.h"
 #include "common/util/output.h"
 

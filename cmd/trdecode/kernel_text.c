@@ -7,7 +7,6 @@
  * flags.
  */
 #include "cmd/trdecode/atrace.h"
-#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/kernel_text.h"
 
 #include <ctype.h>

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/util/heap.h"
 #include "common/util/u128.h"
 

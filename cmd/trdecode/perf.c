@@ -25,7 +25,6 @@
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/perf_records.h"
 #include "cmd/trdecode/perf_unwind.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/formats/perf.h"
 #include "common/formats/tracecmd.h"
 #include "common/ftrace/event_format.h"

@@ -5,7 +5,6 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/util/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"

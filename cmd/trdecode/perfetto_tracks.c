@@ -16,7 +16,6 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto.h"
 #include "cmd/trdecode/perfetto_tables.h"
-#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"

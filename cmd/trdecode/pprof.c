@@ -7,7 +7,6 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
 #include "common/util/intern.h"

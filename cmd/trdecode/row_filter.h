@@ -92,9 +92,6 @@ static inline bool row_filter_tid(const struct row_filter *l, int64_t tid)
 
 /* Have the writer refuse rows that are not wanted. Called before begin of any decoder. */
 void row_filter_begin(struct row_filter *l, struct writer *w);
-/* Declare a type that no row may have, unless --type excludes it, and a location of such rows (0:
- * none). l may be NULL. Returns 0, or -1 with writer.error filled. */
-int row_filter_announce(struct row_filter *l, uint32_t type, uint32_t location);
 /* Write the last times of threads with refused rows. Called when all rows are written. Returns
  * 0, or -1 with writer.error filled. */
 int row_filter_end(struct row_filter *l);

@@ -2,7 +2,6 @@
  * rows.c - what decoders share: arguments, calls with a duration, rows that wait
  */
 #include "cmd/trdecode/input_tree.h"
-#include "cmd/trdecode/row_filter.h"
 #include "cmd/trdecode/rows.h"
 
 #include <stdio.h>

@@ -9,7 +9,6 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
-#include "cmd/trdecode/row_filter.h"
 #include "common/util/text_span.h"
 #include "cmd/trdecode/uftrace.h"
 #include "cmd/trdecode/uftrace_args.h"
