@@ -5,8 +5,16 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-static void on_usr1(int n) { (void)n; }
-static void *work(void *us) { for (int i = 0; i < 2; i++) usleep((unsigned)(long)us); return NULL; }
+static void on_usr1(int n)
+{
+	(void)n;
+}
+static void *work(void *us)
+{
+	for (int i = 0; i < 2; i++)
+		usleep((unsigned)(long)us);
+	return NULL;
+}
 int main(void)
 {
 	pthread_t a, b;
@@ -24,10 +32,17 @@ int main(void)
 	pthread_join(a, NULL);
 	pthread_join(b, NULL);
 	pid_t p = fork();
-	if (!p) { usleep(1000); close(99); _exit(3); }
+	if (!p) {
+		usleep(1000);
+		close(99);
+		_exit(3);
+	}
 	waitpid(p, &status, 0);
 	p = fork();
-	if (!p) { execl("/none", "none", (char *)0); pause(); }
+	if (!p) {
+		execl("/none", "none", (char *)0);
+		pause();
+	}
 	usleep(2000);
 	kill(p, SIGKILL);
 	waitpid(p, &status, 0);
