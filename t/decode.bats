@@ -545,10 +545,10 @@ good() {
 	# other programs say how
 	gzip -c saved.trs >packed
 	run -2 errors trfilter -c 1 packed
-	assert_output 'trfilter: packed: is compressed; unpack it first: zcat packed | trfilter'
+	assert_output 'trfilter: packed: is compressed; if it is a stream: zcat packed | trfilter -c 1; if it is a trace: trdecode packed | trsym | trfilter -c 1'
 	zstd -qc saved.trs >packed
 	run -2 errors trstat packed
-	assert_output 'trstat: packed: is compressed; unpack it first: zstdcat packed | trstat'
+	assert_output 'trstat: packed: is compressed; if it is a stream: zstdcat packed | trstat; if it is a trace: trdecode packed | trsym | trstat'
 }
 
 @test "what is unpacked is not stored: gigabytes in a small file are refused at once" {

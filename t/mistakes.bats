@@ -577,6 +577,9 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 
 @test "a program that is given a trace prints the pipe to type, which works" {
 	cp app.trace "it's a trace"
+	cp app.trace ./-app.trace
+	gzip -c app.trace >"app of today.gz"
+	gzip -c fib.trs >./-fib.gz
 	# a command, @, and the pipe of the message, which is run
 	while IFS='@' read -r command pipe; do
 		run -2 errors bash -o pipefail -c "{ $command; } >printed"
@@ -595,7 +598,17 @@ trstat: $(trfilter -c 'type == "sched_switch"' sched.trs) ends of pairs without 
 		trfilter -c 'name =~ "it'"'"'s" || 1' fib@trdecode fib | trsym | trfilter -c 'name =~ "it'\''s" || 1'
 		trfilter -c --between 1 'tid > 1' 1 fib@trdecode fib | trsym | trfilter -c --between 1 'tid > 1' 1
 		trsym -l fib@trdecode fib | trsym -l
+		trstat -- -app.trace@trdecode -- -app.trace | trsym | trstat --
 	X
+	# what is compressed may be either
+	run -2 errors trstat -n 1 "app of today.gz"
+	assert_output "trstat: app of today.gz: is compressed; if it is a stream: zcat 'app of today.gz' | trstat -n 1; if it is a trace: trdecode 'app of today.gz' | trsym | trstat -n 1"
+	run -0 bash -o pipefail -c "${output##*trace: }"
+	assert_line --index 0 --regexp 'count.*name'
+	run -2 errors trstat -n 1 -- -fib.gz
+	[[ $output =~ 'a stream: '(.*)'; if' ]]
+	run -0 bash -o pipefail -c "${BASH_REMATCH[1]}"
+	assert_line --index 0 --regexp 'count.*name'
 	run -2 errors bash -c 'trstat --tree <app.trace'
 	assert_output 'trstat: <stdin>: is not an event stream; if it is a trace: trdecode | trsym | trstat --tree'
 	# of two inputs, with a key that a stream must not have, and of what is no command of one line

@@ -180,6 +180,9 @@ fields() {
 	printf 'kind == "enter" &&\nname == "fib"' >from.expr
 	printf '# the end\nkind == "leave"\n' >to.expr
 	assert_equal "$(trfilter -q -c --between @from.expr @to.expr 1 s.trs)" "$(trfilter -q -c --between 'kind == "enter" && name == "fib"' 'kind == "leave"' 1 s.trs)"
+	# an editor may begin a text with a mark of its byte order
+	printf '\xef\xbb\xbf%s\r\n' 'name == "fib"' >marked.expr
+	assert_equal "$(trfilter -c @marked.expr s.trs)" "$(trfilter -c 'name == "fib"' s.trs)"
 	# alarms and pairs; an expression of --where is joined with the alarm's
 	printf 'count(name == "fib") # calls\n > 10' >alarm.expr
 	run -3 --separate-stderr trstat --fail-if @alarm.expr s.trs
@@ -228,6 +231,8 @@ fields() {
 		trfilter -c %. s.trs@expression in .: cannot read: Is a directory
 		trfilter -c %/dev/zero s.trs@expression in /dev/zero: is longer than 1048576 bytes
 	X
+	run -2 --separate-stderr trfilter -c 'ñame == 1' s.trs
+	assert_equal "$stderr" "trfilter: expression, column 1: unexpected 'ñ'"
 	run -2 --separate-stderr trfilter -c $'dur > 1ms &&\n name = 3' s.trs
 	assert_equal "$stderr" "trfilter: expression, line 2, column 7: '=' is not a comparison: use '=='"
 }

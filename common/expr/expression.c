@@ -15,6 +15,7 @@
 #include "common/util/buffer.h"
 #include "common/util/output.h"
 #include "common/util/pattern.h"
+#include "common/util/text.h"
 #include "common/util/u128.h"
 #include "common/value/scalar.h"
 #include "common/value/units.h"
@@ -223,7 +224,10 @@ int lexer_error(struct lexer *l, size_t column, const char *fmt, ...)
 
 /* --- expressions in files --- */
 
-enum { EXPRESSION_FILE = 1 << 20 }; /* bytes that a file may have */
+enum {
+	EXPRESSION_FILE = 1 << 20, /* bytes that a file may have */
+	BYTE_ORDER_MARK = 3	   /* bytes before the text, of some editors */
+};
 
 /* A file that was read. */
 static struct expression_file {
@@ -267,6 +271,8 @@ static ssize_t read_expression(const char *name, char *text, struct error *e)
 				 EXPRESSION_FILE);
 	if (n >= 0 && memchr(text, 0, (size_t)n))
 		return error_set(e, NULL, NO_OFFSET, "expression in %.200s: is not a text", name);
+	if (n >= BYTE_ORDER_MARK && !memcmp(text, "\xef\xbb\xbf", BYTE_ORDER_MARK))
+		memmove(text, text + BYTE_ORDER_MARK, (size_t)(n -= BYTE_ORDER_MARK));
 	return n;
 }
 
@@ -604,9 +610,10 @@ static const struct {
 static int read_sign(struct lexer *l, bool operand)
 {
 	const char *p = l->text + l->at;
+	size_t n;
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		size_t n = strlen(signs[i].text);
+		n = strlen(signs[i].text);
 
 		if (!strncmp(p, signs[i].text, n) &&
 		    !(operand && signs[i].kind == TOKEN_NO_MATCH)) {
@@ -617,7 +624,8 @@ static int read_sign(struct lexer *l, bool operand)
 	}
 	if (*p == '=')
 		return lexer_error(l, l->token.column, "'=' is not a comparison: use '=='");
-	return lexer_error(l, l->token.column, "unexpected '%c'", *p);
+	n = utf8_length(p, strlen(p));
+	return lexer_error(l, l->token.column, "unexpected '%.*s'", (int)(n ? n : 1), p);
 }
 
 /* Returns true if an operator may follow the token: a '-' after it is not a sign of a number. */

@@ -99,13 +99,15 @@ static int reader_fatal(struct reader *r, const char *what)
 /* Report an input that may be a trace, with the pipe that reads the trace. Returns -1. */
 static int reader_no_stream(struct reader *r, const char *what, const char *path)
 {
-	char command[300];
+	static const char beside[] = "; if it is a trace: ";
+	char command[sizeof r->error.what];
 
 	r->fatal = true;
-	if (r->summaries || !command_for_trace(command, sizeof command, path))
+	if (r->summaries || !command_after(command, sizeof command - strlen(what) - sizeof beside,
+					   "trdecode", path))
 		return error_set(&r->error, r->file, NO_OFFSET,
 				 "%s (trdecode makes one of a trace)", what);
-	return error_set(&r->error, r->file, NO_OFFSET, "%s; if it is a trace: %s", what, command);
+	return error_set(&r->error, r->file, NO_OFFSET, "%s%s%s", what, beside, command);
 }
 
 static int reader_no_memory(struct reader *r)
@@ -922,18 +924,22 @@ static int no_stream(struct reader *r, size_t n)
 	const uint8_t *head = r->input.data + r->input.begin;
 	unsigned version;
 	bool other = reader_other_version(head, n, &version);
-	const char *tool = unpacker(head, n);
-	bool file = r->input.fd != STDIN_FILENO;
+	const char *tool = unpacker(head, n), *file = r->input.fd != STDIN_FILENO ? r->file : NULL;
+	char unpacked[200], what[250];
 
 	reader_close_input(r);
 	r->fatal = true;
+	if (tool && command_after(unpacked, sizeof unpacked, tool, file)) {
+		snprintf(what, sizeof what, "is compressed; if it is a %s: %s",
+			 r->summaries ? "summary" : "stream", unpacked);
+		return r->summaries ? error_set(&r->error, r->file, NO_OFFSET, "%s", what)
+				    : reader_no_stream(r, what, file);
+	}
 	if (tool)
-		return error_set(&r->error, r->file, NO_OFFSET,
-				 "is compressed; unpack it first: %s%s%s | %s", tool,
-				 file ? " " : "", file ? r->file : "",
-				 program_invocation_short_name);
+		return error_set(&r->error, r->file, NO_OFFSET, "is compressed; unpack it: %s",
+				 tool);
 	if (!other)
-		return reader_no_stream(r, "is not an event stream", file ? r->file : NULL);
+		return reader_no_stream(r, "is not an event stream", file);
 	return error_set(&r->error, r->file, NO_OFFSET, "event stream version %u is not supported",
 			 version);
 }

@@ -155,7 +155,7 @@ void command_note(char *const *words, int n)
 }
 
 /* Append a blank and a word, in quotes if a shell would change it. Returns false if it does not
- * fit. */
+ * fit, or has characters that a message masks. */
 static bool append_word(char *text, size_t size, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -164,8 +164,11 @@ static bool append_word(char *text, size_t size, const char *word)
 	bool quotes = !*word || word[strspn(word, plain)];
 
 	/* a quote in the word becomes four bytes */
-	if (at + 4 * strlen(word) + 4 > size || strpbrk(word, "\n\r\t"))
+	if (at + 4 * strlen(word) + 4 > size)
 		return false;
+	for (const char *p = word; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			return false;
 	text[at++] = ' ';
 	if (quotes)
 		text[at++] = '\'';
@@ -182,17 +185,18 @@ static bool append_word(char *text, size_t size, const char *word)
 	return true;
 }
 
-bool command_for_trace(char *text, size_t size, const char *file)
+bool command_after(char *text, size_t size, const char *tool, const char *file)
 {
 	const char *program = program_invocation_short_name;
-	bool fits = command.n && strlen(program) < 20 && size > 64;
+	bool fits = command.n && strlen(program) < 20 && size > 64,
+	     symbols = !strcmp(tool, "trdecode") && strcmp(program, "trsym") != 0;
 
 	if (!fits)
 		return false;
-	snprintf(text, size, "trdecode");
+	snprintf(text, size, "%s%s", tool, file && *file == '-' ? " --" : "");
 	fits = !file || append_word(text, size - 40, file);
-	snprintf(text + strlen(text), size - strlen(text), " |%s %s",
-		 strcmp(program, "trsym") != 0 ? " trsym |" : "", program);
+	snprintf(text + strlen(text), size - strlen(text), " |%s %s", symbols ? " trsym |" : "",
+		 program);
 	for (int i = 1; fits && i < command.n; i++)
 		fits = append_word(text, size, command.words[i]);
 	return fits;

@@ -63,12 +63,12 @@ void printed_add(struct printed *p);
 bool printed_here(const struct printed *p);
 
 /* Note the n words of the command line with the program, its options and its expression, which are
- * valid until the program ends, for command_for_trace. */
+ * valid until the program ends, for command_after. */
 void command_note(char *const *words, int n);
-/* Write the pipe that reads a trace with the noted command, as typed in a shell: "trdecode a.dat |
- * trsym | trstat -g comm". file: NULL: standard input. Returns false if it is not known or does not
- * fit. */
-bool command_for_trace(char *text, size_t size, const char *file);
+/* Write the pipe of a tool that reads a file and of the noted command, as typed in a shell:
+ * "zcat a.gz | trstat -g comm", and of trdecode "trdecode a.dat | trsym | trstat -g comm". file:
+ * NULL: standard input. Returns false if it is not known or does not fit. */
+bool command_after(char *text, size_t size, const char *tool, const char *file);
 
 /* Print "program: file: offset: what" on stderr; control characters of a trace are masked. */
 void error_print(const struct error *e);

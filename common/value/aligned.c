@@ -6,8 +6,10 @@
  */
 #include "common/value/aligned.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "common/util/error.h"
 #include "common/util/screen.h"
@@ -24,28 +26,63 @@ enum {
 
 /* --- texts of a width --- */
 
-/* Read the character at p: its length in bytes, and whether it is printable. */
-static size_t aligned_character(const char *p, size_t n, bool *printable)
+/* Get the columns of a terminal that a character takes: 2 for those of East Asia, 0 for an accent
+ * that is a character of its own. */
+static size_t character_columns(const char *p, size_t length)
+{
+	enum { ACCENTS = 0xcc }; /* first byte of U+0300; those below take 1 */
+	static locale_t utf8;
+	static bool tried;
+	mbstate_t state = {0};
+	int columns = 1;
+	locale_t before;
+	wchar_t c;
+
+	if ((unsigned char)*p < ACCENTS)
+		return 1;
+	if (!tried)
+		utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	tried = true;
+	if (!utf8)
+		return 1;
+	before = uselocale(utf8);
+	if (mbrtowc(&c, p, length, &state) == length)
+		columns = wcwidth(c);
+	uselocale(before);
+	return columns < 0 ? 1 : (size_t)columns;
+}
+
+/* Read the character at p: its length in bytes, its columns, and whether it is printable. */
+static size_t aligned_character(const char *p, size_t n, size_t *columns, bool *printable)
 {
 	size_t length = utf8_length(p, n);
 	unsigned char c = (unsigned char)*p;
 
 	*printable = length && c >= 0x20 && c != 0x7f &&
 		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
+	*columns = *printable ? character_columns(p, length) : 1;
 	return length ? length : 1;
+}
+
+static void put_character(struct text *out, const char *p, size_t length, bool printable)
+{
+	if (printable)
+		text_put(out, p, length);
+	else
+		text_char(out, '?');
 }
 
 size_t format_characters(const char *p, size_t n)
 {
-	size_t count = 0;
+	size_t count = 0, columns;
 	bool printable;
 
 	while (n) {
-		size_t length = aligned_character(p, n, &printable);
+		size_t length = aligned_character(p, n, &columns, &printable);
 
 		p += length;
 		n -= length;
-		count++;
+		count += columns;
 	}
 	return count;
 }
@@ -71,7 +108,8 @@ static size_t tree_lines(const char *p, size_t n)
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 {
 	size_t count = format_characters(p, n), head = count, tail = count, skip = 0;
-	size_t dots = width < ELLIPSIS ? width : ELLIPSIS;
+	size_t dots = width < ELLIPSIS ? width : ELLIPSIS, at = 0;
+	bool shown = true;
 
 	if (count > width) {
 		size_t lines = tree_lines(p, n), most = width > NAME_LEAST ? width - NAME_LEAST : 0;
@@ -85,18 +123,24 @@ size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 			tail = skip + count - (width - dots - (head - skip));
 		}
 	}
-	for (size_t i = 0; n; i++) {
+	while (n) {
 		bool printable;
-		size_t length = aligned_character(p, n, &printable);
+		size_t columns, length = aligned_character(p, n, &columns, &printable);
+		size_t next = at + columns;
 
-		if (i == head && count > width)
+		if (dots && count > width && next > head) {
+			/* a wide character that does not fit becomes a blank */
+			text_pad(out, ' ', head - at);
 			text_put(out, "...", dots);
-		if (i >= skip && (i < head || i >= tail)) {
-			if (printable)
-				text_put(out, p, length);
-			else
-				text_char(out, '?');
+			dots = 0;
 		}
+		/* an accent goes with the character before */
+		shown = columns ? at >= skip && (next <= head || at >= tail) : shown;
+		if (shown)
+			put_character(out, p, length, printable);
+		else if (at < tail && next > tail)
+			text_pad(out, ' ', next - tail);
+		at = next;
 		p += length;
 		n -= length;
 	}
@@ -110,20 +154,17 @@ static size_t put_word(struct text *out, const char *p, size_t n, size_t width, 
 {
 	while (n) {
 		bool printable;
-		size_t length = aligned_character(p, n, &printable);
+		size_t columns, length = aligned_character(p, n, &columns, &printable);
 
-		if (used == width) {
+		if (used + columns > width && used > indent) {
 			text_char(out, '\n');
 			text_pad(out, ' ', indent);
 			used = indent;
 		}
-		if (printable)
-			text_put(out, p, length);
-		else
-			text_char(out, '?');
+		put_character(out, p, length, printable);
 		p += length;
 		n -= length;
-		used++;
+		used += columns;
 	}
 	return used;
 }

@@ -73,9 +73,9 @@ void aligned_cell(struct aligned *a, const char *p, size_t n, enum ink ink);
  */
 int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct error *e);
 
-/* Get the width of a text on a terminal in characters. */
+/* Get the width of a text in columns of a terminal: a wide character of East Asia takes two. */
 size_t format_characters(const char *p, size_t n);
-/* Write a text in at most width characters, its middle left out if necessary, unprintable
+/* Write a text in at most width columns, its middle left out if necessary, unprintable
  * characters as '?'. Returns its width. */
 size_t format_elided(struct text *out, const char *p, size_t n, size_t width);
 /* Write a line, its middle left out where it does not fit the screen. */

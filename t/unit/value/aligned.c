@@ -107,9 +107,32 @@ static void test_words(void)
 	is_str(words("", 5, 0), "12345", "nothing");
 }
 
+/* EastAsianWidth.txt of Unicode has U+65E5 and U+672C as W; U+0301 is a combining accent. */
+static void test_wide(void)
+{
+	screen = (struct screen){.width = 22};
+	is_str(SHOW("000", "total,name,n", "1 ms,日本,2", "1 ms,e\u0301,3"),
+	       "total  name  n\n 1 ms  日本  2\n 1 ms  e\u0301     3\n",
+	       "columns after a wide text and an accent");
+	is_str(SHOW("00", "total,name", "1 ms,日本日本日本日本日本"),
+	       "total  name\n 1 ms  日本日...本日本\n", "15 columns: 6, 3 and 6");
+	screen.width = 21;
+	is_str(SHOW("00", "total,name", "1 ms,日本日本日本日本日本"),
+	       "total  name\n 1 ms  日本日... 日本\n", "half of a wide character is a blank");
+	is_str(SHOW("00", "total,name", "1 ms,abcdee\u0301fghijklmnopqe\u0301"),
+	       "total  name\n 1 ms  abcdee\u0301...nopqe\u0301\n",
+	       "an accent goes with its letter");
+	screen.width = 22;
+	is_str(SHOW("00", "total,name", "1 ms,x日本日本日本日本日本"),
+	       "total  name\n 1 ms  x日本 ...本日本\n", "so is one before the dots");
+	is_str(words("日本日 本", 8, 0), "12345日\n本日 本", "words");
+	screen = (struct screen){0};
+}
+
 int main(void)
 {
 	test_words();
+	test_wide();
 	screen = (struct screen){0};
 	is_str(SHOW("0120", "total,p50,avg,name", "1 ms,2 ms,333 ms," LONG, ",,,b"),
 	       "total   p50     avg  name\n"
