@@ -51,6 +51,21 @@ same() {
 	done
 }
 
+@test "the pairs with the largest total are first, and where there are no times the most frequent" {
+	local file=$RECORDED/trace-cmd/s390x-v7-zstd-sched-syscalls
+	awk -v preset=syscall -f "$ROOT/t/tools/pairs.awk" "$file.raw.txt" | grep -v ^unmatched >theirs
+	cut -f 3 theirs | sort -rn >totals
+	sort -k 2,2nr theirs | cut -f 3 | run ! cmp -s - totals # another order than by count
+	for more in "" "-c +min" "-s total,count"; do
+		# shellcheck disable=SC2086
+		trdecode "$file.dat" 2>/dev/null | trstat -q --pair syscall -t tsv $more | sed 1d | cut -f 3 | diff - totals
+	done
+	of='kind == enter && name in {glColor3f, glBegin}'
+	trdecode "$DATA/apitrace/threads.trace" | trstat -q --pair "$of -> $of" -g a.name -t tsv | sed 1d >ours
+	cut -f 2 ours | sort -rnc
+	cut -f 3 ours | run ! sort -rnc
+}
+
 @test "presets: on recordings of four architectures" {
 	T=$RECORDED/trace-cmd
 	for name in v6-sched-irq-timer i386-v6-sched-irq-timer s390x-v6-sched-irq-timer trixie-v6-sched-irq-timer; do

@@ -61,7 +61,7 @@ static const struct option_row command_line_rows[] = {
 	 "show the columns LIST; +LIST adds to the usual ones\n(total,self,count,avg,p50,p99,max); "
 	 "F is a field,\nand p50 is any percentile:",
 	 command_line_columns},
-	{'s', "sort", "KEYS", "sort by columns or keys (default: the first column)",
+	{'s', "sort", "KEYS", "sort by columns or keys (default: total; -c: first)",
 	 command_line_columns},
 	{'n', "limit", "N",
 	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},

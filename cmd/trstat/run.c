@@ -70,11 +70,13 @@ static int parse_column_list(struct query *q, const char *otherwise, struct erro
 	return r;
 }
 
-/* Parse -c and -s; -s by columns and the first keys. The default columns include count. */
+/* Parse -c and -s; -s by columns and the first keys. The default columns include count, and in
+ * tables total, by which they are sorted wherever it is among them: count of pairs is before it. */
 static int parse_columns(struct query *q, const char *otherwise, size_t keys, struct error *e)
 {
 	const struct stat_settings *s = q->settings;
 	bool own = s->columns && *s->columns != '+';
+	const char *first;
 
 	if (parse_column_list(q, otherwise, e))
 		return -1;
@@ -83,8 +85,8 @@ static int parse_columns(struct query *q, const char *otherwise, size_t keys, st
 		q->usual++;
 	}
 	q->optional = s->pair ? 0 : q->usual;
-	if (sort_parse(&q->sort, s->sort ? s->sort : q->columns.column[0].name, q->keys.names, keys,
-		       &q->columns, e))
+	first = !own && strstr(otherwise, "total") ? "total" : q->columns.column[0].name;
+	if (sort_parse(&q->sort, s->sort ? s->sort : first, q->keys.names, keys, &q->columns, e))
 		return -1;
 	return s->sort || own ? 0
 			      : sort_parse(&q->sort, "count", q->keys.names, keys, &q->columns, e);
@@ -1714,7 +1716,7 @@ static void choose_order(struct table *t, const struct query *q, struct sort *ow
 	if (q->settings->sort)
 		return;
 	*own = q->sort;
-	if (t->ticks && !t->columns->weights && !t->columns->ns && t->optional)
+	if (t->ticks && !t->columns->weights && !t->columns->ns && q->usual)
 		/* ticks are not times: the second key of the default order counts */
 		*own = (struct sort){.key = q->sort.key + 1, .count = 1};
 	/* weights of samples of different types do not compare */
