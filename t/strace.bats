@@ -326,3 +326,14 @@ trdecode: changed: 1 line of other programs, skipped"
 		[8,"close",1000,{"fd":3,"ret":0}]
 	END
 }
+
+@test "a call in which its thread ended has an end, and no result" {
+	cat >log <<-'END'
+		7 1795835573.000010 read(0,  <unfinished ...>
+		9 1795835573.000100 getpid() = 9 <0.000001>
+		7 1795835573.000309 <... read resumed> <unfinished ...>) = ?
+		7 1795835573.000310 +++ killed by SIGKILL +++
+	END
+	run -0 pipefail 'trdecode log | trstat -g name -c count,total -t csv'
+	assert_line read,1,299000
+}

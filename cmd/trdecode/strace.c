@@ -1,11 +1,12 @@
 /*
  * strace.c - the text of strace, and that of ltrace and perf trace
  *
- *     18370 1795835573.637495 openat(AT_FDCWD, "/lib/libc.so.6", O_RDONLY) = 3</lib/libc.so.6>
- * <0.000010> 18370 1795835573.640001 wait4(-1,  <unfinished ...> 18373 1795835573.640120
- * exit_group(0) = ? 18373 1795835573.640204 +++ exited with 0 +++ 18370 1795835573.640310 <...
- * wait4 resumed>NULL, 0, NULL) = 18373 <0.000298> 18370 1795835573.640371 --- SIGCHLD
- * {si_signo=SIGCHLD, si_code=CLD_EXITED} ---
+ *     7 1795835573.637495 openat(AT_FDCWD, "/lib/libc.so.6", O_RDONLY) = 3 <0.000010>
+ *     7 1795835573.640001 wait4(-1,  <unfinished ...>
+ *     9 1795835573.640120 exit_group(0) = ?
+ *     9 1795835573.640204 +++ exited with 0 +++
+ *     7 1795835573.640310 <... wait4 resumed>NULL, 0, NULL) = 9 <0.000298>
+ *     7 1795835573.640371 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---
  *
  *     [pid 18563] 1796022239.034543 open("/etc/hostname", 0, 00) = 3 <0.000375>            ltrace
  *          0.788 ( 0.021 ms): th/28517 openat(dfd: CWD, flags: RDONLY|CLOEXEC) = 4     perf trace
@@ -290,16 +291,20 @@ static enum line_kind strace_read_call(struct strace_line *l, struct text_span s
 static enum line_kind strace_read_resumed(struct strace_line *l, struct text_span s)
 {
 	const char *end = span_find(s, "resumed>");
+	enum scan scan;
 
 	if (!end)
 		return LINE_OTHER;
 	l->name = span_trim((struct text_span){s.at, end});
 	s.at = end + strlen("resumed>");
-	switch (strace_scan_arguments(l, &s)) {
-	case SCAN_UNFINISHED: return LINE_UNFINISHED;
-	case SCAN_BROKEN: return LINE_BROKEN;
-	default: return strace_read_result(l, s, LINE_RESUMED);
-	}
+	scan = strace_scan_arguments(l, &s);
+	/* the thread ended in the call: "<... read resumed> <unfinished ...>) = ?" */
+	if (scan == SCAN_UNFINISHED)
+		s.at = span_size(s) ? memchr(s.at, ')', span_size(s)) : NULL;
+	if (scan == SCAN_BROKEN || !s.at)
+		return LINE_BROKEN;
+	s.at += scan == SCAN_UNFINISHED;
+	return strace_read_result(l, s, LINE_RESUMED);
 }
 
 /* Read " ... [continued]: NAME()) = RESULT" of perf trace. */

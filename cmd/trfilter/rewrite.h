@@ -1,5 +1,5 @@
 /*
- * rewrite.h - the fields and arguments to be kept in rows: --keep, --drop
+ * rewrite.h - the fields and arguments to be kept in rows: --keep, --drop, --scrub
  */
 #ifndef TR_TRFILTER_REWRITE_H
 #define TR_TRFILTER_REWRITE_H

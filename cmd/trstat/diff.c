@@ -755,7 +755,7 @@ static void diff_put_header(struct aligned *a, const struct diff *d, const struc
 {
 	static const struct {
 		const char *name;
-		unsigned leaves;
+		unsigned omit_order;
 	} of_test[OF_TEST] = {{"shift", 850}, {"effect", 950}, {"p", 10}, {"verdict", 0}};
 	const struct columns *c = d->columns;
 	size_t n = 0;
@@ -772,18 +772,18 @@ static void diff_put_header(struct aligned *a, const struct diff *d, const struc
 			.unit = column_heading_unit(column, diff_ticks(d), statistics_event(d->b)),
 			.optional = i < q->optional,
 			.asked = i >= q->usual,
-			.leaves = i && !diff_sorts(d, i, false) ? 500 + order : 0};
+			.omit_order = i && !diff_sorts(d, i, false) ? 500 + order : 0};
 		a->column[n++] = (struct aligned_column){
 			.name = names[i],
 			.optional = i < q->optional,
 			.asked = i >= q->usual,
-			.leaves = i && !diff_sorts(d, i, true) ? 450 - order : 0};
+			.omit_order = i && !diff_sorts(d, i, true) ? 450 - order : 0};
 	}
 	for (size_t i = 0; i < OF_TEST; i++)
 		a->column[n++] = (struct aligned_column){.name = of_test[i].name,
 							 .text = i + 1 == OF_TEST,
 							 .optional = q->optional,
-							 .leaves = of_test[i].leaves};
+							 .omit_order = of_test[i].omit_order};
 	for (size_t k = 0; k < d->groups.keys; k++)
 		a->column[n++] = (struct aligned_column){.name = q->keys.names[k], .text = true};
 	a->columns = n;

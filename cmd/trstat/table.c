@@ -474,7 +474,7 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 }
 
 /* Assign an offset in the aggregate to each part that a column needs. */
-static void table_lay_out(struct columns *c)
+static void columns_assign_parts(struct columns *c)
 {
 	struct columns_wanted *w = &c->wanted;
 	uint32_t at = sizeof(struct aggregate);
@@ -534,7 +534,7 @@ static int add_column(struct columns *c, const char *s, size_t n, struct error *
 	if (!parsed.name)
 		return error_no_memory(e);
 	c->column[c->count++] = parsed;
-	table_lay_out(c);
+	columns_assign_parts(c);
 	return 0;
 }
 
@@ -1192,11 +1192,9 @@ static int format_cells(const struct table_rows *rows, struct text *out, struct 
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/*
- * The order in which columns leave a table that is too wide: what others show too, first. A table
- * keeps the columns that it is sorted by.
- */
-static unsigned table_leaves(const struct table *t, size_t column)
+/* Get the order in which a table that is too wide leaves its columns out: first those whose values
+ * other columns nearly show. A table keeps the columns that it is sorted by. */
+static unsigned table_omit_order(const struct table *t, size_t column)
 {
 	static const char *const last[] = {"total",	   "total_percent", "self",
 					   "self_percent", "count",	    "total_max"};
@@ -1254,7 +1252,7 @@ static void table_put_columns(struct table_layout *l, struct aligned *a,
 						.unit = column_heading_unit(c, t->ticks, t->event),
 						.optional = i < t->optional,
 						.asked = i >= t->usual,
-						.leaves = table_leaves(t, i)};
+						.omit_order = table_omit_order(t, i)};
 	}
 	for (int texts = 0; texts < 2; texts++) {
 		for (size_t i = 0; i < t->groups->keys; i++) {

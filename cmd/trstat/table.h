@@ -20,7 +20,6 @@
  */
 
 struct aggregate;
-struct screen;
 struct column;
 struct columns;
 struct columns_run;

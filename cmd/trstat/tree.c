@@ -85,7 +85,8 @@ static int add_to_row(struct making *m, uint32_t node, uint32_t depth, const str
 	return 0;
 }
 
-/* Add the whole tree, or the part below F, callers first, so that the caller's node is known. */
+/* Add a node of the whole tree, or of the part below F; callers come first, so that the caller's
+ * node is known. */
 static int add_below(struct making *m, uint32_t node)
 {
 	const struct stack_node *n = &m->stacks->tree.nodes[node];
@@ -160,8 +161,8 @@ static int make_rows(struct making *m)
 	return 0;
 }
 
-/* Set in each row from first on the sum of the outermost calls, of which total_percent is a part.
- */
+/* Set in each row from first on the sum of the outermost calls, of which total_percent and
+ * self_percent are parts. */
 static void share_rows(struct making *m, size_t first)
 {
 	size_t part = m->groups.wanted->whole;

@@ -139,9 +139,7 @@ void error_print(const struct error *e)
 		print_error_line(e->file, e->offset, e->what);
 }
 
-/* --- the outputs on which an error was printed --- */
-
-enum { PRINTED_AGE = 60 }; /* seconds in which END reaches the next program of a pipe */
+/* --- the pipe to type for a trace in place of a stream --- */
 
 static struct {
 	char *const *words;
@@ -201,6 +199,10 @@ bool command_after(char *text, size_t size, const char *tool, const char *file)
 		fits = append_word(text, size, command.words[i]);
 	return fits;
 }
+
+/* --- the outputs on which an error was printed --- */
+
+enum { PRINTED_AGE = 60 }; /* seconds in which END reaches the next program of a pipe */
 
 static bool prints_errors;
 

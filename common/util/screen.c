@@ -1,5 +1,5 @@
 /*
- * screen.c - what human-readable output is shown on: the length of lines, headings again, colour
+ * screen.c - the width, the height and the colours of human-readable output
  */
 #include "common/util/screen.h"
 #include "common/util/output.h"

@@ -1,5 +1,5 @@
 /*
- * screen.h - what human-readable output is shown on: the length of lines, headings again, colour
+ * screen.h - the width, the height and the colours of human-readable output
  *
  * A line is as long as the terminal's, or as --width demands. In a pipe or a file no line has a
  * limit, unless --width gives one.

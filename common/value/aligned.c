@@ -275,8 +275,8 @@ static bool aligned_leave_out(struct aligned *a, bool asked)
 	for (size_t i = 0; i < a->columns; i++) {
 		struct aligned_column *c = &a->column[i];
 
-		if (!c->hidden && c->leaves && c->asked <= asked &&
-		    (!least || c->leaves >= least->leaves))
+		if (!c->hidden && c->omit_order && c->asked <= asked &&
+		    (!least || c->omit_order >= least->omit_order))
 			least = c;
 	}
 	if (least)

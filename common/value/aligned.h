@@ -18,11 +18,11 @@
  *     aligned_free(&a);
  *
  * Numbers are aligned right, texts left. Where a line is longer than the screen's width, columns
- * are left out, those of the highest .leaves first, until texts have a third of the line; then the
- * middle of the longest texts is left out. Columns that the user asked for are only left out where
- * the shortest texts do not fit beside them. Unprintable characters are shown as '?', because a
- * name from a trace must neither break the table nor control a terminal. On a terminal the heading
- * is repeated on each screenful.
+ * are left out, those of the highest .omit_order first, until texts have a third of the line; then
+ * the middle of the longest texts is left out. Columns that the user asked for are only left out
+ * where the shortest texts do not fit beside them. Unprintable characters are shown as '?', because
+ * a name from a trace must neither break the table nor control a terminal. On a terminal the
+ * heading is repeated on each screenful.
  *
  * Cells are kept until the table is written: memory beyond 1 MiB is in a temporary file (buffer.h).
  */
@@ -43,8 +43,8 @@ struct aligned_column {
 	const char *unit; /* of the numbers, named in the heading: "cycles"; NULL: none */
 	bool text;	  /* not a number: aligned left, and shortened where the line is too long */
 	bool optional;	  /* left out, without a remark, where the cells of all rows are empty */
-	unsigned leaves;  /* columns with the highest number are left out first; 0: never */
-	bool asked;	  /* the user named the column */
+	unsigned omit_order; /* columns with the highest number are left out first; 0: never */
+	bool asked;	     /* the user named the column */
 	/* by aligned_cell and aligned_write */
 	size_t width;
 	bool filled, hidden;

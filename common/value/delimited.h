@@ -1,5 +1,5 @@
 /*
- * delimited.h - cells of csv and tsv
+ * delimited.h - writes cells of csv and tsv; cmd/trdecode/rows_in.c reads them
  */
 #ifndef TR_VALUE_DELIMITED_H
 #define TR_VALUE_DELIMITED_H

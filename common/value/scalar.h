@@ -98,8 +98,9 @@ static inline bool scalar_is_number(const struct scalar *s)
 /*
  * Compare a with b. Integers compare by value over the whole range of both signs. A number with a
  * fraction written in a condition compares as the float or double of the other side would store it.
- * Texts compare by bytes. ORDER_NONE: not comparable (one side is missing, or a text is not a name
- * of the number); ORDER_UNORDERED: one side is NaN.
+ * Texts compare by bytes. ORDER_NONE: not comparable (one side is missing, or a number without
+ * names has a text beside it); ORDER_UNORDERED: one side is NaN, or the text is no name of a number
+ * that has names.
  */
 enum scalar_order scalar_compare(const struct scalar *a, const struct scalar *b);
 

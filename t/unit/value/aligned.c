@@ -37,7 +37,7 @@ static const char *show(const char *leaves, const char *const *line, size_t line
 					.name = cell,
 					.text = !strcmp(cell, "name") || !strcmp(cell, "file"),
 					.asked = leaves[k] >= 'a',
-					.leaves = (unsigned)(leaves[k] % 32) % 16,
+					.omit_order = (unsigned)(leaves[k] % 32) % 16,
 					.optional = leaves[k] == '9',
 					.unit = strcmp(cell, "self") ? NULL : "cycles"};
 		}
