@@ -8,25 +8,22 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# again FORMAT STREAM [OPTION...]: the rows of a stream, decoded and written again, in a.FORMAT and b.FORMAT
+# again FORMAT STREAM: the rows of a stream, decoded and written again, in a.FORMAT and b.FORMAT
 again() {
 	local format=$1 stream=$2
-	shift 2
 	trencode -q -t "$format" "${columns[@]}" "$stream" >"a.$format" 2>/dev/null || (($? == 1))
-	trdecode -q -f "$format" "$@" -o back.trs "a.$format"
+	trdecode -q -f "$format" -o back.trs "a.$format"
 	trencode -q -t "$format" "${columns[@]}" back.trs >"b.$format"
 }
 
 # same FORMAT TRACE...: the second rows are the first ones, and the tables are equal
 same() {
-	local format=$1 trace ticks
+	local format=$1 trace
 	shift
 	for trace; do
 		echo "$trace"
-		ticks=()
-		[[ $trace != *.trace ]] || ticks=(--map "time=time:ticks,dur=dur:ticks")
 		trdecode -q -o first.trs "$trace" || (($? == 1))
-		again "$format" first.trs "${ticks[@]}"
+		again "$format" first.trs
 		diff "a.$format" "b.$format"
 		diff <(trstat -q -g name,kind first.trs) <(trstat -q -g name,kind back.trs)
 	done
@@ -48,8 +45,91 @@ same() {
 	diff a.ndjson b.ndjson
 }
 
+# Samples of which rows do not say all, by the reason
+exceptions() {
+	cat <<-'END'
+		# types without an event have no row, so the table has no column of types
+		perf/group.data
+		# a sample without a stack but with arguments has a frame after it: it declares their names
+		perf/offcpu.txt.gz
+		perfetto/perf-followers.pftrace
+		streams/good/samples-frame-without-location.trs
+		streams/good/samples-period.trs
+		# the last event of a thread is in no row, and its open calls end with it
+		lttng/v2.6-le64-packed.tar.gz
+		recorded/lttng-legacy.tar.xz
+		streams/good/drop-in-kernel.trs
+		streams/good/drop-is-a-row-of-its-thread.trs
+		streams/good/drop-with-depth.trs
+		streams/good/drop-with-inner.trs
+		streams/good/snapshot-open-at-the-end.trs
+		streams/good/thread-last.trs
+		streams/good/thread-open.trs
+		streams/good/thread-per-cpu.trs
+		streams/good/thread-unseen-counts.trs
+		# longjmp leaves a call whose end is known only later: its callees count as recursive until then
+		uftrace/jumps
+		# rows are sorted by time: the clock steps back, or several calls of different threads begin at once
+		chrome/wrap.json
+		ctf/step-back
+		streams/good/base-of-a-block.trs
+		streams/good/fields-of-short-tail.trs
+		streams/good/leave-before-enter-in-time.trs
+		streams/good/time-steps-back.trs
+		streams/good/unfinished-after-step-back.trs
+		# two traces of the same threads and times in one stream
+		streams/good/concatenated-three.trs
+		streams/good/concatenated.trs
+		streams/good/end-printed.trs
+		streams/good/threads-of-sources.trs
+		streams/good/values-old-definition.trs
+		# calls that were open before the first event are known by what they contain
+		streams/good/mid-call-by-enter.trs
+		streams/good/snapshot-time-of-callees.trs
+		streams/good/snapshot-unseen-calls.trs
+		streams/good/thread-unseen.trs
+		streams/good/threads.trs
+		# the calls in the kernel have a stack of their own, whose depths rows add to the thread's
+		streams/good/kernel-before-user-call.trs
+		streams/good/kernel-is-left.trs
+		streams/good/kernel-over-user-calls.trs
+		# JSON has only UTF-8, and no more than 128 levels are read
+		stream/bare-enters.trs
+		streams/good/bytes-that-are-no-utf8.trs
+		streams/good/values-nested-128.trs
+		# a type without a name
+		streams/good/types.trs
+	END
+}
+
+# changed TRACE: print its name if ndjson does not give the same rows, clock and tables
+changed() {
+	local d="$BATS_TEST_TMPDIR/${1//\//+}" s by
+	mkdir "$d" && cd "$d" || return
+	trdecode -q -o 1.trs "$DATA/$1" 2>err
+	trencode -q -t ndjson 1.trs >1.ndjson 2>>err
+	# some are no traces, or have no events
+	[[ -s 1.ndjson ]] || return 0
+	echo "$1" >>../read
+	trdecode -q -f ndjson -o 2.trs 1.ndjson 2>>err && trencode -q -t ndjson 2.trs >2.ndjson
+	for s in 1 2; do
+		# names of equal totals are in the order in which they were first seen
+		for by in name name,kind; do trstat -q -t csv -g "$by" "$s.trs" 2>>err | LC_ALL=C sort; done >"$s.csv"
+	done
+	cmp -s 1.ndjson 2.ndjson && cmp -s 1.csv 2.csv || echo "$1"
+}
+
+@test "ndjson: the rows and tables of all samples, but for those of which rows do not say all" {
+	export -f changed
+	(cd "$DATA" && ls -d {uftrace,ctf}/*/ | sed 's:/$::' &&
+		find trace-cmd apitrace lttng ctf perf perfetto chrome recorded stream streams/good -maxdepth 1 -type f) |
+		LC_ALL=C sort -u | xargs -P 2 -I{} bash -c 'changed "$1"' _ {} >got
+	exceptions | grep -v '^#' | LC_ALL=C sort | diff - <(LC_ALL=C sort got)
+	[ "$(wc -l <read)" -gt 250 ]
+}
+
 @test "csv and tsv: the same but for nested values, with the columns that name what a row is" {
-	columns=(-c "+kind,unfinished,group,module,stack,weight")
+	columns=(-c "+kind,unfinished,group,module,stack,weight,weight_unit,nesting,time_unit")
 	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v7-zlib-sched-irq-timer.dat "$DATA"/apitrace/values.trace
 	same tsv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/perf/two.data.gz
 	columns=()

@@ -54,6 +54,8 @@ enum in_role {
 	IN_KIND,
 	IN_UNFINISHED,
 	IN_WEIGHT_UNIT,
+	IN_TIME_UNIT,
+	IN_NESTING,
 	IN_STACK,
 	IN_ARGS,  /* its members are fields */
 	IN_VALUE, /* a field, and the row is a counter */
@@ -85,6 +87,8 @@ static const char *const in_names[IN_ROLES] = {
 	[IN_VALUE] = "value",
 	[IN_UNFINISHED] = "unfinished",
 	[IN_WEIGHT_UNIT] = "weight_unit",
+	[IN_TIME_UNIT] = "time_unit",
+	[IN_NESTING] = "nesting",
 };
 
 /* Columns of trencode that follow from others. */
@@ -164,6 +168,7 @@ struct in_row {
 	uint32_t texts[IN_KIND - IN_NAME]; /* by role from IN_NAME on: strings of the writer */
 	uint8_t kind;			   /* enum type_kind; KIND_COUNT: not given */
 	bool unfinished, negative, timed;  /* negative, timed: the weight */
+	bool ticks, on_cpu, unstacked;	   /* of a call: on the stack of its CPU, on none */
 	bool has_return;
 	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;
 				  0 none */
@@ -185,10 +190,11 @@ struct in_record {
 	uint8_t kind;
 	bool unfinished : 1, has_depth : 1, in_args : 1;
 	bool negative : 1, timed : 1; /* the weight; it is a time */
+	bool on_cpu : 1, unstacked : 1;
 };
 
 /* The types of rows of one name and group. */
-enum { IN_TAILED = 1, IN_NUMBERED = 2, IN_DEEP = 4, IN_VARIANTS = 8 };
+enum { IN_TAILED = 1, IN_NUMBERED = 2, IN_DEEP = 4, IN_ON_CPU = 8, IN_VARIANTS = 16 };
 struct in_kinds {
 	uint32_t types[KIND_COUNT][IN_VARIANTS];
 };
@@ -197,7 +203,7 @@ struct in_kinds {
 struct in_frame {
 	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
 	uint32_t depth;		     /* as given, else its number of open calls below */
-	bool has_depth, unfinished;
+	bool has_depth, unfinished, on_cpu;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
 	uint64_t heap_serial;
@@ -261,7 +267,7 @@ struct rows_in {
 	size_t nkinds;
 	struct in_thread *threads;
 	size_t nthreads, threads_capacity;
-	uint32_t source, clock, texts_return, texts_stack;
+	uint32_t source, clock, texts_return, texts_stack, texts_unknown;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
 	uint64_t from, floor, latest; /* all rows before floor are written */
@@ -1043,6 +1049,13 @@ static int in_put_cell(struct rows_in *r, struct in_column *c, const struct in_c
 	}
 	if (c->role == IN_WEIGHT_UNIT)
 		taken = row->timed = span_is(s, "ns");
+	if (c->role == IN_TIME_UNIT)
+		taken = row->ticks = span_is(s, "ticks");
+	if (c->role == IN_NESTING) {
+		row->on_cpu = span_is(s, "cpu");
+		row->unstacked = span_is(s, "none");
+		taken = row->on_cpu || row->unstacked;
+	}
 	if (taken || c->role == IN_VALUE)
 		row->present |= 1u << c->role;
 	if (taken)
@@ -1790,6 +1803,7 @@ static int in_place(struct rows_in *r, struct in_record *record)
 	struct {
 		int32_t pid, tid, cpu;
 	} key = {lane.pid, lane.tid, lane.tid > 0 ? -1 : lane.cpu};
+	bool on_cpu = record->on_cpu;
 	struct in_memo *m;
 	bool known;
 
@@ -1799,9 +1813,11 @@ static int in_place(struct rows_in *r, struct in_record *record)
 		     (in_has(r, IN_TID) && in_has(r, IN_PID) ? LANE_PROCESS_TID : 0);
 	m = in_memo(r,
 		    (uint32_t[6]){3 | lane.flags << 8, lane.comm, (uint32_t)lane.pid,
-				  (uint32_t)lane.tid, (uint32_t)lane.cpu, 0},
+				  (uint32_t)lane.tid, (uint32_t)lane.cpu, on_cpu},
 		    &known);
 	if (!known) {
+		if (on_cpu)
+			key.pid = key.tid = INT32_MIN, key.cpu = lane.cpu;
 		m->numbers[0] = writer_lane_once(r->w, &r->lanes, &lane);
 		m->numbers[1] = intern(&r->threads_known, &key, sizeof key);
 	}
@@ -1864,16 +1880,30 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 /* Set the stack of a record: of a sample, the location of the row is its innermost frame. */
 static int in_record_stack(struct rows_in *r, struct in_record *record)
 {
-	if (record->kind == KIND_SAMPLE) {
+	if (record->kind == KIND_SAMPLE && record->location) {
 		record->stack = writer_stack(r->w, r->row.stack, record->location);
 		return record->stack ? 0 : -1;
 	}
-	if (record->kind == KIND_ENTER || !r->row.frame)
+	if (record->kind == KIND_ENTER || record->kind == KIND_SAMPLE || !r->row.frame)
 		return 0;
 	if (in_push_frame(r))
 		return -1;
 	record->stack = r->row.stack;
 	return 0;
+}
+
+/* Test for a row with a location: trencode writes <0> as the name of a call without one, and the
+ * type's as the name of a sample without a stack. */
+static bool in_has_location(const struct rows_in *r)
+{
+	const struct in_row *row = &r->row;
+	uint32_t name = in_text(r, IN_NAME);
+
+	if (row->values.size || in_text(r, IN_FILE))
+		return true;
+	if (row->kind == KIND_ENTER)
+		return !r->own || name != r->texts_unknown;
+	return name != in_text(r, IN_TYPE) || (row->kind == KIND_SAMPLE && (!r->own || row->frame));
 }
 
 /* Put the row into r->waiting as a record, with its key. Returns 1: it has no time. */
@@ -1891,7 +1921,9 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.negative = r->row.negative;
 	record.unfinished = r->row.unfinished;
 	record.serial = ++r->serial;
-	record.has_depth = in_has(r, IN_DEPTH);
+	record.on_cpu = r->row.on_cpu;
+	record.unstacked = r->row.unstacked;
+	record.has_depth = in_has(r, IN_DEPTH) && !record.unstacked;
 	record.depth = (uint16_t)r->row.depth;
 	record.timed = r->row.timed;
 	record.in_args = r->row.in_args;
@@ -1899,8 +1931,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	if (!function || in_record_kinds(r, &record) || in_place(r, &record) ||
 	    in_convert_values(r, &record, function))
 		return -1;
-	if (record.kind == KIND_SAMPLE || record.kind == KIND_ENTER || r->row.values.size ||
-	    in_text(r, IN_NAME) != in_text(r, IN_TYPE) || in_text(r, IN_FILE)) {
+	if (in_has_location(r)) {
 		record.location = in_location(r, function);
 		if (!record.location)
 			return -1;
@@ -1919,9 +1950,9 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 
 /* --- rows in the order of their times --- */
 
-/* Get the type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED and IN_DEEP, of others
- * IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED (negative
- * weights) and IN_DEEP (times). 0: out of memory. */
+/* Get the type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED, IN_DEEP and IN_ON_CPU,
+ * of others IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED
+ * (negative weights) and IN_DEEP (times). 0: out of memory. */
 static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, unsigned variant)
 {
 	uint32_t *id = &r->kinds[kinds].types[kind][variant];
@@ -1948,6 +1979,7 @@ static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, 
 				     .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
 					      (call && numbered ? TYPE_CALL_NUMBER : 0) |
 					      (call && deep ? TYPE_DEPTH : 0) |
+					      (variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
 					      (sample && deep ? TYPE_WEIGHT_TIME : 0),
 				     .fixed_size = sample || numbered ? field.size : 0,
 				     .nfields = sample || numbered,
@@ -1960,8 +1992,8 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 {
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
 	bool deep = call ? !number && record->has_depth : number && record->in_args;
-	unsigned variant =
-		(row.tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) | (deep ? IN_DEEP : 0);
+	unsigned variant = (row.tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
+			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0);
 	struct buffer details = {.data = (uint8_t *)(uintptr_t)row.tail, .size = row.tail_size};
 	uint8_t fixed[4];
 
@@ -1983,7 +2015,8 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 /* Write the leave of a call. */
 static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 {
-	struct in_record record = {.lane = f->lane, .kinds = f->kinds, .has_depth = f->has_depth};
+	struct in_record record = {
+		.lane = f->lane, .kinds = f->kinds, .has_depth = f->has_depth, .on_cpu = f->on_cpu};
 	int failed = 0;
 
 	/* without a depth only its leave ends a call */
@@ -2027,7 +2060,7 @@ static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
 
 	if (r->noverlapping == IN_OVERLAPPING_MOST && !r->overlapping_free)
 		return false;
-	if ((t->numbered && !r->mixed) || t->depth == IN_FRAMES_MOST)
+	if (record->unstacked || (t->numbered && !r->mixed) || t->depth == IN_FRAMES_MOST)
 		return true;
 	return top && ((record->has_depth && top->has_depth && top->depth >= record->depth) ||
 		       complete_calls_overlap(&r->completes, end, top->limit, false));
@@ -2070,6 +2103,7 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 			       .depth = record->depth,
 			       .has_depth = record->has_depth,
 			       .unfinished = record->unfinished,
+			       .on_cpu = record->on_cpu,
 			       .number = number,
 			       .lane = record->lane,
 			       .kinds = record->kinds,
@@ -2453,6 +2487,7 @@ static int in_open(struct input *in, struct error *e)
 	sorter_init(&r->later);
 	r->texts_return = writer_text(r->w, "ret");
 	r->texts_stack = writer_text(r->w, "stack");
+	r->texts_unknown = writer_text(r->w, "<0>");
 	return in_map_parse(r, in->decoding->map, e);
 }
 
@@ -2514,7 +2549,7 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 	const struct in_column *time = in_column_of_role(r, IN_TIME);
 
 	time = time ? time : in_column_of_role(r, IN_END);
-	in->ticks = time && time->times.ticks;
+	in->ticks = time && (time->times.ticks || r->row.ticks);
 	in->has_wall = !in->ticks && r->row.time >= IN_WALL;
 	if (in->has_wall)
 		in->clock_name = "wall";

@@ -105,6 +105,7 @@ static int spans_numbered_begin(struct spans *s, const struct event *enter, stru
 	n = &s->numbered[index];
 	f->number = (uint32_t)index + 1;
 	f->beside = (uint32_t)(stack->count - (stack->count && !stack->frames[0].begun));
+	f->serial = s->threads[thread].serial = ++s->serial;
 	n->inside = numbered_top(s, thread);
 	n->kept.size = 0;
 	n->thread = thread;
@@ -128,6 +129,7 @@ static int spans_numbered_end(struct spans *s, const struct span_frame *f, struc
 	span->start = f->start;
 	span->self = span->end - span->start;
 	span->begun = true;
+	span->around = s->threads[n->thread].serial > f->serial;
 	span->crossing = n->after || n->inside != numbered_top(s, n->thread);
 	span->kept = &n->kept;
 	span->kept_size = n->kept.size;
@@ -155,7 +157,7 @@ static int spans_push(struct spans *s, const struct stack *stack, const struct e
 	if (stack->count == 1 && kept->size)
 		buffer_clear(kept);
 	f->kernel = kernel;
-	f->serial = ++s->serial;
+	f->serial = s->threads[stack->number].serial = ++s->serial;
 	f->beside = last ? s->numbered[last - 1].level + 1 : 0;
 	return spans_begin(s, enter, &span, f, kept);
 }

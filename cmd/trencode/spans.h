@@ -36,6 +36,7 @@ struct span {
 	bool restored;	 /* for begin: its enter is in a part of the stream that was not read */
 	bool exec;	 /* with unfinished: an exec has ended all calls of the thread */
 	bool kernel;	 /* a call in the kernel, on top of the thread's others */
+	bool around;	 /* has a number, and its thread began other calls while it was open */
 	bool crossing;	 /* overlaps another call of the same thread without being inside of it */
 	const struct buffer
 		*kept; /* kept_size bytes from kept_at on are what begin kept; it spills */
@@ -70,7 +71,7 @@ struct span_frame {
 	const struct lane *lane; /* NULL: the enter was not read */
 	const struct type *type;
 	uint32_t location, beside;
-	uint64_t serial; /* number among the calls of all stacks, by begin */
+	uint64_t serial; /* number among all calls, by begin */
 	uint32_t number; /* of a call with a number: index + 1 in numbered */
 	bool crossing, kernel;
 };
@@ -86,6 +87,7 @@ struct span_numbered {
 /* Data of one thread. */
 struct span_thread {
 	struct buffer kept, kernel_kept; /* bytes of the open calls, and of those in the kernel */
+	uint64_t serial;		 /* of the call that began last */
 	uint32_t numbered; /* the open call with a number that began last: index + 1 */
 };
 

@@ -85,6 +85,8 @@ enum row_column {
 	ROW_STACK,
 	ROW_WEIGHT,
 	ROW_WEIGHT_UNIT,
+	ROW_TIME_UNIT,
+	ROW_NESTING,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };
@@ -121,8 +123,9 @@ struct event_rows {
 	struct field_columns fields;
 	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
-	bool marks; /* ndjson without -c: rows that are no whole calls or instants have ROW_KIND,
-		       ROW_STACK, ROW_WEIGHT or ROW_UNFINISHED, by which trdecode reads them back */
+	bool marks; /* ndjson without -c: rows that are no whole calls of their thread's stack or no
+		       instants, or have times in ticks, have the columns of ndjson_marks, by which
+		       trdecode reads them back */
 };
 
 static inline bool row_has(const struct event_rows *r, enum row_column c)
@@ -267,6 +270,8 @@ static const struct {
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
 	[ROW_WEIGHT] = {"weight", COLUMN_INT},
 	[ROW_WEIGHT_UNIT] = {"weight_unit", COLUMN_NAME},
+	[ROW_TIME_UNIT] = {"time_unit", COLUMN_NAME},
+	[ROW_NESTING] = {"nesting", COLUMN_NAME},
 };
 
 static const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -398,6 +403,31 @@ static int rows_put_location(struct event_rows *r, enum row_column c, uint32_t l
 		return -1;
 	rows_put_number(r, c, r->locations.names[location].number);
 	return 0;
+}
+
+/* Put a column that says what trdecode cannot know from the others. */
+static int rows_put_mark(struct event_rows *r, enum row_column c, const char *text)
+{
+	return r->marks || rows_wanted(r, c) ? rows_put_constant(r, c, text) : 0;
+}
+
+/* Put ticks as the unit of the row's times if its clock counts them. */
+static int rows_put_unit(struct event_rows *r, const struct lane *lane)
+{
+	return lane->clock && lane->clock->flags & CLOCK_TICKS
+		       ? rows_put_mark(r, ROW_TIME_UNIT, "ticks")
+		       : 0;
+}
+
+/* Put what a call nests in, if that is not the stack of its thread. */
+static int rows_put_nesting(struct event_rows *r, const struct span *s)
+{
+	if (s->type && s->type->flags & TYPE_PER_CPU)
+		return rows_put_mark(r, ROW_NESTING, "cpu");
+	return s->type && s->type->flags & TYPE_CALL_NUMBER &&
+			       (s->level || s->beside || s->crossing || s->around)
+		       ? rows_put_mark(r, ROW_NESTING, "none")
+		       : 0;
 }
 
 static void rows_put_lane(struct event_rows *r, const struct lane *lane)
@@ -538,7 +568,8 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 	    (rows_wanted(r, ROW_CLASS) && rows_put_class(r, s->location)) ||
 	    (s->caller && rows_wanted(r, ROW_CALLER) &&
 	     rows_put_location(r, ROW_CALLER, s->caller)) ||
-	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")))
+	    (rows_wanted(r, ROW_KIND) && rows_put_constant(r, ROW_KIND, "call")) ||
+	    rows_put_unit(r, s->lane) || rows_put_nesting(r, s))
 		return error_no_memory(e);
 	if (leave)
 		rows_put_cpu(r, leave);
@@ -586,8 +617,8 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 		return error_no_memory(e);
 	if (ev->type->kind == KIND_SAMPLE)
 		rows_put_weight(r, ev);
-	if (ev->type->flags & TYPE_WEIGHT_TIME && (r->marks || rows_wanted(r, ROW_WEIGHT_UNIT)) &&
-	    rows_put_constant(r, ROW_WEIGHT_UNIT, "ns"))
+	if ((ev->type->flags & TYPE_WEIGHT_TIME && rows_put_mark(r, ROW_WEIGHT_UNIT, "ns")) ||
+	    rows_put_unit(r, ev->lane))
 		return error_no_memory(e);
 	/* args has a stack that is a field, and counts it */
 	if (ev->stack || !r->wants_args)
@@ -903,8 +934,9 @@ struct ndjson {
 };
 
 /* The columns of event_rows.marks. */
-static const enum row_column ndjson_marks[] = {ROW_KIND, ROW_UNFINISHED, ROW_STACK, ROW_WEIGHT,
-					       ROW_WEIGHT_UNIT};
+static const enum row_column ndjson_marks[] = {ROW_KIND,   ROW_UNFINISHED,  ROW_STACK,
+					       ROW_WEIGHT, ROW_WEIGHT_UNIT, ROW_TIME_UNIT,
+					       ROW_NESTING};
 enum { NDJSON_MARKS = sizeof ndjson_marks / sizeof *ndjson_marks };
 
 static void ndjson_make_keys(struct ndjson *s)
@@ -1023,10 +1055,12 @@ static bool ndjson_has_mark(const struct event_rows *r, enum row_column c)
 	return row_has(r, c) && (c != ROW_UNFINISHED || r->numbers[c]);
 }
 
-/* Test whether a row has any: that of a call which has returned, or of an instant, has none. */
+/* Test whether a row has any: most calls that have returned, and instants, have none. */
 static bool ndjson_is_marked(const struct event_rows *r)
 {
-	return r->marks && (row_has(r, ROW_KIND) || ndjson_has_mark(r, ROW_UNFINISHED));
+	return r->marks &&
+	       (r->present & (1u << ROW_KIND | 1u << ROW_TIME_UNIT | 1u << ROW_NESTING) ||
+		ndjson_has_mark(r, ROW_UNFINISHED));
 }
 
 static int ndjson_write_row(struct event_rows *r, struct error *e)
