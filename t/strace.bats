@@ -337,3 +337,21 @@ trdecode: changed: 1 line of other programs, skipped"
 	run -0 pipefail 'trdecode log | trstat -g name -c count,total -t csv'
 	assert_line read,1,299000
 }
+
+@test "a duration that ends after the next call began is exact, and both are calls" {
+	cat >log <<-'END'
+		1 1700000000.000000 getppid() = 1 <0.000003>
+		1 1700000000.000002 getuid() = 0 <0.000003>
+		1 1700000000.000002 getgid() = 0 <0.000002>
+		1 1700000000.000020 close(3) = 0 <0.000001>
+	END
+	run -0 --separate-stderr pipefail 'trdecode log | trstat -s name -c count,total -t csv'
+	assert_output $'name,count,total\nclose,1,1000\ngetgid,1,2000\ngetppid,1,3000\ngetuid,1,3000'
+	assert_equal "$stderr" ''
+}
+
+@test "a quoted line of a mail is no stack" {
+	printf ' > "hello"\nmail\n' >mail
+	run -2 trdecode mail
+	assert_output --partial 'mail: not a trace of a known format'
+}

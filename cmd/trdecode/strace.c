@@ -49,6 +49,7 @@
 enum { ARGUMENTS_MOST = 16, PID_MOST = 1 << 22, COMM_MOST = 64 };
 
 static const uint64_t NONE = UINT64_MAX, SECOND = 1000000000, DAY = 86400 * 1000000000ull;
+enum { CLOCKS_APART = 1000000 }; /* ns by which a duration may reach into the next call */
 
 enum line_kind {
 	LINE_OTHER,	 /* of another program */
@@ -1762,8 +1763,10 @@ static int strace_take(struct strace *s, struct strace_log *g)
 	if (!function--)
 		return -1;
 	s->calls += l->kind == LINE_CALL || l->kind == LINE_RESUMED;
-	/* seconds of -t are the beginning of the second */
-	if (l->coarse && time < s->threads[thread].end && s->threads[thread].end - time < SECOND)
+	/* a call begins after the one before: seconds of -t are the beginning of the second, and
+	 * -T is of another clock than the times, or rounded */
+	if (time < s->threads[thread].end &&
+	    s->threads[thread].end - time < (l->coarse ? SECOND : CLOCKS_APART))
 		time = s->threads[thread].end;
 	if (l->kind != LINE_RESUMED && strace_end_system_calls(s, (uint32_t)thread, function))
 		return -1;
@@ -1988,8 +1991,9 @@ static enum bid strace_probe_text(const char *at, size_t n)
 		strace_parse(&l, (struct text_span){at, newline});
 		if (l.kind == LINE_TABLE)
 			return BID_LIKELY;
-		/* a first line may be longer than the head */
-		good += (l.kind != LINE_OTHER && l.kind != LINE_BROKEN) ||
+		/* a stack follows a call; a first line may be longer than the head */
+		good += (l.kind != LINE_OTHER && l.kind != LINE_BROKEN &&
+			 (l.kind != LINE_FRAME || good)) ||
 			(l.kind == LINE_BROKEN && newline == end && !lines &&
 			 (l.pid >= 0 || l.form != TIME_NONE || span_is(l.name, "execve")));
 	}
