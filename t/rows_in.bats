@@ -389,3 +389,15 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	trdecode -q mlr.ndjson | trstat -q -t tsv -g name -c count,total >got
 	trdecode -q a.csv | trstat -q -t tsv -g name -c count,total | diff - got
 }
+
+@test "dates that no calendar has are no times; texts of other systems are named" {
+	printf 'time,name\n2024-02-29T00:00:00Z,a\n2024-02-30T00:00:00Z,b\n2023-02-29T00:00:00Z,c\n2024-04-31 10:00,d\n' >dates.csv
+	run -1 --separate-stderr pipefail 'trdecode -f csv dates.csv | trstat -g name -c count -t csv'
+	assert_output $'name,count\na,1'
+	printf 'time,dur,name\r1,2,a\r' >mac.csv
+	run -2 errors trdecode -f csv mac.csv
+	assert_output "trdecode: mac.csv: 0x0: lines end with a carriage return alone: convert it with tr '\r' '\n'"
+	printf 'time,name\n1ms,a\n' | iconv -t UTF-16 >wide.csv
+	run -2 errors trdecode -f csv wide.csv
+	assert_output 'trdecode: wide.csv: 0x0: is UTF-16: convert it with iconv -f UTF-16'
+}

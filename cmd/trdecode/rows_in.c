@@ -31,6 +31,7 @@
 #include "common/util/intern.h"
 #include "common/util/text_span.h"
 #include "common/value/json.h"
+#include "common/value/moment.h"
 #include "common/value/scalar.h"
 #include "common/value/units.h"
 
@@ -390,7 +391,7 @@ static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 
 	if (!in_take_digits(&s, 4, &of[0]) || !span_skip(&s, "-") ||
 	    !in_take_digits(&s, 2, &of[1]) || !span_skip(&s, "-") ||
-	    !in_take_digits(&s, 2, &of[2]) || of[1] - 1 > 11 || of[2] - 1 > 30)
+	    !in_take_digits(&s, 2, &of[2]) || !moment_is_date((int)of[0], (int)of[1], (int)of[2]))
 		return false;
 	if ((span_skip(&s, "T") || span_skip(&s, "t") || span_skip(&s, " ")) &&
 	    (!in_take_digits(&s, 2, &of[3]) || !span_skip(&s, ":") ||
@@ -435,6 +436,8 @@ static bool in_pattern_time(struct rows_in *r, const struct in_times *t, struct 
 		end = in_take_fraction(&rest, &ns) ? strptime(rest.at, t->after, &tm) : NULL;
 	}
 	if (!end || *end)
+		return false;
+	if (tm.tm_mday > 0 && !moment_is_date(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday))
 		return false;
 	if (tm.tm_mday < 1) { /* a time of day */
 		*time = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * IN_SECOND + ns;
@@ -2470,6 +2473,22 @@ static enum bid in_probe_tsv(const struct input *in)
 	return in_probe_delimited(in, "tsv", '\t');
 }
 
+/* Refuse texts of other systems, of which no row could be read. */
+static int in_check_encoding(const struct rows_in *r, struct error *e)
+{
+	struct text_span s = in_head(r->input);
+	const char *at = span_find(s, "\r");
+
+	if (span_begins(s, "\xff\xfe") || span_begins(s, "\xfe\xff"))
+		return error_set(e, r->input->name, 0,
+				 "is UTF-16: convert it with iconv -f UTF-16");
+	if (r->format != IN_NDJSON && at && at + 1 < s.end && !span_find(s, "\n"))
+		return error_set(
+			e, r->input->name, 0,
+			"lines end with a carriage return alone: convert it with tr '\\r' '\\n'");
+	return 0;
+}
+
 static int in_open(struct input *in, struct error *e)
 {
 	struct rows_in *r = calloc(1, sizeof *r);
@@ -2482,6 +2501,8 @@ static int in_open(struct input *in, struct error *e)
 	r->format = in->decoder == &decoder_csv	  ? IN_CSV
 		    : in->decoder == &decoder_tsv ? IN_TSV
 						  : IN_NDJSON;
+	if (in_check_encoding(r, e))
+		return -1;
 	in->clock_name = "rows";
 	sorter_init(&r->now);
 	sorter_init(&r->later);

@@ -32,15 +32,13 @@ static const char *fraction(const char *s, int64_t *ns)
 	return s;
 }
 
-/* Check the day of the month: strptime accepts the 31st of November, which mktime changes to
- * another day. */
-static int days_of(const struct tm *tm)
+bool moment_is_date(int year, int month, int day)
 {
 	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int year = tm->tm_year + 1900;
 	bool leap = year % 4 == 0 && (year % 100 || year % 400 == 0);
 
-	return days[tm->tm_mon] + (leap && tm->tm_mon == 1);
+	return month >= 1 && month <= 12 && day >= 1 &&
+	       day <= days[month - 1] + (leap && month == 2);
 }
 
 static int parse_wall(const char *text, struct moment *m)
@@ -57,7 +55,8 @@ static int parse_wall(const char *text, struct moment *m)
 		if (s && *s == '.')
 			s = fraction(s + 1, &ns);
 	}
-	if (!s || (*s && strcmp(s, "Z") != 0) || tm.tm_mday > days_of(&tm))
+	if (!s || (*s && strcmp(s, "Z") != 0) ||
+	    !moment_is_date(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday))
 		return -1;
 	time = *s ? timegm(&tm) : mktime(&tm);
 	m->from = MOMENT_WALL;

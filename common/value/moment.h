@@ -27,6 +27,9 @@ struct moment {
 
 /* Parse a moment. -1: invalid. */
 int moment_parse(const char *text, struct moment *m);
+/* Test whether there is such a day: strptime accepts the 31st of November, which mktime changes to
+ * another day. month: 1 to 12. */
+bool moment_is_date(int year, int month, int day);
 /* The same for the argument of an option, with *e filled. */
 int moment_option(struct moment *m, const char *option, const char *text, struct error *e);
 
