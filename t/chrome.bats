@@ -375,7 +375,7 @@ asynchronous() {
 	assert_line $'part\t1\t2500'
 	assert_line $'s\t2\t3000'
 	run -0 trencode -t ndjson x.trs
-	assert_line --partial '"name":"get","depth":0,"file":null,"line":null,"args":{"url":"a","status":200,"id":"0x1f"}}'
+	assert_line --partial '"name":"get","depth":0,"file":null,"line":null,"args":{"url":"a","status":200,"id":"0x1f"},"nesting":"none"}'
 	trencode -t chrome --rebase=none -o again.json x.trs
 	jq -c . x.json >/dev/null
 	sed -i 's/"id":"32"/"id":32/' x.json

@@ -632,6 +632,8 @@ flow_list() {
 			% ([5] * 17, list(range(18)), list(range(1, 68)), list(range(1, 66))))'
 	} | trace x.pftrace
 	run -0 --separate-stderr trdecode -o x.trs x.pftrace
+	assert_equal "${stderr##*(1)}" ', and 4 more (--verbose names them)'
+	run -0 --separate-stderr trdecode --verbose -o x.trs x.pftrace
 	# three without a track and two beyond sixteen; 1 + 2 + 16 have a place
 	assert_equal "$stderr" 'trdecode: x.pftrace: 14 fields were left out, by name or number: TrackEvent.extra_counter_values (5), TrackEvent.counter_value (1), TrackEvent.extra_counter_track_uuids (1), TrackEvent.double_counter_value (1), TrackEvent.extra_double_counter_values (2), TrackEvent.flow_ids (3), TrackEvent.terminating_flow_ids (1)'
 	run -0 pipefail "trstat -q -g name -c count -t tsv x.trs | sort"

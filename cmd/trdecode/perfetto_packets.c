@@ -528,22 +528,33 @@ static int print_fields(const struct perfetto *p, struct buffer *b, uint64_t *co
 	return 0;
 }
 
+/* Print the fields that are left out: their number and the first names, or with --verbose all names
+ * in as many remarks as they need. */
 void perfetto_print_left_out(const struct perfetto *p)
 {
-	enum { TEXT_MOST = 300 }; /* before the last name: a remark has 512 bytes */
+	enum {
+		TEXT_SHORT = 100,
+		TEXT_MOST = 300
+	}; /* before the last name: a remark has 512 bytes */
+	bool all = p->input->decoding->verbose;
 	struct buffer b = {0};
-	uint64_t count = 0;
+	uint64_t count = 0, more = 0;
 	int failed = 0;
 
 	for (enum perfetto_message m = 0; m < PERFETTO_MESSAGES; m++)
 		for (unsigned i = 0; i < PERFETTO_FIELDS && !failed; i++) {
 			uint64_t n = p->counts.left_out[m][i];
 
-			if (n && b.size > TEXT_MOST)
+			if (n && all && b.size > TEXT_MOST)
 				failed = print_fields(p, &b, &count);
 			count += n;
-			failed = failed || (n && append_field(p, &b, m, i));
+			if (n && !all && b.size > TEXT_SHORT)
+				more++;
+			else if (n && !failed)
+				failed = append_field(p, &b, m, i);
 		}
+	if (!failed && more)
+		failed = buffer_printf(&b, ", and %" PRIu64 " more (--verbose names them)", more);
 	if (!failed && count)
 		print_fields(p, &b, &count);
 	buffer_free(&b);

@@ -320,6 +320,11 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 
 	if (!option || !other)
 		return 0;
+	if (s->where && !strcmp(other, "pair"))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"--where does not go with --pair: write the condition into the pair, as "
+			"in 'sys_enter -> type == \"sys_exit\" && ret < 0'");
 	return error_set(e, NULL, NO_OFFSET,
 			 "--%s does not go with --%s; trfilter chooses events before this program",
 			 option, other);

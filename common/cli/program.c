@@ -861,12 +861,29 @@ static bool program_is_file(const char *path)
 	return !access(path, F_OK);
 }
 
+/* Test whether an operand is an operator of an expression that was not quoted. */
+static bool is_operator(const char *word)
+{
+	static const char *const operators[] = {"==", "!=", "=~", "!~", "<=", ">=", "&&", "||",
+						"=",  "+",  "*",  "&",	"|",  "<",  ">"};
+
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+		if (!strcmp(word, operators[i]))
+			return !program_is_file(word);
+	return false;
+}
+
 /* Refuse operands in the wrong order: an expression after its file, or the argument of an option
  * without the option. */
 static int check_operands(const struct start *s, int argc, char **argv, struct error *e)
 {
 	int first = optind + s->program->words;
 
+	if (s->program->words && first < argc && is_operator(argv[first]))
+		return error_set(e, NULL, NO_OFFSET,
+				 "'%s %s' are several words: put the expression in quotes, as in "
+				 "'dur > 1ms'",
+				 argv[first - 1], argv[first]);
 	for (int i = optind; i < first && i < argc; i++)
 		if (program_is_file(argv[i]) &&
 		    (first < argc ? !program_is_file(argv[first]) : strpbrk(argv[i], "./") != NULL))

@@ -145,7 +145,7 @@ def trace(packets):
 def decode(packets):
     with open("x.pftrace", "wb") as out:
         out.write(trace(packets))
-    run = subprocess.run([TRDECODE, "x.pftrace"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    run = subprocess.run([TRDECODE, "--verbose", "x.pftrace"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return run.stdout, run.stderr.decode()
 
 
