@@ -28,9 +28,10 @@ t/tree.sh | complain 'source tree'
 t/sizes.sh | complain 'sizes'
 
 # The library keeps no state and never ends the process. What a process has once is of the programs,
-# which alone set it: its command line and the files of expressions that this names, that a signal
-# came, that memory was lacking, what was printed, temporary files.
-of_process='error.o: command|expression.o: files|program.o: line|program.o: remarks|error.o: said|error.o: prints_errors|output.o: stop|memory.o: failed|output.o: names'
+# which alone set it: its command line and the files of expressions that this names, the locale by
+# which characters have a width, that a signal came, that memory was lacking, what was printed,
+# temporary files.
+of_process='aligned.o: tried|aligned.o: utf8|error.o: command|expression.o: files|program.o: line|program.o: remarks|error.o: said|error.o: prints_errors|output.o: stop|memory.o: failed|output.o: names'
 objdump -t "$library" | awk '/^.*:  *file format/ { file = $1 }
 	($4 == ".data" || $4 == ".bss" || $3 == ".data" || $3 == ".bss") && / O / { print file, $NF }' |
 	sed 's/ [a-z_]*\.\([a-z]\)/ \1/' |

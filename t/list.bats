@@ -3,7 +3,7 @@
 load lib
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 }
 
 @test "the types of a trace.dat have the counts of trace-cmd report" {

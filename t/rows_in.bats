@@ -110,7 +110,7 @@ changed() {
 	trencode -q -t ndjson 1.trs >1.ndjson 2>>err
 	# some are no traces, or have no events
 	[[ -s 1.ndjson ]] || return 0
-	echo "$1" >>../read
+	echo "$1" >>../samples
 	trdecode -q -f ndjson -o 2.trs 1.ndjson 2>>err && trencode -q -t ndjson 2.trs >2.ndjson
 	for s in 1 2; do
 		# names of equal totals are in the order in which they were first seen
@@ -125,7 +125,7 @@ changed() {
 		find trace-cmd apitrace lttng ctf perf perfetto chrome recorded stream streams/good -maxdepth 1 -type f) |
 		LC_ALL=C sort -u | xargs -P 2 -I{} bash -c 'changed "$1"' _ {} >got
 	exceptions | grep -v '^#' | LC_ALL=C sort | diff - <(LC_ALL=C sort got)
-	[ "$(wc -l <read)" -gt 250 ]
+	[ "$(wc -l <samples)" -gt 250 ]
 }
 
 @test "csv and tsv: the same but for nested values, with the columns that name what a row is" {

@@ -290,12 +290,12 @@ same() {
 @test "damage: a log cut at any byte, and any changed byte" {
 	head -c 1500 "$LOGS/f-ttt-T-y.txt" >log
 	for ((n = 1; n < 1500; n += 7)); do
-		head -c "$n" log >cut
-		run trdecode -f strace -o a.trs cut
-		[ "$status" -eq "$(tail -c 1 cut | grep -c .)" ] || fail "$n: status $status"
+		head -c "$n" log >log.cut
+		run trdecode -f strace -o a.trs log.cut
+		[ "$status" -eq "$(tail -c 1 log.cut | grep -c .)" ] || fail "$n: status $status"
 	done
-	run -1 --separate-stderr trdecode -o a.trs cut
-	assert_equal "$stderr" "trdecode: cut: 0x$(printf %x "$(head -c 1499 log | awk '{ at += length($0) + 1; last = length($0) + 1 } END { print at - last }')"): the last line is cut"
+	run -1 --separate-stderr trdecode -o a.trs log.cut
+	assert_equal "$stderr" "trdecode: log.cut: 0x$(printf %x "$(head -c 1499 log | awk '{ at += length($0) + 1; last = length($0) + 1 } END { print at - last }')"): the last line is cut"
 	# one changed character costs its line, and is reported
 	sed '5s/^./x/; 9s/ = /   /' "$LOGS/f-ttt-T-y.txt" >changed
 	run -1 --separate-stderr trdecode -o a.trs changed
