@@ -146,7 +146,7 @@ pairs_in_words() {
 		tail -n 1 >ours
 	# the reference rounds times
 	paste theirs ours | awk '$1 != $4 || $2 - $5 > 2 || $5 - $2 > 2 || $3 - $6 > 1 || $6 - $3 > 1 { exit 1 }'
-	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -t tsv -n 1"
+	run -0 pipe "trdecode '$L' | trstat -q --pair 'syscall_entry -> syscall_exit' -g syscall_id -s count -t tsv -n 1"
 	assert_line --index 1 --regexp '^3	117	'
 }
 
