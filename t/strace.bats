@@ -60,6 +60,59 @@ same() {
 			END { exit bad || rows < 20 }' calls failed -
 }
 
+# errors FILE...: name, error, count of the calls that failed
+errors() {
+	trdecode -q "$@" | trstat -q --where 'ret < 0 && ret > -4096' -g name,ret.name -c count -t tsv | sed 1d | sort
+}
+
+@test "errors have their names: as lines have them, and in conditions" {
+	for log in f-ttt-T-y f-tt f-t f-stderr f-C-w-ttt-T f-ns; do
+		python3 "$ROOT/t/tools/strace.py" --errors "$LOGS/$log.txt" | sort >want
+		[ "$(wc -l <want)" -ge 3 ]
+		errors "$LOGS/$log.txt" | diff want - || fail "$log"
+	done
+	sed -nE 's/^.*(: |th\/[0-9]+ |small\/[0-9]+ )([a-z0-9_]+)\(.*\) += -1 (E[A-Z]+) .*/\2\t\3/p' "$LOGS/perf-trace.txt" |
+		sort | uniq -c | awk -v OFS='\t' '{ print $2, $3, $1 }' >want
+	[ "$(wc -l <want)" -eq 3 ]
+	# perf does not know the number of one
+	grep -q 'pause())  *= -1 (unknown) (INTERNAL ERROR: strerror_r(514,' "$LOGS/perf-trace.txt"
+	awk '{ print } END { print "pause\tERESTARTNOHAND\t1" }' want | sort -o want
+	errors "$LOGS/perf-trace.txt" | diff want -
+	trdecode -q -o a.trs "$LOGS/f-ttt-T-y.txt"
+	run -0 trstat -q -g name,ret -c count --where 'ret == ENOENT' -s name a.trs
+	assert_output $'count  name    ret\n    1  execve  ENOENT\n    1  openat  ENOENT'
+	run -0 trfilter -c 'ret in {ENOENT, EBADF}' a.trs
+	assert_output 3
+	run -3 trstat -q --fail-if 'count(ret == ENOENT) > 1' a.trs
+	# system calls of ltrace return the number; an error without a name
+	cat >x.txt <<-'END'
+		7 1000000001.000000 SYS_openat(0xffffff9c, 0x7f5a, 0x80000, 0) = -2 <0.000001>
+		7 1000000001.000010 access@SYS("/a", 04) = -13 <0.000001>
+		7 1000000001.000020 strcmp("a", "b") = -2 <0.000001>
+		7 1000000001.000030 open("/a", 0, 0) = -1 <0.000001>
+		7 1000000001.000040 SYS_mmap(0, 8192, 3, 34) = 0x7f5af9949000 <0.000001>
+		7 1000000001.000050 ioctl(3, 0x1234) = -1 (errno 2000) <0.000001>
+	END
+	run -0 pipe 'trdecode -q x.txt | trencode -q -t csv -c name,ret,ret.name'
+	assert_output - <<-'END'
+		name,ret,ret.name
+		SYS_openat,-2,ENOENT
+		access@SYS,-13,EACCES
+		strcmp,-2,
+		open,-1,
+		SYS_mmap,0x7f5af9949000,
+		ioctl,-2000,
+	END
+	# the names are known in a log without errors, too
+	printf '7 1000000001.000000 close(3) = 0 <0.000001>\n' >good.txt
+	run -0 pipe "trdecode -q good.txt | trfilter -c 'ret == ENOENT'"
+	assert_output 0
+	# in a trace of another system
+	trencode -q -t trace-cmd -o a.dat a.trs
+	run -0 pipe "trdecode -q a.dat | trencode -q -t csv -c args | grep -c '= -2'"
+	assert_output 2
+}
+
 @test "without -T a call that returned at once has no duration" {
 	trdecode -q "$LOGS/f-tt.txt" -o a.trs
 	trstat -q -t tsv -g name,kind -c count,total a.trs >have

@@ -19,6 +19,7 @@
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/strace_names.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/stream/value.h"
 #include "common/util/bisect.h"
 #include "common/util/heap.h"
@@ -556,10 +557,18 @@ enum {
 	WAIT_FOR_RESUMED = 10 * 1000 * 1000, /* ns that a line may come after the end of its call */
 	LINE_KEPT = 1 << 20,		     /* bytes of a call that other text interrupts */
 	FILES_MOST = 1 << 16,
+	ERRNO_END = 4096, /* the kernel returns the negative numbers of errors below */
 };
 
 /* What the rows of a type have in their fixed part. */
-enum { VARIANT_STACK = 1, VARIANT_ADDRESS = 2, VARIANT_NUMBER = 4, VARIANTS = 8, FIXED_MOST = 24 };
+enum {
+	VARIANT_STACK = 1,
+	VARIANT_ADDRESS = 2,
+	VARIANT_NUMBER = 4,
+	VARIANT_ERROR = 8, /* the number of an error, which has a name */
+	VARIANTS = 16,
+	FIXED_MOST = 28
+};
 
 /* The groups of types. */
 enum strace_group { GROUP_CALLS, GROUP_SIGNALS, GROUP_PROCESSES, GROUP_EVENTS };
@@ -574,6 +583,7 @@ struct strace_function {
 	unsigned last;		     /* arguments in the location */
 	uint32_t instants[VARIANTS]; /* types */
 	bool system;		     /* a system call: no other call of its thread is in it */
+	bool raw;		     /* a system call in the text of ltrace */
 	bool forks, executes;
 };
 
@@ -627,6 +637,7 @@ struct strace_held {
 	unsigned depth;
 	uint64_t enter, leave; /* own times; leave NONE: an INSTANT */
 	uint64_t address, nr;
+	uint32_t error;			 /* 0 none */
 	struct buffer arguments, result; /* details */
 	struct buffer frames;		 /* locations, u32 each, the innermost first */
 };
@@ -643,8 +654,9 @@ struct strace {
 	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids;
 	uint64_t now, tick;
 	uint32_t source, clock, number;
-	uint32_t enters[VARIANTS], leaves[2];
+	uint32_t enters[VARIANTS], leaves[VARIANTS];
 	struct id_cache lanes, function_numbers, errors, frames, spaces;
+	struct kernel_names names;
 	struct strace_function *functions;
 	size_t nfunctions, functions_capacity;
 	struct strace_thread *threads;
@@ -740,6 +752,7 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 			 : found ? found
 				 : "",
 		.system = found != NULL,
+		.raw = span_begins(name, "SYS_") || span_ends(name, "@SYS"),
 		.name = writer_string(s->w, name.at, span_size(name)),
 		.group = group,
 		.forks = span_is(name, "clone") || span_is(name, "clone3") ||
@@ -962,14 +975,38 @@ static int strace_put_result_text(const struct strace_function *f, struct text_s
 		       : 0;
 }
 
-/* Put the result of a call: "3", "3</etc/passwd>", "-1 ENOENT (No such file or directory)",
- * "? ERESTARTSYS (To be restarted)", "1 ([{fd=3, revents=POLLIN}])", "0 (Timeout)". */
-static int strace_put_result(struct strace *s, uint32_t function, struct text_span result,
-			     struct buffer *b)
+/* Find the error of a result: "-1 ENOENT (No such file or directory)", "? ERESTARTSYS (To be
+ * restarted)", "-1 (errno 2)", "-1 (unknown) (INTERNAL ERROR: strerror_r(514, ..." of perf trace,
+ * and
+ * "-2" of a system call in the text of ltrace. 0: it has none. */
+static uint32_t strace_result_error(const struct strace *s, const struct strace_function *f,
+				    struct text_span word, struct text_span rest)
 {
-	const struct strace_function *f = &s->functions[function];
-	struct text_span rest = result, word, path = {0}, name;
-	uint64_t error = 0;
+	struct text_span name = span_take_word(&rest);
+	uint64_t number = 0;
+	const char *digits = NULL;
+
+	if (f->raw && span_skip(&word, "-"))
+		digits = word.at;
+	else if (span_is(name, "(errno"))
+		digits = span_skip_blanks(rest.at, rest.end);
+	else if (span_is(name, "(unknown)") && (digits = span_find(rest, "strerror_r(")))
+		digits += strlen("strerror_r(");
+	else if (span_is(word, "?") || span_is(word, "-1"))
+		return (uint32_t)strace_error(s, name);
+	if (!digits)
+		return 0;
+	span_digits(digits, rest.end, &number);
+	return number < ERRNO_END ? (uint32_t)number : 0;
+}
+
+/* Take the result of the held call: "3", "3</etc/passwd>", "-1 ENOENT (No such file or directory)",
+ * "1 ([{fd=3, revents=POLLIN}])", "0 (Timeout)". An error is a field of the row, another result is
+ * a value. */
+static int strace_put_result(struct strace *s, struct strace_held *h, struct text_span result)
+{
+	const struct strace_function *f = &s->functions[h->function];
+	struct text_span rest = result, word, path = {0};
 
 	if (!span_size(result) || span_is(result, "?") || span_is(result, "<void>"))
 		return 0;
@@ -988,20 +1025,13 @@ static int strace_put_result(struct strace *s, uint32_t function, struct text_sp
 			rest.at = end;
 		}
 	}
-	if (span_is(word, "?") || span_is(word, "-1")) {
-		struct text_span after = rest;
-
-		name = span_take_word(&after);
-		error = strace_error(s, name);
-		if (!error && span_is(word, "?"))
-			return 0;
-	}
-	if (value_put_detail(b, DETAIL_RETURN, 0))
-		return -1;
-	if (error)
-		return value_put_uint(b, VALUE_NEGATIVE, error);
+	h->error = strace_result_error(s, f, word, rest);
+	if (h->error || span_is(word, "?"))
+		return 0;
 	strace_split_path(&word, &path);
-	return strace_put_value(s, b, word) || strace_put_result_text(f, path, span_trim(rest), b)
+	return value_put_detail(&h->result, DETAIL_RETURN, 0) ||
+			       strace_put_value(s, &h->result, word) ||
+			       strace_put_result_text(f, path, span_trim(rest), &h->result)
 		       ? -1
 		       : 0;
 }
@@ -1151,7 +1181,7 @@ static void strace_executed(struct strace_thread *t, uint32_t comm)
 /* Declare a type, if it is not; *id is its place. variant: what rows have. 0: out of memory. */
 static uint32_t strace_type(struct strace *s, uint32_t *id, struct type_entry *e, unsigned variant)
 {
-	struct field_entry fields[4];
+	struct field_entry fields[5];
 	bool numbered = variant & VARIANT_STACK && e->kind != KIND_INSTANT;
 
 	if (*id)
@@ -1173,6 +1203,12 @@ static uint32_t strace_type(struct strace *s, uint32_t *id, struct type_entry *e
 	if (variant & VARIANT_NUMBER)
 		fields[e->nfields++] =
 			(struct field_entry){.name = writer_text(s->w, "nr"), .size = 8};
+	if (variant & VARIANT_ERROR)
+		fields[e->nfields++] = (struct field_entry){
+			.name = writer_text(s->w, "ret"),
+			.kind = FIELD_INT,
+			.size = 4,
+			.definition = kernel_names_of(&s->names, s->w, "sys_exit", 8, "ret", 3)};
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		fields[i].where = WHERE_FIXED;
 		fields[i].offset = e->fixed_size;
@@ -1193,13 +1229,13 @@ static uint32_t strace_enter_type(struct strace *s, unsigned variant)
 			   variant);
 }
 
-static uint32_t strace_leave_type(struct strace *s, bool numbered)
+static uint32_t strace_leave_type(struct strace *s, unsigned variant)
 {
-	return strace_type(s, &s->leaves[numbered],
+	return strace_type(s, &s->leaves[variant],
 			   &(struct type_entry){.name = writer_text(s->w, "leave"),
 						.group = writer_text(s->w, "strace"),
 						.kind = KIND_LEAVE},
-			   numbered ? VARIANT_STACK : 0);
+			   variant);
 }
 
 static uint32_t strace_instant_type(struct strace *s, struct strace_function *f, unsigned variant)
@@ -1225,14 +1261,16 @@ static int strace_put(struct strace *s, struct new_row *r, uint32_t stack)
 }
 
 /* Write the fixed part of a row. Returns its size. */
-static uint32_t strace_fixed(uint8_t *to, const struct strace_held *h, unsigned variant,
-			     uint32_t stack, bool instant)
+static uint32_t strace_fixed(uint8_t *to, const struct strace_held *h, enum type_kind kind,
+			     unsigned variant, uint32_t stack)
 {
 	uint8_t *p = to;
 
-	if (variant & VARIANT_STACK) {
+	if (variant & VARIANT_STACK && kind != KIND_INSTANT) {
 		put_u32(p, h->number);
-		p += instant ? 0 : 4;
+		p += 4;
+	}
+	if (variant & VARIANT_STACK && kind != KIND_LEAVE) {
 		put_u32(p, stack);
 		p += 4;
 	}
@@ -1244,6 +1282,10 @@ static uint32_t strace_fixed(uint8_t *to, const struct strace_held *h, unsigned 
 		put_u64(p, h->nr);
 		p += 8;
 	}
+	if (variant & VARIANT_ERROR) {
+		put_u32(p, -h->error);
+		p += 4;
+	}
 	return (uint32_t)(p - to);
 }
 
@@ -1251,10 +1293,11 @@ static uint32_t strace_fixed(uint8_t *to, const struct strace_held *h, unsigned 
 static int strace_put_begin(struct strace *s, struct strace_held *h, uint32_t stack)
 {
 	struct strace_function *f = &s->functions[h->function];
+	bool instant = !h->enters;
 	unsigned variant = (stack || h->number ? VARIANT_STACK : 0) |
 			   (h->address != NONE ? VARIANT_ADDRESS : 0) |
-			   (h->nr != NONE ? VARIANT_NUMBER : 0);
-	bool instant = !h->enters;
+			   (h->nr != NONE ? VARIANT_NUMBER : 0) |
+			   (instant && h->error ? VARIANT_ERROR : 0);
 	uint8_t fixed[FIXED_MOST];
 	struct new_row r = {.time = h->enter,
 			    .lane = h->lane,
@@ -1263,7 +1306,8 @@ static int strace_put_begin(struct strace *s, struct strace_held *h, uint32_t st
 			    .location = f->location,
 			    .depth = instant || variant & VARIANT_STACK ? 0 : h->depth,
 			    .fixed = fixed,
-			    .fixed_size = strace_fixed(fixed, h, variant, stack, instant),
+			    .fixed_size = strace_fixed(
+				    fixed, h, instant ? KIND_INSTANT : KIND_ENTER, variant, stack),
 			    .tail = h->arguments.data,
 			    .tail_size = (uint32_t)h->arguments.size};
 
@@ -1272,18 +1316,18 @@ static int strace_put_begin(struct strace *s, struct strace_held *h, uint32_t st
 
 static int strace_put_leave(struct strace *s, const struct strace_held *h)
 {
-	uint8_t fixed[4];
+	unsigned variant = (h->number ? VARIANT_STACK : 0) | (h->error ? VARIANT_ERROR : 0);
+	uint8_t fixed[FIXED_MOST];
 	struct new_row r = {.time = h->leave,
 			    .lane = h->lane,
-			    .type = strace_leave_type(s, h->number),
+			    .type = strace_leave_type(s, variant),
 			    .location = s->functions[h->function].location,
 			    .depth = h->number ? 0 : h->depth,
 			    .fixed = fixed,
-			    .fixed_size = h->number ? 4 : 0,
+			    .fixed_size = strace_fixed(fixed, h, KIND_LEAVE, variant, 0),
 			    .tail = h->result.data,
 			    .tail_size = (uint32_t)h->result.size};
 
-	put_u32(fixed, h->number);
 	return strace_put(s, &r, 0);
 }
 
@@ -1337,7 +1381,7 @@ static struct strace_held *strace_hold(struct strace *s, uint32_t thread, uint32
 	h->function = function;
 	h->depth = (unsigned)s->threads[thread].nopen;
 	h->lane = strace_lane(s, &s->threads[thread]);
-	h->number = 0;
+	h->number = h->error = 0;
 	h->leave = h->address = h->nr = NONE;
 	h->arguments.size = h->result.size = h->frames.size = 0;
 	return h;
@@ -1487,7 +1531,7 @@ static int strace_take_call(struct strace *s, uint32_t thread, uint32_t function
 		return strace_open_call(s, thread, function, l, s->ticks ? ++s->tick : time);
 	h = strace_hold(s, thread, function);
 	if (strace_put_arguments(s, function, l, 0, &h->arguments) ||
-	    strace_put_result(s, function, l->result, &h->result))
+	    strace_put_result(s, h, l->result))
 		return -1;
 	h->enter = s->ticks ? ++s->tick : time;
 	h->address = l->address;
@@ -1518,7 +1562,7 @@ static int strace_take_resumed(struct strace *s, uint32_t thread, uint32_t funct
 			return 0;
 		h = strace_hold(s, thread, function);
 		h->enter = time;
-		return strace_put_result(s, function, l->result, &h->result);
+		return strace_put_result(s, h, l->result);
 	}
 	t->nopen--;
 	was = *o;
@@ -1536,7 +1580,7 @@ static int strace_take_resumed(struct strace *s, uint32_t thread, uint32_t funct
 	if ((was.tail && buffer_append(&h->arguments, was.tail, was.size)) ||
 	    strace_put_arguments(s, function, l, was.nargs,
 				 was.tail ? &h->arguments : &h->result) ||
-	    strace_put_result(s, function, l->result, &h->result))
+	    strace_put_result(s, h, l->result))
 		return -1;
 	strace_close_call(s, &was);
 	return strace_returned(s, thread, function, l->result, &was);
@@ -2086,15 +2130,6 @@ static int strace_open_tree(struct strace *s, struct error *e)
 
 static int strace_open(struct input *in, struct error *e)
 {
-	static const struct {
-		const char *name;
-		uint32_t number;
-	} restarts[] = {{"ERESTARTSYS", 512},
-			{"ERESTARTNOINTR", 513},
-			{"ERESTARTNOHAND", 514},
-			{"ENOIOCTLCMD", 515},
-			{"ERESTART_RESTARTBLOCK", 516}};
-	enum { ERRORS = 134 };
 	struct strace *s = calloc(1, sizeof *s);
 	uint32_t *number;
 
@@ -2104,15 +2139,15 @@ static int strace_open(struct input *in, struct error *e)
 	s->input = in;
 	s->w = s->queue.w = in->decoding->writer;
 	s->root = -1;
-	for (uint32_t i = 1; i < ERRORS + 5; i++) {
-		const char *name = i < ERRORS ? strerrorname_np((int)i) : restarts[i - ERRORS].name;
+	for (uint32_t i = 1; i < ERRORS_END; i++) {
+		const char *name = kernel_error_name(i);
 
 		if (!name)
 			continue;
 		number = id_cache_number(&s->errors, name, strlen(name));
 		if (!number)
 			return error_no_memory(e);
-		*number = i < ERRORS ? i : restarts[i - ERRORS].number;
+		*number = i;
 	}
 	if (in->tree)
 		return strace_open_tree(s, e);
@@ -2341,7 +2376,9 @@ static int strace_begin(struct input *in, struct error *e)
 							       writer_text(s->w, in->name), 0, 0});
 	s->clock = input_declare_clock(in, in->has_wall);
 	e->what[0] = '\0';
-	if (!s->source || !s->clock || strace_read_rows(s, e))
+	/* the names of errors are known, even if no call fails */
+	if (!s->source || !s->clock || !strace_leave_type(s, VARIANT_ERROR) ||
+	    strace_read_rows(s, e))
 		return -1;
 	if (row_queue_next(&s->queue) == UINT64_MAX)
 		return 0;

@@ -366,13 +366,15 @@ int convert_text_arguments(struct buffer *b, const struct dictionary *d, const s
 		       : 0;
 }
 
-/* Append the return value. */
+/* Append the return value: of the values, or the field. */
 static int convert_put_result(struct buffer *b, const struct dictionary *d, const struct event *ev,
 			      uint64_t *blobs)
 {
-	if (ev->type->flags & TYPE_VALUES)
-		return convert_text_values(b, d, ev, DETAIL_RETURN, blobs);
-	for (uint32_t i = 0; i < ev->type->nfields; i++)
+	size_t from = b->size;
+
+	if (ev->type->flags & TYPE_VALUES && convert_text_values(b, d, ev, DETAIL_RETURN, blobs))
+		return -1;
+	for (uint32_t i = 0; i < ev->type->nfields && b->size == from; i++)
 		if (convert_is_return(ev->type, &ev->type->fields[i]))
 			return convert_text_field(b, d, ev, &ev->type->fields[i]);
 	return 0;

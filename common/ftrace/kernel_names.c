@@ -15,7 +15,7 @@
 enum { NAMES_MOST = 600, ERRORS_COMMON = 34 };
 
 /* Errors by number. Those up to ERRORS_COMMON are the same on all machines. */
-static const char *const errors[] = {
+static const char *const errors[ERRORS_END] = {
 	NULL, "EPERM", "ENOENT", "ESRCH", "EINTR", "EIO", "ENXIO", "E2BIG", "ENOEXEC", "EBADF",
 	"ECHILD", "EAGAIN", "ENOMEM", "EACCES", "EFAULT", "ENOTBLK", "EBUSY", "EEXIST", "EXDEV",
 	"ENODEV", "ENOTDIR", "EISDIR", "EINVAL", "ENFILE", "EMFILE", "ENOTTY", "ETXTBSY", "EFBIG",
@@ -55,6 +55,11 @@ static const char *const softirqs[SOFTIRQS] = {"HI",	   "TIMER",   "NET_TX", "NE
 const char *softirq_name(uint64_t number)
 {
 	return number < SOFTIRQS ? softirqs[number] : NULL;
+}
+
+const char *kernel_error_name(uint64_t number)
+{
+	return number < ERRORS_END ? errors[number] : NULL;
 }
 
 struct named_number {
@@ -163,7 +168,7 @@ static void add_errors(struct name_list *l, const char *machine)
 {
 	bool own = has_own_numbers(machine);
 
-	for (size_t i = sizeof errors / sizeof *errors; i-- > 1;) {
+	for (size_t i = ERRORS_END; i-- > 1;) {
 		/* alpha has another EAGAIN */
 		if (!own || i >= 512 ||
 		    (i <= ERRORS_COMMON && (i != 11 || strncmp(machine, "alpha", 5) != 0)))

@@ -38,7 +38,10 @@ struct kernel_names {
 uint32_t kernel_names_of(struct kernel_names *k, struct writer *w, const char *event,
 			 size_t event_size, const char *field, size_t field_size);
 
-enum { SOFTIRQS = 10 };
+enum { SOFTIRQS = 10, ERRORS_END = 540 };
+
+/* Get the name of an error, which x86 has; NULL: the number is not known. */
+const char *kernel_error_name(uint64_t number);
 
 /* Get the name of a softirq; NULL: the number is not known. */
 const char *softirq_name(uint64_t number);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Count the calls in logs of strace, by expressions over whole lines.
 
-usage: strace.py [--table | --folded] LOG...
+usage: strace.py [--table | --folded | --errors] LOG...
 
 Prints for each name: calls that began, calls with a result, those with an error, and the sum of the
 durations in ns, or "-" if one has none. With --table the same of the table that strace -C or -c
-wrote: name, calls, errors, us. With --folded the stacks of a log of -k, with their calls and ns.
+wrote: name, calls, errors, us. With --folded the stacks of a log of -k, with their calls and ns. With
+--errors for each error that a call returned: its name, that of the call, and how often.
 """
 import collections
 import re
@@ -46,7 +47,10 @@ def read_log(names, calls):
                 c['timeless'] += 1
                 continue
             c['done'] += 1
-            c['errors'] += bool(re.match(r'-1 E|\? E', ret))
+            error = re.match(r'(?:-1|\?) (E\w+)', ret)
+            c['errors'] += bool(error)
+            if error:
+                c[error[1]] += 1
             if seconds is None:
                 c['timeless'] += 1
             else:
@@ -88,7 +92,13 @@ def main():
                 print('\t'.join((row[-1], row[3], errors, str(round(float(row[1]) * 1e6)))))
         return
     calls = collections.defaultdict(collections.Counter)
-    read_log(sys.argv[1:], calls)
+    by_error = sys.argv[1] == '--errors'
+    read_log(sys.argv[1 + by_error:], calls)
+    if by_error:
+        for name in sorted(calls):
+            for error in sorted(key for key in calls[name] if key.startswith('E')):
+                print('\t'.join((name, error, str(calls[name][error]))))
+        return
     for name in sorted(calls):
         c = calls[name]
         total = '-' if c['timeless'] or not c['ns'] else str(c['ns'])
