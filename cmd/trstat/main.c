@@ -36,6 +36,7 @@ enum {
 	OPT_PARTIAL,
 	OPT_MERGE,
 	OPT_PAIR,
+	OPT_COVER,
 	OPT_FAIL_IF,
 	OPT_FAIL_IF_EMPTY,
 	OPT_WALL,
@@ -81,6 +82,11 @@ static const struct option_row command_line_rows[] = {
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{OPT_PAIR, "pair", "PAIR", "times between two events: 'A -> B on .x == .y', or:",
 	 "wakeup offcpu oncpu syscall irq softirq block"},
+	{OPT_COVER, "cover", "SETS",
+	 "time in which calls are open: 'A', or 'A & B' both,\nor 'A - B' only A; A, B: conditions "
+	 "or "
+	 "pairs",
+	 NULL},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
 	 "exit 3 if CONDITION is true, such as 'p99 > 5ms'\nor 'p99(name == \"commit\") > 5ms', or "
 	 "with --diff\n'p99_change > 10%' or slower; may be repeated",
@@ -127,6 +133,15 @@ static int set_view(struct stat_settings *s, enum view view, const char *name, c
 	s->view = view;
 	s->view_option = name;
 	s->view_argument = argument;
+	return 0;
+}
+
+static int set_pair(struct stat_settings *s, bool cover, const char *text, struct error *e)
+{
+	if (s->pair && s->cover != cover)
+		return error_set(e, NULL, NO_OFFSET, "--pair and --cover do not go together");
+	s->pair = text;
+	s->cover = cover;
 	return 0;
 }
 
@@ -223,7 +238,8 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case OPT_WALL: s->wall = true; return 0;
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
-	case OPT_PAIR: s->pair = arg; return 0;
+	case OPT_PAIR:
+	case OPT_COVER: return set_pair(s, key == OPT_COVER, arg, e);
 	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
 	case OPT_FAIL_IF_EMPTY:
 		s->empty_ok = !strcmp(arg, "ok");

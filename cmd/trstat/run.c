@@ -314,6 +314,7 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 	const char *option = settings_selection(s);
 	const char *other = s->view == VIEW_SLOWEST || s->view == VIEW_UNPAIRED ? s->view_option
 			    : s->partial					? "partial"
+			    : s->where && s->cover				? "cover"
 			    : s->where && s->pair				? "pair"
 			    : !s->where && s->interval				? "interval"
 										: NULL;
@@ -325,6 +326,9 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 			e, NULL, NO_OFFSET,
 			"--where does not go with --pair: write the condition into the pair, as "
 			"in 'sys_enter -> type == \"sys_exit\" && ret < 0'");
+	if (s->where && !strcmp(other, "cover"))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--where does not go with --cover, whose sets are conditions");
 	return error_set(e, NULL, NO_OFFSET,
 			 "--%s does not go with --%s; trfilter chooses events before this program",
 			 option, other);
@@ -343,6 +347,37 @@ static int parse_where(struct query *q, struct error *e)
 
 static int monitor_check(const char *words, bool wall, struct error *e);
 
+/* Parse --pair or --cover. */
+static int query_parse_pair(const struct query *q, struct pair *p, struct error *e)
+{
+	const char *text = q->settings->pair;
+
+	return q->settings->cover ? cover_parse(p, text, e) : pair_parse(p, text, e);
+}
+
+/* Refuse what needs single events, of which spans have none. */
+static int query_check_cover(const struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	const char *other =
+		!s->cover     ? NULL
+		: s->partial  ? "partial"
+		: s->merge    ? "merge"
+		: s->interval ? "interval"
+		: s->view == VIEW_TABLE || s->view == VIEW_HIST || s->view == VIEW_TIMELINE
+			? NULL
+			: s->view_option;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--%s does not go with --cover, whose spans are of no event%s",
+				 other, s->interval ? "; use the key bucket(time,T)" : "");
+	if (s->cover && q->columns.wanted.field_count)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--cover has no columns of fields, as its spans are of no event");
+	return 0;
+}
+
 int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 {
 	int bad = 0;
@@ -360,13 +395,14 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
 	if (s->view == VIEW_UNPAIRED && !s->pair)
 		return error_set(e, NULL, NO_OFFSET, "--unpaired goes with --pair");
-	if (s->pair && pair_parse(&q->pair, s->pair, e))
+	if (s->pair && query_parse_pair(q, &q->pair, e))
 		return -1;
 	switch (s->view) {
 	case VIEW_TABLE:
 		bad = parse_keys(q, "name", "", e) ||
 		      parse_columns(q,
 				    s->otherwise ? s->otherwise
+				    : s->cover	 ? "busy,util,count,avg,max"
 				    : s->pair	 ? "count,total,avg,p50,p90,p99,max"
 						 : "total,self,count,avg,p50,p99,max",
 				    q->keys.count, e);
@@ -380,9 +416,9 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	}
 	bad = bad || (s->pair && pair_keys(&q->pair, &q->keys, e));
-	bad = bad || query_check_pairs(q, &q->columns, e);
+	bad = bad || query_check_pairs(q, &q->columns, e) || query_check_cover(q, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
-	if (!bad && s->pair && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL))
+	if (!bad && s->pair && !s->cover && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"pairs are not calls: they have no caller and no depth");
 	if (!bad && q->keys.wakers && s->partial)
@@ -640,7 +676,7 @@ static int fail_if_begin_statistics(struct alarm_column *c, const struct query *
 	c->own = true;
 	if (columns_parse(&c->columns, c->name, e))
 		return -1;
-	if (q->settings->pair && pair_parse(&c->pair, q->settings->pair, e))
+	if (q->settings->pair && query_parse_pair(q, &c->pair, e))
 		return -1;
 	c->statistics = calloc(1, sizeof(*c->statistics));
 	if (!c->statistics || statistics_init(c->statistics, keys, &c->columns, d) ||

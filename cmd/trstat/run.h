@@ -45,6 +45,7 @@ struct stat_settings {
 	enum view view;
 	const char *view_option; /* name of the view's option */
 	const char *pair;
+	bool cover;	      /* pair is --cover's */
 	const char *interval; /* -i */
 	bool wall;
 	const char *where;

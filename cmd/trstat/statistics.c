@@ -1246,15 +1246,6 @@ static uint64_t innermost_start(const struct stack *s)
 		       : start;
 }
 
-/* Append what key_cells_same compares of a cell. */
-static int groups_append_cell(struct buffer *b, const struct key_cell *cell)
-{
-	bool address = cell->kind == KEY_ADDRESS;
-
-	return buffer_u32(b, address ? KEY_UNSIGNED : cell->kind) ||
-	       buffer_u64(b, cell->kind == KEY_TEXT ? cell->text : cell->value);
-}
-
 /* Get the times of a group, whose key has n cells, in a thread; NULL when out of memory. The next
  * call makes the pointer invalid. */
 static struct counted_group *counted_find(struct statistics *s, uint32_t thread,
@@ -1267,7 +1258,7 @@ static struct counted_group *counted_find(struct statistics *s, uint32_t thread,
 	key->size = 0;
 	bad = buffer_u32(key, thread);
 	for (size_t i = 0; i < n; i++)
-		bad |= groups_append_cell(key, &cells[i]);
+		bad |= key_cell_append(key, &cells[i]);
 	number = bad ? INTERN_NONE : intern(&s->recursion.counted.keys, key->data, key->size);
 	if (number == INTERN_NONE ||
 	    ARRAY_REACH(s->recursion.counted.groups, s->recursion.counted.capacity, number))
@@ -1637,19 +1628,52 @@ bool statistics_to_caller(struct statistics *s)
 	return stack->value != STACK_ROOT;
 }
 
+/* Count the times of a pair or span that ended at that time. */
+static int statistics_add_span(struct statistics *s, struct aggregate *a, uint64_t end,
+			       const struct statistics_times *times)
+{
+	uint64_t begin = end - times->total;
+
+	if (aggregate_call(a, &s->columns->wanted, times->total, times->self, false, end))
+		return -1;
+	return s->columns->wanted.busy ? add_busy(s, a, begin > s->since ? begin : s->since, end)
+				       : 0;
+}
+
 /* Count a pair in its group. */
 static int statistics_add_pair(struct statistics *s, struct aggregate *a, const struct event *e,
 			       const struct statistics_times *times)
 {
-	uint64_t begin = e->time - times->total;
-
-	if (aggregate_call(a, &s->columns->wanted, times->total, times->self, false, e->time))
-		return -1;
-	if (s->columns->wanted.busy && add_busy(s, a, begin > s->since ? begin : s->since, e->time))
+	if (statistics_add_span(s, a, e->time, times))
 		return -1;
 	return s->columns->wanted.field_count
 		       ? statistics_add_fields(s, a, e, e->lane, false, times)
 		       : 0;
+}
+
+/* Count the spans of --cover that have ended, as far as they are in the window. */
+static int statistics_add_covers(struct statistics *s)
+{
+	struct statistics_times times = {.known = true};
+	struct pair_end end;
+	struct aggregate *a;
+
+	while (cover_next(s->pair, &end)) {
+		struct event_ref subject = {.type = pool_at(&s->dictionary->types, 0),
+					    .time = end.at,
+					    .entered = end.entered,
+					    .level = end.level,
+					    .timed = true};
+
+		if (end.at <= s->since)
+			continue;
+		times.total = end.time < end.at - s->since ? end.time : end.at - s->since;
+		times.self = subject.total = subject.self = times.total;
+		a = statistics_group(s, &subject);
+		if (!a || statistics_add_span(s, a, end.at, &times))
+			return -1;
+	}
+	return 0;
 }
 
 /* Take an event that may end a pair; the pair counts as a call of that time. */
@@ -1665,7 +1689,8 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 		return 0;
 	got = pair_feed(s->pair, e, &end);
 	if (got != OUTCOME_YES)
-		return got == OUTCOME_FAILED ? -1 : 0;
+		return got == OUTCOME_FAILED || (s->pair->cover && statistics_add_covers(s)) ? -1
+											     : 0;
 	if (s->outside)
 		return 0;
 	if (pair_event_ref(s->pair, e, &subject))
@@ -2036,6 +2061,8 @@ static bool statistics_is_selected(struct statistics *s, const struct event_ref 
 /* Note that the threads of a block have events after the window. */
 static void pass_until(struct statistics *s, const struct block *b)
 {
+	if (s->pair && s->pair->cover)
+		cover_pass(s->pair, s->calls.end.until);
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		calls_pass_until(&s->calls, b->lanes[i]->thread);
 		calls_pass_until(&s->calls, b->lanes[i]->cpu_thread);
@@ -2059,6 +2086,8 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 	statistics_begin_block(s, b);
 	for (events_begin(&it, b); !bad && event_next(&it, &e);) {
 		if (e.time >= until) {
+			if (s->pair && s->pair->cover)
+				cover_pass(s->pair, until);
 			if (e.type->kind != KIND_GAP)
 				calls_pass_until(&s->calls, calls_thread(&e));
 			continue;
@@ -2275,7 +2304,9 @@ int statistics_block(struct statistics *s, const struct block *b)
 	enum outcome taken;
 
 	if (b->kind != BLOCK_EVENTS)
-		return s->pair ? 0 : calls_restore(&s->calls, b, &error);
+		return !s->pair		? calls_restore(&s->calls, b, &error)
+		       : s->pair->cover ? cover_restore(s->pair, b)
+					: 0;
 	statistics_begin_block(s, b);
 	if (!b->rows)
 		return 0;
@@ -2299,6 +2330,8 @@ int statistics_close(struct statistics *s)
 	struct call call;
 
 	if (statistics_add_sums(s) || (s->stacks && call_stacks_catch_up(s->stacks)))
+		return -1;
+	if (s->pair && s->pair->cover && (cover_end(s->pair) || statistics_add_covers(s)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
 		/* with the key type, times are those of leaves */

@@ -149,6 +149,14 @@ static struct column_value util_value(const struct column_cell *v)
 	return some(thousandths(busy > UINT128_MAX / 100 ? UINT128_MAX : 100 * busy, width));
 }
 
+static struct column_value idle_value(const struct column_cell *v)
+{
+	uint64_t width = time_covered(v);
+	uint128 busy = busy_of(v);
+
+	return width ? some(busy < width ? (int128)(width - (uint64_t)busy) : 0) : none();
+}
+
 /* Carry the integer part of the fraction, which several floats may have added up. */
 static struct group_number number_settle(struct group_number n)
 {
@@ -246,6 +254,8 @@ const struct column_type column_types[] = {
 	 rate_value, "trstat_events_per_second", "Calls and events per second of the run."},
 	{"busy", NULL, COLUMN_OF_PAIRS | COLUMN_SUM, UNIT_DURATION, PART_BUSY, busy_value,
 	 "trstat_busy_@", "Time in pairs, of which each bucket of time has its part."},
+	{"idle", NULL, COLUMN_OF_PAIRS | COLUMN_SUM | COLUMN_OF_RUN, UNIT_DURATION, PART_BUSY,
+	 idle_value, "trstat_idle_@", "The rest of the bucket of time, or of the run."},
 	{"util", NULL, COLUMN_OF_PAIRS | COLUMN_SUM | COLUMN_OF_RUN, UNIT_PERCENT, PART_BUSY,
 	 util_value, "trstat_util_percent",
 	 "Time in pairs as a share of the bucket of time, or of the run."},

@@ -254,7 +254,8 @@ static const struct {
 	 "--explain"},
 	{"trstat",
 	 "-g --group -c --columns -s --sort -n --limit -t --to --where --since --until --bounds "
-	 "--strict --pair --fail-if --fail-if-empty -i --interval --wall --width --color --tree "
+	 "--strict --pair --cover --fail-if --fail-if-empty -i --interval --wall --width --color "
+	 "--tree "
 	 "--callers "
 	 "--callees --hist --timeline --slowest --unpaired --diff --threshold --alpha --title "
 	 "--partial --merge"},

@@ -12,6 +12,7 @@
 
 #include "common/formats/apitrace.h"
 #include "common/stream/field.h"
+#include "common/util/buffer.h"
 #include "common/util/histogram.h"
 #include "common/util/stack_limit.h"
 #include "common/util/u128.h"
@@ -89,6 +90,14 @@ bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n
 			return false;
 	}
 	return true;
+}
+
+int key_cell_append(struct buffer *b, const struct key_cell *cell)
+{
+	bool address = cell->kind == KEY_ADDRESS;
+
+	return buffer_u32(b, address ? KEY_UNSIGNED : cell->kind) ||
+	       buffer_u64(b, cell->kind == KEY_TEXT ? cell->text : cell->value);
 }
 
 /* Cut the text of a stack of more than STACK_FRAMES frames to its innermost frames. */
@@ -392,8 +401,7 @@ int keys_parse(struct keys *k, const char *list, struct error *e)
 	return 0;
 }
 
-/* Get the event of a pair that a key's prefix names, EITHER without a prefix. */
-static enum key_side side_of(const struct key *k)
+enum key_side keys_side(const struct key *k)
 {
 	const char *sides = "abw", *side;
 
@@ -406,7 +414,7 @@ static enum key_side side_of(const struct key *k)
 /* Resolve the prefix of one key, which is still the name of a field. */
 static int resolve_side(struct key *k, const char *end_fields, uint32_t *needs, struct error *e)
 {
-	k->side = side_of(k);
+	k->side = keys_side(k);
 	if (k->side == KEY_OF_EITHER) {
 		if (end_fields && k->kind == BY_FIELD &&
 		    !strncmp(k->field, end_fields, strlen(end_fields)))

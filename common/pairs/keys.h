@@ -114,6 +114,8 @@ static inline bool key_is_number(const struct key_cell *cell)
 /* Hash n cells whose texts are in t. */
 uint64_t key_cells_hash(const struct key_texts *t, const struct key_cell *cells, size_t n);
 bool key_cells_same(const struct key_cell *a, const struct key_cell *b, size_t n);
+/* Append what key_cells_same compares of a cell. Returns -1 when out of memory. */
+int key_cell_append(struct buffer *b, const struct key_cell *cell);
 
 enum key_kind {
 	BY_NAME,
@@ -269,6 +271,8 @@ struct pair_task {
  */
 int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task *task,
 		 struct error *e);
+/* Get the event of a pair that a key's prefix names, EITHER without a prefix. */
+enum key_side keys_side(const struct key *k);
 /* Returns true if a key that is not a field has that name. */
 bool keys_has_name(const char *name);
 /* Offer the names of all keys but fields. */

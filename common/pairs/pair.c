@@ -14,6 +14,7 @@
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"
 #include "common/calls/call_stacks.h"
+#include "common/calls/calls.h"
 #include "common/calls/stack_tree.h"
 #include "common/expr/expression.h"
 
@@ -311,7 +312,7 @@ static bool is_blank(char c)
 	return c && strchr(BLANKS, c);
 }
 
-/* Find a word outside of quotes; NULL: there is none. */
+/* Find a word outside of quotes, or (alone) one between blanks; NULL: there is none. */
 static const char *find_word(const char *text, const char *word, bool alone)
 {
 	size_t n = strlen(word);
@@ -458,6 +459,15 @@ static int parse_words(struct pair *p, const struct lexer *pair, struct error *e
 		  : parse_on(p, "input == input && tid == tid", pair, e);
 }
 
+/* NULL: there is no preset of that name. */
+static const struct pair_preset *pair_preset_of(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(presets); i++)
+		if (!strcmp(name, presets[i].name))
+			return &presets[i];
+	return NULL;
+}
+
 int pair_parse(struct pair *p, const char *text, struct error *e)
 {
 	struct lexer pair;
@@ -465,12 +475,9 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	*p = (struct pair){.text = text};
 	if (lexer_begin(&pair, text, e))
 		return -1;
-	for (size_t i = 0; i < COUNT_OF(presets); i++)
-		if (!strcmp(pair.text + strspn(pair.text, BLANKS), presets[i].name)) {
-			p->preset = &presets[i];
-			p->text = pair.text = presets[i].pair;
-			break;
-		}
+	p->preset = pair_preset_of(pair.text + strspn(pair.text, BLANKS));
+	if (p->preset)
+		p->text = pair.text = p->preset->pair;
 	if (parse_words(p, &pair, e))
 		return -1;
 	if (p->preset && p->preset->waker &&
@@ -486,8 +493,184 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	return 0;
 }
 
+/* --- --cover --- */
+
+enum cover_sets { COVER_A, COVER_BOTH, COVER_WITHOUT };
+
+/* A set that is of pairs. */
+struct cover_pairs {
+	struct pair *cover; /* whose set it is */
+	unsigned set;
+	struct pair pair;
+	char *text;
+	uint32_t *groups; /* by number of the pending A: 1 + its group, 0 none is open */
+	size_t capacity;
+};
+
+/* What is open of a group. The span is the time from since on in which `held` is true; at `at`,
+ * the time of the last change, it may have ended or begun, which is known when time goes on. */
+struct cover_group {
+	uint64_t open[2]; /* number of open calls or pairs of A and B */
+	uint64_t since, at;
+	uint64_t depth; /* number of As in the span */
+	bool held;
+};
+
+/* A span that has ended. */
+struct cover_span {
+	uint32_t group;
+	uint64_t since, until, depth;
+};
+
+/* Data of an open call. */
+struct cover_call {
+	uint32_t group; /* 1 + its group */
+	uint32_t sets;	/* those of which it is: 1 A, 2 B */
+};
+
+struct cover {
+	enum cover_sets sets;
+	bool calls_wanted; /* a set is of calls */
+	bool by_depth;	   /* a key is the depth */
+	struct cover_pairs *pairs[2];
+	struct calls calls;
+	struct intern numbers; /* of groups, by their cells */
+	struct buffer key;
+	struct cover_group *groups;
+	size_t capacity;
+	/* those that enters give to the keys: of each group, and before them of the present one */
+	struct key_cell *cells;
+	size_t cells_capacity;
+	struct cover_span *ended;
+	size_t nended, ended_capacity, taken;
+	uint64_t last; /* time of the last event */
+	bool failed;
+};
+
+static const struct keys no_keys;
+
+static int cover_parse_set(struct pair *p, unsigned set, const char *text, const char *end,
+			   struct lexer *l, struct error *e)
+{
+	struct pair_side *side = set ? &p->b : &p->a;
+	struct cover_pairs *of;
+	char *copy;
+
+	while (text < end && is_blank(*text))
+		text++;
+	while (text < end && is_blank(end[-1]))
+		end--;
+	copy = strndup(text, (size_t)(end - text));
+	if (!copy)
+		return error_no_memory(e);
+	if (!find_word(copy, "->", false) && !pair_preset_of(copy)) {
+		free(copy);
+		p->cover->calls_wanted = true;
+		return parse_side(side, text, end, l, e);
+	}
+	of = calloc(1, sizeof(*of));
+	if (!of) {
+		free(copy);
+		return error_no_memory(e);
+	}
+	*of = (struct cover_pairs){.cover = p, .set = set, .text = copy};
+	p->cover->pairs[set] = of;
+	return pair_parse(&of->pair, copy, e);
+}
+
+int cover_parse(struct pair *p, const char *text, struct error *e)
+{
+	static const struct {
+		const char *word;
+		enum cover_sets sets;
+	} words[] = {{"&", COVER_BOTH}, {"-", COVER_WITHOUT}};
+	const char *between = NULL;
+	struct lexer l;
+
+	*p = (struct pair){.text = text};
+	p->cover = calloc(1, sizeof(*p->cover));
+	if (!p->cover)
+		return error_no_memory(e);
+	if (lexer_begin(&l, text, e))
+		return -1;
+	for (size_t i = 0; i < 2 && !between; i++) {
+		between = find_word(l.text, words[i].word, true);
+		p->cover->sets = between ? words[i].sets : COVER_A;
+	}
+	if (!between)
+		return cover_parse_set(p, 0, l.text, l.text + strlen(l.text), &l, e);
+	return cover_parse_set(p, 0, l.text, between, &l, e) ||
+			       cover_parse_set(p, 1, between + 1, between + strlen(between), &l, e)
+		       ? -1
+		       : 0;
+}
+
+static int cover_keys(struct keys *k, struct error *e)
+{
+	k->pairs = true;
+	k->begins = 0;
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *key = &k->key[i];
+
+		key->begins = false;
+		for (struct key *a = key; a; a = a->other) {
+			if (a->kind == BY_CALLER)
+				return error_set(e, NULL, NO_OFFSET,
+						 "the calls of --cover have no key caller");
+			if (keys_side(a) != KEY_OF_EITHER)
+				return error_set(e, NULL, NO_OFFSET,
+						 "'%s': a span of --cover has no first and second "
+						 "event; use %s",
+						 a->name, a->name + 2);
+			if (a->kind == BY_TIME || a->kind == BY_DURATION || a->kind == BY_SELF ||
+			    a->kind == BY_DEPTH)
+				continue;
+			a->side = KEY_OF_A;
+			key->begins = true;
+		}
+		k->begins += key->begins;
+	}
+	return 0;
+}
+
+static int cover_check_clocks(const struct cover *c, bool ticks, bool times, struct error *e)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (c->pairs[i] && pair_check_clocks(&c->pairs[i]->pair, ticks, times, e))
+			return -1;
+	return 0;
+}
+
+static void cover_free(struct cover *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < 2; i++) {
+		if (!c->pairs[i])
+			continue;
+		pair_free(&c->pairs[i]->pair);
+		free(c->pairs[i]->text);
+		free(c->pairs[i]->groups);
+		free(c->pairs[i]);
+	}
+	calls_free(&c->calls);
+	intern_free(&c->numbers);
+	buffer_free(&c->key);
+	free(c->groups);
+	free(c->cells);
+	free(c->ended);
+	free(c);
+}
+
+static int cover_begin(struct pair *p);
+static int cover_feed(struct pair *p, const struct event *e);
+
+/* --- a pair and its clocks --- */
+
 int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 {
+	if (p->cover)
+		return cover_keys(k, e);
 	if (keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
 			 p->preset ? p->preset->task : NULL, e))
 		return -1;
@@ -506,7 +689,7 @@ int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error
 		if ((times && expression_check_clock(of[i], "--pair", false, NULL, NULL, e)) ||
 		    (ticks && expression_check_clock(of[i], "--pair", true, NULL, NULL, e)))
 			return -1;
-	return 0;
+	return p->cover ? cover_check_clocks(p->cover, ticks, times, e) : 0;
 }
 
 /* --- pair --- */
@@ -551,6 +734,7 @@ void pair_free(struct pair *p)
 	side_free(&p->a);
 	side_free(&p->b);
 	side_free(&p->w);
+	cover_free(p->cover);
 	free(p->pending.start);
 	free(p->pending.cells);
 	free(p->pending.slots);
@@ -567,7 +751,7 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	p->pending.mask = FIRST_SLOTS - 1;
 	p->pending.slots = calloc(FIRST_SLOTS, sizeof(*p->pending.slots));
 	p->taken = calloc(keys->begins + 1, sizeof(*p->taken));
-	return p->pending.slots && p->taken ? 0 : -1;
+	return p->pending.slots && p->taken && (!p->cover || !cover_begin(p)) ? 0 : -1;
 }
 
 uint64_t pair_pending(const struct pair *p)
@@ -847,6 +1031,8 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 		return OUTCOME_NO;
 	}
 	end->time = e->time > p->pending.start[*at].time ? e->time - p->pending.start[*at].time : 0;
+	end->at = e->time;
+	end->level = 0;
 	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, begun_cells(p, *at), p->keys->begins * sizeof(*p->taken));
 	end->entered = p->taken;
@@ -892,6 +1078,8 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 		if (p->b.locations)
 			memset(p->b.locations, 0, p->b.nlocations);
 	}
+	if (p->cover)
+		return cover_feed(p, e) ? OUTCOME_FAILED : OUTCOME_NO;
 	if (p->stream != p->dictionary->stream) {
 		p->stream = p->dictionary->stream;
 		if (pair_end_stream(p))
@@ -911,12 +1099,351 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	return ended;
 }
 
+/* --- covers: groups --- */
+
+static struct key_cell *cover_cells(const struct pair *p, uint32_t group)
+{
+	return p->cover->cells + (group + (size_t)1) * p->keys->begins;
+}
+
+/* Make room for the cells of that group. Returns -1 when out of memory. */
+static int cover_reserve_cells(struct pair *p, uint32_t group)
+{
+	struct cover *c = p->cover;
+
+	return ARRAY_REACH(c->cells, c->cells_capacity, (group + (size_t)2) * p->keys->begins);
+}
+
+/* Find the group of an event that begins a call or pair. INTERN_NONE: out of memory. */
+static uint32_t cover_group_of(struct pair *p, const struct event *e)
+{
+	struct cover *c = p->cover;
+	struct event_ref ref;
+	uint32_t number;
+	size_t at = 0;
+	int bad;
+
+	if (pair_event_ref(p, e, &ref) ||
+	    keys_begin_cells(p->keys, p->dictionary, p->texts, &ref, c->cells))
+		return INTERN_NONE;
+	c->key.size = 0;
+	bad = buffer_u32(&c->key, 0);
+	for (size_t i = 0; i < p->keys->count; i++) {
+		const struct key *k = &p->keys->key[i];
+		struct key_cell cell;
+
+		if (!k->begins)
+			continue;
+		cell = k->transform ? key_transform(k, c->cells[at]) : c->cells[at];
+		bad |= key_cell_append(&c->key, &cell);
+		at++;
+	}
+	number = bad ? INTERN_NONE : intern(&c->numbers, c->key.data, c->key.size);
+	if (number == INTERN_NONE || ARRAY_REACH(c->groups, c->capacity, number) ||
+	    cover_reserve_cells(p, number))
+		return INTERN_NONE;
+	memcpy(cover_cells(p, number), c->cells, p->keys->begins * sizeof(*c->cells));
+	return number;
+}
+
+/* Test whether the time counts in which so many are open. */
+static bool cover_holds(const struct cover *c, const struct cover_group *g)
+{
+	return g->open[0] && (c->sets == COVER_A || (c->sets == COVER_BOTH) == (g->open[1] > 0));
+}
+
+static int cover_add_span(struct cover *c, const struct cover_group *g, uint64_t until)
+{
+	if (!g->held || until <= g->since)
+		return 0;
+	if (ARRAY_GROW(c->ended, c->ended_capacity, c->nended))
+		return -1;
+	c->ended[c->nended++] = (struct cover_span){
+		.group = (uint32_t)(g - c->groups),
+		.since = g->since,
+		.until = until,
+		.depth = g->depth,
+	};
+	return 0;
+}
+
+/* End the span if the last change did so, as nothing changes it at that time any more. */
+static int cover_settle(struct cover *c, struct cover_group *g)
+{
+	bool holds = cover_holds(c, g);
+
+	if (holds == g->held && (!holds || !c->by_depth || g->depth == g->open[0]))
+		return 0;
+	if (cover_add_span(c, g, g->at))
+		return -1;
+	g->since = g->at;
+	g->held = holds;
+	g->depth = g->open[0];
+	return 0;
+}
+
+/* Open or close a call or pair of a set. */
+static int cover_change(struct cover *c, uint32_t group, unsigned set, bool open, uint64_t time)
+{
+	struct cover_group *g = &c->groups[group];
+
+	if (time > g->at) {
+		if (cover_settle(c, g))
+			return -1;
+		g->at = time;
+	}
+	if (open)
+		g->open[set]++;
+	else if (g->open[set])
+		g->open[set]--;
+	return 0;
+}
+
+/* --- covers: pairs --- */
+
+static int cover_pair_close(void *ctx, size_t number)
+{
+	struct cover_pairs *of = ctx;
+	uint32_t group = number < of->capacity ? of->groups[number] : 0;
+	struct cover *c = of->cover->cover;
+
+	if (!group)
+		return 0;
+	of->groups[number] = 0;
+	return cover_change(c, group - 1, of->set, false, c->last);
+}
+
+static int cover_pair_open(void *ctx, size_t number, const struct event *a)
+{
+	struct cover_pairs *of = ctx;
+	uint32_t group;
+
+	if (cover_pair_close(ctx, number) || ARRAY_REACH(of->groups, of->capacity, number))
+		return -1;
+	group = cover_group_of(of->cover, a);
+	if (group == INTERN_NONE)
+		return -1;
+	of->groups[number] = group + 1;
+	return cover_change(of->cover->cover, group, of->set, true, a->time);
+}
+
+static int cover_pair_end(void *ctx, size_t number, const struct event *b, uint64_t time)
+{
+	(void)b;
+	(void)time;
+	return cover_pair_close(ctx, number);
+}
+
+/* --- covers: calls --- */
+
+static int cover_open_call(struct pair *p, const struct event *e, struct cover_call *call,
+			   uint64_t time)
+{
+	struct cover *c = p->cover;
+	uint32_t group;
+
+	if (!call)
+		return 0;
+	*call = (struct cover_call){0};
+	for (unsigned set = 0; set < 2; set++) {
+		struct pair_side *side = set ? &p->b : &p->a;
+		enum outcome is = OUTCOME_NO;
+
+		if (!c->pairs[set] && (!set || c->sets != COVER_A))
+			is = is_side(p, side, e);
+		if (is == OUTCOME_FAILED)
+			return -1;
+		call->sets |= is == OUTCOME_YES ? 1u << set : 0;
+	}
+	if (!call->sets)
+		return 0;
+	group = cover_group_of(p, e);
+	if (group == INTERN_NONE)
+		return -1;
+	call->group = group + 1;
+	for (unsigned set = 0; set < 2; set++)
+		if (call->sets & 1u << set && cover_change(c, group, set, true, time))
+			return -1;
+	return 0;
+}
+
+static int cover_close_call(struct cover *c, struct cover_call *call)
+{
+	for (unsigned set = 0; call && set < 2; set++)
+		if (call->sets & 1u << set && cover_change(c, call->group - 1, set, false, c->last))
+			return -1;
+	if (call)
+		call->sets = 0;
+	return 0;
+}
+
+/* An event has shown that the call is over. */
+static void cover_lost_call(void *ctx, struct stack *s, const struct frame *f, void *data,
+			    enum calls_lost why)
+{
+	struct cover *c = ctx;
+
+	(void)s;
+	(void)f;
+	(void)why;
+	c->failed |= cover_close_call(c, data) != 0;
+}
+
+static void cover_forget_call(void *ctx, struct stack *s, const struct frame *f, void *data)
+{
+	cover_lost_call(ctx, s, f, data, LOST_DEPTH);
+}
+
+static int cover_restore_call(void *ctx, const struct event *e, const struct call *call)
+{
+	struct pair *p = ctx;
+
+	return cover_open_call(p, e, call->data, p->cover->last);
+}
+
+static void cover_begin_calls(struct pair *p)
+{
+	struct cover *c = p->cover;
+
+	calls_init(&c->calls, p->dictionary);
+	c->calls.data_size = sizeof(struct cover_call);
+	c->calls.on_lost = cover_lost_call;
+	c->calls.on_forget = cover_forget_call;
+	c->calls.on_lost_ctx = c;
+	c->calls.on_restore = cover_restore_call;
+	c->calls.on_restore_ctx = p;
+}
+
+int cover_restore(struct pair *p, const struct block *b)
+{
+	struct cover *c = p->cover;
+	struct error e;
+
+	cover_pass(p, b->last);
+	return c->calls_wanted && calls_restore(&c->calls, b, &e) ? -1 : 0;
+}
+
+/* --- covers: events --- */
+
+static int cover_begin(struct pair *p)
+{
+	struct cover *c = p->cover;
+
+	for (size_t i = 0; i < p->keys->count; i++)
+		c->by_depth |= p->keys->key[i].kind == BY_DEPTH;
+	for (size_t i = 0; i < 2; i++) {
+		struct pair *of = c->pairs[i] ? &c->pairs[i]->pair : NULL;
+
+		if (!of)
+			continue;
+		of->watch.ctx = c->pairs[i];
+		of->watch.put = cover_pair_open;
+		of->watch.end = cover_pair_end;
+		of->watch.left = cover_pair_close;
+		if (pair_begin(of, &no_keys, p->dictionary, p->texts))
+			return -1;
+	}
+	cover_begin_calls(p);
+	return cover_reserve_cells(p, 0);
+}
+
+void cover_pass(struct pair *p, uint64_t time)
+{
+	struct cover *c = p->cover;
+
+	c->last = time > c->last ? time : c->last;
+}
+
+static int cover_end_pairs(struct cover *c)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (c->pairs[i] && pair_end_stream(&c->pairs[i]->pair))
+			return -1;
+	return 0;
+}
+
+int cover_end(struct pair *p)
+{
+	struct cover *c = p->cover;
+
+	if (cover_end_pairs(c))
+		return -1;
+	for (uint32_t i = 0; i < c->numbers.count; i++) {
+		struct cover_group *g = &c->groups[i];
+
+		if ((c->last > g->at && cover_settle(c, g)) || cover_add_span(c, g, c->last))
+			return -1;
+		*g = (struct cover_group){0};
+	}
+	calls_free(&c->calls);
+	cover_begin_calls(p);
+	c->last = 0;
+	return 0;
+}
+
+static int cover_feed(struct pair *p, const struct event *e)
+{
+	struct cover *c = p->cover;
+	enum calls_result got;
+	struct pair_end end;
+	struct call call;
+	int bad = 0;
+
+	if (p->stream != p->dictionary->stream) {
+		p->stream = p->dictionary->stream;
+		if (cover_end(p))
+			return -1;
+	}
+	cover_pass(p, e->time);
+	for (size_t i = 0; i < 2; i++)
+		if (c->pairs[i] && pair_feed(&c->pairs[i]->pair, e, &end) == OUTCOME_FAILED)
+			return -1;
+	if (!c->calls_wanted)
+		return 0;
+	got = calls_next(&c->calls, e, &call);
+	if (got == CALLS_ENTER)
+		bad = cover_open_call(p, e, call.data, e->time);
+	else if (got == CALLS_LEAVE)
+		bad = cover_close_call(c, call.data);
+	return bad || c->failed || c->calls.out_of_memory ? -1 : 0;
+}
+
+bool cover_next(struct pair *p, struct pair_end *end)
+{
+	struct cover *c = p->cover;
+	const struct cover_span *s;
+
+	if (c->taken == c->nended) {
+		c->taken = c->nended = 0;
+		return false;
+	}
+	s = &c->ended[c->taken++];
+	p->pairs++;
+	*end = (struct pair_end){.time = s->until - s->since,
+				 .at = s->until,
+				 .level = s->depth > UINT32_MAX ? UINT32_MAX : (uint32_t)s->depth,
+				 .entered = cover_cells(p, s->group)};
+	return true;
+}
+
+static void cover_report(const struct pair *p)
+{
+	if (!p->pairs)
+		remark(NULL, "no call or pair is of --cover '%s'", p->text);
+}
+
+/* --- report --- */
+
 void pair_report(const struct pair *p, bool verbose)
 {
 	const char *name = p->preset ? p->preset->name : p->text;
-	char *lacks = !p->pairs && p->dictionary ? pair_lacks(p->dictionary, p) : NULL;
+	char *lacks = !p->pairs && p->dictionary && !p->cover ? pair_lacks(p->dictionary, p) : NULL;
 	char *hint = !p->pairs && p->dictionary ? pair_hint(p->dictionary, p) : NULL;
 
+	if (p->cover) {
+		cover_report(p);
+		return;
+	}
 	/* beginnings and ends without the other are usual at the ends of a trace, and a thread that
 	 * is woken twice runs once */
 	verbose |= !p->preset;

@@ -20,6 +20,7 @@
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
 
+struct block;
 struct lexer;
 struct declared;
 
@@ -92,6 +93,7 @@ struct pair_preset {
 enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
 
 struct aggregate;
+struct cover;
 struct pair_edges;
 
 struct pair {
@@ -99,6 +101,7 @@ struct pair {
 	const char *text;		  /* text of the pair; a preset's, or the caller's */
 	const struct pair_preset *preset; /* NULL: the caller's own pair */
 	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
+	struct cover *cover;		  /* it is --cover, whose sets are a and b; NULL: pairs */
 	struct {
 		struct pending_start *start;
 		/* of each: the cells of "on", then those that A and W give to the keys */
@@ -148,16 +151,18 @@ void pair_free(struct pair *p);
  * has a unit for ticks, or a time without one for times. */
 int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error *e);
 
-/* A pair that an event ends. */
+/* A pair that an event ends, or a span of --cover. */
 struct pair_end {
-	uint64_t time;
+	uint64_t time, at;		/* its time, and that of its end */
+	uint32_t level;			/* of a span: its depth */
 	const struct key_cell *entered; /* cells of A and W for the keys with key.begins */
 	/* the A is of an earlier part, if there is one: the B's entry in edges, to be filled; NULL:
 	   the A is known */
 	struct aggregate *open;
 };
 
-/* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. */
+/* Take an event. OUTCOME_YES: it ends a pair, *end, which is valid until the next call. With
+ * --cover cover_next has the spans that have ended. */
 enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *end);
 /* Get what an event records of its row, with its stack. -1 when out of memory. */
 int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref *ref);
@@ -177,6 +182,37 @@ uint64_t pair_pending(const struct pair *p);
 
 /* Report on standard error what was not paired; verbose: also what is usual. */
 void pair_report(const struct pair *p, bool verbose);
+
+/*
+ * --cover 'A & B': the time in which calls are open, however many.
+ *
+ *     time   0    10   20   30   40   50   60
+ *     A      [---------)              [----)      0 to 20, 50 to 60
+ *     A           [---------)                     10 to 30
+ *     B                [---------)                20 to 40
+ *     A      #################        ######      0 to 30, 50 to 60
+ *     A & B            ######                     20 to 30
+ *     A - B  ###########              ######      0 to 20, 50 to 60
+ *
+ * A and B are sets of calls, which a condition on their enters chooses, or of pairs. A
+ * span is a time without a gap in which one of A is open, with "&" one of B too, with "-" none of
+ * B; it counts as a pair does. Each group of the keys has sets of its own, of the calls whose
+ * enters are of that group. With the key depth a span ends where the number of As that are open
+ * changes, which is the key.
+ *
+ * A call that has not returned is open until its stream ends, or an event shows that it is over.
+ */
+/* Parse the sets; what is said of pairs holds for p then. Returns -1 with e filled; pair_free in
+ * any case. */
+int cover_parse(struct pair *p, const char *text, struct error *e);
+/* Open the calls of a SNAPSHOT, at its time. Returns -1 when out of memory. */
+int cover_restore(struct pair *p, const struct block *b);
+/* Note that an event at that time or later was left out. */
+void cover_pass(struct pair *p, uint64_t time);
+/* End what is open, at the time of the last event. Returns -1 when out of memory. */
+int cover_end(struct pair *p);
+/* Take out the next span that has ended: *end, which is valid until the next call. */
+bool cover_next(struct pair *p, struct pair_end *end);
 
 /*
  * Check the names in keys, conditions and pairs against what a stream declares.

@@ -1,0 +1,105 @@
+# trstat --cover: the time in which calls are open, against an independent script.
+
+load lib
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	SCHED=$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat
+}
+
+@test "spans of random calls, by key and depth" {
+	for seed in 1 2 3; do
+		python3 "$ROOT/t/tools/cover.py" $seed >r.json
+		trdecode r.json -o r.trs
+		for key in '' tid pid; do
+			for sets in a 'a & b' 'a - b'; do
+				python3 "$ROOT/t/tools/cover.py" "$key" "$sets" 0 <r.json | sort >theirs
+				[ -s theirs ]
+				trstat -q --cover "$(sed 's/\<a\>/name == "a"/' <<<"$sets")" -g "$key" \
+					-c busy,count,max -t tsv r.trs | tail -n +2 | sort | diff theirs -
+				python3 "$ROOT/t/tools/cover.py" "$key" "$sets" 1 <r.json | sort >theirs
+				trstat -q --cover "$sets" -g "${key:+$key,}depth" -c busy -t tsv r.trs |
+					tail -n +2 | sort | diff theirs -
+			done
+		done
+	done
+}
+
+@test "calls with numbers overlap within a thread; calls that have not returned are open until the end" {
+	cat >n.json <<-'EOF2'
+		[{"ph":"b","cat":"net","name":"get","id":1,"pid":1,"tid":1,"ts":0},
+		{"ph":"b","cat":"net","name":"get","id":2,"pid":1,"tid":1,"ts":10},
+		{"ph":"e","cat":"net","name":"get","id":1,"pid":1,"tid":1,"ts":20},
+		{"ph":"e","cat":"net","name":"get","id":2,"pid":1,"tid":1,"ts":30},
+		{"ph":"i","name":"mark","pid":1,"tid":1,"ts":35,"s":"t"},
+		{"ph":"B","name":"open","pid":1,"tid":1,"ts":40},
+		{"ph":"i","name":"mark","pid":1,"tid":2,"ts":50,"s":"t"}]
+	EOF2
+	trdecode -q n.json -o n.trs
+	run -0 trstat -q --cover get -g depth -c busy,count -t csv -s depth n.trs
+	assert_output $'depth,busy,count\n1,20000,2\n2,10000,1'
+	run -0 trstat -q --cover 'name == "open"' -c busy,idle,util -t csv n.trs
+	assert_output $'busy,idle,util\n10000,40000,20.000'
+	# in buckets of time, and in a range
+	run -0 trstat -q --cover get -g 'bucket(time,20us)' -s 'bucket(time,20us)' -c busy,count -t csv n.trs
+	assert_output --partial $'0,20000,0\n20000,10000,1'
+	run -0 trstat -q --cover get --since 0.000005s --until 0.000025s -c busy,total n.trs -t csv
+	assert_output $'busy,total\n20000,20000'
+	# of two streams each has its own end
+	run -0 trstat -q --cover 'name == "open"' -c busy,count -t csv n.trs n.trs
+	assert_output $'busy,count\n20000,2'
+}
+
+@test "sets of pairs: CPUs that run tasks, how many at once, and system calls that do" {
+	trdecode -q "$SCHED" -o s.trs
+	# on one CPU the pairs do not overlap, and the last one may have no end
+	trstat -q --pair oncpu -g cpu -c total -t tsv s.trs | tail -n +2 | sort >pairs
+	trstat -q --cover oncpu -g cpu -c total -t tsv s.trs | tail -n +2 | sort >spans
+	# those that the trace leaves open, by its text
+	trencode -q s.trs | awk '{ match($0, /\[[0-9]+\]/); cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0
+			match($0, /[0-9]+\.[0-9]+:/); time = substr($0, RSTART, RLENGTH - 1) }
+		match($0, /==> .*:[0-9]+ \[/) { next_ = substr($0, RSTART, RLENGTH - 2); sub(/.*:/, "", next_); on[cpu] = next_ + 0 ? time : 0 }
+		END { for (c in on) if (on[c]) printf "%d\t%.0f\n", c, (time - on[c]) * 1e6 }' | sort >open
+	join -t $'\t' -a 1 -e 0 -o 0,1.2,2.2 pairs open |
+		awk -F '\t' '{ printf "%d\t%.0f\n", $1, ($2 + 1000 * $3) / 10000 }' >want
+	awk -F '\t' '{ printf "%d\t%.0f\n", $1, $2 / 10000 }' spans | diff want -
+	# each moment counts as often as CPUs run tasks
+	run -0 bash -c "trstat -q --cover oncpu -g depth -c busy -t tsv s.trs | awk 'NR > 1 { n += \$1 * \$2 } END { print n }'"
+	assert_output "$(awk '{ n += $2 } END { print n }' spans)"
+	run -0 trstat -q --cover 'syscall & oncpu' -g tid -c busy -t tsv s.trs
+	[ "${#lines[@]}" -gt 3 ]
+	run -3 trstat -q --cover oncpu --fail-if 'util(cpu == 0) > 59%' s.trs
+	run -0 trstat -q --cover oncpu --fail-if 'util > 99%' s.trs
+	run -0 trstat -q --cover oncpu --timeline 10ms -c util s.trs
+	assert_line --regexp '^ +[0-9.]+ % '
+	run -0 trstat -q --cover oncpu -g cpu --hist s.trs
+	assert_line --index 0 --regexp '^cpu [01]: dur, count '
+}
+
+@test "the calls that are open where a part of a stream begins are open there" {
+	trdecode "$DATA/uftrace/fib" | trsym -o all.trs
+	trfilter -q --since 3587.8630 'time > 0' all.trs -o part.trs
+	run -0 trstat -q --cover 'name == "main"' -c count -t csv part.trs
+	assert_output $'count\n1'
+	whole=$(trstat -q --cover 'name == "main"' --since 3587.8630 -c busy -t csv all.trs | tail -n 1)
+	run -0 trstat -q --cover 'name == "main"' -c busy -t csv part.trs
+	[ "${lines[1]}" -le "$whole" ]
+}
+
+@test "--cover: what it does not go with, and wrong sets" {
+	for with in '--tree' '--slowest 3' '--partial' '--merge' '-i 1s' '--unpaired' '-c sum(x)' \
+		'--where tid==1' '--pair oncpu' '-g caller' '-g w.comm'; do
+		# shellcheck disable=SC2086
+		run -2 trstat --cover oncpu $with /dev/null
+		assert_line --index 0 --regexp '^trstat: '
+	done
+	run -2 trstat --cover 'a & ' /dev/null
+	assert_line --index 0 --partial 'an event is missing'
+	run -2 trstat --cover 'name = "a" - b' /dev/null
+	assert_line --index 0 --partial 'column'
+	run -2 trstat --cover 'x -> y on .z & b' /dev/null
+	assert_line --index 0 --partial "'==' is missing"
+	trdecode -q "$SCHED" -o s.trs
+	run -0 trstat --cover 'oncpu & none' s.trs
+	assert_output --partial "no call or pair is of --cover 'oncpu & none'"
+}
