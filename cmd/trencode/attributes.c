@@ -263,7 +263,7 @@ static bool is_number_of_call(const struct type *t, const struct field *f)
 /* The TSC of an event that trencode wrote is not an attribute. */
 static bool is_attribute(const struct attributes *a, const struct type *t, const struct field *f)
 {
-	return (attribute_wanted(f) || (a->call_numbers && is_number_of_call(t, f))) &&
+	return (field_is_attribute(f) || (a->call_numbers && is_number_of_call(t, f))) &&
 	       (f->role != ROLE_SOURCE_TIME || !field_by_role(t, ROLE_ROW));
 }
 
@@ -466,12 +466,6 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 }
 
 /* --- fields --- */
-
-bool attribute_wanted(const struct field *f)
-{
-	return f->name.size && f->role != ROLE_CALL && f->role != ROLE_ROW &&
-	       strncmp(f->name.text, "common_", 7) != 0;
-}
 
 /* Append the arguments of a call that are one text in the source, of LTTng: "_return". */
 static int append_arguments(struct attributes *a, const struct field *f,

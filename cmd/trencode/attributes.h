@@ -89,9 +89,6 @@ int attributes_append_values(struct attributes *a, const struct event *ev, struc
 /* Append the names of a recorded stack, outermost first, as a JSON array. */
 int attributes_stack_json(struct attributes *a, uint32_t stack, struct buffer *to);
 
-/* Test whether the field is an attribute. */
-bool attribute_wanted(const struct field *f);
-
 int attributes_append_named(struct attributes *a, const char *name, const struct attribute *item,
 			    struct buffer *to);
 int attributes_append_bool(struct attributes *a, const char *name, bool value, struct buffer *to);

@@ -268,7 +268,7 @@ static int declare_type_fields(struct ctf_encoder *s, struct unique_names *used,
 		struct ctf_field cf = ctf_form_of(f);
 
 		/* the number of a stack has no meaning outside of the stream */
-		if (!attribute_wanted(f) || field_is_stack(f))
+		if (!field_is_attribute(f) || field_is_stack(f))
 			continue;
 		cl->fields[cl->nfields++] = cf;
 		if (cf.form == CTF_STRING)

@@ -334,8 +334,10 @@ void aggregate_free(struct aggregate *a, const struct columns_wanted *w)
 {
 	if (w->histogram)
 		histogram_free(aggregate_part(a, w->histogram));
-	for (uint32_t i = 0; i < w->field_count; i++)
+	for (uint32_t i = 0; i < w->field_count; i++) {
 		distinct_free(&groups_fields_of(a, w)[i].distinct);
+		histogram_free(&groups_fields_of(a, w)[i].histogram);
+	}
 }
 
 void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, uint64_t total,
@@ -414,8 +416,16 @@ double number_real(int128 whole, double fraction)
 	return most && fraction != 0 ? fraction : (double)whole + fraction;
 }
 
-static int add_number(struct aggregate_field *f, struct group_number n)
+static int add_number(struct aggregate_field *f, struct group_number n, bool histogram)
 {
+	if (histogram && histogram_add(&f->histogram, histogram_value(n.whole)))
+		return -1;
+	/* most states of most calls */
+	if (!n.whole && n.fraction == 0 && f->count && f->min.whole <= 0 && f->max.whole >= 0 &&
+	    f->min.fraction <= 0 && f->max.fraction >= 0) {
+		f->count++;
+		return 0;
+	}
 	f->min = f->count && is_less(f->min, n) ? f->min : n;
 	f->max = f->count && is_less(n, f->max) ? f->max : n;
 	f->count++;
@@ -436,7 +446,7 @@ int aggregate_number(struct aggregate *a, const struct columns_wanted *w, uint32
 
 	if (w->field[field].uniq && distinct_add(&f->distinct, distinct_hash_number(value)))
 		return -1;
-	return add_number(f, (struct group_number){.whole = value});
+	return add_number(f, (struct group_number){.whole = value}, w->field[field].histogram);
 }
 
 int aggregate_real(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
@@ -450,7 +460,7 @@ int aggregate_real(struct aggregate *a, const struct columns_wanted *w, uint32_t
 	if (w->field[field].uniq &&
 	    distinct_add(&f->distinct, distinct_hash_number((int128)((uint128)bits << 64))))
 		return -1;
-	return add_number(f, number_of_real(value));
+	return add_number(f, number_of_real(value), w->field[field].histogram);
 }
 
 int aggregate_text(struct aggregate *a, const struct columns_wanted *w, uint32_t field,
@@ -467,7 +477,8 @@ int aggregate_hash(struct aggregate *a, const struct columns_wanted *w, uint32_t
 				    : 0;
 }
 
-static int merge_field(struct aggregate_field *into, const struct aggregate_field *from, bool uniq)
+static int merge_field(struct aggregate_field *into, const struct aggregate_field *from,
+		       const struct wanted_field *wanted)
 {
 	into->seen |= from->seen;
 	if (from->count) {
@@ -482,7 +493,9 @@ static int merge_field(struct aggregate_field *into, const struct aggregate_fiel
 		return -1;
 	}
 	into->sum.fraction = add_reals(into->sum.fraction, from->sum.fraction);
-	return uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
+	if (wanted->histogram && histogram_merge(&into->histogram, &from->histogram))
+		return -1;
+	return wanted->uniq ? distinct_merge(&into->distinct, &from->distinct) : 0;
 }
 
 /* Groups that are merged have the same sum of all groups, new ones none. */
@@ -540,8 +553,7 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 		keep_whole(aggregate_part(into, w->whole), aggregate_part(from, v->whole));
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		if (merge_field(&groups_fields_of(into, w)[i],
-				&groups_fields_of(from, v)[fields ? fields[i] : i],
-				w->field[i].uniq))
+				&groups_fields_of(from, v)[fields ? fields[i] : i], &w->field[i]))
 			return -1;
 	}
 	return 0;

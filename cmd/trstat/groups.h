@@ -96,7 +96,10 @@ uint64_t distinct_count(const struct distinct *d);
 /* A field of the events that sum(F) min(F) max(F) avg(F) or uniq(F) need */
 struct wanted_field {
 	char *name;
-	bool uniq;    /* some column is uniq(F) */
+	bool uniq;	/* some column is uniq(F) */
+	bool histogram; /* some column is pN(F) */
+	int state; /* enum state: F is the time of a call in it, of rows that have no such field; -1
+		    */
 	bool checked; /* the name is one of a pair's second event (pair_columns) */
 	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
 };
@@ -143,6 +146,7 @@ struct aggregate_field {
 	bool seen;	/* some row had this field, numeric or not */
 	struct group_number sum, min, max;
 	struct distinct distinct;
+	struct histogram histogram; /* of the values' integers, negative ones as 0 */
 };
 
 struct group_number number_of_real(double real);
@@ -233,6 +237,12 @@ static inline int128 aggregate_every(const struct aggregate *a)
 	int128 sum;
 
 	return __builtin_add_overflow(a->total, a->recursive, &sum) ? INT128_MAX : sum;
+}
+
+/* Get an integer as histograms have it. */
+static inline uint64_t histogram_value(int128 value)
+{
+	return value < 0 ? 0 : value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
 /* Get a quantile of the total times, where there is a histogram; a negative one is 0. */

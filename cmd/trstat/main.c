@@ -57,7 +57,8 @@ static const struct option_row command_line_rows[] = {
 	{'g', "group", "KEYS", "group by KEYS or fields of events (default: name):",
 	 "name type group kind input buffer tid pid ppid comm cpu module symkind file line address "
 	 "class "
-	 "caller stack depth time dur self"},
+	 "caller stack depth time dur self running runnable sleeping blocked iowait irq offcpu "
+	 "unknown"},
 	{'c', "columns", "LIST",
 	 "show the columns LIST; +LIST adds to the usual ones\n(total,self,count,avg,p50,p99,max); "
 	 "F is a field,\nand p50 is any percentile:",

@@ -231,20 +231,23 @@ static bool prom_is_field(const struct column *c)
 /* Write the labels that distinguish a column's values from those of other columns of the metric. */
 static int put_more(const struct table *t, const struct column *c, struct buffer *more)
 {
+	bool percentile = c->type->flags & COLUMN_PERCENTILE;
 	const char *name;
 	char quantile[48];
 
 	more->size = 0;
-	if (c->type->flags & COLUMN_PERCENTILE) {
+	if (prom_is_field(c)) {
+		name = t->columns->wanted.field[c->field].name;
+		if (buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
+		    (percentile && buffer_u8(more, ',')))
+			return -1;
+	}
+	if (percentile) {
 		snprintf(quantile, sizeof(quantile), "quantile=\"%.10g\"",
 			 (double)c->numerator / (double)c->denominator);
 		return buffer_append(more, quantile, strlen(quantile) + 1);
 	}
-	if (!prom_is_field(c))
-		return buffer_u8(more, 0);
-	name = t->columns->wanted.field[c->field].name;
-	return buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
-	       buffer_u8(more, 0);
+	return buffer_u8(more, 0);
 }
 
 static bool same_column(const struct column *a, const struct column *b)
@@ -270,7 +273,7 @@ static int prom_put_column(const struct exposition *x, const struct column *c, b
 			continue;
 		if (!*begun)
 			put_family(x->out, c->type->metric, c->type->help, prom_unit_of(x, c->type),
-				   c->type->flags & COLUMN_PERCENTILE ? "summary" : "gauge");
+				   c->type == column_percentile() ? "summary" : "gauge");
 		*begun = true;
 		put_metric(x->out, c->type->metric, prom_unit_of(x, c->type));
 		prom_labels_put(x, i, (const char *)more.data);
@@ -324,7 +327,7 @@ static int prom_put_type(const struct exposition *x, const struct column_type *t
 		if (!before && prom_put_column(x, &c->column[i], &begun))
 			return -1;
 	}
-	if (begun && type->flags & COLUMN_PERCENTILE)
+	if (begun && type == column_percentile())
 		prom_put_summary(x);
 	return 0;
 }

@@ -345,6 +345,29 @@ static int parse_where(struct query *q, struct error *e)
 	return 0;
 }
 
+/* Refuse what a part of a trace does not know, and a span of --cover does not have: states. */
+static int refuse_states(const struct query *q, struct error *e)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < q->keys.count; i++)
+		if (q->keys.key[i].state)
+			name = q->keys.key[i].field;
+	for (uint32_t i = 0; i < q->columns.wanted.field_count; i++)
+		if (q->columns.wanted.field[i].state >= 0)
+			name = q->columns.wanted.field[i].name;
+	if (!name)
+		return 0;
+	if (q->pair.cover)
+		return error_set(e, NULL, NO_OFFSET,
+				 "'%s' does not go with --cover, whose spans are of no thread",
+				 name);
+	return error_set(e, NULL, NO_OFFSET,
+			 "'%s' does not go with --partial and --merge: a part of a trace does not "
+			 "know what its threads did before",
+			 name);
+}
+
 static int monitor_check(const char *words, bool wall, struct error *e);
 
 /* Parse --pair or --cover. */
@@ -425,6 +448,8 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 		bad = error_set(e, NULL, NO_OFFSET,
 				"keys of the event that wakes a thread, such as w.comm, do not go "
 				"with --partial");
+	if (!bad && (s->partial || s->merge || q->pair.cover))
+		bad = refuse_states(q, e);
 	if (!bad && s->bounds && !table_bounds(&q->columns))
 		bad = error_set(e, NULL, NO_OFFSET,
 				"--bounds has no effect: the columns are exact");
@@ -967,16 +992,6 @@ static int alarms_each(struct alarms *all, int (*f)(struct statistics *s))
 
 /* --- parsing --- */
 
-static bool takes_field(const char *name)
-{
-	static const char *const functions[] = {"sum", "min", "max", "avg", "uniq"};
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!strcmp(functions[i], name))
-			return true;
-	return false;
-}
-
 /* Returns true if a field and ")" follow the lexer's "(". */
 static bool fail_if_is_field(const struct lexer *l)
 {
@@ -1015,7 +1030,7 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	struct alarms *all = ctx;
 	struct alarm_column *grown, *c;
 	struct columns column = {0};
-	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) &&
+	bool field = !quoted && l->token.kind == TOKEN_OPEN && columns_take_field(o->name) &&
 		     fail_if_is_field(l);
 	int bad;
 

@@ -280,7 +280,8 @@ static int unpack_distinct(struct packed *in, struct distinct *d)
 
 enum field_flags { FIELD_SEEN = 1, FIELD_FRACTIONS = 2 };
 
-static int pack_field(struct buffer *b, const struct aggregate_field *f, bool uniq)
+static int pack_field(struct buffer *b, const struct aggregate_field *f,
+		      const struct wanted_field *wanted)
 {
 	const struct group_number *n[] = {&f->sum, &f->min, &f->max};
 	uint32_t flags = f->seen ? FIELD_SEEN : 0;
@@ -297,12 +298,13 @@ static int pack_field(struct buffer *b, const struct aggregate_field *f, bool un
 		if (flags & FIELD_FRACTIONS)
 			bad = bad || buffer_uleb(b, bits);
 	}
-	if (bad)
+	if (bad || (wanted->histogram && pack_histogram(b, &f->histogram)))
 		return -1;
-	return uniq ? pack_distinct(b, &f->distinct) : 0;
+	return wanted->uniq ? pack_distinct(b, &f->distinct) : 0;
 }
 
-static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
+static int unpack_field(struct packed *in, struct aggregate_field *f,
+			const struct wanted_field *wanted)
 {
 	struct group_number *n[] = {&f->sum, &f->min, &f->max};
 	uint64_t flags = packed_limited(in, FIELD_SEEN | FIELD_FRACTIONS), bits;
@@ -320,7 +322,9 @@ static int unpack_field(struct packed *in, struct aggregate_field *f, bool uniq)
 			in->bad = true;
 		}
 	}
-	return uniq ? unpack_distinct(in, &f->distinct) : 0;
+	if (wanted->histogram && unpack_histogram(in, &f->histogram))
+		return -1;
+	return wanted->uniq ? unpack_distinct(in, &f->distinct) : 0;
 }
 
 static int pack_aggregate(struct buffer *b, const struct aggregate *a,
@@ -353,7 +357,7 @@ static int pack_aggregate(struct buffer *b, const struct aggregate *a,
 	if (w->busy)
 		bad = bad || packed_put_u128(b, *(const uint128 *)aggregate_part(a, w->busy));
 	for (uint32_t i = 0; i < w->field_count && !bad; i++)
-		bad = pack_field(b, &fields[i], w->field[i].uniq);
+		bad = pack_field(b, &fields[i], &w->field[i]);
 	return bad ? -1 : 0;
 }
 
@@ -391,7 +395,7 @@ static int unpack_aggregate(struct packed *in, struct aggregate *a, const struct
 	if (w->busy)
 		*(uint128 *)aggregate_part(a, w->busy) = packed_u128(in);
 	for (uint32_t i = 0; i < w->field_count && !in->bad; i++)
-		if (unpack_field(in, &fields[i], w->field[i].uniq))
+		if (unpack_field(in, &fields[i], &w->field[i]))
 			return -1;
 	return 0;
 }
@@ -875,7 +879,8 @@ static int match_columns(struct unpacker *u, const struct summary_head *h)
 	for (uint32_t i = 0; enough && i < here->field_count; i++) {
 		int at = columns_field(&ss->stored, here->field[i].name);
 
-		enough = at >= 0 && (there->field[at].uniq || !here->field[i].uniq);
+		enough = at >= 0 && (there->field[at].uniq || !here->field[i].uniq) &&
+			 (there->field[at].histogram || !here->field[i].histogram);
 		fields[i] = (uint32_t)at;
 	}
 	if (enough)

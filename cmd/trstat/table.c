@@ -18,6 +18,7 @@
 #include "cmd/trstat/prom.h"
 #include "common/cli/program.h"
 #include "common/pairs/keys.h"
+#include "common/scheduling/states.h"
 #include "common/util/error.h"
 #include "common/util/u128.h"
 #include "common/util/text.h"
@@ -213,6 +214,17 @@ static struct column_value field_avg_value(const struct column_cell *v)
 	return some(f->sum.whole < 0 ? -size : size);
 }
 
+static struct column_value field_percentile_value(const struct column_cell *v)
+{
+	const struct aggregate_field *f = table_field_of(v);
+
+	if (!f->count)
+		return none();
+	return some(histogram_quantile(&f->histogram, v->column->numerator, v->column->denominator,
+				       histogram_value(f->min.whole),
+				       histogram_value(f->max.whole)));
+}
+
 VALUE(field_uniq, some(distinct_count(&table_field_of(v)->distinct)))
 
 const struct column_type column_types[] = {
@@ -267,6 +279,9 @@ const struct column_type column_types[] = {
 	 "trstat_field_max", "Largest value of a field of the events."},
 	{"avg", NULL, COLUMN_OF_FIELD, UNIT_THOUSANDTHS, PART_FIELDS, field_avg_value,
 	 "trstat_field_avg", "Mean of a field of the events."},
+	{"p", NULL, COLUMN_OF_FIELD | COLUMN_PERCENTILE, UNIT_NUMBER, PART_FIELDS,
+	 field_percentile_value, "trstat_field_percentile",
+	 "A percentile of a field of the events."},
 	{"uniq", NULL, COLUMN_OF_FIELD | COLUMN_UNIQ | COLUMN_SUM, UNIT_NUMBER, PART_FIELDS,
 	 field_uniq_value, "trstat_field_distinct", "Different values of a field."},
 };
@@ -296,7 +311,7 @@ struct column_value column_value(const struct columns *c, const struct column *c
 /* --- columns --- */
 
 /* Parse p50, p99.9: at most six decimals, at most 100. */
-static bool parse_quantile(const char *s, size_t n, struct column *column)
+static bool table_parse_quantile(const char *s, size_t n, struct column *column)
 {
 	uint64_t number = 0, scale = 1;
 	bool point = false, digit = false;
@@ -317,7 +332,6 @@ static bool parse_quantile(const char *s, size_t n, struct column *column)
 	}
 	if (!digit || scale > 1000000 || number > 100 * scale)
 		return false;
-	column->type = column_percentile();
 	column->numerator = number;
 	column->denominator = 100 * scale;
 	return true;
@@ -347,6 +361,13 @@ bool columns_is_argument(const struct wanted_field *f)
 	return !f->time && !strncmp(f->name, "arg.", 4);
 }
 
+void columns_take_plain(struct columns *c, uint32_t field)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->column[i].type->flags & COLUMN_OF_FIELD && c->column[i].field == field)
+			c->column[i].duration = false;
+}
+
 static enum wanted_time table_time_of(const char *name)
 {
 	if (!strcmp(name, "dur"))
@@ -355,7 +376,8 @@ static enum wanted_time table_time_of(const char *name)
 }
 
 /* Find or add the field of that name; -1 with e filled. */
-static int want_field(struct columns *c, const char *name, size_t n, bool uniq, struct error *e)
+static int want_field(struct columns *c, const char *name, size_t n, unsigned flags,
+		      struct error *e)
 {
 	struct wanted_field *field;
 	int i = stat_table_find_field(c, name, n);
@@ -370,13 +392,49 @@ static int want_field(struct columns *c, const char *name, size_t n, bool uniq, 
 		if (!field[i].name)
 			return error_no_memory(e);
 		field[i].time = table_time_of(field[i].name);
+		field[i].state = state_by_name(field[i].name);
 		c->wanted.field_count++;
 		if (!strcmp(field[i].name, KEYS_CHILDREN))
 			return keys_refuse_children(e);
 	}
-	if (uniq)
-		c->wanted.field[i].uniq = true;
+	c->wanted.field[i].uniq |= (flags & COLUMN_UNIQ) != 0;
+	c->wanted.field[i].histogram |= (flags & COLUMN_PERCENTILE) != 0;
 	return i;
+}
+
+/* Test whether a word is the name of a function of a field, as sum in sum(F). */
+static bool table_is_function(const struct column_type *t, const char *s, size_t n,
+			      struct column *column)
+{
+	return t->flags & COLUMN_OF_FIELD &&
+	       (t->flags & COLUMN_PERCENTILE ? table_parse_quantile(s, n, column)
+					     : table_is_word(t->name, s, n));
+}
+
+bool columns_take_field(const char *name)
+{
+	struct column column;
+
+	for (size_t i = 0; i < column_types_count; i++)
+		if (table_is_function(&column_types[i], name, strlen(name), &column))
+			return true;
+	return false;
+}
+
+/* Make a column of the values of a field. */
+static int table_take_field(struct columns *c, const struct column_type *t, const char *name,
+			    size_t n, struct column *column, struct error *e)
+{
+	int field = want_field(c, name, n, t->flags, e);
+
+	if (field < 0)
+		return -1;
+	column->type = t;
+	column->field = (uint32_t)field;
+	column->duration =
+		(c->wanted.field[field].time != TIME_NONE || c->wanted.field[field].state >= 0) &&
+		!(t->flags & COLUMN_UNIQ);
+	return 0;
 }
 
 /* Parse sum(F), min(F) and so on. OUTCOME_NO: the name is no such function;
@@ -385,26 +443,28 @@ static enum outcome table_parse_function(struct columns *c, const char *s, size_
 					 struct column *column, struct error *e)
 {
 	const char *open = memchr(s, '(', n);
-	int field;
 
 	if (!open || s[n - 1] != ')' || open + 2 > s + n - 1)
 		return OUTCOME_NO;
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
 
-		if (!(t->flags & COLUMN_OF_FIELD) || !table_is_word(t->name, s, (size_t)(open - s)))
-			continue;
-		column->type = t;
-		field = want_field(c, open + 1, n - (size_t)(open - s) - 2, t->flags & COLUMN_UNIQ,
-				   e);
-		if (field < 0)
-			return OUTCOME_FAILED;
-		column->field = (uint32_t)field;
-		column->duration =
-			c->wanted.field[field].time != TIME_NONE && !(t->flags & COLUMN_UNIQ);
-		return OUTCOME_YES;
+		if (table_is_function(t, s, (size_t)(open - s), column))
+			return table_take_field(c, t, open + 1, n - (size_t)(open - s) - 2, column,
+						e)
+				       ? OUTCOME_FAILED
+				       : OUTCOME_YES;
 	}
 	return OUTCOME_NO;
+}
+
+static const struct column_type *table_function_type(const char *name)
+{
+	const struct column_type *t = column_types;
+
+	while (!(t->flags & COLUMN_OF_FIELD) || strcmp(t->name, name) != 0)
+		t++;
+	return t;
 }
 
 /* Find a column that is written by its name alone. */
@@ -427,10 +487,12 @@ void columns_add_words(char *words, size_t size)
 	for (size_t i = 0; i < column_types_count; i++) {
 		const struct column_type *t = &column_types[i];
 		const char *few[] = {"p50", "p90", "p99", "p99.9"};
+		bool field = t->flags & COLUMN_OF_FIELD;
 
-		for (size_t p = 0; t->flags & COLUMN_PERCENTILE && p < sizeof few / sizeof *few;
-		     p++)
+		for (size_t p = 0; t->flags & COLUMN_PERCENTILE && !field && p < 4; p++)
 			options_add_word(words, size, few[p]);
+		if (t->flags & COLUMN_PERCENTILE && field)
+			options_add_word(words, size, "p99(F)");
 		if (t->flags & COLUMN_PERCENTILE)
 			continue;
 		snprintf(name, sizeof name, "%s%s", t->name,
@@ -439,6 +501,8 @@ void columns_add_words(char *words, size_t size)
 		if (t->alias)
 			options_add_word(words, size, t->alias);
 	}
+	for (int i = 0; i < STATES; i++)
+		options_add_word(words, size, state_names[i]);
 }
 
 static int unknown_column(const char *s, size_t n, struct error *e)
@@ -475,8 +539,14 @@ static int parse_one(struct columns *c, const char *s, size_t n, struct column *
 	column->type = table_named_type(s, n);
 	if (column->type)
 		return 0;
-	if (parse_quantile(s, n, column))
+	if (table_parse_quantile(s, n, column)) {
+		column->type = column_percentile();
 		return 0;
+	}
+	/* the states of a call add up */
+	for (int i = 0; i < STATES; i++)
+		if (table_is_word(state_names[i], s, n))
+			return table_take_field(c, table_function_type("sum"), s, n, column, e);
 	r = table_parse_function(c, s, n, column, e);
 	if (r != OUTCOME_NO)
 		return r == OUTCOME_FAILED ? -1 : 0;

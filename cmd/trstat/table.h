@@ -105,8 +105,11 @@ const struct column_type *column_percentile(void);
  *     rate                                           rows per second of the whole run
  *     busy util                                      of pairs: time within the bucket(time,T) of
  *                                                    the group, and that in percent of T
- *     sum(F) min(F) max(F) avg(F) uniq(F)            of a field of the events, or of dur (or total)
+ *     sum(F) min(F) max(F) avg(F) pN(F) uniq(F)      of a field of the events, or of dur (or total)
  *                                                    or self, the times of a call
+ *     running runnable sleeping blocked iowait irq offcpu unknown
+ *                                                    sum(F) of the time that the thread of a call
+ *                                                    was so (common/scheduling/states.h)
  */
 
 struct column {
@@ -114,9 +117,9 @@ struct column {
 	const struct column_type *type;
 	uint64_t numerator, denominator; /* COLUMN_PERCENTILE */
 	uint32_t field;			 /* COLUMN_OF_FIELD: index into wanted.field */
-	bool duration;			 /* COLUMN_OF_FIELD: the field is the time of a call */
-	bool weight;			 /* durations are weights of samples that are no times */
-	bool ns; /* durations are weights in ns, whatever the clock counts */
+	bool duration; /* COLUMN_OF_FIELD: the field is the time of a call, or part of it */
+	bool weight;   /* durations are weights of samples that are no times */
+	bool ns;       /* durations are weights in ns, whatever the clock counts */
 };
 
 /* Zero-initialised: no columns. */
@@ -136,7 +139,13 @@ struct columns_run {
 	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
-enum { COLUMN_WORDS_SIZE = 500 };
+/* Make the columns of a field plain numbers: it has the name of a state, but is one of events. */
+void columns_take_plain(struct columns *c, uint32_t field);
+
+/* Test whether a name is that of a function of a field, as sum in sum(F). */
+bool columns_take_field(const char *name);
+
+enum { COLUMN_WORDS_SIZE = 600 };
 /* Add the names of all columns, separated by blanks, and some percentiles, to the words of an
  * option (common/cli/program.h). Those of fields are "sum(F)". */
 void columns_add_words(char *words, size_t size);

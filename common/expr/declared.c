@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/formats/apitrace.h"
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 
 #define NAMELESS "; the stream has no symbols: run trsym before this program"
@@ -321,6 +322,9 @@ static bool has_field(const struct dictionary *d, const char *name, bool used)
 		if ((t->used || !used) && !argument && field_find(t, name))
 			return true;
 	}
+	/* a name of states is of calls */
+	if (state_by_name(name) >= 0 && states_declared(d))
+		return true;
 	return !any || (values &&
 			(needs_none(name) || any_member(d, begins_path, (void *)(uintptr_t)name)));
 }
@@ -423,9 +427,15 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
-	error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
-		  nearest_hint(&nearest),
-		  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
+	if (state_by_name(name) >= 0)
+		error_set(e, k->file, NO_OFFSET,
+			  "no time of calls is known to be '%s': the trace has no events of the "
+			  "scheduler, such as sched_switch",
+			  name);
+	else
+		error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
+			  nearest_hint(&nearest),
+			  *quote || *nearest.name ? "" : "; trdecode --list names the fields");
 	if (!k->partial && !unused && !schemaless(k->dictionary) &&
 	    !(k->early && declared_has_values(k->dictionary))) {
 		if ((word || !k->chosen) && !needs_none(name))

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/formats/apitrace.h"
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/util/histogram.h"
@@ -230,7 +231,8 @@ static int keys_refuse(const char *name, struct error *e)
 		e, NULL, NO_OFFSET,
 		"no such key: '%.64s'%s (keys are name type group kind input buffer tid pid "
 		"ppid comm cpu module symkind file line address class caller stack depth time "
-		"dur self bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+		"dur self running runnable sleeping blocked iowait irq offcpu unknown "
+		"bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
 		name, nearest_hint(&nearest));
 }
 
@@ -256,6 +258,9 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 		return keys_refuse(k->name, e);
 	*needs |= NEEDS_EVENT;
 	k->kind = BY_FIELD;
+	/* irq is a field of interrupts */
+	if (!field && strcmp(name, state_names[STATE_IRQ]) != 0)
+		k->state = (uint8_t)(1 + state_by_name(name));
 	k->field = strdup(name);
 	return k->field ? 0 : error_no_memory(e);
 }
@@ -630,6 +635,14 @@ size_t keys_time_bucket(const struct keys *k)
 		    (!least || k->key[i].width < k->key[least - 1].width))
 			least = i + 1;
 	return least;
+}
+
+bool keys_have_states(const struct keys *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->key[i].state)
+			return true;
+	return false;
 }
 
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)
@@ -1074,6 +1087,8 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		if (key->kind == BY_KIND && !k->pairs && !k->by_type && keys_is_call(s) &&
 		    key_text(g, "call", 4, &cells[i]))
 			return -1;
+		if (key->state && cells[i].kind == KEY_MISSING && s->states)
+			cells[i] = key_unsigned(s->states[key->state - 1]);
 		if (key->transform)
 			cells[i] = key_transform(key, cells[i]);
 	}

@@ -4,6 +4,9 @@
  *     name type group kind source buffer tid pid ppid comm cpu module symkind file line address
  *     class caller stack depth time, and any field of the events, arg.N and ret
  *     dur self      the times of a call (dur is total too), else a field of that name
+ *     running runnable sleeping blocked iowait offcpu unknown
+ *                   of an event that has no such field: the time of a call, or a pair, that its
+ *                   thread was so (common/scheduling/states.h)
  *     .NAME         the field of that name, also where there is a key of it
  *     A|B           the first of these that a row has; its header is A
  *     bucket(F,N)   F rounded down to a multiple of N
@@ -177,6 +180,8 @@ struct key {
 	bool begins; /* the enter of a call, or the A of a pair, may give the cell */
 	bool quoted; /* written with a dot: a field, and a. and b. are part of its name */
 	char *name;  /* as the user wrote it: the column's header */
+	/* BY_FIELD: enum state + 1 that the name is, if the row has no such field; 0: none */
+	uint8_t state;
 	/* name of the field: BY_FIELD, and BY_DURATION, BY_SELF of rows that are not calls */
 	char *field;
 	enum key_transform transform;
@@ -216,7 +221,8 @@ struct event_ref {
 	bool frame;	/* the row is a frame of a sample, which has a function */
 	bool syscall;	/* the name is that of a system call, not of the innermost function */
 	uint64_t total, self;
-	bool pending; /* timed, but total and self are not known yet: KEY_PENDING */
+	const uint64_t *states; /* time of the call in each enum state; NULL: not known */
+	bool pending;		/* timed, but total and self are not known yet: KEY_PENDING */
 };
 
 /* Get what the event itself records of its row. */
@@ -287,6 +293,9 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 
 /* Returns true if the keys have equal cells for these two times, and so for all between them. */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
+
+/* Test whether a key is the time of calls in a state. */
+bool keys_have_states(const struct keys *k);
 
 /* Returns true for bucket(time,T), but not of the A of a pair. */
 static inline bool key_is_time_bucket(const struct key *k)

@@ -737,6 +737,7 @@ void pair_free(struct pair *p)
 	cover_free(p->cover);
 	free(p->pending.start);
 	free(p->pending.cells);
+	free(p->pending.marks);
 	free(p->pending.slots);
 	free(p->taken);
 	*p = (struct pair){0};
@@ -906,6 +907,28 @@ static int grow_slots(struct pair *p)
 	return 0;
 }
 
+static int grow_marks(struct pair *p, size_t n)
+{
+	struct state_mark *marks = reallocarray(p->pending.marks, n, sizeof(*marks));
+
+	if (!marks)
+		return -1;
+	p->pending.marks = marks;
+	return 0;
+}
+
+/* Make the mark of the task of a pair at its A. */
+static int mark_task(struct pair *p, const struct event *e, const struct key_cell *on,
+		     struct state_mark *mark)
+{
+	bool of_task = p->preset && p->preset->task && on->kind == KEY_UNSIGNED;
+	int64_t tid = of_task			      ? (int64_t)on->value
+		      : e->lane->flags & LANE_HAS_TID ? e->lane->tid
+						      : 0;
+
+	return states_mark_tid(p->states, tid, e->time, mark);
+}
+
 /* Get the number of an unused entry; 0: out of memory. */
 static uint32_t unused_pending(struct pair *p)
 {
@@ -936,7 +959,7 @@ static uint32_t unused_pending(struct pair *p)
 		cells = reallocarray(p->pending.cells, n, size * sizeof(*cells));
 		if (cells)
 			p->pending.cells = cells;
-		if (!pending || !cells)
+		if (!pending || !cells || (p->states && grow_marks(p, n)))
 			return 0;
 		p->pending.count = (uint32_t)n;
 	}
@@ -967,7 +990,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 		return -1;
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
 	if (pair_event_ref(p, e, &s) ||
-	    keys_begin_cells(p->keys, p->dictionary, p->texts, &s, begun_cells(p, number)))
+	    keys_begin_cells(p->keys, p->dictionary, p->texts, &s, begun_cells(p, number)) ||
+	    (p->states && mark_task(p, e, on, &p->pending.marks[number])))
 		return -1;
 	w = &p->pending.start[number];
 	*w = (struct pending_start){.time = e->time, .hash = hash, .older = p->pending.newest};
@@ -1036,6 +1060,8 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, begun_cells(p, *at), p->keys->begins * sizeof(*p->taken));
 	end->entered = p->taken;
+	if (p->states)
+		end->mark = p->pending.marks[*at];
 	if (p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
 		return OUTCOME_FAILED;
 	take_out(p, at);

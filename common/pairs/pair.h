@@ -18,6 +18,7 @@
 
 #include "common/cli/program.h"
 #include "common/pairs/keys.h"
+#include "common/scheduling/states.h"
 #include "common/util/error.h"
 
 struct block;
@@ -106,6 +107,7 @@ struct pair {
 		struct pending_start *start;
 		/* of each: the cells of "on", then those that A and W give to the keys */
 		struct key_cell *cells;
+		struct state_mark *marks; /* with states: one of each */
 		uint32_t *slots, mask;
 		uint32_t count, used, free, oldest, newest;
 	} pending;			 /* the As that wait for their B; numbers start at 1 */
@@ -132,6 +134,7 @@ struct pair {
 		int (*left)(void *ctx, size_t number);
 	} watch;
 	struct call_stacks *stacks; /* the caller's; NULL: no key is a stack */
+	struct states *states;	    /* the caller's; NULL: the states of tasks are not needed */
 	uint32_t symbol_changes;
 	const struct event *event; /* the present event, for condition_cell */
 	struct dictionary *dictionary;
@@ -153,8 +156,10 @@ int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error
 
 /* A pair that an event ends, or a span of --cover. */
 struct pair_end {
-	uint64_t time, at;		/* its time, and that of its end */
-	uint32_t level;			/* of a span: its depth */
+	uint64_t time, at;	/* its time, and that of its end */
+	uint32_t level;		/* of a span: its depth */
+	struct state_mark mark; /* of the task at its A, with pair.states: the thread that waits or
+				   runs, else that of A */
 	const struct key_cell *entered; /* cells of A and W for the keys with key.begins */
 	/* the A is of an earlier part, if there is one: the B's entry in edges, to be filled; NULL:
 	   the A is known */

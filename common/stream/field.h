@@ -13,6 +13,14 @@ static inline bool field_has_names(const struct field *f)
 	       (f->kind <= FIELD_HEX || f->kind == FIELD_ENUM || f->kind == FIELD_BITMASK);
 }
 
+/* Test whether a field is an attribute of its event: it has a name, and is not the recorder's own.
+ */
+static inline bool field_is_attribute(const struct field *f)
+{
+	return f->name.size && f->role != ROLE_CALL && f->role != ROLE_ROW &&
+	       strncmp(f->name.text, "common_", 7) != 0;
+}
+
 enum field_form { FORM_NONE, FORM_INT, FORM_UINT, FORM_REAL, FORM_TEXT };
 
 struct field_value {

@@ -6,8 +6,8 @@
  * of google/perfetto: sched, irq, power, kmem, task and ftrace.proto), whose number is
  * scheduling_type.message.
  */
-#ifndef TR_TRENCODE_SCHEDULING_H
-#define TR_TRENCODE_SCHEDULING_H
+#ifndef TR_SCHEDULING_SCHEDULING_H
+#define TR_SCHEDULING_SCHEDULING_H
 
 #include "common/stream/field.h"
 #include "common/util/error.h"

@@ -1,12 +1,11 @@
 /*
  * scheduling.c - which types of events record the scheduler, interrupts and the power of CPUs
  */
-#include "cmd/trencode/scheduling.h"
+#include "common/scheduling/scheduling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/trencode/attributes.h"
 #include "common/ftrace/kernel_names.h"
 #include "common/util/buffer.h"
 #include "common/value/argument.h"
@@ -176,7 +175,7 @@ const struct scheduling_type *scheduling_types_make(struct scheduling_types *t,
 	if (s->kind == SCHEDULING_NONE)
 		return s;
 	for (uint32_t i = 0; i < type->nfields; i++)
-		wanted += attribute_wanted(&type->fields[i]);
+		wanted += field_is_attribute(&type->fields[i]);
 	s->whole = wanted <= slots + (s->cpu != NULL) && type->kind == KIND_INSTANT &&
 		   (s->arguments || !(type->flags & TYPE_VALUES));
 	s->flags = field_find(type, "common_flags");

@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# The states of calls: how long their threads were running, runnable, asleep, against a model of the texts
+# of trace-cmd report, perf script and uftrace dump.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+STATES=running,runnable,sleeping,blocked,iowait,irq,offcpu,unknown
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+model() {
+	python3 "$ROOT/t/tools/states.py" "$@" | LC_ALL=C sort >theirs
+	[ "$(wc -l <theirs)" -gt 5 ]
+}
+
+# table KEYS OPTION...: each call or pair by itself
+table() {
+	trstat -q -g "$@" -c "sum(dur),$STATES" -t tsv x.trs | tail -n +2 | LC_ALL=C sort >ours
+	# the states add up to the time
+	awk -F '\t' '{ t = $(NF - 8); for (i = NF - 7; i <= NF; i++) t -= $i; if (t) { print; bad = 1 } } END { exit bad }' ours
+}
+
+agree() {
+	diff theirs ours
+}
+
+# has COLUMN...: some call was in each of these states
+has() {
+	local c
+	for c; do
+		awk -F '\t' -v n="$c" '$(NF - 8 + n) { found = 1 } END { exit !found }' ours || fail "$c"
+	done
+}
+
+kernel() {
+	trdecode -q "$RECORDED/trace-cmd/$1.dat" | trsym -o x.trs
+}
+
+@test "calls of the kernel's functions are those of trace-cmd report" {
+	local trace
+	for trace in v6-fgraph s390x-v6-fgraph i386-v6-fgraph trixie-v6-fgraph; do
+		kernel $trace
+		model calls trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt"
+		table time,tid,name --where 'kind == "call"'
+		agree || fail $trace
+		has 1 8
+	done
+	has 1 2
+}
+
+@test "pairs are those of trace-cmd report: interrupts, wakeups, switches and system calls" {
+	local trace preset
+	for trace in v6-sched-irq-timer s390x-v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
+		kernel $trace
+		for preset in 'oncpu prev_pid' 'offcpu next_pid' 'wakeup next_pid' 'syscall tid'; do
+			[[ $trace = *syscalls || $preset != syscall* ]] || continue
+			model "${preset% *}" trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt"
+			table "time,${preset#* }" --pair "${preset% *}"
+			agree || fail "$trace $preset"
+		done
+	done
+	has 1 2 3 8
+	kernel s390x-v6-sched-irq-timer
+	table time,prev_pid --pair oncpu
+	has 1 6
+	table time,next_pid --pair offcpu
+	has 2 3
+}
+
+# uftrace_record OPTION...: a program whose threads sleep and wait for a CPU, as u.data and u.txt
+uftrace_record() {
+	need uftrace
+	cat >w.c <<-'END'
+		#include <pthread.h>
+		#include <time.h>
+		static volatile long sink;
+		__attribute__((noinline)) void spin(void) { for (long i = 0; i < 200000; i++) sink += i; }
+		__attribute__((noinline)) void nap(void) { nanosleep(&(struct timespec){0, 100000}, NULL); }
+		static void *work(void *a) { for (int i = 0; i < 20; i++) { spin(); nap(); } return a; }
+		int main(void)
+		{
+			pthread_t t[4];
+			for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, work, NULL);
+			for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+		}
+	END
+	gcc -O1 -pg -o w w.c -pthread
+	uftrace record "$@" -d u.data ./w >/dev/null 2>err || skip "uftrace record: $(tail -n 1 err)"
+	uftrace dump -d u.data >u.txt
+}
+
+@test "calls of a fresh recording of uftrace with its scheduling events" {
+	uftrace_record
+	grep -q sched-out u.txt || skip 'uftrace records no scheduling events here'
+	model calls uftrace u.txt
+	trdecode -q u.data | trsym -o x.trs
+	table time,tid,name --where 'name !~ "^linux:"'
+	agree
+	has 1 7
+}
+
+# perf_record OPTION... COMMAND: p.data and p.txt
+perf_record() {
+	need perf
+	perf record -q -m 2048 -a -k mono -e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup -o p.data "$@" \
+		>/dev/null 2>err || skip "perf record: $(tail -n 1 err)"
+	perf script -i p.data --ns -F tid,cpu,time,event,trace >p.txt 2>/dev/null
+}
+
+@test "calls of uftrace with the switches of perf, of one clock" {
+	uftrace_record --no-event
+	perf_record -- uftrace record --no-event -d u.data ./w
+	uftrace dump -d u.data >u.txt
+	model calls uftrace u.txt perf p.txt
+	trdecode -q u.data p.data | trsym -o x.trs
+	# samples of several types make the type a key
+	table time,tid,name,type --where 'kind in {"call", "leave"}'
+	grep $'\texit\t' ours | cut -f 1-3,5- >calls
+	mv calls ours
+	agree
+	has 1 3
+}
+
+@test "system calls of a fresh recording of perf" {
+	perf_record -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit -- sh -c 'for n in 1 2; do sleep 0.01; ls -R /etc | wc -l; done'
+	model syscall perf p.txt
+	trdecode -q p.data -o x.trs
+	table time,tid --pair syscall
+	agree
+	has 1 3
+}
+
+# marks LINE...: the calls of thread 7, "TIME EVENT..." of CPU 0, as text of the kernel
+marks() {
+	printf '# tracer: nop\n#\n' >t.txt
+	printf '%s\n' "$@" | sed -E 's/^([0-9]+) ([<a-z>]+-[0-9]+) /  \2 ( 7) [000] .... 1.000\1: /' >>t.txt
+	trdecode -q t.txt -o x.trs
+}
+
+on='<idle>-0 sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=7 next_prio=120'
+off() {
+	echo "a-7 sched_switch: prev_comm=a prev_pid=7 prev_prio=120 prev_state=$1 ==> next_comm=swapper/0 next_pid=0 next_prio=120"
+}
+enter='a-7 tracing_mark_write: B|7|f'
+leave='a-7 tracing_mark_write: E|7'
+wake='b-9 sched_wakeup: comm=a pid=7 prio=120 target_cpu=000'
+
+is() {
+	run -0 trstat -q -c "total,$STATES" -t tsv --where 'name == "f"' x.trs
+	assert_line --index 1 "f	$(tr ' ' '\t' <<<"$1")"
+}
+
+@test "each state, and what switches it" {
+	marks "100 $on" "110 $enter" "120 $(off S)" "150 $wake" "160 $on" "170 $leave"
+	is '60000 20000 10000 30000 0 0 0 0 0'
+	marks "100 $on" "110 $enter" "120 $(off D)" "130 b-9 sched_stat_iowait: comm=a pid=7 delay=10000 [ns]" "150 $wake" "160 $on" "170 $leave"
+	is '60000 20000 10000 0 0 30000 0 0 0'
+	marks "100 $on" "110 $enter" "120 $(off D)" "150 $wake" "160 $on" "170 $leave"
+	is '60000 20000 10000 0 30000 0 0 0 0'
+	marks "100 $on" "110 $enter" "120 $(off R)" "160 $on" "170 $leave"
+	is '60000 20000 40000 0 0 0 0 0 0'
+	marks "100 $on" "110 $enter" '120 a-7 irq_handler_entry: irq=3 name=x' '125 a-7 softirq_entry: vec=1 [action=TIMER]' \
+		'130 a-7 softirq_exit: vec=1 [action=TIMER]' '140 a-7 irq_handler_exit: irq=3 ret=handled' "170 $leave"
+	is '60000 40000 0 0 0 0 20000 0 0'
+}
+
+@test "a thread is unknown before its first switch, and where a switch is missing" {
+	marks "110 $enter" "120 $(off S)" "150 $wake" "160 $on" "170 $leave"
+	is '60000 10000 10000 30000 0 0 0 0 10000'
+	marks "100 $on" "110 $enter" "120 $(off S)" "170 $leave"
+	is '60000 10000 0 0 0 0 0 0 50000'
+	marks "100 $on" "110 $enter" "120 $(off S)" "150 $(off S)" "160 $on" "170 $leave"
+	is '60000 20000 0 10000 0 0 0 0 30000'
+	# of a call inside a call, and of the rest of the outer one
+	marks "100 $on" "110 $enter" "120 $(off S)" "140 $enter" "150 $leave" "160 $on" "170 $leave"
+	run -0 trstat -q -g time -c "sum(dur),$STATES" -t tsv --where 'name == "f"' -s time x.trs
+	assert_output --regexp $'\n1000150000\t10000\t0\t0\t0\t0\t0\t0\t0\t10000\n1000170000\t60000\t20000\t0\t0\t0\t0\t0\t0\t40000$'
+}
+
+@test "columns, percentiles, keys and conditions" {
+	marks "100 $on" "110 $enter" "120 $(off S)" "150 $wake" "160 $on" "170 $leave" "180 $enter" "185 $leave"
+	run -0 trstat -q -t tsv -c 'runnable,max(runnable),p50(running),p99(running),avg(sleeping)' --where 'running > 0' x.trs
+	assert_line --index 1 $'f\t10000\t10000\t5000\t20000\t15000'
+	run -0 trstat -q -t tsv -g runnable -c count --where 'runnable > 5us' x.trs
+	assert_output $'runnable\tcount\n10000\t1'
+	run -3 trstat -q --fail-if 'p99(runnable) > 5us' x.trs
+	run -0 trstat -q --fail-if 'p99(runnable) > 20us' --fail-if 'max(running)(runnable > 5us) > 30us' x.trs
+	run -2 trstat --fail-if 'p99(runnable) > 5' x.trs
+	run -2 --separate-stderr trstat --partial -c running x.trs
+	assert_equal "${stderr_lines[0]}" "trstat: 'running' does not go with --partial and --merge: a part of a trace does not know what its threads did before"
+	trdecode -q "$DATA/uftrace/t-abc" -o y.trs 2>/dev/null || trdecode -q "$(find "$DATA/uftrace" -name info -printf '%h\n' | head -n 1)" -o y.trs
+	run -2 trstat -c running y.trs
+	assert_output --partial "no time of calls is known to be 'running': the trace has no events of the scheduler, such as sched_switch"
+}
+
+@test "a stream in segments, a range, and intervals: the same times" {
+	kernel trixie-v6-fgraph
+	table time,tid,name --where 'kind == "call"'
+	mv ours whole
+	trdecode -q --segment 1000 "$RECORDED/trace-cmd/trixie-v6-fgraph.dat" | trsym -o x.trs
+	table time,tid,name --where 'kind == "call"'
+	diff whole ours
+	# of the calls that are open at the begin, what is after it
+	run -0 trstat -q -g kind -c "sum(dur),$STATES" -t tsv --since 152.70455 --until 152.71160 x.trs
+	awk -F '\t' '$1 == "call" { t = $2; for (i = 3; i <= NF; i++) t -= $i; exit t != 0 || !$4 }' <<<"$output"
+}
