@@ -377,6 +377,11 @@ good() {
 	assert_output 'trdecode: absent: cannot open: No such file or directory'
 	run -2 errors trdecode -o none directory
 	assert_output 'trdecode: directory: not a trace of a known format (a directory without the files of one)'
+	mkdir traces
+	cp "$DATA/apitrace/v6.trace" traces/a.trace
+	cp "$DATA/apitrace/v5.trace" traces/b.trace
+	run -2 errors trdecode -o none traces
+	assert_output --partial 'if its files are traces, name them: DIRECTORY/FILE'
 	run -2 errors trdecode -o none empty
 	assert_output 'trdecode: empty: empty, not a trace'
 	run -2 pipe 'trdecode -o none - </dev/null'

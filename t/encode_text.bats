@@ -372,6 +372,28 @@ setup() {
 	script -qec 'trencode x.trs' /dev/null </dev/null | grep -qF 'f?[31m(a? = e?c)'
 }
 
+@test "characters that turn the direction of the text are shown as '?' on a terminal" {
+	need_terminal
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'main;a\xe2\x80\xaeb\xe2\x81\xa6c\xe2\x81\xa9 1\nmain;d\xe2\x80\xaf\xe2\x81\xa5 1\n' >x.folded
+	trdecode x.folded -o x.trs
+	trencode -t folded x.trs | cmp - x.folded
+	script -qec 'trencode -q -t folded x.trs' /dev/null </dev/null | tr -d '\r' |
+		diff - <(printf 'main;a?b?c? 1\nmain;d\xe2\x80\xaf\xe2\x81\xa5 1\n')
+	# a name is masked wherever the buffers of the program end
+	for at in {4090..4100} {65530..65540}; do
+		printf '%*s\xe2\x80\xae\n' "$at" x >line
+		printf 'a;%s 1\n' "$(tr ' ' x <line)" >y.folded
+		trdecode -f folded y.folded -o y.trs
+		script -qec 'trencode -q -t folded y.trs' /dev/null </dev/null >shown
+		run -1 env LC_ALL=C grep -c $'\xe2' shown
+	done
+	run -2 errors trfilter 'name == "x' $'a\xe2\x80\xaeb.trs'
+	refute_output --partial $'\xe2\x80\xae'
+	run -0 trstat -c count x.trs
+	refute_output --partial $'\xe2\x80\xae'
+}
+
 @test "a field that is a stack: the names of its frames, outermost first; no field without a stack" {
 	run -0 pipefail "trdecode -q '$DATA/streams/good/samples-stacks-of-another-event.trs' | trencode -q -t text | sed 's/^ *//'"
 	assert_output '0.000001000 42 - switch cpu=3 kernel={"main","f","g"} user={"main"}

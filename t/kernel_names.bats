@@ -88,6 +88,11 @@ names_of() {
 	assert_output 3
 	run -0 trfilter -c 'ret =~ "^E(NO|AG)"' x.trs
 	assert_output 3
+	# two names of one number
+	run -0 trfilter -c 'ret == EWOULDBLOCK' x.trs
+	assert_output 1
+	run -0 trfilter -c 'ret in {ENOENT, "EWOULDBLOCK"} || ret in {ENOTSUP, EDEADLOCK}' x.trs
+	assert_output 3
 	run -0 trfilter -c 'has(ret.name)' x.trs
 	assert_output 3
 	run -0 trfilter -c 'ret.name == "EAGAIN"' x.trs

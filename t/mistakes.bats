@@ -177,6 +177,9 @@ mistakes() {
 		trstat --head=3 fib.trs|unknown option '--head'; did you mean '--limit'?
 		trstat --filter 'dur > 1ms' fib.trs|unknown option '--filter'; did you mean '--where'?
 		trstat --json fib.trs|unknown option '--json'; did you mean '--to=json'?
+		trstat -g process fib.trs|did you mean 'pid' or 'comm'?
+		trstat -g thread sched.trs|did you mean 'tid' or 'comm'?
+		trstat -c duration fib.trs|did you mean 'total'?
 		trstat --csv fib.trs|unknown option '--csv'; did you mean '--to=csv'?
 		trstat --format=csv fib.trs|unknown option '--format'; did you mean '--to'?
 		trstat --all fib.trs|it is an option of trdecode
@@ -248,6 +251,8 @@ mistakes() {
 		trencode -t flamegraph fib.trs|did you mean 'svg'?
 		trencode -f uftrace fib.trs|unknown option '-f'; it is an option of trdecode
 		trencode --csv fib.trs|did you mean '--to=csv'?
+		trencode --json|unknown option '--json'; did you mean '--to=chrome' or '--to=ndjson'?
+		trencode --json-int64|option '--json-int64' needs an argument
 		trencode --flamegraph fib.trs|did you mean '--to=svg'?
 		trencode --unclosed drp -t chrome fib.trs|did you mean 'drop'?
 		trencode --no-heder -t csv fib.trs|did you mean '--no-header'?

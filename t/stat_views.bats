@@ -339,6 +339,32 @@ draw_tree() {
 	run -3 trstat -q --slowest 1 --fail-if 'max(name == "main") > 1ms' fib.trs
 }
 
+@test "a remark where times are ticks, in lists and charts; none with --tick, for samples and for sums" {
+	trdecode -o ticks.trs "$DATA/apitrace/threads.trace"
+	for view in '--slowest 3' '-g name,time' '--timeline 100'; do
+		# shellcheck disable=SC2086 # options are words
+		run -0 errors trstat $view ticks.trs
+		assert_line --regexp '^trstat: .*threads.trace: the clock counts ticks: times have no unit$'
+	done
+	for format in perfetto chrome firefox; do
+		run -0 errors trencode -t "$format" -o out ticks.trs
+		assert_line --regexp '^trencode: .*threads.trace: the clock counts ticks: times have no unit$'
+		run -0 errors trencode -t "$format" --tick 1us -o out ticks.trs
+		refute_output --partial 'counts ticks'
+	done
+	run -0 errors trstat -q --slowest 3 ticks.trs
+	assert_output ''
+	for format in folded ndjson csv; do
+		run -0 errors trencode -t $format -o out ticks.trs
+		refute_output --partial 'counts ticks'
+	done
+	run -0 errors trstat ticks.trs
+	refute_output --partial 'counts ticks'
+	echo 'main;f 3' | trdecode -o folded.trs
+	run -0 errors trencode -t chrome -o out folded.trs
+	refute_output --partial 'counts ticks'
+}
+
 @test "--slowest: arguments as uftrace replay shows them, apitrace's with their names" {
 	run -0 pipe "trdecode '$DATA/apitrace/v6.trace' | trstat -q --slowest 3 -t tsv | cut -f 9-11"
 	assert_line --index 0 "$(printf 'name\targs\tret')"

@@ -49,6 +49,25 @@ views() {
 	done <<<"$SOURCES"
 }
 
+@test "views fit narrow screens: headings are shortened, the head of a timeline is broken" {
+	local name path view width
+	while read -r name path; do
+		for view in --hist "--timeline 10ms" "--timeline 100" "--diff $name.trs"; do
+			for width in 45 50 59; do
+				# shellcheck disable=SC2086 # options are words
+				trstat -q --width $width $view "$name.trs" >out 2>err || [ $? = 2 ]
+				fits $width out "$name: $view"
+			done
+		done
+	done <<<"$SOURCES"
+	trstat -q --width 34 --diff perf.trs perf.trs >out
+	run -0 head -n 1 out
+	assert_output --regexp '^ +total  t[a-z_]*\.\.\.[a-z]+  name +type$'
+	trstat -q --width 40 --timeline 10ms uftrace.trs >out
+	run -0 head -n 2 out
+	assert_line --index 1 '    10.000 ms a bar'
+}
+
 @test "in a pipe nothing is left out or shortened" {
 	trstat -q -g name,caller,comm uftrace.trs >pipe
 	COLUMNS=40 trstat -q -g name,caller,comm uftrace.trs | cmp - pipe

@@ -2421,6 +2421,7 @@ static int unknown_format(const struct input *in, const char *format,
 			  const struct decoder *const *decoders, struct error *e)
 {
 	const struct decoder *other = format ? probe_decoders(in, NULL, decoders) : NULL;
+	bool directory = in->tree && !in->path && !in->head_size;
 	unsigned version;
 
 	if (reader_other_version(in->head, in->head_size, &version))
@@ -2437,10 +2438,11 @@ static int unknown_format(const struct input *in, const char *format,
 				 format, other->name);
 	if (format)
 		return error_set(e, in->name, NO_OFFSET, "not a trace of the format %s", format);
-	return error_set(e, in->name, NO_OFFSET, "%snot a trace of a known format%s",
+	return error_set(e, in->name, NO_OFFSET, "%snot a trace of a known format%s%s",
 			 in->packed ? "the compressed data are " : "",
-			 in->tree && !in->path && !in->head_size
-				 ? " (a directory without the files of one)"
+			 directory ? " (a directory without the files of one)" : "",
+			 directory && tree_count(in->tree)
+				 ? "; if its files are traces, name them: DIRECTORY/FILE"
 				 : "");
 }
 

@@ -2418,6 +2418,7 @@ const struct encoder encoder_chrome = {
 	.purpose = "Trace Event JSON, for Perfetto, Chrome, speedscope, Firefox Profiler",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.timeline = true,
 	.begin = encode_chrome_begin,
 	.meta = chrome_meta,
 	.drops = true,

@@ -117,6 +117,7 @@ struct encoder {
 	bool stateful; /* the trace has the threads of its events only where they change: a range of
 			  time is converted */
 	bool report;   /* with --tick, times of events are in ns, not in ticks */
+	bool timeline; /* times are shown as ns: a remark says where they are ticks */
 	bool needs_calls; /* a part of --split goes on until it has a call */
 	bool drops;	  /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */

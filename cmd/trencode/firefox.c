@@ -1265,6 +1265,7 @@ const struct encoder encoder_firefox = {
 	.purpose = "samples, calls and events, for profiler.firefox.com",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.timeline = true,
 	.deferred = true,
 	.drops = true,
 	.begin = firefox_begin,

@@ -532,6 +532,7 @@ int main(int argc, char **argv)
 		/* sums over stacks have no times */
 		s.one_axis = (settings.encoder->report && !settings.encoder->block) ||
 			     settings.encode.pair || time_window_any(&settings.clip.window);
+		s.prints_times = settings.encoder->timeline && !settings.encode.tick;
 		encode_stream(&s, settings.encoder, &settings.encode, &settings.clip);
 		encode_report_lost(&s, settings.strict);
 	}

@@ -1918,6 +1918,7 @@ const struct encoder encoder_perfetto = {
 	.purpose = "Perfetto's own format, exact and small, for ui.perfetto.dev",
 	.output = ENCODER_FILE,
 	.report = true,
+	.timeline = true,
 	.begin = encode_perfetto_begin,
 	.meta = perfetto_meta,
 	.drops = true,

@@ -497,6 +497,7 @@ const struct encoder encoder_speedscope = {
 	.purpose = "calls and samples of each thread, for speedscope.app",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.timeline = true,
 	.deferred = true,
 	.begin = speedscope_begin,
 	.drops = true,

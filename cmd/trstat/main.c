@@ -402,6 +402,7 @@ int main(int argc, char **argv)
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
 		stage.alarm = line.alarms.count;
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
+		stage.prints_times = stage.one_axis || line.settings.view == VIEW_SLOWEST;
 		if (line.settings.partial || line.settings.merge)
 			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
 		else if (line.settings.view == VIEW_SLOWEST && !line.settings.pair)

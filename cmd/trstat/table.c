@@ -23,6 +23,7 @@
 #include "common/util/u128.h"
 #include "common/util/text.h"
 #include "common/value/aligned.h"
+#include "common/value/delimited.h"
 #include "common/value/json.h"
 #include "common/value/scalar.h"
 
@@ -878,41 +879,6 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
 
 /* --- cells --- */
 
-/* Write tab, newline, carriage return and backslash as \t \n \r \\, so that a row is a line and
- * a cell has no tab. */
-static void put_tsv(struct text *out, const char *p, size_t n)
-{
-	for (; n; p++, n--) {
-		switch (*p) {
-		case '\t': text_puts(out, "\\t"); break;
-		case '\n': text_puts(out, "\\n"); break;
-		case '\r': text_puts(out, "\\r"); break;
-		case '\\': text_puts(out, "\\\\"); break;
-		default: text_char(out, *p);
-		}
-	}
-}
-
-/* RFC 4180; an empty text is quoted too, to distinguish it from a missing text. */
-static void put_csv(struct text *out, const char *p, size_t n)
-{
-	bool quote = !n;
-
-	for (size_t i = 0; i < n; i++)
-		quote |= p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
-	if (!quote) {
-		text_put(out, p, n);
-		return;
-	}
-	text_char(out, '"');
-	for (; n; p++, n--) {
-		if (*p == '"')
-			text_char(out, '"');
-		text_char(out, *p);
-	}
-	text_char(out, '"');
-}
-
 static bool is_json(const struct cells *c)
 {
 	return c->format == TABLE_JSON || c->format == TABLE_NDJSON;
@@ -923,9 +889,9 @@ static void table_put_text(const struct cells *c, const char *p, size_t n)
 	if (is_json(c))
 		json_string(c->out, p, n);
 	else if (c->format == TABLE_CSV)
-		put_csv(c->out, p, n);
+		csv_put(c->out, p, n);
 	else
-		put_tsv(c->out, p, n);
+		tsv_put(c->out, p, n);
 }
 
 /* Start in the middle of a table: like cells_begin, without a header line. */

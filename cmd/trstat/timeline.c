@@ -246,8 +246,9 @@ static void timeline_put_head(const struct timeline *tl)
 {
 	const struct table *t = tl->table;
 	const struct column *c = &t->columns->column[0];
-	char from[VALUE_SIZE], to[VALUE_SIZE], step[VALUE_SIZE];
+	char from[VALUE_SIZE], to[VALUE_SIZE], step[VALUE_SIZE], head[3 * VALUE_SIZE + 32];
 	size_t n = strlen(c->name);
+	int size;
 
 	if (t->ticks) {
 		u128_decimal(from, tl->first);
@@ -257,7 +258,9 @@ static void timeline_put_head(const struct timeline *tl)
 		format_time(to, tl->first + tl->bars * tl->step);
 	}
 	format_duration(step, tl->step, t->ticks);
-	text_printf(tl->out, "from %s to %s, %s a bar\n", from, to, step);
+	size = snprintf(head, sizeof head, "from %s to %s, %s a bar", from, to, step);
+	aligned_words(tl->out, head, (size_t)size, t->screen->width, 4, 0);
+	text_char(tl->out, '\n');
 	text_pad(tl->out, ' ', n < VALUE ? VALUE - n : 0);
 	text_puts(tl->out, c->name);
 	put_axis(tl);
@@ -308,11 +311,16 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 	if (timeline_measure_keys(tl))
 		return error_no_memory(e);
 	n = t->screen->width * 3 / 8 > NAMES ? t->screen->width * 3 / 8 : NAMES;
+	/* on a narrow screen the bars come first */
+	if (t->screen->width && t->screen->width < VALUE + 6 + LEAST + n)
+		n = t->screen->width > VALUE + 6 + LEAST + KEY_LEAST
+			    ? t->screen->width - VALUE - 6 - LEAST
+			    : KEY_LEAST;
 	fitted = timeline_fit_keys(tl, n);
 	timeline_lay_out(tl, width, t->screen->width || fitted < n ? fitted : n);
 	/* the bars may be fewer than fit */
 	n = VALUE + 2 + (tl->bars > LEAST ? tl->bars : LEAST);
-	timeline_fit_keys(tl, t->screen->width > n + NAMES ? t->screen->width - n : NAMES);
+	timeline_fit_keys(tl, t->screen->width > n + KEY_LEAST ? t->screen->width - n : KEY_LEAST);
 	tl->height = calloc(tl->bars, sizeof(*tl->height));
 	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
 	n = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;

@@ -300,17 +300,31 @@ static const struct option_row *option_taking(const struct option_table *table, 
 	return NULL;
 }
 
+/* Refuse what another option takes as its argument, "--csv". Returns false for others. */
+static bool refuse_value(const struct option_table *table, const char *word, struct error *e)
+{
+	struct nearest nearest;
+	const struct option_row *taker = option_taking(table, word + 2, &nearest);
+
+	if (taker && *nearest.second)
+		error_set(e, NULL, NO_OFFSET,
+			  "unknown option '%s'; did you mean '--%s=%s' or '--%s=%s'?", word,
+			  taker->name, nearest.name, taker->name, nearest.second);
+	else if (taker)
+		error_set(e, NULL, NO_OFFSET, "unknown option '%s'; did you mean '--%s=%s'?", word,
+			  taker->name, *nearest.name ? nearest.name : word + 2);
+	return taker;
+}
+
 /* Refuse an unknown option of n bytes, with what the user may have meant. Returns -1. */
 static int unknown_option(const struct option_table *table, const char *word, size_t n,
 			  struct error *e)
 {
 	char others[80], name[NEAREST_SIZE];
 	struct nearest nearest;
-	const struct option_row *taker = n > 2 ? option_taking(table, word + 2, &nearest) : NULL;
 
-	if (taker)
-		return error_set(e, NULL, NO_OFFSET, "unknown option '%s'; did you mean '--%s=%s'?",
-				 word, taker->name, *nearest.name ? nearest.name : word + 2);
+	if (n > 2 && refuse_value(table, word, e))
+		return -1;
 	other_programs(others, sizeof others, word, n);
 	nearest_begin(&nearest, word, n);
 	for (size_t i = 0; i < table->n; i++) {
@@ -325,6 +339,15 @@ static int unknown_option(const struct option_table *table, const char *word, si
 			 *others ? others : nearest_hint(&nearest));
 }
 
+/* Test whether an option has this whole name. */
+static bool has_row(const struct option_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (table->rows[i]->name && !strcmp(table->rows[i]->name, name))
+			return true;
+	return false;
+}
+
 static int program_refuse(int c, const struct option_table *table, const struct option *longs,
 			  char **argv, struct error *e)
 {
@@ -334,6 +357,9 @@ static int program_refuse(int c, const struct option_table *table, const struct 
 
 	if (c == ':' && optopt && optopt < LONG_BASE)
 		return error_set(e, NULL, NO_OFFSET, "option '-%c' needs an argument", optopt);
+	/* --json is no abbreviation of --json-int64 */
+	if (c == ':' && !has_row(table, word + 2) && refuse_value(table, word, e))
+		return -1;
 	if (c == ':')
 		return error_set(e, NULL, NO_OFFSET, "option '%s' needs an argument", word);
 	if (optopt >= LONG_BASE)

@@ -352,6 +352,24 @@ static int compare_clocks(struct stage *s, const struct block *b)
 	return stage_fail(s, &e);
 }
 
+/* Say once that the times of calls and events are ticks. Of samples alone only their order is. */
+static void stage_remark_ticks(struct stage *s, const struct block *b)
+{
+	const struct lane *lane = b->rows && b->nlanes ? b->lanes[0] : NULL;
+	bool samples = true;
+
+	if (!lane || !lane->clock || !(lane->clock->flags & CLOCK_TICKS))
+		return;
+	for (uint32_t i = 0; i < b->ntypes; i++)
+		samples &= b->types[i]->kind == KIND_SAMPLE;
+	if (samples)
+		return;
+	s->prints_times = false;
+	if (!s->options->quiet)
+		remark(lane->source ? lane->source->name.text : NULL,
+		       "the clock counts ticks: times have no unit");
+}
+
 bool stage_next(struct stage *s, struct block *b)
 {
 	while (!s->stopped && !s->out.broken) {
@@ -367,6 +385,8 @@ bool stage_next(struct stage *s, struct block *b)
 		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
 		    compare_clocks(s, b))
 			continue;
+		if (s->prints_times && b->kind == BLOCK_EVENTS)
+			stage_remark_ticks(s, b);
 		if (b->kind == BLOCK_HEAD)
 			s->apart |= s->in.head.sequence && s->in.segment.alone;
 		if (b->kind == BLOCK_END)

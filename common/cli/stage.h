@@ -67,6 +67,8 @@ struct stage {
 	bool one_axis; /* set by the program: times of all streams are compared, or on one axis */
 	const struct lane *first_lane;
 	uint64_t compared;
+	/* set by a program whose output has times that look like ns; a remark on ticks clears it */
+	bool prints_times;
 	struct progress progress;
 	uint64_t events;	/* events read so far */
 	uint64_t bytes, offset; /* of earlier inputs, and of the present one */

@@ -345,36 +345,18 @@ static bool offer_argument(void *nearest, const struct text_ref *t)
 	return false;
 }
 
-/* Offer the names of fields and, with "arg.", of arguments. */
+/* Offer the names of other fields than the word and, with "arg.", of arguments. */
 static void offer_declared(struct nearest *nearest, const struct dictionary *d)
 {
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
 
 		for (uint32_t f = 0; declared_is_event(t) && f < t->nfields; f++)
-			nearest_offer(nearest, t->fields[f].name.text, t->fields[f].name.size);
+			if (!declared_same(&t->fields[f].name, nearest->word, nearest->size))
+				nearest_offer(nearest, t->fields[f].name.text,
+					      t->fields[f].name.size);
 	}
 	any_member(d, offer_argument, nearest);
-}
-
-/* Names of other programs for fields of this one */
-static const struct {
-	const char *word, *name;
-} synonyms[] = {
-	{"func", "name"},  {"function", "name"},  {"symbol", "name"},  {"event", "type"},
-	{"ts", "time"},	   {"timestamp", "time"}, {"start", "time"},   {"duration", "dur"},
-	{"total", "dur"},  {"elapsed", "dur"},	  {"thread", "tid"},   {"process", "pid"},
-	{"tgid", "pid"},   {"task", "comm"},	  {"source", "input"}, {"src", "file"},
-	{"dso", "module"}, {"lib", "module"},	  {"retval", "ret"},   {"level", "depth"},
-	{"arg1", "arg.1"}, {"arg2", "arg.2"},
-};
-
-static const char *synonym_of(const char *name)
-{
-	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		if (!strcmp(name, synonyms[i].word))
-			return synonyms[i].name;
-	return NULL;
 }
 
 /* Test whether the sources of all types are without declarations of fields. */
@@ -411,20 +393,19 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 {
 	char quote[NEAREST_SIZE + 40] = "";
 	struct nearest nearest;
-	const char *synonym = synonym_of(name);
 	bool unused = declared_has(k->dictionary, name);
 
-	/* hwlat, which each trace.dat declares, has a field 'duration' */
-	if (unused && (!synonym || has_field(k->dictionary, name, true)))
+	if (unused && has_field(k->dictionary, name, true))
 		return 0;
 	nearest_begin(&nearest, name, strlen(name));
-	offer_declared(&nearest, k->dictionary);
 	if (k->offer)
 		k->offer(&nearest);
+	offer_declared(&nearest, k->dictionary);
+	/* hwlat, which each trace.dat declares, has a field 'duration' */
+	if (unused && !nearest_means(&nearest))
+		return 0;
 	if (!strncmp(name, "arg.", 4) && declared_has(k->dictionary, name + 4))
 		snprintf(nearest.name, sizeof nearest.name, "%.*s", NEAREST_SIZE - 1, name + 4);
-	if (synonym)
-		snprintf(nearest.name, sizeof nearest.name, "%s", synonym);
 	if (word && strlen(name) < NEAREST_SIZE)
 		snprintf(quote, sizeof quote, "; quote a text: \"%s\"", name);
 	if (state_by_name(name) >= 0)

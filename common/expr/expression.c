@@ -1937,7 +1937,8 @@ static bool is_member(const struct expression_values *v, const struct node *n,
 		return false;
 	if (in_set(n->texts, n->ntexts, &text))
 		return true;
-	for (size_t i = 0; s->bits && i < n->ntexts; i++)
+	/* bits, and other names of the number */
+	for (size_t i = 0; (s->bits || s->names) && i < n->ntexts; i++)
 		if (scalar_compare(s, &n->texts[i]) == ORDER_EQUAL)
 			return true;
 	if (!s->path)

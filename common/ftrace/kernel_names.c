@@ -67,6 +67,12 @@ struct named_number {
 	int64_t number;
 };
 
+/* Second names, which conditions know and no output has */
+static const struct named_number second_errors[] = {
+	{"EWOULDBLOCK", 11}, {"EDEADLOCK", 35}, {"ENOTSUP", 95}};
+static const struct named_number second_signals[] = {
+	{"SIGIOT", 6}, {"SIGCLD", 17}, {"SIGPOLL", 29}};
+
 static const struct named_number codes[] = {
 	{"SI_USER", 0},	     {"SI_KERNEL", 128}, {"SI_QUEUE", -1}, {"SI_TIMER", -2},
 	{"SI_MESGQ", -3},    {"SI_ASYNCIO", -4}, {"SI_SIGIO", -5}, {"SI_TKILL", -6},
@@ -134,6 +140,16 @@ static void add_name(struct name_list *l, const char *name, uint64_t number)
 			(struct member_entry){writer_text(l->w, name), number, number};
 }
 
+/* Add a name and the second name of the number i, which is declared as `number`. */
+static void add_names(struct name_list *l, const char *name, size_t i, uint64_t number,
+		      const struct named_number second[3])
+{
+	add_name(l, name, number);
+	for (int k = 0; k < 3; k++)
+		if ((size_t)second[k].number == i)
+			add_name(l, second[k].name, number);
+}
+
 /* Returns libseccomp's name of a machine. */
 static const char *arch_name(const char *machine)
 {
@@ -172,7 +188,7 @@ static void add_errors(struct name_list *l, const char *machine)
 		/* alpha has another EAGAIN */
 		if (!own || i >= 512 ||
 		    (i <= ERRORS_COMMON && (i != 11 || strncmp(machine, "alpha", 5) != 0)))
-			add_name(l, errors[i], -(uint64_t)i);
+			add_names(l, errors[i], i, -(uint64_t)i, second_errors);
 	}
 }
 
@@ -182,7 +198,7 @@ static void add_signals(struct name_list *l, const char *machine)
 
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		if (!own || !(own_signals >> i & 1))
-			add_name(l, signals[i], i);
+			add_names(l, signals[i], i, i, second_signals);
 }
 
 static void add_numbers(struct name_list *l, const struct named_number *n, size_t count)

@@ -5,6 +5,7 @@
 
 #include "common/util/bytes.h"
 #include "common/util/memory.h"
+#include "common/util/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -70,10 +71,12 @@ enum { MESSAGE_MOST = 2048 };
  * control the terminal. Returns the bytes of both. */
 static size_t put_masked(char line[MESSAGE_MOST], size_t n, const char *s)
 {
-	for (; *s && n < MESSAGE_MOST - 1; s++) {
-		unsigned char c = (unsigned char)*s;
+	size_t left = strlen(s);
 
-		line[n++] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+	for (size_t length; left && n < MESSAGE_MOST - 1; s += length, left -= length) {
+		length = utf8_control(s, left);
+		line[n++] = length ? '?' : *s;
+		length += !length;
 	}
 	return n;
 }

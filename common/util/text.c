@@ -46,6 +46,9 @@ bool digits_hex(const char **p, const char *end, uint64_t *value)
 
 /* --- utf8 --- */
 
+/* First bytes of control characters in UTF-8 */
+enum { C1_LEAD = 0xc2, DIRECTION_LEAD = 0xe2 };
+
 static bool follows(unsigned char c, unsigned char low, unsigned char high)
 {
 	return c >= low && c <= high;
@@ -80,6 +83,31 @@ size_t utf8_length(const char *text, size_t n)
 			return 0;
 	}
 	return length;
+}
+
+size_t utf8_control(const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	if (*p < 0x20 || *p == 0x7f)
+		return 1;
+	if (n > 1 && p[0] == C1_LEAD && p[1] >= 0x80 && p[1] < 0xa0)
+		return 2;
+	if (n > 2 && p[0] == DIRECTION_LEAD &&
+	    ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+	     (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9)))
+		return 3;
+	return 0;
+}
+
+/* Count the bytes at the end that may be the beginning of a control character of more bytes. */
+static size_t control_begun(const char *text, size_t n)
+{
+	const unsigned char *end = (const unsigned char *)text + n;
+
+	if (n && (end[-1] == C1_LEAD || end[-1] == DIRECTION_LEAD))
+		return 1;
+	return n > 1 && end[-2] == DIRECTION_LEAD && (end[-1] == 0x80 || end[-1] == 0x81) ? 2 : 0;
 }
 
 int utf8_append(struct buffer *b, const char *p, size_t n)
@@ -128,7 +156,7 @@ int utf8_put(struct buffer *b, uint32_t c)
 
 /* --- text --- */
 
-enum { WIDTH_MAX = 64, C1_LEAD = 0xc2 };
+enum { WIDTH_MAX = 64 };
 
 void text_init(struct text *t, struct output *o)
 {
@@ -137,23 +165,13 @@ void text_init(struct text *t, struct output *o)
 	t->failed = t->held = t->color = false;
 }
 
-/* Get the length of the control character at p, 0 if it is none. C1 characters are in UTF-8. */
-static size_t control(const unsigned char *p, size_t n)
-{
-	if (*p < 0x20 || *p == 0x7f)
-		return 1;
-	return n > 1 && p[0] == C1_LEAD && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
-}
-
 /* Mask control characters. Returns the new size. */
 static size_t mask(char *p, size_t n)
 {
 	char *to = p;
 
 	for (size_t i = 0, length; i < n; i += length) {
-		length = p[i] == '\n' || p[i] == '\t'
-				 ? 0
-				 : control((const unsigned char *)p + i, n - i);
+		length = p[i] == '\n' || p[i] == '\t' ? 0 : utf8_control(p + i, n - i);
 		*to++ = length ? '?' : p[i];
 		length += !length;
 	}
@@ -166,18 +184,19 @@ static void write_out(struct text *t, const char *p, size_t n)
 		t->failed = true;
 }
 
-/* Write to a terminal. A possible first half of a control character is kept until its second
- * half. */
+/* Write to a terminal. The possible beginning of a control character is kept until its rest. */
 static void text_show(struct text *t, bool all)
 {
 	size_t n = t->used;
-	bool half = n && !all && (unsigned char)t->buffer[n - 1] == C1_LEAD;
+	const char *rest;
+	size_t begun = all ? 0 : control_begun(t->buffer, n);
 
-	n -= half;
+	n -= begun;
+	rest = t->buffer + n;
 	n = t->escaped + mask(t->buffer + t->escaped, n - t->escaped);
 	write_out(t, t->buffer, n);
-	t->buffer[0] = (char)C1_LEAD;
-	t->used = half;
+	memmove(t->buffer, rest, begun);
+	t->used = begun;
 	t->escaped = 0;
 }
 
@@ -319,7 +338,7 @@ void text_masked(struct text *t, const char *p, size_t n)
 		return;
 	}
 	while (n) {
-		size_t length = control((const unsigned char *)p, n);
+		size_t length = utf8_control(p, n);
 
 		text_char(t, length ? '?' : *p);
 		length += !length;

@@ -128,6 +128,11 @@ bool digits_hex(const char **p, const char *end, uint64_t *value);
  */
 size_t utf8_length(const char *p, size_t n);
 
+/* Get the length of the character at p, where n > 0 bytes are available, if it would control a
+ * terminal: C0, DEL, C1, and those that change the direction of the text after them (U+202A to
+ * U+202E, U+2066 to U+2069); else 0. */
+size_t utf8_control(const char *p, size_t n);
+
 struct buffer;
 
 /*

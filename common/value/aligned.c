@@ -56,10 +56,8 @@ static size_t character_columns(const char *p, size_t length)
 static size_t aligned_character(const char *p, size_t n, size_t *columns, bool *printable)
 {
 	size_t length = utf8_length(p, n);
-	unsigned char c = (unsigned char)*p;
 
-	*printable = length && c >= 0x20 && c != 0x7f &&
-		     !(length == 2 && c == 0xc2 && (unsigned char)p[1] < 0xa0);
+	*printable = length && !utf8_control(p, length);
 	*columns = *printable ? character_columns(p, length) : 1;
 	return length ? length : 1;
 }
@@ -316,6 +314,26 @@ static void shorten_texts(struct aligned *a, size_t width, size_t least)
 	}
 }
 
+/* Shorten the headings of numbers until the line fits, down to the width of the numbers, or to
+ * what shows which heading it is. */
+static void shorten_headings(struct aligned *a, size_t width)
+{
+	for (size_t used = line_width(a, SIZE_MAX); used > width; used--) {
+		struct aligned_column *most = NULL;
+
+		for (size_t i = 0; i < a->columns; i++) {
+			struct aligned_column *c = &a->column[i];
+
+			if (!c->text && !c->hidden && c->width > c->widest &&
+			    c->width > SHORTEST + ELLIPSIS && (!most || c->width > most->width))
+				most = c;
+		}
+		if (!most)
+			return;
+		most->width--;
+	}
+}
+
 static void lay_out(struct aligned *a, size_t width)
 {
 	size_t texts = 0, share;
@@ -325,6 +343,7 @@ static void lay_out(struct aligned *a, size_t width)
 		size_t heading = heading_width(c);
 
 		c->hidden = c->optional && !c->filled && a->rows;
+		c->widest = c->width;
 		c->width = c->width > heading ? c->width : heading;
 		texts += c->text && !c->hidden;
 	}
@@ -337,6 +356,7 @@ static void lay_out(struct aligned *a, size_t width)
 	while (line_width(a, SHORT) > width && aligned_leave_out(a, true))
 		;
 	shorten_texts(a, width, SHORT);
+	shorten_headings(a, width);
 	shorten_texts(a, width, SHORTEST);
 }
 
@@ -353,9 +373,13 @@ static void put_heading(const struct aligned *a, struct text *out)
 
 		if (c->hidden)
 			continue;
+		if (c->unit && all > c->width) {
+			all = format_characters(c->name, strlen(c->name));
+			shown = all < c->width ? all : c->width;
+		}
 		text_pad(out, ' ', before + (c->text ? 0 : c->width - shown));
-		format_elided(out, c->name, strlen(c->name), c->unit ? SIZE_MAX : c->width);
-		if (c->unit) {
+		format_elided(out, c->name, strlen(c->name), c->width);
+		if (c->unit && all == heading_width(c)) {
 			text_puts(out, " [");
 			format_elided(out, c->unit, strlen(c->unit), SIZE_MAX);
 			text_char(out, ']');

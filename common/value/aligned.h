@@ -19,8 +19,9 @@
  *
  * Numbers are aligned right, texts left. Where a line is longer than the screen's width, columns
  * are left out, those of the highest .omit_order first, until texts have a third of the line; then
- * the middle of the longest texts is left out. Columns that the user asked for are only left out
- * where the shortest texts do not fit beside them. Unprintable characters are shown as '?', because
+ * the middle of the longest texts is left out, then that of headings that are wider than their
+ * numbers. Columns that the user asked for are only left out where the shortest texts do not fit
+ * beside them. Unprintable characters are shown as '?', because
  * a name from a trace must neither break the table nor control a terminal. On a terminal the
  * heading is repeated on each screenful.
  *
@@ -46,7 +47,7 @@ struct aligned_column {
 	unsigned omit_order; /* columns with the highest number are left out first; 0: never */
 	bool asked;	     /* the user named the column */
 	/* by aligned_cell and aligned_write */
-	size_t width;
+	size_t width, widest; /* widest: of the cells */
 	bool filled, hidden;
 };
 

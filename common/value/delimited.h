@@ -5,6 +5,7 @@
 #define TR_VALUE_DELIMITED_H
 
 #include "common/util/buffer.h"
+#include "common/util/text.h"
 
 /* Append a cell of RFC 4180: quoted if it contains a quote, a comma or a line end. An empty text
  * is quoted too, so that it differs from no text. -1 when out of memory. */
@@ -16,5 +17,9 @@ int csv_append_inside(struct buffer *b, const char *p, size_t n);
 /* Append a cell with tab, newline, carriage return and backslash as \t \n \r \\: a row is one
  * line, a cell has no tab. */
 int tsv_append(struct buffer *b, const char *p, size_t n);
+
+/* Write such cells. */
+void csv_put(struct text *out, const char *p, size_t n);
+void tsv_put(struct text *out, const char *p, size_t n);
 
 #endif

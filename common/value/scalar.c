@@ -105,7 +105,8 @@ static unsigned distance_to(const struct nearest *n, const char *name, size_t si
 	return least(d, EDIT * distance(n->word, n->size, name, size));
 }
 
-/* Words of other tools, and the names that they mean: columns, formats, options. */
+/* Words of other tools, and the names that they mean: columns, fields and keys, formats, options.
+ */
 static const struct {
 	const char *word, *names;
 } synonyms[] = {
@@ -116,6 +117,28 @@ static const struct {
 	{"calls", "count"},
 	{"hits", "count"},
 	{"std", "total_stdev"},
+	{"func", "name"},
+	{"function", "name"},
+	{"symbol", "name"},
+	{"event", "type"},
+	{"ts", "time"},
+	{"timestamp", "time"},
+	{"start", "time"},
+	{"duration", "dur total"},
+	{"total", "dur"},
+	{"elapsed", "dur total"},
+	{"thread", "tid comm"},
+	{"process", "pid comm"},
+	{"tgid", "pid"},
+	{"task", "comm"},
+	{"source", "input"},
+	{"src", "file"},
+	{"dso", "module"},
+	{"lib", "module"},
+	{"retval", "ret"},
+	{"level", "depth"},
+	{"arg1", "arg.1"},
+	{"arg2", "arg.2"},
 	{"json", "ndjson chrome"},
 	{"jsonl", "ndjson"},
 	{"html", "svg"},

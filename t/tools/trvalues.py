@@ -1,4 +1,4 @@
-"""Fields and values of a row, as trstream(5) specifies them, in the spelling of trfilter(1), Values."""
+"""Fields and values of a row, as trstream(5) specifies them, in the spelling of trutils-expressions(7), VALUES."""
 import math
 import struct
 
