@@ -124,10 +124,35 @@ errors() {
 	# whole seconds are no time of a call
 	trdecode -q "$LOGS/f-t.txt" | trstat -q -t tsv -g kind -c count,total >have
 	run ! grep '^call' have
-	# without any time the order is that of the lines
+	# without any time the order is that of the lines, and no call has a duration
 	trdecode -q "$LOGS/f.txt" -o a.trs
 	run -0 trstat -q -n 3 a.trs
 	assert_line --index 0 --regexp '^count  name$'
+	grep -q 'resumed>' "$LOGS/f.txt"
+	run -0 trstat -q -g kind -c count,total -t tsv a.trs
+	assert_output --regexp $'^kind\tcount\ttotal\ninstant\t[0-9]+\t$'
+	# library calls have their callees there
+	cat >nested.txt <<-'END'
+		7 qsort(0x1, 2, 8, 0x2 <unfinished ...>
+		7 strcmp("a", "b") = -1
+		7 <... qsort resumed> ) = <void>
+	END
+	run -0 pipe 'trdecode -q nested.txt | trencode -q -t csv -c name,depth | sed 1d | sort'
+	assert_output $'qsort,0\nstrcmp,1'
+}
+
+@test "-T without times: durations, and the order of the lines" {
+	sed -E 's/^([0-9]+) [0-9.]+ /\1 /' "$LOGS/f-ttt-T-y.txt" >log
+	same log
+	[ "$(awk -F '\t' '$4 > 0' want | wc -l)" -ge 20 ]
+	# also if the first call is one that is resumed
+	printf '%s\n' '7 read(3,  <unfinished ...>' '8 close(4) = 0 <0.000002>' '7 <... read resumed>"a", 9) = 1 <0.000030>' \
+		'8 close(5) = -1 EBADF (Bad file descriptor) <0.000001>' >log
+	run -0 pipe 'trdecode -q log | trencode -q -t csv -c name,time,dur | sed 1d | sort'
+	assert_output $'close,0,2000\nclose,30000,1000\nread,0,30000'
+	run -0 trdecode --info log
+	assert_line --regexp '^times +none$'
+	assert_line --regexp '^durations +yes$'
 }
 
 @test "arguments have the names of the kernel; results, files, errors" {
@@ -374,7 +399,7 @@ trdecode: changed: 1 line of other programs, skipped"
 	assert_output - <<-'END'
 		[7,"SIGCHLD",null,null]
 		[7,"SIGCHLD",null,{"si_signo":"SIGCHLD","si_code":"CLD_EXITED","si_pid":8,"si_status":0,"si_utime":0,"si_stime":0}]
-		[7,"fcntl64",1000,{"arg1":3,"arg2":"F_GETFL","ret":"0x2"}]
+		[7,"fcntl64",1000,{"fd":3,"cmd":"F_GETFL","ret":"0x2","ret_text":"(flags O_RDWR)"}]
 		[7,"read",2000,{"fd":3,"buf":"abc","count":10,"ret":3}]
 		[8,"close",1000,{"fd":3,"ret":0}]
 	END

@@ -546,6 +546,9 @@ static void strace_parse(struct strace_line *l, struct text_span s)
  * Calls of one thread do not overlap, but library calls in ltrace's text nest: calls are on the
  * stack of their thread, with depths. A call with its duration is an ENTER and a LEAVE. Without one
  * (no -T) the time of its end is not known, and the call is an INSTANT with the name of the call.
+ * A log with durations and without times (-T alone) has a clock of its own: a line begins when the
+ * calls of the lines before have ended. In a log with neither the clock counts lines; there only
+ * library calls have an ENTER and a LEAVE, for their callees.
  * With a stack (-k) the call has a number, as the stack is that of an ENTER then. Rows wait until
  * no earlier one can follow.
  */
@@ -590,7 +593,7 @@ struct strace_function {
 /* An open call. */
 struct strace_open {
 	uint32_t function; /* index */
-	uint32_t lane, number;
+	uint32_t lane;
 	unsigned nargs;
 	uint64_t time;
 	uint64_t address, nr; /* NONE: none */
@@ -602,12 +605,12 @@ struct strace_open {
 };
 
 struct strace_thread {
-	int32_t tid, tgid, ppid; /* tid -1: of a log that does not name it; others: not known */
-	uint32_t comm;		 /* string; 0: not known */
-	uint32_t lane;		 /* 0: to be declared */
-	uint64_t end;		 /* of its last call */
-	struct strace_open *open;
-	size_t nopen, capacity;
+	int32_t tid, tgid, ppid;  /* tid -1: of a log that does not name it; others: not known */
+	uint32_t comm;		  /* string; 0: not known */
+	uint32_t lane;		  /* 0: to be declared */
+	uint64_t end;		  /* of its last call */
+	struct strace_open *open; /* its size is 0, or the power of two from nopen on */
+	uint32_t nopen;
 	bool exited;
 };
 
@@ -751,7 +754,7 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 		.names = names	 ? names
 			 : found ? found
 				 : "",
-		.system = found != NULL,
+		.system = found || span_begins(name, "syscall_0x"),
 		.raw = span_begins(name, "SYS_") || span_ends(name, "@SYS"),
 		.name = writer_string(s->w, name.at, span_size(name)),
 		.group = group,
@@ -1363,11 +1366,18 @@ static int strace_release(struct strace *s)
 
 /* --- open calls --- */
 
+/* Test whether a call has neither a duration nor callees. */
+static bool strace_is_timeless(const struct strace *s, uint32_t function)
+{
+	return s->ticks && s->functions[function].system;
+}
+
 /* Test whether the ENTER of a call waits for the line that resumes it: for its stack, or where only
  * that line shows whether the time of its end is known. */
-static bool strace_waits(const struct strace *s, const struct strace_line *l)
+static bool strace_waits(const struct strace *s, uint32_t function, const struct strace_line *l)
 {
-	return s->has_stacks || s->form == TIME_MS || (l->coarse && !s->has_durations);
+	return s->has_stacks || s->form == TIME_MS || (l->coarse && !s->has_durations) ||
+	       strace_is_timeless(s, function);
 }
 
 /* Get the held call, without values. */
@@ -1409,7 +1419,8 @@ static int strace_end_calls(struct strace *s, uint32_t thread, size_t first)
 		if (o->tail && !failed) {
 			struct strace_held *h = strace_hold(s, thread, o->function);
 
-			h->enters = s->has_durations || s->ticks;
+			h->enters = s->has_durations ||
+				    (s->ticks && !strace_is_timeless(s, o->function));
 			h->enter = o->time;
 			h->address = o->address;
 			h->nr = o->nr;
@@ -1443,6 +1454,20 @@ static bool strace_makes_thread(const struct strace_line *l)
 	return false;
 }
 
+/* Add an open call of a thread, most of which have one. NULL: out of memory. */
+static struct strace_open *strace_add_open(struct strace_thread *t)
+{
+	struct strace_open *grown;
+
+	if (!(t->nopen & (t->nopen - 1))) {
+		grown = reallocarray(t->open, t->nopen ? 2 * t->nopen : 1, sizeof *grown);
+		if (!grown)
+			return NULL;
+		t->open = grown;
+	}
+	return &t->open[t->nopen++];
+}
+
 /* Take the beginning of a call. */
 static int strace_open_call(struct strace *s, uint32_t thread, uint32_t function,
 			    const struct strace_line *l, uint64_t time)
@@ -1450,20 +1475,19 @@ static int strace_open_call(struct strace *s, uint32_t thread, uint32_t function
 	struct strace_thread *t = &s->threads[thread];
 	struct strace_held *h;
 	struct strace_open *o;
-	bool waits = strace_waits(s, l);
+	bool waits = strace_waits(s, function, l);
 
 	if (t->nopen == DEPTH_MOST && strace_end_calls(s, thread, 0))
 		return -1;
 	h = strace_hold(s, thread, function);
-	if (strace_put_arguments(s, function, l, 0, &h->arguments) ||
-	    ARRAY_GROW(t->open, t->capacity, t->nopen))
+	o = strace_put_arguments(s, function, l, 0, &h->arguments) ? NULL : strace_add_open(t);
+	if (!o)
 		return -1;
 	h->enter = time;
 	h->enters = true;
 	h->address = l->address;
 	h->nr = l->number;
 	h->any = !waits;
-	o = &t->open[t->nopen++];
 	*o = (struct strace_open){.function = function,
 				  .lane = h->lane,
 				  .nargs = l->nargs - (l->nargs && !l->comma),
@@ -1527,7 +1551,8 @@ static int strace_take_call(struct strace *s, uint32_t thread, uint32_t function
 	struct strace_held *h;
 
 	/* exit, or a thread that is killed in the call */
-	if (span_is(l->result, "?") && l->duration == NONE && (s->has_durations || s->ticks))
+	if (span_is(l->result, "?") && l->duration == NONE && (s->has_durations || s->ticks) &&
+	    !strace_is_timeless(s, function))
 		return strace_open_call(s, thread, function, l, s->ticks ? ++s->tick : time);
 	h = strace_hold(s, thread, function);
 	if (strace_put_arguments(s, function, l, 0, &h->arguments) ||
@@ -1536,8 +1561,8 @@ static int strace_take_call(struct strace *s, uint32_t thread, uint32_t function
 	h->enter = s->ticks ? ++s->tick : time;
 	h->address = l->address;
 	h->nr = l->number;
-	h->enters = h->leaves =
-		s->ticks || (l->duration != NONE && l->duration < TIME_LIMIT - time);
+	h->enters = h->leaves = s->ticks ? !strace_is_timeless(s, function)
+					 : l->duration != NONE && l->duration < TIME_LIMIT - time;
 	if (h->leaves)
 		t->end = h->leave = s->ticks ? ++s->tick : time + l->duration;
 	if (s->functions[function].forks)
@@ -1574,7 +1599,8 @@ static int strace_take_resumed(struct strace *s, uint32_t thread, uint32_t funct
 	h->leave = time;
 	if (l->duration != NONE && l->duration < TIME_LIMIT - was.time)
 		h->leave = was.time + l->duration;
-	h->leaves = !was.tail || l->duration != NONE || !(l->coarse || s->form == TIME_MS);
+	h->leaves = !strace_is_timeless(s, function) &&
+		    (!was.tail || l->duration != NONE || !(l->coarse || s->form == TIME_MS));
 	h->enters = was.tail && h->leaves;
 	t->end = h->leave;
 	if ((was.tail && buffer_append(&h->arguments, was.tail, was.size)) ||
@@ -1628,10 +1654,8 @@ static int strace_superseded(struct strace *s, uint32_t thread, struct text_span
 	old = *t;
 	t->open = by->open;
 	t->nopen = by->nopen;
-	t->capacity = by->capacity;
 	by->open = old.open;
 	by->nopen = old.nopen;
-	by->capacity = old.capacity;
 	by->exited = true;
 	s->live--;
 	s->live_sum -= number - 1;
@@ -1776,13 +1800,35 @@ static int strace_take_frame(struct strace *s, struct text_span text)
 	return id && *id ? buffer_u32(&s->held.frames, *id) : -1;
 }
 
+static int strace_take_calls(struct strace *s, uint32_t thread, const struct strace_line *l,
+			     uint64_t time)
+{
+	uint32_t function = strace_function_of(
+		s, l->name, l->kind == LINE_EVENT ? GROUP_EVENTS : GROUP_CALLS, NULL);
+
+	if (!function--)
+		return -1;
+	s->calls += l->kind == LINE_CALL || l->kind == LINE_RESUMED;
+	/* a call begins after the one before: seconds of -t are the beginning of the second, and
+	 * -T is of another clock than the times, or rounded */
+	if (time < s->threads[thread].end &&
+	    s->threads[thread].end - time < (l->coarse ? SECOND : CLOCKS_APART))
+		time = s->threads[thread].end;
+	if (l->kind != LINE_RESUMED && strace_end_system_calls(s, thread, function))
+		return -1;
+	if (l->kind == LINE_UNFINISHED)
+		return strace_open_call(s, thread, function, l, s->ticks ? ++s->tick : time);
+	if (l->kind == LINE_RESUMED)
+		return strace_take_resumed(s, thread, function, l, time);
+	return strace_take_call(s, thread, function, l, time);
+}
+
 /* Take the next line of a log. Returns 0, or -1 when out of memory or with the writer's error. */
 static int strace_take(struct strace *s, struct strace_log *g)
 {
 	const struct strace_line *l = &g->line;
 	uint64_t time = l->time;
 	int64_t thread;
-	uint32_t function;
 
 	if (l->kind == LINE_FRAME)
 		return strace_take_frame(s, l->result);
@@ -1792,7 +1838,7 @@ static int strace_take(struct strace *s, struct strace_log *g)
 	if (time < s->now && s->form != TIME_MS && !s->ticks &&
 	    row_queue_write(&s->queue, UINT64_MAX))
 		return -1;
-	s->has_durations |= l->duration != NONE;
+	s->has_durations |= l->duration != NONE && !s->ticks;
 	if (s->form != TIME_MS)
 		s->now = time;
 	else if (s->now < time + (l->duration < TIME_LIMIT - time ? l->duration : 0))
@@ -1802,24 +1848,12 @@ static int strace_take(struct strace *s, struct strace_log *g)
 		return -1;
 	if (l->kind == LINE_EVENT && l->form != TIME_MS)
 		return strace_take_event(s, (uint32_t)thread, l, time);
-	function = strace_function_of(s, l->name,
-				      l->kind == LINE_EVENT ? GROUP_EVENTS : GROUP_CALLS, NULL);
-	if (!function--)
+	if (strace_take_calls(s, (uint32_t)thread, l, time))
 		return -1;
-	s->calls += l->kind == LINE_CALL || l->kind == LINE_RESUMED;
-	/* a call begins after the one before: seconds of -t are the beginning of the second, and
-	 * -T is of another clock than the times, or rounded */
-	if (time < s->threads[thread].end &&
-	    s->threads[thread].end - time < (l->coarse ? SECOND : CLOCKS_APART))
-		time = s->threads[thread].end;
-	if (l->kind != LINE_RESUMED && strace_end_system_calls(s, (uint32_t)thread, function))
-		return -1;
-	if (l->kind == LINE_UNFINISHED)
-		return strace_open_call(s, (uint32_t)thread, function, l,
-					s->ticks ? ++s->tick : time);
-	if (l->kind == LINE_RESUMED)
-		return strace_take_resumed(s, (uint32_t)thread, function, l, time);
-	return strace_take_call(s, (uint32_t)thread, function, l, time);
+	/* without times a line begins when the calls before have ended */
+	if (s->form == TIME_NONE && !s->ticks && g->last < s->threads[thread].end)
+		g->last = s->threads[thread].end;
+	return 0;
 }
 
 /* --- lines of the files --- */
@@ -2161,11 +2195,44 @@ static int strace_open(struct input *in, struct error *e)
 	return 0;
 }
 
+/* Test whether a line ends with a duration. */
+static bool strace_has_duration(struct text_span text)
+{
+	struct strace_line l;
+
+	if (span_size(text) < 3 || text.end[-1] != '>' || !is_digit(text.end[-2]))
+		return false;
+	strace_parse(&l, text);
+	return l.duration != NONE;
+}
+
+/* Find the thread of a line that begins with [pid N], unless a message attached it before. */
+static int strace_look_at_thread(struct strace *s, struct text_span text, struct key_map *attached)
+{
+	const char *message = span_find(text, "strace: Process ");
+	struct strace_line l = {.pid = -1};
+	uint64_t tid;
+
+	if (message) {
+		message += strlen("strace: Process ");
+		if (span_digits(message, text.end, &tid) > message &&
+		    key_map_set(attached, tid + 1, 1))
+			return -1;
+	}
+	if (span_begins(text, "[pid ")) {
+		strace_take_thread(&l, &text);
+		if (l.pid >= 0 && !key_map_get(attached, (uint64_t)l.pid + 1))
+			s->root = l.pid;
+	}
+	return 0;
+}
+
 /*
- * Find the thread of the lines without one: strace does not name the first thread before there are
- * others. It is the first of "[pid N]" that no "Process N attached" precedes.
+ * Look for what lines show of those before them: a duration, and the thread of the lines without
+ * one. strace does not name the first thread before there are others. It is the first of "[pid N]"
+ * that no "Process N attached" precedes.
  */
-static int strace_find_root(struct strace *s, struct error *e)
+static int strace_look_ahead(struct strace *s, struct error *e)
 {
 	struct input_lines *lines = &s->logs->lines;
 	struct text_span rest;
@@ -2178,24 +2245,14 @@ static int strace_find_root(struct strace *s, struct error *e)
 		return -1;
 	rest.at = (const char *)lines->data.data + lines->begin;
 	rest.end = (const char *)lines->data.data + lines->data.size;
-	while (!failed && rest.at < rest.end && s->root < 0) {
+	while (!failed && rest.at < rest.end && (s->root < 0 || s->ticks)) {
 		const char *end = memchr(rest.at, '\n', span_size(rest));
 		struct text_span text = {rest.at, end ? end : rest.end};
-		const char *message = span_find(text, "strace: Process ");
-		struct strace_line l = {.pid = -1};
-		uint64_t tid;
 
 		rest.at = text.end + 1;
-		if (message) {
-			message += strlen("strace: Process ");
-			if (span_digits(message, text.end, &tid) > message)
-				failed = key_map_set(&attached, tid + 1, 1);
-		}
-		if (!span_begins(text, "[pid "))
-			continue;
-		strace_take_thread(&l, &text);
-		if (l.pid >= 0 && !key_map_get(&attached, (uint64_t)l.pid + 1))
-			s->root = l.pid;
+		s->ticks &= !strace_has_duration(text);
+		if (s->root < 0)
+			failed = strace_look_at_thread(s, text, &attached);
 	}
 	key_map_free(&attached);
 	return failed ? error_no_memory(e) : 0;
@@ -2211,7 +2268,8 @@ static int64_t strace_first_lines(struct strace *s, struct error *e)
 	if (!s->items)
 		return error_no_memory(e);
 	s->heap.items = s->items;
-	if (strace_find_root(s, e))
+	s->ticks = true;
+	if (strace_look_ahead(s, e))
 		return -1;
 	for (size_t i = 0; i < s->nlogs; i++) {
 		struct strace_log *g = &s->logs[i];
@@ -2219,9 +2277,10 @@ static int64_t strace_first_lines(struct strace *s, struct error *e)
 		got = strace_next_line(g, e);
 		if (got < 0)
 			return -1;
+		s->ticks &= g->line.duration == NONE;
 		if (got && !any++) {
 			s->form = g->line.form;
-			s->ticks = s->form == TIME_NONE;
+			s->ticks &= s->form == TIME_NONE;
 			/* three years after 1970, or after the line before */
 			s->relative = s->form == TIME_SECONDS && g->line.time < 100000000 * SECOND;
 		}
@@ -2349,7 +2408,7 @@ static void strace_choose_clock(struct strace *s)
 
 	in->ticks = s->ticks;
 	in->clock_name = s->ticks ? "lines" : s->form == TIME_OF_DAY ? "time of day" : "wall";
-	if (s->relative || s->form == TIME_MS)
+	if (s->relative || s->form == TIME_MS || (s->form == TIME_NONE && !s->ticks))
 		/* each log begins with 0 */
 		in->clock_name = in->name;
 	in->has_wall = s->form == TIME_SECONDS && !s->relative;
