@@ -5,6 +5,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "common/util/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
@@ -39,11 +40,6 @@ struct sample_line {
 	bool is_record; /* no sample: event is PERF_RECORD_NAME, that of perf.data */
 	uint64_t time;	/* ns */
 	uint64_t period;
-};
-
-struct frame_line {
-	uint64_t address, offset; /* offset: in the function */
-	struct text_span function, file;
 };
 
 static const char anonymous[] = "(anonymous namespace)";
@@ -97,32 +93,6 @@ static int perf_script_clean_name(struct buffer *name, struct text_span s, bool 
 	while (name->size && name->data[name->size - 1] == ' ')
 		name->size--;
 	return 0;
-}
-
-/* Name a function that perf did not know after its file. */
-static int name_unknown(struct buffer *name, struct text_span file)
-{
-	const char *slash = file.at < file.end ? memrchr(file.at, '/', span_size(file)) : NULL;
-
-	if (slash)
-		file.at = slash + 1;
-	name->size = 0;
-	if (span_is(file, "[unknown]") || file.at == file.end)
-		file = SPAN("unknown");
-	return buffer_append(name, "[", 1) || buffer_append(name, file.at, span_size(file)) ||
-			       buffer_append(name, "]", 1)
-		       ? -1
-		       : 0;
-}
-
-/* Put the name of a function in *name: without parameters, or the name of its file if perf did not
- * know it. java: of a thread of Java. Returns -1 when out of memory. */
-static int frame_name(struct buffer *name, struct text_span function, struct text_span file,
-		      bool java)
-{
-	if (span_is(function, "[unknown]") || function.at == function.end)
-		return name_unknown(name, file);
-	return perf_script_clean_name(name, function, java);
 }
 
 /* Test whether it is the name of a process, "(java)", and no function. */
@@ -352,25 +322,12 @@ static bool record_line_is_other(struct text_span line)
 	       perf_script_read_number((struct text_span){word.at, line.at}, UINT32_MAX, &number);
 }
 
-/* Take the offset off a function. */
-static void perf_script_take_offset(struct frame_line *f)
-{
-	const char *plus = memrchr(f->function.at, '+', span_size(f->function));
-	const char *digits = plus ? plus + 3 : NULL;
-
-	if (plus && f->function.end - plus > 3 && plus[1] == '0' && plus[2] == 'x' &&
-	    digits_hex(&digits, f->function.end, &f->offset) && digits == f->function.end)
-		f->function.end = plus;
-	else
-		f->offset = 0;
-}
-
 /* Take the line of a frame apart. false: it is none. */
-static bool frame_line_parse(struct text_span line, struct frame_line *f)
+static bool frame_line_parse(struct text_span line, struct text_frame *f)
 {
 	const char *open;
 
-	*f = (struct frame_line){0};
+	*f = (struct text_frame){0};
 	line = span_trim(line);
 	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
 	    (*line.at != ' ' && *line.at != '\t'))
@@ -389,7 +346,7 @@ static bool frame_line_parse(struct text_span line, struct frame_line *f)
 			f->function = span_trim((struct text_span){f->function.at, open});
 		}
 	}
-	perf_script_take_offset(f);
+	text_frame_take_offset(f);
 	return f->function.at < f->function.end || f->file.at < f->file.end;
 }
 
@@ -413,7 +370,7 @@ static bool perf_script_is_address(struct text_span word)
 static bool frame_line_split(struct text_span *text, struct text_span *frame)
 {
 	struct text_span rest = *text, word, before = *text;
-	struct frame_line last;
+	struct text_frame last;
 	bool found = false;
 
 	if (text->at == text->end || text->end[-1] != ')')
@@ -541,43 +498,26 @@ static int next_line(struct perf_script *p, struct text_span *line, struct error
 
 /* --- declarations --- */
 
-/* Declare the space of a file. 0: out of memory. */
-static uint32_t perf_script_declare_space(struct perf_script *p, struct text_span file)
-{
-	uint32_t *id = id_cache_number(&p->spaces, file.at, span_size(file));
-
-	if (id && !*id)
-		*id = writer_space(p->w,
-				   &(struct space_entry){
-					   .source = p->source,
-					   .name = writer_string(p->w, file.at, span_size(file))});
-	return id ? *id : 0;
-}
-
 /* Declare the location of a function. 0: out of memory. */
-static uint32_t perf_script_declare_location(struct perf_script *p, const struct frame_line *f,
+static uint32_t perf_script_declare_location(struct perf_script *p, const struct text_frame *f,
 					     struct text_span function)
 {
-	struct symbol_entry symbol = {.start = f->address - f->offset,
-				      .module = f->file.at,
-				      .module_size = (uint32_t)span_size(f->file)};
-	struct location_entry location = {.address = f->address};
+	struct text_frame named = *f;
 	bool java = p->line.comm.end - p->line.comm.at >= 4 && !memcmp(p->line.comm.at, "java", 4);
-	uint32_t id;
 
-	if (frame_name(&p->name, function, f->file, java))
-		return 0;
-	symbol.name = (const char *)p->name.data;
-	symbol.name_size = (uint32_t)p->name.size;
-	location.name = writer_string(p->w, symbol.name, p->name.size);
-	location.space = perf_script_declare_space(p, f->file);
-	id = location.space ? writer_location(p->w, &location) : 0;
-	return id && !writer_symbol(p->w, id, &symbol) ? id : 0;
+	named.function = function;
+	if (text_frame_is_known(function)) {
+		if (perf_script_clean_name(&p->name, function, java))
+			return 0;
+		named.function = (struct text_span){(const char *)p->name.data,
+						    (const char *)p->name.data + p->name.size};
+	}
+	return text_frame_location(p->w, p->source, &p->spaces, &named);
 }
 
 /* Add the frames of a line: "A->B" is B, which A has inlined. *known becomes the location if there
  * is one. Returns -1 when out of memory. */
-static int perf_script_add_frames(struct perf_script *p, const struct frame_line *f,
+static int perf_script_add_frames(struct perf_script *p, const struct text_frame *f,
 				  uint32_t *known)
 {
 	struct text_span rest = f->function;
@@ -613,7 +553,7 @@ static int perf_script_add_frames(struct perf_script *p, const struct frame_line
 static int add_frame_line(struct perf_script *p, struct text_span line, bool *is_frame)
 {
 	uint32_t *known = id_cache_number(&p->frames, line.at, span_size(line));
-	struct frame_line f;
+	struct text_frame f;
 
 	*is_frame = true;
 	if (!known)

@@ -393,6 +393,82 @@ void complete_calls_clipped(const char *file, uint64_t calls)
 		   "the call around them were} ended with it");
 }
 
+/* --- frames of stacks in text --- */
+
+void text_frame_take_offset(struct text_frame *f)
+{
+	const char *plus = memrchr(f->function.at, '+', span_size(f->function));
+	const char *digits = plus ? plus + 3 : NULL;
+
+	if (plus && f->function.end - plus > 3 && plus[1] == '0' && plus[2] == 'x' &&
+	    digits_hex(&digits, f->function.end, &f->offset) && digits == f->function.end)
+		f->function.end = plus;
+	else
+		f->offset = 0;
+}
+
+bool text_frame_is_known(struct text_span function)
+{
+	return span_size(function) && !span_is(function, "[unknown]");
+}
+
+/* Name a function that is not known after its file. -1: out of memory. */
+static int rows_put_unknown(struct buffer *name, struct text_span file)
+{
+	const char *slash = span_size(file) ? memrchr(file.at, '/', span_size(file)) : NULL;
+
+	if (slash)
+		file.at = slash + 1;
+	if (!text_frame_is_known(file))
+		file = SPAN("unknown");
+	return buffer_append(name, "[", 1) || buffer_append(name, file.at, span_size(file)) ||
+			       buffer_append(name, "]", 1)
+		       ? -1
+		       : 0;
+}
+
+static uint32_t rows_space(struct writer *w, uint32_t source, struct id_cache *spaces,
+			   struct text_span file)
+{
+	uint32_t *id = id_cache_number(spaces, file.at, span_size(file));
+
+	if (id && !*id)
+		*id = writer_space(w, &(struct space_entry){
+					      .source = source,
+					      .name = writer_string(w, file.at, span_size(file))});
+	return id ? *id : 0;
+}
+
+uint32_t text_frame_location(struct writer *w, uint32_t source, struct id_cache *spaces,
+			     const struct text_frame *f)
+{
+	struct location_entry location = {.address = f->address};
+	struct text_span name = f->function;
+	struct symbol_entry symbol;
+	struct buffer unknown = {0};
+	uint32_t id = 0;
+
+	if (!text_frame_is_known(name)) {
+		if (rows_put_unknown(&unknown, f->file))
+			goto out;
+		name = (struct text_span){(const char *)unknown.data,
+					  (const char *)unknown.data + unknown.size};
+	}
+	location.space = rows_space(w, source, spaces, f->file);
+	location.name = writer_string(w, name.at, span_size(name));
+	symbol = (struct symbol_entry){.start = f->address - f->offset,
+				       .name = name.at,
+				       .name_size = (uint32_t)span_size(name),
+				       .module = f->file.at,
+				       .module_size = (uint32_t)span_size(f->file)};
+	id = location.space && location.name ? writer_location(w, &location) : 0;
+	if (id && writer_symbol(w, id, &symbol))
+		id = 0;
+out:
+	buffer_free(&unknown);
+	return id;
+}
+
 /* --- gap arguments --- */
 
 static bool rows_is_text(struct text_ref text, const char *name)

@@ -11,6 +11,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
+#include "common/util/text_span.h"
 
 /*
  * The names of the arguments of each function, which its location declares.
@@ -147,6 +148,25 @@ static inline bool complete_ends_outside(uint64_t end, uint64_t limit, bool inex
 {
 	return end > limit && end - limit > inexact;
 }
+
+/*
+ * Frames of stacks in text: "name+0x12 (file)" of perf script, "file(name+0x12)" of strace -k.
+ */
+
+/* A frame. A function that the recorder did not know is "" or "[unknown]". */
+struct text_frame {
+	struct text_span function, file;
+	uint64_t address, offset; /* offset: in the function */
+};
+
+/* Take "+0x12" off the end of the function. */
+void text_frame_take_offset(struct text_frame *f);
+/* Test for the name of a function. */
+bool text_frame_is_known(struct text_span function);
+/* Declare the location of a frame, with its symbol, in the space of its file. spaces: by file. A
+ * function that is not known has the name of its file: "[libc.so.6]". 0: out of memory. */
+uint32_t text_frame_location(struct writer *w, uint32_t source, struct id_cache *spaces,
+			     const struct text_frame *f);
 
 /*
  * Instants that trencode wrote for gaps become gaps again.

@@ -1733,58 +1733,22 @@ static int strace_take_event(struct strace *s, uint32_t thread, const struct str
  * Returns its id; 0: out of memory. */
 static uint32_t strace_frame(struct strace *s, struct text_span text)
 {
-	struct text_span file = text, function = {text.end, text.end};
-	struct symbol_entry symbol = {0};
-	struct location_entry location = {0};
-	const char *at, *plus;
-	uint64_t offset = 0;
-	uint32_t *space, id;
+	struct text_frame f = {.file = text};
+	const char *at = span_find(text, " [0x");
 
-	at = span_find(text, " [0x");
 	if (at) {
-		file.end = at;
+		f.file.end = at;
 		at += 4;
-		digits_hex(&at, text.end, &location.address);
+		digits_hex(&at, text.end, &f.address);
 	}
-	at = span_size(file) && file.end[-1] == ')' ? memrchr(file.at, '(', span_size(file)) : NULL;
+	f.function = (struct text_span){f.file.end, f.file.end};
+	at = span_ends(f.file, ")") ? memrchr(f.file.at, '(', span_size(f.file)) : NULL;
 	if (at) {
-		function = (struct text_span){at + 1, file.end - 1};
-		file.end = at;
-		plus = memrchr(function.at, '+', span_size(function));
-		if (plus && function.end - plus > 3) {
-			at = plus + 3;
-			function.end = digits_hex(&at, function.end, &offset) ? plus : function.end;
-		}
+		f.function = (struct text_span){at + 1, f.file.end - 1};
+		f.file.end = at;
+		text_frame_take_offset(&f);
 	}
-	space = id_cache_number(&s->spaces, file.at, span_size(file));
-	if (!space)
-		return 0;
-	if (!*space)
-		*space = writer_space(
-			s->w, &(struct space_entry){
-				      .source = s->source,
-				      .name = writer_string(s->w, file.at, span_size(file))});
-	if (!span_size(function)) {
-		/* as perf_script.c names a function that is not known: after its file */
-		at = span_size(file) ? memrchr(file.at, '/', span_size(file)) : NULL;
-		at = at ? at + 1 : file.at;
-		s->text.size = 0;
-		if (buffer_append(&s->text, "[", 1) ||
-		    buffer_append(&s->text, at, (size_t)(file.end - at)) ||
-		    buffer_append(&s->text, "]", 1))
-			return 0;
-		function = (struct text_span){(const char *)s->text.data,
-					      (const char *)s->text.data + s->text.size};
-	}
-	location.space = *space;
-	location.name = writer_string(s->w, function.at, span_size(function));
-	id = *space ? writer_location(s->w, &location) : 0;
-	symbol = (struct symbol_entry){.start = location.address - offset,
-				       .name = function.at,
-				       .name_size = (uint32_t)span_size(function),
-				       .module = file.at,
-				       .module_size = (uint32_t)span_size(file)};
-	return id && !writer_symbol(s->w, id, &symbol) ? id : 0;
+	return text_frame_location(s->w, s->source, &s->spaces, &f);
 }
 
 static int strace_take_frame(struct strace *s, struct text_span text)
