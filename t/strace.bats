@@ -223,6 +223,46 @@ errors() {
 	END
 }
 
+@test "text of another program between arguments; the lines of -z; numbers in the name of a log" {
+	cat >log.35.txt <<-'END'
+		1796034396.610684 wait4(-1, cat: /none: No such file or directory
+		[{WIFEXITED(s) && WEXITSTATUS(s) == 1}], 0, NULL) = 16520 <0.000263>
+		1796034396.611035 wait4(-1, 3
+		[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 16521 <0.000394>
+		1796034396.612277 vfork(strace: Process 15144 attached
+		 <unfinished ...>
+		[pid 15144] 1796034396.612324 close(3) = 0 <0.000004>
+		[pid 15138] 1796034396.612418 <... vfork resumed>) = 15144 <0.000135>
+	END
+	run -0 --separate-stderr pipe "trdecode log.35.txt | trencode -q -t ndjson | jq -c '[.tid, .name, .dur, .args]'"
+	assert_output - <<-'END'
+		[15138,"wait4",263000,{"upid":-1,"stat_addr":"[{WIFEXITED(s) && WEXITSTATUS(s) == 1}]","options":0,"ru":null,"ret":16520}]
+		[15138,"wait4",394000,{"upid":-1,"stat_addr":"[{WIFEXITED(s) && WEXITSTATUS(s) == 0}]","options":0,"ru":null,"ret":16521}]
+		[15144,"close",4000,{"fd":3,"ret":0}]
+		[15138,"vfork",135000,{"ret":15144}]
+	END
+	assert_equal "$stderr" ''
+	cat >z.txt <<-'END'
+		7 1796034342.127702 read(3,  <unfinished ...>
+		"", 4096)                               = 0 <0.000109>
+		8 1796034342.127900 vfork( <unfinished ...>
+		)                                       = 14102 <0.018558>
+		7 1796034342.128000 close(3) = 0 <0.000001>
+	END
+	run -0 --separate-stderr pipe "trdecode z.txt | trencode -q -t ndjson | jq -c '[.tid, .name, .dur, .args]' | sort"
+	assert_output - <<-'END'
+		[7,"close",1000,{"fd":3,"ret":0}]
+		[7,"read",109000,{"fd":3,"buf":"","count":4096,"ret":0}]
+		[8,"vfork",18558000,{"ret":14102}]
+	END
+	assert_equal "$stderr" ''
+	# the sum of the times of -r is not exact: a call ends after the next one began
+	printf '%s\n' '7      0.000000 read(3, "", 1) = 0 <0.500000>' '7      0.490000 close(3) = 0 <0.000001>' >relative.txt
+	run -0 --separate-stderr pipe 'trdecode relative.txt | trencode -t csv -c name,dur'
+	assert_output $'name,dur\nread,500000000\nclose,1000'
+	assert_equal "$stderr" ''
+}
+
 @test "times: over midnight, relative, the clock set back, whole seconds" {
 	cat >midnight.txt <<-'END'
 		7 23:59:59.900000 close(1) = 0 <0.000001>

@@ -559,6 +559,7 @@ enum {
 	LOOK_AHEAD = 1 << 20, /* bytes in which the first thread's number is looked for */
 	WAIT_FOR_RESUMED = 10 * 1000 * 1000, /* ns that a line may come after the end of its call */
 	LINE_KEPT = 1 << 20,		     /* bytes of a call that other text interrupts */
+	NAME_KEPT = 256,
 	FILES_MOST = 1 << 16,
 	ERRNO_END = 4096, /* the kernel returns the negative numbers of errors below */
 };
@@ -626,8 +627,9 @@ struct strace_log {
 			*/
 	uint64_t last; /* time of the last line */
 	uint64_t base; /* of -t: ns of the days before; of -r: unused */
-	struct buffer broken; /* a call that other text interrupts */
-	uint64_t broken_at;   /* its offset */
+	struct buffer broken;	  /* a call that other text interrupts */
+	uint64_t broken_at;	  /* its offset */
+	struct buffer unfinished; /* the head of a line that resumes the call in the line before */
 	struct strace_line line;
 	struct strace *s;
 };
@@ -1084,13 +1086,13 @@ static uint32_t strace_thread_of(struct strace *s, int32_t tid)
 static int64_t strace_line_thread(struct strace *s, const struct strace_log *g)
 {
 	const struct strace_line *l = &g->line;
-	int32_t tid = l->pid >= 0 ? l->pid : g->pid >= 0 ? g->pid : s->root;
+	int32_t tid = l->pid >= 0 ? l->pid : s->root >= 0 ? s->root : g->pid;
 	struct strace_thread *t;
 	uint32_t number;
 	uint32_t comm;
 
 	/* strace names no thread where only one is left */
-	if (l->pid < 0 && g->pid < 0 && s->bracketed && s->live == 1)
+	if (l->pid < 0 && s->bracketed && s->live == 1)
 		number = (uint32_t)s->live_sum + 1;
 	else
 		number = strace_thread_of(s, tid);
@@ -1773,10 +1775,11 @@ static int strace_take_calls(struct strace *s, uint32_t thread, const struct str
 	if (!function--)
 		return -1;
 	s->calls += l->kind == LINE_CALL || l->kind == LINE_RESUMED;
-	/* a call begins after the one before: seconds of -t are the beginning of the second, and
-	 * -T is of another clock than the times, or rounded */
+	/* a call begins after the one before: seconds of -t are the beginning of the second, the
+	 * sums of -r have the errors of all lines, and -T is of another clock than the times, or
+	 * rounded */
 	if (time < s->threads[thread].end &&
-	    s->threads[thread].end - time < (l->coarse ? SECOND : CLOCKS_APART))
+	    s->threads[thread].end - time < (l->coarse || s->relative ? SECOND : CLOCKS_APART))
 		time = s->threads[thread].end;
 	if (l->kind != LINE_RESUMED && strace_end_system_calls(s, thread, function))
 		return -1;
@@ -1861,6 +1864,20 @@ static void strace_skip_line(struct strace_log *g, struct text_span text)
 		input_damage(s->input, g->name, g->lines.offset, "not a line of strace");
 }
 
+/* Remove the text of another program from the end of "wait4(-1, cat: no file", if a line has the
+ * other arguments and the result. Returns false if it has none. */
+static bool strace_cut_broken(struct buffer *b, struct text_span text)
+{
+	struct strace_line l = {.kind = LINE_OTHER};
+	const uint8_t *comma = memrchr(b->data, ',', b->size);
+
+	if (!comma || strace_scan_arguments(&l, &text) != SCAN_CLOSED ||
+	    strace_read_result(&l, text, LINE_CALL) != LINE_CALL)
+		return false;
+	b->size = (size_t)(comma - b->data) + 1;
+	return true;
+}
+
 /* Join a line with the call that it ends: "write(1, "a\n", 2a" and ") = 2". Returns false if it
  * does not end the call. */
 static bool strace_join(struct strace_log *g, struct text_span text)
@@ -1868,8 +1885,10 @@ static bool strace_join(struct strace_log *g, struct text_span text)
 	struct text_span rest = {span_skip_blanks(text.at, text.end), text.end};
 	struct buffer *b = &g->broken;
 
-	if (!b->size || b->size + span_size(text) > LINE_KEPT ||
-	    !(g->attached || span_begins(rest, ")") || span_begins(rest, "<unfinished")))
+	if (!b->size || b->size + span_size(text) > LINE_KEPT)
+		return false;
+	if (!g->attached && !span_begins(rest, ")") && !span_begins(rest, "<unfinished") &&
+	    !strace_cut_broken(b, rest))
 		return false;
 	if (buffer_append(b, text.at, span_size(text)))
 		return false;
@@ -1888,6 +1907,39 @@ static bool strace_join(struct strace_log *g, struct text_span text)
 		last->end = p;
 	}
 	return true;
+}
+
+/*
+ * Join a line without a name with the unfinished call in the line before it, as -z writes:
+ *
+ *     7 1796034342.127702 read(3,  <unfinished ...>
+ *     "", 4096) = 0 <0.000109>
+ *
+ * Returns false if it does not end the call.
+ */
+static bool strace_resume(struct strace_log *g, struct text_span text)
+{
+	struct buffer *b = &g->unfinished;
+
+	if (!b->size || span_size(text) > LINE_KEPT || buffer_append(b, text.at, span_size(text)))
+		return false;
+	strace_parse(&g->line,
+		     (struct text_span){(const char *)b->data, (const char *)b->data + b->size});
+	b->size = 0;
+	return g->line.kind == LINE_RESUMED;
+}
+
+/* Keep the head of the line that may resume an unfinished call of a log of -f. */
+static int strace_keep_unfinished(struct strace_log *g)
+{
+	const struct strace_line *l = &g->line;
+
+	g->unfinished.size = 0;
+	if (l->kind != LINE_UNFINISHED || l->pid < 0 || l->bracketed)
+		return 0;
+	return buffer_printf(&g->unfinished, "%d <... %.*s resumed>", l->pid,
+			     (int)(span_size(l->name) < NAME_KEPT ? span_size(l->name) : NAME_KEPT),
+			     l->name.at);
 }
 
 /* Keep a call that does not end in its line. */
@@ -1924,6 +1976,8 @@ static int strace_other_line(struct strace_log *g, struct text_span text)
 		g->in_table = !span_ends(text, " total");
 		return 0;
 	}
+	if (strace_resume(g, text))
+		return 1;
 	/* text without a newline before the line */
 	inside = span_find(text, "[pid ");
 	if (inside && inside > text.at) {
@@ -2003,6 +2057,8 @@ static int strace_next_line(struct strace_log *g, struct error *e)
 		if (!got)
 			continue;
 		g->in_table = false;
+		if (strace_keep_unfinished(g))
+			return error_no_memory(e);
 		g->s->bare_pids |=
 			g->line.pid >= 0 && !g->line.bracketed && g->line.form != TIME_MS;
 		return 1;
@@ -2437,6 +2493,7 @@ static void strace_close(struct input *in)
 	for (size_t i = 0; i < s->nlogs; i++) {
 		input_lines_free(&s->logs[i].lines);
 		buffer_free(&s->logs[i].broken);
+		buffer_free(&s->logs[i].unfinished);
 		if (s->logs[i].tree)
 			window_close(&s->logs[i].window);
 	}
