@@ -585,6 +585,7 @@ struct strace_function {
 	enum strace_group group;
 	unsigned count;		     /* names */
 	unsigned last;		     /* arguments in the location */
+	uint64_t descriptors;	     /* a bit for each name of one, the lowest of the first name */
 	uint32_t instants[VARIANTS]; /* types */
 	bool system;		     /* a system call: no other call of its thread is in it */
 	bool raw;		     /* a system call in the text of ltrace */
@@ -714,11 +715,12 @@ static int strace_declare_location(struct strace *s, struct strace_function *f)
 
 	while (!failed && span_size(name = span_take_word(&names))) {
 		failed = buffer_u32(&ids, writer_string(s->w, name.at, span_size(name)));
-		f->count++;
+		f->descriptors |= (uint64_t)strace_is_descriptor(name) << f->count++;
 	}
 	names = strace_names_of(f);
-	while (!failed && span_size(name = span_take_word(&names))) {
-		if (!strace_is_descriptor(name))
+	for (unsigned i = 0; !failed && i < f->count; i++) {
+		name = span_take_word(&names);
+		if (!(f->descriptors >> i & 1))
 			continue;
 		path.size = 0;
 		failed = buffer_append(&path, name.at, span_size(name)) ||
@@ -744,11 +746,12 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 				   const char *names)
 {
 	uint32_t *number = id_cache_number(&s->function_numbers, name.at, span_size(name));
-	const char *found = names ? NULL : strace_find_names(name);
+	const char *found;
 	struct strace_function *f;
 
 	if (!number || *number)
 		return number ? *number : 0;
+	found = names ? NULL : strace_find_names(name);
 	if (ARRAY_GROW(s->functions, s->functions_capacity, s->nfunctions))
 		return 0;
 	f = &s->functions[s->nfunctions];
@@ -901,10 +904,9 @@ static unsigned strace_named(const struct strace_function *f, struct text_span *
 	*fd = 0;
 	*is_fd = false;
 	for (unsigned i = 1; i <= f->count; i++) {
-		bool descriptor;
+		bool descriptor = f->descriptors >> (i - 1) & 1;
 
 		name = span_take_word(&names);
-		descriptor = strace_is_descriptor(name);
 		if (span_size(key) ? span_size(name) == span_size(key) &&
 					     !memcmp(name.at, key.at, span_size(key))
 				   : i == position) {
