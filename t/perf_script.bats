@@ -265,3 +265,111 @@ print("\n\n".join(blocks if whole else blocks[:-1]))' "$text" |
 	run -0 pipe 'trdecode x.txt | trencode -t folded'
 	assert_output 'a;<fmt::P as core::fmt::Debug>::fmt;std::function<void (char)>::operator();main::{lambda(int)#1}::operator();(anonymous namespace)::f;std::function<void (int)>::operator() 10'
 }
+
+# calls FILE: name, calls that ended, and the sum of their times
+calls() {
+	trdecode -q -o x.trs "$1"
+	trencode -q -t ndjson x.trs | jq -r 'select(.type == "leave" and .dur != null) | [.name, .dur] | @tsv' |
+		awk -F '\t' -v OFS='\t' '{ n[$1]++; sum[$1] += $2 } END { for (name in n) print name, n[name], sum[name] }' |
+		LC_ALL=C sort
+}
+
+@test "branches are calls, with the times that another program finds" {
+	calls "$DATA/perf/branches.txt" >have
+	python3 "$ROOT/t/tools/branches.py" "$DATA/perf/branches.txt" | LC_ALL=C sort >want
+	[ "$(wc -l <want)" -eq 16 ]
+	diff want have
+	# a tail call, the linkage table, longjmp, an interrupt, a system call; names as of stacks
+	run -0 trencode -q -t csv -c name,depth,dur x.trs
+	assert_line '"std::map<int, Node>::operator[]",2,24'
+	assert_line finish,2,6
+	assert_line __GI___libc_write,2,907
+	assert_line '[syscall],3,900'
+	assert_line '[untraced],2,400'
+	assert_line __longjmp,3,6
+	assert_line fail,2,10
+	assert_line asm_sysvec_apic_timer_interrupt,1,35
+	assert_line tick_sched_timer,2,20
+	assert_line __x64_sys_getpid,2,7
+	run -0 trfilter -c 'stack == "main;parse;__GI___libc_write;[syscall]" && kind == "call"' x.trs
+	assert_output 1
+	# an error is a gap; the calls of the thread end there, those of others do not
+	run -0 pipe 'trencode -q -t text x.trs | grep -B3 gap'
+	assert_output --partial "174106.000002481 400 app main }
+  174106.000002481 400 app gap LOST: Overflow packet"
+	run -0 --separate-stderr trstat -t tsv -c self --where 'name == "[syscall]"' x.trs
+	assert_output $'name\tself\n[syscall]\t900'
+	[[ $stderr == *'1 gap'* ]]
+	# flame charts, Perfetto and Trace Event JSON have the same calls
+	trencode -q -t svg --by-time -o x.svg x.trs
+	grep -q __longjmp x.svg
+	trencode -q -t chrome -o x.json x.trs
+	[ "$(jq '[.traceEvents[] | select(.ph == "X" and .name == "finish")] | length' x.json)" -eq 3 ]
+	trencode -q -t perfetto -o x.pftrace x.trs
+	trdecode -q x.pftrace | trstat -q -t tsv -s name -c count,total >a
+	trstat -q -t tsv -s name -c count,total x.trs | diff - a
+}
+
+@test "branches of calls and returns only: the function that calls is known" {
+	cat >text <<-'END'
+		prog 7/7 [001] 174106.015091592:          1      branches:u:   tr strt                               0 [unknown] ([unknown]) =>     7f14f9e9c60b mprotect+0xb (/lib/ld.so)
+		prog 7/7 [001] 174106.015091700:          1      branches:u:   call                         7f14f9e9c610 main+0x10 (/bin/x) =>     7f14f9e9c700 foo+0x0 (/bin/x)
+		prog 7/7 [001] 174106.015091900:          1      branches:u:   call                         7f14f9e9c710 foo+0x10 (/bin/x) =>     7f14f9e9c800 bar+0x0 (/bin/x)
+		prog 7/7 [001] 174106.015092100:          1      branches:u:   return                       7f14f9e9c810 bar+0x10 (/bin/x) =>     7f14f9e9c715 foo+0x15 (/bin/x)
+		prog 7/7 [001] 174106.015092400:          1      branches:u:   return                       7f14f9e9c720 foo+0x20 (/bin/x) =>     7f14f9e9c615 main+0x15 (/bin/x)
+		prog 7/7 [001] 174106.015092500:          1      branches:u:   return/miss                  7f14f9e9c620 main+0x20 (/bin/x) =>     7f14f9e9c000 start+0x5 (/bin/x) 	 IPC: 0.81 (39/48)
+	END
+	calls text >have
+	python3 "$ROOT/t/tools/branches.py" text | LC_ALL=C sort >want
+	printf '%s\t1\t%s\n' bar 200 foo 700 main 800 mprotect 108 | diff - want
+	diff want have
+	# without flags a branch is a sample, as before
+	sed 's/ call  / /; s/ return[^ ]* / /; s/ tr strt / /' text >plain
+	run -0 pipe 'trdecode -q plain | trstat -q -t tsv -g kind -c count'
+	assert_output $'kind\tcount\nsample\t6'
+}
+
+@test "--call-trace and --call-ret-trace of perf script are calls" {
+	printf '%s\n' \
+		$'            perf   900 [000] 194167.205652203: ([kernel.kallsyms])\t        event_sched_in      ' \
+		$'            perf   900 [000] 194167.205652210: ([kernel.kallsyms])\t            perf_pmu_disable' \
+		$'            perf   901 [001] 194167.205652211: (/usr/bin/a b)\tmain' \
+		$'            perf   900 [000] 194167.205652215: ([kernel.kallsyms])\t            perf_log_itrace_start' \
+		$'            perf   900 [000] 194167.205652220: ([kernel.kallsyms])\t        event_filter_match' \
+		$'            perf   900 [000] 194167.205652230: ([kernel.kallsyms])\t    group_sched_in' >text
+	calls text >have
+	printf '%s\t1\t%s\n' event_filter_match 10 event_sched_in 17 perf_log_itrace_start 5 perf_pmu_disable 5 | diff - have
+	python3 "$ROOT/t/tools/branches.py" text | LC_ALL=C sort | diff - have
+	run -0 trencode -q -t csv -c name,depth,tid x.trs
+	assert_line perf_pmu_disable,1,900
+	assert_line main,0,901
+	run -0 pipe 'trdecode -q text | trstat -q -t tsv -g name,module -c count | grep main'
+	assert_output --partial 'a b'
+	printf '%s\n' \
+		$'            perf   900 [000] 194167.205652203:   call                 ([kernel.kallsyms])\t        event_sched_in      ' \
+		$'            perf   900 [000] 194167.205652210:   call                 ([kernel.kallsyms])\t            perf_pmu_disable' \
+		$'            perf   900 [000] 194167.205652213:   return               ([kernel.kallsyms])\t            perf_pmu_disable' \
+		$'            perf   900 [000] 194167.205652230:   return               ([kernel.kallsyms])\t        event_sched_in' >text
+	calls text >have
+	printf '%s\t1\t%s\n' event_sched_in 27 perf_pmu_disable 3 | diff - have
+	python3 "$ROOT/t/tools/branches.py" text | LC_ALL=C sort | diff - have
+}
+
+@test "branches: a text that is cut at any byte, and errors without a time or a thread" {
+	head -c 3000 "$DATA/perf/branches.txt" >whole
+	for ((n = 400; n < 3000; n += 13)); do
+		head -c "$n" whole >text
+		run trdecode -q -o x.trs text
+		((status < 2)) || fail "$n: status $status"
+	done
+	{
+		echo ' instruction trace error type 1 cpu -1 pid -1 tid -1 ip 0 code 5: Failed to get instruction'
+		head -n 8 "$DATA/perf/branches.txt"
+		echo ' instruction trace error type 1 cpu 1 pid 400 tid 400 ip 0x401220 code 5: Failed to get instruction'
+	} >text
+	run -0 pipe 'trdecode -q text | trencode -q -t text | tail -n 4'
+	assert_output "  174106.000001049 400 app finish }
+  174106.000001049 400 app parse }
+  174106.000001049 400 app main }
+  174106.000001049 400 app gap NOT READ: Failed to get instruction"
+}

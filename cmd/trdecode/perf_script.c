@@ -1,5 +1,11 @@
 /*
- * perf_script.c - the text of perf script
+ * perf_script.c - the text of perf script: samples with their stacks, and branches, which become
+ * calls
+ *
+ *     work 7001/7002 [003] 55.000000500:     250000 cycles:u:
+ *                 55d1 main+0x11 (/usr/bin/work)
+ *     work 7001/7002 [003] 55.000000600: 1 branches:u: call 55d1 main+0x11 (/bin/w) => 5600 f+0x0
+ * (/bin/w)
  */
 #include <stdlib.h>
 
@@ -38,6 +44,7 @@ struct sample_line {
 	int32_t pid, tid, cpu; /* -1: the line has none */
 	bool has_time, has_period;
 	bool is_record; /* no sample: event is PERF_RECORD_NAME, that of perf.data */
+	bool is_error;	/* of the decoder of perf: text is its message */
 	uint64_t time;	/* ns */
 	uint64_t period;
 };
@@ -213,10 +220,216 @@ static bool is_misc(struct text_span word)
 	return true;
 }
 
+/* Take the line of a frame apart. false: it is none. */
+static bool frame_line_parse(struct text_span line, struct text_frame *f)
+{
+	const char *open;
+
+	*f = (struct text_frame){0};
+	line = span_trim(line);
+	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
+	    (*line.at != ' ' && *line.at != '\t'))
+		return false;
+	f->function = span_trim(line);
+	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
+		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
+		int depth = 1;
+
+		for (open = f->function.end - 1; depth && open > f->function.at;) {
+			open--;
+			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
+		}
+		if (!depth && (open == f->function.at || open[-1] == ' ')) {
+			f->file = (struct text_span){open + 1, f->function.end - 1};
+			f->function = span_trim((struct text_span){f->function.at, open});
+		}
+	}
+	text_frame_take_offset(f);
+	return f->function.at < f->function.end || f->file.at < f->file.end;
+}
+
+/*
+ * The lines of branches
+ *
+ * perf script --itrace=bei -F +flags,+addr prints the branches that Intel PT and others record,
+ * with
+ * --call-trace only calls, and with --call-ret-trace calls and returns:
+ *
+ *     COMM PID/TID [CPU] TIME: PERIOD EVENT: FLAGS ADDRESS FUNCTION (FILE) => ADDRESS FUNCTION
+ * (FILE) COMM TID [CPU] TIME: FLAGS (FILE)<tab>FUNCTION
+ *
+ * Four blanks before FUNCTION are a level of depth. FLAGS are words of branch_flags, with a suffix
+ * /NAME and a group of letters (xDt). What perf could not decode is the line
+ *
+ *      instruction trace error type 1 time 7.5 cpu -1 pid 7 tid 7 ip 0x7f code 7: Overflow packet
+ *
+ * Sources: perf-script(1), perf-intel-pt(1), and texts that magic-trace has as tests.
+ */
+
+enum branch_kind {
+	BRANCH_NONE,  /* no branch */
+	BRANCH_TRACE, /* tracing begins or ends */
+	BRANCH_CALL,
+	BRANCH_RETURN,
+	BRANCH_JUMP,
+	BRANCH_LEVEL,	  /* a call that begins a stack: of the kernel, or of an interrupt */
+	BRANCH_LEVEL_END, /* the return from it */
+	BRANCH_OTHER,
+};
+
+struct branch_line {
+	enum branch_kind kind;
+	bool starts, ends; /* tracing */
+	bool is_syscall;
+	int32_t depth;		    /* from the indentation; -1 none */
+	struct text_frame from, to; /* with depth: only the function and file of to */
+	struct text_span from_text, to_text;
+};
+
+static const struct {
+	const char *name;
+	enum branch_kind kind;
+} branch_flags[] = {
+	{"tr strt", BRANCH_TRACE}, {"tr end", BRANCH_TRACE},	 {"call", BRANCH_CALL},
+	{"return", BRANCH_RETURN}, {"jcc", BRANCH_JUMP},	 {"jmp", BRANCH_JUMP},
+	{"tx abrt", BRANCH_JUMP},  {"syscall", BRANCH_LEVEL},	 {"hw int", BRANCH_LEVEL},
+	{"int", BRANCH_LEVEL},	   {"sysret", BRANCH_LEVEL_END}, {"iret", BRANCH_LEVEL_END},
+	{"async", BRANCH_OTHER},   {"vmentry", BRANCH_OTHER},	 {"vmexit", BRANCH_OTHER}};
+
+/* Take a flag off a span. Returns false if it begins with none. */
+static bool branch_take_flag(struct text_span *s, struct branch_line *b)
+{
+	struct text_span rest = {span_skip_blanks(s->at, s->end), s->end};
+
+	for (size_t i = 0; i < sizeof branch_flags / sizeof *branch_flags; i++) {
+		struct text_span after = rest;
+
+		if (!span_skip(&after, branch_flags[i].name))
+			continue;
+		if (after.at < after.end && *after.at == '/')
+			while (after.at < after.end && *after.at != ' ')
+				after.at++;
+		if (after.at < after.end && *after.at != ' ')
+			continue;
+		b->starts |= i == 0;
+		b->ends |= i == 1;
+		b->is_syscall |= !strcmp(branch_flags[i].name, "syscall");
+		b->kind = b->kind > branch_flags[i].kind ? b->kind : branch_flags[i].kind;
+		*s = after;
+		return true;
+	}
+	return false;
+}
+
+/* Take the letters (xDt) off a span. */
+static void branch_take_letters(struct text_span *s)
+{
+	struct text_span rest = {span_skip_blanks(s->at, s->end), s->end};
+
+	if (!span_skip(&rest, "("))
+		return;
+	while (rest.at < rest.end && strchr("xDt", *rest.at) && *rest.at)
+		rest.at++;
+	if (span_skip(&rest, ")"))
+		*s = rest;
+}
+
+/* Take the frame of one end of a branch apart. A name that --call-trace prints may be before. */
+static bool branch_frame_parse(struct text_span text, struct text_frame *f, struct text_span *frame)
+{
+	struct text_span rest, word;
+
+	*frame = rest = span_trim(text);
+	while (take_word(&rest, &word)) {
+		frame->at = word.at;
+		if (frame_line_parse(*frame, f))
+			return true;
+	}
+	return false;
+}
+
+/* Read "(FILE)<tab>FUNCTION". */
+static bool branch_indent_parse(struct text_span rest, struct branch_line *b)
+{
+	const char *tab = span_size(rest) ? memchr(rest.at, '\t', span_size(rest)) : NULL;
+	struct text_span file;
+
+	rest.at = span_skip_blanks(rest.at, rest.end);
+	if (!tab || tab <= rest.at || *rest.at != '(')
+		return false;
+	file = span_trim((struct text_span){rest.at + 1, tab});
+	if (!span_ends(file, ")"))
+		return false;
+	file.end--;
+	b->to.file = span_trim(file);
+	rest.at = span_skip_blanks(tab + 1, rest.end);
+	b->depth = (int32_t)(rest.at - tab - 1 < INT16_MAX ? (rest.at - tab - 1) / 4 : INT16_MAX);
+	b->to.function = span_trim(rest);
+	b->kind = b->kind ? b->kind : BRANCH_CALL;
+	return span_size(b->to.function) > 0;
+}
+
+/* Take the text of a branch apart. false: it is none. */
+static bool branch_line_parse(struct text_span text, struct branch_line *b)
+{
+	struct text_span from = text, to = text;
+	const char *arrow;
+
+	*b = (struct branch_line){.kind = BRANCH_NONE, .depth = -1};
+	while (branch_take_flag(&from, b))
+		branch_take_letters(&from);
+	arrow = b->kind ? span_find(from, " => ") : NULL;
+	if (!arrow)
+		return branch_indent_parse(from, b);
+	from.end = arrow;
+	to.at = arrow + 4;
+	/* what -F +ipc adds */
+	arrow = span_find(to, "\t IPC:");
+	to.end = arrow ? arrow : to.end;
+	return branch_frame_parse(from, &b->from, &b->from_text) &&
+	       branch_frame_parse(to, &b->to, &b->to_text);
+}
+
+/* Take the value of a word off a span: "tid 7". false: the word is not the next one. */
+static bool branch_take_value(struct text_span *s, const char *name, struct text_span *value)
+{
+	struct text_span rest = *s, word;
+
+	if (!take_word(&rest, &word) || !span_is(word, name) || !take_word(&rest, value))
+		return false;
+	*s = rest;
+	return true;
+}
+
+/* Read an error of the decoder of perf. */
+static bool branch_error_parse(struct text_span line, struct sample_line *l)
+{
+	struct text_span rest = span_trim(line), value;
+	const char *message;
+
+	if (!span_skip(&rest, "instruction trace error ") ||
+	    !branch_take_value(&rest, "type", &value))
+		return false;
+	l->is_error = true;
+	l->pid = l->tid = l->cpu = -1;
+	if (branch_take_value(&rest, "time", &value))
+		l->has_time = span_seconds(value, TIME_LIMIT, &l->time) && l->time < TIMES_END;
+	if (branch_take_value(&rest, "cpu", &value))
+		read_id(value, &l->cpu);
+	if (branch_take_value(&rest, "pid", &value))
+		read_id(value, &l->pid);
+	if (branch_take_value(&rest, "tid", &value))
+		read_id(value, &l->tid);
+	message = span_find(rest, ": ");
+	l->text = span_trim((struct text_span){message ? message + 2 : rest.at, rest.end});
+	return true;
+}
+
 /* Read what follows the time, or where it would be. */
 static bool perf_script_read_event(struct text_span rest, struct sample_line *l)
 {
-	struct text_span word;
+	struct text_span word, all = rest;
+	struct branch_line branch;
 	uint64_t number;
 
 	l->has_period = false;
@@ -224,13 +437,16 @@ static bool perf_script_read_event(struct text_span rest, struct sample_line *l)
 		return true;
 	if (!take_word(&rest, &word))
 		return false;
-	if (perf_script_read_number(word, UINT64_MAX, &l->period)) {
-		l->has_period = true;
-		if (!take_word(&rest, &word))
-			return false;
-	}
-	if (span_size(word) < 2 || word.end[-1] != ':' || perf_script_is_time(word, &number))
+	l->has_period = perf_script_read_number(word, UINT64_MAX, &l->period);
+	if (l->has_period && !take_word(&rest, &word))
 		return false;
+	if (span_size(word) < 2 || word.end[-1] != ':' || perf_script_is_time(word, &number)) {
+		/* --call-trace prints no event */
+		l->event = SPAN("branches");
+		l->text = all;
+		l->has_period = false;
+		return branch_line_parse(all, &branch) && branch.depth >= 0;
+	}
 	l->event = (struct text_span){word.at, word.end - 1};
 	l->text = span_trim(rest);
 	return true;
@@ -292,6 +508,8 @@ static bool sample_line_parse(struct text_span line, struct sample_line *l)
 	struct text_span rest = line, word;
 
 	*l = (struct sample_line){.cpu = -1};
+	if (branch_error_parse(line, l))
+		return true;
 	while (take_word(&rest, &word)) {
 		if (!perf_script_is_time(word, &l->time) ||
 		    !perf_script_read_thread((struct text_span){line.at, word.at}, l) ||
@@ -320,34 +538,6 @@ static bool record_line_is_other(struct text_span line)
 	line.at = memchr(word.at, '/', span_size(word));
 	return line.at && word.end[-1] == ':' &&
 	       perf_script_read_number((struct text_span){word.at, line.at}, UINT32_MAX, &number);
-}
-
-/* Take the line of a frame apart. false: it is none. */
-static bool frame_line_parse(struct text_span line, struct text_frame *f)
-{
-	const char *open;
-
-	*f = (struct text_frame){0};
-	line = span_trim(line);
-	if (!digits_hex(&line.at, line.end, &f->address) || line.at == line.end ||
-	    (*line.at != ' ' && *line.at != '\t'))
-		return false;
-	f->function = span_trim(line);
-	if (f->function.at < f->function.end && f->function.end[-1] == ')') {
-		/* the file may have brackets: "(/memfd:x (deleted))", "([kernel.kallsyms])" */
-		int depth = 1;
-
-		for (open = f->function.end - 1; depth && open > f->function.at;) {
-			open--;
-			depth += *open == ')' ? 1 : *open == '(' ? -1 : 0;
-		}
-		if (!depth && (open == f->function.at || open[-1] == ' ')) {
-			f->file = (struct text_span){open + 1, f->function.end - 1};
-			f->function = span_trim((struct text_span){f->function.at, open});
-		}
-	}
-	text_frame_take_offset(f);
-	return f->function.at < f->function.end || f->file.at < f->file.end;
 }
 
 /* Test whether it is an address. A word of a few letters may be a part of a name. */
@@ -403,11 +593,35 @@ static bool frame_line_split(struct text_span *text, struct text_span *frame)
  * Records that are no samples, as --show-task-events prints them, are instants. Those that perf
  * made from /proc have the time 0, and become no row, as in perf.data; so have those of a text
  * without times.
- *
- * perf_script.c has the grammar of a line.
  */
 
 enum { PROBE_LINES = 100, PERIOD_SIZE = 8 };
+
+/* The end of a branch. */
+struct branch_place {
+	uint32_t location; /* of its function; 0: it is not traced */
+	bool entry;	   /* it is the first instruction */
+};
+
+enum branch_frame_kind {
+	FRAME_CALL,
+	FRAME_LEVEL,	/* the first of a stack of the kernel, or of an interrupt */
+	FRAME_UNTRACED, /* no function: what is not traced */
+	FRAME_CALLED,	/* the same, which a call began */
+};
+
+struct branch_frame {
+	uint32_t location;
+	uint16_t depth; /* that the text has */
+	uint8_t kind;	/* enum branch_frame_kind */
+};
+
+/* The open calls of a thread. */
+struct branch_stack {
+	struct branch_frame *frames;
+	size_t count, capacity;
+	uint32_t lane; /* of the last branch */
+};
 
 struct perf_script {
 	struct input *input;
@@ -423,8 +637,19 @@ struct perf_script {
 	struct buffer name;  /* of a function, without parameters */
 	/* the next row */
 	struct sample_line line;
-	struct buffer text; /* of the sample, with its NUL */
-	uint64_t samples, strange;
+	struct branch_line branch;
+	struct buffer text;		 /* of the sample, with its NUL */
+	uint64_t samples, strange, last; /* last: time of the last line */
+	/* branches */
+	struct id_cache places,
+		functions; /* by the texts of frames: index + 1 of a place; by name */
+	struct branch_place *place;
+	size_t nplaces, places_capacity;
+	struct key_map stack_numbers; /* index + 1 by thread */
+	struct branch_stack *stacks;
+	size_t nstacks, stacks_capacity;
+	uint32_t enter, leave, untraced, syscall;
+	bool has_jumps; /* the text has jumps, not only calls */
 };
 
 /* Test whether a line is not empty and no comment. */
@@ -642,6 +867,312 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 	return id ? *id : 0;
 }
 
+/*
+ * Branches become calls
+ *
+ * A branch of the kind call is an ENTER of the function that it goes to, and a return is the LEAVE
+ * of the innermost open call. Where the text shows another function than the innermost open call,
+ * the stack is mended:
+ *
+ *     return or jump into a function that is open      the calls in it end: longjmp, exceptions
+ *     jump to the beginning of a function              a tail call: one call ends, the other begins
+ *     other return or jump into a function             the same
+ *     a call from another function, in a text that     the calls in that function end, or the
+ * innermost has no jumps                                     call was a tail call the first branch
+ * of a thread, or after an error  the function begins there syscall, int, hw int a stack of its
+ * own, up to its iret or sysret tr end                                           a call of
+ * [untraced], or [syscall] tr strt                                          the end of that call
+ *     instruction trace error                          a gap; all calls of the thread end
+ *
+ * These are the rules of magic-trace, but for the first, and for functions that were entered before
+ * the trace: they begin where the text first shows them.
+ */
+
+enum { STACK_MOST = 1 << 14, STACK_SEARCHED = 1024 };
+
+/* Get the location of a function. 0: out of memory. */
+static uint32_t branch_function(struct perf_script *p, const struct text_frame *f)
+{
+	struct text_frame function = *f;
+	struct buffer key = {0};
+	uint32_t *id = NULL;
+
+	function.address -= f->offset;
+	function.offset = 0;
+	if (!buffer_append(&key, f->file.at, span_size(f->file)) && !buffer_append(&key, "", 1) &&
+	    !buffer_append(&key, f->function.at, span_size(f->function)))
+		id = id_cache_number(&p->functions, key.data, key.size);
+	buffer_free(&key);
+	if (id && !*id)
+		*id = perf_script_declare_location(p, &function, function.function);
+	return id ? *id : 0;
+}
+
+/* Find the end of a branch that a text has. NULL: out of memory. */
+static const struct branch_place *branch_place_of(struct perf_script *p, struct text_span text,
+						  const struct text_frame *f)
+{
+	static const struct branch_place nowhere = {0, false};
+	uint32_t *number;
+	struct branch_place place = {.entry = !f->offset};
+
+	if (!f->address)
+		return &nowhere;
+	number = id_cache_number(&p->places, text.at, span_size(text));
+	if (number && *number)
+		return &p->place[*number - 1];
+	place.location = number ? branch_function(p, f) : 0;
+	if (!place.location || ARRAY_GROW(p->place, p->places_capacity, p->nplaces))
+		return NULL;
+	p->place[p->nplaces++] = place;
+	*number = (uint32_t)p->nplaces;
+	return &p->place[p->nplaces - 1];
+}
+
+/* Get the location of what is no function. 0: out of memory. */
+static uint32_t branch_named(struct perf_script *p, uint32_t *id, const char *name)
+{
+	if (!*id)
+		*id = writer_location(p->w,
+				      &(struct location_entry){.name = writer_text(p->w, name)});
+	return *id;
+}
+
+static uint32_t branch_type(struct perf_script *p, uint32_t *id, enum type_kind kind,
+			    const char *name)
+{
+	if (!*id) {
+		*id = writer_type(p->w, &(struct type_entry){.source = p->source,
+							     .name = writer_text(p->w, name),
+							     .group = writer_text(p->w, "branches"),
+							     .kind = kind});
+		if (*id && row_filter_announce(p->input->decoding->row_filter, *id, 0))
+			return 0;
+	}
+	return *id;
+}
+
+/* Get the stack of the thread of the line: of thread 0 there is one for each CPU. NULL: out of
+ * memory. */
+static struct branch_stack *branch_stack_of(struct perf_script *p, const struct sample_line *l)
+{
+	uint64_t key = l->tid > 0 ? (uint64_t)l->tid : (uint64_t)1 << 32 | (uint32_t)(l->cpu + 1);
+	uint32_t *number = key_map_number(&p->stack_numbers, key);
+
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (ARRAY_GROW(p->stacks, p->stacks_capacity, p->nstacks))
+			return NULL;
+		p->stacks[p->nstacks++] = (struct branch_stack){0};
+		*number = (uint32_t)p->nstacks;
+	}
+	return &p->stacks[*number - 1];
+}
+
+static int branch_put(struct perf_script *p, const struct branch_stack *s, uint32_t type,
+		      uint32_t location)
+{
+	struct new_row row = {
+		.time = p->input->next, .lane = s->lane, .type = type, .location = location};
+
+	return !type || !location ? -1 : writer_row_data(p->w, row);
+}
+
+/* Begin a call. A stack that is full stays as it is. */
+static int branch_push(struct perf_script *p, struct branch_stack *s, uint32_t location,
+		       enum branch_frame_kind kind)
+{
+	if (s->count == STACK_MOST)
+		return 0;
+	if (ARRAY_GROW(s->frames, s->capacity, s->count))
+		return -1;
+	s->frames[s->count++] = (struct branch_frame){
+		.location = location, .kind = (uint8_t)kind, .depth = (uint16_t)p->branch.depth};
+	return branch_put(p, s, branch_type(p, &p->enter, KIND_ENTER, "enter"), location);
+}
+
+/* End the innermost calls until n are left. */
+static int branch_pop(struct perf_script *p, struct branch_stack *s, size_t n)
+{
+	while (s->count > n)
+		if (branch_put(p, s, branch_type(p, &p->leave, KIND_LEAVE, "leave"),
+			       s->frames[--s->count].location))
+			return -1;
+	return 0;
+}
+
+/* Find the innermost call of a function on the thread's present stack. Returns the number of calls
+ * up to it, 0: there is none. */
+static size_t branch_find(const struct branch_stack *s, uint32_t location)
+{
+	size_t i = s->count, least = i > STACK_SEARCHED ? i - STACK_SEARCHED : 0;
+
+	for (; i > least; i--) {
+		if (s->frames[i - 1].location == location)
+			return i;
+		if (s->frames[i - 1].kind == FRAME_LEVEL)
+			return 0;
+	}
+	return 0;
+}
+
+/* Mend the stack: the thread is in a function. tail: the function began there. */
+static int branch_mend(struct perf_script *p, struct branch_stack *s, uint32_t location, bool tail)
+{
+	enum branch_frame_kind kind = FRAME_CALL;
+	size_t open;
+
+	if (!location || (s->count && s->frames[s->count - 1].location == location))
+		return 0;
+	open = tail ? 0 : branch_find(s, location);
+	if (open)
+		return branch_pop(p, s, open);
+	if (s->count) {
+		kind = s->frames[s->count - 1].kind;
+		if (branch_pop(p, s, s->count - 1))
+			return -1;
+	}
+	return branch_push(p, s, location, kind);
+}
+
+/* What is not traced begins. */
+static int branch_untrace(struct perf_script *p, struct branch_stack *s,
+			  enum branch_frame_kind kind)
+{
+	const struct branch_line *b = &p->branch;
+
+	return branch_push(p, s,
+			   b->is_syscall ? branch_named(p, &p->syscall, "[syscall]")
+					 : branch_named(p, &p->untraced, "[untraced]"),
+			   kind);
+}
+
+/* Tracing begins in a function. A page fault in a call begins it where the call did. */
+static int branch_start(struct perf_script *p, struct branch_stack *s, uint32_t location,
+			enum branch_frame_kind before)
+{
+	size_t open = s->count ? branch_find(s, location) : 0;
+
+	if (!location || open)
+		return open ? branch_pop(p, s, open) : 0;
+	return !s->count || before == FRAME_CALLED ? branch_push(p, s, location, FRAME_CALL) : 0;
+}
+
+/* End the stack of the kernel or of an interrupt. */
+static int branch_end_level(struct perf_script *p, struct branch_stack *s)
+{
+	size_t n = s->count;
+
+	while (n && s->frames[n - 1].kind != FRAME_LEVEL)
+		n--;
+	return branch_pop(p, s, n ? n - 1 : 0);
+}
+
+static int branch_call(struct perf_script *p, struct branch_stack *s, uint32_t from, uint32_t to)
+{
+	/* a jump, or a return from what was not traced, is not in a text of calls only */
+	bool mends = from && (!s->count || !p->has_jumps || branch_find(s, from));
+
+	if (mends && branch_mend(p, s, from, false))
+		return -1;
+	if (to && branch_push(p, s, to, FRAME_CALL))
+		return -1;
+	return p->branch.ends ? branch_untrace(p, s, to ? FRAME_UNTRACED : FRAME_CALLED) : 0;
+}
+
+/* Take a branch by its kind. */
+static int branch_take_kind(struct perf_script *p, struct branch_stack *s, uint32_t from,
+			    const struct branch_place *to)
+{
+	const struct branch_line *b = &p->branch;
+
+	switch (b->kind) {
+	case BRANCH_CALL: return branch_call(p, s, from, to->location);
+	case BRANCH_RETURN:
+		if ((!s->count && from && branch_push(p, s, from, FRAME_CALL)) ||
+		    (s->count && branch_pop(p, s, s->count - 1)))
+			return -1;
+		break;
+	case BRANCH_LEVEL:
+		if (!b->ends)
+			return to->location ? branch_push(p, s, to->location, FRAME_LEVEL) : 0;
+		break;
+	case BRANCH_LEVEL_END:
+		if (branch_end_level(p, s))
+			return -1;
+		break;
+	default: break;
+	}
+	if (b->ends)
+		return branch_untrace(p, s, FRAME_UNTRACED);
+	return branch_mend(p, s, to->location, b->kind == BRANCH_JUMP && to->entry);
+}
+
+/* Take a line of --call-trace or --call-ret-trace, whose calls have depths: a call lasts up to the
+ * next line that is no deeper. */
+static int branch_take_depth(struct perf_script *p, struct branch_stack *s)
+{
+	const struct branch_line *b = &p->branch;
+	uint32_t location;
+	size_t n = s->count;
+
+	while (n && s->frames[n - 1].depth >= b->depth)
+		n--;
+	if (branch_pop(p, s, n))
+		return -1;
+	if (b->kind == BRANCH_RETURN || b->kind == BRANCH_LEVEL_END || b->ends)
+		return 0;
+	location = branch_function(p, &b->to);
+	return location ? branch_push(p, s, location, FRAME_CALL) : -1;
+}
+
+/* Write the rows of the branch of the line. */
+static int branch_take(struct perf_script *p)
+{
+	const struct branch_line *b = &p->branch;
+	struct branch_stack *s = branch_stack_of(p, &p->line);
+	enum branch_frame_kind before;
+	const struct branch_place *at;
+	struct branch_place to;
+	uint32_t from;
+
+	if (!s || !(s->lane = perf_script_declare_lane(p, &p->line)))
+		return -1;
+	if (b->depth >= 0)
+		return branch_take_depth(p, s);
+	p->has_jumps |= b->kind == BRANCH_JUMP;
+	at = branch_place_of(p, b->from_text, &b->from);
+	if (!at)
+		return -1;
+	from = at->location;
+	at = branch_place_of(p, b->to_text, &b->to);
+	if (!at)
+		return -1;
+	to = *at;
+	before = s->count ? s->frames[s->count - 1].kind : FRAME_CALL;
+	if (before >= FRAME_UNTRACED && branch_pop(p, s, s->count - 1))
+		return -1;
+	if (b->starts)
+		return b->ends ? 0 : branch_start(p, s, to.location, before);
+	return branch_take_kind(p, s, from, &to);
+}
+
+/* Write the gap of an error: all calls of the thread end. */
+static int branch_take_error(struct perf_script *p)
+{
+	struct branch_stack *s = branch_stack_of(p, &p->line);
+	bool lost = span_find(p->line.text, "verflow") || span_find(p->line.text, "ost trace");
+	struct gap gap = {.reason = lost ? GAP_LOST : GAP_UNREAD,
+			  .count = UINT64_MAX,
+			  .offset = NO_OFFSET,
+			  .message = (const char *)p->text.data};
+
+	if (!s || (!s->lane && !(s->lane = perf_script_declare_lane(p, &p->line))))
+		return -1;
+	return branch_pop(p, s, 0) || writer_gap(p->w, p->input->next, s->lane, &gap) ? -1 : 0;
+}
+
 /* --- samples --- */
 
 /* Begin the sample of the header. The texts of p->line are in p->present. */
@@ -659,9 +1190,11 @@ static int perf_script_begin_sample(struct perf_script *p)
 	p->has_header = false;
 	p->frame.size = p->text.size = 0;
 	text = p->line.text;
+	if (p->line.is_record || p->line.is_error || !branch_line_parse(text, &p->branch))
+		p->branch.kind = BRANCH_NONE;
 	/* a sample without a call chain has its frame in this line */
-	if (!p->line.is_record && frame_line_split(&text, &frame) &&
-	    add_frame_line(p, frame, &is_frame))
+	if (!p->line.is_record && !p->line.is_error && !p->branch.kind &&
+	    frame_line_split(&text, &frame) && add_frame_line(p, frame, &is_frame))
 		return -1;
 	return buffer_append(&p->text, text.at, span_size(text)) || buffer_append(&p->text, "", 1)
 		       ? -1
@@ -677,6 +1210,9 @@ static bool keep_header(struct perf_script *p, struct text_span line, int *bad)
 	if (!sample_line_parse(line, &l))
 		return false;
 	if (l.is_record && !l.time)
+		return true;
+	/* an error without a time before the first sample */
+	if (l.is_error && !l.has_time && !p->samples)
 		return true;
 	p->header.size = 0;
 	*bad = buffer_append(&p->header, line.at, span_size(line));
@@ -710,7 +1246,7 @@ static int perf_script_take_line(struct perf_script *p, struct text_span line, b
 	if (*ended)
 		return bad;
 	/* records have no stack */
-	if (!p->line.is_record)
+	if (!p->line.is_record && !p->line.is_error)
 		bad = add_frame_line(p, line, &is_frame);
 	if (!is_frame && !is_source(line))
 		report_strange(p, line);
@@ -747,12 +1283,15 @@ static int script_advance(struct perf_script *p, struct error *e)
 	while (!ended && (got = next_line(p, &line, e)) > 0)
 		if (perf_script_take_line(p, line, &ended))
 			return -1;
-	p->samples += !p->line.is_record;
+	p->samples += !p->line.is_record && !p->line.is_error;
+	if (p->line.is_error && !p->line.has_time)
+		p->line.time = p->last;
+	p->last = p->line.time;
 	in->next = merge_shifted(p->timed ? p->line.time : p->samples, in->shift);
 	return got < 0 ? -1 : 0;
 }
 
-static int perf_script_write_row(struct perf_script *p)
+static int perf_script_write_sample(struct perf_script *p)
 {
 	uint8_t period[PERIOD_SIZE];
 	size_t n = p->frame.size / 4;
@@ -773,6 +1312,13 @@ static int perf_script_write_row(struct perf_script *p)
 	return p->line.is_record ? writer_row_data(p->w, row) : writer_sample(p->w, row);
 }
 
+static int perf_script_write_row(struct perf_script *p)
+{
+	return p->line.is_error ? branch_take_error(p)
+	       : p->branch.kind ? branch_take(p)
+				: perf_script_write_sample(p);
+}
+
 /* --- the decoder --- */
 
 static int script_info(struct input *in, struct trace_info *facts, struct error *e)
@@ -785,7 +1331,8 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 
 	fact_text(facts, "format", "perf-script");
 	while ((got = next_line(p, &line, e)) > 0)
-		samples += is_content(line) && sample_line_parse(line, &l) && !l.is_record;
+		samples += is_content(line) && sample_line_parse(line, &l) && !l.is_record &&
+			   !l.is_error;
 	fact_number(facts, "samples", samples);
 	return got;
 }
@@ -849,6 +1396,13 @@ static void script_close(struct input *in)
 	id_cache_free(&p->types);
 	id_cache_free(&p->frames);
 	id_cache_free(&p->spaces);
+	id_cache_free(&p->places);
+	id_cache_free(&p->functions);
+	key_map_free(&p->stack_numbers);
+	for (size_t i = 0; i < p->nstacks; i++)
+		free(p->stacks[i].frames);
+	free(p->stacks);
+	free(p->place);
 	free(p);
 	in->state = NULL;
 }
