@@ -48,6 +48,8 @@ setup() {
 	ln -s "$DATA/apitrace/feat.profile.txt" app.profile
 	ln -s "$DATA/perf/zstd.data" perf.data
 	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
+	ln -s "$DATA/gmon/gmon.out" gmon.out
+	gunzip -c "$DATA/gmon/work.gz" >work
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

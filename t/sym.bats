@@ -314,10 +314,12 @@ strip_tables() {
 	ln -sfn "$DATA/uftrace/fib" uftrace.data
 	cp "$DATA/trace-cmd/v6-fgraph.dat" trace.dat
 	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
+	cp "$DATA/gmon/gmon.out" .
+	gzip -dc "$DATA/gmon/work.gz" >work
 	echo 'ffffffff81000000 T _text' >kallsyms.copy
 	page_examples trsym >commands
 	[ "$(wc -l <commands)" -ge 11 ]
-	for option in -i -il --kallsyms= --demangle= --sysroot= --report -o; do
+	for option in -i -il -e --kallsyms= --demangle= --sysroot= --report -o; do
 		grep -q -- "trsym.* $option" commands || fail "no example of $option"
 	done
 	while read -r command; do

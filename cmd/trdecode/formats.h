@@ -27,6 +27,7 @@
 	F(csv)                                                                                     \
 	F(tsv)                                                                                     \
 	F(strace)                                                                                  \
+	F(gmon)                                                                                    \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

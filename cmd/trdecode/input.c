@@ -1818,6 +1818,24 @@ ssize_t window_need(struct file_window *w, size_t n, struct error *e)
 	return got < 0 ? -1 : (ssize_t)window_have(w);
 }
 
+int input_read_all(const struct input *in, struct buffer *b, struct error *e)
+{
+	ssize_t got;
+
+	b->spills = true;
+	if (buffer_append(b, in->head, in->head_size))
+		return error_no_memory(e);
+	do {
+		if (buffer_reserve(b, BUFFER_PIECE))
+			return error_no_memory(e);
+		got = io_read(in->fd, b->data + b->size, BUFFER_PIECE);
+		if (got < 0)
+			return error_errno(e, in->name, b->size, "cannot read");
+		b->size += (size_t)got;
+	} while (got);
+	return 0;
+}
+
 /* --- lines --- */
 
 enum { PIECE = 64 * 1024 };

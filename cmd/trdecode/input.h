@@ -109,6 +109,10 @@ static inline void window_seek(struct file_window *w, uint64_t offset)
 	window_skip(w, (size_t)(offset - w->offset));
 }
 
+/* Read an input from its beginning to its end into a buffer, which spills. Returns 0, or -1 with *e
+ * filled. */
+int input_read_all(const struct input *in, struct buffer *b, struct error *e);
+
 /* --- the lines of an input that is text --- */
 
 enum { LINE_MOST = 16 << 20 }; /* bytes of a line; the rest of a longer one is left out */

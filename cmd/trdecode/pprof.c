@@ -155,24 +155,6 @@ static uint32_t profile_find(const struct profile_table *t, uint64_t id)
 
 /* --- reading --- */
 
-static int pprof_read_all(struct buffer *b, const struct input *in, struct error *e)
-{
-	ssize_t got;
-
-	b->spills = true;
-	if (buffer_append(b, in->head, in->head_size))
-		return error_no_memory(e);
-	do {
-		if (buffer_reserve(b, BUFFER_PIECE))
-			return error_no_memory(e);
-		got = io_read(in->fd, b->data + b->size, BUFFER_PIECE);
-		if (got < 0)
-			return error_errno(e, in->name, b->size, "cannot read");
-		b->size += (size_t)got;
-	} while (got);
-	return 0;
-}
-
 static int pprof_add_entry(struct profile_table *t, struct protobuf_view message)
 {
 	if (ARRAY_GROW(t->entry, t->capacity, t->count))
@@ -261,7 +243,7 @@ static int profile_read(struct pprof_decoder *p, struct error *e)
 	struct protobuf_field f;
 	int got;
 
-	if (pprof_read_all(&p->profile.data, in, e))
+	if (input_read_all(in, &p->profile.data, e))
 		return -1;
 	p->profile.samples = rest = (struct protobuf_view){
 		p->profile.data.data, p->profile.data.data + p->profile.data.size};

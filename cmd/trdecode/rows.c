@@ -1,5 +1,5 @@
 /*
- * rows.c - what decoders share: arguments, calls with a duration, rows that wait
+ * rows.c - what decoders share: arguments, calls with a duration, sums of calls, rows that wait
  */
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/rows.h"
@@ -18,6 +18,32 @@
 #include "common/util/heap.h"
 #include "common/util/output.h"
 #include "common/value/json.h"
+
+/* --- sums of calls --- */
+
+uint32_t call_sum_type(struct input *in, struct type_entry e)
+{
+	struct writer *w = in->decoding->writer;
+	struct field_entry fields[] = {
+		{.name = writer_text(w, "weight"), .kind = FIELD_INT, .role = ROLE_PERIOD},
+		{.name = writer_text(w, "inclusive"), .kind = FIELD_INT, .role = ROLE_TOTAL},
+		{.name = writer_text(w, "calls"), .kind = FIELD_UINT, .role = ROLE_COUNT},
+	};
+	uint32_t id;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		fields[i].offset = 8 * i;
+		fields[i].size = 8;
+	}
+	e.kind = KIND_SAMPLE;
+	e.fixed_size = 24;
+	e.fields = fields;
+	e.nfields = 3;
+	id = writer_type(w, &e);
+	return id && row_filter_announce(in->decoding->row_filter, id, 0) ? 0 : id;
+}
+
+/* --- arguments --- */
 
 enum { NAMES_MOST = 4096 }; /* arguments of one function that are learnt */
 

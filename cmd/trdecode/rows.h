@@ -1,5 +1,5 @@
 /*
- * rows.h - what decoders share: arguments, calls with a duration, rows that wait
+ * rows.h - what decoders share: arguments, calls with a duration, sums of calls, rows that wait
  */
 #ifndef TR_TRDECODE_ROWS_H
 #define TR_TRDECODE_ROWS_H
@@ -188,6 +188,31 @@ struct gap_arguments {
  */
 bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const uint8_t *values,
 			uint32_t size);
+
+/*
+ * Sums of calls, as profiles record that count by function and by caller: trstream(5), TOTAL.
+ */
+
+struct call_sum {
+	int64_t self, total;
+	uint64_t calls;
+};
+
+/* Declare the type of the sums of one kind of cost. e: its source, name and flags. 0: out of
+ * memory. */
+uint32_t call_sum_type(struct input *in, struct type_entry e);
+/* Write a sum. r: its time, lane, type and stack. */
+static inline int call_sum_write(struct writer *w, struct new_row r, const struct call_sum *sum)
+{
+	uint8_t fixed[24];
+
+	put_u64(fixed, (uint64_t)sum->self);
+	put_u64(fixed + 8, (uint64_t)sum->total);
+	put_u64(fixed + 16, sum->calls);
+	r.fixed = fixed;
+	r.fixed_size = sizeof fixed;
+	return writer_sample(w, r);
+}
 
 /*
  * Rows that wait for their times.

@@ -22,7 +22,7 @@
  * The cost of an edge is the total time of its calls. Calls that are a recursion of the callee,
  * direct or through others, cost nothing, so the edges to a function add up to its time on the
  * stack. Its weight has a call that contains another call of the same edge once, so it is what
- * passes the edge.
+ * passes the edge. In a tree of sums both are the total of the callee's node.
  */
 
 /* The calls from one function to another. The caller of outermost calls is the number of names. */
@@ -89,8 +89,8 @@ static int edges_enter(struct stack_edges *s, uint32_t node)
 	add_saturated(&s->functions[n->name].self, saturated_u64(n->self));
 	s->functions[n->name].calls += n->calls;
 	edge->calls += n->calls;
-	add_saturated(&edge->cost, above ? 0 : n->total);
-	add_saturated(&edge->weight, edge->open ? 0 : n->total);
+	add_saturated(&edge->cost, above && !s->tree->sums ? 0 : n->total);
+	add_saturated(&edge->weight, edge->open && !s->tree->sums ? 0 : n->total);
 	edge->open = true;
 	return 0;
 }
@@ -127,6 +127,17 @@ static int edges_walk_tree(struct stack_edges *s)
 	return 0;
 }
 
+/* Leave out the edges without calls: in a tree of sums, what a function is without its callers. */
+static void edges_drop_empty(struct stack_edges *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->edges[i].calls || s->edges[i].cost)
+			s->edges[count++] = s->edges[i];
+	s->count = count;
+}
+
 static int edges_by_names(const void *a, const void *b)
 {
 	const struct stack_edge *x = a, *y = b;
@@ -147,6 +158,8 @@ static int stack_edges_make(struct stack_edges *s, const struct stack_tree *t,
 	s->last = calloc(names->count + (size_t)1, sizeof(*s->last));
 	if (s->functions && s->last)
 		r = edges_walk_tree(s);
+	if (t->sums)
+		edges_drop_empty(s);
 	if (!r && s->count)
 		qsort(s->edges, s->count, sizeof(*s->edges), edges_by_names);
 	return r;

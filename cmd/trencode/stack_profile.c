@@ -253,7 +253,7 @@ static bool sample_profile_calls(struct stack_profile *s)
 
 bool sample_profile_same_type(const struct type *a, const struct type *b)
 {
-	return a == b || (a->name.number == b->name.number &&
+	return a == b || (a->name.number == b->name.number && !a->total == !b->total &&
 			  (a->flags & TYPE_WEIGHT_TIME) == (b->flags & TYPE_WEIGHT_TIME));
 }
 
@@ -329,8 +329,30 @@ static struct typed_samples *typed_of(struct stack_profile *s, const struct type
 	return &s->samples.typed[s->samples.ntyped++];
 }
 
+/* What a sample adds to its stack. */
+struct sample_share {
+	int128 weight, total; /* total: of a sum of calls, else 0 */
+	uint64_t calls;	      /* of a sum of calls, else 1 */
+};
+
+static struct sample_share sample_share_of(const struct stack_profile *s, const struct event *ev,
+					   int128 weight)
+{
+	struct sample_share share = {weight, 0, 1};
+
+	if (!ev->type->total)
+		return share;
+	share.calls = sample_calls(ev);
+	share.total = weight;
+	if (!s->samples.weight || weighs(s, "period"))
+		share.total = type_weight_is_signed(ev->type) ? (int64_t)sample_total(ev)
+							      : (int128)sample_total(ev);
+	return share;
+}
+
 /* Add a sample of a type that is not the first. */
-static int add_typed(struct stack_profile *s, const struct type *type, uint32_t node, int128 weight)
+static int add_typed(struct stack_profile *s, const struct type *type, uint32_t node,
+		     struct sample_share share)
 {
 	struct typed_samples *t = typed_of(s, type);
 	uint32_t number = t ? idmap_get(&t->numbers, node) : 0;
@@ -344,12 +366,13 @@ static int add_typed(struct stack_profile *s, const struct type *type, uint32_t 
 		if (idmap_set(&t->numbers, node, number))
 			return -1;
 		t->sums[t->count].node = node;
-		t->sums[t->count].weight = 0;
+		t->sums[t->count].weight = t->sums[t->count].total = 0;
 		t->sums[t->count++].samples = 0;
 	}
 	t->samples++;
-	t->sums[number - 1].samples++;
-	t->sums[number - 1].weight += weight;
+	t->sums[number - 1].samples += share.calls;
+	t->sums[number - 1].weight += share.weight;
+	t->sums[number - 1].total += share.total;
 	return 0;
 }
 
@@ -358,6 +381,7 @@ static int sample_profile_add(struct stack_profile *s, const struct event *ev, u
 {
 	enum profile_subject subject =
 		ev->type->kind == KIND_SAMPLE ? SUBJECT_SAMPLES : SUBJECT_STACKS;
+	struct sample_share share;
 	uint32_t node;
 	int128 weight;
 
@@ -379,11 +403,13 @@ static int sample_profile_add(struct stack_profile *s, const struct event *ev, u
 		return -1;
 	if (node == STACK_ROOT)
 		return 0;
+	share = sample_share_of(s, ev, weight);
 	if (subject == SUBJECT_STACKS || !sample_profile_same_type(s->samples.type, ev->type))
-		return add_typed(s, ev->type, node, weight);
+		return add_typed(s, ev->type, node, share);
 	s->samples.first++;
-	s->stacks.tree.nodes[node].calls++;
-	stack_tree_add(&s->stacks.tree, node, weight);
+	s->stacks.tree.nodes[node].calls += share.calls;
+	stack_tree_add(&s->stacks.tree, node, share.weight);
+	add_saturated(&s->stacks.tree.nodes[node].total, saturated_u64(share.total));
 	return 0;
 }
 
@@ -399,11 +425,12 @@ static void stack_profile_choose_type(struct stack_profile *s)
 	if (most) {
 		for (size_t i = 1; i < t->count; i++) {
 			t->nodes[i].self = 0;
-			t->nodes[i].calls = 0;
+			t->nodes[i].calls = t->nodes[i].total = 0;
 		}
 		for (size_t i = 0; i < most->count; i++) {
 			t->nodes[most->sums[i].node].self = most->sums[i].weight;
 			t->nodes[most->sums[i].node].calls = most->sums[i].samples;
+			t->nodes[most->sums[i].node].total = saturated_u64(most->sums[i].total);
 		}
 		s->samples.samples += s->samples.first;
 		s->samples.type = most->type;
@@ -430,6 +457,7 @@ static void sample_profile_finish(struct stack_profile *s)
 			t->nodes[i].self = t->nodes[i].calls;
 		return;
 	}
+	t->sums = s->samples.subject == SUBJECT_SAMPLES && s->samples.type->total;
 	/* a caller's number is below those of its callees, as nodes of samples are never joined */
 	for (size_t i = t->count; i-- > 1;) {
 		struct stack_node *n = &t->nodes[i];
@@ -441,6 +469,8 @@ static void sample_profile_finish(struct stack_profile *s)
 			n->self = 0;
 			n->calls = 0;
 		}
+		if (t->sums)
+			continue;
 		add_saturated(&n->total, saturated_u64(n->self));
 		if (n->parent != STACK_ROOT)
 			add_saturated(&t->nodes[n->parent].total, n->total);

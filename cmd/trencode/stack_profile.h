@@ -36,8 +36,8 @@ struct typed_samples {
 	uint64_t samples;
 	struct idmap numbers; /* by node: number of its sum, from 1 */
 	struct {
-		int128 weight;
-		uint64_t samples;
+		int128 weight, total; /* total: of sums of calls */
+		uint64_t samples;     /* or calls */
 		uint32_t node;
 	} * sums;
 	size_t count, capacity;

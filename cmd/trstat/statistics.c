@@ -685,7 +685,8 @@ static void statistics_fetch_sums(const struct statistics *s, const struct block
  * A sample counts as one call of each function on its stack. The total of these calls is the
  * sample's weight; the self value is the weight too in the innermost function, else 0. So all keys,
  * columns and views of calls have one meaning for both. Where the keys depend on no frame, a sample
- * counts once, with --where if one of its frames is selected.
+ * counts once, with --where if one of its frames is selected. A sample whose type has a total is a
+ * sum of calls of its innermost function, and counts as these.
  */
 
 /* --- functions --- */
@@ -758,7 +759,15 @@ static int add_weight(const struct statistics *s, struct aggregate *a,
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
-	if (type_weight_is_signed(subject->type))
+	bool is_signed = type_weight_is_signed(subject->type);
+
+	if (subject->type->total) {
+		aggregate_sum(a, w, is_signed ? (int64_t)subject->total : (int128)subject->total,
+			      is_signed ? (int64_t)self : (int128)self,
+			      sample_calls(subject->event), subject->time);
+		return 0;
+	}
+	if (is_signed)
 		return aggregate_signed(a, w, (int64_t)subject->total, (int64_t)self, recursive,
 					subject->time);
 	return aggregate_call(a, w, subject->total, self, recursive, subject->time);
@@ -979,6 +988,21 @@ int statistics_check_samples(const struct statistics *s, struct error *e)
 			 s->samples.type, s->samples.other);
 }
 
+/* Count a sample that is a sum of calls, in the group of its innermost frame alone. */
+static int add_sum(struct statistics *s, struct event_ref *subject, uint32_t stack)
+{
+	size_t n = statistics_take_frames(s, stack);
+
+	if (!n)
+		return -1;
+	set_frame(s, subject, n, 0);
+	if (s->stacks && call_stacks_recorded(s->stacks, STACK_ROOT, stack, &subject->stack))
+		return -1;
+	if (s->keys->needs & NEEDS_FRAME)
+		subject->total = sample_total(subject->event);
+	return add_to_group(s, subject, false);
+}
+
 /* Count a sample. */
 static int statistics_take_sample(struct statistics *s, const struct event *e)
 {
@@ -1004,6 +1028,8 @@ static int statistics_take_sample(struct statistics *s, const struct event *e)
 		return -1;
 	if (!stack)
 		return add_to_group(s, &subject, false);
+	if (e->type->total)
+		return add_sum(s, &subject, stack);
 	if (!(s->keys->needs & NEEDS_FRAME))
 		return add_selected(s, &subject, stack);
 	if ((s->keys->needs | tested) & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK))

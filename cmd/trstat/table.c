@@ -71,21 +71,24 @@ static const struct aggregate_field *table_field_of(const struct column_cell *v)
 		return __VA_ARGS__;                                                                \
 	}
 
+/* Get a value that the times of single calls make, if these are known. */
+#define OF_EACH(v, value) (aggregate_has_extremes((v)->a) ? some(value) : none())
+
 VALUE(count, some(aggregate_count(v->a)))
 VALUE(total, some(v->a->total))
 VALUE(total_avg, average(aggregate_every(v->a), v->a->calls))
-VALUE(total_min, some(v->a->total_min))
-VALUE(total_max, some(v->a->total_max))
-VALUE(total_stdev, some(stddev_of(v->a->calls, aggregate_every(v->a),
-				  aggregate_part(v->a, v->columns->wanted.total_stdev))))
+VALUE(total_min, OF_EACH(v, v->a->total_min))
+VALUE(total_max, OF_EACH(v, v->a->total_max))
+VALUE(total_stdev, OF_EACH(v, stddev_of(v->a->calls, aggregate_every(v->a),
+					aggregate_part(v->a, v->columns->wanted.total_stdev))))
 VALUE(self, some(v->a->self))
 VALUE(self_avg, average(v->a->self, v->a->calls))
-VALUE(self_min, some(v->a->self_min))
-VALUE(self_max, some(v->a->self_max))
-VALUE(self_stdev,
-      some(stddev_of(v->a->calls, v->a->self, aggregate_part(v->a, v->columns->wanted.self_stdev))))
-VALUE(percentile, some(aggregate_quantile(v->a, &v->columns->wanted, v->column->numerator,
-					  v->column->denominator)))
+VALUE(self_min, OF_EACH(v, v->a->self_min))
+VALUE(self_max, OF_EACH(v, v->a->self_max))
+VALUE(self_stdev, OF_EACH(v, stddev_of(v->a->calls, v->a->self,
+				       aggregate_part(v->a, v->columns->wanted.self_stdev))))
+VALUE(percentile, OF_EACH(v, aggregate_quantile(v->a, &v->columns->wanted, v->column->numerator,
+						v->column->denominator)))
 VALUE(first, times_of(v)->since > times_of(v)->last ? none() : some(times_of(v)->since))
 VALUE(last, times_of(v)->since > times_of(v)->last ? none() : some(times_of(v)->last))
 

@@ -279,7 +279,7 @@ static void mark_nodes(struct making *m, const struct aggregate **groups, size_t
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = tree_node_of(m->table->groups, groups[i]);
 
-		if (node == STACK_ROOT || !groups[i]->calls)
+		if (node == STACK_ROOT || !aggregate_has_times(groups[i]))
 			/* events outside of all calls, or of other calls than those left */
 			continue;
 		m->value[node] = groups[i];

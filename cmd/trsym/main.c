@@ -40,6 +40,7 @@ struct sym_settings {
 	enum demangle_style style;
 	const char *sysroot; /* NULL: / */
 	const char *kallsyms;
+	char *exe;  /* path of the program that traces do not name; NULL: not given */
 	bool lines; /* source lines; the line of a frame of a recorded stack is that of its code */
 	bool inlined; /* inlined functions */
 	bool report;
@@ -180,6 +181,22 @@ static int kallsyms_check(const struct kallsyms *k, const struct dictionary *d, 
 	if (!k->symbols || d->sources.count < 2)
 		return 0;
 	return error_set(e, NULL, NO_OFFSET, "--kallsyms has no effect: this trace has no kernel");
+}
+
+/* Refuse --exe if each mapping has a path. Returns 0, or -1 with e filled. */
+static int exe_check(const struct dictionary *d, struct error *e)
+{
+	for (uint32_t i = 1; i < d->spaces.count; i++) {
+		const struct space *space = pool_at(&d->spaces, i);
+
+		for (size_t k = 0; k < space->nmaps; k++)
+			if (!space->maps[k].path.size)
+				return 0;
+	}
+	return d->sources.count < 2
+		       ? 0
+		       : error_set(e, NULL, NO_OFFSET,
+				   "--exe has no effect: this trace names its programs");
 }
 
 /* --- kernel symbols --- */
@@ -483,6 +500,12 @@ static bool resolve_is_kernel_module(const char *path)
 	return path[0] == '/' || (path[0] == '[' && strncmp(path, "[kernel", 7) != 0);
 }
 
+/* Get the directory below which the file of a module is; NULL: / */
+static const char *module_sysroot(const struct resolver *t, const struct module *m)
+{
+	return m->path == t->settings->exe ? NULL : t->settings->sysroot;
+}
+
 static void from_file(struct resolver *t, struct module *m, bool kernel)
 {
 	struct error e = {.what = ""};
@@ -490,10 +513,12 @@ static void from_file(struct resolver *t, struct module *m, bool kernel)
 
 	/* the vdso, and a module of which perf has found no file, may be found by the build-id */
 	if (m->path[0] != '/' && !m->build_id[0]) {
-		snprintf(m->why, sizeof(m->why), "no file%s", kernel ? " (see --kallsyms)" : "");
+		snprintf(m->why, sizeof(m->why), "%s%s",
+			 m->path[0] ? "no file" : "the trace does not name its program (see --exe)",
+			 kernel ? " (see --kallsyms)" : "");
 		return;
 	}
-	m->symbols = symbols_from_elf(path, t->settings->sysroot,
+	m->symbols = symbols_from_elf(path, module_sysroot(t, m),
 				      m->build_id[0] ? m->build_id : NULL, &e);
 	m->own = m->symbols;
 	m->from_text = kernel && m->symbols;
@@ -619,6 +644,12 @@ static struct module *tables_module(struct resolver *t, const struct space *spac
 			     .source = space->source->number,
 			     .origin = "none"};
 	t->modules[t->nmodules++] = m;
+	if (t->settings->exe && !map->path.size) {
+		m->path = t->settings->exe;
+		m->shown = strdup(m->path);
+		if (!m->shown)
+			return NULL;
+	}
 	return load_module(t, space, m) ? NULL : m;
 }
 
@@ -674,7 +705,7 @@ static void open_debug(struct resolver *t, struct module *m)
 		(*slot)->debug = NULL;
 	}
 	*slot = m;
-	m->debug = debug_info_open(m->path, t->settings->sysroot,
+	m->debug = debug_info_open(m->path, module_sysroot(t, m),
 				   m->build_id[0] ? m->build_id : NULL, (uint32_t)t->opened, &e);
 	if (m->debug)
 		return;
@@ -856,9 +887,11 @@ static uint64_t address_in_file(const struct map *map, const struct module *m, u
 {
 	uint64_t offset = address - map->start + map->offset;
 
-	return map->flags & MAP_FILE_OFFSET && m->symbols && !m->kernel
-		       ? symbols_address(m->symbols, offset)
-		       : offset;
+	if (!m->symbols || m->kernel)
+		return offset;
+	return map->flags & MAP_FILE_OFFSET ? symbols_address(m->symbols, offset)
+	       : map->flags & MAP_ADDRESS   ? offset - symbols_base(m->symbols)
+					    : offset;
 }
 
 /* Get what is to be subtracted from an address of the mapping for the address in the module's
@@ -1678,7 +1711,7 @@ static void report_missing(const struct resolver *r, const char *missing)
 		const struct module *m = r->modules[i];
 
 		if (m->missed && *why_none(m))
-			warn(m->path, NO_OFFSET, "no symbols: %s", why_none(m));
+			warn(*m->path ? m->path : NULL, NO_OFFSET, "no symbols: %s", why_none(m));
 		if (m->why_lines[0])
 			warn(m->path, NO_OFFSET, "no %s: %s", missing, m->why_lines);
 	}
@@ -1692,6 +1725,7 @@ static const struct option_row option_rows[] = {
 	 "simple full no"},
 	{'l', "lines", NULL, "add the source file and line of each function", NULL},
 	{'i', "inline", NULL, "add inlined functions to frames of recorded stacks", NULL},
+	{'e', "exe", "FILE", "the program of a trace that names none: gmon.out", "file"},
 	{OPT_KALLSYMS, "kallsyms", "FILE",
 	 "symbols of the kernel, if the trace has none: a copy\nof its /proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",
@@ -1710,6 +1744,10 @@ static int option(void *ctx, int key, const char *arg, struct error *e)
 			return error_set(e, NULL, NO_OFFSET,
 					 "--demangle takes simple, full or no, not '%s'", arg);
 		return 0;
+	case 'e':
+		free(s->exe);
+		s->exe = realpath(arg, NULL);
+		return s->exe ? 0 : error_errno(e, arg, NO_OFFSET, "cannot open");
 	case 'l': s->lines = true; return 0;
 	case 'i': s->inlined = true; return 0;
 	case OPT_KALLSYMS: s->kallsyms = arg; return 0;
@@ -1802,7 +1840,8 @@ int main(int argc, char **argv)
 	reader_on_demand(&stage.in);
 	while (stage_next(&stage, &block) && !sym_take_block(&y, &stage, &block))
 		;
-	if (stage.status == STATUS_OK && kallsyms_check(&y.kernel, &stage.in.dictionary, &e))
+	if (stage.status == STATUS_OK && (kallsyms_check(&y.kernel, &stage.in.dictionary, &e) ||
+					  (settings.exe && exe_check(&stage.in.dictionary, &e))))
 		stage_fail(&stage, &e);
 	missing = !settings.inlined ? "source lines"
 		  : !settings.lines ? "inlined functions"
@@ -1816,5 +1855,6 @@ out:
 	stack_frames_free(&y.frames);
 	resolver_free(&y.resolver);
 	kallsyms_free(&y.kernel);
+	free(settings.exe);
 	return stage_finish(&stage);
 }

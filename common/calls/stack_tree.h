@@ -36,6 +36,8 @@ struct stack_tree {
 	uint32_t free;		 /* list of free nodes, linked by next */
 	struct key_map children; /* nodes by stack_tree_key */
 	bool keep;   /* numbers of nodes are never reused: for callers that store them */
+	bool sums;   /* nodes are sums of calls by caller: a node's total is not that of its callees
+		      */
 	bool joined; /* and some of them are aliases of others: stack_tree_resolve */
 };
 

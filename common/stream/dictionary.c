@@ -393,9 +393,14 @@ static void dictionary_type_finish(struct type *t)
 		const struct field *f = &t->fields[i];
 
 		t->has_stacks |= field_is_stack(f);
-		if (f->role == ROLE_PERIOD && f->where == WHERE_FIXED && f->size == 8 &&
-		    t->kind == KIND_SAMPLE)
+		if (f->where != WHERE_FIXED || f->size != 8 || t->kind != KIND_SAMPLE)
+			continue;
+		if (f->role == ROLE_PERIOD)
 			t->period = f;
+		if (f->role == ROLE_TOTAL)
+			t->total = f;
+		if (f->role == ROLE_COUNT)
+			t->calls = f;
 	}
 }
 

@@ -262,6 +262,8 @@ struct type {
 	const struct field *fields;
 	uint64_t weight; /* of a sample; with period, of one without that field in its row */
 	const struct field *period; /* the field with ROLE_PERIOD, or NULL */
+	const struct field *total;  /* of a sample that is a sum of calls: ROLE_TOTAL, or NULL */
+	const struct field *calls;  /* of a sample: the field with ROLE_COUNT, or NULL */
 	bool has_stacks;	    /* some field has ROLE_STACK */
 	bool used;		    /* a block of events has named it */
 };

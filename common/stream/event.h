@@ -226,6 +226,18 @@ static inline uint64_t sample_weight(const struct event *e)
 	return t->period ? get_u64(e->fixed + t->period->offset) : t->weight;
 }
 
+/* Get the total of an event whose type has one; signed as the weight is. */
+static inline uint64_t sample_total(const struct event *e)
+{
+	return get_u64(e->fixed + e->type->total->offset);
+}
+
+/* Get the number of calls that such an event is the sum of. */
+static inline uint64_t sample_calls(const struct event *e)
+{
+	return e->type->calls ? get_u64(e->fixed + e->type->calls->offset) : 0;
+}
+
 static inline bool sample_is_negative(const struct event *e)
 {
 	return type_weight_is_signed(e->type) && (int64_t)sample_weight(e) < 0;

@@ -214,6 +214,8 @@ enum field_role {
 	ROLE_STACK = 12,     /* u32 in the fixed part: id of a stack in the segment */
 	ROLE_PERIOD = 13,    /* u64 or, if an INT, i64 in the fixed part: the weight of a sample */
 	ROLE_WEIGHT = 14,    /* another weight of a sample: of another counter of its group */
+	ROLE_TOTAL = 15,     /* u64 or, if an INT, i64 in the fixed part: the total of a sample
+				that is a sum of calls; ROLE_COUNT is their number */
 };
 
 enum definition_kind {
@@ -232,9 +234,9 @@ enum definition_flags {
 
 enum space_flags { SPACE_KERNEL = 1 };
 
-/* MAP_FILE_OFFSET: the offset is that in the file; else against the first byte that the file has in
- * memory. */
-enum map_flags { MAP_FILE_OFFSET = 1 };
+/* MAP_FILE_OFFSET: the offset is that in the file; MAP_ADDRESS: an address as the symbols of the
+ * file have it; else against the first byte that the file has in memory. */
+enum map_flags { MAP_FILE_OFFSET = 1, MAP_ADDRESS = 2 };
 
 enum symbol_flags {
 	SYMBOL_PLT = 1, /* a library call through the PLT */

@@ -33,6 +33,7 @@ struct symbols {
 	struct text_chunk *names;
 	size_t damaged;
 	bool hidden, stripped;
+	uint64_t base; /* result of symbols_base */
 	/* segments of code of an ELF file: the offsets [start, end) of the file, and what to add
 	   to one for the address */
 	struct {
@@ -1243,6 +1244,7 @@ static int read_segments(struct symbols *s, const struct elf_module *m)
 	GElf_Phdr h;
 	size_t n;
 
+	s->base = m->base;
 	if (elf_getphdrnum(m->elf, &n) < 0)
 		return 0;
 	for (size_t i = 0; i < n && i < INT32_MAX && gelf_getphdr(m->elf, (int)i, &h); i++) {
@@ -1694,6 +1696,11 @@ bool symbols_hidden(const struct symbols *s)
 uint64_t symbols_kernel_text(const struct symbols *s)
 {
 	return s->text;
+}
+
+uint64_t symbols_base(const struct symbols *s)
+{
+	return s->base;
 }
 
 uint64_t symbols_address(const struct symbols *s, uint64_t offset)

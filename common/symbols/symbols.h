@@ -107,6 +107,9 @@ struct symbols *symbols_from_elf(const char *path, const char *sysroot, const ch
  * is of no ELF file, or no segment of code has the byte. */
 uint64_t symbols_address(const struct symbols *s, uint64_t offset);
 
+/* Get the address by which those of an ELF file's symbols are greater than the table's. */
+uint64_t symbols_base(const struct symbols *s);
+
 /* Find the symbol with start <= address < start + size, or NULL. About 20 steps for a million
  * symbols. */
 const struct symbol *symbols_find(const struct symbols *s, uint64_t address);

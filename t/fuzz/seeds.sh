@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -179,6 +179,13 @@ END
 cp "$here"/corpus/chrome/* "$out/chrome"
 cp "$here"/corpus/ftrace/* "$out/ftrace"
 cp "$here"/corpus/glprofile/* "$data"/apitrace/*.profile.txt "$out/glprofile"
+cp "$data/gmon/gmon.out" "$out/gmon"
+for bits in 32 64; do
+	for order in little big; do
+		python3 "$here/../tools/gmon.py" "$out/gmon/$bits-$order" $bits $order hist:0x1000:0x1010:100:3,0,5,7 \
+			calls:0x1004:0x1010:4 calls:0:0x1000:1 blocks:0x1000:12,0x1004:8 hist:0x8000:0x8003:1000:9 >"$work/list"
+	done
+done
 cp "$data"/strace/*.txt "$data"/strace/ff/* "$out/strace"
 printf '%s\0' _ZN3foo3barEv _ZNSt6vectorIiSaIiEE9push_backERKi >"$out/demangle/itanium"
 printf '_RNvC6_123foo3bar' >"$out/demangle/rust-v0"
