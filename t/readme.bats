@@ -50,6 +50,7 @@ setup() {
 	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
 	ln -s "$DATA/gmon/gmon.out" gmon.out
 	gunzip -c "$DATA/gmon/work.gz" >work
+	ln -s "$DATA/bpftrace/maps.txt" maps.txt
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

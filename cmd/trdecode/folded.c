@@ -13,6 +13,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "common/util/intern.h"
+#include "common/util/text_span.h"
 #include "common/util/u128.h"
 
 struct folded {
@@ -26,20 +27,6 @@ struct folded {
 	uint32_t types[2];	   /* of weights without and with a sign; 0: not declared */
 	struct id_cache locations; /* by name */
 };
-
-/* Read "-DIGITS" or "DIGITS", a number of 64 bits. */
-static bool read_weight(const char *at, const char *end, int128 *weight)
-{
-	bool minus = at < end && *at == '-';
-	uint64_t n = 0;
-
-	for (const char *p = at += minus; p < end; p++)
-		if (__builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
-			return false;
-	*weight = minus ? -(int128)n : n;
-	return at < end && *weight >= INT64_MIN;
-}
 
 /* Take the weight off the end of a line: *n becomes the size of the stack. *fraction is set if the
  * weight has a fraction other than 0. */
@@ -58,7 +45,8 @@ static bool folded_parse(const char *text, size_t *n, int128 *weight, bool *frac
 		return folded_parse(text, n, weight, fraction);
 	}
 	at -= at && text[at - 1] == '-';
-	if (at < 2 || text[at - 1] != ' ' || !read_weight(text + at, text + *n, weight))
+	if (at < 2 || text[at - 1] != ' ' ||
+	    !span_integer((struct text_span){text + at, text + *n}, weight))
 		return false;
 	*n = at - 1;
 	return true;

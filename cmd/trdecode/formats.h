@@ -28,6 +28,7 @@
 	F(tsv)                                                                                     \
 	F(strace)                                                                                  \
 	F(gmon)                                                                                    \
+	F(bpftrace)                                                                                \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

@@ -428,8 +428,6 @@ int glprofile_missing(struct glprofile *p, uint64_t *missing, struct error *e)
 
 /* --- the decoder of profiles of a replay --- */
 
-enum { LIVE_WAIT = 20 /* ms */ };
-
 static enum bid glprofile_probe(const struct input *in)
 {
 	static const char columns[] = "# call no ";

@@ -143,6 +143,10 @@ int input_lines_next(struct input_lines *l, const struct input *in, const char *
 		     struct error *e);
 /* Read until so many bytes follow the last line, or to the end. */
 int input_lines_fill(struct input_lines *l, const struct input *in, size_t size, struct error *e);
+enum {
+	LIVE_WAIT = 20
+}; /* ms that a decoder waits for the next line before it writes what it has */
+
 /* Test whether input_lines_next need not wait: a line is there, the input has ended, or bytes of it
  * can be read within so many ms. */
 bool input_lines_ready(const struct input_lines *l, const struct input *in, int ms);

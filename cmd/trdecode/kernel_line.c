@@ -1229,10 +1229,6 @@ int ftrace_heading_check(struct ftrace *f, struct error *e)
  * Source: kernel/trace/trace.c of Linux, and marks recorded with Linux 6.18 and trace-cmd 3.1.6.
  */
 
-enum {
-	LIVE_WAIT = 20, /* ms */
-};
-
 void ftrace_strange(struct ftrace *f)
 {
 	if (!f->strange++)

@@ -1960,7 +1960,7 @@ static int ftrace_text(struct ftrace *f, const struct ftrace_line *l)
 
 /* --- the decoder of the kernel's trace text: its lines in their order --- */
 
-enum { PROBE_LINES = 200, LIVE_WAIT = 20 /* ms */ };
+enum { PROBE_LINES = 200 };
 
 /* --- probe --- */
 

@@ -554,7 +554,6 @@ static void strace_parse(struct strace_line *l, struct text_span s)
  */
 
 enum {
-	LIVE_WAIT = 20,	      /* ms */
 	DEPTH_MOST = 256,     /* open calls of a thread */
 	LOOK_AHEAD = 1 << 20, /* bytes in which the first thread's number is looked for */
 	WAIT_FOR_RESUMED = 10 * 1000 * 1000, /* ns that a line may come after the end of its call */

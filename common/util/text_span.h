@@ -124,6 +124,20 @@ static inline const char *span_digits(const char *at, const char *end, uint64_t 
 	return p - at > 18 ? at : p;
 }
 
+/* Read a whole span as a number of 64 bits, "DIGITS" or "-DIGITS". */
+static inline bool span_integer(struct text_span s, __int128 *number)
+{
+	bool minus = span_skip(&s, "-");
+	uint64_t n = 0;
+
+	for (const char *p = s.at; p < s.end; p++)
+		if ((unsigned char)(*p - '0') > 9 || __builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*p - '0'), &n))
+			return false;
+	*number = minus ? -(__int128)n : n;
+	return s.at < s.end && *number >= INT64_MIN;
+}
+
 /* Read the digits after the point of a number of seconds as ns. Returns their end; at: there are
  * none, or more than nine. */
 static inline const char *span_fraction(const char *at, const char *end, uint64_t *ns)

@@ -21,6 +21,7 @@ ftrace       ftrace,decode           cmd/trdecode/kernel_
 rows         rows_in                 cmd/trdecode/rows_in
 strace       strace                  cmd/trdecode/strace
 gmon         gmon                    cmd/trdecode/gmon
+bpftrace     bpftrace                cmd/trdecode/bpftrace
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,bpftrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -187,6 +187,7 @@ for bits in 32 64; do
 	done
 done
 cp "$data"/strace/*.txt "$data"/strace/ff/* "$out/strace"
+cp "$data"/bpftrace/*.{txt,json} "$out/bpftrace"
 printf '%s\0' _ZN3foo3barEv _ZNSt6vectorIiSaIiEE9push_backERKi >"$out/demangle/itanium"
 printf '_RNvC6_123foo3bar' >"$out/demangle/rust-v0"
 printf '_ZN4core3fmt9Formatter3pad17h0123456789abcdefE' >"$out/demangle/rust"
