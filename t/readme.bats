@@ -51,6 +51,7 @@ setup() {
 	ln -s "$DATA/gmon/gmon.out" gmon.out
 	gunzip -c "$DATA/gmon/work.gz" >work
 	ln -s "$DATA/bpftrace/maps.txt" maps.txt
+	ln -s "$DATA/perf/branches.txt" branches.txt
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

@@ -2169,7 +2169,8 @@ static void perf_report(const struct perf *p)
 	for (size_t i = 0; i < p->files.count; i++)
 		aux_bytes += p->files.at[i].aux_bytes;
 	warn_count(name, aux_bytes,
-		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out");
+		   "{byte|bytes} of an AUX area (Intel PT and the like) were left out: use perf "
+		   "script --call-ret-trace | trdecode");
 }
 
 static void decode_perf_close(struct input *in)
