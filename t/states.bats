@@ -208,3 +208,22 @@ is() {
 	run -0 trstat -q -g kind -c "sum(dur),$STATES" -t tsv --since 152.70455 --until 152.71160 x.trs
 	awk -F '\t' '$1 == "call" { t = $2; for (i = 3; i <= NF; i++) t -= $i; exit t != 0 || !$4 }' <<<"$output"
 }
+
+@test "trfilter keeps the calls that the model has" {
+	kernel trixie-v6-fgraph
+	model calls trace-cmd "$RECORDED/trace-cmd/trixie-v6-fgraph.raw.txt"
+	for condition in 'running > 100us:$5 > 100000' 'runnable > 0:$6' 'unknown == dur:$12 == $4' \
+		'running < 50us && name == "vfs_read":$5 < 50000 && $3 == "vfs_read"'; do
+		awk -F '\t' "${condition#*:}" theirs >wanted
+		[ -s wanted ] || [ "$condition" = 'unknown == dur:$12 == $4' ]
+		run -0 trfilter -q -c "kind == \"call\" && (${condition%:*})" x.trs
+		assert_output "$(wc -l <wanted)"
+		trfilter -q "${condition%:*}" x.trs | trstat -q -g time,tid,name -c 'sum(dur)' -t tsv --where 'kind == "call"' |
+			tail -n +2 | LC_ALL=C sort | diff <(cut -f 1-4 wanted) -
+	done
+	# calls that are open at the end, and segments
+	trdecode -q --segment 1000 "$RECORDED/trace-cmd/v6-fgraph.dat" | trsym -o x.trs
+	model calls trace-cmd "$RECORDED/trace-cmd/v6-fgraph.raw.txt"
+	run -0 trfilter -q -c 'running > 50us' x.trs
+	assert_output "$(awk -F '\t' '$5 > 50000' theirs | wc -l)"
+}

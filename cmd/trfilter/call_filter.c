@@ -7,6 +7,7 @@
 
 #include "cmd/trfilter/block_queue.h"
 #include "common/calls/calls.h"
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/util/stack_limit.h"
 
@@ -385,7 +386,7 @@ static bool is_measure(const struct node *n)
 {
 	for (size_t i = 0; i < n->nfields; i++)
 		if (n->fields[i]->field != ASK_DURATION && n->fields[i]->field != ASK_SELF &&
-		    n->fields[i]->field != ASK_CHILDREN)
+		    n->fields[i]->field != ASK_CHILDREN && n->fields[i]->field < ASK_STATE)
 			return false;
 	return true;
 }
@@ -690,6 +691,28 @@ static uint64_t under_frames(struct call_filter *w, const struct event *e, uint3
 	return under;
 }
 
+/* Get the mark that a call keeps of its begin. */
+static struct state_mark *call_filter_mark(const struct call_filter *w, struct call_data *f)
+{
+	return (void *)((uint8_t *)f + call_data_size(w->filter->marks));
+}
+
+/* Set the times in states of a call that has ended, whose dur is known. event: its leave; or with
+ * only a lane, of a call without one. */
+static void call_filter_set_states(struct call_filter *w, struct call_data *f,
+				   const struct event *e, uint64_t end)
+{
+	if (!w->states)
+		return;
+	w->info.states = states_of(
+		w->states, &(struct state_span){.mark = f->begun ? call_filter_mark(w, f) : NULL,
+						.lane = e->lane,
+						.start = end - w->info.dur,
+						.end = end,
+						.total = w->info.dur,
+						.left = e->type});
+}
+
 /* Set what is known of the calls around an event; call: the event is an enter. */
 static void call_filter_set_info(struct call_filter *w, const struct event *e, struct around around,
 				 bool call)
@@ -701,6 +724,7 @@ static void call_filter_set_info(struct call_filter *w, const struct event *e, s
 	w->around = around;
 	w->info.is_call = call;
 	w->info.ended = w->info.has_self = false;
+	w->info.states = NULL;
 	w->info.children = 0;
 	w->info.caller = a ? around.s->frames[around.n - 1].location : 0;
 	w->info.has_caller = w->info.caller;
@@ -730,6 +754,7 @@ static void call_filter_set_open_info(struct call_filter *w, const struct call_d
 {
 	w->info.is_call = true;
 	w->info.ended = w->info.has_self = false;
+	w->info.states = NULL;
 	w->info.dur = time > f->start ? time - f->start : 0;
 	w->info.children = f->children;
 	w->info.under = f->under;
@@ -746,6 +771,7 @@ static void call_filter_never_left(struct call_filter *w, struct call_data *f)
 	if (f->answer == ANSWER_LATER) {
 		call_filter_set_open_info(w, f, w->now);
 		w->info.ended = true;
+		call_filter_set_states(w, f, &e, w->now);
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	}
 	call_filter_decide(w, f, call_filter_keep_enter(w, f));
@@ -758,7 +784,7 @@ static void call_filter_never_left(struct call_filter *w, struct call_data *f)
  * or the leave of a call that was open before its thread's first event (unseen, done).
  */
 static uint8_t decide_without_frame(struct call_filter *w, const struct event *e, bool in_range,
-				    const struct call_data *unseen, const struct call *done)
+				    struct call_data *unseen, const struct call *done)
 {
 	struct around around = call_filter_around_event(w, e);
 	bool row_holds, holds;
@@ -768,6 +794,7 @@ static uint8_t decide_without_frame(struct call_filter *w, const struct event *e
 		w->info.ended = w->info.has_self = true;
 		w->info.dur = done->total;
 		w->info.self = done->self;
+		call_filter_set_states(w, unseen, e, e->time);
 	}
 	in_range = in_range && call_filter_level(w, around) < w->max_depth;
 	row_holds = call_filter_row_holds(w, e);
@@ -817,6 +844,8 @@ static uint8_t call_filter_enter(struct call_filter *w, const struct event *e,
 	call_filter_set_info(w, e, around, true);
 	f->lane = e->lane;
 	f->start = e->time;
+	if (w->states)
+		states_mark(w->states, e->lane, e->time, call_filter_mark(w, f));
 	f->block = block_queue_next(&w->queue);
 	f->level = w->own_under ? 0 : call_filter_level(w, around);
 	f->node = w->info.node;
@@ -862,6 +891,7 @@ static uint8_t call_filter_leave(struct call_filter *w, const struct event *e, b
 		w->info.ended = true;
 		w->info.has_self = !done->ignored;
 		w->info.self = done->self;
+		call_filter_set_states(w, f, e, e->time);
 	}
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_LEAVE, e, f);
@@ -940,6 +970,8 @@ static uint8_t call_filter_row(struct call_filter *w, const struct event *e)
 
 	w->ignored_row = false;
 	w->ends_here = 0;
+	if (w->states && states_take(w->states, e))
+		w->calls.out_of_memory = true;
 	state = state_of_row(w, e);
 	flags = w->ends_here | (w->ignored_row && state != ROW_LEFT_OUT ? ROW_IGNORED : 0);
 	w->queue.flagged |= flags != 0;
@@ -1580,7 +1612,8 @@ static void call_filter_begin_calls(struct call_filter *w)
 {
 	calls_init(&w->calls, w->evaluation->dictionary);
 	w->calls.balances = true;
-	w->calls.data_size = call_data_size(w->filter->marks);
+	w->calls.data_size =
+		call_data_size(w->filter->marks) + (w->states ? sizeof(struct state_mark) : 0);
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
 	w->calls.on_forget = call_filter_drop_call;
@@ -1617,19 +1650,21 @@ static bool keeps_unseen_call(struct call_filter *w, const struct stack *s, uint
 	w->info.stack = NULL;
 	f->answer = call_filter_ask(w, DECIDE_ENTER, &e, f);
 	w->info.ended = true;
+	call_filter_set_states(w, f, &(struct event){.lane = s->lane}, last);
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	w->info.stack = call_filter_stack_text;
 	return depth < w->max_depth && call_filter_of_row(w, f->answer, true, true) == ANSWER_YES;
 }
 
-/* Returns true if some field of the condition is this one. */
+/* Returns true if some field of the condition is this one; for ASK_STATE, any state. */
 static bool condition_asks(const struct node *n, enum ask ask)
 {
 	bool found = false;
 
 	for (size_t i = 0; i < n->nfields; i++)
-		found |= n->fields[i]->field == ask;
+		found |= n->fields[i]->field == ask ||
+			 (ask == ASK_STATE && n->fields[i]->field > ask);
 	for (size_t i = 0; i < n->nchildren && !found; i++)
 		found = condition_asks(n->children[i], ask);
 	return found;
@@ -1643,7 +1678,7 @@ static void decide_unseen(struct call_filter *w, const struct stack *s)
 
 	t->unseen = t->rejects = false;
 	if (w->time_range || w->filter->by_kind || !s->count || s->frames[0].begun ||
-	    !condition_asks(w->filter->tree, ASK_DURATION))
+	    (!condition_asks(w->filter->tree, ASK_DURATION) && !w->states))
 		return;
 	for (uint32_t i = 0; i < s->count && !s->frames[i].begun && keeps; i++)
 		keeps = keeps_unseen_call(w, s, i);
@@ -1771,6 +1806,12 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 	w->info.stack_ctx = w;
 	if (decide_prepare(filter, e))
 		return -1;
+	if (condition_asks(filter->tree, ASK_STATE)) {
+		w->states = malloc(sizeof(*w->states));
+		if (!w->states)
+			return error_no_memory(e);
+		states_init(w->states, filter->evaluation.dictionary);
+	}
 	call_filter_begin_calls(w);
 	return 0;
 }
@@ -1778,6 +1819,9 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 void call_filter_free(struct call_filter *w)
 {
 	free(w->duration.quick);
+	if (w->states)
+		states_free(w->states);
+	free(w->states);
 	key_map_free(&w->nodes.numbers);
 	calls_free(&w->calls);
 	ends_free(&w->ends);

@@ -16,6 +16,8 @@
 #include "common/expr/expression.h"
 #include "common/util/buffer.h"
 
+struct states;
+
 /*
  * Trfilter's data of each open call, which the call engine keeps (calls.balances).
  */
@@ -43,7 +45,7 @@ struct call_data {
 	uint64_t marks[];     /* results of conditions at the enter */
 };
 
-/* Get the bytes of the data for so many marks. */
+/* Get the bytes of the data for so many marks, without the mark for states after them. */
 static inline size_t call_data_size(size_t marks)
 {
 	return sizeof(struct call_data) + (marks / 64 + 1) * sizeof(uint64_t);
@@ -117,7 +119,8 @@ struct call_filter {
 		uint32_t count;
 		uint64_t deep; /* number of calls on STACK_FRAMES or more others (stack_limit.h) */
 	} nodes;
-	struct calls calls; /* data: struct call_data */
+	struct calls calls;    /* data: struct call_data, then with states struct state_mark */
+	struct states *states; /* of threads, if the condition tests one; else NULL */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */
 	struct call_info info;

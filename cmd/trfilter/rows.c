@@ -15,6 +15,7 @@
 
 #include "cmd/trfilter/block_queue.h"
 #include "common/formats/apitrace.h"
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/error.h"
@@ -137,6 +138,20 @@ static const struct plain_name plain_names[] = {
 	 "dur less the time of the callees, in ns or ticks"},
 	{"children", ASK_CHILDREN, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
 	 "number of calls that the call made directly"},
+	{"running", ASK_STATE + STATE_RUNNING, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time of a call in which its thread had a CPU, in ns"},
+	{"runnable", ASK_STATE + STATE_RUNNABLE, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time in which its thread waited for a CPU"},
+	{"sleeping", ASK_STATE + STATE_SLEEPING, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time in which its thread was asleep"},
+	{"blocked", ASK_STATE + STATE_BLOCKED, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time in which its thread was uninterruptible"},
+	{"iowait", ASK_STATE + STATE_IOWAIT, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time in which its thread waited for I/O"},
+	{"offcpu", ASK_STATE + STATE_OFFCPU, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time off the CPU of which the trace has no cause"},
+	{"unknown", ASK_STATE + STATE_UNKNOWN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
+	 "time in which the trace lacks switches of its thread"},
 	{"caller", ASK_CALLER, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
 	 "function that made the call, or that contains the event"},
 	{"stack", ASK_STACK, KNOWN_TEXT, DEPENDS_ROW | DEPENDS_STACK,
@@ -491,6 +506,15 @@ static void call_value(struct evaluation *ev, const struct operand *o, const str
 	}
 }
 
+static void state_value(struct evaluation *ev, struct operand *o, const struct event *e,
+			struct scalar *out)
+{
+	if (ev->call && ev->call->ended && ev->call->states)
+		set_uint(out, ev->call->states[o->field - ASK_STATE]);
+	else if (e->type)
+		event_field_value(ev, o, e, out);
+}
+
 static void lane_value(enum ask ask, const struct lane *l, struct scalar *out)
 {
 	switch (ask) {
@@ -562,7 +586,11 @@ static void operand_value(struct evaluation *ev, struct operand *o, const struct
 		break;
 	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, "", out); break;
 	case ASK_FIELD: event_field_value(ev, o, e, out); break;
-	default: call_value(ev, o, e, out);
+	default:
+		if (o->field >= ASK_STATE)
+			state_value(ev, o, e, out);
+		else
+			call_value(ev, o, e, out);
 	}
 }
 

@@ -102,6 +102,7 @@ enum ask {
 	ASK_CHILDREN,
 	ASK_CALLER,
 	ASK_STACK,
+	ASK_STATE, /* + enum state (states.h): time of a call in it, else a field of that name */
 };
 
 /* What the value of a condition depends on. */
@@ -196,6 +197,7 @@ struct call_info {
 	bool has_self;
 	bool has_caller;
 	uint64_t dur, self;
+	const uint64_t *states; /* dur by enum state; NULL: not known */
 	uint32_t children;
 	uint32_t caller;      /* location */
 	uint32_t node;	      /* node of its stack (call_filter.h); 0: none */

@@ -843,6 +843,8 @@ static enum declared_kind expression_kind_of(void *ctx, const struct operand *o,
 		snprintf(check->name, sizeof check->name, "arg.%s", o->name);
 		*name = check->name;
 	}
+	if (o->field >= ASK_STATE)
+		return DECLARED_FIELD;
 	switch (o->field) {
 	case ASK_FIELD:
 	case ASK_ARGUMENT:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/calls/calls.h"
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/value/argument.h"
 #include "common/value/scalar.h"
@@ -1448,22 +1449,20 @@ static size_t statistics_mark_at(const struct statistics *s)
 
 /* Get the times of a finished call in states; e is its leave or NULL. NULL: they are not needed. */
 static const uint64_t *statistics_states(struct statistics *s, const struct call *call,
-					 const struct event *e, uint64_t *ns)
+					 const struct event *e)
 {
 	const uint8_t *data = call->data;
 
 	if (!s->states)
 		return NULL;
-	states_of(s->states,
-		  &(struct state_span){.mark = data ? (const void *)(data + statistics_mark_at(s))
-						    : NULL,
-				       .lane = call->lane,
-				       .start = call->start,
-				       .end = call->end,
-				       .total = call->total,
-				       .left = e},
-		  ns);
-	return ns;
+	return states_of(s->states,
+			 &(struct state_span){
+				 .mark = data ? (const void *)(data + statistics_mark_at(s)) : NULL,
+				 .lane = call->lane,
+				 .start = call->start,
+				 .end = call->end,
+				 .total = call->total,
+				 .left = e});
 }
 
 /* Keep the cells of an enter. stack: NULL for a call with a number. */
@@ -1564,8 +1563,8 @@ static inline __attribute__((always_inline)) int statistics_add_call(struct stat
 {
 	struct event copy = e ? *e : (struct event){0};
 	struct aggregate *a;
-	uint64_t inside, ns[STATES];
-	const uint64_t *states = statistics_states(s, call, e, ns);
+	uint64_t inside;
+	const uint64_t *states = statistics_states(s, call, e);
 
 	s->taken = NULL;
 	a = group_of_call(s, call, type, e ? &copy : NULL, states);
@@ -1797,7 +1796,6 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 	struct aggregate *a;
 	struct pair_end end;
 	enum outcome got;
-	uint64_t ns[STATES];
 
 	if (s->states && states_take(s->states, e))
 		return -1;
@@ -1815,13 +1813,10 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 	if (end.open)
 		return open_pair(s, e, &subject, end.open);
 	subject.total = subject.self = times.total = times.self = end.time;
-	if (s->states) {
-		states_of(
+	if (s->states)
+		subject.states = times.states = states_of(
 			s->states,
-			&(struct state_span){.mark = &end.mark, .end = e->time, .total = end.time},
-			ns);
-		subject.states = times.states = ns;
-	}
+			&(struct state_span){.mark = end.mark, .end = e->time, .total = end.time});
 	subject.entered = end.entered;
 	a = statistics_group(s, &subject);
 	while (a && !statistics_add_pair(s, a, e, &times)) {

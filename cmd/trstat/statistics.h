@@ -11,11 +11,12 @@
 #include "common/calls/calls.h"
 #include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
-#include "common/scheduling/states.h"
 #include "common/stream/clocks.h"
 #include "common/util/intern.h"
 
 enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
+
+struct states;
 
 /* A stack whose frames are known, by what depends on the stack alone. */
 struct known_frame {

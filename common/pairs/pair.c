@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/expr/declared.h"
+#include "common/scheduling/states.h"
 #include "common/expr/expression.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
@@ -1061,7 +1062,7 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 	memcpy(p->taken, begun_cells(p, *at), p->keys->begins * sizeof(*p->taken));
 	end->entered = p->taken;
 	if (p->states)
-		end->mark = p->pending.marks[*at];
+		p->pending.marks[0] = p->pending.marks[*at];
 	if (p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
 		return OUTCOME_FAILED;
 	take_out(p, at);
@@ -1122,6 +1123,7 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 		return OUTCOME_FAILED;
 	if (is == OUTCOME_FAILED || (is == OUTCOME_YES && put_pending(p, e, on)))
 		return OUTCOME_FAILED;
+	end->mark = p->pending.marks;
 	return ended;
 }
 

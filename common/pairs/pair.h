@@ -18,11 +18,12 @@
 
 #include "common/cli/program.h"
 #include "common/pairs/keys.h"
-#include "common/scheduling/states.h"
 #include "common/util/error.h"
 
 struct block;
 struct lexer;
+struct states;
+struct state_mark;
 struct declared;
 
 /*
@@ -107,7 +108,7 @@ struct pair {
 		struct pending_start *start;
 		/* of each: the cells of "on", then those that A and W give to the keys */
 		struct key_cell *cells;
-		struct state_mark *marks; /* with states: one of each */
+		struct state_mark *marks; /* with states: one of each; 0: of the last pair */
 		uint32_t *slots, mask;
 		uint32_t count, used, free, oldest, newest;
 	} pending;			 /* the As that wait for their B; numbers start at 1 */
@@ -156,10 +157,10 @@ int pair_check_clocks(const struct pair *p, bool ticks, bool times, struct error
 
 /* A pair that an event ends, or a span of --cover. */
 struct pair_end {
-	uint64_t time, at;	/* its time, and that of its end */
-	uint32_t level;		/* of a span: its depth */
-	struct state_mark mark; /* of the task at its A, with pair.states: the thread that waits or
-				   runs, else that of A */
+	uint64_t time, at; /* its time, and that of its end */
+	uint32_t level;	   /* of a span: its depth */
+	/* with pair.states, of the task at its A: the thread that waits or runs, else that of A */
+	const struct state_mark *mark;
 	const struct key_cell *entered; /* cells of A and W for the keys with key.begins */
 	/* the A is of an earlier part, if there is one: the B's entry in edges, to be filled; NULL:
 	   the A is known */

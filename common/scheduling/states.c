@@ -556,7 +556,7 @@ static void find_missing_switch(struct states *s, const struct state_span *span)
 	v->state = t->state;
 }
 
-void states_of(struct states *s, const struct state_span *span, uint64_t ns[STATES])
+const uint64_t *states_of(struct states *s, const struct state_span *span)
 {
 	const struct state_mark *begin = span->mark;
 	struct state_mark end = {0};
@@ -575,8 +575,9 @@ void states_of(struct states *s, const struct state_span *span, uint64_t ns[STAT
 				      ? end.ns[i] - begin->ns[i]
 				      : 0;
 
-		ns[i] = in < left ? in : left;
-		left -= ns[i];
+		s->of[i] = in < left ? in : left;
+		left -= s->of[i];
 	}
-	ns[STATE_UNKNOWN] = left;
+	s->of[STATE_UNKNOWN] = left;
+	return s->of;
 }

@@ -85,6 +85,7 @@ struct states {
 	size_t nthreads;
 	bool *sources; /* by number: the source has events of the scheduler */
 	size_t nsources;
+	uint64_t of[STATES]; /* the result of states_of */
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
@@ -109,7 +110,7 @@ struct state_span {
 	bool left; /* the end is a leave, so the thread runs */
 };
 
-/* Get the time of a call in each state. The sum is its total. */
-void states_of(struct states *s, const struct state_span *span, uint64_t ns[STATES]);
+/* Get the time of a call in each state, valid until the next use. The sum is its total. */
+const uint64_t *states_of(struct states *s, const struct state_span *span);
 
 #endif
