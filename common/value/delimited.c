@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/util/buffer.h"
+#include "common/util/text.h"
+
 static bool csv_needs_quotes(const char *p, size_t n)
 {
 	bool quote = !n;

@@ -4,8 +4,10 @@
 #ifndef TR_VALUE_DELIMITED_H
 #define TR_VALUE_DELIMITED_H
 
-#include "common/util/buffer.h"
-#include "common/util/text.h"
+#include <stddef.h>
+
+struct buffer;
+struct text;
 
 /* Append a cell of RFC 4180: quoted if it contains a quote, a comma or a line end. An empty text
  * is quoted too, so that it differs from no text. -1 when out of memory. */
