@@ -45,93 +45,115 @@ same() {
 	diff a.ndjson b.ndjson
 }
 
-# Samples of which rows do not say all, by the reason
+# exceptions FORMAT: samples of which rows do not say all, by the reason; "order": the rows and tables are
+# equal, and only the order of the rows is another
 exceptions() {
 	cat <<-'END'
-		# types without an event have no row, so the table has no column of types
+		# types without an event have no row, and with one type the table has no column of types
 		perf/group.data
-		# a sample without a stack but with arguments has a frame after it: it declares their names
+		# a sample without a stack but with arguments has a frame: a location declares their names
 		perf/offcpu.txt.gz
 		perfetto/perf-followers.pftrace
 		streams/good/samples-frame-without-location.trs
 		streams/good/samples-period.trs
-		# the last event of a thread is in no row, and its open calls end with it
-		lttng/v2.6-le64-packed.tar.gz
-		recorded/lttng-legacy.tar.xz
+		# calls that are open at the end are in the order of their threads' first rows, some of which are in no table
+		lttng/v2.6-le64-packed.tar.gz order
+		recorded/lttng-legacy.tar.xz order
+		# a row without an event ended the calls, which are open in the rows
 		streams/good/drop-in-kernel.trs
-		streams/good/drop-is-a-row-of-its-thread.trs
 		streams/good/drop-with-depth.trs
 		streams/good/drop-with-inner.trs
-		streams/good/snapshot-open-at-the-end.trs
-		streams/good/thread-last.trs
 		streams/good/thread-open.trs
-		streams/good/thread-per-cpu.trs
-		streams/good/thread-unseen-counts.trs
-		# longjmp leaves a call whose end is known only later: its callees count as recursive until then
+		# setjmp returns to another function than it was called from: a row has the last name, and the callees
+		# had the first one as their caller
 		uftrace/jumps
-		# rows are sorted by time: the clock steps back, or several calls of different threads begin at once
-		chrome/wrap.json
-		ctf/step-back
+		# rows are sorted by time: the clock steps back, calls of several threads end at once, or a call of strace
+		# ends by its duration before the line above it
+		chrome/wrap.json order
+		ctf/step-back order
+		streams/good/fields-of-short-tail.trs order
+		streams/good/time-steps-back.trs order
+		strace/f-C-w-ttt-T.txt order
+		strace/f-k-ttt-T.txt order
+		strace/f-t-T.txt order
+		strace/f-ttt-T-y.txt order
+		# the clock steps back inside of a call, or to 2^64 - 2 ns, which is no time of trdecode
 		streams/good/base-of-a-block.trs
-		streams/good/fields-of-short-tail.trs
 		streams/good/leave-before-enter-in-time.trs
-		streams/good/time-steps-back.trs
 		streams/good/unfinished-after-step-back.trs
-		# two traces of the same threads and times in one stream
+		# several streams or sources in one, with calls of the same thread and depth that overlap
 		streams/good/concatenated-three.trs
 		streams/good/concatenated.trs
 		streams/good/end-printed.trs
 		streams/good/threads-of-sources.trs
 		streams/good/values-old-definition.trs
-		# calls that were open before the first event are known by what they contain
+		# calls that were open before the first event have no row, and the depths of others show them, or not
 		streams/good/mid-call-by-enter.trs
-		streams/good/snapshot-time-of-callees.trs
-		streams/good/snapshot-unseen-calls.trs
 		streams/good/thread-unseen.trs
 		streams/good/threads.trs
+		# the snapshot of a lost segment has the time of callees that are in no row
+		streams/good/snapshot-time-of-callees.trs
+		streams/good/snapshot-unseen-calls.trs
 		# the calls in the kernel have a stack of their own, whose depths rows add to the thread's
 		streams/good/kernel-before-user-call.trs
 		streams/good/kernel-is-left.trs
 		streams/good/kernel-over-user-calls.trs
-		# JSON has only UTF-8, and no more than 128 levels are read
+		# rows have only UTF-8
 		stream/bare-enters.trs
 		streams/good/bytes-that-are-no-utf8.trs
-		streams/good/values-nested-128.trs
-		# a type without a name
-		streams/good/types.trs
 	END
+	# a gap is of the group of gaps: ndjson has no column of groups
+	[[ $1 = ndjson ]] || echo streams/good/unfinished-calls.trs
 }
 
-# changed TRACE: print its name if ndjson does not give the same rows, clock and tables
+# changed FORMAT TRACE: print the name if the second rows, their clock or the tables differ
 changed() {
-	local d="$BATS_TEST_TMPDIR/${1//\//+}" s by
+	local format=$1 d="$BATS_TEST_TMPDIR/${2//\//+}" s by
+	local -a columns=()
+	[[ $format = ndjson ]] || columns=(-c "+kind,unfinished,group,module,stack,weight,weight_unit,nesting,time_unit")
 	mkdir "$d" && cd "$d" || return
-	trdecode -q -o 1.trs "$DATA/$1" 2>err
-	trencode -q -t ndjson 1.trs >1.ndjson 2>>err
+	trdecode -q -o 1.trs "$DATA/$2" 2>err
+	trencode -q -t "$format" "${columns[@]}" 1.trs >1.rows 2>>err
 	# some are no traces, or have no events
-	[[ -s 1.ndjson ]] || return 0
-	echo "$1" >>../samples
-	trdecode -q -f ndjson -o 2.trs 1.ndjson 2>>err && trencode -q -t ndjson 2.trs >2.ndjson
+	[[ $(head -2 1.rows | sed '/^time[,\t]/d' | wc -l) -gt 0 ]] || return 0
+	echo "$2" >>../samples
+	trdecode -q -f "$format" -o 2.trs 1.rows 2>>err
+	trencode -q -t "$format" "${columns[@]}" 2.trs >2.rows
 	for s in 1 2; do
 		# names of equal totals are in the order in which they were first seen
 		for by in name name,kind; do trstat -q -t csv -g "$by" "$s.trs" 2>>err | LC_ALL=C sort; done >"$s.csv"
+		LC_ALL=C sort "$s.rows" >"$s.sorted"
 	done
-	cmp -s 1.ndjson 2.ndjson && cmp -s 1.csv 2.csv || echo "$1"
+	if ! cmp -s 1.csv 2.csv || ! cmp -s 1.sorted 2.sorted; then
+		echo "$2"
+	elif ! cmp -s 1.rows 2.rows; then
+		echo "$2 order"
+	fi
+}
+
+# all_samples FORMAT: test all samples, of every format
+all_samples() {
+	export -f changed
+	(cd "$DATA" && ls -d {uftrace,ctf}/*/ | sed 's:/$::' &&
+		find trace-cmd apitrace lttng ctf perf perfetto chrome recorded strace stream streams/good -maxdepth 1 -type f) |
+		LC_ALL=C sort -u | xargs -P 2 -I{} bash -c 'changed "$@"' _ "$1" {} >got
+	exceptions "$1" | grep -v '^#' | LC_ALL=C sort | diff - <(LC_ALL=C sort got)
+	[ "$(wc -l <samples)" -gt 270 ]
 }
 
 @test "ndjson: the rows and tables of all samples, but for those of which rows do not say all" {
-	export -f changed
-	(cd "$DATA" && ls -d {uftrace,ctf}/*/ | sed 's:/$::' &&
-		find trace-cmd apitrace lttng ctf perf perfetto chrome recorded stream streams/good -maxdepth 1 -type f) |
-		LC_ALL=C sort -u | xargs -P 2 -I{} bash -c 'changed "$1"' _ {} >got
-	exceptions | grep -v '^#' | LC_ALL=C sort | diff - <(LC_ALL=C sort got)
-	[ "$(wc -l <samples)" -gt 250 ]
+	all_samples ndjson
 }
 
-@test "csv and tsv: the same but for nested values, with the columns that name what a row is" {
-	columns=(-c "+kind,unfinished,group,module,stack,weight,weight_unit,nesting,time_unit")
-	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v7-zlib-sched-irq-timer.dat "$DATA"/apitrace/values.trace
-	same tsv "$DATA"/uftrace/fib "$DATA"/trace-cmd/v6-fgraph.dat "$DATA"/perf/two.data.gz
+@test "csv: the same, with the columns that name what a row is" {
+	all_samples csv
+}
+
+@test "tsv: the same" {
+	all_samples tsv
+}
+
+@test "csv without the columns on request: switches and system calls" {
 	columns=()
 	same csv "$DATA"/uftrace/fib "$DATA"/trace-cmd/s390x-v7-zstd-sched-syscalls.dat
 }
@@ -272,7 +294,7 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	at=$(sed -n 1,2p good.ndjson | wc -c)
 	printf 'trdecode: bad.ndjson: 0x%x: a row is left out: %s\n' $((at + 17)) 'the text ends within a value' >want
 	head -1 <<<"$stderr" | sed 's/left out: .*/left out/' | diff - <(sed 's/left out: .*/left out/' want)
-	grep -qx "trdecode: bad.ndjson: $(printf 0x%x $((at + 18))): a line that is no object of JSON" <<<"$stderr"
+	grep -qx "trdecode: bad.ndjson: $(printf 0x%x $((at + 18))): a row is left out: it is no object of JSON" <<<"$stderr"
 	printf 'time,name\n1,a\n2,"b\n3,c\n4,d,5\n6,"e"f\n7,g\n' >bad.csv
 	run -1 --separate-stderr pipe 'trdecode -f csv bad.csv | trencode -q -t csv --no-header -c name'
 	assert_output $'a\nc\ng'
@@ -282,6 +304,31 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 		trdecode: bad.csv: 0x1d: a row is left out: text after a quoted cell
 	END
 	)
+}
+
+@test "a row is left out with the reason: times out of range, times that are none; a header that is none" {
+	printf 'time,dur,name\n1,2,a\n18446744073709551614,1,b\n2026-02-30T00:00,1,c\n1969-12-31T00:00Z,1,d\n,1,e\n4611686018427387904,1,f\n4611686018427387903,0,g\n' >times.csv
+	run -1 --separate-stderr pipe 'trdecode --verbose -f csv times.csv | trencode -q -t csv --no-header -c name'
+	assert_output $'a\ng'
+	diff <(sed 's/^[^ ]* times.csv: 0x[0-9a-f]*: //' <<<"$stderr") - <<-'END'
+		a row is left out: its time '18446744073709551614' is out of range: times begin with 1970, and have fewer than 2^62 ns
+		a row is left out: its time '2026-02-30T00:00' cannot be read
+		a row is left out: its time '1969-12-31T00:00Z' is out of range: times begin with 1970, and have fewer than 2^62 ns
+		a row is left out: it has no time
+		a row is left out: its time '4611686018427387904' is out of range: times begin with 1970, and have fewer than 2^62 ns
+	END
+	{ seq -s, 5000; seq -s, 5000; } >wide.csv
+	run -2 errors trdecode -f csv --map time=1:s wide.csv
+	assert_output "trdecode: wide.csv: 0x0: the header: it has more than 4096 cells"
+	printf 'time,"na"me\n1,x\n' >quote.csv
+	run -2 errors trdecode -f csv quote.csv
+	assert_output "trdecode: quote.csv: 0x0: the header: text after a quoted cell"
+}
+
+@test "a table with ends alone has instants" {
+	printf 'end,name\n5s,a\n6s,b\n' >ends.csv
+	run -0 pipe 'trdecode -f csv ends.csv | trencode -q -t csv --no-header -c time,dur,name,kind'
+	assert_output $'5000000000,,a,instant\n6000000000,,b,instant'
 }
 
 @test "truncated at any byte: what is before is decoded" {

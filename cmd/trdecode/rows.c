@@ -89,22 +89,29 @@ static uint32_t *rows_number_of(struct argument_table *t, uint32_t function, uin
 	return key_map_number(&t->pairs, (uint64_t)function << 32 | name);
 }
 
-int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)
+/* Get a pointer to the number of an argument, which may be new; 0: it is beyond NAMES_MOST. NULL:
+ * out of memory. */
+static uint32_t *rows_learn(struct argument_table *t, uint32_t function, uint32_t name)
 {
 	uint32_t *number = rows_number_of(t, function, name);
 	struct argument_names *names;
 
 	if (!number || *number)
-		return number ? 0 : -1;
+		return number;
 	names = arguments_of(t, function);
 	if (!names)
-		return -1;
+		return NULL;
 	if (names->count == NAMES_MOST)
-		return 0;
+		return number;
 	if (intern(&t->names, &name, sizeof name) == INTERN_NONE || arguments_add(names, name))
-		return -1;
+		return NULL;
 	*number = (uint32_t)names->count;
-	return 0;
+	return number;
+}
+
+int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)
+{
+	return rows_learn(t, function, name) ? 0 : -1;
 }
 
 bool arguments_has(const struct argument_table *t, uint32_t name)
@@ -156,17 +163,19 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 	return failed ? 0 : names->location;
 }
 
-int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
-		     uint32_t size, struct buffer *details)
+/* Append the details of named values. number_of: finds the number of an argument. */
+static inline __attribute__((always_inline)) int
+rows_put_values(struct argument_table *t, uint32_t function, const uint8_t *values, uint32_t size,
+		struct buffer *details,
+		uint32_t *(*number_of)(struct argument_table *, uint32_t, uint32_t))
 {
 	const uint8_t *p = values, *end;
 
-	details->size = 0;
 	if (!size)
 		return 0;
 	for (end = p + size; p < end;) {
 		uint32_t name = get_u32(p), n = get_u32(p + 4);
-		uint32_t *number = rows_number_of(t, function, name);
+		uint32_t *number = number_of(t, function, name);
 
 		p += 8;
 		if (!number)
@@ -179,6 +188,19 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 		p += n;
 	}
 	return 0;
+}
+
+int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
+		     uint32_t size, struct buffer *details)
+{
+	details->size = 0;
+	return rows_put_values(t, function, values, size, details, rows_number_of);
+}
+
+int arguments_details(struct argument_table *t, uint32_t function, const uint8_t *values,
+		      uint32_t size, struct buffer *details)
+{
+	return rows_put_values(t, function, values, size, details, rows_learn);
 }
 
 int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n)
@@ -243,7 +265,6 @@ uint32_t arguments_location(struct writer *w, uint32_t function, const uint32_t 
 /* --- objects and arrays of JSON --- */
 
 enum {
-	NESTED_DEPTH_MOST = 64,
 	MEMBERS_MOST = 4096,	    /* of an object */
 	DEFINITIONS_MOST = 1 << 16, /* of an input: distinct lists of names */
 };
@@ -305,7 +326,7 @@ static int nested_add_member(struct nested_json *o, struct writer *w, const stru
 int nested_json_put(struct nested_json *o, struct writer *w, const char *text, size_t n,
 		    struct buffer *to)
 {
-	struct nested_level levels[NESTED_DEPTH_MOST];
+	struct nested_level levels[VALUE_DEPTH];
 	enum json_token token;
 	unsigned depth = 0;
 	int bad = 0;
@@ -319,7 +340,7 @@ int nested_json_put(struct nested_json *o, struct writer *w, const char *text, s
 		if (token == JSON_BAD || token == JSON_END)
 			return 1;
 		if (token == JSON_OBJECT || token == JSON_ARRAY) {
-			if (depth == NESTED_DEPTH_MOST)
+			if (depth == VALUE_DEPTH)
 				return 1;
 			levels[depth++] = (struct nested_level){to->size, o->names.size, 0};
 			bad = token == JSON_OBJECT ? buffer_u32(&o->names, 'n') : 0;

@@ -61,6 +61,11 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
  * location. A named value is u32 name, u32 size, and the value. -1: out of memory. */
 int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
 		     uint32_t size, struct buffer *details);
+/* Append the details of named values of a function, and learn their names: where each event is
+ * written before the next is read. The function's location is declared again if it lacks one. -1:
+ * out of memory. */
+int arguments_details(struct argument_table *t, uint32_t function, const uint8_t *values,
+		      uint32_t size, struct buffer *details);
 
 /* Put the head of a STRUCT of a definition, or of an ARRAY (0), before its n values, which begin at
  * an offset. -1: out of memory. */

@@ -174,8 +174,7 @@ struct in_row {
 	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;
 				  0 none */
 	bool in_args;	       /* the stack is a member of args: it is no field of its own */
-	uint32_t return_at;    /* offset of the return value in values */
-	struct buffer values;  /* named: u32 name, u32 size, value */
+	uint32_t return_at;    /* offset of the return value in the values */
 };
 
 /* A row in the sorter. Its details follow, or the named values of a gap. */
@@ -202,8 +201,8 @@ struct in_kinds {
 
 /* An open call of a thread. */
 struct in_frame {
-	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
-	uint32_t depth;		     /* as given, else its number of open calls below */
+	uint64_t limit, serial; /* limit: the earliest end of it and those around it */
+	uint32_t depth;		/* as given, else its number of open calls below */
 	bool has_depth, unfinished, on_cpu;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
@@ -222,11 +221,17 @@ struct in_thread {
 	size_t nfirsts, firsts_capacity;
 	uint64_t end;  /* of the last call that was read */
 	bool numbered; /* the calls overlap: all have numbers */
+	/* of the calls without a return: the last end, which is that of the thread if the last row
+	   of the source is none of the table; a lane, 0 no such call; they nest per CPU */
+	uint64_t last;
+	uint32_t last_lane;
+	bool last_on_cpu;
 };
 
 /* What was looked up last for a key: of 256, by a hash of the key. */
 struct in_memo {
-	uint32_t key[6], numbers[2];
+	uint64_t key[3];
+	uint32_t numbers[2];
 };
 
 /* The state of decoding one input. */
@@ -237,6 +242,7 @@ struct rows_in {
 	enum { IN_NDJSON, IN_CSV, IN_TSV } format;
 	bool ended;
 	bool own, sorts; /* the columns are those of trencode; all rows are sorted */
+	bool typed;	 /* one of them is the type: a row without one has a type without a name */
 	bool mixed;	 /* calls are not in the order of their ends, as trencode writes them */
 	/* columns */
 	struct in_column *columns;
@@ -251,6 +257,8 @@ struct rows_in {
 	size_t norder, order_capacity;
 	size_t guess; /* ndjson: the next column, if the keys are in the order of the line before */
 	struct in_row row;
+	struct error fault;   /* why the row is left out */
+	struct buffer values; /* of the row: u32 name, u32 size, value */
 	/* lines that are read again after a record without an end, and the record of several */
 	struct buffer again, record, cell, json_text, path;
 	size_t again_at;
@@ -268,7 +276,7 @@ struct rows_in {
 	size_t nkinds;
 	struct in_thread *threads;
 	size_t nthreads, threads_capacity;
-	uint32_t source, clock, texts_return, texts_stack, texts_unknown;
+	uint32_t source, clock, texts_return, texts_stack, texts_unknown, texts_call, texts_row;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
 	uint64_t from, floor, latest; /* all rows before floor are written */
@@ -282,9 +290,8 @@ struct rows_in {
 	struct in_frame *overlapping;
 	size_t noverlapping, overlapping_capacity, overlapping_free;
 	uint32_t calls;
-	struct buffer details, fixed, tail;
-	struct in_cell *cells; /* of a record of csv */
-	size_t ncells, cells_capacity;
+	struct in_cell *cells; /* of a record of csv: IN_COLUMNS_MOST */
+	size_t ncells;
 	char when[512]; /* a time, for strptime */
 	int64_t minute; /* seconds since 1970 of the minute of minute_text; its text */
 	char minute_text[20];
@@ -370,13 +377,12 @@ static int64_t in_local_minute(struct rows_in *r, const char *text, size_t n, co
 	return r->minute;
 }
 
-/* Convert seconds since 1970 and ns to a time of the stream. */
-static bool in_since_1970(int64_t seconds, uint64_t ns, uint64_t *time)
+/* Convert seconds since 1970 and ns to a time of the stream; UINT64_MAX: it is out of range. */
+static uint64_t in_since_1970(int64_t seconds, uint64_t ns)
 {
-	if (seconds < 0 || (uint64_t)seconds >= TIME_LIMIT / IN_SECOND)
-		return false;
-	*time = (uint64_t)seconds * IN_SECOND + ns;
-	return true;
+	return seconds < 0 || (uint64_t)seconds >= TIME_LIMIT / IN_SECOND
+		       ? UINT64_MAX
+		       : (uint64_t)seconds * IN_SECOND + ns;
 }
 
 /* Read "YYYY-MM-DD[ HH:MM[:SS[.FRACTION]]][ZONE]", also with a T or a comma of ISO 8601. */
@@ -412,7 +418,8 @@ static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 		return false;
 	seconds = zoned ? in_days(of[0], of[1], of[2]) * 86400 + of[3] * 3600 + of[4] * 60 - zone
 			: in_local_minute(r, begin, n, of);
-	return in_since_1970(seconds + second, ns, time);
+	*time = in_since_1970(seconds + second, ns);
+	return true;
 }
 
 /* Read a time by the pattern of strptime, in which %f is the digits of a fraction. */
@@ -448,27 +455,22 @@ static bool in_pattern_time(struct rows_in *r, const struct in_times *t, struct 
 					86400 +
 				tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec - tm.tm_gmtoff
 		      : mktime(&tm);
-	return in_since_1970(seconds, ns, time);
+	*time = in_since_1970(seconds, ns);
+	return true;
 }
 
 /* Read "DIGITS[.DIGITS]" in units of scale; 0: with a point they are seconds, without one they have
- * no unit. */
+ * no unit. *ns is UINT64_MAX if that is too late. */
 static bool in_scaled(struct text_span s, uint64_t scale, uint64_t *ns)
 {
 	unsigned __int128 product;
-	uint64_t whole, fraction = 0;
-	const char *p = span_digits(s.at, s.end, &whole);
+	uint64_t whole = 0, fraction = 0;
+	const char *p = s.at;
+	bool wide;
 
-	if (p == s.at && s.end - s.at == 19 && scale == 1) {
-		uint64_t last;
-
-		/* 19 digits: ns since 1970 */
-		if (span_digits(s.at, s.end - 1, &whole) != s.end - 1 ||
-		    span_digits(s.end - 1, s.end, &last) != s.end)
-			return false;
-		*ns = whole * 10 + last;
-		return true;
-	}
+	for (; p < s.end && (unsigned char)(*p - '0') <= 9; p++)
+		whole = whole * 10 + (unsigned char)(*p - '0');
+	wide = p - s.at > 19; /* more than 64 bits */
 	if (p == s.at || (p == s.end && !scale))
 		return false;
 	scale = scale ? scale : IN_SECOND;
@@ -486,11 +488,11 @@ static bool in_scaled(struct text_span s, uint64_t scale, uint64_t *ns)
 			return false;
 	}
 	product = (unsigned __int128)whole * scale + fraction;
-	*ns = (uint64_t)product;
-	return product < TIME_LIMIT;
+	*ns = wide || product >= TIME_LIMIT ? UINT64_MAX : (uint64_t)product;
+	return true;
 }
 
-/* Read a time, or a duration, of a column. *date: the text has a date. */
+/* Read a time, or a duration, of a column; *ns is TIME_LIMIT or more if that is out of range. */
 static bool in_read_time(struct rows_in *r, const struct in_column *c, struct text_span s,
 			 uint64_t *ns)
 {
@@ -500,9 +502,7 @@ static bool in_read_time(struct rows_in *r, const struct in_column *c, struct te
 	s = span_trim(s);
 	if (c->times.pattern)
 		return in_pattern_time(r, &c->times, s, ns);
-	if (in_scaled(s, c->times.scale, ns))
-		return *ns < TIME_LIMIT;
-	if (c->role != IN_DUR && in_iso_time(r, s, ns))
+	if (in_scaled(s, c->times.scale, ns) || (c->role != IN_DUR && in_iso_time(r, s, ns)))
 		return true;
 	if (span_size(s) >= sizeof text || !span_size(s) || (unsigned char)(*s.at - '0') > 9)
 		return false;
@@ -512,13 +512,29 @@ static bool in_read_time(struct rows_in *r, const struct in_column *c, struct te
 	if (strpbrk(text, "eE") && !strpbrk(text, "smhun") && c->times.scale) {
 		double d = strtod(text, NULL) * (double)c->times.scale;
 
-		*ns = d < (double)TIME_LIMIT ? (uint64_t)d : TIME_LIMIT;
-		return d < (double)TIME_LIMIT;
+		*ns = d < (double)TIME_LIMIT ? (uint64_t)d : UINT64_MAX;
+		return true;
 	}
 	if (!time_has_unit(text) || parse_time(text, &number) || number < 0)
 		return false;
 	*ns = (uint64_t)number;
-	return *ns < TIME_LIMIT;
+	return true;
+}
+
+/* Read the time of a row. Returns false, and notes in r->fault why, if it is none of the stream. */
+static bool in_take_time(struct rows_in *r, const struct in_column *c, struct text_span s,
+			 uint64_t *ns)
+{
+	bool read = in_read_time(r, c, s, ns);
+
+	if (read && *ns < TIME_LIMIT)
+		return true;
+	error_set(&r->fault, NULL, NO_OFFSET,
+		  read ? "its %s '%.*s' is out of range: times begin with 1970, and have fewer "
+			 "than 2^62 ns"
+		       : "its %s '%.*s' cannot be read",
+		  in_names[c->role], (int)(span_size(s) < 40 ? span_size(s) : 40), s.at);
+	return false;
 }
 
 /* --- --map --- */
@@ -840,21 +856,22 @@ static int in_check_map(struct rows_in *r, struct error *e)
 
 static bool in_integer(struct text_span s, int64_t *number)
 {
-	bool minus = span_skip(&s, "-");
+	bool minus = s.at < s.end && *s.at == '-';
 	uint64_t n;
 
-	if (span_digits(s.at, s.end, &n) != s.end || s.at == s.end)
+	s.at += minus;
+	if (s.at == s.end || span_digits(s.at, s.end, &n) != s.end)
 		return false;
 	*number = minus ? -(int64_t)n : (int64_t)n;
 	return true;
 }
 
-/* Begin a named value. Returns the offset for in_value_end. */
+/* Begin a named value. *at: the offset for in_value_end. */
 static int in_value_begin(struct rows_in *r, uint32_t name, size_t *at)
 {
-	struct buffer *b = &r->row.values;
+	struct buffer *b = &r->values;
 
-	if (buffer_u32(b, name) || buffer_u32(b, 0))
+	if (buffer_u64(b, name)) /* and its size, 0 */
 		return -1;
 	*at = b->size;
 	if (name == r->texts_return && !r->row.has_return) {
@@ -866,13 +883,13 @@ static int in_value_begin(struct rows_in *r, uint32_t name, size_t *at)
 
 static void in_value_end(struct rows_in *r, size_t at)
 {
-	put_u32(r->row.values.data + at - 4, (uint32_t)(r->row.values.size - at));
+	put_u32(r->values.data + at - 4, (uint32_t)(r->values.size - at));
 }
 
 /* Add a field whose value is a text or a token. */
 static int in_put_field(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
 {
-	struct buffer *b = &r->row.values;
+	struct buffer *b = &r->values;
 	struct text_span s = {cell->text, cell->text + cell->size};
 	int64_t whole;
 	bool number = cell->token == JSON_NUMBER || (c->form == IN_INT || c->form == IN_REAL);
@@ -910,7 +927,7 @@ static int in_put_field(struct rows_in *r, struct in_column *c, const struct in_
 /* Add an object or array as a field; what exceeds the limits is a text. */
 static int in_put_nested(struct rows_in *r, uint32_t name, const char *text, size_t n)
 {
-	struct buffer *b = &r->row.values;
+	struct buffer *b = &r->values;
 	size_t at;
 	int status;
 
@@ -984,9 +1001,9 @@ static bool in_take_number(struct rows_in *r, struct in_column *c, struct text_s
 	int64_t n;
 
 	switch (c->role) {
-	case IN_TIME: return in_read_time(r, c, s, &row->time);
-	case IN_DUR: return in_read_time(r, c, s, &row->dur);
-	case IN_END: return in_read_time(r, c, s, &row->end);
+	case IN_TIME: return in_take_time(r, c, s, &row->time);
+	case IN_DUR: return in_take_time(r, c, s, &row->dur);
+	case IN_END: return in_take_time(r, c, s, &row->end);
 	default:
 		if (!in_integer(span_trim(s), &n))
 			return false;
@@ -1024,45 +1041,52 @@ static bool in_take_kind(struct in_row *row, struct text_span s)
 	return false;
 }
 
-/* Take a cell without children. Returns 0, or -1 when out of memory. */
-static int in_put_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
+/* Take a cell of a column with a role. Returns 1; 0: it is none of the role; -1: out of memory. */
+static int in_take_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
 {
 	struct text_span s = {cell->text, cell->text + cell->size};
 	struct in_row *row = &r->row;
-	bool text = cell->token == JSON_STRING || cell->token == JSON_NUMBER, taken = false;
+	bool text = cell->token == JSON_STRING || cell->token == JSON_NUMBER;
 	int status;
 
-	if (c->role >= IN_SKIPPED || (cell->token == JSON_NULL && c->role < IN_FIELD))
-		return 0;
-	if (c->role == IN_STACK && text) {
-		status = in_put_stack(r, cell->text, cell->size);
-		if (status < 0)
-			return -1;
-		taken = !status;
-	} else if (c->role < IN_NAME) {
-		taken = text && in_take_number(r, c, s);
-	} else if (c->role < IN_KIND && text) {
-		row->texts[c->role - IN_NAME] = writer_string(r->w, cell->text, cell->size);
-		taken = row->texts[c->role - IN_NAME] || !cell->size;
-	} else if (c->role == IN_KIND) {
-		taken = text && in_take_kind(row, s);
-	} else if (c->role == IN_UNFINISHED) {
-		row->unfinished = cell->token == JSON_TRUE || span_is(s, "1");
-		taken = true;
-	}
-	if (c->role == IN_WEIGHT_UNIT)
-		taken = row->timed = span_is(s, "ns");
-	if (c->role == IN_TIME_UNIT)
-		taken = row->ticks = span_is(s, "ticks");
-	if (c->role == IN_NESTING) {
+	switch (c->role) {
+	case IN_STACK:
+		status = text ? in_put_stack(r, cell->text, cell->size) : 1;
+		return status < 0 ? -1 : !status;
+	case IN_KIND: return text && in_take_kind(row, s);
+	case IN_UNFINISHED: row->unfinished = cell->token == JSON_TRUE || span_is(s, "1"); return 1;
+	case IN_WEIGHT_UNIT: return row->timed = span_is(s, "ns");
+	case IN_TIME_UNIT: return row->ticks = span_is(s, "ticks");
+	case IN_NESTING:
 		row->on_cpu = span_is(s, "cpu");
 		row->unstacked = span_is(s, "none");
-		taken = row->on_cpu || row->unstacked;
+		return row->on_cpu || row->unstacked;
+	case IN_ARGS:
+	case IN_VALUE: return 0;
+	default: break;
 	}
-	if (taken || c->role == IN_VALUE)
-		row->present |= 1u << c->role;
-	if (taken)
+	if (!text)
 		return 0;
+	if (c->role < IN_NAME)
+		return in_take_number(r, c, s);
+	row->texts[c->role - IN_NAME] = writer_string(r->w, cell->text, cell->size);
+	return row->texts[c->role - IN_NAME] || !cell->size;
+}
+
+/* Take a cell without children. Returns 0, or -1 when out of memory. */
+static int in_put_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
+{
+	int taken;
+
+	if (c->role == IN_FIELD)
+		return in_put_field(r, c, cell);
+	if (c->role >= IN_SKIPPED || cell->token == JSON_NULL)
+		return 0;
+	taken = in_take_cell(r, c, cell);
+	if (taken > 0 || c->role == IN_VALUE)
+		r->row.present |= 1u << c->role;
+	if (taken)
+		return taken < 0 ? -1 : 0;
 	r->counts.unlike += c->role != IN_TIME && c->role < IN_VALUE;
 	return in_put_field(r, c, cell);
 }
@@ -1218,10 +1242,9 @@ static bool in_is_blank(struct text_span *s)
 /* Begin a row, with the constants of --map. */
 static int in_row_begin(struct rows_in *r)
 {
-	struct buffer values = r->row.values;
-
-	values.size = 0;
-	r->row = (struct in_row){.values = values, .kind = KIND_COUNT};
+	r->values.size = 0;
+	r->row = (struct in_row){.kind = KIND_COUNT};
+	r->fault.what[0] = '\0';
 	r->guess = 0;
 	for (size_t i = 0; i < r->nconstants; i++) {
 		struct in_cell cell = {r->constants[i].text, r->constants[i].size, JSON_STRING,
@@ -1233,7 +1256,11 @@ static int in_row_begin(struct rows_in *r)
 	return 0;
 }
 
-/* Read the next row of JSON lines. Returns 1; 0: no more; 2: the line is none; -1 with *e. */
+/* Note why a row is left out. Returns what the functions below return then. */
+#define IN_LEAVE_OUT(r, at, ...) (error_set(&(r)->fault, NULL, at, __VA_ARGS__), IN_LEFT_OUT)
+enum { IN_LEFT_OUT = 2 };
+
+/* Read the next row of JSON lines. Returns 1; 0: no more; IN_LEFT_OUT; -1 with *e. */
 static int in_ndjson_row(struct rows_in *r, struct error *e)
 {
 	const char *text;
@@ -1250,24 +1277,20 @@ static int in_ndjson_row(struct rows_in *r, struct error *e)
 	if (in_row_begin(r))
 		return error_no_memory(e);
 	json_open_text(&r->json, s.at, span_size(s));
-	if (json_next(&r->json) != JSON_OBJECT) {
-		input_damage(r->input, r->input->name, r->row_offset,
-			     "a line that is no object of JSON");
-		return 2;
-	}
+	if (json_next(&r->json) != JSON_OBJECT)
+		return IN_LEAVE_OUT(r, r->row_offset, "it is no object of JSON");
 	status = in_read_object(r, &r->json, NULL, JSON_DEPTH);
 	if (status < 0)
 		return error_no_memory(e);
 	if (!status && json_next(&r->json) == JSON_END)
 		return 1;
-	input_damage(r->input, r->input->name, r->row_offset + r->json.at, "a row is left out: %s",
-		     r->json.error.what[0] ? r->json.error.what : "text after its object");
-	return 2;
+	return IN_LEAVE_OUT(r, r->row_offset + r->json.at, "%s",
+			    r->json.error.what[0] ? r->json.error.what : "text after its object");
 }
 
 /* --- csv and tsv --- */
 
-enum in_split_status { IN_SPLIT, IN_OPEN_QUOTE, IN_BAD_QUOTE, IN_NO_MEMORY };
+enum in_split_status { IN_SPLIT, IN_OPEN_QUOTE, IN_BAD_QUOTE, IN_MANY_CELLS, IN_NO_MEMORY };
 
 /* Take a quoted cell whose quote was read off a record; undo doubled quotes. */
 static enum in_split_status in_take_quoted(struct rows_in *r, struct text_span *s,
@@ -1317,28 +1340,41 @@ static int in_undo_tsv(struct rows_in *r, struct in_cell *cell)
 	return 0;
 }
 
+/* Find a separator, or the end. Cells have a few bytes: memchr takes longer, and so do single
+ * bytes, as the number of a loop's turns is not predicted (a twentieth of reading csv). */
+static inline const char *in_cell_end(const char *at, const char *end, char separator)
+{
+	const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+
+	for (; end - at >= 8; at += 8) {
+		uint64_t x = get_u64((const uint8_t *)at) ^ ones * (uint8_t)separator;
+
+		x = (x - ones) & ~x & high; /* the lowest bit is of the first byte that is equal */
+		if (x)
+			return at + __builtin_ctzll(x) / 8;
+	}
+	while (at < end && *at != separator)
+		at++;
+	return at;
+}
+
 /* Split a record into r->cells. */
 static enum in_split_status in_split(struct rows_in *r, const char *text, size_t n)
 {
 	struct text_span s = {text, text + n};
-	char separator = r->format == IN_CSV ? ',' : '\t';
+	bool csv = r->format == IN_CSV;
+	struct in_cell *cell = r->cells, *most = cell + IN_COLUMNS_MOST;
 
-	r->ncells = 0;
 	r->cell.size = 0;
 	/* what is appended never moves */
 	if (buffer_reserve(&r->cell, n + 1))
 		return IN_NO_MEMORY;
 	for (;; s.at++) {
-		struct in_cell *cell;
 		const char *begin = s.at;
-		bool escapes = false;
 
-		if (ARRAY_GROW(r->cells, r->cells_capacity, r->ncells))
-			return IN_NO_MEMORY;
-		cell = &r->cells[r->ncells];
-		if (r->ncells++ == IN_COLUMNS_MOST)
-			return IN_BAD_QUOTE;
-		if (r->format == IN_CSV && s.at < s.end && *s.at == '"') {
+		if (cell == most)
+			return IN_MANY_CELLS;
+		if (csv && s.at < s.end && *s.at == '"') {
 			enum in_split_status status;
 
 			s.at++;
@@ -1346,15 +1382,17 @@ static enum in_split_status in_split(struct rows_in *r, const char *text, size_t
 			if (status)
 				return status;
 		} else {
-			while (s.at < s.end && *s.at != separator)
-				escapes |= *s.at++ == '\\';
+			s.at = in_cell_end(s.at, s.end, csv ? ',' : '\t');
 			*cell = (struct in_cell){begin, (size_t)(s.at - begin), JSON_STRING, false};
-			if (escapes && r->format == IN_TSV && in_undo_tsv(r, cell))
+			if (!csv && memchr(begin, '\\', cell->size) && in_undo_tsv(r, cell))
 				return IN_NO_MEMORY;
 		}
+		cell++;
 		if (s.at == s.end)
-			return IN_SPLIT;
+			break;
 	}
+	r->ncells = (size_t)(cell - r->cells);
+	return IN_SPLIT;
 }
 
 static bool in_odd_quotes(const char *p, size_t n)
@@ -1395,7 +1433,6 @@ static int in_join(struct rows_in *r, const char *text, size_t n, struct error *
 		return error_no_memory(e);
 	if (closed && in_split(r, (char *)r->record.data, r->record.size) == IN_SPLIT)
 		return 1;
-	input_damage(r->input, r->input->name, offset, "a row is left out: a quote has no end");
 	if (r->record.size > first && r->reread + r->record.size < r->lines.next) {
 		struct buffer rest = {0};
 
@@ -1414,10 +1451,10 @@ static int in_join(struct rows_in *r, const char *text, size_t n, struct error *
 		r->again_offset = again;
 		r->reread += r->record.size;
 	}
-	return 2;
+	return IN_LEAVE_OUT(r, offset, "a quote has no end");
 }
 
-/* Read the next record into r->cells. Returns 1; 0: no more; 2: the line is none; -1 with *e. */
+/* Read the next record into r->cells. Returns as in_ndjson_row. */
 static int in_record_next(struct rows_in *r, struct error *e)
 {
 	const char *text;
@@ -1433,26 +1470,21 @@ static int in_record_next(struct rows_in *r, struct error *e)
 	case IN_SPLIT: return 1;
 	case IN_OPEN_QUOTE: return in_join(r, text, n, e);
 	case IN_NO_MEMORY: return error_no_memory(e);
-	default:
-		input_damage(r->input, r->input->name, r->row_offset,
-			     r->ncells > IN_COLUMNS_MOST
-				     ? "a row is left out: it has more than 4096 cells"
-				     : "a row is left out: text after a quoted cell");
-		return 2;
+	case IN_MANY_CELLS:
+		return IN_LEAVE_OUT(r, r->row_offset, "it has more than %d cells", IN_COLUMNS_MOST);
+	default: return IN_LEAVE_OUT(r, r->row_offset, "text after a quoted cell");
 	}
 }
 
 /* Read the header, the names of the columns. */
 static int in_read_header(struct rows_in *r, struct error *e)
 {
-	int got;
+	int got = in_record_next(r, e);
 
-	do
-		got = in_record_next(r, e);
-	while (got == 2);
-	if (got <= 0)
-		return got;
-	for (size_t i = 0; i < r->ncells; i++) {
+	if (got == IN_LEFT_OUT)
+		return error_set(e, r->input->name, r->fault.offset, "the header: %s",
+				 r->fault.what);
+	for (size_t i = 0; got > 0 && i < r->ncells; i++) {
 		bool most;
 		struct text_span name = span_trim(
 			(struct text_span){r->cells[i].text, r->cells[i].text + r->cells[i].size});
@@ -1462,7 +1494,7 @@ static int in_read_header(struct rows_in *r, struct error *e)
 			return error_no_memory(e);
 		r->order[r->norder++] = (uint32_t)(c - r->columns);
 	}
-	return 0;
+	return got < 0 ? -1 : 0;
 }
 
 /* Take the cells of a record into account for the types of the columns. */
@@ -1589,6 +1621,8 @@ static int in_put_record_cell(struct rows_in *r, struct in_column *c, const stru
 
 	if (!cell->size && !cell->quoted)
 		return 0;
+	if (c->role == IN_FIELD)
+		return in_put_field(r, c, cell);
 	if (c->role != IN_ARGS || *cell->text != '{')
 		return in_put_cell(r, c, cell);
 	json_open_text(&r->json, cell->text, cell->size);
@@ -1603,12 +1637,9 @@ static int in_delimited_row(struct rows_in *r, struct error *e)
 
 	if (got != 1)
 		return got;
-	if (r->ncells != r->norder) {
-		input_damage(r->input, r->input->name, r->row_offset,
-			     "a row is left out: it has %zu cells, and the header %zu", r->ncells,
-			     r->norder);
-		return 2;
-	}
+	if (r->ncells != r->norder)
+		return IN_LEAVE_OUT(r, r->row_offset, "it has %zu cells, and the header %zu",
+				    r->ncells, r->norder);
 	if (in_row_begin(r))
 		return error_no_memory(e);
 	for (size_t i = 0; i < r->ncells; i++) {
@@ -1616,20 +1647,33 @@ static int in_delimited_row(struct rows_in *r, struct error *e)
 
 		if (status < 0)
 			return error_no_memory(e);
-		if (status) {
-			input_damage(r->input, r->input->name, r->row_offset,
-				     "a row is left out: its args are no JSON");
-			return 2;
-		}
+		if (status)
+			return IN_LEAVE_OUT(r, r->row_offset, "its args are no JSON");
 	}
 	return 1;
 }
 
 /* --- a row becomes a record: what it names is declared --- */
 
+/* Read the next row. Returns 1; 0: no more; -1 with *e. */
 static int in_next_row(struct rows_in *r, struct error *e)
 {
-	return r->format == IN_NDJSON ? in_ndjson_row(r, e) : in_delimited_row(r, e);
+	int got;
+
+	for (;;) {
+		got = r->format == IN_NDJSON ? in_ndjson_row(r, e) : in_delimited_row(r, e);
+		if (got != IN_LEFT_OUT)
+			return got;
+		input_damage(r->input, r->input->name, r->fault.offset, "a row is left out: %s",
+			     r->fault.what);
+	}
+}
+
+/* Report that the row has no time. */
+static void in_timeless(struct rows_in *r)
+{
+	input_damage(r->input, r->input->name, r->row_offset, "a row is left out: %s",
+		     r->fault.what[0] ? r->fault.what : "it has no time");
 }
 
 static bool in_has(const struct rows_in *r, enum in_role role)
@@ -1642,19 +1686,28 @@ static uint32_t in_text(const struct rows_in *r, enum in_role role)
 	return r->row.texts[role - IN_NAME];
 }
 
-/* Set what the row is, its start, and its name. Returns false if it has no time. */
-static bool in_complete(struct rows_in *r)
+/* Set the start and the duration of the row by its end. Returns false if it has no time. */
+static bool in_set_times(struct rows_in *r)
 {
 	struct in_row *row = &r->row;
-	bool dur = in_has(r, IN_DUR);
 
 	if (!in_has(r, IN_TIME) && in_has(r, IN_END)) {
 		row->time = row->end < row->dur ? 0 : row->end - row->dur;
 		row->present |= 1u << IN_TIME;
-	} else if (!dur && in_has(r, IN_END) && row->end >= row->time) {
+	} else if (!in_has(r, IN_DUR) && in_has(r, IN_END) && row->end >= row->time) {
 		row->dur = row->end - row->time;
-		dur = true;
+		row->present |= 1u << IN_DUR;
 	}
+	row->present &= ~(1u << IN_END);
+	return in_has(r, IN_TIME);
+}
+
+/* Set what the row is, and its name. */
+static void in_complete(struct rows_in *r)
+{
+	struct in_row *row = &r->row;
+	bool dur = in_has(r, IN_DUR);
+
 	if (row->kind == KIND_COUNT)
 		row->kind = dur ? KIND_ENTER
 			    : in_has(r, IN_STACK)
@@ -1672,24 +1725,27 @@ static bool in_complete(struct rows_in *r)
 	}
 	if (!in_text(r, IN_NAME))
 		row->texts[0] =
-			in_text(r, IN_TYPE) ? in_text(r, IN_TYPE) : writer_text(r->w, "row");
-	if (!in_text(r, IN_TYPE))
+			in_text(r, IN_TYPE) || r->typed ? in_text(r, IN_TYPE) : r->texts_row;
+	if (!in_text(r, IN_TYPE) && !r->typed)
 		row->texts[IN_TYPE - IN_NAME] =
-			row->kind == KIND_ENTER ? writer_text(r->w, "call") : row->texts[0];
-	return in_has(r, IN_TIME);
+			row->kind == KIND_ENTER ? r->texts_call : row->texts[0];
 }
 
-/* Find what was looked up for a key, whose first number says what it is of and is not 0. Returns
- * its place; *known: it is there. */
-static struct in_memo *in_memo(struct rows_in *r, const uint32_t key[6], bool *known)
+/* Get two numbers as a part of a key. */
+static uint64_t in_both(uint32_t a, uint32_t b)
 {
-	uint32_t hash = 0;
-	struct in_memo *m;
+	return (uint64_t)a << 32 | b;
+}
 
-	for (unsigned i = 0; i < 6; i++)
-		hash = (hash ^ key[i]) * 0x9e3779b1u;
-	m = &r->memos[hash >> 24];
-	*known = !memcmp(m->key, key, sizeof m->key);
+/* Find what was looked up for a key, whose last number says what it is of and is not 0. Returns
+ * its place; *known: it is there. */
+static struct in_memo *in_memo(struct rows_in *r, const uint64_t key[3], bool *known)
+{
+	uint64_t hash = key[0] * 0x9e3779b97f4a7c15u ^ key[1] * 0xbf58476d1ce4e5b9u ^
+			key[2] * 0x94d049bb133111ebu;
+	struct in_memo *m = &r->memos[hash >> 56];
+
+	*known = m->key[0] == key[0] && m->key[1] == key[1] && m->key[2] == key[2];
 	if (!*known)
 		memcpy(m->key, key, sizeof m->key);
 	return m;
@@ -1698,13 +1754,15 @@ static struct in_memo *in_memo(struct rows_in *r, const uint32_t key[6], bool *k
 /* Get the number of the row's function for its arguments; 0: out of memory. */
 static uint32_t in_function(struct rows_in *r)
 {
-	uint32_t key[6] = {1, in_text(r, IN_NAME), in_text(r, IN_FILE), in_text(r, IN_MODULE),
-			   in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
+	uint64_t key[3] = {
+		in_both(in_text(r, IN_NAME), in_text(r, IN_FILE)),
+		in_both(in_text(r, IN_MODULE), in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0),
+		1 << 16};
 	bool known;
 	struct in_memo *m = in_memo(r, key, &known);
 
 	if (!known)
-		m->numbers[0] = intern(&r->functions, key + 1, 16) + 1;
+		m->numbers[0] = intern(&r->functions, key, 16) + 1;
 	return m->numbers[0];
 }
 
@@ -1735,45 +1793,28 @@ static uint32_t in_location(struct rows_in *r, uint32_t function)
 										 : 0;
 }
 
-/* Append the details of named values of a function to r->details. */
-static int in_details(struct rows_in *r, uint32_t function, const uint8_t *values, uint32_t size)
-{
-	const uint8_t *end;
-
-	if (!size)
-		return 0;
-	end = values + size;
-	for (const uint8_t *p = values; p < end; p += 8 + get_u32(p + 4))
-		if (arguments_learn(&r->arguments, function, get_u32(p)))
-			return -1;
-	if (arguments_values(&r->arguments, function, values, size, &r->fixed))
-		return -1;
-	return buffer_append(&r->details, r->fixed.data, r->fixed.size);
-}
-
-/* Put what follows the record into r->details: details, or named values. A call that returns a
- * value has the arguments before that value at its enter, and the others at its leave. */
+/* Append to r->waiting what follows the record: details, or the named values of a gap. A call that
+ * returns a value has the arguments before that value at its enter, and the others at its leave. */
 static int in_convert_values(struct rows_in *r, struct in_record *record, uint32_t function)
 {
-	const uint8_t *values = r->row.values.data;
-	uint32_t size = (uint32_t)r->row.values.size, at = r->row.return_at, n;
+	struct argument_table *t = &r->arguments;
+	const uint8_t *values = r->values.data;
+	uint32_t size = (uint32_t)r->values.size, at = size, n;
+	struct buffer *to = &r->waiting;
 
-	r->details.size = 0;
 	if (record->kind == KIND_GAP)
-		return buffer_append(&r->details, values, size);
-	if (record->kind != KIND_ENTER || !r->row.has_return) {
-		if (in_details(r, function, values, size))
-			return -1;
-		record->enter_size = (uint32_t)r->details.size;
-		return 0;
-	}
-	n = 8 + get_u32(values + at + 4);
-	if (in_details(r, function, values, at))
+		return buffer_append(to, values, size);
+	if (record->kind == KIND_ENTER && r->row.has_return)
+		at = r->row.return_at;
+	if (arguments_details(t, function, values, at, to))
 		return -1;
-	record->enter_size = (uint32_t)r->details.size;
-	return value_put_detail(&r->details, DETAIL_RETURN, 0) ||
-			       buffer_append(&r->details, values + at + 8, n - 8) ||
-			       in_details(r, function, values + at + n, size - at - n)
+	record->enter_size = (uint32_t)(to->size - sizeof *record);
+	if (at == size)
+		return 0;
+	n = 8 + get_u32(values + at + 4);
+	return value_put_detail(to, DETAIL_RETURN, 0) ||
+			       buffer_append(to, values + at + 8, n - 8) ||
+			       arguments_details(t, function, values + at + n, size - at - n, to)
 		       ? -1
 		       : 0;
 }
@@ -1781,12 +1822,12 @@ static int in_convert_values(struct rows_in *r, struct in_record *record, uint32
 /* Set the name and group of the row's type. */
 static int in_record_kinds(struct rows_in *r, struct in_record *record)
 {
-	uint32_t key[6] = {2, in_text(r, IN_TYPE), in_text(r, IN_GROUP)};
+	uint64_t key[3] = {in_both(in_text(r, IN_TYPE), in_text(r, IN_GROUP)), 0, 2 << 16};
 	bool known;
 	struct in_memo *m = in_memo(r, key, &known);
 
 	if (!known)
-		m->numbers[0] = intern(&r->kinds_known, key + 1, 8);
+		m->numbers[0] = intern(&r->kinds_known, key, 8);
 	record->kinds = m->numbers[0];
 	return record->kinds == INTERN_NONE || ARRAY_REACH(r->kinds, r->nkinds, record->kinds) ? -1
 											       : 0;
@@ -1815,8 +1856,9 @@ static int in_place(struct rows_in *r, struct in_record *record)
 		     (in_has(r, IN_PID) ? LANE_HAS_PID : 0) |
 		     (in_has(r, IN_TID) && in_has(r, IN_PID) ? LANE_PROCESS_TID : 0);
 	m = in_memo(r,
-		    (uint32_t[6]){3 | lane.flags << 8, lane.comm, (uint32_t)lane.pid,
-				  (uint32_t)lane.tid, (uint32_t)lane.cpu, on_cpu},
+		    (uint64_t[3]){in_both(lane.comm, (uint32_t)lane.pid),
+				  in_both((uint32_t)lane.tid, (uint32_t)lane.cpu),
+				  3 << 16 | on_cpu << 8 | lane.flags},
 		    &known);
 	if (!known) {
 		if (on_cpu)
@@ -1902,7 +1944,7 @@ static bool in_has_location(const struct rows_in *r)
 	const struct in_row *row = &r->row;
 	uint32_t name = in_text(r, IN_NAME);
 
-	if (row->values.size || in_text(r, IN_FILE))
+	if (r->values.size || in_text(r, IN_FILE))
 		return true;
 	if (row->kind == KIND_ENTER)
 		return !r->own || name != r->texts_unknown;
@@ -1915,8 +1957,9 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	struct in_record record = {0};
 	uint32_t function;
 
-	if (!in_complete(r))
+	if (!in_set_times(r))
 		return 1;
+	in_complete(r);
 	record.kind = r->row.kind;
 	record.dur = r->row.dur;
 	if (record.kind == KIND_SAMPLE)
@@ -1929,10 +1972,12 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.has_depth = in_has(r, IN_DEPTH) && !record.unstacked;
 	record.depth = (uint16_t)r->row.depth;
 	record.timed = r->row.timed;
-	record.in_args = r->row.in_args;
+	record.in_args =
+		r->row.in_args || (r->own && in_has(r, IN_STACK) && in_column_of_role(r, IN_ARGS));
 	function = in_function(r);
-	if (!function || in_record_kinds(r, &record) || in_place(r, &record) ||
-	    in_convert_values(r, &record, function))
+	r->waiting.size = 0;
+	if (!function || buffer_zero(&r->waiting, sizeof record) || in_record_kinds(r, &record) ||
+	    in_place(r, &record) || in_convert_values(r, &record, function))
 		return -1;
 	if (in_has_location(r)) {
 		record.location = in_location(r, function);
@@ -1944,21 +1989,18 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	key->time = r->row.time;
 	if (in_second_key(r, &record, key->time, &key->second))
 		return -1;
-	r->waiting.size = 0;
-	return buffer_append(&r->waiting, &record, sizeof record) ||
-			       buffer_append(&r->waiting, r->details.data, r->details.size)
-		       ? -1
-		       : 0;
+	memcpy(r->waiting.data, &record, sizeof record);
+	return 0;
 }
 
 /* --- rows in the order of their times --- */
 
-/* Get the type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED, IN_DEEP and IN_ON_CPU,
+/* Declare a type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED, IN_DEEP and IN_ON_CPU,
  * of others IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED
  * (negative weights) and IN_DEEP (times). 0: out of memory. */
-static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, unsigned variant)
+static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
+				unsigned variant)
 {
-	uint32_t *id = &r->kinds[kinds].types[kind][variant];
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
 	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
 	/* without a name it is no field that programs print */
@@ -1968,16 +2010,14 @@ static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, 
 						   : ROLE_STACK,
 				    .name = call || sample || deep ? 0 : r->texts_stack,
 				    .size = sample ? 8 : 4};
-	uint32_t key[2];
+	uint64_t key;
 
-	if (*id)
-		return *id;
-	memcpy(key, intern_data(&r->kinds_known, kinds), sizeof key);
-	return *id = writer_type(
-		       r->w, &(struct type_entry){
-				     .source = r->source,
-				     .name = key[0],
-				     .group = key[1],
+	memcpy(&key, intern_data(&r->kinds_known, kinds), sizeof key);
+	return writer_type(
+		r->w,
+		&(struct type_entry){.source = r->source,
+				     .name = (uint32_t)(key >> 32),
+				     .group = (uint32_t)key,
 				     .kind = (uint8_t)kind,
 				     .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
 					      (call && numbered ? TYPE_CALL_NUMBER : 0) |
@@ -1989,30 +2029,42 @@ static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, 
 				     .fields = &field});
 }
 
-/* Write a row of a call, an instant or a counter. number: of the call, or the stack. */
-static int in_write(struct rows_in *r, const struct in_record *record, struct new_row row,
+/* Get the type of rows; 0: out of memory. */
+static inline uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
+			       unsigned variant)
+{
+	uint32_t *id = &r->kinds[kinds].types[kind][variant];
+
+	if (!*id)
+		*id = in_declare_type(r, kinds, kind, variant);
+	return *id;
+}
+
+/* Write a row of a call, an instant or a counter, with the time, location, depth and tail of *row,
+ * which is filled. number: of the call, or the stack. */
+static int in_write(struct rows_in *r, const struct in_record *record, struct new_row *row,
 		    enum type_kind kind, uint32_t number)
 {
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
 	bool deep = call ? !number && record->has_depth : number && record->in_args;
-	unsigned variant = (row.tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
+	unsigned variant = (row->tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
 			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0);
-	struct buffer details = {.data = (uint8_t *)(uintptr_t)row.tail, .size = row.tail_size};
+	struct buffer details = {.data = (uint8_t *)(uintptr_t)row->tail, .size = row->tail_size};
 	uint8_t fixed[4];
 
 	put_u32(fixed, number);
-	row.time = merge_shifted(row.time, r->input->shift);
-	row.type = in_type(r, record->kinds, kind, variant);
-	row.lane = record->lane;
-	row.fixed = fixed;
-	row.fixed_size = number ? 4 : 0;
-	row.has_tail = row.tail_size > 0;
-	if (!row.type ||
-	    (row.has_tail && r->objects.definitions && arguments_use_structs(r->w, &details)))
+	row->time = merge_shifted(row->time, r->input->shift);
+	row->type = in_type(r, record->kinds, kind, variant);
+	row->lane = record->lane;
+	row->fixed = fixed;
+	row->fixed_size = number ? 4 : 0;
+	row->has_tail = row->tail_size > 0;
+	if (!row->type ||
+	    (row->has_tail && r->objects.definitions && arguments_use_structs(r->w, &details)))
 		return -1;
 	if (!call && number && writer_use_stack(r->w, number))
 		return -1;
-	return writer_row_data(r->w, row);
+	return writer_row_data(r->w, *row);
 }
 
 /* Write the leave of a call. */
@@ -2025,11 +2077,11 @@ static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 	/* without a depth only its leave ends a call */
 	if (!f->unfinished || (!f->has_depth && !f->number))
 		failed = in_write(r, &record,
-				  (struct new_row){.time = time,
-						   .location = f->location,
-						   .depth = f->has_depth ? f->depth : 0,
-						   .tail = f->values,
-						   .tail_size = f->size},
+				  &(struct new_row){.time = time,
+						    .location = f->location,
+						    .depth = f->has_depth ? f->depth : 0,
+						    .tail = f->values,
+						    .tail_size = f->size},
 				  KIND_LEAVE, f->number);
 	free(f->values);
 	f->values = NULL;
@@ -2099,9 +2151,13 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 	if (!f)
 		return -1;
 	number = f->number;
-	end.time = record->unfinished ? UINT64_MAX : end.time;
-	*f = (struct in_frame){.end = end.time,
-			       .limit = end.time < limit ? end.time : limit,
+	if (record->unfinished) {
+		t->last = end.time > t->last ? end.time : t->last;
+		t->last_lane = record->lane;
+		t->last_on_cpu = record->on_cpu;
+		end.time = UINT64_MAX;
+	}
+	*f = (struct in_frame){.limit = end.time < limit ? end.time : limit,
 			       .serial = record->serial,
 			       .depth = record->depth,
 			       .has_depth = record->has_depth,
@@ -2120,11 +2176,11 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 		memcpy(f->values, details + record->enter_size, f->size);
 	}
 	if (in_write(r, record,
-		     (struct new_row){.time = time,
-				      .location = record->location,
-				      .depth = record->has_depth ? record->depth : 0,
-				      .tail = details,
-				      .tail_size = record->enter_size},
+		     &(struct new_row){.time = time,
+				       .location = record->location,
+				       .depth = record->has_depth ? record->depth : 0,
+				       .tail = details,
+				       .tail_size = record->enter_size},
 		     KIND_ENTER, number))
 		return -1;
 	return record->unfinished ? 0 : complete_calls_push(&r->completes, &end);
@@ -2207,10 +2263,10 @@ static int in_event(struct rows_in *r, const struct sorter_record *next)
 				  &gap.gap);
 	}
 	return in_write(r, &record,
-			(struct new_row){.time = next->key.time,
-					 .location = record.location,
-					 .tail = details,
-					 .tail_size = size},
+			&(struct new_row){.time = next->key.time,
+					  .location = record.location,
+					  .tail = details,
+					  .tail_size = size},
 			(enum type_kind)record.kind, record.stack);
 }
 
@@ -2286,15 +2342,12 @@ static int in_take_row(struct rows_in *r, struct error *e)
 		got = in_next_row(r, e);
 		if (got <= 0)
 			return got;
-		if (got == 2)
-			continue;
 		got = in_make_record(r, &r->pending);
 		if (got < 0)
 			return error_no_memory(e);
 		if (!got)
 			return 1;
-		input_damage(r->input, r->input->name, r->row_offset,
-			     "a row is left out: it has no time");
+		in_timeless(r);
 	}
 }
 
@@ -2335,6 +2388,34 @@ static int in_fill(struct rows_in *r, struct error *e)
 	return 0;
 }
 
+/* Test whether the call that ends first ends before a row of that time. */
+static bool in_ends_before(const struct rows_in *r, const struct sorter_record *next)
+{
+	const struct in_frame *f =
+		r->completes.count ? in_frame_of(r, &r->completes.heap[0]) : NULL;
+	struct in_record record;
+
+	memcpy(&record, next->data, sizeof record);
+	return !f || r->mixed || f->serial < record.serial;
+}
+
+/* Declare the ends of the threads whose last calls have no return. */
+static int in_end_threads(struct rows_in *r)
+{
+	for (size_t i = 0; i < r->nthreads; i++) {
+		struct in_thread *t = &r->threads[i];
+		struct thread_entry end = {.lane = t->last_lane,
+					   .flags = THREAD_HAS_LAST |
+						    (t->last_on_cpu ? THREAD_PER_CPU : 0),
+					   .last = merge_shifted(t->last, r->input->shift)};
+
+		if (t->last_lane && writer_thread(r->w, &end))
+			return -1;
+		t->last_lane = 0;
+	}
+	return 0;
+}
+
 /* Find the next thing to write: r->next_end: it is the end of a call, at in->next. */
 static int in_advance(struct rows_in *r, struct error *e)
 {
@@ -2348,14 +2429,8 @@ static int in_advance(struct rows_in *r, struct error *e)
 		if (!r->draining)
 			continue;
 		if (sorter_peek(&r->now, &next)) {
-			const struct in_frame *f =
-				r->completes.count ? in_frame_of(r, &r->completes.heap[0]) : NULL;
-			struct in_record record;
-
-			memcpy(&record, next.data, sizeof record);
 			time = next.key.time;
-			r->next_end = end < time || (end == time &&
-						     (!f || r->mixed || f->serial < record.serial));
+			r->next_end = end < time || (end == time && in_ends_before(r, &next));
 			time = r->next_end ? end : time;
 			break;
 		}
@@ -2368,7 +2443,7 @@ static int in_advance(struct rows_in *r, struct error *e)
 		in_next_second(r);
 	}
 	r->input->next = time == UINT64_MAX ? UINT64_MAX : merge_shifted(time, r->input->shift);
-	return 0;
+	return time == UINT64_MAX ? in_end_threads(r) : 0;
 }
 
 /* --- the decoder --- */
@@ -2387,12 +2462,15 @@ static struct text_span in_head(const struct input *in)
 	return s;
 }
 
+static bool in_is_wide(struct text_span s)
+{
+	return span_begins(s, "\xff\xfe") || span_begins(s, "\xfe\xff");
+}
+
+/* Test for a text: in_check_encoding has a message about those of UTF-16. */
 static bool in_is_text(struct text_span s)
 {
-	for (; s.at < s.end; s.at++)
-		if ((unsigned char)*s.at < ' ' && !strchr("\t\n\r", *s.at))
-			return false;
-	return true;
+	return in_is_wide(s) || !memchr(s.at, 0, span_size(s));
 }
 
 /* Test whether a name is that of the time, in any table. */
@@ -2479,7 +2557,7 @@ static int in_check_encoding(const struct rows_in *r, struct error *e)
 	struct text_span s = in_head(r->input);
 	const char *at = span_find(s, "\r");
 
-	if (span_begins(s, "\xff\xfe") || span_begins(s, "\xfe\xff"))
+	if (in_is_wide(s))
 		return error_set(e, r->input->name, 0,
 				 "is UTF-16: convert it with iconv -f UTF-16");
 	if (r->format != IN_NDJSON && at && at + 1 < s.end && !span_find(s, "\n"))
@@ -2496,6 +2574,9 @@ static int in_open(struct input *in, struct error *e)
 	in->state = r;
 	if (!r)
 		return error_no_memory(e);
+	r->cells = calloc(IN_COLUMNS_MOST, sizeof *r->cells);
+	if (!r->cells)
+		return error_no_memory(e);
 	r->input = in;
 	r->w = in->decoding->writer;
 	r->format = in->decoder == &decoder_csv	  ? IN_CSV
@@ -2509,6 +2590,8 @@ static int in_open(struct input *in, struct error *e)
 	r->texts_return = writer_text(r->w, "ret");
 	r->texts_stack = writer_text(r->w, "stack");
 	r->texts_unknown = writer_text(r->w, "<0>");
+	r->texts_call = writer_text(r->w, "call");
+	r->texts_row = writer_text(r->w, "row");
 	return in_map_parse(r, in->decoding->map, e);
 }
 
@@ -2549,17 +2632,14 @@ static int in_first_row(struct rows_in *r, struct error *e)
 		got = in_next_row(r, e);
 		if (got <= 0)
 			return got;
-		if (got == 2)
-			continue;
 		if (!checked && in_check_columns(r, e))
 			return -1;
 		checked = true;
 		if (in_check_units(r, e))
 			return -1;
-		if (in_complete(r))
+		if (in_set_times(r))
 			return 1;
-		input_damage(r->input, r->input->name, r->row_offset,
-			     "a row is left out: it has no time");
+		in_timeless(r);
 	}
 }
 
@@ -2579,6 +2659,7 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 		 (in_column_of_role(r, IN_TYPE) || in_column_of_role(r, IN_DEPTH));
 	if (r->nmaps == 1 && r->maps[0].times.ticks && in_column_of_role(r, IN_DEPTH))
 		r->own = true;
+	r->typed = r->own && in_column_of_role(r, IN_TYPE);
 	r->sorts = r->own || in->decoding->sort;
 	return merge_choose_clock(in, e);
 }
@@ -2636,7 +2717,7 @@ static int in_info(struct input *in, struct trace_info *facts, struct error *e)
 		return -1;
 	fact_text(facts, "format", in->decoder->name);
 	for (; got > 0; got = in_next_row(r, e))
-		rows += got == 1;
+		rows++;
 	if (got < 0)
 		return -1;
 	fact_number(facts, "rows", rows);
@@ -2647,9 +2728,8 @@ static int in_info(struct input *in, struct trace_info *facts, struct error *e)
 
 static void in_free(struct rows_in *r)
 {
-	struct buffer *buffers[] = {&r->row.values, &r->again,	&r->record,  &r->cell,
-				    &r->json_text,  &r->path,	&r->details, &r->fixed,
-				    &r->tail,	    &r->waiting};
+	struct buffer *buffers[] = {&r->values,	   &r->again, &r->record, &r->cell,
+				    &r->json_text, &r->path,  &r->waiting};
 
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
 		buffer_free(buffers[i]);
