@@ -202,6 +202,12 @@ for r in sorted((r for r in rows if r["ts"]), key=lambda r: int(r["ts"])):
 	assert_output $'"1"\n"2"\n"1.5"\n"4"\n"5"'
 	run -0 pipe 'sed "4s/3$/1.5/" a.csv | trdecode -f csv | trencode -q -t ndjson | jq -c .args.n'
 	assert_output $'1\n2\n1.5\n4\n5'
+	# the lines of a quoted cell are no rows
+	printf 'time,text,n\n1,"a\nb,c,d\n",7\n2,"e",8\n' >lines.csv
+	for file in lines.csv '<(cat lines.csv)'; do
+		run -0 pipe "trdecode -f csv $file | trencode -q -t ndjson | jq -c .args.n"
+		assert_output $'7\n8'
+	done
 }
 
 @test "times: ISO 8601, patterns of strptime, zones, units, as python reads them" {

@@ -1497,10 +1497,17 @@ static int in_read_header(struct rows_in *r, struct error *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* Take the cells of a record into account for the types of the columns. */
-static void in_look_cells(struct rows_in *r)
+/* Take the cells of a line into account for the types of the columns. *inside: the line is in a
+ * record of several lines, which is left out. */
+static void in_look_line(struct rows_in *r, const char *line, size_t n, bool *inside)
 {
-	for (size_t i = 0; i < r->ncells && i < r->norder; i++) {
+	enum in_split_status status = IN_OPEN_QUOTE;
+
+	if (*inside)
+		*inside = !in_odd_quotes(line, n);
+	else
+		*inside = (status = in_split(r, line, n)) == IN_OPEN_QUOTE;
+	for (size_t i = 0; status == IN_SPLIT && r->ncells == r->norder && i < r->norder; i++) {
 		struct in_column *c = &r->columns[r->order[i]];
 		const struct in_cell *cell = &r->cells[i];
 		char text[64];
@@ -1546,12 +1553,12 @@ static int in_look_file(struct rows_in *r, struct error *e)
 	size_t have = r->lines.data.size - r->lines.begin, n;
 	struct in_look_at at = {r->input->fd, (uint64_t)lseek(r->input->fd, 0, SEEK_CUR) - have};
 	struct input_lines look = {.source = {in_look_read, &at}};
+	bool inside = false;
 	const char *text;
 	int got = 0;
 
 	while (look.next < IN_LOOK && (got = input_lines_next(&look, r->input, &text, &n, e)) > 0)
-		if (in_split(r, text, n) == IN_SPLIT)
-			in_look_cells(r);
+		in_look_line(r, text, n, &inside);
 	input_lines_free(&look);
 	return got < 0 ? -1 : 0;
 }
@@ -1564,6 +1571,7 @@ static int in_look_pipe(struct rows_in *r, struct error *e)
 	struct timespec start, now;
 	const char *at, *end, *next;
 	int left = IN_LOOK_MS;
+	bool inside = false;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	while (!l->ended && l->data.size - l->begin < IN_LOOK && left > 0) {
@@ -1583,9 +1591,7 @@ static int in_look_pipe(struct rows_in *r, struct error *e)
 		if (!next && !l->ended)
 			break;
 		next = next ? next : end;
-		if (in_split(r, at, (size_t)(next - at) - (next > at && next[-1] == '\r')) ==
-		    IN_SPLIT)
-			in_look_cells(r);
+		in_look_line(r, at, (size_t)(next - at) - (next > at && next[-1] == '\r'), &inside);
 	}
 	return 0;
 }
