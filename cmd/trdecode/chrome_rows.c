@@ -216,7 +216,8 @@ static uint32_t chrome_lane(struct chrome *c, struct chrome_thread *t, int32_t c
 /* Convert the arguments of the next row to details in c->read.values; the name has a location. */
 static inline int chrome_values(struct chrome *c, uint32_t name, const uint8_t *p, uint32_t size)
 {
-	if (arguments_values(&c->arguments, name, p, size, &c->read.values))
+	c->read.values.size = 0;
+	if (arguments_values(&c->arguments, name, p, size, false, &c->read.values))
 		return -1;
 	return size && c->read.objects.definitions ? arguments_use_structs(c->w, &c->read.values)
 						   : 0;

@@ -815,7 +815,8 @@ static int put_data_row(struct perfetto *p, const struct perfetto_row *r)
 			return -1;
 	}
 	if (r->size) {
-		if (arguments_values(&p->arguments.table, r->name, r->values, r->size,
+		p->scratch.details.size = 0;
+		if (arguments_values(&p->arguments.table, r->name, r->values, r->size, false,
 				     &p->scratch.details) ||
 		    (r->structs && arguments_use_structs(p->w, &p->scratch.details)))
 			return -1;

@@ -163,11 +163,8 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 	return failed ? 0 : names->location;
 }
 
-/* Append the details of named values. number_of: finds the number of an argument. */
-static inline __attribute__((always_inline)) int
-rows_put_values(struct argument_table *t, uint32_t function, const uint8_t *values, uint32_t size,
-		struct buffer *details,
-		uint32_t *(*number_of)(struct argument_table *, uint32_t, uint32_t))
+int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
+		     uint32_t size, bool learn, struct buffer *details)
 {
 	const uint8_t *p = values, *end;
 
@@ -175,7 +172,8 @@ rows_put_values(struct argument_table *t, uint32_t function, const uint8_t *valu
 		return 0;
 	for (end = p + size; p < end;) {
 		uint32_t name = get_u32(p), n = get_u32(p + 4);
-		uint32_t *number = number_of(t, function, name);
+		uint32_t *number =
+			learn ? rows_learn(t, function, name) : rows_number_of(t, function, name);
 
 		p += 8;
 		if (!number)
@@ -188,19 +186,6 @@ rows_put_values(struct argument_table *t, uint32_t function, const uint8_t *valu
 		p += n;
 	}
 	return 0;
-}
-
-int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
-		     uint32_t size, struct buffer *details)
-{
-	details->size = 0;
-	return rows_put_values(t, function, values, size, details, rows_number_of);
-}
-
-int arguments_details(struct argument_table *t, uint32_t function, const uint8_t *values,
-		      uint32_t size, struct buffer *details)
-{
-	return rows_put_values(t, function, values, size, details, rows_learn);
 }
 
 int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n)

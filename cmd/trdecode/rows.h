@@ -57,15 +57,12 @@ bool arguments_has(const struct argument_table *t, uint32_t name);
 uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text);
 /* Get the location of a function with all names learnt. 0: out of memory. */
 uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint32_t function);
-/* Set the content of a buffer to the details (value.h) of named values of a function that has a
- * location. A named value is u32 name, u32 size, and the value. -1: out of memory. */
+/* Append the details (value.h) of named values of a function to a buffer. A named value is u32
+ * name, u32 size, and the value. learn: learn the names, too, where each event is written before
+ * the next is read; the function's location is declared again when it lacks one. -1: out of memory.
+ */
 int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
-		     uint32_t size, struct buffer *details);
-/* Append the details of named values of a function, and learn their names: where each event is
- * written before the next is read. The function's location is declared again if it lacks one. -1:
- * out of memory. */
-int arguments_details(struct argument_table *t, uint32_t function, const uint8_t *values,
-		      uint32_t size, struct buffer *details);
+		     uint32_t size, bool learn, struct buffer *details);
 
 /* Put the head of a STRUCT of a definition, or of an ARRAY (0), before its n values, which begin at
  * an offset. -1: out of memory. */

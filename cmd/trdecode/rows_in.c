@@ -221,8 +221,8 @@ struct in_thread {
 	size_t nfirsts, firsts_capacity;
 	uint64_t end;  /* of the last call that was read */
 	bool numbered; /* the calls overlap: all have numbers */
-	/* of the calls without a return: the last end, which is that of the thread if the last row
-	   of the source is none of the table; a lane, 0 no such call; they nest per CPU */
+	/* of the calls without a return: the last end, at which the last row of the source may be;
+	   a lane, 0 no such call; they nest per CPU */
 	uint64_t last;
 	uint32_t last_lane;
 	bool last_on_cpu;
@@ -295,22 +295,13 @@ struct rows_in {
 	char when[512]; /* a time, for strptime */
 	int64_t minute; /* seconds since 1970 of the minute of minute_text; its text */
 	char minute_text[20];
+	bool minute_utc;
 	struct {
 		uint64_t unlike, columns;
 	} counts;
 };
 
 /* --- times --- */
-
-/* Count the days from 1970 to a day of the Gregorian calendar. */
-static int64_t in_days(int64_t year, unsigned month, unsigned day)
-{
-	int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
-	unsigned of_era = (unsigned)(y - era * 400);
-	unsigned of_year = (153 * (month + (month > 2 ? -3u : 9)) + 2) / 5 + day - 1;
-
-	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
 
 /* Take so many digits off a span. false: they are not there. */
 static bool in_take_digits(struct text_span *s, unsigned digits, unsigned *number)
@@ -356,9 +347,10 @@ static int in_take_zone(struct text_span *s, int64_t *seconds)
 	return hours > 24 || minutes > 59 ? -1 : 1;
 }
 
-/* Get the time of a minute of the local zone: mktime takes longer than all else, and rows are often
- * of the same minute. */
-static int64_t in_local_minute(struct rows_in *r, const char *text, size_t n, const unsigned *of)
+/* Get the time of a minute of UTC, or of the local zone: mktime takes longer than all else, and
+ * rows are often of the same minute. */
+static int64_t in_minute(struct rows_in *r, const char *text, size_t n, const unsigned *of,
+			 bool utc)
 {
 	struct tm tm = {.tm_year = (int)of[0] - 1900,
 			.tm_mon = (int)of[1] - 1,
@@ -367,9 +359,10 @@ static int64_t in_local_minute(struct rows_in *r, const char *text, size_t n, co
 			.tm_min = (int)of[4],
 			.tm_isdst = -1};
 
-	if (n >= sizeof r->minute_text || strncmp(r->minute_text, text, n) != 0 ||
-	    r->minute_text[n]) {
-		r->minute = mktime(&tm);
+	if (utc != r->minute_utc || n >= sizeof r->minute_text ||
+	    strncmp(r->minute_text, text, n) != 0 || r->minute_text[n]) {
+		r->minute = utc ? timegm(&tm) : mktime(&tm);
+		r->minute_utc = utc;
 		n = n < sizeof r->minute_text ? n : 0;
 		memcpy(r->minute_text, text, n);
 		r->minute_text[n] = '\0';
@@ -416,8 +409,7 @@ static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 	}
 	if (zoned < 0 || s.at < s.end)
 		return false;
-	seconds = zoned ? in_days(of[0], of[1], of[2]) * 86400 + of[3] * 3600 + of[4] * 60 - zone
-			: in_local_minute(r, begin, n, of);
+	seconds = in_minute(r, begin, n, of, zoned) - zone;
 	*time = in_since_1970(seconds + second, ns);
 	return true;
 }
@@ -430,7 +422,7 @@ static bool in_pattern_time(struct rows_in *r, const struct in_times *t, struct 
 	uint64_t ns = 0;
 	bool zoned = strstr(t->pattern, "%z") || (t->after && strstr(t->after, "%z"));
 	const char *end;
-	int64_t seconds;
+	int64_t seconds, zone;
 
 	if (span_size(s) >= sizeof r->when)
 		return false;
@@ -450,11 +442,8 @@ static bool in_pattern_time(struct rows_in *r, const struct in_times *t, struct 
 		*time = (uint64_t)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec) * IN_SECOND + ns;
 		return true;
 	}
-	seconds =
-		zoned ? in_days(tm.tm_year + 1900, (unsigned)tm.tm_mon + 1, (unsigned)tm.tm_mday) *
-					86400 +
-				tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec - tm.tm_gmtoff
-		      : mktime(&tm);
+	zone = zoned ? tm.tm_gmtoff : 0;
+	seconds = (zoned ? timegm(&tm) : mktime(&tm)) - zone;
 	*time = in_since_1970(seconds, ns);
 	return true;
 }
@@ -521,7 +510,8 @@ static bool in_read_time(struct rows_in *r, const struct in_column *c, struct te
 	return true;
 }
 
-/* Read the time of a row. Returns false, and notes in r->fault why, if it is none of the stream. */
+/* Read the time of a row. Returns false, and notes in r->fault why, if it cannot be one of the
+ * stream. */
 static bool in_take_time(struct rows_in *r, const struct in_column *c, struct text_span s,
 			 uint64_t *ns)
 {
@@ -1041,7 +1031,8 @@ static bool in_take_kind(struct in_row *row, struct text_span s)
 	return false;
 }
 
-/* Take a cell of a column with a role. Returns 1; 0: it is none of the role; -1: out of memory. */
+/* Take a cell of a column with a role. Returns 1; 0: it does not fit the role; -1: out of memory.
+ */
 static int in_take_cell(struct rows_in *r, struct in_column *c, const struct in_cell *cell)
 {
 	struct text_span s = {cell->text, cell->text + cell->size};
@@ -1812,7 +1803,7 @@ static int in_convert_values(struct rows_in *r, struct in_record *record, uint32
 		return buffer_append(to, values, size);
 	if (record->kind == KIND_ENTER && r->row.has_return)
 		at = r->row.return_at;
-	if (arguments_details(t, function, values, at, to))
+	if (arguments_values(t, function, values, at, true, to))
 		return -1;
 	record->enter_size = (uint32_t)(to->size - sizeof *record);
 	if (at == size)
@@ -1820,7 +1811,8 @@ static int in_convert_values(struct rows_in *r, struct in_record *record, uint32
 	n = 8 + get_u32(values + at + 4);
 	return value_put_detail(to, DETAIL_RETURN, 0) ||
 			       buffer_append(to, values + at + 8, n - 8) ||
-			       arguments_details(t, function, values + at + n, size - at - n, to)
+			       arguments_values(t, function, values + at + n, size - at - n, true,
+						to)
 		       ? -1
 		       : 0;
 }
@@ -2127,6 +2119,16 @@ static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
 		       complete_calls_overlap(&r->completes, end, top->limit, false));
 }
 
+/* Note the end of a call without a return as one of its thread. */
+static void in_never_returns(struct in_thread *t, const struct in_record *record,
+			     struct complete_end *end)
+{
+	t->last = end->time > t->last ? end->time : t->last;
+	t->last_lane = record->lane;
+	t->last_on_cpu = record->on_cpu;
+	end->time = UINT64_MAX;
+}
+
 /* Write the enter of a call, and note its end. */
 static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t time,
 		    const uint8_t *details, uint32_t size)
@@ -2157,12 +2159,8 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 	if (!f)
 		return -1;
 	number = f->number;
-	if (record->unfinished) {
-		t->last = end.time > t->last ? end.time : t->last;
-		t->last_lane = record->lane;
-		t->last_on_cpu = record->on_cpu;
-		end.time = UINT64_MAX;
-	}
+	if (record->unfinished)
+		in_never_returns(t, record, &end);
 	*f = (struct in_frame){.limit = end.time < limit ? end.time : limit,
 			       .serial = record->serial,
 			       .depth = record->depth,
@@ -2278,11 +2276,6 @@ static int in_event(struct rows_in *r, const struct sorter_record *next)
 
 /* --- the window: rows up to a second out of order are sorted --- */
 
-static int in_sort_add(struct rows_in *r, struct sorter *s, struct sorter_key key, struct error *e)
-{
-	return sorter_add(s, key, r->waiting.data, r->waiting.size, e);
-}
-
 /* Begin to write the rows of the present second. */
 static int in_drain(struct rows_in *r, struct error *e)
 {
@@ -2308,16 +2301,22 @@ static void in_next_second(struct rows_in *r)
 	r->draining = false;
 }
 
+/* Add the record that waits to those of the present second, or of the next. */
+static int in_add(struct rows_in *r, bool later, struct error *e)
+{
+	*(later ? &r->in_later : &r->in_now) += 1;
+	return sorter_add(later ? &r->later : &r->now, r->pending, r->waiting.data, r->waiting.size,
+			  e);
+}
+
 /* Add the record that waits. Returns 1: the rows of the present second are to be written
  * before it. */
 static int in_admit(struct rows_in *r, struct error *e)
 {
 	struct sorter_key key = r->pending;
 
-	if (r->sorts) {
-		r->in_now++;
-		return in_sort_add(r, &r->now, key, e);
-	}
+	if (r->sorts)
+		return in_add(r, false, e);
 	if (!r->has_from || (!r->in_now && !r->in_later && key.time >= r->from + IN_SECOND)) {
 		r->has_from = true;
 		r->from = key.time > IN_SECOND ? key.time - IN_SECOND : 0;
@@ -2331,12 +2330,7 @@ static int in_admit(struct rows_in *r, struct error *e)
 	}
 	if (key.time - r->from >= 2 * IN_SECOND)
 		return 1;
-	if (key.time - r->from < IN_SECOND) {
-		r->in_now++;
-		return in_sort_add(r, &r->now, key, e);
-	}
-	r->in_later++;
-	return in_sort_add(r, &r->later, key, e);
+	return in_add(r, key.time - r->from >= IN_SECOND, e);
 }
 
 /* Read a row into r->waiting. Returns 1; 0: no more. */
