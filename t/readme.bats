@@ -49,6 +49,7 @@ setup() {
 	ln -s "$DATA/perf/zstd.data" perf.data
 	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
 	ln -s "$DATA/gmon/gmon.out" gmon.out
+	gunzip -c "$DATA/callgrind/callgrind.out.gz" >callgrind.out
 	gunzip -c "$DATA/gmon/work.gz" >work
 	ln -s "$DATA/bpftrace/maps.txt" maps.txt
 	ln -s "$DATA/perf/branches.txt" branches.txt

@@ -27,6 +27,7 @@
 	F(csv)                                                                                     \
 	F(tsv)                                                                                     \
 	F(strace)                                                                                  \
+	F(callgrind)                                                                               \
 	F(gmon)                                                                                    \
 	F(bpftrace)                                                                                \
 	F(stream)

@@ -7,10 +7,12 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "common/protobuf/protobuf.h"
 #include "common/util/buffer.h"
 #include "common/util/intern.h"
 #include "common/util/output.h"
+#include "common/util/text_span.h"
 
 /*
  * The tables of a profile.proto: strings, functions, locations, mappings.
@@ -501,33 +503,18 @@ static bool is_string_of(struct protobuf_view s, const char *const *texts)
 	return *texts;
 }
 
-/* ns of a unit of time, 0: none. pprof knows these spellings. */
-static uint64_t pprof_unit_of(struct protobuf_view unit)
-{
-	static const struct {
-		const char *const names[5];
-		uint64_t ns;
-	} units[] = {
-		{{"nanoseconds", "nanosecond", "ns", NULL}, 1},
-		{{"microseconds", "microsecond", "us", NULL}, 1000},
-		{{"milliseconds", "millisecond", "ms", NULL}, 1000 * 1000},
-		{{"seconds", "second", "s", "sec", NULL}, 1000 * 1000 * 1000},
-	};
-
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (is_string_of(unit, units[i].names))
-			return units[i].ns;
-	return 0;
-}
-
 /* Choose the value that samples weigh. */
 static void pprof_choose_values(struct pprof_decoder *p)
 {
+	struct protobuf_view unit;
+
 	p->types.weight = p->profile.ntypes ? p->profile.ntypes - 1 : 0;
 	for (unsigned i = 0; i < p->profile.ntypes; i++)
 		if (p->profile.default_type && p->profile.types[i].type == p->profile.default_type)
 			p->types.weight = i;
-	p->types.unit = pprof_unit_of(profile_string(p, p->profile.types[p->types.weight].unit));
+	unit = profile_string(p, p->profile.types[p->types.weight].unit);
+	p->types.unit = profile_time_unit(
+		(struct text_span){(const char *)unit.at, (const char *)unit.end});
 	/* programs write pairs: a number of events and what they add up to */
 	p->types.count = VALUES_MOST;
 	if (p->types.weight &&

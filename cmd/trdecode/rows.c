@@ -17,9 +17,29 @@
 #include "common/util/error.h"
 #include "common/util/heap.h"
 #include "common/util/output.h"
+#include "common/util/text_span.h"
 #include "common/value/json.h"
 
 /* --- sums of calls --- */
+
+uint64_t profile_time_unit(struct text_span unit)
+{
+	static const struct {
+		const char *const names[5];
+		uint64_t ns;
+	} units[] = {
+		{{"nanoseconds", "nanosecond", "ns"}, 1},
+		{{"microseconds", "microsecond", "us", "\xc2\xb5s"}, 1000},
+		{{"milliseconds", "millisecond", "ms"}, 1000 * 1000},
+		{{"seconds", "second", "s", "sec"}, 1000 * 1000 * 1000},
+	};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		for (const char *const *name = units[i].names; *name; name++)
+			if (span_is(unit, *name))
+				return units[i].ns;
+	return 0;
+}
 
 uint32_t call_sum_type(struct input *in, struct type_entry e)
 {

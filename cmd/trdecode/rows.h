@@ -195,6 +195,11 @@ bool gap_arguments_read(struct gap_arguments *a, const struct writer *w, const u
  * Sums of calls, as profiles record that count by function and by caller: trstream(5), TOTAL.
  */
 
+struct text_span;
+
+/* Get the ns of a unit of time, as profilers spell them; 0: the unit is of no time. */
+uint64_t profile_time_unit(struct text_span unit);
+
 struct call_sum {
 	int64_t self, total;
 	uint64_t calls;

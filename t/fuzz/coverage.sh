@@ -20,6 +20,7 @@ perfetto     perfetto,decode         cmd/trdecode/perfetto
 ftrace       ftrace,decode           cmd/trdecode/kernel_
 rows         rows_in                 cmd/trdecode/rows_in
 strace       strace                  cmd/trdecode/strace
+callgrind    callgrind               cmd/trdecode/callgrind
 gmon         gmon                    cmd/trdecode/gmon
 bpftrace     bpftrace                cmd/trdecode/bpftrace
 streams      decode                  cmd/trdecode/stream

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,bpftrace,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,bpftrace,callgrind,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -179,6 +179,7 @@ END
 cp "$here"/corpus/chrome/* "$out/chrome"
 cp "$here"/corpus/ftrace/* "$out/ftrace"
 cp "$here"/corpus/glprofile/* "$data"/apitrace/*.profile.txt "$out/glprofile"
+cp "$here"/corpus/callgrind/* "$out/callgrind"
 cp "$data/gmon/gmon.out" "$out/gmon"
 for bits in 32 64; do
 	for order in little big; do
