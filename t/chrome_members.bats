@@ -212,7 +212,7 @@ times() {
 		open("many.json", "w").write("{" + events % "".join(
 		    ',{"ph":"M","name":"thread_sort_index","pid":1,"tid":%d,"args":{"sort_index":%d}}' % (i, i) for i in range(60000)) + "}")
 		open("deep.json", "w").write('{"deep":' + "[" * 250 + "]" * 250 + "," + events % "" + ',"other":1}')
-		open("deeper.json", "w").write('{"one":1,"deep":' + "[" * 300 + "]" * 300 + "," + events % "" + ',"other":1}')
+		open("deeper.json", "w").write('{"one":1,"deep":' + "[" * 1100 + "]" * 1100 + "," + events % "" + ',"other":1}')
 		open("twice.json", "w").write('{"a":1,"a":{"b":2},' + events % "" + ',"otherData":{"c":1},"otherData":{"c":2,"d":3},"a":[3]}')
 		open("cut.json", "w").write("{" + events % "" + ',"whole":1,"cut":{"a":[1,2')
 		open("fault.json", "w").write('{"whole":1,"fault":[1,2}' + "," + events % "" + ',"after":{"a":1}}')

@@ -48,6 +48,8 @@ setup() {
 	ln -s "$DATA/apitrace/feat.profile.txt" app.profile
 	ln -s "$DATA/perf/zstd.data" perf.data
 	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
+	ln -s "$DATA/profiles/node.cpuprofile.gz" node.cpuprofile
+	ln -s "$DATA/profiles/node.heapprofile.gz" node.heapprofile
 	ln -s "$DATA/gmon/gmon.out" gmon.out
 	gunzip -c "$DATA/callgrind/callgrind.out.gz" >callgrind.out
 	gunzip -c "$DATA/gmon/work.gz" >work
@@ -69,6 +71,7 @@ setup() {
 	trdecode -q trace.dat | trencode -q -o trace.txt
 	trdecode -q uftrace.data | trsym -q | trencode -q -t chrome -o trace.json
 	trdecode -q perf.data | trencode -q -t pprof -o profile.pb.gz
+	trdecode -q perf.data | trencode -q -t firefox | gzip -c >profile.json.gz
 	cp "$DATA/perfetto/state-track.pftrace" trace.pftrace
 	gunzip -c "$DATA/perf/zstd.txt.gz" >script.txt
 	printf 'ts,op\n1,read\n2,write\n4,read\n' >log.csv

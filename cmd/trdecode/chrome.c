@@ -423,42 +423,14 @@ static int chrome_nested_convert(struct chrome *c, const struct value *value)
 
 /* --- the frames of "stackFrames" --- */
 
-/* Get the number of a frame + 1. space: 0, or that of the profile whose frame it is. 0: out of
- * memory. */
-static uint32_t chrome_frame(struct chrome *c, uint32_t space, const void *key, size_t n)
-{
-	struct buffer *of = &c->frames.key;
-	uint32_t number;
-
-	of->size = 0;
-	if (buffer_u32(of, space) || buffer_append(of, key, n))
-		return 0;
-	number = intern(&c->frames.keys, of->data, of->size);
-	return number == INTERN_NONE || ARRAY_REACH(c->frames.frame, c->frames.size, number)
-		       ? 0
-		       : number + 1;
-}
-
-/* Set what is known of a frame; parent 0: it has no caller. */
-static void chrome_frame_set(struct chrome *c, uint32_t number,
-			     const struct chrome_call_frame *content)
-{
-	struct chrome_call_frame *frame = &c->frames.frame[number - 1];
-
-	/* of frames with one key the first is valid */
-	if (!frame->known)
-		*frame = *content;
-	frame->known = true;
-}
-
 static bool is_scalar(enum json_token token)
 {
 	return token == JSON_STRING || token == JSON_NUMBER;
 }
 
 /* Read the content of a frame, after its '{'. */
-static int chrome_read_frame(struct chrome *c, struct json_reader *r,
-			     struct chrome_call_frame *frame)
+static int chrome_read_frame(struct chrome *c, struct json_reader *r, struct named_frame *frame,
+			     uint32_t *of)
 {
 	enum json_token token;
 
@@ -471,8 +443,8 @@ static int chrome_read_frame(struct chrome *c, struct json_reader *r,
 		if (name && token == JSON_STRING) {
 			frame->name = writer_string(c->w, r->text.data, r->text.size);
 		} else if (parent && is_scalar(token)) {
-			frame->parent = chrome_frame(c, 0, r->text.data, r->text.size);
-			if (!frame->parent)
+			*of = frame_table_number(&c->frames, 0, r->text.data, r->text.size);
+			if (!*of)
 				return -1;
 		} else if (!json_skip(r, token)) {
 			return -1;
@@ -487,14 +459,16 @@ static int chrome_frames_read(struct chrome *c, struct json_reader *r)
 	enum json_token token;
 
 	while ((token = json_next(r)) == JSON_KEY) {
-		struct chrome_call_frame frame = {0};
-		uint32_t number = chrome_frame(c, 0, r->text.data, r->text.size);
+		struct named_frame frame = {0};
+		uint32_t number, parent = 0;
+
+		number = frame_table_number(&c->frames, 0, r->text.data, r->text.size);
 
 		token = json_next(r);
-		if (!number ||
-		    (token == JSON_OBJECT ? chrome_read_frame(c, r, &frame) : !json_skip(r, token)))
+		if (!number || (token == JSON_OBJECT ? chrome_read_frame(c, r, &frame, &parent)
+						     : !json_skip(r, token)))
 			return -1;
-		chrome_frame_set(c, number, &frame);
+		frame_table_set(&c->frames, number, &frame, parent);
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
@@ -506,48 +480,10 @@ enum {
 	CHROME_CPUS = 1 << 16, /* more than any system has */
 };
 
-/* Convert microseconds, as written in JSON, to ns. Fractions of a ns are truncated; then *inexact
- * is set. false: out of range. */
+/* Convert microseconds, as written in JSON, to ns. false: out of range. */
 static bool chrome_time(const char *text, int64_t *ns, bool *inexact)
 {
-	bool minus = *text == '-';
-	unsigned __int128 n = 0;
-	long scale = 3; /* n must be multiplied by so many powers of ten */
-	bool point = false;
-
-	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
-		if (*text == '.') {
-			point = true;
-			continue;
-		}
-		/* digits after the 30th cannot be part of a time in range */
-		if (n > (unsigned __int128)1 << 100) {
-			scale += !point;
-			continue;
-		}
-		n = n * 10 + (unsigned)(*text - '0');
-		scale -= point;
-	}
-	if (*text == 'e' || *text == 'E') {
-		long exponent = strtol(text + 1, NULL, 10);
-
-		if (exponent > 1000 || exponent < -1000)
-			return false;
-		scale += exponent;
-	}
-	for (; scale < 0 && n; scale++) {
-		*inexact |= n % 10 != 0;
-		n /= 10;
-	}
-	for (; scale > 0 && n; scale--) {
-		if (n > TIME_LIMIT)
-			return false;
-		n *= 10;
-	}
-	if (n >= TIME_LIMIT)
-		return false;
-	*ns = minus ? -(int64_t)n : (int64_t)n;
-	return true;
+	return json_decimal(text, 3, ns, inexact);
 }
 
 /* --- arguments --- */
@@ -656,125 +592,6 @@ static int chrome_sample(struct chrome *c, struct chrome_record *r, int64_t time
 
 /* --- reading --- */
 
-/* Read "callFrame", after its '{'. Lines count from 0. */
-static int read_call_frame(struct chrome *c, struct json_reader *r, struct chrome_call_frame *frame)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool name = json_is(r, "functionName"), file = json_is(r, "url");
-		bool line = json_is(r, "lineNumber");
-
-		token = json_next(r);
-		if (json_spell_whole(r, token))
-			return -1;
-		if (name && token == JSON_STRING)
-			frame->name = r->text.size ? writer_string(c->w, r->text.data, r->text.size)
-						   : writer_text(c->w, "(anonymous)");
-		else if (file && token == JSON_STRING)
-			frame->file = writer_string(c->w, r->text.data, r->text.size);
-		else if (line && token == JSON_NUMBER && r->text.data[0] != '-')
-			frame->line = (uint32_t)strtoul((char *)r->text.data, NULL, 10) + 1;
-		else if (!json_skip(r, token))
-			return -1;
-	}
-	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
-/* Read a node, after its '{'. */
-static int read_node(struct chrome *c, struct json_reader *r)
-{
-	struct chrome_call_frame frame = {0};
-	uint32_t number = 0;
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool id = json_is(r, "id"), parent = json_is(r, "parent");
-		bool content = json_is(r, "callFrame");
-
-		token = json_next(r);
-		if (json_spell_whole(r, token))
-			return -1;
-		if ((id || parent) && token == JSON_NUMBER) {
-			uint32_t n = chrome_frame(c, c->profiles.space, r->text.data, r->text.size);
-
-			if (!n)
-				return -1;
-			*(id ? &number : &frame.parent) = n;
-		} else if (content && token == JSON_OBJECT) {
-			if (read_call_frame(c, r, &frame))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
-		}
-	}
-	if (token != JSON_OBJECT_END)
-		return -1;
-	if (number)
-		chrome_frame_set(c, number, &frame);
-	return 0;
-}
-
-/* Read an array, after its '[': of nodes, of samples, or of times. */
-static int cpu_profile_read_array(struct chrome *c, struct json_reader *r, char what)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) != JSON_ARRAY_END) {
-		uint32_t frame;
-		int64_t ns = 0;
-
-		if (what == 's' && json_spell_whole(r, token))
-			return -1;
-		if (what == 'n' && token == JSON_OBJECT) {
-			if (read_node(c, r))
-				return -1;
-		} else if (what == 's' && token == JSON_NUMBER) {
-			frame = chrome_frame(c, c->profiles.space, r->text.data, r->text.size);
-			if (!frame || buffer_u32(&c->profiles.samples, frame))
-				return -1;
-		} else if (what == 't' && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &ns, &c->event.marks.inexact))
-				ns = 0;
-			if (buffer_u64(&c->profiles.deltas, (uint64_t)ns))
-				return -1;
-		} else if (token == JSON_BAD || !json_skip(r, token)) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* Read "data" or "cpuProfile", after its '{'. */
-static int read_chunk(struct chrome *c, struct json_reader *r)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
-		char what = json_is(r, "nodes")	       ? 'n'
-			    : json_is(r, "samples")    ? 's'
-			    : json_is(r, "timeDeltas") ? 't'
-						       : 0;
-
-		token = json_next(r);
-		if (profile && token == JSON_OBJECT && r->depth < 4) {
-			if (read_chunk(c, r))
-				return -1;
-		} else if (start && token == JSON_NUMBER) {
-			if (!chrome_time((char *)r->text.data, &c->profiles.begin,
-					 &c->event.marks.inexact))
-				c->profiles.begin = -1;
-		} else if (what && token == JSON_ARRAY) {
-			if (cpu_profile_read_array(c, r, what))
-				return -1;
-		} else if (!json_skip(r, token)) {
-			return -1;
-		}
-	}
-	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
 /* Find the argument "data" in the arguments that were read: an object as text. */
 static bool chrome_find_data(struct chrome *c, struct value *data)
 {
@@ -823,8 +640,9 @@ static uint32_t profile_of(struct chrome *c)
 /* Add the samples of the chunk. Times of the profiler go back now and then. */
 static int keep_samples(struct chrome *c, struct error *e)
 {
-	const struct buffer *samples = &c->profiles.samples, *deltas = &c->profiles.deltas;
-	uint32_t number = c->profiles.space - 1;
+	const struct buffer *samples = &c->profiles.chunk.samples,
+			    *deltas = &c->profiles.chunk.deltas;
+	uint32_t number = c->profiles.chunk.space - 1;
 	int64_t time = c->profiles.profile[number].time;
 
 	for (size_t i = 0; i < samples->size / 4; i++) {
@@ -832,7 +650,7 @@ static int keep_samples(struct chrome *c, struct error *e)
 					  .thread = c->profiles.profile[number].thread,
 					  .name = writer_text(c->w, "cpu_profile"),
 					  .other = get_u32(samples->data + 4 * i),
-					  .id.number = c->profiles.space,
+					  .id.number = c->profiles.chunk.space,
 					  .cpu = -1};
 		uint64_t delta = 8 * i < deltas->size ? get_u64(deltas->data + 8 * i) : 0;
 		int64_t next = time + (int64_t)delta;
@@ -860,21 +678,21 @@ static int chrome_cpu_profile(struct chrome *c, struct error *e)
 	number = profile_of(c);
 	if (number == INTERN_NONE)
 		return error_no_memory(e);
-	c->profiles.space = number + 1;
-	c->profiles.samples.size = c->profiles.deltas.size = 0;
-	c->profiles.begin = -1;
+	c->profiles.chunk.space = number + 1;
+	v8_profile_clear(&c->profiles.chunk);
 	json_open_text(&r, (const char *)data.bytes, data.n);
 	if (json_next(&r) == JSON_OBJECT)
-		bad = read_chunk(c, &r);
+		bad = v8_profile_read(&c->profiles.chunk, &r);
+	c->event.marks.inexact |= c->profiles.chunk.inexact;
 	/* the text was read before, so it is JSON */
 	bad = bad && !r.error.what[0];
 	json_close(&r);
 	if (bad)
 		return error_no_memory(e);
 	first = c->profiles.profile[number].time < 0;
-	if (c->profiles.begin >= 0 || first)
+	if (c->profiles.chunk.begin >= 0 || first)
 		c->profiles.profile[number].time =
-			c->profiles.begin >= 0 ? c->profiles.begin : c->event.ts;
+			c->profiles.chunk.begin >= 0 ? c->profiles.chunk.begin : c->event.ts;
 	if (first)
 		c->profiles.profile[number].start = c->profiles.profile[number].time;
 	return keep_samples(c, e);
@@ -1052,7 +870,8 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 			      ? writer_string(c->w, c->read.name.data, c->read.name.size)
 			      : writer_text(c->w, "(no name)");
 	if (kind == CHROME_INSTANT && c->read.frame.size) {
-		record.other = chrome_frame(c, 0, c->read.frame.data, c->read.frame.size);
+		record.other =
+			frame_table_number(&c->frames, 0, c->read.frame.data, c->read.frame.size);
 		if (!record.other)
 			return error_no_memory(e);
 	}
@@ -1095,7 +914,7 @@ static int chrome_keep_sample(struct chrome *c, struct error *e)
 	if (c->read.weight.size && *weight != '-')
 		r.duration = strtoull(weight, NULL, 10);
 	if (c->read.frame.size)
-		r.other = chrome_frame(c, 0, c->read.frame.data, c->read.frame.size);
+		r.other = frame_table_number(&c->frames, 0, c->read.frame.data, c->read.frame.size);
 	if (!chrome_thread(c, &r.thread) || (c->read.frame.size && !r.other))
 		return error_no_memory(e);
 	r.cpu = chrome_cpu_of(c, r.thread);
@@ -1406,7 +1225,6 @@ static bool begins_member(const char *p, const char *end)
 static enum bid chrome_probe(const struct input *in)
 {
 	const char *p = (const char *)in->head, *end, *first;
-	size_t n;
 
 	if (!p || in->tree)
 		return BID_NONE;
@@ -1414,10 +1232,9 @@ static enum bid chrome_probe(const struct input *in)
 	if (in->head_size >= 3 && !memcmp(p, "\xef\xbb\xbf", 3))
 		p += 3;
 	first = p = chrome_skip_blanks(p, end);
-	n = (size_t)(end - p);
 	if (p == end || (*p != '{' && *p != '['))
 		return BID_NONE;
-	if (memmem(p, n, *first == '{' ? "\"traceEvents\"" : "\"ph\"", *first == '{' ? 13 : 4))
+	if (input_head_has(in, *first == '{' ? "\"traceEvents\"" : "\"ph\""))
 		return BID_MAGIC;
 	if (in->format)
 		return strcmp(in->format, "chrome") ? BID_NONE : BID_CHANCE;
@@ -1440,7 +1257,8 @@ static int chrome_open(struct input *in, struct error *e)
 	if (!c)
 		return error_no_memory(e);
 	c->input = in;
-	c->w = in->decoding->writer;
+	c->w = c->frames.locations.w = in->decoding->writer;
+	c->profiles.chunk.frames = &c->frames;
 	sorter_init(&c->sorter);
 	in->clock_name = "trace";
 	return 0;
@@ -1784,8 +1602,7 @@ static void chrome_print_remarks(const struct chrome *c)
 		file, c->arguments.nameless,
 		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
 		"left out");
-	warn_count(file, c->frames.unknown,
-		   "{frame of stacks is|frames of stacks are} not in the file");
+	frame_table_report(&c->frames, file);
 	warn_count(file, c->counts.unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	warn_count(file, c->counts.unkept,
@@ -1836,8 +1653,7 @@ static void chrome_close(struct input *in)
 		&c->read.tid,	      &c->read.other,	  &c->read.values,   &c->read.record,
 		&c->read.arguments,   &c->read.frame,	  &c->read.weight,   &c->read.cpu,
 		&c->read.id_text,     &c->read.nested,	  &c->read.left_out, &c->metadata.events,
-		&c->metadata.members, &c->metadata.other, &c->metadata.text, &c->profiles.samples,
-		&c->profiles.deltas,  &c->frames.key,	  &c->frames.path};
+		&c->metadata.members, &c->metadata.other, &c->metadata.text};
 
 	more_damage(c);
 	if (!in->decoding->quiet)
@@ -1859,8 +1675,8 @@ static void chrome_close(struct input *in)
 	intern_free(&c->metadata.named);
 	complete_calls_free(&c->completes);
 	free(c->async.open);
-	intern_free(&c->frames.keys);
-	free(c->frames.frame);
+	frame_table_free(&c->frames);
+	v8_profile_free(&c->profiles.chunk);
 	intern_free(&c->profiles.keys);
 	free(c->profiles.profile);
 	open_calls_free(&c->async.keys);

@@ -5,27 +5,15 @@
 #define TR_TRDECODE_CHROME_H
 
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
+#include "cmd/trdecode/v8_profile.h"
 #include "common/calls/open_calls.h"
 #include "common/formats/chrome.h"
 #include "common/stream/writer.h"
 #include "common/util/intern.h"
 #include "common/value/json.h"
-
-/*
- * The frames of "stackFrames" and of V8's CPU profiles, and the stacks that they make.
- *
- * A frame has a key, its name, and the key of its caller's frame, which may come later. Functions
- * return 0, or -1 when out of memory.
- */
-
-struct chrome_call_frame {
-	uint32_t name, file, line; /* name, file: strings of the writer */
-	uint32_t parent;	   /* number of the caller's frame + 1; 0 none */
-	uint32_t stack;		   /* of the writer; 0 not yet declared */
-	bool known, visited;
-};
 
 /*
  * Inside the decoder of the Trace Event Format, the JSON of Chrome's trace viewer.
@@ -155,14 +143,7 @@ struct chrome {
 		struct id_cache declared;
 		uint32_t calls; /* number of the last call */
 	} async;
-	/* The frames of stacks. */
-	struct {
-		struct intern keys; /* a frame's number is that of its key */
-		struct chrome_call_frame *frame;
-		size_t size;
-		uint64_t unknown; /* frames that are named and not there */
-		struct buffer key, path;
-	} frames;
+	struct frame_table frames; /* of "stackFrames", and of V8's profiles */
 	/* The flows of calls (chrome_rows.c). */
 	struct {
 		struct key_map ids; /* index + 1 in last */
@@ -195,9 +176,7 @@ struct chrome {
 		} * profile;
 		size_t count, capacity;
 		/* the chunk that is read */
-		uint32_t space;		       /* number of its profile + 1 */
-		struct buffer samples, deltas; /* u32 frames + 1; i64 ns */
-		int64_t begin;		       /* ns; -1: not given */
+		struct v8_profile chunk; /* its space is the number of its profile + 1 */
 	} profiles;
 	struct complete_calls completes;
 	/* The open calls that overlap others of their thread. */

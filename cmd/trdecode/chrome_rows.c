@@ -19,51 +19,6 @@
 #include "common/util/hash.h"
 #include "common/util/intern.h"
 
-static uint32_t declare_frame(struct chrome *c, struct chrome_call_frame *frame, uint32_t parent)
-{
-	struct location_entry entry = {.name = frame->name ? frame->name : writer_text(c->w, "?")};
-	struct symbol_entry symbol = {.line = frame->line};
-	uint32_t location = writer_location(c->w, &entry);
-	size_t n;
-
-	c->frames.unknown += !frame->known;
-	if (location && frame->file) {
-		symbol.name = writer_string_of(c->w, entry.name, &n);
-		symbol.name_size = (uint32_t)n;
-		symbol.file = writer_string_of(c->w, frame->file, &n);
-		symbol.file_size = (uint32_t)n;
-		if (writer_symbol(c->w, location, &symbol))
-			return 0;
-	}
-	return location ? frame->stack = writer_stack(c->w, parent, location) : 0;
-}
-
-/* Declare the stack of a frame + 1. */
-static int chrome_frames_stack(struct chrome *c, uint32_t number, uint32_t *stack)
-{
-	*stack = 0;
-	c->frames.path.size = 0;
-	/* up to a frame whose stack is known; callers that are a circle end at the first frame that
-	   was met before */
-	while (number && !c->frames.frame[number - 1].visited) {
-		c->frames.frame[number - 1].visited = true;
-		if (buffer_u32(&c->frames.path, number))
-			return -1;
-		number = c->frames.frame[number - 1].parent;
-	}
-	if (number)
-		*stack = c->frames.frame[number - 1].stack;
-	for (size_t i = c->frames.path.size; i; i -= 4) {
-		struct chrome_call_frame *frame =
-			&c->frames.frame[get_u32(c->frames.path.data + i - 4) - 1];
-
-		*stack = declare_frame(c, frame, *stack);
-		if (!*stack)
-			return -1;
-	}
-	return 0;
-}
-
 /*
  * Flows of calls with a "bind_id": the argument flow_ids, or terminating_flow_ids of the flow's
  * end.
@@ -519,7 +474,8 @@ static int chrome_rows_other_event(struct chrome *c, const struct chrome_record 
 				: -1;
 	}
 	location = r->values ? chrome_location(c, r->name) : 0;
-	if ((r->values && !location) || (r->other && chrome_frames_stack(c, r->other, &stack)))
+	if ((r->values && !location) ||
+	    (r->other && frame_table_stack(&c->frames, r->other, &stack)))
 		return -1;
 	return chrome_put_row(c,
 			      &(struct chrome_row){.thread = &c->threads[r->thread],
@@ -544,26 +500,17 @@ static uint32_t chrome_rows_sample_type(struct chrome *c, const struct chrome_re
 		uint32_t what, name, category, kind;
 	} key = {'s', r->name, r->category, r->kind};
 	uint32_t *id = id_cache_number(&c->declared, &key, sizeof key);
-	struct field_entry weight = {.name = writer_text(c->w, "weight"),
-				     .kind = FIELD_UINT,
-				     .role = ROLE_PERIOD,
-				     .size = 8};
 
-	if (id && !*id) {
-		*id = writer_type(c->w, &(struct type_entry){.source = c->source,
-							     .name = r->name,
-							     .group = r->category,
-							     .kind = KIND_SAMPLE,
-							     .native = r->phase,
-							     .flags = r->kind == CHROME_TIME_SAMPLE
-									      ? TYPE_WEIGHT_TIME
-									      : 0,
-							     .fixed_size = 8,
-							     .nfields = 1,
-							     .fields = &weight});
-		if (*id && row_filter_announce(c->input->decoding->row_filter, *id, 0))
-			return 0;
-	}
+	if (id && !*id)
+		*id = sample_type_declare(c->input->decoding,
+					  (struct type_entry){.source = c->source,
+							      .name = r->name,
+							      .group = r->category,
+							      .native = r->phase,
+							      .flags = r->kind == CHROME_TIME_SAMPLE
+									       ? TYPE_WEIGHT_TIME
+									       : 0},
+					  "weight", false);
 	return id ? *id : 0;
 }
 
@@ -588,7 +535,8 @@ static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_
 
 	put_u64(weight, r->id.number ? chrome_profile_weight(c, (uint32_t)r->id.number, time)
 				     : r->duration);
-	if (!row.lane || !row.type || (r->other && chrome_frames_stack(c, r->other, &row.location)))
+	if (!row.lane || !row.type ||
+	    (r->other && frame_table_stack(&c->frames, r->other, &row.location)))
 		return -1;
 	return writer_sample(c->w, row);
 }

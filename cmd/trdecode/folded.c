@@ -12,6 +12,7 @@
 
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
 #include "common/util/intern.h"
 #include "common/util/text_span.h"
 #include "common/util/u128.h"
@@ -152,23 +153,14 @@ static int folded_info(struct input *in, struct trace_info *facts, struct error 
 static uint32_t folded_type(struct input *in, bool is_signed)
 {
 	struct folded *f = in->state;
-	struct writer *w = in->decoding->writer;
-	struct field_entry weight = {.name = writer_text(w, "weight"),
-				     .kind = is_signed ? FIELD_INT : FIELD_UINT,
-				     .role = ROLE_PERIOD,
-				     .size = 8};
 	uint32_t *type = &f->types[is_signed];
 
-	if (!*type) {
-		*type = writer_type(w, &(struct type_entry){.source = f->source,
-							    .name = writer_text(w, "samples"),
-							    .kind = KIND_SAMPLE,
-							    .fixed_size = 8,
-							    .nfields = 1,
-							    .fields = &weight});
-		if (*type && row_filter_announce(in->decoding->row_filter, *type, 0))
-			return 0;
-	}
+	if (!*type)
+		*type = sample_type_declare(
+			in->decoding,
+			(struct type_entry){.source = f->source,
+					    .name = writer_text(in->decoding->writer, "samples")},
+			"weight", is_signed);
 	return *type;
 }
 

@@ -26,6 +26,10 @@
 	F(ndjson)                                                                                  \
 	F(csv)                                                                                     \
 	F(tsv)                                                                                     \
+	F(cpuprofile)                                                                              \
+	F(heapprofile)                                                                             \
+	F(speedscope)                                                                              \
+	F(firefox)                                                                                 \
 	F(strace)                                                                                  \
 	F(callgrind)                                                                               \
 	F(gmon)                                                                                    \

@@ -2679,6 +2679,11 @@ int input_open_trace(struct input *in, struct error *e)
 	return in->decoder->open(in, e) ? header_failed(in, e) : 0;
 }
 
+bool input_head_has(const struct input *in, const char *text)
+{
+	return in->head_size && memmem(in->head, in->head_size, text, strlen(text));
+}
+
 bool input_is_file(int fd)
 {
 	struct stat st;

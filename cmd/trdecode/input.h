@@ -39,6 +39,23 @@ bool input_left(const struct input *in);
 void input_end_shared(struct input *in);
 void input_close(struct input *in);
 
+/* Test whether the head of an input has a text. */
+bool input_head_has(const struct input *in, const char *text);
+/* Bid for an input that is an object of JSON: as a format that -f gives; or if the head has words
+ * of the format. */
+static inline enum bid input_bid_object(const struct input *in, const char *format, bool words)
+{
+	size_t at = in->head_size >= 3 && !memcmp(in->head, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+	while (at < in->head_size && strchr(" \t\r\n", in->head[at]))
+		at++;
+	if (in->tree || at == in->head_size || in->head[at] != '{')
+		return BID_NONE;
+	if (in->format)
+		return strcmp(in->format, format) ? BID_NONE : BID_CHANCE;
+	return words ? BID_LIKELY : BID_NONE;
+}
+
 /* Test whether a descriptor is of a file that can be read again: no pipe, and no trace_pipe of
  * tracefs, which stat reports as a regular file. */
 bool input_is_file(int fd);

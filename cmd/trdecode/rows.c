@@ -134,11 +134,6 @@ int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name)
 	return rows_learn(t, function, name) ? 0 : -1;
 }
 
-bool arguments_has(const struct argument_table *t, uint32_t name)
-{
-	return intern_find(&t->names, &name, sizeof name) != INTERN_NONE;
-}
-
 uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text)
 {
 	char longer[64];
@@ -459,11 +454,6 @@ void text_frame_take_offset(struct text_frame *f)
 		f->offset = 0;
 }
 
-bool text_frame_is_known(struct text_span function)
-{
-	return span_size(function) && !span_is(function, "[unknown]");
-}
-
 /* Name a function that is not known after its file. -1: out of memory. */
 static int rows_put_unknown(struct buffer *name, struct text_span file)
 {
@@ -713,4 +703,23 @@ int process_names_write(struct writer *w, uint32_t source, const struct id_cache
 		failed = writer_meta(w, source, PROCESS_NAMES_META, b.data, b.size);
 	buffer_free(&b);
 	return failed ? -1 : 0;
+}
+
+/* --- types of samples --- */
+
+uint32_t sample_type_declare(struct decoding *d, struct type_entry type, const char *weight,
+			     bool is_signed)
+{
+	struct field_entry field = {.name = writer_text(d->writer, weight),
+				    .kind = is_signed ? FIELD_INT : FIELD_UINT,
+				    .role = ROLE_PERIOD,
+				    .size = 8};
+	uint32_t id;
+
+	type.kind = KIND_SAMPLE;
+	type.fixed_size = 8;
+	type.nfields = 1;
+	type.fields = &field;
+	id = writer_type(d->writer, &type);
+	return id && !row_filter_announce(d->row_filter, id, 0) ? id : 0;
 }

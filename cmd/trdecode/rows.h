@@ -51,7 +51,10 @@ void arguments_free(struct argument_table *t);
  * are recorded. -1: out of memory. */
 int arguments_learn(struct argument_table *t, uint32_t function, uint32_t name);
 /* Test whether any function has an argument with that name. */
-bool arguments_has(const struct argument_table *t, uint32_t name);
+static inline bool arguments_has(const struct argument_table *t, uint32_t name)
+{
+	return intern_find(&t->names, &name, sizeof name) != INTERN_NONE;
+}
 /* Get the name of a field of the decoder's own that no argument has: the text, followed by as many
  * _ as are needed. 0: out of memory. */
 uint32_t arguments_free_name(const struct argument_table *t, struct writer *w, const char *text);
@@ -164,7 +167,10 @@ struct text_frame {
 /* Take "+0x12" off the end of the function. */
 void text_frame_take_offset(struct text_frame *f);
 /* Test for the name of a function. */
-bool text_frame_is_known(struct text_span function);
+static inline bool text_frame_is_known(struct text_span function)
+{
+	return span_size(function) && !span_is(function, "[unknown]");
+}
 /* Declare the location of a frame, with its symbol, in the space of its file. spaces: by file. A
  * function that is not known has the name of its file: "[libc.so.6]". 0: out of memory. */
 uint32_t text_frame_location(struct writer *w, uint32_t source, struct id_cache *spaces,
@@ -270,5 +276,13 @@ void row_queue_free(struct row_queue *q);
 /* Write the part of a source, unless there are no names. names: by pid, an int32_t, strings of the
  * writer; 0 none. Returns 0, or -1 when out of memory or with the writer's error. */
 int process_names_write(struct writer *w, uint32_t source, const struct id_cache *names);
+
+/* --- types of samples --- */
+
+/* Declare a type of samples with one field, their weight. type: its source, name, group, native id
+ * and TYPE_WEIGHT_TIME. is_signed: weights may be below 0. Returns 0 when out of memory, or with
+ * the writer's error. */
+uint32_t sample_type_declare(struct decoding *d, struct type_entry type, const char *weight,
+			     bool is_signed);
 
 #endif

@@ -473,7 +473,7 @@ static enum json_token json_read_number(struct json_reader *r)
 static enum json_token common_json_begin(struct json_reader *r, bool array)
 {
 	if (r->depth == JSON_DEPTH)
-		return common_json_bad(r, "nested more than 256 deep");
+		return common_json_bad(r, "nested more than 1024 deep");
 	r->at++;
 	r->array[r->depth++] = array;
 	r->want = JSON_WANT_FIRST;
@@ -851,4 +851,47 @@ int json_put_scalar(const struct json_reader *r, enum json_token token, struct b
 	case JSON_NULL: return value_put_simple(b, VALUE_NULL);
 	default: return -1;
 	}
+}
+
+bool json_decimal(const char *text, int digits, int64_t *n, bool *inexact)
+{
+	const unsigned __int128 limit = (unsigned __int128)1 << 62;
+	bool minus = *text == '-';
+	unsigned __int128 value = 0;
+	long scale = digits; /* value must be multiplied by so many powers of ten */
+	bool point = false;
+
+	for (text += minus; (*text >= '0' && *text <= '9') || *text == '.'; text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		/* digits after the 30th cannot be part of a number in range */
+		if (value > (unsigned __int128)1 << 100) {
+			scale += !point;
+			continue;
+		}
+		value = value * 10 + (unsigned)(*text - '0');
+		scale -= point;
+	}
+	if (*text == 'e' || *text == 'E') {
+		long exponent = strtol(text + 1, NULL, 10);
+
+		if (exponent > 1000 || exponent < -1000)
+			return false;
+		scale += exponent;
+	}
+	for (; scale < 0 && value; scale++) {
+		*inexact |= value % 10 != 0;
+		value /= 10;
+	}
+	for (; scale > 0 && value; scale--) {
+		if (value > limit)
+			return false;
+		value *= 10;
+	}
+	if (value >= limit)
+		return false;
+	*n = minus ? -(int64_t)value : (int64_t)value;
+	return true;
 }

@@ -86,7 +86,7 @@ enum json_token {
 	JSON_BAD, /* error contains the fault and its offset; no more tokens follow */
 };
 
-enum { JSON_DEPTH = 256, JSON_TEXT = 64 << 20, JSON_KEPT = 1 << 20 };
+enum { JSON_DEPTH = 1024, JSON_TEXT = 64 << 20, JSON_KEPT = 1 << 20 };
 
 /* What json_recover found. */
 enum json_found {
@@ -171,6 +171,10 @@ int json_put_number(struct buffer *b, const char *text, size_t n);
  * 2e3, write its text in digits, as ids are compared by their text. Of other tokens, and of numbers
  * beyond 64 bits, the text is unchanged. -1: out of memory. */
 int json_spell_whole(struct json_reader *r, enum json_token token);
+
+/* Convert the text of a number, n times 10 to the power of digits. Further digits are left out;
+ * then *inexact is set. false: the number is out of range, 2 to the power of 62 or more. */
+bool json_decimal(const char *text, int digits, int64_t *n, bool *inexact);
 
 /* Test whether the text is one number of JSON. */
 bool json_is_number(const char *text);

@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,bpftrace,callgrind,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,streams}
+mkdir -p "$out"/{apitrace,bpftrace,callgrind,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,perf,ring,stat,strace,symbols,tracecmd,uftrace,v8_profile,speedscope,firefox,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -187,6 +187,7 @@ for bits in 32 64; do
 			calls:0x1004:0x1010:4 calls:0:0x1000:1 blocks:0x1000:12,0x1004:8 hist:0x8000:0x8003:1000:9 >"$work/list"
 	done
 done
+for target in v8_profile speedscope firefox; do cp "$here/corpus/$target"/* "$out/$target"; done
 cp "$data"/strace/*.txt "$data"/strace/ff/* "$out/strace"
 cp "$data"/bpftrace/*.{txt,json} "$out/bpftrace"
 printf '%s\0' _ZN3foo3barEv _ZNSt6vectorIiSaIiEE9push_backERKi >"$out/demangle/itanium"

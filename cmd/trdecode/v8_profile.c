@@ -1,0 +1,531 @@
+/*
+ * v8_profile.c - profiles of V8: .cpuprofile and .heapprofile of Node.js, Chrome and Deno
+ *
+ *     {"nodes": [{"id": 1, "callFrame": {"functionName": "main", "url": "a.js", "lineNumber": 4},
+ *                 "children": [2]},
+ *                {"id": 2, "callFrame": {"functionName": "f", ...}}],
+ *      "startTime": 100, "samples": [2], "timeDeltas": [25]}
+ *
+ * is a sample at 125,000 ns with the stack main, f, which weighs 25,000 ns.
+ *
+ *     {"head": {"callFrame": {...}, "selfSize": 0, "children": [
+ *         {"callFrame": {"functionName": "f", ...}, "selfSize": 32, "children": []}]}}
+ *
+ * is a sample of 32 bytes with the stack (root), f.
+ *
+ * Sources: the types Profiler.Profile and HeapProfiler.SamplingHeapProfile of the DevTools
+ * protocol, src/profiler of V8, and the files that Node.js writes.
+ */
+#include "cmd/trdecode/v8_profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/sorter.h"
+#include "common/util/u128.h"
+
+/* --- nodes --- */
+
+/* A node that is being read. Its id may follow its children, which then name it by `number`. */
+struct v8_node {
+	uint32_t id, number, parent; /* numbers of frames; 0: not known yet, none */
+	struct named_frame is;
+	uint64_t weight;
+};
+
+/* Get the number of the open node. 0: out of memory. */
+static uint32_t v8_number(struct v8_profile *v)
+{
+	struct v8_node *n = &v->open[v->nopen - 1];
+
+	if (!n->number)
+		n->number = n->id ? n->id : frame_table_number(v->frames, 0, NULL, 0);
+	return n->number;
+}
+
+/* Get the number of the frame that a token names as a node; 0: it names none, or out of memory. */
+static uint32_t v8_node_of(struct v8_profile *v, struct json_reader *r, enum json_token token)
+{
+	if (token != JSON_NUMBER || json_spell_whole(r, token))
+		return 0;
+	return frame_table_number(v->frames, v->space, r->text.data, r->text.size);
+}
+
+/* Take a member of a call frame, whose key r has read. first: the number of the first line. */
+static int v8_frame_member(struct v8_profile *v, struct json_reader *r, struct named_frame *f,
+			   unsigned first)
+{
+	struct writer *w = v->frames->locations.w;
+	bool name = json_is(r, "functionName"), file = json_is(r, "url");
+	bool line = json_is(r, "lineNumber");
+	enum json_token token = json_next(r);
+	int64_t n;
+
+	if (name && token == JSON_STRING)
+		f->name = r->text.size ? writer_string(w, r->text.data, r->text.size)
+				       : writer_text(w, "(anonymous)");
+	else if (file && token == JSON_STRING)
+		f->file = writer_string(w, r->text.data, r->text.size);
+	else if (!line || token != JSON_NUMBER)
+		return json_skip(r, token) ? 0 : -1;
+	else if (json_decimal((char *)r->text.data, 0, &n, &(bool){0}) && n >= 0 && n < UINT32_MAX)
+		f->line = (uint32_t)n + 1 - first;
+	return 0;
+}
+
+/* Read "callFrame", after its '{'. Lines count from 0. */
+static int v8_read_frame(struct v8_profile *v, struct json_reader *r, struct named_frame *f)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY)
+		if (v8_frame_member(v, r, f, 0))
+			return -1;
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Take a member of the open node, whose key r has read. After "children" r is in that array. */
+static int v8_node_member(struct v8_profile *v, struct json_reader *r)
+{
+	struct v8_node *n = &v->open[v->nopen - 1];
+	bool id = json_is(r, "id"), parent = json_is(r, "parent");
+	bool weight = json_is(r, "hitCount") || json_is(r, "selfSize");
+	bool frame = json_is(r, "callFrame"), children = json_is(r, "children");
+	enum json_token token;
+	int64_t number;
+
+	if (!id && !parent && !weight && !frame && !children)
+		return v8_frame_member(v, r, &n->is, 1);
+	token = json_next(r);
+	if ((id || parent) && token == JSON_NUMBER)
+		return (*(id ? &n->id : &n->parent) = v8_node_of(v, r, token)) ? 0 : -1;
+	if (frame && token == JSON_OBJECT)
+		return v8_read_frame(v, r, &n->is);
+	if (children && token == JSON_ARRAY)
+		return 0;
+	if (weight && token == JSON_NUMBER &&
+	    json_decimal((char *)r->text.data, 0, &number, &(bool){0}))
+		n->weight = number > 0 ? (uint64_t)number : 0;
+	else if (!json_skip(r, token))
+		return -1;
+	return 0;
+}
+
+static int v8_begin_node(struct v8_profile *v)
+{
+	uint32_t parent = v->nopen ? v8_number(v) : 0;
+
+	if ((v->nopen && !parent) || ARRAY_GROW(v->open, v->capacity, v->nopen))
+		return -1;
+	v->open[v->nopen++] = (struct v8_node){.parent = parent};
+	return 0;
+}
+
+static int v8_end_node(struct v8_profile *v)
+{
+	struct v8_node *n = &v->open[v->nopen - 1];
+	struct v8_weight weight = {n->weight, v8_number(v)};
+
+	if (!weight.frame)
+		return -1;
+	v->nopen--;
+	v->nodes++;
+	frame_table_set(v->frames, weight.frame, &n->is, n->parent);
+	if (n->id && n->id != weight.frame && !frame_table_at(v->frames, n->id)->known) {
+		frame_table_set(v->frames, n->id, &n->is, weight.frame);
+		frame_table_at(v->frames, n->id)->alias = true;
+	}
+	return n->weight ? buffer_append(&v->weights, &weight, sizeof weight) : 0;
+}
+
+/* Take an element of the children of the open node, which is the id of a node. */
+static int v8_add_child(struct v8_profile *v, struct json_reader *r)
+{
+	uint32_t child = v8_node_of(v, r, JSON_NUMBER), number = v8_number(v);
+
+	if (!child || !number)
+		return -1;
+	if (!frame_table_at(v->frames, child)->parent)
+		frame_table_at(v->frames, child)->parent = number;
+	return 0;
+}
+
+/* Read a node, after its '{', with the nodes in its "children". */
+static int v8_read_node(struct v8_profile *v, struct json_reader *r)
+{
+	int failed;
+
+	v->nopen = 0;
+	failed = v8_begin_node(v);
+	while (!failed && v->nopen) {
+		enum json_token token = json_next(r);
+
+		switch (token) {
+		case JSON_KEY: failed = v8_node_member(v, r); break;
+		case JSON_OBJECT: failed = v8_begin_node(v); break;
+		case JSON_OBJECT_END: failed = v8_end_node(v); break;
+		case JSON_NUMBER: failed = v8_add_child(v, r); break;
+		case JSON_ARRAY_END: break;
+		default: failed = token == JSON_END || !json_skip(r, token);
+		}
+	}
+	return failed ? -1 : 0;
+}
+
+/* --- samples --- */
+
+/* Append a time, or the time since the one before. */
+static int v8_add_time(struct v8_profile *v, struct json_reader *r, struct buffer *to)
+{
+	int64_t ns;
+
+	if (!json_decimal((char *)r->text.data, 3, &ns, &v->inexact)) {
+		ns = 0;
+		v->wrong_times++;
+	}
+	return buffer_u64(to, (uint64_t)ns);
+}
+
+/* Read an array, after its '[': of nodes, samples, deltas or times. */
+static int v8_read_array(struct v8_profile *v, struct json_reader *r, char what)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (what == 'n' && token == JSON_OBJECT) {
+			if (v8_read_node(v, r))
+				return -1;
+		} else if (what == 's' && token == JSON_NUMBER) {
+			uint32_t frame = v8_node_of(v, r, token);
+
+			if (!frame || buffer_u32(&v->samples, frame))
+				return -1;
+		} else if ((what == 'd' || what == 't') && token == JSON_NUMBER) {
+			if (v8_add_time(v, r, what == 'd' ? &v->deltas : &v->times))
+				return -1;
+		} else if (token == JSON_BAD || !json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int v8_profile_read(struct v8_profile *v, struct json_reader *r)
+{
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
+		bool head = json_is(r, "head");
+		char what = json_is(r, "nodes")	       ? 'n'
+			    : json_is(r, "samples")    ? 's'
+			    : json_is(r, "timeDeltas") ? 'd'
+			    : json_is(r, "timestamps") ? 't'
+						       : 0;
+
+		token = json_next(r);
+		if (profile && token == JSON_OBJECT && r->depth < 4) {
+			if (v8_profile_read(v, r))
+				return -1;
+		} else if (start && token == JSON_NUMBER) {
+			if (!json_decimal((char *)r->text.data, 3, &v->begin, &v->inexact))
+				v->begin = -1;
+		} else if (head && token == JSON_OBJECT) {
+			if (v8_read_node(v, r))
+				return -1;
+		} else if (what && token == JSON_ARRAY) {
+			if (v8_read_array(v, r, what))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/*
+ * The decoders of the files.
+ *
+ * A file is read whole, as its samples may precede its nodes; what remains in memory is the nodes.
+ * Samples with times weigh the time since the sample before. They are sorted, as the profiler may
+ * step back. Without times a sample weighs 1. Without samples each node has one, which weighs its
+ * hits or bytes.
+ */
+
+struct v8_decoder {
+	struct input *input;
+	struct frame_table frames;
+	struct v8_profile profile;
+	struct sorter sorter; /* a struct v8_weight each */
+	uint64_t samples;     /* their number */
+	uint64_t last;	      /* time of the sample before the next, on the file's clock */
+	uint64_t begin;	      /* time before the first sample */
+	bool in_time;	      /* samples have times */
+	uint32_t lane, type;
+};
+
+static enum bid cpuprofile_probe(const struct input *in)
+{
+	return input_bid_object(in, "cpuprofile",
+				input_head_has(in, "\"functionName\"") &&
+					input_head_has(in, "\"hitCount\""));
+}
+
+static enum bid heapprofile_probe(const struct input *in)
+{
+	return input_bid_object(
+		in, "heapprofile",
+		input_head_has(in, "\"callFrame\"") &&
+			(input_head_has(in, "\"selfSize\"") || input_head_has(in, "\"head\"")));
+}
+
+static int v8_open(struct input *in, struct error *e)
+{
+	struct v8_decoder *d = calloc(1, sizeof *d);
+
+	in->state = d;
+	if (!d)
+		return error_no_memory(e);
+	d->input = in;
+	d->frames.locations.w = in->decoding->writer;
+	d->profile.frames = &d->frames;
+	d->profile.begin = -1;
+	sorter_init(&d->sorter);
+	return 0;
+}
+
+static bool v8_is_heap(const struct v8_decoder *d)
+{
+	return !strcmp(d->input->decoder->name, "heapprofile");
+}
+
+/* Read the file. Damage is reported. */
+static int v8_read_file(struct v8_decoder *d, struct error *e)
+{
+	struct input *in = d->input;
+	struct json_reader r;
+	enum json_token token;
+	int failed = 0;
+
+	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
+		json_close(&r);
+		return error_no_memory(e);
+	}
+	token = json_next(&r);
+	if (token != JSON_OBJECT || v8_profile_read(&d->profile, &r) || json_next(&r) != JSON_END)
+		failed = -1;
+	if (!d->profile.nodes && !r.failed)
+		failed =
+			error_set(e, in->name, r.error.what[0] ? r.error.offset : NO_OFFSET,
+				  "no profile of V8: %s",
+				  r.error.what[0] ? r.error.what : "no object has nodes or a head");
+	else if (failed && !r.error.what[0])
+		failed = error_no_memory(e);
+	else if (failed) {
+		input_damage_error(in, &r.error);
+		failed = 0;
+	}
+	json_close(&r);
+	return failed;
+}
+
+static int v8_add_row(struct v8_decoder *d, uint64_t time, uint64_t weight, uint32_t frame,
+		      struct error *e)
+{
+	struct v8_weight row;
+
+	memset(&row, 0, sizeof row);
+	row.weight = weight;
+	row.frame = frame;
+	return sorter_add(&d->sorter, (struct sorter_key){time, d->samples++}, &row, sizeof row, e);
+}
+
+/* Sort the samples that have times. */
+static int v8_sort_samples(struct v8_decoder *d, struct error *e)
+{
+	const struct v8_profile *v = &d->profile;
+	bool early = !v->deltas.size; /* each has its time */
+	const struct buffer *times = early ? &v->times : &v->deltas;
+	int64_t time = early ? (int64_t)get_u64(times->data) : v->begin < 0 ? 0 : v->begin;
+
+	d->begin = time < 0 || time >= (int64_t)TIME_LIMIT ? 0 : (uint64_t)time;
+	time = (int64_t)d->begin;
+	for (size_t i = 0; i < v->samples.size / 4; i++) {
+		int64_t next = time;
+
+		if (8 * i < times->size) {
+			next = (int64_t)get_u64(times->data + 8 * i);
+			/* both are within 62 bits */
+			next = early ? next : time + next;
+		}
+		if (next >= 0 && next < (int64_t)TIME_LIMIT)
+			time = next;
+		else
+			d->profile.wrong_times++;
+		if (v8_add_row(d, (uint64_t)time, 0, get_u32(v->samples.data + 4 * i), e))
+			return -1;
+	}
+	if (v->wrong_times)
+		input_damage(
+			d->input, d->input->name, NO_OFFSET,
+			"a time that is out of range: the sample has the time of the one before; "
+			"such times: %" PRIu64,
+			v->wrong_times);
+	return 0;
+}
+
+/* Read the file, and sort what the rows are made of. */
+static int v8_read_all(struct v8_decoder *d, struct error *e)
+{
+	struct v8_profile *v = &d->profile;
+	const struct v8_weight *w;
+	int failed = v8_read_file(d, e);
+
+	if (failed)
+		return failed;
+	d->in_time = !v8_is_heap(d) && v->samples.size && (v->deltas.size || v->times.size);
+	if (d->in_time)
+		failed = v8_sort_samples(d, e);
+	for (size_t i = 0; i < v->samples.size && !d->in_time && !failed; i += 4)
+		failed = v8_add_row(d, i / 4 + 1, 1, get_u32(v->samples.data + i), e);
+	for (size_t i = 0; i < v->weights.size && !v->samples.size && !failed; i += sizeof *w) {
+		w = (const struct v8_weight *)(const void *)(v->weights.data + i);
+		failed = v8_add_row(d, d->samples + 1, w->weight, w->frame, e);
+	}
+	v8_profile_free(v);
+	return failed ? -1 : sorter_finish(&d->sorter, e);
+}
+
+/* Get the weight of a sample in the order of times. */
+static uint64_t v8_take_weight(struct v8_decoder *d, const struct sorter_record *r)
+{
+	const struct v8_weight *row = (const void *)r->data;
+	uint64_t before = d->last;
+
+	if (!d->in_time)
+		return row->weight;
+	d->last = r->key.time;
+	return r->key.time > before ? r->key.time - before : 0;
+}
+
+static int v8_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct v8_decoder *d = in->state;
+	struct sorter_record r;
+	uint64_t sum = 0;
+
+	if (v8_read_all(d, e))
+		return -1;
+	fact_text(facts, "format", in->decoder->name);
+	fact_number(facts, "nodes", d->profile.nodes);
+	fact_number(facts, "samples", d->samples);
+	for (d->last = d->begin; sorter_peek(&d->sorter, &r);) {
+		add_saturated(&sum, v8_take_weight(d, &r));
+		if (sorter_advance(&d->sorter, e))
+			return -1;
+	}
+	fact_number(facts, v8_is_heap(d) ? "bytes" : d->in_time ? "duration" : "hits", sum);
+	return 0;
+}
+
+/* Declare the source, its only lane, and the type of the samples. */
+static int v8_declare(struct v8_decoder *d)
+{
+	struct input *in = d->input;
+	struct writer *w = in->decoding->writer;
+	bool heap = v8_is_heap(d);
+	struct lane_entry lane = {.cpu = -1, .tid = -1, .pid = -1, .ppid = -1};
+
+	lane.source = writer_source(w, &(struct source_entry){writer_text(w, in->decoder->name),
+							      writer_text(w, in->name), 0, 0});
+	lane.clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+							   .flags = in->ticks ? CLOCK_TICKS : 0});
+	d->lane = writer_lane(w, &lane);
+	d->type = sample_type_declare(
+		in->decoding,
+		(struct type_entry){.source = lane.source,
+				    .name = writer_text(w, heap ? "heap_profile" : "cpu_profile"),
+				    .flags = d->in_time ? TYPE_WEIGHT_TIME : 0},
+		heap ? "bytes" : "weight", false);
+	return lane.source && lane.clock && d->lane && d->type ? 0 : -1;
+}
+
+/* Set the time of the next sample. */
+static void v8_set_next(struct v8_decoder *d)
+{
+	struct sorter_record r;
+
+	d->input->next = sorter_peek(&d->sorter, &r) ? merge_shifted(r.key.time, d->input->shift)
+						     : UINT64_MAX;
+}
+
+static int v8_begin(struct input *in, struct error *e)
+{
+	struct v8_decoder *d = in->state;
+	struct sorter_record r;
+
+	if (v8_read_all(d, e))
+		return -1;
+	in->ticks = !d->in_time;
+	in->clock_name = in->ticks ? "samples" : "trace";
+	d->last = d->begin;
+	if (merge_choose_clock(in, e))
+		return -1;
+	if (v8_declare(d))
+		return error_no_memory(e);
+	v8_set_next(d);
+	return sorter_peek(&d->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+}
+
+static int v8_run(struct input *in, uint64_t until, struct error *e)
+{
+	struct v8_decoder *d = in->state;
+	struct sorter_record r;
+
+	for (; in->next <= until && sorter_peek(&d->sorter, &r); v8_set_next(d)) {
+		struct new_row row = {.time = in->next, .lane = d->lane, .type = d->type};
+		uint8_t weight[8];
+
+		put_u64(weight, v8_take_weight(d, &r));
+		row.fixed = weight;
+		row.fixed_size = sizeof weight;
+		if (frame_table_stack(&d->frames, ((const struct v8_weight *)r.data)->frame,
+				      &row.location) ||
+		    writer_sample(in->decoding->writer, row) || sorter_advance(&d->sorter, e))
+			return -1;
+	}
+	return 0;
+}
+
+static void v8_close(struct input *in)
+{
+	struct v8_decoder *d = in->state;
+
+	if (!d)
+		return;
+	if (!in->decoding->quiet)
+		frame_table_report(&d->frames, in->name);
+	v8_profile_free(&d->profile);
+	frame_table_free(&d->frames);
+	sorter_free(&d->sorter);
+	free(d);
+	in->state = NULL;
+}
+
+#define V8_DECODER(NAME)                                                                           \
+	const struct decoder decoder_##NAME = {                                                    \
+		.name = #NAME,                                                                     \
+		.in_order = true,                                                                  \
+		.probe = NAME##_probe,                                                             \
+		.open = v8_open,                                                                   \
+		.info = v8_info,                                                                   \
+		.begin = v8_begin,                                                                 \
+		.run = v8_run,                                                                     \
+		.close = v8_close,                                                                 \
+	}
+
+V8_DECODER(cpuprofile);
+V8_DECODER(heapprofile);

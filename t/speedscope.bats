@@ -1,0 +1,123 @@
+# Files of speedscope: calls and samples of many profiles, also those that trencode writes.
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# sums FILE: of each function, as an independent reader prints them
+sums() {
+	trdecode -q "$1" | trstat -q -t csv -g name -c count,self,total | sed '1d; s/ /_/g; s/,\([^,]*\),\([^,]*\),\([^,]*\)$/ \1 \2 \3/' |
+		LC_ALL=C sort
+}
+
+# same TABLE-OPTIONS... A B: two streams have the same table
+same() {
+	diff <(trstat -q -t csv "${@:1:$#-2}" "${@: -2:1}" | LC_ALL=C sort) <(trstat -q -t csv "${@:1:$#-2}" "${@: -1}" | LC_ALL=C sort)
+}
+
+two_profiles() {
+	cat >two.json <<-'END'
+		{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[
+			{"name":"main"},{"name":"f","file":"a.c","line":3},{"name":"f","file":"b.c","line":5}]},
+		"profiles":[{"type":"evented","name":"work [7]","unit":"microseconds","startValue":0,"endValue":9,"events":[
+			{"type":"O","frame":0,"at":1},{"type":"O","frame":1,"at":2},{"type":"C","frame":1,"at":4.5},
+			{"type":"O","frame":2,"at":5},{"type":"C","frame":2,"at":6},{"type":"C","frame":0,"at":9}]},
+		{"type":"sampled","name":"timer","unit":"milliseconds","startValue":1,"endValue":4,
+			"samples":[[0,1],[0],[]],"weights":[2,0.5,0.5]}]}
+	END
+}
+
+@test "calls and samples: an independent reader has the same sums" {
+	two_profiles
+	python3 "$ROOT/t/tools/speedscope_profile.py" two.json | LC_ALL=C sort | diff - <(sums two.json | grep -v '^samples')
+	run -0 pipe 'trdecode two.json | trencode -q -t csv -c time,tid,comm,name,depth,dur,self'
+	assert_line '1000,7,work,main,0,8000,4500'
+	assert_line '2000,7,work,f,1,2500,2500'
+	run -0 pipe "trdecode two.json | trfilter 'kind == sample' | trencode -q -t csv -c time,tid,comm,stack,weight"
+	assert_output - <<-'END'
+		time,tid,comm,stack,weight
+		1000000,2,timer,"[""main"",""f""]",2000000
+		3000000,2,timer,"[""main""]",500000
+		3500000,2,timer,,500000
+	END
+	# functions of one name have their own files
+	run -0 pipe "trdecode two.json | trfilter 'kind != sample' | trstat -q -t csv -g name,file,line -c count"
+	assert_line f,a.c,3,1
+	assert_line f,b.c,5,1
+}
+
+@test "facts, types, and input from a pipe" {
+	two_profiles
+	run -0 trdecode --info two.json
+	assert_line --regexp '^format +speedscope$'
+	assert_line --regexp '^profiles +2$'
+	assert_line --regexp '^calls +3$'
+	assert_line --regexp '^samples +3$'
+	assert_line --regexp '^profile +timer, milliseconds$'
+	run -0 trdecode --list two.json
+	assert_line --regexp ' sample +samples$'
+	assert_line --regexp ' enter +open$'
+	gzip -c two.json | trdecode -q | trencode -q -t csv | diff <(trdecode -q two.json | trencode -q -t csv) -
+}
+
+@test "what trencode writes has the tables of the trace that it was made of" {
+	trdecode -q "$DATA/uftrace/fib" | trsym -q | trfilter -q 'kind == enter || kind == leave' >a.trs
+	trencode -q -t speedscope -o a.json a.trs
+	trdecode -q -o b.trs a.json
+	same a.trs b.trs
+	same -g tid,comm -c count,total,self a.trs b.trs
+	for file in perf/zstd.data perf/weight.data.gz; do
+		trdecode -q "$DATA/$file" | trfilter -q 'kind == sample' >a.trs
+		trencode -q -t speedscope -o a.json a.trs
+		trdecode -q -o b.trs a.json
+		same -g name,type,tid -c count,self,total a.trs b.trs
+	done
+}
+
+@test "values without a unit of time, and members in any order" {
+	cat >bytes.json <<-'END'
+		{"profiles":[{"events":[{"at":5,"frame":0,"type":"O"},{"at":9,"frame":0,"type":"C"}],"name":"a","startValue":5,
+			"type":"evented","unit":"bytes"},
+		{"name":"b","samples":[[0],[0]],"weights":[32,64],"type":"sampled","unit":"bytes"}],"shared":{"frames":[{"name":"f"}]}}
+	END
+	run -0 pipe 'trdecode bytes.json | trencode -q -t csv -c time,comm,name,dur,weight'
+	assert_line '5,a,f,4,'
+	assert_line '1,b,f,,32'
+	assert_line '2,b,f,,64'
+	run -0 trdecode --info bytes.json
+	assert_line --regexp '^profile +b, bytes$'
+	# the unit is read after the values
+	two_profiles
+	jq -cS . two.json | trdecode -q | trencode -q -t csv | diff <(trdecode -q two.json | trencode -q -t csv) -
+}
+
+@test "frames that are closed out of order, indexes of no frame, times that step back, negative weights" {
+	cat >x.json <<-'END'
+		{"shared":{"frames":[{"name":"a"},{"name":"b"}]},"profiles":[{"type":"evented","name":"t","unit":"nanoseconds","events":[
+			{"type":"O","frame":0,"at":1},{"type":"O","frame":1,"at":2},{"type":"C","frame":0,"at":5},{"type":"C","frame":1,"at":6},
+			{"type":"O","frame":7,"at":7},{"type":"C","frame":7,"at":3}]},
+			{"type":"sampled","unit":"none","name":"s","samples":[[0,-1]],"weights":[-4,1]}]}
+	END
+	run -1 --separate-stderr pipefail 'trdecode x.json | trencode -q -t csv -c time,name,dur | sort'
+	assert_line '1,a,4'
+	assert_line '2,b,3'
+	assert_line '7,?,0'
+	[[ $stderr == *'x.json: the frame that is closed is not the innermost one; such events: 2'* ]]
+	[[ $stderr == *'x.json: an event is earlier than the one before'* ]]
+	[[ $stderr == *'x.json: an index of a frame that is none; such indexes: 1'* ]]
+	[[ $stderr == *'x.json: a negative weight'* ]]
+}
+
+@test "a file that is cut, in a pipe, and one that is no profile" {
+	two_profiles
+	head -c 520 two.json >cut.json
+	run -1 --separate-stderr pipefail 'trdecode <cut.json | trstat -q -t csv -c count'
+	assert_line main,1
+	assert_equal "$stderr" 'trdecode: <stdin>: 0x208: the input ends within a JSON value'
+	echo '{"$schema":"https://www.speedscope.app/file-format-schema.json"}' >none.json
+	run -2 errors trdecode none.json
+	assert_output 'trdecode: none.json: no file of speedscope: no profiles'
+}
