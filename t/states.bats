@@ -227,3 +227,13 @@ is() {
 	run -0 trfilter -q -c 'running > 50us' x.trs
 	assert_output "$(awk -F '\t' '$5 > 50000' theirs | wc -l)"
 }
+
+@test "rows of trencode have the times that the model has" {
+	local columns=time,dur,tid,name,running,runnable,sleeping,blocked,iowait,offcpu,unknown
+	kernel v6-fgraph
+	model calls trace-cmd "$RECORDED/trace-cmd/v6-fgraph.raw.txt"
+	trencode -q -t tsv -c "kind,$columns" x.trs | awk -F '\t' -v OFS='\t' '$1 == "call" {
+		printf "%.0f", $2 + $3; print "", $4, $5, $3, $6, $7, $8, $9, $10, 0, $11, $12 }' | LC_ALL=C sort >ours
+	agree
+	run -2 trencode -t csv -c running,running x.trs
+}

@@ -188,7 +188,8 @@ static const struct option_row settings_rows[] = {
 	 "time,dur,type,pid,tid,cpu,\ncomm,name,depth,file,line,args and fields of events,\nsuch "
 	 "as next_comm,arg.1,ret",
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
-	 "unfinished group module class input stack weight none all address delta elapsed"},
+	 "unfinished group module class input stack weight running runnable sleeping blocked "
+	 "iowait offcpu unknown none all address delta elapsed"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
 	{KEY_NO_PLUGINS, "no-plugins", NULL,

@@ -18,6 +18,7 @@
 #include "common/expr/declared.h"
 #include "common/formats/apitrace.h"
 #include "common/protobuf/protobuf.h"
+#include "common/scheduling/states.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
@@ -87,6 +88,14 @@ enum row_column {
 	ROW_WEIGHT_UNIT,
 	ROW_TIME_UNIT,
 	ROW_NESTING,
+	/* times of calls in states (states.h); irq is a field of interrupts */
+	ROW_RUNNING,
+	ROW_RUNNABLE,
+	ROW_SLEEPING,
+	ROW_BLOCKED,
+	ROW_IOWAIT,
+	ROW_OFFCPU,
+	ROW_UNKNOWN,
 	ROW_COLUMNS, /* from here on those of event_rows.fields */
 	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
 };
@@ -116,11 +125,12 @@ struct event_rows {
 	bool drop, wants_args;
 	uint8_t columns[ROW_ALL]; /* enum row_column, in the order of the output */
 	size_t ncolumns;
-	uint32_t wanted; /* columns as bits */
+	uint64_t wanted; /* columns as bits */
 	/* the other columns of one row, by enum row_column; of COLUMN_NAME numbers of strings */
 	uint64_t numbers[ROW_COLUMNS];
-	uint32_t present; /* bits: the cells that the row has */
+	uint64_t present; /* bits: the cells that the row has */
 	struct field_columns fields;
+	struct states *states; /* of threads, if a column is the time in a state; else NULL */
 	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 	bool marks; /* ndjson without -c: rows that are no whole calls of their thread's stack or no
@@ -272,6 +282,13 @@ static const struct {
 	[ROW_WEIGHT_UNIT] = {"weight_unit", COLUMN_NAME},
 	[ROW_TIME_UNIT] = {"time_unit", COLUMN_NAME},
 	[ROW_NESTING] = {"nesting", COLUMN_NAME},
+	[ROW_RUNNING] = {"running", COLUMN_TIME},
+	[ROW_RUNNABLE] = {"runnable", COLUMN_TIME},
+	[ROW_SLEEPING] = {"sleeping", COLUMN_TIME},
+	[ROW_BLOCKED] = {"blocked", COLUMN_TIME},
+	[ROW_IOWAIT] = {"iowait", COLUMN_TIME},
+	[ROW_OFFCPU] = {"offcpu", COLUMN_TIME},
+	[ROW_UNKNOWN] = {"unknown", COLUMN_TIME},
 };
 
 static const char *row_column_name(const struct event_rows *r, enum row_column c)
@@ -294,7 +311,7 @@ static bool rows_wanted(const struct event_rows *r, enum row_column c)
 static void rows_want(struct event_rows *r, enum row_column c)
 {
 	r->columns[r->ncolumns++] = (uint8_t)c;
-	r->wanted |= 1u << c;
+	r->wanted |= 1ull << c;
 }
 
 /* Get the column of that name, or ROW_COLUMNS: a field. */
@@ -360,7 +377,7 @@ static int rows_choose_columns(struct event_rows *r, const char *list, struct er
 
 static void rows_put_number(struct event_rows *r, enum row_column c, uint64_t n)
 {
-	r->present |= 1u << c;
+	r->present |= 1ull << c;
 	r->numbers[c] = n;
 }
 
@@ -481,7 +498,7 @@ static int rows_put_args(struct event_rows *r)
 	if (attributes_object(&r->attributes, &r->bytes, &r->args))
 		return -1;
 	if (r->args.size)
-		r->present |= 1u << ROW_ARGS;
+		r->present |= 1ull << ROW_ARGS;
 	return 0;
 }
 
@@ -529,6 +546,43 @@ static int rows_call_fields(struct event_rows *r, const struct span *s, const st
 	return leave ? field_columns_take(&r->fields, leave) : 0;
 }
 
+/* Keep the mark of a call's begin, for its states. */
+static int rows_keep_mark(const struct event_rows *r, const struct event *enter,
+			  struct buffer *keep)
+{
+	struct state_mark mark;
+
+	states_mark(r->states, enter->lane, enter->time, &mark);
+	return buffer_append(keep, &mark, sizeof mark);
+}
+
+/* Put the times of a call in states. *rest: what of the call is kept after the mark. */
+static int rows_put_states(struct event_rows *r, const struct span *s, const struct event *leave,
+			   struct span *rest)
+{
+	struct buffer *b = &r->fields.bytes;
+	struct state_mark mark = {0};
+	const uint64_t *ns;
+
+	if (s->kept_size) {
+		buffer_clear(b);
+		if (buffer_append_from(b, s->kept, s->kept_at, sizeof mark))
+			return -1;
+		memcpy(&mark, b->data, sizeof mark);
+		rest->kept_at += sizeof mark;
+		rest->kept_size -= sizeof mark;
+	}
+	ns = states_of(r->states, &(struct state_span){.mark = &mark,
+						       .lane = leave ? leave->lane : s->lane,
+						       .start = s->start,
+						       .end = s->end,
+						       .total = s->end - s->start,
+						       .left = leave});
+	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN; c++)
+		rows_put_number(r, c, ns[state_by_name(columns[c].name)]);
+	return 0;
+}
+
 static int rows_begin_call(void *ctx, const struct event *enter, const struct span *span,
 			   struct buffer *keep, uint64_t *token, struct error *e)
 {
@@ -536,6 +590,8 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 
 	(void)span;
 	(void)token;
+	if (r->states && rows_keep_mark(r, enter, keep))
+		return error_no_memory(e);
 	if (r->fields.count && rows_keep_fields(r, enter, keep))
 		return error_no_memory(e);
 	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
@@ -543,15 +599,19 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
-static int rows_end_call(void *ctx, const struct span *s, const struct event *leave,
+static int rows_end_call(void *ctx, const struct span *span, const struct event *leave,
 			 struct error *e)
 {
-	const struct type *type = leave ? leave->type : s->type;
+	const struct type *type = leave ? leave->type : span->type;
+	struct span rest = *span;
+	const struct span *s = &rest;
 	struct event_rows *r = ctx;
 	size_t kept;
 
 	if (s->unfinished && r->drop)
 		return 0;
+	if (r->states && rows_put_states(r, span, leave, &rest))
+		return error_no_memory(e);
 	rows_put_number(r, ROW_TIME, s->start);
 	rows_put_number(r, ROW_DUR, s->end - s->start);
 	rows_put_number(r, ROW_DEPTH, s->level);
@@ -589,7 +649,7 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 static int rows_put_stack(struct event_rows *r, uint32_t stack)
 {
 	buffer_clear(&r->stack);
-	r->present |= 1u << ROW_STACK;
+	r->present |= 1ull << ROW_STACK;
 	return attributes_stack_json(&r->attributes, stack, &r->stack);
 }
 
@@ -640,6 +700,15 @@ static const struct span_sink sink = {
 
 /* --- the run --- */
 
+static int rows_follow_states(struct event_rows *r, struct dictionary *d, struct error *e)
+{
+	r->states = malloc(sizeof *r->states);
+	if (!r->states)
+		return error_no_memory(e);
+	states_init(r->states, d);
+	return 0;
+}
+
 /*
  * Allocate the state of an encoder in en->state, all zero but for its rows. Returns en->state, or
  * NULL with *e filled (out of memory, or an unknown column); the encoder's free() frees en->state
@@ -664,7 +733,8 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 	r->attributes.members = true;
 	r->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	r->attributes.call_numbers = true;
-	if (rows_choose_columns(r, en->options->columns, e))
+	if (rows_choose_columns(r, en->options->columns, e) ||
+	    (r->wanted >> ROW_RUNNING && rows_follow_states(r, en->dictionary, e)))
 		return NULL;
 	r->wants_args = rows_wanted(r, ROW_ARGS);
 	return r;
@@ -681,6 +751,8 @@ static int event_rows_event(struct encoding *en, const struct event *ev, struct 
 {
 	struct event_rows *r = en->state;
 
+	if (r->states && states_take(r->states, ev))
+		return error_no_memory(e);
 	return spans_event(&r->spans, ev, e);
 }
 
@@ -722,6 +794,9 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 		declared.offer = *r->fields.columns[i].text == '.' ? NULL : rows_offer;
 		bad = declared_field(&declared, r->fields.names[i].text, false, e);
 	}
+	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN && !bad; c++)
+		if (rows_wanted(r, c))
+			bad = declared_field(&declared, columns[c].name, false, e);
 	intern_free(&warned);
 	return bad;
 }
@@ -735,6 +810,9 @@ static void event_rows_free(struct encoding *en)
 	attributes_free(&r->fields.attributes);
 	buffer_free(&r->fields.bytes);
 	free(r->fields.fields);
+	if (r->states)
+		states_free(r->states);
+	free(r->states);
 	spans_free(&r->spans);
 	location_names_free(&r->locations);
 	location_names_free(&r->texts);
@@ -1059,7 +1137,7 @@ static bool ndjson_has_mark(const struct event_rows *r, enum row_column c)
 static bool ndjson_is_marked(const struct event_rows *r)
 {
 	return r->marks &&
-	       (r->present & (1u << ROW_KIND | 1u << ROW_TIME_UNIT | 1u << ROW_NESTING) ||
+	       (r->present & (1ull << ROW_KIND | 1ull << ROW_TIME_UNIT | 1ull << ROW_NESTING) ||
 		ndjson_has_mark(r, ROW_UNFINISHED));
 }
 

@@ -992,6 +992,20 @@ static int alarms_each(struct alarms *all, int (*f)(struct statistics *s))
 
 /* --- parsing --- */
 
+/* Test whether a name is that of a function of a field, as sum in sum(F). */
+static bool takes_field(const char *name)
+{
+	struct columns columns = {0};
+	struct error e;
+	char text[32];
+	bool takes = strlen(name) < sizeof(text) - 5;
+
+	snprintf(text, sizeof(text), "%.20s(dur)", name);
+	takes = takes && !columns_parse(&columns, text, &e);
+	columns_free(&columns);
+	return takes;
+}
+
 /* Returns true if a field and ")" follow the lexer's "(". */
 static bool fail_if_is_field(const struct lexer *l)
 {
@@ -1030,7 +1044,7 @@ static int parse_column(void *ctx, struct lexer *l, struct operand *o, bool quot
 	struct alarms *all = ctx;
 	struct alarm_column *grown, *c;
 	struct columns column = {0};
-	bool field = !quoted && l->token.kind == TOKEN_OPEN && columns_take_field(o->name) &&
+	bool field = !quoted && l->token.kind == TOKEN_OPEN && takes_field(o->name) &&
 		     fail_if_is_field(l);
 	int bad;
 

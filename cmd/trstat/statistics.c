@@ -157,6 +157,14 @@ static bool has_state_names(struct statistics *s, const struct type *t)
 	return s->state_names[t->number] == 2;
 }
 
+/* Make the columns of a field plain numbers: it has the name of a state, but is one of events. */
+static void statistics_take_plain(struct columns *c, uint32_t field)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->column[i].type->flags & COLUMN_OF_FIELD && c->column[i].field == field)
+			c->column[i].duration = false;
+}
+
 /* Test whether a field with the name of a state is one of the event. */
 static bool is_no_state(struct statistics *s, const struct event *e, const struct wanted_field *f)
 {
@@ -297,7 +305,7 @@ static int statistics_add_fields(struct statistics *s, struct aggregate *a, cons
 			continue;
 		aggregate_field_seen(a, w, i);
 		if (is_no_state(s, e, &w->field[i]))
-			columns_take_plain(s->columns, i);
+			statistics_take_plain(s->columns, i);
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
 		else if (v.form == FORM_UINT)

@@ -365,13 +365,6 @@ bool columns_is_argument(const struct wanted_field *f)
 	return !f->time && !strncmp(f->name, "arg.", 4);
 }
 
-void columns_take_plain(struct columns *c, uint32_t field)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->column[i].type->flags & COLUMN_OF_FIELD && c->column[i].field == field)
-			c->column[i].duration = false;
-}
-
 static enum wanted_time table_time_of(const char *name)
 {
 	if (!strcmp(name, "dur"))
@@ -413,16 +406,6 @@ static bool table_is_function(const struct column_type *t, const char *s, size_t
 	return t->flags & COLUMN_OF_FIELD &&
 	       (t->flags & COLUMN_PERCENTILE ? table_parse_quantile(s, n, column)
 					     : table_is_word(t->name, s, n));
-}
-
-bool columns_take_field(const char *name)
-{
-	struct column column;
-
-	for (size_t i = 0; i < column_types_count; i++)
-		if (table_is_function(&column_types[i], name, strlen(name), &column))
-			return true;
-	return false;
 }
 
 /* Make a column of the values of a field. */

@@ -139,12 +139,6 @@ struct columns_run {
 	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
-/* Make the columns of a field plain numbers: it has the name of a state, but is one of events. */
-void columns_take_plain(struct columns *c, uint32_t field);
-
-/* Test whether a name is that of a function of a field, as sum in sum(F). */
-bool columns_take_field(const char *name);
-
 enum { COLUMN_WORDS_SIZE = 600 };
 /* Add the names of all columns, separated by blanks, and some percentiles, to the words of an
  * option (common/cli/program.h). Those of fields are "sum(F)". */

@@ -566,7 +566,7 @@ const uint64_t *states_of(struct states *s, const struct state_span *span)
 		find_missing_switch(s, span);
 	if (span->lane)
 		states_mark(s, span->lane, span->end, &end);
-	if (!begin && end.task)
+	if ((!begin || !begin->task) && end.task)
 		begin = &s->threads[span->lane->thread].first;
 	if (begin && begin->task && begin->task != end.task)
 		mark_of_task(s, begin->task, span->end, &end);

@@ -103,9 +103,9 @@ int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_m
 
 /* A call, or a pair, that has ended. */
 struct state_span {
-	const struct state_mark *mark; /* of its begin; NULL: the call was open before its thread's
-					  first row */
-	const struct lane *lane;       /* of its end; NULL: a pair, whose end is now */
+	/* of its begin; NULL, or of no thread: the call was open before its thread's first row */
+	const struct state_mark *mark;
+	const struct lane *lane; /* of its end; NULL: a pair, whose end is now */
 	uint64_t start, end, total;
 	bool left; /* the end is a leave, so the thread runs */
 };
