@@ -1872,7 +1872,7 @@ static int firefox_write_marker(struct firefox_decoder *f, const struct firefox_
 	f->details.size = 0;
 	if (!row.type ||
 	    (r->values && arguments_values(&f->arguments, r->name, (const uint8_t *)(r + 1),
-					   r->values, &f->details)))
+					   r->values, false, &f->details)))
 		return -1;
 	if (r->kind != FIREFOX_INSTANT) {
 		put_u32(at, r->call);
