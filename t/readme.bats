@@ -55,6 +55,7 @@ setup() {
 	gunzip -c "$DATA/gmon/work.gz" >work
 	ln -s "$DATA/bpftrace/maps.txt" maps.txt
 	ln -s "$DATA/perf/branches.txt" branches.txt
+	ln -s "$DATA/pstats/3.13.prof" app.prof
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

@@ -34,6 +34,7 @@
 	F(callgrind)                                                                               \
 	F(gmon)                                                                                    \
 	F(bpftrace)                                                                                \
+	F(pstats)                                                                                  \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

@@ -25,11 +25,11 @@
 uint64_t profile_time_unit(struct text_span unit)
 {
 	static const struct {
-		const char *const names[5];
+		const char *const names[6];
 		uint64_t ns;
 	} units[] = {
 		{{"nanoseconds", "nanosecond", "ns"}, 1},
-		{{"microseconds", "microsecond", "us", "\xc2\xb5s"}, 1000},
+		{{"microseconds", "microsecond", "us", "\xc2\xb5s", "\xce\xbcs"}, 1000},
 		{{"milliseconds", "millisecond", "ms"}, 1000 * 1000},
 		{{"seconds", "second", "s", "sec"}, 1000 * 1000 * 1000},
 	};
@@ -44,21 +44,23 @@ uint64_t profile_time_unit(struct text_span unit)
 uint32_t call_sum_type(struct input *in, struct type_entry e)
 {
 	struct writer *w = in->decoding->writer;
-	struct field_entry fields[] = {
+	struct field_entry fields[3 + CALL_SUM_MORE] = {
 		{.name = writer_text(w, "weight"), .kind = FIELD_INT, .role = ROLE_PERIOD},
 		{.name = writer_text(w, "inclusive"), .kind = FIELD_INT, .role = ROLE_TOTAL},
 		{.name = writer_text(w, "calls"), .kind = FIELD_UINT, .role = ROLE_COUNT},
 	};
 	uint32_t id;
 
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < e.nfields && i < CALL_SUM_MORE; i++)
+		fields[3 + i] = e.fields[i];
+	e.nfields += 3;
+	for (uint32_t i = 0; i < e.nfields; i++) {
 		fields[i].offset = 8 * i;
 		fields[i].size = 8;
 	}
 	e.kind = KIND_SAMPLE;
-	e.fixed_size = 24;
+	e.fixed_size = 8 * e.nfields;
 	e.fields = fields;
-	e.nfields = 3;
 	id = writer_type(w, &e);
 	return id && row_filter_announce(in->decoding->row_filter, id, 0) ? 0 : id;
 }

@@ -206,24 +206,28 @@ struct text_span;
 /* Get the ns of a unit of time, as profilers spell them; 0: the unit is of no time. */
 uint64_t profile_time_unit(struct text_span unit);
 
+enum { CALL_SUM_MORE = 1 }; /* fields of the decoder's own */
+
 struct call_sum {
 	int64_t self, total;
 	uint64_t calls;
+	uint64_t more; /* the decoder's own field, if the type has one */
 };
 
-/* Declare the type of the sums of one kind of cost. e: its source, name and flags. 0: out of
- * memory. */
+/* Declare the type of the sums of one kind of cost. e: its source, name and flags, and up to
+ * CALL_SUM_MORE fields of 8 bytes, whose places are set. 0: out of memory. */
 uint32_t call_sum_type(struct input *in, struct type_entry e);
-/* Write a sum. r: its time, lane, type and stack. */
+/* Write a sum. r: its time, lane, type and stack, and the size of the further fields. */
 static inline int call_sum_write(struct writer *w, struct new_row r, const struct call_sum *sum)
 {
-	uint8_t fixed[24];
+	uint8_t fixed[24 + 8 * CALL_SUM_MORE];
 
 	put_u64(fixed, (uint64_t)sum->self);
 	put_u64(fixed + 8, (uint64_t)sum->total);
 	put_u64(fixed + 16, sum->calls);
+	put_u64(fixed + 24, sum->more);
 	r.fixed = fixed;
-	r.fixed_size = sizeof fixed;
+	r.fixed_size += 24;
 	return writer_sample(w, r);
 }
 

@@ -23,6 +23,7 @@ strace       strace                  cmd/trdecode/strace
 callgrind    callgrind               cmd/trdecode/callgrind
 gmon         gmon                    cmd/trdecode/gmon
 bpftrace     bpftrace                cmd/trdecode/bpftrace
+pstats       pstats                  cmd/trdecode/pstats
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream
