@@ -370,6 +370,15 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	assert_equal "$stderr" "trdecode: --map takes FIELD=COLUMN[:UNIT],..., such as time=ts:ms,name=op, not 'nonsense'"
 	run -2 --separate-stderr trdecode --map time=ts "$DATA/uftrace/fib"
 	assert_equal "$stderr" "trdecode: --map has no effect on uftrace; it is for ndjson, csv, tsv"
+	# --map says that the input is a table; other JSON is sent there
+	run -0 pipe "printf 'at,op\n5,x\n' | trdecode --map time=at:ms,name=op | trencode -q -t csv --no-header -c time,name"
+	assert_output 5000000,x
+	run -0 pipe "printf '[{\"at\":5,\"op\":\"x\"},\n{\"at\":6,\"op\":\"y\"}]\n' | trdecode --map time=at:ms,name=op | trencode -q -t csv --no-header -c time,name"
+	assert_output $'5000000,x\n6000000,y'
+	run -2 --separate-stderr trdecode -o x.trs <(echo '{"at":5,"op":"x"}')
+	assert_equal "${stderr##*with ph}" ", and other rows of JSON with --map"
+	run -2 --separate-stderr trdecode -o x.trs -f csv --map time=at:ms <(printf 'at;op\n5;x\n')
+	assert_equal "${stderr#*: */*: }" "the header has one column, 'at;op': there is a comma between cells of csv, and a tab between those of tsv"
 	# guesses that leave nothing open
 	run -0 pipe "printf 'timestamp_ms\tduration_us\tname\n5\t7\tx\n' | trdecode | trencode -q -t csv --no-header -c time,dur,name"
 	assert_output 5000000,7000,x

@@ -1377,7 +1377,8 @@ static int no_trace(const struct json_reader *r, uint64_t offset, const char *wh
 {
 	return error_set(e, r->name, offset,
 			 "JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
-			 "with traceEvents or an array of events with ph",
+			 "with traceEvents or an array of events with ph, and other rows of JSON "
+			 "with --map",
 			 why);
 }
 

@@ -1485,6 +1485,11 @@ static int in_read_header(struct rows_in *r, struct error *e)
 			return error_no_memory(e);
 		r->order[r->norder++] = (uint32_t)(c - r->columns);
 	}
+	if (r->norder == 1 && r->columns->size && strpbrk(r->columns->text, ",;|\t"))
+		return error_set(e, r->input->name, NO_OFFSET,
+				 "the header has one column, '%.40s': there is a comma between "
+				 "cells of csv, and a tab between those of tsv",
+				 r->columns->text);
 	return got < 0 ? -1 : 0;
 }
 
@@ -2483,7 +2488,7 @@ static bool in_is_time_name(struct text_span s)
 	return span_is(s, "time");
 }
 
-/* Bid for lines each of which is an object with a time. */
+/* Bid for lines each of which is an object with a time; with --map, any object. */
 static enum bid in_probe_ndjson(const struct input *in)
 {
 	struct text_span s = in_head(in), name;
@@ -2493,6 +2498,8 @@ static enum bid in_probe_ndjson(const struct input *in)
 		return BID_NONE;
 	if (in->format)
 		return in_is_format(in, "ndjson") && in_is_text(s) ? BID_CHANCE : BID_NONE;
+	if (in->decoding && in->decoding->map)
+		return span_begins(s, "{") || span_begins(s, "[{") ? BID_LIKELY : BID_NONE;
 	if (*s.at != '{' || (newline && newline + 1 < s.end && newline[1] != '{'))
 		return BID_NONE;
 	if (newline && span_trim_space((struct text_span){s.at, newline}).end[-1] != '}')
@@ -2512,19 +2519,20 @@ static enum bid in_probe_ndjson(const struct input *in)
 	return BID_NONE;
 }
 
-/* Bid for a header with the name of the time and another name. */
+/* Bid for a header with the name of the time and another name; with --map, any names. */
 static enum bid in_probe_delimited(const struct input *in, const char *format, char separator)
 {
 	struct text_span s = in_head(in), name;
 	const char *newline = span_find(s, "\n"), *next;
-	bool time = false, known = false;
+	bool time = false, known = in->decoding && in->decoding->map, mapped = known;
 	unsigned names = 0;
 
 	if (in->tree || !span_size(s))
 		return BID_NONE;
 	if (in->format)
 		return in_is_format(in, format) && in_is_text(s) ? BID_CHANCE : BID_NONE;
-	if (!newline || !in_is_text((struct text_span){s.at, newline}))
+	if (!newline || !in_is_text((struct text_span){s.at, newline}) ||
+	    (mapped && (*s.at == '{' || *s.at == '[')))
 		return BID_NONE;
 	s.end = newline - (newline > s.at && newline[-1] == '\r');
 	for (; s.at <= s.end; s.at = next + 1, names++) {
@@ -2533,12 +2541,12 @@ static enum bid in_probe_delimited(const struct input *in, const char *format, c
 		name = span_trim((struct text_span){s.at, next});
 		if (span_size(name) > 1 && *name.at == '"')
 			name = (struct text_span){name.at + 1, name.end - 1};
-		if (!span_size(name) || memchr(name.at, ' ', span_size(name)))
+		if (!mapped && (!span_size(name) || memchr(name.at, ' ', span_size(name))))
 			return BID_NONE;
 		known |= names && in_role_of(name.at, span_size(name)) < IN_ROLES;
 		time |= in_is_time_name(name);
 	}
-	return !time || names < 2 ? BID_NONE : known ? BID_LIKELY : BID_CHANCE;
+	return (!time && !mapped) || names < 2 ? BID_NONE : known ? BID_LIKELY : BID_CHANCE;
 }
 
 static enum bid in_probe_csv(const struct input *in)
