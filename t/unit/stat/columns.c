@@ -216,9 +216,10 @@ static void types(void)
 		struct columns c = {0};
 
 		snprintf(text, sizeof text, "%s%s", t->name,
-			 t->flags & COLUMN_OF_FIELD	? "(x)"
-			 : t->flags & COLUMN_PERCENTILE ? "99.5"
-							: "");
+			 t->flags & COLUMN_PERCENTILE
+				 ? (t->flags & COLUMN_OF_FIELD ? "99.5(x)" : "99.5")
+			 : t->flags & COLUMN_OF_FIELD ? "(x)"
+						      : "");
 		found &= !columns_parse(&c, text, &e) && c.column[0].type == t &&
 			 column_unit(&c.column[0]) == t->unit;
 		found &= !t->alias || (!columns_parse(&c, t->alias, &e) && c.column[1].type == t);

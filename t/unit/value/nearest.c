@@ -24,7 +24,7 @@ int main(void)
 	suggests("tud", "tid pid", "tid");
 	suggests("xyz", "tid pid name", "");
 	/* a prefix or suffix is missing */
-	suggests("duration", "total dur", "dur");
+	suggests("duration", "name dur", "dur");
 	suggests("prio", "next_prio", "next_prio");
 	suggests("pid", "next_pid", "next_pid");
 	suggests("switch", "irq_raise sched_switch", "sched_switch");
