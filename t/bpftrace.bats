@@ -75,6 +75,10 @@ expected() {
 		vfs_*			vfs_write		4
 	END
 	assert_equal "$stderr" 'trdecode: stackcount.txt: 2 lines of other output, skipped'
+	# functions of one name in two modules
+	printf 'Attaching 1 probe...\n@[\n    f+1 [a]\n    f+2 [b]\n]: 3\n' >modules.txt
+	run -0 pipe "trdecode modules.txt | trstat -q -t tsv -g name,module -c self"
+	assert_output $'name\tmodule\tself\nf\ta\t3\nf\tb\t0'
 	cat >off.txt <<-'END'
 		Tracing off-CPU time (us) of all threads by user + kernel stack... Hit Ctrl-C to end.
 

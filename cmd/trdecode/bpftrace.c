@@ -27,9 +27,8 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/input.h"
-#include "common/util/buffer.h"
-#include "common/util/intern.h"
 #include "common/util/text_span.h"
 #include "common/util/u128.h"
 #include "common/value/json.h"
@@ -117,7 +116,8 @@ struct bpftrace {
 	uint64_t number;	/* of the next sample */
 	uint64_t skipped;	/* lines of other output */
 	uint32_t source, clock;
-	struct id_cache lanes, types, locations;
+	struct id_cache lanes, types;
+	struct frame_locations locations;
 	struct buffer frames, fixed, tail, signature;
 };
 
@@ -985,30 +985,11 @@ static struct bpf_frame bpf_read_frame(struct text_span s)
 /* Add the location of a name to the frames of the row. */
 static int bpf_put_location(struct bpftrace *p, struct text_span name, struct text_span module)
 {
-	struct symbol_entry symbol = {.name = name.at,
-				      .name_size = (uint32_t)span_size(name),
-				      .module = module.at,
-				      .module_size = (uint32_t)span_size(module)};
-	uint32_t *id;
+	struct named_frame frame = {.name = writer_string(p->w, name.at, span_size(name)),
+				    .module = writer_string(p->w, module.at, span_size(module))};
+	uint32_t location = frame_location(&p->locations, &frame);
 
-	name = name.at < name.end ? name : SPAN("?");
-	p->signature.size = 0;
-	if (buffer_append(&p->signature, name.at, span_size(name)) ||
-	    buffer_append(&p->signature, "\n", 1) ||
-	    buffer_append(&p->signature, module.at, span_size(module)))
-		return -1;
-	id = id_cache_number(&p->locations, p->signature.data, p->signature.size);
-	if (!id)
-		return -1;
-	if (!*id) {
-		struct location_entry entry = {
-			.name = writer_string(p->w, name.at, span_size(name))};
-
-		*id = writer_location(p->w, &entry);
-		if (!*id || (module.at < module.end && writer_symbol(p->w, *id, &symbol)))
-			return -1;
-	}
-	return buffer_u32(&p->frames, *id);
+	return location ? buffer_u32(&p->frames, location) : -1;
 }
 
 /* Add the frames of a stack. */
@@ -1039,7 +1020,7 @@ static struct text_span bpf_key_text(const struct bpftrace *p, unsigned key)
  * outermost frame. Returns the stack; 0: out of memory. */
 static uint32_t bpf_stack(struct bpftrace *p)
 {
-	struct text_span none = {NULL, NULL};
+	struct text_span none = SPAN("");
 
 	p->frames.size = 0;
 	if (p->value.kind == BPF_BUCKET && bpf_put_location(p, p->value.text, none))
@@ -1290,7 +1271,7 @@ static int bpftrace_open(struct input *in, struct error *e)
 	if (!p)
 		return error_no_memory(e);
 	p->input = in;
-	p->w = in->decoding->writer;
+	p->w = p->locations.w = in->decoding->writer;
 	p->pid = p->tid = -1;
 	in->clock_name = "values";
 	in->ticks = true;
@@ -1372,7 +1353,7 @@ static void bpftrace_close(struct input *in)
 	buffer_free(&p->signature);
 	id_cache_free(&p->lanes);
 	id_cache_free(&p->types);
-	id_cache_free(&p->locations);
+	frame_locations_free(&p->locations);
 	free(p);
 	in->state = NULL;
 }
