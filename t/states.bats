@@ -181,6 +181,16 @@ is() {
 	assert_output --regexp $'\n1000150000\t10000\t0\t0\t0\t0\t0\t0\t0\t10000\n1000170000\t60000\t20000\t0\t0\t0\t0\t0\t0\t40000$'
 }
 
+@test "a thread is unknown from the last event before a loss on its CPU" {
+	marks "100 $on" "110 $enter" 'CPU:0 [LOST 3 EVENTS]' "130 $(off S)" "150 $wake" "160 $on" "170 $leave"
+	is '60000 10000 10000 20000 0 0 0 0 20000'
+	# a thread that sleeps may have run on the CPU; one that runs on another CPU did not
+	marks "100 $on" "110 $enter" "120 $(off S)" 'CPU:0 [LOST 3 EVENTS]' "150 $wake" "160 $on" "170 $leave"
+	is '60000 20000 0 0 0 0 0 0 40000'
+	marks "100 $on" "110 $enter" "115 b-9 foo: x" 'CPU:1 [LOST 3 EVENTS]' "130 $(off S)" "150 $wake" "160 $on" "170 $leave"
+	is '60000 30000 10000 20000 0 0 0 0 0'
+}
+
 @test "columns, percentiles, keys and conditions" {
 	marks "100 $on" "110 $enter" "120 $(off S)" "150 $wake" "160 $on" "170 $leave" "180 $enter" "185 $leave"
 	run -0 trstat -q -t tsv -c 'runnable,max(runnable),p50(running),p99(running),avg(sleeping)' --where 'running > 0' x.trs
