@@ -217,6 +217,20 @@ processed() {
 	[[ $stderr == *'1 end of markers without a start was left out'* ]]
 }
 
+@test "starts of one name nest: an end is that of the latest" {
+	cat >x.json <<-'END'
+		{"meta":{"preprocessedProfileVersion":48,"processType":0},"threads":[{"name":"t","pid":1,"tid":1,"samples":{"time":[],"stack":[]},
+			"markers":{"name":[0,0,0,0],"startTime":[1,2,null,null],"endTime":[null,null,5,9],"phase":[2,2,3,3],"data":[null,null,null,null]},
+			"stringArray":["a"]}]}
+	END
+	run -0 --separate-stderr pipe 'trdecode x.json | trencode -q -t csv -c time,name,dur | sed 1d | sort'
+	assert_output - <<-'END'
+		1000000,a,8000000
+		2000000,a,3000000
+	END
+	assert_equal "$stderr" ''
+}
+
 @test "facts, types; a file that is cut, and one that is no profile" {
 	processed
 	run -0 trdecode --info processed.json

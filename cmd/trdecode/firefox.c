@@ -185,7 +185,9 @@ struct firefox_decoder {
 	struct buffer key, path, values, record, details;
 	struct argument_table arguments;
 	struct id_cache types, processes_named;
-	struct key_map open; /* by thread and name: number of the open call */
+	struct id_cache gecko; /* locations, by the text of a frame */
+	struct key_map open;   /* by thread and name: number of the latest open call */
+	struct buffer around;  /* u32 each, by call: number of the open call around it; 0 none */
 	struct sorter sorter;
 	uint64_t records, samples, markers;
 	uint32_t calls;
@@ -1028,17 +1030,22 @@ static void firefox_parse_frame(struct firefox_decoder *f, char *text, struct na
 static uint32_t firefox_gecko_frame(struct firefox_decoder *f, const struct firefox_thread_in *th,
 				    uint32_t string, struct named_frame frame)
 {
+	uint32_t key[] = {string, frame.line, frame.kernel, (uint32_t)th->process};
+	uint32_t *location = id_cache_number(&f->gecko, key, sizeof key);
 	size_t n;
 	const char *text = writer_string_of(f->w, string, &n);
 	int64_t address;
 
+	/* frames share texts: each is parsed once */
+	if (!location || *location)
+		return location ? *location : 0;
 	f->key.size = 0;
 	if (buffer_append(&f->key, text, n) || buffer_u8(&f->key, 0))
 		return 0;
 	if (firefox_hex((char *)f->key.data, n, &address))
-		return firefox_absolute(f, th, (uint64_t)address);
+		return *location = firefox_absolute(f, th, (uint64_t)address);
 	firefox_parse_frame(f, (char *)f->key.data, &frame);
-	return frame_location(&f->locations, &frame);
+	return *location = frame_location(&f->locations, &frame);
 }
 
 /* Get the library of a function; NULL: none. */
@@ -1070,6 +1077,7 @@ static uint32_t firefox_frame(struct firefox_decoder *f, const struct firefox_th
 	int64_t text = firefox_cell(f, t, FRAME_LOCATION, i), func, resource, address, hex;
 	struct firefox_lib *lib;
 	const char *name;
+	char copy[2 + 16 + 1]; /* of an address */
 	size_t n;
 
 	frame.kernel = category && category == writer_text(f->w, "Kernel");
@@ -1081,10 +1089,10 @@ static uint32_t firefox_frame(struct firefox_decoder *f, const struct firefox_th
 	lib = firefox_lib_of(f, th, resource);
 	frame.name = firefox_string(f, t, firefox_cell(f, t, FUNC_NAME, func));
 	name = writer_string_of(f->w, frame.name, &n);
-	f->key.size = 0;
-	if (buffer_append(&f->key, name, n) || buffer_u8(&f->key, 0))
-		return 0;
-	if (lib && address >= 0 && (!n || firefox_hex((char *)f->key.data, n, &hex)))
+	n = n < sizeof copy ? n : 0;
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	if (lib && address >= 0 && (!frame.name || firefox_hex(copy, n, &hex)))
 		return firefox_address(f, lib, (uint64_t)address);
 	frame.module =
 		lib ? lib->path : firefox_string(f, t, firefox_cell(f, t, RESOURCE_NAME, resource));
@@ -1259,6 +1267,8 @@ struct firefox_data {
 	char phase;		   /* of early versions: '2' begins, '3' ends a call; 0 */
 };
 
+enum { FIREFOX_TEXT_MOST = 4096 }; /* bytes of a string that a field names; markers share strings */
+
 /* Append a named value to f->values. */
 static int firefox_field_value(struct firefox_decoder *f, struct json_reader *r,
 			       const struct firefox_thread_in *th, uint32_t key, bool unique)
@@ -1282,6 +1292,7 @@ static int firefox_field_value(struct firefox_decoder *f, struct json_reader *r,
 	} else if (unique && token == JSON_NUMBER &&
 		   json_decimal((char *)r->text.data, 0, &index, &inexact)) {
 		text = writer_string_of(f->w, firefox_string(f, &th->tables, index), &n);
+		n = n < FIREFOX_TEXT_MOST ? n : FIREFOX_TEXT_MOST;
 		failed = value_put_bytes(to, VALUE_STRING, text, n);
 	} else {
 		failed = json_put_scalar(r, token, to);
@@ -1345,6 +1356,7 @@ static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 	key = firefox_text(f, r);
 	if (f->unique.count && d->type) {
 		name = writer_string_of(f->w, d->type, &n);
+		n = n < FIREFOX_TEXT_MOST ? n : 0;
 		if (firefox_unique_key(f, name, n, (char *)r->text.data, r->text.size))
 			return -1;
 		unique = intern_find(&f->unique, f->key.data, f->key.size) != INTERN_NONE;
@@ -1413,35 +1425,34 @@ static int firefox_learn(struct firefox_decoder *f, uint32_t name)
 	return 0;
 }
 
-/* Get the place of the number of the open call of a thread with that name. NULL: out of memory. */
-static uint64_t *firefox_open_call(struct firefox_decoder *f, const struct firefox_record *r)
-{
-	return key_map_value(&f->open, (uint64_t)r->of << 32 | r->name);
-}
-
 /* Add the record or records of a marker with a start, an end and a phase: '0' an instant, '1' both,
  * '2' the start of a call, '3' its end. */
 static int firefox_add_marker(struct firefox_decoder *f, struct firefox_record *r, int64_t start,
 			      int64_t end, char phase, struct error *e)
 {
-	uint64_t *open;
+	uint64_t key = (uint64_t)r->of << 32 | r->name, *open;
 
 	r->kind = phase == '0' ? FIREFOX_INSTANT : phase == '3' ? FIREFOX_LEAVE : FIREFOX_ENTER;
 	if (phase == '2' || phase == '3') {
-		open = firefox_open_call(f, r);
+		open = key_map_value(&f->open, key);
 		if (!open)
 			return error_no_memory(e);
 		if (phase == '3' && !*open) {
 			f->counts.unopened++;
 			return 0;
 		}
+		/* the end is that of the latest start */
 		r->call = phase == '2' ? ++f->calls : (uint32_t)*open;
+		if (phase == '2' ? buffer_u32(&f->around, (uint32_t)*open)
+				 : key_map_set(&f->open, key,
+					       get_u32(f->around.data + 4 * (size_t)(r->call - 1))))
+			return error_no_memory(e);
 		if (phase == '2')
 			*open = r->call;
-		else
-			key_map_remove(&f->open, (uint64_t)r->of << 32 | r->name);
 	} else if (phase == '1') {
 		r->call = ++f->calls;
+		if (buffer_u32(&f->around, 0))
+			return error_no_memory(e);
 	}
 	if (phase == '3')
 		f->values.size = 0;
@@ -1962,8 +1973,10 @@ static void firefox_close(struct input *in)
 	intern_free(&f->unique);
 	arguments_free(&f->arguments);
 	id_cache_free(&f->types);
+	id_cache_free(&f->gecko);
 	id_cache_free(&f->processes_named);
 	key_map_free(&f->open);
+	buffer_free(&f->around);
 	frame_locations_free(&f->locations);
 	sorter_free(&f->sorter);
 	free(f);
