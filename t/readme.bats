@@ -47,6 +47,7 @@ setup() {
 	ln -s "$DATA/apitrace/threads.trace" app.trace
 	ln -s "$DATA/apitrace/feat.profile.txt" app.profile
 	ln -s "$DATA/perf/zstd.data" perf.data
+	ln -s "$DATA/perf/simpleperf.data" simpleperf.data
 	ln -s "$DATA/strace/f-ttt-T-y.txt" strace.log
 	ln -s "$DATA/profiles/node.cpuprofile.gz" node.cpuprofile
 	ln -s "$DATA/profiles/node.heapprofile.gz" node.heapprofile

@@ -291,6 +291,8 @@ static void set_names(struct perf *p, const struct perf_attr *a, struct type_ent
 {
 	const char *colon = a->name ? strchr(a->name, ':') : NULL;
 	const struct ftrace_event *v = a->tracepoint;
+	char name[PERF_HYBRID_NAME];
+	size_t pmu = a->name ? perf_hybrid_event(a->name, strlen(a->name), name) : 0;
 
 	if (v) {
 		type->name = writer_string(p->w, v->format.name, v->format.name_size);
@@ -299,6 +301,9 @@ static void set_names(struct perf *p, const struct perf_attr *a, struct type_ent
 	} else if (a->kind == PERF_TYPE_TRACEPOINT && colon) {
 		type->name = writer_text(p->w, colon + 1);
 		type->group = writer_string(p->w, a->name, (size_t)(colon - a->name));
+	} else if (pmu) {
+		type->name = writer_text(p->w, name);
+		type->group = writer_string(p->w, a->name, pmu);
 	} else {
 		type->name = writer_text(p->w, a->name);
 		type->group = writer_text(p->w, perf_group_of(a));
@@ -1977,6 +1982,9 @@ static int fill_queue(struct perf *p, struct error *e)
 			/* of one file, it says nothing of the others */
 			if (p->files.count == 1 && perf_queue_end_round(&p->queue, true))
 				return -1;
+		} else if (r.type >= SIMPLEPERF_KERNEL_SYMBOL && r.type < SIMPLEPERF_KNOWN) {
+			if (perf_header_record(p, &r, e))
+				return -1;
 		} else if (r.type >= PERF_RECORD_KNOWN) {
 			input_damage(p->input, p->file.name, r.offset,
 				     "a record of type %u, which perf does not have", r.type);
@@ -2164,6 +2172,8 @@ static void perf_report(const struct perf *p)
 		   "{sample lacks its|samples lack their} deferred call {chain|chains}");
 	warn_count(name, p->deferred.unmatched,
 		   "deferred call {chain belongs|chains belong} to no sample");
+	warn_count(name, p->counts.old_symbols,
+		   "{name|names} of functions by simpleperf before 2017 were left out");
 	warn_count(name, p->counts.stat,
 		   "{count|counts} of perf stat were left out: use perf stat report");
 	for (size_t i = 0; i < p->files.count; i++)

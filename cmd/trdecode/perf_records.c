@@ -27,8 +27,11 @@
 #include "common/formats/tracecmd.h"
 #include "common/ftrace/event_format.h"
 #include "common/ftrace/ring.h"
+#include "common/protobuf/protobuf.h"
+#include "common/symbols/symbols.h"
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
+#include "common/util/lines.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/memory.h"
@@ -154,6 +157,11 @@ static bool records_skip(struct perf_records *s, uint64_t n, struct error *e)
 	return true;
 }
 
+static bool is_simpleperf(uint32_t type)
+{
+	return type >= SIMPLEPERF_KERNEL_SYMBOL && type < SIMPLEPERF_KNOWN;
+}
+
 static void perf_records_unpack_header(const struct perf_records *s, const uint8_t *d,
 				       struct perf_record *r)
 {
@@ -161,12 +169,17 @@ static void perf_records_unpack_header(const struct perf_records *s, const uint8
 				  .type = (uint32_t)get_uint(d, 4, s->big_endian),
 				  .misc = (uint16_t)get_uint(d + 4, 2, s->big_endian),
 				  .size = (uint32_t)get_uint(d + 6, 2, s->big_endian)};
+	if (is_simpleperf(r->type)) {
+		r->size |= (uint32_t)r->misc << 16;
+		r->misc = 0;
+	}
 }
 
 static bool is_plausible(const struct perf_record *r)
 {
-	return r->size >= PERF_RECORD_HEAD && r->type && r->type < PERF_RECORD_KNOWN &&
-	       (r->type >= PERF_RECORD_OF_PERF || r->size % 8 == 0);
+	return r->size >= PERF_RECORD_HEAD && r->type &&
+	       (r->type < PERF_RECORD_KNOWN ? r->type >= PERF_RECORD_OF_PERF || r->size % 8 == 0
+					    : is_simpleperf(r->type) && r->size < PERF_RECORD_MOST);
 }
 
 /* Do records begin here? */
@@ -216,6 +229,11 @@ static int whole_size(struct perf_records *s, const struct perf_record *r, uint6
 	if (r->type != PERF_RECORD_HEADER_TRACING_DATA || r->size < 12)
 		return 0;
 	*more = get_uint(records_at(s) + 8, 4, s->big_endian);
+	/* simpleperf has the data inside of the record */
+	if (r->size > 16 && *more <= r->size - 12) {
+		*more = 0;
+		return 0;
+	}
 	if (*more > TRACING_LIMIT) {
 		input_damage(s->input, s->name, s->offset, "tracing data of %" PRIu64 " bytes",
 			     *more);
@@ -238,7 +256,7 @@ static int next_of_file(struct perf_records *s, struct perf_record *r, struct er
 	if (have < PERF_RECORD_HEAD)
 		return 0;
 	perf_records_unpack_header(s, records_at(s), r);
-	if (r->size < PERF_RECORD_HEAD || !r->type) {
+	if (r->size < PERF_RECORD_HEAD || !r->type || r->size > TRACING_LIMIT) {
 		int found;
 
 		input_damage(s->input, s->name, s->offset, "a record of type %u with %u bytes",
@@ -877,6 +895,445 @@ static int take_build_ids(struct perf *p, struct byte_span *s)
 	return 0;
 }
 
+/*
+ * The symbols that simpleperf of Android stores.
+ *
+ * simpleperf records on a phone and reports on another machine, which has none of the files. So its
+ * perf.data has the functions of each file that a sample is in, in the feature FILE:
+ *
+ *     u32 size
+ *     "/system/lib64/libc.so\0"  u32 2 (ELF)  u64 least address  u32 1 symbol
+ *         u64 61000  u32 12  "malloc\0"
+ *     u64 offset in the file of the least address
+ *
+ * An address of a mapping of this file that is 6100c in the ELF file has the name malloc. FILE2 has
+ * the same as messages of Protocol Buffers.
+ *
+ * Facts: the sources of simpleperf (record_file_format, record_file, dso) in Android's
+ * platform/system/extras. All numbers are little-endian.
+ */
+
+/* What a file is; the addresses of its symbols are of another kind in each. */
+enum recorded_kind {
+	RECORDED_KERNEL,     /* addresses in memory */
+	RECORDED_MODULE,     /* from the least address of the module's code on */
+	RECORDED_ELF,	     /* of the ELF file */
+	RECORDED_DEX,	     /* offsets in the file */
+	RECORDED_SYMBOL_MAP, /* addresses in memory */
+	RECORDED_UNKNOWN,    /* the same */
+};
+
+#define KERNEL_PATH    "[kernel.kallsyms]"
+#define OFFSET_UNKNOWN UINT64_MAX
+
+enum {
+	FILES_MOST = 1 << 16,
+	SYMBOLS_MOST = 1 << 22, /* of all files */
+};
+
+/* A function while its file is read. name belongs to the feature. */
+struct recorded_symbol {
+	uint64_t start, size;
+	const char *name;
+	size_t name_size;
+};
+
+/* A file with its functions. */
+struct recorded_file {
+	enum recorded_kind kind;
+	uint64_t least; /* the least address of code */
+	uint64_t
+		offset_of_least; /* in the file; of a module in memory. OFFSET_UNKNOWN: not known */
+	struct symbols *symbols;
+};
+
+struct recorded_symbols {
+	struct writer *w;
+	struct recorded_file *file;
+	size_t nfiles, capacity;
+	struct idmap by_path;	      /* by the path's string: index + 1 */
+	struct recorded_symbol *read; /* of the file that is being read */
+	size_t nread, read_capacity;
+	size_t nsymbols;
+	uint32_t kernel; /* string of the kernel's path */
+};
+
+/* w NULL: nothing is kept. */
+static struct recorded_symbols *recorded_symbols_new(struct writer *w)
+{
+	struct recorded_symbols *s = calloc(1, sizeof *s);
+
+	if (s)
+		s->w = w;
+	return s;
+}
+
+static void recorded_symbols_free(struct recorded_symbols *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nfiles; i++)
+		symbols_free(s->file[i].symbols);
+	free(s->file);
+	free(s->read);
+	idmap_free(&s->by_path);
+	free(s);
+}
+
+static int recorded_add_symbol(struct recorded_symbols *s, const struct recorded_symbol *symbol)
+{
+	if (symbol->start > UINT64_MAX - symbol->size || s->nsymbols == SYMBOLS_MOST)
+		return 0;
+	if (ARRAY_GROW(s->read, s->read_capacity, s->nread))
+		return -1;
+	s->nsymbols++;
+	s->read[s->nread++] = *symbol;
+	return 0;
+}
+
+static int recorded_compare(const void *a, const void *b)
+{
+	const struct recorded_symbol *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Make the table of the file that was read. A symbol ends where the next one begins, even one
+ * without a size: simpleperf looks at the last one before an address only. */
+static struct symbols *recorded_table(struct recorded_symbols *s)
+{
+	struct symbols *table = symbols_new();
+	int bad = table ? 0 : -1;
+
+	if (s->nread)
+		qsort(s->read, s->nread, sizeof *s->read, recorded_compare);
+	for (size_t i = 0; i < s->nread && !bad; i++) {
+		const struct recorded_symbol *r = &s->read[i];
+		uint64_t next = i + 1 < s->nread ? r[1].start : UINT64_MAX;
+
+		if (next > r->start && r->size && r->name_size)
+			bad = symbols_add(table, r->start,
+					  r->size < next - r->start ? r->size : next - r->start,
+					  'T', r->name, r->name_size);
+	}
+	s->nread = 0;
+	if (!bad && !symbols_sort(table))
+		return table;
+	symbols_free(table);
+	return NULL;
+}
+
+/* Add a file with its table. The first of a path counts. */
+static int recorded_add_file(struct recorded_symbols *s, const struct recorded_file *f,
+			     const char *path, size_t n)
+{
+	uint32_t string = n ? writer_string(s->w, path, n) : 0;
+
+	if (!f->symbols || (n && !string))
+		goto fail;
+	if (f->kind == RECORDED_KERNEL)
+		s->kernel = string;
+	if (!n || s->nfiles == FILES_MOST || idmap_get(&s->by_path, string)) {
+		symbols_free(f->symbols);
+		return 0;
+	}
+	if (ARRAY_GROW(s->file, s->capacity, s->nfiles))
+		goto fail;
+	s->file[s->nfiles++] = *f;
+	return idmap_set(&s->by_path, string, (uint32_t)s->nfiles);
+fail:
+	symbols_free(f->symbols);
+	return -1;
+}
+
+/* --- the feature FILE --- */
+
+/* A file in bytes; left: those not yet taken. */
+struct file_bytes {
+	const uint8_t *at;
+	size_t left;
+	bool cut;
+};
+
+static uint64_t recorded_number(struct file_bytes *b, unsigned size)
+{
+	uint64_t n;
+
+	if (b->left < size) {
+		b->cut = true;
+		return 0;
+	}
+	n = get_uint(b->at, size, false);
+	b->at += size;
+	b->left -= size;
+	return n;
+}
+
+static const char *recorded_text(struct file_bytes *b, size_t *n)
+{
+	const char *text = (const char *)b->at;
+
+	*n = strnlen(text, b->left);
+	if (*n == b->left) {
+		b->cut = true;
+		return "";
+	}
+	b->at += *n + 1;
+	b->left -= *n + 1;
+	return text;
+}
+
+static int recorded_take_file(struct recorded_symbols *s, struct file_bytes *b)
+{
+	struct recorded_file f = {.offset_of_least = OFFSET_UNKNOWN};
+	struct recorded_symbol symbol;
+	size_t n;
+	const char *path = recorded_text(b, &n);
+	uint64_t count;
+	int bad = 0;
+
+	f.kind = (enum recorded_kind)recorded_number(b, 4);
+	f.least = recorded_number(b, 8);
+	count = recorded_number(b, 4);
+	while (count-- && !b->cut && !bad) {
+		symbol.start = recorded_number(b, 8);
+		symbol.size = recorded_number(b, 4);
+		symbol.name = recorded_text(b, &symbol.name_size);
+		if (!b->cut)
+			bad = recorded_add_symbol(s, &symbol);
+	}
+	/* old files end here */
+	if (b->left >= 8 && (f.kind == RECORDED_ELF || f.kind == RECORDED_MODULE))
+		f.offset_of_least = recorded_number(b, 8);
+	f.symbols = recorded_table(s);
+	return bad || recorded_add_file(s, &f, path, n) ? -1 : b->cut;
+}
+
+/* Take the content of the feature FILE. Returns 1 if it is damaged: the files before the damage are
+ * kept. */
+static int recorded_symbols_files(struct recorded_symbols *s, const uint8_t *data, size_t n)
+{
+	int bad = 0;
+
+	while (s->w && n && !bad) {
+		size_t size = n < 4 ? SIZE_MAX : get_u32(data);
+		struct file_bytes b = {.at = data + 4};
+
+		if (n < 4 || size > n - 4)
+			return 1;
+		b.left = size;
+		bad = recorded_take_file(s, &b);
+		data += 4 + size;
+		n -= 4 + size;
+	}
+	return bad;
+}
+
+/* --- the feature FILE2 --- */
+
+static int recorded_take_symbol(struct recorded_symbols *s, struct protobuf_view v)
+{
+	enum { ADDRESS = 1, LENGTH = 2, NAME = 3 };
+	struct protobuf_field field;
+	struct recorded_symbol symbol = {.name = ""};
+
+	while (protobuf_next(&v, &field) > 0) {
+		if (field.number == ADDRESS)
+			symbol.start = field.value;
+		else if (field.number == LENGTH)
+			symbol.size = field.value;
+		else if (field.number == NAME && field.wire == PROTOBUF_LENGTH) {
+			symbol.name = (const char *)field.bytes.at;
+			symbol.name_size = protobuf_size(field.bytes);
+		}
+	}
+	return recorded_add_symbol(s, &symbol);
+}
+
+static uint64_t offset_in(struct protobuf_view v)
+{
+	struct protobuf_field field;
+
+	while (protobuf_next(&v, &field) > 0)
+		if (field.number == 1)
+			return field.value;
+	return 0;
+}
+
+static int recorded_take_message(struct recorded_symbols *s, struct protobuf_view v)
+{
+	enum { PATH = 1, KIND = 2, LEAST = 3, SYMBOL = 4, ELF = 6, MODULE = 7 };
+	struct recorded_file f = {.offset_of_least = OFFSET_UNKNOWN};
+	struct protobuf_field field;
+	struct protobuf_view path = {NULL, NULL};
+	int bad = 0, got = 0;
+
+	while (!bad && (got = protobuf_next(&v, &field)) > 0) {
+		switch (field.number) {
+		case PATH: path = field.bytes; break;
+		case KIND: f.kind = (enum recorded_kind)field.value; break;
+		case LEAST: f.least = field.value; break;
+		case SYMBOL: bad = recorded_take_symbol(s, field.bytes); break;
+		case ELF:
+		case MODULE: f.offset_of_least = offset_in(field.bytes); break;
+		default: break;
+		}
+	}
+	f.symbols = recorded_table(s);
+	bad = bad ||
+	      recorded_add_file(s, &f, path.at ? (const char *)path.at : "", protobuf_size(path));
+	return bad ? -1 : got < 0;
+}
+
+/* The same of FILE2. */
+static int recorded_symbols_messages(struct recorded_symbols *s, const uint8_t *data, size_t n)
+{
+	int bad = 0;
+
+	while (s->w && n && !bad) {
+		size_t size = n < 4 ? SIZE_MAX : get_u32(data);
+
+		if (n < 4 || size > n - 4)
+			return 1;
+		data += 4;
+		bad = recorded_take_message(s, (struct protobuf_view){data, data + size});
+		data += size;
+		n -= 4 + size;
+	}
+	return bad;
+}
+
+/* Take the text of /proc/kallsyms. */
+static int recorded_symbols_kernel(struct recorded_symbols *s, const char *text, size_t n)
+{
+	struct recorded_file f = {.kind = RECORDED_KERNEL};
+
+	if (!s->w)
+		return 0;
+	f.symbols = symbols_from_kallsyms(text, n);
+	return recorded_add_file(s, &f, KERNEL_PATH, sizeof KERNEL_PATH - 1);
+}
+
+/* --- names --- */
+
+/* Get the address of a place as the symbols of its file have it. */
+static uint64_t recorded_address(const struct recorded_file *f, const struct recorded_place *at)
+{
+	uint64_t inside = at->address - at->start;
+	bool known = f->offset_of_least != OFFSET_UNKNOWN;
+
+	if (at->by_address)
+		return at->address;
+	switch (f->kind) {
+	case RECORDED_DEX: return inside + at->offset;
+	case RECORDED_ELF: return inside + f->least + (known ? at->offset - f->offset_of_least : 0);
+	case RECORDED_MODULE: return inside + f->least - (known ? f->offset_of_least : 0);
+	case RECORDED_KERNEL:
+	case RECORDED_SYMBOL_MAP:
+	case RECORDED_UNKNOWN: break;
+	}
+	return at->address;
+}
+
+static const struct recorded_file *file_at(const struct recorded_symbols *s, uint32_t path)
+{
+	uint32_t number = s && path ? idmap_get(&s->by_path, path) : 0;
+
+	return number ? &s->file[number - 1] : NULL;
+}
+
+bool recorded_symbols_find(const struct recorded_symbols *s, const struct recorded_place *at,
+			   struct symbol_entry *e)
+{
+	const struct recorded_file *f = file_at(s, at->path);
+	uint64_t address = f ? recorded_address(f, at) : 0;
+	const struct symbol *found = f ? symbols_find(f->symbols, address) : NULL;
+
+	/* kallsyms has the functions of modules, too */
+	if (!found && f && f->kind == RECORDED_MODULE) {
+		f = file_at(s, s->kernel);
+		address = at->address;
+		found = f ? symbols_find(f->symbols, address) : NULL;
+	}
+	if (!found || address - found->start > at->address)
+		return false;
+	*e = (struct symbol_entry){.start = at->address - (address - found->start),
+				   .size = found->size,
+				   .name = found->name,
+				   .name_size = (uint32_t)strlen(found->name)};
+	return e->start <= UINT64_MAX - e->size;
+}
+
+/* --- simpleperf --- */
+
+/* Name the events by lines "sched:sched_switch,2,91": name, type and number. */
+static int take_event_names(struct perf *p, const char *text, size_t n)
+{
+	for (struct lines l = lines_of(text, n); lines_next(&l);) {
+		const char *comma = memchr(l.line, ',', l.size);
+		uint64_t kind, config;
+		char *at;
+
+		if (!comma)
+			continue;
+		/* the text has a NUL after its last line */
+		kind = strtoull(comma + 1, &at, 10);
+		config = *at == ',' ? strtoull(at + 1, &at, 10) : 0;
+		if (*at && *at != '\n')
+			continue;
+		for (size_t i = 0; i < p->nattrs; i++) {
+			struct perf_attr *a = &p->attrs[i];
+
+			if (a->name || a->kind != kind || a->config != config)
+				continue;
+			a->name = strndup(l.line, (size_t)(comma - l.line));
+			if (!a->name)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int take_meta(struct perf *p, struct byte_span *s)
+{
+	static const struct {
+		const char *key, *fact;
+	} facts[] = {
+		{"simpleperf_version", "simpleperf version"},
+		{"product_props", "device"},
+		{"android_version", "android version"},
+		{"android_build_type", "android build type"},
+		{"app_package_name", "app"},
+		{"app_type", "app type"},
+		{"trace_offcpu", "off-cpu"},
+		{"system_wide_collection", "system wide"},
+		{"clockid", "clock of simpleperf"},
+	};
+	const char *key, *value;
+	int bad = 0;
+
+	while (s->at < s->end && !bad && (key = span_text(s)) && (value = span_text(s))) {
+		if (!strcmp(key, "event_type_info"))
+			bad = take_event_names(p, value, strlen(value));
+		for (size_t i = 0; i < sizeof facts / sizeof *facts && !bad; i++)
+			if (!strcmp(key, facts[i].key))
+				bad = perf_fact_add(p, facts[i].fact, value, strlen(value), false);
+	}
+	return bad;
+}
+
+/* Take the content of one of the features with symbols of files. */
+static int take_symbols(struct perf *p, unsigned feature, struct byte_span *s)
+{
+	size_t n = (size_t)(s->end - s->at);
+	int bad = feature == SIMPLEPERF_FEATURE_FILE
+			  ? recorded_symbols_files(p->spaces.recorded, s->at, n)
+			  : recorded_symbols_messages(p->spaces.recorded, s->at, n);
+
+	s->cut = bad > 0;
+	return bad < 0 ? -1 : 0;
+}
+
 /* Take a feature. Damage in it is reported. */
 static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, size_t n)
 {
@@ -908,6 +1365,9 @@ static int perf_feature(struct perf *p, unsigned feature, const uint8_t *data, s
 	case PERF_FEATURE_SAMPLE_TIME: bad = take_sample_time(p, &s); break;
 	case PERF_FEATURE_COMPRESSED: bad = take_compressed(p, &s); break;
 	case PERF_FEATURE_CLOCK_DATA: bad = take_clock_data(p, &s); break;
+	case SIMPLEPERF_FEATURE_META: bad = take_meta(p, &s); break;
+	case SIMPLEPERF_FEATURE_FILE:
+	case SIMPLEPERF_FEATURE_FILE2: bad = take_symbols(p, feature, &s); break;
 	case PERF_FEATURE_DIRECTORY: p->h.in_directory = unwind_span_number(&s, 8) != 0; break;
 	case PERF_FEATURE_CACHE:
 	case PERF_FEATURE_CLOCK: break;
@@ -1222,11 +1682,88 @@ static int take_update(struct perf *p, const struct perf_record *r)
 	return a->name ? 0 : -1;
 }
 
+/* Take the ids of events. */
+static int take_ids(struct perf *p, struct byte_span *s)
+{
+	uint64_t count = unwind_span_number(s, 8);
+
+	while (count-- && !s->cut) {
+		uint64_t attr = unwind_span_number(s, 8), id = unwind_span_number(s, 8);
+
+		if (!s->cut && attr < p->nattrs && perf_id_add(p, id, (uint32_t)attr))
+			return -1;
+	}
+	return 0;
+}
+
+static int perf_records_take_own(struct perf *p, const struct perf_record *r);
+
+/* Take a part of a record that is split; at its end the whole record. */
+static int take_split(struct perf *p, const struct perf_record *r)
+{
+	struct buffer *b = &p->h.split;
+	struct perf_record whole;
+	int bad = 0;
+
+	if (r->type == SIMPLEPERF_SPLIT)
+		return b->size > TRACING_LIMIT ? 0
+					       : buffer_append(b, r->data + PERF_RECORD_HEAD,
+							       r->size - PERF_RECORD_HEAD);
+	if (b->size >= PERF_RECORD_HEAD) {
+		perf_records_unpack_header(p->files.last, b->data, &whole);
+		whole.offset = r->offset;
+		if (whole.size != b->size || !is_simpleperf(whole.type) ||
+		    whole.type == SIMPLEPERF_SPLIT || whole.type == SIMPLEPERF_SPLIT_END)
+			input_damage(p->input, p->file.name, r->offset,
+				     "the parts of a record that are none together");
+		else
+			bad = perf_records_take_own(p, &whole);
+	}
+	b->size = 0;
+	return bad;
+}
+
+/* Take a record that simpleperf adds. Those that are left out here are about the recording. */
+static int perf_records_take_own(struct perf *p, const struct perf_record *r)
+{
+	struct byte_span s = {r->data + PERF_RECORD_HEAD, r->data + r->size, p->h.big_endian,
+			      false};
+	const uint8_t *text;
+	uint64_t n;
+	int bad = 0;
+
+	switch ((enum simpleperf_record_type)r->type) {
+	case SIMPLEPERF_SPLIT:
+	case SIMPLEPERF_SPLIT_END: return take_split(p, r);
+	case SIMPLEPERF_EVENT_ID: bad = take_ids(p, &s); break;
+	case SIMPLEPERF_KERNEL_SYMBOL:
+	case SIMPLEPERF_TRACING_DATA:
+		n = unwind_span_number(&s, 4);
+		text = span_take(&s, n);
+		if (!text)
+			break;
+		bad = r->type == SIMPLEPERF_TRACING_DATA
+			      ? perf_tracing_data(p, text, n)
+			      : recorded_symbols_kernel(p->spaces.recorded, (const char *)text, n);
+		break;
+	case SIMPLEPERF_DSO:
+	case SIMPLEPERF_SYMBOL: p->counts.old_symbols++; break;
+	default: break;
+	}
+	if (s.cut && !bad)
+		input_damage(p->input, p->file.name, r->offset,
+			     "a record of simpleperf that is cut");
+	return bad;
+}
+
 int perf_header_record(struct perf *p, const struct perf_record *r, struct error *e)
 {
 	const uint8_t *d = r->data + PERF_RECORD_HEAD;
 	size_t n = r->size - PERF_RECORD_HEAD, own;
 	int bad = 0;
+
+	if (is_simpleperf(r->type))
+		return perf_records_take_own(p, r) ? error_no_memory(e) : 0;
 
 	switch (r->type) {
 	case PERF_RECORD_HEADER_ATTR: bad = take_attr(p, r); break;
@@ -1237,6 +1774,8 @@ int perf_header_record(struct perf *p, const struct perf_record *r, struct error
 		own = perf_u16(p, r->data + 6);
 		if (r->size > own && own >= 12)
 			bad = perf_tracing_data(p, r->data + own, r->size - own);
+		else if (n > 8 && perf_u32(p, d) <= n - 4)
+			bad = perf_tracing_data(p, d + 4, perf_u32(p, d));
 		break;
 	case PERF_RECORD_HEADER_FEATURE:
 		if (n >= 8 && perf_u64(p, d) < PERF_FEATURES)
@@ -1247,8 +1786,9 @@ int perf_header_record(struct perf *p, const struct perf_record *r, struct error
 	return bad ? error_no_memory(e) : 0;
 }
 
-/* Read the records that a pipe begins with, up to the first one of the kernel. */
-static int read_pipe_header(struct perf *p, struct error *e)
+/* Read the records that a pipe begins with, up to the first one of the kernel; of a file those of
+ * simpleperf, and the formats of events. */
+static int read_first_records(struct perf *p, struct error *e)
 {
 	for (;;) {
 		struct perf_record r;
@@ -1256,7 +1796,8 @@ static int read_pipe_header(struct perf *p, struct error *e)
 
 		if (got <= 0)
 			return got;
-		if (r.type < PERF_RECORD_OF_PERF) {
+		if (r.type < PERF_RECORD_OF_PERF || (!p->h.pipe && !is_simpleperf(r.type) &&
+						     r.type != PERF_RECORD_HEADER_TRACING_DATA)) {
 			perf_records_back(p->files.last, &r);
 			return 0;
 		}
@@ -1270,8 +1811,11 @@ int perf_header_read(struct perf *p, struct error *e)
 	struct input *in = p->input;
 	struct perf_records *records = calloc(1, sizeof *records);
 
-	if (!records)
+	p->spaces.recorded = recorded_symbols_new(p->w);
+	if (!records || !p->spaces.recorded) {
+		free(records);
 		return error_no_memory(e);
+	}
 	p->files.at = p->files.last = records;
 	p->files.count = 1;
 	records->input = in;
@@ -1284,7 +1828,7 @@ int perf_header_read(struct perf *p, struct error *e)
 	p->h.pipe = perf_u64(p, in->head + PERF_AT_SIZE) == PERF_PIPE_HEADER;
 	if (!p->h.pipe)
 		return tracecmd_file_open(&p->file, in->name, in->fd, in->head, in->head_size, e) ||
-				       perf_records_read_file(p, e)
+				       perf_records_read_file(p, e) || read_first_records(p, e)
 			       ? -1
 			       : 0;
 	p->file.name = in->name;
@@ -1292,11 +1836,12 @@ int perf_header_read(struct perf *p, struct error *e)
 	return perf_records_pipe(records, in->fd, in->head + PERF_PIPE_HEADER,
 				 in->head_size - PERF_PIPE_HEADER)
 		       ? error_no_memory(e)
-		       : read_pipe_header(p, e);
+		       : read_first_records(p, e);
 }
 
 void perf_header_free(struct perf *p)
 {
+	recorded_symbols_free(p->spaces.recorded);
 	for (size_t i = 0; i < p->files.count; i++) {
 		struct perf_records *s = &p->files.at[i];
 
@@ -1322,6 +1867,7 @@ void perf_header_free(struct perf *p)
 	free(p->h.facts);
 	free(p->h.arch);
 	buffer_free(&p->h.formats);
+	buffer_free(&p->h.split);
 	buffer_free(&p->h.build_id_texts);
 	id_cache_free(&p->h.build_ids);
 }

@@ -12,6 +12,7 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
+#include "common/formats/perf.h"
 #include "common/util/text_span.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
@@ -830,6 +831,8 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 	bool has_text = p->text.size > 1;
 	const char *colon = memchr(l->event.at, ':', span_size(l->event));
 	bool tracepoint = colon && !is_modifier((struct text_span){colon + 1, l->event.end});
+	char hybrid[PERF_HYBRID_NAME];
+	size_t pmu = perf_hybrid_event(l->event.at, span_size(l->event), hybrid);
 	struct text_span name = {tracepoint ? colon + 1 : l->event.at, l->event.end};
 	struct field_entry fields[2] = {{.name = writer_text(p->w, "period"),
 					 .kind = FIELD_UINT,
@@ -842,7 +845,8 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 	bool in_time = span_begins(l->event, "cpu-clock") || span_begins(l->event, "task-clock");
 	struct type_entry type = {
 		.source = p->source,
-		.name = writer_string(p->w, name.at, span_size(name)),
+		.name = pmu ? writer_text(p->w, hybrid)
+			    : writer_string(p->w, name.at, span_size(name)),
 		.kind = l->is_record ? KIND_INSTANT : KIND_SAMPLE,
 		.fixed_size = l->has_period ? PERIOD_SIZE : 0,
 		.flags = (uint16_t)((has_text ? TYPE_TAIL : 0) |
@@ -853,8 +857,9 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 	uint8_t parts[] = {l->has_period, has_text};
 	uint32_t *id = NULL;
 
-	if (tracepoint)
-		type.group = writer_string(p->w, l->event.at, (size_t)(colon - l->event.at));
+	if (tracepoint || pmu)
+		type.group =
+			writer_string(p->w, l->event.at, pmu ? pmu : (size_t)(colon - l->event.at));
 	if (!buffer_append(&key, parts, sizeof parts) &&
 	    !buffer_append(&key, l->event.at, span_size(l->event)))
 		id = id_cache_number(&p->types, key.data, key.size);

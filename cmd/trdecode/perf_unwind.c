@@ -1474,6 +1474,20 @@ static bool perf_jit_symbol(struct perf_jit *j, const struct perf_map *map, int3
 
 /* --- locations --- */
 
+/* Find the function at an address of a mapping, if the recording or a JIT compiler has named it. */
+static bool perf_symbol_at(const struct perf_spaces *s, const struct perf_map *map, int32_t pid,
+			   uint64_t address, struct symbol_entry *e)
+{
+	const struct recorded_place at = {.path = map->path,
+					  .start = map->start,
+					  .offset = map->offset,
+					  .by_address = map->by_address,
+					  .address = address};
+
+	return (map->code && perf_jit_symbol(s->jit, map, pid, address, e)) ||
+	       recorded_symbols_find(s->recorded, &at, e);
+}
+
 uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t address)
 {
 	const struct perf_map *map = m ? unwind_find_map(m, address) : NULL;
@@ -1496,8 +1510,7 @@ uint32_t perf_maps_location(struct perf_spaces *s, struct perf_maps *m, uint64_t
 		return location ? *location : 0;
 	*location =
 		writer_location(s->w, &(struct location_entry){.space = space, .address = address});
-	if (!*location || !map || !map->code ||
-	    !perf_jit_symbol(s->jit, map, m->pid, address, &symbol))
+	if (!*location || !map || !perf_symbol_at(s, map, m->pid, address, &symbol))
 		return *location;
 	symbol.flags = m->kernel ? SYMBOL_KERNEL : 0;
 	return writer_symbol(s->w, *location, &symbol) ? 0 : *location;
@@ -1616,10 +1629,11 @@ void perf_threads_free(struct perf *p)
  * The mappings that records add: of files, of the kernel, and of code that the kernel makes.
  */
 
-/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. */
-static size_t path_size(const char *path, size_t n)
+/* "[kernel.kallsyms]_text" is the kernel; the symbol shows where its address was recorded. The
+ * names of memory of a program are whole: "[anon:dalvik-zygote] (deleted)". */
+static size_t path_size(const char *path, size_t n, unsigned mode)
 {
-	const char *end = n && *path == '[' ? memchr(path, ']', n) : NULL;
+	const char *end = n && *path == '[' && mode != PERF_MODE_USER ? memchr(path, ']', n) : NULL;
 
 	return end ? (size_t)(end + 1 - path) : n;
 }
@@ -1731,7 +1745,9 @@ static int perf_apply_mmap(struct perf *p, const struct perf_record *r, size_t b
 		return 0;
 	map = (struct perf_map){.start = perf_u64(p, d + 8), .offset = perf_u64(p, d + 24)};
 	map.end = map.start + perf_u64(p, d + 16);
-	n = path_size(path, strnlen(path, body - at));
+	map.by_address = r->type == PERF_RECORD_MMAP2 &&
+			 perf_u32(p, d + PERF_MMAP2_PROTECTION) & SIMPLEPERF_MAP_BY_ADDRESS;
+	n = path_size(path, strnlen(path, body - at), r->misc & PERF_MISC_MODE);
 	/* the offset is the address of the kernel's first symbol, so that what is mapped has the
 	 * addresses relative to that symbol */
 	if (n && *path == '[' && (r->misc & PERF_MISC_MODE) == PERF_MODE_KERNEL)

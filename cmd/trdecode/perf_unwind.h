@@ -110,6 +110,7 @@ struct perf_map {
 	uint32_t file;		     /* number; 0: none */
 	uint32_t layer;
 	uint32_t code; /* number of a function of a JIT compiler, or of code that the kernel made */
+	bool by_address; /* simpleperf: symbols of the file have addresses in memory */
 	/* of code of the kernel, whose path and build_id are those of the mapping that it covers:
 	 * start - offset of that mapping */
 	uint64_t below;
@@ -142,7 +143,8 @@ struct perf_spaces {
 	size_t size;
 	size_t nmaps; /* declared in all spaces */
 	struct perf_jit *jit;
-	struct known_stacks *known; /* in these spaces */
+	struct recorded_symbols *recorded; /* of files, by simpleperf */
+	struct known_stacks *known;	   /* in these spaces */
 };
 
 /* Functions return -1, NULL or 0 when out of memory. */
@@ -274,6 +276,7 @@ struct perf {
 		char *arch;		   /* as of uname -m; NULL: not known */
 		struct buffer formats;	   /* texts of the tracing data, which the formats of events
 					      point to */
+		struct buffer split;	   /* the parts so far of a record of simpleperf */
 		unsigned long_size;	   /* of the recorded kernel: 4, 8; 0 not known */
 		struct id_cache build_ids; /* by path: 1 + index of its text */
 		struct buffer build_id_texts; /* PERF_BUILD_ID_TEXT bytes each, with a NUL */
@@ -332,6 +335,7 @@ struct perf {
 	/* counts that are reported at the end */
 	struct {
 		uint64_t unknown_types, stat;
+		uint64_t old_symbols;	     /* records of simpleperf of 2016 */
 		uint64_t lost, lost_samples; /* by LOST; by the LOST_SAMPLES of perf record */
 	} counts;
 	struct perf_unwinder *unwinder; /* NULL: no stacks are unwound */
@@ -488,5 +492,20 @@ static inline uint32_t known_stacks_find(const struct known_stacks *k, uint64_t 
 /* Take what a record changes. *t: the thread that it describes, NULL: none. */
 int perf_apply(struct perf *p, const struct perf_record *r, const struct perf_origin *o,
 	       struct perf_thread **t);
+
+/* --- the symbols that simpleperf stores (perf_records.c) --- */
+
+/* A place in a mapping. */
+struct recorded_place {
+	uint32_t path;	 /* of the mapped file, a string of the writer */
+	uint64_t start;	 /* of the mapping */
+	uint64_t offset; /* of start, in the file */
+	bool by_address; /* the file is of a JIT compiler: its symbols have addresses in memory */
+	uint64_t address;
+};
+
+/* Find the function at a place. Returns false: there is none. Texts of *e are the tables'. */
+bool recorded_symbols_find(const struct recorded_symbols *s, const struct recorded_place *at,
+			   struct symbol_entry *e);
 
 #endif

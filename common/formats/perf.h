@@ -14,6 +14,8 @@
 #define TR_FORMATS_PERF_H
 
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 enum {
 	PERF_FILE_HEADER = 104, /* u64 magic, size, attr_size; {u64 offset, size} of attributes,
@@ -182,6 +184,26 @@ enum perf_record_type {
 	PERF_RECORD_KNOWN = 96,	      /* no version of perf has so many types */
 };
 
+/*
+ * Types of the records that simpleperf of Android adds. Their sizes have 32 bits: the upper 16 are
+ * in place of misc.
+ *
+ * Facts: the sources of simpleperf (record) in Android's platform/system/extras.
+ */
+enum simpleperf_record_type {
+	SIMPLEPERF_KERNEL_SYMBOL = 32769, /* u32 size; text of /proc/kallsyms */
+	SIMPLEPERF_DSO = 32770,		  /* these two are of versions before 2017 */
+	SIMPLEPERF_SYMBOL = 32771,
+	SIMPLEPERF_SPLIT = 32772, /* a part of a record that is too long for a reader */
+	SIMPLEPERF_SPLIT_END = 32773,
+	SIMPLEPERF_EVENT_ID = 32774, /* u64 count; {u64 number of the event, u64 id} */
+	SIMPLEPERF_CALLCHAIN = 32775,
+	SIMPLEPERF_UNWINDING_RESULT = 32776,
+	SIMPLEPERF_TRACING_DATA = 32777, /* u32 size; the data */
+	SIMPLEPERF_DEBUG = 32778,
+	SIMPLEPERF_KNOWN = 32779,
+};
+
 enum perf_abi { PERF_ABI_NONE, PERF_ABI_32, PERF_ABI_64 }; /* of recorded registers */
 
 /* Bits of misc. The same bit has another meaning in another type. */
@@ -237,14 +259,22 @@ enum perf_feature {
 	PERF_FEATURE_DIRECTORY = 24,
 	PERF_FEATURE_COMPRESSED = 27,
 	PERF_FEATURE_CLOCK_DATA = 29,
+	SIMPLEPERF_FEATURE_FILE = 128, /* symbols */
+	SIMPLEPERF_FEATURE_META = 129, /* a key and a value in turn, each with a NUL */
+	SIMPLEPERF_FEATURE_FILE2 = 132,
 };
+
+/* A bit of the protection in MMAP2: the file is of a JIT compiler, and its symbols have addresses
+ * in memory. simpleperf's own. */
+enum { SIMPLEPERF_MAP_BY_ADDRESS = 0x4000 };
 
 /* Sizes of the bodies up to their texts. */
 enum perf_body {
-	PERF_MMAP_BODY = 32,	 /* u32 pid, tid; u64 start, length, offset in the file; path */
-	PERF_MMAP2_BODY = 64,	 /* the same; u32 major, minor; u64 inode, generation, or u8 size of
-				    the build id, 3 zeros, 20 bytes of it; u32 protection, flags; path
-				  */
+	PERF_MMAP_BODY = 32,  /* u32 pid, tid; u64 start, length, offset in the file; path */
+	PERF_MMAP2_BODY = 64, /* the same; u32 major, minor; u64 inode, generation, or u8 size of
+				 the build id, 3 zeros, 20 bytes of it; u32 protection, flags; path
+			       */
+	PERF_MMAP2_PROTECTION = 56,
 	PERF_COMM_BODY = 8,	 /* u32 pid, tid; name */
 	PERF_FORK_BODY = 24,	 /* u32 pid, parent's pid, tid, parent's tid; u64 time. EXIT too */
 	PERF_KSYMBOL_BODY = 16,	 /* u64 address; u32 length; u16 kind, flags; name */
@@ -252,6 +282,33 @@ enum perf_body {
 	PERF_BUILD_ID_BODY = 28, /* i32 pid; 20 bytes, u8 size, 3 zeros; path */
 	PERF_DEFERRED_BODY = 16, /* u64 cookie, number of addresses; addresses, marks among them */
 };
+
+enum { PERF_HYBRID_NAME = 128 };
+
+/*
+ * Hybrid processors count an event in the PMU of each kind of core: "cpu_core/cycles/P" and
+ * "cpu_atom/cycles/P" are the event "cycles:P". Fill its name, cut at PERF_HYBRID_NAME - 1 bytes.
+ * Returns the size of the PMU's name, with which the event's begins; 0: the event is no such one.
+ */
+static inline size_t perf_hybrid_event(const char *event, size_t n, char name[PERF_HYBRID_NAME])
+{
+	static const char *const pmus[] = {"cpu_core", "cpu_atom", "armv8_", "armv9_"};
+	const char *slash = memchr(event, '/', n), *last = memrchr(event, '/', n);
+	size_t size = slash ? (size_t)(slash - event) : 0, after;
+
+	for (size_t i = 0; slash != last && i < sizeof pmus / sizeof *pmus; i++) {
+		size_t begin = strlen(pmus[i]);
+
+		if (size < begin || memcmp(event, pmus[i], begin) != 0 ||
+		    (size > begin && pmus[i][begin - 1] != '_'))
+			continue;
+		after = (size_t)(event + n - (last + 1));
+		snprintf(name, PERF_HYBRID_NAME, "%.*s%s%.*s", (int)(last - slash - 1), slash + 1,
+			 after ? ":" : "", (int)after, last + 1);
+		return size;
+	}
+	return 0;
+}
 
 /* A flag of PERF_RECORD_KSYMBOL: the kernel has freed the code. */
 enum { PERF_KSYMBOL_UNREGISTER = 1 };
