@@ -200,7 +200,7 @@ processed() {
 		{"meta":{"preprocessedProfileVersion":48,"processType":0},"threads":[{"name":"t","pid":1,"tid":1,
 			"samples":{"time":[1,2,1e60,3],"stack":[0,9,0,1],"weight":[2,3,4,5],"weightType":"bytes"},
 			"nativeAllocations":{"time":[1],"stack":[0],"weight":[-8],"weightType":"bytes"},
-			"markers":{"name":[0,7],"startTime":[null,2],"endTime":[3,null],"phase":[3,0],"data":[null,null],"category":[0,0]},
+			"markers":{"name":[0,7],"startTime":[null,2],"endTime":[3,null],"phase":[3,0],"data":[99999999999,"0x7fffffff"],"category":[0,0]},
 			"stackTable":{"frame":[0,7],"prefix":[null,1]},"frameTable":{"func":[0]},"funcTable":{"name":[0]},"stringArray":["a"]}]}
 	END
 	run -1 --separate-stderr pipefail "trdecode x.json | trfilter 'kind == sample' | trencode -q -t csv -c time,type,stack,weight"

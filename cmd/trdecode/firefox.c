@@ -231,6 +231,9 @@ static int firefox_put_cell(struct firefox_decoder *f, struct json_reader *r, en
 		n = (int64_t)f->texts.size;
 		if (json_copy(r, token, &f->texts, SIZE_MAX) || buffer_u8(&f->texts, 0))
 			return -1;
+	} else if (cell == CELL_OBJECT) {
+		if (!json_skip(r, token))
+			return -1;
 	} else if (token == JSON_NUMBER) {
 		if (!json_decimal((char *)r->text.data, digits[cell], &n, &inexact)) {
 			f->counts.range++;
