@@ -247,7 +247,7 @@ static const struct {
 	 "-f --from --formats --clock --offset --align --since --until --cpu --tid --type "
 	 "--segment --max-value --no-unwind --sysroot --map --sort --info --list --all --json "
 	 "--strict"},
-	{"trsym", "--demangle -l --lines -i --inline --kallsyms --sysroot --report"},
+	{"trsym", "-e --exe --demangle -l --lines -i --inline --kallsyms --sysroot --report"},
 	{"trfilter",
 	 "-v --invert -n --limit -c --count -D --depth --with-callers --since --until --between "
 	 "--sample --by -A --after -B --before --within --keep --drop --scrub --key --strict "
