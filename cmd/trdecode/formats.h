@@ -35,6 +35,7 @@
 	F(gmon)                                                                                    \
 	F(bpftrace)                                                                                \
 	F(pstats)                                                                                  \
+	F(ninja_log)                                                                               \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

@@ -24,6 +24,7 @@ callgrind    callgrind               cmd/trdecode/callgrind
 gmon         gmon                    cmd/trdecode/gmon
 bpftrace     bpftrace                cmd/trdecode/bpftrace
 pstats       pstats                  cmd/trdecode/pstats
+ninja        ninja_log               cmd/trdecode/ninja_log
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream
