@@ -886,3 +886,75 @@ for name in sorted(total):
 		thread_name s2
 	EOF
 }
+
+@test "clang and PyTorch record when a trace began: several files meet on one time line" {
+	local x='{"name":"a","ph":"X","pid":1,"tid":1,"ts":5,"dur":2}'
+	echo "{\"traceEvents\":[$x],\"beginningOfTime\":1796034223338934}" >a.json
+	echo "{\"baseTimeNanoseconds\":1796034223338934100,\"traceEvents\":[${x/:\"a\"/:\"b\"}]}" >b.json
+	times() {
+		trdecode "$@" | trencode -q -t csv -c name,time,dur | sed 1d
+	}
+	run -0 times a.json b.json
+	assert_output $'a,1796034223338939000,2000\nb,1796034223338939100,2000'
+	run -0 times --align=start a.json b.json
+	[[ ${lines[0]#*,} == "${lines[1]#*,}" ]]
+	# a single one has the times of the file, and its wall time
+	run -0 times a.json
+	assert_output a,5000,2000
+	run -0 times --clock=wall a.json
+	assert_output a,1796034223338939000,2000
+	# with logs that have the time of day
+	echo '1796034223.338940 getpid() = 7 <0.000001>' >s.log
+	run -0 times a.json s.log
+	assert_output $'a,1796034223338939000,2000\ngetpid,1796034223338940000,1000'
+	# a file without it does not meet
+	echo "[$x]" >c.json
+	run -2 trdecode -o x.trs a.json c.json
+	assert_output --partial 'c.json: its clock (trace) and the clock of a.json (wall) cannot be compared'
+	run -0 times --align=start a.json c.json
+	# what is written has the same ts and member, and is read as the same times
+	for clock in '' --clock=wall; do
+		trdecode $clock a.json | trencode -q -t chrome -o again.json
+		run -0 jq -c '[.beginningOfTime, (.traceEvents[] | select(.ph == "X") | .ts)]' again.json
+		assert_output '[1796034223338934,5]'
+		run -0 times --clock=wall again.json
+		assert_output a,1796034223338939000,2000
+	done
+	# what is no time
+	for began in '"x"' -5 1e30 99999999999999999999 null '{}'; do
+		echo "{\"traceEvents\":[$x],\"beginningOfTime\":$began}" >d.json
+		run -0 times d.json
+		assert_output a,5000,2000
+	done
+	# a trace of clang 14
+	run -0 times "$DATA/chrome/clang14.json.gz"
+	[ "${#lines[@]}" = "$(zcat "$DATA/chrome/clang14.json.gz" | jq '[.traceEvents[] | select(.ph == "X")] | length')" ]
+	run -0 times --clock=wall "$DATA/chrome/clang14.json.gz"
+	[[ ${lines[0]} == *",$(zcat "$DATA/chrome/clang14.json.gz" | jq '.beginningOfTime')000,"* ]]
+}
+
+@test "clang's asynchronous events of one id: each end belongs to the begin before it in the file" {
+	# as clang 19 writes them: ended first, first; a.h is in b.h, c.h after both
+	cat >source.json <<-'END'
+		{"traceEvents":[
+		{"pid":9,"tid":9,"ts":10,"cat":"Source","ph":"b","id":0,"name":"Source","args":{"detail":"a.h"}},
+		{"pid":9,"tid":9,"ts":15,"cat":"Source","ph":"e","id":0,"name":"Source"},
+		{"pid":9,"tid":9,"ts":10,"cat":"Source","ph":"b","id":0,"name":"Source","args":{"detail":"b.h"}},
+		{"pid":9,"tid":9,"ts":30,"cat":"Source","ph":"e","id":0,"name":"Source"},
+		{"pid":9,"tid":9,"ts":30,"cat":"Source","ph":"b","id":0,"name":"Source","args":{"detail":"c.h"}},
+		{"pid":9,"tid":9,"ts":34,"cat":"Source","ph":"e","id":0,"name":"Source"},
+		{"pid":9,"tid":9,"ts":0,"ph":"X","dur":40,"name":"Frontend"}],
+		"beginningOfTime":1796034223338934}
+	END
+	run -0 pipe "trdecode -q source.json | trencode -q -t ndjson | jq -r '[.args.detail, .time, .dur, .name] | @csv' | sort | tr -d '\\\"'"
+	assert_output - <<-'END'
+		a.h,10000,5000,Source
+		b.h,10000,20000,Source
+		c.h,30000,4000,Source
+		,0,40000,Frontend
+	END
+	# other ends belong to the last begin
+	jq -c '.traceEvents |= [.[0], .[2], .[1], .[3]]' source.json >nested.json
+	run -0 pipe "trdecode -q nested.json | trencode -q -t ndjson | jq -r '[.args.detail, .time, .dur, .name] | @csv' | sort | tr -d '\\\"'"
+	assert_output $'a.h,10000,20000,Source\nb.h,10000,5000,Source'
+}

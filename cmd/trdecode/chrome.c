@@ -331,6 +331,8 @@ static int chrome_metadata_member(struct chrome *c, struct json_reader *r, bool 
 static int chrome_metadata_write(struct chrome *c)
 {
 	struct buffer *b = &c->metadata.text;
+	const struct input *in = c->input;
+	bool in_wall = in->has_wall && !merge_wall(in);
 
 	if (chrome_add_names(c))
 		return -1;
@@ -342,7 +344,10 @@ static int chrome_metadata_write(struct chrome *c)
 	if (!c->metadata.events.size && !c->metadata.members.size && !c->metadata.other.size)
 		return 0;
 	b->size = 0;
-	return buffer_printf(b, "{\"otherData\":{\"origin\":\"%" PRId64 "\"", chrome_zero(c)) ||
+	/* members may depend on the origin, such as beginningOfTime: it is that of the file's
+	 * times, if these are wall times, too */
+	return buffer_printf(b, "{\"otherData\":{\"origin\":\"%" PRId64 "\"",
+			     chrome_zero(c) + (in_wall ? in->wall : 0)) ||
 			       buffer_append(b, c->metadata.other.data, c->metadata.other.size) ||
 			       buffer_puts(b, "},\n\"traceEvents\":[\n") ||
 			       buffer_append(b, c->metadata.events.data, c->metadata.events.size) ||
@@ -840,6 +845,29 @@ static void chrome_note_thread(struct chrome *c, struct chrome_thread *t, enum c
 	c->overlapping.mixed |= t->begins && t->completes;
 }
 
+/*
+ * Give a "b" a number, and the "e" that is the next event of the file the same one.
+ *
+ * clang writes each call of its async events so: all have one id and one name, and are not in the
+ * order of their times. Calls that begin at one time have no other relation to their ends.
+ */
+static void chrome_pair(struct chrome *c, struct chrome_record *r, int64_t time)
+{
+	const struct chrome_record *b = &c->async.begin;
+
+	if (r->phase == 'b') {
+		r->pair = b->pair + (b->pair < UINT32_MAX);
+		c->async.begin = *r;
+		c->async.begin_time = time;
+		c->async.begin_event = c->counts.events;
+	} else if (r->phase == 'e' && b->pair && c->counts.events == c->async.begin_event + 1 &&
+		   time >= c->async.begin_time && r->name == b->name && r->thread == b->thread &&
+		   r->category == b->category && r->id.number == b->id.number &&
+		   r->id.form == b->id.form) {
+		r->pair = b->pair;
+	}
+}
+
 /* Add the event to the sorter. */
 static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t time,
 			     uint64_t duration, struct error *e)
@@ -880,6 +908,7 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 	name = kind == CHROME_COMPLETE && record.other && !record.marks.unseen ? record.other
 									       : record.name;
 	record.category = writer_string(c->w, c->read.category.data, c->read.category.size);
+	chrome_pair(c, &record, time);
 	record.values = (uint32_t)c->read.arguments.size;
 	p = c->read.arguments.data;
 	for (size_t i = 0; i < c->read.arguments.size; i += 8 + get_u32(p + i + 4))
@@ -1261,6 +1290,7 @@ static int chrome_open(struct input *in, struct error *e)
 	c->profiles.chunk.frames = &c->frames;
 	sorter_init(&c->sorter);
 	in->clock_name = "trace";
+	c->began = -1;
 	return 0;
 }
 
@@ -1372,6 +1402,20 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Read the member with the wall time of the file's time 0, in units of `unit` ns, and keep it. -1:
+ * BAD, or out of memory. */
+static int read_began(struct chrome *c, struct json_reader *r, int64_t unit)
+{
+	int64_t n;
+
+	if (chrome_metadata_member(c, r, false))
+		return -1;
+	n = r->text.size ? origin_of((const char *)r->text.data) : -1;
+	if (n > 0 && n < (int64_t)TIME_LIMIT / unit)
+		c->began = n * unit;
+	return 0;
+}
+
 /* Report that the file is no trace. */
 static int no_trace(const struct json_reader *r, uint64_t offset, const char *why, struct error *e)
 {
@@ -1400,6 +1444,11 @@ static int chrome_read_member(struct chrome *c, struct json_reader *r, bool *fou
 	bool samples = json_is(r, "samples"), frames = json_is(r, "stackFrames");
 	enum json_token token;
 
+	/* of clang -ftime-trace, and of PyTorch */
+	if (json_is(r, "beginningOfTime"))
+		return read_began(c, r, 1000);
+	if (json_is(r, "baseTimeNanoseconds"))
+		return read_began(c, r, 1);
 	if (!events && !other && !samples && !frames)
 		return chrome_metadata_member(c, r, false);
 	token = json_next(r);
@@ -1507,6 +1556,21 @@ static int chrome_info(struct input *in, struct trace_info *info, struct error *
 	return 0;
 }
 
+/* Choose the clock. */
+static int chrome_choose_clock(struct chrome *c, struct error *e)
+{
+	struct input *in = c->input;
+
+	in->ticks = c->ticks;
+	if (c->ticks)
+		in->clock_name = c->clock_name;
+	if (c->began >= 0 && !c->ticks) {
+		in->has_wall = in->own_zero = true;
+		in->wall = c->began - chrome_zero(c);
+	}
+	return merge_choose_clock(in, e);
+}
+
 static int decode_chrome_begin(struct input *in, struct error *e)
 {
 	struct chrome *c = in->state;
@@ -1526,13 +1590,9 @@ static int decode_chrome_begin(struct input *in, struct error *e)
 		return -1;
 	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
-	in->ticks = c->ticks;
-	if (c->ticks)
-		in->clock_name = c->clock_name;
-	if (merge_choose_clock(in, e))
+	if (chrome_choose_clock(c, e))
 		return -1;
-	c->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-							 .flags = c->ticks ? CLOCK_TICKS : 0});
+	c->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	c->id_name = chrome_id_name(c);
 	if (!c->source || !c->clock || !c->id_name ||
 	    process_names_write(w, c->source, &c->metadata.process_names) ||

@@ -73,6 +73,7 @@ struct chrome_record {
 	uint32_t other;	 /* name of the enter of a COMPLETE, of the leave of an END; of samples and
 			    instants the frame + 1; 0 none */
 	struct chrome_id id;
+	uint32_t pair; /* of a "b" and the "e" that is the next event of the file: a number; 0 */
 	uint32_t flow; /* number of the event among those of flows, if it may be the end; 0 */
 	int32_t cpu;   /* of an instant or sample; -1: it is not known */
 	struct chrome_marks marks;
@@ -87,6 +88,7 @@ struct chrome_open {
 			  element; 0 none */
 	uint32_t call; /* number of the call in the stream */
 	uint32_t thread, name, location;
+	uint32_t pair;	/* as of a record */
 	bool kernel;	/* in the kernel */
 	uint32_t level; /* in the kernel: number of the thread's calls there below */
 };
@@ -142,6 +144,10 @@ struct chrome {
 		struct intern ids; /* ids that are not numbers */
 		struct id_cache declared;
 		uint32_t calls; /* number of the last call */
+		/* the last "b" that was read, and its number among the events */
+		struct chrome_record begin;
+		int64_t begin_time;
+		uint64_t begin_event;
 	} async;
 	struct frame_table frames; /* of "stackFrames", and of V8's profiles */
 	/* The flows of calls (chrome_rows.c). */
@@ -210,6 +216,7 @@ struct chrome {
 	int64_t lowest, highest; /* ns: the lowest time, at most 0; the highest end, at least 0 */
 	int64_t origin; /* ns or ticks: what trencode subtracted from all times of the file, else 0
 			 */
+	int64_t began;	/* ns since 1970 of the file's time 0; -1: not known */
 	bool ticks;	/* times of the file are ticks, which were read as microseconds */
 	char clock_name[64]; /* of ticks */
 	uint32_t kernel;     /* string of the writer: category of calls in the kernel; 0 none */

@@ -714,6 +714,7 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 				     .call = call,
 				     .thread = r->thread,
 				     .name = r->name,
+				     .pair = r->pair,
 				     .location = location};
 	if (async_put(c, key, index))
 		return -1;
@@ -730,18 +731,22 @@ static int async_begin(struct chrome *c, const struct chrome_record *r, uint64_t
 static size_t *async_find(struct chrome *c, const struct chrome_record *r, uint64_t key,
 			  size_t *head)
 {
-	size_t *other = NULL, *at = head;
+	size_t *other = NULL, *same = NULL, *at = head;
 
 	for (unsigned i = 0; *at && i < SEARCHED; i++, at = &c->async.open[*at - 1].below) {
 		const struct chrome_open *o = &c->async.open[*at - 1];
 
 		if (o->key != key || (r->name && o->name != r->name))
 			continue;
-		if (c->threads[o->thread].pid == c->threads[r->thread].pid)
+		if (r->pair && o->pair == r->pair)
 			return at;
+		if (!same && c->threads[o->thread].pid == c->threads[r->thread].pid)
+			same = at;
+		if (same && !r->pair)
+			return same;
 		other = other ? other : at;
 	}
-	return other;
+	return same ? same : other;
 }
 
 static int async_end(struct chrome *c, const struct chrome_record *r, uint64_t time,

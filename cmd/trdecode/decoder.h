@@ -24,6 +24,7 @@ struct decoding {
 	bool inside;		    /* calls are open before the first row, or may be */
 	enum clock_choice clock;
 	bool quiet, verbose, strict;
+	bool several;	      /* there are several inputs: their times must meet */
 	bool times_only;      /* only the times of rows are used, and damage is not reported
 				 (input.h) */
 	int status;	      /* exit status for the damage found so far (program.h) */
@@ -76,7 +77,9 @@ struct input {
 	/* the clock, once open: only inputs whose clocks can be related are merged */
 	const char *clock_name;
 	bool has_wall, ticks;
-	int64_t wall; /* ns to add to its own, unshifted times */
+	bool own_zero; /* its times count from its own beginning: those of several inputs meet as
+			  wall times only */
+	int64_t wall;  /* ns to add to its own, unshifted times */
 	/* of recordings of a host and its guests, whose times were converted to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */
 	bool on_host_clock;

@@ -1956,6 +1956,8 @@ int merge_choose_clock(struct input *in, struct error *e)
 		in->has_wall = false;
 		in->wall = 0;
 	}
+	wall |= in->own_zero && in->has_wall && in->decoding->several &&
+		in->decoding->clock == CLOCK_DEFAULT;
 	if (wall && (!in->has_wall || in->ticks))
 		return error_set(e, in->name, NO_OFFSET,
 				 "the trace does not record its wall time (--clock wall)");

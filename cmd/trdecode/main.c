@@ -523,6 +523,7 @@ static int pass_begin(struct pass *p, struct error *e)
 		return error_no_memory(e);
 	p->decoding = (struct decoding){.writer = &p->writer,
 					.clock = p->settings->clock,
+					.several = p->n > 1,
 					.quiet = true,
 					.times_only = true,
 					.map = p->settings->map,
@@ -1924,6 +1925,7 @@ static int run_operands(struct decode_settings *s, const struct common_options *
 	int status, n = input_names(argc, argv, &names);
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));
 
+	d.several = n > 1;
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;
 	if (!inputs || writer_init(&writer, &none, s->segment)) {
