@@ -293,8 +293,14 @@ static bool any_member(const struct dictionary *d,
 
 static bool begins_path(void *path, const struct text_ref *name)
 {
-	return declared_same(name, path, strcspn(path, ".")) ||
-	       declared_same(name, path, strcspn(path, ".["));
+	const char *p = path, *end = p + strlen(p);
+
+	/* names may have dots */
+	for (; end > p; end--)
+		if ((!*end || *end == '.' || *end == '[') &&
+		    declared_same(name, p, (size_t)(end - p)))
+			return true;
+	return false;
 }
 
 /* Test whether events with values have it without a declaration: details of calls, and arguments

@@ -79,16 +79,26 @@ static bool find_detail(const struct event *e, enum detail_kind kind, uint64_t w
 	return found;
 }
 
-/* Get the number of the argument of that name, or the number that the name is. */
-static bool argument_number_of(const struct dictionary *d, const struct event *e,
-			       const struct argument_part *part, uint64_t *number)
+/* Take the name of an argument off a path, or its number, and get its number. Names may have dots,
+ * such as http.method: the longest name is taken. */
+static bool argument_take_name(const struct dictionary *d, const struct event *e, const char **path,
+			       uint64_t *number)
 {
 	const struct location *location = dictionary_location(d, e->location);
+	struct argument_part part = {*path, strlen(*path)};
 
-	if (!location || !member_index(location->arguments, part, number))
-		return argument_is_number(part, number);
-	++*number;
-	return true;
+	for (; location && location->arguments && part.size; part.size--) {
+		char after = part.text[part.size];
+
+		if ((after && after != '.' && after != '[') ||
+		    !member_index(location->arguments, &part, number))
+			continue;
+		*path += part.size + (after == '.');
+		++*number;
+		return true;
+	}
+	part = argument_next_part(path);
+	return argument_is_number(&part, number);
 }
 
 static bool skip(struct values *v, uint64_t n)
@@ -203,10 +213,9 @@ bool argument_detail(const struct dictionary *d, const struct event *e, enum det
 bool argument_find(const struct dictionary *d, const struct event *e, const char *path,
 		   struct value *out)
 {
-	struct argument_part part = argument_next_part(&path);
 	uint64_t number;
 
-	return argument_has_values(e) && argument_number_of(d, e, &part, &number) &&
+	return argument_has_values(e) && argument_take_name(d, e, &path, &number) &&
 	       argument_detail(d, e, DETAIL_ARGUMENT, number, path, out);
 }
 
@@ -248,11 +257,10 @@ bool argument_by_key(const struct dictionary *d, const struct event *e, const ch
 
 bool argument_given(const struct dictionary *d, const struct event *e, const char *path)
 {
-	struct argument_part part = argument_next_part(&path);
 	struct values v;
 	uint64_t number;
 
-	return argument_has_values(e) && argument_number_of(d, e, &part, &number) &&
+	return argument_has_values(e) && argument_take_name(d, e, &path, &number) &&
 	       find_detail(e, DETAIL_ARGUMENT, number, &v);
 }
 
