@@ -58,6 +58,7 @@ setup() {
 	ln -s "$DATA/perf/branches.txt" branches.txt
 	ln -s "$DATA/pstats/3.13.prof" app.prof
 	ln -s "$DATA/ninja/v7.ninja_log" .ninja_log
+	ln -s "$DATA/services/spans.json" spans.json
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

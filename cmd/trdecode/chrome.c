@@ -1419,11 +1419,12 @@ static int read_began(struct chrome *c, struct json_reader *r, int64_t unit)
 /* Report that the file is no trace. */
 static int no_trace(const struct json_reader *r, uint64_t offset, const char *why, struct error *e)
 {
-	return error_set(e, r->name, offset,
-			 "JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
-			 "with traceEvents or an array of events with ph, and other rows of JSON "
-			 "with --map",
-			 why);
+	return error_set(
+		e, r->name, offset,
+		"JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
+		"with traceEvents or an array of events with ph, spans of OTLP, Jaeger and "
+		"Zipkin, and other rows of JSON with --map",
+		why);
 }
 
 static int chrome_read_array(struct chrome *c, struct json_reader *r, struct error *e)

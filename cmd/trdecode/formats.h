@@ -36,6 +36,9 @@
 	F(bpftrace)                                                                                \
 	F(pstats)                                                                                  \
 	F(ninja_log)                                                                               \
+	F(otlp)                                                                                    \
+	F(jaeger)                                                                                  \
+	F(zipkin)                                                                                  \
 	F(stream)
 
 #define FORMAT_DECLARE(name) extern const struct decoder decoder_##name;

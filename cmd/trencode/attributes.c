@@ -9,6 +9,7 @@
 
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/text/apitrace.h"
+#include "cmd/trencode/tracks.h"
 #include "common/formats/perfetto.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
@@ -297,7 +298,7 @@ static const struct attribute_fields *attributes_fields_of(struct attributes *a,
 		fields->plain |= (uint64_t)attributes_is_plain(t, &t->fields[i]) << i;
 	}
 	fields->blobs = argument_blobs(t);
-	fields->flows = type_is_of(t, "perfetto") || type_is_of(t, "chrome");
+	fields->flows = flows_are_of(t);
 	fields->known = true;
 	return fields;
 }

@@ -240,8 +240,7 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 	if (f->count || !(ev->type->flags & TYPE_VALUES))
 		return f->count;
 	l = dictionary_location(f->dictionary, ev->location);
-	if (!l || !has_flows(f, ev->location, l) ||
-	    !(type_is_of(ev->type, "perfetto") || type_is_of(ev->type, "chrome")))
+	if (!l || !has_flows(f, ev->location, l) || !flows_are_of(ev->type))
 		return 0;
 	values_begin(&v, ev->tail, ev->tail_size);
 	while (values_what(&v, &what, &index)) {

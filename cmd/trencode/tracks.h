@@ -146,6 +146,13 @@ struct flows {
 
 void flows_free(struct flows *f);
 
+/* Test whether arguments with the names of flows are flows: those of the sources that have them. */
+static inline bool flows_are_of(const struct type *t)
+{
+	return type_is_of(t, "perfetto") || type_is_of(t, "chrome") || type_is_of(t, "otlp") ||
+	       type_is_of(t, "jaeger") || type_is_of(t, "zipkin");
+}
+
 /* Read the flows of an event into f->parts, and f->phase. Returns their number. */
 unsigned flows_read(struct flows *f, const struct event *ev);
 /* Get the phase of a part in Trace Event JSON: s of the first part of a flow, t, or f; 0: out

@@ -557,6 +557,25 @@ enum json_token json_next(struct json_reader *r)
 	return json_value(r, c);
 }
 
+bool json_another(struct json_reader *r)
+{
+	r->depth = 0;
+	r->want = JSON_WANT_VALUE;
+	return json_skip_blanks(r) >= 0;
+}
+
+bool json_next_line(struct json_reader *r)
+{
+	int c;
+
+	if (r->failed || r->cut)
+		return false;
+	r->error.what[0] = '\0';
+	while ((c = json_peek(r)) >= 0 && c != '\n')
+		r->at++;
+	return json_another(r) && !r->error.what[0];
+}
+
 /* --- going on after a fault --- */
 
 void json_keep(struct json_reader *r)

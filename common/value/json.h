@@ -134,6 +134,10 @@ void json_close(struct json_reader *r);
 
 /* Read the next token. */
 enum json_token json_next(struct json_reader *r);
+/* Begin another document after one that has ended. false: the input has ended. */
+bool json_another(struct json_reader *r);
+/* After BAD, begin a document at the next line. false: there is none, or reading failed. */
+bool json_next_line(struct json_reader *r);
 /* Skip the value that token began. false: BAD. */
 bool json_skip(struct json_reader *r, enum json_token token);
 /* Append the value that token began to b as compact JSON, unless it has more than `most` bytes:

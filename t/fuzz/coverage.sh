@@ -25,6 +25,7 @@ gmon         gmon                    cmd/trdecode/gmon
 bpftrace     bpftrace                cmd/trdecode/bpftrace
 pstats       pstats                  cmd/trdecode/pstats
 ninja        ninja_log               cmd/trdecode/ninja_log
+spans        services                cmd/trdecode/(services|otlp|jaeger)
 streams      decode                  cmd/trdecode/stream
 containers   decode                  cmd/trdecode/(input|row_filter|sorter)
 reader       stream,expression       common/stream

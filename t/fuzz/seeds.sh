@@ -8,7 +8,7 @@ here=$(realpath "$(dirname "$0")") data=$(realpath "$(dirname "$0")/../data")
 libs="-larchive -ldw -lelf -liberty -lsnappy -lbrotlienc -lbrotlidec -lbrotlicommon -lzstd -lz"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out"/{apitrace,bpftrace,callgrind,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,ninja_log,perf,pstats,ring,stat,strace,symbols,tracecmd,uftrace,v8_profile,speedscope,firefox,streams}
+mkdir -p "$out"/{apitrace,bpftrace,callgrind,chrome,ctf,decode,demangle,encode,expression,filter,ftrace,glprofile,gmon,lttng,ninja_log,perf,pstats,ring,services,stat,strace,symbols,tracecmd,uftrace,v8_profile,speedscope,firefox,streams}
 
 # le SIZE N...: numbers of SIZE bytes
 le() {
@@ -188,6 +188,7 @@ for bits in 32 64; do
 	done
 done
 for target in v8_profile speedscope firefox; do cp "$here/corpus/$target"/* "$out/$target"; done
+cp "$here"/corpus/services/* "$out/services"
 cp "$data"/ninja/* "$out/ninja_log"
 cp "$data"/strace/*.txt "$data"/strace/ff/* "$out/strace"
 cp "$data"/pstats/*.{prof,txt} "$out/pstats"

@@ -1,0 +1,919 @@
+/*
+ * otlp.c - the decoder of OpenTelemetry's spans (OTLP), as JSON and as Protocol Buffers
+ *
+ *     {"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},
+ *       "scopeSpans":[{"scope":{"name":"http"},"spans":[
+ *         {"traceId":"4bf9...","spanId":"00f0...","name":"GET /cart","kind":2,
+ *          "startTimeUnixNano":"1000","endTimeUnixNano":"3000","status":{"code":2}}]}]}]}
+ *
+ * A file has such an object in each line, or one. Protocol Buffers are one message, or messages
+ * each after its size, 4 bytes, big-endian, as the file exporter of the collector writes them.
+ *
+ * Source: opentelemetry/proto/trace/v1/trace.proto and common/v1/common.proto of
+ * opentelemetry-proto; the README of the collector's fileexporter.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/input.h"
+#include "cmd/trdecode/services.h"
+#include "common/cli/program.h"
+#include "common/protobuf/protobuf.h"
+
+enum {
+	OTLP_DEPTH = 64, /* of values in values */
+};
+
+struct otlp {
+	struct services spans;
+	struct buffer json, values, key, text, links; /* of the attribute, event or link that is
+							 read */
+	struct json_reader reader;		      /* of a message that is JSON now */
+	struct buffer message, converted;
+	struct error *e; /* of the input */
+	bool binary;
+};
+
+static struct otlp *otlp_of(struct services *s)
+{
+	return s->input->state;
+}
+
+static const char *const otlp_kinds[] = {"",	   "internal", "server",
+					 "client", "producer", "consumer"};
+static const char *const otlp_statuses[] = {"", "ok", "error"};
+
+static void otlp_set_kind(struct service_span *p, uint64_t kind)
+{
+	const char *text = kind < sizeof otlp_kinds / sizeof *otlp_kinds ? otlp_kinds[kind] : "";
+
+	services_text(p->texts.kind, sizeof p->texts.kind,
+		      (struct text_span){text, text + strlen(text)});
+}
+
+static void otlp_set_status(struct service_span *p, uint64_t code)
+{
+	const char *text =
+		code < sizeof otlp_statuses / sizeof *otlp_statuses ? otlp_statuses[code] : "";
+
+	services_text(p->texts.status, sizeof p->texts.status,
+		      (struct text_span){text, text + strlen(text)});
+}
+
+static struct text_span otlp_span_of(const struct buffer *b)
+{
+	const char *text = (const char *)b->data;
+
+	return (struct text_span){text, text + b->size};
+}
+
+static struct text_span otlp_text(const char *text)
+{
+	return (struct text_span){text, text + strlen(text)};
+}
+
+/* Put a value that is no attribute, and not empty. */
+static int otlp_put_number(struct services *s, const char *name, uint64_t n)
+{
+	struct buffer *b = &otlp_of(s)->text;
+
+	b->size = 0;
+	return n && (buffer_decimal(b, n) ||
+		     services_put(s, &s->span.values, otlp_text(name), otlp_span_of(b)))
+		       ? -1
+		       : 0;
+}
+
+static int otlp_put_text(struct services *s, const char *name, struct text_span text)
+{
+	struct buffer *b = &otlp_of(s)->text;
+
+	b->size = 0;
+	return span_size(text) &&
+			       (json_append_string(b, text.at, span_size(text)) ||
+				services_put(s, &s->span.values, otlp_text(name), otlp_span_of(b)))
+		       ? -1
+		       : 0;
+}
+
+/* --- JSON --- */
+
+/* The functions below read what follows a token. They return -1 for BAD, or without memory; the
+ * fault is in r->error. */
+
+/* Test for one of two names of a key: protobuf's JSON allows both. */
+static bool otlp_key(const struct json_reader *r, const char *camel, const char *snake)
+{
+	return json_is(r, camel) || json_is(r, snake);
+}
+
+/* Call f for each element of an array, after its first token. Other values are skipped. */
+static int otlp_each(struct services *s, struct json_reader *r, enum json_token token,
+		     int (*f)(struct services *s, struct json_reader *r, enum json_token token,
+			      void *to),
+		     void *to)
+{
+	if (token != JSON_ARRAY)
+		return json_skip(r, token) ? 0 : -1;
+	while ((token = json_next(r)) != JSON_ARRAY_END)
+		if (token == JSON_BAD ||
+		    (token != JSON_OBJECT ? !json_skip(r, token) : f(s, r, token, to)))
+			return -1;
+	return 0;
+}
+
+static int otlp_any(struct json_reader *r, struct buffer *to);
+
+/* Append a KeyValue, after its '{', as a member of an object. */
+static int otlp_pair(struct json_reader *r, struct buffer *to)
+{
+	struct buffer value = {0};
+	enum json_token token;
+	bool any = false;
+	int failed = 0;
+
+	while (!failed && (token = json_next(r)) == JSON_KEY) {
+		bool key = json_is(r, "key") && !any, is_value = json_is(r, "value");
+
+		token = json_next(r);
+		if (key && token == JSON_STRING) {
+			failed = json_append_string(to, (char *)r->text.data, r->text.size);
+			any = true;
+		} else if (is_value && token == JSON_OBJECT) {
+			value.size = 0;
+			failed = otlp_any(r, &value);
+		} else {
+			failed = !json_skip(r, token);
+		}
+	}
+	failed = failed || token != JSON_OBJECT_END || (!any && buffer_puts(to, "\"\"")) ||
+		 buffer_u8(to, ':') ||
+		 (value.size ? buffer_append(to, value.data, value.size) : buffer_puts(to, "null"));
+	buffer_free(&value);
+	return failed ? -1 : 0;
+}
+
+/* Append an array of KeyValues as an object, or one of AnyValues as an array. */
+static int otlp_elements(struct json_reader *r, enum json_token token, struct buffer *to,
+			 bool pairs)
+{
+	bool any = false;
+
+	if (token != JSON_ARRAY)
+		return !json_skip(r, token) || buffer_puts(to, pairs ? "{}" : "[]") ? -1 : 0;
+	if (buffer_u8(to, pairs ? '{' : '['))
+		return -1;
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (token != JSON_OBJECT) {
+			if (!json_skip(r, token))
+				return -1;
+			continue;
+		}
+		if ((any && buffer_u8(to, ',')) || (pairs ? otlp_pair(r, to) : otlp_any(r, to)))
+			return -1;
+		any = true;
+	}
+	return buffer_u8(to, pairs ? '}' : ']');
+}
+
+/* Append {"values":[...]}. */
+static int otlp_list(struct json_reader *r, enum json_token token, struct buffer *to, bool pairs)
+{
+	size_t at = to->size;
+
+	if (token != JSON_OBJECT)
+		return !json_skip(r, token) || buffer_puts(to, pairs ? "{}" : "[]") ? -1 : 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool values = json_is(r, "values");
+
+		to->size = at;
+		token = json_next(r);
+		if (values ? otlp_elements(r, token, to, pairs) : !json_skip(r, token))
+			return -1;
+	}
+	if (token != JSON_OBJECT_END)
+		return -1;
+	return to->size == at ? buffer_puts(to, pairs ? "{}" : "[]") : 0;
+}
+
+/* Append the value of one member of an AnyValue. */
+static int otlp_member(struct json_reader *r, struct buffer *to)
+{
+	bool array = otlp_key(r, "arrayValue", "array_value");
+	bool list = otlp_key(r, "kvlistValue", "kvlist_value");
+	bool integer = otlp_key(r, "intValue", "int_value");
+	enum json_token token = json_next(r);
+
+	if (array || list)
+		return otlp_list(r, token, to, list);
+	/* 64 bits are strings in protobuf's JSON */
+	if (integer && token == JSON_STRING && json_is_number((char *)r->text.data))
+		return buffer_append(to, r->text.data, r->text.size);
+	return json_copy(r, token, to, SIZE_MAX);
+}
+
+/* Append an AnyValue, after its '{', as JSON. */
+static int otlp_any(struct json_reader *r, struct buffer *to)
+{
+	size_t at = to->size;
+	enum json_token token;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		to->size = at;
+		if (otlp_member(r, to))
+			return -1;
+	}
+	if (to->size == at && buffer_puts(to, "null"))
+		return -1;
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read an attribute, after its '{'. to: the values that it is put to; NULL: of the resource. */
+static int otlp_attribute(struct services *s, struct json_reader *r, enum json_token token,
+			  void *to)
+{
+	struct otlp *o = otlp_of(s);
+
+	o->key.size = o->json.size = 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool key = json_is(r, "key"), value = json_is(r, "value");
+
+		token = json_next(r);
+		if (key && token == JSON_STRING) {
+			o->key.size = 0;
+			if (buffer_append(&o->key, r->text.data, r->text.size))
+				return -1;
+		} else if (value && token == JSON_OBJECT) {
+			o->json.size = 0;
+			if (otlp_any(r, &o->json))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if (token != JSON_OBJECT_END || (!o->json.size && buffer_puts(&o->json, "null")))
+		return -1;
+	return to ? services_put(s, to, otlp_span_of(&o->key), otlp_span_of(&o->json))
+		  : services_put_resource(s, s->span.resource, otlp_span_of(&o->key),
+					  otlp_span_of(&o->json));
+}
+
+/* Read a number or a string of digits. */
+static uint64_t otlp_number(struct json_reader *r, enum json_token token)
+{
+	uint64_t n = 0;
+
+	json_spell_whole(r, token);
+	if (token == JSON_NUMBER || token == JSON_STRING)
+		services_time(services_json_text(r), 1, &n);
+	return n;
+}
+
+static int otlp_event(struct services *s, struct json_reader *r, enum json_token token, void *to)
+{
+	struct otlp *o = otlp_of(s);
+	uint64_t time = s->span.start;
+
+	(void)to;
+	o->values.size = o->text.size = 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool at = otlp_key(r, "timeUnixNano", "time_unix_nano"), name = json_is(r, "name");
+		bool attributes = json_is(r, "attributes");
+
+		token = json_next(r);
+		if (at) {
+			time = otlp_number(r, token);
+			if (token == JSON_OBJECT || token == JSON_ARRAY) {
+				if (!json_skip(r, token))
+					return -1;
+			} else if (token == JSON_BAD) {
+				return -1;
+			}
+		} else if (name && token == JSON_STRING) {
+			o->text.size = 0;
+			if (buffer_append(&o->text, r->text.data, r->text.size))
+				return -1;
+		} else if (attributes ? otlp_each(s, r, token, otlp_attribute, &o->values)
+				      : !json_skip(r, token)) {
+			return -1;
+		}
+	}
+	if (token != JSON_OBJECT_END)
+		return -1;
+	return services_event(s, time, otlp_span_of(&o->text), &o->values);
+}
+
+/* Read a link, after its '{', and append it to the text of all links of the span. */
+static int otlp_link(struct services *s, struct json_reader *r, enum json_token token, void *to)
+{
+	struct otlp *o = otlp_of(s);
+	struct span_texts t = {0};
+
+	o->json.size = 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool trace = otlp_key(r, "traceId", "trace_id");
+		bool id = otlp_key(r, "spanId", "span_id"), attributes = json_is(r, "attributes");
+
+		token = json_next(r);
+		if (trace && token == JSON_STRING)
+			services_text(t.trace, sizeof t.trace, services_json_text(r));
+		else if (id && token == JSON_STRING)
+			services_text(t.id, sizeof t.id, services_json_text(r));
+		else if (attributes ? (o->json.size = 0, otlp_elements(r, token, &o->json, true))
+				    : !json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? services_put_link(s, &t, otlp_span_of(&o->json), to) : -1;
+}
+
+static int otlp_status(struct services *s, struct json_reader *r, enum json_token token)
+{
+	if (token != JSON_OBJECT)
+		return json_skip(r, token) ? 0 : -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool code = json_is(r, "code"), message = json_is(r, "message");
+
+		token = json_next(r);
+		if (code && token == JSON_STRING && json_is(r, "STATUS_CODE_ERROR"))
+			otlp_set_status(&s->span, 2);
+		else if (code && token == JSON_STRING && json_is(r, "STATUS_CODE_OK"))
+			otlp_set_status(&s->span, 1);
+		else if (code && token == JSON_NUMBER)
+			otlp_set_status(&s->span, otlp_number(r, token));
+		else if (message && token == JSON_STRING) {
+			if (otlp_put_text(s, "status_message", services_json_text(r)))
+				return -1;
+		} else if (!json_skip(r, token)) {
+			return -1;
+		}
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* A member of a span that is a text or a number. Returns 1 if it is another one. */
+static int otlp_scalar(struct services *s, const char *key, struct json_reader *r,
+		       enum json_token token)
+{
+	static const char *const counts[] = {"droppedAttributesCount", "droppedEventsCount",
+					     "droppedLinksCount", "flags"};
+	static const char *const names[] = {"dropped_attributes", "dropped_events", "dropped_links",
+					    "flags"};
+	struct service_span *p = &s->span;
+	struct text_span text = services_json_text(r);
+
+	if (token != JSON_STRING && token != JSON_NUMBER)
+		return 1;
+	if (!strcmp(key, "traceId"))
+		services_text(p->texts.trace, sizeof p->texts.trace, text);
+	else if (!strcmp(key, "spanId"))
+		services_text(p->texts.id, sizeof p->texts.id, text);
+	else if (!strcmp(key, "parentSpanId"))
+		services_text(p->texts.parent, sizeof p->texts.parent, text);
+	else if (!strcmp(key, "name"))
+		return span_size(text) && !(p->name = writer_string(s->w, text.at, span_size(text)))
+			       ? -1
+			       : 0;
+	else if (!strcmp(key, "traceState"))
+		return otlp_put_text(s, "tracestate", text);
+	else if (!strcmp(key, "kind"))
+		otlp_set_kind(p, otlp_number(r, token));
+	else if (!strcmp(key, "startTimeUnixNano") || !strcmp(key, "endTimeUnixNano")) {
+		bool start = *key == 's';
+		uint64_t *time = start ? &p->start : &p->end;
+
+		json_spell_whole(r, token);
+		/* 0 of an end: it is not known */
+		*(start ? &p->has_start : &p->has_end) =
+			services_time(services_json_text(r), 1, time) && *time;
+	} else {
+		for (unsigned i = 0; i < 4; i++)
+			if (!strcmp(key, counts[i]))
+				return otlp_put_number(s, names[i], otlp_number(r, token));
+		return 1;
+	}
+	return 0;
+}
+
+/* Spell a key as protobuf's JSON does: trace_id is traceId, too. */
+static void otlp_camel(const struct json_reader *r, char *key, size_t size)
+{
+	const char *p = (const char *)r->text.data, *end = p + r->text.size;
+	size_t n = 0;
+
+	for (; p < end && n + 1 < size; p++) {
+		bool up = *p == '_' && p + 1 < end && p[1] >= 'a' && p[1] <= 'z';
+
+		p += up;
+		key[n++] = (char)(up ? *p - 'a' + 'A' : *p);
+	}
+	key[n] = '\0';
+}
+
+/* Read a span, after its '{'. to: the resource and the scope. */
+static int otlp_span(struct services *s, struct json_reader *r, enum json_token token, void *to)
+{
+	const struct service_span *of = to;
+	uint64_t offset = json_offset(r);
+	struct otlp *o = otlp_of(s);
+	char key[32];
+	int other;
+
+	services_begin(s);
+	s->span.resource = of->resource;
+	s->span.scope = of->scope;
+	o->links.size = 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		otlp_camel(r, key, sizeof key);
+		token = json_next(r);
+		if (token == JSON_BAD)
+			return -1;
+		other = otlp_scalar(s, key, r, token);
+		if (other < 0)
+			return -1;
+		if (!other)
+			continue;
+		if (!strcmp(key, "attributes")
+			    ? otlp_each(s, r, token, otlp_attribute, &s->span.values)
+		    : !strcmp(key, "events") ? otlp_each(s, r, token, otlp_event, NULL)
+		    : !strcmp(key, "links")  ? otlp_each(s, r, token, otlp_link, &o->links)
+		    : !strcmp(key, "status") ? otlp_status(s, r, token)
+					     : !json_skip(r, token))
+			return -1;
+	}
+	if (token != JSON_OBJECT_END || services_put_links(s, &o->links))
+		return -1;
+	return services_end(s, offset, o->e);
+}
+
+/* Read a scope, after its first token: its name is the group of types. */
+static int otlp_scope(struct services *s, struct json_reader *r, enum json_token token,
+		      struct service_span *of)
+{
+	if (token != JSON_OBJECT)
+		return json_skip(r, token) ? 0 : -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool name = json_is(r, "name");
+
+		token = json_next(r);
+		if (name && token == JSON_STRING)
+			of->scope = writer_string(s->w, r->text.data, r->text.size);
+		else if (!json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+static int otlp_scope_spans(struct services *s, struct json_reader *r, enum json_token token,
+			    void *to)
+{
+	struct service_span of = *(const struct service_span *)to;
+
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool scope = json_is(r, "scope") ||
+			     otlp_key(r, "instrumentationLibrary", "instrumentation_library");
+		bool spans = json_is(r, "spans");
+
+		token = json_next(r);
+		if (scope   ? otlp_scope(s, r, token, &of)
+		    : spans ? otlp_each(s, r, token, otlp_span, &of)
+			    : !json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read the attributes of a resource, after its first token. */
+static int otlp_resource(struct services *s, struct json_reader *r, enum json_token token,
+			 uint32_t resource)
+{
+	if (token != JSON_OBJECT)
+		return json_skip(r, token) ? 0 : -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool attributes = json_is(r, "attributes");
+
+		token = json_next(r);
+		s->span.resource = resource;
+		if (attributes ? otlp_each(s, r, token, otlp_attribute, NULL)
+			       : !json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read an element of resourceSpans, after its '{'. */
+static int otlp_resource_spans(struct services *s, struct json_reader *r, enum json_token token,
+			       void *to)
+{
+	struct service_span of = {.resource = services_resource(s)};
+
+	(void)to;
+	if (!of.resource)
+		return -1;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool resource = json_is(r, "resource");
+		bool spans =
+			otlp_key(r, "scopeSpans", "scope_spans") ||
+			otlp_key(r, "instrumentationLibrarySpans", "instrumentation_library_spans");
+
+		token = json_next(r);
+		if (resource ? otlp_resource(s, r, token, of.resource)
+		    : spans  ? otlp_each(s, r, token, otlp_scope_spans, &of)
+			     : !json_skip(r, token))
+			return -1;
+	}
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* Read an object of a line, after its first token. */
+static int otlp_document(struct services *s, struct json_reader *r, enum json_token token,
+			 struct error *e)
+{
+	bool found = false;
+
+	otlp_of(s)->e = e;
+	if (token != JSON_OBJECT) {
+		s->counts.other++;
+		return json_skip(r, token) ? 0 : -1;
+	}
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool spans = otlp_key(r, "resourceSpans", "resource_spans");
+
+		found |= spans;
+		token = json_next(r);
+		if (spans ? otlp_each(s, r, token, otlp_resource_spans, NULL)
+			  : !json_skip(r, token))
+			return -1;
+	}
+	s->counts.other += !found;
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
+/* --- Protocol Buffers: messages become the JSON that protobuf specifies for them --- */
+
+enum otlp_kind {
+	OTLP_END,
+	OTLP_TEXT,
+	OTLP_ID,
+	OTLP_BYTES,
+	OTLP_UINT,
+	OTLP_INT,
+	OTLP_BOOL,
+	OTLP_DOUBLE,
+	OTLP_MESSAGE_OF,
+	OTLP_LIST_OF
+};
+
+enum otlp_message {
+	OTLP_RESOURCE_SPANS,
+	OTLP_RESOURCE,
+	OTLP_SCOPE_SPANS,
+	OTLP_SCOPE,
+	OTLP_SPAN,
+	OTLP_EVENT,
+	OTLP_LINK,
+	OTLP_STATUS,
+	OTLP_PAIR,
+	OTLP_VALUE,
+	OTLP_ARRAY,
+	OTLP_PAIRS,
+	OTLP_MESSAGES
+};
+
+/* The fields of each message. */
+static const struct otlp_field {
+	uint16_t number;
+	uint8_t kind, message;
+	const char *name;
+} otlp_fields[OTLP_MESSAGES][16] = {
+	[OTLP_RESOURCE_SPANS] = {{1, OTLP_MESSAGE_OF, OTLP_RESOURCE, "resource"},
+				 {2, OTLP_LIST_OF, OTLP_SCOPE_SPANS, "scopeSpans"},
+				 {1000, OTLP_LIST_OF, OTLP_SCOPE_SPANS, "scopeSpans"}},
+	[OTLP_RESOURCE] = {{1, OTLP_LIST_OF, OTLP_PAIR, "attributes"}},
+	[OTLP_SCOPE_SPANS] = {{1, OTLP_MESSAGE_OF, OTLP_SCOPE, "scope"},
+			      {2, OTLP_LIST_OF, OTLP_SPAN, "spans"}},
+	[OTLP_SCOPE] = {{1, OTLP_TEXT, 0, "name"}, {2, OTLP_TEXT, 0, "version"}},
+	[OTLP_SPAN] = {{1, OTLP_ID, 0, "traceId"},
+		       {2, OTLP_ID, 0, "spanId"},
+		       {3, OTLP_TEXT, 0, "traceState"},
+		       {4, OTLP_ID, 0, "parentSpanId"},
+		       {5, OTLP_TEXT, 0, "name"},
+		       {6, OTLP_UINT, 0, "kind"},
+		       {7, OTLP_UINT, 0, "startTimeUnixNano"},
+		       {8, OTLP_UINT, 0, "endTimeUnixNano"},
+		       {9, OTLP_LIST_OF, OTLP_PAIR, "attributes"},
+		       {10, OTLP_UINT, 0, "droppedAttributesCount"},
+		       {11, OTLP_LIST_OF, OTLP_EVENT, "events"},
+		       {12, OTLP_UINT, 0, "droppedEventsCount"},
+		       {13, OTLP_LIST_OF, OTLP_LINK, "links"},
+		       {14, OTLP_UINT, 0, "droppedLinksCount"},
+		       {15, OTLP_MESSAGE_OF, OTLP_STATUS, "status"},
+		       {16, OTLP_UINT, 0, "flags"}},
+	[OTLP_EVENT] = {{1, OTLP_UINT, 0, "timeUnixNano"},
+			{2, OTLP_TEXT, 0, "name"},
+			{3, OTLP_LIST_OF, OTLP_PAIR, "attributes"}},
+	[OTLP_LINK] = {{1, OTLP_ID, 0, "traceId"},
+		       {2, OTLP_ID, 0, "spanId"},
+		       {4, OTLP_LIST_OF, OTLP_PAIR, "attributes"}},
+	[OTLP_STATUS] = {{2, OTLP_TEXT, 0, "message"}, {3, OTLP_UINT, 0, "code"}},
+	[OTLP_PAIR] = {{1, OTLP_TEXT, 0, "key"}, {2, OTLP_MESSAGE_OF, OTLP_VALUE, "value"}},
+	[OTLP_VALUE] = {{1, OTLP_TEXT, 0, "stringValue"},
+			{2, OTLP_BOOL, 0, "boolValue"},
+			{3, OTLP_INT, 0, "intValue"},
+			{4, OTLP_DOUBLE, 0, "doubleValue"},
+			{5, OTLP_MESSAGE_OF, OTLP_ARRAY, "arrayValue"},
+			{6, OTLP_MESSAGE_OF, OTLP_PAIRS, "kvlistValue"},
+			{7, OTLP_BYTES, 0, "bytesValue"}},
+	[OTLP_ARRAY] = {{1, OTLP_LIST_OF, OTLP_VALUE, "values"}},
+	[OTLP_PAIRS] = {{1, OTLP_LIST_OF, OTLP_PAIR, "values"}},
+};
+
+/* Append bytes as base64. */
+static int otlp_base64(struct buffer *to, struct protobuf_view v)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (; v.at < v.end; v.at += 3) {
+		size_t left = protobuf_size(v) < 3 ? protobuf_size(v) : 3;
+		uint32_t n = (uint32_t)v.at[0] << 16 | (left > 1 ? (uint32_t)v.at[1] << 8 : 0) |
+			     (left > 2 ? v.at[2] : 0);
+		char text[4] = {digits[n >> 18], digits[n >> 12 & 63],
+				left > 1 ? digits[n >> 6 & 63] : '=',
+				left > 2 ? digits[n & 63] : '='};
+
+		if (buffer_append(to, text, 4))
+			return -1;
+		if (left < 3)
+			break;
+	}
+	return 0;
+}
+
+static int otlp_put_message(struct protobuf_view v, enum otlp_message message, unsigned depth,
+			    struct buffer *to);
+
+/* Append the value of a field as JSON. 1: the message is damaged. */
+static int otlp_put_field(const struct protobuf_field *f, const struct otlp_field *of,
+			  unsigned depth, struct buffer *to)
+{
+	const char *bytes = (const char *)f->bytes.at;
+	double real;
+
+	switch (of->kind) {
+	case OTLP_TEXT: return json_append_string(to, bytes, protobuf_size(f->bytes));
+	case OTLP_ID:
+		if (buffer_u8(to, '"'))
+			return -1;
+		for (const uint8_t *p = f->bytes.at; p < f->bytes.end; p++)
+			if (buffer_printf(to, "%02x", *p))
+				return -1;
+		return buffer_u8(to, '"');
+	case OTLP_BYTES:
+		return buffer_u8(to, '"') || otlp_base64(to, f->bytes) || buffer_u8(to, '"') ? -1
+											     : 0;
+	case OTLP_UINT: return buffer_decimal(to, f->value);
+	case OTLP_INT: return buffer_signed(to, (int64_t)f->value);
+	case OTLP_BOOL: return buffer_puts(to, f->value ? "true" : "false");
+	case OTLP_DOUBLE: memcpy(&real, &f->value, sizeof real); return json_append_real(to, real);
+	default: return otlp_put_message(f->bytes, of->message, depth + 1, to);
+	}
+}
+
+/* Test whether a field has the wire type that its kind has. */
+static bool otlp_fits(const struct protobuf_field *f, const struct otlp_field *of)
+{
+	bool bytes = of->kind == OTLP_TEXT || of->kind == OTLP_ID || of->kind == OTLP_BYTES ||
+		     of->kind >= OTLP_MESSAGE_OF;
+
+	return f->number == of->number && (f->wire == PROTOBUF_LENGTH) == bytes;
+}
+
+/* Append the fields of a message that are `of` to an object or array. 1: damaged. */
+static int otlp_put_fields(struct protobuf_view v, const struct otlp_field *of, unsigned depth,
+			   struct buffer *to, bool *any)
+{
+	bool list = of->kind == OTLP_LIST_OF, begun = false;
+	struct protobuf_field f;
+	int status = 0, got;
+
+	while (!status && (got = protobuf_next(&v, &f)) > 0) {
+		if (!otlp_fits(&f, of))
+			continue;
+		if (list && begun)
+			status = buffer_u8(to, ',');
+		else
+			status = (*any && buffer_u8(to, ',')) ||
+						 buffer_printf(to, "\"%s\":", of->name) ||
+						 (list && buffer_u8(to, '['))
+					 ? -1
+					 : 0;
+		begun = *any = true;
+		if (!status)
+			status = otlp_put_field(&f, of, depth, to);
+	}
+	if (!status && got < 0)
+		status = 1;
+	if (status >= 0 && list && begun && buffer_u8(to, ']'))
+		return -1;
+	return status;
+}
+
+/* Append a message as JSON. 1: it is damaged, and appended as far as it could be read. */
+static int otlp_put_message(struct protobuf_view v, enum otlp_message message, unsigned depth,
+			    struct buffer *to)
+{
+	const struct otlp_field *of = otlp_fields[message];
+	bool any = false;
+	int status = 0, worst = 0;
+
+	if (depth > OTLP_DEPTH)
+		return buffer_puts(to, "{}") ? -1 : 1;
+	if (buffer_u8(to, '{'))
+		return -1;
+	for (unsigned i = 0; i < 16 && of[i].kind != OTLP_END && status >= 0; i++) {
+		status = otlp_put_fields(v, &of[i], depth, to, &any);
+		worst = status > worst ? status : worst;
+	}
+	return status < 0 || buffer_u8(to, '}') ? -1 : worst;
+}
+
+/* Read the ResourceSpans of a message, which begins at an offset of the input. */
+static int otlp_take_message(struct otlp *o, struct protobuf_view v, struct error *e)
+{
+	struct services *s = &o->spans;
+	struct input *in = s->input;
+	struct protobuf_field f;
+	int got, status;
+
+	while ((got = protobuf_next(&v, &f)) > 0) {
+		uint64_t offset = (uint64_t)(f.bytes.at - o->message.data);
+
+		if (f.number != 1 || f.wire != PROTOBUF_LENGTH)
+			continue;
+		o->converted.size = 0;
+		status = otlp_put_message(f.bytes, OTLP_RESOURCE_SPANS, 0, &o->converted);
+		if (status < 0)
+			return error_no_memory(e);
+		if (status)
+			input_damage(in, in->name, offset,
+				     "a message of spans is damaged: what can "
+				     "be read of it is read");
+		json_open_text(&o->reader, (char *)o->converted.data, o->converted.size);
+		e->what[0] = '\0';
+		if (!otlp_resource_spans(s, &o->reader, json_next(&o->reader), NULL))
+			continue;
+		if (e->what[0] || !o->reader.error.what[0])
+			return e->what[0] ? -1 : error_no_memory(e);
+		input_damage(in, in->name, offset, "%s", o->reader.error.what);
+	}
+	if (got < 0)
+		input_damage(in, in->name, (uint64_t)(v.at - o->message.data),
+			     "no field of a message of spans: the rest is left out");
+	return 0;
+}
+
+/* Test for messages that each follow their size. */
+static bool otlp_is_delimited(const uint8_t *p, size_t n)
+{
+	return n > 4 && *p != 0x0a && p[4] == 0x0a;
+}
+
+static int otlp_read_binary(struct otlp *o, struct error *e)
+{
+	struct input *in = o->spans.input;
+	struct protobuf_view v;
+
+	o->e = e;
+	if (input_read_all(in, &o->message, e))
+		return -1;
+	v = (struct protobuf_view){o->message.data, o->message.data + o->message.size};
+	if (!otlp_is_delimited(v.at, protobuf_size(v)))
+		return otlp_take_message(o, v, e);
+	while (v.at < v.end) {
+		uint64_t size = 0;
+
+		if (protobuf_size(v) >= 4)
+			size = get_uint(v.at, 4, true);
+		if (protobuf_size(v) < 4 || size > protobuf_size(v) - 4) {
+			input_short(in, in->name, (uint64_t)(v.at - o->message.data),
+				    "the input ends within a message of spans");
+			size = protobuf_size(v) < 4 ? 0 : protobuf_size(v) - 4;
+		}
+		if (protobuf_size(v) < 4)
+			break;
+		if (otlp_take_message(o, (struct protobuf_view){v.at + 4, v.at + 4 + size}, e))
+			return -1;
+		v.at += 4 + size;
+	}
+	return 0;
+}
+
+/* --- the decoder --- */
+
+/* Find the ids of a span: fields 1 of 16 bytes and 2 of 8 bytes. */
+static bool otlp_has_ids(const uint8_t *p, const uint8_t *end)
+{
+	for (; end - p >= 20 && (p = memchr(p, 0x0a, (size_t)(end - p - 19))); p++)
+		if (p[1] == 16 && p[18] == 0x12 && p[19] == 8)
+			return true;
+	return false;
+}
+
+static enum bid otlp_probe(const struct input *in)
+{
+	const char *p = (const char *)in->head;
+	bool forced = in->format && !strcmp(in->format, "otlp");
+	struct text_span s;
+
+	if (in->tree || !in->head_size || (in->format && !forced))
+		return BID_NONE;
+	s = span_trim_space((struct text_span){p, p + in->head_size});
+	if (span_size(s) && *s.at == '{')
+		return span_find(s, "\"resourceSpans\"") || span_find(s, "\"resource_spans\"")
+			       ? BID_MAGIC
+		       : forced ? BID_CHANCE
+				: BID_NONE;
+	if ((*in->head == 0x0a || otlp_is_delimited(in->head, in->head_size)) &&
+	    otlp_has_ids(in->head, in->head + in->head_size))
+		return BID_MAGIC;
+	return forced ? BID_CHANCE : BID_NONE;
+}
+
+static int otlp_open(struct input *in, struct error *e)
+{
+	struct otlp *o = calloc(1, sizeof *o);
+	const char *p = (const char *)in->head;
+	struct text_span s = {p, p + in->head_size};
+
+	in->state = o;
+	if (!o)
+		return error_no_memory(e);
+	services_open(&o->spans, in);
+	s = span_trim_space(s);
+	o->binary = span_size(s) && *s.at != '{' && *s.at != '[';
+	return 0;
+}
+
+static int otlp_read(struct otlp *o, struct error *e)
+{
+	struct services *s = &o->spans;
+
+	if (o->binary ? otlp_read_binary(o, e) : services_read_json(s, otlp_document, e))
+		return -1;
+	if (!s->input->decoding->quiet)
+		warn_count(s->input->name, s->counts.other,
+			   "{line|lines} without resourceSpans {is|are} left out");
+	return 0;
+}
+
+static int otlp_info(struct input *in, struct trace_info *facts, struct error *e)
+{
+	struct otlp *o = in->state;
+
+	if (otlp_read(o, e))
+		return -1;
+	services_facts(&o->spans, facts);
+	return 0;
+}
+
+static int otlp_begin(struct input *in, struct error *e)
+{
+	struct otlp *o = in->state;
+
+	return otlp_read(o, e) ? -1 : services_declare(&o->spans, e);
+}
+
+static int otlp_run(struct input *in, uint64_t until, struct error *e)
+{
+	return services_run(in, &((struct otlp *)in->state)->spans, until, e);
+}
+
+static void otlp_close(struct input *in)
+{
+	struct otlp *o = in->state;
+
+	if (!o)
+		return;
+	services_close(&o->spans);
+	buffer_free(&o->json);
+	buffer_free(&o->values);
+	buffer_free(&o->key);
+	buffer_free(&o->text);
+	buffer_free(&o->links);
+	buffer_free(&o->message);
+	buffer_free(&o->converted);
+	json_close(&o->reader);
+	free(o);
+	in->state = NULL;
+}
+
+const struct decoder decoder_otlp = {
+	.name = "otlp",
+	.in_order = true,
+	.probe = otlp_probe,
+	.open = otlp_open,
+	.info = otlp_info,
+	.begin = otlp_begin,
+	.run = otlp_run,
+	.close = otlp_close,
+};

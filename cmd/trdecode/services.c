@@ -1,0 +1,691 @@
+/*
+ * services.c - the spans of services as calls: what OTLP, Jaeger and Zipkin share
+ *
+ *     {"name":"GET /cart","traceId":"4bf9...","spanId":"00f0...","parentSpanId":"53ce...",
+ *      "startTimeUnixNano":"1000","endTimeUnixNano":"3000"}
+ *
+ * is a row "span start" at 1000 and a row "span end" at 3000, both with the number of the call.
+ */
+#include "cmd/trdecode/services.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/trdecode/input.h"
+#include "common/cli/program.h"
+#include "common/formats/perfetto.h"
+#include "common/stream/value.h"
+#include "common/util/bytes.h"
+
+enum { SPANS_FLOWS_MOST = 64 /* of one span */ };
+
+/* What a record of the sorter becomes. */
+enum span_row { SPAN_START, SPAN_EVENT, SPAN_END, SPAN_RESOURCE };
+
+struct span_record {
+	struct span_texts texts;
+	uint64_t key, parent; /* of the span and of its parent; 0: it has none */
+	uint32_t what;	      /* enum span_row */
+	uint32_t call, name, scope, resource;
+	uint32_t first_link, links; /* flows that end in it: their number is index + 1 */
+};
+
+/* The fixed part of an ENTER: the call, and struct span_texts. */
+enum { SPAN_FIXED = 4 + sizeof(struct span_texts), SPAN_EVENT_FIXED = 48 };
+
+/* --- reading --- */
+
+void services_open(struct services *s, struct input *in)
+{
+	*s = (struct services){.input = in, .w = in->decoding->writer};
+	sorter_init(&s->sorter);
+	in->clock_name = "wall";
+	in->has_wall = true;
+	s->texts.parent = writer_text(s->w, "parent");
+	s->texts.flows = writer_text(s->w, PERFETTO_FLOWS);
+	s->texts.ended_flows = writer_text(s->w, PERFETTO_ENDED_FLOWS);
+	s->texts.resource = writer_text(s->w, "resource");
+}
+
+void services_close(struct services *s)
+{
+	for (size_t i = 0; i < s->nresources; i++) {
+		buffer_free(&s->resources[i]->values);
+		free(s->resources[i]);
+	}
+	buffer_free(&s->span.values);
+	buffer_free(&s->span.events);
+	buffer_free(&s->span.links);
+	sorter_free(&s->sorter);
+	arguments_free(&s->arguments);
+	nested_json_free(&s->objects);
+	json_close(&s->value);
+	key_map_free(&s->keys);
+	id_cache_free(&s->types);
+	buffer_free(&s->record);
+	buffer_free(&s->details);
+	buffer_free(&s->event_values);
+	free(s->resources);
+	free(s->processes);
+	free(s->known);
+	free(s->flows);
+}
+
+uint32_t services_resource(struct services *s)
+{
+	struct span_resource *r;
+
+	if (ARRAY_GROW(s->resources, s->resources_capacity, s->nresources))
+		return 0;
+	r = calloc(1, sizeof *r);
+	if (!r)
+		return 0;
+	s->resources[s->nresources++] = r;
+	return (uint32_t)s->nresources;
+}
+
+/* Append the value of a JSON text. */
+static int services_put_value(struct services *s, struct text_span json, struct buffer *to)
+{
+	enum json_token token;
+	size_t at = to->size;
+	int status;
+
+	if (json.at < json.end && (*json.at == '{' || *json.at == '[')) {
+		status = nested_json_put(&s->objects, s->w, json.at, span_size(json), to);
+		if (status <= 0)
+			return status;
+		to->size = at;
+		return value_put_bytes(to, VALUE_STRING, json.at, span_size(json));
+	}
+	json_open_text(&s->value, json.at, span_size(json));
+	token = json_next(&s->value);
+	return token == JSON_BAD ? value_put_bytes(to, VALUE_STRING, json.at, span_size(json))
+				 : json_put_scalar(&s->value, token, to);
+}
+
+int services_put(struct services *s, struct buffer *values, struct text_span name,
+		 struct text_span json)
+{
+	uint32_t text = writer_string(s->w, name.at, span_size(name));
+	size_t at = values->size;
+
+	if (!text)
+		text = writer_text(s->w, "(no name)");
+	if (!text || buffer_u32(values, text) || buffer_u32(values, 0) ||
+	    services_put_value(s, json, values))
+		return -1;
+	put_u32(values->data + at + 4, (uint32_t)(values->size - at - 8));
+	return 0;
+}
+
+/* Get a string of the writer with the text of a JSON string. */
+static uint32_t services_json_string(struct services *s, struct text_span json)
+{
+	json_open_text(&s->value, json.at, span_size(json));
+	return json_next(&s->value) == JSON_STRING
+		       ? writer_string(s->w, s->value.text.data, s->value.text.size)
+		       : 0;
+}
+
+int services_put_resource(struct services *s, uint32_t resource, struct text_span name,
+			  struct text_span json)
+{
+	struct span_resource *r = s->resources[resource - 1];
+	uint64_t pid;
+
+	if (span_is(name, "service.name"))
+		r->service = services_json_string(s, json);
+	else if (span_is(name, "host.name") || span_is(name, "hostname"))
+		r->host = services_json_string(s, json);
+	else if (span_is(name, "process.pid") && span_digits(json.at, json.end, &pid) == json.end &&
+		 pid <= INT32_MAX)
+		r->pid = pid;
+	return services_put(s, &r->values, name, json);
+}
+
+void services_begin(struct services *s)
+{
+	struct service_span *p = &s->span;
+
+	memset(&p->texts, 0, sizeof p->texts);
+	p->name = p->scope = p->resource = 0;
+	p->start = p->end = 0;
+	p->has_start = p->has_end = false;
+	p->values.size = p->events.size = p->links.size = 0;
+}
+
+void services_text(char *to, size_t size, struct text_span text)
+{
+	size_t n = span_size(text) < size ? span_size(text) : size;
+
+	memset(to, 0, size);
+	memcpy(to, text.at, n);
+}
+
+bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
+{
+	uint64_t n = 0;
+
+	if (!span_size(text))
+		return false;
+	for (; text.at < text.end; text.at++)
+		if ((unsigned char)(*text.at - '0') > 9 || __builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (unsigned)(*text.at - '0'), &n))
+			return false;
+	return !__builtin_mul_overflow(n, unit, ns) && *ns < TIME_LIMIT;
+}
+
+int services_event(struct services *s, uint64_t time, struct text_span name,
+		   const struct buffer *values)
+{
+	struct buffer *b = &s->span.events;
+	uint32_t text = span_size(name) ? writer_string(s->w, name.at, span_size(name))
+					: writer_text(s->w, "(no name)");
+
+	return text && !buffer_u64(b, time) && !buffer_u32(b, text) &&
+			       !buffer_u32(b, (uint32_t)values->size) &&
+			       !buffer_append(b, values->data, values->size)
+		       ? 0
+		       : -1;
+}
+
+/* Get a key for the ids of a span. Never 0. */
+static uint64_t services_key(const char trace[32], const char id[16])
+{
+	uint8_t text[48];
+
+	memcpy(text, trace, 32);
+	memcpy(text + 32, id, 16);
+	return hash_bytes(text, sizeof text, 0) | 1;
+}
+
+/* Append a text of struct span_texts as a JSON string. */
+static int services_append_text(struct buffer *b, const char *text, size_t size)
+{
+	return json_append_string(b, text, strnlen(text, size));
+}
+
+int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes,
+		      struct buffer *links)
+{
+	return buffer_puts(links, links->size ? ",{\"trace_id\":" : "[{\"trace_id\":") ||
+			       services_append_text(links, of->trace, sizeof of->trace) ||
+			       buffer_puts(links, ",\"span_id\":") ||
+			       services_append_text(links, of->id, sizeof of->id) ||
+			       (span_size(attributes) &&
+				(buffer_puts(links, ",\"attributes\":") ||
+				 buffer_append(links, attributes.at, span_size(attributes)))) ||
+			       buffer_u8(links, '}') ||
+			       buffer_u64(&s->span.links, services_key(of->trace, of->id))
+		       ? -1
+		       : 0;
+}
+
+int services_put_links(struct services *s, struct buffer *links)
+{
+	static const char name[] = "links";
+	const char *text = (const char *)links->data;
+
+	if (!links->size)
+		return 0;
+	if (buffer_u8(links, ']'))
+		return -1;
+	text = (const char *)links->data;
+	return services_put(s, &s->span.values, (struct text_span){name, name + sizeof name - 1},
+			    (struct text_span){text, text + links->size});
+}
+
+/* Add a record with values to the sorter. */
+static int services_sort(struct services *s, struct sorter_key key, const struct span_record *r,
+			 const uint8_t *values, size_t size, struct error *e)
+{
+	s->record.size = 0;
+	if (buffer_append(&s->record, r, sizeof *r) || buffer_append(&s->record, values, size))
+		return error_no_memory(e);
+	return sorter_add(&s->sorter, key, s->record.data, s->record.size, e);
+}
+
+/* Learn the names of values of a function. */
+static int services_learn(struct services *s, uint32_t function, const uint8_t *p, size_t size)
+{
+	for (size_t i = 0; i < size; i += 8 + get_u32(p + i + 4))
+		if (arguments_learn(&s->arguments, function, get_u32(p + i)))
+			return -1;
+	return 0;
+}
+
+/* Note a span, and the flows of its links. */
+static int services_note(struct services *s, struct span_record *r)
+{
+	uint32_t *number = key_map_number(&s->keys, r->key);
+	const struct buffer *links = &s->span.links;
+
+	if (!number || ARRAY_GROW(s->known, s->known_capacity, s->nknown))
+		return -1;
+	if (!*number) {
+		s->known[s->nknown++] = (struct span_known){.name = r->name};
+		*number = (uint32_t)s->nknown;
+	}
+	r->first_link = (uint32_t)s->nflows;
+	for (size_t i = 0; i < links->size && r->links < SPANS_FLOWS_MOST; i += 8, r->links++) {
+		if (ARRAY_GROW(s->flows, s->flows_capacity, s->nflows))
+			return -1;
+		s->flows[s->nflows++] = (struct span_flow){.key = get_u64(links->data + i)};
+	}
+	if ((r->parent && arguments_learn(&s->arguments, r->name, s->texts.parent)) ||
+	    (r->links && arguments_learn(&s->arguments, r->name, s->texts.ended_flows)))
+		return -1;
+	return 0;
+}
+
+/* Add the events of the span. */
+static int services_end_events(struct services *s, struct span_record r, struct error *e)
+{
+	const struct buffer *b = &s->span.events;
+
+	r.what = SPAN_EVENT;
+	for (size_t i = 0; i < b->size;) {
+		uint64_t time = get_u64(b->data + i);
+		uint32_t size = get_u32(b->data + i + 12);
+		const uint8_t *values = b->data + i + 16;
+
+		r.name = get_u32(b->data + i + 8);
+		if (services_learn(s, r.name, values, size))
+			return error_no_memory(e);
+		if (services_sort(s, (struct sorter_key){time, 2ull << 60 | s->counts.events}, &r,
+				  values, size, e))
+			return -1;
+		s->counts.events++;
+		i += 16 + size;
+	}
+	return 0;
+}
+
+int services_end(struct services *s, uint64_t offset, struct error *e)
+{
+	struct service_span *p = &s->span;
+	struct span_record r = {.texts = p->texts,
+				.call = ++s->calls,
+				.name = p->name ? p->name : writer_text(s->w, "(no name)"),
+				.scope = p->scope,
+				.resource = p->resource};
+	bool none;
+
+	if (!p->has_start) {
+		input_damage(s->input, s->input->name, offset,
+			     "a span without the time of its start: it is left out");
+		return 0;
+	}
+	if (p->has_end && p->end < p->start) {
+		s->counts.backward++;
+		p->end = p->start;
+	}
+	r.key = services_key(p->texts.trace, p->texts.id);
+	r.parent = p->texts.parent[0] ? services_key(p->texts.trace, p->texts.parent) : 0;
+	if (!r.name || services_note(s, &r) ||
+	    services_learn(s, r.name, p->values.data, p->values.size))
+		return error_no_memory(e);
+	s->counts.spans++;
+	/* at one time calls end, others begin, events occur, and calls without a duration end */
+	if (services_sort(s, (struct sorter_key){p->start, 1ull << 60 | r.call}, &r, p->values.data,
+			  p->values.size, e) ||
+	    services_end_events(s, r, e))
+		return -1;
+	if (!p->has_end)
+		return 0;
+	none = p->end == p->start;
+	r.what = SPAN_END;
+	return services_sort(s, (struct sorter_key){p->end, (none ? 3ull << 60 : 0) | r.call}, &r,
+			     NULL, 0, e);
+}
+
+/* --- documents of JSON --- */
+
+int services_read_json(struct services *s,
+		       int (*read)(struct services *s, struct json_reader *r, enum json_token token,
+				   struct error *e),
+		       struct error *e)
+{
+	struct input *in = s->input;
+	struct json_reader r;
+	int failed = 0;
+
+	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
+		json_close(&r);
+		return error_no_memory(e);
+	}
+	e->what[0] = '\0';
+	do {
+		enum json_token token = json_next(&r);
+
+		if (!read(s, &r, token, e))
+			continue;
+		if (e->what[0] || !r.error.what[0] || r.failed) {
+			if (!e->what[0] && r.failed)
+				*e = r.error;
+			else if (!e->what[0])
+				error_no_memory(e);
+			failed = -1;
+			break;
+		}
+		input_damage_error(in, &r.error);
+	} while (r.error.what[0] ? json_next_line(&r) : json_another(&r));
+	json_close(&r);
+	return failed;
+}
+
+/* --- declarations --- */
+
+void services_facts(const struct services *s, struct trace_info *facts)
+{
+	fact_text(facts, "format", s->input->decoder->name);
+	fact_number(facts, "spans", s->counts.spans);
+	fact_number(facts, "events", s->counts.events);
+	fact_number(facts, "functions", s->arguments.count);
+}
+
+/* Find the resources that are the same process, and give each a pid: the recorded one, or the least
+ * that is free. */
+static int services_number_processes(struct services *s)
+{
+	struct intern same = {0};
+	struct id_cache pids = {0};
+	int32_t next = 1;
+	int failed = 0;
+
+	s->processes = calloc(s->nresources + 1, sizeof *s->processes);
+	for (size_t i = 0; s->processes && i < s->nresources && !failed; i++) {
+		struct span_resource *r = s->resources[i];
+		uint32_t number = intern(&same, r->values.data, r->values.size), *owner;
+		int32_t pid = (int32_t)r->pid;
+
+		failed = number == INTERN_NONE;
+		r->process = number + 1;
+		if (failed || number < s->nprocesses)
+			continue;
+		s->processes[s->nprocesses++].resource = r;
+		owner = id_cache_number(&pids, &pid, sizeof pid);
+		failed = !owner;
+		if (owner && !*owner && pid) {
+			*owner = 1;
+			s->processes[number].pid = pid;
+		}
+	}
+	for (size_t i = 0; s->processes && i < s->nprocesses && !failed; i++) {
+		while (!s->processes[i].pid && !failed) {
+			uint32_t *owner = id_cache_number(&pids, &next, sizeof next);
+
+			failed = !owner;
+			if (owner && !*owner)
+				s->processes[i].pid = next;
+			next++;
+		}
+	}
+	intern_free(&same);
+	id_cache_free(&pids);
+	return s->processes && !failed ? 0 : -1;
+}
+
+/* Write the names of processes, and learn the attributes of each. */
+static int services_name_processes(struct services *s)
+{
+	struct id_cache names = {0};
+	int failed = 0;
+
+	for (size_t i = 0; i < s->nprocesses && !failed; i++) {
+		const struct span_process *p = &s->processes[i];
+		const struct span_resource *r = p->resource;
+		uint32_t *name = id_cache_number(&names, &p->pid, sizeof p->pid);
+
+		if (name)
+			*name = r->service ? r->service : r->host;
+		failed = !name ||
+			 services_learn(s, s->texts.resource, r->values.data, r->values.size);
+	}
+	failed = failed || process_names_write(s->w, s->source, &names);
+	id_cache_free(&names);
+	return failed ? -1 : 0;
+}
+
+/* Give each flow to the span that it begins in. */
+static int services_place_flows(struct services *s)
+{
+	for (size_t i = 0; i < s->nflows; i++) {
+		uint64_t number = key_map_get(&s->keys, s->flows[i].key);
+		struct span_known *k = number ? &s->known[number - 1] : NULL;
+
+		if (!k)
+			continue;
+		s->flows[i].next = k->flows;
+		k->flows = (uint32_t)i + 1;
+		if (arguments_learn(&s->arguments, k->name, s->texts.flows))
+			return -1;
+	}
+	return 0;
+}
+
+int services_declare(struct services *s, struct error *e)
+{
+	struct input *in = s->input;
+	struct sorter_record r;
+
+	if (sorter_finish(&s->sorter, e) || merge_choose_clock(in, e))
+		return -1;
+	if (!in->decoding->quiet)
+		warn_count(in->name, s->counts.backward,
+			   "{span ends|spans end} before {its start: it lasts|their starts: they "
+			   "last} 0 ns");
+	s->source = writer_source(s->w, &(struct source_entry){writer_text(s->w, in->decoder->name),
+							       writer_text(s->w, in->name), 0, 0});
+	s->clock = input_declare_clock(in, in->has_wall);
+	if (!s->source || !s->clock || services_number_processes(s) || services_name_processes(s) ||
+	    services_place_flows(s))
+		return error_no_memory(e);
+	in->next = UINT64_MAX;
+	return sorter_peek(&s->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+}
+
+/* --- rows --- */
+
+/* Add a field of characters of the fixed part. */
+static void services_field(struct writer *w, struct field_entry *f, const char *name,
+			   uint32_t offset, uint32_t count)
+{
+	*f = (struct field_entry){.name = writer_text(w, name),
+				  .kind = FIELD_CHAR,
+				  .offset = offset,
+				  .size = 1,
+				  .count = count};
+}
+
+/* Get the type of a row. Types of events have their names. */
+static uint32_t services_type(struct services *s, const struct span_record *r, bool values)
+{
+	struct {
+		uint32_t what, name, scope, values;
+	} key = {r->what, r->what == SPAN_EVENT || r->what == SPAN_RESOURCE ? r->name : 0, r->scope,
+		 values};
+	uint32_t *id = id_cache_number(&s->types, &key, sizeof key);
+	struct field_entry f[6] = {{.name = writer_text(s->w, "call"),
+				    .kind = FIELD_UINT,
+				    .role = ROLE_CALL,
+				    .size = 4}};
+	struct type_entry t = {.source = s->source,
+			       .name = r->what == SPAN_START ? writer_text(s->w, "span start")
+				       : r->what == SPAN_END ? writer_text(s->w, "span end")
+							     : r->name,
+			       .group = r->scope,
+			       .flags = values ? TYPE_TAIL | TYPE_VALUES : 0,
+			       .fields = f};
+
+	if (!id || *id)
+		return id ? *id : 0;
+	if (r->what == SPAN_RESOURCE) {
+		t.kind = KIND_INSTANT;
+	} else if (r->what == SPAN_EVENT) {
+		t.kind = KIND_INSTANT;
+		t.fixed_size = SPAN_EVENT_FIXED;
+		services_field(s->w, &f[0], "trace_id", 0, 32);
+		services_field(s->w, &f[1], "span_id", 32, 16);
+		t.nfields = 2;
+	} else {
+		t.kind = r->what == SPAN_START ? KIND_ENTER : KIND_LEAVE;
+		t.flags |= TYPE_CALL_NUMBER;
+		t.fixed_size = r->what == SPAN_START ? SPAN_FIXED : 4;
+		services_field(s->w, &f[1], "trace_id", 4, 32);
+		services_field(s->w, &f[2], "span_id", 36, 16);
+		services_field(s->w, &f[3], "parent_id", 52, 16);
+		services_field(s->w, &f[4], "span_kind", 68, 8);
+		services_field(s->w, &f[5], "status", 76, 8);
+		t.nfields = r->what == SPAN_START ? 6 : 1;
+	}
+	*id = writer_type(s->w, &t);
+	return *id && !row_filter_announce(s->input->decoding->row_filter, *id, 0) ? *id : 0;
+}
+
+/* Append a named list of flows to details: flows whose first is `first`, or so many numbers from
+ * `from` on. */
+static int services_put_flows(struct services *s, struct buffer *b, uint32_t name, uint32_t first,
+			      uint32_t from, uint32_t count)
+{
+	size_t at = b->size, n = 0, head;
+
+	if (buffer_u32(b, name) || buffer_u32(b, 0))
+		return -1;
+	head = b->size;
+	for (uint32_t i = first; i && n < SPANS_FLOWS_MOST; i = s->flows[i - 1].next, n++)
+		if (value_put_uint(b, VALUE_UINT, i))
+			return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		/* a span that the input does not have begins no flow */
+		if (!key_map_get(&s->keys, s->flows[from + i].key))
+			continue;
+		if (value_put_uint(b, VALUE_UINT, from + i + 1))
+			return -1;
+		n++;
+	}
+	if (!n) {
+		b->size = at;
+		return 0;
+	}
+	if (arguments_put_head(b, head, 0, n))
+		return -1;
+	put_u32(b->data + at + 4, (uint32_t)(b->size - at - 8));
+	return 0;
+}
+
+/* Add what other spans say of a span to its values: the name of its parent, flows. */
+static int services_relate(struct services *s, const struct span_record *r, struct buffer *values)
+{
+	uint64_t number = r->parent ? key_map_get(&s->keys, r->parent) : 0;
+	uint64_t own = key_map_get(&s->keys, r->key);
+	size_t at = values->size, n;
+
+	if (r->parent && !number)
+		s->counts.orphans++;
+	if (number) {
+		const char *name = writer_string_of(s->w, s->known[number - 1].name, &n);
+
+		if (buffer_u32(values, s->texts.parent) || buffer_u32(values, 0) ||
+		    value_put_bytes(values, VALUE_STRING, name, n))
+			return -1;
+		put_u32(values->data + at + 4, (uint32_t)(values->size - at - 8));
+	}
+	if (own && s->known[own - 1].flows) {
+		uint32_t first = s->known[own - 1].flows;
+
+		/* one span of several with its ids, as Zipkin's client and server */
+		s->known[own - 1].flows = 0;
+		if (services_put_flows(s, values, s->texts.flows, first, 0, 0))
+			return -1;
+	}
+	return r->links ? services_put_flows(s, values, s->texts.ended_flows, 0, r->first_link,
+					     r->links)
+			: 0;
+}
+
+/* Get the lane of a resource. */
+static uint32_t services_lane(struct services *s, struct span_process *p)
+{
+	if (!p->lane)
+		p->lane = writer_lane(s->w, &(struct lane_entry){.source = s->source,
+								 .clock = s->clock,
+								 .comm = p->resource->service,
+								 .flags = LANE_HAS_PID,
+								 .pid = p->pid,
+								 .ppid = -1});
+	return p->lane;
+}
+
+/* Write a row with values, which are named. */
+static int services_put_row(struct services *s, const struct span_record *r, uint64_t time,
+			    struct span_process *p, const struct buffer *values)
+{
+	static const uint32_t sizes[] = {[SPAN_START] = SPAN_FIXED,
+					 [SPAN_END] = 4,
+					 [SPAN_EVENT] = SPAN_EVENT_FIXED,
+					 [SPAN_RESOURCE] = 0};
+	uint8_t fixed[SPAN_FIXED] = {0};
+	struct new_row row = {.time = merge_shifted(time, s->input->shift),
+			      .lane = services_lane(s, p),
+			      .type = services_type(s, r, values->size > 0),
+			      .location = arguments_location_of(&s->arguments, s->w, r->name),
+			      .fixed = fixed,
+			      .fixed_size = sizes[r->what],
+			      .has_tail = values->size > 0};
+
+	if (r->what == SPAN_EVENT) {
+		memcpy(fixed, &r->texts, SPAN_EVENT_FIXED);
+	} else {
+		put_u32(fixed, r->call);
+		memcpy(fixed + 4, &r->texts, sizeof r->texts);
+	}
+	s->details.size = 0;
+	if (!row.lane || !row.type || !row.location ||
+	    arguments_values(&s->arguments, r->name, values->data, (uint32_t)values->size, false,
+			     &s->details) ||
+	    (s->objects.definitions && arguments_use_structs(s->w, &s->details)))
+		return -1;
+	row.tail = s->details.data;
+	row.tail_size = (uint32_t)s->details.size;
+	return writer_row_data(s->w, row);
+}
+
+static int services_write(struct services *s, const struct sorter_record *record)
+{
+	struct buffer *values = &s->event_values;
+	struct span_process *p;
+	struct span_record r;
+
+	memcpy(&r, record->data, sizeof r);
+	p = &s->processes[s->resources[r.resource - 1]->process - 1];
+	if (!p->shown && p->resource->values.size) {
+		struct span_record about = {.what = SPAN_RESOURCE, .name = s->texts.resource};
+
+		if (services_put_row(s, &about, record->key.time, p, &p->resource->values))
+			return -1;
+	}
+	p->shown = true;
+	values->size = 0;
+	if (buffer_append(values, record->data + sizeof r, record->size - sizeof r) ||
+	    (r.what == SPAN_START && services_relate(s, &r, values)))
+		return -1;
+	return services_put_row(s, &r, record->key.time, p, values);
+}
+
+int services_run(struct input *in, struct services *s, uint64_t until, struct error *e)
+{
+	struct sorter_record r;
+
+	for (;;) {
+		bool more = sorter_peek(&s->sorter, &r);
+
+		in->next = more ? merge_shifted(r.key.time, in->shift) : UINT64_MAX;
+		if (!more || in->next > until)
+			return 0;
+		if (services_write(s, &r) || sorter_advance(&s->sorter, e))
+			return -1;
+	}
+}

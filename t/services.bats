@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# Spans of OTLP, Jaeger and Zipkin: ids, parents, names, services, times and attributes as
+# t/tools/spans.py lists them, which writes the same spans in each format.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup() {
+	export PYTHONDONTWRITEBYTECODE=1
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir s
+	python3 "$ROOT/t/tools/spans.py" 1 s
+}
+
+# spans FILE: the columns of expect
+spans() {
+	trdecode -q "$@" | trencode -q -t tsv \
+		-c trace_id,span_id,parent_id,name,comm,time,dur,parent,span_kind,status,arg.http.target,kind |
+		awk -F '\t' '$NF == "call"' | cut -f 1-11 | sort
+}
+
+@test "spans, parents and durations of each format are those of the script" {
+	local file
+	for seed in 1 2 3; do
+		mkdir -p s$seed
+		python3 "$ROOT/t/tools/spans.py" $seed s$seed
+		sort s$seed/expect >want
+		[ "$(awk -F '\t' '$8 != ""' want | wc -l)" -ge 50 ]
+		for file in otlp.json one.json old.json otlp.pb sized.pb jaeger.json; do
+			spans s$seed/$file | diff want - || fail "$seed $file"
+		done
+		# Zipkin has no status ok, and no internal spans
+		awk -F '\t' -v OFS='\t' '{ sub("^internal$", "", $9); sub("^ok$", "", $10); print }' want | sort >zipkin
+		spans s$seed/zipkin.json | diff zipkin -
+	done
+	# one line of several documents, arrays of arrays, a trace without the object around it
+	tr '\n' ' ' <s3/otlp.json | spans - | diff want -
+	jq -c '[.]' s3/zipkin.json | spans - | diff zipkin -
+	jq -c '.data[]' s3/jaeger.json | spans - | diff want -
+	# snake_case, and resources after their spans
+	sed 's/resourceSpans/resource_spans/; s/"scopeSpans/"scope_spans/g; s/"traceId/"trace_id/g; s/"startTimeUnixNano/"start_time_unix_nano/g' \
+		s3/otlp.json | spans - | diff want -
+	jq -c '.resourceSpans |= map({scopeSpans, resource})' s3/otlp.json | spans - | diff want -
+	# compressed
+	gzip -c s3/otlp.pb | spans - | diff want -
+}
+
+@test "JSON and Protocol Buffers of OTLP give the same events, and values of all kinds" {
+	trdecode -q s/otlp.json | trencode -q -t ndjson | sort >json
+	for file in one.json otlp.pb sized.pb; do
+		trdecode -q s/$file | trencode -q -t ndjson | jq -cS 'del(.args.flow_ids, .args.terminating_flow_ids)' | sort |
+			diff <(jq -cS 'del(.args.flow_ids, .args.terminating_flow_ids)' json | sort) - || fail $file
+	done
+	run -0 jq -c 'select(.type == "span end") | .args | [(.n | type), (.ok | type), (.ratio | type), .list[0:2], (.list[2].three | length), .empty]' json
+	assert_equal "$(sort -u <<<"$output")" '["number","boolean","number",[1,"two"],1,""]'
+	# the attributes as the script wrote them
+	jq -c '.resourceSpans[].scopeSpans[].spans[] | [.spanId, (.attributes[] | select(.key == "n") | .value.intValue)]' s/otlp.json |
+		tr -d '[]"' | sort >want
+	trdecode -q s/otlp.json | trencode -q -t csv -c span_id,n,kind | awk -F , '$3 == "call" { print $1 "," $2 }' | sort | diff want -
+	# bytes are base64, nested values as deep as they go
+	printf '%s\n' '{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"01","name":"a","startTimeUnixNano":1,"endTimeUnixNano":2,"attributes":[{"key":"b","value":{"bytesValue":"AAEC"}},{"key":"none","value":{}},{"key":"k","value":{"kvlistValue":{"values":[{"key":"x","value":{"arrayValue":{"values":[]}}}]}}}]}]}]}]}' >bytes.json
+	run -0 pipe "trdecode bytes.json | trencode -t ndjson | jq -c '.args | [.b, .none, .k]'"
+	assert_output '["AAEC",null,{"x":[]}]'
+	need protoc
+	protoc --decode_raw <s/otlp.pb >raw
+	[ "$(grep -c '^1 {' raw)" -ge 4 ]
+}
+
+@test "events of spans are instants with the ids of the span" {
+	jq -r '.resourceSpans[].scopeSpans[].spans[] | . as $s | .events[] | [$s.traceId, $s.spanId, .name, .timeUnixNano] | @tsv' \
+		s/otlp.json | sort >want
+	[ "$(wc -l <want)" -ge 40 ]
+	for file in otlp.json otlp.pb jaeger.json; do
+		trdecode -q s/$file | trencode -q -t tsv -c trace_id,span_id,name,time,kind,type |
+			awk -F '\t' -v OFS='\t' '$5 == "instant" && $6 != "resource" { print $1, $2, $3, $4 }' | sort | diff want - || fail $file
+	done
+	trdecode -q s/zipkin.json | trencode -q -t tsv -c trace_id,span_id,name,time,kind,type |
+		awk -F '\t' -v OFS='\t' '$5 == "instant" && $6 != "resource" { print $1, $2, $3, $4 }' | sort | diff want -
+}
+
+@test "links are flows, and fields" {
+	jq -r '.resourceSpans[].scopeSpans[].spans[] | . as $s | .links[] | [.spanId, $s.spanId] | @tsv' s/otlp.json | sort >want
+	[ "$(wc -l <want)" -ge 10 ]
+	for file in otlp.json otlp.pb jaeger.json; do
+		trdecode -q s/$file | trencode -q -t ndjson >rows
+		# the span that a flow begins in, and the one that it ends in
+		jq -r 'select(.args.flow_ids) | . as $r | .args.flow_ids | if type == "array" then .[] else . end | [., $r.args.span_id] | @tsv' rows | sort -u >begins
+		jq -r 'select(.args.terminating_flow_ids) | . as $r | .args.terminating_flow_ids | if type == "array" then .[] else . end | [., $r.args.span_id] | @tsv' rows | sort >ends
+		join -t "$(printf '\t')" begins ends | cut -f 2,3 | sort | diff want - || fail $file
+		jq -r 'select(.args.links) | . as $r | .args.links[] | [.span_id, $r.args.span_id] | @tsv' rows | sort | diff want -
+	done
+	# as arrows in both viewers' formats
+	for format in chrome perfetto; do
+		trdecode -q s/otlp.json | trencode -q -t $format -o converted
+		trdecode -q converted | trencode -q -t ndjson | jq -r 'select(.args.terminating_flow_ids) | .args.span_id' | sort -u |
+			diff <(cut -f 2 want | sort -u) - || fail $format
+	done
+}
+
+@test "services are processes, with their attributes" {
+	run -0 pipe "trdecode s/otlp.json | trstat -q -t tsv --where 'kind == \"call\"' -g comm -c count -s comm"
+	cut -f 5 s/expect | LC_ALL=C sort | uniq -c | awk '{ n = $1; sub("^ *[0-9]+ ", ""); print $0 "\t" n }' >want
+	diff <(sed 1d <<<"$output" | LC_ALL=C sort) <(LC_ALL=C sort want)
+	run -0 pipe "trdecode s/otlp.pb | trencode -t ndjson | jq -c 'select(.type == \"resource\") | [.comm, .args.\"host.name\"]' | sort"
+	assert_equal "${#lines[@]}" 4
+	assert_line '["shop","h1"]'
+	# a recorded pid is that of the process, unless another one has it
+	res() {
+		printf '{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"%s"}},{"key":"process.pid","value":{"intValue":"%s"}}]},"scopeSpans":[{"spans":[{"name":"a","startTimeUnixNano":"5","endTimeUnixNano":"9"}]}]}]}\n' "$@"
+	}
+	{ res a 7; res b 7; res c 1; res a 7; } >pids.json
+	run -0 pipe "trdecode pids.json | trstat -t tsv -g comm,pid -c count --where 'kind == \"call\"' -s comm | sort"
+	assert_output --partial $'a\t7\t2'
+	assert_output --partial $'b\t2\t1'
+	assert_output --partial $'c\t1\t1'
+}
+
+@test "services on one time line with other wall clocks" {
+	head -n 1 s/otlp.json >a.json
+	sed 1d s/otlp.json >b.json
+	[ "$(spans a.json b.json | cut -f 1-7 | diff - <(cut -f 1-7 s/expect | sort) | wc -l)" = 0 ]
+	trdecode -q s/jaeger.json "$DATA/strace/f-ttt-T-y.txt" -o both.trs
+}
+
+@test "damage: lines, messages and spans" {
+	sed '3s/"spanId"/spanId/' s/otlp.json >bad.json
+	run -1 --separate-stderr trdecode -o bad.trs bad.json
+	[[ $stderr == *"bad.json: 0x"*': a key is missing'* ]]
+	kept=$(trencode -q -t tsv -c span_id,kind bad.trs 2>/dev/null | awk '$2 == "call"' | sort -u | wc -l)
+	[ "$kept" -ge $(($(wc -l <s/expect) - 7)) ] && [ "$kept" -lt "$(wc -l <s/expect)" ]
+	head -c 30000 s/otlp.json >cut.json
+	run -1 --separate-stderr trdecode -o cut.trs cut.json
+	[[ $stderr == *'the input ends within a JSON value'* ]]
+	for file in otlp.pb sized.pb; do
+		head -c 9000 s/$file >cut.pb
+		run -1 --separate-stderr trdecode -o cut.trs cut.pb
+		trencode -q -t tsv -c span_id,kind cut.trs 2>/dev/null | awk '$2 == "call"' | wc -l >n
+		[ "$(cat n)" -ge 5 ]
+	done
+	# a span without its start, one that ends before it starts, one without an end
+	span='{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"%s","spanId":"01"%s}]}]}]}\n'
+	{
+		# shellcheck disable=SC2059
+		printf "$span" none '' back ',"startTimeUnixNano":"9","endTimeUnixNano":"5"' open ',"startTimeUnixNano":"10"' \
+			late ',"startTimeUnixNano":"99999999999999999999"' good ',"startTimeUnixNano":"12","endTimeUnixNano":"15"'
+	} >odd.json
+	run -1 --separate-stderr trdecode -o odd.trs odd.json
+	[[ $stderr == *'a span without the time of its start: it is left out'* ]]
+	[[ $stderr == *'1 span ends before its start: it lasts 0 ns'* ]]
+	run -0 pipe "trencode -q -t ndjson odd.trs 2>/dev/null | jq -r '[.name, .dur, .unfinished] | @tsv' | sort"
+	assert_output $'back\t0\t\ngood\t3\t\nopen\t5\ttrue'
+	# metrics and logs are no spans
+	echo '{"resourceMetrics":[]}' | cat s/otlp.json - >mixed.json
+	run -0 --separate-stderr trdecode -o mixed.trs mixed.json
+	[[ $stderr == *'1 line without resourceSpans is left out'* ]]
+}
+
+@test "--info and --list" {
+	for file in otlp.json otlp.pb jaeger.json zipkin.json; do
+		run -0 trdecode --info s/$file
+		assert_line --regexp "^format +${file%%.*}\$"
+		assert_line --regexp "^spans +$(wc -l <s/expect)\$"
+	done
+	run -0 trdecode --list s/otlp.json
+	assert_line --regexp 'enter +lib +span start'
+	assert_line --regexp 'arg.http.target +text'
+}
