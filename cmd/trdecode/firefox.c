@@ -1405,7 +1405,7 @@ static int firefox_read_members(struct firefox_decoder *f, const struct firefox_
 static int firefox_read_data(struct firefox_decoder *f, const struct firefox_thread_in *th,
 			     int64_t at, struct firefox_data *d, bool early)
 {
-	const char *text = (const char *)f->texts.data + at;
+	const char *text = at < 0 ? "" : (const char *)f->texts.data + at;
 
 	f->values.size = 0;
 	*d = (struct firefox_data){FIREFOX_NULL, FIREFOX_NULL, FIREFOX_NULL, 0, 0};
@@ -1867,7 +1867,8 @@ static int firefox_write_sample(struct firefox_decoder *f, const struct firefox_
 }
 
 /* Write a marker, whose values follow it. */
-static int firefox_write_marker(struct firefox_decoder *f, const struct firefox_record *r)
+static int firefox_write_marker(struct firefox_decoder *f, const struct firefox_record *r,
+				const uint8_t *values)
 {
 	struct firefox_thread_in *th = &f->threads[r->of];
 	struct new_row row = {.time = f->input->next, .lane = th->lane};
@@ -1884,9 +1885,8 @@ static int firefox_write_marker(struct firefox_decoder *f, const struct firefox_
 			return -1;
 	}
 	f->details.size = 0;
-	if (!row.type ||
-	    (r->values && arguments_values(&f->arguments, r->name, (const uint8_t *)(r + 1),
-					   r->values, false, &f->details)))
+	if (!row.type || (r->values && arguments_values(&f->arguments, r->name, values, r->values,
+							false, &f->details)))
 		return -1;
 	if (r->kind != FIREFOX_INSTANT) {
 		put_u32(at, r->call);
@@ -1929,10 +1929,15 @@ static int firefox_run(struct input *in, uint64_t until, struct error *e)
 	struct sorter_record s;
 
 	for (; in->next <= until && sorter_peek(&f->sorter, &s); firefox_set_next(f)) {
-		const struct firefox_record *r = (const void *)s.data;
-		int failed = r->kind == FIREFOX_SAMPLE	? firefox_write_sample(f, r)
-			     : r->kind == FIREFOX_COUNT ? firefox_write_count(f, r)
-							: firefox_write_marker(f, r);
+		struct firefox_record copy, *r = &copy;
+		int failed;
+
+		/* the sorter aligns to 4 bytes */
+		memcpy(&copy, s.data, sizeof copy);
+		failed = r->kind == FIREFOX_SAMPLE ? firefox_write_sample(f, r)
+			 : r->kind == FIREFOX_COUNT
+				 ? firefox_write_count(f, r)
+				 : firefox_write_marker(f, r, s.data + sizeof copy);
 
 		if (failed || sorter_advance(&f->sorter, e))
 			return -1;

@@ -746,11 +746,15 @@ static int speedscope_write(struct speedscope_decoder *s, const struct speedscop
 static int speedscope_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct speedscope_decoder *s = in->state;
+	struct speedscope_record record;
 	struct sorter_record r;
 
-	for (; in->next <= until && sorter_peek(&s->sorter, &r); speedscope_set_next(s))
-		if (speedscope_write(s, (const void *)r.data) || sorter_advance(&s->sorter, e))
+	for (; in->next <= until && sorter_peek(&s->sorter, &r); speedscope_set_next(s)) {
+		/* the sorter aligns to 4 bytes */
+		memcpy(&record, r.data, sizeof record);
+		if (speedscope_write(s, &record) || sorter_advance(&s->sorter, e))
 			return -1;
+	}
 	return 0;
 }
 

@@ -399,14 +399,17 @@ static int v8_read_all(struct v8_decoder *d, struct error *e)
 	return failed ? -1 : sorter_finish(&d->sorter, e);
 }
 
-/* Get the weight of a sample in the order of times. */
-static uint64_t v8_take_weight(struct v8_decoder *d, const struct sorter_record *r)
+/* Get the weight of a sample in the order of times, and its frame. */
+static uint64_t v8_take_weight(struct v8_decoder *d, const struct sorter_record *r, uint32_t *frame)
 {
-	const struct v8_weight *row = (const void *)r->data;
 	uint64_t before = d->last;
+	struct v8_weight row;
 
+	/* the sorter aligns to 4 bytes */
+	memcpy(&row, r->data, sizeof row);
+	*frame = row.frame;
 	if (!d->in_time)
-		return row->weight;
+		return row.weight;
 	d->last = r->key.time;
 	return r->key.time > before ? r->key.time - before : 0;
 }
@@ -416,6 +419,7 @@ static int v8_info(struct input *in, struct trace_info *facts, struct error *e)
 	struct v8_decoder *d = in->state;
 	struct sorter_record r;
 	uint64_t sum = 0;
+	uint32_t frame;
 
 	if (v8_read_all(d, e))
 		return -1;
@@ -423,7 +427,7 @@ static int v8_info(struct input *in, struct trace_info *facts, struct error *e)
 	fact_number(facts, "nodes", d->profile.nodes);
 	fact_number(facts, "samples", d->samples);
 	for (d->last = d->begin; sorter_peek(&d->sorter, &r);) {
-		add_saturated(&sum, v8_take_weight(d, &r));
+		add_saturated(&sum, v8_take_weight(d, &r, &frame));
 		if (sorter_advance(&d->sorter, e))
 			return -1;
 	}
@@ -488,12 +492,12 @@ static int v8_run(struct input *in, uint64_t until, struct error *e)
 	for (; in->next <= until && sorter_peek(&d->sorter, &r); v8_set_next(d)) {
 		struct new_row row = {.time = in->next, .lane = d->lane, .type = d->type};
 		uint8_t weight[8];
+		uint32_t frame;
 
-		put_u64(weight, v8_take_weight(d, &r));
+		put_u64(weight, v8_take_weight(d, &r, &frame));
 		row.fixed = weight;
 		row.fixed_size = sizeof weight;
-		if (frame_table_stack(&d->frames, ((const struct v8_weight *)r.data)->frame,
-				      &row.location) ||
+		if (frame_table_stack(&d->frames, frame, &row.location) ||
 		    writer_sample(in->decoding->writer, row) || sorter_advance(&d->sorter, e))
 			return -1;
 	}
