@@ -502,14 +502,14 @@ static bool py_read_place(char *text, size_t n, struct py_function *f)
 		*f = (struct py_function){.file = SPAN("~"), .name = s};
 		return true;
 	}
-	while (n && (open = memchr(open, '(', (size_t)(s.end - open)))) {
+	while ((open = memchr(open, '(', (size_t)(s.end - open)))) {
 		for (colon = open; colon > s.at && isdigit((unsigned char)colon[-1]);)
 			colon--;
 		if (colon < open && colon > s.at + 1 && colon[-1] == ':' && s.end[-1] == ')')
 			break;
 		open++;
 	}
-	if (!n || !open)
+	if (!open)
 		return false;
 	*f = (struct py_function){.file = {s.at, colon - 1}, .name = {open + 1, s.end - 1}};
 	return span_digits(colon, open, &f->line) == open;
@@ -546,7 +546,7 @@ static bool py_read_row(struct pstats *p, struct text_span line)
 			return false;
 		}
 	}
-	return py_read_place((char *)p->text.data, p->text.size, &p->function);
+	return p->text.size && py_read_place((char *)p->text.data, p->text.size, &p->function);
 }
 
 /* Read the next line of a table: as pstats_next_value. */
