@@ -112,7 +112,7 @@ static bool cg_take_number(struct text_span *s, int64_t *number)
 		return false;
 	s->at = at;
 	n = n > INT64_MAX && !hex ? INT64_MAX : n;
-	*number = minus ? -(int64_t)n : (int64_t)n;
+	*number = (int64_t)(minus ? 0 - n : n);
 	return true;
 }
 
