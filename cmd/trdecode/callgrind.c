@@ -470,11 +470,12 @@ static bool cg_set_name(struct callgrind_file *g, struct text_span key, struct t
 static bool cg_assign(struct callgrind_file *g, struct text_span line)
 {
 	const char *equals = span_find(line, "=");
-	struct text_span key = {line.at, equals}, value = {equals + 1, line.end};
+	struct text_span key = {line.at, equals}, value = line;
 	int64_t calls;
 
 	if (!equals)
 		return false;
+	value.at = equals + 1;
 	if (span_is(key, "jump") || span_is(key, "jcnd"))
 		return true;
 	if (!span_is(key, "calls"))
