@@ -352,8 +352,8 @@ static int compare_clocks(struct stage *s, const struct block *b)
 	return stage_fail(s, &e);
 }
 
-/* Say once that the times of calls and events are ticks. Of samples alone only their order is. */
-static void stage_remark_ticks(struct stage *s, const struct block *b)
+/* Note that the times of calls and events are ticks. Of samples alone only their order is. */
+static void stage_note_ticks(struct stage *s, const struct block *b)
 {
 	const struct lane *lane = b->rows && b->nlanes ? b->lanes[0] : NULL;
 	bool samples = true;
@@ -364,8 +364,15 @@ static void stage_remark_ticks(struct stage *s, const struct block *b)
 		samples &= b->types[i]->kind == KIND_SAMPLE;
 	if (samples)
 		return;
-	s->prints_times = false;
-	if (!s->options->quiet)
+	s->ticking = lane;
+}
+
+/* Say so, unless the times were refused. */
+static void stage_remark_ticks(const struct stage *s)
+{
+	const struct lane *lane = s->ticking;
+
+	if (lane && s->status != STATUS_FAILED && !s->options->quiet)
 		remark(lane->source ? lane->source->name.text : NULL,
 		       "the clock counts ticks: times have no unit");
 }
@@ -385,8 +392,8 @@ bool stage_next(struct stage *s, struct block *b)
 		if (s->one_axis && b->kind == BLOCK_EVENTS && s->compared != s->in.head.stream_id &&
 		    compare_clocks(s, b))
 			continue;
-		if (s->prints_times && b->kind == BLOCK_EVENTS)
-			stage_remark_ticks(s, b);
+		if (s->prints_times && !s->ticking && b->kind == BLOCK_EVENTS)
+			stage_note_ticks(s, b);
 		if (b->kind == BLOCK_HEAD)
 			s->apart |= s->in.head.sequence && s->in.segment.alone;
 		if (b->kind == BLOCK_END)
@@ -447,6 +454,7 @@ int stage_finish(struct stage *s)
 		warn(s->in.file, NO_OFFSET, "%s", io_left());
 	bad_values_report(&s->bad_values);
 	bad_values_free(&s->bad_values);
+	stage_remark_ticks(s);
 	if (s->filter && s->status == STATUS_FAILED)
 		writer_status(&s->out, STATUS_FAILED, s->cause, &s->printed);
 	if (s->filter && stage_end_stream(s))

@@ -67,8 +67,9 @@ struct stage {
 	bool one_axis; /* set by the program: times of all streams are compared, or on one axis */
 	const struct lane *first_lane;
 	uint64_t compared;
-	/* set by a program whose output has times that look like ns; a remark on ticks clears it */
+	/* set by a program whose output has times that look like ns; the first lane of ticks */
 	bool prints_times;
+	const struct lane *ticking;
 	struct progress progress;
 	uint64_t events;	/* events read so far */
 	uint64_t bytes, offset; /* of earlier inputs, and of the present one */
