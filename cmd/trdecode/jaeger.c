@@ -38,13 +38,6 @@ static struct jaeger *jaeger_of(struct services *s)
 	return s->input->state;
 }
 
-static struct text_span jaeger_span_of(const struct buffer *b)
-{
-	const char *text = (const char *)b->data;
-
-	return (struct text_span){text, text + b->size};
-}
-
 static struct text_span jaeger_text(const char *text)
 {
 	return (struct text_span){text, text + strlen(text)};
@@ -125,9 +118,9 @@ static int jaeger_tag(struct services *s, struct json_reader *r, void *to)
 	if (jaeger_read_tag(j, r))
 		return -1;
 	if (!to)
-		jaeger_mean(&s->span, jaeger_span_of(&j->key), jaeger_span_of(&j->json));
-	return services_put(s, to ? to : &s->span.values, jaeger_span_of(&j->key),
-			    jaeger_span_of(&j->json));
+		jaeger_mean(&s->span, services_span_of(&j->key), services_span_of(&j->json));
+	return services_put(s, to ? to : &s->span.values, services_span_of(&j->key),
+			    services_span_of(&j->json));
 }
 
 static int jaeger_process_tag(struct services *s, struct json_reader *r, void *to)
@@ -137,8 +130,8 @@ static int jaeger_process_tag(struct services *s, struct json_reader *r, void *t
 
 	if (jaeger_read_tag(j, r))
 		return -1;
-	return services_put_resource(s, *resource, jaeger_span_of(&j->key),
-				     jaeger_span_of(&j->json));
+	return services_put_resource(s, *resource, services_span_of(&j->key),
+				     services_span_of(&j->json));
 }
 
 /* Put a text as an attribute of a resource. */
@@ -150,7 +143,7 @@ static int jaeger_put_resource(struct services *s, uint32_t resource, const char
 	b->size = 0;
 	return json_append_string(b, text.at, span_size(text)) ||
 			       services_put_resource(s, resource, jaeger_text(name),
-						     jaeger_span_of(b))
+						     services_span_of(b))
 		       ? -1
 		       : 0;
 }
@@ -220,18 +213,18 @@ static int jaeger_log(struct services *s, struct json_reader *r, void *to)
 			}
 			if (jaeger_read_tag(j, r))
 				return -1;
-			json = jaeger_span_of(&j->json);
-			if (span_is(jaeger_span_of(&j->key), "event") && *json.at == '"') {
+			json = services_span_of(&j->json);
+			if (span_is(services_span_of(&j->key), "event") && *json.at == '"') {
 				j->text.size = 0;
 				if (buffer_append(&j->text, json.at + 1, span_size(json) - 2))
 					return -1;
-			} else if (services_put(s, &j->values, jaeger_span_of(&j->key), json)) {
+			} else if (services_put(s, &j->values, services_span_of(&j->key), json)) {
 				return -1;
 			}
 		}
 	}
 	return token == JSON_OBJECT_END
-		       ? services_event(s, time, jaeger_span_of(&j->text), &j->values)
+		       ? services_event(s, time, services_span_of(&j->text), &j->values)
 		       : -1;
 }
 
@@ -428,8 +421,8 @@ static int zipkin_endpoint(struct services *s, struct json_reader *r, enum json_
 		if (json_copy(r, token, &j->json, SIZE_MAX) ||
 		    services_put_resource(s, resource,
 					  service ? jaeger_text("service.name")
-						  : jaeger_span_of(&j->key),
-					  jaeger_span_of(&j->json)))
+						  : services_span_of(&j->key),
+					  services_span_of(&j->json)))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -454,7 +447,7 @@ static int zipkin_annotation(struct services *s, struct json_reader *r, void *to
 			return -1;
 	}
 	return token == JSON_OBJECT_END
-		       ? services_event(s, time, jaeger_span_of(&j->text), &j->values)
+		       ? services_event(s, time, services_span_of(&j->text), &j->values)
 		       : -1;
 }
 
@@ -471,9 +464,9 @@ static int zipkin_tags(struct services *s, struct json_reader *r, enum json_toke
 		j->json.size = 0;
 		if (json_copy(r, json_next(r), &j->json, SIZE_MAX))
 			return -1;
-		jaeger_mean(&s->span, jaeger_span_of(&j->key), jaeger_span_of(&j->json));
-		if (services_put(s, &s->span.values, jaeger_span_of(&j->key),
-				 jaeger_span_of(&j->json)))
+		jaeger_mean(&s->span, services_span_of(&j->key), services_span_of(&j->json));
+		if (services_put(s, &s->span.values, services_span_of(&j->key),
+				 services_span_of(&j->json)))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -537,7 +530,7 @@ static int zipkin_span(struct services *s, struct json_reader *r)
 			j->json.size = 0;
 			if (json_copy(r, token, &j->json, SIZE_MAX) ||
 			    services_put(s, &s->span.values, jaeger_text(key),
-					 jaeger_span_of(&j->json)))
+					 services_span_of(&j->json)))
 				return -1;
 		} else if (!strcmp(key, "tags")		   ? zipkin_tags(s, r, token)
 			   : !strcmp(key, "localEndpoint") ? zipkin_endpoint(s, r, token)

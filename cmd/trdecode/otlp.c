@@ -60,13 +60,6 @@ static void otlp_set_status(struct service_span *p, uint64_t code)
 		      (struct text_span){text, text + strlen(text)});
 }
 
-static struct text_span otlp_span_of(const struct buffer *b)
-{
-	const char *text = (const char *)b->data;
-
-	return (struct text_span){text, text + b->size};
-}
-
 static struct text_span otlp_text(const char *text)
 {
 	return (struct text_span){text, text + strlen(text)};
@@ -79,7 +72,7 @@ static int otlp_put_number(struct services *s, const char *name, uint64_t n)
 
 	b->size = 0;
 	return n && (buffer_decimal(b, n) ||
-		     services_put(s, &s->span.values, otlp_text(name), otlp_span_of(b)))
+		     services_put(s, &s->span.values, otlp_text(name), services_span_of(b)))
 		       ? -1
 		       : 0;
 }
@@ -89,9 +82,9 @@ static int otlp_put_text(struct services *s, const char *name, struct text_span 
 	struct buffer *b = &otlp_of(s)->text;
 
 	b->size = 0;
-	return span_size(text) &&
-			       (json_append_string(b, text.at, span_size(text)) ||
-				services_put(s, &s->span.values, otlp_text(name), otlp_span_of(b)))
+	return span_size(text) && (json_append_string(b, text.at, span_size(text)) ||
+				   services_put(s, &s->span.values, otlp_text(name),
+						services_span_of(b)))
 		       ? -1
 		       : 0;
 }
@@ -253,9 +246,9 @@ static int otlp_attribute(struct services *s, struct json_reader *r, enum json_t
 	}
 	if (token != JSON_OBJECT_END || (!o->json.size && buffer_puts(&o->json, "null")))
 		return -1;
-	return to ? services_put(s, to, otlp_span_of(&o->key), otlp_span_of(&o->json))
-		  : services_put_resource(s, s->span.resource, otlp_span_of(&o->key),
-					  otlp_span_of(&o->json));
+	return to ? services_put(s, to, services_span_of(&o->key), services_span_of(&o->json))
+		  : services_put_resource(s, s->span.resource, services_span_of(&o->key),
+					  services_span_of(&o->json));
 }
 
 /* Read a number or a string of digits. */
@@ -300,7 +293,7 @@ static int otlp_event(struct services *s, struct json_reader *r, enum json_token
 	}
 	if (token != JSON_OBJECT_END)
 		return -1;
-	return services_event(s, time, otlp_span_of(&o->text), &o->values);
+	return services_event(s, time, services_span_of(&o->text), &o->values);
 }
 
 /* Read a link, after its '{', and append it to the text of all links of the span. */
@@ -323,7 +316,8 @@ static int otlp_link(struct services *s, struct json_reader *r, enum json_token 
 				    : !json_skip(r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? services_put_link(s, &t, otlp_span_of(&o->json), to) : -1;
+	return token == JSON_OBJECT_END ? services_put_link(s, &t, services_span_of(&o->json), to)
+					: -1;
 }
 
 static int otlp_status(struct services *s, struct json_reader *r, enum json_token token)

@@ -161,7 +161,8 @@ void services_text(char *to, size_t size, struct text_span text)
 	size_t n = span_size(text) < size ? span_size(text) : size;
 
 	memset(to, 0, size);
-	memcpy(to, text.at, n);
+	if (n)
+		memcpy(to, text.at, n);
 }
 
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
@@ -226,15 +227,13 @@ int services_put_link(struct services *s, const struct span_texts *of, struct te
 int services_put_links(struct services *s, struct buffer *links)
 {
 	static const char name[] = "links";
-	const char *text = (const char *)links->data;
 
 	if (!links->size)
 		return 0;
 	if (buffer_u8(links, ']'))
 		return -1;
-	text = (const char *)links->data;
 	return services_put(s, &s->span.values, (struct text_span){name, name + sizeof name - 1},
-			    (struct text_span){text, text + links->size});
+			    services_span_of(links));
 }
 
 /* Add a record with values to the sorter. */

@@ -113,11 +113,16 @@ int services_end(struct services *s, uint64_t offset, struct error *e);
 
 /* Read digits as a number times unit. false: they are none, or the product is no time. */
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
+/* Get the content of a buffer as a text. */
+static inline struct text_span services_span_of(const struct buffer *b)
+{
+	const char *text = (const char *)b->data;
+
+	return (struct text_span){text, b->size ? text + b->size : text};
+}
 static inline struct text_span services_json_text(const struct json_reader *r)
 {
-	const char *text = (const char *)r->text.data;
-
-	return (struct text_span){text, text + r->text.size};
+	return services_span_of(&r->text);
 }
 
 /* After all spans were read: the facts for --info; the declarations, and rows. */
