@@ -38,6 +38,14 @@ expected() {
 	assert_output $'{"value":-11698140}\n{"value":11698140,"count":2762,"average":4235,"key1":"work"}'
 }
 
+@test "the line after a histogram with keys is no value" {
+	printf '@h[a]: \n[1, 2)    1 |@|\n\n@h[b, 3]: \n[4, 8)    2 |@@|\n[8, 16)    0 |  |\n\n' >h.txt
+	echo '{"type": "hist", "data": {"@h": {"a": [{"min": 1, "max": 1, "count": 1}], "b,3": [{"min": 4, "max": 7, "count": 2}]}}}' >h.json
+	trdecode h.json | trencode -q -t ndjson >want
+	[ "$(wc -l <want)" -eq 2 ]
+	trdecode h.txt | trencode -q -t ndjson | sed 's/\[1, 2)/[1]/g' | diff want -
+}
+
 @test "stacks: as bpftrace and bcc print them" {
 	for map in @stacks @user; do
 		for file in maps.txt maps.json; do

@@ -118,7 +118,7 @@ struct bpftrace {
 	uint32_t source, clock;
 	struct id_cache lanes, types;
 	struct frame_locations locations;
-	struct buffer frames, fixed, tail, signature;
+	struct buffer frames, outermost, fixed, tail, signature;
 };
 
 static struct text_span bpf_span(const struct buffer *b)
@@ -1022,19 +1022,19 @@ static uint32_t bpf_stack(struct bpftrace *p)
 {
 	struct text_span none = SPAN("");
 
-	p->frames.size = 0;
+	p->frames.size = p->outermost.size = 0;
 	if (p->value.kind == BPF_BUCKET && bpf_put_location(p, p->value.text, none))
 		return 0;
-	p->text.size = p->value.kind == BPF_TEXT ? p->text.size : 0;
 	for (unsigned i = 0; i < p->nkeys; i++) {
 		struct text_span s = bpf_key_text(p, i);
 
-		if (p->key[i].is_stack ? bpf_put_frames(p, s)
-				       : (p->text.size && buffer_append(&p->text, ", ", 2)) ||
-						 buffer_append(&p->text, s.at, span_size(s)))
+		if (p->key[i].is_stack
+			    ? bpf_put_frames(p, s)
+			    : (p->outermost.size && buffer_append(&p->outermost, ", ", 2)) ||
+				      buffer_append(&p->outermost, s.at, span_size(s)))
 			return 0;
 	}
-	if (p->text.size && bpf_put_location(p, bpf_span(&p->text), none))
+	if (p->outermost.size && bpf_put_location(p, bpf_span(&p->outermost), none))
 		return 0;
 	if (!p->frames.size && bpf_put_location(p, bpf_span(&p->title), none))
 		return 0;
@@ -1348,6 +1348,7 @@ static void bpftrace_close(struct input *in)
 	buffer_free(&p->text);
 	buffer_free(&p->comm);
 	buffer_free(&p->frames);
+	buffer_free(&p->outermost);
 	buffer_free(&p->fixed);
 	buffer_free(&p->tail);
 	buffer_free(&p->signature);
