@@ -92,6 +92,41 @@ expected() {
 	assert_equal "$stderr" ''
 }
 
+@test "the table of the module profile: functions without a file, no calls" {
+	python3 -m profile -s tottime "$PROFILES/work.py" >prof.txt
+	grep -qE ' :0\([a-z]' prof.txt
+	grep -qE '^ +0 +0.000 +0.000 +profile:0' prof.txt
+	awk '$NF ~ /^:0\(/ { sub(/\/.*/, "", $1); gsub(/^:0\(|\)$/, "", $NF); print $NF "\t" $1 }' prof.txt | sort >want
+	run -0 --separate-stderr trdecode -o a.trs prof.txt
+	assert_equal "$stderr" ''
+	trstat -q -t tsv -g file,name -c count a.trs | awk -F '\t' -v OFS='\t' 'NR > 1 && $1 == "" { print $2, $3 }' | sort | diff want -
+}
+
+@test "tables of one profile in several orders count once" {
+	python3 - "$PROFILES/3.13.prof" >one.txt <<-'END'
+		import pstats, sys
+		pstats.Stats(sys.argv[1]).sort_stats('tottime').print_stats()
+	END
+	by_function one.txt >want
+	[ "$(wc -l <want)" -ge 15 ]
+	python3 - "$PROFILES/3.13.prof" >two.txt <<-'END'
+		import pstats, sys
+		stats = pstats.Stats(sys.argv[1])
+		stats.sort_stats('tottime').print_stats(5)
+		stats.sort_stats('cumtime').print_stats()
+		stats.sort_stats('calls').print_stats('fib')
+	END
+	[ "$(grep -c ncalls two.txt)" -eq 3 ]
+	by_function two.txt | diff want -
+	# another profile adds, and so does another time
+	sed 's/ in [0-9.]* seconds/ in 77.000 seconds/' one.txt | cat one.txt - >both.txt
+	by_function both.txt | diff <(awk -F '\t' -v OFS='\t' '{ $4 *= 2; $5 *= 2; $6 *= 2; print }' want) -
+	# without the line of the profile each table counts
+	grep -v seconds one.txt >bare.txt
+	cat bare.txt bare.txt >both.txt
+	by_function both.txt | diff <(awk -F '\t' -v OFS='\t' '{ $4 *= 2; $5 *= 2; $6 *= 2; print }' want) -
+}
+
 @test "--info, --list, -f, pipes and compressed profiles; call graphs" {
 	run -0 trdecode --info "$PROFILES/3.13.prof"
 	assert_line --regexp '^format +pstats$'

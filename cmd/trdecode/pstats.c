@@ -105,7 +105,8 @@ enum py_column {
 	PY_COLUMN_CALLS,
 	PY_COLUMN_SAMPLES,
 	PY_COLUMN_SELF,
-	PY_COLUMN_TOTAL
+	PY_COLUMN_TOTAL,
+	PY_COLUMN_PER_CALL /* blank if there were no calls */
 };
 
 /* A sum of pstats: of a function, or of a function for a caller. */
@@ -127,6 +128,9 @@ struct pstats {
 		enum py_column columns[PY_COLUMNS_MOST];
 		uint64_t unit[PY_COLUMNS_MOST]; /* of times: ns */
 		unsigned ncolumns;		/* 0: the next line is in no table */
+		uint32_t number;		/* of the table */
+		struct buffer profile;		/* "13 function calls in 3.000 seconds" */
+		struct id_cache rows;		/* by profile and line: its first table */
 	} table;
 	struct py_function function; /* the present one */
 	struct py_value callers;     /* those that are not written */
@@ -439,7 +443,8 @@ static bool py_read_header(struct pstats *p, struct text_span line)
 	static const char *const names[] = {[PY_COLUMN_CALLS] = "ncalls",
 					    [PY_COLUMN_SAMPLES] = "nsamples",
 					    [PY_COLUMN_SELF] = "tottime",
-					    [PY_COLUMN_TOTAL] = "cumtime"};
+					    [PY_COLUMN_TOTAL] = "cumtime",
+					    [PY_COLUMN_PER_CALL] = "percall"};
 	unsigned n = 0, found = 0;
 
 	if (!span_find(line, "filename:lineno(function)"))
@@ -457,7 +462,7 @@ static bool py_read_header(struct pstats *p, struct text_span line)
 		}
 		p->table.columns[n] = PY_COLUMN_OTHER;
 		p->table.unit[n] = PY_SECOND;
-		for (enum py_column c = PY_COLUMN_CALLS; c <= PY_COLUMN_TOTAL; c++)
+		for (enum py_column c = PY_COLUMN_CALLS; c <= PY_COLUMN_PER_CALL; c++)
 			if (span_is(word, names[c])) {
 				p->table.columns[n] = c;
 				found |= 1u << c;
@@ -467,6 +472,7 @@ static bool py_read_header(struct pstats *p, struct text_span line)
 	if (!(found & 1u << PY_COLUMN_SELF) || !(found & 1u << PY_COLUMN_TOTAL))
 		return false;
 	p->table.ncolumns = n;
+	p->table.number++;
 	return true;
 }
 
@@ -489,8 +495,8 @@ static bool py_read_calls(struct pstats *p, struct text_span s, enum py_column c
 	return true;
 }
 
-/* Read "work.py:12(fib)", or "{built-in method exec}", which has no file and the name "<built-in
- * method exec>". */
+/* Read "work.py:12(fib)"; ":0(exec)", of profile, which has no file; or "{built-in method exec}",
+ * whose file is "~" and whose name is "<built-in method exec>". */
 static bool py_read_place(char *text, size_t n, struct py_function *f)
 {
 	struct text_span s = {text, text + n};
@@ -505,7 +511,7 @@ static bool py_read_place(char *text, size_t n, struct py_function *f)
 	while ((open = memchr(open, '(', (size_t)(s.end - open)))) {
 		for (colon = open; colon > s.at && isdigit((unsigned char)colon[-1]);)
 			colon--;
-		if (colon < open && colon > s.at + 1 && colon[-1] == ':' && s.end[-1] == ')')
+		if (colon < open && colon > s.at && colon[-1] == ':' && s.end[-1] == ')')
 			break;
 		open++;
 	}
@@ -515,19 +521,57 @@ static bool py_read_place(char *text, size_t n, struct py_function *f)
 	return span_digits(colon, open, &f->line) == open;
 }
 
+/* Take the line before a table with the calls and the time of the profile. false: it is none. */
+static bool py_take_profile(struct pstats *p, struct text_span line)
+{
+	struct text_span s = span_trim(line);
+
+	if (!span_ends(s, " seconds") || !span_find(s, " function calls "))
+		return false;
+	p->table.profile.size = 0;
+	p->table.ncolumns = 0;
+	p->no_memory |= buffer_append(&p->table.profile, s.at, span_size(s)) != 0;
+	return true;
+}
+
+/* Test whether an earlier table of the same profile, which was sorted otherwise, has the line. */
+static bool py_is_known(struct pstats *p, struct text_span line)
+{
+	struct buffer *key = &p->table.profile;
+	size_t n = key->size;
+	uint32_t *first = NULL;
+
+	if (!n)
+		return false;
+	if (!buffer_append(key, "\n", 1) && !buffer_append(key, line.at, span_size(line)))
+		first = id_cache_number(&p->table.rows, key->data, key->size);
+	key->size = n;
+	if (!first) {
+		p->no_memory = true;
+		return false;
+	}
+	*first = *first ? *first : p->table.number;
+	return *first != p->table.number;
+}
+
 /* Read a line of a table. */
 static bool py_read_row(struct pstats *p, struct text_span line)
 {
 	p->rest = (struct py_sum){0};
 	for (unsigned i = 0; i < p->table.ncolumns; i++) {
-		struct text_span word = py_word(&line);
 		enum py_column column = p->table.columns[i];
+		struct text_span word;
 		uint64_t ns;
 
+		if (column == PY_COLUMN_PER_CALL &&
+		    !(i && p->table.columns[i - 1] == PY_COLUMN_SELF ? p->rest.calls
+								     : p->rest.primitive))
+			continue;
+		word = py_word(&line);
 		if (column == PY_COLUMN_CALLS || column == PY_COLUMN_SAMPLES) {
 			if (!py_read_calls(p, word, column))
 				return false;
-		} else if (column != PY_COLUMN_OTHER) {
+		} else if (column == PY_COLUMN_SELF || column == PY_COLUMN_TOTAL) {
 			if (!span_seconds(word, TIME_LIMIT, &ns))
 				return false;
 			ns = (uint64_t)((uint128)ns * p->table.unit[i] / PY_SECOND);
@@ -563,17 +607,20 @@ static int pstats_next_row(struct pstats *p, struct error *e)
 			input_damage(in, in->name, p->table.lines.offset, "the line is cut");
 			continue;
 		}
-		if (py_read_header(p, line) || !p->table.ncolumns)
+		if (py_take_profile(p, line) || py_read_header(p, line) || !p->table.ncolumns)
 			continue;
 		if (!span_size(span_trim(line))) {
-			p->table.ncolumns = p->any_row ? 0 : p->table.ncolumns;
+			if (p->any_row)
+				p->table.ncolumns = p->table.profile.size = 0;
 			continue;
 		}
 		p->any_row = py_read_row(p, line);
-		if (p->any_row)
+		if (p->any_row && !py_is_known(p, span_trim(line)) && !p->no_memory)
 			return 1;
 		if (p->no_memory)
 			return -1;
+		if (p->any_row)
+			continue;
 		input_damage(in, in->name, p->table.lines.offset,
 			     "a line of a table of pstats without its numbers and function");
 	}
@@ -808,6 +855,8 @@ static void pstats_close(struct input *in)
 	buffer_free(&p->data);
 	buffer_free(&p->text);
 	input_lines_free(&p->table.lines);
+	buffer_free(&p->table.profile);
+	id_cache_free(&p->table.rows);
 	free(p->items.v);
 	free(p->refs.v);
 	free(p->strings.v);
