@@ -488,17 +488,17 @@ asynchronous() {
 		[{"ph":"P","name":"Profile","pid":1,"tid":2,"ts":3,"id":"0x1","args":{"data":{"startTime":100}}},
 		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":120,"id":"0x1","args":{"data":{"cpuProfile":{"nodes":
 			[{"id":1,"callFrame":{"functionName":"","url":"u","lineNumber":4}}],"samples":[1,1,5]},"timeDeltas":[10,-4]}}},
-		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":130,"id":"0x1","args":{"data":{"cpuProfile":[1,2],"timeDeltas":{}}}},
+		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":130,"id":"0x1","args":{"data":{"cpuProfile":[1,2],"timeDeltas":{},"endTime":145}}},
 		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":140,"id":"0x2","args":{"data":{"cpuProfile":{"samples":[1]},"timeDeltas":[1]}}},
 		{"ph":"P","name":"ProfileChunk","pid":1,"tid":9,"ts":150,"id":"0x2","args":{}}]
 	END
 	run -0 pipe 'trdecode -q y.json | trencode -q -t csv -c time,tid,type,stack,line,weight'
 	assert_output - <<-'END'
 		time,tid,type,stack,line,weight
-		106000,2,cpu_profile,"[""(anonymous)""]",5,6000
-		106000,2,cpu_profile,"[""?""]",,0
-		110000,2,cpu_profile,"[""(anonymous)""]",5,4000
-		141000,9,cpu_profile,"[""?""]",,1000
+		106000,2,cpu_profile,"[""(anonymous)""]",5,0
+		106000,2,cpu_profile,"[""?""]",,4000
+		110000,2,cpu_profile,"[""(anonymous)""]",5,35000
+		141000,9,cpu_profile,"[""?""]",,0
 		150000,9,ProfileChunk,,,
 	END
 }
@@ -555,9 +555,9 @@ asynchronous() {
 }
 
 @test "objects that are nested too deep, or too large, are their text" {
-	jq -n 'def nest($n): if $n == 0 then 1 else {a: nest($n - 1)} end;
+	jq -n 'def nest($n): {a: (reduce range($n - 1) as $i (1; [.]))};
 		def wide($n): [range($n) | {key: "k\(.)", value: .}] | from_entries;
-		[{ph:"i",name:"n",pid:1,ts:1,args:{x:nest(64)}}, {ph:"i",name:"n",pid:1,ts:2,args:{x:nest(65)}},
+		[{ph:"i",name:"n",pid:1,ts:1,args:{x:nest(128)}}, {ph:"i",name:"n",pid:1,ts:2,args:{x:nest(129)}},
 		{ph:"i",name:"n",pid:1,ts:3,args:{x:wide(4096)}}, {ph:"i",name:"n",pid:1,ts:4,args:{x:wide(4097)}},
 		{ph:"i",name:"n",pid:1,ts:5,args:{x:[range(9999)]}}]' >x.json
 	jq -c '.[].args.x' x.json >want

@@ -56,7 +56,7 @@ columns() {
 	assert_line --regexp '^format +cpuprofile$'
 	assert_line --regexp "^nodes +$(gzip -dc "$CPU" | jq '.nodes | length')\$"
 	assert_line --regexp "^samples +$(gzip -dc "$CPU" | jq '.samples | length')\$"
-	assert_line --regexp "^duration +$(gzip -dc "$CPU" | jq '[.timeDeltas[]] | add * 1000')\$"
+	assert_line --regexp "^duration +$(gzip -dc "$CPU" | jq '(.endTime - .startTime - .timeDeltas[0]) * 1000')\$"
 	run -0 trdecode --info "$HEAP"
 	assert_line --regexp '^format +heapprofile$'
 	assert_line --regexp "^bytes +$(gzip -dc "$HEAP" | grep -o '"selfSize":[0-9]*' | awk -F: '{ n += $2 } END { print n }')\$"
@@ -70,6 +70,8 @@ columns() {
 	gzip -dc "$CPU" | jq -cS . >sorted.cpuprofile
 	trdecode -q sorted.cpuprofile | trencode -q -t csv | diff want -
 	gzip -dc "$CPU" | jq -c 'to_entries | reverse | from_entries' | trdecode -q -f cpuprofile | trencode -q -t csv | diff want -
+	gzip -dc "$CPU" | jq -c 'del(.nodes[].hitCount) | .nodes[] |= {children, id, callFrame}' >nohit.json
+	trdecode -q nohit.json | trencode -q -t csv | diff want -
 	trdecode -q <"$CPU" | trencode -q -t csv | diff want -
 	trdecode -q "$HEAP" | trencode -q -t folded | LC_ALL=C sort >want
 	gzip -dc "$HEAP" | python3 -c 'import json, sys; print(json.dumps(json.load(sys.stdin), sort_keys=True))' |
@@ -86,9 +88,9 @@ columns() {
 	run -0 columns early.cpuprofile
 	assert_output - <<-'END'
 		time,stack,line,weight
-		1500000000,"[""(root)"",""f""]",7,0
-		1500100000,"[""(root)"",""f"",""g""]",9,100000
-		1500300000,"[""(root)"",""f""]",7,200000
+		1500000000,"[""(root)"",""f""]",7,100000
+		1500100000,"[""(root)"",""f"",""g""]",9,200000
+		1500300000,"[""(root)"",""f""]",7,0
 	END
 	jq -c 'del(.timestamps)' early.cpuprofile >untimed.cpuprofile
 	run -0 pipe 'trdecode -q untimed.cpuprofile | trstat -q -t csv -g name -c count,self'
@@ -109,13 +111,48 @@ columns() {
 	run -1 --separate-stderr pipefail "trdecode x.cpuprofile | trencode -q -t csv -c time,stack,weight"
 	assert_output - <<-'END'
 		time,stack,weight
-		110000,"[""b"",""a""]",10000
-		125000,"[""?""]",15000
-		125000,"[""b"",""a""]",0
-		130000,"[""b""]",5000
+		110000,"[""b"",""a""]",15000
+		125000,"[""?""]",0
+		125000,"[""b"",""a""]",5000
+		130000,"[""b""]",0
 	END
-	[[ $stderr == *'x.cpuprofile: a time that is out of range'* ]]
-	[[ $stderr == *'1 frame of stacks is not in the file'* ]]
+	for line in '0x105: a time that is out of range: the sample has the time of the one before; such times: 1' \
+		'0xb3: a node with the id of another: the first one is valid; such nodes: 1' \
+		'a node that is named is not in the file: its function is not known; such nodes: 1' \
+		'a node is its own caller: its stack ends there; such circles: 1'; do
+		[[ $stderr == *"trdecode: x.cpuprofile: $line"* ]] || fail "$line"
+	done
+}
+
+@test "what has no time, no number or two callers is damage that is reported" {
+	local -a cases=(
+		'.timeDeltas |= .[:2]' '4 samples have 2 times: the others have that of the last one'
+		'.timeDeltas[1] = "20"' 'a sample or time that is no number: it has no stack, or the time of the one before; such elements: 1'
+		'.samples[1] = "4"' 'a sample or time that is no number: it has no stack, or the time of the one before; such elements: 1'
+		'.samples[1] = 99' 'a node that is named is not in the file: its function is not known; such nodes: 1'
+		'.nodes[3].children = [2]' 'a child of two nodes: it is that of the first; such children: 1'
+		'.nodes[3].children = [1]' 'a node is its own caller: its stack ends there; such circles: 1'
+		'.nodes[2].children = [4]' 'a child of two nodes: it is that of the first; such children: 1'
+		'.nodes[2].hitCount = -5' 'hits or bytes that are negative or out of range are left out; such nodes: 1'
+		'.nodes[2].hitCount = 18446744073709551616' 'hits or bytes that are negative or out of range are left out; such nodes: 1'
+	)
+	cat >ok.json <<-'END'
+		{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2,3]},{"id":2,"callFrame":{"functionName":"a"},"children":[4]},
+			{"id":3,"callFrame":{"functionName":"b"}},{"id":4,"callFrame":{"functionName":"c"}}],
+		"startTime":1000,"endTime":1100,"samples":[2,4,3,4],"timeDeltas":[10,20,30,5]}
+	END
+	run -0 --separate-stderr columns ok.json
+	assert_equal "$stderr" ''
+	for ((at = 0; at < ${#cases[@]}; at += 2)); do
+		jq -c "${cases[at]}" ok.json >x.json
+		run -1 errors trdecode -f cpuprofile x.json
+		assert_output --regexp '^trdecode: x\.json: (0x[0-9a-f]+: )?'"${cases[at + 1]}"'$'
+	done
+	# what is no number keeps the places of the others
+	jq -c '.samples[1] = "4"' ok.json >x.json
+	run -1 pipefail 'trdecode x.json 2>&- | trencode -q -t csv -c stack,weight 2>&-'
+	assert_line '"[""(root)"",""b""]",5000'
+	assert_line '"[""(root)"",""a"",""c""]",35000'
 }
 
 @test "a file that is cut, and one that is no profile" {

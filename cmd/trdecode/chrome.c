@@ -636,8 +636,9 @@ static uint32_t profile_of(struct chrome *c)
 		return number;
 	if (ARRAY_GROW(c->profiles.profile, c->profiles.capacity, c->profiles.count))
 		return INTERN_NONE;
+	memset(&c->profiles.profile[number], 0, sizeof *c->profiles.profile);
 	c->profiles.profile[number].thread = thread;
-	c->profiles.profile[number].time = -1;
+	c->profiles.profile[number].time = c->profiles.profile[number].end = -1;
 	c->profiles.count++;
 	return number;
 }
@@ -662,11 +663,31 @@ static int keep_samples(struct chrome *c, struct error *e)
 
 		if (next >= 0 && next < (int64_t)TIME_LIMIT - CHROME_EARLIEST)
 			time = next;
+		if (buffer_u64(&c->profiles.profile[number].times, (uint64_t)time))
+			return error_no_memory(e);
 		if (chrome_sample(c, &r, time, e))
 			return -1;
 	}
 	c->profiles.profile[number].time = time;
 	return 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = get_u64(a), y = get_u64(b);
+
+	return (x > y) - (x < y);
+}
+
+/* Sort the times of the samples of each profile: a sample lasts to the next one. */
+static void sort_profiles(struct chrome *c)
+{
+	for (size_t i = 0; i < c->profiles.count; i++) {
+		struct buffer *times = &c->profiles.profile[i].times;
+
+		if (times->size)
+			qsort(times->data, times->size / 8, 8, compare_times);
+	}
 }
 
 /* Take the Profile or ProfileChunk that was read. Returns 1: it has no data of one; 0, or -1 with
@@ -676,7 +697,7 @@ static int chrome_cpu_profile(struct chrome *c, struct error *e)
 	struct json_reader r = {0};
 	struct value data;
 	uint32_t number;
-	bool first, bad = false;
+	bool bad = false;
 
 	if (!chrome_find_data(c, &data))
 		return 1;
@@ -694,12 +715,11 @@ static int chrome_cpu_profile(struct chrome *c, struct error *e)
 	json_close(&r);
 	if (bad)
 		return error_no_memory(e);
-	first = c->profiles.profile[number].time < 0;
-	if (c->profiles.chunk.begin >= 0 || first)
+	if (c->profiles.chunk.begin >= 0 || c->profiles.profile[number].time < 0)
 		c->profiles.profile[number].time =
 			c->profiles.chunk.begin >= 0 ? c->profiles.chunk.begin : c->event.ts;
-	if (first)
-		c->profiles.profile[number].start = c->profiles.profile[number].time;
+	if (c->profiles.chunk.end >= 0)
+		c->profiles.profile[number].end = c->profiles.chunk.end;
 	return keep_samples(c, e);
 }
 
@@ -1589,6 +1609,7 @@ static int decode_chrome_begin(struct input *in, struct error *e)
 		return error_no_memory(e);
 	if (chrome_read_all(c, e) || sorter_finish(&c->sorter, e))
 		return -1;
+	sort_profiles(c);
 	c->source = writer_source(w, &(struct source_entry){writer_text(w, "chrome"),
 							    writer_text(w, in->name), 0, 0});
 	if (chrome_choose_clock(c, e))
@@ -1740,6 +1761,8 @@ static void chrome_close(struct input *in)
 	frame_table_free(&c->frames);
 	v8_profile_free(&c->profiles.chunk);
 	intern_free(&c->profiles.keys);
+	for (size_t i = 0; i < c->profiles.count; i++)
+		buffer_free(&c->profiles.profile[i].times);
 	free(c->profiles.profile);
 	open_calls_free(&c->async.keys);
 	intern_free(&c->async.ids);

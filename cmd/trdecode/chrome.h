@@ -175,10 +175,11 @@ struct chrome {
 	struct {
 		struct intern keys; /* process and id: number of the profile */
 		struct {
-			uint32_t thread; /* number in chrome.threads */
-			int64_t time;	 /* ns: of the last sample */
-			int64_t start;	 /* ns: of the sample before the first one, in the order of
-					    times */
+			uint32_t thread;     /* number in chrome.threads */
+			int64_t time;	     /* ns: of the last sample that was read; -1: none */
+			int64_t end;	     /* ns; -1: not given */
+			struct buffer times; /* i64 each, ns: of its samples; then in order */
+			size_t next;	     /* index there of the time after the next sample */
 		} * profile;
 		size_t count, capacity;
 		/* the chunk that is read */

@@ -514,14 +514,17 @@ static uint32_t chrome_rows_sample_type(struct chrome *c, const struct chrome_re
 	return id ? *id : 0;
 }
 
-/* Get the weight of the next sample of a profile (number + 1), in the order of times: the time
- * since the one before it. time: that of the stream. */
+/* Get the weight of the next sample of a profile (number + 1), in the order of times: the time up
+ * to the one after it, or to the end. time: that of the stream. */
 static uint64_t chrome_profile_weight(struct chrome *c, uint32_t profile, uint64_t time)
 {
-	int64_t *start = &c->profiles.profile[profile - 1].start, before = *start;
+	size_t at = ++c->profiles.profile[profile - 1].next;
+	const struct buffer *times = &c->profiles.profile[profile - 1].times;
+	int64_t start = (int64_t)(time - (uint64_t)chrome_zero(c));
+	int64_t end = 8 * at < times->size ? (int64_t)get_u64(times->data + 8 * at)
+					   : c->profiles.profile[profile - 1].end;
 
-	*start = (int64_t)(time - (uint64_t)chrome_zero(c));
-	return *start > before ? (uint64_t)(*start - before) : 0;
+	return end > start ? (uint64_t)(end - start) : 0;
 }
 
 static int sample_event(struct chrome *c, const struct chrome_record *r, uint64_t time)

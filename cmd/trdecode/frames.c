@@ -81,10 +81,6 @@ static int frames_declare(struct frame_table *t, struct linked_frame *frame, uin
 {
 	uint32_t location;
 
-	if (frame->alias) {
-		frame->stack = parent;
-		return 0;
-	}
 	t->unknown += !frame->known;
 	location = frame_location(&t->locations, &frame->is);
 	frame->stack = location ? writer_stack(t->locations.w, parent, location) : 0;
@@ -113,6 +109,21 @@ int frame_table_stack(struct frame_table *t, uint32_t number, uint32_t *stack)
 		*stack = frame->stack;
 	}
 	return 0;
+}
+
+void frame_table_check(struct frame_table *t, uint64_t *missing, uint64_t *circles)
+{
+	uint32_t n = (uint32_t)t->keys.count;
+
+	*missing = *circles = 0;
+	for (uint32_t number = 1; number <= n; number++) {
+		uint32_t at = number;
+
+		*missing += !frame_table_at(t, number)->known;
+		for (; at && !frame_table_at(t, at)->walk; at = frame_table_at(t, at)->parent)
+			frame_table_at(t, at)->walk = number;
+		*circles += at && frame_table_at(t, at)->walk == number;
+	}
 }
 
 void frame_table_report(const struct frame_table *t, const char *file)

@@ -6,7 +6,7 @@
  *                {"id": 2, "callFrame": {"functionName": "f", ...}}],
  *      "startTime": 100, "samples": [2], "timeDeltas": [25]}
  *
- * is a sample at 125,000 ns with the stack main, f, which weighs 25,000 ns.
+ * is a sample at 125,000 ns with the stack main, f. It lasts to the next sample, or to "endTime".
  *
  *     {"head": {"callFrame": {...}, "selfSize": 0, "children": [
  *         {"callFrame": {"functionName": "f", ...}, "selfSize": 32, "children": []}]}}
@@ -29,21 +29,19 @@
 
 /* --- nodes --- */
 
-/* A node that is being read. Its id may follow its children, which then name it by `number`. */
+/* A node that is being read. Its id may follow its children, which are kept until its end. */
 struct v8_node {
-	uint32_t id, number, parent; /* numbers of frames; 0: not known yet, none */
+	uint32_t id, parent; /* numbers of frames; 0: not known yet, none */
 	struct named_frame is;
 	uint64_t weight;
+	size_t children; /* where they begin in v->children */
 };
 
-/* Get the number of the open node. 0: out of memory. */
-static uint32_t v8_number(struct v8_profile *v)
+/* Note damage. at: its offset. */
+static void v8_note(struct v8_fault *fault, uint64_t at)
 {
-	struct v8_node *n = &v->open[v->nopen - 1];
-
-	if (!n->number)
-		n->number = n->id ? n->id : frame_table_number(v->frames, 0, NULL, 0);
-	return n->number;
+	if (!fault->count++)
+		fault->at = at;
 }
 
 /* Get the number of the frame that a token names as a node; 0: it names none, or out of memory. */
@@ -106,51 +104,66 @@ static int v8_node_member(struct v8_profile *v, struct json_reader *r)
 		return v8_read_frame(v, r, &n->is);
 	if (children && token == JSON_ARRAY)
 		return 0;
-	if (weight && token == JSON_NUMBER &&
-	    json_decimal((char *)r->text.data, 0, &number, &(bool){0}))
-		n->weight = number > 0 ? (uint64_t)number : 0;
-	else if (!json_skip(r, token))
-		return -1;
+	if (!weight || token != JSON_NUMBER)
+		return json_skip(r, token) ? 0 : -1;
+	if (json_decimal((char *)r->text.data, 0, &number, &(bool){0}) && number >= 0)
+		n->weight = (uint64_t)number;
+	else
+		v8_note(&v->faults[V8_WEIGHT], json_offset(r));
 	return 0;
 }
 
 static int v8_begin_node(struct v8_profile *v)
 {
-	uint32_t parent = v->nopen ? v8_number(v) : 0;
-
-	if ((v->nopen && !parent) || ARRAY_GROW(v->open, v->capacity, v->nopen))
+	if (ARRAY_GROW(v->open, v->capacity, v->nopen))
 		return -1;
-	v->open[v->nopen++] = (struct v8_node){.parent = parent};
+	v->open[v->nopen++] = (struct v8_node){.children = v->children.size};
 	return 0;
 }
 
-static int v8_end_node(struct v8_profile *v)
+/* Set the caller of the children of a node. */
+static void v8_adopt(struct v8_profile *v, const struct v8_node *n, uint32_t number, uint64_t at)
 {
-	struct v8_node *n = &v->open[v->nopen - 1];
-	struct v8_weight weight = {n->weight, v8_number(v)};
+	for (size_t i = n->children; i < v->children.size; i += 4) {
+		struct linked_frame *child =
+			frame_table_at(v->frames, get_u32(v->children.data + i));
 
-	if (!weight.frame)
-		return -1;
-	v->nopen--;
-	v->nodes++;
-	frame_table_set(v->frames, weight.frame, &n->is, n->parent);
-	if (n->id && n->id != weight.frame && !frame_table_at(v->frames, n->id)->known) {
-		frame_table_set(v->frames, n->id, &n->is, weight.frame);
-		frame_table_at(v->frames, n->id)->alias = true;
+		if (!child->parent)
+			child->parent = number;
+		else if (child->parent != number)
+			v8_note(&v->faults[V8_CALLERS], at);
 	}
+	v->children.size = n->children;
+}
+
+/* End the innermost node that is open. at: its offset. */
+static int v8_end_node(struct v8_profile *v, uint64_t at)
+{
+	const struct v8_node *n = &v->open[--v->nopen];
+	uint32_t number = n->id ? n->id : frame_table_number(v->frames, 0, NULL, 0);
+	struct v8_weight weight;
+
+	if (!number)
+		return -1;
+	v->nodes++;
+	v8_adopt(v, n, number, at);
+	if (frame_table_at(v->frames, number)->known)
+		v8_note(&v->faults[V8_TWICE], at);
+	frame_table_set(v->frames, number, &n->is, n->parent);
+	if (v->nopen && buffer_u32(&v->children, number))
+		return -1;
+	memset(&weight, 0, sizeof weight);
+	weight.weight = n->weight;
+	weight.frame = number;
 	return n->weight ? buffer_append(&v->weights, &weight, sizeof weight) : 0;
 }
 
 /* Take an element of the children of the open node, which is the id of a node. */
 static int v8_add_child(struct v8_profile *v, struct json_reader *r)
 {
-	uint32_t child = v8_node_of(v, r, JSON_NUMBER), number = v8_number(v);
+	uint32_t child = v8_node_of(v, r, JSON_NUMBER);
 
-	if (!child || !number)
-		return -1;
-	if (!frame_table_at(v->frames, child)->parent)
-		frame_table_at(v->frames, child)->parent = number;
-	return 0;
+	return child ? buffer_u32(&v->children, child) : -1;
 }
 
 /* Read a node, after its '{', with the nodes in its "children". */
@@ -159,6 +172,7 @@ static int v8_read_node(struct v8_profile *v, struct json_reader *r)
 	int failed;
 
 	v->nopen = 0;
+	v->children.size = 0;
 	failed = v8_begin_node(v);
 	while (!failed && v->nopen) {
 		enum json_token token = json_next(r);
@@ -166,7 +180,7 @@ static int v8_read_node(struct v8_profile *v, struct json_reader *r)
 		switch (token) {
 		case JSON_KEY: failed = v8_node_member(v, r); break;
 		case JSON_OBJECT: failed = v8_begin_node(v); break;
-		case JSON_OBJECT_END: failed = v8_end_node(v); break;
+		case JSON_OBJECT_END: failed = v8_end_node(v, json_offset(r)); break;
 		case JSON_NUMBER: failed = v8_add_child(v, r); break;
 		case JSON_ARRAY_END: break;
 		default: failed = token == JSON_END || !json_skip(r, token);
@@ -177,40 +191,54 @@ static int v8_read_node(struct v8_profile *v, struct json_reader *r)
 
 /* --- samples --- */
 
-/* Append a time, or the time since the one before. */
-static int v8_add_time(struct v8_profile *v, struct json_reader *r, struct buffer *to)
+/* Append a time, or the time since the one before; what is none counts as 0, in its place. */
+static int v8_add_time(struct v8_profile *v, struct json_reader *r, enum json_token token,
+		       struct buffer *to)
 {
-	int64_t ns;
+	int64_t ns = 0;
 
-	if (!json_decimal((char *)r->text.data, 3, &ns, &v->inexact)) {
+	if (token != JSON_NUMBER) {
+		v8_note(&v->faults[V8_NO_NUMBER], json_offset(r));
+		if (!json_skip(r, token))
+			return -1;
+	} else if (!json_decimal((char *)r->text.data, 3, &ns, &v->inexact)) {
 		ns = 0;
-		v->wrong_times++;
+		v8_note(&v->faults[V8_TIME], json_offset(r));
 	}
 	return buffer_u64(to, (uint64_t)ns);
+}
+
+/* Append the node of a sample; 0: the sample names none. */
+static int v8_add_sample(struct v8_profile *v, struct json_reader *r, enum json_token token)
+{
+	uint32_t frame = v8_node_of(v, r, token);
+
+	if (!frame && token == JSON_NUMBER)
+		return -1;
+	if (!frame)
+		v8_note(&v->faults[V8_NO_NUMBER], json_offset(r));
+	return frame || json_skip(r, token) ? buffer_u32(&v->samples, frame) : -1;
 }
 
 /* Read an array, after its '[': of nodes, samples, deltas or times. */
 static int v8_read_array(struct v8_profile *v, struct json_reader *r, char what)
 {
 	enum json_token token;
+	int failed = 0;
 
-	while ((token = json_next(r)) != JSON_ARRAY_END) {
-		if (what == 'n' && token == JSON_OBJECT) {
-			if (v8_read_node(v, r))
-				return -1;
-		} else if (what == 's' && token == JSON_NUMBER) {
-			uint32_t frame = v8_node_of(v, r, token);
-
-			if (!frame || buffer_u32(&v->samples, frame))
-				return -1;
-		} else if ((what == 'd' || what == 't') && token == JSON_NUMBER) {
-			if (v8_add_time(v, r, what == 'd' ? &v->deltas : &v->times))
-				return -1;
-		} else if (token == JSON_BAD || !json_skip(r, token)) {
+	while (!failed && (token = json_next(r)) != JSON_ARRAY_END) {
+		if (token == JSON_BAD)
 			return -1;
-		}
+		if (what == 's')
+			/* samples of a heap are objects, which its nodes have counted */
+			failed = token == JSON_OBJECT ? !json_skip(r, token)
+						      : v8_add_sample(v, r, token);
+		else if (what != 'n')
+			failed = v8_add_time(v, r, token, what == 'd' ? &v->deltas : &v->times);
+		else
+			failed = token == JSON_OBJECT ? v8_read_node(v, r) : !json_skip(r, token);
 	}
-	return 0;
+	return failed ? -1 : 0;
 }
 
 int v8_profile_read(struct v8_profile *v, struct json_reader *r)
@@ -218,7 +246,8 @@ int v8_profile_read(struct v8_profile *v, struct json_reader *r)
 	enum json_token token;
 
 	while ((token = json_next(r)) == JSON_KEY) {
-		bool profile = json_is(r, "cpuProfile"), start = json_is(r, "startTime");
+		bool profile = json_is(r, "cpuProfile");
+		bool start = json_is(r, "startTime"), end = json_is(r, "endTime");
 		bool head = json_is(r, "head");
 		char what = json_is(r, "nodes")	       ? 'n'
 			    : json_is(r, "samples")    ? 's'
@@ -230,9 +259,10 @@ int v8_profile_read(struct v8_profile *v, struct json_reader *r)
 		if (profile && token == JSON_OBJECT && r->depth < 4) {
 			if (v8_profile_read(v, r))
 				return -1;
-		} else if (start && token == JSON_NUMBER) {
-			if (!json_decimal((char *)r->text.data, 3, &v->begin, &v->inexact))
-				v->begin = -1;
+		} else if ((start || end) && token == JSON_NUMBER) {
+			if (!json_decimal((char *)r->text.data, 3, start ? &v->begin : &v->end,
+					  &v->inexact))
+				*(start ? &v->begin : &v->end) = -1;
 		} else if (head && token == JSON_OBJECT) {
 			if (v8_read_node(v, r))
 				return -1;
@@ -250,9 +280,9 @@ int v8_profile_read(struct v8_profile *v, struct json_reader *r)
  * The decoders of the files.
  *
  * A file is read whole, as its samples may precede its nodes; what remains in memory is the nodes.
- * Samples with times weigh the time since the sample before. They are sorted, as the profiler may
- * step back. Without times a sample weighs 1. Without samples each node has one, which weighs its
- * hits or bytes.
+ * Samples with times weigh the time up to the next one, and the last one up to the end of the
+ * profile. They are sorted, as the profiler may step back. Without times a sample weighs 1. Without
+ * samples each node has one, which weighs its hits or bytes.
  */
 
 struct v8_decoder {
@@ -261,17 +291,20 @@ struct v8_decoder {
 	struct v8_profile profile;
 	struct sorter sorter; /* a struct v8_weight each */
 	uint64_t samples;     /* their number */
-	uint64_t last;	      /* time of the sample before the next, on the file's clock */
-	uint64_t begin;	      /* time before the first sample */
+	bool cut;	      /* the file was not read to its end */
 	bool in_time;	      /* samples have times */
 	uint32_t lane, type;
 };
 
+/* The events of a trace of Chrome have parts of profiles, too. */
 static enum bid cpuprofile_probe(const struct input *in)
 {
+	bool nodes = input_head_has(in, "\"hitCount\"") || input_head_has(in, "\"nodes\"") ||
+		     input_head_has(in, "\"timeDeltas\"");
+
 	return input_bid_object(in, "cpuprofile",
-				input_head_has(in, "\"functionName\"") &&
-					input_head_has(in, "\"hitCount\""));
+				nodes && input_head_has(in, "\"functionName\"") &&
+					!input_head_has(in, "\"traceEvents\""));
 }
 
 static enum bid heapprofile_probe(const struct input *in)
@@ -292,7 +325,7 @@ static int v8_open(struct input *in, struct error *e)
 	d->input = in;
 	d->frames.locations.w = in->decoding->writer;
 	d->profile.frames = &d->frames;
-	d->profile.begin = -1;
+	d->profile.begin = d->profile.end = -1;
 	sorter_init(&d->sorter);
 	return 0;
 }
@@ -300,6 +333,39 @@ static int v8_open(struct input *in, struct error *e)
 static bool v8_is_heap(const struct v8_decoder *d)
 {
 	return !strcmp(d->input->decoder->name, "heapprofile");
+}
+
+/* Report what the profile has that none should, and where the first of a kind is. */
+static void v8_report(struct v8_decoder *d)
+{
+	static const char *const what[V8_DAMAGES] = {
+		[V8_TIME] = "a time that is out of range: the sample has the time of the one "
+			    "before; such times",
+		[V8_NO_NUMBER] = "a sample or time that is no number: it has no stack, or the time "
+				 "of the one before; such elements",
+		[V8_WEIGHT] = "hits or bytes that are negative or out of range are left out; such "
+			      "nodes",
+		[V8_TWICE] = "a node with the id of another: the first one is valid; such nodes",
+		[V8_CALLERS] = "a child of two nodes: it is that of the first; such children",
+	};
+	struct input *in = d->input;
+	uint64_t missing, circles;
+
+	for (int i = 0; i < V8_DAMAGES; i++)
+		if (d->profile.faults[i].count)
+			input_damage(in, in->name, d->profile.faults[i].at, "%s: %" PRIu64, what[i],
+				     d->profile.faults[i].count);
+	frame_table_check(&d->frames, &missing, &circles);
+	if (missing && !d->cut)
+		input_damage(in, in->name, NO_OFFSET,
+			     "a node that is named is not in the file: its function is not known; "
+			     "such nodes: %" PRIu64,
+			     missing);
+	if (circles)
+		input_damage(in, in->name, NO_OFFSET,
+			     "a node is its own caller: its stack ends there; such circles: "
+			     "%" PRIu64,
+			     circles);
 }
 
 /* Read the file. Damage is reported. */
@@ -326,6 +392,7 @@ static int v8_read_file(struct v8_decoder *d, struct error *e)
 		failed = error_no_memory(e);
 	else if (failed) {
 		input_damage_error(in, &r.error);
+		d->cut = true;
 		failed = 0;
 	}
 	json_close(&r);
@@ -346,14 +413,15 @@ static int v8_add_row(struct v8_decoder *d, uint64_t time, uint64_t weight, uint
 /* Sort the samples that have times. */
 static int v8_sort_samples(struct v8_decoder *d, struct error *e)
 {
-	const struct v8_profile *v = &d->profile;
+	struct v8_profile *v = &d->profile;
 	bool early = !v->deltas.size; /* each has its time */
 	const struct buffer *times = early ? &v->times : &v->deltas;
-	int64_t time = early ? (int64_t)get_u64(times->data) : v->begin < 0 ? 0 : v->begin;
+	int64_t time = early ? (int64_t)get_u64(times->data) : v->begin;
+	size_t n = v->samples.size / 4;
 
-	d->begin = time < 0 || time >= (int64_t)TIME_LIMIT ? 0 : (uint64_t)time;
-	time = (int64_t)d->begin;
-	for (size_t i = 0; i < v->samples.size / 4; i++) {
+	if (time < 0 || time >= (int64_t)TIME_LIMIT)
+		time = 0;
+	for (size_t i = 0; i < n; i++) {
 		int64_t next = time;
 
 		if (8 * i < times->size) {
@@ -364,16 +432,16 @@ static int v8_sort_samples(struct v8_decoder *d, struct error *e)
 		if (next >= 0 && next < (int64_t)TIME_LIMIT)
 			time = next;
 		else
-			d->profile.wrong_times++;
+			v8_note(&v->faults[V8_TIME], NO_OFFSET);
 		if (v8_add_row(d, (uint64_t)time, 0, get_u32(v->samples.data + 4 * i), e))
 			return -1;
 	}
-	if (v->wrong_times)
-		input_damage(
-			d->input, d->input->name, NO_OFFSET,
-			"a time that is out of range: the sample has the time of the one before; "
-			"such times: %" PRIu64,
-			v->wrong_times);
+	if (times->size / 8 < n)
+		input_damage(d->input, d->input->name, NO_OFFSET,
+			     "%zu samples have %zu times: the others have that of the last one", n,
+			     times->size / 8);
+	if (early)
+		v->end = -1; /* in seconds, too coarse */
 	return 0;
 }
 
@@ -395,41 +463,45 @@ static int v8_read_all(struct v8_decoder *d, struct error *e)
 		w = (const struct v8_weight *)(const void *)(v->weights.data + i);
 		failed = v8_add_row(d, d->samples + 1, w->weight, w->frame, e);
 	}
+	v8_report(d);
 	v8_profile_free(v);
 	return failed ? -1 : sorter_finish(&d->sorter, e);
 }
 
-/* Get the weight of a sample in the order of times, and its frame. */
-static uint64_t v8_take_weight(struct v8_decoder *d, const struct sorter_record *r, uint32_t *frame)
+/* Take the next sample, r: it lasts to the one after it. */
+static int v8_take(struct v8_decoder *d, const struct sorter_record *r, struct v8_weight *row,
+		   struct error *e)
 {
-	uint64_t before = d->last;
-	struct v8_weight row;
+	uint64_t time = r->key.time, end = d->profile.end < 0 ? 0 : (uint64_t)d->profile.end;
+	struct sorter_record next;
 
 	/* the sorter aligns to 4 bytes */
-	memcpy(&row, r->data, sizeof row);
-	*frame = row.frame;
-	if (!d->in_time)
-		return row.weight;
-	d->last = r->key.time;
-	return r->key.time > before ? r->key.time - before : 0;
+	memcpy(row, r->data, sizeof *row);
+	if (sorter_advance(&d->sorter, e))
+		return -1;
+	if (sorter_peek(&d->sorter, &next))
+		end = next.key.time;
+	if (d->in_time)
+		row->weight = end > time ? end - time : 0;
+	return 0;
 }
 
 static int v8_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct v8_decoder *d = in->state;
 	struct sorter_record r;
+	struct v8_weight row;
 	uint64_t sum = 0;
-	uint32_t frame;
 
 	if (v8_read_all(d, e))
 		return -1;
 	fact_text(facts, "format", in->decoder->name);
 	fact_number(facts, "nodes", d->profile.nodes);
 	fact_number(facts, "samples", d->samples);
-	for (d->last = d->begin; sorter_peek(&d->sorter, &r);) {
-		add_saturated(&sum, v8_take_weight(d, &r, &frame));
-		if (sorter_advance(&d->sorter, e))
+	while (sorter_peek(&d->sorter, &r)) {
+		if (v8_take(d, &r, &row, e))
 			return -1;
+		add_saturated(&sum, row.weight);
 	}
 	fact_number(facts, v8_is_heap(d) ? "bytes" : d->in_time ? "duration" : "hits", sum);
 	return 0;
@@ -475,7 +547,6 @@ static int v8_begin(struct input *in, struct error *e)
 		return -1;
 	in->ticks = !d->in_time;
 	in->clock_name = in->ticks ? "samples" : "trace";
-	d->last = d->begin;
 	if (merge_choose_clock(in, e))
 		return -1;
 	if (v8_declare(d))
@@ -491,14 +562,16 @@ static int v8_run(struct input *in, uint64_t until, struct error *e)
 
 	for (; in->next <= until && sorter_peek(&d->sorter, &r); v8_set_next(d)) {
 		struct new_row row = {.time = in->next, .lane = d->lane, .type = d->type};
+		struct v8_weight sample;
 		uint8_t weight[8];
-		uint32_t frame;
 
-		put_u64(weight, v8_take_weight(d, &r, &frame));
+		if (v8_take(d, &r, &sample, e))
+			return -1;
+		put_u64(weight, sample.weight);
 		row.fixed = weight;
 		row.fixed_size = sizeof weight;
-		if (frame_table_stack(&d->frames, frame, &row.location) ||
-		    writer_sample(in->decoding->writer, row) || sorter_advance(&d->sorter, e))
+		if (frame_table_stack(&d->frames, sample.frame, &row.location) ||
+		    writer_sample(in->decoding->writer, row))
 			return -1;
 	}
 	return 0;
@@ -510,8 +583,6 @@ static void v8_close(struct input *in)
 
 	if (!d)
 		return;
-	if (!in->decoding->quiet)
-		frame_table_report(&d->frames, in->name);
 	v8_profile_free(&d->profile);
 	frame_table_free(&d->frames);
 	sorter_free(&d->sorter);

@@ -4,7 +4,7 @@
 FILE is a trace of Chrome with CPU profiles, a .cpuprofile or a .heapprofile, or one of these compressed.
 
 "function;function COUNT WEIGHT", outermost function first: how many samples had the stack, and the sum of
-their weights: microseconds since the sample before, in the order of times, or bytes.
+their weights: microseconds up to the next sample, in the order of times, or to the end; or bytes.
 """
 import collections
 import gzip
@@ -25,19 +25,20 @@ def add(nodes, sample, weight):
     entry[1] += weight
 
 
-def add_times(nodes, ids, deltas, start):
+def add_times(nodes, ids, deltas, start, end=None):
     now, times = start, []
     for sample, delta in zip(ids, deltas):
         now += delta
         times.append((now, len(times), sample))
-    for now, _, sample in sorted(times):
-        add(nodes, sample, max(now - start, 0))
-        start = now
+    times.sort()
+    ends = [now for now, _, _ in times[1:]] + [end or 0]
+    for (now, _, sample), after in zip(times, ends):
+        add(nodes, sample, max(after - now, 0))
 
 
 def trace(events):
     nodes = collections.defaultdict(dict)
-    start, ids, deltas = {}, collections.defaultdict(list), collections.defaultdict(list)
+    start, end, ids, deltas = {}, {}, collections.defaultdict(list), collections.defaultdict(list)
     for event in events:
         data = event.get("args", {}).get("data", {})
         profile = event["pid"], event.get("id")
@@ -46,10 +47,11 @@ def trace(events):
         if event["name"] == "ProfileChunk":
             content = data.get("cpuProfile", {})
             nodes[profile].update((node["id"], node) for node in content.get("nodes", []))
+            end[profile] = data.get("endTime", end.get(profile))
             ids[profile] += content.get("samples", [])
             deltas[profile] += data.get("timeDeltas", [])
     for profile, sampled in ids.items():
-        add_times(nodes[profile], sampled, deltas[profile], start[profile])
+        add_times(nodes[profile], sampled, deltas[profile], start[profile], end[profile])
 
 
 def flat(nodes):
@@ -75,7 +77,8 @@ def main():
     if "traceEvents" in content:
         trace(content["traceEvents"])
     elif "nodes" in content:
-        add_times(flat(content["nodes"]), content["samples"], content["timeDeltas"], content["startTime"])
+        add_times(flat(content["nodes"]), content["samples"], content["timeDeltas"], content["startTime"],
+                  content.get("endTime"))
     else:
         nodes = flat([content["head"]])
         for node in nodes.values():
