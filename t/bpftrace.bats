@@ -144,7 +144,6 @@ expected() {
 		@a[f(int, char), 3]: 1
 		@a[a]: b, 4]: 2
 		@a[x (y, 05]: 3
-		@d: 99999999999999999999
 		@e[]: 4
 		@h:
 		(..., 0)            1 |@    |
@@ -165,7 +164,6 @@ expected() {
 		["@a","f(int, char), 3",{"value":1,"key1":"f(int, char)","key2":3}]
 		["@a","a]: b, 4",{"value":2,"key1":"a]: b","key2":4}]
 		["@a","x (y, 05",{"value":3,"key1":"x (y","key2":"05"}]
-		["@d","@d",{"value":"99999999999999999999"}]
 		["@e","@e",{"value":4}]
 		["@h","(..., 0)",{"value":1,"high":-1}]
 		["@h","[0]",{"value":2,"low":0,"high":0}]
@@ -210,6 +208,76 @@ expected() {
 	assert_equal "$stderr" 'trdecode: x.json: 1 line of other output, skipped'
 }
 
+@test "JSON of any form: compact, indented, another order, no newline at the end" {
+	values() {
+		trdecode -q "$1" | trencode -q -t ndjson | jq -c '[.type, .stack, .args]'
+	}
+	values "$MAPS/maps.json" >want
+	[ "$(wc -l <want)" -ge 60 ]
+	jq -c . "$MAPS/maps.json" >compact.json
+	jq . "$MAPS/maps.json" >indented.json
+	jq --tab '{data, type}' "$MAPS/maps.json" >order.json
+	head -c -1 compact.json >open.json
+	head -c -1 indented.json | sed 's/$/\r/' >crlf.json
+	for file in compact indented order open crlf; do
+		values "$file.json" | diff want - || fail "$file"
+		run -0 --separate-stderr trdecode -q -o a.trs "$file.json"
+		assert_equal "$stderr" ''
+	done
+	# an object that is cut, and a line of text, end what is before them
+	printf '%s\n' '{' '{"type": "map", "data": {"@a":' '{"type": "map", "data": {"@b": 2}}' '{' ' "data": {"@c": 3,' '@d: 4' '{ printed' >cut.json
+	run -1 --separate-stderr trdecode -o a.trs cut.json
+	assert_regex "$stderr" '^trdecode: cut.json: 0x21: the input ends within a JSON value: the rest of the object is left out'
+	assert_regex "$stderr" '2 lines of other output, skipped'
+	assert_regex "$stderr" '1 more: '
+	run -0 pipe "trencode -q -t csv -c type,weight a.trs 2>/dev/null | sed 1d"
+	assert_output $'@b,2\n@c,3\n@d,4'
+}
+
+@test "keys with newlines, and what only begins like them" {
+	printf '%s\n' 'Attaching 1 probe...' '@a[x' 'y]: 4' '@b[' '    f+1' ', x' 'y, 2]: 5' '@c[ a printed line' '@d[1]: 6' '@e[printed' '' '@f: 7' >x.txt
+	run -0 --separate-stderr pipe "trdecode x.txt | trencode -q -t ndjson | jq -c '[.type, .stack, .args]'"
+	assert_output - <<-'END'
+		["@a",["x\ny"],{"value":4,"key1":"x\ny"}]
+		["@b",["x\ny, 2","f"],{"value":5,"key2":"x\ny","key3":2}]
+		["@d",["1"],{"value":6,"key1":1}]
+		["@f",["@f"],{"value":7}]
+	END
+	assert_equal "$stderr" 'trdecode: x.txt: 2 lines of other output, skipped'
+}
+
+@test "numbers of more than 64 bits are reported" {
+	printf '%s\n' '@d[x]: 99999999999999999999' '@h:' '[0]   99999999999999999999 |@|' '[1]   2 |@|' '' '@e: 3' >x.txt
+	run -1 --separate-stderr trdecode -o a.trs x.txt
+	assert_equal "$stderr" 'trdecode: x.txt: 0x0: a number of more than 64 bits, kept as a text
+trdecode: x.txt: 0x20: a line of a histogram of bpftrace without a range and a count'
+	run -0 pipe "trencode -q -t ndjson a.trs 2>/dev/null | jq -c '[.type, .args]'"
+	assert_output - <<-'END'
+		["@d",{"value":"99999999999999999999","key1":"x"}]
+		["@h",{"value":2,"low":1,"high":1}]
+		["@e",{"value":3}]
+	END
+	echo '{"type": "map", "data": {"@d": -99999999999999999999}}' >x.json
+	run -1 trdecode -o a.trs x.json
+	assert_output --partial 'a number of more than 64 bits'
+}
+
+@test "bcc: names as Python's bytes, addresses before names" {
+	cat >x.txt <<-'END'
+		Tracing 1 functions for "b'ip_output'"... Hit Ctrl-C to end.
+		  b'ip_output'
+		  ffffffff811bd3f5 b'ip_queue_xmit+0x5 [kernel]'
+		  0x7f12
+		  deadbeef f
+		  abc g
+		    b'ping' [2132]
+		    2
+
+	END
+	run -0 pipe "trdecode x.txt | trencode -q -t ndjson | jq -c '[.type, .comm, .pid, .stack]'"
+	assert_output '["ip_output","ping",2132,["abc g","f","0x7f12","ip_queue_xmit","ip_output"]]'
+}
+
 @test "--info, --list, -f; a pipe, a compressed file" {
 	run -0 trdecode --info "$MAPS/maps.txt"
 	assert_line --regexp '^format +bpftrace$'
@@ -227,6 +295,8 @@ expected() {
 	printf 'From: me@example.org\n\n  quoted\n  12\n' >other
 	run -2 trdecode -o a.trs other
 	run -0 trdecode -q -f bpftrace -o a.trs other
+	run -1 trdecode -q -f bpftrace -o a.trs "$MAPS/work.c"
+	assert_output --partial 'work.c: the text has nothing of bpftrace or bcc'
 	# in a pipe the value of a line shows before the next one comes
 	run -0 timeout 3 head -n 1 < <({
 		printf 'Attaching 1 probe...\n@x[bash]: 3\n'
@@ -261,7 +331,7 @@ expected() {
 	END
 	run -1 --separate-stderr trdecode -o a.trs bad.txt
 	assert_equal "$stderr" "trdecode: bad.txt: 0xc: the keys of a map of bpftrace have no end
-trdecode: bad.txt: 0x43: a colon is missing: the rest of the line is left out
+trdecode: bad.txt: 0x43: a colon is missing: the rest of the object is left out
 trdecode: bad.txt: $(printf '0x%x' "$(wc -c <bad.txt)"): the text ends in the keys of a map of bpftrace
 trdecode: bad.txt: 1 line of other output, skipped"
 	run -0 pipe "trencode -q -t csv -c type,weight a.trs 2>/dev/null | sed 1d"

@@ -8,7 +8,8 @@
  *     , bash]: 5                        a stack, the innermost frame first, and the key "bash"
  *     @bytes[bash]:
  *     [512, 1K)       9 |@@@@|          9 values from 512 to 1023
- *     {"type": "map", "data": {"@": {"bash,712": 5}}}         the same of bpftrace -f json
+ *     {"type": "map", "data": {"@": {"bash,712": 5}}}         the same of bpftrace -f json, with
+ * any white space and order
  *
  *         vfs_read                      a stack of profile, offcputime or stackcount of bcc
  *         ksys_read
@@ -37,6 +38,8 @@ enum {
 	BPF_KEYS_MOST = 32,	  /* keys of a map; the last one has the text of all others */
 	BPF_KEY_SIZE = 16 << 20,  /* bytes of the keys of a value, with their stacks */
 	BPF_TITLE_SIZE = 1 << 10, /* bytes of the name of a map that are used */
+	BPF_ADDRESS_DIGITS = 8,	  /* of an address before a name */
+	BPF_KEY_LINES = 64,	  /* lines of a key that is a text */
 };
 
 /* What the value of a map is. */
@@ -70,16 +73,17 @@ struct bpf_value {
 /* Where in the text the next line is. */
 enum bpf_place {
 	BPF_OUTSIDE,
-	BPF_IN_KEY,    /* in the keys of a map of bpftrace, after a stack began */
-	BPF_AFTER_KEY, /* its value is on the next lines: buckets, or a stack */
-	BPF_IN_STACK,  /* in a stack of bcc, whose frames are the key */
-	BPF_IN_BUCKETS /* of bcc */
+	BPF_IN_KEY,	/* in the keys of a map of bpftrace, after a stack began */
+	BPF_AFTER_KEY,	/* its value is on the next lines: buckets, or a stack */
+	BPF_IN_STACK,	/* in a stack of bcc, whose frames are the key */
+	BPF_IN_BUCKETS, /* of bcc */
+	BPF_IN_JSON	/* in an object whose end has not been seen */
 };
 
-/* Where in a line of JSON the next token is. */
+/* Where in an object of JSON the next token is. */
 enum bpf_json {
-	BPF_JSON_NONE,	  /* in no such line */
-	BPF_JSON_LINE,	  /* in the object of the line */
+	BPF_JSON_NONE,	  /* in none */
+	BPF_JSON_OBJECT,  /* in its members */
 	BPF_JSON_DATA,	  /* in its member data: the key is a map */
 	BPF_JSON_MAP,	  /* in a map: the key has its keys */
 	BPF_JSON_BUCKETS, /* in the array of a histogram */
@@ -92,13 +96,21 @@ struct bpftrace {
 	enum bpf_place place;
 	bool is_bpftrace; /* some line is of bpftrace: no indented line is of bcc */
 	bool any_stack;	  /* of bcc */
-	uint64_t line_offset;
+	bool is_known;	  /* some line is of bpftrace or bcc */
+	struct text_span line;
+	bool again;	 /* take the line: it is new, or ended what was before it */
+	bool in_text;	 /* the last line of the keys ended in a text */
+	bool has_frames; /* the keys have a stack */
 
 	struct {
 		struct json_reader reader;
 		enum bpf_json place;
 		bool in_map; /* the buckets are of a key */
 		char type[16];
+		struct buffer text; /* of the object */
+		uint64_t begin;	    /* its offset */
+		int64_t depth;	    /* brackets that are open */
+		bool is_named;	    /* it has a member */
 	} json;
 	struct buffer title; /* the name of the map, or what bcc measures */
 	struct buffer unit;  /* of the histogram of bcc: "usecs" */
@@ -252,6 +264,18 @@ static bool bpf_read_number(struct text_span s, struct bpf_value *v)
 	return true;
 }
 
+/* Test for a whole number, and report it: it has more than 64 bits. */
+static void bpf_report_number(struct bpftrace *p, struct text_span s)
+{
+	const char *digit = s.at + span_begins(s, "-");
+
+	while (digit < s.end && isdigit((unsigned char)*digit))
+		digit++;
+	if (digit == s.end && isdigit((unsigned char)s.end[-1]))
+		input_damage(p->input, p->input->name, p->lines.offset,
+			     "a number of more than 64 bits, kept as a text");
+}
+
 /* Find the end of the keys of a map: the last "]:" before a number, or the first one of all. NULL:
  * there is none. */
 static const char *bpf_keys_end(struct text_span s)
@@ -279,8 +303,10 @@ static int bpf_take_value(struct bpftrace *p, struct text_span s)
 	if (s.at == s.end)
 		return 0;
 	p->place = BPF_OUTSIDE;
-	if (!bpf_read_number(s, &p->value))
+	if (!bpf_read_number(s, &p->value)) {
+		bpf_report_number(p, s);
 		p->value = (struct bpf_value){.kind = BPF_TEXT, .text = s};
+	}
 	return 1;
 }
 
@@ -293,10 +319,13 @@ static int bpf_take_keys(struct bpftrace *p, struct text_span s)
 	if (buffer_append(&p->keys, s.at, (size_t)((end ? end : s.end) - s.at)))
 		return -1;
 	if (end) {
+		p->pending = 0;
 		bpf_split_keys(p, SPAN(", "));
 		return bpf_take_value(p, (struct text_span){end + 2, s.end});
 	}
 	p->place = BPF_IN_KEY;
+	p->in_text = s.at < s.end && !span_ends(s, ", ");
+	p->pending += p->in_text;
 	return buffer_append(&p->keys, "\n", 1);
 }
 
@@ -316,13 +345,14 @@ static int bpf_take_map(struct bpftrace *p, struct text_span line)
 	struct text_span name = {line.at, bpf_map_name(line)}, rest = {name.end, line.end};
 	bool has_keys = span_skip(&rest, "[");
 
-	if (has_keys ? !bpf_keys_end(rest) && rest.at < rest.end && !span_ends(rest, ", ")
-		     : !span_skip(&rest, ":")) {
+	if (!has_keys && !span_skip(&rest, ":")) {
 		p->skipped++;
 		return 0;
 	}
-	p->is_bpftrace = true;
-	p->unit.size = 0;
+	p->is_bpftrace |=
+		!has_keys || bpf_keys_end(rest) || rest.at == rest.end || span_ends(rest, ", ");
+	p->has_frames = false;
+	p->pending = p->unit.size = 0;
 	bpf_no_keys(p);
 	name.end = span_size(name) > BPF_TITLE_SIZE ? name.at + BPF_TITLE_SIZE : name.end;
 	if (bpf_set(&p->title, name))
@@ -375,8 +405,7 @@ static bool bpf_read_bucket(struct text_span line, struct bpf_value *v)
 	struct text_span label = line, count = line;
 
 	*v = (struct bpf_value){.kind = BPF_BUCKET};
-	count.end = memrchr(line.at, '|', span_size(line));
-	if (!count.end || count.end + 1 != line.end)
+	if (!span_ends(line, "|"))
 		return false;
 	count.end = memchr(line.at, '|', span_size(line));
 	count = span_trim(count);
@@ -396,6 +425,11 @@ static int bpf_take_after(struct bpftrace *p, struct text_span line, bool *again
 
 	if (bpf_read_bucket(line, &p->value))
 		return p->value.weight != 0;
+	if ((span_begins(line, "[") || span_begins(line, "(")) && span_ends(line, "|")) {
+		input_damage(p->input, p->input->name, p->lines.offset,
+			     "a line of a histogram of bpftrace without a range and a count");
+		return 0;
+	}
 	if (s.at < s.end && s.at > line.at && p->text.size < BPF_KEY_SIZE) {
 		/* a stack as a value */
 		return (p->text.size && buffer_append(&p->text, ";", 1)) ||
@@ -411,27 +445,50 @@ static int bpf_take_after(struct bpftrace *p, struct text_span line, bool *again
 	return 1;
 }
 
-/* Take a line after a stack of the keys began. */
-static int bpf_take_in_key(struct bpftrace *p, struct text_span line, bool *again)
+/* The keys have no end. If they are but a text, the program has printed it. */
+static void bpf_end_keys(struct bpftrace *p)
 {
-	bool is_frame = span_begins(line, " ") || span_begins(line, "\t");
-
-	if (p->keys.size > BPF_KEY_SIZE ||
-	    (!is_frame && !span_begins(line, "]:") && !span_begins(line, ", "))) {
-		p->place = BPF_OUTSIDE;
-		*again = true;
+	p->place = BPF_OUTSIDE;
+	if (p->in_text && !p->has_frames)
+		p->skipped += p->pending;
+	else
 		input_damage(p->input, p->input->name, p->lines.offset,
 			     "the keys of a map of bpftrace have no end");
+	p->pending = 0;
+}
+
+/* Take a line after a stack of the keys, or a line of a text of the keys, began. */
+static int bpf_take_in_key(struct bpftrace *p, struct text_span line, bool *again)
+{
+	bool is_frame = !p->in_text && (span_begins(line, " ") || span_begins(line, "\t"));
+	bool is_end = p->in_text
+			      ? line.at == line.end || span_begins(line, "@") ||
+					p->pending >= BPF_KEY_LINES
+			      : !is_frame && !span_begins(line, "]:") && !span_begins(line, ", ");
+
+	if (p->keys.size > BPF_KEY_SIZE || is_end) {
+		bpf_end_keys(p);
+		*again = true;
 		return 0;
 	}
 	if (!is_frame)
 		return bpf_take_keys(p, line);
+	p->has_frames = true;
 	return buffer_append(&p->keys, line.at, span_size(line)) || buffer_append(&p->keys, "\n", 1)
 		       ? -1
 		       : 0;
 }
 
 /* --- the lines of bcc --- */
+
+/* Take the quotes off a name that Python printed as bytes: "b'vfs_read'". */
+static struct text_span bpf_unquote(struct text_span s)
+{
+	if (span_size(s) > 2 && *s.at == 'b' && (s.at[1] == '\'' || s.at[1] == '"') &&
+	    s.end[-1] == s.at[1])
+		return (struct text_span){s.at + 2, s.end - 1};
+	return s;
+}
 
 /* Take "bash (712)" or "bash [712]" apart. */
 static bool bpf_read_process(struct text_span s, char open, char close, struct text_span *comm,
@@ -448,7 +505,7 @@ static bool bpf_read_process(struct text_span s, char open, char close, struct t
 	number.end--;
 	if (!span_integer(number, &n) || n < 0 || n > INT32_MAX)
 		return false;
-	*comm = span_trim(*comm);
+	*comm = bpf_unquote(span_trim(*comm));
 	*pid = (int32_t)n;
 	return true;
 }
@@ -470,7 +527,7 @@ static bool bpf_take_title(struct bpftrace *p, struct text_span line, int *bad)
 	else if (span_begins(line, "Sampling "))
 		title = SPAN("profile");
 	else if (title.end)
-		title.at++;
+		title = bpf_unquote((struct text_span){title.at + 1, title.end});
 	else
 		title = SPAN("samples");
 	if (span_size(title) > BPF_TITLE_SIZE)
@@ -621,14 +678,14 @@ static int bpf_take_in_buckets(struct bpftrace *p, struct text_span line, bool *
 	return p->value.weight != 0;
 }
 
-/* --- lines of JSON --- */
+/* --- objects of JSON --- */
 
-/* Report a line of JSON that cannot be read, and leave the rest of it out. */
+/* Report an object of JSON that cannot be read, and leave the rest of it out. */
 static int bpf_json_bad(struct bpftrace *p, const char *what)
 {
 	p->json.place = BPF_JSON_NONE;
-	input_damage(p->input, p->input->name, p->lines.offset + json_offset(&p->json.reader),
-		     "%s: the rest of the line is left out", what);
+	input_damage(p->input, p->input->name, p->json.begin + json_offset(&p->json.reader),
+		     "%s: the rest of the object is left out", what);
 	return 0;
 }
 
@@ -725,6 +782,8 @@ static int bpf_json_value(struct bpftrace *p, enum json_token token, bool in_map
 	p->value = (struct bpf_value){.kind = BPF_NUMBER};
 	if (token == JSON_NUMBER && span_integer(bpf_json_text(p), &p->value.weight))
 		return 1;
+	if (token == JSON_NUMBER)
+		bpf_report_number(p, bpf_json_text(p));
 	if (token == JSON_STRING || token == JSON_NUMBER)
 		got = bpf_set(&p->text, bpf_json_text(p));
 	else
@@ -735,20 +794,130 @@ static int bpf_json_value(struct bpftrace *p, enum json_token token, bool in_map
 	return 1;
 }
 
-/* Take a member of the object of a line. */
+/* Find the type of the object, whose members may have any order. */
+static void bpf_json_find_type(struct bpftrace *p)
+{
+	struct json_reader *r = &p->json.reader;
+	bool is_type = false;
+	enum json_token token;
+
+	p->json.type[0] = '\0';
+	json_next(r);
+	while (!is_type && json_next(r) == JSON_KEY) {
+		is_type = json_is(r, "type");
+		token = json_next(r);
+		is_type &= token == JSON_STRING;
+		if (!is_type && !json_skip(r, token))
+			return;
+	}
+	if (!is_type)
+		return;
+	snprintf(p->json.type, sizeof p->json.type, "%.*s", (int)r->text.size,
+		 (char *)r->text.data);
+	p->skipped += json_is(r, "printf") || json_is(r, "time") || json_is(r, "cat") ||
+		      json_is(r, "join") || json_is(r, "value");
+}
+
+/* Begin to read the object whose lines were taken. */
+static void bpf_json_begin(struct bpftrace *p)
+{
+	struct json_reader *r = &p->json.reader;
+	const char *text = (const char *)p->json.text.data;
+
+	json_open_text(r, text, p->json.text.size);
+	r->name = p->input->name;
+	bpf_json_find_type(p);
+	json_open_text(r, text, p->json.text.size);
+	json_next(r);
+	p->json.place = BPF_JSON_OBJECT;
+	p->place = BPF_OUTSIDE;
+	p->is_bpftrace = true;
+}
+
+/* Take a token of JSON with the white space before it. */
+static bool bpf_skip_token(struct text_span *s, const char *token)
+{
+	while (s->at < s->end && isspace((unsigned char)*s->at))
+		s->at++;
+	return span_skip(s, token);
+}
+
+/* Test for the first member of an object of bpftrace, or nothing at all. */
+static bool bpf_begins_member(struct text_span s)
+{
+	if (bpf_skip_token(&s, "\"type\"") || bpf_skip_token(&s, "\"data\""))
+		return bpf_skip_token(&s, ":");
+	return s.at == s.end;
+}
+
+/* Test for the first line of an object of bpftrace. */
+static bool bpf_begins_json(struct text_span line)
+{
+	return span_skip(&line, "{") && bpf_begins_member(line);
+}
+
+/* Count the brackets that a line of JSON leaves open. */
+static int64_t bpf_json_depth(struct text_span line)
+{
+	bool in_string = false;
+	int64_t depth = 0;
+
+	for (const char *p = line.at; p < line.end; p++) {
+		if (*p == '"')
+			in_string = !in_string;
+		else if (in_string)
+			p += *p == '\\';
+		else if (*p == '{' || *p == '[')
+			depth++;
+		else if (*p == '}' || *p == ']')
+			depth--;
+	}
+	return depth;
+}
+
+/* Test whether a line, which may have no newline, is the last one of an object. */
+static bool bpf_ends_json(const struct bpftrace *p, struct text_span line)
+{
+	if (p->place == BPF_IN_JSON)
+		return p->json.depth + bpf_json_depth(line) == 0;
+	return bpf_begins_json(line) && bpf_json_depth(line) == 0;
+}
+
+/* Take a line of an object of JSON. */
+static int bpf_take_in_json(struct bpftrace *p, struct text_span line, bool *again)
+{
+	static const char inside[] = " \t{}[]\",:-0123456789tfn";
+	struct buffer *b = &p->json.text;
+	bool is_first = !b->size;
+	bool goes_on = line.at == line.end || memchr(inside, *line.at, sizeof inside - 1);
+
+	goes_on &= p->json.is_named ? span_size(line) < 2 || !bpf_begins_json(line)
+				    : is_first || bpf_begins_member(line);
+	if (!is_first && (!goes_on || b->size > BPF_KEY_SIZE)) {
+		*again = true;
+		p->place = BPF_OUTSIDE;
+		if (p->json.is_named)
+			bpf_json_begin(p);
+		else
+			p->skipped++;
+		return 0;
+	}
+	p->json.depth += bpf_json_depth(line);
+	p->json.is_named |= memchr(line.at, '"', span_size(line)) != NULL;
+	if (buffer_append(b, line.at, span_size(line)) || buffer_append(b, "\n", 1))
+		return -1;
+	if (p->json.depth <= 0)
+		bpf_json_begin(p);
+	return 0;
+}
+
+/* Take a member of the object. */
 static int bpf_json_member(struct bpftrace *p)
 {
 	struct json_reader *r = &p->json.reader;
-	bool is_type = json_is(r, "type"), is_data = json_is(r, "data");
+	bool is_data = json_is(r, "data");
 	enum json_token token = json_next(r);
 
-	if (is_type && token == JSON_STRING) {
-		snprintf(p->json.type, sizeof p->json.type, "%.*s", (int)r->text.size,
-			 (char *)r->text.data);
-		p->skipped += json_is(r, "printf") || json_is(r, "time") || json_is(r, "cat") ||
-			      json_is(r, "join") || json_is(r, "value");
-		return 0;
-	}
 	if (is_data && token == JSON_OBJECT) {
 		p->json.place = BPF_JSON_DATA;
 		return 0;
@@ -801,7 +970,7 @@ static int bpf_json_key(struct bpftrace *p)
 	return bpf_json_value(p, json_next(r), true);
 }
 
-/* Take the next token of a line of JSON. Returns 1: a value; 0; -1: out of memory. */
+/* Take the next token of an object of JSON. Returns 1: a value; 0; -1: out of memory. */
 static int bpf_json_step(struct bpftrace *p)
 {
 	struct json_reader *r = &p->json.reader;
@@ -811,14 +980,14 @@ static int bpf_json_step(struct bpftrace *p)
 	case JSON_BAD: return r->failed ? -1 : bpf_json_bad(p, r->error.what);
 	case JSON_END: p->json.place = BPF_JSON_NONE; return 0;
 	case JSON_KEY:
-		return p->json.place == BPF_JSON_LINE	? bpf_json_member(p)
+		return p->json.place == BPF_JSON_OBJECT ? bpf_json_member(p)
 		       : p->json.place == BPF_JSON_DATA ? bpf_json_map(p)
 							: bpf_json_key(p);
 	case JSON_OBJECT:
 		return p->json.place == BPF_JSON_BUCKETS ? bpf_json_numbers(p, BPF_BUCKET, false)
 							 : 0;
 	case JSON_OBJECT_END:
-		p->json.place = p->json.place == BPF_JSON_MAP ? BPF_JSON_DATA : BPF_JSON_LINE;
+		p->json.place = p->json.place == BPF_JSON_MAP ? BPF_JSON_DATA : BPF_JSON_OBJECT;
 		return 0;
 	case JSON_ARRAY_END:
 		p->json.place = p->json.in_map ? BPF_JSON_MAP : BPF_JSON_DATA;
@@ -836,17 +1005,19 @@ static int bpf_take_outside(struct bpftrace *p, struct text_span line, bool *aga
 
 	if (span_begins(line, "@"))
 		return bpf_take_map(p, line);
-	if (span_begins(line, "{\"type\":")) {
-		json_open_text(&p->json.reader, line.at, span_size(line));
-		p->json.reader.name = p->input->name;
-		p->json.type[0] = '\0';
-		p->json.place = BPF_JSON_LINE;
-		p->is_bpftrace = true;
-		json_next(&p->json.reader);
-		return 0;
+	if (bpf_begins_json(line)) {
+		p->json.text.size = 0;
+		p->json.begin = p->lines.offset;
+		p->json.depth = 0;
+		p->json.is_named = false;
+		p->place = BPF_IN_JSON;
+		return bpf_take_in_json(p, line, again);
 	}
-	if (bpf_take_title(p, line, &bad) || bpf_take_header(p, line, &bad) ||
-	    bpf_take_section(p, line, &bad))
+	if (bpf_take_title(p, line, &bad) || bpf_take_header(p, line, &bad)) {
+		p->is_known = true;
+		return bad ? -1 : 0;
+	}
+	if (bpf_take_section(p, line, &bad))
 		return bad ? -1 : 0;
 	bpf_no_keys(p);
 	if (!p->is_bpftrace && (span_begins(line, "  ") || span_begins(line, "\t")))
@@ -876,6 +1047,7 @@ static int bpf_take_line(struct bpftrace *p, struct text_span line, bool *again)
 	case BPF_AFTER_KEY: return bpf_take_after(p, line, again);
 	case BPF_IN_STACK: return bpf_take_in_stack(p, line, again);
 	case BPF_IN_BUCKETS: return bpf_take_in_buckets(p, line, again);
+	case BPF_IN_JSON: return bpf_take_in_json(p, line, again);
 	case BPF_OUTSIDE: break;
 	}
 	return bpf_take_outside(p, line, again);
@@ -886,49 +1058,59 @@ static void bpf_end(struct bpftrace *p)
 {
 	struct input *in = p->input;
 
-	if (p->place == BPF_IN_KEY)
+	if (p->place == BPF_IN_KEY && (!p->in_text || p->has_frames))
 		input_damage(in, in->name, p->lines.next,
 			     "the text ends in the keys of a map of bpftrace");
 	if (p->place == BPF_IN_STACK && p->any_stack && p->pending)
 		input_damage(in, in->name, p->lines.next, "the text ends in a stack of bcc");
 	bpf_end_stack(p);
+	if (!p->is_bpftrace && !p->is_known)
+		input_damage(in, in->name, NO_OFFSET, "the text has nothing of bpftrace or bcc");
+}
+
+/* Read the next line. Returns 1; 0: there are no more; -1. */
+static int bpf_next_line(struct bpftrace *p, struct error *e)
+{
+	struct input *in = p->input;
+	size_t n;
+	int got;
+
+	/* what is there must show before the next line is waited for */
+	if (p->number && !input_lines_ready(&p->lines, in, LIVE_WAIT) && writer_flush(p->w))
+		return -1;
+	got = input_lines_next(&p->lines, in, &p->line.at, &n, e);
+	if (got <= 0)
+		return got;
+	p->line.end = p->line.at + n;
+	p->again = !p->lines.cut && (p->lines.whole || bpf_ends_json(p, p->line));
+	if (!p->again)
+		input_damage(in, in->name, p->lines.offset,
+			     p->lines.cut ? "the line is too long" : "the last line is cut");
+	return 1;
 }
 
 /* Read the next value. Returns 1; 0: there are no more; -1. */
 static int bpf_read(struct bpftrace *p, struct error *e)
 {
-	struct input *in = p->input;
-	struct text_span line;
-	size_t n;
-	int got = 0;
+	int got = 0, more = 1;
 
 	e->what[0] = '\0';
-	while (!got) {
-		bool again = true;
-
+	while (!got && more > 0) {
 		if (p->json.place != BPF_JSON_NONE) {
 			got = bpf_json_step(p);
-			continue;
-		}
-		/* what is there must show before the next line is waited for */
-		if (p->number && !input_lines_ready(&p->lines, in, LIVE_WAIT) && writer_flush(p->w))
-			return -1;
-		got = input_lines_next(&p->lines, in, &line.at, &n, e);
-		if (got <= 0)
-			break;
-		got = 0;
-		line.end = line.at + n;
-		if (!p->lines.whole || p->lines.cut) {
-			input_damage(in, in->name, p->lines.offset,
-				     p->lines.cut ? "the line is too long"
-						  : "the last line is cut");
-			continue;
-		}
-		while (!got && again) {
-			again = false;
-			got = bpf_take_line(p, line, &again);
+		} else if (p->again) {
+			p->again = false;
+			got = bpf_take_line(p, p->line, &p->again);
+		} else {
+			more = bpf_next_line(p, e);
+			if (!more && p->place == BPF_IN_JSON) {
+				bpf_json_begin(p);
+				more = 1;
+			}
 		}
 	}
+	got = more < 0 ? -1 : got;
+	p->is_known |= got > 0;
 	if (!got)
 		bpf_end(p);
 	return got < 0 && !e->what[0] ? error_no_memory(e) : got;
@@ -952,16 +1134,18 @@ struct bpf_frame {
 };
 
 /* Read the line of a frame: "vfs_read+12", "ext4_iget+0x5 [ext4]", and of bpftrace's mode perf
- * "7f4e12 malloc+12 (/lib/libc.so.6)". */
+ * "7f4e12 malloc+12 (/lib/libc.so.6)", of verbose bcc "ffffffff811bd3f5 vfs_read". */
 static struct bpf_frame bpf_read_frame(struct text_span s)
 {
-	struct bpf_frame f = {.name = span_trim(s)};
+	struct bpf_frame f = {.name = bpf_unquote(span_trim(s))};
 	const char *at = f.name.at, *open;
 	uint64_t number;
 
 	if (digits_hex(&at, f.name.end, &number) && at < f.name.end && *at == ' ' &&
-	    span_ends(f.name, ")"))
+	    (span_ends(f.name, ")") || at - f.name.at >= BPF_ADDRESS_DIGITS)) {
 		f.name.at = at + 1;
+		f.name = bpf_unquote(span_trim(f.name));
+	}
 	if (span_ends(f.name, ")") && (open = memrchr(f.name.at, '(', span_size(f.name))) &&
 	    open > f.name.at + 1 && open[-1] == ' ') {
 		f.module = (struct text_span){open + 1, f.name.end - 1};
@@ -1222,7 +1406,34 @@ static bool bpf_is_line(struct text_span line)
 		return span_find(line, " probe");
 	if (span_begins(line, "Tracing ") || span_begins(line, "Sampling "))
 		return span_find(line, "Hit Ctrl-C to end");
-	return span_begins(line, "{\"type\": \"") && span_find(line, "\", \"data\": ");
+	return false;
+}
+
+/* Test for an object of JSON as bpftrace writes it. */
+static bool bpf_is_json(struct text_span s)
+{
+	static const char *const types[] = {
+		"attached_probes", "map",  "hist", "lhist", "tseries", "stats",
+		"printf",	   "time", "cat",  "join",  "value",   "lost_events"};
+	struct text_span type;
+
+	if (!span_skip(&s, "{"))
+		return false;
+	if (bpf_skip_token(&s, "\"data\""))
+		return bpf_skip_token(&s, ":") && bpf_skip_token(&s, "{") &&
+		       (bpf_skip_token(&s, "\"@") || bpf_skip_token(&s, "\"probes\""));
+	if (!bpf_skip_token(&s, "\"type\"") || !bpf_skip_token(&s, ":") ||
+	    !bpf_skip_token(&s, "\""))
+		return false;
+	for (type = (struct text_span){s.at, s.at};
+	     type.end < s.end && (isalpha((unsigned char)*type.end) || *type.end == '_');)
+		type.end++;
+	s.at = type.end;
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (span_is(type, types[i]))
+			return span_skip(&s, "\"") && bpf_skip_token(&s, ",") &&
+			       bpf_skip_token(&s, "\"data\"");
+	return false;
 }
 
 /* Test for the line before buckets, or for the process of a stack, of bcc. */
@@ -1248,6 +1459,8 @@ static enum bid bpftrace_probe(const struct input *in)
 		return strcmp(in->format, "bpftrace") ? BID_NONE : BID_CHANCE;
 	for (; s.at < s.end; s.at = line.end + 1) {
 		line = s;
+		if (bpf_is_json(line))
+			return BID_LIKELY;
 		line.end = memchr(s.at, '\n', span_size(s));
 		if (!line.end)
 			break;
@@ -1341,6 +1554,7 @@ static void bpftrace_close(struct input *in)
 	input_lines_free(&p->lines);
 	if (p->json.reader.name)
 		json_close(&p->json.reader);
+	buffer_free(&p->json.text);
 	buffer_free(&p->title);
 	buffer_free(&p->unit);
 	buffer_free(&p->keys);
