@@ -117,10 +117,7 @@ perf_record() {
 	uftrace dump -d u.data >u.txt
 	model calls uftrace u.txt perf p.txt
 	trdecode -q u.data p.data | trsym -o x.trs
-	# samples of several types make the type a key
-	table time,tid,name,type --where 'kind in {"call", "leave"}'
-	grep $'\texit\t' ours | cut -f 1-3,5- >calls
-	mv calls ours
+	table time,tid,name --where 'kind == "call"'
 	agree
 	has 1 3
 }
@@ -189,6 +186,39 @@ is() {
 	is '60000 20000 0 0 0 0 0 0 40000'
 	marks "100 $on" "110 $enter" "115 b-9 foo: x" 'CPU:1 [LOST 3 EVENTS]' "130 $(off S)" "150 $wake" "160 $on" "170 $leave"
 	is '60000 30000 10000 20000 0 0 0 0 0'
+}
+
+@test "iowait=0 and io_wait=0 are no waits for I/O" {
+	local field value io
+	for field in iowait io_wait; do
+		for value in 0 1; do
+			io=$((value * 30000))
+			marks "100 $on" "110 $enter" "120 $(off D)" "130 b-9 sched_blocked_reason: pid=7 $field=$value caller=f+0x1/0x2" \
+				"150 $wake" "160 $on" "170 $leave"
+			is "60000 20000 10000 0 $((30000 - io)) $io 0 0 0"
+		done
+	done
+}
+
+@test "events of the scheduler that are samples of perf add no weight to the times of calls" {
+	gzip -dc "$DATA/perf/sched.data.gz" >p.data
+	# perf script: 24305 runs at 791130560, sleeps at 791502750, is woken at 792050980, runs at 792061890
+	printf '# tracer: nop\n#\n%s\n%s\n' '  work-24305 (24302) [000] .... 4896.791200: tracing_mark_write: B|24302|f' \
+		'  work-24305 (24302) [000] .... 4896.792100: tracing_mark_write: E|24302' >t.txt
+	trdecode -q --offset t.txt=0 p.data t.txt -o x.trs
+	run -0 trstat -q -n 1 -c total,running,runnable,sleeping x.trs
+	assert_output "     total     running   runnable    sleeping  name
+900.000 us  340.860 us  10.910 us  548.230 us  f"
+	run -0 trstat -q -g cpu,name -c count --where 'running > 0' -t tsv x.trs
+	assert_output $'cpu\tname\tcount\n0\tf\t1'
+	run -3 trstat -q --fail-if 'p99(runnable) > 5us' x.trs
+	run -0 trstat -q --fail-if 'max(runnable)(name == "f") > 20us' x.trs
+	# without a state they are rows
+	run -0 trstat -q -g type -c count -t tsv x.trs
+	assert_line $'sched_switch\t110'
+	trdecode -q p.data -o y.trs
+	run -0 --separate-stderr trstat -c running y.trs
+	assert_equal "${stderr_lines[1]}" "trstat: 'running' is a time of calls, and this trace has none: samples do not count; use --pair, such as --pair oncpu"
 }
 
 @test "columns, percentiles, keys and conditions" {

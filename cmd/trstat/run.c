@@ -345,17 +345,22 @@ static int parse_where(struct query *q, struct error *e)
 	return 0;
 }
 
-/* Refuse what a part of a trace does not know, and a span of --cover does not have: states. */
-static int refuse_states(const struct query *q, struct error *e)
+/* Get the name of a key, of --where too, or of a column that is a state of calls, or NULL. */
+static const char *query_state(const struct query *q)
 {
-	const char *name = NULL;
+	const char *name = keys_state(&q->where.keys);
 
-	for (size_t i = 0; i < q->keys.count; i++)
-		if (q->keys.key[i].state)
-			name = q->keys.key[i].field;
 	for (uint32_t i = 0; i < q->columns.wanted.field_count; i++)
 		if (q->columns.wanted.field[i].state >= 0)
 			name = q->columns.wanted.field[i].name;
+	return keys_state(&q->keys) ? keys_state(&q->keys) : name;
+}
+
+/* Refuse what a part of a trace does not know, and a span of --cover does not have: states. */
+static int refuse_states(const struct query *q, struct error *e)
+{
+	const char *name = query_state(q);
+
 	if (!name)
 		return 0;
 	if (q->pair.cover)
@@ -462,7 +467,7 @@ bool query_mixes_samples(const struct query *q, const struct dictionary *d)
 	bool several = false;
 
 	if (q->typed_keys || q->settings->pair || q->settings->view == VIEW_SLOWEST ||
-	    q->keys.by_type)
+	    q->keys.by_type || query_state(q))
 		return false;
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *t = dictionary_type(d, i);
@@ -799,6 +804,8 @@ static int alarms_begin_samples(struct alarms *all, struct query *q, struct dict
 		struct alarm_column *c = &all->column[i];
 		int column;
 
+		if (c->statistics ? c->statistics->states != NULL : query_state(q) != NULL)
+			continue;
 		if (c->united) {
 			/* a sample counts as with the condition's keys */
 			statistics_free(c->statistics);
@@ -829,13 +836,11 @@ static int alarms_begin_samples(struct alarms *all, struct query *q, struct dict
 int alarms_check_samples(const struct alarms *all, const struct query *q,
 			 const struct statistics *st, struct error *e)
 {
-	if (!st->samples.type)
-		return 0;
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		const struct alarm_column *c = &all->column[i];
 		const struct sample_counts *own = c->own ? &c->statistics->samples : NULL;
 
-		if (!own && !has_frame_keys(c, &q->keys))
+		if (!own && st->samples.type && !has_frame_keys(c, &q->keys))
 			return error_set(e, NULL, NO_OFFSET,
 					 "--fail-if '%s': a sample counts in a group for each of "
 					 "its functions; %s a key without functions, such as -g "
@@ -1736,10 +1741,38 @@ static void print_instead(const struct stage *stage, const struct stat_settings 
 	     stage->events, stage->events == 1 ? "" : "s", types, types == 1 ? "" : "s");
 }
 
+/* Returns true if the stream declares a type of samples, with all these flags. */
+static bool declares_samples(const struct dictionary *d, uint32_t flags)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->kind == KIND_SAMPLE && (t->flags & flags) == flags)
+			return true;
+	}
+	return false;
+}
+
+/* Report that a state of calls leaves nothing to count of a trace of samples. */
+static void report_no_states(const struct stage *stage, const struct query *q)
+{
+	const struct dictionary *d = &stage->in.dictionary;
+	const char *state = q->settings->pair ? NULL : query_state(q);
+	uint32_t types;
+
+	if (state && declares_samples(d, 0) && !run_has_calls(d, false, &types))
+		warn(NULL, NO_OFFSET,
+		     "'%s' is a time of calls, and this trace has none: samples do not count; use "
+		     "--pair, such as --pair oncpu",
+		     state);
+}
+
 /* Print on stderr what the table does not show. */
 static void report_counts(const struct stage *stage, const struct statistics *st,
-			  const struct stat_settings *s)
+			  const struct query *q)
 {
+	const struct stat_settings *s = q->settings;
+
 	if (lacks_function(st, s))
 		warn(NULL, NO_OFFSET, "no call of '%s'", s->view_argument);
 	if (statistics_nameless(st))
@@ -1748,6 +1781,7 @@ static void report_counts(const struct stage *stage, const struct statistics *st
 	if (st->pair)
 		pair_report(st->pair, stage->options->verbose);
 	print_instead(stage, s);
+	report_no_states(stage, q);
 	warn_count(NULL, s->until.from ? 0 : st->calls.counts.unfinished,
 		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
@@ -1930,18 +1964,6 @@ static int window_block(const struct counting *c, const struct block *b, struct 
 			       alarms_window(c->alarms, b, range->since, range->until)
 		       ? -1
 		       : 0;
-}
-
-/* Returns true if the stream declares a type of samples, with all these flags. */
-static bool declares_samples(const struct dictionary *d, uint32_t flags)
-{
-	for (uint32_t i = 1; i < d->types.count; i++) {
-		const struct type *t = dictionary_type(d, i);
-
-		if (t->kind == KIND_SAMPLE && (t->flags & flags) == flags)
-			return true;
-	}
-	return false;
 }
 
 /* Refuse what makes no sense for the clocks: units, integers without one, sums of both. */
@@ -2173,7 +2195,7 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.counts = s.calls.counts;
 		if (!stage->options->quiet)
-			report_counts(stage, &st, q->settings);
+			report_counts(stage, &st, q);
 	}
 	statistics_free(&st);
 	slowest_free(&s);
@@ -2225,7 +2247,7 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else if (m)
 			report_alarms_end(stage, q, &st, alarms);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
-			report_counts(stage, &st, q->settings);
+			report_counts(stage, &st, q);
 			if (stage->events && (st.first > st.last || !run_has_rows(q, &st)))
 				time_window_report(&q->window);
 		}
@@ -2261,7 +2283,7 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 			stage_fail(stage, &reported);
 	}
 	if (stage->status != STATUS_FAILED && !stage->options->quiet)
-		report_counts(stage, st, settings);
+		report_counts(stage, st, q);
 }
 
 void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,

@@ -1102,7 +1102,7 @@ static bool is_of_thread(enum key_kind kind)
 /* Test whether a key other than the time is one that only the ends of calls show. */
 static bool has_late_key(const struct keys *k)
 {
-	if (keys_have_states(k) || k->needs & (NEEDS_CALL | NEEDS_CPU))
+	if (keys_state(k) || k->needs & (NEEDS_CALL | NEEDS_CPU))
 		return true;
 	for (size_t i = 0; i < k->count; i++)
 		for (const struct key *a = &k->key[i]; a; a = a->other)
@@ -1658,7 +1658,8 @@ static inline __attribute__((always_inline)) int statistics_take_event(struct st
 	if (got == CALLS_LEAVE)
 		bad = statistics_add_call(s, &call, e->type, e);
 	else if (e->type->kind == KIND_SAMPLE)
-		bad = statistics_take_sample(s, e);
+		/* no weight is added to the times of calls, which alone have states */
+		bad = s->states ? 0 : statistics_take_sample(s, e);
 	else if (kind_is_instant(e->type->kind))
 		bad = statistics_add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)
@@ -2154,7 +2155,7 @@ int statistics_where(struct statistics *s, const struct condition *where)
 	if (!s->where_cells)
 		return -1;
 	s->where = where;
-	if (keys_have_states(&where->keys) && statistics_follow_states(s))
+	if (keys_state(&where->keys) && statistics_follow_states(s))
 		return -1;
 	s->recursion.of = statistics_recursion(s);
 	statistics_begin_calls(s);
@@ -2253,7 +2254,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 /* Test whether a key or a column is the time of calls in a state. */
 static bool needs_states(const struct keys *k, const struct columns_wanted *w)
 {
-	bool is = keys_have_states(k);
+	bool is = keys_state(k);
 
 	for (uint32_t i = 0; i < w->field_count; i++)
 		is |= w->field[i].state >= 0;

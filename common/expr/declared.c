@@ -417,7 +417,8 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	if (state_by_name(name) >= 0)
 		error_set(e, k->file, NO_OFFSET,
 			  "no time of calls is known to be '%s': the trace has no events of the "
-			  "scheduler, such as sched_switch",
+			  "scheduler, such as sched_switch; if trfilter left them out, run "
+			  "trfilter last, or use trstat --where",
 			  name);
 	else
 		error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,

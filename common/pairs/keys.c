@@ -637,12 +637,12 @@ size_t keys_time_bucket(const struct keys *k)
 	return least;
 }
 
-bool keys_have_states(const struct keys *k)
+const char *keys_state(const struct keys *k)
 {
 	for (size_t i = 0; i < k->count; i++)
 		if (k->key[i].state)
-			return true;
-	return false;
+			return k->key[i].field;
+	return NULL;
 }
 
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last)

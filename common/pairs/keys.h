@@ -294,8 +294,8 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 /* Returns true if the keys have equal cells for these two times, and so for all between them. */
 bool keys_same_time(const struct keys *k, uint64_t first, uint64_t last);
 
-/* Test whether a key is the time of calls in a state. */
-bool keys_have_states(const struct keys *k);
+/* Get the name of a key that is the time of calls in a state, or NULL. */
+const char *keys_state(const struct keys *k);
 
 /* Returns true for bucket(time,T), but not of the A of a pair. */
 static inline bool key_is_time_bucket(const struct key *k)

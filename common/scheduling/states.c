@@ -384,7 +384,9 @@ static int take_iowait(struct states *s, const struct event *e)
 
 	if (!field_number(e, "tid", &tid))
 		field_number(e, "pid", &tid);
-	field_number(e, "io_wait", &io);
+	/* Android's kernels write io_wait, others iowait */
+	if (!field_number(e, "io_wait", &io))
+		field_number(e, "iowait", &io);
 	number = idmap_get(&s->numbers, (uint32_t)tid);
 	if (number && io)
 		state_was_io(&s->tasks[number - 1]);
