@@ -355,6 +355,61 @@ calls() {
 	python3 "$ROOT/t/tools/branches.py" text | LC_ALL=C sort | diff - have
 }
 
+@test "branches: samples beside them are instants, and a sum is of calls only" {
+	cat >text <<-'END'
+		app 400/400 [001] 10.000000090:  5 instructions:uH:   401000 main+0x0 (/a)
+		app 400/400 [001] 10.000000100:   1   branches:uH: tr strt 0 [unknown] ([unknown]) => 401020 main+0x20 (/a)
+		app 400/400 [001] 10.000000105:  5 instructions:uH: call 401020 main+0x20 (/a)
+		app 400/400 [001] 10.000000110:   1   branches:uH: call 401020 main+0x20 (/a) => 401200 f+0x0 (/a)
+		app 400/400 [001] 10.000000115:  5 instructions:uH:   401202 f+0x2 (/a)
+		app 400/400 [001] 10.000000120:   1   branches:uH: return 401210 f+0x10 (/a) => 401025 main+0x25 (/a)
+		app 400/400 [001] 10.000000130:   1   branches:uH: return 401030 main+0x30 (/a) => 400000 start+0x5 (/a)
+	END
+	trdecode -o x.trs text
+	run -0 trstat -q -t tsv -c count,total x.trs
+	assert_line $'main\t1\t30'
+	assert_line $'f\t1\t10'
+	run -0 pipe 'trencode -q -t ndjson x.trs | jq -c "select(.args.period) | [.time, .name, .args.period]"'
+	assert_output - <<-'END'
+		[10000000090,"instructions:uH",5]
+		[10000000105,"instructions:uH",5]
+		[10000000115,"instructions:uH",5]
+	END
+	run -0 pipe 'trencode -q -t csv -c name,stack x.trs | grep instr'
+	assert_line 'instructions:uH,"[""f""]"'
+	run -0 trfilter -c 'kind == "sample"' x.trs
+	assert_output 0
+	# the same of a text alone are samples, whose period is the weight
+	grep instructions text >alone
+	run -0 pipe 'trdecode -q alone | trstat -q -t tsv -c total'
+	assert_line $'main\t10'
+}
+
+# deep N: a thread in which N calls are open
+deep() {
+	awk -v n="$1" 'BEGIN {
+		at = "app 400/400 [001] 10.%09d: 1 branches:uH: "
+		printf at "tr strt 0 [unknown] ([unknown]) => 401220 f+0x20 (/a)\n", 1
+		for (i = 1; i < n; i++)
+			printf at "call 401220 f+0x20 (/a) => 401200 f+0x0 (/a)\n", i + 1
+		for (i = n; i < 2 * n - 1; i++)
+			printf at "return 401230 f+0x30 (/a) => 401225 f+0x25 (/a)\n", i + 1
+		printf at "return 401230 f+0x30 (/a) => 400005 start+0x5 (/a)\n", 2 * n }'
+}
+
+@test "branches: calls are as deep as other programs read them; deeper ones are counted" {
+	deep 40000 >log
+	run -0 pipe 'trdecode log | trstat -q -t tsv -c count,total'
+	# f is open from the first to the last branch
+	assert_line $'f\t40000\t79999'
+	deep 1048580 >log
+	run -0 trdecode -o x.trs log
+	assert_output --partial '4 calls are left out: a thread has more than 1048576 open calls'
+	run -0 trstat -q -t tsv -c count,total,min x.trs
+	# the innermost one with rows has the time of the four in it
+	assert_line $'f\t1048576\t2097159\t9'
+}
+
 @test "branches: a text that is cut at any byte, and errors without a time or a thread" {
 	head -c 3000 "$DATA/perf/branches.txt" >whole
 	for ((n = 400; n < 3000; n += 13)); do

@@ -379,6 +379,43 @@ errors() {
 	assert_output '["small",{"fd":1,"fd_path":"/dev/null","buf":"0x48c02a","count":8,"ret":8}]'
 }
 
+@test "perf trace: times from 100 s on have no blank before them" {
+	for ((i = 1; i <= 200; i++)); do
+		printf '%6d.000 ( 0.030 ms): app/77 read(fd: 3, buf: 0x1, count: 4)   = 4\n' $((i * 10000))
+	done >long.txt
+	run -0 pipe 'trdecode long.txt | trstat -q -t tsv -c count,total'
+	assert_line $'read\t200\t6000000'
+	# absolute times, of perf trace -T
+	printf '%s\n' '18484426.216 ( 0.020 ms): sleep/27801 brk()  = 0x5627b94a8000' \
+		'18484426.863 (1886.025 ms): sleep/27801 wait4(upid: -1) = 9' >log
+	run -0 pipe 'trdecode log | trencode -q -t csv -c time,name,dur,tid | tail -n 2'
+	assert_output - <<-'END'
+		18484426216000,brk,20000,27801
+		18484426863000,wait4,1886025000,27801
+	END
+	# a time in ms may also be of strace
+	printf '1796034342.127 (+     0.001) read(3, "): ", 3) = 3 <0.000001>\n' >log
+	trdecode log | trencode -q -t csv -c name,dur | grep '^read,1000$'
+}
+
+@test "a line of more than 16 MiB is left out, with its offset" {
+	{
+		echo '7 1796034342.127702 close(3) = 0 <0.000001>'
+		printf '7 1796034342.127704 write(3, "'
+		head -c 17000000 /dev/zero | tr '\0' x
+		echo '", 17000000) = 17000000 <0.000001>'
+		echo '7 1796034342.127709 close(4) = 0 <0.000001>'
+	} >log
+	run -1 trdecode -o a.trs log
+	assert_output 'trdecode: log: 0x2c: a line of more than 16 MiB is left out'
+	run -1 --separate-stderr trfilter -c 'name == "close"' a.trs
+	assert_output 2
+	# a call that does not end, of any size
+	printf '7 1796034342.127704 write(3, "%2000000s\n7 1796034342.127709 close(4) = 0 <0.000001>\n' x >log
+	run -1 trdecode -o a.trs log
+	assert_output --partial 'log: 0x0: a call without its end'
+}
+
 @test "the table of strace -c is no log; --info, --list, -f" {
 	run -2 trdecode -o a.trs "$LOGS/f-c-w.txt"
 	assert_output --partial 'this is the table of strace -c, not a log: record with strace -f -ttt -T -o FILE'

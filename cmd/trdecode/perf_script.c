@@ -7,6 +7,7 @@
  *     work 7001/7002 [003] 55.000000600: 1 branches:u: call 55d1 main+0x11 (/bin/w) => 5600 f+0x0
  * (/bin/w)
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
@@ -252,7 +253,7 @@ static bool frame_line_parse(struct text_span line, struct text_frame *f)
 /*
  * The lines of branches
  *
- * perf script --itrace=bei -F +flags,+addr prints the branches that Intel PT and others record,
+ * perf script --itrace=be -F +flags,+addr prints the branches that Intel PT and others record,
  * with
  * --call-trace only calls, and with --call-ret-trace calls and returns:
  *
@@ -593,10 +594,16 @@ static bool frame_line_split(struct text_span *text, struct text_span *frame)
  *
  * Records that are no samples, as --show-task-events prints them, are instants. Those that perf
  * made from /proc have the time 0, and become no row, as in perf.data; so have those of a text
- * without times.
+ * without times. In a text of branches, samples are instants, too: a sum of calls and samples would
+ * be of two units.
  */
 
-enum { PROBE_LINES = 100, PERIOD_SIZE = 8 };
+enum {
+	PROBE_LINES = 100,
+	PERIOD_SIZE = 8,
+	STACK_SIZE = 4,
+	LOOK_AHEAD = 1 << 20, /* bytes in which branches are looked for */
+};
 
 /* The end of a branch. */
 struct branch_place {
@@ -621,7 +628,8 @@ struct branch_frame {
 struct branch_stack {
 	struct branch_frame *frames;
 	size_t count, capacity;
-	uint32_t lane; /* of the last branch */
+	uint64_t deeper; /* open calls in the innermost one of a full stack: they have no rows */
+	uint32_t lane;	 /* of the last branch */
 };
 
 struct perf_script {
@@ -650,7 +658,9 @@ struct perf_script {
 	struct branch_stack *stacks;
 	size_t nstacks, stacks_capacity;
 	uint32_t enter, leave, untraced, syscall;
-	bool has_jumps; /* the text has jumps, not only calls */
+	uint64_t deep;	   /* calls without rows */
+	bool has_jumps;	   /* the text has jumps, not only calls */
+	bool has_branches; /* the text has branches: what is no branch is no sample beside calls */
 };
 
 /* Test whether a line is not empty and no comment. */
@@ -826,6 +836,17 @@ static bool is_modifier(struct text_span s)
 	return true;
 }
 
+/* Add a field to a type, in the fixed part if it has a size there. */
+static void perf_script_field(struct type_entry *type, struct field_entry *fields,
+			      struct field_entry f)
+{
+	if (f.where == WHERE_FIXED) {
+		f.offset = type->fixed_size;
+		type->fixed_size += f.size;
+	}
+	fields[type->nfields++] = f;
+}
+
 static uint32_t perf_script_declare_type(struct perf_script *p, const struct sample_line *l)
 {
 	bool has_text = p->text.size > 1;
@@ -834,29 +855,40 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
 	char hybrid[PERF_HYBRID_NAME];
 	size_t pmu = perf_hybrid_event(l->event.at, span_size(l->event), hybrid);
 	struct text_span name = {tracepoint ? colon + 1 : l->event.at, l->event.end};
-	struct field_entry fields[2] = {{.name = writer_text(p->w, "period"),
-					 .kind = FIELD_UINT,
-					 .role = ROLE_PERIOD,
-					 .size = PERIOD_SIZE},
-					{.name = writer_text(p->w, "text"),
-					 .kind = FIELD_STRING,
-					 .where = WHERE_STRING,
-					 .size = 1}};
+	/* beside calls, whose times are sums, a sample has no weight */
+	bool instant = l->is_record || p->has_branches;
+	bool stack = instant && p->frame.size;
 	bool in_time = span_begins(l->event, "cpu-clock") || span_begins(l->event, "task-clock");
+	struct field_entry fields[3];
 	struct type_entry type = {
 		.source = p->source,
 		.name = pmu ? writer_text(p->w, hybrid)
 			    : writer_string(p->w, name.at, span_size(name)),
-		.kind = l->is_record ? KIND_INSTANT : KIND_SAMPLE,
-		.fixed_size = l->has_period ? PERIOD_SIZE : 0,
+		.kind = instant ? KIND_INSTANT : KIND_SAMPLE,
 		.flags = (uint16_t)((has_text ? TYPE_TAIL : 0) |
-				    (in_time && l->has_period ? TYPE_WEIGHT_TIME : 0)),
-		.nfields = (uint32_t)l->has_period + has_text,
-		.fields = fields + !l->has_period};
+				    (in_time && l->has_period && !instant ? TYPE_WEIGHT_TIME : 0)),
+		.fields = fields};
 	struct buffer key = {0};
-	uint8_t parts[] = {l->has_period, has_text};
+	uint8_t parts[] = {l->has_period, has_text, stack};
 	uint32_t *id = NULL;
 
+	if (l->has_period)
+		perf_script_field(&type, fields,
+				  (struct field_entry){.name = writer_text(p->w, "period"),
+						       .kind = FIELD_UINT,
+						       .role = instant ? ROLE_NONE : ROLE_PERIOD,
+						       .size = PERIOD_SIZE});
+	if (stack)
+		perf_script_field(&type, fields,
+				  (struct field_entry){.name = writer_text(p->w, "stack"),
+						       .role = ROLE_STACK,
+						       .size = STACK_SIZE});
+	if (has_text)
+		perf_script_field(&type, fields,
+				  (struct field_entry){.name = writer_text(p->w, "text"),
+						       .kind = FIELD_STRING,
+						       .where = WHERE_STRING,
+						       .size = 1});
 	if (tracepoint || pmu)
 		type.group =
 			writer_string(p->w, l->event.at, pmu ? pmu : (size_t)(colon - l->event.at));
@@ -893,7 +925,10 @@ static uint32_t perf_script_declare_type(struct perf_script *p, const struct sam
  * the trace: they begin where the text first shows them.
  */
 
-enum { STACK_MOST = 1 << 14, STACK_SEARCHED = 1024 };
+enum {
+	STACK_MOST = 1 << 20, /* calls of a thread with rows: other programs keep as many */
+	STACK_SEARCHED = 1024
+};
 
 /* Get the location of a function. 0: out of memory. */
 static uint32_t branch_function(struct perf_script *p, const struct text_frame *f)
@@ -984,12 +1019,15 @@ static int branch_put(struct perf_script *p, const struct branch_stack *s, uint3
 	return !type || !location ? -1 : writer_row_data(p->w, row);
 }
 
-/* Begin a call. A stack that is full stays as it is. */
+/* Begin a call. A stack that is full counts the calls in its innermost one. */
 static int branch_push(struct perf_script *p, struct branch_stack *s, uint32_t location,
 		       enum branch_frame_kind kind)
 {
-	if (s->count == STACK_MOST)
+	if (s->count == STACK_MOST) {
+		s->deeper++;
+		p->deep++;
 		return 0;
+	}
 	if (ARRAY_GROW(s->frames, s->capacity, s->count))
 		return -1;
 	s->frames[s->count++] = (struct branch_frame){
@@ -1000,6 +1038,7 @@ static int branch_push(struct perf_script *p, struct branch_stack *s, uint32_t l
 /* End the innermost calls until n are left. */
 static int branch_pop(struct perf_script *p, struct branch_stack *s, size_t n)
 {
+	s->deeper = s->count > n ? 0 : s->deeper;
 	while (s->count > n)
 		if (branch_put(p, s, branch_type(p, &p->leave, KIND_LEAVE, "leave"),
 			       s->frames[--s->count].location))
@@ -1028,7 +1067,7 @@ static int branch_mend(struct perf_script *p, struct branch_stack *s, uint32_t l
 	enum branch_frame_kind kind = FRAME_CALL;
 	size_t open;
 
-	if (!location || (s->count && s->frames[s->count - 1].location == location))
+	if (!location || s->deeper || (s->count && s->frames[s->count - 1].location == location))
 		return 0;
 	open = tail ? 0 : branch_find(s, location);
 	if (open)
@@ -1077,7 +1116,7 @@ static int branch_end_level(struct perf_script *p, struct branch_stack *s)
 static int branch_call(struct perf_script *p, struct branch_stack *s, uint32_t from, uint32_t to)
 {
 	/* a jump, or a return from what was not traced, is not in a text of calls only */
-	bool mends = from && (!s->count || !p->has_jumps || branch_find(s, from));
+	bool mends = from && !s->deeper && (!s->count || !p->has_jumps || branch_find(s, from));
 
 	if (mends && branch_mend(p, s, from, false))
 		return -1;
@@ -1095,8 +1134,10 @@ static int branch_take_kind(struct perf_script *p, struct branch_stack *s, uint3
 	switch (b->kind) {
 	case BRANCH_CALL: return branch_call(p, s, from, to->location);
 	case BRANCH_RETURN:
-		if ((!s->count && from && branch_push(p, s, from, FRAME_CALL)) ||
-		    (s->count && branch_pop(p, s, s->count - 1)))
+		if (s->deeper)
+			s->deeper--;
+		else if ((!s->count && from && branch_push(p, s, from, FRAME_CALL)) ||
+			 (s->count && branch_pop(p, s, s->count - 1)))
 			return -1;
 		break;
 	case BRANCH_LEVEL:
@@ -1104,7 +1145,9 @@ static int branch_take_kind(struct perf_script *p, struct branch_stack *s, uint3
 			return to->location ? branch_push(p, s, to->location, FRAME_LEVEL) : 0;
 		break;
 	case BRANCH_LEVEL_END:
-		if (branch_end_level(p, s))
+		if (s->deeper)
+			s->deeper--;
+		else if (branch_end_level(p, s))
 			return -1;
 		break;
 	default: break;
@@ -1156,7 +1199,12 @@ static int branch_take(struct perf_script *p)
 		return -1;
 	to = *at;
 	before = s->count ? s->frames[s->count - 1].kind : FRAME_CALL;
-	if (before >= FRAME_UNTRACED && branch_pop(p, s, s->count - 1))
+	if (s->deeper && b->starts) {
+		/* what was not traced is the innermost call */
+		s->deeper--;
+		return 0;
+	}
+	if (!s->deeper && before >= FRAME_UNTRACED && branch_pop(p, s, s->count - 1))
 		return -1;
 	if (b->starts)
 		return b->ends ? 0 : branch_start(p, s, to.location, before);
@@ -1175,6 +1223,7 @@ static int branch_take_error(struct perf_script *p)
 
 	if (!s || (!s->lane && !(s->lane = perf_script_declare_lane(p, &p->line))))
 		return -1;
+	s->deeper = 0;
 	return branch_pop(p, s, 0) || writer_gap(p->w, p->input->next, s->lane, &gap) ? -1 : 0;
 }
 
@@ -1197,6 +1246,7 @@ static int perf_script_begin_sample(struct perf_script *p)
 	text = p->line.text;
 	if (p->line.is_record || p->line.is_error || !branch_line_parse(text, &p->branch))
 		p->branch.kind = BRANCH_NONE;
+	p->has_branches |= p->branch.kind != BRANCH_NONE;
 	/* a sample without a call chain has its frame in this line */
 	if (!p->line.is_record && !p->line.is_error && !p->branch.kind &&
 	    frame_line_split(&text, &frame) && add_frame_line(p, frame, &is_frame))
@@ -1298,23 +1348,35 @@ static int script_advance(struct perf_script *p, struct error *e)
 
 static int perf_script_write_sample(struct perf_script *p)
 {
-	uint8_t period[PERIOD_SIZE];
+	uint8_t fixed[PERIOD_SIZE + STACK_SIZE], *end = fixed;
 	size_t n = p->frame.size / 4;
-	uint32_t *locations = (uint32_t *)(void *)p->frame.data;
+	bool instant = p->line.is_record || p->has_branches;
+	uint32_t stack =
+		n ? writer_stack_of(p->w, (const uint32_t *)(const void *)p->frame.data, n) : 0;
+	struct row_needs needs = {.stack = instant ? stack : 0};
 	struct new_row row = {.time = p->input->next,
 			      .lane = perf_script_declare_lane(p, &p->line),
 			      .type = perf_script_declare_type(p, &p->line),
-			      .location = n ? writer_stack_of(p->w, locations, n) : 0,
-			      .fixed = period,
-			      .fixed_size = p->line.has_period ? PERIOD_SIZE : 0,
+			      .location = instant ? 0 : stack,
+			      .fixed = fixed,
 			      .tail = p->text.data,
 			      .tail_size = p->text.size > 1 ? (uint32_t)p->text.size : 0,
 			      .has_tail = p->text.size > 1};
 
-	put_u64(period, p->line.period);
-	if (!row.lane || !row.type || (n && !row.location))
+	if (!row.lane || !row.type || (n && !stack))
 		return -1;
-	return p->line.is_record ? writer_row_data(p->w, row) : writer_sample(p->w, row);
+	if (p->line.has_period) {
+		put_u64(end, p->line.period);
+		end += PERIOD_SIZE;
+	}
+	if (needs.stack) {
+		put_u32(end, stack);
+		end += STACK_SIZE;
+	}
+	row.fixed_size = (uint32_t)(end - fixed);
+	if (!instant)
+		return writer_sample(p->w, row);
+	return row_needs_use(&needs, p->w) || writer_row_data(p->w, row) ? -1 : 0;
 }
 
 static int perf_script_write_row(struct perf_script *p)
@@ -1342,10 +1404,36 @@ static int script_info(struct input *in, struct trace_info *facts, struct error 
 	return got;
 }
 
+/* Look for a branch in the first lines. */
+static int script_look_ahead(struct perf_script *p, struct error *e)
+{
+	struct input_lines *lines = &p->lines;
+	struct text_span rest;
+
+	if (p->input->file.live)
+		return 0;
+	if (input_lines_fill(lines, p->input, LOOK_AHEAD, e))
+		return -1;
+	rest.at = (const char *)lines->data.data + lines->begin;
+	rest.end = (const char *)lines->data.data + lines->data.size;
+	while (!p->has_branches && rest.at < rest.end) {
+		const char *end = memchr(rest.at, '\n', span_size(rest));
+		struct text_span line = {rest.at, end ? end : rest.end};
+		struct sample_line l;
+		struct branch_line b;
+
+		rest.at = line.end + 1;
+		p->has_branches = *line.at != '\t' && is_content(line) &&
+				  sample_line_parse(line, &l) && !l.is_record && !l.is_error &&
+				  branch_line_parse(l.text, &b);
+	}
+	return 0;
+}
+
 static int script_begin(struct input *in, struct error *e)
 {
 	struct perf_script *p = in->state;
-	int got = next_header(p, e);
+	int got = script_look_ahead(p, e) ? -1 : next_header(p, e);
 
 	if (got < 0)
 		return -1;
@@ -1391,6 +1479,10 @@ static void script_close(struct input *in)
 	if (!in->decoding->quiet)
 		warn_count(in->name, p->strange - (p->strange > 0),
 			   "more {line is|lines are} neither a sample nor a frame");
+	if (!in->decoding->quiet && p->deep)
+		warn(in->name, NO_OFFSET,
+		     "%" PRIu64 " calls are left out: a thread has more than %d open calls",
+		     p->deep, STACK_MOST);
 	input_lines_free(&p->lines);
 	buffer_free(&p->header);
 	buffer_free(&p->present);

@@ -481,12 +481,14 @@ static bool strace_read_ms(struct text_span s, uint64_t *ns)
 static bool strace_take_perf(struct strace_line *l, struct text_span *s)
 {
 	struct text_span rest = span_trim(*s), time = span_take_word(&rest), duration;
-	const char *end = span_find(rest, "): "), *open, *slash;
+	const char *end, *open, *slash;
 	uint64_t number;
 
 	rest = span_trim(rest);
-	if (!end || !span_skip(&rest, "(") ||
-	    !(span_is(time, "?") || strace_read_ms(time, &l->time)))
+	/* strace has "(+ 0.001)" there */
+	if (!span_skip(&rest, "(") || span_begins(rest, "+") ||
+	    !(span_is(time, "?") || strace_read_ms(time, &l->time)) ||
+	    !(end = span_find(rest, "): ")))
 		return false;
 	duration = span_trim((struct text_span){rest.at, end});
 	l->form = TIME_MS;
@@ -529,7 +531,7 @@ static void strace_parse(struct strace_line *l, struct text_span s)
 		l->kind = LINE_TABLE;
 		return;
 	}
-	if (*s.at == ' ' && strace_take_perf(l, &s)) {
+	if ((*s.at == ' ' || is_digit(*s.at)) && strace_take_perf(l, &s)) {
 		l->kind = span_skip(&s, "... [continued]: ") ? strace_read_continued(l, s)
 							     : strace_read_call(l, s);
 		return;
@@ -1953,8 +1955,10 @@ static int strace_keep_broken(struct strace_log *g, struct text_span text)
 	g->attached = message && span_ends(text, " attached");
 	text.end = g->attached ? message : text.end;
 	g->broken_at = g->lines.offset;
-	return span_size(text) <= LINE_KEPT ? buffer_append(&g->broken, text.at, span_size(text))
-					    : 0;
+	if (span_size(text) <= LINE_KEPT)
+		return buffer_append(&g->broken, text.at, span_size(text));
+	strace_report_broken(g);
+	return 0;
 }
 
 /* Take a line that has no call. Returns 1 if a call was found in it; -1: out of memory. */
@@ -2042,6 +2046,11 @@ static int strace_next_line(struct strace_log *g, struct error *e)
 	while ((got = input_lines_next(&g->lines, g->s->input, &at, &n, e)) > 0) {
 		struct text_span text = {at, at + n};
 
+		if (g->lines.cut) {
+			input_damage(g->s->input, g->name, g->lines.offset,
+				     "a line of more than %d MiB is left out", LINE_MOST >> 20);
+			continue;
+		}
 		strace_parse(&g->line, text);
 		g->s->bracketed |= g->line.bracketed;
 		got = 1;
