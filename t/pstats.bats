@@ -127,6 +127,21 @@ expected() {
 	by_function both.txt | diff <(awk -F '\t' -v OFS='\t' '{ $4 *= 2; $5 *= 2; $6 *= 2; print }' want) -
 }
 
+@test "tables of callers are left out, and said to be if there is no other" {
+	for table in callers callees; do
+		python3 - "$PROFILES/3.13.prof" $table >only.txt <<-'END'
+			import pstats, sys
+			getattr(pstats.Stats(sys.argv[1]), 'print_' + sys.argv[2])()
+		END
+		grep -q 'called' only.txt
+		run -1 --separate-stderr trdecode -o a.trs only.txt
+		assert_equal "$stderr" 'trdecode: only.txt: only tables of callers or callees: print_stats() prints the table that trdecode reads, and the file of the profile has the callers, too'
+		python3 -c 'import pstats, sys; pstats.Stats(sys.argv[1]).print_stats()' "$PROFILES/3.13.prof" >stats.txt
+		cat stats.txt only.txt stats.txt >both.txt
+		by_function both.txt | diff <(by_function stats.txt) -
+	done
+}
+
 @test "--info, --list, -f, pipes and compressed profiles; call graphs" {
 	run -0 trdecode --info "$PROFILES/3.13.prof"
 	assert_line --regexp '^format +pstats$'

@@ -124,7 +124,8 @@ struct pstats {
 	const char *fault; /* why the value cannot be read; NULL: it can */
 	struct {
 		struct input_lines lines;
-		bool is; /* the profile is text */
+		bool is;	  /* the profile is text */
+		bool has_callers; /* it has a table of print_callers() or print_callees() */
 		enum py_column columns[PY_COLUMNS_MOST];
 		uint64_t unit[PY_COLUMNS_MOST]; /* of times: ns */
 		unsigned ncolumns;		/* 0: the next line is in no table */
@@ -521,6 +522,13 @@ static bool py_read_place(char *text, size_t n, struct py_function *f)
 	return span_digits(colon, open, &f->line) == open;
 }
 
+/* Test for the first line of a table of print_callers() or print_callees(). */
+static bool py_begins_callers(struct text_span line)
+{
+	return span_begins(line, "Function ") && (span_ends(span_trim(line), " was called by...") ||
+						  span_ends(span_trim(line), " called..."));
+}
+
 /* Take the line before a table with the calls and the time of the profile. false: it is none. */
 static bool py_take_profile(struct pstats *p, struct text_span line)
 {
@@ -605,6 +613,11 @@ static int pstats_next_row(struct pstats *p, struct error *e)
 		line.end = line.at + n;
 		if (!p->table.lines.whole || p->table.lines.cut) {
 			input_damage(in, in->name, p->table.lines.offset, "the line is cut");
+			continue;
+		}
+		if (py_begins_callers(line)) {
+			p->table.has_callers = true;
+			p->table.ncolumns = 0;
 			continue;
 		}
 		if (py_take_profile(p, line) || py_read_header(p, line) || !p->table.ncolumns)
@@ -746,7 +759,9 @@ static enum bid pstats_probe(const struct input *in)
 		return BID_HEADER;
 	if (memchr(s.at, '\0', span_size(s)))
 		return BID_NONE;
-	if (span_find(s, "filename:lineno(function)") && span_find(s, "tottime"))
+	if ((span_find(s, "filename:lineno(function)") || span_find(s, " called...\n") ||
+	     span_find(s, " was called by...\n")) &&
+	    span_find(s, "tottime"))
 		return BID_LIKELY;
 	return in->format && !strcmp(in->format, "pstats") ? BID_CHANCE : BID_NONE;
 }
@@ -824,7 +839,12 @@ static int pstats_begin(struct input *in, struct error *e)
 		return error_no_memory(e);
 	got = pstats_advance(p, e);
 	if (!got && p->table.is)
-		input_damage(in, in->name, NO_OFFSET, "the text has no table of pstats");
+		input_damage(in, in->name, NO_OFFSET, "%s",
+			     p->table.has_callers
+				     ? "only tables of callers or callees: print_stats() prints "
+				       "the table that trdecode reads, and the file of the profile "
+				       "has the callers, too"
+				     : "the text has no table of pstats");
 	return got > 0 ? merge_first(in, 0, e) : got;
 }
 
