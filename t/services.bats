@@ -155,6 +155,64 @@ spans() {
 	[[ $stderr == *'1 line without resourceSpans is left out'* ]]
 }
 
+@test "a fault in one span leaves the other spans, in one line, in several, and in a line that is cut" {
+	# the fault: a colon is missing, a quote, a bracket, or a span is no object
+	jq -c . s/zipkin.json >z.json
+	jq . s/zipkin.json >z_pretty.json
+	jq -c . s/jaeger.json >j.json
+	jq -c . s/one.json >o.json
+	for file in z z_pretty j o; do
+		for fault in colon quote bracket; do
+			python3 - $fault >fault.json <<-'PY' 3<$file.json
+				import re, sys
+				text = open(3).read()
+				at = list(re.finditer(r'"(timestamp|startTime|startTimeUnixNano)" ?:', text))[30].end()
+				left = {'colon': (at - 1, ''), 'quote': (at - 3, ''), 'bracket': (at, '{')}[sys.argv[1]]
+				print(text[:left[0]] + left[1] + text[left[0] + (sys.argv[1] != 'bracket'):])
+			PY
+			run -1 --separate-stderr trdecode -o fault.trs fault.json
+			assert_equal "$(wc -l <<<"$stderr")" 1
+			kept=$(trencode -q -t tsv -c span_id,kind fault.trs 2>/dev/null | awk '$2 == "call"' | wc -l)
+			[ "$kept" -ge $(($(wc -l <s/expect) - 2)) ] || fail "$file $fault: $kept"
+		done
+	done
+	# a line that ends within a string: the next one is read
+	for cut in '"sp' '"resourceSpans":[{"scopeSpans":[{"spans":[{"na' '"data":[{"spans":[{"op' '"traceId":"1'; do
+		for file in otlp jaeger; do
+			jq -c . s/$file.json >lines
+			{ cat lines; printf '{%s\n' "$cut"; cat lines; } >cut.json
+			run -1 --separate-stderr trdecode -o cut.trs cut.json
+			[[ $stderr == *': the line ends within a string'* ]]
+			kept=$(trencode -q -t tsv -c span_id,kind cut.trs 2>/dev/null | awk '$2 == "call"' | wc -l)
+			assert_equal "$kept" $((2 * $(wc -l <s/expect)))
+		done
+	done
+	# other elements among the spans
+	jq -c '[.[0], 5, null, "x"] + .[1:]' s/zipkin.json >mixed.json
+	run -0 --separate-stderr trdecode -o mixed.trs mixed.json
+	assert_equal "$stderr" 'trdecode: mixed.json: 3 elements among the spans are no spans, and are left out'
+	trencode -q -t tsv -c span_id,kind mixed.trs | awk '$2 == "call"' | wc -l | diff <(wc -l <s/expect) -
+}
+
+@test "names of kinds, impossible ends, and attributes beyond 4096 names" {
+	sed -E 's/"kind": 2/"kind": "SPAN_KIND_SERVER"/; s/"kind": 5/"kind": "SPAN_KIND_CONSUMER"/' s/otlp.json >kinds.json
+	grep -q SPAN_KIND_CONSUMER kinds.json
+	spans kinds.json | diff <(sort s/expect) -
+	span='{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"a","spanId":"01","startTimeUnixNano":"5","endTimeUnixNano":%s}]}]}]}\n'
+	# shellcheck disable=SC2059
+	printf "$span" '"18446744073709551615"' -3 '"0"' >ends.json
+	run -0 --separate-stderr trdecode -o ends.trs ends.json
+	assert_equal "$stderr" 'trdecode: ends.json: 2 spans have an impossible end: they are unfinished calls'
+	echo '[{"traceID":"1","spans":[{"traceID":"1","spanID":"2","operationName":"a","startTime":7,"duration":-5}],"processes":{}}]' >back.json
+	run -0 --separate-stderr trdecode -o back.trs back.json
+	assert_equal "$stderr" 'trdecode: back.json: 1 span ends before its start: it lasts 0 ns'
+	jq -nc '{resourceSpans: [{scopeSpans: [{spans: [{name: "a", spanId: "01", startTimeUnixNano: "5", endTimeUnixNano: "6",
+		attributes: [range(5000) | {key: "k\(.)", value: {intValue: .}}]}]}]}]}' >many.json
+	run -0 --separate-stderr trdecode -o many.trs many.json
+	assert_equal "$stderr" 'trdecode: many.json: 904 arguments of names that have more than 4096 different ones were left out'
+	trencode -t ndjson many.trs | jq '.args | has("k4095")' | diff <(echo true) -
+}
+
 @test "--info and --list" {
 	for file in otlp.json otlp.pb jaeger.json zipkin.json; do
 		run -0 trdecode --info s/$file

@@ -1681,10 +1681,7 @@ static void chrome_print_remarks(const struct chrome *c)
 		"2147483647 (the first one: %s): {it was given a number, and names|they were given "
 		"numbers, and name} processes and threads without a name",
 		c->counts.named_first);
-	warn_count(
-		file, c->arguments.nameless,
-		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
-		"left out");
+	arguments_report(&c->arguments, file);
 	frame_table_report(&c->frames, file);
 	warn_count(file, c->counts.unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");

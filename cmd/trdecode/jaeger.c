@@ -70,6 +70,17 @@ static bool jaeger_time(struct json_reader *r, enum json_token token, uint64_t *
 	       services_time(services_json_text(r), JAEGER_US, ns);
 }
 
+/* Read a duration in us. Returns 0; 1: the token is no number. */
+static int jaeger_duration(struct service_span *p, struct json_reader *r, enum json_token token)
+{
+	p->has_end = jaeger_time(r, token, &p->end);
+	if (token != JSON_NUMBER && token != JSON_STRING)
+		return 1;
+	p->backward = !p->has_end && r->text.size && *r->text.data == '-';
+	p->wrong_end = !p->has_end && !p->backward;
+	return 0;
+}
+
 /* Skip the value of a token that was looked at. */
 static int jaeger_skip(struct json_reader *r, enum json_token token)
 {
@@ -271,7 +282,7 @@ static int jaeger_scalar(struct services *s, const char *key, struct json_reader
 	if (!strcmp(key, "startTime"))
 		return !(p->has_start = jaeger_time(r, token, &p->start));
 	if (!strcmp(key, "duration"))
-		return !(p->has_end = jaeger_time(r, token, &p->end));
+		return jaeger_duration(p, r, token);
 	if (token != JSON_STRING)
 		return 1;
 	if (!strcmp(key, "traceID"))
@@ -298,6 +309,7 @@ static int jaeger_end(struct services *s, uint64_t offset)
 	if (services_put_links(s, &j->links))
 		return -1;
 	p->end += p->start;
+	p->wrong_end |= p->has_end && p->end >= TIME_LIMIT;
 	p->has_end &= p->end < TIME_LIMIT;
 	if (!p->resource && !(p->resource = services_resource(s)))
 		return -1;
@@ -325,6 +337,9 @@ static int jaeger_span(struct services *s, struct json_reader *r, void *to)
 	jaeger_of(s)->links.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		jaeger_key(r, key, sizeof key);
+		if (services_is_outside(s, key, "data", "processes") ||
+		    services_is_outside(s, key, "spans", "processes"))
+			return -1;
 		token = json_next(r);
 		if (token == JSON_BAD)
 			return -1;
@@ -375,11 +390,11 @@ static int jaeger_trace(struct services *s, struct json_reader *r, void *to)
 
 		*found |= data || spans;
 		token = json_next(r);
-		if (data && token == JSON_OBJECT ? jaeger_trace(s, r, to)
-		    : data			 ? jaeger_each(s, r, token, jaeger_trace, to)
-		    : spans			 ? jaeger_each(s, r, token, jaeger_span, NULL)
-		    : processes			 ? jaeger_read_processes(s, r, token)
-						 : jaeger_skip(r, token))
+		if (data && token == JSON_OBJECT   ? jaeger_trace(s, r, to)
+		    : data			   ? jaeger_each(s, r, token, jaeger_trace, to)
+		    : spans && token == JSON_ARRAY ? services_each_span(s, r, jaeger_span, NULL)
+		    : processes			   ? jaeger_read_processes(s, r, token)
+						   : jaeger_skip(r, token))
 			return -1;
 	}
 	jaeger_of(s)->traces++;
@@ -396,8 +411,7 @@ static int jaeger_document(struct services *s, struct json_reader *r, enum json_
 	failed = token == JSON_OBJECT  ? jaeger_trace(s, r, &found)
 		 : token == JSON_ARRAY ? jaeger_each(s, r, token, jaeger_trace, &found)
 				       : jaeger_skip(r, token);
-	s->counts.other += !failed && !found;
-	return failed;
+	return failed ? failed : !found;
 }
 
 /* --- Zipkin --- */
@@ -482,7 +496,7 @@ static int zipkin_scalar(struct services *s, const char *key, struct json_reader
 	if (!strcmp(key, "timestamp"))
 		return !(p->has_start = jaeger_time(r, token, &p->start));
 	if (!strcmp(key, "duration"))
-		return !(p->has_end = jaeger_time(r, token, &p->end));
+		return jaeger_duration(p, r, token);
 	if (token != JSON_STRING)
 		return 1;
 	if (!strcmp(key, "traceId"))
@@ -503,7 +517,7 @@ static int zipkin_scalar(struct services *s, const char *key, struct json_reader
 	return 0;
 }
 
-static int zipkin_span(struct services *s, struct json_reader *r)
+static int zipkin_span(struct services *s, struct json_reader *r, void *to)
 {
 	uint64_t offset = json_offset(r);
 	struct jaeger *j = jaeger_of(s);
@@ -511,6 +525,7 @@ static int zipkin_span(struct services *s, struct json_reader *r)
 	char key[32];
 	int other;
 
+	(void)to;
 	services_begin(s);
 	j->links.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
@@ -543,28 +558,15 @@ static int zipkin_span(struct services *s, struct json_reader *r)
 	return token == JSON_OBJECT_END ? jaeger_end(s, offset) : -1;
 }
 
-/* Read an array of spans, or of such arrays. */
-static int zipkin_array(struct services *s, struct json_reader *r, bool inside)
-{
-	enum json_token token;
-
-	while ((token = json_next(r)) != JSON_ARRAY_END) {
-		if (token == JSON_OBJECT	     ? zipkin_span(s, r)
-		    : token == JSON_ARRAY && !inside ? zipkin_array(s, r, true)
-						     : jaeger_skip(r, token))
-			return -1;
-	}
-	return 0;
-}
-
 static int zipkin_document(struct services *s, struct json_reader *r, enum json_token token,
 			   struct error *e)
 {
 	jaeger_of(s)->e = e;
 	if (token == JSON_OBJECT)
-		return zipkin_span(s, r);
-	s->counts.other += token != JSON_ARRAY;
-	return token == JSON_ARRAY ? zipkin_array(s, r, false) : jaeger_skip(r, token);
+		return zipkin_span(s, r, NULL);
+	if (token == JSON_ARRAY)
+		return services_each_span(s, r, zipkin_span, NULL);
+	return jaeger_skip(r, token) ? -1 : 1;
 }
 
 /* --- the decoders --- */

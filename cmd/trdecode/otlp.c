@@ -14,6 +14,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/services.h"
@@ -344,6 +345,19 @@ static int otlp_status(struct services *s, struct json_reader *r, enum json_toke
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Read the kind of a span: a number, or a name as SPAN_KIND_SERVER. */
+static uint64_t otlp_kind_of(struct json_reader *r, enum json_token token)
+{
+	struct text_span name = services_json_text(r);
+
+	if (token == JSON_STRING && span_skip(&name, "SPAN_KIND_"))
+		for (unsigned i = 1; i < sizeof otlp_kinds / sizeof *otlp_kinds; i++)
+			if (span_size(name) == strlen(otlp_kinds[i]) &&
+			    !strncasecmp(name.at, otlp_kinds[i], span_size(name)))
+				return i;
+	return otlp_number(r, token);
+}
+
 /* A member of a span that is a text or a number. Returns 1 if it is another one. */
 static int otlp_scalar(struct services *s, const char *key, struct json_reader *r,
 		       enum json_token token)
@@ -370,7 +384,7 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 	else if (!strcmp(key, "traceState"))
 		return otlp_put_text(s, "tracestate", text);
 	else if (!strcmp(key, "kind"))
-		otlp_set_kind(p, otlp_number(r, token));
+		otlp_set_kind(p, otlp_kind_of(r, token));
 	else if (!strcmp(key, "startTimeUnixNano") || !strcmp(key, "endTimeUnixNano")) {
 		bool start = *key == 's';
 		uint64_t *time = start ? &p->start : &p->end;
@@ -379,6 +393,7 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 		/* 0 of an end: it is not known */
 		*(start ? &p->has_start : &p->has_end) =
 			services_time(services_json_text(r), 1, time) && *time;
+		p->wrong_end |= !start && !p->has_end && !json_is(r, "0") && r->text.size;
 	} else {
 		for (unsigned i = 0; i < 4; i++)
 			if (!strcmp(key, counts[i]))
@@ -404,9 +419,10 @@ static void otlp_camel(const struct json_reader *r, char *key, size_t size)
 }
 
 /* Read a span, after its '{'. to: the resource and the scope. */
-static int otlp_span(struct services *s, struct json_reader *r, enum json_token token, void *to)
+static int otlp_span(struct services *s, struct json_reader *r, void *to)
 {
 	const struct service_span *of = to;
+	enum json_token token;
 	uint64_t offset = json_offset(r);
 	struct otlp *o = otlp_of(s);
 	char key[32];
@@ -418,6 +434,9 @@ static int otlp_span(struct services *s, struct json_reader *r, enum json_token 
 	o->links.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		otlp_camel(r, key, sizeof key);
+		if (services_is_outside(s, key, "resourceSpans", "scopeSpans") ||
+		    services_is_outside(s, key, "resourceSpans", "spans"))
+			return -1;
 		token = json_next(r);
 		if (token == JSON_BAD)
 			return -1;
@@ -468,9 +487,9 @@ static int otlp_scope_spans(struct services *s, struct json_reader *r, enum json
 		bool spans = json_is(r, "spans");
 
 		token = json_next(r);
-		if (scope   ? otlp_scope(s, r, token, &of)
-		    : spans ? otlp_each(s, r, token, otlp_span, &of)
-			    : !json_skip(r, token))
+		if (scope			   ? otlp_scope(s, r, token, &of)
+		    : spans && token == JSON_ARRAY ? services_each_span(s, r, otlp_span, &of)
+						   : !json_skip(r, token))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -525,10 +544,8 @@ static int otlp_document(struct services *s, struct json_reader *r, enum json_to
 	bool found = false;
 
 	otlp_of(s)->e = e;
-	if (token != JSON_OBJECT) {
-		s->counts.other++;
-		return json_skip(r, token) ? 0 : -1;
-	}
+	if (token != JSON_OBJECT)
+		return json_skip(r, token) ? 1 : -1;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool spans = otlp_key(r, "resourceSpans", "resource_spans");
 
@@ -538,8 +555,7 @@ static int otlp_document(struct services *s, struct json_reader *r, enum json_to
 			  : !json_skip(r, token))
 			return -1;
 	}
-	s->counts.other += !found;
-	return token == JSON_OBJECT_END ? 0 : -1;
+	return token == JSON_OBJECT_END ? !found : -1;
 }
 
 /* --- Protocol Buffers: messages become the JSON that protobuf specifies for them --- */

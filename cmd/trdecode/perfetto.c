@@ -2281,10 +2281,7 @@ static void perfetto_print_remarks(struct perfetto *p)
 		   "contents are left out");
 	warn_count(file, p->counts.uninterned,
 		   "{id|ids} of interned data {is|are} not in the file: names are missing");
-	warn_count(
-		file, p->arguments.table.nameless,
-		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
-		"left out");
+	arguments_report(&p->arguments.table, file);
 	warn_count(file, p->counts.unknown_ftrace,
 		   "{event|events} of ftrace {has|have} an unknown number: {its|their} fields are "
 		   "left out");

@@ -205,6 +205,14 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 	return 0;
 }
 
+void arguments_report(const struct argument_table *t, const char *file)
+{
+	warn_count(
+		file, t->nameless,
+		"{argument|arguments} of names that have more than 4096 different ones {was|were} "
+		"left out");
+}
+
 int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n)
 {
 	size_t size = b->size - at, head;

@@ -67,6 +67,9 @@ uint32_t arguments_location_of(struct argument_table *t, struct writer *w, uint3
 int arguments_values(struct argument_table *t, uint32_t function, const uint8_t *values,
 		     uint32_t size, bool learn, struct buffer *details);
 
+/* Report the arguments that arguments_values left out. */
+void arguments_report(const struct argument_table *t, const char *file);
+
 /* Put the head of a STRUCT of a definition, or of an ARRAY (0), before its n values, which begin at
  * an offset. -1: out of memory. */
 int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n);

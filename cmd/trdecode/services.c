@@ -50,6 +50,8 @@ void services_open(struct services *s, struct input *in)
 
 void services_close(struct services *s)
 {
+	if (!s->input->decoding->quiet)
+		arguments_report(&s->arguments, s->input->name);
 	for (size_t i = 0; i < s->nresources; i++) {
 		buffer_free(&s->resources[i]->values);
 		free(s->resources[i]);
@@ -152,7 +154,7 @@ void services_begin(struct services *s)
 	memset(&p->texts, 0, sizeof p->texts);
 	p->name = p->scope = p->resource = 0;
 	p->start = p->end = 0;
-	p->has_start = p->has_end = false;
+	p->has_start = p->has_end = p->wrong_end = p->backward = false;
 	p->values.size = p->events.size = p->links.size = 0;
 }
 
@@ -312,15 +314,19 @@ int services_end(struct services *s, uint64_t offset, struct error *e)
 				.resource = p->resource};
 	bool none;
 
+	if (s->doubtful && !(p->texts.trace[0] && p->texts.id[0] && p->has_start))
+		return 1;
 	if (!p->has_start) {
 		input_damage(s->input, s->input->name, offset,
 			     "a span without the time of its start: it is left out");
 		return 0;
 	}
-	if (p->has_end && p->end < p->start) {
+	if (p->backward || (p->has_end && p->end < p->start)) {
 		s->counts.backward++;
 		p->end = p->start;
+		p->has_end = true;
 	}
+	s->counts.wrong_ends += p->wrong_end;
 	r.key = services_key(p->texts.trace, p->texts.id);
 	r.parent = p->texts.parent[0] ? services_key(p->texts.trace, p->texts.parent) : 0;
 	if (!r.name || services_note(s, &r) ||
@@ -342,12 +348,103 @@ int services_end(struct services *s, uint64_t offset, struct error *e)
 
 /* --- documents of JSON --- */
 
+bool services_is_outside(struct services *s, const char *key, const char *document,
+			 const char *container)
+{
+	if (s->doubtful && !strcmp(key, document))
+		s->outside = SERVICES_DOCUMENT;
+	else if (s->doubtful && !strcmp(key, container))
+		s->outside = SERVICES_CONTAINER;
+	return s->outside != SERVICES_INSIDE;
+}
+
+/* Report the fault in r, in the array at a depth, and go on at the next span. Returns 0, or -1. */
+static int services_recover(struct services *s, struct json_reader *r, int depth,
+			    int (*read)(struct services *s, struct json_reader *r, void *to),
+			    void *to)
+{
+	enum json_found found;
+	int got = 0;
+
+	s->faulty = true;
+	input_damage_error(s->input, &r->error);
+	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT) {
+		s->doubtful = true;
+		got = read(s, r, to);
+		s->doubtful = false;
+		if (s->outside != SERVICES_INSIDE) {
+			error_set(&r->error, r->name, json_offset(r),
+				  "the spans after this fault are left out, up to the next line");
+			return -1;
+		}
+		if (got < 0 && !r->error.what[0])
+			return -1;
+		if (!got) {
+			json_rejoin(r, depth);
+			return 0;
+		}
+	}
+	if (found == JSON_FOUND_NEXT)
+		return 0;
+	if (!r->error.what[0]) {
+		r->cut = true;
+		error_set(&r->error, r->name, json_offset(r), "the input ends within a JSON value");
+	}
+	return -1;
+}
+
+int services_each_span(struct services *s, struct json_reader *r,
+		       int (*read)(struct services *s, struct json_reader *r, void *to), void *to)
+{
+	enum json_token token;
+	int depth = r->depth, bad;
+
+	json_keep_none(r);
+	while ((token = json_next(r)) != JSON_ARRAY_END) {
+		if (token == JSON_OBJECT) {
+			json_keep(r);
+			bad = read(s, r, to);
+		} else if (token == JSON_ARRAY && depth == 1) {
+			/* of traces, as the API of Zipkin gives them */
+			if (services_each_span(s, r, read, to))
+				return -1;
+			bad = 0;
+		} else {
+			bad = token == JSON_BAD || !json_skip(r, token) ? -1 : 0;
+			s->counts.no_spans += !bad;
+		}
+		if (bad && (!r->error.what[0] || r->failed || (r->cut && r->depth == depth) ||
+			    services_recover(s, r, depth, read, to)))
+			return -1;
+		json_keep_none(r);
+	}
+	return 0;
+}
+
+/* Begin the next document after a fault, or without one. false: there is none. */
+static bool services_next_document(struct services *s, struct json_reader *r,
+				   enum json_token *token)
+{
+	bool document = s->outside == SERVICES_DOCUMENT, more;
+
+	s->outside = SERVICES_INSIDE;
+	*token = JSON_OBJECT;
+	if (document && json_restart(r))
+		return true;
+	json_keep_none(r);
+	more = r->error.what[0] ? json_next_line(r) : json_another(r);
+	if (more)
+		*token = json_next(r);
+	return more;
+}
+
 int services_read_json(struct services *s,
 		       int (*read)(struct services *s, struct json_reader *r, enum json_token token,
 				   struct error *e),
 		       struct error *e)
 {
 	struct input *in = s->input;
+	enum json_token token;
 	struct json_reader r;
 	int failed = 0;
 
@@ -356,11 +453,19 @@ int services_read_json(struct services *s,
 		return error_no_memory(e);
 	}
 	e->what[0] = '\0';
+	r.lines = true;
+	token = json_next(&r);
 	do {
-		enum json_token token = json_next(&r);
-
-		if (!read(s, &r, token, e))
+		failed = read(s, &r, token, e);
+		if (failed >= 0) {
+			/* what follows a fault in a document of several lines is no line */
+			s->counts.other += failed && !s->faulty;
+			s->faulty &= failed > 0;
+			failed = 0;
 			continue;
+		}
+		s->faulty = true;
+		failed = 0;
 		if (e->what[0] || !r.error.what[0] || r.failed) {
 			if (!e->what[0] && r.failed)
 				*e = r.error;
@@ -370,7 +475,7 @@ int services_read_json(struct services *s,
 			break;
 		}
 		input_damage_error(in, &r.error);
-	} while (r.error.what[0] ? json_next_line(&r) : json_another(&r));
+	} while (services_next_document(s, &r, &token));
 	json_close(&r);
 	return failed;
 }
@@ -465,6 +570,25 @@ static int services_place_flows(struct services *s)
 	return 0;
 }
 
+/* Report what was left out, or is not as recorded. */
+static void services_report(const struct services *s)
+{
+	const char *file = s->input->name;
+
+	if (s->input->decoding->quiet)
+		return;
+	warn_count(file, s->counts.backward,
+		   "{span ends|spans end} before {its start: it lasts|their starts: they "
+		   "last} 0 ns");
+	warn_count(file, s->counts.wrong_ends,
+		   "{span has|spans have} an impossible end: {it is an unfinished call|they are "
+		   "unfinished calls}");
+	warn_count(file, s->counts.no_spans,
+		   "{element|elements} among the spans {is no span, and is|are no spans, and are} "
+		   "left "
+		   "out");
+}
+
 int services_declare(struct services *s, struct error *e)
 {
 	struct input *in = s->input;
@@ -472,10 +596,7 @@ int services_declare(struct services *s, struct error *e)
 
 	if (sorter_finish(&s->sorter, e) || merge_choose_clock(in, e))
 		return -1;
-	if (!in->decoding->quiet)
-		warn_count(in->name, s->counts.backward,
-			   "{span ends|spans end} before {its start: it lasts|their starts: they "
-			   "last} 0 ns");
+	services_report(s);
 	s->source = writer_source(s->w, &(struct source_entry){writer_text(s->w, in->decoder->name),
 							       writer_text(s->w, in->name), 0, 0});
 	s->clock = input_declare_clock(in, in->has_wall);

@@ -30,6 +30,8 @@ struct service_span {
 	uint32_t resource;    /* number, of services_resource */
 	uint64_t start, end;  /* ns */
 	bool has_start, has_end;
+	bool wrong_end;	      /* it is recorded, and no time */
+	bool backward;	      /* it has a duration below 0 */
 	struct buffer values; /* attributes: u32 name, u32 size, value */
 	struct buffer events; /* of each: u64 time, u32 name, u32 size, values */
 	struct buffer links;  /* keys of the linked spans */
@@ -76,11 +78,19 @@ struct services {
 	struct buffer record, details, event_values;
 	uint32_t source, clock, calls;
 	struct id_cache types;
-	struct { /* strings of the writer */
+	/* After a fault: an object may be another one than a span. */
+	bool doubtful;
+	enum {
+		SERVICES_INSIDE,
+		SERVICES_CONTAINER, /* an object that contains spans begins */
+		SERVICES_DOCUMENT,  /* a document begins */
+	} outside;
+	bool faulty; /* there was a fault since the last document */
+	struct {     /* strings of the writer */
 		uint32_t parent, flows, ended_flows, resource;
 	} texts;
 	struct {
-		uint64_t spans, events, other, backward, orphans;
+		uint64_t spans, events, other, backward, orphans, wrong_ends, no_spans;
 	} counts;
 };
 
@@ -108,7 +118,7 @@ int services_put_link(struct services *s, const struct span_texts *of, struct te
 		      struct buffer *links);
 /* Put the links as a value. */
 int services_put_links(struct services *s, struct buffer *links);
-/* End the span. offset: where it is in the input. */
+/* End the span. offset: where it is in the input. 1: after a fault, the object is no span. */
 int services_end(struct services *s, uint64_t offset, struct error *e);
 
 /* Read digits as a number times unit. false: they are none, or the product is no time. */
@@ -131,9 +141,20 @@ int services_declare(struct services *s, struct error *e);
 int services_run(struct input *in, struct services *s, uint64_t until, struct error *e);
 
 /*
+ * Read the elements of an array of spans, after its '['. `read` reads one after its '{'. After a
+ * fault in one, reading goes on at the next one. Returns 0, or -1 with r->error or the caller's *e.
+ */
+int services_each_span(struct services *s, struct json_reader *r,
+		       int (*read)(struct services *s, struct json_reader *r, void *to), void *to);
+/* Test whether an object, which was found after a fault, has a member that only a document has, or
+ * an object around spans: it is no span. */
+bool services_is_outside(struct services *s, const char *key, const char *document,
+			 const char *container);
+
+/*
  * Read documents of JSON that follow each other, as those of lines. `read` reads one after its
  * first token; it returns -1 with r->error filled for a fault, after which reading goes on at the
- * next line, or with *e.
+ * next line, or with *e; 1: it was no document of the format.
  */
 int services_read_json(struct services *s,
 		       int (*read)(struct services *s, struct json_reader *r, enum json_token token,

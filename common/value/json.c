@@ -357,9 +357,14 @@ static bool json_read_string(struct json_reader *r)
 		}
 		if (c == '"')
 			break;
+		if (c == '\n' && r->lines) {
+			common_json_bad(r, "the line ends within a string");
+			return false;
+		}
 		if (c != '\\') {
 			for (run = r->at; run < r->filled; run++)
-				if (r->data[run] == '"' || r->data[run] == '\\')
+				if (r->data[run] == '"' || r->data[run] == '\\' ||
+				    (r->data[run] == '\n' && r->lines))
 					break;
 			if (buffer_append(&r->text, r->data + r->at, run - r->at))
 				goto no_memory;
@@ -686,6 +691,17 @@ enum json_found json_recover(struct json_reader *r, int depth)
 		}
 	}
 	return JSON_FOUND_NONE;
+}
+
+bool json_restart(struct json_reader *r)
+{
+	if (!r->keeps || r->failed)
+		return false;
+	r->kept_depth = 0;
+	json_go_back(r);
+	r->want = JSON_WANT_FIRST;
+	r->value_follows = r->doubt = r->in_text = false;
+	return true;
 }
 
 /* Test whether the word, and then '"', ':' and '[' with blanks, are the next bytes. Takes what

@@ -112,6 +112,7 @@ struct json_reader {
 	uint64_t reread; /* bytes that were read more than once */
 	bool in_text;	 /* json_recover: in a string */
 	bool doubt;	 /* the same: quotes or brackets are missing, so the nesting is not known */
+	bool lines;	 /* documents are in lines: a string with the end of a line is BAD */
 	uint64_t escapes;   /* number of escapes that JSON does not have */
 	uint64_t escape_at; /* offset of the first one */
 
@@ -138,6 +139,9 @@ enum json_token json_next(struct json_reader *r);
 bool json_another(struct json_reader *r);
 /* After BAD, begin a document at the next line. false: there is none, or reading failed. */
 bool json_next_line(struct json_reader *r);
+/* Begin a document with the object that json_recover found, as if json_next returned JSON_OBJECT.
+ * false: it is not kept. */
+bool json_restart(struct json_reader *r);
 /* Skip the value that token began. false: BAD. */
 bool json_skip(struct json_reader *r, enum json_token token);
 /* Append the value that token began to b as compact JSON, unless it has more than `most` bytes:
