@@ -923,9 +923,20 @@ for name in sorted(total):
 	# what is no time
 	for began in '"x"' -5 1e30 99999999999999999999 null '{}'; do
 		echo "{\"traceEvents\":[$x],\"beginningOfTime\":$began}" >d.json
-		run -0 times d.json
+		run -0 --separate-stderr times d.json
 		assert_output a,5000,2000
+		[[ $stderr == 'trdecode: d.json: 0x'*': beginningOfTime is no whole number of us since 1970: '*'; the trace has no wall time' ]]
 	done
+	for began in 1.796034223338934100e18 1796034223338934100.5 -7; do
+		echo "{\"traceEvents\":[$x],\"baseTimeNanoseconds\":$began}" >d.json
+		run -0 --separate-stderr times d.json
+		assert_output a,5000,2000
+		[[ $stderr == *": baseTimeNanoseconds is no whole number of ns since 1970: $began; the trace has no wall time" ]]
+	done
+	# 0: there is none
+	echo "{\"traceEvents\":[$x],\"baseTimeNanoseconds\":0}" >d.json
+	run -0 times d.json
+	assert_output a,5000,2000
 	# a trace of clang 14
 	run -0 times "$DATA/chrome/clang14.json.gz"
 	[ "${#lines[@]}" = "$(zcat "$DATA/chrome/clang14.json.gz" | jq '[.traceEvents[] | select(.ph == "X")] | length')" ]

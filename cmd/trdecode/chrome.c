@@ -1426,13 +1426,23 @@ static int read_other_data(struct chrome *c, struct json_reader *r)
  * BAD, or out of memory. */
 static int read_began(struct chrome *c, struct json_reader *r, int64_t unit)
 {
+	const char *name = unit == 1 ? "baseTimeNanoseconds" : "beginningOfTime";
+	uint64_t offset = json_offset(r);
+	const char *text;
 	int64_t n;
 
 	if (chrome_metadata_member(c, r, false))
 		return -1;
-	n = r->text.size ? origin_of((const char *)r->text.data) : -1;
+	/* of null, or an object without members, the text is the key */
+	text = r->text.size && !json_is(r, name) ? (const char *)r->text.data : "no number";
+	n = origin_of(text);
 	if (n > 0 && n < (int64_t)TIME_LIMIT / unit)
 		c->began = n * unit;
+	/* 0: the recorder had no clock of the day */
+	else if (strcmp(text, "0") != 0 && !c->input->decoding->quiet)
+		warn(c->input->name, offset,
+		     "%s is no whole number of %s since 1970: %.40s; the trace has no wall time",
+		     name, unit == 1 ? "ns" : "us", text);
 	return 0;
 }
 
