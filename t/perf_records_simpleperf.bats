@@ -97,4 +97,11 @@ stacks() {
 	run -0 trstat -q -g type -c count -t csv other.trs
 	assert_line cpu/cycles/P,1
 	assert_line uncore_imc_0/cas/,1
+	# a code is another event on each PMU
+	for code in event=0x3c r3c; do
+		sed "s,/cycles/P,/$code/u," script.txt | trdecode -o code.trs
+		run -0 trstat -q -g type -c count -t csv code.trs
+		assert_line cpu_core/$code/u,1
+		assert_line cpu_atom/$code/u,1
+	done
 }

@@ -285,10 +285,22 @@ enum perf_body {
 
 enum { PERF_HYBRID_NAME = 128 };
 
+/* Test whether an event of a PMU is a code, such as event=0x3c or r3c, which means another event on
+ * another PMU. */
+static inline bool perf_is_code(const char *event, size_t n)
+{
+	size_t digits = 1;
+
+	while (digits < n && strchr("0123456789abcdefABCDEF", event[digits]) && event[digits])
+		digits++;
+	return memchr(event, '=', n) || (n > 1 && event[0] == 'r' && digits == n);
+}
+
 /*
  * Hybrid processors count an event in the PMU of each kind of core: "cpu_core/cycles/P" and
- * "cpu_atom/cycles/P" are the event "cycles:P". Fill its name, cut at PERF_HYBRID_NAME - 1 bytes.
- * Returns the size of the PMU's name, with which the event's begins; 0: the event is no such one.
+ * "cpu_atom/cycles/P" are the event "cycles:P". A code is another event on each PMU. Fill its name,
+ * cut at PERF_HYBRID_NAME - 1 bytes. Returns the size of the PMU's name, with which the event's
+ * begins; 0: the event is no such one.
  */
 static inline size_t perf_hybrid_event(const char *event, size_t n, char name[PERF_HYBRID_NAME])
 {
@@ -300,7 +312,8 @@ static inline size_t perf_hybrid_event(const char *event, size_t n, char name[PE
 		size_t begin = strlen(pmus[i]);
 
 		if (size < begin || memcmp(event, pmus[i], begin) != 0 ||
-		    (size > begin && pmus[i][begin - 1] != '_'))
+		    (size > begin && pmus[i][begin - 1] != '_') ||
+		    perf_is_code(slash + 1, (size_t)(last - slash - 1)))
 			continue;
 		after = (size_t)(event + n - (last + 1));
 		snprintf(name, PERF_HYBRID_NAME, "%.*s%s%.*s", (int)(last - slash - 1), slash + 1,
