@@ -111,6 +111,56 @@ two_profiles() {
 	[[ $stderr == *'x.json: a negative weight'* ]]
 }
 
+@test "profiles with the tid of another are threads of their own" {
+	cat >two.chrome.json <<-'END'
+		{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":40,"name":"main"},{"ph":"X","pid":1,"tid":1,"ts":10,"dur":20,"name":"f"},
+		{"ph":"X","pid":2,"tid":1,"ts":5,"dur":40,"name":"main2"},{"ph":"X","pid":2,"tid":1,"ts":15,"dur":20,"name":"g"}]}
+	END
+	trdecode two.chrome.json | trencode -q -t speedscope -o x.json
+	run -0 pipe 'trdecode x.json | trstat -q -t csv -g tid,name -c total,self,count | sed 1d | cut -d, -f2- | sort'
+	assert_output - <<-'END'
+		f,20000,20000,1
+		g,20000,20000,1
+		main,40000,20000,1
+		main2,40000,20000,1
+	END
+	# the number of a profile without a tid is the tid of another; two names have one tid
+	for names in '"B" "A [1]"' '"X [7]" "Y [7]"' '"X [7]" "X [7]"' '"X [2147483647]" "Y"'; do
+		jq -c --argjson a "${names% \"*}" --argjson b "${names#*\" }" '.profiles[0].name = $a | .profiles[1].name = $b' x.json >y.json
+		python3 "$ROOT/t/tools/speedscope_profile.py" y.json | LC_ALL=C sort | diff - <(sums y.json)
+		run -0 pipe 'trdecode y.json | trstat -q -t csv -g tid -c count | wc -l'
+		assert_output 3
+	done
+}
+
+@test "fractions of weights are carried, negative times become the first ones" {
+	jq -nc '{shared:{frames:[{name:"a"}]},profiles:[{type:"sampled",name:"s",unit:"none",samples:[range(9)|[0]],weights:[range(9)|0.7]},
+		{type:"evented",name:"n",unit:"microseconds",startValue:-50,events:[{type:"O",frame:0,at:-50},{type:"C",frame:0,at:30}]}]}' >x.json
+	jq -c 'del(.profiles[1])' x.json >weights.json
+	run -0 pipe 'trdecode -q weights.json | trstat -q -t csv -c count,self'
+	assert_line a,9,6
+	run -0 pipe "trdecode -q x.json | trfilter -q 'kind != sample' | trencode -q -t csv -c time,name,dur"
+	assert_line 0,a,80000
+	run -0 errors trdecode x.json
+	assert_line 'trdecode: x.json: some times are below 0: all times count from the earliest, -50000 ns'
+}
+
+@test "frames that are not there, events that are none, and profiles of another type are damage" {
+	local -a cases=(
+		'.profiles[1].samples[0] = [77]' 'profile 2 names the frame 77, and the file has 3 frames'
+		'del(.shared)' 'profile 1 names the frame 2, and the file has 0 frames'
+		'.profiles[0].events[3].type = "X"' 'an event that opens or closes no frame, or has no time, is left out; such events: 1, the first in profile 1'
+		'del(.profiles[0].events[3].at)' 'an event that opens or closes no frame, or has no time, is left out; such events: 1, the first in profile 1'
+		'.profiles[1].type = "weird"' 'a profile that is neither evented nor sampled; such profiles: 1, the first in profile 2'
+	)
+	two_profiles
+	for ((at = 0; at < ${#cases[@]}; at += 2)); do
+		jq -c "${cases[at]}" two.json >x.json
+		run -1 errors trdecode x.json
+		assert_line "trdecode: x.json: ${cases[at + 1]}"
+	done
+}
+
 @test "a file that is cut, in a pipe, and one that is no profile" {
 	two_profiles
 	head -c 520 two.json >cut.json

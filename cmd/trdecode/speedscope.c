@@ -45,8 +45,16 @@ static const struct speedscope_unit speedscope_units[] = {
 struct speedscope_profile {
 	uint32_t name; /* string of the writer */
 	const struct speedscope_unit *unit;
-	uint32_t lane, type; /* type: of samples; 0: not declared yet */
+	uint32_t lane, type;	     /* type: of samples; 0: not declared yet */
+	uint32_t comm, samples_name; /* strings of the writer */
+	int32_t tid;		     /* -1: not known yet */
 	uint64_t events, samples;
+};
+
+/* Damage of one kind. */
+struct speedscope_fault {
+	uint64_t count;
+	size_t profile; /* number of the first that has it */
 };
 
 enum speedscope_kind { SPEEDSCOPE_OPEN, SPEEDSCOPE_CLOSE, SPEEDSCOPE_SAMPLE };
@@ -81,12 +89,53 @@ struct speedscope_decoder {
 		struct buffer values;	       /* i64 each: their weights */
 		struct buffer open;	       /* u32 each: frames that are open */
 		int64_t last;		       /* of the events: time */
+		int64_t carry;		       /* of the weights: the fraction left out */
 		bool has_unit;
 	} read;
+	int64_t earliest; /* time that becomes 0; at most 0 */
 	struct {
-		uint64_t unclosed, back, frames, negative, range;
+		uint32_t frame; /* highest index */
+		size_t profile; /* number of its profile; 0: none */
+	} highest;
+	struct {
+		struct speedscope_fault unclosed, back, frames, negative, range, events, types;
 	} counts;
 };
+
+/* Note damage in the profile that is read. */
+static void speedscope_note(struct speedscope_decoder *s, struct speedscope_fault *fault)
+{
+	if (!fault->count++)
+		fault->profile = s->nprofiles;
+}
+
+static bool speedscope_index(const struct json_reader *r, enum json_token token, uint32_t *index)
+{
+	int64_t n;
+	bool inexact = false;
+
+	*index = SPEEDSCOPE_FRAMES - 1;
+	if (token != JSON_NUMBER || !json_decimal((const char *)r->text.data, 0, &n, &inexact) ||
+	    inexact || n < 0 || n >= SPEEDSCOPE_FRAMES)
+		return false;
+	*index = (uint32_t)n;
+	return true;
+}
+
+/* Note that a profile names a frame, which may come later. */
+static uint32_t speedscope_name_frame(struct speedscope_decoder *s, const struct json_reader *r,
+				      enum json_token token)
+{
+	uint32_t frame;
+
+	if (!speedscope_index(r, token, &frame)) {
+		speedscope_note(s, &s->counts.frames);
+	} else if (!s->highest.profile || frame > s->highest.frame) {
+		s->highest.frame = frame;
+		s->highest.profile = s->nprofiles;
+	}
+	return frame;
+}
 
 /* --- values --- */
 
@@ -103,29 +152,38 @@ static int64_t speedscope_number(struct speedscope_decoder *s, const char *text)
 
 	if (json_decimal(text, speedscope_digits(&s->profiles[s->nprofiles - 1]), &n, &s->inexact))
 		return n;
-	s->counts.range++;
+	speedscope_note(s, &s->counts.range);
 	return 0;
 }
 
-static bool speedscope_index(const struct json_reader *r, enum json_token token, uint32_t *index)
-{
-	int64_t n;
-	bool inexact = false;
+enum { SPEEDSCOPE_DIGITS = 6 }; /* of fractions that are carried */
 
-	*index = SPEEDSCOPE_FRAMES - 1;
-	if (token != JSON_NUMBER || !json_decimal((const char *)r->text.data, 0, &n, &inexact) ||
-	    inexact || n < 0 || n >= SPEEDSCOPE_FRAMES)
-		return false;
-	*index = (uint32_t)n;
-	return true;
+/* Convert the text of a weight. The sum keeps what whole weights would lose. */
+static int64_t speedscope_weight(struct speedscope_decoder *s, const char *text)
+{
+	const int64_t one = 1000000; /* SPEEDSCOPE_DIGITS */
+	int64_t n = speedscope_number(s, text), fine;
+	int digits = speedscope_digits(&s->profiles[s->nprofiles - 1]) + SPEEDSCOPE_DIGITS;
+
+	if (n < 0 || n > INT64_MAX / one || !json_decimal(text, digits, &fine, &(bool){0}))
+		return n;
+	s->read.carry += fine - n * one;
+	if (s->read.carry >= one) {
+		s->read.carry -= one;
+		n++;
+	}
+	return n;
 }
 
 /* Add a record of the profile that is read. */
 static int speedscope_add(struct speedscope_decoder *s, int64_t time, struct speedscope_record r,
 			  struct error *e)
 {
-	struct sorter_key key = {(uint64_t)time, s->records++};
+	struct sorter_key key = {(uint64_t)time + (uint64_t)INT64_MIN, s->records++};
 	struct speedscope_record record;
+
+	if (time < s->earliest)
+		s->earliest = time;
 
 	/* its padding, too, is written to a temporary file */
 	memset(&record, 0, sizeof record);
@@ -148,7 +206,8 @@ static int speedscope_close_frame(struct speedscope_decoder *s, uint32_t frame, 
 		at -= 4;
 	if (!at)
 		return 1;
-	s->counts.unclosed += (open->size - at) / 4;
+	for (size_t i = at; i < open->size; i += 4)
+		speedscope_note(s, &s->counts.unclosed);
 	while (open->size >= at) {
 		open->size -= 4;
 		if (speedscope_add(
@@ -168,12 +227,13 @@ static int speedscope_event_at(struct speedscope_decoder *s, char type, uint32_t
 	int status;
 
 	if (at < s->read.last)
-		s->counts.back++;
+		speedscope_note(s, &s->counts.back);
 	else
 		s->read.last = at;
 	if (type == 'C') {
 		status = speedscope_close_frame(s, frame, e);
-		s->counts.unclosed += status > 0;
+		if (status > 0)
+			speedscope_note(s, &s->counts.unclosed);
 		return status < 0 ? -1 : 0;
 	}
 	s->profiles[s->nprofiles - 1].events++;
@@ -193,6 +253,7 @@ static int speedscope_read_event(struct speedscope_decoder *s, struct json_reade
 	enum json_token token;
 	int64_t at = 0;
 	char type = 0;
+	bool timed = false;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_type = json_is(r, "type"), is_frame = json_is(r, "frame");
@@ -202,15 +263,18 @@ static int speedscope_read_event(struct speedscope_decoder *s, struct json_reade
 		if (is_type && token == JSON_STRING && r->text.size == 1)
 			type = (char)r->text.data[0];
 		else if (is_frame && token == JSON_NUMBER)
-			s->counts.frames += !speedscope_index(r, token, &frame);
+			frame = speedscope_name_frame(s, r, token);
 		else if (is_at && token == JSON_NUMBER)
-			at = speedscope_number(s, (char *)r->text.data);
+			at = speedscope_number(s, (char *)r->text.data), timed = true;
 		else if (!json_skip(r, token))
 			return -1;
 	}
 	if (token != JSON_OBJECT_END)
 		return -1;
-	return type == 'O' || type == 'C' ? speedscope_event_at(s, type, frame, at, e) : 0;
+	if ((type == 'O' || type == 'C') && timed)
+		return speedscope_event_at(s, type, frame, at, e);
+	speedscope_note(s, &s->counts.events);
+	return 0;
 }
 
 /* --- samples --- */
@@ -227,7 +291,7 @@ static int speedscope_read_stack(struct speedscope_decoder *s, struct json_reade
 				return -1;
 			continue;
 		}
-		s->counts.frames += !speedscope_index(r, token, &frame);
+		frame = speedscope_name_frame(s, r, token);
 		if (!stack_table_fits(&s->stacks, stack))
 			continue;
 		stack = stack_table_add(&s->stacks, stack, frame + 1);
@@ -251,7 +315,7 @@ static int speedscope_read_array(struct speedscope_decoder *s, struct json_reade
 			failed = speedscope_read_stack(s, r);
 		else if (what == 'w' && token == JSON_NUMBER)
 			failed = buffer_u64(&s->read.values,
-					    (uint64_t)speedscope_number(s, (char *)r->text.data));
+					    (uint64_t)speedscope_weight(s, (char *)r->text.data));
 		else
 			failed = token == JSON_BAD || !json_skip(r, token);
 	}
@@ -290,6 +354,7 @@ static int speedscope_member(struct speedscope_decoder *s, struct json_reader *r
 {
 	struct speedscope_profile *p = &s->profiles[s->nprofiles - 1];
 	bool name = json_is(r, "name"), unit = json_is(r, "unit"), start = json_is(r, "startValue");
+	bool type = json_is(r, "type");
 	char what = json_is(r, "events")    ? 'e'
 		    : json_is(r, "samples") ? 's'
 		    : json_is(r, "weights") ? 'w'
@@ -300,7 +365,10 @@ static int speedscope_member(struct speedscope_decoder *s, struct json_reader *r
 		p->name = writer_string(s->w, r->text.data, r->text.size);
 	else if (unit && token == JSON_STRING)
 		speedscope_set_unit(s, r);
-	else if (start && token == JSON_NUMBER) {
+	else if (type && token == JSON_STRING) {
+		if (!json_is(r, "evented") && !json_is(r, "sampled"))
+			speedscope_note(s, &s->counts.types);
+	} else if (start && token == JSON_NUMBER) {
 		s->read.start.size = 0;
 		return buffer_append(&s->read.start, r->text.data, r->text.size + 1);
 	} else if (what && what != 's' && token == JSON_ARRAY && !s->read.has_unit)
@@ -325,8 +393,8 @@ static int speedscope_add_samples(struct speedscope_decoder *s, struct error *e)
 		time = speedscope_number(s, (char *)s->read.start.data);
 	if (s->read.values.size / 8 < n && s->read.values.size)
 		input_damage(s->input, s->input->name, NO_OFFSET,
-			     "a profile has %zu samples and %zu weights: the others weigh 0", n,
-			     s->read.values.size / 8);
+			     "profile %zu has %zu samples and %zu weights: the others weigh 0",
+			     s->nprofiles, n, s->read.values.size / 8);
 	for (size_t i = 0; i < n; i++) {
 		struct speedscope_record r = {.kind = SPEEDSCOPE_SAMPLE,
 					      .what = get_u32(s->read.stacks.data + 4 * i),
@@ -335,7 +403,8 @@ static int speedscope_add_samples(struct speedscope_decoder *s, struct error *e)
 					 ? (int64_t)get_u64(s->read.values.data + 8 * i)
 					 : (int64_t)r.weight;
 
-		s->counts.negative += weight < 0;
+		if (weight < 0)
+			speedscope_note(s, &s->counts.negative);
 		r.weight = weight < 0 ? 0 : (uint64_t)weight;
 		if (speedscope_add(s, in_time ? time : (int64_t)i + 1, r, e))
 			return -1;
@@ -357,11 +426,13 @@ static int speedscope_read_profile(struct speedscope_decoder *s, struct json_rea
 
 	if (ARRAY_GROW(s->profiles, s->capacity, s->nprofiles))
 		return error_no_memory(e);
-	s->profiles[s->nprofiles++] = (struct speedscope_profile){.unit = speedscope_units};
+	s->profiles[s->nprofiles++] =
+		(struct speedscope_profile){.unit = speedscope_units, .tid = -1};
 	s->read.events.size = s->read.weights.size = 0;
 	s->read.start.size = s->read.stacks.size = s->read.values.size = s->read.open.size = 0;
 	s->read.has_unit = false;
-	s->read.last = 0;
+	s->read.last = INT64_MIN;
+	s->read.carry = 0;
 	while (!failed && (token = json_next(r)) == JSON_KEY)
 		failed = speedscope_member(s, r, e);
 	bad = failed || token != JSON_OBJECT_END;
@@ -456,35 +527,36 @@ static int speedscope_read_members(struct speedscope_decoder *s, struct json_rea
 	return token == JSON_OBJECT_END && json_next(r) == JSON_END ? 0 : -1;
 }
 
-/* Report what the file has that no file should. */
-static void speedscope_report_damage(struct speedscope_decoder *s)
+static void speedscope_report(struct speedscope_decoder *s, const struct speedscope_fault *fault,
+			      const char *what)
 {
-	struct input *in = s->input;
+	if (fault->count)
+		input_damage(s->input, s->input->name, NO_OFFSET,
+			     "%s: %" PRIu64 ", the first in profile %zu", what, fault->count,
+			     fault->profile);
+}
 
-	if (s->counts.frames)
-		input_damage(in, in->name, NO_OFFSET,
-			     "an index of a frame that is none; such indexes: %" PRIu64,
-			     s->counts.frames);
-	if (s->counts.range)
-		input_damage(
-			in, in->name, NO_OFFSET,
-			"a value that is out of range: 0 is in its place; such values: %" PRIu64,
-			s->counts.range);
-	if (s->counts.negative)
-		input_damage(in, in->name, NO_OFFSET,
-			     "a negative weight: 0 is in its place; such weights: %" PRIu64,
-			     s->counts.negative);
-	if (s->counts.unclosed)
-		input_damage(in, in->name, NO_OFFSET,
-			     "the frame that is closed is not the innermost one; such events: "
-			     "%" PRIu64,
-			     s->counts.unclosed);
-	if (s->counts.back)
-		input_damage(
-			in, in->name, NO_OFFSET,
-			"an event is earlier than the one before: it has its time; such events: "
-			"%" PRIu64,
-			s->counts.back);
+/* Report what the file has that no file should. */
+static void speedscope_report_damage(struct speedscope_decoder *s, bool whole)
+{
+	speedscope_report(s, &s->counts.types,
+			  "a profile that is neither evented nor sampled; such profiles");
+	speedscope_report(s, &s->counts.events,
+			  "an event that opens or closes no frame, or has no time, is left out; "
+			  "such events");
+	speedscope_report(s, &s->counts.frames, "an index of a frame that is none; such indexes");
+	if (whole && s->highest.profile && s->highest.frame >= s->nframes)
+		input_damage(s->input, s->input->name, NO_OFFSET,
+			     "profile %zu names the frame %" PRIu32 ", and the file has %zu frames",
+			     s->highest.profile, s->highest.frame, s->nframes);
+	speedscope_report(s, &s->counts.range,
+			  "a value that is out of range: 0 is in its place; such values");
+	speedscope_report(s, &s->counts.negative,
+			  "a negative weight: 0 is in its place; such weights");
+	speedscope_report(s, &s->counts.unclosed,
+			  "the frame that is closed is not the innermost one; such events");
+	speedscope_report(s, &s->counts.back,
+			  "an event is earlier than the one before: it has its time; such events");
 }
 
 /* Read the file. Damage is reported. 0, or -1 with *e filled. */
@@ -492,7 +564,7 @@ static int speedscope_read_file(struct speedscope_decoder *s, struct error *e)
 {
 	struct input *in = s->input;
 	struct json_reader r;
-	bool found = false;
+	bool found = false, whole = true;
 	int failed;
 
 	e->what[0] = '\0';
@@ -511,12 +583,13 @@ static int speedscope_read_file(struct speedscope_decoder *s, struct error *e)
 		failed = error_no_memory(e);
 	else if (failed) {
 		input_damage_error(in, &r.error);
+		whole = false;
 		failed = 0;
 	}
 	json_close(&r);
 	if (failed)
 		return -1;
-	speedscope_report_damage(s);
+	speedscope_report_damage(s, whole);
 	return sorter_finish(&s->sorter, e);
 }
 
@@ -603,21 +676,11 @@ static const char *speedscope_tid(const char *name, const char *end, int32_t *ti
 	return found;
 }
 
-/* Declare the lane of a profile, and the type of its samples. */
-static int speedscope_declare(struct speedscope_decoder *s, struct speedscope_profile *p)
+/* Find the thread, the comm and the type in the name of a profile. */
+static int speedscope_read_name(struct speedscope_decoder *s, struct speedscope_profile *p)
 {
 	size_t n;
-	const char *name = writer_string_of(s->w, p->name, &n), *type = name + n, *end;
-	struct lane_entry lane = {.source = s->source,
-				  .clock = s->clock,
-				  .flags = LANE_HAS_TID,
-				  .cpu = -1,
-				  .pid = -1,
-				  .ppid = -1,
-				  /* threads without a number get that of the profile */
-				  .tid = (int32_t)(p - s->profiles) + 1};
-	struct type_entry samples = {.source = s->source,
-				     .flags = p->unit->digits >= 0 ? TYPE_WEIGHT_TIME : 0};
+	const char *name = writer_string_of(s->w, p->name, &n), *type, *end;
 	/* the text of a string is valid until the next one is declared */
 	char *copy = malloc(n + 1);
 
@@ -625,11 +688,75 @@ static int speedscope_declare(struct speedscope_decoder *s, struct speedscope_pr
 		return -1;
 	memcpy(copy, name, n);
 	type = copy + n;
-	end = speedscope_tid(copy, copy + n, &lane.tid, &type);
-	lane.comm = writer_string(s->w, copy, end ? (size_t)(end - copy) : n);
-	samples.name = type < copy + n ? writer_string(s->w, type, (size_t)(copy + n - type))
-				       : writer_text(s->w, "samples");
+	end = speedscope_tid(copy, copy + n, &p->tid, &type);
+	p->comm = writer_string(s->w, copy, end ? (size_t)(end - copy) : n);
+	p->samples_name = type < copy + n ? writer_string(s->w, type, (size_t)(copy + n - type))
+					  : writer_text(s->w, "samples");
 	free(copy);
+	return 0;
+}
+
+/*
+ * Give each profile a thread of its own. The calls of a thread and each type of its samples, as
+ * trencode writes them, are one thread: their names have the same tid and comm.
+ */
+static int speedscope_number_threads(struct speedscope_decoder *s)
+{
+	struct id_cache tids = {0}, kinds = {0}; /* by tid: comm + 1; by tid and kind: 1 */
+	int32_t next = (int32_t)s->nprofiles;
+	int failed = 0;
+
+	for (size_t i = 0; i < s->nprofiles && !failed; i++) {
+		struct speedscope_profile *p = &s->profiles[i];
+		uint32_t kind[2], *comm, *used;
+
+		failed = speedscope_read_name(s, p);
+		kind[0] = (uint32_t)p->tid;
+		kind[1] = p->events ? 0 : p->name;
+		if (failed || p->tid < 0)
+			continue;
+		comm = id_cache_number(&tids, &p->tid, sizeof p->tid);
+		used = id_cache_number(&kinds, kind, sizeof kind);
+		failed = comm && used ? 0 : -1;
+		if (!failed && (*used || (*comm && *comm != p->comm + 1)))
+			p->tid = -1;
+		else if (!failed)
+			*used = 1, *comm = p->comm + 1;
+	}
+	for (size_t i = 0; i < s->nprofiles && !failed; i++) {
+		struct speedscope_profile *p = &s->profiles[i];
+		uint32_t *comm = NULL;
+
+		if (p->tid >= 0)
+			continue;
+		/* that of the profile, or the next one that is free */
+		for (p->tid = (int32_t)i + 1;
+		     (comm = id_cache_number(&tids, &p->tid, sizeof p->tid)) && *comm;)
+			p->tid = ++next;
+		if (comm)
+			*comm = p->comm + 1;
+		failed = comm ? 0 : -1;
+	}
+	id_cache_free(&tids);
+	id_cache_free(&kinds);
+	return failed;
+}
+
+/* Declare the lane of a profile, and the type of its samples. */
+static int speedscope_declare(struct speedscope_decoder *s, struct speedscope_profile *p)
+{
+	struct lane_entry lane = {.source = s->source,
+				  .clock = s->clock,
+				  .flags = LANE_HAS_TID,
+				  .comm = p->comm,
+				  .cpu = -1,
+				  .pid = -1,
+				  .ppid = -1,
+				  .tid = p->tid};
+	struct type_entry samples = {.source = s->source,
+				     .name = p->samples_name,
+				     .flags = p->unit->digits >= 0 ? TYPE_WEIGHT_TIME : 0};
+
 	p->lane = writer_lane(s->w, &lane);
 	if (p->samples)
 		p->type = sample_type_declare(s->input->decoding, samples, "weight", false);
@@ -656,6 +783,8 @@ static int speedscope_declare_all(struct speedscope_decoder *s)
 	s->declared = calloc(s->stacks.count + (size_t)1, sizeof *s->declared);
 	if (!s->source || !s->clock || !s->enter || !s->leave || !s->declared)
 		return -1;
+	if (speedscope_number_threads(s))
+		return -1;
 	for (size_t i = 0; i < s->nprofiles; i++) {
 		calls |= s->profiles[i].events;
 		if (speedscope_declare(s, &s->profiles[i]))
@@ -667,12 +796,21 @@ static int speedscope_declare_all(struct speedscope_decoder *s)
 		       : 0;
 }
 
+/* Get the time of a record: from the earliest one on, if that is negative. */
+static uint64_t speedscope_time(const struct speedscope_decoder *s, const struct sorter_record *r)
+{
+	uint64_t time = r->key.time - (uint64_t)INT64_MIN - (uint64_t)s->earliest;
+
+	return time < TIME_LIMIT ? time : TIME_LIMIT - 1;
+}
+
 static void speedscope_set_next(struct speedscope_decoder *s)
 {
 	struct sorter_record r;
 
-	s->input->next = sorter_peek(&s->sorter, &r) ? merge_shifted(r.key.time, s->input->shift)
-						     : UINT64_MAX;
+	s->input->next = sorter_peek(&s->sorter, &r)
+				 ? merge_shifted(speedscope_time(s, &r), s->input->shift)
+				 : UINT64_MAX;
 }
 
 static int speedscope_decode_begin(struct input *in, struct error *e)
@@ -689,7 +827,7 @@ static int speedscope_decode_begin(struct input *in, struct error *e)
 	if (speedscope_declare_all(s))
 		return error_no_memory(e);
 	speedscope_set_next(s);
-	return sorter_peek(&s->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
+	return sorter_peek(&s->sorter, &r) ? merge_first(in, speedscope_time(s, &r), e) : 0;
 }
 
 /* Get the location of a frame. 0: out of memory. */
@@ -764,6 +902,10 @@ static void speedscope_close(struct input *in)
 
 	if (!s)
 		return;
+	if (!in->decoding->quiet && s->earliest < 0)
+		warn(in->name, NO_OFFSET,
+		     "some times are below 0: all times count from the earliest, %" PRId64 " %s",
+		     s->earliest, in->ticks ? "ticks" : "ns");
 	if (!in->decoding->quiet && s->inexact)
 		warn(in->name, NO_OFFSET,
 		     "some values have a fraction of a nanosecond or of their unit, which is left "
