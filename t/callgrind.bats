@@ -259,7 +259,7 @@ xdebug() {
 	for at in 400 1000 5000 $((size - 20)); do
 		head -c "$at" callgrind.out >c.out
 		run -1 --separate-stderr trdecode -o a.trs c.out
-		assert_regex "$stderr" 'c.out: 0x[0-9a-f]+: (the costs are less than the summary: the file was cut|not a line)'
+		assert_regex "$stderr" 'c.out: 0x[0-9a-f]+: (the costs are less than the summary: the file was cut|the last line is cut)'
 	done
 	cat >bad.out <<-'END'
 		# callgrind format
@@ -284,4 +284,71 @@ xdebug() {
 	run -1 --separate-stderr trstat -q -t tsv -g name,line -c self,total,count -s line a.trs
 	assert_line $'f\t12\t3\t0\t0'
 	assert_line $'f\t17\t16\t0\t0'
+}
+
+@test "a file that was cut: any event, a later part, each last line" {
+	local cut='the costs are less than the summary: the file was cut' none='no summary of the costs: the file was cut'
+	# expect STATUS MESSAGE: of x.out
+	expect() {
+		run --separate-stderr trdecode -o a.trs x.out
+		[ "$status" = "$1" ] || fail "status $status: $stderr"
+		if [ "$2" ]; then assert_regex "$stderr" "^trdecode: x.out: 0x[0-9a-f]+: $2$"; else assert_equal "$stderr" ''; fi
+	}
+	printf 'events: Ir Dr\nsummary: 15 3\nfn=f\n1 5 1\n2 10 2\n' >x.out
+	expect 0 ''
+	sed -i 's/15 3/15 4/' x.out
+	expect 1 "$cut"
+	printf 'events: Ir\nfn=f\n1 5\n2 1' >x.out
+	expect 1 'the last line is cut'
+	run -1 --separate-stderr trstat -q -t tsv -c self a.trs
+	assert_line $'f\t5'
+	# callgrind writes the totals of each part
+	part() {
+		printf 'part: %s\n\nevents: Ir Dr\nsummary: %s\n\nfn=f\n1 5 1\n2 10 2\n\ntotals: %s\n' "$@"
+	}
+	{ printf 'version: 1\ncreator: callgrind-3.19.0\npid: 1\n' && part 1 '15 3' '15 3' && part 2 '17 4' '15 3'; } >whole.out
+	cp whole.out x.out
+	expect 0 ''
+	sed '$s/15 3/15 4/' whole.out >x.out
+	expect 1 "$cut"
+	for n in 12 13 14 16 17 20 22; do
+		head -n "$n" whole.out >x.out
+		case $n in 13) expect 0 '' ;; 12 | 14 | 16) expect 1 "$none" ;; *) expect 1 "$cut" ;; esac
+	done
+	# a part without costs is whole
+	{ cat whole.out && printf 'part: 3\nevents: Ir Dr\nsummary: 0\ntotals: 0\n'; } >x.out
+	expect 0 ''
+}
+
+@test "a byte order mark, and a point for 0" {
+	{ printf '\xef\xbb\xbf' && cat callgrind.out; } >bom.out
+	trdecode callgrind.out | trstat -q -t tsv >want
+	trdecode bom.out | trstat -q -t tsv | diff want -
+	printf '\xef\xbb\xbfevents: Ir I1mr\nfn=f\n3 2 .\n4 . 7\n' >x.out
+	run -0 pipe 'trdecode x.out | trstat -q -t tsv -g type,line -c self'
+	assert_line $'Ir\t3\t2'
+	assert_line $'I1mr\t4\t7'
+}
+
+@test "files of several threads or runs add up" {
+	sed 's/^thread: .*//; s/^pid: .*/&\nthread: 2/' callgrind.out >second.out
+	trdecode callgrind.out second.out -o both.trs
+	totals=$(sed -n 's/^totals: //p' callgrind.out)
+	run -0 pipe 'trstat -q -t tsv -g tid -c self both.trs'
+	assert_equal "$(awk -F '\t' 'NR > 1 { n++; if ($NF != '"$totals"') exit 1 } END { print n }' <<<"$output")" 2
+	# no clock of rows needs another; one of times does
+	trdecode -q callgrind.out "$DATA/profiles/node.heapprofile.gz" -o both.trs
+	run -2 --separate-stderr trdecode callgrind.out "$DATA/uftrace/fib" -o x.trs
+	assert_regex "$stderr" 'cannot be compared: align them'
+}
+
+@test "--info and --list: no empty description, and no empty group" {
+	run -0 trdecode --info callgrind.out
+	refute_line --regexp '^desc .*:$'
+	assert_line --regexp '^desc +Trigger: Program termination$'
+	record c.out --cache-sim=yes
+	run -0 trdecode --list c.out
+	assert_line --regexp '^ *in each type of no group:$'
+	run -0 trdecode --info --json "$DATA/pstats/3.13.prof"
+	assert_output --partial '"time_ns": '
 }

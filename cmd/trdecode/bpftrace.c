@@ -1486,8 +1486,7 @@ static int bpftrace_open(struct input *in, struct error *e)
 	p->input = in;
 	p->w = p->locations.w = in->decoding->writer;
 	p->pid = p->tid = -1;
-	in->clock_name = "values";
-	in->ticks = true;
+	merge_count_rows(in, "values");
 	return 0;
 }
 

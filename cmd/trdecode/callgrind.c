@@ -31,6 +31,8 @@
 #include "common/util/intern.h"
 #include "common/util/text_span.h"
 
+#define CG_MARK "\xef\xbb\xbf" /* of the byte order, before the first line of an edited file */
+
 enum { CG_EVENTS = 32, CG_FRAMES = 2 };
 enum cg_name { CG_OBJECT, CG_FILE, CG_FUNCTION, CG_NAMES };
 
@@ -64,12 +66,14 @@ struct callgrind_file {
 	struct cg_event events[CG_EVENTS];
 	unsigned nevents, ncolumns;
 	uint8_t columns[CG_EVENTS]; /* events of the costs of a line */
+	bool ends;		    /* sums follow the costs of each part that is whole */
+	bool exact;		    /* they are those of the costs */
 	struct {
-		bool begun;	       /* it has costs */
-		bool has_summary;      /* before its costs */
-		bool ended;	       /* its sums are after its costs */
-		bool ends;	       /* they are in a file that is whole */
-		int64_t summary, seen; /* of the first event */
+		bool begun;				  /* it has a header or costs */
+		bool has_costs;				  /* of functions */
+		bool has_summary;			  /* before its costs */
+		bool ended;				  /* its sums are after its costs */
+		int64_t sums[CG_EVENTS], seen[CG_EVENTS]; /* by column */
 	} part;
 	/* the present function with its file, the same with the file of an inlined part, and the
 	 * next callee */
@@ -213,26 +217,44 @@ static void cg_set_events(struct callgrind_file *g, struct text_span s)
 		}
 }
 
-/* Take the sums of a summary or totals. */
-static void cg_take_summary(struct callgrind_file *g, struct text_span s)
+/* Take a cost; "." is 0. */
+static bool cg_take_cost(struct text_span *s, int64_t *cost)
 {
-	if (g->part.begun)
-		g->part.ended = true;
-	else
-		g->part.has_summary = cg_take_number(&s, &g->part.summary);
+	struct text_span after = *s;
+	struct text_span word = span_take_word(&after);
+
+	*cost = 0;
+	if (!span_is(word, "."))
+		return cg_take_number(s, cost);
+	s->at = word.end;
+	return true;
+}
+
+/* Take the sums of a summary or totals. */
+static void cg_take_sums(struct callgrind_file *g, struct text_span s, bool totals)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < CG_EVENTS; i++) {
+		g->part.sums[i] = 0;
+		any |= span_size(span_trim(s)) && cg_take_cost(&s, &g->part.sums[i]);
+	}
+	g->part.ended |= totals || g->part.has_costs;
+	g->part.has_summary |= any;
 }
 
 /* End a part, and report one that was cut. */
 static void cg_end_part(struct callgrind_file *g)
 {
-	bool less = g->part.seen < g->part.summary;
+	bool less = false, compared = g->part.ended ? g->exact : g->part.has_summary;
 
-	if (g->part.begun && !g->part.ended && (g->part.has_summary ? less : g->part.ends))
+	for (unsigned i = 0; compared && i < g->ncolumns; i++)
+		less |= g->part.seen[i] < g->part.sums[i];
+	if (less || (g->part.begun && !g->part.ended && g->ends))
 		input_short(g->input, g->input->name, g->lines.offset, "%s: the file was cut",
 			    less ? "the costs are less than the summary"
 				 : "no summary of the costs");
-	g->part.begun = g->part.has_summary = g->part.ended = false;
-	g->part.seen = 0;
+	memset(&g->part, 0, sizeof g->part);
 }
 
 /* Set the lane of the lines that follow. */
@@ -288,14 +310,16 @@ static bool cg_header(struct callgrind_file *g, struct text_span line)
 	} else if (span_is(key, "events")) {
 		cg_set_events(g, value);
 	} else if (span_is(key, "summary") || span_is(key, "totals")) {
-		cg_take_summary(g, value);
+		cg_take_sums(g, value, span_is(key, "totals"));
 	} else if (span_is(key, "part") || span_is(key, "version")) {
 		cg_end_part(g);
+		g->part.begun = span_is(key, "part"); /* which follows the version */
 	} else if (span_is(key, "creator")) {
-		g->part.ends = span_begins(value, "xdebug");
-	} else if (span_is(key, "desc")) {
+		g->exact = span_begins(value, "callgrind-");
+		g->ends = g->exact || span_begins(value, "xdebug");
+	} else if (span_is(key, "desc") && g->line == 1) {
 		/* cachegrind, whose files begin with it, writes its summary last */
-		g->part.ends |= g->line == 1;
+		g->exact = g->ends = true;
 	} else if (span_is(key, "pid")) {
 		g->pid = cg_read_id(value);
 	} else if (span_is(key, "thread")) {
@@ -367,6 +391,20 @@ static struct cg_sums *cg_sums_of(struct callgrind_file *g, const struct cg_func
 
 /* --- lines --- */
 
+/* Get the next line, without a byte order mark. As input_lines_next. */
+static int cg_next_line(struct callgrind_file *g, struct text_span *line, struct error *e)
+{
+	size_t n;
+	int got = input_lines_next(&g->lines, g->input, &line->at, &n, e);
+
+	if (got <= 0)
+		return got;
+	line->end = line->at + n;
+	if (!g->line++)
+		span_skip(line, CG_MARK);
+	return 1;
+}
+
 static void cg_add(int64_t *sum, int64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum))
@@ -398,10 +436,10 @@ static int cg_count_line(struct callgrind_file *g)
 		if (!sums || !frames[1])
 			return -1;
 		sums->called = true;
-	} else if (g->ncolumns) {
-		cg_add(&g->part.seen, g->cost[0]);
 	}
-	g->part.begun = true;
+	for (unsigned i = 0; !g->is_call && i < g->ncolumns; i++)
+		cg_add(&g->part.seen[i], g->cost[i]);
+	g->part.begun = g->part.has_costs = true;
 	if (!any)
 		return 0;
 	g->stack = frames[0] ? writer_stack_of(g->w, frames, g->is_call ? 2 : 1) : 0;
@@ -417,7 +455,7 @@ static int cg_costs(struct callgrind_file *g, struct text_span s)
 		return -2;
 	for (unsigned i = 0; i < g->ncolumns; i++) {
 		g->cost[i] = 0;
-		if (span_size(span_trim(s)) && !cg_take_number(&s, &g->cost[i]))
+		if (span_size(span_trim(s)) && !cg_take_cost(&s, &g->cost[i]))
 			return -2;
 	}
 	if (span_size(span_trim(s)))
@@ -497,6 +535,11 @@ static int cg_take_line(struct callgrind_file *g, struct text_span line)
 	line = span_trim(line);
 	if (!span_size(line) || *line.at == '#')
 		return 0;
+	if (!g->lines.whole && !g->lines.cut) {
+		input_damage(g->input, g->input->name, g->lines.offset, "the last line is cut");
+		memset(&g->part, 0, sizeof g->part); /* its sums say no more */
+		return 0;
+	}
 	if (g->lines.cut)
 		got = -2;
 	else if (isdigit((unsigned char)*line.at) || strchr("+-*", *line.at))
@@ -516,17 +559,14 @@ static int cg_advance(struct input *in, struct error *e)
 {
 	struct callgrind_file *g = in->state;
 	struct text_span line;
-	size_t n;
 	int got = 1, rows = 0;
 
 	in->next = UINT64_MAX;
 	while (!g->at_end && !rows) {
-		got = input_lines_next(&g->lines, in, &line.at, &n, e);
+		got = cg_next_line(g, &line, e);
 		if (got < 0)
 			return -1;
-		line.end = line.at + n;
 		g->at_end = !got;
-		g->line += got > 0;
 		rows = got ? cg_take_line(g, line) : 0;
 		if (rows < 0)
 			return -1;
@@ -613,13 +653,15 @@ static enum bid callgrind_probe(const struct input *in)
 					   "part",    "thread",	   "desc",   "events",
 					   "event",   "positions", "summary"};
 	bool forced = in->format && !strcmp(in->format, "callgrind"), known = false;
-	const char *at = (const char *)in->head, *end, *next;
+	struct text_span head = {(const char *)in->head, (const char *)in->head + in->head_size};
+	const char *at, *end, *next;
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;
-	if (span_begins((struct text_span){at, at + in->head_size}, "# callgrind format\n"))
+	span_skip(&head, CG_MARK);
+	if (span_begins(head, "# callgrind format\n"))
 		return BID_HEADER;
-	for (end = at + in->head_size; at < end; at = next + 1) {
+	for (at = head.at, end = head.end; at < end; at = next + 1) {
 		struct text_span line = {at, NULL};
 		unsigned i = 0;
 
@@ -652,8 +694,7 @@ static int callgrind_open(struct input *in, struct error *e)
 	g->input = in;
 	g->w = in->decoding->writer;
 	g->has_line = true;
-	in->clock_name = "lines";
-	in->ticks = true;
+	merge_count_rows(in, "lines");
 	return 0;
 }
 
@@ -670,8 +711,7 @@ static int callgrind_info(struct input *in, struct trace_info *facts, struct err
 	int got;
 
 	fact_text(facts, "format", "callgrind");
-	while ((got = input_lines_next(&g->lines, in, &line.at, &n, e)) > 0) {
-		line.end = line.at + n;
+	while ((got = cg_next_line(g, &line, e)) > 0) {
 		functions += span_begins(line, "fn=");
 		calls += span_begins(line, "calls=");
 		for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -680,9 +720,12 @@ static int callgrind_info(struct input *in, struct trace_info *facts, struct err
 			if (!span_skip(&value, keys[i]) || !span_skip(&value, ":"))
 				continue;
 			value = span_trim(value);
-			snprintf(text, sizeof text, "%.*s", (int)(span_size(value) % sizeof text),
-				 value.at);
-			fact_item(facts, keys[i], text);
+			n = span_size(value) < sizeof text ? span_size(value) : sizeof text - 1;
+			snprintf(text, sizeof text, "%.*s", (int)n, value.at);
+			/* the name of a description without a value, as of a cache that was not
+			 * simulated, says nothing */
+			if (!span_ends(value, ":"))
+				fact_item(facts, keys[i], text);
 		}
 	}
 	fact_number(facts, "functions", functions);

@@ -77,9 +77,10 @@ struct input {
 	/* the clock, once open: only inputs whose clocks can be related are merged */
 	const char *clock_name;
 	bool has_wall, ticks;
-	bool own_zero; /* its times count from its own beginning: those of several inputs meet as
-			  wall times only */
-	int64_t wall;  /* ns to add to its own, unshifted times */
+	bool row_order; /* the clock counts rows of this input, to keep their order */
+	bool own_zero;	/* its times count from its own beginning: those of several inputs meet as
+			   wall times only */
+	int64_t wall;	/* ns to add to its own, unshifted times */
 	/* of recordings of a host and its guests, whose times were converted to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */
 	bool on_host_clock;

@@ -121,8 +121,7 @@ static int folded_advance(struct input *in, struct error *e)
 static int folded_open(struct input *in, struct error *e)
 {
 	in->state = calloc(1, sizeof(struct folded));
-	in->clock_name = "lines";
-	in->ticks = true;
+	merge_count_rows(in, "lines");
 	return in->state ? 0 : error_no_memory(e);
 }
 

@@ -1970,6 +1970,12 @@ int merge_choose_clock(struct input *in, struct error *e)
 	return 0;
 }
 
+void merge_count_rows(struct input *in, const char *clock_name)
+{
+	in->clock_name = clock_name;
+	in->ticks = in->row_order = true;
+}
+
 uint32_t input_declare_clock(const struct input *in, bool is_wall)
 {
 	struct writer *w = in->decoding->writer;
@@ -2010,6 +2016,8 @@ static bool clocks_meet(const struct input *a, const struct input *b)
 	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
 
 	if (is_guest_of(a, b) || is_guest_of(b, a) || share_host(a, b))
+		return true;
+	if (a->row_order && b->row_order)
 		return true;
 	if (a->ticks != b->ticks || strcmp(a->clock_name, b->clock_name))
 		return false;
@@ -2139,13 +2147,13 @@ static void begin_fact(struct trace_info *f, const char *name)
 	end_list(f);
 	if (f->json) {
 		char key[512];
+		size_t size = 0;
 
-		if (n > sizeof key)
-			n = sizeof key;
-		for (size_t i = 0; i < n; i++)
-			key[i] = name[i] == ' ' ? '_' : name[i];
+		for (size_t i = 0; i < n && size < sizeof key; i++)
+			if (name[i] != ',')
+				key[size++] = name[i] == ' ' ? '_' : name[i];
 		text_puts(f->text, f->any ? ",\n    " : "\n    ");
-		json_string(f->text, key, n);
+		json_string(f->text, key, size);
 		text_puts(f->text, ": ");
 	} else {
 		text_masked(f->text, name, n);

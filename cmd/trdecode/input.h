@@ -183,6 +183,10 @@ void input_lines_free(struct input_lines *l);
  */
 int merge_choose_clock(struct input *in, struct error *e);
 
+/* Set a clock of ticks that counts the rows of the input, which have no times. Such clocks need not
+ * be compared: rows of several inputs are side by side. */
+void merge_count_rows(struct input *in, const char *clock_name);
+
 /*
  * Set in->next from the time of the input's first event on its own clock, shifted. Fails if
  * --offset would shift the event to before time 0, or has a unit where the clock counts ticks.

@@ -1076,6 +1076,8 @@ static void put_shared(const struct type_list *l, struct text *t, const struct l
 			text_puts(t, head);
 			if (list_is_common(l, f))
 				text_puts(t, "the kernel");
+			else if (!type->type->group.size)
+				text_puts(t, "no group");
 			else
 				list_put_text(l, t, type->type->group.text, type->type->group.size,
 					      l->indent - 2 + sizeof(head));

@@ -1563,8 +1563,7 @@ static void perf_choose_clock(struct perf *p)
 
 	in->clock_name = "perf";
 	if (p->nattrs && !(a->sample_type & PERF_SAMPLE_TIME)) {
-		in->clock_name = "ticks";
-		in->ticks = true;
+		merge_count_rows(in, "ticks");
 		return;
 	}
 	if (p->nattrs && perf_flag(a, PERF_FLAG_USE_CLOCK_ID)) {

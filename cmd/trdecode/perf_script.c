@@ -1444,8 +1444,9 @@ static int script_begin(struct input *in, struct error *e)
 	else
 		input_damage(in, in->name, NO_OFFSET, "the text has no sample");
 	p->timed = got && p->line.has_time;
-	in->ticks = !p->timed;
-	in->clock_name = p->timed ? "perf" : "samples";
+	in->clock_name = "perf";
+	if (!p->timed)
+		merge_count_rows(in, "samples");
 	if (merge_choose_clock(in, e))
 		return -1;
 	p->source = writer_source(p->w, &(struct source_entry){writer_text(p->w, "perf-script"),

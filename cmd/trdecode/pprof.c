@@ -811,8 +811,9 @@ static int pprof_open(struct input *in, struct error *e)
 	if (profile_read(p, e))
 		return -1;
 	pprof_choose_values(p);
-	in->ticks = !p->types.unit;
-	in->clock_name = in->ticks ? "samples" : "weights";
+	in->clock_name = "weights";
+	if (!p->types.unit)
+		merge_count_rows(in, "samples");
 	return 0;
 }
 

@@ -820,8 +820,9 @@ static int speedscope_decode_begin(struct input *in, struct error *e)
 
 	if (speedscope_read_file(s, e))
 		return -1;
-	in->ticks = !s->in_time;
-	in->clock_name = in->ticks ? "values" : "trace";
+	in->clock_name = "trace";
+	if (!s->in_time)
+		merge_count_rows(in, "values");
 	if (merge_choose_clock(in, e))
 		return -1;
 	if (speedscope_declare_all(s))

@@ -545,8 +545,9 @@ static int v8_begin(struct input *in, struct error *e)
 
 	if (v8_read_all(d, e))
 		return -1;
-	in->ticks = !d->in_time;
-	in->clock_name = in->ticks ? "samples" : "trace";
+	in->clock_name = "trace";
+	if (!d->in_time)
+		merge_count_rows(in, "samples");
 	if (merge_choose_clock(in, e))
 		return -1;
 	if (v8_declare(d))
