@@ -416,6 +416,43 @@ errors() {
 	assert_output --partial 'log: 0x0: a call without its end'
 }
 
+@test "names of C++ of ltrace -C; data of strace -e read; perf trace --no-comm and -s" {
+	cat >log <<-'END'
+		7 1000000001.000000 std::ios_base::Init::Init()(0x55, 0xffff) = 0x7f <0.000288>
+		7 1000000001.001000 std::basic_string<char, std::allocator<char> >::data() const(0x7f, "a)(") = 0x7f <0.000001>
+		7 1000000001.002000 std::ostream::operator<<(std::ostream& (*)(std::ostream&))(0x56) = 0x56 <0.000002>
+		7 1000000001.003000 std::f(int)(1 <unfinished ...>
+		7 1000000001.004000 <... std::f(int) resumed> ) = 3 <0.001000>
+		7 1000000001.005000 std::terminate(1) = 3 <0.000003>
+	END
+	trdecode -o a.trs log
+	run -0 pipe 'trencode -q -t ndjson a.trs | jq -r "[.name, .dur, .args.arg1] | @tsv" | sort'
+	assert_output - <<-'END'
+		std::basic_string<char, std::allocator<char> >::data() const	1000	0x7f
+		std::f(int)	1000000	1
+		std::ios_base::Init::Init()	288000	0x55
+		std::ostream::operator<<(std::ostream& (*)(std::ostream&))	2000	0x56
+		std::terminate	3000	1
+	END
+	cat >log <<-'END'
+		7 1000000001.000000 read(3, "\177ELF"..., 32) = 32 <0.000007>
+		 | 00000  7f 45 4c 46 02 01 01 03  00 00 00 00 00 00 00 00  .ELF............ |
+		 | 00010  03 00 3e 00 01 00 00 00  10 74 02 00 00 00 00 00  ..>......t...... |
+		7 1000000001.000010 close(3) = 0 <0.000001>
+	END
+	run -0 trdecode -o a.trs log
+	assert_output 'trdecode: log: 2 lines of data of -e read and -e write, skipped'
+	run -0 trfilter -c 'group == "strace" && kind == "call"' a.trs
+	assert_output 2
+	printf '%s\n' '     0.077 ( 0.029 ms): 22752 brk()       = 0x561983acd000' \
+		'     0.969 ( 0.034 ms): 22753 close(fd: 4)     = 0' >log
+	run -0 pipe 'trdecode log | trencode -q -t csv -c tid,name,dur | tail -n 2'
+	assert_output $'22752,brk,29000\n22753,close,34000'
+	printf '\n Summary of events:\n\n thr (1), 2 events, 50.0%%\n\n   close   2  0  0.091\n' >log
+	run -2 trdecode -o a.trs log
+	assert_output --partial 'this is the summary of perf trace -s, not a log'
+}
+
 @test "the table of strace -c is no log; --info, --list, -f" {
 	run -2 trdecode -o a.trs "$LOGS/f-c-w.txt"
 	assert_output --partial 'this is the table of strace -c, not a log: record with strace -f -ttt -T -o FILE'

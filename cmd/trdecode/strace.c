@@ -60,7 +60,8 @@ enum line_kind {
 	LINE_EVENT,	 /* a signal, the end of a process, an event of perf trace */
 	LINE_FRAME,	 /* of the stack of the call before */
 	LINE_MESSAGE,	 /* of strace itself */
-	LINE_TABLE,	 /* the heading of the table of -c */
+	LINE_TABLE,	 /* the heading of the table of -c, or of the summary of perf trace -s */
+	LINE_DUMP,	 /* of the bytes that the call before read or wrote */
 	LINE_BROKEN,	 /* a call that other text interrupts, or that ends early */
 };
 
@@ -270,6 +271,33 @@ static enum line_kind strace_read_result(struct strace_line *l, struct text_span
 	return kind;
 }
 
+/* Read a call of C++ of ltrace -C, whose name has parameters: "std::f(int) const(3) = 0". The
+ * arguments are the brackets that the result follows. */
+static enum line_kind strace_read_demangled(struct strace_line *l, struct text_span s)
+{
+	const char *begin = s.at, *open;
+
+	while (s.at < s.end && (open = memchr(s.at, '(', span_size(s)))) {
+		struct text_span rest = {open + 1, s.end}, after;
+		enum scan scan = strace_scan_arguments(l, &rest);
+
+		if (scan == SCAN_BROKEN)
+			return LINE_BROKEN;
+		after = span_trim(rest);
+		if (scan == SCAN_CLOSED && !span_begins(after, "= ")) {
+			s.at = rest.at;
+			continue;
+		}
+		/* other text has a blank before the bracket */
+		if (open[-1] == ' ')
+			return LINE_OTHER;
+		l->name = (struct text_span){begin, open};
+		return scan == SCAN_UNFINISHED ? LINE_UNFINISHED
+					       : strace_read_result(l, rest, LINE_CALL);
+	}
+	return LINE_OTHER;
+}
+
 /* Read a call that begins in the line. */
 static enum line_kind strace_read_call(struct strace_line *l, struct text_span s)
 {
@@ -278,7 +306,11 @@ static enum line_kind strace_read_call(struct strace_line *l, struct text_span s
 	/* names of ltrace: libc.so.6->malloc, read@SYS, std::f */
 	while (p < s.end && (is_name(*p) || (*p && strchr(".@:->~$?", *p))))
 		p++;
-	if (p == s.at || p == s.end || *p != '(' || *s.at == '-' || *s.at == '>')
+	if (p == s.at || p == s.end || *s.at == '-' || *s.at == '>')
+		return LINE_OTHER;
+	if (l->form != TIME_MS && memmem(s.at, (size_t)(p - s.at), "::", 2))
+		return strace_read_demangled(l, s);
+	if (*p != '(')
 		return LINE_OTHER;
 	l->name = (struct text_span){s.at, p};
 	s.at = p + 1;
@@ -481,7 +513,7 @@ static bool strace_read_ms(struct text_span s, uint64_t *ns)
 static bool strace_take_perf(struct strace_line *l, struct text_span *s)
 {
 	struct text_span rest = span_trim(*s), time = span_take_word(&rest), duration;
-	const char *end, *open, *slash;
+	const char *end, *open, *slash, *task;
 	uint64_t number;
 
 	rest = span_trim(rest);
@@ -501,10 +533,13 @@ static bool strace_take_perf(struct strace_line *l, struct text_span *s)
 	s->end = rest.end;
 	open = memchr(s->at, '(', span_size(*s));
 	slash = open ? memrchr(s->at, '/', (size_t)(open - s->at)) : NULL;
-	end = slash ? span_digits(slash + 1, open, &number) : NULL;
-	if (!end || end == slash + 1 || *end != ' ' || number > PID_MOST)
+	/* with --no-comm only the number of the thread */
+	task = slash ? slash + 1 : s->at;
+	end = open ? span_digits(task, open, &number) : NULL;
+	if (!end || end == task || *end != ' ' || number > PID_MOST)
 		return true;
-	l->comm = (struct text_span){s->at, slash};
+	if (slash)
+		l->comm = (struct text_span){s->at, slash};
 	l->pid = (int32_t)number;
 	s->at = span_skip_blanks(end, s->end);
 	return true;
@@ -527,8 +562,14 @@ static void strace_parse(struct strace_line *l, struct text_span s)
 		l->result = (struct text_span){s.at + 3, s.end};
 		return;
 	}
-	if (*s.at == '%' && span_begins(s, "% time ")) {
+	if ((*s.at == '%' && span_begins(s, "% time ")) || span_is(s, " Summary of events:")) {
 		l->kind = LINE_TABLE;
+		return;
+	}
+	/* of -e read and -e write: " | 00000  7f 45", " * 3 bytes in buffer 0" */
+	if (*s.at == ' ' && (span_begins(s, " | ") || span_begins(s, " * ")) && s.end - s.at > 3 &&
+	    is_digit(s.at[3])) {
+		l->kind = LINE_DUMP;
 		return;
 	}
 	if ((*s.at == ' ' || is_digit(*s.at)) && strace_take_perf(l, &s)) {
@@ -658,7 +699,7 @@ struct strace {
 	struct heap heap;
 	size_t nlogs;
 	enum time_form form;
-	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids;
+	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids, summary;
 	uint64_t now, tick;
 	uint32_t source, clock, number;
 	uint32_t enters[VARIANTS], leaves[VARIANTS];
@@ -676,7 +717,7 @@ struct strace {
 	size_t unfinished; /* open calls */
 	struct strace_held held;
 	struct buffer text;
-	uint64_t calls, signals, tables;
+	uint64_t calls, signals, tables, dumps;
 	uint64_t foreign, foreign_at,
 		broken; /* lines that are none of strace; the first's offset */
 };
@@ -1968,11 +2009,16 @@ static int strace_other_line(struct strace_log *g, struct text_span text)
 
 	if (g->line.kind == LINE_TABLE) {
 		g->s->tables++;
+		g->s->summary |= span_begins(text, " ");
 		g->in_table = true;
 		return 0;
 	}
 	if (g->line.kind == LINE_MESSAGE)
 		return 0;
+	if (g->line.kind == LINE_DUMP) {
+		g->s->dumps++;
+		return 0;
+	}
 	if (g->line.kind == LINE_BROKEN)
 		return strace_keep_broken(g, text);
 	if (strace_join(g, text))
@@ -2101,7 +2147,7 @@ static enum bid strace_probe_text(const char *at, size_t n)
 			return BID_LIKELY;
 		/* a stack follows a call; a first line may be longer than the head */
 		good += (l.kind != LINE_OTHER && l.kind != LINE_BROKEN &&
-			 (l.kind != LINE_FRAME || good)) ||
+			 ((l.kind != LINE_FRAME && l.kind != LINE_DUMP) || good)) ||
 			(l.kind == LINE_BROKEN && newline == end && !lines &&
 			 (l.pid >= 0 || l.form != TIME_NONE || span_is(l.name, "execve")));
 	}
@@ -2453,9 +2499,12 @@ static int strace_begin(struct input *in, struct error *e)
 	if (any < 0)
 		return -1;
 	if (!any && s->tables)
-		return error_set(e, in->name, NO_OFFSET,
-				 "this is the table of strace -c, not a log: record with strace -f "
-				 "-ttt -T -o FILE");
+		return error_set(
+			e, in->name, NO_OFFSET,
+			s->summary ? "this is the summary of perf trace -s, not a log: record "
+				     "with perf trace -o FILE"
+				   : "this is the table of strace -c, not a log: record with "
+				     "strace -f -ttt -T -o FILE");
 	if (!any)
 		input_damage(in, in->name, NO_OFFSET, "the text has no system call");
 	strace_choose_clock(s);
@@ -2496,6 +2545,8 @@ static void strace_close(struct input *in)
 	if (!s)
 		return;
 	if (!in->decoding->quiet) {
+		warn_count(in->name, s->dumps,
+			   "{line|lines} of data of -e read and -e write, skipped");
 		warn_count(in->name, s->foreign, "{line|lines} of other programs, skipped");
 		warn_count(in->name, s->broken - (s->broken > 0),
 			   "more {call|calls} without {its|their} end");
