@@ -86,7 +86,40 @@ setup() {
 	[ "${lines[1]}" -le "$whole" ]
 }
 
+@test "tasks of sets of pairs are those that run, wait or sleep" {
+	trdecode -q "$SCHED" -o s.trs
+	for pair in oncpu offcpu; do
+		# those that the trace does not leave open agree
+		trstat -q --pair $pair -g comm,tid -c busy -t tsv s.trs | tail -n +2 | sort >pairs
+		trstat -q --cover $pair -g comm,tid -c busy -t tsv s.trs | tail -n +2 | sort >spans
+		run -0 comm -12 pairs spans
+		[ "${#lines[@]}" -ge 5 ] || fail "$pair: $(diff pairs spans)"
+		run -1 grep -E '^(swapper|<idle>)' spans
+	done
+	run -0 trstat -q --cover wakeup -g tid -c busy -t tsv s.trs
+	[ "${#lines[@]}" -gt 3 ]
+	run -2 trstat -q --cover wakeup -g pid s.trs
+	assert_output --partial 'has no key pid'
+}
+
+@test "a range of time is covered until its end" {
+	printf '%s' '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":9000},{"ph":"X","name":"b","pid":1,"tid":2,"ts":100,"dur":50},
+		{"ph":"X","name":"b","pid":1,"tid":2,"ts":5250,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":9500,"dur":50}]' >r.json
+	trdecode -q r.json -o r.trs
+	for range in '0.0052s 0.0058s' '0.006s 0.0066s'; do
+		run -0 trstat -q --cover a --since "${range% *}" --until "${range#* }" -c busy,idle,util -t csv r.trs
+		assert_line --index 1 600000,0,100.000
+	done
+}
+
 @test "--cover: what it does not go with, and wrong sets" {
+	for sets in 'a - b - c' 'a & b & c' 'a - b & c' 'dur > 5us' 'depth == 1' 'caller == "x"'; do
+		run -2 trstat --cover "$sets" /dev/null
+		assert_line --index 0 --regexp '^trstat: '
+		refute_line --index 0 --partial '/dev/null'
+	done
+	run -2 trstat --cover '(pid & 1) == 1' /dev/null
+	assert_line --index 0 --partial '/dev/null'
 	for with in '--tree' '--slowest 3' '--partial' '--merge' '-i 1s' '--unpaired' '-c sum(x)' \
 		'--where tid==1' '--pair oncpu' '-g caller' '-g w.comm'; do
 		# shellcheck disable=SC2086

@@ -2199,11 +2199,22 @@ static bool statistics_is_selected(struct statistics *s, const struct event_ref 
 	return condition_holds(s->where, &s->groups.texts, where_cell, s);
 }
 
+/* With --cover: an event is after the window, which is covered until its end. */
+static void cover_until(struct statistics *s, uint64_t until)
+{
+	if (!s->pair || !s->pair->cover)
+		return;
+	cover_pass(s->pair, until);
+	if (s->since && s->first > s->since)
+		s->first = s->since;
+	if (s->first < until)
+		s->last = until;
+}
+
 /* Note that the threads of a block have events after the window. */
 static void pass_until(struct statistics *s, const struct block *b)
 {
-	if (s->pair && s->pair->cover)
-		cover_pass(s->pair, s->calls.end.until);
+	cover_until(s, s->calls.end.until);
 	for (uint32_t i = 0; i < b->nlanes; i++) {
 		calls_pass_until(&s->calls, b->lanes[i]->thread);
 		calls_pass_until(&s->calls, b->lanes[i]->cpu_thread);
@@ -2227,8 +2238,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 	statistics_begin_block(s, b);
 	for (events_begin(&it, b); !bad && event_next(&it, &e);) {
 		if (e.time >= until) {
-			if (s->pair && s->pair->cover)
-				cover_pass(s->pair, until);
+			cover_until(s, until);
 			if (e.type->kind != KIND_GAP)
 				calls_pass_until(&s->calls, calls_thread(&e));
 			continue;

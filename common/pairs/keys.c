@@ -490,15 +490,21 @@ int keys_of_pair(struct keys *k, const char *end_fields, const struct pair_task 
 		struct key *key = &k->key[i];
 
 		key->begins = false;
-		for (struct key *a = key; a; a = a->other) {
-			if ((task && name_task(a, task, &k->needs, e)) ||
-			    resolve_side(a, end_fields, &k->needs, e))
+		for (struct key *a = key, *rest; a; a = rest) {
+			/* those that name the task are not named again */
+			rest = a->other;
+			if (task && name_task(a, task, &k->needs, e))
 				return -1;
-			key->begins |= key_begins(a);
-			if (a->side == KEY_OF_W && key->other)
-				return error_set(e, NULL, NO_OFFSET,
-						 "'%s' cannot be an alternative of another key",
-						 a->name);
+			for (struct key *b = a; b != rest; b = b->other) {
+				if (resolve_side(b, end_fields, &k->needs, e))
+					return -1;
+				key->begins |= key_begins(b);
+				if (b->side == KEY_OF_W && key->other)
+					return error_set(
+						e, NULL, NO_OFFSET,
+						"'%s' cannot be an alternative of another key",
+						b->name);
+			}
 		}
 		k->wakers += key->side == KEY_OF_W;
 		k->begins += key->begins;

@@ -237,6 +237,13 @@ static const struct pair_task woken = {"b.next_pid|b.next_tid", NULL, "b.next_co
 			      running = {"b.prev_pid|b.prev_tid", "b.pid", "a.next_comm|b.comm",
 					 "b.stack"};
 
+/* What A records of the same tasks; other events, of calls, are those of their thread. */
+static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm", "stack"},
+			      sleeping_begun = {"prev_pid|prev_tid|tid", "pid", "prev_comm|comm",
+						"stack"},
+			      running_begun = {"next_pid|next_tid|tid", NULL, "next_comm|comm",
+					       NULL};
+
 #define WAKEUPS                                                                                    \
 	"type in {\"sched_waking\", \"sched_wakeup\", \"sched_wakeup_new\", "                      \
 	"\"sched_try_wakeup\", "                                                                   \
@@ -251,21 +258,22 @@ static const struct pair_preset presets[] = {
 	{"wakeup",
 	 WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
 		 "on .pid|.tid == .next_pid|.next_tid",
-	 "sched_wakeup", "sched_switch", "next_comm|next_pid", NULL, false, &woken, NULL, NULL},
+	 "sched_wakeup", "sched_switch", "next_comm|next_pid", NULL, false, &woken, &woken_begun,
+	 NULL, NULL},
 	/* from when a thread leaves its CPU until it is back on one */
 	{"offcpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
 	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
-	 "sched_switch", "sched_switch", "next_comm|next_pid", "next_", false, &sleeping, WAKEUPS,
-	 ".pid|.tid"},
+	 "sched_switch", "sched_switch", "next_comm|next_pid", "next_", false, &sleeping,
+	 &sleeping_begun, WAKEUPS, ".pid|.tid"},
 	/* from when a thread gets a CPU until it leaves the CPU */
 	{"oncpu",
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
 	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
 	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
-	 "sched_switch", "sched_switch", "next_comm|next_pid", "prev_", false, &running, NULL,
-	 NULL},
+	 "sched_switch", "sched_switch", "next_comm|next_pid", "prev_", false, &running,
+	 &running_begun, NULL, NULL},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
 	{"syscall",
@@ -273,22 +281,23 @@ static const struct pair_preset presets[] = {
 	 "-> "
 	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
 	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
-	 "sys_enter", "sys_exit", "id|name", NULL, true, NULL, NULL, NULL},
+	 "sys_enter", "sys_exit", "id|name", NULL, true, NULL, NULL, NULL, NULL},
 	{"irq",
 	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
 	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
-	 "irq_handler_entry", "irq_handler_exit", "irq|irq_id", NULL, false, NULL, NULL, NULL},
+	 "irq_handler_entry", "irq_handler_exit", "irq|irq_id", NULL, false, NULL, NULL, NULL,
+	 NULL},
 	{"softirq",
 	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
 	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
 	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
-	 "softirq_entry", "softirq_exit", "vec|softirq_id", NULL, false, NULL, NULL, NULL},
+	 "softirq_entry", "softirq_exit", "vec|softirq_id", NULL, false, NULL, NULL, NULL, NULL},
 	/* from the issue of a request to the device until its completion */
 	{"block",
 	 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
 	 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
 	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
-	 "block_rq_issue", "block_rq_complete", "dev|group", NULL, false, NULL, NULL, NULL},
+	 "block_rq_issue", "block_rq_complete", "dev|group", NULL, false, NULL, NULL, NULL, NULL},
 };
 
 #define BLANKS	    " \t\r\n"
@@ -469,6 +478,18 @@ static const struct pair_preset *pair_preset_of(const char *name)
 	return NULL;
 }
 
+/* Refuse keys that no single event has. */
+static int pair_check_needs(const struct pair *p, struct error *e)
+{
+	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
+	     p->b.condition.keys.needs) &
+	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
+		return error_set(e, NULL, NO_OFFSET,
+				 "the events of pairs have no keys caller, depth, stack, dur, "
+				 "total and self");
+	return 0;
+}
+
 int pair_parse(struct pair *p, const char *text, struct error *e)
 {
 	struct lexer pair;
@@ -485,13 +506,7 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	    (condition_parse_text(&p->w.condition, p->preset->waker, e) ||
 	     keys_parse(&p->w.on, p->preset->woken, e)))
 		return -1;
-	if ((p->a.on.needs | p->b.on.needs | p->a.condition.keys.needs |
-	     p->b.condition.keys.needs) &
-	    (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_STACK | NEEDS_CALL))
-		return error_set(e, NULL, NO_OFFSET,
-				 "the events of pairs have no keys caller, depth, stack, dur, "
-				 "total and self");
-	return 0;
+	return pair_check_needs(p, e);
 }
 
 /* --- --cover --- */
@@ -530,6 +545,7 @@ struct cover_call {
 };
 
 struct cover {
+	const char *text; /* the caller's */
 	enum cover_sets sets;
 	bool calls_wanted; /* a set is of calls */
 	bool by_depth;	   /* a key is the depth */
@@ -579,50 +595,83 @@ static int cover_parse_set(struct pair *p, unsigned set, const char *text, const
 	return pair_parse(&of->pair, copy, e);
 }
 
+/* Find the next sign between two sets, from text on, outside of quotes and parentheses. NULL: there
+ * is none. */
+static const char *cover_sign(const char *start, const char *text)
+{
+	int inside = 0;
+	char quote = 0;
+
+	for (const char *p = start; *p; p++) {
+		if (quote) {
+			p += *p == '\\' && p[1];
+			quote = *p == quote ? 0 : quote;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (*p == '(' || *p == ')') {
+			inside += *p == '(' ? 1 : -1;
+		} else if (!inside && p >= text && p > start && (*p == '&' || *p == '-') &&
+			   is_blank(p[-1]) && is_blank(p[1])) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
 int cover_parse(struct pair *p, const char *text, struct error *e)
 {
-	static const struct {
-		const char *word;
-		enum cover_sets sets;
-	} words[] = {{"&", COVER_BOTH}, {"-", COVER_WITHOUT}};
-	const char *between = NULL;
+	const char *sign;
 	struct lexer l;
 
 	*p = (struct pair){.text = text};
 	p->cover = calloc(1, sizeof(*p->cover));
 	if (!p->cover)
 		return error_no_memory(e);
+	p->cover->text = text;
 	if (lexer_begin(&l, text, e))
 		return -1;
-	for (size_t i = 0; i < 2 && !between; i++) {
-		between = find_word(l.text, words[i].word, true);
-		p->cover->sets = between ? words[i].sets : COVER_A;
-	}
-	if (!between)
-		return cover_parse_set(p, 0, l.text, l.text + strlen(l.text), &l, e);
-	return cover_parse_set(p, 0, l.text, between, &l, e) ||
-			       cover_parse_set(p, 1, between + 1, between + strlen(between), &l, e)
-		       ? -1
-		       : 0;
+	sign = cover_sign(l.text, l.text);
+	if (sign && cover_sign(l.text, sign + 1))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--cover '%.200s' has more than two sets: join conditions with "
+				 "&& or ||, as in 'a - name in {b, c}'",
+				 text);
+	p->cover->sets = !sign ? COVER_A : *sign == '&' ? COVER_BOTH : COVER_WITHOUT;
+	if (cover_parse_set(p, 0, l.text, sign ? sign : l.text + strlen(l.text), &l, e) ||
+	    (sign && cover_parse_set(p, 1, sign + 1, sign + strlen(sign), &l, e)))
+		return -1;
+	return pair_check_needs(p, e);
 }
 
-static int cover_keys(struct keys *k, struct error *e)
+/* Resolve keys of -g or of a condition: all but times and depth are those of enters, and of As. */
+static int cover_keys(const struct cover *c, struct keys *k, struct error *e)
 {
-	k->pairs = true;
+	const struct pair_task *task = NULL;
+
+	for (size_t i = 0; i < 2 && !task; i++)
+		task = c->pairs[i] && c->pairs[i]->pair.preset ? c->pairs[i]->pair.preset->begun
+							       : NULL;
+	for (size_t i = 0; i < k->count; i++)
+		for (const struct key *a = &k->key[i]; a; a = a->other) {
+			if (a->kind == BY_CALLER || (a->kind == BY_PID && task && !task->pid) ||
+			    (a->kind == BY_STACK && task && !task->stack))
+				return error_set(e, NULL, NO_OFFSET,
+						 "what --cover '%.64s' counts has no key %s",
+						 c->text, a->name);
+			if (keys_side(a) != KEY_OF_EITHER)
+				return error_set(e, NULL, NO_OFFSET,
+						 "'%s': a span of --cover has no first and second "
+						 "event; use %s",
+						 a->name, a->name + 2);
+		}
+	if (keys_of_pair(k, NULL, task, e))
+		return -1;
 	k->begins = 0;
 	for (size_t i = 0; i < k->count; i++) {
 		struct key *key = &k->key[i];
 
 		key->begins = false;
 		for (struct key *a = key; a; a = a->other) {
-			if (a->kind == BY_CALLER)
-				return error_set(e, NULL, NO_OFFSET,
-						 "the calls of --cover have no key caller");
-			if (keys_side(a) != KEY_OF_EITHER)
-				return error_set(e, NULL, NO_OFFSET,
-						 "'%s': a span of --cover has no first and second "
-						 "event; use %s",
-						 a->name, a->name + 2);
 			if (a->kind == BY_TIME || a->kind == BY_DURATION || a->kind == BY_SELF ||
 			    a->kind == BY_DEPTH)
 				continue;
@@ -671,7 +720,7 @@ static int cover_feed(struct pair *p, const struct event *e);
 int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 {
 	if (p->cover)
-		return cover_keys(k, e);
+		return cover_keys(p->cover, k, e);
 	if (keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
 			 p->preset ? p->preset->task : NULL, e))
 		return -1;

@@ -88,7 +88,8 @@ struct pair_preset {
 	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		      /* generic events may repeat those of single system calls */
 	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
-	const char *waker, *woken;    /* W, and its key that is of A's "on"; NULL: none */
+	const struct pair_task *begun; /* the same as A alone records it, for --cover */
+	const char *waker, *woken;     /* W, and its key that is of A's "on"; NULL: none */
 };
 
 /* Which event of a value of "on" is the first one. */
