@@ -234,6 +234,13 @@ expected() {
 	assert_output $'@b,2\n@c,3\n@d,4'
 }
 
+@test "a stack as a value; the line after it is a value, too" {
+	printf '@s[1]: \n    f+1\n    g+2\n@t: 3\n' >x.txt
+	run -0 --separate-stderr pipe "trdecode x.txt | trencode -q -t ndjson | jq -c '[.type, .args]'"
+	assert_output $'["@s",{"value":"f+1;g+2","key1":1}]\n["@t",{"value":3}]'
+	assert_equal "$stderr" ''
+}
+
 @test "keys with newlines, and what only begins like them" {
 	printf '%s\n' 'Attaching 1 probe...' '@a[x' 'y]: 4' '@b[' '    f+1' ', x' 'y, 2]: 5' '@c[ a printed line' '@d[1]: 6' '@e[printed' '' '@f: 7' >x.txt
 	run -0 --separate-stderr pipe "trdecode x.txt | trencode -q -t ndjson | jq -c '[.type, .stack, .args]'"
