@@ -410,6 +410,102 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	assert_output '"string"'
 }
 
+@test "functions of one name: each has its file, line and module, as csv has them" {
+	printf 'time,name,file,line,module\n1,h,b.c,9,liba.so\n2,h,c.c,10,liba.so\n3,h,c.c,11,libb.so\n4,h,b.c,9,liba.so\n5,h,,,\n' >lines.csv
+	run -0 pipe 'trdecode -f csv lines.csv | trencode -q -t csv -c time,name,file,line,module'
+	assert_output "$(cat lines.csv)"
+	# of a sample the innermost frame
+	cat >lines.ndjson <<-'END'
+		{"time":1,"kind":"sample","name":"f","file":"a.c","line":50,"stack":["main","f"]}
+		{"time":2,"kind":"sample","name":"f","file":"a.c","line":51,"stack":["main","f"]}
+	END
+	run -0 pipe 'trdecode -f ndjson lines.ndjson | trencode -q -t ndjson -c time,kind,name,file,line,stack'
+	assert_output "$(cat lines.ndjson)"
+}
+
+@test "a call of a function inside another one is counted once, whatever its arguments are" {
+	printf '{"time":1,"dur":10,"tid":1,"name":"f","args":{"a":1}}\n{"time":3,"dur":5,"tid":1,"name":"f","args":{"b":1}}\n' >inner.ndjson
+	printf 'time,dur,tid,name,x\n1,10,1,f,\n3,5,1,f,3\n' >inner.csv
+	for file in inner.ndjson inner.csv; do
+		run -0 pipe "trdecode $file | trstat -q -t tsv -g name -c count,total | tail -n +2"
+		assert_output $'f\t2\t10'
+	done
+}
+
+@test "names of arguments that are ever new cost as much as the rows" {
+	unsanitized "memory of its own"
+	local kb step
+	# in one second, and one each second, where each row is written before the next is read
+	for step in 1 2000000000; do
+		seq 0 20000 | awk -v step=$step '{ printf "{\"time\":%.0f,\"name\":\"f\",\"k%d\":1}\n", $1 * step, $1 % 4000 }' >names.ndjson
+		kb=$(/usr/bin/time -f %M trdecode -f ndjson -o names.trs names.ndjson 2>&1 | tail -1)
+		[ "$kb" -le 40960 ] || { echo "$kb KB"; return 1; }
+		[ "$(wc -c <names.trs)" -le $((10 * $(wc -c <names.ndjson))) ] || { wc -c names.*; return 1; }
+		trencode -q -t ndjson names.trs | python3 -c '
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+assert [r["args"] for r in rows] == [{f"k{i % 4000}": 1} for i in range(20001)]'
+	done
+}
+
+@test "a call that overlaps others, or whose callers have no row, costs only its own nesting" {
+	cat >one.ndjson <<-'END'
+		{"time":200,"dur":100,"type":"exit","tid":7,"name":"f","depth":1}
+		{"time":100,"dur":1000,"type":"exit","tid":7,"name":"main","depth":0}
+		{"time":1097,"dur":10,"type":"exit","tid":7,"name":"k","depth":0}
+		{"time":2200,"dur":100,"type":"exit","tid":7,"name":"f","depth":1}
+		{"time":2000,"dur":1000,"type":"exit","tid":7,"name":"main","depth":0}
+	END
+	run -0 pipe 'trdecode one.ndjson | trencode -q -t ndjson -c name,depth,nesting | jq -c "[.[]]"'
+	assert_output $'["f",1,null]\n["main",0,null]\n["k",0,"none"]\n["f",1,null]\n["main",0,null]'
+	# what jq selects has no calls that are in no row
+	printf '{"time":5,"dur":9,"name":"g","depth":4,"tid":1}\n{"time":3,"dur":100,"name":"f","depth":2,"tid":1}\n' >deep.ndjson
+	run -0 pipe 'trdecode deep.ndjson | trencode -q -t ndjson -c time,name,depth,unfinished | jq -c "[.[]]"'
+	assert_output $'[5,"g",1,false]\n[3,"f",0,false]'
+}
+
+@test "times that contradict each other are reported, and numbers with a point are seconds" {
+	printf 'time,end,dur,name\n1,5,,a\n7,6,,b\n10,20,10,c\n30,40,50,d\n,5,7,e\n' >ends.csv
+	run -1 --separate-stderr pipe 'trdecode --verbose -f csv ends.csv | trencode -q -t csv --no-header -c time,dur,name,kind'
+	assert_output $'1,4,a,call\n7,,b,instant\n10,10,c,call\n30,50,d,call'
+	diff <(sed 's/^[^ ]* ends.csv: 0x[0-9a-f]*: //' <<<"$stderr") - <<-'END'
+		the end of a row is before its time: it is left out
+		the end of a row is not its time and dur: it is left out
+		a row is left out: its dur is more than its end: it begins before 0
+	END
+	printf '{"time":1.5,"dur":0.5,"name":"a"}\n{"time":2,"dur":2,"name":"b"}\n' >points.ndjson
+	run -0 pipe 'trdecode points.ndjson | trencode -q -t csv --no-header -c time,dur'
+	assert_output $'1500000000,500000000\n2000000000,2000000000'
+	run -0 pipe "jq -c '{at: .time}' points.ndjson | trdecode -f ndjson --map time=at | trencode -q -t csv --no-header -c time"
+	assert_output $'1500000000\n2000000000'
+	printf 'time,name\n1,a\n1.5,b\n' >both.csv
+	run -1 --separate-stderr pipe 'trdecode -f csv both.csv | trencode -q -t csv --no-header -c time'
+	assert_output 1
+	assert_equal "$stderr" "trdecode: both.csv: 0xe: a row is left out: its time '1.5' cannot be read; it has a point, and those before it are whole numbers, of ns: give a unit with --map"
+}
+
+@test "zones by name: those of TZ, as date reads them" {
+	printf 'time,name\n2026-07-01 12:00:00.5 CEST,a\n2026-12-01 12:00:00 CET,b\n2026-12-01 12:00:00 GMT,c\n' >zones.csv
+	TZ=Europe/Berlin trdecode -f csv zones.csv | trencode -q -t csv --no-header -c time >got
+	for t in '2026-07-01 10:00:00.5' '2026-12-01 11:00' '2026-12-01 12:00'; do date -u -d "$t" +%s%N; done | diff - got
+	run -1 --separate-stderr pipe 'TZ=Asia/Tokyo trdecode -f csv zones.csv | trencode -q -t csv --no-header -c name'
+	assert_output c
+	grep -qF "its time '2026-07-01 12:00:00.5 CEST' cannot be read; its zone is not the local one: set TZ, as in TZ=Europe/Berlin trdecode" <<<"$stderr"
+	run -2 errors trdecode -f csv --map 'time=time:%Y-%m-%d %H:%M:%S %Z' zones.csv
+	assert_output "trdecode: --map: %Z is the name of a zone, which has no offset: write the name in the pattern, such as CET, and set TZ, as in TZ=Europe/Berlin; %z is an offset"
+}
+
+@test "lists of JSON in one line, or over several lines, are sent to jq" {
+	echo '[{"time":1,"name":"a"}, {"time":2,"name":"b"}]' >list.json
+	run -1 errors trdecode -f ndjson -o x.trs list.json
+	assert_output --partial "a row is left out: text after its object; jq -c '.[]' writes each object of a list as a line"
+	jq . list.json >long.json
+	run -1 errors trdecode -f ndjson -o x.trs long.json
+	assert_output --partial "; jq -c '.[]' writes each object of a list as a line"
+	run -0 pipe "jq -c '.[]' list.json | trdecode | trencode -q -t csv --no-header -c name"
+	assert_output $'a\nb'
+}
+
 @test "tables of other programs: sqlite3, jq, journalctl, nginx, Postgres, Nsight, Java" {
 	need sqlite3
 	need jq

@@ -12,17 +12,32 @@
 /* The space of frames that no key of the input names. */
 #define FRAMES_UNNUMBERED UINT32_MAX
 
-/* Declare a frame: the epoch distinguishes functions of one name, which have no addresses. */
+/* Get the epoch of a frame + 1: it distinguishes functions of one name, which have no addresses. 0:
+ * out of memory. */
+static uint32_t frame_epoch(struct frame_locations *l, const struct named_frame *f, uint32_t name)
+{
+	uint32_t key[] = {f->name, f->file, f->module, f->line, f->kernel};
+	uint32_t *epoch = id_cache_number(&l->epochs, key, sizeof key), *same;
+
+	if (!epoch || *epoch)
+		return epoch ? *epoch : 0;
+	same = key_map_number(&l->names, name);
+	if (same)
+		*epoch = ++*same;
+	return *epoch;
+}
+
 static uint32_t frame_declare(struct frame_locations *l, const struct named_frame *f)
 {
-	struct location_entry entry = {.name = f->name ? f->name : writer_text(l->w, "?")};
+	struct location_entry entry = {.name = f->name ? f->name : writer_text(l->w, "?"),
+				       .arguments = f->arguments};
 	struct symbol_entry symbol = {.line = f->line, .flags = f->kernel ? SYMBOL_KERNEL : 0};
-	uint32_t *same = entry.name ? key_map_number(&l->names, entry.name) : NULL, location;
+	uint32_t epoch = entry.name ? frame_epoch(l, f, entry.name) : 0, location;
 	size_t n;
 
-	if (!same)
+	if (!epoch)
 		return 0;
-	entry.epoch = (*same)++;
+	entry.epoch = epoch - 1;
 	location = writer_location(l->w, &entry);
 	if (!location || (!f->file && !f->module && !f->kernel))
 		return location;
@@ -37,7 +52,7 @@ static uint32_t frame_declare(struct frame_locations *l, const struct named_fram
 
 uint32_t frame_location(struct frame_locations *l, const struct named_frame *f)
 {
-	uint32_t key[] = {f->name, f->file, f->module, f->line, f->kernel};
+	uint32_t key[] = {f->name, f->file, f->module, f->line, f->kernel, f->arguments};
 	uint32_t *location = id_cache_number(&l->known, key, sizeof key);
 
 	if (location && !*location)
@@ -48,6 +63,7 @@ uint32_t frame_location(struct frame_locations *l, const struct named_frame *f)
 void frame_locations_free(struct frame_locations *l)
 {
 	id_cache_free(&l->known);
+	id_cache_free(&l->epochs);
 	key_map_free(&l->names);
 }
 

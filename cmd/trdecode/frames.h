@@ -14,14 +14,16 @@
 /* A function at a line of a file. The texts are strings of the writer; 0: unknown. */
 struct named_frame {
 	uint32_t name, file, module, line;
+	uint32_t arguments; /* definition: the names of its arguments; 0 none */
 	bool kernel;
 };
 
 /* The locations of named frames, each declared once. Zero-initialised except for w: none. */
 struct frame_locations {
 	struct writer *w;
-	struct id_cache known; /* by the frame */
-	struct key_map names;  /* by the name: how many frames have it */
+	struct id_cache known;	/* by the frame */
+	struct id_cache epochs; /* + 1, by the frame without its arguments */
+	struct key_map names;	/* by the name: how many frames have it */
 };
 
 /* Get the location of a frame. 0: out of memory. */

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/formats.h"
+#include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
@@ -135,6 +136,8 @@ enum {
 struct in_times {
 	uint64_t scale;	     /* ns of an integer; 0: not known */
 	bool ticks;	     /* the clock counts ticks */
+	bool named;	     /* ns by the name of the column: numbers with a point are seconds */
+	bool points, whole;  /* without a unit: numbers with a point were read, and without one */
 	const char *pattern; /* of strptime; NULL: a number, or ISO 8601 */
 	const char *after;   /* what follows %f in the pattern, the fraction; NULL: none */
 };
@@ -171,6 +174,7 @@ struct in_row {
 	bool unfinished, negative, timed;  /* negative, timed: the weight */
 	bool ticks, on_cpu, unstacked;	   /* of a call: on the stack of its CPU, on none */
 	bool has_return;
+	uint32_t nvalues;
 	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;
 				  0 none */
 	bool in_args;	       /* the stack is a member of args: it is no field of its own */
@@ -184,7 +188,8 @@ struct in_record {
 		uint64_t weight; /* of a sample */
 	};
 	uint64_t serial;
-	uint32_t thread, lane, kinds, location, stack;
+	uint32_t thread, lane, kinds, stack; /* stack: of a sample that of its callers */
+	uint32_t function, arguments;	     /* function: from 1; 0: no location */
 	uint32_t enter_size; /* bytes of the details of the enter; the rest is the leave's */
 	uint16_t depth;
 	uint8_t kind;
@@ -199,10 +204,20 @@ struct in_kinds {
 	uint32_t types[KIND_COUNT][IN_VARIANTS];
 };
 
+/* A function of rows. New names of arguments are declared with those before them, in a list; where
+ * that costs more than the rows themselves, another list begins. */
+struct in_function {
+	uint32_t arguments;	  /* number of the list in the table of arguments */
+	uint64_t declared, taken; /* names in its declarations, and in its rows */
+};
+
+enum { IN_DECLARED_MOST = 256, IN_DECLARED_TIMES = 4 }; /* names, and times those of the rows */
+
 /* An open call of a thread. */
 struct in_frame {
 	uint64_t limit, serial; /* limit: the earliest end of it and those around it */
-	uint32_t depth;		/* as given, else its number of open calls below */
+	uint32_t depth;		/* as given */
+	uint32_t level;		/* calls on the stack below: others of less depth have no row */
 	bool has_depth, unfinished, on_cpu;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
@@ -215,12 +230,9 @@ struct in_thread {
 	struct in_frame *frames;
 	size_t depth, capacity;
 	/* of the rows of trencode: number of the first row inside of the next call, by its depth */
-	struct in_inside {
-		uint64_t serial, time, end; /* of the first row; the least time, the last end */
-	} * firsts;
+	uint64_t *firsts;
 	size_t nfirsts, firsts_capacity;
-	uint64_t end;  /* of the last call that was read */
-	bool numbered; /* the calls overlap: all have numbers */
+	uint64_t end; /* of the last call that was read */
 	/* of the calls without a return: the last end, at which the last row of the source may be;
 	   a lane, 0 no such call; they nest per CPU */
 	uint64_t last;
@@ -258,6 +270,7 @@ struct rows_in {
 	size_t guess; /* ndjson: the next column, if the keys are in the order of the line before */
 	struct in_row row;
 	struct error fault;   /* why the row is left out */
+	const char *why;      /* a time cannot be read: what follows in the message */
 	struct buffer values; /* of the row: u32 name, u32 size, value */
 	/* lines that are read again after a record without an end, and the record of several */
 	struct buffer again, record, cell, json_text, path;
@@ -267,8 +280,11 @@ struct rows_in {
 	struct nested_json objects;
 	/* declared */
 	struct argument_table arguments;
-	struct intern functions; /* name, file, line, module: number for arguments */
-	struct key_map frames;	 /* locations of frames, by name */
+	struct intern functions;    /* name, file, module, line */
+	struct in_function *called; /* by number in functions */
+	size_t ncalled;
+	uint32_t lists; /* of names of arguments */
+	struct frame_locations locations;
 	struct id_cache lanes;
 	struct in_memo memos[256];
 	struct intern kinds_known, threads_known;
@@ -295,7 +311,7 @@ struct rows_in {
 	char when[512]; /* a time, for strptime */
 	int64_t minute; /* seconds since 1970 of the minute of minute_text; its text */
 	char minute_text[20];
-	bool minute_utc;
+	int minute_zone; /* enum in_zone */
 	struct {
 		uint64_t unlike, columns;
 	} counts;
@@ -347,22 +363,25 @@ static int in_take_zone(struct text_span *s, int64_t *seconds)
 	return hours > 24 || minutes > 59 ? -1 : 1;
 }
 
-/* Get the time of a minute of UTC, or of the local zone: mktime takes longer than all else, and
- * rows are often of the same minute. */
+/* Of what zone a date is: tm_isdst of the local one, which its name may tell, or UTC. */
+enum in_zone { IN_LOCAL = -1, IN_STANDARD, IN_SUMMER, IN_UTC };
+
+/* Get the time of a minute: mktime takes longer than all else, and rows are often of the same
+ * minute. */
 static int64_t in_minute(struct rows_in *r, const char *text, size_t n, const unsigned *of,
-			 bool utc)
+			 enum in_zone zone)
 {
 	struct tm tm = {.tm_year = (int)of[0] - 1900,
 			.tm_mon = (int)of[1] - 1,
 			.tm_mday = (int)of[2],
 			.tm_hour = (int)of[3],
 			.tm_min = (int)of[4],
-			.tm_isdst = -1};
+			.tm_isdst = zone};
 
-	if (utc != r->minute_utc || n >= sizeof r->minute_text ||
+	if (zone != r->minute_zone || n >= sizeof r->minute_text ||
 	    strncmp(r->minute_text, text, n) != 0 || r->minute_text[n]) {
-		r->minute = utc ? timegm(&tm) : mktime(&tm);
-		r->minute_utc = utc;
+		r->minute = zone == IN_UTC ? timegm(&tm) : mktime(&tm);
+		r->minute_zone = zone;
 		n = n < sizeof r->minute_text ? n : 0;
 		memcpy(r->minute_text, text, n);
 		r->minute_text[n] = '\0';
@@ -378,6 +397,25 @@ static uint64_t in_since_1970(int64_t seconds, uint64_t ns)
 		       : (uint64_t)seconds * IN_SECOND + ns;
 }
 
+/* Find the zone by its name at the end of a date, which may be empty. Returns false if it is none
+ * that is known. */
+static bool in_named_zone(struct rows_in *r, struct text_span s, enum in_zone none,
+			  enum in_zone *zone)
+{
+	*zone = none;
+	if (!span_size(s))
+		return true;
+	if (none != IN_LOCAL)
+		return false;
+	*zone = span_is(s, "UTC") || span_is(s, "GMT") ? IN_UTC
+		: span_is(s, tzname[0])		       ? IN_STANDARD
+		: span_is(s, tzname[1])		       ? IN_SUMMER
+						       : IN_LOCAL;
+	if (*zone == IN_LOCAL && (*s.at | 0x20) >= 'a' && (*s.at | 0x20) <= 'z')
+		r->why = "; its zone is not the local one: set TZ, as in TZ=Europe/Berlin trdecode";
+	return *zone != IN_LOCAL;
+}
+
 /* Read "YYYY-MM-DD[ HH:MM[:SS[.FRACTION]]][ZONE]", also with a T or a comma of ISO 8601. */
 static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 {
@@ -385,6 +423,7 @@ static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 	const char *begin = s.at;
 	int64_t zone = 0, seconds;
 	uint64_t ns = 0;
+	enum in_zone named;
 	size_t n;
 	int zoned;
 
@@ -403,13 +442,9 @@ static bool in_iso_time(struct rows_in *r, struct text_span s, uint64_t *time)
 		return false;
 	s.at = span_skip_blanks(s.at, s.end);
 	zoned = in_take_zone(&s, &zone);
-	if (span_is(s, "UTC")) {
-		zoned = 1;
-		s.at = s.end;
-	}
-	if (zoned < 0 || s.at < s.end)
+	if (zoned < 0 || !in_named_zone(r, s, zoned ? IN_UTC : IN_LOCAL, &named))
 		return false;
-	seconds = in_minute(r, begin, n, of, zoned) - zone;
+	seconds = in_minute(r, begin, n, of, named) - zone;
 	*time = in_since_1970(seconds + second, ns);
 	return true;
 }
@@ -481,9 +516,28 @@ static bool in_scaled(struct text_span s, uint64_t scale, uint64_t *ns)
 	return true;
 }
 
+/* Read a number of a column. Without a unit of --map, a number with a point is seconds, and so are
+ * those after it. */
+static bool in_take_scaled(struct rows_in *r, struct in_times *t, struct text_span s, uint64_t *ns)
+{
+	bool point = memchr(s.at, '.', span_size(s));
+
+	if (t->scale && !t->named)
+		return in_scaled(s, t->scale, ns);
+	if (!in_scaled(s, point || t->points ? IN_SECOND : t->scale, ns))
+		return false;
+	if (point && t->whole) {
+		r->why = "; it has a point, and those before it are whole numbers, of ns: give a "
+			 "unit with --map";
+		return false;
+	}
+	t->points |= point;
+	t->whole |= !t->points && *ns;
+	return true;
+}
+
 /* Read a time, or a duration, of a column; *ns is TIME_LIMIT or more if that is out of range. */
-static bool in_read_time(struct rows_in *r, const struct in_column *c, struct text_span s,
-			 uint64_t *ns)
+static bool in_read_time(struct rows_in *r, struct in_column *c, struct text_span s, uint64_t *ns)
 {
 	char text[40];
 	int64_t number;
@@ -491,9 +545,10 @@ static bool in_read_time(struct rows_in *r, const struct in_column *c, struct te
 	s = span_trim(s);
 	if (c->times.pattern)
 		return in_pattern_time(r, &c->times, s, ns);
-	if (in_scaled(s, c->times.scale, ns) || (c->role != IN_DUR && in_iso_time(r, s, ns)))
+	if (in_take_scaled(r, &c->times, s, ns) || (c->role != IN_DUR && in_iso_time(r, s, ns)))
 		return true;
-	if (span_size(s) >= sizeof text || !span_size(s) || (unsigned char)(*s.at - '0') > 9)
+	if (*r->why || span_size(s) >= sizeof text || !span_size(s) ||
+	    (unsigned char)(*s.at - '0') > 9)
 		return false;
 	/* with a unit of its own: 1.5ms */
 	memcpy(text, s.at, span_size(s));
@@ -512,18 +567,20 @@ static bool in_read_time(struct rows_in *r, const struct in_column *c, struct te
 
 /* Read the time of a row. Returns false, and notes in r->fault why, if it cannot be one of the
  * stream. */
-static bool in_take_time(struct rows_in *r, const struct in_column *c, struct text_span s,
-			 uint64_t *ns)
+static bool in_take_time(struct rows_in *r, struct in_column *c, struct text_span s, uint64_t *ns)
 {
-	bool read = in_read_time(r, c, s, ns);
+	bool read;
+
+	r->why = "";
+	read = in_read_time(r, c, s, ns);
 
 	if (read && *ns < TIME_LIMIT)
 		return true;
 	error_set(&r->fault, NULL, NO_OFFSET,
 		  read ? "its %s '%.*s' is out of range: times begin with 1970, and have fewer "
 			 "than 2^62 ns"
-		       : "its %s '%.*s' cannot be read",
-		  in_names[c->role], (int)(span_size(s) < 40 ? span_size(s) : 40), s.at);
+		       : "its %s '%.*s' cannot be read%s",
+		  in_names[c->role], (int)(span_size(s) < 40 ? span_size(s) : 40), s.at, r->why);
 	return false;
 }
 
@@ -616,6 +673,11 @@ static int in_map_add(struct rows_in *r, char *item, struct error *e)
 		column[n - 1] = '\0';
 	c.text = column + quoted;
 	c.size = strlen(c.text);
+	if (unit && strstr(unit, "%Z"))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--map: %%Z is the name of a zone, which has no offset: write "
+				 "the name in the pattern, such as CET, and set TZ, as in "
+				 "TZ=Europe/Berlin; %%z is an offset");
 	if (unit && !in_unit(&c, unit))
 		return error_set(e, NULL, NO_OFFSET, "--map: %s has no unit '%s'; %s", item, unit,
 				 c.role == IN_FIELD ? "a field is int, real or text"
@@ -710,6 +772,7 @@ static void in_role_by_name(struct rows_in *r, struct in_column *c)
 	if (role < IN_ROLES) {
 		c->role = in_is_mapped(r, role) ? IN_FIELD : role;
 		c->times.scale = 1;
+		c->times.named = true;
 		return;
 	}
 	if (r->nmaps)
@@ -863,6 +926,7 @@ static int in_value_begin(struct rows_in *r, uint32_t name, size_t *at)
 
 	if (buffer_u64(b, name)) /* and its size, 0 */
 		return -1;
+	r->row.nvalues++;
 	*at = b->size;
 	if (name == r->texts_return && !r->row.has_return) {
 		r->row.has_return = true;
@@ -935,14 +999,12 @@ static int in_put_nested(struct rows_in *r, uint32_t name, const char *text, siz
 /* Add the innermost frame to the stack of its callers. */
 static int in_push_frame(struct rows_in *r)
 {
-	uint32_t *location;
+	uint32_t location;
 
 	if (!r->row.frame)
 		return 0;
-	location = key_map_number(&r->frames, r->row.frame);
-	if (location && !*location)
-		*location = writer_location(r->w, &(struct location_entry){.name = r->row.frame});
-	r->row.stack = location && *location ? writer_stack(r->w, r->row.stack, *location) : 0;
+	location = frame_location(&r->locations, &(struct named_frame){.name = r->row.frame});
+	r->row.stack = location ? writer_stack(r->w, r->row.stack, location) : 0;
 	return r->row.stack ? 0 : -1;
 }
 
@@ -1258,6 +1320,7 @@ static int in_ndjson_row(struct rows_in *r, struct error *e)
 	struct text_span s;
 	size_t n;
 	int status;
+	bool several;
 
 	do {
 		status = in_line(r, &text, &n, e);
@@ -1275,8 +1338,12 @@ static int in_ndjson_row(struct rows_in *r, struct error *e)
 		return error_no_memory(e);
 	if (!status && json_next(&r->json) == JSON_END)
 		return 1;
-	return IN_LEAVE_OUT(r, r->row_offset + r->json.at, "%s",
-			    r->json.error.what[0] ? r->json.error.what : "text after its object");
+	several =
+		!status || span_size(s) == 1; /* a line has several rows, or a row several lines */
+	return IN_LEAVE_OUT(r, r->row_offset + r->json.at, "%s%s",
+			    status && r->json.error.what[0] ? r->json.error.what
+							    : "text after its object",
+			    several ? "; jq -c '.[]' writes each object of a list as a line" : "");
 }
 
 /* --- csv and tsv --- */
@@ -1688,17 +1755,48 @@ static uint32_t in_text(const struct rows_in *r, enum in_role role)
 	return r->row.texts[role - IN_NAME];
 }
 
+/* Get the ns of a time's last digit, as far as its column shows them. */
+static uint64_t in_precision(struct rows_in *r, enum in_role role)
+{
+	const struct in_column *c = in_column_of_role(r, role);
+
+	return !c || !c->times.scale || c->times.points ? 1000000 : c->times.scale;
+}
+
+/* Report times of a row that contradict each other. */
+static void in_check_times(struct rows_in *r)
+{
+	const struct in_row *row = &r->row;
+	uint64_t span = row->end - row->time, rounded;
+
+	if (row->end < row->time) {
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "the end of a row is before its time: it is left out");
+		return;
+	}
+	rounded = in_precision(r, IN_TIME) + in_precision(r, IN_END) + in_precision(r, IN_DUR);
+	if (in_has(r, IN_DUR) && (row->dur > span ? row->dur - span : span - row->dur) > rounded)
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "the end of a row is not its time and dur: it is left out");
+}
+
 /* Set the start and the duration of the row by its end. Returns false if it has no time. */
 static bool in_set_times(struct rows_in *r)
 {
 	struct in_row *row = &r->row;
 
-	if (!in_has(r, IN_TIME) && in_has(r, IN_END)) {
-		row->time = row->end < row->dur ? 0 : row->end - row->dur;
+	if (in_has(r, IN_END) && in_has(r, IN_TIME)) {
+		in_check_times(r);
+		if (!in_has(r, IN_DUR) && row->end >= row->time) {
+			row->dur = row->end - row->time;
+			row->present |= 1u << IN_DUR;
+		}
+	} else if (in_has(r, IN_END) && row->end >= row->dur) {
+		row->time = row->end - row->dur;
 		row->present |= 1u << IN_TIME;
-	} else if (!in_has(r, IN_DUR) && in_has(r, IN_END) && row->end >= row->time) {
-		row->dur = row->end - row->time;
-		row->present |= 1u << IN_DUR;
+	} else if (in_has(r, IN_END)) {
+		error_set(&r->fault, NULL, NO_OFFSET,
+			  "its dur is more than its end: it begins before 0");
 	}
 	row->present &= ~(1u << IN_END);
 	return in_has(r, IN_TIME);
@@ -1753,53 +1851,63 @@ static struct in_memo *in_memo(struct rows_in *r, const uint64_t key[3], bool *k
 	return m;
 }
 
-/* Get the number of the row's function for its arguments; 0: out of memory. */
-static uint32_t in_function(struct rows_in *r)
+/* Set the function of the row, and the list of the names of its arguments. */
+static int in_record_function(struct rows_in *r, struct in_record *record)
 {
-	uint64_t key[3] = {
-		in_both(in_text(r, IN_NAME), in_text(r, IN_FILE)),
-		in_both(in_text(r, IN_MODULE), in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0),
-		1 << 16};
+	uint32_t file = in_text(r, IN_FILE);
+	uint32_t function[4] = {in_text(r, IN_NAME), file, in_text(r, IN_MODULE),
+				file && in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
+	uint64_t key[3] = {in_both(function[0], function[1]), in_both(function[2], function[3]),
+			   1 << 16};
 	bool known;
 	struct in_memo *m = in_memo(r, key, &known);
+	struct in_function *f;
 
 	if (!known)
-		m->numbers[0] = intern(&r->functions, key, 16) + 1;
-	return m->numbers[0];
+		m->numbers[0] = intern(&r->functions, function, sizeof function);
+	if (m->numbers[0] == INTERN_NONE || ARRAY_REACH(r->called, r->ncalled, m->numbers[0]))
+		return -1;
+	f = &r->called[m->numbers[0]];
+	f->taken += r->row.nvalues;
+	if (!f->arguments ||
+	    f->declared > IN_DECLARED_MOST + IN_DECLARED_TIMES * (uint64_t)f->taken)
+		f->arguments = ++r->lists;
+	record->function = m->numbers[0] + 1;
+	record->arguments = f->arguments;
+	return 0;
 }
 
-/* Get the location of the function with all arguments that it has so far; 0: out of memory. */
-static uint32_t in_location(struct rows_in *r, uint32_t function)
+/* Get the location of a record's function with all arguments that it has so far; 0: out of memory.
+ * It is declared when the record is written: rows of the same second may have other arguments. */
+static uint32_t in_location(struct rows_in *r, const struct in_record *record)
 {
-	struct argument_names *names = arguments_of(&r->arguments, function);
-	struct symbol_entry symbol = {0};
-	size_t n;
+	struct argument_names *names = arguments_of(&r->arguments, record->arguments);
+	struct named_frame frame = {0};
+	uint32_t function[4];
 
 	if (!names || names->location)
 		return names ? names->location : 0;
-	names->location = arguments_location(r->w, in_text(r, IN_NAME), names->names, names->count);
-	if (!in_text(r, IN_FILE) && !in_text(r, IN_MODULE))
-		return names->location;
-	symbol.name = writer_string_of(r->w, in_text(r, IN_NAME), &n);
-	symbol.name_size = (uint32_t)n;
-	if (in_text(r, IN_FILE)) {
-		symbol.file = writer_string_of(r->w, in_text(r, IN_FILE), &n);
-		symbol.file_size = (uint32_t)n;
-		symbol.line = in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0;
+	memcpy(function, intern_data(&r->functions, record->function - 1), sizeof function);
+	frame.name = function[0];
+	frame.file = function[1];
+	frame.module = function[2];
+	frame.line = function[3];
+	r->called[record->function - 1].declared += names->count;
+	if (names->count) {
+		frame.arguments = arguments_struct(r->w, names->names, names->count);
+		if (!frame.arguments)
+			return 0;
 	}
-	if (in_text(r, IN_MODULE)) {
-		symbol.module = writer_string_of(r->w, in_text(r, IN_MODULE), &n);
-		symbol.module_size = (uint32_t)n;
-	}
-	return names->location && !writer_symbol(r->w, names->location, &symbol) ? names->location
-										 : 0;
+	names->location = frame_location(&r->locations, &frame);
+	return names->location;
 }
 
 /* Append to r->waiting what follows the record: details, or the named values of a gap. A call that
  * returns a value has the arguments before that value at its enter, and the others at its leave. */
-static int in_convert_values(struct rows_in *r, struct in_record *record, uint32_t function)
+static int in_convert_values(struct rows_in *r, struct in_record *record)
 {
 	struct argument_table *t = &r->arguments;
+	uint32_t function = record->arguments;
 	const uint8_t *values = r->values.data;
 	uint32_t size = (uint32_t)r->values.size, at = size, n;
 	struct buffer *to = &r->waiting;
@@ -1891,7 +1999,6 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 {
 	struct in_thread *t = &r->threads[record->thread];
 	uint64_t first = record->serial;
-	struct in_inside *at;
 	size_t depth = record->depth < IN_FRAMES_MOST ? record->depth : IN_FRAMES_MOST;
 
 	if (record->kind == KIND_ENTER) {
@@ -1905,38 +2012,30 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 		return 0;
 	}
 	for (; t->nfirsts > depth + 1; t->nfirsts--) {
-		const struct in_inside *inside = &t->firsts[t->nfirsts - 1];
+		uint64_t inside = t->firsts[t->nfirsts - 1];
 
-		if (inside->serial && inside->serial < first)
-			first = inside->serial;
-		t->numbered |= inside->serial && inside->time < time;
+		if (inside && inside < first)
+			first = inside;
 	}
 	if (ARRAY_REACH(t->firsts, t->firsts_capacity, depth))
 		return -1;
 	for (; t->nfirsts <= depth; t->nfirsts++)
-		t->firsts[t->nfirsts].serial = 0;
-	at = &t->firsts[depth];
-	if (!at->serial)
-		*at = (struct in_inside){first, time, 0};
-	t->numbered |= at->end > time;
-	at->time = time < at->time ? time : at->time;
-	at->end = time + record->dur;
+		t->firsts[t->nfirsts] = 0;
+	if (!t->firsts[depth])
+		t->firsts[depth] = first;
 	*key = first << 13 | depth;
 	return 0;
 }
 
-/* Set the stack of a record: of a sample, the location of the row is its innermost frame. */
+/* Set the stack of a record: of a sample that of its callers. */
 static int in_record_stack(struct rows_in *r, struct in_record *record)
 {
-	if (record->kind == KIND_SAMPLE && record->location) {
-		record->stack = writer_stack(r->w, r->row.stack, record->location);
-		return record->stack ? 0 : -1;
-	}
-	if (record->kind == KIND_ENTER || record->kind == KIND_SAMPLE || !r->row.frame)
+	if (record->kind == KIND_ENTER)
 		return 0;
-	if (in_push_frame(r))
+	if (record->kind != KIND_SAMPLE && r->row.frame && in_push_frame(r))
 		return -1;
-	record->stack = r->row.stack;
+	if (record->kind == KIND_SAMPLE ? record->function : r->row.frame)
+		record->stack = r->row.stack;
 	return 0;
 }
 
@@ -1958,7 +2057,6 @@ static bool in_has_location(const struct rows_in *r)
 static int in_make_record(struct rows_in *r, struct sorter_key *key)
 {
 	struct in_record record = {0};
-	uint32_t function;
 
 	if (!in_set_times(r))
 		return 1;
@@ -1977,16 +2075,12 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.timed = r->row.timed;
 	record.in_args =
 		r->row.in_args || (r->own && in_has(r, IN_STACK) && in_column_of_role(r, IN_ARGS));
-	function = in_function(r);
 	r->waiting.size = 0;
-	if (!function || buffer_zero(&r->waiting, sizeof record) || in_record_kinds(r, &record) ||
-	    in_place(r, &record) || in_convert_values(r, &record, function))
+	if (in_record_function(r, &record) || buffer_zero(&r->waiting, sizeof record) ||
+	    in_record_kinds(r, &record) || in_place(r, &record) || in_convert_values(r, &record))
 		return -1;
-	if (in_has_location(r)) {
-		record.location = in_location(r, function);
-		if (!record.location)
-			return -1;
-	}
+	if (!in_has_location(r))
+		record.function = 0;
 	if (in_record_stack(r, &record))
 		return -1;
 	key->time = r->row.time;
@@ -2082,7 +2176,7 @@ static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 		failed = in_write(r, &record,
 				  &(struct new_row){.time = time,
 						    .location = f->location,
-						    .depth = f->has_depth ? f->depth : 0,
+						    .depth = f->has_depth ? f->level : 0,
 						    .tail = f->values,
 						    .tail_size = f->size},
 				  KIND_LEAVE, f->number);
@@ -2118,7 +2212,7 @@ static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
 
 	if (r->noverlapping == IN_OVERLAPPING_MOST && !r->overlapping_free)
 		return false;
-	if (record->unstacked || (t->numbered && !r->mixed) || t->depth == IN_FRAMES_MOST)
+	if (record->unstacked || t->depth == IN_FRAMES_MOST)
 		return true;
 	return top && ((record->has_depth && top->has_depth && top->depth >= record->depth) ||
 		       complete_calls_overlap(&r->completes, end, top->limit, false));
@@ -2135,8 +2229,8 @@ static void in_never_returns(struct in_thread *t, const struct in_record *record
 }
 
 /* Write the enter of a call, and note its end. */
-static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t time,
-		    const uint8_t *details, uint32_t size)
+static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t location,
+		    uint64_t time, const uint8_t *details, uint32_t size)
 {
 	struct in_thread *t = &r->threads[record->thread];
 	struct complete_end end = {.time = time + record->dur,
@@ -2169,13 +2263,14 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 	*f = (struct in_frame){.limit = end.time < limit ? end.time : limit,
 			       .serial = record->serial,
 			       .depth = record->depth,
+			       .level = end.depth,
 			       .has_depth = record->has_depth,
 			       .unfinished = record->unfinished,
 			       .on_cpu = record->on_cpu,
 			       .number = number,
 			       .lane = record->lane,
 			       .kinds = record->kinds,
-			       .location = record->location,
+			       .location = location,
 			       .heap_serial = end.serial};
 	if (size > record->enter_size) {
 		f->size = size - record->enter_size;
@@ -2186,8 +2281,8 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint64_t 
 	}
 	if (in_write(r, record,
 		     &(struct new_row){.time = time,
-				       .location = record->location,
-				       .depth = record->has_depth ? record->depth : 0,
+				       .location = location,
+				       .depth = record->has_depth && !number ? end.depth : 0,
 				       .tail = details,
 				       .tail_size = record->enter_size},
 		     KIND_ENTER, number))
@@ -2259,10 +2354,21 @@ static int in_event(struct rows_in *r, const struct sorter_record *next)
 	uint32_t size = (uint32_t)(next->size - sizeof(struct in_record));
 	struct gap_arguments gap;
 	struct in_record record;
+	uint32_t location = 0;
 
 	memcpy(&record, next->data, sizeof record);
+	if (record.function) {
+		location = in_location(r, &record);
+		if (!location)
+			return -1;
+	}
 	if (record.kind == KIND_ENTER)
-		return in_enter(r, &record, next->key.time, details, size);
+		return in_enter(r, &record, location, next->key.time, details, size);
+	if (record.kind == KIND_SAMPLE && location) {
+		record.stack = writer_stack(r->w, record.stack, location);
+		if (!record.stack)
+			return -1;
+	}
 	if (record.kind == KIND_SAMPLE)
 		return in_sample(r, &record, next->key.time, details, size);
 	if (record.kind == KIND_GAP) {
@@ -2273,7 +2379,7 @@ static int in_event(struct rows_in *r, const struct sorter_record *next)
 	}
 	return in_write(r, &record,
 			&(struct new_row){.time = next->key.time,
-					  .location = record.location,
+					  .location = location,
 					  .tail = details,
 					  .tail_size = size},
 			(enum type_kind)record.kind, record.stack);
@@ -2587,6 +2693,8 @@ static int in_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	r->input = in;
 	r->w = in->decoding->writer;
+	r->locations.w = r->w;
+	tzset();
 	r->format = in->decoder == &decoder_csv	  ? IN_CSV
 		    : in->decoder == &decoder_tsv ? IN_TSV
 						  : IN_NDJSON;
@@ -2762,7 +2870,8 @@ static void in_free(struct rows_in *r)
 	intern_free(&r->kinds_known);
 	free(r->kinds);
 	intern_free(&r->functions);
-	key_map_free(&r->frames);
+	free(r->called);
+	frame_locations_free(&r->locations);
 	intern_free(&r->threads_known);
 	arguments_free(&r->arguments);
 	nested_json_free(&r->objects);
