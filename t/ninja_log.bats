@@ -87,6 +87,17 @@ same() {
 	END
 }
 
+@test "an output that is made again begins a build, also when no end is earlier" {
+	{
+		echo '# ninja log v5'
+		printf '%s\t%s\t%s\t%s\t%s\n' 0 10 1 a aa 0 10 2 a aa 3 12 1 b bb 1 20 3 a aa 1 20 3 c aa
+	} >again
+	run -0 trdecode --info again
+	assert_line --regexp '^builds count +3$'
+	assert_line --regexp '^commands +4$'
+	calls again | cut -f 1,3 | sort | diff - <(printf '%s\t%s\n' 1 a 2 a 2 b 3 'a, c')
+}
+
 @test "--info and --list" {
 	run -0 trdecode --info "$LOGS/v5.ninja_log"
 	assert_line --regexp '^format +ninja-log$'

@@ -8,9 +8,9 @@
  * end in ms, the time of the output (restat), the output, a hash of the command.
  *
  * The file does not say which job ran a command, nor where a build begins. A build begins where an
- * end is before the end of the line above. The commands of a build are on as few lanes as they
- * need. ninja sometimes rewrites the file with the last line of each output, in no order: that part
- * is one build.
+ * end is before the end of the line above, or an output is made again. The commands of a build are
+ * on as few lanes as they need. ninja sometimes rewrites the file with the last line of each
+ * output, in no order: that part is one build.
  *
  * Sources: src/build_log.cc of ninja; ninjatracing, which draws the same lanes.
  */
@@ -60,6 +60,8 @@ struct ninja_log {
 	struct input_lines lines;
 	uint64_t version;
 	struct intern names;
+	uint32_t *last_build; /* of each name */
+	size_t last_builds, last_capacity;
 	struct ninja_line *line;
 	size_t nlines, lines_capacity;
 	struct ninja_command *commands;
@@ -128,6 +130,23 @@ static bool ninja_parse(struct text_span line, struct ninja_line *l, struct text
 	return true;
 }
 
+/* Give a line its build: another one than the line above if it ended earlier, or if the build made
+ * its output already. -1: out of memory. */
+static int ninja_number_build(struct ninja_log *n, struct ninja_line *l)
+{
+	uint32_t *last;
+
+	if (n->last_builds < n->names.count) {
+		if (ARRAY_GROW(n->last_build, n->last_capacity, n->last_builds))
+			return -1;
+		n->last_build[n->last_builds++] = 0;
+	}
+	last = &n->last_build[l->output];
+	l->build = n->nlines ? l[-1].build + (l->end < l[-1].end || *last == l[-1].build) : 1;
+	*last = l->build;
+	return 0;
+}
+
 static int ninja_read_lines(struct input *in, struct error *e)
 {
 	struct ninja_log *n = in->state;
@@ -154,7 +173,8 @@ static int ninja_read_lines(struct input *in, struct error *e)
 		l->output = intern(&n->names, output.at, span_size(output));
 		if (l->output == INTERN_NONE)
 			return error_no_memory(e);
-		l->build = n->nlines ? l[-1].build + (l->end < l[-1].end) : 1;
+		if (ninja_number_build(n, l))
+			return error_no_memory(e);
 		n->nlines++;
 	}
 	return got;
@@ -564,6 +584,7 @@ static void ninja_close(struct input *in)
 		return;
 	input_lines_free(&n->lines);
 	intern_free(&n->names);
+	free(n->last_build);
 	id_cache_free(&n->lanes);
 	sorter_free(&n->sorter);
 	buffer_free(&n->text);
