@@ -47,6 +47,8 @@ enum in_role {
 	IN_DEPTH,
 	IN_LINE,
 	IN_WEIGHT,
+	IN_WEIGHT_TOTAL, /* of a sum of calls */
+	IN_WEIGHT_COUNT,
 	IN_NAME,
 	IN_TYPE,
 	IN_GROUP,
@@ -77,6 +79,8 @@ static const char *const in_names[IN_ROLES] = {
 	[IN_DEPTH] = "depth",
 	[IN_LINE] = "line",
 	[IN_WEIGHT] = "weight",
+	[IN_WEIGHT_TOTAL] = "weight_total",
+	[IN_WEIGHT_COUNT] = "weight_count",
 	[IN_NAME] = "name",
 	[IN_TYPE] = "type",
 	[IN_GROUP] = "group",
@@ -167,7 +171,7 @@ struct in_cell {
 /* A row, while it is read. */
 struct in_row {
 	uint32_t present; /* bits by role */
-	uint64_t time, dur, end, weight;
+	uint64_t time, dur, end, weight, total, calls;
 	int64_t pid, tid, cpu, depth, line;
 	uint32_t texts[IN_KIND - IN_NAME]; /* by role from IN_NAME on: strings of the writer */
 	uint8_t kind;			   /* enum type_kind; KIND_COUNT: not given */
@@ -187,6 +191,7 @@ struct in_record {
 		uint64_t dur;	 /* of a call */
 		uint64_t weight; /* of a sample */
 	};
+	uint64_t total, calls; /* of a sample */
 	uint64_t serial;
 	uint32_t thread, lane, kinds, stack; /* stack: of a sample that of its callers */
 	uint32_t function, arguments;	     /* function: from 1; 0: no location */
@@ -196,10 +201,18 @@ struct in_record {
 	bool unfinished : 1, has_depth : 1, in_args : 1;
 	bool negative : 1, timed : 1; /* the weight; it is a time */
 	bool on_cpu : 1, unstacked : 1;
+	bool has_total : 1, has_calls : 1;
 };
 
 /* The types of rows of one name and group. */
-enum { IN_TAILED = 1, IN_NUMBERED = 2, IN_DEEP = 4, IN_ON_CPU = 8, IN_VARIANTS = 16 };
+enum {
+	IN_TAILED = 1,
+	IN_NUMBERED = 2,
+	IN_DEEP = 4,
+	IN_ON_CPU = 8,
+	IN_COUNTED = 16,
+	IN_VARIANTS = 32
+};
 struct in_kinds {
 	uint32_t types[KIND_COUNT][IN_VARIANTS];
 };
@@ -1065,6 +1078,8 @@ static bool in_take_number(struct rows_in *r, struct in_column *c, struct text_s
 		row->weight = (uint64_t)n;
 		row->negative = n < 0;
 		return true;
+	case IN_WEIGHT_TOTAL: row->total = (uint64_t)n; return true;
+	case IN_WEIGHT_COUNT: row->calls = (uint64_t)n; return n >= 0;
 	case IN_PID: row->pid = n; break;
 	case IN_TID: row->tid = n; break;
 	case IN_CPU: row->cpu = n; break;
@@ -2065,7 +2080,12 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.dur = r->row.dur;
 	if (record.kind == KIND_SAMPLE)
 		record.weight = in_has(r, IN_WEIGHT) ? r->row.weight : 1;
-	record.negative = r->row.negative;
+	record.total = r->row.total;
+	record.calls = r->row.calls;
+	record.has_total = in_has(r, IN_WEIGHT_TOTAL);
+	record.has_calls = in_has(r, IN_WEIGHT_COUNT);
+	/* the total is signed as the weight is */
+	record.negative = r->row.negative || record.has_total;
 	record.unfinished = r->row.unfinished;
 	record.serial = ++r->serial;
 	record.on_cpu = r->row.on_cpu;
@@ -2094,21 +2114,30 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 
 /* Declare a type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED, IN_DEEP and IN_ON_CPU,
  * of others IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED
- * (negative weights) and IN_DEEP (times). 0: out of memory. */
+ * (negative weights), IN_DEEP (times), IN_ON_CPU (a total) and IN_COUNTED. 0: out of memory. */
 static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
 				unsigned variant)
 {
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
 	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
 	/* without a name it is no field that programs print */
-	struct field_entry field = {.kind = sample && numbered ? FIELD_INT : FIELD_UINT,
-				    .role = sample ? ROLE_PERIOD
-					    : call ? ROLE_CALL
-						   : ROLE_STACK,
-				    .name = call || sample || deep ? 0 : r->texts_stack,
-				    .size = sample ? 8 : 4};
+	struct field_entry fields[3] = {{.kind = sample && numbered ? FIELD_INT : FIELD_UINT,
+					 .role = sample ? ROLE_PERIOD
+						 : call ? ROLE_CALL
+							: ROLE_STACK,
+					 .name = call || sample || deep ? 0 : r->texts_stack,
+					 .size = sample ? 8 : 4}};
+	uint32_t n = sample || numbered;
 	uint64_t key;
 
+	if (sample && variant & IN_ON_CPU)
+		fields[n++] = (struct field_entry){
+			.kind = FIELD_INT, .role = ROLE_TOTAL, .offset = 8, .size = 8};
+	if (sample && variant & IN_COUNTED) {
+		fields[n] = (struct field_entry){
+			.kind = FIELD_UINT, .role = ROLE_COUNT, .offset = 8 * n, .size = 8};
+		n++;
+	}
 	memcpy(&key, intern_data(&r->kinds_known, kinds), sizeof key);
 	return writer_type(
 		r->w,
@@ -2119,11 +2148,11 @@ static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kin
 				     .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
 					      (call && numbered ? TYPE_CALL_NUMBER : 0) |
 					      (call && deep ? TYPE_DEPTH : 0) |
-					      (variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
+					      (call && variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
 					      (sample && deep ? TYPE_WEIGHT_TIME : 0),
-				     .fixed_size = sample || numbered ? field.size : 0,
-				     .nfields = sample || numbered,
-				     .fields = &field});
+				     .fixed_size = n * fields->size,
+				     .nfields = n,
+				     .fields = fields});
 }
 
 /* Get the type of rows; 0: out of memory. */
@@ -2331,17 +2360,28 @@ static int in_sample(struct rows_in *r, const struct in_record *record, uint64_t
 			      .type = in_type(r, record->kinds, KIND_SAMPLE,
 					      (size ? IN_TAILED : 0) |
 						      (record->negative ? IN_NUMBERED : 0) |
-						      (record->timed ? IN_DEEP : 0)),
+						      (record->timed ? IN_DEEP : 0) |
+						      (record->has_total ? IN_ON_CPU : 0) |
+						      (record->has_calls ? IN_COUNTED : 0)),
 			      .location = record->stack,
 			      .tail = details,
 			      .tail_size = size,
-			      .has_tail = size > 0,
-			      .fixed_size = 8};
+			      .has_tail = size > 0};
 	struct buffer values = {.data = (uint8_t *)(uintptr_t)details, .size = size};
-	uint8_t weight[8];
+	uint8_t fixed[24], *at = fixed;
 
-	put_u64(weight, record->weight);
-	row.fixed = weight;
+	put_u64(at, record->weight);
+	at += 8;
+	if (record->has_total) {
+		put_u64(at, record->total);
+		at += 8;
+	}
+	if (record->has_calls) {
+		put_u64(at, record->calls);
+		at += 8;
+	}
+	row.fixed = fixed;
+	row.fixed_size = (uint32_t)(at - fixed);
 	if (!row.type || (size && r->objects.definitions && arguments_use_structs(r->w, &values)))
 		return -1;
 	return writer_sample(r->w, row);

@@ -85,6 +85,8 @@ enum row_column {
 	ROW_INPUT,
 	ROW_STACK,
 	ROW_WEIGHT,
+	ROW_WEIGHT_TOTAL,
+	ROW_WEIGHT_COUNT,
 	ROW_WEIGHT_UNIT,
 	ROW_TIME_UNIT,
 	ROW_NESTING,
@@ -279,6 +281,8 @@ static const struct {
 	[ROW_INPUT] = {"input", COLUMN_NAME},
 	[ROW_STACK] = {"stack", COLUMN_OBJECT},
 	[ROW_WEIGHT] = {"weight", COLUMN_INT},
+	[ROW_WEIGHT_TOTAL] = {"weight_total", COLUMN_INT},
+	[ROW_WEIGHT_COUNT] = {"weight_count", COLUMN_INT},
 	[ROW_WEIGHT_UNIT] = {"weight_unit", COLUMN_NAME},
 	[ROW_TIME_UNIT] = {"time_unit", COLUMN_NAME},
 	[ROW_NESTING] = {"nesting", COLUMN_NAME},
@@ -388,6 +392,12 @@ static void rows_put_weight(struct event_rows *r, const struct event *ev)
 	if (weight > INT64_MAX && !sample_is_negative(ev))
 		weight = INT64_MAX;
 	rows_put_number(r, ROW_WEIGHT, weight);
+	if (ev->type->total)
+		rows_put_number(r, ROW_WEIGHT_TOTAL, sample_total(ev));
+	if (ev->type->calls) {
+		weight = sample_calls(ev);
+		rows_put_number(r, ROW_WEIGHT_COUNT, weight < INT64_MAX ? weight : INT64_MAX);
+	}
 }
 
 static void rows_put_text(struct event_rows *r, enum row_column c, struct text_ref text)
@@ -1012,9 +1022,9 @@ struct ndjson {
 };
 
 /* The columns of event_rows.marks. */
-static const enum row_column ndjson_marks[] = {ROW_KIND,   ROW_UNFINISHED,  ROW_STACK,
-					       ROW_WEIGHT, ROW_WEIGHT_UNIT, ROW_TIME_UNIT,
-					       ROW_NESTING};
+static const enum row_column ndjson_marks[] = {ROW_KIND,	ROW_UNFINISHED,	  ROW_STACK,
+					       ROW_WEIGHT,	ROW_WEIGHT_TOTAL, ROW_WEIGHT_COUNT,
+					       ROW_WEIGHT_UNIT, ROW_TIME_UNIT,	  ROW_NESTING};
 enum { NDJSON_MARKS = sizeof ndjson_marks / sizeof *ndjson_marks };
 
 static void ndjson_make_keys(struct ndjson *s)
