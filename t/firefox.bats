@@ -143,6 +143,13 @@ processed() {
 	run -0 pipe "trdecode gecko.json | trstat -q -t csv -g name,module,file,line -c count"
 	assert_line 'main,app,,,3'
 	assert_line 'draw,,ui.js,12,2'
+	# the cause of a marker is a thread with one sample, of which the schema may come last
+	local table
+	for table in '{"schema":{"stack":0,"time":1},"data":[[2,0.7]]}' '{"data":[[0.7,2]],"schema":{"time":0,"stack":1}}'; do
+		sed "s/\[5,1,null,0,0\]/[5,1,null,0,0,{\"n\":4,\"stack\":{\"name\":\"SyncProfile\",\"samples\":$table}}]/" gecko.json >cause.json
+		run -0 pipe "trdecode cause.json | trfilter 'kind == instant' | trencode -q -t ndjson | jq -c '[.name, .args.n, .args.stack]'"
+		assert_output '["gc",4,["main","draw"]]'
+	done
 	# a recording of the developer tools has such a profile
 	jq -c '{label: "", duration: 1, profile: .}' gecko.json | trdecode -q -f firefox | trstat -q -t csv -c count |
 		diff <(trdecode -q gecko.json | trstat -q -t csv -c count) -
@@ -211,10 +218,58 @@ processed() {
 		2000000,samples,,3
 		3000000,samples,"[""?""]",5
 	END
-	[[ $stderr == *'x.json: an index that is beyond its table; such indexes: '* ]]
-	[[ $stderr == *'x.json: a number that is out of range; such numbers: 1'* ]]
-	[[ $stderr == *'x.json: a sample or marker without a time, which is left out; such ones: 1'* ]]
+	[[ $stderr == *"x.json: 't', table stringArray: an index that is beyond its table; such indexes: "* ]]
+	[[ $stderr == *"x.json: 0x$(printf %x "$(grep -abo 1e60, x.json | cut -d : -f 1)" | sed 's/.$//')"*': a number that is out of range; such numbers: 1'* ]]
+	[[ $stderr == *"x.json: 't', table samples: a sample, marker or count without a time, which is left out; such ones: 1"* ]]
 	[[ $stderr == *'1 end of markers without a start was left out'* ]]
+}
+
+# thread MEMBERS [META]: a profile of one thread with these members
+thread() {
+	echo "{\"meta\":{\"preprocessedProfileVersion\":48,\"processType\":0${2-}},\"threads\":[{\"name\":\"t\",\"pid\":1,\"tid\":1,$1,
+		\"stackTable\":{\"frame\":[0,1],\"prefix\":[null,0]},\"frameTable\":{\"func\":[0,1]},\"funcTable\":{\"name\":[0,1]},
+		\"stringArray\":[\"a\",\"b\"]}]}" >x.json
+}
+
+# weights: those of the samples, with the status and messages of trdecode
+weights() {
+	local damaged=0
+	trdecode -o x.trs x.json 2>err || damaged=$?
+	trfilter -q 'kind == sample' x.trs 2>/dev/null | trencode -q -t csv -c weight --no-header 2>/dev/null | tr '\n' ' '
+	echo "$damaged $(sed '1s/^trdecode: x.json: //' err)"
+}
+
+@test "weights: a column of nulls is none, a null among values weighs 0, fractions are scaled" {
+	thread '"samples":{"time":[1,2],"stack":[0,1],"threadCPUDelta":[null,null]}'
+	assert_equal "$(weights)" '1 1 0 '
+	thread '"samples":{"time":[1,2],"stack":[0,1],"weight":[null,null],"threadCPUDelta":[null,7]}' ',"sampleUnits":{"threadCPUDelta":"ns"}'
+	assert_equal "$(weights)" '0 7 0 '
+	thread '"samples":{"time":[1,2],"stack":[0,1],"weight":[null,3]}'
+	assert_equal "$(weights)" '0 3 0 '
+	thread '"samples":{"time":[1,2,3],"stack":[0,1,1],"weight":[0.5,2,1.25]}'
+	assert_equal "$(weights)" '500000 2000000 1250000 0 weights of samples have fractions: all are in millionths'
+	thread '"samples":{"time":[1,2,3],"stack":[0,1,1],"weight":["x",{},4]}'
+	assert_regex "$(weights)" '^0 0 4 1 0x[0-9a-f]+: a value that is no number; such values: 2$'
+	thread '"samples":{"time":[1,2],"stack":[0,1],"threadCPUDelta":[-7,3]}' ',"sampleUnits":{"threadCPUDelta":"ns"}'
+	assert_equal "$(weights)" "0 3 1 't', table samples: a CPU time below 0, which counts as 0; such times: 1"
+}
+
+@test "columns of different lengths, a marker that ends before it starts, a later version" {
+	thread '"samples":{"time":[1],"stack":[0,1]}'
+	assert_equal "$(weights)" "1 1 't', table samples: the column time has too few rows: 1, and stack has 2"
+	thread '"samples":{"time":[1,2],"stack":[0]}'
+	assert_equal "$(weights)" "1 1 1 't', table samples: the column stack has too few rows: 1, and time has 2"
+	thread '"samples":{"time":[1,2],"stack":[0,1],"weight":[5]}'
+	assert_equal "$(weights)" "5 0 1 't', table samples: the column weight has too few rows: 1, and stack has 2"
+	thread '"samples":{"time":[1],"stack":[0]},"markers":{"name":[0,1],"startTime":[4,5],"endTime":[3,6],"phase":[1]}'
+	assert_regex "$(weights)" "^1 1 't', table markers: the column phase has too few rows: 1, and name has 2
+trdecode: x.json: 't', table markers: a marker that ends before it starts, which lasts 0 ns; such markers: 1\$"
+	thread '"samples":{"time":[1],"stack":[0]}'
+	sed -i 's/"threads"/"counters":[{"name":"m","samples":{"time":[1,2],"count":[3]}}],&/' x.json
+	assert_equal "$(weights)" "1 1 'm', table counter: the column count has too few rows: 1, and time has 2"
+	thread '"samples":{"time":[1],"stack":[0]}'
+	sed -i 's/:48/:99/' x.json
+	assert_equal "$(weights)" '1 0 version 99 of the profiles of Firefox: what is newer than version 69 is not read'
 }
 
 @test "starts of one name nest: an end is that of the latest" {
@@ -246,8 +301,13 @@ processed() {
 	run -1 --separate-stderr pipefail 'trdecode cut.json | trstat -q -t csv -g type -c count'
 	assert_line 'samples,4'
 	assert_regex "$stderr" '^trdecode: cut.json: 0x578: the input ends within a JSON value
-trdecode: cut.json: an index that is beyond its table; such indexes: [0-9]+$'
-	echo '{"meta":{"processType":0},"threads":[]}' >none.json
+trdecode: cut.json: .work., table [a-zA-Z]+: an index that is beyond its table; such indexes: [0-9]+$'
+	# a profile without threads is an empty trace
+	echo '{"meta":{"processType":0},"threads":[]}' >empty.json
+	run -0 --separate-stderr pipe 'trdecode empty.json | trfilter -c true'
+	assert_output 0
+	assert_equal "$stderr" 'trdecode: empty.json: no events'
+	echo '{"meta":{"processType":0},"threads":{}}' >none.json
 	run -2 errors trdecode none.json
 	assert_output 'trdecode: none.json: no profile of Firefox: no threads'
 	# a profile meets others by the wall time

@@ -24,6 +24,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
@@ -33,6 +34,8 @@
 #include "cmd/trdecode/sorter.h"
 #include "common/stream/value.h"
 #include "common/value/json.h"
+
+enum { FIREFOX_VERSION = 69 }; /* the last known one of the processed format */
 
 #define FIREFOX_NULL INT64_MIN /* a cell that is null, or is not there */
 
@@ -165,6 +168,16 @@ struct firefox_record {
 	uint32_t values;
 };
 
+enum firefox_fault_kind {
+	FAULT_INDEX,
+	FAULT_RANGE,
+	FAULT_UNTIMED,
+	FAULT_WEIGHT,
+	FAULT_CPU,
+	FAULT_BACKWARDS,
+	FIREFOX_FAULTS
+};
+
 struct firefox_decoder {
 	struct input *input;
 	struct writer *w;
@@ -193,13 +206,37 @@ struct firefox_decoder {
 	uint32_t calls;
 	int64_t earliest; /* ns: the lowest time, at most 0 */
 	uint32_t source, clock;
-	bool inexact;
+	bool inexact, has_threads;
+	bool millionths[SAMPLE_TABLES];	    /* the weights have fractions */
+	struct firefox_tables cause;	    /* of a marker of a gecko profile: its sample */
+	int64_t version;		    /* of the processed format; 0: gecko */
+	const struct firefox_thread_in *of; /* whose tables are read; NULL: none, or all threads' */
+	struct firefox_fault {
+		uint64_t count, offset; /* offset: of the first, or NO_OFFSET */
+		uint32_t thread;	/* name of its thread: string of the writer */
+		const char *table;
+	} faults[FIREFOX_FAULTS];
 	struct {
-		uint64_t range, index, untimed, unopened, many;
+		uint64_t unopened, many;
 	} counts;
 };
 
 enum { FIREFOX_MOST = 1 << 15 }; /* threads, and counters: each takes 2 KB */
+
+/* --- faults --- */
+
+/* Count a fault of a table of the thread f->of. */
+static void firefox_fault(struct firefox_decoder *f, enum firefox_fault_kind kind,
+			  const char *table, uint64_t offset)
+{
+	struct firefox_fault *fault = &f->faults[kind];
+
+	if (!fault->count++) {
+		fault->table = table;
+		fault->offset = offset;
+		fault->thread = f->of ? f->of->name : 0;
+	}
+}
 
 /* --- cells and tables --- */
 
@@ -236,14 +273,18 @@ static int firefox_put_cell(struct firefox_decoder *f, struct json_reader *r, en
 			return -1;
 	} else if (token == JSON_NUMBER) {
 		if (!json_decimal((char *)r->text.data, digits[cell], &n, &inexact)) {
-			f->counts.range++;
+			firefox_fault(f, FAULT_RANGE, NULL, json_offset(r));
 			n = FIREFOX_NULL;
 		}
 		f->inexact |= inexact && cell == CELL_MS;
 	} else if (token == JSON_STRING) {
-		firefox_hex((char *)r->text.data, r->text.size, &n);
-	} else if (!json_skip(r, token)) {
-		return -1;
+		if (!firefox_hex((char *)r->text.data, r->text.size, &n) && cell != CELL_INDEX)
+			firefox_fault(f, FAULT_WEIGHT, NULL, json_offset(r));
+	} else {
+		if (cell != CELL_INDEX && token != JSON_NULL)
+			firefox_fault(f, FAULT_WEIGHT, NULL, json_offset(r));
+		if (!json_skip(r, token))
+			return -1;
 	}
 	return buffer_u64(column, (uint64_t)n);
 }
@@ -764,12 +805,16 @@ static int firefox_read_meta(struct firefox_decoder *f, struct json_reader *r, s
 		bool start = json_is(r, "startTime");
 		bool categories = json_is(r, "categories"), units = json_is(r, "sampleUnits");
 		bool schemas = json_is(r, "markerSchema");
+		bool version = json_is(r, "preprocessedProfileVersion");
 		bool inexact;
 
 		token = json_next(r);
 		if (start && token == JSON_NUMBER) {
 			if (!json_decimal((char *)r->text.data, 6, &p->start, &inexact))
 				p->start = 0;
+		} else if (version && token == JSON_NUMBER) {
+			if (!json_decimal((char *)r->text.data, 0, &f->version, &inexact))
+				f->version = INT64_MAX;
 		} else if (categories && token == JSON_ARRAY) {
 			if (firefox_read_categories(f, r, p))
 				return -1;
@@ -859,9 +904,10 @@ static int firefox_read_process(struct firefox_decoder *f, struct json_reader *r
 			f->processes[process].libs = at;
 			f->processes[process].nlibs = count;
 		} else if (what && token == JSON_ARRAY &&
-			   (what != 'p' || r->depth < FIREFOX_PROCESS_DEPTH))
+			   (what != 'p' || r->depth < FIREFOX_PROCESS_DEPTH)) {
+			f->has_threads |= what == 't';
 			status = firefox_read_objects(f, r, what, process, first);
-		else
+		} else
 			status = json_skip(r, token) ? 0 : -1;
 	}
 	return status < 0 || token != JSON_OBJECT_END ? -1 : 0;
@@ -886,7 +932,8 @@ static int64_t firefox_cell(struct firefox_decoder *f, const struct firefox_tabl
 	if (i < 0)
 		return FIREFOX_NULL;
 	/* a column may be missing */
-	f->counts.index += column->size && (uint64_t)i >= column->size / 8;
+	if (column->size && (uint64_t)i >= column->size / 8)
+		firefox_fault(f, FAULT_INDEX, firefox_columns[id].table, NO_OFFSET);
 	return firefox_cell_at(column, (uint64_t)i);
 }
 
@@ -898,7 +945,7 @@ static uint32_t firefox_string(struct firefox_decoder *f, const struct firefox_t
 	if (i < 0)
 		return 0;
 	if ((uint64_t)i >= strings->size / 4) {
-		f->counts.index++;
+		firefox_fault(f, FAULT_INDEX, "stringArray", NO_OFFSET);
 		return 0;
 	}
 	return get_u32(strings->data + 4 * i);
@@ -1127,6 +1174,7 @@ static int firefox_stack_of(struct firefox_decoder *f, struct firefox_thread_in 
 	size_t n = t->columns[STACK_FRAME].size / 8;
 
 	*stack = 0;
+	f->of = th;
 	if (i < 0)
 		return 0;
 	if (!t->stacks.size && n && buffer_zero(&t->stacks, 4 * n))
@@ -1137,10 +1185,12 @@ static int firefox_stack_of(struct firefox_decoder *f, struct firefox_thread_in 
 
 		if (buffer_u64(&f->path, (uint64_t)i))
 			return -1;
-		f->counts.index += prefix >= i;
+		if (prefix >= i)
+			firefox_fault(f, FAULT_INDEX, "stackTable", NO_OFFSET);
 		i = prefix < i ? prefix : FIREFOX_NULL;
 	}
-	f->counts.index += i >= 0 && (uint64_t)i >= n;
+	if (i >= 0 && (uint64_t)i >= n)
+		firefox_fault(f, FAULT_INDEX, "stackTable", NO_OFFSET);
 	*stack = i >= 0 && (uint64_t)i < n ? get_u32(t->stacks.data + 4 * i) : 0;
 	for (size_t at = f->path.size; at; at -= 8) {
 		uint64_t number = get_u64(f->path.data + at - 8);
@@ -1158,7 +1208,8 @@ static int firefox_stack_of(struct firefox_decoder *f, struct firefox_thread_in 
 /* --- the records: samples, markers and counts in the order of time --- */
 
 /* Get a time on the clock of the first process. false: there is none, or it is out of range. */
-static bool firefox_time(struct firefox_decoder *f, size_t process, int64_t *time)
+static bool firefox_time(struct firefox_decoder *f, size_t process, const char *table,
+			 int64_t *time)
 {
 	const struct firefox_process *p = &f->processes[process];
 	const int64_t most = (int64_t)(TIME_LIMIT / 4);
@@ -1166,7 +1217,7 @@ static bool firefox_time(struct firefox_decoder *f, size_t process, int64_t *tim
 		p->start > 0 && f->processes->start > 0 ? p->start - f->processes->start : 0;
 
 	if (*time <= -most || *time >= most || shift <= -most || shift >= most) {
-		f->counts.untimed++;
+		firefox_fault(f, FAULT_UNTIMED, table, NO_OFFSET);
 		return false;
 	}
 	*time += shift;
@@ -1215,6 +1266,79 @@ static int64_t firefox_row_time(const struct firefox_tables *t, enum firefox_col
 	return *sum;
 }
 
+/* Test whether a column has a value: one of nulls is as good as none. */
+static bool firefox_has_values(const struct buffer *column)
+{
+	for (size_t i = 0; i < column->size / 8; i++)
+		if (firefox_cell_at(column, i) != FIREFOX_NULL)
+			return true;
+	return false;
+}
+
+/* Report the columns of the table of `first` that have fewer rows than others of it. */
+static void firefox_check_rows(struct firefox_decoder *f, const struct firefox_tables *t,
+			       unsigned first, uint32_t name)
+{
+	const char *table = firefox_columns[first].table;
+	unsigned longest = first, end = first;
+	size_t n;
+	const char *text = writer_string_of(f->w, name, &n);
+
+	for (; end < FIREFOX_NCOLUMNS && !strcmp(firefox_columns[end].table, table); end++)
+		if (t->columns[end].size > t->columns[longest].size)
+			longest = end;
+	for (unsigned i = first; i < end; i++)
+		if (t->columns[i].size && t->columns[i].size < t->columns[longest].size)
+			input_damage(f->input, f->input->name, NO_OFFSET,
+				     "'%.*s', table %s: the column %s has too few rows: %zu, "
+				     "and %s has %zu",
+				     (int)(n < 64 ? n : 64), text, table, firefox_columns[i].name,
+				     t->columns[i].size / 8, firefox_columns[longest].name,
+				     t->columns[longest].size / 8);
+}
+
+/* Set which tables have weights with fractions. */
+static void firefox_find_fractions(struct firefox_decoder *f)
+{
+	for (size_t i = 0; i < f->nthreads; i++)
+		for (unsigned table = 0; table < SAMPLE_TABLES; table++) {
+			const struct firefox_tables *t = &f->threads[i].tables;
+			const struct buffer *c =
+				&t->columns[SAMPLE_WEIGHT + table * SAMPLE_COLUMNS];
+
+			if (t->weights[table] == WEIGHT_MS)
+				continue;
+			for (size_t row = 0; row < c->size / 8 && !f->millionths[table]; row++) {
+				int64_t weight = firefox_cell_at(c, row);
+
+				f->millionths[table] = weight != FIREFOX_NULL && weight % 1000000;
+			}
+		}
+}
+
+/* Set the weight of the sample in row i of a table of the thread f->of; c: its columns. */
+static void firefox_weigh(struct firefox_decoder *f, unsigned table, const struct buffer *c,
+			  size_t i, struct firefox_record *r)
+{
+	const struct firefox_thread_in *th = f->of;
+	int64_t cpu = firefox_cell_at(&c[SAMPLE_CPU - SAMPLE_STACK], i);
+	const char *name = firefox_columns[SAMPLE_STACK + table * SAMPLE_COLUMNS].table;
+
+	if (cpu < 0 && cpu != FIREFOX_NULL)
+		firefox_fault(f, FAULT_CPU, name, NO_OFFSET);
+	r->cpu = cpu < 0 ? 0 : f->processes[th->process].cpu_us ? cpu : cpu / 1000;
+	r->weight = 1;
+	if (th->types[table] & 2) {
+		r->weight = firefox_cell_at(&c[SAMPLE_WEIGHT - SAMPLE_STACK], i);
+		if (r->weight == FIREFOX_NULL)
+			r->weight = 0;
+		else if (th->tables.weights[table] != WEIGHT_MS && !f->millionths[table])
+			r->weight /= 1000000;
+	} else if (th->types[table] & 4) {
+		r->weight = r->cpu;
+	}
+}
+
 /* Add the samples of a table of a thread. */
 static int firefox_add_samples(struct firefox_decoder *f, uint32_t thread, uint32_t table,
 			       struct error *e)
@@ -1222,40 +1346,31 @@ static int firefox_add_samples(struct firefox_decoder *f, uint32_t thread, uint3
 	struct firefox_thread_in *th = &f->threads[thread];
 	unsigned first = SAMPLE_STACK + table * SAMPLE_COLUMNS;
 	struct buffer *c = &th->tables.columns[first];
-	struct buffer *weights = &c[SAMPLE_WEIGHT - SAMPLE_STACK];
-	struct buffer *cpus = &c[SAMPLE_CPU - SAMPLE_STACK];
 	size_t n = c[SAMPLE_TIME - SAMPLE_STACK].size;
-	bool negative = false;
 	int64_t sum = 0;
 
 	n = n > c[SAMPLE_DELTA - SAMPLE_STACK].size ? n : c[SAMPLE_DELTA - SAMPLE_STACK].size;
 	f->values.size = 0;
+	f->of = th;
+	firefox_check_rows(f, &th->tables, first, th->name);
+	/* what the type of the samples is made of, until it is declared */
+	th->types[table] = (n ? 1u : 0) |
+			   (firefox_has_values(&c[SAMPLE_WEIGHT - SAMPLE_STACK]) ? 2u : 0) |
+			   (firefox_has_values(&c[SAMPLE_CPU - SAMPLE_STACK]) ? 4u : 0);
 	for (size_t i = 0; i < n / 8; i++) {
-		struct firefox_record r = {
-			.kind = FIREFOX_SAMPLE, .what = table, .of = thread, .weight = 1};
+		struct firefox_record r = {.kind = FIREFOX_SAMPLE, .what = table, .of = thread};
 		int64_t time = firefox_row_time(&th->tables, first + 1, i, &sum);
-		int64_t stack = firefox_cell_at(c, i), cpu = firefox_cell_at(cpus, i);
+		int64_t stack = firefox_cell_at(c, i);
 
-		if (!firefox_time(f, th->process, &time))
+		if (!firefox_time(f, th->process, firefox_columns[first].table, &time))
 			continue;
 		r.stack = stack >= 0 && stack < UINT32_MAX ? (uint32_t)stack + 1 : 0;
-		r.cpu = cpu < 0 ? 0 : f->processes[th->process].cpu_us ? cpu : cpu / 1000;
-		if (weights->size) {
-			r.weight = firefox_cell_at(weights, i);
-			r.weight = r.weight == FIREFOX_NULL		    ? 0
-				   : th->tables.weights[table] == WEIGHT_MS ? r.weight
-									    : r.weight / 1000000;
-		} else if (cpus->size) {
-			r.weight = r.cpu;
-		}
-		negative |= r.weight < 0;
+		firefox_weigh(f, table, c, i, &r);
+		th->types[table] |= r.weight < 0 ? 8u : 0;
 		f->samples++;
 		if (firefox_add(f, time, &r, e))
 			return -1;
 	}
-	/* what the type of the samples is made of, until it is declared */
-	th->types[table] = (n ? 1u : 0) | (weights->size ? 2u : 0) | (cpus->size ? 4u : 0) |
-			   (negative ? 8u : 0);
 	for (unsigned i = 0; i < SAMPLE_COLUMNS; i++)
 		buffer_free(&c[i]);
 	return 0;
@@ -1325,6 +1440,27 @@ static int firefox_read_cause(struct json_reader *r, int64_t *stack)
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Find the stack of the first sample of a thread of one sample, after its '{': the cause of a
+ * marker of a gecko profile. */
+static int firefox_read_sample(struct firefox_decoder *f, struct json_reader *r, int64_t *stack)
+{
+	struct buffer *columns = f->cause.columns;
+	enum json_token token;
+
+	for (unsigned i = SAMPLE_STACK; i < NATIVE_STACK; i++)
+		columns[i].size = 0;
+	while ((token = json_next(r)) == JSON_KEY) {
+		bool samples = json_is(r, "samples");
+
+		token = json_next(r);
+		if (samples && token == JSON_OBJECT ? firefox_read_table(f, r, &f->cause, "samples")
+						    : !json_skip(r, token))
+			return -1;
+	}
+	*stack = firefox_cell_at(&columns[SAMPLE_STACK], 0);
+	return token == JSON_OBJECT_END ? 0 : -1;
+}
+
 /* Take a member of the data of a marker, whose key r has read; early: times are not in columns. */
 static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 			       const struct firefox_thread_in *th, struct firefox_data *d,
@@ -1333,15 +1469,18 @@ static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 	bool start = early && json_is(r, "startTime"), end = early && json_is(r, "endTime");
 	bool interval = early && json_is(r, "interval"), type = json_is(r, "type");
 	bool unique = false, inexact;
+	bool sample = th->tables.columns[FRAME_LOCATION].size && json_is(r, "stack");
 	size_t n;
 	const char *name;
 	uint32_t key;
 	enum json_token token;
 
-	if (json_is(r, "cause") || start || end || interval || type) {
+	if (json_is(r, "cause") || sample || start || end || interval || type) {
 		bool cause = json_is(r, "cause");
 
 		token = json_next(r);
+		if (sample && token == JSON_OBJECT)
+			return firefox_read_sample(f, r, &d->stack);
 		if (cause && token == JSON_OBJECT)
 			return firefox_read_cause(r, &d->stack);
 		if (type && token == JSON_STRING)
@@ -1351,7 +1490,7 @@ static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 		else if ((start || end) && token == JSON_NUMBER) {
 			if (!json_decimal((char *)r->text.data, 6, start ? &d->start : &d->end,
 					  &inexact))
-				f->counts.range++;
+				firefox_fault(f, FAULT_RANGE, "markers", NO_OFFSET);
 		} else if (!json_skip(r, token))
 			return -1;
 		return 0;
@@ -1503,9 +1642,11 @@ static int firefox_take_marker(struct firefox_decoder *f, uint32_t thread, size_
 		end = start;
 	if (phase == '1' && end == FIREFOX_NULL)
 		phase = '0';
-	if ((phase != '3' && !firefox_time(f, th->process, &start)) ||
-	    ((phase == '1' || phase == '3') && !firefox_time(f, th->process, &end)))
+	if ((phase != '3' && !firefox_time(f, th->process, "markers", &start)) ||
+	    ((phase == '1' || phase == '3') && !firefox_time(f, th->process, "markers", &end)))
 		return 0;
+	if (phase == '1' && end < start)
+		firefox_fault(f, FAULT_BACKWARDS, "markers", NO_OFFSET);
 	return firefox_add_marker(f, &r, start, end, phase, e);
 }
 
@@ -1518,6 +1659,8 @@ static int firefox_add_counts(struct firefox_decoder *f, uint32_t number, struct
 	int64_t sum = 0;
 
 	f->values.size = 0;
+	f->of = NULL;
+	firefox_check_rows(f, &c->tables, COUNTER_TIME, c->name);
 	n = n > columns[COUNTER_DELTA].size ? n : columns[COUNTER_DELTA].size;
 	for (size_t i = 0; i < n / 8; i++) {
 		struct firefox_record r = {.kind = FIREFOX_COUNT, .of = number};
@@ -1527,7 +1670,7 @@ static int firefox_add_counts(struct firefox_decoder *f, uint32_t number, struct
 		r.cpu = firefox_cell_at(&columns[COUNTER_NUMBER], i);
 		r.weight = r.weight == FIREFOX_NULL ? 0 : r.weight;
 		r.cpu = r.cpu == FIREFOX_NULL ? 0 : r.cpu;
-		if (firefox_time(f, c->process, &time) && firefox_add(f, time, &r, e))
+		if (firefox_time(f, c->process, "counter", &time) && firefox_add(f, time, &r, e))
 			return -1;
 	}
 	return 0;
@@ -1542,10 +1685,12 @@ static void firefox_free_tables(struct firefox_tables *t, unsigned first, unsign
 /* Sort what was read. */
 static int firefox_sort(struct firefox_decoder *f, struct error *e)
 {
+	firefox_find_fractions(f);
 	for (uint32_t i = 0; i < f->nthreads; i++) {
 		struct firefox_tables *t = &f->threads[i].tables;
 		size_t n = t->columns[MARKER_NAME].size / 8;
 
+		firefox_check_rows(f, t, MARKER_NAME, f->threads[i].name);
 		for (uint32_t table = 0; table < SAMPLE_TABLES; table++)
 			if (firefox_add_samples(f, i, table, e))
 				return -1;
@@ -1575,7 +1720,7 @@ static int firefox_read_file(struct firefox_decoder *f, struct error *e)
 	}
 	failed = json_next(&r) != JSON_OBJECT || firefox_read_process(f, &r) ||
 		 json_next(&r) != JSON_END;
-	if (!f->nthreads && !r.failed)
+	if (!f->nthreads && (failed || !f->has_threads) && !r.failed)
 		failed = error_set(e, in->name, r.error.what[0] ? r.error.offset : NO_OFFSET,
 				   "no profile of Firefox: %s",
 				   r.error.what[0] ? r.error.what : "no threads");
@@ -1592,27 +1737,41 @@ static int firefox_read_file(struct firefox_decoder *f, struct error *e)
 /* Report the faults of the tables, once: when no more stacks are read. */
 static void firefox_report_damage(struct firefox_decoder *f)
 {
+	static const char *const texts[FIREFOX_FAULTS] = {
+		[FAULT_INDEX] = "an index that is beyond its table; such indexes",
+		[FAULT_RANGE] = "a number that is out of range; such numbers",
+		[FAULT_UNTIMED] = "a sample, marker or count without a time, which is left out; "
+				  "such ones",
+		[FAULT_WEIGHT] = "a value that is no number; such values",
+		[FAULT_CPU] = "a CPU time below 0, which counts as 0; such times",
+		[FAULT_BACKWARDS] = "a marker that ends before it starts, which lasts 0 ns; such "
+				    "markers",
+	};
 	struct input *in = f->input;
 
 	if (f->counts.many)
 		input_damage(in, in->name, NO_OFFSET,
 			     "more than %d threads or counters: those left out are %" PRIu64,
 			     FIREFOX_MOST, f->counts.many);
+	f->counts.many = 0;
+	for (unsigned i = 0; i < FIREFOX_FAULTS; i++) {
+		struct firefox_fault *fault = &f->faults[i];
+		char thread[96] = "", table[32] = "";
+		size_t n;
 
-	if (f->counts.index)
-		input_damage(in, in->name, NO_OFFSET,
-			     "an index that is beyond its table; such indexes: %" PRIu64,
-			     f->counts.index);
-	if (f->counts.range)
-		input_damage(in, in->name, NO_OFFSET,
-			     "a number that is out of range; such numbers: %" PRIu64,
-			     f->counts.range);
-	if (f->counts.untimed)
-		input_damage(in, in->name, NO_OFFSET,
-			     "a sample or marker without a time, which is left out; such ones: "
-			     "%" PRIu64,
-			     f->counts.untimed);
-	f->counts.many = f->counts.index = f->counts.range = f->counts.untimed = 0;
+		if (!fault->count)
+			continue;
+		if (fault->thread) {
+			const char *text = writer_string_of(f->w, fault->thread, &n);
+
+			snprintf(thread, sizeof thread, "'%.*s', ", (int)(n < 64 ? n : 64), text);
+		}
+		if (fault->table)
+			snprintf(table, sizeof table, "table %s: ", fault->table);
+		input_damage(in, in->name, fault->offset, "%s%s%s: %" PRIu64, thread, table,
+			     texts[i], fault->count);
+		fault->count = 0;
+	}
 }
 
 /* --- the decoder --- */
@@ -1947,6 +2106,22 @@ static int firefox_run(struct input *in, uint64_t until, struct error *e)
 	return 0;
 }
 
+/* Remark on the version, and on weights that are scaled. */
+static void firefox_warn(const struct firefox_decoder *f)
+{
+	const char *name = f->input->name;
+
+	if (f->version > FIREFOX_VERSION)
+		warn(name, NO_OFFSET,
+		     "version %" PRId64 " of the profiles of Firefox: what is newer than version "
+		     "%d is not read",
+		     f->version, FIREFOX_VERSION);
+	for (unsigned table = 0; table < SAMPLE_TABLES; table++)
+		if (f->millionths[table])
+			warn(name, NO_OFFSET, "weights of %s have fractions: all are in millionths",
+			     firefox_sample_types[table]);
+}
+
 static void firefox_close(struct input *in)
 {
 	struct firefox_decoder *f = in->state;
@@ -1956,6 +2131,7 @@ static void firefox_close(struct input *in)
 	if (!f)
 		return;
 	if (!in->decoding->quiet) {
+		firefox_warn(f);
 		warn_count(in->name, f->counts.unopened,
 			   "{end|ends} of markers without {a start|starts} {was|were} left out");
 		warn_count(in->name, f->inexact,
@@ -1969,6 +2145,7 @@ static void firefox_close(struct input *in)
 	for (size_t i = 0; i < f->ncounters; i++)
 		firefox_free_tables(&f->counters[i].tables, 0, FIREFOX_NCOLUMNS);
 	firefox_free_tables(&f->shared, 0, FIREFOX_NCOLUMNS);
+	firefox_free_tables(&f->cause, 0, FIREFOX_NCOLUMNS);
 	buffer_free(&f->shared.strings);
 	buffer_free(&f->shared.stacks);
 	for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
