@@ -182,8 +182,8 @@ all_samples() {
 		fn=g
 		3 40
 	END
-	local columns=kind,unfinished,stack,weight,weight_total,weight_count,weight_unit,nesting,time_unit format
-	for format in "ndjson" "csv -c +$columns" "tsv -c +$columns"; do
+	local more=kind,unfinished,stack,weight,weight_total,weight_count,weight_unit,nesting,time_unit format
+	for format in "ndjson" "csv -c +$more" "tsv -c +$more"; do
 		run -0 pipe "trdecode -f callgrind sum.callgrind | trencode -q -t $format | trdecode | trstat -q -t csv -g name -c count,total,self -s name"
 		assert_output - <<-'END'
 			name,count,total,self
