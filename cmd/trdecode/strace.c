@@ -275,12 +275,18 @@ static enum line_kind strace_read_result(struct strace_line *l, struct text_span
  * arguments are the brackets that the result follows. */
 static enum line_kind strace_read_demangled(struct strace_line *l, struct text_span s)
 {
+	enum { GROUPS_MOST = 64 }; /* each may be searched for a file up to the end of the line */
 	const char *begin = s.at, *open;
 
-	while (s.at < s.end && (open = memchr(s.at, '(', span_size(s)))) {
-		struct text_span rest = {open + 1, s.end}, after;
-		enum scan scan = strace_scan_arguments(l, &rest);
+	for (unsigned i = 0; i < GROUPS_MOST && s.at < s.end; i++) {
+		struct text_span rest = s, after;
+		enum scan scan;
 
+		open = memchr(s.at, '(', span_size(s));
+		if (!open)
+			return LINE_OTHER;
+		rest.at = open + 1;
+		scan = strace_scan_arguments(l, &rest);
 		if (scan == SCAN_BROKEN)
 			return LINE_BROKEN;
 		after = span_trim(rest);
