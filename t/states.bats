@@ -221,6 +221,45 @@ is() {
 	assert_equal "${stderr_lines[1]}" "trstat: 'running' is a time of calls, and this trace has none: samples do not count; use --pair, such as --pair oncpu"
 }
 
+interrupts() {
+	marks "100 $on" "110 $enter" '120 a-7 irq_handler_entry: irq=3 name=x' '140 a-7 irq_handler_exit: irq=3 ret=handled' \
+		"170 $leave" '180 a-7 irq_handler_entry: irq=5 name=x' '181 a-7 irq_handler_exit: irq=5 ret=handled'
+}
+
+@test "a column of a state is of calls, and the field of events has a dot" {
+	interrupts
+	run -0 trstat -q -g tid -c running,irq --where 'tid == 7' x.trs
+	assert_output "  running        irq  tid
+40.000 us  20.000 us    7"
+	# the columns add up to the calls' times
+	run -0 trstat -q -g tid -c "sum(dur),$STATES" -t tsv x.trs
+	assert_line $'7\t60000\t40000\t0\t0\t0\t0\t20000\t0\t0'
+	run -0 trstat -q -g tid -c 'sum(.irq),max(.irq),max(irq)' -t tsv x.trs
+	assert_line $'7\t16\t5\t20000'
+	run -0 trstat -q -g tid --hist=irq x.trs
+	assert_output --partial us
+	run -0 trstat -q -g tid --hist=irq -t tsv x.trs
+	[ "$(awk -F '\t' 'NR > 1 { n += $NF } END { print n }' <<<"$output")" = 1 ] || fail "$output"
+	# without events of the scheduler there are no states
+	marks '120 a-7 irq_handler_entry: irq=3 name=x'
+	run -2 trstat -c irq x.trs
+	assert_output --partial "such as sched_switch; the field of its events is '.irq'"
+	run -0 trstat -q -g tid -c 'sum(.irq)' -t tsv x.trs
+	assert_line $'7\t3'
+}
+
+@test "metrics of states are in seconds" {
+	interrupts
+	run -0 trstat -q -t prom -c 'running,irq,max(irq),p99(running)' --where 'name == "f"' x.trs
+	assert_line '# HELP trstat_state_seconds Time of calls in which their threads were in a state.'
+	assert_line 'trstat_state_seconds{name="f",state="running"} 0.000040000'
+	assert_line 'trstat_state_seconds{name="f",state="irq"} 0.000020000'
+	assert_line 'trstat_state_max_seconds{name="f",state="irq"} 0.000020000'
+	assert_line 'trstat_state_percentile_seconds{name="f",state="running",quantile="0.99"} 0.000040000'
+	run -0 trstat -q -t prom -g tid --hist=irq x.trs
+	assert_line 'trstat_call_state_seconds_sum{tid="7",state="irq"} 0.000020000'
+}
+
 @test "columns, percentiles, keys and conditions" {
 	marks "100 $on" "110 $enter" "120 $(off S)" "150 $wake" "160 $on" "170 $leave" "180 $enter" "185 $leave"
 	run -0 trstat -q -t tsv -c 'runnable,max(runnable),p50(running),p99(running),avg(sleeping)' --where 'running > 0' x.trs

@@ -98,9 +98,9 @@ struct wanted_field {
 	char *name;
 	bool uniq;	/* some column is uniq(F) */
 	bool histogram; /* some column is pN(F) */
-	int state; /* enum state: F is the time of a call in it, of rows that have no such field; -1
-		    */
-	bool checked; /* the name is one of a pair's second event (pair_columns) */
+	bool quoted;	/* the name is that of an event's own field after a '.' */
+	int state;	/* enum state: F is the time of calls in it; else -1 */
+	bool checked;	/* the name is one of a pair's second event (pair_columns) */
 	enum wanted_time { TIME_NONE, TIME_TOTAL, TIME_SELF } time; /* of a call: F is its name */
 };
 

@@ -228,6 +228,28 @@ static bool prom_is_field(const struct column *c)
 	return c->type->flags & COLUMN_OF_FIELD;
 }
 
+/* Test whether a column is the time of calls in a state, which has families of its own. */
+static bool prom_is_state(const struct columns *all, const struct column *c)
+{
+	return prom_is_field(c) && c->duration && all->wanted.field[c->field].state >= 0;
+}
+
+/* Get the metric of a column, and what it means. */
+static void prom_metric_of(const struct columns *all, const struct column *c, char metric[64],
+			   const char **help)
+{
+	bool sum = !strcmp(c->type->name, "sum");
+
+	snprintf(metric, 64, "%s", c->type->metric);
+	*help = c->type->help;
+	if (!prom_is_state(all, c))
+		return;
+	snprintf(metric, 64, "trstat_state%s_@",
+		 sum ? "" : c->type->metric + strlen("trstat_field"));
+	*help = sum ? "Time of calls in which their threads were in a state."
+		    : "The same of single calls: least, largest, mean or percentile.";
+}
+
 /* Write the labels that distinguish a column's values from those of other columns of the metric. */
 static int put_more(const struct table *t, const struct column *c, struct buffer *more)
 {
@@ -238,8 +260,8 @@ static int put_more(const struct table *t, const struct column *c, struct buffer
 	more->size = 0;
 	if (prom_is_field(c)) {
 		name = t->columns->wanted.field[c->field].name;
-		if (buffer_append(more, "field=", 6) || prom_quoted(more, name, strlen(name)) ||
-		    (percentile && buffer_u8(more, ',')))
+		if (buffer_append(more, prom_is_state(t->columns, c) ? "state=" : "field=", 6) ||
+		    prom_quoted(more, name, strlen(name)) || (percentile && buffer_u8(more, ',')))
 			return -1;
 	}
 	if (percentile) {
@@ -261,7 +283,11 @@ static int prom_put_column(const struct exposition *x, const struct column *c, b
 {
 	const struct table *t = x->table;
 	struct buffer more = {0};
+	char metric[64];
+	const char *help;
+	bool field = prom_is_field(c) && c->duration && !prom_is_state(t->columns, c);
 
+	prom_metric_of(t->columns, c, metric, &help);
 	if (put_more(t, c, &more)) {
 		buffer_free(&more);
 		return -1;
@@ -272,15 +298,14 @@ static int prom_put_column(const struct exposition *x, const struct column *c, b
 		if (!v.present)
 			continue;
 		if (!*begun)
-			put_family(x->out, c->type->metric, c->type->help, prom_unit_of(x, c->type),
+			put_family(x->out, metric, help, prom_unit_of(x, c->type),
 				   c->type == column_percentile() ? "summary" : "gauge");
 		*begun = true;
-		put_metric(x->out, c->type->metric, prom_unit_of(x, c->type));
+		put_metric(x->out, metric, prom_unit_of(x, c->type));
 		prom_labels_put(x, i, (const char *)more.data);
 		text_char(x->out, ' ');
 		/* a field's metric has no unit in its name */
-		prom_put_number(x->out,
-				prom_is_field(c) && c->duration ? UNIT_NUMBER : column_unit(c),
+		prom_put_number(x->out, field ? UNIT_NUMBER : column_unit(c),
 				!column_counts_ticks(c, t->ticks), v);
 		text_char(x->out, '\n');
 	}
@@ -313,14 +338,14 @@ static void prom_put_summary(const struct exposition *x)
 	}
 }
 
-/* Write all columns of one type, which are one family of metrics. */
-static int prom_put_type(const struct exposition *x, const struct column_type *type)
+/* Write all columns of one type, of states or not, which are one family of metrics. */
+static int prom_put_type(const struct exposition *x, const struct column_type *type, bool state)
 {
 	const struct columns *c = x->table->columns;
 	bool begun = false;
 
 	for (size_t i = 0; i < c->printed; i++) {
-		bool before = c->column[i].type != type;
+		bool before = c->column[i].type != type || prom_is_state(c, &c->column[i]) != state;
 
 		for (size_t k = 0; k < i && !before; k++)
 			before = same_column(&c->column[k], &c->column[i]);
@@ -343,7 +368,8 @@ int format_prom(const struct table_rows *rows, struct text *out, struct error *e
 	int bad = prom_labels_make(&x, t->groups->keys);
 
 	for (size_t i = 0; i < column_types_count && !bad; i++)
-		bad = prom_put_type(&x, &column_types[i]);
+		bad = prom_put_type(&x, &column_types[i], false) ||
+		      prom_put_type(&x, &column_types[i], true);
 	prom_labels_free(&x);
 	return bad ? error_no_memory(e) : 0;
 }
@@ -406,10 +432,13 @@ static int put_histogram(const struct exposition *x, size_t row, const struct di
 int prom_hist(const struct table *t, const struct hist *h, struct text *out, struct error *e)
 {
 	const struct column_type *calls = column_percentile();
+	bool state = t->columns->wanted.field_count && t->columns->wanted.field[0].state >= 0;
 	const char *name = !h->duration ? "trstat_field"
+			   : state	? "trstat_call_state_@"
 			   : h->keyed	? "trstat_call_self_@"
 					: calls->metric,
 		   *help = !h->duration ? "Values of a field of the events."
+			   : state	? "Times of calls in a state of their threads."
 			   : h->keyed	? "Self times of calls."
 					: calls->help;
 	struct exposition x = {
@@ -426,8 +455,8 @@ int prom_hist(const struct table *t, const struct hist *h, struct text *out, str
 	for (size_t i = 0; row && i < x.count; i++)
 		row[i] = d[i].group;
 	bad = !row || prom_labels_make(&x, t->groups->keys - h->keyed);
-	if (!bad && !h->duration)
-		bad = buffer_append(&x.field, "field=", 6) ||
+	if (!bad && (!h->duration || state))
+		bad = buffer_append(&x.field, state ? "state=" : "field=", 6) ||
 		      prom_quoted(&x.field, h->of, strlen(h->of)) || buffer_u8(&x.field, 0);
 	if (!bad && x.count)
 		put_family(out, name, help, x.unit, "histogram");

@@ -134,6 +134,8 @@ static int parse_hist(struct query *q, struct error *e)
 		bad = error_no_memory(e);
 	else
 		bad = parse_keys(q, "", added, e) || columns_parse(&q->columns, columns, e);
+	if (!bad && !self)
+		q->hist.duration = q->columns.wanted.field[0].state >= 0;
 	free(added);
 	free(columns);
 	return bad;
@@ -576,10 +578,14 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
 
 static int check_columns(const struct declared *check, const struct columns *c, struct error *e)
 {
-	for (uint32_t i = 0; i < c->wanted.field_count; i++)
-		if (!keys_has_name(c->wanted.field[i].name) &&
-		    declared_field(check, c->wanted.field[i].name, false, e))
+	for (uint32_t i = 0; i < c->wanted.field_count; i++) {
+		const struct wanted_field *f = &c->wanted.field[i];
+
+		if (f->state >= 0 ? declared_state(check, f->name, e)
+				  : !keys_has_name(f->name) &&
+					    declared_field(check, f->name + f->quoted, false, e))
 			return -1;
+	}
 	return 0;
 }
 

@@ -90,14 +90,20 @@ struct columns_run statistics_run(const struct statistics *s)
 
 /* --- fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F) --- */
 
-/* Get a field for columns: the time of a call, else the event's field of that name, else the name
- * of the call or event, else the lane's field. l is NULL for a row that does not count. */
+/* Get a field for columns: the time of a call, in a state too, else the event's field of that name,
+ * else the name of the call or event, else the lane's field. l is NULL for a row that does not
+ * count. */
 static bool wanted_value(struct dictionary *d, const struct event *e, const struct lane *l,
 			 const struct wanted_field *f, const struct statistics_times *times,
 			 struct field_value *v)
 {
 	const char *name = f->name;
 
+	if (f->state >= 0) {
+		v->form = times->states ? FORM_UINT : FORM_NONE;
+		v->u = times->states ? times->states[f->state] : 0;
+		return times->states;
+	}
 	if (f->time && times->known) {
 		v->form = e && e->type->kind == KIND_SAMPLE && type_weight_is_signed(e->type)
 				  ? FORM_INT
@@ -105,12 +111,8 @@ static bool wanted_value(struct dictionary *d, const struct event *e, const stru
 		v->u = f->time == TIME_TOTAL ? times->total : times->self;
 		return true;
 	}
-	if (e && event_ref_field(d, e, name, v))
+	if (e && event_ref_field(d, e, name + f->quoted, v))
 		return true;
-	if (f->state >= 0 && times->states) {
-		*v = (struct field_value){.form = FORM_UINT, .u = times->states[f->state]};
-		return true;
-	}
 	if (!l)
 		return false;
 	if (!strcmp(name, "name")) {
@@ -137,41 +139,6 @@ static bool wanted_value(struct dictionary *d, const struct event *e, const stru
 	else
 		v->form = FORM_NONE;
 	return v->form != FORM_NONE;
-}
-
-/* Test whether events of a type may have fields with the names of states. Without the answers by
- * type, trstat -c running takes 2.5 times the instructions. */
-static bool has_state_names(struct statistics *s, const struct type *t)
-{
-	if (ARRAY_REACH(s->state_names, s->nstate_names, t->number)) {
-		s->out_of_memory = true;
-		return false;
-	}
-	if (!s->state_names[t->number]) {
-		bool has = t->flags & TYPE_VALUES;
-
-		for (int i = 0; i < STATES; i++)
-			has |= field_find(t, state_names[i]) != NULL;
-		s->state_names[t->number] = has ? 2 : 1;
-	}
-	return s->state_names[t->number] == 2;
-}
-
-/* Make the columns of a field plain numbers: it has the name of a state, but is one of events. */
-static void statistics_take_plain(struct columns *c, uint32_t field)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->column[i].type->flags & COLUMN_OF_FIELD && c->column[i].field == field)
-			c->column[i].duration = false;
-}
-
-/* Test whether a field with the name of a state is one of the event. */
-static bool is_no_state(struct statistics *s, const struct event *e, const struct wanted_field *f)
-{
-	struct field_value v;
-
-	return f->state >= 0 && e && has_state_names(s, e->type) &&
-	       event_ref_field(s->dictionary, e, f->name, &v);
 }
 
 /* Make the cell of a number; other values have none. Equal numbers have one cell. */
@@ -272,7 +239,6 @@ static bool statistics_has_fields(struct statistics *s, const struct event *e, b
 
 	for (uint32_t i = 0; i < w->field_count; i++)
 		if (!(waits && columns_is_argument(&w->field[i])) &&
-		    (w->field[i].state < 0 || has_state_names(s, e->type)) &&
 		    wanted_value(s->dictionary, e, NULL, &w->field[i], &none, &v))
 			return true;
 	return false;
@@ -287,25 +253,15 @@ static int statistics_add_fields(struct statistics *s, struct aggregate *a, cons
 {
 	const struct columns_wanted *w = &s->columns->wanted;
 
-	bool states = times->states && !(e && has_state_names(s, e->type));
-
 	for (uint32_t i = 0; i < w->field_count; i++) {
 		struct field_value v;
 		int bad = 0;
 
-		if (w->field[i].state >= 0 && states) {
-			aggregate_field_seen(a, w, i);
-			if (aggregate_number(a, w, i, (int128)times->states[w->field[i].state]))
-				return -1;
-			continue;
-		}
 		if ((waits && columns_is_argument(&w->field[i])) ||
 		    (times->pending && w->field[i].time) ||
 		    !wanted_value(s->dictionary, e, lane, &w->field[i], times, &v))
 			continue;
 		aggregate_field_seen(a, w, i);
-		if (is_no_state(s, e, &w->field[i]))
-			statistics_take_plain(s->columns, i);
 		if (v.form == FORM_INT)
 			bad = aggregate_number(a, w, i, v.i);
 		else if (v.form == FORM_UINT)
@@ -2377,7 +2333,6 @@ void statistics_free(struct statistics *s)
 	if (s->states)
 		states_free(s->states);
 	free(s->states);
-	free(s->state_names);
 	free(s->cells);
 	free(s->pending);
 	free(s->where_cells);

@@ -93,9 +93,6 @@ struct statistics {
 	struct call_stacks *stacks; /* NULL where no key is a stack */
 	struct pair *pair;	    /* pairs are counted instead of calls; NULL: calls */
 	struct states *states;	    /* of threads, where a key or a column needs them; else NULL */
-	/* by type: 1 none of its fields has the name of a state; 2 some may; 0 not known */
-	uint8_t *state_names;
-	size_t nstate_names;
 	/* cells of the group being looked up: those of the keys, then in a summary SUMMARY_CELLS,
 	   which the caller sets with statistics_set_cell */
 	struct key_cell *cells;

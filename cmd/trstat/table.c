@@ -390,6 +390,7 @@ static int want_field(struct columns *c, const char *name, size_t n, unsigned fl
 			return error_no_memory(e);
 		field[i].time = table_time_of(field[i].name);
 		field[i].state = state_by_name(field[i].name);
+		field[i].quoted = *field[i].name == '.';
 		c->wanted.field_count++;
 		if (!strcmp(field[i].name, KEYS_CHILDREN))
 			return keys_refuse_children(e);

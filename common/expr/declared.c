@@ -435,6 +435,17 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	return 0;
 }
 
+int declared_state(const struct declared *k, const char *name, struct error *e)
+{
+	if (states_declared(k->dictionary) || !declared_has(k->dictionary, name) ||
+	    !has_field(k->dictionary, name, true))
+		return declared_field(k, name, false, e);
+	return error_set(e, k->file, NO_OFFSET,
+			 "no time of calls is known to be '%s': the trace has no events of the "
+			 "scheduler, such as sched_switch; the field of its events is '.%s'",
+			 name, name);
+}
+
 /* --- what operands need --- */
 
 bool declared_calls(const struct dictionary *d, bool samples)

@@ -77,6 +77,9 @@ bool declared_has(const struct dictionary *d, const char *name);
  */
 int declared_field(const struct declared *k, const char *name, bool word, struct error *e);
 
+/* The same for a state of calls, which is no field that the events have themselves. */
+int declared_state(const struct declared *k, const char *name, struct error *e);
+
 /* Returns true if the stream has calls, or declares them; samples: or samples. All trace.dat files
  * declare the kernel's function graph, which therefore counts only if there are events of it. */
 bool declared_calls(const struct dictionary *d, bool samples);

@@ -258,8 +258,8 @@ static int parse_plain(struct key *k, const char *name, uint32_t *needs, struct 
 		return keys_refuse(k->name, e);
 	*needs |= NEEDS_EVENT;
 	k->kind = BY_FIELD;
-	/* irq is a field of interrupts */
-	if (!field && strcmp(name, state_names[STATE_IRQ]) != 0)
+	/* irq is a field of interrupts, which are not distributed as times are */
+	if (!field && (k->transform == KEY_HIST || strcmp(name, state_names[STATE_IRQ]) != 0))
 		k->state = (uint8_t)(1 + state_by_name(name));
 	k->field = strdup(name);
 	return k->field ? 0 : error_no_memory(e);
@@ -1093,6 +1093,8 @@ int keys_cells(const struct keys *k, struct dictionary *d, struct key_texts *g,
 		if (key->kind == BY_KIND && !k->pairs && !k->by_type && keys_is_call(s) &&
 		    key_text(g, "call", 4, &cells[i]))
 			return -1;
+		if (key->state && key->transform == KEY_HIST)
+			cells[i] = (struct key_cell){0};
 		if (key->state && cells[i].kind == KEY_MISSING && s->states)
 			cells[i] = key_unsigned(s->states[key->state - 1]);
 		if (key->transform)
