@@ -828,6 +828,7 @@ static void bpf_json_begin(struct bpftrace *p)
 	r->name = p->input->name;
 	bpf_json_find_type(p);
 	json_open_text(r, text, p->json.text.size);
+	r->name = p->input->name;
 	json_next(r);
 	p->json.place = BPF_JSON_OBJECT;
 	p->place = BPF_OUTSIDE;
@@ -1551,8 +1552,7 @@ static void bpftrace_close(struct input *in)
 	if (!in->decoding->quiet)
 		warn_count(in->name, p->skipped, "{line|lines} of other output, skipped");
 	input_lines_free(&p->lines);
-	if (p->json.reader.name)
-		json_close(&p->json.reader);
+	json_close(&p->json.reader);
 	buffer_free(&p->json.text);
 	buffer_free(&p->title);
 	buffer_free(&p->unit);
