@@ -80,14 +80,6 @@ exceptions() {
 		strace/f-t-T.txt order
 		strace/f-ttt-T-y.txt order
 		strace/f.txt order
-		# functions of one name, file and module have one line
-		callgrind/callgrind.out.gz
-		profiles/node.cpuprofile.gz
-		pstats/2.7.prof
-		pstats/3.13.prof
-		pstats/3.6.prof
-		pstats/profile.prof
-		pstats/table.txt
 		# the clock steps back inside of a call, or to 2^64 - 2 ns, which is no time of trdecode
 		streams/good/base-of-a-block.trs
 		streams/good/leave-before-enter-in-time.trs
