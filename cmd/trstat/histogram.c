@@ -312,12 +312,12 @@ static void histogram_put_summary(const struct picture *p, const struct distribu
 
 static void histogram_put_line(const struct picture *p, int64_t at, uint64_t count)
 {
-	enum { LABEL = 16, COUNT = 12, BEHIND = 2 + 4 * MARKS, LEAST = 10 };
-	bool narrow = p->width < LABEL + COUNT + BEHIND + LEAST;
+	enum { LABEL = 16, COUNT = 12, AFTER = 2 + 4 * MARKS, LEAST = 10 };
+	bool narrow = p->width < LABEL + COUNT + AFTER + LEAST;
 	size_t label = narrow ? LABEL - 4 : LABEL, counts = narrow ? COUNT - 4 : COUNT;
 	char value[VALUE_SIZE];
 	size_t n = histogram_put_number(value, p, line_low(at, p->parts)), used;
-	size_t taken = label + counts + BEHIND, room = p->width > taken ? p->width - taken : 1;
+	size_t taken = label + counts + AFTER, room = p->width > taken ? p->width - taken : 1;
 
 	text_pad(p->out, ' ', n < label ? label - n : 0);
 	text_put(p->out, value, n);
