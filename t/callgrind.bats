@@ -89,6 +89,23 @@ record() {
 @test "each form of names and positions, and several events" {
 	record c.out --cache-sim=yes --branch-sim=yes --collect-jumps=yes
 	for event in Ir Dw D1mr Bcm; do same c.out $event; done
+	# an event that is computed, before its terms; others have no term, or a name that an event has
+	sed '/^events:/i event: Sum = Ir + 16*Dw - Bcm + Nothing : long = name\nevent: No = Nothing\nevent: Dw = Ir' c.out >sum.out
+	for option in --inclusive=no --inclusive=yes; do
+		annotate c.out Ir,Dw,Bcm $option | sed -E 's/\( *[0-9.]+%\)//g; s/ \[[^]]*\]$//; s/ \. / 0 /g' |
+			awk '$1 ~ /^[0-9]+$/ { n = $1 + 16 * $2 - $3; $1 = $2 = $3 = ""; sub(/^ +/, ""); print $0 "\t" n }' |
+			LC_ALL=C sort >all
+		trdecode sum.out | trfilter -q 'type == "Sum"' | trstat -q -t tsv -g file,name -c "$([ $option = --inclusive=no ] && echo self || echo total)" |
+			awk -F '\t' 'NR > 1 && $NF { n[($1 == "" ? "???" : $1) ":" $2] += $NF } END { for (f in n) print f "\t" n[f] }' |
+			LC_ALL=C sort >have
+		awk -F '\t' 'NR == FNR { known[$1] = 1; next } known[$1]' have all | awk -F '\t' '{ n[$1] += $2 } END { for (f in n) print f "\t" n[f] }' |
+			LC_ALL=C sort >want
+		[ "$(wc -l <want)" -ge 20 ]
+		diff want have
+	done
+	trdecode sum.out | trstat -q -t tsv -g type -c self >have
+	refute grep -q No have
+	trdecode c.out | trstat -q -t tsv -g type -c self | sort | diff - <(grep -v ^Sum have | sort)
 	record instr.out --dump-instr=yes --dump-line=yes --collect-jumps=yes
 	same instr.out Ir
 	record addresses.out --dump-instr=yes --dump-line=no

@@ -4,6 +4,7 @@
  *
  *     positions: line           what a position is: "instr", "line" or both
  *     events: Ir Dr             the costs of a line
+ *     event: Sum = Ir + 16 Dr   an event that is computed from others, up to ": long name"
  *     ob=(1) /bin/work          object, file and function of the lines that follow; a number in
  *     fl=(1) work.pl            parentheses has the name that follows its first use, for objects,
  *     fn=(1) main               files and functions each
@@ -30,10 +31,11 @@
 #include "cmd/trdecode/rows.h"
 #include "common/util/intern.h"
 #include "common/util/text_span.h"
+#include "common/util/u128.h"
 
 #define CG_MARK "\xef\xbb\xbf" /* of the byte order, before the first line of an edited file */
 
-enum { CG_EVENTS = 32, CG_FRAMES = 2 };
+enum { CG_EVENTS = 32, CG_FRAMES = 2, CG_FORMULAS_SIZE = 1024 };
 enum cg_name { CG_OBJECT, CG_FILE, CG_FUNCTION, CG_NAMES };
 
 /* A kind of cost. */
@@ -65,9 +67,14 @@ struct callgrind_file {
 	bool has_instr, has_line;   /* parts of a position */
 	struct cg_event events[CG_EVENTS];
 	unsigned nevents, ncolumns;
-	uint8_t columns[CG_EVENTS]; /* events of the costs of a line */
-	bool ends;		    /* sums follow the costs of each part that is whole */
-	bool exact;		    /* they are those of the costs */
+	unsigned nall;			 /* columns with those that are computed */
+	uint8_t columns[CG_EVENTS];	 /* events of the costs of a line */
+	char formulas[CG_FORMULAS_SIZE]; /* "Sum = Ir + 16 Dr\n" of each computed event */
+	size_t formulas_size;
+	bool derived;			       /* they are columns */
+	int64_t factors[CG_EVENTS][CG_EVENTS]; /* by its column, then by that of a term */
+	bool ends;  /* sums follow the costs of each part that is whole */
+	bool exact; /* they are those of the costs */
 	struct {
 		bool begun;				  /* it has a header or costs */
 		bool has_costs;				  /* of functions */
@@ -191,8 +198,11 @@ static int cg_add_event(struct callgrind_file *g, struct text_span name)
 	e.name = writer_string(g->w, name.at, span_size(name));
 	while (i < g->nevents && (g->events[i].name != e.name || g->events[i].ns != e.ns))
 		i++;
-	if (i == CG_EVENTS)
+	if (i == CG_EVENTS || g->nall == CG_EVENTS) {
+		input_damage(g->input, g->input->name, g->lines.offset,
+			     "more than %d events: the rest are left out", CG_EVENTS);
 		return -1;
+	}
 	if (i == g->nevents) {
 		struct type_entry type = {
 			.source = g->source, .name = e.name, .flags = e.ns ? TYPE_WEIGHT_TIME : 0};
@@ -200,7 +210,7 @@ static int cg_add_event(struct callgrind_file *g, struct text_span name)
 		e.type = call_sum_type(g->input, type);
 		g->events[g->nevents++] = e;
 	}
-	g->columns[g->ncolumns++] = (uint8_t)i;
+	g->columns[g->nall++] = (uint8_t)i;
 	return 0;
 }
 
@@ -208,13 +218,101 @@ static void cg_set_events(struct callgrind_file *g, struct text_span s)
 {
 	struct text_span name;
 
-	g->ncolumns = 0;
-	while (span_size(name = span_take_word(&s)))
-		if (g->ncolumns == CG_EVENTS || cg_add_event(g, name)) {
-			input_damage(g->input, g->input->name, g->lines.offset,
-				     "more than %d events: the rest are left out", CG_EVENTS);
-			return;
-		}
+	g->derived = false;
+	g->nall = 0;
+	while (span_size(name = span_take_word(&s)) && !cg_add_event(g, name))
+		;
+	g->ncolumns = g->nall;
+}
+
+/* Keep "Sum = Ir + 16 Dw : long name"; an event without a formula has only a long name. */
+static void cg_add_formula(struct callgrind_file *g, struct text_span s)
+{
+	const char *colon = span_find(s, ":");
+	char *to = g->formulas + g->formulas_size;
+	size_t n;
+
+	s.end = colon ? colon : s.end;
+	n = span_size(s) + 1;
+	if (!span_find(s, "="))
+		return;
+	if (n > CG_FORMULAS_SIZE - g->formulas_size) {
+		input_damage(g->input, g->input->name, g->lines.offset,
+			     "more than %d bytes of formulas of events: the rest are left out",
+			     CG_FORMULAS_SIZE);
+		return;
+	}
+	memcpy(to, s.at, n - 1);
+	to[n - 1] = '\n';
+	/* each part may repeat it */
+	if (!memmem(g->formulas, g->formulas_size, to, n))
+		g->formulas_size += n;
+}
+
+/* Take the term "+ 16 * Dr" of a formula. false: there is none. */
+static bool cg_take_term(struct text_span *s, int64_t *factor, struct text_span *name)
+{
+	const char *at = span_skip_blanks(s->at, s->end), *digits;
+	bool minus = at < s->end && *at == '-';
+	uint64_t n = 0;
+
+	at = span_skip_blanks(at + (at < s->end && (minus || *at == '+')), s->end);
+	digits = at;
+	at = span_digits(at, s->end, &n);
+	*factor = at == digits ? 1 : n > INT64_MAX ? INT64_MAX : (int64_t)n;
+	*factor *= minus ? -1 : 1;
+	at = span_skip_blanks(at, s->end);
+	at = span_skip_blanks(at + (at < s->end && *at == '*'), s->end);
+	name->at = at;
+	while (at < s->end && !strchr(" \t+-*", *at))
+		at++;
+	name->end = s->at = at;
+	return name->at < name->end;
+}
+
+/* Get the column of an event by its name; the number of columns: there is none. */
+static unsigned cg_column(struct callgrind_file *g, struct text_span name)
+{
+	uint32_t text = writer_string(g->w, name.at, span_size(name));
+	unsigned i = 0;
+
+	while (i < g->nall && g->events[g->columns[i]].name != text)
+		i++;
+	return i;
+}
+
+/* Add the event of a formula as a column, unless the formula names none of the columns. */
+static void cg_add_derived(struct callgrind_file *g, struct text_span name,
+			   struct text_span formula)
+{
+	int64_t factors[CG_EVENTS + 1] = {0}, factor;
+	unsigned column, n = g->nall;
+	struct text_span term;
+	bool any = false;
+
+	while (cg_take_term(&formula, &factor, &term)) {
+		column = cg_column(g, term);
+		factors[column] = add_wrapping(factors[column], factor);
+		any |= column < n;
+	}
+	if (any && span_size(name) && cg_column(g, name) == n && !cg_add_event(g, name))
+		memcpy(g->factors[n], factors, sizeof g->factors[n]);
+}
+
+/* Add the events that are computed. */
+static void cg_derive(struct callgrind_file *g)
+{
+	struct text_span all = {g->formulas, g->formulas + g->formulas_size}, name, formula;
+
+	g->derived = true;
+	g->nall = g->ncolumns;
+	for (; all.at < all.end; all.at = formula.end + 1) {
+		name.at = all.at;
+		formula.end = memchr(all.at, '\n', span_size(all));
+		name.end = memchr(all.at, '=', span_size(all));
+		formula.at = name.end + 1;
+		cg_add_derived(g, span_trim(name), formula);
+	}
 }
 
 /* Take a cost; "." is 0. */
@@ -309,6 +407,9 @@ static bool cg_header(struct callgrind_file *g, struct text_span line)
 		g->has_line = span_find(value, "line") || !g->has_instr;
 	} else if (span_is(key, "events")) {
 		cg_set_events(g, value);
+	} else if (span_is(key, "event")) {
+		cg_add_formula(g, value);
+		g->derived = false;
 	} else if (span_is(key, "summary") || span_is(key, "totals")) {
 		cg_take_sums(g, value, span_is(key, "totals"));
 	} else if (span_is(key, "part") || span_is(key, "version")) {
@@ -411,6 +512,16 @@ static void cg_add(int64_t *sum, int64_t n)
 		*sum = n < 0 ? INT64_MIN : INT64_MAX;
 }
 
+/* Compute a cost from the n costs before it. */
+static int64_t cg_compute(const struct callgrind_file *g, const int64_t *factors, unsigned n)
+{
+	int64_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		cg_add(&sum, saturated_i64((int128)factors[i] * g->cost[i]));
+	return sum;
+}
+
 /* Add the costs of the present line to what is known of its functions, and set its stack. 1: it has
  * rows; 0: it has none; -1: out of memory. */
 static int cg_count_line(struct callgrind_file *g)
@@ -421,10 +532,14 @@ static int cg_count_line(struct callgrind_file *g)
 
 	if (!g->lane && cg_set_lane(g))
 		return -1;
+	if (!g->derived)
+		cg_derive(g);
+	for (unsigned i = g->ncolumns; i < g->nall; i++)
+		g->cost[i] = cg_compute(g, g->factors[i], i);
 	sums = cg_sums_of(g, &g->function);
 	if (!sums)
 		return -1;
-	for (unsigned i = 0; i < g->ncolumns; i++) {
+	for (unsigned i = 0; i < g->nall; i++) {
 		cg_add(&sums->cost[g->columns[i]], g->cost[i]);
 		any |= g->cost[i];
 	}
@@ -596,7 +711,7 @@ static int cg_put_line(struct callgrind_file *g)
 {
 	bool is_call = g->rows_of_call;
 
-	for (unsigned i = 0; i < g->ncolumns; i++) {
+	for (unsigned i = 0; i < g->nall; i++) {
 		const struct cg_event *e = &g->events[g->columns[i]];
 		int64_t cost = cg_scaled(e, g->cost[i]);
 		struct call_sum sum = {.calls = is_call ? g->calls : 0};
