@@ -181,6 +181,30 @@ errors() {
 	END
 	run -0 pipe "trdecode -q x.txt | trfilter 'arg.fd_path =~ \"pts\" && ret == 300' | trstat -q -t tsv -g name -c count"
 	assert_output $'name\tcount\nwrite\t1'
+	# names of files and threads are escaped: octal, hexadecimal with -xx, and numbers with a comment with -X
+	cat >x.txt <<-'END'
+		7<a\74b\76 c> 1796055325.116 openat(AT_FDCWD</tmp>, "a>b \n\303\244", O_RDONLY) = 3</tmp/a\76b \n\303\244> <0.000009>
+		7<a\74b\76 c> 1796055325.609 listen(4<UNIX-STREAM:[31538,"so>ck -> \303\244"]>, 1) = 0 <0.000006>
+		7<\x61\x3c\x62\x3e\x20\x63> 1796055325.818 write(3<\x2f\x74\x6d\x70\x2f\x61\x3e\x62\x0a\xc3\xa4>(deleted), "\x78", 1) = 1 <0.000009>
+		7<w\76 [x]\"\\> 1796055325.853 openat(-100 /* AT_FDCWD */</tmp/a, b>, "b", 0 /* O_RDONLY */) = 6</dev/null<char 1:3>> <0.000009>
+		7<w\76 [x]\"\\> 1796055325.854 openat(-100</tmp/a, b>, "b", 0) = 6</b\x3e> <0.000009>
+		7<w\76 [x]\"\\> 1796055325.855 clone3({flags=0} => {parent_tid=[8<w\76 [x]\"\\>]}, 88) = 8<w\76 [x]\"\\> <0.000050>
+		8<w\76 [x]\"\\> 1796055325.857 kill(7<a, (b>, SIGKILL) = 0 <0.000050>
+		9 1796055325.858 execve("\x2f\x74\x72\xc3\xa4", ["\x74"], 0x7ffe71e26c78 /* 37 vars */) = 0 <0.000112>
+		9 1796055325.859 getppid() = 8<\x74> <0.000001>
+	END
+	run -0 pipe "trdecode -q x.txt | trencode -q -t ndjson | jq -c '[.tid, .comm, .name, .args]'"
+	assert_output - <<-'END'
+		[7,"a<b> c","openat",{"dfd":"AT_FDCWD","dfd_path":"/tmp","filename":"a>b \nä","flags":"O_RDONLY","ret":3,"ret_path":"/tmp/a>b \nä"}]
+		[7,"a<b> c","listen",{"fd":4,"fd_path":"UNIX-STREAM:[31538,\"so>ck -> ä\"]","backlog":1,"ret":0}]
+		[7,"a<b> c","write",{"fd":3,"fd_path":"/tmp/a>b\nä","buf":"x","count":1,"ret":1}]
+		[7,"w> [x]\"\\","openat",{"dfd":-100,"dfd_path":"/tmp/a, b","filename":"b","flags":0,"ret":6,"ret_path":"/dev/null<char 1:3>"}]
+		[7,"w> [x]\"\\","openat",{"dfd":-100,"dfd_path":"/tmp/a, b","filename":"b","flags":0,"ret":6,"ret_path":"/b>"}]
+		[7,"w> [x]\"\\","clone3",{"uargs":"{flags=0} => {parent_tid=[8<w\\76 [x]\\\"\\\\>]}","size":88,"ret":8}]
+		[8,"w> [x]\"\\","kill",{"pid":7,"sig":"SIGKILL","ret":0}]
+		[9,null,"execve",{"filename":"/trä","argv":"[\"\\x74\"]","envp":"0x7ffe71e26c78","ret":0}]
+		[9,"trä","getppid",{"ret":8}]
+	END
 }
 
 @test "text of the program in a line of strace, on a terminal" {

@@ -47,7 +47,7 @@
  * 0.7.3 that print these lines, and their logs.
  */
 
-enum { ARGUMENTS_MOST = 16, PID_MOST = 1 << 22, COMM_MOST = 64 };
+enum { ARGUMENTS_MOST = 32, PID_MOST = 1 << 22, COMM_MOST = 64 };
 
 static const uint64_t NONE = UINT64_MAX, SECOND = 1000000000, DAY = 86400 * 1000000000ull;
 enum { CLOCKS_APART = 1000000 }; /* ns by which a duration may reach into the next call */
@@ -105,15 +105,18 @@ static const char *strace_string_end(const char *p, const char *end)
 	return p < end ? p + 1 : NULL;
 }
 
-/* Find the end of the file of a descriptor: 3</a>, 3<TCP:[1.2.3.4:5->6.7.8.9:80]>, and
- * 1</dev/tty<char 5:0>>. NULL: it has none. */
+/* Find the end of the file of a descriptor: 3</a>, 3<TCP:[1.2.3.4:5->6.7.8.9:80]>,
+ * 1</dev/tty<char 5:0>>, and 4<UNIX-STREAM:[31,"a>b"]>. NULL: it has none. */
 static const char *strace_path_end(const char *p, const char *end)
 {
 	unsigned depth = 0;
+	const char *quote;
 
 	for (; p < end; p++) {
 		if (*p == '<')
 			depth++;
+		else if (*p == '"' && p[-1] == ',' && (quote = strace_string_end(p, end)))
+			p = quote - 1;
 		else if (*p == '>' && p[-1] != '-' && !--depth)
 			return p + 1;
 	}
@@ -169,7 +172,9 @@ static bool strace_scan_mark(struct strace_line *l, struct argument_scan *a)
 		if (strace_is_unfinished(rest))
 			return false;
 		to = p + 1;
-		if (!a->no_path && p > a->begin && (is_digit(p[-1]) || p[-1] == 'D')) {
+		/* 3</a>, AT_FDCWD</a>, and </a> after the comment of -X verbose */
+		if (!a->no_path && p > a->begin &&
+		    (is_digit(p[-1]) || p[-1] == 'D' || p[-1] == '/')) {
 			to = strace_path_end(p, a->end);
 			a->no_path = !to;
 			to = to ? to : p + 1;
@@ -638,6 +643,7 @@ struct strace_function {
 	bool system;		     /* a system call: no other call of its thread is in it */
 	bool raw;		     /* a system call in the text of ltrace */
 	bool forks, executes;
+	bool returns_thread; /* the result is a thread or process */
 };
 
 /* An open call. */
@@ -788,6 +794,18 @@ static int strace_declare_location(struct strace *s, struct strace_function *f)
 	return failed || !f->location ? -1 : 0;
 }
 
+static bool strace_returns_thread(struct text_span name)
+{
+	static const char *const names[] = {
+		"clone",  "clone3", "fork",   "getpgid",	 "getpgrp", "getpid", "getppid",
+		"getsid", "gettid", "setsid", "set_tid_address", "vfork",   "wait4",  "waitpid"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (span_is(name, names[i]))
+			return true;
+	return false;
+}
+
 /* Get the index of a function. names: of its arguments; NULL: the table has them. Returns its index
  * + 1; 0: out of memory. */
 static uint32_t strace_function_of(struct strace *s, struct text_span name, enum strace_group group,
@@ -814,6 +832,7 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 		.forks = span_is(name, "clone") || span_is(name, "clone3") ||
 			 span_is(name, "fork") || span_is(name, "vfork"),
 		.executes = span_is(name, "execve") || span_is(name, "execveat"),
+		.returns_thread = strace_returns_thread(name),
 	};
 	if (!f->name || strace_declare_location(s, f))
 		return 0;
@@ -822,17 +841,17 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 
 /* --- values --- */
 
-/* Copy a string without its quotes, and with the characters that its escapes mean. Returns its end;
- * NULL: out of memory. */
-static const char *strace_unescape(struct buffer *b, struct text_span s)
+/* Copy a text with the characters that its escapes mean, up to a quote or the end. Returns where it
+ * ends; NULL: out of memory. */
+static const char *strace_unescape(struct buffer *b, struct text_span s, bool quoted)
 {
 	static const char letters[] = "n\nt\tr\rv\vf\fa\ab\b";
-	const char *p = s.at + 1, *known;
+	const char *p = s.at, *known;
 
 	b->size = 0;
 	if (buffer_reserve(b, span_size(s) + 8))
 		return NULL;
-	while (p < s.end && *p != '"') {
+	while (p < s.end && !(quoted && *p == '"')) {
 		unsigned n = 0, digits = 0;
 
 		if (*p != '\\' || p + 1 == s.end) {
@@ -857,7 +876,26 @@ static const char *strace_unescape(struct buffer *b, struct text_span s)
 		b->data[b->size++] = (uint8_t)(known && !((known - letters) & 1) ? known[1] : *p);
 		p++;
 	}
-	return p < s.end ? p + 1 : p;
+	return p;
+}
+
+/* Get the name of a file or thread with the characters that its escapes mean; perf trace escapes
+ * none. Valid until the next. at NULL: out of memory. */
+static struct text_span strace_plain_name(struct strace *s, struct text_span name)
+{
+	if (s->form == TIME_MS || !span_size(name) || !memchr(name.at, '\\', span_size(name)))
+		return name;
+	if (!strace_unescape(&s->text, name, false))
+		return (struct text_span){0};
+	return (struct text_span){(const char *)s->text.data,
+				  (const char *)s->text.data + s->text.size};
+}
+
+/* Put the name of a file. */
+static int strace_put_name(struct strace *s, struct buffer *b, struct text_span name)
+{
+	name = strace_plain_name(s, name);
+	return name.at ? value_put_bytes(b, VALUE_STRING, name.at, span_size(name)) : -1;
 }
 
 /* Read a number: decimal, or with 0x. *hex: the latter. Returns its end; s.at: there is none. */
@@ -878,15 +916,22 @@ static const char *strace_number(struct text_span s, uint64_t *number, bool *hex
 	return p;
 }
 
-/* Take the file off a descriptor: 3</etc/passwd>, AT_FDCWD</home>. Returns false if it has none. */
+/* Take the file off a descriptor: 3</etc/passwd>, AT_FDCWD</home>, and of -X -100</home> or with a
+ * comment. Returns false if it has none. */
 static bool strace_split_path(struct text_span *value, struct text_span *path)
 {
-	const char *open = value->at;
+	struct text_span rest = *value;
+	const char *open, *comment;
 
-	while (open < value->end && is_digit(*open))
+	span_skip(&rest, "-");
+	open = rest.at;
+	while (open < rest.end && is_digit(*open))
 		open++;
 	if (open == value->at && span_begins(*value, "AT_FDCWD"))
 		open += strlen("AT_FDCWD");
+	rest.at = open;
+	if (span_begins(rest, " /*") && (comment = span_find(rest, "*/")))
+		open = comment + 2;
 	if (open == value->at || open == value->end || *open != '<')
 		return false;
 	*path = (struct text_span){open + 1, value->end};
@@ -907,9 +952,10 @@ static int strace_put_value(struct strace *s, struct buffer *b, struct text_span
 	const char *end;
 
 	if (span_size(v) && *v.at == '"') {
-		end = strace_unescape(&s->text, v);
+		end = strace_unescape(&s->text, (struct text_span){v.at + 1, v.end}, true);
 		if (!end)
 			return -1;
+		end += end < v.end;
 		/* the beginning of a text: "abc"... */
 		if (v.end - end == 3 && !memcmp(end, "...", 3)) {
 			memcpy(s->text.data + s->text.size, "...", 3);
@@ -991,7 +1037,7 @@ static int strace_put_argument(struct strace *s, uint32_t function, unsigned pos
 	if (!has_path || !is_fd)
 		return 0;
 	return value_put_detail(b, DETAIL_ARGUMENT, f->count + 1 + fd) ||
-			       value_put_bytes(b, VALUE_STRING, path.at, span_size(path))
+			       strace_put_name(s, b, path)
 		       ? -1
 		       : 0;
 }
@@ -1016,13 +1062,14 @@ static uint64_t strace_error(const struct strace *s, struct text_span name)
 }
 
 /* Put what follows the number of a result: its file, and any other text. */
-static int strace_put_result_text(const struct strace_function *f, struct text_span path,
-				  struct text_span text, struct buffer *b)
+static int strace_put_result_text(struct strace *s, const struct strace_function *f,
+				  struct text_span path, struct text_span text, struct buffer *b)
 {
 	if (!f->count)
 		return 0;
-	if (span_size(path) && (value_put_detail(b, DETAIL_ARGUMENT, f->last - 1) ||
-				value_put_bytes(b, VALUE_STRING, path.at, span_size(path))))
+	/* -Y prints the names of threads, too */
+	if (span_size(path) && !f->returns_thread &&
+	    (value_put_detail(b, DETAIL_ARGUMENT, f->last - 1) || strace_put_name(s, b, path)))
 		return -1;
 	return span_size(text) && (value_put_detail(b, DETAIL_ARGUMENT, f->last) ||
 				   value_put_bytes(b, VALUE_STRING, text.at, span_size(text)))
@@ -1086,7 +1133,7 @@ static int strace_put_result(struct strace *s, struct strace_held *h, struct tex
 	strace_split_path(&word, &path);
 	return value_put_detail(&h->result, DETAIL_RETURN, 0) ||
 			       strace_put_value(s, &h->result, word) ||
-			       strace_put_result_text(f, path, span_trim(rest), &h->result)
+			       strace_put_result_text(s, f, path, span_trim(rest), &h->result)
 		       ? -1
 		       : 0;
 }
@@ -1139,6 +1186,7 @@ static int64_t strace_line_thread(struct strace *s, const struct strace_log *g)
 	int32_t tid = l->pid >= 0 ? l->pid : s->root >= 0 ? s->root : g->pid;
 	struct strace_thread *t;
 	uint32_t number;
+	struct text_span name;
 	uint32_t comm;
 
 	/* strace names no thread where only one is left */
@@ -1150,7 +1198,8 @@ static int64_t strace_line_thread(struct strace *s, const struct strace_log *g)
 		return -1;
 	t = &s->threads[number - 1];
 	if (span_size(l->comm)) {
-		comm = writer_string(s->w, l->comm.at, span_size(l->comm));
+		name = strace_plain_name(s, l->comm);
+		comm = name.at ? writer_string(s->w, name.at, span_size(name)) : 0;
 		if (!comm)
 			return -1;
 		if (comm != t->comm) {
@@ -1214,6 +1263,7 @@ static uint32_t strace_program(struct strace *s, const struct strace_line *l)
 	for (unsigned i = 0; i < 2 && i < l->nargs && !span_size(file); i++)
 		if (span_size(l->args[i]) > 2 && *l->args[i].at == '"' && l->args[i].end[-1] == '"')
 			file = (struct text_span){l->args[i].at + 1, l->args[i].end - 1};
+	file = strace_plain_name(s, file);
 	slash = span_size(file) ? memrchr(file.at, '/', span_size(file)) : NULL;
 	file.at = slash ? slash + 1 : file.at;
 	return writer_string(s->w, file.at,
