@@ -245,7 +245,7 @@ xdebug() {
 	for option in --inclusive=no --inclusive=yes '--inclusive=yes --tree=caller'; do
 		for file in callgrind.out back.out; do
 			# shellcheck disable=SC2086
-			annotate $file Ir $option | sed '1,2d; /all threads/d; /^$/d; s/)  *\./)/' | LC_ALL=C sort >$file.txt
+			annotate $file Ir $option | sed '1,2d; /^$/d' | LC_ALL=C sort >$file.txt
 		done
 		[ "$(wc -l <back.out.txt)" -ge 40 ]
 		diff callgrind.out.txt back.out.txt

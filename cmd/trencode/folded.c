@@ -522,7 +522,8 @@ const struct encoder encoder_mermaid = {
  * calls from caller to callee.
  *
  * There are two costs: ns (or ticks), and Calls, which only lines of self time have. The header
- * "event:" is left out, as callgrind_annotate stops at it.
+ * "event:" is left out, as callgrind_annotate stops at it. Sums of calls have their numbers with
+ * the calls alone, as in the files that they are from.
  */
 
 #define ROOT "(all threads)"
@@ -532,6 +533,7 @@ struct callgrind {
 	struct stack_profile profile;
 	struct intern modules, files; /* number + 1: the number in the file */
 	uint8_t *named;		      /* by function: the name was written */
+	bool sums;		      /* the profile is of sums of calls */
 };
 
 static int callgrind_begin(struct encoding *en, struct error *e)
@@ -592,16 +594,43 @@ static int folded_put_function(struct callgrind *s, struct text *out, uint32_t f
 	return 0;
 }
 
-static void put_costs(struct text *out, uint32_t line, uint64_t ns, uint64_t calls, bool self)
+/* Write the cost, and that of Calls if there is one. */
+static void put_costs(const struct callgrind *s, struct text *out, uint64_t ns, uint64_t calls)
 {
-	text_u64(out, line);
-	text_char(out, ' ');
 	text_u64(out, ns);
-	if (self) {
+	if (!s->sums) {
 		text_char(out, ' ');
 		text_u64(out, calls);
 	}
 	text_char(out, '\n');
+}
+
+/* Leave out the function that calls outermost ones if none of them needs it: they are not called,
+ * and no other function calls them. Returns 0, or -1 when out of memory. */
+static int callgrind_drop_root(struct callgrind *s, struct stack_edges *edges)
+{
+	const struct intern *names = &s->profile.stacks.names;
+	struct intern called = {0}; /* functions without their lines */
+	size_t first = edges->count;
+	bool needed = false;
+
+	while (first && edges->edges[first - 1].caller == names->count)
+		first--;
+	for (size_t i = 0, others = 0; i < edges->count && !needed; i++) {
+		const struct stack_edge *edge = &edges->edges[i];
+		const char *key = intern_data(names, edge->callee);
+		uint32_t number = intern(&called, key + 4, intern_size(names, edge->callee) - 4);
+
+		if (number == INTERN_NONE) {
+			intern_free(&called);
+			return -1;
+		}
+		others = i < first ? called.count : others;
+		needed = i >= first && (edge->calls || number < others);
+	}
+	intern_free(&called);
+	edges->count = needed ? edges->count : first;
+	return 0;
 }
 
 static int write_functions(struct callgrind *s, const struct stack_edges *edges, struct text *out)
@@ -617,7 +646,9 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 		text_char(out, '\n');
 		if (folded_put_function(s, out, i, false))
 			return -1;
-		put_costs(out, line, self, calls, true);
+		text_u64(out, line);
+		text_char(out, ' ');
+		put_costs(s, out, self, calls);
 		for (; edge < edges->count && edges->edges[edge].caller == i; edge++) {
 			const struct stack_edge *to = &edges->edges[edge];
 
@@ -629,13 +660,16 @@ static int write_functions(struct callgrind *s, const struct stack_edges *edges,
 			text_char(out, ' ');
 			text_u64(out, profile_name_of(&s->profile.stacks.names, to->callee).line);
 			text_char(out, '\n');
-			put_costs(out, line, to->cost, 0, false);
+			text_u64(out, line);
+			text_char(out, ' ');
+			text_u64(out, to->cost);
+			text_char(out, '\n');
 		}
 	}
 	return 0;
 }
 
-/* Write the names of the two costs, without blanks. */
+/* Write the names of the costs, without blanks. */
 static void folded_put_events(struct callgrind *s, struct text *out)
 {
 	const char *unit, *type = sample_profile_type(&s->profile, &unit);
@@ -646,7 +680,7 @@ static void folded_put_events(struct callgrind *s, struct text *out)
 	}
 	for (; *type; type++)
 		text_char(out, (unsigned char)*type > ' ' && *type != ':' ? *type : '_');
-	text_puts(out, " Samples\nsummary: ");
+	text_puts(out, s->sums ? "\nsummary: " : " Samples\nsummary: ");
 }
 
 static int folded_write_all(struct callgrind *s, struct text *out)
@@ -656,7 +690,8 @@ static int folded_write_all(struct callgrind *s, struct text *out)
 	int r = stack_edges_make(&edges, &s->profile.stacks.tree, &s->profile.stacks.names);
 
 	s->named = calloc(s->profile.stacks.names.count + (size_t)2, 1);
-	r = r || !s->named;
+	s->sums = s->profile.stacks.tree.sums;
+	r = r || !s->named || (s->sums && callgrind_drop_root(s, &edges));
 	for (uint32_t i = 0; !r && i < s->profile.stacks.names.count; i++) {
 		add_saturated(&self, edges.functions[i].self);
 		calls += edges.functions[i].calls;
@@ -664,16 +699,10 @@ static int folded_write_all(struct callgrind *s, struct text *out)
 	text_puts(out, "# callgrind format\nversion: 1\ncreator: trencode " TRUTILS_VERSION
 		       "\npositions: line\nevents: ");
 	folded_put_events(s, out);
-	text_u64(out, self);
-	text_char(out, ' ');
-	text_u64(out, calls);
-	text_char(out, '\n');
+	put_costs(s, out, self, calls);
 	r = r || write_functions(s, &edges, out);
 	text_puts(out, "\ntotals: ");
-	text_u64(out, self);
-	text_char(out, ' ');
-	text_u64(out, calls);
-	text_char(out, '\n');
+	put_costs(s, out, self, calls);
 	stack_edges_free(&edges);
 	return r ? -1 : 0;
 }
