@@ -108,10 +108,12 @@ load tables
 	trdecode uftrace.data | trencode -q --resynthesize -t uftrace -o b.data
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
-	gzip -dc "$DATA/perf/offcpu.data.gz" >perf.data
 	page_examples trstat >examples
 	[ "$(wc -l <examples)" -ge 30 ]
 	while read -r example; do
+		data=offcpu
+		[[ $example != *'--pair '@(lock|block|net)* ]] || data='wait'
+		gzip -dc "$DATA/perf/$data.data.gz" >perf.data
 		bash -o pipefail -c "$example" >out 2>err </dev/null || [ $? -eq 3 ] || fail "$example: $(cat err)"
 		[ -s out ] || [[ $example == *' -o '* ]] || fail "$example: no output"
 	done <examples

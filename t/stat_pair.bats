@@ -89,6 +89,57 @@ same() {
 	done
 }
 
+@test "presets of locks, disks and packets: on a recording of perf the numbers of a script over perf script" {
+	gunzip -c "$DATA/perf/wait.data.gz" >wait.data
+	gunzip -c "$DATA/perf/wait.txt.gz" >wait.txt
+	trdecode -q wait.data -o wait.trs
+	for preset in lock block block-queue net net-receive; do
+		# devices are numbers in the recording, and locks of the kernel have other widths in the text
+		awk -v preset=$preset -f "$ROOT/t/tools/pairs.awk" wait.txt | grep -v ^unmatched | cut -f 2-5 | sort >theirs
+		trstat --verbose --pair $preset -t tsv -c count,total,min,max wait.trs 2>remarks | tail -n +2 | cut -f 2- | sort | diff theirs - || fail $preset
+		[ -s theirs ]
+	done
+	# what waited there: 9 locks, by address
+	assert_equal "$(trstat -q --pair lock -c count -t tsv wait.trs | tail -n +2 | cut -f 1 | sort)" \
+		"$(awk -v preset=lock -f "$ROOT/t/tools/pairs.awk" wait.txt | sed -n 's/^\(0x0*\)\([^\t]*\).*/0x\2/p' | sort)"
+}
+
+@test "a lock's repeated beginning is a part of the first wait; frames of every interface; page faults by their function" {
+	cat >lock.json <<'END'
+	[{"ph":"i","name":"contention_begin","ts":1,"pid":1,"tid":1,"args":{"lock_addr":16,"flags":33}},
+	{"ph":"i","name":"contention_begin","ts":2,"pid":1,"tid":2,"args":{"lock_addr":16,"flags":33}},
+	{"ph":"i","name":"contention_begin","ts":4,"pid":1,"tid":1,"args":{"lock_addr":16,"flags":32}},
+	{"ph":"i","name":"contention_end","ts":9,"pid":1,"tid":1,"args":{"lock_addr":16,"ret":0}},
+	{"ph":"i","name":"contention_end","ts":12,"pid":1,"tid":2,"args":{"lock_addr":16,"ret":0}}]
+END
+	run -0 pipe "trdecode -q lock.json | trstat --pair lock -c count,total,max -t tsv"
+	lines 'lock_addr count total max' '16 2 18000 10000'
+	for call in glXSwapBuffers eglSwapBuffersWithDamageKHR vkQueuePresentKHR IDXGISwapChain4::Present1 IDirect3DDevice9::Present; do
+		for ms in 0 16 33; do
+			printf ',{"ph":"X","name":"%s","ts":%d,"dur":900,"pid":1,"tid":1}' $call $((1000 * ms))
+		done | sed '1s/^,/[/' >frame.json
+		echo ']' >>frame.json
+		run -0 pipe "trdecode -q frame.json | trstat -q --pair frame -c count,min,max -t tsv"
+		lines 'tid count min max' '1 2 16000000 17000000'
+	done
+	# frames of each thread, but the first
+	assert_equal "$(trdecode "$DATA/apitrace/threads.trace" | trstat -q --pair frame -c count -t tsv | tail -n +2 | sort)" \
+		"$(awk '/ eglSwapBuffers\(/ { n[substr($2, 2)]++ } END { for (t in n) print t "\t" n[t] - 1 }' "$DATA/apitrace/threads.txt" | sort)"
+	# durations that the kernel printed
+	cat >graph.txt <<'END'
+# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+   10.000010 |   0)    ls-77     |   1.500 us    |  handle_mm_fault();
+   10.000030 |   0)    ls-77     |               |  handle_mm_fault() {
+   10.000031 |   0)    ls-77     |   0.500 us    |    __handle_mm_fault();
+   10.000033 |   0)    ls-77     |   3.000 us    |  }
+END
+	run -0 pipe "trdecode -q graph.txt | trstat -q --pair fault -c count,total,max -t tsv"
+	lines 'comm count total max' 'ls 2 4500 3000'
+}
+
 @test "tid and comm of the presets are those of the task that waited or ran" {
 	for name in v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		trdecode -q "$RECORDED/trace-cmd/$name.dat" -o s.trs
@@ -404,7 +455,7 @@ $theirs"
 		assert_line --index 0 --partial 'trstat: '
 	done
 	run -2 trstat --pair nothing /dev/null
-	assert_output --partial "one of wakeup offcpu oncpu syscall irq softirq block"
+	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
 	run -2 trstat --pair wakeup -g caller /dev/null
 	assert_output --partial 'pairs are not calls'

@@ -238,7 +238,7 @@ static const struct option_row settings_rows[] = {
 	{KEY_PAIR, "pair", "PAIR",
 	 "add up times between two events, as trstat --pair\nby the stack of the first: 'A -> B on "
 	 ".x == .y',\n@FILE, or:",
-	 "wakeup offcpu oncpu syscall irq softirq block"},
+	 PAIR_PRESETS},
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
 	{KEY_BY_TIME, "by-time", NULL, "draw a flame chart: calls and samples by time", NULL},
 	{KEY_TITLE, "title", "TEXT", "the title (default: the trace's file and its date)", NULL},

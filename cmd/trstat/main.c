@@ -81,8 +81,8 @@ static const struct option_row command_line_rows[] = {
 	{OPT_UNTIL, "until", "TIME", "end of the range", NULL},
 	{OPT_BOUNDS, "bounds", NULL, "print how exact the percentiles are", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
-	{OPT_PAIR, "pair", "PAIR", "times between two events: 'A -> B on .x == .y', or:",
-	 "wakeup offcpu oncpu syscall irq softirq block"},
+	{OPT_PAIR, "pair", "PAIR",
+	 "times between two events: 'A -> B on .x == .y', or:", PAIR_PRESETS},
 	{OPT_COVER, "cover", "SETS",
 	 "time in which calls are open: 'A', or 'A & B' both,\nor 'A - B' only A; A, B: conditions "
 	 "or "

@@ -249,72 +249,161 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
 	"\"sched_try_wakeup\", "                                                                   \
 	"\"sched_wakeup_new_task\"}"
 
+/* System calls that wait for a lock of a program. Their second argument is the operation: 0 WAIT,
+ * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
+#define PRESENT "class == \"frame\" || name == \"vkQueuePresentKHR\""
+
+#define WAITS(op) "(" op " & 127) in {0, 6, 9, 11, 13}"
+
 /*
  * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
  * event type for each system call. The last ones of each list, after each bar, are older LTTng's.
  */
 static const struct pair_preset presets[] = {
 	/* from the wakeup of a thread until it runs */
-	{"wakeup",
-	 WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
-		 "on .pid|.tid == .next_pid|.next_tid",
-	 "sched_wakeup", "sched_switch", "next_comm|next_pid", NULL, false, &woken, &woken_begun,
-	 NULL, NULL},
+	{.name = "wakeup",
+	 .pair = WAKEUPS " -> type in {\"sched_switch\", \"sched_schedule\"} "
+			 "on .pid|.tid == .next_pid|.next_tid",
+	 .begin = "sched_wakeup",
+	 .end = "sched_switch",
+	 .keys = "next_comm|next_pid",
+	 .task = &woken,
+	 .begun = &woken_begun},
 	/* from when a thread leaves its CPU until it is back on one */
-	{"offcpu",
-	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) -> "
-	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) "
-	 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
-	 "sched_switch", "sched_switch", "next_comm|next_pid", "next_", false, &sleeping,
-	 &sleeping_begun, WAKEUPS, ".pid|.tid"},
+	{.name = "offcpu",
+	 .pair = "type in {\"sched_switch\", \"sched_schedule\"} && "
+		 "(prev_pid != 0 || prev_tid != 0) -> "
+		 "type in {\"sched_switch\", \"sched_schedule\"} && "
+		 "(next_pid != 0 || next_tid != 0) "
+		 "on .prev_pid|.prev_tid == .next_pid|.next_tid",
+	 .begin = "sched_switch",
+	 .end = "sched_switch",
+	 .keys = "next_comm|next_pid",
+	 .end_fields = "next_",
+	 .task = &sleeping,
+	 .begun = &sleeping_begun,
+	 .waker = WAKEUPS,
+	 .woken = ".pid|.tid"},
 	/* from when a thread gets a CPU until it leaves the CPU */
-	{"oncpu",
-	 "type in {\"sched_switch\", \"sched_schedule\"} && (next_pid != 0 || next_tid != 0) -> "
-	 "type in {\"sched_switch\", \"sched_schedule\"} && (prev_pid != 0 || prev_tid != 0) "
-	 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
-	 "sched_switch", "sched_switch", "next_comm|next_pid", "prev_", false, &running,
-	 &running_begun, NULL, NULL},
+	{.name = "oncpu",
+	 .pair = "type in {\"sched_switch\", \"sched_schedule\"} && "
+		 "(next_pid != 0 || next_tid != 0) -> "
+		 "type in {\"sched_switch\", \"sched_schedule\"} && "
+		 "(prev_pid != 0 || prev_tid != 0) "
+		 "on .next_pid|.next_tid == .prev_pid|.prev_tid",
+	 .begin = "sched_switch",
+	 .end = "sched_switch",
+	 .keys = "next_comm|next_pid",
+	 .end_fields = "prev_",
+	 .task = &running,
+	 .begun = &running_begun},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
-	{"syscall",
-	 "type =~ \"^sys_enter(_|$)\" || kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" "
-	 "-> "
-	 "type =~ \"^sys_exit(_|$)\" || kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
-	 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
-	 "sys_enter", "sys_exit", "id|name", NULL, true, NULL, NULL, NULL, NULL},
-	{"irq",
-	 "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
-	 "type in {\"irq_handler_exit\", \"irq_exit\"} on cpu == cpu && .irq|name == .irq|name",
-	 "irq_handler_entry", "irq_handler_exit", "irq|irq_id", NULL, false, NULL, NULL, NULL,
-	 NULL},
-	{"softirq",
-	 "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
-	 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
-	 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
-	 "softirq_entry", "softirq_exit", "vec|softirq_id", NULL, false, NULL, NULL, NULL, NULL},
+	{.name = "syscall",
+	 .pair = "type =~ \"^sys_enter(_|$)\" || "
+		 "kind == \"enter\" && type =~ \"^(compat_)?syscall_entry\" -> "
+		 "type =~ \"^sys_exit(_|$)\" || "
+		 "kind == \"leave\" && type =~ \"^(compat_)?syscall_exit\" "
+		 "on tid == tid && .id|.__syscall_nr|.nr|name == .id|.__syscall_nr|.nr|name",
+	 .begin = "sys_enter",
+	 .end = "sys_exit",
+	 .keys = "id|name",
+	 .syscalls = true},
+	/* A lock of the kernel, or one of a program for which a thread waits in the kernel. A mutex
+	 * spins before it sleeps, and records a second beginning there. */
+	{.name = "lock",
+	 .pair = "type == \"contention_begin\" || "
+		 "type == \"sys_enter_futex\" && " WAITS(
+			 "op") " || "
+			       "type == \"sys_enter\" && id == \"futex\" && " WAITS(
+				       "args[1]") " || "
+						  "kind == \"enter\" && type == "
+						  "\"syscall_entry_futex\" && " WAITS(
+							  "op") " -> "
+								"type in {\"contention_end\", "
+								"\"sys_exit_futex\"} || "
+								"type == \"sys_exit\" && id == "
+								"\"futex\" || "
+								"kind == \"leave\" && type == "
+								"\"syscall_exit_futex\" "
+								"on tid == tid && "
+								".lock_addr|.id|.__syscall_nr|.nr|"
+								"name == "
+								".lock_addr|.id|.__syscall_nr|.nr|"
+								"name",
+	 .begin = "contention_begin",
+	 .end = "contention_end",
+	 .keys = "lock_addr|uaddr|args[0]",
+	 .syscalls = true,
+	 .first = true},
+	/* a page fault: the function of the kernel that resolves it, or older LTTng's events */
+	{.name = "fault",
+	 .pair = "kind == \"enter\" && name == \"handle_mm_fault\" || "
+		 "type == \"page_fault_entry\" -> "
+		 "kind == \"leave\" && name == \"handle_mm_fault\" || type == \"page_fault_exit\" "
+		 "on tid == tid",
+	 .begin = "call of handle_mm_fault",
+	 .end = "call of handle_mm_fault",
+	 .keys = "comm|tid"},
+	{.name = "irq",
+	 .pair = "type in {\"irq_handler_entry\", \"irq_entry\"} -> "
+		 "type in {\"irq_handler_exit\", \"irq_exit\"} "
+		 "on cpu == cpu && .irq|name == .irq|name",
+	 .begin = "irq_handler_entry",
+	 .end = "irq_handler_exit",
+	 .keys = "irq|irq_id"},
+	{.name = "softirq",
+	 .pair = "type in {\"softirq_entry\", \"irq_softirq_entry\"} -> "
+		 "type in {\"softirq_exit\", \"irq_softirq_exit\"} "
+		 "on cpu == cpu && .vec|.softirq_id == .vec|.softirq_id",
+	 .begin = "softirq_entry",
+	 .end = "softirq_exit",
+	 .keys = "vec|softirq_id"},
 	/* from the issue of a request to the device until its completion */
-	{"block",
-	 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
-	 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
-	 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
-	 "block_rq_issue", "block_rq_complete", "dev|group", NULL, false, NULL, NULL, NULL, NULL},
+	{.name = "block",
+	 .pair = "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} -> "
+		 "type in {\"block_rq_complete\", \"rq_complete_fs\", \"blk_complete\"} "
+		 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
+	 .begin = "block_rq_issue",
+	 .end = "block_rq_complete",
+	 .keys = "dev|group"},
+	/* before that, from the queue of a request until its issue */
+	{.name = "block-queue",
+	 .pair = "type in {\"block_rq_insert\", \"rq_insert_fs\", \"blk_insert\"} -> "
+		 "type in {\"block_rq_issue\", \"rq_issue_fs\", \"blk_issue\"} "
+		 "on .dev|group == .dev|group && .sector|.hard_sector == .sector|.hard_sector",
+	 .begin = "block_rq_insert",
+	 .end = "block_rq_issue",
+	 .keys = "dev|group"},
+	/* a packet to be sent, from the queue of its device until the device has taken it */
+	{.name = "net",
+	 .pair = "net_dev_queue -> net_dev_xmit on .skbaddr == .skbaddr && .name == .name",
+	 .begin = "net_dev_queue",
+	 .end = "net_dev_xmit",
+	 .keys = ".name"},
+	/* a packet that was received, until a program reads it */
+	{.name = "net-receive",
+	 .pair = "netif_receive_skb -> skb_copy_datagram_iovec on .skbaddr == .skbaddr",
+	 .begin = "netif_receive_skb",
+	 .end = "skb_copy_datagram_iovec",
+	 .keys = ".name"},
+	/* from one frame of a thread to the next one */
+	{.name = "frame",
+	 .pair = PRESENT " -> " PRESENT " on tid == tid",
+	 .begin = "call that ends a frame",
+	 .end = "call that ends a frame",
+	 .keys = "tid"},
 };
 
 #define BLANKS	    " \t\r\n"
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
-
-/* Get the names of the presets, for --help: "wakeup offcpu ...". */
-static const char *pair_presets(void)
-{
-	return "wakeup offcpu oncpu syscall irq softirq block";
-}
 
 static int bad_pair(const struct lexer *pair, const char *why, struct error *e)
 {
 	return error_set(e, NULL, NO_OFFSET,
 			 "%s in the pair '%s%.200s' (a pair is 'A -> B on .x == .y', or one of %s)",
 			 why, pair->file ? "@" : "", pair->file ? pair->file : pair->text,
-			 pair_presets());
+			 PAIR_PRESETS);
 }
 
 static bool is_blank(char c)
@@ -455,7 +544,7 @@ static int parse_words(struct pair *p, const struct lexer *pair, struct error *e
 	struct nearest nearest;
 
 	nearest_begin(&nearest, text, strlen(text));
-	nearest_offer_words(&nearest, pair_presets());
+	nearest_offer_words(&nearest, PAIR_PRESETS);
 	if (!arrow && *nearest_hint(&nearest))
 		return error_set(e, NULL, NO_OFFSET, "no such pair: '%.64s'%s", text,
 				 nearest_hint(&nearest));
@@ -1033,6 +1122,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 
 	if (number) {
 		p->replaced++;
+		if (p->preset && p->preset->first)
+			return 0;
 		take_out(p, at);
 	}
 	number = unused_pending(p);

@@ -80,6 +80,11 @@ struct pair_side {
 	struct keys on;
 };
 
+/* The names of the presets, for messages and --help */
+#define PAIR_PRESETS                                                                               \
+	"wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive "    \
+	"frame"
+
 /* A pair with a name. */
 struct pair_preset {
 	const char *name, *pair;
@@ -87,6 +92,7 @@ struct pair_preset {
 	const char *keys;	      /* keys of -g */
 	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		      /* generic events may repeat those of single system calls */
+	bool first;		      /* a repeated A is a part of the first one */
 	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
 	const struct pair_task *begun; /* the same as A alone records it, for --cover */
 	const char *waker, *woken;     /* W, and its key that is of A's "on"; NULL: none */

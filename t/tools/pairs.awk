@@ -1,4 +1,5 @@
-# pairs.awk - latencies between two events, from the lines of `trace-cmd report -R -t`
+# pairs.awk - latencies between two events, from the lines of `trace-cmd report -R -t`, or of
+# `perf script --ns -F comm,tid,cpu,time,event,trace`
 #
 #     awk -v preset=wakeup -f pairs.awk raw.txt
 #
@@ -40,6 +41,14 @@ function end(key, group,    took) {
 	times[group, count[group]] = took
 }
 
+/^.* [0-9]+ +\[[0-9]+\] +[0-9]+\.[0-9]+: +[a-z_]+:[a-z_]+: / {
+	# as trace-cmd has it
+	match($0, / [0-9]+ +\[/)
+	$0 = substr($0, 1, RSTART - 1) "-" substr($0, RSTART + 1)
+	match($0, /: +[a-z_]+:/)
+	$0 = substr($0, 1, RSTART) " " substr($0, RSTART + RLENGTH)
+}
+
 {
 	if (!match($0, /-[0-9]+ +\[[0-9]+\] .*[0-9]+\.[0-9]+: +[^ ]+:/))
 		next
@@ -52,6 +61,32 @@ function end(key, group,    took) {
 	split(substr(w[n - 1], 1, length(w[n - 1]) - 1), t, ".")
 	time = t[1] * 1000000000 + t[2]
 }
+
+# perf script's words
+preset ~ /^block/ { sub(/^ +/, "", rest); split(rest, word, " "); disk = word[1]; sector = rest; sub(/ \+ .*/, "", sector); sub(/.* /, "", sector) }
+preset == "block" && event == "block_rq_complete" { end(disk "," sector, disk) }
+preset == "block" && event == "block_rq_issue" { put(disk "," sector) }
+preset == "block-queue" && event == "block_rq_issue" { end(disk "," sector, disk) }
+preset == "block-queue" && event == "block_rq_insert" { put(disk "," sector) }
+preset == "net" && event == "net_dev_xmit" { end(field("skbaddr") "," field("dev"), field("dev")) }
+preset == "net" && event == "net_dev_queue" { put(field("skbaddr") "," field("dev")) }
+preset == "net-receive" && event == "skb_copy_datagram_iovec" { end(field("skbaddr"), own[field("skbaddr")]) }
+preset == "net-receive" && event == "netif_receive_skb" { put(field("skbaddr")); own[field("skbaddr")] = field("dev") }
+
+# the first of repeated beginnings counts
+function wait(key, lock) {
+	if (key in start) {
+		again++
+		return
+	}
+	put(key)
+	own[key] = lock
+}
+preset == "lock" { sub(/^ +/, "", rest); split(rest, word, "[ ,]+") }
+preset == "lock" && event == "contention_begin" { wait(tid "," word[1], word[1]) }
+preset == "lock" && event == "contention_end" { end(tid "," word[1], word[1]) }
+preset == "lock" && event == "sys_exit_futex" { end(tid, own[tid]) }
+preset == "lock" && event == "sys_enter_futex" && word[4] ~ /[08][069bd]$/ { wait(tid, word[2]) }
 
 preset == "wakeup" && event == "sched_switch" { end(field("next_pid"), task(field("next_comm"), field("next_pid"))) }
 preset == "wakeup" && event ~ /^sched_(waking|wakeup|wakeup_new)$/ { put(field("pid")) }
