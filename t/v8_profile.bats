@@ -49,6 +49,26 @@ columns() {
 	trdecode -q x.heapprofile | trstat -q -t csv -g name -c self | sed '1d; /,0$/d' | LC_ALL=C sort | diff want -
 }
 
+@test "bytes with fractions are in millionths" {
+	cat >x.heapprofile <<-'END'
+		{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[
+			{"callFrame":{"functionName":"f"},"selfSize":32.25,"children":[]},
+			{"callFrame":{"functionName":"g"},"selfSize":0.5000019,"children":[
+				{"callFrame":{"functionName":"f"},"selfSize":7,"children":[]}]}]}}
+	END
+	run -0 --separate-stderr pipe 'trdecode x.heapprofile | trstat -t tsv -g name -c self,total'
+	assert_output $'name\tself\ttotal\nf\t39250000\t39250000\ng\t500001\t7500001\n(root)\t0\t39750001'
+	assert_equal "$stderr" 'trdecode: x.heapprofile: weights have fractions: all are in millionths'
+	sed -i 's/0.5000019/-0.5/' x.heapprofile
+	run -1 --separate-stderr trdecode x.heapprofile -o x.trs
+	assert_regex "$stderr" ': hits or bytes that are negative or out of range are left out; such nodes: 1'
+	# whole numbers with a point are bytes
+	sed -i 's/-0.5/0.0/; s/32.25/32.0/' x.heapprofile
+	run -0 --separate-stderr pipe 'trdecode x.heapprofile | trstat -t tsv -g name -c self'
+	assert_line $'f\t39'
+	assert_equal "$stderr" ''
+}
+
 @test "names, files and lines; facts; types" {
 	run -0 pipe "trdecode -q $CPU | trstat -q -t csv -g name,file,line -c count"
 	assert_line --regexp '^fib,file:///.*/cpu\.js,3,[0-9]+$'

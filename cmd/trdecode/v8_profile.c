@@ -29,11 +29,13 @@
 
 /* --- nodes --- */
 
+enum { V8_DIGITS = 6, V8_MILLION = 1000 * 1000 }; /* of fractions of weights */
+
 /* A node that is being read. Its id may follow its children, which are kept until its end. */
 struct v8_node {
 	uint32_t id, parent; /* numbers of frames; 0: not known yet, none */
 	struct named_frame is;
-	uint64_t weight;
+	struct v8_weight weight;
 	size_t children; /* where they begin in v->children */
 };
 
@@ -85,6 +87,24 @@ static int v8_read_frame(struct v8_profile *v, struct json_reader *r, struct nam
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Take a weight, with six digits of its fraction. */
+static void v8_take_weight(struct v8_profile *v, const struct json_reader *r, struct v8_weight *w)
+{
+	const char *text = (const char *)r->text.data;
+	bool fraction = false;
+	int64_t whole, fine = 0;
+
+	if (!json_decimal(text, 0, &whole, &fraction) || *text == '-') {
+		v8_note(&v->faults[V8_WEIGHT], json_offset(r));
+		return;
+	}
+	if (fraction && !json_decimal(text, V8_DIGITS, &fine, &(bool){0}))
+		fine = 0;
+	w->whole = (uint64_t)whole;
+	w->millionths = (uint32_t)(fine % V8_MILLION);
+	v->millionths |= w->millionths;
+}
+
 /* Take a member of the open node, whose key r has read. After "children" r is in that array. */
 static int v8_node_member(struct v8_profile *v, struct json_reader *r)
 {
@@ -93,7 +113,6 @@ static int v8_node_member(struct v8_profile *v, struct json_reader *r)
 	bool weight = json_is(r, "hitCount") || json_is(r, "selfSize");
 	bool frame = json_is(r, "callFrame"), children = json_is(r, "children");
 	enum json_token token;
-	int64_t number;
 
 	if (!id && !parent && !weight && !frame && !children)
 		return v8_frame_member(v, r, &n->is, 1);
@@ -106,10 +125,7 @@ static int v8_node_member(struct v8_profile *v, struct json_reader *r)
 		return 0;
 	if (!weight || token != JSON_NUMBER)
 		return json_skip(r, token) ? 0 : -1;
-	if (json_decimal((char *)r->text.data, 0, &number, &(bool){0}) && number >= 0)
-		n->weight = (uint64_t)number;
-	else
-		v8_note(&v->faults[V8_WEIGHT], json_offset(r));
+	v8_take_weight(v, r, &n->weight);
 	return 0;
 }
 
@@ -141,7 +157,7 @@ static int v8_end_node(struct v8_profile *v, uint64_t at)
 {
 	const struct v8_node *n = &v->open[--v->nopen];
 	uint32_t number = n->id ? n->id : frame_table_number(v->frames, 0, NULL, 0);
-	struct v8_weight weight;
+	struct v8_weight weight = n->weight;
 
 	if (!number)
 		return -1;
@@ -152,10 +168,10 @@ static int v8_end_node(struct v8_profile *v, uint64_t at)
 	frame_table_set(v->frames, number, &n->is, n->parent);
 	if (v->nopen && buffer_u32(&v->children, number))
 		return -1;
-	memset(&weight, 0, sizeof weight);
-	weight.weight = n->weight;
 	weight.frame = number;
-	return n->weight ? buffer_append(&v->weights, &weight, sizeof weight) : 0;
+	return weight.whole || weight.millionths
+		       ? buffer_append(&v->weights, &weight, sizeof weight)
+		       : 0;
 }
 
 /* Take an element of the children of the open node, which is the id of a node. */
@@ -293,6 +309,7 @@ struct v8_decoder {
 	uint64_t samples;     /* their number */
 	bool cut;	      /* the file was not read to its end */
 	bool in_time;	      /* samples have times */
+	bool millionths;      /* their weights are in millionths */
 	uint32_t lane, type;
 };
 
@@ -405,7 +422,7 @@ static int v8_add_row(struct v8_decoder *d, uint64_t time, uint64_t weight, uint
 	struct v8_weight row;
 
 	memset(&row, 0, sizeof row);
-	row.weight = weight;
+	row.whole = weight;
 	row.frame = frame;
 	return sorter_add(&d->sorter, (struct sorter_key){time, d->samples++}, &row, sizeof row, e);
 }
@@ -450,18 +467,22 @@ static int v8_read_all(struct v8_decoder *d, struct error *e)
 {
 	struct v8_profile *v = &d->profile;
 	const struct v8_weight *w;
+	uint64_t weight;
 	int failed = v8_read_file(d, e);
 
 	if (failed)
 		return failed;
 	d->in_time = !v8_is_heap(d) && v->samples.size && (v->deltas.size || v->times.size);
+	d->millionths = v->millionths && !v->samples.size;
 	if (d->in_time)
 		failed = v8_sort_samples(d, e);
 	for (size_t i = 0; i < v->samples.size && !d->in_time && !failed; i += 4)
 		failed = v8_add_row(d, i / 4 + 1, 1, get_u32(v->samples.data + i), e);
 	for (size_t i = 0; i < v->weights.size && !v->samples.size && !failed; i += sizeof *w) {
 		w = (const struct v8_weight *)(const void *)(v->weights.data + i);
-		failed = v8_add_row(d, d->samples + 1, w->weight, w->frame, e);
+		weight = d->millionths ? multiply_saturated(w->whole, V8_MILLION) : w->whole;
+		add_saturated(&weight, w->millionths);
+		failed = v8_add_row(d, d->samples + 1, weight, w->frame, e);
 	}
 	v8_report(d);
 	v8_profile_free(v);
@@ -482,7 +503,7 @@ static int v8_take(struct v8_decoder *d, const struct sorter_record *r, struct v
 	if (sorter_peek(&d->sorter, &next))
 		end = next.key.time;
 	if (d->in_time)
-		row->weight = end > time ? end - time : 0;
+		row->whole = end > time ? end - time : 0;
 	return 0;
 }
 
@@ -501,9 +522,13 @@ static int v8_info(struct input *in, struct trace_info *facts, struct error *e)
 	while (sorter_peek(&d->sorter, &r)) {
 		if (v8_take(d, &r, &row, e))
 			return -1;
-		add_saturated(&sum, row.weight);
+		add_saturated(&sum, row.whole);
 	}
-	fact_number(facts, v8_is_heap(d) ? "bytes" : d->in_time ? "duration" : "hits", sum);
+	fact_number(facts,
+		    v8_is_heap(d) ? "bytes"
+		    : d->in_time  ? "duration"
+				  : "hits",
+		    d->millionths ? sum / V8_MILLION : sum);
 	return 0;
 }
 
@@ -525,7 +550,7 @@ static int v8_declare(struct v8_decoder *d)
 		(struct type_entry){.source = lane.source,
 				    .name = writer_text(w, heap ? "heap_profile" : "cpu_profile"),
 				    .flags = d->in_time ? TYPE_WEIGHT_TIME : 0},
-		heap ? "bytes" : "weight", false);
+		heap && !d->millionths ? "bytes" : "weight", false);
 	return lane.source && lane.clock && d->lane && d->type ? 0 : -1;
 }
 
@@ -568,7 +593,7 @@ static int v8_run(struct input *in, uint64_t until, struct error *e)
 
 		if (v8_take(d, &r, &sample, e))
 			return -1;
-		put_u64(weight, sample.weight);
+		put_u64(weight, sample.whole);
 		row.fixed = weight;
 		row.fixed_size = sizeof weight;
 		if (frame_table_stack(&d->frames, sample.frame, &row.location) ||
@@ -584,6 +609,8 @@ static void v8_close(struct input *in)
 
 	if (!d)
 		return;
+	if (!in->decoding->quiet && d->millionths)
+		warn(in->name, NO_OFFSET, "weights have fractions: all are in millionths");
 	v8_profile_free(&d->profile);
 	frame_table_free(&d->frames);
 	sorter_free(&d->sorter);

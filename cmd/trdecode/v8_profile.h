@@ -38,6 +38,7 @@ struct v8_profile {
 	uint64_t nodes;
 	struct v8_fault faults[V8_DAMAGES];
 	bool inexact;		/* a time has digits below 1 ns */
+	bool millionths;	/* a weight has a fraction */
 	struct v8_node *open;	/* the nodes that are being read, outermost first */
 	struct buffer children; /* u32 each: frames that they name as theirs */
 	size_t nopen, capacity;
@@ -45,8 +46,8 @@ struct v8_profile {
 
 /* The hits of a node, or the bytes that it allocated. */
 struct v8_weight {
-	uint64_t weight;
-	uint32_t frame;
+	uint64_t whole;
+	uint32_t millionths, frame;
 };
 
 /* Read the members of a profile, after its '{'. Returns 0, or -1: BAD, or out of memory. */
@@ -57,7 +58,7 @@ static inline void v8_profile_clear(struct v8_profile *v)
 {
 	v->samples.size = v->deltas.size = v->times.size = v->weights.size = 0;
 	v->begin = v->end = -1;
-	v->inexact = false;
+	v->inexact = v->millionths = false;
 }
 
 static inline void v8_profile_free(struct v8_profile *v)
