@@ -48,6 +48,39 @@ setup() {
 	# of two streams each has its own end
 	run -0 trstat -q --cover 'name == "open"' -c busy,count -t csv n.trs n.trs
 	assert_output $'busy,count\n20000,2'
+	# the time between two streams, which no event shows, is not idle
+	jq 'map(.ts += 1e9)' n.json | trdecode -q -o late.trs
+	for order in 'n.trs late.trs' 'late.trs n.trs' 'n.trs n.trs'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr trstat --cover 'name == "open"' -c busy,idle,util -t csv $order
+		assert_output $'busy,idle,util\n20000,80000,20.000'
+		assert_regex "$stderr" 'util is of 100.000 us in 2 streams, from '
+	done
+	run -0 trstat -q --cover 'name == "open"' -c busy,idle -g 'bucket(time,1s)' -t csv n.trs late.trs
+	assert_output $'"bucket(time,1s)",busy,idle\n0,10000,40000\n1000000000000,10000,40000'
+	run -0 trstat -q --cover 'name == "open"' -c idle -t csv --since 0.000045s --until 1s n.trs late.trs
+	assert_output $'idle\n0'
+}
+
+@test "overlap of communication and computation, and idle time: the numbers of HolisticTraceAnalysis" {
+	need_shared chrome/hta-sampled_rank-0.json.gz
+	trdecode -q "$RECORDED/chrome/hta-sampled_rank-0.json.gz" -o h.trs
+	gpu='group in {kernel, gpu_memcpy, gpu_memset}'
+	# get_comm_comp_overlap: 14.95 % of the communication
+	all=$(trstat -q --cover "$gpu && name =~ \"^nccl\"" -c busy -t tsv h.trs | tail -n 1)
+	both=$(trstat -q --cover "$gpu && name =~ \"^nccl\" & $gpu && name !~ \"^nccl|Memcpy|Memset\"" -c busy -t tsv h.trs | tail -n 1)
+	assert_equal "$(awk "BEGIN { printf \"%.2f\", 100 * $both / $all }")" 14.95
+	# get_idle_time_breakdown: idle us of each stream from its first kernel to its last, whose times are here too
+	while read -r stream since until idle; do
+		run -0 trstat -q --cover "$gpu && stream == $stream" --since "${since}us" --until "${until}us" -c idle -t csv h.trs
+		assert_output $'idle\n'"${idle}000"
+	done <<-'END'
+		7 1682725898100599 1682725899303534 1000017
+		23 1682725898082228 1682725899305075 1214987
+		25 1682725898111391 1682725898772826 660568
+		84 1682725898094377 1682725899182485 798049
+		203 1682725898585321 1682725899249534 558073
+	END
 }
 
 @test "sets of pairs: CPUs that run tasks, how many at once, and system calls that do" {

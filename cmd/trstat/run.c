@@ -399,9 +399,11 @@ static int query_check_cover(const struct query *q, struct error *e)
 			: s->view_option;
 
 	if (other)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--%s does not go with --cover, whose spans are of no event%s",
-				 other, s->interval ? "; use the key bucket(time,T)" : "");
+		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --cover, %s", other,
+				 s->interval ? "whose spans the key bucket(time,T) divides"
+				 : s->partial || s->merge
+					 ? "whose spans may last from one part to the next"
+					 : "whose spans are of no event");
 	if (s->cover && q->columns.wanted.field_count)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--cover has no columns of fields, as its spans are of no event");
@@ -1804,7 +1806,7 @@ static void report_counts(const struct stage *stage, const struct statistics *st
  */
 static void report_span(const struct query *q, const struct columns_run *run, bool ticks)
 {
-	char first[VALUE_SIZE], last[VALUE_SIZE], span[VALUE_SIZE];
+	char first[VALUE_SIZE], last[VALUE_SIZE], span[VALUE_SIZE], parts[40] = "";
 	const struct column *of = NULL;
 
 	for (size_t i = 0; i < q->columns.printed; i++)
@@ -1814,10 +1816,12 @@ static void report_span(const struct query *q, const struct columns_run *run, bo
 		return;
 	format_time(first, run->first);
 	format_time(last, run->last);
-	format_duration(span, run->last - run->first, false);
+	format_duration(span, columns_run_time(run, 0, UINT64_MAX), false);
+	if (run->nparts > 1)
+		snprintf(parts, sizeof parts, " in %zu streams", run->nparts);
 	warn(NULL, NO_OFFSET,
-	     "%s is of %s, from %s to %s; --since and --until choose a part of the run", of->name,
-	     span, first, last);
+	     "%s is of %s%s, from %s to %s; --since and --until choose a part of the run", of->name,
+	     span, parts, first, last);
 }
 
 /* Choose the default order: *own is the memory for one that is not the query's. */
@@ -2089,14 +2093,18 @@ static void run_count_rows(struct counting *c)
 static int fill_group(struct statistics *s, const struct columns_run *run)
 {
 	struct key_cell *time = &s->cells[run->bucket_key - 1];
-	uint64_t next = run->first - run->first % run->bucket;
 
-	while (next < run->last) {
-		*time = key_unsigned(next);
-		if (!groups_find(&s->groups, s->cells))
-			return -1;
-		if (__builtin_add_overflow(next, run->bucket, &next))
-			break;
+	for (size_t i = 0; i < columns_run_parts(run); i++) {
+		struct time_span part = columns_run_part(run, i);
+		uint64_t next = part.since - part.since % run->bucket;
+
+		while (next < part.last) {
+			*time = key_unsigned(next);
+			if (!groups_find(&s->groups, s->cells))
+				return -1;
+			if (__builtin_add_overflow(next, run->bucket, &next))
+				break;
+		}
 	}
 	return 0;
 }
@@ -2108,12 +2116,16 @@ static int statistics_fill_buckets(struct statistics *s, bool *left_out)
 {
 	const struct columns_run run = statistics_run(s);
 	size_t n = s->groups.count, size = s->keys->count * sizeof(*s->cells);
-	uint64_t each;
+	uint64_t each = 0;
 
 	*left_out = false;
 	if (!s->columns->wanted.busy || !run.bucket_key || run.first >= run.last)
 		return 0;
-	each = run.last / run.bucket - run.first / run.bucket + 1;
+	for (size_t i = 0; i < columns_run_parts(&run); i++) {
+		struct time_span part = columns_run_part(&run, i);
+
+		add_saturated(&each, part.last / run.bucket - part.since / run.bucket + 1);
+	}
 	for (size_t i = 0; i < n; i++) {
 		size_t before = s->groups.count;
 		const struct aggregate *a = groups_at(&s->groups, i);

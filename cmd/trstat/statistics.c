@@ -84,8 +84,40 @@ struct columns_run statistics_run(const struct statistics *s)
 {
 	size_t key = keys_time_bucket(s->keys);
 
-	return (struct columns_run){s->since ? s->since : s->first, s->last,
-				    key ? s->keys->key[key - 1].width : 0, key, 0};
+	struct columns_run run = {.first = s->since ? s->since : s->first,
+				  .last = s->last,
+				  .bucket = key ? s->keys->key[key - 1].width : 0,
+				  .bucket_key = key,
+				  .parts = s->covered.span,
+				  .nparts = s->covered.count};
+
+	for (size_t i = 0; i < run.nparts; i++) {
+		run.first = i && run.first < run.parts[i].since ? run.first : run.parts[i].since;
+		run.last = i && run.last > run.parts[i].last ? run.last : run.parts[i].last;
+	}
+	return run;
+}
+
+/* With --cover: note that a stream has ended. Streams may be of other times, between
+ * which no trace shows that all was idle. Returns -1 when out of memory. */
+static int cover_end_stream(struct statistics *s)
+{
+	if (s->first > s->last)
+		return 0;
+	if (ARRAY_GROW(s->covered.span, s->covered.capacity, s->covered.count))
+		return -1;
+	s->covered.span[s->covered.count++] = (struct time_span){s->first, s->last};
+	s->first = UINT64_MAX;
+	s->last = 0;
+	return 0;
+}
+
+static int cover_next_stream(struct statistics *s)
+{
+	uint32_t before = s->covered.stream;
+
+	s->covered.stream = s->dictionary->stream;
+	return s->pair && s->pair->cover && before != s->covered.stream ? cover_end_stream(s) : 0;
 }
 
 /* --- fields of rows for the columns sum(F), min(F), max(F), avg(F), uniq(F) --- */
@@ -2161,8 +2193,6 @@ static void cover_until(struct statistics *s, uint64_t until)
 	if (!s->pair || !s->pair->cover)
 		return;
 	cover_pass(s->pair, until);
-	if (s->since && s->first > s->since)
-		s->first = s->since;
 	if (s->first < until)
 		s->last = until;
 }
@@ -2181,11 +2211,11 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 {
 	struct events it;
 	struct event e;
-	int bad = 0;
+	int bad = cover_next_stream(s);
 
 	s->calls.since = since;
-	if (b->base >= since && b->last < until)
-		return statistics_block(s, b);
+	if (bad || (b->base >= since && b->last < until))
+		return bad ? bad : statistics_block(s, b);
 	s->calls.end.until = until;
 	if (b->base >= until) {
 		pass_until(s, b);
@@ -2208,6 +2238,8 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 			s->since = since;
 		if (!s->outside)
 			statistics_note_time(s, e.time);
+		else if (s->pair && s->pair->cover)
+			statistics_note_time(s, since);
 		bad = s->pair ? statistics_take_pair(s, &e) : statistics_take(s, &e);
 	}
 	s->outside = false;
@@ -2333,6 +2365,7 @@ void statistics_free(struct statistics *s)
 	if (s->states)
 		states_free(s->states);
 	free(s->states);
+	free(s->covered.span);
 	free(s->cells);
 	free(s->pending);
 	free(s->where_cells);
@@ -2426,6 +2459,8 @@ int statistics_block(struct statistics *s, const struct block *b)
 	struct error error;
 	enum outcome taken;
 
+	if (cover_next_stream(s))
+		return -1;
 	if (b->kind != BLOCK_EVENTS)
 		return !s->pair		? calls_restore(&s->calls, b, &error)
 		       : s->pair->cover ? cover_restore(s->pair, b)
@@ -2454,7 +2489,8 @@ int statistics_close(struct statistics *s)
 
 	if (statistics_add_sums(s) || (s->stacks && call_stacks_catch_up(s->stacks)))
 		return -1;
-	if (s->pair && s->pair->cover && (cover_end(s->pair) || statistics_add_covers(s)))
+	if (s->pair && s->pair->cover &&
+	    (cover_end(s->pair) || statistics_add_covers(s) || cover_end_stream(s)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
 		/* with the key type, times are those of leaves */

@@ -105,9 +105,16 @@ struct statistics {
 	const struct key_cell *taken; /* cells of the enter of the call being counted; NULL: none */
 	uint64_t first, last;	      /* times of all rows; first > last: no rows */
 	uint64_t since;		      /* begin of the window if rows are before it, else 0 */
-	bool ticks;		      /* the clock counts ticks */
-	struct clocks clocks;	      /* of all rows */
-	bool nameless;		      /* from a summary: result of statistics_nameless */
+	/* with --cover: first and last of each stream that has ended; those above are of the
+	 * present one, whose number stream is */
+	struct {
+		struct time_span *span;
+		size_t count, capacity;
+		uint32_t stream;
+	} covered;
+	bool ticks;	      /* the clock counts ticks */
+	struct clocks clocks; /* of all rows */
+	bool nameless;	      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
 	bool name_only; /* the only key is the name */
 	struct {

@@ -134,10 +134,23 @@ struct columns {
  * last. */
 struct columns_run {
 	uint64_t first, last;
+	/* the parts of the run that the streams cover, which may lie apart; 0: all of it is one */
+	const struct time_span *parts;
+	size_t nparts;
 	uint64_t bucket; /* width of the groups' buckets of time; 0: groups are of the whole run */
 	size_t bucket_key; /* 1 + the index of the key that is the bucket; 0: bucket_begin has it */
 	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
+
+/* Get part i of a run, and how many there are. */
+struct time_span columns_run_part(const struct columns_run *run, size_t i);
+static inline size_t columns_run_parts(const struct columns_run *run)
+{
+	return run->nparts ? run->nparts : 1;
+}
+
+/* Get how much of the time from begin to end a run covers. */
+uint64_t columns_run_time(const struct columns_run *run, uint64_t begin, uint64_t end);
 
 enum { COLUMN_WORDS_SIZE = 600 };
 /* Add the names of all columns, separated by blanks, and some percentiles, to the words of an

@@ -44,7 +44,10 @@ static bool timeline_bucket_of(const struct timeline *tl, const struct aggregate
 /* Get the run of the sums, which are not of buckets. */
 static struct columns_run whole_run(const struct table *t)
 {
-	return (struct columns_run){.first = t->run.first, .last = t->run.last};
+	struct columns_run run = t->run;
+
+	run.bucket = run.bucket_key = 0;
+	return run;
 }
 
 static int timeline_add_sum(struct timeline *tl, struct key_cell *cells, size_t begin, size_t end)
@@ -118,9 +121,9 @@ static int bar_heights(struct timeline *tl, size_t i, size_t end, uint64_t *high
 {
 	const struct table *t = tl->table;
 	const struct columns_wanted *w = t->groups->wanted;
+	struct columns_run run = whole_run(t);
 
-	struct columns_run run = {t->run.first, t->run.last, .bucket = tl->step};
-
+	run.bucket = tl->step;
 	memset(tl->height, 0, tl->bars * sizeof(*tl->height));
 	*highest = 0;
 	while (i < end) {
