@@ -388,6 +388,35 @@ errors() {
 		qsort,0,31000,22000
 		strcmp,1,5000,5000
 	END
+	# the line that resumes a call lacks the library of -l
+	printf '%s\n' 'a.out->waitpid(9, 0, 0 <unfinished ...>' '<... waitpid resumed> ) = 9' >log
+	run -0 pipe "trdecode log | trencode -q -t ndjson | jq -c '[.name, .dur, .args]'"
+	assert_output '["a.out->waitpid",1,{"arg1":9,"arg2":0,"arg3":0,"ret":9}]'
+}
+
+@test "ltrace -S: functions of libraries are calls, SYS_ are system calls; without times, too" {
+	python3 "$ROOT/t/tools/strace.py" --ltrace "$LOGS/ltrace-S.txt" >want
+	[ "$(wc -l <want)" -ge 30 ]
+	trdecode -q -o a.trs "$LOGS/ltrace-S.txt"
+	# -n 2 indents by the depth of the stack
+	trstat -q -t tsv -g name,depth,kind -c count a.trs | awk -F '\t' -v OFS='\t' '$3 == "call" || $3 == "instant" {
+		bad = $1 ~ /^SYS_/ ? $3 == "call" : $3 == "instant" && $1 !~ /^(SIG|exited)/; if (bad) exit 1
+		if ($1 !~ /^(SIG|exited)/) print $1, 2 * $2, $4 }' | sort >have
+	LC_ALL=C sort want | diff - <(LC_ALL=C sort have)
+	run -0 pipe "trencode -q -t ndjson a.trs | jq -c 'select(.name | test(\"read\")) | [.name, .dur, .args]'"
+	assert_output - <<-'END'
+		["SYS_read",null,{"fd":3,"buf":"\u007fELF\u0002\u0001\u0001\u0003","count":832,"ret":832}]
+		["SYS_pread",null,{"fd":3,"buf":"0x7ffd942207e0","count":784,"pos":64,"ret":784}]
+		["SYS_pread",null,{"fd":3,"buf":"0x7ffd942206b0","count":784,"pos":64,"ret":784}]
+		["SYS_read",null,{"fd":3,"buf":"vm\n","count":31,"ret":3}]
+		["read",2,{"arg1":3,"arg2":"vm\n","arg3":31,"ret":3}]
+	END
+	assert_equal "$(errors "$LOGS/ltrace-S.txt" | grep SYS_)" $'SYS_access\tENOENT\t1\nSYS_openat\tENOENT\t1'
+	# with times, and in a pipe, the same
+	run -0 pipe "trdecode -q $LOGS/ltrace.txt | trencode -q -t ndjson | jq -c 'select(.name == \"read\") | [.dur, .args]'"
+	assert_output '[65000,{"arg1":3,"arg2":"vm\n","arg3":16,"ret":3}]'
+	run -0 pipe "cat $LOGS/ltrace-S.txt | trdecode -q | trencode -q -t ndjson | jq -c 'select(.name == \"read\") | [.dur, .args]'"
+	assert_output '[2,{"arg1":3,"arg2":"vm\n","arg3":31,"ret":3}]'
 }
 
 @test "perf trace: calls, durations, names of arguments, interrupted calls" {
@@ -401,6 +430,47 @@ errors() {
 		awk -F '\t' '{ sum[$1] += $2; n[$1]++ } END { for (name in sum) print name "\t" n[name] "\t" sum[name] }' | sort | diff want -
 	run -0 pipe "trencode -q -t ndjson a.trs | jq -c 'select(.name == \"write\") | [.comm, .args]'"
 	assert_output '["small",{"fd":1,"fd_path":"/dev/null","buf":"0x48c02a","count":8,"ret":8}]'
+}
+
+@test "perf trace: tracepoints with their fields, faults of pages, stacks" {
+	python3 "$ROOT/t/tools/strace.py" --events "$LOGS/perf-events.txt" >want
+	[ "$(grep -c '"next_pid":[0-9]' want)" -ge 5 ]
+	[ "$(grep -c 'fault.*"stack":\[".*"map"\|fault.*"map".*"stack":\["' want)" -ge 5 ]
+	trdecode -o a.trs "$LOGS/perf-events.txt"
+	trencode -q -t ndjson a.trs | jq -c 'select(.name | test("^sched_|fault")) | [.tid, .name, .args]' |
+		sort | diff <(sort want) -
+	run -0 pipe "trfilter 'group == \"sched\" && next_pid > 0' a.trs | trstat -q -t tsv -g name -c count"
+	assert_output $'name\tcount\nsched_switch\t'"$(grep -c next_pid want)"
+	# of the calls, too
+	run -0 pipe 'trencode -q -t folded a.trs | LC_ALL=C sort'
+	assert_line '__libc_start_call_main;clock_nanosleep@GLIBC_2.2.5;clock_nanosleep 1130000'
+	assert_line '__libc_start_call_main;__GI___libc_write;write 22000'
+	run -0 trdecode --info "$LOGS/perf-events.txt"
+	assert_line --regexp "^events +$(wc -l <want)\$"
+	assert_line --regexp '^stacks +yes$'
+	# only tracepoints: no second column. A thread that has ended has no number. Text of libtraceevent.
+	cat >log <<-'END'
+		     0.000 (sd-pam)/71 sched:sched_waking(comm: "kworker/0:1", pid: 22 (kworker/0:1-ev), prio: 120)
+		     0.017 kworker/0:1-ev/72 syscalls:sys_enter_write(fd: 1</dev/null>, buf: 0x55, count: 2)
+		     3.150 :-1/-1 irq:irq_handler_entry(irq: 36, name: "virtio1-req.0")
+		     4.000 73 sched:sched_stat_runtime(comm=Web Content pid=73 runtime=1382991 [ns])
+		     5.000 73 sched:sched_switch(prev_comm=pf prev_state=D ==> next_comm=a b next_prio=120)
+		     6.000 73 ftrace:print(text without fields)
+	END
+	trdecode -o a.trs log
+	run -0 pipe "trencode -q -t ndjson a.trs | jq -c '[.time, .tid, .comm, .name, .args]'"
+	assert_output - <<-'END'
+		[0,71,"(sd-pam)","sched_waking",{"comm":"kworker/0:1","pid":22,"prio":120}]
+		[17000,72,"kworker/0:1-ev","sys_enter_write",{"fd":1,"fd_path":"/dev/null","buf":"0x55","count":2}]
+		[3150000,null,null,"irq_handler_entry",{"irq":36,"name":"virtio1-req.0"}]
+		[4000000,73,null,"sched_stat_runtime",{"comm":"Web Content","pid":73,"runtime":1382991}]
+		[5000000,73,null,"sched_switch",{"prev_comm":"pf","prev_state":"D","next_comm":"a b","next_prio":120}]
+		[6000000,73,null,"print",{"message":"text without fields"}]
+	END
+	# the names of perf for the arguments of clone
+	printf '%s\n' '     7.861 ( 1.592 ms): pf/94 clone(clone_flags: VM|THREAD, child_tidptr: 0x7f) = 97 (pf)' >log
+	run -0 pipe "trdecode log | trencode -q -t ndjson | jq -c .args"
+	assert_output '{"clone_flags":"VM|THREAD","child_tidptr":"0x7f","ret":97,"ret_text":"(pf)"}'
 }
 
 @test "perf trace: times from 100 s on have no blank before them" {
@@ -480,6 +550,30 @@ errors() {
 @test "the table of strace -c is no log; --info, --list, -f" {
 	run -2 trdecode -o a.trs "$LOGS/f-c-w.txt"
 	assert_output --partial 'this is the table of strace -c, not a log: record with strace -f -ttt -T -o FILE'
+	# any columns of -U; after a log the table is no damage, and what follows it is no part of it
+	for heading in 'syscall              calls    errors shortest  longest' '   errors     seconds syscall' syscall; do
+		row="7 read"
+		printf '%s\n' "$heading" '---------------- ---------' "$row" '---------------- ---------' 'total     1' >table
+		run -2 trdecode -o a.trs table
+		assert_output --partial 'this is the table of strace -c'
+		printf '%s\n' '7 close(3) = 0' '' | cat - table >log
+		run -0 trdecode -o a.trs log
+		assert_output ''
+		echo more >>log
+		run trdecode -o a.trs log
+		assert_output --partial '1 line of other programs'
+	done
+	printf '%s\n' 'System call usage summary for 64 bit mode:' >log
+	cat "$LOGS/f-c-w.txt" >>log
+	run -2 trdecode -o a.trs log
+	assert_output --partial 'this is the table of strace -c'
+	printf '%s\n' '% time     seconds  usecs/call     calls      function' '------ -----------' ' 74.23 1 waitpid' >log
+	run -2 trdecode -o a.trs log
+	assert_output --partial 'this is the table of ltrace -c, not a log: record with ltrace -f -ttt -T -o FILE'
+	# a heading alone is text
+	printf 'syscall\nx\n' >log
+	run -2 trdecode -o a.trs log
+	assert_output --partial 'not a trace of a known format'
 	run -0 trdecode --info "$LOGS/f-ttt-T-y.txt"
 	assert_line --regexp '^format +strace$'
 	assert_line --regexp '^times +since 1970$'

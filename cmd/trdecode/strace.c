@@ -11,6 +11,7 @@
  *     [pid 18563] 1796022239.034543 open("/etc/hostname", 0, 00) = 3 <0.000375>            ltrace
  *          0.788 ( 0.021 ms): th/28517 openat(dfd: CWD, flags: RDONLY|CLOEXEC) = 4     perf trace
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,14 +41,27 @@
  *     --- SIGNAL {KEY=VALUE, ...} ---
  *     +++ exited with N +++
  *
- * A line of -k is " > FILE(FUNCTION+0xOFFSET) [0xADDRESS]". A line of perf trace begins with
- * "MILLISECONDS ( MILLISECONDS ms): NAME/THREAD ".
+ * A line of -k is " > FILE(FUNCTION+0xOFFSET) [0xADDRESS]".
+ *
+ * A line of perf trace is one of
+ *
+ *     MILLISECONDS ( MILLISECONDS ms): NAME/THREAD CALL
+ *     MILLISECONDS (              ): NAME/THREAD SYSTEM:EVENT(KEY: VALUE, ...)
+ *     MILLISECONDS ( 0.000 ms): NAME/THREAD minfault [FUNCTION+0xOFFSET] => FILE@0xOFFSET (d.)
+ *
+ * without the second column if all lines are events, or KEY=VALUE ... with --libtraceevent_print.
+ * A frame of --call-graph is "FUNCTION (FILE)" after 39 blanks.
  *
  * Sources: strace(1), ltrace(1) and perf-trace(1), the sources of strace 4.26 to 6.1 and ltrace
  * 0.7.3 that print these lines, and their logs.
  */
 
-enum { ARGUMENTS_MOST = 32, PID_MOST = 1 << 22, COMM_MOST = 64 };
+enum {
+	ARGUMENTS_MOST = 32,
+	PID_MOST = 1 << 22,
+	COMM_MOST = 64,
+	PERF_FRAME_INDENT = 39,
+};
 
 static const uint64_t NONE = UINT64_MAX, SECOND = 1000000000, DAY = 86400 * 1000000000ull;
 enum { CLOCKS_APART = 1000000 }; /* ns by which a duration may reach into the next call */
@@ -57,10 +71,11 @@ enum line_kind {
 	LINE_CALL,	 /* with its result */
 	LINE_UNFINISHED, /* a call that has not returned */
 	LINE_RESUMED,	 /* the end of a call */
-	LINE_EVENT,	 /* a signal, the end of a process, an event of perf trace */
+	LINE_EVENT,	 /* a signal, the end of a process */
+	LINE_TRACEPOINT, /* an event of perf trace, or a fault of a page */
 	LINE_FRAME,	 /* of the stack of the call before */
 	LINE_MESSAGE,	 /* of strace itself */
-	LINE_TABLE,	 /* the heading of the table of -c, or of the summary of perf trace -s */
+	LINE_TABLE,	 /* the heading of a table of sums */
 	LINE_DUMP,	 /* of the bytes that the call before read or wrote */
 	LINE_BROKEN,	 /* a call that other text interrupts, or that ends early */
 };
@@ -72,9 +87,13 @@ enum time_form {
 	TIME_MS,      /* of perf trace: since its start */
 };
 
+/* The tables of sums. */
+enum table { TABLE_STRACE, TABLE_LTRACE, TABLE_PERF };
+
 /* A line, taken apart. The spans point into it. */
 struct strace_line {
 	enum line_kind kind;
+	enum table table;
 	enum time_form form;
 	bool bracketed; /* [pid N] */
 	bool coarse;	/* the time is in whole seconds */
@@ -266,8 +285,13 @@ static enum line_kind strace_read_result(struct strace_line *l, struct text_span
 					 enum line_kind kind)
 {
 	rest = span_trim(rest);
-	if (l->form == TIME_MS && (rest.at == rest.end || span_is(rest, "...")))
-		return rest.at == rest.end ? LINE_EVENT : LINE_UNFINISHED;
+	if (l->form == TIME_MS && span_is(rest, "..."))
+		return LINE_UNFINISHED;
+	if (l->form == TIME_MS && rest.at == rest.end) {
+		if (l->nargs)
+			l->result = (struct text_span){l->args[0].at, l->args[l->nargs - 1].end};
+		return LINE_TRACEPOINT;
+	}
 	if (!span_skip(&rest, "="))
 		return LINE_BROKEN;
 	l->result = span_trim(rest);
@@ -519,41 +543,146 @@ static bool strace_read_ms(struct text_span s, uint64_t *ns)
 	return true;
 }
 
+/* Take the thread of perf trace off a span: "NAME/THREAD ", or the number alone with --no-comm.
+ * ":-1/-1 " is one that has ended. false: there is none. */
+static bool strace_take_task(struct strace_line *l, struct text_span *s)
+{
+	const char *most = span_size(*s) < COMM_MOST ? s->end : s->at + COMM_MOST, *task = s->at;
+	uint64_t number;
+
+	if (span_skip(s, ":-1/-1 "))
+		return true;
+	/* a name may have blanks and slashes, too */
+	while (task) {
+		const char *end = span_digits(task, s->end, &number);
+
+		if (end > task && end < s->end && *end == ' ' && number <= PID_MOST) {
+			if (task > s->at)
+				l->comm = (struct text_span){s->at, task - 1};
+			l->pid = (int32_t)number;
+			s->at = span_skip_blanks(end, s->end);
+			return true;
+		}
+		task = task < most ? memchr(task, '/', (size_t)(most - task)) : NULL;
+		task = task ? task + 1 : NULL;
+	}
+	return false;
+}
+
+/* Read an event of perf trace: "SYSTEM:EVENT(FIELDS)", or "minfault [ADDRESS] => ADDRESS (d.)". */
+static bool strace_read_tracepoint(struct strace_line *l, struct text_span s)
+{
+	const char *p = s.at;
+
+	if (span_begins(s, "minfault [") || span_begins(s, "majfault [")) {
+		l->name = (struct text_span){s.at, s.at + strlen("minfault")};
+		l->result = (struct text_span){s.at + strlen("minfault "), s.end};
+		return true;
+	}
+	while (p < s.end && (is_name(*p) || *p == '-' || *p == '.' || *p == ':'))
+		p++;
+	if (p == s.at || p == s.end || *p != '(' || s.end[-1] != ')' ||
+	    !memchr(s.at + 1, ':', (size_t)(p - s.at) - 1) || p[-1] == ':')
+		return false;
+	l->name = (struct text_span){s.at, p};
+	l->result = (struct text_span){p + 1, s.end - 1};
+	return true;
+}
+
 /* Take the columns of perf trace off a span: "0.788 ( 0.021 ms): NAME/THREAD ". false: it has
  * none. */
 static bool strace_take_perf(struct strace_line *l, struct text_span *s)
 {
-	struct text_span rest = span_trim(*s), time = span_take_word(&rest), duration;
-	const char *end, *open, *slash, *task;
-	uint64_t number;
+	struct text_span rest = span_trim(*s), time = span_take_word(&rest), column, duration;
+	uint64_t ms = NONE;
+	const char *end;
 
 	rest = span_trim(rest);
-	/* strace has "(+ 0.001)" there */
-	if (!span_skip(&rest, "(") || span_begins(rest, "+") ||
-	    !(span_is(time, "?") || strace_read_ms(time, &l->time)) ||
-	    !(end = span_find(rest, "): ")))
+	if (!span_is(time, "?") && !strace_read_ms(time, &ms))
 		return false;
-	duration = span_trim((struct text_span){rest.at, end});
-	l->form = TIME_MS;
-	if (span_ends(duration, " ms")) {
-		duration.end -= 3;
-		if (!strace_read_ms(duration, &l->duration))
-			l->duration = NONE;
+	/* strace has "(+ 0.001)" there */
+	column = rest;
+	if (span_skip(&column, "(") && !span_begins(column, "+") &&
+	    (end = span_find(column, "): "))) {
+		duration = span_trim((struct text_span){column.at, end});
+		if (span_ends(duration, " ms")) {
+			duration.end -= 3;
+			if (!strace_read_ms(duration, &l->duration))
+				l->duration = NONE;
+		}
+		rest.at = span_skip_blanks(end + 3, rest.end);
+		strace_take_task(l, &rest);
+	} else {
+		/* only events, none of which has a duration */
+		if (!strace_take_task(l, &rest) || !strace_read_tracepoint(l, rest)) {
+			l->pid = -1;
+			l->comm = (struct text_span){0};
+			return false;
+		}
 	}
-	s->at = span_skip_blanks(end + 3, s->end);
-	s->end = rest.end;
-	open = memchr(s->at, '(', span_size(*s));
-	slash = open ? memrchr(s->at, '/', (size_t)(open - s->at)) : NULL;
-	/* with --no-comm only the number of the thread */
-	task = slash ? slash + 1 : s->at;
-	end = open ? span_digits(task, open, &number) : NULL;
-	if (!end || end == task || *end != ' ' || number > PID_MOST)
-		return true;
-	if (slash)
-		l->comm = (struct text_span){s->at, slash};
-	l->pid = (int32_t)number;
-	s->at = span_skip_blanks(end, s->end);
+	l->form = TIME_MS;
+	l->time = ms;
+	*s = rest;
 	return true;
+}
+
+/* Take a word off the heading of a table. */
+static struct text_span strace_take_heading(struct text_span *s)
+{
+	struct text_span at = span_trim(*s);
+
+	if (span_skip(&at, "% time")) {
+		*s = at;
+		return (struct text_span){at.at - strlen("% time"), at.at};
+	}
+	return span_take_word(s);
+}
+
+/* Test for the heading of the table of strace -c, which may have any columns with -U, of ltrace -c,
+ * or of perf trace -s. */
+static bool strace_read_table(struct strace_line *l, struct text_span s)
+{
+	static const char *const columns[] = {"% time",	 "seconds", "usecs/call", "shortest",
+					      "longest", "calls",   "errors"};
+	struct text_span word;
+	bool named = false, known = true;
+
+	l->table = TABLE_PERF;
+	if (span_is(s, " Summary of events:"))
+		return true;
+	l->table = TABLE_STRACE;
+	/* of a program with calls of 32 and 64 bits */
+	if (span_begins(s, "System call usage summary for "))
+		return true;
+	while (known && span_size(word = strace_take_heading(&s))) {
+		bool function = span_is(word, "function"), syscall = span_is(word, "syscall");
+
+		l->table = function ? TABLE_LTRACE : l->table;
+		named |= function || syscall;
+		known = function || syscall;
+		for (size_t i = 0; !known && i < sizeof columns / sizeof *columns; i++)
+			known = span_is(word, columns[i]);
+	}
+	return named && known;
+}
+
+/* Test for a line of the table between its rows: "------ ------". */
+static bool strace_is_rule(struct text_span s)
+{
+	bool dashes = span_begins(s, "------");
+
+	while (s.at < s.end && (*s.at == '-' || *s.at == ' '))
+		s.at++;
+	return dashes && s.at == s.end;
+}
+
+/* Read a frame of perf trace --call-graph. */
+static bool strace_read_perf_frame(struct strace_line *l, struct text_span s)
+{
+	const char *at = span_skip_blanks(s.at, s.end);
+
+	l->result = (struct text_span){at, s.end};
+	return at - s.at == PERF_FRAME_INDENT && span_ends(s, ")") && span_find(l->result, " (");
 }
 
 /* Take a line apart. */
@@ -573,7 +702,13 @@ static void strace_parse(struct strace_line *l, struct text_span s)
 		l->result = (struct text_span){s.at + 3, s.end};
 		return;
 	}
-	if ((*s.at == '%' && span_begins(s, "% time ")) || span_is(s, " Summary of events:")) {
+	if (*s.at == ' ' && strace_read_perf_frame(l, s)) {
+		l->kind = LINE_FRAME;
+		l->form = TIME_MS;
+		return;
+	}
+	if ((*s.at == '%' || *s.at == ' ' || (*s.at >= 'a' && *s.at <= 's') || *s.at == 'S') &&
+	    strace_read_table(l, s)) {
 		l->kind = LINE_TABLE;
 		return;
 	}
@@ -584,8 +719,11 @@ static void strace_parse(struct strace_line *l, struct text_span s)
 		return;
 	}
 	if ((*s.at == ' ' || is_digit(*s.at)) && strace_take_perf(l, &s)) {
-		l->kind = span_skip(&s, "... [continued]: ") ? strace_read_continued(l, s)
-							     : strace_read_call(l, s);
+		l->kind = strace_read_tracepoint(l, s)	       ? LINE_TRACEPOINT
+			  : span_skip(&s, "... [continued]: ") ? strace_read_continued(l, s)
+							       : strace_read_call(l, s);
+		if (l->kind == LINE_TRACEPOINT)
+			l->duration = NONE;
 		return;
 	}
 	strace_take_thread(l, &s);
@@ -614,7 +752,8 @@ enum {
 	LINE_KEPT = 1 << 20,		     /* bytes of a call that other text interrupts */
 	NAME_KEPT = 256,
 	FILES_MOST = 1 << 16,
-	ERRNO_END = 4096, /* the kernel returns the negative numbers of errors below */
+	FIELDS_MOST = 128, /* different ones of the events of a name */
+	ERRNO_END = 4096,  /* the kernel returns the negative numbers of errors below */
 };
 
 /* What the rows of a type have in their fixed part. */
@@ -635,6 +774,8 @@ enum strace_group { GROUP_CALLS, GROUP_SIGNALS, GROUP_PROCESSES, GROUP_EVENTS };
 struct strace_function {
 	const char *names; /* with blanks between */
 	uint32_t name, location;
+	uint32_t bare;	      /* the name without the library of ltrace -l, "libc.so.6->" */
+	uint32_t system_name; /* of an event: "sched" of sched:sched_switch; else 0 */
 	enum strace_group group;
 	unsigned count;		     /* names */
 	unsigned last;		     /* arguments in the location */
@@ -677,7 +818,9 @@ struct strace_log {
 	struct file_window window;
 	const char *name;
 	int32_t pid; /* from the name of the file, -1 none */
-	bool timed, broken_known, in_table, tree;
+	bool timed, broken_known, tree;
+	bool in_table;
+	unsigned rules; /* of the table, so far */
 	bool attached; /* what interrupts the call is a message of strace, up to the end of the line
 			*/
 	uint64_t last; /* time of the last line */
@@ -711,12 +854,15 @@ struct strace {
 	struct heap heap;
 	size_t nlogs;
 	enum time_form form;
-	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids, summary;
+	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids;
+	bool library; /* the text of ltrace: calls are of libraries, but for SYS_read or read@SYS */
 	uint64_t now, tick;
 	uint32_t source, clock, number;
 	uint32_t enters[VARIANTS], leaves[VARIANTS];
 	struct id_cache lanes, function_numbers, errors, frames, spaces;
 	struct kernel_names names;
+	struct argument_table fields; /* of the events of perf trace, by their names */
+	struct buffer values;	      /* of an event, by name */
 	struct strace_function *functions;
 	size_t nfunctions, functions_capacity;
 	struct strace_thread *threads;
@@ -729,7 +875,8 @@ struct strace {
 	size_t unfinished; /* open calls */
 	struct strace_held held;
 	struct buffer text;
-	uint64_t calls, signals, tables, dumps;
+	const char *table; /* the last table of sums: what it is, and what to do; NULL: none */
+	uint64_t calls, signals, dumps;
 	uint64_t foreign, foreign_at,
 		broken; /* lines that are none of strace; the first's offset */
 };
@@ -806,18 +953,51 @@ static bool strace_returns_thread(struct text_span name)
 	return false;
 }
 
+/* Get the name that the kernel has for a system call in the text of ltrace: that of SYS_read, or
+ * read@SYS. at NULL: it is none. */
+static struct text_span strace_raw_name(struct text_span name)
+{
+	if (span_skip(&name, "SYS_"))
+		return name;
+	if (!span_ends(name, "@SYS"))
+		return (struct text_span){0};
+	name.end -= strlen("@SYS");
+	return name;
+}
+
+/* Find the names of the arguments of a function. NULL: they are not known. In the text of ltrace
+ * "read" is a function of a library, whose arguments need not be those of the system call. */
+static const char *strace_function_names(const struct strace *s, struct text_span name,
+					 struct text_span raw)
+{
+	char wide[NAME_KEPT];
+
+	if (!raw.at)
+		return s->library ? NULL : strace_find_names(name);
+	/* ltrace has the name pread of pread64 */
+	if (!strace_find_names(raw) && span_size(raw) < sizeof wide - 2) {
+		snprintf(wide, sizeof wide, "%.*s64", (int)span_size(raw), raw.at);
+		raw = (struct text_span){wide, wide + strlen(wide)};
+	}
+	return strace_find_names(raw);
+}
+
 /* Get the index of a function. names: of its arguments; NULL: the table has them. Returns its index
  * + 1; 0: out of memory. */
 static uint32_t strace_function_of(struct strace *s, struct text_span name, enum strace_group group,
 				   const char *names)
 {
 	uint32_t *number = id_cache_number(&s->function_numbers, name.at, span_size(name));
-	const char *found;
+	struct text_span raw = strace_raw_name(name), called = raw.at ? raw : name, bare = name;
+	const char *found, *library, *colon;
 	struct strace_function *f;
 
 	if (!number || *number)
 		return number ? *number : 0;
-	found = names ? NULL : strace_find_names(name);
+	found = names ? NULL : strace_function_names(s, name, raw);
+	library = span_find(name, "->");
+	bare.at = library ? library + 2 : name.at;
+	colon = group == GROUP_EVENTS ? memchr(name.at, ':', span_size(name)) : NULL;
 	if (ARRAY_GROW(s->functions, s->functions_capacity, s->nfunctions))
 		return 0;
 	f = &s->functions[s->nfunctions];
@@ -825,16 +1005,21 @@ static uint32_t strace_function_of(struct strace *s, struct text_span name, enum
 		.names = names	 ? names
 			 : found ? found
 				 : "",
-		.system = found || span_begins(name, "syscall_0x"),
-		.raw = span_begins(name, "SYS_") || span_ends(name, "@SYS"),
+		.system = found || raw.at || span_begins(name, "syscall_0x"),
+		.raw = raw.at,
 		.name = writer_string(s->w, name.at, span_size(name)),
+		.bare = writer_string(s->w, bare.at, span_size(bare)),
 		.group = group,
-		.forks = span_is(name, "clone") || span_is(name, "clone3") ||
-			 span_is(name, "fork") || span_is(name, "vfork"),
-		.executes = span_is(name, "execve") || span_is(name, "execveat"),
+		.forks = span_is(called, "clone") || span_is(called, "clone3") ||
+			 span_is(called, "fork") || span_is(called, "vfork"),
+		.executes = span_is(called, "execve") || span_is(called, "execveat"),
 		.returns_thread = strace_returns_thread(name),
 	};
-	if (!f->name || strace_declare_location(s, f))
+	if (colon) {
+		f->name = writer_string(s->w, colon + 1, (size_t)(name.end - colon) - 1);
+		f->system_name = writer_string(s->w, name.at, (size_t)(colon - name.at));
+	}
+	if (!f->name || !f->bare || (colon && !f->system_name) || strace_declare_location(s, f))
 		return 0;
 	return *number = (uint32_t)++s->nfunctions;
 }
@@ -1347,11 +1532,13 @@ static uint32_t strace_instant_type(struct strace *s, struct strace_function *f,
 {
 	static const char *const groups[] = {"strace", "signal", "process", "event"};
 
-	return strace_type(s, &f->instants[variant],
-			   &(struct type_entry){.name = f->name,
-						.group = writer_text(s->w, groups[f->group]),
-						.kind = KIND_INSTANT},
-			   variant);
+	return strace_type(
+		s, &f->instants[variant],
+		&(struct type_entry){.name = f->name,
+				     .group = f->system_name ? f->system_name
+							     : writer_text(s->w, groups[f->group]),
+				     .kind = KIND_INSTANT},
+		variant);
 }
 
 /* --- rows --- */
@@ -1551,7 +1738,8 @@ static int strace_end_system_calls(struct strace *s, uint32_t thread, uint32_t f
 static bool strace_makes_thread(const struct strace_line *l)
 {
 	for (unsigned i = 0; i < l->nargs; i++)
-		if (span_find(l->args[i], "CLONE_THREAD"))
+		/* as strace has it, and perf trace */
+		if (span_find(l->args[i], "CLONE_THREAD") || span_find(l->args[i], "|THREAD"))
 			return true;
 	return false;
 }
@@ -1614,13 +1802,14 @@ static int strace_open_call(struct strace *s, uint32_t thread, uint32_t function
 	return 0;
 }
 
-/* Find the open call that a line ends: the innermost of its name. Calls in it have ended. */
+/* Find the open call that a line ends: the innermost of its name, which lacks the library with -l.
+ * Calls in it have ended. */
 static struct strace_open *strace_find_open(struct strace *s, struct strace_thread *t,
 					    uint32_t function)
 {
 	size_t i = t->nopen;
 
-	while (i && t->open[i - 1].function != function)
+	while (i && s->functions[t->open[i - 1].function].bare != s->functions[function].bare)
 		i--;
 	if (!i)
 		return NULL;
@@ -1693,6 +1882,7 @@ static int strace_take_resumed(struct strace *s, uint32_t thread, uint32_t funct
 	}
 	t->nopen--;
 	was = *o;
+	function = was.function;
 	h = strace_hold(s, thread, function);
 	h->lane = was.lane;
 	h->enter = was.time;
@@ -1853,8 +2043,37 @@ static uint32_t strace_frame(struct strace *s, struct text_span text)
 	return text_frame_location(s->w, s->source, &s->spaces, &f);
 }
 
-static int strace_take_frame(struct strace *s, struct text_span text)
+/* Declare the location of a frame of perf trace: FUNCTION (FILE), FUNCTION (inlined), or
+ * [ADDRESS] (FILE). Returns its id; 0: out of memory. */
+static uint32_t strace_perf_frame(struct strace *s, struct text_span text)
 {
+	const char *open = memrchr(text.at, '(', span_size(text));
+	struct text_frame f = {.file = {open + 1, text.end - 1}};
+	struct symbol_entry symbol;
+	uint32_t id;
+
+	f.function = span_trim((struct text_span){text.at, open});
+	if (span_skip(&f.function, "[")) {
+		digits_hex(&f.function.at, f.function.end, &f.address);
+		f.function.end = f.function.at;
+		return text_frame_location(s->w, s->source, &s->spaces, &f);
+	}
+	if (span_is(f.file, "inlined"))
+		f.file.end = f.file.at;
+	/* a function without its address */
+	symbol = (struct symbol_entry){.name = f.function.at,
+				       .name_size = (uint32_t)span_size(f.function),
+				       .module = f.file.at,
+				       .module_size = (uint32_t)span_size(f.file)};
+	id = writer_location(
+		s->w, &(struct location_entry){
+			      .name = writer_string(s->w, f.function.at, span_size(f.function))});
+	return id && !writer_symbol(s->w, id, &symbol) ? id : 0;
+}
+
+static int strace_take_frame(struct strace *s, const struct strace_line *l)
+{
+	struct text_span text = l->result;
 	uint32_t *id;
 
 	s->has_stacks = true;
@@ -1862,15 +2081,134 @@ static int strace_take_frame(struct strace *s, struct text_span text)
 		return 0;
 	id = id_cache_number(&s->frames, text.at, span_size(text));
 	if (id && !*id)
-		*id = strace_frame(s, text);
+		*id = l->form == TIME_MS ? strace_perf_frame(s, text) : strace_frame(s, text);
 	return id && *id ? buffer_u32(&s->held.frames, *id) : -1;
+}
+
+/* Add a field of an event to the values. */
+static int strace_put_field(struct strace *s, struct text_span key, struct text_span value)
+{
+	struct buffer *b = &s->values;
+	size_t at = b->size;
+
+	value = span_trim(value);
+	if (buffer_u32(b, writer_string(s->w, key.at, span_size(key))) || buffer_u32(b, 0) ||
+	    strace_put_value(s, b, value))
+		return -1;
+	put_u32(b->data + at + 4, (uint32_t)(b->size - at - 8));
+	return 0;
+}
+
+/* Add a field of an event, and the file of a descriptor: fd and fd_path. */
+static int strace_put_descriptor(struct strace *s, struct text_span key, struct text_span value)
+{
+	char name[NAME_KEPT];
+	struct text_span path;
+
+	if (!strace_split_path(&value, &path))
+		return strace_put_field(s, key, value);
+	snprintf(name, sizeof name, "%.*s_path", (int)span_size(key), key.at);
+	return strace_put_field(s, key, value) ||
+			       strace_put_field(s, (struct text_span){name, name + strlen(name)},
+						path)
+		       ? -1
+		       : 0;
+}
+
+/* Take a key and the mark after it off a text. false: the text has none. */
+static bool strace_take_key(struct text_span *text, struct text_span *key, const char *mark)
+{
+	struct text_span rest = *text;
+
+	while (rest.at < rest.end && is_name(*rest.at))
+		rest.at++;
+	*key = (struct text_span){text->at, rest.at};
+	if (!span_size(*key) || span_size(*key) > NAME_KEPT / 2 || !span_skip(&rest, mark))
+		return false;
+	*text = rest;
+	return true;
+}
+
+/* Put the fields of "KEY=VALUE KEY=VALUE", whose values may have blanks. Text before them is the
+ * field message. */
+static int strace_put_pairs(struct strace *s, struct text_span text)
+{
+	struct text_span key = SPAN("message"), value = {text.at, text.at}, next;
+
+	while (text.at < text.end) {
+		const char *at = text.at;
+
+		if (strace_take_key(&text, &next, "=")) {
+			value.end = at;
+			value = span_trim(value);
+			value.end -= span_ends(value, " ==>") ? strlen(" ==>") : 0;
+			if (span_size(value) && strace_put_field(s, key, value))
+				return -1;
+			key = next;
+			value.at = text.at;
+		}
+		at = text.at < text.end ? memchr(text.at, ' ', span_size(text)) : NULL;
+		text.at = at ? span_skip_blanks(at, text.end) : text.end;
+	}
+	value.end = text.end;
+	return span_size(value) ? strace_put_field(s, key, value) : 0;
+}
+
+/* Put the fields of an event of perf trace. */
+static int strace_put_fields(struct strace *s, struct text_span text)
+{
+	struct text_span key = text, rest = text;
+	struct strace_line l = {.nargs = 0};
+	const char *to = span_find(text, "] => "), *map;
+
+	s->values.size = 0;
+	/* a fault: "[FUNCTION+0xOFFSET] => FILE@0xOFFSET (d.)" */
+	if (to && *text.at == '[' && (map = memrchr(to, '(', (size_t)(text.end - to))))
+		return strace_put_field(s, SPAN("ip"), (struct text_span){text.at + 1, to}) ||
+				       strace_put_field(
+					       s, SPAN("addr"),
+					       (struct text_span){to + strlen("] => "), map}) ||
+				       strace_put_field(s, SPAN("map"),
+							(struct text_span){map + 1, text.end - 1})
+			       ? -1
+			       : 0;
+	if (!strace_take_key(&rest, &key, ": "))
+		return strace_put_pairs(s, text);
+	strace_scan_arguments(&l, &text);
+	for (unsigned i = 0; i < l.nargs; i++)
+		if (strace_take_key(&l.args[i], &key, ": ") &&
+		    strace_put_descriptor(s, key, l.args[i]))
+			return -1;
+	return 0;
+}
+
+/* Take an event of perf trace. Each names its fields, and lacks those that are 0. */
+static int strace_take_tracepoint(struct strace *s, uint32_t thread, const struct strace_line *l,
+				  uint64_t time)
+{
+	uint32_t function = strace_function_of(s, l->name, GROUP_EVENTS, "");
+	struct argument_names *known;
+	struct strace_function *f;
+	struct strace_held *h;
+
+	if (!function-- || strace_put_fields(s, l->result))
+		return -1;
+	f = &s->functions[function];
+	known = arguments_of(&s->fields, f->name);
+	h = strace_hold(s, thread, function);
+	h->enter = time;
+	if (!known ||
+	    arguments_values(&s->fields, f->name, s->values.data, (uint32_t)s->values.size,
+			     known->count < FIELDS_MOST, &h->arguments))
+		return -1;
+	f->location = arguments_location_of(&s->fields, s->w, f->name);
+	return f->location ? 0 : -1;
 }
 
 static int strace_take_calls(struct strace *s, uint32_t thread, const struct strace_line *l,
 			     uint64_t time)
 {
-	uint32_t function = strace_function_of(
-		s, l->name, l->kind == LINE_EVENT ? GROUP_EVENTS : GROUP_CALLS, NULL);
+	uint32_t function = strace_function_of(s, l->name, GROUP_CALLS, NULL);
 
 	if (!function--)
 		return -1;
@@ -1898,7 +2236,7 @@ static int strace_take(struct strace *s, struct strace_log *g)
 	int64_t thread;
 
 	if (l->kind == LINE_FRAME)
-		return strace_take_frame(s, l->result);
+		return strace_take_frame(s, l);
 	if (strace_release(s))
 		return -1;
 	/* the clock was set back: what was before comes first */
@@ -1913,8 +2251,10 @@ static int strace_take(struct strace *s, struct strace_log *g)
 	thread = strace_line_thread(s, g);
 	if (thread < 0)
 		return -1;
-	if (l->kind == LINE_EVENT && l->form != TIME_MS)
+	if (l->kind == LINE_EVENT)
 		return strace_take_event(s, (uint32_t)thread, l, time);
+	if (l->kind == LINE_TRACEPOINT)
+		return strace_take_tracepoint(s, (uint32_t)thread, l, time);
 	if (strace_take_calls(s, (uint32_t)thread, l, time))
 		return -1;
 	/* without times a line begins when the calls before have ended */
@@ -2061,12 +2401,21 @@ static int strace_keep_broken(struct strace_log *g, struct text_span text)
 /* Take a line that has no call. Returns 1 if a call was found in it; -1: out of memory. */
 static int strace_other_line(struct strace_log *g, struct text_span text)
 {
+	static const char *const tables[] = {
+		[TABLE_STRACE] =
+			"table of strace -c, not a log: record with strace -f -ttt -T -o FILE",
+		[TABLE_LTRACE] =
+			"table of ltrace -c, not a log: record with ltrace -f -ttt -T -o FILE",
+		[TABLE_PERF] =
+			"summary of perf trace -s, not a log: record with perf trace -o FILE",
+	};
 	const char *inside;
 
 	if (g->line.kind == LINE_TABLE) {
-		g->s->tables++;
-		g->s->summary |= span_begins(text, " ");
+		g->s->table = tables[g->line.table];
 		g->in_table = true;
+		/* the summary of perf trace has a table for each thread, and no totals */
+		g->rules = g->line.table == TABLE_PERF ? 3 : 0;
 		return 0;
 	}
 	if (g->line.kind == LINE_MESSAGE)
@@ -2080,13 +2429,15 @@ static int strace_other_line(struct strace_log *g, struct text_span text)
 	if (strace_join(g, text))
 		return 1;
 	if (g->in_table) {
-		g->in_table = !span_ends(text, " total");
+		/* the line of totals follows the second rule */
+		g->in_table = g->rules != 2;
+		g->rules += strace_is_rule(text);
 		return 0;
 	}
 	if (strace_resume(g, text))
 		return 1;
-	/* text without a newline before the line */
-	inside = span_find(text, "[pid ");
+	/* text without a newline before the line, and the indentation of ltrace -n */
+	inside = g->s->library ? span_skip_blanks(text.at, text.end) : span_find(text, "[pid ");
 	if (inside && inside > text.at) {
 		strace_parse(&g->line, (struct text_span){inside, text.end});
 		if (g->line.kind != LINE_OTHER && g->line.kind != LINE_BROKEN)
@@ -2190,6 +2541,7 @@ static enum bid strace_probe_text(const char *at, size_t n)
 	enum { PROBE_LINES = 64 };
 	const char *end = at + n;
 	unsigned good = 0, lines = 0;
+	bool heading = false;
 
 	for (const char *newline; at < end && lines < PROBE_LINES; at = newline + 1, lines++) {
 		struct strace_line l;
@@ -2198,11 +2550,14 @@ static enum bid strace_probe_text(const char *at, size_t n)
 		newline = newline ? newline : end;
 		if (memchr(at, '\0', (size_t)(newline - at)))
 			return BID_NONE;
-		strace_parse(&l, (struct text_span){at, newline});
-		if (l.kind == LINE_TABLE)
+		if (heading && strace_is_rule((struct text_span){at, newline}))
 			return BID_LIKELY;
+		strace_parse(&l, (struct text_span){at, newline});
+		if (l.kind == LINE_TABLE && l.table == TABLE_PERF)
+			return BID_LIKELY;
+		heading = l.kind == LINE_TABLE;
 		/* a stack follows a call; a first line may be longer than the head */
-		good += (l.kind != LINE_OTHER && l.kind != LINE_BROKEN &&
+		good += (l.kind != LINE_OTHER && l.kind != LINE_BROKEN && l.kind != LINE_TABLE &&
 			 ((l.kind != LINE_FRAME && l.kind != LINE_DUMP) || good)) ||
 			(l.kind == LINE_BROKEN && newline == end && !lines &&
 			 (l.pid >= 0 || l.form != TIME_NONE || span_is(l.name, "execve")));
@@ -2359,33 +2714,72 @@ static int strace_look_at_thread(struct strace *s, struct text_span text, struct
 	return 0;
 }
 
+/* Find out which program wrote a line. 1: ltrace; -1: strace; 0: either. *unknown: whether the
+ * kernel has no call of its name. */
+static int strace_line_writer(struct text_span text, bool *unknown)
+{
+	struct strace_line l;
+
+	*unknown = false;
+	strace_parse(&l, text);
+	if (l.form == TIME_MS)
+		return -1;
+	if (l.kind == LINE_EVENT)
+		return span_begins(l.name, "exited (status") ? 1
+		       : span_begins(l.name, "exited with ") ? -1
+							     : 0;
+	if (l.kind != LINE_CALL && l.kind != LINE_UNFINISHED && l.kind != LINE_RESUMED)
+		return 0;
+	if (strace_raw_name(l.name).at || span_find(l.name, "->") || span_find(l.name, "::") ||
+	    span_is(l.result, "<void>"))
+		return 1;
+	if (span_begins(l.result, "?") || span_begins(l.result, "-1 E"))
+		return -1;
+	for (unsigned i = 0; i < l.nargs; i++)
+		if (span_begins(l.args[i], "AT_FDCWD") || span_find(l.args[i], " /* "))
+			return -1;
+	*unknown = !strace_find_names(l.name) && !span_begins(l.name, "syscall_0x");
+	return 0;
+}
+
 /*
- * Look for what lines show of those before them: a duration, and the thread of the lines without
- * one. strace does not name the first thread before there are others. It is the first of "[pid N]"
- * that no "Process N attached" precedes.
+ * Look for what lines show of those before them: a duration, the program that wrote them, and the
+ * thread of the lines without one. strace does not name the first thread before there are others.
+ * It is the first of "[pid N]" that no "Process N attached" precedes.
  */
 static int strace_look_ahead(struct strace *s, struct error *e)
 {
 	struct input_lines *lines = &s->logs->lines;
-	struct text_span rest;
+	struct input *in = s->input;
+	struct text_span rest = {(const char *)in->head, (const char *)in->head + in->head_size};
 	struct key_map attached = {0};
-	int failed = 0;
+	bool live = in->file.live, unknown;
+	int failed = 0, writer = 0;
 
-	if (s->input->tree || s->input->file.live)
+	if (in->tree)
 		return 0;
-	if (input_lines_fill(lines, s->input, LOOK_AHEAD, e))
-		return -1;
-	rest.at = (const char *)lines->data.data + lines->begin;
-	rest.end = (const char *)lines->data.data + lines->data.size;
-	while (!failed && rest.at < rest.end && (s->root < 0 || s->ticks)) {
+	if (!live) {
+		if (input_lines_fill(lines, in, LOOK_AHEAD, e))
+			return -1;
+		rest.at = (const char *)lines->data.data + lines->begin;
+		rest.end = (const char *)lines->data.data + lines->data.size;
+	}
+	while (!failed && rest.at < rest.end && ((!live && (s->root < 0 || s->ticks)) || !writer)) {
 		const char *end = memchr(rest.at, '\n', span_size(rest));
 		struct text_span text = {rest.at, end ? end : rest.end};
 
 		rest.at = text.end + 1;
+		if (!writer) {
+			writer = strace_line_writer(text, &unknown);
+			s->library |= unknown;
+		}
+		if (live)
+			continue;
 		s->ticks &= !strace_has_duration(text);
 		if (s->root < 0)
 			failed = strace_look_at_thread(s, text, &attached);
 	}
+	s->library = writer > 0 || (!writer && s->library);
 	key_map_free(&attached);
 	return failed ? error_no_memory(e) : 0;
 }
@@ -2495,7 +2889,7 @@ static const char *strace_times(const struct strace *s)
 static int strace_info(struct input *in, struct trace_info *facts, struct error *e)
 {
 	struct strace *s = in->state;
-	uint64_t calls = 0, signals = 0, unfinished = 0, stacks = 0;
+	uint64_t calls = 0, signals = 0, events = 0, unfinished = 0, stacks = 0;
 	int64_t any = strace_first_lines(s, e);
 
 	if (any < 0)
@@ -2509,6 +2903,7 @@ static int strace_info(struct input *in, struct trace_info *facts, struct error 
 		unfinished += l->kind == LINE_UNFINISHED;
 		unfinished -= l->kind == LINE_RESUMED && unfinished;
 		signals += l->kind == LINE_EVENT && span_begins(l->name, "SIG");
+		events += l->kind == LINE_TRACEPOINT;
 		stacks += l->kind == LINE_FRAME;
 		s->has_durations |= l->duration != NONE;
 		if (l->kind != LINE_FRAME && strace_line_thread(s, g) < 0)
@@ -2530,6 +2925,8 @@ static int strace_info(struct input *in, struct trace_info *facts, struct error 
 	fact_number(facts, "calls", calls);
 	fact_number(facts, "unfinished calls", unfinished);
 	fact_number(facts, "signals", signals);
+	if (s->form == TIME_MS)
+		fact_number(facts, "events", events);
 	fact_number(facts, "other lines", s->foreign);
 	return 0;
 }
@@ -2554,13 +2951,8 @@ static int strace_begin(struct input *in, struct error *e)
 	in->next = UINT64_MAX;
 	if (any < 0)
 		return -1;
-	if (!any && s->tables)
-		return error_set(
-			e, in->name, NO_OFFSET,
-			s->summary ? "this is the summary of perf trace -s, not a log: record "
-				     "with perf trace -o FILE"
-				   : "this is the table of strace -c, not a log: record with "
-				     "strace -f -ttt -T -o FILE");
+	if (!any && s->table)
+		return error_set(e, in->name, NO_OFFSET, "this is the %s", s->table);
 	if (!any)
 		input_damage(in, in->name, NO_OFFSET, "the text has no system call");
 	strace_choose_clock(s);
@@ -2603,6 +2995,9 @@ static void strace_close(struct input *in)
 	if (!in->decoding->quiet) {
 		warn_count(in->name, s->dumps,
 			   "{line|lines} of data of -e read and -e write, skipped");
+		warn_count(in->name, s->fields.nameless,
+			   "{field|fields} of events that have more than 128 different ones, "
+			   "left out");
 		warn_count(in->name, s->foreign, "{line|lines} of other programs, skipped");
 		warn_count(in->name, s->broken - (s->broken > 0),
 			   "more {call|calls} without {its|their} end");
@@ -2634,6 +3029,8 @@ static void strace_close(struct input *in)
 	buffer_free(&s->held.result);
 	buffer_free(&s->held.frames);
 	buffer_free(&s->text);
+	buffer_free(&s->values);
+	arguments_free(&s->fields);
 	free(s);
 	in->state = NULL;
 }

@@ -4,9 +4,9 @@
  *     "openat dfd filename flags mode"
  *
  * Source: events/syscalls/sys_enter_NAME/format in tracefs, Linux 6.18 on x86-64. The calls stat,
- * lstat, fstat and uname are newstat and so on there. clone has the names that strace prints. Calls
- * of 32-bit machines only, such as _llseek, are in the form of SYSCALL_DEFINE in the kernel's
- * source.
+ * lstat, fstat and uname are newstat and so on there. clone has the names that strace prints, then
+ * those of the kernel. Calls of 32-bit machines only, such as _llseek, are in the form of
+ * SYSCALL_DEFINE in the kernel's source.
  */
 #ifndef TR_TRDECODE_STRACE_NAMES_H
 #define TR_TRDECODE_STRACE_NAMES_H
@@ -42,7 +42,7 @@ static const char *const strace_names[] = {
 	"clock_nanosleep_time64 which_clock flags rqtp rmtp",
 	"clock_settime which_clock tp",
 	"clock_settime64 which_clock tp",
-	"clone child_stack flags parent_tid tls child_tidptr",
+	"clone child_stack flags parent_tid tls child_tidptr clone_flags newsp parent_tidptr",
 	"clone3 uargs size",
 	"close fd",
 	"close_range fd max_fd flags",

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Count the calls in logs of strace, by expressions over whole lines.
 
-usage: strace.py [--table | --folded | --errors] LOG...
+usage: strace.py [--table | --folded | --errors | --ltrace | --events] LOG...
 
 Prints for each name: calls that began, calls with a result, those with an error, and the sum of the
 durations in ns, or "-" if one has none. With --table the same of the table that strace -C or -c
 wrote: name, calls, errors, us. With --folded the stacks of a log of -k, with their calls and ns. With
---errors for each error that a call returned: its name, that of the call, and how often.
+--errors for each error that a call returned: its name, that of the call, and how often. With --ltrace
+the calls of a log of ltrace without times: name, depth of indentation, lines that begin it. With
+--events the events of a log of perf trace: thread, name, fields in their order, stack.
 """
 import collections
+import json
 import re
 import sys
 
@@ -77,7 +80,56 @@ def fold(name):
         print(stack, sums[stack])
 
 
+def ltrace(name):
+    calls = collections.Counter()
+    for line in open(name):
+        call = re.match(r'^( *)([\w@>-]+)\(', line)
+        if call:
+            calls[call[2], len(call[1])] += 1
+    for key in sorted(calls):
+        print('\t'.join(map(str, (*key, calls[key]))))
+
+
+def scalar(text):
+    """Read what perf prints: a text in quotes, a number, which the name of a thread may follow."""
+    if text.startswith('"'):
+        return text[1:-1]
+    number = re.match(r'^-?\d+(?= \(|$)', text)
+    return int(number[0]) if number else text
+
+
+def events(name):
+    """Print the events of perf trace. A stack follows its line, the innermost frame first."""
+    found, last = [], None
+    for line in open(name):
+        frame = re.match(r'^ {39}(.*) \((.*)\)$', line)
+        if frame:
+            unknown = frame[1].startswith('[')
+            file = '[%s]' % frame[2].strip('[]').split('/')[-1]
+            if last is not None:
+                last.insert(0, file if unknown else frame[1])
+            continue
+        last = None
+        event = re.match(r'^ *[\d.]+ (?:\( *(?:[\d.]+ ms)?\): )?.*?/?(\d+) (?:\w+:(\w+)\((.*)\)|'
+                         r'(m\w+fault) \[(.*)\] => (.*) \((..)\))$', line)
+        if not event:
+            continue
+        if event[4]:
+            fields = {'ip': event[5], 'addr': event[6], 'map': event[7]}
+        else:
+            fields = {key: scalar(text) for key, text in re.findall(r'(\w+): ("[^"]*"|[^,]+)', event[3])}
+        last = []
+        found.append((int(event[1]), event[2] or event[4], fields, last))
+    for tid, name, fields, stack in found:
+        if stack:
+            fields['stack'] = stack
+        print(json.dumps([tid, name, fields], separators=(',', ':')))
+
+
 def main():
+    if sys.argv[1] in ('--ltrace', '--events'):
+        (ltrace if sys.argv[1] == '--ltrace' else events)(sys.argv[2])
+        return
     if sys.argv[1] == '--folded':
         fold(sys.argv[2])
         return
