@@ -31,7 +31,12 @@ load tables
 	assert_output "$(trfilter -c 'type == "sched_switch"' sched.trs)"
 	run -0 pipe "trdecode '$DATA/uftrace/fib' | trstat -q -t tsv -g 'log2(depth)' -c count -s 'log2(depth)'"
 	assert_line --index 1 "$(printf '0\t11')"
+	run -0 pipe "trstat -q -t tsv -g 'log2(dur,1us)' -c count,min,max fib.trs |
+		awk -F '\t' 'NR > 1 && \$1 { if (\$3 < \$1 || \$4 >= 2 * \$1 || \$1 % 1000) exit 1; n += \$2 } END { print n }'"
+	assert_output "$(trstat -q -t tsv -g dur -c count fib.trs | awk '$1 >= 1000 { n += $2 } END { print n }')"
 	run -2 trstat -g 'log2(dur,1)' fib.trs
+	assert_output --partial 'log2(dur,1): a time needs a unit: 1ns or 1s?'
+	run -2 trstat -g 'hist(dur,1)' fib.trs
 	assert_output --partial 'a bucket is bucket(time,1s) or bucket(F,64)'
 	run -2 trstat -g 'bucket(self,0)' fib.trs
 }
@@ -226,7 +231,7 @@ load tables
 		for name, key in (("bucket(arg.v,10)", lambda v: bucket(v, 10)),
 		        ("bucket(arg.v,9000000000000000000)", lambda v: bucket(v, 9 * 10**18)),
 		        ("bucket(arg.v,9223372036854775807)", lambda v: bucket(v, 2**63 - 1)),
-		        ("log2(arg.v)", lambda v: floor_to(v, 1)), ("hist(arg.v)", lambda v: floor_to(v, 128))):
+		        ("log2(arg.v)", lambda v: floor_to(v, 1)), ("log2(arg.v,1024)", lambda v: floor_to(v, 1) if abs(v) >= 1024 else 0), ("hist(arg.v)", lambda v: floor_to(v, 128))):
 		    for command in (f"trstat -q -t csv -c count -g '{name}' x.trs",
 		            f"trstat -q -c count -g '{name}' --partial x.trs | trstat -q --merge -t csv"):
 		        rows = list(csv.reader(subprocess.run(command, shell=True, check=True, capture_output=True, text=True)

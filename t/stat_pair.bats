@@ -329,6 +329,47 @@ pairs_in_words() {
 	done
 }
 
+@test "--where leaves out pairs: tables, buckets, lists and alarms are those of the others" {
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	trdecode "$T.dat" >s.trs
+	for preset in wakeup oncpu offcpu; do
+		# the pairs of one CPU that took longer
+		awk -v preset=$preset -v list=pairs -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" | awk '$1 > 100000 && $4 == 1' |
+			sort -k 1,1nr -k 3,3n >theirs
+		[ "$(wc -l <theirs)" -gt 2 ]
+		trstat -q --pair $preset --where 'dur > 100us && cpu == 1' --slowest 100000 -t tsv s.trs | sed 1d |
+			cut -f 1,2,9,13 | diff theirs - || fail $preset
+		sums=$(awk -v OFS='\t' '{ n++; t += $1 } END { print n, t, t }' theirs)
+		assert_equal "$(trstat -q --pair $preset --where 'dur > 100us && cpu == 1' -g '' -c count,total,busy -t tsv s.trs | sed 1d)" "$sums"
+		run -3 errors trstat -q --pair $preset --where 'dur > 100us' --fail-if 'count(cpu == 1) > 0' s.trs
+		assert_output --partial "is true: ${sums%%[[:space:]]*}"
+	done
+	# keys of the first event and of the waking event, and states, as with -g; those left out are the rest
+	for key in a.prev_state w.comm b.cpu comm 'bucket(runnable,1us)'; do
+		trstat -q --pair offcpu -g "$key,tid" -c count,total,runnable -t csv s.trs | sed 1d | sort >all
+		value=$(head -n 1 all | cut -d , -f 1)
+		case $key in
+		bucket*) condition="runnable >= ${value}ns && runnable < $((value + 1000))ns" ;;
+		*comm) condition="${value:+$key == \"$value\"}" ;;
+		*) condition="$key == $value" ;;
+		esac
+		condition=${condition:-!has($key)}
+		trstat -q --pair offcpu -g "$key,tid" --where "$condition" -c count,total,runnable -t csv s.trs | sed 1d | sort >some
+		trstat -q --pair offcpu -g "$key,tid" --where "!($condition)" -c count,total,runnable -t csv s.trs | sed 1d | sort >others
+		[[ -s some && -s others ]]
+		grep "^$value," all | diff - some || fail "$key"
+		sort some others | diff all - || fail "$key"
+	done
+	run -0 pipefail "trdecode -q '$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat' -o x.trs; trstat -q -g '' -c count -t csv --pair syscall --where 'ret < 0' x.trs | tail -n 1"
+	assert_output "$(trfilter -q -c 'type == "sys_exit" && ret < 0' x.trs)"
+	for wrong in '--where depth>1|pairs are not calls' '--where "prev_stat == S"|no event has a field' '--where "dur > 5"|a time needs a unit' \
+		'--where cpu==1 --partial|does not go with --partial' '--where cpu==1 --unpaired|does not go with --unpaired' \
+		'--where cpu==1 --since +1ms --slowest 1|does not go with --slowest'; do
+		run -2 errors eval "trstat --pair offcpu ${wrong%|*} s.trs"
+		assert_output --partial "${wrong#*|}"
+	done
+}
+
 @test "a condition on a function is of enters, and lists of pairs name enters and leaves" {
 	trdecode "$DATA/apitrace/threads.trace" -o s.trs
 	# "138 @2 eglSwapBuffers(...)": frames of each thread, but the first

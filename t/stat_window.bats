@@ -182,7 +182,7 @@ before() {
 	assert_output --partial "--since takes a time such as 12.5s, +1.5s, -10s or 2026-11-21 11:40, not 'soon'"
 	run -2 pipe "cat fib.trs | trstat --since -1s"
 	for options in '--where depth>1 --partial' '--since +1s --partial' '--where depth>1 --slowest 3' '--since +1s --slowest 3' \
-		'--where depth>1 --pair wakeup' '--since +1s -i 1s' '--until +1s --merge' '--where depth>1 --diff'; do
+		'--since +1s -i 1s' '--until +1s --merge' '--where depth>1 --diff'; do
 		# shellcheck disable=SC2086
 		run -2 errors trstat $options fib.trs
 		assert_output --partial 'does not go with --'

@@ -314,20 +314,16 @@ const char *settings_selection(const struct stat_settings *s)
 static int query_check_selection(const struct stat_settings *s, struct error *e)
 {
 	const char *option = settings_selection(s);
-	const char *other = s->view == VIEW_SLOWEST || s->view == VIEW_UNPAIRED ? s->view_option
-			    : s->partial					? "partial"
-			    : s->where && s->cover				? "cover"
-			    : s->where && s->pair				? "pair"
-			    : !s->where && s->interval				? "interval"
-										: NULL;
+	bool slowest = s->view == VIEW_SLOWEST &&
+		       !(s->where && s->pair && !s->since.from && !s->until.from);
+	const char *other = slowest || s->view == VIEW_UNPAIRED ? s->view_option
+			    : s->partial			? "partial"
+			    : s->where && s->cover		? "cover"
+			    : !s->where && s->interval		? "interval"
+								: NULL;
 
 	if (!option || !other)
 		return 0;
-	if (s->where && !strcmp(other, "pair"))
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"--where does not go with --pair: write the condition into the pair, as "
-			"in 'sys_enter -> type == \"sys_exit\" && ret < 0'");
 	if (s->where && !strcmp(other, "cover"))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--where does not go with --cover, whose sets are conditions");
@@ -382,7 +378,23 @@ static int query_parse_pair(const struct query *q, struct pair *p, struct error 
 {
 	const char *text = q->settings->pair;
 
-	return q->settings->cover ? cover_parse(p, text, e) : pair_parse(p, text, e);
+	if (q->settings->cover)
+		return cover_parse(p, text, e);
+	if (pair_parse(p, text, e))
+		return -1;
+	p->where = q->where.root ? &q->where : NULL;
+	return 0;
+}
+
+/* Resolve keys for the pair, which is no call. */
+static int query_pair_keys(const struct query *q, struct keys *k, struct error *e)
+{
+	if (pair_keys(&q->pair, k, e))
+		return -1;
+	if (!q->settings->cover && k->needs & (NEEDS_CALLER | NEEDS_LEVEL))
+		return error_set(e, NULL, NO_OFFSET,
+				 "pairs are not calls: they have no caller and no depth");
+	return 0;
 }
 
 /* Refuse what needs single events, of which spans have none. */
@@ -447,12 +459,10 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	}
-	bad = bad || (s->pair && pair_keys(&q->pair, &q->keys, e));
+	bad = bad || (s->pair &&
+		      (query_pair_keys(q, &q->keys, e) || query_pair_keys(q, &q->where.keys, e)));
 	bad = bad || query_check_pairs(q, &q->columns, e) || query_check_cover(q, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
-	if (!bad && s->pair && !s->cover && q->keys.needs & (NEEDS_CALLER | NEEDS_LEVEL))
-		bad = error_set(e, NULL, NO_OFFSET,
-				"pairs are not calls: they have no caller and no depth");
 	if (!bad && q->keys.wakers && s->partial)
 		bad = error_set(e, NULL, NO_OFFSET,
 				"keys of the event that wakes a thread, such as w.comm, do not go "
@@ -718,8 +728,8 @@ static int fail_if_begin_statistics(struct alarm_column *c, const struct query *
 		return -1;
 	c->statistics = calloc(1, sizeof(*c->statistics));
 	if (!c->statistics || statistics_init(c->statistics, keys, &c->columns, d) ||
-	    (where->root && statistics_where(c->statistics, where)) ||
-	    (q->settings->pair && statistics_pair(c->statistics, &c->pair)))
+	    (q->settings->pair ? statistics_pair(c->statistics, &c->pair)
+			       : where->root && statistics_where(c->statistics, where)))
 		return error_no_memory(e);
 	statistics_name_stacks(c->statistics, !q->settings->interval);
 	return 0;
@@ -2010,8 +2020,8 @@ static int run_begin_statistics(struct counting *c)
 	struct statistics *s = c->statistics;
 
 	if (statistics_init(s, &q->keys, &q->columns, &c->stage->in.dictionary) ||
-	    (q->where.root && statistics_where(s, &q->where)) ||
-	    (q->settings->pair && statistics_pair(s, &q->pair)) ||
+	    (q->settings->pair ? statistics_pair(s, &q->pair)
+			       : q->where.root && statistics_where(s, &q->where)) ||
 	    (q->pair.watch.put &&
 	     pair_list_begin(&q->pair_list, &c->stage->in.dictionary, &s->groups)))
 		return -1;

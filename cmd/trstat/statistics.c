@@ -2328,6 +2328,8 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 int statistics_pair(struct statistics *s, struct pair *p)
 {
 	s->pair = p;
+	if (p->where && keys_state(&p->where->keys) && statistics_follow_states(s))
+		return -1;
 	p->states = s->states;
 	s->clocks.pairs = true;
 	p->stacks = s->stacks;

@@ -232,7 +232,7 @@ static int keys_refuse(const char *name, struct error *e)
 		"no such key: '%.64s'%s (keys are name type group kind input buffer tid pid "
 		"ppid comm cpu module symkind file line address class caller stack depth time "
 		"dur self running runnable sleeping blocked iowait irq offcpu unknown "
-		"bucket(time,T) bucket(F,N) log2(F) hist(F), and fields of the events)",
+		"bucket(time,T) bucket(F,N) log2(F) log2(F,N) hist(F), and fields of the events)",
 		name, nearest_hint(&nearest));
 }
 
@@ -274,7 +274,7 @@ static const struct {
 	{"hist(", KEY_HIST},
 };
 
-/* Parse the width of bucket(F,WIDTH): a time if F is a time, else a number. */
+/* Parse the width of bucket(F,WIDTH) or log2(F,WIDTH): a time if F is a time, else a number. */
 static int keys_parse_width(struct key *k, const char *width, struct error *e)
 {
 	int64_t ns;
@@ -288,7 +288,7 @@ static int keys_parse_width(struct key *k, const char *width, struct error *e)
 	return 0;
 }
 
-/* Parse bucket(F,WIDTH), log2(F), hist(F). */
+/* Parse bucket(F,WIDTH), log2(F), log2(F,WIDTH), hist(F). */
 static int keys_parse_function(struct key *k, char *inside, uint32_t *needs, struct error *e)
 {
 	size_t n = strlen(inside);
@@ -298,7 +298,7 @@ static int keys_parse_function(struct key *k, char *inside, uint32_t *needs, str
 		return keys_refuse(k->name, e);
 	inside[n - 1] = '\0';
 	comma = strchr(inside, ',');
-	if ((k->transform == KEY_BUCKET) != (comma != NULL))
+	if (comma ? k->transform == KEY_HIST : k->transform == KEY_BUCKET)
 		return keys_parse_width(k, "", e);
 	if (comma) {
 		*comma++ = '\0';
@@ -535,7 +535,7 @@ int keys_check_clocks(const struct keys *k, const struct clocks *clocks, struct 
 				e, NULL, NO_OFFSET,
 				"the clock counts ticks: use a number without a unit, not '%s'",
 				key->name);
-		if (key->unit || key->transform != KEY_BUCKET || !key_is_time(key, clocks))
+		if (key->unit || !key->width || !key_is_time(key, clocks))
 			continue;
 		snprintf(width, sizeof width, "%" PRIu64, key->width);
 		return time_needs_unit(NULL, key->name, width, e);
@@ -561,7 +561,7 @@ void keys_free(struct keys *k)
 	free(k->names);
 }
 
-/* --- numbers as keys: bucket(F,N), log2(F), hist(F) --- */
+/* --- numbers as keys: bucket(F,N), log2(F), log2(F,N), hist(F) --- */
 
 static struct key_cell with_sign(bool negative, uint64_t size)
 {
@@ -585,6 +585,18 @@ static struct key_cell keys_bucket_of(int128 number, uint64_t width)
 	return key_wide(number - rest - (rest < 0 ? width : 0));
 }
 
+/* Get what the powers of two are multiples of. */
+static uint64_t log2_width(const struct key *k)
+{
+	return k->width ? k->width : 1;
+}
+
+/* Get N times the largest power of two that is not above size/N; 0: there is none. */
+static uint64_t log2_of(uint64_t size, uint64_t n)
+{
+	return size < n ? 0 : n << (63 - __builtin_clzll(size / n));
+}
+
 /* Get the key of a float beyond the integers of 64 bits, of a bucket beyond those of 127. */
 static struct key_cell transform_large(const struct key *k, double real)
 {
@@ -597,8 +609,8 @@ static struct key_cell transform_large(const struct key *k, double real)
 		rest = fmodl(real, k->width);
 		return key_real((double)(real - rest - (rest < 0 ? k->width : 0)), false);
 	}
-	fraction = frexp(fabs(real), &exponent);
-	fraction = k->transform == KEY_LOG2 ? 0.5 : floor(fraction * HIST) / HIST;
+	fraction = frexp(fabs(real) / log2_width(k), &exponent);
+	fraction = k->transform == KEY_LOG2 ? 0.5 * log2_width(k) : floor(fraction * HIST) / HIST;
 	return key_real(ldexp(sign * fraction, exponent), false);
 }
 
@@ -625,8 +637,7 @@ struct key_cell key_transform(const struct key *k, struct key_cell c)
 	switch (k->transform) {
 	case KEY_AS_IT_IS: break;
 	case KEY_BUCKET: return keys_bucket_of(negative ? -(int128)size : size, k->width);
-	case KEY_LOG2:
-		return with_sign(negative, size ? (uint64_t)1 << (63 - __builtin_clzll(size)) : 0);
+	case KEY_LOG2: return with_sign(negative, log2_of(size, log2_width(k)));
 	case KEY_HIST: return with_sign(negative, histogram_low(histogram_index(size)));
 	}
 	return c;

@@ -11,6 +11,7 @@
  *     A|B           the first of these that a row has; its header is A
  *     bucket(F,N)   F rounded down to a multiple of N
  *     log2(F)       the largest power of two that is not above F, 0 for 0
+ *     log2(F,N)     N times the largest power of two that is not above F/N, 0 below N
  *     hist(F)       the least number in F's bucket of a histogram (common/util/histogram.h)
  *
  * In bucket, log2 and hist F is a key above; log2 and hist mirror negative numbers. Rows whose F is

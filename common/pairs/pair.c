@@ -848,9 +848,15 @@ static size_t on_count(const struct pair *p)
 	return p->a.on.count;
 }
 
+/* Get the number of cells that an A and a W give to the keys, and to those of the condition. */
+static size_t begun_count(const struct pair *p)
+{
+	return p->keys->begins + (p->where ? p->where->keys.begins : 0);
+}
+
 static struct key_cell *cells_of(const struct pair *p, uint32_t w)
 {
-	return p->pending.cells + w * (on_count(p) + p->keys->begins);
+	return p->pending.cells + w * (on_count(p) + begun_count(p));
 }
 
 /* Get the cells that its A and W give to the keys. */
@@ -890,7 +896,8 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	p->keys = keys;
 	p->pending.mask = FIRST_SLOTS - 1;
 	p->pending.slots = calloc(FIRST_SLOTS, sizeof(*p->pending.slots));
-	p->taken = calloc(keys->begins + 1, sizeof(*p->taken));
+	p->taken = calloc(begun_count(p) + 1 + (p->where ? p->where->keys.count : 0),
+			  sizeof(*p->taken));
 	return p->pending.slots && p->taken && (!p->cover || !cover_begin(p)) ? 0 : -1;
 }
 
@@ -1071,7 +1078,7 @@ static int mark_task(struct pair *p, const struct event *e, const struct key_cel
 /* Get the number of an unused entry; 0: out of memory. */
 static uint32_t unused_pending(struct pair *p)
 {
-	size_t size = on_count(p) + p->keys->begins, n;
+	size_t size = on_count(p) + begun_count(p), n;
 	struct pending_start *pending;
 	struct key_cell *cells;
 	uint32_t number = p->pending.free;
@@ -1132,6 +1139,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
 	if (pair_event_ref(p, e, &s) ||
 	    keys_begin_cells(p->keys, p->dictionary, p->texts, &s, begun_cells(p, number)) ||
+	    (p->where && keys_begin_cells(&p->where->keys, p->dictionary, p->texts, &s,
+					  begun_cells(p, number) + p->keys->begins)) ||
 	    (p->states && mark_task(p, e, on, &p->pending.marks[number])))
 		return -1;
 	w = &p->pending.start[number];
@@ -1173,6 +1182,33 @@ int pair_drain(struct pair *p, int (*take)(struct pair *p, const struct key_cell
 	return 0;
 }
 
+static const struct key_cell *pair_where_cell(void *ctx, size_t key)
+{
+	const struct pair *p = ctx;
+
+	return &p->taken[begun_count(p) + key];
+}
+
+/* Test whether a pair counts that the event ends, whose A and W gave the cells in p->taken. */
+static enum outcome is_selected(struct pair *p, const struct event *e, uint64_t time)
+{
+	struct event_ref s;
+
+	if (!p->where)
+		return OUTCOME_YES;
+	s = ref_of(p, e);
+	s.timed = true;
+	s.total = s.self = time;
+	s.entered = p->taken + p->keys->begins;
+	if (p->states)
+		s.states = states_of(p->states, &(struct state_span){.mark = p->pending.marks,
+								     .end = e->time,
+								     .total = time});
+	if (keys_cells(&p->where->keys, p->dictionary, p->texts, &s, p->taken + begun_count(p)))
+		return OUTCOME_FAILED;
+	return condition_holds(p->where, p->texts, pair_where_cell, p) ? OUTCOME_YES : OUTCOME_NO;
+}
+
 static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
@@ -1199,22 +1235,25 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 	end->at = e->time;
 	end->level = 0;
 	/* an A of the same event may reuse this entry, so copy its cells first */
-	memcpy(p->taken, begun_cells(p, *at), p->keys->begins * sizeof(*p->taken));
+	memcpy(p->taken, begun_cells(p, *at), begun_count(p) * sizeof(*p->taken));
 	end->entered = p->taken;
 	if (p->states)
 		p->pending.marks[0] = p->pending.marks[*at];
-	if (p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
+	is = is_selected(p, e, end->time);
+	if (is == OUTCOME_YES && p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
 		return OUTCOME_FAILED;
 	take_out(p, at);
 	p->pairs++;
-	return OUTCOME_YES;
+	return is;
 }
 
 /* Take an event that may be a W. */
 static enum outcome note_waker(struct pair *p, const struct event *e)
 {
 	struct key_cell on[PAIR_ON_MOST];
-	enum outcome is = p->keys->wakers ? is_side(p, &p->w, e) : OUTCOME_NO;
+	bool asked = p->keys->wakers || (p->where && p->where->keys.wakers);
+	enum outcome is = asked ? is_side(p, &p->w, e) : OUTCOME_NO;
+	struct key_cell *cells;
 	struct event_ref s;
 	uint32_t number;
 
@@ -1226,10 +1265,13 @@ static enum outcome note_waker(struct pair *p, const struct event *e)
 	if (!number || p->pending.start[number].woken)
 		return OUTCOME_NO;
 	p->pending.start[number].woken = true;
-	return pair_event_ref(p, e, &s) || keys_waker_cells(p->keys, p->dictionary, p->texts, &s,
-							    begun_cells(p, number))
-		       ? OUTCOME_FAILED
-		       : OUTCOME_NO;
+	cells = begun_cells(p, number);
+	if (pair_event_ref(p, e, &s) ||
+	    keys_waker_cells(p->keys, p->dictionary, p->texts, &s, cells) ||
+	    (p->where && keys_waker_cells(&p->where->keys, p->dictionary, p->texts, &s,
+					  cells + p->keys->begins)))
+		return OUTCOME_FAILED;
+	return OUTCOME_NO;
 }
 
 enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *end)

@@ -118,8 +118,10 @@ struct pair {
 		struct state_mark *marks; /* with states: one of each; 0: of the last pair */
 		uint32_t *slots, mask;
 		uint32_t count, used, free, oldest, newest;
-	} pending;			 /* the As that wait for their B; numbers start at 1 */
-	const struct keys *keys;	 /* those of -g; the caller's */
+	} pending;		 /* the As that wait for their B; numbers start at 1 */
+	const struct keys *keys; /* those of -g; the caller's */
+	/* the caller's; pairs of which it is false are left out when they end. NULL: none is */
+	const struct condition *where;
 	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
 	uint64_t forgotten;		 /* number of As that were replaced by newer ones */
 	uint64_t left;			 /* number of As without a B in streams that ended */
@@ -149,13 +151,13 @@ struct pair {
 	struct key_texts *texts; /* the caller's; has the texts of cells */
 	struct key_cell cell;
 	const struct keys *asking;
-	struct key_cell *taken; /* cells of the last pair's A and W */
+	struct key_cell *taken; /* cells of the last pair's A and W, then those of the condition */
 };
 
 /* Parse a pair, or the name of a preset. Returns -1 with e filled; pair_free in any case. */
 int pair_parse(struct pair *p, const char *text, struct error *e);
-/* To be called before the first event. keys: those of -g, after pair_keys; an A keeps its cells for
- * them. Returns -1 when out of memory. */
+/* To be called before the first event. keys: those of -g, after pair_keys, as those of where; an A
+ * keeps its cells for them. Returns -1 when out of memory. */
 int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, struct key_texts *t);
 void pair_free(struct pair *p);
 /* Returns -1 with e filled if a condition makes no sense for clocks that count ticks or times: it

@@ -264,6 +264,12 @@ static void test_transforms(void)
 	ok(transformed("log2(x)", 1023) == 512, "of 1023");
 	ok(transformed("log2(x)", -5) == -4, "of -5");
 	ok(transformed("log2(x)", INT64_MIN) == INT64_MIN, "of the least number");
+	ok(transformed("log2(x,1000)", 999) == 0, "log2 of less than the unit");
+	ok(transformed("log2(x,1000)", 1000) == 1000, "of the unit");
+	ok(transformed("log2(x,1000)", 3999) == 2000, "of less than four");
+	ok(transformed("log2(x,1000)", -4000) == -4000, "of four below zero");
+	ok(transformed("log2(x,9223372036854775807)", INT64_MAX) == INT64_MAX,
+	   "of the largest unit");
 	ok(transformed("hist(x)", 255) == 255, "exact below 256");
 	ok(transformed("hist(x)", 257) == 256, "a bucket's least number");
 	ok(transformed("hist(x)", -257) == -256, "mirrored");
@@ -297,7 +303,8 @@ static void test_parse(void)
 	ok(refused("bucket(time,0)", "a bucket is"), "a bucket of no width");
 	ok(refused("bucket(time,-1s)", "a bucket is"), "or less");
 	ok(refused("bucket(time)", "a bucket is"), "or without one");
-	ok(refused("log2(total,1)", "a bucket is"), "a logarithm with a width");
+	ok(refused("log2(total,0)", "a bucket is"), "a logarithm with no width");
+	ok(refused("hist(total,1)", "a bucket is"), "a histogram with a width");
 	ok(refused("log2()", "no such key: 'log2()'"), "a logarithm of nothing");
 	ok(refused("bucket(time,1s)x", "no such key"), "text after it");
 	ok(refused("bucket(time,99999999999999999999999999999999999s)", "a bucket is"), "too wide");
