@@ -126,26 +126,6 @@ static uint128 busy_of(const struct column_cell *v)
 
 VALUE(busy, some((int128)busy_of(v)))
 
-struct time_span columns_run_part(const struct columns_run *run, size_t i)
-{
-	return run->nparts ? run->parts[i] : (struct time_span){run->first, run->last};
-}
-
-uint64_t columns_run_time(const struct columns_run *run, uint64_t begin, uint64_t end)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < columns_run_parts(run); i++) {
-		struct time_span part = columns_run_part(run, i);
-		uint64_t first = begin > part.since ? begin : part.since,
-			 last = end < part.last ? end : part.last;
-
-		if (first < last)
-			add_saturated(&sum, last - first);
-	}
-	return sum;
-}
-
 /* Get the time of the run that is in the group's bucket: the first and the last bucket of a
  * trace are rarely whole. */
 static uint64_t time_covered(const struct column_cell *v)

@@ -142,15 +142,32 @@ struct columns_run {
 	uint64_t bucket_begin; /* of all values that are computed with this run */
 };
 
-/* Get part i of a run, and how many there are. */
-struct time_span columns_run_part(const struct columns_run *run, size_t i);
+/* Get the number of parts of a run. */
 static inline size_t columns_run_parts(const struct columns_run *run)
 {
 	return run->nparts ? run->nparts : 1;
 }
 
+static inline struct time_span columns_run_part(const struct columns_run *run, size_t i)
+{
+	return run->nparts ? run->parts[i] : (struct time_span){run->first, run->last};
+}
+
 /* Get how much of the time from begin to end a run covers. */
-uint64_t columns_run_time(const struct columns_run *run, uint64_t begin, uint64_t end);
+static inline uint64_t columns_run_time(const struct columns_run *run, uint64_t begin, uint64_t end)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < columns_run_parts(run); i++) {
+		struct time_span part = columns_run_part(run, i);
+		uint64_t first = begin > part.since ? begin : part.since,
+			 last = end < part.last ? end : part.last;
+
+		if (first < last)
+			add_saturated(&sum, last - first);
+	}
+	return sum;
+}
 
 enum { COLUMN_WORDS_SIZE = 600 };
 /* Add the names of all columns, separated by blanks, and some percentiles, to the words of an
