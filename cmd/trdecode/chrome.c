@@ -1545,11 +1545,8 @@ static int chrome_read_all(struct chrome *c, struct error *e)
 	struct json_reader r;
 	int failed = 0;
 
-	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
-		json_close(&r);
-		return error_no_memory(e);
-	}
-	e->what[0] = '\0';
+	if (input_open_json(in, &r, e))
+		return -1;
 	if (chrome_read_file(c, &r, e) < 0) {
 		/* the array of events may be unterminated */
 		bool between = r.cut && r.depth == 1 && r.array[0];

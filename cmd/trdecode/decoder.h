@@ -145,6 +145,9 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 /* Report that a file ends before its header says, which is no damage if a signal ended it. */
 void input_short(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+struct json_reader;
+/* Begin to read an input as JSON. Returns 0, or -1 with *e filled and nothing to close. */
+int input_open_json(struct input *in, struct json_reader *r, struct error *e);
 /* Report damage from an error. */
 void input_damage_error(struct input *in, const struct error *e);
 

@@ -1714,10 +1714,8 @@ static int firefox_read_file(struct firefox_decoder *f, struct error *e)
 	int failed;
 
 	e->what[0] = '\0';
-	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
-		json_close(&r);
-		return error_no_memory(e);
-	}
+	if (input_open_json(in, &r, e))
+		return -1;
 	failed = json_next(&r) != JSON_OBJECT || firefox_read_process(f, &r) ||
 		 json_next(&r) != JSON_END;
 	if (!f->nthreads && (failed || !f->has_threads) && !r.failed)

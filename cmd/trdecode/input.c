@@ -2319,6 +2319,15 @@ void input_damage(struct input *in, const char *file, uint64_t offset, const cha
 	va_end(ap);
 }
 
+int input_open_json(struct input *in, struct json_reader *r, struct error *e)
+{
+	e->what[0] = '\0';
+	if (!json_open(r, in->fd, in->name, in->head, in->head_size))
+		return 0;
+	json_close(r);
+	return error_no_memory(e);
+}
+
 void input_short(struct input *in, const char *file, uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;

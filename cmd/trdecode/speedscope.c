@@ -568,10 +568,8 @@ static int speedscope_read_file(struct speedscope_decoder *s, struct error *e)
 	int failed;
 
 	e->what[0] = '\0';
-	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
-		json_close(&r);
-		return error_no_memory(e);
-	}
+	if (input_open_json(in, &r, e))
+		return -1;
 	failed = speedscope_read_members(s, &r, &found, e);
 	if (e->what[0])
 		failed = -1;

@@ -393,10 +393,8 @@ static int v8_read_file(struct v8_decoder *d, struct error *e)
 	enum json_token token;
 	int failed = 0;
 
-	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
-		json_close(&r);
-		return error_no_memory(e);
-	}
+	if (input_open_json(in, &r, e))
+		return -1;
 	token = json_next(&r);
 	if (token != JSON_OBJECT || v8_profile_read(&d->profile, &r) || json_next(&r) != JSON_END)
 		failed = -1;
