@@ -2323,7 +2323,7 @@ static void perfetto_close(struct input *in)
 		perfetto_print_remarks(p);
 	sorter_free(&p->sorter);
 	arguments_free(&p->arguments.table);
-	free(p->arguments.uses);
+	name_uses_free(&p->arguments.uses);
 	perfetto_sequences_free(p);
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);

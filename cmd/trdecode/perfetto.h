@@ -276,11 +276,6 @@ struct perfetto_field {
 	char kind;	  /* as in perfetto_tables.h; m: a message or an enumeration; 0: none */
 };
 
-/* How often a name is in the last list that has it. */
-struct perfetto_name_use {
-	uint32_t list, count;
-};
-
 /* The state of decoding one input. */
 struct perfetto {
 	struct input *input;
@@ -291,9 +286,7 @@ struct perfetto {
 	/* The names of arguments. */
 	struct {
 		struct argument_table table;
-		struct perfetto_name_use *uses; /* by name */
-		size_t uses_capacity;
-		uint32_t list; /* number of the last list of names */
+		struct name_uses uses;
 	} arguments;
 	struct buffer sequences; /* struct perfetto_sequence * each */
 	struct key_map sequence_numbers;

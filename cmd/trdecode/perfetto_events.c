@@ -111,52 +111,6 @@ static int annotation_put_text(struct buffer *b, struct protobuf_view v, enum va
 	return value_put_bytes(b, tag, v.at ? (const void *)v.at : "", protobuf_size(v));
 }
 
-/* --- several values of one name --- */
-
-/* Get how a name is used. NULL: out of memory. */
-static inline struct perfetto_name_use *name_use(struct perfetto *p, uint32_t name)
-{
-	return ARRAY_REACH(p->arguments.uses, p->arguments.uses_capacity, name)
-		       ? NULL
-		       : &p->arguments.uses[name];
-}
-
-/* Get a name with a number. 0: out of memory. */
-static uint32_t annotation_numbered_name(struct perfetto *p, uint32_t name, uint32_t number)
-{
-	enum { TEXT_MOST = 256 };
-	struct buffer *b = &p->scratch.text;
-	size_t n;
-	const char *text = writer_string_of(p->w, name, &n);
-
-	b->size = 0;
-	if (buffer_append(b, text, n < TEXT_MOST ? n : TEXT_MOST) ||
-	    buffer_printf(b, "_%" PRIu32, number))
-		return 0;
-	return writer_string(p->w, b->data, b->size);
-}
-
-/* Get the name of the next element of the list: the second u is u_2. 0: out of memory. */
-static uint32_t perfetto_next_name(struct perfetto *p, uint32_t name)
-{
-	struct perfetto_name_use *use = name_use(p, name);
-	uint32_t list = p->arguments.list, other = name;
-
-	while (use && use->list == list) {
-		uint32_t number = ++name_use(p, name)->count;
-
-		other = annotation_numbered_name(p, name, number);
-		/* an event has no more arguments: those of this name are counted and left out */
-		if (!other || number > MEMBERS_MOST)
-			return other;
-		use = name_use(p, other);
-	}
-	if (!use)
-		return 0;
-	*use = (struct perfetto_name_use){list, 1};
-	return other;
-}
-
 /* --- members of dictionaries --- */
 
 /* Append a STRUCT, whose members have the names in p->scratch.key from an offset on, which are
@@ -170,9 +124,9 @@ static int perfetto_put_struct(struct track_event *ev, size_t names)
 	const void *list = n ? (const void *)(b->data + names) : "";
 	uint32_t *id, name;
 
-	p->arguments.list++;
+	name_uses_begin(&p->arguments.uses);
 	for (size_t i = names; i < b->size; i += 4) {
-		name = perfetto_next_name(p, get_u32(b->data + i));
+		name = name_uses_next(&p->arguments.uses, p->w, get_u32(b->data + i));
 		if (!name)
 			return -1;
 		put_u32(b->data + i, name);
@@ -448,9 +402,9 @@ int perfetto_learn(struct perfetto *p, uint32_t name)
 {
 	const struct buffer *b = &p->scratch.arguments;
 
-	p->arguments.list++;
+	name_uses_begin(&p->arguments.uses);
 	for (size_t i = 0; i < b->size; i += 8 + get_u32(b->data + i + 4)) {
-		uint32_t argument = perfetto_next_name(p, get_u32(b->data + i));
+		uint32_t argument = name_uses_next(&p->arguments.uses, p->w, get_u32(b->data + i));
 
 		if (!argument || arguments_learn(&p->arguments.table, name, argument))
 			return -1;

@@ -4,6 +4,7 @@
 #include "cmd/trdecode/input_tree.h"
 #include "cmd/trdecode/rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,46 @@ int arguments_values(struct argument_table *t, uint32_t function, const uint8_t 
 		p += n;
 	}
 	return 0;
+}
+
+/* Get how a name is used. NULL: out of memory. */
+static struct name_use *rows_name_use(struct name_uses *u, uint32_t name)
+{
+	return ARRAY_REACH(u->uses, u->capacity, name) ? NULL : &u->uses[name];
+}
+
+/* Get a name with a number. 0: out of memory. */
+static uint32_t rows_numbered_name(struct writer *w, uint32_t name, uint32_t number)
+{
+	enum { TEXT_MOST = 256 };
+	char text[TEXT_MOST + 16];
+	size_t n;
+	const char *of = writer_string_of(w, name, &n);
+
+	n = n < TEXT_MOST ? n : TEXT_MOST;
+	memcpy(text, of, n);
+	n += (size_t)snprintf(text + n, sizeof text - n, "_%" PRIu32, number);
+	return writer_string(w, text, n);
+}
+
+uint32_t name_uses_other(struct name_uses *u, struct writer *w, uint32_t name)
+{
+	struct name_use *use = rows_name_use(u, name);
+	uint32_t other = name;
+
+	while (use && use->list == u->list) {
+		uint32_t number = ++rows_name_use(u, name)->count;
+
+		other = rows_numbered_name(w, name, number);
+		/* an event has no more arguments: those of this name are counted and left out */
+		if (!other || number > NAMES_MOST)
+			return other;
+		use = rows_name_use(u, other);
+	}
+	if (!use)
+		return 0;
+	*use = (struct name_use){u->list, 1};
+	return other;
 }
 
 void arguments_report(const struct argument_table *t, const char *file)

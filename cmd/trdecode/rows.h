@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
 #include "common/stream/writer.h"
@@ -75,6 +76,37 @@ void arguments_report(const struct argument_table *t, const char *file);
 int arguments_put_head(struct buffer *b, size_t at, uint32_t definition, uint64_t n);
 /* Declare the definitions of the STRUCTs in the details of the next row. -1: out of memory. */
 int arguments_use_structs(struct writer *w, const struct buffer *details);
+
+/*
+ * Several values of one name in a list: the second u is u_2. Zero-initialised: no lists.
+ */
+struct name_uses {
+	struct name_use {
+		uint32_t list, count;
+	} * uses; /* by name */
+	size_t capacity;
+	uint32_t list; /* the present one */
+};
+
+/* Begin a list. */
+static inline void name_uses_begin(struct name_uses *u)
+{
+	u->list++;
+}
+/* Get another name for one that the list has. 0: out of memory. */
+uint32_t name_uses_other(struct name_uses *u, struct writer *w, uint32_t name);
+/* Get the name of the next value of the list. 0: out of memory. */
+static inline uint32_t name_uses_next(struct name_uses *u, struct writer *w, uint32_t name)
+{
+	if (name >= u->capacity || u->uses[name].list == u->list)
+		return name_uses_other(u, w, name);
+	u->uses[name] = (struct name_use){u->list, 1};
+	return name;
+}
+static inline void name_uses_free(struct name_uses *u)
+{
+	free(u->uses);
+}
 
 /* Declare a struct whose members have these names. 0: out of memory. */
 uint32_t arguments_struct(struct writer *w, const uint32_t *names, size_t n);
