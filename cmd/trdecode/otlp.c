@@ -27,64 +27,45 @@ enum {
 
 struct otlp {
 	struct services spans;
-	struct buffer json, values, key, text, links; /* of the attribute, event or link that is
-							 read */
-	struct json_reader reader;		      /* of a message that is JSON now */
+	struct json_reader reader; /* of a message that is JSON now */
 	struct buffer message, converted;
-	struct error *e; /* of the input */
-	bool binary;
 };
-
-static struct otlp *otlp_of(struct services *s)
-{
-	return s->input->state;
-}
 
 static const char *const otlp_kinds[] = {"",	   "internal", "server",
 					 "client", "producer", "consumer"};
 static const char *const otlp_statuses[] = {"", "ok", "error"};
 
-static void otlp_set_kind(struct service_span *p, uint64_t kind)
+/* Set a text of the span to that of a code; an unknown one has none. */
+static void otlp_set_code(char text[8], const char *const *texts, size_t ntexts, uint64_t code)
 {
-	const char *text = kind < sizeof otlp_kinds / sizeof *otlp_kinds ? otlp_kinds[kind] : "";
-
-	services_text(p->texts.kind, sizeof p->texts.kind,
-		      (struct text_span){text, text + strlen(text)});
+	services_text(text, 8, services_span(code < ntexts ? texts[code] : ""));
 }
 
 static void otlp_set_status(struct service_span *p, uint64_t code)
 {
-	const char *text =
-		code < sizeof otlp_statuses / sizeof *otlp_statuses ? otlp_statuses[code] : "";
-
-	services_text(p->texts.status, sizeof p->texts.status,
-		      (struct text_span){text, text + strlen(text)});
-}
-
-static struct text_span otlp_text(const char *text)
-{
-	return (struct text_span){text, text + strlen(text)};
+	otlp_set_code(p->texts.status, otlp_statuses, sizeof otlp_statuses / sizeof *otlp_statuses,
+		      code);
 }
 
 /* Put a value that is no attribute, and not empty. */
 static int otlp_put_number(struct services *s, const char *name, uint64_t n)
 {
-	struct buffer *b = &otlp_of(s)->text;
+	struct buffer *b = &s->text;
 
 	b->size = 0;
 	return n && (buffer_decimal(b, n) ||
-		     services_put(s, &s->span.values, otlp_text(name), services_span_of(b)))
+		     services_put(s, &s->span.own, services_span(name), services_span_of(b)))
 		       ? -1
 		       : 0;
 }
 
 static int otlp_put_text(struct services *s, const char *name, struct text_span text)
 {
-	struct buffer *b = &otlp_of(s)->text;
+	struct buffer *b = &s->text;
 
 	b->size = 0;
 	return span_size(text) && (json_append_string(b, text.at, span_size(text)) ||
-				   services_put(s, &s->span.values, otlp_text(name),
+				   services_put(s, &s->span.own, services_span(name),
 						services_span_of(b)))
 		       ? -1
 		       : 0;
@@ -101,25 +82,10 @@ static bool otlp_key(const struct json_reader *r, const char *camel, const char 
 	return json_is(r, camel) || json_is(r, snake);
 }
 
-/* Call f for each element of an array, after its first token. Other values are skipped. */
-static int otlp_each(struct services *s, struct json_reader *r, enum json_token token,
-		     int (*f)(struct services *s, struct json_reader *r, enum json_token token,
-			      void *to),
-		     void *to)
-{
-	if (token != JSON_ARRAY)
-		return json_skip(r, token) ? 0 : -1;
-	while ((token = json_next(r)) != JSON_ARRAY_END)
-		if (token == JSON_BAD ||
-		    (token != JSON_OBJECT ? !json_skip(r, token) : f(s, r, token, to)))
-			return -1;
-	return 0;
-}
-
-static int otlp_any(struct json_reader *r, struct buffer *to);
+static int otlp_any(struct services *s, struct json_reader *r, struct buffer *to);
 
 /* Append a KeyValue, after its '{', as a member of an object. */
-static int otlp_pair(struct json_reader *r, struct buffer *to)
+static int otlp_pair(struct services *s, struct json_reader *r, struct buffer *to)
 {
 	struct buffer value = {0};
 	enum json_token token;
@@ -135,9 +101,10 @@ static int otlp_pair(struct json_reader *r, struct buffer *to)
 			any = true;
 		} else if (is_value && token == JSON_OBJECT) {
 			value.size = 0;
-			failed = otlp_any(r, &value);
+			failed = otlp_any(s, r, &value);
 		} else {
-			failed = !json_skip(r, token);
+			failed = is_value ? services_skip_wrong(s, r, token, "value")
+					  : services_skip(r, token);
 		}
 	}
 	failed = failed || token != JSON_OBJECT_END || (!any && buffer_puts(to, "\"\"")) ||
@@ -148,22 +115,26 @@ static int otlp_pair(struct json_reader *r, struct buffer *to)
 }
 
 /* Append an array of KeyValues as an object, or one of AnyValues as an array. */
-static int otlp_elements(struct json_reader *r, enum json_token token, struct buffer *to,
-			 bool pairs)
+static int otlp_elements(struct services *s, struct json_reader *r, enum json_token token,
+			 struct buffer *to, bool pairs)
 {
 	bool any = false;
 
 	if (token != JSON_ARRAY)
-		return !json_skip(r, token) || buffer_puts(to, pairs ? "{}" : "[]") ? -1 : 0;
+		return services_skip_wrong(s, r, token, pairs ? "attributes" : "values") ||
+				       buffer_puts(to, pairs ? "{}" : "[]")
+			       ? -1
+			       : 0;
 	if (buffer_u8(to, pairs ? '{' : '['))
 		return -1;
 	while ((token = json_next(r)) != JSON_ARRAY_END) {
 		if (token != JSON_OBJECT) {
-			if (!json_skip(r, token))
+			if (services_skip_wrong(s, r, token, "an element of values"))
 				return -1;
 			continue;
 		}
-		if ((any && buffer_u8(to, ',')) || (pairs ? otlp_pair(r, to) : otlp_any(r, to)))
+		if ((any && buffer_u8(to, ',')) ||
+		    (pairs ? otlp_pair(s, r, to) : otlp_any(s, r, to)))
 			return -1;
 		any = true;
 	}
@@ -171,18 +142,22 @@ static int otlp_elements(struct json_reader *r, enum json_token token, struct bu
 }
 
 /* Append {"values":[...]}. */
-static int otlp_list(struct json_reader *r, enum json_token token, struct buffer *to, bool pairs)
+static int otlp_list(struct services *s, struct json_reader *r, enum json_token token,
+		     struct buffer *to, bool pairs)
 {
 	size_t at = to->size;
 
 	if (token != JSON_OBJECT)
-		return !json_skip(r, token) || buffer_puts(to, pairs ? "{}" : "[]") ? -1 : 0;
+		return services_skip_wrong(s, r, token, "an array or list") ||
+				       buffer_puts(to, pairs ? "{}" : "[]")
+			       ? -1
+			       : 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool values = json_is(r, "values");
 
-		to->size = at;
+		to->size = values ? at : to->size;
 		token = json_next(r);
-		if (values ? otlp_elements(r, token, to, pairs) : !json_skip(r, token))
+		if (values ? otlp_elements(s, r, token, to, pairs) : services_skip(r, token))
 			return -1;
 	}
 	if (token != JSON_OBJECT_END)
@@ -191,7 +166,7 @@ static int otlp_list(struct json_reader *r, enum json_token token, struct buffer
 }
 
 /* Append the value of one member of an AnyValue. */
-static int otlp_member(struct json_reader *r, struct buffer *to)
+static int otlp_member(struct services *s, struct json_reader *r, struct buffer *to)
 {
 	bool array = otlp_key(r, "arrayValue", "array_value");
 	bool list = otlp_key(r, "kvlistValue", "kvlist_value");
@@ -199,7 +174,7 @@ static int otlp_member(struct json_reader *r, struct buffer *to)
 	enum json_token token = json_next(r);
 
 	if (array || list)
-		return otlp_list(r, token, to, list);
+		return otlp_list(s, r, token, to, list);
 	/* 64 bits are strings in protobuf's JSON */
 	if (integer && token == JSON_STRING && json_is_number((char *)r->text.data))
 		return buffer_append(to, r->text.data, r->text.size);
@@ -207,14 +182,14 @@ static int otlp_member(struct json_reader *r, struct buffer *to)
 }
 
 /* Append an AnyValue, after its '{', as JSON. */
-static int otlp_any(struct json_reader *r, struct buffer *to)
+static int otlp_any(struct services *s, struct json_reader *r, struct buffer *to)
 {
 	size_t at = to->size;
 	enum json_token token;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		to->size = at;
-		if (otlp_member(r, to))
+		if (otlp_member(s, r, to))
 			return -1;
 	}
 	if (to->size == at && buffer_puts(to, "null"))
@@ -223,33 +198,27 @@ static int otlp_any(struct json_reader *r, struct buffer *to)
 }
 
 /* Read an attribute, after its '{'. to: the values that it is put to; NULL: of the resource. */
-static int otlp_attribute(struct services *s, struct json_reader *r, enum json_token token,
-			  void *to)
+static int otlp_attribute(struct services *s, struct json_reader *r, void *to)
 {
-	struct otlp *o = otlp_of(s);
+	enum json_token token;
 
-	o->key.size = o->json.size = 0;
+	s->key.size = s->json.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool key = json_is(r, "key"), value = json_is(r, "value");
 
 		token = json_next(r);
-		if (key && token == JSON_STRING) {
-			o->key.size = 0;
-			if (buffer_append(&o->key, r->text.data, r->text.size))
-				return -1;
-		} else if (value && token == JSON_OBJECT) {
-			o->json.size = 0;
-			if (otlp_any(r, &o->json))
-				return -1;
-		} else if (!json_skip(r, token)) {
+		s->json.size = value ? 0 : s->json.size;
+		if (key && token == JSON_STRING	    ? services_keep(&s->key, r)
+		    : value && token == JSON_OBJECT ? otlp_any(s, r, &s->json)
+		    : key || value ? services_skip_wrong(s, r, token, key ? "key" : "value")
+				   : services_skip(r, token))
 			return -1;
-		}
 	}
-	if (token != JSON_OBJECT_END || (!o->json.size && buffer_puts(&o->json, "null")))
+	if (token != JSON_OBJECT_END || (!s->json.size && buffer_puts(&s->json, "null")))
 		return -1;
-	return to ? services_put(s, to, services_span_of(&o->key), services_span_of(&o->json))
-		  : services_put_resource(s, s->span.resource, services_span_of(&o->key),
-					  services_span_of(&o->json));
+	return to ? services_put(s, to, services_span_of(&s->key), services_span_of(&s->json))
+		  : services_put_resource(s, s->around.resource, services_span_of(&s->key),
+					  services_span_of(&s->json));
 }
 
 /* Read a number or a string of digits. */
@@ -263,68 +232,64 @@ static uint64_t otlp_number(struct json_reader *r, enum json_token token)
 	return n;
 }
 
-static int otlp_event(struct services *s, struct json_reader *r, enum json_token token, void *to)
+static int otlp_event(struct services *s, struct json_reader *r, void *to)
 {
-	struct otlp *o = otlp_of(s);
 	uint64_t time = s->span.start;
+	enum json_token token;
 
 	(void)to;
-	o->values.size = o->text.size = 0;
+	s->values.size = s->text.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool at = otlp_key(r, "timeUnixNano", "time_unix_nano"), name = json_is(r, "name");
 		bool attributes = json_is(r, "attributes");
 
 		token = json_next(r);
-		if (at) {
+		if (at && (token == JSON_STRING || token == JSON_NUMBER)) {
 			time = otlp_number(r, token);
-			if (token == JSON_OBJECT || token == JSON_ARRAY) {
-				if (!json_skip(r, token))
-					return -1;
-			} else if (token == JSON_BAD) {
-				return -1;
-			}
-		} else if (name && token == JSON_STRING) {
-			o->text.size = 0;
-			if (buffer_append(&o->text, r->text.data, r->text.size))
-				return -1;
-		} else if (attributes ? otlp_each(s, r, token, otlp_attribute, &o->values)
-				      : !json_skip(r, token)) {
-			return -1;
+			continue;
 		}
+		if (name && token == JSON_STRING ? services_keep(&s->text, r)
+		    : attributes
+			    ? services_each(s, r, token, "attributes", otlp_attribute, &s->values)
+		    : at || name ? services_skip_wrong(s, r, token, at ? "timeUnixNano" : "name")
+				 : services_skip(r, token))
+			return -1;
 	}
 	if (token != JSON_OBJECT_END)
 		return -1;
-	return services_event(s, time, services_span_of(&o->text), &o->values);
+	return services_event(s, time, services_span_of(&s->text), &s->values);
 }
 
-/* Read a link, after its '{', and append it to the text of all links of the span. */
-static int otlp_link(struct services *s, struct json_reader *r, enum json_token token, void *to)
+/* Read a link, after its '{'. */
+static int otlp_link(struct services *s, struct json_reader *r, void *to)
 {
-	struct otlp *o = otlp_of(s);
 	struct span_texts t = {0};
+	enum json_token token;
 
-	o->json.size = 0;
+	(void)to;
+	s->json.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool trace = otlp_key(r, "traceId", "trace_id");
 		bool id = otlp_key(r, "spanId", "span_id"), attributes = json_is(r, "attributes");
 
 		token = json_next(r);
+		s->json.size = attributes ? 0 : s->json.size;
 		if (trace && token == JSON_STRING)
 			services_text(t.trace, sizeof t.trace, services_json_text(r));
 		else if (id && token == JSON_STRING)
 			services_text(t.id, sizeof t.id, services_json_text(r));
-		else if (attributes ? (o->json.size = 0, otlp_elements(r, token, &o->json, true))
-				    : !json_skip(r, token))
+		else if (attributes    ? otlp_elements(s, r, token, &s->json, true)
+			 : trace || id ? services_skip_wrong(s, r, token, "an id of a link")
+				       : services_skip(r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? services_put_link(s, &t, services_span_of(&o->json), to)
-					: -1;
+	return token == JSON_OBJECT_END ? services_put_link(s, &t, services_span_of(&s->json)) : -1;
 }
 
 static int otlp_status(struct services *s, struct json_reader *r, enum json_token token)
 {
 	if (token != JSON_OBJECT)
-		return json_skip(r, token) ? 0 : -1;
+		return services_skip_wrong(s, r, token, "status");
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool code = json_is(r, "code"), message = json_is(r, "message");
 
@@ -338,7 +303,7 @@ static int otlp_status(struct services *s, struct json_reader *r, enum json_toke
 		else if (message && token == JSON_STRING) {
 			if (otlp_put_text(s, "status_message", services_json_text(r)))
 				return -1;
-		} else if (!json_skip(r, token)) {
+		} else if (services_skip(r, token)) {
 			return -1;
 		}
 	}
@@ -384,7 +349,8 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 	else if (!strcmp(key, "traceState"))
 		return otlp_put_text(s, "tracestate", text);
 	else if (!strcmp(key, "kind"))
-		otlp_set_kind(p, otlp_kind_of(r, token));
+		otlp_set_code(p->texts.kind, otlp_kinds, sizeof otlp_kinds / sizeof *otlp_kinds,
+			      otlp_kind_of(r, token));
 	else if (!strcmp(key, "startTimeUnixNano") || !strcmp(key, "endTimeUnixNano")) {
 		bool start = *key == 's';
 		uint64_t *time = start ? &p->start : &p->end;
@@ -418,24 +384,25 @@ static void otlp_camel(const struct json_reader *r, char *key, size_t size)
 	key[n] = '\0';
 }
 
-/* Read a span, after its '{'. to: the resource and the scope. */
-static int otlp_span(struct services *s, struct json_reader *r, void *to)
+/* Test for a member of a span that is a text or a number. */
+static bool otlp_is_scalar(const char *key)
 {
-	const struct service_span *of = to;
-	enum json_token token;
+	return !strcmp(key, "traceId") || !strcmp(key, "spanId") || !strcmp(key, "parentSpanId") ||
+	       !strcmp(key, "name") || !strcmp(key, "kind") || !strcmp(key, "startTimeUnixNano") ||
+	       !strcmp(key, "endTimeUnixNano");
+}
+
+static int otlp_span(struct services *s, struct json_reader *r)
+{
 	uint64_t offset = json_offset(r);
-	struct otlp *o = otlp_of(s);
+	enum json_token token;
 	char key[32];
 	int other;
 
 	services_begin(s);
-	s->span.resource = of->resource;
-	s->span.scope = of->scope;
-	o->links.size = 0;
 	while ((token = json_next(r)) == JSON_KEY) {
 		otlp_camel(r, key, sizeof key);
-		if (services_is_outside(s, key, "resourceSpans", "scopeSpans") ||
-		    services_is_outside(s, key, "resourceSpans", "spans"))
+		if (services_is_outside(s, key))
 			return -1;
 		token = json_next(r);
 		if (token == JSON_BAD)
@@ -446,116 +413,98 @@ static int otlp_span(struct services *s, struct json_reader *r, void *to)
 		if (!other)
 			continue;
 		if (!strcmp(key, "attributes")
-			    ? otlp_each(s, r, token, otlp_attribute, &s->span.values)
-		    : !strcmp(key, "events") ? otlp_each(s, r, token, otlp_event, NULL)
-		    : !strcmp(key, "links")  ? otlp_each(s, r, token, otlp_link, &o->links)
+			    ? services_each(s, r, token, key, otlp_attribute, &s->span.values)
+		    : !strcmp(key, "events") ? services_each(s, r, token, key, otlp_event, NULL)
+		    : !strcmp(key, "links")  ? services_each(s, r, token, key, otlp_link, NULL)
 		    : !strcmp(key, "status") ? otlp_status(s, r, token)
-					     : !json_skip(r, token))
+		    : otlp_is_scalar(key)    ? services_skip_wrong(s, r, token, key)
+					     : services_skip(r, token))
 			return -1;
 	}
-	if (token != JSON_OBJECT_END || services_put_links(s, &o->links))
-		return -1;
-	return services_end(s, offset, o->e);
+	return token == JSON_OBJECT_END ? services_end(s, offset) : -1;
 }
 
 /* Read a scope, after its first token: its name is the group of types. */
-static int otlp_scope(struct services *s, struct json_reader *r, enum json_token token,
-		      struct service_span *of)
+static int otlp_scope(struct services *s, struct json_reader *r, enum json_token token)
 {
 	if (token != JSON_OBJECT)
-		return json_skip(r, token) ? 0 : -1;
+		return services_skip_wrong(s, r, token, "scope");
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool name = json_is(r, "name");
 
 		token = json_next(r);
 		if (name && token == JSON_STRING)
-			of->scope = writer_string(s->w, r->text.data, r->text.size);
-		else if (!json_skip(r, token))
-			return -1;
-	}
-	return token == JSON_OBJECT_END ? 0 : -1;
-}
-
-static int otlp_scope_spans(struct services *s, struct json_reader *r, enum json_token token,
-			    void *to)
-{
-	struct service_span of = *(const struct service_span *)to;
-
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool scope = json_is(r, "scope") ||
-			     otlp_key(r, "instrumentationLibrary", "instrumentation_library");
-		bool spans = json_is(r, "spans");
-
-		token = json_next(r);
-		if (scope			   ? otlp_scope(s, r, token, &of)
-		    : spans && token == JSON_ARRAY ? services_each_span(s, r, otlp_span, &of)
-						   : !json_skip(r, token))
+			s->around.scope = writer_string(s->w, r->text.data, r->text.size);
+		else if (services_skip(r, token))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
 /* Read the attributes of a resource, after its first token. */
-static int otlp_resource(struct services *s, struct json_reader *r, enum json_token token,
-			 uint32_t resource)
+static int otlp_resource(struct services *s, struct json_reader *r, enum json_token token)
 {
 	if (token != JSON_OBJECT)
-		return json_skip(r, token) ? 0 : -1;
+		return services_skip_wrong(s, r, token, "resource");
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool attributes = json_is(r, "attributes");
 
 		token = json_next(r);
-		s->span.resource = resource;
-		if (attributes ? otlp_each(s, r, token, otlp_attribute, NULL)
-			       : !json_skip(r, token))
+		if (attributes ? services_each(s, r, token, "attributes", otlp_attribute, NULL)
+			       : services_skip(r, token))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
-/* Read an element of resourceSpans, after its '{'. */
-static int otlp_resource_spans(struct services *s, struct json_reader *r, enum json_token token,
-			       void *to)
+/* Read a document, or an object in it that is around spans, after its '{'. *to: it is. */
+static int otlp_around(struct services *s, struct json_reader *r, void *to)
 {
-	struct service_span of = {.resource = services_resource(s)};
+	bool *found = to, has_resource = false, has_scope = false;
+	enum json_token token;
+	char key[32];
 
-	(void)to;
-	if (!of.resource)
-		return -1;
 	while ((token = json_next(r)) == JSON_KEY) {
-		bool resource = json_is(r, "resource");
-		bool spans =
-			otlp_key(r, "scopeSpans", "scope_spans") ||
-			otlp_key(r, "instrumentationLibrarySpans", "instrumentation_library_spans");
+		bool resources, resource, scopes, scope, spans;
 
+		otlp_camel(r, key, sizeof key);
+		resources = !strcmp(key, "resourceSpans");
+		resource = !strcmp(key, "resource");
+		scopes = !strcmp(key, "scopeSpans") || !strcmp(key, "instrumentationLibrarySpans");
+		scope = !strcmp(key, "scope") || !strcmp(key, "instrumentationLibrary");
+		spans = !strcmp(key, "spans");
+		*found |= resources || scopes || spans;
+		/* in either order */
+		if ((resource || scopes) && !has_resource &&
+		    !(s->around.resource = services_resource(s)))
+			return -1;
+		has_resource |= resource || scopes;
+		if ((scope || spans) && !has_scope)
+			s->around.scope = 0;
+		has_scope |= scope || spans;
 		token = json_next(r);
-		if (resource ? otlp_resource(s, r, token, of.resource)
-		    : spans  ? otlp_each(s, r, token, otlp_scope_spans, &of)
-			     : !json_skip(r, token))
+		if (resources || scopes ? services_each_around(s, r, token, key, otlp_around, to)
+		    : spans		? services_each_span(s, r, token)
+		    : scope		? otlp_scope(s, r, token)
+		    : resource		? otlp_resource(s, r, token)
+					: services_skip(r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? 0 : -1;
+	if (token != JSON_OBJECT_END)
+		return -1;
+	/* spans that are found after a fault are of none that has ended */
+	if (has_resource)
+		s->around.resource = 0;
+	return 0;
 }
 
-/* Read an object of a line, after its first token. */
-static int otlp_document(struct services *s, struct json_reader *r, enum json_token token,
-			 struct error *e)
+static int otlp_document(struct services *s, struct json_reader *r, enum json_token token)
 {
 	bool found = false;
 
-	otlp_of(s)->e = e;
 	if (token != JSON_OBJECT)
 		return json_skip(r, token) ? 1 : -1;
-	while ((token = json_next(r)) == JSON_KEY) {
-		bool spans = otlp_key(r, "resourceSpans", "resource_spans");
-
-		found |= spans;
-		token = json_next(r);
-		if (spans ? otlp_each(s, r, token, otlp_resource_spans, NULL)
-			  : !json_skip(r, token))
-			return -1;
-	}
-	return token == JSON_OBJECT_END ? !found : -1;
+	return otlp_around(s, r, &found) ? -1 : !found;
 }
 
 /* --- Protocol Buffers: messages become the JSON that protobuf specifies for them --- */
@@ -753,6 +702,7 @@ static int otlp_take_message(struct otlp *o, struct protobuf_view v, struct erro
 	struct services *s = &o->spans;
 	struct input *in = s->input;
 	struct protobuf_field f;
+	bool found = false;
 	int got, status;
 
 	while ((got = protobuf_next(&v, &f)) > 0) {
@@ -770,7 +720,8 @@ static int otlp_take_message(struct otlp *o, struct protobuf_view v, struct erro
 				     "be read of it is read");
 		json_open_text(&o->reader, (char *)o->converted.data, o->converted.size);
 		e->what[0] = '\0';
-		if (!otlp_resource_spans(s, &o->reader, json_next(&o->reader), NULL))
+		json_next(&o->reader);
+		if (!otlp_around(s, &o->reader, &found))
 			continue;
 		if (e->what[0] || !o->reader.error.what[0])
 			return e->what[0] ? -1 : error_no_memory(e);
@@ -788,12 +739,12 @@ static bool otlp_is_delimited(const uint8_t *p, size_t n)
 	return n > 4 && *p != 0x0a && p[4] == 0x0a;
 }
 
-static int otlp_read_binary(struct otlp *o, struct error *e)
+static int otlp_read_binary(struct services *s, struct error *e)
 {
-	struct input *in = o->spans.input;
+	struct otlp *o = (struct otlp *)s;
+	struct input *in = s->input;
 	struct protobuf_view v;
 
-	o->e = e;
 	if (input_read_all(in, &o->message, e))
 		return -1;
 	v = (struct protobuf_view){o->message.data, o->message.data + o->message.size};
@@ -849,53 +800,27 @@ static enum bid otlp_probe(const struct input *in)
 	return forced ? BID_CHANCE : BID_NONE;
 }
 
+static const struct service_format otlp_json = {
+	.document = otlp_document,
+	.span = otlp_span,
+	.document_keys = {"resourceSpans"},
+	.around_keys = {"scopeSpans", "instrumentationLibrarySpans", "spans", "resource", "scope",
+			"instrumentationLibrary"},
+};
+static const struct service_format otlp_binary = {.read = otlp_read_binary, .span = otlp_span};
+
 static int otlp_open(struct input *in, struct error *e)
 {
 	struct otlp *o = calloc(1, sizeof *o);
 	const char *p = (const char *)in->head;
-	struct text_span s = {p, p + in->head_size};
+	struct text_span s = span_trim_space((struct text_span){p, p + in->head_size});
+	bool binary = span_size(s) && *s.at != '{' && *s.at != '[';
 
 	in->state = o;
 	if (!o)
 		return error_no_memory(e);
-	services_open(&o->spans, in);
-	s = span_trim_space(s);
-	o->binary = span_size(s) && *s.at != '{' && *s.at != '[';
+	services_open(&o->spans, in, binary ? &otlp_binary : &otlp_json);
 	return 0;
-}
-
-static int otlp_read(struct otlp *o, struct error *e)
-{
-	struct services *s = &o->spans;
-
-	if (o->binary ? otlp_read_binary(o, e) : services_read_json(s, otlp_document, e))
-		return -1;
-	if (!s->input->decoding->quiet)
-		warn_count(s->input->name, s->counts.other,
-			   "{line|lines} without resourceSpans {is|are} left out");
-	return 0;
-}
-
-static int otlp_info(struct input *in, struct trace_info *facts, struct error *e)
-{
-	struct otlp *o = in->state;
-
-	if (otlp_read(o, e))
-		return -1;
-	services_facts(&o->spans, facts);
-	return 0;
-}
-
-static int otlp_begin(struct input *in, struct error *e)
-{
-	struct otlp *o = in->state;
-
-	return otlp_read(o, e) ? -1 : services_declare(&o->spans, e);
-}
-
-static int otlp_run(struct input *in, uint64_t until, struct error *e)
-{
-	return services_run(in, &((struct otlp *)in->state)->spans, until, e);
 }
 
 static void otlp_close(struct input *in)
@@ -904,17 +829,10 @@ static void otlp_close(struct input *in)
 
 	if (!o)
 		return;
-	services_close(&o->spans);
-	buffer_free(&o->json);
-	buffer_free(&o->values);
-	buffer_free(&o->key);
-	buffer_free(&o->text);
-	buffer_free(&o->links);
 	buffer_free(&o->message);
 	buffer_free(&o->converted);
 	json_close(&o->reader);
-	free(o);
-	in->state = NULL;
+	services_close(&o->spans);
 }
 
 const struct decoder decoder_otlp = {
@@ -922,8 +840,8 @@ const struct decoder decoder_otlp = {
 	.in_order = true,
 	.probe = otlp_probe,
 	.open = otlp_open,
-	.info = otlp_info,
-	.begin = otlp_begin,
-	.run = otlp_run,
+	.info = services_info,
+	.begin = services_declare,
+	.run = services_run,
 	.close = otlp_close,
 };

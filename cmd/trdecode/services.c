@@ -36,9 +36,9 @@ enum { SPAN_FIXED = 4 + sizeof(struct span_texts), SPAN_EVENT_FIXED = 48 };
 
 /* --- reading --- */
 
-void services_open(struct services *s, struct input *in)
+void services_open(struct services *s, struct input *in, const struct service_format *format)
 {
-	*s = (struct services){.input = in, .w = in->decoding->writer};
+	*s = (struct services){.input = in, .format = format, .w = in->decoding->writer};
 	sorter_init(&s->sorter);
 	in->clock_name = "wall";
 	in->has_wall = true;
@@ -57,12 +57,19 @@ void services_close(struct services *s)
 		free(s->resources[i]);
 	}
 	buffer_free(&s->span.values);
+	buffer_free(&s->span.own);
 	buffer_free(&s->span.events);
 	buffer_free(&s->span.links);
 	sorter_free(&s->sorter);
 	arguments_free(&s->arguments);
 	nested_json_free(&s->objects);
 	json_close(&s->value);
+	buffer_free(&s->json);
+	buffer_free(&s->key);
+	buffer_free(&s->values);
+	buffer_free(&s->text);
+	buffer_free(&s->links);
+	name_uses_free(&s->uses);
 	key_map_free(&s->keys);
 	id_cache_free(&s->types);
 	buffer_free(&s->record);
@@ -72,6 +79,8 @@ void services_close(struct services *s)
 	free(s->processes);
 	free(s->known);
 	free(s->flows);
+	s->input->state = NULL;
+	free(s);
 }
 
 uint32_t services_resource(struct services *s)
@@ -152,10 +161,12 @@ void services_begin(struct services *s)
 	struct service_span *p = &s->span;
 
 	memset(&p->texts, 0, sizeof p->texts);
-	p->name = p->scope = p->resource = 0;
+	p->name = 0;
+	p->scope = s->around.scope;
+	p->resource = s->around.resource;
 	p->start = p->end = 0;
 	p->has_start = p->has_end = p->wrong_end = p->backward = false;
-	p->values.size = p->events.size = p->links.size = 0;
+	p->values.size = p->own.size = p->events.size = p->links.size = s->links.size = 0;
 }
 
 void services_text(char *to, size_t size, struct text_span text)
@@ -210,9 +221,10 @@ static int services_append_text(struct buffer *b, const char *text, size_t size)
 	return json_append_string(b, text, strnlen(text, size));
 }
 
-int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes,
-		      struct buffer *links)
+int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes)
 {
+	struct buffer *links = &s->links;
+
 	return buffer_puts(links, links->size ? ",{\"trace_id\":" : "[{\"trace_id\":") ||
 			       services_append_text(links, of->trace, sizeof of->trace) ||
 			       buffer_puts(links, ",\"span_id\":") ||
@@ -226,16 +238,16 @@ int services_put_link(struct services *s, const struct span_texts *of, struct te
 		       : 0;
 }
 
-int services_put_links(struct services *s, struct buffer *links)
+/* End the list of links, and add the own values to the attributes. */
+static int services_end_values(struct services *s)
 {
-	static const char name[] = "links";
+	struct service_span *p = &s->span;
 
-	if (!links->size)
-		return 0;
-	if (buffer_u8(links, ']'))
+	if (s->links.size &&
+	    (buffer_u8(&s->links, ']') ||
+	     services_put(s, &p->own, services_span("links"), services_span_of(&s->links))))
 		return -1;
-	return services_put(s, &s->span.values, (struct text_span){name, name + sizeof name - 1},
-			    services_span_of(links));
+	return buffer_append(&p->values, p->own.data, p->own.size);
 }
 
 /* Add a record with values to the sorter. */
@@ -248,9 +260,25 @@ static int services_sort(struct services *s, struct sorter_key key, const struct
 	return sorter_add(&s->sorter, key, s->record.data, s->record.size, e);
 }
 
-/* Learn the names of values of a function. */
-static int services_learn(struct services *s, uint32_t function, const uint8_t *p, size_t size)
+/* Begin a list of names with those of values. The second of one name gets another one. */
+static int services_name_values(struct services *s, uint8_t *p, size_t size)
 {
+	name_uses_begin(&s->uses);
+	for (size_t i = 0; i < size; i += 8 + get_u32(p + i + 4)) {
+		uint32_t name = name_uses_next(&s->uses, s->w, get_u32(p + i));
+
+		if (!name)
+			return -1;
+		put_u32(p + i, name);
+	}
+	return 0;
+}
+
+/* Name all values of a row of a function, and learn the names. */
+static int services_learn(struct services *s, uint32_t function, uint8_t *p, size_t size)
+{
+	if (services_name_values(s, p, size))
+		return -1;
 	for (size_t i = 0; i < size; i += 8 + get_u32(p + i + 4))
 		if (arguments_learn(&s->arguments, function, get_u32(p + i)))
 			return -1;
@@ -290,7 +318,7 @@ static int services_end_events(struct services *s, struct span_record r, struct 
 	for (size_t i = 0; i < b->size;) {
 		uint64_t time = get_u64(b->data + i);
 		uint32_t size = get_u32(b->data + i + 12);
-		const uint8_t *values = b->data + i + 16;
+		uint8_t *values = b->data + i + 16;
 
 		r.name = get_u32(b->data + i + 8);
 		if (services_learn(s, r.name, values, size))
@@ -304,9 +332,10 @@ static int services_end_events(struct services *s, struct span_record r, struct 
 	return 0;
 }
 
-int services_end(struct services *s, uint64_t offset, struct error *e)
+int services_end(struct services *s, uint64_t offset)
 {
 	struct service_span *p = &s->span;
+	struct error *e = s->e;
 	struct span_record r = {.texts = p->texts,
 				.call = ++s->calls,
 				.name = p->name ? p->name : writer_text(s->w, "(no name)"),
@@ -321,6 +350,10 @@ int services_end(struct services *s, uint64_t offset, struct error *e)
 			     "a span without the time of its start: it is left out");
 		return 0;
 	}
+	if (!r.resource)
+		r.resource = services_resource(s);
+	if (!r.resource || services_end_values(s))
+		return error_no_memory(e);
 	if (p->backward || (p->has_end && p->end < p->start)) {
 		s->counts.backward++;
 		p->end = p->start;
@@ -348,36 +381,76 @@ int services_end(struct services *s, uint64_t offset, struct error *e)
 
 /* --- documents of JSON --- */
 
-bool services_is_outside(struct services *s, const char *key, const char *document,
-			 const char *container)
+int services_skip_wrong(struct services *s, struct json_reader *r, enum json_token token,
+			const char *key)
 {
-	if (s->doubtful && !strcmp(key, document))
-		s->outside = SERVICES_DOCUMENT;
-	else if (s->doubtful && !strcmp(key, container))
-		s->outside = SERVICES_CONTAINER;
+	uint64_t offset = json_offset(r);
+
+	if (services_skip(r, token))
+		return -1;
+	if (token != JSON_NULL && !s->doubtful)
+		input_damage(s->input, s->input->name, offset,
+			     "a value of another type than %s has: it is left out", key);
+	return 0;
+}
+
+int services_each(struct services *s, struct json_reader *r, enum json_token token, const char *key,
+		  int (*f)(struct services *s, struct json_reader *r, void *to), void *to)
+{
+	if (token != JSON_ARRAY)
+		return services_skip_wrong(s, r, token, key);
+	while ((token = json_next(r)) != JSON_ARRAY_END)
+		if (token == JSON_OBJECT ? f(s, r, to) : services_skip_wrong(s, r, token, key))
+			return -1;
+	return 0;
+}
+
+int services_each_around(struct services *s, struct json_reader *r, enum json_token token,
+			 const char *key,
+			 int (*f)(struct services *s, struct json_reader *r, void *to), void *to)
+{
+	if (token != JSON_OBJECT)
+		return services_each(s, r, token, key, f, to);
+	input_damage(s->input, s->input->name, json_offset(r),
+		     "%s is an object, not an array: it is read as its element", key);
+	return f(s, r, to);
+}
+
+bool services_is_outside(struct services *s, const char *key)
+{
+	const struct service_format *f = s->format;
+
+	for (size_t i = 0; s->doubtful && f->document_keys[i]; i++)
+		if (!strcmp(key, f->document_keys[i]))
+			s->outside = SERVICES_DOCUMENT;
+	for (size_t i = 0; s->doubtful && f->around_keys[i]; i++)
+		if (!strcmp(key, f->around_keys[i]))
+			s->outside = SERVICES_AROUND;
 	return s->outside != SERVICES_INSIDE;
 }
 
+/* Read the object that was found after a fault, as a span. */
+static int services_doubt(struct services *s, struct json_reader *r)
+{
+	int got;
+
+	s->doubtful = true;
+	got = s->format->span(s, r);
+	s->doubtful = false;
+	return got;
+}
+
 /* Report the fault in r, in the array at a depth, and go on at the next span. Returns 0, or -1. */
-static int services_recover(struct services *s, struct json_reader *r, int depth,
-			    int (*read)(struct services *s, struct json_reader *r, void *to),
-			    void *to)
+static int services_recover(struct services *s, struct json_reader *r, int depth)
 {
 	enum json_found found;
-	int got = 0;
+	int got;
 
 	s->faulty = true;
 	input_damage_error(s->input, &r->error);
 	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT) {
-		s->doubtful = true;
-		got = read(s, r, to);
-		s->doubtful = false;
-		if (s->outside != SERVICES_INSIDE) {
-			error_set(&r->error, r->name, json_offset(r),
-				  "the spans after this fault are left out, up to the next line");
-			return -1;
-		}
-		if (got < 0 && !r->error.what[0])
+		got = services_doubt(s, r);
+		if (s->outside != SERVICES_INSIDE || (got < 0 && !r->error.what[0]))
 			return -1;
 		if (!got) {
 			json_rejoin(r, depth);
@@ -393,20 +466,25 @@ static int services_recover(struct services *s, struct json_reader *r, int depth
 	return -1;
 }
 
-int services_each_span(struct services *s, struct json_reader *r,
-		       int (*read)(struct services *s, struct json_reader *r, void *to), void *to)
+int services_each_span(struct services *s, struct json_reader *r, enum json_token token)
 {
-	enum json_token token;
 	int depth = r->depth, bad;
 
 	json_keep_none(r);
+	if (token == JSON_OBJECT) {
+		input_damage(s->input, s->input->name, json_offset(r),
+			     "an object, not an array, of spans: it is read as its element");
+		return s->format->span(s, r);
+	}
+	if (token != JSON_ARRAY)
+		return services_skip_wrong(s, r, token, "an array of spans");
 	while ((token = json_next(r)) != JSON_ARRAY_END) {
 		if (token == JSON_OBJECT) {
 			json_keep(r);
-			bad = read(s, r, to);
+			bad = s->format->span(s, r);
 		} else if (token == JSON_ARRAY && depth == 1) {
 			/* of traces, as the API of Zipkin gives them */
-			if (services_each_span(s, r, read, to))
+			if (services_each_span(s, r, token))
 				return -1;
 			bad = 0;
 		} else {
@@ -414,80 +492,111 @@ int services_each_span(struct services *s, struct json_reader *r,
 			s->counts.no_spans += !bad;
 		}
 		if (bad && (!r->error.what[0] || r->failed || (r->cut && r->depth == depth) ||
-			    services_recover(s, r, depth, read, to)))
+			    services_recover(s, r, depth)))
 			return -1;
 		json_keep_none(r);
 	}
 	return 0;
 }
 
-/* Begin the next document after a fault, or without one. false: there is none. */
-static bool services_next_document(struct services *s, struct json_reader *r,
+/* After a fault, read the spans up to the next object around spans or document, and begin that.
+ * false: there is none, or *s->e, or r->failed. */
+static bool services_find_document(struct services *s, struct json_reader *r)
+{
+	int got;
+
+	while (s->outside == SERVICES_INSIDE) {
+		if (json_recover(r, 0) != JSON_FOUND_OBJECT)
+			return false;
+		got = services_doubt(s, r);
+		if (got < 0 && s->outside == SERVICES_INSIDE && !r->error.what[0]) {
+			error_no_memory(s->e);
+			return false;
+		}
+		if (!got)
+			json_keep_none(r);
+	}
+	s->nested = s->outside == SERVICES_AROUND;
+	s->outside = SERVICES_INSIDE;
+	return json_restart(r);
+}
+
+/* Begin the next document after one, or after a fault. false: there is none, or as
+ * services_find_document. */
+static bool services_next_document(struct services *s, struct json_reader *r, bool fault,
 				   enum json_token *token)
 {
-	bool document = s->outside == SERVICES_DOCUMENT, more;
+	bool more;
 
-	s->outside = SERVICES_INSIDE;
-	*token = JSON_OBJECT;
-	if (document && json_restart(r))
-		return true;
+	if (fault || s->nested) {
+		*token = JSON_OBJECT;
+		return services_find_document(s, r);
+	}
 	json_keep_none(r);
-	more = r->error.what[0] ? json_next_line(r) : json_another(r);
+	more = json_another(r);
 	if (more)
 		*token = json_next(r);
 	return more;
 }
 
-int services_read_json(struct services *s,
-		       int (*read)(struct services *s, struct json_reader *r, enum json_token token,
-				   struct error *e),
-		       struct error *e)
+static int services_read_json(struct services *s, struct error *e)
 {
 	struct input *in = s->input;
 	enum json_token token;
 	struct json_reader r;
-	int failed = 0;
+	int got;
 
-	if (json_open(&r, in->fd, in->name, in->head, in->head_size)) {
-		json_close(&r);
-		return error_no_memory(e);
-	}
-	e->what[0] = '\0';
+	if (input_open_json(in, &r, e))
+		return -1;
 	r.lines = true;
 	token = json_next(&r);
 	do {
-		failed = read(s, &r, token, e);
-		if (failed >= 0) {
+		got = s->format->document(s, &r, token);
+		if (got >= 0) {
 			/* what follows a fault in a document of several lines is no line */
-			s->counts.other += failed && !s->faulty;
-			s->faulty &= failed > 0;
-			failed = 0;
+			s->counts.other += got && !s->faulty;
+			s->faulty &= got > 0;
 			continue;
 		}
 		s->faulty = true;
-		failed = 0;
-		if (e->what[0] || !r.error.what[0] || r.failed) {
-			if (!e->what[0] && r.failed)
-				*e = r.error;
-			else if (!e->what[0])
-				error_no_memory(e);
-			failed = -1;
+		if (s->outside != SERVICES_INSIDE)
+			continue;
+		if (!e->what[0] && !r.error.what[0])
+			error_no_memory(e);
+		if (e->what[0] || r.failed)
 			break;
-		}
 		input_damage_error(in, &r.error);
-	} while (services_next_document(s, &r, &token));
+	} while (services_next_document(s, &r, got < 0, &token));
+	if (!e->what[0] && r.failed)
+		*e = r.error;
 	json_close(&r);
-	return failed;
+	return e->what[0] ? -1 : 0;
+}
+
+static int services_read(struct services *s, struct error *e)
+{
+	s->e = e;
+	if (s->format->read ? s->format->read(s, e) : services_read_json(s, e))
+		return -1;
+	if (!s->input->decoding->quiet)
+		warn_count(s->input->name, s->counts.other,
+			   "{line|lines} without spans {is|are} left out");
+	return 0;
 }
 
 /* --- declarations --- */
 
-void services_facts(const struct services *s, struct trace_info *facts)
+int services_info(struct input *in, struct trace_info *facts, struct error *e)
 {
+	struct services *s = in->state;
+
+	if (services_read(s, e))
+		return -1;
 	fact_text(facts, "format", s->input->decoder->name);
 	fact_number(facts, "spans", s->counts.spans);
 	fact_number(facts, "events", s->counts.events);
 	fact_number(facts, "functions", s->arguments.count);
+	return 0;
 }
 
 /* Find the resources that are the same process, and give each a pid: the recorded one, or the least
@@ -540,7 +649,7 @@ static int services_name_processes(struct services *s)
 
 	for (size_t i = 0; i < s->nprocesses && !failed; i++) {
 		const struct span_process *p = &s->processes[i];
-		const struct span_resource *r = p->resource;
+		struct span_resource *r = p->resource;
 		uint32_t *name = id_cache_number(&names, &p->pid, sizeof p->pid);
 
 		if (name)
@@ -589,12 +698,12 @@ static void services_report(const struct services *s)
 		   "out");
 }
 
-int services_declare(struct services *s, struct error *e)
+int services_declare(struct input *in, struct error *e)
 {
-	struct input *in = s->input;
+	struct services *s = in->state;
 	struct sorter_record r;
 
-	if (sorter_finish(&s->sorter, e) || merge_choose_clock(in, e))
+	if (services_read(s, e) || sorter_finish(&s->sorter, e) || merge_choose_clock(in, e))
 		return -1;
 	services_report(s);
 	s->source = writer_source(s->w, &(struct source_entry){writer_text(s->w, in->decoder->name),
@@ -609,11 +718,11 @@ int services_declare(struct services *s, struct error *e)
 
 /* --- rows --- */
 
-/* Add a field of characters of the fixed part. */
-static void services_field(struct writer *w, struct field_entry *f, const char *name,
+/* Add a field of characters of the fixed part. Attributes keep their names. */
+static void services_field(struct services *s, struct field_entry *f, const char *name,
 			   uint32_t offset, uint32_t count)
 {
-	*f = (struct field_entry){.name = writer_text(w, name),
+	*f = (struct field_entry){.name = arguments_free_name(&s->arguments, s->w, name),
 				  .kind = FIELD_CHAR,
 				  .offset = offset,
 				  .size = 1,
@@ -628,7 +737,7 @@ static uint32_t services_type(struct services *s, const struct span_record *r, b
 	} key = {r->what, r->what == SPAN_EVENT || r->what == SPAN_RESOURCE ? r->name : 0, r->scope,
 		 values};
 	uint32_t *id = id_cache_number(&s->types, &key, sizeof key);
-	struct field_entry f[6] = {{.name = writer_text(s->w, "call"),
+	struct field_entry f[6] = {{.name = arguments_free_name(&s->arguments, s->w, "call"),
 				    .kind = FIELD_UINT,
 				    .role = ROLE_CALL,
 				    .size = 4}};
@@ -647,42 +756,54 @@ static uint32_t services_type(struct services *s, const struct span_record *r, b
 	} else if (r->what == SPAN_EVENT) {
 		t.kind = KIND_INSTANT;
 		t.fixed_size = SPAN_EVENT_FIXED;
-		services_field(s->w, &f[0], "trace_id", 0, 32);
-		services_field(s->w, &f[1], "span_id", 32, 16);
+		services_field(s, &f[0], "trace_id", 0, 32);
+		services_field(s, &f[1], "span_id", 32, 16);
 		t.nfields = 2;
 	} else {
 		t.kind = r->what == SPAN_START ? KIND_ENTER : KIND_LEAVE;
 		t.flags |= TYPE_CALL_NUMBER;
 		t.fixed_size = r->what == SPAN_START ? SPAN_FIXED : 4;
-		services_field(s->w, &f[1], "trace_id", 4, 32);
-		services_field(s->w, &f[2], "span_id", 36, 16);
-		services_field(s->w, &f[3], "parent_id", 52, 16);
-		services_field(s->w, &f[4], "span_kind", 68, 8);
-		services_field(s->w, &f[5], "status", 76, 8);
+		services_field(s, &f[1], "trace_id", 4, 32);
+		services_field(s, &f[2], "span_id", 36, 16);
+		services_field(s, &f[3], "parent_id", 52, 16);
+		services_field(s, &f[4], "span_kind", 68, 8);
+		services_field(s, &f[5], "status", 76, 8);
 		t.nfields = r->what == SPAN_START ? 6 : 1;
 	}
 	*id = writer_type(s->w, &t);
 	return *id && !row_filter_announce(s->input->decoding->row_filter, *id, 0) ? *id : 0;
 }
 
-/* Append a named list of flows to details: flows whose first is `first`, or so many numbers from
- * `from` on. */
-static int services_put_flows(struct services *s, struct buffer *b, uint32_t name, uint32_t first,
-			      uint32_t from, uint32_t count)
+/* Begin a value of the row of a function, with a name that no other value of it has. */
+static int services_begin_own(struct services *s, uint32_t function, uint32_t name,
+			      struct buffer *values)
 {
+	uint32_t other = name_uses_next(&s->uses, s->w, name);
+
+	return !other || arguments_learn(&s->arguments, function, other) ||
+			       buffer_u32(values, other) || buffer_u32(values, 0)
+		       ? -1
+		       : 0;
+}
+
+/* Append a named list of flows to values: flows whose first is `first`, or those that end in r. */
+static int services_put_flows(struct services *s, struct buffer *b, uint32_t name, uint32_t first,
+			      const struct span_record *r)
+{
+	uint32_t count = first ? 0 : r->links;
 	size_t at = b->size, n = 0, head;
 
-	if (buffer_u32(b, name) || buffer_u32(b, 0))
+	if (services_begin_own(s, r->name, name, b))
 		return -1;
 	head = b->size;
 	for (uint32_t i = first; i && n < SPANS_FLOWS_MOST; i = s->flows[i - 1].next, n++)
 		if (value_put_uint(b, VALUE_UINT, i))
 			return -1;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = r->first_link; i < r->first_link + count; i++) {
 		/* a span that the input does not have begins no flow */
-		if (!key_map_get(&s->keys, s->flows[from + i].key))
+		if (!key_map_get(&s->keys, s->flows[i].key))
 			continue;
-		if (value_put_uint(b, VALUE_UINT, from + i + 1))
+		if (value_put_uint(b, VALUE_UINT, i + 1))
 			return -1;
 		n++;
 	}
@@ -703,12 +824,12 @@ static int services_relate(struct services *s, const struct span_record *r, stru
 	uint64_t own = key_map_get(&s->keys, r->key);
 	size_t at = values->size, n;
 
-	if (r->parent && !number)
-		s->counts.orphans++;
+	if (services_name_values(s, values->data, values->size))
+		return -1;
 	if (number) {
 		const char *name = writer_string_of(s->w, s->known[number - 1].name, &n);
 
-		if (buffer_u32(values, s->texts.parent) || buffer_u32(values, 0) ||
+		if (services_begin_own(s, r->name, s->texts.parent, values) ||
 		    value_put_bytes(values, VALUE_STRING, name, n))
 			return -1;
 		put_u32(values->data + at + 4, (uint32_t)(values->size - at - 8));
@@ -718,12 +839,10 @@ static int services_relate(struct services *s, const struct span_record *r, stru
 
 		/* one span of several with its ids, as Zipkin's client and server */
 		s->known[own - 1].flows = 0;
-		if (services_put_flows(s, values, s->texts.flows, first, 0, 0))
+		if (services_put_flows(s, values, s->texts.flows, first, r))
 			return -1;
 	}
-	return r->links ? services_put_flows(s, values, s->texts.ended_flows, 0, r->first_link,
-					     r->links)
-			: 0;
+	return r->links ? services_put_flows(s, values, s->texts.ended_flows, 0, r) : 0;
 }
 
 /* Get the lane of a resource. */
@@ -795,8 +914,9 @@ static int services_write(struct services *s, const struct sorter_record *record
 	return services_put_row(s, &r, record->key.time, p, values);
 }
 
-int services_run(struct input *in, struct services *s, uint64_t until, struct error *e)
+int services_run(struct input *in, uint64_t until, struct error *e)
 {
+	struct services *s = in->state;
 	struct sorter_record r;
 
 	for (;;) {

@@ -33,6 +33,7 @@ struct service_span {
 	bool wrong_end;	      /* it is recorded, and no time */
 	bool backward;	      /* it has a duration below 0 */
 	struct buffer values; /* attributes: u32 name, u32 size, value */
+	struct buffer own;    /* other values of the span, which follow its attributes */
 	struct buffer events; /* of each: u64 time, u32 name, u32 size, values */
 	struct buffer links;  /* keys of the linked spans */
 };
@@ -46,20 +47,43 @@ struct span_resource {
 };
 
 struct span_process {
-	const struct span_resource *resource;
+	struct span_resource *resource;
 	int32_t pid;
 	uint32_t lane;
 	bool shown; /* its row is written */
 };
 
+struct services;
+
+/* A format of spans. The functions return 0; -1 with r->error or *s->e; 1 for something else. */
+struct service_format {
+	/* Read a document, or an object around spans, after its first token. */
+	int (*document)(struct services *s, struct json_reader *r, enum json_token token);
+	int (*span)(struct services *s, struct json_reader *r); /* after its '{' */
+	/* Read an input that is no JSON. NULL: it is */
+	int (*read)(struct services *s, struct error *e);
+	/* Keys that only a document has, and other objects around spans; each list ends with NULL
+	 */
+	const char *document_keys[3], *around_keys[8];
+};
+
+/* The state of an input: of otlp.c and jaeger.c it is the beginning. */
 struct services {
+	const struct service_format *format;
+	struct error *e; /* of the function of the decoder that reads */
 	struct input *input;
 	struct writer *w;
 	struct service_span span;
 	struct sorter sorter;
 	struct argument_table arguments;
+	struct name_uses uses;
 	struct nested_json objects;
 	struct json_reader value; /* of services_put */
+	/* of the attribute, event or link that is read */
+	struct buffer json, key, values, text, links;
+	struct {
+		uint32_t resource, scope; /* of the spans that are read */
+	} around;
 	struct span_resource **resources;
 	size_t nresources, resources_capacity;
 	struct span_process *processes;
@@ -82,27 +106,34 @@ struct services {
 	bool doubtful;
 	enum {
 		SERVICES_INSIDE,
-		SERVICES_CONTAINER, /* an object that contains spans begins */
-		SERVICES_DOCUMENT,  /* a document begins */
+		SERVICES_AROUND,   /* an object around spans begins */
+		SERVICES_DOCUMENT, /* a document begins */
 	} outside;
 	bool faulty; /* there was a fault since the last document */
+	bool nested; /* the document is an object around spans that was found after a fault */
 	struct {     /* strings of the writer */
 		uint32_t parent, flows, ended_flows, resource;
 	} texts;
 	struct {
-		uint64_t spans, events, other, backward, orphans, wrong_ends, no_spans;
+		uint64_t spans, events, other, backward, wrong_ends, no_spans;
 	} counts;
 };
 
-void services_open(struct services *s, struct input *in);
+/* Begin to decode an input; its state is s, of calloc. */
+void services_open(struct services *s, struct input *in, const struct service_format *format);
+/* Free what s contains, and s. */
 void services_close(struct services *s);
+/* What struct decoder has for all of these formats. */
+int services_info(struct input *in, struct trace_info *facts, struct error *e);
+int services_declare(struct input *in, struct error *e);
+int services_run(struct input *in, uint64_t until, struct error *e);
 
 /* Add a resource. Returns its number, from 1; 0: out of memory. */
 uint32_t services_resource(struct services *s);
 /* Add an attribute of a resource, a JSON text. */
 int services_put_resource(struct services *s, uint32_t resource, struct text_span name,
 			  struct text_span json);
-/* Begin a span. */
+/* Begin a span, of the resource and scope that are around it. */
 void services_begin(struct services *s);
 /* Append a named value, a JSON text, to attributes. */
 int services_put(struct services *s, struct buffer *values, struct text_span name,
@@ -112,14 +143,11 @@ void services_text(char *to, size_t size, struct text_span text);
 /* Add an event to the span. */
 int services_event(struct services *s, uint64_t time, struct text_span name,
 		   const struct buffer *values);
-/* Add a link from the span to the one of those ids, and append it to the JSON text of all links.
- * attributes: a JSON object; empty: there are none. */
-int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes,
-		      struct buffer *links);
-/* Put the links as a value. */
-int services_put_links(struct services *s, struct buffer *links);
+/* Add a link from the span to the one of those ids, and append it to s->links, the JSON text of all
+ * links. attributes: a JSON object; empty: there are none. */
+int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes);
 /* End the span. offset: where it is in the input. 1: after a fault, the object is no span. */
-int services_end(struct services *s, uint64_t offset, struct error *e);
+int services_end(struct services *s, uint64_t offset);
 
 /* Read digits as a number times unit. false: they are none, or the product is no time. */
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
@@ -134,31 +162,37 @@ static inline struct text_span services_json_text(const struct json_reader *r)
 {
 	return services_span_of(&r->text);
 }
+static inline struct text_span services_span(const char *text)
+{
+	return (struct text_span){text, text + strlen(text)};
+}
+/* Set the content of a buffer to the text of the present token. */
+static inline int services_keep(struct buffer *b, const struct json_reader *r)
+{
+	b->size = 0;
+	return buffer_append(b, r->text.data, r->text.size);
+}
 
-/* After all spans were read: the facts for --info; the declarations, and rows. */
-void services_facts(const struct services *s, struct trace_info *facts);
-int services_declare(struct services *s, struct error *e);
-int services_run(struct input *in, struct services *s, uint64_t until, struct error *e);
-
-/*
- * Read the elements of an array of spans, after its '['. `read` reads one after its '{'. After a
- * fault in one, reading goes on at the next one. Returns 0, or -1 with r->error or the caller's *e.
+/* Skip the value of a token. */
+static inline int services_skip(struct json_reader *r, enum json_token token)
+{
+	return json_skip(r, token) ? 0 : -1;
+}
+/* Skip a value of another type than that of its key, which is damage, unless it is null. */
+int services_skip_wrong(struct services *s, struct json_reader *r, enum json_token token,
+			const char *key);
+/* Call f after the '{' of each object of an array, after its first token. Other values are wrong.
  */
-int services_each_span(struct services *s, struct json_reader *r,
-		       int (*read)(struct services *s, struct json_reader *r, void *to), void *to);
-/* Test whether an object, which was found after a fault, has a member that only a document has, or
- * an object around spans: it is no span. */
-bool services_is_outside(struct services *s, const char *key, const char *document,
-			 const char *container);
-
-/*
- * Read documents of JSON that follow each other, as those of lines. `read` reads one after its
- * first token; it returns -1 with r->error filled for a fault, after which reading goes on at the
- * next line, or with *e; 1: it was no document of the format.
- */
-int services_read_json(struct services *s,
-		       int (*read)(struct services *s, struct json_reader *r, enum json_token token,
-				   struct error *e),
-		       struct error *e);
+int services_each(struct services *s, struct json_reader *r, enum json_token token, const char *key,
+		  int (*f)(struct services *s, struct json_reader *r, void *to), void *to);
+/* The same for objects around spans: one in place of the array is damage, and its element. */
+int services_each_around(struct services *s, struct json_reader *r, enum json_token token,
+			 const char *key,
+			 int (*f)(struct services *s, struct json_reader *r, void *to), void *to);
+/* Read the elements of an array of spans, after its first token. After a fault in one, reading goes
+ * on at the next one. */
+int services_each_span(struct services *s, struct json_reader *r, enum json_token token);
+/* Test whether an object, which was found after a fault, has a member that a span does not have. */
+bool services_is_outside(struct services *s, const char *key);
 
 #endif

@@ -679,6 +679,7 @@ enum json_found json_recover(struct json_reader *r, int depth)
 	if (r->failed)
 		return JSON_FOUND_NONE;
 	json_go_back(r);
+	r->doubt |= !depth;
 	while ((c = json_peek(r)) >= 0) {
 		if (c == '{') {
 			if (json_may_begin(r, depth))

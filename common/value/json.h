@@ -160,7 +160,7 @@ static inline void json_keep_none(struct json_reader *r)
  * to the object that is kept: a string without an end, or an object, may contain the elements after
  * it. Of an object that is found, the caller decides whether it is an element. If it is, call
  * json_rejoin after its end; if not, or if it is BAD, call json_recover again, which looks into it.
- * Takes linear time.
+ * Takes linear time. depth 0: only finds objects, in no array.
  */
 enum json_found json_recover(struct json_reader *r, int depth);
 void json_rejoin(struct json_reader *r, int depth);

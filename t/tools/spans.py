@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the spans of services in each format that trdecode reads, and list them.
 usage: spans.py SEED DIRECTORY: DIRECTORY/otlp.json (lines), one.json, old.json, otlp.pb, sized.pb,
-jaeger.json, zipkin.json, and expect: trace, span, parent, name, service, start, duration in ns,
+jaeger.json, zipkin.json, zipkin_v1.json, and expect and expect_v1: trace, span, parent, name, service, start, duration in ns,
 the name of the parent, kind, status, the attribute http.target"""
 import json
 import random
@@ -185,7 +185,52 @@ def zipkin_span(s):
 
 write('zipkin.json', json.dumps([zipkin_span(s) for s in spans]))
 
-write('expect', ''.join('\t'.join(str(x) for x in (
-    s['trace'], s['id'], s['parent']['id'] if s['parent'] else '', s['name'], s['service'], s['start'],
-    s['end'] - s['start'], s['parent']['name'] if s['parent'] else '', KINDS[s['kind']], ('', 'ok', 'error')[s['status']],
-    s['attributes']['http.target'])) + '\n' for s in spans))
+
+def expect(s, **other):
+    s = {**s, **other}
+    return '\t'.join(str(x) for x in (
+        s['trace'], s['id'], s['parent']['id'] if s['parent'] else '', s['name'], s['service'], s['start'],
+        s['end'] - s['start'], s['parent']['name'] if s['parent'] else '', KINDS[s['kind']],
+        ('', 'ok', 'error')[s['status']], s['attributes'].get('http.target', ''))) + '\n'
+
+
+write('expect', ''.join(expect(s) for s in spans))
+
+
+# Version 1 of Zipkin: annotations have the times and the service of each side. A record of a client may be that of
+# its server too.
+def zipkin_v1_span(s, i):
+    def at(t, value, service):
+        return {'timestamp': t // 1000, 'value': value,
+                'endpoint': {'serviceName': service, 'ipv4': '10.0.0.1', 'port': 80}}
+
+    begin, end = (('', ''), ('', ''), ('sr', 'ss'), ('cs', 'cr'), ('ms', 'ws'), ('wr', 'mr'))[s['kind']]
+    # a record has its own times, or those of its annotations; without core annotations its own
+    whole = not begin or i % 2
+    lines = [expect(s, status=s['status'] & 2, kind=s['kind'] if begin else 0)]
+    annotations = [at(t, n, s['service']) for t, n in s['events']]
+    if begin:
+        annotations += [at(s['start'], begin, s['service']), at(s['end'], end, s['service'])]
+    if begin == 'cs' and i % 3 == 0:
+        other = services[(services.index(s['service']) + i % 2) % 4]
+        annotations += [at(s['start'] + 2000, 'sr', other), at(s['start'] + 5000, 'ss', other)]
+        lines.append(expect(s, service=other, start=s['start'] + 2000, end=s['start'] + 5000, kind=2, status=0, attributes={}))
+    random.shuffle(annotations)
+    z = {'traceId': s['trace'], 'id': s['id'], 'name': s['name'], 'annotations': annotations, 'binaryAnnotations': [
+        {'key': k, 'value': str(v), 'endpoint': at(0, '', s['service'])['endpoint']} for k, v in s['attributes'].items()]}
+    if not begin:
+        z['binaryAnnotations'].append({'key': 'lc', 'value': '', 'endpoint': at(0, '', s['service'])['endpoint']})
+    if begin == 'cs':
+        z['binaryAnnotations'].append({'key': 'sa', 'value': True, 'endpoint': at(0, '', 'remote')['endpoint']})
+    if s['status'] == 2:
+        z['binaryAnnotations'].append({'key': 'error', 'value': 'bad', 'endpoint': at(0, '', s['service'])['endpoint']})
+    if s['parent']:
+        z['parentId'] = s['parent']['id']
+    if whole:
+        z.update(timestamp=s['start'] // 1000, duration=(s['end'] - s['start']) // 1000)
+    return z, lines
+
+
+old = [zipkin_v1_span(s, i) for i, s in enumerate(spans)]
+write('zipkin_v1.json', json.dumps([z for z, _ in old]))
+write('expect_v1', ''.join(line for _, lines in old for line in lines))
