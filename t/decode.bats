@@ -465,6 +465,14 @@ good() {
 		# a sanitizer needs its own
 		nm "$BIN/trdecode" | grep -q __asan_init || [ "$rss" -le 16384 ]
 	done
+	# each operand that is a file is open: the soft limit is raised
+	for ((i = 1; i <= 100; i++)); do
+		echo "1000000000.$((1000000 - i)) close(3) = 0 <0.000001>" >"log.$i"
+	done
+	run -0 bash -c 'ulimit -Sn 64; trdecode log.* | trstat -q -t tsv -c count'
+	assert_output $'name\tcount\nclose\t100'
+	run -2 --separate-stderr bash -c 'ulimit -n 64; trdecode -o a.trs log.*'
+	assert_regex "$stderr" '^trdecode: log\.[0-9]+: cannot open: Too many open files \(ulimit -Hn is 64\): give fewer files at once, or the directory that has them$'
 }
 
 @test "a good recording gives status 0 and not a word" {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/stream/writer.h"
@@ -658,6 +659,18 @@ struct start {
 	bool all;  /* --help=all */
 };
 
+/* Allow as many open files as the system does: each operand that is a file is one. The soft limit
+ * is lower only for programs that use select(). */
+static void raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* Restore SIGPIPE, which a parent may have left ignored or blocked: the program should be killed
  * by it. */
 static void restore_sigpipe(void)
@@ -962,6 +975,7 @@ int program_start(const struct program *p, int argc, char **argv, void *ctx,
 
 	*c = (struct common_options){.program = p, .ctx = ctx};
 	restore_sigpipe();
+	raise_open_files();
 	printed_by_program();
 	/* a line is one write, so that lines of several programs are not mixed */
 	setvbuf(stderr, line, _IOLBF, sizeof line);

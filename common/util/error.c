@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -46,6 +47,7 @@ int error_set(struct error *e, const char *file, uint64_t offset, const char *fm
 int error_errno(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 {
 	int saved = errno;
+	struct rlimit files;
 	size_t n;
 	va_list ap;
 
@@ -55,8 +57,14 @@ int error_errno(struct error *e, const char *file, uint64_t offset, const char *
 	error_fill(e, file, offset, fmt, ap);
 	va_end(ap);
 	n = strlen(e->what);
-	snprintf(e->what + n, sizeof e->what - n, "%s%s", n ? ": " : "",
-		 saved == ENOMEM ? NO_MEMORY : strerror(saved));
+	n += (size_t)snprintf(e->what + n, sizeof e->what - n, "%s%s", n ? ": " : "",
+			      saved == ENOMEM ? NO_MEMORY : strerror(saved));
+	/* programs raise the soft limit (program.c) */
+	if (saved == EMFILE && n < sizeof e->what && !getrlimit(RLIMIT_NOFILE, &files))
+		snprintf(e->what + n, sizeof e->what - n,
+			 " (ulimit -Hn is %" PRIu64
+			 "): give fewer files at once, or the directory that has them",
+			 (uint64_t)files.rlim_max);
 	return -1;
 }
 
