@@ -49,6 +49,28 @@ columns() {
 	trdecode -q x.heapprofile | trstat -q -t csv -g name -c self | sed '1d; /,0$/d' | LC_ALL=C sort | diff want -
 }
 
+@test "nodes nested in each other: deeply, too deeply, and cut" {
+	# nested FILE N: N calls of f, of a byte each
+	nested() {
+		awk -v n="$2" 'BEGIN { printf "{\"head\":"
+			for (i = 0; i < n; i++) printf "{\"callFrame\":{\"functionName\":\"f%d\"},\"selfSize\":1,\"children\":[", i
+			for (i = 0; i < n; i++) printf "]}"
+			print "}" }' >"$1"
+	}
+	nested x.heapprofile 8000
+	trdecode x.heapprofile | trstat -q -t tsv -g name -c self,total | sed 1d | sort >have
+	awk 'BEGIN { for (i = 0; i < 8000; i++) print "f" i "\t1\t" 8000 - i }' | sort | cmp - have
+	nested x.heapprofile 9000
+	run -1 --separate-stderr trdecode -o x.trs x.heapprofile
+	assert_regex "$stderr" '^trdecode: x.heapprofile: 0x[0-9a-f]+: nested more than 16384 deep$'
+	run -1 --separate-stderr trstat -q -t tsv -g name -c self,total -n 1 x.trs
+	assert_line $'f0\t1\t8191'
+	nested x.heapprofile 3
+	head -c 175 x.heapprofile >cut.heapprofile
+	run -1 --separate-stderr pipefail 'trdecode cut.heapprofile | trencode -q -t folded'
+	assert_output $'f0 1\nf0;f1 1\nf0;f1;f2 1'
+}
+
 @test "bytes with fractions are in millionths" {
 	cat >x.heapprofile <<-'END'
 		{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[

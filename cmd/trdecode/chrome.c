@@ -1549,7 +1549,7 @@ static int chrome_read_all(struct chrome *c, struct error *e)
 		return -1;
 	if (chrome_read_file(c, &r, e) < 0) {
 		/* the array of events may be unterminated */
-		bool between = r.cut && r.depth == 1 && r.array[0];
+		bool between = r.cut && r.depth == 1 && json_is_array(&r, 0);
 
 		if (e->what[0])
 			failed = -1;

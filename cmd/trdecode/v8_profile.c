@@ -202,6 +202,12 @@ static int v8_read_node(struct v8_profile *v, struct json_reader *r)
 		default: failed = token == JSON_END || !json_skip(r, token);
 		}
 	}
+	/* what is cut has the callers of its nodes */
+	while (r->error.what[0] && v->nopen)
+		if (!v->open[v->nopen - 1].is.name)
+			v->nopen--;
+		else if (v8_end_node(v, json_offset(r)))
+			return -1;
 	return failed ? -1 : 0;
 }
 
@@ -395,6 +401,7 @@ static int v8_read_file(struct v8_decoder *d, struct error *e)
 
 	if (input_open_json(in, &r, e))
 		return -1;
+	r.deepest = JSON_DEEPEST; /* nodes are in each other */
 	token = json_next(&r);
 	if (token != JSON_OBJECT || v8_profile_read(&d->profile, &r) || json_next(&r) != JSON_END)
 		failed = -1;

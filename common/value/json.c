@@ -475,12 +475,24 @@ static enum json_token json_read_number(struct json_reader *r)
 
 /* --- nesting --- */
 
+static void json_enter(struct json_reader *r, bool array)
+{
+	uint8_t *bits = &r->array[r->depth / 8], bit = (uint8_t)(1u << r->depth % 8);
+
+	*bits = array ? *bits | bit : *bits & (uint8_t)~bit;
+	r->depth++;
+}
+
 static enum json_token common_json_begin(struct json_reader *r, bool array)
 {
-	if (r->depth == JSON_DEPTH)
-		return common_json_bad(r, "nested more than 1024 deep");
+	int deepest = r->deepest ? r->deepest : JSON_DEPTH;
+
+	if (r->depth == deepest) {
+		error_set(&r->error, r->name, json_offset(r), "nested more than %d deep", deepest);
+		return JSON_BAD;
+	}
 	r->at++;
-	r->array[r->depth++] = array;
+	json_enter(r, array);
 	r->want = JSON_WANT_FIRST;
 	r->value_follows = false;
 	return array ? JSON_ARRAY : JSON_OBJECT;
@@ -488,7 +500,7 @@ static enum json_token common_json_begin(struct json_reader *r, bool array)
 
 static enum json_token common_json_end(struct json_reader *r)
 {
-	bool array = r->array[--r->depth];
+	bool array = json_is_array(r, --r->depth);
 
 	r->at++;
 	r->want = JSON_WANT_NEXT;
@@ -542,11 +554,11 @@ enum json_token json_next(struct json_reader *r)
 			return json_ended(r);
 		r->want = JSON_WANT_VALUE;
 	}
-	if (r->depth && c == (r->array[r->depth - 1] ? ']' : '}') && !r->value_follows)
+	if (r->depth && c == (json_is_array(r, r->depth - 1) ? ']' : '}') && !r->value_follows)
 		return common_json_end(r);
 	if (r->depth && r->want == JSON_WANT_NEXT && !r->value_follows)
 		return common_json_bad(r, "a comma is missing");
-	if (r->depth && !r->array[r->depth - 1] && !r->value_follows) {
+	if (r->depth && !json_is_array(r, r->depth - 1) && !r->value_follows) {
 		if (c != '"')
 			return common_json_bad(r, "a key is missing");
 		if (!json_read_string(r))
@@ -614,7 +626,7 @@ static void json_go_back(struct json_reader *r)
 	r->reread += r->at - r->kept;
 	r->at = r->kept;
 	r->depth = r->kept_depth;
-	r->array[r->depth++] = false;
+	json_enter(r, false);
 }
 
 /* Begin the object at '{' if a member follows. */
@@ -623,7 +635,7 @@ static bool json_may_begin(struct json_reader *r, int depth)
 	if (r->depth == JSON_DEPTH)
 		r->depth = depth;
 	r->at++;
-	r->array[r->depth++] = false;
+	json_enter(r, false);
 	json_keep(r);
 	r->want = JSON_WANT_FIRST;
 	r->value_follows = false;
@@ -639,7 +651,7 @@ static bool json_take_end(struct json_reader *r, int depth, bool array)
 	if (to == depth && array && !r->doubt)
 		return true;
 	r->at++;
-	while (to > depth && r->array[to - 1] != array)
+	while (to > depth && json_is_array(r, to - 1) != array)
 		to--;
 	r->doubt |= to != r->depth || to == depth;
 	if (to > depth)
@@ -665,7 +677,7 @@ static bool json_take(struct json_reader *r, int depth, int c)
 		r->in_text = c != '\n';
 	} else if (c == '[' || c == '{') {
 		r->depth = r->depth == JSON_DEPTH ? depth : r->depth;
-		r->array[r->depth++] = c == '[';
+		json_enter(r, c == '[');
 	} else if (c == ',' && r->depth == depth && !r->doubt) {
 		return true;
 	}
@@ -730,7 +742,7 @@ bool json_recover_key(struct json_reader *r, const char *key)
 		r->at++;
 		if (c != '"' || !json_take_key(r, key))
 			continue;
-		r->array[r->depth++] = true;
+		json_enter(r, true);
 		r->want = JSON_WANT_FIRST;
 		r->value_follows = false;
 		return true;

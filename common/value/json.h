@@ -86,7 +86,9 @@ enum json_token {
 	JSON_BAD, /* error contains the fault and its offset; no more tokens follow */
 };
 
-enum { JSON_DEPTH = 1024, JSON_TEXT = 64 << 20, JSON_KEPT = 1 << 20 };
+/* JSON_DEPTH: the usual maximum of nesting, as its users may recurse; JSON_DEEPEST: for those that
+ * do not. */
+enum { JSON_DEPTH = 1024, JSON_DEEPEST = 16 * 1024, JSON_TEXT = 64 << 20, JSON_KEPT = 1 << 20 };
 
 /* What json_recover found. */
 enum json_found {
@@ -118,7 +120,8 @@ struct json_reader {
 
 	struct buffer text; /* text of KEY, STRING, NUMBER; ends with a NUL */
 	int depth;
-	bool array[JSON_DEPTH]; /* by depth: an array, else an object */
+	int deepest;			 /* maximum of depth; 0: JSON_DEPTH */
+	uint8_t array[JSON_DEEPEST / 8]; /* a bit by depth: an array, else an object */
 	enum {
 		JSON_WANT_VALUE,
 		JSON_WANT_FIRST, /* a value or key, or the end of the array or object */
@@ -126,6 +129,12 @@ struct json_reader {
 	} want;
 	bool value_follows; /* a key was read */
 };
+
+/* Test whether what was begun at a depth is an array, else an object. */
+static inline bool json_is_array(const struct json_reader *r, int depth)
+{
+	return r->array[depth / 8] & 1u << depth % 8;
+}
 
 /* Begin a document. head: n bytes that were read from fd already. -1: out of memory. */
 int json_open(struct json_reader *r, int fd, const char *name, const uint8_t *head, size_t n);
