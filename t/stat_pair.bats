@@ -329,6 +329,27 @@ pairs_in_words() {
 	done
 }
 
+@test "first A -> B: a repeated A is a part of the first one" {
+	T=$RECORDED/trace-cmd/v6-sched-irq-timer
+	trdecode "$T.dat" >s.trs
+	raises='softirq_raise -> softirq_entry on cpu == cpu && .vec == .vec'
+	awk -v preset=raise -f "$ROOT/t/tools/pairs.awk" "$T.raw.txt" | grep -v '^unmatched' | cut -f 1-5 |
+		sed 's/^1\t/TIMER\t/; s/^7\t/SCHED\t/; s/^9\t/RCU\t/' | sort >theirs
+	trstat -q --pair " first $raises" -g vec -c count,total,min,max -t tsv s.trs | sed 1d | sort | diff theirs -
+	trstat -q --pair 'first (type == "softirq_raise") -> type == "softirq_entry" on cpu == cpu && .vec == .vec' \
+		-g vec -c count,total,min,max -t tsv s.trs | sed 1d | sort | diff theirs -
+	trstat -q --pair "$raises" -g vec -c count,total,min,max -t tsv s.trs | sed 1d | sort | run -1 diff -q theirs -
+	# a function, a field and a type of that name
+	trdecode -q - -o first.trs <<<'[{"ph":"X","name":"first","ts":1,"dur":1,"pid":1,"tid":1,"args":{"first":3}},
+		{"ph":"X","name":"first","ts":5,"dur":1,"pid":1,"tid":1,"args":{"first":4}},{"ph":"X","name":"b","ts":9,"dur":1,"pid":1,"tid":1}]'
+	for pair in 'first -> b' 'first == 4 -> b' 'first in {4} -> b' 'first > 3 || first != 3 -> b'; do
+		assert_equal "$pair $(trstat -q --pair "$pair" -c total -t csv first.trs | tail -n 1)" "$pair 4000"
+	done
+	assert_equal "$(trstat -q --pair 'first first -> b' -c total -t csv first.trs | tail -n 1)" 8000
+	run -2 errors trstat --pair 'first first -> b' --partial first.trs
+	assert_output --partial 'do not go with --partial'
+}
+
 @test "--where leaves out pairs: tables, buckets, lists and alarms are those of the others" {
 	T=$RECORDED/trace-cmd/v6-sched-irq-timer
 	trdecode "$T.dat" >s.trs

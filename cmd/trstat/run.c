@@ -463,6 +463,10 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 		      (query_pair_keys(q, &q->keys, e) || query_pair_keys(q, &q->where.keys, e)));
 	bad = bad || query_check_pairs(q, &q->columns, e) || query_check_cover(q, e);
 	q->keys.whole_stacks = s->partial || s->view != VIEW_TABLE;
+	if (!bad && q->pair.first && s->partial)
+		bad = error_set(e, NULL, NO_OFFSET,
+				"pairs from the first of several beginnings do not go with "
+				"--partial: a part of a trace does not know those before");
 	if (!bad && q->keys.wakers && s->partial)
 		bad = error_set(e, NULL, NO_OFFSET,
 				"keys of the event that wakes a thread, such as w.comm, do not go "

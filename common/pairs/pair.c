@@ -312,7 +312,7 @@ static const struct pair_preset presets[] = {
 	/* A lock of the kernel, or one of a program for which a thread waits in the kernel. A mutex
 	 * spins before it sleeps, and records a second beginning there. */
 	{.name = "lock",
-	 .pair = "type == \"contention_begin\" || "
+	 .pair = "first type == \"contention_begin\" || "
 		 "type == \"sys_enter_futex\" && " WAITS(
 			 "op") " || "
 			       "type == \"sys_enter\" && id == \"futex\" && " WAITS(
@@ -334,8 +334,7 @@ static const struct pair_preset presets[] = {
 	 .begin = "contention_begin",
 	 .end = "contention_end",
 	 .keys = "lock_addr|uaddr|args[0]",
-	 .syscalls = true,
-	 .first = true},
+	 .syscalls = true},
 	/* a page fault: the function of the kernel that resolves it, or older LTTng's events */
 	{.name = "fault",
 	 .pair = "kind == \"enter\" && name == \"handle_mm_fault\" || "
@@ -537,9 +536,22 @@ static int parse_on(struct pair *p, const char *text, const struct lexer *pair, 
 	return bad ? -1 : 0;
 }
 
+/* Skip the word "first" before A; NULL: the text begins with A, which may be of that name. */
+static const char *skip_first(const char *text)
+{
+	const char *a = text + strspn(text, BLANKS);
+	bool word;
+
+	if (strncmp(a, "first", 5) || !is_blank(a[5]))
+		return NULL;
+	a += 5 + strspn(a + 5, BLANKS);
+	word = !strncmp(a, "in", 2) && (is_blank(a[2]) || a[2] == '{');
+	return !word && *a && !strchr("-=<>&|^+*/%~", *a) && (*a != '!' || a[1] == '(') ? a : NULL;
+}
+
 static int parse_words(struct pair *p, const struct lexer *pair, struct error *e)
 {
-	const char *text = pair->text;
+	const char *first = skip_first(pair->text), *text = first ? first : pair->text;
 	const char *arrow = find_word(text, "->", false), *on;
 	struct nearest nearest;
 
@@ -551,6 +563,7 @@ static int parse_words(struct pair *p, const struct lexer *pair, struct error *e
 	if (!arrow)
 		return bad_pair(pair, "'->' is missing", e);
 	on = find_word(arrow + 2, "on", true);
+	p->first = first != NULL;
 	if (parse_side(&p->a, text, arrow, pair, e) ||
 	    parse_side(&p->b, arrow + 2, on ? on : arrow + strlen(arrow), pair, e))
 		return -1;
@@ -1129,7 +1142,7 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 
 	if (number) {
 		p->replaced++;
-		if (p->preset && p->preset->first)
+		if (p->first)
 			return 0;
 		take_out(p, at);
 	}

@@ -7,8 +7,9 @@
  * its .y; these are keys (keys.h), with a dot fields of the events; without "on" both are of the
  * same thread. An event may be a B and then an A.
  *
- * A repeated A replaces the earlier one if its B is still missing. At most PAIR_LIMIT As are
- * pending; then a new one replaces the oldest. Pairs end with their stream.
+ * A repeated A replaces the earlier one if its B is still missing; of 'first A -> B' it is a part
+ * of the earlier one. At most PAIR_LIMIT As are pending; then a new one replaces the oldest. Pairs
+ * end with their stream.
  *
  * The pairs of some presets are of a thread that waits. Their W is the first event between A and B
  * that wakes the thread. An A and a W have the stack that was recorded with them.
@@ -92,7 +93,6 @@ struct pair_preset {
 	const char *keys;	      /* keys of -g */
 	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		      /* generic events may repeat those of single system calls */
-	bool first;		      /* a repeated A is a part of the first one */
 	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
 	const struct pair_task *begun; /* the same as A alone records it, for --cover */
 	const char *waker, *woken;     /* W, and its key that is of A's "on"; NULL: none */
@@ -110,6 +110,7 @@ struct pair {
 	const char *text;		  /* text of the pair; a preset's, or the caller's */
 	const struct pair_preset *preset; /* NULL: the caller's own pair */
 	bool all;			  /* of system calls: sys_enter or sys_exit was seen */
+	bool first;			  /* a repeated A is a part of the first one */
 	struct cover *cover;		  /* it is --cover, whose sets are a and b; NULL: pairs */
 	struct {
 		struct pending_start *start;

@@ -82,6 +82,8 @@ function wait(key, lock) {
 	put(key)
 	own[key] = lock
 }
+preset == "raise" && event == "softirq_entry" { end(cpu "," field("vec"), field("vec")) }
+preset == "raise" && event == "softirq_raise" { wait(cpu "," field("vec")) }
 preset == "lock" { sub(/^ +/, "", rest); split(rest, word, "[ ,]+") }
 preset == "lock" && event == "contention_begin" { wait(tid "," word[1], word[1]) }
 preset == "lock" && event == "contention_end" { end(tid "," word[1], word[1]) }
