@@ -40,6 +40,23 @@ same() {
 	again ndjson first.trs
 	diff a.ndjson b.ndjson
 	grep -c '"unfinished":true' a.ndjson | grep -qx 24
+	# calls without a return keep their durations, whatever follows: a call at the same time, a later one, an event
+	cat >open.ndjson <<-'END'
+		{"time":100,"dur":50,"type":"exit","tid":1,"name":"f","depth":0,"unfinished":true}
+		{"time":100,"dur":60,"type":"exit","tid":1,"name":"g","depth":0}
+		{"time":200,"dur":50,"type":"exit","tid":2,"name":"f","depth":0,"unfinished":true}
+		{"time":300,"dur":10,"type":"exit","tid":2,"name":"g","depth":0}
+		{"time":400,"dur":50,"tid":3,"name":"f","unfinished":true}
+		{"time":500,"dur":10,"tid":3,"name":"g"}
+		{"time":600,"dur":50,"type":"exit","tid":4,"name":"f","depth":0,"unfinished":true}
+		{"time":700,"type":"mark","tid":4,"name":"mark"}
+	END
+	trdecode -o open.trs open.ndjson
+	trencode -q -t ndjson -c time,dur,tid,name,unfinished open.trs | jq -c '[.time, .dur, .unfinished]' |
+		diff <(jq -c '[.time, .dur, if .dur then .unfinished // false else null end]' open.ndjson) -
+	# such a call that others follow is no call
+	run -0 pipe 'trstat -q -t csv -g name -c count,total open.trs'
+	assert_output $'name,count,total\ng,3,80\nmark,1,'
 	trdecode -q -o first.trs "$DATA/apitrace/mt4.profile.txt"
 	again ndjson first.trs
 	diff a.ndjson b.ndjson
@@ -59,25 +76,19 @@ exceptions() {
 		# calls that are open at the end are in the order of their threads' first rows, some of which are in no table
 		lttng/v2.6-le64-packed.tar.gz order
 		recorded/lttng-legacy.tar.xz order
-		# a row without an event ended the calls, which are open in the rows
-		streams/good/drop-in-kernel.trs
-		streams/good/drop-with-depth.trs
-		streams/good/drop-with-inner.trs
+		# a THREAD ends the calls, which are open in the rows
 		streams/good/thread-open.trs
 		# setjmp returns to another function than it was called from: a row has the last name, and the callees
 		# had the first one as their caller
 		uftrace/jumps
-		# rows are sorted by time: the clock steps back, calls of several threads end at once, or a call of strace
-		# ends by its duration before the line above it
-		chrome/clang14.json.gz order
-		chrome/wrap.json order
+		# rows are sorted by time: the clock steps back, or a call of strace ends by its duration before the line
+		# above it
 		ctf/step-back order
 		streams/good/fields-of-short-tail.trs order
 		streams/good/time-steps-back.trs order
 		strace/f-C-w-ttt-T.txt order
 		strace/f-k-ttt-T.txt order
 		strace/f-stderr.txt order
-		strace/f-t-T.txt order
 		strace/f-ttt-T-y.txt order
 		strace/f.txt order
 		# the clock steps back inside of a call, or to 2^64 - 2 ns, which is no time of trdecode
@@ -158,6 +169,91 @@ all_samples() {
 
 @test "tsv: the same for the samples of some systems, as only the delimiter is another" {
 	all_samples tsv chrome perf strace uftrace callgrind pstats
+}
+
+# Calls and instants of three threads at few different times, as Trace Event JSON
+crowded() {
+	python3 -c '
+import json, random
+random.seed('"$1"')
+stacks, events, t = [[], [], []], [], 0
+for i in range(60):
+    t += random.choice([0, 0, 0, 1, 2])
+    thread, k = random.randrange(3), random.random()
+    event = dict(ts=t, pid=1, tid=thread + 1, name="f%d" % random.randrange(4))
+    if k < .4: stacks[thread].append(event["name"]); event["ph"] = "B"
+    elif k < .75 and stacks[thread]: event.update(ph="E", name=stacks[thread].pop())
+    else: event["ph"] = "i"
+    events.append(event)
+for thread, stack in enumerate(stacks):
+    events += [dict(ts=t, pid=1, tid=thread + 1, name=name, ph="E") for name in stack[::-1]]
+print(json.dumps(events))'
+}
+
+@test "rows of equal times keep their order" {
+	local seed
+	for seed in 1 2 3 4 5 6; do
+		crowded $seed | trdecode -q -o first.trs
+		again ndjson first.trs
+		diff a.ndjson b.ndjson
+	done
+	# of another table, too
+	for seed in {a..z}; do echo "{\"at\":5,\"op\":\"$seed\"}"; done >equal.ndjson
+	trdecode -f ndjson --map time=at:s,name=op equal.ndjson | trencode -q -t ndjson -c name | diff <(jq -c '{name: .op}' equal.ndjson) -
+}
+
+@test "the names of errors, -0, and columns of arguments are read back" {
+	local trace
+	for trace in "$DATA/strace/f-t.txt" "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" "$DATA/perf/sys.data.gz"; do
+		trdecode -q -o first.trs "$trace"
+		again ndjson first.trs
+		diff a.ndjson b.ndjson
+		grep -q '"ret.name":"E' b.ndjson
+		diff <(trfilter -q -c 'ret == ENOENT || ret == ECHILD' first.trs) <(trfilter -q -c 'ret == ENOENT || ret == ECHILD' back.trs)
+	done
+	# a name that is not that of the number is a field
+	run -0 pipe "echo '{\"time\":1,\"name\":\"f\",\"ret\":-2,\"ret.name\":\"EWHAT\"}' | trdecode -q -f ndjson | trencode -q -t ndjson -c args"
+	assert_output '{"args":{"ret":-2,"ret.name":"EWHAT"}}'
+	echo '{"time":1,"n":-0,"a":{"x":[-0.0]},"args":{"y":-0}}' >zero.ndjson
+	run -0 pipe 'trdecode -f ndjson zero.ndjson | trencode -q -t ndjson -c args'
+	assert_output '{"args":{"n":-0,"a":{"x":[-0]},"y":-0}}'
+	trdecode -q -o first.trs "$DATA/strace/f-tt.txt"
+	local columns=(-c "time,type,name,tid,dur,depth,arg.fd,arg.status,ret,ret.name")
+	again csv first.trs
+	diff <(sort a.csv) <(sort b.csv)
+	grep -q ',EBADF$' b.csv
+	columns=(-c "+arg.fd,ret,ret.name")
+	again tsv first.trs
+	diff <(sort a.tsv) <(sort b.tsv)
+	run -0 pipe 'trencode -q -t ndjson back.trs | grep -c "arg\.fd"' || [ "$status" -eq 1 ]
+	assert_output 0
+}
+
+@test "whole numbers as pandas writes them, and negative durations" {
+	printf 'time,dur,name,tid,cpu\n100,,a,7.0,\n200,50.0,b,8.00,1.0\n300,-5,c,7.5,-1.0\n' >pandas.csv
+	run -1 --separate-stderr pipe 'trdecode --verbose -f csv pandas.csv | trencode -q -t ndjson -c time,dur,name,tid,cpu,args'
+	assert_output - <<-'END'
+		{"time":100,"dur":null,"name":"a","tid":7,"cpu":null,"args":null}
+		{"time":200,"dur":50,"name":"b","tid":8,"cpu":1,"args":null}
+		{"time":300,"dur":null,"name":"c","tid":null,"cpu":-1,"args":{"tid":"7.5"}}
+	END
+	assert_equal "$stderr" "trdecode: pandas.csv: 0x36: the row is read without a duration: its dur '-5' cannot be read: it is negative
+trdecode: pandas.csv: 1 value does not fit the type of its column: written as text"
+}
+
+@test "commas in --map: in quotes, or after a backslash" {
+	printf '"when, UTC","o:p",n\n"21 Nov 2026, 11:40:05",x,7\n' >commas.csv
+	local time
+	for time in "'when, UTC':'%d %b %Y, %H:%M:%S'" 'when\, UTC:%d %b %Y\, %H:%M:%S'; do
+		run -0 pipe "TZ=UTC trdecode --map \"time=$time\",'name=o\:p,comm=\"a, b\"' commas.csv | trencode -q -t csv --no-header -c time,name,comm"
+		assert_output "$(date -ud '2026-11-21 11:40:05' +%s)000000000,x,\"a, b\""
+	done
+}
+
+@test "a file of samples: a type is known, however late its first row is" {
+	{ echo time,type,stack,weight; seq 100000 | sed 's/$/,a,main;f,3/'; echo '100001,b,main;g,4'; } >late.csv
+	run -0 pipe 'trdecode -f csv late.csv | trstat -q -t csv -g name -c self | sort'
+	assert_output $'f,a,300000\ng,b,4\nmain,a,0\nmain,b,0\nname,type,self'
 }
 
 @test "sums of calls keep their totals and counts" {

@@ -28,6 +28,7 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
+#include "common/ftrace/kernel_names.h"
 #include "common/stream/value.h"
 #include "common/util/intern.h"
 #include "common/util/text_span.h"
@@ -60,6 +61,7 @@ enum in_role {
 	IN_WEIGHT_UNIT,
 	IN_TIME_UNIT,
 	IN_NESTING,
+	IN_ERROR,
 	IN_STACK,
 	IN_ARGS,  /* its members are fields */
 	IN_VALUE, /* a field, and the row is a counter */
@@ -95,6 +97,7 @@ static const char *const in_names[IN_ROLES] = {
 	[IN_WEIGHT_UNIT] = "weight_unit",
 	[IN_TIME_UNIT] = "time_unit",
 	[IN_NESTING] = "nesting",
+	[IN_ERROR] = "ret.name",
 };
 
 /* Columns of trencode that follow from others. */
@@ -124,12 +127,12 @@ static const struct {
 
 enum {
 	IN_COLUMNS_MOST = 4096,	 /* distinct names of columns */
-	IN_TYPES_MOST = 4096,	 /* distinct types of samples */
 	IN_CELL_LINES = 1 << 20, /* bytes of a record of several lines */
 	IN_LOOK = 8 << 20,	 /* bytes that decide the types of the columns of csv */
 	IN_LOOK_MS = 1000,	 /* the same of a pipe: ms */
 	IN_OVERLAPPING_MOST = 1 << 20,
 	IN_FRAMES_MOST = 4096, /* open calls of a thread on a stack; others have numbers */
+	IN_KEY_DEPTH = 13,     /* bits of a key for such a depth */
 };
 
 #define IN_SECOND 1000000000ull
@@ -183,6 +186,7 @@ struct in_row {
 				  0 none */
 	bool in_args;	       /* the stack is a member of args: it is no field of its own */
 	uint32_t return_at;    /* offset of the return value in the values */
+	uint16_t error;	       /* that was returned, by its name; 0 none */
 };
 
 /* A row in the sorter. Its details follow, or the named values of a gap. */
@@ -193,10 +197,11 @@ struct in_record {
 	};
 	uint64_t total, calls; /* of a sample */
 	uint64_t serial;
-	uint32_t thread, lane, kinds, stack; /* stack: of a sample that of its callers */
+	uint32_t thread, lane, kinds, stack; /* lane: number in rows_in.lanes, until the record is
+						written; stack: of a sample that of its callers */
 	uint32_t function, arguments;	     /* function: from 1; 0: no location */
-	uint32_t enter_size; /* bytes of the details of the enter; the rest is the leave's */
-	uint16_t depth;
+	uint32_t enter_size;   /* bytes of the details of the enter; the rest is the leave's */
+	uint16_t depth, error; /* error: returned, with a name; 0 none */
 	uint8_t kind;
 	bool unfinished : 1, has_depth : 1, in_args : 1;
 	bool negative : 1, timed : 1; /* the weight; it is a time */
@@ -204,17 +209,16 @@ struct in_record {
 	bool has_total : 1, has_calls : 1;
 };
 
-/* The types of rows of one name and group. */
+/* Variants of the types of one name, group and kind. */
 enum {
 	IN_TAILED = 1,
-	IN_NUMBERED = 2,
-	IN_DEEP = 4,
-	IN_ON_CPU = 8,
+	IN_NUMBERED = 2, /* of a sample: its weight may be negative; of others but calls: a stack */
+	IN_DEEP = 4,	 /* of a sample: its weight is a time; of others but calls: args has the
+			    stack, too */
+	IN_ON_CPU = 8,	 /* of a sample: it has a total */
 	IN_COUNTED = 16,
-	IN_VARIANTS = 32
-};
-struct in_kinds {
-	uint32_t types[KIND_COUNT][IN_VARIANTS];
+	IN_FAILED = 32, /* ret is an error, which has a name */
+	IN_VARIANTS = 64
 };
 
 /* A function of rows. New names of arguments are declared with those before them, in a list; where
@@ -228,15 +232,16 @@ enum { IN_DECLARED_MOST = 256, IN_DECLARED_TIMES = 4 }; /* names, and times thos
 
 /* An open call of a thread. */
 struct in_frame {
-	uint64_t limit, serial; /* limit: the earliest end of it and those around it */
-	uint32_t depth;		/* as given */
-	uint32_t level;		/* calls on the stack below: others of less depth have no row */
+	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
+	uint32_t depth;		     /* as given */
+	uint32_t level; /* calls on the stack below: others of less depth have no row */
 	bool has_depth, unfinished, on_cpu;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
 	uint64_t heap_serial;
 	uint8_t *values; /* details of the leave; owned */
 	uint32_t size;
+	uint16_t error;
 };
 
 struct in_thread {
@@ -245,9 +250,10 @@ struct in_thread {
 	/* of the rows of trencode: number of the first row inside of the next call, by its depth */
 	uint64_t *firsts;
 	size_t nfirsts, firsts_capacity;
-	uint64_t end; /* of the last call that was read */
-	/* of the calls without a return: the last end, at which the last row of the source may be;
-	   a lane, 0 no such call; they nest per CPU */
+	uint64_t end;	 /* of the last call that was read */
+	uint64_t latest; /* time of the latest row that was read, and of the latest return */
+	/* of the calls without a return that are open at the end: the last end, at which the last
+	   row of the source may be; a lane, 0 no such call; they nest per CPU */
 	uint64_t last;
 	uint32_t last_lane;
 	bool last_on_cpu;
@@ -301,10 +307,11 @@ struct rows_in {
 	struct id_cache lanes;
 	struct in_memo memos[256];
 	struct intern kinds_known, threads_known;
-	struct in_kinds *kinds;
-	size_t nkinds;
+	struct key_map types; /* by kinds, kind and variant */
 	struct in_thread *threads;
 	size_t nthreads, threads_capacity;
+	struct kernel_names errors;
+	uint32_t drops[2]; /* types, by frame.on_cpu */
 	uint32_t source, clock, texts_return, texts_stack, texts_unknown, texts_call, texts_row;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
@@ -529,14 +536,41 @@ static bool in_scaled(struct text_span s, uint64_t scale, uint64_t *ns)
 	return true;
 }
 
-/* Read a number of a column. Without a unit of --map, a number with a point is seconds, and so are
- * those after it. */
-static bool in_take_scaled(struct rows_in *r, struct in_times *t, struct text_span s, uint64_t *ns)
+static struct in_column *in_column_of_role(struct rows_in *r, enum in_role role)
 {
+	for (size_t i = 0; i < r->ncolumns; i++)
+		if (r->columns[i].role == role)
+			return &r->columns[i];
+	return NULL;
+}
+
+/* Take ".0" off a number, which pandas and others write where a column has empty cells. */
+static struct text_span in_without_zeros(struct text_span s)
+{
+	const char *end = s.end;
+
+	while (end > s.at && end[-1] == '0')
+		end--;
+	if (end < s.end && end > s.at && end[-1] == '.')
+		s.end = end - 1;
+	return s;
+}
+
+/* Read a number of a column. Without a unit of --map, a number with a point is seconds, and so are
+ * those after it; but not 50.0 after a time in whole ns. */
+static bool in_take_scaled(struct rows_in *r, struct in_column *c, struct text_span s, uint64_t *ns)
+{
+	struct in_times *t = &c->times;
 	bool point = memchr(s.at, '.', span_size(s));
 
 	if (t->scale && !t->named)
 		return in_scaled(s, t->scale, ns);
+	if (point && c->role == IN_DUR) {
+		const struct in_column *time = in_column_of_role(r, IN_TIME);
+
+		s = time && time->times.whole ? in_without_zeros(s) : s;
+		point = memchr(s.at, '.', span_size(s));
+	}
 	if (!in_scaled(s, point || t->points ? IN_SECOND : t->scale, ns))
 		return false;
 	if (point && t->whole) {
@@ -558,7 +592,7 @@ static bool in_read_time(struct rows_in *r, struct in_column *c, struct text_spa
 	s = span_trim(s);
 	if (c->times.pattern)
 		return in_pattern_time(r, &c->times, s, ns);
-	if (in_take_scaled(r, &c->times, s, ns) || (c->role != IN_DUR && in_iso_time(r, s, ns)))
+	if (in_take_scaled(r, c, s, ns) || (c->role != IN_DUR && in_iso_time(r, s, ns)))
 		return true;
 	if (*r->why || span_size(s) >= sizeof text || !span_size(s) ||
 	    (unsigned char)(*s.at - '0') > 9)
@@ -578,6 +612,12 @@ static bool in_read_time(struct rows_in *r, struct in_column *c, struct text_spa
 	return true;
 }
 
+static bool in_is_negative(struct text_span s)
+{
+	s = span_trim(s);
+	return span_size(s) > 1 && *s.at == '-' && (unsigned char)(s.at[1] - '0') <= 9;
+}
+
 /* Read the time of a row. Returns false, and notes in r->fault why, if it cannot be one of the
  * stream. */
 static bool in_take_time(struct rows_in *r, struct in_column *c, struct text_span s, uint64_t *ns)
@@ -586,9 +626,10 @@ static bool in_take_time(struct rows_in *r, struct in_column *c, struct text_spa
 
 	r->why = "";
 	read = in_read_time(r, c, s, ns);
-
 	if (read && *ns < TIME_LIMIT)
 		return true;
+	if (in_is_negative(s))
+		r->why = ": it is negative";
 	error_set(&r->fault, NULL, NO_OFFSET,
 		  read ? "its %s '%.*s' is out of range: times begin with 1970, and have fewer "
 			 "than 2^62 ns"
@@ -636,23 +677,26 @@ static bool in_unit(struct in_column *c, char *unit)
 	return false;
 }
 
-/* Cut a text at a character that has no backslash before it; undo these. Returns what follows the
- * character; NULL: it is not there. */
-static char *in_cut(char *text, char at)
+/* Take a part of an item of --map, up to one of the characters `ends`: a text in quotes, or one in
+ * which a backslash takes the character after it as it is. *at moves after that character, which is
+ * *end; 0: the end of the list. */
+static char *in_map_part(char **at, const char *ends, char *end, bool *quoted)
 {
-	char *to = text;
+	char *text = *at, *from = text, *to = text;
+	char *close = *text == '\'' || *text == '"' ? strchr(text + 1, *text) : NULL;
 
-	for (; *text; text++) {
-		if (*text == at) {
-			*to = '\0';
-			return text + 1;
-		}
-		if (*text == '\\' && text[1] == at)
-			text++;
-		*to++ = *text;
+	*quoted = close && strchr(ends, close[1]);
+	if (*quoted) {
+		text++;
+		to = close;
+		from = close + 1;
 	}
+	for (; !strchr(ends, *from); *to++ = *from++)
+		from += *from == '\\' && from[1] && strchr("\\=:,'\"", from[1]);
+	*end = *from;
+	*at = from + (*end != '\0');
 	*to = '\0';
-	return NULL;
+	return text;
 }
 
 static enum in_role in_role_of(const char *name, size_t n)
@@ -664,28 +708,23 @@ static enum in_role in_role_of(const char *name, size_t n)
 	return (enum in_role)i;
 }
 
-/* Take one "FIELD=COLUMN[:UNIT]" or "FIELD=CONSTANT". */
-static int in_map_add(struct rows_in *r, char *item, struct error *e)
+/* Take one "FIELD=COLUMN[:UNIT]" or "FIELD=CONSTANT". *end: the character after it. */
+static int in_map_add(struct rows_in *r, char **at, char *end, struct error *e)
 {
-	char *column = in_cut(item, '='), *unit = NULL;
-	size_t n = column ? strlen(column) : 0;
-	bool quoted = n > 1 && (*column == '\'' || *column == '"') && column[n - 1] == *column;
-	bool constant = n && (quoted || strspn(column, "0123456789") == n);
-	struct in_column c = {0};
+	bool quoted, constant;
+	char *item = in_map_part(at, "=,", end, &quoted);
+	char *column = *end == '=' ? in_map_part(at, ":,", end, &quoted) : NULL;
+	char *unit = column && *end == ':' ? in_map_part(at, ",", end, &constant) : NULL;
+	struct in_column c = {.role = in_role_of(item, strlen(item)), .text = column};
 
-	if (!n || !*item)
+	if (!column || !*item || (!*column && !quoted))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--map takes FIELD=COLUMN[:UNIT],..., such as time=ts:ms,name=op, "
 				 "not '%s'",
 				 item);
-	c.role = in_role_of(item, strlen(item));
 	c.name = writer_text(r->w, item);
-	if (!constant)
-		unit = in_cut(column, ':');
-	else if (quoted)
-		column[n - 1] = '\0';
-	c.text = column + quoted;
 	c.size = strlen(c.text);
+	constant = !unit && (quoted || strspn(column, "0123456789") == c.size);
 	if (unit && strstr(unit, "%Z"))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--map: %%Z is the name of a zone, which has no offset: write "
@@ -713,25 +752,17 @@ static int in_map_add(struct rows_in *r, char *item, struct error *e)
 
 static int in_map_parse(struct rows_in *r, const char *map, struct error *e)
 {
-	char *item;
+	char *at, end;
 
 	if (!map)
 		return 0;
-	r->map = item = strdup(map);
+	r->map = at = strdup(map);
 	if (!r->map)
 		return error_no_memory(e);
-	while (item) {
-		char *end = item, *next;
-
-		/* what in_cut would undo remains for the parts of the item */
-		while (*end && *end != ',')
-			end += *end == '\\' && end[1] ? 2 : 1;
-		next = *end ? end + 1 : NULL;
-		*end = '\0';
-		if (in_map_add(r, item, e))
+	do {
+		if (in_map_add(r, &at, &end, e))
 			return -1;
-		item = next;
-	}
+	} while (end);
 	return 0;
 }
 
@@ -747,14 +778,6 @@ static bool in_is_mapped(const struct rows_in *r, enum in_role role)
 		if (r->constants[i].role == role)
 			return true;
 	return false;
-}
-
-static struct in_column *in_column_of_role(struct rows_in *r, enum in_role role)
-{
-	for (size_t i = 0; i < r->ncolumns; i++)
-		if (r->columns[i].role == role)
-			return &r->columns[i];
-	return NULL;
 }
 
 /* Set the role of a column by --map. false: --map does not name it. */
@@ -775,6 +798,19 @@ static bool in_role_by_map(const struct rows_in *r, struct in_column *c)
 			c->role = IN_INSIDE;
 	}
 	return c->role == IN_INSIDE;
+}
+
+/* Set the name of a field by that of its column: trencode names arguments arg.NAME, and fields with
+ * the name of another column .NAME. args has both. */
+static int in_name_field(struct rows_in *r, struct in_column *c)
+{
+	size_t skip =
+		c->size > 4 && !memcmp(c->text, "arg.", 4) ? 4 : c->size > 1 && *c->text == '.';
+
+	c->name = writer_string(r->w, c->text + skip, c->size - skip);
+	if (skip && in_column_of_role(r, IN_ARGS))
+		c->role = IN_SKIPPED;
+	return c->name ? 0 : -1;
 }
 
 /* Set the role of a column by its name. */
@@ -828,7 +864,8 @@ static struct in_column *in_column(struct rows_in *r, const char *text, size_t n
 		if (ARRAY_GROW(r->columns, r->columns_capacity, r->ncolumns))
 			return NULL;
 		c.text = intern_data(&r->names.keys, intern_find(&r->names.keys, text, n));
-		c.name = writer_string(r->w, text, n);
+		if (in_name_field(r, &c))
+			return NULL;
 		if (!in_role_by_map(r, &c))
 			in_role_by_name(r, &c);
 		if (c.role < IN_ROLES && c.role != IN_ARGS && in_column_of_role(r, c.role) &&
@@ -861,6 +898,18 @@ static const struct in_column *in_example(const struct rows_in *r, const char *c
 			if (strcasestr(r->columns[i].text, *words))
 				return &r->columns[i];
 	return NULL;
+}
+
+/* Test for the columns of trencode, of which --map may say that times are in ticks. */
+static bool in_is_own(struct rows_in *r)
+{
+	const struct in_column *dur = in_column_of_role(r, IN_DUR);
+	bool depth = in_column_of_role(r, IN_DEPTH);
+
+	if (r->nmaps)
+		return r->nmaps == 1 && r->maps[0].times.ticks && depth;
+	return dur && dur->times.scale == 1 && in_column_of_role(r, IN_TIME) &&
+	       (depth || in_column_of_role(r, IN_TYPE));
 }
 
 /* Refuse columns that leave open what the time is. */
@@ -960,12 +1009,17 @@ static int in_put_field(struct rows_in *r, struct in_column *c, const struct in_
 	struct text_span s = {cell->text, cell->text + cell->size};
 	int64_t whole;
 	bool number = cell->token == JSON_NUMBER || (c->form == IN_INT || c->form == IN_REAL);
+	bool integer = number && in_integer(s, &whole);
 	size_t at;
 	int failed;
 
+	/* a column beside args, which has it, too */
+	if (r->own && c->name == r->texts_return && r->row.has_return)
+		return 0;
 	if (in_value_begin(r, c->name, &at))
 		return -1;
-	if (number && in_integer(s, &whole)) {
+	/* -0 is a real number */
+	if (integer && (whole || *cell->text != '-')) {
 		failed = value_put_uint(b, whole < 0 ? VALUE_NEGATIVE : VALUE_UINT,
 					whole < 0 ? -(uint64_t)whole : (uint64_t)whole);
 	} else if (cell->token == JSON_STRING && number) {
@@ -974,7 +1028,7 @@ static int in_put_field(struct rows_in *r, struct in_column *c, const struct in_
 		if (buffer_append(&r->path, cell->text, cell->size) || buffer_u8(&r->path, 0))
 			return -1;
 		number = cell->size && json_is_number((const char *)r->path.data) &&
-			 (c->form == IN_REAL || cell->size > 18);
+			 (c->form == IN_REAL || cell->size > 18 || integer);
 		r->counts.unlike += !number;
 		failed = number ? json_put_number(b, (const char *)r->path.data, cell->size)
 				: value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
@@ -1070,7 +1124,7 @@ static bool in_take_number(struct rows_in *r, struct in_column *c, struct text_s
 	case IN_DUR: return in_take_time(r, c, s, &row->dur);
 	case IN_END: return in_take_time(r, c, s, &row->end);
 	default:
-		if (!in_integer(span_trim(s), &n))
+		if (!in_integer(in_without_zeros(span_trim(s)), &n))
 			return false;
 	}
 	switch (c->role) {
@@ -1087,6 +1141,15 @@ static bool in_take_number(struct rows_in *r, struct in_column *c, struct text_s
 	default: row->line = n; return n >= 0 && n <= INT32_MAX;
 	}
 	return n >= INT32_MIN && n <= INT32_MAX;
+}
+
+/* Get the number of an error; 0: there is no such error. */
+static uint16_t in_error_of(struct text_span s)
+{
+	for (uint16_t i = 1; i < ERRORS_END; i++)
+		if (kernel_error_name(i) && span_is(s, kernel_error_name(i)))
+			return i;
+	return 0;
 }
 
 static bool in_take_kind(struct in_row *row, struct text_span s)
@@ -1129,6 +1192,7 @@ static int in_take_cell(struct rows_in *r, struct in_column *c, const struct in_
 		row->on_cpu = span_is(s, "cpu");
 		row->unstacked = span_is(s, "none");
 		return row->on_cpu || row->unstacked;
+	case IN_ERROR: row->error = in_error_of(s); return row->error > 0;
 	case IN_ARGS:
 	case IN_VALUE: return 0;
 	default: break;
@@ -1155,6 +1219,12 @@ static int in_put_cell(struct rows_in *r, struct in_column *c, const struct in_c
 		r->row.present |= 1u << c->role;
 	if (taken)
 		return taken < 0 ? -1 : 0;
+	if (c->role == IN_DUR &&
+	    in_is_negative((struct text_span){cell->text, cell->text + cell->size})) {
+		input_damage(r->input, r->input->name, r->row_offset,
+			     "the row is read without a duration: %s", r->fault.what);
+		return 0;
+	}
 	r->counts.unlike += c->role != IN_TIME && c->role < IN_VALUE;
 	return in_put_field(r, c, cell);
 }
@@ -1955,8 +2025,7 @@ static int in_record_kinds(struct rows_in *r, struct in_record *record)
 	if (!known)
 		m->numbers[0] = intern(&r->kinds_known, key, 8);
 	record->kinds = m->numbers[0];
-	return record->kinds == INTERN_NONE || ARRAY_REACH(r->kinds, r->nkinds, record->kinds) ? -1
-											       : 0;
+	return record->kinds == INTERN_NONE ? -1 : 0;
 }
 
 /* Set the lane and the thread of the row. */
@@ -1989,12 +2058,12 @@ static int in_place(struct rows_in *r, struct in_record *record)
 	if (!known) {
 		if (on_cpu)
 			key.pid = key.tid = INT32_MIN, key.cpu = lane.cpu;
-		m->numbers[0] = writer_lane_once(r->w, &r->lanes, &lane);
+		m->numbers[0] = intern(&r->lanes.keys, &lane, sizeof lane);
 		m->numbers[1] = intern(&r->threads_known, &key, sizeof key);
 	}
 	record->lane = m->numbers[0];
 	record->thread = m->numbers[1];
-	if (!record->lane || record->thread == INTERN_NONE ||
+	if (record->lane == INTERN_NONE || record->thread == INTERN_NONE ||
 	    ARRAY_REACH(r->threads, r->threads_capacity, record->thread))
 		return -1;
 	if (record->thread >= r->nthreads)
@@ -2020,10 +2089,15 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 		r->mixed |= time + record->dur < t->end && !record->unfinished;
 		t->end = time + record->dur;
 	}
+	if (record->kind != KIND_GAP) {
+		uint64_t last = record->unfinished ? time : time + record->dur;
+
+		t->latest = last > t->latest ? last : t->latest;
+	}
 	if (!r->own || r->mixed || record->kind != KIND_ENTER || !record->has_depth) {
 		*key = !r->own			       ? UINT64_MAX - record->dur
 		       : r->mixed && record->has_depth ? record->depth
-						       : first << 13 | IN_FRAMES_MOST;
+						       : first << IN_KEY_DEPTH | IN_FRAMES_MOST;
 		return 0;
 	}
 	for (; t->nfirsts > depth + 1; t->nfirsts--) {
@@ -2038,7 +2112,7 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 		t->firsts[t->nfirsts] = 0;
 	if (!t->firsts[depth])
 		t->firsts[depth] = first;
-	*key = first << 13 | depth;
+	*key = first << IN_KEY_DEPTH | depth;
 	return 0;
 }
 
@@ -2068,6 +2142,111 @@ static bool in_has_location(const struct rows_in *r)
 	return name != in_text(r, IN_TYPE) || (row->kind == KIND_SAMPLE && (!r->own || row->frame));
 }
 
+/* Get the error that a row returned, if its name is that of the number, which is a text in a column
+ * that has others. */
+static uint16_t in_returned_error(const struct rows_in *r)
+{
+	const uint8_t *at = r->values.data + r->row.return_at + 8;
+	struct values v;
+	struct value value;
+	int64_t number;
+
+	if (!r->row.error || !r->row.has_return)
+		return 0;
+	values_begin(&v, at, get_u32(at - 4));
+	if (!values_value(&v, &value))
+		return 0;
+	number = (int64_t)value.number;
+	if (value.tag == VALUE_STRING &&
+	    !in_integer((struct text_span){(const char *)value.bytes,
+					   (const char *)value.bytes + value.n},
+			&number))
+		return 0;
+	return number == -r->row.error ? r->row.error : 0;
+}
+
+/* Declare a type of rows. 0: out of memory. */
+static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
+				unsigned variant)
+{
+	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
+	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
+	uint32_t size = sample ? 8 : 4, n = 0;
+	struct field_entry fields[4] = {0};
+	struct type_entry type = {.source = r->source,
+				  .kind = (uint8_t)kind,
+				  .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
+					   (call && numbered ? TYPE_CALL_NUMBER : 0) |
+					   (call && deep ? TYPE_DEPTH : 0) |
+					   (call && variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
+					   (sample && deep ? TYPE_WEIGHT_TIME : 0),
+				  .fields = fields};
+	uint64_t key;
+
+	/* without a name it is no field that programs print */
+	if (sample || numbered)
+		fields[n++] =
+			(struct field_entry){.kind = sample && numbered ? FIELD_INT : FIELD_UINT,
+					     .role = sample ? ROLE_PERIOD
+						     : call ? ROLE_CALL
+							    : ROLE_STACK,
+					     .name = call || sample || deep ? 0 : r->texts_stack,
+					     .size = size};
+	if (sample && variant & IN_ON_CPU)
+		fields[n++] =
+			(struct field_entry){.kind = FIELD_INT, .role = ROLE_TOTAL, .size = 8};
+	if (variant & IN_COUNTED)
+		fields[n++] =
+			(struct field_entry){.kind = FIELD_UINT, .role = ROLE_COUNT, .size = 8};
+	if (variant & IN_FAILED)
+		fields[n++] = (struct field_entry){
+			.kind = FIELD_INT,
+			.name = r->texts_return,
+			.size = 4,
+			.definition = kernel_names_of(&r->errors, r->w, "sys_exit", 8, "ret", 3)};
+	for (uint32_t i = 0; i < n; i++) {
+		fields[i].offset = type.fixed_size;
+		type.fixed_size += fields[i].size;
+	}
+	type.nfields = n;
+	memcpy(&key, intern_data(&r->kinds_known, kinds), sizeof key);
+	type.name = (uint32_t)(key >> 32);
+	type.group = (uint32_t)key;
+	return writer_type(r->w, &type);
+}
+
+/* Get the type of rows; 0: out of memory. */
+static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, unsigned variant)
+{
+	uint32_t *id = key_map_number(
+		&r->types, ((uint64_t)kinds * KIND_COUNT + kind) * IN_VARIANTS + variant);
+
+	if (id && !*id)
+		*id = in_declare_type(r, kinds, kind, variant);
+	return id ? *id : 0;
+}
+
+/* Get the type of a sample with details of so many bytes. */
+static uint32_t in_sample_type(struct rows_in *r, const struct in_record *record, size_t size)
+{
+	return in_type(r, record->kinds, KIND_SAMPLE,
+		       (size ? IN_TAILED : 0) | (record->negative ? IN_NUMBERED : 0) |
+			       (record->timed ? IN_DEEP : 0) | (record->has_total ? IN_ON_CPU : 0) |
+			       (record->has_calls ? IN_COUNTED : 0) |
+			       (record->error ? IN_FAILED : 0));
+}
+
+/* Declare the type of a sample before the first row: weights of different types are not added. */
+static int in_announce(struct rows_in *r, const struct in_record *record)
+{
+	size_t known = r->types.count;
+	uint32_t type = in_sample_type(r, record, r->waiting.size - sizeof *record);
+
+	if (!type || r->types.count == known)
+		return type ? 0 : -1;
+	return row_filter_announce(r->input->decoding->row_filter, type, 0);
+}
+
 /* Put the row into r->waiting as a record, with its key. Returns 1: it has no time. */
 static int in_make_record(struct rows_in *r, struct sorter_key *key)
 {
@@ -2093,6 +2272,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.has_depth = in_has(r, IN_DEPTH) && !record.unstacked;
 	record.depth = (uint16_t)r->row.depth;
 	record.timed = r->row.timed;
+	record.error = in_returned_error(r);
 	record.in_args =
 		r->row.in_args || (r->own && in_has(r, IN_STACK) && in_column_of_role(r, IN_ARGS));
 	r->waiting.size = 0;
@@ -2107,64 +2287,10 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	if (in_second_key(r, &record, key->time, &key->second))
 		return -1;
 	memcpy(r->waiting.data, &record, sizeof record);
-	return 0;
+	return r->sorts && record.kind == KIND_SAMPLE ? in_announce(r, &record) : 0;
 }
 
 /* --- rows in the order of their times --- */
-
-/* Declare a type of rows; variant: a sum of IN_TAILED, of calls IN_NUMBERED, IN_DEEP and IN_ON_CPU,
- * of others IN_NUMBERED (a stack) and IN_DEEP (which args has, too), of samples IN_NUMBERED
- * (negative weights), IN_DEEP (times), IN_ON_CPU (a total) and IN_COUNTED. 0: out of memory. */
-static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
-				unsigned variant)
-{
-	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
-	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
-	/* without a name it is no field that programs print */
-	struct field_entry fields[3] = {{.kind = sample && numbered ? FIELD_INT : FIELD_UINT,
-					 .role = sample ? ROLE_PERIOD
-						 : call ? ROLE_CALL
-							: ROLE_STACK,
-					 .name = call || sample || deep ? 0 : r->texts_stack,
-					 .size = sample ? 8 : 4}};
-	uint32_t n = sample || numbered;
-	uint64_t key;
-
-	if (sample && variant & IN_ON_CPU)
-		fields[n++] = (struct field_entry){
-			.kind = FIELD_INT, .role = ROLE_TOTAL, .offset = 8, .size = 8};
-	if (sample && variant & IN_COUNTED) {
-		fields[n] = (struct field_entry){
-			.kind = FIELD_UINT, .role = ROLE_COUNT, .offset = 8 * n, .size = 8};
-		n++;
-	}
-	memcpy(&key, intern_data(&r->kinds_known, kinds), sizeof key);
-	return writer_type(
-		r->w,
-		&(struct type_entry){.source = r->source,
-				     .name = (uint32_t)(key >> 32),
-				     .group = (uint32_t)key,
-				     .kind = (uint8_t)kind,
-				     .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
-					      (call && numbered ? TYPE_CALL_NUMBER : 0) |
-					      (call && deep ? TYPE_DEPTH : 0) |
-					      (call && variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
-					      (sample && deep ? TYPE_WEIGHT_TIME : 0),
-				     .fixed_size = n * fields->size,
-				     .nfields = n,
-				     .fields = fields});
-}
-
-/* Get the type of rows; 0: out of memory. */
-static inline uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
-			       unsigned variant)
-{
-	uint32_t *id = &r->kinds[kinds].types[kind][variant];
-
-	if (!*id)
-		*id = in_declare_type(r, kinds, kind, variant);
-	return *id;
-}
 
 /* Write a row of a call, an instant or a counter, with the time, location, depth and tail of *row,
  * which is filled. number: of the call, or the stack. */
@@ -2173,17 +2299,21 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 {
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
 	bool deep = call ? !number && record->has_depth : number && record->in_args;
+	bool failed = record->error && kind != KIND_ENTER;
 	unsigned variant = (row->tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
-			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0);
+			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0) |
+			   (failed ? IN_FAILED : 0);
 	struct buffer details = {.data = (uint8_t *)(uintptr_t)row->tail, .size = row->tail_size};
-	uint8_t fixed[4];
+	uint32_t numbers = number ? 4 : 0;
+	uint8_t fixed[8];
 
 	put_u32(fixed, number);
+	put_u32(fixed + numbers, failed ? -(uint32_t)record->error : number);
 	row->time = merge_shifted(row->time, r->input->shift);
 	row->type = in_type(r, record->kinds, kind, variant);
 	row->lane = record->lane;
 	row->fixed = fixed;
-	row->fixed_size = number ? 4 : 0;
+	row->fixed_size = numbers + (failed ? 4 : 0);
 	row->has_tail = row->tail_size > 0;
 	if (!row->type ||
 	    (row->has_tail && r->objects.definitions && arguments_use_structs(r->w, &details)))
@@ -2193,15 +2323,35 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 	return writer_row_data(r->w, *row);
 }
 
-/* Write the leave of a call. */
+/* End a call without a return, which other calls of its thread follow. */
+static int in_drop(struct rows_in *r, const struct in_frame *f, uint64_t time)
+{
+	uint32_t *type = &r->drops[f->on_cpu];
+
+	if (!*type)
+		*type = writer_type(
+			r->w,
+			&(struct type_entry){.kind = KIND_DROP,
+					     .flags = TYPE_DEPTH | (f->on_cpu ? TYPE_PER_CPU : 0)});
+	return *type ? writer_row_data(
+			       r->w, (struct new_row){.time = merge_shifted(time, r->input->shift),
+						      .lane = f->lane,
+						      .type = *type,
+						      .depth = f->level})
+		     : -1;
+}
+
+/* End a call: at its leave, or with the call around it. */
 static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 {
-	struct in_record record = {
-		.lane = f->lane, .kinds = f->kinds, .has_depth = f->has_depth, .on_cpu = f->on_cpu};
+	struct in_record record = {.lane = f->lane,
+				   .kinds = f->kinds,
+				   .has_depth = f->has_depth,
+				   .on_cpu = f->on_cpu,
+				   .error = f->error};
 	int failed = 0;
 
-	/* without a depth only its leave ends a call */
-	if (!f->unfinished || (!f->has_depth && !f->number))
+	if (!f->unfinished)
 		failed = in_write(r, &record,
 				  &(struct new_row){.time = time,
 						    .location = f->location,
@@ -2209,6 +2359,8 @@ static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 						    .tail = f->values,
 						    .tail_size = f->size},
 				  KIND_LEAVE, f->number);
+	else if (!f->has_depth && !f->number)
+		failed = in_drop(r, f, time);
 	free(f->values);
 	f->values = NULL;
 	return failed;
@@ -2247,14 +2399,23 @@ static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
 		       complete_calls_overlap(&r->completes, end, top->limit, false));
 }
 
-/* Note the end of a call without a return as one of its thread. */
-static void in_never_returns(struct in_thread *t, const struct in_record *record,
-			     struct complete_end *end)
+/* End the calls without a return that have ended before a call begins. */
+static int in_drop_ended(struct rows_in *r, struct in_thread *t, const struct in_record *record,
+			 uint64_t time)
 {
-	t->last = end->time > t->last ? end->time : t->last;
-	t->last_lane = record->lane;
-	t->last_on_cpu = record->on_cpu;
-	end->time = UINT64_MAX;
+	while (t->depth && t->frames[t->depth - 1].unfinished) {
+		struct in_frame *top = &t->frames[t->depth - 1];
+		/* the enter itself ends a call of its depth */
+		bool same = record->has_depth && top->has_depth && top->depth >= record->depth;
+
+		if (top->end > time || (top->end == time && !same))
+			break;
+		if (!same && in_drop(r, top, time))
+			return -1;
+		free(top->values);
+		t->depth--;
+	}
+	return 0;
 }
 
 /* Write the enter of a call, and note its end. */
@@ -2262,18 +2423,16 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 		    uint64_t time, const uint8_t *details, uint32_t size)
 {
 	struct in_thread *t = &r->threads[record->thread];
-	struct complete_end end = {.time = time + record->dur,
-				   .serial = ++r->completes.serial,
-				   .thread = record->thread,
-				   .depth = (uint32_t)t->depth};
+	struct complete_end end = {.time = time + record->dur, .thread = record->thread};
 	uint64_t limit;
 	struct in_frame *f;
 	uint32_t number;
 
-	/* a call that has no leave ends with the next call of its depth */
-	while (record->has_depth && t->depth && t->frames[t->depth - 1].unfinished &&
-	       t->frames[t->depth - 1].depth >= record->depth)
-		free(t->frames[--t->depth].values);
+	if (in_drop_ended(r, t, record, time))
+		return -1;
+	/* of one time, ends are in the order of the rows of trencode; elsewhere in that of a stack
+	 */
+	end.serial = r->own && !r->mixed ? UINT64_MAX - record->serial : ++r->completes.serial;
 	end.depth = (uint32_t)t->depth;
 	limit = t->depth ? t->frames[t->depth - 1].limit : UINT64_MAX;
 	end.overlaps = in_overlaps(r, record, &end);
@@ -2287,15 +2446,15 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 	if (!f)
 		return -1;
 	number = f->number;
-	if (record->unfinished)
-		in_never_returns(t, record, &end);
-	*f = (struct in_frame){.limit = end.time < limit ? end.time : limit,
+	*f = (struct in_frame){.end = end.time,
+			       .limit = end.time < limit ? end.time : limit,
 			       .serial = record->serial,
 			       .depth = record->depth,
 			       .level = end.depth,
 			       .has_depth = record->has_depth,
 			       .unfinished = record->unfinished,
 			       .on_cpu = record->on_cpu,
+			       .error = record->error,
 			       .number = number,
 			       .lane = record->lane,
 			       .kinds = record->kinds,
@@ -2316,7 +2475,7 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 				       .tail_size = record->enter_size},
 		     KIND_ENTER, number))
 		return -1;
-	return record->unfinished ? 0 : complete_calls_push(&r->completes, &end);
+	return complete_calls_push(&r->completes, &end);
 }
 
 static struct in_frame *in_frame_of(const struct rows_in *r, const struct complete_end *end)
@@ -2337,6 +2496,21 @@ static int in_take_end(struct rows_in *r)
 	struct in_thread *t = &r->threads[end.thread];
 	struct in_frame *f = in_frame_of(r, &end);
 
+	if (f && f->unfinished && t->latest <= end.time) {
+		/* it may be open at the end */
+		t->last = end.time;
+		t->last_lane = f->lane;
+		t->last_on_cpu = f->on_cpu;
+		if (!end.overlaps)
+			return 0;
+	} else if (f && f->unfinished && !end.overlaps) {
+		if (in_drop(r, f, end.time))
+			return -1;
+		f->has_depth = true;
+	} else if (f) {
+		/* the stream has no other end of a call with a number */
+		f->unfinished = false;
+	}
 	if (end.overlaps) {
 		if (in_leave(r, f, end.time))
 			return -1;
@@ -2357,18 +2531,13 @@ static int in_sample(struct rows_in *r, const struct in_record *record, uint64_t
 {
 	struct new_row row = {.time = merge_shifted(time, r->input->shift),
 			      .lane = record->lane,
-			      .type = in_type(r, record->kinds, KIND_SAMPLE,
-					      (size ? IN_TAILED : 0) |
-						      (record->negative ? IN_NUMBERED : 0) |
-						      (record->timed ? IN_DEEP : 0) |
-						      (record->has_total ? IN_ON_CPU : 0) |
-						      (record->has_calls ? IN_COUNTED : 0)),
+			      .type = in_sample_type(r, record, size),
 			      .location = record->stack,
 			      .tail = details,
 			      .tail_size = size,
 			      .has_tail = size > 0};
 	struct buffer values = {.data = (uint8_t *)(uintptr_t)details, .size = size};
-	uint8_t fixed[24], *at = fixed;
+	uint8_t fixed[28], *at = fixed;
 
 	put_u64(at, record->weight);
 	at += 8;
@@ -2380,11 +2549,27 @@ static int in_sample(struct rows_in *r, const struct in_record *record, uint64_t
 		put_u64(at, record->calls);
 		at += 8;
 	}
+	if (record->error) {
+		put_u32(at, -(uint32_t)record->error);
+		at += 4;
+	}
 	row.fixed = fixed;
 	row.fixed_size = (uint32_t)(at - fixed);
 	if (!row.type || (size && r->objects.definitions && arguments_use_structs(r->w, &values)))
 		return -1;
 	return writer_sample(r->w, row);
+}
+
+/* Declare the lane of the next record: threads are in the order of their first rows. 0: out of
+ * memory. */
+static uint32_t in_lane(struct rows_in *r, uint32_t number)
+{
+	struct lane_entry lane;
+
+	if (number < r->lanes.capacity && r->lanes.numbers[number])
+		return r->lanes.numbers[number];
+	memcpy(&lane, intern_data(&r->lanes.keys, number), sizeof lane);
+	return writer_lane_once(r->w, &r->lanes, &lane);
 }
 
 /* Write the rows of the next record. */
@@ -2397,6 +2582,9 @@ static int in_event(struct rows_in *r, const struct sorter_record *next)
 	uint32_t location = 0;
 
 	memcpy(&record, next->data, sizeof record);
+	record.lane = in_lane(r, record.lane);
+	if (!record.lane)
+		return -1;
 	if (record.function) {
 		location = in_location(r, &record);
 		if (!location)
@@ -2539,15 +2727,14 @@ static int in_fill(struct rows_in *r, struct error *e)
 	return 0;
 }
 
-/* Test whether the call that ends first ends before a row of that time. */
+/* Test whether the call that ends first ends before a row of that time. Of trencode, the row of a
+ * call is at its end, and its key has the first row inside of the call. */
 static bool in_ends_before(const struct rows_in *r, const struct sorter_record *next)
 {
 	const struct in_frame *f =
 		r->completes.count ? in_frame_of(r, &r->completes.heap[0]) : NULL;
-	struct in_record record;
 
-	memcpy(&record, next->data, sizeof record);
-	return !f || r->mixed || f->serial < record.serial;
+	return !f || r->mixed || !r->own || f->serial < next->key.second >> IN_KEY_DEPTH;
 }
 
 /* Declare the ends of the threads whose last calls have no return. */
@@ -2781,6 +2968,7 @@ static int in_first_row(struct rows_in *r, struct error *e)
 		if (r->norder && (in_check_columns(r, e) || in_check_map(r, e)))
 			return -1;
 		checked = true;
+		r->own = in_is_own(r);
 		if (in_needs_look(r) && in_look(r, e))
 			return -1;
 	}
@@ -2791,6 +2979,7 @@ static int in_first_row(struct rows_in *r, struct error *e)
 		if (!checked && in_check_columns(r, e))
 			return -1;
 		checked = true;
+		r->own = in_is_own(r);
 		if (in_check_units(r, e))
 			return -1;
 		if (in_set_times(r))
@@ -2810,13 +2999,11 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 	in->has_wall = !in->ticks && r->row.time >= IN_WALL;
 	if (in->has_wall)
 		in->clock_name = "wall";
-	r->own = !r->nmaps && in_column_of_role(r, IN_DUR) && in_column_of_role(r, IN_TIME) &&
-		 in_column_of_role(r, IN_DUR)->times.scale == 1 &&
-		 (in_column_of_role(r, IN_TYPE) || in_column_of_role(r, IN_DEPTH));
-	if (r->nmaps == 1 && r->maps[0].times.ticks && in_column_of_role(r, IN_DEPTH))
-		r->own = true;
 	r->typed = r->own && in_column_of_role(r, IN_TYPE);
-	r->sorts = r->own || in->decoding->sort;
+	/* a file of samples is read to its end first: all their types are known then */
+	r->sorts = r->own || in->decoding->sort ||
+		   (!in->file.live &&
+		    (in_column_of_role(r, IN_STACK) || in_column_of_role(r, IN_WEIGHT)));
 	return merge_choose_clock(in, e);
 }
 
@@ -2908,7 +3095,7 @@ static void in_free(struct rows_in *r)
 	id_cache_free(&r->names);
 	id_cache_free(&r->lanes);
 	intern_free(&r->kinds_known);
-	free(r->kinds);
+	key_map_free(&r->types);
 	intern_free(&r->functions);
 	free(r->called);
 	frame_locations_free(&r->locations);

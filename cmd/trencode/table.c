@@ -50,6 +50,7 @@ struct field_columns {
 	struct buffer bytes; /* the attributes of the row */
 	uint32_t *fields;    /* by type and column: 2 + index of the field, 1 none, 0 not known */
 	size_t nfields;
+	bool declared; /* only fields of types: no arguments */
 };
 
 /*
@@ -136,8 +137,9 @@ struct event_rows {
 	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
 	bool marks; /* ndjson without -c: rows that are no whole calls of their thread's stack or no
-		       instants, or have times in ticks, have the columns of ndjson_marks, by which
-		       trdecode reads them back */
+		       instants, have times in ticks, or an error with a name, have the columns of
+		       ndjson_marks, by which trdecode reads them back; the only column of fields
+		       is ret.name */
 };
 
 static inline bool row_has(const struct event_rows *r, enum row_column c)
@@ -192,7 +194,7 @@ static int field_columns_take(struct field_columns *c, const struct event *ev)
 			fields[i] = f ? FIRST_FIELD + (uint32_t)(f - t->fields) : NO_FIELD;
 		}
 		f = fields[i] == NO_FIELD ? NULL : &t->fields[fields[i] - FIRST_FIELD];
-		if ((f || t->flags & TYPE_VALUES) &&
+		if ((f || (t->flags & TYPE_VALUES && !c->declared)) &&
 		    attributes_append_key(&c->attributes, ev, f, c->names[i], &c->bytes))
 			return -1;
 	}
@@ -204,7 +206,7 @@ static int field_columns_read(struct field_columns *c)
 {
 	const struct attributes *a = &c->attributes;
 
-	memset(c->cells, 0, sizeof c->cells);
+	memset(c->cells, 0, c->count * sizeof *c->cells);
 	if (!c->bytes.size)
 		return 0;
 	if (attributes_read(&c->attributes, &c->bytes))
@@ -545,7 +547,7 @@ static int rows_call_fields(struct event_rows *r, const struct span *s, const st
 	if (!r->fields.count)
 		return 0;
 	buffer_clear(b);
-	if (s->kept_size) {
+	if (s->kept_size && !r->marks) {
 		if (buffer_append_from(b, s->kept, s->kept_at, 8))
 			return -1;
 		*kept = 8 + get_u64(b->data);
@@ -602,7 +604,7 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 	(void)token;
 	if (r->states && rows_keep_mark(r, enter, keep))
 		return error_no_memory(e);
-	if (r->fields.count && rows_keep_fields(r, enter, keep))
+	if (r->fields.count && !r->marks && rows_keep_fields(r, enter, keep))
 		return error_no_memory(e);
 	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
 		return 0;
@@ -799,7 +801,7 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 				    .early = en->early};
 	int bad = 0;
 
-	for (size_t i = 0; i < r->fields.count && !bad; i++) {
+	for (size_t i = 0; i < r->fields.count && !r->marks && !bad; i++) {
 		/* a name with a dot is of no column */
 		declared.offer = *r->fields.columns[i].text == '.' ? NULL : rows_offer;
 		bad = declared_field(&declared, r->fields.names[i].text, false, e);
@@ -1022,9 +1024,9 @@ struct ndjson {
 };
 
 /* The columns of event_rows.marks. */
-static const enum row_column ndjson_marks[] = {ROW_KIND,	ROW_UNFINISHED,	  ROW_STACK,
-					       ROW_WEIGHT,	ROW_WEIGHT_TOTAL, ROW_WEIGHT_COUNT,
-					       ROW_WEIGHT_UNIT, ROW_TIME_UNIT,	  ROW_NESTING};
+static const enum row_column ndjson_marks[] = {
+	ROW_KIND,	  ROW_UNFINISHED,  ROW_STACK,	  ROW_WEIGHT,  ROW_WEIGHT_TOTAL,
+	ROW_WEIGHT_COUNT, ROW_WEIGHT_UNIT, ROW_TIME_UNIT, ROW_NESTING, ROW_COLUMNS /* ret.name */};
 enum { NDJSON_MARKS = sizeof ndjson_marks / sizeof *ndjson_marks };
 
 static void ndjson_make_keys(struct ndjson *s)
@@ -1140,6 +1142,8 @@ static char *ndjson_put_cell(struct ndjson *s, char *p, const struct table_key *
 /* Test whether the row has a mark: all but that of a call which has returned. */
 static bool ndjson_has_mark(const struct event_rows *r, enum row_column c)
 {
+	if (c >= ROW_COLUMNS)
+		return row_field(r, c);
 	return row_has(r, c) && (c != ROW_UNFINISHED || r->numbers[c]);
 }
 
@@ -1148,7 +1152,7 @@ static bool ndjson_is_marked(const struct event_rows *r)
 {
 	return r->marks &&
 	       (r->present & (1ull << ROW_KIND | 1ull << ROW_TIME_UNIT | 1ull << ROW_NESTING) ||
-		ndjson_has_mark(r, ROW_UNFINISHED));
+		ndjson_has_mark(r, ROW_UNFINISHED) || ndjson_has_mark(r, ROW_COLUMNS));
 }
 
 static int ndjson_write_row(struct event_rows *r, struct error *e)
@@ -1179,6 +1183,9 @@ static int ndjson_begin(struct encoding *en, struct error *e)
 		return -1;
 	s->out = en->text;
 	s->rows.marks = !en->options->columns;
+	s->rows.fields.declared = s->rows.marks;
+	if (s->rows.marks && field_columns_add(&s->rows.fields, "ret.name", 8))
+		return error_no_memory(e);
 	s->quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	location_names_init_strings(&s->rows.texts, en->dictionary, json_append_string);
 	ndjson_make_keys(s);
