@@ -237,6 +237,22 @@ lossy() {
 	tail -c +$((at[2] + 1)) cut.trs
 }
 
+@test "inputs without times meet, saved or not, and others do not" {
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'a;b 3\na;c 5\n' >f.folded
+	printf 'a;b 1\n' >g.folded
+	trdecode -o f.trs f.folded
+	trdecode -o fg.trs f.folded g.folded
+	for inputs in 'f.folded g.folded' 'f.trs g.folded' 'g.folded f.trs' fg.trs; do
+		# shellcheck disable=SC2086
+		run -0 pipefail "trdecode $inputs | trstat -q -t tsv -g name -c self -s name | tail -n +2 | sort"
+		assert_output $'a\t0\nb\t4\nc\t5'
+	done
+	# ticks of a recorder are not those
+	run -2 trdecode -o x.trs f.trs "$DATA/apitrace/crash.trace"
+	assert_output --partial 'cannot be compared'
+}
+
 @test "trdecode of two streams that lack a segment has the open calls of both" {
 	cd "$BATS_TEST_TMPDIR"
 	lossy "$DATA/uftrace/fib" >fib.trs

@@ -857,8 +857,7 @@ static int callgrind_begin_file(struct input *in, struct error *e)
 		return -1;
 	g->source = writer_source(w, &(struct source_entry){writer_text(w, "callgrind"),
 							    writer_text(w, in->name), 0, 0});
-	g->clock = writer_clock(
-		w, &(struct clock_entry){.name = writer_text(w, "lines"), .flags = CLOCK_TICKS});
+	g->clock = input_declare_clock(in, false);
 	if (!g->source || !g->clock)
 		return error_no_memory(e);
 	if (cg_advance(in, e))

@@ -174,8 +174,7 @@ static int decode_folded_begin(struct input *in, struct error *e)
 	f->source = lane.source =
 		writer_source(w, &(struct source_entry){writer_text(w, "folded"),
 							writer_text(w, in->name), 0, 0});
-	lane.clock = writer_clock(
-		w, &(struct clock_entry){.name = writer_text(w, "lines"), .flags = CLOCK_TICKS});
+	lane.clock = input_declare_clock(in, false);
 	f->lane = writer_lane(w, &lane);
 	if (!folded_type(in, false) || folded_advance(in, e))
 		return -1;

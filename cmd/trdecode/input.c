@@ -1982,6 +1982,7 @@ uint32_t input_declare_clock(const struct input *in, bool is_wall)
 
 	return writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
 						     .flags = (in->ticks ? CLOCK_TICKS : 0) |
+							      (in->row_order ? CLOCK_ROWS : 0) |
 							      (in->has_wall ? CLOCK_HAS_WALL : 0) |
 							      (is_wall ? CLOCK_IS_WALL : 0),
 						     .wall = merge_wall(in)});

@@ -1451,9 +1451,7 @@ static int script_begin(struct input *in, struct error *e)
 		return -1;
 	p->source = writer_source(p->w, &(struct source_entry){writer_text(p->w, "perf-script"),
 							       writer_text(p->w, in->name), 0, 0});
-	p->clock =
-		writer_clock(p->w, &(struct clock_entry){.name = writer_text(p->w, in->clock_name),
-							 .flags = in->ticks ? CLOCK_TICKS : 0});
+	p->clock = input_declare_clock(in, false);
 	if (!p->source || !p->clock)
 		return error_no_memory(e);
 	if (script_advance(p, e))

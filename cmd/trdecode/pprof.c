@@ -887,9 +887,7 @@ static int decode_pprof_begin(struct input *in, struct error *e)
 		return -1;
 	p->source = writer_source(p->w, &(struct source_entry){writer_text(p->w, "pprof"),
 							       writer_text(p->w, in->name), 0, 0});
-	p->clock =
-		writer_clock(p->w, &(struct clock_entry){.name = writer_text(p->w, in->clock_name),
-							 .flags = in->ticks ? CLOCK_TICKS : 0});
+	p->clock = input_declare_clock(in, false);
 	p->location = calloc(p->profile.locations.count + 1, sizeof *p->location);
 	p->space = calloc(p->profile.mappings.count + 1, sizeof *p->space);
 	if (!p->source || !p->clock || !p->location || !p->space)

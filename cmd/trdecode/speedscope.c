@@ -771,8 +771,7 @@ static int speedscope_declare_all(struct speedscope_decoder *s)
 	s->source = call.source =
 		writer_source(w, &(struct source_entry){writer_text(w, "speedscope"),
 							writer_text(w, in->name), 0, 0});
-	s->clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-							 .flags = in->ticks ? CLOCK_TICKS : 0});
+	s->clock = input_declare_clock(in, false);
 	call.name = writer_text(w, "open");
 	s->enter = writer_type(w, &call);
 	call.name = writer_text(w, "close");

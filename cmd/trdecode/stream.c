@@ -378,6 +378,7 @@ static int stream_choose_clock(struct saved *s, const struct clock *c, struct er
 	in->has_wall = c->flags & CLOCK_HAS_WALL;
 	in->wall = c->wall;
 	in->ticks = c->flags & CLOCK_TICKS;
+	in->row_order = in->ticks && c->flags & CLOCK_ROWS;
 	return merge_choose_clock(in, e);
 }
 

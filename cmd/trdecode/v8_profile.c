@@ -547,8 +547,7 @@ static int v8_declare(struct v8_decoder *d)
 
 	lane.source = writer_source(w, &(struct source_entry){writer_text(w, in->decoder->name),
 							      writer_text(w, in->name), 0, 0});
-	lane.clock = writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-							   .flags = in->ticks ? CLOCK_TICKS : 0});
+	lane.clock = input_declare_clock(in, false);
 	d->lane = writer_lane(w, &lane);
 	d->type = sample_type_declare(
 		in->decoding,
