@@ -1689,7 +1689,8 @@ static void chrome_print_remarks(const struct chrome *c)
 		"numbers, and name} processes and threads without a name",
 		c->counts.named_first);
 	arguments_report(&c->arguments, file);
-	frame_table_report(&c->frames, file);
+	warn_count(file, c->frames.unknown,
+		   "{frame of stacks is|frames of stacks are} not in the file");
 	warn_count(file, c->counts.unopened,
 		   "{end|ends} of calls without {a begin|begins} {was|were} left out");
 	warn_count(file, c->counts.unkept,

@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-#include "common/util/error.h"
-
 /* The space of frames that no key of the input names. */
 #define FRAMES_UNNUMBERED UINT32_MAX
 
@@ -125,26 +123,6 @@ int frame_table_stack(struct frame_table *t, uint32_t number, uint32_t *stack)
 		*stack = frame->stack;
 	}
 	return 0;
-}
-
-void frame_table_check(struct frame_table *t, uint64_t *missing, uint64_t *circles)
-{
-	uint32_t n = (uint32_t)t->keys.count;
-
-	*missing = *circles = 0;
-	for (uint32_t number = 1; number <= n; number++) {
-		uint32_t at = number;
-
-		*missing += !frame_table_at(t, number)->known;
-		for (; at && !frame_table_at(t, at)->walk; at = frame_table_at(t, at)->parent)
-			frame_table_at(t, at)->walk = number;
-		*circles += at && frame_table_at(t, at)->walk == number;
-	}
-}
-
-void frame_table_report(const struct frame_table *t, const char *file)
-{
-	warn_count(file, t->unknown, "{frame of stacks is|frames of stacks are} not in the file");
 }
 
 void frame_table_free(struct frame_table *t)

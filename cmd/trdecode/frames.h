@@ -37,7 +37,7 @@ struct linked_frame {
 	uint32_t stack;	 /* of the writer; 0 not yet declared */
 	bool known;	 /* frame_table_set was called */
 	bool visited;
-	uint32_t walk; /* of frame_table_check: the first one that met it */
+	uint32_t walk; /* of v8_check_frames: the first one that met it */
 };
 
 /*
@@ -64,10 +64,6 @@ void frame_table_set(struct frame_table *t, uint32_t number, const struct named_
 		     uint32_t parent);
 /* Get the stack of the writer for a frame and its callers; number 0: none. */
 int frame_table_stack(struct frame_table *t, uint32_t number, uint32_t *stack);
-/* Count the frames that are named and not there, and the circles of callers. */
-void frame_table_check(struct frame_table *t, uint64_t *missing, uint64_t *circles);
-/* Report the frames of stacks that are named and not there. */
-void frame_table_report(const struct frame_table *t, const char *file);
 void frame_table_free(struct frame_table *t);
 
 /* Get a frame by its number. */

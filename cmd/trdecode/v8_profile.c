@@ -358,6 +358,22 @@ static bool v8_is_heap(const struct v8_decoder *d)
 	return !strcmp(d->input->decoder->name, "heapprofile");
 }
 
+/* Count the frames that are named and not there, and the circles of callers. */
+static void v8_check_frames(struct frame_table *t, uint64_t *missing, uint64_t *circles)
+{
+	uint32_t n = (uint32_t)t->keys.count;
+
+	*missing = *circles = 0;
+	for (uint32_t number = 1; number <= n; number++) {
+		uint32_t at = number;
+
+		*missing += !frame_table_at(t, number)->known;
+		for (; at && !frame_table_at(t, at)->walk; at = frame_table_at(t, at)->parent)
+			frame_table_at(t, at)->walk = number;
+		*circles += at && frame_table_at(t, at)->walk == number;
+	}
+}
+
 /* Report what the profile has that none should, and where the first of a kind is. */
 static void v8_report(struct v8_decoder *d)
 {
@@ -378,7 +394,7 @@ static void v8_report(struct v8_decoder *d)
 		if (d->profile.faults[i].count)
 			input_damage(in, in->name, d->profile.faults[i].at, "%s: %" PRIu64, what[i],
 				     d->profile.faults[i].count);
-	frame_table_check(&d->frames, &missing, &circles);
+	v8_check_frames(&d->frames, &missing, &circles);
 	if (missing && !d->cut)
 		input_damage(in, in->name, NO_OFFSET,
 			     "a node that is named is not in the file: its function is not known; "

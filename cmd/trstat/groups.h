@@ -181,22 +181,6 @@ void aggregate_call_rare(struct aggregate *a, const struct columns_wanted *w, ui
 int aggregate_signed(struct aggregate *a, const struct columns_wanted *w, int128 total, int128 self,
 		     bool recursive, uint64_t time);
 
-/* Add a sum of calls (trstream(5), TOTAL): extremes, deviations and percentiles are not known. */
-static inline void aggregate_sum(struct aggregate *a, const struct columns_wanted *w, int128 total,
-				 int128 self, uint64_t calls, uint64_t time)
-{
-	add_saturated(&a->calls, calls);
-	a->total += total;
-	a->self += self;
-	aggregate_rows(a, w, time, time);
-}
-
-/* Test whether the time of each call is known, of one at least. */
-static inline bool aggregate_has_extremes(const struct aggregate *a)
-{
-	return a->total_min <= a->total_max;
-}
-
 static inline void aggregate_no_extremes(struct aggregate *a)
 {
 	a->total_min = a->self_min = INT64_MAX;

@@ -755,13 +755,14 @@ static int add_weight(const struct statistics *s, struct aggregate *a,
 		      const struct event_ref *subject, uint64_t self, bool recursive)
 {
 	const struct columns_wanted *w = &s->columns->wanted;
-
 	bool is_signed = type_weight_is_signed(subject->type);
 
+	/* a sum of calls: extremes, deviations and percentiles are not known */
 	if (subject->type->total) {
-		aggregate_sum(a, w, is_signed ? (int64_t)subject->total : (int128)subject->total,
-			      is_signed ? (int64_t)self : (int128)self,
-			      sample_calls(subject->event), subject->time);
+		add_saturated(&a->calls, sample_calls(subject->event));
+		a->total += is_signed ? (int64_t)subject->total : (int128)subject->total;
+		a->self += is_signed ? (int64_t)self : (int128)self;
+		aggregate_rows(a, w, subject->time, subject->time);
 		return 0;
 	}
 	if (is_signed)

@@ -72,7 +72,7 @@ static const struct aggregate_field *table_field_of(const struct column_cell *v)
 	}
 
 /* Get a value that the times of single calls make, if these are known. */
-#define OF_EACH(v, value) (aggregate_has_extremes((v)->a) ? some(value) : none())
+#define OF_EACH(v, value) ((v)->a->total_min <= (v)->a->total_max ? some(value) : none())
 
 VALUE(count, some(aggregate_count(v->a)))
 VALUE(total, some(v->a->total))
