@@ -20,7 +20,7 @@ stacks() {
 @test "frames have the names of the file's own tables, in both layouts, with status 0 and no remark" {
 	for version in 1 2; do
 		python3 "$tool" write $version perf.data >expect
-		python3 "$tool" stacks perf.data | head -n 5 | diff - expect
+		python3 "$tool" stacks perf.data | diff - expect
 		run -0 errors trdecode -o x.trs perf.data
 		assert_output ''
 		stacks x.trs | diff - expect
@@ -45,7 +45,7 @@ stacks() {
 	assert_line --regexp '^machine +aarch64$'
 	trdecode -o x.trs perf.data
 	run -0 trstat -q -g type,group -c count --where 'kind == sample' -t csv x.trs
-	assert_line cpu-clock,software,5
+	assert_line cpu-clock,software,6
 	assert_line sched_waking,sched,1
 	run -0 trfilter -c 'type == "sched_waking" && prio == 120' x.trs
 	assert_output 1

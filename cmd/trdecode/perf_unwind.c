@@ -437,7 +437,8 @@ static int perf_maps_exec(struct perf_spaces *s, struct perf_maps **m, int32_t p
 {
 	struct perf_maps *before = *m;
 
-	if (!before)
+	/* recorders of several events may repeat a record: the program has not mapped anything */
+	if (!before || !before->present)
 		return 0;
 	*m = perf_maps_new(s, pid, false);
 	if (!*m) {

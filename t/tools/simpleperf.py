@@ -375,9 +375,13 @@ def write(version, path):
         ([kernel, 0xFFFFFF8000080110, user, 0x7200000120], ["com.example.Main.<init>", "do_idle"]),
         ([kernel, 0xFFFFFF8001000008, 0xFFFFFF8001000110], ["a_exit", "a_init"]),
         ([kernel, 0xFFFFFF8000080300], ["<ffffff8000080300>"]),
+        # the kernel executes a program for the one before, which has the mappings; each event has the record
+        ([kernel, 0xFFFFFF8000080110, user, 0x7100000044], ["free", "do_idle"]),
     ]
-    for number, (chain, names) in enumerate(chains):
+    for number, (chain, names) in enumerate(chains[:5] if hybrid else chains):
         time += 10
+        if number == 5:
+            records += 2 * [record(3, struct.pack("<II", 7, 7) + b"app\0\0\0\0\0" + end(), 0x2000)]
         ip = chain[1]
         body = struct.pack("<QIIQQIIQ", ip, 7, 7, time, 11 + number % 2 * hybrid, 0, 0, 250)
         body += struct.pack("<Q", len(chain)) + struct.pack("<%dQ" % len(chain), *chain)
