@@ -327,14 +327,13 @@ static int firefox_read_schema(struct json_reader *r, const char *table, struct 
 	to->known = true;
 	while ((token = json_next(r)) == JSON_KEY) {
 		unsigned column = firefox_column_of(r, table);
-		bool inexact;
 		int64_t n;
 
 		token = json_next(r);
 		if (token != JSON_NUMBER) {
 			if (!json_skip(r, token))
 				return -1;
-		} else if (json_decimal((char *)r->text.data, 0, &n, &inexact) && n >= 0 &&
+		} else if (json_decimal((char *)r->text.data, 0, &n, NULL) && n >= 0 &&
 			   n < SCHEMA_MOST && column < FIREFOX_NCOLUMNS) {
 			to->column[n] = (uint8_t)(column + 1);
 		}
@@ -494,7 +493,6 @@ static int firefox_lib_member(struct firefox_decoder *f, struct json_reader *r,
 	bool path = json_is(r, "path"), name = json_is(r, "name"), code = json_is(r, "codeId");
 	bool start = json_is(r, "start"), end = json_is(r, "end"), offset = json_is(r, "offset");
 	enum json_token token = json_next(r);
-	bool inexact;
 	int64_t n;
 
 	if (token == JSON_STRING && r->text.size) {
@@ -505,7 +503,7 @@ static int firefox_lib_member(struct firefox_decoder *f, struct json_reader *r,
 		else if (path || (name && !lib->path))
 			lib->path = firefox_text(f, r);
 	} else if ((start || end || offset) && token == JSON_NUMBER) {
-		if (json_decimal((char *)r->text.data, 0, &n, &inexact) && n >= 0)
+		if (json_decimal((char *)r->text.data, 0, &n, NULL) && n >= 0)
 			*(start ? &lib->start : end ? &lib->end : &lib->offset) = (uint64_t)n;
 	} else if (!json_skip(r, token)) {
 		return -1;
@@ -806,14 +804,13 @@ static int firefox_read_meta(struct firefox_decoder *f, struct json_reader *r, s
 		bool categories = json_is(r, "categories"), units = json_is(r, "sampleUnits");
 		bool schemas = json_is(r, "markerSchema");
 		bool version = json_is(r, "preprocessedProfileVersion");
-		bool inexact;
 
 		token = json_next(r);
 		if (start && token == JSON_NUMBER) {
-			if (!json_decimal((char *)r->text.data, 6, &p->start, &inexact))
+			if (!json_decimal((char *)r->text.data, 6, &p->start, NULL))
 				p->start = 0;
 		} else if (version && token == JSON_NUMBER) {
-			if (!json_decimal((char *)r->text.data, 0, &f->version, &inexact))
+			if (!json_decimal((char *)r->text.data, 0, &f->version, NULL))
 				f->version = INT64_MAX;
 		} else if (categories && token == JSON_ARRAY) {
 			if (firefox_read_categories(f, r, p))
@@ -1395,7 +1392,6 @@ static int firefox_field_value(struct firefox_decoder *f, struct json_reader *r,
 	enum json_token token = json_next(r);
 	size_t at = to->size, n;
 	const char *text;
-	bool inexact;
 	int64_t index;
 	int failed;
 
@@ -1408,7 +1404,7 @@ static int firefox_field_value(struct firefox_decoder *f, struct json_reader *r,
 		failed = json_copy(r, token, &f->details, SIZE_MAX) ||
 			 value_put_bytes(to, VALUE_STRING, f->details.data, f->details.size);
 	} else if (unique && token == JSON_NUMBER &&
-		   json_decimal((char *)r->text.data, 0, &index, &inexact)) {
+		   json_decimal((char *)r->text.data, 0, &index, NULL)) {
 		text = writer_string_of(f->w, firefox_string(f, &th->tables, index), &n);
 		n = n < FIREFOX_TEXT_MOST ? n : FIREFOX_TEXT_MOST;
 		failed = value_put_bytes(to, VALUE_STRING, text, n);
@@ -1424,14 +1420,13 @@ static int firefox_field_value(struct firefox_decoder *f, struct json_reader *r,
 static int firefox_read_cause(struct json_reader *r, int64_t *stack)
 {
 	enum json_token token;
-	bool inexact;
 
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool is_stack = json_is(r, "stack");
 
 		token = json_next(r);
 		if (is_stack && token == JSON_NUMBER) {
-			if (!json_decimal((char *)r->text.data, 0, stack, &inexact))
+			if (!json_decimal((char *)r->text.data, 0, stack, NULL))
 				*stack = FIREFOX_NULL;
 		} else if (!json_skip(r, token)) {
 			return -1;
@@ -1468,7 +1463,7 @@ static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 {
 	bool start = early && json_is(r, "startTime"), end = early && json_is(r, "endTime");
 	bool interval = early && json_is(r, "interval"), type = json_is(r, "type");
-	bool unique = false, inexact;
+	bool unique = false;
 	bool sample = th->tables.columns[FRAME_LOCATION].size && json_is(r, "stack");
 	size_t n;
 	const char *name;
@@ -1489,7 +1484,7 @@ static int firefox_data_member(struct firefox_decoder *f, struct json_reader *r,
 			d->phase = json_is(r, "start") ? '2' : json_is(r, "end") ? '3' : 0;
 		else if ((start || end) && token == JSON_NUMBER) {
 			if (!json_decimal((char *)r->text.data, 6, start ? &d->start : &d->end,
-					  &inexact))
+					  NULL))
 				firefox_fault(f, FAULT_RANGE, "markers", NO_OFFSET);
 		} else if (!json_skip(r, token))
 			return -1;

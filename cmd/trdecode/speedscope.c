@@ -165,7 +165,7 @@ static int64_t speedscope_weight(struct speedscope_decoder *s, const char *text)
 	int64_t n = speedscope_number(s, text), fine;
 	int digits = speedscope_digits(&s->profiles[s->nprofiles - 1]) + SPEEDSCOPE_DIGITS;
 
-	if (n < 0 || n > INT64_MAX / one || !json_decimal(text, digits, &fine, &(bool){0}))
+	if (n < 0 || n > INT64_MAX / one || !json_decimal(text, digits, &fine, NULL))
 		return n;
 	s->read.carry += fine - n * one;
 	if (s->read.carry >= one) {
@@ -462,7 +462,7 @@ static int speedscope_read_frame(struct speedscope_decoder *s, struct json_reade
 			*(name ? &f.name : &f.file) =
 				writer_string(s->w, r->text.data, r->text.size);
 		else if (line && token == JSON_NUMBER) {
-			if (json_decimal((char *)r->text.data, 0, &n, &(bool){0}) && n > 0 &&
+			if (json_decimal((char *)r->text.data, 0, &n, NULL) && n > 0 &&
 			    n <= UINT32_MAX)
 				f.line = (uint32_t)n;
 		} else if (!json_skip(r, token))

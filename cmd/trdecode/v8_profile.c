@@ -71,7 +71,7 @@ static int v8_frame_member(struct v8_profile *v, struct json_reader *r, struct n
 		f->file = writer_string(w, r->text.data, r->text.size);
 	else if (!line || token != JSON_NUMBER)
 		return json_skip(r, token) ? 0 : -1;
-	else if (json_decimal((char *)r->text.data, 0, &n, &(bool){0}) && n >= 0 && n < UINT32_MAX)
+	else if (json_decimal((char *)r->text.data, 0, &n, NULL) && n >= 0 && n < UINT32_MAX)
 		f->line = (uint32_t)n + 1 - first;
 	return 0;
 }
@@ -98,7 +98,7 @@ static void v8_take_weight(struct v8_profile *v, const struct json_reader *r, st
 		v8_note(&v->faults[V8_WEIGHT], json_offset(r));
 		return;
 	}
-	if (fraction && !json_decimal(text, V8_DIGITS, &fine, &(bool){0}))
+	if (fraction && !json_decimal(text, V8_DIGITS, &fine, NULL))
 		fine = 0;
 	w->whole = (uint64_t)whole;
 	w->millionths = (uint32_t)(fine % V8_MILLION);

@@ -930,7 +930,8 @@ bool json_decimal(const char *text, int digits, int64_t *n, bool *inexact)
 		scale += exponent;
 	}
 	for (; scale < 0 && value; scale++) {
-		*inexact |= value % 10 != 0;
+		if (inexact && value % 10)
+			*inexact = true;
 		value /= 10;
 	}
 	for (; scale > 0 && value; scale--) {

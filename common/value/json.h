@@ -190,7 +190,8 @@ int json_put_number(struct buffer *b, const char *text, size_t n);
 int json_spell_whole(struct json_reader *r, enum json_token token);
 
 /* Convert the text of a number, n times 10 to the power of digits. Further digits are left out;
- * then *inexact is set. false: the number is out of range, 2 to the power of 62 or more. */
+ * then *inexact is set, never cleared; NULL: it is not asked for. false: the number is out of
+ * range, 2 to the power of 62 or more. */
 bool json_decimal(const char *text, int digits, int64_t *n, bool *inexact);
 
 /* Test whether the text is one number of JSON. */
