@@ -1931,15 +1931,10 @@ static int firefox_declare_counters(struct firefox_decoder *f)
 	return 0;
 }
 
-static void firefox_set_next(struct firefox_decoder *f)
+/* Get the time of a record: from the earliest one on. */
+static uint64_t firefox_record_time(const struct firefox_decoder *f, const struct sorter_record *r)
 {
-	struct sorter_record r;
-
-	f->input->next =
-		sorter_peek(&f->sorter, &r)
-			? merge_shifted(r.key.time - (uint64_t)INT64_MIN - (uint64_t)f->earliest,
-					f->input->shift)
-			: UINT64_MAX;
+	return r->key.time - (uint64_t)INT64_MIN - (uint64_t)f->earliest;
 }
 
 static int firefox_decode_begin(struct input *in, struct error *e)
@@ -1958,11 +1953,8 @@ static int firefox_decode_begin(struct input *in, struct error *e)
 	f->clock = input_declare_clock(in, false);
 	if (!f->source || !f->clock || firefox_declare_threads(f) || firefox_declare_counters(f))
 		return error_no_memory(e);
-	firefox_set_next(f);
-	return sorter_peek(&f->sorter, &r)
-		       ? merge_first(in, r.key.time - (uint64_t)INT64_MIN - (uint64_t)f->earliest,
-				     e)
-		       : 0;
+	in->next = UINT64_MAX;
+	return sorter_peek(&f->sorter, &r) ? merge_first(in, firefox_record_time(f, &r), e) : 0;
 }
 
 /* --- rows --- */
@@ -2080,9 +2072,14 @@ static int firefox_run(struct input *in, uint64_t until, struct error *e)
 	struct firefox_decoder *f = in->state;
 	struct sorter_record s;
 
-	for (; in->next <= until && sorter_peek(&f->sorter, &s); firefox_set_next(f)) {
+	for (;;) {
 		struct firefox_record copy, *r = &copy;
+		bool more = sorter_peek(&f->sorter, &s);
 		int failed;
+
+		in->next = more ? merge_shifted(firefox_record_time(f, &s), in->shift) : UINT64_MAX;
+		if (!more || in->next > until)
+			break;
 
 		/* the sorter aligns to 4 bytes */
 		memcpy(&copy, s.data, sizeof copy);

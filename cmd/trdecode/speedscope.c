@@ -801,15 +801,6 @@ static uint64_t speedscope_time(const struct speedscope_decoder *s, const struct
 	return time < TIME_LIMIT ? time : TIME_LIMIT - 1;
 }
 
-static void speedscope_set_next(struct speedscope_decoder *s)
-{
-	struct sorter_record r;
-
-	s->input->next = sorter_peek(&s->sorter, &r)
-				 ? merge_shifted(speedscope_time(s, &r), s->input->shift)
-				 : UINT64_MAX;
-}
-
 static int speedscope_decode_begin(struct input *in, struct error *e)
 {
 	struct speedscope_decoder *s = in->state;
@@ -824,7 +815,7 @@ static int speedscope_decode_begin(struct input *in, struct error *e)
 		return -1;
 	if (speedscope_declare_all(s))
 		return error_no_memory(e);
-	speedscope_set_next(s);
+	in->next = UINT64_MAX;
 	return sorter_peek(&s->sorter, &r) ? merge_first(in, speedscope_time(s, &r), e) : 0;
 }
 
@@ -885,13 +876,17 @@ static int speedscope_run(struct input *in, uint64_t until, struct error *e)
 	struct speedscope_record record;
 	struct sorter_record r;
 
-	for (; in->next <= until && sorter_peek(&s->sorter, &r); speedscope_set_next(s)) {
+	for (;;) {
+		bool more = sorter_peek(&s->sorter, &r);
+
+		in->next = more ? merge_shifted(speedscope_time(s, &r), in->shift) : UINT64_MAX;
+		if (!more || in->next > until)
+			return 0;
 		/* the sorter aligns to 4 bytes */
 		memcpy(&record, r.data, sizeof record);
 		if (speedscope_write(s, &record) || sorter_advance(&s->sorter, e))
 			return -1;
 	}
-	return 0;
 }
 
 static void speedscope_close(struct input *in)

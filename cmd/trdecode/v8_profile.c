@@ -574,15 +574,6 @@ static int v8_declare(struct v8_decoder *d)
 	return lane.source && lane.clock && d->lane && d->type ? 0 : -1;
 }
 
-/* Set the time of the next sample. */
-static void v8_set_next(struct v8_decoder *d)
-{
-	struct sorter_record r;
-
-	d->input->next = sorter_peek(&d->sorter, &r) ? merge_shifted(r.key.time, d->input->shift)
-						     : UINT64_MAX;
-}
-
 static int v8_begin(struct input *in, struct error *e)
 {
 	struct v8_decoder *d = in->state;
@@ -597,7 +588,7 @@ static int v8_begin(struct input *in, struct error *e)
 		return -1;
 	if (v8_declare(d))
 		return error_no_memory(e);
-	v8_set_next(d);
+	in->next = UINT64_MAX;
 	return sorter_peek(&d->sorter, &r) ? merge_first(in, r.key.time, e) : 0;
 }
 
@@ -606,11 +597,15 @@ static int v8_run(struct input *in, uint64_t until, struct error *e)
 	struct v8_decoder *d = in->state;
 	struct sorter_record r;
 
-	for (; in->next <= until && sorter_peek(&d->sorter, &r); v8_set_next(d)) {
-		struct new_row row = {.time = in->next, .lane = d->lane, .type = d->type};
+	for (;;) {
+		bool more = sorter_peek(&d->sorter, &r);
+		struct new_row row = {.lane = d->lane, .type = d->type};
 		struct v8_weight sample;
 		uint8_t weight[8];
 
+		row.time = in->next = more ? merge_shifted(r.key.time, in->shift) : UINT64_MAX;
+		if (!more || in->next > until)
+			return 0;
 		if (v8_take(d, &r, &sample, e))
 			return -1;
 		put_u64(weight, sample.whole);
@@ -620,7 +615,6 @@ static int v8_run(struct input *in, uint64_t until, struct error *e)
 		    writer_sample(in->decoding->writer, row))
 			return -1;
 	}
-	return 0;
 }
 
 static void v8_close(struct input *in)
