@@ -70,6 +70,7 @@ exceptions() {
 		perf/group.data
 		# a sample without a stack but with arguments has a frame: a location declares their names
 		perf/offcpu.txt.gz
+		perf/wait.txt.gz
 		perfetto/perf-followers.pftrace
 		streams/good/samples-frame-without-location.trs
 		streams/good/samples-period.trs
@@ -91,6 +92,7 @@ exceptions() {
 		strace/f-stderr.txt order
 		strace/f-ttt-T-y.txt order
 		strace/f.txt order
+		strace/perf-events.txt order
 		# the clock steps back inside of a call, or to 2^64 - 2 ns, which is no time of trdecode
 		streams/good/base-of-a-block.trs
 		streams/good/leave-before-enter-in-time.trs
@@ -254,6 +256,42 @@ trdecode: pandas.csv: 1 value does not fit the type of its column: written as te
 	{ echo time,type,stack,weight; seq 100000 | sed 's/$/,a,main;f,3/'; echo '100001,b,main;g,4'; } >late.csv
 	run -0 pipe 'trdecode -f csv late.csv | trstat -q -t csv -g name -c self | sort'
 	assert_output $'f,a,300000\ng,b,4\nmain,a,0\nmain,b,0\nname,type,self'
+}
+
+# live MS ARGUMENT...: so many events of trdecode's stream, so many ms after each line of stdin was written to a pipe
+live() {
+	local ms=$1 line
+	shift
+	rm -f fifo
+	mkfifo fifo
+	trdecode -q "$@" fifo >live.trs &
+	exec 7>fifo
+	while IFS= read -r line; do
+		echo "$line" >&7
+		sleep "0.$ms"
+		trencode -q -t ndjson -c name live.trs 2>/dev/null | wc -l
+	done
+	exec 7>&-
+	wait
+}
+
+@test "a pipe: rows of trencode and of --map are written as they arrive, calls inside of others after a second" {
+	# a row without a call around it is certain; all have passed out of the window
+	printf '{"time":%s000000000,"dur":50,"type":"exit","tid":7,"name":"f","depth":0}\n' {1..5} | live 300 -f ndjson >got
+	printf '%s\n' {1..5} | diff - got
+	# mapped calls may be inside of others for a second; instants are certain
+	printf '{"at":%s,"op":"f"}\n' {1..4} | live 200 -f ndjson --map time=at:ms,name=op >got
+	printf '%s\n' {1..4} | diff - got
+	printf '{"at":%s000,"took":5,"op":"f"}\n' {1..5} | live 200 -f ndjson --map time=at:ms,dur=took:ms,name=op >got
+	[ "$(tail -1 got)" -ge 3 ]
+	# the call around others comes after they were written: only its self time is another
+	{
+		echo '{"time":100,"dur":50,"type":"exit","tid":7,"name":"f","depth":1}'
+		sleep 1.3
+		echo '{"time":10,"dur":500,"type":"exit","tid":7,"name":"main","depth":0}'
+	} | trdecode -f ndjson 2>late | trstat -q -t csv -g name -c count,total,self | sort >got
+	printf 'f,1,50,50\nmain,1,500,500\nname,count,total,self\n' | diff - got
+	assert_equal "$(cat late)" "trdecode: <stdin>: 1 call came after calls inside of it were written: self is the whole time; sort all rows with --sort"
 }
 
 @test "sums of calls keep their totals and counts" {

@@ -2352,8 +2352,8 @@ static size_t stream_head(const struct input *in, size_t room)
 	return n > room - headers ? room : headers + n;
 }
 
-/* Test whether a live text pauses after a line, and the lines so far show its format: a tar has
- * more bytes than a few events. */
+/* Test whether a live text pauses after a line, and the lines so far show its format, which -f may
+ * give: a tar has more bytes than a few events. */
 static bool live_text(const struct input *in, const struct decoder *const *decoders)
 {
 	struct pollfd p = {.fd = in->fd, .events = POLLIN};
@@ -2361,8 +2361,8 @@ static bool live_text(const struct input *in, const struct decoder *const *decod
 	if (!decoders || in->head[in->head_size - 1] != '\n' || poll(&p, 1, LIVE_PAUSE))
 		return false;
 	for (; *decoders; decoders++)
-		if ((!in->format || !strcmp(in->format, (*decoders)->name)) &&
-		    (*decoders)->probe(in) >= BID_LIKELY)
+		if (in->format ? !strcmp(in->format, (*decoders)->name) && (*decoders)->probe(in)
+			       : (*decoders)->probe(in) >= BID_LIKELY)
 			return true;
 	return false;
 }

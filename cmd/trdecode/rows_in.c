@@ -257,6 +257,8 @@ struct in_thread {
 	uint64_t last;
 	uint32_t last_lane;
 	bool last_on_cpu;
+	bool inside;   /* the last call that was read is inside of one whose row follows */
+	uint64_t left; /* time of the last row of a call that was written */
 };
 
 /* What was looked up last for a key: of 256, by a hash of the key. */
@@ -315,7 +317,10 @@ struct rows_in {
 	uint32_t source, clock, texts_return, texts_stack, texts_unknown, texts_call, texts_row;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
-	uint64_t from, floor, latest; /* all rows before floor are written */
+	uint64_t from, floor, latest; /* all rows before floor are written; latest: time or end */
+	/* the end of the last row; calls that wait and may be inside of one whose row follows: of
+	   trencode, threads with such calls */
+	uint64_t last_end, inside;
 	bool has_from, draining, has_pending;
 	bool next_end;		   /* the end of a call is written next */
 	uint64_t in_now, in_later; /* rows in them that wait */
@@ -333,7 +338,7 @@ struct rows_in {
 	char minute_text[20];
 	int minute_zone; /* enum in_zone */
 	struct {
-		uint64_t unlike, columns;
+		uint64_t unlike, columns, late;
 	} counts;
 };
 
@@ -2089,6 +2094,7 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 		r->mixed |= time + record->dur < t->end && !record->unfinished;
 		t->end = time + record->dur;
 	}
+	r->last_end = time + record->dur;
 	if (record->kind != KIND_GAP) {
 		uint64_t last = record->unfinished ? time : time + record->dur;
 
@@ -2114,6 +2120,22 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 		t->firsts[depth] = first;
 	*key = first << IN_KEY_DEPTH | depth;
 	return 0;
+}
+
+/* Note whether a call may be inside of one whose row follows. */
+static void in_note_inside(struct rows_in *r, const struct in_record *record)
+{
+	struct in_thread *t = &r->threads[record->thread];
+
+	if (record->kind != KIND_ENTER || record->unstacked)
+		return;
+	if (!r->own) {
+		r->inside++;
+		return;
+	}
+	r->inside -= t->inside;
+	t->inside = record->depth > 0;
+	r->inside += t->inside;
 }
 
 /* Set the stack of a record: of a sample that of its callers. */
@@ -2284,6 +2306,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	if (in_record_stack(r, &record))
 		return -1;
 	key->time = r->row.time;
+	in_note_inside(r, &record);
 	if (in_second_key(r, &record, key->time, &key->second))
 		return -1;
 	memcpy(r->waiting.data, &record, sizeof record);
@@ -2385,9 +2408,10 @@ static struct in_frame *in_free_frame(struct rows_in *r, uint32_t *index)
 }
 
 /* Test for a call that cannot be on the stack of its thread. */
-static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
+static bool in_overlaps(struct rows_in *r, const struct in_record *record,
 			const struct complete_end *end)
 {
+	uint64_t time = end->time - record->dur;
 	const struct in_thread *t = &r->threads[record->thread];
 	const struct in_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
 
@@ -2395,6 +2419,10 @@ static bool in_overlaps(const struct rows_in *r, const struct in_record *record,
 		return false;
 	if (record->unstacked || t->depth == IN_FRAMES_MOST)
 		return true;
+	if (time < t->left) {
+		r->counts.late++;
+		return true;
+	}
 	return top && ((record->has_depth && top->has_depth && top->depth >= record->depth) ||
 		       complete_calls_overlap(&r->completes, end, top->limit, false));
 }
@@ -2446,6 +2474,8 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 	if (!f)
 		return -1;
 	number = f->number;
+	if (!number)
+		t->left = time;
 	*f = (struct in_frame){.end = end.time,
 			       .limit = end.time < limit ? end.time : limit,
 			       .serial = record->serial,
@@ -2518,6 +2548,7 @@ static int in_take_end(struct rows_in *r)
 		r->overlapping_free = end.depth + 1;
 		return 0;
 	}
+	t->left = f && end.time > t->left ? end.time : t->left;
 	while (f && t->depth > end.depth)
 		if (in_leave(r, &t->frames[--t->depth], end.time))
 			return -1;
@@ -2624,6 +2655,8 @@ static int in_drain(struct rows_in *r, struct error *e)
 		r->floor = r->from;
 	}
 	r->in_now = 0;
+	if (!r->own && !r->in_later)
+		r->inside = 0;
 	return sorter_finish(&r->now, e);
 }
 
@@ -2660,14 +2693,17 @@ static int in_admit(struct rows_in *r, struct error *e)
 		r->has_from = true;
 		r->from = key.time > IN_SECOND ? key.time - IN_SECOND : 0;
 	}
-	r->latest = key.time > r->latest ? key.time : r->latest;
+	r->latest = r->last_end > r->latest ? r->last_end : r->latest;
 	if (key.time < r->floor || key.time < r->from) {
+		/* from a pipe it is written after others */
+		if (r->input->file.live)
+			return in_add(r, false, e);
 		input_damage(r->input, r->input->name, r->row_offset,
 			     "a row is left out: its time is more than 1 s before that of a row "
 			     "before it; sort all rows with --sort");
 		return 0;
 	}
-	if (key.time - r->from >= 2 * IN_SECOND)
+	if (key.time - r->from >= 2 * IN_SECOND && !(r->own && r->inside))
 		return 1;
 	return in_add(r, key.time - r->from >= IN_SECOND, e);
 }
@@ -2690,19 +2726,41 @@ static int in_take_row(struct rows_in *r, struct error *e)
 	}
 }
 
+/*
+ * Begin to write the rows that wait, and the ends of their calls, before a live table is waited
+ * for. Calls may be inside of one whose row follows: they wait for a second. Returns 1: some are
+ * written; 0: the next row is there; -1 with *e.
+ */
+static int in_release(struct rows_in *r, struct error *e)
+{
+	bool held = r->in_now || r->in_later || r->completes.count;
+	const struct input_lines *l = &r->lines;
+
+	if (held && !r->has_from)
+		return in_drain(r, e) ? -1 : 1; /* those after the present second */
+	if (r->again_at < r->again.size || input_lines_ready(l, r->input, LIVE_WAIT))
+		return 0;
+	/* what is written must show, and what waits, too */
+	if (writer_flush(r->w))
+		return -1;
+	if (!held || (r->inside && input_lines_ready(l, r->input, IN_LOOK_MS - LIVE_WAIT)))
+		return 0;
+	r->floor = r->latest + 1;
+	r->has_from = false;
+	return in_drain(r, e) ? -1 : 1;
+}
+
 /* Read rows until those of a second are complete, and drain them. */
 static int in_fill(struct rows_in *r, struct error *e)
 {
 	while (!r->draining && !r->ended) {
 		int got = 1;
 
-		/* a live table: what waits is written after a second without a row */
-		if (!r->has_pending && !r->sorts && r->input->file.live &&
-		    (r->in_now || r->in_later) &&
-		    (!r->has_from || !input_lines_ready(&r->lines, r->input, IN_LOOK_MS))) {
-			r->floor = r->latest;
-			r->has_from = false;
-			return in_drain(r, e);
+		if (r->input->file.live && !r->has_pending && !r->sorts) {
+			got = in_release(r, e);
+			if (got)
+				return got < 0 ? -1 : 0;
+			got = 1;
 		}
 		if (!r->has_pending)
 			got = in_take_row(r, e);
@@ -3001,9 +3059,9 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 		in->clock_name = "wall";
 	r->typed = r->own && in_column_of_role(r, IN_TYPE);
 	/* a file of samples is read to its end first: all their types are known then */
-	r->sorts = r->own || in->decoding->sort ||
+	r->sorts = in->decoding->sort ||
 		   (!in->file.live &&
-		    (in_column_of_role(r, IN_STACK) || in_column_of_role(r, IN_WEIGHT)));
+		    (r->own || in_column_of_role(r, IN_STACK) || in_column_of_role(r, IN_WEIGHT)));
 	return merge_choose_clock(in, e);
 }
 
@@ -3121,6 +3179,10 @@ static void in_close(struct input *in)
 		warn_count(in->name, r->counts.unlike,
 			   "{value does|values do} not fit the type of {its column|their columns}: "
 			   "written as text");
+		warn_count(
+			in->name, r->counts.late,
+			"{call|calls} came after calls inside of {it|them} were written: self is "
+			"the whole time; sort all rows with --sort");
 		warn_count(in->name, r->counts.columns + r->arguments.nameless,
 			   "{field|fields} beyond %d names {is|are} left out", IN_COLUMNS_MOST);
 	}
