@@ -118,6 +118,7 @@ load tables
 	while read -r example; do
 		data=offcpu
 		[[ $example != *'--pair '@(lock|block|net)* ]] || data='wait'
+		[[ $example != *'--pair '@(kmem|pages)* ]] || data=kmem
 		gzip -dc "$DATA/perf/$data.data.gz" >perf.data
 		bash -o pipefail -c "$example" >out 2>err </dev/null || [ $? -eq 3 ] || fail "$example: $(cat err)"
 		[ -s out ] || [[ $example == *' -o '* ]] || fail "$example: no output"

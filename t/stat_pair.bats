@@ -104,6 +104,60 @@ same() {
 		"$(awk -v preset=lock -f "$ROOT/t/tools/pairs.awk" wait.txt | sed -n 's/^\(0x0*\)\([^\t]*\).*/0x\2/p' | sort)"
 }
 
+@test "memory: bytes that are outstanding, by caller, stack and over time: a script's numbers, and valgrind's" {
+	trdecode -q "$DATA/uftrace/alloc.tar.gz" | trsym -o alloc.trs
+	gunzip -c "$DATA/uftrace/alloc.txt.gz" | python3 "$ROOT/t/tools/memory.py" alloc | sort >theirs
+	trstat -q --pair alloc -c bytes,outstanding,left,count -t tsv alloc.trs | tail -n +2 | sort | diff theirs -
+	# "in use at exit: 148 bytes in 2 blocks", "65 allocs, 63 frees, 24,894 bytes allocated" of the same program
+	run -0 trstat -q --pair alloc -g '' -c outstanding,left,bytes,count -t csv alloc.trs
+	assert_output $'outstanding,left,bytes,count\n148,2,24894,63'
+	run -0 trstat -q --pair alloc -g stack -c outstanding -t csv -n 1 alloc.trs
+	assert_line --index 1 'main;work;leak;malloc,148'
+	run -0 trstat -q --pair alloc --tree -c outstanding,bytes -t csv alloc.trs
+	assert_line --index 1 '0,main,148,24894'
+	run -0 pipe "trstat -q --pair alloc -g name -c bytes -t csv alloc.trs | sort"
+	assert_line calloc,2100
+	# at the end of each bucket, also of those without events: the last one has what is left
+	trstat -q --pair alloc -g 'bucket(time,20us)' -s 'bucket(time,20us)' -c outstanding,left -t tsv alloc.trs | tail -n +2 >held
+	run -0 tail -n 1 held
+	assert_output --regexp $'^[0-9]+\t148\t2$'
+	# the 4 that are not freed in the loop, and what a pass has at most beside them
+	awk -F '\t' 'last && $1 - last != 20000 || $2 < 0 || $2 > 286 + 1500 || $3 > 4 + 3 { exit 1 } { last = $1 }' held
+	[ "$(cut -f 2 held | sort -nu | wc -l)" -gt 2 ]
+	assert_equal "$(trstat -q --pair alloc --timeline 20us -g '' -c outstanding -t tsv alloc.trs | tail -n 1)" "$(tail -n 1 held | cut -f 1-2)"
+	run -3 trstat -q --pair alloc --fail-if 'outstanding > 147' --fail-if 'left > 2' alloc.trs
+	refute_output --partial 'left > 2'
+
+	gunzip -c "$DATA/perf/kmem.data.gz" >kmem.data
+	gunzip -c "$DATA/perf/kmem.txt.gz" >kmem.txt
+	trdecode -q kmem.data -o kmem.trs
+	for preset in kmem pages; do
+		# addresses have names in the text
+		python3 "$ROOT/t/tools/memory.py" $preset <kmem.txt | cut -f 2- | sort >theirs
+		trstat -q --pair $preset -c bytes,outstanding,left,count -t tsv kmem.trs | tail -n +2 | cut -f 2- | sort | diff theirs - || fail $preset
+		[ -s theirs ]
+	done
+
+	# an address that is allocated again was freed unseen; what was allocated before the range is not in it
+	cat >again.json <<'END'
+	[{"ph":"i","name":"kmalloc","ts":1,"pid":1,"tid":1,"args":{"ptr":16,"bytes_alloc":100,"call_site":1}},
+	{"ph":"i","name":"kmalloc","ts":2,"pid":1,"tid":1,"args":{"ptr":32,"bytes_alloc":10,"call_site":2}},
+	{"ph":"i","name":"kmalloc","ts":3,"pid":1,"tid":1,"args":{"ptr":16,"bytes_alloc":7,"call_site":3}},
+	{"ph":"i","name":"kfree","ts":5,"pid":1,"tid":2,"args":{"ptr":32,"call_site":9}}]
+END
+	trdecode -q again.json -o again.trs
+	run -0 trstat -q --pair kmem -c outstanding,left,bytes,count -s call_site -t tsv again.trs
+	lines 'call_site outstanding left bytes count' '1 0 0 100 0' '2 0 0 10 1' '3 7 1 7 0'
+	run -0 trstat -q --pair kmem -g '' --since 0.0000025s -c outstanding,bytes,count -t tsv again.trs
+	lines 'outstanding bytes count' '7 7 1'
+	for wrong in '--pair kmem --partial' '--pair kmem -g caller' '--pair alloc -g depth' '--pair kmem -g b.comm' '--pair block -c left' \
+		'-c outstanding' '--pair kmem -c bytes -i 1s' '--pair kmem --where call_site==1' '--cover kmem -c bytes'; do
+		# shellcheck disable=SC2086
+		run -2 trstat $wrong again.trs
+		assert_line --index 0 --regexp '^trstat: .* (goe?s?|has|of) '
+	done
+}
+
 @test "a lock's repeated beginning is a part of the first wait; frames of every interface; page faults by their function" {
 	cat >lock.json <<'END'
 	[{"ph":"i","name":"contention_begin","ts":1,"pid":1,"tid":1,"args":{"lock_addr":16,"flags":33}},
@@ -517,7 +571,7 @@ $theirs"
 		assert_line --index 0 --partial 'trstat: '
 	done
 	run -2 trstat --pair nothing /dev/null
-	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame"
+	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame alloc kmem pages"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
 	run -2 trstat --pair wakeup -g caller /dev/null
 	assert_output --partial 'pairs are not calls'

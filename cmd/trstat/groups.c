@@ -549,6 +549,17 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 			return -1;
 		}
 	}
+	if (w->memory) {
+		struct aggregate_memory *m = aggregate_part(into, w->memory);
+		const struct aggregate_memory *more = aggregate_part(from, v->memory);
+
+		m->bytes += more->bytes;
+		m->outstanding += more->outstanding;
+		m->left += more->left;
+		/* buckets are merged in their order */
+		m->held = more->held;
+		m->held_number = more->held_number;
+	}
 	if (w->whole && v->whole)
 		keep_whole(aggregate_part(into, w->whole), aggregate_part(from, v->whole));
 	for (uint32_t i = 0; i < w->field_count; i++) {

@@ -113,6 +113,7 @@ struct columns_wanted {
 	uint32_t total_stdev; /* struct squares of total times */
 	uint32_t self_stdev;  /* struct squares of self times */
 	uint32_t busy;	      /* uint128: time of pairs, split at the edges of buckets */
+	uint32_t memory;      /* struct aggregate_memory */
 	uint32_t whole;	      /* int128: sum of the self values of all groups (statistics_show) */
 	uint32_t fields;      /* array of struct aggregate_field */
 	uint32_t field_count;
@@ -129,6 +130,13 @@ struct aggregate {
 	int128 self;	   /* sum over all calls */
 	/* INT64_MAX and INT64_MIN without calls; larger values count as INT64_MAX */
 	int64_t total_min, total_max, self_min, self_max;
+};
+
+/* Memory that was allocated, and what of it was not freed. Of a group of a bucket of time,
+ * outstanding and left are what the bucket adds; held is what there is at its end. */
+struct aggregate_memory {
+	int128 bytes, outstanding, held;
+	int64_t left, held_number;
 };
 
 /* An integer, kept exactly, and what floats add to it; whole NUMBER_MOST or its negation: the

@@ -288,20 +288,46 @@ static int columns_refuse_pairs(const struct columns *c, struct error *e)
 	return 0;
 }
 
+/* Returns -1 with e filled if a column is of memory, or is of a whole trace, and the pairs are
+ * not. */
+static int query_check_memory(const struct query *q, const struct columns *c, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	bool memory = pair_is_memory(&q->pair);
+
+	for (size_t i = 0; i < c->count && !memory; i++)
+		if (c->column[i].type->flags & COLUMN_OF_MEMORY)
+			return error_set(e, NULL, NO_OFFSET,
+					 "the column %s goes with --pair alloc, kmem or pages",
+					 c->column[i].name);
+	if (memory && s->where)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--where does not go with --pair %s, as what was not freed has no "
+				 "second event; use a key of -g",
+				 q->pair.preset->name);
+	if (memory && (s->partial || s->merge))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--%s does not go with --pair %s, whose memory may last from one "
+				 "part to the next",
+				 s->partial ? "partial" : "merge", q->pair.preset->name);
+	return 0;
+}
+
 /* Resolve fields of columns for pairs (pair_columns). Returns -1 with e filled if columns of the
  * query are of pairs, which it does not count, or which its intervals would cut. */
 static int query_check_pairs(const struct query *q, struct columns *c, struct error *e)
 {
 	struct error why;
 
-	if (q->settings->pair && pair_columns(&q->pair, c, e))
+	if ((q->settings->pair && pair_columns(&q->pair, c, e)) || query_check_memory(q, c, e))
 		return -1;
 	if (!columns_refuse_pairs(c, &why) || (q->settings->pair && !q->settings->interval))
 		return 0;
 	if (!q->settings->pair)
 		return error_set(e, NULL, NO_OFFSET, "%s", why.what);
 	return error_set(e, NULL, NO_OFFSET,
-			 "busy and util do not go with -i; use the key bucket(time,%.64s)",
+			 "columns of the time or memory of pairs do not go with -i; use the key "
+			 "bucket(time,%.64s)",
 			 q->settings->interval);
 }
 
@@ -391,7 +417,8 @@ static int query_pair_keys(const struct query *q, struct keys *k, struct error *
 {
 	if (pair_keys(&q->pair, k, e))
 		return -1;
-	if (!q->settings->cover && k->needs & (NEEDS_CALLER | NEEDS_LEVEL))
+	if (!q->settings->cover && !pair_is_memory(&q->pair) &&
+	    k->needs & (NEEDS_CALLER | NEEDS_LEVEL))
 		return error_set(e, NULL, NO_OFFSET,
 				 "pairs are not calls: they have no caller and no depth");
 	return 0;
@@ -447,8 +474,10 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 		      parse_columns(q,
 				    s->otherwise ? s->otherwise
 				    : s->cover	 ? "busy,util,count,avg,max"
-				    : s->pair	 ? "count,total,avg,p50,p90,p99,max"
-						 : "total,self,count,avg,p50,p99,max",
+				    : pair_is_memory(&q->pair)
+					    ? "outstanding,left,bytes,count,avg,max"
+				    : s->pair ? "count,total,avg,p50,p90,p99,max"
+					      : "total,self,count,avg,p50,p99,max",
 				    q->keys.count, e);
 		break;
 	case VIEW_TREE:
@@ -2133,7 +2162,8 @@ static int statistics_fill_buckets(struct statistics *s, bool *left_out)
 	uint64_t each = 0;
 
 	*left_out = false;
-	if (!s->columns->wanted.busy || !run.bucket_key || run.first >= run.last)
+	if (!(s->columns->wanted.busy || s->columns->wanted.memory) || !run.bucket_key ||
+	    run.first >= run.last)
 		return 0;
 	for (size_t i = 0; i < columns_run_parts(&run); i++) {
 		struct time_span part = columns_run_part(&run, i);
@@ -2162,12 +2192,66 @@ static int statistics_fill_buckets(struct statistics *s, bool *left_out)
 	return 0;
 }
 
+struct by_time {
+	const struct groups *groups;
+	size_t bucket; /* index of the key */
+};
+
+/* Compare groups by their keys, the bucket of time last. */
+static int compare_by_time(const void *a, const void *b, void *ctx)
+{
+	struct aggregate *const *x = a, *const *y = b;
+	const struct by_time *by = ctx;
+	const struct key_cell *p = groups_cells(by->groups, *x), *q = groups_cells(by->groups, *y);
+
+	for (size_t i = 0; i < by->groups->keys; i++) {
+		int order = i == by->bucket ? 0 : groups_compare(by->groups, &p[i], &q[i]);
+
+		if (order)
+			return order;
+	}
+	return (p[by->bucket].value > q[by->bucket].value) -
+	       (p[by->bucket].value < q[by->bucket].value);
+}
+
+/* Get what memory there is at the end of each bucket of time. Returns -1 when out of memory. */
+static int statistics_hold_memory(struct statistics *s)
+{
+	struct by_time by = {&s->groups, statistics_run(s).bucket_key - 1};
+	struct aggregate **sorted;
+
+	if (!s->columns->wanted.memory || !statistics_run(s).bucket_key)
+		return 0;
+	sorted = calloc(s->groups.count + 1, sizeof(*sorted));
+	if (!sorted)
+		return -1;
+	for (size_t i = 0; i < s->groups.count; i++)
+		sorted[i] = groups_at(&s->groups, i);
+	qsort_r(sorted, s->groups.count, sizeof(*sorted), compare_by_time, &by);
+	for (size_t i = 0; i < s->groups.count; i++) {
+		struct aggregate_memory *m = aggregate_part(sorted[i], s->columns->wanted.memory);
+		const struct aggregate_memory *before =
+			i ? aggregate_part(sorted[i - 1], s->columns->wanted.memory) : NULL;
+		bool same = i > 0;
+
+		for (size_t k = 0; k < s->groups.keys && same; k++)
+			same = k == by.bucket ||
+			       !groups_compare(&s->groups,
+					       &groups_cells(&s->groups, sorted[i - 1])[k],
+					       &groups_cells(&s->groups, sorted[i])[k]);
+		m->held = m->outstanding + (same ? before->held : 0);
+		m->held_number = m->left + (same ? before->held_number : 0);
+	}
+	free(sorted);
+	return 0;
+}
+
 /* Print the table of the whole run. */
 static int print_table(struct stage *stage, struct query *q, struct statistics *st)
 {
 	bool left_out;
 
-	if (statistics_fill_buckets(st, &left_out))
+	if (statistics_fill_buckets(st, &left_out) || statistics_hold_memory(st))
 		return stage_no_memory(stage);
 	if (left_out && !stage->options->quiet)
 		warn(NULL, NO_OFFSET,

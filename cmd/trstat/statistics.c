@@ -1497,6 +1497,12 @@ static void statistics_forget(void *ctx, struct stack *on, const struct frame *f
 	(void)data;
 }
 
+/* Test whether the pairs are of memory that calls allocate. */
+static bool follows_memory(const struct statistics *s)
+{
+	return s->pair && s->pair->preset && s->pair->preset->calls;
+}
+
 /* Make the calls, without any. */
 static void statistics_begin_calls(struct statistics *s)
 {
@@ -1507,7 +1513,10 @@ static void statistics_begin_calls(struct statistics *s)
 		call_stacks_follow(s->stacks, &s->calls);
 	if (s->states)
 		s->calls.on_forget = statistics_forget;
-	s->calls.data_size = statistics_mark_at(s) + (s->states ? sizeof(struct state_mark) : 0);
+	s->calls.data_size =
+		follows_memory(s)
+			? PAIR_CALL_DATA
+			: statistics_mark_at(s) + (s->states ? sizeof(struct state_mark) : 0);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
@@ -1786,6 +1795,51 @@ static int statistics_add_covers(struct statistics *s)
 	return 0;
 }
 
+/* Count memory that is allocated or (sign -1) freed at that time. What was allocated before the
+ * window is not in it. */
+static int add_memory(struct statistics *s, const struct pair_memory *m, int sign, uint64_t time)
+{
+	struct event_ref subject = {
+		.type = pool_at(&s->dictionary->types, 0), .time = time, .entered = m->cells};
+	struct aggregate *a;
+
+	if (!m->cells || s->outside || m->since < s->since)
+		return 0;
+	for (a = statistics_group(s, &subject); a; a = groups_find(&s->groups, s->cells)) {
+		struct aggregate_memory *sum = aggregate_part(a, s->columns->wanted.memory);
+
+		sum->bytes += sign > 0 ? m->bytes : 0;
+		sum->outstanding += sign * (int128)m->bytes;
+		sum->left += sign;
+		if (!statistics_to_caller(s))
+			return 0;
+	}
+	return -1;
+}
+
+/* Follow the calls that allocate memory, for the pair. */
+static int follow_memory(struct statistics *s, const struct event *e)
+{
+	struct pair *p = s->pair;
+	enum calls_result got;
+	struct call call;
+
+	p->call.data = NULL;
+	p->call.caller = p->call.stack = 0;
+	got = calls_next(&s->calls, e, &call);
+	if (got == CALLS_ENTER || got == CALLS_LEAVE)
+		p->call.data = call.data;
+	if (got == CALLS_LEAVE)
+		p->call.caller = call.caller;
+	return s->calls.out_of_memory ||
+			       (s->stacks && got == CALLS_ENTER &&
+				call_stacks_enter(s->stacks, e)) ||
+			       (s->stacks && got == CALLS_LEAVE &&
+				call_stacks_leave(s->stacks, e, &call, &p->call.stack))
+		       ? -1
+		       : 0;
+}
+
 /* Take an event that may end a pair; the pair counts as a call of that time. */
 static int statistics_take_pair(struct statistics *s, const struct event *e)
 {
@@ -1799,7 +1853,14 @@ static int statistics_take_pair(struct statistics *s, const struct event *e)
 		return -1;
 	if (!kind_is_event(e->type->kind))
 		return 0;
+	if (follows_memory(s) && follow_memory(s, e))
+		return -1;
 	got = pair_feed(s->pair, e, &end);
+	if (got != OUTCOME_FAILED && s->columns->wanted.memory &&
+	    (add_memory(s, &s->pair->memory.freed, -1, e->time) ||
+	     add_memory(s, &s->pair->memory.lost, -1, e->time) ||
+	     add_memory(s, &s->pair->memory.allocated, 1, e->time)))
+		return -1;
 	if (got != OUTCOME_YES)
 		return got == OUTCOME_FAILED || (s->pair->cover && statistics_add_covers(s)) ? -1
 											     : 0;
@@ -2276,7 +2337,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->arguments = statistics_arguments(k, &c->wanted);
 	s->recursion.of = statistics_recursion(s);
 	s->caches.row_mask = statistics_row_mask(s);
-	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME;
+	s->name_only = k->count == 1 && k->key[0].kind == BY_NAME && !k->begins;
 	if (k->needs & NEEDS_STACK) {
 		s->stacks = calloc(1, sizeof(*s->stacks));
 		if (!s->stacks || call_stacks_init(s->stacks, &s->calls, call_stacks_clean_name))
@@ -2329,6 +2390,7 @@ void statistics_set_cell(struct statistics *s, size_t cell, struct key_cell valu
 int statistics_pair(struct statistics *s, struct pair *p)
 {
 	s->pair = p;
+	statistics_begin_calls(s);
 	if (p->where && keys_state(&p->where->keys) && statistics_follow_states(s))
 		return -1;
 	p->states = s->states;

@@ -160,6 +160,15 @@ static struct column_value idle_value(const struct column_cell *v)
 	return width ? some(busy < width ? (int128)(width - (uint64_t)busy) : 0) : none();
 }
 
+static const struct aggregate_memory *memory_of(const struct column_cell *v)
+{
+	return aggregate_part(v->a, v->columns->wanted.memory);
+}
+
+VALUE(bytes, some(memory_of(v)->bytes))
+VALUE(outstanding, some(v->run->bucket ? memory_of(v)->held : memory_of(v)->outstanding))
+VALUE(left, some(v->run->bucket ? memory_of(v)->held_number : memory_of(v)->left))
+
 /* Carry the integer part of the fraction, which several floats may have added up. */
 static struct group_number number_settle(struct group_number n)
 {
@@ -273,6 +282,13 @@ const struct column_type column_types[] = {
 	{"util", NULL, COLUMN_OF_PAIRS | COLUMN_SUM | COLUMN_OF_RUN, UNIT_PERCENT, PART_BUSY,
 	 util_value, "trstat_util_percent",
 	 "Time in pairs as a share of the bucket of time, or of the run."},
+	{"bytes", NULL, COLUMN_OF_PAIRS | COLUMN_OF_MEMORY | COLUMN_SUM, UNIT_NUMBER, PART_MEMORY,
+	 bytes_value, "trstat_allocated_bytes", "Bytes that were allocated."},
+	{"outstanding", NULL, COLUMN_OF_PAIRS | COLUMN_OF_MEMORY | COLUMN_SUM, UNIT_NUMBER,
+	 PART_MEMORY, outstanding_value, "trstat_outstanding_bytes",
+	 "Bytes that were allocated and not freed."},
+	{"left", NULL, COLUMN_OF_PAIRS | COLUMN_OF_MEMORY | COLUMN_SUM, UNIT_NUMBER, PART_MEMORY,
+	 left_value, "trstat_outstanding_allocations", "Allocations that were not freed."},
 	{"sum", NULL, COLUMN_OF_FIELD | COLUMN_SUM, UNIT_NUMBER, PART_FIELDS, field_sum_value,
 	 "trstat_field_sum_of_values", "Sum of a field of the events."},
 	{"min", NULL, COLUMN_OF_FIELD, UNIT_NUMBER, PART_FIELDS, field_min_value,
@@ -551,8 +567,8 @@ static void columns_assign_parts(struct columns *c)
 		has[c->column[i].type->part] = true;
 		w->totals |= c->column[i].type->flags & COLUMN_TOTALS;
 	}
-	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = w->whole =
-		0;
+	w->histogram = w->times = w->total_stdev = w->self_stdev = w->fields = w->busy = w->memory =
+		w->whole = 0;
 	if (has[PART_HISTOGRAM]) {
 		w->histogram = at;
 		at += sizeof(struct histogram);
@@ -573,6 +589,10 @@ static void columns_assign_parts(struct columns *c)
 	if (has[PART_BUSY]) {
 		w->busy = at;
 		at += sizeof(uint128);
+	}
+	if (has[PART_MEMORY]) {
+		w->memory = at;
+		at += sizeof(struct aggregate_memory);
 	}
 	if (has[PART_WHOLE]) {
 		w->whole = at;

@@ -35,16 +35,17 @@ enum column_unit {
 };
 
 enum column_flags {
-	COLUMN_OF_CALLS = 1,   /* empty for a group without calls */
-	COLUMN_OF_FIELD = 2,   /* written NAME(F) */
-	COLUMN_PERCENTILE = 4, /* written pN */
-	COLUMN_UNIQ = 8,       /* counts different values */
-	COLUMN_OF_PAIRS = 32,  /* of --pair alone */
-	COLUMN_OF_TIMES = 64,  /* empty for a group without calls and parts of calls */
-	COLUMN_OF_RUN = 256,   /* a part of the time of the whole run */
-	COLUMN_SUM = 128,      /* 0 for no call or event; others have no value then */
-	COLUMN_TOTALS = 512,   /* needs to know which calls are recursive */
-	COLUMN_RATE = 16,      /* needs times of the whole run, and a clock that counts ns */
+	COLUMN_OF_CALLS = 1,	 /* empty for a group without calls */
+	COLUMN_OF_FIELD = 2,	 /* written NAME(F) */
+	COLUMN_PERCENTILE = 4,	 /* written pN */
+	COLUMN_UNIQ = 8,	 /* counts different values */
+	COLUMN_OF_PAIRS = 32,	 /* of --pair alone */
+	COLUMN_OF_TIMES = 64,	 /* empty for a group without calls and parts of calls */
+	COLUMN_OF_MEMORY = 1024, /* of pairs that are memory */
+	COLUMN_OF_RUN = 256,	 /* a part of the time of the whole run */
+	COLUMN_SUM = 128,	 /* 0 for no call or event; others have no value then */
+	COLUMN_TOTALS = 512,	 /* needs to know which calls are recursive */
+	COLUMN_RATE = 16,	 /* needs times of the whole run, and a clock that counts ns */
 };
 
 /* The part of an aggregate that a column needs. */
@@ -56,6 +57,7 @@ enum column_part {
 	PART_SELF_STDEV,
 	PART_FIELDS,
 	PART_BUSY,
+	PART_MEMORY,
 	PART_WHOLE,
 	PARTS,
 };

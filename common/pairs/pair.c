@@ -392,6 +392,45 @@ static const struct pair_preset presets[] = {
 	 .begin = "call that ends a frame",
 	 .end = "call that ends a frame",
 	 .keys = "tid"},
+	/* memory of a program, from the return of the function that allocates it */
+	{.name = "alloc",
+	 .pair = "kind == \"leave\" && ret != 0 && name in {\"malloc\", \"calloc\", "
+		 "\"realloc\", \"reallocarray\", \"aligned_alloc\", \"memalign\", \"valloc\", "
+		 "\"pvalloc\", \"operator new\", \"operator new[]\"} -> "
+		 "kind == \"enter\" && name in {\"free\", \"realloc\", \"reallocarray\", "
+		 "\"operator delete\", \"operator delete[]\"} "
+		 "on pid|input == pid|input && ret == arg.1",
+	 .begin = "call of malloc",
+	 .end = "call of free",
+	 .keys = "caller",
+	 .calls = true},
+	{.name = "kmem",
+	 .pair = "type in {\"kmalloc\", \"kmalloc_node\", \"kmem_cache_alloc\", "
+		 "\"kmem_cache_alloc_node\", \"kmem_kmalloc\"} && ptr != 0 -> "
+		 "type in {\"kfree\", \"kmem_cache_free\", \"kmem_kfree\"} on .ptr == .ptr",
+	 .begin = "kmalloc",
+	 .end = "kfree",
+	 .keys = "call_site",
+	 .bytes = "bytes_alloc"},
+	{.name = "pages",
+	 .pair = "type in {\"mm_page_alloc\", \"kmem_mm_page_alloc\"} && pfn + 1 != 0 -> "
+		 "type in {\"mm_page_free\", \"kmem_mm_page_free\"} on .pfn == .pfn",
+	 .begin = "mm_page_alloc",
+	 .end = "mm_page_free",
+	 .keys = "comm|tid",
+	 .bytes = "order",
+	 .order = true},
+};
+
+/* Functions that allocate: the arguments that are the size, and a factor of it. 0: none. */
+static const struct {
+	const char *name;
+	uint8_t size, times;
+} allocators[] = {
+	{"malloc", 1, 0},	  {"calloc", 1, 2},	   {"realloc", 2, 0},
+	{"reallocarray", 2, 3},	  {"aligned_alloc", 2, 0}, {"memalign", 2, 0},
+	{"valloc", 1, 0},	  {"pvalloc", 1, 0},	   {"operator new", 1, 0},
+	{"operator new[]", 1, 0},
 };
 
 #define BLANKS	    " \t\r\n"
@@ -608,6 +647,8 @@ int pair_parse(struct pair *p, const char *text, struct error *e)
 	    (condition_parse_text(&p->w.condition, p->preset->waker, e) ||
 	     keys_parse(&p->w.on, p->preset->woken, e)))
 		return -1;
+	if (p->preset && p->preset->bytes && keys_parse(&p->memory.bytes, p->preset->bytes, e))
+		return -1;
 	return pair_check_needs(p, e);
 }
 
@@ -745,7 +786,28 @@ int cover_parse(struct pair *p, const char *text, struct error *e)
 	return pair_check_needs(p, e);
 }
 
-/* Resolve keys of -g or of a condition: all but times and depth are those of enters, and of As. */
+/* Make all keys but times and depth those of enters, and of As. */
+static void begin_keys(struct keys *k)
+{
+	/* no cell depends on the row that ends */
+	k->needs |= NEEDS_EVENT;
+	k->begins = 0;
+	for (size_t i = 0; i < k->count; i++) {
+		struct key *key = &k->key[i];
+
+		key->begins = false;
+		for (struct key *a = key; a; a = a->other) {
+			if (a->kind == BY_TIME || a->kind == BY_DURATION || a->kind == BY_SELF ||
+			    a->kind == BY_DEPTH)
+				continue;
+			a->side = KEY_OF_A;
+			key->begins = true;
+		}
+		k->begins += key->begins;
+	}
+}
+
+/* Resolve keys of -g or of a condition, which are those of enters, and of As. */
 static int cover_keys(const struct cover *c, struct keys *k, struct error *e)
 {
 	const struct pair_task *task = NULL;
@@ -768,20 +830,28 @@ static int cover_keys(const struct cover *c, struct keys *k, struct error *e)
 		}
 	if (keys_of_pair(k, NULL, task, e))
 		return -1;
-	k->begins = 0;
-	for (size_t i = 0; i < k->count; i++) {
-		struct key *key = &k->key[i];
+	begin_keys(k);
+	return 0;
+}
 
-		key->begins = false;
-		for (struct key *a = key; a; a = a->other) {
-			if (a->kind == BY_TIME || a->kind == BY_DURATION || a->kind == BY_SELF ||
-			    a->kind == BY_DEPTH)
-				continue;
-			a->side = KEY_OF_A;
-			key->begins = true;
+/* Resolve keys of memory, which are those of its allocation. */
+static int memory_keys(const struct pair *p, struct keys *k, struct error *e)
+{
+	for (size_t i = 0; i < k->count; i++)
+		for (const struct key *a = &k->key[i]; a; a = a->other) {
+			if (a->kind == BY_DEPTH || (a->kind == BY_CALLER && !p->preset->calls))
+				return error_set(e, NULL, NO_OFFSET,
+						 "the memory of --pair %s has no key %s",
+						 p->preset->name, a->name);
+			if (keys_side(a) != KEY_OF_EITHER)
+				return error_set(e, NULL, NO_OFFSET,
+						 "'%s': the keys of memory are those of its "
+						 "allocation; use %s",
+						 a->name, a->name + 2);
 		}
-		k->begins += key->begins;
-	}
+	if (keys_of_pair(k, NULL, NULL, e))
+		return -1;
+	begin_keys(k);
 	return 0;
 }
 
@@ -823,6 +893,8 @@ int pair_keys(const struct pair *p, struct keys *k, struct error *e)
 {
 	if (p->cover)
 		return cover_keys(p->cover, k, e);
+	if (pair_is_memory(p))
+		return memory_keys(p, k, e);
 	if (keys_of_pair(k, p->preset ? p->preset->end_fields : NULL,
 			 p->preset ? p->preset->task : NULL, e))
 		return -1;
@@ -853,7 +925,8 @@ struct pending_start {
 	uint64_t time;
 	uint32_t hash, chain; /* chain: the next one in the same slot */
 	uint32_t older, newer;
-	bool woken; /* the W was seen */
+	uint64_t bytes; /* of memory */
+	bool woken;	/* the W was seen */
 };
 
 static size_t on_count(const struct pair *p)
@@ -892,6 +965,7 @@ void pair_free(struct pair *p)
 	side_free(&p->a);
 	side_free(&p->b);
 	side_free(&p->w);
+	keys_free(&p->memory.bytes);
 	cover_free(p->cover);
 	free(p->pending.start);
 	free(p->pending.cells);
@@ -909,7 +983,8 @@ int pair_begin(struct pair *p, const struct keys *keys, struct dictionary *d, st
 	p->keys = keys;
 	p->pending.mask = FIRST_SLOTS - 1;
 	p->pending.slots = calloc(FIRST_SLOTS, sizeof(*p->pending.slots));
-	p->taken = calloc(begun_count(p) + 1 + (p->where ? p->where->keys.count : 0),
+	/* or those of memory that is lost */
+	p->taken = calloc(2 * begun_count(p) + 1 + (p->where ? p->where->keys.count : 0),
 			  sizeof(*p->taken));
 	return p->pending.slots && p->taken && (!p->cover || !cover_begin(p)) ? 0 : -1;
 }
@@ -1100,7 +1175,7 @@ static uint32_t unused_pending(struct pair *p)
 		p->pending.free = p->pending.start[number].chain;
 		return number;
 	}
-	if (p->pending.used == PAIR_LIMIT) {
+	if (p->pending.used == (pair_is_memory(p) ? PAIR_MEMORY_LIMIT : (uint32_t)PAIR_LIMIT)) {
 		uint32_t oldest = p->pending.oldest;
 
 		take_out(p, find_pending(p, cells_of(p, oldest), p->pending.start[oldest].hash));
@@ -1130,12 +1205,80 @@ int pair_event_ref(const struct pair *p, const struct event *e, struct event_ref
 	uint32_t stack = p->stacks ? event_stack(p->stacks->calls->dictionary, e) : 0;
 
 	*ref = ref_of(p, e);
+	ref->caller = p->call.caller;
+	ref->stack = p->call.stack;
 	return stack ? call_stacks_recorded(p->stacks, STACK_ROOT, stack, &ref->stack) : 0;
+}
+
+/* --- memory --- */
+
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+	return __builtin_mul_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+/* Get an argument of a call; 0: it is not recorded. */
+static uint64_t allocation_argument(const struct pair *p, const struct event *e, unsigned number)
+{
+	struct field_value v;
+	char name[16];
+
+	snprintf(name, sizeof name, "arg.%u", number);
+	return event_ref_field(p->dictionary, e, name, &v) &&
+			       (v.form == FORM_UINT || (v.form == FORM_INT && v.i > 0))
+		       ? v.u
+		       : 0;
+}
+
+/* Keep the bytes that a call allocates, which its enter records, for its leave. */
+static void note_size(struct pair *p, const struct event *e)
+{
+	struct text_ref name = dictionary_location_name(p->dictionary, e->location);
+
+	for (size_t i = 0; i < COUNT_OF(allocators); i++)
+		if (pair_is_named(name, allocators[i].name)) {
+			*p->call.data = allocation_argument(p, e, allocators[i].size);
+			if (allocators[i].times)
+				*p->call.data =
+					multiply(*p->call.data,
+						 allocation_argument(p, e, allocators[i].times));
+		}
+}
+
+enum { PAGE_BYTES = 4096 };
+
+/* Get the bytes that an A allocates. Returns -1 when out of memory. */
+static int bytes_of(struct pair *p, const struct event *e, uint64_t *bytes)
+{
+	struct key_cell cell = {.kind = KEY_MISSING};
+	struct event_ref ref = event_ref_of(e);
+
+	*bytes = p->call.data ? *p->call.data : 0;
+	if (!p->memory.bytes.count)
+		return 0;
+	if (keys_cell(&p->memory.bytes, 0, p->dictionary, p->texts, &ref, &cell))
+		return -1;
+	*bytes = key_is_number(&cell) ? cell.value : 0;
+	if (p->preset->order)
+		*bytes = *bytes < 32 ? (uint64_t)PAGE_BYTES << *bytes : 0;
+	return 0;
+}
+
+/* An A has the address of memory that waits: it was freed in between. */
+static void lose_memory(struct pair *p, uint32_t number)
+{
+	struct key_cell *cells = p->taken + begun_count(p);
+
+	memcpy(cells, begun_cells(p, number), begun_count(p) * sizeof(*cells));
+	p->memory.lost = (struct pair_memory){cells, p->pending.start[number].time,
+					      p->pending.start[number].bytes};
 }
 
 /* Add a pending A. */
 static int put_pending(struct pair *p, const struct event *e, const struct key_cell *on)
 {
+	bool memory = pair_is_memory(p);
+	uint64_t bytes = 0;
 	uint32_t hash = hash_cells(p, on), *at = find_pending(p, on, hash), number = *at;
 	struct pending_start *w;
 	struct event_ref s;
@@ -1144,10 +1287,12 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 		p->replaced++;
 		if (p->first)
 			return 0;
+		if (memory)
+			lose_memory(p, number);
 		take_out(p, at);
 	}
 	number = unused_pending(p);
-	if (!number)
+	if (!number || (memory && bytes_of(p, e, &bytes)))
 		return -1;
 	memcpy(cells_of(p, number), on, on_count(p) * sizeof(*on));
 	if (pair_event_ref(p, e, &s) ||
@@ -1157,7 +1302,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 	    (p->states && mark_task(p, e, on, &p->pending.marks[number])))
 		return -1;
 	w = &p->pending.start[number];
-	*w = (struct pending_start){.time = e->time, .hash = hash, .older = p->pending.newest};
+	*w = (struct pending_start){
+		.time = e->time, .hash = hash, .bytes = bytes, .older = p->pending.newest};
 	w->chain = p->pending.slots[hash & p->pending.mask];
 	p->pending.slots[hash & p->pending.mask] = number;
 	if (p->pending.newest)
@@ -1250,6 +1396,9 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 	/* an A of the same event may reuse this entry, so copy its cells first */
 	memcpy(p->taken, begun_cells(p, *at), begun_count(p) * sizeof(*p->taken));
 	end->entered = p->taken;
+	if (pair_is_memory(p))
+		p->memory.freed = (struct pair_memory){p->taken, p->pending.start[*at].time,
+						       p->pending.start[*at].bytes};
 	if (p->states)
 		p->pending.marks[0] = p->pending.marks[*at];
 	is = is_selected(p, e, end->time);
@@ -1302,6 +1451,9 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	}
 	if (p->cover)
 		return cover_feed(p, e) ? OUTCOME_FAILED : OUTCOME_NO;
+	p->memory.allocated = p->memory.freed = p->memory.lost = (struct pair_memory){0};
+	if (p->call.data && e->type->kind == KIND_ENTER)
+		note_size(p, e);
 	if (p->stream != p->dictionary->stream) {
 		p->stream = p->dictionary->stream;
 		if (pair_end_stream(p))
@@ -1319,6 +1471,10 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	if (is == OUTCOME_FAILED || (is == OUTCOME_YES && put_pending(p, e, on)))
 		return OUTCOME_FAILED;
 	end->mark = p->pending.marks;
+	if (is == OUTCOME_YES && pair_is_memory(p))
+		p->memory.allocated =
+			(struct pair_memory){begun_cells(p, p->pending.newest), e->time,
+					     p->pending.start[p->pending.newest].bytes};
 	return ended;
 }
 

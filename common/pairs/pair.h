@@ -70,6 +70,8 @@ bool condition_holds(const struct condition *c, const struct key_texts *g, condi
 		     void *ctx);
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
+/* The same of memory, and the bytes of data of a call. */
+enum { PAIR_MEMORY_LIMIT = 1 << 20, PAIR_CALL_DATA = sizeof(uint64_t) };
 
 struct pair_side {
 	struct condition condition;
@@ -84,15 +86,19 @@ struct pair_side {
 /* The names of the presets, for messages and --help */
 #define PAIR_PRESETS                                                                               \
 	"wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive "    \
-	"frame"
+	"frame alloc kmem pages"
 
 /* A pair with a name. */
 struct pair_preset {
 	const char *name, *pair;
-	const char *begin, *end;      /* what most recorders call A and B, for messages */
-	const char *keys;	      /* keys of -g */
-	const char *end_fields;	      /* how the names of fields begin that are of B; or NULL */
-	bool syscalls;		      /* generic events may repeat those of single system calls */
+	const char *begin, *end; /* what most recorders call A and B, for messages */
+	const char *keys;	 /* keys of -g */
+	const char *end_fields;	 /* how the names of fields begin that are of B; or NULL */
+	bool syscalls;		 /* generic events may repeat those of single system calls */
+	/* of memory, from its allocation until it is freed: the key of A that is its size */
+	const char *bytes;
+	bool order; /* the size is the power of two of a number of pages */
+	bool calls; /* of memory, too: A is the return of a call, whose arguments are the size */
 	const struct pair_task *task; /* the task that waits or runs; NULL: tid and comm are of B */
 	const struct pair_task *begun; /* the same as A alone records it, for --cover */
 	const char *waker, *woken;     /* W, and its key that is of A's "on"; NULL: none */
@@ -100,6 +106,12 @@ struct pair_preset {
 
 /* Which event of a value of "on" is the first one. */
 enum pair_first { PAIR_NONE, PAIR_A, PAIR_B };
+
+/* Memory that is allocated or freed. */
+struct pair_memory {
+	const struct key_cell *cells; /* those of its A for the keys; NULL: none */
+	uint64_t since, bytes;	      /* since: time of its A */
+};
 
 struct aggregate;
 struct cover;
@@ -121,6 +133,18 @@ struct pair {
 		uint32_t count, used, free, oldest, newest;
 	} pending;		 /* the As that wait for their B; numbers start at 1 */
 	const struct keys *keys; /* those of -g; the caller's */
+	/* With pair_is_memory: what the present event allocates, what the pair that it ends frees,
+	 * and what was freed before without an event, as its address is allocated again. */
+	struct {
+		struct keys bytes; /* of the preset */
+		struct pair_memory allocated, freed, lost;
+	} memory;
+	/* The caller's, with preset->calls: of the call that the event begins or ends its data,
+	 * PAIR_CALL_DATA zeroed bytes, or NULL; at its end also its caller and its stack. */
+	struct {
+		uint64_t *data;
+		uint32_t caller, stack;
+	} call;
 	/* the caller's; pairs of which it is false are left out when they end. NULL: none is */
 	const struct condition *where;
 	uint64_t pairs, replaced, ended; /* ended: number of Bs without an A */
@@ -154,6 +178,12 @@ struct pair {
 	const struct keys *asking;
 	struct key_cell *taken; /* cells of the last pair's A and W, then those of the condition */
 };
+
+/* Test whether the pairs are memory. */
+static inline bool pair_is_memory(const struct pair *p)
+{
+	return p->preset && (p->preset->bytes || p->preset->calls);
+}
 
 /* Parse a pair, or the name of a preset. Returns -1 with e filled; pair_free in any case. */
 int pair_parse(struct pair *p, const char *text, struct error *e);
