@@ -240,3 +240,32 @@ a\xfe'
 	run -0 trencode -q -t pprof -o four.pb.gz four.trs
 	assert_output ''
 }
+
+@test "functions of one name in two files are two, read back from each format that has files" {
+	cat >same.out <<-'END'
+		events: Ir
+		fl=a.c
+		fn=f
+		1 10
+		fl=b.c
+		fn=f
+		2 20
+		9 4
+		fl=b.c
+		fn=main
+		3 5
+		cfl=a.c
+		cfn=f
+		calls=1 1
+		3 10
+		cfl=b.c
+		cfn=f
+		calls=1 2
+		3 24
+	END
+	for format in pprof perfetto speedscope; do
+		trdecode -q -f callgrind same.out | trencode -q -t $format -o same.$format
+		run -0 pipefail "trdecode -q same.$format | trstat -q -t tsv -g name,file -c self -s name,file | tail -n +2 | sort"
+		assert_output $'f\ta.c\t10\nf\tb.c\t24\nmain\tb.c\t5'
+	done
+}

@@ -14,7 +14,7 @@
  * out of memory. */
 static uint32_t frame_epoch(struct frame_locations *l, const struct named_frame *f, uint32_t name)
 {
-	uint32_t key[] = {f->name, f->file, f->module, f->line, f->kernel};
+	uint32_t key[] = {f->name, f->file, f->module, f->inside ? 0 : f->line, f->kernel};
 	uint32_t *epoch = id_cache_number(&l->epochs, key, sizeof key), *same;
 
 	if (!epoch || *epoch)

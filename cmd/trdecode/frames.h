@@ -16,6 +16,7 @@ struct named_frame {
 	uint32_t name, file, module, line;
 	uint32_t arguments; /* definition: the names of its arguments; 0 none */
 	bool kernel;
+	bool inside; /* the line is one in the function: others are of the same function */
 };
 
 /* The locations of named frames, each declared once. Zero-initialised except for w: none. */

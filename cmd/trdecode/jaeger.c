@@ -25,9 +25,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/formats.h"
-#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/services.h"
-#include "common/cli/program.h"
 
 enum { JAEGER_US = 1000 /* ns */ };
 

@@ -18,7 +18,6 @@
 
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/services.h"
-#include "common/cli/program.h"
 #include "common/protobuf/protobuf.h"
 
 enum {

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/perfetto_tables.h"
 #include "cmd/trdecode/rows.h"
@@ -157,6 +158,17 @@ static uint32_t perfetto_named_location(struct perfetto *p, const struct locatio
 	return location;
 }
 
+/* Declare the location of a function without an address: those of other files are other ones. */
+static uint32_t perfetto_function(struct perfetto *p, uint32_t name,
+				  const struct perfetto_source_location *source, uint32_t module)
+{
+	return frame_location(p->functions, &(struct named_frame){.name = name,
+								  .file = source->file,
+								  .module = module,
+								  .line = source->line,
+								  .inside = true});
+}
+
 /* What a frame is; equal frames have one location. */
 struct profile_frame {
 	uint64_t address;
@@ -202,6 +214,8 @@ uint32_t perfetto_frame(struct perfetto *p, const struct perfetto_sequence *s,
 	if (!location || *location)
 		return location ? *location : 0;
 	mapped = mapped_of(p, frame.mapping, &entry.space);
+	if (entry.name && !entry.address)
+		return *location = perfetto_function(p, entry.name, &source, mapped.path);
 	if (entry.name)
 		return *location = perfetto_named_location(p, &entry, &source, mapped.path);
 	if (!frame.mapping)
@@ -232,14 +246,12 @@ uint32_t perfetto_inline_stack(struct perfetto *p, struct protobuf_view message)
 
 	while (protobuf_next(&message, &f) > 0) {
 		struct perfetto_source_location line;
-		struct location_entry entry = {0};
 		uint32_t location;
 
 		if (f.number != INLINE_FRAME)
 			continue;
 		line = perfetto_read_line(p, f.bytes);
-		entry.name = line.function ? line.function : writer_text(p->w, "?");
-		location = perfetto_named_location(p, &entry, &line, 0);
+		location = perfetto_function(p, line.function, &line, 0);
 		stack = location ? writer_stack(p->w, stack, location) : stack;
 	}
 	return stack;
@@ -2051,9 +2063,11 @@ static int perfetto_open(struct input *in, struct error *e)
 	p->input = in;
 	p->w = in->decoding->writer;
 	p->clocks.first = UINT64_MAX;
-	if (perfetto_tables_read(p))
-		return error_no_memory(e);
 	sorter_init(&p->sorter);
+	p->functions = calloc(1, sizeof *p->functions);
+	if (!p->functions || perfetto_tables_read(p))
+		return error_no_memory(e);
+	p->functions->w = p->w;
 	in->clock_name = "boot";
 	return 0;
 }
@@ -2324,6 +2338,9 @@ static void perfetto_close(struct input *in)
 	sorter_free(&p->sorter);
 	arguments_free(&p->arguments.table);
 	name_uses_free(&p->arguments.uses);
+	if (p->functions)
+		frame_locations_free(p->functions);
+	free(p->functions);
 	perfetto_sequences_free(p);
 	perfetto_clocks_free(p);
 	perfetto_tracks_free(p);

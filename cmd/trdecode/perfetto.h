@@ -394,10 +394,11 @@ struct perfetto {
 		struct perfetto_field *field;
 		size_t n;
 	} known[PERFETTO_MESSAGES];
-	struct intern names;		/* of the messages, then of fields */
-	struct buffer source_locations; /* struct perfetto_source_location each */
-	struct buffer packages;		/* text of a META */
-	uint32_t *locations;		/* by name: of functions */
+	struct intern names;		   /* of the messages, then of fields */
+	struct frame_locations *functions; /* without an address; owned */
+	struct buffer source_locations;	   /* struct perfetto_source_location each */
+	struct buffer packages;		   /* text of a META */
+	uint32_t *locations;		   /* by name: of functions */
 	size_t nlocations;
 	/* The calls with ids that are open. */
 	struct {

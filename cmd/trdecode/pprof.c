@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/decoder.h"
+#include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
 #include "common/protobuf/protobuf.h"
@@ -78,6 +79,7 @@ struct pprof_decoder {
 	} profile;
 	struct input *input;
 	struct writer *w;
+	struct frame_locations named; /* functions without an address */
 	uint32_t source, clock;
 	struct buffer frames;		  /* u32 each */
 	struct location_frames *location; /* as many as locations */
@@ -363,6 +365,14 @@ static int pprof_add_frame(struct pprof_decoder *p, const struct location_entry 
 	return buffer_u32(&p->frames, id);
 }
 
+/* Add the frame of a function without an address: those of other files are other ones. */
+static int pprof_add_function(struct pprof_decoder *p, const struct named_frame *function)
+{
+	uint32_t id = function->name ? frame_location(&p->named, function) : 0;
+
+	return id ? buffer_u32(&p->frames, id) : -1;
+}
+
 /* Add the frame of a line of a location. */
 static int pprof_add_line(struct pprof_decoder *p, struct protobuf_view line, uint64_t address,
 			  uint32_t mapping)
@@ -397,6 +407,14 @@ static int pprof_add_line(struct pprof_decoder *p, struct protobuf_view line, ui
 	}
 	if (name.at == name.end)
 		return entry.space ? pprof_add_frame(p, &entry, NULL) : -1;
+	if (!address)
+		return pprof_add_function(
+			p, &(struct named_frame){
+				   .name = writer_string(p->w, name.at, protobuf_size(name)),
+				   .file = writer_string(p->w, file.at, protobuf_size(file)),
+				   .module = writer_string(p->w, module.at, protobuf_size(module)),
+				   .line = symbol.line,
+				   .inside = true});
 	symbol.name = (const char *)name.at;
 	symbol.name_size = (uint32_t)protobuf_size(name);
 	symbol.file = (const char *)file.at;
@@ -807,7 +825,7 @@ static int pprof_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	in->state = p;
 	p->input = in;
-	p->w = in->decoding->writer;
+	p->w = p->named.w = in->decoding->writer;
 	if (profile_read(p, e))
 		return -1;
 	pprof_choose_values(p);
@@ -922,6 +940,7 @@ static void pprof_close(struct input *in)
 	buffer_free(&p->key);
 	id_cache_free(&p->types.by_labels);
 	id_cache_free(&p->lanes);
+	frame_locations_free(&p->named);
 	free(p->location);
 	free(p->space);
 	free(p);
