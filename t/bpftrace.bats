@@ -38,6 +38,17 @@ expected() {
 	assert_output $'{"value":-11698140}\n{"value":11698140,"count":2762,"average":4235,"key1":"work"}'
 }
 
+@test "a histogram without keys alone is recognised" {
+	for first in '(..., 0)               1' '[2, 4)                 1'; do
+		printf '@:\n%s |@@@@@@@@@@@@@                          |\n[4, 8)                 2 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |\n\n' "$first" >x.txt
+		run -0 --separate-stderr pipe 'trdecode x.txt | trstat -q -t tsv -g name -c self'
+		assert_line $'[4, 8)\t2'
+		assert_equal "$stderr" ''
+	done
+	printf '@:\nhosts: all\n' >x.txt
+	run -2 trdecode -o x.trs x.txt
+}
+
 @test "the line after a histogram with keys is no value" {
 	printf '@h[a]: \n[1, 2)    1 |@|\n\n@h[b, 3]: \n[4, 8)    2 |@@|\n[8, 16)    0 |  |\n\n' >h.txt
 	echo '{"type": "hist", "data": {"@h": {"a": [{"min": 1, "max": 1, "count": 1}], "b,3": [{"min": 4, "max": 7, "count": 2}]}}}' >h.json

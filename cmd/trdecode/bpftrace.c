@@ -1448,11 +1448,21 @@ static bool bpf_is_bcc_line(struct text_span line)
 		(span_begins(s, "-    ") && bpf_read_process(s, '(', ')', &comm, &pid)));
 }
 
+/* Test for the name of a map that is a histogram, whose first bucket follows. */
+static bool bpf_is_histogram(struct text_span line, struct text_span next)
+{
+	const char *end = bpf_map_name(line);
+
+	return end && end + 1 == line.end && *end == ':' &&
+	       (span_begins(next, "[") || span_begins(next, "(..., "));
+}
+
 static enum bid bpftrace_probe(const struct input *in)
 {
 	struct text_span s = {(const char *)in->head, (const char *)in->head + in->head_size};
 	struct text_span line;
 	bool is_count = false, was_frame = false;
+	const char *next;
 
 	if (in->tree || !in->head_size || memchr(s.at, '\0', span_size(s)))
 		return BID_NONE;
@@ -1466,14 +1476,16 @@ static enum bid bpftrace_probe(const struct input *in)
 		if (!line.end)
 			break;
 		line.end -= line.end > line.at && line.end[-1] == '\r';
-		if (bpf_is_line(line) || bpf_is_bcc_line(line))
+		next = memchr(line.end, '\n', (size_t)(s.end - line.end));
+		if (bpf_is_line(line) || bpf_is_bcc_line(line) ||
+		    bpf_is_histogram(line, (struct text_span){next + 1, s.end}))
 			return BID_LIKELY;
 		/* stacks of stackcount alone: a number ends each */
 		is_count |= was_frame && span_size(span_trim(line)) < 19 &&
 			    span_begins(line, "    ") && isdigit((unsigned char)line.end[-1]) &&
 			    isdigit((unsigned char)*span_trim(line).at);
 		was_frame = span_begins(line, "  ") && isalpha((unsigned char)*span_trim(line).at);
-		line.end = memchr(line.at, '\n', (size_t)(s.end - line.at));
+		line.end = next;
 	}
 	return is_count ? BID_CHANCE : BID_NONE;
 }
