@@ -44,14 +44,18 @@ enum {
 struct ninja_line {
 	uint64_t start, end, hash; /* ms */
 	int64_t mtime;
-	uint32_t output; /* in names */
+	uint32_t output; /* string of the writer */
 	uint32_t build;	 /* from 1 */
 	uint32_t next;	 /* index + 1 of the next output of the command; 0 */
 };
 
 /* A command: the lines of one build that have its hash and times. */
 struct ninja_command {
-	uint32_t first, last; /* lines */
+	uint32_t first;
+	union {
+		uint32_t last;	   /* line, while lines are joined */
+		uint32_t location; /* then; 0: not declared */
+	};
 	uint32_t outputs;
 	uint32_t lane; /* from 0, of its build */
 };
@@ -59,9 +63,9 @@ struct ninja_command {
 struct ninja_log {
 	struct input_lines lines;
 	uint64_t version;
-	struct intern names;
-	uint32_t *last_build; /* of each name */
-	size_t last_builds, last_capacity;
+	uint32_t *last_build; /* of each output; 0: it is none */
+	size_t last_builds;
+	uint64_t outputs; /* different ones */
 	struct ninja_line *line;
 	size_t nlines, lines_capacity;
 	struct ninja_command *commands;
@@ -71,7 +75,6 @@ struct ninja_log {
 	struct sorter sorter;
 	uint32_t source, clock, enter, leave;
 	struct id_cache lanes;
-	uint32_t *locations; /* by command */
 	struct buffer text;
 };
 
@@ -136,12 +139,10 @@ static int ninja_number_build(struct ninja_log *n, struct ninja_line *l)
 {
 	uint32_t *last;
 
-	if (n->last_builds < n->names.count) {
-		if (ARRAY_GROW(n->last_build, n->last_capacity, n->last_builds))
-			return -1;
-		n->last_build[n->last_builds++] = 0;
-	}
+	if (ARRAY_REACH(n->last_build, n->last_builds, l->output))
+		return -1;
 	last = &n->last_build[l->output];
+	n->outputs += !*last;
 	l->build = n->nlines ? l[-1].build + (l->end < l[-1].end || *last == l[-1].build) : 1;
 	*last = l->build;
 	return 0;
@@ -170,8 +171,8 @@ static int ninja_read_lines(struct input *in, struct error *e)
 				     "a line that is not a command of a build");
 			continue;
 		}
-		l->output = intern(&n->names, output.at, span_size(output));
-		if (l->output == INTERN_NONE)
+		l->output = writer_string(in->decoding->writer, output.at, span_size(output));
+		if (!l->output)
 			return error_no_memory(e);
 		if (ninja_number_build(n, l))
 			return error_no_memory(e);
@@ -188,7 +189,7 @@ static int ninja_read_lines(struct input *in, struct error *e)
  */
 static int ninja_find_compacted(struct ninja_log *n)
 {
-	uint8_t *seen = calloc(n->names.count + 1, 1);
+	uint8_t *seen = calloc(n->last_builds + 1, 1);
 	size_t end = 0;
 	uint32_t first;
 
@@ -207,35 +208,43 @@ static int ninja_find_compacted(struct ninja_log *n)
 	return 0;
 }
 
+/* Test for lines of one command. */
+static bool ninja_is_same(const struct ninja_line *a, const struct ninja_line *b)
+{
+	return a->build == b->build && a->hash == b->hash && a->start == b->start &&
+	       a->end == b->end;
+}
+
 /* Join the lines of one command. */
 static int ninja_join(struct ninja_log *n)
 {
-	struct id_cache known = {0};
+	struct key_map known = {0};
 	int failed = 0;
 
 	for (size_t i = 0; i < n->nlines && !failed; i++) {
 		const struct ninja_line *l = &n->line[i];
 		uint64_t key[] = {l->build, l->hash, l->start, l->end};
-		uint32_t *number = id_cache_number(&known, key, sizeof key);
+		uint32_t *number = key_map_number(&known, hash_bytes(key, sizeof key, 0));
 		struct ninja_command *c;
 
-		if (!number ||
-		    (!*number && ARRAY_GROW(n->commands, n->commands_capacity, n->ncommands))) {
+		if (!number || ARRAY_GROW(n->commands, n->commands_capacity, n->ncommands)) {
 			failed = -1;
 			break;
 		}
-		if (!*number) {
+		c = *number ? &n->commands[*number - 1] : NULL;
+		if (!c || !ninja_is_same(&n->line[c->first], l)) {
 			n->commands[n->ncommands++] = (struct ninja_command){
 				.first = (uint32_t)i, .last = (uint32_t)i, .outputs = 1};
 			*number = (uint32_t)n->ncommands;
 			continue;
 		}
-		c = &n->commands[*number - 1];
 		n->line[c->last].next = (uint32_t)i + 1;
 		c->last = (uint32_t)i;
 		c->outputs++;
 	}
-	id_cache_free(&known);
+	key_map_free(&known);
+	for (size_t i = 0; i < n->ncommands; i++)
+		n->commands[i].location = 0;
 	return failed;
 }
 
@@ -425,7 +434,7 @@ static int ninja_info(struct input *in, struct trace_info *facts, struct error *
 	if (ninja_read(in, e))
 		return -1;
 	fact_number(facts, "commands", n->ncommands);
-	fact_number(facts, "outputs", n->names.count);
+	fact_number(facts, "outputs", n->outputs);
 	fact_number(facts, "builds count", n->builds);
 	return ninja_list_builds(n, facts) ? error_no_memory(e) : 0;
 }
@@ -493,9 +502,7 @@ static int ninja_begin(struct input *in, struct error *e)
 	n->source = writer_source(w, &(struct source_entry){writer_text(w, "ninja-log"),
 							    writer_text(w, in->name), 0, 0});
 	n->clock = input_declare_clock(in, false);
-	n->locations = calloc(n->ncommands + 1, sizeof *n->locations);
-	if (!n->source || !n->clock || !n->locations || ninja_declare_types(in) ||
-	    ninja_name_builds(n, w))
+	if (!n->source || !n->clock || ninja_declare_types(in) || ninja_name_builds(n, w))
 		return error_no_memory(e);
 	in->next = UINT64_MAX;
 	return sorter_peek(&n->sorter, &r) ? merge_first(in, r.key.time * NINJA_MS, e) : 0;
@@ -504,14 +511,15 @@ static int ninja_begin(struct input *in, struct error *e)
 /* Get the location of a command: the names of its outputs. */
 static uint32_t ninja_location(struct ninja_log *n, struct writer *w, uint32_t command)
 {
-	const struct ninja_command *c = &n->commands[command];
+	struct ninja_command *c = &n->commands[command];
 	uint32_t left = c->outputs;
 
-	if (n->locations[command])
-		return n->locations[command];
+	if (c->location)
+		return c->location;
 	n->text.size = 0;
 	for (uint32_t i = c->first + 1; i; i = n->line[i - 1].next, left--) {
-		uint32_t output = n->line[i - 1].output, size = intern_size(&n->names, output);
+		size_t size;
+		const char *output = writer_string_of(w, n->line[i - 1].output, &size);
 
 		if (n->text.size && n->text.size + size > NINJA_NAME_MOST) {
 			if (buffer_printf(&n->text, " and %" PRIu32 " more", left))
@@ -519,10 +527,10 @@ static uint32_t ninja_location(struct ninja_log *n, struct writer *w, uint32_t c
 			break;
 		}
 		if ((n->text.size && buffer_append(&n->text, ", ", 2)) ||
-		    buffer_append(&n->text, intern_data(&n->names, output), size))
+		    buffer_append(&n->text, output, size))
 			return 0;
 	}
-	return n->locations[command] = writer_location(
+	return c->location = writer_location(
 		       w, &(struct location_entry){
 				  .name = writer_string(w, n->text.data, n->text.size)});
 }
@@ -583,14 +591,12 @@ static void ninja_close(struct input *in)
 	if (!n)
 		return;
 	input_lines_free(&n->lines);
-	intern_free(&n->names);
 	free(n->last_build);
 	id_cache_free(&n->lanes);
 	sorter_free(&n->sorter);
 	buffer_free(&n->text);
 	free(n->line);
 	free(n->commands);
-	free(n->locations);
 	free(n);
 	in->state = NULL;
 }
