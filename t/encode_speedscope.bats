@@ -119,16 +119,6 @@ replay() {
 	assert_output 1
 }
 
-@test "very many threads take no time that grows with their square" {
-	{
-		echo '['
-		awk 'BEGIN { for (i = 1; i <= 200000; i++)
-			printf "{\"name\":\"n\",\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"pid\":1,\"tid\":%d}%s\n", i, i, i < 200000 ? "," : "]" }'
-	} >many.json
-	trdecode many.json >many.trs
-	run -0 timeout 60 bash -c "trencode -t speedscope many.trs >many.speedscope.json"
-}
-
 @test "asynchronous calls that overlap with the calls of their thread are left out, and counted" {
 	mixed | trdecode -f chrome - >x.trs
 	run -0 pipe 'trencode -t speedscope x.trs 2>&1 >out.json'

@@ -248,13 +248,13 @@ dur > 1ms || over('step')"
 	done
 }
 
-# blobs: two calls with a blob of 64 MiB each, open at the same time, and one without, in x.trs
+# blobs: two calls with a blob of 32 MiB each, open at the same time, and one without, in x.trs
 blobs() {
 	{
-		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\200\200\200\040'
-		head -c 64M /dev/zero
-		printf '\000\000\001\000\001\000\010\200\200\200\040'
-		head -c 64M /dev/zero
+		printf '\005\000\000\000\001f\002\001a\001b\001\000\010\200\200\200\020'
+		head -c 32M /dev/zero
+		printf '\000\000\001\000\001\000\010\200\200\200\020'
+		head -c 32M /dev/zero
 		printf '\000\001\000\000\001\001\000\000\000\000\001\001\004\001\000\001\002\000'
 	} | gzip -1 >x.trace
 	trdecode -o x.trs x.trace
@@ -277,7 +277,7 @@ blobs() {
 		*) cmp all got ;;
 		esac
 		# a sanitizer needs its own
-		nm "$BIN/trfilter" | grep -q __asan_init || [ "$(tail -n 1 rss)" -le $(((64 + 16) * 1024)) ]
+		nm "$BIN/trfilter" | grep -q __asan_init || [ "$(tail -n 1 rss)" -le $(((32 + 16) * 1024)) ]
 	done
 }
 

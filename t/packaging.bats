@@ -4,8 +4,12 @@ load lib
 
 @test "two tarballs have the same bytes, and contain what git knows" {
 	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip 'no repository'
+	# the quickest compression: -1n in place of -9n
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	printf '#!/bin/sh\nexec %s "$(echo "$1" | tr 9 1)"\n' "$(command -v gzip)" >"$BATS_TEST_TMPDIR/bin/gzip"
+	chmod +x "$BATS_TEST_TMPDIR/bin/gzip"
 	for n in 1 2; do
-		make -s -C "$ROOT" O="$BATS_TEST_TMPDIR/$n" dist >/dev/null 3>&-
+		PATH=$BATS_TEST_TMPDIR/bin:$PATH make -s -C "$ROOT" O="$BATS_TEST_TMPDIR/$n" dist >/dev/null 3>&-
 	done
 	cd "$BATS_TEST_TMPDIR"
 	version=$(sed -n 's/.*TRUTILS_VERSION "\(.*\)"/\1/p' "$ROOT/common/util/version.h")

@@ -194,7 +194,7 @@ total() {
 
 @test "files mapped in any order, over each other and after a fork: those of a model, in linear time" {
 	local -A took
-	for n in 20000 80000; do
+	for n in 8000 32000; do
 		write maps $n x.data | grep -v '^{' >x.list
 		TIMEFORMAT=%U
 		took[$n]=$({ time trdecode -q -o x.trs x.data; } 2>&1)
@@ -202,5 +202,5 @@ total() {
 		cmp x.list have
 	done
 	# 16 times as long if the time is quadratic
-	jq -ne "${took[80000]} < 8 * ${took[20000]} + 0.2"
+	jq -ne "${took[32000]} < 8 * ${took[8000]} + 0.05"
 }

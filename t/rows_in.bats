@@ -124,26 +124,32 @@ exceptions() {
 
 # changed FORMAT TRACE: print the name if the second rows, their clock or the tables differ
 changed() {
-	local format=$1 d="$BATS_TEST_TMPDIR/${2//\//+}" s by
+	local format=$1 name=${2//\//+} s order=''
+	local d=$BATS_TEST_TMPDIR/$name first=$BATS_FILE_TMPDIR/$name
 	local -a columns=()
 	[[ $format = ndjson ]] || columns=(-c "+kind,unfinished,group,module,stack,weight,weight_total,weight_count,weight_unit,nesting,time_unit")
 	mkdir "$d" && cd "$d" || return
-	trdecode -q -o 1.trs "$DATA/$2" 2>err
-	trencode -q -t "$format" "${columns[@]}" 1.trs >1.rows 2>>err
+	# once for all formats
+	if [[ ! -e $first.csv ]]; then
+		trdecode -q -o "$first.trs" "$DATA/$2" 2>err
+		trstat -q -t csv -g name,kind "$first.trs" >"$first.csv" 2>>err
+	fi
+	trencode -q -t "$format" "${columns[@]}" "$first.trs" >1.rows 2>>err
 	# some are no traces, or have no events
-	[[ $(head -2 1.rows | sed '/^time[,\t]/d' | wc -l) -gt 0 ]] || return 0
+	{ read -r s && { [[ $s != time[,$'\t']* ]] || read -r s; }; } <1.rows || return 0
 	echo "$2" >>../samples
 	trdecode -q -f "$format" -o 2.trs 1.rows 2>>err
 	trencode -q -t "$format" "${columns[@]}" 2.trs >2.rows
-	for s in 1 2; do
-		# names of equal totals are in the order in which they were first seen
-		for by in name name,kind; do trstat -q -t csv -g "$by" "$s.trs" 2>>err | LC_ALL=C sort; done >"$s.csv"
-		LC_ALL=C sort "$s.rows" >"$s.sorted"
-	done
-	if ! cmp -s 1.csv 2.csv || ! cmp -s 1.sorted 2.sorted; then
+	trstat -q -t csv -g name,kind 2.trs >2.csv 2>>err
+	if ! cmp -s 1.rows 2.rows; then
+		order=' order'
+		cmp -s <(LC_ALL=C sort 1.rows) <(LC_ALL=C sort 2.rows) || order=none
+	fi
+	# names of equal totals are in the order in which they were first seen
+	if [[ $order = none ]] || ! { cmp -s "$first.csv" 2.csv || cmp -s <(LC_ALL=C sort "$first.csv") <(LC_ALL=C sort 2.csv); }; then
 		echo "$2"
-	elif ! cmp -s 1.rows 2.rows; then
-		echo "$2 order"
+	elif [[ $order ]]; then
+		echo "$2$order"
 	fi
 }
 
