@@ -37,6 +37,7 @@ other_names() {
 		cmd/trsym/*	sym sym_inline sym_lines
 		common/library/*	library
 		man[0-9]/*	house vocabulary tree readme packaging
+		man7/trutils-analyses.7	analyses
 		README*	readme tree
 		doc/@(adding-a-format.md|toy/*)	adding tree
 		doc/examples/*	examples

@@ -7,15 +7,15 @@ INTEROP=$(realpath "$2")
 export BIN INTEROP
 cd "$(dirname "$0")/../.." || exit
 
+tests=(t/interop/*.bats)
 if ! why=$(t/interop/install.sh "$INTEROP"); then
 	echo "skipped: $why"
-	echo "0 passed, 0 failed, 1 skipped"
-	exit 0
+	tests=(t/interop/analyses.bats)
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-bats --setup-suite-file t/setup_suite.bash --formatter tap t/interop/*.bats 2>&1 | tee "$log"
+bats --setup-suite-file t/setup_suite.bash --formatter tap "${tests[@]}" 2>&1 | tee "$log"
 skipped=$(grep -ci '^ok .*# skip' "$log") failed=$(grep -c '^not ok ' "$log")
 passed=$(($(grep -c '^ok ' "$log") - skipped))
 echo "$passed passed, $failed failed, $skipped skipped"
-((failed == 0 && passed > 0))
+((failed == 0 && passed + skipped > 0))

@@ -52,6 +52,8 @@ function end(key, group,    took) {
 {
 	if (!match($0, /-[0-9]+ +\[[0-9]+\] .*[0-9]+\.[0-9]+: +[^ ]+:/))
 		next
+	name = substr($0, 1, RSTART - 1)
+	sub(/^ +/, "", name)
 	head = substr($0, RSTART, RLENGTH)
 	rest = substr($0, RSTART + RLENGTH)
 	n = split(head, w, " ")
@@ -99,6 +101,14 @@ preset == "offcpu" && event == "sched_switch" && field("prev_pid") != 0 { put(fi
 # by the sleeper's own command and state
 preset == "sleep" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), own[field("next_pid")]) }
 preset == "sleep" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")); own[field("prev_pid")] = field("prev_comm") "," field("prev_state") }
+
+# waits for a CPU since a wakeup or a pre-emption, and sleeps by the task that ended them, the first one
+preset == "runq" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), "") }
+preset == "runq" && event == "sched_switch" && field("prev_pid") != 0 && field("prev_state") % 256 == 0 { put(field("prev_pid")) }
+preset == "runq" && event ~ /^sched_wakeup(_new)?$/ { put(field("pid")) }
+preset == "offwake" && event == "sched_switch" && field("next_pid") != 0 { end(field("next_pid"), waker[field("next_pid")] "\t" field("next_comm")) }
+preset == "offwake" && event == "sched_switch" && field("prev_pid") != 0 { put(field("prev_pid")); waker[field("prev_pid")] = "" }
+preset == "offwake" && event ~ /^sched_wak/ && field("pid") in start && waker[field("pid")] == "" { waker[field("pid")] = name }
 
 preset == "oncpu" && event == "sched_switch" && field("prev_pid") != 0 { end(field("prev_pid"), task(own[field("prev_pid")], field("prev_pid"))) }
 preset == "oncpu" && event == "sched_switch" && field("next_pid") != 0 { put(field("next_pid")); own[field("next_pid")] = field("next_comm") }
