@@ -412,6 +412,13 @@ errors() {
 		["read",2,{"arg1":3,"arg2":"vm\n","arg3":31,"ret":3}]
 	END
 	assert_equal "$(errors "$LOGS/ltrace-S.txt" | grep SYS_)" $'SYS_access\tENOENT\t1\nSYS_openat\tENOENT\t1'
+	# what only strace writes decides, in any line; a text in quotes does not
+	printf '%s\n' 'cacheflush(1) = 0' 'read(3, "", 1) = 0' 'close(9) = -1 EBADF (Bad file descriptor)' >log
+	run -0 pipe "trdecode log | trencode -q -t ndjson | jq -c '[.name, .args]' | grep read"
+	assert_output '["read",{"fd":3,"buf":"","count":1,"ret":0}]'
+	printf '%s\n' 'puts("a /* b") = 3' 'read(3, "", 1) = 0' >log
+	run -0 pipe "trdecode log | trencode -q -t ndjson | jq -c '[.name, .args]' | grep read"
+	assert_output '["read",{"arg1":3,"arg2":"","arg3":1,"ret":0}]'
 	# with times, and in a pipe, the same
 	run -0 pipe "trdecode -q $LOGS/ltrace.txt | trencode -q -t ndjson | jq -c 'select(.name == \"read\") | [.dur, .args]'"
 	assert_output '[65000,{"arg1":3,"arg2":"vm\n","arg3":16,"ret":3}]'

@@ -2736,7 +2736,8 @@ static int strace_line_writer(struct text_span text, bool *unknown)
 	if (span_begins(l.result, "?") || span_begins(l.result, "-1 E"))
 		return -1;
 	for (unsigned i = 0; i < l.nargs; i++)
-		if (span_begins(l.args[i], "AT_FDCWD") || span_find(l.args[i], " /* "))
+		if (span_begins(l.args[i], "AT_FDCWD") ||
+		    (!span_begins(l.args[i], "\"") && span_find(l.args[i], " /* ")))
 			return -1;
 	*unknown = !strace_find_names(l.name) && !span_begins(l.name, "syscall_0x");
 	return 0;

@@ -22,7 +22,7 @@ RESULT = re.compile(r'^.*\)\s+= (.*?)(?: <(\d+)\.(\d+)>)?$')
 
 def read_log(names, calls):
     for name in names:
-        held = ''
+        held, open_call = '', None
         for line in open(name, encoding='latin-1'):
             line = line.rstrip('\n')
             if line.startswith('% time'):
@@ -35,7 +35,13 @@ def read_log(names, calls):
                 held = line[:attached.start()]
                 continue
             line, held = held + line, ''
+            # of -r with -t
+            line = re.sub(r'^([^("]*) \(\+ +[\d.]+\)', r'\1', line)
             resumed, begin = RESUMED.match(line), BEGIN.match(line)
+            # -z and -Z: the end of the call in the line before
+            if open_call and not re.match(r'\d+[ <]|\[pid', line):
+                resumed, begin = open_call, None
+            open_call = (resumed or begin) if line.endswith('<unfinished ...>') else None
             if not resumed and not begin:
                 continue
             c = calls[(resumed or begin)[1]]
