@@ -141,7 +141,7 @@ merged() {
 
 @test "mistakes are named" {
 	run -2 trencode -t folded --pair nothing s.trs
-	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame alloc kmem pages"
+	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame fs alloc kmem pages"
 	run -2 trencode -t folded --pair 'sched_switc -> sched_switch on .prev_pid == .next_pidd' s.trs
 	assert_output --partial "no event has a field 'next_pidd'"
 	run -2 trencode -t folded --pair offcpu --weight period s.trs

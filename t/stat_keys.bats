@@ -113,6 +113,7 @@ load tables
 	trdecode uftrace.data | trencode -q --resynthesize -t uftrace -o b.data
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
+	cp "$DATA/strace/f-ttt-T-y.txt" strace.txt
 	page_examples trstat >examples
 	[ "$(wc -l <examples)" -ge 30 ]
 	while read -r example; do

@@ -104,6 +104,47 @@ same() {
 		"$(awk -v preset=lock -f "$ROOT/t/tools/pairs.awk" wait.txt | sed -n 's/^\(0x0*\)\([^\t]*\).*/0x\2/p' | sort)"
 }
 
+@test "preset fs: file descriptors have the paths that strace -y shows for them" {
+	cat >y.txt <<'END'
+70 10.000100 openat(AT_FDCWD</w>, "/a", O_RDONLY) = 3</a> <0.000011>
+70 10.000200 read(3</a>, "x", 16) = 1 <0.000012>
+70 10.000300 fcntl(3</a>, F_DUPFD_CLOEXEC, 0) = 4</a> <0.000001>
+71 10.000310 openat(AT_FDCWD</w>, "/b", O_RDWR|O_CREAT, 0666 <unfinished ...>
+70 10.000320 fcntl(3</a>, F_GETFD) = 0 <0.000002>
+71 10.000350 <... openat resumed>) = 3</b> <0.000040>
+71 10.000400 write(3</b>, "y", 1) = 1 <0.000021>
+70 10.000500 close(3</a>) = 0 <0.000013>
+70 10.000600 openat(AT_FDCWD</w>, "/c", O_RDONLY) = 3</c> <0.000014>
+70 10.000700 lseek(3</c>, 0, SEEK_SET) = 0 <0.000015>
+70 10.000800 read(4</a>, "", 16) = 0 <0.000016>
+70 10.000900 openat(AT_FDCWD</w>, "/none", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000017>
+70 10.001000 dup2(3</c>, 4</a>) = 4</c> <0.000003>
+70 10.001100 fsync(4</c>) = 0 <0.000018>
+71 10.001200 fsync(3</b>) = 0 <0.000022>
+70 10.001300 close(4</c>) = -1 EINTR (Interrupted system call) <0.000004>
+70 10.001400 read(4</c>, "", 16) = 0 <0.000005>
+70 10.001500 newfstatat(3</c>, "", {st_mode=S_IFREG|0644, st_size=0, ...}, AT_EMPTY_PATH) = 0 <0.000006>
+END
+	# the path of each call is the name that openat has, or that of its first file descriptor
+	awk -F '[<>]' '{ sub(/^[^ ]* [^ ]* /, ""); sub(/AT_FDCWD<[^>]*>/, "") }
+		/unfinished/ { next }
+		{ us = $0; sub(/.*<0\.0*/, "", us); sub(/>$/, "", us) }
+		/resumed/ { path = "/b" }
+		/^openat/ { path = $0; sub(/[^"]*"/, "", path); sub(/".*/, "", path) }
+		!/^openat|resumed/ { path = $2 }
+		{ n[path]++; total[path] += us * 1000 }
+		END { for (p in n) print p "\t" n[p] "\t" total[p] }' y.txt | sort >theirs
+	[ "$(wc -l <theirs)" = 4 ]
+	sed -E 's/([0-9D])<[^>]*>([,)]|$)/\1\2/g; s/= ([0-9]+)<[^>]*>/= \1/' y.txt >x.txt
+	run -1 grep '</' x.txt
+	trdecode -q x.txt -o x.trs
+	trstat -q --pair fs -c count,total -t tsv x.trs | tail -n +2 | sort | diff theirs -
+	run -0 trstat -q --pair fs --where 'path == "/b"' -g path,name -c count -s name -t csv x.trs
+	assert_output $'path,name,count\n/b,fsync,1\n/b,openat,1\n/b,write,1'
+	run -2 trstat --pair fs --partial x.trs
+	assert_line --index 0 --partial 'does not know which files were opened before'
+}
+
 @test "memory: bytes that are outstanding, by caller, stack and over time: a script's numbers, and valgrind's" {
 	trdecode -q "$DATA/uftrace/alloc.tar.gz" | trsym -o alloc.trs
 	gunzip -c "$DATA/uftrace/alloc.txt.gz" | python3 "$ROOT/t/tools/memory.py" alloc | sort >theirs
@@ -571,7 +612,7 @@ $theirs"
 		assert_line --index 0 --partial 'trstat: '
 	done
 	run -2 trstat --pair nothing /dev/null
-	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame alloc kmem pages"
+	assert_output --partial "one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame fs alloc kmem pages"
 	run -2 trstat --pair 'a -> b on .x == depth' /dev/null
 	run -2 trstat --pair wakeup -g caller /dev/null
 	assert_output --partial 'pairs are not calls'

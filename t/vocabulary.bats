@@ -224,7 +224,7 @@ fields() {
 		trfilter -c %empty.expr s.trs@empty.expr, line 1, column 1: the condition is empty
 		trfilter -c %time.expr s.trs@expression, line 2, column 7: a time needs a unit: 5ns or 5s?
 		trstat --pair %a.pair s.trs@a.pair, line 3, column 6: '=' is not a comparison: use '=='
-		trstat --pair %b.pair s.trs@'->' is missing in the pair '%b.pair' (a pair is 'A -> B on .x == .y', or one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame alloc kmem pages)
+		trstat --pair %b.pair s.trs@'->' is missing in the pair '%b.pair' (a pair is 'A -> B on .x == .y', or one of wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive frame fs alloc kmem pages)
 		trencode -t folded --pair %a.pair s.trs@a.pair, line 3, column 6: '=' is not a comparison: use '=='
 		trfilter -c %binary.expr s.trs@expression in binary.expr: is not a text
 		trfilter -c %missing.expr s.trs@expression in missing.expr: cannot open: No such file or directory

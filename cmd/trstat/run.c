@@ -310,6 +310,11 @@ static int query_check_memory(const struct query *q, const struct columns *c, st
 				 "--%s does not go with --pair %s, whose memory may last from one "
 				 "part to the next",
 				 s->partial ? "partial" : "merge", q->pair.preset->name);
+	if (q->pair.preset && q->pair.preset->files && (s->partial || s->merge))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--%s does not go with --pair fs: a part of a trace does not know "
+				 "which files were opened before",
+				 s->partial ? "partial" : "merge");
 	return 0;
 }
 
@@ -679,6 +684,7 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
+				 .own = q->pair.preset && q->pair.preset->files ? "path" : NULL,
 				 .warned = &warned,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,

@@ -401,7 +401,7 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 	struct nearest nearest;
 	bool unused = declared_has(k->dictionary, name);
 
-	if (unused && has_field(k->dictionary, name, true))
+	if ((unused && has_field(k->dictionary, name, true)) || (k->own && !strcmp(name, k->own)))
 		return 0;
 	nearest_begin(&nearest, name, strlen(name));
 	if (k->offer)

@@ -43,6 +43,7 @@ struct declared {
 	struct dictionary *dictionary;
 	/* Offer the names that need no declaration, for suggestions; NULL: there are none. */
 	void (*offer)(struct nearest *nearest);
+	const char *own;       /* a field that the program adds to events; NULL: none */
 	struct intern *warned; /* warnings that were printed; each is printed once */
 	const char *file;      /* the input, for messages; may be NULL */
 	bool partial;	       /* declarations may be missing, as the input is damaged: only warn */

@@ -251,6 +251,17 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
 
 /* System calls that wait for a lock of a program. Their second argument is the operation: 0 WAIT,
  * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
+/* System calls on files, of which each names a path or a file descriptor. */
+#define FILE_CALLS                                                                                 \
+	"{\"open\", \"openat\", \"openat2\", \"creat\", \"close\", \"dup\", \"dup2\", \"dup3\", "  \
+	"\"fcntl\", "                                                                              \
+	"\"read\", \"pread64\", \"readv\", \"preadv\", \"preadv2\", \"write\", \"pwrite64\", "     \
+	"\"writev\", \"pwritev\", \"pwritev2\", \"lseek\", \"fsync\", \"fdatasync\", "             \
+	"\"ftruncate\", \"fallocate\", \"getdents64\", \"fstat\", \"newfstat\", \"newfstatat\", "  \
+	"\"stat\", \"newstat\", \"lstat\", \"newlstat\", \"statx\", \"access\", \"faccessat\", "   \
+	"\"faccessat2\", \"readlink\", \"readlinkat\", \"unlink\", \"unlinkat\", \"mkdir\", "      \
+	"\"mkdirat\", \"rmdir\", \"truncate\", \"chmod\", \"fchmod\", \"chown\", \"fchown\"}"
+
 #define PRESENT "class == \"frame\" || name == \"vkQueuePresentKHR\""
 
 #define WAITS(op) "(" op " & 127) in {0, 6, 9, 11, 13}"
@@ -392,6 +403,14 @@ static const struct pair_preset presets[] = {
 	 .begin = "call that ends a frame",
 	 .end = "call that ends a frame",
 	 .keys = "tid"},
+	/* a system call on a file */
+	{.name = "fs",
+	 .pair = "kind == \"enter\" && name in " FILE_CALLS " -> "
+		 "kind == \"leave\" && name in " FILE_CALLS " on tid == tid && name == name",
+	 .begin = "call of openat",
+	 .end = "call of openat",
+	 .keys = "path",
+	 .files = true},
 	/* memory of a program, from the return of the function that allocates it */
 	{.name = "alloc",
 	 .pair = "kind == \"leave\" && ret != 0 && name in {\"malloc\", \"calloc\", "
@@ -926,7 +945,12 @@ struct pending_start {
 	uint32_t hash, chain; /* chain: the next one in the same slot */
 	uint32_t older, newer;
 	uint64_t bytes; /* of memory */
-	bool woken;	/* the W was seen */
+	/* with preset->files: that of its file descriptor, 1 + the text of its path, and what it
+	 * does if it succeeds */
+	uint64_t file;
+	uint32_t path;
+	enum file_call { FILE_OTHER, FILE_OPENS, FILE_CLOSES } file_call;
+	bool woken; /* the W was seen */
 };
 
 static size_t on_count(const struct pair *p)
@@ -966,6 +990,7 @@ void pair_free(struct pair *p)
 	side_free(&p->b);
 	side_free(&p->w);
 	keys_free(&p->memory.bytes);
+	idmap_free(&p->files);
 	cover_free(p->cover);
 	free(p->pending.start);
 	free(p->pending.cells);
@@ -1274,13 +1299,99 @@ static void lose_memory(struct pair *p, uint32_t number)
 					      p->pending.start[number].bytes};
 }
 
+/* --- files --- */
+
+/* Get a number of a file descriptor, of the process of the event; 0: it is none. */
+static uint64_t file_id(const struct pair *p, const struct event *e, const char *field)
+{
+	const struct lane *l = e->lane;
+	struct field_value v;
+
+	if (!event_ref_field(p->dictionary, e, field, &v) || v.form == FORM_TEXT || v.i < 0)
+		return 0;
+	return (uint64_t)(uint32_t)(l->flags & LANE_HAS_PID ? l->pid : l->tid) << 32 |
+	       ((uint32_t)v.i + 1);
+}
+
+/* Test whether fcntl duplicates a file descriptor: F_DUPFD is 0, F_DUPFD_CLOEXEC 1030. */
+static bool duplicates(const struct pair *p, const struct event *e)
+{
+	struct field_value v;
+
+	if (!event_ref_field(p->dictionary, e, "cmd", &v))
+		return false;
+	return v.form == FORM_TEXT ? v.size >= 7 && !memcmp(v.text, "F_DUPFD", 7)
+				   : v.i == 0 || v.i == 1030;
+}
+
+static enum file_call file_call_of(const struct pair *p, const struct event *e)
+{
+	static const char *const opens[] = {"open", "openat", "openat2", "creat",
+					    "dup",  "dup2",   "dup3"};
+	struct text_ref name = dictionary_location_name(p->dictionary, e->location);
+
+	for (size_t i = 0; i < COUNT_OF(opens); i++)
+		if (pair_is_named(name, opens[i]))
+			return FILE_OPENS;
+	if (pair_is_named(name, "fcntl") && duplicates(p, e))
+		return FILE_OPENS;
+	return pair_is_named(name, "close") ? FILE_CLOSES : FILE_OTHER;
+}
+
+/* Find the path of a call: its argument, or that of its file descriptor. Returns -1 when out of
+ * memory. */
+static int find_path(struct pair *p, const struct event *e, struct pending_start *w)
+{
+	static const char *const paths[] = {"filename", "pathname", "path", "fd_path",
+					    "fildes_path"},
+				 *const files[] = {"fd", "fildes", "oldfd", "dfd"};
+	struct field_value v;
+	struct key_cell cell;
+
+	w->file_call = file_call_of(p, e);
+	w->file = w->path = 0;
+	for (size_t i = 0; i < COUNT_OF(files) && !w->file; i++)
+		w->file = file_id(p, e, files[i]);
+	w->path = w->file ? idmap_get(&p->files, w->file) : 0;
+	for (size_t i = 0; i < COUNT_OF(paths); i++)
+		if (event_ref_field(p->dictionary, e, paths[i], &v) && v.form == FORM_TEXT &&
+		    v.size) {
+			if (key_text(p->texts, v.text, v.size, &cell))
+				return -1;
+			w->path = cell.text + 1;
+			break;
+		}
+	return 0;
+}
+
+/* Set the cells of keys that are the path. */
+static void name_path(const struct keys *k, uint32_t path, struct key_cell *cells)
+{
+	for (size_t i = 0; path && i < k->count; i++) {
+		if (k->key[i].begins && k->key[i].kind == BY_FIELD &&
+		    !strcmp(k->key[i].field, "path"))
+			*cells = (struct key_cell){.kind = KEY_TEXT, .text = path - 1};
+		cells += k->key[i].begins;
+	}
+}
+
+/* Note which file descriptor a call has opened or closed. Returns -1 when out of memory. */
+static int note_file(struct pair *p, const struct event *e, const struct pending_start *w)
+{
+	uint64_t opened = w->file_call == FILE_OPENS ? file_id(p, e, "ret") : 0;
+
+	if (w->file_call == FILE_CLOSES && w->file && file_id(p, e, "ret"))
+		return idmap_set(&p->files, w->file, 0);
+	return opened ? idmap_set(&p->files, opened, w->path) : 0;
+}
+
 /* Add a pending A. */
 static int put_pending(struct pair *p, const struct event *e, const struct key_cell *on)
 {
 	bool memory = pair_is_memory(p);
 	uint64_t bytes = 0;
 	uint32_t hash = hash_cells(p, on), *at = find_pending(p, on, hash), number = *at;
-	struct pending_start *w;
+	struct pending_start *w, file = {0};
 	struct event_ref s;
 
 	if (number) {
@@ -1301,9 +1412,22 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 					  begun_cells(p, number) + p->keys->begins)) ||
 	    (p->states && mark_task(p, e, on, &p->pending.marks[number])))
 		return -1;
+	if (p->preset && p->preset->files) {
+		if (find_path(p, e, &file))
+			return -1;
+		name_path(p->keys, file.path, begun_cells(p, number));
+		if (p->where)
+			name_path(&p->where->keys, file.path,
+				  begun_cells(p, number) + p->keys->begins);
+	}
 	w = &p->pending.start[number];
-	*w = (struct pending_start){
-		.time = e->time, .hash = hash, .bytes = bytes, .older = p->pending.newest};
+	*w = (struct pending_start){.time = e->time,
+				    .hash = hash,
+				    .bytes = bytes,
+				    .file = file.file,
+				    .path = file.path,
+				    .file_call = file.file_call,
+				    .older = p->pending.newest};
 	w->chain = p->pending.slots[hash & p->pending.mask];
 	p->pending.slots[hash & p->pending.mask] = number;
 	if (p->pending.newest)
@@ -1326,6 +1450,7 @@ int pair_end_stream(struct pair *p)
 	for (uint32_t i = p->pending.oldest; p->watch.left && i; i = p->pending.start[i].newer)
 		if (p->watch.left(p->watch.ctx, i))
 			return -1;
+	idmap_clear(&p->files);
 	p->left += p->pending.used;
 	forget_pending(p);
 	return 0;
@@ -1401,6 +1526,8 @@ static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_
 						       p->pending.start[*at].bytes};
 	if (p->states)
 		p->pending.marks[0] = p->pending.marks[*at];
+	if (p->preset && p->preset->files && note_file(p, e, &p->pending.start[*at]))
+		return OUTCOME_FAILED;
 	is = is_selected(p, e, end->time);
 	if (is == OUTCOME_YES && p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
 		return OUTCOME_FAILED;

@@ -86,7 +86,7 @@ struct pair_side {
 /* The names of the presets, for messages and --help */
 #define PAIR_PRESETS                                                                               \
 	"wakeup offcpu oncpu syscall lock fault irq softirq block block-queue net net-receive "    \
-	"frame alloc kmem pages"
+	"frame fs alloc kmem pages"
 
 /* A pair with a name. */
 struct pair_preset {
@@ -95,6 +95,7 @@ struct pair_preset {
 	const char *keys;	 /* keys of -g */
 	const char *end_fields;	 /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		 /* generic events may repeat those of single system calls */
+	bool files; /* the field path of A, if it has none, is that of its file descriptor */
 	/* of memory, from its allocation until it is freed: the key of A that is its size */
 	const char *bytes;
 	bool order; /* the size is the power of two of a number of pages */
@@ -139,6 +140,9 @@ struct pair {
 		struct keys bytes; /* of the preset */
 		struct pair_memory allocated, freed, lost;
 	} memory;
+	/* with preset->files: of each open file descriptor of a process, by file_id, 1 + its path's
+	 * text, or 0 */
+	struct idmap files;
 	/* The caller's, with preset->calls: of the call that the event begins or ends its data,
 	 * PAIR_CALL_DATA zeroed bytes, or NULL; at its end also its caller and its stack. */
 	struct {
