@@ -87,8 +87,8 @@ for name in "${targets[@]}"; do
 	fi
 done
 
-long=(growth memory streams layout perf filter_keeps encode_chrome encode_split lttng merge kernel_text decode encode_svg
-	damage failure apitrace)
+long=(growth memory rows_in layout perf filter_keeps filter_calls encode_chrome kernel_text perfetto apitrace chrome
+	encode_split decode failure lttng large_values perf_script)
 long=("${long[@]/#/t/}")
 mapfile -t files < <(printf '%s\n' t/*.bats | chosen "${long[@]/%/.bats}")
 if ((${#files[@]})); then
