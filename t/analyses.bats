@@ -285,10 +285,13 @@ powers() {
 	# the file trace has pointers without 0x, of which some have digits alone
 	xz -dc "$DATA/analyses/kmem.txt.xz" | sed 's/ptr=/ptr=0x/' >kmem.txt
 	trdecode -q kmem.txt -o x.trs
-	awk '/ kmalloc: / { match($0, /ptr=[0-9a-fx]+/); p = substr($0, RSTART, RLENGTH); match($0, /bytes_alloc=[0-9]+/); size[p] = substr($0, RSTART, RLENGTH) }
-		/ kfree: / { match($0, /ptr=[0-9a-fx]+/); delete size[substr($0, RSTART, RLENGTH)] }
-		END { for (p in size) print size[p] }' kmem.txt >theirs
-	bcc memleak | grep -o 'bytes_alloc=[0-9]*' >ours
+	awk -v OFS='\t' 'match($0, /ptr=[0-9a-fx]+/) { p = substr($0, RSTART, RLENGTH) }
+		/ k(malloc|mem_cache_alloc): / {
+			match($0, /call_site=[^ ]+/); site[p] = substr($0, RSTART + 10, RLENGTH - 10)
+			match($0, /bytes_alloc=[0-9]+/); size[p] = substr($0, RSTART + 12, RLENGTH - 12) }
+		/ k(free|mem_cache_free): / { delete size[p] }
+		END { for (p in size) { sum[site[p]] += size[p]; n[site[p]]++ } for (s in sum) print s, sum[s], n[s] }' kmem.txt >theirs
+	bcc memleak | some >ours
 	same memleak
 	need uftrace
 	trdecode -q "$DATA/uftrace/fib" | trsym -q -o x.trs

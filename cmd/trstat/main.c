@@ -71,8 +71,9 @@ static const struct option_row command_line_rows[] = {
 	 "table (default), tsv, csv, json, ndjson, prom or svg\n(with --diff: a flame graph)",
 	 "table tsv csv json ndjson prom svg"},
 	{OPT_WHERE, "where", "EXPR",
-	 "count only calls and events for which EXPR is true\n(their times are those of the whole "
-	 "stream); EXPR,\nCONDITION and PAIR may be @FILE, which contains them",
+	 "count only calls, events and pairs for which EXPR\nis true (their times are those of the "
+	 "whole "
+	 "stream);\nEXPR, CONDITION and PAIR may be @FILE, which\ncontains them",
 	 NULL},
 	{OPT_SINCE, "since", "TIME",
 	 "begin of the range: 12.5s, +1.5s, -10s, or a date\n(+: from the start, -: before the "
