@@ -24,6 +24,17 @@ table() {
 	awk -F '\t' '{ t = $(NF - 8); for (i = NF - 7; i <= NF; i++) t -= $i; if (t) { print; bad = 1 } } END { exit bad }' ours
 }
 
+# sums: those of each function are the model's, too, also where several columns are of single calls
+sums() {
+	local columns="total,$STATES" more="p99(running),max(unknown)"
+	awk -F '\t' -v OFS='\t' '{ for (i = 5; i <= NF; i++) t[$3, i] += $i; n[$3] = NF; if ($NF > m[$3]) m[$3] = $NF }
+		END { for (f in n) { printf "%s", f; for (i = 5; i <= n[f]; i++) printf "\t%.0f", t[f, i]; print "", m[f] + 0 } }' theirs |
+		LC_ALL=C sort >wanted
+	trstat -q -c "$STATES" -t tsv --where "$1" x.trs | tail -n +2 | LC_ALL=C sort | diff <(cut -f 1-9 wanted) -
+	trstat -q -c "$STATES" -t tsv x.trs | LC_ALL=C sort | grep -Fxf <(cut -f 1-9 wanted) | diff <(cut -f 1-9 wanted) -
+	trstat -q -c "$STATES,$more" -t tsv x.trs | cut -f 1-9,11 | LC_ALL=C sort | grep -Fxf wanted | diff wanted -
+}
+
 agree() {
 	diff theirs ours
 }
@@ -48,6 +59,7 @@ kernel() {
 		table time,tid,name --where 'kind == "call"'
 		agree || fail $trace
 		has 1 8
+		sums 'kind == "call"' || fail $trace
 	done
 	has 1 2
 }
@@ -101,6 +113,50 @@ uftrace_record() {
 	table time,tid,name --where 'name !~ "^linux:"'
 	agree
 	has 1 7
+	sums 'name !~ "^linux:"'
+}
+
+@test "what is not needed of the past is forgotten" {
+	# calls of two threads, 60 deep, whose threads change 6000 times: more than are kept without a look
+	awk 'function at() { printf "  a-%d (%d) [000] .... %d.%06d: ", tid, tid, 1 + ++t / 1000000, t % 1000000 }
+		function mark(w) { at(); print "tracing_mark_write: " w }
+		function change(to) { at(); printf "sched_switch: prev_comm=a prev_pid=%d prev_prio=120 prev_state=%s ==> ", tid, t % 3 ? "S" : "D"
+			printf "next_comm=a next_pid=%d next_prio=120\n", to; tid = to }
+		BEGIN { srand(1); print "# tracer: nop\n#"; tid = 8; change(7)
+			for (i = 0; i < 6000; i++) {
+				n = int(rand() * 5) - 2
+				for (; n > 0 && d[tid] < 60; n--) mark("B|" tid "|f" d[tid]++)
+				for (; n < 0 && d[tid] > 0; n++) { mark("E|" tid); d[tid]-- }
+				change(15 - tid)
+			}
+			for (i = 0; i < 2; i++) { while (d[tid]-- > 0) mark("E|" tid); if (!i) change(15 - tid) } }' >t.txt
+	python3 - >theirs <<-'END'
+		import re
+		now, since, sums, stacks = {}, {}, {7: {}, 8: {}}, {7: [], 8: []}
+		def set_state(tid, state, time):
+		    if tid in now: sums[tid][now[tid]] = sums[tid].get(now[tid], 0) + time - since[tid]
+		    now[tid], since[tid] = state, time
+		for line in open("t.txt"):
+		    m = re.match(r" +a-(\d) .* (\d+)\.(\d+): (.*)", line)
+		    if not m: continue
+		    tid, time, what = int(m[1]), int(m[2]) * 10**9 + int(m[3]) * 1000, m[4]
+		    s = re.search(r"prev_state=(.).*next_pid=(\d)", what)
+		    if s:
+		        set_state(tid, {"S": "sleeping", "D": "blocked"}[s[1]], time)
+		        set_state(int(s[2]), "running", time)
+		        continue
+		    set_state(tid, now[tid], time)
+		    if " B|" in what: stacks[tid].append((what.split("|")[2], time, dict(sums[tid])))
+		    else:
+		        name, start, before = stacks[tid].pop()
+		        print(time, tid, name, time - start, *(sums[tid].get(k, 0) - before.get(k, 0) for k in ("running", "sleeping", "blocked")), sep="\t")
+	END
+	[ "$(wc -l <theirs)" -gt 2000 ]
+	trdecode -q t.txt -o x.trs
+	trstat -q -g time,tid,name -c 'sum(dur),running,sleeping,blocked' -t tsv --where 'kind == "call"' x.trs | tail -n +2 |
+		LC_ALL=C sort >ours
+	LC_ALL=C sort -o theirs theirs
+	agree
 }
 
 # perf_record OPTION... COMMAND: p.data and p.txt

@@ -558,41 +558,18 @@ static int rows_call_fields(struct event_rows *r, const struct span *s, const st
 	return leave ? field_columns_take(&r->fields, leave) : 0;
 }
 
-/* Keep the mark of a call's begin, for its states. */
-static int rows_keep_mark(const struct event_rows *r, const struct event *enter,
-			  struct buffer *keep)
+/* Put the times of a call in states. */
+static void rows_put_states(struct event_rows *r, const struct span *s, const struct event *leave)
 {
-	struct state_mark mark;
+	const uint64_t *ns =
+		states_of(r->states, &(struct state_span){.lane = leave ? leave->lane : s->lane,
+							  .start = s->start,
+							  .end = s->end,
+							  .total = s->end - s->start,
+							  .left = leave});
 
-	states_mark(r->states, enter->lane, enter->time, &mark);
-	return buffer_append(keep, &mark, sizeof mark);
-}
-
-/* Put the times of a call in states. *rest: what of the call is kept after the mark. */
-static int rows_put_states(struct event_rows *r, const struct span *s, const struct event *leave,
-			   struct span *rest)
-{
-	struct buffer *b = &r->fields.bytes;
-	struct state_mark mark = {0};
-	const uint64_t *ns;
-
-	if (s->kept_size) {
-		buffer_clear(b);
-		if (buffer_append_from(b, s->kept, s->kept_at, sizeof mark))
-			return -1;
-		memcpy(&mark, b->data, sizeof mark);
-		rest->kept_at += sizeof mark;
-		rest->kept_size -= sizeof mark;
-	}
-	ns = states_of(r->states, &(struct state_span){.mark = &mark,
-						       .lane = leave ? leave->lane : s->lane,
-						       .start = s->start,
-						       .end = s->end,
-						       .total = s->end - s->start,
-						       .left = leave});
 	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN; c++)
 		rows_put_number(r, c, ns[state_by_name(columns[c].name)]);
-	return 0;
 }
 
 static int rows_begin_call(void *ctx, const struct event *enter, const struct span *span,
@@ -602,8 +579,6 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 
 	(void)span;
 	(void)token;
-	if (r->states && rows_keep_mark(r, enter, keep))
-		return error_no_memory(e);
 	if (r->fields.count && !r->marks && rows_keep_fields(r, enter, keep))
 		return error_no_memory(e);
 	if (!r->wants_args || (!enter->type->nfields && !enter->tail_size))
@@ -611,19 +586,17 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
-static int rows_end_call(void *ctx, const struct span *span, const struct event *leave,
+static int rows_end_call(void *ctx, const struct span *s, const struct event *leave,
 			 struct error *e)
 {
-	const struct type *type = leave ? leave->type : span->type;
-	struct span rest = *span;
-	const struct span *s = &rest;
+	const struct type *type = leave ? leave->type : s->type;
 	struct event_rows *r = ctx;
 	size_t kept;
 
 	if (s->unfinished && r->drop)
 		return 0;
-	if (r->states && rows_put_states(r, span, leave, &rest))
-		return error_no_memory(e);
+	if (r->states)
+		rows_put_states(r, s, leave);
 	rows_put_number(r, ROW_TIME, s->start);
 	rows_put_number(r, ROW_DUR, s->end - s->start);
 	rows_put_number(r, ROW_DEPTH, s->level);
@@ -712,12 +685,12 @@ static const struct span_sink sink = {
 
 /* --- the run --- */
 
-static int rows_follow_states(struct event_rows *r, struct dictionary *d, struct error *e)
+static int rows_follow_states(struct event_rows *r, const struct encoding *en, struct error *e)
 {
 	r->states = malloc(sizeof *r->states);
 	if (!r->states)
 		return error_no_memory(e);
-	states_init(r->states, d);
+	states_init(r->states, en->dictionary, en->calls);
 	return 0;
 }
 
@@ -746,7 +719,7 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 	r->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	r->attributes.call_numbers = true;
 	if (rows_choose_columns(r, en->options->columns, e) ||
-	    (r->wanted >> ROW_RUNNING && rows_follow_states(r, en->dictionary, e)))
+	    (r->wanted >> ROW_RUNNING && rows_follow_states(r, en, e)))
 		return NULL;
 	r->wants_args = rows_wanted(r, ROW_ARGS);
 	return r;

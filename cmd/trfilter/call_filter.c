@@ -691,26 +691,17 @@ static uint64_t under_frames(struct call_filter *w, const struct event *e, uint3
 	return under;
 }
 
-/* Get the mark that a call keeps of its begin. */
-static struct state_mark *call_filter_mark(const struct call_filter *w, struct call_data *f)
-{
-	return (void *)((uint8_t *)f + call_data_size(w->filter->marks));
-}
-
 /* Set the times in states of a call that has ended, whose dur is known. event: its leave; or with
  * only a lane, of a call without one. */
-static void call_filter_set_states(struct call_filter *w, struct call_data *f,
-				   const struct event *e, uint64_t end)
+static void call_filter_set_states(struct call_filter *w, const struct event *e, uint64_t end)
 {
 	if (!w->states)
 		return;
-	w->info.states = states_of(
-		w->states, &(struct state_span){.mark = f->begun ? call_filter_mark(w, f) : NULL,
-						.lane = e->lane,
-						.start = end - w->info.dur,
-						.end = end,
-						.total = w->info.dur,
-						.left = e->type});
+	w->info.states = states_of(w->states, &(struct state_span){.lane = e->lane,
+								   .start = end - w->info.dur,
+								   .end = end,
+								   .total = w->info.dur,
+								   .left = e->type});
 }
 
 /* Set what is known of the calls around an event; call: the event is an enter. */
@@ -771,7 +762,7 @@ static void call_filter_never_left(struct call_filter *w, struct call_data *f)
 	if (f->answer == ANSWER_LATER) {
 		call_filter_set_open_info(w, f, w->now);
 		w->info.ended = true;
-		call_filter_set_states(w, f, &e, w->now);
+		call_filter_set_states(w, &e, w->now);
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	}
 	call_filter_decide(w, f, call_filter_keep_enter(w, f));
@@ -794,7 +785,7 @@ static uint8_t decide_without_frame(struct call_filter *w, const struct event *e
 		w->info.ended = w->info.has_self = true;
 		w->info.dur = done->total;
 		w->info.self = done->self;
-		call_filter_set_states(w, unseen, e, e->time);
+		call_filter_set_states(w, e, e->time);
 	}
 	in_range = in_range && call_filter_level(w, around) < w->max_depth;
 	row_holds = call_filter_row_holds(w, e);
@@ -844,8 +835,6 @@ static uint8_t call_filter_enter(struct call_filter *w, const struct event *e,
 	call_filter_set_info(w, e, around, true);
 	f->lane = e->lane;
 	f->start = e->time;
-	if (w->states)
-		states_mark(w->states, e->lane, e->time, call_filter_mark(w, f));
 	f->block = block_queue_next(&w->queue);
 	f->level = w->own_under ? 0 : call_filter_level(w, around);
 	f->node = w->info.node;
@@ -891,7 +880,7 @@ static uint8_t call_filter_leave(struct call_filter *w, const struct event *e, b
 		w->info.ended = true;
 		w->info.has_self = !done->ignored;
 		w->info.self = done->self;
-		call_filter_set_states(w, f, e, e->time);
+		call_filter_set_states(w, e, e->time);
 	}
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_LEAVE, e, f);
@@ -1612,8 +1601,7 @@ static void call_filter_begin_calls(struct call_filter *w)
 {
 	calls_init(&w->calls, w->evaluation->dictionary);
 	w->calls.balances = true;
-	w->calls.data_size =
-		call_data_size(w->filter->marks) + (w->states ? sizeof(struct state_mark) : 0);
+	w->calls.data_size = call_data_size(w->filter->marks);
 	w->calls.on_lost = call_filter_lost;
 	w->calls.on_lost_ctx = w;
 	w->calls.on_forget = call_filter_drop_call;
@@ -1650,7 +1638,7 @@ static bool keeps_unseen_call(struct call_filter *w, const struct stack *s, uint
 	w->info.stack = NULL;
 	f->answer = call_filter_ask(w, DECIDE_ENTER, &e, f);
 	w->info.ended = true;
-	call_filter_set_states(w, f, &(struct event){.lane = s->lane}, last);
+	call_filter_set_states(w, &(struct event){.lane = s->lane}, last);
 	if (f->answer == ANSWER_LATER)
 		f->answer = call_filter_ask(w, DECIDE_NEVER, &e, f);
 	w->info.stack = call_filter_stack_text;
@@ -1810,7 +1798,7 @@ int call_filter_init(struct call_filter *w, struct filter *filter, size_t limit,
 		w->states = malloc(sizeof(*w->states));
 		if (!w->states)
 			return error_no_memory(e);
-		states_init(w->states, filter->evaluation.dictionary);
+		states_init(w->states, filter->evaluation.dictionary, &w->calls);
 	}
 	call_filter_begin_calls(w);
 	return 0;

@@ -119,7 +119,7 @@ struct call_filter {
 		uint32_t count;
 		uint64_t deep; /* number of calls on STACK_FRAMES or more others (stack_limit.h) */
 	} nodes;
-	struct calls calls;    /* data: struct call_data, then with states struct state_mark */
+	struct calls calls;    /* data: struct call_data */
 	struct states *states; /* of threads, if the condition tests one; else NULL */
 	struct block_queue queue;
 	struct buffer text; /* text of a stack's names */

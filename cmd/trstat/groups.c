@@ -416,7 +416,8 @@ double number_real(int128 whole, double fraction)
 	return most && fraction != 0 ? fraction : (double)whole + fraction;
 }
 
-static int add_number(struct aggregate_field *f, struct group_number n, bool histogram)
+static inline __attribute__((always_inline)) int add_number(struct aggregate_field *f,
+							    struct group_number n, bool histogram)
 {
 	if (histogram && histogram_add(&f->histogram, histogram_value(n.whole)))
 		return -1;
@@ -426,13 +427,16 @@ static int add_number(struct aggregate_field *f, struct group_number n, bool his
 		f->count++;
 		return 0;
 	}
-	f->min = f->count && is_less(f->min, n) ? f->min : n;
-	f->max = f->count && is_less(n, f->max) ? f->max : n;
+	if (!f->count || is_less(n, f->min))
+		f->min = n;
+	if (!f->count || is_less(f->max, n))
+		f->max = n;
 	f->count++;
 	/* integers beyond 64 bits are floats, whose sum could overflow */
 	if (n.whole > (int128)UINT64_MAX || n.whole < INT64_MIN)
 		n = (struct group_number){0, number_real(n.whole, n.fraction)};
-	f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
+	if (n.fraction != 0)
+		f->sum.fraction = add_reals(f->sum.fraction, n.fraction);
 	if (!__builtin_add_overflow(f->sum.whole, n.whole, &f->sum.whole))
 		return 0;
 	errno = EOVERFLOW; /* of a summary, whose sum is impossible */

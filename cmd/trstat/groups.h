@@ -98,6 +98,7 @@ struct wanted_field {
 	char *name;
 	bool uniq;	/* some column is uniq(F) */
 	bool histogram; /* some column is pN(F) */
+	bool each;	/* some column but sum(F) is of F */
 	bool quoted;	/* the name is that of an event's own field after a '.' */
 	int state;	/* enum state: F is the time of calls in it; else -1 */
 	bool checked;	/* the name is one of a pair's second event (pair_columns) */

@@ -3,6 +3,7 @@
  *
  *     trstat -k name -c count,p99 --fail-if 'p99(name == "commit") > 5ms' a.trs
  */
+#include "common/calls/call_stacks.h"
 #include "common/cli/stage.h"
 #include "common/expr/declared.h"
 #include "cmd/trstat/run.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/scheduling/states.h"
 #include "common/stream/field.h"
@@ -1437,29 +1438,16 @@ static uint64_t time_inside(struct statistics *s, const struct aggregate *a,
 	return 0;
 }
 
-/* Get where the mark of a call, for its states, is in its data. */
-static size_t statistics_mark_at(const struct statistics *s)
-{
-	return (group_cells_at(s) + (notes_group(s) ? s->keys->count + 1 : 0)) *
-	       sizeof(struct key_cell);
-}
-
 /* Get the times of a finished call in states; e is its leave or NULL. NULL: they are not needed. */
 static const uint64_t *statistics_states(struct statistics *s, const struct call *call,
 					 const struct event *e)
 {
-	const uint8_t *data = call->data;
-
-	if (!s->states)
-		return NULL;
-	return states_of(s->states,
-			 &(struct state_span){
-				 .mark = data ? (const void *)(data + statistics_mark_at(s)) : NULL,
-				 .lane = call->lane,
-				 .start = call->start,
-				 .end = call->end,
-				 .total = call->total,
-				 .left = e});
+	return s->states ? states_of(s->states, &(struct state_span){.lane = call->lane,
+								     .start = call->start,
+								     .end = call->end,
+								     .total = call->total,
+								     .left = e})
+			 : NULL;
 }
 
 /* Keep the cells of an enter. stack: NULL for a call with a number. */
@@ -1468,9 +1456,6 @@ static int put_entered(struct statistics *s, const struct event *e, const struct
 {
 	struct event_ref entered = event_ref_of(e);
 
-	if (s->states)
-		states_mark(s->states, e->lane, e->time,
-			    (void *)((uint8_t *)cells + statistics_mark_at(s)));
 	if (e->type->flags & TYPE_CALL_NUMBER && s->arguments)
 		statistics_argument_cells(s, e, cells + s->keys->begins);
 	if (s->where && statistics_where_cells(s, &entered, cells))
@@ -1488,15 +1473,6 @@ static int statistics_restore(void *ctx, const struct event *e, const struct cal
 	return s->calls.data_size ? put_entered(s, e, call->on, call->data) : 0;
 }
 
-/* Calls that go on at the begin of a segment keep their data, which calls.on_forget causes. */
-static void statistics_forget(void *ctx, struct stack *on, const struct frame *f, void *data)
-{
-	(void)ctx;
-	(void)on;
-	(void)f;
-	(void)data;
-}
-
 /* Test whether the pairs are of memory that calls allocate. */
 static bool follows_memory(const struct statistics *s)
 {
@@ -1511,12 +1487,11 @@ static void statistics_begin_calls(struct statistics *s)
 	s->calls.on_restore_ctx = s;
 	if (s->stacks)
 		call_stacks_follow(s->stacks, &s->calls);
-	if (s->states)
-		s->calls.on_forget = statistics_forget;
 	s->calls.data_size =
 		follows_memory(s)
 			? PAIR_CALL_DATA
-			: statistics_mark_at(s) + (s->states ? sizeof(struct state_mark) : 0);
+			: (group_cells_at(s) + (notes_group(s) ? s->keys->count + 1 : 0)) *
+				  sizeof(struct key_cell);
 }
 
 /* Keep what the leave needs of the enter. By value, so that the event of the fast path can stay
@@ -1670,14 +1645,16 @@ static inline __attribute__((always_inline)) int statistics_take_event(struct st
 /* Count one event of any kind. */
 static int statistics_take(struct statistics *s, struct event *e)
 {
-	return statistics_take_event(s, e, s->keys->by_type, s->columns->wanted.field_count,
+	return statistics_take_event(s, e, s->keys->by_type,
+				     s->columns->wanted.field_count && !s->only_states,
 				     s->calls.data_size || s->stacks);
 }
 
 /* Count all rows that are left. */
 static int statistics_take_rows(struct statistics *s, struct events *it)
 {
-	bool fields = s->columns->wanted.field_count, by_type = s->keys->by_type;
+	bool fields = s->columns->wanted.field_count && !s->only_states;
+	bool by_type = s->keys->by_type;
 	bool waiting = s->calls.data_size || s->stacks;
 	struct event e;
 
@@ -1935,13 +1912,69 @@ static int plan_locations(struct statistics *s, const struct block *b)
 	return 0;
 }
 
+/* Add the times of a call in states. */
+static int add_states(struct statistics *s, struct aggregate *a, const uint64_t *states)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct aggregate_field *fields = aggregate_part(a, w->fields);
+
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		uint64_t time = states[w->field[i].state];
+
+		if (!w->field[i].each)
+			fields[i].sum.whole += time;
+		else if (aggregate_number(a, w, i, time))
+			return -1;
+	}
+	return 0;
+}
+
+/* The same of a call whose thread was in several states. */
+static __attribute__((noinline)) int add_several_states(struct statistics *s, struct aggregate *a,
+							struct state_span span)
+{
+	return add_states(s, a, states_of(s->states, &span));
+}
+
+/* The same of a call whose thread was in one state. */
+static __attribute__((noinline)) int add_one_state(struct statistics *s, struct aggregate *a,
+						   uint8_t state, uint64_t total)
+{
+	uint64_t states[STATES] = {0};
+
+	states[state] = total;
+	return add_states(s, a, states);
+}
+
+/* Add the times of a call in states to a group that has such times. */
+static inline __attribute__((always_inline)) int narrow_states(struct statistics *s,
+							       struct aggregate *a,
+							       const struct state_period *now,
+							       const struct call *call)
+{
+	uint32_t sum = s->state_sums[now->state];
+
+	if (__builtin_expect(call->start < now->since, 0))
+		return add_several_states(s, a,
+					  (struct state_span){.lane = call->lane,
+							      .start = call->start,
+							      .end = call->end,
+							      .total = call->total,
+							      .left = true});
+	if (s->state_each)
+		return add_one_state(s, a, now->state, call->total);
+	if (sum)
+		((struct aggregate_field *)aggregate_part(a, s->columns->wanted.fields))[sum - 1]
+			.sum.whole += call->total;
+	return 0;
+}
+
 /*
- * Narrow rows, calls by name: the engine's fast path stays in registers.
+ * Narrow rows, calls by name: the engine's fast path stays in registers. sr: NULL without states.
  */
-static inline __attribute__((always_inline)) int narrow_calls(struct statistics *s,
-							      const struct calls_rows *cr,
-							      const struct events *it, bool bare,
-							      unsigned how)
+static inline __attribute__((always_inline)) int
+narrow_calls(struct statistics *s, const struct calls_rows *cr, const struct states_rows *sr,
+	     const struct events *it, bool bare, unsigned how)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	const uint8_t *next = it->row, *end = it->end;
@@ -1955,10 +1988,13 @@ static inline __attribute__((always_inline)) int narrow_calls(struct statistics 
 		struct call call;
 
 		next = bare ? row + NARROW_ROW : row_after(it->types[r.type], row);
-		got = a ? calls_quick_row(&s->calls, cr, &r, &call, how) : CALLS_SLOW;
+		got = a && (!sr || states_pass(s->states, sr, r.lane, r.time))
+			      ? calls_quick_row(&s->calls, cr, &r, &call, how)
+			      : CALLS_SLOW;
 		if (got == CALLS_LEAVE) {
 			if (aggregate_call(a, wanted, call.total, call.self, call.recursive,
-					   call.end))
+					   call.end) ||
+			    (sr && narrow_states(s, a, states_now(s->states, sr, r.lane), &call)))
 				return -1;
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			if (statistics_take_row(s, it, row))
@@ -1971,13 +2007,18 @@ static inline __attribute__((always_inline)) int narrow_calls(struct statistics 
 static int statistics_take_calls(struct statistics *s, const struct block *b,
 				 const struct events *it)
 {
+	struct states_rows sr;
 	struct calls_rows cr;
 
-	if (plan_locations(s, b) || calls_rows(&s->calls, b, &cr))
+	if (plan_locations(s, b) || calls_rows(&s->calls, b, &cr) ||
+	    (s->states && states_rows(s->states, b, &sr)))
 		return -1;
+	if (s->states)
+		return narrow_calls(s, &cr, &sr, it, false, CALLS_CAREFUL);
 	if (cr.careful)
-		return narrow_calls(s, &cr, it, false, CALLS_CAREFUL);
-	return it->bare ? narrow_calls(s, &cr, it, true, 0) : narrow_calls(s, &cr, it, false, 0);
+		return narrow_calls(s, &cr, NULL, it, false, CALLS_CAREFUL);
+	return it->bare ? narrow_calls(s, &cr, NULL, it, true, 0)
+			: narrow_calls(s, &cr, NULL, it, false, 0);
 }
 
 /* Returns true for blocks of function tracers: nearly all rows are calls without a payload. */
@@ -2166,14 +2207,15 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 static enum outcome statistics_narrow(struct statistics *s, const struct block *b,
 				      const struct events *it)
 {
-	bool plain = !s->columns->wanted.field_count && !s->calls.data_size && !s->stacks;
+	bool fields = s->columns->wanted.field_count;
+	bool plain = (!fields || s->only_states) && !s->calls.data_size && !s->stacks;
 	int bad;
 
-	if (!it->plain || s->states || statistics_selects(s))
+	if (!it->plain || statistics_selects(s))
 		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
 		bad = statistics_take_calls(s, b, it);
-	else if (is_by_word(s, b))
+	else if (!s->states && is_by_word(s, b))
 		bad = narrow_rows(s, b, it);
 	else
 		return OUTCOME_NO;
@@ -2195,7 +2237,7 @@ static int statistics_follow_states(struct statistics *s)
 	s->states = malloc(sizeof(*s->states));
 	if (!s->states)
 		return -1;
-	states_init(s->states, s->dictionary);
+	states_init(s->states, s->dictionary, &s->calls);
 	return 0;
 }
 
@@ -2321,6 +2363,20 @@ static bool needs_states(const struct keys *k, const struct columns_wanted *w)
 	return is;
 }
 
+/* Note which columns are times in states. */
+static void statistics_note_states(struct statistics *s, const struct columns_wanted *w)
+{
+	_Static_assert(sizeof s->state_sums == STATES * sizeof *s->state_sums, "one for each");
+
+	s->only_states = w->field_count > 0;
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		s->only_states &= w->field[i].state >= 0;
+		if (w->field[i].state >= 0)
+			s->state_sums[w->field[i].state] = i + 1;
+		s->state_each |= w->field[i].each;
+	}
+}
+
 static int statistics_begin(struct statistics *s, const struct keys *k, struct columns *c,
 			    struct dictionary *d, size_t more)
 {
@@ -2334,6 +2390,7 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 	s->groups.whole_stacks = k->whole_stacks;
 	if (needs_states(k, &c->wanted) && statistics_follow_states(s))
 		return -1;
+	statistics_note_states(s, &c->wanted);
 	s->arguments = statistics_arguments(k, &c->wanted);
 	s->recursion.of = statistics_recursion(s);
 	s->caches.row_mask = statistics_row_mask(s);
@@ -2394,6 +2451,8 @@ int statistics_pair(struct statistics *s, struct pair *p)
 	if (p->where && keys_state(&p->where->keys) && statistics_follow_states(s))
 		return -1;
 	p->states = s->states;
+	if (s->states)
+		s->states->calls = NULL;
 	s->clocks.pairs = true;
 	p->stacks = s->stacks;
 	return pair_begin(p, s->keys, s->dictionary, &s->groups.texts);

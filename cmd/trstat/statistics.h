@@ -7,16 +7,16 @@
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/table.h"
 #include "cmd/trstat/pair_list.h"
-#include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/pairs/pair.h"
 #include "common/pairs/keys.h"
 #include "common/stream/clocks.h"
 #include "common/util/intern.h"
 
-enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
-
+struct call_stacks;
 struct states;
+
+enum { GROUP_CACHE = 4096, ROW_GROUPS_BITS = 9, BUSY_MOST = 1 << 21, BUCKETS_FILLED = 1 << 16 };
 
 /* A stack whose frames are known, by what depends on the stack alone. */
 struct known_frame {
@@ -116,7 +116,10 @@ struct statistics {
 	struct clocks clocks; /* of all rows */
 	bool nameless;	      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
-	bool name_only; /* the only key is the name */
+	bool name_only;		/* the only key is the name */
+	bool only_states;	/* all fields of columns are times in states */
+	bool state_each;	/* of single calls, some of them */
+	uint32_t state_sums[8]; /* index + 1 of the field that is the time in each; 0 none */
 	struct {
 		enum recursion_of of;
 		/* by a hash of thread and cells: 1 + number of the outermost frame with them */

@@ -15,6 +15,7 @@
 
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/table.h"
+#include "common/calls/call_stacks.h"
 #include "common/cli/program.h"
 #include "common/util/buffer.h"
 #include "common/util/packed.h"

@@ -411,6 +411,7 @@ static int want_field(struct columns *c, const char *name, size_t n, unsigned fl
 	}
 	c->wanted.field[i].uniq |= (flags & COLUMN_UNIQ) != 0;
 	c->wanted.field[i].histogram |= (flags & COLUMN_PERCENTILE) != 0;
+	c->wanted.field[i].each |= (flags & (COLUMN_SUM | COLUMN_UNIQ)) != COLUMN_SUM;
 	return i;
 }
 

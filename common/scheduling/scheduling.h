@@ -10,7 +10,6 @@
 #define TR_SCHEDULING_SCHEDULING_H
 
 #include "common/stream/field.h"
-#include "common/util/error.h"
 
 enum scheduling_kind {
 	SCHEDULING_NONE, /* no such type */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/calls/calls.h"
 #include "common/util/buffer.h"
 
 const char *const state_names[STATES] = {
@@ -22,24 +23,13 @@ int state_by_name(const char *name)
 	return -1;
 }
 
-/* A thread. */
-struct state_task {
-	uint64_t since;		    /* begin of the state */
-	uint64_t ns[STATE_UNKNOWN]; /* up to since */
-	uint64_t blocked; /* how long it was blocked last, if that is not known to be I/O; else 0 */
-	uint32_t version; /* counts changes */
-	uint32_t cpu;	  /* on which it runs */
-	uint32_t known;	  /* index in states.known + 1; 0: the state is unknown */
-	enum state state;
-};
+enum { PAST_FIRST = 4096 };
 
-struct state_cpu {
-	uint64_t last;	/* time of the last row */
-	uint32_t task;	/* the running one, + 1; 0 idle or unknown */
-	uint32_t depth; /* of interrupts */
-};
-
-#define NO_CPU UINT32_MAX
+/* Get how many periods there is room for where there are n. */
+static uint32_t past_room(uint32_t n)
+{
+	return n > 1 ? 2u << (31 - __builtin_clz(n - 1)) : n;
+}
 
 /* --- what rows mean --- */
 
@@ -129,9 +119,10 @@ static uint8_t states_role(struct states *s, const struct type *t)
 
 /* --- tasks --- */
 
-void states_init(struct states *s, struct dictionary *d)
+void states_init(struct states *s, struct dictionary *d, const struct calls *calls)
 {
-	*s = (struct states){.dictionary = d, .stream = d->stream};
+	*s = (struct states){
+		.dictionary = d, .calls = calls, .stream = d->stream, .past_most = PAST_FIRST};
 	s->types.dictionary = d;
 }
 
@@ -139,11 +130,12 @@ void states_free(struct states *s)
 {
 	scheduling_types_free(&s->types);
 	idmap_free(&s->numbers);
+	for (size_t i = 0; i < s->ntasks; i++)
+		free(s->tasks[i].past);
 	free(s->roles);
 	free(s->tasks);
 	free(s->known);
 	free(s->cpus);
-	free(s->threads);
 	free(s->sources);
 	*s = (struct states){0};
 }
@@ -152,24 +144,170 @@ void states_free(struct states *s)
 static void states_begin_stream(struct states *s)
 {
 	struct dictionary *d = s->dictionary;
+	const struct calls *calls = s->calls;
 
 	states_free(s);
-	states_init(s, d);
+	states_init(s, d, calls);
 }
 
-/* Get the number of the task with a tid + 1. 0: out of memory, or for the idle tasks. */
+/* Add a task; the first one is none. */
+static int state_new_task(struct states *s)
+{
+	if (ARRAY_GROW(s->tasks, s->tasks_capacity, s->ntasks))
+		return -1;
+	s->tasks[s->ntasks++] = (struct state_task){.now.state = STATE_UNKNOWN};
+	return 0;
+}
+
+/* Get the number of the task with a tid. 0: out of memory, or for the idle tasks. */
 static uint32_t state_task_number(struct states *s, int64_t tid)
 {
 	uint32_t number = tid > 0 ? idmap_get(&s->numbers, (uint32_t)tid) : 0;
 
 	if (number || tid <= 0)
 		return number;
-	if (ARRAY_GROW(s->tasks, s->tasks_capacity, s->ntasks) ||
-	    idmap_set(&s->numbers, (uint32_t)tid, (uint32_t)s->ntasks + 1))
+	if ((!s->ntasks && state_new_task(s)) || state_new_task(s) ||
+	    idmap_set(&s->numbers, (uint32_t)tid, (uint32_t)s->ntasks - 1))
 		return 0;
-	s->tasks[s->ntasks++] = (struct state_task){.state = STATE_UNKNOWN, .cpu = NO_CPU};
-	return (uint32_t)s->ntasks;
+	return (uint32_t)s->ntasks - 1;
 }
+
+/* Get the task of a lane; NULL: none is known. */
+static struct state_task *state_task_of(const struct states *s, const struct lane *l)
+{
+	uint32_t number =
+		l && l->flags & LANE_HAS_TID ? idmap_get(&s->numbers, (uint32_t)l->tid) : 0;
+
+	return number ? &s->tasks[number] : NULL;
+}
+
+/* --- the past of tasks --- */
+
+/* Get the period of a task that has a time in it. NULL: the time is before the first one. */
+static struct state_period *state_period_at(struct state_task *t, uint64_t time)
+{
+	size_t low = 0, high = t->npast;
+
+	if (time >= t->now.since)
+		return &t->now;
+	/* most calls are short */
+	if (high && t->past[high - 1].since <= time)
+		return &t->past[high - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->past[middle].since <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &t->past[low - 1] : NULL;
+}
+
+/* Note that a time of a lane's thread is needed. */
+static void states_need(const struct states *s, const struct lane *l, uint64_t time)
+{
+	struct state_task *t = state_task_of(s, l);
+	struct state_period *p = t ? state_period_at(t, time) : NULL;
+
+	if (p)
+		p->needed = true;
+}
+
+/* Note which times the calls of a stack need. Returns how many calls it has. */
+static size_t states_need_stack(const struct states *s, const struct stack *of,
+				const struct lane *lane)
+{
+	for (size_t i = 0; of && i < of->count; i++)
+		states_need(s, of->frames[i].lane ? of->frames[i].lane : lane, of->frames[i].start);
+	return of ? of->count : 0;
+}
+
+/* Note which times the open calls need. Returns how many things it has looked at. */
+static size_t states_need_calls(const struct states *s)
+{
+	const struct calls *c = s->calls;
+	size_t n = c->size + c->numbered.count;
+
+	for (size_t i = 0; i < c->size; i++) {
+		const struct stack *of = c->stacks[i];
+
+		if (!of)
+			continue;
+		/* a call that never returns ends at the last row of its thread */
+		states_need(s, of->lane, of->last);
+		if (of->unseen)
+			states_need(s, of->lane, of->unseen_since);
+		n += states_need_stack(s, of, of->lane) +
+		     states_need_stack(s, of->kernel, of->lane) +
+		     states_need_stack(s, of->ignored_inner, of->lane);
+	}
+	/* those that have ended need some in vain, until other calls have their slots */
+	for (size_t i = 0; i < c->numbered.count; i++)
+		states_need(s, c->numbered.calls[i].lane, c->numbered.calls[i].start);
+	return n;
+}
+
+/* Forget the periods of a task that no open call needs. */
+static void state_prune(struct state_task *t)
+{
+	struct state_period *fewer;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->npast; i++)
+		if (t->past[i].needed) {
+			t->past[n] = t->past[i];
+			t->past[n++].needed = false;
+		}
+	t->now.needed = false;
+	if (n < t->npast) {
+		t->npast = n;
+		fewer = n ? reallocarray(t->past, past_room(n), sizeof *fewer) : NULL;
+		if (!n)
+			free(t->past);
+		if (fewer || !n)
+			t->past = fewer;
+	}
+}
+
+/* The same of all tasks. Between two uses as many periods are added as half of what it looks at,
+ * so the time is linear. */
+static void states_prune(struct states *s)
+{
+	size_t looked = states_need_calls(s) + s->ntasks;
+
+	s->npast = 0;
+	for (size_t i = 0; i < s->ntasks; i++) {
+		state_prune(&s->tasks[i]);
+		s->npast += s->tasks[i].npast;
+	}
+	s->past_most = 2 * s->npast + looked / 2 + PAST_FIRST;
+}
+
+/* Keep the present period of a task, which ends. */
+static int state_keep(struct states *s, struct state_task *t)
+{
+	struct state_period *past = t->past;
+
+	/* nothing is known before the first switch */
+	if (!s->calls || !t->now.since)
+		return 0;
+	if (s->npast >= s->past_most) {
+		states_prune(s);
+		past = t->past;
+	}
+	if (t->npast == past_room(t->npast)) {
+		past = reallocarray(past, past_room(t->npast + 1), sizeof *past);
+		if (!past)
+			return -1;
+		t->past = past;
+	}
+	past[t->npast++] = t->now;
+	s->npast++;
+	return 0;
+}
+
+/* --- states --- */
 
 /* Note whether the state of a task is known. */
 static int state_note_known(struct states *s, struct state_task *t, bool known)
@@ -192,44 +330,43 @@ static int state_note_known(struct states *s, struct state_task *t, bool known)
 /* Change the state of a task. */
 static int state_set(struct states *s, struct state_task *t, enum state state, uint64_t time)
 {
-	uint64_t in = time > t->since ? time - t->since : 0;
+	struct state_period *now = &t->now;
+	uint64_t in = time > now->since ? time - now->since : 0;
 
-	if (state_note_known(s, t, state != STATE_UNKNOWN))
+	if (state == now->state)
+		return 0;
+	if (state_note_known(s, t, state != STATE_UNKNOWN) || (in && state_keep(s, t)))
 		return -1;
-	if (t->state != STATE_UNKNOWN)
-		t->ns[t->state] += in;
-	if (t->state == STATE_BLOCKED)
+	if (now->state != STATE_UNKNOWN)
+		now->ns[now->state] += in;
+	if (now->state == STATE_BLOCKED) {
 		t->blocked = in;
-	else if (state == STATE_BLOCKED)
+		t->woken = time;
+	} else if (state == STATE_BLOCKED) {
 		t->blocked = 0;
-	t->since += in;
-	if (t->state == STATE_UNKNOWN)
-		t->since = time;
-	t->state = state;
-	t->version++;
+	}
+	now->since += in;
+	now->state = (uint8_t)state;
 	return 0;
 }
 
 /* Make the state of a task unknown from a time on, which may be earlier than now. */
-static void state_lose(struct states *s, struct state_task *t, uint64_t time)
+static int state_lose(struct states *s, struct state_task *t, uint64_t time)
 {
-	if (t->state != STATE_UNKNOWN)
-		state_set(s, t, STATE_UNKNOWN, time);
+	return t->now.state != STATE_UNKNOWN ? state_set(s, t, STATE_UNKNOWN, time) : 0;
 }
 
 static bool is_on_cpu(const struct state_task *t)
 {
-	return t->state == STATE_RUNNING || t->state == STATE_IRQ;
+	return t->now.state == STATE_RUNNING || t->now.state == STATE_IRQ;
 }
 
 /* Take a task off its CPU. If it was not on one, a switch is missing since then. */
-static int state_leave_cpu(struct states *s, uint32_t number, enum state cause, uint64_t time)
+static int state_leave_cpu(struct states *s, struct state_task *t, enum state cause, uint64_t time)
 {
-	struct state_task *t = &s->tasks[number - 1];
-
 	if (!is_on_cpu(t))
-		state_lose(s, t, t->since);
-	t->cpu = NO_CPU;
+		state_lose(s, t, t->now.since);
+	t->cpu = 0;
 	return state_set(s, t, cause, time);
 }
 
@@ -240,22 +377,28 @@ static int state_wake(struct states *s, int64_t tid, bool begun, uint64_t time)
 
 	if (!number)
 		return tid > 0 ? -1 : 0;
-	t = &s->tasks[number - 1];
-	if (is_on_cpu(t) || t->state == STATE_RUNNABLE || (t->state == STATE_UNKNOWN && !begun))
+	t = &s->tasks[number];
+	if (is_on_cpu(t) || (t->now.state == STATE_UNKNOWN && !begun))
 		return 0;
 	return state_set(s, t, STATE_RUNNABLE, time);
+}
+
+static void state_note_io(struct state_period *p, uint64_t time)
+{
+	p->ns[STATE_BLOCKED] -= time;
+	p->ns[STATE_IOWAIT] += time;
 }
 
 /* Take the time that a task is or was blocked as I/O wait. */
 static void state_was_io(struct state_task *t)
 {
-	t->version++;
-	if (t->state == STATE_BLOCKED) {
-		t->state = STATE_IOWAIT;
+	if (t->now.state == STATE_BLOCKED) {
+		t->now.state = STATE_IOWAIT;
 		return;
 	}
-	t->ns[STATE_BLOCKED] -= t->blocked;
-	t->ns[STATE_IOWAIT] += t->blocked;
+	state_note_io(&t->now, t->blocked);
+	for (uint32_t i = t->npast; i && t->past[i - 1].since >= t->woken; i--)
+		state_note_io(&t->past[i - 1], t->blocked);
 	t->blocked = 0;
 }
 
@@ -266,8 +409,8 @@ static struct state_cpu *state_cpu_of(struct states *s, int64_t cpu, bool *bad)
 {
 	if (cpu < 0 || cpu >= SCHEDULING_CPUS)
 		return NULL;
-	*bad = ARRAY_REACH(s->cpus, s->ncpus, (size_t)cpu);
-	return *bad ? NULL : &s->cpus[cpu];
+	*bad = ARRAY_REACH(s->cpus, s->ncpus, (size_t)cpu + 1);
+	return *bad ? NULL : &s->cpus[cpu + 1];
 }
 
 static enum state cause_of(const struct scheduling_type *type, const struct event *e)
@@ -296,30 +439,30 @@ static int take_switch(struct states *s, const struct scheduling_type *type, con
 	to = state_task_number(s, next);
 	if ((!from && prev > 0) || (!to && next > 0))
 		return -1;
-	if (from && state_leave_cpu(s, from, cause_of(type, e), e->time))
+	if (from && state_leave_cpu(s, &s->tasks[from], cause_of(type, e), e->time))
 		return -1;
-	if (c && c->task && c->task != from && is_on_cpu(&s->tasks[c->task - 1]) &&
-	    s->tasks[c->task - 1].cpu == (uint32_t)(c - s->cpus))
-		state_lose(s, &s->tasks[c->task - 1], s->tasks[c->task - 1].since);
+	if (c && c->task && c->task != from && is_on_cpu(&s->tasks[c->task]) &&
+	    s->tasks[c->task].cpu == (uint32_t)(c - s->cpus))
+		state_lose(s, &s->tasks[c->task], s->tasks[c->task].now.since);
 	if (c) {
 		c->task = to;
 		c->depth = 0;
 	}
 	if (!to)
 		return 0;
-	s->tasks[to - 1].cpu = c ? (uint32_t)(c - s->cpus) : NO_CPU;
-	return state_set(s, &s->tasks[to - 1], STATE_RUNNING, e->time);
+	s->tasks[to].cpu = c ? (uint32_t)(c - s->cpus) : 0;
+	return state_set(s, &s->tasks[to], STATE_RUNNING, e->time);
 }
 
 /* Take the entry or the exit of an interrupt on a CPU. */
 static int take_interrupt(struct states *s, struct state_cpu *c, bool entry, uint64_t time)
 {
-	struct state_task *t = c && c->task ? &s->tasks[c->task - 1] : NULL;
+	struct state_task *t = c && c->task ? &s->tasks[c->task] : NULL;
 
 	if (!c || (!entry && !c->depth))
 		return 0;
 	c->depth += entry ? 1 : -1u;
-	if (!t || c->depth != entry || t->state != (entry ? STATE_RUNNING : STATE_IRQ))
+	if (!t || c->depth != entry || t->now.state != (entry ? STATE_RUNNING : STATE_IRQ))
 		return 0;
 	return state_set(s, t, entry ? STATE_IRQ : STATE_RUNNING, time);
 }
@@ -360,21 +503,23 @@ static int take_scheduling(struct states *s, const struct event *e)
 static int take_lane_switch(struct states *s, const struct event *e, bool out)
 {
 	static const char preempted[] = "(pre-empted)";
-	uint32_t number = e->lane->flags & LANE_HAS_TID ? state_task_number(s, e->lane->tid) : 0;
-	struct state_task *t = number ? &s->tasks[number - 1] : NULL;
+	bool has = e->lane->flags & LANE_HAS_TID && e->lane->tid > 0;
+	uint32_t number = has ? state_task_number(s, e->lane->tid) : 0;
+	struct state_task *t;
 	struct text_ref name;
 	uint64_t runnable = 0;
 
-	if (!t)
-		return e->lane->flags & LANE_HAS_TID && e->lane->tid > 0 ? -1 : 0;
+	if (!number)
+		return has ? -1 : 0;
+	t = &s->tasks[number];
 	if (!out)
 		return is_on_cpu(t) ? 0 : state_set(s, t, STATE_RUNNING, e->time);
-	if (t->state != STATE_UNKNOWN && !is_on_cpu(t))
+	if (t->now.state != STATE_UNKNOWN && !is_on_cpu(t))
 		return 0;
 	name = dictionary_location_name(s->dictionary, e->location);
 	field_number(e, "preempt", &runnable);
 	runnable |= memmem(name.text, name.size, preempted, sizeof preempted - 1) != NULL;
-	return state_leave_cpu(s, number, runnable ? STATE_RUNNABLE : STATE_OFFCPU, e->time);
+	return state_leave_cpu(s, t, runnable ? STATE_RUNNABLE : STATE_OFFCPU, e->time);
 }
 
 static int take_iowait(struct states *s, const struct event *e)
@@ -389,7 +534,7 @@ static int take_iowait(struct states *s, const struct event *e)
 		field_number(e, "iowait", &io);
 	number = idmap_get(&s->numbers, (uint32_t)tid);
 	if (number && io)
-		state_was_io(&s->tasks[number - 1]);
+		state_was_io(&s->tasks[number]);
 	return 0;
 }
 
@@ -407,63 +552,37 @@ static bool hides_switches(const struct states *s, const struct event *e)
 
 /* Take a gap. All threads that may have been switched in it are unknown from the last row before
  * the gap on, but for those that run on another CPU. */
-static void take_gap(struct states *s, const struct event *e)
+static int take_gap(struct states *s, const struct event *e)
 {
 	const struct lane *l = e->lane;
 	bool has_cpu = l->flags & LANE_HAS_CPU;
-	struct state_cpu *c =
-		has_cpu && l->cpu >= 0 && (size_t)l->cpu < s->ncpus ? &s->cpus[l->cpu] : NULL;
+	size_t cpu = has_cpu ? (size_t)(uint32_t)l->cpu + 1 : 0;
+	struct state_cpu *c = cpu && cpu < s->ncpus ? &s->cpus[cpu] : NULL;
 	uint64_t before = c ? c->last : has_cpu ? 0 : e->time;
 
 	if (!hides_switches(s, e))
-		return;
+		return 0;
 	for (size_t i = s->nknown; i-- > 0;) {
 		struct state_task *t = &s->tasks[s->known[i]];
 
-		if (has_cpu && is_on_cpu(t) && t->cpu != NO_CPU && t->cpu != (uint32_t)l->cpu)
+		if (cpu && is_on_cpu(t) && t->cpu && t->cpu != cpu)
 			continue;
-		state_lose(s, t, t->since > before ? t->since : before);
+		if (state_lose(s, t, t->now.since > before ? t->now.since : before))
+			return -1;
 	}
 	if (c)
 		c->task = c->depth = 0;
+	return 0;
 }
 
-/* --- threads --- */
-
-/* Note the row of a thread. If only a running one makes it, and the thread is off its CPU, the
- * switch back is missing. */
-static int note_thread(struct states *s, const struct event *e, bool runs)
+/* Take a row that only a running thread makes. If the thread is off its CPU, the switch back is
+ * missing. */
+static void take_running(struct states *s, const struct event *e)
 {
-	uint32_t number, thread = e->lane->thread;
-	struct state_thread *v;
-	struct state_task *t;
+	struct state_task *t = state_task_of(s, e->lane);
 
-	if (!(e->lane->flags & LANE_HAS_TID) || e->lane->tid <= 0)
-		return 0;
-	if (ARRAY_REACH(s->threads, s->nthreads, thread))
-		return -1;
-	v = &s->threads[thread];
-	number = v->then.task;
-	if (!number) {
-		number = state_task_number(s, e->lane->tid);
-		if (!number)
-			return -1;
-		v->version = ~s->tasks[number - 1].version;
-	}
-	t = &s->tasks[number - 1];
-	if (runs && !is_on_cpu(t) && e->time > t->since)
-		state_lose(s, t, t->since);
-	v->last = e->time;
-	if (v->version != t->version) {
-		v->version = t->version;
-		v->since = t->since;
-		v->state = t->state;
-		v->then.task = number;
-		memcpy(v->then.ns, t->ns, sizeof t->ns);
-	}
-	if (!v->first.task)
-		states_mark(s, e->lane, e->time, &v->first);
-	return 0;
+	if (t && !is_on_cpu(t) && e->time > t->now.since)
+		state_lose(s, t, t->now.since);
 }
 
 int states_take(struct states *s, const struct event *e)
@@ -478,9 +597,9 @@ int states_take(struct states *s, const struct event *e)
 	role = states_role(s, e->type);
 	switch (role) {
 	case ROLE_NOT_LOOKED: return -1;
-	case ROW_OTHER:
-	case ROW_OF_RUNNING: break;
-	case ROW_GAP: take_gap(s, e); return 0;
+	case ROW_OTHER: break;
+	case ROW_OF_RUNNING: take_running(s, e); break;
+	case ROW_GAP: return take_gap(s, e);
 	case ROW_SCHEDULING: got = take_scheduling(s, e); break;
 	case ROW_IOWAIT: got = take_iowait(s, e); break;
 	default: got = take_lane_switch(s, e, role == ROW_OUT); break;
@@ -493,42 +612,50 @@ int states_take(struct states *s, const struct event *e)
 	c = e->lane->flags & LANE_HAS_CPU && !bad ? state_cpu_of(s, e->lane->cpu, &bad) : NULL;
 	if (c)
 		c->last = e->time;
-	return got || bad || note_thread(s, e, role == ROW_OF_RUNNING) ? -1 : 0;
+	return got || bad ? -1 : 0;
+}
+
+int states_rows(struct states *s, const struct block *b, struct states_rows *r)
+{
+	bool bad = false;
+
+	if (s->stream != s->dictionary->stream)
+		states_begin_stream(s);
+	if ((!s->ntasks && state_new_task(s)) || ARRAY_REACH(s->cpus, s->ncpus, 0))
+		return -1;
+	for (uint32_t i = 0; i < b->nlanes && i < 256 && !bad; i++) {
+		const struct lane *l = b->lanes[i];
+		int64_t tid = l->flags & LANE_HAS_TID ? l->tid : 0;
+		struct state_cpu *c =
+			l->flags & LANE_HAS_CPU ? state_cpu_of(s, l->cpu, &bad) : NULL;
+
+		r->task[i] = state_task_number(s, tid);
+		r->cpu[i] = c ? (uint32_t)(c - s->cpus) : 0;
+		bad |= tid > 0 && !r->task[i];
+	}
+	return bad ? -1 : 0;
 }
 
 /* --- calls and pairs --- */
 
-/* Add the time of the state that a mark ends in. */
-static void mark_add(struct state_mark *mark, enum state state, uint64_t since, uint64_t time)
+/* Get the times of a task up to some time. */
+static struct state_mark state_times(struct state_task *t, uint64_t time)
 {
-	if (state != STATE_UNKNOWN && time > since)
-		mark->ns[state] += time - since;
+	const struct state_period *p = state_period_at(t, time);
+	struct state_mark m = {0};
+
+	if (!p)
+		return m;
+	memcpy(m.ns, p->ns, sizeof m.ns);
+	if (p->state != STATE_UNKNOWN)
+		m.ns[p->state] += time - p->since;
+	return m;
 }
 
-/* Make the mark of a task now. */
-static void mark_of_task(const struct states *s, uint32_t number, uint64_t time,
-			 struct state_mark *mark)
+/* Get those up to now; the clock may have stepped back. */
+static struct state_mark state_times_now(struct state_task *t, uint64_t time)
 {
-	const struct state_task *t = &s->tasks[number - 1];
-
-	mark->task = number;
-	memcpy(mark->ns, t->ns, sizeof t->ns);
-	mark_add(mark, t->state, t->since, time);
-}
-
-void states_mark(const struct states *s, const struct lane *l, uint64_t time,
-		 struct state_mark *mark)
-{
-	const struct state_thread *v = l->thread < s->nthreads ? &s->threads[l->thread] : NULL;
-
-	if (!v || !v->then.task) {
-		*mark = (struct state_mark){0};
-	} else if (time > v->last) {
-		mark_of_task(s, v->then.task, time, mark);
-	} else {
-		*mark = v->then;
-		mark_add(mark, v->state, v->since, time);
-	}
+	return state_times(t, time > t->now.since ? time : t->now.since);
 }
 
 int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_mark *mark)
@@ -537,45 +664,38 @@ int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_m
 
 	*mark = (struct state_mark){0};
 	if (number)
-		mark_of_task(s, number, time, mark);
+		*mark = state_times_now(&s->tasks[number], time);
+	mark->task = number;
 	return number || tid <= 0 ? 0 : -1;
 }
 
 /* A call that began before its thread left the CPU cannot end while the thread is off it: the
  * switch back is missing. */
-static void find_missing_switch(struct states *s, const struct state_span *span)
+static void find_missing_switch(struct states *s, struct state_task *t,
+				const struct state_span *span)
 {
-	struct state_thread *v =
-		span->lane->thread < s->nthreads ? &s->threads[span->lane->thread] : NULL;
-	struct state_task *t = v && v->then.task ? &s->tasks[v->then.task - 1] : NULL;
-
-	if (!t || t->state == STATE_UNKNOWN || is_on_cpu(t) || t->since <= span->start ||
-	    t->since >= span->end)
-		return;
-	state_lose(s, t, t->since);
-	v->version = t->version;
-	v->since = t->since;
-	v->state = t->state;
+	if (!is_on_cpu(t) && t->now.since > span->start && t->now.since < span->end)
+		state_lose(s, t, t->now.since);
 }
 
 const uint64_t *states_of(struct states *s, const struct state_span *span)
 {
-	const struct state_mark *begin = span->mark;
-	struct state_mark end = {0};
+	struct state_task *t =
+		span->mark ? &s->tasks[span->mark->task] : state_task_of(s, span->lane);
 	uint64_t left = span->total;
+	struct state_mark begin, end;
 
-	if (span->lane && span->left)
-		find_missing_switch(s, span);
-	if (span->lane)
-		states_mark(s, span->lane, span->end, &end);
-	if ((!begin || !begin->task) && end.task)
-		begin = &s->threads[span->lane->thread].first;
-	if (begin && begin->task && begin->task != end.task)
-		mark_of_task(s, begin->task, span->end, &end);
-	for (int i = 0; i < STATE_UNKNOWN; i++) {
-		uint64_t in = begin && begin->task && end.ns[i] > begin->ns[i]
-				      ? end.ns[i] - begin->ns[i]
-				      : 0;
+	memset(s->of, 0, sizeof s->of);
+	if (span->mark && !span->mark->task)
+		t = NULL;
+	if (t) {
+		if (span->left)
+			find_missing_switch(s, t, span);
+		begin = span->mark ? *span->mark : state_times(t, span->start);
+		end = span->mark ? state_times_now(t, span->end) : state_times(t, span->end);
+	}
+	for (int i = 0; t && i < STATE_UNKNOWN; i++) {
+		uint64_t in = end.ns[i] > begin.ns[i] ? end.ns[i] - begin.ns[i] : 0;
 
 		s->of[i] = in < left ? in : left;
 		left -= s->of[i];

@@ -9,8 +9,9 @@
  *     running 20 + 40, sleeping 30, runnable 10: the sum is the call's time
  *
  * Each thread, known by its tid whatever source recorded it, has a state and the time that it has
- * spent in each state so far. A call, or a pair of events, keeps the times at its begin: a mark.
- * The state of a thread follows from
+ * spent in each state so far. What was so in the past is kept as long as a call is open that began
+ * then, so a call needs nothing at its enter. A pair of events keeps the times at its begin: a
+ * mark. The state of a thread follows from
  *
  *     sched_switch         the previous thread: runnable (R, R+), blocked (D), sleeping (S and all
  *                          other letters), offcpu without a letter; the next thread: running
@@ -24,13 +25,13 @@
  * a switch to another thread without one back, which calls of the thread in between show.
  *
  * Events are taken in the order of the stream. Times of switches at the time of an enter or a leave
- * are 0, so their order there does not matter. Memory: a record for each thread and CPU.
+ * are 0, so their order there does not matter. Memory: a record for each thread and CPU, and at
+ * most some for each open call.
  */
 #ifndef TR_SCHEDULING_STATES_H
 #define TR_SCHEDULING_STATES_H
 
 #include "common/scheduling/scheduling.h"
-#include "common/util/map.h"
 
 enum state {
 	STATE_RUNNING,
@@ -44,6 +45,8 @@ enum state {
 	STATES,
 };
 
+struct calls;
+
 /* The names of the states, which are those of fields of calls. */
 extern const char *const state_names[STATES];
 
@@ -53,59 +56,100 @@ int state_by_name(const char *name);
 /* Test whether a stream has events that switch threads. */
 bool states_declared(const struct dictionary *d);
 
-/* The time that a thread has spent in each state up to some time. */
+/* The time that a task has spent in each state up to some time. */
 struct state_mark {
-	uint32_t task; /* number of the thread in struct states + 1; 0: no thread */
+	uint32_t task; /* number in states.tasks; 0: no thread */
 	uint64_t ns[STATE_UNKNOWN];
 };
 
-/* What is known of a thread at the time of its last row. */
-struct state_thread {
-	uint32_t version;	       /* of the task, when `then` was copied */
-	uint64_t last;		       /* time of the row */
-	uint64_t since;		       /* begin of the state */
-	enum state state;	       /* at the row */
-	struct state_mark first, then; /* up to the thread's first row; up to `since` */
+/* A time without a change of the state of a task. */
+struct state_period {
+	uint64_t since;		    /* its begin */
+	uint64_t ns[STATE_UNKNOWN]; /* of the task, up to since */
+	uint8_t state;
+	bool needed; /* states_prune: a call that is open began in it */
+};
+
+/* A thread. */
+struct state_task {
+	struct state_period now;
+	struct state_period *past; /* in the order of their begins */
+	uint32_t npast;
+	uint32_t cpu;	  /* on which it runs: index in states.cpus; 0 unknown */
+	uint32_t known;	  /* index in states.known + 1; 0: the state is unknown */
+	uint64_t blocked; /* how long it was blocked last, if that is not known to be I/O; else 0 */
+	uint64_t woken;	  /* when that ended */
 };
 
 struct states {
 	struct dictionary *dictionary;
-	uint32_t stream; /* the present stream (struct dictionary) */
+	const struct calls *calls; /* whose times are needed; NULL: of pairs only */
+	uint32_t stream;	   /* the present stream (struct dictionary) */
 	struct scheduling_types types;
 	uint8_t *roles; /* by type: what its events mean; 0 not looked at yet */
 	size_t nroles;
-	struct idmap numbers; /* by tid: index in tasks + 1 */
+	struct idmap numbers; /* by tid: number of the task */
 	struct state_task *tasks;
 	size_t ntasks, tasks_capacity;
 	uint32_t *known; /* tasks whose state is known */
 	size_t nknown, known_capacity;
-	struct state_cpu *cpus;
+	struct state_cpu *cpus; /* by number + 1; 0: of rows without a CPU */
 	size_t ncpus;
-	struct state_thread *threads; /* by number of the lane's thread */
-	size_t nthreads;
 	bool *sources; /* by number: the source has events of the scheduler */
 	size_t nsources;
-	uint64_t of[STATES]; /* the result of states_of */
+	size_t npast, past_most; /* past periods of all tasks; how many are kept before a look */
+	uint64_t of[STATES];	 /* the result of states_of */
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
-void states_init(struct states *s, struct dictionary *d);
+void states_init(struct states *s, struct dictionary *d, const struct calls *calls);
 void states_free(struct states *s);
 
-/* Take a row of any kind, before it is counted. */
+/* Take a row of any kind, before the calls take it. */
 int states_take(struct states *s, const struct event *e);
 
-/* Get the mark of a lane's thread at a time not before its last row. */
-void states_mark(const struct states *s, const struct lane *l, uint64_t time,
-		 struct state_mark *mark);
-/* Get that of the thread with a tid now. */
+/*
+ * The same for loops over the rows of a narrow block.
+ *
+ * A row of a call changes nothing while its thread is on a CPU, or its state is unknown.
+ */
+struct states_rows {
+	uint32_t task[256]; /* by lane */
+	uint32_t cpu[256];  /* the same: index in states.cpus */
+};
+
+struct state_cpu {
+	uint64_t last;	/* time of the last row */
+	uint32_t task;	/* the running one; 0 idle or unknown */
+	uint32_t depth; /* of interrupts */
+};
+
+int states_rows(struct states *s, const struct block *b, struct states_rows *r);
+
+/* Get the present period of the thread of a lane of the block. */
+static inline const struct state_period *states_now(const struct states *s,
+						    const struct states_rows *r, uint32_t lane)
+{
+	return &s->tasks[r->task[lane]].now;
+}
+
+/* Take a row of a call. false: it is for states_take. */
+static inline bool states_pass(struct states *s, const struct states_rows *r, uint32_t lane,
+			       uint64_t time)
+{
+	enum { QUIET = 1 << STATE_RUNNING | 1 << STATE_IRQ | 1 << STATE_UNKNOWN };
+
+	s->cpus[r->cpu[lane]].last = time;
+	return QUIET >> states_now(s, r, lane)->state & 1;
+}
+
+/* Get the mark of the thread with a tid now. */
 int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_mark *mark);
 
 /* A call, or a pair, that has ended. */
 struct state_span {
-	/* of its begin; NULL, or of no thread: the call was open before its thread's first row */
-	const struct state_mark *mark;
-	const struct lane *lane; /* of its end; NULL: a pair, whose end is now */
+	const struct state_mark *mark; /* of the begin of a pair, whose end is now; NULL: a call */
+	const struct lane *lane;       /* of a call: of its end */
 	uint64_t start, end, total;
 	bool left; /* the end is a leave, so the thread runs */
 };
