@@ -572,9 +572,19 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 @test "memory is constant, and time is linear in hostile rows" {
 	unsanitized "memory of its own"
 	seq 1000000 | awk 'BEGIN { print "time,dur,name,n" } { print $1 * 1000 ",50,f" $1 % 9 "," $1 }' >many.csv
-	local kb
+	local kb most
 	kb=$(/usr/bin/time -f %M trdecode -f csv --sort many.csv 2>&1 >/dev/null | tail -1)
 	[ "$kb" -le 20480 ] || { echo "$kb KB"; return 1; }
+	# a name takes 200 bytes, or 300 with arguments, also of an instant
+	local map=time=at:s,dur=took:s,name=op
+	seq 100000 | sed 's/.*/{"at":&,"took":5,"op":"name &"}/' >took.ndjson
+	seq 100000 | sed 's/.*/{"at":&,"took":5,"op":"name &","n":&}/' >took-n.ndjson
+	seq 100000 | sed 's/.*/{"at":&,"op":"name &","n":&}/' >n.ndjson
+	for most in took/20000 took-n/30000 n/30000; do
+		[[ $most != n/* ]] || map=time=at:s,name=op
+		kb=$(/usr/bin/time -f %M trdecode -f ndjson --map "$map" "${most%/*}.ndjson" 2>&1 >/dev/null | tail -1)
+		[ "$kb" -le $((12000 + ${most#*/})) ] || { echo "$most: $kb KB"; return 1; }
+	done
 	# a quote without an end in each of many lines; 100,000 names; deep nesting
 	{ echo time,name; yes '1,a"b,"c' | head -100000; } >quotes.csv
 	timeout 20 trdecode -q -f csv quotes.csv >/dev/null 2>&1 || (($? == 1))

@@ -10,19 +10,29 @@
 /* The space of frames that no key of the input names. */
 #define FRAMES_UNNUMBERED UINT32_MAX
 
-/* Get the epoch of a frame + 1: it distinguishes functions of one name, which have no addresses. 0:
- * out of memory. */
-static uint32_t frame_epoch(struct frame_locations *l, const struct named_frame *f, uint32_t name)
+/* Test for a frame with a name alone, at that line. */
+static bool frame_is_plain(const struct named_frame *f, uint32_t line)
 {
-	uint32_t key[] = {f->name, f->file, f->module, f->inside ? 0 : f->line, f->kernel};
-	uint32_t *epoch = id_cache_number(&l->epochs, key, sizeof key), *same;
+	return !f->file && !f->module && !line && !f->kernel;
+}
 
-	if (!epoch || *epoch)
-		return epoch ? *epoch : 0;
-	same = key_map_number(&l->names, name);
+/* Set the epoch of a frame: it distinguishes functions of one name, which have no addresses. That
+ * of a plain one is 0. */
+static int frame_epoch(struct frame_locations *l, const struct named_frame *f, uint32_t name,
+		       uint32_t *result)
+{
+	uint32_t line = f->inside ? 0 : f->line;
+	uint32_t key[] = {f->name, f->file, f->module, line, f->kernel}, *epoch, *same;
+
+	*result = 0;
+	if (frame_is_plain(f, line))
+		return 0;
+	epoch = id_cache_number(&l->epochs, key, sizeof key);
+	same = epoch && !*epoch ? key_map_number(&l->names, name) : NULL;
 	if (same)
 		*epoch = ++*same;
-	return *epoch;
+	*result = epoch ? *epoch : 0;
+	return *result ? 0 : -1;
 }
 
 static uint32_t frame_declare(struct frame_locations *l, const struct named_frame *f)
@@ -30,13 +40,13 @@ static uint32_t frame_declare(struct frame_locations *l, const struct named_fram
 	struct location_entry entry = {.name = f->name ? f->name : writer_text(l->w, "?"),
 				       .arguments = f->arguments};
 	struct symbol_entry symbol = {.line = f->line, .flags = f->kernel ? SYMBOL_KERNEL : 0};
-	uint32_t epoch = entry.name ? frame_epoch(l, f, entry.name) : 0, location;
+	uint32_t location;
 	size_t n;
 
-	if (!epoch)
+	if (!entry.name || frame_epoch(l, f, entry.name, &entry.epoch))
 		return 0;
-	entry.epoch = epoch - 1;
 	location = writer_location(l->w, &entry);
+	l->count++;
 	if (!location || (!f->file && !f->module && !f->kernel))
 		return location;
 	symbol.name = writer_string_of(l->w, entry.name, &n);
@@ -51,8 +61,14 @@ static uint32_t frame_declare(struct frame_locations *l, const struct named_fram
 uint32_t frame_location(struct frame_locations *l, const struct named_frame *f)
 {
 	uint32_t key[] = {f->name, f->file, f->module, f->line, f->kernel, f->arguments};
-	uint32_t *location = id_cache_number(&l->known, key, sizeof key);
+	uint32_t *location;
 
+	if (!frame_is_plain(f, f->line))
+		location = id_cache_number(&l->known, key, sizeof key);
+	else if (f->arguments)
+		location = key_map_number(&l->listed, (uint64_t)f->name << 32 | f->arguments);
+	else
+		location = ARRAY_REACH(l->plain, l->nplain, f->name) ? NULL : &l->plain[f->name];
 	if (location && !*location)
 		*location = frame_declare(l, f);
 	return location ? *location : 0;
@@ -60,6 +76,8 @@ uint32_t frame_location(struct frame_locations *l, const struct named_frame *f)
 
 void frame_locations_free(struct frame_locations *l)
 {
+	free(l->plain);
+	key_map_free(&l->listed);
 	id_cache_free(&l->known);
 	id_cache_free(&l->epochs);
 	key_map_free(&l->names);

@@ -22,9 +22,13 @@ struct named_frame {
 /* The locations of named frames, each declared once. Zero-initialised except for w: none. */
 struct frame_locations {
 	struct writer *w;
-	struct id_cache known;	/* by the frame */
-	struct id_cache epochs; /* + 1, by the frame without its arguments */
-	struct key_map names;	/* by the name: how many frames have it */
+	uint32_t *plain; /* by the name: of the frame with nothing else */
+	size_t nplain;
+	struct key_map listed;	/* by the name and the arguments: of the frame with these alone */
+	struct id_cache known;	/* by the frame: of others */
+	size_t count;		/* declared */
+	struct id_cache epochs; /* by the frame without its arguments, if that is not plain */
+	struct key_map names;	/* by the name: how many such frames have it */
 };
 
 /* Get the location of a frame. 0: out of memory. */

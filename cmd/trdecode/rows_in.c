@@ -127,6 +127,7 @@ static const struct {
 
 enum {
 	IN_COLUMNS_MOST = 4096,	 /* distinct names of columns */
+	IN_TYPES_MOST = 4096,	 /* types that have the names of their rows */
 	IN_CELL_LINES = 1 << 20, /* bytes of a record of several lines */
 	IN_LOOK = 8 << 20,	 /* bytes that decide the types of the columns of csv */
 	IN_LOOK_MS = 1000,	 /* the same of a pipe: ms */
@@ -221,12 +222,14 @@ enum {
 	IN_VARIANTS = 64
 };
 
-/* A function of rows. New names of arguments are declared with those before them, in a list; where
- * that costs more than the rows themselves, another list begins. */
-struct in_function {
-	uint32_t arguments;	  /* number of the list in the table of arguments */
+/* A list of names of arguments, of functions with the same ones. New names are declared with those
+ * before them; where that costs more than the rows themselves, a function begins another list. */
+struct in_list {
 	uint64_t declared, taken; /* names in its declarations, and in its rows */
 };
+
+/* Numbers of functions: that of the name, or of what else the function has. */
+#define IN_FUNCTION_MORE (1u << 31)
 
 enum { IN_DECLARED_MOST = 256, IN_DECLARED_TIMES = 4 }; /* names, and times those of the rows */
 
@@ -301,10 +304,10 @@ struct rows_in {
 	struct nested_json objects;
 	/* declared */
 	struct argument_table arguments;
-	struct intern functions;    /* name, file, module, line */
-	struct in_function *called; /* by number in functions */
-	size_t ncalled;
-	uint32_t lists; /* of names of arguments */
+	struct intern functions; /* with more than a name: name, file, module, line */
+	struct key_map listed;	 /* by function: its list */
+	struct in_list *lists;	 /* of names of arguments: number - 1 */
+	size_t nlists, lists_capacity;
 	struct frame_locations locations;
 	struct id_cache lanes;
 	struct in_memo memos[256];
@@ -1559,9 +1562,9 @@ static bool in_odd_quotes(const char *p, size_t n)
  * is not found, the lines after the first are read again, unless they were before. */
 static int in_join(struct rows_in *r, const char *text, size_t n, struct error *e)
 {
-	uint64_t offset = r->row_offset, again = 0;
+	uint64_t offset = r->row_offset, again = 0, next = r->lines.next;
 	bool closed = false, memory = true;
-	size_t first = n;
+	size_t first = n, at = r->again_at;
 
 	r->record.size = 0;
 	memory = !buffer_append(&r->record, text, n);
@@ -1582,21 +1585,17 @@ static int in_join(struct rows_in *r, const char *text, size_t n, struct error *
 	if (closed && in_split(r, (char *)r->record.data, r->record.size) == IN_SPLIT)
 		return 1;
 	if (r->record.size > first && r->reread + r->record.size < r->lines.next) {
-		struct buffer rest = {0};
-
-		/* lines that are left of those that are read again follow */
-		if (buffer_append(&rest, r->record.data + first + 1, r->record.size - first - 1) ||
-		    buffer_u8(&rest, '\n') ||
-		    (r->again_at < r->again.size &&
-		     buffer_append(&rest, r->again.data + r->again_at,
-				   r->again.size - r->again_at))) {
-			buffer_free(&rest);
-			return error_no_memory(e);
+		if (r->lines.next == next) {
+			/* all are among those that are read again */
+			r->again_at = at;
+		} else {
+			r->again.size = r->again_at = 0;
+			r->again_offset = again;
+			if (buffer_append(&r->again, r->record.data + first + 1,
+					  r->record.size - first - 1) ||
+			    buffer_u8(&r->again, '\n'))
+				return error_no_memory(e);
 		}
-		buffer_free(&r->again);
-		r->again = rest;
-		r->again_at = 0;
-		r->again_offset = again;
 		r->reread += r->record.size;
 	}
 	return IN_LEAVE_OUT(r, offset, "a quote has no end");
@@ -1892,6 +1891,22 @@ static bool in_set_times(struct rows_in *r)
 	return in_has(r, IN_TIME);
 }
 
+/* Get two numbers as a part of a key. */
+static uint64_t in_both(uint32_t a, uint32_t b)
+{
+	return (uint64_t)a << 32 | b;
+}
+
+/* Test whether a name may be that of a type: of very many names, programs have groups, but not of
+ * types. */
+static bool in_has_type(const struct rows_in *r, uint32_t name)
+{
+	uint64_t key = in_both(name, in_text(r, IN_GROUP));
+
+	return r->kinds_known.count < IN_TYPES_MOST ||
+	       intern_find(&r->kinds_known, &key, sizeof key) != INTERN_NONE;
+}
+
 /* Set what the row is, and its name. */
 static void in_complete(struct rows_in *r)
 {
@@ -1917,14 +1932,9 @@ static void in_complete(struct rows_in *r)
 		row->texts[0] =
 			in_text(r, IN_TYPE) || r->typed ? in_text(r, IN_TYPE) : r->texts_row;
 	if (!in_text(r, IN_TYPE) && !r->typed)
-		row->texts[IN_TYPE - IN_NAME] =
-			row->kind == KIND_ENTER ? r->texts_call : row->texts[0];
-}
-
-/* Get two numbers as a part of a key. */
-static uint64_t in_both(uint32_t a, uint32_t b)
-{
-	return (uint64_t)a << 32 | b;
+		row->texts[IN_TYPE - IN_NAME] = row->kind == KIND_ENTER		? r->texts_call
+						: in_has_type(r, row->texts[0]) ? row->texts[0]
+										: r->texts_row;
 }
 
 /* Find what was looked up for a key, whose last number says what it is of and is not 0. Returns
@@ -1941,55 +1951,109 @@ static struct in_memo *in_memo(struct rows_in *r, const uint64_t key[3], bool *k
 	return m;
 }
 
+/* Test whether the last list has the names of all values of the row. */
+static bool in_last_list_fits(const struct rows_in *r)
+{
+	const uint8_t *p = r->values.data, *end = p + r->values.size;
+
+	for (; r->nlists && p < end; p += 8 + get_u32(p + 4))
+		if (!key_map_get(&r->arguments.pairs, (uint64_t)r->nlists << 32 | get_u32(p)))
+			return false;
+	return r->nlists;
+}
+
+/* Set the list of the names of a function's arguments; a function without any has none. */
+static int in_record_list(struct rows_in *r, struct in_record *record)
+{
+	uint32_t n = r->row.nvalues, *list;
+	struct in_list *l;
+
+	if (!n)
+		return 0;
+	list = key_map_number(&r->listed, record->function);
+	if (!list)
+		return -1;
+	if (!*list && in_last_list_fits(r))
+		*list = (uint32_t)r->nlists;
+	l = *list ? &r->lists[*list - 1] : NULL;
+	if (!l || l->declared > IN_DECLARED_MOST + IN_DECLARED_TIMES * (l->taken + n)) {
+		struct in_list next = {.taken = l ? l->taken : 0, .declared = l ? l->declared : 0};
+
+		if (ARRAY_GROW(r->lists, r->lists_capacity, r->nlists))
+			return -1;
+		l = &r->lists[r->nlists++];
+		*l = next;
+		*list = (uint32_t)r->nlists;
+	}
+	l->taken += n;
+	record->arguments = *list;
+	return 0;
+}
+
 /* Set the function of the row, and the list of the names of its arguments. */
 static int in_record_function(struct rows_in *r, struct in_record *record)
 {
-	uint32_t file = in_text(r, IN_FILE);
-	uint32_t function[4] = {in_text(r, IN_NAME), file, in_text(r, IN_MODULE),
+	uint32_t file = in_text(r, IN_FILE), name = in_text(r, IN_NAME);
+	uint32_t function[4] = {name, file, in_text(r, IN_MODULE),
 				file && in_has(r, IN_LINE) ? (uint32_t)r->row.line : 0};
-	uint64_t key[3] = {in_both(function[0], function[1]), in_both(function[2], function[3]),
-			   1 << 16};
-	bool known;
-	struct in_memo *m = in_memo(r, key, &known);
-	struct in_function *f;
+	uint32_t more;
 
-	if (!known)
-		m->numbers[0] = intern(&r->functions, function, sizeof function);
-	if (m->numbers[0] == INTERN_NONE || ARRAY_REACH(r->called, r->ncalled, m->numbers[0]))
-		return -1;
-	f = &r->called[m->numbers[0]];
-	f->taken += r->row.nvalues;
-	if (!f->arguments ||
-	    f->declared > IN_DECLARED_MOST + IN_DECLARED_TIMES * (uint64_t)f->taken)
-		f->arguments = ++r->lists;
-	record->function = m->numbers[0] + 1;
-	record->arguments = f->arguments;
-	return 0;
+	record->function = name;
+	if (!name || function[1] || function[2]) {
+		uint64_t key[3] = {in_both(name, file), in_both(function[2], function[3]), 1 << 16};
+		bool known;
+		struct in_memo *m = in_memo(r, key, &known);
+
+		if (!known)
+			m->numbers[0] = intern(&r->functions, function, sizeof function);
+		more = m->numbers[0];
+		record->function = IN_FUNCTION_MORE | more;
+		if (more >= IN_FUNCTION_MORE)
+			return -1;
+	}
+	return in_record_list(r, record);
 }
 
 /* Get the location of a record's function with all arguments that it has so far; 0: out of memory.
  * It is declared when the record is written: rows of the same second may have other arguments. */
 static uint32_t in_location(struct rows_in *r, const struct in_record *record)
 {
-	struct argument_names *names = arguments_of(&r->arguments, record->arguments);
-	struct named_frame frame = {0};
-	uint32_t function[4];
+	struct named_frame frame = {.name = record->function};
+	struct argument_names *names;
+	uint32_t function[4], list = record->arguments;
+	size_t declared;
+	struct in_memo *m;
+	bool known;
 
-	if (!names || names->location)
-		return names ? names->location : 0;
-	memcpy(function, intern_data(&r->functions, record->function - 1), sizeof function);
-	frame.name = function[0];
-	frame.file = function[1];
-	frame.module = function[2];
-	frame.line = function[3];
-	r->called[record->function - 1].declared += names->count;
-	if (names->count) {
-		frame.arguments = arguments_struct(r->w, names->names, names->count);
-		if (!frame.arguments)
-			return 0;
+	if (record->function & IN_FUNCTION_MORE) {
+		memcpy(function, intern_data(&r->functions, record->function & ~IN_FUNCTION_MORE),
+		       sizeof function);
+		frame = (struct named_frame){.name = function[0],
+					     .file = function[1],
+					     .module = function[2],
+					     .line = function[3]};
 	}
-	names->location = frame_location(&r->locations, &frame);
-	return names->location;
+	/* rows without arguments have the location of those with some: it is the same function */
+	if (!list)
+		list = (uint32_t)key_map_get(&r->listed, record->function);
+	if (!list)
+		return frame_location(&r->locations, &frame);
+	names = arguments_of(&r->arguments, list);
+	if (!names)
+		return 0;
+	m = in_memo(r, (uint64_t[3]){in_both(record->function, list), names->count, 4 << 16},
+		    &known);
+	if (known)
+		return m->numbers[0];
+	/* of a list it is the definition */
+	if (!names->location)
+		names->location = arguments_struct(r->w, names->names, names->count);
+	frame.arguments = names->location;
+	declared = r->locations.count;
+	m->numbers[0] = names->location ? frame_location(&r->locations, &frame) : 0;
+	if (r->locations.count > declared)
+		r->lists[list - 1].declared += names->count;
+	return m->numbers[0];
 }
 
 /* Append to r->waiting what follows the record: details, or the named values of a gap. A call that
@@ -3155,7 +3219,8 @@ static void in_free(struct rows_in *r)
 	intern_free(&r->kinds_known);
 	key_map_free(&r->types);
 	intern_free(&r->functions);
-	free(r->called);
+	key_map_free(&r->listed);
+	free(r->lists);
 	frame_locations_free(&r->locations);
 	intern_free(&r->threads_known);
 	arguments_free(&r->arguments);
