@@ -291,6 +291,26 @@ lines() {
 	assert_equal "$stderr" ''
 	run -0 --separate-stderr trstat -c count stray.trs
 	assert_equal "$stderr" ''
+	# of 3000 events two, a pause before, are not of the run: 1499 pairs of 1 ms in 2.999 s, and one that
+	# lasts from a stray event to the first one
+	jq -nc '[["a", 1e6], ["x", 1.5e6]] + [range(3000) | [if . % 2 == 0 then "b" else "a" end, 100e6 + 1000 * .]] |
+		map({ph: "i", pid: 1, tid: 1, name: .[0], ts: .[1]})' | trdecode -q -o late.trs
+	said='from 100.000000000 to 102.999000000; 2 earlier events are not of it; --since +0s includes them'
+	run -0 --separate-stderr trstat -g name -c rate -n 1 -t tsv late.trs
+	assert_line $'a\t500.500'
+	assert_equal "$stderr" "trstat: rate is of 2.999 s, $said"
+	run -0 --separate-stderr trstat --pair 'a -> b' -c count,busy,util,idle -t csv late.trs
+	assert_output $'count,busy,util,idle\n1500,1499000000,49.983,1500000000'
+	assert_equal "${stderr_lines[0]}" "trstat: idle is of 2.999 s, $said"
+	run -0 --separate-stderr trstat --cover 'a -> b' -c busy,util,idle -t csv late.trs
+	assert_output $'busy,util,idle\n1499000000,49.983,1500000000'
+	run -0 --separate-stderr trstat --pair 'a -> b' -c busy,util -t csv --since +0s late.trs
+	assert_output $'busy,util\n100499000000,98.529'
+	assert_equal "${stderr_lines[0]}" 'trstat: util is of 101.999 s, from 1.000000000 to 102.999000000; --since and --until choose a part of the run'
+	run -3 trstat -q --pair 'a -> b' --fail-if 'util < 50%' late.trs
+	# a tenth of the events is not stray
+	jq -nc '[range(1000) | {ph: "i", pid: 1, tid: 1, name: "e", ts: (if . < 100 then . else 5e6 + . end)}]' |
+		trdecode -q | trstat -c rate 2>&1 >/dev/null | grep -q 'rate is of 5.000 s, from 0.0'
 }
 
 @test "wrong keys and columns are named" {

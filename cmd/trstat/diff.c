@@ -484,7 +484,7 @@ static double diff_real_of(const struct column_value *v)
 static void diff_values(const struct diff *d, const struct diff_row *r, size_t column,
 			struct column_value v[static CELLS_OF_COLUMN])
 {
-	struct columns_run run_a = statistics_run(d->a), run_b = statistics_run(d->b);
+	struct columns_run run_a = statistics_run(d->a, false), run_b = statistics_run(d->b, false);
 	struct column_value *a = &v[CELL_A], *b = &v[CELL_B], *change = &v[CELL_CHANGE];
 	struct group_number of_change = {0};
 

@@ -548,7 +548,8 @@ int aggregate_merge_of(struct aggregate *into, const struct columns_wanted *w,
 		uint128 *busy = aggregate_part(into, w->busy);
 		const uint128 *more = aggregate_part(from, v->busy);
 
-		if (__builtin_add_overflow(*busy, *more, busy)) {
+		if (__builtin_add_overflow(busy[0], more[0], &busy[0]) ||
+		    __builtin_add_overflow(busy[1], more[1], &busy[1])) {
 			errno = EOVERFLOW;
 			return -1;
 		}

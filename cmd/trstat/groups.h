@@ -113,10 +113,11 @@ struct columns_wanted {
 			 */
 	uint32_t total_stdev; /* struct squares of total times */
 	uint32_t self_stdev;  /* struct squares of self times */
-	uint32_t busy;	      /* uint128: time of pairs, split at the edges of buckets */
-	uint32_t memory;      /* struct aggregate_memory */
-	uint32_t whole;	      /* int128: sum of the self values of all groups (statistics_show) */
-	uint32_t fields;      /* array of struct aggregate_field */
+	/* uint128[2]: time of pairs, split at the edges of buckets; and without stray events */
+	uint32_t busy;
+	uint32_t memory; /* struct aggregate_memory */
+	uint32_t whole;	 /* int128: sum of the self values of all groups (statistics_show) */
+	uint32_t fields; /* array of struct aggregate_field */
 	uint32_t field_count;
 	struct wanted_field *field;
 	bool totals; /* a column depends on which calls are recursive */

@@ -1330,12 +1330,11 @@ static int compute_column(struct alarm_column *a, const struct columns *c,
 {
 	const struct groups *g = &st->groups;
 	struct aggregate *sum = aligned_alloc(16, c->wanted.size);
-	struct columns_run run = statistics_run(st);
+	struct columns_run run = statistics_run(st, true);
 	int bad = 0;
 
 	if (!sum)
 		return -1;
-	run.bucket = 0;
 	memset(sum, 0, c->wanted.size);
 	aggregate_init(sum, &c->wanted);
 	for (size_t i = 0; i < g->count && !bad; i++) {
@@ -1857,6 +1856,7 @@ static void report_counts(const struct stage *stage, const struct statistics *st
 static void report_span(const struct query *q, const struct columns_run *run, bool ticks)
 {
 	char first[VALUE_SIZE], last[VALUE_SIZE], span[VALUE_SIZE], parts[40] = "";
+	char stray[80] = "--since and --until choose a part of the run";
 	const struct column *of = NULL;
 
 	for (size_t i = 0; i < q->columns.printed; i++)
@@ -1869,9 +1869,13 @@ static void report_span(const struct query *q, const struct columns_run *run, bo
 	format_duration(span, columns_run_time(run, 0, UINT64_MAX), false);
 	if (run->nparts > 1)
 		snprintf(parts, sizeof parts, " in %zu streams", run->nparts);
-	warn(NULL, NO_OFFSET,
-	     "%s is of %s%s, from %s to %s; --since and --until choose a part of the run", of->name,
-	     span, parts, first, last);
+	if (run->stray)
+		snprintf(stray, sizeof stray,
+			 "%" PRIu64 " earlier %s not of it; --since +0s includes %s", run->stray,
+			 run->stray == 1 ? "event is" : "events are",
+			 run->stray == 1 ? "it" : "them");
+	warn(NULL, NO_OFFSET, "%s is of %s%s, from %s to %s; %s", of->name, span, parts, first,
+	     last, stray);
 }
 
 /* Choose the default order: *own is the memory for one that is not the query's. */
@@ -1905,7 +1909,7 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 	if (!text)
 		return stage_no_memory(stage);
 	t.groups = &st->groups;
-	t.run = statistics_run(st);
+	t.run = statistics_run(st, s->view == VIEW_TABLE && !keys_time_bucket(&q->keys));
 	t.interval = interval;
 	if (interval && !interval->wall)
 		t.run = (struct columns_run){.first = interval->time,
@@ -2164,7 +2168,7 @@ static int fill_group(struct statistics *s, const struct columns_run *run)
  * groups. Returns -1 when out of memory. */
 static int statistics_fill_buckets(struct statistics *s, bool *left_out)
 {
-	const struct columns_run run = statistics_run(s);
+	const struct columns_run run = statistics_run(s, false);
 	size_t n = s->groups.count, size = s->keys->count * sizeof(*s->cells);
 	uint64_t each = 0;
 
@@ -2224,10 +2228,10 @@ static int compare_by_time(const void *a, const void *b, void *ctx)
 /* Get what memory there is at the end of each bucket of time. Returns -1 when out of memory. */
 static int statistics_hold_memory(struct statistics *s)
 {
-	struct by_time by = {&s->groups, statistics_run(s).bucket_key - 1};
+	struct by_time by = {&s->groups, statistics_run(s, false).bucket_key - 1};
 	struct aggregate **sorted;
 
-	if (!s->columns->wanted.memory || !statistics_run(s).bucket_key)
+	if (!s->columns->wanted.memory || !statistics_run(s, false).bucket_key)
 		return 0;
 	sorted = calloc(s->groups.count + 1, sizeof(*sorted));
 	if (!sorted)

@@ -44,12 +44,22 @@ static int statistics_where_cells(struct statistics *s, const struct event_ref *
 static bool statistics_is_selected(struct statistics *s, const struct event_ref *subject);
 static void statistics_begin_block(struct statistics *s, const struct block *b);
 
+/* Add a time of pairs to their group, or to that of a bucket. */
+static void add_busy_time(const struct statistics *s, struct aggregate *a, uint64_t begin,
+			  uint64_t end)
+{
+	uint128 *busy = aggregate_part(a, s->columns->wanted.busy);
+
+	busy[0] += end - begin;
+	begin = begin > s->stray.begin ? begin : s->stray.begin;
+	busy[1] += end > begin ? end - begin : 0;
+}
+
 int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 {
 	for (bool first = true; begin < end; first = false) {
 		uint64_t next = end, after;
 		struct aggregate *a;
-		uint128 *busy;
 
 		for (size_t i = 0; i < s->keys->count; i++) {
 			const struct key *k = &s->keys->key[i];
@@ -66,8 +76,7 @@ int statistics_add_busy(struct statistics *s, uint64_t begin, uint64_t end)
 		a = groups_find(&s->groups, s->cells);
 		if (!a)
 			return -1;
-		busy = aggregate_part(a, s->columns->wanted.busy);
-		*busy += next - begin;
+		add_busy_time(s, a, begin, next);
 		begin = next;
 	}
 	return 0;
@@ -81,7 +90,7 @@ int statistics_check_busy(const struct statistics *s, struct error *e)
 			 "pairs cover more than %d buckets of time: use wider ones", BUSY_MOST);
 }
 
-struct columns_run statistics_run(const struct statistics *s)
+struct columns_run statistics_run(const struct statistics *s, bool whole)
 {
 	size_t key = keys_time_bucket(s->keys);
 
@@ -96,7 +105,40 @@ struct columns_run statistics_run(const struct statistics *s)
 		run.first = i && run.first < run.parts[i].since ? run.first : run.parts[i].since;
 		run.last = i && run.last > run.parts[i].last ? run.last : run.parts[i].last;
 	}
+	run.bucket = whole ? 0 : run.bucket;
+	/* strays are one of a thousand at most */
+	if (whole && s->stray.begin && s->stray.count <= s->stray.rows / 1000 && run.nparts < 2) {
+		run.first = s->stray.begin;
+		run.stray = s->stray.count;
+		run.nparts = 0;
+	}
 	return run;
+}
+
+enum { STRAY_MOST = 1000, STRAY_PAUSE = 1000000000 };
+
+/* Look for a pause among the first events. A part of the run that was chosen has no strays. */
+static void note_strays(struct statistics *s, const struct block *b)
+{
+	struct events it;
+	struct event e;
+	uint64_t n = s->stray.rows;
+
+	s->stray.rows += b->rows;
+	if (n && s->stray.stream != s->dictionary->stream)
+		n = STRAY_MOST;
+	s->stray.stream = s->dictionary->stream;
+	events_begin(&it, b);
+	for (; n < STRAY_MOST && !s->ticks && event_next(&it, &e); n++) {
+		if (n && e.time > s->stray.last && e.time - s->stray.last >= STRAY_PAUSE) {
+			s->stray.begin = e.time;
+			s->stray.count = n;
+			for (size_t i = 0; s->columns->wanted.busy && i < s->groups.count; i++)
+				((uint128 *)aggregate_part(groups_at(&s->groups, i),
+							   s->columns->wanted.busy))[1] = 0;
+		}
+		s->stray.last = e.time > s->stray.last ? e.time : s->stray.last;
+	}
 }
 
 /* With --cover: note that a stream has ended. Streams may be of other times, between
@@ -1703,11 +1745,9 @@ static int open_pair(struct statistics *s, const struct event *e, const struct e
  * that the pair covers. */
 static int add_busy(struct statistics *s, struct aggregate *a, uint64_t begin, uint64_t end)
 {
-	uint128 *busy = aggregate_part(a, s->columns->wanted.busy);
-
 	if (s->keys->needs & NEEDS_TIME)
 		return statistics_add_busy(s, begin, end); /* cells are those of the group */
-	*busy += end - begin;
+	add_busy_time(s, a, begin, end);
 	return 0;
 }
 
@@ -2318,6 +2358,7 @@ int statistics_window(struct statistics *s, const struct block *b, uint64_t sinc
 	int bad = cover_next_stream(s);
 
 	s->calls.since = since;
+	s->stray.rows = STRAY_MOST; /* the range was chosen */
 	if (bad || (b->base >= since && b->last < until))
 		return bad ? bad : statistics_block(s, b);
 	s->calls.end.until = until;
@@ -2594,6 +2635,7 @@ int statistics_block(struct statistics *s, const struct block *b)
 		return 0;
 	s->first = b->base < s->first ? b->base : s->first;
 	s->last = b->last > s->last ? b->last : s->last;
+	note_strays(s, b);
 	events_begin(&it, b);
 	while (s->pair && event_next(&it, &e))
 		if (statistics_take_pair(s, &e))

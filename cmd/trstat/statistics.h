@@ -105,6 +105,13 @@ struct statistics {
 	const struct key_cell *taken; /* cells of the enter of the call being counted; NULL: none */
 	uint64_t first, last;	      /* times of all rows; first > last: no rows */
 	uint64_t since;		      /* begin of the window if rows are before it, else 0 */
+	/* Events that were recorded long before all others: before the last pause of a second among
+	 * the first STRAY_MOST. begin: the time after it, 0: there is none; count: of those before.
+	 */
+	struct {
+		uint64_t begin, count, rows, last;
+		uint32_t stream;
+	} stray;
 	/* with --cover: first and last of each stream that has ended; those above are of the
 	 * present one, whose number stream is */
 	struct {
@@ -230,8 +237,9 @@ int statistics_until(struct statistics *s, const struct block *b, struct events 
 int statistics_window(struct statistics *s, const struct block *b, uint64_t since, uint64_t until);
 /* Prepare the groups for printing, while the trace continues. */
 int statistics_show(struct statistics *s);
-/* Get the times that the groups are of, and their buckets of time. */
-struct columns_run statistics_run(const struct statistics *s);
+/* Get the times that the groups are of, and their buckets of time; or (whole) the time of groups
+ * that are of the whole run, without its stray events. */
+struct columns_run statistics_run(const struct statistics *s, bool whole);
 /* Forget the counts, not the open calls. */
 int statistics_reset(struct statistics *s);
 

@@ -121,7 +121,9 @@ VALUE(self_percent, column_types_share(v, v->a->self))
 
 static uint128 busy_of(const struct column_cell *v)
 {
-	return *(const uint128 *)aggregate_part(v->a, v->columns->wanted.busy);
+	const uint128 *busy = aggregate_part(v->a, v->columns->wanted.busy);
+
+	return busy[v->run->stray > 0];
 }
 
 VALUE(busy, some((int128)busy_of(v)))
@@ -589,7 +591,7 @@ static void columns_assign_parts(struct columns *c)
 	}
 	if (has[PART_BUSY]) {
 		w->busy = at;
-		at += sizeof(uint128);
+		at += 2 * sizeof(uint128);
 	}
 	if (has[PART_MEMORY]) {
 		w->memory = at;

@@ -136,6 +136,7 @@ struct columns {
  * last. */
 struct columns_run {
 	uint64_t first, last;
+	uint64_t stray; /* number of events before first that are not of the run */
 	/* the parts of the run that the streams cover, which may lie apart; 0: all of it is one */
 	const struct time_span *parts;
 	size_t nparts;
