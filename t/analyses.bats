@@ -293,14 +293,14 @@ powers() {
 		END { for (p in size) { sum[site[p]] += size[p]; n[site[p]]++ } for (s in sum) print s, sum[s], n[s] }' kmem.txt >theirs
 	bcc memleak | some >ours
 	same memleak
+	trdecode -q kernel -o x.trs
+	theirs irqstats hard-stats | cut -f 1,2,5 >theirs
+	bcc hardirqs | cut -f 1,3,5 >ours
+	same hardirqs
 	need uftrace
 	trdecode -q "$DATA/uftrace/fib" | trsym -q -o x.trs
 	uftrace dump --no-pager -d "$DATA/uftrace/fib" 2>/dev/null | grep '\[' | sort -s -n -k 1,1 |
 		perl "$ROOT/t/tools/uftrace_calls.pl" '$c->{name} eq "fib" && $c->{dur} >= 8000' | wc -l >theirs
 	bcc funclatency 's/vfs_read/fib/' | awk -F '\t' '$1 >= 8000 { n += $2 } END { print n }' >ours
 	same funclatency
-	trdecode -q kernel -o x.trs
-	theirs irqstats hard-stats | cut -f 1,2,5 >theirs
-	bcc hardirqs | cut -f 1,3,5 >ours
-	same hardirqs
 }
