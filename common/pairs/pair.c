@@ -249,8 +249,6 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
 	"\"sched_try_wakeup\", "                                                                   \
 	"\"sched_wakeup_new_task\"}"
 
-/* System calls that wait for a lock of a program. Their second argument is the operation: 0 WAIT,
- * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
 /* System calls on files, of which each names a path or a file descriptor. */
 #define FILE_CALLS                                                                                 \
 	"{\"open\", \"openat\", \"openat2\", \"creat\", \"close\", \"dup\", \"dup2\", \"dup3\", "  \
@@ -262,9 +260,25 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
 	"\"faccessat2\", \"readlink\", \"readlinkat\", \"unlink\", \"unlinkat\", \"mkdir\", "      \
 	"\"mkdirat\", \"rmdir\", \"truncate\", \"chmod\", \"fchmod\", \"chown\", \"fchown\"}"
 
+/* Calls that show a frame. */
 #define PRESENT "class == \"frame\" || name == \"vkQueuePresentKHR\""
 
-#define WAITS(op) "(" op " & 127) in {0, 6, 9, 11, 13}"
+/* System calls that wait for a lock of a program. Their second argument is the operation: 0 WAIT,
+ * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
+#define WAITS " & 127) in {0, 6, 9, 11, 13}"
+
+#define LOCK_BEGINS                                                                                \
+	"type == \"contention_begin\" || "                                                         \
+	"type == \"sys_enter_futex\" && (op" WAITS " || "                                          \
+	"type == \"sys_enter\" && id == \"futex\" && (args[1]" WAITS " || "                        \
+	"kind == \"enter\" && type == \"syscall_entry_futex\" && (op" WAITS
+
+#define LOCK_ENDS                                                                                  \
+	"type in {\"contention_end\", \"sys_exit_futex\"} || "                                     \
+	"type == \"sys_exit\" && id == \"futex\" || "                                              \
+	"kind == \"leave\" && type == \"syscall_exit_futex\""
+
+#define LOCK ".lock_addr|.id|.__syscall_nr|.nr|name"
 
 /*
  * Tracepoints of the kernel, as ftrace and LTTng 2 record them. LTTng 2 names pids tids and has one
@@ -323,25 +337,7 @@ static const struct pair_preset presets[] = {
 	/* A lock of the kernel, or one of a program for which a thread waits in the kernel. A mutex
 	 * spins before it sleeps, and records a second beginning there. */
 	{.name = "lock",
-	 .pair = "first type == \"contention_begin\" || "
-		 "type == \"sys_enter_futex\" && " WAITS(
-			 "op") " || "
-			       "type == \"sys_enter\" && id == \"futex\" && " WAITS(
-				       "args[1]") " || "
-						  "kind == \"enter\" && type == "
-						  "\"syscall_entry_futex\" && " WAITS(
-							  "op") " -> "
-								"type in {\"contention_end\", "
-								"\"sys_exit_futex\"} || "
-								"type == \"sys_exit\" && id == "
-								"\"futex\" || "
-								"kind == \"leave\" && type == "
-								"\"syscall_exit_futex\" "
-								"on tid == tid && "
-								".lock_addr|.id|.__syscall_nr|.nr|"
-								"name == "
-								".lock_addr|.id|.__syscall_nr|.nr|"
-								"name",
+	 .pair = "first " LOCK_BEGINS " -> " LOCK_ENDS " on tid == tid && " LOCK " == " LOCK,
 	 .begin = "contention_begin",
 	 .end = "contention_end",
 	 .keys = "lock_addr|uaddr|args[0]",
