@@ -2264,15 +2264,6 @@ static int add_stream(struct ctf_trace *t, const struct ctf_stream_class *d,
 	return 0;
 }
 
-struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
-{
-	uint32_t number = id <= UINT32_MAX ? idmap_get(&s->ids, (uint32_t)id) : 0;
-
-	if (!number)
-		number = s->only;
-	return number ? &s->trace->classes[number - 1] : NULL;
-}
-
 /* Test whether the event's data contain the name of its call, or all of a gap. */
 static bool ctf_has_name(const struct ctf_class *c)
 {

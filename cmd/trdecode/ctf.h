@@ -258,8 +258,6 @@ void ctf_trace_info(struct ctf_trace *t, struct trace_info *info);
 void ctf_classes_free(struct ctf_trace *t);
 /* Find a usable stream by its id. NULL: there is none. */
 struct ctf_stream *ctf_stream_of(const struct ctf_trace *t, uint64_t id);
-/* Find the class of an event by its id. NULL: not declared. */
-struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id);
 
 /* --- tracefiles and packets --- */
 

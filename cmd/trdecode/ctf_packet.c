@@ -812,6 +812,16 @@ static void note_step_back(struct ctf_file *f, uint64_t offset)
 		     "the time steps back: the events are in the order of the file");
 }
 
+/* Find the class of an event by its id. NULL: not declared. */
+static struct ctf_class *ctf_class_of(struct ctf_stream *s, uint64_t id)
+{
+	uint32_t number = id <= UINT32_MAX ? idmap_get(&s->ids, (uint32_t)id) : 0;
+
+	if (!number)
+		number = s->only;
+	return number ? &s->trace->classes[number - 1] : NULL;
+}
+
 int ctf_file_next(struct ctf_file *f, struct error *e)
 {
 	struct ctf_cursor *c = &f->cursor;

@@ -45,11 +45,10 @@ enum data_tag {
 struct ftrace_packed {
 	struct ftrace *f;
 	struct input_lines page; /* of a page */
-	bool is_page;
-	struct text_span rest; /* of the line of the page: what is not read */
-	enum data_tag begun;   /* a tag after which nothing was read */
-	bool in_data;	       /* Base64 follows */
-	bool closed;	       /* "</html>" was read */
+	struct text_span rest;	 /* of the line of the page: what is not read */
+	enum data_tag begun;	 /* a tag after which nothing was read */
+	bool in_data;		 /* Base64 follows */
+	bool closed;		 /* "</html>" was read */
 	z_stream z;
 	bool inflating;
 	bool ended;    /* of the compressed text */
@@ -86,14 +85,9 @@ bool ftrace_is_packed(const char *head, size_t n)
 	return p && is_zlib(p, (size_t)(head + n - p));
 }
 
-bool ftrace_is_page(const char *head, size_t n)
-{
-	return n > 5 && (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
-}
-
 static void kernel_fields_packed_damage(struct ftrace_packed *p, const char *what)
 {
-	input_damage(p->f->input, p->f->input->name, p->is_page ? p->page.offset : NO_OFFSET, "%s",
+	input_damage(p->f->input, p->f->input->name, p->f->html ? p->page.offset : NO_OFFSET, "%s",
 		     what);
 	p->ended = true;
 }
@@ -390,10 +384,8 @@ int ftrace_packed_open(struct ftrace *f, struct error *e)
 	if (!p)
 		return error_no_memory(e);
 	p->f = f;
-	p->is_page = ftrace_is_page(head, in->head_size);
-	f->lines.source =
-		(struct lines_source){p->is_page ? read_page : kernel_fields_read_zlib, p};
-	if (p->is_page)
+	f->lines.source = (struct lines_source){f->html ? read_page : kernel_fields_read_zlib, p};
+	if (f->html)
 		return 0;
 	p->head = (size_t)(data - head);
 	return inflate_begin(p, e);

@@ -1970,6 +1970,12 @@ static bool is_thread_unknown(const struct ftrace_line *l)
 	return l->tid == 1 && *l->comm.end == '-' && span_ends(l->comm, " ");
 }
 
+/* Test for the first bytes of a page of trace-viewer. */
+static bool ftrace_is_page(const char *head, size_t n)
+{
+	return n > 5 && (!strncasecmp(head, "<!doc", 5) || !strncasecmp(head, "<html", 5));
+}
+
 static enum bid ftrace_probe(const struct input *in)
 {
 	const char *at = (const char *)in->head, *end, *newline;

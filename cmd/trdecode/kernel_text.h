@@ -234,8 +234,7 @@ bool ftrace_row_cut(const struct ftrace *f, const struct ftrace_line *l);
 
 /* --- text in a page, or compressed --- */
 
-/* Test for the first bytes of a page of trace-viewer, and for those of `atrace -z`. */
-bool ftrace_is_page(const char *head, size_t n);
+/* Test for the first bytes of the text of `atrace -z`. */
 bool ftrace_is_packed(const char *head, size_t n);
 /* Have f->lines read the text in the input. */
 int ftrace_packed_open(struct ftrace *f, struct error *e);

@@ -456,6 +456,19 @@ static int otlp_resource(struct services *s, struct json_reader *r, enum json_to
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* As services_each, for objects around spans: one in place of the array is damage, and its element.
+ */
+static int otlp_each_around(struct services *s, struct json_reader *r, enum json_token token,
+			    const char *key,
+			    int (*f)(struct services *s, struct json_reader *r, void *to), void *to)
+{
+	if (token != JSON_OBJECT)
+		return services_each(s, r, token, key, f, to);
+	input_damage(s->input, s->input->name, json_offset(r),
+		     "%s is an object, not an array: it is read as its element", key);
+	return f(s, r, to);
+}
+
 /* Read a document, or an object in it that is around spans, after its '{'. *to: it is. */
 static int otlp_around(struct services *s, struct json_reader *r, void *to)
 {
@@ -482,7 +495,7 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 			s->around.scope = 0;
 		has_scope |= scope || spans;
 		token = json_next(r);
-		if (resources || scopes ? services_each_around(s, r, token, key, otlp_around, to)
+		if (resources || scopes ? otlp_each_around(s, r, token, key, otlp_around, to)
 		    : spans		? services_each_span(s, r, token)
 		    : scope		? otlp_scope(s, r, token)
 		    : resource		? otlp_resource(s, r, token)

@@ -405,17 +405,6 @@ int services_each(struct services *s, struct json_reader *r, enum json_token tok
 	return 0;
 }
 
-int services_each_around(struct services *s, struct json_reader *r, enum json_token token,
-			 const char *key,
-			 int (*f)(struct services *s, struct json_reader *r, void *to), void *to)
-{
-	if (token != JSON_OBJECT)
-		return services_each(s, r, token, key, f, to);
-	input_damage(s->input, s->input->name, json_offset(r),
-		     "%s is an object, not an array: it is read as its element", key);
-	return f(s, r, to);
-}
-
 bool services_is_outside(struct services *s, const char *key)
 {
 	const struct service_format *f = s->format;

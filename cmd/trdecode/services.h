@@ -185,10 +185,6 @@ int services_skip_wrong(struct services *s, struct json_reader *r, enum json_tok
  */
 int services_each(struct services *s, struct json_reader *r, enum json_token token, const char *key,
 		  int (*f)(struct services *s, struct json_reader *r, void *to), void *to);
-/* The same for objects around spans: one in place of the array is damage, and its element. */
-int services_each_around(struct services *s, struct json_reader *r, enum json_token token,
-			 const char *key,
-			 int (*f)(struct services *s, struct json_reader *r, void *to), void *to);
 /* Read the elements of an array of spans, after its first token. After a fault in one, reading goes
  * on at the next one. */
 int services_each_span(struct services *s, struct json_reader *r, enum json_token token);
