@@ -239,6 +239,9 @@ is() {
 	marks "100 $on" "110 $enter" "120 $(off S)" "140 $enter" "150 $leave" "160 $on" "170 $leave"
 	run -0 trstat -q -g time -c "sum(dur),$STATES" -t tsv --where 'name == "f"' -s time x.trs
 	assert_output --regexp $'\n1000150000\t10000\t0\t0\t0\t0\t0\t0\t0\t10000\n1000170000\t60000\t20000\t0\t0\t0\t0\t0\t0\t40000$'
+	# those of a thread are of its outermost calls
+	run -0 trstat -q -g tid -c "sum(dur),$STATES" -t tsv --where 'depth == 0 && kind == "call"' x.trs
+	assert_line $'7\t60000\t20000\t0\t0\t0\t0\t0\t0\t40000'
 }
 
 @test "a thread is unknown from the last event before a loss on its CPU" {
