@@ -14,7 +14,7 @@ other_names() {
 		cmd/trdecode/input_tree.*	decode damage
 		cmd/trdecode/row_filter.*	limits
 		cmd/trdecode/folded.*	samples
-		cmd/trdecode/@(otlp|jaeger).*	services
+		cmd/trdecode/@(otlp|jaeger|zipkin).*	services
 		cmd/trdecode/frames.*	v8_profile chrome speedscope firefox
 		cmd/trdecode/stream.*	filter_segments merge
 		cmd/trdecode/uftrace*	decode damage

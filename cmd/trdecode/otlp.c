@@ -794,13 +794,11 @@ static bool otlp_has_ids(const uint8_t *p, const uint8_t *end)
 
 static enum bid otlp_probe(const struct input *in)
 {
-	const char *p = (const char *)in->head;
-	bool forced = in->format && !strcmp(in->format, "otlp");
-	struct text_span s;
+	bool forced;
+	struct text_span s = services_head(in, "otlp", &forced);
 
-	if (in->tree || !in->head_size || (in->format && !forced))
+	if (!s.at)
 		return BID_NONE;
-	s = span_trim_space((struct text_span){p, p + in->head_size});
 	if (span_size(s) && *s.at == '{')
 		return span_find(s, "\"resourceSpans\"") || span_find(s, "\"resource_spans\"")
 			       ? BID_MAGIC

@@ -191,6 +191,27 @@ bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
 	return !__builtin_mul_overflow(n, unit, ns) && *ns < TIME_LIMIT;
 }
 
+int services_duration(struct service_span *p, struct json_reader *r, enum json_token token)
+{
+	p->has_end = services_us(r, token, &p->end);
+	if (token != JSON_NUMBER && token != JSON_STRING)
+		return 1;
+	p->backward = !p->has_end && r->text.size && *r->text.data == '-';
+	p->wrong_end = !p->has_end && !p->backward;
+	return 0;
+}
+
+void services_mean(struct service_span *p, struct text_span key, struct text_span json)
+{
+	if (span_is(key, "span.kind") && span_size(json) > 2)
+		services_text(p->texts.kind, sizeof p->texts.kind,
+			      (struct text_span){json.at + 1, json.end - 1});
+	else if (span_is(key, "error") && !span_is(json, "false") && !span_is(json, "\"false\""))
+		services_text(p->texts.status, sizeof p->texts.status, services_span("error"));
+	else if (span_is(key, "otel.status_code") && span_is(json, "\"OK\""))
+		services_text(p->texts.status, sizeof p->texts.status, services_span("ok"));
+}
+
 int services_event(struct services *s, uint64_t time, struct text_span name,
 		   const struct buffer *values)
 {
@@ -379,7 +400,35 @@ int services_end(struct services *s, uint64_t offset)
 			     NULL, 0, e);
 }
 
+int services_end_duration(struct services *s, uint64_t offset)
+{
+	struct service_span *p = &s->span;
+
+	p->end += p->start;
+	p->wrong_end |= p->has_end && p->end >= TIME_LIMIT;
+	p->has_end &= p->end < TIME_LIMIT;
+	return services_end(s, offset);
+}
+
 /* --- documents of JSON --- */
+
+struct text_span services_head(const struct input *in, const char *format, bool *forced)
+{
+	const char *p = (const char *)in->head;
+
+	*forced = in->format && !strcmp(in->format, format);
+	if (in->tree || !in->head_size || (in->format && !*forced))
+		return (struct text_span){NULL, NULL};
+	return span_trim_space((struct text_span){p, p + in->head_size});
+}
+
+void services_copy_key(const struct json_reader *r, char *key, size_t size)
+{
+	size_t n = r->text.size < size - 1 ? r->text.size : size - 1;
+
+	memcpy(key, r->text.data, n);
+	key[n] = '\0';
+}
 
 int services_skip_wrong(struct services *s, struct json_reader *r, enum json_token token,
 			const char *key)

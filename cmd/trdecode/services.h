@@ -67,7 +67,7 @@ struct service_format {
 	const char *document_keys[3], *around_keys[8];
 };
 
-/* The state of an input: of otlp.c and jaeger.c it is the beginning. */
+/* The state of an input: of each format it is the beginning. */
 struct services {
 	const struct service_format *format;
 	struct error *e; /* of the function of the decoder that reads */
@@ -119,6 +119,9 @@ struct services {
 	} counts;
 };
 
+/* Get the head of an input that may be JSON of a format, without the white space around it. at
+ * NULL: it is of none. *forced: the user named the format. */
+struct text_span services_head(const struct input *in, const char *format, bool *forced);
 /* Begin to decode an input; its state is s, of calloc. */
 void services_open(struct services *s, struct input *in, const struct service_format *format);
 /* Free what s contains, and s. */
@@ -148,9 +151,16 @@ int services_event(struct services *s, uint64_t time, struct text_span name,
 int services_put_link(struct services *s, const struct span_texts *of, struct text_span attributes);
 /* End the span. offset: where it is in the input. 1: after a fault, the object is no span. */
 int services_end(struct services *s, uint64_t offset);
+/* Set the end of a span whose duration was read, and end it. */
+int services_end_duration(struct services *s, uint64_t offset);
 
 /* Read digits as a number times unit. false: they are none, or the product is no time. */
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
+/* Read a duration in us as the end of the span, until services_end_duration. Returns 0; 1: the
+ * token is no number. */
+int services_duration(struct service_span *p, struct json_reader *r, enum json_token token);
+/* Take the meaning of a tag: the kind of the span, and its status. json: the tag's value. */
+void services_mean(struct service_span *p, struct text_span key, struct text_span json);
 /* Get the content of a buffer as a text. */
 static inline struct text_span services_span_of(const struct buffer *b)
 {
@@ -161,6 +171,15 @@ static inline struct text_span services_span_of(const struct buffer *b)
 static inline struct text_span services_json_text(const struct json_reader *r)
 {
 	return services_span_of(&r->text);
+}
+/* Read a time in us. false: it is none. */
+static inline bool services_us(struct json_reader *r, enum json_token token, uint64_t *ns)
+{
+	enum { US = 1000 /* ns */ };
+
+	json_spell_whole(r, token);
+	return (token == JSON_NUMBER || token == JSON_STRING) &&
+	       services_time(services_json_text(r), US, ns);
 }
 static inline struct text_span services_span(const char *text)
 {
@@ -173,6 +192,8 @@ static inline int services_keep(struct buffer *b, const struct json_reader *r)
 	return buffer_append(b, r->text.data, r->text.size);
 }
 
+/* Copy a key, which may be longer than all that are known. */
+void services_copy_key(const struct json_reader *r, char *key, size_t size);
 /* Skip the value of a token. */
 static inline int services_skip(struct json_reader *r, enum json_token token)
 {
