@@ -896,6 +896,11 @@ for name in sorted(total):
 	}
 	run -0 times a.json b.json
 	assert_output $'a,1796034223338939000,2000\nb,1796034223338939100,2000'
+	# saved ones, too
+	trdecode -o a.trs a.json
+	trdecode -o b.trs b.json
+	run -0 times a.trs b.trs
+	assert_output $'a,1796034223338939000,2000\nb,1796034223338939100,2000'
 	run -0 times --align=start a.json b.json
 	[[ ${lines[0]#*,} == "${lines[1]#*,}" ]]
 	# a single one has the times of the file, and its wall time

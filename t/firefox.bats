@@ -313,4 +313,20 @@ trdecode: cut.json: .work., table [a-zA-Z]+: an index that is beyond its table; 
 	# a profile meets others by the wall time
 	run -0 pipe "trdecode --clock=wall processed.json | trfilter 'kind == sample' | trencode -q -t csv -c time | sed -n 2p"
 	assert_output 1700000000001500000
+	# exactly, where it has one
+	sed 's/1700000000000/1700000000900/' processed.json >later.json
+	trdecode -o first.trs processed.json
+	run -0 pipe "trdecode first.trs later.json | trfilter 'kind == sample' | trencode -q -t csv -c time | sed -n 2p\;6p"
+	assert_output $'1700000000001500000\n1700000000901500000'
+	sed 's/"startTime":1700000000000,//' processed.json >none.json
+	sed 's/"app"/"other"/' none.json >other.json
+	for first in processed none; do
+		run -2 errors trdecode -o x.trs "$first.json" other.json
+		assert_output --partial 'align them with'
+	done
+	# a clock of the system that has a wall time, too
+	echo ' x-7 (7) [000] .... 5.000000: tracing_mark_write: trace_event_clock_sync: realtime_ts=1700000000000' >kernel.txt
+	run -2 errors trdecode -o x.trs processed.json kernel.txt
+	assert_output --partial 'cannot be compared: --clock wall gives their wall times; or align'
+	run -0 trdecode -q --clock=wall -o x.trs processed.json kernel.txt
 }

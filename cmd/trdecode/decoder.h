@@ -78,8 +78,8 @@ struct input {
 	const char *clock_name;
 	bool has_wall, ticks;
 	bool row_order; /* the clock counts rows of this input, to keep their order */
-	bool own_zero;	/* its times count from its own beginning: those of several inputs meet as
-			   wall times only */
+	bool own_zero;	/* its times count from its own beginning, to which its wall time is exact:
+			   those of several inputs meet as wall times only */
 	int64_t wall;	/* ns to add to its own, unshifted times */
 	/* of recordings of a host and its guests, whose times were converted to the host's clock */
 	uint64_t trace_id, host_id; /* 0 none */

@@ -1944,13 +1944,14 @@ static int firefox_decode_begin(struct input *in, struct error *e)
 
 	if (firefox_read_file(f, e))
 		return -1;
+	in->own_zero = true;
 	in->has_wall = f->processes->start > 0;
 	in->wall = in->has_wall ? f->processes->start + f->earliest : 0;
 	if (merge_choose_clock(in, e))
 		return -1;
 	f->source = writer_source(f->w, &(struct source_entry){writer_text(f->w, "firefox"),
 							       writer_text(f->w, in->name), 0, 0});
-	f->clock = input_declare_clock(in, false);
+	f->clock = input_declare_clock(in, in->has_wall && !merge_wall(in));
 	if (!f->source || !f->clock || firefox_declare_threads(f) || firefox_declare_counters(f))
 		return error_no_memory(e);
 	in->next = UINT64_MAX;

@@ -1936,8 +1936,8 @@ void input_lines_free(struct input_lines *l)
 
 /* --- merge --- */
 
-/* ns. utc_offset and similar fields are whole seconds, which two recordings may have rounded
- * differently. */
+/* ns, of the wall times of a clock of the system, by which it is recognised: utc_offset and similar
+ * fields are whole seconds, which two recordings may have rounded differently. */
 static const uint64_t WALL_TOLERANCE = 1000000000;
 
 /* Test whether it is too much to be added to a time. */
@@ -1980,12 +1980,14 @@ uint32_t input_declare_clock(const struct input *in, bool is_wall)
 {
 	struct writer *w = in->decoding->writer;
 
-	return writer_clock(w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
-						     .flags = (in->ticks ? CLOCK_TICKS : 0) |
-							      (in->row_order ? CLOCK_ROWS : 0) |
-							      (in->has_wall ? CLOCK_HAS_WALL : 0) |
-							      (is_wall ? CLOCK_IS_WALL : 0),
-						     .wall = merge_wall(in)});
+	return writer_clock(
+		w, &(struct clock_entry){.name = writer_text(w, in->clock_name),
+					 .flags = (in->ticks ? CLOCK_TICKS : 0) |
+						  (in->row_order ? CLOCK_ROWS : 0) |
+						  (in->has_wall ? CLOCK_HAS_WALL : 0) |
+						  (is_wall ? CLOCK_IS_WALL : 0) |
+						  (in->own_zero && !is_wall ? CLOCK_OWN_ZERO : 0),
+					 .wall = merge_wall(in)});
 }
 
 int merge_first(struct input *in, uint64_t first, struct error *e)
@@ -2012,6 +2014,8 @@ static bool share_host(const struct input *a, const struct input *b)
 	return a->on_host_clock && b->on_host_clock && a->host_id && a->host_id == b->host_id;
 }
 
+/* Clocks that count from the beginnings of their traces are wall clocks here (merge_choose_clock).
+ */
 static bool clocks_meet(const struct input *a, const struct input *b)
 {
 	uint64_t x = (uint64_t)merge_wall(a), y = (uint64_t)merge_wall(b);
@@ -2025,9 +2029,23 @@ static bool clocks_meet(const struct input *a, const struct input *b)
 	/* ticks that each input counts from the same number, as those of apitrace, do not agree */
 	if (a->ticks)
 		return a->next != b->next;
+	/* without wall times, or of --clock raw */
+	if (a->own_zero || b->own_zero)
+		return a->has_wall && b->has_wall && x == y;
 	if (!a->has_wall || !b->has_wall)
 		return true;
 	return ((int64_t)x > (int64_t)y ? x - y : y - x) <= WALL_TOLERANCE;
+}
+
+/* Describe what makes the times of clocks that do not meet comparable. */
+static const char *merge_advice(const struct input *inputs, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (inputs[i].next != UINT64_MAX && (!inputs[i].has_wall || inputs[i].ticks))
+			return "align them with --offset FILE=TIME, or with --align start";
+	return "--clock wall gives their wall times; or align them with --offset FILE=TIME, or "
+	       "with "
+	       "--align start";
 }
 
 /* Print a remark if one input has ticks and another one ns: --offset and --align add the same
@@ -2061,9 +2079,9 @@ int merge_check_clocks(const struct input *inputs, int n, struct error *e)
 		if (a && !clocks_meet(a, b))
 			return error_set(e, b->name, NO_OFFSET,
 					 "its clock (%s) and the clock of %s (%s) cannot be "
-					 "compared: align them with --offset FILE=TIME, or with "
-					 "--align start",
-					 b->clock_name, a->name, a->clock_name);
+					 "compared: %s",
+					 b->clock_name, a->name, a->clock_name,
+					 merge_advice(inputs, n));
 		if (!a)
 			a = b;
 	}

@@ -97,9 +97,9 @@ static struct clock moved_clock(struct saved *s, const struct clock *clock)
 	struct clock c = *clock;
 
 	c.wall = saturated_i64((int128)c.wall - s->input->shift);
-	if (s->input->decoding->clock == CLOCK_WALL) {
+	if (c.flags & CLOCK_HAS_WALL && !c.wall && !strcmp(s->input->clock_name, "wall")) {
 		c.name = dictionary_text(&s->in.dictionary, "wall", 4);
-		c.flags |= CLOCK_IS_WALL;
+		c.flags = (c.flags | CLOCK_IS_WALL) & ~(uint32_t)CLOCK_OWN_ZERO;
 	}
 	return c;
 }
@@ -378,6 +378,7 @@ static int stream_choose_clock(struct saved *s, const struct clock *c, struct er
 	in->has_wall = c->flags & CLOCK_HAS_WALL;
 	in->wall = c->wall;
 	in->ticks = c->flags & CLOCK_TICKS;
+	in->own_zero = c->flags & CLOCK_OWN_ZERO;
 	in->row_order = in->ticks && c->flags & CLOCK_ROWS;
 	return merge_choose_clock(in, e);
 }

@@ -87,10 +87,11 @@ enum entry_kind {
 };
 
 enum clock_flags {
-	CLOCK_TICKS = 1,    /* no unit of time: rates have no meaning */
-	CLOCK_HAS_WALL = 2, /* wall is to be added to give nanoseconds since 1970 */
-	CLOCK_IS_WALL = 4,  /* is itself wall time */
-	CLOCK_ROWS = 8,	    /* with TICKS: counts rows, only to keep their order */
+	CLOCK_TICKS = 1,     /* no unit of time: rates have no meaning */
+	CLOCK_HAS_WALL = 2,  /* wall is to be added to give nanoseconds since 1970 */
+	CLOCK_IS_WALL = 4,   /* is itself wall time */
+	CLOCK_ROWS = 8,	     /* with TICKS: counts rows, only to keep their order */
+	CLOCK_OWN_ZERO = 16, /* counts from the beginning of its trace, wall is exact */
 };
 
 enum lane_flags {
