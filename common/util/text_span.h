@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A part of a line. */
+/* A part of a line; an empty one may be of no text: NULL twice. */
 struct text_span {
 	const char *at, *end;
 };
@@ -76,7 +76,8 @@ static inline bool span_skip(struct text_span *s, const char *text)
 {
 	bool begins = span_begins(*s, text);
 
-	s->at += begins ? strlen(text) : 0;
+	if (begins)
+		s->at += strlen(text);
 	return begins;
 }
 
@@ -85,7 +86,7 @@ static inline struct text_span span_take_word(struct text_span *s)
 {
 	struct text_span word = span_trim(*s);
 
-	s->at = memchr(word.at, ' ', span_size(word));
+	s->at = word.at < word.end ? memchr(word.at, ' ', span_size(word)) : NULL;
 	s->at = s->at ? s->at : word.end;
 	word.end = s->at;
 	return word;
