@@ -28,6 +28,8 @@ struct otlp {
 	struct services spans;
 	struct json_reader reader; /* of a message that is JSON now */
 	struct buffer message, converted;
+	bool damaged;	      /* sizes of fields are not relied on */
+	const uint8_t *fault; /* first one of the message that is read; NULL: none */
 };
 
 static const char *const otlp_kinds[] = {"",	   "internal", "server",
@@ -535,6 +537,7 @@ enum otlp_kind {
 };
 
 enum otlp_message {
+	OTLP_TRACES,
 	OTLP_RESOURCE_SPANS,
 	OTLP_RESOURCE,
 	OTLP_SCOPE_SPANS,
@@ -556,6 +559,7 @@ static const struct otlp_field {
 	uint8_t kind, message;
 	const char *name;
 } otlp_fields[OTLP_MESSAGES][16] = {
+	[OTLP_TRACES] = {{1, OTLP_LIST_OF, OTLP_RESOURCE_SPANS, "resourceSpans"}},
 	[OTLP_RESOURCE_SPANS] = {{1, OTLP_MESSAGE_OF, OTLP_RESOURCE, "resource"},
 				 {2, OTLP_LIST_OF, OTLP_SCOPE_SPANS, "scopeSpans"},
 				 {1000, OTLP_LIST_OF, OTLP_SCOPE_SPANS, "scopeSpans"}},
@@ -620,12 +624,115 @@ static int otlp_base64(struct buffer *to, struct protobuf_view v)
 	return 0;
 }
 
-static int otlp_put_message(struct protobuf_view v, enum otlp_message message, unsigned depth,
-			    struct buffer *to);
+/* Test whether a field has the wire type that its kind has. */
+static bool otlp_fits(const struct protobuf_field *f, const struct otlp_field *of)
+{
+	bool bytes = of->kind == OTLP_TEXT || of->kind == OTLP_ID || of->kind == OTLP_BYTES ||
+		     of->kind >= OTLP_MESSAGE_OF;
+
+	return f->number == of->number && (f->wire == PROTOBUF_LENGTH) == bytes;
+}
+
+/* Test whether a message consists of fields, and the messages in it down to the spans. */
+static bool otlp_is_sound(struct protobuf_view v, enum otlp_message message)
+{
+	struct protobuf_field f;
+	int got;
+
+	while ((got = protobuf_next(&v, &f)) > 0)
+		for (const struct otlp_field *of = otlp_fields[message];
+		     message < OTLP_SPAN && of->kind != OTLP_END; of++)
+			if (of->kind == OTLP_LIST_OF && otlp_fits(&f, of) &&
+			    !otlp_is_sound(f.bytes, of->message))
+				return false;
+	return !got;
+}
+
+/* Get the bytes of a field of bytes that begins in v, up to the end of v. */
+static bool otlp_bytes(struct protobuf_view v, uint32_t number, struct protobuf_view *bytes)
+{
+	uint64_t key, size;
+
+	if (!protobuf_varint(&v, &key) || key != (number << 3 | PROTOBUF_LENGTH) ||
+	    !protobuf_varint(&v, &size))
+		return false;
+	*bytes = v;
+	if (size < protobuf_size(v))
+		bytes->end = v.at + size;
+	return true;
+}
+
+/* Test for the beginning of a span: 12 SIZE 0a 10 (16 bytes) 12 08 (8 bytes), its ids. */
+static bool otlp_is_span(struct protobuf_view v)
+{
+	return otlp_bytes(v, 2, &v) && protobuf_size(v) >= 28 && v.at[0] == 0x0a && v.at[1] == 16 &&
+	       v.at[18] == 0x12 && v.at[19] == 8;
+}
+
+/* Test for that of ScopeSpans with a span: 12 SIZE, perhaps a scope. */
+static bool otlp_is_scope_spans(struct protobuf_view v)
+{
+	struct protobuf_view scope;
+
+	if (!otlp_bytes(v, 2, &v))
+		return false;
+	if (otlp_bytes(v, 1, &scope))
+		v.at = scope.end;
+	return otlp_is_span(v);
+}
+
+/* Test for that of ResourceSpans with a span: 0a SIZE, perhaps a resource. */
+static bool otlp_is_resource_spans(struct protobuf_view v)
+{
+	struct protobuf_view resource;
+
+	if (!otlp_bytes(v, 1, &v))
+		return false;
+	if (otlp_bytes(v, 1, &resource))
+		v.at = resource.end;
+	return otlp_is_scope_spans(v);
+}
+
+/*
+ * Take the next field as protobuf_next. In a damaged input a field ends where the next element
+ * begins, which is_element finds, and what is no field is one with the number 0. 2: it is cut by
+ * the end of the message.
+ */
+static int otlp_next(struct otlp *o, struct protobuf_view *v, struct protobuf_field *f,
+		     bool (*is_element)(struct protobuf_view v))
+{
+	struct protobuf_view begin = *v;
+	int got = protobuf_next(v, f);
+
+	if (got < 0 && !o->fault)
+		o->fault = begin.at;
+	if (!got || !o->damaged)
+		return got;
+	if (got < 0) {
+		*f = (struct protobuf_field){.number = *begin.at >> 3, .wire = PROTOBUF_LENGTH};
+		got = otlp_bytes(begin, f->number, &f->bytes) ? 2 : 1;
+		f->number = got == 2 ? f->number : 0;
+		v->at = v->end;
+	}
+	while (is_element && ++begin.at < v->at) {
+		if (!is_element(begin))
+			continue;
+		if (!o->fault)
+			o->fault = begin.at;
+		v->at = begin.at;
+		if (f->wire == PROTOBUF_LENGTH && f->bytes.end > begin.at)
+			f->bytes.end = f->bytes.at < begin.at ? begin.at : f->bytes.at;
+		return 1;
+	}
+	return got;
+}
+
+static int otlp_put_message(struct otlp *o, struct protobuf_view v, enum otlp_message message,
+			    unsigned depth, struct buffer *to);
 
 /* Append the value of a field as JSON. 1: the message is damaged. */
-static int otlp_put_field(const struct protobuf_field *f, const struct otlp_field *of,
-			  unsigned depth, struct buffer *to)
+static int otlp_put_field(struct otlp *o, const struct protobuf_field *f,
+			  const struct otlp_field *of, unsigned depth, struct buffer *to)
 {
 	const char *bytes = (const char *)f->bytes.at;
 	double real;
@@ -646,55 +753,55 @@ static int otlp_put_field(const struct protobuf_field *f, const struct otlp_fiel
 	case OTLP_INT: return buffer_signed(to, (int64_t)f->value);
 	case OTLP_BOOL: return buffer_puts(to, f->value ? "true" : "false");
 	case OTLP_DOUBLE: memcpy(&real, &f->value, sizeof real); return json_append_real(to, real);
-	default: return otlp_put_message(f->bytes, of->message, depth + 1, to);
+	default: return otlp_put_message(o, f->bytes, of->message, depth + 1, to);
 	}
 }
 
-/* Test whether a field has the wire type that its kind has. */
-static bool otlp_fits(const struct protobuf_field *f, const struct otlp_field *of)
-{
-	bool bytes = of->kind == OTLP_TEXT || of->kind == OTLP_ID || of->kind == OTLP_BYTES ||
-		     of->kind >= OTLP_MESSAGE_OF;
-
-	return f->number == of->number && (f->wire == PROTOBUF_LENGTH) == bytes;
-}
-
-/* Append the fields of a message that are `of` to an object or array. 1: damaged. */
-static int otlp_put_fields(struct protobuf_view v, const struct otlp_field *of, unsigned depth,
-			   struct buffer *to, bool *any)
+/* Append the fields of a message that are `of` to an object. 1: damaged. */
+static int otlp_put_fields(struct otlp *o, struct protobuf_view v, const struct otlp_field *of,
+			   bool (*is_element)(struct protobuf_view v), unsigned depth,
+			   struct buffer *to)
 {
 	bool list = of->kind == OTLP_LIST_OF, begun = false;
 	struct protobuf_field f;
-	int status = 0, got;
+	int status = 0, worst = 0, got;
 
-	while (!status && (got = protobuf_next(&v, &f)) > 0) {
+	while (status >= 0 && (got = otlp_next(o, &v, &f, is_element)) > 0) {
+		/* of what is cut, the elements before the end are read */
+		bool bad = got > 1 && !(is_element && list && of->message != OTLP_SPAN);
+
 		if (!otlp_fits(&f, of))
 			continue;
+		if (bad || (o->damaged && of->message == OTLP_SPAN &&
+			    !otlp_is_sound(f.bytes, OTLP_SPAN))) {
+			if (!o->fault)
+				o->fault = f.bytes.at;
+			worst = 1;
+			continue;
+		}
 		if (list && begun)
 			status = buffer_u8(to, ',');
 		else
-			status = (*any && buffer_u8(to, ',')) ||
+			status = (to->data[to->size - 1] != '{' && buffer_u8(to, ',')) ||
 						 buffer_printf(to, "\"%s\":", of->name) ||
 						 (list && buffer_u8(to, '['))
 					 ? -1
 					 : 0;
-		begun = *any = true;
+		begun = true;
 		if (!status)
-			status = otlp_put_field(&f, of, depth, to);
+			status = otlp_put_field(o, &f, of, depth, to);
+		worst = status > worst ? status : worst;
 	}
-	if (!status && got < 0)
-		status = 1;
-	if (status >= 0 && list && begun && buffer_u8(to, ']'))
+	if (status < 0 || (list && begun && buffer_u8(to, ']')))
 		return -1;
-	return status;
+	return got < 0 ? 1 : worst;
 }
 
 /* Append a message as JSON. 1: it is damaged, and appended as far as it could be read. */
-static int otlp_put_message(struct protobuf_view v, enum otlp_message message, unsigned depth,
-			    struct buffer *to)
+static int otlp_put_message(struct otlp *o, struct protobuf_view v, enum otlp_message message,
+			    unsigned depth, struct buffer *to)
 {
 	const struct otlp_field *of = otlp_fields[message];
-	bool any = false;
 	int status = 0, worst = 0;
 
 	if (depth > OTLP_DEPTH)
@@ -702,34 +809,44 @@ static int otlp_put_message(struct protobuf_view v, enum otlp_message message, u
 	if (buffer_u8(to, '{'))
 		return -1;
 	for (unsigned i = 0; i < 16 && of[i].kind != OTLP_END && status >= 0; i++) {
-		status = otlp_put_fields(v, &of[i], depth, to, &any);
+		status = otlp_put_fields(o, v, &of[i],
+					 message == OTLP_RESOURCE_SPANS ? otlp_is_scope_spans
+					 : message == OTLP_SCOPE_SPANS	? otlp_is_span
+									: NULL,
+					 depth, to);
 		worst = status > worst ? status : worst;
 	}
 	return status < 0 || buffer_u8(to, '}') ? -1 : worst;
 }
-
-/* Read the ResourceSpans of a message, which begins at an offset of the input. */
+/* Read the ResourceSpans of a message. */
 static int otlp_take_message(struct otlp *o, struct protobuf_view v, struct error *e)
 {
 	struct services *s = &o->spans;
 	struct input *in = s->input;
+	const uint8_t *begin = v.at;
 	struct protobuf_field f;
-	bool found = false;
+	bool found = false, reported = false;
 	int got, status;
 
-	while ((got = protobuf_next(&v, &f)) > 0) {
-		uint64_t offset = (uint64_t)(f.bytes.at - o->message.data);
-
+	for (; (got = otlp_next(o, &v, &f, otlp_is_resource_spans)) > 0; begin = v.at) {
 		if (f.number != 1 || f.wire != PROTOBUF_LENGTH)
 			continue;
+		if (got > 1)
+			input_short(in, in->name, (uint64_t)(begin - o->message.data),
+				    "the input ends within a message of spans");
+		reported |= got > 1;
 		o->converted.size = 0;
-		status = otlp_put_message(f.bytes, OTLP_RESOURCE_SPANS, 0, &o->converted);
+		o->fault = NULL;
+		status = otlp_put_message(o, f.bytes, OTLP_RESOURCE_SPANS, 0, &o->converted);
 		if (status < 0)
 			return error_no_memory(e);
-		if (status)
-			input_damage(in, in->name, offset,
-				     "a message of spans is damaged: what can "
-				     "be read of it is read");
+		if (status && got == 1)
+			input_damage(
+				in, in->name,
+				(uint64_t)((o->fault ? o->fault : f.bytes.at) - o->message.data),
+				"a message of spans is damaged: what can "
+				"be read of it is read");
+		reported |= status > 0;
 		json_open_text(&o->reader, (char *)o->converted.data, o->converted.size);
 		e->what[0] = '\0';
 		json_next(&o->reader);
@@ -737,11 +854,13 @@ static int otlp_take_message(struct otlp *o, struct protobuf_view v, struct erro
 			continue;
 		if (e->what[0] || !o->reader.error.what[0])
 			return e->what[0] ? -1 : error_no_memory(e);
-		input_damage(in, in->name, offset, "%s", o->reader.error.what);
+		input_damage(in, in->name, (uint64_t)(f.bytes.at - o->message.data), "%s",
+			     o->reader.error.what);
 	}
-	if (got < 0)
-		input_damage(in, in->name, (uint64_t)(v.at - o->message.data),
-			     "no field of a message of spans: the rest is left out");
+	if (o->damaged && !reported)
+		input_damage(in, in->name,
+			     (uint64_t)((o->fault ? o->fault : begin) - o->message.data),
+			     "no field of a message of spans: it is left out");
 	return 0;
 }
 
@@ -751,33 +870,45 @@ static bool otlp_is_delimited(const uint8_t *p, size_t n)
 	return n > 4 && *p != 0x0a && p[4] == 0x0a;
 }
 
+/* Take the next of such messages. Returns 1, 0 at the end, or -1 if there is none. */
+static int otlp_next_message(struct protobuf_view *v, struct protobuf_view *message)
+{
+	uint64_t size;
+
+	if (v->at == v->end)
+		return 0;
+	if (!protobuf_fixed(v, 4, &size))
+		return -1;
+	size = get_uint(v->at - 4, 4, true);
+	if (size > protobuf_size(*v))
+		return -1;
+	*message = (struct protobuf_view){v->at, v->at + size};
+	v->at += size;
+	return 1;
+}
+
 static int otlp_read_binary(struct services *s, struct error *e)
 {
 	struct otlp *o = (struct otlp *)s;
-	struct input *in = s->input;
-	struct protobuf_view v;
+	struct protobuf_view all, v, message;
+	int got = 0;
 
-	if (input_read_all(in, &o->message, e))
+	if (input_read_all(s->input, &o->message, e))
 		return -1;
-	v = (struct protobuf_view){o->message.data, o->message.data + o->message.size};
-	if (!otlp_is_delimited(v.at, protobuf_size(v)))
+	all = v = (struct protobuf_view){o->message.data, o->message.data + o->message.size};
+	if (!otlp_is_delimited(v.at, protobuf_size(v))) {
+		o->damaged = !otlp_is_sound(v, OTLP_TRACES);
 		return otlp_take_message(o, v, e);
-	while (v.at < v.end) {
-		uint64_t size = 0;
-
-		if (protobuf_size(v) >= 4)
-			size = get_uint(v.at, 4, true);
-		if (protobuf_size(v) < 4 || size > protobuf_size(v) - 4) {
-			input_short(in, in->name, (uint64_t)(v.at - o->message.data),
-				    "the input ends within a message of spans");
-			size = protobuf_size(v) < 4 ? 0 : protobuf_size(v) - 4;
-		}
-		if (protobuf_size(v) < 4)
-			break;
-		if (otlp_take_message(o, (struct protobuf_view){v.at + 4, v.at + 4 + size}, e))
-			return -1;
-		v.at += 4 + size;
 	}
+	while (!o->damaged && (got = otlp_next_message(&v, &message)) > 0)
+		o->damaged = !otlp_is_sound(message, OTLP_TRACES);
+	o->damaged |= got < 0;
+	/* what is damaged are sizes, too: ResourceSpans are found without those of the messages */
+	if (o->damaged)
+		return otlp_take_message(o, all, e);
+	while (otlp_next_message(&all, &message) > 0)
+		if (otlp_take_message(o, message, e))
+			return -1;
 	return 0;
 }
 
