@@ -13,6 +13,7 @@ other_names() {
 		cmd/trdecode/@(input|rows|sorter).*	decode
 		cmd/trdecode/input_tree.*	decode damage
 		cmd/trdecode/row_filter.*	limits
+		cmd/trdecode/rows_table.*	rows_in
 		cmd/trdecode/folded.*	samples
 		cmd/trdecode/@(otlp|jaeger|zipkin).*	services
 		cmd/trdecode/frames.*	v8_profile chrome speedscope firefox

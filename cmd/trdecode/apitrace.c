@@ -2249,6 +2249,13 @@ static void add_properties(struct trace_info *f, const struct buffer *headers)
 	}
 }
 
+static const char *container_name(enum container container)
+{
+	static const char *const names[] = {"snappy", "gzip", "brotli", "zstd"};
+
+	return names[container];
+}
+
 static int apitrace_info(struct input *in, struct trace_info *f, struct error *e)
 {
 	struct apitrace *a = in->state;
@@ -2266,7 +2273,7 @@ static int apitrace_info(struct input *in, struct trace_info *f, struct error *e
 	fact_text(f, "format", "apitrace");
 	fact_number(f, "version", version);
 	fact_number(f, "container version", semantic);
-	fact_text(f, "container type", unpack_name(a->unpack.container));
+	fact_text(f, "container type", container_name(a->unpack.container));
 	fact_text(f, "api", a->totals.api[0] ? a->totals.api : "Unknown API");
 	fact_number(f, "frames count", a->totals.frames);
 	fact_number(f, "actual data size", a->unpack.total);

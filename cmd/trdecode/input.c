@@ -587,13 +587,6 @@ enum {
 	EMPTY = 2, /* chunk_snappy: the chunk is empty */
 };
 
-const char *unpack_name(enum container container)
-{
-	static const char *const names[] = {"snappy", "gzip", "brotli", "zstd"};
-
-	return names[container];
-}
-
 const char *unpack_part(enum container container)
 {
 	static const char *const parts[] = {"chunk", "member", "stream", "frame"};
@@ -2138,18 +2131,6 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 
 enum { INFO_NAME = 18 }; /* characters before a value */
 
-void trace_info_open(struct text *text, bool json)
-{
-	if (json)
-		text_puts(text, "[\n");
-}
-
-void trace_info_close(struct text *text, bool json)
-{
-	if (json)
-		text_puts(text, "\n]\n");
-}
-
 static void end_list(struct trace_info *f)
 {
 	if (f->list && f->json)
@@ -2180,17 +2161,6 @@ static void begin_fact(struct trace_info *f, const char *name)
 		text_pad(f->text, ' ', f->used - n);
 	}
 	f->any = true;
-}
-
-void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
-		      bool first)
-{
-	*f = (struct trace_info){.text = text, .json = json, .width = f->width};
-	if (json)
-		text_puts(text, first ? "  {" : ",\n  {");
-	else if (!first)
-		text_char(text, '\n');
-	fact_text(f, "input", input);
 }
 
 void trace_info_end(struct trace_info *f)

@@ -122,7 +122,6 @@ struct unpack {
 
 /* Find the container by the first bytes of a file, and bid for them as a .trace. */
 enum bid unpack_probe(const uint8_t *head, size_t n, enum container *container);
-const char *unpack_name(enum container container);
 /* Get what the container's parts are called: "chunk", "member" ... */
 const char *unpack_part(enum container container);
 

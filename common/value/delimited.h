@@ -1,5 +1,5 @@
 /*
- * delimited.h - writes cells of csv and tsv; cmd/trdecode/rows_in.c reads them
+ * delimited.h - writes cells of csv and tsv; cmd/trdecode/rows_table.c reads them
  */
 #ifndef TR_VALUE_DELIMITED_H
 #define TR_VALUE_DELIMITED_H

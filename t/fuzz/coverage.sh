@@ -18,7 +18,7 @@ ctf          ctf,decode              cmd/trdecode/ctf
 chrome       chrome,decode           cmd/trdecode/chrome
 perfetto     perfetto,decode         cmd/trdecode/perfetto
 ftrace       ftrace,decode           cmd/trdecode/kernel_
-rows         rows_in                 cmd/trdecode/rows_in
+rows         rows_in                 cmd/trdecode/rows_
 strace       strace                  cmd/trdecode/strace
 callgrind    callgrind               cmd/trdecode/callgrind
 gmon         gmon                    cmd/trdecode/gmon
