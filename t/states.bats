@@ -65,22 +65,63 @@ kernel() {
 }
 
 @test "pairs are those of trace-cmd report: interrupts, wakeups, switches and system calls" {
-	local trace preset
+	local trace
 	for trace in v6-sched-irq-timer s390x-v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		kernel $trace
-		for preset in 'oncpu prev_pid' 'offcpu next_pid' 'wakeup next_pid' 'syscall tid'; do
-			[[ $trace = *syscalls || $preset != syscall* ]] || continue
-			model "${preset% *}" trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt"
-			table "time,${preset#* }" --pair "${preset% *}"
-			agree || fail "$trace $preset"
-		done
+		pairs trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" oncpu:prev_pid offcpu:next_pid wakeup:next_pid
 	done
+	pairs trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" syscall:tid
 	has 1 2 3 8
 	kernel s390x-v6-sched-irq-timer
 	table time,prev_pid --pair oncpu
 	has 1 6
 	table time,next_pid --pair offcpu
 	has 2 3
+}
+
+# pairs TOOL TEXT PRESET:KEY...: those of x.trs are the model's
+pairs() {
+	local tool="$1" text="$2" preset
+	shift 2
+	for preset; do
+		model "${preset%:*}" "$tool" "$text"
+		table "time,${preset#*:}" --pair "${preset%:*}"
+		agree || fail "$text $preset"
+	done
+}
+
+@test "pairs of text of the kernel, Perfetto and LTTng" {
+	local trace text
+	for trace in v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
+		text="$RECORDED/trace-cmd/$trace.report.txt"
+		trdecode -q "$text" -o x.trs
+		pairs kernel "$text" oncpu:prev_pid offcpu:next_pid
+		text="$RECORDED/trace-cmd/$trace.raw.txt"
+		python3 "$ROOT/t/tools/states.py" packets trace-cmd "$text" |
+			protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto >x.pftrace
+		trdecode -q x.pftrace -o x.trs
+		pairs trace-cmd "$text" oncpu:prev_pid offcpu:next_pid wakeup:next_pid
+	done
+	# marks of atrace
+	model syscall trace-cmd "$text"
+	table time,tid --where 'kind == "call"'
+	agree
+	has 1 2 3 8
+	# interrupts of LTTng are calls
+	tar -xf "$DATA/analyses/kernel.tar.xz"
+	trdecode -q kernel -o x.trs
+	pairs lttng kernel.txt oncpu:prev_tid offcpu:next_tid syscall:tid
+	has 1 2 3 4 6
+}
+
+@test "pairs of old LTTng, whose listing has rounded times" {
+	need_shared lttng-legacy/v2.5-15316ev-1cpu
+	trdecode -q "$RECORDED/lttng-legacy/v2.5-15316ev-1cpu" -o x.trs
+	model oncpu lttng "$RECORDED/lttng-legacy/v2.5-15316ev-1cpu.expect.txt"
+	table time,prev_pid --pair oncpu
+	has 1 6
+	paste <(sort -k 2,2 -k 1,1 theirs) <(sort -k 2,2 -k 1,1 ours) |
+		awk 'NF != 22 { exit bad = 1 } { for (i = 2; i < 12; i++) if (($i - $(i + 11)) ^ 2 > 100) exit bad = 1 } END { exit bad }'
 }
 
 # uftrace_record OPTION...: a program whose threads sleep and wait for a CPU, as u.data and u.txt

@@ -39,6 +39,7 @@ enum {
 	ROW_SCHEDULING, /* of scheduling.h */
 	ROW_OUT,	/* the lane's thread leaves its CPU */
 	ROW_IN,
+	ROW_INTERRUPT,	/* a call of an interrupt, on its CPU */
 	ROW_IOWAIT,	/* of a thread that is woken after I/O */
 	ROW_OF_RUNNING, /* no thread makes it while it is off its CPU */
 	ROW_GAP,
@@ -71,6 +72,9 @@ static uint8_t role_of_type(const struct type *t)
 		return ROW_GAP;
 	if (t->flags & TYPE_INNER)
 		return t->kind == KIND_ENTER ? ROW_OUT : t->kind == KIND_LEAVE ? ROW_IN : ROW_OTHER;
+	/* LTTng's interrupts and softirqs are calls, and no other calls nest per CPU */
+	if (t->flags & TYPE_PER_CPU && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
+		return ROW_INTERRUPT;
 	if (is_of_running(t))
 		return ROW_OF_RUNNING;
 	if (t->kind != KIND_INSTANT && t->kind != KIND_SAMPLE)
@@ -597,6 +601,7 @@ int states_take(struct states *s, const struct event *e)
 	role = states_role(s, e->type);
 	switch (role) {
 	case ROLE_NOT_LOOKED: return -1;
+	case ROW_INTERRUPT:
 	case ROW_OTHER: break;
 	case ROW_OF_RUNNING: take_running(s, e); break;
 	case ROW_GAP: return take_gap(s, e);
@@ -612,6 +617,8 @@ int states_take(struct states *s, const struct event *e)
 	c = e->lane->flags & LANE_HAS_CPU && !bad ? state_cpu_of(s, e->lane->cpu, &bad) : NULL;
 	if (c)
 		c->last = e->time;
+	if (role == ROW_INTERRUPT)
+		got = take_interrupt(s, c, e->type->kind == KIND_ENTER, e->time);
 	return got || bad ? -1 : 0;
 }
 

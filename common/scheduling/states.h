@@ -20,9 +20,10 @@
  *     irq_handler_entry, softirq_entry   the thread of the CPU: irq, up to the exit
  *     linux:sched-out of uftrace, PERF_RECORD_SWITCH_OUT   runnable if pre-empted, else offcpu
  *
- * and from the same events under LTTng's names. A thread is unknown before its first switch, and
- * where switches are missing: after a loss of its CPU, if it was not running on another one; from
- * a switch to another thread without one back, which calls of the thread in between show.
+ * and from the same events under LTTng's names, of which interrupts are calls. A thread is unknown
+ * before its first switch, and where switches are missing: after a loss of its CPU, if it was not
+ * running on another one; from a switch to another thread without one back, which calls of the
+ * thread in between show.
  *
  * Events are taken in the order of the stream. Times of switches at the time of an enter or a leave
  * are 0, so their order there does not matter. Memory: a record for each thread and CPU, and at

@@ -2,27 +2,36 @@
 """The model of the states of calls (common/scheduling/states.h): what the texts of the systems' own tools
 say that the thread of each call did, from its begin to its end.
 
-    states.py calls|oncpu|offcpu|wakeup|syscall TOOL TEXT [TOOL TEXT]...
+    states.py calls|oncpu|offcpu|wakeup|syscall|tasks|packets TOOL TEXT [TOOL TEXT]...
 
     trace-cmd   trace-cmd report -R -t
+    kernel      trace-cmd report, and the file trace of tracefs
     perf        perf script --ns -F tid,cpu,time,event,trace
     uftrace     uftrace dump
+    lttng       babeltrace; of old LTTng the listings of t/data/recorded/lttng-legacy
 
 It prints a line for each call or pair: its end, the tid, the name (calls), the time, and the times
 running, runnable, sleeping, blocked, iowait, irq, offcpu and unknown, in ns. Each thread gets a list of its
 states first; then the list is cut at the edges of the calls.
+
+With tasks it prints a line for each thread, from its first switch or wakeup to its last one. With packets it prints
+the events, and the system calls as marks of atrace, as text of Perfetto's packets, for protoc.
 """
 import bisect
 import re
 import sys
 
 STATES = 'running runnable sleeping blocked iowait irq offcpu unknown'.split()
+WAKES = 'sched_waking', 'sched_wakeup', 'sched_wakeup_new'
 LETTERS = {'R': 'runnable', 'D': 'blocked', 'K': 'blocked', 'N': 'blocked'}
 
 
 def ns(text):
-    seconds, fraction = text.split('.')
-    return int(seconds) * 10**9 + int(fraction.ljust(9, '0'))
+    hours, fraction = text.split('.')
+    seconds = 0
+    for part in hours.split(':'):
+        seconds = 60 * seconds + int(part)
+    return seconds * 10**9 + int(fraction.ljust(9, '0'))
 
 
 def cause(letters):
@@ -52,6 +61,53 @@ def trace_cmd(lines):
         yield ns(time), int(cpu), int(tid), event, f
 
 
+def kernel(lines):
+    for line in lines:
+        m = re.match(r'.*?-(\d+) +(?:\([-\d ]+\) +)?\[(\d+)\](?: +[a-zA-Z.\d]{4,5})? +(\d+\.\d+): (\w+): +(.*)', line)
+        if not m:
+            continue
+        tid, cpu, time, event, rest = m.groups()
+        f = dict(re.findall(r'(\w+)=(\S+)', rest))
+        if 'prev_state' not in f and event == 'sched_switch':
+            s = re.match(r'.*:(\d+) \[\d+\] (\S+) ==> .*:(\d+) \[', rest)
+            f = dict(zip(('prev_pid', 'prev_state', 'next_pid'), s.groups()))
+        elif 'pid' not in f and event in WAKES:
+            f['pid'] = re.match(r'.*:(\d+) \[', rest).group(1)
+        elif event in ('sys_enter', 'sys_exit'):
+            f['nr'] = rest.split()[1]
+        yield ns(time), int(cpu), int(tid), event, f
+
+
+LEGACY = {'sched_schedule': 'sched_switch', 'sched_try_wakeup': 'sched_wakeup', 'sched_wakeup_new_task': 'sched_wakeup_new',
+          'irq_entry': 'irq_handler_entry', 'irq_exit': 'irq_handler_exit', 'softirq_entry': 'softirq_entry',
+          'softirq_exit': 'softirq_exit', 'syscall_entry': 'sys_enter', 'syscall_exit': 'sys_exit'}
+
+
+def lttng(lines):
+    """Events have no thread: it is the one that was switched to on the CPU."""
+    on = {}
+    for line in lines:
+        m = re.match(r'\[([\d:]+\.\d+)\] \(\S+\) (?:\S+ )?(\w+): \{ cpu_id = (\d+) \}, \{(.*)\}', line) or \
+            re.match(r'(\d+\.\d+) \w+?_(\d+) \w+\.(\w+) \{(.*)\}', line)
+        if not m:
+            continue
+        time, event, cpu, rest = m.groups()
+        old = event.isdigit()
+        if old:
+            event, cpu = LEGACY.get(cpu, cpu), event
+        f = {k.replace('_tid', '_pid'): v.strip('"') for k, v in re.findall(r'(\w+) = ("[^"]*"|[^ ,]+)', rest)}
+        f['pid'] = f.get('tid', f.get('pid'))
+        if 'prev_state' in f:
+            # kernels of that time: the bit 0x80 is TASK_WAKEKILL
+            f['prev_state'] = letters_of(int(f['prev_state'], 0) & (0x7f if old else -1))
+            on[cpu] = int(f['next_pid'])
+        if event.startswith('syscall_e'):
+            _, event, f['nr'] = event.split('_', 2)
+            event = 'sys_enter' if event == 'entry' else 'sys_exit'
+        event = event.replace('irq_softirq', 'softirq')
+        yield ns(time), int(cpu), int(f['prev_pid']) if 'prev_pid' in f else on.get(cpu, -1), event, f
+
+
 def perf(lines):
     for line in lines:
         m = re.match(r' *(-?\d+) +\[(\d+)\] +(\d+\.\d+): +\w+:(\w+): (.*)', line)
@@ -62,7 +118,7 @@ def perf(lines):
             s = re.match(r'prev_comm=.* prev_pid=(\d+) prev_prio=\S+ prev_state=(\S+) ==> '
                          r'next_comm=.* next_pid=(\d+)', rest)
             f = dict(zip(('prev_pid', 'prev_state', 'next_pid'), s.groups()))
-        elif event.startswith('sched_wak'):
+        elif event in WAKES:
             f = {'pid': re.search(r' pid=(\d+)', ' ' + rest).group(1)}
         else:
             f = {'nr': rest.split()[1]} if rest.startswith('NR') else {}
@@ -109,7 +165,7 @@ class Threads:
             self.set(int(f['prev_pid']), cause(f['prev_state']), time)
             self.set(int(f['next_pid']), 'running', time)
             on.update(tid=int(f['next_pid']), depth=0)
-        elif event.startswith('sched_wak'):
+        elif event in WAKES:
             if self.off(int(f['pid'])) or (event == 'sched_wakeup_new'
                                            and int(f['pid']) not in self.now):
                 self.set(int(f['pid']), 'runnable', time)
@@ -176,16 +232,56 @@ def pairs(events, what):
                 yield open_.pop(end), time, end
             if begin and what in ('oncpu', 'offcpu'):
                 open_[begin] = time
-        elif what == 'wakeup' and event.startswith('sched_wak'):
+        elif what == 'wakeup' and event in WAKES:
             open_[int(f['pid'])] = time
+
+
+TOOLS = {'trace-cmd': trace_cmd, 'kernel': kernel, 'perf': perf, 'uftrace': uftrace, 'lttng': lttng}
+
+
+def packets(events):
+    """Perfetto's packets as text: events of each CPU in bundles, some with compact switches, as its recorder has
+    them, and each system call as marks of atrace."""
+    marks = [m for begin, end, tid in pairs(events, 'syscall')
+             for m in ((begin, tid, 'B|%d|call' % tid), (end, tid, 'E|%d' % tid))]
+    cpus = {(time, tid): cpu for time, cpu, tid, event, f in events if event in ('sys_enter', 'sys_exit')}
+    rows = events + [(time, cpus[time, tid], tid, 'print', {'buf': buf}) for time, tid, buf in marks]
+    bundles, known = {}, set()
+    for i, row in enumerate(sorted(rows, key=lambda r: r[0])):
+        bundles.setdefault((row[1], i // 300), []).append(row)
+    print('packet { trusted_packet_sequence_id: 1 timestamp: 1 }')
+    for (cpu, part), rows in sorted(bundles.items(), key=lambda b: b[0][::-1]):
+        # compact ones have no thread that ran before
+        compact = cpu in known and part % 2 and [r for r in rows if r[3] == 'sched_switch']
+        print('packet { trusted_packet_sequence_id: 1 ftrace_events { cpu: %d' % cpu)
+        for time, _, tid, event, f in [r for r in rows if not compact or r[3] != 'sched_switch']:
+            names = {'sched_switch': ('prev_pid', 'prev_state', 'next_pid'), 'print': ('buf',), 'irq_handler_entry': ('irq',),
+                     'irq_handler_exit': ('irq',), 'softirq_entry': ('vec',), 'softirq_exit': ('vec',)}
+            names = names.get(event, ('pid',) if event in WAKES else ())
+            text = ' '.join('%s: %s' % (n, '"%s"' % f[n] if n == 'buf' else NUMBERS.get(f[n], f[n])) for n in names)
+            if names:
+                print('event { timestamp: %d pid: %d %s { %s } }' % (time, tid, event, text))
+        if compact:
+            steps = [b[0] - a[0] for a, b in zip([(0,)] + compact, compact)]
+            print('compact_sched { intern_table: "x" switch_timestamp: %s switch_prev_state: %s switch_next_pid: %s '
+                  'switch_next_prio: %s switch_next_comm_index: %s }' % (
+                      steps, [NUMBERS[r[4]['prev_state']] for r in compact], [int(r[4]['next_pid']) for r in compact],
+                      [120] * len(compact), [0] * len(compact)))
+        print('} }')
+        known.update(r[1] for r in rows if r[3] == 'sched_switch')
+
+
+NUMBERS = dict(zip('RSDTtXZPI', (0, 1, 2, 4, 8, 16, 32, 64, 0x402)))
 
 
 def main():
     what, events = sys.argv[1], []
     for tool, text in zip(sys.argv[2::2], sys.argv[3::2]):
         with open(text, errors='replace') as lines:
-            events += {'trace-cmd': trace_cmd, 'perf': perf, 'uftrace': uftrace}[tool](lines)
+            events += TOOLS[tool](lines)
     events.sort(key=lambda e: e[0])
+    if what == 'packets':
+        return packets(events)
     threads = Threads()
     for e in events:
         threads.take(*e)
