@@ -54,9 +54,8 @@ static int jaeger_tag(struct services *s, struct json_reader *r, void *to)
 	(void)to;
 	if (jaeger_read_tag(s, r))
 		return -1;
-	services_mean(&s->span, services_span_of(&s->key), services_span_of(&s->json));
-	return services_put(s, &s->span.values, services_span_of(&s->key),
-			    services_span_of(&s->json));
+	services_mean(&s->span, span_of(&s->key), span_of(&s->json));
+	return services_put(s, &s->span.values, span_of(&s->key), span_of(&s->json));
 }
 
 static int jaeger_process_tag(struct services *s, struct json_reader *r, void *to)
@@ -65,8 +64,7 @@ static int jaeger_process_tag(struct services *s, struct json_reader *r, void *t
 
 	if (jaeger_read_tag(s, r))
 		return -1;
-	return services_put_resource(s, *resource, services_span_of(&s->key),
-				     services_span_of(&s->json));
+	return services_put_resource(s, *resource, span_of(&s->key), span_of(&s->json));
 }
 
 /* Put a text as an attribute of a resource. */
@@ -77,8 +75,7 @@ static int jaeger_put_resource(struct services *s, uint32_t resource, const char
 
 	b->size = 0;
 	return json_append_string(b, text.at, span_size(text)) ||
-			       services_put_resource(s, resource, services_span(name),
-						     services_span_of(b))
+			       services_put_resource(s, resource, services_span(name), span_of(b))
 		       ? -1
 		       : 0;
 }
@@ -127,9 +124,9 @@ static int jaeger_log_field(struct services *s, struct json_reader *r, void *to)
 	(void)to;
 	if (jaeger_read_tag(s, r))
 		return -1;
-	json = services_span_of(&s->json);
-	if (!span_is(services_span_of(&s->key), "event") || *json.at != '"')
-		return services_put(s, &s->values, services_span_of(&s->key), json);
+	json = span_of(&s->json);
+	if (!span_is(span_of(&s->key), "event") || *json.at != '"')
+		return services_put(s, &s->values, span_of(&s->key), json);
 	s->text.size = 0;
 	return buffer_append(&s->text, json.at + 1, span_size(json) - 2);
 }
@@ -153,9 +150,8 @@ static int jaeger_log(struct services *s, struct json_reader *r, void *to)
 			   : services_skip(r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END
-		       ? services_event(s, time, services_span_of(&s->text), &s->values)
-		       : -1;
+	return token == JSON_OBJECT_END ? services_event(s, time, span_of(&s->text), &s->values)
+					: -1;
 }
 
 /* Read a reference, after its '{': the first of CHILD_OF is the parent, others are links. */

@@ -1358,8 +1358,7 @@ bool ftrace_cut_is_word(const struct ftrace *f)
 {
 	const struct ftrace_type *t =
 		f->row.variant ? &f->declared.types[f->row.variant - 1] : NULL;
-	struct text_span text = {(const char *)f->row.tail.data,
-				 (const char *)f->row.tail.data + f->row.tail.size};
+	struct text_span text = span_of(&f->row.tail);
 	const char *before;
 
 	if (!t || t->words < WORDS_LEAST || t->spaced || t->goes_on || f->row.goes_on)

@@ -55,7 +55,7 @@ static int otlp_put_number(struct services *s, const char *name, uint64_t n)
 
 	b->size = 0;
 	return n && (buffer_decimal(b, n) ||
-		     services_put(s, &s->span.own, services_span(name), services_span_of(b)))
+		     services_put(s, &s->span.own, services_span(name), span_of(b)))
 		       ? -1
 		       : 0;
 }
@@ -66,8 +66,7 @@ static int otlp_put_text(struct services *s, const char *name, struct text_span 
 
 	b->size = 0;
 	return span_size(text) && (json_append_string(b, text.at, span_size(text)) ||
-				   services_put(s, &s->span.own, services_span(name),
-						services_span_of(b)))
+				   services_put(s, &s->span.own, services_span(name), span_of(b)))
 		       ? -1
 		       : 0;
 }
@@ -217,9 +216,9 @@ static int otlp_attribute(struct services *s, struct json_reader *r, void *to)
 	}
 	if (token != JSON_OBJECT_END || (!s->json.size && buffer_puts(&s->json, "null")))
 		return -1;
-	return to ? services_put(s, to, services_span_of(&s->key), services_span_of(&s->json))
-		  : services_put_resource(s, s->around.resource, services_span_of(&s->key),
-					  services_span_of(&s->json));
+	return to ? services_put(s, to, span_of(&s->key), span_of(&s->json))
+		  : services_put_resource(s, s->around.resource, span_of(&s->key),
+					  span_of(&s->json));
 }
 
 /* Read a number or a string of digits. */
@@ -258,7 +257,7 @@ static int otlp_event(struct services *s, struct json_reader *r, void *to)
 	}
 	if (token != JSON_OBJECT_END)
 		return -1;
-	return services_event(s, time, services_span_of(&s->text), &s->values);
+	return services_event(s, time, span_of(&s->text), &s->values);
 }
 
 /* Read a link, after its '{'. */
@@ -284,7 +283,7 @@ static int otlp_link(struct services *s, struct json_reader *r, void *to)
 				       : services_skip(r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? services_put_link(s, &t, services_span_of(&s->json)) : -1;
+	return token == JSON_OBJECT_END ? services_put_link(s, &t, span_of(&s->json)) : -1;
 }
 
 static int otlp_status(struct services *s, struct json_reader *r, enum json_token token)

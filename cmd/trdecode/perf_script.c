@@ -745,8 +745,7 @@ static uint32_t perf_script_declare_location(struct perf_script *p, const struct
 	if (text_frame_is_known(function)) {
 		if (perf_script_clean_name(&p->name, function, java))
 			return 0;
-		named.function = (struct text_span){(const char *)p->name.data,
-						    (const char *)p->name.data + p->name.size};
+		named.function = span_of(&p->name);
 	}
 	return text_frame_location(p->w, p->source, &p->spaces, &named);
 }
@@ -1238,9 +1237,7 @@ static int perf_script_begin_sample(struct perf_script *p)
 
 	p->present = p->header;
 	p->header = last;
-	sample_line_parse((struct text_span){(const char *)p->present.data,
-					     (const char *)p->present.data + p->present.size},
-			  &p->line);
+	sample_line_parse(span_of(&p->present), &p->line);
 	p->has_header = false;
 	p->frame.size = p->text.size = 0;
 	text = p->line.text;
@@ -1414,8 +1411,8 @@ static int script_look_ahead(struct perf_script *p, struct error *e)
 		return 0;
 	if (input_lines_fill(lines, p->input, LOOK_AHEAD, e))
 		return -1;
-	rest.at = (const char *)lines->data.data + lines->begin;
-	rest.end = (const char *)lines->data.data + lines->data.size;
+	rest = span_of(&lines->data);
+	rest.at += lines->begin;
 	while (!p->has_branches && rest.at < rest.end) {
 		const char *end = memchr(rest.at, '\n', span_size(rest));
 		struct text_span line = {rest.at, end ? end : rest.end};
@@ -1438,9 +1435,7 @@ static int script_begin(struct input *in, struct error *e)
 	if (got < 0)
 		return -1;
 	if (got)
-		sample_line_parse((struct text_span){(const char *)p->header.data,
-						     (const char *)p->header.data + p->header.size},
-				  &p->line);
+		sample_line_parse(span_of(&p->header), &p->line);
 	else
 		input_damage(in, in->name, NO_OFFSET, "the text has no sample");
 	p->timed = got && p->line.has_time;

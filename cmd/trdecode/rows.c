@@ -544,8 +544,7 @@ uint32_t text_frame_location(struct writer *w, uint32_t source, struct id_cache 
 	if (!text_frame_is_known(name)) {
 		if (rows_put_unknown(&unknown, f->file))
 			goto out;
-		name = (struct text_span){(const char *)unknown.data,
-					  (const char *)unknown.data + unknown.size};
+		name = span_of(&unknown);
 	}
 	location.space = rows_space(w, source, spaces, f->file);
 	location.name = writer_string(w, name.at, span_size(name));

@@ -264,9 +264,8 @@ static int services_end_values(struct services *s)
 {
 	struct service_span *p = &s->span;
 
-	if (s->links.size &&
-	    (buffer_u8(&s->links, ']') ||
-	     services_put(s, &p->own, services_span("links"), services_span_of(&s->links))))
+	if (s->links.size && (buffer_u8(&s->links, ']') ||
+			      services_put(s, &p->own, services_span("links"), span_of(&s->links))))
 		return -1;
 	return buffer_append(&p->values, p->own.data, p->own.size);
 }

@@ -161,16 +161,9 @@ bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
 int services_duration(struct service_span *p, struct json_reader *r, enum json_token token);
 /* Take the meaning of a tag: the kind of the span, and its status. json: the tag's value. */
 void services_mean(struct service_span *p, struct text_span key, struct text_span json);
-/* Get the content of a buffer as a text. */
-static inline struct text_span services_span_of(const struct buffer *b)
-{
-	const char *text = (const char *)b->data;
-
-	return (struct text_span){text, b->size ? text + b->size : text};
-}
 static inline struct text_span services_json_text(const struct json_reader *r)
 {
-	return services_span_of(&r->text);
+	return span_of(&r->text);
 }
 /* Read a time in us. false: it is none. */
 static inline bool services_us(struct json_reader *r, enum json_token token, uint64_t *ns)

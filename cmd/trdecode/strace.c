@@ -371,8 +371,7 @@ static struct text_span strace_plain_name(struct strace *s, struct text_span nam
 		return name;
 	if (!strace_unescape(&s->text, name, false))
 		return (struct text_span){0};
-	return (struct text_span){(const char *)s->text.data,
-				  (const char *)s->text.data + s->text.size};
+	return span_of(&s->text);
 }
 
 /* Put the name of a file. */
@@ -1623,8 +1622,7 @@ static bool strace_join(struct strace_log *g, struct text_span text)
 		return false;
 	if (buffer_append(b, text.at, span_size(text)))
 		return false;
-	strace_parse(&g->line,
-		     (struct text_span){(const char *)b->data, (const char *)b->data + b->size});
+	strace_parse(&g->line, span_of(b));
 	if (g->line.kind == LINE_BROKEN || g->line.kind == LINE_OTHER)
 		return false;
 	/* digits of the last argument, and the text that followed them */
@@ -1654,8 +1652,7 @@ static bool strace_resume(struct strace_log *g, struct text_span text)
 
 	if (!b->size || span_size(text) > LINE_KEPT || buffer_append(b, text.at, span_size(text)))
 		return false;
-	strace_parse(&g->line,
-		     (struct text_span){(const char *)b->data, (const char *)b->data + b->size});
+	strace_parse(&g->line, span_of(b));
 	b->size = 0;
 	return g->line.kind == LINE_RESUMED;
 }
@@ -2063,8 +2060,8 @@ static int strace_look_ahead(struct strace *s, struct error *e)
 	if (!live) {
 		if (input_lines_fill(lines, in, LOOK_AHEAD, e))
 			return -1;
-		rest.at = (const char *)lines->data.data + lines->begin;
-		rest.end = (const char *)lines->data.data + lines->data.size;
+		rest = span_of(&lines->data);
+		rest.at += lines->begin;
 	}
 	while (!failed && rest.at < rest.end && ((!live && (s->root < 0 || s->ticks)) || !writer)) {
 		const char *end = memchr(rest.at, '\n', span_size(rest));

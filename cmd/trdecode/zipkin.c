@@ -93,10 +93,9 @@ static uint32_t zipkin_resource(struct services *s, struct text_span endpoint)
 			return 0;
 		s->json.size = 0;
 		if (json_copy(r, json_next(r), &s->json, SIZE_MAX) ||
-		    services_put_resource(s, resource,
-					  service ? services_span("service.name")
-						  : services_span_of(&s->key),
-					  services_span_of(&s->json)))
+		    services_put_resource(
+			    s, resource, service ? services_span("service.name") : span_of(&s->key),
+			    span_of(&s->json)))
 			return 0;
 	}
 	return resource;
@@ -109,7 +108,7 @@ static int zipkin_endpoint(struct services *s, struct json_reader *r, enum json_
 		return services_skip_wrong(s, r, token, "localEndpoint");
 	s->text.size = 0;
 	return json_copy(r, token, &s->text, SIZE_MAX) ||
-			       !(s->span.resource = zipkin_resource(s, services_span_of(&s->text)))
+			       !(s->span.resource = zipkin_resource(s, span_of(&s->text)))
 		       ? -1
 		       : 0;
 }
@@ -136,7 +135,7 @@ static int zipkin_note(struct services *s, struct json_reader *r, void *to)
 			if (json_copy(r, token, &s->json, SIZE_MAX))
 				return -1;
 			*(value ? &note.value : &note.endpoint) =
-				zipkin_append(n, services_span_of(&s->json));
+				zipkin_append(n, span_of(&s->json));
 		} else if (at || text || endpoint ? services_skip_wrong(s, r, token, "annotation")
 						  : services_skip(r, token)) {
 			return -1;
@@ -160,9 +159,8 @@ static int zipkin_tags(struct services *s, struct json_reader *r, enum json_toke
 		s->json.size = 0;
 		if (json_copy(r, json_next(r), &s->json, SIZE_MAX))
 			return -1;
-		services_mean(&s->span, services_span_of(&s->key), services_span_of(&s->json));
-		if (services_put(s, &s->span.values, services_span_of(&s->key),
-				 services_span_of(&s->json)))
+		services_mean(&s->span, span_of(&s->key), span_of(&s->json));
+		if (services_put(s, &s->span.values, span_of(&s->key), span_of(&s->json)))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
@@ -184,7 +182,7 @@ static int zipkin_remote(struct services *s, struct json_reader *r, enum json_to
 	s->json.size = 0;
 	return json_copy(r, token, &s->json, SIZE_MAX) ||
 			       services_put(s, &s->span.own, services_span("remoteEndpoint"),
-					    services_span_of(&s->json))
+					    span_of(&s->json))
 		       ? -1
 		       : 0;
 }

@@ -10,10 +10,20 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/util/buffer.h"
+
 /* A part of a line; an empty one may be of no text: NULL twice. */
 struct text_span {
 	const char *at, *end;
 };
+
+/* Get the content of a buffer. */
+static inline struct text_span span_of(const struct buffer *b)
+{
+	const char *text = (const char *)b->data;
+
+	return (struct text_span){text, b->size ? text + b->size : text};
+}
 
 /* A span of a literal. */
 #define SPAN(text) ((struct text_span){text, &(text)[sizeof(text) - 1]})
