@@ -512,12 +512,14 @@ events() {
 		 a-1 [000] 1.000003: ev: args=-5
 		 a-1 [000] 1.000004: ev: args=5
 		 a-1 [000] 1.000005: sys_enter: NR 1 (3, ffffffffffffffff, 10)
+		 a-1 [000] 1.000006: ev2: n=1 args=7
 	END
 	trdecode x | trencode -q -t ndjson -c args | jq -c .args.args | diff - <(cat <<-'END'
 		["0x3","0xffffffffffffffff","0x10"]
 		-5
 		5
 		["0x3","0xffffffffffffffff","0x10"]
+		7
 	END
 	)
 }

@@ -596,8 +596,8 @@ void ftrace_split(struct ftrace *f, struct text_span text)
 		const char *after = kernel_fields_skip_string(equal + 1, text.end);
 
 		next_equal = f->nvalues < FTRACE_FIELDS_MOST ? next_key(after, text, &next) : NULL;
-		v->key = (struct text_span){key, equal};
-		v->text = (struct text_span){equal + 1, next_equal ? next : text.end};
+		*v = (struct ftrace_value){.key = {key, equal},
+					   .text = {equal + 1, next_equal ? next : text.end}};
 		/* the bracket is of the next key */
 		if (next_equal && kernel_fields_is_open(next[-1]))
 			v->text.end--;
