@@ -69,6 +69,7 @@ exceptions() {
 		# types without an event have no row, and with one type the table has no column of types
 		perf/group.data
 		# a sample without a stack but with arguments has a frame: a location declares their names
+		perf/kmem.txt.gz
 		perf/offcpu.txt.gz
 		perf/wait.txt.gz
 		perfetto/perf-followers.pftrace
@@ -290,6 +291,14 @@ live() {
 	printf '%s\n' {1..4} | diff - got
 	printf '{"at":%s000,"took":5,"op":"f"}\n' {1..5} | live 200 -f ndjson --map time=at:ms,dur=took:ms,name=op >got
 	[ "$(tail -1 got)" -ge 3 ]
+	# calls wait for the call around them, whatever the steps of the times are
+	local i
+	for i in {10..30}; do
+		printf '{"time":%s0000%s,"dur":%s,"type":"exit","tid":7,"name":"%s","depth":%s}\n' \
+			$((i * 6)) 1000 100 in 1 $((i * 6)) 0000 5000 out 0
+	done >steps.ndjson
+	run -0 pipe 'cat steps.ndjson | trdecode -f ndjson | trstat -q -t csv -g name -c count,total,self'
+	assert_output $'name,count,total,self\nin,21,2100,2100\nout,21,105000,102900'
 	# the call around others comes after they were written: only its self time is another
 	{
 		echo '{"time":100,"dur":50,"type":"exit","tid":7,"name":"f","depth":1}'
@@ -378,6 +387,12 @@ for r in sorted((r for r in rows if r["ts"]), key=lambda r: int(r["ts"])):
 	assert_output $'"1"\n"2"\n"1.5"\n"4"\n"5"'
 	run -0 pipe 'sed "4s/3$/1.5/" a.csv | trdecode -f csv | trencode -q -t ndjson | jq -c .args.n'
 	assert_output $'1\n2\n1.5\n4\n5'
+	# whole numbers of more than 64 bits would be others with a point
+	run -0 pipe 'sed "4s/3$/18446744073709551616/" a.csv | trdecode -f csv | trencode -q -t ndjson | jq -c .args.n'
+	assert_output $'"1"\n"2"\n"18446744073709551616"\n"4"\n"5"'
+	run -0 --separate-stderr pipe 'sed "4s/3$/18446744073709551616/" a.csv | trdecode -f csv --map n=n:int | trencode -q -t ndjson -c arg.n | jq -c ".[]"'
+	assert_line --index 2 '"18446744073709551616"'
+	assert_equal "$(sed 's/.*: 1/1/' <<<"$stderr")" "1 value does not fit the type of its column: written as text"
 	# the lines of a quoted cell are no rows
 	printf 'time,text,n\n1,"a\nb,c,d\n",7\n2,"e",8\n' >lines.csv
 	for file in lines.csv '<(cat lines.csv)'; do
@@ -482,7 +497,7 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	assert_output $'a\nc\ng'
 	sed 's/ (--verbose.*//' <<<"$stderr" | diff - <(cat <<-'END'
 		trdecode: bad.csv: 0xe: a row is left out: a quote has no end
-		trdecode: bad.csv: 0x17: a row is left out: it has 3 cells, and the header 2
+		trdecode: bad.csv: 0x17: a row is left out: it has more cells than the header, which has 2
 		trdecode: bad.csv: 0x1d: a row is left out: text after a quoted cell
 	END
 	)
@@ -507,10 +522,35 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	assert_output "trdecode: quote.csv: 0x0: the header: text after a quoted cell"
 }
 
+@test "a NUL costs its row or nothing; names of columns that are empty, or none" {
+	local f
+	printf 'time,name\n1,a\n2,\0\n\0,x\n3,b\n' >nul.csv
+	run -1 --separate-stderr pipe 'trdecode -f csv nul.csv | trencode -q -t csv --no-header -c time'
+	assert_output $'1\n2\n3'
+	printf '{"time":1,"name":"a"}\n\0\n{"time":2,"name":"b"}\n' >nul.ndjson
+	run -1 --separate-stderr pipe 'trdecode -f ndjson nul.ndjson | trencode -q -t csv --no-header -c time'
+	assert_output $'1\n2'
+	# an index without a name, as pandas writes it
+	printf ',time,dur,name\n4,10,5,a\n5,20,5,b\n' >unnamed.csv
+	tr , '\t' <unnamed.csv >unnamed.tsv
+	printf '{"":%s,"time":%s,"dur":5,"name":"x"}\n' 4 10 5 20 >unnamed.ndjson
+	printf '{"time":%s,"dur":5,"name":"x","args":{"":%s}}\n' 10 4 20 5 >unnamed-args.ndjson
+	for f in unnamed*; do
+		run -0 pipe "trdecode -f ${f#*.} $f | trencode -q -t ndjson | jq -c .args"
+		assert_output $'{"unnamed":4}\n{"unnamed":5}'
+	done
+	sed 1d unnamed.csv | run -2 errors trdecode -f csv -
+	assert_output --partial ": is there a header?"
+}
+
 @test "a table with ends alone has instants" {
 	printf 'end,name\n5s,a\n6s,b\n' >ends.csv
 	run -0 pipe 'trdecode -f csv ends.csv | trencode -q -t csv --no-header -c time,dur,name,kind'
 	assert_output $'5000000000,,a,instant\n6000000000,,b,instant'
+	# a log has rows in the order of their ends: no call is left out, however long it took
+	printf 'end,dur,name\n5s,1ms,a\n6s,1ms,b\n7s,6s,c\n' >order.csv
+	run -0 pipe 'trdecode -f csv --map end=end,dur=dur,name=name order.csv | trencode -q -t csv --no-header -c time,name'
+	assert_output $'4999000000,a\n5999000000,b\n1000000000,c'
 }
 
 @test "truncated at any byte: what is before is decoded" {
@@ -688,6 +728,13 @@ assert [r["args"] for r in rows] == [{f"k{i % 4000}": 1} for i in range(20001)]'
 	jq . list.json >long.json
 	run -1 errors trdecode -f ndjson -o x.trs long.json
 	assert_output --partial "; jq -c '.[]' writes each object of a list as a line"
+	# a sequence of objects is no list
+	printf '{"time":1}{"time":2}\n' >two.json
+	run -1 errors trdecode -f ndjson -o x.trs two.json
+	assert_output --partial "left out: text after its object; jq -c . writes each object as a line"
+	jq . two.json >long.json
+	run -1 errors trdecode -f ndjson -o x.trs long.json
+	assert_output --partial "; jq -c . writes each object as a line"
 	run -0 pipe "jq -c '.[]' list.json | trdecode | trencode -q -t csv --no-header -c name"
 	assert_output $'a\nb'
 }

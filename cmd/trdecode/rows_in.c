@@ -146,8 +146,10 @@ struct rows_in {
 	/* the end of the last row; calls that wait and may be inside of one whose row follows: of
 	   trencode, threads with such calls */
 	uint64_t last_end, inside;
+	uint64_t last_later; /* the latest time of a row in later */
 	bool has_from, draining, has_pending;
-	bool next_end;		   /* the end of a call is written next */
+	bool closes;   /* calls waited when the last row was read, which may be around them */
+	bool next_end; /* the end of a call is written next */
 	uint64_t in_now, in_later; /* rows in them that wait */
 	struct sorter_key pending; /* of the record in waiting */
 	struct buffer waiting;
@@ -469,6 +471,7 @@ static void in_note_inside(struct rows_in *r, const struct in_record *record)
 {
 	struct in_thread *t = &r->threads[record->thread];
 
+	r->closes = r->inside > 0;
 	if (record->kind != KIND_ENTER || record->unstacked)
 		return;
 	if (!r->table.own) {
@@ -990,6 +993,10 @@ static void in_next_second(struct rows_in *r)
 	r->later = written;
 	r->in_now = r->in_later;
 	r->in_later = 0;
+	/* calls that waited for the call around them may be later than this second */
+	if (r->has_from && r->in_now && r->last_later - r->from >= IN_SECOND)
+		r->from = r->last_later - IN_SECOND + 1;
+	r->last_later = 0;
 	r->draining = false;
 }
 
@@ -1023,8 +1030,10 @@ static int in_admit(struct rows_in *r, struct error *e)
 			     "before it; sort all rows with --sort");
 		return 0;
 	}
-	if (key.time - r->from >= 2 * IN_SECOND && !(r->table.own && r->inside))
+	if (key.time - r->from >= 2 * IN_SECOND && !(r->table.own && r->closes))
 		return 1;
+	if (key.time - r->from >= IN_SECOND)
+		r->last_later = key.time > r->last_later ? key.time : r->last_later;
 	return in_add(r, key.time - r->from >= IN_SECOND, e);
 }
 
@@ -1201,9 +1210,11 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 	if (in->has_wall)
 		in->clock_name = "wall";
 	r->typed = r->table.own && in_column_of_role(&r->table, IN_TYPE);
-	/* a file of samples is read to its end first: all their types are known then */
+	/* a file of samples is read to its end first: all their types are known then; with ends,
+	 * rows may be in their order */
 	r->sorts = in->decoding->sort ||
-		   (!in->file.live && (r->table.own || in_column_of_role(&r->table, IN_STACK) ||
+		   (!in->file.live && (r->table.own || in_column_of_role(&r->table, IN_END) ||
+				       in_column_of_role(&r->table, IN_STACK) ||
 				       in_column_of_role(&r->table, IN_WEIGHT)));
 	return merge_choose_clock(in, e);
 }

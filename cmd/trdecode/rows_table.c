@@ -461,6 +461,13 @@ static enum in_role in_role_of(const char *name, size_t n)
 	return (enum in_role)i;
 }
 
+static bool in_is_in_map(const struct in_column *c, size_t n, uint32_t name)
+{
+	while (n && c[n - 1].name != name)
+		n--;
+	return n > 0;
+}
+
 /* Take one "FIELD=COLUMN[:UNIT]" or "FIELD=CONSTANT". *end: the character after it. */
 static int in_map_add(struct rows_table *r, char **at, char *end, struct error *e)
 {
@@ -491,6 +498,9 @@ static int in_map_add(struct rows_table *r, char **at, char *end, struct error *
 					   "%d/%b/%Y:%H:%M:%S %z"
 				 : c.role == IN_DUR ? "there are s, ms, us, ns and ticks"
 						    : "times and fields have one");
+	if (in_is_in_map(r->maps, r->nmaps, c.name) ||
+	    in_is_in_map(r->constants, r->nconstants, c.name))
+		return error_set(e, NULL, NO_OFFSET, "--map has %s twice", item);
 	if (constant) {
 		if (ARRAY_GROW(r->constants, r->constants_capacity, r->nconstants))
 			return error_no_memory(e);
@@ -553,6 +563,12 @@ static bool in_role_by_map(const struct rows_table *r, struct in_column *c)
 	return c->role == IN_INSIDE;
 }
 
+/* Get the name of a field: pandas writes a column without one. 0: out of memory. */
+static uint32_t in_field_name(struct rows_table *r, const char *text, size_t n)
+{
+	return n ? writer_string(r->w, text, n) : writer_text(r->w, "unnamed");
+}
+
 /* Set the name of a field by that of its column: trencode names arguments arg.NAME, and fields with
  * the name of another column .NAME. args has both. */
 static int in_name_field(struct rows_table *r, struct in_column *c)
@@ -560,7 +576,7 @@ static int in_name_field(struct rows_table *r, struct in_column *c)
 	size_t skip =
 		c->size > 4 && !memcmp(c->text, "arg.", 4) ? 4 : c->size > 1 && *c->text == '.';
 
-	c->name = writer_string(r->w, c->text + skip, c->size - skip);
+	c->name = in_field_name(r, c->text + skip, c->size - skip);
 	if (skip && in_column_of_role(r, IN_ARGS))
 		c->role = IN_SKIPPED;
 	return c->name ? 0 : -1;
@@ -693,9 +709,13 @@ static int in_check_columns(struct rows_table *r, struct error *e)
 	time = time ? time : r->ncolumns ? r->columns : NULL;
 	return error_set(e, r->input->name, NO_OFFSET,
 			 "no column is known to be the time; name the columns, as in --map "
-			 "time=%.40s:ms%s%.40s; there are %s",
+			 "time=%.40s:ms%s%.40s; there are %s%s",
 			 time ? time->text : "ts", name && name != time ? ",name=" : "",
-			 name && name != time ? name->text : "", list);
+			 name && name != time ? name->text : "", list,
+			 r->format != IN_NDJSON && r->ncolumns &&
+					 strspn(r->columns->text, "0123456789.") == r->columns->size
+				 ? ": is there a header?"
+				 : "");
 }
 
 /* Check, at the end, that the columns of --map are there. */
@@ -732,6 +752,16 @@ static bool in_integer(struct text_span s, int64_t *number)
 		return false;
 	*number = minus ? -(int64_t)n : (int64_t)n;
 	return true;
+}
+
+/* Test for a whole number of more than 64 bits: as a number with a point it would be another. */
+static bool in_is_beyond(const char *text)
+{
+	size_t n = strlen(text);
+	__int128 number;
+
+	return strspn(text, "-0123456789") == n &&
+	       !span_integer((struct text_span){text, text + n}, &number);
 }
 
 /* Begin a named value. *at: the offset for in_value_end. */
@@ -781,7 +811,8 @@ static int in_put_field(struct rows_table *r, struct in_column *c, const struct 
 		if (buffer_append(&r->path, cell->text, cell->size) || buffer_u8(&r->path, 0))
 			return -1;
 		number = cell->size && json_is_number((const char *)r->path.data) &&
-			 (c->form == IN_REAL || cell->size > 18 || integer);
+			 (c->form == IN_REAL || cell->size > 18 || integer) &&
+			 !in_is_beyond((const char *)r->path.data);
 		r->unlike += !number;
 		failed = number ? json_put_number(b, (const char *)r->path.data, cell->size)
 				: value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
@@ -1004,7 +1035,7 @@ static int in_read_args(struct rows_table *r, struct json_reader *json)
 		token = json_next(json);
 		if (token != JSON_KEY)
 			return token == JSON_OBJECT_END ? 0 : 1;
-		field.name = writer_string(r->w, json->text.data, json->text.size);
+		field.name = in_field_name(r, (const char *)json->text.data, json->text.size);
 		stack = json_is(json, "stack") && !(r->row.present >> IN_STACK & 1);
 		token = json_next(json);
 		if (token == JSON_BAD)
@@ -1146,13 +1177,13 @@ static int in_ndjson_row(struct rows_table *r, struct error *e)
 	struct text_span s;
 	size_t n;
 	int status;
-	bool several;
 
 	do {
 		status = in_line(r, &text, &n, e);
 		if (status <= 0)
 			return status;
 		s = (struct text_span){text, text + n};
+		r->listed |= span_begins(span_trim(s), "[");
 	} while (in_is_blank(&s));
 	if (in_row_begin(r))
 		return error_no_memory(e);
@@ -1164,12 +1195,12 @@ static int in_ndjson_row(struct rows_table *r, struct error *e)
 		return error_no_memory(e);
 	if (!status && json_next(&r->json) == JSON_END)
 		return 1;
-	several =
-		!status || span_size(s) == 1; /* a line has several rows, or a row several lines */
 	return IN_LEAVE_OUT(r, r->row_offset + r->json.at, "%s%s",
 			    status && r->json.error.what[0] ? r->json.error.what
 							    : "text after its object",
-			    several ? "; jq -c '.[]' writes each object of a list as a line" : "");
+			    status && span_size(s) > 1 ? ""
+			    : r->listed ? "; jq -c '.[]' writes each object of a list as a line"
+					: "; jq -c . writes each object as a line");
 }
 
 /* --- csv and tsv --- */
@@ -1407,7 +1438,7 @@ static void in_look_line(struct rows_table *r, const char *line, size_t n, bool 
 		if (cell->size < sizeof text) {
 			memcpy(text, cell->text, cell->size);
 			text[cell->size] = '\0';
-			if (json_is_number(text)) {
+			if (json_is_number(text) && !in_is_beyond(text)) {
 				c->looked_real = true;
 				continue;
 			}
@@ -1529,8 +1560,9 @@ static int in_delimited_row(struct rows_table *r, struct error *e)
 	if (got != 1)
 		return got;
 	if (r->ncells != r->norder)
-		return IN_LEAVE_OUT(r, r->row_offset, "it has %zu cells, and the header %zu",
-				    r->ncells, r->norder);
+		return IN_LEAVE_OUT(r, r->row_offset,
+				    "it has %s cells than the header, which has %zu",
+				    r->ncells < r->norder ? "fewer" : "more", r->norder);
 	if (in_row_begin(r))
 		return error_no_memory(e);
 	for (size_t i = 0; i < r->ncells; i++) {
@@ -1743,7 +1775,7 @@ static enum bid in_probe_objects(const struct input *in)
 	if (in->tree || !span_size(s))
 		return BID_NONE;
 	if (in->format)
-		return in_is_format(in, "ndjson") && in_is_text(s) ? BID_CHANCE : BID_NONE;
+		return in_is_format(in, "ndjson") ? BID_CHANCE : BID_NONE;
 	if (in->decoding && in->decoding->map)
 		return span_begins(s, "{") || span_begins(s, "[{") ? BID_LIKELY : BID_NONE;
 	if (*s.at != '{' || (newline && newline + 1 < s.end && newline[1] != '{'))
@@ -1776,7 +1808,7 @@ static enum bid in_probe_delimited(const struct input *in, const char *format, c
 	if (in->tree || !span_size(s))
 		return BID_NONE;
 	if (in->format)
-		return in_is_format(in, format) && in_is_text(s) ? BID_CHANCE : BID_NONE;
+		return in_is_format(in, format) ? BID_CHANCE : BID_NONE;
 	if (!newline || !in_is_text((struct text_span){s.at, newline}) ||
 	    (mapped && (*s.at == '{' || *s.at == '[')))
 		return BID_NONE;

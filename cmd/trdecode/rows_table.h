@@ -111,6 +111,7 @@ struct rows_table {
 	uint32_t *order; /* csv: columns by place */
 	size_t norder, order_capacity;
 	size_t guess; /* ndjson: the next column, if the keys are in the order of the line before */
+	bool listed;  /* ndjson: rows are in the brackets of a list */
 	struct in_row row;
 	struct buffer values; /* of the row: u32 name, u32 size, value */
 	struct error fault;   /* why the row is left out */
