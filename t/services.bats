@@ -47,6 +47,12 @@ spans() {
 	jq -c '.resourceSpans |= map({scopeSpans, resource})' s3/otlp.json | spans - | diff want -
 	# compressed
 	gzip -c s3/otlp.pb | spans - | diff want -
+	# ids are hexadecimal in either case, as the API of Tempo gives them; Elasticsearch has a span of Jaeger in each line
+	jq -c '{trace: .}' s3/one.json | perl -pe 's/("(?:trace|span|parentSpan)Id":")([0-9a-f]+)/$1\U$2/g' >tempo.json
+	grep -q '"traceId":"[^"]*[A-F]' tempo.json
+	spans tempo.json | diff want -
+	jq -c '{batches: .resourceSpans}' s3/one.json | spans - | diff want -
+	jq -c '.data[] | .processes as $p | .spans[] | .process = $p[.processID] | del(.processID)' s3/jaeger.json | spans - | diff want -
 }
 
 @test "JSON and Protocol Buffers of OTLP give the same events, and values of all kinds" {
@@ -133,9 +139,16 @@ spans() {
 	run -0 jq -c 'select(.name == "a").args | [.status, .trace_id, .call, .parent, .links, .name, .start, .time, .twice, .twice_2]' rows
 	assert_output '["status 0","trace_id 1","call 2","parent 3","links 4","name 5","start 6","time 7","twice 8","twice 9"]'
 	run -0 jq -c 'select(.name == "a").args | [.status_, .trace_id_, .span_id_, .parent_id, .parent_2, .links_2[0].span_id]' rows
-	assert_output '["error","aa","02","01","up","01"]'
+	assert_output '["error","00000000000000aa","0000000000000002","0000000000000001","up","0000000000000001"]'
 	run -0 jq -c 'select(.name == "e").args | [.span_id, .span_id_]' rows
-	assert_output '["E","02"]'
+	assert_output '["E","0000000000000002"]'
+	# zeros that begin an id may be left out, also of a trace
+	span='{"traceID":"%s","spanID":"%s","operationName":"%s","startTime":7,"duration":5,"references":[{"refType":"CHILD_OF","traceID":"A1","spanID":"%s"}]},'
+	# shellcheck disable=SC2059
+	printf "{\"data\":[{\"spans\":[$(printf "$span" 00a1 01 up '' a1 2 down 1 000000000000000000000000000000a1 0003 low 2)]}]}" >zeros.json
+	run -0 pipe "trdecode zeros.json | trencode -q -t csv -c kind,name,trace_id,span_id,parent_id,parent | grep ^call | sort"
+	assert_line call,down,00000000000000a1,0000000000000002,0000000000000001,up
+	assert_line call,low,000000000000000000000000000000a1,0000000000000003,0000000000000002,down
 	# tags of Jaeger may be repeated
 	echo '{"data":[{"spans":[{"traceID":"1","spanID":"2","operationName":"a","startTime":7,"duration":5,"tags":[{"key":"k","value":1},{"key":"k","value":2},{"key":"k_2","value":3}]}]}]}' >tags.json
 	run -0 pipe "trdecode tags.json | trencode -t ndjson | jq -c '.args | [.k, .k_2, .k_2_2]'"
@@ -192,6 +205,10 @@ spans() {
 	echo '{"resourceMetrics":[]}' | cat s/otlp.json - >mixed.json
 	run -0 --separate-stderr trdecode -o mixed.trs mixed.json
 	[[ $stderr == *'1 line without spans is left out'* ]]
+	# nothing but what has no spans is no trace
+	echo '{"_source":{"traceID":"1","spanID":"2"}}' >none.json
+	run -2 --separate-stderr trdecode -o none.trs none.json
+	assert_equal "$stderr" 'trdecode: none.json: 0x0: JSON without the spans of jaeger: not a trace'
 }
 
 @test "values of another type than their key has are damage, and leave the others" {
@@ -247,6 +264,16 @@ spans() {
 		assert_equal "$(wc -l <have)" "$(wc -l <want)"
 		awk -F '\t' '$2 != ""' have | comm -23 - want | diff /dev/null - || fail "$fault"
 		[ "$(awk -F '\t' '$2 == ""' have | wc -l)" -le 40 ]
+	done
+	# of processes only the one with the fault has no service, before or after its spans
+	for file in jaeger before; do
+		[ $file = jaeger ] || jq -c '.data |= map({traceID, processes, spans})' s/jaeger.json >s/before.json
+		jq -c . s/$file.json | sed 's/"serviceName":"shop"/"serviceName""shop"/' >fault.json
+		run -1 --separate-stderr trdecode -o fault.trs fault.json
+		trencode -q -t tsv -c span_id,comm,kind fault.trs 2>/dev/null | awk -F '\t' -v OFS='\t' '$3 == "call" { print $1, $2 }' | sort >have
+		cut -f 2,5 s/expect | sort | comm -13 - have | cut -f 2 | sort -u >wrong
+		[ -z "$(cat wrong)" ]
+		cut -f 2,5 s/expect | sort | comm -23 - have | cut -f 2 | sort -u | diff <(echo shop) -
 	done
 	# a line that ends within a string: the next one is read
 	for cut in '"sp' '"resourceSpans":[{"scopeSpans":[{"spans":[{"na' '"data":[{"spans":[{"op' '"traceId":"1'; do

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "cmd/trdecode/formats.h"
+#include "cmd/trdecode/input.h"
 #include "cmd/trdecode/services.h"
 
 struct jaeger {
@@ -171,9 +172,9 @@ static int jaeger_reference(struct services *s, struct json_reader *r, void *to)
 		if (type && token == JSON_STRING)
 			child = json_is(r, "CHILD_OF");
 		else if (trace && token == JSON_STRING)
-			services_text(t.trace, sizeof t.trace, services_json_text(r));
+			services_id(t.trace, sizeof t.trace, services_json_text(r));
 		else if (id && token == JSON_STRING)
-			services_text(t.id, sizeof t.id, services_json_text(r));
+			services_id(t.id, sizeof t.id, services_json_text(r));
 		else if (type || trace || id ? services_skip_wrong(s, r, token, "a reference")
 					     : services_skip(r, token))
 			return -1;
@@ -201,11 +202,11 @@ static int jaeger_scalar(struct services *s, const char *key, struct json_reader
 	if (token != JSON_STRING)
 		return 1;
 	if (!strcmp(key, "traceID"))
-		services_text(p->texts.trace, sizeof p->texts.trace, text);
+		services_id(p->texts.trace, sizeof p->texts.trace, text);
 	else if (!strcmp(key, "spanID"))
-		services_text(p->texts.id, sizeof p->texts.id, text);
+		services_id(p->texts.id, sizeof p->texts.id, text);
 	else if (!strcmp(key, "parentSpanID"))
-		services_text(p->texts.parent, sizeof p->texts.parent, text);
+		services_id(p->texts.parent, sizeof p->texts.parent, text);
 	else if (!strcmp(key, "operationName"))
 		p->name = writer_string(s->w, text.at, span_size(text));
 	else if (!strcmp(key, "processID"))
@@ -223,80 +224,111 @@ static bool jaeger_is_scalar(const char *key)
 	       !strcmp(key, "startTime") || !strcmp(key, "duration");
 }
 
+/* Read a member of a span, after the first token of its value. */
+static int jaeger_member(struct services *s, const char *key, struct json_reader *r,
+			 enum json_token token)
+{
+	int other = token == JSON_BAD ? -1 : jaeger_scalar(s, key, r, token);
+
+	if (other <= 0)
+		return other;
+	if (!strcmp(key, "process") && !s->span.resource) {
+		s->span.resource = services_resource(s);
+		return s->span.resource ? jaeger_process(s, r, token, s->span.resource) : -1;
+	}
+	return !strcmp(key, "tags")   ? services_each(s, r, token, key, jaeger_tag, NULL)
+	       : !strcmp(key, "logs") ? services_each(s, r, token, key, jaeger_log, NULL)
+	       : !strcmp(key, "references")
+		       ? services_each(s, r, token, key, jaeger_reference, NULL)
+	       : jaeger_is_scalar(key) ? services_skip_wrong(s, r, token, key)
+				       : services_skip(r, token);
+}
+
 static int jaeger_span(struct services *s, struct json_reader *r)
 {
 	uint64_t offset = json_offset(r);
 	enum json_token token;
 	char key[32];
-	int other;
 
 	services_begin(s);
 	while ((token = json_next(r)) == JSON_KEY) {
 		services_copy_key(r, key, sizeof key);
-		if (services_is_outside(s, key))
-			return -1;
-		token = json_next(r);
-		if (token == JSON_BAD)
-			return -1;
-		other = jaeger_scalar(s, key, r, token);
-		if (other < 0)
-			return -1;
-		if (!other)
-			continue;
-		if (!strcmp(key, "process") && !s->span.resource) {
-			s->span.resource = services_resource(s);
-			if (!s->span.resource || jaeger_process(s, r, token, s->span.resource))
-				return -1;
-			continue;
-		}
-		if (!strcmp(key, "tags")   ? services_each(s, r, token, key, jaeger_tag, NULL)
-		    : !strcmp(key, "logs") ? services_each(s, r, token, key, jaeger_log, NULL)
-		    : !strcmp(key, "references")
-			    ? services_each(s, r, token, key, jaeger_reference, NULL)
-		    : jaeger_is_scalar(key) ? services_skip_wrong(s, r, token, key)
-					    : services_skip(r, token))
+		if (services_is_outside(s, key) || jaeger_member(s, key, r, json_next(r)))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? services_end_duration(s, offset) : -1;
 }
 
+/* After a fault in a process of those at a depth, report it and go on at the next one. Returns 0,
+ * or -1 with the fault if the nesting is not known. */
+static int jaeger_recover_process(struct services *s, struct json_reader *r, int depth)
+{
+	struct error fault = r->error;
+	enum json_found found;
+
+	if (!fault.what[0] || r->failed || r->cut)
+		return -1;
+	json_keep_none(r);
+	do
+		found = json_recover(r, depth);
+	while (found == JSON_FOUND_OBJECT && !r->doubt);
+	if (found != JSON_FOUND_NEXT) {
+		r->error = fault;
+		return -1;
+	}
+	s->faulty = true;
+	input_damage_error(s->input, &fault);
+	return 0;
+}
+
 /* Read the processes of a trace, after the first token. */
 static int jaeger_read_processes(struct services *s, struct json_reader *r, enum json_token token)
 {
+	int depth = r->depth;
 	uint32_t resource;
 
 	if (token != JSON_OBJECT)
 		return services_skip_wrong(s, r, token, "processes");
 	while ((token = json_next(r)) == JSON_KEY) {
 		resource = jaeger_resource(s, r);
-		if (!resource || jaeger_process(s, r, json_next(r), resource))
+		if (!resource || (jaeger_process(s, r, json_next(r), resource) &&
+				  jaeger_recover_process(s, r, depth)))
 			return -1;
 	}
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
-/* Read a trace, or the object around all of them, after its '{'. */
+/* Read a trace, the object around all of them, or a span that is in none, after its '{'. */
 static int jaeger_trace(struct services *s, struct json_reader *r, void *to)
 {
-	bool *found = to;
+	uint64_t offset = json_offset(r);
+	bool *found = to, around = false;
 	enum json_token token;
+	char key[32];
 
+	services_begin(s);
 	/* ids of processes are those of a trace */
 	jaeger_of(s)->traces++;
 	while ((token = json_next(r)) == JSON_KEY) {
 		bool data = json_is(r, "data"), spans = json_is(r, "spans");
 		bool processes = json_is(r, "processes");
 
+		services_copy_key(r, key, sizeof key);
+		around |= data || spans || processes;
 		*found |= data || spans;
 		token = json_next(r);
 		if (data && token == JSON_OBJECT ? jaeger_trace(s, r, to)
 		    : data	? services_each(s, r, token, "data", jaeger_trace, to)
 		    : spans	? services_each_span(s, r, token)
 		    : processes ? jaeger_read_processes(s, r, token)
-				: services_skip(r, token))
+		    : around	? services_skip(r, token)
+				: jaeger_member(s, key, r, token))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? 0 : -1;
+	if (token != JSON_OBJECT_END || around || !s->span.texts.id[0])
+		return token == JSON_OBJECT_END ? 0 : -1;
+	*found = true;
+	return services_end_duration(s, offset);
 }
 
 static int jaeger_document(struct services *s, struct json_reader *r, enum json_token token)

@@ -275,9 +275,9 @@ static int otlp_link(struct services *s, struct json_reader *r, void *to)
 		token = json_next(r);
 		s->json.size = attributes ? 0 : s->json.size;
 		if (trace && token == JSON_STRING)
-			services_text(t.trace, sizeof t.trace, services_json_text(r));
+			services_id(t.trace, sizeof t.trace, services_json_text(r));
 		else if (id && token == JSON_STRING)
-			services_text(t.id, sizeof t.id, services_json_text(r));
+			services_id(t.id, sizeof t.id, services_json_text(r));
 		else if (attributes    ? otlp_elements(s, r, token, &s->json, true)
 			 : trace || id ? services_skip_wrong(s, r, token, "an id of a link")
 				       : services_skip(r, token))
@@ -337,11 +337,11 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 	if (token != JSON_STRING && token != JSON_NUMBER)
 		return 1;
 	if (!strcmp(key, "traceId"))
-		services_text(p->texts.trace, sizeof p->texts.trace, text);
+		services_id(p->texts.trace, sizeof p->texts.trace, text);
 	else if (!strcmp(key, "spanId"))
-		services_text(p->texts.id, sizeof p->texts.id, text);
+		services_id(p->texts.id, sizeof p->texts.id, text);
 	else if (!strcmp(key, "parentSpanId"))
-		services_text(p->texts.parent, sizeof p->texts.parent, text);
+		services_id(p->texts.parent, sizeof p->texts.parent, text);
 	else if (!strcmp(key, "name"))
 		return span_size(text) && !(p->name = writer_string(s->w, text.at, span_size(text)))
 			       ? -1
@@ -478,10 +478,12 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 	char key[32];
 
 	while ((token = json_next(r)) == JSON_KEY) {
-		bool resources, resource, scopes, scope, spans;
+		bool resources, resource, scopes, scope, spans, trace;
 
 		otlp_camel(r, key, sizeof key);
-		resources = !strcmp(key, "resourceSpans");
+		/* the API of Tempo has "batches", and in version 2 a "trace" around all */
+		resources = !strcmp(key, "resourceSpans") || !strcmp(key, "batches");
+		trace = !strcmp(key, "trace");
 		resource = !strcmp(key, "resource");
 		scopes = !strcmp(key, "scopeSpans") || !strcmp(key, "instrumentationLibrarySpans");
 		scope = !strcmp(key, "scope") || !strcmp(key, "instrumentationLibrary");
@@ -500,7 +502,8 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 		    : spans		? services_each_span(s, r, token)
 		    : scope		? otlp_scope(s, r, token)
 		    : resource		? otlp_resource(s, r, token)
-					: services_skip(r, token))
+		    : trace && token == JSON_OBJECT ? otlp_around(s, r, to)
+						    : services_skip(r, token))
 			return -1;
 	}
 	if (token != JSON_OBJECT_END)
@@ -930,7 +933,10 @@ static enum bid otlp_probe(const struct input *in)
 	if (!s.at)
 		return BID_NONE;
 	if (span_size(s) && *s.at == '{')
-		return span_find(s, "\"resourceSpans\"") || span_find(s, "\"resource_spans\"")
+		return span_find(s, "\"resourceSpans\"") || span_find(s, "\"resource_spans\"") ||
+				       (span_find(s, "\"batches\"") &&
+					(span_find(s, "\"scopeSpans\"") ||
+					 span_find(s, "\"instrumentationLibrarySpans\"")))
 			       ? BID_MAGIC
 		       : forced ? BID_CHANCE
 				: BID_NONE;
@@ -943,7 +949,7 @@ static enum bid otlp_probe(const struct input *in)
 static const struct service_format otlp_json = {
 	.document = otlp_document,
 	.span = otlp_span,
-	.document_keys = {"resourceSpans"},
+	.document_keys = {"resourceSpans", "batches"},
 	.around_keys = {"scopeSpans", "instrumentationLibrarySpans", "spans", "resource", "scope",
 			"instrumentationLibrary"},
 };

@@ -18,7 +18,10 @@
 #include "common/stream/value.h"
 #include "common/util/bytes.h"
 
-enum { SPANS_FLOWS_MOST = 64 /* of one span */ };
+enum {
+	SPANS_FLOWS_MOST = 64, /* of one span */
+	SPAN_ID = 16,	       /* digits */
+};
 
 /* What a record of the sorter becomes. */
 enum span_row { SPAN_START, SPAN_EVENT, SPAN_END, SPAN_RESOURCE };
@@ -178,6 +181,22 @@ void services_text(char *to, size_t size, struct text_span text)
 		memcpy(to, text.at, n);
 }
 
+void services_id(char *to, size_t size, struct text_span text)
+{
+	size_t n = span_size(text), digits = n <= SPAN_ID ? SPAN_ID : size;
+
+	services_text(to, size, text);
+	for (size_t i = 0; i < n; i++)
+		if (!text.at[i] || !strchr("0123456789abcdefABCDEF", text.at[i]))
+			return;
+	if (!n || n > digits)
+		return;
+	memmove(to + digits - n, to, n);
+	memset(to, '0', digits - n);
+	for (size_t i = digits - n; i < digits; i++)
+		to[i] |= 32; /* which digits have, too */
+}
+
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
 {
 	uint64_t n = 0;
@@ -229,9 +248,12 @@ int services_event(struct services *s, uint64_t time, struct text_span name,
 /* Get a key for the ids of a span. Never 0. */
 static uint64_t services_key(const char trace[32], const char id[16])
 {
-	uint8_t text[48];
+	static const char zeros[] = "0000000000000000";
+	uint8_t text[48] = {0};
+	/* 64 bits of a trace may be spelled as 128 */
+	size_t left_out = memcmp(trace, zeros, SPAN_ID) ? 0 : SPAN_ID;
 
-	memcpy(text, trace, 32);
+	memcpy(text, trace + left_out, 32 - left_out);
 	memcpy(text + 32, id, 16);
 	return hash_bytes(text, sizeof text, 0) | 1;
 }
@@ -581,6 +603,7 @@ static int services_read_json(struct services *s, struct error *e)
 	struct input *in = s->input;
 	enum json_token token;
 	struct json_reader r;
+	bool any = false;
 	int got;
 
 	if (input_open_json(in, &r, e))
@@ -589,6 +612,7 @@ static int services_read_json(struct services *s, struct error *e)
 	token = json_next(&r);
 	do {
 		got = s->format->document(s, &r, token);
+		any |= got <= 0;
 		if (got >= 0) {
 			/* what follows a fault in a document of several lines is no line */
 			s->counts.other += got && !s->faulty;
@@ -606,6 +630,9 @@ static int services_read_json(struct services *s, struct error *e)
 	} while (services_next_document(s, &r, got < 0, &token));
 	if (!e->what[0] && r.failed)
 		*e = r.error;
+	if (!e->what[0] && !any)
+		error_set(e, in->name, 0, "JSON without the spans of %s: not a trace",
+			  in->decoder->name);
 	json_close(&r);
 	return e->what[0] ? -1 : 0;
 }

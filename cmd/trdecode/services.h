@@ -143,6 +143,9 @@ int services_put(struct services *s, struct buffer *values, struct text_span nam
 		 struct text_span json);
 /* Set a text of span_texts, of at most size bytes. */
 void services_text(char *to, size_t size, struct text_span text);
+/* The same of an id, of 16 or 32 digits: in lower case, and with the zeros before it that some
+ * programs leave out. */
+void services_id(char *to, size_t size, struct text_span text);
 /* Add an event to the span. */
 int services_event(struct services *s, uint64_t time, struct text_span name,
 		   const struct buffer *values);

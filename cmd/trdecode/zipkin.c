@@ -201,11 +201,11 @@ static int zipkin_scalar(struct services *s, const char *key, struct json_reader
 	if (token != JSON_STRING)
 		return 1;
 	if (!strcmp(key, "traceId"))
-		services_text(p->texts.trace, sizeof p->texts.trace, text);
+		services_id(p->texts.trace, sizeof p->texts.trace, text);
 	else if (!strcmp(key, "id"))
-		services_text(p->texts.id, sizeof p->texts.id, text);
+		services_id(p->texts.id, sizeof p->texts.id, text);
 	else if (!strcmp(key, "parentId"))
-		services_text(p->texts.parent, sizeof p->texts.parent, text);
+		services_id(p->texts.parent, sizeof p->texts.parent, text);
 	else if (!strcmp(key, "name"))
 		p->name = writer_string(s->w, text.at, span_size(text));
 	else if (!strcmp(key, "kind")) {

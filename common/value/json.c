@@ -642,13 +642,13 @@ static bool json_may_begin(struct json_reader *r, int depth)
 	return json_skip_blanks(r) == '"';
 }
 
-/* Take a bracket that ends objects or arrays inside of the array at a depth. Returns true if it
- * ends the element, or the array: then it is not taken. */
+/* Take a bracket that ends objects or arrays inside of the array or object at a depth. Returns true
+ * if it ends the element, or what is at the depth: then it is not taken. */
 static bool json_take_end(struct json_reader *r, int depth, bool array)
 {
 	int to = r->depth;
 
-	if (to == depth && array && !r->doubt)
+	if (to == depth && depth && array == json_is_array(r, depth - 1) && !r->doubt)
 		return true;
 	r->at++;
 	while (to > depth && json_is_array(r, to - 1) != array)
@@ -659,7 +659,7 @@ static bool json_take_end(struct json_reader *r, int depth, bool array)
 	return r->depth == depth && !r->doubt;
 }
 
-/* Take a character. Returns true if the array goes on after it. */
+/* Take a character. Returns true if the array or object goes on after it. */
 static bool json_take(struct json_reader *r, int depth, int c)
 {
 	if (!r->in_text && (c == ']' || c == '}'))
