@@ -135,6 +135,24 @@ setup() {
 	assert_output --partial 'has no key pid'
 }
 
+@test "a CPU runs one task, and a thread is in one system call, where the event of the end is missing" {
+	switches() { while read -r time prev next; do
+		echo "     x-$prev     [000] d..2.  $time: sched_switch: prev_comm=x prev_pid=$prev prev_prio=120 prev_state=S ==> next_comm=x next_pid=$next next_prio=120"
+	done; }
+	switches <<<$'1.0 2 1\n1.1 3 4\n1.2 4 2\n1.5 9 0\n2.0 0 2' | sed '1i # tracer: nop' | trdecode -q -o s.trs
+	run -0 trstat -q --cover oncpu -g tid -c busy -t csv -s tid s.trs
+	assert_output $'tid,busy\n1,100000000\n2,300000000\n4,100000000'
+	run -0 trstat -q --cover oncpu -g depth -c busy,count -t csv s.trs
+	assert_output $'depth,busy,count\n1,500000000,1'
+	# rt_sigreturn returns from the call that the signal interrupted; the second call is lost
+	calls() { while read -r time tid call; do echo "     x-$tid     [000] d..2.  $time: $call"; done; }
+	calls <<<$'1.00 7 sys_enter: NR 15 (0, 0, 0, 0, 0, 0)\n1.01 7 sys_exit: NR -1 = 5\n1.01 8 sys_enter: NR 1 (0, 0, 0, 0, 0, 0)
+		2.00 7 sys_enter: NR 1 (0, 0, 0, 0, 0, 0)\n2.30 7 sys_enter: NR 2 (0, 0, 0, 0, 0, 0)\n2.31 8 sys_exit: NR 1 = 0\n3.30 7 sys_exit: NR 2 = 0' |
+		sed '1i # tracer: nop' | trdecode -q -o c.trs
+	run -0 trstat -q --cover syscall -g tid -c busy -t csv -s tid c.trs
+	assert_output $'tid,busy\n7,1310000000\n8,1300000000'
+}
+
 @test "a range of time is covered until its end" {
 	printf '%s' '[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":9000},{"ph":"X","name":"b","pid":1,"tid":2,"ts":100,"dur":50},
 		{"ph":"X","name":"b","pid":1,"tid":2,"ts":5250,"dur":50},{"ph":"X","name":"b","pid":1,"tid":2,"ts":9500,"dur":50}]' >r.json

@@ -321,7 +321,8 @@ static const struct pair_preset presets[] = {
 	 .keys = "next_comm|next_pid",
 	 .end_fields = "prev_",
 	 .task = &running,
-	 .begun = &running_begun},
+	 .begun = &running_begun,
+	 .place = PLACE_CPU},
 	/* ftrace records sys_enter with a number, sys_enter_NAME of another group, or both;
 	 * LTTng's events are calls, named like the system call */
 	{.name = "syscall",
@@ -333,7 +334,8 @@ static const struct pair_preset presets[] = {
 	 .begin = "sys_enter",
 	 .end = "sys_exit",
 	 .keys = "id|name",
-	 .syscalls = true},
+	 .syscalls = true,
+	 .place = PLACE_THREAD},
 	/* A lock of the kernel, or one of a program for which a thread waits in the kernel. A mutex
 	 * spins before it sleeps, and records a second beginning there. */
 	{.name = "lock",
@@ -406,7 +408,8 @@ static const struct pair_preset presets[] = {
 	 .begin = "call of openat",
 	 .end = "call of openat",
 	 .keys = "path",
-	 .files = true},
+	 .files = true,
+	 .place = PLACE_THREAD},
 	/* memory of a program, from the return of the function that allocates it */
 	{.name = "alloc",
 	 .pair = "kind == \"leave\" && ret != 0 && name in {\"malloc\", \"calloc\", "
@@ -946,7 +949,8 @@ struct pending_start {
 	uint64_t file;
 	uint32_t path;
 	enum file_call { FILE_OTHER, FILE_OPENS, FILE_CLOSES } file_call;
-	bool woken; /* the W was seen */
+	bool woken;	/* the W was seen */
+	uint32_t place; /* index of pair.places; 0: none, or not in use */
 };
 
 static size_t on_count(const struct pair *p)
@@ -986,6 +990,7 @@ void pair_free(struct pair *p)
 	side_free(&p->b);
 	side_free(&p->w);
 	keys_free(&p->memory.bytes);
+	free(p->places.a);
 	idmap_free(&p->files);
 	cover_free(p->cover);
 	free(p->pending.start);
@@ -1140,8 +1145,37 @@ static void take_out(struct pair *p, uint32_t *at)
 	else
 		p->pending.newest = w->older;
 	w->chain = p->pending.free;
+	w->place = 0;
 	p->pending.free = number;
 	p->pending.used--;
+}
+
+/* Get the index of p->places for an event; 0: of its place more may be open. */
+static uint32_t pair_place_of(const struct pair *p, const struct lane *l)
+{
+	if (!p->preset || !p->of_cover)
+		return 0;
+	if (p->preset->place == PLACE_THREAD)
+		return l->thread;
+	return p->preset->place == PLACE_CPU && l->flags & LANE_HAS_CPU ? l->cpu_thread : 0;
+}
+
+/* An A or B is not of the A that waits at its place, whose B is missing: give that up. */
+static int leave_place(struct pair *p, const struct event *e)
+{
+	uint32_t place = pair_place_of(p, e->lane),
+		 number = place < p->places.count ? p->places.a[place] : 0;
+	struct pending_start *w;
+
+	if (!number)
+		return 0;
+	p->places.a[place] = 0;
+	w = &p->pending.start[number];
+	if (w->place != place)
+		return 0;
+	take_out(p, find_pending(p, cells_of(p, number), w->hash));
+	p->left++;
+	return p->watch.left(p->watch.ctx, number);
 }
 
 static int grow_slots(struct pair *p)
@@ -1423,7 +1457,13 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 				    .file = file.file,
 				    .path = file.path,
 				    .file_call = file.file_call,
-				    .older = p->pending.newest};
+				    .older = p->pending.newest,
+				    .place = pair_place_of(p, e->lane)};
+	if (w->place) {
+		if (ARRAY_REACH(p->places.a, p->places.count, w->place))
+			return -1;
+		p->places.a[w->place] = number;
+	}
 	w->chain = p->pending.slots[hash & p->pending.mask];
 	p->pending.slots[hash & p->pending.mask] = number;
 	if (p->pending.newest)
@@ -1437,6 +1477,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 
 static void forget_pending(struct pair *p)
 {
+	for (uint32_t i = p->pending.oldest; i; i = p->pending.start[i].newer)
+		p->pending.start[i].place = 0;
 	memset(p->pending.slots, 0, (p->pending.mask + (size_t)1) * sizeof(*p->pending.slots));
 	p->pending.used = p->pending.free = p->pending.oldest = p->pending.newest = 0;
 }
@@ -1489,14 +1531,14 @@ static enum outcome is_selected(struct pair *p, const struct event *e, uint64_t 
 	return condition_holds(p->where, p->texts, pair_where_cell, p) ? OUTCOME_YES : OUTCOME_NO;
 }
 
-static enum outcome end_pair(struct pair *p, const struct event *e, struct pair_end *end)
+/* End the pair of an event. is: whether it is a B. */
+static enum outcome end_pair(struct pair *p, const struct event *e, enum outcome is,
+			     struct pair_end *end)
 {
 	struct key_cell on[PAIR_ON_MOST];
-	enum outcome is = is_side(p, &p->b, e);
 	uint32_t *at;
 
 	end->open = NULL;
-
 	if (is == OUTCOME_YES)
 		is = on_cells(p, &p->b.on, e, on);
 	if (is != OUTCOME_YES)
@@ -1563,7 +1605,7 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 {
 	struct key_cell on[PAIR_ON_MOST];
 	struct aggregate *entry;
-	enum outcome ended, is;
+	enum outcome ended, is, is_end;
 
 	if (p->symbol_changes != p->dictionary->symbol_changes) {
 		p->symbol_changes = p->dictionary->symbol_changes;
@@ -1582,10 +1624,13 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 		if (pair_end_stream(p))
 			return OUTCOME_FAILED;
 	}
-	ended = end_pair(p, e, end);
+	is_end = is_side(p, &p->b, e);
+	ended = end_pair(p, e, is_end, end);
 	if (ended == OUTCOME_FAILED || note_waker(p, e) == OUTCOME_FAILED)
 		return OUTCOME_FAILED;
 	is = is_side(p, &p->a, e);
+	if ((is == OUTCOME_YES || is_end == OUTCOME_YES) && leave_place(p, e))
+		return OUTCOME_FAILED;
 	if (is == OUTCOME_YES)
 		is = on_cells(p, &p->a.on, e, on);
 	if (is == OUTCOME_YES && p->edges &&
@@ -1842,6 +1887,7 @@ static int cover_begin(struct pair *p)
 		of->watch.put = cover_pair_open;
 		of->watch.end = cover_pair_end;
 		of->watch.left = cover_pair_close;
+		of->of_cover = true;
 		if (pair_begin(of, &no_keys, p->dictionary, p->texts))
 			return -1;
 	}

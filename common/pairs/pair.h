@@ -96,6 +96,8 @@ struct pair_preset {
 	const char *end_fields;	 /* how the names of fields begin that are of B; or NULL */
 	bool syscalls;		 /* generic events may repeat those of single system calls */
 	bool files; /* the field path of A, if it has none, is that of its file descriptor */
+	/* of what is open only one is of each thread, or CPU */
+	enum { PLACE_ANY, PLACE_THREAD, PLACE_CPU } place;
 	/* of memory, from its allocation until it is freed: the key of A that is its size */
 	const char *bytes;
 	bool order; /* the size is the power of two of a number of pages */
@@ -140,6 +142,12 @@ struct pair {
 		struct keys bytes; /* of the preset */
 		struct pair_memory allocated, freed, lost;
 	} memory;
+	bool of_cover; /* a set of --cover */
+	/* with of_cover and preset->place: by thread, the number of the A that waits, or waited */
+	struct {
+		uint32_t *a;
+		size_t count;
+	} places;
 	/* with preset->files: of each open file descriptor of a process, by file_id, 1 + its path's
 	 * text, or 0 */
 	struct idmap files;
