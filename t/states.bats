@@ -52,7 +52,7 @@ kernel() {
 }
 
 @test "calls of the kernel's functions are those of trace-cmd report" {
-	local trace
+	local trace list
 	for trace in v6-fgraph s390x-v6-fgraph i386-v6-fgraph trixie-v6-fgraph; do
 		kernel $trace
 		model calls trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt"
@@ -62,15 +62,30 @@ kernel() {
 		sums 'kind == "call"' || fail $trace
 	done
 	has 1 2
+	trstat -q --slowest 1000 -c "+$STATES" -t tsv x.trs | awk -F '\t' -v OFS='\t' 'NR > 1 { printf "%s", $4 OFS $5 OFS $9 OFS $1
+		for (i = 13; i <= NF; i++) printf "%s", OFS $i; print "" }' | LC_ALL=C sort >ours
+	agree
+	run -0 trstat -q --slowest 1 -c +runnable x.trs
+	assert_line --partial ", cpu 0, runnable 84.307 us"
+	for list in running +total +running,running + '+running,'; do
+		run -2 trstat --slowest 1 -c $list x.trs
+	done
+	run -2 trstat --slowest 1 --partial -c +running x.trs
+	run -2 trstat --slowest 1 --pair oncpu -c +running x.trs
 }
 
 @test "pairs are those of trace-cmd report: interrupts, wakeups, switches and system calls" {
-	local trace
+	local trace p99
 	for trace in v6-sched-irq-timer s390x-v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		kernel $trace
 		pairs trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" oncpu:prev_pid offcpu:next_pid wakeup:next_pid
 	done
 	pairs trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" syscall:tid
+	# percentiles differ by less than 0.4 %
+	p99=$(cut -f 5 theirs | sort -n | awk '{ v[NR] = $1 } END { print v[int(NR * 0.99 + 0.999)] }')
+	[ "$p99" -gt 1000 ]
+	run -3 trstat -q --pair syscall --fail-if "p99(runnable) > $((p99 * 995 / 1000))ns" x.trs
+	run -0 trstat -q --pair syscall --fail-if "p99(runnable) > $((p99 * 1005 / 1000))ns" x.trs
 	has 1 2 3 8
 	kernel s390x-v6-sched-irq-timer
 	table time,prev_pid --pair oncpu

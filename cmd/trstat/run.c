@@ -201,12 +201,35 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 	return 0;
 }
 
+/* Parse the columns that the list of the slowest calls has besides its own: states. */
+static int parse_slowest_columns(struct query *q, struct error *e)
+{
+	const char *text = q->settings->columns;
+	const struct columns *c = &q->columns;
+	bool bad = *text != '+';
+
+	if (!bad && columns_parse(&q->columns, text + 1, e))
+		return -1;
+	for (size_t i = 0; i < c->count && !bad; i++) {
+		const struct wanted_field *f = &c->wanted.field[c->column[i].field];
+
+		bad = !(c->column[i].type->flags & COLUMN_OF_FIELD) || f->state < 0 ||
+		      strcmp(f->name, c->column[i].name) != 0;
+	}
+	return bad ? error_set(e, NULL, NO_OFFSET,
+			       "-c '%.64s': --slowest has columns of its own, to which states can "
+			       "be added, such as -c +running,runnable",
+			       text)
+		   : 0;
+}
+
 /* Refuse what is about groups: a list has none. */
 static int parse_list(struct query *q, struct error *e)
 {
 	const struct stat_settings *s = q->settings;
+	bool adds = s->columns && s->view == VIEW_SLOWEST && !s->pair;
 	const char *other = s->keys				    ? "-g"
-			    : s->columns			    ? "-c"
+			    : s->columns && !adds		    ? "-c"
 			    : s->sort				    ? "-s"
 			    : s->limited && s->view == VIEW_SLOWEST ? "-n"
 								    : NULL;
@@ -220,7 +243,8 @@ static int parse_list(struct query *q, struct error *e)
 				 s->partial ? "partial" : "merge");
 	if (s->pair)
 		pair_list_watch(&q->pair_list, &q->pair);
-	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
+	return parse_keys(q, "", "", e) ||
+	       (adds ? parse_slowest_columns(q, e) : columns_parse(&q->columns, "count", e));
 }
 
 static int parse_slowest(struct query *q, struct error *e)
@@ -2303,8 +2327,9 @@ void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 		stage_fail(stage, &e);
 		return;
 	}
-	slowest_init(&s, q->slowest, &stage->in.dictionary);
-	bad = statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
+	bad = slowest_init(&s, q->slowest, query_state(q) ? &q->columns : NULL,
+			   &stage->in.dictionary) |
+	      statistics_init(&st, &q->keys, &q->columns, &stage->in.dictionary);
 	while (!bad && stage_next(stage, &block)) {
 		report_missed_calls(stage, &block);
 		bad = slowest_block(&s, &block) || clocks_check(&s.clocks, CLOCKS_HINT, &e) ||

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/heap.h"
@@ -301,11 +302,17 @@ static void slowest_begin_calls(struct slowest *s)
 	s->calls.on_restore_ctx = s;
 }
 
-void slowest_init(struct slowest *s, size_t limit, struct dictionary *d)
+int slowest_init(struct slowest *s, size_t limit, const struct columns *states,
+		 struct dictionary *d)
 {
-	*s = (struct slowest){
-		.list = {.limit = limit}, .dictionary = d, .enters = {.dictionary = d}};
+	*s = (struct slowest){.list = {.limit = limit, .states = states},
+			      .dictionary = d,
+			      .enters = {.dictionary = d}};
 	slowest_begin_calls(s);
+	s->states = states ? malloc(sizeof(*s->states)) : NULL;
+	if (s->states)
+		states_init(s->states, d, &s->calls);
+	return states && !s->states ? -1 : 0;
 }
 
 void slow_call_free(struct slow_call *c)
@@ -315,6 +322,7 @@ void slow_call_free(struct slow_call *c)
 	free(c->returned);
 	free(c->stack);
 	free(c->comm);
+	free(c->state);
 }
 
 void slow_list_free(struct slow_list *l)
@@ -328,6 +336,9 @@ void slow_list_free(struct slow_list *l)
 void slowest_free(struct slowest *s)
 {
 	slow_list_free(&s->list);
+	if (s->states)
+		states_free(s->states);
+	free(s->states);
 	calls_free(&s->calls);
 	open_call_args_free(&s->enters);
 	buffer_free(&s->scratch);
@@ -499,6 +510,29 @@ static void slowest_put_lane(struct slow_call *c, const struct lane *l)
 	}
 }
 
+/* Get the state of a column of a list with states. */
+static int slow_state(const struct slow_list *l, size_t column)
+{
+	return l->states->wanted.field[l->states->column[column].field].state;
+}
+
+static int slowest_put_states(struct slowest *s, const struct call *call, bool left,
+			      struct slow_call *c)
+{
+	const struct slow_list *l = &s->list;
+	const struct state_span span = {.lane = call->lane,
+					.start = call->start,
+					.end = call->end,
+					.total = call->total,
+					.left = left};
+	const uint64_t *of = states_of(s->states, &span);
+
+	c->state = calloc(l->states->count, sizeof(*c->state));
+	for (size_t i = 0; c->state && i < l->states->count; i++)
+		c->state[i] = of[slow_state(l, i)];
+	return c->state ? 0 : -1;
+}
+
 /* Add a call; e: its leave; NULL: it has none. */
 static int slowest_add_call(struct slowest *s, const struct call *call, const struct enter *enter,
 			    const struct event *e, const struct stack *stack, bool in_kernel)
@@ -520,6 +554,7 @@ static int slowest_add_call(struct slowest *s, const struct call *call, const st
 	bad = bad || (e && call_args_put_call(&s->scratch, s->dictionary, e, DETAIL_RETURN)) ||
 	      !(c.returned = take_scratch(s));
 	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
+	bad = bad || (l->states && slowest_put_states(s, call, e != NULL, &c));
 	if (!bad)
 		return slow_list_add(&s->list, &c);
 	slow_call_free(&c);
@@ -534,6 +569,8 @@ static int slowest_take_event(struct slowest *s, const struct event *e)
 	const struct enter *enter;
 	struct call call;
 
+	if (s->states && states_take(s->states, e))
+		return -1;
 	if (e->type->kind == KIND_GAP)
 		return 0;
 	switch (calls_next(&s->calls, e, &call)) {
@@ -593,7 +630,8 @@ int slowest_finish(struct slowest *s)
 /* --- the slowest calls as a list --- */
 
 /* Set the line with the times and the thread of a call. */
-static int slowest_describe(struct buffer *b, const struct slow_call *c, bool ticks)
+static int slowest_describe(struct buffer *b, const struct slow_list *l, const struct slow_call *c,
+			    bool ticks)
 {
 	char total[VALUE_SIZE], self[VALUE_SIZE], at[VALUE_SIZE];
 	int bad;
@@ -614,15 +652,20 @@ static int slowest_describe(struct buffer *b, const struct slow_call *c, bool ti
 		bad |= buffer_printf(b, ", cpu %d", c->cpu);
 	if (c->has & SLOW_UNFINISHED)
 		bad |= buffer_puts(b, ", not returned");
+	for (size_t i = 0; c->state && i < l->states->count; i++) {
+		format_duration(total, c->state[i], ticks);
+		bad |= buffer_printf(b, ", %s %s", l->states->column[i].name, total);
+	}
 	return bad;
 }
 
 /* Write a line with the times and the thread, one with the call, one with its callers. Returns -1
  * when out of memory. */
-static int slowest_put_people(struct buffer *b, const struct slow_call *c, bool ticks,
-			      const struct screen *screen, struct text *out)
+static int slowest_put_people(struct buffer *b, const struct slow_list *l,
+			      const struct slow_call *c, bool ticks, const struct screen *screen,
+			      struct text *out)
 {
-	if (slowest_describe(b, c, ticks))
+	if (slowest_describe(b, l, c, ticks))
 		return -1;
 	if (screen->width) {
 		aligned_words(out, (const char *)b->data, b->size, screen->width, 4, 0);
@@ -652,7 +695,8 @@ static void slowest_put_text(struct cells *cells, const char *s)
 		cells_none(cells);
 }
 
-static void slowest_put_cells(struct cells *cells, const struct slow_call *c)
+static void slowest_put_cells(struct cells *cells, const struct slow_list *l,
+			      const struct slow_call *c)
 {
 	cells_u64(cells, c->total);
 	cells_u64(cells, c->self);
@@ -666,26 +710,32 @@ static void slowest_put_cells(struct cells *cells, const struct slow_call *c)
 	slowest_put_text(cells, c->arguments);
 	slowest_put_text(cells, c->returned);
 	slowest_put_text(cells, c->stack);
+	for (size_t i = 0; c->state && i < l->states->count; i++)
+		cells_u64(cells, c->state[i]);
 }
 
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
 		  const struct screen *screen, struct text *out)
 {
-	static const char *const names[] = {"dur",  "self", "time", "end",  "tid", "pid",
-					    "comm", "cpu",  "name", "args", "ret", "stack"};
+	const char *names[12 + STATES] = {"dur",  "self", "time", "end",  "tid", "pid",
+					  "comm", "cpu",  "name", "args", "ret", "stack"};
 	struct buffer line = {0};
 	struct cells cells;
+	size_t n = 0;
 	int bad = 0;
+
+	for (; l->states && n < l->states->count; n++)
+		names[12 + n] = l->states->column[n].name;
 
 	if (l->count)
 		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
 	if (format != TABLE_ALIGNED)
-		cells_begin(&cells, out, format, names, sizeof(names) / sizeof(*names));
+		cells_begin(&cells, out, format, names, 12 + n);
 	for (size_t i = 0; i < l->count && !bad && !text_failed(out); i++) {
 		if (format == TABLE_ALIGNED)
-			bad = slowest_put_people(&line, &l->call[i], ticks, screen, out);
+			bad = slowest_put_people(&line, l, &l->call[i], ticks, screen, out);
 		else
-			slowest_put_cells(&cells, &l->call[i]);
+			slowest_put_cells(&cells, l, &l->call[i]);
 	}
 	if (format != TABLE_ALIGNED)
 		cells_end(&cells);

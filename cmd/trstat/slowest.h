@@ -15,6 +15,8 @@
 #include "common/stream/event.h"
 #include "common/util/buffer.h"
 
+struct states;
+
 /*
  * The enters of calls that are open, with their arguments, for --slowest.
  *
@@ -80,6 +82,7 @@ struct slow_call {
 	uint32_t has; /* which of the ids the lane has, and SLOW_UNFINISHED */
 	int32_t tid, pid, cpu;
 	char *name, *arguments, *returned, *stack, *comm;
+	uint64_t *state; /* its time in the state of each column of slow_list.states; NULL: none */
 };
 
 enum { SLOW_TID = 1, SLOW_PID = 2, SLOW_CPU = 4, SLOW_UNFINISHED = 8, SLOW_HAS = 15 };
@@ -88,6 +91,7 @@ enum { SLOW_TID = 1, SLOW_PID = 2, SLOW_CPU = 4, SLOW_UNFINISHED = 8, SLOW_HAS =
 struct slow_list {
 	size_t limit, count;
 	struct slow_call *call;
+	const struct columns *states; /* the states to write; NULL: none */
 };
 
 /* Add a call, which belongs to the list or is freed. Returns -1 when out of memory. */
@@ -98,6 +102,7 @@ void slow_call_free(struct slow_call *c);
 struct slowest {
 	struct slow_list list;
 	struct calls calls;
+	struct states *states; /* with list.states */
 	struct open_call_args enters;
 	struct dictionary *dictionary;
 	uint32_t segment; /* number of segments so far; definitions of values are valid in one */
@@ -107,7 +112,9 @@ struct slowest {
 };
 
 /* All functions that return int return -1 when out of memory. */
-void slowest_init(struct slowest *s, size_t limit, struct dictionary *d);
+/* states: columns of states to write besides; or NULL. */
+int slowest_init(struct slowest *s, size_t limit, const struct columns *states,
+		 struct dictionary *d);
 void slowest_free(struct slowest *s);
 
 /* Take a block of any kind: HEAD begins a segment, END ends it, its open calls are restored,

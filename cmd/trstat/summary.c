@@ -2488,8 +2488,8 @@ static int partial_begin(struct partial_counting *c)
 	if (statistics_init_summary(s, &q->keys, &q->columns, d) ||
 	    (q->settings->pair && statistics_pair(s, &q->pair)))
 		return -1;
-	if (c->slowest)
-		slowest_init(c->slowest, q->slowest, d);
+	if (c->slowest && slowest_init(c->slowest, q->slowest, NULL, d))
+		return -1;
 	statistics_name_stacks(s, !q->settings->interval);
 	return 0;
 }
