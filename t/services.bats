@@ -113,6 +113,16 @@ spans() {
 	run -0 pipe "trdecode s/otlp.json | trstat -q -t tsv --where 'kind == \"call\"' -g comm -c count -s comm"
 	cut -f 5 s/expect | LC_ALL=C sort | uniq -c | awk '{ n = $1; sub("^ *[0-9]+ ", ""); print $0 "\t" n }' >want
 	diff <(sed 1d <<<"$output" | LC_ALL=C sort) <(LC_ALL=C sort want)
+	# a track of each in the viewers' formats, with the name of the service
+	for format in chrome firefox perfetto; do
+		trdecode -q s/otlp.json | trencode -q -t $format -o converted
+		trdecode -q converted | trencode -q -t tsv -c span_id,comm | grep '^[0-9a-f]' | sort -u |
+			diff <(cut -f 2,5 s/expect | sort -u) - || fail $format
+	done
+	# the key input keeps services of two files apart
+	cp s/otlp.pb other.pb
+	run -0 pipe "trdecode -q s/otlp.pb other.pb | trstat -q -t tsv --where 'kind == \"call\"' -g input,pid -c count | cut -f 3 | sort | uniq -c | grep -c ' 2 '"
+	assert_output 4
 	run -0 pipe "trdecode s/otlp.pb | trencode -t ndjson | jq -c 'select(.type == \"resource\") | [.comm, .args.\"host.name\"]' | sort"
 	assert_equal "${#lines[@]}" 4
 	assert_line '["shop","h1"]'

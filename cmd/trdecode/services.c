@@ -913,12 +913,13 @@ static int services_relate(struct services *s, const struct span_record *r, stru
 static uint32_t services_lane(struct services *s, struct span_process *p)
 {
 	if (!p->lane)
-		p->lane = writer_lane(s->w, &(struct lane_entry){.source = s->source,
-								 .clock = s->clock,
-								 .comm = p->resource->service,
-								 .flags = LANE_HAS_PID,
-								 .pid = p->pid,
-								 .ppid = -1});
+		p->lane = writer_lane(s->w,
+				      &(struct lane_entry){.source = s->source,
+							   .clock = s->clock,
+							   .comm = p->resource->service,
+							   .flags = LANE_HAS_PID | LANE_PROCESS_TID,
+							   .pid = p->pid,
+							   .ppid = -1});
 	return p->lane;
 }
 

@@ -485,9 +485,12 @@ bool track_is_other(const struct lane *lane)
 
 int track_name(const struct track *t, const struct lane *lane, struct buffer *to)
 {
+	if (t->per_cpu && lane->flags & LANE_HAS_CPU)
+		return buffer_printf(to, "CPU %d", lane->cpu);
+	/* what has a process and no threads, such as a service, has its name */
 	if (t->per_cpu)
-		return lane->flags & LANE_HAS_CPU ? buffer_printf(to, "CPU %d", lane->cpu)
-						  : buffer_append(to, "events", 6);
+		return lane->comm.size ? buffer_append(to, lane->comm.text, lane->comm.size)
+				       : buffer_append(to, "events", 6);
 	if (lane->comm.size ? buffer_append(to, lane->comm.text, lane->comm.size)
 			    : buffer_append(to, "thread", 6))
 		return -1;

@@ -784,7 +784,7 @@ static void thread_key(const struct lane *l, bool per_cpu, uint32_t key[THREAD_W
 	/* tid 0 is the idle task: one for every CPU */
 	bool use_cpu = l->flags & LANE_HAS_CPU && (!has_tid || l->tid == 0);
 	/* else the pid is not part of the key: it may be known late, and change after a fork */
-	bool use_pid = has_tid && l->flags & LANE_PROCESS_TID;
+	bool use_pid = !per_cpu && l->flags & LANE_PROCESS_TID;
 	const uint32_t made[THREAD_WORDS] = {l->source->number,
 					     has_tid,
 					     has_tid ? (uint32_t)l->tid : 0,

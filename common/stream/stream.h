@@ -99,7 +99,7 @@ enum lane_flags {
 	LANE_HAS_TID = 2,
 	LANE_HAS_PID = 4,
 	LANE_PROCESS_TID = 8, /* the tid is valid within the process: the same tid with another pid
-				 is another thread */
+				 is another thread; without a tid: so is each process */
 	/* the stack of the thread, of the CPU, had a row with a depth in an earlier segment; no
 	   part of the lane's identity */
 	LANE_STARTED = 16,

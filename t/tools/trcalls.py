@@ -60,8 +60,10 @@ def cpu_key(lane):
 
 def thread_key(lane):
     """The stack of the thread of a lane."""
-    if not lane.flags & HAS_TID:
+    if not lane.flags & (HAS_TID | PROCESS_TID):
         return cpu_key(lane)
+    if not lane.flags & HAS_TID:
+        return ("pid", lane.pid, cpu_key(lane))
     return ("tid", source_key(lane), lane.tid, lane.pid if lane.flags & PROCESS_TID else None,
             (lane.cpu if lane.flags & HAS_CPU else None) if lane.tid == 0 else None)
 
