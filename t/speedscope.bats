@@ -32,7 +32,7 @@ two_profiles() {
 
 @test "calls and samples: an independent reader has the same sums" {
 	two_profiles
-	python3 "$ROOT/t/tools/speedscope_profile.py" two.json | LC_ALL=C sort | diff - <(sums two.json | grep -v '^samples')
+	python3 "$ROOT/t/tools/speedscope_profile.py" two.json | LC_ALL=C sort | diff - <(sums two.json | grep -v '^time')
 	run -0 pipe 'trdecode two.json | trencode -q -t csv -c time,tid,comm,name,depth,dur,self'
 	assert_line '1000,7,work,main,0,8000,4500'
 	assert_line '2000,7,work,f,1,2500,2500'
@@ -58,7 +58,7 @@ two_profiles() {
 	assert_line --regexp '^samples +3$'
 	assert_line --regexp '^profile +timer, milliseconds$'
 	run -0 trdecode --list two.json
-	assert_line --regexp ' sample +samples$'
+	assert_line --regexp ' sample +time$'
 	assert_line --regexp ' enter +open$'
 	gzip -c two.json | trdecode -q | trencode -q -t csv | diff <(trdecode -q two.json | trencode -q -t csv) -
 }
@@ -89,6 +89,25 @@ two_profiles() {
 	assert_line '2,b,f,,64'
 	run -0 trdecode --info bytes.json
 	assert_line --regexp '^profile +b, bytes$'
+	# samples of other units are of other types, which are never added and can be chosen
+	jq -nc '{shared:{frames:[{name:"f"}]},profiles:[["a","milliseconds"],["b","bytes"],["x [7] cpu","none"],["y [8] cpu","bytes"] |
+		{type:"sampled",name:.[0],unit:.[1],samples:[[0]],weights:[3]}]}' >units.json
+	trdecode -o units.trs units.json
+	trencode -q -t speedscope -o again.json units.trs
+	run -0 jq -c '[.profiles[].unit]' again.json
+	assert_output '["nanoseconds","bytes","none","bytes"]'
+	for file in units.trs again.json; do
+		run -0 pipe "trdecode $file | trstat -q -t csv -g name,type -c total -s type"
+		assert_output $'name,type,total\nf,bytes,3\nf,cpu,3\nf,cpu bytes,3\nf,time,3000000'
+	done
+	run -0 pipe "trfilter 'type == \"bytes\"' units.trs | trencode -t folded"
+	assert_output 'b;f 3'
+	# of one name, where files are one after another
+	echo 'f 5' | trdecode -q -f folded - >count.trs
+	jq -nc '{shared:{frames:[{name:"f"}]},profiles:[{type:"sampled",name:"x [1] samples",unit:"seconds",samples:[[0]],weights:[3]}]}' |
+		trdecode -q - >time.trs
+	run -2 --separate-stderr trstat count.trs time.trs
+	[[ $stderr == *"samples of 'samples' weigh times in some inputs"* ]]
 	# the unit is read after the values
 	two_profiles
 	jq -cS . two.json | trdecode -q | trencode -q -t csv | diff <(trdecode -q two.json | trencode -q -t csv) -

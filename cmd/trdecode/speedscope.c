@@ -31,15 +31,17 @@
 
 enum { SPEEDSCOPE_FRAMES = 1 << 28 }; /* indexes of frames are below it */
 
-/* A unit, and the power of ten of the ns in it; -1: it is no time. */
+/* A unit, and the power of ten of the ns in it; -1: it is no time. Weights of two types of samples
+ * are never added, so those of other units are of other types. */
 struct speedscope_unit {
 	const char *name;
 	int digits;
+	const char *type; /* of samples whose profile names none */
 };
 
 static const struct speedscope_unit speedscope_units[] = {
-	{"none", -1},	     {"bytes", -1},	  {"nanoseconds", 0},
-	{"microseconds", 3}, {"milliseconds", 6}, {"seconds", 9},
+	{"none", -1, "samples"},     {"bytes", -1, "bytes"},	  {"nanoseconds", 0, "time"},
+	{"microseconds", 3, "time"}, {"milliseconds", 6, "time"}, {"seconds", 9, "time"},
 };
 
 struct speedscope_profile {
@@ -674,13 +676,39 @@ static const char *speedscope_tid(const char *name, const char *end, int32_t *ti
 	return found;
 }
 
+/* Set the type of the samples of a profile from its name. units: by type, the name of its first
+ * unit; a type with another unit has the name of that, too. */
+static int speedscope_name_samples(struct speedscope_decoder *s, struct speedscope_profile *p,
+				   struct text_span type, struct id_cache *units)
+{
+	uint32_t unit = writer_text(s->w, p->unit->type), *first;
+	struct buffer name = {0};
+	int failed = 0;
+
+	p->samples_name = span_size(type) ? writer_string(s->w, type.at, span_size(type)) : unit;
+	first = id_cache_number(units, &p->samples_name, sizeof p->samples_name);
+	if (!p->samples || !first || !*first || *first == unit) {
+		if (first && p->samples)
+			*first = unit;
+		return first ? 0 : -1;
+	}
+	failed = buffer_append(&name, type.at, span_size(type)) || buffer_puts(&name, " ") ||
+		 buffer_puts(&name, p->unit->type);
+	if (!failed)
+		p->samples_name = writer_string(s->w, name.data, name.size);
+	buffer_free(&name);
+	return failed ? -1 : 0;
+}
+
 /* Find the thread, the comm and the type in the name of a profile. */
-static int speedscope_read_name(struct speedscope_decoder *s, struct speedscope_profile *p)
+static int speedscope_read_name(struct speedscope_decoder *s, struct speedscope_profile *p,
+				struct id_cache *units)
 {
 	size_t n;
 	const char *name = writer_string_of(s->w, p->name, &n), *type, *end;
 	/* the text of a string is valid until the next one is declared */
 	char *copy = malloc(n + 1);
+	int failed;
 
 	if (!copy)
 		return -1;
@@ -688,10 +716,9 @@ static int speedscope_read_name(struct speedscope_decoder *s, struct speedscope_
 	type = copy + n;
 	end = speedscope_tid(copy, copy + n, &p->tid, &type);
 	p->comm = writer_string(s->w, copy, end ? (size_t)(end - copy) : n);
-	p->samples_name = type < copy + n ? writer_string(s->w, type, (size_t)(copy + n - type))
-					  : writer_text(s->w, "samples");
+	failed = speedscope_name_samples(s, p, (struct text_span){type, copy + n}, units);
 	free(copy);
-	return 0;
+	return failed;
 }
 
 /*
@@ -701,6 +728,7 @@ static int speedscope_read_name(struct speedscope_decoder *s, struct speedscope_
 static int speedscope_number_threads(struct speedscope_decoder *s)
 {
 	struct id_cache tids = {0}, kinds = {0}; /* by tid: comm + 1; by tid and kind: 1 */
+	struct id_cache units = {0};
 	int32_t next = (int32_t)s->nprofiles;
 	int failed = 0;
 
@@ -708,7 +736,7 @@ static int speedscope_number_threads(struct speedscope_decoder *s)
 		struct speedscope_profile *p = &s->profiles[i];
 		uint32_t kind[2], *comm, *used;
 
-		failed = speedscope_read_name(s, p);
+		failed = speedscope_read_name(s, p, &units);
 		kind[0] = (uint32_t)p->tid;
 		kind[1] = p->events ? 0 : p->name;
 		if (failed || p->tid < 0)
@@ -737,6 +765,7 @@ static int speedscope_number_threads(struct speedscope_decoder *s)
 	}
 	id_cache_free(&tids);
 	id_cache_free(&kinds);
+	id_cache_free(&units);
 	return failed;
 }
 

@@ -17,6 +17,7 @@
 #include "cmd/trencode/tracks.h"
 #include "common/stream/field.h"
 #include "common/util/version.h"
+#include "common/util/text_span.h"
 #include "common/value/json.h"
 #include "common/value/value_text.h"
 
@@ -351,7 +352,10 @@ static int speedscope_print_stack(struct speedscope *s, uint32_t stack)
 static int speedscope_print_samples(struct speedscope *s, const struct lane_profile *p,
 				    const struct type_profile *t, struct error *e)
 {
-	const char *unit = t->type->flags & TYPE_WEIGHT_TIME ? "nanoseconds" : "none";
+	struct text_span name = {t->type->name.text, t->type->name.text + t->type->name.size};
+	const char *unit = t->type->flags & TYPE_WEIGHT_TIME ? "nanoseconds"
+			   : span_ends(name, "bytes")	     ? "bytes"
+							     : "none";
 	struct record_cursor c = {0};
 	const struct sample_record *r;
 

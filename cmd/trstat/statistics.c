@@ -1021,6 +1021,12 @@ int statistics_note_samples(struct statistics *s, const char *type)
 
 int statistics_check_samples(const struct statistics *s, struct error *e)
 {
+	if (s->samples.type && !s->samples.typed && s->columns->ns && s->columns->weights &&
+	    !s->samples.other)
+		return error_set(e, NULL, NO_OFFSET,
+				 "samples of '%.100s' weigh times in some inputs, and other values "
+				 "in others: they are not added; count these inputs apart",
+				 s->samples.type);
 	if (!s->samples.other)
 		return 0;
 	return error_set(e, NULL, NO_OFFSET,
