@@ -417,6 +417,15 @@ deep() {
 		run trdecode -q -o x.trs text
 		((status < 2)) || fail "$n: status $status"
 	done
+	# what is cut in its target, or has none, is no event
+	head -n 8 "$DATA/perf/branches.txt" >some
+	trdecode -q some | trencode -q -t csv -c type | sort -u >want
+	for damage in '$s/.$//' '$s/ => .*//' '8s/=>/=/'; do
+		sed "$damage" some >text
+		run -1 errors trdecode -o x.trs text
+		assert_output --partial 'a branch without the end it goes to: it is left out'
+		trencode -q -t csv -c type x.trs | sort -u | diff want -
+	done
 	{
 		echo ' instruction trace error type 1 cpu -1 pid -1 tid -1 ip 0 code 5: Failed to get instruction'
 		head -n 8 "$DATA/perf/branches.txt"

@@ -350,6 +350,16 @@ static bool branch_frame_parse(struct text_span text, struct text_frame *f, stru
 	return false;
 }
 
+/* Test whether a text ends inside parentheses, as "f+0x0 (/usr/bi". */
+static bool branch_is_cut(struct text_span text)
+{
+	size_t open = 0;
+
+	for (const char *p = text.at; p < text.end; p++)
+		open += *p == '(' ? 1 : *p == ')' && open ? -1 : 0;
+	return open;
+}
+
 /* Read "(FILE)<tab>FUNCTION". */
 static bool branch_indent_parse(struct text_span rest, struct branch_line *b)
 {
@@ -389,7 +399,7 @@ static bool branch_line_parse(struct text_span text, struct branch_line *b)
 	arrow = span_find(to, "\t IPC:");
 	to.end = arrow ? arrow : to.end;
 	return branch_frame_parse(from, &b->from, &b->from_text) &&
-	       branch_frame_parse(to, &b->to, &b->to_text);
+	       branch_frame_parse(to, &b->to, &b->to_text) && !branch_is_cut(to);
 }
 
 /* Take the value of a word off a span: "tid 7". false: the word is not the next one. */
@@ -647,8 +657,8 @@ struct perf_script {
 	/* the next row */
 	struct sample_line line;
 	struct branch_line branch;
-	struct buffer text;		 /* of the sample, with its NUL */
-	uint64_t samples, strange, last; /* last: time of the last line */
+	struct buffer text;			       /* of the sample, with its NUL */
+	uint64_t samples, strange, cut_branches, last; /* last: time of the last line */
 	/* branches */
 	struct id_cache places,
 		functions; /* by the texts of frames: index + 1 of a place; by name */
@@ -1258,9 +1268,18 @@ static int perf_script_begin_sample(struct perf_script *p)
 static bool keep_header(struct perf_script *p, struct text_span line, int *bad)
 {
 	struct sample_line l;
+	struct branch_line b;
 
 	if (!sample_line_parse(line, &l))
 		return false;
+	/* beside branches that have both ends it is no sample */
+	if (p->has_branches && !l.is_record && !l.is_error && span_begins(l.event, "branches") &&
+	    !branch_line_parse(l.text, &b) && b.kind) {
+		if (!p->cut_branches++)
+			input_damage(p->input, p->input->name, p->lines.offset,
+				     "a branch without the end it goes to: it is left out");
+		return true;
+	}
 	if (l.is_record && !l.time)
 		return true;
 	/* an error without a time before the first sample */
