@@ -250,6 +250,9 @@ weights() {
 	assert_equal "$(weights)" '500000 2000000 1250000 0 weights of samples have fractions: all are in millionths'
 	thread '"samples":{"time":[1,2,3],"stack":[0,1,1],"weight":["x",{},4]}'
 	assert_regex "$(weights)" '^0 0 4 1 0x[0-9a-f]+: a value that is no number; such values: 2$'
+	thread '"samples":{"time":[1.00000012,2.00000034],"stack":["x",1]}'
+	assert_regex "$(weights)" '^1 1 1 0x[0-9a-f]+: a value that is no number; such values: 1
+trdecode: x.json: 2 times have digits below 1 ns, which are left out$'
 	thread '"samples":{"time":[1,2],"stack":[0,1],"threadCPUDelta":[-7,3]}' ',"sampleUnits":{"threadCPUDelta":"ns"}'
 	assert_equal "$(weights)" "0 3 1 't', table samples: a CPU time below 0, which counts as 0; such times: 1"
 }

@@ -1429,17 +1429,21 @@ static int read_began(struct chrome *c, struct json_reader *r, int64_t unit)
 	const char *name = unit == 1 ? "baseTimeNanoseconds" : "beginningOfTime";
 	uint64_t offset = json_offset(r);
 	const char *text;
+	bool inexact = false;
 	int64_t n;
 
 	if (chrome_metadata_member(c, r, false))
 		return -1;
 	/* of null, or an object without members, the text is the key */
 	text = r->text.size && !json_is(r, name) ? (const char *)r->text.data : "no number";
-	n = origin_of(text);
+	if (*text < '0' || *text > '9' || !json_decimal(text, 0, &n, &inexact) || inexact)
+		n = -1;
 	if (n > 0 && n < (int64_t)TIME_LIMIT / unit)
 		c->began = n * unit;
-	/* 0: the recorder had no clock of the day */
-	else if (strcmp(text, "0") != 0 && !c->input->decoding->quiet)
+	else if (!n && !c->input->decoding->quiet)
+		/* the recorder had no clock of the day */
+		warn(c->input->name, offset, "%s is 0: the trace has no wall time", name);
+	else if (!c->input->decoding->quiet)
 		warn(c->input->name, offset,
 		     "%s is no whole number of %s since 1970: %.40s; the trace has no wall time",
 		     name, unit == 1 ? "ns" : "us", text);

@@ -206,7 +206,8 @@ struct firefox_decoder {
 	uint32_t calls;
 	int64_t earliest; /* ns: the lowest time, at most 0 */
 	uint32_t source, clock;
-	bool inexact, has_threads;
+	uint64_t inexact;
+	bool has_threads;
 	bool millionths[SAMPLE_TABLES];	    /* the weights have fractions */
 	struct firefox_tables cause;	    /* of a marker of a gecko profile: its sample */
 	int64_t version;		    /* of the processed format; 0: gecko */
@@ -276,12 +277,12 @@ static int firefox_put_cell(struct firefox_decoder *f, struct json_reader *r, en
 			firefox_fault(f, FAULT_RANGE, NULL, json_offset(r));
 			n = FIREFOX_NULL;
 		}
-		f->inexact |= inexact && cell == CELL_MS;
+		f->inexact += inexact && cell == CELL_MS;
 	} else if (token == JSON_STRING) {
-		if (!firefox_hex((char *)r->text.data, r->text.size, &n) && cell != CELL_INDEX)
+		if (!firefox_hex((char *)r->text.data, r->text.size, &n))
 			firefox_fault(f, FAULT_WEIGHT, NULL, json_offset(r));
 	} else {
-		if (cell != CELL_INDEX && token != JSON_NULL)
+		if (token != JSON_NULL)
 			firefox_fault(f, FAULT_WEIGHT, NULL, json_offset(r));
 		if (!json_skip(r, token))
 			return -1;
