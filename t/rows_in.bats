@@ -306,7 +306,7 @@ live() {
 		echo '{"time":10,"dur":500,"type":"exit","tid":7,"name":"main","depth":0}'
 	} | trdecode -f ndjson 2>late | trstat -q -t csv -g name -c count,total,self | sort >got
 	printf 'f,1,50,50\nmain,1,500,500\nname,count,total,self\n' | diff - got
-	assert_equal "$(cat late)" "trdecode: <stdin>: 1 call came after calls inside of it were written: self is the whole time; sort all rows with --sort"
+	assert_equal "$(cat late)" "trdecode: <stdin>: 1 call came after calls inside of it were written: self and total are the whole time of each; sort all rows with --sort"
 }
 
 @test "sums of calls keep their totals and counts" {
@@ -683,7 +683,8 @@ assert [r["args"] for r in rows] == [{f"k{i % 4000}": 1} for i in range(20001)]'
 		{"time":2200,"dur":100,"type":"exit","tid":7,"name":"f","depth":1}
 		{"time":2000,"dur":1000,"type":"exit","tid":7,"name":"main","depth":0}
 	END
-	run -0 pipe 'trdecode one.ndjson | trencode -q -t ndjson -c name,depth,nesting | jq -c "[.[]]"'
+	run -0 --separate-stderr pipe 'trdecode one.ndjson | trencode -q -t ndjson -c name,depth,nesting | jq -c "[.[]]"'
+	assert_equal "$stderr" "trdecode: one.ndjson: 1 call with a depth overlaps others of its thread: self is the whole time"
 	assert_output $'["f",1,null]\n["main",0,null]\n["k",0,"none"]\n["f",1,null]\n["main",0,null]'
 	# what jq selects has no calls that are in no row
 	printf '{"time":5,"dur":9,"name":"g","depth":4,"tid":1}\n{"time":3,"dur":100,"name":"f","depth":2,"tid":1}\n' >deep.ndjson

@@ -1457,7 +1457,7 @@ static int no_trace(const struct json_reader *r, uint64_t offset, const char *wh
 		e, r->name, offset,
 		"JSON, but no trace: %s; trdecode reads the Trace Event Format, an object "
 		"with traceEvents or an array of events with ph, spans of OTLP, Jaeger and "
-		"Zipkin, and other rows of JSON with --map",
+		"Zipkin, rows of trencode after jq -c '.[]', and other rows of JSON with --map",
 		why);
 }
 

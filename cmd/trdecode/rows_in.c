@@ -158,7 +158,8 @@ struct rows_in {
 	struct in_frame *overlapping;
 	size_t noverlapping, overlapping_capacity, overlapping_free;
 	uint32_t calls;
-	uint64_t late; /* calls that came after calls inside of them were written */
+	uint64_t crossing; /* calls with a depth that overlap others */
+	uint64_t late;	   /* calls that came after calls inside of them were written */
 };
 
 /* --- a row becomes a record: what it names is declared --- */
@@ -745,8 +746,11 @@ static bool in_overlaps(struct rows_in *r, const struct in_record *record,
 		r->late++;
 		return true;
 	}
-	return top && ((record->has_depth && top->has_depth && top->depth >= record->depth) ||
-		       complete_calls_overlap(&r->completes, end, top->limit, false));
+	if (!top || (!(record->has_depth && top->has_depth && top->depth >= record->depth) &&
+		     !complete_calls_overlap(&r->completes, end, top->limit, false)))
+		return false;
+	r->crossing += r->table.own && record->has_depth;
+	return true;
 }
 
 /* End the calls without a return that have ended before a call begins. */
@@ -1321,8 +1325,11 @@ static void in_close(struct input *in)
 			   "written as text");
 		warn_count(
 			in->name, r->late,
-			"{call|calls} came after calls inside of {it|them} were written: self is "
-			"the whole time; sort all rows with --sort");
+			"{call|calls} came after calls inside of {it|them} were written: self and "
+			"total are the whole time of each; sort all rows with --sort");
+		warn_count(in->name, r->crossing,
+			   "{call with a depth overlaps|calls with a depth overlap} others of "
+			   "{its|their} thread: self is the whole time");
 		warn_count(in->name, r->table.beyond_columns + r->arguments.nameless,
 			   "{field|fields} beyond %d names {is|are} left out", IN_COLUMNS_MOST);
 	}
