@@ -75,7 +75,7 @@ kernel() {
 }
 
 @test "pairs are those of trace-cmd report: interrupts, wakeups, switches and system calls" {
-	local trace p99
+	local trace list p99
 	for trace in v6-sched-irq-timer s390x-v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		kernel $trace
 		pairs trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" oncpu:prev_pid offcpu:next_pid wakeup:next_pid
@@ -88,6 +88,17 @@ kernel() {
 	run -0 trstat -q --pair syscall --fail-if "p99(runnable) > $((p99 * 1005 / 1000))ns" x.trs
 	has 1 2 3 8
 	kernel s390x-v6-sched-irq-timer
+	# those of a thread are its time from the first switch to the last one
+	awk '/ sched_switch: / { t = $3; sub(/:$/, "", t); gsub(/\./, "", t)
+		for (i = 4; i <= NF; i++) if ($i ~ /^(prev|next)_pid=/) { n = substr($i, 10); if (!(n in first)) first[n] = t; last[n] = t } }
+		END { for (n in last) if (n + 0 && last[n] != first[n]) printf "%d\t%.0f\n", n, last[n] - first[n] }' \
+		"$RECORDED/trace-cmd/s390x-v6-sched-irq-timer.raw.txt" | sort >theirs
+	[ "$(wc -l <theirs)" -gt 5 ]
+	for list in oncpu offcpu; do
+		trstat -q --pair $list -g tid -c "total,$STATES" -t tsv x.trs
+	done | awk 'NR > 1 && $1 != "tid" { total[$1] += $2; for (i = 3; i <= NF; i++) state[$1] += $i }
+		END { for (n in total) if (total[n] == state[n]) printf "%d\t%.0f\n", n, total[n] }' | sort >ours
+	agree
 	table time,prev_pid --pair oncpu
 	has 1 6
 	table time,next_pid --pair offcpu
