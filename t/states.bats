@@ -121,12 +121,12 @@ pairs() {
 	for trace in v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		text="$RECORDED/trace-cmd/$trace.report.txt"
 		trdecode -q "$text" -o x.trs
-		pairs kernel "$text" oncpu:prev_pid offcpu:next_pid
+		pairs kernel "$text" offcpu:next_pid
 		text="$RECORDED/trace-cmd/$trace.raw.txt"
 		python3 "$ROOT/t/tools/states.py" packets trace-cmd "$text" |
 			protoc --encode=m.Trace -I "$ROOT/t/proto" perfetto.proto >x.pftrace
 		trdecode -q x.pftrace -o x.trs
-		pairs trace-cmd "$text" oncpu:prev_pid offcpu:next_pid wakeup:next_pid
+		pairs trace-cmd "$text" oncpu:prev_pid offcpu:next_pid
 	done
 	# marks of atrace
 	model syscall trace-cmd "$text"
