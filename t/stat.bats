@@ -295,13 +295,13 @@ lines() {
 	# lasts from a stray event to the first one
 	jq -nc '[["a", 1e6], ["x", 1.5e6]] + [range(3000) | [if . % 2 == 0 then "b" else "a" end, 100e6 + 1000 * .]] |
 		map({ph: "i", pid: 1, tid: 1, name: .[0], ts: .[1]})' | trdecode -q -o late.trs
-	said='from 100.000000000 to 102.999000000; 2 earlier events are not of it; --since +0s includes them'
+	said='from 100.000000000 to 102.999000000; 2 earlier events are before it'
 	run -0 --separate-stderr trstat -g name -c rate -n 1 -t tsv late.trs
 	assert_line $'a\t500.500'
-	assert_equal "$stderr" "trstat: rate is of 2.999 s, $said"
+	assert_equal "$stderr" "trstat: rate is of 2.999 s, $said, but counted; --since +0s includes them"
 	run -0 --separate-stderr trstat --pair 'a -> b' -c count,busy,util,idle -t csv late.trs
 	assert_output $'count,busy,util,idle\n1500,1499000000,49.983,1500000000'
-	assert_equal "${stderr_lines[0]}" "trstat: idle is of 2.999 s, $said"
+	assert_equal "${stderr_lines[0]}" "trstat: idle is of 2.999 s, $said; --since +0s includes them"
 	run -0 --separate-stderr trstat --cover 'a -> b' -c busy,util,idle -t csv late.trs
 	assert_output $'busy,util,idle\n1499000000,49.983,1500000000'
 	run -0 --separate-stderr trstat --pair 'a -> b' -c busy,util -t csv --since +0s late.trs

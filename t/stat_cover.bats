@@ -161,6 +161,17 @@ setup() {
 		run -0 trstat -q --cover a --since "${range% *}" --until "${range#* }" -c busy,idle,util -t csv r.trs
 		assert_line --index 1 600000,0,100.000
 	done
+	run -0 --separate-stderr trstat --cover a --since 0.0052s --until 0.0058s -c busy -t csv r.trs
+	refute_regex "$stderr" 'no event'
+	# a group in which A was open, but not as the sets require
+	for sets in 'a & b' 'a - a' 'b & a'; do
+		run -0 --separate-stderr trstat --cover "$sets" -c busy,idle,count -g tid -t csv r.trs
+		assert_output "tid,busy,idle,count"$'\n'"$([[ $sets == a* ]] && echo 1 || echo 2),0,9550000,0"
+		refute_regex "$stderr" 'no call'
+	done
+	run -0 --separate-stderr trstat --cover 'a - x' -c busy -t csv r.trs
+	assert_output $'busy\n9000000'
+	assert_regex "$stderr" "no call or pair is of the set 'x'"
 }
 
 @test "--cover: what it does not go with, and wrong sets" {
@@ -185,5 +196,5 @@ setup() {
 	assert_line --index 0 --partial "'==' is missing"
 	trdecode -q "$SCHED" -o s.trs
 	run -0 trstat --cover 'oncpu & none' s.trs
-	assert_output --partial "no call or pair is of --cover 'oncpu & none'"
+	assert_output --partial "no call or pair is of the set 'none'"
 }

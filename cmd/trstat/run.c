@@ -1880,7 +1880,7 @@ static void report_counts(const struct stage *stage, const struct statistics *st
 static void report_span(const struct query *q, const struct columns_run *run, bool ticks)
 {
 	char first[VALUE_SIZE], last[VALUE_SIZE], span[VALUE_SIZE], parts[40] = "";
-	char stray[80] = "--since and --until choose a part of the run";
+	char stray[96] = "--since and --until choose a part of the run";
 	const struct column *of = NULL;
 
 	for (size_t i = 0; i < q->columns.printed; i++)
@@ -1895,8 +1895,9 @@ static void report_span(const struct query *q, const struct columns_run *run, bo
 		snprintf(parts, sizeof parts, " in %zu streams", run->nparts);
 	if (run->stray)
 		snprintf(stray, sizeof stray,
-			 "%" PRIu64 " earlier %s not of it; --since +0s includes %s", run->stray,
+			 "%" PRIu64 " earlier %s before it%s; --since +0s includes %s", run->stray,
 			 run->stray == 1 ? "event is" : "events are",
+			 of->type->flags & COLUMN_RATE ? ", but counted" : "",
 			 run->stray == 1 ? "it" : "them");
 	warn(NULL, NO_OFFSET, "%s is of %s%s, from %s to %s; %s", of->name, span, parts, first,
 	     last, stray);
@@ -2399,8 +2400,10 @@ void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 		else if (m)
 			report_alarms_end(stage, q, &st, alarms);
 		if (stage->status != STATUS_FAILED && !stage->options->quiet) {
+			const struct columns_run run = statistics_run(&st, true);
+
 			report_counts(stage, &st, q);
-			if (stage->events && (st.first > st.last || !run_has_rows(q, &st)))
+			if (stage->events && (run.first > run.last || !run_has_rows(q, &st)))
 				time_window_report(&q->window);
 		}
 	}

@@ -1812,7 +1812,7 @@ static int statistics_add_covers(struct statistics *s)
 		times.total = end.time < end.at - s->since ? end.time : end.at - s->since;
 		times.self = subject.total = subject.self = times.total;
 		a = statistics_group(s, &subject);
-		if (!a || statistics_add_span(s, a, end.at, &times))
+		if (!a || (end.time && statistics_add_span(s, a, end.at, &times)))
 			return -1;
 	}
 	return 0;

@@ -679,7 +679,6 @@ struct cover_pairs {
 	struct pair *cover; /* whose set it is */
 	unsigned set;
 	struct pair pair;
-	char *text;
 	uint32_t *groups; /* by number of the pending A: 1 + its group, 0 none is open */
 	size_t capacity;
 };
@@ -691,6 +690,8 @@ struct cover_group {
 	uint64_t since, at;
 	uint64_t depth; /* number of As in the span */
 	bool held;
+	bool spans, any; /* it has had a span; an A was open, at last until `open_at` */
+	uint64_t open_at;
 };
 
 /* A span that has ended. */
@@ -711,6 +712,8 @@ struct cover {
 	bool calls_wanted; /* a set is of calls */
 	bool by_depth;	   /* a key is the depth */
 	struct cover_pairs *pairs[2];
+	char *names[2]; /* of the sets, for messages */
+	bool opened[2]; /* something was of the set */
 	struct calls calls;
 	struct intern numbers; /* of groups, by their cells */
 	struct buffer key;
@@ -738,20 +741,17 @@ static int cover_parse_set(struct pair *p, unsigned set, const char *text, const
 		text++;
 	while (text < end && is_blank(end[-1]))
 		end--;
-	copy = strndup(text, (size_t)(end - text));
+	copy = p->cover->names[set] = strndup(text, (size_t)(end - text));
 	if (!copy)
 		return error_no_memory(e);
 	if (!find_word(copy, "->", false) && !pair_preset_of(copy)) {
-		free(copy);
 		p->cover->calls_wanted = true;
 		return parse_side(side, text, end, l, e);
 	}
 	of = calloc(1, sizeof(*of));
-	if (!of) {
-		free(copy);
+	if (!of)
 		return error_no_memory(e);
-	}
-	*of = (struct cover_pairs){.cover = p, .set = set, .text = copy};
+	*of = (struct cover_pairs){.cover = p, .set = set};
 	p->cover->pairs[set] = of;
 	return pair_parse(&of->pair, copy, e);
 }
@@ -886,10 +886,10 @@ static void cover_free(struct cover *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < 2; i++) {
+		free(c->names[i]);
 		if (!c->pairs[i])
 			continue;
 		pair_free(&c->pairs[i]->pair);
-		free(c->pairs[i]->text);
 		free(c->pairs[i]->groups);
 		free(c->pairs[i]);
 	}
@@ -1699,18 +1699,30 @@ static bool cover_holds(const struct cover *c, const struct cover_group *g)
 	return g->open[0] && (c->sets == COVER_A || (c->sets == COVER_BOTH) == (g->open[1] > 0));
 }
 
-static int cover_add_span(struct cover *c, const struct cover_group *g, uint64_t until)
+static int cover_add_span(struct cover *c, struct cover_group *g, uint64_t until)
 {
 	if (!g->held || until <= g->since)
 		return 0;
 	if (ARRAY_GROW(c->ended, c->ended_capacity, c->nended))
 		return -1;
+	g->spans = true;
 	c->ended[c->nended++] = (struct cover_span){
 		.group = (uint32_t)(g - c->groups),
 		.since = g->since,
 		.until = until,
 		.depth = g->depth,
 	};
+	return 0;
+}
+
+/* A group in which A was open, but not as the sets require, counts with no time. */
+static int cover_add_none(struct cover *c, const struct cover_group *g)
+{
+	uint64_t at = g->open[0] ? c->last : g->open_at;
+
+	if (ARRAY_GROW(c->ended, c->ended_capacity, c->nended))
+		return -1;
+	c->ended[c->nended++] = (struct cover_span){(uint32_t)(g - c->groups), at, at, 0};
 	return 0;
 }
 
@@ -1739,6 +1751,11 @@ static int cover_change(struct cover *c, uint32_t group, unsigned set, bool open
 			return -1;
 		g->at = time;
 	}
+	if (!set) {
+		g->any = true;
+		g->open_at = time;
+	}
+	c->opened[set] = true;
 	if (open)
 		g->open[set]++;
 	else if (g->open[set])
@@ -1921,6 +1938,8 @@ int cover_end(struct pair *p)
 
 		if ((c->last > g->at && cover_settle(c, g)) || cover_add_span(c, g, c->last))
 			return -1;
+		if (g->any && !g->spans && !c->by_depth && cover_add_none(c, g))
+			return -1;
 		*g = (struct cover_group){0};
 	}
 	calls_free(&c->calls);
@@ -1966,7 +1985,7 @@ bool cover_next(struct pair *p, struct pair_end *end)
 		return false;
 	}
 	s = &c->ended[c->taken++];
-	p->pairs++;
+	p->pairs += s->until > s->since;
 	*end = (struct pair_end){.time = s->until - s->since,
 				 .at = s->until,
 				 .level = s->depth > UINT32_MAX ? UINT32_MAX : (uint32_t)s->depth,
@@ -1974,10 +1993,23 @@ bool cover_next(struct pair *p, struct pair_end *end)
 	return true;
 }
 
+/* Report the sets of which nothing was. */
 static void cover_report(const struct pair *p)
 {
-	if (!p->pairs)
-		remark(NULL, "no call or pair is of --cover '%s'", p->text);
+	const struct cover *c = p->cover;
+
+	for (unsigned set = 0; set < 2; set++) {
+		char *lacks = NULL;
+
+		if (c->opened[set] || !c->names[set])
+			continue;
+		if (c->pairs[set] && p->dictionary)
+			lacks = pair_lacks(p->dictionary, &c->pairs[set]->pair);
+		remark(NULL, "no call or pair is of %s'%s'%s%s",
+		       c->sets == COVER_A ? "--cover " : "the set ", c->names[set],
+		       lacks ? ": the trace has " : "", lacks ? lacks : "");
+		free(lacks);
+	}
 }
 
 /* --- report --- */
@@ -1985,8 +2017,9 @@ static void cover_report(const struct pair *p)
 void pair_report(const struct pair *p, bool verbose)
 {
 	const char *name = p->preset ? p->preset->name : p->text;
-	char *lacks = !p->pairs && p->dictionary && !p->cover ? pair_lacks(p->dictionary, p) : NULL;
-	char *hint = !p->pairs && p->dictionary ? pair_hint(p->dictionary, p) : NULL;
+	bool none = !p->pairs && p->dictionary && !p->cover;
+	char *lacks = none ? pair_lacks(p->dictionary, p) : NULL;
+	char *hint = none ? pair_hint(p->dictionary, p) : NULL;
 
 	if (p->cover) {
 		cover_report(p);

@@ -269,7 +269,8 @@ int cover_restore(struct pair *p, const struct block *b);
 void cover_pass(struct pair *p, uint64_t time);
 /* End what is open, at the time of the last event. Returns -1 when out of memory. */
 int cover_end(struct pair *p);
-/* Take out the next span that has ended: *end, which is valid until the next call. */
+/* Take out the next span that has ended: *end, which is valid until the next call. Its time is 0
+ * where a group in which A was open has no span. */
 bool cover_next(struct pair *p, struct pair_end *end);
 
 /*
