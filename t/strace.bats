@@ -223,13 +223,17 @@ errors() {
 		 <unfinished ...>
 		[pid    77] <... wait4 resumed>NULL, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)
 		[pid    78] <... write resumed>)           = 2
+		[pid    78] write(2, "hello 1", 7hello 1 <unfinished ...>
+		[pid    78] <... write resumed>)           = 7
+		[pid    78] prctl(PR_CAPBSET_READ, 1<<CAP_CHOWN) = 1
 		[pid    78] exit_group(3)               = ?
 		[pid    78] +++ exited with 3 +++
 		getpid()                                = 77
 		+++ exited with 0 +++
 	END
 	run -0 --separate-stderr trdecode -o a.trs x.txt
-	assert_equal "$stderr" 'trdecode: x.txt: 2 lines of other programs, skipped'
+	assert_equal "$stderr" 'trdecode: x.txt: 2 lines of other programs, skipped
+trdecode: x.txt: 4 calls with text of another program after a number, left out'
 	# the first thread has the number that strace prints later, and the number is left out at the end
 	run -0 pipe "trencode -q -t ndjson a.trs | jq -c '[.tid, .name, .args]' | sort"
 	assert_output - <<-'END'
@@ -239,11 +243,13 @@ errors() {
 		[77,"getpid",{"ret":77}]
 		[77,"wait4",{"upid":78,"stat_addr":null,"options":0,"ru":null,"ret":-512}]
 		[77,"write",{"fd":1,"buf":"a\nb = 3\n","count":8,"ret":8}]
-		[77,"write",{"fd":2,"buf":"x","count":"1x","ret":1}]
+		[77,"write",{"fd":2,"buf":"x","count":1,"ret":1}]
 		[78,"close",{"fd":9,"ret":-9}]
 		[78,"exit_group",{"error_code":3}]
 		[78,"exited",{"status":3}]
+		[78,"prctl",{"option":"PR_CAPBSET_READ","arg2":"1<<CAP_CHOWN","ret":1}]
 		[78,"write",{"fd":1,"buf":"q\n","count":2,"ret":2}]
+		[78,"write",{"fd":2,"buf":"hello 1","count":7,"ret":7}]
 	END
 }
 
@@ -312,6 +318,12 @@ errors() {
 		'8 10:00:00 close(4) = 0 <0.000001>' '7 10:00:01 <... read resumed>"", 9) = 0 <0.500000>' >second.txt
 	run -0 pipe 'trdecode -q second.txt | trencode -q -t csv -c tid,name,time,dur | sed 1d | sort'
 	assert_output $'7,close,36000000000000,250000000\n7,read,36000250000000,500000000\n8,close,36000000000000,1000'
+	# lines without a time before the first one, and lines with times of another option
+	printf '%s\n' '7 execve("/a", ["a"], 0x7f) = 0' '7 1000000001.000000 close(3) = 0 <0.000001>' \
+		'7 10:00:00 close(4) = 0 <0.000002>' >mixed.txt
+	run -0 --separate-stderr pipe 'trdecode mixed.txt | trencode -t csv -c name,time,dur | sed 1d'
+	assert_output $'execve,1000000001000000000,\nclose,1000000001000000000,1000\nclose,1000000001000001000,2000'
+	assert_equal "$stderr" 'trdecode: mixed.txt: 2 lines without a time in the form of the first: each has that of a line next to it'
 	printf '1796024035 brk(NULL) = 0x1\n' >unix.txt
 	run -0 pipe 'trdecode -q unix.txt | trencode -q -t csv -c time | sed 1d'
 	assert_output 1796024035000000000
@@ -388,6 +400,20 @@ errors() {
 		qsort,0,31000,22000
 		strcmp,1,5000,5000
 	END
+	# messages of ltrace, in a call and between calls; other text is named for it
+	cat >log <<-'END'
+		7 1000000001.000000 read(3 <no return ...>
+		8 1000000001.000010 unexpected breakpoint at 0x55b0c88e2305
+		7 1000000002.004047 <... read resumed> error: maximum array length seems negative
+		, "", 1)                                         = -1 <1.005389>
+		text
+		7 1000000002.006000 puts("a") = <void> <0.000001>
+	END
+	run -1 --separate-stderr trdecode -o a.trs log
+	assert_equal "$stderr" "trdecode: log: 0x$(printf %x "$(sed -n '1,/^, /p' log | wc -c)"): not a line of ltrace
+trdecode: log: 1 line of other programs, skipped"
+	run -0 pipe "trencode -q -t ndjson a.trs 2>err | jq -c '[.name, .dur, .args]'"
+	assert_output $'["read",1005389000,{"arg1":3,"arg2":"","arg3":1,"ret":-1}]\n["puts",1000,{"arg1":"a"}]'
 	# the line that resumes a call lacks the library of -l
 	printf '%s\n' 'a.out->waitpid(9, 0, 0 <unfinished ...>' '<... waitpid resumed> ) = 9' >log
 	run -0 pipe "trdecode log | trencode -q -t ndjson | jq -c '[.name, .dur, .args]'"
@@ -487,13 +513,17 @@ errors() {
 	run -0 pipe 'trdecode long.txt | trstat -q -t tsv -c count,total'
 	assert_line $'read\t200\t6000000'
 	# absolute times, of perf trace -T
-	printf '%s\n' '18484426.216 ( 0.020 ms): sleep/27801 brk()  = 0x5627b94a8000' \
+	printf '%s\n' '         ? (         ): sleep/27801  ... [continued]: execve())    = 0' \
+		'18484426.216 ( 0.020 ms): sleep/27801 brk()  = 0x5627b94a8000' \
 		'18484426.863 (1886.025 ms): sleep/27801 wait4(upid: -1) = 9' >log
-	run -0 pipe 'trdecode log | trencode -q -t csv -c time,name,dur,tid | tail -n 2'
+	run -0 pipe 'trdecode log | trencode -q -t csv -c time,name,dur,tid | sed 1d'
 	assert_output - <<-'END'
+		18484426216000,execve,,27801
 		18484426216000,brk,20000,27801
 		18484426863000,wait4,1886025000,27801
 	END
+	run -0 trdecode --info log
+	assert_line --regexp '^times +since the start of perf trace, or of its clock with -T$'
 	# a time in ms may also be of strace
 	printf '1796034342.127 (+     0.001) read(3, "): ", 3) = 3 <0.000001>\n' >log
 	trdecode log | trencode -q -t csv -c name,dur | grep '^read,1000$'

@@ -120,10 +120,10 @@ struct strace_log {
 	bool timed, broken_known, tree;
 	bool in_table;
 	unsigned rules; /* of the table, so far */
-	bool attached; /* what interrupts the call is a message of strace, up to the end of the line
-			*/
-	uint64_t last; /* time of the last line */
-	uint64_t base; /* of -t: ns of the days before; of -r: unused */
+	/* what interrupts the call is a message of strace or ltrace, up to the end of the line */
+	bool attached;
+	uint64_t last;		  /* time of the last line */
+	uint64_t base;		  /* of -t: ns of the days before; of -r: unused */
 	struct buffer broken;	  /* a call that other text interrupts */
 	uint64_t broken_at;	  /* its offset */
 	struct buffer unfinished; /* the head of a line that resumes the call in the line before */
@@ -152,7 +152,8 @@ struct strace {
 	struct heap_item **items;
 	struct heap heap;
 	size_t nlogs;
-	enum strace_time_form form;
+	enum strace_time_form form; /* of the times: that of the first line with one */
+	uint64_t first;		    /* time of that line; NONE: not known */
 	bool relative, ticks, bracketed, has_durations, has_stacks, bare_pids;
 	bool library; /* the text of ltrace: calls are of libraries, but for SYS_read or read@SYS */
 	uint64_t now, tick;
@@ -176,6 +177,8 @@ struct strace {
 	struct buffer text;
 	const char *table; /* the last table of sums: what it is, and what to do; NULL: none */
 	uint64_t calls, signals, dumps;
+	uint64_t texts;	 /* calls with text of another program in them */
+	uint64_t unlike; /* lines without a time, or with one of another form */
 	uint64_t foreign, foreign_at,
 		broken; /* lines that are none of strace; the first's offset */
 };
@@ -1592,7 +1595,8 @@ static void strace_skip_line(struct strace_log *g, struct text_span text)
 		s->foreign_at = g->lines.offset;
 	/* each line of a file of -o -f begins with its thread */
 	if (s->bare_pids && s->foreign == 1)
-		input_damage(s->input, g->name, g->lines.offset, "not a line of strace");
+		input_damage(s->input, g->name, g->lines.offset, "not a line of %s",
+			     s->library ? "ltrace" : "strace");
 }
 
 /* Remove the text of another program from the end of "wait4(-1, cat: no file", if a line has the
@@ -1606,6 +1610,31 @@ static bool strace_cut_broken(struct buffer *b, struct text_span text)
 		return false;
 	b->size = (size_t)(comma - b->data) + 1;
 	return true;
+}
+
+/* Cut the text of the program off the number that strace printed last before the call began:
+ * write(1, "hello", 5hello. After other arguments it cannot be recognised. joined: the line
+ * joined one that text ended. */
+static void strace_cut_text(struct strace_log *g, bool joined)
+{
+	struct strace_line *l = &g->line;
+	struct text_span *last, number;
+	const char *end;
+	uint64_t value;
+	bool hex;
+
+	if (!l->nargs || (l->kind != LINE_CALL && l->kind != LINE_UNFINISHED) || g->s->library ||
+	    l->form == TIME_MS || (l->pid >= 0 && !l->bracketed))
+		return;
+	last = &l->args[l->nargs - 1];
+	number = *last;
+	span_skip(&number, "-");
+	end = strace_number(number, &value, &hex);
+	/* 3</tmp/a>, 1<<20, 8*sizeof(long), 0x4|O_RDONLY, and a comment after a blank */
+	if (end == number.at || end == last->end || (!joined && strchr(" <*|", *end)))
+		return;
+	last->end = end;
+	g->s->texts++;
 }
 
 /* Join a line with the call that it ends: "write(1, "a\n", 2a" and ") = 2". Returns false if it
@@ -1625,16 +1654,6 @@ static bool strace_join(struct strace_log *g, struct text_span text)
 	strace_parse(&g->line, span_of(b));
 	if (g->line.kind == LINE_BROKEN || g->line.kind == LINE_OTHER)
 		return false;
-	/* digits of the last argument, and the text that followed them */
-	if (!g->attached && g->line.nargs && span_size(g->line.args[g->line.nargs - 1]) &&
-	    is_digit(*g->line.args[g->line.nargs - 1].at)) {
-		struct text_span *last = &g->line.args[g->line.nargs - 1];
-		const char *p = last->at;
-
-		while (p < last->end && (is_name(*p) && (is_digit(*p) || last->at[1] == 'x')))
-			p++;
-		last->end = p;
-	}
 	return true;
 }
 
@@ -1673,11 +1692,16 @@ static int strace_keep_unfinished(struct strace_log *g)
 /* Keep a call that does not end in its line. */
 static int strace_keep_broken(struct strace_log *g, struct text_span text)
 {
+	static const char negative[] = "error: maximum array length seems negative";
 	const char *message = span_find(text, "strace: Process ");
 
 	if (g->broken.size)
 		strace_report_broken(g);
 	g->attached = message && span_ends(text, " attached");
+	if (span_ends(text, negative)) {
+		message = text.end - strlen(negative);
+		g->attached = true;
+	}
 	text.end = g->attached ? message : text.end;
 	g->broken_at = g->lines.offset;
 	if (span_size(text) <= LINE_KEPT)
@@ -1753,6 +1777,8 @@ static void strace_set_time(struct strace_log *g)
 	uint64_t time = l->time;
 
 	if (s->form == TIME_NONE || l->form != s->form || time == NONE) {
+		/* -z leaves out the time of a line that resumes a call */
+		s->unlike += l->kind != LINE_FRAME && l->kind != LINE_RESUMED && l->form != s->form;
 		time = g->last;
 	} else if (s->form == TIME_OF_DAY) {
 		/* past midnight */
@@ -1817,6 +1843,7 @@ static int strace_next_line(struct strace_log *g, struct error *e)
 			return error_no_memory(e);
 		if (!got)
 			continue;
+		strace_cut_text(g, g->broken_known && g->broken.size && !g->attached);
 		g->in_table = false;
 		if (strace_keep_unfinished(g))
 			return error_no_memory(e);
@@ -1958,6 +1985,7 @@ static int strace_open(struct input *in, struct error *e)
 	s->input = in;
 	s->w = s->queue.w = in->decoding->writer;
 	s->root = -1;
+	s->first = NONE;
 	for (uint32_t i = 1; i < ERRORS_END; i++) {
 		const char *name = kernel_error_name(i);
 
@@ -1980,22 +2008,11 @@ static int strace_open(struct input *in, struct error *e)
 	return 0;
 }
 
-/* Test whether a line ends with a duration. */
-static bool strace_has_duration(struct text_span text)
-{
-	struct strace_line l;
-
-	if (span_size(text) < 3 || text.end[-1] != '>' || !is_digit(text.end[-2]))
-		return false;
-	strace_parse(&l, text);
-	return l.duration != NONE;
-}
-
 /* Find the thread of a line that begins with [pid N], unless a message attached it before. */
-static int strace_look_at_thread(struct strace *s, struct text_span text, struct key_map *attached)
+static int strace_look_at_thread(struct strace *s, const struct strace_line *l,
+				 struct text_span text, struct key_map *attached)
 {
 	const char *message = span_find(text, "strace: Process ");
-	struct strace_line l;
 	uint64_t tid;
 
 	if (message) {
@@ -2004,47 +2021,52 @@ static int strace_look_at_thread(struct strace *s, struct text_span text, struct
 		    key_map_set(attached, tid + 1, 1))
 			return -1;
 	}
-	if (span_begins(text, "[pid ")) {
-		strace_parse(&l, text);
-		if (l.pid >= 0 && !key_map_get(attached, (uint64_t)l.pid + 1))
-			s->root = l.pid;
-	}
+	if (l->bracketed && !key_map_get(attached, (uint64_t)l->pid + 1))
+		s->root = l->pid;
 	return 0;
 }
 
 /* Find out which program wrote a line. 1: ltrace; -1: strace; 0: either. *unknown: whether the
  * kernel has no call of its name. */
-static int strace_line_writer(struct text_span text, bool *unknown)
+static int strace_line_writer(const struct strace_line *l, bool *unknown)
 {
-	struct strace_line l;
-
 	*unknown = false;
-	strace_parse(&l, text);
-	if (l.form == TIME_MS)
+	if (l->form == TIME_MS)
 		return -1;
-	if (l.kind == LINE_EVENT)
-		return span_begins(l.name, "exited (status") ? 1
-		       : span_begins(l.name, "exited with ") ? -1
-							     : 0;
-	if (l.kind != LINE_CALL && l.kind != LINE_UNFINISHED && l.kind != LINE_RESUMED)
+	if (l->kind == LINE_EVENT)
+		return span_begins(l->name, "exited (status") ? 1
+		       : span_begins(l->name, "exited with ") ? -1
+							      : 0;
+	if (l->kind != LINE_CALL && l->kind != LINE_UNFINISHED && l->kind != LINE_RESUMED)
 		return 0;
-	if (strace_raw_name(l.name).at || span_find(l.name, "->") || span_find(l.name, "::") ||
-	    span_is(l.result, "<void>"))
+	if (strace_raw_name(l->name).at || span_find(l->name, "->") || span_find(l->name, "::") ||
+	    span_is(l->result, "<void>"))
 		return 1;
-	if (span_begins(l.result, "?") || span_begins(l.result, "-1 E"))
+	if (span_begins(l->result, "?") || span_begins(l->result, "-1 E"))
 		return -1;
-	for (unsigned i = 0; i < l.nargs; i++)
-		if (span_begins(l.args[i], "AT_FDCWD") ||
-		    (!span_begins(l.args[i], "\"") && span_find(l.args[i], " /* ")))
+	for (unsigned i = 0; i < l->nargs; i++)
+		if (span_begins(l->args[i], "AT_FDCWD") ||
+		    (!span_begins(l->args[i], "\"") && span_find(l->args[i], " /* ")))
 			return -1;
-	*unknown = !strace_find_names(l.name) && !span_begins(l.name, "syscall_0x");
+	*unknown = !strace_find_names(l->name) && !span_begins(l->name, "syscall_0x");
 	return 0;
 }
 
+/* Keep the form of the times of a log, and its first time: lines before that one have none. perf
+ * trace has "?" for a time that is not known. */
+static void strace_find_time(struct strace *s, const struct strace_line *l)
+{
+	if (s->first == NONE && l->kind > LINE_OTHER && l->kind < LINE_FRAME &&
+	    l->form != TIME_NONE) {
+		s->form = l->form;
+		s->first = l->time;
+	}
+}
+
 /*
- * Look for what lines show of those before them: a duration, the program that wrote them, and the
- * thread of the lines without one. strace does not name the first thread before there are others.
- * It is the first of "[pid N]" that no "Process N attached" precedes.
+ * Look for what lines show of those before them: a time, a duration, the program that wrote them,
+ * and the thread of the lines without one. strace does not name the first thread before there are
+ * others. It is the first of "[pid N]" that no "Process N attached" precedes.
  */
 static int strace_look_ahead(struct strace *s, struct error *e)
 {
@@ -2063,20 +2085,24 @@ static int strace_look_ahead(struct strace *s, struct error *e)
 		rest = span_of(&lines->data);
 		rest.at += lines->begin;
 	}
-	while (!failed && rest.at < rest.end && ((!live && (s->root < 0 || s->ticks)) || !writer)) {
+	while (!failed && rest.at < rest.end &&
+	       ((!live && (s->root < 0 || s->ticks)) || !writer || s->first == NONE)) {
 		const char *end = memchr(rest.at, '\n', span_size(rest));
 		struct text_span text = {rest.at, end ? end : rest.end};
+		struct strace_line l;
 
 		rest.at = text.end + 1;
+		strace_parse(&l, text);
+		strace_find_time(s, &l);
 		if (!writer) {
-			writer = strace_line_writer(text, &unknown);
+			writer = strace_line_writer(&l, &unknown);
 			s->library |= unknown;
 		}
 		if (live)
 			continue;
-		s->ticks &= !strace_has_duration(text);
+		s->ticks &= l.duration == NONE;
 		if (s->root < 0)
-			failed = strace_look_at_thread(s, text, &attached);
+			failed = strace_look_at_thread(s, &l, text, &attached);
 	}
 	s->library = writer > 0 || (!writer && s->library);
 	key_map_free(&attached);
@@ -2103,19 +2129,22 @@ static int64_t strace_first_lines(struct strace *s, struct error *e)
 		if (got < 0)
 			return -1;
 		s->ticks &= g->line.duration == NONE;
-		if (got && !any++) {
-			s->form = g->line.form;
-			s->ticks &= s->form == TIME_NONE;
-			/* three years after 1970, or after the line before */
-			s->relative = s->form == TIME_SECONDS && g->line.time < 100000000 * SECOND;
-		}
+		strace_find_time(s, &g->line);
+		any += got;
 		g->item.rank = (uint32_t)i;
 		if (got)
 			s->items[s->heap.count++] = &g->item;
 	}
-	/* their form is known */
-	for (size_t i = 0; i < s->heap.count; i++)
-		strace_set_time((struct strace_log *)s->items[i]);
+	s->ticks &= s->form == TIME_NONE;
+	/* three years after 1970, or after the line before */
+	s->relative = s->form == TIME_SECONDS && s->first < 100000000 * SECOND;
+	for (size_t i = 0; i < s->heap.count; i++) {
+		struct strace_log *g = (struct strace_log *)s->items[i];
+
+		if (s->first != NONE && !s->relative)
+			g->last = s->first;
+		strace_set_time(g);
+	}
 	heap_build(&s->heap);
 	return any;
 }
@@ -2180,7 +2209,7 @@ static const char *strace_times(const struct strace *s)
 	switch (s->form) {
 	case TIME_OF_DAY: return "of the day";
 	case TIME_SECONDS: return s->relative ? "since the line before" : "since 1970";
-	case TIME_MS: return "since the start of perf trace";
+	case TIME_MS: return "since the start of perf trace, or of its clock with -T";
 	default: return "none";
 	}
 }
@@ -2298,6 +2327,11 @@ static void strace_close(struct input *in)
 			   "{field|fields} of events that have more than 128 different ones, "
 			   "left out");
 		warn_count(in->name, s->foreign, "{line|lines} of other programs, skipped");
+		warn_count(in->name, s->texts,
+			   "{call|calls} with text of another program after a number, left out");
+		warn_count(in->name, s->unlike,
+			   "{line|lines} without a time in the form of the first: each has that of "
+			   "a line next to it");
 		warn_count(in->name, s->broken - (s->broken > 0),
 			   "more {call|calls} without {its|their} end");
 	}

@@ -323,7 +323,8 @@ static enum strace_line_kind strace_read_body(struct strace_line *l, struct text
 	case '-': return span_begins(s, "--- ") ? strace_read_event(l, s) : LINE_OTHER;
 	case '+': return span_begins(s, "+++ ") ? strace_read_event(l, s) : LINE_OTHER;
 	default:
-		if (span_begins(s, "strace: ") || span_begins(s, "ltrace: "))
+		if (span_begins(s, "strace: ") || span_begins(s, "ltrace: ") ||
+		    span_begins(s, "unexpected breakpoint at 0x"))
 			return LINE_MESSAGE;
 		return strace_read_call(l, s);
 	}
