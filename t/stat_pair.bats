@@ -104,6 +104,20 @@ same() {
 		"$(awk -v preset=lock -f "$ROOT/t/tools/pairs.awk" wait.txt | sed -n 's/^\(0x0*\)\([^\t]*\).*/0x\2/p' | sort)"
 }
 
+@test "presets: calls of strace and ltrace without their times, and its system calls, are no pairs" {
+	echo '7 1.000001 openat(AT_FDCWD, "x", O_RDONLY) = 3' >timeless
+	echo '7 1.000001 openat(AT_FDCWD, "x", O_RDONLY) = 3 <0.000010>' >timed
+	for of in 'timeless fs' 'timeless alloc' 'timed fs' 'timed syscall' 'timed lock'; do
+		trdecode -q -f strace "${of% *}" | trstat --pair "${of#* }" 2>remarks >/dev/null
+		run cat remarks
+		case $of in
+		timeless*) assert_line "trstat: calls without their times are no pairs of ${of#* }: record with -T" ;;
+		'timed fs') refute_output --partial -T ;;
+		*) assert_line --partial 'the system calls of strace are calls: count them without --pair' ;;
+		esac
+	done
+}
+
 @test "preset fs: file descriptors have the paths that strace -y shows for them" {
 	cat >y.txt <<'END'
 70 10.000100 openat(AT_FDCWD</w>, "/a", O_RDONLY) = 3</a> <0.000011>

@@ -2014,6 +2014,30 @@ static void cover_report(const struct pair *p)
 
 /* --- report --- */
 
+/* Report what strace and ltrace record in another way than as events of the pairs. */
+static void pair_report_calls(const struct pair *p)
+{
+	const struct dictionary *d = p->dictionary;
+	const struct pair_preset *preset = p->preset;
+	bool timeless = false, of_calls = false;
+
+	if (!d || !preset || !(preset->calls || preset->files || preset->syscalls))
+		return;
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+		bool of = t->used && pair_is_named(t->group, "strace");
+
+		of_calls |= of;
+		timeless |= of && t->kind == KIND_INSTANT;
+	}
+	if (of_calls && preset->syscalls && !p->pairs)
+		remark(NULL, "the system calls of strace are calls: count them without --pair, as "
+			     "with --where 'name == \"futex\"'");
+	else if (timeless)
+		remark(NULL, "calls without their times are no pairs of %s: record with -T",
+		       preset->name);
+}
+
 void pair_report(const struct pair *p, bool verbose)
 {
 	const char *name = p->preset ? p->preset->name : p->text;
@@ -2035,6 +2059,7 @@ void pair_report(const struct pair *p, bool verbose)
 		       hint ? hint : "");
 	free(lacks);
 	free(hint);
+	pair_report_calls(p);
 	if (verbose) {
 		remark_count(
 			p->replaced,
