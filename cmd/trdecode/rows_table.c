@@ -1243,6 +1243,8 @@ static int in_undo_tsv(struct rows_table *r, struct in_cell *cell)
 	const char *p = cell->text, *end = p + cell->size;
 	size_t begin = r->cell.size;
 
+	if (p == end)
+		return 0;
 	for (; p < end; p++) {
 		const char *letter = *p == '\\' && p + 1 < end && p[1] ? strchr(from, p[1]) : NULL;
 
@@ -1668,13 +1670,14 @@ static bool in_set_times(struct rows_table *r)
  * that has others. */
 static uint16_t in_returned_error(const struct rows_table *r)
 {
-	const uint8_t *at = r->values.data + r->row.return_at + 8;
+	const uint8_t *at;
 	struct values v;
 	struct value value;
 	int64_t number;
 
 	if (!r->row.error || !r->row.has_return)
 		return 0;
+	at = r->values.data + r->row.return_at + 8;
 	values_begin(&v, at, get_u32(at - 4));
 	if (!values_value(&v, &value))
 		return 0;

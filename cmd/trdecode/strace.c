@@ -195,7 +195,7 @@ static bool strace_is_descriptor(struct text_span name)
 static const char *strace_find_names(struct text_span name)
 {
 	size_t n = span_size(name), all = sizeof strace_names / sizeof *strace_names;
-	size_t at = BISECT(all, i, strncmp(strace_names[i], name.at, n) < 0);
+	size_t at = n ? BISECT(all, i, strncmp(strace_names[i], name.at, n) < 0) : all;
 
 	/* a longer name with the same beginning, such as accept4, is later */
 	if (at == all || strncmp(strace_names[at], name.at, n) ||
