@@ -2131,6 +2131,18 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 
 enum { INFO_NAME = 18 }; /* characters before a value */
 
+void trace_info_open(struct text *text, bool json)
+{
+	if (json)
+		text_puts(text, "[\n");
+}
+
+void trace_info_close(struct text *text, bool json)
+{
+	if (json)
+		text_puts(text, "\n]\n");
+}
+
 static void end_list(struct trace_info *f)
 {
 	if (f->list && f->json)
@@ -2161,6 +2173,17 @@ static void begin_fact(struct trace_info *f, const char *name)
 		text_pad(f->text, ' ', f->used - n);
 	}
 	f->any = true;
+}
+
+void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
+		      bool first)
+{
+	*f = (struct trace_info){.text = text, .json = json, .width = f->width};
+	if (json)
+		text_puts(text, first ? "  {" : ",\n  {");
+	else if (!first)
+		text_char(text, '\n');
+	fact_text(f, "input", input);
 }
 
 void trace_info_end(struct trace_info *f)

@@ -1607,18 +1607,6 @@ static int run_text_end(struct text *text, struct run *r, int status)
 	return status;
 }
 
-/* Begin the facts of an input. */
-static void begin_info(struct trace_info *f, struct text *text, bool json, const char *input,
-		       bool first)
-{
-	*f = (struct trace_info){.text = text, .json = json, .width = f->width};
-	if (json)
-		text_puts(text, first ? "  {" : ",\n  {");
-	else if (!first)
-		text_char(text, '\n');
-	fact_text(f, "input", input);
-}
-
 static int print_info(struct run *r)
 {
 	bool json = r->settings->flags & DECODE_JSON;
@@ -1632,16 +1620,14 @@ static int print_info(struct run *r)
 		return STATUS_FAILED;
 	screen_find(&screen, &r->out);
 	f.width = screen.width;
-	if (json)
-		text_puts(text, "[\n");
+	trace_info_open(text, json);
 	for (int i = 0; i < r->n && status != STATUS_FAILED; i++) {
-		begin_info(&f, text, json, r->inputs[i].name, i == 0);
+		trace_info_begin(&f, text, json, r->inputs[i].name, i == 0);
 		if (r->inputs[i].decoder->info(&r->inputs[i], &f, &e))
 			status = run_fail(r->d, &e);
 		trace_info_end(&f);
 	}
-	if (json)
-		text_puts(text, "\n]\n");
+	trace_info_close(text, json);
 	return run_text_end(text, r, status_worse(status, r->d->status));
 }
 
