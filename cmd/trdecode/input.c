@@ -2131,12 +2131,6 @@ int merge_run(struct input *inputs, int n, uint64_t last, struct error *e)
 
 enum { INFO_NAME = 18 }; /* characters before a value */
 
-void trace_info_open(struct text *text, bool json)
-{
-	if (json)
-		text_puts(text, "[\n");
-}
-
 void trace_info_close(struct text *text, bool json)
 {
 	if (json)
@@ -2180,7 +2174,7 @@ void trace_info_begin(struct trace_info *f, struct text *text, bool json, const 
 {
 	*f = (struct trace_info){.text = text, .json = json, .width = f->width};
 	if (json)
-		text_puts(text, first ? "  {" : ",\n  {");
+		text_puts(text, first ? "[\n  {" : ",\n  {");
 	else if (!first)
 		text_char(text, '\n');
 	fact_text(f, "input", input);

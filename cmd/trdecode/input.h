@@ -245,12 +245,11 @@ struct trace_info {
 	size_t used;	  /* those of the present line */
 };
 
-/* Begin an input. The caller has set the width. */
+/* Begin an input; the first one begins the output. The caller has set the width. */
 void trace_info_begin(struct trace_info *f, struct text *text, bool json, const char *input,
 		      bool first);
 void trace_info_end(struct trace_info *f);
-/* Open the output, before the first input. */
-void trace_info_open(struct text *text, bool json);
+/* End the output, after the last input. */
 void trace_info_close(struct text *text, bool json);
 
 #endif

@@ -1620,7 +1620,6 @@ static int print_info(struct run *r)
 		return STATUS_FAILED;
 	screen_find(&screen, &r->out);
 	f.width = screen.width;
-	trace_info_open(text, json);
 	for (int i = 0; i < r->n && status != STATUS_FAILED; i++) {
 		trace_info_begin(&f, text, json, r->inputs[i].name, i == 0);
 		if (r->inputs[i].decoder->info(&r->inputs[i], &f, &e))

@@ -26,7 +26,6 @@ static const char *print(bool json)
 	if (!text || output_open(&out, path, OUTPUT_TEXT, &e))
 		exit(99);
 	text_init(text, &out);
-	trace_info_open(text, json);
 	trace_info_begin(&f, text, json, "first \"one\"", true);
 	fact_text(&f, "command line", "a\\b \n");
 	fact_text(&f, "nothing", " ");
