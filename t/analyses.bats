@@ -60,7 +60,7 @@ some() {
 @test "lttng-cputop, memtop: tasks, CPUs, migrations, priorities and pages" {
 	since=$(jq '.results[0]["time-range"].begin.value' reference/cputop.json)
 	theirs cputop per-process | cut -f 1,4 | some >theirs
-	ours 'oncpu -g tid' "s/\$/ --since ${since}ns/" | cut -f 1,2 >ours
+	ours 'oncpu -g tid' "s/\$/ --since ${since}ns/" | cut -f 1,2 | some >ours
 	same tasks
 	theirs cputop per-cpu >theirs
 	ours 'oncpu -g cpu' "s/\$/ --since ${since}ns/" | cut -f 1,2 >ours
