@@ -1459,7 +1459,7 @@ static bool bpf_is_histogram(struct text_span line, struct text_span next)
 
 static enum bid bpftrace_probe(const struct input *in)
 {
-	struct text_span s = {(const char *)in->head, (const char *)in->head + in->head_size};
+	struct text_span s = input_head(in);
 	struct text_span line;
 	bool is_count = false, was_frame = false;
 	const char *next;

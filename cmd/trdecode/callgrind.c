@@ -768,7 +768,7 @@ static enum bid callgrind_probe(const struct input *in)
 					   "part",    "thread",	   "desc",   "events",
 					   "event",   "positions", "summary"};
 	bool forced = in->format && !strcmp(in->format, "callgrind"), known = false;
-	struct text_span head = {(const char *)in->head, (const char *)in->head + in->head_size};
+	struct text_span head = input_head(in);
 	const char *at, *end, *next;
 
 	if (in->tree || !in->head_size)

@@ -42,6 +42,7 @@
 #include "common/util/intern.h"
 #include "common/util/memory.h"
 #include "common/util/output.h"
+#include "common/util/text_span.h"
 #include "common/util/u128.h"
 #include "common/value/aligned.h"
 #include "common/value/json.h"
@@ -2702,6 +2703,13 @@ int input_open_trace(struct input *in, struct error *e)
 {
 	e->what[0] = '\0';
 	return in->decoder->open(in, e) ? header_failed(in, e) : 0;
+}
+
+struct text_span input_head(const struct input *in)
+{
+	const char *head = in->head ? (const char *)in->head : "";
+
+	return (struct text_span){head, head + in->head_size};
 }
 
 bool input_head_has(const struct input *in, const char *text)

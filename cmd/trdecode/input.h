@@ -11,6 +11,8 @@
 #include "common/util/error.h"
 #include "common/util/text.h"
 
+struct text_span;
+
 /*
  * Open an operand of the command line and find its decoder.
  *
@@ -38,6 +40,9 @@ bool input_left(const struct input *in);
 /* The decoder of another input has read a shared input to its end. */
 void input_end_shared(struct input *in);
 void input_close(struct input *in);
+
+/* Get the head of an input as a text; of a directory it is empty. */
+struct text_span input_head(const struct input *in);
 
 /* Test whether the head of an input has a text. */
 bool input_head_has(const struct input *in, const char *text);

@@ -958,8 +958,7 @@ static const struct service_format otlp_binary = {.read = otlp_read_binary, .spa
 static int otlp_open(struct input *in, struct error *e)
 {
 	struct otlp *o = calloc(1, sizeof *o);
-	const char *p = (const char *)in->head;
-	struct text_span s = span_trim_space((struct text_span){p, p + in->head_size});
+	struct text_span s = span_trim_space(input_head(in));
 	bool binary = span_size(s) && *s.at != '{' && *s.at != '[';
 
 	in->state = o;

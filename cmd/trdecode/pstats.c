@@ -751,7 +751,7 @@ static bool pstats_is_marshal(const struct input *in)
 
 static enum bid pstats_probe(const struct input *in)
 {
-	struct text_span s = {(const char *)in->head, (const char *)in->head + in->head_size};
+	struct text_span s = input_head(in);
 
 	if (in->tree || !in->head_size)
 		return BID_NONE;

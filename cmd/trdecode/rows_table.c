@@ -1742,7 +1742,7 @@ static bool in_is_format(const struct input *in, const char *name)
 /* Get the text of the head, after a byte order mark. */
 static struct text_span in_head(const struct input *in)
 {
-	struct text_span s = {(const char *)in->head, (const char *)in->head + in->head_size};
+	struct text_span s = input_head(in);
 
 	span_skip(&s, "\xef\xbb\xbf");
 	return s;

@@ -435,12 +435,10 @@ int services_end_duration(struct services *s, uint64_t offset)
 
 struct text_span services_head(const struct input *in, const char *format, bool *forced)
 {
-	const char *p = (const char *)in->head;
-
 	*forced = in->format && !strcmp(in->format, format);
 	if (in->tree || !in->head_size || (in->format && !*forced))
 		return (struct text_span){NULL, NULL};
-	return span_trim_space((struct text_span){p, p + in->head_size});
+	return span_trim_space(input_head(in));
 }
 
 void services_copy_key(const struct json_reader *r, char *key, size_t size)

@@ -2072,7 +2072,7 @@ static int strace_look_ahead(struct strace *s, struct error *e)
 {
 	struct input_lines *lines = &s->logs->lines;
 	struct input *in = s->input;
-	struct text_span rest = {(const char *)in->head, (const char *)in->head + in->head_size};
+	struct text_span rest = input_head(in);
 	struct key_map attached = {0};
 	bool live = in->file.live, unknown;
 	int failed = 0, writer = 0;
