@@ -52,6 +52,16 @@ pairs() {
 	awk -F '\t' -v OFS='\t' '{ print $2, $9, $1, $13 }'
 }
 
+# same_waits: the waits after wakeups of each thread, and the longest ones
+same_waits() {
+	theirs schedstats per_tid_stats | cut -f 1-6 >theirs
+	ours '$waits*-g next_tid' >ours
+	same waits
+	theirs schedtop top | cut -f 1-3,5 >theirs
+	ours '$waits*--slowest 10' | pairs >ours
+	same 'the longest waits'
+}
+
 # the rows of tsv whose last cell is not 0
 some() {
 	awk -F '\t' '$NF != 0'
@@ -103,12 +113,7 @@ some() {
 	theirs irqstats soft-stats | cut -f 1,7- | grep -v '^9	' >theirs
 	ours '$raises' | grep -v '^9	' >ours
 	same raises
-	theirs schedstats per_tid_stats | cut -f 1-6 >theirs
-	ours '$waits*-g next_tid' >ours
-	same waits
-	theirs schedtop top | cut -f 1-3,5 >theirs
-	ours '$waits*--slowest 10' | pairs >ours
-	same 'the longest waits'
+	same_waits
 }
 
 @test "lttng-irqstats, irqlog, irqfreq: interrupts, softirqs, and how late they ran" {
@@ -130,12 +135,7 @@ some() {
 }
 
 @test "lttng-schedstats, schedtop, schedlog, schedfreq: waits after wakeups" {
-	theirs schedstats per_tid_stats | cut -f 1-6 >theirs
-	ours '$waits*-g next_tid' >ours
-	same waits
-	theirs schedtop top | cut -f 1-3,5 >theirs
-	ours '$waits*--slowest 10' | pairs >ours
-	same 'the longest waits'
+	same_waits
 	theirs schedlog log | cut -f 1-3,5 >theirs
 	ours '$waits*--slowest 10' 's/slowest 10/slowest 1000000/' | pairs >ours
 	same log
