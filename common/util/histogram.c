@@ -32,11 +32,6 @@ uint64_t histogram_high(uint32_t index)
 	return histogram_low(index) + (((uint64_t)1 << shift_of(index)) - 1);
 }
 
-uint64_t histogram_middle(uint32_t index)
-{
-	return histogram_low(index) + ((uint64_t)1 << shift_of(index)) / 2;
-}
-
 void histogram_free(struct histogram *h)
 {
 	free(h->slots);

@@ -59,7 +59,10 @@ static inline uint32_t histogram_index(uint64_t value)
  * */
 uint64_t histogram_low(uint32_t index);
 uint64_t histogram_high(uint32_t index);
-uint64_t histogram_middle(uint32_t index);
+static inline uint64_t histogram_middle(uint32_t index)
+{
+	return histogram_low(index) + (histogram_high(index) - histogram_low(index) + 1) / 2;
+}
 
 void histogram_free(struct histogram *h);
 

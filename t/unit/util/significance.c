@@ -1,8 +1,8 @@
 /*
  * The rank test and the shift against what counting all pairs and all orders says.
  */
-/* links: cmd/trstat */
-#include "cmd/trstat/diff.h"
+#include "common/util/histogram.h"
+#include "common/util/significance.h"
 #include "t/unit/tap.h"
 
 #include <math.h>
