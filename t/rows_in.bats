@@ -35,6 +35,17 @@ same() {
 		"$DATA"/perf/two.txt.gz "$DATA"/chrome/v8-profile.json.gz "$DATA"/ctf/*.tar.gz
 }
 
+@test "ndjson: calls in the kernel, with those around them or without" {
+	local k=$RECORDED/uftrace/kernel-sched expression
+	same ndjson "$k"
+	grep -q '"nesting":"kernel"' a.ndjson
+	for expression in 'type =~ "funcgraph"' 'dur > 3us'; do
+		trdecode -q "$k" | trfilter -o kernel.trs "$expression"
+		same ndjson kernel.trs
+		grep -q '"nesting":"kernel"' a.ndjson
+	done
+}
+
 @test "ndjson: calls without a return, and calls that overlap" {
 	trdecode -q -o first.trs "$DATA/uftrace/jumps"
 	again ndjson first.trs
@@ -111,10 +122,6 @@ exceptions() {
 		# the snapshot of a lost segment has the time of callees that are in no row
 		streams/good/snapshot-time-of-callees.trs
 		streams/good/snapshot-unseen-calls.trs
-		# the calls in the kernel have a stack of their own, whose depths rows add to the thread's
-		streams/good/kernel-before-user-call.trs
-		streams/good/kernel-is-left.trs
-		streams/good/kernel-over-user-calls.trs
 		# rows have only UTF-8
 		stream/bare-enters.trs
 		streams/good/bytes-that-are-no-utf8.trs

@@ -150,6 +150,7 @@ struct complete_end {
 	uint32_t thread; /* the decoder's number of the thread, or of the track */
 	uint32_t depth;	 /* depth of its frame; on no stack: a number of the decoder */
 	bool overlaps;	 /* on no stack */
+	bool kernel;	 /* on the stack of the thread's calls in the kernel */
 };
 
 /* The X of an input. */

@@ -52,7 +52,7 @@ struct in_record {
 	uint8_t kind;
 	bool unfinished : 1, has_depth : 1, in_args : 1;
 	bool negative : 1, timed : 1; /* the weight; it is a time */
-	bool on_cpu : 1, unstacked : 1;
+	bool on_cpu : 1, unstacked : 1, kernel : 1;
 	bool has_total : 1, has_calls : 1;
 };
 
@@ -65,7 +65,8 @@ enum {
 	IN_ON_CPU = 8,	 /* of a sample: it has a total */
 	IN_COUNTED = 16,
 	IN_FAILED = 32, /* ret is an error, which has a name */
-	IN_VARIANTS = 64
+	IN_KERNEL = 64,
+	IN_VARIANTS = 128
 };
 
 /* A list of names of arguments, of functions with the same ones. New names are declared with those
@@ -84,7 +85,7 @@ struct in_frame {
 	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
 	uint32_t depth;		     /* as given */
 	uint32_t level; /* calls on the stack below: others of less depth have no row */
-	bool has_depth, unfinished, on_cpu;
+	bool has_depth, unfinished, on_cpu, kernel;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
 	uint64_t heap_serial;
@@ -93,9 +94,15 @@ struct in_frame {
 	uint16_t error;
 };
 
-struct in_thread {
+struct in_stack {
 	struct in_frame *frames;
 	size_t depth, capacity;
+};
+
+struct in_thread {
+	/* in the kernel: the calls on top of the thread's other calls, which may begin and end
+	   while these are open */
+	struct in_stack own, kernel;
 	/* of the rows of trencode: number of the first row inside of the next call, by its depth */
 	uint64_t *firsts;
 	size_t nfirsts, firsts_capacity;
@@ -106,6 +113,7 @@ struct in_thread {
 	uint64_t last;
 	uint32_t last_lane;
 	bool last_on_cpu;
+	bool left_out; /* a THREAD declares that some of its calls have no row */
 	bool inside;   /* the last call that was read is inside of one whose row follows */
 	uint64_t left; /* time of the last row of a call that was written */
 };
@@ -138,7 +146,7 @@ struct rows_in {
 	struct in_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct kernel_names errors;
-	uint32_t drops[2]; /* types, by frame.on_cpu */
+	uint32_t drops[3]; /* types, of calls of a thread, of a CPU, in the kernel */
 	uint32_t source, clock, texts_stack, texts_unknown, texts_call, texts_row;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
@@ -525,6 +533,7 @@ static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kin
 					   (call && numbered ? TYPE_CALL_NUMBER : 0) |
 					   (call && deep ? TYPE_DEPTH : 0) |
 					   (call && variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
+					   (variant & IN_KERNEL ? TYPE_KERNEL : 0) |
 					   (sample && deep ? TYPE_WEIGHT_TIME : 0),
 				  .fields = fields};
 	uint64_t key;
@@ -614,6 +623,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.serial = ++r->serial;
 	record.on_cpu = row->on_cpu;
 	record.unstacked = row->unstacked;
+	record.kernel = row->in_kernel;
 	record.has_depth = in_has(row, IN_DEPTH) && !record.unstacked;
 	record.depth = (uint16_t)row->depth;
 	record.timed = row->timed;
@@ -648,7 +658,8 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 	bool failed = record->error && kind != KIND_ENTER;
 	unsigned variant = (row->tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
 			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0) |
-			   (failed ? IN_FAILED : 0);
+			   (failed ? IN_FAILED : 0) |
+			   (call && !number && record->kernel ? IN_KERNEL : 0);
 	struct buffer details = {.data = (uint8_t *)(uintptr_t)row->tail, .size = row->tail_size};
 	uint32_t numbers = number ? 4 : 0;
 	uint8_t fixed[8];
@@ -672,13 +683,14 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 /* End a call without a return, which other calls of its thread follow. */
 static int in_drop(struct rows_in *r, const struct in_frame *f, uint64_t time)
 {
-	uint32_t *type = &r->drops[f->on_cpu];
+	uint32_t *type = &r->drops[f->on_cpu ? 1 : f->kernel ? 2 : 0];
 
 	if (!*type)
 		*type = writer_type(
-			r->w,
-			&(struct type_entry){.kind = KIND_DROP,
-					     .flags = TYPE_DEPTH | (f->on_cpu ? TYPE_PER_CPU : 0)});
+			r->w, &(struct type_entry){.kind = KIND_DROP,
+						   .flags = TYPE_DEPTH | (f->on_cpu   ? TYPE_PER_CPU
+									  : f->kernel ? TYPE_KERNEL
+										      : 0)});
 	return *type ? writer_row_data(
 			       r->w, (struct new_row){.time = merge_shifted(time, r->input->shift),
 						      .lane = f->lane,
@@ -694,6 +706,7 @@ static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 				   .kinds = f->kinds,
 				   .has_depth = f->has_depth,
 				   .on_cpu = f->on_cpu,
+				   .kernel = f->kernel,
 				   .error = f->error};
 	int failed = 0;
 
@@ -730,35 +743,43 @@ static struct in_frame *in_free_frame(struct rows_in *r, uint32_t *index)
 	return f;
 }
 
+static struct in_stack *in_stack(struct in_thread *t, bool kernel)
+{
+	return kernel ? &t->kernel : &t->own;
+}
+
 /* Test for a call that cannot be on the stack of its thread. */
 static bool in_overlaps(struct rows_in *r, const struct in_record *record,
 			const struct complete_end *end)
 {
 	uint64_t time = end->time - record->dur;
-	const struct in_thread *t = &r->threads[record->thread];
-	const struct in_frame *top = t->depth ? &t->frames[t->depth - 1] : NULL;
+	struct in_thread *t = &r->threads[record->thread];
+	const struct in_stack *s = in_stack(t, end->kernel);
+	const struct in_frame *top = s->depth ? &s->frames[s->depth - 1] : NULL;
+	/* depths in the kernel are on top of those of the other calls, which may end before */
+	bool deeper = top && (end->kernel || !record->has_depth || !top->has_depth ||
+			      top->depth < record->depth);
 
 	if (r->noverlapping == IN_OVERLAPPING_MOST && !r->overlapping_free)
 		return false;
-	if (record->unstacked || t->depth == IN_FRAMES_MOST)
+	if (record->unstacked || s->depth == IN_FRAMES_MOST)
 		return true;
 	if (time < t->left) {
 		r->late++;
 		return true;
 	}
-	if (!top || (!(record->has_depth && top->has_depth && top->depth >= record->depth) &&
-		     !complete_calls_overlap(&r->completes, end, top->limit, false)))
+	if (!top || (deeper && !complete_calls_overlap(&r->completes, end, top->limit, false)))
 		return false;
 	r->crossing += r->table.own && record->has_depth;
 	return true;
 }
 
 /* End the calls without a return that have ended before a call begins. */
-static int in_drop_ended(struct rows_in *r, struct in_thread *t, const struct in_record *record,
+static int in_drop_ended(struct rows_in *r, struct in_stack *s, const struct in_record *record,
 			 uint64_t time)
 {
-	while (t->depth && t->frames[t->depth - 1].unfinished) {
-		struct in_frame *top = &t->frames[t->depth - 1];
+	while (s->depth && s->frames[s->depth - 1].unfinished) {
+		struct in_frame *top = &s->frames[s->depth - 1];
 		/* the enter itself ends a call of its depth */
 		bool same = record->has_depth && top->has_depth && top->depth >= record->depth;
 
@@ -767,8 +788,31 @@ static int in_drop_ended(struct rows_in *r, struct in_thread *t, const struct in
 		if (!same && in_drop(r, top, time))
 			return -1;
 		free(top->values);
-		t->depth--;
+		s->depth--;
 	}
+	return 0;
+}
+
+/* Declare that the calls around a call in the kernel have no row: without any, programs would
+ * ignore it. */
+static int in_leave_out(struct rows_in *r, struct in_thread *t, uint32_t lane)
+{
+	if (t->left_out)
+		return 0;
+	t->left_out = true;
+	return writer_thread(r->w, &(struct thread_entry){.lane = lane, .flags = THREAD_LEFT_OUT});
+}
+
+/* Set the details of the leave. */
+static int in_keep_values(struct in_frame *f, const uint8_t *values, uint32_t size)
+{
+	if (!size)
+		return 0;
+	f->size = size;
+	f->values = malloc(size);
+	if (!f->values)
+		return -1;
+	memcpy(f->values, values, size);
 	return 0;
 }
 
@@ -777,29 +821,30 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 		    uint64_t time, const uint8_t *details, uint32_t size)
 {
 	struct in_thread *t = &r->threads[record->thread];
-	struct complete_end end = {.time = time + record->dur, .thread = record->thread};
+	struct complete_end end = {
+		.time = time + record->dur, .thread = record->thread, .kernel = record->kernel};
+	struct in_stack *s = in_stack(t, end.kernel);
 	uint64_t limit;
 	struct in_frame *f;
 	uint32_t number;
 
-	if (in_drop_ended(r, t, record, time))
+	if (in_drop_ended(r, &t->own, record, time) || in_drop_ended(r, s, record, time))
+		return -1;
+	if (record->kernel && !t->own.depth && in_leave_out(r, t, record->lane))
 		return -1;
 	/* of one time, ends are in the order of the rows of trencode, else in that of a stack */
 	end.serial =
 		r->table.own && !r->mixed ? UINT64_MAX - record->serial : ++r->completes.serial;
-	end.depth = (uint32_t)t->depth;
-	limit = t->depth ? t->frames[t->depth - 1].limit : UINT64_MAX;
+	end.depth = (uint32_t)s->depth;
+	limit = s->depth ? s->frames[s->depth - 1].limit : UINT64_MAX;
 	end.overlaps = in_overlaps(r, record, &end);
-	if (end.overlaps) {
+	if (end.overlaps)
 		f = in_free_frame(r, &end.depth);
-	} else {
-		f = ARRAY_GROW(t->frames, t->capacity, t->depth) ? NULL : &t->frames[t->depth++];
-		if (f)
-			*f = (struct in_frame){0};
-	}
+	else
+		f = ARRAY_GROW(s->frames, s->capacity, s->depth) ? NULL : &s->frames[s->depth++];
 	if (!f)
 		return -1;
-	number = f->number;
+	number = end.overlaps ? f->number : 0;
 	if (!number)
 		t->left = time;
 	*f = (struct in_frame){.end = end.time,
@@ -810,20 +855,15 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 			       .has_depth = record->has_depth,
 			       .unfinished = record->unfinished,
 			       .on_cpu = record->on_cpu,
+			       .kernel = record->kernel,
 			       .error = record->error,
 			       .number = number,
 			       .lane = record->lane,
 			       .kinds = record->kinds,
 			       .location = location,
 			       .heap_serial = end.serial};
-	if (size > record->enter_size) {
-		f->size = size - record->enter_size;
-		f->values = malloc(f->size);
-		if (!f->values)
-			return -1;
-		memcpy(f->values, details + record->enter_size, f->size);
-	}
-	if (in_write(r, record,
+	if (in_keep_values(f, details + record->enter_size, size - record->enter_size) ||
+	    in_write(r, record,
 		     &(struct new_row){.time = time,
 				       .location = location,
 				       .depth = record->has_depth && !number ? end.depth : 0,
@@ -836,12 +876,12 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 
 static struct in_frame *in_frame_of(const struct rows_in *r, const struct complete_end *end)
 {
-	const struct in_thread *t = &r->threads[end->thread];
+	const struct in_stack *s = in_stack(&r->threads[end->thread], end->kernel);
 
 	if (end->overlaps)
 		return &r->overlapping[end->depth];
-	return t->depth > end->depth && t->frames[end->depth].heap_serial == end->serial
-		       ? &t->frames[end->depth]
+	return s->depth > end->depth && s->frames[end->depth].heap_serial == end->serial
+		       ? &s->frames[end->depth]
 		       : NULL;
 }
 
@@ -850,6 +890,7 @@ static int in_take_end(struct rows_in *r)
 {
 	struct complete_end end = complete_calls_pop(&r->completes);
 	struct in_thread *t = &r->threads[end.thread];
+	struct in_stack *s = in_stack(t, end.kernel);
 	struct in_frame *f = in_frame_of(r, &end);
 
 	if (f && f->unfinished && t->latest <= end.time) {
@@ -875,8 +916,8 @@ static int in_take_end(struct rows_in *r)
 		return 0;
 	}
 	t->left = f && end.time > t->left ? end.time : t->left;
-	while (f && t->depth > end.depth)
-		if (in_leave(r, &t->frames[--t->depth], end.time))
+	while (f && s->depth > end.depth)
+		if (in_leave(r, &s->frames[--s->depth], end.time))
 			return -1;
 	return 0;
 }
@@ -1285,14 +1326,20 @@ static int in_info(struct input *in, struct trace_info *facts, struct error *e)
 	return 0;
 }
 
+static void in_free_stack(struct in_stack *s)
+{
+	for (size_t f = 0; f < s->depth; f++)
+		free(s->frames[f].values);
+	free(s->frames);
+}
+
 static void in_free(struct rows_in *r)
 {
 	rows_table_close(&r->table);
 	buffer_free(&r->waiting);
 	for (size_t i = 0; i < r->nthreads; i++) {
-		for (size_t f = 0; f < r->threads[i].depth; f++)
-			free(r->threads[i].frames[f].values);
-		free(r->threads[i].frames);
+		in_free_stack(&r->threads[i].own);
+		in_free_stack(&r->threads[i].kernel);
 		free(r->threads[i].firsts);
 	}
 	for (size_t i = 0; i < r->noverlapping; i++)

@@ -963,7 +963,8 @@ static int in_take_cell(struct rows_table *r, struct in_column *c, const struct 
 	case IN_NESTING:
 		row->on_cpu = span_is(s, "cpu");
 		row->unstacked = span_is(s, "none");
-		return row->on_cpu || row->unstacked;
+		row->in_kernel = span_is(s, "kernel");
+		return row->on_cpu || row->unstacked || row->in_kernel;
 	case IN_ERROR: row->error = in_error_of(s); return row->error > 0;
 	case IN_ARGS:
 	case IN_VALUE: return 0;

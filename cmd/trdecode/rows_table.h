@@ -81,7 +81,9 @@ struct in_row {
 	uint32_t texts[IN_KIND - IN_NAME]; /* by role from IN_NAME on: strings of the writer */
 	uint8_t kind;			   /* enum type_kind; KIND_COUNT: not given */
 	bool unfinished, negative, timed;  /* negative, timed: the weight */
-	bool ticks, on_cpu, unstacked;	   /* of a call: on the stack of its CPU, on none */
+	bool ticks;
+	bool on_cpu, unstacked; /* of a call: on the stack of its CPU, on none */
+	bool in_kernel;		/* on the stack of the thread's calls in the kernel */
 	bool has_return;
 	uint32_t nvalues;
 	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;
