@@ -481,15 +481,21 @@ static int32_t convert_cpu_of(const struct lane *lane)
 
 int32_t thread_ids_thread(struct thread_ids *t, const struct lane *lane, bool per_cpu)
 {
-	return thread_ids_id(t, lane, lane->flags & LANE_HAS_TID, lane->tid, convert_cpu_of(lane),
-			     per_cpu);
+	uint32_t process = LANE_HAS_PID | LANE_PROCESS_TID;
+	bool has_tid = lane->flags & LANE_HAS_TID;
+
+	/* a process without threads is its own one */
+	if (!has_tid && !per_cpu && (lane->flags & process) == process && lane->pid)
+		return thread_ids_process(t, lane);
+	return thread_ids_id(t, lane, has_tid, lane->tid, convert_cpu_of(lane), per_cpu);
 }
 
 int32_t thread_ids_process(struct thread_ids *t, const struct lane *lane)
 {
-	bool has_tid = lane->flags & LANE_HAS_TID && (lane->tid || lane->flags & LANE_PROCESS_TID);
+	bool of_threads =
+		lane->flags & LANE_PROCESS_TID || (lane->flags & LANE_HAS_TID && lane->tid);
 
-	if (!has_tid || !(lane->flags & LANE_HAS_PID) || !lane->pid)
+	if (!of_threads || !(lane->flags & LANE_HAS_PID) || !lane->pid)
 		return thread_ids_thread(t, lane, false);
 	return thread_ids_id(t, lane, true, lane->pid, convert_cpu_of(lane), false);
 }

@@ -899,7 +899,7 @@ static int name_lane(struct ctf_encoder *s, const struct lane *lane)
 		return -1;
 	if (lane->flags & LANE_HAS_PID) {
 		pid = lane->pid;
-		if (lane->flags & LANE_HAS_TID && lane->pid > 0 &&
+		if (lane->flags & (LANE_HAS_TID | LANE_PROCESS_TID) && lane->pid > 0 &&
 		    (pid = thread_ids_process(&s->ids, lane)) < 0)
 			return -1;
 	}
