@@ -108,6 +108,21 @@ same() {
 	assert_line --regexp '37 .*enter +ninja +start'
 }
 
+@test "the times of two logs agree only where they are aligned" {
+	cp "$LOGS/v7.ninja_log" a
+	cp "$LOGS/v5.ninja_log" b
+	run -2 trdecode -o both.trs a b
+	assert_output 'trdecode: b: its clock (build) and the clock of a (build) cannot be compared: align them with --offset FILE=TIME, or with --align start'
+	[ ! -e both.trs ]
+	trdecode --offset b=10s a b | trencode -q -t tsv -c input,time | awk '$2 < 10e9 { print $1 }' | uniq | diff <(echo a) -
+	trdecode --align start a b | trstat -q -t tsv -g input -c count | sed 1d | wc -l | diff <(echo 2) -
+	# so are saved streams
+	trdecode -o a.trs a
+	trdecode -o b.trs b
+	run -2 trdecode -o both.trs a.trs b.trs
+	assert_output --partial 'cannot be compared'
+}
+
 @test "damage: lines that are no commands, other versions" {
 	{
 		echo '# ninja log v5'

@@ -380,6 +380,7 @@ static int ninja_open(struct input *in, struct error *e)
 		return error_no_memory(e);
 	sorter_init(&n->sorter);
 	in->clock_name = "build";
+	in->own_zero = true;
 	got = input_lines_next(&n->lines, in, &text, &size, e);
 	if (got < 0)
 		return -1;
