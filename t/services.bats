@@ -109,6 +109,74 @@ spans() {
 	done
 }
 
+@test "members of objects have no order" {
+	cat >shuffle.py <<-'PY'
+		import json, random, sys
+		def shuffled(v):
+		    if isinstance(v, list):
+		        return [shuffled(x) for x in v]
+		    if not isinstance(v, dict):
+		        return v
+		    items = list(v.items())
+		    random.shuffle(items)
+		    return {k: shuffled(x) for k, x in items}
+		random.seed(7)
+		for line in sys.stdin:
+		    print(json.dumps(shuffled(json.loads(line))))
+	PY
+	# scopes of several names, or none
+	python3 - <<-'PY' >s/scopes.json
+		import json, sys
+		for n, line in enumerate(open('s/otlp.json')):
+		    document = json.loads(line)
+		    for i, of in enumerate(document['resourceSpans']):
+		        scope = of['scopeSpans'][0]['scope']
+		        scope['name'] = f'lib{n % 3}{i}'
+		        if i % 3 == 2:
+		            del of['scopeSpans'][0]['scope']
+		    print(json.dumps(document))
+	PY
+	rows() {
+		trdecode "$@" | trencode -t ndjson -c +group | jq -Sc 'del(.pid)' | sort
+	}
+	for file in scopes jaeger zipkin zipkin_v1; do
+		rows s/$file.json >want
+		python3 shuffle.py <s/$file.json >shuffled.json
+		! cmp -s s/$file.json shuffled.json
+		rows shuffled.json | diff want - || fail $file
+	done
+	# spans of one endpoint are of one process, in whichever order its members are
+	[ "$(trdecode s/zipkin.json | trencode -q -t tsv -c pid | sort -u | wc -l)" = 5 ]
+	python3 shuffle.py <s/zipkin.json | trdecode | trencode -q -t tsv -c pid | sort -u | wc -l | diff <(echo 5) -
+	# a scope and a resource after their spans, an event without a time before the start of its span, and a
+	# process before the name of another one
+	echo '{"resourceSpans":[{"scopeSpans":[{"spans":[{"events":[{"name":"e"}],"name":"a","spanId":"01","startTimeUnixNano":5,"endTimeUnixNano":9}],"scope":{"name":"late"}},{"spans":[{"name":"b","spanId":"02","startTimeUnixNano":6,"endTimeUnixNano":9}]}],"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]}}]}' >late.json
+	trdecode late.json | trencode -q -t csv -c name,group,comm,time | sed 1d |
+		diff <(printf '%s\n' resource,,shop,5 e,late,shop,5 a,late,shop,5 b,,shop,6) -
+	echo '{"traceID":"1","spanID":"2","operationName":"a","logs":[{"fields":[]}],"startTime":7,"duration":5,"process":{"serviceName":"own"},"processID":"p1"}' >own.json
+	trdecode own.json | trencode -q -t csv -c name,comm,time | sed 1d |
+		diff <(printf '%s\n' resource,own,7000 '(no name),own,7000' a,own,7000) -
+	# objects around spans in others of their kind, which no program writes
+	echo '{"resourceSpans":[{"resource":{},"scopeSpans":[{"spans":[],"scopeSpans":[{"resource":{},"spans":[]}],"scope":{"name":"x"}}],"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"odd"}}]}}]}' >odd.json
+	trdecode -o odd.trs late.json odd.json
+}
+
+@test "services are processes in the formats of other tracers, with their names" {
+	cut -f 5 s/expect | sort -u >want
+	for format in uftrace ctf lttng; do
+		trdecode -q s/one.json | trencode -q -t $format -o $format
+		trdecode $format | trencode -q -t tsv -c comm,pid | sed 1d | sort -u >have
+		cut -f 1 have | grep . | diff want - || fail $format
+		[ "$(cut -f 2 have | grep -c .)" = 4 ] || fail $format
+	done
+	# a trace.dat has threads alone
+	trdecode -q s/one.json | trencode -q -t trace-cmd -o trace.dat
+	trdecode trace.dat | trencode -q -t tsv -c comm | sed 1d | sort -u | diff want -
+	# processes of two inputs with one number
+	trdecode -q s/one.json s/zipkin.json | trencode -q -t ctf -o two
+	trdecode two | trencode -q -t tsv -c comm,pid | sed 1d | sort -u | cut -f 1 | uniq -c | awk '$1 != 2' | diff /dev/null -
+}
+
 @test "services are processes, with their attributes" {
 	run -0 pipe "trdecode s/otlp.json | trstat -q -t tsv --where 'kind == \"call\"' -g comm -c count -s comm"
 	cut -f 5 s/expect | LC_ALL=C sort | uniq -c | awk '{ n = $1; sub("^ *[0-9]+ ", ""); print $0 "\t" n }' >want

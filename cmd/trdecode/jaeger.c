@@ -135,8 +135,8 @@ static int jaeger_log_field(struct services *s, struct json_reader *r, void *to)
 /* Read a log, after its '{'. Its name is the field event. */
 static int jaeger_log(struct services *s, struct json_reader *r, void *to)
 {
-	uint64_t time = s->span.start;
 	enum json_token token;
+	uint64_t time = 0;
 
 	(void)to;
 	s->values.size = s->text.size = 0;
@@ -188,51 +188,18 @@ static int jaeger_reference(struct services *s, struct json_reader *r, void *to)
 	return services_put_link(s, &t, (struct text_span){NULL, NULL});
 }
 
-/* A member of a span that is a text or a number. Returns 1 if it is another one. */
-static int jaeger_scalar(struct services *s, const char *key, struct json_reader *r,
-			 enum json_token token)
-{
-	struct service_span *p = &s->span;
-	struct text_span text = services_json_text(r);
-
-	if (!strcmp(key, "startTime"))
-		return !(p->has_start = services_us(r, token, &p->start));
-	if (!strcmp(key, "duration"))
-		return services_duration(p, r, token);
-	if (token != JSON_STRING)
-		return 1;
-	if (!strcmp(key, "traceID"))
-		services_id(p->texts.trace, sizeof p->texts.trace, text);
-	else if (!strcmp(key, "spanID"))
-		services_id(p->texts.id, sizeof p->texts.id, text);
-	else if (!strcmp(key, "parentSpanID"))
-		services_id(p->texts.parent, sizeof p->texts.parent, text);
-	else if (!strcmp(key, "operationName"))
-		p->name = writer_string(s->w, text.at, span_size(text));
-	else if (!strcmp(key, "processID"))
-		return (p->resource = jaeger_resource(s, r)) ? 0 : -1;
-	else
-		return 1;
-	return 0;
-}
-
-/* Test for a member of a span that is a text or a number. */
-static bool jaeger_is_scalar(const char *key)
-{
-	return !strcmp(key, "traceID") || !strcmp(key, "spanID") || !strcmp(key, "parentSpanID") ||
-	       !strcmp(key, "operationName") || !strcmp(key, "processID") ||
-	       !strcmp(key, "startTime") || !strcmp(key, "duration");
-}
-
-/* Read a member of a span, after the first token of its value. */
+/* Read a member of a span, after the first token of its value. A process in it is the span's, else
+ * the one that the span names. */
 static int jaeger_member(struct services *s, const char *key, struct json_reader *r,
 			 enum json_token token)
 {
-	int other = token == JSON_BAD ? -1 : jaeger_scalar(s, key, r, token);
+	int other = services_member(s, key, r, token);
 
 	if (other <= 0)
 		return other;
-	if (!strcmp(key, "process") && !s->span.resource) {
+	if (!strcmp(key, "processID") && token == JSON_STRING)
+		return s->span.resource || (s->span.resource = jaeger_resource(s, r)) ? 0 : -1;
+	if (!strcmp(key, "process") && token == JSON_OBJECT) {
 		s->span.resource = services_resource(s);
 		return s->span.resource ? jaeger_process(s, r, token, s->span.resource) : -1;
 	}
@@ -240,8 +207,9 @@ static int jaeger_member(struct services *s, const char *key, struct json_reader
 	       : !strcmp(key, "logs") ? services_each(s, r, token, key, jaeger_log, NULL)
 	       : !strcmp(key, "references")
 		       ? services_each(s, r, token, key, jaeger_reference, NULL)
-	       : jaeger_is_scalar(key) ? services_skip_wrong(s, r, token, key)
-				       : services_skip(r, token);
+	       : !strcmp(key, "process") || !strcmp(key, "processID")
+		       ? services_skip_wrong(s, r, token, key)
+		       : services_skip(r, token);
 }
 
 static int jaeger_span(struct services *s, struct json_reader *r)
@@ -360,6 +328,7 @@ static const struct service_format jaeger_format = {
 	.span = jaeger_span,
 	.document_keys = {"data"},
 	.around_keys = {"spans", "processes"},
+	.members = {"traceID", "spanID", "parentSpanID", "operationName", "startTime", "duration"},
 };
 
 static int jaeger_open(struct input *in, struct error *e)

@@ -234,8 +234,8 @@ static uint64_t otlp_number(struct json_reader *r, enum json_token token)
 
 static int otlp_event(struct services *s, struct json_reader *r, void *to)
 {
-	uint64_t time = s->span.start;
 	enum json_token token;
+	uint64_t time = 0;
 
 	(void)to;
 	s->values.size = s->text.size = 0;
@@ -323,7 +323,7 @@ static uint64_t otlp_kind_of(struct json_reader *r, enum json_token token)
 	return otlp_number(r, token);
 }
 
-/* A member of a span that is a text or a number. Returns 1 if it is another one. */
+/* Read a member of a span that is a code, a time or a count. Returns 1 if it is another one. */
 static int otlp_scalar(struct services *s, const char *key, struct json_reader *r,
 		       enum json_token token)
 {
@@ -336,19 +336,9 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 
 	if (token != JSON_STRING && token != JSON_NUMBER)
 		return 1;
-	if (!strcmp(key, "traceId"))
-		services_id(p->texts.trace, sizeof p->texts.trace, text);
-	else if (!strcmp(key, "spanId"))
-		services_id(p->texts.id, sizeof p->texts.id, text);
-	else if (!strcmp(key, "parentSpanId"))
-		services_id(p->texts.parent, sizeof p->texts.parent, text);
-	else if (!strcmp(key, "name"))
-		return span_size(text) && !(p->name = writer_string(s->w, text.at, span_size(text)))
-			       ? -1
-			       : 0;
-	else if (!strcmp(key, "traceState"))
+	if (!strcmp(key, "traceState"))
 		return otlp_put_text(s, "tracestate", text);
-	else if (!strcmp(key, "kind"))
+	if (!strcmp(key, "kind"))
 		otlp_set_code(p->texts.kind, otlp_kinds, sizeof otlp_kinds / sizeof *otlp_kinds,
 			      otlp_kind_of(r, token));
 	else if (!strcmp(key, "startTimeUnixNano") || !strcmp(key, "endTimeUnixNano")) {
@@ -384,11 +374,10 @@ static void otlp_camel(const struct json_reader *r, char *key, size_t size)
 	key[n] = '\0';
 }
 
-/* Test for a member of a span that is a text or a number. */
+/* Test for a member of a span that otlp_scalar reads, whatever else its value is. */
 static bool otlp_is_scalar(const char *key)
 {
-	return !strcmp(key, "traceId") || !strcmp(key, "spanId") || !strcmp(key, "parentSpanId") ||
-	       !strcmp(key, "name") || !strcmp(key, "kind") || !strcmp(key, "startTimeUnixNano") ||
+	return !strcmp(key, "kind") || !strcmp(key, "startTimeUnixNano") ||
 	       !strcmp(key, "endTimeUnixNano");
 }
 
@@ -405,9 +394,9 @@ static int otlp_span(struct services *s, struct json_reader *r)
 		if (services_is_outside(s, key))
 			return -1;
 		token = json_next(r);
-		if (token == JSON_BAD)
-			return -1;
-		other = otlp_scalar(s, key, r, token);
+		other = services_member(s, key, r, token);
+		if (other > 0)
+			other = otlp_scalar(s, key, r, token);
 		if (other < 0)
 			return -1;
 		if (!other)
@@ -434,7 +423,8 @@ static int otlp_scope(struct services *s, struct json_reader *r, enum json_token
 
 		token = json_next(r);
 		if (name && token == JSON_STRING)
-			s->around.scope = writer_string(s->w, r->text.data, r->text.size);
+			s->scopes[s->around.scope - 1] =
+				writer_string(s->w, r->text.data, r->text.size);
 		else if (services_skip(r, token))
 			return -1;
 	}
@@ -457,6 +447,15 @@ static int otlp_resource(struct services *s, struct json_reader *r, enum json_to
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
+/* Add a scope, which may be named after its spans. Returns its number; 0: out of memory. */
+static uint32_t otlp_add_scope(struct services *s)
+{
+	if (ARRAY_GROW(s->scopes, s->scopes_capacity, s->nscopes))
+		return 0;
+	s->scopes[s->nscopes++] = 0;
+	return (uint32_t)s->nscopes;
+}
+
 /* As services_each, for objects around spans: one in place of the array is damage, and its element.
  */
 static int otlp_each_around(struct services *s, struct json_reader *r, enum json_token token,
@@ -474,6 +473,7 @@ static int otlp_each_around(struct services *s, struct json_reader *r, enum json
 static int otlp_around(struct services *s, struct json_reader *r, void *to)
 {
 	bool *found = to, has_resource = false, has_scope = false;
+	struct spans_around own;
 	enum json_token token;
 	char key[32];
 
@@ -494,9 +494,10 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 		    !(s->around.resource = services_resource(s)))
 			return -1;
 		has_resource |= resource || scopes;
-		if ((scope || spans) && !has_scope)
-			s->around.scope = 0;
+		if ((scope || spans) && !has_scope && !(s->around.scope = otlp_add_scope(s)))
+			return -1;
 		has_scope |= scope || spans;
+		own = s->around;
 		token = json_next(r);
 		if (resources || scopes ? otlp_each_around(s, r, token, key, otlp_around, to)
 		    : spans		? services_each_span(s, r, token)
@@ -505,12 +506,15 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 		    : trace && token == JSON_OBJECT ? otlp_around(s, r, to)
 						    : services_skip(r, token))
 			return -1;
+		s->around = own;
 	}
 	if (token != JSON_OBJECT_END)
 		return -1;
 	/* spans that are found after a fault are of none that has ended */
 	if (has_resource)
 		s->around.resource = 0;
+	if (has_scope)
+		s->around.scope = 0;
 	return 0;
 }
 
@@ -520,6 +524,9 @@ static int otlp_document(struct services *s, struct json_reader *r, enum json_to
 
 	if (token != JSON_OBJECT)
 		return json_skip(r, token) ? 1 : -1;
+	/* what is found after a fault in a document is of its resource */
+	if (!s->nested)
+		s->around = (struct spans_around){0};
 	return otlp_around(s, r, &found) ? -1 : !found;
 }
 
@@ -946,14 +953,21 @@ static enum bid otlp_probe(const struct input *in)
 	return forced ? BID_CHANCE : BID_NONE;
 }
 
+#define OTLP_SPAN_MEMBERS                                                                          \
+	{                                                                                          \
+		"traceId", "spanId", "parentSpanId", "name"                                        \
+	}
+
 static const struct service_format otlp_json = {
 	.document = otlp_document,
 	.span = otlp_span,
 	.document_keys = {"resourceSpans", "batches"},
 	.around_keys = {"scopeSpans", "instrumentationLibrarySpans", "spans", "resource", "scope",
 			"instrumentationLibrary"},
+	.members = OTLP_SPAN_MEMBERS,
 };
-static const struct service_format otlp_binary = {.read = otlp_read_binary, .span = otlp_span};
+static const struct service_format otlp_binary = {
+	.read = otlp_read_binary, .span = otlp_span, .members = OTLP_SPAN_MEMBERS};
 
 static int otlp_open(struct input *in, struct error *e)
 {

@@ -79,6 +79,7 @@ void services_close(struct services *s)
 	buffer_free(&s->details);
 	buffer_free(&s->event_values);
 	free(s->resources);
+	free(s->scopes);
 	free(s->processes);
 	free(s->known);
 	free(s->flows);
@@ -199,7 +200,7 @@ void services_id(char *to, size_t size, struct text_span text)
 
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, product;
 
 	if (!span_size(text))
 		return false;
@@ -207,16 +208,52 @@ bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
 		if ((unsigned char)(*text.at - '0') > 9 || __builtin_mul_overflow(n, 10u, &n) ||
 		    __builtin_add_overflow(n, (unsigned)(*text.at - '0'), &n))
 			return false;
-	return !__builtin_mul_overflow(n, unit, ns) && *ns < TIME_LIMIT;
+	if (__builtin_mul_overflow(n, unit, &product) || product >= TIME_LIMIT)
+		return false;
+	*ns = product;
+	return true;
 }
 
-int services_duration(struct service_span *p, struct json_reader *r, enum json_token token)
+/* Read a duration. false: the token is no number. */
+static bool services_duration(struct service_span *p, struct json_reader *r, enum json_token token)
 {
 	p->has_end = services_us(r, token, &p->end);
 	if (token != JSON_NUMBER && token != JSON_STRING)
-		return 1;
+		return false;
 	p->backward = !p->has_end && r->text.size && *r->text.data == '-';
 	p->wrong_end = !p->has_end && !p->backward;
+	return true;
+}
+
+int services_member(struct services *s, const char *key, struct json_reader *r,
+		    enum json_token token)
+{
+	struct service_span *p = &s->span;
+	struct text_span text = services_json_text(r);
+	unsigned m = 0;
+
+	if (token == JSON_BAD)
+		return -1;
+	while (m < SPAN_MEMBERS && !(s->format->members[m] && !strcmp(key, s->format->members[m])))
+		m++;
+	if (m == SPAN_MEMBERS)
+		return 1;
+	if (m == SPAN_BEGIN && (p->has_start = services_us(r, token, &p->start)))
+		return 0;
+	if (m == SPAN_DURATION && services_duration(p, r, token))
+		return 0;
+	if (m >= SPAN_BEGIN || token != JSON_STRING)
+		return services_skip_wrong(s, r, token, key);
+	if (m == SPAN_TRACE)
+		services_id(p->texts.trace, sizeof p->texts.trace, text);
+	else if (m == SPAN_OWN_ID)
+		services_id(p->texts.id, sizeof p->texts.id, text);
+	else if (m == SPAN_PARENT)
+		services_id(p->texts.parent, sizeof p->texts.parent, text);
+	else
+		return span_size(text) && !(p->name = writer_string(s->w, text.at, span_size(text)))
+			       ? -1
+			       : 0;
 	return 0;
 }
 
@@ -363,6 +400,7 @@ static int services_end_events(struct services *s, struct span_record r, struct 
 		uint8_t *values = b->data + i + 16;
 
 		r.name = get_u32(b->data + i + 8);
+		time = time ? time : s->span.start;
 		if (services_learn(s, r.name, values, size))
 			return error_no_memory(e);
 		if (services_sort(s, (struct sorter_key){time, 2ull << 60 | s->counts.events}, &r,
@@ -661,6 +699,41 @@ int services_info(struct input *in, struct trace_info *facts, struct error *e)
 	return 0;
 }
 
+static int services_compare_values(const void *a, const void *b)
+{
+	const uint8_t *x, *y;
+
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	/* name, size; equal values have equal bytes */
+	return get_u32(x) != get_u32(y)		  ? (get_u32(x) < get_u32(y) ? -1 : 1)
+	       : get_u32(x + 4) != get_u32(y + 4) ? (get_u32(x + 4) < get_u32(y + 4) ? -1 : 1)
+						  : memcmp(x + 8, y + 8, get_u32(x + 4));
+}
+
+/* Get the number of the process of a resource: the attributes of a process have no order.
+ * INTERN_NONE: out of memory. */
+static uint32_t services_process(struct services *s, struct intern *same,
+				 const struct buffer *values)
+{
+	const uint8_t **list = NULL;
+	size_t n = 0, capacity = 0;
+	bool failed = false;
+
+	for (size_t i = 0; i < values->size && !failed; i += 8 + get_u32(values->data + i + 4)) {
+		failed = ARRAY_GROW(list, capacity, n);
+		if (!failed)
+			list[n++] = values->data + i;
+	}
+	if (n)
+		qsort(list, n, sizeof *list, services_compare_values);
+	s->values.size = 0;
+	for (size_t i = 0; i < n && !failed; i++)
+		failed = buffer_append(&s->values, list[i], 8 + get_u32(list[i] + 4));
+	free(list);
+	return failed ? INTERN_NONE : intern(same, s->values.data, s->values.size);
+}
+
 /* Find the resources that are the same process, and give each a pid: the recorded one, or the least
  * that is free. */
 static int services_number_processes(struct services *s)
@@ -673,7 +746,7 @@ static int services_number_processes(struct services *s)
 	s->processes = calloc(s->nresources + 1, sizeof *s->processes);
 	for (size_t i = 0; s->processes && i < s->nresources && !failed; i++) {
 		struct span_resource *r = s->resources[i];
-		uint32_t number = intern(&same, r->values.data, r->values.size), *owner;
+		uint32_t number = services_process(s, &same, &r->values), *owner;
 		int32_t pid = (int32_t)r->pid;
 
 		failed = number == INTERN_NONE;
@@ -795,9 +868,9 @@ static void services_field(struct services *s, struct field_entry *f, const char
 static uint32_t services_type(struct services *s, const struct span_record *r, bool values)
 {
 	struct {
-		uint32_t what, name, scope, values;
-	} key = {r->what, r->what == SPAN_EVENT || r->what == SPAN_RESOURCE ? r->name : 0, r->scope,
-		 values};
+		uint32_t what, name, group, values;
+	} key = {r->what, r->what == SPAN_EVENT || r->what == SPAN_RESOURCE ? r->name : 0,
+		 r->scope ? s->scopes[r->scope - 1] : 0, values};
 	uint32_t *id = id_cache_number(&s->types, &key, sizeof key);
 	struct field_entry f[6] = {{.name = arguments_free_name(&s->arguments, s->w, "call"),
 				    .kind = FIELD_UINT,
@@ -807,7 +880,7 @@ static uint32_t services_type(struct services *s, const struct span_record *r, b
 			       .name = r->what == SPAN_START ? writer_text(s->w, "span start")
 				       : r->what == SPAN_END ? writer_text(s->w, "span end")
 							     : r->name,
-			       .group = r->scope,
+			       .group = key.group,
 			       .flags = values ? TYPE_TAIL | TYPE_VALUES : 0,
 			       .fields = f};
 

@@ -26,9 +26,9 @@ struct span_texts {
 /* A span while it is read. */
 struct service_span {
 	struct span_texts texts;
-	uint32_t name, scope; /* strings of the writer */
-	uint32_t resource;    /* number, of services_resource */
-	uint64_t start, end;  /* ns */
+	uint32_t name;		  /* string of the writer */
+	uint32_t scope, resource; /* numbers, index + 1 in scopes and resources; 0 none */
+	uint64_t start, end;	  /* ns */
 	bool has_start, has_end;
 	bool wrong_end;	      /* it is recorded, and no time */
 	bool backward;	      /* it has a duration below 0 */
@@ -55,6 +55,17 @@ struct span_process {
 
 struct services;
 
+/* What a member of a span is that services_member reads. Times are us. */
+enum span_member {
+	SPAN_TRACE,
+	SPAN_OWN_ID,
+	SPAN_PARENT,
+	SPAN_NAME,
+	SPAN_BEGIN,
+	SPAN_DURATION,
+	SPAN_MEMBERS,
+};
+
 /* A format of spans. The functions return 0; -1 with r->error or *s->e; 1 for something else. */
 struct service_format {
 	/* Read a document, or an object around spans, after its first token. */
@@ -65,6 +76,7 @@ struct service_format {
 	/* Keys that only a document has, and other objects around spans; each list ends with NULL
 	 */
 	const char *document_keys[3], *around_keys[8];
+	const char *members[SPAN_MEMBERS]; /* keys of a span; NULL: it has another form */
 };
 
 /* The state of an input: of each format it is the beginning. */
@@ -81,9 +93,11 @@ struct services {
 	struct json_reader value; /* of services_put */
 	/* of the attribute, event or link that is read */
 	struct buffer json, key, values, text, links;
-	struct {
+	struct spans_around {
 		uint32_t resource, scope; /* of the spans that are read */
 	} around;
+	uint32_t *scopes; /* names, strings of the writer; 0 none */
+	size_t nscopes, scopes_capacity;
 	struct span_resource **resources;
 	size_t nresources, resources_capacity;
 	struct span_process *processes;
@@ -146,7 +160,7 @@ void services_text(char *to, size_t size, struct text_span text);
 /* The same of an id, of 16 or 32 digits: in lower case, and with the zeros before it that some
  * programs leave out. */
 void services_id(char *to, size_t size, struct text_span text);
-/* Add an event to the span. */
+/* Add an event to the span. time 0: it is not known, the event is at the start. */
 int services_event(struct services *s, uint64_t time, struct text_span name,
 		   const struct buffer *values);
 /* Add a link from the span to the one of those ids, and append it to s->links, the JSON text of all
@@ -159,9 +173,10 @@ int services_end_duration(struct services *s, uint64_t offset);
 
 /* Read digits as a number times unit. false: they are none, or the product is no time. */
 bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
-/* Read a duration in us as the end of the span, until services_end_duration. Returns 0; 1: the
- * token is no number. */
-int services_duration(struct service_span *p, struct json_reader *r, enum json_token token);
+/* Read a member of a span, after the first token of its value. A duration is the end until
+ * services_end_duration. 1: it is not in format->members. */
+int services_member(struct services *s, const char *key, struct json_reader *r,
+		    enum json_token token);
 /* Take the meaning of a tag: the kind of the span, and its status. json: the tag's value. */
 void services_mean(struct service_span *p, struct text_span key, struct text_span json);
 static inline struct text_span services_json_text(const struct json_reader *r)

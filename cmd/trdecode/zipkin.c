@@ -166,14 +166,6 @@ static int zipkin_tags(struct services *s, struct json_reader *r, enum json_toke
 	return token == JSON_OBJECT_END ? 0 : -1;
 }
 
-/* Test for a member of a span that is a text or a number. */
-static bool zipkin_is_scalar(const char *key)
-{
-	return !strcmp(key, "traceId") || !strcmp(key, "id") || !strcmp(key, "parentId") ||
-	       !strcmp(key, "name") || !strcmp(key, "kind") || !strcmp(key, "timestamp") ||
-	       !strcmp(key, "duration");
-}
-
 /* Put what the span talked to, after its first token. */
 static int zipkin_remote(struct services *s, struct json_reader *r, enum json_token token)
 {
@@ -187,35 +179,11 @@ static int zipkin_remote(struct services *s, struct json_reader *r, enum json_to
 		       : 0;
 }
 
-/* A member of a span that is a text or a number. Returns 1 if it is another one. */
-static int zipkin_scalar(struct services *s, const char *key, struct json_reader *r,
-			 enum json_token token)
+static void zipkin_set_kind(struct service_span *p, struct text_span text)
 {
-	struct service_span *p = &s->span;
-	struct text_span text = services_json_text(r);
-
-	if (!strcmp(key, "timestamp"))
-		return !(p->has_start = services_us(r, token, &p->start));
-	if (!strcmp(key, "duration"))
-		return services_duration(p, r, token);
-	if (token != JSON_STRING)
-		return 1;
-	if (!strcmp(key, "traceId"))
-		services_id(p->texts.trace, sizeof p->texts.trace, text);
-	else if (!strcmp(key, "id"))
-		services_id(p->texts.id, sizeof p->texts.id, text);
-	else if (!strcmp(key, "parentId"))
-		services_id(p->texts.parent, sizeof p->texts.parent, text);
-	else if (!strcmp(key, "name"))
-		p->name = writer_string(s->w, text.at, span_size(text));
-	else if (!strcmp(key, "kind")) {
-		services_text(p->texts.kind, sizeof p->texts.kind, text);
-		for (size_t i = 0; i < sizeof p->texts.kind; i++)
-			p->texts.kind[i] |=
-				p->texts.kind[i] >= 'A' && p->texts.kind[i] <= 'Z' ? 32 : 0;
-	} else
-		return 1;
-	return 0;
+	services_text(p->texts.kind, sizeof p->texts.kind, text);
+	for (size_t i = 0; i < sizeof p->texts.kind; i++)
+		p->texts.kind[i] |= p->texts.kind[i] >= 'A' && p->texts.kind[i] <= 'Z' ? 32 : 0;
 }
 
 /*
@@ -500,8 +468,7 @@ static int zipkin_put_notes(struct services *s, unsigned side)
 		if (note->side != side || !note->shown)
 			continue;
 		if (!note->binary) {
-			if (services_event(s, note->has_time ? note->time : s->span.start, value,
-					   &s->values))
+			if (services_event(s, note->has_time ? note->time : 0, value, &s->values))
 				return -1;
 			continue;
 		}
@@ -596,13 +563,15 @@ static int zipkin_span(struct services *s, struct json_reader *r)
 
 		services_copy_key(r, key, sizeof key);
 		token = json_next(r);
-		if (token == JSON_BAD)
-			return -1;
-		other = zipkin_scalar(s, key, r, token);
+		other = services_member(s, key, r, token);
 		if (other < 0)
 			return -1;
 		if (!other)
 			continue;
+		if (!strcmp(key, "kind") && token == JSON_STRING) {
+			zipkin_set_kind(&s->span, services_json_text(r));
+			continue;
+		}
 		binary = !strcmp(key, "binaryAnnotations");
 		n->old |= binary && token == JSON_ARRAY;
 		if (!strcmp(key, "tags")	    ? zipkin_tags(s, r, token)
@@ -613,7 +582,7 @@ static int zipkin_span(struct services *s, struct json_reader *r)
 			    ? services_put(s, &s->span.own, services_span(key),
 					   services_span("true"))
 		    : !strcmp(key, "remoteEndpoint") ? zipkin_remote(s, r, token)
-		    : zipkin_is_scalar(key)	     ? services_skip_wrong(s, r, token, key)
+		    : !strcmp(key, "kind")	     ? services_skip_wrong(s, r, token, key)
 						     : services_skip(r, token))
 			return -1;
 	}
@@ -646,8 +615,11 @@ static enum bid zipkin_probe(const struct input *in)
 	return forced ? BID_CHANCE : BID_NONE;
 }
 
-static const struct service_format zipkin_format = {.document = zipkin_document,
-						    .span = zipkin_span};
+static const struct service_format zipkin_format = {
+	.document = zipkin_document,
+	.span = zipkin_span,
+	.members = {"traceId", "id", "parentId", "name", "timestamp", "duration"},
+};
 
 static int zipkin_open(struct input *in, struct error *e)
 {
