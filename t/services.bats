@@ -52,6 +52,15 @@ spans() {
 	grep -q '"traceId":"[^"]*[A-F]' tempo.json
 	spans tempo.json | diff want -
 	jq -c '{batches: .resourceSpans}' s3/one.json | spans - | diff want -
+	# and its API before version 2, and other programs with protobuf's JSON, in base64; Jaeger's API has a "result"
+	python3 - <<-'PY' >base64.json
+		import base64, json, re
+		ids = re.compile(r'("(?:trace|span|parentSpan)Id": ")([0-9a-f]+)')
+		text = json.dumps(json.load(open('s3/one.json')))
+		print('{"result": ' + ids.sub(lambda m: m[1] + base64.b64encode(bytes.fromhex(m[2])).decode(), text) + '}')
+	PY
+	grep -q '"spanId": "[^"]*="' base64.json
+	spans base64.json | diff want -
 	jq -c '.data[] | .processes as $p | .spans[] | .process = $p[.processID] | del(.processID)' s3/jaeger.json | spans - | diff want -
 }
 
@@ -231,6 +240,25 @@ spans() {
 	echo '{"data":[{"spans":[{"traceID":"1","spanID":"2","operationName":"a","startTime":7,"duration":5,"tags":[{"key":"k","value":1},{"key":"k","value":2},{"key":"k_2","value":3}]}]}]}' >tags.json
 	run -0 pipe "trdecode tags.json | trencode -t ndjson | jq -c '.args | [.k, .k_2, .k_2_2]'"
 	assert_output '[1,2,3]'
+}
+
+@test "parents: of the id 0, of another trace, and the span itself; fractions of us; a pid that is a string" {
+	echo '{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"a","traceId":"aa","spanId":"0000000000000000","parentSpanId":"0000000000000000","startTimeUnixNano":"5","endTimeUnixNano":"9"}]}]}]}' >zero.json
+	run -0 pipe "trdecode zero.json | trencode -t ndjson | jq -c '.args | [.span_id, .parent_id, .parent]'"
+	assert_output '["0000000000000000","",null]'
+	echo '[{"traceId":"1","id":"2","parentId":"2","name":"a","timestamp":7.5,"duration":1.25},{"traceId":"1","id":"3","parentId":"2","name":"b","timestamp":"8","duration":1e1}]' >self.json
+	run -0 pipe "trdecode self.json | trencode -t csv -c name,parent_id,parent,time,dur | sed 1d"
+	assert_output $'a,0000000000000002,,7500,1250\nb,0000000000000002,a,8000,10000'
+	reference='{"refType":"CHILD_OF","traceID":"%s","spanID":"1"}'
+	span='{"traceID":"1a","spanID":"%s","operationName":"%s","startTime":7,"duration":5,"processID":"p","references":[%s]}'
+	# shellcheck disable=SC2059
+	printf '{"data":[{"spans":[%s,%s,%s],"processes":{"p":{"serviceName":"s","tags":[{"key":"process.pid","type":"int64","value":"77"}]}}}]}' \
+		"$(printf "$span" 1 up '')" "$(printf "$span" 2 down "$(printf "$reference" 0000001A)")" \
+		"$(printf "$span" 3 other "$(printf "$reference" b)")" >trace.json
+	run -0 pipe "trdecode trace.json | trencode -t ndjson | jq -c 'select(.dur) | [.name, .pid, .args.parent, .args.links]' | sort"
+	assert_output '["down",77,"up",null]
+["other",77,null,[{"trace_id":"000000000000000b","span_id":"0000000000000001"}]]
+["up",77,null,null]'
 }
 
 @test "services on one time line with other wall clocks" {

@@ -144,7 +144,7 @@ static int jaeger_log(struct services *s, struct json_reader *r, void *to)
 		bool fields = json_is(r, "fields"), at = json_is(r, "timestamp");
 
 		token = json_next(r);
-		if (at && services_us(r, token, &time))
+		if (at && services_time(r, token, SPAN_US, &time))
 			continue;
 		if (fields ? services_each(s, r, token, "fields", jaeger_log_field, NULL)
 		    : at   ? services_skip_wrong(s, r, token, "timestamp")
@@ -183,6 +183,7 @@ static int jaeger_reference(struct services *s, struct json_reader *r, void *to)
 		return -1;
 	if (child && !p->texts.parent[0]) {
 		memcpy(p->texts.parent, t.id, sizeof t.id);
+		memcpy(p->parent_trace, t.trace, sizeof t.trace);
 		return 0;
 	}
 	return services_put_link(s, &t, (struct text_span){NULL, NULL});

@@ -226,9 +226,7 @@ static uint64_t otlp_number(struct json_reader *r, enum json_token token)
 {
 	uint64_t n = 0;
 
-	json_spell_whole(r, token);
-	if (token == JSON_NUMBER || token == JSON_STRING)
-		services_time(services_json_text(r), 1, &n);
+	services_time(r, token, 0, &n);
 	return n;
 }
 
@@ -344,12 +342,11 @@ static int otlp_scalar(struct services *s, const char *key, struct json_reader *
 	else if (!strcmp(key, "startTimeUnixNano") || !strcmp(key, "endTimeUnixNano")) {
 		bool start = *key == 's';
 		uint64_t *time = start ? &p->start : &p->end;
+		bool right = services_time(r, token, 0, time);
 
-		json_spell_whole(r, token);
-		/* 0 of an end: it is not known */
-		*(start ? &p->has_start : &p->has_end) =
-			services_time(services_json_text(r), 1, time) && *time;
-		p->wrong_end |= !start && !p->has_end && !json_is(r, "0") && r->text.size;
+		/* 0: it is not known */
+		*(start ? &p->has_start : &p->has_end) = right && *time;
+		p->wrong_end |= !start && !right && r->text.size;
 	} else {
 		for (unsigned i = 0; i < 4; i++)
 			if (!strcmp(key, counts[i]))
@@ -481,9 +478,10 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 		bool resources, resource, scopes, scope, spans, trace;
 
 		otlp_camel(r, key, sizeof key);
-		/* the API of Tempo has "batches", and in version 2 a "trace" around all */
+		/* the API of Tempo has "batches", and in version 2 a "trace" around all, Jaeger's
+		 * a "result" */
 		resources = !strcmp(key, "resourceSpans") || !strcmp(key, "batches");
-		trace = !strcmp(key, "trace");
+		trace = !strcmp(key, "trace") || !strcmp(key, "result");
 		resource = !strcmp(key, "resource");
 		scopes = !strcmp(key, "scopeSpans") || !strcmp(key, "instrumentationLibrarySpans");
 		scope = !strcmp(key, "scope") || !strcmp(key, "instrumentationLibrary");
@@ -614,8 +612,7 @@ static const struct otlp_field {
 /* Append bytes as base64. */
 static int otlp_base64(struct buffer *to, struct protobuf_view v)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *digits = services_base64;
 
 	for (; v.at < v.end; v.at += 3) {
 		size_t left = protobuf_size(v) < 3 ? protobuf_size(v) : 3;

@@ -148,14 +148,18 @@ int services_put_resource(struct services *s, uint32_t resource, struct text_spa
 			  struct text_span json)
 {
 	struct span_resource *r = s->resources[resource - 1];
+	struct text_span digits = json;
 	uint64_t pid;
 
+	/* a number of 64 bits may be a string */
+	if (span_skip(&digits, "\""))
+		digits.end--;
 	if (span_is(name, "service.name"))
 		r->service = services_json_string(s, json);
 	else if (span_is(name, "host.name") || span_is(name, "hostname"))
 		r->host = services_json_string(s, json);
-	else if (span_is(name, "process.pid") && span_digits(json.at, json.end, &pid) == json.end &&
-		 pid <= INT32_MAX)
+	else if (span_is(name, "process.pid") && span_size(digits) &&
+		 span_digits(digits.at, digits.end, &pid) == digits.end && pid <= INT32_MAX)
 		r->pid = pid;
 	return services_put(s, &r->values, name, json);
 }
@@ -165,6 +169,7 @@ void services_begin(struct services *s)
 	struct service_span *p = &s->span;
 
 	memset(&p->texts, 0, sizeof p->texts);
+	memset(p->parent_trace, 0, sizeof p->parent_trace);
 	p->name = 0;
 	p->scope = s->around.scope;
 	p->resource = s->around.resource;
@@ -182,10 +187,36 @@ void services_text(char *to, size_t size, struct text_span text)
 		memcpy(to, text.at, n);
 }
 
+const char services_base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Convert an id of 8 or 16 bytes in base64. false: it is none. */
+static bool services_base64_id(char *to, size_t size, struct text_span text)
+{
+	size_t n = span_size(text), digits = n == 24 ? 32 : SPAN_ID, got = 0;
+	uint32_t bits = 0, nbits = 0;
+	char id[32];
+
+	if ((n != 24 && n != 12) || digits > size || text.end[-1] != '=')
+		return false;
+	while (got < digits) {
+		const char *digit = *text.at ? strchr(services_base64, *text.at++) : NULL;
+
+		if (!digit)
+			return false;
+		bits = bits << 6 | (uint32_t)(digit - services_base64);
+		for (nbits += 6; nbits >= 4 && got < digits; nbits -= 4)
+			id[got++] = "0123456789abcdef"[bits >> (nbits - 4) & 15];
+	}
+	services_text(to, size, (struct text_span){id, id + digits});
+	return true;
+}
+
 void services_id(char *to, size_t size, struct text_span text)
 {
 	size_t n = span_size(text), digits = n <= SPAN_ID ? SPAN_ID : size;
 
+	if (services_base64_id(to, size, text))
+		return;
 	services_text(to, size, text);
 	for (size_t i = 0; i < n; i++)
 		if (!text.at[i] || !strchr("0123456789abcdefABCDEF", text.at[i]))
@@ -198,26 +229,22 @@ void services_id(char *to, size_t size, struct text_span text)
 		to[i] |= 32; /* which digits have, too */
 }
 
-bool services_time(struct text_span text, uint64_t unit, uint64_t *ns)
+bool services_time(const struct json_reader *r, enum json_token token, int digits, uint64_t *ns)
 {
-	uint64_t n = 0, product;
+	const char *text = (const char *)r->text.data;
+	int64_t n;
 
-	if (!span_size(text))
+	if ((token != JSON_NUMBER && token != JSON_STRING) || !json_is_number(text) ||
+	    !json_decimal(text, digits, &n, NULL) || n < 0 || (uint64_t)n >= TIME_LIMIT)
 		return false;
-	for (; text.at < text.end; text.at++)
-		if ((unsigned char)(*text.at - '0') > 9 || __builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (unsigned)(*text.at - '0'), &n))
-			return false;
-	if (__builtin_mul_overflow(n, unit, &product) || product >= TIME_LIMIT)
-		return false;
-	*ns = product;
+	*ns = (uint64_t)n;
 	return true;
 }
 
 /* Read a duration. false: the token is no number. */
 static bool services_duration(struct service_span *p, struct json_reader *r, enum json_token token)
 {
-	p->has_end = services_us(r, token, &p->end);
+	p->has_end = services_time(r, token, SPAN_US, &p->end);
 	if (token != JSON_NUMBER && token != JSON_STRING)
 		return false;
 	p->backward = !p->has_end && r->text.size && *r->text.data == '-';
@@ -238,7 +265,7 @@ int services_member(struct services *s, const char *key, struct json_reader *r,
 		m++;
 	if (m == SPAN_MEMBERS)
 		return 1;
-	if (m == SPAN_BEGIN && (p->has_start = services_us(r, token, &p->start)))
+	if (m == SPAN_BEGIN && (p->has_start = services_time(r, token, SPAN_US, &p->start)))
 		return 0;
 	if (m == SPAN_DURATION && services_duration(p, r, token))
 		return 0;
@@ -266,6 +293,8 @@ void services_mean(struct service_span *p, struct text_span key, struct text_spa
 		services_text(p->texts.status, sizeof p->texts.status, services_span("error"));
 	else if (span_is(key, "otel.status_code") && span_is(json, "\"OK\""))
 		services_text(p->texts.status, sizeof p->texts.status, services_span("ok"));
+	else if (span_is(key, "otel.status_code") && span_is(json, "\"ERROR\""))
+		services_text(p->texts.status, sizeof p->texts.status, services_span("error"));
 }
 
 int services_event(struct services *s, uint64_t time, struct text_span name,
@@ -282,13 +311,14 @@ int services_event(struct services *s, uint64_t time, struct text_span name,
 		       : -1;
 }
 
+static const char span_no_id[] = "0000000000000000";
+
 /* Get a key for the ids of a span. Never 0. */
 static uint64_t services_key(const char trace[32], const char id[16])
 {
-	static const char zeros[] = "0000000000000000";
 	uint8_t text[48] = {0};
 	/* 64 bits of a trace may be spelled as 128 */
-	size_t left_out = memcmp(trace, zeros, SPAN_ID) ? 0 : SPAN_ID;
+	size_t left_out = memcmp(trace, span_no_id, SPAN_ID) ? 0 : SPAN_ID;
 
 	memcpy(text, trace + left_out, 32 - left_out);
 	memcpy(text + 32, id, 16);
@@ -316,6 +346,25 @@ int services_put_link(struct services *s, const struct span_texts *of, struct te
 			       buffer_u64(&s->span.links, services_key(of->trace, of->id))
 		       ? -1
 		       : 0;
+}
+
+/* Make a parent in another trace a link, and one with the id 0 none. */
+static int services_end_parent(struct services *s)
+{
+	struct service_span *p = &s->span;
+	struct span_texts of = {0};
+
+	if (p->parent_trace[0] && services_key(p->parent_trace, p->texts.parent) !=
+					  services_key(p->texts.trace, p->texts.parent)) {
+		memcpy(of.trace, p->parent_trace, sizeof of.trace);
+		memcpy(of.id, p->texts.parent, sizeof of.id);
+		if (services_put_link(s, &of, (struct text_span){NULL, NULL}))
+			return -1;
+	} else if (memcmp(p->texts.parent, span_no_id, SPAN_ID) != 0) {
+		return 0;
+	}
+	memset(p->texts.parent, 0, sizeof p->texts.parent);
+	return 0;
 }
 
 /* End the list of links, and add the own values to the attributes. */
@@ -416,8 +465,7 @@ int services_end(struct services *s, uint64_t offset)
 {
 	struct service_span *p = &s->span;
 	struct error *e = s->e;
-	struct span_record r = {.texts = p->texts,
-				.call = ++s->calls,
+	struct span_record r = {.call = ++s->calls,
 				.name = p->name ? p->name : writer_text(s->w, "(no name)"),
 				.scope = p->scope,
 				.resource = p->resource};
@@ -432,8 +480,9 @@ int services_end(struct services *s, uint64_t offset)
 	}
 	if (!r.resource)
 		r.resource = services_resource(s);
-	if (!r.resource || services_end_values(s))
+	if (!r.resource || services_end_parent(s) || services_end_values(s))
 		return error_no_memory(e);
+	r.texts = p->texts;
 	if (p->backward || (p->has_end && p->end < p->start)) {
 		s->counts.backward++;
 		p->end = p->start;
@@ -442,6 +491,9 @@ int services_end(struct services *s, uint64_t offset)
 	s->counts.wrong_ends += p->wrong_end;
 	r.key = services_key(p->texts.trace, p->texts.id);
 	r.parent = p->texts.parent[0] ? services_key(p->texts.trace, p->texts.parent) : 0;
+	/* Zipkin and others ignore it, too */
+	if (r.parent == r.key)
+		r.parent = 0;
 	if (!r.name || services_note(s, &r) ||
 	    services_learn(s, r.name, p->values.data, p->values.size))
 		return error_no_memory(e);

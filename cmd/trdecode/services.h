@@ -29,6 +29,7 @@ struct service_span {
 	uint32_t name;		  /* string of the writer */
 	uint32_t scope, resource; /* numbers, index + 1 in scopes and resources; 0 none */
 	uint64_t start, end;	  /* ns */
+	char parent_trace[32];	  /* of the parent; empty: that of the span */
 	bool has_start, has_end;
 	bool wrong_end;	      /* it is recorded, and no time */
 	bool backward;	      /* it has a duration below 0 */
@@ -52,6 +53,8 @@ struct span_process {
 	uint32_t lane;
 	bool shown; /* its row is written */
 };
+
+enum { SPAN_US = 3 /* digits of services_time */ };
 
 struct services;
 
@@ -157,9 +160,11 @@ int services_put(struct services *s, struct buffer *values, struct text_span nam
 		 struct text_span json);
 /* Set a text of span_texts, of at most size bytes. */
 void services_text(char *to, size_t size, struct text_span text);
-/* The same of an id, of 16 or 32 digits: in lower case, and with the zeros before it that some
- * programs leave out. */
+/* The same of an id, of 16 or 32 digits: in lower case, with the zeros before it that some programs
+ * leave out, also if it is in base64, which protobuf's JSON has for bytes. */
 void services_id(char *to, size_t size, struct text_span text);
+/* The digits of base64. */
+extern const char services_base64[];
 /* Add an event to the span. time 0: it is not known, the event is at the start. */
 int services_event(struct services *s, uint64_t time, struct text_span name,
 		   const struct buffer *values);
@@ -171,8 +176,8 @@ int services_end(struct services *s, uint64_t offset);
 /* Set the end of a span whose duration was read, and end it. */
 int services_end_duration(struct services *s, uint64_t offset);
 
-/* Read digits as a number times unit. false: they are none, or the product is no time. */
-bool services_time(struct text_span text, uint64_t unit, uint64_t *ns);
+/* Read a time of a unit of 10 to the power of digits ns. false: it is none. */
+bool services_time(const struct json_reader *r, enum json_token token, int digits, uint64_t *ns);
 /* Read a member of a span, after the first token of its value. A duration is the end until
  * services_end_duration. 1: it is not in format->members. */
 int services_member(struct services *s, const char *key, struct json_reader *r,
@@ -182,15 +187,6 @@ void services_mean(struct service_span *p, struct text_span key, struct text_spa
 static inline struct text_span services_json_text(const struct json_reader *r)
 {
 	return span_of(&r->text);
-}
-/* Read a time in us. false: it is none. */
-static inline bool services_us(struct json_reader *r, enum json_token token, uint64_t *ns)
-{
-	enum { US = 1000 /* ns */ };
-
-	json_spell_whole(r, token);
-	return (token == JSON_NUMBER || token == JSON_STRING) &&
-	       services_time(services_json_text(r), US, ns);
 }
 static inline struct text_span services_span(const char *text)
 {

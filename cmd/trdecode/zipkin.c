@@ -126,7 +126,7 @@ static int zipkin_note(struct services *s, struct json_reader *r, void *to)
 		bool text = key || (value && !to);
 
 		token = json_next(r);
-		if ((at && (note.has_time = services_us(r, token, &note.time))))
+		if ((at && (note.has_time = services_time(r, token, SPAN_US, &note.time))))
 			continue;
 		if (text && token == JSON_STRING) {
 			*(key ? &note.key : &note.value) = zipkin_append(n, services_json_text(r));
