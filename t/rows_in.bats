@@ -35,10 +35,11 @@ same() {
 		"$DATA"/perf/two.txt.gz "$DATA"/chrome/v8-profile.json.gz "$DATA"/ctf/*.tar.gz
 }
 
-@test "ndjson: calls in the kernel, with those around them or without" {
-	local k=$RECORDED/uftrace/kernel-sched expression
-	same ndjson "$k"
-	grep -q '"nesting":"kernel"' a.ndjson
+@test "ndjson: calls in the kernel, with those around them or without; times that a thread is scheduled out" {
+	local k=$RECORDED/uftrace/kernel-sched states=(-t csv -g name,tid -c runnable,offcpu) expression
+	same ndjson "$k" "$RECORDED/uftrace/watch-cpu"
+	grep -q '"nesting":"inner"' a.ndjson
+	diff <(trstat -q "${states[@]}" first.trs) <(trstat -q "${states[@]}" back.trs)
 	for expression in 'type =~ "funcgraph"' 'dur > 3us'; do
 		trdecode -q "$k" | trfilter -o kernel.trs "$expression"
 		same ndjson kernel.trs

@@ -49,10 +49,9 @@ struct in_record {
 	uint32_t function, arguments;	     /* function: from 1; 0: no location */
 	uint32_t enter_size;   /* bytes of the details of the enter; the rest is the leave's */
 	uint16_t depth, error; /* error: returned, with a name; 0 none */
-	uint8_t kind;
+	uint8_t kind, nesting;
 	bool unfinished : 1, has_depth : 1, in_args : 1;
 	bool negative : 1, timed : 1; /* the weight; it is a time */
-	bool on_cpu : 1, unstacked : 1, kernel : 1;
 	bool has_total : 1, has_calls : 1;
 };
 
@@ -62,11 +61,11 @@ enum {
 	IN_NUMBERED = 2, /* of a sample: its weight may be negative; of others but calls: a stack */
 	IN_DEEP = 4,	 /* of a sample: its weight is a time; of others but calls: args has the
 			    stack, too */
-	IN_ON_CPU = 8,	 /* of a sample: it has a total */
+	IN_TOTALLED = 8,
 	IN_COUNTED = 16,
-	IN_FAILED = 32, /* ret is an error, which has a name */
-	IN_KERNEL = 64,
-	IN_VARIANTS = 128
+	IN_FAILED = 32,	     /* ret is an error, which has a name */
+	IN_NESTING_ONE = 64, /* times the nesting of a call */
+	IN_VARIANTS = IN_NESTING_ONE * IN_NESTINGS
 };
 
 /* A list of names of arguments, of functions with the same ones. New names are declared with those
@@ -85,7 +84,8 @@ struct in_frame {
 	uint64_t end, limit, serial; /* limit: the earliest end of it and those around it */
 	uint32_t depth;		     /* as given */
 	uint32_t level; /* calls on the stack below: others of less depth have no row */
-	bool has_depth, unfinished, on_cpu, kernel;
+	bool has_depth, unfinished, kernel; /* kernel: on the stack of such calls */
+	uint8_t nesting;
 	uint32_t number; /* of the call, on no stack; 0 on a stack */
 	uint32_t lane, kinds, location, next;
 	uint64_t heap_serial;
@@ -109,10 +109,10 @@ struct in_thread {
 	uint64_t end;	 /* of the last call that was read */
 	uint64_t latest; /* time of the latest row that was read, and of the latest return */
 	/* of the calls without a return that are open at the end: the last end, at which the last
-	   row of the source may be; a lane, 0 no such call; they nest per CPU */
+	   row of the source may be; a lane, 0 no such call; what they nest in */
 	uint64_t last;
 	uint32_t last_lane;
-	bool last_on_cpu;
+	uint8_t last_nesting;
 	bool left_out; /* a THREAD declares that some of its calls have no row */
 	bool inside;   /* the last call that was read is inside of one whose row follows */
 	uint64_t left; /* time of the last row of a call that was written */
@@ -146,7 +146,7 @@ struct rows_in {
 	struct in_thread *threads;
 	size_t nthreads, threads_capacity;
 	struct kernel_names errors;
-	uint32_t drops[3]; /* types, of calls of a thread, of a CPU, in the kernel */
+	uint32_t drops[2][IN_NESTINGS]; /* types, by frame.kernel */
 	uint32_t source, clock, texts_stack, texts_unknown, texts_call, texts_row;
 	/* in the order of times: rows from `from` on for a second, and those after it */
 	struct sorter now, later;
@@ -398,7 +398,7 @@ static int in_place(struct rows_in *r, struct in_record *record)
 	struct {
 		int32_t pid, tid, cpu;
 	} key = {lane.pid, lane.tid, lane.tid > 0 ? -1 : lane.cpu};
-	bool on_cpu = record->on_cpu;
+	bool on_cpu = record->nesting == IN_OF_CPU;
 	struct in_memo *m;
 	bool known;
 
@@ -481,7 +481,7 @@ static void in_note_inside(struct rows_in *r, const struct in_record *record)
 	struct in_thread *t = &r->threads[record->thread];
 
 	r->closes = r->inside > 0;
-	if (record->kind != KIND_ENTER || record->unstacked)
+	if (record->kind != KIND_ENTER || record->nesting == IN_OF_NONE)
 		return;
 	if (!r->table.own) {
 		r->inside++;
@@ -523,6 +523,8 @@ static bool in_has_location(const struct rows_in *r)
 static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kind kind,
 				unsigned variant)
 {
+	static const uint16_t nestings[IN_NESTINGS] = {
+		[IN_OF_CPU] = TYPE_PER_CPU, [IN_OF_KERNEL] = TYPE_KERNEL, [IN_INNER] = TYPE_INNER};
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE, sample = kind == KIND_SAMPLE;
 	bool numbered = variant & IN_NUMBERED, deep = variant & IN_DEEP;
 	uint32_t size = sample ? 8 : 4, n = 0;
@@ -532,8 +534,7 @@ static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kin
 				  .flags = (variant & IN_TAILED ? TYPE_TAIL | TYPE_VALUES : 0) |
 					   (call && numbered ? TYPE_CALL_NUMBER : 0) |
 					   (call && deep ? TYPE_DEPTH : 0) |
-					   (call && variant & IN_ON_CPU ? TYPE_PER_CPU : 0) |
-					   (variant & IN_KERNEL ? TYPE_KERNEL : 0) |
+					   nestings[variant / IN_NESTING_ONE] |
 					   (sample && deep ? TYPE_WEIGHT_TIME : 0),
 				  .fields = fields};
 	uint64_t key;
@@ -547,7 +548,7 @@ static uint32_t in_declare_type(struct rows_in *r, uint32_t kinds, enum type_kin
 							    : ROLE_STACK,
 					     .name = call || sample || deep ? 0 : r->texts_stack,
 					     .size = size};
-	if (sample && variant & IN_ON_CPU)
+	if (variant & IN_TOTALLED)
 		fields[n++] =
 			(struct field_entry){.kind = FIELD_INT, .role = ROLE_TOTAL, .size = 8};
 	if (variant & IN_COUNTED)
@@ -584,11 +585,11 @@ static uint32_t in_type(struct rows_in *r, uint32_t kinds, enum type_kind kind, 
 /* Get the type of a sample with details of so many bytes. */
 static uint32_t in_sample_type(struct rows_in *r, const struct in_record *record, size_t size)
 {
-	return in_type(r, record->kinds, KIND_SAMPLE,
-		       (size ? IN_TAILED : 0) | (record->negative ? IN_NUMBERED : 0) |
-			       (record->timed ? IN_DEEP : 0) | (record->has_total ? IN_ON_CPU : 0) |
-			       (record->has_calls ? IN_COUNTED : 0) |
-			       (record->error ? IN_FAILED : 0));
+	return in_type(
+		r, record->kinds, KIND_SAMPLE,
+		(size ? IN_TAILED : 0) | (record->negative ? IN_NUMBERED : 0) |
+			(record->timed ? IN_DEEP : 0) | (record->has_total ? IN_TOTALLED : 0) |
+			(record->has_calls ? IN_COUNTED : 0) | (record->error ? IN_FAILED : 0));
 }
 
 /* Declare the type of a sample before the first row: weights of different types are not added. */
@@ -621,10 +622,8 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.negative = row->negative || record.has_total;
 	record.unfinished = row->unfinished;
 	record.serial = ++r->serial;
-	record.on_cpu = row->on_cpu;
-	record.unstacked = row->unstacked;
-	record.kernel = row->in_kernel;
-	record.has_depth = in_has(row, IN_DEPTH) && !record.unstacked;
+	record.nesting = row->nesting;
+	record.has_depth = in_has(row, IN_DEPTH) && record.nesting != IN_OF_NONE;
 	record.depth = (uint16_t)row->depth;
 	record.timed = row->timed;
 	record.error = row->error;
@@ -654,12 +653,13 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 		    enum type_kind kind, uint32_t number)
 {
 	bool call = kind == KIND_ENTER || kind == KIND_LEAVE;
-	bool deep = call ? !number && record->has_depth : number && record->in_args;
+	bool stacked = call && !number;
+	bool deep = call ? stacked && record->has_depth && record->nesting != IN_INNER
+			 : number && record->in_args;
 	bool failed = record->error && kind != KIND_ENTER;
 	unsigned variant = (row->tail_size ? IN_TAILED : 0) | (number ? IN_NUMBERED : 0) |
-			   (deep ? IN_DEEP : 0) | (record->on_cpu ? IN_ON_CPU : 0) |
-			   (failed ? IN_FAILED : 0) |
-			   (call && !number && record->kernel ? IN_KERNEL : 0);
+			   (deep ? IN_DEEP : 0) | (failed ? IN_FAILED : 0) |
+			   (stacked ? record->nesting * IN_NESTING_ONE : 0);
 	struct buffer details = {.data = (uint8_t *)(uintptr_t)row->tail, .size = row->tail_size};
 	uint32_t numbers = number ? 4 : 0;
 	uint8_t fixed[8];
@@ -683,14 +683,13 @@ static int in_write(struct rows_in *r, const struct in_record *record, struct ne
 /* End a call without a return, which other calls of its thread follow. */
 static int in_drop(struct rows_in *r, const struct in_frame *f, uint64_t time)
 {
-	uint32_t *type = &r->drops[f->on_cpu ? 1 : f->kernel ? 2 : 0];
+	uint32_t *type = &r->drops[f->kernel][f->nesting];
+	uint32_t flags = (f->nesting == IN_INNER ? TYPE_INNER : TYPE_DEPTH) |
+			 (f->nesting == IN_OF_CPU ? TYPE_PER_CPU : 0) |
+			 (f->kernel ? TYPE_KERNEL : 0);
 
 	if (!*type)
-		*type = writer_type(
-			r->w, &(struct type_entry){.kind = KIND_DROP,
-						   .flags = TYPE_DEPTH | (f->on_cpu   ? TYPE_PER_CPU
-									  : f->kernel ? TYPE_KERNEL
-										      : 0)});
+		*type = writer_type(r->w, &(struct type_entry){.kind = KIND_DROP, .flags = flags});
 	return *type ? writer_row_data(
 			       r->w, (struct new_row){.time = merge_shifted(time, r->input->shift),
 						      .lane = f->lane,
@@ -705,8 +704,7 @@ static int in_leave(struct rows_in *r, struct in_frame *f, uint64_t time)
 	struct in_record record = {.lane = f->lane,
 				   .kinds = f->kinds,
 				   .has_depth = f->has_depth,
-				   .on_cpu = f->on_cpu,
-				   .kernel = f->kernel,
+				   .nesting = f->nesting,
 				   .error = f->error};
 	int failed = 0;
 
@@ -762,7 +760,7 @@ static bool in_overlaps(struct rows_in *r, const struct in_record *record,
 
 	if (r->noverlapping == IN_OVERLAPPING_MOST && !r->overlapping_free)
 		return false;
-	if (record->unstacked || s->depth == IN_FRAMES_MOST)
+	if (record->nesting == IN_OF_NONE || s->depth == IN_FRAMES_MOST)
 		return true;
 	if (time < t->left) {
 		r->late++;
@@ -793,14 +791,24 @@ static int in_drop_ended(struct rows_in *r, struct in_stack *s, const struct in_
 	return 0;
 }
 
-/* Declare that the calls around a call in the kernel have no row: without any, programs would
- * ignore it. */
-static int in_leave_out(struct rows_in *r, struct in_thread *t, uint32_t lane)
+/* Choose the stack of a call that begins. Programs ignore calls in the kernel, and those that are
+ * scheduled out, without a call around them: a THREAD declares that these have no row. */
+static int in_choose_stack(struct rows_in *r, const struct in_record *record, uint64_t time,
+			   bool *kernel)
 {
-	if (t->left_out)
+	struct in_thread *t = &r->threads[record->thread];
+	struct thread_entry left_out = {.lane = record->lane, .flags = THREAD_LEFT_OUT};
+	bool inner = record->nesting == IN_INNER;
+
+	if (in_drop_ended(r, &t->own, record, time))
+		return -1;
+	*kernel = record->nesting == IN_OF_KERNEL || (inner && t->kernel.depth);
+	if (*kernel && in_drop_ended(r, &t->kernel, record, time))
+		return -1;
+	if (t->left_out || t->own.depth || !(*kernel || inner))
 		return 0;
 	t->left_out = true;
-	return writer_thread(r->w, &(struct thread_entry){.lane = lane, .flags = THREAD_LEFT_OUT});
+	return writer_thread(r->w, &left_out);
 }
 
 /* Set the details of the leave. */
@@ -821,17 +829,15 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 		    uint64_t time, const uint8_t *details, uint32_t size)
 {
 	struct in_thread *t = &r->threads[record->thread];
-	struct complete_end end = {
-		.time = time + record->dur, .thread = record->thread, .kernel = record->kernel};
-	struct in_stack *s = in_stack(t, end.kernel);
+	struct complete_end end = {.time = time + record->dur, .thread = record->thread};
+	struct in_stack *s;
 	uint64_t limit;
 	struct in_frame *f;
 	uint32_t number;
 
-	if (in_drop_ended(r, &t->own, record, time) || in_drop_ended(r, s, record, time))
+	if (in_choose_stack(r, record, time, &end.kernel))
 		return -1;
-	if (record->kernel && !t->own.depth && in_leave_out(r, t, record->lane))
-		return -1;
+	s = in_stack(t, end.kernel);
 	/* of one time, ends are in the order of the rows of trencode, else in that of a stack */
 	end.serial =
 		r->table.own && !r->mixed ? UINT64_MAX - record->serial : ++r->completes.serial;
@@ -854,8 +860,8 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 			       .level = end.depth,
 			       .has_depth = record->has_depth,
 			       .unfinished = record->unfinished,
-			       .on_cpu = record->on_cpu,
-			       .kernel = record->kernel,
+			       .nesting = record->nesting,
+			       .kernel = end.kernel,
 			       .error = record->error,
 			       .number = number,
 			       .lane = record->lane,
@@ -897,7 +903,7 @@ static int in_take_end(struct rows_in *r)
 		/* it may be open at the end */
 		t->last = end.time;
 		t->last_lane = f->lane;
-		t->last_on_cpu = f->on_cpu;
+		t->last_nesting = f->nesting;
 		if (!end.overlaps)
 			return 0;
 	} else if (f && f->unfinished && !end.overlaps) {
@@ -1159,10 +1165,11 @@ static int in_end_threads(struct rows_in *r)
 {
 	for (size_t i = 0; i < r->nthreads; i++) {
 		struct in_thread *t = &r->threads[i];
-		struct thread_entry end = {.lane = t->last_lane,
-					   .flags = THREAD_HAS_LAST |
-						    (t->last_on_cpu ? THREAD_PER_CPU : 0),
-					   .last = merge_shifted(t->last, r->input->shift)};
+		struct thread_entry end = {
+			.lane = t->last_lane,
+			.flags = THREAD_HAS_LAST |
+				 (t->last_nesting == IN_OF_CPU ? THREAD_PER_CPU : 0),
+			.last = merge_shifted(t->last, r->input->shift)};
 
 		if (t->last_lane && writer_thread(r->w, &end))
 			return -1;

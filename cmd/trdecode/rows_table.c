@@ -961,10 +961,12 @@ static int in_take_cell(struct rows_table *r, struct in_column *c, const struct 
 	case IN_WEIGHT_UNIT: return row->timed = span_is(s, "ns");
 	case IN_TIME_UNIT: return row->ticks = span_is(s, "ticks");
 	case IN_NESTING:
-		row->on_cpu = span_is(s, "cpu");
-		row->unstacked = span_is(s, "none");
-		row->in_kernel = span_is(s, "kernel");
-		return row->on_cpu || row->unstacked || row->in_kernel;
+		row->nesting = span_is(s, "cpu")      ? IN_OF_CPU
+			       : span_is(s, "none")   ? IN_OF_NONE
+			       : span_is(s, "kernel") ? IN_OF_KERNEL
+			       : span_is(s, "inner")  ? IN_INNER
+						      : IN_OF_THREAD;
+		return row->nesting != IN_OF_THREAD;
 	case IN_ERROR: row->error = in_error_of(s); return row->error > 0;
 	case IN_ARGS:
 	case IN_VALUE: return 0;

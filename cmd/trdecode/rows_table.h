@@ -49,6 +49,10 @@ enum in_role {
 	IN_INSIDE,	     /* an object, of which a member has a role */
 };
 
+/* What a call nests in: the calls of its thread, those of its CPU, none, those of its thread in the
+ * kernel, or any of its thread, which is scheduled out meanwhile. */
+enum in_nesting { IN_OF_THREAD, IN_OF_CPU, IN_OF_NONE, IN_OF_KERNEL, IN_INNER, IN_NESTINGS };
+
 /* How the times of a column are written. */
 struct in_times {
 	uint64_t scale;	     /* ns of an integer; 0: not known */
@@ -82,8 +86,7 @@ struct in_row {
 	uint8_t kind;			   /* enum type_kind; KIND_COUNT: not given */
 	bool unfinished, negative, timed;  /* negative, timed: the weight */
 	bool ticks;
-	bool on_cpu, unstacked; /* of a call: on the stack of its CPU, on none */
-	bool in_kernel;		/* on the stack of the thread's calls in the kernel */
+	uint8_t nesting; /* of a call: enum in_nesting */
 	bool has_return;
 	uint32_t nvalues;
 	uint32_t stack, frame; /* of the writer: the callers, and the name of the innermost frame;

@@ -453,6 +453,8 @@ static int rows_put_nesting(struct event_rows *r, const struct span *s)
 {
 	if (s->type && s->type->flags & TYPE_PER_CPU)
 		return rows_put_mark(r, ROW_NESTING, "cpu");
+	if (s->type && s->type->flags & TYPE_INNER)
+		return rows_put_mark(r, ROW_NESTING, "inner");
 	if (s->kernel)
 		return rows_put_mark(r, ROW_NESTING, "kernel");
 	return s->type && s->type->flags & TYPE_CALL_NUMBER &&
