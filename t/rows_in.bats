@@ -36,7 +36,8 @@ same() {
 }
 
 @test "ndjson: calls in the kernel, with those around them or without; times that a thread is scheduled out" {
-	local k=$RECORDED/uftrace/kernel-sched states=(-t csv -g name,tid -c runnable,offcpu) expression
+	local k=$RECORDED/uftrace/kernel-sched expression
+	local -a states=(-t csv -g "name,tid" -c "runnable,offcpu")
 	same ndjson "$k" "$RECORDED/uftrace/watch-cpu"
 	grep -q '"nesting":"inner"' a.ndjson
 	diff <(trstat -q "${states[@]}" first.trs) <(trstat -q "${states[@]}" back.trs)

@@ -2038,8 +2038,7 @@ static const char *merge_advice(const struct input *inputs, int n)
 		if (inputs[i].next != UINT64_MAX && (!inputs[i].has_wall || inputs[i].ticks))
 			return "align them with --offset FILE=TIME, or with --align start";
 	return "--clock wall gives their wall times; or align them with --offset FILE=TIME, or "
-	       "with "
-	       "--align start";
+	       "with --align start";
 }
 
 /* Print a remark if one input has ticks and another one ns: --offset and --align add the same

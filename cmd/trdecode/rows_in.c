@@ -182,7 +182,7 @@ static uint64_t in_both(uint32_t a, uint32_t b)
  * types. */
 static bool in_has_type(const struct rows_in *r, uint32_t name)
 {
-	uint64_t key = in_both(name, in_text(&r->table.row, IN_GROUP));
+	uint64_t key = in_both(name, table_row_text(&r->table.row, IN_GROUP));
 
 	return r->kinds_known.count < IN_TYPES_MOST ||
 	       intern_find(&r->kinds_known, &key, sizeof key) != INTERN_NONE;
@@ -192,30 +192,30 @@ static bool in_has_type(const struct rows_in *r, uint32_t name)
 static void in_complete(struct rows_in *r)
 {
 	struct in_row *row = &r->table.row;
-	bool dur = in_has(&r->table.row, IN_DUR);
+	bool dur = table_row_has(&r->table.row, IN_DUR);
 
 	if (row->kind == KIND_COUNT)
 		row->kind = dur ? KIND_ENTER
-			    : in_has(&r->table.row, IN_STACK)
-				    ? in_has(&r->table.row, IN_TYPE) &&
-						      !in_has(&r->table.row, IN_WEIGHT) &&
+			    : table_row_has(&r->table.row, IN_STACK)
+				    ? table_row_has(&r->table.row, IN_TYPE) &&
+						      !table_row_has(&r->table.row, IN_WEIGHT) &&
 						      r->table.own
 					      ? KIND_INSTANT
 					      : KIND_SAMPLE
-			    : in_has(&r->table.row, IN_VALUE) ? KIND_COUNTER
-							      : KIND_INSTANT;
+			    : table_row_has(&r->table.row, IN_VALUE) ? KIND_COUNTER
+								     : KIND_INSTANT;
 	if (row->kind == KIND_ENTER && !dur)
 		row->kind = KIND_INSTANT;
 	if (row->kind == KIND_SAMPLE && row->frame) {
-		if (!in_text(&r->table.row, IN_TYPE))
-			row->texts[IN_TYPE - IN_NAME] = in_text(&r->table.row, IN_NAME);
+		if (!table_row_text(&r->table.row, IN_TYPE))
+			row->texts[IN_TYPE - IN_NAME] = table_row_text(&r->table.row, IN_NAME);
 		row->texts[0] = row->frame;
 	}
-	if (!in_text(&r->table.row, IN_NAME))
-		row->texts[0] = in_text(&r->table.row, IN_TYPE) || r->typed
-					? in_text(&r->table.row, IN_TYPE)
+	if (!table_row_text(&r->table.row, IN_NAME))
+		row->texts[0] = table_row_text(&r->table.row, IN_TYPE) || r->typed
+					? table_row_text(&r->table.row, IN_TYPE)
 					: r->texts_row;
-	if (!in_text(&r->table.row, IN_TYPE) && !r->typed)
+	if (!table_row_text(&r->table.row, IN_TYPE) && !r->typed)
 		row->texts[IN_TYPE - IN_NAME] = row->kind == KIND_ENTER		? r->texts_call
 						: in_has_type(r, row->texts[0]) ? row->texts[0]
 										: r->texts_row;
@@ -277,10 +277,11 @@ static int in_record_list(struct rows_in *r, struct in_record *record)
 /* Set the function of the row, and the list of the names of its arguments. */
 static int in_record_function(struct rows_in *r, struct in_record *record)
 {
-	uint32_t file = in_text(&r->table.row, IN_FILE), name = in_text(&r->table.row, IN_NAME);
-	uint32_t function[4] = {name, file, in_text(&r->table.row, IN_MODULE),
-				file && in_has(&r->table.row, IN_LINE) ? (uint32_t)r->table.row.line
-								       : 0};
+	uint32_t file = table_row_text(&r->table.row, IN_FILE),
+		 name = table_row_text(&r->table.row, IN_NAME);
+	uint32_t function[4] = {
+		name, file, table_row_text(&r->table.row, IN_MODULE),
+		file && table_row_has(&r->table.row, IN_LINE) ? (uint32_t)r->table.row.line : 0};
 	uint32_t more;
 
 	record->function = name;
@@ -372,9 +373,9 @@ static int in_convert_values(struct rows_in *r, struct in_record *record)
 /* Set the name and group of the row's type. */
 static int in_record_kinds(struct rows_in *r, struct in_record *record)
 {
-	uint64_t key[3] = {
-		in_both(in_text(&r->table.row, IN_TYPE), in_text(&r->table.row, IN_GROUP)), 0,
-		2 << 16};
+	uint64_t key[3] = {in_both(table_row_text(&r->table.row, IN_TYPE),
+				   table_row_text(&r->table.row, IN_GROUP)),
+			   0, 2 << 16};
 	bool known;
 	struct in_memo *m = in_memo(r, key, &known);
 
@@ -388,13 +389,14 @@ static int in_record_kinds(struct rows_in *r, struct in_record *record)
 static int in_place(struct rows_in *r, struct in_record *record)
 {
 	const struct in_row *row = &r->table.row;
-	struct lane_entry lane = {.source = r->source,
-				  .clock = r->clock,
-				  .comm = in_text(&r->table.row, IN_COMM),
-				  .cpu = in_has(&r->table.row, IN_CPU) ? (int32_t)row->cpu : -1,
-				  .tid = in_has(&r->table.row, IN_TID) ? (int32_t)row->tid : -1,
-				  .pid = in_has(&r->table.row, IN_PID) ? (int32_t)row->pid : -1,
-				  .ppid = -1};
+	struct lane_entry lane = {
+		.source = r->source,
+		.clock = r->clock,
+		.comm = table_row_text(&r->table.row, IN_COMM),
+		.cpu = table_row_has(&r->table.row, IN_CPU) ? (int32_t)row->cpu : -1,
+		.tid = table_row_has(&r->table.row, IN_TID) ? (int32_t)row->tid : -1,
+		.pid = table_row_has(&r->table.row, IN_PID) ? (int32_t)row->pid : -1,
+		.ppid = -1};
 	struct {
 		int32_t pid, tid, cpu;
 	} key = {lane.pid, lane.tid, lane.tid > 0 ? -1 : lane.cpu};
@@ -402,12 +404,12 @@ static int in_place(struct rows_in *r, struct in_record *record)
 	struct in_memo *m;
 	bool known;
 
-	lane.flags =
-		(in_has(&r->table.row, IN_CPU) ? LANE_HAS_CPU : 0) |
-		(in_has(&r->table.row, IN_TID) ? LANE_HAS_TID : 0) |
-		(in_has(&r->table.row, IN_PID) ? LANE_HAS_PID : 0) |
-		(in_has(&r->table.row, IN_TID) && in_has(&r->table.row, IN_PID) ? LANE_PROCESS_TID
-										: 0);
+	lane.flags = (table_row_has(&r->table.row, IN_CPU) ? LANE_HAS_CPU : 0) |
+		     (table_row_has(&r->table.row, IN_TID) ? LANE_HAS_TID : 0) |
+		     (table_row_has(&r->table.row, IN_PID) ? LANE_HAS_PID : 0) |
+		     (table_row_has(&r->table.row, IN_TID) && table_row_has(&r->table.row, IN_PID)
+			      ? LANE_PROCESS_TID
+			      : 0);
 	m = in_memo(r,
 		    (uint64_t[3]){in_both(lane.comm, (uint32_t)lane.pid),
 				  in_both((uint32_t)lane.tid, (uint32_t)lane.cpu),
@@ -497,7 +499,7 @@ static int in_record_stack(struct rows_in *r, struct in_record *record)
 {
 	if (record->kind == KIND_ENTER)
 		return 0;
-	if (record->kind != KIND_SAMPLE && r->table.row.frame && in_push_frame(&r->table))
+	if (record->kind != KIND_SAMPLE && r->table.row.frame && table_row_push_frame(&r->table))
 		return -1;
 	if (record->kind == KIND_SAMPLE ? record->function : r->table.row.frame)
 		record->stack = r->table.row.stack;
@@ -509,13 +511,13 @@ static int in_record_stack(struct rows_in *r, struct in_record *record)
 static bool in_has_location(const struct rows_in *r)
 {
 	const struct in_row *row = &r->table.row;
-	uint32_t name = in_text(&r->table.row, IN_NAME);
+	uint32_t name = table_row_text(&r->table.row, IN_NAME);
 
-	if (r->table.values.size || in_text(&r->table.row, IN_FILE))
+	if (r->table.values.size || table_row_text(&r->table.row, IN_FILE))
 		return true;
 	if (row->kind == KIND_ENTER)
 		return !r->table.own || name != r->texts_unknown;
-	return name != in_text(&r->table.row, IN_TYPE) ||
+	return name != table_row_text(&r->table.row, IN_TYPE) ||
 	       (row->kind == KIND_SAMPLE && (!r->table.own || row->frame));
 }
 
@@ -613,22 +615,22 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.kind = row->kind;
 	record.dur = row->dur;
 	if (record.kind == KIND_SAMPLE)
-		record.weight = in_has(row, IN_WEIGHT) ? row->weight : 1;
+		record.weight = table_row_has(row, IN_WEIGHT) ? row->weight : 1;
 	record.total = row->total;
 	record.calls = row->calls;
-	record.has_total = in_has(row, IN_WEIGHT_TOTAL);
-	record.has_calls = in_has(row, IN_WEIGHT_COUNT);
+	record.has_total = table_row_has(row, IN_WEIGHT_TOTAL);
+	record.has_calls = table_row_has(row, IN_WEIGHT_COUNT);
 	/* the total is signed as the weight is */
 	record.negative = row->negative || record.has_total;
 	record.unfinished = row->unfinished;
 	record.serial = ++r->serial;
 	record.nesting = row->nesting;
-	record.has_depth = in_has(row, IN_DEPTH) && record.nesting != IN_OF_NONE;
+	record.has_depth = table_row_has(row, IN_DEPTH) && record.nesting != IN_OF_NONE;
 	record.depth = (uint16_t)row->depth;
 	record.timed = row->timed;
 	record.error = row->error;
-	record.in_args = row->in_args || (r->table.own && in_has(row, IN_STACK) &&
-					  in_column_of_role(&r->table, IN_ARGS));
+	record.in_args = row->in_args || (r->table.own && table_row_has(row, IN_STACK) &&
+					  table_column_of_role(&r->table, IN_ARGS));
 	r->waiting.size = 0;
 	if (in_record_function(r, &record) || buffer_zero(&r->waiting, sizeof record) ||
 	    in_record_kinds(r, &record) || in_place(r, &record) || in_convert_values(r, &record))
@@ -1254,20 +1256,20 @@ static int in_open(struct input *in, struct error *e)
 static int in_choose_clock(struct rows_in *r, struct error *e)
 {
 	struct input *in = r->input;
-	const struct in_column *time = in_column_of_role(&r->table, IN_TIME);
+	const struct in_column *time = table_column_of_role(&r->table, IN_TIME);
 
-	time = time ? time : in_column_of_role(&r->table, IN_END);
+	time = time ? time : table_column_of_role(&r->table, IN_END);
 	in->ticks = time && (time->times.ticks || r->table.row.ticks);
 	in->has_wall = !in->ticks && r->table.row.time >= IN_WALL;
 	if (in->has_wall)
 		in->clock_name = "wall";
-	r->typed = r->table.own && in_column_of_role(&r->table, IN_TYPE);
+	r->typed = r->table.own && table_column_of_role(&r->table, IN_TYPE);
 	/* a file of samples is read to its end first: all their types are known then; with ends,
 	 * rows may be in their order */
 	r->sorts = in->decoding->sort ||
-		   (!in->file.live && (r->table.own || in_column_of_role(&r->table, IN_END) ||
-				       in_column_of_role(&r->table, IN_STACK) ||
-				       in_column_of_role(&r->table, IN_WEIGHT)));
+		   (!in->file.live && (r->table.own || table_column_of_role(&r->table, IN_END) ||
+				       table_column_of_role(&r->table, IN_STACK) ||
+				       table_column_of_role(&r->table, IN_WEIGHT)));
 	return merge_choose_clock(in, e);
 }
 

@@ -317,7 +317,7 @@ static bool in_take_scaled(struct rows_table *r, struct in_column *c, struct tex
 	if (t->scale && !t->named)
 		return in_scaled(s, t->scale, ns);
 	if (point && c->role == IN_DUR) {
-		const struct in_column *time = in_column_of_role(r, IN_TIME);
+		const struct in_column *time = table_column_of_role(r, IN_TIME);
 
 		s = time && time->times.whole ? in_without_zeros(s) : s;
 		point = memchr(s.at, '.', span_size(s));
@@ -577,7 +577,7 @@ static int in_name_field(struct rows_table *r, struct in_column *c)
 		c->size > 4 && !memcmp(c->text, "arg.", 4) ? 4 : c->size > 1 && *c->text == '.';
 
 	c->name = in_field_name(r, c->text + skip, c->size - skip);
-	if (skip && in_column_of_role(r, IN_ARGS))
+	if (skip && table_column_of_role(r, IN_ARGS))
 		c->role = IN_SKIPPED;
 	return c->name ? 0 : -1;
 }
@@ -597,7 +597,8 @@ static void in_role_by_name(struct rows_table *r, struct in_column *c)
 		return;
 	for (size_t i = 0; i < sizeof in_derived / sizeof *in_derived; i++)
 		if (strlen(in_derived[i]) == c->size && !memcmp(in_derived[i], c->text, c->size) &&
-		    in_column_of_role(r, IN_DUR) && in_column_of_role(r, IN_DUR)->times.scale == 1)
+		    table_column_of_role(r, IN_DUR) &&
+		    table_column_of_role(r, IN_DUR)->times.scale == 1)
 			c->role = IN_SKIPPED;
 	for (size_t i = 0; i < sizeof in_guesses / sizeof *in_guesses; i++) {
 		const char *unit = in_guesses[i].unit;
@@ -637,7 +638,7 @@ static struct in_column *in_column(struct rows_table *r, const char *text, size_
 			return NULL;
 		if (!in_role_by_map(r, &c))
 			in_role_by_name(r, &c);
-		if (c.role < IN_ROLES && c.role != IN_ARGS && in_column_of_role(r, c.role) &&
+		if (c.role < IN_ROLES && c.role != IN_ARGS && table_column_of_role(r, c.role) &&
 		    r->nmaps)
 			c.role = IN_FIELD;
 		r->columns[r->ncolumns++] = c;
@@ -672,13 +673,13 @@ static const struct in_column *in_example(const struct rows_table *r, const char
 /* Test for the columns of trencode, of which --map may say that times are in ticks. */
 static bool in_is_own(struct rows_table *r)
 {
-	const struct in_column *dur = in_column_of_role(r, IN_DUR);
-	bool depth = in_column_of_role(r, IN_DEPTH);
+	const struct in_column *dur = table_column_of_role(r, IN_DUR);
+	bool depth = table_column_of_role(r, IN_DEPTH);
 
 	if (r->nmaps)
 		return r->nmaps == 1 && r->maps[0].times.ticks && depth;
-	return dur && dur->times.scale == 1 && in_column_of_role(r, IN_TIME) &&
-	       (depth || in_column_of_role(r, IN_TYPE));
+	return dur && dur->times.scale == 1 && table_column_of_role(r, IN_TIME) &&
+	       (depth || table_column_of_role(r, IN_TYPE));
 }
 
 /* Refuse columns that leave open what the time is. */
@@ -693,8 +694,9 @@ static int in_check_columns(struct rows_table *r, struct error *e)
 	in_list_columns(r, list, sizeof list);
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		const struct in_column *c = &r->columns[i],
-				       *first = c->role < IN_ROLES ? in_column_of_role(r, c->role)
-								   : c;
+				       *first = c->role < IN_ROLES
+							? table_column_of_role(r, c->role)
+							: c;
 
 		has_time |= c->role == IN_TIME || c->role == IN_END;
 		if (first != c && !r->nmaps && c->role != IN_ARGS)
@@ -850,7 +852,7 @@ static int in_put_nested(struct rows_table *r, uint32_t name, const char *text, 
 /* Add a frame, called by those before it. */
 static int in_put_frame(struct rows_table *r, const char *text, size_t n)
 {
-	if (in_push_frame(r))
+	if (table_row_push_frame(r))
 		return -1;
 	r->row.frame = n ? writer_string(r->w, text, n) : writer_text(r->w, "?");
 	return r->row.frame ? 0 : -1;
@@ -1590,7 +1592,7 @@ static int in_check_units(struct rows_table *r, struct error *e)
 		const struct in_column *c = &r->columns[i];
 
 		if ((c->role != IN_TIME && c->role != IN_DUR && c->role != IN_END) ||
-		    in_has(&r->row, c->role) || c->times.scale || c->times.pattern)
+		    table_row_has(&r->row, c->role) || c->times.scale || c->times.pattern)
 			continue;
 		r->unlike = 0;
 		return error_set(e, r->input->name, NO_OFFSET,
@@ -1625,7 +1627,7 @@ static void in_timeless(struct rows_table *r)
 /* Get the ns of a time's last digit, as far as its column shows them. */
 static uint64_t in_precision(struct rows_table *r, enum in_role role)
 {
-	const struct in_column *c = in_column_of_role(r, role);
+	const struct in_column *c = table_column_of_role(r, role);
 
 	return !c || !c->times.scale || c->times.points ? 1000000 : c->times.scale;
 }
@@ -1642,7 +1644,8 @@ static void in_check_times(struct rows_table *r)
 		return;
 	}
 	rounded = in_precision(r, IN_TIME) + in_precision(r, IN_END) + in_precision(r, IN_DUR);
-	if (in_has(row, IN_DUR) && (row->dur > span ? row->dur - span : span - row->dur) > rounded)
+	if (table_row_has(row, IN_DUR) &&
+	    (row->dur > span ? row->dur - span : span - row->dur) > rounded)
 		input_damage(r->input, r->input->name, r->row_offset,
 			     "the end of a row is not its time and dur: it is left out");
 }
@@ -1652,21 +1655,21 @@ static bool in_set_times(struct rows_table *r)
 {
 	struct in_row *row = &r->row;
 
-	if (in_has(row, IN_END) && in_has(row, IN_TIME)) {
+	if (table_row_has(row, IN_END) && table_row_has(row, IN_TIME)) {
 		in_check_times(r);
-		if (!in_has(row, IN_DUR) && row->end >= row->time) {
+		if (!table_row_has(row, IN_DUR) && row->end >= row->time) {
 			row->dur = row->end - row->time;
 			row->present |= 1u << IN_DUR;
 		}
-	} else if (in_has(row, IN_END) && row->end >= row->dur) {
+	} else if (table_row_has(row, IN_END) && row->end >= row->dur) {
 		row->time = row->end - row->dur;
 		row->present |= 1u << IN_TIME;
-	} else if (in_has(row, IN_END)) {
+	} else if (table_row_has(row, IN_END)) {
 		error_set(&r->fault, NULL, NO_OFFSET,
 			  "its dur is more than its end: it begins before 0");
 	}
 	row->present &= ~(1u << IN_END);
-	return in_has(row, IN_TIME);
+	return table_row_has(row, IN_TIME);
 }
 
 /* Get the error that a row returned, if its name is that of the number, which is a text in a column

@@ -149,19 +149,19 @@ int rows_table_open(struct rows_table *r, struct input *in, enum in_format forma
 int rows_table_next(struct rows_table *r, struct error *e);
 void rows_table_close(struct rows_table *r);
 
-static inline bool in_has(const struct in_row *row, enum in_role role)
+static inline bool table_row_has(const struct in_row *row, enum in_role role)
 {
 	return row->present >> role & 1;
 }
 
 /* Get a text of the row; 0: it has none. */
-static inline uint32_t in_text(const struct in_row *row, enum in_role role)
+static inline uint32_t table_row_text(const struct in_row *row, enum in_role role)
 {
 	return row->texts[role - IN_NAME];
 }
 
 /* NULL: no column has that role. */
-static inline struct in_column *in_column_of_role(struct rows_table *r, enum in_role role)
+static inline struct in_column *table_column_of_role(struct rows_table *r, enum in_role role)
 {
 	for (size_t i = 0; i < r->ncolumns; i++)
 		if (r->columns[i].role == role)
@@ -170,7 +170,7 @@ static inline struct in_column *in_column_of_role(struct rows_table *r, enum in_
 }
 
 /* Add the innermost frame to the stack of its callers. */
-static inline int in_push_frame(struct rows_table *r)
+static inline int table_row_push_frame(struct rows_table *r)
 {
 	uint32_t location;
 
