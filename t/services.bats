@@ -72,6 +72,9 @@ spans() {
 	done
 	run -0 jq -c 'select(.type == "span end") | .args | [(.n | type), (.ok | type), (.ratio | type), .list[0:2], (.list[2].three | length), .empty]' json
 	assert_equal "$(sort -u <<<"$output")" '["number","boolean","number",[1,"two"],1,""]'
+	# codes and numbers may be strings
+	sed -E 's/"code": ([0-9])/"code": "\1"/g; s/"doubleValue": ([0-9.]+)/"doubleValue": "\1"/g' s/otlp.json >strings.json
+	trdecode -q strings.json | trencode -q -t ndjson | sort | diff json -
 	# the attributes as the script wrote them
 	jq -c '.resourceSpans[].scopeSpans[].spans[] | [.spanId, (.attributes[] | select(.key == "n") | .value.intValue)]' s/otlp.json |
 		tr -d '[]"' | sort >want
@@ -80,6 +83,21 @@ spans() {
 	printf '%s\n' '{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"01","name":"a","startTimeUnixNano":1,"endTimeUnixNano":2,"attributes":[{"key":"b","value":{"bytesValue":"AAEC"}},{"key":"none","value":{}},{"key":"k","value":{"kvlistValue":{"values":[{"key":"x","value":{"arrayValue":{"values":[]}}}]}}}]}]}]}]}' >bytes.json
 	run -0 pipe "trdecode bytes.json | trencode -t ndjson | jq -c '.args | [.b, .none, .k]'"
 	assert_output '["AAEC",null,{"x":[]}]'
+	# numbers that JSON does not have
+	python3 - <<-'PY' >doubles.pb
+		import struct, sys
+		def field(number, b):
+		    return bytes([number << 3 | 2, len(b)]) + b
+		def attribute(key, x):
+		    return field(9, field(1, key) + field(2, bytes([4 << 3 | 1]) + struct.pack('<d', x)))
+		def time(number, ns):
+		    return bytes([number << 3 | 1]) + struct.pack('<Q', ns)
+		span = field(1, bytes(range(16))) + field(2, bytes(range(8))) + time(7, 5) + time(8, 6)
+		span += attribute(b'inf', float('inf')) + attribute(b'minus', float('-inf')) + attribute(b'nan', float('nan'))
+		sys.stdout.buffer.write(field(1, field(2, field(2, span + attribute(b'real', 2.5)))))
+	PY
+	run -0 pipe "trdecode doubles.pb | trencode -t ndjson | jq -c '.args | [.inf, .minus, .nan, .real]'"
+	assert_output '["Infinity","-Infinity","NaN",2.5]'
 	need protoc
 	protoc --decode_raw <s/otlp.pb >raw
 	[ "$(grep -c '^1 {' raw)" -ge 4 ]
@@ -382,7 +400,7 @@ spans() {
 		cut -f 2,5 s/expect | sort | comm -23 - have | cut -f 2 | sort -u | diff <(echo shop) -
 	done
 	# a line that ends within a string: the next one is read
-	for cut in '"sp' '"resourceSpans":[{"scopeSpans":[{"spans":[{"na' '"data":[{"spans":[{"op' '"traceId":"1'; do
+	for cut in '"data":[{"spans":[],"processes":{"p1":{"tags":[{"k' '"traceID":"1","processes":{"p1":{"tags":[{"k' '"sp' '"resourceSpans":[{"scopeSpans":[{"spans":[{"na' '"data":[{"spans":[{"op' '"traceId":"1'; do
 		for file in otlp jaeger; do
 			jq -c . s/$file.json >lines
 			{ cat lines; printf '{%s\n' "$cut"; cat lines; } >cut.json
@@ -392,6 +410,11 @@ spans() {
 			assert_equal "$kept" $((2 * $(wc -l <s/expect)))
 		done
 	done
+	# a process that ends after a colon: the next line is no value of it
+	jq -c . s/jaeger.json >lines
+	{ printf '{"data":[{"spans":[],"processes":{"p1":{"tags":[{"key":\n'; cat lines; } >cut.json
+	run -1 --separate-stderr trdecode -o cut.trs cut.json
+	trencode -q -t tsv -c span_id,kind cut.trs 2>/dev/null | awk '$2 == "call"' | wc -l | diff <(wc -l <s/expect) -
 	# other elements among the spans
 	jq -c '[.[0], 5, null, "x"] + .[1:]' s/zipkin.json >mixed.json
 	run -0 --separate-stderr trdecode -o mixed.trs mixed.json

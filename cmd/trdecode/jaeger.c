@@ -234,13 +234,22 @@ static int jaeger_recover_process(struct services *s, struct json_reader *r, int
 {
 	struct error fault = r->error;
 	enum json_found found;
+	int got = 1;
 
 	if (!fault.what[0] || r->failed || r->cut)
 		return -1;
 	json_keep_none(r);
-	do
-		found = json_recover(r, depth);
-	while (found == JSON_FOUND_OBJECT && !r->doubt);
+	while ((found = json_recover(r, depth)) == JSON_FOUND_OBJECT && !r->doubt && got) {
+		/* another document, or a span: this one was cut */
+		s->doubtful = true;
+		got = jaeger_span(s, r);
+		s->doubtful = false;
+		if (s->outside == SERVICES_INSIDE)
+			continue;
+		s->faulty = true;
+		input_damage_error(s->input, &fault);
+		return -1;
+	}
 	if (found != JSON_FOUND_NEXT) {
 		r->error = fault;
 		return -1;
@@ -258,13 +267,18 @@ static int jaeger_read_processes(struct services *s, struct json_reader *r, enum
 
 	if (token != JSON_OBJECT)
 		return services_skip_wrong(s, r, token, "processes");
+	/* if they end in the middle, another document may be in one of them */
+	json_keep(r);
 	while ((token = json_next(r)) == JSON_KEY) {
 		resource = jaeger_resource(s, r);
 		if (!resource || (jaeger_process(s, r, json_next(r), resource) &&
 				  jaeger_recover_process(s, r, depth)))
 			return -1;
 	}
-	return token == JSON_OBJECT_END ? 0 : -1;
+	if (token != JSON_OBJECT_END)
+		return -1;
+	json_keep_none(r);
+	return 0;
 }
 
 /* Read a trace, the object around all of them, or a span that is in none, after its '{'. */

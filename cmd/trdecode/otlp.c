@@ -12,6 +12,7 @@
  * Source: opentelemetry/proto/trace/v1/trace.proto and common/v1/common.proto of
  * opentelemetry-proto; the README of the collector's fileexporter.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -170,13 +171,14 @@ static int otlp_member(struct services *s, struct json_reader *r, struct buffer 
 {
 	bool array = otlp_key(r, "arrayValue", "array_value");
 	bool list = otlp_key(r, "kvlistValue", "kvlist_value");
-	bool integer = otlp_key(r, "intValue", "int_value");
+	bool number =
+		otlp_key(r, "intValue", "int_value") || otlp_key(r, "doubleValue", "double_value");
 	enum json_token token = json_next(r);
 
 	if (array || list)
 		return otlp_list(s, r, token, to, list);
-	/* 64 bits are strings in protobuf's JSON */
-	if (integer && token == JSON_STRING && json_is_number((char *)r->text.data))
+	/* 64 bits are strings in protobuf's JSON, and others may be */
+	if (number && token == JSON_STRING && json_is_number((char *)r->text.data))
 		return buffer_append(to, r->text.data, r->text.size);
 	return json_copy(r, token, to, SIZE_MAX);
 }
@@ -296,7 +298,7 @@ static int otlp_status(struct services *s, struct json_reader *r, enum json_toke
 			otlp_set_status(&s->span, 2);
 		else if (code && token == JSON_STRING && json_is(r, "STATUS_CODE_OK"))
 			otlp_set_status(&s->span, 1);
-		else if (code && token == JSON_NUMBER)
+		else if (code && (token == JSON_NUMBER || token == JSON_STRING))
 			otlp_set_status(&s->span, otlp_number(r, token));
 		else if (message && token == JSON_STRING) {
 			if (otlp_put_text(s, "status_message", services_json_text(r)))
@@ -758,7 +760,14 @@ static int otlp_put_field(struct otlp *o, const struct protobuf_field *f,
 	case OTLP_UINT: return buffer_decimal(to, f->value);
 	case OTLP_INT: return buffer_signed(to, (int64_t)f->value);
 	case OTLP_BOOL: return buffer_puts(to, f->value ? "true" : "false");
-	case OTLP_DOUBLE: memcpy(&real, &f->value, sizeof real); return json_append_real(to, real);
+	case OTLP_DOUBLE:
+		memcpy(&real, &f->value, sizeof real);
+		/* as protobuf's JSON spells them */
+		if (!isfinite(real))
+			return buffer_puts(to, isnan(real) ? "\"NaN\""
+					       : real < 0  ? "\"-Infinity\""
+							   : "\"Infinity\"");
+		return json_append_real(to, real);
 	default: return otlp_put_message(o, f->bytes, of->message, depth + 1, to);
 	}
 }
