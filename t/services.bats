@@ -52,6 +52,13 @@ spans() {
 	grep -q '"traceId":"[^"]*[A-F]' tempo.json
 	spans tempo.json | diff want -
 	jq -c '{batches: .resourceSpans}' s3/one.json | spans - | diff want -
+	# in an array, in pieces, after a mark of the byte order
+	jq -cs . s3/otlp.json | spans - | diff want -
+	jq -c '.resourceSpans[]' s3/one.json | spans - | diff want -
+	for file in one jaeger; do
+		{ printf '\xef\xbb\xbf'; cat s3/$file.json; } >bom.json
+		spans bom.json | diff want -
+	done
 	# and its API before version 2, and other programs with protobuf's JSON, in base64; Jaeger's API has a "result"
 	python3 - <<-'PY' >base64.json
 		import base64, json, re

@@ -521,13 +521,17 @@ static int otlp_around(struct services *s, struct json_reader *r, void *to)
 static int otlp_document(struct services *s, struct json_reader *r, enum json_token token)
 {
 	bool found = false;
+	int failed;
 
-	if (token != JSON_OBJECT)
+	if (token != JSON_OBJECT && token != JSON_ARRAY)
 		return json_skip(r, token) ? 1 : -1;
 	/* what is found after a fault in a document is of its resource */
 	if (!s->nested)
 		s->around = (struct spans_around){0};
-	return otlp_around(s, r, &found) ? -1 : !found;
+	failed = token == JSON_ARRAY
+			 ? services_each(s, r, token, "resourceSpans", otlp_around, &found)
+			 : otlp_around(s, r, &found);
+	return failed ? -1 : !found;
 }
 
 /* --- Protocol Buffers: messages become the JSON that protobuf specifies for them --- */
@@ -945,11 +949,10 @@ static enum bid otlp_probe(const struct input *in)
 
 	if (!s.at)
 		return BID_NONE;
-	if (span_size(s) && *s.at == '{')
+	if (span_size(s) && (*s.at == '{' || *s.at == '['))
 		return span_find(s, "\"resourceSpans\"") || span_find(s, "\"resource_spans\"") ||
-				       (span_find(s, "\"batches\"") &&
-					(span_find(s, "\"scopeSpans\"") ||
-					 span_find(s, "\"instrumentationLibrarySpans\"")))
+				       span_find(s, "\"scopeSpans\"") ||
+				       span_find(s, "\"instrumentationLibrarySpans\"")
 			       ? BID_MAGIC
 		       : forced ? BID_CHANCE
 				: BID_NONE;
@@ -978,7 +981,8 @@ static const struct service_format otlp_binary = {
 static int otlp_open(struct input *in, struct error *e)
 {
 	struct otlp *o = calloc(1, sizeof *o);
-	struct text_span s = span_trim_space(input_head(in));
+	bool forced;
+	struct text_span s = services_head(in, "otlp", &forced);
 	bool binary = span_size(s) && *s.at != '{' && *s.at != '[';
 
 	in->state = o;

@@ -525,10 +525,14 @@ int services_end_duration(struct services *s, uint64_t offset)
 
 struct text_span services_head(const struct input *in, const char *format, bool *forced)
 {
+	struct text_span s;
+
 	*forced = in->format && !strcmp(in->format, format);
 	if (in->tree || !in->head_size || (in->format && !*forced))
 		return (struct text_span){NULL, NULL};
-	return span_trim_space(input_head(in));
+	s = input_head(in);
+	span_skip(&s, "\xef\xbb\xbf"); /* of a file that an editor of Windows wrote */
+	return span_trim_space(s);
 }
 
 void services_copy_key(const struct json_reader *r, char *key, size_t size)

@@ -136,8 +136,8 @@ struct services {
 	} counts;
 };
 
-/* Get the head of an input that may be JSON of a format, without the white space around it. at
- * NULL: it is of none. *forced: the user named the format. */
+/* Get the head of an input that may be JSON of a format, without the white space around it and a
+ * mark of the byte order. at NULL: it is of none. *forced: the user named the format. */
 struct text_span services_head(const struct input *in, const char *format, bool *forced);
 /* Begin to decode an input; its state is s, of calloc. */
 void services_open(struct services *s, struct input *in, const struct service_format *format);
