@@ -32,6 +32,10 @@ sums() {
 		LC_ALL=C sort >wanted
 	trstat -q -c "$STATES" -t tsv --where "$1" x.trs | tail -n +2 | LC_ALL=C sort | diff <(cut -f 1-9 wanted) -
 	trstat -q -c "$STATES" -t tsv x.trs | LC_ALL=C sort | grep -Fxf <(cut -f 1-9 wanted) | diff <(cut -f 1-9 wanted) -
+	awk -F '\t' -v OFS='\t' '{ for (i = 6; i <= NF; i++) t[$2 OFS $3, i] += $i; n[$2 OFS $3] = NF; if ($5 > m[$2 OFS $3]) m[$2 OFS $3] = $5 }
+		END { for (f in n) { printf "%s", f; for (i = 6; i <= n[f]; i++) printf "\t%.0f", t[f, i]; print "", m[f] + 0 } }' theirs |
+		LC_ALL=C sort >threads
+	trstat -q -g tid,name -c "${STATES#running,},max(running)" -t tsv x.trs | LC_ALL=C sort | grep -Fxf threads | diff threads -
 	trstat -q -c "$STATES,$more" -t tsv x.trs | cut -f 1-9,11 | LC_ALL=C sort | grep -Fxf wanted | diff wanted -
 }
 

@@ -421,17 +421,17 @@ static inline __attribute__((always_inline)) int add_number(struct aggregate_fie
 {
 	if (histogram && histogram_add(&f->histogram, histogram_value(n.whole)))
 		return -1;
-	/* most states of most calls */
-	if (!n.whole && n.fraction == 0 && f->count && f->min.whole <= 0 && f->max.whole >= 0 &&
-	    f->min.fraction <= 0 && f->max.fraction >= 0) {
-		f->count++;
-		return 0;
+	/* most numbers are neither the least nor the greatest */
+	if (n.fraction != 0 || !f->count || n.whole <= f->min.whole || n.whole >= f->max.whole) {
+		if (!f->count || is_less(n, f->min))
+			f->min = n;
+		if (!f->count || is_less(f->max, n))
+			f->max = n;
 	}
-	if (!f->count || is_less(n, f->min))
-		f->min = n;
-	if (!f->count || is_less(f->max, n))
-		f->max = n;
 	f->count++;
+	/* most states of most calls */
+	if (!n.whole && n.fraction == 0)
+		return 0;
 	/* integers beyond 64 bits are floats, whose sum could overflow */
 	if (n.whole > (int128)UINT64_MAX || n.whole < INT64_MIN)
 		n = (struct group_number){0, number_real(n.whole, n.fraction)};

@@ -1652,7 +1652,7 @@ static __attribute__((noinline)) int statistics_add_row(struct statistics *s, st
 		return -1;
 	if (counts)
 		aggregate_instant(a, &s->columns->wanted, e->time);
-	return s->columns->wanted.field_count
+	return s->columns->wanted.field_count && !s->only_states
 		       ? statistics_add_fields(s, a, e, counts ? e->lane : NULL, waits,
 					       &(struct statistics_times){0})
 		       : 0;
@@ -1928,7 +1928,7 @@ static uint64_t statistics_row_mask(const struct statistics *s)
 	uint32_t needs = s->keys->needs;
 
 	if (needs & (NEEDS_CALLER | NEEDS_LEVEL | NEEDS_EVENT | NEEDS_STACK) || s->keys->begins ||
-	    s->columns->wanted.field_count)
+	    (s->columns->wanted.field_count && !s->only_states))
 		return 0;
 	return WORD_KNOWN | row_make(0, needs & NEEDS_LANE ? NARROW_LANE_MOST : 0,
 				     needs & NEEDS_LOCATION ? NARROW_LOCATION_MOST : 0,
@@ -1982,14 +1982,36 @@ static __attribute__((noinline)) int add_several_states(struct statistics *s, st
 	return add_states(s, a, states_of(s->states, &span));
 }
 
-/* The same of a call whose thread was in one state. */
+/* The same of a call whose thread was in one state, where some columns need single calls. */
 static __attribute__((noinline)) int add_one_state(struct statistics *s, struct aggregate *a,
 						   uint8_t state, uint64_t total)
 {
-	uint64_t states[STATES] = {0};
+	const struct columns_wanted *w = &s->columns->wanted;
+	struct aggregate_field *fields = aggregate_part(a, w->fields);
 
-	states[state] = total;
-	return add_states(s, a, states);
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		uint64_t time = w->field[i].state == state ? total : 0;
+
+		if (!w->field[i].each)
+			fields[i].sum.whole += time;
+		else if (aggregate_number(a, w, i, time))
+			return -1;
+	}
+	return 0;
+}
+
+/* Note that a group has times in states, be they 0. */
+static __attribute__((noinline)) int note_states(struct statistics *s, struct aggregate *a)
+{
+	const struct columns_wanted *w = &s->columns->wanted;
+
+	for (uint32_t i = 0; i < w->field_count; i++) {
+		aggregate_field_seen(a, w, i);
+		/* others count themselves */
+		if (!w->field[i].each && aggregate_number(a, w, i, 0))
+			return -1;
+	}
+	return 0;
 }
 
 /* Add the times of a call in states to a group that has such times. */
@@ -2000,6 +2022,8 @@ static inline __attribute__((always_inline)) int narrow_states(struct statistics
 {
 	uint32_t sum = s->state_sums[now->state];
 
+	if (__builtin_expect(a->calls == 1, 0) && note_states(s, a))
+		return -1;
 	if (__builtin_expect(call->start < now->since, 0))
 		return add_several_states(s, a,
 					  (struct state_span){.lane = call->lane,
@@ -2019,7 +2043,7 @@ static inline __attribute__((always_inline)) int narrow_states(struct statistics
  * Narrow rows, calls by name: the engine's fast path stays in registers. sr: NULL without states.
  */
 static inline __attribute__((always_inline)) int
-narrow_calls(struct statistics *s, const struct calls_rows *cr, const struct states_rows *sr,
+narrow_calls(struct statistics *s, const struct calls_rows *cr, struct states_rows *sr,
 	     const struct events *it, bool bare, unsigned how)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
@@ -2034,13 +2058,13 @@ narrow_calls(struct statistics *s, const struct calls_rows *cr, const struct sta
 		struct call call;
 
 		next = bare ? row + NARROW_ROW : row_after(it->types[r.type], row);
-		got = a && (!sr || states_pass(s->states, sr, r.lane, r.time))
+		got = a && (!sr || states_pass(sr, r.lane, r.time))
 			      ? calls_quick_row(&s->calls, cr, &r, &call, how)
 			      : CALLS_SLOW;
 		if (got == CALLS_LEAVE) {
 			if (aggregate_call(a, wanted, call.total, call.self, call.recursive,
 					   call.end) ||
-			    (sr && narrow_states(s, a, states_now(s->states, sr, r.lane), &call)))
+			    (sr && narrow_states(s, a, sr->now[r.lane], &call)))
 				return -1;
 		} else if (__builtin_expect(got == CALLS_SLOW, 0)) {
 			if (statistics_take_row(s, it, row))
@@ -2055,12 +2079,18 @@ static int statistics_take_calls(struct statistics *s, const struct block *b,
 {
 	struct states_rows sr;
 	struct calls_rows cr;
+	int bad;
 
-	if (plan_locations(s, b) || calls_rows(&s->calls, b, &cr) ||
-	    (s->states && states_rows(s->states, b, &sr)))
+	if (plan_locations(s, b) || calls_rows(&s->calls, b, &cr))
 		return -1;
-	if (s->states)
-		return narrow_calls(s, &cr, &sr, it, false, CALLS_CAREFUL);
+	if (s->states) {
+		if (states_rows_begin(s->states, b, &sr))
+			return -1;
+		bad = cr.careful ? narrow_calls(s, &cr, &sr, it, false, CALLS_CAREFUL)
+				 : narrow_calls(s, &cr, &sr, it, false, 0);
+		states_rows_end(s->states);
+		return bad;
+	}
 	if (cr.careful)
 		return narrow_calls(s, &cr, NULL, it, false, CALLS_CAREFUL);
 	return it->bare ? narrow_calls(s, &cr, NULL, it, true, 0)
@@ -2120,23 +2150,24 @@ static __attribute__((noinline)) struct aggregate *find_row_group(struct statist
 	return a;
 }
 
-enum row_does { ROW_COUNTS, ROW_CALLS, ROW_IS_NOTHING };
+enum row_does { ROW_COUNTS, ROW_CALLS, ROW_IS_NOTHING, ROW_CHANGES_STATES };
 
 struct row_type {
 	uint32_t size;
 	uint8_t tail, does;
 };
 
-static void plan_types(const struct block *b, struct row_type *types)
+static void plan_types(const struct statistics *s, const struct block *b, struct row_type *types)
 {
 	for (uint32_t i = 0; i < b->ntypes && i < 256; i++) {
 		const struct type *t = b->types[i];
 
 		types[i].size = NARROW_ROW + t->fixed_size;
 		types[i].tail = (t->flags & TYPE_TAIL) != 0;
-		types[i].does = t->kind == KIND_GAP	   ? ROW_IS_NOTHING
-				: kind_is_instant(t->kind) ? ROW_COUNTS
-							   : ROW_CALLS;
+		types[i].does = s->states && states_changed_by(s->states, t) ? ROW_CHANGES_STATES
+				: t->kind == KIND_GAP			     ? ROW_IS_NOTHING
+				: kind_is_instant(t->kind)		     ? ROW_COUNTS
+									     : ROW_CALLS;
 	}
 }
 
@@ -2192,21 +2223,17 @@ numbered_calls(struct statistics *s, const struct events *it, const struct row_t
 	return row;
 }
 
-/* Count narrow rows of all kinds, for keys that depend on lane, type and location only. */
-static __attribute__((noinline)) int narrow_rows(struct statistics *s, const struct block *b,
-						 const struct events *it)
+/* Count narrow rows of all kinds, for keys that depend on lane, type and location only. sr: NULL
+ * without states. */
+static inline __attribute__((always_inline)) int
+narrow_rows(struct statistics *s, const struct events *it, const struct row_type *types,
+	    struct calls_rows *cr, struct states_rows *sr)
 {
 	const struct columns_wanted *wanted = &s->columns->wanted;
 	uint64_t mask = s->caches.row_mask & ~WORD_KNOWN;
 	bool by_type = s->keys->by_type;
 	const uint8_t *row = it->row, *end = it->end;
-	struct row_type types[256];
-	struct calls_rows cr;
 
-	if (calls_rows(&s->calls, b, &cr))
-		return -1;
-	plan_types(b, types);
-	memset(s->caches.row_groups, 0, sizeof(s->caches.row_groups));
 	while (row < end) {
 		const uint8_t *this = row;
 		struct plain_row r = plain_row(it, row);
@@ -2215,16 +2242,22 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 		struct aggregate *a;
 		struct call call;
 
-		if (cr.types[r.type].numbered == KIND_ENTER && !by_type) {
-			row = numbered_calls(s, it, types, &cr, row);
+		if (!sr && cr->types[r.type].numbered == KIND_ENTER && !by_type) {
+			row = numbered_calls(s, it, types, cr, row);
 			if (!row)
 				return -1;
 			if (row != this)
 				continue;
 		}
 		row = row_behind(t, row);
+		if (sr && (t->does == ROW_CHANGES_STATES || !states_pass(sr, r.lane, r.time))) {
+			if (statistics_take_row(s, it, this))
+				return -1;
+			continue;
+		}
+		call.total = 0;
 		if (t->does == ROW_CALLS) {
-			got = r.location ? calls_quick_row(&s->calls, &cr, &r, &call, CALLS_CAREFUL)
+			got = r.location ? calls_quick_row(&s->calls, cr, &r, &call, CALLS_CAREFUL)
 					 : CALLS_SLOW;
 			if (__builtin_expect(got == CALLS_SLOW, 0)) {
 				if (statistics_take_row(s, it, this))
@@ -2234,7 +2267,7 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 			if (got == CALLS_ENTER && !by_type)
 				continue;
 		} else if (t->does == ROW_COUNTS) {
-			calls_pass(&cr, &r);
+			calls_pass(cr, &r);
 		} else {
 			continue;
 		}
@@ -2243,26 +2276,48 @@ static __attribute__((noinline)) int narrow_rows(struct statistics *s, const str
 			return -1;
 		if (got != CALLS_LEAVE)
 			aggregate_instant(a, wanted, r.time);
-		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time))
+		else if (aggregate_call(a, wanted, call.total, call.self, call.recursive, r.time) ||
+			 (sr && narrow_states(s, a, sr->now[r.lane], &call)))
 			return -1;
 	}
 	return 0;
+}
+
+static __attribute__((noinline)) int
+statistics_take_words(struct statistics *s, const struct block *b, const struct events *it)
+{
+	struct row_type types[256];
+	struct states_rows sr;
+	struct calls_rows cr;
+	int bad;
+
+	if (calls_rows(&s->calls, b, &cr))
+		return -1;
+	plan_types(s, b, types);
+	memset(s->caches.row_groups, 0, sizeof(s->caches.row_groups));
+	if (!s->states)
+		return narrow_rows(s, it, types, &cr, NULL);
+	if (states_rows_begin(s->states, b, &sr))
+		return -1;
+	bad = narrow_rows(s, it, types, &cr, &sr);
+	states_rows_end(s->states);
+	return bad;
 }
 
 /* Count the rows of a block. OUTCOME_NO: the block does not suit these loops. */
 static enum outcome statistics_narrow(struct statistics *s, const struct block *b,
 				      const struct events *it)
 {
-	bool fields = s->columns->wanted.field_count;
-	bool plain = (!fields || s->only_states) && !s->calls.data_size && !s->stacks;
+	bool fields = s->columns->wanted.field_count && !s->only_states;
+	bool plain = !fields && !s->calls.data_size && !s->stacks;
 	int bad;
 
 	if (!it->plain || statistics_selects(s))
 		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
 		bad = statistics_take_calls(s, b, it);
-	else if (!s->states && is_by_word(s, b))
-		bad = narrow_rows(s, b, it);
+	else if (is_by_word(s, b))
+		bad = statistics_take_words(s, b, it);
 	else
 		return OUTCOME_NO;
 	return bad ? OUTCOME_FAILED : OUTCOME_YES;

@@ -863,11 +863,13 @@ static int detail_cell(const struct dictionary *d, struct key_texts *g, const st
 static int field_cell(const struct dictionary *d, struct key_texts *g, const struct event *e,
 		      const char *name, struct key_cell *cell)
 {
-	const struct field *f = e ? field_find(e->type, name) : NULL;
+	const struct field *f;
 	struct value_item item;
 
-	if (!e)
+	/* most events of function tracers: 0.8 of the instructions of --where 'running > 5us' */
+	if (!e || !(e->type->nfields || e->type->flags & TYPE_VALUES))
 		return 0;
+	f = field_find(e->type, name);
 	if (f) {
 		field_named_item(e, f, name, &item);
 		return item_cell(d, g, e, &item, cell);

@@ -37,8 +37,8 @@ static const struct {
 	{"sched_waking", 20, SCHEDULING_WAKING, 2, 1, WAKE_FIELDS},
 	{"sched_wakeup", 17, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
 	{"sched_try_wakeup", 17, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
-	{"sched_wakeup_new", 114, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
-	{"sched_wakeup_new_task", 114, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
+	{"sched_wakeup_new", SCHEDULING_WAKEUP_NEW, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
+	{"sched_wakeup_new_task", SCHEDULING_WAKEUP_NEW, SCHEDULING_WAKEUP, 2, 1, WAKE_FIELDS},
 	{"irq_handler_entry", 36, SCHEDULING_IRQ_ENTRY, 1, 2, {"irq", "name"}},
 	{"irq_handler_exit", 37, SCHEDULING_IRQ_EXIT, 1, 0, {"irq", "ret"}},
 	{"softirq_entry", 24, SCHEDULING_SOFTIRQ_ENTRY, 1, 0, {"vec", "action"}},
@@ -268,7 +268,10 @@ bool scheduling_number(const struct scheduling_type *t, const struct event *ev, 
 
 	if (t->texts >> slot & 1)
 		return false;
-	slot_get(t, ev, slot, &v);
+	if (t->fields[slot])
+		field_get(ev, t->fields[slot], 0, &v);
+	else
+		slot_get(t, ev, slot, &v);
 	if (v.form == FORM_TEXT)
 		return number_of_text((const char *)v.text, strnlen((const char *)v.text, v.size),
 				      number);

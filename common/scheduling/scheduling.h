@@ -29,7 +29,8 @@ enum scheduling_kind {
 
 enum {
 	SCHEDULING_SLOTS = 7,
-	SCHEDULING_CPUS = 1 << 16, /* more than any system has */
+	SCHEDULING_CPUS = 1 << 16,   /* more than any system has */
+	SCHEDULING_WAKEUP_NEW = 114, /* the message of a thread's first wakeup */
 };
 
 /* Slots of each kind. */

@@ -23,7 +23,8 @@ int state_by_name(const char *name)
 	return -1;
 }
 
-enum { PAST_FIRST = 4096 };
+/* What of the past is kept without a look: it stays in the caches. */
+enum { PAST_FIRST = 512 };
 
 /* Get how many periods there is room for where there are n. */
 static uint32_t past_room(uint32_t n)
@@ -121,23 +122,36 @@ static uint8_t states_role(struct states *s, const struct type *t)
 	return s->roles[t->number] = role;
 }
 
+bool states_changed_by(struct states *s, const struct type *t)
+{
+	uint8_t role = states_role(s, t);
+
+	return role != ROW_OTHER && role != ROW_OF_RUNNING;
+}
+
 /* --- tasks --- */
+
+static struct state_task *state_task_at(const struct states *s, uint32_t number)
+{
+	return pool_at(&s->tasks, number);
+}
 
 void states_init(struct states *s, struct dictionary *d, const struct calls *calls)
 {
 	*s = (struct states){
 		.dictionary = d, .calls = calls, .stream = d->stream, .past_most = PAST_FIRST};
 	s->types.dictionary = d;
+	s->tasks.element = sizeof(struct state_task);
 }
 
 void states_free(struct states *s)
 {
 	scheduling_types_free(&s->types);
 	idmap_free(&s->numbers);
-	for (size_t i = 0; i < s->ntasks; i++)
-		free(s->tasks[i].past);
+	for (uint32_t i = 0; i < s->tasks.count; i++)
+		free(state_task_at(s, i)->past);
+	pool_free(&s->tasks);
 	free(s->roles);
-	free(s->tasks);
 	free(s->known);
 	free(s->cpus);
 	free(s->sources);
@@ -157,9 +171,11 @@ static void states_begin_stream(struct states *s)
 /* Add a task; the first one is none. */
 static int state_new_task(struct states *s)
 {
-	if (ARRAY_GROW(s->tasks, s->tasks_capacity, s->ntasks))
+	struct state_task *t = pool_add(&s->tasks);
+
+	if (!t)
 		return -1;
-	s->tasks[s->ntasks++] = (struct state_task){.now.state = STATE_UNKNOWN};
+	t->now.state = STATE_UNKNOWN;
 	return 0;
 }
 
@@ -170,10 +186,10 @@ static uint32_t state_task_number(struct states *s, int64_t tid)
 
 	if (number || tid <= 0)
 		return number;
-	if ((!s->ntasks && state_new_task(s)) || state_new_task(s) ||
-	    idmap_set(&s->numbers, (uint32_t)tid, (uint32_t)s->ntasks - 1))
+	if ((!s->tasks.count && state_new_task(s)) || state_new_task(s) ||
+	    idmap_set(&s->numbers, (uint32_t)tid, s->tasks.count - 1))
 		return 0;
-	return (uint32_t)s->ntasks - 1;
+	return s->tasks.count - 1;
 }
 
 /* Get the task of a lane; NULL: none is known. */
@@ -182,7 +198,7 @@ static struct state_task *state_task_of(const struct states *s, const struct lan
 	uint32_t number =
 		l && l->flags & LANE_HAS_TID ? idmap_get(&s->numbers, (uint32_t)l->tid) : 0;
 
-	return number ? &s->tasks[number] : NULL;
+	return number ? state_task_at(s, number) : NULL;
 }
 
 /* --- the past of tasks --- */
@@ -190,13 +206,16 @@ static struct state_task *state_task_of(const struct states *s, const struct lan
 /* Get the period of a task that has a time in it. NULL: the time is before the first one. */
 static struct state_period *state_period_at(struct state_task *t, uint64_t time)
 {
-	size_t low = 0, high = t->npast;
+	size_t low = 0, high = t->npast, step = 1;
 
 	if (time >= t->now.since)
 		return &t->now;
 	/* most calls are short */
-	if (high && t->past[high - 1].since <= time)
-		return &t->past[high - 1];
+	while (step <= high && t->past[high - step].since > time) {
+		high -= step;
+		step *= 2;
+	}
+	low = step <= high ? high - step + 1 : 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -278,12 +297,12 @@ static void state_prune(struct state_task *t)
  * so the time is linear. */
 static void states_prune(struct states *s)
 {
-	size_t looked = states_need_calls(s) + s->ntasks;
+	size_t looked = states_need_calls(s) + s->tasks.count;
 
 	s->npast = 0;
-	for (size_t i = 0; i < s->ntasks; i++) {
-		state_prune(&s->tasks[i]);
-		s->npast += s->tasks[i].npast;
+	for (uint32_t i = 0; i < s->tasks.count; i++) {
+		state_prune(state_task_at(s, i));
+		s->npast += state_task_at(s, i)->npast;
 	}
 	s->past_most = 2 * s->npast + looked / 2 + PAST_FIRST;
 }
@@ -321,12 +340,12 @@ static int state_note_known(struct states *s, struct state_task *t, bool known)
 	if (known) {
 		if (ARRAY_GROW(s->known, s->known_capacity, s->nknown))
 			return -1;
-		s->known[s->nknown++] = (uint32_t)(t - s->tasks);
+		s->known[s->nknown++] = t;
 		t->known = (uint32_t)s->nknown;
 		return 0;
 	}
 	s->known[t->known - 1] = s->known[--s->nknown];
-	s->tasks[s->known[t->known - 1]].known = t->known;
+	s->known[t->known - 1]->known = t->known;
 	t->known = 0;
 	return 0;
 }
@@ -381,7 +400,7 @@ static int state_wake(struct states *s, int64_t tid, bool begun, uint64_t time)
 
 	if (!number)
 		return tid > 0 ? -1 : 0;
-	t = &s->tasks[number];
+	t = state_task_at(s, number);
 	if (is_on_cpu(t) || (t->now.state == STATE_UNKNOWN && !begun))
 		return 0;
 	return state_set(s, t, STATE_RUNNABLE, time);
@@ -434,6 +453,7 @@ static int take_switch(struct states *s, const struct scheduling_type *type, con
 		       struct state_cpu *c)
 {
 	int64_t prev = 0, next = 0;
+	struct state_task *was;
 	uint32_t from, to;
 
 	if (!scheduling_number(type, e, SWITCH_PREV_TID, &prev) ||
@@ -443,25 +463,25 @@ static int take_switch(struct states *s, const struct scheduling_type *type, con
 	to = state_task_number(s, next);
 	if ((!from && prev > 0) || (!to && next > 0))
 		return -1;
-	if (from && state_leave_cpu(s, &s->tasks[from], cause_of(type, e), e->time))
+	if (from && state_leave_cpu(s, state_task_at(s, from), cause_of(type, e), e->time))
 		return -1;
-	if (c && c->task && c->task != from && is_on_cpu(&s->tasks[c->task]) &&
-	    s->tasks[c->task].cpu == (uint32_t)(c - s->cpus))
-		state_lose(s, &s->tasks[c->task], s->tasks[c->task].now.since);
+	was = c && c->task && c->task != from ? state_task_at(s, c->task) : NULL;
+	if (was && is_on_cpu(was) && was->cpu == (uint32_t)(c - s->cpus))
+		state_lose(s, was, was->now.since);
 	if (c) {
 		c->task = to;
 		c->depth = 0;
 	}
 	if (!to)
 		return 0;
-	s->tasks[to].cpu = c ? (uint32_t)(c - s->cpus) : 0;
-	return state_set(s, &s->tasks[to], STATE_RUNNING, e->time);
+	state_task_at(s, to)->cpu = c ? (uint32_t)(c - s->cpus) : 0;
+	return state_set(s, state_task_at(s, to), STATE_RUNNING, e->time);
 }
 
 /* Take the entry or the exit of an interrupt on a CPU. */
 static int take_interrupt(struct states *s, struct state_cpu *c, bool entry, uint64_t time)
 {
-	struct state_task *t = c && c->task ? &s->tasks[c->task] : NULL;
+	struct state_task *t = c && c->task ? state_task_at(s, c->task) : NULL;
 
 	if (!c || (!entry && !c->depth))
 		return 0;
@@ -471,18 +491,18 @@ static int take_interrupt(struct states *s, struct state_cpu *c, bool entry, uin
 	return state_set(s, t, entry ? STATE_IRQ : STATE_RUNNING, time);
 }
 
-static int take_scheduling(struct states *s, const struct event *e)
+/* Take a row; c: the CPU of its lane, or NULL. */
+static int take_scheduling(struct states *s, const struct event *e, struct state_cpu *c)
 {
 	const struct scheduling_type *type = scheduling_types_get(&s->types, e->type);
-	struct state_cpu *c = NULL;
-	uint32_t cpu;
 	int64_t tid = 0, success = 1;
 	bool bad = false;
+	uint32_t cpu;
 
 	if (!type)
 		return -1;
-	if (scheduling_cpu(type, e, &cpu))
-		c = state_cpu_of(s, cpu, &bad);
+	if (type->cpu)
+		c = scheduling_cpu(type, e, &cpu) ? state_cpu_of(s, cpu, &bad) : NULL;
 	if (bad)
 		return -1;
 	switch (type->kind) {
@@ -492,8 +512,7 @@ static int take_scheduling(struct states *s, const struct event *e)
 		scheduling_number(type, e, WAKE_SUCCESS, &success);
 		if (!success || !scheduling_number(type, e, WAKE_TID, &tid))
 			return 0;
-		return state_wake(s, tid, memmem(e->type->name.text, e->type->name.size, "_new", 4),
-				  e->time);
+		return state_wake(s, tid, type->message == SCHEDULING_WAKEUP_NEW, e->time);
 	case SCHEDULING_IRQ_ENTRY:
 	case SCHEDULING_SOFTIRQ_ENTRY: return take_interrupt(s, c, true, e->time);
 	case SCHEDULING_IRQ_EXIT:
@@ -515,7 +534,7 @@ static int take_lane_switch(struct states *s, const struct event *e, bool out)
 
 	if (!number)
 		return has ? -1 : 0;
-	t = &s->tasks[number];
+	t = state_task_at(s, number);
 	if (!out)
 		return is_on_cpu(t) ? 0 : state_set(s, t, STATE_RUNNING, e->time);
 	if (t->now.state != STATE_UNKNOWN && !is_on_cpu(t))
@@ -538,7 +557,7 @@ static int take_iowait(struct states *s, const struct event *e)
 		field_number(e, "iowait", &io);
 	number = idmap_get(&s->numbers, (uint32_t)tid);
 	if (number && io)
-		state_was_io(&s->tasks[number]);
+		state_was_io(state_task_at(s, number));
 	return 0;
 }
 
@@ -554,6 +573,18 @@ static bool hides_switches(const struct states *s, const struct event *e)
 	       !(gap_get(e, &gap) && gap.reason == GAP_UNREAD);
 }
 
+/* Note the last rows of the CPUs that states_pass has seen. */
+static void states_rows_passed(struct states *s)
+{
+	struct states_rows *r = s->rows;
+
+	for (uint32_t i = 0; r && i < r->nlanes; i++) {
+		struct state_cpu *c = &s->cpus[r->cpu[i]];
+
+		c->last = r->last[i] > c->last ? r->last[i] : c->last;
+	}
+}
+
 /* Take a gap. All threads that may have been switched in it are unknown from the last row before
  * the gap on, but for those that run on another CPU. */
 static int take_gap(struct states *s, const struct event *e)
@@ -562,12 +593,14 @@ static int take_gap(struct states *s, const struct event *e)
 	bool has_cpu = l->flags & LANE_HAS_CPU;
 	size_t cpu = has_cpu ? (size_t)(uint32_t)l->cpu + 1 : 0;
 	struct state_cpu *c = cpu && cpu < s->ncpus ? &s->cpus[cpu] : NULL;
-	uint64_t before = c ? c->last : has_cpu ? 0 : e->time;
+	uint64_t before;
 
 	if (!hides_switches(s, e))
 		return 0;
+	states_rows_passed(s);
+	before = c ? c->last : has_cpu ? 0 : e->time;
 	for (size_t i = s->nknown; i-- > 0;) {
-		struct state_task *t = &s->tasks[s->known[i]];
+		struct state_task *t = s->known[i];
 
 		if (cpu && is_on_cpu(t) && t->cpu && t->cpu != cpu)
 			continue;
@@ -594,85 +627,86 @@ int states_take(struct states *s, const struct event *e)
 	struct state_cpu *c;
 	bool bad = false;
 	uint8_t role;
-	int got = 0;
 
 	if (s->stream != s->dictionary->stream)
 		states_begin_stream(s);
 	role = states_role(s, e->type);
-	switch (role) {
-	case ROLE_NOT_LOOKED: return -1;
-	case ROW_INTERRUPT:
-	case ROW_OTHER: break;
-	case ROW_OF_RUNNING: take_running(s, e); break;
-	case ROW_GAP: return take_gap(s, e);
-	case ROW_SCHEDULING: got = take_scheduling(s, e); break;
-	case ROW_IOWAIT: got = take_iowait(s, e); break;
-	default: got = take_lane_switch(s, e, role == ROW_OUT); break;
-	}
+	if (role == ROW_GAP)
+		return take_gap(s, e);
+	c = e->lane->flags & LANE_HAS_CPU ? state_cpu_of(s, e->lane->cpu, &bad) : NULL;
+	if (c)
+		c->last = e->time;
 	if (role != ROW_OTHER && role != ROW_OF_RUNNING) {
-		bad = ARRAY_REACH(s->sources, s->nsources, e->lane->source->number);
+		bad |= ARRAY_REACH(s->sources, s->nsources, e->lane->source->number);
 		if (!bad)
 			s->sources[e->lane->source->number] = true;
 	}
-	c = e->lane->flags & LANE_HAS_CPU && !bad ? state_cpu_of(s, e->lane->cpu, &bad) : NULL;
-	if (c)
-		c->last = e->time;
-	if (role == ROW_INTERRUPT)
-		got = take_interrupt(s, c, e->type->kind == KIND_ENTER, e->time);
-	return got || bad ? -1 : 0;
+	if (bad)
+		return -1;
+	switch (role) {
+	case ROLE_NOT_LOOKED: return -1;
+	case ROW_OTHER: return 0;
+	case ROW_OF_RUNNING: take_running(s, e); return 0;
+	case ROW_SCHEDULING: return take_scheduling(s, e, c);
+	case ROW_IOWAIT: return take_iowait(s, e);
+	case ROW_INTERRUPT: return take_interrupt(s, c, e->type->kind == KIND_ENTER, e->time);
+	default: return take_lane_switch(s, e, role == ROW_OUT);
+	}
 }
 
-int states_rows(struct states *s, const struct block *b, struct states_rows *r)
+int states_rows_begin(struct states *s, const struct block *b, struct states_rows *r)
 {
 	bool bad = false;
 
 	if (s->stream != s->dictionary->stream)
 		states_begin_stream(s);
-	if ((!s->ntasks && state_new_task(s)) || ARRAY_REACH(s->cpus, s->ncpus, 0))
+	if ((!s->tasks.count && state_new_task(s)) || ARRAY_REACH(s->cpus, s->ncpus, 0))
 		return -1;
-	for (uint32_t i = 0; i < b->nlanes && i < 256 && !bad; i++) {
+	r->nlanes = b->nlanes < 256 ? b->nlanes : 256;
+	for (uint32_t i = 0; i < r->nlanes && !bad; i++) {
 		const struct lane *l = b->lanes[i];
 		int64_t tid = l->flags & LANE_HAS_TID ? l->tid : 0;
 		struct state_cpu *c =
 			l->flags & LANE_HAS_CPU ? state_cpu_of(s, l->cpu, &bad) : NULL;
+		uint32_t task = state_task_number(s, tid);
 
-		r->task[i] = state_task_number(s, tid);
+		r->now[i] = &state_task_at(s, task)->now;
 		r->cpu[i] = c ? (uint32_t)(c - s->cpus) : 0;
-		bad |= tid > 0 && !r->task[i];
+		r->last[i] = 0;
+		bad |= tid > 0 && !task;
 	}
+	s->rows = bad ? NULL : r;
 	return bad ? -1 : 0;
+}
+
+void states_rows_end(struct states *s)
+{
+	states_rows_passed(s);
+	s->rows = NULL;
 }
 
 /* --- calls and pairs --- */
 
-/* Get the times of a task up to some time. */
-static struct state_mark state_times(struct state_task *t, uint64_t time)
+/* Get the time of a task in a state up to a time of a period; NULL: it is before the first one. */
+static inline uint64_t state_time(const struct state_period *p, unsigned state, uint64_t time)
 {
-	const struct state_period *p = state_period_at(t, time);
-	struct state_mark m = {0};
-
-	if (!p)
-		return m;
-	memcpy(m.ns, p->ns, sizeof m.ns);
-	if (p->state != STATE_UNKNOWN)
-		m.ns[p->state] += time - p->since;
-	return m;
+	return p ? p->ns[state] + (state == p->state ? time - p->since : 0) : 0;
 }
 
-/* Get those up to now; the clock may have stepped back. */
-static struct state_mark state_times_now(struct state_task *t, uint64_t time)
+/* Get the later of a time and the last change of a task: the clock may have stepped back. */
+static uint64_t state_now(const struct state_task *t, uint64_t time)
 {
-	return state_times(t, time > t->now.since ? time : t->now.since);
+	return time > t->now.since ? time : t->now.since;
 }
 
 int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_mark *mark)
 {
 	uint32_t number = state_task_number(s, tid);
+	struct state_task *t = number ? state_task_at(s, number) : NULL;
 
-	*mark = (struct state_mark){0};
-	if (number)
-		*mark = state_times_now(&s->tasks[number], time);
-	mark->task = number;
+	*mark = (struct state_mark){.task = number};
+	for (unsigned i = 0; t && i < STATE_UNKNOWN; i++)
+		mark->ns[i] = state_time(&t->now, i, state_now(t, time));
 	return number || tid <= 0 ? 0 : -1;
 }
 
@@ -687,22 +721,29 @@ static void find_missing_switch(struct states *s, struct state_task *t,
 
 const uint64_t *states_of(struct states *s, const struct state_span *span)
 {
-	struct state_task *t =
-		span->mark ? &s->tasks[span->mark->task] : state_task_of(s, span->lane);
-	uint64_t left = span->total;
-	struct state_mark begin, end;
+	struct state_task *t = span->mark ? NULL : state_task_of(s, span->lane);
+	uint64_t left = span->total, end = span->end;
+	const struct state_period *first = NULL, *last = NULL;
 
 	memset(s->of, 0, sizeof s->of);
-	if (span->mark && !span->mark->task)
-		t = NULL;
+	if (span->mark && span->mark->task)
+		t = state_task_at(s, span->mark->task);
+	if (t && span->left)
+		find_missing_switch(s, t, span);
 	if (t) {
-		if (span->left)
-			find_missing_switch(s, t, span);
-		begin = span->mark ? *span->mark : state_times(t, span->start);
-		end = span->mark ? state_times_now(t, span->end) : state_times(t, span->end);
+		end = span->mark ? state_now(t, end) : end;
+		last = state_period_at(t, end);
+		first = span->mark ? NULL : last;
+		if (first && span->start < first->since)
+			first = state_period_at(t, span->start);
 	}
-	for (int i = 0; t && i < STATE_UNKNOWN; i++) {
-		uint64_t in = end.ns[i] > begin.ns[i] ? end.ns[i] - begin.ns[i] : 0;
+	if (first && first == last) {
+		s->of[first->state] = left;
+		return s->of;
+	}
+	for (unsigned i = 0; last && i < STATE_UNKNOWN; i++) {
+		uint64_t begin = span->mark ? span->mark->ns[i] : state_time(first, i, span->start);
+		uint64_t until = state_time(last, i, end), in = until > begin ? until - begin : 0;
 
 		s->of[i] = in < left ? in : left;
 		left -= s->of[i];

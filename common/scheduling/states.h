@@ -90,16 +90,16 @@ struct states {
 	uint8_t *roles; /* by type: what its events mean; 0 not looked at yet */
 	size_t nroles;
 	struct idmap numbers; /* by tid: number of the task */
-	struct state_task *tasks;
-	size_t ntasks, tasks_capacity;
-	uint32_t *known; /* tasks whose state is known */
+	struct pool tasks;
+	struct state_task **known; /* whose state is known */
 	size_t nknown, known_capacity;
 	struct state_cpu *cpus; /* by number + 1; 0: of rows without a CPU */
 	size_t ncpus;
 	bool *sources; /* by number: the source has events of the scheduler */
 	size_t nsources;
-	size_t npast, past_most; /* past periods of all tasks; how many are kept before a look */
-	uint64_t of[STATES];	 /* the result of states_of */
+	struct states_rows *rows; /* states_rows_begin; else NULL */
+	size_t npast, past_most;  /* past periods of all tasks; how many are kept before a look */
+	uint64_t of[STATES];	  /* the result of states_of */
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
@@ -109,39 +109,39 @@ void states_free(struct states *s);
 /* Take a row of any kind, before the calls take it. */
 int states_take(struct states *s, const struct event *e);
 
-/*
- * The same for loops over the rows of a narrow block.
- *
- * A row of a call changes nothing while its thread is on a CPU, or its state is unknown.
- */
-struct states_rows {
-	uint32_t task[256]; /* by lane */
-	uint32_t cpu[256];  /* the same: index in states.cpus */
-};
-
 struct state_cpu {
 	uint64_t last;	/* time of the last row */
 	uint32_t task;	/* the running one; 0 idle or unknown */
 	uint32_t depth; /* of interrupts */
 };
 
-int states_rows(struct states *s, const struct block *b, struct states_rows *r);
+/*
+ * The same for loops over the rows of a narrow block.
+ *
+ * A row of a type that does not change states needs nothing while its thread is on a CPU, or its
+ * state is unknown.
+ */
+struct states_rows {
+	uint32_t nlanes;
+	const struct state_period *now[256]; /* by lane: the present period of its thread */
+	uint64_t last[256];		     /* time of the last row of the lane; 0: none */
+	uint32_t cpu[256];		     /* index in states.cpus */
+};
 
-/* Get the present period of the thread of a lane of the block. */
-static inline const struct state_period *states_now(const struct states *s,
-						    const struct states_rows *r, uint32_t lane)
-{
-	return &s->tasks[r->task[lane]].now;
-}
+/* Begin the rows of a block. Until states_rows_end all other rows are for states_take. */
+int states_rows_begin(struct states *s, const struct block *b, struct states_rows *r);
+void states_rows_end(struct states *s);
 
-/* Take a row of a call. false: it is for states_take. */
-static inline bool states_pass(struct states *s, const struct states_rows *r, uint32_t lane,
-			       uint64_t time)
+/* Test whether rows of a type change states; out of memory is true. */
+bool states_changed_by(struct states *s, const struct type *t);
+
+/* Take a row of a type that does not change states. false: it is for states_take. */
+static inline bool states_pass(struct states_rows *r, uint32_t lane, uint64_t time)
 {
 	enum { QUIET = 1 << STATE_RUNNING | 1 << STATE_IRQ | 1 << STATE_UNKNOWN };
 
-	s->cpus[r->cpu[lane]].last = time;
-	return QUIET >> states_now(s, r, lane)->state & 1;
+	r->last[lane] = time;
+	return QUIET >> r->now[lane]->state & 1;
 }
 
 /* Get the mark of the thread with a tid now. */

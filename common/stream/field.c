@@ -201,10 +201,15 @@ void field_get(const struct event *e, const struct field *f, uint32_t index,
 	uint64_t bits;
 
 	/* the most frequent fields */
-	if (f->where == WHERE_FIXED && f->kind == FIELD_UINT && f->size == 4 && !index &&
-	    (uint64_t)f->offset + 4 <= e->type->fixed_size && f->count <= 1) {
-		out->form = FORM_UINT;
-		out->u = get_u32(e->fixed + f->offset);
+	if (f->where <= WHERE_TAIL && f->kind <= FIELD_INT && (f->size == 4 || f->size == 8) &&
+	    !index && f->count <= 1 && !(e->type->flags & TYPE_BIG_ENDIAN) &&
+	    (uint64_t)f->offset + f->size <=
+		    (f->where == WHERE_FIXED ? e->type->fixed_size : e->tail_size)) {
+		p = (f->where == WHERE_FIXED ? e->fixed : e->tail) + f->offset;
+		out->form = f->kind == FIELD_UINT ? FORM_UINT : FORM_INT;
+		out->u = f->size == 8		 ? get_u64(p)
+			 : f->kind == FIELD_UINT ? get_u32(p)
+						 : (uint64_t)(int32_t)get_u32(p);
 		return;
 	}
 	p = field_bytes(e, f, &n);
