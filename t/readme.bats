@@ -64,6 +64,16 @@ setup() {
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work
 }
 
+# runs of some nights, for a recipe
+nightly_runs() {
+	local run
+	PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/t/tools/random_runs.py" 1 week 7
+	PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/t/tools/random_runs.py" 1 tonight 5 join=1.15
+	for run in week/* tonight/*; do
+		trdecode "$run" | trstat --partial -o "${run%.json}.part"
+	done
+}
+
 @test "the README's examples" {
 	sed -n 's/^    //p; /^$/p' "$ROOT/README.md" >text
 	[[ $(grep -c '^\$ ' text) -ge 1 ]]
@@ -103,6 +113,7 @@ setup() {
 @test "the commands of trutils-recipes(7)" {
 	[[ $(grep -c '^\.Ss ' "$ROOT/man7/trutils-recipes.7") -ge 30 ]]
 	literal trutils-recipes >text
+	nightly_runs
 	examples "$(grep -c '^\$ ' "$ROOT/man7/trutils-recipes.7")" <text
 	# the list at the top has all questions, in their order
 	diff <(sed -n '/^\.Sh QUESTIONS/,/^\.Sh S/s/^\.Sx //p' "$ROOT/man7/trutils-recipes.7") \
@@ -117,6 +128,8 @@ setup() {
 	trdecode -q uftrace.data | trsym -q -o before.trs
 	trdecode -q uftrace.data | trsym -q -o after.trs
 	ln -s after.trs run.trs
+	mkdir old new
+	tee old/{1,2,3,4}.trs new/{1,2,3,4}.trs <after.trs >/dev/null
 	for page in trstat-columns trstat-calls trstat-pairs trstat-conditions trstat-diff; do
 		run -0 page_examples "$page"
 		[ -n "$output" ] || fail "$page: no example"

@@ -114,6 +114,10 @@ load tables
 	ln -sf "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -sf "$DATA/apitrace/v6.trace" app.trace
 	cp "$DATA/strace/f-ttt-T-y.txt" strace.txt
+	mkdir old new
+	for run in old/1 old/2 old/3 old/4 new/1 new/2 new/3 new/4; do
+		trdecode -q uftrace.data | trsym -o $run.trs
+	done
 	page_examples trstat >examples
 	[ "$(wc -l <examples)" -ge 30 ]
 	while read -r example; do

@@ -1,13 +1,15 @@
 /*
- * diff.c - the difference of two traces
+ * diff.c - the difference of two traces, or of many runs of two sides
  */
 #include "cmd/trstat/diff.h"
 
+#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/summary.h"
@@ -17,16 +19,30 @@
 #include "common/pairs/pair.h"
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
+#include "common/util/histogram.h"
 #include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/scalar.h"
 
 /* --- what the writers of --diff have in common --- */
 
-/* The values of a column in a row: in A, in B, and B less A where both have one. */
-enum column_of_three { CELL_A, CELL_B, CELL_CHANGE, CELLS_OF_COLUMN };
+/* The values of a column in a row: in A, in B, and B less A where both have one. With many runs
+ * they are those of the means, and the test of the column follows. */
+enum diff_cell {
+	CELL_A,
+	CELL_B,
+	CELL_CHANGE,
+	CELLS_OF_TRACES,
+	CELL_LOW = CELLS_OF_TRACES,
+	CELL_HIGH,
+	CELL_EFFECT,
+	CELL_P,
+	CELLS_OF_RUNS
+};
 
-/* The columns of the test, after those of -c. */
+static const char *const cell_names[] = {"a", "b", "change", "low", "high", "effect", "p"};
+
+/* The columns of the test, after those of -c; with many runs the first one alone. */
 enum diff_test {
 	DIFF_VERDICT,
 	DIFF_EFFECT,
@@ -79,12 +95,15 @@ struct diff_alarms {
 
 /* --- diff --- */
 
-const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL};
+/* The words of verdicts, of two traces and of many runs. */
+static const char *const diff_verdicts[] = {"", "slower", "faster", "new", "gone", NULL},
+			 *const runs_verdicts[] = {"",	   "slower",  "faster", "new",
+						   "gone", "changed", NULL};
 
 /* Get the word of a bit of diff_options.fail_if. */
 static const char *diff_fail_if_word(enum diff_verdict v)
 {
-	return v == DIFF_SAME ? "changed" : diff_verdicts[v];
+	return v == DIFF_SAME ? "changed" : runs_verdicts[v];
 }
 
 bool diff_fail_if(struct diff_options *o, const char *text)
@@ -131,6 +150,8 @@ static struct diff_row *diff_row_of(struct diff *d, const struct groups *from,
 	if (!group)
 		return NULL;
 	if (!group->calls) {
+		if (ARRAY_REACH(d->row, d->capacity, d->count))
+			return NULL;
 		group->calls = ++d->count;
 		d->row[d->count - 1].group = group;
 	}
@@ -141,10 +162,9 @@ static int pair_up(struct diff *d)
 {
 	const struct groups *a = &d->a->groups, *b = &d->b->groups;
 	struct key_cell *cells = calloc(a->keys + 1, sizeof(*cells));
-	int bad = 0;
+	int bad;
 
-	d->row = calloc(a->count + b->count + 1, sizeof(*d->row));
-	bad = !cells || !d->row;
+	bad = !cells;
 	for (size_t i = 0; !bad && i < a->count; i++) {
 		struct diff_row *r = diff_row_of(d, a, groups_at(a, i), cells);
 
@@ -226,9 +246,9 @@ static enum diff_verdict diff_judge(const struct diff *d, const struct diff_row 
 
 static int diff_rank_of(const struct diff_row *r)
 {
-	return r->verdict == DIFF_SAME					? 2
-	       : r->verdict == DIFF_SLOWER || r->verdict == DIFF_FASTER ? 0
-									: 1;
+	return r->verdict == DIFF_SAME				   ? 2
+	       : r->verdict == DIFF_NEW || r->verdict == DIFF_GONE ? 1
+								   : 0;
 }
 
 static uint128 diff_size_of(const struct diff_row *r)
@@ -236,6 +256,31 @@ static uint128 diff_size_of(const struct diff_row *r)
 	int128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
 
 	return a > b ? (uint128)a - (uint128)b : (uint128)b - (uint128)a;
+}
+
+/* Get what rows of many runs are sorted by: of those with a verdict the change of the first column,
+ * of other ones its mean. */
+static double run_size_of(const struct diff_row *r)
+{
+	const struct run_change *c = &r->change[0];
+	double change = fabs(c->mean_b - c->mean_a);
+
+	return r->verdict == DIFF_SAME ? fmax(fabs(c->mean_a), fabs(c->mean_b))
+	       : isnan(change)	       ? 0
+				       : change;
+}
+
+static int compare_runs(const void *x, const void *y, void *ctx)
+{
+	const struct diff_row *r = x, *s = y;
+	const struct diff *d = ctx;
+	double by = run_size_of(r), than = run_size_of(s);
+
+	if (diff_rank_of(r) != diff_rank_of(s))
+		return diff_rank_of(r) - diff_rank_of(s);
+	if (by > than || by < than)
+		return by > than ? -1 : 1;
+	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
 }
 
 static int diff_compare_rows(const void *x, const void *y, void *ctx)
@@ -254,29 +299,41 @@ static int diff_compare_rows(const void *x, const void *y, void *ctx)
 	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
 }
 
-/* Make the names of a row's cells: the keys, NAME_a NAME_b NAME_change of each column, and the
+/* Make the names of a row's cells: the keys, NAME_a NAME_b NAME_change ... of each column, and the
  * test. Returns -1 when out of memory. */
 static int diff_names(struct diff *d)
 {
 	const struct columns *columns = d->columns;
-	size_t most = d->groups.keys + CELLS_OF_COLUMN * columns->printed + DIFF_TESTS;
+	size_t most = d->groups.keys + d->cells * columns->printed + DIFF_TESTS;
 	bool bad;
 
 	d->names = calloc(most, sizeof(*d->names));
 	bad = !d->names;
 	for (size_t i = 0; !bad && i < d->groups.keys; i++)
 		bad = !(d->names[d->nnames++] = strdup(d->a->keys->names[i]));
-	for (size_t i = 0; !bad && i < CELLS_OF_COLUMN * columns->printed; i++) {
-		static const char *const what[] = {"a", "b", "change"};
-
-		bad = asprintf(&d->names[d->nnames], "%s_%s",
-			       columns->column[i / CELLS_OF_COLUMN].name,
-			       what[i % CELLS_OF_COLUMN]) < 0;
+	for (size_t i = 0; !bad && i < d->cells * columns->printed; i++) {
+		bad = asprintf(&d->names[d->nnames], "%s_%s", columns->column[i / d->cells].name,
+			       cell_names[i % d->cells]) < 0;
 		d->nnames += !bad;
 	}
-	for (size_t i = 0; !bad && i < DIFF_TESTS; i++)
+	for (size_t i = 0; !bad && i < d->tests; i++)
 		bad = !(d->names[d->nnames++] = strdup(test_names[i]));
 	return bad ? -1 : 0;
+}
+
+/* Begin with the first trace; runs: NULL: there are two. */
+static void diff_begin(struct diff *d, const struct statistics *a, double alpha,
+		       struct diff_runs *runs)
+{
+	*d = (struct diff){.a = a,
+			   .b = a,
+			   .columns = a->columns,
+			   .runs = runs,
+			   .alpha = alpha,
+			   .cells = runs ? CELLS_OF_RUNS : CELLS_OF_TRACES,
+			   .tests = runs ? 1 : DIFF_TESTS};
+	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
+	groups_init(&d->groups, a->groups.keys, &d->wanted);
 }
 
 /* Compare A and B, which have the same keys and columns. Order of the rows: changed groups by
@@ -287,9 +344,8 @@ static int diff_make(struct diff *d, const struct statistics *a, const struct st
 {
 	double alpha = diff_alpha_of(o);
 
-	*d = (struct diff){.a = a, .b = b, .columns = a->columns};
-	d->wanted.size = (sizeof(struct aggregate) + 15) / 16 * 16;
-	groups_init(&d->groups, a->groups.keys, &d->wanted);
+	diff_begin(d, a, alpha, NULL);
+	d->b = b;
 	if (pair_up(d) || diff_names(d))
 		return -1;
 	for (size_t i = 0; i < d->count; i++)
@@ -308,6 +364,206 @@ static int diff_make(struct diff *d, const struct statistics *a, const struct st
 	return 0;
 }
 
+/* --- many runs --- */
+
+static double diff_real_of(const struct column_value *v)
+{
+	return number_real(v->number, v->fraction);
+}
+
+/* Test whether the change of a column is significant. */
+static bool is_significant(const struct diff *d, const struct run_change *c)
+{
+	return c->tested && c->p < d->alpha;
+}
+
+/* Make room for the values of all rows. Returns -1 when out of memory. */
+static int runs_reach(struct diff *d)
+{
+	struct diff_runs *runs = d->runs;
+	size_t n = runs->a + runs->b, values = n * d->columns->printed;
+
+	if (!d->count || ARRAY_REACH(runs->value, runs->value_capacity, d->count * values - 1) ||
+	    ARRAY_REACH(runs->rows, runs->rows_capacity, d->count * n - 1))
+		return d->count ? -1 : 0;
+	for (size_t i = runs->reached * values; i < d->count * values; i++)
+		runs->value[i] = NAN;
+	runs->reached = d->count;
+	return 0;
+}
+
+/* Note how long a run is. */
+static void runs_length(struct diff_runs *runs, const struct statistics *s, const char *file)
+{
+	uint64_t length = s->first < s->last ? s->last - s->first : 0;
+
+	if (!length)
+		return;
+	if (!runs->longest || length > runs->most) {
+		runs->most = length;
+		runs->longest = file;
+	}
+	if (!runs->shortest || length < runs->least) {
+		runs->least = length;
+		runs->shortest = file;
+	}
+}
+
+/* Take the values of the next run, of the groups that s has. Returns -1 when out of memory. */
+static int runs_take(struct diff *d, const struct statistics *s, const char *file)
+{
+	struct diff_runs *runs = d->runs;
+	struct key_cell *cells = calloc(s->groups.keys + 1, sizeof(*cells));
+	struct columns_run run = statistics_run(s, false);
+	size_t n = runs->a + runs->b;
+	int bad = !cells;
+
+	for (size_t i = 0; !bad && i < s->groups.count; i++) {
+		const struct aggregate *a = groups_at(&s->groups, i);
+		struct diff_row *r = diff_row_of(d, &s->groups, a, cells);
+		size_t row = r ? (size_t)(r - d->row) : 0;
+
+		bad = !r || runs_reach(d);
+		for (size_t k = 0; !bad && k < d->columns->printed; k++) {
+			struct column_value v =
+				column_value(s->columns, &s->columns->column[k], a, &run);
+
+			if (v.present)
+				runs->value[(row * d->columns->printed + k) * n + runs->at] =
+					diff_real_of(&v);
+		}
+		if (!bad)
+			runs->rows[row * n + runs->at] = (double)aggregate_count(a);
+	}
+	free(cells);
+	runs_length(runs, s, file);
+	runs->at++;
+	return bad ? -1 : 0;
+}
+
+/*
+ * Get the resolution of a statistic. A percentile has the width of its bucket. A sum of calls and
+ * events has the share of one of them, unless all runs have the same number: by chance they may
+ * have some more, or some less. rows: that number by run.
+ */
+static double resolution_of(const struct column *column, const double *value, const double *rows,
+			    size_t runs)
+{
+	unsigned flags = column->type->flags;
+	double sum = 0, of_rows = 0, n = 0, least = 1;
+	bool same = true;
+
+	for (size_t i = 0; i < runs; i++) {
+		same &= rows[i] == rows[0];
+		of_rows += rows[i];
+		if (isnan(value[i]))
+			continue;
+		n++;
+		sum += fabs(value[i]);
+		if (value[i] != floor(value[i]))
+			least = 0;
+	}
+	if (flags & COLUMN_PERCENTILE && n > 0 && sum / n < 0x1p62) {
+		uint32_t bucket = histogram_index((uint64_t)(sum / n));
+
+		return (double)(histogram_high(bucket) - histogram_low(bucket) + 1);
+	}
+	if (flags & COLUMN_SUM && !(flags & COLUMN_UNIQ) && !same)
+		return fmax(least, sum / of_rows);
+	return least;
+}
+
+/* Get the verdict of a row: that of its first time that has changed, or else of any column. */
+static enum diff_verdict judge_runs(const struct diff *d, const struct diff_row *r,
+				    double threshold)
+{
+	const struct diff_runs *runs = d->runs;
+	const double *rows = &runs->rows[(size_t)(r - d->row) * (runs->a + runs->b)];
+	enum diff_verdict verdict = DIFF_SAME;
+	double in_a = 0, in_b = 0;
+
+	for (size_t i = 0; i < d->columns->printed; i++) {
+		const struct run_change *c = &r->change[i];
+		bool time = column_unit(&d->columns->column[i]) == UNIT_DURATION;
+		double change = c->mean_b - c->mean_a;
+
+		if (!is_significant(d, c) || fabs(change) < threshold * fabs(c->mean_a) ||
+		    (verdict != DIFF_SAME && (verdict != DIFF_CHANGED || !time)))
+			continue;
+		verdict = !time ? DIFF_CHANGED : change > 0 ? DIFF_SLOWER : DIFF_FASTER;
+	}
+	for (size_t i = 0; i < runs->a + runs->b; i++)
+		*(i < runs->a ? &in_a : &in_b) += rows[i];
+	if (verdict != DIFF_SAME && (in_a == 0 || in_b == 0))
+		return in_a > 0 ? DIFF_GONE : DIFF_NEW;
+	return verdict;
+}
+
+/* A group that a run does not have counts as 0 in sums, if any run has a value. */
+static void fill_sum(double *value, size_t runs)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < runs; i++)
+		any |= !isnan(value[i]);
+	for (size_t i = 0; any && i < runs; i++)
+		if (isnan(value[i]))
+			value[i] = 0;
+}
+
+/* Test all rows. Returns -1 when out of memory. */
+static int test_runs(struct diff *d)
+{
+	struct diff_runs *runs = d->runs;
+	size_t n = runs->a + runs->b, printed = d->columns->printed, count = d->count * printed;
+	double *resolution = calloc(count + 1, sizeof(*resolution));
+	int bad;
+
+	runs->change = calloc(count + 1, sizeof(*runs->change));
+	bad = !resolution || !runs->change;
+	for (size_t i = 0; !bad && i < count; i++) {
+		const struct column *column = &d->columns->column[i % printed];
+
+		if (column->type->flags & COLUMN_SUM)
+			fill_sum(&runs->value[i * n], n);
+		resolution[i] =
+			resolution_of(column, &runs->value[i * n], &runs->rows[i / printed * n], n);
+	}
+	runs->test = (struct runs_test){.a = runs->a,
+					.b = runs->b,
+					.count = count,
+					.value = runs->value,
+					.resolution = resolution,
+					.change = runs->change};
+	bad = bad || runs_test(&runs->test, d->alpha);
+	free(resolution);
+	return bad ? -1 : 0;
+}
+
+/* Compare the runs, which are all taken. Returns -1 when out of memory. */
+static int runs_compare(struct diff *d, const struct diff_options *o)
+{
+	size_t printed = d->columns->printed;
+
+	if (diff_names(d) || test_runs(d))
+		return -1;
+	for (size_t i = 0; i < d->count; i++) {
+		struct diff_row *r = &d->row[i];
+
+		r->change = &d->runs->change[i * printed];
+		r->p = -1;
+		r->p_least = d->runs->test.p_least;
+		for (size_t k = 0; k < printed; k++)
+			r->tested |= r->change[k].tested;
+		d->tested += r->tested;
+		d->few += r->tested && !diff_can_judge(r, o);
+		r->verdict = judge_runs(d, r, o->threshold);
+	}
+	if (d->count)
+		qsort_r(d->row, d->count, sizeof(*d->row), compare_runs, d);
+	return 0;
+}
+
 static void diff_free(struct diff *d)
 {
 	groups_free(&d->groups);
@@ -316,22 +572,61 @@ static void diff_free(struct diff *d)
 		free(d->names[i]);
 	free(d->names);
 	free(d->order);
+	if (d->runs) {
+		free(d->runs->value);
+		free(d->runs->rows);
+		free(d->runs->change);
+	}
 }
 
 /* --- -s with --diff: by keys, by columns of A, of B, their change, and by the test --- */
 
-static double diff_real_of(const struct column_value *v)
+/* Get the mean of the values of a column. */
+static struct column_value mean_value(const struct column *column, double mean)
 {
-	return number_real(v->number, v->fraction);
+	struct group_number n = {0};
+	char digits[32];
+
+	if (column_unit(column) != UNIT_NUMBER) {
+		mean = round(mean);
+	} else if (fabs(mean) >= 1) {
+		mean = round(mean * 1000) / 1000;
+	} else {
+		snprintf(digits, sizeof(digits), "%.6g", mean);
+		mean = strtod(digits, NULL);
+	}
+	if (!isnan(mean))
+		n = number_of_real(mean);
+	return (struct column_value){!isnan(mean), n.whole, n.fraction};
+}
+
+static void run_values(const struct diff *d, const struct diff_row *r, size_t column,
+		       struct column_value v[static CELLS_OF_RUNS])
+{
+	const struct column *shown = &d->columns->column[column];
+	const struct run_change *c = &r->change[column];
+	double none = c->tested ? 0 : NAN;
+
+	v[CELL_A] = mean_value(shown, c->mean_a);
+	v[CELL_B] = mean_value(shown, c->mean_b);
+	v[CELL_CHANGE] = mean_value(shown, c->mean_b - c->mean_a);
+	v[CELL_LOW] = mean_value(shown, none + c->low);
+	v[CELL_HIGH] = mean_value(shown, none + c->high);
+	v[CELL_EFFECT] = (struct column_value){.present = c->tested, .fraction = c->effect};
+	v[CELL_P] = (struct column_value){.present = c->tested, .fraction = r->p < 0 ? c->p : r->p};
 }
 
 static void diff_values(const struct diff *d, const struct diff_row *r, size_t column,
-			struct column_value v[static CELLS_OF_COLUMN])
+			struct column_value v[static CELLS_OF_RUNS])
 {
 	struct columns_run run_a = statistics_run(d->a, false), run_b = statistics_run(d->b, false);
 	struct column_value *a = &v[CELL_A], *b = &v[CELL_B], *change = &v[CELL_CHANGE];
 	struct group_number of_change = {0};
 
+	if (r->change) {
+		run_values(d, r, column, v);
+		return;
+	}
 	*a = *b = (struct column_value){0};
 	if (r->a)
 		*a = column_value(d->columns, &d->columns->column[column], r->a, &run_a);
@@ -371,13 +666,13 @@ static struct column_value test_number(const struct diff_row *r, size_t test)
 /* Get the number in a cell. cell: counted from the first one after the keys */
 static struct column_value diff_number(const struct diff *d, const struct diff_row *r, size_t cell)
 {
-	size_t printed = CELLS_OF_COLUMN * d->columns->printed;
-	struct column_value v[CELLS_OF_COLUMN];
+	size_t printed = d->cells * d->columns->printed;
+	struct column_value v[CELLS_OF_RUNS];
 
 	if (cell >= printed)
 		return test_number(r, cell - printed);
-	diff_values(d, r, cell / CELLS_OF_COLUMN, v);
-	return v[cell % CELLS_OF_COLUMN];
+	diff_values(d, r, cell / d->cells, v);
+	return v[cell % d->cells];
 }
 
 static int compare_in_order(const void *x, const void *y, void *ctx)
@@ -423,13 +718,14 @@ static int diff_find_cell(const struct diff *d, const char *option, const char *
 	}
 	for (size_t i = 0; i < c->printed; i++) {
 		if (strlen(c->column[i].name) == n && !memcmp(c->column[i].name, name, n))
-			return (int)(d->groups.keys + CELLS_OF_COLUMN * i + CELL_B);
+			return (int)(d->groups.keys + d->cells * i + CELL_B);
 		nearest_offer(&nearest, c->column[i].name, strlen(c->column[i].name));
 	}
 	return error_set(e, NULL, NO_OFFSET,
-			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, shift, "
-			 "effect, p and verdict with --diff, not '%.*s'%s",
+			 "%s takes keys of -g, columns such as %s, %s_a and %s_change, %s and "
+			 "verdict with --diff, not '%.*s'%s",
 			 option, c->column[0].name, c->column[0].name, c->column[0].name,
+			 d->runs ? "those with _low, _high, _effect and _p" : "shift, effect, p",
 			 (int)(n < 64 ? n : 64), name, nearest_hint(&nearest));
 }
 
@@ -537,6 +833,70 @@ static void put_test(struct aligned *a, const struct diff_row *r, bool ticks)
 	put_text(a, diff_verdicts[r->verdict], diff_ink(r));
 }
 
+/* Write the change of a mean with its interval: "+10.2 % +-1.3 %", and after "~" if it is not
+ * significant. */
+static void put_run_change(struct aligned *to, const struct diff *d, const struct diff_row *r,
+			   size_t column)
+{
+	const struct run_change *c = &r->change[column];
+	double change = c->mean_b - c->mean_a, half = (c->high - c->low) / 2, of = fabs(c->mean_a);
+	bool significant = is_significant(d, c);
+	const char *mark = c->tested && !significant ? "~ " : "";
+	char text[VALUE_SIZE] = "", interval[VALUE_SIZE / 2] = "";
+
+	if (c->tested && of > 0)
+		snprintf(interval, sizeof(interval), " +-%.3g %%", 100 * half / of);
+	if (isnan(change) || column_unit(&d->columns->column[column]) == UNIT_TIME)
+		;
+	else if (change == 0 && (!c->tested || half * 1000 < of))
+		snprintf(text, sizeof(text), "=");
+	else if (of == 0)
+		snprintf(text, sizeof(text), "%sfrom 0", mark);
+	else if (fabs(100 * change / of) < 9999.5)
+		snprintf(text, sizeof(text), "%s%+.1f %%%s", mark, 100 * change / of, interval);
+	else
+		snprintf(text, sizeof(text), "%sx %.3g", mark, c->mean_b / c->mean_a);
+	put_text(to, text, significant ? diff_ink(r) : INK_PLAIN);
+}
+
+/* Get the least p of a row's columns; 2: none is tested. */
+static double least_p(const struct diff *d, const struct diff_row *r)
+{
+	double p = 2;
+
+	for (size_t i = 0; i < d->columns->printed; i++)
+		if (r->change[i].tested && r->change[i].p < p)
+			p = r->change[i].p;
+	return p;
+}
+
+static void put_run_test(struct aligned *a, const struct diff *d, const struct diff_row *r)
+{
+	char text[VALUE_SIZE] = "";
+	double p = least_p(d, r);
+
+	if (p <= 1)
+		snprintf(text, sizeof(text), "%.2g", p);
+	put_text(a, text, INK_PLAIN);
+	put_text(a, runs_verdicts[r->verdict], diff_ink(r));
+}
+
+/* Write what "~" means, and whether all changes are such. */
+static void put_runs_line(const struct diff *d, struct text *out)
+{
+	const struct diff_runs *runs = d->runs;
+	size_t changed = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		changed += d->row[i].verdict != DIFF_SAME;
+	if (changed)
+		text_printf(out, "~ no significant change");
+	else
+		text_printf(out, "no significant change in %zu group%s", d->count,
+			    d->count == 1 ? "" : "s");
+	text_printf(out, " (p >= %g, %zu and %zu runs)\n", d->alpha, runs->a, runs->b);
+}
+
 /* Get the text of a row's key, or its number in digits, a buffer of the caller. */
 static const char *diff_key_text(const struct diff *d, const struct query *q,
 				 const struct diff_row *r, size_t key,
@@ -561,16 +921,22 @@ static void diff_aligned_put_row(struct aligned *a, const struct diff *d, const 
 	char text[VALUE_SIZE];
 
 	for (size_t i = 0; i < c->printed; i++) {
-		struct column_value v[CELLS_OF_COLUMN];
+		struct column_value v[CELLS_OF_RUNS];
 
 		if (diff_lacks(d, q, i))
 			continue;
 		diff_values(d, r, i, v);
-		format_column(text, &c->column[i], v[r->b ? CELL_B : CELL_A], ticks);
+		format_column(text, &c->column[i], v[r->change || r->b ? CELL_B : CELL_A], ticks);
 		put_text(a, text, INK_PLAIN);
-		put_change(a, r, v, &c->column[i]);
+		if (r->change)
+			put_run_change(a, d, r, i);
+		else
+			put_change(a, r, v, &c->column[i]);
 	}
-	put_test(a, r, ticks);
+	if (r->change)
+		put_run_test(a, d, r);
+	else
+		put_test(a, r, ticks);
 	for (size_t k = 0; k < d->groups.keys; k++) {
 		size_t n;
 		const char *p = diff_key_text(d, q, r, k, text, &n);
@@ -585,8 +951,8 @@ static bool diff_sorts(const struct diff *d, size_t column, bool change)
 	for (size_t i = 0; i < d->norder; i++) {
 		size_t cell = d->order[i].cell - d->groups.keys;
 
-		if (d->order[i].cell >= d->groups.keys && cell / CELLS_OF_COLUMN == column &&
-		    (cell % CELLS_OF_COLUMN == CELL_CHANGE) == change)
+		if (d->order[i].cell >= d->groups.keys && cell / d->cells == column &&
+		    (cell % d->cells >= CELL_CHANGE) == change)
 			return true;
 	}
 	return false;
@@ -601,6 +967,7 @@ static void diff_put_header(struct aligned *a, const struct diff *d, const struc
 		const char *name;
 		unsigned omit_order;
 	} of_test[OF_TEST] = {{"shift", 850}, {"effect", 950}, {"p", 10}, {"verdict", 0}};
+	const size_t of_traces = d->runs ? 2 : 0; /* number of those that runs have not */
 	const struct columns *c = d->columns;
 	size_t n = 0;
 
@@ -623,7 +990,7 @@ static void diff_put_header(struct aligned *a, const struct diff *d, const struc
 			.asked = i >= q->usual,
 			.omit_order = i && !diff_sorts(d, i, true) ? 450 - order : 0};
 	}
-	for (size_t i = 0; i < OF_TEST; i++)
+	for (size_t i = of_traces; i < OF_TEST; i++)
 		a->column[n++] = (struct aligned_column){.name = of_test[i].name,
 							 .text = i + 1 == OF_TEST,
 							 .optional = q->optional,
@@ -650,6 +1017,8 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
 	for (size_t i = 0; i < rows && !a.failed; i++)
 		diff_aligned_put_row(&a, d, q, &d->row[i]);
 	bad = aligned_write(&a, q->settings->screen, out, e);
+	if (d->runs && d->count)
+		put_runs_line(d, out);
 	table_put_more(out, d->more ? d->count - rows : 0);
 	aligned_free(&a);
 	free(names);
@@ -701,7 +1070,7 @@ static uint32_t diff_node_of(struct diff_stacks *s, const char *text, size_t siz
 static int diff_add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
 {
 	const struct key_cell *cell = groups_cells(&d->groups, r->group);
-	struct column_value v[CELLS_OF_COLUMN];
+	struct column_value v[CELLS_OF_RUNS];
 	const char *text;
 	uint32_t node;
 	size_t size;
@@ -772,21 +1141,27 @@ static void diff_write_put_row(struct cells *c, const struct diff *d, const stru
 {
 	const struct columns *columns = d->columns;
 	const struct key_cell *keys = groups_cells(&d->groups, r->group);
-	const char *verdict = diff_verdicts[r->verdict];
+	const char *verdict = runs_verdicts[r->verdict];
 
 	for (size_t i = 0; i < d->groups.keys; i++)
 		cells_key(c, &d->groups, &keys[i]);
 	for (size_t i = 0; i < columns->printed; i++) {
-		struct column_value v[CELLS_OF_COLUMN];
+		struct column_value v[CELLS_OF_RUNS];
 
 		diff_values(d, r, i, v);
-		for (size_t k = 0; k < CELLS_OF_COLUMN; k++)
+		for (size_t k = 0; k < d->cells && k < CELL_EFFECT; k++)
 			cells_value(c, &columns->column[i], v[k]);
+		if (!d->runs)
+			continue;
+		diff_put_real(c, v[CELL_EFFECT].present, "%.4f", v[CELL_EFFECT].fraction);
+		diff_put_real(c, v[CELL_P].present, "%.3g", v[CELL_P].fraction);
 	}
 	if (*verdict)
 		cells_text(c, verdict, strlen(verdict));
 	else
 		cells_none(c);
+	if (d->runs)
+		return;
 	diff_put_real(c, r->tested, "%.4f", r->test.effect);
 	cells_integer(c, r->tested, r->test.shift);
 	cells_integer(c, r->tested, r->test.shift_low);
@@ -820,18 +1195,34 @@ enum { NAMED_GROUPS = 3 }; /* groups that a message names */
 /* Get the number of the test's cell, or -1 for a column. */
 static int test_of(const struct diff *d, size_t cell)
 {
-	size_t columns = CELLS_OF_COLUMN * d->columns->printed;
+	size_t columns = d->cells * d->columns->printed;
 
 	return cell < columns ? -1 : (int)(cell - columns);
 }
 
+/* Test whether a cell has an effect or a p. */
+static bool is_of_test(const struct diff *d, size_t cell)
+{
+	int test = test_of(d, cell);
+
+	return test < 0 ? cell % d->cells >= CELL_EFFECT : test == DIFF_EFFECT || test == DIFF_P;
+}
+
+/* Test whether a cell has a change, or a bound of one. */
+static bool is_change(const struct diff *d, size_t cell)
+{
+	return test_of(d, cell) < 0 && cell % d->cells >= CELL_CHANGE && !is_of_test(d, cell);
+}
+
 static enum column_unit diff_unit_of(const struct diff *d, size_t cell)
 {
+	if (is_of_test(d, cell))
+		return UNIT_NUMBER;
 	switch (test_of(d, cell)) {
 	case DIFF_SHIFT:
 	case DIFF_SHIFT_LOW:
 	case DIFF_SHIFT_HIGH: return d->columns->weights ? UNIT_NUMBER : UNIT_DURATION;
-	case -1: return column_unit(&d->columns->column[cell / CELLS_OF_COLUMN]);
+	case -1: return column_unit(&d->columns->column[cell / d->cells]);
 	default: return UNIT_NUMBER;
 	}
 }
@@ -870,13 +1261,12 @@ static int parse_cell(void *ctx, struct lexer *l, struct operand *o, bool quoted
 	}
 	at = (size_t)cell - d->groups.keys;
 	unit = diff_unit_of(d, at);
-	o->words = test_of(d, at) == DIFF_VERDICT ? diff_verdicts : NULL;
+	o->words = test_of(d, at) != DIFF_VERDICT ? NULL : d->runs ? runs_verdicts : diff_verdicts;
 	o->form = o->words ? KNOWN_TEXT : KNOWN_NUMBER;
 	o->of_time = unit == UNIT_DURATION || unit == UNIT_TIME;
-	o->may_be_time =
-		test_of(d, at) < 0 && column_may_be_time(&d->columns->column[at / CELLS_OF_COLUMN]);
-	o->of_percent =
-		test_of(d, at) < 0 && (unit == UNIT_PERCENT || at % CELLS_OF_COLUMN == CELL_CHANGE);
+	o->may_be_time = test_of(d, at) < 0 && !is_of_test(d, at) &&
+			 column_may_be_time(&d->columns->column[at / d->cells]);
+	o->of_percent = unit == UNIT_PERCENT || is_change(d, at);
 	return 0;
 }
 
@@ -947,7 +1337,7 @@ static void diff_alarms_free(struct diff_alarms *all)
 /* Get a change in percent of the value in A. */
 static struct scalar share_of(const struct diff *d, const struct diff_row *r, size_t cell)
 {
-	struct column_value a = diff_number(d, r, cell - CELL_CHANGE);
+	struct column_value a = diff_number(d, r, cell - cell % d->cells + CELL_A);
 	struct column_value change = diff_number(d, r, cell);
 	struct scalar s = {.form = SCALAR_REAL};
 
@@ -973,16 +1363,16 @@ static void diff_give_cell(void *ctx, struct operand *o, struct scalar *s)
 	cell = o->field - d->groups.keys;
 	if (test_of(d, cell) == DIFF_VERDICT) {
 		s->form = SCALAR_TEXT;
-		s->text = diff_verdicts[all->row->verdict];
+		s->text = runs_verdicts[all->row->verdict];
 		s->size = strlen(s->text);
 		return;
 	}
 	n = diff_number(d, all->row, cell);
 	if (!n.present)
 		return;
-	if (test_of(d, cell) == DIFF_EFFECT || test_of(d, cell) == DIFF_P) {
+	if (is_of_test(d, cell)) {
 		*s = (struct scalar){.form = SCALAR_REAL, .real = n.fraction};
-	} else if (o->percent && cell % CELLS_OF_COLUMN == CELL_CHANGE) {
+	} else if (o->percent && is_change(d, cell)) {
 		*s = share_of(d, all->row, cell);
 	} else {
 		*s = column_scalar(diff_unit_of(d, cell), n);
@@ -1085,8 +1475,11 @@ static enum diff_lack lack_of_test(const struct expression_values *v, const stru
 	bool same = leaf_would_hold(v, n, DIFF_SAME, r->p),
 	     slower = leaf_would_hold(v, n, DIFF_SLOWER, r->p),
 	     faster = leaf_would_hold(v, n, DIFF_FASTER, r->p);
+	bool depends = slower != same || faster != same;
 
-	if (r->tested && !diff_can_judge(r, all->options) && (slower != same || faster != same))
+	for (int i = DIFF_NEW; all->diff->runs && i < DIFF_VERDICTS; i++)
+		depends |= leaf_would_hold(v, n, (enum diff_verdict)i, r->p) != same;
+	if (r->tested && !diff_can_judge(r, all->options) && depends)
 		return LACKS_CALLS;
 	if (!all->deciding || leaf_holds(v, n))
 		return LACKS_NOTHING;
@@ -1128,11 +1521,11 @@ static enum answer answer_row(void *values, struct node *n)
 }
 
 /* Returns true if the condition is decided for no row: each row that it may be true for lacks a
- * value of a column, or calls. */
+ * value of a column, or calls. With too few runs a single row that it may be true for is enough. */
 static bool lacks_values(struct diff_alarms *all, struct node *n)
 {
 	const struct expression_values values = {.field = diff_give_cell, .ctx = all};
-	bool rows = false;
+	bool rows = false, decided = false;
 
 	for (size_t i = 0; i < all->diff->count; i++) {
 		enum answer is;
@@ -1141,17 +1534,27 @@ static bool lacks_values(struct diff_alarms *all, struct node *n)
 		is = answer_row((void *)(uintptr_t)&values, n);
 		rows |= is == ANSWER_LATER;
 		/* false for its values, not for its keys */
-		if (is == ANSWER_NO && (!n || selects(all, n)))
-			return false;
+		decided |= is == ANSWER_NO && (!n || selects(all, n));
 	}
-	return rows || !all->diff->count;
+	if (all->diff->runs && all->lack > LACKS_TIMES)
+		return true;
+	return !decided && (rows || !all->diff->count);
 }
 
-/* Warn that groups have too few calls for a verdict. before: what the line begins with. */
+/* Warn that groups have too few calls for a verdict, or that there are too few runs. before: what
+ * the line begins with. */
 static void warn_few(const struct diff_alarms *all, const char *before)
 {
 	const struct diff *d = all->diff;
 
+	if (d->runs) {
+		warn(NULL, NO_OFFSET,
+		     "%s%zu and %zu run%s are too few for a significant change with --alpha %g: %u "
+		     "and %u are enough",
+		     before, d->runs->a, d->runs->b, d->runs->b == 1 ? "" : "s", d->alpha,
+		     runs_needed(d->alpha), runs_needed(d->alpha));
+		return;
+	}
 	warn(NULL, NO_OFFSET,
 	     "%s%zu of %zu group%s with times %s too few calls for a verdict with --alpha %g; "
 	     "--fail-if tests changes too, such as 'p99_change > 10%%'",
@@ -1163,18 +1566,22 @@ static void warn_few(const struct diff_alarms *all, const char *before)
 static void warn_undecided(struct diff_alarms *all, const struct diff_alarm *a)
 {
 	char before[200] = "";
+	bool few = all->lack == LACKS_CALLS ||
+		   (all->lack == LACKS_CALLS_FOR_P && all->diff->runs && all->diff->few);
 
 	if (!a->condition && all->few_reported)
 		return;
-	all->few_reported |= !a->condition || all->lack == LACKS_CALLS;
+	all->few_reported |= !a->condition || few;
 	if (a->condition)
 		snprintf(before, sizeof before, "--fail-if '%.170s': ", a->text);
-	if (all->lack == LACKS_CALLS)
+	if (few)
 		warn_few(all, before);
 	else
 		warn(NULL, NO_OFFSET, "%s%s", before,
-		     !all->diff->count		      ? "neither trace has a group"
-		     : all->lack == LACKS_CALLS_FOR_P ? "no group has enough calls for this p"
+		     !all->diff->count ? "neither trace has a group"
+		     : all->lack == LACKS_CALLS_FOR_P
+			     ? all->diff->runs ? "there are too few runs for this p"
+					       : "no group has enough calls for this p"
 		     : all->lack && all->diff->tested
 			     ? "no group that is compared has times in both traces"
 		     : all->lack || !a->condition
@@ -1244,6 +1651,15 @@ static void diff_warn_few(const struct diff_alarms *all)
 		warn_few(all, "");
 }
 
+/* Warn of functions without names in a file, unlike those of another one. */
+static void warn_nameless(const char *path, const char *other)
+{
+	warn(path, NO_OFFSET,
+	     "some functions have an address but no name, unlike those of %s: run trsym before "
+	     "this program",
+	     other);
+}
+
 /* Warn if only one side has functions without names, so that its groups are other ones. Returns
  * whether it has. paths: those of both sides. */
 static bool diff_warn_nameless(const struct diff *d, char **paths)
@@ -1252,30 +1668,30 @@ static bool diff_warn_nameless(const struct diff *d, char **paths)
 
 	if (a == b)
 		return false;
-	warn(paths[b], NO_OFFSET,
-	     "some functions have an address but no name, unlike those of %s: run trsym before "
-	     "this program",
-	     paths[a]);
+	warn_nameless(paths[b], paths[a]);
 	return true;
 }
 
 /* --- diff run --- */
 
-/* One of the two inputs. */
+/* One of the two inputs, or of the runs. */
 struct diff_input {
 	struct stage stage;
 	struct stat_settings settings;
 	struct query query;
 	struct statistics statistics;
-	const struct diff_input *first; /* of the second side; NULL: it is the first */
+	const struct diff_input *first; /* of the other ones; NULL: it is the first */
+	bool many;			/* one of many runs */
 };
 
-/* Rows are in the order of their totals, and the test needs the histograms that a percentile adds.
- */
+/* Rows of two traces are in the order of their totals, and the test needs the histograms that a
+ * percentile adds. */
 static int add_columns(struct diff_input *s, struct error *e)
 {
 	struct columns *c = &s->query.columns;
 
+	if (s->many)
+		return 0;
 	return columns_find(c, "total", e) < 0 || columns_find(c, "p50", e) < 0 ? -1 : 0;
 }
 
@@ -1360,7 +1776,7 @@ static int read_summary(struct diff_input *s, struct block *b)
 			    .sm = &sm,
 			    .settings = &s->settings,
 			    .first = b,
-			    .histograms = true};
+			    .histograms = !s->many};
 	struct error e;
 	int bad = summary_merge_run(&m);
 
@@ -1586,8 +2002,29 @@ static void remark_side(const struct diff_input *s, const char *path)
 		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
 }
 
-int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,
-	     const struct common_options *options)
+static void diff_begin_side(struct diff_input *side, const struct stat_settings *s)
+{
+	side->settings = *s;
+	side->settings.otherwise = s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
+	if (s->format == TABLE_SVG)
+		side->settings.keys = "stack";
+}
+
+/* Free a side. Returns its exit status; stat is that of a side that was not opened. */
+static int finish_side(struct diff_input *side, int status)
+{
+	if (side->statistics.keys)
+		statistics_free(&side->statistics);
+	if (side->stage.options) /* the stage was opened */
+		status = stage_finish(&side->stage);
+	query_free(&side->query);
+	stat_settings_free(&side->settings);
+	return status;
+}
+
+/* Run --diff for two traces. Returns the exit status. */
+static int run_traces(const struct stat_settings *s, const struct diff_options *o, char **paths,
+		      const struct common_options *options)
 {
 	struct diff_input *side = calloc(2, sizeof(*side)), *a = side, *b = side + 1;
 	int status = STATUS_FAILED;
@@ -1596,11 +2033,8 @@ int diff_run(const struct stat_settings *s, const struct diff_options *o, char *
 		warn(NULL, NO_OFFSET, "out of memory");
 		return STATUS_FAILED;
 	}
-	a->settings = b->settings = *s;
-	a->settings.otherwise = b->settings.otherwise =
-		s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
-	if (s->format == TABLE_SVG)
-		a->settings.keys = b->settings.keys = "stack";
+	diff_begin_side(a, s);
+	diff_begin_side(b, s);
 	if (!stage_open(&a->stage, paths, 1, options) &&
 	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT) &&
 	    !stage_open(&b->stage, paths + 1, 1, options)) {
@@ -1620,14 +2054,256 @@ int diff_run(const struct stat_settings *s, const struct diff_options *o, char *
 	}
 	/* the output belongs to the first side, which therefore ends last */
 	a->stage.status = status_worse(a->stage.status, b->stage.status);
-	for (int i = 1; i >= 0; i--) {
-		if (side[i].statistics.keys)
-			statistics_free(&side[i].statistics);
-		if (side[i].stage.options) /* the stage was opened */
-			status = stage_finish(&side[i].stage);
-		query_free(&side[i].query);
-		stat_settings_free(&side[i].settings);
-	}
+	status = finish_side(b, status);
+	status = finish_side(a, status);
 	free(side);
+	return status;
+}
+
+/* --- many runs: their files --- */
+
+/* Files of one side. */
+struct run_files {
+	char **path;
+	size_t count, capacity;
+};
+
+/* --diff of many runs, while they are read. */
+struct many_runs {
+	struct diff diff;
+	struct diff_runs runs;
+	const struct diff_options *options;
+	char **path; /* of all runs, those of A first */
+	/* number of runs that are streams, and of those where no event has some field */
+	size_t streams, fieldless;
+	struct error fields; /* of the last one of these */
+	/* runs with and without functions that trsym could name; NULL: none */
+	char *nameless, *named;
+	bool lacks_pair;
+};
+
+static int diff_add_file(struct run_files *f, const char *path, struct error *e)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->path[i], path))
+			return error_set(e, path, NO_OFFSET, "a run is given twice");
+	if (f->count == RUNS_MOST / 2)
+		return error_set(e, path, NO_OFFSET, "more than %d runs", RUNS_MOST / 2);
+	if (ARRAY_GROW(f->path, f->capacity, f->count))
+		return error_no_memory(e);
+	f->path[f->count] = strdup(path);
+	return f->path[f->count++] ? 0 : error_no_memory(e);
+}
+
+/* Add the files that an operand names: a file, or a pattern of the shell. */
+static int add_operand(struct run_files *f, const char *operand, bool after, struct error *e)
+{
+	bool exists = !strcmp(operand, "-") || !access(operand, F_OK);
+	glob_t found;
+	int bad;
+
+	if (after && !exists && *operand == '-')
+		return error_set(e, operand, NO_OFFSET, "no such file; options come before the --");
+	if (exists || !strpbrk(operand, "*?["))
+		return diff_add_file(f, operand, e);
+	bad = glob(operand, 0, NULL, &found);
+	if (bad == GLOB_NOMATCH)
+		return error_set(e, operand, NO_OFFSET, "no file has such a name");
+	if (bad)
+		return error_set(e, operand, NO_OFFSET, "the files cannot be listed");
+	for (size_t i = 0; !bad && i < found.gl_pathc; i++)
+		bad = diff_add_file(f, found.gl_pathv[i], e);
+	globfree(&found);
+	return bad;
+}
+
+/* Take the next run, whose input is read; a: the first one. Returns -1 with e filled. */
+static int diff_take_run(struct many_runs *m, struct diff_input *run, struct diff_input *a,
+			 struct error *e)
+{
+	char *paths[] = {m->path[0], m->path[m->runs.at]};
+	const struct statistics *st = &run->statistics;
+
+	if (run != a && compare_sides(a, run, paths, e))
+		return -1;
+	m->streams += !run->stage.in.summaries;
+	if (!run->stage.in.summaries &&
+	    query_check_names_of(&run->stage, paths[1], &run->query, NULL, e)) {
+		m->fields = *e;
+		m->fieldless++;
+	}
+	if (m->options->fail_if || m->options->conditions)
+		m->lacks_pair = m->lacks_pair || lacks_pair(run, paths[1]);
+	if (statistics_nameless(st))
+		m->nameless = paths[1];
+	else if (st->groups.count)
+		m->named = paths[1];
+	if (!st->groups.count && !run->stage.options->quiet)
+		warn(paths[1], NO_OFFSET, "this run has no group: its sums are 0");
+	remark_side(run, paths[1]);
+	return runs_take(&m->diff, st, paths[1]) ? error_no_memory(e) : 0;
+}
+
+/* Read all runs but the first one. Returns -1 when the first one's stage has failed. */
+static int read_runs(struct many_runs *m, struct diff_input *a, const struct stat_settings *s)
+{
+	struct diff_input *run = calloc(1, sizeof(*run));
+	struct error e;
+	int bad = !run ? stage_no_memory(&a->stage) : 0;
+
+	while (!bad && m->runs.at < m->runs.a + m->runs.b) {
+		char **path = &m->path[m->runs.at];
+
+		*run = (struct diff_input){.first = a, .many = true};
+		diff_begin_side(run, s);
+		follow_side(run, a);
+		if (stage_open(&run->stage, path, 1, a->stage.options))
+			bad = -1;
+		run->stage.in.output = &a->stage.output;
+		bad = bad || read_side(run);
+		if (!bad && diff_take_run(m, run, a, &e))
+			bad = stage_fail(&a->stage, &e);
+		if (s->strict && (run->stage.lost || run->stage.lost_more))
+			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
+		a->stage.status = status_worse(a->stage.status, finish_side(run, STATUS_FAILED));
+	}
+	free(run);
+	return bad;
+}
+
+/* Warn of runs that may not be compared as they are. */
+static void remark_runs(const struct many_runs *m)
+{
+	const struct diff_runs *runs = &m->runs;
+
+	if (runs->longest && runs->most / 2 > runs->least)
+		warn(runs->longest, NO_OFFSET,
+		     "this run is %.3g times as long as that of %s: sums depend on the length; use "
+		     "-c rate,self_percent,avg",
+		     (double)runs->most / (double)runs->least, runs->shortest);
+}
+
+/* Test the conditions of --fail-if. */
+static void fail_if_runs_differ(struct many_runs *m, struct diff_input *a,
+				struct diff_alarms *alarms)
+{
+	struct error reported = {.what = ""};
+	struct stage *stage = &a->stage;
+	bool quiet = stage->options->quiet, undecided = m->lacks_pair;
+
+	if (stage->status == STATUS_FAILED)
+		return;
+	if (!undecided && diff_alarms_judge(alarms, &undecided))
+		stage->status = status_worse(stage->status, STATUS_CONDITION);
+	if (!quiet)
+		diff_warn_few(alarms);
+	if (m->nameless && m->named && (alarms->count || !quiet)) {
+		warn_nameless(m->nameless, m->named);
+		undecided = true;
+	}
+	if (undecided && alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED)
+		stage_fail(stage, &reported);
+}
+
+static void compare_many(struct many_runs *m, struct diff_input *a)
+{
+	struct diff *d = &m->diff;
+	struct diff_alarms alarms = {0};
+	struct error e;
+
+	if (m->fieldless && m->fieldless == m->streams)
+		stage_fail(&a->stage, &m->fields);
+	else if (runs_compare(d, m->options))
+		stage_no_memory(&a->stage);
+	else if ((m->options->sort && diff_sort(d, m->options->sort, &e)) ||
+		 diff_alarms_parse(&alarms, d, m->options, &e))
+		stage_fail(&a->stage, &e);
+	else if (!print_diff(&a->stage, a, d, ""))
+		fail_if_runs_differ(m, a, &alarms);
+	diff_alarms_free(&alarms);
+}
+
+/* Run --diff for many runs. Returns the exit status. */
+static int run_many(struct many_runs *m, const struct stat_settings *s,
+		    const struct common_options *options)
+{
+	struct diff_input *a = calloc(1, sizeof(*a));
+	struct error e;
+	int status;
+
+	if (!a) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		return STATUS_FAILED;
+	}
+	a->many = true;
+	diff_begin_side(a, s);
+	if (!stage_open(&a->stage, m->path, 1, options) &&
+	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT)) {
+		a->stage.alarm = m->options->fail_if || m->options->conditions;
+		if (!read_side(a)) {
+			diff_begin(&m->diff, &a->statistics, diff_alpha_of(m->options), &m->runs);
+			if (diff_take_run(m, a, a, &e))
+				stage_fail(&a->stage, &e);
+			else if (!read_runs(m, a, s))
+				compare_many(m, a);
+			if (!options->quiet)
+				remark_runs(m);
+			diff_free(&m->diff);
+		}
+		if (s->strict && (a->stage.lost || a->stage.lost_more))
+			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
+	}
+	status = finish_side(a, STATUS_FAILED);
+	free(a);
+	return status;
+}
+
+/* Run --diff for the files of both sides, those of A first. Returns the exit status. */
+static int diff_run_sides(const struct stat_settings *s, const struct diff_options *o,
+			  const struct run_files *a, const struct run_files *b,
+			  const struct common_options *options)
+{
+	struct diff_options with = *o;
+	struct many_runs m = {.options = &with, .runs = {.a = a->count, .b = b->count}};
+	char **path = calloc(a->count + b->count, sizeof(*path));
+	int status = STATUS_FAILED;
+
+	if (!path) {
+		warn(NULL, NO_OFFSET, "out of memory");
+		return status;
+	}
+	memcpy(path, a->path, a->count * sizeof(*path));
+	memcpy(path + a->count, b->path, b->count * sizeof(*path));
+	m.path = path;
+	if (a->count == 1 && b->count == 1) {
+		status = run_traces(s, o, path, options);
+	} else if (s->format == TABLE_SVG) {
+		warn(NULL, NO_OFFSET, "-t svg draws two traces, not %zu", a->count + b->count);
+	} else {
+		with.alpha = o->alpha > 0 ? o->alpha : RUNS_ALPHA;
+		status = run_many(&m, s, options);
+	}
+	free(path);
+	return status;
+}
+
+int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,
+	     const struct common_options *options)
+{
+	int olds = o->news < 0 ? 1 : o->operands - o->news, bad = 0, status = STATUS_FAILED;
+	struct run_files side[2] = {0};
+	struct error e;
+
+	for (int i = 0; !bad && i < o->operands; i++)
+		bad = add_operand(&side[i >= olds], paths[i], o->news > 0 && i >= olds, &e);
+	if (bad)
+		error_print(&e);
+	else
+		status = diff_run_sides(s, o, &side[0], &side[1], options);
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < side[i].count; k++)
+			free(side[i].path[k]);
+		free(side[i].path);
+	}
 	return status;
 }

@@ -114,11 +114,15 @@ static const struct option_row command_line_rows[] = {
 	 NULL},
 	{OPT_UNPAIRED, "unpaired", NULL, "with --pair: show the first events without a second\none",
 	 NULL},
-	{OPTION_HEADING, NULL, NULL, "Two traces, each a stream or a summary:", NULL},
-	{OPT_DIFF, "diff", NULL, "show what changed from the first FILE to the second", NULL},
+	{OPTION_HEADING, NULL, NULL, "Two traces or many runs, each a stream or a summary:", NULL},
+	{OPT_DIFF, "diff", NULL,
+	 "show what changed from the first FILE to the second\n(many runs: --diff 'old/*.trs' -- "
+	 "'new/*.trs')",
+	 NULL},
 	{OPT_THRESHOLD, "threshold", "SHARE",
 	 "ignore changes of less than SHARE, such as 5% or\n1.05x (default: 0%)", NULL},
-	{OPT_ALPHA, "alpha", "P", "use the level of significance P (default: 0.01)", NULL},
+	{OPT_ALPHA, "alpha", "P",
+	 "use the level of significance P (default: 0.01,\nof many runs 0.05)", NULL},
 	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: names of both files)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary for --merge instead of a table", NULL},
@@ -283,13 +287,43 @@ static const struct program program = {
 	.streams = stat_streams,
 };
 
+/* The first "--" of a command line, before its options are parsed. */
+struct separator {
+	const char *text; /* NULL: there is none */
+	int at;
+};
+
+static struct separator find_separator(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return (struct separator){argv[i], i};
+	return (struct separator){0};
+}
+
+/* Get the number of operands after a "--" that other operands precede; -1: there is none. */
+static int operands_after(const struct separator *s, int argc, char **argv)
+{
+	/* getopt_long moves operands to the end */
+	bool separates = s->text && optind > 0 && argv[optind - 1] == s->text;
+	int after = argc - s->at - 1;
+
+	return separates && after < argc - optind ? after : -1;
+}
+
 /* Start the program, once its help has the names of columns. */
 static int stat_start(int argc, char **argv, struct command_line *line,
 		      struct common_options *common)
 {
+	struct separator separator = find_separator(argc, argv);
+	int status;
+
 	line->settings.screen = &line->screen;
 	columns_add_words(command_line_columns, sizeof command_line_columns);
-	return program_start(&program, argc, argv, line, common);
+	status = program_start(&program, argc, argv, line, common);
+	line->diff.operands = argc - optind;
+	line->diff.news = operands_after(&separator, argc, argv);
+	return status;
 }
 
 /* Returns true if the query compares or shows times of events. */
@@ -307,8 +341,7 @@ static bool query_has_times(const struct query *q)
 }
 
 /* Refuse options that conflict with --diff, and a wrong number of operands. -1 with e filled. */
-static int diff_check(const struct stat_settings *s, const struct diff_options *o, int operands,
-		      struct error *e)
+static int diff_check(const struct stat_settings *s, const struct diff_options *o, struct error *e)
 {
 	const char *other = s->view_option	      ? s->view_option
 			    : s->partial	      ? "partial"
@@ -338,9 +371,11 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 				 "-g, -c, -n, -s and --pair");
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --diff", other);
-	if (operands != 2)
+	if (o->news < 0 ? o->operands != 2 : !o->news)
 		return error_set(e, NULL, NO_OFFSET,
-				 "--diff takes two streams or summaries, not %d", operands);
+				 "--diff takes two streams or summaries, not %d; '--' is between "
+				 "the runs of two sides: 'OLD... -- NEW...'",
+				 o->operands);
 	return 0;
 }
 
@@ -378,8 +413,7 @@ int main(int argc, char **argv)
 		line.diff.sort = line.settings.sort;
 		line.settings.sort = NULL;
 	}
-	if (diff_check(&line.settings, &line.diff, argc - optind, &e) ||
-	    command_line_conditions(&line, &e) ||
+	if (diff_check(&line.settings, &line.diff, &e) || command_line_conditions(&line, &e) ||
 	    partial_check(&line.settings, line.alarms.count, &e) ||
 	    (!line.settings.merge &&
 	     (query_parse(&query, &line.settings, &e) ||

@@ -1,5 +1,5 @@
 /*
- * significance.c - rank tests, and their correction for many tests
+ * significance.c - rank tests, tests of many runs, and the correction for many tests
  */
 #include "common/util/significance.h"
 
@@ -162,4 +162,341 @@ int holm_adjust(double *p, size_t n)
 	}
 	free(order);
 	return 0;
+}
+
+/* --- many runs --- */
+
+/* Values of one side. */
+struct moments {
+	double n, sum, squares;
+};
+
+/* One statistic while its divisions are compared. */
+struct run_series {
+	double *value; /* less their mean */
+	double mean;
+	double resolution; /* as a variance */
+	struct moments all;
+	bool whole; /* no run lacks a value */
+};
+
+/* Divisions of the runs among the sides. */
+struct divisions {
+	size_t runs, few; /* runs of both sides; of the smaller side */
+	bool of_a;	  /* that is A */
+	size_t count;
+	uint16_t *run; /* count times few: those of the smaller side */
+};
+
+static double variance_of(const struct moments *m, double resolution)
+{
+	double v = m->n > 1 ? (m->squares - m->sum * m->sum / m->n) / (m->n - 1) : 0;
+
+	return (v > 0 ? v : 0) + resolution;
+}
+
+/* Get the standard error of the difference of the means, and the degrees of freedom. false: there
+ * are too few values. */
+static bool welch(const struct moments *a, const struct moments *b, double resolution,
+		  double *error, double *freedom)
+{
+	double va, vb;
+
+	if (a->n < 1 || b->n < 1 || a->n + b->n < 3)
+		return false;
+	va = variance_of(a->n > 1 ? a : b, resolution) / a->n;
+	vb = variance_of(b->n > 1 ? b : a, resolution) / b->n;
+	*error = sqrt(va + vb);
+	if (a->n < 2 || b->n < 2)
+		*freedom = a->n + b->n - 2;
+	else if (va + vb > 0)
+		*freedom = (va + vb) * (va + vb) / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
+	else
+		*freedom = 1;
+	return true;
+}
+
+static double wallace(double freedom)
+{
+	return (8 * freedom + 1) / (8 * freedom + 3);
+}
+
+/* Get how clear the difference of the means is. */
+static double clearness(const struct moments *a, const struct moments *b, double resolution)
+{
+	const double most = 1e3; /* values without any noise */
+	double error, n, difference, t, z;
+
+	if (!welch(a, b, resolution, &error, &n))
+		return 0;
+	difference = fabs(b->sum / b->n - a->sum / a->n);
+	if (difference == 0)
+		return 0;
+	t = difference / error;
+	z = wallace(n) * sqrt(n * log1p(t * t / n));
+	return z < most ? z : most;
+}
+
+static void moments_add(struct moments *m, double value)
+{
+	m->n++;
+	m->sum += value;
+	m->squares += value * value;
+}
+
+/* Get how clear a statistic is for a division. */
+static double series_clearness(const struct run_series *s, const struct divisions *d,
+			       const uint16_t *run)
+{
+	struct moments few = {0}, rest;
+
+	if (s->whole) {
+		for (size_t i = 0; i < d->few; i++) {
+			few.sum += s->value[run[i]];
+			few.squares += s->value[run[i]] * s->value[run[i]];
+		}
+		few.n = (double)d->few;
+	} else {
+		for (size_t i = 0; i < d->few; i++)
+			if (!isnan(s->value[run[i]]))
+				moments_add(&few, s->value[run[i]]);
+	}
+	rest = (struct moments){s->all.n - few.n, s->all.sum - few.sum,
+				s->all.squares - few.squares};
+	return d->of_a ? clearness(&few, &rest, s->resolution)
+		       : clearness(&rest, &few, s->resolution);
+}
+
+static void series_init(struct run_series *s, const struct runs_test *t, size_t statistic)
+{
+	const double *value = t->value + statistic * (t->a + t->b);
+	double *to = s->value, n = 0, sum = 0;
+
+	for (size_t i = 0; i < t->a + t->b; i++) {
+		if (isnan(value[i]))
+			continue;
+		n++;
+		sum += value[i];
+	}
+	*s = (struct run_series){.value = to, .mean = n > 0 ? sum / n : 0};
+	s->resolution = t->resolution[statistic] * t->resolution[statistic] / 12;
+	for (size_t i = 0; i < t->a + t->b; i++) {
+		to[i] = value[i] - s->mean;
+		if (!isnan(to[i]))
+			moments_add(&s->all, to[i]);
+	}
+	s->whole = s->all.n == (double)(t->a + t->b);
+	if (s->all.squares == 0)
+		s->resolution = 0; /* all values are the same */
+}
+
+/* Get the share of pairs of runs with B larger less that with B smaller. */
+static double effect_of(const double *a, size_t na, const double *b, size_t nb)
+{
+	double larger = 0, pairs = 0;
+
+	for (size_t i = 0; i < na; i++)
+		for (size_t k = 0; k < nb; k++) {
+			if (isnan(a[i]) || isnan(b[k]))
+				continue;
+			pairs++;
+			larger += (b[k] > a[i]) - (b[k] < a[i]);
+		}
+	return larger / pairs;
+}
+
+/* Set all but p. */
+static void run_change_of(struct run_change *c, const struct runs_test *t,
+			  const struct run_series *s, double z)
+{
+	const double *value = s->value;
+	struct moments side[2] = {0};
+	double error, n, bound;
+
+	for (size_t i = 0; i < t->a + t->b; i++)
+		if (!isnan(value[i]))
+			moments_add(&side[i >= t->a], value[i]);
+	*c = (struct run_change){
+		.mean_a = side[0].n > 0 ? s->mean + side[0].sum / side[0].n : NAN,
+		.mean_b = side[1].n > 0 ? s->mean + side[1].sum / side[1].n : NAN,
+	};
+	if (!welch(&side[0], &side[1], s->resolution, &error, &n))
+		return;
+	c->tested = true;
+	/* Wallace's z the other way round */
+	bound = z / wallace(n);
+	bound = error * sqrt(n * expm1(bound * bound / n));
+	c->low = side[1].sum / side[1].n - side[0].sum / side[0].n - bound;
+	c->high = c->low + 2 * bound;
+	c->effect = effect_of(value, t->a, value + t->a, t->b);
+}
+
+/* Get the number of ways to take k of n, at most UINT32_MAX. */
+static double ways_of(size_t n, size_t k)
+{
+	double ways = 1;
+
+	for (size_t i = 1; i <= k && ways < UINT32_MAX; i++)
+		ways = ways * (double)(n - k + i) / (double)i;
+	return ways < UINT32_MAX ? round(ways) : UINT32_MAX;
+}
+
+unsigned runs_needed(double alpha)
+{
+	unsigned n = 2;
+
+	while (n < 16 && 2 / ways_of(2 * (size_t)n, n) >= alpha)
+		n++;
+	return n;
+}
+
+/* A number below n, of a sequence that is always the same (splitmix64). */
+static size_t random_below(uint64_t *state, size_t n)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return (size_t)(((uint128)(z ^ z >> 31) * n) >> 64);
+}
+
+/* Fill in the division after another one, in the order of their numbers. */
+static void next_division(uint16_t *to, const uint16_t *from, size_t runs, size_t few)
+{
+	size_t i = few;
+
+	for (size_t k = 0; k < few; k++)
+		to[k] = from[k];
+	while (i && to[i - 1] == runs - few + i - 1)
+		i--;
+	if (!i)
+		return;
+	to[i - 1]++;
+	for (size_t k = i; k < few; k++)
+		to[k] = (uint16_t)(to[k - 1] + 1);
+}
+
+/* Draw random divisions after the first one, which is the real one. Returns -1 when out of memory.
+ */
+static int draw_divisions(struct divisions *d)
+{
+	uint16_t *order = calloc(d->runs, sizeof(*order));
+	uint64_t state = 1;
+
+	if (!order)
+		return -1;
+	for (size_t i = 0; i < d->runs; i++)
+		order[i] = (uint16_t)i;
+	for (size_t k = 1; k < d->count; k++)
+		for (size_t i = 0; i < d->few; i++) {
+			size_t with = i + random_below(&state, d->runs - i);
+			uint16_t taken = order[with];
+
+			order[with] = order[i];
+			d->run[k * d->few + i] = order[i] = taken;
+		}
+	free(order);
+	return 0;
+}
+
+/* Make all divisions, or as many as the number of statistics allows; the first one is the real one.
+ * Returns -1 when out of memory. */
+static int make_divisions(struct divisions *d, const struct runs_test *t, double alpha)
+{
+	const double steps = 4e9; /* some 10 s */
+	double most, ways;
+
+	*d = (struct divisions){
+		.runs = t->a + t->b, .few = t->a < t->b ? t->a : t->b, .of_a = t->a < t->b};
+	most = steps / ((double)t->count + 1) / ((double)d->few + 20);
+	most = fmin(fmax(most, 999), RUNS_WAYS);
+	most = fmax(most, fmin(20 / alpha, 1e6));
+	ways = ways_of(d->runs, d->few);
+	d->count = (size_t)fmin(ways, most + 1);
+	d->run = calloc(d->count * d->few, sizeof(*d->run));
+	if (!d->run)
+		return -1;
+	for (size_t i = 0; i < d->few; i++)
+		d->run[i] = (uint16_t)(d->of_a ? i : t->a + i);
+	if (ways > most + 1)
+		return draw_divisions(d);
+	if (!d->of_a && d->count > 1) {
+		/* the real one is the last in the order: the first one follows it */
+		for (size_t i = 0; i < d->few; i++)
+			d->run[d->few + i] = (uint16_t)i;
+	}
+	for (size_t k = d->of_a ? 1 : 2; k < d->count; k++)
+		next_division(&d->run[k * d->few], &d->run[(k - 1) * d->few], d->runs, d->few);
+	return 0;
+}
+
+static int by_clearness(const void *x, const void *y, void *ctx)
+{
+	const struct run_change *change = ctx;
+	double a = change[*(const size_t *)x].z, b = change[*(const size_t *)y].z;
+
+	return (a > b) - (a < b);
+}
+
+/* Set p of all statistics, in the order of their clearness, the least first. clearest: by division,
+ * the clearest statistic so far. */
+static void set_p(struct runs_test *t, const struct divisions *d, const size_t *order,
+		  double *clearest, struct run_series *s)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct run_change *c = &t->change[order[i]];
+		size_t as_clear = 0;
+
+		/* rounding must not make a division less clear than one that is the same */
+		double z = c->z * (1 - 1e-9);
+
+		series_init(s, t, order[i]);
+		for (size_t k = 0; k < d->count; k++) {
+			double other = series_clearness(s, d, &d->run[k * d->few]);
+
+			if (other > clearest[k])
+				clearest[k] = other;
+			as_clear += clearest[k] >= z;
+		}
+		c->p = c->tested ? (double)as_clear / (double)d->count : 1;
+	}
+	for (size_t i = t->count; i--;) {
+		struct run_change *c = &t->change[order[i]];
+
+		most = c->p > most ? c->p : most;
+		c->p = most;
+	}
+}
+
+int runs_test(struct runs_test *t, double alpha)
+{
+	struct run_series s = {.value = calloc(t->a + t->b, sizeof(*s.value))};
+	size_t *order = calloc(t->count + 1, sizeof(*order));
+	double *clearest = NULL, z = critical(alpha);
+	struct divisions d;
+	int bad = make_divisions(&d, t, alpha);
+
+	if (!bad)
+		clearest = calloc(d.count, sizeof(*clearest));
+	bad = bad || !s.value || !order || !clearest;
+	for (size_t i = 0; !bad && i < t->count; i++) {
+		series_init(&s, t, i);
+		run_change_of(&t->change[i], t, &s, z);
+		t->change[i].z = t->change[i].tested ? series_clearness(&s, &d, d.run) : 0;
+		order[i] = i;
+	}
+	if (!bad) {
+		qsort_r(order, t->count, sizeof(*order), by_clearness, t->change);
+		set_p(t, &d, order, clearest, &s);
+		t->ways = d.count;
+		t->p_least = (t->a == t->b && t->a < 16 ? 2 : 1) / ways_of(d.runs, d.few);
+		t->p_least = fmax(t->p_least, 1 / (double)d.count);
+	}
+	free(s.value);
+	free(order);
+	free(clearest);
+	free(d.run);
+	return bad ? -1 : 0;
 }

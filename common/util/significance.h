@@ -68,4 +68,63 @@ void rank_shift(const struct diff_sample *a, const struct diff_sample *b, struct
  */
 int holm_adjust(double *p, size_t n);
 
+/*
+ * Many runs of two sides: which statistics of the runs have changed?
+ *
+ *              side A                  side B                  change
+ *     total    10.1  9.9 10.0 10.2     11.0 11.2 10.9 11.1     +1.00 from 0.78 to 1.22, p 0.029
+ *     count     7    5    6    5        5    6    7    6       +0.25 from -1.3 to 1.8, p 1
+ *
+ * The change is that of the mean over the runs. Its confidence interval, for 1 - alpha, is Welch's:
+ * the sides may vary differently. A side with one value is taken to vary as the other side does.
+ * How clear a change is, is Welch's t as a standard normal number z (Wallace 1959):
+ *
+ *     z = (8 n + 1) / (8 n + 3) sqrt(n ln(1 + t^2 / n))        n: degrees of freedom
+ *
+ * If nothing changed, the runs could as well have been divided otherwise among the two sides. p is
+ * the share of all divisions (with 8 runs of 4 + 4: 70) for which any statistic, of those that are
+ * not clearer than this one, is as clear as this one is: the step-down maxT method of Westfall and
+ * Young (1993). So p is corrected for the number of statistics: if nothing changed, the probability
+ * that some p is at most alpha is at most alpha, whatever the noise of the runs is and however the
+ * statistics depend on each other. Of more divisions than RUNS_WAYS random ones are drawn, the same
+ * ones each time.
+ *
+ * An error of the resolution is added to the variance of the runs, as that of equal values would be
+ * 0: the square of the resolution / 12. By chance all runs of one side may have count 5 and those
+ * of the other side count 6. If the values of both sides are the same, there is no error.
+ */
+
+enum {
+	RUNS_WAYS = 9999,      /* most divisions, but for a very small alpha */
+	RUNS_MOST = UINT16_MAX /* most runs of both sides */
+};
+
+/* The change of a statistic. */
+struct run_change {
+	double mean_a, mean_b; /* NAN: no run has a value */
+	double low, high;      /* confidence interval of mean_b - mean_a */
+	/* of the pairs of a run of A and a run of B: share with B larger less that with B smaller
+	 */
+	double effect;
+	double z, p;
+	bool tested; /* the sides have a value each, and one of them more; else only means are set
+		      */
+};
+
+/* The statistics of all runs. */
+struct runs_test {
+	size_t a, b;		   /* number of runs of each side, both at least 1 */
+	size_t count;		   /* number of statistics */
+	const double *value;	   /* by statistic, then run, those of A first; NAN: none */
+	const double *resolution;  /* by statistic; 0: none */
+	struct run_change *change; /* by statistic: the result */
+	size_t ways;		   /* number of divisions that p is of */
+	double p_least;		   /* least p that these numbers of runs allow */
+};
+
+/* Set the changes, ways and p_least. Returns -1 when out of memory. */
+int runs_test(struct runs_test *t, double alpha);
+/* Get the least number of runs, of each side, that allow a p below alpha. */
+unsigned runs_needed(double alpha);
+
 #endif
