@@ -11,6 +11,7 @@
 #include "cmd/trencode/text/apitrace.h"
 #include "cmd/trencode/tracks.h"
 #include "common/formats/perfetto.h"
+#include "common/pairs/flows.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/value/argument.h"

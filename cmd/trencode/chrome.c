@@ -15,6 +15,7 @@
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
 #include "common/ftrace/kernel_names.h"
+#include "common/pairs/flows.h"
 #include "common/scheduling/scheduling.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"

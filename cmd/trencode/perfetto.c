@@ -12,6 +12,7 @@
 #include "cmd/trencode/tracks.h"
 #include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
+#include "common/pairs/flows.h"
 #include "common/protobuf/protobuf.h"
 #include "common/scheduling/scheduling.h"
 #include "common/stream/field.h"
